@@ -1,0 +1,32 @@
+/*
+ * Where memory comes from.  Set-up takes it from here and cannot fail softly:
+ * the size of a machine is estimated and refused before it is built, so what
+ * fails here ends the process with exit code 4.  Nothing on the hot path
+ * allocates, save mailboxes and pools that double.
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CACHE_LINE = 64 };
+
+/* Zeroed.  mem_free() takes what these two gave. */
+void *mem_alloc(size_t n, size_t size);
+void *mem_grow(void *p, size_t n, size_t size);
+char *mem_text(const char *s);
+void mem_free(void *p);
+
+/*
+ * A zeroed mapping, page aligned, that costs memory only where it is touched.
+ * map_shared() is one that a forked process can share.
+ */
+void *map_alloc(size_t bytes);
+void map_free(void *p, size_t bytes);
+
+/* What the process could still get, and what it holds now. */
+uint64_t mem_available(void);
+uint64_t mem_resident(void);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * Quantities as people write them, exactly: "2 GB/s", "41.4 ns", "4 KiB",
+ * "93 %".  Reading is decimal and integer all the way; a number that is not
+ * a whole count of the smallest unit (ps, bytes per second, bytes, parts per
+ * million) is refused, not rounded, and so is one that does not fit.
+ */
+#ifndef BASE_UNITS_H
+#define BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum unit_kind { UNIT_NONE, UNIT_TIME, UNIT_RATE, UNIT_BYTES, UNIT_FRACTION };
+
+/* 0, or -1 with *why set to a short static reason ("unit missing", ...). */
+int units_read(
+	enum unit_kind kind, const char *text, int64_t *value, const char **why);
+
+/* The shortest exact text: 41400 ps -> "41.4 ns".  Always fits 48 bytes. */
+void units_format(enum unit_kind kind, int64_t value, char *text, size_t size);
+
+/* "ns, us, ms, s or ps", for messages. */
+const char *units_list(enum unit_kind kind);
+
+#endif
