@@ -1,0 +1,632 @@
+#define _GNU_SOURCE
+#include "sim/sim.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/barrier.h"
+
+enum { AHEAD = 4, MAIL_FIRST = 256 };
+
+#define NO_WINDOW UINT64_MAX
+
+struct sim_far {
+	sim_time t;
+	struct sim_event e;
+};
+
+/* What a worker tells the others before each window; two, used in turn. */
+struct notice {
+	_Alignas(CACHE_LINE) uint64_t next;
+	bool stop;
+};
+
+struct sim {
+	struct sim_params p;
+	uint32_t n_slots;
+	uint64_t next_window; /* none before it is left to run */
+	struct sim_worker *workers;
+	struct notice *notices[2];
+	struct barrier gate, meet;
+	pthread_t *threads;
+	sim_time until;
+	bool leaving;
+	enum sim_ending ending;
+	atomic_bool stop;
+};
+
+void sim_mail_grow(struct sim_mail *m)
+{
+	m->room = m->room ? m->room * 2 : MAIL_FIRST;
+	m->event = mem_grow(m->event, m->room, sizeof(*m->event));
+}
+
+static void mail_push(struct sim_mail *m, struct sim_event e)
+{
+	if (m->n == m->room)
+		sim_mail_grow(m);
+	m->event[m->n++] = e;
+}
+
+/* --- events beyond the last slot --- */
+
+static bool far_before(const struct sim_far *a, const struct sim_far *b)
+{
+	return a->t < b->t;
+}
+
+static void far_push(struct sim_worker *w, struct sim_far f)
+{
+	uint32_t i = w->far_n++;
+
+	if (i == w->far_room) {
+		w->far_room = w->far_room ? 2 * w->far_room : 16;
+		w->far = mem_grow(w->far, w->far_room, sizeof(*w->far));
+	}
+	while (i && far_before(&f, &w->far[(i - 1) / 2])) {
+		w->far[i] = w->far[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	w->far[i] = f;
+}
+
+static struct sim_far far_pop(struct sim_worker *w)
+{
+	struct sim_far top = w->far[0], f = w->far[--w->far_n];
+	uint32_t i = 0, c;
+
+	while ((c = 2 * i + 1) < w->far_n) {
+		if (c + 1 < w->far_n &&
+			far_before(&w->far[c + 1], &w->far[c]))
+			c++;
+		if (!far_before(&w->far[c], &f))
+			break;
+		w->far[i] = w->far[c];
+		i = c;
+	}
+	w->far[i] = f;
+	return top;
+}
+
+/* Moves what has come within reach of the window at w->start. */
+static void far_pull(struct sim_worker *w)
+{
+	while (w->far_n) {
+		uint64_t dt = (uint64_t)(w->far[0].t - w->start);
+		struct sim_event e;
+		uint32_t k, slot;
+
+		if (dt >= w->reach + w->width)
+			return;
+		e = far_pop(w).e;
+		k = (uint32_t)dt / w->width;
+		slot = (w->slot + k) & w->slot_mask;
+		e.when = (uint32_t)dt - k * w->width;
+		mail_push(&w->out[w->id * w->sim->n_slots + slot], e);
+		w->posted[slot >> 6] |= UINT64_C(1) << (slot & 63);
+	}
+}
+
+/* --- posting, the rare cases --- */
+
+static void batch_room(struct sim_worker *w)
+{
+	if (w->batch_n < w->batch_room)
+		return;
+	w->batch_room = w->batch_room ? 2 * w->batch_room : 64;
+	w->batch = mem_grow(w->batch, w->batch_room, sizeof(*w->batch));
+}
+
+/* Keeps batch[batch_at..] sorted. */
+static void batch_insert(struct sim_worker *w, struct sim_event e)
+{
+	uint64_t rank = sim_rank(&e);
+	uint32_t i;
+
+	batch_room(w);
+	for (i = w->batch_n++; i > w->batch_at; i--) {
+		if (sim_rank(&w->batch[i - 1]) <= rank)
+			break;
+		w->batch[i] = w->batch[i - 1];
+	}
+	w->batch[i] = e;
+}
+
+static void post_to_other(struct sim_worker *w, sim_time t, struct sim_event e)
+{
+	uint64_t dt = (uint64_t)(t - w->start);
+	uint32_t owner = sim_owner(w->sim, e.site)->id, k, slot;
+
+	BUG_IF(dt - w->width >= w->reach);
+	k = (uint32_t)dt / w->width;
+	slot = (w->slot + k) & w->slot_mask;
+	e.when = (uint32_t)dt - k * w->width;
+	mail_push(&w->out[owner * w->sim->n_slots + slot], e);
+	w->posted[slot >> 6] |= UINT64_C(1) << (slot & 63);
+}
+
+void sim_post_slow(struct sim_worker *w, sim_time t, struct sim_event e)
+{
+	uint64_t dt = (uint64_t)(t - w->start);
+
+	if (t < w->start)
+		BUG("site %u: an event at %lld ps, before the window at %lld",
+			e.site, (long long)t, (long long)w->start);
+	if (e.site - w->first >= w->n_sites) {
+		post_to_other(w, t, e);
+	} else if (dt >= w->width) {
+		far_push(w, (struct sim_far){ .t = t, .e = e });
+	} else if (w->visited == e.site) {
+		batch_insert(w, e);
+	} else {
+		BUG_IF(w->visited != NO_SITE);
+		mail_push(&w->out[w->id * w->sim->n_slots + w->slot], e);
+		w->posted[w->slot >> 6] |= UINT64_C(1) << (w->slot & 63);
+	}
+}
+
+/* --- a window --- */
+
+/* All mail for this worker's sites, in one array. */
+static struct sim_event *gather(struct sim_worker *w, uint32_t *n)
+{
+	struct sim *s = w->sim;
+	uint32_t box = w->id * s->n_slots + w->slot, total = 0, i;
+
+	if (s->p.n_workers == 1) {
+		*n = w->out[box].n;
+		w->out[box].n = 0;
+		return w->out[box].event;
+	}
+	for (i = 0; i < s->p.n_workers; i++)
+		total += s->workers[i].out[box].n;
+	if (total > w->inbox_room) {
+		w->inbox_room = 2 * total;
+		w->inbox = mem_grow(
+			w->inbox, w->inbox_room, sizeof(*w->inbox));
+	}
+	*n = 0;
+	for (i = 0; i < s->p.n_workers; i++) {
+		struct sim_mail *m = &s->workers[i].out[box];
+
+		if (m->n)
+			memcpy(w->inbox + *n, m->event,
+				m->n * sizeof(*m->event));
+		*n += m->n;
+		m->n = 0;
+	}
+	return w->inbox;
+}
+
+/* Threads the events into one list per site. */
+static void sort_by_site(
+	struct sim_worker *w, const struct sim_event *e, uint32_t n)
+{
+	uint32_t i;
+
+	if (n > w->next_room) {
+		w->next_room = 2 * n;
+		w->next = mem_grow(w->next, w->next_room, sizeof(*w->next));
+	}
+	for (i = 0; i < n; i++) {
+		uint32_t site = e[i].site - w->first;
+
+		w->next[i] = w->head[site];
+		w->head[site] = i + 1;
+		w->active[site >> 6] |= UINT64_C(1) << (site & 63);
+		w->summary[site >> 12] |= UINT64_C(1) << (site >> 6 & 63);
+	}
+}
+
+/* Turns the bitmap into a list, and clears it. */
+static uint32_t list_active(struct sim_worker *w)
+{
+	uint32_t n = 0, words = (w->n_sites + 4095) / 4096, i;
+
+	for (i = 0; i < words; i++) {
+		uint64_t sum = w->summary[i];
+
+		w->summary[i] = 0;
+		for (; sum; sum &= sum - 1) {
+			uint32_t j = i * 64 + (uint32_t)__builtin_ctzll(sum);
+			uint64_t bits = w->active[j];
+
+			w->active[j] = 0;
+			for (; bits; bits &= bits - 1)
+				w->order[n++] = j * 64 +
+					(uint32_t)__builtin_ctzll(bits);
+		}
+	}
+	return n;
+}
+
+static void fill_batch(
+	struct sim_worker *w, const struct sim_event *e, uint32_t site)
+{
+	uint32_t i = w->head[site];
+
+	w->batch_n = w->batch_at = 0;
+	w->head[site] = 0;
+	for (; i; i = w->next[i - 1])
+		batch_insert(w, e[i - 1]);
+	w->n_events += w->batch_n;
+}
+
+static void prefetch(
+	const struct sim_worker *w, const struct sim_event *e, uint32_t site)
+{
+	uint32_t i;
+
+	for (i = w->head[site]; i; i = w->next[i - 1])
+		w->sim->p.ops->prefetch(w, &e[i - 1]);
+}
+
+static void visit_all(struct sim_worker *w, const struct sim_event *e)
+{
+	const struct sim_ops *ops = w->sim->p.ops;
+	uint32_t n = list_active(w), i;
+
+	w->n_visits += n;
+	for (i = 0; i < n; i++) {
+		if (ops->prefetch && i + AHEAD < n)
+			prefetch(w, e, w->order[i + AHEAD]);
+		fill_batch(w, e, w->order[i]);
+		w->visited = w->first + w->order[i];
+		ops->visit(w, w->visited);
+	}
+	w->visited = NO_SITE;
+}
+
+static void run_window(struct sim_worker *w, uint64_t k)
+{
+	struct sim_event *e;
+	uint32_t n;
+
+	w->start = (sim_time)k * w->width;
+	w->slot = (uint32_t)k & w->slot_mask;
+	far_pull(w);
+	w->posted[w->slot >> 6] &= ~(UINT64_C(1) << (w->slot & 63));
+	w->n_windows++;
+	e = gather(w, &n);
+	if (!n)
+		return;
+	sort_by_site(w, e, n);
+	visit_all(w, e);
+}
+
+/* --- which window comes next --- */
+
+/* The first slot at or after w->slot that this worker posted to. */
+static uint64_t next_posted(const struct sim_worker *w)
+{
+	uint32_t n = w->slot_mask + 1, i = 0;
+	uint64_t now = (uint64_t)w->start / w->width;
+
+	while (i < n) {
+		uint32_t slot = (w->slot + i) & w->slot_mask;
+		uint64_t bits = w->posted[slot >> 6] >> (slot & 63);
+
+		if (bits)
+			return now + i + (uint32_t)__builtin_ctzll(bits);
+		i += 64 - (slot & 63);
+	}
+	return NO_WINDOW;
+}
+
+static uint64_t next_window(const struct sim_worker *w)
+{
+	uint64_t next = next_posted(w), far;
+
+	if (w->far_n) {
+		far = (uint64_t)w->far[0].t / w->width;
+		if (far < next)
+			next = far;
+	}
+	return next;
+}
+
+/* True while there is a window to run; the same for every worker. */
+static bool agree(struct sim_worker *w, unsigned turn, uint64_t *k)
+{
+	struct sim *s = w->sim;
+	struct notice *all = s->notices[turn & 1];
+	bool stop = false;
+	uint32_t i;
+
+	all[w->id].next = next_window(w);
+	all[w->id].stop = atomic_load_explicit(&s->stop, memory_order_relaxed);
+	barrier_wait(&s->meet);
+	*k = NO_WINDOW;
+	for (i = 0; i < s->p.n_workers; i++) {
+		if (all[i].next < *k)
+			*k = all[i].next;
+		stop |= all[i].stop;
+	}
+	if (!stop && *k != NO_WINDOW && (sim_time)*k * w->width < s->until)
+		return true;
+	if (w->id == 0)
+		s->ending = stop ? SIM_STOPPED
+			: *k == NO_WINDOW ? SIM_IDLE
+					  : SIM_REACHED;
+	return false;
+}
+
+static void run_windows(struct sim_worker *w)
+{
+	unsigned turn = 0;
+	uint64_t k;
+
+	while (agree(w, turn++, &k)) {
+		run_window(w, k);
+		w->start += w->width;
+		w->slot = (w->slot + 1) & w->slot_mask;
+	}
+}
+
+static void *thread(void *arg)
+{
+	struct sim_worker *w = arg;
+
+	for (;;) {
+		barrier_wait(&w->sim->gate);
+		if (w->sim->leaving)
+			return NULL;
+		run_windows(w);
+		barrier_wait(&w->sim->gate);
+	}
+}
+
+/* All workers stand at the same first window that has not run. */
+static void align(struct sim *s)
+{
+	uint64_t k = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->p.n_workers; i++) {
+		uint64_t at = (uint64_t)s->workers[i].start /
+			s->workers[i].width;
+
+		if (at > k)
+			k = at;
+	}
+	for (i = 0; i < s->p.n_workers; i++) {
+		s->workers[i].start = (sim_time)k * s->workers[i].width;
+		s->workers[i].slot = (uint32_t)k & s->workers[i].slot_mask;
+	}
+	s->next_window = k;
+}
+
+enum sim_ending sim_run(struct sim *s, sim_time until)
+{
+	s->until = until;
+	barrier_wait(&s->gate);
+	run_windows(&s->workers[0]);
+	barrier_wait(&s->gate);
+	align(s);
+	return s->ending;
+}
+
+void sim_stop(struct sim *s)
+{
+	atomic_store_explicit(&s->stop, true, memory_order_relaxed);
+}
+
+/* --- life --- */
+
+static void worker_init(struct sim *s, uint32_t id)
+{
+	struct sim_worker *w = &s->workers[id];
+	uint64_t n = s->p.n_sites, t = s->p.n_workers;
+
+	w->sim = s;
+	w->id = id;
+	w->n_workers = s->p.n_workers;
+	w->model = s->p.model;
+	w->width = (uint32_t)s->p.window;
+	w->slot_mask = s->n_slots - 1;
+	w->reach = (uint64_t)(s->n_slots - 1) * w->width;
+	w->first = (site_id)(n * id / t);
+	w->n_sites = (site_id)(n * (id + 1) / t) - w->first;
+	w->visited = NO_SITE;
+	w->out = mem_alloc((size_t)t * s->n_slots, sizeof(*w->out));
+	w->posted = mem_alloc((s->n_slots + 63) / 64, sizeof(*w->posted));
+	w->head = mem_alloc(w->n_sites, sizeof(*w->head));
+	w->order = mem_alloc(w->n_sites, sizeof(*w->order));
+	w->active = mem_alloc((size_t)w->n_sites / 64 + 1, sizeof(uint64_t));
+	w->summary = mem_alloc((size_t)w->n_sites / 4096 + 1, sizeof(uint64_t));
+	batch_room(w);
+}
+
+static void worker_fini(struct sim *s, struct sim_worker *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->p.n_workers * s->n_slots; i++)
+		mem_free(w->out[i].event);
+	mem_free(w->out);
+	mem_free(w->posted);
+	mem_free(w->head);
+	mem_free(w->next);
+	mem_free(w->order);
+	mem_free(w->active);
+	mem_free(w->summary);
+	mem_free(w->batch);
+	mem_free(w->inbox);
+	mem_free(w->far);
+}
+
+static int check(const struct sim_params *p, struct err *e)
+{
+	if (p->n_sites < 1)
+		return err_set(e, "a machine needs at least one site");
+	if (p->n_workers < 1 || p->n_workers > SIM_MAX_WORKERS)
+		return err_set(e, "%u threads, want 1 to %d", p->n_workers,
+			SIM_MAX_WORKERS);
+	if (p->window < SIM_MIN_WINDOW)
+		return err_set(e,
+			"the shortest wire takes %lld ps: below %d ps the "
+			"window is too short to simulate",
+			(long long)p->window, SIM_MIN_WINDOW);
+	if (p->window > (sim_time)1000000 * SIM_NS)
+		return err_set(e, "the shortest wire takes %lld ps: too long",
+			(long long)p->window);
+	if (p->reach / p->window >= 2048)
+		return err_set(e,
+			"the slowest mail between sites (%lld ps) takes over "
+			"2000 times as long as the fastest (%lld ps)",
+			(long long)p->reach, (long long)p->window);
+	return 0;
+}
+
+static void start_threads(struct sim *s)
+{
+	uint32_t i;
+
+	for (i = 1; i < s->p.n_workers; i++) {
+		if (pthread_create(&s->threads[i], NULL, thread,
+			    &s->workers[i]))
+			BUG("cannot start thread %u", i);
+	}
+}
+
+struct sim *sim_new(const struct sim_params *p, struct err *e)
+{
+	struct sim *s;
+	uint32_t i;
+
+	if (check(p, e))
+		return NULL;
+	s = mem_alloc(1, sizeof(*s));
+	s->p = *p;
+	if (s->p.n_workers > p->n_sites)
+		s->p.n_workers = p->n_sites;
+	s->n_slots = 64;
+	while ((sim_time)(s->n_slots - 1) * p->window <= p->reach + p->window)
+		s->n_slots *= 2;
+	s->workers = mem_alloc(s->p.n_workers, sizeof(*s->workers));
+	s->threads = mem_alloc(s->p.n_workers, sizeof(*s->threads));
+	for (i = 0; i < 2; i++)
+		s->notices[i] = map_alloc(
+			s->p.n_workers * sizeof(struct notice));
+	for (i = 0; i < s->p.n_workers; i++)
+		worker_init(s, i);
+	barrier_init(&s->gate, s->p.n_workers);
+	barrier_init(&s->meet, s->p.n_workers);
+	start_threads(s);
+	return s;
+}
+
+void sim_free(struct sim *s)
+{
+	uint32_t i;
+
+	if (!s)
+		return;
+	s->leaving = true;
+	barrier_wait(&s->gate);
+	for (i = 1; i < s->p.n_workers; i++)
+		pthread_join(s->threads[i], NULL);
+	for (i = 0; i < s->p.n_workers; i++)
+		worker_fini(s, &s->workers[i]);
+	for (i = 0; i < 2; i++)
+		map_free(s->notices[i],
+			s->p.n_workers * sizeof(struct notice));
+	barrier_fini(&s->gate);
+	barrier_fini(&s->meet);
+	mem_free(s->threads);
+	mem_free(s->workers);
+	mem_free(s);
+}
+
+/* --- looking in from outside --- */
+
+sim_time sim_now(const struct sim *s)
+{
+	return (sim_time)s->next_window * s->p.window;
+}
+
+uint32_t sim_n_workers(const struct sim *s)
+{
+	return s->p.n_workers;
+}
+
+struct sim_worker *sim_worker(struct sim *s, uint32_t id)
+{
+	return &s->workers[id];
+}
+
+struct sim_worker *sim_owner(struct sim *s, site_id site)
+{
+	uint64_t t = s->p.n_workers;
+	uint32_t id = (uint32_t)((uint64_t)site * t / s->p.n_sites);
+
+	/* The cut rounds down, so the quotient can be one too low. */
+	while (site - s->workers[id].first >= s->workers[id].n_sites)
+		id++;
+	return &s->workers[id];
+}
+
+uint64_t sim_n_events(const struct sim *s)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->p.n_workers; i++)
+		n += s->workers[i].n_events;
+	return n;
+}
+
+static uint64_t worker_memory(const struct sim *s, const struct sim_worker *w)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->p.n_workers * s->n_slots; i++)
+		n += w->out[i].room * sizeof(struct sim_event);
+	n += (uint64_t)w->n_sites * (sizeof(*w->head) + sizeof(*w->order));
+	n += w->next_room * sizeof(*w->next);
+	n += w->inbox_room * sizeof(*w->inbox);
+	return n + w->far_room * sizeof(*w->far);
+}
+
+uint64_t sim_memory(const struct sim *s)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->p.n_workers; i++)
+		n += worker_memory(s, &s->workers[i]);
+	return n;
+}
+
+static void each_in_slot(const struct sim_worker *w, uint32_t box, uint32_t k,
+	void (*f)(void *, sim_time, const struct sim_event *), void *arg)
+{
+	const struct sim_mail *m = &w->out[box];
+	uint32_t i;
+
+	for (i = 0; i < m->n; i++)
+		f(arg, w->start + (sim_time)k * w->width + m->event[i].when,
+			&m->event[i]);
+}
+
+void sim_each_event(struct sim *s,
+	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg)
+{
+	uint32_t i, j, k;
+
+	for (i = 0; i < s->p.n_workers; i++) {
+		const struct sim_worker *w = &s->workers[i];
+
+		for (j = 0; j < s->p.n_workers; j++)
+			for (k = 0; k < s->n_slots; k++)
+				each_in_slot(w,
+					j * s->n_slots +
+						((w->slot + k) & w->slot_mask),
+					k, f, arg);
+		for (k = 0; k < w->far_n; k++)
+			f(arg, w->far[k].t, &w->far[k].e);
+	}
+}

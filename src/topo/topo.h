@@ -1,0 +1,75 @@
+/*
+ * A topology knows which ports are wired together and what kind of wire it
+ * is, and nothing else: no queues, no clock, nothing that changes during a
+ * run.  So every call but init() is const, cannot fail, and may be made from
+ * any thread.
+ */
+#ifndef TOPO_TOPO_H
+#define TOPO_TOPO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/param.h"
+
+typedef uint32_t router_id;
+typedef uint32_t port_id;
+
+#define NO_ROUTER UINT32_MAX
+
+enum {
+	TOPO_MAX_PORTS = 12,
+	TOPO_MAX_ROUTERS = 1 << 22,
+};
+
+/* What a wire crosses decides how long it is. */
+enum wire_class {
+	WIRE_BOARD, /* two routers on one board */
+	WIRE_BOARDS, /* from board to board inside a midplane */
+	WIRE_MIDPLANES, /* from midplane to midplane */
+	WIRE_LOOP, /* out of a midplane and back into it */
+	WIRE_INNER, /* of a dimension that never leaves the board */
+	N_WIRE_CLASSES,
+};
+
+extern const char *const wire_class_names[N_WIRE_CLASSES];
+
+struct topo_end {
+	router_id router; /* NO_ROUTER if nothing is plugged in */
+	port_id port;
+};
+
+struct topo {
+	const struct topo_ops *ops;
+	router_id n_routers;
+	port_id n_ports; /* of every router */
+};
+
+struct topo_ops {
+	const char *name; /* the word written in a machine file */
+	size_t size; /* of the variant, whose first member is struct topo */
+	const struct param *params; /* of the variant's struct */
+	size_t n_params;
+
+	/* Checks the values read and sets n_routers and n_ports. */
+	int (*init)(struct topo *t, struct err *e);
+
+	/* The far end of the wire that leaves r by p. */
+	struct topo_end (*peer)(const struct topo *t, router_id r, port_id p);
+
+	/* Of a wire that exists. */
+	enum wire_class (*wire)(const struct topo *t, router_id r, port_id p);
+
+	/* "(1,0,3)", "A+". */
+	void (*name_router)(
+		const struct topo *t, router_id r, char *text, size_t size);
+	void (*name_port)(
+		const struct topo *t, port_id p, char *text, size_t size);
+};
+
+/* NULL where there is no such topology. */
+const struct topo_ops *topo_find(const char *name);
+extern const struct topo_ops *const topo_registry[];
+
+#endif

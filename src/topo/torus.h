@@ -1,0 +1,48 @@
+/* Tori and meshes of one to six dimensions, of any length each. */
+#ifndef TOPO_TORUS_H
+#define TOPO_TORUS_H
+
+#include "topo/topo.h"
+
+enum { TORUS_MAX_DIMS = 6, TORUS_MAX_LENGTH = 65536 };
+
+/* How the two ends of a dimension are joined. */
+enum torus_wrap {
+	TORUS_WRAP, /* a ring; of two routers, joined by two separate links */
+	TORUS_MESH, /* a line */
+	TORUS_LOOP, /* as WRAP, and a single router is wired to itself */
+};
+
+struct torus {
+	struct topo topo;
+	struct param_list shape;
+	struct param_list wrap; /* the last one holds for the rest */
+	struct param_list board, midplane; /* routers per dimension */
+	struct param_list inner; /* dimensions that stay on the board */
+
+	/* set by init() */
+	uint32_t n_dims;
+	uint32_t dim[TORUS_MAX_DIMS];
+	uint32_t stride[TORUS_MAX_DIMS];
+	uint8_t ring[TORUS_MAX_DIMS]; /* an enum torus_wrap */
+};
+
+extern const struct topo_ops torus_ops;
+
+static inline const struct torus *torus_of(const struct topo *t)
+{
+	return (const struct torus *)t;
+}
+
+static inline uint32_t torus_coord(
+	const struct torus *t, router_id r, uint32_t dim)
+{
+	return r / t->stride[dim] % t->dim[dim];
+}
+
+static inline int torus_is_ring(const struct torus *t, uint32_t dim)
+{
+	return t->ring[dim] != TORUS_MESH;
+}
+
+#endif
