@@ -21,6 +21,7 @@ enum random_purpose {
 	RANDOM_TARGET = 1, /* whom a packet is for */
 	RANDOM_GAP, /* when it is generated */
 	RANDOM_PATTERN, /* a permutation's choice, at set-up */
+	RANDOM_TIE, /* the way round a ring */
 	RANDOM_DATA, /* bytes */
 	RANDOM_TEST,
 };

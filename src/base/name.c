@@ -1,0 +1,74 @@
+#include "base/name.h"
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static size_t min(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Optimal string alignment: the edit distance in which a swap of neighbours
+ * counts one and no letter is edited twice.  Row i holds the distances of
+ * a's first i letters to every beginning of b; a swap looks two rows back.
+ */
+static void fill_row(size_t *row[3], const char *a, size_t i, const char *b)
+{
+	row[2][0] = i;
+	for (size_t j = 1; b[j - 1]; j++) {
+		size_t wrong = a[i - 1] != b[j - 1];
+		size_t d = min(row[1][j], row[2][j - 1]) + 1;
+
+		d = min(d, row[1][j - 1] + wrong);
+		if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			a[i - 2] == b[j - 1])
+			d = min(d, row[0][j - 2] + 1);
+		row[2][j] = d;
+	}
+}
+
+static size_t distance(const char *a, const char *b)
+{
+	size_t n = strlen(b) + 1, d;
+	size_t *cells = mem_alloc(3 * n, sizeof(*cells));
+	size_t *row[3] = { cells, cells + n, cells + 2 * n };
+
+	for (size_t j = 0; j < n; j++)
+		row[2][j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		size_t *oldest = row[0];
+
+		row[0] = row[1];
+		row[1] = row[2];
+		row[2] = oldest;
+		fill_row(row, a, i, b);
+	}
+	d = row[2][n - 1];
+	mem_free(cells);
+	return d;
+}
+
+const char *name_nearest(
+	const char *name, const char *const *candidates, size_t n)
+{
+	const char *best = NULL;
+	size_t len = strlen(name), best_d = SIZE_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t other = strlen(candidates[i]), d;
+		size_t longer = len > other ? len : other;
+		size_t allowed = (longer + 2) / 3;
+
+		/* Also keeps a name of a megabyte from costing anything. */
+		if (longer - min(len, other) > allowed)
+			continue;
+		d = distance(name, candidates[i]);
+		if (d <= allowed && d < best_d) {
+			best = candidates[i];
+			best_d = d;
+		}
+	}
+	return best;
+}

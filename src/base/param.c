@@ -1,0 +1,598 @@
+#include "base/param.h"
+#include "base/mem.h"
+#include "base/name.h"
+#include "base/units.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * An error is one line, to which a reader still adds a place; these shares
+ * of it leave room for both and for a suggestion.
+ */
+enum { QUOTE_MAX = 64, LIST_TEXT_MAX = 160 };
+
+/* Text that grows within bounds; what does not fit is left out. */
+struct line {
+	char *text;
+	size_t n, size;
+};
+
+/* A text cut at its separators; the pieces are trimmed. */
+struct pieces {
+	char *text;
+	const char **v;
+	size_t n;
+};
+
+static const struct {
+	const char *name;
+	enum unit_kind unit;
+} types[] = {
+	[PARAM_COUNT] = { "count", UNIT_NONE },
+	[PARAM_TIME] = { "time", UNIT_TIME },
+	[PARAM_RATE] = { "rate", UNIT_RATE },
+	[PARAM_BYTES] = { "size", UNIT_BYTES },
+	[PARAM_FRACTION] = { "fraction", UNIT_FRACTION },
+	[PARAM_FLAG] = { "flag", UNIT_NONE },
+	[PARAM_WORD] = { "word", UNIT_NONE },
+	[PARAM_TEXT] = { "text", UNIT_NONE },
+	[PARAM_COUNTS] = { "list of counts", UNIT_NONE },
+	[PARAM_WORDS] = { "list of words", UNIT_NONE },
+};
+
+const char *param_type_name(enum param_type type)
+{
+	return types[type].name;
+}
+
+static bool is_number(enum param_type type)
+{
+	return type <= PARAM_FRACTION || type == PARAM_COUNTS;
+}
+
+static bool is_list(enum param_type type)
+{
+	return type == PARAM_COUNTS || type == PARAM_WORDS;
+}
+
+static void add(struct line *l, const char *text)
+{
+	while (*text && l->n + 1 < l->size)
+		l->text[l->n++] = *text++;
+	if (l->size)
+		l->text[l->n] = '\0';
+}
+
+static char *trim(char *s)
+{
+	char *end;
+
+	s += strspn(s, " \t");
+	end = s + strlen(s);
+	while (end > s && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	*end = '\0';
+	return s;
+}
+
+/* No text has no pieces; an empty one has one, which is empty. */
+static struct pieces split(const char *text, char sep)
+{
+	struct pieces p = { 0 };
+	size_t n = 1;
+	char *s, *next;
+
+	if (!text)
+		return p;
+	for (const char *c = text; *c; c++)
+		n += *c == sep;
+	p.text = mem_text(text);
+	p.v = mem_alloc(n, sizeof(*p.v));
+	for (s = p.text; s; s = next) {
+		next = strchr(s, sep);
+		if (next)
+			*next++ = '\0';
+		p.v[p.n++] = trim(s);
+	}
+	return p;
+}
+
+static void pieces_fini(struct pieces *p)
+{
+	mem_free(p->v);
+	mem_free(p->text);
+}
+
+/*
+ * The bytes of the UTF-8 letter that starts s, or 0 where that is no letter
+ * of one line: a control character, a line separator, or no UTF-8 at all.
+ */
+static size_t letter_len(const char *s)
+{
+	static const uint32_t least[] = { 0, 0x20, 0xa0, 0x800, 0x10000 };
+	uint32_t c = (unsigned char)s[0];
+	size_t n = 1;
+
+	if (c >= 0x80)
+		n = c < 0xc2 || c > 0xf4 ? 0 : 2u + (c >= 0xe0) + (c >= 0xf0);
+	if (n > 1)
+		c &= 0x7fu >> n;
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (uint32_t)(s[i] & 0x3f);
+	}
+	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	return c == 0x7f || c == 0x2028 || c == 0x2029 ? 0 : n;
+}
+
+/* What a user wrote, in quotes, fit for one line of a message. */
+static const char *quote(const char *s, char text[QUOTE_MAX])
+{
+	enum { TAIL = sizeof("\\xff...\"") };
+	struct line l = { .text = text, .size = QUOTE_MAX };
+
+	add(&l, "\"");
+	while (*s && l.n + TAIL <= QUOTE_MAX) {
+		size_t n = letter_len(s);
+		char letter[8];
+
+		if (n)
+			snprintf(letter, sizeof(letter), "%.*s", (int)n, s);
+		else
+			snprintf(letter, sizeof(letter), "\\x%02x",
+				(unsigned char)*s);
+		add(&l, letter);
+		s += n ? n : 1;
+	}
+	add(&l, *s ? "...\"" : "\"");
+	return text;
+}
+
+/* The place of text among words ("one|two|three"), or -1. */
+static int64_t word_find(const char *words, const char *text)
+{
+	struct pieces p = split(words, '|');
+	int64_t found = -1;
+
+	for (size_t i = 0; i < p.n && found < 0; i++)
+		if (!strcmp(p.v[i], text))
+			found = (int64_t)i;
+	pieces_fini(&p);
+	return found;
+}
+
+/* "one, two, three", or as much of it as a message has room for. */
+static const char *list_words(const char *words, char text[LIST_TEXT_MAX])
+{
+	struct pieces p = split(words, '|');
+	struct line l = { .text = text, .size = LIST_TEXT_MAX };
+
+	text[0] = '\0';
+	for (size_t i = 0; i < p.n; i++) {
+		add(&l, i ? ", " : "");
+		if (l.n + strlen(p.v[i]) + sizeof(", ...") > LIST_TEXT_MAX) {
+			add(&l, "...");
+			break;
+		}
+		add(&l, p.v[i]);
+	}
+	pieces_fini(&p);
+	return text;
+}
+
+/*
+ * The word whose first letters, as many as text has, are nearest to text:
+ * people write "longest" for "longest-first".
+ */
+static const char *nearest_start(const struct pieces *words, const char *text)
+{
+	size_t i, size = strlen(text) + 1;
+	const char **starts = mem_alloc(words->n, sizeof(*starts));
+	char *copies = mem_alloc(words->n, size);
+	const char *found;
+
+	for (i = 0; i < words->n; i++) {
+		starts[i] = copies + i * size;
+		snprintf(copies + i * size, size, "%s", words->v[i]);
+	}
+	found = name_nearest(text, starts, words->n);
+	for (i = 0; found && starts[i] != found; i++)
+		;
+	mem_free(copies);
+	mem_free(starts);
+	return found ? words->v[i] : NULL;
+}
+
+/* "; did you mean longest-first?", or nothing. */
+static const char *suggest(
+	const char *words, const char *text, char out[PARAM_TEXT_MAX])
+{
+	struct pieces p = split(words, '|');
+	const char *found = name_nearest(text, p.v, p.n);
+	size_t len = strlen(text);
+
+	out[0] = '\0';
+	if (!found && len >= 3 && len < PARAM_TEXT_MAX)
+		found = nearest_start(&p, text);
+	if (found && *text)
+		snprintf(out, PARAM_TEXT_MAX, "; did you mean %s?", found);
+	pieces_fini(&p);
+	return out;
+}
+
+static const char *full_name(const struct param_block *b,
+	const struct param *row, char text[PARAM_TEXT_MAX])
+{
+	snprintf(text, PARAM_TEXT_MAX, "%s%s%s", b->section,
+		*b->section ? "." : "", row->name);
+	return text;
+}
+
+__attribute__((format(printf, 4, 5))) static int refuse(
+	const struct param_block *b, const struct param *row, struct err *e,
+	const char *format, ...)
+{
+	char name[PARAM_TEXT_MAX], text[sizeof(e->text)];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return err_set(e, "%s: %s", full_name(b, row, name), text);
+}
+
+static int refuse_number(const struct param_block *b, const struct param *row,
+	const char *text, const char *why, struct err *e)
+{
+	enum param_type type =
+		row->type == PARAM_COUNTS ? PARAM_COUNT : row->type;
+	char q[QUOTE_MAX], want[LIST_TEXT_MAX];
+	struct line l = { .text = want, .size = sizeof(want) };
+
+	if (types[type].unit == UNIT_NONE) {
+		param_range(row, want, sizeof(want));
+	} else {
+		add(&l, "a number with ");
+		add(&l, units_list(types[type].unit));
+		add(&l, row->words ? ", or " : "");
+		add(&l, row->words ? row->words : "");
+	}
+	/* What is wanted says this better. */
+	if (!strcmp(why, "unknown unit"))
+		why = NULL;
+	return refuse(b, row, e, "%s is not a %s (%s%swant %s)", quote(text, q),
+		types[type].name, why ? why : "", why ? "; " : "", want);
+}
+
+static int read_number(const struct param_block *b, const struct param *row,
+	const char *text, int64_t *value, struct err *e)
+{
+	enum unit_kind unit = types[row->type].unit;
+	char found[48], range[LIST_TEXT_MAX];
+	int64_t v = 0, word = word_find(row->words, text);
+	const char *why;
+
+	if (word < 0 && units_read(unit, text, &v, &why))
+		return refuse_number(b, row, text, why, e);
+	if (word < 0 && (v < row->min || v > row->max)) {
+		units_format(unit, v, found, sizeof(found));
+		param_range(row, range, sizeof(range));
+		return refuse(
+			b, row, e, "%s is out of range (%s)", found, range);
+	}
+	*value = word < 0 ? v : -1 - word;
+	return 0;
+}
+
+static int read_word(const struct param_block *b, const struct param *row,
+	const char *text, int64_t *value, struct err *e)
+{
+	char q[QUOTE_MAX], list[LIST_TEXT_MAX], hint[PARAM_TEXT_MAX];
+	int64_t word = word_find(row->words, text);
+
+	if (word < 0)
+		return refuse(b, row, e, "%s is not one of %s%s",
+			quote(text, q), list_words(row->words, list),
+			suggest(row->words, text, hint));
+	*value = word;
+	return 0;
+}
+
+static int read_flag(const struct param_block *b, const struct param *row,
+	const char *text, int64_t *value, struct err *e)
+{
+	int64_t word = word_find("no|yes|off|on|false|true", text);
+	char q[QUOTE_MAX];
+
+	if (word < 0)
+		return refuse(b, row, e, "%s is not a flag (want yes or no)",
+			quote(text, q));
+	*value = word % 2;
+	return 0;
+}
+
+static int read_scalar(const struct param_block *b, const struct param *row,
+	const char *text, int64_t *value, struct err *e)
+{
+	if (is_number(row->type))
+		return read_number(b, row, text, value, e);
+	if (row->type == PARAM_FLAG)
+		return read_flag(b, row, text, value, e);
+	return read_word(b, row, text, value, e);
+}
+
+/* The values of "4x4x2", "[4, 4, 2]" or "4,4,2"; "[]" has none. */
+static struct pieces split_list(enum param_type type, char *text)
+{
+	size_t n = strlen(text);
+
+	if (n >= 2 && text[0] == '[' && text[n - 1] == ']') {
+		text[n - 1] = '\0';
+		text = trim(text + 1);
+		return split(*text ? text : NULL, ',');
+	}
+	/* Words have an x of their own: "4,max". */
+	if (type == PARAM_COUNTS && strspn(text, "0123456789x ") == n)
+		return split(text, 'x');
+	return split(text, ',');
+}
+
+static int read_list(const struct param_block *b, const struct param *row,
+	char *text, struct param_list *field, struct err *e)
+{
+	struct param_list list = { 0 };
+	struct pieces p = split_list(row->type, text);
+	int failed = 0;
+
+	if (p.n > PARAM_LIST_MAX)
+		failed = refuse(b, row, e, "%zu values, want at most %d", p.n,
+			PARAM_LIST_MAX);
+	for (size_t i = 0; !failed && i < p.n; i++)
+		failed = read_scalar(b, row, p.v[i], &list.v[i], e);
+	list.n = (int64_t)p.n;
+	pieces_fini(&p);
+	if (!failed)
+		*field = list;
+	return failed;
+}
+
+static int read_text(const struct param_block *b, const struct param *row,
+	const char *text, char *field, struct err *e)
+{
+	size_t n = strlen(text) + 1;
+	char q[QUOTE_MAX];
+
+	if (n > PARAM_TEXT_MAX)
+		return refuse(b, row, e, "%s is longer than %d bytes",
+			quote(text, q), PARAM_TEXT_MAX - 1);
+	memcpy(field, text, n);
+	return 0;
+}
+
+int param_read(const struct param_block *b, const struct param *row,
+	const char *text, struct err *e)
+{
+	void *field = (char *)b->values + row->offset;
+	char *copy;
+	int failed;
+
+	if (row->type == PARAM_TEXT)
+		return read_text(b, row, text, field, e);
+	copy = mem_text(text);
+	if (is_list(row->type))
+		failed = read_list(b, row, trim(copy), field, e);
+	else
+		failed = read_scalar(b, row, trim(copy), field, e);
+	mem_free(copy);
+	return failed;
+}
+
+void param_defaults(const struct param_block *b)
+{
+	struct err e = { 0 };
+
+	for (size_t i = 0; i < b->n_rows; i++) {
+		const struct param *row = &b->rows[i];
+
+		BUG_IF(!row->def);
+		if (param_read(b, row, row->def, &e))
+			BUG("default of %s", e.text);
+		if (b->origins)
+			b->origins[i] = (struct param_origin){ 0 };
+	}
+}
+
+const struct param *param_find(const struct param_block *b, const char *name)
+{
+	for (size_t i = 0; i < b->n_rows; i++)
+		if (!strcmp(b->rows[i].name, name))
+			return &b->rows[i];
+	return NULL;
+}
+
+/*
+ * All full names, separated by '|'.  bare becomes the first of them that
+ * lacks nothing of path but its section.
+ */
+static char *all_names(const struct param_block *blocks, size_t n,
+	const char *path, char bare[PARAM_TEXT_MAX])
+{
+	char name[PARAM_TEXT_MAX];
+	struct line l = { .size = 1 };
+
+	for (size_t i = 0; i < n; i++)
+		l.size += blocks[i].n_rows * PARAM_TEXT_MAX;
+	l.text = mem_alloc(l.size, 1);
+	bare[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		const struct param_block *b = &blocks[i];
+
+		for (size_t j = 0; j < b->n_rows; j++) {
+			add(&l, l.n ? "|" : "");
+			add(&l, full_name(b, &b->rows[j], name));
+			if (!*bare && !strcmp(b->rows[j].name, path))
+				memcpy(bare, name, sizeof(name));
+		}
+	}
+	return l.text;
+}
+
+static int refuse_name(const struct param_block *blocks, size_t n,
+	const char *path, const char *what, struct err *e)
+{
+	char q[QUOTE_MAX], list[LIST_TEXT_MAX];
+	char bare[PARAM_TEXT_MAX], hint[PARAM_TEXT_MAX];
+	char *names = all_names(blocks, n, path, bare);
+
+	quote(path, q);
+	if (*bare)
+		err_set(e, "unknown %s %s; did you mean %s?", what, q, bare);
+	else if (*suggest(names, path, hint))
+		err_set(e, "unknown %s %s%s", what, q, hint);
+	else
+		err_set(e, "unknown %s %s (want one of %s)", what, q,
+			list_words(*names ? names : "none", list));
+	mem_free(names);
+	return -1;
+}
+
+int param_resolve(const struct param_block *blocks, size_t n, const char *path,
+	const char *what, const struct param_block **block,
+	const struct param **row, struct err *e)
+{
+	char name[PARAM_TEXT_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		*block = &blocks[i];
+		for (size_t j = 0; j < blocks[i].n_rows; j++) {
+			*row = &blocks[i].rows[j];
+			if (!strcmp(full_name(*block, *row, name), path))
+				return 0;
+		}
+	}
+	return refuse_name(blocks, n, path, what, e);
+}
+
+int param_assign(const struct param_block *blocks, size_t n,
+	const char *assignment, const char *what, const char *place,
+	struct err *e)
+{
+	const struct param_block *block;
+	const struct param *row;
+	struct param_origin *o;
+	char q[QUOTE_MAX], *copy, *sign;
+	int failed;
+
+	if (!strchr(assignment, '='))
+		return err_set(e, "%s has no value (want %s=value)",
+			quote(assignment, q), what);
+	copy = mem_text(assignment);
+	sign = strchr(copy, '=');
+	*sign = '\0';
+	failed = param_resolve(blocks, n, trim(copy), what, &block, &row, e);
+	if (!failed)
+		failed = param_read(block, row, sign + 1, e);
+	mem_free(copy);
+	if (!failed && block->origins) {
+		o = &block->origins[row - block->rows];
+		*o = (struct param_origin){ .set = true };
+		snprintf(o->place, sizeof(o->place), "%s", place);
+	}
+	return failed;
+}
+
+static void add_word(struct line *l, const struct param *row, int64_t i)
+{
+	struct pieces p = split(row->words, '|');
+
+	if (i < 0 || (uint64_t)i >= p.n)
+		BUG("%s has no word %lld", row->name, (long long)i);
+	add(l, p.v[i]);
+	pieces_fini(&p);
+}
+
+static void add_scalar(struct line *l, const struct param *row, int64_t v)
+{
+	char text[48];
+
+	if (row->type == PARAM_FLAG) {
+		add(l, v ? "yes" : "no");
+	} else if (!is_number(row->type) || v < 0) {
+		add_word(l, row, is_number(row->type) ? -1 - v : v);
+	} else {
+		units_format(types[row->type].unit, v, text, sizeof(text));
+		add(l, text);
+	}
+}
+
+static void add_list(
+	struct line *l, const struct param *row, const struct param_list *list)
+{
+	const char *sep = row->type == PARAM_COUNTS ? "x" : ",";
+
+	for (int64_t i = 0; i < list->n; i++)
+		if (list->v[i] < 0)
+			sep = ",";
+	for (int64_t i = 0; i < list->n; i++) {
+		add(l, i ? sep : "");
+		add_scalar(l, row, list->v[i]);
+	}
+	if (list->n == 0)
+		add(l, "[]");
+}
+
+void param_format(const struct param_block *b, const struct param *row,
+	char *text, size_t size)
+{
+	const void *field = (const char *)b->values + row->offset;
+	struct line l = { .text = text, .size = size };
+
+	add(&l, "");
+	if (row->type == PARAM_TEXT)
+		add(&l, field);
+	else if (is_list(row->type))
+		add_list(&l, row, field);
+	else
+		add_scalar(&l, row, *(const int64_t *)field);
+}
+
+/* "1 to 6", "at least 0 ps", "only 1", and the words that may replace it */
+static void add_range(struct line *l, const struct param *row)
+{
+	enum unit_kind unit = types[row->type].unit;
+	struct pieces p = split(row->words, '|');
+	char min[48], max[48], text[112];
+
+	units_format(unit, row->min, min, sizeof(min));
+	units_format(unit, row->max, max, sizeof(max));
+	if (row->min == row->max)
+		snprintf(text, sizeof(text), "only %s", min);
+	else if (row->max == INT64_MAX)
+		snprintf(text, sizeof(text), "at least %s", min);
+	else
+		snprintf(text, sizeof(text), "%s to %s", min, max);
+	add(l, text);
+	for (size_t i = 0; i < p.n; i++) {
+		add(l, " or ");
+		add(l, p.v[i]);
+	}
+	pieces_fini(&p);
+}
+
+void param_range(const struct param *row, char *text, size_t size)
+{
+	struct line l = { .text = text, .size = size };
+
+	if (row->type == PARAM_FLAG)
+		add(&l, "yes|no");
+	else if (row->type == PARAM_TEXT)
+		snprintf(text, size, "up to %d bytes", PARAM_TEXT_MAX - 1);
+	else if (is_number(row->type))
+		add_range(&l, row);
+	else
+		add(&l, row->words);
+}

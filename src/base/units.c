@@ -1,0 +1,246 @@
+#include "base/units.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+/* After the point; 10^18 of the largest unit still fits a wide. */
+enum { MAX_PLACES = 18, UNIT_TEXT = 48 };
+
+struct unit {
+	const char *name;
+	int64_t size;
+};
+
+/*
+ * The smallest unit first: of two texts of one length the formatter keeps
+ * the first, and "500 ps" reads better than "0.5 ns".
+ */
+struct kind {
+	struct unit units[8]; /* ends at a NULL name */
+	const char *bare; /* the unit of a number that names none, or NULL */
+	const char *not_whole;
+	const char *list;
+};
+
+static const struct kind kinds[] = {
+	[UNIT_NONE] = {
+		.units = { { "", 1 } },
+		.bare = "",
+		.not_whole = "not a whole number",
+		.list = "no unit",
+	},
+	[UNIT_TIME] = {
+		.units = {
+			{ "ps", 1 },
+			{ "ns", 1000 },
+			{ "us", 1000000 },
+			{ "ms", 1000000000 },
+			{ "s", 1000000000000 },
+		},
+		.not_whole = "not a whole number of ps",
+		.list = "ns, us, ms, s or ps",
+	},
+	[UNIT_RATE] = {
+		.units = {
+			{ "B/s", 1 },
+			{ "KB/s", 1000 },
+			{ "MB/s", 1000000 },
+			{ "GB/s", 1000000000 },
+		},
+		.not_whole = "not a whole number of B/s",
+		.list = "B/s, KB/s, MB/s or GB/s",
+	},
+	[UNIT_BYTES] = {
+		.units = {
+			{ "B", 1 },
+			{ "KB", 1000 },
+			{ "KiB", INT64_C(1) << 10 },
+			{ "MB", 1000000 },
+			{ "MiB", INT64_C(1) << 20 },
+			{ "GB", 1000000000 },
+			{ "GiB", INT64_C(1) << 30 },
+		},
+		.bare = "B",
+		.not_whole = "not a whole number of bytes",
+		.list = "B, KB, KiB, MB, MiB, GB or GiB",
+	},
+	[UNIT_FRACTION] = {
+		.units = { { "", 1000000 }, { "%", 10000 } },
+		.bare = "",
+		.not_whole = "finer than a millionth",
+		.list = "% or no unit",
+	},
+};
+
+/* whole + part / 10^places */
+struct decimal {
+	int64_t whole, part;
+	int places;
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static const char *skip_spaces(const char *s)
+{
+	return s + strspn(s, " \t");
+}
+
+static int refuse(const char **why, const char *reason)
+{
+	*why = reason;
+	return -1;
+}
+
+static int read_whole(const char **s, int64_t *whole, const char **why)
+{
+	if (!is_digit(**s))
+		return refuse(why, **s == '-' ? "negative" : "not a number");
+	for (*whole = 0; is_digit(**s); ++*s) {
+		if (__builtin_mul_overflow(*whole, 10, whole) ||
+			__builtin_add_overflow(*whole, **s - '0', whole))
+			return refuse(why, "too large");
+	}
+	return 0;
+}
+
+static int read_part(const char **s, struct decimal *d, const char **why)
+{
+	const char *digits = *s;
+	size_t n = strspn(digits, "0123456789");
+
+	if (!n)
+		return refuse(why, "not a number");
+	*s += n;
+	while (n && digits[n - 1] == '0')
+		n--;
+	if (n > MAX_PLACES)
+		return refuse(why, "too many decimals");
+	for (size_t i = 0; i < n; i++)
+		d->part = d->part * 10 + (digits[i] - '0');
+	d->places = (int)n;
+	return 0;
+}
+
+static int read_decimal(const char **s, struct decimal *d, const char **why)
+{
+	*s = skip_spaces(*s);
+	if (read_whole(s, &d->whole, why))
+		return -1;
+	if (**s != '.')
+		return 0;
+	++*s;
+	return read_part(s, d, why);
+}
+
+static const struct unit *find_unit(
+	const struct kind *k, const char *name, size_t len)
+{
+	for (const struct unit *u = k->units; u->name; u++)
+		if (strlen(u->name) == len && !strncmp(u->name, name, len))
+			return u;
+	return NULL;
+}
+
+static const struct unit *read_unit(
+	const struct kind *k, const char *s, const char **why)
+{
+	const struct unit *u;
+	size_t n;
+
+	s = skip_spaces(s);
+	n = strlen(s);
+	while (n && (s[n - 1] == ' ' || s[n - 1] == '\t'))
+		n--;
+	if (!n && !k->bare) {
+		*why = "unit missing";
+		return NULL;
+	}
+	u = n ? find_unit(k, s, n) : find_unit(k, k->bare, strlen(k->bare));
+	if (!u)
+		*why = k == &kinds[UNIT_NONE] ? k->not_whole : "unknown unit";
+	return u;
+}
+
+int units_read(
+	enum unit_kind kind, const char *text, int64_t *value, const char **why)
+{
+	const struct kind *k = &kinds[kind];
+	struct decimal d = { 0 };
+	const struct unit *u;
+	wide part, sum, one = 1;
+
+	if (read_decimal(&text, &d, why))
+		return -1;
+	u = read_unit(k, text, why);
+	if (!u)
+		return -1;
+	for (int i = 0; i < d.places; i++)
+		one *= 10;
+	part = (wide)d.part * (wide)u->size;
+	if (part % one)
+		return refuse(why, k->not_whole);
+	sum = (wide)d.whole * (wide)u->size + part / one;
+	if (sum > INT64_MAX)
+		return refuse(why, "too large");
+	*value = (int64_t)sum;
+	return 0;
+}
+
+/* value / size in decimal; false if it does not end within MAX_PLACES. */
+static bool write_decimal(uint64_t value, uint64_t size, char text[UNIT_TEXT])
+{
+	uint64_t rest = value % size;
+	int n = snprintf(
+		text, UNIT_TEXT, "%llu", (unsigned long long)(value / size));
+
+	if (rest)
+		text[n++] = '.';
+	for (int i = 0; rest && i < MAX_PLACES; i++) {
+		rest *= 10;
+		text[n++] = (char)('0' + rest / size);
+		rest %= size;
+	}
+	text[n] = '\0';
+	return !rest;
+}
+
+/* The exact text in one unit, or "" where that needs too many digits. */
+static void write_in(const struct unit *u, uint64_t value, char text[UNIT_TEXT])
+{
+	size_t n;
+
+	if (!write_decimal(value, (uint64_t)u->size, text)) {
+		text[0] = '\0';
+		return;
+	}
+	n = strlen(text);
+	if (*u->name)
+		snprintf(text + n, UNIT_TEXT - n, " %s", u->name);
+}
+
+void units_format(enum unit_kind kind, int64_t value, char *text, size_t size)
+{
+	const struct unit *u = kinds[kind].units;
+	uint64_t v = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	char best[UNIT_TEXT], next[UNIT_TEXT];
+
+	write_in(u, v, best);
+	/* Nothing is "0 ps" or "0 B", not the shorter but odd "0 s". */
+	while (v && (++u)->name) {
+		write_in(u, v, next);
+		if (*next && (!*best || strlen(next) < strlen(best)))
+			memcpy(best, next, sizeof(best));
+	}
+	snprintf(text, size, "%s%s", value < 0 ? "-" : "", best);
+}
+
+const char *units_list(enum unit_kind kind)
+{
+	return kinds[kind].list;
+}

@@ -1,0 +1,104 @@
+#include "link/link.h"
+
+#include "base/wide.h"
+
+#define AT(field) offsetof(struct link_params, field)
+#define PS_PER_S INT64_C(1000000000000)
+
+#define LATENCY(class, name_, def_, help_, source_)                            \
+	{                                                                      \
+		.name = "latency." name_, .type = PARAM_TIME,                  \
+		.offset = AT(latency) + (class) * sizeof(int64_t),             \
+		.def = def_, .min = 1, .max = PS_PER_S / 1000, .help = help_,  \
+		.source = source_                                              \
+	}
+
+#define SIZE(field_, def_, min_, max_, help_, source_)                         \
+	{                                                                      \
+		.name = #field_, .type = PARAM_BYTES, .offset = AT(field_),    \
+		.def = def_, .min = min_, .max = max_, .help = help_,          \
+		.source = source_                                              \
+	}
+
+const struct param link_params_table[] = {
+	{ .name = "rate",
+		.type = PARAM_RATE,
+		.offset = AT(rate),
+		.def = "2 GB/s",
+		.min = 1000000,
+		.max = PS_PER_S,
+		.help = "raw rate of a link in each direction",
+		.source = "BGQ-N5" },
+	LATENCY(WIRE_BOARD, "board", "41.4 ns",
+		"from the grant in one router to the head's arrival in the "
+		"next, on one board: logic, SerDes and wire",
+		"calibrated: BGQ-N90, BGQ-N92 (40 ns of it is BGQ-N27)"),
+	LATENCY(WIRE_BOARDS, "boards", "48.25 ns",
+		"the same from board to board inside a midplane",
+		"calibrated: BGQ-N91"),
+	LATENCY(WIRE_MIDPLANES, "midplanes", "198.25 ns",
+		"the same from midplane to midplane: two link chips and a "
+		"fibre more",
+		"calibrated: BGQ-N31 (150 ns over a board crossing)"),
+	LATENCY(WIRE_LOOP, "loop", "138.25 ns",
+		"the same out of a midplane and back through its link chips",
+		"assumed: a board crossing and two link chips of 45 ns"),
+	LATENCY(WIRE_INNER, "inner", "48 ns",
+		"the same in a dimension that never leaves the board (E)",
+		"calibrated: BGQ-N102"),
+	SIZE(header, "32 B", 1, 4096, "bytes in front of the payload",
+		"BGQ-N20"),
+	SIZE(trailer, "8 B", 0, 4096, "check bytes behind the payload",
+		"BGQ-N22"),
+	SIZE(payload, "512 B", 0, 8096, "largest payload of a packet",
+		"BGQ-N21"),
+	SIZE(chunk, "32 B", 1, 4096, "what one token stands for", "BGQ-G3"),
+	SIZE(protocol, "16 B", 0, 4096,
+		"bytes that the far end owes for each packet it gets: an "
+		"acknowledgement and a token packet",
+		"BGQ-N23"),
+	SIZE(gap, "8 B", 0, 4096, "idle bytes between two packets",
+		"calibrated: BGQ-N111"),
+};
+
+const size_t link_params_n =
+	sizeof(link_params_table) / sizeof(link_params_table[0]);
+
+/* The time that bytes take at a rate, to the nearest picosecond. */
+static sim_time wire_time(int64_t bytes, int64_t rate)
+{
+	return (sim_time)(((int128)bytes * PS_PER_S + rate / 2) / rate);
+}
+
+int link_rules_init(
+	struct link_rules *r, const struct link_params *p, struct err *e)
+{
+	int64_t chunks = 1 + (p->payload + p->chunk - 1) / p->chunk, i;
+
+	if (p->header > p->chunk)
+		return err_set(e,
+			"link.header: %lld bytes do not fit a chunk of %lld",
+			(long long)p->header, (long long)p->chunk);
+	if (chunks > LINK_MAX_CHUNKS)
+		return err_set(e,
+			"link.payload: %lld bytes are %lld chunks of %lld, at "
+			"most %d fit a packet with its header",
+			(long long)p->payload, (long long)chunks,
+			(long long)p->chunk, LINK_MAX_CHUNKS);
+	*r = (struct link_rules){
+		.gap = wire_time(p->gap, p->rate),
+		.owed = wire_time(p->protocol, p->rate),
+		.max_chunks = (uint32_t)chunks,
+		.max_payload = (uint32_t)p->payload,
+		.chunk = (uint32_t)p->chunk,
+	};
+	for (i = 0; i < N_WIRE_CLASSES; i++)
+		r->latency[i] = p->latency[i];
+	for (i = 1; i <= LINK_MAX_CHUNKS; i++) {
+		int64_t bytes = p->header + (i - 1) * p->chunk + p->trailer;
+
+		r->wire_bytes[i] = (uint32_t)bytes;
+		r->ser[i] = wire_time(bytes, p->rate);
+	}
+	return 0;
+}

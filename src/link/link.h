@@ -1,0 +1,91 @@
+/*
+ * A link: how long a packet occupies it, how long the wire is, and how many
+ * tokens its far end has given.  It does not know who may use it next; that
+ * is the router's business.
+ *
+ * The sender's whole state is time stamps.  The link is free from free_at;
+ * the protocol bytes it owes (acknowledgements and tokens for what arrived
+ * at its own port) will be paid by owed_until if it stays idle, and what is
+ * not paid by the next grant lengthens the busy time after that packet.
+ */
+#ifndef LINK_LINK_H
+#define LINK_LINK_H
+
+#include <stdint.h>
+
+#include "base/param.h"
+#include "sim/sim.h"
+#include "topo/topo.h"
+
+enum {
+	LINK_MAX_CHUNKS = 255, /* of one packet, header included */
+	LINK_CHANNELS = 4,
+	LINK_COUNTERS = 4,
+};
+
+struct link_params {
+	int64_t rate; /* bytes per second */
+	int64_t latency[N_WIRE_CLASSES]; /* grant to first effect, ps */
+	int64_t header, trailer; /* bytes */
+	int64_t payload; /* the most, bytes */
+	int64_t chunk; /* bytes a token stands for */
+	int64_t protocol; /* bytes owed for each packet that arrives */
+	int64_t gap; /* bytes between packets */
+};
+
+extern const struct param link_params_table[];
+extern const size_t link_params_n;
+
+/* What follows from the parameters; the same for all links of a machine. */
+struct link_rules {
+	sim_time ser[LINK_MAX_CHUNKS + 1]; /* by chunks, trailer included */
+	sim_time gap, owed; /* gap after a packet; debt for an arrival */
+	sim_time latency[N_WIRE_CLASSES];
+	uint32_t wire_bytes[LINK_MAX_CHUNKS + 1];
+	uint32_t max_chunks; /* of a full packet */
+	uint32_t max_payload, chunk;
+};
+
+int link_rules_init(
+	struct link_rules *r, const struct link_params *p, struct err *e);
+
+/* Header and payload in chunks. */
+static inline uint8_t link_chunks(const struct link_rules *r, uint32_t bytes)
+{
+	return (uint8_t)(1 + (bytes + r->chunk - 1) / r->chunk);
+}
+
+/* The sending side of one port: one cache line. */
+struct link_sender {
+	int16_t tokens[LINK_CHANNELS];
+	sim_time free_at;
+	sim_time owed_until;
+	router_id peer;
+	uint8_t peer_port;
+	uint8_t wire; /* an enum wire_class */
+	uint64_t count[LINK_COUNTERS]; /* wire bytes by group of channels */
+};
+
+_Static_assert(sizeof(struct link_sender) == 64, "one cache line");
+
+/* A data packet came in at this port: its acknowledgement is owed. */
+static inline void link_owe(
+	struct link_sender *l, const struct link_rules *r, sim_time t)
+{
+	sim_time from = l->owed_until > t ? l->owed_until : t;
+
+	if (l->free_at > from)
+		from = l->free_at;
+	l->owed_until = from + r->owed;
+}
+
+/* Takes the link for a packet of so many chunks. */
+static inline void link_take(struct link_sender *l, const struct link_rules *r,
+	sim_time t, uint32_t chunks)
+{
+	sim_time owed = l->owed_until > t ? l->owed_until - t : 0;
+
+	l->free_at = t + r->ser[chunks] + r->gap + owed;
+}
+
+#endif

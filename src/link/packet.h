@@ -1,0 +1,75 @@
+/*
+ * A packet, and where packets come from.
+ *
+ * Packets are named by 32-bit indices into one mapping that all workers
+ * share.  Each worker allocates from magazines of its own; full and empty
+ * ones are exchanged at a depot, so that a worker which only frees feeds one
+ * which only allocates.  Nothing may depend on the value of an index.
+ */
+#ifndef LINK_PACKET_H
+#define LINK_PACKET_H
+
+#include <stdint.h>
+
+#include "sim/sim.h"
+
+typedef uint32_t packet_id;
+
+#define NO_PACKET 0u
+
+/* How a packet asks to be carried. */
+enum packet_kind {
+	PACKET_DYNAMIC, /* adaptive, may escape to the deterministic channel */
+	PACKET_DETERMINISTIC,
+	PACKET_HIGH, /* user, high priority */
+	PACKET_SYSTEM,
+	N_PACKET_KINDS,
+};
+
+enum packet_flags {
+	PACKET_STAY = 1, /* once on the escape channel, stays there */
+	PACKET_DEPOSIT = 2, /* leaves a copy at every router on its line */
+	PACKET_COPY = 4, /* is such a copy */
+};
+
+enum { PACKET_DIMS = 6, PACKET_NO_PORT = 0xff };
+
+struct packet {
+	packet_id next; /* in whatever list it is in */
+	uint32_t src, dst; /* routers */
+	uint32_t number; /* counted by its source */
+	sim_time born; /* what its latency is measured from */
+	sim_time head; /* when its head came to the router it is in */
+	uint16_t hints; /* directions left to go, a bit per port */
+	uint8_t left[PACKET_DIMS]; /* hops left per dimension */
+	uint16_t ask; /* ports it may take now; none: it is there */
+	uint8_t escape; /* its deterministic port, or PACKET_NO_PORT */
+	uint8_t kind; /* an enum packet_kind */
+	uint8_t flags;
+	uint8_t zone; /* which set of zone masks it obeys */
+	uint8_t chunks; /* header and payload, in units of tokens */
+	uint8_t hops;
+	uint16_t bytes; /* of payload */
+	uint16_t tag; /* its sender's */
+	uint64_t load; /* its sender's: where its bytes are; 0 if none */
+};
+
+_Static_assert(sizeof(struct packet) == 64, "one cache line");
+
+struct packet_pool;
+
+struct packet_pool *packet_pool_new(uint32_t n_workers, uint32_t most);
+void packet_pool_free(struct packet_pool *p);
+
+/* The array that packet indices refer to. */
+struct packet *packet_base(const struct packet_pool *p);
+
+/* A packet whose fields hold anything. */
+packet_id packet_take(struct packet_pool *p, uint32_t worker);
+void packet_give(struct packet_pool *p, uint32_t worker, packet_id id);
+
+/* How many are taken and not given back; only while nothing runs. */
+uint64_t packet_pool_used(const struct packet_pool *p);
+uint64_t packet_pool_memory(const struct packet_pool *p);
+
+#endif

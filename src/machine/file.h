@@ -1,0 +1,56 @@
+/*
+ * Reads a machine file into tables of parameters.  It knows the form of the
+ * file and nothing of machines: which sections and keys there are, and what
+ * is right for each, stands in the tables.
+ *
+ *	schema: 1
+ *	machine: bgq-midplane
+ *	title: one line for humans
+ *	base: bgq                # read first, then overridden
+ *	link:
+ *	  rate: { value: 2 GB/s, source: BGQ-N5 }
+ *	  latency:
+ *	    board: 41.4 ns       # the row "latency.board" of block "link"
+ *
+ * Aliases, anchors, tags of one's own and second documents are refused: a
+ * machine file says one thing, once, in the place where one would look.
+ */
+#ifndef MACHINE_FILE_H
+#define MACHINE_FILE_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/param.h"
+
+enum {
+	MACHINE_FILE_MAX = 1 << 20, /* bytes */
+	MACHINE_NESTING_MAX = 8, /* maps and lists inside each other */
+	MACHINE_BASES_MAX = 8, /* files that one file is built on, itself too */
+};
+
+/* The keys that stand above the sections; "" where the file has none. */
+struct machine_header {
+	char name[PARAM_TEXT_MAX];
+	char title[PARAM_TEXT_MAX]; /* the base's where the file has none */
+	char base[PARAM_TEXT_MAX]; /* a name, not a path */
+};
+
+/*
+ * Both set what the file sets and leave the rest as it was: the caller calls
+ * param_defaults() before.  An error is "path:line:column: message"; some
+ * values may have been read by then.
+ *
+ * dirs is where to look for base.yaml if it is not beside the file; it ends
+ * with NULL, and may itself be NULL.
+ */
+int machine_file_read(const char *path, const char *const *dirs,
+	struct machine_header *header, const struct param_block *blocks,
+	size_t n_blocks, struct err *e);
+
+/* name stands for the path in messages; a base is looked for in dirs only. */
+int machine_text_read(const char *name, const char *text, size_t len,
+	const char *const *dirs, struct machine_header *header,
+	const struct param_block *blocks, size_t n_blocks, struct err *e);
+
+#endif

@@ -1,0 +1,356 @@
+/*
+ * A packet carries one hint bit per direction that it still has to go, at
+ * most one per dimension, and the number of hops left in each dimension.
+ * When a dimension is done its bit is cleared; without bits the packet is
+ * there.  What a set of hint bits allows depends on nothing else, so both
+ * answers (the deterministic port, the ports open to a dynamic packet) are
+ * tables over all sets of bits, made once.
+ */
+#include "route/hint.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/random.h"
+
+#define AT(field) offsetof(struct hint, field)
+
+static const struct param params[] = {
+	{ .name = "order",
+		.type = PARAM_TEXT,
+		.offset = AT(order),
+		.def = "longest-first",
+		.help = "order of dimensions for deterministic packets and for "
+			"escapes: letters (\"ABCDE\") or longest-first",
+		.source = "BGQ-F34" },
+	{ .name = "zones.0",
+		.type = PARAM_TEXT,
+		.offset = AT(zones[0]),
+		.def = "longest-first",
+		.help = "first set of zone masks: none, longest-first, order, "
+			"or groups of dimensions (\"AB,CD,E\")",
+		.source = "BGQ-G7" },
+	{ .name = "zones.1",
+		.type = PARAM_TEXT,
+		.offset = AT(zones[1]),
+		.def = "none",
+		.help = "second set of zone masks",
+		.source = "BGQ-G7" },
+	{ .name = "zones.2",
+		.type = PARAM_TEXT,
+		.offset = AT(zones[2]),
+		.def = "order",
+		.help = "third set of zone masks",
+		.source = "BGQ-G7" },
+	{ .name = "zones.3",
+		.type = PARAM_TEXT,
+		.offset = AT(zones[3]),
+		.def = "none",
+		.help = "fourth set of zone masks",
+		.source = "BGQ-G6" },
+	{ .name = "ties",
+		.type = PARAM_WORD,
+		.offset = AT(ties),
+		.def = "parity",
+		.words = "parity|random|plus",
+		.help = "direction where both are equally far: by the parity "
+			"of the source's coordinates, by lot, or always plus",
+		.source = "BGQ-G8" },
+	{ .name = "bubble",
+		.type = PARAM_FLAG,
+		.offset = AT(bubble),
+		.def = "yes",
+		.help = "entering a ring of an escape channel needs room for "
+			"two full packets (no: for one, and rings can lock)",
+		.source = "BGQ-F38, BGQ-G4" },
+	{ .name = "escape",
+		.type = PARAM_FLAG,
+		.offset = AT(escape),
+		.def = "yes",
+		.help = "dynamic packets may escape to the deterministic "
+			"channel (no: adaptive routing can lock)",
+		.source = "BGQ-F38, BGQ-G4" },
+};
+
+/* --- programming --- */
+
+static uint16_t dim_ports(uint32_t dim)
+{
+	return (uint16_t)(3u << (2 * dim));
+}
+
+/* Twice the farthest that a packet can have to go. */
+static uint32_t reach(const struct torus *t, uint32_t dim)
+{
+	return torus_is_ring(t, dim) ? t->dim[dim] : 2 * t->dim[dim];
+}
+
+/* Dimensions by falling reach; equal ones stay in the order of letters. */
+static void longest_first(const struct torus *t, uint8_t *dims)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < t->n_dims; i++) {
+		for (j = i; j && reach(t, dims[j - 1]) < reach(t, i); j--)
+			dims[j] = dims[j - 1];
+		dims[j] = (uint8_t)i;
+	}
+}
+
+/* The dimension that a letter names, or -1. */
+static int letter(const struct torus *t, char c)
+{
+	int i = toupper((unsigned char)c) - 'A';
+
+	return i >= 0 && (uint32_t)i < t->n_dims ? i : -1;
+}
+
+static int set_order(struct hint *h, struct err *e)
+{
+	const struct torus *t = h->torus;
+	uint32_t seen = 0, n = 0;
+	const char *c;
+
+	if (!strcmp(h->order, "longest-first")) {
+		longest_first(t, h->dims);
+		return 0;
+	}
+	for (c = h->order; *c; c++) {
+		int i = letter(t, *c);
+
+		if (i < 0 || seen >> i & 1)
+			return err_set(e,
+				"routing.order: \"%s\": want each of the %u "
+				"dimensions A to %c once, or longest-first",
+				h->order, t->n_dims,
+				(char)('A' + t->n_dims - 1));
+		seen |= 1u << i;
+		h->dims[n++] = (uint8_t)i;
+	}
+	if (n != t->n_dims)
+		return err_set(e,
+			"routing.order: \"%s\" names %u of %u dimensions",
+			h->order, n, t->n_dims);
+	return 0;
+}
+
+static void zones_longest_first(struct hint *h, uint32_t set)
+{
+	uint8_t dims[TORUS_MAX_DIMS];
+	uint32_t i, n = 0;
+
+	longest_first(h->torus, dims);
+	for (i = 0; i < h->torus->n_dims; i++) {
+		if (i && reach(h->torus, dims[i]) !=
+				reach(h->torus, dims[i - 1]))
+			n++;
+		h->mask[set][n] |= dim_ports(dims[i]);
+	}
+	h->n_zones[set] = (uint8_t)(n + 1);
+}
+
+static int zones_groups(
+	struct hint *h, uint32_t set, const char *text, struct err *e)
+{
+	uint32_t n = 0, all = 0, i;
+	const char *c;
+
+	for (c = text; *c; c++) {
+		int d = letter(h->torus, *c);
+
+		if (strchr(",/|", *c) && h->mask[set][n] && n < HINT_ZONES - 1)
+			n++;
+		else if (d >= 0)
+			h->mask[set][n] |= dim_ports((uint32_t)d);
+		else
+			return err_set(e,
+				"zones: \"%s\" is neither none, longest-first "
+				"nor order, nor groups of the dimensions A to "
+				"%c such as \"A,BC\"",
+				text, (char)('A' + h->torus->n_dims - 1));
+	}
+	h->n_zones[set] = (uint8_t)(n + (h->mask[set][n] != 0));
+	for (i = 0; i < h->n_zones[set]; i++)
+		all |= h->mask[set][i];
+	for (i = 0; i < h->torus->n_dims; i++)
+		if (!(all & dim_ports(i)))
+			return err_set(e,
+				"zones: \"%s\" leaves out dimension %c", text,
+				(char)('A' + i));
+	return 0;
+}
+
+/* What a dynamic packet with these hints may take. */
+static uint16_t allowed(const struct hint *h, uint32_t set, uint32_t hints)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->n_zones[set]; i++)
+		if (hints & h->mask[set][i])
+			return (uint16_t)(hints & h->mask[set][i]);
+	return (uint16_t)hints;
+}
+
+int hint_set_zones(
+	struct hint *h, uint32_t set, const char *text, struct err *e)
+{
+	uint32_t i, n_hints = 1u << (2 * h->torus->n_dims);
+
+	memset(h->mask[set], 0, sizeof(h->mask[set]));
+	h->n_zones[set] = 0;
+	if (!strcmp(text, "longest-first")) {
+		zones_longest_first(h, set);
+	} else if (!strcmp(text, "order")) {
+		for (i = 0; i < h->torus->n_dims; i++)
+			h->mask[set][i] = dim_ports(h->dims[i]);
+		h->n_zones[set] = (uint8_t)h->torus->n_dims;
+	} else if (strcmp(text, "none") != 0 &&
+		zones_groups(h, set, text, e)) {
+		return -1;
+	}
+	for (i = 0; i < n_hints; i++)
+		h->allowed[set][i] = allowed(h, set, i);
+	return 0;
+}
+
+static uint8_t first_port(const struct hint *h, uint32_t hints)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->torus->n_dims; i++) {
+		uint32_t bits = hints & dim_ports(h->dims[i]);
+
+		if (bits)
+			return (uint8_t)__builtin_ctz(bits);
+	}
+	return PACKET_NO_PORT;
+}
+
+static int check_lengths(const struct torus *t, struct err *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims; i++)
+		if (reach(t, i) > 2 * UINT8_MAX)
+			return err_set(e,
+				"topology.shape: dimension %c of %u: hint-bit "
+				"routing counts at most %d hops",
+				(char)('A' + i), t->dim[i], UINT8_MAX);
+	return 0;
+}
+
+static int hint_init(struct route *r, const struct topo *topo, struct err *e)
+{
+	struct hint *h = (struct hint *)r;
+	uint32_t i, n_hints;
+
+	if (topo->ops != &torus_ops)
+		return err_set(e, "routing.kind: hint needs a torus");
+	h->torus = torus_of(topo);
+	h->route.bubble = h->bubble != 0;
+	h->route.has_escape = h->escape != 0;
+	if (check_lengths(h->torus, e) || set_order(h, e))
+		return -1;
+	n_hints = 1u << (2 * h->torus->n_dims);
+	h->first = mem_alloc(n_hints, sizeof(*h->first));
+	for (i = 0; i < n_hints; i++)
+		h->first[i] = first_port(h, i);
+	for (i = 0; i < HINT_ZONE_SETS; i++) {
+		h->allowed[i] = mem_alloc(n_hints, sizeof(*h->allowed[i]));
+		if (hint_set_zones(h, i, h->zones[i], e))
+			return -1;
+	}
+	return 0;
+}
+
+static void hint_fini(struct route *r)
+{
+	struct hint *h = (struct hint *)r;
+	uint32_t i;
+
+	mem_free(h->first);
+	for (i = 0; i < HINT_ZONE_SETS; i++)
+		mem_free(h->allowed[i]);
+}
+
+/* --- a packet's way --- */
+
+static inline void look_up(const struct hint *h, struct packet *p)
+{
+	p->escape = h->first[p->hints];
+	p->ask = p->kind == PACKET_DYNAMIC ? h->allowed[p->zone][p->hints]
+					   : (uint16_t)0;
+}
+
+static bool tie_goes_plus(
+	const struct hint *h, const struct packet *p, uint32_t dim)
+{
+	uint32_t sum = 0, i;
+
+	if (h->ties == HINT_TIES_PLUS)
+		return true;
+	if (h->ties == HINT_TIES_RANDOM)
+		return random_draw(0, p->src, RANDOM_TIE, p->number).a >> dim &
+			1;
+	for (i = 0; i < h->torus->n_dims; i++)
+		sum += torus_coord(h->torus, p->src, i);
+	return sum % 2 == 0;
+}
+
+/* Whether to go up in a dimension where both ends differ. */
+static bool goes_plus(const struct hint *h, const struct packet *p,
+	uint32_t dim, uint32_t up, bool above)
+{
+	uint32_t d = h->torus->dim[dim], given = p->hints >> (2 * dim) & 3;
+
+	if (given)
+		return given & 1;
+	if (!torus_is_ring(h->torus, dim))
+		return above;
+	if (2 * up == d)
+		return tie_goes_plus(h, p, dim);
+	return 2 * up < d;
+}
+
+static void hint_start(const struct route *r, struct packet *p)
+{
+	const struct hint *h = hint_of(r);
+	uint32_t i, hints = 0;
+
+	for (i = 0; i < h->torus->n_dims; i++) {
+		uint32_t d = h->torus->dim[i];
+		uint32_t x = torus_coord(h->torus, p->src, i);
+		uint32_t y = torus_coord(h->torus, p->dst, i);
+		uint32_t up = y >= x ? y - x : y + d - x;
+		bool plus;
+
+		p->left[i] = 0;
+		if (!up && !(p->hints >> (2 * i) & 3))
+			continue;
+		plus = goes_plus(h, p, i, up, y > x);
+		p->left[i] = (uint8_t)(plus && up ? up : d - up);
+		hints |= (plus ? 1u : 2u) << (2 * i);
+	}
+	p->hints = (uint16_t)hints;
+	look_up(h, p);
+}
+
+static void hint_arrive(const struct route *r, struct packet *p, port_id in)
+{
+	/* It left its last router by the port opposite to the one here. */
+	if (--p->left[in / 2] == 0)
+		p->hints &= (uint16_t)~(3u << (in & ~1u));
+	look_up(hint_of(r), p);
+}
+
+const struct route_ops hint_ops = {
+	.name = "hint",
+	.size = sizeof(struct hint),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.init = hint_init,
+	.fini = hint_fini,
+	.start = hint_start,
+	.arrive = hint_arrive,
+};

@@ -1,0 +1,43 @@
+/* Blue Gene/Q's routing on a torus: hint bits, zones, an escape order. */
+#ifndef ROUTE_HINT_H
+#define ROUTE_HINT_H
+
+#include "route/route.h"
+#include "topo/torus.h"
+
+enum { HINT_ZONE_SETS = 4, HINT_ZONES = TORUS_MAX_DIMS };
+
+enum hint_ties { HINT_TIES_PARITY, HINT_TIES_RANDOM, HINT_TIES_PLUS };
+
+struct hint {
+	struct route route;
+	char order[PARAM_TEXT_MAX];
+	char zones[HINT_ZONE_SETS][PARAM_TEXT_MAX];
+	int64_t ties; /* an enum hint_ties */
+	int64_t bubble, escape; /* flags */
+
+	/* set by init() */
+	const struct torus *torus;
+	uint8_t dims[TORUS_MAX_DIMS]; /* in deterministic order */
+	uint8_t n_zones[HINT_ZONE_SETS];
+	uint16_t mask[HINT_ZONE_SETS][HINT_ZONES]; /* of ports */
+	uint8_t *first; /* [hints] the deterministic port */
+	uint16_t *allowed[HINT_ZONE_SETS]; /* [hints] of a dynamic packet */
+};
+
+extern const struct route_ops hint_ops;
+
+static inline const struct hint *hint_of(const struct route *r)
+{
+	return (const struct hint *)r;
+}
+
+/*
+ * Programs one set of zone masks: "none", "longest-first", "order" (one
+ * dimension after the other, as deterministic packets go), or groups of
+ * dimensions such as "A,BCD".
+ */
+int hint_set_zones(struct hint *h, uint32_t set, const char *text,
+	struct err *e);
+
+#endif

@@ -1,0 +1,20 @@
+#include "route/route.h"
+
+#include <string.h>
+
+#include "route/hint.h"
+
+const struct route_ops *const route_registry[] = {
+	&hint_ops,
+	NULL,
+};
+
+const struct route_ops *route_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; route_registry[i]; i++)
+		if (!strcmp(route_registry[i]->name, name))
+			return route_registry[i];
+	return NULL;
+}

@@ -1,0 +1,44 @@
+/*
+ * Routing says which ports a packet may take next.  It does not choose among
+ * them, knows no queue and keeps no state that changes during a run: the
+ * choice is the router's, by free links and tokens.
+ */
+#ifndef ROUTE_ROUTE_H
+#define ROUTE_ROUTE_H
+
+#include "base/param.h"
+#include "link/packet.h"
+#include "topo/topo.h"
+
+struct route {
+	const struct route_ops *ops;
+	const struct topo *topo;
+	/* How the router guards the channels; read by its arbiters. */
+	uint8_t bubble; /* entering an escape ring needs room for two */
+	uint8_t has_escape; /* dynamic packets may escape */
+};
+
+struct route_ops {
+	const char *name;
+	size_t size; /* of the variant, whose first member is struct route */
+	const struct param *params;
+	size_t n_params;
+
+	/* Checks the values read against the topology. */
+	int (*init)(struct route *r, const struct topo *t, struct err *e);
+	void (*fini)(struct route *r);
+
+	/*
+	 * Sets hints, left, ask and escape of a packet at its source.  Where
+	 * the sender gave hints they are kept; zero asks for minimal ones.
+	 */
+	void (*start)(const struct route *r, struct packet *p);
+
+	/* The same after a hop that came in at port in. */
+	void (*arrive)(const struct route *r, struct packet *p, port_id in);
+};
+
+const struct route_ops *route_find(const char *name);
+extern const struct route_ops *const route_registry[];
+
+#endif

@@ -1,0 +1,314 @@
+/*
+ * The direct router (Blue Gene/Q's, and with other tables APEnet+'s and
+ * Elite4's) and the network that a machine builds of it: one site per
+ * router, wires between them, and a client on top that injects packets and
+ * takes what arrives.  The router never touches a node's memory.
+ *
+ *	injection FIFOs            receivers: channels x queues
+ *	   | head                     | heads
+ *	   v                          v
+ *	requests, a bit per head, by output and kind of request
+ *	                    |
+ *	                    v   arbitration, once per instant
+ *	      senders (links)       reception FIFOs -> client
+ *
+ * A head's bit index is receiver * queues + queue; requests of injection
+ * FIFOs have masks of their own.  A site's state lies in one block, laid out
+ * by struct net_layout; what a hop touches is a handful of cache lines.
+ */
+#ifndef ROUTER_NET_H
+#define ROUTER_NET_H
+
+#include "link/link.h"
+#include "link/packet.h"
+#include "route/route.h"
+#include "sim/sim.h"
+
+enum net_channel {
+	CHANNEL_DYNAMIC,
+	CHANNEL_DETERMINISTIC, /* the escape channel too */
+	CHANNEL_HIGH,
+	CHANNEL_SYSTEM,
+	N_CHANNELS,
+};
+
+/*
+ * Injection and reception FIFOs by class.  A user FIFO is named for a port:
+ * packets that arrive at a port are received in its FIFO; an injection FIFO
+ * is not bound to its port.
+ */
+enum net_fifo {
+	FIFO_USER = 0, /* and the following, one per port */
+	FIFO_LOCAL = 12, /* two of them */
+	FIFO_HIGH = 14,
+	FIFO_SYSTEM = 15,
+	N_FIFOS = 16,
+};
+
+/* Numbers of engine events that the router keeps for itself. */
+enum net_engine {
+	ENGINE_LINK_FREE = 0, /* + port */
+	ENGINE_QUEUE = 16, /* + port; aux: channel << 8 | queue */
+	ENGINE_INJECTED = 32, /* + fifo */
+	ENGINE_RECEPTION = 48, /* + fifo */
+	ENGINE_CLIENT = 64, /* and above: the client's */
+};
+
+struct net_params {
+	int64_t packets; /* full ones that a channel holds */
+	int64_t queues; /* per channel */
+	int64_t injection, reception; /* depth of FIFOs, full packets */
+	int64_t transit; /* grants to transit per grant to injection */
+	int64_t stall; /* a head that waits so long may be deadlocked */
+};
+
+extern const struct param net_params_table[];
+extern const size_t net_params_n;
+
+/* Kinds of request that queue heads make of a sender. */
+enum net_request {
+	REQ_DYNAMIC, /* dynamic channel to dynamic channel */
+	REQ_RETURN, /* from the escape channel back to the dynamic one */
+	REQ_ESCAPE, /* dynamic packet to the escape channel */
+	REQ_DETERMINISTIC, /* on the escape channel */
+	REQ_HIGH,
+	REQ_SYSTEM,
+	N_REQUESTS,
+};
+
+enum net_injection {
+	INJ_DYNAMIC,
+	INJ_ESCAPE,
+	INJ_DETERMINISTIC,
+	INJ_HIGH,
+	INJ_SYSTEM,
+	N_INJECTIONS,
+};
+
+/* What waits for one sender: one cache line. */
+struct net_requests {
+	uint64_t head[N_REQUESTS]; /* bit per queue head */
+	uint16_t inject[N_INJECTIONS]; /* bit per injection FIFO */
+	uint16_t n; /* bits set in all of these */
+	uint16_t streak; /* transit grants since the last injection */
+	uint16_t unused;
+};
+
+_Static_assert(sizeof(struct net_requests) == 64, "one cache line");
+
+/* The receiving side of one port. */
+struct net_receiver {
+	uint64_t packets; /* that left it, of the channels counted */
+	sim_time waited; /* by them, from head's arrival to grant */
+};
+
+/* Packets in order; the next one may go when the last one's tail has left. */
+struct net_queue {
+	packet_id head, tail;
+	sim_time busy_until;
+};
+
+struct net_inject {
+	packet_id head, tail;
+	sim_time busy_until;
+	uint16_t chunks; /* room left */
+	uint16_t n;
+};
+
+struct net_reception {
+	sim_time free_at;
+	int32_t chunks; /* room left */
+};
+
+/* The first line of a site's block. */
+struct net_site {
+	uint32_t dirty; /* senders to look at before the instant ends */
+	uint32_t timed; /* senders that have a link-free event on its way */
+	uint32_t roomy; /* senders with dynamic tokens for a full packet */
+	uint32_t lfsr; /* the arbiters' pseudo-random register */
+	uint64_t local[N_CHANNELS]; /* heads that wait for a reception FIFO */
+	uint16_t local_inject; /* FIFOs that do */
+	uint16_t rx_timed; /* reception FIFOs with an event on its way */
+	uint8_t rx_dirty;
+	uint8_t held_any; /* a bit per channel with held heads */
+	uint8_t unused[2];
+	uint32_t wanted; /* senders that anybody asks for */
+};
+
+_Static_assert(sizeof(struct net_site) == 64, "one cache line");
+
+/* Offsets of the parts of a site's block. */
+struct net_layout {
+	uint32_t requests, senders, receivers, inject, reception;
+	uint32_t queues, counts, asks, held;
+	uint32_t size;
+};
+
+struct net;
+
+struct net_client_ops {
+	/* An injection FIFO has got room for a full packet. */
+	void (*on_room)(struct net *n, struct sim_worker *w, site_id s,
+		uint32_t fifo, sim_time t);
+	/*
+	 * A packet's head entered a reception FIFO at t; its tail does at
+	 * tail.  The client owns the packet now, and gives the room back with
+	 * net_release(), unless it is a sink.
+	 */
+	void (*on_packet)(struct net *n, struct sim_worker *w, site_id s,
+		uint32_t fifo, packet_id p, sim_time t, sim_time tail);
+	/* An event of its own: ENGINE_CLIENT and above, and programs. */
+	void (*on_event)(struct net *n, struct sim_worker *w, site_id s,
+		sim_time t, const struct sim_event *e);
+	bool is_sink; /* reception drains at once */
+};
+
+/* Per worker, so that nobody shares a line. */
+struct net_tally {
+	_Alignas(64) uint64_t injected;
+	uint64_t delivered;
+	uint64_t copies; /* made by line broadcasts */
+	uint64_t hops;
+};
+
+struct net {
+	/* read by every hop */
+	uint8_t *sites;
+	struct packet *packets;
+	void (*arrive)(const struct route *r, struct packet *p, port_id in);
+	const struct route *route;
+	uint32_t n_ports, n_queues, n_bits;
+	uint32_t full, entry; /* chunks: a full packet, to enter a ring */
+	struct net_layout at;
+	struct net_tally *tally;
+	uint8_t count_group[N_CHANNELS]; /* sender counter of a channel */
+	uint8_t count_channels; /* mask: channels receivers count */
+	uint64_t line[TOPO_MAX_PORTS]; /* bits of the opposite receiver */
+	struct link_rules link;
+
+	const struct net_client_ops *client;
+	void *client_state;
+	struct packet_pool *pool;
+	struct sim *sim;
+	const struct topo *topo;
+	struct net_params params;
+	uint32_t capacity; /* chunks per channel */
+	site_id n_sites;
+	uint64_t seed;
+};
+
+struct net_setup {
+	const struct topo *topo;
+	const struct route *route;
+	const struct link_params *link;
+	const struct net_params *router;
+	const struct net_client_ops *client;
+	void *client_state;
+	uint32_t n_workers;
+	uint64_t seed;
+};
+
+/* What a network of this size will take, bytes; nothing is built. */
+uint64_t net_estimate(const struct net_setup *s);
+
+struct net *net_new(const struct net_setup *s, struct err *e);
+void net_free(struct net *n);
+
+/*
+ * Puts a packet whose src, dst, kind, bytes, flags and zone are set into an
+ * injection FIFO, which must have room.  Only from the site's own visit, in
+ * the engine or program phase, or before the run.
+ */
+void net_inject(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
+	packet_id p, sim_time t);
+
+/* Gives chunks of a reception FIFO back; from the site's own visit. */
+void net_release(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
+	uint32_t chunks, sim_time t);
+
+/* The kernel's hooks. */
+void net_visit(struct sim_worker *w, site_id site);
+void net_prefetch(const struct sim_worker *w, const struct sim_event *e);
+
+/* Sums over the workers. */
+struct net_tally net_total(const struct net *n);
+
+/*
+ * Counts every packet and token in the machine and compares: nothing lost,
+ * nothing doubled.  Only while nothing runs.
+ */
+int net_audit(struct net *n, struct err *e);
+
+/* Time that the packets still waiting have waited, to be added to waited. */
+sim_time net_waiting(const struct net *n, site_id s, port_id p, sim_time now);
+
+/*
+ * Looks for packets each of which waits only for others of the set.  Returns
+ * their number, and describes one cycle of them in text.
+ */
+uint64_t net_knot(struct net *n, sim_time now, char *text, size_t size);
+/* The longest that any head waits now. */
+sim_time net_longest_wait(const struct net *n, sim_time now);
+
+/* --- the parts of a site --- */
+
+static inline struct net_site *net_site(const struct net *n, site_id s)
+{
+	return (struct net_site *)(void *)(n->sites + (size_t)s * n->at.size);
+}
+
+#define NET_PART(type, name, offset)                                           \
+	static inline struct type *name(                                       \
+		const struct net *n, struct net_site *s, uint32_t i)           \
+	{                                                                      \
+		return (struct type *)(void *)((uint8_t *)s + n->at.offset) +  \
+			i;                                                     \
+	}
+
+NET_PART(net_requests, net_requests, requests)
+NET_PART(link_sender, net_sender, senders)
+NET_PART(net_receiver, net_receiver, receivers)
+NET_PART(net_inject, net_injection, inject)
+NET_PART(net_reception, net_reception, reception)
+
+/* Queues, counts and asks are indexed by channel * n_bits + bit. */
+NET_PART(net_queue, net_queue, queues)
+
+static inline uint16_t *net_counts(const struct net *n, struct net_site *s)
+{
+	return (uint16_t *)(void *)((uint8_t *)s + n->at.counts);
+}
+
+/* The asks of heads of the first two channels, then of injection FIFOs. */
+static inline uint16_t *net_asks(const struct net *n, struct net_site *s)
+{
+	return (uint16_t *)(void *)((uint8_t *)s + n->at.asks);
+}
+
+/* Heads that may not ask yet, a word per channel. */
+static inline uint64_t *net_held(const struct net *n, struct net_site *s)
+{
+	return (uint64_t *)(void *)((uint8_t *)s + n->at.held);
+}
+
+static inline uint32_t net_reception_of(const struct packet *p, port_id in)
+{
+	if (p->kind == PACKET_SYSTEM)
+		return FIFO_SYSTEM;
+	return p->kind == PACKET_HIGH ? FIFO_HIGH : FIFO_USER + in;
+}
+
+/* Of a non-adaptive packet, by its kind. */
+static inline uint32_t net_channel_of(const struct packet *p)
+{
+	static const uint8_t channel[N_PACKET_KINDS] = {
+		[PACKET_DYNAMIC] = CHANNEL_DYNAMIC,
+		[PACKET_DETERMINISTIC] = CHANNEL_DETERMINISTIC,
+		[PACKET_HIGH] = CHANNEL_HIGH,
+		[PACKET_SYSTEM] = CHANNEL_SYSTEM,
+	};
+
+	return channel[p->kind];
+}
+
+#endif

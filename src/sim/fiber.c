@@ -1,0 +1,615 @@
+/*
+ * The stacks of a pool, low addresses on the left, here with a guard for every
+ * third one (group = 3):
+ *
+ *     | guard | stack 0 | stack 1 | stack 2 | guard | stack 3 | stack 4 | ...
+ *
+ * A stack grows to the left.  Its uppermost CANARY_BYTES belong to its right
+ * neighbour, as that one's canary, unless a guard lies between them.  So a
+ * canary lies in a page that is touched anyway, and an idle fiber costs one
+ * page of stack and one struct fiber.
+ *
+ * A stack begins a few cache lines below its top, by a colour of its own:
+ * otherwise the frames of all fibers would contend for the same cache sets.
+ */
+#define _GNU_SOURCE
+#include "sim/fiber.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if !defined(__LP64__) || !(defined(__aarch64__) || defined(__x86_64__))
+#define WEFT_FIBER_UCONTEXT
+#endif
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define FIBER_ASAN
+#endif
+#if __has_feature(thread_sanitizer)
+#define FIBER_TSAN
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define FIBER_ASAN
+#endif
+#ifdef __SANITIZE_THREAD__
+#define FIBER_TSAN
+#endif
+
+#ifdef FIBER_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef FIBER_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+#ifdef WEFT_FIBER_UCONTEXT
+#include <ucontext.h>
+#endif
+
+enum {
+	CANARY_BYTES = CACHE_LINE,
+	CANARY_WORDS = CANARY_BYTES / sizeof(uint64_t),
+	N_COLOURS = 15,
+	ALT_STACK_BYTES = 64 << 10,
+	MAX_POOLS = 64, /* that the SIGSEGV handler knows */
+};
+
+static const uint64_t CANARY = 0xc5a7f1e3b26d9840;
+
+struct fiber {
+	_Alignas(CACHE_LINE) void *sp; /* where it stands while suspended */
+	void *back; /* where its resumer stands while it runs */
+	void (*run)(void *arg);
+	void *arg;
+	uintptr_t low; /* the stack's lowest byte */
+	uint64_t *canary; /* just below it, or NULL above a guard */
+	enum fiber_state state;
+#ifdef FIBER_ASAN
+	void *fake_self, *fake_back;
+	const void *back_low;
+	size_t back_bytes;
+#endif
+#ifdef FIBER_TSAN
+	void *tsan_self, *tsan_back;
+#endif
+};
+
+struct fiber_pool {
+	struct fiber *fibers;
+	uintptr_t map; /* all stacks and guards */
+	size_t map_bytes;
+	size_t stack_bytes; /* from one stack to the next */
+	size_t guard_bytes;
+	size_t group_bytes; /* from one guard to the next */
+	uint32_t group; /* stacks above each guard */
+	uint32_t n_fibers;
+	uint32_t n_guards; /* taken from the process's share */
+};
+
+/*
+ * The process-wide state: a signal handler can find the pools in no other way,
+ * the handler itself is the process's, and so is the map count.
+ */
+static _Atomic(struct fiber_pool *) pools[MAX_POOLS];
+static atomic_uint guards_taken;
+static pthread_once_t handler_once = PTHREAD_ONCE_INIT;
+static struct sigaction other_handler;
+
+static struct fiber *fiber_of(const struct fiber_pool *p, uint32_t id)
+{
+	BUG_IF(id >= p->n_fibers);
+	return &p->fibers[id];
+}
+
+/* ---- overflows ---- */
+
+/* A line put together without stdio, which is not for signal handlers. */
+struct message {
+	char text[128];
+	size_t len;
+};
+
+static void add_text(struct message *m, const char *s)
+{
+	while (*s && m->len < sizeof(m->text))
+		m->text[m->len++] = *s++;
+}
+
+static void add_number(struct message *m, uint64_t n)
+{
+	char digits[21];
+	size_t i = sizeof(digits);
+
+	digits[--i] = '\0';
+	do {
+		digits[--i] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	add_text(m, digits + i);
+}
+
+static _Noreturn void report_overflow(const struct fiber_pool *p, uint32_t id)
+{
+	struct message m = { .len = 0 };
+	ssize_t written;
+
+	add_text(&m, "weft: fiber ");
+	add_number(&m, id);
+	add_text(&m, ": stack overflow (stack of ");
+	add_number(&m, p->stack_bytes >> 10);
+	add_text(&m, " KiB)\n");
+	written = write(STDERR_FILENO, m.text, m.len);
+	(void)written;
+	_exit(EXIT_INTERNAL);
+}
+
+static void set_canary(struct fiber *f)
+{
+	if (!f->canary)
+		return;
+	for (int i = 0; i < CANARY_WORDS; i++)
+		f->canary[i] = CANARY;
+}
+
+/* Frames that ran over it may have left it poisoned, hence the attribute. */
+__attribute__((no_sanitize("address"))) static bool is_overrun(
+	const struct fiber *f)
+{
+	uint64_t wrong = 0;
+
+	if (!f->canary)
+		return false;
+	for (int i = 0; i < CANARY_WORDS; i++)
+		wrong |= f->canary[i] ^ CANARY;
+	return wrong != 0;
+}
+
+/*
+ * Who ran into the guard at the low end of a group: the highest fiber that is
+ * running and has lost its canary, having trodden on all below it; or else the
+ * guard's neighbour.
+ */
+static uint32_t find_runaway(const struct fiber_pool *p, uint32_t first)
+{
+	uint32_t end =
+		p->group < p->n_fibers - first ? first + p->group : p->n_fibers;
+
+	for (uint32_t id = end - 1; id > first; id--) {
+		const struct fiber *f = &p->fibers[id];
+
+		if (f->state == FIBER_RUNNING && is_overrun(f))
+			return id;
+	}
+	return first;
+}
+
+static void check_guards(const struct fiber_pool *p, uintptr_t address)
+{
+	uintptr_t at = address - p->map;
+
+	if (at < p->map_bytes && at % p->group_bytes < p->guard_bytes)
+		report_overflow(
+			p, find_runaway(p,
+				   (uint32_t)(at / p->group_bytes) * p->group));
+}
+
+/* A fault that is not ours comes again, and then meets the other handler. */
+static void on_segv(int signal, siginfo_t *info, void *context)
+{
+	bool is_fault = info->si_code > 0;
+
+	(void)context;
+	for (size_t i = 0; i < MAX_POOLS && is_fault; i++) {
+		const struct fiber_pool *p = atomic_load(&pools[i]);
+
+		if (p)
+			check_guards(p, (uintptr_t)info->si_addr);
+	}
+	sigaction(signal, &other_handler, NULL);
+	if (!is_fault)
+		raise(signal);
+}
+
+static void install_handler(void)
+{
+	struct sigaction a = {
+		.sa_sigaction = on_segv,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK,
+	};
+
+	sigemptyset(&a.sa_mask);
+	BUG_IF(sigaction(SIGSEGV, &a, &other_handler));
+}
+
+void fiber_thread_init(struct fiber_thread *t)
+{
+	stack_t s;
+
+	t->alt_stack = NULL;
+	BUG_IF(sigaltstack(NULL, &s));
+	if (s.ss_flags & SS_DISABLE) {
+		t->alt_stack = map_alloc(ALT_STACK_BYTES);
+		s = (stack_t){
+			.ss_sp = t->alt_stack,
+			.ss_size = ALT_STACK_BYTES,
+		};
+		BUG_IF(sigaltstack(&s, NULL));
+	}
+	pthread_once(&handler_once, install_handler);
+}
+
+void fiber_thread_fini(struct fiber_thread *t)
+{
+	stack_t s = { .ss_flags = SS_DISABLE };
+
+	if (!t->alt_stack)
+		return;
+	BUG_IF(sigaltstack(&s, NULL));
+	map_free(t->alt_stack, ALT_STACK_BYTES);
+	t->alt_stack = NULL;
+}
+
+/* ---- pools ---- */
+
+/* At least one, and otherwise what is left of the process's share. */
+static uint32_t take_guards(size_t want)
+{
+	unsigned taken = atomic_load(&guards_taken), n;
+
+	do {
+		unsigned left =
+			taken < FIBER_MAX_GUARDS ? FIBER_MAX_GUARDS - taken : 1;
+
+		n = want < left ? (unsigned)want : left;
+	} while (!atomic_compare_exchange_weak(
+		&guards_taken, &taken, taken + n));
+	return n;
+}
+
+/* With more pools than places, overflows in the last are plain SIGSEGVs. */
+static void tell_handler(struct fiber_pool *p)
+{
+	for (size_t i = 0; i < MAX_POOLS; i++) {
+		struct fiber_pool *none = NULL;
+
+		if (atomic_compare_exchange_strong(&pools[i], &none, p))
+			return;
+	}
+}
+
+static void untell_handler(struct fiber_pool *p)
+{
+	for (size_t i = 0; i < MAX_POOLS; i++) {
+		struct fiber_pool *it = p;
+
+		if (atomic_compare_exchange_strong(&pools[i], &it, NULL))
+			return;
+	}
+}
+
+static size_t whole_pages(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) / page * page;
+}
+
+static int check_sizes(size_t n_fibers, size_t stack_bytes, struct err *e)
+{
+	size_t most;
+
+	if (stack_bytes < FIBER_MIN_STACK || stack_bytes > FIBER_MAX_STACK)
+		return err_set(e,
+			"fiber stacks of %zu bytes, want %d KiB to %d MiB",
+			stack_bytes, FIBER_MIN_STACK >> 10,
+			FIBER_MAX_STACK >> 20);
+	most = SIZE_MAX / 4 / (stack_bytes + FIBER_GUARD_BYTES);
+	if (most >= FIBER_NONE)
+		most = FIBER_NONE - 1;
+	if (n_fibers < 1 || n_fibers > most)
+		return err_set(e, "%zu fibers, want 1 to %zu", n_fibers, most);
+	return 0;
+}
+
+static void lay_out(struct fiber_pool *p, size_t n_fibers, size_t stack_bytes)
+{
+	uint32_t n = (uint32_t)n_fibers, n_groups;
+
+	p->n_fibers = n;
+	p->n_guards = take_guards(n);
+	p->group = n / p->n_guards + (n % p->n_guards != 0);
+	p->stack_bytes = whole_pages(stack_bytes);
+	p->guard_bytes = whole_pages(FIBER_GUARD_BYTES);
+	p->group_bytes = p->guard_bytes + p->group * p->stack_bytes;
+	n_groups = n / p->group + (n % p->group != 0);
+	p->map_bytes = n_groups * p->group_bytes;
+}
+
+/* Huge pages would make every first touch cost the memory of many stacks. */
+static int map_stacks(struct fiber_pool *p, struct err *e)
+{
+	void *map = mmap(NULL, p->map_bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (map == MAP_FAILED)
+		return err_set_code(e, EXIT_LIMIT,
+			"no room for %u fiber stacks of %zu KiB: %s",
+			p->n_fibers, p->stack_bytes >> 10, strerror(errno));
+	p->map = (uintptr_t)map;
+	madvise(map, p->map_bytes, MADV_NOHUGEPAGE);
+	for (size_t at = 0; at < p->map_bytes; at += p->group_bytes) {
+		if (mprotect((void *)(p->map + at), p->guard_bytes, PROT_NONE))
+			return err_set_code(e, EXIT_LIMIT,
+				"no guards for %u fiber stacks: %s "
+				"(see vm.max_map_count)",
+				p->n_fibers, strerror(errno));
+	}
+	return 0;
+}
+
+struct fiber_pool *fiber_pool_new(
+	size_t n_fibers, size_t stack_bytes, struct err *e)
+{
+	struct fiber_pool *p;
+
+	if (check_sizes(n_fibers, stack_bytes, e))
+		return NULL;
+	p = mem_alloc(1, sizeof(*p));
+	lay_out(p, n_fibers, stack_bytes);
+	if (map_stacks(p, e)) {
+		fiber_pool_free(p);
+		return NULL;
+	}
+	p->fibers = map_alloc(n_fibers * sizeof(*p->fibers));
+	tell_handler(p);
+	return p;
+}
+
+/* What the sanitizers keep of suspended fibers and of their frames. */
+static void forget_fibers(struct fiber_pool *p)
+{
+#ifdef FIBER_TSAN
+	for (uint32_t id = 0; id < p->n_fibers; id++)
+		if (p->fibers[id].tsan_self)
+			__tsan_destroy_fiber(p->fibers[id].tsan_self);
+#endif
+#ifdef FIBER_ASAN
+	__asan_unpoison_memory_region((void *)p->map, p->map_bytes);
+#endif
+	(void)p;
+}
+
+void fiber_pool_free(struct fiber_pool *p)
+{
+	if (!p)
+		return;
+	untell_handler(p);
+	if (p->fibers)
+		forget_fibers(p);
+	map_free(p->fibers, p->n_fibers * sizeof(*p->fibers));
+	map_free((void *)p->map, p->map_bytes);
+	atomic_fetch_sub(&guards_taken, p->n_guards);
+	mem_free(p);
+}
+
+/* ---- what the sanitizers are told ---- */
+
+/*
+ * Inlined always: a function that told of a switch and then returned, before
+ * the switch, would return on the wrong side of it in the sanitizer's eyes.
+ */
+#define SWITCH_NOTE static inline __attribute__((always_inline)) void
+
+SWITCH_NOTE note_entering(struct fiber *f, size_t stack_bytes)
+{
+	(void)f, (void)stack_bytes;
+#ifdef FIBER_ASAN
+	__sanitizer_start_switch_fiber(
+		&f->fake_back, (void *)f->low, stack_bytes - CANARY_BYTES);
+#endif
+#ifdef FIBER_TSAN
+	if (!f->tsan_self)
+		f->tsan_self = __tsan_create_fiber(0);
+	f->tsan_back = __tsan_get_current_fiber();
+	__tsan_switch_to_fiber(f->tsan_self, 0);
+#endif
+}
+
+SWITCH_NOTE note_entered(struct fiber *f)
+{
+	(void)f;
+#ifdef FIBER_ASAN
+	__sanitizer_finish_switch_fiber(
+		f->fake_self, &f->back_low, &f->back_bytes);
+#endif
+}
+
+SWITCH_NOTE note_leaving(struct fiber *f)
+{
+	(void)f;
+#ifdef FIBER_ASAN
+	bool is_end = f->state == FIBER_ENDED;
+
+	__sanitizer_start_switch_fiber(
+		is_end ? NULL : &f->fake_self, f->back_low, f->back_bytes);
+#endif
+#ifdef FIBER_TSAN
+	__tsan_switch_to_fiber(f->tsan_back, 0);
+#endif
+}
+
+SWITCH_NOTE note_left(struct fiber *f)
+{
+	(void)f;
+#ifdef FIBER_ASAN
+	__sanitizer_finish_switch_fiber(f->fake_back, NULL, NULL);
+#endif
+#ifdef FIBER_TSAN
+	if (f->state == FIBER_ENDED) {
+		__tsan_destroy_fiber(f->tsan_self);
+		f->tsan_self = NULL;
+	}
+#endif
+}
+
+/* ---- switches ---- */
+
+#ifdef WEFT_FIBER_UCONTEXT
+
+/* The contexts lie on the stacks that they describe. */
+__attribute__((no_sanitize("address"))) static void fiber_switch(
+	void **save, void *to)
+{
+	ucontext_t here;
+
+	*save = &here;
+	BUG_IF(swapcontext(&here, to));
+}
+
+struct entry {
+	void (*run)(void *arg);
+	void *arg;
+};
+
+/* makecontext() hands on integers only. */
+static void on_entry(unsigned high, unsigned low)
+{
+	uint64_t address = (uint64_t)high << 32 | low;
+	struct entry e = *(struct entry *)(uintptr_t)address;
+
+	e.run(e.arg);
+}
+
+__attribute__((no_sanitize("address"))) static void fiber_enter(
+	void **save, void *top, void (*run)(void *arg), void *arg)
+{
+	struct entry e = { .run = run, .arg = arg };
+	uint64_t address = (uintptr_t)&e;
+	ucontext_t first;
+
+	BUG_IF(getcontext(&first));
+	/* Of a stack's extent only the upper end matters. */
+	first.uc_stack.ss_sp = (char *)top - FIBER_MIN_STACK / 2;
+	first.uc_stack.ss_size = FIBER_MIN_STACK / 2;
+	first.uc_link = NULL;
+	makecontext(&first, (void (*)(void))on_entry, 2,
+		(unsigned)(address >> 32), (unsigned)address);
+	fiber_switch(save, &first);
+}
+
+#else
+
+/* fiber_switch.S */
+void fiber_switch(void **save, void *to);
+void fiber_enter(void **save, void *top, void (*run)(void *arg), void *arg);
+
+#endif
+
+/* A fiber's lowest frame.  It is never returned to once the fiber has ended. */
+static void fiber_main(void *arg)
+{
+	struct fiber *f = arg;
+
+	note_entered(f);
+	f->run(f->arg);
+	f->state = FIBER_ENDED;
+	note_leaving(f);
+	fiber_switch(&f->sp, f->back);
+	BUG("a fiber went on after its end");
+}
+
+static void first_switch(struct fiber_pool *p, struct fiber *f, uint32_t id)
+{
+	size_t colour = id % N_COLOURS * CACHE_LINE;
+	uintptr_t top = f->low + p->stack_bytes - CANARY_BYTES - colour;
+
+	fiber_enter(&f->back, (void *)top, fiber_main, f);
+}
+
+void fiber_start(
+	struct fiber_pool *p, uint32_t id, void (*run)(void *arg), void *arg)
+{
+	struct fiber *f = fiber_of(p, id);
+	uint32_t nth = id % p->group;
+
+	if (f->state != FIBER_UNUSED && f->state != FIBER_ENDED)
+		BUG("fiber %u is started but has not ended", id);
+	f->run = run;
+	f->arg = arg;
+	f->low = p->map + id / p->group * p->group_bytes + p->guard_bytes +
+		 nth * p->stack_bytes;
+	f->canary = nth ? (uint64_t *)(f->low - CANARY_BYTES) : NULL;
+	f->state = FIBER_READY;
+}
+
+/* The stack is first touched here, by the thread that will use it. */
+enum fiber_state fiber_resume(struct fiber_pool *p, uint32_t id)
+{
+	struct fiber *f = fiber_of(p, id);
+	bool is_first = f->state == FIBER_READY;
+
+	if (!is_first && f->state != FIBER_SUSPENDED)
+		BUG("fiber %u is resumed but does not wait", id);
+	if (is_first)
+		set_canary(f);
+	f->state = FIBER_RUNNING;
+	note_entering(f, p->stack_bytes);
+	if (is_first)
+		first_switch(p, f, id);
+	else
+		fiber_switch(&f->back, f->sp);
+	note_left(f);
+	if (is_overrun(f))
+		report_overflow(p, id);
+	return f->state;
+}
+
+static _Noreturn void report_stranger(
+	const struct fiber_pool *p, uint32_t id, uintptr_t here)
+{
+	const struct fiber *f = &p->fibers[id];
+
+	if (f->state == FIBER_RUNNING && here - p->map < p->map_bytes &&
+		here < f->low)
+		report_overflow(p, id);
+	BUG("fiber %u is suspended by somebody else", id);
+}
+
+void fiber_suspend(struct fiber_pool *p, uint32_t id)
+{
+	struct fiber *f = fiber_of(p, id);
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	if (f->state != FIBER_RUNNING || here - f->low >= p->stack_bytes)
+		report_stranger(p, id, here);
+	f->state = FIBER_SUSPENDED;
+	note_leaving(f);
+	fiber_switch(&f->sp, f->back);
+	note_entered(f);
+}
+
+uint32_t fiber_current(const struct fiber_pool *p)
+{
+	uintptr_t at = (uintptr_t)__builtin_frame_address(0) - p->map;
+	size_t in_group = at % p->group_bytes;
+
+	if (at >= p->map_bytes || in_group < p->guard_bytes)
+		return FIBER_NONE;
+	return (uint32_t)(at / p->group_bytes) * p->group +
+	       (uint32_t)((in_group - p->guard_bytes) / p->stack_bytes);
+}
+
+enum fiber_state fiber_state_of(const struct fiber_pool *p, uint32_t id)
+{
+	return fiber_of(p, id)->state;
+}
