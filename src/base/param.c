@@ -184,42 +184,56 @@ static const char *list_words(const char *words, char text[LIST_TEXT_MAX])
 	return text;
 }
 
-/*
- * The word whose first letters, as many as text has, are nearest to text:
- * people write "longest" for "longest-first".
- */
+/* A word whose beginning is near: "longets" is meant for "longest-first". */
 static const char *nearest_start(const struct pieces *words, const char *text)
 {
-	size_t i, size = strlen(text) + 1;
-	const char **starts = mem_alloc(words->n, sizeof(*starts));
-	char *copies = mem_alloc(words->n, size);
-	const char *found;
-
-	for (i = 0; i < words->n; i++) {
-		starts[i] = copies + i * size;
-		snprintf(copies + i * size, size, "%s", words->v[i]);
-	}
-	found = name_nearest(text, starts, words->n);
-	for (i = 0; found && starts[i] != found; i++)
-		;
-	mem_free(copies);
-	mem_free(starts);
-	return found ? words->v[i] : NULL;
-}
-
-/* "; did you mean longest-first?", or nothing. */
-static const char *suggest(
-	const char *words, const char *text, char out[PARAM_TEXT_MAX])
-{
-	struct pieces p = split(words, '|');
-	const char *found = name_nearest(text, p.v, p.n);
+	char start[PARAM_TEXT_MAX];
+	const char *only = start;
 	size_t len = strlen(text);
 
+	for (size_t i = 0; i < words->n && len < sizeof(start); i++) {
+		snprintf(start, len + 1, "%s", words->v[i]);
+		if (len >= 3 && name_nearest(text, &only, 1))
+			return words->v[i];
+	}
+	return NULL;
+}
+
+/* Whether text is the beginning of word, or all that follows a dot in it. */
+static bool is_part(const char *word, const char *text)
+{
+	size_t n = strlen(word), len = strlen(text);
+
+	if (len < 3 || len >= n)
+		return false;
+	return !strncmp(word, text, len) ||
+	       (word[n - len - 1] == '.' && !strcmp(word + n - len, text));
+}
+
+/*
+ * "; did you mean longest-first?", or nothing.  The first skip letters of
+ * text and of all words are the same, and right.
+ */
+static const char *suggest(const char *words, const char *text, size_t skip,
+	char out[PARAM_TEXT_MAX])
+{
+	struct pieces p = split(words, '|');
+	const char *found = NULL;
+
+	text += skip;
 	out[0] = '\0';
-	if (!found && len >= 3 && len < PARAM_TEXT_MAX)
+	for (size_t i = 0; i < p.n; i++) {
+		p.v[i] += skip;
+		if (!found && is_part(p.v[i], text))
+			found = p.v[i];
+	}
+	if (!found)
+		found = name_nearest(text, p.v, p.n);
+	if (!found)
 		found = nearest_start(&p, text);
 	if (found && *text)
-		snprintf(out, PARAM_TEXT_MAX, "; did you mean %s?", found);
+		snprintf(out, PARAM_TEXT_MAX, "; did you mean %s?",
+			found - skip);
 	pieces_fini(&p);
 	return out;
 }
@@ -297,7 +311,7 @@ static int read_word(const struct param_block *b, const struct param *row,
 	if (word < 0)
 		return refuse(b, row, e, "%s is not one of %s%s",
 			quote(text, q), list_words(row->words, list),
-			suggest(row->words, text, hint));
+			suggest(row->words, text, 0, hint));
 	*value = word;
 	return 0;
 }
@@ -414,12 +428,21 @@ const struct param *param_find(const struct param_block *b, const char *name)
 	return NULL;
 }
 
+/* The length of b's section with its dot if path is in there, else 0. */
+static size_t section_len(const struct param_block *b, const char *path)
+{
+	size_t n = strlen(b->section);
+	bool inside = n && !strncmp(path, b->section, n) && path[n] == '.';
+
+	return inside ? n + 1 : 0;
+}
+
 /*
- * All full names, separated by '|'.  bare becomes the first of them that
- * lacks nothing of path but its section.
+ * Full names, separated by '|': of all blocks, or of those that share the
+ * first skip letters of path.
  */
-static char *all_names(const struct param_block *blocks, size_t n,
-	const char *path, char bare[PARAM_TEXT_MAX])
+static char *list_names(const struct param_block *blocks, size_t n,
+	const char *path, size_t skip)
 {
 	char name[PARAM_TEXT_MAX];
 	struct line l = { .size = 1 };
@@ -427,15 +450,13 @@ static char *all_names(const struct param_block *blocks, size_t n,
 	for (size_t i = 0; i < n; i++)
 		l.size += blocks[i].n_rows * PARAM_TEXT_MAX;
 	l.text = mem_alloc(l.size, 1);
-	bare[0] = '\0';
 	for (size_t i = 0; i < n; i++) {
-		const struct param_block *b = &blocks[i];
-
-		for (size_t j = 0; j < b->n_rows; j++) {
+		if (skip && section_len(&blocks[i], path) != skip)
+			continue;
+		for (size_t j = 0; j < blocks[i].n_rows; j++) {
 			add(&l, l.n ? "|" : "");
-			add(&l, full_name(b, &b->rows[j], name));
-			if (!*bare && !strcmp(b->rows[j].name, path))
-				memcpy(bare, name, sizeof(name));
+			add(&l, full_name(
+					&blocks[i], &blocks[i].rows[j], name));
 		}
 	}
 	return l.text;
@@ -444,17 +465,18 @@ static char *all_names(const struct param_block *blocks, size_t n,
 static int refuse_name(const struct param_block *blocks, size_t n,
 	const char *path, const char *what, struct err *e)
 {
-	char q[QUOTE_MAX], list[LIST_TEXT_MAX];
-	char bare[PARAM_TEXT_MAX], hint[PARAM_TEXT_MAX];
-	char *names = all_names(blocks, n, path, bare);
+	char q[QUOTE_MAX], list[LIST_TEXT_MAX], hint[PARAM_TEXT_MAX];
+	size_t skip = 0;
+	char *names;
 
-	quote(path, q);
-	if (*bare)
-		err_set(e, "unknown %s %s; did you mean %s?", what, q, bare);
-	else if (*suggest(names, path, hint))
-		err_set(e, "unknown %s %s%s", what, q, hint);
+	for (size_t i = 0; i < n && !skip; i++)
+		skip = section_len(&blocks[i], path);
+	names = list_names(blocks, n, path, skip);
+	if (*names && *suggest(names, path, skip, hint))
+		err_set(e, "unknown %s %s%s", what, quote(path, q), hint);
 	else
-		err_set(e, "unknown %s %s (want one of %s)", what, q,
+		err_set(e, "unknown %s %s (want one of %s)", what,
+			quote(path, q),
 			list_words(*names ? names : "none", list));
 	mem_free(names);
 	return -1;

@@ -28,59 +28,58 @@ struct place {
 struct node {
 	enum node_kind kind;
 	struct place at;
-	size_t text; /* offset of a scalar's text, which has no NUL inside */
+	char *text; /* of a scalar; it has no NUL inside */
 	size_t end;
 };
 
 struct tree {
 	struct node *v;
 	size_t n, room;
-	char *text;
-	size_t text_n, text_room;
 	size_t open[MACHINE_NESTING_MAX], n_open;
-};
-
-/* The header is read like any section, as the first block. */
-struct head {
-	int64_t schema;
-	char machine[PARAM_TEXT_MAX];
-	char title[PARAM_TEXT_MAX];
-	char base[PARAM_TEXT_MAX];
-};
-
-enum { HEAD_SCHEMA, HEAD_MACHINE, HEAD_TITLE, HEAD_BASE, N_HEAD };
-
-#define HEAD_ROW(field, ...)                                                   \
-	{                                                                      \
-		.name = #field, .offset = offsetof(struct head, field),        \
-		__VA_ARGS__                                                    \
-	}
-
-static const struct param head_rows[N_HEAD] = {
-	[HEAD_SCHEMA] =
-		HEAD_ROW(schema, .type = PARAM_COUNT, .min = 1, .max = 1),
-	[HEAD_MACHINE] = HEAD_ROW(machine, .type = PARAM_TEXT),
-	[HEAD_TITLE] = HEAD_ROW(title, .type = PARAM_TEXT),
-	[HEAD_BASE] = HEAD_ROW(base, .type = PARAM_TEXT),
 };
 
 /* One file while it is read. */
 struct reader {
 	const char *path; /* NULL for a text */
 	char shown[SHOWN_MAX];
-	dev_t dev;
-	ino_t ino;
-	const struct reader *user; /* whose base this is, or NULL */
+	int depth; /* 0, or 1 for a base, 2 for its base, ... */
 	const char *const *dirs;
 	struct machine_header *header;
-	const struct param_block *sections; /* the caller's */
-	struct param_block *blocks; /* the head, then the sections */
+	const struct param_block *blocks;
 	size_t n_blocks;
-	struct head head;
-	struct param_origin origins[N_HEAD];
-	struct tree tree;
 	struct err *e;
+	struct tree tree;
+	struct head *head;
 };
+
+/* What stands above the sections, read like one of them. */
+struct head {
+	int64_t schema;
+	struct machine_header names;
+	struct param_origin origins[4];
+};
+
+enum { HEAD_SCHEMA, HEAD_MACHINE, HEAD_TITLE, HEAD_BASE, N_HEAD };
+
+static const struct param head_rows[N_HEAD] = {
+	{ .name = "schema",
+		.type = PARAM_COUNT,
+		.offset = offsetof(struct head, schema),
+		.min = 1,
+		.max = 1 },
+	{ .name = "machine",
+		.type = PARAM_TEXT,
+		.offset = offsetof(struct head, names.name) },
+	{ .name = "title",
+		.type = PARAM_TEXT,
+		.offset = offsetof(struct head, names.title) },
+	{ .name = "base",
+		.type = PARAM_TEXT,
+		.offset = offsetof(struct head, names.base) },
+};
+
+static const struct param_block head_keys = { "", head_rows, N_HEAD, NULL,
+	NULL };
 
 /*
  * The end of a path says most.  What could break a line or is not ASCII is
@@ -135,20 +134,6 @@ static struct node *add_node(
 	return &t->v[t->n++];
 }
 
-static size_t add_text(struct tree *t, const unsigned char *s, size_t len)
-{
-	size_t at = t->text_n;
-
-	if (t->text_room - at <= len) {
-		t->text_room = 2 * (t->text_room + len + 64);
-		t->text = mem_grow(t->text, t->text_room, 1);
-	}
-	memcpy(t->text + at, s, len);
-	t->text[at + len] = '\0';
-	t->text_n += len + 1;
-	return at;
-}
-
 /* NUL, line breaks and escapes, the two-byte ones of UTF-8 too. */
 static bool has_control(const unsigned char *s, size_t len)
 {
@@ -190,15 +175,17 @@ static int check_plain(const struct reader *r, const yaml_event_t *ev)
 static int on_scalar(struct reader *r, const yaml_event_t *ev)
 {
 	const unsigned char *s = ev->data.scalar.value;
-	size_t text, len = ev->data.scalar.length;
+	size_t len = ev->data.scalar.length;
+	struct node *n;
 
 	if (check_plain(r, ev))
 		return -1;
 	if (has_control(s, len))
 		return fail(r, place_of(ev->start_mark),
 			"line breaks and control characters are not allowed");
-	text = add_text(&r->tree, s, len);
-	add_node(&r->tree, NODE_SCALAR, ev)->text = text;
+	n = add_node(&r->tree, NODE_SCALAR, ev);
+	n->text = mem_alloc(len + 1, 1);
+	memcpy(n->text, s, len);
 	return 0;
 }
 
@@ -301,7 +288,7 @@ static int parse(struct reader *r, const char *text, size_t len)
 
 static const char *text_of(const struct reader *r, size_t node)
 {
-	return r->tree.text + r->tree.v[node].text;
+	return r->tree.v[node].text;
 }
 
 static size_t next_key(const struct reader *r, size_t key)
@@ -337,63 +324,364 @@ static int check_key(const struct reader *r, size_t map, size_t key)
 	return 0;
 }
 
-/*
- * The names that may stand as keys in the map at prefix, each once; only
- * whether there are any if names is NULL.
- */
-static size_t list_keys(const struct reader *r, const char *prefix,
-	char (*names)[PARAM_TEXT_MAX])
+/* Says that a key of b's section is none of b's, and which it may be. */
+static int refuse_key(
+	const struct reader *r, size_t key, const struct param_block *b)
 {
-	size_t n = 0, len = strlen(prefix);
-
-	for (size_t i = 0; i < r->n_blocks; i++) {
-		const struct param_block *b = &r->blocks[i];
-
-		for (size_t j = 0; j < b->n_rows; j++) {
-			char full[PARAM_TEXT_MAX];
-			const char *name = full;
-			size_t k = 0;
-
-			snprintf(full, sizeof(full), "%s%s%s", b->section,
-				*b->section ? "." : "", b->rows[j].name);
-			if (len && (strncmp(full, prefix, len) ||
-					   full[len] != '.'))
-				continue;
-			if (!names)
-				return 1;
-			name += len ? len + 1 : 0;
-			snprintf(names[n], sizeof(names[n]), "%.*s",
-				(int)strcspn(name, "."), name);
-			while (strcmp(names[k], names[n]))
-				k++;
-			n += k == n;
-		}
-	}
-	return n;
-}
-
-/* Says that path is no key, and which one of its neighbours may be meant. */
-static int refuse_key(const struct reader *r, size_t key, const char *prefix,
-	const char *path)
-{
-	char(*names)[PARAM_TEXT_MAX];
-	struct param_block b = { .section = prefix };
+	char path[2 * PARAM_TEXT_MAX];
 	const struct param_block *block;
 	const struct param *row;
-	struct param *rows;
 	struct err why = { 0 };
-	size_t n_rows = 1;
+
+	snprintf(path, sizeof(path), "%s%s%s", b->section,
+		*b->section ? "." : "", text_of(r, key));
+	param_resolve(b, 1, path, "key", &block, &row, &why);
+	return fail(r, r->tree.v[key].at, "%s", why.text);
+}
+
+/* Hands a list on as "[4, 4, 2]", which is how param_read() knows it. */
+static int read_list(const struct reader *r, const struct param_block *b,
+	const struct param *row, size_t list, struct err *why)
+{
+	const struct node *v = r->tree.v;
+	char text[1024] = "[";
+	size_t n = 1;
+
+	for (size_t i = list + 1; i < v[list].end; i = v[i].end) {
+		const char *s = v[i].text;
+
+		if (v[i].kind != NODE_SCALAR || !*s || strpbrk(s, ",[]"))
+			return fail(
+				r, v[i].at, "a list holds single values only");
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+			n > 1 ? ", " : "", s);
+		if (n + sizeof("]") > sizeof(text))
+			return fail(r, v[list].at, "%s: too long a list",
+				row->name);
+	}
+	text[n] = ']';
+	param_read(b, row, text, why);
+	return 0;
+}
+
+static int read_plain(const struct reader *r, const struct param_block *b,
+	const struct param *row, size_t node)
+{
+	bool is_list = row->type == PARAM_COUNTS || row->type == PARAM_WORDS;
+	const struct node *n = &r->tree.v[node];
+	struct err why = { 0 };
+
+	if (n->kind == NODE_SCALAR)
+		param_read(b, row, text_of(r, node), &why);
+	else if (n->kind == NODE_MAP || !is_list)
+		return fail(r, n->at, "%s wants a single value", row->name);
+	else if (read_list(r, b, row, node, &why))
+		return -1;
+	return why.code ? fail(r, n->at, "%s", why.text) : 0;
+}
+
+/* Takes { value: 2 GB/s, source: BGQ-N5 } apart. */
+static int read_sourced(const struct reader *r, const char *path, size_t map,
+	size_t *value, struct param_origin *o)
+{
+	static const struct param rows[] = {
+		{ .name = "value" },
+		{ .name = "source",
+			.type = PARAM_TEXT,
+			.offset = offsetof(struct param_origin, source) },
+	};
+	struct param_block b = { path, rows, 2, o, NULL };
+	const struct node *v = r->tree.v;
+
+	*value = 0;
+	for (size_t k = map + 1; k < v[map].end; k = next_key(r, k)) {
+		const struct param *row;
+
+		if (check_key(r, map, k))
+			return -1;
+		row = param_find(&b, text_of(r, k));
+		if (!row)
+			return refuse_key(r, k, &b);
+		if (row == &rows[0])
+			*value = v[k].end;
+		else if (read_plain(r, &b, row, v[k].end))
+			return -1;
+	}
+	return *value ? 0 : fail(r, v[map].at, "%s has no value", path);
+}
+
+static int read_value(const struct reader *r, const char *path,
+	const struct param_block *b, const struct param *row, size_t node)
+{
+	struct param_origin o = { .set = true };
+	struct place at;
+
+	if (r->tree.v[node].kind == NODE_MAP &&
+		read_sourced(r, path, node, &node, &o))
+		return -1;
+	if (read_plain(r, b, row, node))
+		return -1;
+	at = r->tree.v[node].at;
+	snprintf(o.place, sizeof(o.place), "%s:%zu:%zu", r->shown, at.line,
+		at.column);
+	if (b->origins)
+		b->origins[row - b->rows] = o;
+	return 0;
+}
+
+/*
+ * Reads the map at path, and those inside it.  A map that is no parameter's
+ * needs no check of its own: what is wrong in its name is wrong in the full
+ * name of all that it holds.
+ */
+static int read_map(const struct reader *r, size_t map, const char *path,
+	const struct param_block *blocks, size_t n_blocks)
+{
+	const struct node *v = r->tree.v;
+	const struct param_block *b;
+	const struct param *row;
+	char name[2 * PARAM_TEXT_MAX];
+
+	if (v[map].end == map + 1)
+		return fail(r, v[map].at, "%s is empty", path);
+	for (size_t k = map + 1; k < v[map].end; k = next_key(r, k)) {
+		struct err unknown = { 0 };
+		int failed;
+
+		if (check_key(r, map, k))
+			return -1;
+		snprintf(name, sizeof(name), "%s.%s", path, text_of(r, k));
+		if (!param_resolve(
+			    blocks, n_blocks, name, "key", &b, &row, &unknown))
+			failed = read_value(r, name, b, row, v[k].end);
+		else if (v[v[k].end].kind == NODE_MAP)
+			failed = read_map(r, v[k].end, name, blocks, n_blocks);
+		else
+			failed = fail(r, v[k].at, "%s", unknown.text);
+		if (failed)
+			return -1;
+	}
+	return 0;
+}
+
+static int refuse_section(const struct reader *r, size_t key)
+{
+	struct param *rows = mem_alloc(N_HEAD + r->n_blocks, sizeof(*rows));
+	struct param_block b = { "", rows, N_HEAD, NULL, NULL };
+
+	memcpy(rows, head_rows, sizeof(head_rows));
+	for (size_t i = 0; i < r->n_blocks; i++)
+		if (!param_find(&b, r->blocks[i].section))
+			rows[b.n_rows++].name = r->blocks[i].section;
+	refuse_key(r, key, &b);
+	mem_free(rows);
+	return -1;
+}
+
+/* A section may be spread over several blocks. */
+static int read_section(const struct reader *r, size_t key)
+{
+	const struct node *value = &r->tree.v[r->tree.v[key].end];
+	const char *name = text_of(r, key);
+	struct param_block *blocks = mem_alloc(r->n_blocks, sizeof(*blocks));
+	size_t n = 0;
+	int failed;
 
 	for (size_t i = 0; i < r->n_blocks; i++)
-		n_rows += r->blocks[i].n_rows;
-	names = mem_alloc(n_rows, sizeof(*names));
-	rows = mem_alloc(n_rows, sizeof(*rows));
-	b.n_rows = list_keys(r, prefix, names);
-	for (size_t i = 0; i < b.n_rows; i++)
-		rows[i].name = names[i];
-	b.rows = rows;
-	param_resolve(&b, 1, path, "key", &block, &row, &why);
-	mem_free(names);
-	mem_free(rows);
-	return fail(r, r->tree.v[key].at, "%s", why.text);
+		if (!strcmp(r->blocks[i].section, name))
+			blocks[n++] = r->blocks[i];
+	if (!n)
+		failed = refuse_section(r, key);
+	else if (value->kind != NODE_MAP)
+		failed = fail(r, value->at, "%s wants a map of keys", name);
+	else
+		failed = read_map(r, r->tree.v[key].end, name, blocks, n);
+	mem_free(blocks);
+	return failed;
+}
+
+static int read_sections(const struct reader *r)
+{
+	for (size_t k = 1; k < r->tree.n; k = next_key(r, k)) {
+		if (check_key(r, 0, k))
+			return -1;
+		if (!param_find(&head_keys, text_of(r, k)) &&
+			read_section(r, k))
+			return -1;
+	}
+	return 0;
+}
+
+static int check_name(const struct reader *r, int i, const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz"
+				"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+
+	if (!r->head->origins[i].set || (n && !name[n]))
+		return 0;
+	return err_set(r->e, "%s: %s wants a name of letters, digits, - and _",
+		r->head->origins[i].place, head_rows[i].name);
+}
+
+static int read_head(const struct reader *r)
+{
+	const struct node *v = r->tree.v;
+	struct head *h = r->head;
+	struct param_block b = { "", head_rows, N_HEAD, h, h->origins };
+
+	if (v[0].kind != NODE_MAP)
+		return fail(r, v[0].at, "a machine file is a map of sections");
+	for (int i = 0; i < N_HEAD; i++) {
+		const char *name = head_rows[i].name;
+		size_t key = find_key(r, 0, name);
+
+		if (key < v[0].end &&
+			read_value(r, name, &b, &head_rows[i], v[key].end))
+			return -1;
+		if (key == v[0].end && i <= HEAD_MACHINE)
+			return fail(r, v[0].at, "%s is missing", name);
+	}
+	if (check_name(r, HEAD_MACHINE, h->names.name))
+		return -1;
+	return check_name(r, HEAD_BASE, h->names.base);
+}
+
+/* The base's path if dir, the first len letters of it, has that file. */
+static char *base_in(const struct reader *r, const char *dir, size_t len)
+{
+	const char *slash = len && dir[len - 1] != '/' ? "/" : "";
+	size_t size = len + PARAM_TEXT_MAX + sizeof("/.yaml");
+	char *path = mem_alloc(size, 1);
+	struct stat st;
+
+	snprintf(path, size, "%.*s%s%s.yaml", (int)len, dir, slash,
+		r->head->names.base);
+	if (!stat(path, &st))
+		return path;
+	mem_free(path);
+	return NULL;
+}
+
+static char *find_base(const struct reader *r)
+{
+	const char *slash = r->path ? strrchr(r->path, '/') : NULL;
+	char *found = NULL;
+
+	if (r->path)
+		found = base_in(
+			r, r->path, slash ? (size_t)(slash + 1 - r->path) : 0);
+	for (size_t i = 0; !found && r->dirs && r->dirs[i]; i++)
+		found = base_in(r, r->dirs[i], strlen(r->dirs[i]));
+	return found;
+}
+
+static int read_file(struct reader *r);
+
+static int read_base(const struct reader *r)
+{
+	struct reader base = *r;
+	const char *place = r->head->origins[HEAD_BASE].place;
+	char *path;
+	int failed;
+
+	if (!*place)
+		return 0;
+	base.depth++;
+	if (base.depth == MACHINE_BASES_MAX)
+		return err_set(r->e,
+			"%s: base upon base, more than %d files; a circle?",
+			place, MACHINE_BASES_MAX);
+	path = find_base(r);
+	if (!path)
+		return err_set(r->e, "%s: there is no %s.yaml", place,
+			r->head->names.base);
+	base.path = path;
+	failed = read_file(&base);
+	mem_free(path);
+	return failed;
+}
+
+static int read_tree(struct reader *r)
+{
+	struct head head = { 0 };
+
+	r->head = &head;
+	if (read_head(r) || read_base(r) || read_sections(r))
+		return -1;
+	if (!head.origins[HEAD_TITLE].set)
+		memcpy(head.names.title, r->header->title, PARAM_TEXT_MAX);
+	*r->header = head.names;
+	return 0;
+}
+
+static int read_text(struct reader *r, const char *text, size_t len)
+{
+	int failed;
+
+	if (len > MACHINE_FILE_MAX)
+		return fail(r, top, "larger than 1 MiB");
+	r->tree = (struct tree){ 0 };
+	failed = parse(r, text, len);
+	if (!failed)
+		failed = read_tree(r);
+	for (size_t i = 0; i < r->tree.n; i++)
+		mem_free(r->tree.v[i].text);
+	mem_free(r->tree.v);
+	return failed;
+}
+
+static int read_file(struct reader *r)
+{
+	size_t len;
+	int failed;
+	char *text;
+	FILE *f;
+
+	show_path(r->path, r->shown);
+	f = fopen(r->path, "r");
+	if (!f)
+		return fail(r, top, "cannot read: %s", strerror(errno));
+	text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
+	len = fread(text, 1, MACHINE_FILE_MAX + 1, f);
+	if (ferror(f))
+		failed = fail(r, top, "cannot read: %s", strerror(errno));
+	else
+		failed = read_text(r, text, len);
+	mem_free(text);
+	fclose(f);
+	return failed;
+}
+
+int machine_file_read(const char *path, const char *const *dirs,
+	struct machine_header *header, const struct param_block *blocks,
+	size_t n_blocks, struct err *e)
+{
+	struct reader r = {
+		.path = path,
+		.dirs = dirs,
+		.header = header,
+		.blocks = blocks,
+		.n_blocks = n_blocks,
+		.e = e,
+	};
+
+	*header = (struct machine_header){ 0 };
+	return read_file(&r);
+}
+
+int machine_text_read(const char *name, const char *text, size_t len,
+	const char *const *dirs, struct machine_header *header,
+	const struct param_block *blocks, size_t n_blocks, struct err *e)
+{
+	struct reader r = {
+		.dirs = dirs,
+		.header = header,
+		.blocks = blocks,
+		.n_blocks = n_blocks,
+		.e = e,
+	};
+
+	*header = (struct machine_header){ 0 };
+	show_path(name, r.shown);
+	return read_text(&r, text, len);
 }

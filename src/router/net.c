@@ -9,6 +9,12 @@
 enum { MOST_PACKETS = 1 << 27 };
 
 const struct param net_params_table[] = {
+	{ .name = "kind",
+		.type = PARAM_WORD,
+		.offset = AT(kind),
+		.def = "direct",
+		.words = "direct",
+		.help = "which router" },
 	{ .name = "packets",
 		.type = PARAM_COUNT,
 		.offset = AT(packets),
@@ -222,6 +228,7 @@ static struct sim *make_sim(
 		.n_workers = s->n_workers,
 		.ops = &ops,
 		.model = n,
+		.stop = s->stop,
 	};
 	sim_time least, most;
 
@@ -251,8 +258,9 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	if (!n->sim)
 		goto fail;
 	n->sites = map_alloc((size_t)n->n_sites * n->at.size);
-	n->tally = map_alloc(s->n_workers * sizeof(*n->tally));
-	n->pool = packet_pool_new(sim_n_workers(n->sim), MOST_PACKETS);
+	n->n_workers = sim_n_workers(n->sim);
+	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
+	n->pool = packet_pool_new(n->n_workers, MOST_PACKETS);
 	n->packets = packet_base(n->pool);
 	for (i = 0; i < n->n_sites; i++)
 		site_init(n, i);
@@ -266,7 +274,7 @@ void net_free(struct net *n)
 {
 	if (!n)
 		return;
-	map_free(n->tally, sim_n_workers(n->sim) * sizeof(*n->tally));
+	map_free(n->tally, n->n_workers * sizeof(*n->tally));
 	map_free(n->sites, (size_t)n->n_sites * n->at.size);
 	packet_pool_free(n->pool);
 	sim_free(n->sim);
@@ -278,11 +286,17 @@ struct net_tally net_total(const struct net *n)
 	struct net_tally t = { 0 };
 	uint32_t i;
 
-	for (i = 0; i < sim_n_workers(n->sim); i++) {
+	for (i = 0; i < n->n_workers; i++) {
 		t.injected += n->tally[i].injected;
 		t.delivered += n->tally[i].delivered;
 		t.copies += n->tally[i].copies;
 		t.hops += n->tally[i].hops;
 	}
 	return t;
+}
+
+uint64_t net_memory(const struct net *n)
+{
+	return (uint64_t)n->n_sites * n->at.size +
+		packet_pool_memory(n->pool) + sim_memory(n->sim);
 }

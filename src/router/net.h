@@ -55,6 +55,7 @@ enum net_engine {
 };
 
 struct net_params {
+	int64_t kind;
 	int64_t packets; /* full ones that a channel holds */
 	int64_t queues; /* per channel */
 	int64_t injection, reception; /* depth of FIFOs, full packets */
@@ -194,6 +195,7 @@ struct net {
 	struct net_params params;
 	uint32_t capacity; /* chunks per channel */
 	site_id n_sites;
+	uint32_t n_workers;
 	uint64_t seed;
 };
 
@@ -206,6 +208,7 @@ struct net_setup {
 	void *client_state;
 	uint32_t n_workers;
 	uint64_t seed;
+	const atomic_int *stop; /* see struct sim_params */
 };
 
 /* What a network of this size will take, bytes; nothing is built. */
@@ -229,6 +232,9 @@ void net_release(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 /* The kernel's hooks. */
 void net_visit(struct sim_worker *w, site_id site);
 void net_prefetch(const struct sim_worker *w, const struct sim_event *e);
+
+/* Bytes that it holds now. */
+uint64_t net_memory(const struct net *n);
 
 /* Sums over the workers. */
 struct net_tally net_total(const struct net *n);

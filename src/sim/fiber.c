@@ -177,20 +177,24 @@ __attribute__((no_sanitize("address"))) static bool is_overrun(
 /*
  * Who ran into the guard at the low end of a group: the highest fiber that is
  * running and has lost its canary, having trodden on all below it; or else the
- * guard's neighbour.
+ * running one that is nearest.
  */
 static uint32_t find_runaway(const struct fiber_pool *p, uint32_t first)
 {
-	uint32_t end =
-		p->group < p->n_fibers - first ? first + p->group : p->n_fibers;
+	uint32_t n = p->n_fibers - first, found = first;
 
-	for (uint32_t id = end - 1; id > first; id--) {
+	if (n > p->group)
+		n = p->group;
+	for (uint32_t id = first + n; id-- > first;) {
 		const struct fiber *f = &p->fibers[id];
 
-		if (f->state == FIBER_RUNNING && is_overrun(f))
-			return id;
+		if (f->state != FIBER_RUNNING)
+			continue;
+		found = id;
+		if (is_overrun(f))
+			break;
 	}
-	return first;
+	return found;
 }
 
 static void check_guards(const struct fiber_pool *p, uintptr_t address)
@@ -405,12 +409,12 @@ void fiber_pool_free(struct fiber_pool *p)
 /* ---- what the sanitizers are told ---- */
 
 /*
- * Inlined always: a function that told of a switch and then returned, before
- * the switch, would return on the wrong side of it in the sanitizer's eyes.
+ * Inlined always: in a sanitizer's eyes the switch is where it is told, so that
+ * between there and the true switch no function may begin or return.
  */
-#define SWITCH_NOTE static inline __attribute__((always_inline)) void
+#define INLINED static inline __attribute__((always_inline))
 
-SWITCH_NOTE note_entering(struct fiber *f, size_t stack_bytes)
+INLINED void note_entering(struct fiber *f, size_t stack_bytes)
 {
 	(void)f, (void)stack_bytes;
 #ifdef FIBER_ASAN
@@ -425,7 +429,7 @@ SWITCH_NOTE note_entering(struct fiber *f, size_t stack_bytes)
 #endif
 }
 
-SWITCH_NOTE note_entered(struct fiber *f)
+INLINED void note_entered(struct fiber *f)
 {
 	(void)f;
 #ifdef FIBER_ASAN
@@ -434,7 +438,7 @@ SWITCH_NOTE note_entered(struct fiber *f)
 #endif
 }
 
-SWITCH_NOTE note_leaving(struct fiber *f)
+INLINED void note_leaving(struct fiber *f)
 {
 	(void)f;
 #ifdef FIBER_ASAN
@@ -448,7 +452,7 @@ SWITCH_NOTE note_leaving(struct fiber *f)
 #endif
 }
 
-SWITCH_NOTE note_left(struct fiber *f)
+INLINED void note_left(struct fiber *f)
 {
 	(void)f;
 #ifdef FIBER_ASAN
@@ -467,8 +471,7 @@ SWITCH_NOTE note_left(struct fiber *f)
 #ifdef WEFT_FIBER_UCONTEXT
 
 /* The contexts lie on the stacks that they describe. */
-__attribute__((no_sanitize("address"))) static void fiber_switch(
-	void **save, void *to)
+INLINED void fiber_switch(void **save, void *to)
 {
 	ucontext_t here;
 
@@ -490,20 +493,26 @@ static void on_entry(unsigned high, unsigned low)
 	e.run(e.arg);
 }
 
-__attribute__((no_sanitize("address"))) static void fiber_enter(
+/* Of a stack's extent only the upper end matters. */
+static void make_first(ucontext_t *first, char *top, struct entry *e)
+{
+	uint64_t address = (uintptr_t)e;
+
+	BUG_IF(getcontext(first));
+	first->uc_stack.ss_sp = top - FIBER_MIN_STACK / 2;
+	first->uc_stack.ss_size = FIBER_MIN_STACK / 2;
+	first->uc_link = NULL;
+	makecontext(first, (void (*)(void))on_entry, 2,
+		(unsigned)(address >> 32), (unsigned)address);
+}
+
+INLINED void fiber_enter(
 	void **save, void *top, void (*run)(void *arg), void *arg)
 {
 	struct entry e = { .run = run, .arg = arg };
-	uint64_t address = (uintptr_t)&e;
 	ucontext_t first;
 
-	BUG_IF(getcontext(&first));
-	/* Of a stack's extent only the upper end matters. */
-	first.uc_stack.ss_sp = (char *)top - FIBER_MIN_STACK / 2;
-	first.uc_stack.ss_size = FIBER_MIN_STACK / 2;
-	first.uc_link = NULL;
-	makecontext(&first, (void (*)(void))on_entry, 2,
-		(unsigned)(address >> 32), (unsigned)address);
+	make_first(&first, top, &e);
 	fiber_switch(save, &first);
 }
 
@@ -528,12 +537,12 @@ static void fiber_main(void *arg)
 	BUG("a fiber went on after its end");
 }
 
-static void first_switch(struct fiber_pool *p, struct fiber *f, uint32_t id)
+static void *stack_top(const struct fiber_pool *p, uint32_t id)
 {
 	size_t colour = id % N_COLOURS * CACHE_LINE;
-	uintptr_t top = f->low + p->stack_bytes - CANARY_BYTES - colour;
 
-	fiber_enter(&f->back, (void *)top, fiber_main, f);
+	return (void *)(p->fibers[id].low + p->stack_bytes - CANARY_BYTES -
+			colour);
 }
 
 void fiber_start(
@@ -565,7 +574,7 @@ enum fiber_state fiber_resume(struct fiber_pool *p, uint32_t id)
 	f->state = FIBER_RUNNING;
 	note_entering(f, p->stack_bytes);
 	if (is_first)
-		first_switch(p, f, id);
+		fiber_enter(&f->back, stack_top(p, id), fiber_main, f);
 	else
 		fiber_switch(&f->back, f->sp);
 	note_left(f);

@@ -24,8 +24,9 @@
  * third, ... stack, and the others stand on a canary, which is looked at
  * whenever the fiber gives control back.  Either way an overflow ends in
  *     weft: fiber N: stack overflow (stack of K KiB)
- * and exit code 5.  A canary tells of it late, and a frame larger than
- * FIBER_GUARD_BYTES that is left unwritten can step over both.
+ * and exit code 5.  A canary tells of it late.  A frame that leaves more than
+ * FIBER_GUARD_BYTES unwritten can step over a guard, and one that leaves a
+ * cache line unwritten over a canary.
  */
 #ifndef SIM_FIBER_H
 #define SIM_FIBER_H

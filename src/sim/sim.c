@@ -34,7 +34,6 @@ struct sim {
 	sim_time until;
 	bool leaving;
 	enum sim_ending ending;
-	atomic_bool stop;
 };
 
 void sim_mail_grow(struct sim_mail *m)
@@ -336,7 +335,8 @@ static bool agree(struct sim_worker *w, unsigned turn, uint64_t *k)
 	uint32_t i;
 
 	all[w->id].next = next_window(w);
-	all[w->id].stop = atomic_load_explicit(&s->stop, memory_order_relaxed);
+	all[w->id].stop = s->p.stop &&
+		atomic_load_explicit(s->p.stop, memory_order_relaxed);
 	barrier_wait(&s->meet);
 	*k = NO_WINDOW;
 	for (i = 0; i < s->p.n_workers; i++) {
@@ -406,11 +406,6 @@ enum sim_ending sim_run(struct sim *s, sim_time until)
 	barrier_wait(&s->gate);
 	align(s);
 	return s->ending;
-}
-
-void sim_stop(struct sim *s)
-{
-	atomic_store_explicit(&s->stop, true, memory_order_relaxed);
 }
 
 /* --- life --- */

@@ -23,6 +23,7 @@
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -126,6 +127,7 @@ struct sim_params {
 	sim_time reach; /* the longest such delay */
 	const struct sim_ops *ops;
 	void *model;
+	const atomic_int *stop; /* not 0: end at the next window; or NULL */
 };
 
 enum sim_ending { SIM_REACHED, SIM_IDLE, SIM_STOPPED };
@@ -135,13 +137,10 @@ void sim_free(struct sim *s);
 
 /*
  * Runs every window that starts before until, or until nothing is left to do
- * (SIM_IDLE), or sim_stop() was called.  Where it ends does not depend on
- * the number of workers.
+ * (SIM_IDLE), or somebody set stop.  Where it ends, unless it was stopped,
+ * does not depend on the number of workers.
  */
 enum sim_ending sim_run(struct sim *s, sim_time until);
-
-/* Ends sim_run() at the next window.  May be called from a signal handler. */
-void sim_stop(struct sim *s);
 
 /* The start of the first window that has not run. */
 sim_time sim_now(const struct sim *s);

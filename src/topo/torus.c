@@ -14,6 +14,12 @@
 #define AT(field) offsetof(struct torus, field)
 
 static const struct param params[] = {
+	{ .name = "kind",
+		.type = PARAM_WORD,
+		.offset = AT(kind),
+		.def = "torus",
+		.words = "torus",
+		.help = "which topology" },
 	{ .name = "shape",
 		.type = PARAM_COUNTS,
 		.offset = AT(shape),

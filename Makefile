@@ -1,0 +1,75 @@
+# A front for meson: `make help` lists what there is.
+
+PREFIX = /usr/local
+MATRIX = release asan clang O0 tsan cross
+
+.PHONY: build help demo test matrix bench campaign fuzz sources format \
+	install clean
+
+build:
+	@scripts/deps
+	@scripts/build release
+
+help:
+	@echo 'make            build build/release/src/weft'
+	@echo 'make demo       build it and run random traffic on a midplane'
+	@echo 'make test       all tests, in a release and a sanitizer build'
+	@echo 'make matrix     and with clang, -O0, TSan, another architecture'
+	@echo 'make bench      the benchmarks'
+	@echo 'make campaign   the long test campaign'
+	@echo 'make fuzz       each fuzz target for a minute'
+	@echo 'make sources    list new files in the meson.build files'
+	@echo 'make format     clang-format all C files'
+	@echo 'make install    into PREFIX=$(PREFIX), under DESTDIR if set'
+	@echo 'make clean      remove build/'
+	@echo
+	@echo 'JOBS=N limits how much runs at once.'
+
+demo:
+	@scripts/deps
+	@scripts/demo
+
+test:
+	@scripts/test release asan
+
+matrix:
+	@ASAN_OPTIONS=detect_leaks=1 scripts/test $(MATRIX)
+
+bench:
+	@scripts/deps
+	@scripts/build release
+	@if [ -x bench/run ]; then \
+		WEFT=build/release/src/weft WEFT_MACHINES=$(CURDIR)/machines \
+			bench/run; \
+	else \
+		echo 'there is no bench/run'; \
+	fi
+
+campaign:
+	@scripts/deps
+	@scripts/build release
+	@if [ -x tests/campaign ]; then \
+		WEFT=build/release/src/weft WEFT_MACHINES=$(CURDIR)/machines \
+			tests/campaign; \
+	else \
+		echo 'there is no tests/campaign'; \
+	fi
+
+fuzz:
+	@scripts/deps matrix
+	@scripts/fuzz
+
+sources:
+	@scripts/sources --write
+
+format:
+	@scripts/deps
+	@find src fuzz bench examples include -name '*.[ch]' 2>/dev/null | \
+		xargs -r clang-format -i
+
+install:
+	@PREFIX='$(PREFIX)' scripts/build install
+	@meson install -C build/install --no-rebuild
+
+clean:
+	rm -rf build

@@ -1,0 +1,140 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+
+static const char *const words[] = { "rate", "latency.board", "latency.cable",
+	"longest-first", "none", "queues" };
+
+enum { N_WORDS = sizeof(words) / sizeof(*words) };
+
+static void nearest_is(const char *name, const char *want)
+{
+	const char *found = name_nearest(name, words, N_WORDS);
+
+	if (!want) {
+		assert_null(found);
+		return;
+	}
+	assert_non_null(found);
+	assert_string_equal(found, want);
+}
+
+static void a_slip_finds_the_word_that_was_meant(void **state)
+{
+	(void)state;
+	nearest_is("rat", "rate");
+	nearest_is("raet", "rate");
+	nearest_is("ratee", "rate");
+	nearest_is("latency.bord", "latency.board");
+	nearest_is("latency.caple", "latency.cable");
+	nearest_is("longets-first", "longest-first");
+	nearest_is("queue", "queues");
+}
+
+static void a_name_is_nearest_to_itself(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_WORDS; i++)
+		nearest_is(words[i], words[i]);
+}
+
+static void a_strange_name_is_near_to_nothing(void **state)
+{
+	(void)state;
+	nearest_is("bandwidth", NULL);
+	nearest_is("latency", NULL);
+	nearest_is("zzzz", NULL);
+	assert_null(name_nearest("rate", words, 0));
+}
+
+/* Of four letters two may be wrong, a third of them rounded up. */
+static void the_limit_is_a_third_of_the_longer_rounded_up(void **state)
+{
+	static const char *const one[] = { "abcd" };
+
+	(void)state;
+	assert_non_null(name_nearest("abxy", one, 1));
+	assert_null(name_nearest("axyz", one, 1));
+	assert_non_null(name_nearest("abcdef", one, 1));
+	assert_null(name_nearest("abcdefgh", one, 1));
+}
+
+static void a_swap_counts_one(void **state)
+{
+	static const char *const two[] = { "abd", "bac" };
+
+	(void)state;
+	/* One swap from the second; one change from the first comes first. */
+	assert_string_equal(name_nearest("abc", two, 2), "abd");
+	assert_string_equal(name_nearest("abc", two + 1, 1), "bac");
+}
+
+static void the_first_of_equals_wins(void **state)
+{
+	static const char *const two[] = { "card", "cart" };
+
+	(void)state;
+	assert_string_equal(name_nearest("carx", two, 2), "card");
+}
+
+static void a_very_long_name_is_near_to_nothing(void **state)
+{
+	enum { LEN = 1 << 20 };
+	char *name = mem_alloc(LEN + 1, 1);
+
+	(void)state;
+	memset(name, 'a', LEN);
+	assert_null(name_nearest(name, words, N_WORDS));
+	mem_free(name);
+}
+
+/* One slip of any kind in any place of a word of four letters or more. */
+static void any_single_slip_is_found(void **state)
+{
+	char slip[64];
+
+	(void)state;
+	for (size_t w = 0; w < N_WORDS; w++) {
+		size_t n = strlen(words[w]);
+
+		for (size_t i = 0; i < n; i++) {
+			snprintf(slip, sizeof(slip), "%s", words[w]);
+			slip[i] = '#';
+			nearest_is(slip, words[w]);
+			memmove(slip + i, words[w] + i + 1, n - i);
+			nearest_is(slip, words[w]);
+			snprintf(slip, sizeof(slip), "%.*s#%s", (int)i,
+				words[w], words[w] + i);
+			nearest_is(slip, words[w]);
+			snprintf(slip, sizeof(slip), "%s", words[w]);
+			slip[i] = words[w][(i + 1) % n];
+			slip[(i + 1) % n] = words[w][i];
+			if (i + 1 < n)
+				nearest_is(slip, words[w]);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_slip_finds_the_word_that_was_meant),
+		cmocka_unit_test(a_name_is_nearest_to_itself),
+		cmocka_unit_test(a_strange_name_is_near_to_nothing),
+		cmocka_unit_test(the_limit_is_a_third_of_the_longer_rounded_up),
+		cmocka_unit_test(a_swap_counts_one),
+		cmocka_unit_test(the_first_of_equals_wins),
+		cmocka_unit_test(a_very_long_name_is_near_to_nothing),
+		cmocka_unit_test(any_single_slip_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+#define _GNU_SOURCE
+#include "cli/cli.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/name.h"
+#include "sim/sim.h"
+
+enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET };
+
+static const struct argp_option machine_options[] = {
+	{ "set", 's', "PATH=VALUE", 0,
+		"set a parameter of the machine (see `weft params`)", 0 },
+	{ "shape", KEY_SHAPE, "AxBxC", 0,
+		"routers along each dimension; short for --set topology.shape",
+		0 },
+	{ 0 },
+};
+
+static const struct argp_option run_options[] = {
+	{ "seed", KEY_SEED, "N", 0, "seed of all random numbers (1)", 0 },
+	{ "threads", 't', "N", 0,
+		"threads to run on; the result is the same for every N", 0 },
+	{ "quiet", KEY_QUIET, NULL, 0, "no progress line", 0 },
+	{ 0 },
+};
+
+static const struct argp_option json_options[] = {
+	{ "json", KEY_JSON, NULL, 0, "print one JSON object", 0 },
+	{ 0 },
+};
+
+static const struct argp_option common_options[] = {
+	{ "help", 'h', NULL, 0, "this help", -1 },
+	{ 0 },
+};
+
+struct parse {
+	struct cli_args *a;
+	struct err *e;
+	const struct argp *argp;
+	bool is_help;
+};
+
+static int read_number(const char *option, const char *text, uint64_t min,
+	uint64_t max, uint64_t *n, struct err *e)
+{
+	char *end;
+
+	errno = 0;
+	*n = strtoull(text, &end, 10);
+	if (!*text || *end || errno || *text < '0' || *text > '9' ||
+		*n < min || *n > max)
+		return err_set(e,
+			"--%s: \"%.40s\" is not a number from %llu to %llu",
+			option, text, (unsigned long long)min,
+			(unsigned long long)max);
+	return 0;
+}
+
+static int take_option(struct parse *p, int key, const char *arg)
+{
+	struct cli_args *a = p->a;
+	uint64_t n;
+
+	switch (key) {
+	case 's':
+		if (a->n_sets == CLI_MAX_SETS)
+			return err_set(p->e, "more than %d --set",
+				CLI_MAX_SETS);
+		a->set[a->n_sets++] = arg;
+		return 0;
+	case KEY_SHAPE:
+		if (a->shape)
+			return err_set(p->e, "--shape is given twice");
+		a->shape = arg;
+		return 0;
+	case KEY_JSON:
+		a->is_json = true;
+		return 0;
+	case KEY_QUIET:
+		a->is_quiet = true;
+		return 0;
+	case KEY_SEED:
+		return read_number("seed", arg, 0, UINT64_MAX - 1, &a->seed,
+			p->e);
+	case 't':
+		if (read_number("threads", arg, 1, SIM_MAX_WORKERS, &n, p->e))
+			return -1;
+		a->threads = (uint32_t)n;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+static error_t parse_one(int key, char *arg, struct argp_state *state)
+{
+	struct parse *p = state->input;
+	int r;
+
+	if (key == 'h') {
+		p->is_help = true;
+		return 0;
+	}
+	if (key == ARGP_KEY_ARG) {
+		if (p->a->n_words == CLI_MAX_WORDS) {
+			err_set(p->e, "more than %d words", CLI_MAX_WORDS);
+			return EINVAL;
+		}
+		p->a->word[p->a->n_words++] = arg;
+		return 0;
+	}
+	r = take_option(p, key, arg);
+	return r == 0 ? 0 : r < 0 ? EINVAL : ARGP_ERR_UNKNOWN;
+}
+
+static void add_options(
+	struct argp_option *to, size_t *n, const struct argp_option *from)
+{
+	for (; from->name; from++)
+		to[(*n)++] = *from;
+}
+
+static size_t collect(struct argp_option *to, unsigned takes)
+{
+	size_t n = 0;
+
+	if (takes & CLI_MACHINE)
+		add_options(to, &n, machine_options);
+	if (takes & CLI_RUN)
+		add_options(to, &n, run_options);
+	if (takes & CLI_JSON)
+		add_options(to, &n, json_options);
+	add_options(to, &n, common_options);
+	return n;
+}
+
+/* argp says only that something is wrong: say what. */
+static void explain(const struct argp_option *options, size_t n, int argc,
+	char **argv, int at, struct err *e)
+{
+	const char *names[16], *word = argv[at < argc ? at : argc - 1], *near;
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		names[i] = options[i].name;
+	if (word[0] != '-' && at > 1)
+		word = argv[at - 1];
+	snprintf(name, sizeof(name), "%s",
+		word + (strlen(word) > 1) + (word[1] == '-'));
+	name[strcspn(name, "=")] = '\0';
+	for (i = 0; i < n; i++) {
+		if (strcmp(names[i], name) && (options[i].key > 255 ||
+			!name[0] || name[1] || name[0] != options[i].key))
+			continue;
+		err_set(e, options[i].arg ? "--%s needs a value: %s"
+					  : "--%s takes no value%.0s",
+			names[i], options[i].arg ? options[i].arg : "");
+		return;
+	}
+	near = name_nearest(name, names, n);
+	err_set(e, "unknown option %.40s%s%s%s", word,
+		near ? "; did you mean --" : "", near ? near : "",
+		near ? "?" : "");
+}
+
+int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
+	const char *usage, const char *help, struct err *e)
+{
+	struct argp_option options[16] = { 0 };
+	size_t n = collect(options, takes);
+	struct argp argp = { options, parse_one, usage, help, NULL, NULL,
+		NULL };
+	struct parse p = { .a = a, .e = e, .argp = &argp };
+	int at = 0;
+
+	memset(a, 0, sizeof(*a));
+	a->seed = 1;
+	if (argp_parse(&argp, argc, argv,
+		    ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP |
+			    ARGP_NO_ARGS * 0,
+		    &at, &p)) {
+		if (!e->code)
+			explain(options, n, argc, argv, at, e);
+		return -1;
+	}
+	if (p.is_help) {
+		argp_help(&argp, stdout,
+			ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC,
+			argv[0]);
+		return 1;
+	}
+	return 0;
+}
+
+void cli_out_open(struct cli_out *o)
+{
+	o->file = open_memstream(&o->text, &o->size);
+	BUG_IF(!o->file);
+}
+
+int cli_out_close(struct cli_out *o, struct err *e)
+{
+	bool ok;
+
+	fclose(o->file);
+	ok = fwrite(o->text, 1, o->size, stdout) == o->size &&
+		fflush(stdout) == 0;
+	free(o->text);
+	if (!ok)
+		return err_set(e, "cannot write the output: %s",
+			strerror(errno));
+	return 0;
+}
+
+bool cli_colour(FILE *f)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return !(no && *no) && isatty(fileno(f));
+}

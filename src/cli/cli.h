@@ -1,0 +1,60 @@
+/* What the commands share. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+enum { CLI_MAX_SETS = 64, CLI_MAX_WORDS = 64 };
+
+/* Which of the common options a command takes. */
+enum cli_takes {
+	CLI_MACHINE = 1, /* --set, --shape */
+	CLI_RUN = 2, /* --seed, --threads */
+	CLI_JSON = 4,
+};
+
+struct cli_args {
+	const char *word[CLI_MAX_WORDS]; /* what is no option */
+	size_t n_words;
+	const char *set[CLI_MAX_SETS];
+	size_t n_sets;
+	const char *shape;
+	bool is_json;
+	bool is_quiet;
+	uint64_t seed;
+	uint32_t threads; /* 0: as many as make sense */
+};
+
+/*
+ * Reads a command's arguments; usage and help are its own.  Returns 0, or
+ * -1 with the error, or 1 where --help was asked for and printed.
+ */
+int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
+	const char *usage, const char *help, struct err *e);
+
+/* A command's output: kept in memory until it is whole. */
+struct cli_out {
+	FILE *file;
+	char *text;
+	size_t size;
+};
+
+void cli_out_open(struct cli_out *o);
+/* Writes it to stdout, or says why it cannot. */
+int cli_out_close(struct cli_out *o, struct err *e);
+
+/* Whether to colour what goes to a stream. */
+bool cli_colour(FILE *f);
+
+/* The commands; each returns its exit code or sets the error. */
+int cli_run(int argc, char **argv, struct err *e);
+int cli_show(int argc, char **argv, struct err *e);
+int cli_check(int argc, char **argv, struct err *e);
+int cli_machines(int argc, char **argv, struct err *e);
+int cli_params(int argc, char **argv, struct err *e);
+
+#endif

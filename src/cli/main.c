@@ -1,0 +1,108 @@
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/name.h"
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv, struct err *e);
+	const char *help;
+};
+
+static const struct command commands[] = {
+	{ "run", cli_run, "run a workload on a machine" },
+	{ "show", cli_show, "describe a machine" },
+	{ "check", cli_check, "prove that a machine cannot deadlock" },
+	{ "machines", cli_machines, "list the machines" },
+	{ "params", cli_params, "list every parameter" },
+};
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void usage(FILE *f)
+{
+	size_t i;
+
+	fputs("usage: weft COMMAND [ARGUMENT...]\n\n", f);
+	for (i = 0; i < N_COMMANDS; i++)
+		fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].help);
+	fputs("  help       this text, or `weft help COMMAND`\n\n"
+	      "`weft COMMAND --help` tells a command's options; the manual is "
+	      "weft(1).\n",
+		f);
+}
+
+static const struct command *find(const char *name, struct err *e)
+{
+	const char *names[N_COMMANDS + 1], *near;
+	size_t i;
+
+	for (i = 0; i < N_COMMANDS; i++) {
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+		names[i] = commands[i].name;
+	}
+	names[N_COMMANDS] = "help";
+	near = name_nearest(name, names, N_COMMANDS + 1);
+	err_set(e, "no command is called \"%.40s\"%s%s%s", name,
+		near ? "; did you mean " : "", near ? near : "",
+		near ? "?" : "; `weft help` lists them");
+	return NULL;
+}
+
+static int help(int argc, char **argv, struct err *e)
+{
+	const struct command *c;
+	char name[64], flag[] = "--help";
+	char *args[] = { name, flag, NULL };
+
+	if (argc < 2) {
+		usage(stdout);
+		return 0;
+	}
+	c = find(argv[1], e);
+	if (!c)
+		return -1;
+	snprintf(name, sizeof(name), "weft %s", c->name);
+	return c->run(2, args, e);
+}
+
+static int dispatch(int argc, char **argv, struct err *e)
+{
+	const struct command *c;
+	static char name[64];
+
+	if (argc < 2)
+		return err_set(e, "no command given; `weft help` lists them");
+	if (!strcmp(argv[1], "--version")) {
+		puts("weft " WEFT_VERSION);
+		return 0;
+	}
+	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") ||
+		!strcmp(argv[1], "-h"))
+		return help(argc - 1, argv + 1, e);
+	c = find(argv[1], e);
+	if (!c)
+		return -1;
+	snprintf(name, sizeof(name), "weft %s", c->name);
+	argv[1] = name;
+	return c->run(argc - 1, argv + 1, e);
+}
+
+int main(int argc, char **argv)
+{
+	struct err e = { 0 };
+	int code = dispatch(argc, argv, &e);
+
+	if (e.code) {
+		fprintf(stderr, "weft: %s\n", e.text);
+		return e.code;
+	}
+	if (fflush(stdout)) {
+		fprintf(stderr, "weft: cannot write the output\n");
+		return EXIT_BAD_INPUT;
+	}
+	return code;
+}

@@ -1,0 +1,120 @@
+/*
+ * A workload: what the nodes of a machine do, and when they have done enough.
+ * It is the client on top of the network; what it measured comes back as a
+ * struct load_result.  It reads no file and prints nothing.
+ */
+#ifndef LOAD_LOAD_H
+#define LOAD_LOAD_H
+
+#include "base/param.h"
+#include "meas/digest.h"
+#include "meas/hist.h"
+#include "router/net.h"
+
+enum load_ending {
+	LOAD_FINISHED,
+	LOAD_DEADLOCKED,
+	LOAD_SATURATED,
+	LOAD_STOPPED,
+};
+
+/* A figure that only this workload has. */
+struct load_figure {
+	const char *name; /* snake_case, with its unit */
+	double value;
+};
+
+enum { LOAD_MAX_FIGURES = 16, LOAD_KNOT_TEXT = 4096 };
+
+struct load_result {
+	enum load_ending ending;
+	const char *via; /* the layer it went through: "net" */
+	sim_time end; /* simulated, warm-up included */
+	bool has_peak;
+	int64_t peak_bps; /* payload bytes per second and node */
+	bool has_throughput;
+	sim_time measured; /* over which time */
+	uint64_t bytes; /* of payload, delivered in it, by all nodes */
+	struct hist latency;
+	struct load_figure figure[LOAD_MAX_FIGURES];
+	uint32_t n_figures;
+	char knot[LOAD_KNOT_TEXT]; /* where it is deadlocked */
+};
+
+/* What a running workload tells, now and then. */
+struct load_progress {
+	sim_time now;
+	uint64_t hops;
+	uint32_t per_mille; /* done; 0 where that is not known */
+};
+
+struct load {
+	const struct load_ops *ops;
+	struct net *net;
+	uint64_t seed;
+	uint64_t *digest; /* [site] */
+	void (*on_progress)(void *arg, const struct load_progress *p);
+	void *progress_arg;
+};
+
+struct load_ops {
+	const char *name;
+	const char *help; /* one line */
+	size_t size; /* of the variant, whose first member is struct load */
+	const struct param *params;
+	size_t n_params;
+	const struct net_client_ops *client;
+
+	/*
+	 * Before the network is built: checks the keys against the machine,
+	 * and programs the routing's zones where a key asks for it.
+	 */
+	int (*init)(struct load *l, const struct topo *t, struct route *r,
+		const struct link_params *link, struct err *e);
+	/* The network stands: makes the state, posts the first events. */
+	void (*start)(struct load *l);
+	/*
+	 * Until when to run before asking again; or, where all is done,
+	 * SIM_NEVER.  Called while nothing runs.
+	 */
+	sim_time (*next)(struct load *l);
+	/* Fills in what was measured. */
+	void (*report)(struct load *l, struct load_result *r);
+	void (*fini)(struct load *l);
+};
+
+const struct load_ops *load_find(const char *name);
+extern const struct load_ops *const load_registry[];
+
+/* Runs it to its end, and audits the network. */
+int load_run(struct load *l, struct load_result *r, struct err *e);
+
+/* All sites' digests, in order. */
+uint64_t load_digest(const struct load *l);
+
+/* --- for workloads --- */
+
+void load_figure(struct load_result *r, const char *name, double value);
+
+/*
+ * The rate, in payload bytes per second and node, at which the busiest link
+ * of a torus is always busy when every node sends to every other one alike
+ * by balanced minimal routes.  0 where there is no such bound.
+ */
+int64_t load_peak(const struct topo *t, const struct link_params *link,
+	uint32_t bytes);
+/* Payload bytes per second of one link whose other direction is as busy. */
+int64_t load_link_rate(const struct link_params *link, uint32_t bytes);
+
+/* The time of a full packet on a busy link: a unit for durations. */
+sim_time load_packet_time(const struct link_params *link, uint32_t bytes);
+
+/* Records a delivery in the site's digest. */
+static inline void load_delivered(
+	struct load *l, site_id s, const struct packet *p, sim_time tail)
+{
+	l->digest[s] = digest_add(
+		l->digest[s], tail, p->src, p->kind, p->bytes);
+}
+
+#endif

@@ -1,0 +1,167 @@
+#include "load/pattern.h"
+
+#include "base/mem.h"
+#include "sim/random.h"
+#include "topo/torus.h"
+
+/* Bits of a node number, or -1 where the count is no power of two. */
+static int node_bits(site_id n)
+{
+	return n & (n - 1) ? -1 : __builtin_ctz(n);
+}
+
+static site_id transposed(site_id i, uint32_t bits)
+{
+	uint32_t half = bits / 2, low = i & ((1u << half) - 1);
+
+	return low << half | i >> half;
+}
+
+static site_id reversed(site_id i, uint32_t bits)
+{
+	site_id r = 0;
+	uint32_t b;
+
+	for (b = 0; b < bits; b++)
+		r |= (i >> b & 1) << (bits - 1 - b);
+	return r;
+}
+
+/* The router whose coordinate x becomes f(x, length) in each dimension. */
+static site_id mapped(const struct torus *t, site_id i,
+	uint32_t (*f)(uint32_t x, uint32_t d))
+{
+	site_id r = 0;
+	uint32_t k;
+
+	for (k = 0; k < t->n_dims; k++)
+		r += f(torus_coord(t, i, k), t->dim[k]) * t->stride[k];
+	return r;
+}
+
+static uint32_t around(uint32_t x, uint32_t d)
+{
+	return (x + (d + 1) / 2 - 1) % d;
+}
+
+static uint32_t mirrored(uint32_t x, uint32_t d)
+{
+	return d - 1 - x;
+}
+
+static void shuffle(site_id *a, site_id n, uint64_t seed)
+{
+	site_id i;
+
+	for (i = 0; i < n; i++)
+		a[i] = i;
+	for (i = n; i > 1; i--) {
+		uint64_t bits = random_draw(seed, i, RANDOM_PATTERN, 0).a;
+		site_id j = (site_id)random_below(bits, i), x = a[j];
+
+		a[j] = a[i - 1];
+		a[i - 1] = x;
+	}
+}
+
+static site_id fixed_target(const struct pattern *p, site_id i)
+{
+	const struct torus *t = torus_of(p->topo);
+
+	switch (p->kind) {
+	case PATTERN_TRANSPOSE:
+		return transposed(i, (uint32_t)node_bits(p->n));
+	case PATTERN_REVERSE:
+		return reversed(i, (uint32_t)node_bits(p->n));
+	case PATTERN_TORNADO:
+		return mapped(t, i, around);
+	default:
+		return mapped(t, i, mirrored);
+	}
+}
+
+static int check(const struct pattern *p, struct err *e)
+{
+	int bits = node_bits(p->n);
+
+	if (p->n < 2)
+		return err_set(e, "this pattern needs at least two nodes");
+	if (p->kind == PATTERN_TRANSPOSE && (bits < 0 || bits % 2))
+		return err_set(e,
+			"transpose needs 4, 16, 64, ... nodes, not %u", p->n);
+	if (p->kind == PATTERN_REVERSE && bits < 0)
+		return err_set(e,
+			"bit-reversal needs a power of two of nodes, not %u",
+			p->n);
+	if ((p->kind == PATTERN_TORNADO || p->kind == PATTERN_COMPLEMENT) &&
+		p->topo->ops != &torus_ops)
+		return err_set(e, "this pattern needs a torus or mesh");
+	if (p->kind == PATTERN_HOTSPOT && p->hot >= p->n)
+		return err_set(e, "hot: node %u of a machine of %u", p->hot,
+			p->n);
+	return 0;
+}
+
+int pattern_init(
+	struct pattern *p, const struct topo *t, uint64_t seed, struct err *e)
+{
+	site_id i;
+
+	p->topo = t;
+	p->n = t->n_routers;
+	if (check(p, e))
+		return -1;
+	if (p->kind == PATTERN_RANDOM || p->kind == PATTERN_NEIGHBOUR ||
+		p->kind == PATTERN_HOTSPOT)
+		return 0;
+	p->target = mem_alloc(p->n, sizeof(*p->target));
+	if (p->kind == PATTERN_PERMUTATION)
+		shuffle(p->target, p->n, seed);
+	else
+		for (i = 0; i < p->n; i++)
+			p->target[i] = fixed_target(p, i);
+	for (i = 0; i < p->n; i++)
+		if (p->target[i] == i)
+			p->target[i] = NO_SITE;
+	return 0;
+}
+
+void pattern_fini(struct pattern *p)
+{
+	mem_free(p->target);
+}
+
+static site_id any_other(site_id n, site_id from, uint64_t bits)
+{
+	site_id i = (site_id)random_below(bits, n - 1);
+
+	return i + (i >= from);
+}
+
+/* The k-th wire's far end, passing over ports without a wire. */
+static site_id neighbour(const struct pattern *p, site_id from, uint64_t k)
+{
+	uint32_t n = p->topo->n_ports, i;
+
+	for (i = 0; i < n; i++) {
+		port_id port = (port_id)((k + i) % n);
+		router_id r = p->topo->ops->peer(p->topo, from, port).router;
+
+		if (r != NO_ROUTER && r != from)
+			return r;
+	}
+	return NO_SITE;
+}
+
+site_id pattern_target(
+	const struct pattern *p, site_id from, uint64_t k, uint64_t bits)
+{
+	if (p->target)
+		return p->target[from];
+	if (p->kind == PATTERN_NEIGHBOUR)
+		return neighbour(p, from, k);
+	if (p->kind == PATTERN_HOTSPOT && from != p->hot &&
+		random_below(bits << 32, 1000000) < p->share_ppm)
+		return p->hot;
+	return any_other(p->n, from, bits);
+}

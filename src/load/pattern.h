@@ -1,0 +1,36 @@
+/* Whom a node's next packet is for. */
+#ifndef LOAD_PATTERN_H
+#define LOAD_PATTERN_H
+
+#include "topo/topo.h"
+#include "sim/sim.h"
+
+enum pattern_kind {
+	PATTERN_RANDOM, /* any other node alike */
+	PATTERN_NEIGHBOUR, /* each wire's far end in turn */
+	PATTERN_TRANSPOSE, /* the node number's halves change places */
+	PATTERN_REVERSE, /* the node number's bits turned round */
+	PATTERN_TORNADO, /* just under half way round each dimension */
+	PATTERN_COMPLEMENT, /* mirrored in each dimension */
+	PATTERN_PERMUTATION, /* one drawn by lot */
+	PATTERN_HOTSPOT, /* one node gets a share of everything */
+};
+
+struct pattern {
+	enum pattern_kind kind;
+	const struct topo *topo;
+	site_id n;
+	site_id *target; /* of fixed patterns; NO_SITE: stays idle */
+	site_id hot;
+	uint32_t share_ppm;
+};
+
+int pattern_init(struct pattern *p, const struct topo *t, uint64_t seed,
+	struct err *e);
+void pattern_fini(struct pattern *p);
+
+/* The target of packet k of a node, from 64 random bits; NO_SITE if none. */
+site_id pattern_target(
+	const struct pattern *p, site_id from, uint64_t k, uint64_t bits);
+
+#endif

@@ -1,0 +1,27 @@
+#include "load/load.h"
+
+#include <string.h>
+
+#include "load/synthetic.h"
+
+const struct load_ops *const load_registry[] = {
+	&load_random,
+	&load_neighbour,
+	&load_transpose,
+	&load_reversal,
+	&load_tornado,
+	&load_complement,
+	&load_permutation,
+	&load_hotspot,
+	NULL,
+};
+
+const struct load_ops *load_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; load_registry[i]; i++)
+		if (!strcmp(load_registry[i]->name, name))
+			return load_registry[i];
+	return NULL;
+}

@@ -1,0 +1,600 @@
+/*
+ * Synthetic traffic.  Each node is a source that never ends; what packet k
+ * of node s is, and when an open loop generates it, are functions of (seed,
+ * s, k), so a backlog needs no memory: a node only remembers k.
+ *
+ * Under load=max a packet is made whenever an injection FIFO has room.  In
+ * an open loop packet k is due a random (exponential) time after packet
+ * k - 1, and its latency counts from then.
+ */
+#include "load/synthetic.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/wide.h"
+#include "load/pattern.h"
+#include "meas/batches.h"
+#include "route/hint.h"
+#include "sim/random.h"
+
+#define AT(field) offsetof(struct synthetic, field)
+#define PS_PER_S INT64_C(1000000000000)
+
+enum { LOAD_MAX = -1, AUTO = -1 };
+
+enum {
+	BATCH_PACKETS = 32, /* length of a batch, in packet times */
+	MEASURE_BATCHES = 10,
+	WARM_LIMIT = 60, /* batches, when nothing settles */
+	MEASURE_LIMIT = 120,
+	GOAL_PPM = 5000, /* half width of the confidence interval */
+	BACKLOG_PPM = 20000, /* growth that means saturated */
+};
+
+struct source {
+	uint64_t k; /* the next packet's number */
+	sim_time due; /* of an open loop's packet k */
+	packet_id pending; /* made, but its FIFO was full */
+	bool is_timed; /* its due event is on its way */
+};
+
+/* Per worker. */
+struct meter {
+	_Alignas(64) uint64_t *batch; /* bytes delivered in each */
+	uint32_t room;
+	struct hist latency;
+};
+
+enum stage { WARMING, MEASURING, DONE };
+
+struct synthetic {
+	struct load load;
+	/* keys */
+	int64_t rate; /* ppm of peak, or LOAD_MAX */
+	int64_t bytes;
+	int64_t routing; /* 0 dynamic, 1 deterministic */
+	int64_t class; /* 0 user, 1 high, 2 system */
+	char zones[PARAM_TEXT_MAX];
+	int64_t warmup, measure; /* or AUTO */
+	int64_t hot, share;
+
+	struct pattern pattern;
+	uint8_t kind;
+	int64_t peak; /* 0: none */
+	sim_time gap; /* mean, of an open loop, Q8 */
+	struct source *source;
+	struct meter *meter;
+	sim_time batch, shift; /* batch i begins at i * batch - shift */
+	sim_time packet_time;
+	enum stage stage;
+	sim_time from, until; /* measured */
+	uint64_t backlog_before, generated_before;
+	bool is_saturated;
+};
+
+static const struct param params[] = {
+	{ .name = "load",
+		.type = PARAM_FRACTION,
+		.offset = AT(rate),
+		.def = "max",
+		.min = 1,
+		.max = 4000000,
+		.words = "max",
+		.help = "fraction of the pattern's peak that each node offers "
+			"(of one link's rate where it has no peak); max: a "
+			"packet whenever an injection FIFO has room" },
+	{ .name = "bytes",
+		.type = PARAM_BYTES,
+		.offset = AT(bytes),
+		.def = "512",
+		.min = 0,
+		.max = 8096,
+		.help = "payload of each packet" },
+	{ .name = "routing",
+		.type = PARAM_WORD,
+		.offset = AT(routing),
+		.def = "dynamic",
+		.words = "dynamic|deterministic",
+		.help = "adaptive among the hinted directions, or in the order "
+			"of dimensions" },
+	{ .name = "class",
+		.type = PARAM_WORD,
+		.offset = AT(class),
+		.def = "user",
+		.words = "user|high|system",
+		.help = "priority of the packets; high and system are routed "
+			"deterministically" },
+	{ .name = "zones",
+		.type = PARAM_TEXT,
+		.offset = AT(zones),
+		.def = "longest-first",
+		.help = "none, longest-first (equal lengths share a zone), "
+			"order, or groups of dimensions such as A,BCD" },
+	{ .name = "warmup",
+		.type = PARAM_TIME,
+		.offset = AT(warmup),
+		.def = "auto",
+		.min = 0,
+		.max = PS_PER_S,
+		.words = "auto",
+		.help = "time before anything is measured; auto: until the "
+			"throughput has settled" },
+	{ .name = "measure",
+		.type = PARAM_TIME,
+		.offset = AT(measure),
+		.def = "auto",
+		.min = 1000000,
+		.max = PS_PER_S,
+		.words = "auto",
+		.help = "time that is measured; auto: until the throughput is "
+			"known to 0.5 % with 95 % confidence" },
+	{ .name = "hot",
+		.type = PARAM_COUNT,
+		.offset = AT(hot),
+		.def = "0",
+		.min = 0,
+		.max = TOPO_MAX_ROUTERS,
+		.help = "the node that a hotspot is at" },
+	{ .name = "share",
+		.type = PARAM_FRACTION,
+		.offset = AT(share),
+		.def = "10 %",
+		.min = 0,
+		.max = 1000000,
+		.help = "part of a hotspot's traffic that goes there" },
+};
+
+enum { N_PARAMS = sizeof(params) / sizeof(params[0]) };
+
+static struct synthetic *of(struct load *l)
+{
+	return (struct synthetic *)l;
+}
+
+/* --- sources --- */
+
+/*
+ * -ln(x / 2^64) in Q32, for x > 0: the position of the leading bit, and 32
+ * binary digits of the logarithm of the rest by repeated squaring.
+ */
+static uint64_t minus_log(uint64_t x)
+{
+	uint32_t lead = (uint32_t)__builtin_clzll(x);
+	uint64_t m = x << lead, digits = 0;
+	int i;
+
+	for (i = 0; i < 32; i++) {
+		uint128 sq = (uint128)m * m;
+		bool carry = sq >> 127 & 1;
+
+		digits = digits << 1 | carry;
+		m = (uint64_t)(sq >> (carry ? 64 : 63));
+	}
+	/* -log2 = lead + 1 - 0.digits; times ln 2 in Q32 */
+	digits = ((uint64_t)(lead + 1) << 32) - digits;
+	return (uint64_t)((uint128)digits * UINT64_C(2977044472) >> 32);
+}
+
+static sim_time gap(const struct synthetic *y, site_id s, uint64_t k)
+{
+	uint64_t x = random_draw(y->load.seed, s, RANDOM_GAP, k).a;
+
+	return (sim_time)((uint128)(uint64_t)y->gap * minus_log(x | 1) >> 40);
+}
+
+static packet_id make_packet(
+	struct synthetic *y, struct sim_worker *w, site_id s, sim_time t)
+{
+	struct source *src = &y->source[s];
+	struct net *n = y->load.net;
+	uint64_t bits = random_draw(
+		y->load.seed, s, RANDOM_TARGET, src->k).a;
+	site_id to = pattern_target(&y->pattern, s, src->k, bits);
+	packet_id id;
+	struct packet *p;
+
+	if (to == NO_SITE)
+		return NO_PACKET;
+	id = packet_take(n->pool, w->id);
+	p = &n->packets[id];
+	*p = (struct packet){
+		.src = s,
+		.dst = to,
+		.number = (uint32_t)src->k,
+		.born = y->rate == LOAD_MAX ? t : src->due,
+		.kind = y->kind,
+		.bytes = (uint16_t)y->bytes,
+	};
+	src->k++;
+	if (y->rate != LOAD_MAX)
+		src->due += gap(y, s, src->k);
+	return id;
+}
+
+static bool has_room(const struct net *n, site_id s, uint32_t fifo)
+{
+	return net_injection(n, net_site(n, s), fifo)->chunks >= n->full;
+}
+
+/* The FIFO for a packet, or N_FIFOS where none has room. */
+static uint32_t find_fifo(
+	struct synthetic *y, site_id s, packet_id id, uint32_t hint)
+{
+	struct net *n = y->load.net;
+	uint32_t i;
+
+	if (y->kind == PACKET_HIGH || y->kind == PACKET_SYSTEM) {
+		i = y->kind == PACKET_HIGH ? FIFO_HIGH : FIFO_SYSTEM;
+		return has_room(n, s, i) ? i : N_FIFOS;
+	}
+	if (y->kind == PACKET_DETERMINISTIC) {
+		/* One FIFO per first direction keeps each flow in order. */
+		struct packet p = n->packets[id];
+
+		n->route->ops->start(n->route, &p);
+		return has_room(n, s, p.escape) ? p.escape : N_FIFOS;
+	}
+	if (hint < n->n_ports && has_room(n, s, hint))
+		return hint;
+	for (i = 0; i < n->n_ports; i++)
+		if (has_room(n, s, i))
+			return i;
+	return N_FIFOS;
+}
+
+/* Makes and injects packets until something has to be waited for. */
+static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
+	uint32_t hint, sim_time t)
+{
+	struct source *src = &y->source[s];
+
+	for (;;) {
+		packet_id id = src->pending;
+		uint32_t fifo;
+
+		if (!id && y->rate != LOAD_MAX && src->due > t) {
+			if (!src->is_timed)
+				sim_post(w, s, src->due,
+					SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT),
+					0, 0);
+			src->is_timed = true;
+			return;
+		}
+		if (!id && !(id = make_packet(y, w, s, t)))
+			return;
+		src->pending = id;
+		fifo = find_fifo(y, s, id, hint);
+		if (fifo == N_FIFOS)
+			return;
+		src->pending = NO_PACKET;
+		if (y->rate == LOAD_MAX)
+			y->load.net->packets[id].born = t;
+		net_inject(y->load.net, w, s, fifo, id, t);
+	}
+}
+
+static void on_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	pump(n->client_state, w, s, fifo, t);
+}
+
+static void on_event(struct net *n, struct sim_worker *w, site_id s,
+	sim_time t, const struct sim_event *e)
+{
+	struct synthetic *y = n->client_state;
+
+	(void)e;
+	y->source[s].is_timed = false;
+	pump(y, w, s, 0, t);
+}
+
+static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct synthetic *y = n->client_state;
+	struct packet *p = &n->packets[id];
+	struct meter *m = &y->meter[w->id];
+	uint32_t i = (uint32_t)((tail + y->shift) / y->batch);
+
+	(void)fifo;
+	(void)t;
+	load_delivered(&y->load, s, p, tail);
+	if (i >= m->room) {
+		uint32_t room = 2 * i + 64;
+
+		m->batch = mem_grow(m->batch, room, sizeof(*m->batch));
+		memset(m->batch + m->room, 0,
+			(room - m->room) * sizeof(*m->batch));
+		m->room = room;
+	}
+	m->batch[i] += p->bytes;
+	if (y->stage == MEASURING)
+		hist_add(&m->latency, tail - p->born);
+	packet_give(n->pool, w->id, id);
+}
+
+static const struct net_client_ops client = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.is_sink = true,
+};
+
+/* --- the course of a run --- */
+
+static enum pattern_kind kind_of(const struct load_ops *ops)
+{
+	return ops == &load_neighbour	? PATTERN_NEIGHBOUR
+		: ops == &load_transpose ? PATTERN_TRANSPOSE
+		: ops == &load_reversal ? PATTERN_REVERSE
+		: ops == &load_tornado ? PATTERN_TORNADO
+		: ops == &load_complement ? PATTERN_COMPLEMENT
+		: ops == &load_permutation ? PATTERN_PERMUTATION
+		: ops == &load_hotspot ? PATTERN_HOTSPOT
+				       : PATTERN_RANDOM;
+}
+
+static int64_t peak_of(const struct synthetic *y, const struct topo *t,
+	const struct link_params *link)
+{
+	if (!y->bytes)
+		return 0;
+	if (y->pattern.kind == PATTERN_RANDOM)
+		return load_peak(t, link, (uint32_t)y->bytes);
+	return 0;
+}
+
+static void set_batches(struct synthetic *y)
+{
+	y->batch = BATCH_PACKETS * y->packet_time;
+	if (y->measure != AUTO)
+		y->batch = y->measure / MEASURE_BATCHES;
+	if (y->warmup != AUTO)
+		y->shift = (y->batch - y->warmup % y->batch) % y->batch;
+}
+
+static int synthetic_init(struct load *l, const struct topo *t,
+	struct route *r, const struct link_params *link, struct err *e)
+{
+	struct synthetic *y = of(l);
+	int64_t base;
+
+	if (y->bytes > link->payload)
+		return err_set(e, "bytes: %lld, a packet carries at most %lld",
+			(long long)y->bytes, (long long)link->payload);
+	if (r->ops == &hint_ops &&
+		hint_set_zones((struct hint *)r, 0, y->zones, e))
+		return -1;
+	y->pattern.kind = kind_of(l->ops);
+	y->pattern.hot = (site_id)y->hot;
+	y->pattern.share_ppm = (uint32_t)y->share;
+	if (pattern_init(&y->pattern, t, l->seed, e))
+		return -1;
+	y->kind = y->class == 1		? PACKET_HIGH
+		: y->class == 2		? PACKET_SYSTEM
+		: y->routing		? PACKET_DETERMINISTIC
+					: PACKET_DYNAMIC;
+	y->peak = peak_of(y, t, link);
+	y->packet_time = load_packet_time(link, (uint32_t)y->bytes);
+	set_batches(y);
+	if (y->rate == LOAD_MAX)
+		return 0;
+	if (!y->bytes)
+		return err_set(e, "load: packets without payload have no "
+				  "rate; want load=max with bytes=0");
+	base = y->peak ? y->peak : load_link_rate(link, (uint32_t)y->bytes);
+	y->gap = (sim_time)(((int128)y->bytes * PS_PER_S * 256 * 1000000) /
+		((int128)base * y->rate));
+	return 0;
+}
+
+static void synthetic_start(struct load *l)
+{
+	struct synthetic *y = of(l);
+	struct net *n = l->net;
+	site_id s;
+
+	y->source = map_alloc(n->n_sites * sizeof(*y->source));
+	y->meter = map_alloc(sim_n_workers(n->sim) * sizeof(*y->meter));
+	for (s = 0; s < n->n_sites; s++) {
+		struct source *src = &y->source[s];
+
+		if (y->rate != LOAD_MAX)
+			src->due = gap(y, s, 0);
+		src->is_timed = true;
+		sim_post(sim_owner(n->sim, s), s, src->due,
+			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+	}
+}
+
+/* All workers' samples of batches [from, to). */
+static void samples(const struct synthetic *y, uint32_t from, uint32_t to,
+	uint64_t *sample)
+{
+	uint32_t w, i;
+
+	memset(sample, 0, (to - from) * sizeof(*sample));
+	for (w = 0; w < sim_n_workers(y->load.net->sim); w++) {
+		const struct meter *m = &y->meter[w];
+
+		for (i = from; i < to && i < m->room; i++)
+			sample[i - from] += m->batch[i];
+	}
+}
+
+/* Packets due by now, and those of them that are not yet in a FIFO. */
+static void count_backlog(
+	const struct synthetic *y, uint64_t *generated, uint64_t *backlog)
+{
+	sim_time now = sim_now(y->load.net->sim);
+	site_id s;
+
+	*generated = *backlog = 0;
+	if (y->rate == LOAD_MAX)
+		return;
+	for (s = 0; s < y->load.net->n_sites; s++) {
+		const struct source *src = &y->source[s];
+		uint64_t k = src->k;
+		sim_time due = src->due;
+
+		while (due < now)
+			due += gap(y, s, ++k);
+		*generated += k;
+		*backlog += k - src->k + (src->pending != NO_PACKET);
+	}
+}
+
+static void begin_measuring(struct synthetic *y, sim_time now)
+{
+	y->stage = MEASURING;
+	y->from = now;
+	count_backlog(y, &y->generated_before, &y->backlog_before);
+}
+
+static void end_measuring(struct synthetic *y, sim_time now)
+{
+	uint64_t generated, backlog;
+
+	y->stage = DONE;
+	y->until = now;
+	count_backlog(y, &generated, &backlog);
+	generated -= y->generated_before;
+	y->is_saturated = backlog > y->backlog_before &&
+		(uint128)(backlog - y->backlog_before) * 1000000 >
+			(uint128)generated * BACKLOG_PPM;
+}
+
+static bool is_warm(const struct synthetic *y, uint32_t i)
+{
+	uint64_t sample[WARM_LIMIT + 1];
+
+	if (y->warmup != AUTO)
+		return (sim_time)i * y->batch - y->shift >= y->warmup;
+	if (i >= WARM_LIMIT)
+		return true;
+	samples(y, 0, i, sample);
+	return batches_warm(sample, i);
+}
+
+static uint32_t half_width(const struct synthetic *y, uint32_t i)
+{
+	uint32_t from = (uint32_t)((y->from + y->shift) / y->batch);
+	uint64_t sample[MEASURE_LIMIT + 1];
+
+	samples(y, from, i, sample);
+	return batches_half_width(sample, i - from);
+}
+
+static bool is_measured(const struct synthetic *y, uint32_t i)
+{
+	uint32_t n = i - (uint32_t)((y->from + y->shift) / y->batch);
+
+	if (y->measure != AUTO || n >= MEASURE_LIMIT)
+		return n >= MEASURE_BATCHES;
+	return n >= MEASURE_BATCHES && half_width(y, i) <= GOAL_PPM;
+}
+
+static void tell_progress(struct synthetic *y, uint32_t i, sim_time now)
+{
+	struct load_progress p = { .now = now };
+
+	if (!y->load.on_progress)
+		return;
+	p.hops = net_total(y->load.net).hops;
+	if (y->warmup != AUTO && y->measure != AUTO)
+		p.per_mille = (uint32_t)(now * 1000 / (y->warmup + y->measure));
+	else
+		p.per_mille = i * 1000 / (2 * WARM_LIMIT);
+	y->load.on_progress(y->load.progress_arg, &p);
+}
+
+static sim_time synthetic_next(struct load *l)
+{
+	struct synthetic *y = of(l);
+	sim_time now = sim_now(l->net->sim);
+	uint32_t i = (uint32_t)((now + y->shift) / y->batch);
+	sim_time edge = (sim_time)i * y->batch - y->shift;
+
+	tell_progress(y, i, now);
+	if (y->stage == WARMING && edge >= 0 && is_warm(y, i))
+		begin_measuring(y, edge);
+	else if (y->stage == MEASURING && is_measured(y, i))
+		end_measuring(y, edge);
+	return y->stage == DONE ? SIM_NEVER : edge + y->batch;
+}
+
+static void synthetic_report(struct load *l, struct load_result *r)
+{
+	struct synthetic *y = of(l);
+	uint32_t first = (uint32_t)((y->from + y->shift) / y->batch);
+	uint32_t last = (uint32_t)((y->until + y->shift) / y->batch), i, width;
+	uint64_t sample[MEASURE_LIMIT + 1];
+
+	if (r->ending == LOAD_FINISHED && y->is_saturated)
+		r->ending = LOAD_SATURATED;
+	r->has_peak = y->peak > 0;
+	r->peak_bps = y->peak;
+	if (y->stage != DONE)
+		return;
+	r->has_throughput = true;
+	r->measured = y->until - y->from;
+	samples(y, first, last, sample);
+	for (i = 0; i < last - first; i++)
+		r->bytes += sample[i];
+	for (i = 0; i < sim_n_workers(l->net->sim); i++)
+		hist_merge(&r->latency, &y->meter[i].latency);
+	load_figure(r, "warmup_ns", (double)y->from / SIM_NS);
+	load_figure(r, "measured_ns", (double)r->measured / SIM_NS);
+	load_figure(r, "packet_time_ns", (double)y->packet_time / SIM_NS);
+	width = half_width(y, last);
+	if (width != UINT32_MAX)
+		load_figure(r, "confidence_95_half_width_pct", width / 1e4);
+}
+
+static void synthetic_fini(struct load *l)
+{
+	struct synthetic *y = of(l);
+	uint32_t i;
+
+	pattern_fini(&y->pattern);
+	if (!l->net)
+		return;
+	for (i = 0; i < sim_n_workers(l->net->sim); i++)
+		mem_free(y->meter[i].batch);
+	map_free(y->meter, sim_n_workers(l->net->sim) * sizeof(*y->meter));
+	map_free(y->source, l->net->n_sites * sizeof(*y->source));
+}
+
+#define SYNTHETIC(symbol, word, text, n)                                       \
+	const struct load_ops symbol = {                                       \
+		.name = word,                                                  \
+		.help = text,                                                  \
+		.size = sizeof(struct synthetic),                              \
+		.params = params,                                              \
+		.n_params = n,                                                 \
+		.client = &client,                                             \
+		.init = synthetic_init,                                        \
+		.start = synthetic_start,                                      \
+		.next = synthetic_next,                                        \
+		.report = synthetic_report,                                    \
+		.fini = synthetic_fini,                                        \
+	}
+
+SYNTHETIC(load_random, "random", "every packet to any other node alike",
+	N_PARAMS - 2);
+SYNTHETIC(load_neighbour, "neighbours", "every packet to the next wire's end",
+	N_PARAMS - 2);
+SYNTHETIC(load_transpose, "transpose", "halves of the node number swapped",
+	N_PARAMS - 2);
+SYNTHETIC(load_reversal, "bit-reversal", "bits of the node number turned round",
+	N_PARAMS - 2);
+SYNTHETIC(load_tornado, "tornado", "just under half way round each dimension",
+	N_PARAMS - 2);
+SYNTHETIC(load_complement, "complement", "mirrored in each dimension",
+	N_PARAMS - 2);
+SYNTHETIC(load_permutation, "permutation", "a permutation drawn by lot",
+	N_PARAMS - 2);
+SYNTHETIC(load_hotspot, "hotspot", "one node gets a share of all packets",
+	N_PARAMS);

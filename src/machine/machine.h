@@ -1,0 +1,49 @@
+/*
+ * A machine: text in, checked parts out.  It reads the machine file and the
+ * command's overrides into the parts' own parameter tables, and has each
+ * part check what it got.  It builds no network; that needs a workload.
+ */
+#ifndef MACHINE_MACHINE_H
+#define MACHINE_MACHINE_H
+
+#include "link/link.h"
+#include "machine/file.h"
+#include "route/route.h"
+#include "router/net.h"
+#include "topo/topo.h"
+
+enum { MACHINE_BLOCKS = 4, MACHINE_DIRS = 5 };
+
+/* Where machine files are looked for; NULL at the end. */
+struct machine_dirs {
+	const char *dir[MACHINE_DIRS];
+	char text[MACHINE_DIRS][1024];
+};
+
+void machine_dirs(struct machine_dirs *d);
+
+struct machine {
+	struct machine_header header;
+	char path[1024];
+	struct topo *topo;
+	struct route *route;
+	struct link_params link;
+	struct net_params router;
+	struct param_block block[MACHINE_BLOCKS];
+};
+
+/*
+ * name is a machine's ("bgq-midplane") or a path to a file.  sets are
+ * "path=value" texts, shape "4x4x4" or NULL.
+ */
+struct machine *machine_load(const char *name, const char *const *sets,
+	size_t n_sets, const char *shape, struct err *e);
+/* One with every parameter's default, for `weft params`. */
+struct machine *machine_default(void);
+void machine_free(struct machine *m);
+
+/* Calls f for every machine file that is found, by name. */
+int machine_list(void (*f)(void *arg, const char *name, const char *path),
+	void *arg, struct err *e);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * A JSON printer: one value after another, nothing kept.  Keys come before
+ * the values of an object; commas and escapes are its business.
+ */
+#ifndef OUT_JSON_H
+#define OUT_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { JSON_DEPTH = 16 };
+
+struct json {
+	FILE *out;
+	uint32_t depth;
+	bool has[JSON_DEPTH]; /* whether a comma is due at this depth */
+	bool is_pretty;
+};
+
+void json_init(struct json *j, FILE *out);
+/* key is NULL inside arrays and at the top. */
+void json_object(struct json *j, const char *key);
+void json_array(struct json *j, const char *key);
+void json_end(struct json *j, char bracket);
+void json_text(struct json *j, const char *key, const char *value);
+void json_int(struct json *j, const char *key, int64_t value);
+void json_count(struct json *j, const char *key, uint64_t value);
+void json_real(struct json *j, const char *key, double value);
+void json_flag(struct json *j, const char *key, bool value);
+void json_null(struct json *j, const char *key);
+
+#endif

@@ -1,0 +1,158 @@
+/* Counting everything: at the end of a run nothing may be missing. */
+#include "router/net.h"
+
+#include "base/mem.h"
+
+struct audit {
+	struct net *n;
+	/* [site][port][channel]: tokens of the far end's buffer that a
+	 * sender does not hold because something stands for them */
+	int32_t *out;
+	uint64_t in_flight, in_queues, in_fifos;
+};
+
+static int32_t *tokens_of(
+	const struct audit *a, site_id s, uint32_t port, uint32_t channel)
+{
+	size_t i = (size_t)s * a->n->n_ports + port;
+
+	return &a->out[i * N_CHANNELS + channel];
+}
+
+/* Charges a buffer's tokens to the sender that took them. */
+static void charge(struct audit *a, site_id s, uint32_t in, uint32_t channel,
+	uint32_t chunks)
+{
+	const struct link_sender *l =
+		net_sender(a->n, net_site(a->n, s), in);
+
+	*tokens_of(a, l->peer, l->peer_port, channel) += (int32_t)chunks;
+}
+
+static uint32_t charged(
+	const struct net *n, const struct packet *p, uint32_t channel)
+{
+	return channel == CHANNEL_DYNAMIC ? p->chunks : n->full;
+}
+
+static void count_event(void *arg, sim_time t, const struct sim_event *e)
+{
+	struct audit *a = arg;
+	uint32_t number = SIM_KEY_NUMBER(e->key);
+
+	(void)t;
+	if (SIM_KEY_PHASE(e->key) == PHASE_ARRIVAL) {
+		a->in_flight++;
+		charge(a, e->site, number, e->aux,
+			charged(a->n, &a->n->packets[e->data], e->aux));
+	} else if (SIM_KEY_PHASE(e->key) == PHASE_TOKEN) {
+		*tokens_of(a, e->site, number, e->aux) += (int32_t)e->data;
+	}
+}
+
+static int count_queue(struct audit *a, site_id s, uint32_t channel,
+	uint32_t bit, struct err *e)
+{
+	struct net *n = a->n;
+	uint32_t i = channel * n->n_bits + bit, count = 0;
+	packet_id id = net_queue(n, net_site(n, s), i)->head;
+	uint32_t should = net_counts(n, net_site(n, s))[i];
+
+	for (; count < should && id; id = n->packets[id].next, count++)
+		charge(a, s, bit / n->n_queues, channel,
+			charged(n, &n->packets[id], channel));
+	a->in_queues += count;
+	if (count != should || (should && id))
+		return err_set_code(e, EXIT_INTERNAL,
+			"audit: site %u: a queue of %u packets holds %u", s,
+			should, count);
+	return 0;
+}
+
+static int count_site(struct audit *a, site_id s, struct err *e)
+{
+	struct net *n = a->n;
+	uint32_t channel, bit, f;
+
+	for (channel = 0; channel < N_CHANNELS; channel++)
+		for (bit = 0; bit < n->n_bits; bit++)
+			if (count_queue(a, s, channel, bit, e))
+				return -1;
+	for (f = 0; f < N_FIFOS; f++)
+		a->in_fifos += net_injection(n, net_site(n, s), f)->n;
+	return 0;
+}
+
+static int check_tokens(const struct audit *a, site_id s, struct err *e)
+{
+	struct net *n = a->n;
+	uint32_t p, c;
+
+	for (p = 0; p < n->n_ports; p++) {
+		const struct link_sender *l = net_sender(n, net_site(n, s), p);
+
+		for (c = 0; c < N_CHANNELS && l->peer != NO_ROUTER; c++) {
+			int32_t all = l->tokens[c] + *tokens_of(a, s, p, c);
+
+			if (all != (int32_t)n->capacity)
+				return err_set_code(e, EXIT_INTERNAL,
+					"audit: site %u port %u channel %u: "
+					"%d of %u tokens",
+					s, p, c, all, n->capacity);
+		}
+	}
+	return 0;
+}
+
+static int check_packets(const struct audit *a, struct err *e)
+{
+	struct net_tally t = net_total(a->n);
+	uint64_t here = a->in_flight + a->in_queues + a->in_fifos;
+
+	if (t.injected + t.copies == t.delivered + here)
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"audit: %llu packets went in and %llu copies were made, %llu "
+		"came out and %llu are inside",
+		(unsigned long long)t.injected, (unsigned long long)t.copies,
+		(unsigned long long)t.delivered, (unsigned long long)here);
+}
+
+int net_audit(struct net *n, struct err *e)
+{
+	size_t size = (size_t)n->n_sites * n->n_ports * N_CHANNELS *
+		sizeof(int32_t);
+	struct audit a = { .n = n, .out = map_alloc(size) };
+	int failed = 0;
+	site_id s;
+
+	sim_each_event(n->sim, count_event, &a);
+	for (s = 0; s < n->n_sites && !failed; s++)
+		failed = count_site(&a, s, e);
+	for (s = 0; s < n->n_sites && !failed; s++)
+		failed = check_tokens(&a, s, e);
+	if (!failed)
+		failed = check_packets(&a, e);
+	map_free(a.out, size);
+	return failed;
+}
+
+sim_time net_waiting(const struct net *n, site_id s, port_id p, sim_time now)
+{
+	sim_time sum = 0;
+	uint32_t channel, q;
+
+	for (channel = 0; channel < N_CHANNELS; channel++) {
+		for (q = 0; q < n->n_queues; q++) {
+			uint32_t i = channel * n->n_bits + p * n->n_queues + q;
+			uint32_t k = net_counts(n, net_site(n, s))[i];
+			packet_id id = net_queue(n, net_site(n, s), i)->head;
+
+			if (!(n->count_channels >> channel & 1))
+				continue;
+			for (; k--; id = n->packets[id].next)
+				sum += now - n->packets[id].head;
+		}
+	}
+	return sum;
+}
