@@ -7,10 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * An error is one line, to which a reader still adds a place; these shares
- * of it leave room for both and for a suggestion.
- */
+/* Of an error's one line, which also has a place and a suggestion. */
 enum { QUOTE_MAX = 64, LIST_TEXT_MAX = 160 };
 
 /* Text that grows within bounds; what does not fit is left out. */
@@ -81,15 +78,12 @@ static char *trim(char *s)
 static struct pieces split(const char *text, char sep)
 {
 	struct pieces p = { 0 };
-	size_t n = 1;
 	char *s, *next;
 
 	if (!text)
 		return p;
-	for (const char *c = text; *c; c++)
-		n += *c == sep;
 	p.text = mem_text(text);
-	p.v = mem_alloc(n, sizeof(*p.v));
+	p.v = mem_alloc(strlen(text) + 1, sizeof(*p.v));
 	for (s = p.text; s; s = next) {
 		next = strchr(s, sep);
 		if (next)
@@ -265,16 +259,13 @@ static int refuse_number(const struct param_block *b, const struct param *row,
 	enum param_type type =
 		row->type == PARAM_COUNTS ? PARAM_COUNT : row->type;
 	char q[QUOTE_MAX], want[LIST_TEXT_MAX];
-	struct line l = { .text = want, .size = sizeof(want) };
 
-	if (types[type].unit == UNIT_NONE) {
+	if (types[type].unit == UNIT_NONE)
 		param_range(row, want, sizeof(want));
-	} else {
-		add(&l, "a number with ");
-		add(&l, units_list(types[type].unit));
-		add(&l, row->words ? ", or " : "");
-		add(&l, row->words ? row->words : "");
-	}
+	else
+		snprintf(want, sizeof(want), "a number with %s%s%s",
+			units_list(types[type].unit), row->words ? ", or " : "",
+			row->words ? row->words : "");
 	/* What is wanted says this better. */
 	if (!strcmp(why, "unknown unit"))
 		why = NULL;
@@ -305,27 +296,16 @@ static int read_number(const struct param_block *b, const struct param *row,
 static int read_word(const struct param_block *b, const struct param *row,
 	const char *text, int64_t *value, struct err *e)
 {
+	bool is_flag = row->type == PARAM_FLAG;
+	const char *words = is_flag ? "no|yes|off|on|false|true" : row->words;
 	char q[QUOTE_MAX], list[LIST_TEXT_MAX], hint[PARAM_TEXT_MAX];
-	int64_t word = word_find(row->words, text);
+	int64_t word = word_find(words, text);
 
 	if (word < 0)
 		return refuse(b, row, e, "%s is not one of %s%s",
-			quote(text, q), list_words(row->words, list),
-			suggest(row->words, text, 0, hint));
-	*value = word;
-	return 0;
-}
-
-static int read_flag(const struct param_block *b, const struct param *row,
-	const char *text, int64_t *value, struct err *e)
-{
-	int64_t word = word_find("no|yes|off|on|false|true", text);
-	char q[QUOTE_MAX];
-
-	if (word < 0)
-		return refuse(b, row, e, "%s is not a flag (want yes or no)",
-			quote(text, q));
-	*value = word % 2;
+			quote(text, q), list_words(words, list),
+			suggest(words, text, 0, hint));
+	*value = is_flag ? word % 2 : word;
 	return 0;
 }
 
@@ -334,8 +314,6 @@ static int read_scalar(const struct param_block *b, const struct param *row,
 {
 	if (is_number(row->type))
 		return read_number(b, row, text, value, e);
-	if (row->type == PARAM_FLAG)
-		return read_flag(b, row, text, value, e);
 	return read_word(b, row, text, value, e);
 }
 

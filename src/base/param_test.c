@@ -206,7 +206,8 @@ static void a_wrong_quantity_says_what_is_wanted(void **state)
 		"routing.queues: \"-1\" is not a count (negative; "
 		"want 1 to 6)");
 	says("link.retry=maybe",
-		"link.retry: \"maybe\" is not a flag (want yes or no)");
+		"link.retry: \"maybe\" is not one of no, yes, off, on, "
+		"false, true");
 }
 
 static void a_value_out_of_range_is_refused(void **state)

@@ -34,6 +34,7 @@ enum {
 
 struct source {
 	uint64_t k; /* the next packet's number */
+	uint64_t bits; /* the second half of packet k - 1's draw, if k is odd */
 	sim_time due; /* of an open loop's packet k */
 	packet_id pending; /* made, but its FIFO was full */
 	bool is_timed; /* its due event is on its way */
@@ -188,12 +189,15 @@ static packet_id make_packet(
 {
 	struct source *src = &y->source[s];
 	struct net *n = y->load.net;
-	uint64_t bits = random_draw(
-		y->load.seed, s, RANDOM_TARGET, src->k).a;
-	site_id to = pattern_target(&y->pattern, s, src->k, bits);
+	struct random_bits r = { .a = src->bits, .b = 0 };
 	packet_id id;
 	struct packet *p;
+	site_id to;
 
+	if (src->k % 2 == 0)
+		r = random_draw(y->load.seed, s, RANDOM_TARGET, src->k / 2);
+	src->bits = r.b;
+	to = pattern_target(&y->pattern, s, src->k, r.a);
 	if (to == NO_SITE)
 		return NO_PACKET;
 	id = packet_take(n->pool, w->id);
@@ -214,7 +218,7 @@ static packet_id make_packet(
 
 static bool has_room(const struct net *n, site_id s, uint32_t fifo)
 {
-	return net_injection(n, net_site(n, s), fifo)->chunks >= n->full;
+	return n->sites[s].inject[fifo].chunks >= n->full;
 }
 
 /* The FIFO for a packet, or N_FIFOS where none has room. */

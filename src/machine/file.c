@@ -10,15 +10,12 @@
 #include <sys/stat.h>
 #include <yaml.h>
 
-/* Of a path in messages; with line and column it fits struct param_origin. */
-enum { SHOWN_MAX = 88 };
+enum {
+	SHOWN_MAX = 88, /* of a path in messages; a param_origin has room */
+	KEY_MAX = 2 * PARAM_TEXT_MAX, /* of a key with all that it is in */
+};
 
 enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
-
-/* Both from 1. */
-struct place {
-	size_t line, column;
-};
 
 /*
  * The file as a tree, in the order in which it was written: a node's first
@@ -27,7 +24,7 @@ struct place {
  */
 struct node {
 	enum node_kind kind;
-	struct place at;
+	yaml_mark_t at;
 	char *text; /* of a scalar; it has no NUL inside */
 	size_t end;
 };
@@ -45,41 +42,33 @@ struct reader {
 	int depth; /* 0, or 1 for a base, 2 for its base, ... */
 	const char *const *dirs;
 	struct machine_header *header;
-	const struct param_block *blocks;
-	size_t n_blocks;
-	struct err *e;
-	struct tree tree;
+	const struct param_block *sections; /* the caller's */
+	size_t n_sections;
+	struct param_block *blocks; /* the head, then the sections */
 	struct head *head;
+	struct tree tree;
+	struct err *e;
 };
+
+enum { HEAD_SCHEMA, HEAD_MACHINE, HEAD_TITLE, HEAD_BASE, N_HEAD };
 
 /* What stands above the sections, read like one of them. */
 struct head {
 	int64_t schema;
 	struct machine_header names;
-	struct param_origin origins[4];
+	struct param_origin origins[N_HEAD];
 };
-
-enum { HEAD_SCHEMA, HEAD_MACHINE, HEAD_TITLE, HEAD_BASE, N_HEAD };
 
 static const struct param head_rows[N_HEAD] = {
-	{ .name = "schema",
-		.type = PARAM_COUNT,
-		.offset = offsetof(struct head, schema),
-		.min = 1,
-		.max = 1 },
-	{ .name = "machine",
-		.type = PARAM_TEXT,
-		.offset = offsetof(struct head, names.name) },
-	{ .name = "title",
-		.type = PARAM_TEXT,
-		.offset = offsetof(struct head, names.title) },
-	{ .name = "base",
-		.type = PARAM_TEXT,
-		.offset = offsetof(struct head, names.base) },
+	{ "schema", PARAM_COUNT, offsetof(struct head, schema), "1", 1, 1, NULL,
+		"the form of the file", NULL },
+	{ "machine", PARAM_TEXT, offsetof(struct head, names.name), "", 0, 0,
+		NULL, "the machine's name", NULL },
+	{ "title", PARAM_TEXT, offsetof(struct head, names.title), "", 0, 0,
+		NULL, "one line for humans", NULL },
+	{ "base", PARAM_TEXT, offsetof(struct head, names.base), "", 0, 0, NULL,
+		"the machine that this one changes", NULL },
 };
-
-static const struct param_block head_keys = { "", head_rows, N_HEAD, NULL,
-	NULL };
 
 /*
  * The end of a path says most.  What could break a line or is not ASCII is
@@ -98,7 +87,7 @@ static void show_path(const char *path, char text[SHOWN_MAX])
 }
 
 __attribute__((format(printf, 3, 4))) static int fail(
-	const struct reader *r, struct place at, const char *format, ...)
+	const struct reader *r, yaml_mark_t at, const char *format, ...)
 {
 	char text[sizeof(r->e->text)];
 	va_list ap;
@@ -106,18 +95,11 @@ __attribute__((format(printf, 3, 4))) static int fail(
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	return err_set(
-		r->e, "%s:%zu:%zu: %s", r->shown, at.line, at.column, text);
+	return err_set(r->e, "%s:%zu:%zu: %s", r->shown, at.line + 1,
+		at.column + 1, text);
 }
 
-static const struct place top = { 1, 1 };
-
-static struct place place_of(yaml_mark_t mark)
-{
-	return (struct place){ mark.line + 1, mark.column + 1 };
-}
-
-/* Text to events to a tree */
+static const yaml_mark_t top = { 0, 0, 0 };
 
 static struct node *add_node(
 	struct tree *t, enum node_kind kind, const yaml_event_t *ev)
@@ -127,9 +109,7 @@ static struct node *add_node(
 		t->v = mem_grow(t->v, t->room, sizeof(*t->v));
 	}
 	t->v[t->n] = (struct node){
-		.kind = kind,
-		.at = place_of(ev->start_mark),
-		.end = t->n + 1,
+		.kind = kind, .at = ev->start_mark, .end = t->n + 1
 	};
 	return &t->v[t->n++];
 }
@@ -137,23 +117,9 @@ static struct node *add_node(
 /* NUL, line breaks and escapes, the two-byte ones of UTF-8 too. */
 static bool has_control(const unsigned char *s, size_t len)
 {
-	for (size_t i = 0; i < len; i++) {
-		if (s[i] < 0x20 || s[i] == 0x7f)
-			return true;
-		if (s[i] == 0xc2 && i + 1 < len && s[i + 1] < 0xa0)
-			return true;
-	}
-	return false;
-}
-
-static bool is_core_tag(const yaml_char_t *tag)
-{
-	static const char *const core[] = { YAML_STR_TAG, YAML_INT_TAG,
-		YAML_FLOAT_TAG, YAML_BOOL_TAG, YAML_NULL_TAG, YAML_SEQ_TAG,
-		YAML_MAP_TAG };
-
-	for (size_t i = 0; i < sizeof(core) / sizeof(*core); i++)
-		if (!strcmp((const char *)tag, core[i]))
+	for (size_t i = 0; i < len; i++)
+		if (s[i] < 0x20 || s[i] == 0x7f ||
+			(s[i] == 0xc2 && i + 1 < len && s[i + 1] < 0xa0))
 			return true;
 	return false;
 }
@@ -161,13 +127,18 @@ static bool is_core_tag(const yaml_char_t *tag)
 /* Of a scalar or the start of a list or map: all begin with these two. */
 static int check_plain(const struct reader *r, const yaml_event_t *ev)
 {
-	const yaml_char_t *tag = ev->data.scalar.tag;
+	static const char *const core[] = { YAML_STR_TAG, YAML_INT_TAG,
+		YAML_FLOAT_TAG, YAML_BOOL_TAG, YAML_NULL_TAG, YAML_SEQ_TAG,
+		YAML_MAP_TAG };
+	const char *tag = (const char *)ev->data.scalar.tag;
+	size_t i = 0, n = tag ? sizeof(core) / sizeof(*core) : 0;
 
 	if (ev->data.scalar.anchor)
-		return fail(
-			r, place_of(ev->start_mark), "anchors are not allowed");
-	if (tag && !is_core_tag(tag))
-		return fail(r, place_of(ev->start_mark),
+		return fail(r, ev->start_mark, "anchors are not allowed");
+	while (i < n && strcmp(tag, core[i]))
+		i++;
+	if (tag && i == n)
+		return fail(r, ev->start_mark,
 			"tags other than YAML's own are not allowed");
 	return 0;
 }
@@ -178,10 +149,8 @@ static int on_scalar(struct reader *r, const yaml_event_t *ev)
 	size_t len = ev->data.scalar.length;
 	struct node *n;
 
-	if (check_plain(r, ev))
-		return -1;
 	if (has_control(s, len))
-		return fail(r, place_of(ev->start_mark),
+		return fail(r, ev->start_mark,
 			"line breaks and control characters are not allowed");
 	n = add_node(&r->tree, NODE_SCALAR, ev);
 	n->text = mem_alloc(len + 1, 1);
@@ -193,11 +162,9 @@ static int on_open(struct reader *r, const yaml_event_t *ev)
 {
 	struct tree *t = &r->tree;
 
-	if (check_plain(r, ev))
-		return -1;
 	if (t->n_open == MACHINE_NESTING_MAX)
-		return fail(r, place_of(ev->start_mark),
-			"nested deeper than %d", MACHINE_NESTING_MAX);
+		return fail(r, ev->start_mark, "nested deeper than %d",
+			MACHINE_NESTING_MAX);
 	t->open[t->n_open++] = t->n;
 	add_node(t, ev->type == YAML_MAPPING_START_EVENT ? NODE_MAP : NODE_LIST,
 		ev);
@@ -207,7 +174,7 @@ static int on_open(struct reader *r, const yaml_event_t *ev)
 static int on_event(struct reader *r, const yaml_event_t *ev)
 {
 	struct tree *t = &r->tree;
-	struct place at = place_of(ev->start_mark);
+	yaml_mark_t at = ev->start_mark;
 
 	switch (ev->type) {
 	case YAML_DOCUMENT_START_EVENT:
@@ -215,10 +182,10 @@ static int on_event(struct reader *r, const yaml_event_t *ev)
 	case YAML_ALIAS_EVENT:
 		return fail(r, at, "aliases are not allowed");
 	case YAML_SCALAR_EVENT:
-		return on_scalar(r, ev);
+		return check_plain(r, ev) ? -1 : on_scalar(r, ev);
 	case YAML_SEQUENCE_START_EVENT:
 	case YAML_MAPPING_START_EVENT:
-		return on_open(r, ev);
+		return check_plain(r, ev) ? -1 : on_open(r, ev);
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT:
 		t->v[t->open[--t->n_open]].end = t->n;
@@ -231,14 +198,14 @@ static int on_event(struct reader *r, const yaml_event_t *ev)
 }
 
 /* libyaml's reader of characters, below its scanner, knows an offset only. */
-static struct place place_at(const char *text, size_t offset)
+static yaml_mark_t mark_at(const char *text, size_t offset)
 {
-	struct place at = top;
+	yaml_mark_t at = top;
 
 	for (size_t i = 0; i < offset; i++) {
 		at.column++;
 		if (text[i] == '\n')
-			at = (struct place){ at.line + 1, 1 };
+			at = (yaml_mark_t){ .line = at.line + 1 };
 	}
 	return at;
 }
@@ -250,9 +217,9 @@ static int fail_parse(const struct reader *r, const yaml_parser_t *p,
 	const char *problem = p->problem ? p->problem : "out of memory";
 
 	if (p->error == YAML_READER_ERROR)
-		return fail(r, place_at(text, offset),
-			"not a text in UTF-8: %s", problem);
-	return fail(r, place_of(p->problem_mark), "%s%s%s", problem,
+		return fail(
+			r, mark_at(text, offset), "not a text: %s", problem);
+	return fail(r, p->problem_mark, "%s%s%s", problem,
 		p->context ? " " : "", p->context ? p->context : "");
 }
 
@@ -269,7 +236,6 @@ static int parse(struct reader *r, const char *text, size_t len)
 
 	if (!yaml_parser_initialize(&p))
 		return fail(r, top, "out of memory");
-	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
 	while (!failed && !done) {
 		if (!yaml_parser_parse(&p, &ev)) {
@@ -284,13 +250,6 @@ static int parse(struct reader *r, const char *text, size_t len)
 	return failed;
 }
 
-/* Keys */
-
-static const char *text_of(const struct reader *r, size_t node)
-{
-	return r->tree.v[node].text;
-}
-
 static size_t next_key(const struct reader *r, size_t key)
 {
 	return r->tree.v[r->tree.v[key].end].end;
@@ -300,12 +259,11 @@ static size_t next_key(const struct reader *r, size_t key)
 static size_t find_key(const struct reader *r, size_t map, const char *text)
 {
 	const struct node *v = r->tree.v;
-	size_t key = map + 1;
+	size_t k = map + 1;
 
-	while (key < v[map].end &&
-		(v[key].kind != NODE_SCALAR || strcmp(text_of(r, key), text)))
-		key = next_key(r, key);
-	return key;
+	while (k < v[map].end && (!v[k].text || strcmp(v[k].text, text)))
+		k = next_key(r, k);
+	return k;
 }
 
 static int check_key(const struct reader *r, size_t map, size_t key)
@@ -315,28 +273,13 @@ static int check_key(const struct reader *r, size_t map, size_t key)
 
 	if (k->kind != NODE_SCALAR)
 		return fail(r, k->at, "a key is a word, not a map or a list");
-	if (strchr(text_of(r, key), '.'))
+	if (strchr(k->text, '.'))
 		return fail(r, k->at, "a key has no dot; nest maps instead");
-	first = find_key(r, map, text_of(r, key));
+	first = find_key(r, map, k->text);
 	if (first != key)
 		return fail(r, k->at, "this key stands already in line %zu",
-			r->tree.v[first].at.line);
+			r->tree.v[first].at.line + 1);
 	return 0;
-}
-
-/* Says that a key of b's section is none of b's, and which it may be. */
-static int refuse_key(
-	const struct reader *r, size_t key, const struct param_block *b)
-{
-	char path[2 * PARAM_TEXT_MAX];
-	const struct param_block *block;
-	const struct param *row;
-	struct err why = { 0 };
-
-	snprintf(path, sizeof(path), "%s%s%s", b->section,
-		*b->section ? "." : "", text_of(r, key));
-	param_resolve(b, 1, path, "key", &block, &row, &why);
-	return fail(r, r->tree.v[key].at, "%s", why.text);
 }
 
 /* Hands a list on as "[4, 4, 2]", which is how param_read() knows it. */
@@ -372,7 +315,7 @@ static int read_plain(const struct reader *r, const struct param_block *b,
 	struct err why = { 0 };
 
 	if (n->kind == NODE_SCALAR)
-		param_read(b, row, text_of(r, node), &why);
+		param_read(b, row, n->text, &why);
 	else if (n->kind == NODE_MAP || !is_list)
 		return fail(r, n->at, "%s wants a single value", row->name);
 	else if (read_list(r, b, row, node, &why))
@@ -384,27 +327,25 @@ static int read_plain(const struct reader *r, const struct param_block *b,
 static int read_sourced(const struct reader *r, const char *path, size_t map,
 	size_t *value, struct param_origin *o)
 {
-	static const struct param rows[] = {
-		{ .name = "value" },
-		{ .name = "source",
-			.type = PARAM_TEXT,
-			.offset = offsetof(struct param_origin, source) },
+	static const struct param row = {
+		.name = "source",
+		.type = PARAM_TEXT,
+		.offset = offsetof(struct param_origin, source),
 	};
-	struct param_block b = { path, rows, 2, o, NULL };
+	const struct param_block b = { path, &row, 1, o, NULL };
 	const struct node *v = r->tree.v;
 
 	*value = 0;
 	for (size_t k = map + 1; k < v[map].end; k = next_key(r, k)) {
-		const struct param *row;
-
 		if (check_key(r, map, k))
 			return -1;
-		row = param_find(&b, text_of(r, k));
-		if (!row)
-			return refuse_key(r, k, &b);
-		if (row == &rows[0])
+		if (!strcmp(v[k].text, "value"))
 			*value = v[k].end;
-		else if (read_plain(r, &b, row, v[k].end))
+		else if (strcmp(v[k].text, row.name))
+			return fail(r, v[k].at,
+				"%s has keys other than value and source",
+				path);
+		else if (read_plain(r, &b, &row, v[k].end))
 			return -1;
 	}
 	return *value ? 0 : fail(r, v[map].at, "%s has no value", path);
@@ -414,7 +355,7 @@ static int read_value(const struct reader *r, const char *path,
 	const struct param_block *b, const struct param *row, size_t node)
 {
 	struct param_origin o = { .set = true };
-	struct place at;
+	yaml_mark_t at;
 
 	if (r->tree.v[node].kind == NODE_MAP &&
 		read_sourced(r, path, node, &node, &o))
@@ -422,112 +363,73 @@ static int read_value(const struct reader *r, const char *path,
 	if (read_plain(r, b, row, node))
 		return -1;
 	at = r->tree.v[node].at;
-	snprintf(o.place, sizeof(o.place), "%s:%zu:%zu", r->shown, at.line,
-		at.column);
+	snprintf(o.place, sizeof(o.place), "%s:%zu:%zu", r->shown, at.line + 1,
+		at.column + 1);
 	if (b->origins)
 		b->origins[row - b->rows] = o;
 	return 0;
 }
 
+static int read_map(const struct reader *r, size_t map, const char *path);
+
 /*
- * Reads the map at path, and those inside it.  A map that is no parameter's
- * needs no check of its own: what is wrong in its name is wrong in the full
- * name of all that it holds.
+ * A map inside a section needs no check of its own: what is wrong in its
+ * name is wrong in the full name of all that it holds.
  */
-static int read_map(const struct reader *r, size_t map, const char *path,
-	const struct param_block *blocks, size_t n_blocks)
+static int read_entry(const struct reader *r, size_t key, const char *name)
 {
-	const struct node *v = r->tree.v;
+	const struct node *k = &r->tree.v[key], *value = &r->tree.v[k->end];
 	const struct param_block *b;
 	const struct param *row;
-	char name[2 * PARAM_TEXT_MAX];
+	struct err unknown = { 0 };
+	bool inside = strchr(name, '.');
+	bool known = !param_resolve(r->blocks, inside ? r->n_sections + 1 : 1,
+		name, "key", &b, &row, &unknown);
+
+	if (known && (b != r->blocks || row < b->rows + N_HEAD))
+		return read_value(r, name, b, row, k->end);
+	if (!known && (value->kind != NODE_MAP || !inside))
+		return fail(r, k->at, "%s", unknown.text);
+	if (value->kind != NODE_MAP)
+		return fail(r, value->at, "%s wants a map of keys", name);
+	return read_map(r, k->end, name);
+}
+
+static int read_map(const struct reader *r, size_t map, const char *path)
+{
+	const struct node *v = r->tree.v;
+	char name[KEY_MAX];
 
 	if (v[map].end == map + 1)
 		return fail(r, v[map].at, "%s is empty", path);
 	for (size_t k = map + 1; k < v[map].end; k = next_key(r, k)) {
-		struct err unknown = { 0 };
-		int failed;
-
 		if (check_key(r, map, k))
 			return -1;
-		snprintf(name, sizeof(name), "%s.%s", path, text_of(r, k));
-		if (!param_resolve(
-			    blocks, n_blocks, name, "key", &b, &row, &unknown))
-			failed = read_value(r, name, b, row, v[k].end);
-		else if (v[v[k].end].kind == NODE_MAP)
-			failed = read_map(r, v[k].end, name, blocks, n_blocks);
-		else
-			failed = fail(r, v[k].at, "%s", unknown.text);
-		if (failed)
+		snprintf(name, sizeof(name), "%s%s%s", path, *path ? "." : "",
+			v[k].text);
+		if (read_entry(r, k, name))
 			return -1;
 	}
 	return 0;
 }
 
-static int refuse_section(const struct reader *r, size_t key)
+/* What becomes part of a path, or of the name of a result, is a plain word. */
+static int check_name(const struct reader *r, int i, yaml_mark_t at)
 {
-	struct param *rows = mem_alloc(N_HEAD + r->n_blocks, sizeof(*rows));
-	struct param_block b = { "", rows, N_HEAD, NULL, NULL };
-
-	memcpy(rows, head_rows, sizeof(head_rows));
-	for (size_t i = 0; i < r->n_blocks; i++)
-		if (!param_find(&b, r->blocks[i].section))
-			rows[b.n_rows++].name = r->blocks[i].section;
-	refuse_key(r, key, &b);
-	mem_free(rows);
-	return -1;
-}
-
-/* A section may be spread over several blocks. */
-static int read_section(const struct reader *r, size_t key)
-{
-	const struct node *value = &r->tree.v[r->tree.v[key].end];
-	const char *name = text_of(r, key);
-	struct param_block *blocks = mem_alloc(r->n_blocks, sizeof(*blocks));
-	size_t n = 0;
-	int failed;
-
-	for (size_t i = 0; i < r->n_blocks; i++)
-		if (!strcmp(r->blocks[i].section, name))
-			blocks[n++] = r->blocks[i];
-	if (!n)
-		failed = refuse_section(r, key);
-	else if (value->kind != NODE_MAP)
-		failed = fail(r, value->at, "%s wants a map of keys", name);
-	else
-		failed = read_map(r, r->tree.v[key].end, name, blocks, n);
-	mem_free(blocks);
-	return failed;
-}
-
-static int read_sections(const struct reader *r)
-{
-	for (size_t k = 1; k < r->tree.n; k = next_key(r, k)) {
-		if (check_key(r, 0, k))
-			return -1;
-		if (!param_find(&head_keys, text_of(r, k)) &&
-			read_section(r, k))
-			return -1;
-	}
-	return 0;
-}
-
-static int check_name(const struct reader *r, int i, const char *name)
-{
+	const char *name = (const char *)r->head + head_rows[i].offset;
 	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz"
 				"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
 
-	if (!r->head->origins[i].set || (n && !name[n]))
+	if ((i != HEAD_MACHINE && i != HEAD_BASE) || (n && !name[n]))
 		return 0;
-	return err_set(r->e, "%s: %s wants a name of letters, digits, - and _",
-		r->head->origins[i].place, head_rows[i].name);
+	return fail(r, at, "%s wants a name of letters, digits, - and _",
+		head_rows[i].name);
 }
 
 static int read_head(const struct reader *r)
 {
+	const struct param_block *b = &r->blocks[0];
 	const struct node *v = r->tree.v;
-	struct head *h = r->head;
-	struct param_block b = { "", head_rows, N_HEAD, h, h->origins };
 
 	if (v[0].kind != NODE_MAP)
 		return fail(r, v[0].at, "a machine file is a map of sections");
@@ -535,15 +437,14 @@ static int read_head(const struct reader *r)
 		const char *name = head_rows[i].name;
 		size_t key = find_key(r, 0, name);
 
-		if (key < v[0].end &&
-			read_value(r, name, &b, &head_rows[i], v[key].end))
-			return -1;
 		if (key == v[0].end && i <= HEAD_MACHINE)
 			return fail(r, v[0].at, "%s is missing", name);
+		if (key < v[0].end &&
+			(read_value(r, name, b, &b->rows[i], v[key].end) ||
+				check_name(r, i, v[v[key].end].at)))
+			return -1;
 	}
-	if (check_name(r, HEAD_MACHINE, h->names.name))
-		return -1;
-	return check_name(r, HEAD_BASE, h->names.base);
+	return 0;
 }
 
 /* The base's path if dir, the first len letters of it, has that file. */
@@ -565,11 +466,9 @@ static char *base_in(const struct reader *r, const char *dir, size_t len)
 static char *find_base(const struct reader *r)
 {
 	const char *slash = r->path ? strrchr(r->path, '/') : NULL;
-	char *found = NULL;
+	size_t beside = slash ? (size_t)(slash + 1 - r->path) : 0;
+	char *found = r->path ? base_in(r, r->path, beside) : NULL;
 
-	if (r->path)
-		found = base_in(
-			r, r->path, slash ? (size_t)(slash + 1 - r->path) : 0);
 	for (size_t i = 0; !found && r->dirs && r->dirs[i]; i++)
 		found = base_in(r, r->dirs[i], strlen(r->dirs[i]));
 	return found;
@@ -601,12 +500,34 @@ static int read_base(const struct reader *r)
 	return failed;
 }
 
+/* The head's block also has the names of sections, for what is mistyped. */
+static void make_blocks(struct reader *r, struct head *head, struct param *rows)
+{
+	struct param_block *b = r->blocks;
+
+	memcpy(rows, head_rows, sizeof(head_rows));
+	b[0] = (struct param_block){ "", rows, N_HEAD, head, head->origins };
+	for (size_t i = 0; i < r->n_sections; i++) {
+		b[i + 1] = r->sections[i];
+		if (!param_find(b, b[i + 1].section))
+			rows[b->n_rows++].name = b[i + 1].section;
+	}
+}
+
 static int read_tree(struct reader *r)
 {
 	struct head head = { 0 };
+	size_t n = r->n_sections;
+	struct param *rows = mem_alloc(N_HEAD + n, sizeof(*rows));
+	int failed;
 
 	r->head = &head;
-	if (read_head(r) || read_base(r) || read_sections(r))
+	r->blocks = mem_alloc(n + 1, sizeof(*r->blocks));
+	make_blocks(r, &head, rows);
+	failed = read_head(r) || read_base(r) || read_map(r, 0, "");
+	mem_free(r->blocks);
+	mem_free(rows);
+	if (failed)
 		return -1;
 	if (!head.origins[HEAD_TITLE].set)
 		memcpy(head.names.title, r->header->title, PARAM_TEXT_MAX);
@@ -643,10 +564,8 @@ static int read_file(struct reader *r)
 		return fail(r, top, "cannot read: %s", strerror(errno));
 	text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
 	len = fread(text, 1, MACHINE_FILE_MAX + 1, f);
-	if (ferror(f))
-		failed = fail(r, top, "cannot read: %s", strerror(errno));
-	else
-		failed = read_text(r, text, len);
+	failed = ferror(f) ? fail(r, top, "cannot read: %s", strerror(errno))
+			   : read_text(r, text, len);
 	mem_free(text);
 	fclose(f);
 	return failed;
@@ -656,15 +575,11 @@ int machine_file_read(const char *path, const char *const *dirs,
 	struct machine_header *header, const struct param_block *blocks,
 	size_t n_blocks, struct err *e)
 {
-	struct reader r = {
-		.path = path,
-		.dirs = dirs,
-		.header = header,
-		.blocks = blocks,
-		.n_blocks = n_blocks,
-		.e = e,
-	};
+	struct reader r = { .path = path, .dirs = dirs, .header = header };
 
+	r.sections = blocks;
+	r.n_sections = n_blocks;
+	r.e = e;
 	*header = (struct machine_header){ 0 };
 	return read_file(&r);
 }
@@ -673,14 +588,10 @@ int machine_text_read(const char *name, const char *text, size_t len,
 	const char *const *dirs, struct machine_header *header,
 	const struct param_block *blocks, size_t n_blocks, struct err *e)
 {
-	struct reader r = {
-		.dirs = dirs,
-		.header = header,
-		.blocks = blocks,
-		.n_blocks = n_blocks,
-		.e = e,
-	};
+	struct reader r = { .dirs = dirs, .header = header, .e = e };
 
+	r.sections = blocks;
+	r.n_sections = n_blocks;
 	*header = (struct machine_header){ 0 };
 	show_path(name, r.shown);
 	return read_text(&r, text, len);

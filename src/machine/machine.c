@@ -140,20 +140,21 @@ int machine_list(void (*f)(void *arg, const char *name, const char *path),
 	for (i = 0; i < n; i++)
 		f(arg, sorted[i], path_of(all, sorted[i]));
 	found_free(all);
-	return n ? 0 : err_set(e, "no machine files found; WEFT_MACHINES can "
-				  "name their directory");
+	return n ? 0
+		 : err_set(e, "no machine files found; WEFT_MACHINES can "
+			      "name their directory");
 }
 
 /* A name with a slash or a dot is a path; any other is looked for. */
-static int find_path(
-	struct machine *m, const char *name, struct err *e)
+static int find_path(struct machine *m, const char *name, struct err *e)
 {
 	struct found *all;
 	const char *path, *near;
 
 	if (strpbrk(name, "/.")) {
 		if (strlen(name) >= sizeof(m->path))
-			return err_set(e, "the machine file's path is too long");
+			return err_set(
+				e, "the machine file's path is too long");
 		snprintf(m->path, sizeof(m->path), "%s", name);
 		return 0;
 	}
@@ -174,8 +175,8 @@ static int find_path(
 
 /* --- reading --- */
 
-static struct param_block make_block(const char *section,
-	const struct param *rows, size_t n, void *values)
+static struct param_block make_block(
+	const char *section, const struct param *rows, size_t n, void *values)
 {
 	return (struct param_block){
 		.section = section,
@@ -197,14 +198,14 @@ struct machine *machine_default(void)
 	m->topo->ops = topo;
 	m->route = mem_alloc(1, route->size);
 	m->route->ops = route;
-	m->block[0] = make_block("topology", topo->params, topo->n_params,
-		m->topo);
-	m->block[1] = make_block("link", link_params_table, link_params_n,
-		&m->link);
-	m->block[2] = make_block("router", net_params_table, net_params_n,
-		&m->router);
-	m->block[3] = make_block("routing", route->params, route->n_params,
-		m->route);
+	m->block[0] =
+		make_block("topology", topo->params, topo->n_params, m->topo);
+	m->block[1] =
+		make_block("link", link_params_table, link_params_n, &m->link);
+	m->block[2] = make_block(
+		"router", net_params_table, net_params_n, &m->router);
+	m->block[3] =
+		make_block("routing", route->params, route->n_params, m->route);
 	for (i = 0; i < MACHINE_BLOCKS; i++)
 		param_defaults(&m->block[i]);
 	return m;
@@ -235,8 +236,8 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 		set_shape(m, shape, e))
 		return -1;
 	for (i = 0; i < n_sets; i++)
-		if (param_assign(m->block, MACHINE_BLOCKS, sets[i],
-			    "parameter", "--set", e))
+		if (param_assign(m->block, MACHINE_BLOCKS, sets[i], "parameter",
+			    "--set", e))
 			return -1;
 	return 0;
 }

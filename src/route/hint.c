@@ -246,6 +246,24 @@ static int check_lengths(const struct torus *t, struct err *e)
 	return 0;
 }
 
+static void list_coords(struct hint *h)
+{
+	const struct torus *t = h->torus;
+	router_id r;
+	uint32_t i;
+
+	h->coord = mem_alloc(t->topo.n_routers, sizeof(*h->coord));
+	for (r = 0; r < t->topo.n_routers; r++) {
+		uint32_t sum = 0;
+
+		for (i = 0; i < t->n_dims; i++) {
+			h->coord[r][i] = (uint16_t)torus_coord(t, r, i);
+			sum += h->coord[r][i];
+		}
+		h->coord[r][HINT_COORDS - 1] = sum & 1;
+	}
+}
+
 static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 {
 	struct hint *h = (struct hint *)r;
@@ -258,6 +276,7 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 	h->route.has_escape = h->escape != 0;
 	if (check_lengths(h->torus, e) || set_order(h, e))
 		return -1;
+	list_coords(h);
 	n_hints = 1u << (2 * h->torus->n_dims);
 	h->first = mem_alloc(n_hints, sizeof(*h->first));
 	for (i = 0; i < n_hints; i++)
@@ -275,6 +294,7 @@ static void hint_fini(struct route *r)
 	struct hint *h = (struct hint *)r;
 	uint32_t i;
 
+	mem_free(h->coord);
 	mem_free(h->first);
 	for (i = 0; i < HINT_ZONE_SETS; i++)
 		mem_free(h->allowed[i]);
@@ -292,50 +312,53 @@ static inline void look_up(const struct hint *h, struct packet *p)
 static bool tie_goes_plus(
 	const struct hint *h, const struct packet *p, uint32_t dim)
 {
-	uint32_t sum = 0, i;
-
 	if (h->ties == HINT_TIES_PLUS)
 		return true;
 	if (h->ties == HINT_TIES_RANDOM)
 		return random_draw(0, p->src, RANDOM_TIE, p->number).a >> dim &
 			1;
-	for (i = 0; i < h->torus->n_dims; i++)
-		sum += torus_coord(h->torus, p->src, i);
-	return sum % 2 == 0;
+	return !h->coord[p->src][HINT_COORDS - 1];
 }
 
-/* Whether to go up in a dimension where both ends differ. */
-static bool goes_plus(const struct hint *h, const struct packet *p,
-	uint32_t dim, uint32_t up, bool above)
+/* Hops up in a dimension where both ends differ, or 0: go down. */
+static inline uint32_t hops_up(const struct hint *h, const struct packet *p,
+	uint32_t dim, uint32_t d, uint32_t up)
 {
-	uint32_t d = h->torus->dim[dim], given = p->hints >> (2 * dim) & 3;
+	if (2 * up == d && h->torus->ring[dim] != TORUS_MESH)
+		return tie_goes_plus(h, p, dim) ? up : 0;
+	return 2 * up < d ? up : 0;
+}
+
+/* A dimension in which the sender gave a hint, or that is no ring. */
+static uint32_t special_up(const struct hint *h, const struct packet *p,
+	uint32_t dim, uint32_t d, uint32_t up)
+{
+	uint32_t given = p->hints >> (2 * dim) & 3;
 
 	if (given)
-		return given & 1;
-	if (!torus_is_ring(h->torus, dim))
-		return above;
-	if (2 * up == d)
-		return tie_goes_plus(h, p, dim);
-	return 2 * up < d;
+		return given & 1 ? (up ? up : d) : 0;
+	/* in a line, up hops lead up if they do not pass the end */
+	return h->coord[p->src][dim] + up < d ? up : 0;
 }
 
 static void hint_start(const struct route *r, struct packet *p)
 {
 	const struct hint *h = hint_of(r);
-	uint32_t i, hints = 0;
+	const struct torus *t = h->torus;
+	const uint16_t *x = h->coord[p->src], *y = h->coord[p->dst];
+	uint32_t i, hints = 0, given = p->hints;
 
-	for (i = 0; i < h->torus->n_dims; i++) {
-		uint32_t d = h->torus->dim[i];
-		uint32_t x = torus_coord(h->torus, p->src, i);
-		uint32_t y = torus_coord(h->torus, p->dst, i);
-		uint32_t up = y >= x ? y - x : y + d - x;
-		bool plus;
+	for (i = 0; i < t->n_dims; i++) {
+		uint32_t d = t->dim[i], up = y[i] - (uint32_t)x[i], plus;
 
+		up += y[i] < x[i] ? d : 0;
 		p->left[i] = 0;
-		if (!up && !(p->hints >> (2 * i) & 3))
+		if (!up && !(given >> (2 * i) & 3))
 			continue;
-		plus = goes_plus(h, p, i, up, y > x);
-		p->left[i] = (uint8_t)(plus && up ? up : d - up);
+		plus = given >> (2 * i) & 3 || t->ring[i] == TORUS_MESH
+			? special_up(h, p, i, d, up)
+			: hops_up(h, p, i, d, up);
+		p->left[i] = (uint8_t)(plus ? plus : d - up);
 		hints |= (plus ? 1u : 2u) << (2 * i);
 	}
 	p->hints = (uint16_t)hints;

@@ -5,7 +5,7 @@
 #include "route/route.h"
 #include "topo/torus.h"
 
-enum { HINT_ZONE_SETS = 4, HINT_ZONES = TORUS_MAX_DIMS };
+enum { HINT_ZONE_SETS = 4, HINT_ZONES = TORUS_MAX_DIMS, HINT_COORDS = 8 };
 
 enum hint_ties { HINT_TIES_PARITY, HINT_TIES_RANDOM, HINT_TIES_PLUS };
 
@@ -22,6 +22,7 @@ struct hint {
 	uint8_t dims[TORUS_MAX_DIMS]; /* in deterministic order */
 	uint8_t n_zones[HINT_ZONE_SETS];
 	uint16_t mask[HINT_ZONE_SETS][HINT_ZONES]; /* of ports */
+	uint16_t (*coord)[HINT_COORDS]; /* [router]; the last: their parity */
 	uint8_t *first; /* [hints] the deterministic port */
 	uint16_t *allowed[HINT_ZONE_SETS]; /* [hints] of a dynamic packet */
 };

@@ -23,8 +23,7 @@ static int32_t *tokens_of(
 static void charge(struct audit *a, site_id s, uint32_t in, uint32_t channel,
 	uint32_t chunks)
 {
-	const struct link_sender *l =
-		net_sender(a->n, net_site(a->n, s), in);
+	const struct link_sender *l = &a->n->sites[s].sender[in];
 
 	*tokens_of(a, l->peer, l->peer_port, channel) += (int32_t)chunks;
 }
@@ -32,21 +31,22 @@ static void charge(struct audit *a, site_id s, uint32_t in, uint32_t channel,
 static uint32_t charged(
 	const struct net *n, const struct packet *p, uint32_t channel)
 {
-	return channel == CHANNEL_DYNAMIC ? p->chunks : n->full;
+	return channel == CHANNEL_DYNAMIC ? p->chunks
+					  : (uint32_t)n->full;
 }
 
 static void count_event(void *arg, sim_time t, const struct sim_event *e)
 {
 	struct audit *a = arg;
-	uint32_t number = SIM_KEY_NUMBER(e->key);
+	uint32_t number = sim_number(e), aux = sim_aux(e);
 
 	(void)t;
-	if (SIM_KEY_PHASE(e->key) == PHASE_ARRIVAL) {
+	if (sim_phase(e) == PHASE_ARRIVAL) {
 		a->in_flight++;
-		charge(a, e->site, number, e->aux,
-			charged(a->n, &a->n->packets[e->data], e->aux));
-	} else if (SIM_KEY_PHASE(e->key) == PHASE_TOKEN) {
-		*tokens_of(a, e->site, number, e->aux) += (int32_t)e->data;
+		charge(a, e->site, number, aux,
+			charged(a->n, &a->n->packets[e->data], aux));
+	} else if (sim_phase(e) == PHASE_TOKEN) {
+		*tokens_of(a, e->site, number, aux) += (int32_t)e->data;
 	}
 }
 
@@ -54,12 +54,11 @@ static int count_queue(struct audit *a, site_id s, uint32_t channel,
 	uint32_t bit, struct err *e)
 {
 	struct net *n = a->n;
-	uint32_t i = channel * n->n_bits + bit, count = 0;
-	packet_id id = net_queue(n, net_site(n, s), i)->head;
-	uint32_t should = net_counts(n, net_site(n, s))[i];
+	uint32_t should = n->sites[s].count[channel][bit], count = 0;
+	packet_id id = n->sites[s].queue[channel][bit].head;
 
 	for (; count < should && id; id = n->packets[id].next, count++)
-		charge(a, s, bit / n->n_queues, channel,
+		charge(a, s, bit / NET_QUEUES, channel,
 			charged(n, &n->packets[id], channel));
 	a->in_queues += count;
 	if (count != should || (should && id))
@@ -75,11 +74,11 @@ static int count_site(struct audit *a, site_id s, struct err *e)
 	uint32_t channel, bit, f;
 
 	for (channel = 0; channel < N_CHANNELS; channel++)
-		for (bit = 0; bit < n->n_bits; bit++)
+		for (bit = 0; bit < NET_BITS; bit++)
 			if (count_queue(a, s, channel, bit, e))
 				return -1;
 	for (f = 0; f < N_FIFOS; f++)
-		a->in_fifos += net_injection(n, net_site(n, s), f)->n;
+		a->in_fifos += n->sites[s].inject[f].n;
 	return 0;
 }
 
@@ -89,7 +88,7 @@ static int check_tokens(const struct audit *a, site_id s, struct err *e)
 	uint32_t p, c;
 
 	for (p = 0; p < n->n_ports; p++) {
-		const struct link_sender *l = net_sender(n, net_site(n, s), p);
+		const struct link_sender *l = &n->sites[s].sender[p];
 
 		for (c = 0; c < N_CHANNELS && l->peer != NO_ROUTER; c++) {
 			int32_t all = l->tokens[c] + *tokens_of(a, s, p, c);
@@ -144,9 +143,9 @@ sim_time net_waiting(const struct net *n, site_id s, port_id p, sim_time now)
 
 	for (channel = 0; channel < N_CHANNELS; channel++) {
 		for (q = 0; q < n->n_queues; q++) {
-			uint32_t i = channel * n->n_bits + p * n->n_queues + q;
-			uint32_t k = net_counts(n, net_site(n, s))[i];
-			packet_id id = net_queue(n, net_site(n, s), i)->head;
+			uint32_t bit = p * NET_QUEUES + q;
+			uint32_t k = n->sites[s].count[channel][bit];
+			packet_id id = n->sites[s].queue[channel][bit].head;
 
 			if (!(n->count_channels >> channel & 1))
 				continue;

@@ -27,38 +27,35 @@ static size_t buffer(
 static void mark_event(void *arg, sim_time t, const struct sim_event *e)
 {
 	struct search *k = arg;
-	unsigned phase = SIM_KEY_PHASE(e->key);
 
 	(void)t;
-	if (phase == PHASE_TOKEN)
-		k->coming[buffer(k->n, e->site, SIM_KEY_NUMBER(e->key),
-			e->aux)] = 1;
+	if (sim_phase(e) == PHASE_TOKEN)
+		k->coming[buffer(k->n, e->site, sim_number(e), sim_aux(e))] =
+			1;
 }
 
 /* Whether a head could some day take port on channel; *to is the buffer that
  * it waits for where it could not. */
 static bool way_opens(const struct search *k, site_id s, uint32_t port,
-	uint32_t channel, uint32_t need, size_t *to)
+	uint32_t channel, int32_t need, size_t *to)
 {
-	const struct link_sender *l =
-		net_sender(k->n, net_site(k->n, s), port);
+	const struct link_sender *l = &k->n->sites[s].sender[port];
 
 	*to = buffer(k->n, l->peer, l->peer_port, channel);
-	return l->tokens[channel] >= (int)need ||
+	return l->tokens[channel] >= need ||
 		k->coming[buffer(k->n, s, port, channel)] || k->alive[*to];
 }
 
 /* Calls f for every way that a head may take, until it says true. */
 static bool any_way(const struct search *k, site_id s, uint32_t channel,
 	uint32_t bit, bool (*f)(const struct search *, site_id, uint32_t,
-			      uint32_t, uint32_t, size_t *),
+			      uint32_t, int32_t, size_t *),
 	size_t *to)
 {
 	const struct net *n = k->n;
-	packet_id id = net_queue(n, net_site(n, s),
-		channel * n->n_bits + bit)->head;
+	packet_id id = n->sites[s].queue[channel][bit].head;
 	const struct packet *p = &n->packets[id];
-	bool straight = bit / n->n_queues == (p->escape ^ 1u) &&
+	bool straight = bit / NET_QUEUES == (p->escape ^ 1u) &&
 		channel != CHANNEL_DYNAMIC;
 	uint32_t target = p->kind == PACKET_DYNAMIC ? CHANNEL_DETERMINISTIC
 						    : net_channel_of(p);
@@ -89,13 +86,12 @@ static bool spread(struct search *k)
 
 	for (s = 0; s < n->n_sites; s++) {
 		for (channel = 0; channel < N_CHANNELS; channel++) {
-			for (bit = 0; bit < n->n_bits; bit++) {
-				size_t b = buffer(n, s, bit / n->n_queues,
+			for (bit = 0; bit < NET_BITS; bit++) {
+				size_t b = buffer(n, s, bit / NET_QUEUES,
 					channel);
-				uint32_t i = channel * n->n_bits + bit;
 
 				if (k->alive[b] ||
-					!net_counts(n, net_site(n, s))[i] ||
+					!n->sites[s].count[channel][bit] ||
 					!any_way(k, s, channel, bit, way_opens,
 						&to))
 					continue;
@@ -111,10 +107,9 @@ static bool is_dead(
 	const struct search *k, site_id s, uint32_t channel, uint32_t bit)
 {
 	const struct net *n = k->n;
-	uint32_t i = channel * n->n_bits + bit;
 
-	return net_counts(n, net_site(n, s))[i] &&
-		!k->alive[buffer(n, s, bit / n->n_queues, channel)];
+	return n->sites[s].count[channel][bit] &&
+		!k->alive[buffer(n, s, bit / NET_QUEUES, channel)];
 }
 
 static const char *const channel_name[N_CHANNELS] = { "dynamic",
@@ -144,7 +139,7 @@ static size_t waits_for(const struct search *k, size_t b)
 	uint32_t channel = (uint32_t)(b % N_CHANNELS), q;
 	size_t to = b;
 
-	for (q = port * n->n_queues; q < (port + 1) * n->n_queues; q++) {
+	for (q = port * NET_QUEUES; q < (port + 1) * NET_QUEUES; q++) {
 		if (is_dead(k, s, channel, q)) {
 			any_way(k, s, channel, q, way_opens, &to);
 			break;
@@ -190,10 +185,10 @@ uint64_t net_knot(struct net *n, sim_time now, char *text, size_t size)
 		;
 	for (s = 0; s < n->n_sites; s++)
 		for (channel = 0; channel < N_CHANNELS; channel++)
-			for (bit = 0; bit < n->n_bits; bit++)
+			for (bit = 0; bit < NET_BITS; bit++)
 				if (is_dead(&k, s, channel, bit) && !dead++)
 					first = buffer(n, s,
-						bit / n->n_queues, channel);
+						bit / NET_QUEUES, channel);
 	if (dead && size)
 		write_cycle(&k, first, text, size);
 	map_free(k.alive, n_buffers);
@@ -208,12 +203,12 @@ sim_time net_longest_wait(const struct net *n, sim_time now)
 	site_id s;
 
 	for (s = 0; s < n->n_sites; s++) {
-		struct net_site *site = net_site(n, s);
+		const struct net_site *site = &n->sites[s];
 
-		for (i = 0; i < N_CHANNELS * n->n_bits; i++) {
-			packet_id id = net_queue(n, site, i)->head;
+		for (i = 0; i < N_CHANNELS * NET_BITS; i++) {
+			packet_id id = (&site->queue[0][0])[i].head;
 
-			if (!net_counts(n, site)[i])
+			if (!(&site->count[0][0])[i])
 				continue;
 			if (now - n->packets[id].head > longest)
 				longest = now - n->packets[id].head;

@@ -6,7 +6,10 @@
 
 #define AT(field) offsetof(struct net_params, field)
 
-enum { MOST_PACKETS = 1 << 27 };
+enum {
+	MOST_PACKETS = 1 << 27,
+	PREFETCH_SITES = 1024, /* more do not fit a second-level cache */
+};
 
 const struct param net_params_table[] = {
 	{ .name = "kind",
@@ -28,7 +31,7 @@ const struct param net_params_table[] = {
 		.offset = AT(queues),
 		.def = "4",
 		.min = 1,
-		.max = 16,
+		.max = NET_QUEUES,
 		.help = "queues per channel; each has a path out of its own",
 		.source = "calibrated: BGQ-N34 (BGQ-G2)" },
 	{ .name = "injection",
@@ -71,42 +74,6 @@ const struct param net_params_table[] = {
 const size_t net_params_n =
 	sizeof(net_params_table) / sizeof(net_params_table[0]);
 
-static uint32_t round_up(uint32_t n)
-{
-	return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-}
-
-static uint32_t place(uint32_t *at, uint32_t n, size_t size)
-{
-	uint32_t here = *at;
-
-	*at = round_up(here + n * (uint32_t)size);
-	return here;
-}
-
-static struct net_layout lay_out(uint32_t ports, uint32_t bits)
-{
-	struct net_layout l = { 0 };
-	uint32_t at = sizeof(struct net_site);
-
-	l.senders = place(&at, ports, sizeof(struct link_sender));
-	l.requests = place(&at, ports, sizeof(struct net_requests));
-	l.counts = place(&at, N_CHANNELS * bits, sizeof(uint16_t));
-	l.asks = place(&at, 2 * bits + N_FIFOS, sizeof(uint16_t));
-	l.queues = place(&at, N_CHANNELS * bits, sizeof(struct net_queue));
-	l.inject = place(&at, N_FIFOS, sizeof(struct net_inject));
-	l.reception = place(&at, N_FIFOS, sizeof(struct net_reception));
-	l.receivers = place(&at, ports, sizeof(struct net_receiver));
-	l.held = place(&at, N_CHANNELS, sizeof(uint64_t));
-	l.size = at;
-	return l;
-}
-
-static uint32_t bits_of(const struct net_setup *s)
-{
-	return s->topo->n_ports * (uint32_t)s->router->queues;
-}
-
 uint64_t net_estimate(const struct net_setup *s)
 {
 	uint32_t ports = s->topo->n_ports;
@@ -116,21 +83,16 @@ uint64_t net_estimate(const struct net_setup *s)
 		ports * (uint64_t)s->router->injection;
 
 	return s->topo->n_routers *
-		((uint64_t)lay_out(ports, bits_of(s)).size +
+		(sizeof(struct net_site) +
 			packets * sizeof(struct packet) +
 			32 * sizeof(struct sim_event));
 }
 
 static int check(const struct net_setup *s, struct err *e)
 {
-	if (bits_of(s) > 64)
-		return err_set(e,
-			"router.queues: %lld queues for each of %u ports: at "
-			"most 64 in all are possible",
-			(long long)s->router->queues, s->topo->n_ports);
-	if (s->topo->n_ports > TOPO_MAX_PORTS)
+	if (s->topo->n_ports > NET_PORTS)
 		return err_set(e, "%u ports, at most %d are possible",
-			s->topo->n_ports, TOPO_MAX_PORTS);
+			s->topo->n_ports, NET_PORTS);
 	if (s->route->bubble && s->router->packets < 2)
 		return err_set(e,
 			"router.packets: the bubble rule needs room for two "
@@ -164,13 +126,14 @@ static void wire_range(const struct net *n, sim_time *least, sim_time *most)
 
 static void site_init(struct net *n, site_id id)
 {
-	struct net_site *s = net_site(n, id);
+	struct net_site *s = &n->sites[id];
 	uint32_t p, c;
 
+	s->id = id;
 	s->lfsr = ((id * 0x9e37u) & 0xffffu) | 1u;
 	for (p = 0; p < n->n_ports; p++) {
 		struct topo_end far = n->topo->ops->peer(n->topo, id, p);
-		struct link_sender *l = net_sender(n, s, p);
+		struct link_sender *l = &s->sender[p];
 
 		l->peer = far.router;
 		if (far.router == NO_ROUTER)
@@ -182,16 +145,16 @@ static void site_init(struct net *n, site_id id)
 		s->roomy |= 1u << p;
 	}
 	for (p = 0; p < N_FIFOS; p++) {
-		net_injection(n, s, p)->chunks =
-			(uint16_t)((uint32_t)n->params.injection * n->full);
-		net_reception(n, s, p)->chunks =
-			(int32_t)((uint32_t)n->params.reception * n->full);
+		s->inject[p].chunks =
+			(uint16_t)((int32_t)n->params.injection * n->full);
+		s->reception[p].chunks =
+			(int32_t)n->params.reception * n->full;
 	}
 }
 
 static void set_rules(struct net *n, const struct net_setup *s)
 {
-	uint32_t p, c;
+	uint32_t c;
 
 	n->route = s->route;
 	n->arrive = s->route->ops->arrive;
@@ -203,17 +166,12 @@ static void set_rules(struct net *n, const struct net_setup *s)
 	n->n_sites = s->topo->n_routers;
 	n->n_ports = s->topo->n_ports;
 	n->n_queues = (uint32_t)s->router->queues;
-	n->n_bits = bits_of(s);
-	n->full = n->link.max_chunks;
+	n->full = (int32_t)n->link.max_chunks;
 	n->entry = n->full * (s->route->bubble ? 2 : 1);
-	n->capacity = n->full * (uint32_t)s->router->packets;
-	n->at = lay_out(n->n_ports, n->n_bits);
+	n->capacity = n->link.max_chunks * (uint32_t)s->router->packets;
 	for (c = 0; c < N_CHANNELS; c++)
 		n->count_group[c] = (uint8_t)c;
 	n->count_channels = (1u << N_CHANNELS) - 1;
-	for (p = 0; p < n->n_ports; p++)
-		n->line[p] = ((UINT64_C(1) << n->n_queues) - 1)
-			<< ((p ^ 1) * n->n_queues);
 }
 
 static struct sim *make_sim(
@@ -229,6 +187,7 @@ static struct sim *make_sim(
 		.ops = &ops,
 		.model = n,
 		.stop = s->stop,
+		.prefetches = n->n_sites >= PREFETCH_SITES,
 	};
 	sim_time least, most;
 
@@ -257,7 +216,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	n->sim = make_sim(s, n, e);
 	if (!n->sim)
 		goto fail;
-	n->sites = map_alloc((size_t)n->n_sites * n->at.size);
+	n->sites = map_alloc((size_t)n->n_sites * sizeof(*n->sites));
 	n->n_workers = sim_n_workers(n->sim);
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
 	n->pool = packet_pool_new(n->n_workers, MOST_PACKETS);
@@ -275,7 +234,7 @@ void net_free(struct net *n)
 	if (!n)
 		return;
 	map_free(n->tally, n->n_workers * sizeof(*n->tally));
-	map_free(n->sites, (size_t)n->n_sites * n->at.size);
+	map_free(n->sites, (size_t)n->n_sites * sizeof(*n->sites));
 	packet_pool_free(n->pool);
 	sim_free(n->sim);
 	mem_free(n);
@@ -297,6 +256,6 @@ struct net_tally net_total(const struct net *n)
 
 uint64_t net_memory(const struct net *n)
 {
-	return (uint64_t)n->n_sites * n->at.size +
+	return (uint64_t)n->n_sites * sizeof(*n->sites) +
 		packet_pool_memory(n->pool) + sim_memory(n->sim);
 }

@@ -12,9 +12,9 @@
  *	                    v   arbitration, once per instant
  *	      senders (links)       reception FIFOs -> client
  *
- * A head's bit index is receiver * queues + queue; requests of injection
- * FIFOs have masks of their own.  A site's state lies in one block, laid out
- * by struct net_layout; what a hop touches is a handful of cache lines.
+ * A head's bit is receiver * NET_QUEUES + queue; injection FIFOs' requests
+ * have masks of their own.  A site's state is one struct of a few kilobytes,
+ * of which a hop touches a handful of cache lines.
  */
 #ifndef ROUTER_NET_H
 #define ROUTER_NET_H
@@ -23,6 +23,12 @@
 #include "link/packet.h"
 #include "route/route.h"
 #include "sim/sim.h"
+
+enum {
+	NET_PORTS = TOPO_MAX_PORTS,
+	NET_QUEUES = 4, /* the most, per channel */
+	NET_BITS = NET_PORTS * NET_QUEUES,
+};
 
 enum net_channel {
 	CHANNEL_DYNAMIC,
@@ -68,9 +74,10 @@ extern const size_t net_params_n;
 
 /* Kinds of request that queue heads make of a sender. */
 enum net_request {
-	REQ_DYNAMIC, /* dynamic channel to dynamic channel */
+	REQ_DYNAMIC, /* dynamic channel to dynamic channel, or, where that
+		      * port is the head's escape, to the escape channel */
 	REQ_RETURN, /* from the escape channel back to the dynamic one */
-	REQ_ESCAPE, /* dynamic packet to the escape channel */
+	REQ_ESCAPE, /* to the escape channel by a port that zones forbid */
 	REQ_DETERMINISTIC, /* on the escape channel */
 	REQ_HIGH,
 	REQ_SYSTEM,
@@ -91,8 +98,8 @@ struct net_requests {
 	uint64_t head[N_REQUESTS]; /* bit per queue head */
 	uint16_t inject[N_INJECTIONS]; /* bit per injection FIFO */
 	uint16_t n; /* bits set in all of these */
+	uint16_t n_rare; /* of them, others than dynamic ones */
 	uint16_t streak; /* transit grants since the last injection */
-	uint16_t unused;
 };
 
 _Static_assert(sizeof(struct net_requests) == 64, "one cache line");
@@ -121,28 +128,31 @@ struct net_reception {
 	int32_t chunks; /* room left */
 };
 
-/* The first line of a site's block. */
 struct net_site {
 	uint32_t dirty; /* senders to look at before the instant ends */
 	uint32_t timed; /* senders that have a link-free event on its way */
+	uint32_t wanted; /* senders that anybody asks for */
 	uint32_t roomy; /* senders with dynamic tokens for a full packet */
-	uint32_t lfsr; /* the arbiters' pseudo-random register */
 	uint64_t local[N_CHANNELS]; /* heads that wait for a reception FIFO */
-	uint16_t local_inject; /* FIFOs that do */
+	uint32_t lfsr; /* the arbiters' pseudo-random register */
+	site_id id;
+	uint16_t local_inject; /* FIFOs that wait for reception */
 	uint16_t rx_timed; /* reception FIFOs with an event on its way */
 	uint8_t rx_dirty;
 	uint8_t held_any; /* a bit per channel with held heads */
-	uint8_t unused[2];
-	uint32_t wanted; /* senders that anybody asks for */
-};
 
-_Static_assert(sizeof(struct net_site) == 64, "one cache line");
-
-/* Offsets of the parts of a site's block. */
-struct net_layout {
-	uint32_t requests, senders, receivers, inject, reception;
-	uint32_t queues, counts, asks, held;
-	uint32_t size;
+	_Alignas(64) struct link_sender sender[NET_PORTS];
+	struct net_requests requests[NET_PORTS];
+	/* by channel and bit */
+	struct net_queue queue[N_CHANNELS][NET_BITS];
+	uint16_t count[N_CHANNELS][NET_BITS];
+	/* of dynamic heads, by channel and bit, and of injection FIFOs */
+	uint16_t ask[2][NET_BITS], inject_ask[N_FIFOS];
+	uint8_t escape[NET_BITS], inject_escape[N_FIFOS];
+	struct net_inject inject[N_FIFOS];
+	struct net_reception reception[N_FIFOS];
+	struct net_receiver receiver[NET_PORTS];
+	uint64_t held[N_CHANNELS]; /* heads that may not ask yet */
 };
 
 struct net;
@@ -174,17 +184,15 @@ struct net_tally {
 
 struct net {
 	/* read by every hop */
-	uint8_t *sites;
+	struct net_site *sites;
 	struct packet *packets;
 	void (*arrive)(const struct route *r, struct packet *p, port_id in);
 	const struct route *route;
-	uint32_t n_ports, n_queues, n_bits;
-	uint32_t full, entry; /* chunks: a full packet, to enter a ring */
-	struct net_layout at;
+	uint32_t n_ports, n_queues;
+	int32_t full, entry; /* chunks: a full packet, to enter a ring */
 	struct net_tally *tally;
 	uint8_t count_group[N_CHANNELS]; /* sender counter of a channel */
 	uint8_t count_channels; /* mask: channels receivers count */
-	uint64_t line[TOPO_MAX_PORTS]; /* bits of the opposite receiver */
 	struct link_rules link;
 
 	const struct net_client_ops *client;
@@ -226,8 +234,9 @@ void net_inject(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 	packet_id p, sim_time t);
 
 /* Gives chunks of a reception FIFO back; from the site's own visit. */
-void net_release(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
-	uint32_t chunks, sim_time t);
+void net_release(
+	struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
+	uint32_t chunks);
 
 /* The kernel's hooks. */
 void net_visit(struct sim_worker *w, site_id site);
@@ -255,47 +264,6 @@ sim_time net_waiting(const struct net *n, site_id s, port_id p, sim_time now);
 uint64_t net_knot(struct net *n, sim_time now, char *text, size_t size);
 /* The longest that any head waits now. */
 sim_time net_longest_wait(const struct net *n, sim_time now);
-
-/* --- the parts of a site --- */
-
-static inline struct net_site *net_site(const struct net *n, site_id s)
-{
-	return (struct net_site *)(void *)(n->sites + (size_t)s * n->at.size);
-}
-
-#define NET_PART(type, name, offset)                                           \
-	static inline struct type *name(                                       \
-		const struct net *n, struct net_site *s, uint32_t i)           \
-	{                                                                      \
-		return (struct type *)(void *)((uint8_t *)s + n->at.offset) +  \
-			i;                                                     \
-	}
-
-NET_PART(net_requests, net_requests, requests)
-NET_PART(link_sender, net_sender, senders)
-NET_PART(net_receiver, net_receiver, receivers)
-NET_PART(net_inject, net_injection, inject)
-NET_PART(net_reception, net_reception, reception)
-
-/* Queues, counts and asks are indexed by channel * n_bits + bit. */
-NET_PART(net_queue, net_queue, queues)
-
-static inline uint16_t *net_counts(const struct net *n, struct net_site *s)
-{
-	return (uint16_t *)(void *)((uint8_t *)s + n->at.counts);
-}
-
-/* The asks of heads of the first two channels, then of injection FIFOs. */
-static inline uint16_t *net_asks(const struct net *n, struct net_site *s)
-{
-	return (uint16_t *)(void *)((uint8_t *)s + n->at.asks);
-}
-
-/* Heads that may not ask yet, a word per channel. */
-static inline uint64_t *net_held(const struct net *n, struct net_site *s)
-{
-	return (uint64_t *)(void *)((uint8_t *)s + n->at.held);
-}
 
 static inline uint32_t net_reception_of(const struct packet *p, port_id in)
 {

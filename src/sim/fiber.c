@@ -1,12 +1,11 @@
 /*
- * The stacks of a pool, low addresses on the left, here with a guard for every
- * third one (group = 3):
+ * A pool's memory, low addresses first, with a guard for every third stack:
  *
  *     | guard | stack 0 | stack 1 | stack 2 | guard | stack 3 | stack 4 | ...
  *
- * A stack grows to the left.  Its uppermost CANARY_BYTES belong to its right
- * neighbour, as that one's canary, unless a guard lies between them.  So a
- * canary lies in a page that is touched anyway, and an idle fiber costs one
+ * Stacks grow to the left.  A stack's uppermost CANARY_BYTES belong to its
+ * right neighbour, as that one's canary, unless a guard lies between them.  So
+ * a canary lies in a page that is touched anyway, and an idle fiber costs one
  * page of stack and one struct fiber.
  *
  * A stack begins a few cache lines below its top, by a colour of its own:
@@ -30,26 +29,16 @@
 #define WEFT_FIBER_UCONTEXT
 #endif
 
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #define FIBER_ASAN
-#endif
-#if __has_feature(thread_sanitizer)
-#define FIBER_TSAN
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-#define FIBER_ASAN
-#endif
-#ifdef __SANITIZE_THREAD__
-#define FIBER_TSAN
-#endif
-
-#ifdef FIBER_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#ifdef FIBER_TSAN
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define FIBER_TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
 #ifdef WEFT_FIBER_UCONTEXT
@@ -141,15 +130,13 @@ static void add_number(struct message *m, uint64_t n)
 static _Noreturn void report_overflow(const struct fiber_pool *p, uint32_t id)
 {
 	struct message m = { .len = 0 };
-	ssize_t written;
 
 	add_text(&m, "weft: fiber ");
 	add_number(&m, id);
 	add_text(&m, ": stack overflow (stack of ");
 	add_number(&m, p->stack_bytes >> 10);
 	add_text(&m, " KiB)\n");
-	written = write(STDERR_FILENO, m.text, m.len);
-	(void)written;
+	(void)!write(STDERR_FILENO, m.text, m.len);
 	_exit(EXIT_INTERNAL);
 }
 
@@ -200,11 +187,10 @@ static uint32_t find_runaway(const struct fiber_pool *p, uint32_t first)
 static void check_guards(const struct fiber_pool *p, uintptr_t address)
 {
 	uintptr_t at = address - p->map;
+	uint32_t first = (uint32_t)(at / p->group_bytes) * p->group;
 
 	if (at < p->map_bytes && at % p->group_bytes < p->guard_bytes)
-		report_overflow(
-			p, find_runaway(p,
-				   (uint32_t)(at / p->group_bytes) * p->group));
+		report_overflow(p, find_runaway(p, first));
 }
 
 /* A fault that is not ours comes again, and then meets the other handler. */
@@ -243,10 +229,9 @@ void fiber_thread_init(struct fiber_thread *t)
 	BUG_IF(sigaltstack(NULL, &s));
 	if (s.ss_flags & SS_DISABLE) {
 		t->alt_stack = map_alloc(ALT_STACK_BYTES);
-		s = (stack_t){
-			.ss_sp = t->alt_stack,
-			.ss_size = ALT_STACK_BYTES,
-		};
+		s.ss_sp = t->alt_stack;
+		s.ss_size = ALT_STACK_BYTES;
+		s.ss_flags = 0;
 		BUG_IF(sigaltstack(&s, NULL));
 	}
 	pthread_once(&handler_once, install_handler);
@@ -280,23 +265,16 @@ static uint32_t take_guards(size_t want)
 	return n;
 }
 
-/* With more pools than places, overflows in the last are plain SIGSEGVs. */
-static void tell_handler(struct fiber_pool *p)
+/*
+ * NULL for new takes a pool from the handler's list, NULL for old adds one.
+ * With more pools than places, overflows in the last are plain SIGSEGVs.
+ */
+static void replace_pool(struct fiber_pool *old, struct fiber_pool *new)
 {
 	for (size_t i = 0; i < MAX_POOLS; i++) {
-		struct fiber_pool *none = NULL;
+		struct fiber_pool *expected = old;
 
-		if (atomic_compare_exchange_strong(&pools[i], &none, p))
-			return;
-	}
-}
-
-static void untell_handler(struct fiber_pool *p)
-{
-	for (size_t i = 0; i < MAX_POOLS; i++) {
-		struct fiber_pool *it = p;
-
-		if (atomic_compare_exchange_strong(&pools[i], &it, NULL))
+		if (atomic_compare_exchange_strong(&pools[i], &expected, new))
 			return;
 	}
 }
@@ -375,7 +353,7 @@ struct fiber_pool *fiber_pool_new(
 		return NULL;
 	}
 	p->fibers = map_alloc(n_fibers * sizeof(*p->fibers));
-	tell_handler(p);
+	replace_pool(NULL, p);
 	return p;
 }
 
@@ -397,7 +375,7 @@ void fiber_pool_free(struct fiber_pool *p)
 {
 	if (!p)
 		return;
-	untell_handler(p);
+	replace_pool(p, NULL);
 	if (p->fibers)
 		forget_fibers(p);
 	map_free(p->fibers, p->n_fibers * sizeof(*p->fibers));
@@ -442,10 +420,10 @@ INLINED void note_leaving(struct fiber *f)
 {
 	(void)f;
 #ifdef FIBER_ASAN
-	bool is_end = f->state == FIBER_ENDED;
+	void **keep = f->state == FIBER_ENDED ? NULL : &f->fake_self;
 
-	__sanitizer_start_switch_fiber(
-		is_end ? NULL : &f->fake_self, f->back_low, f->back_bytes);
+	f->fake_self = NULL;
+	__sanitizer_start_switch_fiber(keep, f->back_low, f->back_bytes);
 #endif
 #ifdef FIBER_TSAN
 	__tsan_switch_to_fiber(f->tsan_back, 0);
@@ -484,7 +462,7 @@ struct entry {
 	void *arg;
 };
 
-/* makecontext() hands on integers only. */
+/* makecontext() hands on integers only, and of a stack uses the upper end. */
 static void on_entry(unsigned high, unsigned low)
 {
 	uint64_t address = (uint64_t)high << 32 | low;
@@ -493,7 +471,6 @@ static void on_entry(unsigned high, unsigned low)
 	e.run(e.arg);
 }
 
-/* Of a stack's extent only the upper end matters. */
 static void make_first(ucontext_t *first, char *top, struct entry *e)
 {
 	uint64_t address = (uintptr_t)e;
@@ -539,10 +516,9 @@ static void fiber_main(void *arg)
 
 static void *stack_top(const struct fiber_pool *p, uint32_t id)
 {
-	size_t colour = id % N_COLOURS * CACHE_LINE;
+	size_t ours = CANARY_BYTES + id % N_COLOURS * CACHE_LINE;
 
-	return (void *)(p->fibers[id].low + p->stack_bytes - CANARY_BYTES -
-			colour);
+	return (void *)(p->fibers[id].low + p->stack_bytes - ours);
 }
 
 void fiber_start(

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "sim/barrier.h"
 
-enum { AHEAD = 4, MAIL_FIRST = 256 };
+enum { AHEAD = 4, MAIL_FIRST = 256, BATCH_FIRST = 64 };
 
 #define NO_WINDOW UINT64_MAX
 
@@ -36,17 +36,33 @@ struct sim {
 	enum sim_ending ending;
 };
 
-void sim_mail_grow(struct sim_mail *m)
+static uint32_t mail_n(const struct sim_worker *w, uint32_t box)
 {
-	m->room = m->room ? m->room * 2 : MAIL_FIRST;
-	m->event = mem_grow(m->event, m->room, sizeof(*m->event));
+	return (uint32_t)(w->out[box].next - w->first[box]);
 }
 
-static void mail_push(struct sim_mail *m, struct sim_event e)
+void sim_mail_grow(struct sim_worker *w, struct sim_mail *m)
 {
-	if (m->n == m->room)
-		sim_mail_grow(m);
-	m->event[m->n++] = e;
+	uint32_t box = (uint32_t)(m - w->out), n = mail_n(w, box);
+	uint32_t room = n ? 2 * n : MAIL_FIRST;
+
+	w->first[box] = mem_grow(w->first[box], room, sizeof(*m->next));
+	m->next = w->first[box] + n;
+	m->end = w->first[box] + room;
+}
+
+/* Puts an event that happens dt after w->start into the owner's slot. */
+static void post_at(struct sim_worker *w, uint32_t owner, uint64_t dt,
+	struct sim_event e)
+{
+	uint32_t k = (uint32_t)dt / w->width;
+	uint32_t slot = (w->slot + k) & w->slot_mask;
+	struct sim_mail *m = &w->out[owner * (w->slot_mask + 1) + slot];
+
+	e.rank |= SIM_RANK((uint32_t)dt - k * w->width, 0, 0);
+	if (m->next == m->end)
+		sim_mail_grow(w, m);
+	*m->next++ = e;
 }
 
 /* --- events beyond the last slot --- */
@@ -94,75 +110,61 @@ static void far_pull(struct sim_worker *w)
 {
 	while (w->far_n) {
 		uint64_t dt = (uint64_t)(w->far[0].t - w->start);
-		struct sim_event e;
-		uint32_t k, slot;
 
 		if (dt >= w->reach + w->width)
 			return;
-		e = far_pop(w).e;
-		k = (uint32_t)dt / w->width;
-		slot = (w->slot + k) & w->slot_mask;
-		e.when = (uint32_t)dt - k * w->width;
-		mail_push(&w->out[w->id * w->sim->n_slots + slot], e);
-		w->posted[slot >> 6] |= UINT64_C(1) << (slot & 63);
+		post_at(w, w->id, dt, far_pop(w).e);
 	}
 }
 
 /* --- posting, the rare cases --- */
 
-static void batch_room(struct sim_worker *w)
+static void batch_grow(struct sim_worker *w)
 {
-	if (w->batch_n < w->batch_room)
-		return;
-	w->batch_room = w->batch_room ? 2 * w->batch_room : 64;
+	size_t at = (size_t)(w->at - w->batch), n = (size_t)(w->end - w->batch);
+
+	w->batch_room *= 2;
 	w->batch = mem_grow(w->batch, w->batch_room, sizeof(*w->batch));
+	w->at = w->batch + at;
+	w->end = w->batch + n;
 }
 
-/* Keeps batch[batch_at..] sorted. */
-static void batch_insert(struct sim_worker *w, struct sim_event e)
+/* Keeps what is left of the batch sorted. */
+static inline void batch_insert(struct sim_worker *w, struct sim_event e)
 {
-	uint64_t rank = sim_rank(&e);
-	uint32_t i;
+	struct sim_event *at, *first;
 
-	batch_room(w);
-	for (i = w->batch_n++; i > w->batch_at; i--) {
-		if (sim_rank(&w->batch[i - 1]) <= rank)
-			break;
-		w->batch[i] = w->batch[i - 1];
+	if (__builtin_expect(w->end == w->batch + w->batch_room, 0))
+		batch_grow(w);
+	at = w->end++;
+	first = w->at;
+	while (at > first && at[-1].rank > e.rank) {
+		*at = at[-1];
+		at--;
 	}
-	w->batch[i] = e;
+	*at = e;
 }
 
-static void post_to_other(struct sim_worker *w, sim_time t, struct sim_event e)
+void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
+	uint64_t rank, uint32_t data)
 {
-	uint64_t dt = (uint64_t)(t - w->start);
-	uint32_t owner = sim_owner(w->sim, e.site)->id, k, slot;
-
-	BUG_IF(dt - w->width >= w->reach);
-	k = (uint32_t)dt / w->width;
-	slot = (w->slot + k) & w->slot_mask;
-	e.when = (uint32_t)dt - k * w->width;
-	mail_push(&w->out[owner * w->sim->n_slots + slot], e);
-	w->posted[slot >> 6] |= UINT64_C(1) << (slot & 63);
-}
-
-void sim_post_slow(struct sim_worker *w, sim_time t, struct sim_event e)
-{
+	struct sim_event e = { .rank = rank, .site = site, .data = data };
 	uint64_t dt = (uint64_t)(t - w->start);
 
 	if (t < w->start)
 		BUG("site %u: an event at %lld ps, before the window at %lld",
-			e.site, (long long)t, (long long)w->start);
-	if (e.site - w->first >= w->n_sites) {
-		post_to_other(w, t, e);
+			site, (long long)t, (long long)w->start);
+	if (site - w->first_site >= w->n_sites) {
+		BUG_IF(dt - w->width >= w->reach);
+		post_at(w, sim_owner(w->sim, site)->id, dt, e);
 	} else if (dt >= w->width) {
 		far_push(w, (struct sim_far){ .t = t, .e = e });
-	} else if (w->visited == e.site) {
+	} else if (w->visited == site) {
+		e.rank |= SIM_RANK(dt, 0, 0);
 		batch_insert(w, e);
 	} else {
 		BUG_IF(w->visited != NO_SITE);
-		mail_push(&w->out[w->id * w->sim->n_slots + w->slot], e);
-		w->posted[w->slot >> 6] |= UINT64_C(1) << (w->slot & 63);
+		post_at(w, w->id, dt, e);
 	}
 }
 
@@ -175,12 +177,12 @@ static struct sim_event *gather(struct sim_worker *w, uint32_t *n)
 	uint32_t box = w->id * s->n_slots + w->slot, total = 0, i;
 
 	if (s->p.n_workers == 1) {
-		*n = w->out[box].n;
-		w->out[box].n = 0;
-		return w->out[box].event;
+		*n = mail_n(w, box);
+		w->out[box].next = w->first[box];
+		return w->first[box];
 	}
 	for (i = 0; i < s->p.n_workers; i++)
-		total += s->workers[i].out[box].n;
+		total += mail_n(&s->workers[i], box);
 	if (total > w->inbox_room) {
 		w->inbox_room = 2 * total;
 		w->inbox = mem_grow(
@@ -188,69 +190,52 @@ static struct sim_event *gather(struct sim_worker *w, uint32_t *n)
 	}
 	*n = 0;
 	for (i = 0; i < s->p.n_workers; i++) {
-		struct sim_mail *m = &s->workers[i].out[box];
+		struct sim_worker *from = &s->workers[i];
+		uint32_t k = mail_n(from, box);
 
-		if (m->n)
-			memcpy(w->inbox + *n, m->event,
-				m->n * sizeof(*m->event));
-		*n += m->n;
-		m->n = 0;
+		if (k)
+			memcpy(w->inbox + *n, from->first[box],
+				k * sizeof(*w->inbox));
+		*n += k;
+		from->out[box].next = from->first[box];
 	}
 	return w->inbox;
 }
 
-/* Threads the events into one list per site. */
-static void sort_by_site(
+/* Threads the events into one list per site; returns how many sites have
+ * one.  The order of sites is that of their first mail: it does not matter. */
+static uint32_t sort_by_site(
 	struct sim_worker *w, const struct sim_event *e, uint32_t n)
 {
-	uint32_t i;
+	uint32_t *head = w->head, *next, i, n_sites = 0;
+	site_id first = w->first_site, *order = w->order;
 
 	if (n > w->next_room) {
 		w->next_room = 2 * n;
 		w->next = mem_grow(w->next, w->next_room, sizeof(*w->next));
 	}
+	next = w->next;
 	for (i = 0; i < n; i++) {
-		uint32_t site = e[i].site - w->first;
+		uint32_t site = e[i].site - first, old = head[site];
 
-		w->next[i] = w->head[site];
-		w->head[site] = i + 1;
-		w->active[site >> 6] |= UINT64_C(1) << (site & 63);
-		w->summary[site >> 12] |= UINT64_C(1) << (site >> 6 & 63);
+		next[i] = old;
+		head[site] = i + 1;
+		if (!old)
+			order[n_sites++] = site;
 	}
+	return n_sites;
 }
 
-/* Turns the bitmap into a list, and clears it. */
-static uint32_t list_active(struct sim_worker *w)
-{
-	uint32_t n = 0, words = (w->n_sites + 4095) / 4096, i;
-
-	for (i = 0; i < words; i++) {
-		uint64_t sum = w->summary[i];
-
-		w->summary[i] = 0;
-		for (; sum; sum &= sum - 1) {
-			uint32_t j = i * 64 + (uint32_t)__builtin_ctzll(sum);
-			uint64_t bits = w->active[j];
-
-			w->active[j] = 0;
-			for (; bits; bits &= bits - 1)
-				w->order[n++] = j * 64 +
-					(uint32_t)__builtin_ctzll(bits);
-		}
-	}
-	return n;
-}
-
-static void fill_batch(
+static inline void fill_batch(
 	struct sim_worker *w, const struct sim_event *e, uint32_t site)
 {
 	uint32_t i = w->head[site];
 
-	w->batch_n = w->batch_at = 0;
 	w->head[site] = 0;
-	for (; i; i = w->next[i - 1])
+	w->at = w->end = w->batch;
+	*w->end++ = e[i - 1];
+	while ((i = w->next[i - 1]))
 		batch_insert(w, e[i - 1]);
-	w->n_events += w->batch_n;
 }
 
 static void prefetch(
@@ -262,17 +247,21 @@ static void prefetch(
 		w->sim->p.ops->prefetch(w, &e[i - 1]);
 }
 
-static void visit_all(struct sim_worker *w, const struct sim_event *e)
+static void visit_all(
+	struct sim_worker *w, const struct sim_event *e, uint32_t n_events)
 {
+	uint32_t n = sort_by_site(w, e, n_events);
 	const struct sim_ops *ops = w->sim->p.ops;
-	uint32_t n = list_active(w), i;
+	bool ahead = w->sim->p.prefetches && ops->prefetch;
+	uint32_t i;
 
 	w->n_visits += n;
+	w->n_events += n_events;
 	for (i = 0; i < n; i++) {
-		if (ops->prefetch && i + AHEAD < n)
+		if (ahead && i + AHEAD < n)
 			prefetch(w, e, w->order[i + AHEAD]);
 		fill_batch(w, e, w->order[i]);
-		w->visited = w->first + w->order[i];
+		w->visited = w->first_site + w->order[i];
 		ops->visit(w, w->visited);
 	}
 	w->visited = NO_SITE;
@@ -286,31 +275,33 @@ static void run_window(struct sim_worker *w, uint64_t k)
 	w->start = (sim_time)k * w->width;
 	w->slot = (uint32_t)k & w->slot_mask;
 	far_pull(w);
-	w->posted[w->slot >> 6] &= ~(UINT64_C(1) << (w->slot & 63));
 	w->n_windows++;
 	e = gather(w, &n);
 	if (!n)
 		return;
-	sort_by_site(w, e, n);
-	visit_all(w, e);
+	visit_all(w, e, n);
 }
 
 /* --- which window comes next --- */
 
-/* The first slot at or after w->slot that this worker posted to. */
+static bool has_posted(const struct sim_worker *w, uint32_t slot)
+{
+	uint32_t i, box = slot;
+
+	for (i = 0; i < w->n_workers; i++, box += w->slot_mask + 1)
+		if (w->out[box].next != w->first[box])
+			return true;
+	return false;
+}
+
+/* The first window from now on that this worker posted to. */
 static uint64_t next_posted(const struct sim_worker *w)
 {
-	uint32_t n = w->slot_mask + 1, i = 0;
-	uint64_t now = (uint64_t)w->start / w->width;
+	uint32_t i;
 
-	while (i < n) {
-		uint32_t slot = (w->slot + i) & w->slot_mask;
-		uint64_t bits = w->posted[slot >> 6] >> (slot & 63);
-
-		if (bits)
-			return now + i + (uint32_t)__builtin_ctzll(bits);
-		i += 64 - (slot & 63);
-	}
+	for (i = 0; i <= w->slot_mask; i++)
+		if (has_posted(w, (w->slot + i) & w->slot_mask))
+			return (uint64_t)w->start / w->width + i;
 	return NO_WINDOW;
 }
 
@@ -422,16 +413,16 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->width = (uint32_t)s->p.window;
 	w->slot_mask = s->n_slots - 1;
 	w->reach = (uint64_t)(s->n_slots - 1) * w->width;
-	w->first = (site_id)(n * id / t);
-	w->n_sites = (site_id)(n * (id + 1) / t) - w->first;
+	w->first_site = (site_id)(n * id / t);
+	w->n_sites = (site_id)(n * (id + 1) / t) - w->first_site;
 	w->visited = NO_SITE;
 	w->out = mem_alloc((size_t)t * s->n_slots, sizeof(*w->out));
-	w->posted = mem_alloc((s->n_slots + 63) / 64, sizeof(*w->posted));
+	w->first = mem_alloc((size_t)t * s->n_slots, sizeof(*w->first));
 	w->head = mem_alloc(w->n_sites, sizeof(*w->head));
 	w->order = mem_alloc(w->n_sites, sizeof(*w->order));
-	w->active = mem_alloc((size_t)w->n_sites / 64 + 1, sizeof(uint64_t));
-	w->summary = mem_alloc((size_t)w->n_sites / 4096 + 1, sizeof(uint64_t));
-	batch_room(w);
+	w->own = w->out + id * s->n_slots;
+	w->batch_room = BATCH_FIRST;
+	w->batch = mem_alloc(w->batch_room, sizeof(*w->batch));
 }
 
 static void worker_fini(struct sim *s, struct sim_worker *w)
@@ -439,14 +430,12 @@ static void worker_fini(struct sim *s, struct sim_worker *w)
 	uint32_t i;
 
 	for (i = 0; i < s->p.n_workers * s->n_slots; i++)
-		mem_free(w->out[i].event);
+		mem_free(w->first[i]);
 	mem_free(w->out);
-	mem_free(w->posted);
+	mem_free(w->first);
 	mem_free(w->head);
 	mem_free(w->next);
 	mem_free(w->order);
-	mem_free(w->active);
-	mem_free(w->summary);
 	mem_free(w->batch);
 	mem_free(w->inbox);
 	mem_free(w->far);
@@ -558,7 +547,7 @@ struct sim_worker *sim_owner(struct sim *s, site_id site)
 	uint32_t id = (uint32_t)((uint64_t)site * t / s->p.n_sites);
 
 	/* The cut rounds down, so the quotient can be one too low. */
-	while (site - s->workers[id].first >= s->workers[id].n_sites)
+	while (site - s->workers[id].first_site >= s->workers[id].n_sites)
 		id++;
 	return &s->workers[id];
 }
@@ -579,7 +568,8 @@ static uint64_t worker_memory(const struct sim *s, const struct sim_worker *w)
 	uint32_t i;
 
 	for (i = 0; i < s->p.n_workers * s->n_slots; i++)
-		n += w->out[i].room * sizeof(struct sim_event);
+		n += (uint64_t)((char *)w->out[i].end -
+			(char *)w->first[i]);
 	n += (uint64_t)w->n_sites * (sizeof(*w->head) + sizeof(*w->order));
 	n += w->next_room * sizeof(*w->next);
 	n += w->inbox_room * sizeof(*w->inbox);
@@ -599,12 +589,10 @@ uint64_t sim_memory(const struct sim *s)
 static void each_in_slot(const struct sim_worker *w, uint32_t box, uint32_t k,
 	void (*f)(void *, sim_time, const struct sim_event *), void *arg)
 {
-	const struct sim_mail *m = &w->out[box];
-	uint32_t i;
+	const struct sim_event *e;
 
-	for (i = 0; i < m->n; i++)
-		f(arg, w->start + (sim_time)k * w->width + m->event[i].when,
-			&m->event[i]);
+	for (e = w->first[box]; e < w->out[box].next; e++)
+		f(arg, w->start + (sim_time)k * w->width + sim_when(e), e);
 }
 
 void sim_each_event(struct sim *s,

@@ -53,20 +53,41 @@ enum sim_phase {
 /* number < 4096: a port, an engine, a hardware thread. */
 #define SIM_KEY(phase, number)                                                 \
 	((uint16_t)((unsigned)(phase) << 12 | (unsigned)(number)))
-#define SIM_KEY_PHASE(key) ((unsigned)(key) >> 12)
-#define SIM_KEY_NUMBER(key) ((unsigned)(key)&0xfffu)
+
+/* Orders a window: by time, then key, then aux. */
+#define SIM_RANK(when, key, aux)                                               \
+	((uint64_t)(when) << 32 | (uint64_t)(key) << 16 | (uint64_t)(aux))
 
 struct sim_event {
+	uint64_t rank; /* when, in ps after its window's start; key; aux */
 	site_id site;
 	uint32_t data;
-	uint16_t aux;
-	uint16_t key;
-	uint32_t when; /* ps after the start of its window */
 };
 
+static inline uint32_t sim_when(const struct sim_event *e)
+{
+	return (uint32_t)(e->rank >> 32);
+}
+
+static inline unsigned sim_phase(const struct sim_event *e)
+{
+	return (unsigned)(e->rank >> 28) & 0xf;
+}
+
+static inline unsigned sim_number(const struct sim_event *e)
+{
+	return (unsigned)(e->rank >> 16) & 0xfff;
+}
+
+static inline unsigned sim_aux(const struct sim_event *e)
+{
+	return (unsigned)e->rank & 0xffff;
+}
+
+/* Events of one window for one worker's sites; where they begin stands in
+ * another array, which posting does not touch. */
 struct sim_mail {
-	struct sim_event *event;
-	uint32_t n, room;
+	struct sim_event *next, *end;
 };
 
 struct sim;
@@ -80,25 +101,25 @@ struct sim_worker {
 	uint32_t width; /* of every window, ps */
 	uint32_t slot; /* of the window that is running */
 	uint32_t slot_mask;
-	site_id first, n_sites; /* its own */
+	site_id first_site, n_sites; /* its own */
+	struct sim_mail *own; /* [slot] its mail to itself */
 	struct sim_mail *out; /* [owning worker][slot] */
-	uint64_t *posted; /* bit per slot this worker posted to */
 	void *model;
 	uint32_t id;
 	uint32_t n_workers;
 	uint64_t reach; /* first dt too far for a slot */
 
 	/* the batch of the site that is visited */
+	struct sim_event *at, *end; /* what is left of it */
 	struct sim_event *batch;
-	uint32_t batch_n, batch_at, batch_room;
+	uint32_t batch_room;
+	struct sim_event **first; /* [owning worker][slot] */
 
 	/* sorting by site */
 	uint32_t *head; /* [own site] 1 + index of its first event, or 0 */
 	uint32_t *next; /* [event] */
 	uint32_t next_room;
-	uint64_t *active; /* bit per own site */
-	uint64_t *summary; /* bit per word of active */
-	site_id *order; /* the window's sites */
+	site_id *order; /* sites with mail */
 	struct sim_event *inbox; /* of several workers */
 	uint32_t inbox_room;
 
@@ -127,6 +148,7 @@ struct sim_params {
 	sim_time reach; /* the longest such delay */
 	const struct sim_ops *ops;
 	void *model;
+	bool prefetches; /* worth it where the sites do not fit a cache */
 	const atomic_int *stop; /* not 0: end at the next window; or NULL */
 };
 
@@ -151,12 +173,13 @@ struct sim_worker *sim_owner(struct sim *s, site_id site);
 uint64_t sim_n_events(const struct sim *s);
 uint64_t sim_memory(const struct sim *s);
 
-/* Hands every event that waits to f; its when is replaced by time. */
+/* Hands every event that waits to f, with its time. */
 void sim_each_event(struct sim *s,
 	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg);
 
-void sim_post_slow(struct sim_worker *w, sim_time t, struct sim_event e);
-void sim_mail_grow(struct sim_mail *m);
+void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
+	uint64_t rank, uint32_t data);
+void sim_mail_grow(struct sim_worker *w, struct sim_mail *m);
 
 /*
  * Posts an event.  To the worker's site that is being visited: at any later
@@ -167,55 +190,45 @@ static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 	uint16_t key, uint16_t aux, uint32_t data)
 {
 	uint64_t dt = (uint64_t)(t - w->start);
-	struct sim_event e = {
-		.site = site,
-		.data = data,
-		.aux = aux,
-		.key = key,
-		.when = (uint32_t)dt,
-	};
 	struct sim_mail *m;
 	uint32_t k, slot;
 
 	if (__builtin_expect(dt - w->width >= w->reach ||
-				site - w->first >= w->n_sites,
+				site - w->first_site >= w->n_sites,
 		    0)) {
-		sim_post_slow(w, t, e);
+		sim_post_slow(w, site, t, SIM_RANK(0, key, aux), data);
 		return;
 	}
 	k = (uint32_t)dt / w->width;
 	slot = (w->slot + k) & w->slot_mask;
-	e.when = (uint32_t)dt - k * w->width;
-	m = &w->out[w->id * (w->slot_mask + 1) + slot];
-	if (__builtin_expect(m->n == m->room, 0))
-		sim_mail_grow(m);
-	m->event[m->n++] = e;
-	w->posted[slot >> 6] |= UINT64_C(1) << (slot & 63);
-}
-
-static inline uint64_t sim_rank(const struct sim_event *e)
-{
-	return (uint64_t)e->when << 32 | (uint64_t)e->key << 16 | e->aux;
+	m = &w->own[slot];
+	if (__builtin_expect(m->next == m->end, 0))
+		sim_mail_grow(w, m);
+	*m->next++ = (struct sim_event){
+		.rank = SIM_RANK((uint32_t)dt - k * w->width, key, aux),
+		.site = site,
+		.data = data,
+	};
 }
 
 /* The next event of the visit, or NULL; *t is its time. */
 static inline const struct sim_event *sim_next(
 	struct sim_worker *w, sim_time *t)
 {
-	const struct sim_event *e;
+	const struct sim_event *e = w->at;
 
-	if (w->batch_at == w->batch_n)
+	if (e == w->end)
 		return NULL;
-	e = &w->batch[w->batch_at++];
-	*t = w->start + e->when;
+	w->at++;
+	*t = w->start + sim_when(e);
 	return e;
 }
 
-/* Whether another event of this visit happens at t too. */
-static inline bool sim_more_at(const struct sim_worker *w, sim_time t)
+/* Whether another event of this visit happens at the time of e too. */
+static inline bool sim_more(
+	const struct sim_worker *w, const struct sim_event *e)
 {
-	return w->batch_at < w->batch_n &&
-		w->start + w->batch[w->batch_at].when == t;
+	return w->at != w->end && sim_when(w->at) == sim_when(e);
 }
 
 #endif

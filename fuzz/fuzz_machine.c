@@ -1,0 +1,229 @@
+/*
+ * Feeds the reader of machine files with anything.  Whatever comes, it reads
+ * or says why not in one line; what it read can be written and read again.
+ *
+ * Built with WEFT_LIBFUZZER, libFuzzer drives it.  Otherwise it replays the
+ * files it is given, or makes its own from a few good ones:
+ *
+ *	fuzz_machine [--runs N] [--seed S] [file ...]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/param.h"
+#include "machine/file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct values {
+	int64_t count, time, rate, bytes, fraction, flag, word, board, cable;
+	char text[PARAM_TEXT_MAX];
+	struct param_list counts, words;
+};
+
+enum { N_LINK = 8, N_ROUTER = 4, TEXT_MAX = 1024 };
+
+#define AT(field) offsetof(struct values, field)
+
+static const struct param link_rows[N_LINK] = {
+	{ "rate", PARAM_RATE, AT(rate), "2 GB/s", 1, INT64_MAX, NULL, "",
+		NULL },
+	{ "delay", PARAM_TIME, AT(time), "1 ns", 0, 1000000000, "auto", "",
+		NULL },
+	{ "latency.board", PARAM_TIME, AT(board), "40 ns", 0, INT64_MAX, NULL,
+		"", NULL },
+	{ "latency.cable", PARAM_TIME, AT(cable), "80 ns", 0, INT64_MAX, NULL,
+		"", NULL },
+	{ "gap", PARAM_BYTES, AT(bytes), "8 B", 0, INT64_MAX, NULL, "", NULL },
+	{ "errors", PARAM_FRACTION, AT(fraction), "0", 0, 1000000, NULL, "",
+		NULL },
+	{ "retry", PARAM_FLAG, AT(flag), "yes", 0, 1, NULL, "", NULL },
+	{ "note", PARAM_TEXT, AT(text), "", 0, 0, NULL, "", NULL },
+};
+
+static const struct param router_rows[N_ROUTER] = {
+	{ "queues", PARAM_COUNT, AT(count), "4", 1, 6, "max|auto", "", NULL },
+	{ "kind", PARAM_WORD, AT(word), "direct", 0, 0, "direct|tiled", "",
+		NULL },
+	{ "shape", PARAM_COUNTS, AT(counts), "4x4", 1, 64, "max", "", NULL },
+	{ "order", PARAM_WORDS, AT(words), "a", 0, 0, "a|b|c", "", NULL },
+};
+
+static void check(bool is_right, const char *what)
+{
+	if (is_right)
+		return;
+	fprintf(stderr, "fuzz_machine: %s\n", what);
+	abort();
+}
+
+static void check_error(const struct err *e)
+{
+	check(e->code == EXIT_BAD_INPUT, "wrong exit code");
+	check(strncmp(e->text, "fuzz.yaml:", 10) == 0, "no place");
+	for (const char *s = e->text; *s; s++)
+		check((unsigned char)*s >= ' ' && *s != 0x7f, "not one line");
+}
+
+static void check_values(const struct param_block *b)
+{
+	char first[TEXT_MAX], second[TEXT_MAX];
+	struct err e = { 0 };
+
+	for (size_t i = 0; i < b->n_rows; i++) {
+		param_format(b, &b->rows[i], first, sizeof(first));
+		check(!param_read(b, &b->rows[i], first, &e), e.text);
+		param_format(b, &b->rows[i], second, sizeof(second));
+		check(!strcmp(first, second), "reads back differently");
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct values values = { 0 };
+	struct param_origin origins[N_LINK + N_ROUTER];
+	const struct param_block blocks[] = {
+		{ "link", link_rows, N_LINK, &values, origins },
+		{ "router", router_rows, N_ROUTER, &values, origins + N_LINK },
+	};
+	struct machine_header header;
+	struct err e = { 0 };
+
+	param_defaults(&blocks[0]);
+	param_defaults(&blocks[1]);
+	if (machine_text_read("fuzz.yaml", (const char *)data, size, NULL,
+		    &header, blocks, 2, &e)) {
+		check_error(&e);
+		return 0;
+	}
+	check(e.code == 0, "an error, yet it was read");
+	check_values(&blocks[0]);
+	check_values(&blocks[1]);
+	return 0;
+}
+
+#ifndef WEFT_LIBFUZZER
+
+enum { INPUT_MAX = 4096 };
+
+static const char *const seeds[] = {
+	"schema: 1\nmachine: bgq-midplane\ntitle: one line\n"
+	"link:\n  rate: { value: 2 GB/s, source: BGQ-N5 }\n"
+	"  latency:\n    board: { value: 41.4 ns, source: \"a: b\" }\n"
+	"  gap: 8 B\n  errors: 25 %\n  retry: on\n  delay: auto\n"
+	"router: {queues: 6, kind: tiled, shape: [4, 4, 2], order: [c, a]}\n",
+	"schema: 1\nmachine: m\nrouter:\n  shape:\n  - 3\n  - max\n",
+	"%YAML 1.1\n---\nschema: 1\nmachine: 'm'\nbase: other\n...\n",
+	"{schema: 1, machine: m, link: {note: \"\\x41 \\u00e9\", gap: 4 KiB}}",
+};
+
+static const char *const pieces[] = { "[", "]", "{", "}", ": ", "- ", "? ",
+	", ", "\n", "\n  ", "\n---\n", "...", "&a ", "*a", "!!str ", "!x ",
+	"|\n ", ">\n ", "'", "\"", "\\0", "\\x9b", "#", "%TAG ! b\n", "<<: ",
+	"value: ", "source: ", "link:", "router:", "latency:", "base: m",
+	"schema: 1\n", "99999999999999999999", "0.0000001 ns", "4x4x", "\xff",
+	"\xef\xbb\xbf", "\xc2\x85", "\xe2\x80\xa8" };
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+struct input {
+	char text[INPUT_MAX];
+	size_t n;
+};
+
+static uint64_t draw(uint64_t *seed, uint64_t below)
+{
+	uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (z ^ (z >> 31)) % below;
+}
+
+/* Puts n bytes of s in the place of gone bytes at at. */
+static void splice(
+	struct input *in, size_t at, size_t gone, const char *s, size_t n)
+{
+	if (in->n - gone + n > INPUT_MAX)
+		return;
+	memmove(in->text + at + n, in->text + at + gone, in->n - at - gone);
+	memcpy(in->text + at, s, n);
+	in->n += n - gone;
+}
+
+static void mutate(struct input *in, uint64_t *seed)
+{
+	size_t at = draw(seed, in->n + 1);
+	size_t span = draw(seed, in->n - at + 1);
+	char copy[INPUT_MAX], byte = (char)draw(seed, 256);
+	const char *piece = pieces[draw(seed, COUNT(pieces))];
+
+	switch (draw(seed, 6)) {
+	case 0:
+		splice(in, at, at < in->n, &byte, 1);
+		break;
+	case 1:
+		splice(in, at, span < 12 ? span : 12, "", 0);
+		break;
+	case 2:
+		memcpy(copy, in->text + at, span);
+		splice(in, draw(seed, in->n + 1), 0, copy, span);
+		break;
+	default:
+		splice(in, at, 0, piece, strlen(piece));
+	}
+}
+
+static void run(uint64_t runs, uint64_t seed)
+{
+	struct input in;
+
+	for (uint64_t i = 0; i < runs; i++) {
+		const char *start = seeds[draw(&seed, COUNT(seeds))];
+		uint64_t n = draw(&seed, 8);
+
+		in.n = strlen(start);
+		memcpy(in.text, start, in.n);
+		while (n--)
+			mutate(&in, &seed);
+		LLVMFuzzerTestOneInput((const uint8_t *)in.text, in.n);
+	}
+	printf("fuzz_machine: %llu runs\n", (unsigned long long)runs);
+}
+
+static void replay(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	uint8_t *data = mem_alloc(MACHINE_FILE_MAX + 1, 1);
+	size_t n;
+
+	check(f != NULL, path);
+	n = fread(data, 1, MACHINE_FILE_MAX + 1, f);
+	LLVMFuzzerTestOneInput(data, n);
+	mem_free(data);
+	fclose(f);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t runs = 20000, seed = 1;
+	int n_files = 0;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--runs") && i + 1 < argc) {
+			runs = strtoull(argv[++i], NULL, 10);
+		} else if (!strcmp(argv[i], "--seed") && i + 1 < argc) {
+			seed = strtoull(argv[++i], NULL, 10);
+		} else {
+			replay(argv[i]);
+			n_files++;
+		}
+	}
+	if (!n_files)
+		run(runs, seed);
+	return 0;
+}
+
+#endif

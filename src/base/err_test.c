@@ -1,0 +1,199 @@
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+/* Runs f in a child; what it wrote to stderr goes to text. */
+static int run_apart(void (*f)(void), char *text, size_t size)
+{
+	int fd[2], status = 0;
+	size_t n = 0;
+	ssize_t got;
+	pid_t child;
+
+	assert_int_equal(pipe(fd), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		dup2(fd[1], STDERR_FILENO);
+		f();
+		_exit(0);
+	}
+	close(fd[1]);
+	while (n + 1 < size && (got = read(fd[0], text + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	text[n] = '\0';
+	close(fd[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+/* A build with self-checks leaves a core instead. */
+static void is_internal_error(int status)
+{
+#ifdef WEFT_CHECK
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGABRT);
+#else
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), EXIT_INTERNAL);
+#endif
+}
+
+static void an_error_is_written_with_its_code(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(err_set(&e, "%d threads, want %s", 0, "1"), -1);
+	assert_int_equal(e.code, EXIT_BAD_INPUT);
+	assert_string_equal(e.text, "0 threads, want 1");
+}
+
+static void a_code_can_be_chosen(void **state)
+{
+	static const int codes[] = { EXIT_ANSWER_NO, EXIT_BAD_INPUT,
+		EXIT_DEADLOCK, EXIT_LIMIT, EXIT_INTERNAL, EXIT_STOPPED };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+		struct err e = { 0 };
+
+		assert_int_equal(err_set_code(&e, codes[i], "%zu", i), -1);
+		assert_int_equal(e.code, codes[i]);
+	}
+}
+
+/* The function that first knows an error says it; those above only add. */
+static void the_first_error_is_kept(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	err_set_code(&e, EXIT_LIMIT, "first");
+	assert_int_equal(err_set(&e, "second"), -1);
+	assert_int_equal(err_set_code(&e, EXIT_DEADLOCK, "third"), -1);
+	assert_int_equal(e.code, EXIT_LIMIT);
+	assert_string_equal(e.text, "first");
+}
+
+static void a_long_text_is_cut_and_ends(void **state)
+{
+	char text[3 * sizeof(((struct err *)0)->text)];
+	struct {
+		struct err e;
+		char behind[64];
+	} x = { 0 };
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	err_set(&x.e, "%s", text);
+	assert_int_equal(strlen(x.e.text), sizeof(x.e.text) - 1);
+	for (size_t i = 0; i < sizeof(x.behind); i++)
+		assert_int_equal(x.behind[i], 0);
+}
+
+/* The exit codes are part of the command line's interface. */
+static void exit_codes_are_what_the_manual_says(void **state)
+{
+	(void)state;
+	assert_int_equal(EXIT_FINISHED, 0);
+	assert_int_equal(EXIT_ANSWER_NO, 1);
+	assert_int_equal(EXIT_BAD_INPUT, 2);
+	assert_int_equal(EXIT_DEADLOCK, 3);
+	assert_int_equal(EXIT_LIMIT, 4);
+	assert_int_equal(EXIT_INTERNAL, 5);
+	assert_int_equal(EXIT_STOPPED, 6);
+}
+
+enum { BUG_LINE = __LINE__ + 4 };
+
+static void say_bug(void)
+{
+	BUG("site %d", 17);
+}
+
+static void a_bug_says_where_and_ends_the_process(void **state)
+{
+	char text[512], line[16];
+	int status;
+
+	(void)state;
+	status = run_apart(say_bug, text, sizeof(text));
+	is_internal_error(status);
+	snprintf(line, sizeof(line), ":%d:", BUG_LINE);
+	assert_non_null(strstr(text, "err_test.c"));
+	assert_non_null(strstr(text, line));
+	assert_non_null(strstr(text, "site 17"));
+}
+
+static void break_a_rule(void)
+{
+	int n = (int)getpid();
+
+	BUG_IF(n > 0);
+}
+
+static void keep_a_rule(void)
+{
+	int n = (int)getpid();
+
+	BUG_IF(n < 0);
+}
+
+static void only_a_broken_rule_is_a_bug(void **state)
+{
+	char text[512];
+	int status;
+
+	(void)state;
+	is_internal_error(run_apart(break_a_rule, text, sizeof(text)));
+	assert_non_null(strstr(text, "n > 0"));
+	status = run_apart(keep_a_rule, text, sizeof(text));
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_string_equal(text, "");
+}
+
+static int n_looks;
+
+static int look(void)
+{
+	n_looks++;
+	return 0;
+}
+
+static void a_rule_is_looked_at_once(void **state)
+{
+	(void)state;
+	n_looks = 0;
+	BUG_IF(look());
+	assert_int_equal(n_looks, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_error_is_written_with_its_code),
+		cmocka_unit_test(a_code_can_be_chosen),
+		cmocka_unit_test(the_first_error_is_kept),
+		cmocka_unit_test(a_long_text_is_cut_and_ends),
+		cmocka_unit_test(exit_codes_are_what_the_manual_says),
+		cmocka_unit_test(a_bug_says_where_and_ends_the_process),
+		cmocka_unit_test(only_a_broken_rule_is_a_bug),
+		cmocka_unit_test(a_rule_is_looked_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,360 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/wide.h"
+#include "link/link.h"
+#include "sim/random.h"
+
+#define PS_PER_S INT64_C(1000000000000)
+
+static uint64_t draw(uint64_t *n, uint64_t below)
+{
+	return random_below(random_draw(5, 0, RANDOM_TEST, (*n)++).a, below);
+}
+
+/* Blue Gene/Q's. */
+static struct link_params defaults(void)
+{
+	struct link_params p;
+	struct param_block b = { .section = "link",
+		.rows = link_params_table,
+		.n_rows = link_params_n,
+		.values = &p };
+
+	memset(&p, 0, sizeof(p));
+	param_defaults(&b);
+	return p;
+}
+
+static struct link_rules rules(const struct link_params *p)
+{
+	struct link_rules r;
+	struct err e = { 0 };
+
+	if (link_rules_init(&r, p, &e))
+		fail_msg("%s", e.text);
+	return r;
+}
+
+/* --- framing --- */
+
+/* BGQ-F13: header, whole chunks of payload, trailer, at 2 GB/s. */
+static void a_blue_gene_q_packet_takes_its_bytes_at_2_gb_per_s(void **state)
+{
+	struct link_params p = defaults();
+	struct link_rules r = rules(&p);
+
+	(void)state;
+	assert_int_equal(r.wire_bytes[link_chunks(&r, 32)], 72);
+	assert_int_equal(r.ser[link_chunks(&r, 32)], 36 * SIM_NS);
+	assert_int_equal(r.wire_bytes[link_chunks(&r, 512)], 552);
+	assert_int_equal(r.ser[link_chunks(&r, 512)], 276 * SIM_NS);
+	assert_int_equal(r.max_chunks, 17);
+	assert_int_equal(r.max_payload, 512);
+	assert_int_equal(r.gap, 4 * SIM_NS);
+	assert_int_equal(r.owed, 8 * SIM_NS);
+	/* BGQ-F14 */
+	assert_int_equal(link_chunks(&r, 0), 1);
+	assert_int_equal(r.ser[1], 20 * SIM_NS);
+}
+
+/* BGQ-F13 */
+static void payload_travels_in_whole_chunks(void **state)
+{
+	struct link_params p = defaults();
+	uint64_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		struct link_rules r;
+
+		p.chunk = 32 + (int64_t)draw(&n, 200);
+		r = rules(&p);
+		for (uint32_t bytes = 0; bytes <= 512; bytes++) {
+			uint32_t c = link_chunks(&r, bytes) - 1u;
+
+			assert_true(c * p.chunk >= bytes);
+			assert_true(!c || (c - 1) * p.chunk < bytes);
+			assert_true(c < r.max_chunks);
+		}
+		assert_int_equal(link_chunks(&r, 512), r.max_chunks);
+	}
+}
+
+static void bytes_on_the_wire_are_header_chunks_and_trailer(void **state)
+{
+	struct link_params p = defaults();
+	struct link_rules r;
+
+	(void)state;
+	p.header = 24;
+	p.chunk = 40;
+	p.trailer = 5;
+	r = rules(&p);
+	for (uint32_t i = 1; i <= LINK_MAX_CHUNKS; i++)
+		assert_int_equal(r.wire_bytes[i], 24 + (i - 1) * 40 + 5);
+}
+
+/* No error of rounding adds up: half a picosecond per packet at most. */
+static void times_are_right_to_the_nearest_picosecond(void **state)
+{
+	struct link_params p = defaults();
+	uint64_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		struct link_rules r;
+
+		p.rate = 1000000 +
+			 (int64_t)draw(&n, (uint64_t)1 << (20 + i % 20));
+		r = rules(&p);
+		for (uint32_t c = 1; c <= LINK_MAX_CHUNKS; c++) {
+			int128 exact = (int128)r.wire_bytes[c] * PS_PER_S;
+			int128 error = (int128)r.ser[c] * p.rate - exact;
+
+			assert_true(2 * error <= p.rate);
+			assert_true(2 * error >= -p.rate);
+		}
+	}
+}
+
+static void latencies_are_kept_by_class(void **state)
+{
+	struct link_params p = defaults();
+	struct link_rules r = rules(&p);
+
+	(void)state;
+	assert_int_equal(r.latency[WIRE_BOARD], 41400);
+	assert_int_equal(r.latency[WIRE_BOARDS], 48250);
+	assert_int_equal(r.latency[WIRE_MIDPLANES], 198250);
+	assert_int_equal(r.latency[WIRE_LOOP], 138250);
+	assert_int_equal(r.latency[WIRE_INNER], 48000);
+}
+
+static void is_refused(const struct link_params *p, const char *what)
+{
+	struct link_rules r;
+	struct err e = { 0 };
+
+	assert_int_equal(link_rules_init(&r, p, &e), -1);
+	assert_int_equal(e.code, EXIT_BAD_INPUT);
+	if (!strstr(e.text, what))
+		fail_msg("\"%s\" says nothing of \"%s\"", e.text, what);
+}
+
+static void frames_that_cannot_be_are_refused(void **state)
+{
+	struct link_params p = defaults();
+
+	(void)state;
+	p.header = 33;
+	is_refused(&p, "link.header");
+	p.header = 32;
+	p.payload = 254 * 32;
+	assert_int_equal(rules(&p).max_chunks, LINK_MAX_CHUNKS);
+	p.payload++;
+	is_refused(&p, "link.payload");
+	p.header = p.chunk = 1;
+	p.payload = 512;
+	is_refused(&p, "513 chunks");
+}
+
+/* --- the debt of protocol bytes --- */
+
+struct end {
+	struct link_sender l;
+	uint64_t n;
+};
+
+/*
+ * Two ends of a wire send full packets as fast as they can, the second one
+ * only if it is asked to.  Returns when the first one's n-th packet is out.
+ */
+static sim_time stream(
+	const struct link_rules *r, sim_time latency, bool both, uint64_t n)
+{
+	enum { AHEAD = 64 };
+	struct end end[2] = { 0 };
+	sim_time arrival[2][AHEAD] = { 0 };
+	uint64_t arrived[2] = { 0 };
+
+	while (end[0].n < n) {
+		sim_time best = SIM_NEVER;
+		int who = 0, is_arrival = 0;
+
+		for (int i = 0; i < 2; i++) {
+			sim_time a = arrived[i] < end[!i].n
+					     ? arrival[i][arrived[i] % AHEAD]
+					     : SIM_NEVER;
+
+			if (a < best) {
+				best = a;
+				who = i;
+				is_arrival = 1;
+			}
+			if ((both || i == 0) && end[i].l.free_at < best) {
+				best = end[i].l.free_at;
+				who = i;
+				is_arrival = 0;
+			}
+		}
+		if (is_arrival) {
+			arrived[who]++;
+			link_owe(&end[who].l, r, best);
+			continue;
+		}
+		link_take(&end[who].l, r, best, r->max_chunks);
+		assert_true(end[who].n - arrived[!who] < AHEAD);
+		arrival[!who][end[who].n++ % AHEAD] = best + latency;
+	}
+	return end[0].l.free_at;
+}
+
+/* 512 of 560 bytes: header, trailer and gap, but no protocol. */
+static void a_one_way_stream_spends_560_bytes_a_packet(void **state)
+{
+	struct link_params p = defaults();
+	struct link_rules r = rules(&p);
+
+	(void)state;
+	assert_int_equal(stream(&r, 41400, false, 1000), 1000 * 280 * SIM_NS);
+}
+
+/* BGQ-F4: both directions at once; 512 of 576 bytes, the ack included. */
+static void a_two_way_stream_spends_576_bytes_a_packet(void **state)
+{
+	static const sim_time latencies[] = { 1, 41400, 198250, 1000000 };
+	struct link_params p = defaults();
+	struct link_rules r = rules(&p);
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		sim_time t = stream(&r, latencies[i], true, 1000);
+		sim_time full = 1000 * 288 * SIM_NS;
+
+		/* Nothing is owed before the first packets arrive. */
+		assert_true(t <= full);
+		assert_true(t >= full - latencies[i] / 36 - 2 * r.owed);
+	}
+}
+
+static void idle_time_pays_the_debt(void **state)
+{
+	struct link_params p = defaults();
+	struct link_rules r = rules(&p);
+	struct link_sender l;
+
+	(void)state;
+	for (sim_time wait = 0; wait <= 3 * r.owed; wait += 500) {
+		sim_time debt = wait < 2 * r.owed ? 2 * r.owed - wait : 0;
+		sim_time t = 1000000 + wait;
+
+		memset(&l, 0, sizeof(l));
+		link_owe(&l, &r, 1000000);
+		link_owe(&l, &r, 1000000);
+		link_take(&l, &r, t, 2);
+		assert_int_equal(l.free_at, t + r.ser[2] + r.gap + debt);
+	}
+}
+
+/* The link is free for a packet though its debt is not paid. */
+static void a_debt_does_not_hold_a_packet_back(void **state)
+{
+	struct link_params p = defaults();
+	struct link_rules r = rules(&p);
+	struct link_sender l = { 0 };
+
+	(void)state;
+	link_take(&l, &r, 0, 17);
+	assert_int_equal(l.free_at, 280 * SIM_NS);
+	for (int i = 0; i < 5; i++)
+		link_owe(&l, &r, 100 * SIM_NS);
+	assert_int_equal(l.free_at, 280 * SIM_NS);
+}
+
+/* A busy link pays nothing, and what was paid is not asked for again. */
+static void a_debt_is_paid_once(void **state)
+{
+	struct link_params p = defaults();
+	struct link_rules r = rules(&p);
+	struct link_sender l = { 0 };
+
+	(void)state;
+	link_take(&l, &r, 0, 17);
+	link_owe(&l, &r, 100 * SIM_NS);
+	link_take(&l, &r, 280 * SIM_NS, 17);
+	assert_int_equal(l.free_at, (280 + 288) * SIM_NS);
+	link_take(&l, &r, l.free_at, 17);
+	assert_int_equal(l.free_at, (280 + 288 + 280) * SIM_NS);
+}
+
+/* The rule as design says it, with a debt that is counted. */
+struct ledger {
+	sim_time free_at, seen, debt;
+};
+
+static void ledger_idle(struct ledger *g, sim_time t)
+{
+	sim_time from = g->seen > g->free_at ? g->seen : g->free_at;
+	sim_time idle = t > from ? t - from : 0;
+
+	g->debt -= idle < g->debt ? idle : g->debt;
+	g->seen = t;
+}
+
+static void time_stamps_do_what_a_ledger_does(void **state)
+{
+	struct link_params p = defaults();
+	struct link_rules r = rules(&p);
+	uint64_t n = 0;
+
+	(void)state;
+	for (int run = 0; run < 100; run++) {
+		struct link_sender l = { 0 };
+		struct ledger g = { 0 };
+		sim_time t = 0;
+
+		for (int i = 0; i < 500; i++) {
+			uint32_t c = 1 + (uint32_t)draw(&n, r.max_chunks);
+
+			t += (sim_time)draw(&n, draw(&n, 4) ? 9000 : 400000);
+			ledger_idle(&g, t);
+			if (t >= l.free_at && draw(&n, 2)) {
+				link_take(&l, &r, t, c);
+				g.free_at = t + r.ser[c] + r.gap + g.debt;
+				g.debt = 0;
+			} else {
+				link_owe(&l, &r, t);
+				g.debt += r.owed;
+			}
+			assert_int_equal(l.free_at, g.free_at);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_blue_gene_q_packet_takes_its_bytes_at_2_gb_per_s),
+		cmocka_unit_test(payload_travels_in_whole_chunks),
+		cmocka_unit_test(
+			bytes_on_the_wire_are_header_chunks_and_trailer),
+		cmocka_unit_test(times_are_right_to_the_nearest_picosecond),
+		cmocka_unit_test(latencies_are_kept_by_class),
+		cmocka_unit_test(frames_that_cannot_be_are_refused),
+		cmocka_unit_test(a_one_way_stream_spends_560_bytes_a_packet),
+		cmocka_unit_test(a_two_way_stream_spends_576_bytes_a_packet),
+		cmocka_unit_test(idle_time_pays_the_debt),
+		cmocka_unit_test(a_debt_does_not_hold_a_packet_back),
+		cmocka_unit_test(a_debt_is_paid_once),
+		cmocka_unit_test(time_stamps_do_what_a_ledger_does),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

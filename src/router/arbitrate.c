@@ -1,0 +1,643 @@
+/*
+ * Who goes next.  Arbitration runs once at the end of every instant in which
+ * something changed: a head came forward, a link fell idle, tokens came.  It
+ * matches idle senders with heads that ask for them, system packets first,
+ * then high priority, then user packets; transit before injection, or by the
+ * programmed ratio; an adaptive head takes the idle sender with the most
+ * tokens.  Ties go by a pseudo-random register.
+ */
+#include "router/heads.h"
+
+static const uint8_t source_of[N_REQUESTS] = {
+	[REQ_DYNAMIC] = CHANNEL_DYNAMIC,
+	[REQ_RETURN] = CHANNEL_DETERMINISTIC,
+	[REQ_ESCAPE] = CHANNEL_DYNAMIC,
+	[REQ_DETERMINISTIC] = CHANNEL_DETERMINISTIC,
+	[REQ_HIGH] = CHANNEL_HIGH,
+	[REQ_SYSTEM] = CHANNEL_SYSTEM,
+};
+
+static const uint8_t target_of[N_REQUESTS] = {
+	[REQ_DYNAMIC] = CHANNEL_DYNAMIC,
+	[REQ_RETURN] = CHANNEL_DYNAMIC,
+	[REQ_ESCAPE] = CHANNEL_DETERMINISTIC,
+	[REQ_DETERMINISTIC] = CHANNEL_DETERMINISTIC,
+	[REQ_HIGH] = CHANNEL_HIGH,
+	[REQ_SYSTEM] = CHANNEL_SYSTEM,
+};
+
+static const uint8_t injection_target[N_INJECTIONS] = {
+	[INJ_DYNAMIC] = CHANNEL_DYNAMIC,
+	[INJ_ESCAPE] = CHANNEL_DETERMINISTIC,
+	[INJ_DETERMINISTIC] = CHANNEL_DETERMINISTIC,
+	[INJ_HIGH] = CHANNEL_HIGH,
+	[INJ_SYSTEM] = CHANNEL_SYSTEM,
+};
+
+/* Who is to get a sender: a queue's head, or an injection FIFO's. */
+struct winner {
+	uint8_t rank; /* less is better */
+	bool is_injection;
+	uint8_t request; /* an enum net_request or net_injection */
+	uint8_t bit;
+};
+
+enum { RANK_SYSTEM, RANK_HIGH = 2, RANK_USER = 4, NO_WINNER = 127 };
+
+static const struct winner nobody = { .rank = NO_WINNER };
+
+/* A 16-bit maximal LFSR (taps 16, 14, 13, 11), one step. */
+static inline uint32_t roll(struct net_site *s)
+{
+	s->lfsr = (s->lfsr >> 1) ^ ((0u - (s->lfsr & 1u)) & 0xb400u);
+	return s->lfsr;
+}
+
+/* One of the bits of m, from a pseudo-random place on. */
+static inline uint32_t choose(struct net_site *s, uint64_t m, uint32_t n_bits)
+{
+	uint64_t high;
+
+	if (!(m & (m - 1)))
+		return (uint32_t)__builtin_ctzll(m);
+	high = m & (~UINT64_C(0) << (roll(s) * n_bits >> 16));
+	return (uint32_t)__builtin_ctzll(high ? high : m);
+}
+
+/* --- grants --- */
+
+/* On a ring each packet counts as a full one, or holes could scatter until
+ * none fits a packet and the bubble is lost. */
+static inline uint32_t charge(
+	const struct net *n, const struct packet *p, uint32_t channel)
+{
+	return channel == CHANNEL_DYNAMIC ? p->chunks : (uint32_t)n->full;
+}
+
+/* Sends a packet by a sender. */
+static inline void depart(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t port, uint32_t channel, packet_id id,
+	sim_time t)
+{
+	struct packet *p = &n->packets[id];
+	struct link_sender *l = &s->sender[port];
+
+	l->tokens[channel] = (int16_t)(
+		l->tokens[channel] - (int)charge(n, p, channel));
+	if (l->tokens[CHANNEL_DYNAMIC] < n->full)
+		s->roomy &= ~(1u << port);
+	link_take(l, &n->link, t, p->chunks);
+	l->count[n->count_group[channel]] += n->link.wire_bytes[p->chunks];
+	p->hops++;
+	n->tally[w->id].hops++;
+	sim_post(w, l->peer, t + n->link.latency[l->wire],
+		SIM_KEY(PHASE_ARRIVAL, l->peer_port), (uint16_t)channel, id);
+	if (s->wanted >> port & 1) {
+		s->timed |= 1u << port;
+		sim_post(w, s->id, l->free_at,
+			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
+	}
+}
+
+/* The head of a queue is leaving: its tail will have left at tail. */
+static inline void leave_queue(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t channel, uint32_t bit, sim_time t,
+	sim_time tail)
+{
+	uint32_t in = bit / NET_QUEUES;
+	struct net_queue *q = &s->queue[channel][bit];
+	const struct packet *p = &n->packets[q->head];
+	const struct link_sender *l = &s->sender[in];
+
+	if (n->count_channels >> channel & 1) {
+		s->receiver[in].packets++;
+		s->receiver[in].waited += t - p->head;
+	}
+	sim_post(w, l->peer, tail + n->link.latency[l->wire],
+		SIM_KEY(PHASE_TOKEN, l->peer_port), (uint16_t)channel,
+		charge(n, p, channel));
+	q->head = p->next;
+	q->busy_until = tail;
+	if (--s->count[channel][bit])
+		sim_post(w, s->id, tail,
+			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
+			(uint16_t)(channel << 8 | bit), 0);
+}
+
+/* Leaves a copy of a line broadcast in the reception FIFO. */
+static void deposit(struct net *n, struct sim_worker *w, struct net_site *s,
+	const struct packet *p, uint32_t in, sim_time t, sim_time tail)
+{
+	uint32_t fifo = net_reception_of(p, in);
+	packet_id id = packet_take(n->pool, w->id);
+	struct packet *c = &n->packets[id];
+
+	*c = *p;
+	c->flags |= PACKET_COPY;
+	c->dst = s->id;
+	n->tally[w->id].copies++;
+	n->tally[w->id].delivered++;
+	if (!n->client->is_sink)
+		s->reception[fifo].chunks -= p->chunks;
+	n->client->on_packet(n, w, s->id, fifo, id, t, tail);
+}
+
+static inline uint64_t receiver_bits(uint32_t bit)
+{
+	return (BIT(NET_QUEUES) - 1) << (bit - bit % NET_QUEUES);
+}
+
+static void grant_head(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t port, uint32_t request, uint32_t bit, sim_time t)
+{
+	uint32_t channel = source_of[request];
+	packet_id id = s->queue[channel][bit].head;
+	struct packet *p = &n->packets[id];
+	sim_time tail = t + n->link.ser[p->chunks];
+
+	heads_hide(n, s, channel, bit, p);
+	if (__builtin_expect(p->flags & PACKET_DEPOSIT, 0))
+		deposit(n, w, s, p, bit / NET_QUEUES, t, tail);
+	leave_queue(n, w, s, channel, bit, t, tail);
+	depart(n, w, s, port, target_of[request], id, t);
+	if (__builtin_expect(s->held_any >> channel & 1, 0))
+		heads_retry(n, s, channel, receiver_bits(bit));
+}
+
+static void leave_injection(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t fifo, sim_time tail)
+{
+	struct net_inject *f = &s->inject[fifo];
+	const struct packet *p = &n->packets[f->head];
+
+	f->head = p->next;
+	f->n--;
+	f->busy_until = tail;
+	sim_post(w, s->id, tail, SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo),
+		p->chunks, 0);
+}
+
+static void grant_injection(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t port, uint32_t request, uint32_t fifo,
+	sim_time t)
+{
+	packet_id id = s->inject[fifo].head;
+	const struct packet *p = &n->packets[id];
+
+	heads_hide_injection(n, s, fifo, p);
+	leave_injection(n, w, s, fifo, t + n->link.ser[p->chunks]);
+	depart(n, w, s, port, injection_target[request], id, t);
+}
+
+/* --- who gets a sender --- */
+
+/* Of small packets, those that the few tokens left are enough for. */
+static uint64_t fitting(const struct net *n, const struct net_site *s,
+	uint32_t channel, uint64_t m, int tokens)
+{
+	uint64_t fit = 0;
+
+	for (; m; m &= m - 1) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(m);
+		packet_id id = s->queue[channel][bit].head;
+
+		if (n->packets[id].chunks <= tokens)
+			fit |= BIT(bit);
+	}
+	return fit;
+}
+
+/* Dynamic heads whose escape is this port, and none of whose ways has
+ * dynamic tokens for a full packet. */
+static uint64_t starved(const struct net_site *s, uint64_t m, uint32_t port,
+	const uint16_t *ask, const uint8_t *escape)
+{
+	uint64_t out = 0;
+
+	for (; m; m &= m - 1) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(m);
+
+		if (escape[bit] == port && !(ask[bit] & s->roomy))
+			out |= BIT(bit);
+	}
+	return out;
+}
+
+/* Heads that the sender could put on its dynamic channel. */
+static inline uint64_t to_dynamic(const struct net *n,
+	const struct net_site *s, uint32_t port, uint32_t request)
+{
+	uint64_t m = s->requests[port].head[request];
+	int tokens = s->sender[port].tokens[CHANNEL_DYNAMIC];
+
+	if (tokens >= n->full || !m)
+		return m;
+	return tokens > 0 ? fitting(n, s, source_of[request], m, tokens) : 0;
+}
+
+/* Heads that it could move along a ring: straight on, or into it. */
+static inline uint64_t to_ring(const struct net *n, const struct net_site *s,
+	uint32_t port, uint32_t request)
+{
+	uint64_t m = s->requests[port].head[request];
+	int tokens = s->sender[port].tokens[target_of[request]];
+
+	if (tokens >= n->entry)
+		return m;
+	/* straight on: from the receiver opposite */
+	return tokens >= n->full ? m & receiver_bits((port ^ 1) * NET_QUEUES)
+				 : 0;
+}
+
+/* Dynamic heads that may leave for the escape channel. */
+static inline uint64_t to_escape(
+	const struct net *n, const struct net_site *s, uint32_t port)
+{
+	const struct net_requests *r = &s->requests[port];
+	uint64_t m = r->head[REQ_ESCAPE];
+
+	if (s->sender[port].tokens[CHANNEL_DETERMINISTIC] < n->entry ||
+		!n->route->has_escape)
+		return 0;
+	if (!(s->roomy >> port & 1))
+		m |= r->head[REQ_DYNAMIC];
+	return m ? starved(s, m, port, s->ask[CHANNEL_DYNAMIC], s->escape) : 0;
+}
+
+static struct winner pick_transit(
+	const struct net *n, struct net_site *s, uint32_t port)
+{
+	uint64_t dynamic = to_dynamic(n, s, port, REQ_DYNAMIC);
+	uint64_t back = to_dynamic(n, s, port, REQ_RETURN);
+	uint64_t ring = to_ring(n, s, port, REQ_DETERMINISTIC);
+	uint64_t escape = to_escape(n, s, port);
+	uint64_t zero = dynamic | escape, one = back | ring;
+	struct winner w = { .rank = RANK_USER };
+	uint32_t bit;
+
+	if (!(zero | one))
+		return nobody;
+	bit = choose(s, zero | one, NET_BITS);
+	w.bit = (uint8_t)bit;
+	if ((zero >> bit & 1) && (!(one >> bit & 1) || (s->lfsr & 2)))
+		w.request = dynamic >> bit & 1 ? REQ_DYNAMIC : REQ_ESCAPE;
+	else
+		w.request = back >> bit & 1 ? REQ_RETURN : REQ_DETERMINISTIC;
+	return w;
+}
+
+static uint32_t fitting_fifos(const struct net *n, const struct net_site *s,
+	uint32_t m, int tokens)
+{
+	uint32_t fit = 0;
+
+	for (; m; m &= m - 1) {
+		uint32_t f = (uint32_t)__builtin_ctz(m);
+
+		if (n->packets[s->inject[f].head].chunks <= tokens)
+			fit |= 1u << f;
+	}
+	return fit;
+}
+
+static uint32_t inject_dynamic(
+	const struct net *n, const struct net_site *s, uint32_t port)
+{
+	uint32_t m = s->requests[port].inject[INJ_DYNAMIC];
+	int tokens = s->sender[port].tokens[CHANNEL_DYNAMIC];
+
+	if (tokens >= n->full || !m)
+		return m;
+	return tokens > 0 ? fitting_fifos(n, s, m, tokens) : 0;
+}
+
+static uint32_t inject_escape(
+	const struct net *n, const struct net_site *s, uint32_t port)
+{
+	const struct net_requests *r = &s->requests[port];
+	uint32_t m = r->inject[INJ_ESCAPE];
+
+	if (s->sender[port].tokens[CHANNEL_DETERMINISTIC] < n->entry ||
+		!n->route->has_escape)
+		return 0;
+	if (!(s->roomy >> port & 1))
+		m |= r->inject[INJ_DYNAMIC];
+	return (uint32_t)starved(s, m, port, s->inject_ask, s->inject_escape);
+}
+
+static uint32_t inject_ring(const struct net *n, const struct net_site *s,
+	uint32_t port, uint32_t request)
+{
+	int tokens = s->sender[port].tokens[injection_target[request]];
+
+	return tokens >= n->entry ? s->requests[port].inject[request] : 0;
+}
+
+static struct winner pick_injection(
+	const struct net *n, struct net_site *s, uint32_t port)
+{
+	uint32_t dynamic = inject_dynamic(n, s, port);
+	uint32_t ring = inject_ring(n, s, port, INJ_DETERMINISTIC);
+	uint32_t escape = inject_escape(n, s, port);
+	struct winner w = { .rank = RANK_USER + 1, .is_injection = true };
+
+	if (!(dynamic | ring | escape))
+		return nobody;
+	w.bit = (uint8_t)choose(s, dynamic | ring | escape, N_FIFOS);
+	w.request = dynamic >> w.bit & 1 ? INJ_DYNAMIC
+		: ring >> w.bit & 1	 ? INJ_DETERMINISTIC
+					 : INJ_ESCAPE;
+	return w;
+}
+
+static inline bool injection_is_due(
+	const struct net *n, const struct net_site *s, uint32_t port)
+{
+	return n->params.transit &&
+		s->requests[port].streak >= n->params.transit;
+}
+
+/* High priority and system: a channel each, transit and injection. */
+static struct winner pick_class(const struct net *n, struct net_site *s,
+	uint32_t port, uint32_t request, uint32_t injection, uint8_t rank)
+{
+	uint64_t m = to_ring(n, s, port, request);
+	uint32_t i = inject_ring(n, s, port, injection);
+	bool due = injection_is_due(n, s, port);
+
+	if (m && !(i && due))
+		return (struct winner){
+			.rank = rank,
+			.request = (uint8_t)request,
+			.bit = (uint8_t)choose(s, m, NET_BITS),
+		};
+	if (i)
+		return (struct winner){
+			.rank = (uint8_t)(due ? rank : rank + 1),
+			.is_injection = true,
+			.request = (uint8_t)injection,
+			.bit = (uint8_t)choose(s, i, N_FIFOS),
+		};
+	return nobody;
+}
+
+static struct winner pick_user(
+	const struct net *n, struct net_site *s, uint32_t port)
+{
+	struct winner w;
+
+	if (injection_is_due(n, s, port)) {
+		w = pick_injection(n, s, port);
+		if (w.rank != NO_WINNER) {
+			w.rank = RANK_USER;
+			return w;
+		}
+	}
+	w = pick_transit(n, s, port);
+	return w.rank != NO_WINNER ? w : pick_injection(n, s, port);
+}
+
+/* Where other requests than dynamic ones are made. */
+static struct winner pick_rare(
+	const struct net *n, struct net_site *s, uint32_t port)
+{
+	const struct net_requests *r = &s->requests[port];
+	struct winner w = nobody;
+
+	if (__builtin_expect(r->head[REQ_SYSTEM] || r->inject[INJ_SYSTEM], 0))
+		w = pick_class(n, s, port, REQ_SYSTEM, INJ_SYSTEM,
+			RANK_SYSTEM);
+	if (__builtin_expect(r->head[REQ_HIGH] || r->inject[INJ_HIGH], 0) &&
+		w.rank == NO_WINNER)
+		w = pick_class(n, s, port, REQ_HIGH, INJ_HIGH, RANK_HIGH);
+	return w.rank != NO_WINNER ? w : pick_user(n, s, port);
+}
+
+static inline struct winner pick(
+	const struct net *n, struct net_site *s, uint32_t port)
+{
+	const struct net_requests *r = &s->requests[port];
+
+	if (r->n_rare || n->params.transit || !(s->roomy >> port & 1))
+		return pick_rare(n, s, port);
+	if (r->head[REQ_DYNAMIC])
+		return (struct winner){
+			.rank = RANK_USER,
+			.request = REQ_DYNAMIC,
+			.bit = (uint8_t)choose(
+				s, r->head[REQ_DYNAMIC], NET_BITS),
+		};
+	if (r->inject[INJ_DYNAMIC])
+		return (struct winner){
+			.rank = RANK_USER + 1,
+			.is_injection = true,
+			.request = INJ_DYNAMIC,
+			.bit = (uint8_t)choose(
+				s, r->inject[INJ_DYNAMIC], N_FIFOS),
+		};
+	return nobody;
+}
+
+/* Of the free senders, the one an adaptive winner likes best. */
+static uint32_t best_port(struct net_site *s, const struct winner *w,
+	uint32_t port, uint32_t todo)
+{
+	uint32_t alike = 0, m;
+	int most = 0;
+
+	if (w->request > (w->is_injection ? INJ_DYNAMIC : REQ_RETURN))
+		return port;
+	m = todo &
+		(w->is_injection ? s->inject_ask[w->bit]
+				 : s->ask[source_of[w->request]][w->bit]);
+	if (!(m & (m - 1)))
+		return port;
+	for (; m; m &= m - 1) {
+		uint32_t o = (uint32_t)__builtin_ctz(m);
+		int tokens = s->sender[o].tokens[CHANNEL_DYNAMIC];
+
+		if (tokens > most)
+			alike = 0;
+		if (tokens >= most) {
+			most = tokens;
+			alike |= 1u << o;
+		}
+	}
+	return choose(s, alike, NET_PORTS);
+}
+
+static inline void grant(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t port, const struct winner *who, sim_time t)
+{
+	struct net_requests *r = &s->requests[port];
+
+	if (who->is_injection) {
+		r->streak = 0;
+		grant_injection(n, w, s, port, who->request, who->bit, t);
+	} else {
+		r->streak = (uint16_t)(r->streak + (r->streak < UINT16_MAX));
+		grant_head(n, w, s, port, who->request, who->bit, t);
+	}
+}
+
+/* Of ports that are wanted and have no event on its way, those that are
+ * idle; the others get one. */
+static inline uint32_t idle(
+	struct sim_worker *w, struct net_site *s, uint32_t ports, sim_time t)
+{
+	uint32_t m = ports;
+
+	for (; m; m &= m - 1) {
+		uint32_t o = (uint32_t)__builtin_ctz(m);
+
+		if (__builtin_expect(s->sender[o].free_at <= t, 1))
+			continue;
+		ports &= ~(1u << o);
+		s->timed |= 1u << o;
+		sim_post(w, s->id, s->sender[o].free_at,
+			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + o), 0, 0);
+	}
+	return ports;
+}
+
+void arbitrate_senders(
+	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
+{
+	uint32_t todo = 0;
+
+	for (;;) {
+		uint32_t o, best, roomy = s->roomy;
+		struct winner who, other;
+
+		if (s->dirty) {
+			todo |= idle(w, s, s->dirty & ~todo, t);
+			s->dirty = 0;
+		}
+		if (!todo)
+			return;
+		o = choose(s, todo, NET_PORTS);
+		who = pick(n, s, o);
+		if (who.rank == NO_WINNER) {
+			todo &= ~(1u << o);
+			continue;
+		}
+		best = o;
+		if (todo & (todo - 1)) {
+			best = best_port(s, &who, o, todo);
+			other = best != o ? pick(n, s, best) : nobody;
+			if (other.rank < who.rank)
+				who = other;
+		}
+		grant(n, w, s, best, &who, t);
+		todo &= ~(1u << best);
+		if (roomy & ~s->roomy) /* some may have to escape now */
+			s->dirty |= s->wanted & ~s->timed;
+	}
+}
+
+void arbitrate_check(struct net *n, struct net_site *s, sim_time t)
+{
+	uint32_t o, lfsr = s->lfsr;
+
+	for (o = 0; o < n->n_ports; o++) {
+		if (s->sender[o].peer == NO_ROUTER || s->sender[o].free_at > t)
+			continue;
+		if (pick(n, s, o).rank != NO_WINNER)
+			BUG("site %u at %lld ps: port %u is free and a packet "
+			    "waits for it",
+				s->id, (long long)t, o);
+	}
+	s->lfsr = lfsr;
+}
+
+/* --- reception --- */
+
+/* Whether a reception FIFO can take a packet now; sees to it that somebody
+ * asks again if it is only busy. */
+static bool may_receive(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t fifo, const struct packet *p, sim_time t)
+{
+	const struct net_reception *f = &s->reception[fifo];
+
+	if (!n->client->is_sink && f->chunks < p->chunks)
+		return false;
+	if (f->free_at <= t)
+		return true;
+	if (!(s->rx_timed >> fifo & 1)) {
+		s->rx_timed |= (uint16_t)(1u << fifo);
+		sim_post(w, s->id, f->free_at,
+			SIM_KEY(PHASE_ENGINE, ENGINE_RECEPTION + fifo), 0, 0);
+	}
+	return false;
+}
+
+static void receive(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	s->reception[fifo].free_at = tail;
+	if (!n->client->is_sink)
+		s->reception[fifo].chunks -= n->packets[id].chunks;
+	n->tally[w->id].delivered++;
+	n->client->on_packet(n, w, s->id, fifo, id, t, tail);
+}
+
+static void receive_heads(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t channel, sim_time t)
+{
+	uint64_t m = s->local[channel];
+
+	while (m) {
+		uint32_t bit = choose(s, m, NET_BITS);
+		packet_id id = s->queue[channel][bit].head;
+		struct packet *p = &n->packets[id];
+		uint32_t fifo = net_reception_of(p, bit / NET_QUEUES);
+		sim_time tail = t + n->link.ser[p->chunks];
+		bool is_ordered = p->kind != PACKET_DYNAMIC;
+
+		m &= ~BIT(bit);
+		if (!may_receive(n, w, s, fifo, p, t))
+			continue;
+		s->local[channel] &= ~BIT(bit);
+		leave_queue(n, w, s, channel, bit, t, tail);
+		receive(n, w, s, fifo, id, t, tail);
+		if (is_ordered && s->held_any >> channel & 1)
+			heads_retry(n, s, channel, receiver_bits(bit));
+	}
+}
+
+/* Local transfers: from an injection FIFO straight to reception. */
+static void receive_injected(struct net *n, struct sim_worker *w,
+	struct net_site *s, sim_time t)
+{
+	uint32_t m = s->local_inject;
+
+	for (; m; m &= m - 1) {
+		uint32_t fifo = (uint32_t)__builtin_ctz(m);
+		packet_id id = s->inject[fifo].head;
+		const struct packet *p = &n->packets[id];
+		uint32_t to = fifo >= FIFO_LOCAL ? fifo : FIFO_LOCAL;
+		sim_time tail = t + n->link.ser[p->chunks];
+
+		if (!may_receive(n, w, s, to, p, t))
+			continue;
+		s->local_inject &= (uint16_t)~(1u << fifo);
+		leave_injection(n, w, s, fifo, tail);
+		receive(n, w, s, to, id, t, tail);
+	}
+}
+
+void arbitrate_reception(
+	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
+{
+	uint32_t channel;
+
+	/* Held heads may be let loose while others are received. */
+	while (s->rx_dirty) {
+		s->rx_dirty = 0;
+		for (channel = N_CHANNELS; channel--;)
+			if (s->local[channel])
+				receive_heads(n, w, s, channel, t);
+		if (s->local_inject)
+			receive_injected(n, w, s, t);
+	}
+}

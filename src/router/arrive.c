@@ -1,0 +1,198 @@
+/*
+ * What comes to a router: packets from its wires and from its injection
+ * FIFOs, tokens, and the time stamps that somebody waits for.
+ */
+#include "router/heads.h"
+
+/* Of empty queues, one that nothing is still leaving; best is the first. */
+static uint32_t quietest(const struct net *n, const uint16_t *count,
+	const struct net_queue *q, uint32_t best, sim_time t)
+{
+	uint32_t i;
+
+	for (i = best; i < n->n_queues; i++)
+		if (!count[i] && q[i].busy_until <= t)
+			return i;
+	return best;
+}
+
+/* The queue with the fewest packets waiting. */
+static inline uint32_t shortest(const struct net *n, const struct net_site *s,
+	uint32_t channel, uint32_t in, sim_time t)
+{
+	const uint16_t *count = &s->count[channel][in * NET_QUEUES];
+	const struct net_queue *q = &s->queue[channel][in * NET_QUEUES];
+	uint32_t best = 0, least = count[0], i;
+
+	for (i = 1; i < n->n_queues && least; i++) {
+		best = count[i] < least ? i : best;
+		least = count[i] < least ? count[i] : least;
+	}
+	if (!least && q[best].busy_until > t)
+		best = quietest(n, count, q, best, t);
+	return in * NET_QUEUES + best;
+}
+
+static void on_arrival(struct net *n, struct sim_worker *w, struct net_site *s,
+	sim_time t, const struct sim_event *e)
+{
+	uint32_t in = sim_number(e), channel = sim_aux(e), bit;
+	packet_id id = e->data;
+	struct packet *p = &n->packets[id];
+	struct net_queue *q;
+
+	p->head = t;
+	p->next = NO_PACKET;
+	link_owe(&s->sender[in], &n->link, t);
+	n->arrive(n->route, p, in);
+	bit = shortest(n, s, channel, in, t);
+	q = &s->queue[channel][bit];
+	if (s->count[channel][bit]++) {
+		n->packets[q->tail].next = id;
+		q->tail = id;
+		return;
+	}
+	q->head = q->tail = id;
+	if (q->busy_until <= t)
+		heads_show(n, s, channel, bit);
+	else
+		sim_post(w, s->id, q->busy_until,
+			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
+			(uint16_t)(channel << 8 | bit), 0);
+}
+
+static inline void on_token(
+	struct net *n, struct net_site *s, const struct sim_event *e)
+{
+	uint32_t port = sim_number(e), channel = sim_aux(e);
+	struct link_sender *l = &s->sender[port];
+
+	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)e->data);
+	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
+		s->roomy |= 1u << port;
+	s->dirty |= s->wanted & ~s->timed & 1u << port;
+}
+
+void net_inject(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, packet_id id, sim_time t)
+{
+	struct net_site *s = &n->sites[site];
+	struct net_inject *f = &s->inject[fifo];
+	struct packet *p = &n->packets[id];
+
+	p->chunks = link_chunks(&n->link, p->bytes);
+	BUG_IF(f->chunks < p->chunks);
+	n->tally[w->id].injected++;
+	n->route->ops->start(n->route, p);
+	p->next = NO_PACKET;
+	p->hops = 0;
+	p->head = t;
+	f->chunks = (uint16_t)(f->chunks - p->chunks);
+	if (f->n++) {
+		n->packets[f->tail].next = id;
+		f->tail = id;
+		return;
+	}
+	f->head = f->tail = id;
+	if (f->busy_until <= t)
+		heads_show_injection(n, s, fifo, p);
+}
+
+/* The tail of an injection FIFO's packet has left it. */
+static void on_injected(struct net *n, struct sim_worker *w,
+	struct net_site *s, sim_time t, const struct sim_event *e)
+{
+	uint32_t fifo = sim_number(e) - ENGINE_INJECTED;
+	struct net_inject *f = &s->inject[fifo];
+
+	f->chunks = (uint16_t)(f->chunks + sim_aux(e));
+	if (f->n)
+		heads_show_injection(n, s, fifo, &n->packets[f->head]);
+	if (f->chunks >= n->full)
+		n->client->on_room(n, w, s->id, fifo, t);
+}
+
+void net_release(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, uint32_t chunks)
+{
+	struct net_site *s = &n->sites[site];
+	uint32_t channel;
+
+	(void)w;
+	s->reception[fifo].chunks += (int32_t)chunks;
+	s->rx_dirty = 1;
+	for (channel = 0; channel < N_CHANNELS; channel++)
+		if (s->held_any >> channel & 1)
+			heads_retry(n, s, channel, ~UINT64_C(0));
+}
+
+static inline void on_engine(struct net *n, struct sim_worker *w,
+	struct net_site *s, sim_time t, const struct sim_event *e)
+{
+	uint32_t number = sim_number(e);
+
+	if (number < ENGINE_QUEUE) {
+		s->timed &= ~(1u << number);
+		s->dirty |= s->wanted & 1u << number;
+	} else if (number < ENGINE_INJECTED) {
+		heads_show(n, s, sim_aux(e) >> 8, sim_aux(e) & 0xff);
+	} else if (number < ENGINE_RECEPTION) {
+		on_injected(n, w, s, t, e);
+	} else if (number < ENGINE_CLIENT) {
+		number -= ENGINE_RECEPTION;
+		s->rx_timed &= (uint16_t)~(1u << number);
+		s->rx_dirty = 1;
+	} else {
+		n->client->on_event(n, w, s->id, t, e);
+	}
+}
+
+void net_visit(struct sim_worker *w, site_id site)
+{
+	struct net *n = w->model;
+	struct net_site *s = &n->sites[site];
+	const struct sim_event *next;
+	sim_time t;
+
+	while ((next = sim_next(w, &t))) {
+		struct sim_event e = *next; /* posts may move the batch */
+		unsigned phase = sim_phase(&e);
+
+		if (phase == PHASE_ARRIVAL)
+			on_arrival(n, w, s, t, &e);
+		else if (phase == PHASE_TOKEN)
+			on_token(n, s, &e);
+		else if (phase == PHASE_ENGINE)
+			on_engine(n, w, s, t, &e);
+		else
+			n->client->on_event(n, w, site, t, &e);
+		if (sim_more(w, &e))
+			continue;
+		if (s->rx_dirty)
+			arbitrate_reception(n, w, s, t);
+		if (s->dirty)
+			arbitrate_senders(n, w, s, t);
+#ifdef WEFT_CHECK
+		arbitrate_check(n, s, t);
+#endif
+	}
+}
+
+void net_prefetch(const struct sim_worker *w, const struct sim_event *e)
+{
+	const struct net *n = w->model;
+	const struct net_site *s = &n->sites[e->site];
+	uint32_t port = sim_number(e) & 15;
+
+	__builtin_prefetch(s);
+	__builtin_prefetch(&s->sender[port]);
+	if (sim_phase(e) == PHASE_ARRIVAL) {
+		uint32_t channel = sim_aux(e);
+
+		__builtin_prefetch(&n->packets[e->data]);
+		__builtin_prefetch(&s->queue[channel][port * NET_QUEUES]);
+		__builtin_prefetch(&s->count[channel][port * NET_QUEUES]);
+	} else if (sim_phase(e) == PHASE_ENGINE) {
+		__builtin_prefetch(&s->requests[port]);
+	}
+}

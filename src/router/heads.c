@@ -1,0 +1,121 @@
+#include "router/heads.h"
+
+/*
+ * An older packet in another queue of this receiver's channel wants the same
+ * way: first come, first served keeps deterministic packets in order.
+ */
+static bool has_elder(const struct net *n, const struct net_site *s,
+	uint32_t channel, uint32_t bit, const struct packet *p)
+{
+	uint32_t first = bit - bit % NET_QUEUES, i, k;
+
+	for (i = first; i < first + NET_QUEUES; i++) {
+		packet_id id = s->queue[channel][i].head;
+
+		if (i == bit)
+			continue;
+		for (k = s->count[channel][i]; k--; id = n->packets[id].next) {
+			const struct packet *o = &n->packets[id];
+
+			if (o->kind != PACKET_DYNAMIC && o->head < p->head &&
+				o->escape == p->escape)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A line broadcast also needs room for the copy that it leaves here. */
+static bool must_hold(const struct net *n, const struct net_site *s,
+	uint32_t channel, uint32_t bit, const struct packet *p)
+{
+	uint32_t fifo = net_reception_of(p, bit / NET_QUEUES);
+
+	if (has_elder(n, s, channel, bit, p))
+		return true;
+	return p->flags & PACKET_DEPOSIT && !n->client->is_sink &&
+		s->reception[fifo].chunks < p->chunks;
+}
+
+static void show_ordered(const struct net *n, struct net_site *s,
+	uint32_t channel, uint32_t bit, const struct packet *p)
+{
+	if (must_hold(n, s, channel, bit, p)) {
+		s->held[channel] |= BIT(bit);
+		s->held_any |= (uint8_t)(1u << channel);
+	} else if (heads_arrived(p)) {
+		s->local[channel] |= BIT(bit);
+		s->rx_dirty = 1;
+	} else {
+		heads_ask(s, 1u << p->escape, REQ_DETERMINISTIC + channel - 1,
+			BIT(bit));
+	}
+}
+
+void heads_show(
+	struct net *n, struct net_site *s, uint32_t channel, uint32_t bit)
+{
+	const struct packet *p = &n->packets[s->queue[channel][bit].head];
+
+	if (p->kind != PACKET_DYNAMIC) {
+		show_ordered(n, s, channel, bit, p);
+	} else if (heads_arrived(p)) {
+		s->local[channel] |= BIT(bit);
+		s->rx_dirty = 1;
+	} else if (channel == CHANNEL_DYNAMIC) {
+		s->ask[CHANNEL_DYNAMIC][bit] = p->ask;
+		s->escape[bit] = p->escape;
+		heads_ask(s, p->ask, REQ_DYNAMIC, BIT(bit));
+		if (!(p->ask >> p->escape & 1) && n->route->has_escape)
+			heads_ask(s, 1u << p->escape, REQ_ESCAPE, BIT(bit));
+	} else {
+		s->ask[CHANNEL_DETERMINISTIC][bit] = p->ask;
+		heads_ask(s, 1u << p->escape, REQ_DETERMINISTIC, BIT(bit));
+		if (!(p->flags & PACKET_STAY))
+			heads_ask(s, p->ask, REQ_RETURN, BIT(bit));
+	}
+}
+
+void heads_retry(
+	struct net *n, struct net_site *s, uint32_t channel, uint64_t bits)
+{
+	uint64_t m = s->held[channel] & bits;
+
+	s->held[channel] &= ~m;
+	for (; m; m &= m - 1)
+		heads_show(n, s, channel, (uint32_t)__builtin_ctzll(m));
+	if (!s->held[channel])
+		s->held_any &= (uint8_t)~(1u << channel);
+}
+
+static inline void ask_injection(
+	struct net_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
+{
+	s->dirty |= ports & ~s->timed;
+	s->wanted |= ports;
+	for (; ports; ports &= ports - 1) {
+		struct net_requests *r = &s->requests[__builtin_ctz(ports)];
+
+		r->inject[request] |= (uint16_t)(1u << fifo);
+		r->n++;
+		if (request != INJ_DYNAMIC)
+			r->n_rare++;
+	}
+}
+
+void heads_show_injection(struct net *n, struct net_site *s, uint32_t fifo,
+	const struct packet *p)
+{
+	if (heads_arrived(p)) {
+		s->local_inject |= (uint16_t)(1u << fifo);
+		s->rx_dirty = 1;
+	} else if (p->kind != PACKET_DYNAMIC) {
+		ask_injection(s, 1u << p->escape, heads_injection(p), fifo);
+	} else {
+		s->inject_ask[fifo] = p->ask;
+		s->inject_escape[fifo] = p->escape;
+		ask_injection(s, p->ask, INJ_DYNAMIC, fifo);
+		if (!(p->ask >> p->escape & 1) && n->route->has_escape)
+			ask_injection(s, 1u << p->escape, INJ_ESCAPE, fifo);
+	}
+}

@@ -1,0 +1,115 @@
+/*
+ * How the heads of queues and injection FIFOs ask for senders, and stop
+ * asking.  Shared by arrivals (arrive.c) and grants (arbitrate.c); private to
+ * the direct router.  n is the network, w the worker, s the site visited.
+ */
+#ifndef ROUTER_HEADS_H
+#define ROUTER_HEADS_H
+
+#include "router/net.h"
+
+#define BIT(i) (UINT64_C(1) << (i))
+
+static inline bool heads_arrived(const struct packet *p)
+{
+	return p->escape == PACKET_NO_PORT;
+}
+
+static inline void heads_ask(
+	struct net_site *s, uint32_t ports, uint32_t request, uint64_t bit)
+{
+	s->dirty |= ports & ~s->timed;
+	s->wanted |= ports;
+	for (; ports; ports &= ports - 1) {
+		struct net_requests *r = &s->requests[__builtin_ctz(ports)];
+
+		r->head[request] |= bit;
+		r->n++;
+		if (request != REQ_DYNAMIC)
+			r->n_rare++;
+	}
+}
+
+static inline void heads_unask(
+	struct net_site *s, uint32_t ports, uint32_t request, uint64_t bit)
+{
+	for (; ports; ports &= ports - 1) {
+		struct net_requests *r = &s->requests[__builtin_ctz(ports)];
+
+		r->head[request] &= ~bit;
+		if (request != REQ_DYNAMIC)
+			r->n_rare--;
+		if (!--r->n)
+			s->wanted &= ~(ports & -ports);
+	}
+}
+
+/* A packet came to the head of a queue whose way out is free. */
+void heads_show(struct net *n, struct net_site *s, uint32_t channel,
+	uint32_t bit);
+/* Some heads of a channel that were held may have become the eldest. */
+void heads_retry(struct net *n, struct net_site *s, uint32_t channel,
+	uint64_t bits);
+/* An injection FIFO's head begins to ask. */
+void heads_show_injection(struct net *n, struct net_site *s, uint32_t fifo,
+	const struct packet *p);
+
+static inline void heads_unask_injection(
+	struct net_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
+{
+	for (; ports; ports &= ports - 1) {
+		struct net_requests *r = &s->requests[__builtin_ctz(ports)];
+
+		r->inject[request] &= (uint16_t)~(1u << fifo);
+		if (request != INJ_DYNAMIC)
+			r->n_rare--;
+		if (!--r->n)
+			s->wanted &= ~(ports & -ports);
+	}
+}
+
+/* Of a packet that is not adaptive. */
+static inline uint32_t heads_injection(const struct packet *p)
+{
+	return INJ_DETERMINISTIC + p->kind - PACKET_DETERMINISTIC;
+}
+
+static inline void heads_hide_injection(struct net *n, struct net_site *s,
+	uint32_t fifo, const struct packet *p)
+{
+	if (p->kind != PACKET_DYNAMIC) {
+		heads_unask_injection(
+			s, 1u << p->escape, heads_injection(p), fifo);
+		return;
+	}
+	heads_unask_injection(s, p->ask, INJ_DYNAMIC, fifo);
+	if (!(p->ask >> p->escape & 1) && n->route->has_escape)
+		heads_unask_injection(s, 1u << p->escape, INJ_ESCAPE, fifo);
+}
+
+static inline void heads_hide(struct net *n, struct net_site *s,
+	uint32_t channel, uint32_t bit, const struct packet *p)
+{
+	if (p->kind != PACKET_DYNAMIC) {
+		heads_unask(s, 1u << p->escape,
+			REQ_DETERMINISTIC + channel - 1, BIT(bit));
+	} else if (channel == CHANNEL_DYNAMIC) {
+		heads_unask(s, p->ask, REQ_DYNAMIC, BIT(bit));
+		if (!(p->ask >> p->escape & 1) && n->route->has_escape)
+			heads_unask(s, 1u << p->escape, REQ_ESCAPE, BIT(bit));
+	} else {
+		heads_unask(s, 1u << p->escape, REQ_DETERMINISTIC, BIT(bit));
+		if (!(p->flags & PACKET_STAY))
+			heads_unask(s, p->ask, REQ_RETURN, BIT(bit));
+	}
+}
+
+/* Once per instant that made anything dirty. */
+void arbitrate_senders(
+	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t);
+void arbitrate_reception(
+	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t);
+/* A BUG where a free link has a packet that it could carry. */
+void arbitrate_check(struct net *n, struct net_site *s, sim_time t);
+
+#endif
