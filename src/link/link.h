@@ -20,7 +20,7 @@
 enum {
 	LINK_MAX_CHUNKS = 255, /* of one packet, header included */
 	LINK_CHANNELS = 4,
-	LINK_COUNTERS = 4,
+	LINK_RETURNS = 7,
 };
 
 struct link_params {
@@ -63,10 +63,49 @@ struct link_sender {
 	router_id peer;
 	uint8_t peer_port;
 	uint8_t wire; /* an enum wire_class */
-	uint64_t count[LINK_COUNTERS]; /* wire bytes by group of channels */
+	uint8_t is_far; /* the peer belongs to another worker */
+	uint8_t is_starving; /* somebody waits for its tokens */
+	uint64_t count[LINK_CHANNELS]; /* wire bytes by channel */
 };
 
 _Static_assert(sizeof(struct link_sender) == 64, "one cache line");
+
+/*
+ * Tokens on their way back to a sender: time stamps that are looked at when
+ * tokens are needed, in place of events.  Unordered, since packets of
+ * different sizes leave a buffer in their own time.
+ */
+struct link_returns {
+	uint64_t n;
+	uint64_t stamp[LINK_RETURNS]; /* time << 16 | channel << 12 | chunks */
+};
+
+_Static_assert(sizeof(struct link_returns) == 64, "one cache line");
+
+static inline uint64_t link_stamp(
+	sim_time t, uint32_t channel, uint32_t chunks)
+{
+	return (uint64_t)t << 16 | channel << 12 | chunks;
+}
+
+/* Takes in the tokens that have come by t. */
+static inline void link_collect(
+	struct link_sender *l, struct link_returns *r, sim_time t)
+{
+	uint64_t due = (uint64_t)(t + 1) << 16;
+	uint32_t i, kept = 0, n = (uint32_t)r->n;
+
+	for (i = 0; i < n; i++) {
+		uint64_t x = r->stamp[i];
+
+		if (x < due)
+			l->tokens[x >> 12 & 3] = (int16_t)(
+				l->tokens[x >> 12 & 3] + (int)(x & 0xfff));
+		else
+			r->stamp[kept++] = x;
+	}
+	r->n = kept;
+}
 
 /* A data packet came in at this port: its acknowledgement is owed. */
 static inline void link_owe(

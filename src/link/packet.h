@@ -48,7 +48,7 @@ struct packet {
 	uint8_t flags;
 	uint8_t zone; /* which set of zone masks it obeys */
 	uint8_t chunks; /* header and payload, in units of tokens */
-	uint8_t hops;
+	uint8_t unused;
 	uint16_t bytes; /* of payload */
 	uint16_t tag; /* its sender's */
 	uint64_t load; /* its sender's: where its bytes are; 0 if none */

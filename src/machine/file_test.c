@@ -260,7 +260,6 @@ static void a_wrong_type_is_refused(void **state)
 
 	(void)state;
 	says("- 1\n", "m.yaml:1:1: a machine file is a map of sections");
-	says("hello\n", "m.yaml:1:1: a machine file is a map of sections");
 	says(HEAD "link: 5\n", "m.yaml:3:7: link wants a map of keys");
 	says(HEAD "link:\n", "m.yaml:3:6: link wants a map of keys");
 	says(HEAD "link: {}\n", "m.yaml:3:7: link is empty");
@@ -272,7 +271,6 @@ static void a_wrong_type_is_refused(void **state)
 		"m.yaml:3:22: rate wants a single value");
 	says(HEAD "link: {rate: {source: x}}",
 		"m.yaml:3:14: link.rate has no value");
-	says(HEAD "link: {rate: {}}", "m.yaml:3:14: link.rate has no value");
 	says(HEAD "link: {rate: {value: 1 B/s, source: [x]}}",
 		"m.yaml:3:37: source wants a single value");
 	for (size_t i = 0; i < 3; i++)
@@ -363,16 +361,12 @@ static void nesting_has_a_limit(void **state)
 	char *text = mem_alloc(2 * N, 1);
 
 	(void)state;
-	says("[[[[[[[[[", "m.yaml:1:9: nested deeper than 8");
 	memset(text, '[', N);
 	bytes_say(text, N, "m.yaml:1:9: nested deeper than 8");
 	memset(text, '{', N);
 	bytes_say(text, N, "m.yaml:1:9: nested deeper than 8");
 	for (int i = 0; i < N; i++)
 		memcpy(text + 2 * i, "- ", 2);
-	bytes_say(text, 2 * N, "m.yaml:1:17: nested deeper than 8");
-	for (int i = 0; i < N; i++)
-		memcpy(text + 2 * i, "? ", 2);
 	bytes_say(text, 2 * N, "m.yaml:1:17: nested deeper than 8");
 	mem_free(text);
 }
@@ -508,9 +502,6 @@ static void a_circle_of_bases_is_refused(void **state)
 	write_file("a.yaml", HEAD "base: b\n");
 	write_file("b.yaml", HEAD "base: a\n");
 	file_says("a.yaml", "b.yaml:3:7",
-		"base upon base, more than 8 files; a circle?");
-	write_file("self.yaml", HEAD "base: self\n");
-	file_says("self.yaml", "self.yaml:3:7",
 		"base upon base, more than 8 files; a circle?");
 }
 

@@ -75,51 +75,74 @@ static inline uint32_t charge(
 }
 
 /* Sends a packet by a sender. */
-static inline void depart(struct net *n, struct sim_worker *w,
-	struct net_site *s, uint32_t port, uint32_t channel, packet_id id,
-	sim_time t)
+static inline __attribute__((always_inline)) void depart(struct net *n,
+	struct sim_worker *w, struct net_site *s, uint32_t port,
+	uint32_t channel, packet_id id, const struct packet *p, sim_time t)
 {
-	struct packet *p = &n->packets[id];
 	struct link_sender *l = &s->sender[port];
+	uint32_t chunks = p->chunks;
+	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
+	sim_time arrival = t + n->link.latency[l->wire];
 
-	l->tokens[channel] = (int16_t)(
-		l->tokens[channel] - (int)charge(n, p, channel));
+	l->tokens[channel] = (int16_t)(l->tokens[channel] -
+		(int)(channel == CHANNEL_DYNAMIC ? chunks
+						 : (uint32_t)n->full));
 	if (l->tokens[CHANNEL_DYNAMIC] < n->full)
 		s->roomy &= ~(1u << port);
-	link_take(l, &n->link, t, p->chunks);
-	l->count[n->count_group[channel]] += n->link.wire_bytes[p->chunks];
-	p->hops++;
-	n->tally[w->id].hops++;
-	sim_post(w, l->peer, t + n->link.latency[l->wire],
-		SIM_KEY(PHASE_ARRIVAL, l->peer_port), (uint16_t)channel, id);
-	if (s->wanted >> port & 1) {
+	link_take(l, &n->link, t, chunks);
+	l->count[channel] += n->link.wire_bytes[chunks];
+	if (__builtin_expect(l->is_far, 0))
+		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
+	else
+		sim_post_near(w, l->peer, arrival, key, (uint16_t)channel, id);
+	if (heads_any(&s->requests[port])) {
 		s->timed |= 1u << port;
-		sim_post(w, s->id, l->free_at,
+		sim_post_self(w, s->id, l->free_at,
 			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
+	} else {
+		s->wanted &= ~(1u << port);
 	}
 }
 
-/* The head of a queue is leaving: its tail will have left at tail. */
-static inline void leave_queue(struct net *n, struct sim_worker *w,
-	struct net_site *s, uint32_t channel, uint32_t bit, sim_time t,
+/* Gives a buffer's tokens back to the sender at the wire's other end. */
+static inline void give_back(struct net *n, struct sim_worker *w,
+	const struct link_sender *l, uint32_t channel, uint32_t chunks,
 	sim_time tail)
+{
+	sim_time t = tail + n->link.latency[l->wire];
+	struct net_site *far = &n->sites[l->peer];
+	struct link_returns *r = &far->returns[l->peer_port];
+
+	/*
+	 * Of another worker, or full, or awaited: an event.  Whether it is
+	 * awaited may depend on which of the two sites was visited first,
+	 * but then the stamp is later than either's window, and whoever
+	 * comes second sees what the first one did.
+	 */
+	if (__builtin_expect(l->is_far || r->n == LINK_RETURNS ||
+				far->sender[l->peer_port].is_starving,
+		    0))
+		sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
+			(uint16_t)channel, chunks);
+	else
+		r->stamp[r->n++] = link_stamp(t, channel, chunks);
+}
+
+/* The head of a queue is leaving: its tail will have left at tail. */
+static inline __attribute__((always_inline)) void leave_queue(struct net *n,
+	struct sim_worker *w, struct net_site *s, uint32_t channel,
+	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
 {
 	uint32_t in = bit / NET_QUEUES;
 	struct net_queue *q = &s->queue[channel][bit];
-	const struct packet *p = &n->packets[q->head];
-	const struct link_sender *l = &s->sender[in];
 
-	if (n->count_channels >> channel & 1) {
-		s->receiver[in].packets++;
-		s->receiver[in].waited += t - p->head;
-	}
-	sim_post(w, l->peer, tail + n->link.latency[l->wire],
-		SIM_KEY(PHASE_TOKEN, l->peer_port), (uint16_t)channel,
-		charge(n, p, channel));
+	s->receiver[in].packets[channel]++;
+	s->receiver[in].waited[channel] += t - p->head;
+	give_back(n, w, &s->sender[in], channel, charge(n, p, channel), tail);
 	q->head = p->next;
 	q->busy_until = tail;
 	if (--s->count[channel][bit])
-		sim_post(w, s->id, tail,
+		sim_post_self(w, s->id, tail,
 			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
 			(uint16_t)(channel << 8 | bit), 0);
 }
@@ -158,8 +181,8 @@ static void grant_head(struct net *n, struct sim_worker *w, struct net_site *s,
 	heads_hide(n, s, channel, bit, p);
 	if (__builtin_expect(p->flags & PACKET_DEPOSIT, 0))
 		deposit(n, w, s, p, bit / NET_QUEUES, t, tail);
-	leave_queue(n, w, s, channel, bit, t, tail);
-	depart(n, w, s, port, target_of[request], id, t);
+	leave_queue(n, w, s, channel, bit, p, t, tail);
+	depart(n, w, s, port, target_of[request], id, p, t);
 	if (__builtin_expect(s->held_any >> channel & 1, 0))
 		heads_retry(n, s, channel, receiver_bits(bit));
 }
@@ -173,8 +196,8 @@ static void leave_injection(struct net *n, struct sim_worker *w,
 	f->head = p->next;
 	f->n--;
 	f->busy_until = tail;
-	sim_post(w, s->id, tail, SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo),
-		p->chunks, 0);
+	sim_post_self(w, s->id, tail,
+		SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo), p->chunks, 0);
 }
 
 static void grant_injection(struct net *n, struct sim_worker *w,
@@ -186,10 +209,32 @@ static void grant_injection(struct net *n, struct sim_worker *w,
 
 	heads_hide_injection(n, s, fifo, p);
 	leave_injection(n, w, s, fifo, t + n->link.ser[p->chunks]);
-	depart(n, w, s, port, injection_target[request], id, t);
+	depart(n, w, s, port, injection_target[request], id, p, t);
 }
 
 /* --- who gets a sender --- */
+
+/* Takes in the tokens that have come back to a sender by t. */
+static inline void collect(
+	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+{
+	struct link_sender *l = &s->sender[port];
+
+	if (!s->returns[port].n)
+		return;
+	link_collect(l, &s->returns[port], t);
+	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
+		s->roomy |= 1u << port;
+}
+
+/* Who may escape depends on the tokens of all senders. */
+static void collect_all(const struct net *n, struct net_site *s, sim_time t)
+{
+	uint32_t p;
+
+	for (p = 0; p < n->n_ports; p++)
+		collect(n, s, p, t);
+}
 
 /* Of small packets, those that the few tokens left are enough for. */
 static uint64_t fitting(const struct net *n, const struct net_site *s,
@@ -397,13 +442,14 @@ static struct winner pick_user(
 	return w.rank != NO_WINNER ? w : pick_injection(n, s, port);
 }
 
-/* Where other requests than dynamic ones are made. */
+/* Where other requests than dynamic ones are made, or tokens are short. */
 static struct winner pick_rare(
-	const struct net *n, struct net_site *s, uint32_t port)
+	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
 {
 	const struct net_requests *r = &s->requests[port];
 	struct winner w = nobody;
 
+	collect_all(n, s, t);
 	if (__builtin_expect(r->head[REQ_SYSTEM] || r->inject[INJ_SYSTEM], 0))
 		w = pick_class(n, s, port, REQ_SYSTEM, INJ_SYSTEM,
 			RANK_SYSTEM);
@@ -414,12 +460,12 @@ static struct winner pick_rare(
 }
 
 static inline struct winner pick(
-	const struct net *n, struct net_site *s, uint32_t port)
+	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
 {
 	const struct net_requests *r = &s->requests[port];
 
 	if (r->n_rare || n->params.transit || !(s->roomy >> port & 1))
-		return pick_rare(n, s, port);
+		return pick_rare(n, s, port, t);
 	if (r->head[REQ_DYNAMIC])
 		return (struct winner){
 			.rank = RANK_USER,
@@ -471,33 +517,59 @@ static inline void grant(struct net *n, struct sim_worker *w,
 {
 	struct net_requests *r = &s->requests[port];
 
-	if (who->is_injection) {
-		r->streak = 0;
+	if (__builtin_expect(n->params.transit, 0))
+		r->streak = who->is_injection ? 0
+			: (uint16_t)(r->streak + (r->streak < UINT16_MAX));
+	if (who->is_injection)
 		grant_injection(n, w, s, port, who->request, who->bit, t);
-	} else {
-		r->streak = (uint16_t)(r->streak + (r->streak < UINT16_MAX));
+	else
 		grant_head(n, w, s, port, who->request, who->bit, t);
-	}
 }
 
 /* Of ports that are wanted and have no event on its way, those that are
  * idle; the others get one. */
-static inline uint32_t idle(
-	struct sim_worker *w, struct net_site *s, uint32_t ports, sim_time t)
+static inline uint32_t idle(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t ports, sim_time t)
 {
 	uint32_t m = ports;
 
 	for (; m; m &= m - 1) {
 		uint32_t o = (uint32_t)__builtin_ctz(m);
 
-		if (__builtin_expect(s->sender[o].free_at <= t, 1))
+		if (__builtin_expect(s->sender[o].free_at <= t, 1)) {
+			collect(n, s, o, t);
 			continue;
+		}
 		ports &= ~(1u << o);
 		s->timed |= 1u << o;
-		sim_post(w, s->id, s->sender[o].free_at,
+		sim_post_self(w, s->id, s->sender[o].free_at,
 			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + o), 0, 0);
 	}
 	return ports;
+}
+
+/*
+ * A sender is idle and nobody who asks for it can go: from now on its tokens
+ * come as events, beginning with those that are on their way.
+ */
+static void await_tokens(
+	struct sim_worker *w, struct net_site *s, uint32_t port)
+{
+	struct link_sender *l = &s->sender[port];
+	struct link_returns *r = &s->returns[port];
+
+	if (!heads_any(&s->requests[port])) {
+		s->wanted &= ~(1u << port);
+		return;
+	}
+	l->is_starving = 1;
+	for (; r->n; r->n--) {
+		uint64_t x = r->stamp[r->n - 1];
+
+		sim_post_self(w, s->id, (sim_time)(x >> 16),
+			SIM_KEY(PHASE_TOKEN, port), (uint16_t)(x >> 12 & 3),
+			x & 0xfff);
+	}
 }
 
 void arbitrate_senders(
@@ -506,28 +578,31 @@ void arbitrate_senders(
 	uint32_t todo = 0;
 
 	for (;;) {
-		uint32_t o, best, roomy = s->roomy;
+		uint32_t o, best, roomy;
 		struct winner who, other;
 
 		if (s->dirty) {
-			todo |= idle(w, s, s->dirty & ~todo, t);
+			todo |= idle(n, w, s, s->dirty & ~todo, t);
 			s->dirty = 0;
 		}
 		if (!todo)
 			return;
 		o = choose(s, todo, NET_PORTS);
-		who = pick(n, s, o);
+		who = pick(n, s, o, t);
 		if (who.rank == NO_WINNER) {
 			todo &= ~(1u << o);
+			await_tokens(w, s, o);
 			continue;
 		}
 		best = o;
 		if (todo & (todo - 1)) {
 			best = best_port(s, &who, o, todo);
-			other = best != o ? pick(n, s, best) : nobody;
+			other = best != o ? pick(n, s, best, t) : nobody;
 			if (other.rank < who.rank)
 				who = other;
 		}
+		s->sender[best].is_starving = 0;
+		roomy = s->roomy;
 		grant(n, w, s, best, &who, t);
 		todo &= ~(1u << best);
 		if (roomy & ~s->roomy) /* some may have to escape now */
@@ -542,7 +617,8 @@ void arbitrate_check(struct net *n, struct net_site *s, sim_time t)
 	for (o = 0; o < n->n_ports; o++) {
 		if (s->sender[o].peer == NO_ROUTER || s->sender[o].free_at > t)
 			continue;
-		if (pick(n, s, o).rank != NO_WINNER)
+		collect(n, s, o, t);
+		if (pick(n, s, o, t).rank != NO_WINNER)
 			BUG("site %u at %lld ps: port %u is free and a packet "
 			    "waits for it",
 				s->id, (long long)t, o);
@@ -565,7 +641,7 @@ static bool may_receive(struct net *n, struct sim_worker *w,
 		return true;
 	if (!(s->rx_timed >> fifo & 1)) {
 		s->rx_timed |= (uint16_t)(1u << fifo);
-		sim_post(w, s->id, f->free_at,
+		sim_post_self(w, s->id, f->free_at,
 			SIM_KEY(PHASE_ENGINE, ENGINE_RECEPTION + fifo), 0, 0);
 	}
 	return false;
@@ -598,7 +674,7 @@ static void receive_heads(struct net *n, struct sim_worker *w,
 		if (!may_receive(n, w, s, fifo, p, t))
 			continue;
 		s->local[channel] &= ~BIT(bit);
-		leave_queue(n, w, s, channel, bit, t, tail);
+		leave_queue(n, w, s, channel, bit, p, t, tail);
 		receive(n, w, s, fifo, id, t, tail);
 		if (is_ordered && s->held_any >> channel & 1)
 			heads_retry(n, s, channel, receiver_bits(bit));

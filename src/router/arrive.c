@@ -56,12 +56,13 @@ static void on_arrival(struct net *n, struct sim_worker *w, struct net_site *s,
 	if (q->busy_until <= t)
 		heads_show(n, s, channel, bit);
 	else
-		sim_post(w, s->id, q->busy_until,
+		sim_post_self(w, s->id, q->busy_until,
 			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
 			(uint16_t)(channel << 8 | bit), 0);
 }
 
-static inline void on_token(
+/* Tokens from a neighbour of another worker, or that somebody waits for. */
+static void on_token(
 	struct net *n, struct net_site *s, const struct sim_event *e)
 {
 	uint32_t port = sim_number(e), channel = sim_aux(e);
@@ -70,7 +71,8 @@ static inline void on_token(
 	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)e->data);
 	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
 		s->roomy |= 1u << port;
-	s->dirty |= s->wanted & ~s->timed & 1u << port;
+	if (l->is_starving)
+		s->dirty |= 1u << port;
 }
 
 void net_inject(struct net *n, struct sim_worker *w, site_id site,
@@ -85,7 +87,6 @@ void net_inject(struct net *n, struct sim_worker *w, site_id site,
 	n->tally[w->id].injected++;
 	n->route->ops->start(n->route, p);
 	p->next = NO_PACKET;
-	p->hops = 0;
 	p->head = t;
 	f->chunks = (uint16_t)(f->chunks - p->chunks);
 	if (f->n++) {

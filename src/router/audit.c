@@ -68,6 +68,20 @@ static int count_queue(struct audit *a, site_id s, uint32_t channel,
 	return 0;
 }
 
+/* Tokens on their way back that wait to be looked at. */
+static void count_returns(struct audit *a, site_id s)
+{
+	uint32_t p, i;
+
+	for (p = 0; p < a->n->n_ports; p++) {
+		const struct link_returns *r = &a->n->sites[s].returns[p];
+
+		for (i = 0; i < r->n; i++)
+			*tokens_of(a, s, p, r->stamp[i] >> 12 & 3) +=
+				(int32_t)(r->stamp[i] & 0xfff);
+	}
+}
+
 static int count_site(struct audit *a, site_id s, struct err *e)
 {
 	struct net *n = a->n;
@@ -77,6 +91,7 @@ static int count_site(struct audit *a, site_id s, struct err *e)
 		for (bit = 0; bit < NET_BITS; bit++)
 			if (count_queue(a, s, channel, bit, e))
 				return -1;
+	count_returns(a, s);
 	for (f = 0; f < N_FIFOS; f++)
 		a->in_fifos += n->sites[s].inject[f].n;
 	return 0;
@@ -136,22 +151,37 @@ int net_audit(struct net *n, struct err *e)
 	return failed;
 }
 
-sim_time net_waiting(const struct net *n, site_id s, port_id p, sim_time now)
+/* What the packets that wait in a channel of a receiver have waited. */
+static sim_time waiting(const struct net *n, const struct net_site *s,
+	port_id p, uint32_t channel, sim_time now)
 {
 	sim_time sum = 0;
-	uint32_t channel, q;
+	uint32_t q;
 
-	for (channel = 0; channel < N_CHANNELS; channel++) {
-		for (q = 0; q < n->n_queues; q++) {
-			uint32_t bit = p * NET_QUEUES + q;
-			uint32_t k = n->sites[s].count[channel][bit];
-			packet_id id = n->sites[s].queue[channel][bit].head;
+	for (q = p * NET_QUEUES; q < (p + 1) * NET_QUEUES; q++) {
+		packet_id id = s->queue[channel][q].head;
+		uint32_t k = s->count[channel][q];
 
-			if (!(n->count_channels >> channel & 1))
-				continue;
-			for (; k--; id = n->packets[id].next)
-				sum += now - n->packets[id].head;
-		}
+		for (; k--; id = n->packets[id].next)
+			sum += now - n->packets[id].head;
+	}
+	return sum;
+}
+
+struct net_counters net_counters(const struct net *n, site_id id, port_id p,
+	uint32_t channels, sim_time now)
+{
+	const struct net_site *s = &n->sites[id];
+	struct net_counters sum = { 0 };
+	uint32_t c;
+
+	for (c = 0; c < N_CHANNELS; c++) {
+		if (!(channels >> c & 1))
+			continue;
+		sum.sent_bytes += s->sender[p].count[c];
+		sum.packets += s->receiver[p].packets[c];
+		sum.waited += s->receiver[p].waited[c] +
+			waiting(n, s, p, c, now);
 	}
 	return sum;
 }

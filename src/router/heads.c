@@ -97,7 +97,6 @@ static inline void ask_injection(
 		struct net_requests *r = &s->requests[__builtin_ctz(ports)];
 
 		r->inject[request] |= (uint16_t)(1u << fifo);
-		r->n++;
 		if (request != INJ_DYNAMIC)
 			r->n_rare++;
 	}

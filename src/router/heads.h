@@ -24,7 +24,6 @@ static inline void heads_ask(
 		struct net_requests *r = &s->requests[__builtin_ctz(ports)];
 
 		r->head[request] |= bit;
-		r->n++;
 		if (request != REQ_DYNAMIC)
 			r->n_rare++;
 	}
@@ -39,9 +38,12 @@ static inline void heads_unask(
 		r->head[request] &= ~bit;
 		if (request != REQ_DYNAMIC)
 			r->n_rare--;
-		if (!--r->n)
-			s->wanted &= ~(ports & -ports);
 	}
+}
+
+static inline bool heads_any(const struct net_requests *r)
+{
+	return r->head[REQ_DYNAMIC] || r->inject[INJ_DYNAMIC] || r->n_rare;
 }
 
 /* A packet came to the head of a queue whose way out is free. */
@@ -63,8 +65,6 @@ static inline void heads_unask_injection(
 		r->inject[request] &= (uint16_t)~(1u << fifo);
 		if (request != INJ_DYNAMIC)
 			r->n_rare--;
-		if (!--r->n)
-			s->wanted &= ~(ports & -ports);
 	}
 }
 

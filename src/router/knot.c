@@ -42,7 +42,7 @@ static bool way_opens(const struct search *k, site_id s, uint32_t port,
 	const struct link_sender *l = &k->n->sites[s].sender[port];
 
 	*to = buffer(k->n, l->peer, l->peer_port, channel);
-	return l->tokens[channel] >= need ||
+	return l->tokens[channel] >= need || k->n->sites[s].returns[port].n ||
 		k->coming[buffer(k->n, s, port, channel)] || k->alive[*to];
 }
 

@@ -139,6 +139,7 @@ static void site_init(struct net *n, site_id id)
 		if (far.router == NO_ROUTER)
 			continue;
 		l->peer_port = (uint8_t)far.port;
+		l->is_far = !sim_is_own(sim_owner(n->sim, id), far.router);
 		l->wire = (uint8_t)n->topo->ops->wire(n->topo, id, p);
 		for (c = 0; c < N_CHANNELS; c++)
 			l->tokens[c] = (int16_t)n->capacity;
@@ -154,8 +155,6 @@ static void site_init(struct net *n, site_id id)
 
 static void set_rules(struct net *n, const struct net_setup *s)
 {
-	uint32_t c;
-
 	n->route = s->route;
 	n->arrive = s->route->ops->arrive;
 	n->topo = s->topo;
@@ -169,9 +168,6 @@ static void set_rules(struct net *n, const struct net_setup *s)
 	n->full = (int32_t)n->link.max_chunks;
 	n->entry = n->full * (s->route->bubble ? 2 : 1);
 	n->capacity = n->link.max_chunks * (uint32_t)s->router->packets;
-	for (c = 0; c < N_CHANNELS; c++)
-		n->count_group[c] = (uint8_t)c;
-	n->count_channels = (1u << N_CHANNELS) - 1;
 }
 
 static struct sim *make_sim(
@@ -240,17 +236,36 @@ void net_free(struct net *n)
 	mem_free(n);
 }
 
+/* Packets that came over a site's wires: those that left it, and those that
+ * are still there. */
+static uint64_t arrived(const struct net *n, site_id id)
+{
+	const struct net_site *s = &n->sites[id];
+	uint64_t sum = 0;
+	uint32_t p, c, q;
+
+	for (c = 0; c < N_CHANNELS; c++) {
+		for (p = 0; p < n->n_ports; p++)
+			sum += s->receiver[p].packets[c];
+		for (q = 0; q < NET_BITS; q++)
+			sum += s->count[c][q];
+	}
+	return sum;
+}
+
 struct net_tally net_total(const struct net *n)
 {
 	struct net_tally t = { 0 };
 	uint32_t i;
+	site_id s;
 
 	for (i = 0; i < n->n_workers; i++) {
 		t.injected += n->tally[i].injected;
 		t.delivered += n->tally[i].delivered;
 		t.copies += n->tally[i].copies;
-		t.hops += n->tally[i].hops;
 	}
+	for (s = 0; s < n->n_sites; s++)
+		t.hops += arrived(n, s);
 	return t;
 }
 

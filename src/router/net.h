@@ -97,17 +97,17 @@ enum net_injection {
 struct net_requests {
 	uint64_t head[N_REQUESTS]; /* bit per queue head */
 	uint16_t inject[N_INJECTIONS]; /* bit per injection FIFO */
-	uint16_t n; /* bits set in all of these */
-	uint16_t n_rare; /* of them, others than dynamic ones */
+	uint16_t n_rare; /* bits set in other masks than the first ones */
 	uint16_t streak; /* transit grants since the last injection */
+	uint16_t unused;
 };
 
 _Static_assert(sizeof(struct net_requests) == 64, "one cache line");
 
-/* The receiving side of one port. */
+/* The receiving side of one port, by channel. */
 struct net_receiver {
-	uint64_t packets; /* that left it, of the channels counted */
-	sim_time waited; /* by them, from head's arrival to grant */
+	uint64_t packets[N_CHANNELS]; /* that left it */
+	sim_time waited[N_CHANNELS]; /* by them, from arrival to grant */
 };
 
 /* Packets in order; the next one may go when the last one's tail has left. */
@@ -131,7 +131,7 @@ struct net_reception {
 struct net_site {
 	uint32_t dirty; /* senders to look at before the instant ends */
 	uint32_t timed; /* senders that have a link-free event on its way */
-	uint32_t wanted; /* senders that anybody asks for */
+	uint32_t wanted; /* senders that somebody may ask for */
 	uint32_t roomy; /* senders with dynamic tokens for a full packet */
 	uint64_t local[N_CHANNELS]; /* heads that wait for a reception FIFO */
 	uint32_t lfsr; /* the arbiters' pseudo-random register */
@@ -142,6 +142,7 @@ struct net_site {
 	uint8_t held_any; /* a bit per channel with held heads */
 
 	_Alignas(64) struct link_sender sender[NET_PORTS];
+	struct link_returns returns[NET_PORTS];
 	struct net_requests requests[NET_PORTS];
 	/* by channel and bit */
 	struct net_queue queue[N_CHANNELS][NET_BITS];
@@ -179,7 +180,7 @@ struct net_tally {
 	_Alignas(64) uint64_t injected;
 	uint64_t delivered;
 	uint64_t copies; /* made by line broadcasts */
-	uint64_t hops;
+	uint64_t hops; /* of whole packets, by net_total() */
 };
 
 struct net {
@@ -191,8 +192,6 @@ struct net {
 	uint32_t n_ports, n_queues;
 	int32_t full, entry; /* chunks: a full packet, to enter a ring */
 	struct net_tally *tally;
-	uint8_t count_group[N_CHANNELS]; /* sender counter of a channel */
-	uint8_t count_channels; /* mask: channels receivers count */
 	struct link_rules link;
 
 	const struct net_client_ops *client;
@@ -254,8 +253,19 @@ struct net_tally net_total(const struct net *n);
  */
 int net_audit(struct net *n, struct err *e);
 
-/* Time that the packets still waiting have waited, to be added to waited. */
-sim_time net_waiting(const struct net *n, site_id s, port_id p, sim_time now);
+/*
+ * The performance counters of a port over the channels of a mask, as they
+ * stand at now: bytes sent; packets received, and the time integral of the
+ * packets that wait in the receiver.
+ */
+struct net_counters {
+	uint64_t sent_bytes;
+	uint64_t packets;
+	sim_time waited;
+};
+
+struct net_counters net_counters(const struct net *n, site_id s, port_id p,
+	uint32_t channels, sim_time now);
 
 /*
  * Looks for packets each of which waits only for others of the set.  Returns

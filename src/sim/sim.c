@@ -119,26 +119,28 @@ static void far_pull(struct sim_worker *w)
 
 /* --- posting, the rare cases --- */
 
-static void batch_grow(struct sim_worker *w)
+/* batch[-1] is a sentinel that ranks before every event. */
+static void batch_reserve(struct sim_worker *w, uint32_t n)
 {
-	size_t at = (size_t)(w->at - w->batch), n = (size_t)(w->end - w->batch);
+	size_t at = (size_t)(w->at - w->batch), end = (size_t)(w->end - w->batch);
+	struct sim_event *all = w->batch ? w->batch - 1 : NULL;
 
-	w->batch_room *= 2;
-	w->batch = mem_grow(w->batch, w->batch_room, sizeof(*w->batch));
+	if (n < w->batch_room)
+		return;
+	w->batch_room = 2 * n + BATCH_FIRST;
+	all = mem_grow(all, w->batch_room + 1, sizeof(*all));
+	all->rank = 0;
+	w->batch = all + 1;
 	w->at = w->batch + at;
-	w->end = w->batch + n;
+	w->end = w->batch + end;
 }
 
-/* Keeps what is left of the batch sorted. */
+/* Keeps what is left of the batch sorted; there is room. */
 static inline void batch_insert(struct sim_worker *w, struct sim_event e)
 {
-	struct sim_event *at, *first;
+	struct sim_event *at = w->end++;
 
-	if (__builtin_expect(w->end == w->batch + w->batch_room, 0))
-		batch_grow(w);
-	at = w->end++;
-	first = w->at;
-	while (at > first && at[-1].rank > e.rank) {
+	while (at[-1].rank > e.rank) {
 		*at = at[-1];
 		at--;
 	}
@@ -161,6 +163,8 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 		far_push(w, (struct sim_far){ .t = t, .e = e });
 	} else if (w->visited == site) {
 		e.rank |= SIM_RANK(dt, 0, 0);
+		batch_reserve(w, (uint32_t)(w->end - w->batch));
+		BUG_IF(w->at > w->batch && e.rank < w->at[-1].rank);
 		batch_insert(w, e);
 	} else {
 		BUG_IF(w->visited != NO_SITE);
@@ -257,6 +261,7 @@ static void visit_all(
 
 	w->n_visits += n;
 	w->n_events += n_events;
+	batch_reserve(w, n_events);
 	for (i = 0; i < n; i++) {
 		if (ahead && i + AHEAD < n)
 			prefetch(w, e, w->order[i + AHEAD]);
@@ -421,8 +426,7 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->head = mem_alloc(w->n_sites, sizeof(*w->head));
 	w->order = mem_alloc(w->n_sites, sizeof(*w->order));
 	w->own = w->out + id * s->n_slots;
-	w->batch_room = BATCH_FIRST;
-	w->batch = mem_alloc(w->batch_room, sizeof(*w->batch));
+	batch_reserve(w, BATCH_FIRST);
 }
 
 static void worker_fini(struct sim *s, struct sim_worker *w)
@@ -436,7 +440,7 @@ static void worker_fini(struct sim *s, struct sim_worker *w)
 	mem_free(w->head);
 	mem_free(w->next);
 	mem_free(w->order);
-	mem_free(w->batch);
+	mem_free(w->batch - 1);
 	mem_free(w->inbox);
 	mem_free(w->far);
 }

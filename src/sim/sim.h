@@ -181,6 +181,22 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 	uint64_t rank, uint32_t data);
 void sim_mail_grow(struct sim_worker *w, struct sim_mail *m);
 
+/* dt after the window's start, and past its end. */
+static inline void sim_put(struct sim_worker *w, site_id site, uint32_t dt,
+	uint16_t key, uint16_t aux, uint32_t data)
+{
+	uint32_t k = dt / w->width;
+	struct sim_mail *m = &w->own[(w->slot + k) & w->slot_mask];
+
+	if (__builtin_expect(m->next == m->end, 0))
+		sim_mail_grow(w, m);
+	*m->next++ = (struct sim_event){
+		.rank = SIM_RANK(dt - k * w->width, key, aux),
+		.site = site,
+		.data = data,
+	};
+}
+
 /*
  * Posts an event.  To the worker's site that is being visited: at any later
  * time, or now with a later key.  To any other site: one window from now or
@@ -190,25 +206,38 @@ static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 	uint16_t key, uint16_t aux, uint32_t data)
 {
 	uint64_t dt = (uint64_t)(t - w->start);
-	struct sim_mail *m;
-	uint32_t k, slot;
 
-	if (__builtin_expect(dt - w->width >= w->reach ||
-				site - w->first_site >= w->n_sites,
-		    0)) {
+	if (__builtin_expect(dt - w->width < w->reach &&
+				site - w->first_site < w->n_sites,
+		    1))
+		sim_put(w, site, (uint32_t)dt, key, aux, data);
+	else
 		sim_post_slow(w, site, t, SIM_RANK(0, key, aux), data);
-		return;
-	}
-	k = (uint32_t)dt / w->width;
-	slot = (w->slot + k) & w->slot_mask;
-	m = &w->own[slot];
-	if (__builtin_expect(m->next == m->end, 0))
-		sim_mail_grow(w, m);
-	*m->next++ = (struct sim_event){
-		.rank = SIM_RANK((uint32_t)dt - k * w->width, key, aux),
-		.site = site,
-		.data = data,
-	};
+}
+
+/* The same to the site that is being visited. */
+static inline void sim_post_self(struct sim_worker *w, site_id site,
+	sim_time t, uint16_t key, uint16_t aux, uint32_t data)
+{
+	uint64_t dt = (uint64_t)(t - w->start);
+
+	if (__builtin_expect(dt - w->width < w->reach, 1))
+		sim_put(w, site, (uint32_t)dt, key, aux, data);
+	else
+		sim_post_slow(w, site, t, SIM_RANK(0, key, aux), data);
+}
+
+/* The same to a site of this worker, within the reach. */
+static inline void sim_post_near(struct sim_worker *w, site_id site,
+	sim_time t, uint16_t key, uint16_t aux, uint32_t data)
+{
+	sim_put(w, site, (uint32_t)(t - w->start), key, aux, data);
+}
+
+/* Whether a site is this worker's own. */
+static inline bool sim_is_own(const struct sim_worker *w, site_id site)
+{
+	return site - w->first_site < w->n_sites;
 }
 
 /* The next event of the visit, or NULL; *t is its time. */

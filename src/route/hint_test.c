@@ -1,0 +1,590 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "route/hint.h"
+#include "sim/random.h"
+
+/* A torus and its routing. */
+struct net {
+	struct torus t;
+	struct hint h;
+};
+
+static uint32_t draw(uint64_t *n, uint32_t below)
+{
+	uint64_t bits = random_draw(8, 0, RANDOM_TEST, (*n)++).a;
+
+	return (uint32_t)random_below(bits, below);
+}
+
+static void set_defaults(struct net *n)
+{
+	struct param_block b = { .section = "routing",
+		.rows = hint_ops.params,
+		.n_rows = hint_ops.n_params,
+		.values = &n->h };
+
+	memset(n, 0, sizeof(*n));
+	param_defaults(&b);
+	n->t.topo.ops = &torus_ops;
+	n->h.route.ops = &hint_ops;
+}
+
+/* "16x16x12x12x2"; the wrap of all dimensions. */
+static void set_shape(struct net *n, const char *shape, int64_t wrap)
+{
+	struct param_block b = { .section = "topology",
+		.rows = torus_ops.params,
+		.n_rows = torus_ops.n_params,
+		.values = &n->t };
+	struct err e = { 0 };
+
+	param_defaults(&b);
+	n->t.wrap = (struct param_list){ .n = 1, .v = { wrap } };
+	assert_int_equal(param_read(&b, param_find(&b, "shape"), shape, &e), 0);
+}
+
+static int start(struct net *n, struct err *e)
+{
+	if (torus_ops.init(&n->t.topo, e))
+		return -1;
+	return hint_ops.init(&n->h.route, &n->t.topo, e);
+}
+
+static void make(struct net *n, const char *shape, int64_t wrap)
+{
+	struct err e = { 0 };
+
+	set_defaults(n);
+	set_shape(n, shape, wrap);
+	if (start(n, &e))
+		fail_msg("%s", e.text);
+}
+
+static void end(struct net *n)
+{
+	hint_ops.fini(&n->h.route);
+}
+
+/* Letters of the dimensions, in any order. */
+static void any_order(char *text, uint32_t n_dims, uint64_t *k)
+{
+	uint32_t i;
+
+	for (i = 0; i < n_dims; i++) {
+		uint32_t j = draw(k, i + 1);
+
+		text[i] = text[j];
+		text[j] = (char)((draw(k, 2) ? 'A' : 'a') + i);
+	}
+	text[n_dims] = '\0';
+}
+
+/* Any shape, wraps, order and ties. */
+static void make_any(struct net *n, uint64_t *k)
+{
+	struct err e = { 0 };
+	uint32_t i;
+
+	set_defaults(n);
+	n->t.shape.n = n->t.wrap.n = 1 + draw(k, TORUS_MAX_DIMS);
+	for (i = 0; i < n->t.shape.n; i++) {
+		n->t.shape.v[i] = 1 + draw(k, draw(k, 4) ? 8 : 20);
+		n->t.wrap.v[i] = draw(k, 3);
+		if (n->t.shape.n > 4 && n->t.shape.v[i] > 6)
+			n->t.shape.v[i] = 6;
+	}
+	n->h.ties = draw(k, 3);
+	if (draw(k, 2))
+		any_order(n->h.order, (uint32_t)n->t.shape.n, k);
+	if (start(n, &e))
+		fail_msg("%s", e.text);
+}
+
+static struct packet any_packet(const struct net *n, uint64_t *k)
+{
+	return (struct packet){
+		.src = draw(k, n->t.topo.n_routers),
+		.dst = draw(k, n->t.topo.n_routers),
+		.number = draw(k, 1000),
+		.zone = (uint8_t)draw(k, HINT_ZONE_SETS),
+	};
+}
+
+/* The least number of hops between two routers, in one dimension. */
+static uint32_t distance(
+	const struct net *n, const struct packet *p, uint32_t i)
+{
+	uint32_t x = torus_coord(&n->t, p->src, i);
+	uint32_t y = torus_coord(&n->t, p->dst, i);
+	uint32_t d = x > y ? x - y : y - x;
+
+	return torus_is_ring(&n->t, i) && n->t.dim[i] - d < d ? n->t.dim[i] - d
+							      : d;
+}
+
+static uint32_t distance_all(const struct net *n, const struct packet *p)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < n->t.n_dims; i++)
+		sum += distance(n, p, i);
+	return sum;
+}
+
+/* Crosses the wire on a port and tells the routing; returns where it is. */
+static router_id hop(
+	const struct net *n, struct packet *p, router_id at, port_id port)
+{
+	struct topo_end f = torus_ops.peer(&n->t.topo, at, port);
+
+	assert_true(port < n->t.topo.n_ports);
+	assert_int_not_equal(f.router, NO_ROUTER);
+	hint_ops.arrive(&n->h.route, p, f.port);
+	return f.router;
+}
+
+static port_id any_of(uint16_t ports, uint64_t *k)
+{
+	uint32_t skip = draw(k, (uint32_t)__builtin_popcount(ports));
+
+	while (skip--)
+		ports &= (uint16_t)(ports - 1);
+	return (port_id)__builtin_ctz(ports);
+}
+
+static unsigned many(void)
+{
+	return getenv("WEFT_SLOW") ? 60 : 600;
+}
+
+static void for_any_packet(
+	void (*f)(const struct net *, struct packet *, uint64_t *))
+{
+	uint64_t k = 0;
+	struct net n;
+
+	for (unsigned i = 0; i < many(); i++) {
+		make_any(&n, &k);
+		for (int j = 0; j < 50; j++) {
+			struct packet p = any_packet(&n, &k);
+
+			f(&n, &p, &k);
+		}
+		end(&n);
+	}
+}
+
+/* --- ways --- */
+
+/* The escape is open, too, at every step, and leads on. */
+static void walk(const struct net *n, struct packet *p, uint64_t *k)
+{
+	uint32_t left = distance_all(n, p);
+	router_id at = p->src;
+
+	hint_ops.start(&n->h.route, p);
+	for (; p->hints; left--) {
+		uint16_t ports = p->ask;
+
+		assert_true(left > 0);
+		assert_true(ports && !(ports & ~p->hints));
+		assert_true(p->hints >> p->escape & 1);
+		if (draw(k, 3) == 0)
+			ports = (uint16_t)(1u << p->escape);
+		at = hop(n, p, at, any_of(ports, k));
+	}
+	assert_int_equal(left, 0);
+	assert_int_equal(at, p->dst);
+	assert_int_equal(p->ask, 0);
+	assert_int_equal(p->escape, PACKET_NO_PORT);
+}
+
+/* BGQ-F33, BGQ-F35 */
+static void any_way_that_is_open_is_a_shortest_one(void **state)
+{
+	(void)state;
+	for_any_packet(walk);
+}
+
+/* BGQ-F33 */
+static void has_one_hint(const struct net *n, struct packet *p, uint64_t *k)
+{
+	(void)k;
+	hint_ops.start(&n->h.route, p);
+	for (uint32_t i = 0; i < n->t.n_dims; i++) {
+		uint32_t bits = p->hints >> (2 * i) & 3;
+
+		assert_int_not_equal(bits, 3);
+		assert_int_equal(p->left[i], distance(n, p, i));
+		assert_int_equal(bits != 0, p->left[i] != 0);
+	}
+	assert_int_equal(p->hints >> (2 * n->t.n_dims), 0);
+}
+
+static void a_packet_has_at_most_one_hint_per_dimension(void **state)
+{
+	(void)state;
+	for_any_packet(has_one_hint);
+}
+
+/* BGQ-F34 */
+static void follows_order(const struct net *n, struct packet *p, uint64_t *k)
+{
+	router_id at = p->src;
+
+	p->kind = (uint8_t)(PACKET_DETERMINISTIC + draw(k, 3));
+	hint_ops.start(&n->h.route, p);
+	for (uint32_t i = 0; i < n->t.n_dims; i++) {
+		uint32_t dim = n->h.dims[i], hops = distance(n, p, dim);
+		uint8_t port = p->escape;
+
+		if (strcmp(n->h.order, "longest-first") != 0)
+			assert_int_equal(dim, (n->h.order[i] & 0xdf) - 'A');
+		for (; hops; hops--) {
+			assert_int_equal(p->ask, 0);
+			assert_int_equal(p->escape / 2, dim);
+			assert_int_equal(p->escape, port);
+			at = hop(n, p, at, p->escape);
+		}
+	}
+	assert_int_equal(at, p->dst);
+	assert_int_equal(p->escape, PACKET_NO_PORT);
+}
+
+static void deterministic_packets_follow_the_programmed_order(void **state)
+{
+	(void)state;
+	for_any_packet(follows_order);
+}
+
+static uint32_t effective(const struct torus *t, uint32_t dim)
+{
+	return torus_is_ring(t, dim) ? t->dim[dim] : 2 * t->dim[dim];
+}
+
+static void longest_first_goes_from_long_to_short(void **state)
+{
+	uint64_t k = 0;
+	struct net n;
+
+	(void)state;
+	for (unsigned i = 0; i < many(); i++) {
+		uint32_t seen = 0;
+
+		make_any(&n, &k);
+		for (uint32_t j = 0; j < n.t.n_dims; j++) {
+			seen |= 1u << n.h.dims[j];
+			if (!j || strcmp(n.h.order, "longest-first"))
+				continue;
+			assert_true(effective(&n.t, n.h.dims[j - 1]) >=
+				    effective(&n.t, n.h.dims[j]));
+		}
+		assert_int_equal(seen, (1u << n.t.n_dims) - 1);
+		end(&n);
+	}
+}
+
+/* --- zones --- */
+
+/* BGQ-F36: no dimension while a longer one is unfinished, and all of them
+ * that are as long, so that nothing is lost of the freedom. */
+static void zones_in_turn(const struct net *n, struct packet *p, uint64_t *k)
+{
+	router_id at = p->src;
+
+	p->zone = 0;
+	hint_ops.start(&n->h.route, p);
+	while (p->hints) {
+		uint32_t most = 0, i;
+
+		for (i = 0; i < n->t.n_dims; i++)
+			if (p->left[i] && effective(&n->t, i) > most)
+				most = effective(&n->t, i);
+		for (i = 0; i < n->t.n_dims; i++)
+			if (p->left[i])
+				assert_int_equal(p->ask >> (2 * i) & 3,
+					effective(&n->t, i) == most
+						? p->hints >> (2 * i) & 3
+						: 0);
+		at = hop(n, p, at, any_of(p->ask, k));
+	}
+	assert_int_equal(at, p->dst);
+}
+
+static void longest_first_finishes_a_zone_before_the_next(void **state)
+{
+	(void)state;
+	for_any_packet(zones_in_turn);
+}
+
+/* BGQ-F35: without zones every hint is open. */
+static void all_open(const struct net *n, struct packet *p, uint64_t *k)
+{
+	router_id at = p->src;
+
+	p->zone = 1;
+	hint_ops.start(&n->h.route, p);
+	while (p->hints) {
+		assert_int_equal(p->ask, p->hints);
+		at = hop(n, p, at, any_of(p->ask, k));
+	}
+}
+
+static void without_zones_every_hint_is_open(void **state)
+{
+	(void)state;
+	for_any_packet(all_open);
+}
+
+/* The third set is as the deterministic order goes. */
+static void one_open(const struct net *n, struct packet *p, uint64_t *k)
+{
+	router_id at = p->src;
+
+	(void)k;
+	p->zone = 2;
+	hint_ops.start(&n->h.route, p);
+	while (p->hints) {
+		assert_int_equal(p->ask, 1u << p->escape);
+		at = hop(n, p, at, p->escape);
+	}
+}
+
+static void zones_in_order_leave_one_way_open(void **state)
+{
+	(void)state;
+	for_any_packet(one_open);
+}
+
+/* --- ties and given hints --- */
+
+/*
+ * How often each link is crossed when every node sends to every other one by
+ * the deterministic route; returns the most and the least in a dimension.
+ */
+static void loads(
+	const struct net *n, uint32_t dim, uint32_t *least, uint32_t *most)
+{
+	uint32_t n_routers = n->t.topo.n_routers, i;
+	uint32_t *load = mem_alloc((size_t)n_routers * 2, sizeof(*load));
+	struct packet p;
+
+	for (i = 0; i < n_routers * n_routers; i++) {
+		router_id at = i / n_routers;
+
+		p = (struct packet){ .src = at, .dst = i % n_routers };
+		for (hint_ops.start(&n->h.route, &p); p.hints;) {
+			if (p.escape / 2 == dim)
+				load[2 * at + p.escape % 2]++;
+			at = hop(n, &p, at, p.escape);
+		}
+	}
+	*least = *most = load[0];
+	for (i = 1; i < 2 * n_routers; i++) {
+		*least = load[i] < *least ? load[i] : *least;
+		*most = load[i] > *most ? load[i] : *most;
+	}
+	mem_free(load);
+}
+
+/* BGQ-G8: what lies half way goes as often one way as the other. */
+static void ties_by_parity_load_all_links_alike(void **state)
+{
+	static const char *const shapes[] = { "4x4x2", "8x4", "4x3x2", "12" };
+	uint32_t least, most;
+	struct net n;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		make(&n, shapes[i], TORUS_WRAP);
+		for (uint32_t dim = 0; dim < n.t.n_dims; dim++) {
+			loads(&n, dim, &least, &most);
+			assert_int_equal(least, most);
+		}
+		end(&n);
+	}
+}
+
+static void ties_by_lot_are_fair_and_ties_to_plus_are_not(void **state)
+{
+	enum { N = 4000, WITHIN = 160 }; /* five deviations */
+	uint32_t plus[3] = { 0 }, both = 0, i;
+	struct packet p;
+	struct net n;
+
+	(void)state;
+	make(&n, "4x2", TORUS_WRAP);
+	for (int64_t ties = HINT_TIES_PARITY; ties <= HINT_TIES_PLUS; ties++) {
+		n.h.ties = ties;
+		for (i = 0; i < N; i++) {
+			p = (struct packet){ .src = i % 8, .number = i / 8 };
+			p.dst = (p.src + 2) % 4 + (p.src < 4 ? 4 : 0);
+			hint_ops.start(&n.h.route, &p);
+			plus[ties] += p.hints & 1;
+			if (ties == HINT_TIES_RANDOM)
+				both += (p.hints & 5) == 5;
+		}
+	}
+	assert_int_equal(plus[HINT_TIES_PARITY], N / 2);
+	assert_in_range(plus[HINT_TIES_RANDOM], N / 2 - WITHIN, N / 2 + WITHIN);
+	/* Two dimensions' lots have nothing to do with each other. */
+	assert_in_range(both, N / 4 - WITHIN, N / 4 + WITHIN);
+	assert_int_equal(plus[HINT_TIES_PLUS], N);
+	end(&n);
+}
+
+/* BGQ-F33: what the sender asked for, the long way round included. */
+static void given_hints_are_kept(void **state)
+{
+	uint64_t k = 0;
+	struct net n;
+
+	(void)state;
+	make(&n, "7x4x2", TORUS_WRAP);
+	for (int i = 0; i < 2000; i++) {
+		struct packet p = any_packet(&n, &k);
+		uint32_t dim = draw(&k, 3), plus = draw(&k, 2), hops;
+		uint32_t x = torus_coord(&n.t, p.src, dim);
+		uint32_t y = torus_coord(&n.t, p.dst, dim);
+		uint32_t d = n.t.dim[dim];
+		router_id at = p.src;
+
+		p.hints = (uint16_t)((plus ? 1u : 2u) << (2 * dim));
+		hops = plus ? (y + d - x) % d : (x + d - y) % d;
+		hops = hops ? hops : d; /* once around */
+		hops += distance_all(&n, &p) - distance(&n, &p, dim);
+		hint_ops.start(&n.h.route, &p);
+		assert_int_equal(p.hints >> (2 * dim) & 3, plus ? 1 : 2);
+		for (; p.hints; hops--)
+			at = hop(&n, &p, at, any_of(p.ask, &k));
+		assert_int_equal(hops, 0);
+		assert_int_equal(at, p.dst);
+	}
+	end(&n);
+}
+
+static void a_hint_leads_once_around_a_loop_of_one(void **state)
+{
+	struct net n;
+
+	(void)state;
+	make(&n, "1x4", TORUS_LOOP);
+	for (port_id port = 0; port < 2; port++) {
+		struct packet p = { .src = 3, .dst = 3 };
+
+		p.hints = (uint16_t)(1u << port);
+		hint_ops.start(&n.h.route, &p);
+		assert_int_equal(p.hints, 1u << port);
+		assert_int_equal(p.ask, 1u << port);
+		assert_int_equal(hop(&n, &p, 3, port), 3);
+		assert_int_equal(p.hints, 0);
+	}
+	end(&n);
+}
+
+static void a_packet_to_its_own_router_is_there(void **state)
+{
+	struct net n;
+
+	(void)state;
+	make(&n, "4x4x1", TORUS_LOOP);
+	for (router_id r = 0; r < n.t.topo.n_routers; r++) {
+		struct packet p = { .src = r, .dst = r };
+
+		hint_ops.start(&n.h.route, &p);
+		assert_int_equal(p.hints, 0);
+		assert_int_equal(p.ask, 0);
+		assert_int_equal(p.escape, PACKET_NO_PORT);
+	}
+	end(&n);
+}
+
+/* --- small things --- */
+
+/* From router 0 by a given port; how many hops it was. */
+static uint32_t walk_given(const struct net *n, router_id to, port_id port)
+{
+	struct packet p = { .src = 0, .dst = to };
+	router_id at = 0;
+	uint32_t hops = 0;
+
+	p.hints = (uint16_t)(1u << port);
+	for (hint_ops.start(&n->h.route, &p); p.hints; hops++)
+		at = hop(n, &p, at, p.escape);
+	assert_int_equal(at, to);
+	return hops;
+}
+
+/* Hops are counted in a byte: a way that would need more is refused. */
+static void a_length_is_refused_or_walked_to_its_end(void **state)
+{
+	static const char *const shapes[] = { "2", "128", "255", "256", "257",
+		"300", "510", "511", "512" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		uint32_t d = (uint32_t)atoi(shapes[i]);
+		struct err e = { 0 };
+		struct net n;
+
+		set_defaults(&n);
+		set_shape(&n, shapes[i], i % 2 ? TORUS_WRAP : TORUS_LOOP);
+		if (start(&n, &e)) {
+			assert_true(d > 255);
+			assert_non_null(strstr(e.text, "topology.shape"));
+		} else {
+			assert_int_equal(walk_given(&n, 1, 0), 1);
+			assert_int_equal(walk_given(&n, 1, 1), d - 1);
+			assert_int_equal(walk_given(&n, d / 2, 0), d / 2);
+			assert_int_equal(walk_given(&n, 0, 1), d);
+		}
+		end(&n);
+	}
+}
+
+static void a_line_of_more_than_255_is_refused(void **state)
+{
+	struct err e = { 0 };
+	struct net n;
+
+	(void)state;
+	make(&n, "255", TORUS_MESH);
+	assert_int_equal(walk_given(&n, 254, 0), 254);
+	end(&n);
+	set_defaults(&n);
+	set_shape(&n, "2x256", TORUS_MESH);
+	assert_int_equal(start(&n, &e), -1);
+	assert_non_null(strstr(e.text, "dimension B"));
+	end(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_way_that_is_open_is_a_shortest_one),
+		cmocka_unit_test(a_packet_has_at_most_one_hint_per_dimension),
+		cmocka_unit_test(
+			deterministic_packets_follow_the_programmed_order),
+		cmocka_unit_test(longest_first_goes_from_long_to_short),
+		cmocka_unit_test(longest_first_finishes_a_zone_before_the_next),
+		cmocka_unit_test(without_zones_every_hint_is_open),
+		cmocka_unit_test(zones_in_order_leave_one_way_open),
+		cmocka_unit_test(ties_by_parity_load_all_links_alike),
+		cmocka_unit_test(ties_by_lot_are_fair_and_ties_to_plus_are_not),
+		cmocka_unit_test(given_hints_are_kept),
+		cmocka_unit_test(a_hint_leads_once_around_a_loop_of_one),
+		cmocka_unit_test(a_packet_to_its_own_router_is_there),
+		cmocka_unit_test(a_length_is_refused_or_walked_to_its_end),
+		cmocka_unit_test(a_line_of_more_than_255_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,261 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "route/hint.h"
+
+/* A torus and its routing. */
+struct net {
+	struct torus t;
+	struct hint h;
+};
+
+static void set_defaults(struct net *n)
+{
+	struct param_block b = { .section = "routing",
+		.rows = hint_ops.params,
+		.n_rows = hint_ops.n_params,
+		.values = &n->h };
+
+	memset(n, 0, sizeof(*n));
+	param_defaults(&b);
+	n->t.topo.ops = &torus_ops;
+	n->h.route.ops = &hint_ops;
+}
+
+/* "16x16x12x12x2"; the wrap of all dimensions. */
+static void set_shape(struct net *n, const char *shape, int64_t wrap)
+{
+	struct param_block b = { .section = "topology",
+		.rows = torus_ops.params,
+		.n_rows = torus_ops.n_params,
+		.values = &n->t };
+	struct err e = { 0 };
+
+	param_defaults(&b);
+	n->t.wrap = (struct param_list){ .n = 1, .v = { wrap } };
+	assert_int_equal(param_read(&b, param_find(&b, "shape"), shape, &e), 0);
+}
+
+static int start(struct net *n, struct err *e)
+{
+	if (torus_ops.init(&n->t.topo, e))
+		return -1;
+	return hint_ops.init(&n->h.route, &n->t.topo, e);
+}
+
+static void make(struct net *n, const char *shape, int64_t wrap)
+{
+	struct err e = { 0 };
+
+	set_defaults(n);
+	set_shape(n, shape, wrap);
+	if (start(n, &e))
+		fail_msg("%s", e.text);
+}
+
+static void end(struct net *n)
+{
+	hint_ops.fini(&n->h.route);
+}
+
+static void masks_are(const struct hint *h, uint32_t set, const char *want)
+{
+	char text[64] = "";
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < h->n_zones[set]; i++) {
+		if (i)
+			text[at++] = ',';
+		for (uint32_t d = 0; d < h->torus->n_dims; d++) {
+			uint32_t both = h->mask[set][i] >> (2 * d) & 3;
+
+			assert_true(both == 0 || both == 3);
+			if (both)
+				text[at++] = (char)('A' + d);
+		}
+	}
+	assert_string_equal(text, want);
+}
+
+/* BGQ-F37 */
+static void zones_of_16x16x12x12x2_are_ab_cd_e(void **state)
+{
+	struct err e = { 0 };
+	struct net n;
+
+	(void)state;
+	make(&n, "16x16x12x12x2", TORUS_WRAP);
+	masks_are(&n.h, 0, "AB,CD,E");
+	masks_are(&n.h, 1, "");
+	masks_are(&n.h, 2, "A,B,C,D,E");
+	/* the same, programmed */
+	assert_int_equal(hint_set_zones(&n.h, 3, "ab,cd,e", &e), 0);
+	assert_memory_equal(n.h.allowed[0], n.h.allowed[3],
+		(1u << 10) * sizeof(*n.h.allowed[0]));
+	end(&n);
+}
+
+/* A mesh is twice as long as a ring: 8 in a line before 12 in a ring. */
+static void a_mesh_counts_for_twice_its_length(void **state)
+{
+	struct err e = { 0 };
+	struct net n;
+
+	(void)state;
+	set_defaults(&n);
+	set_shape(&n, "12x8x4", TORUS_WRAP);
+	n.t.wrap = (struct param_list){ .n = 3,
+		.v = { TORUS_WRAP, TORUS_MESH, TORUS_WRAP } };
+	assert_int_equal(start(&n, &e), 0);
+	masks_are(&n.h, 0, "B,A,C");
+	end(&n);
+}
+
+static void zones_can_be_written_in_groups(void **state)
+{
+	struct err e = { 0 };
+	struct net n;
+
+	(void)state;
+	make(&n, "4x4x4x4x2", TORUS_WRAP);
+	masks_are(&n.h, 0, "ABCD,E");
+	assert_int_equal(hint_set_zones(&n.h, 0, "E,ABCD", &e), 0);
+	masks_are(&n.h, 0, "E,ABCD");
+	assert_int_equal(hint_set_zones(&n.h, 0, "C/A|bde", &e), 0);
+	masks_are(&n.h, 0, "C,A,BDE");
+	assert_int_equal(hint_set_zones(&n.h, 0, "ABCDE", &e), 0);
+	masks_are(&n.h, 0, "ABCDE");
+	/* BGQ-G6: a dimension may be in several masks */
+	assert_int_equal(hint_set_zones(&n.h, 0, "AE,BE,CE,DE", &e), 0);
+	masks_are(&n.h, 0, "AE,BE,CE,DE");
+	assert_int_equal(n.h.allowed[0][0x155], 0x101);
+	end(&n);
+}
+
+/* --- what is refused --- */
+
+/* Of a midplane, programmed with this order and these zones. */
+static int program(struct net *n, const char *shape, const char *order,
+	const char *zones, struct err *e)
+{
+	int failed;
+
+	set_defaults(n);
+	set_shape(n, shape, TORUS_WRAP);
+	if (order)
+		strcpy(n->h.order, order);
+	if (zones)
+		strcpy(n->h.zones[3], zones);
+	failed = start(n, e);
+	end(n);
+	return failed;
+}
+
+static void is_refused(const char *order, const char *zones, const char *what)
+{
+	struct err e = { 0 };
+	struct net n;
+
+	if (!program(&n, "4x4x4x4x2", order, zones, &e))
+		fail_msg("order \"%s\", zones \"%s\" are taken",
+			order ? order : "", zones ? zones : "");
+	assert_int_equal(e.code, EXIT_BAD_INPUT);
+	if (!strstr(e.text, what))
+		fail_msg("\"%s\" says nothing of \"%s\"", e.text, what);
+}
+
+static void bad_orders_are_refused(void **state)
+{
+	static const char *const bad[] = { "", "ABCD", "ABCDEF", "ABCDD",
+		"AABCDE", "ABCDX", "A,B,C,D,E", "longest", "EDCBA ", "12345",
+		"ABCDE\xc3\x84" };
+	struct err e = { 0 };
+	struct net n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		is_refused(bad[i], NULL, "routing.order");
+	is_refused("ABCD", NULL, "4 of 5");
+	is_refused("ABCDX", NULL, "A to E");
+	assert_int_equal(program(&n, "4x4x4x4x2", "EDCBA", NULL, &e), 0);
+	assert_int_equal(program(&n, "4x4x4x4x2", "cabed", NULL, &e), 0);
+}
+
+static void bad_zones_are_refused(void **state)
+{
+	static const char *const bad[] = { "", ",ABCDE", "AB,,CDE", "ABC,DX",
+		"long", "nonee", "A B C D E", "AB;CDE", "ABCDF" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		is_refused(NULL, bad[i], "zones");
+	is_refused(NULL, "AB,CD", "leaves out dimension E");
+	is_refused(NULL, "BCDE", "leaves out dimension A");
+	is_refused(NULL, "ABC,DX", "A to E");
+	/* more zones than there are masks */
+	is_refused(NULL, "A,B,C,D,E,A,B", "zones");
+}
+
+static void zones_know_no_more_letters_than_dimensions(void **state)
+{
+	struct err e = { 0 };
+	struct net n;
+
+	(void)state;
+	assert_int_equal(program(&n, "4x4x4", "CBA", "A,BC", &e), 0);
+	assert_int_equal(program(&n, "4x4x4", "CBA", "A,BCD", &e), -1);
+	assert_non_null(strstr(e.text, "A to C"));
+}
+
+static void another_topology_is_refused(void **state)
+{
+	static const struct topo_ops other = { .name = "graph" };
+	struct topo t = { .ops = &other, .n_routers = 4, .n_ports = 2 };
+	struct err e = { 0 };
+	struct net n;
+
+	(void)state;
+	set_defaults(&n);
+	assert_int_equal(hint_ops.init(&n.h.route, &t, &e), -1);
+	assert_non_null(strstr(e.text, "torus"));
+}
+
+static void the_guards_of_channels_are_told(void **state)
+{
+	struct net n;
+	struct err e = { 0 };
+
+	(void)state;
+	make(&n, "4x4", TORUS_WRAP);
+	assert_true(n.h.route.bubble && n.h.route.has_escape);
+	end(&n);
+	set_defaults(&n);
+	set_shape(&n, "4x4", TORUS_WRAP);
+	n.h.bubble = n.h.escape = 0;
+	assert_int_equal(start(&n, &e), 0);
+	assert_false(n.h.route.bubble || n.h.route.has_escape);
+	end(&n);
+	assert_ptr_equal(route_find("hint"), &hint_ops);
+	assert_null(route_find("hin"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(zones_of_16x16x12x12x2_are_ab_cd_e),
+		cmocka_unit_test(a_mesh_counts_for_twice_its_length),
+		cmocka_unit_test(zones_can_be_written_in_groups),
+		cmocka_unit_test(bad_orders_are_refused),
+		cmocka_unit_test(bad_zones_are_refused),
+		cmocka_unit_test(zones_know_no_more_letters_than_dimensions),
+		cmocka_unit_test(another_topology_is_refused),
+		cmocka_unit_test(the_guards_of_channels_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
