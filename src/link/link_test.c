@@ -337,6 +337,48 @@ static void time_stamps_do_what_a_ledger_does(void **state)
 	}
 }
 
+/* --- tokens on their way back --- */
+
+/* Each counts once, on its channel, from its picosecond on. */
+static void tokens_are_back_when_their_time_has_come(void **state)
+{
+	uint64_t n = 0;
+
+	(void)state;
+	for (int run = 0; run < 200; run++) {
+		struct link_sender l = { 0 };
+		struct link_returns r = { 0 };
+		int want[LINK_CHANNELS] = { 0 };
+		sim_time due[100], now = (sim_time)draw(&n, PS_PER_S);
+		uint32_t channel[100], chunks[100];
+
+		for (int i = 0; i < 100; i++) {
+			uint64_t waiting = 0;
+
+			due[i] = SIM_NEVER;
+			if (r.n < LINK_RETURNS) {
+				due[i] = now + (sim_time)draw(&n, 20);
+				channel[i] = (uint32_t)draw(&n, LINK_CHANNELS);
+				chunks[i] = 1 + (uint32_t)draw(&n, 255);
+				link_return(&r, link_stamp(due[i], channel[i],
+							chunks[i]));
+			}
+			now += (sim_time)draw(&n, 5);
+			link_collect(&l, &r, now);
+			for (int k = 0; k <= i; k++) {
+				waiting += due[k] > now && due[k] != SIM_NEVER;
+				if (due[k] > now)
+					continue;
+				want[channel[k]] += (int)chunks[k];
+				due[k] = SIM_NEVER;
+			}
+			assert_int_equal(r.n, waiting);
+			for (int c = 0; c < LINK_CHANNELS; c++)
+				assert_int_equal(l.tokens[c], want[c]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,6 +396,7 @@ int main(void)
 		cmocka_unit_test(a_debt_does_not_hold_a_packet_back),
 		cmocka_unit_test(a_debt_is_paid_once),
 		cmocka_unit_test(time_stamps_do_what_a_ledger_does),
+		cmocka_unit_test(tokens_are_back_when_their_time_has_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

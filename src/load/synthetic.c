@@ -223,7 +223,7 @@ static bool has_room(const struct net *n, site_id s, uint32_t fifo)
 
 /* The FIFO for a packet, or N_FIFOS where none has room. */
 static uint32_t find_fifo(
-	struct synthetic *y, site_id s, packet_id id, uint32_t hint)
+	struct synthetic *y, site_id s, packet_id id, uint32_t first)
 {
 	struct net *n = y->load.net;
 	uint32_t i;
@@ -239,17 +239,28 @@ static uint32_t find_fifo(
 		n->route->ops->start(n->route, &p);
 		return has_room(n, s, p.escape) ? p.escape : N_FIFOS;
 	}
-	if (hint < n->n_ports && has_room(n, s, hint))
-		return hint;
-	for (i = 0; i < n->n_ports; i++)
+	for (i = first; i < n->n_ports; i++)
 		if (has_room(n, s, i))
 			return i;
 	return N_FIFOS;
 }
 
+/* load=max: a FIFO that has room is filled up. */
+static void fill(struct synthetic *y, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	while (has_room(y->load.net, s, fifo)) {
+		packet_id id = make_packet(y, w, s, t);
+
+		if (!id)
+			return;
+		net_inject(y->load.net, w, s, fifo, id, t);
+	}
+}
+
 /* Makes and injects packets until something has to be waited for. */
 static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
-	uint32_t hint, sim_time t)
+	uint32_t first, sim_time t)
 {
 	struct source *src = &y->source[s];
 
@@ -268,7 +279,7 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 		if (!id && !(id = make_packet(y, w, s, t)))
 			return;
 		src->pending = id;
-		fifo = find_fifo(y, s, id, hint);
+		fifo = find_fifo(y, s, id, first);
 		if (fifo == N_FIFOS)
 			return;
 		src->pending = NO_PACKET;
@@ -281,7 +292,12 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 static void on_room(struct net *n, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	pump(n->client_state, w, s, fifo, t);
+	struct synthetic *y = n->client_state;
+
+	if (y->rate == LOAD_MAX && y->kind == PACKET_DYNAMIC)
+		fill(y, w, s, fifo, t);
+	else
+		pump(y, w, s, fifo < n->n_ports ? fifo : 0, t);
 }
 
 static void on_event(struct net *n, struct sim_worker *w, site_id s,

@@ -264,6 +264,25 @@ static void list_coords(struct hint *h)
 	}
 }
 
+/* One dimension's step for each difference of coordinates. */
+static void list_steps(struct hint *h, uint32_t parity, uint32_t dim)
+{
+	int32_t d = (int32_t)h->torus->dim[dim], i;
+	uint16_t *step = mem_alloc((size_t)(2 * d), sizeof(*step));
+
+	h->step[parity][dim] = step + d; /* indices run from -d */
+	for (i = 1 - d; i < d; i++) {
+		int32_t up = i < 0 ? i + d : i;
+		bool plus = !torus_is_ring(h->torus, dim) ? i > 0
+			: 2 * up != d			  ? 2 * up < d
+			: h->ties == HINT_TIES_PLUS || !parity;
+
+		if (i)
+			h->step[parity][dim][i] = (uint16_t)(
+				(plus ? up : d - up) << 8 | (plus ? 1 : 2));
+	}
+}
+
 static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 {
 	struct hint *h = (struct hint *)r;
@@ -277,6 +296,8 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 	if (check_lengths(h->torus, e) || set_order(h, e))
 		return -1;
 	list_coords(h);
+	for (i = 0; i < 2 * h->torus->n_dims; i++)
+		list_steps(h, i % 2, i / 2);
 	n_hints = 1u << (2 * h->torus->n_dims);
 	h->first = mem_alloc(n_hints, sizeof(*h->first));
 	for (i = 0; i < n_hints; i++)
@@ -294,6 +315,8 @@ static void hint_fini(struct route *r)
 	struct hint *h = (struct hint *)r;
 	uint32_t i;
 
+	for (i = 0; h->coord && i < 2 * h->torus->n_dims; i++)
+		mem_free(h->step[i % 2][i / 2] - h->torus->dim[i / 2]);
 	mem_free(h->coord);
 	mem_free(h->first);
 	for (i = 0; i < HINT_ZONE_SETS; i++)
@@ -309,59 +332,61 @@ static inline void look_up(const struct hint *h, struct packet *p)
 					   : (uint16_t)0;
 }
 
-static bool tie_goes_plus(
-	const struct hint *h, const struct packet *p, uint32_t dim)
+/*
+ * Where a sender gave hints, or ties go by lot: hops left in one dimension,
+ * up hops away by going up, and the bit of the direction.
+ */
+static uint32_t special(const struct hint *h, struct packet *p, uint32_t dim,
+	uint32_t up)
 {
-	if (h->ties == HINT_TIES_PLUS)
-		return true;
-	if (h->ties == HINT_TIES_RANDOM)
-		return random_draw(0, p->src, RANDOM_TIE, p->number).a >> dim &
-			1;
-	return !h->coord[p->src][HINT_COORDS - 1];
-}
+	uint32_t d = h->torus->dim[dim], given = p->hints >> (2 * dim) & 3;
+	bool plus = 2 * up < d;
 
-/* Hops up in a dimension where both ends differ, or 0: go down. */
-static inline uint32_t hops_up(const struct hint *h, const struct packet *p,
-	uint32_t dim, uint32_t d, uint32_t up)
-{
-	if (2 * up == d && h->torus->ring[dim] != TORUS_MESH)
-		return tie_goes_plus(h, p, dim) ? up : 0;
-	return 2 * up < d ? up : 0;
-}
-
-/* A dimension in which the sender gave a hint, or that is no ring. */
-static uint32_t special_up(const struct hint *h, const struct packet *p,
-	uint32_t dim, uint32_t d, uint32_t up)
-{
-	uint32_t given = p->hints >> (2 * dim) & 3;
-
+	if (!up && !given)
+		return 0;
 	if (given)
-		return given & 1 ? (up ? up : d) : 0;
-	/* in a line, up hops lead up if they do not pass the end */
-	return h->coord[p->src][dim] + up < d ? up : 0;
+		plus = given & 1;
+	else if (!torus_is_ring(h->torus, dim))
+		plus = h->coord[p->src][dim] + up < d;
+	else if (2 * up == d)
+		plus = random_draw(0, p->src, RANDOM_TIE, p->number).a >> dim &
+			1;
+	p->left[dim] = (uint8_t)(plus && up ? up : d - up);
+	return (plus ? 1u : 2u) << (2 * dim);
+}
+
+static void start_special(const struct hint *h, struct packet *p)
+{
+	const uint16_t *x = h->coord[p->src], *y = h->coord[p->dst];
+	uint32_t i, hints = 0;
+
+	for (i = 0; i < h->torus->n_dims; i++) {
+		p->left[i] = 0;
+		hints |= special(h, p, i,
+			(y[i] - (uint32_t)x[i] + h->torus->dim[i]) %
+				h->torus->dim[i]);
+	}
+	p->hints = (uint16_t)hints;
 }
 
 static void hint_start(const struct route *r, struct packet *p)
 {
 	const struct hint *h = hint_of(r);
-	const struct torus *t = h->torus;
 	const uint16_t *x = h->coord[p->src], *y = h->coord[p->dst];
-	uint32_t i, hints = 0, given = p->hints;
+	uint16_t *const *step = h->step[x[HINT_COORDS - 1]];
+	uint32_t i, hints = 0, n = h->torus->n_dims;
 
-	for (i = 0; i < t->n_dims; i++) {
-		uint32_t d = t->dim[i], up = y[i] - (uint32_t)x[i], plus;
+	if (__builtin_expect(p->hints || h->ties == HINT_TIES_RANDOM, 0)) {
+		start_special(h, p);
+	} else {
+		for (i = 0; i < n; i++) {
+			uint32_t hop = step[i][y[i] - x[i]];
 
-		up += y[i] < x[i] ? d : 0;
-		p->left[i] = 0;
-		if (!up && !(given >> (2 * i) & 3))
-			continue;
-		plus = given >> (2 * i) & 3 || t->ring[i] == TORUS_MESH
-			? special_up(h, p, i, d, up)
-			: hops_up(h, p, i, d, up);
-		p->left[i] = (uint8_t)(plus ? plus : d - up);
-		hints |= (plus ? 1u : 2u) << (2 * i);
+			p->left[i] = (uint8_t)(hop >> 8);
+			hints |= (hop & 3) << (2 * i);
+		}
+		p->hints = (uint16_t)hints;
 	}
-	p->hints = (uint16_t)hints;
 	look_up(h, p);
 }
 

@@ -22,6 +22,9 @@ struct hint {
 	uint8_t dims[TORUS_MAX_DIMS]; /* in deterministic order */
 	uint8_t n_zones[HINT_ZONE_SETS];
 	uint16_t mask[HINT_ZONE_SETS][HINT_ZONES]; /* of ports */
+	/* [parity of the source][dimension] -> [y - x], also below 0:
+	 * hops << 8 | direction */
+	uint16_t *step[2][TORUS_MAX_DIMS];
 	uint16_t (*coord)[HINT_COORDS]; /* [router]; the last: their parity */
 	uint8_t *first; /* [hints] the deterministic port */
 	uint16_t *allowed[HINT_ZONE_SETS]; /* [hints] of a dynamic packet */

@@ -125,7 +125,7 @@ static inline void give_back(struct net *n, struct sim_worker *w,
 		sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
 			(uint16_t)channel, chunks);
 	else
-		r->stamp[r->n++] = link_stamp(t, channel, chunks);
+		link_return(r, link_stamp(t, channel, chunks));
 }
 
 /* The head of a queue is leaving: its tail will have left at tail. */
@@ -464,7 +464,7 @@ static inline struct winner pick(
 {
 	const struct net_requests *r = &s->requests[port];
 
-	if (r->n_rare || n->params.transit || !(s->roomy >> port & 1))
+	if (r->n_rare || !(s->roomy >> port & 1))
 		return pick_rare(n, s, port, t);
 	if (r->head[REQ_DYNAMIC])
 		return (struct winner){
@@ -564,7 +564,7 @@ static void await_tokens(
 	}
 	l->is_starving = 1;
 	for (; r->n; r->n--) {
-		uint64_t x = r->stamp[r->n - 1];
+		uint64_t x = r->stamp[link_slot(r, r->n - 1)];
 
 		sim_post_self(w, s->id, (sim_time)(x >> 16),
 			SIM_KEY(PHASE_TOKEN, port), (uint16_t)(x >> 12 & 3),
@@ -572,7 +572,8 @@ static void await_tokens(
 	}
 }
 
-void arbitrate_senders(
+/* Several senders may be idle: matches them with those who ask. */
+static void arbitrate_many(
 	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
 {
 	uint32_t todo = 0;
@@ -608,6 +609,33 @@ void arbitrate_senders(
 		if (roomy & ~s->roomy) /* some may have to escape now */
 			s->dirty |= s->wanted & ~s->timed;
 	}
+}
+
+void arbitrate_senders(
+	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
+{
+	uint32_t port = (uint32_t)__builtin_ctz(s->dirty), roomy;
+	struct link_sender *l = &s->sender[port];
+	struct winner who;
+
+	if (s->dirty & (s->dirty - 1) || l->free_at > t) {
+		arbitrate_many(n, w, s, t);
+		return;
+	}
+	collect(n, s, port, t);
+	who = pick(n, s, port, t);
+	s->dirty = 0;
+	if (__builtin_expect(who.rank == NO_WINNER, 0)) {
+		await_tokens(w, s, port);
+		return;
+	}
+	l->is_starving = 0;
+	roomy = s->roomy;
+	grant(n, w, s, port, &who, t);
+	if (roomy & ~s->roomy)
+		s->dirty |= s->wanted & ~s->timed;
+	if (__builtin_expect(s->dirty, 0))
+		arbitrate_many(n, w, s, t);
 }
 
 void arbitrate_check(struct net *n, struct net_site *s, sim_time t)
@@ -655,6 +683,18 @@ static void receive(struct net *n, struct sim_worker *w, struct net_site *s,
 		s->reception[fifo].chunks -= n->packets[id].chunks;
 	n->tally[w->id].delivered++;
 	n->client->on_packet(n, w, s->id, fifo, id, t, tail);
+}
+
+/* What a head that has arrived does where nothing else waits for reception. */
+void arbitrate_direct(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t channel, uint32_t bit, packet_id id, struct packet *p,
+	sim_time t)
+{
+	uint32_t fifo = net_reception_of(p, bit / NET_QUEUES);
+	sim_time tail = t + n->link.ser[p->chunks];
+
+	leave_queue(n, w, s, channel, bit, p, t, tail);
+	receive(n, w, s, fifo, id, t, tail);
 }
 
 static void receive_heads(struct net *n, struct sim_worker *w,

@@ -33,6 +33,15 @@ static inline uint32_t shortest(const struct net *n, const struct net_site *s,
 	return in * NET_QUEUES + best;
 }
 
+/* Nobody could dispute a reception FIFO with a dynamic packet now. */
+static inline bool is_unrivalled(const struct net *n, const struct net_site *s,
+	uint32_t in, const struct packet *p, sim_time t)
+{
+	return p->kind == PACKET_DYNAMIC && n->client->is_sink &&
+		!(s->local[CHANNEL_DYNAMIC] | s->local[CHANNEL_DETERMINISTIC]) &&
+		s->reception[FIFO_USER + in].free_at <= t;
+}
+
 static void on_arrival(struct net *n, struct sim_worker *w, struct net_site *s,
 	sim_time t, const struct sim_event *e)
 {
@@ -53,8 +62,10 @@ static void on_arrival(struct net *n, struct sim_worker *w, struct net_site *s,
 		return;
 	}
 	q->head = q->tail = id;
-	if (q->busy_until <= t)
-		heads_show(n, s, channel, bit);
+	if (q->busy_until <= t && heads_arrived(p) && is_unrivalled(n, s, in, p, t))
+		arbitrate_direct(n, w, s, channel, bit, id, p, t);
+	else if (q->busy_until <= t)
+		heads_show(n, s, channel, bit, p);
 	else
 		sim_post_self(w, s->id, q->busy_until,
 			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
@@ -127,6 +138,14 @@ void net_release(struct net *n, struct sim_worker *w, site_id site,
 			heads_retry(n, s, channel, ~UINT64_C(0));
 }
 
+/* The packet in front has left: the next one comes to the head. */
+static void on_queue(
+	struct net *n, struct net_site *s, uint32_t channel, uint32_t bit)
+{
+	heads_show(n, s, channel, bit,
+		&n->packets[s->queue[channel][bit].head]);
+}
+
 static inline void on_engine(struct net *n, struct sim_worker *w,
 	struct net_site *s, sim_time t, const struct sim_event *e)
 {
@@ -136,7 +155,7 @@ static inline void on_engine(struct net *n, struct sim_worker *w,
 		s->timed &= ~(1u << number);
 		s->dirty |= s->wanted & 1u << number;
 	} else if (number < ENGINE_INJECTED) {
-		heads_show(n, s, sim_aux(e) >> 8, sim_aux(e) & 0xff);
+		on_queue(n, s, sim_aux(e) >> 8, sim_aux(e) & 0xff);
 	} else if (number < ENGINE_RECEPTION) {
 		on_injected(n, w, s, t, e);
 	} else if (number < ENGINE_CLIENT) {

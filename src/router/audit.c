@@ -76,9 +76,12 @@ static void count_returns(struct audit *a, site_id s)
 	for (p = 0; p < a->n->n_ports; p++) {
 		const struct link_returns *r = &a->n->sites[s].returns[p];
 
-		for (i = 0; i < r->n; i++)
-			*tokens_of(a, s, p, r->stamp[i] >> 12 & 3) +=
-				(int32_t)(r->stamp[i] & 0xfff);
+		for (i = 0; i < r->n; i++) {
+			uint64_t x = r->stamp[link_slot(r, i)];
+
+			*tokens_of(a, s, p, x >> 12 & 3) +=
+				(int32_t)(x & 0xfff);
+		}
 	}
 }
 

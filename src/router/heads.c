@@ -52,11 +52,9 @@ static void show_ordered(const struct net *n, struct net_site *s,
 	}
 }
 
-void heads_show(
-	struct net *n, struct net_site *s, uint32_t channel, uint32_t bit)
+void heads_show(struct net *n, struct net_site *s, uint32_t channel,
+	uint32_t bit, const struct packet *p)
 {
-	const struct packet *p = &n->packets[s->queue[channel][bit].head];
-
 	if (p->kind != PACKET_DYNAMIC) {
 		show_ordered(n, s, channel, bit, p);
 	} else if (heads_arrived(p)) {
@@ -82,8 +80,12 @@ void heads_retry(
 	uint64_t m = s->held[channel] & bits;
 
 	s->held[channel] &= ~m;
-	for (; m; m &= m - 1)
-		heads_show(n, s, channel, (uint32_t)__builtin_ctzll(m));
+	for (; m; m &= m - 1) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(m);
+
+		heads_show(n, s, channel, bit,
+			&n->packets[s->queue[channel][bit].head]);
+	}
 	if (!s->held[channel])
 		s->held_any &= (uint8_t)~(1u << channel);
 }

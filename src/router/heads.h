@@ -43,12 +43,13 @@ static inline void heads_unask(
 
 static inline bool heads_any(const struct net_requests *r)
 {
-	return r->head[REQ_DYNAMIC] || r->inject[INJ_DYNAMIC] || r->n_rare;
+	return (r->head[REQ_DYNAMIC] | r->inject[INJ_DYNAMIC] | r->n_rare) !=
+		0;
 }
 
 /* A packet came to the head of a queue whose way out is free. */
 void heads_show(struct net *n, struct net_site *s, uint32_t channel,
-	uint32_t bit);
+	uint32_t bit, const struct packet *p);
 /* Some heads of a channel that were held may have become the eldest. */
 void heads_retry(struct net *n, struct net_site *s, uint32_t channel,
 	uint64_t bits);
@@ -109,6 +110,10 @@ void arbitrate_senders(
 	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t);
 void arbitrate_reception(
 	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t);
+/* The same for one dynamic head whose reception FIFO is idle and a sink. */
+void arbitrate_direct(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t channel, uint32_t bit, packet_id id, struct packet *p,
+	sim_time t);
 /* A BUG where a free link has a packet that it could carry. */
 void arbitrate_check(struct net *n, struct net_site *s, sim_time t);
 

@@ -144,6 +144,7 @@ static void site_init(struct net *n, site_id id)
 		for (c = 0; c < N_CHANNELS; c++)
 			l->tokens[c] = (int16_t)n->capacity;
 		s->roomy |= 1u << p;
+		s->requests[p].n_rare = n->params.transit != 0;
 	}
 	for (p = 0; p < N_FIFOS; p++) {
 		s->inject[p].chunks =

@@ -69,7 +69,14 @@ static void toy_post(struct toy *y, struct sim_worker *w, site_id from,
 	uint16_t key = SIM_KEY(phase, from & 0xfff);
 	uint16_t aux = (uint16_t)y->sites[from].n_posted++;
 
-	sim_post(w, to, t, key, aux, toy_data(to, t, key, aux, hops));
+	uint32_t data = toy_data(to, t, key, aux, hops);
+
+	if (from == to)
+		sim_post_self(w, to, t, key, aux, data);
+	else if (sim_is_own(w, to) && hops % 2)
+		sim_post_near(w, to, t, key, aux, data);
+	else
+		sim_post(w, to, t, key, aux, data);
 }
 
 /* Up to the next multiple of an eighth of a window. */
@@ -488,7 +495,7 @@ static void every_site_has_one_owner(void **state)
 				struct sim_worker *w = sim_worker(y.sim, i);
 
 				assert_int_equal(w->id, i);
-				assert_int_equal(w->first, at);
+				assert_int_equal(w->first_site, at);
 				assert_true(w->n_sites > 0);
 				at += w->n_sites;
 			}
@@ -496,7 +503,10 @@ static void every_site_has_one_owner(void **state)
 			for (at = 0; at < n; at++) {
 				struct sim_worker *w = sim_owner(y.sim, at);
 
-				assert_true(at - w->first < w->n_sites);
+				for (i = 0; i < sim_n_workers(y.sim); i++)
+					assert_int_equal(i == w->id,
+						sim_is_own(sim_worker(y.sim, i),
+							at));
 			}
 			toy_fini(&y);
 		}

@@ -1,0 +1,230 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "load/load.h"
+#include "sim/random.h"
+#include "topo/torus.h"
+
+#define GB INT64_C(1000000000)
+
+static struct link_params bgq_link(void)
+{
+	struct link_params p;
+	struct param_block b = { .section = "link",
+		.rows = link_params_table,
+		.n_rows = link_params_n,
+		.values = &p };
+
+	memset(&p, 0, sizeof(p));
+	param_defaults(&b);
+	return p;
+}
+
+static int64_t peak_of(const char *shape, const char *wrap, uint32_t bytes)
+{
+	struct link_params link = bgq_link();
+	struct torus t;
+	struct param_block b = { .section = "topology",
+		.rows = torus_ops.params,
+		.n_rows = torus_ops.n_params,
+		.values = &t };
+	struct err e = { 0 };
+
+	memset(&t, 0, sizeof(t));
+	t.topo.ops = &torus_ops;
+	param_defaults(&b);
+	assert_int_equal(param_read(&b, param_find(&b, "shape"), shape, &e), 0);
+	assert_int_equal(param_read(&b, param_find(&b, "wrap"), wrap, &e), 0);
+	assert_int_equal(torus_ops.init(&t.topo, &e), 0);
+	return load_peak(&t.topo, &link, bytes);
+}
+
+/* Within two bytes per second, which is what integers lose. */
+static void is_near(int64_t found, double want)
+{
+	if ((double)found < want - 2 || (double)found > want + 2)
+		fail_msg("%lld bytes per second, want %.1f", (long long)found,
+			want);
+}
+
+/* --- a link --- */
+
+/* 512 of 568 bytes: header, trailer and protocol; the gap is not in it. */
+static void a_link_carries_512_of_568_bytes(void **state)
+{
+	struct link_params p = bgq_link();
+
+	(void)state;
+	for (uint32_t bytes = 32; bytes <= 512; bytes += 32)
+		is_near(load_link_rate(&p, bytes), 2e9 * bytes / (bytes + 56));
+	/* the 90 % of the paper */
+	is_near(load_link_rate(&p, 512) * 1000 / (2 * GB), 901);
+	/* half a chunk costs a whole one */
+	is_near(load_link_rate(&p, 16), 2e9 * 16 / (32 + 56));
+	is_near(load_link_rate(&p, 33), 2e9 * 33 / (64 + 56));
+	assert_int_equal(load_link_rate(&p, 0), 0);
+}
+
+static void a_full_packet_holds_a_busy_link_for_288_ns(void **state)
+{
+	struct link_params p = bgq_link();
+
+	(void)state;
+	assert_int_equal(load_packet_time(&p, 512), 288 * SIM_NS);
+	assert_int_equal(load_packet_time(&p, 32), 48 * SIM_NS);
+	assert_int_equal(load_packet_time(&p, 1), 48 * SIM_NS);
+	assert_int_equal(load_packet_time(&p, 0), 32 * SIM_NS);
+}
+
+/* --- real machines --- */
+
+static void a_midplane_can_take_two_links_of_every_node(void **state)
+{
+	double link = 2e9 * 512 / 568;
+
+	(void)state;
+	is_near(peak_of("4x4x4x4x2", "torus", 512), 2 * link * 511 / 512);
+	is_near(peak_of("4x4x4x4x2", "mesh,mesh,mesh,mesh,torus", 512),
+		link * 511 / 512);
+}
+
+static void a_long_dimension_is_the_bound(void **state)
+{
+	double link = 2e9 * 512 / 568;
+
+	(void)state;
+	is_near(peak_of("16x8x8x8", "torus", 512), link / 2 * 8191 / 8192);
+	is_near(peak_of("8x8x8x16", "torus", 512), link / 2 * 8191 / 8192);
+	is_near(peak_of("16x16x16x8", "torus", 512), link / 2 * 32767 / 32768);
+	is_near(peak_of("16x16x16x12x2", "torus", 512),
+		link / 2 * 98303 / 98304);
+	/* a mesh of 8 is as narrow as a ring of 16 */
+	is_near(peak_of("8x4", "mesh,torus", 512), link / 2 * 31 / 32);
+}
+
+/* --- any shape --- */
+
+/*
+ * Twice the packets that cross the busiest link of one dimension, by hand,
+ * when each of its d nodes sends one to each node; ties go both ways by half.
+ */
+static uint32_t busiest(uint32_t d, int is_ring)
+{
+	uint32_t load[64][2] = { 0 }, most = 0;
+
+	for (uint32_t x = 0; x < d; x++) {
+		for (uint32_t y = 0; y < d; y++) {
+			uint32_t up = (y + d - x) % d, down = d - up;
+			uint32_t plus = 2 * up < d ? 2 : 2 * up == d;
+
+			if (!is_ring)
+				plus = y > x ? 2 : 0;
+			for (uint32_t k = 0; up && plus && k < up; k++)
+				load[(x + k) % d][0] += plus;
+			for (uint32_t k = 0; up && plus < 2 && k < down; k++)
+				load[(x + d - k) % d][1] += 2 - plus;
+		}
+	}
+	for (uint32_t x = 0; x < d; x++)
+		for (int i = 0; i < 2; i++)
+			most = load[x][i] > most ? load[x][i] : most;
+	return most;
+}
+
+/*
+ * At rate R a node sends R/(n-1) to each other; a line of a dimension sees
+ * n / d nodes' worth of it for each pair of its places.
+ */
+static double peak_by_hand(const struct torus *t, double link)
+{
+	double n = t->topo.n_routers, peak = 1e30;
+
+	for (uint32_t i = 0; i < t->n_dims; i++) {
+		uint32_t d = t->dim[i];
+		double load = busiest(d, torus_is_ring(t, i)) / 2.0 / d;
+
+		if (d > 1 && link / load < peak)
+			peak = link / load;
+	}
+	return peak * (n - 1) / n;
+}
+
+static void the_peak_keeps_the_busiest_link_busy(void **state)
+{
+	struct link_params link = bgq_link();
+	unsigned many = getenv("WEFT_SLOW") ? 100 : 1000;
+	uint64_t k = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < many; i++) {
+		struct torus t = { .topo = { .ops = &torus_ops } };
+		struct err e = { 0 };
+
+		/* Two dimensions or more: injection is no bound then. */
+		t.shape.n =
+			2 +
+			(int64_t)(random_draw(1, 0, RANDOM_TEST, k++).a % 3);
+		t.wrap.n = t.shape.n;
+		for (int64_t d = 0; d < t.shape.n; d++) {
+			struct random_bits r =
+				random_draw(1, 1, RANDOM_TEST, k++);
+
+			t.shape.v[d] = 1 + (int64_t)random_below(r.a, 33);
+			t.wrap.v[d] = (int64_t)random_below(r.b, 3);
+		}
+		assert_int_equal(torus_ops.init(&t.topo, &e), 0);
+		if (t.topo.n_routers == 1)
+			continue;
+		is_near(load_peak(&t.topo, &link, 512),
+			peak_by_hand(&t, 2e9 * 512 / 568));
+	}
+}
+
+static void a_node_sends_no_more_than_its_ports(void **state)
+{
+	static const char *const shapes[] = { "2", "3", "4", "2x2", "3x3",
+		"2x2x2", "3x2", "5" };
+	struct link_params p = bgq_link();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		int64_t ports = (int64_t)strlen(shapes[i]) + 1;
+
+		assert_true(peak_of(shapes[i], "torus", 512) <=
+			    ports * load_link_rate(&p, 512));
+		assert_true(peak_of(shapes[i], "torus", 512) > 0);
+	}
+}
+
+static void there_is_no_peak_without_a_torus_or_a_partner(void **state)
+{
+	static const struct topo_ops other = { .name = "graph" };
+	struct topo t = { .ops = &other, .n_routers = 16, .n_ports = 2 };
+	struct link_params p = bgq_link();
+
+	(void)state;
+	assert_int_equal(load_peak(&t, &p, 512), 0);
+	assert_int_equal(peak_of("1", "torus", 512), 0);
+	assert_int_equal(peak_of("1x1", "loop", 512), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_link_carries_512_of_568_bytes),
+		cmocka_unit_test(a_full_packet_holds_a_busy_link_for_288_ns),
+		cmocka_unit_test(a_midplane_can_take_two_links_of_every_node),
+		cmocka_unit_test(a_long_dimension_is_the_bound),
+		cmocka_unit_test(the_peak_keeps_the_busiest_link_busy),
+		cmocka_unit_test(a_node_sends_no_more_than_its_ports),
+		cmocka_unit_test(there_is_no_peak_without_a_torus_or_a_partner),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
