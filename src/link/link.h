@@ -64,19 +64,22 @@ struct link_sender {
 	uint8_t peer_port;
 	uint8_t wire; /* an enum wire_class */
 	uint8_t is_far; /* the peer belongs to another worker */
-	uint8_t is_starving; /* somebody waits for its tokens */
+	uint8_t unused;
 	uint64_t count[LINK_CHANNELS]; /* wire bytes by channel */
 };
 
 _Static_assert(sizeof(struct link_sender) == 64, "one cache line");
 
 /*
- * Tokens on their way back to a sender, the earliest first: time stamps that
- * are looked at when tokens are needed, in place of events.
+ * Tokens on their way back to a sender: time stamps that are looked at when
+ * tokens are needed, in place of events.  Unordered, since packets of
+ * different sizes leave a buffer each in its own time.  The far end writes
+ * here, so all that it touches is one cache line.
  */
 struct link_returns {
-	uint32_t first, n;
-	uint64_t stamp[LINK_RETURNS]; /* a ring, see link_stamp() */
+	uint32_t n;
+	uint32_t is_starving; /* somebody waits for tokens */
+	uint64_t stamp[LINK_RETURNS]; /* see link_stamp() */
 };
 
 _Static_assert(sizeof(struct link_returns) == 64, "one cache line");
@@ -87,39 +90,21 @@ static inline uint64_t link_stamp(
 	return (uint64_t)t << 16 | channel << 12 | chunks;
 }
 
-static inline uint32_t link_slot(const struct link_returns *r, uint32_t i)
-{
-	uint32_t slot = r->first + i;
-
-	return slot < LINK_RETURNS ? slot : slot - LINK_RETURNS;
-}
-
-/* There is room.  Packets of different sizes leave a buffer each in its own
- * time, so a stamp may have to go before some that are there. */
-static inline void link_return(struct link_returns *r, uint64_t stamp)
-{
-	uint32_t i = r->n++;
-
-	while (i && r->stamp[link_slot(r, i - 1)] > stamp) {
-		r->stamp[link_slot(r, i)] = r->stamp[link_slot(r, i - 1)];
-		i--;
-	}
-	r->stamp[link_slot(r, i)] = stamp;
-}
-
 /* Takes in the tokens that have come by t. */
 static inline void link_collect(
 	struct link_sender *l, struct link_returns *r, sim_time t)
 {
 	uint64_t due = (uint64_t)(t + 1) << 16;
+	uint32_t i = r->n;
 
-	while (r->n && r->stamp[r->first] < due) {
-		uint64_t x = r->stamp[r->first];
+	while (i--) {
+		uint64_t x = r->stamp[i];
 
+		if (x >= due)
+			continue;
 		l->tokens[x >> 12 & 3] = (int16_t)(
 			l->tokens[x >> 12 & 3] + (int)(x & 0xfff));
-		r->first = link_slot(r, 1);
-		r->n--;
+		r->stamp[i] = r->stamp[--r->n];
 	}
 }
 

@@ -110,8 +110,7 @@ static inline void give_back(struct net *n, struct sim_worker *w,
 	sim_time tail)
 {
 	sim_time t = tail + n->link.latency[l->wire];
-	struct net_site *far = &n->sites[l->peer];
-	struct link_returns *r = &far->returns[l->peer_port];
+	struct link_returns *r = &n->sites[l->peer].returns[l->peer_port];
 
 	/*
 	 * Of another worker, or full, or awaited: an event.  Whether it is
@@ -120,12 +119,12 @@ static inline void give_back(struct net *n, struct sim_worker *w,
 	 * comes second sees what the first one did.
 	 */
 	if (__builtin_expect(l->is_far || r->n == LINK_RETURNS ||
-				far->sender[l->peer_port].is_starving,
+				r->is_starving,
 		    0))
 		sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
 			(uint16_t)channel, chunks);
 	else
-		link_return(r, link_stamp(t, channel, chunks));
+		r->stamp[r->n++] = link_stamp(t, channel, chunks);
 }
 
 /* The head of a queue is leaving: its tail will have left at tail. */
@@ -170,8 +169,9 @@ static inline uint64_t receiver_bits(uint32_t bit)
 	return (BIT(NET_QUEUES) - 1) << (bit - bit % NET_QUEUES);
 }
 
-static void grant_head(struct net *n, struct sim_worker *w, struct net_site *s,
-	uint32_t port, uint32_t request, uint32_t bit, sim_time t)
+static inline __attribute__((always_inline)) void grant_request(struct net *n,
+	struct sim_worker *w, struct net_site *s, uint32_t port,
+	uint32_t request, uint32_t bit, sim_time t)
 {
 	uint32_t channel = source_of[request];
 	packet_id id = s->queue[channel][bit].head;
@@ -185,6 +185,24 @@ static void grant_head(struct net *n, struct sim_worker *w, struct net_site *s,
 	depart(n, w, s, port, target_of[request], id, p, t);
 	if (__builtin_expect(s->held_any >> channel & 1, 0))
 		heads_retry(n, s, channel, receiver_bits(bit));
+}
+
+static __attribute__((noinline)) void grant_rare(struct net *n,
+	struct sim_worker *w, struct net_site *s, uint32_t port,
+	uint32_t request, uint32_t bit, sim_time t)
+{
+	grant_request(n, w, s, port, request, bit, t);
+}
+
+/* The usual case is worth a copy of its own. */
+static inline void grant_head(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t port, uint32_t request, uint32_t bit,
+	sim_time t)
+{
+	if (request == REQ_DYNAMIC)
+		grant_request(n, w, s, port, REQ_DYNAMIC, bit, t);
+	else
+		grant_rare(n, w, s, port, request, bit, t);
 }
 
 static void leave_injection(struct net *n, struct sim_worker *w,
@@ -555,16 +573,15 @@ static inline uint32_t idle(struct net *n, struct sim_worker *w,
 static void await_tokens(
 	struct sim_worker *w, struct net_site *s, uint32_t port)
 {
-	struct link_sender *l = &s->sender[port];
 	struct link_returns *r = &s->returns[port];
 
 	if (!heads_any(&s->requests[port])) {
 		s->wanted &= ~(1u << port);
 		return;
 	}
-	l->is_starving = 1;
+	r->is_starving = 1;
 	for (; r->n; r->n--) {
-		uint64_t x = r->stamp[link_slot(r, r->n - 1)];
+		uint64_t x = r->stamp[r->n - 1];
 
 		sim_post_self(w, s->id, (sim_time)(x >> 16),
 			SIM_KEY(PHASE_TOKEN, port), (uint16_t)(x >> 12 & 3),
@@ -602,7 +619,7 @@ static void arbitrate_many(
 			if (other.rank < who.rank)
 				who = other;
 		}
-		s->sender[best].is_starving = 0;
+		s->returns[best].is_starving = 0;
 		roomy = s->roomy;
 		grant(n, w, s, best, &who, t);
 		todo &= ~(1u << best);
@@ -629,7 +646,7 @@ void arbitrate_senders(
 		await_tokens(w, s, port);
 		return;
 	}
-	l->is_starving = 0;
+	s->returns[port].is_starving = 0;
 	roomy = s->roomy;
 	grant(n, w, s, port, &who, t);
 	if (roomy & ~s->roomy)

@@ -82,7 +82,7 @@ static void on_token(
 	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)e->data);
 	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
 		s->roomy |= 1u << port;
-	if (l->is_starving)
+	if (s->returns[port].is_starving)
 		s->dirty |= 1u << port;
 }
 

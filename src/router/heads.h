@@ -88,16 +88,16 @@ static inline void heads_hide_injection(struct net *n, struct net_site *s,
 		heads_unask_injection(s, 1u << p->escape, INJ_ESCAPE, fifo);
 }
 
-static inline void heads_hide(struct net *n, struct net_site *s,
+static inline __attribute__((always_inline)) void heads_hide(struct net *n, struct net_site *s,
 	uint32_t channel, uint32_t bit, const struct packet *p)
 {
-	if (p->kind != PACKET_DYNAMIC) {
-		heads_unask(s, 1u << p->escape,
-			REQ_DETERMINISTIC + channel - 1, BIT(bit));
-	} else if (channel == CHANNEL_DYNAMIC) {
+	if (channel == CHANNEL_DYNAMIC) {
 		heads_unask(s, p->ask, REQ_DYNAMIC, BIT(bit));
 		if (!(p->ask >> p->escape & 1) && n->route->has_escape)
 			heads_unask(s, 1u << p->escape, REQ_ESCAPE, BIT(bit));
+	} else if (p->kind != PACKET_DYNAMIC) {
+		heads_unask(s, 1u << p->escape,
+			REQ_DETERMINISTIC + channel - 1, BIT(bit));
 	} else {
 		heads_unask(s, 1u << p->escape, REQ_DETERMINISTIC, BIT(bit));
 		if (!(p->flags & PACKET_STAY))
