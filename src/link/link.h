@@ -95,17 +95,18 @@ static inline void link_collect(
 	struct link_sender *l, struct link_returns *r, sim_time t)
 {
 	uint64_t due = (uint64_t)(t + 1) << 16;
-	uint32_t i = r->n;
+	uint32_t i = r->n, n = i;
 
 	while (i--) {
 		uint64_t x = r->stamp[i];
+		int16_t *tokens = &l->tokens[x >> 12 & 3];
 
 		if (x >= due)
 			continue;
-		l->tokens[x >> 12 & 3] = (int16_t)(
-			l->tokens[x >> 12 & 3] + (int)(x & 0xfff));
-		r->stamp[i] = r->stamp[--r->n];
+		*tokens = (int16_t)(*tokens + (int)(x & 0xfff));
+		r->stamp[i] = r->stamp[--n];
 	}
+	r->n = n;
 }
 
 /* A data packet came in at this port: its acknowledgement is owed. */

@@ -87,8 +87,11 @@ static inline __attribute__((always_inline)) void depart(struct net *n,
 	l->tokens[channel] = (int16_t)(l->tokens[channel] -
 		(int)(channel == CHANNEL_DYNAMIC ? chunks
 						 : (uint32_t)n->full));
-	if (l->tokens[CHANNEL_DYNAMIC] < n->full)
-		s->roomy &= ~(1u << port);
+	if (__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < n->full, 0)) {
+		link_collect(l, &s->returns[port], t);
+		if (l->tokens[CHANNEL_DYNAMIC] < n->full)
+			s->roomy &= ~(1u << port);
+	}
 	link_take(l, &n->link, t, chunks);
 	l->count[channel] += n->link.wire_bytes[chunks];
 	if (__builtin_expect(l->is_far, 0))
@@ -218,7 +221,7 @@ static void leave_injection(struct net *n, struct sim_worker *w,
 		SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo), p->chunks, 0);
 }
 
-static void grant_injection(struct net *n, struct sim_worker *w,
+static __attribute__((noinline)) void grant_injection(struct net *n, struct sim_worker *w,
 	struct net_site *s, uint32_t port, uint32_t request, uint32_t fifo,
 	sim_time t)
 {
@@ -233,16 +236,22 @@ static void grant_injection(struct net *n, struct sim_worker *w,
 /* --- who gets a sender --- */
 
 /* Takes in the tokens that have come back to a sender by t. */
-static inline void collect(
+static void collect(
 	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
 {
 	struct link_sender *l = &s->sender[port];
 
-	if (!s->returns[port].n)
-		return;
 	link_collect(l, &s->returns[port], t);
 	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
 		s->roomy |= 1u << port;
+}
+
+/* The same, where it could make a difference or the place runs out. */
+static inline void collect_lazily(
+	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+{
+	if (!(s->roomy >> port & 1) || s->returns[port].n >= LINK_RETURNS - 2)
+		collect(n, s, port, t);
 }
 
 /* Who may escape depends on the tokens of all senders. */
@@ -503,8 +512,8 @@ static inline struct winner pick(
 }
 
 /* Of the free senders, the one an adaptive winner likes best. */
-static uint32_t best_port(struct net_site *s, const struct winner *w,
-	uint32_t port, uint32_t todo)
+static uint32_t best_port(const struct net *n, struct net_site *s,
+	const struct winner *w, uint32_t port, uint32_t todo, sim_time t)
 {
 	uint32_t alike = 0, m;
 	int most = 0;
@@ -518,8 +527,10 @@ static uint32_t best_port(struct net_site *s, const struct winner *w,
 		return port;
 	for (; m; m &= m - 1) {
 		uint32_t o = (uint32_t)__builtin_ctz(m);
-		int tokens = s->sender[o].tokens[CHANNEL_DYNAMIC];
+		int tokens;
 
+		collect(n, s, o, t);
+		tokens = s->sender[o].tokens[CHANNEL_DYNAMIC];
 		if (tokens > most)
 			alike = 0;
 		if (tokens >= most) {
@@ -530,8 +541,9 @@ static uint32_t best_port(struct net_site *s, const struct winner *w,
 	return choose(s, alike, NET_PORTS);
 }
 
-static inline void grant(struct net *n, struct sim_worker *w,
-	struct net_site *s, uint32_t port, const struct winner *who, sim_time t)
+static inline __attribute__((always_inline)) void grant(struct net *n,
+	struct sim_worker *w, struct net_site *s, uint32_t port,
+	const struct winner *who, sim_time t)
 {
 	struct net_requests *r = &s->requests[port];
 
@@ -542,6 +554,13 @@ static inline void grant(struct net *n, struct sim_worker *w,
 		grant_injection(n, w, s, port, who->request, who->bit, t);
 	else
 		grant_head(n, w, s, port, who->request, who->bit, t);
+}
+
+static __attribute__((noinline)) void grant_one_of_many(struct net *n,
+	struct sim_worker *w, struct net_site *s, uint32_t port,
+	const struct winner *who, sim_time t)
+{
+	grant(n, w, s, port, who, t);
 }
 
 /* Of ports that are wanted and have no event on its way, those that are
@@ -555,7 +574,7 @@ static inline uint32_t idle(struct net *n, struct sim_worker *w,
 		uint32_t o = (uint32_t)__builtin_ctz(m);
 
 		if (__builtin_expect(s->sender[o].free_at <= t, 1)) {
-			collect(n, s, o, t);
+			collect_lazily(n, s, o, t);
 			continue;
 		}
 		ports &= ~(1u << o);
@@ -614,14 +633,14 @@ static void arbitrate_many(
 		}
 		best = o;
 		if (todo & (todo - 1)) {
-			best = best_port(s, &who, o, todo);
+			best = best_port(n, s, &who, o, todo, t);
 			other = best != o ? pick(n, s, best, t) : nobody;
 			if (other.rank < who.rank)
 				who = other;
 		}
 		s->returns[best].is_starving = 0;
 		roomy = s->roomy;
-		grant(n, w, s, best, &who, t);
+		grant_one_of_many(n, w, s, best, &who, t);
 		todo &= ~(1u << best);
 		if (roomy & ~s->roomy) /* some may have to escape now */
 			s->dirty |= s->wanted & ~s->timed;
@@ -639,7 +658,7 @@ void arbitrate_senders(
 		arbitrate_many(n, w, s, t);
 		return;
 	}
-	collect(n, s, port, t);
+	collect_lazily(n, s, port, t);
 	who = pick(n, s, port, t);
 	s->dirty = 0;
 	if (__builtin_expect(who.rank == NO_WINNER, 0)) {
@@ -765,8 +784,8 @@ void arbitrate_reception(
 	uint32_t channel;
 
 	/* Held heads may be let loose while others are received. */
-	while (s->rx_dirty) {
-		s->rx_dirty = 0;
+	while (s->dirty & DIRTY_RECEPTION) {
+		s->dirty &= ~DIRTY_RECEPTION;
 		for (channel = N_CHANNELS; channel--;)
 			if (s->local[channel])
 				receive_heads(n, w, s, channel, t);

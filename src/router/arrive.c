@@ -4,7 +4,7 @@
  */
 #include "router/heads.h"
 
-/* Of empty queues, one that nothing is still leaving; best is the first. */
+/* Of empty queues, one that nothing is still leaving. */
 static uint32_t quietest(const struct net *n, const uint16_t *count,
 	const struct net_queue *q, uint32_t best, sim_time t)
 {
@@ -17,20 +17,30 @@ static uint32_t quietest(const struct net *n, const uint16_t *count,
 }
 
 /* The queue with the fewest packets waiting. */
-static inline uint32_t shortest(const struct net *n, const struct net_site *s,
-	uint32_t channel, uint32_t in, sim_time t)
+static __attribute__((noinline)) uint32_t shortest(
+	const struct net *n, const uint16_t *count, const struct net_queue *q,
+	sim_time t)
 {
-	const uint16_t *count = &s->count[channel][in * NET_QUEUES];
-	const struct net_queue *q = &s->queue[channel][in * NET_QUEUES];
 	uint32_t best = 0, least = count[0], i;
 
 	for (i = 1; i < n->n_queues && least; i++) {
 		best = count[i] < least ? i : best;
 		least = count[i] < least ? count[i] : least;
 	}
-	if (!least && q[best].busy_until > t)
-		best = quietest(n, count, q, best, t);
-	return in * NET_QUEUES + best;
+	return least ? best : quietest(n, count, q, best, t);
+}
+
+/* The bit of the queue that a packet joins. */
+static inline uint32_t join(const struct net *n, const struct net_site *s,
+	uint32_t channel, uint32_t in, sim_time t)
+{
+	uint32_t first = in * NET_QUEUES;
+	const uint16_t *count = &s->count[channel][first];
+	const struct net_queue *q = &s->queue[channel][first];
+
+	if (!count[0] && q[0].busy_until <= t)
+		return first;
+	return first + shortest(n, count, q, t);
 }
 
 /* Nobody could dispute a reception FIFO with a dynamic packet now. */
@@ -42,8 +52,9 @@ static inline bool is_unrivalled(const struct net *n, const struct net_site *s,
 		s->reception[FIFO_USER + in].free_at <= t;
 }
 
-static void on_arrival(struct net *n, struct sim_worker *w, struct net_site *s,
-	sim_time t, const struct sim_event *e)
+static inline __attribute__((always_inline)) void on_arrival(struct net *n,
+	struct sim_worker *w, struct net_site *s, sim_time t,
+	const struct sim_event *e)
 {
 	uint32_t in = sim_number(e), channel = sim_aux(e), bit;
 	packet_id id = e->data;
@@ -54,7 +65,7 @@ static void on_arrival(struct net *n, struct sim_worker *w, struct net_site *s,
 	p->next = NO_PACKET;
 	link_owe(&s->sender[in], &n->link, t);
 	n->arrive(n->route, p, in);
-	bit = shortest(n, s, channel, in, t);
+	bit = join(n, s, channel, in, t);
 	q = &s->queue[channel][bit];
 	if (s->count[channel][bit]++) {
 		n->packets[q->tail].next = id;
@@ -73,13 +84,12 @@ static void on_arrival(struct net *n, struct sim_worker *w, struct net_site *s,
 }
 
 /* Tokens from a neighbour of another worker, or that somebody waits for. */
-static void on_token(
-	struct net *n, struct net_site *s, const struct sim_event *e)
+static void on_token(struct net *n, struct net_site *s, uint32_t port,
+	uint32_t channel, uint32_t chunks)
 {
-	uint32_t port = sim_number(e), channel = sim_aux(e);
 	struct link_sender *l = &s->sender[port];
 
-	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)e->data);
+	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
 	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
 		s->roomy |= 1u << port;
 	if (s->returns[port].is_starving)
@@ -112,12 +122,11 @@ void net_inject(struct net *n, struct sim_worker *w, site_id site,
 
 /* The tail of an injection FIFO's packet has left it. */
 static void on_injected(struct net *n, struct sim_worker *w,
-	struct net_site *s, sim_time t, const struct sim_event *e)
+	struct net_site *s, sim_time t, uint32_t fifo, uint32_t chunks)
 {
-	uint32_t fifo = sim_number(e) - ENGINE_INJECTED;
 	struct net_inject *f = &s->inject[fifo];
 
-	f->chunks = (uint16_t)(f->chunks + sim_aux(e));
+	f->chunks = (uint16_t)(f->chunks + chunks);
 	if (f->n)
 		heads_show_injection(n, s, fifo, &n->packets[f->head]);
 	if (f->chunks >= n->full)
@@ -132,7 +141,7 @@ void net_release(struct net *n, struct sim_worker *w, site_id site,
 
 	(void)w;
 	s->reception[fifo].chunks += (int32_t)chunks;
-	s->rx_dirty = 1;
+	s->dirty |= DIRTY_RECEPTION;
 	for (channel = 0; channel < N_CHANNELS; channel++)
 		if (s->held_any >> channel & 1)
 			heads_retry(n, s, channel, ~UINT64_C(0));
@@ -146,6 +155,14 @@ static void on_queue(
 		&n->packets[s->queue[channel][bit].head]);
 }
 
+/* By value, so that the visit can keep its event in registers. */
+static __attribute__((noinline)) void client_event(struct net *n,
+	struct sim_worker *w, struct net_site *s, sim_time t,
+	struct sim_event e)
+{
+	n->client->on_event(n, w, s->id, t, &e);
+}
+
 static inline void on_engine(struct net *n, struct sim_worker *w,
 	struct net_site *s, sim_time t, const struct sim_event *e)
 {
@@ -157,14 +174,24 @@ static inline void on_engine(struct net *n, struct sim_worker *w,
 	} else if (number < ENGINE_INJECTED) {
 		on_queue(n, s, sim_aux(e) >> 8, sim_aux(e) & 0xff);
 	} else if (number < ENGINE_RECEPTION) {
-		on_injected(n, w, s, t, e);
+		on_injected(n, w, s, t, number - ENGINE_INJECTED, sim_aux(e));
 	} else if (number < ENGINE_CLIENT) {
 		number -= ENGINE_RECEPTION;
 		s->rx_timed &= (uint16_t)~(1u << number);
-		s->rx_dirty = 1;
+		s->dirty |= DIRTY_RECEPTION;
 	} else {
-		n->client->on_event(n, w, s->id, t, e);
+		client_event(n, w, s, t, *e);
 	}
+}
+
+/* The end of an instant. */
+static void arbitrate(
+	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
+{
+	if (s->dirty & DIRTY_RECEPTION)
+		arbitrate_reception(n, w, s, t);
+	if (s->dirty)
+		arbitrate_senders(n, w, s, t);
 }
 
 void net_visit(struct sim_worker *w, site_id site)
@@ -175,25 +202,23 @@ void net_visit(struct sim_worker *w, site_id site)
 	sim_time t;
 
 	while ((next = sim_next(w, &t))) {
-		struct sim_event e = *next; /* posts may move the batch */
+		/* a copy: posts may move the batch */
+		struct sim_event e = { next->rank, next->site, next->data };
 		unsigned phase = sim_phase(&e);
 
 		if (phase == PHASE_ARRIVAL)
 			on_arrival(n, w, s, t, &e);
-		else if (phase == PHASE_TOKEN)
-			on_token(n, s, &e);
 		else if (phase == PHASE_ENGINE)
 			on_engine(n, w, s, t, &e);
+		else if (phase == PHASE_TOKEN)
+			on_token(n, s, sim_number(&e), sim_aux(&e), e.data);
 		else
-			n->client->on_event(n, w, site, t, &e);
-		if (sim_more(w, &e))
-			continue;
-		if (s->rx_dirty)
-			arbitrate_reception(n, w, s, t);
-		if (s->dirty)
-			arbitrate_senders(n, w, s, t);
+			client_event(n, w, s, t, e);
+		if (s->dirty && !sim_more(w, &e))
+			arbitrate(n, w, s, t);
 #ifdef WEFT_CHECK
-		arbitrate_check(n, s, t);
+		if (!sim_more(w, &e))
+			arbitrate_check(n, s, t);
 #endif
 	}
 }

@@ -45,7 +45,7 @@ static void show_ordered(const struct net *n, struct net_site *s,
 		s->held_any |= (uint8_t)(1u << channel);
 	} else if (heads_arrived(p)) {
 		s->local[channel] |= BIT(bit);
-		s->rx_dirty = 1;
+		s->dirty |= DIRTY_RECEPTION;
 	} else {
 		heads_ask(s, 1u << p->escape, REQ_DETERMINISTIC + channel - 1,
 			BIT(bit));
@@ -59,7 +59,7 @@ void heads_show(struct net *n, struct net_site *s, uint32_t channel,
 		show_ordered(n, s, channel, bit, p);
 	} else if (heads_arrived(p)) {
 		s->local[channel] |= BIT(bit);
-		s->rx_dirty = 1;
+		s->dirty |= DIRTY_RECEPTION;
 	} else if (channel == CHANNEL_DYNAMIC) {
 		s->ask[CHANNEL_DYNAMIC][bit] = p->ask;
 		s->escape[bit] = p->escape;
@@ -109,7 +109,7 @@ void heads_show_injection(struct net *n, struct net_site *s, uint32_t fifo,
 {
 	if (heads_arrived(p)) {
 		s->local_inject |= (uint16_t)(1u << fifo);
-		s->rx_dirty = 1;
+		s->dirty |= DIRTY_RECEPTION;
 	} else if (p->kind != PACKET_DYNAMIC) {
 		ask_injection(s, 1u << p->escape, heads_injection(p), fifo);
 	} else {

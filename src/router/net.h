@@ -30,6 +30,8 @@ enum {
 	NET_BITS = NET_PORTS * NET_QUEUES,
 };
 
+#define DIRTY_RECEPTION (1u << 31)
+
 enum net_channel {
 	CHANNEL_DYNAMIC,
 	CHANNEL_DETERMINISTIC, /* the escape channel too */
@@ -130,7 +132,8 @@ struct net_reception {
 };
 
 struct net_site {
-	uint32_t dirty; /* senders to look at before the instant ends */
+	uint32_t dirty; /* senders to look at before the instant ends, and
+			 * DIRTY_RECEPTION */
 	uint32_t timed; /* senders that have a link-free event on its way */
 	uint32_t wanted; /* senders that somebody may ask for */
 	uint32_t roomy; /* senders with dynamic tokens for a full packet */
@@ -139,7 +142,6 @@ struct net_site {
 	site_id id;
 	uint16_t local_inject; /* FIFOs that wait for reception */
 	uint16_t rx_timed; /* reception FIFOs with an event on its way */
-	uint8_t rx_dirty;
 	uint8_t held_any; /* a bit per channel with held heads */
 
 	_Alignas(64) struct link_sender sender[NET_PORTS];

@@ -104,6 +104,29 @@ static void a_crowd_of_threads_makes_progress(void **state)
 	run_team(MOST, rounds(500), 0);
 }
 
+static void *rush(void *arg)
+{
+	struct member *m = arg;
+
+	for (unsigned r = 0; r < m->team->n_rounds; r++)
+		barrier_wait(&m->team->b);
+	return NULL;
+}
+
+/* Who leaves at once must not be counted for the round before. */
+static void two_threads_can_rush_through(void **state)
+{
+	struct team t = { .n = 2, .n_rounds = rounds(50000) };
+	struct member m[2] = { { .team = &t }, { .team = &t } };
+
+	(void)state;
+	barrier_init(&t.b, 2);
+	assert_int_equal(pthread_create(&m[0].thread, NULL, rush, &m[0]), 0);
+	rush(&m[1]);
+	pthread_join(m[0].thread, NULL);
+	barrier_fini(&t.b);
+}
+
 static void one_thread_never_waits(void **state)
 {
 	struct barrier b;
@@ -121,6 +144,7 @@ int main(void)
 		cmocka_unit_test(nobody_leaves_before_all_have_come),
 		cmocka_unit_test(sleepers_are_woken),
 		cmocka_unit_test(a_crowd_of_threads_makes_progress),
+		cmocka_unit_test(two_threads_can_rush_through),
 		cmocka_unit_test(one_thread_never_waits),
 	};
 

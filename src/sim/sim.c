@@ -234,12 +234,22 @@ static inline void fill_batch(
 	struct sim_worker *w, const struct sim_event *e, uint32_t site)
 {
 	uint32_t i = w->head[site];
+	const uint32_t *next = w->next;
+	struct sim_event *end = w->batch;
 
 	w->head[site] = 0;
-	w->at = w->end = w->batch;
-	*w->end++ = e[i - 1];
-	while ((i = w->next[i - 1]))
-		batch_insert(w, e[i - 1]);
+	w->at = end;
+	*end++ = e[i - 1];
+	while ((i = next[i - 1])) {
+		struct sim_event *at = end++, x = e[i - 1];
+
+		while (at[-1].rank > x.rank) {
+			*at = at[-1];
+			at--;
+		}
+		*at = x;
+	}
+	w->end = end;
 }
 
 static void prefetch(

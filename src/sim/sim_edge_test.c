@@ -272,7 +272,7 @@ static void prefetch_sees_events_that_wait_and_changes_nothing(void **state)
 	l[1]->sim = sim_new(&p, &e);
 	for (int k = 0; k < 2; k++) {
 		for (site_id i = 0; i < 64; i++)
-			post(l[k], i, i * 1777, SIM_KEY(PHASE_ENGINE, 0),
+			post(l[k], i, i * 100, SIM_KEY(PHASE_ENGINE, 0),
 				DO_NOTHING);
 		sim_run(l[k]->sim, SIM_NEVER);
 		assert_int_equal(l[k]->n, 64);

@@ -49,7 +49,7 @@ struct toy {
 	struct sim_params p;
 	uint64_t seed;
 	atomic_int stop;
-	uint64_t stop_after; /* visits of site 0, or 0 */
+	uint64_t stop_after; /* visits of the last site, or 0 */
 };
 
 enum { HOPS_BITS = 12, START = 3 };
@@ -132,7 +132,7 @@ static void toy_visit(struct sim_worker *w, site_id site)
 	const struct sim_event *p;
 	sim_time t;
 
-	if (++s->n_visits == y->stop_after && site == 0)
+	if (++s->n_visits == y->stop_after && site == y->p.n_sites - 1)
 		atomic_store(&y->stop, 1);
 	while ((p = sim_next(w, &t))) {
 		struct sim_event e = *p; /* posts may move it */
@@ -327,25 +327,26 @@ static void slices_give_what_one_run_gives(void **state)
 static void a_stopped_run_can_go_on(void **state)
 {
 	struct toy whole, cut;
-	site_id i;
 
 	(void)state;
 	toy_run(&whole, 2, 1);
 	sim_run(whole.sim, SIM_NEVER);
 	for (uint32_t workers = 1; workers < 4; workers++) {
-		uint64_t n_run = 0;
+		struct toy_site *last;
+		uint64_t n_run;
 
 		toy_run(&cut, 2, workers);
 		cut.stop_after = 20;
+		last = &cut.sites[cut.p.n_sites - 1];
 		assert_int_equal(sim_run(cut.sim, SIM_NEVER), SIM_STOPPED);
 		/* The window ends, and no other begins. */
-		assert_int_equal(cut.sites[0].n_visits, 20);
-		for (i = 0; i < cut.p.n_sites; i++)
+		assert_int_equal(last->n_visits, 20);
+		for (site_id i = 0; i < cut.p.n_sites; i++)
 			assert_true(cut.sites[i].t < sim_now(cut.sim));
-		assert_true(cut.sites[0].t >= sim_now(cut.sim) - cut.p.window);
-		n_run = cut.sites[0].n_run;
+		assert_true(last->t >= sim_now(cut.sim) - cut.p.window);
+		n_run = last->n_run;
 		assert_int_equal(sim_run(cut.sim, SIM_NEVER), SIM_STOPPED);
-		assert_int_equal(cut.sites[0].n_run, n_run);
+		assert_int_equal(last->n_run, n_run);
 		atomic_store(&cut.stop, 0);
 		assert_int_equal(sim_run(cut.sim, SIM_NEVER), SIM_IDLE);
 		toy_is_right(&cut);
@@ -446,35 +447,51 @@ static void see(void *arg, sim_time t, const struct sim_event *e)
 		s->n = UINT64_MAX / 2;
 }
 
+static uint64_t n_waiting(const struct toy *y)
+{
+	uint64_t n = 0;
+
+	for (site_id i = 0; i < y->p.n_sites; i++)
+		n += y->sites[i].n_posted - y->sites[i].n_run;
+	return n;
+}
+
+/* In mailboxes and beyond, at the end of every slice. */
+static struct seen watch(unsigned shape, uint32_t workers)
+{
+	enum { SLICE = 1000000, MIDDLE = 5 * SLICE };
+	struct seen middle = { 0 }, s;
+	enum sim_ending end;
+	sim_time until = 0;
+	struct toy y;
+
+	toy_run(&y, shape, workers);
+	do {
+		s = (struct seen){ 0 };
+		end = sim_run(y.sim, until += SLICE);
+		sim_each_event(y.sim, see, &s);
+		assert_int_equal(s.n, n_waiting(&y));
+		if (until == MIDDLE)
+			middle = s;
+	} while (end == SIM_REACHED);
+	assert_int_equal(s.n, 0);
+	toy_fini(&y);
+	return middle;
+}
+
 static void all_that_waits_is_seen(void **state)
 {
-	struct toy y;
-	struct seen first = { 0 };
-
 	(void)state;
-	for (uint32_t workers = 1; workers < 8; workers += 2) {
-		uint64_t waiting = 0;
-		struct seen s = { 0 };
-		enum sim_ending end;
-		sim_time until = 0;
+	for (unsigned shape = 2; shape <= 4; shape += 2) {
+		struct seen one = watch(shape, 1);
 
-		toy_run(&y, 4, workers);
-		do {
-			s = (struct seen){ 0 };
-			end = sim_run(y.sim, until += 1000000);
-			sim_each_event(y.sim, see, &s);
-			waiting = 0;
-			for (site_id i = 0; i < y.p.n_sites; i++)
-				waiting +=
-					y.sites[i].n_posted - y.sites[i].n_run;
-			assert_int_equal(s.n, waiting);
-			if (workers == 1 && until == 5000000)
-				first = s;
-			if (until == 5000000)
-				assert_true(s.sum == first.sum && s.n > 100);
-		} while (end == SIM_REACHED);
-		assert_int_equal(s.n, 0);
-		toy_fini(&y);
+		assert_true(one.n > 100);
+		for (uint32_t workers = 2; workers < 8; workers += 5) {
+			struct seen many = watch(shape, workers);
+
+			assert_int_equal(many.n, one.n);
+			assert_true(many.sum == one.sum);
+		}
 	}
 }
 

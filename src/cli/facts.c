@@ -1,0 +1,215 @@
+#include "cli/facts.h"
+
+#include "base/mem.h"
+
+#define NONE INT64_MAX
+
+/*
+ * Ways inside one dimension, by the parity of the whole source and by that
+ * of its coordinate here.
+ */
+struct ways {
+	int64_t min[2][2]; /* of those that lead elsewhere; or NONE */
+	int64_t max[2][2]; /* 0 where all stay; -1 where no node is */
+	double sum[2][2];
+};
+
+static bool has_wire(const struct torus *t, uint32_t dim, uint32_t x)
+{
+	return t->topo.ops->peer(&t->topo, x * t->stride[dim], 2 * dim)
+		       .router != NO_ROUTER;
+}
+
+static enum wire_class wire(const struct torus *t, uint32_t dim, uint32_t x)
+{
+	return t->topo.ops->wire(&t->topo, x * t->stride[dim], 2 * dim);
+}
+
+/* What the way from 0 up to x costs; [d] is once round a ring. */
+static int64_t *sum_up(
+	const struct torus *t, uint32_t dim, const int64_t *cost)
+{
+	uint32_t d = t->dim[dim], x;
+	int64_t *up = mem_alloc(d + 1, sizeof(*up));
+
+	for (x = 0; x < d; x++)
+		up[x + 1] = up[x] +
+			(has_wire(t, dim, x) ? cost[wire(t, dim, x)] : 0);
+	return up;
+}
+
+static int64_t go(
+	const int64_t *up, uint32_t d, uint32_t x, uint32_t y, bool plus)
+{
+	int64_t way = plus ? up[y] - up[x] : up[x] - up[y];
+
+	return way < 0 ? way + up[d] : way;
+}
+
+static void note(struct ways *w, uint32_t parity, uint32_t x, int64_t way,
+	double weight)
+{
+	if (way < w->min[parity][x & 1])
+		w->min[parity][x & 1] = way;
+	if (way > w->max[parity][x & 1])
+		w->max[parity][x & 1] = way;
+	w->sum[parity][x & 1] += weight * (double)way;
+}
+
+static void add_pair(struct ways *w, const struct torus *t, uint32_t dim,
+	enum hint_ties ties, const int64_t *up, uint32_t x, uint32_t y)
+{
+	uint32_t d = t->dim[dim], far = (y + d - x) % d, parity;
+	bool is_ring = torus_is_ring(t, dim);
+	bool plus = is_ring ? 2 * far < d : y > x;
+
+	for (parity = 0; parity < 2; parity++) {
+		if (!is_ring || 2 * far != d) {
+			note(w, parity, x, go(up, d, x, y, plus), 1);
+		} else if (ties == HINT_TIES_RANDOM) {
+			note(w, parity, x, go(up, d, x, y, true), 0.5);
+			note(w, parity, x, go(up, d, x, y, false), 0.5);
+		} else {
+			plus = ties == HINT_TIES_PLUS || !parity;
+			note(w, parity, x, go(up, d, x, y, plus), 1);
+		}
+	}
+}
+
+static struct ways ways_in(const struct torus *t, uint32_t dim,
+	enum hint_ties ties, const int64_t *cost)
+{
+	int64_t *up = sum_up(t, dim, cost), none = t->dim[dim] > 1 ? 0 : -1;
+	struct ways w = {
+		.min = { { NONE, NONE }, { NONE, NONE } },
+		.max = { { 0, none }, { 0, none } },
+	};
+	uint32_t x, y;
+
+	for (x = 0; x < t->dim[dim]; x++)
+		for (y = 0; y < t->dim[dim]; y++)
+			if (x != y)
+				add_pair(&w, t, dim, ties, up, x, y);
+	mem_free(up);
+	return w;
+}
+
+/* Nodes of one coordinate in dim, by the parity of their other ones. */
+static void count_others(const struct torus *t, uint32_t dim, double n[2])
+{
+	uint32_t i;
+
+	n[0] = 1;
+	n[1] = 0;
+	for (i = 0; i < t->n_dims; i++) {
+		double odd = t->dim[i] / 2, even = t->dim[i] - odd;
+		double was = n[0];
+
+		if (i == dim)
+			continue;
+		n[0] = was * even + n[1] * odd;
+		n[1] = was * odd + n[1] * even;
+	}
+}
+
+/* The sum over all pairs of what they cost in one dimension. */
+static double sum_pairs(
+	const struct torus *t, uint32_t dim, const struct ways *w)
+{
+	double n[2], sum = 0;
+	uint32_t parity, x;
+
+	count_others(t, dim, n);
+	for (parity = 0; parity < 2; parity++)
+		for (x = 0; x < 2; x++)
+			sum += w->sum[parity][x] * n[parity ^ x];
+	return sum * t->topo.n_routers / t->dim[dim];
+}
+
+/*
+ * The dearest and the cheapest way, dimension by dimension, over sources of
+ * one parity: the coordinates' parities must come out as it.
+ */
+static void combine(const struct ways *w, uint32_t n, uint32_t parity,
+	struct facts_way *f)
+{
+	int64_t most[2] = { 0, -1 }, least[2] = { NONE, NONE };
+	uint32_t i, q, x;
+
+	for (i = 0; i < n; i++) {
+		int64_t max[2] = { -1, -1 }, min[2] = { NONE, NONE };
+
+		for (q = 0; q < 2; q++) {
+			for (x = 0; x < 2; x++) {
+				int64_t here = w[i].max[parity][x];
+				int64_t only = w[i].min[parity][x];
+
+				if (here < 0)
+					continue; /* no such coordinate */
+				if (least[q] < min[q ^ x])
+					min[q ^ x] = least[q];
+				if (most[q] < 0)
+					continue;
+				if (most[q] + here > max[q ^ x])
+					max[q ^ x] = most[q] + here;
+				if (only < min[q ^ x])
+					min[q ^ x] = only;
+			}
+		}
+		for (q = 0; q < 2; q++) {
+			most[q] = max[q];
+			least[q] = min[q];
+		}
+	}
+	if (most[parity] > f->max)
+		f->max = most[parity];
+	if (least[parity] < f->min)
+		f->min = least[parity];
+}
+
+struct facts_way facts_way(const struct torus *t, enum hint_ties ties,
+	const int64_t cost[N_WIRE_CLASSES])
+{
+	struct facts_way f = { .min = NONE };
+	double n = t->topo.n_routers;
+	struct ways w[TORUS_MAX_DIMS];
+	uint32_t i;
+
+	if (t->topo.n_routers < 2)
+		return (struct facts_way){ 0 };
+	for (i = 0; i < t->n_dims; i++) {
+		w[i] = ways_in(t, i, ties, cost);
+		f.mean += sum_pairs(t, i, &w[i]);
+	}
+	f.mean /= n * (n - 1);
+	combine(w, t->n_dims, 0, &f);
+	combine(w, t->n_dims, 1, &f);
+	return f;
+}
+
+void facts_links(
+	const struct torus *t, uint32_t dim, uint64_t links[N_WIRE_CLASSES])
+{
+	uint32_t x, lines = t->topo.n_routers / t->dim[dim];
+
+	for (x = 0; x < N_WIRE_CLASSES; x++)
+		links[x] = 0;
+	for (x = 0; x < t->dim[dim]; x++)
+		if (has_wire(t, dim, x))
+			links[wire(t, dim, x)] += lines;
+}
+
+struct facts_cut facts_bisection(const struct torus *t)
+{
+	struct facts_cut cut = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims; i++) {
+		uint64_t links = t->topo.n_routers / t->dim[i] *
+			(torus_is_ring(t, i) ? 2u : 1u);
+
+		if (t->dim[i] > 1 && (!cut.links || links < cut.links))
+			cut = (struct facts_cut){ .dim = i, .links = links };
+	}
+	return cut;
+}

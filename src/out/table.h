@@ -1,0 +1,34 @@
+/*
+ * A table of texts: rows in, aligned columns out.  Where the columns are
+ * wider than the terminal each row is printed as a record, a line per cell.
+ */
+#ifndef OUT_TABLE_H
+#define OUT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { TABLE_MAX_COLUMNS = 8 };
+
+struct table_column {
+	const char *head;
+	bool is_number; /* set flush right */
+};
+
+struct table {
+	const struct table_column *column;
+	size_t n_columns;
+	char **cell; /* row by row; its own copies */
+	size_t n_rows, room;
+};
+
+void table_init(
+	struct table *t, const struct table_column *columns, size_t n_columns);
+/* One text per column; NULL is "-". */
+void table_add(struct table *t, const char *const *cells);
+/* width is the terminal's, 0 where there is no limit. */
+void table_print(const struct table *t, FILE *out, size_t width, bool is_bold);
+void table_fini(struct table *t);
+
+#endif
