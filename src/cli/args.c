@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/name.h"
 #include "sim/sim.h"
 
 enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET };
+enum { MOST_OPTIONS = 16 };
 
 static const struct argp_option machine_options[] = {
 	{ "set", 's', "PATH=VALUE", 0,
@@ -42,8 +45,9 @@ static const struct argp_option common_options[] = {
 struct parse {
 	struct cli_args *a;
 	struct err *e;
-	const struct argp *argp;
+	const struct argp_option *options;
 	bool is_help;
+	uint32_t seen; /* options, by their place in the list */
 };
 
 static int read_number(const char *option, const char *text, uint64_t min,
@@ -62,11 +66,29 @@ static int read_number(const char *option, const char *text, uint64_t min,
 	return 0;
 }
 
+/* Every option but --set says one thing, and says it once. */
+static int check_once(struct parse *p, int key)
+{
+	size_t i = 0;
+
+	while (p->options[i].name && p->options[i].key != key)
+		i++;
+	if (!p->options[i].name || key == 's')
+		return 0;
+	if (p->seen >> i & 1)
+		return err_set(p->e, "--%s is given twice",
+			p->options[i].name);
+	p->seen |= 1u << i;
+	return 0;
+}
+
 static int take_option(struct parse *p, int key, const char *arg)
 {
 	struct cli_args *a = p->a;
 	uint64_t n;
 
+	if (check_once(p, key))
+		return -1;
 	switch (key) {
 	case 's':
 		if (a->n_sets == CLI_MAX_SETS)
@@ -75,8 +97,6 @@ static int take_option(struct parse *p, int key, const char *arg)
 		a->set[a->n_sets++] = arg;
 		return 0;
 	case KEY_SHAPE:
-		if (a->shape)
-			return err_set(p->e, "--shape is given twice");
 		a->shape = arg;
 		return 0;
 	case KEY_JSON:
@@ -126,7 +146,7 @@ static void add_options(
 		to[(*n)++] = *from;
 }
 
-static size_t collect(struct argp_option *to, unsigned takes)
+static void collect(struct argp_option *to, unsigned takes)
 {
 	size_t n = 0;
 
@@ -137,57 +157,118 @@ static size_t collect(struct argp_option *to, unsigned takes)
 	if (takes & CLI_JSON)
 		add_options(to, &n, json_options);
 	add_options(to, &n, common_options);
-	return n;
+}
+
+/* The option that a long name means, also by its beginning, or NULL. */
+static const struct argp_option *find_long(
+	const struct argp_option *options, const char *name, size_t len)
+{
+	const struct argp_option *found = NULL;
+
+	for (; options->name; options++) {
+		if (strncmp(options->name, name, len) != 0)
+			continue;
+		if (!options->name[len])
+			return options;
+		if (found)
+			return NULL;
+		found = options;
+	}
+	return found;
+}
+
+static const struct argp_option *find_short(
+	const struct argp_option *options, char c)
+{
+	while (options->name && options->key != c)
+		options++;
+	return options->name ? options : NULL;
+}
+
+static void unknown_option(
+	const struct argp_option *options, const char *word, struct err *e)
+{
+	const char *names[MOST_OPTIONS], *near;
+	char name[64];
+	size_t n;
+
+	for (n = 0; options[n].name; n++)
+		names[n] = options[n].name;
+	snprintf(name, sizeof(name), "%s", word + 1 + (word[1] == '-'));
+	name[strcspn(name, "=")] = '\0';
+	near = name_nearest(name, names, n);
+	err_set(e, "unknown option \"%.40s\"%s%s%s", word,
+		near ? "; did you mean --" : "", near ? near : "",
+		near ? "?" : "; --help lists them");
+}
+
+/*
+ * Whether a word that begins with '-' is a good option.  takes_next is set
+ * where its value is the next word.
+ */
+static bool is_option(const struct argp_option *options, const char *word,
+	bool *takes_next, struct err *e)
+{
+	const char *sign = strchr(word, '=');
+	const struct argp_option *o = NULL;
+	size_t i;
+
+	*takes_next = false;
+	if (word[1] == '-') {
+		o = find_long(options, word + 2,
+			sign ? (size_t)(sign - word) - 2 : strlen(word + 2));
+		*takes_next = o && o->arg && !sign;
+	}
+	for (i = 1; word[1] != '-' && word[i]; i++) {
+		o = find_short(options, word[i]);
+		*takes_next = o && o->arg && !word[i + 1];
+		sign = NULL;
+		if (!o || o->arg)
+			break;
+	}
+	if (!o)
+		unknown_option(options, word, e);
+	else if (sign && !o->arg)
+		err_set(e, "--%s takes no value", o->name);
+	return !e->code;
 }
 
 /* argp says only that something is wrong: say what. */
-static void explain(const struct argp_option *options, size_t n, int argc,
-	char **argv, int at, struct err *e)
+static void explain(
+	const struct argp_option *options, int argc, char **argv, struct err *e)
 {
-	const char *names[16], *word = argv[at < argc ? at : argc - 1], *near;
-	char name[64];
-	size_t i;
+	bool takes_next;
+	int i;
 
-	for (i = 0; i < n; i++)
-		names[i] = options[i].name;
-	if (word[0] != '-' && at > 1)
-		word = argv[at - 1];
-	snprintf(name, sizeof(name), "%s",
-		word + (strlen(word) > 1) + (word[1] == '-'));
-	name[strcspn(name, "=")] = '\0';
-	for (i = 0; i < n; i++) {
-		if (strcmp(names[i], name) && (options[i].key > 255 ||
-			!name[0] || name[1] || name[0] != options[i].key))
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		if (argv[i][0] != '-' || !argv[i][1])
 			continue;
-		err_set(e, options[i].arg ? "--%s needs a value: %s"
-					  : "--%s takes no value%.0s",
-			names[i], options[i].arg ? options[i].arg : "");
-		return;
+		if (!is_option(options, argv[i], &takes_next, e))
+			return;
+		if (takes_next && i + 1 == argc) {
+			err_set(e, "%.40s needs a value", argv[i]);
+			return;
+		}
+		i += takes_next;
 	}
-	near = name_nearest(name, names, n);
-	err_set(e, "unknown option %.40s%s%s%s", word,
-		near ? "; did you mean --" : "", near ? near : "",
-		near ? "?" : "");
+	err_set(e, "the options cannot be read; --help lists them");
 }
 
 int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 	const char *usage, const char *help, struct err *e)
 {
-	struct argp_option options[16] = { 0 };
-	size_t n = collect(options, takes);
+	struct argp_option options[MOST_OPTIONS] = { 0 };
 	struct argp argp = { options, parse_one, usage, help, NULL, NULL,
 		NULL };
-	struct parse p = { .a = a, .e = e, .argp = &argp };
-	int at = 0;
+	struct parse p = { .a = a, .e = e, .options = options };
 
+	collect(options, takes);
 	memset(a, 0, sizeof(*a));
 	a->seed = 1;
 	if (argp_parse(&argp, argc, argv,
-		    ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP |
-			    ARGP_NO_ARGS * 0,
-		    &at, &p)) {
+		    ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &p)) {
 		if (!e->code)
-			explain(options, n, argc, argv, at, e);
+			explain(options, argc, argv, e);
 		return -1;
 	}
 	if (p.is_help) {
@@ -212,11 +293,18 @@ int cli_out_close(struct cli_out *o, struct err *e)
 	fclose(o->file);
 	ok = fwrite(o->text, 1, o->size, stdout) == o->size &&
 		fflush(stdout) == 0;
-	free(o->text);
+	mem_free(o->text);
 	if (!ok)
 		return err_set(e, "cannot write the output: %s",
 			strerror(errno));
 	return 0;
+}
+
+int cli_out_drop(struct cli_out *o)
+{
+	fclose(o->file);
+	mem_free(o->text);
+	return -1;
 }
 
 bool cli_colour(FILE *f)
@@ -224,4 +312,13 @@ bool cli_colour(FILE *f)
 	const char *no = getenv("NO_COLOR");
 
 	return !(no && *no) && isatty(fileno(f));
+}
+
+size_t cli_width(FILE *f)
+{
+	struct winsize size;
+
+	if (!isatty(fileno(f)) || ioctl(fileno(f), TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col;
 }

@@ -46,9 +46,13 @@ struct cli_out {
 void cli_out_open(struct cli_out *o);
 /* Writes it to stdout, or says why it cannot. */
 int cli_out_close(struct cli_out *o, struct err *e);
+/* Forgets it, and returns -1 for the caller. */
+int cli_out_drop(struct cli_out *o);
 
 /* Whether to colour what goes to a stream. */
 bool cli_colour(FILE *f);
+/* A terminal's columns; 0 where it is none. */
+size_t cli_width(FILE *f);
 
 /* The commands; each returns its exit code or sets the error. */
 int cli_run(int argc, char **argv, struct err *e);

@@ -126,45 +126,52 @@ static double sum_pairs(
 	return sum * t->topo.n_routers / t->dim[dim];
 }
 
+/* The best so far, by the parity of the coordinates so far. */
+struct best {
+	int64_t most[2]; /* -1 where no source is of that parity */
+	int64_t least[2]; /* of ways that lead elsewhere; or NONE */
+};
+
+/* Takes the sources on whose coordinate in one more dimension is of x. */
+static void widen(struct best *to, const struct best *from,
+	const struct ways *w, uint32_t parity, uint32_t x)
+{
+	uint32_t q, p;
+
+	for (q = 0; q < 2; q++) {
+		p = q ^ x;
+		if (w->max[parity][x] < 0 || from->most[q] < 0)
+			continue;
+		if (from->most[q] + w->max[parity][x] > to->most[p])
+			to->most[p] = from->most[q] + w->max[parity][x];
+		if (from->least[q] < to->least[p])
+			to->least[p] = from->least[q]; /* no step here */
+		if (w->min[parity][x] < to->least[p])
+			to->least[p] = w->min[parity][x]; /* only here */
+	}
+}
+
 /*
  * The dearest and the cheapest way, dimension by dimension, over sources of
- * one parity: the coordinates' parities must come out as it.
+ * one parity, which the coordinates' parities must come out as.
  */
 static void combine(const struct ways *w, uint32_t n, uint32_t parity,
 	struct facts_way *f)
 {
-	int64_t most[2] = { 0, -1 }, least[2] = { NONE, NONE };
-	uint32_t i, q, x;
+	struct best b = { .most = { 0, -1 }, .least = { NONE, NONE } };
+	uint32_t i;
 
 	for (i = 0; i < n; i++) {
-		int64_t max[2] = { -1, -1 }, min[2] = { NONE, NONE };
+		struct best next = { { -1, -1 }, { NONE, NONE } };
 
-		for (q = 0; q < 2; q++) {
-			for (x = 0; x < 2; x++) {
-				int64_t here = w[i].max[parity][x];
-				int64_t only = w[i].min[parity][x];
-
-				if (here < 0)
-					continue; /* no such coordinate */
-				if (least[q] < min[q ^ x])
-					min[q ^ x] = least[q];
-				if (most[q] < 0)
-					continue;
-				if (most[q] + here > max[q ^ x])
-					max[q ^ x] = most[q] + here;
-				if (only < min[q ^ x])
-					min[q ^ x] = only;
-			}
-		}
-		for (q = 0; q < 2; q++) {
-			most[q] = max[q];
-			least[q] = min[q];
-		}
+		widen(&next, &b, &w[i], parity, 0);
+		widen(&next, &b, &w[i], parity, 1);
+		b = next;
 	}
-	if (most[parity] > f->max)
-		f->max = most[parity];
-	if (least[parity] < f->min)
-		f->min = least[parity];
+	if (b.most[parity] > f->max)
+		f->max = b.most[parity];
+	if (b.least[parity] < f->min)
+		f->min = b.least[parity];
 }
 
 struct facts_way facts_way(const struct torus *t, enum hint_ties ties,

@@ -93,6 +93,23 @@ static const struct load_ops *find_load(const char *name, struct err *e)
 	return NULL;
 }
 
+/* A key that is given twice contradicts itself. */
+static int read_key(struct run *r, const char *text, struct err *e)
+{
+	size_t i, was = 0, is = 0;
+
+	for (i = 0; i < r->keys.n_rows; i++)
+		was += r->keys.origins[i].set;
+	if (param_assign(&r->keys, 1, text, "key", "command line", e))
+		return -1;
+	for (i = 0; i < r->keys.n_rows; i++)
+		is += r->keys.origins[i].set;
+	if (is == was)
+		return err_set(e, "%.*s is given twice",
+			(int)strcspn(text, "="), text);
+	return 0;
+}
+
 static int read_load(struct run *r, struct err *e)
 {
 	const struct load_ops *ops = find_load(r->args.word[1], e);
@@ -113,8 +130,7 @@ static int read_load(struct run *r, struct err *e)
 	};
 	param_defaults(&r->keys);
 	for (i = 2; i < r->args.n_words; i++)
-		if (param_assign(&r->keys, 1, r->args.word[i], "key",
-			    "command line", e))
+		if (read_key(r, r->args.word[i], e))
 			return -1;
 	return ops->init(r->load, r->machine->topo, r->machine->route,
 		&r->machine->link, e);
@@ -222,15 +238,6 @@ static double ns(int64_t ps)
 	return (double)ps / SIM_NS;
 }
 
-static void shape_text(const struct machine *m, char *text, size_t size)
-{
-	const struct param *row = param_find(&m->block[0], "shape");
-
-	text[0] = '\0';
-	if (row)
-		param_format(&m->block[0], row, text, size);
-}
-
 static void json_latency(struct json *j, const struct hist *h)
 {
 	if (!h->n) {
@@ -308,7 +315,7 @@ static void print_json(const struct run *r, FILE *f)
 	json_object(&j, NULL);
 	json_text(&j, "weft", WEFT_VERSION);
 	json_text(&j, "machine", r->machine->header.name);
-	shape_text(r->machine, text, sizeof(text));
+	machine_shape(r->machine, text, sizeof(text));
 	json_text(&j, "shape", text);
 	json_count(&j, "nodes", r->net->n_sites);
 	json_text(&j, "workload", r->load->ops->name);
@@ -360,7 +367,7 @@ static void print_text(const struct run *r, FILE *f)
 	char shape[PARAM_TEXT_MAX];
 	size_t i;
 
-	shape_text(r->machine, shape, sizeof(shape));
+	machine_shape(r->machine, shape, sizeof(shape));
 	fprintf(f, "%s %s, %u nodes: %s", r->machine->header.name, shape,
 		r->net->n_sites, r->load->ops->name);
 	for (i = 2; i < r->args.n_words; i++)

@@ -211,6 +211,37 @@ struct machine *machine_default(void)
 	return m;
 }
 
+/* Parameters that the command line has set. */
+static size_t count_given(const struct machine *m)
+{
+	size_t n = 0, i, j;
+
+	for (i = 0; i < MACHINE_BLOCKS; i++) {
+		for (j = 0; j < m->block[i].n_rows; j++) {
+			const char *place = m->block[i].origins[j].place;
+
+			n += !strcmp(place, "--set") ||
+				!strcmp(place, "--shape");
+		}
+	}
+	return n;
+}
+
+/* What is said twice on a command line contradicts itself. */
+static int assign(struct machine *m, const char *text, const char *place,
+	struct err *e)
+{
+	size_t n = count_given(m);
+
+	if (param_assign(m->block, MACHINE_BLOCKS, text, "parameter", place, e))
+		return -1;
+	if (count_given(m) == n)
+		return err_set(e,
+			"%.*s is given twice, by --set or --shape",
+			(int)strcspn(text, "="), text);
+	return 0;
+}
+
 static int set_shape(struct machine *m, const char *shape, struct err *e)
 {
 	char text[PARAM_TEXT_MAX + 32];
@@ -220,8 +251,7 @@ static int set_shape(struct machine *m, const char *shape, struct err *e)
 	if (strlen(shape) >= PARAM_TEXT_MAX)
 		return err_set(e, "--shape: too long");
 	snprintf(text, sizeof(text), "topology.shape=%s", shape);
-	return param_assign(
-		m->block, MACHINE_BLOCKS, text, "parameter", "--shape", e);
+	return assign(m, text, "--shape", e);
 }
 
 static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
@@ -236,8 +266,7 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 		set_shape(m, shape, e))
 		return -1;
 	for (i = 0; i < n_sets; i++)
-		if (param_assign(m->block, MACHINE_BLOCKS, sets[i], "parameter",
-			    "--set", e))
+		if (assign(m, sets[i], "--set", e))
 			return -1;
 	return 0;
 }
@@ -268,4 +297,13 @@ void machine_free(struct machine *m)
 	mem_free(m->route);
 	mem_free(m->topo);
 	mem_free(m);
+}
+
+void machine_shape(const struct machine *m, char *text, size_t size)
+{
+	const struct param *row = param_find(&m->block[0], "shape");
+
+	text[0] = '\0';
+	if (row)
+		param_format(&m->block[0], row, text, size);
 }

@@ -42,6 +42,9 @@ struct machine *machine_load(const char *name, const char *const *sets,
 struct machine *machine_default(void);
 void machine_free(struct machine *m);
 
+/* "4x4x4x4x2", or "" where the topology has no shape. */
+void machine_shape(const struct machine *m, char *text, size_t size);
+
 /* Calls f for every machine file that is found, by name. */
 int machine_list(void (*f)(void *arg, const char *name, const char *path),
 	void *arg, struct err *e);

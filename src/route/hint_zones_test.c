@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "route/hint.h"
@@ -244,6 +245,77 @@ static void the_guards_of_channels_are_told(void **state)
 	assert_null(route_find("hin"));
 }
 
+/* --- lengths --- */
+
+/* Crosses the wire on a port and tells the routing; returns where it is. */
+static router_id hop(
+	const struct net *n, struct packet *p, router_id at, port_id port)
+{
+	struct topo_end f = torus_ops.peer(&n->t.topo, at, port);
+
+	assert_true(port < n->t.topo.n_ports);
+	assert_int_not_equal(f.router, NO_ROUTER);
+	hint_ops.arrive(&n->h.route, p, f.port);
+	return f.router;
+}
+
+/* From router 0 by a given port; how many hops it was. */
+static uint32_t walk_given(const struct net *n, router_id to, port_id port)
+{
+	struct packet p = { .src = 0, .dst = to };
+	router_id at = 0;
+	uint32_t hops = 0;
+
+	p.hints = (uint16_t)(1u << port);
+	for (hint_ops.start(&n->h.route, &p); p.hints; hops++)
+		at = hop(n, &p, at, p.escape);
+	assert_int_equal(at, to);
+	return hops;
+}
+
+/* Hops are counted in a byte: a way that would need more is refused. */
+static void a_length_is_refused_or_walked_to_its_end(void **state)
+{
+	static const char *const shapes[] = { "2", "128", "255", "256", "257",
+		"300", "510", "511", "512" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		uint32_t d = (uint32_t)atoi(shapes[i]);
+		struct err e = { 0 };
+		struct net n;
+
+		set_defaults(&n);
+		set_shape(&n, shapes[i], i % 2 ? TORUS_WRAP : TORUS_LOOP);
+		if (start(&n, &e)) {
+			assert_true(d > 255);
+			assert_non_null(strstr(e.text, "topology.shape"));
+		} else {
+			assert_int_equal(walk_given(&n, 1, 0), 1);
+			assert_int_equal(walk_given(&n, 1, 1), d - 1);
+			assert_int_equal(walk_given(&n, d / 2, 0), d / 2);
+			assert_int_equal(walk_given(&n, 0, 1), d);
+		}
+		end(&n);
+	}
+}
+
+static void a_line_of_more_than_255_is_refused(void **state)
+{
+	struct err e = { 0 };
+	struct net n;
+
+	(void)state;
+	make(&n, "255", TORUS_MESH);
+	assert_int_equal(walk_given(&n, 254, 0), 254);
+	end(&n);
+	set_defaults(&n);
+	set_shape(&n, "2x256", TORUS_MESH);
+	assert_int_equal(start(&n, &e), -1);
+	assert_non_null(strstr(e.text, "dimension B"));
+	end(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +327,8 @@ int main(void)
 		cmocka_unit_test(zones_know_no_more_letters_than_dimensions),
 		cmocka_unit_test(another_topology_is_refused),
 		cmocka_unit_test(the_guards_of_channels_are_told),
+		cmocka_unit_test(a_length_is_refused_or_walked_to_its_end),
+		cmocka_unit_test(a_line_of_more_than_255_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

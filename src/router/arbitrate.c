@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void depart(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	uint32_t channel, packet_id id, const struct packet *p, sim_time t)
 {
-	struct link_sender *l = &s->sender[port];
+	struct link_sender *l = &s->port[port].sender;
 	uint32_t chunks = p->chunks;
 	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
 	sim_time arrival = t + n->link.latency[l->wire];
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) void depart(struct net *n,
 		(int)(channel == CHANNEL_DYNAMIC ? chunks
 						 : (uint32_t)n->full));
 	if (__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < n->full, 0)) {
-		link_collect(l, &s->returns[port], t);
+		link_collect(l, &s->port[port].returns, t);
 		if (l->tokens[CHANNEL_DYNAMIC] < n->full)
 			s->roomy &= ~(1u << port);
 	}
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) void depart(struct net *n,
 		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
 	else
 		sim_post_near(w, l->peer, arrival, key, (uint16_t)channel, id);
-	if (heads_any(&s->requests[port])) {
+	if (heads_any(&s->port[port].requests)) {
 		s->timed |= 1u << port;
 		sim_post_self(w, s->id, l->free_at,
 			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
@@ -113,7 +113,7 @@ static inline void give_back(struct net *n, struct sim_worker *w,
 	sim_time tail)
 {
 	sim_time t = tail + n->link.latency[l->wire];
-	struct link_returns *r = &n->sites[l->peer].returns[l->peer_port];
+	struct link_returns *r = &n->sites[l->peer].port[l->peer_port].returns;
 
 	/*
 	 * Of another worker, or full, or awaited: an event.  Whether it is
@@ -138,12 +138,12 @@ static inline __attribute__((always_inline)) void leave_queue(struct net *n,
 	uint32_t in = bit / NET_QUEUES;
 	struct net_queue *q = &s->queue[channel][bit];
 
-	s->receiver[in].packets[channel]++;
-	s->receiver[in].waited[channel] += t - p->head;
-	give_back(n, w, &s->sender[in], channel, charge(n, p, channel), tail);
+	s->port[in].receiver.packets[channel]++;
+	s->port[in].receiver.waited[channel] += t - p->head;
+	give_back(n, w, &s->port[in].sender, channel, charge(n, p, channel), tail);
 	q->head = p->next;
 	q->busy_until = tail;
-	if (--s->count[channel][bit])
+	if (--q->count)
 		sim_post_self(w, s->id, tail,
 			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
 			(uint16_t)(channel << 8 | bit), 0);
@@ -187,7 +187,7 @@ static inline __attribute__((always_inline)) void grant_request(struct net *n,
 	leave_queue(n, w, s, channel, bit, p, t, tail);
 	depart(n, w, s, port, target_of[request], id, p, t);
 	if (__builtin_expect(s->held_any >> channel & 1, 0))
-		heads_retry(n, s, channel, receiver_bits(bit));
+		heads_retry(n, w, s, channel, receiver_bits(bit), t);
 }
 
 static __attribute__((noinline)) void grant_rare(struct net *n,
@@ -239,9 +239,9 @@ static __attribute__((noinline)) void grant_injection(struct net *n, struct sim_
 static void collect(
 	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
 {
-	struct link_sender *l = &s->sender[port];
+	struct link_sender *l = &s->port[port].sender;
 
-	link_collect(l, &s->returns[port], t);
+	link_collect(l, &s->port[port].returns, t);
 	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
 		s->roomy |= 1u << port;
 }
@@ -250,7 +250,7 @@ static void collect(
 static inline void collect_lazily(
 	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
 {
-	if (!(s->roomy >> port & 1) || s->returns[port].n >= LINK_RETURNS - 2)
+	if (!(s->roomy >> port & 1) || s->port[port].returns.n >= LINK_RETURNS - 2)
 		collect(n, s, port, t);
 }
 
@@ -279,18 +279,38 @@ static uint64_t fitting(const struct net *n, const struct net_site *s,
 	return fit;
 }
 
-/* Dynamic heads whose escape is this port, and none of whose ways has
+/* A dynamic head whose escape is this port, and none of whose ways has
  * dynamic tokens for a full packet. */
-static uint64_t starved(const struct net_site *s, uint64_t m, uint32_t port,
-	const uint16_t *ask, const uint8_t *escape)
+static inline bool is_starved(
+	const struct net_site *s, uint32_t port, uint32_t ask, uint32_t escape)
+{
+	return escape == port && !(ask & s->roomy);
+}
+
+static uint64_t starved(const struct net_site *s, uint64_t m, uint32_t port)
 {
 	uint64_t out = 0;
 
 	for (; m; m &= m - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(m);
+		const struct net_queue *q = &s->queue[CHANNEL_DYNAMIC][bit];
 
-		if (escape[bit] == port && !(ask[bit] & s->roomy))
+		if (is_starved(s, port, q->ask, q->escape))
 			out |= BIT(bit);
+	}
+	return out;
+}
+
+static uint32_t starved_fifos(
+	const struct net_site *s, uint32_t m, uint32_t port)
+{
+	uint32_t out = 0;
+
+	for (; m; m &= m - 1) {
+		uint32_t f = (uint32_t)__builtin_ctz(m);
+
+		if (is_starved(s, port, s->inject[f].ask, s->inject[f].escape))
+			out |= 1u << f;
 	}
 	return out;
 }
@@ -299,8 +319,8 @@ static uint64_t starved(const struct net_site *s, uint64_t m, uint32_t port,
 static inline uint64_t to_dynamic(const struct net *n,
 	const struct net_site *s, uint32_t port, uint32_t request)
 {
-	uint64_t m = s->requests[port].head[request];
-	int tokens = s->sender[port].tokens[CHANNEL_DYNAMIC];
+	uint64_t m = s->port[port].requests.head[request];
+	int tokens = s->port[port].sender.tokens[CHANNEL_DYNAMIC];
 
 	if (tokens >= n->full || !m)
 		return m;
@@ -311,8 +331,8 @@ static inline uint64_t to_dynamic(const struct net *n,
 static inline uint64_t to_ring(const struct net *n, const struct net_site *s,
 	uint32_t port, uint32_t request)
 {
-	uint64_t m = s->requests[port].head[request];
-	int tokens = s->sender[port].tokens[target_of[request]];
+	uint64_t m = s->port[port].requests.head[request];
+	int tokens = s->port[port].sender.tokens[target_of[request]];
 
 	if (tokens >= n->entry)
 		return m;
@@ -325,15 +345,15 @@ static inline uint64_t to_ring(const struct net *n, const struct net_site *s,
 static inline uint64_t to_escape(
 	const struct net *n, const struct net_site *s, uint32_t port)
 {
-	const struct net_requests *r = &s->requests[port];
+	const struct net_requests *r = &s->port[port].requests;
 	uint64_t m = r->head[REQ_ESCAPE];
 
-	if (s->sender[port].tokens[CHANNEL_DETERMINISTIC] < n->entry ||
+	if (s->port[port].sender.tokens[CHANNEL_DETERMINISTIC] < n->entry ||
 		!n->route->has_escape)
 		return 0;
 	if (!(s->roomy >> port & 1))
 		m |= r->head[REQ_DYNAMIC];
-	return m ? starved(s, m, port, s->ask[CHANNEL_DYNAMIC], s->escape) : 0;
+	return starved(s, m, port);
 }
 
 static struct winner pick_transit(
@@ -375,8 +395,8 @@ static uint32_t fitting_fifos(const struct net *n, const struct net_site *s,
 static uint32_t inject_dynamic(
 	const struct net *n, const struct net_site *s, uint32_t port)
 {
-	uint32_t m = s->requests[port].inject[INJ_DYNAMIC];
-	int tokens = s->sender[port].tokens[CHANNEL_DYNAMIC];
+	uint32_t m = s->port[port].requests.inject[INJ_DYNAMIC];
+	int tokens = s->port[port].sender.tokens[CHANNEL_DYNAMIC];
 
 	if (tokens >= n->full || !m)
 		return m;
@@ -386,23 +406,23 @@ static uint32_t inject_dynamic(
 static uint32_t inject_escape(
 	const struct net *n, const struct net_site *s, uint32_t port)
 {
-	const struct net_requests *r = &s->requests[port];
+	const struct net_requests *r = &s->port[port].requests;
 	uint32_t m = r->inject[INJ_ESCAPE];
 
-	if (s->sender[port].tokens[CHANNEL_DETERMINISTIC] < n->entry ||
+	if (s->port[port].sender.tokens[CHANNEL_DETERMINISTIC] < n->entry ||
 		!n->route->has_escape)
 		return 0;
 	if (!(s->roomy >> port & 1))
 		m |= r->inject[INJ_DYNAMIC];
-	return (uint32_t)starved(s, m, port, s->inject_ask, s->inject_escape);
+	return starved_fifos(s, m, port);
 }
 
 static uint32_t inject_ring(const struct net *n, const struct net_site *s,
 	uint32_t port, uint32_t request)
 {
-	int tokens = s->sender[port].tokens[injection_target[request]];
+	int tokens = s->port[port].sender.tokens[injection_target[request]];
 
-	return tokens >= n->entry ? s->requests[port].inject[request] : 0;
+	return tokens >= n->entry ? s->port[port].requests.inject[request] : 0;
 }
 
 static struct winner pick_injection(
@@ -426,7 +446,7 @@ static inline bool injection_is_due(
 	const struct net *n, const struct net_site *s, uint32_t port)
 {
 	return n->params.transit &&
-		s->requests[port].streak >= n->params.transit;
+		s->port[port].requests.streak >= n->params.transit;
 }
 
 /* High priority and system: a channel each, transit and injection. */
@@ -473,7 +493,7 @@ static struct winner pick_user(
 static struct winner pick_rare(
 	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
 {
-	const struct net_requests *r = &s->requests[port];
+	const struct net_requests *r = &s->port[port].requests;
 	struct winner w = nobody;
 
 	collect_all(n, s, t);
@@ -489,7 +509,7 @@ static struct winner pick_rare(
 static inline struct winner pick(
 	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
 {
-	const struct net_requests *r = &s->requests[port];
+	const struct net_requests *r = &s->port[port].requests;
 
 	if (r->n_rare || !(s->roomy >> port & 1))
 		return pick_rare(n, s, port, t);
@@ -521,8 +541,9 @@ static uint32_t best_port(const struct net *n, struct net_site *s,
 	if (w->request > (w->is_injection ? INJ_DYNAMIC : REQ_RETURN))
 		return port;
 	m = todo &
-		(w->is_injection ? s->inject_ask[w->bit]
-				 : s->ask[source_of[w->request]][w->bit]);
+		(w->is_injection
+				? s->inject[w->bit].ask
+				: s->queue[source_of[w->request]][w->bit].ask);
 	if (!(m & (m - 1)))
 		return port;
 	for (; m; m &= m - 1) {
@@ -530,7 +551,7 @@ static uint32_t best_port(const struct net *n, struct net_site *s,
 		int tokens;
 
 		collect(n, s, o, t);
-		tokens = s->sender[o].tokens[CHANNEL_DYNAMIC];
+		tokens = s->port[o].sender.tokens[CHANNEL_DYNAMIC];
 		if (tokens > most)
 			alike = 0;
 		if (tokens >= most) {
@@ -545,7 +566,7 @@ static inline __attribute__((always_inline)) void grant(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	const struct winner *who, sim_time t)
 {
-	struct net_requests *r = &s->requests[port];
+	struct net_requests *r = &s->port[port].requests;
 
 	if (__builtin_expect(n->params.transit, 0))
 		r->streak = who->is_injection ? 0
@@ -563,28 +584,6 @@ static __attribute__((noinline)) void grant_one_of_many(struct net *n,
 	grant(n, w, s, port, who, t);
 }
 
-/* Of ports that are wanted and have no event on its way, those that are
- * idle; the others get one. */
-static inline uint32_t idle(struct net *n, struct sim_worker *w,
-	struct net_site *s, uint32_t ports, sim_time t)
-{
-	uint32_t m = ports;
-
-	for (; m; m &= m - 1) {
-		uint32_t o = (uint32_t)__builtin_ctz(m);
-
-		if (__builtin_expect(s->sender[o].free_at <= t, 1)) {
-			collect_lazily(n, s, o, t);
-			continue;
-		}
-		ports &= ~(1u << o);
-		s->timed |= 1u << o;
-		sim_post_self(w, s->id, s->sender[o].free_at,
-			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + o), 0, 0);
-	}
-	return ports;
-}
-
 /*
  * A sender is idle and nobody who asks for it can go: from now on its tokens
  * come as events, beginning with those that are on their way.
@@ -592,9 +591,9 @@ static inline uint32_t idle(struct net *n, struct sim_worker *w,
 static void await_tokens(
 	struct sim_worker *w, struct net_site *s, uint32_t port)
 {
-	struct link_returns *r = &s->returns[port];
+	struct link_returns *r = &s->port[port].returns;
 
-	if (!heads_any(&s->requests[port])) {
+	if (!heads_any(&s->port[port].requests)) {
 		s->wanted &= ~(1u << port);
 		return;
 	}
@@ -618,13 +617,12 @@ static void arbitrate_many(
 		uint32_t o, best, roomy;
 		struct winner who, other;
 
-		if (s->dirty) {
-			todo |= idle(n, w, s, s->dirty & ~todo, t);
-			s->dirty = 0;
-		}
+		todo |= s->dirty;
+		s->dirty = 0;
 		if (!todo)
 			return;
 		o = choose(s, todo, NET_PORTS);
+		collect_lazily(n, s, o, t);
 		who = pick(n, s, o, t);
 		if (who.rank == NO_WINNER) {
 			todo &= ~(1u << o);
@@ -638,7 +636,7 @@ static void arbitrate_many(
 			if (other.rank < who.rank)
 				who = other;
 		}
-		s->returns[best].is_starving = 0;
+		s->port[best].returns.is_starving = 0;
 		roomy = s->roomy;
 		grant_one_of_many(n, w, s, best, &who, t);
 		todo &= ~(1u << best);
@@ -651,10 +649,9 @@ void arbitrate_senders(
 	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
 {
 	uint32_t port = (uint32_t)__builtin_ctz(s->dirty), roomy;
-	struct link_sender *l = &s->sender[port];
 	struct winner who;
 
-	if (s->dirty & (s->dirty - 1) || l->free_at > t) {
+	if (s->dirty & (s->dirty - 1)) {
 		arbitrate_many(n, w, s, t);
 		return;
 	}
@@ -665,7 +662,7 @@ void arbitrate_senders(
 		await_tokens(w, s, port);
 		return;
 	}
-	s->returns[port].is_starving = 0;
+	s->port[port].returns.is_starving = 0;
 	roomy = s->roomy;
 	grant(n, w, s, port, &who, t);
 	if (roomy & ~s->roomy)
@@ -679,7 +676,7 @@ void arbitrate_check(struct net *n, struct net_site *s, sim_time t)
 	uint32_t o, lfsr = s->lfsr;
 
 	for (o = 0; o < n->n_ports; o++) {
-		if (s->sender[o].peer == NO_ROUTER || s->sender[o].free_at > t)
+		if (s->port[o].sender.peer == NO_ROUTER || s->port[o].sender.free_at > t)
 			continue;
 		collect(n, s, o, t);
 		if (pick(n, s, o, t).rank != NO_WINNER)
@@ -753,7 +750,7 @@ static void receive_heads(struct net *n, struct sim_worker *w,
 		leave_queue(n, w, s, channel, bit, p, t, tail);
 		receive(n, w, s, fifo, id, t, tail);
 		if (is_ordered && s->held_any >> channel & 1)
-			heads_retry(n, s, channel, receiver_bits(bit));
+			heads_retry(n, w, s, channel, receiver_bits(bit), t);
 	}
 }
 

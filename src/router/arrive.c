@@ -5,29 +5,28 @@
 #include "router/heads.h"
 
 /* Of empty queues, one that nothing is still leaving. */
-static uint32_t quietest(const struct net *n, const uint16_t *count,
-	const struct net_queue *q, uint32_t best, sim_time t)
+static uint32_t quietest(const struct net *n, const struct net_queue *q,
+	uint32_t best, sim_time t)
 {
 	uint32_t i;
 
 	for (i = best; i < n->n_queues; i++)
-		if (!count[i] && q[i].busy_until <= t)
+		if (!q[i].count && q[i].busy_until <= t)
 			return i;
 	return best;
 }
 
 /* The queue with the fewest packets waiting. */
 static __attribute__((noinline)) uint32_t shortest(
-	const struct net *n, const uint16_t *count, const struct net_queue *q,
-	sim_time t)
+	const struct net *n, const struct net_queue *q, sim_time t)
 {
-	uint32_t best = 0, least = count[0], i;
+	uint32_t best = 0, least = q[0].count, i;
 
 	for (i = 1; i < n->n_queues && least; i++) {
-		best = count[i] < least ? i : best;
-		least = count[i] < least ? count[i] : least;
+		best = q[i].count < least ? i : best;
+		least = q[i].count < least ? q[i].count : least;
 	}
-	return least ? best : quietest(n, count, q, best, t);
+	return least ? best : quietest(n, q, best, t);
 }
 
 /* The bit of the queue that a packet joins. */
@@ -35,12 +34,11 @@ static inline uint32_t join(const struct net *n, const struct net_site *s,
 	uint32_t channel, uint32_t in, sim_time t)
 {
 	uint32_t first = in * NET_QUEUES;
-	const uint16_t *count = &s->count[channel][first];
 	const struct net_queue *q = &s->queue[channel][first];
 
-	if (!count[0] && q[0].busy_until <= t)
+	if (!q[0].count && q[0].busy_until <= t)
 		return first;
-	return first + shortest(n, count, q, t);
+	return first + shortest(n, q, t);
 }
 
 /* Nobody could dispute a reception FIFO with a dynamic packet now. */
@@ -63,11 +61,11 @@ static inline __attribute__((always_inline)) void on_arrival(struct net *n,
 
 	p->head = t;
 	p->next = NO_PACKET;
-	link_owe(&s->sender[in], &n->link, t);
+	link_owe(&s->port[in].sender, &n->link, t);
 	n->arrive(n->route, p, in);
 	bit = join(n, s, channel, in, t);
 	q = &s->queue[channel][bit];
-	if (s->count[channel][bit]++) {
+	if (q->count++) {
 		n->packets[q->tail].next = id;
 		q->tail = id;
 		return;
@@ -76,7 +74,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct net *n,
 	if (q->busy_until <= t && heads_arrived(p) && is_unrivalled(n, s, in, p, t))
 		arbitrate_direct(n, w, s, channel, bit, id, p, t);
 	else if (q->busy_until <= t)
-		heads_show(n, s, channel, bit, p);
+		heads_show(n, w, s, channel, bit, p, t);
 	else
 		sim_post_self(w, s->id, q->busy_until,
 			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
@@ -87,12 +85,12 @@ static inline __attribute__((always_inline)) void on_arrival(struct net *n,
 static void on_token(struct net *n, struct net_site *s, uint32_t port,
 	uint32_t channel, uint32_t chunks)
 {
-	struct link_sender *l = &s->sender[port];
+	struct link_sender *l = &s->port[port].sender;
 
 	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
 	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
 		s->roomy |= 1u << port;
-	if (s->returns[port].is_starving)
+	if (s->port[port].returns.is_starving)
 		s->dirty |= 1u << port;
 }
 
@@ -117,7 +115,7 @@ void net_inject(struct net *n, struct sim_worker *w, site_id site,
 	}
 	f->head = f->tail = id;
 	if (f->busy_until <= t)
-		heads_show_injection(n, s, fifo, p);
+		heads_show_injection(n, w, s, fifo, p, t);
 }
 
 /* The tail of an injection FIFO's packet has left it. */
@@ -128,31 +126,31 @@ static void on_injected(struct net *n, struct sim_worker *w,
 
 	f->chunks = (uint16_t)(f->chunks + chunks);
 	if (f->n)
-		heads_show_injection(n, s, fifo, &n->packets[f->head]);
+		heads_show_injection(
+			n, w, s, fifo, &n->packets[f->head], t);
 	if (f->chunks >= n->full)
 		n->client->on_room(n, w, s->id, fifo, t);
 }
 
 void net_release(struct net *n, struct sim_worker *w, site_id site,
-	uint32_t fifo, uint32_t chunks)
+	uint32_t fifo, uint32_t chunks, sim_time t)
 {
 	struct net_site *s = &n->sites[site];
 	uint32_t channel;
 
-	(void)w;
 	s->reception[fifo].chunks += (int32_t)chunks;
 	s->dirty |= DIRTY_RECEPTION;
 	for (channel = 0; channel < N_CHANNELS; channel++)
 		if (s->held_any >> channel & 1)
-			heads_retry(n, s, channel, ~UINT64_C(0));
+			heads_retry(n, w, s, channel, ~UINT64_C(0), t);
 }
 
 /* The packet in front has left: the next one comes to the head. */
-static void on_queue(
-	struct net *n, struct net_site *s, uint32_t channel, uint32_t bit)
+static void on_queue(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t channel, uint32_t bit, sim_time t)
 {
-	heads_show(n, s, channel, bit,
-		&n->packets[s->queue[channel][bit].head]);
+	heads_show(n, w, s, channel, bit,
+		&n->packets[s->queue[channel][bit].head], t);
 }
 
 /* By value, so that the visit can keep its event in registers. */
@@ -172,7 +170,7 @@ static inline void on_engine(struct net *n, struct sim_worker *w,
 		s->timed &= ~(1u << number);
 		s->dirty |= s->wanted & 1u << number;
 	} else if (number < ENGINE_INJECTED) {
-		on_queue(n, s, sim_aux(e) >> 8, sim_aux(e) & 0xff);
+		on_queue(n, w, s, sim_aux(e) >> 8, sim_aux(e) & 0xff, t);
 	} else if (number < ENGINE_RECEPTION) {
 		on_injected(n, w, s, t, number - ENGINE_INJECTED, sim_aux(e));
 	} else if (number < ENGINE_CLIENT) {
@@ -230,14 +228,15 @@ void net_prefetch(const struct sim_worker *w, const struct sim_event *e)
 	uint32_t port = sim_number(e) & 15;
 
 	__builtin_prefetch(s);
-	__builtin_prefetch(&s->sender[port]);
+	__builtin_prefetch(&s->port[port].sender);
 	if (sim_phase(e) == PHASE_ARRIVAL) {
 		uint32_t channel = sim_aux(e);
 
 		__builtin_prefetch(&n->packets[e->data]);
 		__builtin_prefetch(&s->queue[channel][port * NET_QUEUES]);
-		__builtin_prefetch(&s->count[channel][port * NET_QUEUES]);
+		__builtin_prefetch(
+			&s->queue[channel][port * NET_QUEUES + 2]);
 	} else if (sim_phase(e) == PHASE_ENGINE) {
-		__builtin_prefetch(&s->requests[port]);
+		__builtin_prefetch(&s->port[port].requests);
 	}
 }

@@ -23,7 +23,7 @@ static int32_t *tokens_of(
 static void charge(struct audit *a, site_id s, uint32_t in, uint32_t channel,
 	uint32_t chunks)
 {
-	const struct link_sender *l = &a->n->sites[s].sender[in];
+	const struct link_sender *l = &a->n->sites[s].port[in].sender;
 
 	*tokens_of(a, l->peer, l->peer_port, channel) += (int32_t)chunks;
 }
@@ -54,7 +54,7 @@ static int count_queue(struct audit *a, site_id s, uint32_t channel,
 	uint32_t bit, struct err *e)
 {
 	struct net *n = a->n;
-	uint32_t should = n->sites[s].count[channel][bit], count = 0;
+	uint32_t should = n->sites[s].queue[channel][bit].count, count = 0;
 	packet_id id = n->sites[s].queue[channel][bit].head;
 
 	for (; count < should && id; id = n->packets[id].next, count++)
@@ -74,7 +74,7 @@ static void count_returns(struct audit *a, site_id s)
 	uint32_t p, i;
 
 	for (p = 0; p < a->n->n_ports; p++) {
-		const struct link_returns *r = &a->n->sites[s].returns[p];
+		const struct link_returns *r = &a->n->sites[s].port[p].returns;
 
 		for (i = 0; i < r->n; i++) {
 			uint64_t x = r->stamp[i];
@@ -106,7 +106,7 @@ static int check_tokens(const struct audit *a, site_id s, struct err *e)
 	uint32_t p, c;
 
 	for (p = 0; p < n->n_ports; p++) {
-		const struct link_sender *l = &n->sites[s].sender[p];
+		const struct link_sender *l = &n->sites[s].port[p].sender;
 
 		for (c = 0; c < N_CHANNELS && l->peer != NO_ROUTER; c++) {
 			int32_t all = l->tokens[c] + *tokens_of(a, s, p, c);
@@ -163,7 +163,7 @@ static sim_time waiting(const struct net *n, const struct net_site *s,
 
 	for (q = p * NET_QUEUES; q < (p + 1) * NET_QUEUES; q++) {
 		packet_id id = s->queue[channel][q].head;
-		uint32_t k = s->count[channel][q];
+		uint32_t k = s->queue[channel][q].count;
 
 		for (; k--; id = n->packets[id].next)
 			sum += now - n->packets[id].head;
@@ -181,9 +181,9 @@ struct net_counters net_counters(const struct net *n, site_id id, port_id p,
 	for (c = 0; c < N_CHANNELS; c++) {
 		if (!(channels >> c & 1))
 			continue;
-		sum.sent_bytes += s->sender[p].count[c];
-		sum.packets += s->receiver[p].packets[c];
-		sum.waited += s->receiver[p].waited[c] +
+		sum.sent_bytes += s->port[p].sender.count[c];
+		sum.packets += s->port[p].receiver.packets[c];
+		sum.waited += s->port[p].receiver.waited[c] +
 			waiting(n, s, p, c, now);
 	}
 	return sum;

@@ -14,7 +14,7 @@ static bool has_elder(const struct net *n, const struct net_site *s,
 
 		if (i == bit)
 			continue;
-		for (k = s->count[channel][i]; k--; id = n->packets[id].next) {
+		for (k = s->queue[channel][i].count; k--; id = n->packets[id].next) {
 			const struct packet *o = &n->packets[id];
 
 			if (o->kind != PACKET_DYNAMIC && o->head < p->head &&
@@ -37,8 +37,9 @@ static bool must_hold(const struct net *n, const struct net_site *s,
 		s->reception[fifo].chunks < p->chunks;
 }
 
-static void show_ordered(const struct net *n, struct net_site *s,
-	uint32_t channel, uint32_t bit, const struct packet *p)
+static void show_ordered(const struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t channel, uint32_t bit,
+	const struct packet *p, sim_time t)
 {
 	if (must_hold(n, s, channel, bit, p)) {
 		s->held[channel] |= BIT(bit);
@@ -49,33 +50,51 @@ static void show_ordered(const struct net *n, struct net_site *s,
 	} else {
 		heads_ask(s, 1u << p->escape, REQ_DETERMINISTIC + channel - 1,
 			BIT(bit));
+		heads_want(w, s, 1u << p->escape, t);
 	}
 }
 
-void heads_show(struct net *n, struct net_site *s, uint32_t channel,
-	uint32_t bit, const struct packet *p)
+/* A dynamic head in the escape channel. */
+static void show_escaped(struct sim_worker *w, struct net_site *s,
+	uint32_t bit, const struct packet *p, sim_time t)
+{
+	uint32_t ports = 1u << p->escape;
+
+	s->queue[CHANNEL_DETERMINISTIC][bit].ask = p->ask;
+	heads_ask(s, ports, REQ_DETERMINISTIC, BIT(bit));
+	if (!(p->flags & PACKET_STAY)) {
+		heads_ask(s, p->ask, REQ_RETURN, BIT(bit));
+		ports |= p->ask;
+	}
+	heads_want(w, s, ports, t);
+}
+
+void heads_show(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t channel, uint32_t bit, const struct packet *p, sim_time t)
 {
 	if (p->kind != PACKET_DYNAMIC) {
-		show_ordered(n, s, channel, bit, p);
+		show_ordered(n, w, s, channel, bit, p, t);
 	} else if (heads_arrived(p)) {
 		s->local[channel] |= BIT(bit);
 		s->dirty |= DIRTY_RECEPTION;
 	} else if (channel == CHANNEL_DYNAMIC) {
-		s->ask[CHANNEL_DYNAMIC][bit] = p->ask;
-		s->escape[bit] = p->escape;
-		heads_ask(s, p->ask, REQ_DYNAMIC, BIT(bit));
-		if (!(p->ask >> p->escape & 1) && n->route->has_escape)
+		uint32_t ports = p->ask;
+
+		s->queue[CHANNEL_DYNAMIC][bit].ask = p->ask;
+		s->queue[CHANNEL_DYNAMIC][bit].escape = p->escape;
+		heads_ask(s, ports, REQ_DYNAMIC, BIT(bit));
+		if (!(ports >> p->escape & 1) && n->route->has_escape) {
 			heads_ask(s, 1u << p->escape, REQ_ESCAPE, BIT(bit));
+			ports |= 1u << p->escape;
+		}
+		heads_want(w, s, ports, t);
 	} else {
-		s->ask[CHANNEL_DETERMINISTIC][bit] = p->ask;
-		heads_ask(s, 1u << p->escape, REQ_DETERMINISTIC, BIT(bit));
-		if (!(p->flags & PACKET_STAY))
-			heads_ask(s, p->ask, REQ_RETURN, BIT(bit));
+		show_escaped(w, s, bit, p, t);
 	}
 }
 
-void heads_retry(
-	struct net *n, struct net_site *s, uint32_t channel, uint64_t bits)
+void heads_retry(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t channel, uint64_t bits, sim_time t)
 {
 	uint64_t m = s->held[channel] & bits;
 
@@ -83,8 +102,8 @@ void heads_retry(
 	for (; m; m &= m - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(m);
 
-		heads_show(n, s, channel, bit,
-			&n->packets[s->queue[channel][bit].head]);
+		heads_show(n, w, s, channel, bit,
+			&n->packets[s->queue[channel][bit].head], t);
 	}
 	if (!s->held[channel])
 		s->held_any &= (uint8_t)~(1u << channel);
@@ -93,10 +112,9 @@ void heads_retry(
 static inline void ask_injection(
 	struct net_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
 {
-	s->dirty |= ports & ~s->timed;
-	s->wanted |= ports;
 	for (; ports; ports &= ports - 1) {
-		struct net_requests *r = &s->requests[__builtin_ctz(ports)];
+		struct net_requests *r =
+			&s->port[__builtin_ctz(ports)].requests;
 
 		r->inject[request] |= (uint16_t)(1u << fifo);
 		if (request != INJ_DYNAMIC)
@@ -104,19 +122,27 @@ static inline void ask_injection(
 	}
 }
 
-void heads_show_injection(struct net *n, struct net_site *s, uint32_t fifo,
-	const struct packet *p)
+void heads_show_injection(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t fifo, const struct packet *p, sim_time t)
 {
+	uint32_t ports = p->ask;
+
 	if (heads_arrived(p)) {
 		s->local_inject |= (uint16_t)(1u << fifo);
 		s->dirty |= DIRTY_RECEPTION;
-	} else if (p->kind != PACKET_DYNAMIC) {
-		ask_injection(s, 1u << p->escape, heads_injection(p), fifo);
-	} else {
-		s->inject_ask[fifo] = p->ask;
-		s->inject_escape[fifo] = p->escape;
-		ask_injection(s, p->ask, INJ_DYNAMIC, fifo);
-		if (!(p->ask >> p->escape & 1) && n->route->has_escape)
-			ask_injection(s, 1u << p->escape, INJ_ESCAPE, fifo);
+		return;
 	}
+	if (p->kind != PACKET_DYNAMIC) {
+		ports = 1u << p->escape;
+		ask_injection(s, ports, heads_injection(p), fifo);
+	} else {
+		s->inject[fifo].ask = p->ask;
+		s->inject[fifo].escape = p->escape;
+		ask_injection(s, ports, INJ_DYNAMIC, fifo);
+		if (!(ports >> p->escape & 1) && n->route->has_escape) {
+			ask_injection(s, 1u << p->escape, INJ_ESCAPE, fifo);
+			ports |= 1u << p->escape;
+		}
+	}
+	heads_want(w, s, ports, t);
 }

@@ -15,13 +15,36 @@ static inline bool heads_arrived(const struct packet *p)
 	return p->escape == PACKET_NO_PORT;
 }
 
+/*
+ * Ports that somebody has begun to ask for: the idle ones are looked at when
+ * the instant ends, the others when their link falls idle.
+ */
+static inline void heads_want(
+	struct sim_worker *w, struct net_site *s, uint32_t ports, sim_time t)
+{
+	uint32_t m = ports & ~(s->timed | s->dirty);
+
+	s->wanted |= ports;
+	for (; m; m &= m - 1) {
+		uint32_t port = (uint32_t)__builtin_ctz(m);
+		sim_time free_at = s->port[port].sender.free_at;
+
+		if (free_at <= t) {
+			s->dirty |= 1u << port;
+			continue;
+		}
+		s->timed |= 1u << port;
+		sim_post_self(w, s->id, free_at,
+			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
+	}
+}
+
 static inline void heads_ask(
 	struct net_site *s, uint32_t ports, uint32_t request, uint64_t bit)
 {
-	s->dirty |= ports & ~s->timed;
-	s->wanted |= ports;
 	for (; ports; ports &= ports - 1) {
-		struct net_requests *r = &s->requests[__builtin_ctz(ports)];
+		struct net_requests *r =
+			&s->port[__builtin_ctz(ports)].requests;
 
 		r->head[request] |= bit;
 		if (request != REQ_DYNAMIC)
@@ -33,7 +56,7 @@ static inline void heads_unask(
 	struct net_site *s, uint32_t ports, uint32_t request, uint64_t bit)
 {
 	for (; ports; ports &= ports - 1) {
-		struct net_requests *r = &s->requests[__builtin_ctz(ports)];
+		struct net_requests *r = &s->port[__builtin_ctz(ports)].requests;
 
 		r->head[request] &= ~bit;
 		if (request != REQ_DYNAMIC)
@@ -48,20 +71,20 @@ static inline bool heads_any(const struct net_requests *r)
 }
 
 /* A packet came to the head of a queue whose way out is free. */
-void heads_show(struct net *n, struct net_site *s, uint32_t channel,
-	uint32_t bit, const struct packet *p);
+void heads_show(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t channel, uint32_t bit, const struct packet *p, sim_time t);
 /* Some heads of a channel that were held may have become the eldest. */
-void heads_retry(struct net *n, struct net_site *s, uint32_t channel,
-	uint64_t bits);
+void heads_retry(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t channel, uint64_t bits, sim_time t);
 /* An injection FIFO's head begins to ask. */
-void heads_show_injection(struct net *n, struct net_site *s, uint32_t fifo,
-	const struct packet *p);
+void heads_show_injection(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t fifo, const struct packet *p, sim_time t);
 
 static inline void heads_unask_injection(
 	struct net_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
 {
 	for (; ports; ports &= ports - 1) {
-		struct net_requests *r = &s->requests[__builtin_ctz(ports)];
+		struct net_requests *r = &s->port[__builtin_ctz(ports)].requests;
 
 		r->inject[request] &= (uint16_t)~(1u << fifo);
 		if (request != INJ_DYNAMIC)

@@ -39,10 +39,10 @@ static void mark_event(void *arg, sim_time t, const struct sim_event *e)
 static bool way_opens(const struct search *k, site_id s, uint32_t port,
 	uint32_t channel, int32_t need, size_t *to)
 {
-	const struct link_sender *l = &k->n->sites[s].sender[port];
+	const struct link_sender *l = &k->n->sites[s].port[port].sender;
 
 	*to = buffer(k->n, l->peer, l->peer_port, channel);
-	return l->tokens[channel] >= need || k->n->sites[s].returns[port].n ||
+	return l->tokens[channel] >= need || k->n->sites[s].port[port].returns.n ||
 		k->coming[buffer(k->n, s, port, channel)] || k->alive[*to];
 }
 
@@ -91,7 +91,7 @@ static bool spread(struct search *k)
 					channel);
 
 				if (k->alive[b] ||
-					!n->sites[s].count[channel][bit] ||
+					!n->sites[s].queue[channel][bit].count ||
 					!any_way(k, s, channel, bit, way_opens,
 						&to))
 					continue;
@@ -108,7 +108,7 @@ static bool is_dead(
 {
 	const struct net *n = k->n;
 
-	return n->sites[s].count[channel][bit] &&
+	return n->sites[s].queue[channel][bit].count &&
 		!k->alive[buffer(n, s, bit / NET_QUEUES, channel)];
 }
 
@@ -206,9 +206,9 @@ sim_time net_longest_wait(const struct net *n, sim_time now)
 		const struct net_site *site = &n->sites[s];
 
 		for (i = 0; i < N_CHANNELS * NET_BITS; i++) {
-			packet_id id = (&site->queue[0][0])[i].head;
+			packet_id id = site->queue[i / NET_BITS][i % NET_BITS].head;
 
-			if (!(&site->count[0][0])[i])
+			if (!site->queue[i / NET_BITS][i % NET_BITS].count)
 				continue;
 			if (now - n->packets[id].head > longest)
 				longest = now - n->packets[id].head;

@@ -133,7 +133,7 @@ static void site_init(struct net *n, site_id id)
 	s->lfsr = ((id * 0x9e37u) & 0xffffu) | 1u;
 	for (p = 0; p < n->n_ports; p++) {
 		struct topo_end far = n->topo->ops->peer(n->topo, id, p);
-		struct link_sender *l = &s->sender[p];
+		struct link_sender *l = &s->port[p].sender;
 
 		l->peer = far.router;
 		if (far.router == NO_ROUTER)
@@ -144,7 +144,7 @@ static void site_init(struct net *n, site_id id)
 		for (c = 0; c < N_CHANNELS; c++)
 			l->tokens[c] = (int16_t)n->capacity;
 		s->roomy |= 1u << p;
-		s->requests[p].n_rare = n->params.transit != 0;
+		s->port[p].requests.n_rare = n->params.transit != 0;
 	}
 	for (p = 0; p < N_FIFOS; p++) {
 		s->inject[p].chunks =
@@ -247,9 +247,9 @@ static uint64_t arrived(const struct net *n, site_id id)
 
 	for (c = 0; c < N_CHANNELS; c++) {
 		for (p = 0; p < n->n_ports; p++)
-			sum += s->receiver[p].packets[c];
+			sum += s->port[p].receiver.packets[c];
 		for (q = 0; q < NET_BITS; q++)
-			sum += s->count[c][q];
+			sum += s->queue[c][q].count;
 	}
 	return sum;
 }

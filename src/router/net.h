@@ -113,10 +113,22 @@ struct net_receiver {
 	sim_time waited[N_CHANNELS]; /* by them, from arrival to grant */
 };
 
+/* All of one port: what it sends and what it receives. */
+struct net_port {
+	struct link_sender sender;
+	struct link_returns returns;
+	struct net_requests requests;
+	struct net_receiver receiver;
+};
+
 /* Packets in order; the next one may go when the last one's tail has left. */
 struct net_queue {
 	packet_id head, tail;
 	sim_time busy_until;
+	uint32_t count;
+	uint16_t ask; /* of a dynamic head that is asking */
+	uint16_t escape;
+	uint64_t unused; /* two to a cache line */
 };
 
 struct net_inject {
@@ -124,6 +136,8 @@ struct net_inject {
 	sim_time busy_until;
 	uint16_t chunks; /* room left */
 	uint16_t n;
+	uint16_t ask, escape; /* of a dynamic head that is asking */
+	uint64_t unused;
 };
 
 struct net_reception {
@@ -144,18 +158,10 @@ struct net_site {
 	uint16_t rx_timed; /* reception FIFOs with an event on its way */
 	uint8_t held_any; /* a bit per channel with held heads */
 
-	_Alignas(64) struct link_sender sender[NET_PORTS];
-	struct link_returns returns[NET_PORTS];
-	struct net_requests requests[NET_PORTS];
-	/* by channel and bit */
+	_Alignas(64) struct net_port port[NET_PORTS];
 	struct net_queue queue[N_CHANNELS][NET_BITS];
-	uint16_t count[N_CHANNELS][NET_BITS];
-	/* of dynamic heads, by channel and bit, and of injection FIFOs */
-	uint16_t ask[2][NET_BITS], inject_ask[N_FIFOS];
-	uint8_t escape[NET_BITS], inject_escape[N_FIFOS];
 	struct net_inject inject[N_FIFOS];
 	struct net_reception reception[N_FIFOS];
-	struct net_receiver receiver[NET_PORTS];
 	uint64_t held[N_CHANNELS]; /* heads that may not ask yet */
 };
 
@@ -238,7 +244,7 @@ void net_inject(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 /* Gives chunks of a reception FIFO back; from the site's own visit. */
 void net_release(
 	struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
-	uint32_t chunks);
+	uint32_t chunks, sim_time t);
 
 /* The kernel's hooks. */
 void net_visit(struct sim_worker *w, site_id site);

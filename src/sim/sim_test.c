@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -5,6 +6,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "sim/random.h"
@@ -125,6 +127,13 @@ static void toy_hop(struct toy *y, struct sim_worker *w, site_id s, sim_time t,
 	toy_post(y, w, s, to, t + dt, any, hops);
 }
 
+static void nap(void)
+{
+	struct timespec t = { .tv_nsec = 2000000 };
+
+	nanosleep(&t, NULL);
+}
+
 static void toy_visit(struct sim_worker *w, site_id site)
 {
 	struct toy *y = w->model;
@@ -132,8 +141,10 @@ static void toy_visit(struct sim_worker *w, site_id site)
 	const struct sim_event *p;
 	sim_time t;
 
-	if (++s->n_visits == y->stop_after && site == y->p.n_sites - 1)
+	if (++s->n_visits == y->stop_after && site == y->p.n_sites - 1) {
+		nap(); /* by now the others wait for this worker */
 		atomic_store(&y->stop, 1);
+	}
 	while ((p = sim_next(w, &t))) {
 		struct sim_event e = *p; /* posts may move it */
 		uint16_t key = SIM_KEY(sim_phase(&e), sim_number(&e));

@@ -1,0 +1,225 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/facts.h"
+#include "sim/random.h"
+
+struct machine_of {
+	struct torus t;
+	struct hint h;
+};
+
+/* What a wire of each class costs: numbers that no two sums share. */
+static const int64_t cost[N_WIRE_CLASSES] = { 41400, 48250, 198251, 138257,
+	48013 };
+
+static uint32_t draw(uint64_t *n, uint32_t below)
+{
+	uint64_t bits = random_draw(5, 0, RANDOM_TEST, (*n)++).a;
+
+	return (uint32_t)random_below(bits, below);
+}
+
+static void set(struct param_block *b, const char *name, const char *text)
+{
+	struct err e = { 0 };
+
+	if (param_read(b, param_find(b, name), text, &e))
+		fail_msg("%s", e.text);
+}
+
+static void make(struct machine_of *m, const char *shape, const char *wrap,
+	const char *ties)
+{
+	struct param_block topology = { "topology", torus_ops.params,
+		torus_ops.n_params, &m->t, NULL };
+	struct param_block routing = { "routing", hint_ops.params,
+		hint_ops.n_params, &m->h, NULL };
+	struct err e = { 0 };
+
+	memset(m, 0, sizeof(*m));
+	m->t.topo.ops = &torus_ops;
+	m->h.route.ops = &hint_ops;
+	param_defaults(&topology);
+	param_defaults(&routing);
+	set(&topology, "shape", shape);
+	set(&topology, "wrap", wrap);
+	set(&routing, "ties", ties);
+	if (torus_ops.init(&m->t.topo, &e) ||
+		hint_ops.init(&m->h.route, &m->t.topo, &e))
+		fail_msg("%s", e.text);
+}
+
+static void unmake(struct machine_of *m)
+{
+	hint_ops.fini(&m->h.route);
+}
+
+/* Follows a packet's deterministic way, wire by wire. */
+static int64_t walk(const struct machine_of *m, router_id from, router_id to)
+{
+	struct packet p = { .src = from, .dst = to };
+	const struct topo *t = &m->t.topo;
+	int64_t sum = 0;
+	router_id r = from;
+
+	p.kind = PACKET_DETERMINISTIC;
+	hint_ops.start(&m->h.route, &p);
+	while (p.hints) {
+		struct topo_end end = torus_ops.peer(t, r, p.escape);
+
+		sum += cost[torus_ops.wire(t, r, p.escape)];
+		r = end.router;
+		hint_ops.arrive(&m->h.route, &p, end.port);
+	}
+	assert_int_equal(r, to);
+	return sum;
+}
+
+static struct facts_way walk_all(const struct machine_of *m)
+{
+	struct facts_way f = { .min = INT64_MAX };
+	router_id n = m->t.topo.n_routers, x, y;
+
+	for (x = 0; x < n; x++) {
+		for (y = 0; y < n; y++) {
+			int64_t way = x == y ? 0 : walk(m, x, y);
+
+			if (x != y && way < f.min)
+				f.min = way;
+			if (way > f.max)
+				f.max = way;
+			f.mean += (double)way;
+		}
+	}
+	f.mean /= (double)n * (n - 1);
+	return f;
+}
+
+static void compare(const char *shape, const char *wrap, const char *ties)
+{
+	struct machine_of m;
+	struct facts_way a, b;
+
+	make(&m, shape, wrap, ties);
+	a = facts_way(&m.t, (enum hint_ties)m.h.ties, cost);
+	b = walk_all(&m);
+	if (a.min != b.min || a.max != b.max ||
+		fabs(a.mean - b.mean) > 1e-9 * b.mean)
+		fail_msg("%s %s %s: %lld %lld %f, walked %lld %lld %f", shape,
+			wrap, ties, (long long)a.min, (long long)a.max, a.mean,
+			(long long)b.min, (long long)b.max, b.mean);
+	unmake(&m);
+}
+
+static void ways_are_those_that_packets_go(void **state)
+{
+	static const char *const wraps[] = { "torus", "mesh", "mesh,torus",
+		"torus,mesh", "loop" };
+	uint64_t n = 0;
+
+	(void)state;
+	compare("4x4x4x2", "torus", "parity");
+	compare("2x2x2x2x2", "mesh,mesh,mesh,mesh,torus", "parity");
+	compare("2", "torus", "parity");
+	compare("1x1x6", "torus", "parity");
+	compare("8x1x3", "torus", "plus");
+	for (int i = 0; i < 60; i++) {
+		char shape[64];
+		uint32_t a = 2 + draw(&n, 8), b = 1 + draw(&n, 6);
+
+		snprintf(shape, sizeof(shape), "%ux%ux%u", a, b,
+			1 + draw(&n, 4));
+		compare(shape, wraps[draw(&n, 5)],
+			draw(&n, 2) ? "parity" : "plus");
+	}
+}
+
+/* By lot the dearest and the cheapest are those of either direction. */
+static void ties_by_lot_cost_the_mean(void **state)
+{
+	struct machine_of m;
+	struct facts_way plus, lot;
+
+	(void)state;
+	make(&m, "4x3", "torus", "random");
+	plus = facts_way(&m.t, HINT_TIES_PLUS, cost);
+	lot = facts_way(&m.t, HINT_TIES_RANDOM, cost);
+	assert_int_equal(plus.min, lot.min);
+	assert_true(lot.max >= plus.max);
+	/* A ring of four: 2 of 3 ways round are fixed, one is either half. */
+	assert_true(fabs(lot.mean - plus.mean) < plus.mean / 4);
+	unmake(&m);
+}
+
+static void links_are_counted_once(void **state)
+{
+	uint64_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		uint64_t links[N_WIRE_CLASSES], sum = 0, ends = 0;
+		struct machine_of m;
+		char shape[64];
+
+		snprintf(shape, sizeof(shape), "%ux%ux%u", 2 + draw(&n, 8),
+			2 + draw(&n, 6), 1 + draw(&n, 4));
+		make(&m, shape, draw(&n, 2) ? "torus" : "mesh,torus",
+			"parity");
+		for (uint32_t d = 0; d < m.t.n_dims; d++) {
+			facts_links(&m.t, d, links);
+			for (int c = 0; c < N_WIRE_CLASSES; c++)
+				sum += links[c];
+		}
+		for (router_id r = 0; r < m.t.topo.n_routers; r++)
+			for (port_id p = 0; p < m.t.topo.n_ports; p++)
+				ends += torus_ops.peer(&m.t.topo, r, p)
+						.router != NO_ROUTER;
+		assert_int_equal(2 * sum, ends);
+		unmake(&m);
+	}
+}
+
+/* BGQ-N15: the bisection is 45.7 times that of BG/L's 64x48x32. */
+static void the_20_petaflop_machine_is_cut_at_12288_links(void **state)
+{
+	struct machine_of m;
+	struct facts_cut cut;
+
+	(void)state;
+	make(&m, "16x16x16x12x2", "torus", "parity");
+	cut = facts_bisection(&m.t);
+	assert_int_equal(cut.links, 12288);
+	assert_int_equal(cut.dim, 0);
+	unmake(&m);
+	make(&m, "64x48x32", "torus", "parity");
+	cut = facts_bisection(&m.t);
+	assert_int_equal(cut.links, 3072);
+	assert_true(fabs(12288 * 2000.0 / (3072 * 175.0) - 45.7) < 0.05);
+	unmake(&m);
+	make(&m, "4x1", "mesh", "parity");
+	assert_int_equal(facts_bisection(&m.t).links, 1);
+	unmake(&m);
+	make(&m, "1", "torus", "parity");
+	assert_int_equal(facts_bisection(&m.t).links, 0);
+	unmake(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ways_are_those_that_packets_go),
+		cmocka_unit_test(ties_by_lot_cost_the_mean),
+		cmocka_unit_test(links_are_counted_once),
+		cmocka_unit_test(the_20_petaflop_machine_is_cut_at_12288_links),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,318 @@
+#include "cli/cli.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+#include "load/load.h"
+#include "machine/machine.h"
+#include "out/json.h"
+#include "out/table.h"
+
+enum { MOST_NAMES = 320 };
+
+/* The text of one row, whichever way it is printed. */
+struct row {
+	char name[PARAM_TEXT_MAX];
+	char value[PARAM_TEXT_MAX];
+	char range[2 * PARAM_TEXT_MAX];
+	char source[2 * PARAM_TEXT_MAX];
+	const char *place;
+};
+
+/* A default without a source is a choice that a user is free to make. */
+static void read_row(
+	struct row *r, const struct param_block *b, const struct param *row)
+{
+	const struct param_origin *o =
+		b->origins ? &b->origins[row - b->rows] : NULL;
+	const char *source = row->source ? row->source : "choice";
+
+	if (o && o->set)
+		source = *o->source ? o->source : "none given";
+	snprintf(r->name, sizeof(r->name), "%s%s%s", b->section,
+		*b->section ? "." : "", row->name);
+	param_format(b, row, r->value, sizeof(r->value));
+	param_range(row, r->range, sizeof(r->range));
+	snprintf(r->source, sizeof(r->source), "%s", source);
+	r->place = o && o->set ? o->place : "default";
+}
+
+/* --- as text --- */
+
+static const struct table_column machine_columns[] = {
+	{ "name", false },
+	{ "value", false },
+	{ "type", false },
+	{ "range", false },
+	{ "help", false },
+	{ "source", false },
+	{ "from", false },
+};
+
+static const struct table_column default_columns[] = {
+	{ "name", false },
+	{ "default", false },
+	{ "type", false },
+	{ "range", false },
+	{ "help", false },
+	{ "source", false },
+};
+
+static void add_rows(struct table *t, const struct param_block *b)
+{
+	struct row r;
+
+	for (size_t i = 0; i < b->n_rows; i++) {
+		read_row(&r, b, &b->rows[i]);
+		table_add(t,
+			(const char *[]){ r.name, r.value,
+				param_type_name(b->rows[i].type), r.range,
+				b->rows[i].help, r.source, r.place });
+	}
+}
+
+static void print_table(struct table *t, FILE *f)
+{
+	table_print(t, f, cli_width(stdout), cli_colour(stdout));
+	table_fini(t);
+}
+
+static void print_machine(const struct machine *m, bool is_loaded, FILE *f)
+{
+	struct table t;
+
+	if (is_loaded)
+		table_init(&t, machine_columns, 7);
+	else
+		table_init(&t, default_columns, 6);
+	for (size_t i = 0; i < MACHINE_BLOCKS; i++)
+		add_rows(&t, &m->block[i]);
+	print_table(&t, f);
+}
+
+/* The keys of a workload with their defaults; to be freed. */
+static struct param_block keys_of(const struct load_ops *ops)
+{
+	struct param_block b = {
+		.section = "",
+		.rows = ops->params,
+		.n_rows = ops->n_params,
+		.values = mem_alloc(1, ops->size),
+	};
+
+	param_defaults(&b);
+	return b;
+}
+
+static void print_load(const struct load_ops *ops, FILE *f)
+{
+	struct param_block b = keys_of(ops);
+	struct table t;
+
+	table_init(&t, default_columns, 5); /* keys have no source */
+	add_rows(&t, &b);
+	print_table(&t, f);
+	mem_free(b.values);
+}
+
+static bool has_same_keys(const struct load_ops *a, const struct load_ops *b)
+{
+	return a->params == b->params && a->n_params == b->n_params;
+}
+
+/* Workloads that share their keys share a table. */
+static void print_loads(FILE *f)
+{
+	for (size_t i = 0; load_registry[i]; i++) {
+		const struct load_ops *ops = load_registry[i];
+		size_t j = 0, k;
+
+		while (!has_same_keys(load_registry[j], ops))
+			j++;
+		if (j < i)
+			continue; /* printed with an earlier one */
+		fprintf(f, "\nkeys of %s", ops->name);
+		for (k = i + 1; load_registry[k]; k++)
+			if (has_same_keys(load_registry[k], ops))
+				fprintf(f, ", %s", load_registry[k]->name);
+		fputs(":\n", f);
+		print_load(ops, f);
+	}
+}
+
+/* --- as JSON --- */
+
+static void json_rows(struct json *j, const char *workload,
+	const struct param_block *b, bool is_loaded)
+{
+	struct row r;
+
+	for (size_t i = 0; i < b->n_rows; i++) {
+		read_row(&r, b, &b->rows[i]);
+		json_object(j, NULL);
+		if (workload)
+			json_text(j, "workload", workload);
+		else
+			json_null(j, "workload");
+		json_text(j, "name", r.name);
+		if (is_loaded)
+			json_text(j, "value", r.value);
+		json_text(j, "default", b->rows[i].def);
+		json_text(j, "type", param_type_name(b->rows[i].type));
+		json_text(j, "range", r.range);
+		json_text(j, "help", b->rows[i].help);
+		json_text(j, "source", r.source);
+		if (is_loaded)
+			json_text(j, "from", r.place);
+		json_end(j, '}');
+	}
+}
+
+static void json_load(struct json *j, const struct load_ops *ops)
+{
+	struct param_block b = keys_of(ops);
+
+	json_rows(j, ops->name, &b, false);
+	mem_free(b.values);
+}
+
+/* Each of the three may be missing. */
+static void print_json(const struct machine *m, bool is_loaded,
+	const struct load_ops *const *loads, FILE *f)
+{
+	struct json j;
+
+	json_init(&j, f);
+	json_object(&j, NULL);
+	if (is_loaded)
+		json_text(&j, "machine", m->header.name);
+	else
+		json_null(&j, "machine");
+	json_array(&j, "parameters");
+	for (size_t i = 0; m && i < MACHINE_BLOCKS; i++)
+		json_rows(&j, NULL, &m->block[i], is_loaded);
+	for (; loads && *loads; loads++)
+		json_load(&j, *loads);
+	json_end(&j, ']');
+	json_end(&j, '}');
+}
+
+/* --- the command --- */
+
+static int show_machine(const struct cli_args *a, FILE *f, struct err *e)
+{
+	struct machine *m = machine_load(
+		a->word[0], a->set, a->n_sets, a->shape, e);
+
+	if (!m)
+		return -1;
+	if (a->is_json)
+		print_json(m, true, NULL, f);
+	else
+		print_machine(m, true, f);
+	machine_free(m);
+	return 0;
+}
+
+static void show_load(
+	const struct cli_args *a, const struct load_ops *ops, FILE *f)
+{
+	const struct load_ops *loads[] = { ops, NULL };
+
+	if (a->is_json)
+		print_json(NULL, false, loads, f);
+	else
+		print_load(ops, f);
+}
+
+static void show_all(const struct cli_args *a, FILE *f)
+{
+	struct machine *m = machine_default();
+
+	if (a->is_json) {
+		print_json(m, false, load_registry, f);
+	} else {
+		print_machine(m, false, f);
+		print_loads(f);
+	}
+	machine_free(m);
+}
+
+struct names {
+	char *name[MOST_NAMES];
+	size_t n;
+};
+
+static void on_name(void *arg, const char *name, const char *path)
+{
+	struct names *all = arg;
+
+	(void)path;
+	if (all->n < MOST_NAMES)
+		all->name[all->n++] = mem_text(name);
+}
+
+/* Whether it is a machine's or a path; if not, says what is near. */
+static int check_name(const char *name, struct err *e)
+{
+	struct names all = { 0 };
+	struct err none = { 0 };
+	const char *near;
+	bool found = strpbrk(name, "/.");
+
+	for (size_t i = 0; load_registry[i]; i++)
+		on_name(&all, load_registry[i]->name, NULL);
+	machine_list(on_name, &all, &none);
+	for (size_t i = 0; i < all.n && !found; i++)
+		found = !strcmp(all.name[i], name);
+	if (!found) {
+		near = name_nearest(name, (const char *const *)all.name, all.n);
+		err_set(e, "no machine and no workload is called \"%.60s\"%s%s%s",
+			name, near ? "; did you mean " : "", near ? near : "",
+			near ? "?" : "");
+	}
+	for (size_t i = 0; i < all.n; i++)
+		mem_free(all.name[i]);
+	return found ? 0 : -1;
+}
+
+static int perform(const struct cli_args *a, FILE *f, struct err *e)
+{
+	const struct load_ops *ops =
+		a->n_words ? load_find(a->word[0]) : NULL;
+
+	if (a->n_words > 1)
+		return err_set(e, "\"%.60s\" is too much: want one machine or "
+				  "one workload, or neither",
+			a->word[1]);
+	if ((!a->n_words || ops) && (a->n_sets || a->shape))
+		return err_set(e, "--set and --shape are for a machine, and "
+				  "none is named");
+	if (!a->n_words)
+		show_all(a, f);
+	else if (ops)
+		show_load(a, ops, f);
+	else if (check_name(a->word[0], e) || show_machine(a, f, e))
+		return -1;
+	return 0;
+}
+
+int cli_params(int argc, char **argv, struct err *e)
+{
+	struct cli_args args;
+	struct cli_out out;
+	int code = cli_parse(&args, argc, argv, CLI_MACHINE | CLI_JSON,
+		"[MACHINE|WORKLOAD]",
+		"Lists every parameter with its default, range, meaning and "
+		"source; of a machine its values and where they come from; of "
+		"a workload its keys.",
+		e);
+
+	if (code)
+		return code < 0 ? -1 : 0;
+	cli_out_open(&out);
+	if (perform(&args, out.file, e))
+		return cli_out_drop(&out);
+	return cli_out_close(&out, e);
+}

@@ -1,0 +1,117 @@
+/*
+ * Programs and the memories they run in, for all nodes of a machine.
+ *
+ * A program runs until it waits.  That is all that the simulator knows of
+ * it: it is started on a hardware thread of a node, it runs while no time
+ * passes, and it gives control back by waiting: for a time, or until a word
+ * of its node's memory passes a test.  What stands behind it is a function
+ * on a fiber; another kind of runner needs no other interface.
+ *
+ * Polling costs nothing while nothing changes.  A program that polls looks
+ * at the word now and then every period; only a write that makes the word
+ * pass leads to an event, at the first look that sees it, and the program
+ * goes on when the load of that look has come back.  So everybody who writes
+ * into a node's memory does it by a function of this header.
+ *
+ * C globals are shared by all nodes of the process and their threads: a
+ * program keeps what it knows on its stack, in its argument, or in its
+ * node's memory.
+ *
+ * All that happens at a node happens on the worker that owns its site.
+ */
+#ifndef HOST_PROGRAM_H
+#define HOST_PROGRAM_H
+
+#include "host/memory.h"
+#include "sim/sim.h"
+
+enum {
+	HOST_THREADS = 64, /* hardware threads of a node */
+	HOST_STACK = 64 << 10, /* of a program, by default */
+};
+
+struct host;
+struct nic;
+
+struct host_setup {
+	struct sim *sim; /* node i is its site i */
+	site_id n_nodes;
+	uint64_t memory; /* bytes per node */
+	uint32_t n_programs; /* the most that will be started */
+	size_t stack_bytes; /* of each; 0: HOST_STACK */
+};
+
+struct host *host_new(const struct host_setup *s, struct err *e);
+void host_free(struct host *h);
+
+/* What the machine's programs talk to; set by the network interface. */
+void host_set_nic(struct host *h, struct nic *nic);
+struct nic *host_nic(const struct host *h);
+
+/* Bytes of memory that a node has. */
+uint64_t host_memory(const struct host *h);
+
+/*
+ * Starts run(arg) at time t; only before the simulation runs.  A thread of
+ * a node has one program at most.  arg is borrowed.
+ */
+void program_start(struct host *h, site_id node, uint32_t thread, sim_time t,
+	void (*run)(void *arg), void *arg);
+
+/* Those that were started and have not ended; only while nothing runs. */
+uint32_t host_n_running(const struct host *h);
+
+/* Says of one of them who it is and what it waits for. */
+void host_describe_waiting(const struct host *h, char *text, size_t size);
+
+/* Bytes that it holds now, stacks left out; only while nothing runs. */
+uint64_t host_held(const struct host *h);
+
+/* --- for engines: from the node's own visit, before its programs run --- */
+
+/* An event of PHASE_PROGRAM. */
+void host_event(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, const struct sim_event *e);
+
+/* As in host/memory.h: false, and nothing done, outside the memory. */
+bool host_read(
+	const struct host *h, site_id node, uint64_t at, void *to, size_t n);
+bool host_write(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint64_t at, const void *from, size_t n);
+/* Adds to a word, in one step. */
+bool host_add(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	uint64_t at, uint64_t addend);
+
+/* --- for programs; what is called without one running is a BUG --- */
+
+struct host *program_host(void);
+site_id program_node(void);
+uint32_t program_thread(void);
+sim_time program_now(void);
+/* For calls that post events on the program's behalf. */
+struct sim_worker *program_worker(void);
+
+/* Computes for dt, or waits until t; a time that has passed is no wait. */
+void program_charge(sim_time dt);
+void program_wait(sim_time t);
+
+/* Its node's memory; takes no time. */
+bool program_read(uint64_t at, void *to, size_t n);
+bool program_write(uint64_t at, const void *from, size_t n);
+
+enum word_test { WORD_IS, WORD_IS_NOT, WORD_AT_LEAST /* unsigned */ };
+
+/* How a poll loop goes: it looks every period, a look takes so long. */
+struct poll_loop {
+	sim_time period; /* 1 ps or more */
+	sim_time load;
+};
+
+/*
+ * Until the word at an address passes; *word is what was seen.  False, at
+ * once, where there is no word at that address.
+ */
+bool program_poll(uint64_t at, enum word_test test, uint64_t value,
+	struct poll_loop loop, uint64_t *word);
+
+#endif
