@@ -57,8 +57,8 @@ static int read_number(const char *option, const char *text, uint64_t min,
 
 	errno = 0;
 	*n = strtoull(text, &end, 10);
-	if (!*text || *end || errno || *text < '0' || *text > '9' ||
-		*n < min || *n > max)
+	if (!*text || *end || errno || *text < '0' || *text > '9' || *n < min ||
+		*n > max)
 		return err_set(e,
 			"--%s: \"%.40s\" is not a number from %llu to %llu",
 			option, text, (unsigned long long)min,
@@ -76,8 +76,7 @@ static int check_once(struct parse *p, int key)
 	if (!p->options[i].name || key == 's')
 		return 0;
 	if (p->seen >> i & 1)
-		return err_set(p->e, "--%s is given twice",
-			p->options[i].name);
+		return err_set(p->e, "--%s is given twice", p->options[i].name);
 	p->seen |= 1u << i;
 	return 0;
 }
@@ -92,8 +91,8 @@ static int take_option(struct parse *p, int key, const char *arg)
 	switch (key) {
 	case 's':
 		if (a->n_sets == CLI_MAX_SETS)
-			return err_set(p->e, "more than %d --set",
-				CLI_MAX_SETS);
+			return err_set(
+				p->e, "more than %d --set", CLI_MAX_SETS);
 		a->set[a->n_sets++] = arg;
 		return 0;
 	case KEY_SHAPE:
@@ -106,8 +105,8 @@ static int take_option(struct parse *p, int key, const char *arg)
 		a->is_quiet = true;
 		return 0;
 	case KEY_SEED:
-		return read_number("seed", arg, 0, UINT64_MAX - 1, &a->seed,
-			p->e);
+		return read_number(
+			"seed", arg, 0, UINT64_MAX - 1, &a->seed, p->e);
 	case 't':
 		if (read_number("threads", arg, 1, SIM_MAX_WORKERS, &n, p->e))
 			return -1;
@@ -292,11 +291,11 @@ int cli_out_close(struct cli_out *o, struct err *e)
 
 	fclose(o->file);
 	ok = fwrite(o->text, 1, o->size, stdout) == o->size &&
-		fflush(stdout) == 0;
+	     fflush(stdout) == 0;
 	mem_free(o->text);
 	if (!ok)
-		return err_set(e, "cannot write the output: %s",
-			strerror(errno));
+		return err_set(
+			e, "cannot write the output: %s", strerror(errno));
 	return 0;
 }
 

@@ -26,15 +26,14 @@ static enum wire_class wire(const struct torus *t, uint32_t dim, uint32_t x)
 }
 
 /* What the way from 0 up to x costs; [d] is once round a ring. */
-static int64_t *sum_up(
-	const struct torus *t, uint32_t dim, const int64_t *cost)
+static int64_t *sum_up(const struct torus *t, uint32_t dim, const int64_t *cost)
 {
 	uint32_t d = t->dim[dim], x;
 	int64_t *up = mem_alloc(d + 1, sizeof(*up));
 
 	for (x = 0; x < d; x++)
 		up[x + 1] = up[x] +
-			(has_wire(t, dim, x) ? cost[wire(t, dim, x)] : 0);
+			    (has_wire(t, dim, x) ? cost[wire(t, dim, x)] : 0);
 	return up;
 }
 
@@ -46,8 +45,8 @@ static int64_t go(
 	return way < 0 ? way + up[d] : way;
 }
 
-static void note(struct ways *w, uint32_t parity, uint32_t x, int64_t way,
-	double weight)
+static void note(
+	struct ways *w, uint32_t parity, uint32_t x, int64_t way, double weight)
 {
 	if (way < w->min[parity][x & 1])
 		w->min[parity][x & 1] = way;
@@ -155,8 +154,8 @@ static void widen(struct best *to, const struct best *from,
  * The dearest and the cheapest way, dimension by dimension, over sources of
  * one parity, which the coordinates' parities must come out as.
  */
-static void combine(const struct ways *w, uint32_t n, uint32_t parity,
-	struct facts_way *f)
+static void combine(
+	const struct ways *w, uint32_t n, uint32_t parity, struct facts_way *f)
 {
 	struct best b = { .most = { 0, -1 }, .least = { NONE, NONE } };
 	uint32_t i;
@@ -213,7 +212,7 @@ struct facts_cut facts_bisection(const struct torus *t)
 
 	for (i = 0; i < t->n_dims; i++) {
 		uint64_t links = t->topo.n_routers / t->dim[i] *
-			(torus_is_ring(t, i) ? 2u : 1u);
+				 (torus_is_ring(t, i) ? 2u : 1u);
 
 		if (t->dim[i] > 1 && (!cut.links || links < cut.links))
 			cut = (struct facts_cut){ .dim = i, .links = links };

@@ -25,8 +25,8 @@ struct facts_way facts_way(const struct torus *t, enum hint_ties ties,
 	const int64_t cost[N_WIRE_CLASSES]);
 
 /* Links, both directions counted as one, of each class in a dimension. */
-void facts_links(const struct torus *t, uint32_t dim,
-	uint64_t links[N_WIRE_CLASSES]);
+void facts_links(
+	const struct torus *t, uint32_t dim, uint64_t links[N_WIRE_CLASSES]);
 
 /*
  * The links cut where a plane across one dimension halves the machine; the

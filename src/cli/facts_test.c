@@ -171,8 +171,7 @@ static void links_are_counted_once(void **state)
 
 		snprintf(shape, sizeof(shape), "%ux%ux%u", 2 + draw(&n, 8),
 			2 + draw(&n, 6), 1 + draw(&n, 4));
-		make(&m, shape, draw(&n, 2) ? "torus" : "mesh,torus",
-			"parity");
+		make(&m, shape, draw(&n, 2) ? "torus" : "mesh,torus", "parity");
 		for (uint32_t d = 0; d < m.t.n_dims; d++) {
 			facts_links(&m.t, d, links);
 			for (int c = 0; c < N_WIRE_CLASSES; c++)

@@ -29,8 +29,8 @@ static void add_json(struct json *j, const char *name, const char *path,
 	json_end(j, '}');
 }
 
-static void add_row(struct table *t, const char *name,
-	const struct machine *m, const struct err *e)
+static void add_row(struct table *t, const char *name, const struct machine *m,
+	const struct err *e)
 {
 	char nodes[24], shape[PARAM_TEXT_MAX];
 

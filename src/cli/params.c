@@ -65,10 +65,9 @@ static void add_rows(struct table *t, const struct param_block *b)
 
 	for (size_t i = 0; i < b->n_rows; i++) {
 		read_row(&r, b, &b->rows[i]);
-		table_add(t,
-			(const char *[]){ r.name, r.value,
-				param_type_name(b->rows[i].type), r.range,
-				b->rows[i].help, r.source, r.place });
+		table_add(t, (const char *[]){ r.name, r.value,
+				     param_type_name(b->rows[i].type), r.range,
+				     b->rows[i].help, r.source, r.place });
 	}
 }
 
@@ -202,8 +201,8 @@ static void print_json(const struct machine *m, bool is_loaded,
 
 static int show_machine(const struct cli_args *a, FILE *f, struct err *e)
 {
-	struct machine *m = machine_load(
-		a->word[0], a->set, a->n_sets, a->shape, e);
+	struct machine *m =
+		machine_load(a->word[0], a->set, a->n_sets, a->shape, e);
 
 	if (!m)
 		return -1;
@@ -268,7 +267,8 @@ static int check_name(const char *name, struct err *e)
 		found = !strcmp(all.name[i], name);
 	if (!found) {
 		near = name_nearest(name, (const char *const *)all.name, all.n);
-		err_set(e, "no machine and no workload is called \"%.60s\"%s%s%s",
+		err_set(e,
+			"no machine and no workload is called \"%.60s\"%s%s%s",
 			name, near ? "; did you mean " : "", near ? near : "",
 			near ? "?" : "");
 	}
@@ -279,12 +279,12 @@ static int check_name(const char *name, struct err *e)
 
 static int perform(const struct cli_args *a, FILE *f, struct err *e)
 {
-	const struct load_ops *ops =
-		a->n_words ? load_find(a->word[0]) : NULL;
+	const struct load_ops *ops = a->n_words ? load_find(a->word[0]) : NULL;
 
 	if (a->n_words > 1)
-		return err_set(e, "\"%.60s\" is too much: want one machine or "
-				  "one workload, or neither",
+		return err_set(e,
+			"\"%.60s\" is too much: want one machine or "
+			"one workload, or neither",
 			a->word[1]);
 	if ((!a->n_words || ops) && (a->n_sets || a->shape))
 		return err_set(e, "--set and --shape are for a machine, and "

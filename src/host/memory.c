@@ -116,17 +116,16 @@ bool memory_write(struct memory *m, uint64_t at, const void *from, size_t n)
 bool memory_load(const struct memory *m, uint64_t at, uint64_t *word)
 {
 	return at % sizeof(*word) == 0 &&
-		memory_read(m, at, word, sizeof(*word));
+	       memory_read(m, at, word, sizeof(*word));
 }
 
 bool memory_store(struct memory *m, uint64_t at, uint64_t word)
 {
 	return at % sizeof(word) == 0 &&
-		memory_write(m, at, &word, sizeof(word));
+	       memory_write(m, at, &word, sizeof(word));
 }
 
 uint64_t memory_held(const struct memory *m)
 {
-	return m->room * sizeof(*m->table) +
-		(uint64_t)m->n_pages * MEMORY_PAGE;
+	return m->room * sizeof(*m->table) + (uint64_t)m->n_pages * MEMORY_PAGE;
 }

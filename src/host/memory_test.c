@@ -114,8 +114,7 @@ static void many_pages_keep_their_bytes(void **state)
 	for (i = 0; i < PAGES; i++)
 		assert_true(memory_store(&m, i * i * 7 * GIB / 1024 * 8, i));
 	for (i = 0; i < PAGES; i++) {
-		assert_true(
-			memory_load(&m, i * i * 7 * GIB / 1024 * 8, &word));
+		assert_true(memory_load(&m, i * i * 7 * GIB / 1024 * 8, &word));
 		assert_int_equal(word, i);
 	}
 	assert_int_equal(m.n_pages, PAGES);

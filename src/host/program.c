@@ -130,8 +130,8 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 	struct host *h = mem_alloc(1, sizeof(*h));
 	site_id i;
 
-	h->fibers = fiber_pool_new(s->n_programs,
-		s->stack_bytes ? s->stack_bytes : HOST_STACK, e);
+	h->fibers = fiber_pool_new(
+		s->n_programs, s->stack_bytes ? s->stack_bytes : HOST_STACK, e);
 	if (!h->fibers) {
 		mem_free(h);
 		return NULL;
@@ -245,7 +245,7 @@ void host_describe_waiting(const struct host *h, char *text, size_t size)
 uint64_t host_held(const struct host *h)
 {
 	uint64_t n = h->n_nodes * sizeof(*h->nodes) +
-		h->n_programs * sizeof(*h->programs);
+		     h->n_programs * sizeof(*h->programs);
 	site_id i;
 
 	for (i = 0; i < h->n_nodes; i++)
@@ -287,8 +287,7 @@ static void look(struct program *p, struct sim_worker *w, sim_time t)
 		return;
 	}
 	p->state = STATE_TIMED;
-	sim_post_self(w, p->node, t + p->loop.load, key_of(p), EVENT_RESUME,
-		0);
+	sim_post_self(w, p->node, t + p->loop.load, key_of(p), EVENT_RESUME, 0);
 }
 
 /*
@@ -333,8 +332,8 @@ static void notice_all(struct node *node, struct sim_worker *w, sim_time t,
 
 /* --- for engines --- */
 
-void host_event(struct host *h, struct sim_worker *w, site_id node,
-	sim_time t, const struct sim_event *e)
+void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	const struct sim_event *e)
 {
 	struct program *p = find(&h->nodes[node], sim_number(e));
 
@@ -351,8 +350,8 @@ bool host_read(
 	return memory_read(&h->nodes[node].memory, at, to, n);
 }
 
-bool host_write(struct host *h, struct sim_worker *w, site_id node,
-	sim_time t, uint64_t at, const void *from, size_t n)
+bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	uint64_t at, const void *from, size_t n)
 {
 	if (!memory_write(&h->nodes[node].memory, at, from, n))
 		return false;

@@ -70,14 +70,14 @@ uint64_t host_held(const struct host *h);
 /* --- for engines: from the node's own visit, before its programs run --- */
 
 /* An event of PHASE_PROGRAM. */
-void host_event(struct host *h, struct sim_worker *w, site_id node,
-	sim_time t, const struct sim_event *e);
+void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	const struct sim_event *e);
 
 /* As in host/memory.h: false, and nothing done, outside the memory. */
 bool host_read(
 	const struct host *h, site_id node, uint64_t at, void *to, size_t n);
-bool host_write(struct host *h, struct sim_worker *w, site_id node,
-	sim_time t, uint64_t at, const void *from, size_t n);
+bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	uint64_t at, const void *from, size_t n);
 /* Adds to a word, in one step. */
 bool host_add(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	uint64_t at, uint64_t addend);

@@ -64,7 +64,7 @@ struct link_sender {
 	uint8_t peer_port;
 	uint8_t wire; /* an enum wire_class */
 	uint8_t is_far; /* the peer belongs to another worker */
-	uint8_t unused;
+	uint8_t turn; /* the receiver's queue to try first */
 	uint64_t count[LINK_CHANNELS]; /* wire bytes by channel */
 };
 

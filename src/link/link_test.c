@@ -360,8 +360,8 @@ static void tokens_are_back_when_their_time_has_come(void **state)
 				due[i] = now + (sim_time)draw(&n, 20);
 				channel[i] = (uint32_t)draw(&n, LINK_CHANNELS);
 				chunks[i] = 1 + (uint32_t)draw(&n, 255);
-				link_return(&r, link_stamp(due[i], channel[i],
-							chunks[i]));
+				r.stamp[r.n++] = link_stamp(
+					due[i], channel[i], chunks[i]);
 			}
 			now += (sim_time)draw(&n, 5);
 			link_collect(&l, &r, now);

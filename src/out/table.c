@@ -144,8 +144,7 @@ static void put_records(
 		for (size_t c = 1; c < t->n_columns; c++) {
 			pad(out, INDENT);
 			fputs(t->column[c].head, out);
-			pad(out,
-				heads - text_width(t->column[c].head) + GAP);
+			pad(out, heads - text_width(t->column[c].head) + GAP);
 			put_wrapped(cell(t, r, c), INDENT + heads + GAP, width,
 				out);
 		}

@@ -72,11 +72,10 @@ static void long_cells_go_on_below(void **state)
 	table_print(&t, f, 36, false);
 	table_fini(&t);
 	fclose(f);
-	assert_string_equal(out,
-		"a\n"
-		"    links  b\n"
-		"    help   one two three four five\n"
-		"           six seven\n");
+	assert_string_equal(out, "a\n"
+				 "    links  b\n"
+				 "    help   one two three four five\n"
+				 "           six seven\n");
 	mem_free(out);
 }
 

@@ -307,6 +307,8 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 		if (hint_set_zones(h, i, h->zones[i], e))
 			return -1;
 	}
+	h->route.first = h->first;
+	h->route.allowed = (const uint16_t *const *)h->allowed;
 	return 0;
 }
 
@@ -324,13 +326,6 @@ static void hint_fini(struct route *r)
 }
 
 /* --- a packet's way --- */
-
-static inline void look_up(const struct hint *h, struct packet *p)
-{
-	p->escape = h->first[p->hints];
-	p->ask = p->kind == PACKET_DYNAMIC ? h->allowed[p->zone][p->hints]
-					   : (uint16_t)0;
-}
 
 /*
  * Where a sender gave hints, or ties go by lot: hops left in one dimension,
@@ -387,15 +382,7 @@ static void hint_start(const struct route *r, struct packet *p)
 		}
 		p->hints = (uint16_t)hints;
 	}
-	look_up(h, p);
-}
-
-static void hint_arrive(const struct route *r, struct packet *p, port_id in)
-{
-	/* It left its last router by the port opposite to the one here. */
-	if (--p->left[in / 2] == 0)
-		p->hints &= (uint16_t)~(3u << (in & ~1u));
-	look_up(hint_of(r), p);
+	route_look_up(r, p);
 }
 
 const struct route_ops hint_ops = {
@@ -406,5 +393,4 @@ const struct route_ops hint_ops = {
 	.init = hint_init,
 	.fini = hint_fini,
 	.start = hint_start,
-	.arrive = hint_arrive,
 };

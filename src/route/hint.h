@@ -26,8 +26,8 @@ struct hint {
 	 * hops << 8 | direction */
 	uint16_t *step[2][TORUS_MAX_DIMS];
 	uint16_t (*coord)[HINT_COORDS]; /* [router]; the last: their parity */
-	uint8_t *first; /* [hints] the deterministic port */
-	uint16_t *allowed[HINT_ZONE_SETS]; /* [hints] of a dynamic packet */
+	uint8_t *first; /* see struct route */
+	uint16_t *allowed[HINT_ZONE_SETS];
 };
 
 extern const struct route_ops hint_ops;

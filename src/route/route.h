@@ -16,6 +16,12 @@ struct route {
 	/* How the router guards the channels; read by its arbiters. */
 	uint8_t bubble; /* entering an escape ring needs room for two */
 	uint8_t has_escape; /* dynamic packets may escape */
+	/*
+	 * Where what a packet may do follows from its hint bits: tables over
+	 * all sets of bits, so that a hop needs no call.  Else NULL.
+	 */
+	const uint8_t *first; /* the deterministic port */
+	const uint16_t *const *allowed; /* [zone] of a dynamic packet */
 };
 
 struct route_ops {
@@ -34,9 +40,33 @@ struct route_ops {
 	 */
 	void (*start)(const struct route *r, struct packet *p);
 
-	/* The same after a hop that came in at port in. */
+	/* The same after a hop that came in at port in; NULL where there
+	 * are tables. */
 	void (*arrive)(const struct route *r, struct packet *p, port_id in);
 };
+
+/* Sets escape and ask by a packet's hints. */
+static inline void route_look_up(const struct route *r, struct packet *p)
+{
+	p->escape = r->first[p->hints];
+	p->ask = p->kind == PACKET_DYNAMIC ? r->allowed[p->zone][p->hints]
+					   : (uint16_t)0;
+}
+
+/* A packet has come in at a port. */
+static inline void route_arrive(
+	const struct route *r, struct packet *p, port_id in)
+{
+	if (__builtin_expect(!r->first, 0)) {
+		r->ops->arrive(r, p, in);
+		return;
+	}
+	/* It left its last router by the port opposite to this one. */
+	if (--p->left[in / 2])
+		return; /* as before: the dimension is not done */
+	p->hints &= (uint16_t)~(3u << (in & ~1u));
+	route_look_up(r, p);
+}
 
 const struct route_ops *route_find(const char *name);
 extern const struct route_ops *const route_registry[];

@@ -157,7 +157,6 @@ static void site_init(struct net *n, site_id id)
 static void set_rules(struct net *n, const struct net_setup *s)
 {
 	n->route = s->route;
-	n->arrive = s->route->ops->arrive;
 	n->topo = s->topo;
 	n->params = *s->router;
 	n->client = s->client;

@@ -196,7 +196,6 @@ struct net {
 	/* read by every hop */
 	struct net_site *sites;
 	struct packet *packets;
-	void (*arrive)(const struct route *r, struct packet *p, port_id in);
 	const struct route *route;
 	uint32_t n_ports, n_queues;
 	int32_t full, entry; /* chunks: a full packet, to enter a ring */
@@ -245,6 +244,9 @@ void net_inject(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 void net_release(
 	struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 	uint32_t chunks, sim_time t);
+
+/* A BUG where a free link has a packet that it could carry. */
+void net_check_idle(struct net *n, struct net_site *s, sim_time t);
 
 /* The kernel's hooks. */
 void net_visit(struct sim_worker *w, site_id site);

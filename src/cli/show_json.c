@@ -1,0 +1,161 @@
+#include "cli/show.h"
+
+#include "load/load.h"
+#include "out/json.h"
+
+static void json_dims(struct json *j, const struct show *s)
+{
+	json_array(j, "dimensions");
+	for (uint32_t d = 0; d < s->t->n_dims; d++) {
+		char name[2] = { (char)('A' + d) };
+
+		json_object(j, NULL);
+		json_text(j, "name", name);
+		json_count(j, "length", s->t->dim[d]);
+		json_text(j, "ends", show_wraps[s->t->ring[d]]);
+		json_count(j, "links", show_links(s, d));
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+static void json_unit(struct json *j, const struct show *s, const char *name,
+	const struct param_list *list)
+{
+	struct show_unit u;
+
+	if (!show_unit(s, list, &u))
+		return;
+	json_object(j, NULL);
+	json_text(j, "unit", name);
+	json_text(j, "shape", u.shape);
+	json_count(j, "nodes", u.nodes);
+	json_count(j, "units", u.n);
+	json_end(j, '}');
+}
+
+static void json_wires(struct json *j, const struct show *s)
+{
+	json_array(j, "packaging");
+	json_unit(j, s, "board", &s->t->board);
+	json_unit(j, s, "midplane", &s->t->midplane);
+	json_end(j, ']');
+	json_array(j, "wires");
+	for (int c = 0; c < N_WIRE_CLASSES; c++) {
+		if (!s->wires[c])
+			continue;
+		json_object(j, NULL);
+		json_text(j, "class", wire_class_names[c]);
+		json_count(j, "links", s->wires[c]);
+		json_real(j, "latency_ns",
+			show_ns((double)s->m->link.latency[c]));
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+static void json_bisection(struct json *j, const struct show *s)
+{
+	const struct link_params *l = &s->m->link;
+	char name[2] = { (char)('A' + s->cut.dim) };
+
+	if (!s->cut.links) {
+		json_null(j, "bisection");
+		return;
+	}
+	json_object(j, "bisection");
+	json_text(j, "dimension", name);
+	json_count(j, "links", s->cut.links);
+	json_real(j, "raw_GBps", show_gbps(l->rate) * (double)s->cut.links);
+	json_real(j, "payload_GBps",
+		show_gbps(load_link_rate(l, (uint32_t)l->payload)) *
+			(double)s->cut.links);
+	json_end(j, '}');
+}
+
+static void json_ways(struct json *j, const struct show *s)
+{
+	json_object(j, "hops");
+	json_real(j, "mean", s->hops.mean);
+	json_int(j, "max", s->hops.max);
+	json_end(j, '}');
+	json_array(j, "packets");
+	for (size_t i = 0; i < s->n_sizes; i++) {
+		const struct show_size *z = &s->size[i];
+		double t = (double)z->time;
+
+		json_object(j, NULL);
+		json_count(j, "bytes", z->bytes);
+		json_real(j, "serialisation_ns", show_ns(t));
+		json_real(j, "one_way_GBps", show_gbps(z->one_way));
+		json_real(j, "both_ways_GBps", show_gbps(z->both_ways));
+		if (z->peak)
+			json_real(j, "random_peak_GBps_per_node",
+				show_gbps(z->peak));
+		else
+			json_null(j, "random_peak_GBps_per_node");
+		json_object(j, "zero_load_ns");
+		json_real(j, "min", show_ns((double)s->latency.min + t));
+		json_real(j, "mean", show_ns(s->latency.mean + t));
+		json_real(j, "max", show_ns((double)s->latency.max + t));
+		json_end(j, '}');
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+static void json_router(struct json *j, const struct show *s)
+{
+	const struct hint *h = hint_of(s->m->route);
+	uint64_t bytes = show_buffer(s);
+	char text[SHOW_TEXT];
+
+	json_object(j, "buffers");
+	json_int(j, "channels", N_CHANNELS);
+	json_int(j, "queues", s->m->router.queues);
+	json_int(j, "packets", s->m->router.packets);
+	json_count(j, "bytes", bytes);
+	json_count(
+		j, "bytes_per_node", bytes * N_CHANNELS * s->m->topo->n_ports);
+	json_end(j, '}');
+	if (s->m->route->ops != &hint_ops)
+		return;
+	json_object(j, "routing");
+	show_order(h, text);
+	json_text(j, "order", text);
+	json_array(j, "zones");
+	for (uint32_t i = 0; i < HINT_ZONE_SETS; i++) {
+		show_zones(h, i, text);
+		json_text(j, NULL, text);
+	}
+	json_end(j, ']');
+	json_flag(j, "escape", h->escape != 0);
+	json_flag(j, "bubble", h->bubble != 0);
+	json_end(j, '}');
+}
+
+void show_json(const struct show *s, FILE *f)
+{
+	const struct machine *m = s->m;
+	char shape[PARAM_TEXT_MAX];
+	struct json j;
+
+	machine_shape(m, shape, sizeof(shape));
+	json_init(&j, f);
+	json_object(&j, NULL);
+	json_text(&j, "machine", m->header.name);
+	json_text(&j, "title", m->header.title);
+	json_text(&j, "shape", shape);
+	json_count(&j, "nodes", m->topo->n_routers);
+	json_count(&j, "ports", m->topo->n_ports);
+	json_dims(&j, s);
+	json_wires(&j, s);
+	json_bisection(&j, s);
+	json_ways(&j, s);
+	json_router(&j, s);
+	json_object(&j, "simulation");
+	json_count(&j, "bytes_per_node", sizeof(struct net_site));
+	json_count(&j, "estimated_bytes", s->memory);
+	json_end(&j, '}');
+	json_end(&j, '}');
+}

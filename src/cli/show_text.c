@@ -1,0 +1,235 @@
+#include "cli/show.h"
+
+#include <inttypes.h>
+
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/picture.h"
+#include "load/load.h"
+#include "out/table.h"
+
+static const char *const channels[N_CHANNELS] = {
+	[CHANNEL_DYNAMIC] = "dynamic",
+	[CHANNEL_DETERMINISTIC] = "deterministic",
+	[CHANNEL_HIGH] = "high",
+	[CHANNEL_SYSTEM] = "system",
+};
+
+static void put(struct table *t, FILE *f)
+{
+	table_print(t, f, 0, cli_colour(stdout));
+	table_fini(t);
+	fputc('\n', f);
+}
+
+static void text_dims(const struct show *s, FILE *f)
+{
+	static const struct table_column columns[] = {
+		{ "dimension", false },
+		{ "length", true },
+		{ "ends", false },
+		{ "links", true },
+	};
+	struct table t;
+
+	table_init(&t, columns, 4);
+	for (uint32_t d = 0; d < s->t->n_dims; d++) {
+		char name[2] = { (char)('A' + d) }, length[24], links[24];
+
+		snprintf(length, sizeof(length), "%u", s->t->dim[d]);
+		snprintf(links, sizeof(links), "%" PRIu64, show_links(s, d));
+		table_add(&t, (const char *[]){ name, length,
+				      show_wraps[s->t->ring[d]], links });
+	}
+	put(&t, f);
+}
+
+static void add_unit(const struct show *s, struct table *t, const char *name,
+	const struct param_list *list)
+{
+	char nodes[24], n[24];
+	struct show_unit u;
+
+	if (!show_unit(s, list, &u))
+		return;
+	snprintf(nodes, sizeof(nodes), "%" PRIu64, u.nodes);
+	snprintf(n, sizeof(n), "%" PRIu64, u.n);
+	table_add(t, (const char *[]){ name, u.shape, nodes, n });
+}
+
+static void text_units(const struct show *s, FILE *f)
+{
+	static const struct table_column columns[] = {
+		{ "packaging", false },
+		{ "shape", false },
+		{ "nodes", true },
+		{ "units", true },
+	};
+	struct table t;
+
+	table_init(&t, columns, 4);
+	add_unit(s, &t, "board", &s->t->board);
+	add_unit(s, &t, "midplane", &s->t->midplane);
+	put(&t, f);
+}
+
+static void text_wires(const struct show *s, FILE *f)
+{
+	static const struct table_column columns[] = {
+		{ "wire", false },
+		{ "links", true },
+		{ "latency", true },
+		{ "where", false },
+	};
+	struct table t;
+
+	table_init(&t, columns, 4);
+	for (int c = 0; c < N_WIRE_CLASSES; c++) {
+		char links[24], latency[SHOW_TEXT];
+
+		if (!s->wires[c])
+			continue;
+		snprintf(links, sizeof(links), "%" PRIu64, s->wires[c]);
+		units_format(UNIT_TIME, s->m->link.latency[c], latency,
+			sizeof(latency));
+		table_add(&t, (const char *[]){ wire_class_names[c], links,
+				      latency, picture_wires[c] });
+	}
+	put(&t, f);
+}
+
+static void text_sizes(const struct show *s, FILE *f)
+{
+	static const struct table_column columns[] = {
+		{ "payload", true },
+		{ "packet", true },
+		{ "one way", true },
+		{ "both ways", true },
+		{ "random peak", true },
+		{ "least", true },
+		{ "mean", true },
+		{ "most", true },
+	};
+	struct table t;
+
+	table_init(&t, columns, 8);
+	for (size_t i = 0; i < s->n_sizes; i++) {
+		const struct show_size *z = &s->size[i];
+		char x[8][SHOW_TEXT];
+
+		snprintf(x[0], SHOW_TEXT, "%u B", z->bytes);
+		units_format(UNIT_TIME, z->time, x[1], SHOW_TEXT);
+		snprintf(x[2], SHOW_TEXT, "%.4g GB/s", show_gbps(z->one_way));
+		snprintf(x[3], SHOW_TEXT, "%.4g GB/s", show_gbps(z->both_ways));
+		snprintf(x[4], SHOW_TEXT, "%.4g GB/s", show_gbps(z->peak));
+		snprintf(x[5], SHOW_TEXT, "%.1f ns",
+			show_ns((double)(s->latency.min + z->time)));
+		snprintf(x[6], SHOW_TEXT, "%.1f ns",
+			show_ns(s->latency.mean + (double)z->time));
+		snprintf(x[7], SHOW_TEXT, "%.1f ns",
+			show_ns((double)(s->latency.max + z->time)));
+		table_add(&t,
+			(const char *[]){ x[0], x[1], z->bytes ? x[2] : NULL,
+				z->bytes ? x[3] : NULL, z->peak ? x[4] : NULL,
+				s->hops.max ? x[5] : NULL,
+				s->hops.max ? x[6] : NULL,
+				s->hops.max ? x[7] : NULL });
+	}
+	put(&t, f);
+}
+
+static void text_link(const struct show *s, FILE *f)
+{
+	const struct link_params *l = &s->m->link;
+	uint32_t full = (uint32_t)l->payload;
+	char rate[SHOW_TEXT];
+
+	units_format(UNIT_RATE, l->rate, rate, sizeof(rate));
+	fprintf(f,
+		"link        %s each way; header %" PRId64
+		" B, payload 0 to %" PRId64 " B in chunks of %" PRId64
+		" B, trailer %" PRId64 " B\n",
+		rate, l->header, l->payload, l->chunk, l->trailer);
+	if (s->cut.links)
+		fprintf(f,
+			"bisection   %" PRIu64
+			" links across %c: %.5g GB/s each way, %.5g GB/s of "
+			"payload\n",
+			s->cut.links, (char)('A' + s->cut.dim),
+			show_gbps(l->rate) * (double)s->cut.links,
+			show_gbps(load_link_rate(l, full)) *
+				(double)s->cut.links);
+	fprintf(f, "ways        %.4g hops on average, at most %" PRId64 "\n\n",
+		s->hops.mean, s->hops.max);
+}
+
+static void text_router(const struct show *s, FILE *f)
+{
+	const struct net_params *r = &s->m->router;
+	uint64_t bytes = show_buffer(s);
+
+	fprintf(f, "channels    ");
+	for (int c = 0; c < N_CHANNELS; c++)
+		fprintf(f, "%s%s", c ? ", " : "", channels[c]);
+	fprintf(f,
+		"\nbuffers     per port and channel %" PRId64
+		" packets (%" PRIu64 " B) in %" PRId64
+		" queues; %.4g KiB per node\n",
+		r->packets, bytes, r->queues,
+		(double)(bytes * N_CHANNELS * s->m->topo->n_ports) / 1024);
+	fprintf(f,
+		"FIFOs       injection %" PRId64 ", reception %" PRId64
+		" packets each\n",
+		r->injection, r->reception);
+	if (r->transit)
+		fprintf(f,
+			"arbiters    %" PRId64
+			" grants to transit for one to injection\n",
+			r->transit);
+	else
+		fprintf(f, "arbiters    transit before injection\n");
+}
+
+static void text_routing(const struct show *s, FILE *f)
+{
+	const struct hint *h = hint_of(s->m->route);
+	char text[SHOW_TEXT];
+
+	if (s->m->route->ops != &hint_ops)
+		return;
+	show_order(h, text);
+	fprintf(f, "routing     deterministic %s; zones", text);
+	for (uint32_t i = 0; i < HINT_ZONE_SETS; i++) {
+		show_zones(h, i, text);
+		fprintf(f, "%s %u: %s", i ? ";" : "", i, text);
+	}
+	fprintf(f, "\nescape      %s\n",
+		!h->escape  ? "none: dynamic packets can lock"
+		: h->bubble ? "to the deterministic channel, bubble "
+			      "rule"
+			    : "to the deterministic channel, without "
+			      "the bubble rule");
+}
+
+void show_text(const struct show *s, FILE *f)
+{
+	const struct machine *m = s->m;
+	char shape[PARAM_TEXT_MAX];
+
+	machine_shape(m, shape, sizeof(shape));
+	fprintf(f, "%s: %s\n%s, %u node%s of %u ports\n\n", m->header.name,
+		m->header.title, shape, m->topo->n_routers,
+		m->topo->n_routers == 1 ? "" : "s", m->topo->n_ports);
+	text_dims(s, f);
+	text_units(s, f);
+	text_wires(s, f);
+	text_link(s, f);
+	text_sizes(s, f);
+	text_router(s, f);
+	text_routing(s, f);
+	fprintf(f,
+		"simulation  %zu B of state per node; a saturated run takes "
+		"about %.4g MiB\n\n",
+		sizeof(struct net_site), (double)s->memory / (1 << 20));
+	picture_draw(s->t, f);
+}

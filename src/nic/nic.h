@@ -1,0 +1,73 @@
+/*
+ * A network interface: what stands between a node's memory and programs on
+ * one side and the network's FIFOs on the other.  One object serves all
+ * nodes of a machine; a node's own part comes into being when it is used.
+ *
+ * It is the network's client.  Of events it gets its own engines' and those
+ * of the programs, which it hands on to the host.  Programs reach it in two
+ * ways, as on the real machine: by its registers, and by what they write
+ * into memory for it to read.
+ */
+#ifndef NIC_NIC_H
+#define NIC_NIC_H
+
+#include "base/param.h"
+#include "host/program.h"
+#include "router/net.h"
+
+struct nic {
+	const struct nic_ops *ops;
+	const void *params; /* a struct of ops->params_size */
+	struct net *net;
+	struct host *host;
+	/* told of every packet whose bytes are in memory; may be NULL */
+	void (*on_delivered)(
+		void *arg, site_id s, const struct packet *p, sim_time t);
+	void *arg;
+};
+
+struct nic_ops {
+	const char *name; /* the word written in a machine file */
+	size_t size; /* of the variant, whose first member is struct nic */
+	const struct param *params; /* of a struct of its own */
+	size_t n_params, params_size;
+	const struct net_client_ops *client; /* its state is the nic */
+
+	/* Checks the values against the network; makes the state. */
+	int (*init)(struct nic *nic, struct err *e);
+	void (*fini)(struct nic *nic);
+
+	/*
+	 * A program's store to a register, which leaves the core at t: it
+	 * takes effect when it has reached the unit, after all before it.
+	 */
+	void (*store)(struct nic *nic, struct sim_worker *w, site_id s,
+		sim_time t, uint32_t reg, uint64_t value);
+	/* What a load finds that is at the unit now. */
+	uint64_t (*load)(struct nic *nic, site_id s, uint32_t reg);
+
+	/*
+	 * After a run that ended by itself: an error where something is
+	 * still inside, or was refused.  Only while nothing runs.
+	 */
+	int (*audit)(struct nic *nic, struct err *e);
+	uint64_t (*memory)(const struct nic *nic); /* bytes that it holds */
+};
+
+struct nic_setup {
+	const struct nic_ops *ops;
+	const void *params; /* borrowed */
+	struct net *net;
+	struct host *host;
+	void (*on_delivered)(
+		void *arg, site_id s, const struct packet *p, sim_time t);
+	void *arg;
+};
+
+/* Makes itself the client of the network and the host's interface. */
+struct nic *nic_new(const struct nic_setup *s, struct err *e);
+void nic_free(struct nic *nic);
+
+extern const struct nic_ops *const nic_registry[];
+
+#endif

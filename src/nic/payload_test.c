@@ -1,0 +1,109 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "nic/payload.h"
+
+enum { BYTES = 544, MANY = 3000 };
+
+static void a_buffer_is_nobody_elses(void **state)
+{
+	struct payload_pool *p = payload_pool_new(1, BYTES);
+	uint8_t *all[MANY], want[BYTES];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < MANY; i++) {
+		all[i] = payload_take(p, 0);
+		assert_int_equal((uintptr_t)all[i] % CACHE_LINE, 0);
+		memset(all[i], (int)(i % 251), BYTES);
+	}
+	for (i = 0; i < MANY; i++) {
+		memset(want, (int)(i % 251), BYTES);
+		assert_memory_equal(all[i], want, BYTES);
+	}
+	assert_int_equal(payload_pool_used(p), MANY);
+	for (i = 0; i < MANY; i++)
+		payload_give(p, 0, all[i]);
+	assert_int_equal(payload_pool_used(p), 0);
+	payload_pool_free(p);
+}
+
+/* One that only gives feeds one that only takes: memory does not grow. */
+static void buffers_come_back_to_the_taker(void **state)
+{
+	struct payload_pool *p = payload_pool_new(2, BYTES);
+	uint64_t memory;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < MANY; i++)
+		payload_give(p, 1, payload_take(p, 0));
+	memory = payload_pool_memory(p);
+	for (i = 0; i < 20 * MANY; i++)
+		payload_give(p, 1, payload_take(p, 0));
+	assert_int_equal(payload_pool_memory(p), memory);
+	assert_true(memory <= 8 * 64 * (BYTES + CACHE_LINE));
+	assert_int_equal(payload_pool_used(p), 0);
+	payload_pool_free(p);
+}
+
+struct pair {
+	struct payload_pool *pool;
+	uint32_t worker;
+	uint32_t wrong;
+};
+
+static void *churn(void *arg)
+{
+	struct pair *a = arg;
+	uint8_t *held[200];
+	uint32_t round, i;
+
+	for (round = 0; round < 200; round++) {
+		uint8_t mark = (uint8_t)(round * 2 + a->worker);
+
+		for (i = 0; i < 200; i++) {
+			held[i] = payload_take(a->pool, a->worker);
+			memset(held[i], mark, BYTES);
+		}
+		for (i = 0; i < 200; i++) {
+			a->wrong += held[i][0] != mark ||
+				held[i][BYTES - 1] != mark;
+			payload_give(a->pool, a->worker, held[i]);
+		}
+	}
+	return NULL;
+}
+
+static void workers_may_use_it_at_once(void **state)
+{
+	struct payload_pool *p = payload_pool_new(2, BYTES);
+	struct pair a[2] = { { p, 0, 0 }, { p, 1, 0 } };
+	pthread_t other;
+
+	(void)state;
+	assert_int_equal(pthread_create(&other, NULL, churn, &a[1]), 0);
+	churn(&a[0]);
+	pthread_join(other, NULL);
+	assert_int_equal(a[0].wrong + a[1].wrong, 0);
+	assert_int_equal(payload_pool_used(p), 0);
+	payload_pool_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_buffer_is_nobody_elses),
+		cmocka_unit_test(buffers_come_back_to_the_taker),
+		cmocka_unit_test(workers_may_use_it_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

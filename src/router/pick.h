@@ -1,0 +1,368 @@
+/*
+ * Who gets a sender: system packets first, then high priority, then user
+ * packets; transit before injection, or by the programmed ratio.  Ties go by
+ * a pseudo-random register.  Private to visit.c, of which this is a part.
+ */
+#ifndef ROUTER_PICK_H
+#define ROUTER_PICK_H
+
+#include "router/grant.h"
+
+/* Who is to get a sender: a queue's head, or an injection FIFO's. */
+struct winner {
+	uint8_t rank; /* less is better */
+	bool is_injection;
+	uint8_t request; /* an enum net_request or net_injection */
+	uint8_t bit;
+};
+
+enum { RANK_SYSTEM, RANK_HIGH = 2, RANK_USER = 4, NO_WINNER = 127 };
+
+static const struct winner nobody = { .rank = NO_WINNER };
+
+/* A 16-bit maximal LFSR (taps 16, 14, 13, 11), one step. */
+static inline uint32_t roll(struct net_site *s)
+{
+	s->lfsr = (s->lfsr >> 1) ^ ((0u - (s->lfsr & 1u)) & 0xb400u);
+	return s->lfsr;
+}
+
+/* One of the bits of m, from a pseudo-random place on. */
+static inline uint32_t choose(struct net_site *s, uint64_t m, uint32_t n_bits)
+{
+	uint64_t high;
+
+	if (!(m & (m - 1)))
+		return (uint32_t)__builtin_ctzll(m);
+	high = m & (~UINT64_C(0) << (roll(s) * n_bits >> 16));
+	return (uint32_t)__builtin_ctzll(high ? high : m);
+}
+
+/* Takes in the tokens that have come back to a sender by t. */
+static void collect(
+	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+{
+	struct link_sender *l = &s->port[port].sender;
+
+	link_collect(l, &s->port[port].returns, t);
+	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
+		s->roomy |= 1u << port;
+}
+
+/* The same, where it could make a difference or the place runs out. */
+static inline void collect_lazily(
+	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+{
+	if (!(s->roomy >> port & 1) || s->port[port].returns.n >= LINK_RETURNS - 2)
+		collect(n, s, port, t);
+}
+
+/* Who may escape depends on the tokens of all senders. */
+static void collect_all(const struct net *n, struct net_site *s, sim_time t)
+{
+	uint32_t p;
+
+	for (p = 0; p < n->n_ports; p++)
+		collect(n, s, p, t);
+}
+
+/* Of small packets, those that the few tokens left are enough for. */
+static uint64_t fitting(const struct net *n, const struct net_site *s,
+	uint32_t channel, uint64_t m, int tokens)
+{
+	uint64_t fit = 0;
+
+	for (; m; m &= m - 1) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(m);
+		packet_id id = s->queue[channel][bit].head;
+
+		if (n->packets[id].chunks <= tokens)
+			fit |= BIT(bit);
+	}
+	return fit;
+}
+
+/* A dynamic head whose escape is this port, and none of whose ways has
+ * dynamic tokens for a full packet. */
+static inline bool is_starved(
+	const struct net_site *s, uint32_t port, uint32_t ask, uint32_t escape)
+{
+	return escape == port && !(ask & s->roomy);
+}
+
+static uint64_t starved(const struct net_site *s, uint64_t m, uint32_t port)
+{
+	uint64_t out = 0;
+
+	for (; m; m &= m - 1) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(m);
+		const struct net_queue *q = &s->queue[CHANNEL_DYNAMIC][bit];
+
+		if (is_starved(s, port, q->ask, q->escape))
+			out |= BIT(bit);
+	}
+	return out;
+}
+
+static uint32_t starved_fifos(
+	const struct net_site *s, uint32_t m, uint32_t port)
+{
+	uint32_t out = 0;
+
+	for (; m; m &= m - 1) {
+		uint32_t f = (uint32_t)__builtin_ctz(m);
+
+		if (is_starved(s, port, s->inject[f].ask, s->inject[f].escape))
+			out |= 1u << f;
+	}
+	return out;
+}
+
+/* Heads that the sender could put on its dynamic channel. */
+static inline uint64_t to_dynamic(const struct net *n,
+	const struct net_site *s, uint32_t port, uint32_t request)
+{
+	uint64_t m = s->port[port].requests.head[request];
+	int tokens = s->port[port].sender.tokens[CHANNEL_DYNAMIC];
+
+	if (tokens >= n->full || !m)
+		return m;
+	return tokens > 0 ? fitting(n, s, source_of[request], m, tokens) : 0;
+}
+
+/* Heads that it could move along a ring: straight on, or into it. */
+static inline uint64_t to_ring(const struct net *n, const struct net_site *s,
+	uint32_t port, uint32_t request)
+{
+	uint64_t m = s->port[port].requests.head[request];
+	int tokens = s->port[port].sender.tokens[target_of[request]];
+
+	if (tokens >= n->entry)
+		return m;
+	/* straight on: from the receiver opposite */
+	return tokens >= n->full ? m & receiver_bits((port ^ 1) * NET_QUEUES)
+				 : 0;
+}
+
+/* Dynamic heads that may leave for the escape channel. */
+static inline uint64_t to_escape(
+	const struct net *n, const struct net_site *s, uint32_t port)
+{
+	const struct net_requests *r = &s->port[port].requests;
+	uint64_t m = r->head[REQ_ESCAPE];
+
+	if (s->port[port].sender.tokens[CHANNEL_DETERMINISTIC] < n->entry ||
+		!n->route->has_escape)
+		return 0;
+	if (!(s->roomy >> port & 1))
+		m |= r->head[REQ_DYNAMIC];
+	return starved(s, m, port);
+}
+
+static struct winner pick_transit(
+	const struct net *n, struct net_site *s, uint32_t port)
+{
+	uint64_t dynamic = to_dynamic(n, s, port, REQ_DYNAMIC);
+	uint64_t back = to_dynamic(n, s, port, REQ_RETURN);
+	uint64_t ring = to_ring(n, s, port, REQ_DETERMINISTIC);
+	uint64_t escape = to_escape(n, s, port);
+	uint64_t zero = dynamic | escape, one = back | ring;
+	struct winner w = { .rank = RANK_USER };
+	uint32_t bit;
+
+	if (!(zero | one))
+		return nobody;
+	bit = choose(s, zero | one, NET_BITS);
+	w.bit = (uint8_t)bit;
+	if ((zero >> bit & 1) && (!(one >> bit & 1) || (s->lfsr & 2)))
+		w.request = dynamic >> bit & 1 ? REQ_DYNAMIC : REQ_ESCAPE;
+	else
+		w.request = back >> bit & 1 ? REQ_RETURN : REQ_DETERMINISTIC;
+	return w;
+}
+
+static uint32_t fitting_fifos(const struct net *n, const struct net_site *s,
+	uint32_t m, int tokens)
+{
+	uint32_t fit = 0;
+
+	for (; m; m &= m - 1) {
+		uint32_t f = (uint32_t)__builtin_ctz(m);
+
+		if (n->packets[s->inject[f].head].chunks <= tokens)
+			fit |= 1u << f;
+	}
+	return fit;
+}
+
+static uint32_t inject_dynamic(
+	const struct net *n, const struct net_site *s, uint32_t port)
+{
+	uint32_t m = s->port[port].requests.inject[INJ_DYNAMIC];
+	int tokens = s->port[port].sender.tokens[CHANNEL_DYNAMIC];
+
+	if (tokens >= n->full || !m)
+		return m;
+	return tokens > 0 ? fitting_fifos(n, s, m, tokens) : 0;
+}
+
+static uint32_t inject_escape(
+	const struct net *n, const struct net_site *s, uint32_t port)
+{
+	const struct net_requests *r = &s->port[port].requests;
+	uint32_t m = r->inject[INJ_ESCAPE];
+
+	if (s->port[port].sender.tokens[CHANNEL_DETERMINISTIC] < n->entry ||
+		!n->route->has_escape)
+		return 0;
+	if (!(s->roomy >> port & 1))
+		m |= r->inject[INJ_DYNAMIC];
+	return starved_fifos(s, m, port);
+}
+
+static uint32_t inject_ring(const struct net *n, const struct net_site *s,
+	uint32_t port, uint32_t request)
+{
+	int tokens = s->port[port].sender.tokens[injection_target[request]];
+
+	return tokens >= n->entry ? s->port[port].requests.inject[request] : 0;
+}
+
+static struct winner pick_injection(
+	const struct net *n, struct net_site *s, uint32_t port)
+{
+	uint32_t dynamic = inject_dynamic(n, s, port);
+	uint32_t ring = inject_ring(n, s, port, INJ_DETERMINISTIC);
+	uint32_t escape = inject_escape(n, s, port);
+	struct winner w = { .rank = RANK_USER + 1, .is_injection = true };
+
+	if (!(dynamic | ring | escape))
+		return nobody;
+	w.bit = (uint8_t)choose(s, dynamic | ring | escape, N_FIFOS);
+	w.request = dynamic >> w.bit & 1 ? INJ_DYNAMIC
+		: ring >> w.bit & 1	 ? INJ_DETERMINISTIC
+					 : INJ_ESCAPE;
+	return w;
+}
+
+static inline bool injection_is_due(
+	const struct net *n, const struct net_site *s, uint32_t port)
+{
+	return n->params.transit &&
+		s->port[port].requests.streak >= n->params.transit;
+}
+
+/* High priority and system: a channel each, transit and injection. */
+static struct winner pick_class(const struct net *n, struct net_site *s,
+	uint32_t port, uint32_t request, uint32_t injection, uint8_t rank)
+{
+	uint64_t m = to_ring(n, s, port, request);
+	uint32_t i = inject_ring(n, s, port, injection);
+	bool due = injection_is_due(n, s, port);
+
+	if (m && !(i && due))
+		return (struct winner){
+			.rank = rank,
+			.request = (uint8_t)request,
+			.bit = (uint8_t)choose(s, m, NET_BITS),
+		};
+	if (i)
+		return (struct winner){
+			.rank = (uint8_t)(due ? rank : rank + 1),
+			.is_injection = true,
+			.request = (uint8_t)injection,
+			.bit = (uint8_t)choose(s, i, N_FIFOS),
+		};
+	return nobody;
+}
+
+static struct winner pick_user(
+	const struct net *n, struct net_site *s, uint32_t port)
+{
+	struct winner w;
+
+	if (injection_is_due(n, s, port)) {
+		w = pick_injection(n, s, port);
+		if (w.rank != NO_WINNER) {
+			w.rank = RANK_USER;
+			return w;
+		}
+	}
+	w = pick_transit(n, s, port);
+	return w.rank != NO_WINNER ? w : pick_injection(n, s, port);
+}
+
+/* Where other requests than dynamic ones are made, or tokens are short. */
+static struct winner pick_rare(
+	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+{
+	const struct net_requests *r = &s->port[port].requests;
+	struct winner w = nobody;
+
+	collect_all(n, s, t);
+	if (__builtin_expect(r->head[REQ_SYSTEM] || r->inject[INJ_SYSTEM], 0))
+		w = pick_class(n, s, port, REQ_SYSTEM, INJ_SYSTEM,
+			RANK_SYSTEM);
+	if (__builtin_expect(r->head[REQ_HIGH] || r->inject[INJ_HIGH], 0) &&
+		w.rank == NO_WINNER)
+		w = pick_class(n, s, port, REQ_HIGH, INJ_HIGH, RANK_HIGH);
+	return w.rank != NO_WINNER ? w : pick_user(n, s, port);
+}
+
+static inline struct winner pick(
+	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+{
+	const struct net_requests *r = &s->port[port].requests;
+
+	if (r->n_rare || !(s->roomy >> port & 1))
+		return pick_rare(n, s, port, t);
+	if (r->head[REQ_DYNAMIC])
+		return (struct winner){
+			.rank = RANK_USER,
+			.request = REQ_DYNAMIC,
+			.bit = (uint8_t)choose(
+				s, r->head[REQ_DYNAMIC], NET_BITS),
+		};
+	if (r->inject[INJ_DYNAMIC])
+		return (struct winner){
+			.rank = RANK_USER + 1,
+			.is_injection = true,
+			.request = INJ_DYNAMIC,
+			.bit = (uint8_t)choose(
+				s, r->inject[INJ_DYNAMIC], N_FIFOS),
+		};
+	return nobody;
+}
+
+/* Of the free senders, the one an adaptive winner likes best. */
+static uint32_t best_port(const struct net *n, struct net_site *s,
+	const struct winner *w, uint32_t port, uint32_t todo, sim_time t)
+{
+	uint32_t alike = 0, m;
+	int most = 0;
+
+	if (w->request > (w->is_injection ? INJ_DYNAMIC : REQ_RETURN))
+		return port;
+	m = todo &
+		(w->is_injection
+				? s->inject[w->bit].ask
+				: s->queue[source_of[w->request]][w->bit].ask);
+	if (!(m & (m - 1)))
+		return port;
+	for (; m; m &= m - 1) {
+		uint32_t o = (uint32_t)__builtin_ctz(m);
+		int tokens;
+
+		collect(n, s, o, t);
+		tokens = s->port[o].sender.tokens[CHANNEL_DYNAMIC];
+		if (tokens > most)
+			alike = 0;
+		if (tokens >= most) {
+			most = tokens;
+			alike |= 1u << o;
+		}
+	}
+	return choose(s, alike, NET_PORTS);
+}
+
+#endif

@@ -1,0 +1,487 @@
+/*
+ * The life of a packet in a router, from the arrival of its head to the
+ * grant that sends it on.  All of it happens inside one site's visit.
+ *
+ * Arbitration runs once at the end of every instant in which something
+ * changed: a head came forward, a link fell idle, tokens came.  It matches
+ * idle senders with heads that ask for them; an adaptive head takes the idle
+ * sender with the most tokens.
+ */
+#include "router/pick.h"
+
+/* --- senders --- */
+
+static inline __attribute__((always_inline)) void grant(struct net *n,
+	struct sim_worker *w, struct net_site *s, uint32_t port,
+	const struct winner *who, sim_time t)
+{
+	struct net_requests *r = &s->port[port].requests;
+
+	if (__builtin_expect(n->params.transit, 0))
+		r->streak = who->is_injection ? 0
+			: (uint16_t)(r->streak + (r->streak < UINT16_MAX));
+	if (who->is_injection)
+		grant_injection(n, w, s, port, who->request, who->bit, t);
+	else
+		grant_head(n, w, s, port, who->request, who->bit, t);
+}
+
+static __attribute__((noinline)) void grant_one_of_many(struct net *n,
+	struct sim_worker *w, struct net_site *s, uint32_t port,
+	const struct winner *who, sim_time t)
+{
+	grant(n, w, s, port, who, t);
+}
+
+/*
+ * A sender is idle and nobody who asks for it can go: from now on its tokens
+ * come as events, beginning with those that are on their way.
+ */
+static void await_tokens(
+	struct sim_worker *w, struct net_site *s, uint32_t port)
+{
+	struct link_returns *r = &s->port[port].returns;
+
+	if (!heads_any(&s->port[port].requests)) {
+		s->wanted &= ~(1u << port);
+		return;
+	}
+	r->is_starving = 1;
+	for (; r->n; r->n--) {
+		uint64_t x = r->stamp[r->n - 1];
+
+		sim_post_self(w, s->id, (sim_time)(x >> 16),
+			SIM_KEY(PHASE_TOKEN, port), (uint16_t)(x >> 12 & 3),
+			x & 0xfff);
+	}
+}
+
+/* Several senders may be idle: matches them with those who ask. */
+static void arbitrate_many(
+	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
+{
+	uint32_t todo = 0;
+
+	for (;;) {
+		uint32_t o, best, roomy;
+		struct winner who, other;
+
+		todo |= s->dirty;
+		s->dirty = 0;
+		if (!todo)
+			return;
+		o = choose(s, todo, NET_PORTS);
+		collect_lazily(n, s, o, t);
+		who = pick(n, s, o, t);
+		if (who.rank == NO_WINNER) {
+			todo &= ~(1u << o);
+			await_tokens(w, s, o);
+			continue;
+		}
+		best = o;
+		if (todo & (todo - 1)) {
+			best = best_port(n, s, &who, o, todo, t);
+			other = best != o ? pick(n, s, best, t) : nobody;
+			if (other.rank < who.rank)
+				who = other;
+		}
+		s->port[best].returns.is_starving = 0;
+		roomy = s->roomy;
+		grant_one_of_many(n, w, s, best, &who, t);
+		todo &= ~(1u << best);
+		if (roomy & ~s->roomy) /* some may have to escape now */
+			s->dirty |= s->wanted & ~s->timed;
+	}
+}
+
+static void arbitrate_senders(
+	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
+{
+	uint32_t port = (uint32_t)__builtin_ctz(s->dirty), roomy;
+	struct winner who;
+
+	if (s->dirty & (s->dirty - 1)) {
+		arbitrate_many(n, w, s, t);
+		return;
+	}
+	collect_lazily(n, s, port, t);
+	who = pick(n, s, port, t);
+	s->dirty = 0;
+	if (__builtin_expect(who.rank == NO_WINNER, 0)) {
+		await_tokens(w, s, port);
+		return;
+	}
+	s->port[port].returns.is_starving = 0;
+	roomy = s->roomy;
+	grant(n, w, s, port, &who, t);
+	if (roomy & ~s->roomy)
+		s->dirty |= s->wanted & ~s->timed;
+	if (__builtin_expect(s->dirty, 0))
+		arbitrate_many(n, w, s, t);
+}
+
+/* After every instant: a BUG where a free link has a packet for it. */
+void net_check_idle(struct net *n, struct net_site *s, sim_time t)
+{
+	uint32_t o, lfsr = s->lfsr;
+
+	for (o = 0; o < n->n_ports; o++) {
+		if (s->port[o].sender.peer == NO_ROUTER || s->port[o].sender.free_at > t)
+			continue;
+		collect(n, s, o, t);
+		if (pick(n, s, o, t).rank != NO_WINNER)
+			BUG("site %u at %lld ps: port %u is free and a packet "
+			    "waits for it",
+				s->id, (long long)t, o);
+	}
+	s->lfsr = lfsr;
+}
+
+/* --- reception --- */
+
+/* Whether a reception FIFO can take a packet now; sees to it that somebody
+ * asks again if it is only busy. */
+static bool may_receive(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t fifo, const struct packet *p, sim_time t)
+{
+	const struct net_reception *f = &s->reception[fifo];
+
+	if (!n->client->is_sink && f->chunks < p->chunks)
+		return false;
+	if (f->free_at <= t)
+		return true;
+	if (!(s->rx_timed >> fifo & 1)) {
+		s->rx_timed |= (uint16_t)(1u << fifo);
+		sim_post_self(w, s->id, f->free_at,
+			SIM_KEY(PHASE_ENGINE, ENGINE_RECEPTION + fifo), 0, 0);
+	}
+	return false;
+}
+
+static void receive(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	s->reception[fifo].free_at = tail;
+	if (!n->client->is_sink)
+		s->reception[fifo].chunks -= n->packets[id].chunks;
+	n->tally[w->id].delivered++;
+	n->client->on_packet(n, w, s->id, fifo, id, t, tail);
+}
+
+/* What a head that has arrived does where nothing else waits for reception. */
+static void arbitrate_direct(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t channel, uint32_t bit, packet_id id, struct packet *p,
+	sim_time t)
+{
+	uint32_t fifo = net_reception_of(p, bit / NET_QUEUES);
+	sim_time tail = t + n->link.ser[p->chunks];
+
+	leave_queue(n, w, s, channel, bit, p, t, tail);
+	receive(n, w, s, fifo, id, t, tail);
+}
+
+static void receive_heads(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t channel, sim_time t)
+{
+	uint64_t m = s->local[channel];
+
+	while (m) {
+		uint32_t bit = choose(s, m, NET_BITS);
+		packet_id id = s->queue[channel][bit].head;
+		struct packet *p = &n->packets[id];
+		uint32_t fifo = net_reception_of(p, bit / NET_QUEUES);
+		sim_time tail = t + n->link.ser[p->chunks];
+		bool is_ordered = p->kind != PACKET_DYNAMIC;
+
+		m &= ~BIT(bit);
+		if (!may_receive(n, w, s, fifo, p, t))
+			continue;
+		s->local[channel] &= ~BIT(bit);
+		leave_queue(n, w, s, channel, bit, p, t, tail);
+		receive(n, w, s, fifo, id, t, tail);
+		if (is_ordered && s->held_any >> channel & 1)
+			heads_retry(n, w, s, channel, receiver_bits(bit), t);
+	}
+}
+
+/* Local transfers: from an injection FIFO straight to reception. */
+static void receive_injected(struct net *n, struct sim_worker *w,
+	struct net_site *s, sim_time t)
+{
+	uint32_t m = s->local_inject;
+
+	for (; m; m &= m - 1) {
+		uint32_t fifo = (uint32_t)__builtin_ctz(m);
+		packet_id id = s->inject[fifo].head;
+		const struct packet *p = &n->packets[id];
+		uint32_t to = fifo >= FIFO_LOCAL ? fifo : FIFO_LOCAL;
+		sim_time tail = t + n->link.ser[p->chunks];
+
+		if (!may_receive(n, w, s, to, p, t))
+			continue;
+		s->local_inject &= (uint16_t)~(1u << fifo);
+		leave_injection(n, w, s, fifo, tail);
+		receive(n, w, s, to, id, t, tail);
+	}
+}
+
+static void arbitrate_reception(
+	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
+{
+	uint32_t channel;
+
+	/* Held heads may be let loose while others are received. */
+	while (s->dirty & DIRTY_RECEPTION) {
+		s->dirty &= ~DIRTY_RECEPTION;
+		for (channel = N_CHANNELS; channel--;)
+			if (s->local[channel])
+				receive_heads(n, w, s, channel, t);
+		if (s->local_inject)
+			receive_injected(n, w, s, t);
+	}
+}
+
+/* --- what comes --- */
+
+/* Of empty queues, one that nothing is still leaving. */
+static uint32_t quietest(const struct net *n, const struct net_queue *q,
+	uint32_t best, sim_time t)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->n_queues; i++)
+		if (!q[i].count && q[i].busy_until <= t)
+			return i;
+	return best;
+}
+
+/* The queue with the fewest packets waiting. */
+static __attribute__((noinline)) uint32_t shortest(
+	const struct net *n, const struct net_queue *q, sim_time t)
+{
+	uint32_t best = 0, least = q[0].count, i;
+
+	for (i = 1; i < n->n_queues && least; i++) {
+		best = q[i].count < least ? i : best;
+		least = q[i].count < least ? q[i].count : least;
+	}
+	return least ? best : quietest(n, q, best, t);
+}
+
+/*
+ * The bit of the queue that a packet joins.  Queues are tried in turn, since
+ * what came last is likely to be still there.
+ */
+static inline uint32_t join(const struct net *n, struct net_site *s,
+	uint32_t channel, uint32_t in, sim_time t)
+{
+	uint32_t first = in * NET_QUEUES, i = s->port[in].sender.turn;
+	const struct net_queue *q = &s->queue[channel][first];
+
+	if (q[i].count || q[i].busy_until > t)
+		i = shortest(n, q, t);
+	s->port[in].sender.turn = (uint8_t)(i + 1 < n->n_queues ? i + 1 : 0);
+	return first + i;
+}
+
+/* Nobody could dispute a reception FIFO with a dynamic packet now. */
+static inline bool is_unrivalled(const struct net *n, const struct net_site *s,
+	uint32_t in, const struct packet *p, sim_time t)
+{
+	return p->kind == PACKET_DYNAMIC && n->client->is_sink &&
+		!(s->local[CHANNEL_DYNAMIC] | s->local[CHANNEL_DETERMINISTIC]) &&
+		s->reception[FIFO_USER + in].free_at <= t;
+}
+
+static inline __attribute__((always_inline)) void on_arrival(struct net *n,
+	struct sim_worker *w, struct net_site *s, sim_time t,
+	const struct sim_event *e)
+{
+	uint32_t in = sim_number(e), channel = sim_aux(e), bit;
+	packet_id id = e->data;
+	struct packet *p = &n->packets[id];
+	struct net_queue *q;
+
+	p->head = t;
+	p->next = NO_PACKET;
+	link_owe(&s->port[in].sender, &n->link, t);
+	route_arrive(n->route, p, in);
+	bit = join(n, s, channel, in, t);
+	q = &s->queue[channel][bit];
+	if (q->count++) {
+		n->packets[q->tail].next = id;
+		q->tail = id;
+		return;
+	}
+	q->head = q->tail = id;
+	if (q->busy_until <= t && heads_arrived(p) && is_unrivalled(n, s, in, p, t))
+		arbitrate_direct(n, w, s, channel, bit, id, p, t);
+	else if (q->busy_until <= t && channel == CHANNEL_DYNAMIC && !heads_arrived(p))
+		heads_show_dynamic(n, w, s, bit, p, t);
+	else if (q->busy_until <= t)
+		heads_show(n, w, s, channel, bit, p, t);
+	else
+		sim_post_self(w, s->id, q->busy_until,
+			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
+			(uint16_t)(channel << 8 | bit), 0);
+}
+
+/* Tokens from a neighbour of another worker, or that somebody waits for. */
+static void on_token(struct net *n, struct net_site *s, uint32_t port,
+	uint32_t channel, uint32_t chunks)
+{
+	struct link_sender *l = &s->port[port].sender;
+
+	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
+	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
+		s->roomy |= 1u << port;
+	if (s->port[port].returns.is_starving)
+		s->dirty |= 1u << port;
+}
+
+void net_inject(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, packet_id id, sim_time t)
+{
+	struct net_site *s = &n->sites[site];
+	struct net_inject *f = &s->inject[fifo];
+	struct packet *p = &n->packets[id];
+
+	p->chunks = link_chunks(&n->link, p->bytes);
+	BUG_IF(f->chunks < p->chunks);
+	n->tally[w->id].injected++;
+	n->route->ops->start(n->route, p);
+	p->next = NO_PACKET;
+	p->head = t;
+	f->chunks = (uint16_t)(f->chunks - p->chunks);
+	if (f->n++) {
+		n->packets[f->tail].next = id;
+		f->tail = id;
+		return;
+	}
+	f->head = f->tail = id;
+	if (f->busy_until <= t)
+		heads_show_injection(n, w, s, fifo, p, t);
+}
+
+/* The tail of an injection FIFO's packet has left it. */
+static void on_injected(struct net *n, struct sim_worker *w,
+	struct net_site *s, sim_time t, uint32_t fifo, uint32_t chunks)
+{
+	struct net_inject *f = &s->inject[fifo];
+
+	f->chunks = (uint16_t)(f->chunks + chunks);
+	if (f->n)
+		heads_show_injection(
+			n, w, s, fifo, &n->packets[f->head], t);
+	if (f->chunks >= n->full)
+		n->client->on_room(n, w, s->id, fifo, t);
+}
+
+void net_release(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, uint32_t chunks, sim_time t)
+{
+	struct net_site *s = &n->sites[site];
+	uint32_t channel;
+
+	s->reception[fifo].chunks += (int32_t)chunks;
+	s->dirty |= DIRTY_RECEPTION;
+	for (channel = 0; channel < N_CHANNELS; channel++)
+		if (s->held_any >> channel & 1)
+			heads_retry(n, w, s, channel, ~UINT64_C(0), t);
+}
+
+/* The packet in front has left: the next one comes to the head. */
+static void on_queue(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t channel, uint32_t bit, sim_time t)
+{
+	heads_show(n, w, s, channel, bit,
+		&n->packets[s->queue[channel][bit].head], t);
+}
+
+/* By value, so that the visit can keep its event in registers. */
+static __attribute__((noinline)) void client_event(struct net *n,
+	struct sim_worker *w, struct net_site *s, sim_time t,
+	struct sim_event e)
+{
+	n->client->on_event(n, w, s->id, t, &e);
+}
+
+static inline void on_engine(struct net *n, struct sim_worker *w,
+	struct net_site *s, sim_time t, const struct sim_event *e)
+{
+	uint32_t number = sim_number(e);
+
+	if (number < ENGINE_QUEUE) {
+		s->timed &= ~(1u << number);
+		s->dirty |= s->wanted & 1u << number;
+	} else if (number < ENGINE_INJECTED) {
+		on_queue(n, w, s, sim_aux(e) >> 8, sim_aux(e) & 0xff, t);
+	} else if (number < ENGINE_RECEPTION) {
+		on_injected(n, w, s, t, number - ENGINE_INJECTED, sim_aux(e));
+	} else if (number < ENGINE_CLIENT) {
+		number -= ENGINE_RECEPTION;
+		s->rx_timed &= (uint16_t)~(1u << number);
+		s->dirty |= DIRTY_RECEPTION;
+	} else {
+		client_event(n, w, s, t, *e);
+	}
+}
+
+/* The end of an instant. */
+static void arbitrate(
+	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
+{
+	if (s->dirty & DIRTY_RECEPTION)
+		arbitrate_reception(n, w, s, t);
+	if (s->dirty)
+		arbitrate_senders(n, w, s, t);
+}
+
+void net_visit(struct sim_worker *w, site_id site)
+{
+	struct net *n = w->model;
+	struct net_site *s = &n->sites[site];
+	const struct sim_event *next;
+	sim_time t;
+
+	while ((next = sim_next(w, &t))) {
+		/* a copy: posts may move the batch */
+		struct sim_event e = { next->rank, next->site, next->data };
+		unsigned phase = sim_phase(&e);
+
+		if (phase == PHASE_ARRIVAL)
+			on_arrival(n, w, s, t, &e);
+		else if (phase == PHASE_ENGINE)
+			on_engine(n, w, s, t, &e);
+		else if (phase == PHASE_TOKEN)
+			on_token(n, s, sim_number(&e), sim_aux(&e), e.data);
+		else
+			client_event(n, w, s, t, e);
+		if (s->dirty && !sim_more(w, &e))
+			arbitrate(n, w, s, t);
+#ifdef WEFT_CHECK
+		if (!sim_more(w, &e))
+			net_check_idle(n, s, t);
+#endif
+	}
+}
+
+void net_prefetch(const struct sim_worker *w, const struct sim_event *e)
+{
+	const struct net *n = w->model;
+	const struct net_site *s = &n->sites[e->site];
+	uint32_t port = sim_number(e) & 15;
+
+	__builtin_prefetch(s);
+	__builtin_prefetch(&s->port[port].sender);
+	if (sim_phase(e) == PHASE_ARRIVAL) {
+		uint32_t channel = sim_aux(e);
+
+		__builtin_prefetch(&n->packets[e->data]);
+		__builtin_prefetch(&s->queue[channel][port * NET_QUEUES]);
+		__builtin_prefetch(
+			&s->queue[channel][port * NET_QUEUES + 2]);
+	} else if (sim_phase(e) == PHASE_ENGINE) {
+		__builtin_prefetch(&s->port[port].requests);
+	}
+}
