@@ -91,16 +91,27 @@ static int dispatch(int argc, char **argv, struct err *e)
 	return c->run(argc - 1, argv + 1, e);
 }
 
+/* An error is one line, whatever names the user gave. */
+static void complain(struct err *e)
+{
+	char *c;
+
+	for (c = e->text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	fprintf(stderr, "weft: %s\n", e->text);
+}
+
 int main(int argc, char **argv)
 {
 	struct err e = { 0 };
 	int code = dispatch(argc, argv, &e);
 
 	if (e.code) {
-		fprintf(stderr, "weft: %s\n", e.text);
+		complain(&e);
 		return e.code;
 	}
-	if (fflush(stdout)) {
+	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "weft: cannot write the output\n");
 		return EXIT_BAD_INPUT;
 	}

@@ -142,9 +142,11 @@ static void print_loads(FILE *f)
 
 /* --- as JSON --- */
 
+/* defaults is NULL where b itself has them. */
 static void json_rows(struct json *j, const char *workload,
-	const struct param_block *b, bool is_loaded)
+	const struct param_block *b, const struct param_block *defaults)
 {
+	char text[PARAM_TEXT_MAX];
 	struct row r;
 
 	for (size_t i = 0; i < b->n_rows; i++) {
@@ -155,14 +157,16 @@ static void json_rows(struct json *j, const char *workload,
 		else
 			json_null(j, "workload");
 		json_text(j, "name", r.name);
-		if (is_loaded)
+		if (defaults)
 			json_text(j, "value", r.value);
-		json_text(j, "default", b->rows[i].def);
+		param_format(defaults ? defaults : b, &b->rows[i], text,
+			sizeof(text));
+		json_text(j, "default", text);
 		json_text(j, "type", param_type_name(b->rows[i].type));
 		json_text(j, "range", r.range);
 		json_text(j, "help", b->rows[i].help);
 		json_text(j, "source", r.source);
-		if (is_loaded)
+		if (defaults)
 			json_text(j, "from", r.place);
 		json_end(j, '}');
 	}
@@ -172,29 +176,49 @@ static void json_load(struct json *j, const struct load_ops *ops)
 {
 	struct param_block b = keys_of(ops);
 
-	json_rows(j, ops->name, &b, false);
+	json_rows(j, ops->name, &b, NULL);
 	mem_free(b.values);
 }
 
-/* Each of the three may be missing. */
-static void print_json(const struct machine *m, bool is_loaded,
-	const struct load_ops *const *loads, FILE *f)
+static void begin_json(struct json *j, FILE *f, const char *machine)
+{
+	json_init(j, f);
+	json_object(j, NULL);
+	if (machine)
+		json_text(j, "machine", machine);
+	else
+		json_null(j, "machine");
+	json_array(j, "parameters");
+}
+
+static void end_json(struct json *j)
+{
+	json_end(j, ']');
+	json_end(j, '}');
+}
+
+static void json_machine(const struct machine *m, FILE *f)
+{
+	struct machine *d = machine_default();
+	struct json j;
+
+	begin_json(&j, f, m->header.name);
+	for (size_t i = 0; i < MACHINE_BLOCKS; i++)
+		json_rows(&j, NULL, &m->block[i], &d->block[i]);
+	end_json(&j);
+	machine_free(d);
+}
+
+static void json_all(const struct machine *m, FILE *f)
 {
 	struct json j;
 
-	json_init(&j, f);
-	json_object(&j, NULL);
-	if (is_loaded)
-		json_text(&j, "machine", m->header.name);
-	else
-		json_null(&j, "machine");
-	json_array(&j, "parameters");
-	for (size_t i = 0; m && i < MACHINE_BLOCKS; i++)
-		json_rows(&j, NULL, &m->block[i], is_loaded);
-	for (; loads && *loads; loads++)
-		json_load(&j, *loads);
-	json_end(&j, ']');
-	json_end(&j, '}');
+	begin_json(&j, f, NULL);
+	for (size_t i = 0; i < MACHINE_BLOCKS; i++)
+		json_rows(&j, NULL, &m->block[i], NULL);
+	for (size_t i = 0; load_registry[i]; i++)
+		json_load(&j, load_registry[i]);
+	end_json(&j);
 }
 
 /* --- the command --- */
@@ -207,7 +231,7 @@ static int show_machine(const struct cli_args *a, FILE *f, struct err *e)
 	if (!m)
 		return -1;
 	if (a->is_json)
-		print_json(m, true, NULL, f);
+		json_machine(m, f);
 	else
 		print_machine(m, true, f);
 	machine_free(m);
@@ -217,12 +241,15 @@ static int show_machine(const struct cli_args *a, FILE *f, struct err *e)
 static void show_load(
 	const struct cli_args *a, const struct load_ops *ops, FILE *f)
 {
-	const struct load_ops *loads[] = { ops, NULL };
+	struct json j;
 
-	if (a->is_json)
-		print_json(NULL, false, loads, f);
-	else
+	if (!a->is_json) {
 		print_load(ops, f);
+		return;
+	}
+	begin_json(&j, f, NULL);
+	json_load(&j, ops);
+	end_json(&j);
 }
 
 static void show_all(const struct cli_args *a, FILE *f)
@@ -230,7 +257,7 @@ static void show_all(const struct cli_args *a, FILE *f)
 	struct machine *m = machine_default();
 
 	if (a->is_json) {
-		print_json(m, false, load_registry, f);
+		json_all(m, f);
 	} else {
 		print_machine(m, false, f);
 		print_loads(f);
@@ -270,7 +297,7 @@ static int check_name(const char *name, struct err *e)
 		err_set(e,
 			"no machine and no workload is called \"%.60s\"%s%s%s",
 			name, near ? "; did you mean " : "", near ? near : "",
-			near ? "?" : "");
+			near ? "?" : "; `weft help` tells how to list them");
 	}
 	for (size_t i = 0; i < all.n; i++)
 		mem_free(all.name[i]);

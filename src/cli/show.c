@@ -113,10 +113,10 @@ bool show_unit(const struct show *s, const struct param_list *list,
 		u->n *= (s->t->dim[i] + k - 1) / k;
 		is_whole &= i >= list->n || list->v[i] <= s->t->dim[i];
 	}
-	return is_whole;
+	return is_whole || u->n > 1;
 }
 
-void show_zones(const struct hint *h, uint32_t set, char *text)
+void show_zones(const struct hint *h, uint32_t set, char text[SHOW_TEXT])
 {
 	size_t n = 0;
 
@@ -132,7 +132,7 @@ void show_zones(const struct hint *h, uint32_t set, char *text)
 		strcpy(text, "none");
 }
 
-void show_order(const struct hint *h, char *text)
+void show_order(const struct hint *h, char text[SHOW_TEXT])
 {
 	uint32_t d;
 

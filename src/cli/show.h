@@ -41,7 +41,7 @@ struct show_unit {
 
 extern const char *const show_wraps[]; /* of an enum torus_wrap */
 
-/* False where the machine is only a part of one. */
+/* False where the machine is a part of one. */
 bool show_unit(const struct show *s, const struct param_list *list,
 	struct show_unit *u);
 /* Of one dimension. */
@@ -59,9 +59,9 @@ static inline double show_gbps(int64_t bps)
 	return (double)bps / 1e9;
 }
 
-static inline double show_ns(double ps)
+static inline double show_ns(int64_t ps)
 {
-	return ps / 1000;
+	return (double)ps / SIM_NS;
 }
 
 void show_text(const struct show *s, FILE *f);

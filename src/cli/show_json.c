@@ -47,8 +47,7 @@ static void json_wires(struct json *j, const struct show *s)
 		json_object(j, NULL);
 		json_text(j, "class", wire_class_names[c]);
 		json_count(j, "links", s->wires[c]);
-		json_real(j, "latency_ns",
-			show_ns((double)s->m->link.latency[c]));
+		json_real(j, "latency_ns", show_ns(s->m->link.latency[c]));
 		json_end(j, '}');
 	}
 	json_end(j, ']');
@@ -73,6 +72,19 @@ static void json_bisection(struct json *j, const struct show *s)
 	json_end(j, '}');
 }
 
+static void json_latency(struct json *j, const struct show *s, int64_t time)
+{
+	if (!s->hops.max) {
+		json_null(j, "zero_load_ns");
+		return;
+	}
+	json_object(j, "zero_load_ns");
+	json_real(j, "min", show_ns(s->latency.min + time));
+	json_real(j, "mean", show_ns(time) + s->latency.mean / SIM_NS);
+	json_real(j, "max", show_ns(s->latency.max + time));
+	json_end(j, '}');
+}
+
 static void json_ways(struct json *j, const struct show *s)
 {
 	json_object(j, "hops");
@@ -82,11 +94,10 @@ static void json_ways(struct json *j, const struct show *s)
 	json_array(j, "packets");
 	for (size_t i = 0; i < s->n_sizes; i++) {
 		const struct show_size *z = &s->size[i];
-		double t = (double)z->time;
 
 		json_object(j, NULL);
 		json_count(j, "bytes", z->bytes);
-		json_real(j, "serialisation_ns", show_ns(t));
+		json_real(j, "serialisation_ns", show_ns(z->time));
 		json_real(j, "one_way_GBps", show_gbps(z->one_way));
 		json_real(j, "both_ways_GBps", show_gbps(z->both_ways));
 		if (z->peak)
@@ -94,11 +105,7 @@ static void json_ways(struct json *j, const struct show *s)
 				show_gbps(z->peak));
 		else
 			json_null(j, "random_peak_GBps_per_node");
-		json_object(j, "zero_load_ns");
-		json_real(j, "min", show_ns((double)s->latency.min + t));
-		json_real(j, "mean", show_ns(s->latency.mean + t));
-		json_real(j, "max", show_ns((double)s->latency.max + t));
-		json_end(j, '}');
+		json_latency(j, s, z->time);
 		json_end(j, '}');
 	}
 	json_end(j, ']');

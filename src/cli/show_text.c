@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 
-#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/picture.h"
 #include "load/load.h"
@@ -17,9 +16,11 @@ static const char *const channels[N_CHANNELS] = {
 
 static void put(struct table *t, FILE *f)
 {
-	table_print(t, f, 0, cli_colour(stdout));
+	if (t->n_rows) {
+		table_print(t, f, 0, cli_colour(stdout));
+		fputc('\n', f);
+	}
 	table_fini(t);
-	fputc('\n', f);
 }
 
 static void text_dims(const struct show *s, FILE *f)
@@ -90,8 +91,8 @@ static void text_wires(const struct show *s, FILE *f)
 		if (!s->wires[c])
 			continue;
 		snprintf(links, sizeof(links), "%" PRIu64, s->wires[c]);
-		units_format(UNIT_TIME, s->m->link.latency[c], latency,
-			sizeof(latency));
+		snprintf(latency, sizeof(latency), "%.10g ns",
+			show_ns(s->m->link.latency[c]));
 		table_add(&t, (const char *[]){ wire_class_names[c], links,
 				      latency, picture_wires[c] });
 	}
@@ -105,35 +106,53 @@ static void text_sizes(const struct show *s, FILE *f)
 		{ "packet", true },
 		{ "one way", true },
 		{ "both ways", true },
-		{ "random peak", true },
+		{ "random peak per node", true },
+	};
+	struct table t;
+
+	table_init(&t, columns, 5);
+	for (size_t i = 0; i < s->n_sizes; i++) {
+		const struct show_size *z = &s->size[i];
+		char bytes[SHOW_TEXT], time[SHOW_TEXT], one[SHOW_TEXT];
+		char both[SHOW_TEXT], peak[SHOW_TEXT];
+
+		snprintf(bytes, SHOW_TEXT, "%u B", z->bytes);
+		snprintf(time, SHOW_TEXT, "%.10g ns", show_ns(z->time));
+		snprintf(one, SHOW_TEXT, "%.4g GB/s", show_gbps(z->one_way));
+		snprintf(both, SHOW_TEXT, "%.4g GB/s", show_gbps(z->both_ways));
+		snprintf(peak, SHOW_TEXT, "%.4g GB/s", show_gbps(z->peak));
+		table_add(&t,
+			(const char *[]){ bytes, time, z->bytes ? one : NULL,
+				z->bytes ? both : NULL,
+				z->peak ? peak : NULL });
+	}
+	put(&t, f);
+}
+
+static void text_latency(const struct show *s, FILE *f)
+{
+	static const struct table_column columns[] = {
+		{ "zero load", true },
 		{ "least", true },
 		{ "mean", true },
 		{ "most", true },
 	};
 	struct table t;
 
-	table_init(&t, columns, 8);
-	for (size_t i = 0; i < s->n_sizes; i++) {
+	table_init(&t, columns, 4);
+	for (size_t i = 0; s->hops.max && i < s->n_sizes; i++) {
 		const struct show_size *z = &s->size[i];
-		char x[8][SHOW_TEXT];
+		char bytes[SHOW_TEXT], min[SHOW_TEXT], mean[SHOW_TEXT];
+		char max[SHOW_TEXT];
 
-		snprintf(x[0], SHOW_TEXT, "%u B", z->bytes);
-		units_format(UNIT_TIME, z->time, x[1], SHOW_TEXT);
-		snprintf(x[2], SHOW_TEXT, "%.4g GB/s", show_gbps(z->one_way));
-		snprintf(x[3], SHOW_TEXT, "%.4g GB/s", show_gbps(z->both_ways));
-		snprintf(x[4], SHOW_TEXT, "%.4g GB/s", show_gbps(z->peak));
-		snprintf(x[5], SHOW_TEXT, "%.1f ns",
-			show_ns((double)(s->latency.min + z->time)));
-		snprintf(x[6], SHOW_TEXT, "%.1f ns",
-			show_ns(s->latency.mean + (double)z->time));
-		snprintf(x[7], SHOW_TEXT, "%.1f ns",
-			show_ns((double)(s->latency.max + z->time)));
-		table_add(&t,
-			(const char *[]){ x[0], x[1], z->bytes ? x[2] : NULL,
-				z->bytes ? x[3] : NULL, z->peak ? x[4] : NULL,
-				s->hops.max ? x[5] : NULL,
-				s->hops.max ? x[6] : NULL,
-				s->hops.max ? x[7] : NULL });
+		snprintf(bytes, SHOW_TEXT, "%u B", z->bytes);
+		snprintf(min, SHOW_TEXT, "%.10g ns",
+			show_ns(s->latency.min + z->time));
+		snprintf(mean, SHOW_TEXT, "%.1f ns",
+			show_ns(z->time) + s->latency.mean / SIM_NS);
+		snprintf(max, SHOW_TEXT, "%.10g ns",
+			show_ns(s->latency.max + z->time));
+		table_add(&t, (const char *[]){ bytes, min, mean, max });
 	}
 	put(&t, f);
 }
@@ -141,24 +160,24 @@ static void text_sizes(const struct show *s, FILE *f)
 static void text_link(const struct show *s, FILE *f)
 {
 	const struct link_params *l = &s->m->link;
-	uint32_t full = (uint32_t)l->payload;
-	char rate[SHOW_TEXT];
+	int64_t payload = load_link_rate(l, (uint32_t)l->payload);
 
-	units_format(UNIT_RATE, l->rate, rate, sizeof(rate));
 	fprintf(f,
-		"link        %s each way; header %" PRId64
-		" B, payload 0 to %" PRId64 " B in chunks of %" PRId64
-		" B, trailer %" PRId64 " B\n",
-		rate, l->header, l->payload, l->chunk, l->trailer);
+		"link        %.10g GB/s each way; protocol %" PRId64
+		" B per packet, gap %" PRId64 " B\n",
+		show_gbps(l->rate), l->protocol, l->gap);
+	fprintf(f,
+		"packet      header %" PRId64 " B, payload 0 to %" PRId64
+		" B in chunks of %" PRId64 " B, trailer %" PRId64 " B\n",
+		l->header, l->payload, l->chunk, l->trailer);
 	if (s->cut.links)
 		fprintf(f,
 			"bisection   %" PRIu64
-			" links across %c: %.5g GB/s each way, %.5g GB/s of "
+			" links across %c: %.5g GB/s each way, %.5g of "
 			"payload\n",
 			s->cut.links, (char)('A' + s->cut.dim),
 			show_gbps(l->rate) * (double)s->cut.links,
-			show_gbps(load_link_rate(l, full)) *
-				(double)s->cut.links);
+			show_gbps(payload) * (double)s->cut.links);
 	fprintf(f, "ways        %.4g hops on average, at most %" PRId64 "\n\n",
 		s->hops.mean, s->hops.max);
 }
@@ -173,8 +192,8 @@ static void text_router(const struct show *s, FILE *f)
 		fprintf(f, "%s%s", c ? ", " : "", channels[c]);
 	fprintf(f,
 		"\nbuffers     per port and channel %" PRId64
-		" packets (%" PRIu64 " B) in %" PRId64
-		" queues; %.4g KiB per node\n",
+		" packets (%" PRIu64 " B), %" PRId64
+		" queues; %.4g KiB a node\n",
 		r->packets, bytes, r->queues,
 		(double)(bytes * N_CHANNELS * s->m->topo->n_ports) / 1024);
 	fprintf(f,
@@ -198,7 +217,8 @@ static void text_routing(const struct show *s, FILE *f)
 	if (s->m->route->ops != &hint_ops)
 		return;
 	show_order(h, text);
-	fprintf(f, "routing     deterministic %s; zones", text);
+	fprintf(f, "routing     deterministic in the order %s\n", text);
+	fprintf(f, "zones      ");
 	for (uint32_t i = 0; i < HINT_ZONE_SETS; i++) {
 		show_zones(h, i, text);
 		fprintf(f, "%s %u: %s", i ? ";" : "", i, text);
@@ -209,6 +229,20 @@ static void text_routing(const struct show *s, FILE *f)
 			      "rule"
 			    : "to the deterministic channel, without "
 			      "the bubble rule");
+}
+
+static void text_memory(const struct show *s, FILE *f)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	double size = (double)s->memory;
+	size_t i = 0;
+
+	for (; size >= 1024 && i < 4; i++)
+		size /= 1024;
+	fprintf(f,
+		"simulation  %zu B of state per node; a saturated run takes "
+		"about %.4g %s\n\n",
+		sizeof(struct net_site), size, units[i]);
 }
 
 void show_text(const struct show *s, FILE *f)
@@ -225,11 +259,9 @@ void show_text(const struct show *s, FILE *f)
 	text_wires(s, f);
 	text_link(s, f);
 	text_sizes(s, f);
+	text_latency(s, f);
 	text_router(s, f);
 	text_routing(s, f);
-	fprintf(f,
-		"simulation  %zu B of state per node; a saturated run takes "
-		"about %.4g MiB\n\n",
-		sizeof(struct net_site), (double)s->memory / (1 << 20));
+	text_memory(s, f);
 	picture_draw(s->t, f);
 }

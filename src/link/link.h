@@ -120,13 +120,13 @@ static inline void link_owe(
 	l->owed_until = from + r->owed;
 }
 
-/* Takes the link for a packet of so many chunks. */
+/* Takes the link at t for a packet whose tail leaves at tail. */
 static inline void link_take(struct link_sender *l, const struct link_rules *r,
-	sim_time t, uint32_t chunks)
+	sim_time t, sim_time tail)
 {
 	sim_time owed = l->owed_until > t ? l->owed_until - t : 0;
 
-	l->free_at = t + r->ser[chunks] + r->gap + owed;
+	l->free_at = tail + r->gap + owed;
 }
 
 #endif

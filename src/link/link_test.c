@@ -166,6 +166,13 @@ static void frames_that_cannot_be_are_refused(void **state)
 
 /* --- the debt of protocol bytes --- */
 
+/* A packet that is all there when it is granted. */
+static void take(struct link_sender *l, const struct link_rules *r, sim_time t,
+	uint32_t chunks)
+{
+	link_take(l, r, t, t + r->ser[chunks]);
+}
+
 struct end {
 	struct link_sender l;
 	uint64_t n;
@@ -208,7 +215,7 @@ static sim_time stream(
 			link_owe(&end[who].l, r, best);
 			continue;
 		}
-		link_take(&end[who].l, r, best, r->max_chunks);
+		take(&end[who].l, r, best, r->max_chunks);
 		assert_true(end[who].n - arrived[!who] < AHEAD);
 		arrival[!who][end[who].n++ % AHEAD] = best + latency;
 	}
@@ -257,7 +264,7 @@ static void idle_time_pays_the_debt(void **state)
 		memset(&l, 0, sizeof(l));
 		link_owe(&l, &r, 1000000);
 		link_owe(&l, &r, 1000000);
-		link_take(&l, &r, t, 2);
+		take(&l, &r, t, 2);
 		assert_int_equal(l.free_at, t + r.ser[2] + r.gap + debt);
 	}
 }
@@ -270,7 +277,7 @@ static void a_debt_does_not_hold_a_packet_back(void **state)
 	struct link_sender l = { 0 };
 
 	(void)state;
-	link_take(&l, &r, 0, 17);
+	take(&l, &r, 0, 17);
 	assert_int_equal(l.free_at, 280 * SIM_NS);
 	for (int i = 0; i < 5; i++)
 		link_owe(&l, &r, 100 * SIM_NS);
@@ -285,12 +292,27 @@ static void a_debt_is_paid_once(void **state)
 	struct link_sender l = { 0 };
 
 	(void)state;
-	link_take(&l, &r, 0, 17);
+	take(&l, &r, 0, 17);
 	link_owe(&l, &r, 100 * SIM_NS);
-	link_take(&l, &r, 280 * SIM_NS, 17);
+	take(&l, &r, 280 * SIM_NS, 17);
 	assert_int_equal(l.free_at, (280 + 288) * SIM_NS);
-	link_take(&l, &r, l.free_at, 17);
+	take(&l, &r, l.free_at, 17);
 	assert_int_equal(l.free_at, (280 + 288 + 280) * SIM_NS);
+}
+
+/* Where the way in is slower than the way out. */
+static void a_late_tail_holds_the_link(void **state)
+{
+	struct link_params p = defaults();
+	struct link_rules r = rules(&p);
+	struct link_sender l = { 0 };
+
+	(void)state;
+	link_take(&l, &r, 5000, 700000);
+	assert_int_equal(l.free_at, 700000 + r.gap);
+	link_owe(&l, &r, 600000);
+	take(&l, &r, l.free_at, 1);
+	assert_int_equal(l.free_at, 700000 + r.gap + r.ser[1] + r.gap + r.owed);
 }
 
 /* The rule as design says it, with a debt that is counted. */
@@ -325,7 +347,7 @@ static void time_stamps_do_what_a_ledger_does(void **state)
 			t += (sim_time)draw(&n, draw(&n, 4) ? 9000 : 400000);
 			ledger_idle(&g, t);
 			if (t >= l.free_at && draw(&n, 2)) {
-				link_take(&l, &r, t, c);
+				take(&l, &r, t, c);
 				g.free_at = t + r.ser[c] + r.gap + g.debt;
 				g.debt = 0;
 			} else {
@@ -395,6 +417,7 @@ int main(void)
 		cmocka_unit_test(idle_time_pays_the_debt),
 		cmocka_unit_test(a_debt_does_not_hold_a_packet_back),
 		cmocka_unit_test(a_debt_is_paid_once),
+		cmocka_unit_test(a_late_tail_holds_the_link),
 		cmocka_unit_test(time_stamps_do_what_a_ledger_does),
 		cmocka_unit_test(tokens_are_back_when_their_time_has_come),
 	};

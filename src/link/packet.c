@@ -1,31 +1,19 @@
 #include "link/packet.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 
-enum { MAGAZINE = 512, FRESH = 64 };
+enum { FRESH = 64 };
 
-/* A chain of packets by their next fields. */
-struct chain {
-	packet_id first;
-	uint32_t n;
-};
-
-struct shelf {
-	_Alignas(CACHE_LINE) struct chain now, spare;
-	packet_id fresh, fresh_end; /* never taken before */
-	uint64_t taken, given;
-};
-
-struct packet_pool {
-	struct packet *base;
-	struct shelf *shelves;
-	uint32_t n_workers, most;
+/* Where full magazines are exchanged. */
+struct packet_depot {
 	pthread_mutex_t mutex;
 	uint32_t fresh; /* the first index that no worker holds */
-	struct chain *depot; /* full magazines */
-	uint32_t depot_n, depot_room;
+	struct packet_chain *full;
+	uint32_t n, room;
 };
 
 struct packet_pool *packet_pool_new(uint32_t n_workers, uint32_t most)
@@ -34,10 +22,11 @@ struct packet_pool *packet_pool_new(uint32_t n_workers, uint32_t most)
 
 	p->n_workers = n_workers;
 	p->most = most;
-	p->fresh = NO_PACKET + 1;
 	p->base = map_alloc((size_t)most * sizeof(*p->base));
 	p->shelves = map_alloc(n_workers * sizeof(*p->shelves));
-	pthread_mutex_init(&p->mutex, NULL);
+	p->depot = mem_alloc(1, sizeof(*p->depot));
+	p->depot->fresh = NO_PACKET + 1;
+	pthread_mutex_init(&p->depot->mutex, NULL);
 	return p;
 }
 
@@ -47,78 +36,65 @@ void packet_pool_free(struct packet_pool *p)
 		return;
 	map_free(p->base, (size_t)p->most * sizeof(*p->base));
 	map_free(p->shelves, p->n_workers * sizeof(*p->shelves));
-	pthread_mutex_destroy(&p->mutex);
+	pthread_mutex_destroy(&p->depot->mutex);
+	mem_free(p->depot->full);
 	mem_free(p->depot);
 	mem_free(p);
 }
 
-struct packet *packet_base(const struct packet_pool *p)
+/* Some packets that nobody has used yet, as a chain. */
+static struct packet_chain take_fresh(struct packet_pool *p)
 {
-	return p->base;
-}
+	struct packet_depot *d = p->depot;
+	struct packet_chain c = { .first = d->fresh, .n = FRESH };
+	uint32_t i;
 
-/* A full magazine from the depot, or some indices never used before. */
-static void restock(struct packet_pool *p, struct shelf *s)
-{
-	pthread_mutex_lock(&p->mutex);
-	if (p->depot_n) {
-		s->now = p->depot[--p->depot_n];
-	} else {
-		if (p->most - p->fresh < FRESH)
-			BUG("more than %u packets in the machine", p->most);
-		s->fresh = p->fresh;
-		p->fresh += FRESH;
-		s->fresh_end = p->fresh;
+	if (p->most - d->fresh <= FRESH) {
+		fprintf(stderr,
+			"weft: more than %u packets in the machine\n", p->most);
+		_Exit(EXIT_LIMIT);
 	}
-	pthread_mutex_unlock(&p->mutex);
+	for (i = 0; i < FRESH; i++)
+		p->base[d->fresh + i].next =
+			i + 1 < FRESH ? d->fresh + i + 1 : NO_PACKET;
+	d->fresh += FRESH;
+	return c;
 }
 
-packet_id packet_take(struct packet_pool *p, uint32_t worker)
+/* The shelf is empty: its spare magazine, a full one of the depot's, or some
+ * packets that nobody has used yet. */
+void packet_restock(struct packet_pool *p, struct packet_shelf *s)
 {
-	struct shelf *s = &p->shelves[worker];
-	packet_id id;
+	struct packet_depot *d = p->depot;
 
-	s->taken++;
-	if (!s->now.n && s->spare.n) {
+	if (s->spare.n) {
 		s->now = s->spare;
-		s->spare = (struct chain){ 0 };
+		s->spare = (struct packet_chain){ 0 };
+		return;
 	}
-	if (!s->now.n && s->fresh == s->fresh_end)
-		restock(p, s);
-	if (!s->now.n)
-		return s->fresh++;
-	id = s->now.first;
-	s->now.first = p->base[id].next;
-	s->now.n--;
-	return id;
+	pthread_mutex_lock(&d->mutex);
+	s->now = d->n ? d->full[--d->n] : take_fresh(p);
+	pthread_mutex_unlock(&d->mutex);
 }
 
-static void store(struct packet_pool *p, struct chain c)
+/* The magazine at hand is full: it becomes the spare one, and a spare that
+ * is there already goes to the depot. */
+void packet_clear_shelf(struct packet_pool *p, struct packet_shelf *s)
 {
-	pthread_mutex_lock(&p->mutex);
-	if (p->depot_n == p->depot_room) {
-		p->depot_room = p->depot_room ? 2 * p->depot_room : 64;
-		p->depot = mem_grow(
-			p->depot, p->depot_room, sizeof(*p->depot));
-	}
-	p->depot[p->depot_n++] = c;
-	pthread_mutex_unlock(&p->mutex);
-}
+	struct packet_depot *d = p->depot;
 
-void packet_give(struct packet_pool *p, uint32_t worker, packet_id id)
-{
-	struct shelf *s = &p->shelves[worker];
-
-	s->given++;
-	if (s->now.n == MAGAZINE) {
-		if (s->spare.n)
-			store(p, s->spare);
-		s->spare = s->now;
-		s->now = (struct chain){ 0 };
+	if (s->spare.n) {
+		pthread_mutex_lock(&d->mutex);
+		if (d->n == d->room) {
+			d->room = d->room ? 2 * d->room : 64;
+			d->full = mem_grow(
+				d->full, d->room, sizeof(*d->full));
+		}
+		d->full[d->n++] = s->spare;
+		pthread_mutex_unlock(&d->mutex);
 	}
-	p->base[id].next = s->now.first;
-	s->now.first = id;
-	s->now.n++;
+	s->spare = s->now;
+	s->now = (struct packet_chain){ 0 };
 }
 
 uint64_t packet_pool_used(const struct packet_pool *p)
@@ -133,5 +109,5 @@ uint64_t packet_pool_used(const struct packet_pool *p)
 
 uint64_t packet_pool_memory(const struct packet_pool *p)
 {
-	return (uint64_t)p->fresh * sizeof(*p->base);
+	return (uint64_t)p->depot->fresh * sizeof(*p->base);
 }

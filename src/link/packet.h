@@ -56,17 +56,60 @@ struct packet {
 
 _Static_assert(sizeof(struct packet) == 64, "one cache line");
 
-struct packet_pool;
+/* A chain of packets by their next fields. */
+struct packet_chain {
+	packet_id first;
+	uint32_t n;
+};
+
+/* What a worker has at hand. */
+struct packet_shelf {
+	_Alignas(64) struct packet_chain now, spare;
+	uint64_t taken, given;
+};
+
+enum { PACKET_MAGAZINE = 512 };
+
+struct packet_pool {
+	struct packet *base; /* what indices refer to */
+	struct packet_shelf *shelves; /* [worker] */
+	struct packet_depot *depot;
+	uint32_t n_workers, most;
+};
 
 struct packet_pool *packet_pool_new(uint32_t n_workers, uint32_t most);
 void packet_pool_free(struct packet_pool *p);
 
-/* The array that packet indices refer to. */
-struct packet *packet_base(const struct packet_pool *p);
+void packet_restock(struct packet_pool *p, struct packet_shelf *s);
+void packet_clear_shelf(struct packet_pool *p, struct packet_shelf *s);
 
 /* A packet whose fields hold anything. */
-packet_id packet_take(struct packet_pool *p, uint32_t worker);
-void packet_give(struct packet_pool *p, uint32_t worker, packet_id id);
+static inline packet_id packet_take(struct packet_pool *p, uint32_t worker)
+{
+	struct packet_shelf *s = &p->shelves[worker];
+	packet_id id;
+
+	if (__builtin_expect(!s->now.n, 0))
+		packet_restock(p, s);
+	s->taken++;
+	id = s->now.first;
+	s->now.first = p->base[id].next;
+	s->now.n--;
+	return id;
+}
+
+static inline void packet_give(
+	struct packet_pool *p, uint32_t worker, packet_id id)
+{
+	struct packet_shelf *s = &p->shelves[worker];
+
+	if (__builtin_expect(s->now.n == PACKET_MAGAZINE, 0))
+		packet_clear_shelf(p, s);
+	s->given++;
+	p->base[id].next = s->now.first;
+	s->now.first = id;
+	s->now.n++;
+}
 
 /* How many are taken and not given back; only while nothing runs. */
 uint64_t packet_pool_used(const struct packet_pool *p);

@@ -58,8 +58,8 @@ static void take(struct book *b, uint32_t worker)
 	assert_false(b->out[id]);
 	b->out[id] = 1;
 	/* Fields hold anything: a list must not care what is written. */
-	memset(&packet_base(b->pool)[id], 0xa5, sizeof(struct packet));
-	packet_base(b->pool)[id].number = id ^ 0x5a5a;
+	memset(&b->pool->base[id], 0xa5, sizeof(struct packet));
+	b->pool->base[id].number = id ^ 0x5a5a;
 	b->list[b->n++] = id;
 }
 
@@ -67,7 +67,7 @@ static void give(struct book *b, uint32_t worker, uint32_t which)
 {
 	packet_id id = b->list[which];
 
-	assert_int_equal(packet_base(b->pool)[id].number, id ^ 0x5a5a);
+	assert_int_equal(b->pool->base[id].number, id ^ 0x5a5a);
 	b->list[which] = b->list[--b->n];
 	b->out[id] = 0;
 	packet_give(b->pool, worker, id);
@@ -164,7 +164,7 @@ static void *taker(void *arg)
 	for (unsigned i = 0; i < l->n; i++) {
 		packet_id id = packet_take(l->pool, 0);
 
-		packet_base(l->pool)[id].number = i;
+		l->pool->base[id].number = i;
 		while (atomic_load(&l->ring[i % RING]))
 			sched_yield();
 		atomic_store(&l->ring[i % RING], id);
@@ -181,7 +181,7 @@ static void *freer(void *arg)
 
 		while (!(id = atomic_load(&l->ring[i % RING])))
 			sched_yield();
-		l->n_wrong += packet_base(l->pool)[id].number != i;
+		l->n_wrong += l->pool->base[id].number != i;
 		packet_give(l->pool, 1, id);
 		atomic_store(&l->ring[i % RING], 0);
 	}

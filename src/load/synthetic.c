@@ -34,7 +34,7 @@ enum {
 
 struct source {
 	uint64_t k; /* the next packet's number */
-	uint64_t bits; /* the second half of packet k - 1's draw, if k is odd */
+	struct random_bits bits; /* one draw serves four packets */
 	sim_time due; /* of an open loop's packet k */
 	packet_id pending; /* made, but its FIFO was full */
 	bool is_timed; /* its due event is on its way */
@@ -189,15 +189,17 @@ static packet_id make_packet(
 {
 	struct source *src = &y->source[s];
 	struct net *n = y->load.net;
-	struct random_bits r = { .a = src->bits, .b = 0 };
+	uint64_t bits;
 	packet_id id;
 	struct packet *p;
 	site_id to;
 
-	if (src->k % 2 == 0)
-		r = random_draw(y->load.seed, s, RANDOM_TARGET, src->k / 2);
-	src->bits = r.b;
-	to = pattern_target(&y->pattern, s, src->k, r.a);
+	if (src->k % 4 == 0)
+		src->bits = random_draw(
+			y->load.seed, s, RANDOM_TARGET, src->k / 4);
+	bits = src->k % 2 ? src->bits.b : src->bits.a;
+	to = pattern_target(
+		&y->pattern, s, src->k, src->k % 4 < 2 ? bits << 32 : bits);
 	if (to == NO_SITE)
 		return NO_PACKET;
 	id = packet_take(n->pool, w->id);

@@ -2,9 +2,13 @@
 
 #include <pthread.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 
-enum { MAGAZINE = 64, SLAB_BUFFERS = 64 };
+enum { MAGAZINE = 64 };
+
+/* Of addresses, not of memory. */
+#define MOST_BYTES (UINT64_C(64) << 30)
 
 /* The first bytes of a buffer that nobody has. */
 struct rest {
@@ -28,8 +32,8 @@ struct payload_pool {
 	pthread_mutex_t mutex;
 	struct chain *depot; /* full magazines */
 	uint32_t depot_n, depot_room;
-	void **slabs;
-	uint32_t slabs_n, slabs_room;
+	char *base; /* all of them, in one mapping */
+	size_t fresh, most; /* buffers that were ever taken; that it has */
 };
 
 struct payload_pool *payload_pool_new(uint32_t n_workers, size_t bytes)
@@ -40,6 +44,8 @@ struct payload_pool *payload_pool_new(uint32_t n_workers, size_t bytes)
 	if (!p->bytes)
 		p->bytes = CACHE_LINE;
 	p->n_workers = n_workers;
+	p->most = MOST_BYTES / p->bytes;
+	p->base = map_alloc(p->most * p->bytes);
 	p->shelves = map_alloc(n_workers * sizeof(*p->shelves));
 	pthread_mutex_init(&p->mutex, NULL);
 	return p;
@@ -47,32 +53,24 @@ struct payload_pool *payload_pool_new(uint32_t n_workers, size_t bytes)
 
 void payload_pool_free(struct payload_pool *p)
 {
-	uint32_t i;
-
 	if (!p)
 		return;
-	for (i = 0; i < p->slabs_n; i++)
-		map_free(p->slabs[i], SLAB_BUFFERS * p->bytes);
+	map_free(p->base, p->most * p->bytes);
 	map_free(p->shelves, p->n_workers * sizeof(*p->shelves));
 	pthread_mutex_destroy(&p->mutex);
-	mem_free(p->slabs);
 	mem_free(p->depot);
 	mem_free(p);
 }
 
-static struct chain new_slab(struct payload_pool *p)
+static struct chain fresh_ones(struct payload_pool *p)
 {
-	char *slab = map_alloc(SLAB_BUFFERS * p->bytes);
 	struct chain c = { 0 };
 
-	if (p->slabs_n == p->slabs_room) {
-		p->slabs_room = p->slabs_room ? 2 * p->slabs_room : 16;
-		p->slabs = mem_grow(
-			p->slabs, p->slabs_room, sizeof(*p->slabs));
-	}
-	p->slabs[p->slabs_n++] = slab;
-	for (; c.n < SLAB_BUFFERS; c.n++) {
-		struct rest *r = (struct rest *)(slab + c.n * p->bytes);
+	if (p->most - p->fresh < MAGAZINE)
+		BUG("more than %zu payloads in the machine", p->most);
+	for (; c.n < MAGAZINE; c.n++) {
+		struct rest *r =
+			(struct rest *)(p->base + p->fresh++ * p->bytes);
 
 		r->next = c.first;
 		c.first = r;
@@ -86,7 +84,7 @@ static struct chain restock(struct payload_pool *p)
 	struct chain c;
 
 	pthread_mutex_lock(&p->mutex);
-	c = p->depot_n ? p->depot[--p->depot_n] : new_slab(p);
+	c = p->depot_n ? p->depot[--p->depot_n] : fresh_ones(p);
 	pthread_mutex_unlock(&p->mutex);
 	return c;
 }
@@ -112,8 +110,7 @@ static void store(struct payload_pool *p, struct chain c)
 	pthread_mutex_lock(&p->mutex);
 	if (p->depot_n == p->depot_room) {
 		p->depot_room = p->depot_room ? 2 * p->depot_room : 16;
-		p->depot = mem_grow(
-			p->depot, p->depot_room, sizeof(*p->depot));
+		p->depot = mem_grow(p->depot, p->depot_room, sizeof(*p->depot));
 	}
 	p->depot[p->depot_n++] = c;
 	pthread_mutex_unlock(&p->mutex);
@@ -148,5 +145,5 @@ uint64_t payload_pool_used(const struct payload_pool *p)
 
 uint64_t payload_pool_memory(const struct payload_pool *p)
 {
-	return (uint64_t)p->slabs_n * SLAB_BUFFERS * p->bytes;
+	return (uint64_t)p->fresh * p->bytes;
 }

@@ -75,7 +75,7 @@ static void *churn(void *arg)
 		}
 		for (i = 0; i < 200; i++) {
 			a->wrong += held[i][0] != mark ||
-				held[i][BYTES - 1] != mark;
+				    held[i][BYTES - 1] != mark;
 			payload_give(a->pool, a->worker, held[i]);
 		}
 	}

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 
 enum state { UNSEEN, ON_PATH, DONE };

@@ -157,7 +157,7 @@ static router_id hop(
 
 	assert_true(port < n->t.topo.n_ports);
 	assert_int_not_equal(f.router, NO_ROUTER);
-	hint_ops.arrive(&n->h.route, p, f.port);
+	route_arrive(&n->h.route, p, f.port);
 	return f.router;
 }
 

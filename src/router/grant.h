@@ -45,7 +45,8 @@ static inline uint32_t charge(
 /* Sends a packet by a sender. */
 static inline __attribute__((always_inline)) void depart(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
-	uint32_t channel, packet_id id, const struct packet *p, sim_time t)
+	uint32_t channel, packet_id id, const struct packet *p, sim_time t,
+	sim_time tail)
 {
 	struct link_sender *l = &s->port[port].sender;
 	uint32_t chunks = p->chunks;
@@ -60,7 +61,7 @@ static inline __attribute__((always_inline)) void depart(struct net *n,
 		if (l->tokens[CHANNEL_DYNAMIC] < n->full)
 			s->roomy &= ~(1u << port);
 	}
-	link_take(l, &n->link, t, chunks);
+	link_take(l, &n->link, t, tail);
 	l->count[channel] += n->link.wire_bytes[chunks];
 	if (__builtin_expect(l->is_far, 0))
 		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
@@ -70,8 +71,6 @@ static inline __attribute__((always_inline)) void depart(struct net *n,
 		s->timed |= 1u << port;
 		sim_post_self(w, s->id, l->free_at,
 			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
-	} else {
-		s->wanted &= ~(1u << port);
 	}
 }
 
@@ -150,11 +149,12 @@ static inline __attribute__((always_inline)) void grant_request(struct net *n,
 	sim_time tail = t + n->link.ser[p->chunks];
 
 	heads_hide(n, s, channel, bit, p);
-	if (__builtin_expect(p->flags & PACKET_DEPOSIT, 0))
+	if (channel != CHANNEL_DYNAMIC && p->flags & PACKET_DEPOSIT)
 		deposit(n, w, s, p, bit / NET_QUEUES, t, tail);
 	leave_queue(n, w, s, channel, bit, p, t, tail);
-	depart(n, w, s, port, target_of[request], id, p, t);
-	if (__builtin_expect(s->held_any >> channel & 1, 0))
+	depart(n, w, s, port, target_of[request], id, p, t, tail);
+	/* only packets that keep their order are ever held */
+	if (channel != CHANNEL_DYNAMIC && s->held_any >> channel & 1)
 		heads_retry(n, w, s, channel, receiver_bits(bit), t);
 }
 
@@ -195,10 +195,11 @@ static __attribute__((noinline)) void grant_injection(struct net *n, struct sim_
 {
 	packet_id id = s->inject[fifo].head;
 	const struct packet *p = &n->packets[id];
+	sim_time tail = t + n->link.ser[p->chunks];
 
 	heads_hide_injection(n, s, fifo, p);
-	leave_injection(n, w, s, fifo, t + n->link.ser[p->chunks]);
-	depart(n, w, s, port, injection_target[request], id, p, t);
+	leave_injection(n, w, s, fifo, tail);
+	depart(n, w, s, port, injection_target[request], id, p, t, tail);
 }
 
 #endif

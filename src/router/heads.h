@@ -24,7 +24,6 @@ static inline void heads_want(
 {
 	uint32_t m = ports & ~(s->timed | s->dirty);
 
-	s->wanted |= ports;
 	for (; m; m &= m - 1) {
 		uint32_t port = (uint32_t)__builtin_ctz(m);
 		sim_time free_at = s->port[port].sender.free_at;
@@ -177,11 +176,8 @@ static void show_ordered(const struct net *n, struct sim_worker *w,
 static inline void heads_show_dynamic(struct net *n, struct sim_worker *w,
 	struct net_site *s, uint32_t bit, const struct packet *p, sim_time t)
 {
-	struct net_queue *q = &s->queue[CHANNEL_DYNAMIC][bit];
 	uint32_t ports = p->ask;
 
-	q->ask = p->ask;
-	q->escape = p->escape;
 	heads_ask(s, ports, REQ_DYNAMIC, BIT(bit));
 	if (!(ports >> p->escape & 1) && n->route->has_escape) {
 		heads_ask(s, 1u << p->escape, REQ_ESCAPE, BIT(bit));
@@ -196,7 +192,6 @@ static void show_escaped(struct sim_worker *w, struct net_site *s,
 {
 	uint32_t ports = 1u << p->escape;
 
-	s->queue[CHANNEL_DETERMINISTIC][bit].ask = p->ask;
 	heads_ask(s, ports, REQ_DETERMINISTIC, BIT(bit));
 	if (!(p->flags & PACKET_STAY)) {
 		heads_ask(s, p->ask, REQ_RETURN, BIT(bit));
@@ -266,8 +261,6 @@ static void heads_show_injection(struct net *n, struct sim_worker *w,
 		ports = 1u << p->escape;
 		ask_injection(s, ports, heads_injection(p), fifo);
 	} else {
-		s->inject[fifo].ask = p->ask;
-		s->inject[fifo].escape = p->escape;
 		ask_injection(s, ports, INJ_DYNAMIC, fifo);
 		if (!(ports >> p->escape & 1) && n->route->has_escape) {
 			ask_injection(s, 1u << p->escape, INJ_ESCAPE, fifo);

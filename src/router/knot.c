@@ -112,8 +112,12 @@ static bool is_dead(
 		!k->alive[buffer(n, s, bit / NET_QUEUES, channel)];
 }
 
-static const char *const channel_name[N_CHANNELS] = { "dynamic",
-	"deterministic", "high", "system" };
+const char *const net_channel_names[N_CHANNELS] = {
+	[CHANNEL_DYNAMIC] = "dynamic",
+	[CHANNEL_DETERMINISTIC] = "deterministic",
+	[CHANNEL_HIGH] = "high",
+	[CHANNEL_SYSTEM] = "system",
+};
 
 static size_t describe(const struct search *k, size_t b, char *text, size_t size)
 {
@@ -126,7 +130,7 @@ static size_t describe(const struct search *k, size_t b, char *text, size_t size
 	n->topo->ops->name_port(n->topo,
 		(port_id)(b / N_CHANNELS % n->n_ports), port, sizeof(port));
 	len = snprintf(text, size, "  node %u %s, receiver %s, channel %s\n",
-		s, router, port, channel_name[b % N_CHANNELS]);
+		s, router, port, net_channel_names[b % N_CHANNELS]);
 	return len > 0 && (size_t)len < size ? (size_t)len : 0;
 }
 

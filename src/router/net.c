@@ -216,7 +216,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	n->n_workers = sim_n_workers(n->sim);
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
 	n->pool = packet_pool_new(n->n_workers, MOST_PACKETS);
-	n->packets = packet_base(n->pool);
+	n->packets = n->pool->base;
 	for (i = 0; i < n->n_sites; i++)
 		site_init(n, i);
 	return n;

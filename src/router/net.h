@@ -40,6 +40,8 @@ enum net_channel {
 	N_CHANNELS,
 };
 
+extern const char *const net_channel_names[N_CHANNELS];
+
 /*
  * Injection and reception FIFOs by class.  A user FIFO is named for a port:
  * packets that arrive at a port are received in its FIFO; an injection FIFO
@@ -126,9 +128,7 @@ struct net_queue {
 	packet_id head, tail;
 	sim_time busy_until;
 	uint32_t count;
-	uint16_t ask; /* of a dynamic head that is asking */
-	uint16_t escape;
-	uint64_t unused; /* two to a cache line */
+	uint32_t unused[3]; /* two to a cache line */
 };
 
 struct net_inject {
@@ -136,8 +136,6 @@ struct net_inject {
 	sim_time busy_until;
 	uint16_t chunks; /* room left */
 	uint16_t n;
-	uint16_t ask, escape; /* of a dynamic head that is asking */
-	uint64_t unused;
 };
 
 struct net_reception {
@@ -149,7 +147,7 @@ struct net_site {
 	uint32_t dirty; /* senders to look at before the instant ends, and
 			 * DIRTY_RECEPTION */
 	uint32_t timed; /* senders that have a link-free event on its way */
-	uint32_t wanted; /* senders that somebody may ask for */
+	uint32_t unused;
 	uint32_t roomy; /* senders with dynamic tokens for a full packet */
 	uint64_t local[N_CHANNELS]; /* heads that wait for a reception FIFO */
 	uint32_t lfsr; /* the arbiters' pseudo-random register */

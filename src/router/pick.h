@@ -53,7 +53,7 @@ static void collect(
 static inline void collect_lazily(
 	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
 {
-	if (!(s->roomy >> port & 1) || s->port[port].returns.n >= LINK_RETURNS - 2)
+	if (!(s->roomy >> port & 1) || s->port[port].returns.n >= LINK_RETURNS - 1)
 		collect(n, s, port, t);
 }
 
@@ -85,34 +85,35 @@ static uint64_t fitting(const struct net *n, const struct net_site *s,
 /* A dynamic head whose escape is this port, and none of whose ways has
  * dynamic tokens for a full packet. */
 static inline bool is_starved(
-	const struct net_site *s, uint32_t port, uint32_t ask, uint32_t escape)
+	const struct net_site *s, uint32_t port, const struct packet *p)
 {
-	return escape == port && !(ask & s->roomy);
+	return p->escape == port && !(p->ask & s->roomy);
 }
 
-static uint64_t starved(const struct net_site *s, uint64_t m, uint32_t port)
+static uint64_t starved(const struct net *n, const struct net_site *s,
+	uint64_t m, uint32_t port)
 {
 	uint64_t out = 0;
 
 	for (; m; m &= m - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(m);
-		const struct net_queue *q = &s->queue[CHANNEL_DYNAMIC][bit];
+		packet_id id = s->queue[CHANNEL_DYNAMIC][bit].head;
 
-		if (is_starved(s, port, q->ask, q->escape))
+		if (is_starved(s, port, &n->packets[id]))
 			out |= BIT(bit);
 	}
 	return out;
 }
 
-static uint32_t starved_fifos(
-	const struct net_site *s, uint32_t m, uint32_t port)
+static uint32_t starved_fifos(const struct net *n, const struct net_site *s,
+	uint32_t m, uint32_t port)
 {
 	uint32_t out = 0;
 
 	for (; m; m &= m - 1) {
 		uint32_t f = (uint32_t)__builtin_ctz(m);
 
-		if (is_starved(s, port, s->inject[f].ask, s->inject[f].escape))
+		if (is_starved(s, port, &n->packets[s->inject[f].head]))
 			out |= 1u << f;
 	}
 	return out;
@@ -156,7 +157,7 @@ static inline uint64_t to_escape(
 		return 0;
 	if (!(s->roomy >> port & 1))
 		m |= r->head[REQ_DYNAMIC];
-	return starved(s, m, port);
+	return starved(n, s, m, port);
 }
 
 static struct winner pick_transit(
@@ -217,7 +218,7 @@ static uint32_t inject_escape(
 		return 0;
 	if (!(s->roomy >> port & 1))
 		m |= r->inject[INJ_DYNAMIC];
-	return starved_fifos(s, m, port);
+	return starved_fifos(n, s, m, port);
 }
 
 static uint32_t inject_ring(const struct net *n, const struct net_site *s,
@@ -338,15 +339,14 @@ static inline struct winner pick(
 static uint32_t best_port(const struct net *n, struct net_site *s,
 	const struct winner *w, uint32_t port, uint32_t todo, sim_time t)
 {
-	uint32_t alike = 0, m;
+	packet_id id = w->is_injection
+		? s->inject[w->bit].head
+		: s->queue[source_of[w->request]][w->bit].head;
+	uint32_t alike = 0, m = todo & n->packets[id].ask;
 	int most = 0;
 
 	if (w->request > (w->is_injection ? INJ_DYNAMIC : REQ_RETURN))
 		return port;
-	m = todo &
-		(w->is_injection
-				? s->inject[w->bit].ask
-				: s->queue[source_of[w->request]][w->bit].ask);
 	if (!(m & (m - 1)))
 		return port;
 	for (; m; m &= m - 1) {

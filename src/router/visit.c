@@ -33,6 +33,17 @@ static __attribute__((noinline)) void grant_one_of_many(struct net *n,
 	grant(n, w, s, port, who, t);
 }
 
+/* Idle senders with none but starved heads: some may have to escape now. */
+static __attribute__((noinline)) uint32_t starving(
+	const struct net *n, const struct net_site *s)
+{
+	uint32_t p, m = 0;
+
+	for (p = 0; p < n->n_ports; p++)
+		m |= s->port[p].returns.is_starving << p;
+	return m;
+}
+
 /*
  * A sender is idle and nobody who asks for it can go: from now on its tokens
  * come as events, beginning with those that are on their way.
@@ -42,11 +53,9 @@ static void await_tokens(
 {
 	struct link_returns *r = &s->port[port].returns;
 
-	if (!heads_any(&s->port[port].requests)) {
-		s->wanted &= ~(1u << port);
+	r->is_starving = heads_any(&s->port[port].requests);
+	if (!r->is_starving)
 		return;
-	}
-	r->is_starving = 1;
 	for (; r->n; r->n--) {
 		uint64_t x = r->stamp[r->n - 1];
 
@@ -89,8 +98,8 @@ static void arbitrate_many(
 		roomy = s->roomy;
 		grant_one_of_many(n, w, s, best, &who, t);
 		todo &= ~(1u << best);
-		if (roomy & ~s->roomy) /* some may have to escape now */
-			s->dirty |= s->wanted & ~s->timed;
+		if (roomy & ~s->roomy)
+			s->dirty |= starving(n, s);
 	}
 }
 
@@ -115,7 +124,7 @@ static void arbitrate_senders(
 	roomy = s->roomy;
 	grant(n, w, s, port, &who, t);
 	if (roomy & ~s->roomy)
-		s->dirty |= s->wanted & ~s->timed;
+		s->dirty |= starving(n, s);
 	if (__builtin_expect(s->dirty, 0))
 		arbitrate_many(n, w, s, t);
 }
@@ -413,7 +422,7 @@ static inline void on_engine(struct net *n, struct sim_worker *w,
 
 	if (number < ENGINE_QUEUE) {
 		s->timed &= ~(1u << number);
-		s->dirty |= s->wanted & 1u << number;
+		s->dirty |= 1u << number;
 	} else if (number < ENGINE_INJECTED) {
 		on_queue(n, w, s, sim_aux(e) >> 8, sim_aux(e) & 0xff, t);
 	} else if (number < ENGINE_RECEPTION) {

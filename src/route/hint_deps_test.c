@@ -1,0 +1,339 @@
+/*
+ * The edges of the dependency graph are those that come out when every
+ * minimal route of every pair of routers is walked.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "route/hint_deps.h"
+#include "sim/random.h"
+
+enum { MOST_ROUTERS = 256, LOTS = 64 };
+
+struct machine {
+	struct torus t;
+	struct hint h;
+};
+
+/* A value as a machine file would give it. */
+static void set(const struct param *rows, size_t n_rows, void *values,
+	const char *name, const char *text)
+{
+	struct param_block b = { .section = "", .rows = rows,
+		.n_rows = n_rows, .values = values };
+	struct err e = { 0 };
+
+	if (param_read(&b, param_find(&b, name), text, &e))
+		fail_msg("%s", e.text);
+}
+
+struct how {
+	const char *shape, *wrap, *order, *ties, *zones; /* NULL: default */
+	const char *escape;
+};
+
+static void make(struct machine *m, const struct how *how)
+{
+	struct param_block topo = { .section = "", .rows = torus_ops.params,
+		.n_rows = torus_ops.n_params, .values = &m->t };
+	struct param_block route = { .section = "", .rows = hint_ops.params,
+		.n_rows = hint_ops.n_params, .values = &m->h };
+	const char *zones[] = { "zones.0", "zones.1", "zones.2", "zones.3" };
+	struct err e = { 0 };
+	int i;
+
+	memset(m, 0, sizeof(*m));
+	param_defaults(&topo);
+	param_defaults(&route);
+	m->t.topo.ops = &torus_ops;
+	m->h.route.ops = &hint_ops;
+	set(topo.rows, topo.n_rows, &m->t, "shape", how->shape);
+	if (how->wrap)
+		set(topo.rows, topo.n_rows, &m->t, "wrap", how->wrap);
+	if (how->order)
+		set(route.rows, route.n_rows, &m->h, "order", how->order);
+	if (how->ties)
+		set(route.rows, route.n_rows, &m->h, "ties", how->ties);
+	if (how->escape)
+		set(route.rows, route.n_rows, &m->h, "escape", how->escape);
+	for (i = 0; i < 4 && how->zones; i++)
+		set(route.rows, route.n_rows, &m->h, zones[i], how->zones);
+	if (torus_ops.init(&m->t.topo, &e) ||
+		hint_ops.init(&m->h.route, &m->t.topo, &e))
+		fail_msg("%s", e.text);
+	assert_true(m->t.topo.n_routers <= MOST_ROUTERS);
+}
+
+static void end(struct machine *m)
+{
+	hint_ops.fini(&m->h.route);
+}
+
+/* --- walking --- */
+
+struct walk {
+	struct machine *m;
+	enum hint_deps_of of;
+	uint16_t after[MOST_ROUTERS][TOPO_MAX_PORTS];
+	uint16_t used[MOST_ROUTERS];
+	bool seen[MOST_ROUTERS]; /* by the packets of one source and target */
+};
+
+static router_id hop(const struct walk *w, router_id r, struct packet *p,
+	port_id port)
+{
+	struct topo_end far = torus_ops.peer(&w->m->t.topo, r, port);
+
+	assert_int_not_equal(far.router, NO_ROUTER);
+	route_arrive(&w->m->h.route, p, far.port);
+	return far.router;
+}
+
+/* Notes what a packet that leaves r by a port asks for next. */
+static void note(struct walk *w, router_id r, const struct packet *p,
+	port_id port)
+{
+	struct packet q = *p;
+
+	hop(w, r, &q, port);
+	w->used[r] |= (uint16_t)(1u << port);
+	if (w->of == HINT_DEPS_DYNAMIC)
+		w->after[r][port] |= q.ask;
+	else if (q.escape != PACKET_NO_PORT)
+		w->after[r][port] |= (uint16_t)(1u << q.escape);
+}
+
+static void walk_ordered(struct walk *w, struct packet p)
+{
+	router_id r = p.src;
+
+	while (p.escape != PACKET_NO_PORT) {
+		note(w, r, &p, p.escape);
+		r = hop(w, r, &p, p.escape);
+	}
+	assert_int_equal(r, p.dst);
+}
+
+/* All ways that an adaptive packet may take.  What is left to go follows from
+ * where it is, so a router needs to be looked at once. */
+static void walk_dynamic(struct walk *w, router_id r, struct packet p)
+{
+	bool escapes = w->m->h.route.has_escape;
+	uint32_t ports = p.ask, m;
+
+	if (w->seen[r])
+		return;
+	w->seen[r] = true;
+	if (p.escape == PACKET_NO_PORT)
+		return;
+	if (escapes)
+		ports |= 1u << p.escape;
+	for (m = ports; m; m &= m - 1) {
+		port_id port = (port_id)__builtin_ctz(m);
+		struct packet q = p;
+
+		if (w->of == HINT_DEPS_DYNAMIC ? p.ask >> port & 1
+					       : port == p.escape && escapes)
+			note(w, r, &p, port);
+		walk_dynamic(w, hop(w, r, &q, port), q);
+	}
+}
+
+static void walk_pair(struct walk *w, router_id from, router_id to)
+{
+	uint32_t zone, lots = w->m->h.ties == HINT_TIES_RANDOM ? LOTS : 1, k;
+
+	for (k = 0; k < lots; k++) {
+		struct packet p = { .src = from, .dst = to, .number = k };
+		struct packet q = p;
+
+		p.kind = PACKET_DETERMINISTIC;
+		hint_ops.start(&w->m->h.route, &p);
+		if (w->of != HINT_DEPS_DYNAMIC)
+			walk_ordered(w, p);
+		for (zone = 0; zone < HINT_ZONE_SETS; zone++) {
+			p = q;
+			p.kind = PACKET_DYNAMIC;
+			p.zone = (uint8_t)zone;
+			hint_ops.start(&w->m->h.route, &p);
+			memset(w->seen, 0, sizeof(w->seen));
+			if (w->of != HINT_DEPS_ORDERED)
+				walk_dynamic(w, from, p);
+		}
+	}
+}
+
+static void compare(struct machine *m, enum hint_deps_of of, const char *shape)
+{
+	struct walk *w = mem_alloc(1, sizeof(*w));
+	router_id r, to, n = m->t.topo.n_routers;
+	struct hint_deps d;
+	port_id p;
+
+	w->m = m;
+	w->of = of;
+	for (r = 0; r < n; r++)
+		for (to = 0; to < n; to++)
+			walk_pair(w, r, to);
+	hint_deps_init(&d, &m->h, of);
+	for (r = 0; r < n; r++) {
+		if (hint_deps_used(&d, r) != w->used[r])
+			fail_msg("%s, kind %d, router %u: uses %x, not %x",
+				shape, of, r, w->used[r],
+				hint_deps_used(&d, r));
+		for (p = 0; p < m->t.topo.n_ports; p++)
+			if (hint_deps_after(&d, r, p) != w->after[r][p])
+				fail_msg("%s, kind %d, router %u, port %u: "
+					 "%x may follow, not %x",
+					shape, of, r, p, w->after[r][p],
+					hint_deps_after(&d, r, p));
+	}
+	hint_deps_fini(&d);
+	mem_free(w);
+}
+
+static void compare_all(const struct how *how)
+{
+	struct machine m;
+
+	make(&m, how);
+	compare(&m, HINT_DEPS_ORDERED, how->shape);
+	compare(&m, HINT_DEPS_ESCAPE, how->shape);
+	compare(&m, HINT_DEPS_DYNAMIC, how->shape);
+	end(&m);
+}
+
+/* BGQ-F33 to BGQ-F36 */
+static void edges_are_those_of_all_routes(void **state)
+{
+	static const char *const shapes[] = { "1", "2", "3", "4", "5", "6",
+		"8", "4x3", "2x2x2", "4x4", "2x4", "5x4", "3x3x2", "3x2x4",
+		"5x2x2", "1x4x2", "2x2x2x2", "7x4", "4x4x4", "3x5x4" };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		compare_all(&(struct how){ .shape = shapes[i] });
+}
+
+static void edges_of_meshes_are(void **state)
+{
+	static const char *const shapes[] = { "2", "3", "4", "5", "4x3",
+		"2x2x2", "4x5", "3x2x4" };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		compare_all(&(struct how){
+			.shape = shapes[i], .wrap = "mesh" });
+		compare_all(&(struct how){
+			.shape = shapes[i], .wrap = "mesh,torus" });
+		compare_all(&(struct how){
+			.shape = shapes[i], .wrap = "torus,mesh" });
+		compare_all(&(struct how){
+			.shape = shapes[i], .wrap = "loop" });
+	}
+}
+
+/* Without a set of zones that allows everything, sources are not free. */
+static void edges_under_zones_are(void **state)
+{
+	static const char *const shapes[] = { "4x2x4", "2x4x3", "2x2x4",
+		"4x4x2", "5x2x4", "3x4x4" };
+	static const char *const zones[] = { "none", "longest-first", "order",
+		"A,BC", "AB,C", "C,B,A", "BC,A" };
+	static const char *const orders[] = { "longest-first", "ABC", "CBA",
+		"BAC", "CAB" };
+	size_t i, j, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		for (j = 0; j < sizeof(zones) / sizeof(zones[0]); j++)
+			for (k = 0; k < sizeof(orders) / sizeof(orders[0]);
+				k++)
+				compare_all(&(struct how){
+					.shape = shapes[i],
+					.zones = zones[j],
+					.order = orders[k],
+					.escape = (j + k) % 2 ? "yes" : "no",
+				});
+}
+
+static void edges_of_other_ties_are(void **state)
+{
+	static const char *const shapes[] = { "2", "4", "5", "6", "4x3",
+		"2x2x2", "4x4", "2x4" };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		compare_all(&(struct how){
+			.shape = shapes[i], .ties = "plus" });
+		compare_all(&(struct how){
+			.shape = shapes[i], .ties = "random" });
+		compare_all(&(struct how){
+			.shape = shapes[i], .ties = "random", .escape = "no" });
+	}
+}
+
+/* So the proof for the escape channel covers the other ring channels. */
+static void escapes_only_add_edges(void **state)
+{
+	static const char *const shapes[] = { "4x4x4", "2x2x2x2", "4x2x6",
+		"5x4x3" };
+	struct hint_deps few, many;
+	struct machine m;
+	router_id r;
+	port_id p;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		make(&m, &(struct how){ .shape = shapes[i] });
+		hint_deps_init(&few, &m.h, HINT_DEPS_ORDERED);
+		hint_deps_init(&many, &m.h, HINT_DEPS_ESCAPE);
+		for (r = 0; r < m.t.topo.n_routers; r++)
+			for (p = 0; p < m.t.topo.n_ports; p++)
+				assert_int_equal(hint_deps_after(&few, r, p) &
+						~hint_deps_after(&many, r, p),
+					0);
+		hint_deps_fini(&few);
+		hint_deps_fini(&many);
+		end(&m);
+	}
+}
+
+/* A midplane's routers differ in nothing but parities. */
+static void classes_are_few(void **state)
+{
+	struct machine m;
+	struct hint_deps d;
+
+	(void)state;
+	make(&m, &(struct how){ .shape = "4x4x4x2x2" });
+	hint_deps_init(&d, &m.h, HINT_DEPS_ESCAPE);
+	assert_true(d.n_classes <= 32);
+	hint_deps_fini(&d);
+	end(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(edges_are_those_of_all_routes),
+		cmocka_unit_test(edges_of_meshes_are),
+		cmocka_unit_test(edges_under_zones_are),
+		cmocka_unit_test(edges_of_other_ties_are),
+		cmocka_unit_test(escapes_only_add_edges),
+		cmocka_unit_test(classes_are_few),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

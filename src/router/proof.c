@@ -1,0 +1,483 @@
+#include "router/proof.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "route/cdg.h"
+#include "route/hint_deps.h"
+
+#define NO_RING UINT32_MAX
+
+enum { RING_CHANNELS = N_CHANNELS - 1 };
+
+/* The channels that a packet passes which goes straight on: a ring, or the
+ * line that a mesh has in its place. */
+struct ring {
+	router_id first;
+	port_id port;
+	uint32_t length;
+	bool is_closed;
+};
+
+/*
+ * One ring channel, the deterministic one, stands for all three.  No packet
+ * changes from one to another.  On each go packets in the order of dimensions
+ * from their source on, and on this one escaped packets too; so its graph has
+ * all edges of the other two, and what cannot lock here cannot lock there.
+ */
+struct work {
+	const struct topo *t;
+	const struct hint *h;
+	struct hint_deps deps; /* on that channel */
+	uint32_t *ring_of; /* [router][port] */
+	struct ring *rings;
+	uint32_t n_rings, room;
+	bool bubble, has_escape;
+	int64_t packets; /* that a channel holds */
+	struct proof *proof;
+};
+
+/* --- rings --- */
+
+static router_id far_end(const struct topo *t, router_id r, port_id p)
+{
+	return t->ops->peer(t, r, p).router;
+}
+
+static uint32_t *ring_at(const struct work *w, router_id r, port_id p)
+{
+	return &w->ring_of[(size_t)r * w->t->n_ports + p];
+}
+
+/* A router whose channel is the first of the line of (r, p); on a ring, r. */
+static router_id beginning(const struct work *w, router_id r, port_id p)
+{
+	router_id at = r, before;
+
+	while ((before = far_end(w->t, at, p ^ 1)) != NO_ROUTER && before != r)
+		at = before;
+	return before == r ? r : at;
+}
+
+static void add_ring(struct work *w, router_id r, port_id p)
+{
+	struct ring ring = { .first = beginning(w, r, p), .port = p };
+	router_id at = ring.first, next;
+
+	while ((next = far_end(w->t, at, p)) != NO_ROUTER &&
+		*ring_at(w, at, p) == NO_RING) {
+		*ring_at(w, at, p) = w->n_rings;
+		ring.length++;
+		at = next;
+	}
+	ring.is_closed = at == ring.first;
+	if (w->n_rings == w->room) {
+		w->room = 2 * w->room + 64;
+		w->rings = mem_grow(w->rings, w->room, sizeof(*w->rings));
+	}
+	w->rings[w->n_rings++] = ring;
+	w->proof->n_closed += ring.is_closed;
+}
+
+/* Follows the wires of the whole machine. */
+static void find_rings(struct work *w)
+{
+	size_t n = (size_t)w->t->n_routers * w->t->n_ports;
+	router_id r;
+	port_id p;
+
+	w->ring_of = mem_alloc(n, sizeof(*w->ring_of));
+	memset(w->ring_of, 0xff, n * sizeof(*w->ring_of));
+	for (p = 0; p < w->t->n_ports; p++)
+		for (r = 0; r < w->t->n_routers; r++)
+			if (*ring_at(w, r, p) == NO_RING &&
+				far_end(w->t, r, p) != NO_ROUTER)
+				add_ring(w, r, p);
+	w->proof->n_rings = w->n_rings;
+}
+
+static void tell(struct proof_step *s, router_id r, port_id p,
+	uint32_t channel)
+{
+	if (s->n_cycle == s->room) {
+		s->room = 2 * s->room + 16;
+		s->cycle = mem_grow(s->cycle, s->room, sizeof(*s->cycle));
+	}
+	s->cycle[s->n_cycle++] = (struct proof_channel){
+		.router = r,
+		.port = p,
+		.channel = channel,
+	};
+}
+
+/* From the channel of a router to that of another one of its ring. */
+static void tell_along(const struct work *w, struct proof_step *s,
+	router_id from, router_id to, port_id p)
+{
+	tell(s, from, p, CHANNEL_DETERMINISTIC);
+	while (from != to) {
+		from = far_end(w->t, from, p);
+		if (from == NO_ROUTER) /* a line that was left before */
+			from = to;
+		tell(s, from, p, CHANNEL_DETERMINISTIC);
+	}
+}
+
+/* --- a: rings keep moving --- */
+
+/* Whether routes wait for one another all round it. */
+static bool is_locking(const struct work *w, const struct ring *ring)
+{
+	router_id r = ring->first;
+	uint32_t i;
+
+	for (i = 0; i < ring->length && ring->is_closed; i++) {
+		if (!(hint_deps_after(&w->deps, r, ring->port) >> ring->port &
+			    1))
+			return false;
+		r = far_end(w->t, r, ring->port);
+	}
+	return ring->is_closed;
+}
+
+static void tell_ring(struct work *w, struct proof_step *s, uint32_t n_locking,
+	const struct ring *ring)
+{
+	router_id r = ring->first;
+	uint32_t i;
+
+	snprintf(s->why, sizeof(s->why),
+		"routing.bubble is off: packets may fill all channels of a "
+		"ring, each waiting for the next; %u of %u rings can lock so",
+		n_locking, w->n_rings);
+	for (i = 0; i < ring->length; i++) {
+		tell(s, r, ring->port, CHANNEL_DETERMINISTIC);
+		r = far_end(w->t, r, ring->port);
+	}
+}
+
+static void check_rings(struct work *w, struct proof_step *s)
+{
+	uint32_t i, n_locking = 0, example = 0;
+
+	s->what = "each ring of a ring channel keeps moving";
+	for (i = 0; i < w->n_rings && !w->bubble; i++)
+		if (is_locking(w, &w->rings[i]) && !n_locking++)
+			example = i;
+	s->holds = w->bubble ? w->packets >= 2 : !n_locking;
+	if (n_locking)
+		tell_ring(w, s, n_locking, &w->rings[example]);
+	else if (w->bubble && s->holds)
+		snprintf(s->why, sizeof(s->why),
+			"entering one takes room for 2 full packets, going "
+			"straight on for 1, and a buffer holds %" PRId64
+			": %u rings and lines in each of %d channels",
+			w->packets, w->n_rings, RING_CHANNELS);
+	else if (w->bubble)
+		snprintf(s->why, sizeof(s->why),
+			"entering one takes room for 2 full packets, and a "
+			"buffer holds %" PRId64 ": nothing could ever enter",
+			w->packets);
+	else
+		snprintf(s->why, sizeof(s->why),
+			"routing.bubble is off, but minimal routes go round "
+			"none of the %u rings and lines",
+			w->n_rings);
+}
+
+/* --- b: from ring to ring --- */
+
+/* Turns of a ring's packets; *at holds the router and the port after it. */
+static uint32_t next_ring(const void *arg, uint32_t v, uint32_t *at)
+{
+	const struct work *w = arg;
+	const struct ring *ring = &w->rings[v];
+	port_id p = ring->port, q = *at ? (*at - 1) % 16 : 0;
+	router_id r = *at ? (*at - 1) / 16 : ring->first, far;
+	uint32_t turns;
+
+	for (;; r = far, q = 0) {
+		far = far_end(w->t, r, p);
+		if (far == NO_ROUTER)
+			return CDG_NONE;
+		turns = hint_deps_after(&w->deps, r, p) & ~(1u << p);
+		for (turns = turns >> q << q; turns; turns &= turns - 1) {
+			q = (port_id)__builtin_ctz(turns);
+			if (*ring_at(w, far, q) == NO_RING)
+				continue; /* for step d to find */
+			*at = 1 + r * 16 + q + 1;
+			return *ring_at(w, far, q);
+		}
+		if (far == ring->first)
+			return CDG_NONE;
+	}
+}
+
+/* The router by whose channel packets turn from one ring into another. */
+static router_id turning(const struct work *w, uint32_t from, uint32_t to)
+{
+	uint32_t at = 0, v;
+
+	do
+		v = next_ring(w, from, &at);
+	while (v != to && v != CDG_NONE);
+	BUG_IF(v == CDG_NONE);
+	return (at - 1) / 16;
+}
+
+/* Each ring from where the one before turns into it to where it is left. */
+static void tell_turns(const struct work *w, struct proof_step *s,
+	const struct cdg_cycle *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->n; i++) {
+		uint32_t before = c->vertex[i ? i - 1 : c->n - 1];
+		uint32_t v = c->vertex[i], after = c->vertex[(i + 1) % c->n];
+		router_id in = far_end(w->t, turning(w, before, v),
+			w->rings[before].port);
+
+		tell_along(w, s, in, turning(w, v, after), w->rings[v].port);
+	}
+}
+
+static void check_turns(struct work *w, struct proof_step *s)
+{
+	struct cdg g = { .n = w->n_rings, .arg = w, .next = next_ring };
+	struct cdg_cycle c = cdg_find_cycle(&g);
+
+	s->what = "no way leads from a ring back into it";
+	s->holds = !c.n;
+	w->proof->n_turns = c.n_edges;
+	if (s->holds)
+		snprintf(s->why, sizeof(s->why),
+			"%u rings and lines, %" PRIu64
+			" turns from one into another, no cycle",
+			w->n_rings, c.n_edges);
+	else
+		snprintf(s->why, sizeof(s->why),
+			"packets that turn lead through %u rings and back",
+			c.n);
+	tell_turns(w, s, &c);
+	mem_free(c.vertex);
+}
+
+/* --- c: escapes --- */
+
+static uint32_t next_dynamic(const void *arg, uint32_t v, uint32_t *at)
+{
+	const struct work *w = arg;
+	router_id r = v / w->t->n_ports, far;
+	port_id p = v % w->t->n_ports;
+	uint32_t m = hint_deps_after(&w->deps, r, p) >> *at << *at;
+
+	if (!m)
+		return CDG_NONE;
+	far = far_end(w->t, r, p);
+	p = (port_id)__builtin_ctz(m);
+	*at = p + 1;
+	return far * w->t->n_ports + p;
+}
+
+/* Without escapes: do the dynamic channels need any? */
+static void check_dynamic(const struct work *w, struct proof_step *s)
+{
+	struct work dynamic = *w;
+	struct cdg g = {
+		.n = w->t->n_routers * w->t->n_ports,
+		.arg = &dynamic,
+		.next = next_dynamic,
+	};
+	struct cdg_cycle c;
+	uint32_t i;
+
+	hint_deps_init(&dynamic.deps, w->h, HINT_DEPS_DYNAMIC);
+	c = cdg_find_cycle(&g);
+	hint_deps_fini(&dynamic.deps);
+	s->holds = !c.n;
+	snprintf(s->why, sizeof(s->why),
+		c.n ? "routing.escape is off: dynamic packets wait for dynamic "
+		      "channels alone, and these for each other"
+		    : "routing.escape is off, but the dynamic channels have "
+		      "no cycle of their own");
+	for (i = 0; i < c.n; i++)
+		tell(s, c.vertex[i] / w->t->n_ports,
+			c.vertex[i] % w->t->n_ports, CHANNEL_DYNAMIC);
+	mem_free(c.vertex);
+}
+
+/* Says what is wrong with the tables for a set of hints, if anything is. */
+static bool is_set_wrong(
+	const struct work *w, uint32_t hints, struct proof_step *s)
+{
+	const struct hint *h = w->h;
+	uint32_t zone;
+
+	if (h->first[hints] == PACKET_NO_PORT ||
+		!(hints >> h->first[hints] & 1)) {
+		snprintf(s->why, sizeof(s->why),
+			"hint bits %#x have no escape among them", hints);
+		return true;
+	}
+	for (zone = 0; zone < HINT_ZONE_SETS; zone++) {
+		uint32_t allowed = h->allowed[zone][hints];
+
+		if (allowed && !(allowed & ~hints))
+			continue;
+		snprintf(s->why, sizeof(s->why),
+			"zones.%u: hint bits %#x allow %s", zone, hints,
+			allowed ? "ports that are not among them" : "no port");
+		return true;
+	}
+	return false;
+}
+
+static void check_escapes(struct work *w, struct proof_step *s)
+{
+	uint32_t n_hints = 1u << w->t->n_ports, hints, n = 0;
+
+	s->what = "a dynamic packet that waits can always ask for its escape";
+	s->holds = true;
+	for (hints = 1; hints < n_hints && s->holds; hints++) {
+		if (!hint_deps_is_set(w->h, hints))
+			continue;
+		s->holds = !is_set_wrong(w, hints, s);
+		n++;
+	}
+	w->proof->n_hint_sets = n;
+	if (!s->holds)
+		return;
+	if (!w->has_escape)
+		check_dynamic(w, s);
+	else
+		snprintf(s->why, sizeof(s->why),
+			"%u sets of hint bits, each with its escape among them "
+			"and a port in each of %d zone sets",
+			n, HINT_ZONE_SETS);
+}
+
+/* --- d: on a ring --- */
+
+/* A way that packets take and that has no wire. */
+static bool is_wire_missing(const struct work *w, struct proof_step *s)
+{
+	router_id r;
+
+	for (r = 0; r < w->t->n_routers; r++) {
+		uint32_t m = hint_deps_used(&w->deps, r);
+
+		for (; m; m &= m - 1) {
+			port_id p = (port_id)__builtin_ctz(m);
+
+			if (far_end(w->t, r, p) != NO_ROUTER)
+				continue;
+			snprintf(s->why, sizeof(s->why),
+				"packets leave node %u by port %u, which has "
+				"no wire",
+				r, p);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Hint bits with which a packet on a ring has no next channel, or 0. */
+static uint32_t find_stranded(const struct work *w)
+{
+	uint32_t n_hints = 1u << w->t->n_ports, hints;
+
+	for (hints = 1; hints < n_hints; hints++) {
+		port_id p = w->h->first[hints];
+		uint32_t rest;
+
+		if (!hint_deps_is_set(w->h, hints) || p == PACKET_NO_PORT)
+			continue;
+		rest = hints & ~(3u << (p & ~1u));
+		if (rest && (w->h->first[rest] == PACKET_NO_PORT ||
+				    !(rest >> w->h->first[rest] & 1)))
+			return rest;
+	}
+	return 0;
+}
+
+static void check_progress(struct work *w, struct proof_step *s)
+{
+	uint32_t stranded = find_stranded(w);
+
+	s->what = "a packet on a ring never waits for dynamic channels alone";
+	s->holds = !stranded && !is_wire_missing(w, s);
+	if (s->holds)
+		snprintf(s->why, sizeof(s->why),
+			"after each hop it asks for a ring channel that has a "
+			"wire, or has arrived");
+	else if (stranded)
+		snprintf(s->why, sizeof(s->why),
+			"with hint bits %#x left it has no ring channel to "
+			"ask for",
+			stranded);
+}
+
+/* --- all --- */
+
+int proof_make(struct proof *p, const struct topo *t, const struct route *r,
+	const struct net_params *n, struct err *e)
+{
+	static void (*const check[PROOF_STEPS])(
+		struct work *, struct proof_step *) = {
+		check_rings,
+		check_turns,
+		check_escapes,
+		check_progress,
+	};
+	struct work w = {
+		.t = t,
+		.bubble = r->bubble,
+		.has_escape = r->has_escape,
+		.packets = n->packets,
+		.proof = p,
+	};
+	uint32_t i;
+
+	memset(p, 0, sizeof(*p));
+	if (r->ops != &hint_ops)
+		return err_set(e, "no proof is known for routing.kind: %s",
+			r->ops->name);
+	w.h = hint_of(r);
+	hint_deps_init(&w.deps, w.h, HINT_DEPS_ESCAPE);
+	find_rings(&w);
+	p->is_proved = true;
+	for (i = 0; i < PROOF_STEPS; i++) {
+		p->step[i].letter = (char)('a' + i);
+		check[i](&w, &p->step[i]);
+		p->is_proved &= p->step[i].holds;
+	}
+	hint_deps_fini(&w.deps);
+	mem_free(w.ring_of);
+	mem_free(w.rings);
+	return 0;
+}
+
+void proof_free(struct proof *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROOF_STEPS; i++)
+		mem_free(p->step[i].cycle);
+}
+
+void proof_name(const struct topo *t, const struct proof_channel *c,
+	char *text, size_t size)
+{
+	router_id to = far_end(t, c->router, c->port);
+	char near[64], far[64], port[16];
+
+	t->ops->name_router(t, c->router, near, sizeof(near));
+	t->ops->name_port(t, c->port, port, sizeof(port));
+	snprintf(far, sizeof(far), "nothing");
+	if (to != NO_ROUTER)
+		t->ops->name_router(t, to, far, sizeof(far));
+	snprintf(text, size, "node %u %s by %s to node %u %s, channel %s",
+		c->router, near, port, to, far, net_channel_names[c->channel]);
+}

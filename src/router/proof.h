@@ -1,0 +1,62 @@
+/*
+ * The proof that the direct router cannot deadlock on a machine, made before
+ * anything runs.  It is made of the machine's own wires and routing tables,
+ * and looks at no queue, for it holds for every traffic whose packets go
+ * minimal ways and whose receivers take in what arrives.
+ *
+ * A packet is in one buffer at a time, whole (virtual cut-through), so what
+ * it waits for follows from where it is.  Then four things are enough:
+ *
+ * a  Each ring of a ring channel keeps moving by itself: to enter it takes
+ *    room for two full packets, to go straight on room for one, and its
+ *    buffers hold two; so a hole always stays, whatever is behind it can
+ *    move, and the hole goes round (the bubble).  Or no routes close it.
+ * b  From ring to ring, as packets turn, no way leads back; so the last rings
+ *    drain, then those before them.
+ * c  A dynamic packet that waits may always enter a ring, by its escape.  Or
+ *    the dynamic channels have no cycle of their own.
+ * d  A packet on a ring always asks for its next ring channel, or is there.
+ */
+#ifndef ROUTER_PROOF_H
+#define ROUTER_PROOF_H
+
+#include "router/net.h"
+
+/* The buffer at the far end of a wire: packets that left router by port. */
+struct proof_channel {
+	router_id router;
+	port_id port;
+	uint32_t channel; /* an enum net_channel */
+};
+
+struct proof_step {
+	char letter;
+	const char *what; /* it claims */
+	bool holds;
+	char why[256]; /* or why not */
+	/* Each waits for the next, the last for the first. */
+	struct proof_channel *cycle;
+	uint32_t n_cycle, room;
+};
+
+enum { PROOF_STEPS = 4 };
+
+struct proof {
+	struct proof_step step[PROOF_STEPS];
+	bool is_proved;
+	uint32_t n_rings; /* and lines, of each ring channel */
+	uint32_t n_closed; /* rings that have no end */
+	uint64_t n_turns; /* edges from ring to ring */
+	uint32_t n_hint_sets;
+};
+
+/* The error is set where there is no such proof for this routing. */
+int proof_make(struct proof *p, const struct topo *t, const struct route *r,
+	const struct net_params *n, struct err *e);
+void proof_free(struct proof *p);
+
+/* "node 3 (3) by A+ to node 4 (4), channel deterministic" */
+void proof_name(const struct topo *t, const struct proof_channel *c,
+	char *text, size_t size);
+
+#endif
