@@ -9,6 +9,7 @@
 #include "base/param.h"
 #include "meas/digest.h"
 #include "meas/hist.h"
+#include "nic/nic.h"
 #include "router/net.h"
 
 enum load_ending {
@@ -28,7 +29,7 @@ enum { LOAD_MAX_FIGURES = 16, LOAD_KNOT_TEXT = 4096 };
 
 struct load_result {
 	enum load_ending ending;
-	const char *via; /* the layer it went through: "net" */
+	const char *via; /* the layer it went through: "net", "nic" */
 	sim_time end; /* simulated, warm-up included */
 	bool has_peak;
 	int64_t peak_bps; /* payload bytes per second and node */
@@ -51,6 +52,8 @@ struct load_progress {
 struct load {
 	const struct load_ops *ops;
 	struct net *net;
+	const struct nic_ops *nic; /* the machine's, for those who need it */
+	const void *nic_params;
 	uint64_t seed;
 	uint64_t *digest; /* [site] */
 	void (*on_progress)(void *arg, const struct load_progress *p);
@@ -63,6 +66,7 @@ struct load_ops {
 	size_t size; /* of the variant, whose first member is struct load */
 	const struct param *params;
 	size_t n_params;
+	/* NULL where start() attaches a network interface instead. */
 	const struct net_client_ops *client;
 
 	/*
@@ -80,6 +84,11 @@ struct load_ops {
 	sim_time (*next)(struct load *l);
 	/* Fills in what was measured. */
 	void (*report)(struct load *l, struct load_result *r);
+	/*
+	 * Whether all that a finished run did is right: an error where it is
+	 * not.  NULL where there is nothing to look at.
+	 */
+	int (*check)(struct load *l, struct err *e);
 	void (*fini)(struct load *l);
 };
 
@@ -108,6 +117,22 @@ int64_t load_link_rate(const struct link_params *link, uint32_t bytes);
 
 /* The time of a full packet on a busy link: a unit for durations. */
 sim_time load_packet_time(const struct link_params *link, uint32_t bytes);
+
+static inline bool load_has_room(
+	const struct net *n, site_id s, uint32_t fifo)
+{
+	return n->sites[s].inject[fifo].chunks >= n->full;
+}
+
+/*
+ * The injection FIFO for a packet, or N_FIFOS where none has room; of those
+ * that would do, the first from first on.
+ */
+uint32_t load_find_fifo(
+	const struct net *n, site_id s, packet_id id, uint32_t first);
+
+/* What the keys class and routing ask for: an enum packet_kind. */
+uint8_t load_kind(int64_t class, int64_t routing);
 
 /* Records a delivery in the site's digest. */
 static inline void load_delivered(

@@ -161,7 +161,8 @@ site_id pattern_target(
 	if (p->kind == PATTERN_NEIGHBOUR)
 		return neighbour(p, from, k);
 	if (p->kind == PATTERN_HOTSPOT && from != p->hot &&
-		random_below(bits << 32, 1000000) < p->share_ppm)
+		random_below(bits * UINT64_C(0x9e3779b97f4a7c15), 1000000) <
+			p->share_ppm)
 		return p->hot;
 	return any_other(p->n, from, bits);
 }

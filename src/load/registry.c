@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "load/put.h"
+#include "load/finite.h"
 #include "load/synthetic.h"
 
 const struct load_ops *const load_registry[] = {
@@ -13,6 +15,9 @@ const struct load_ops *const load_registry[] = {
 	&load_complement,
 	&load_permutation,
 	&load_hotspot,
+	&load_alltoall,
+	&load_pingpong,
+	&load_put,
 	NULL,
 };
 

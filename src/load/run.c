@@ -23,37 +23,79 @@ void load_figure(struct load_result *r, const char *name, double value)
 		(struct load_figure){ .name = name, .value = value };
 }
 
-/* Whether something waits that will never move. */
-static bool is_stuck(struct load *l, struct load_result *r, bool idle)
+uint32_t load_find_fifo(
+	const struct net *n, site_id s, packet_id id, uint32_t first)
 {
-	sim_time now = sim_now(l->net->sim);
+	struct packet p = n->packets[id];
+	uint32_t i;
 
-	if (!idle && net_longest_wait(l->net, now) < l->net->params.stall)
-		return false;
-	return net_knot(l->net, now, r->knot, sizeof(r->knot)) != 0;
+	if (p.kind == PACKET_HIGH || p.kind == PACKET_SYSTEM) {
+		i = p.kind == PACKET_HIGH ? FIFO_HIGH : FIFO_SYSTEM;
+		return load_has_room(n, s, i) ? i : N_FIFOS;
+	}
+	if (p.kind == PACKET_DETERMINISTIC) {
+		/* One FIFO per first direction keeps each flow in order. */
+		n->route->ops->start(n->route, &p);
+		return load_has_room(n, s, p.escape) ? p.escape : N_FIFOS;
+	}
+	for (i = first; i < n->n_ports; i++)
+		if (load_has_room(n, s, i))
+			return i;
+	for (i = 0; i < first; i++)
+		if (load_has_room(n, s, i))
+			return i;
+	return N_FIFOS;
 }
 
+uint8_t load_kind(int64_t class, int64_t routing)
+{
+	if (class)
+		return class == 1 ? PACKET_HIGH : PACKET_SYSTEM;
+	return routing ? PACKET_DETERMINISTIC : PACKET_DYNAMIC;
+}
+
+static bool is_locked(struct load *l, struct load_result *r)
+{
+	return net_knot(l->net, r->knot, sizeof(r->knot)) != 0;
+}
+
+/* Packets wait for long in a full network; so look before judging. */
+static bool is_stalled(const struct load *l)
+{
+	return net_longest_wait(l->net, sim_now(l->net->sim)) >=
+		l->net->params.stall;
+}
+
+/*
+ * In slices, so that a deadlock of some nodes is found, while others go on,
+ * before twice the time is over after which a packet is looked at.
+ */
 static enum load_ending run_slices(struct load *l, struct load_result *r)
 {
-	sim_time slice = l->net->params.stall / SLICES_PER_STALL, check = slice;
+	struct sim *sim = l->net->sim;
+	sim_time slice = l->net->params.stall / SLICES_PER_STALL;
+	sim_time look = slice, until = l->ops->next(l);
 
-	for (;;) {
-		sim_time until = l->ops->next(l);
-		enum sim_ending e;
+	while (until != SIM_NEVER) {
+		enum sim_ending e = sim_run(sim, until < look ? until : look);
 
-		if (until == SIM_NEVER)
-			return LOAD_FINISHED;
-		e = sim_run(l->net->sim, until);
 		if (e == SIM_STOPPED)
 			return LOAD_STOPPED;
-		if (e == SIM_REACHED && sim_now(l->net->sim) < check)
-			continue;
-		check = sim_now(l->net->sim) + slice;
-		if (is_stuck(l, r, e == SIM_IDLE))
-			return LOAD_DEADLOCKED;
-		if (e == SIM_IDLE && l->ops->next(l) != SIM_NEVER)
-			BUG("nothing is left to do, and the workload waits");
+		if (e == SIM_IDLE)
+			break;
+		if (sim_now(sim) >= look) {
+			look = sim_now(sim) + slice;
+			if (is_stalled(l) && is_locked(l, r))
+				return LOAD_DEADLOCKED;
+		}
+		if (sim_now(sim) >= until)
+			until = l->ops->next(l);
 	}
+	if (is_locked(l, r))
+		return LOAD_DEADLOCKED;
+	if (until != SIM_NEVER && l->ops->next(l) != SIM_NEVER)
+		BUG("nothing is left to do, and the workload waits");
+	return LOAD_FINISHED;
 }
 
 int load_run(struct load *l, struct load_result *r, struct err *e)
@@ -67,5 +109,7 @@ int load_run(struct load *l, struct load_result *r, struct err *e)
 	if (net_audit(l->net, e))
 		return -1;
 	l->ops->report(l, r);
+	if (r->ending == LOAD_FINISHED && l->ops->check)
+		return l->ops->check(l, e);
 	return 0;
 }

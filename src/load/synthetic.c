@@ -218,40 +218,11 @@ static packet_id make_packet(
 	return id;
 }
 
-static bool has_room(const struct net *n, site_id s, uint32_t fifo)
-{
-	return n->sites[s].inject[fifo].chunks >= n->full;
-}
-
-/* The FIFO for a packet, or N_FIFOS where none has room. */
-static uint32_t find_fifo(
-	struct synthetic *y, site_id s, packet_id id, uint32_t first)
-{
-	struct net *n = y->load.net;
-	uint32_t i;
-
-	if (y->kind == PACKET_HIGH || y->kind == PACKET_SYSTEM) {
-		i = y->kind == PACKET_HIGH ? FIFO_HIGH : FIFO_SYSTEM;
-		return has_room(n, s, i) ? i : N_FIFOS;
-	}
-	if (y->kind == PACKET_DETERMINISTIC) {
-		/* One FIFO per first direction keeps each flow in order. */
-		struct packet p = n->packets[id];
-
-		n->route->ops->start(n->route, &p);
-		return has_room(n, s, p.escape) ? p.escape : N_FIFOS;
-	}
-	for (i = first; i < n->n_ports; i++)
-		if (has_room(n, s, i))
-			return i;
-	return N_FIFOS;
-}
-
 /* load=max: a FIFO that has room is filled up. */
 static void fill(struct synthetic *y, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	while (has_room(y->load.net, s, fifo)) {
+	while (load_has_room(y->load.net, s, fifo)) {
 		packet_id id = make_packet(y, w, s, t);
 
 		if (!id)
@@ -281,7 +252,7 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 		if (!id && !(id = make_packet(y, w, s, t)))
 			return;
 		src->pending = id;
-		fifo = find_fifo(y, s, id, first);
+		fifo = load_find_fifo(y->load.net, s, id, first);
 		if (fifo == N_FIFOS)
 			return;
 		src->pending = NO_PACKET;
@@ -394,10 +365,7 @@ static int synthetic_init(struct load *l, const struct topo *t,
 	y->pattern.share_ppm = (uint32_t)y->share;
 	if (pattern_init(&y->pattern, t, l->seed, e))
 		return -1;
-	y->kind = y->class == 1		? PACKET_HIGH
-		: y->class == 2		? PACKET_SYSTEM
-		: y->routing		? PACKET_DETERMINISTIC
-					: PACKET_DYNAMIC;
+	y->kind = load_kind(y->class, y->routing);
 	y->peak = peak_of(y, t, link);
 	y->packet_time = load_packet_time(link, (uint32_t)y->bytes);
 	set_batches(y);

@@ -280,7 +280,7 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
  * Looks for packets each of which waits only for others of the set.  Returns
  * their number, and describes one cycle of them in text.
  */
-uint64_t net_knot(struct net *n, sim_time now, char *text, size_t size);
+uint64_t net_knot(struct net *n, char *text, size_t size);
 /* The longest that any head waits now. */
 sim_time net_longest_wait(const struct net *n, sim_time now);
 

@@ -1,0 +1,305 @@
+/*
+ * All-to-all: every node sends the same number of bytes to every other node,
+ * once.  A message longer than a packet goes in rounds, one packet to every
+ * other node per round, each round and node in a random order of its own.
+ */
+#include "load/finite.h"
+
+#include "base/mem.h"
+#include "route/hint.h"
+#include "sim/random.h"
+
+#define AT(field) offsetof(struct alltoall, field)
+
+enum { SLICES = 200 };
+
+struct sender {
+	uint32_t round, step; /* the next packet */
+	packet_id pending; /* made, but its FIFO was full */
+};
+
+/* Per worker. */
+struct arrivals {
+	_Alignas(64) uint64_t n;
+	sim_time last; /* tail */
+	struct hist latency;
+};
+
+struct alltoall {
+	struct load load;
+	/* keys */
+	int64_t bytes;
+	int64_t via;
+	int64_t routing;
+	char zones[PARAM_TEXT_MAX];
+
+	uint32_t rounds, last_bytes, full_bytes;
+	uint8_t kind;
+	int64_t peak;
+	sim_time slice;
+	uint64_t expected; /* packets in all */
+	struct sender *sender;
+	struct arrivals *arrivals;
+};
+
+static const struct param params[] = {
+	{ .name = "bytes",
+		.type = PARAM_BYTES,
+		.offset = AT(bytes),
+		.def = "512",
+		.min = 1,
+		.max = 1 << 24,
+		.help = "what every node sends to every other node" },
+	{ .name = "via",
+		.type = PARAM_WORD,
+		.offset = AT(via),
+		.def = "net",
+		.words = "net",
+		.help = "the layer it goes through; net: packets enter the "
+			"injection FIFOs directly, and reception drains at "
+			"once" },
+	{ .name = "routing",
+		.type = PARAM_WORD,
+		.offset = AT(routing),
+		.def = "dynamic",
+		.words = "dynamic|deterministic",
+		.help = "adaptive among the hinted directions, or in the order "
+			"of dimensions" },
+	{ .name = "zones",
+		.type = PARAM_TEXT,
+		.offset = AT(zones),
+		.def = "longest-first",
+		.help = "none, longest-first (equal lengths share a zone), "
+			"order, or groups of dimensions such as A,BCD" },
+};
+
+static struct alltoall *of(struct load *l)
+{
+	return (struct alltoall *)l;
+}
+
+/* A Feistel network over the next even power of two; what falls beyond m is
+ * sent round again, which keeps it a permutation of 0..m-1. */
+uint32_t finite_order(uint64_t key, uint32_t m, uint32_t i)
+{
+	uint32_t half = 1, r;
+
+	while (1u << (2 * half) < m)
+		half++;
+	do {
+		uint32_t mask = (1u << half) - 1, a = i >> half, b = i & mask;
+
+		for (r = 0; r < 4; r++) {
+			uint32_t f = (uint32_t)digest_mix(key + ((uint64_t)r << 32) + b);
+			uint32_t c = a ^ (f & mask);
+
+			a = b;
+			b = c;
+		}
+		i = a << half | b;
+	} while (i >= m);
+	return i;
+}
+
+static packet_id make_packet(
+	struct alltoall *a, struct sim_worker *w, site_id s)
+{
+	struct sender *from = &a->sender[s];
+	uint32_t n = a->load.net->n_sites, off;
+	uint64_t key;
+	packet_id id;
+
+	if (from->round == a->rounds)
+		return NO_PACKET;
+	key = random_draw(a->load.seed, s, RANDOM_TARGET, from->round).a;
+	off = 1 + finite_order(key, n - 1, from->step);
+	id = packet_take(a->load.net->pool, w->id);
+	a->load.net->packets[id] = (struct packet){
+		.src = s,
+		.dst = (s + off) % n,
+		.number = from->round * (n - 1) + from->step,
+		.kind = a->kind,
+		.bytes = (uint16_t)(from->round + 1 == a->rounds
+				? a->last_bytes
+				: a->full_bytes),
+	};
+	if (++from->step == n - 1) {
+		from->step = 0;
+		from->round++;
+	}
+	return id;
+}
+
+static void pump(struct alltoall *a, struct sim_worker *w, site_id s,
+	uint32_t first, sim_time t)
+{
+	struct sender *from = &a->sender[s];
+
+	for (;;) {
+		packet_id id = from->pending;
+		uint32_t fifo;
+
+		if (!id && !(id = make_packet(a, w, s)))
+			return;
+		from->pending = id;
+		fifo = load_find_fifo(a->load.net, s, id, first);
+		if (fifo == N_FIFOS)
+			return;
+		from->pending = NO_PACKET;
+		a->load.net->packets[id].born = t;
+		net_inject(a->load.net, w, s, fifo, id, t);
+	}
+}
+
+static void on_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	pump(n->client_state, w, s, fifo, t);
+}
+
+static void on_event(struct net *n, struct sim_worker *w, site_id s,
+	sim_time t, const struct sim_event *e)
+{
+	(void)e;
+	pump(n->client_state, w, s, 0, t);
+}
+
+static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct alltoall *a = n->client_state;
+	struct arrivals *r = &a->arrivals[w->id];
+	const struct packet *p = &n->packets[id];
+
+	(void)fifo;
+	(void)t;
+	load_delivered(&a->load, s, p, tail);
+	r->n++;
+	if (tail > r->last)
+		r->last = tail;
+	hist_add(&r->latency, tail - p->born);
+	packet_give(n->pool, w->id, id);
+}
+
+static const struct net_client_ops client = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.is_sink = true,
+};
+
+static int alltoall_init(struct load *l, const struct topo *t,
+	struct route *r, const struct link_params *link, struct err *e)
+{
+	struct alltoall *a = of(l);
+	uint64_t n = t->n_routers;
+
+	if (n < 2)
+		return err_set(e, "alltoall needs at least two nodes");
+	if (r->ops == &hint_ops &&
+		hint_set_zones((struct hint *)r, 0, a->zones, e))
+		return -1;
+	a->full_bytes = (uint32_t)link->payload;
+	if (!a->full_bytes)
+		return err_set(e, "link.payload: packets carry nothing");
+	a->rounds = (uint32_t)((a->bytes + link->payload - 1) / link->payload);
+	a->last_bytes = (uint32_t)(a->bytes -
+		(int64_t)(a->rounds - 1) * link->payload);
+	a->kind = load_kind(0, a->routing);
+	a->peak = load_peak(t, link,
+		a->bytes < link->payload ? (uint32_t)a->bytes : a->full_bytes);
+	a->expected = n * (n - 1) * a->rounds;
+	/* for the progress line: by the peak, or a guess where there is none */
+	a->slice = (sim_time)((double)(n * (uint64_t)a->bytes) * 1e12 /
+			   (double)(a->peak ? a->peak : link->rate) / SLICES) +
+		1000 * SIM_NS;
+	return 0;
+}
+
+static void alltoall_start(struct load *l)
+{
+	struct alltoall *a = of(l);
+	struct net *n = l->net;
+	site_id s;
+
+	a->sender = mem_alloc(n->n_sites, sizeof(*a->sender));
+	a->arrivals = map_alloc(n->n_workers * sizeof(*a->arrivals));
+	for (s = 0; s < n->n_sites; s++)
+		sim_post(sim_owner(n->sim, s), s, 0,
+			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+}
+
+static uint64_t arrived(const struct alltoall *a, sim_time *last)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	*last = 0;
+	for (i = 0; i < a->load.net->n_workers; i++) {
+		n += a->arrivals[i].n;
+		if (a->arrivals[i].last > *last)
+			*last = a->arrivals[i].last;
+	}
+	return n;
+}
+
+static sim_time alltoall_next(struct load *l)
+{
+	struct alltoall *a = of(l);
+	struct load_progress p = { .now = sim_now(l->net->sim) };
+	sim_time last;
+	uint64_t n = arrived(a, &last);
+
+	if (n == a->expected)
+		return SIM_NEVER;
+	if (l->on_progress) {
+		p.hops = net_total(l->net).hops;
+		p.per_mille = (uint32_t)(n * 1000 / a->expected);
+		l->on_progress(l->progress_arg, &p);
+	}
+	return p.now + a->slice;
+}
+
+static void alltoall_report(struct load *l, struct load_result *r)
+{
+	struct alltoall *a = of(l);
+	uint64_t n = l->net->n_sites;
+	sim_time last;
+	uint32_t i;
+
+	r->has_peak = a->peak > 0;
+	r->peak_bps = a->peak;
+	for (i = 0; i < l->net->n_workers; i++)
+		hist_merge(&r->latency, &a->arrivals[i].latency);
+	if (arrived(a, &last) != a->expected)
+		return;
+	r->end = last;
+	r->has_throughput = true;
+	r->measured = last;
+	r->bytes = n * (n - 1) * (uint64_t)a->bytes;
+	load_figure(r, "time_ns", (double)last / SIM_NS);
+}
+
+static void alltoall_fini(struct load *l)
+{
+	struct alltoall *a = of(l);
+
+	mem_free(a->sender);
+	if (l->net)
+		map_free(a->arrivals,
+			l->net->n_workers * sizeof(*a->arrivals));
+}
+
+const struct load_ops load_alltoall = {
+	.name = "alltoall",
+	.help = "every node sends to every other node once",
+	.size = sizeof(struct alltoall),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.client = &client,
+	.init = alltoall_init,
+	.start = alltoall_start,
+	.next = alltoall_next,
+	.report = alltoall_report,
+	.fini = alltoall_fini,
+};

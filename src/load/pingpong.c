@@ -1,0 +1,192 @@
+/* Ping-pong: one packet goes back and forth between two nodes. */
+#include "load/finite.h"
+
+#include "route/hint.h"
+
+#define AT(field) offsetof(struct pingpong, field)
+
+struct pingpong {
+	struct load load;
+	/* keys */
+	int64_t from, to;
+	int64_t bytes;
+	int64_t rounds;
+	int64_t via;
+	int64_t routing;
+
+	uint8_t kind;
+	/* Only the node that has the packet touches these. */
+	int64_t flights; /* done */
+	sim_time last;
+	struct hist latency;
+};
+
+static const struct param params[] = {
+	{ .name = "from",
+		.type = PARAM_COUNT,
+		.offset = AT(from),
+		.def = "0",
+		.min = 0,
+		.max = TOPO_MAX_ROUTERS,
+		.help = "the node that begins" },
+	{ .name = "to",
+		.type = PARAM_COUNT,
+		.offset = AT(to),
+		.def = "1",
+		.min = 0,
+		.max = TOPO_MAX_ROUTERS,
+		.help = "the node that answers" },
+	{ .name = "bytes",
+		.type = PARAM_BYTES,
+		.offset = AT(bytes),
+		.def = "8",
+		.min = 0,
+		.max = 8096,
+		.help = "payload of the packet" },
+	{ .name = "rounds",
+		.type = PARAM_COUNT,
+		.offset = AT(rounds),
+		.def = "1000",
+		.min = 1,
+		.max = 1000000000,
+		.help = "how often it goes and comes back" },
+	{ .name = "via",
+		.type = PARAM_WORD,
+		.offset = AT(via),
+		.def = "net",
+		.words = "net",
+		.help = "the layer it goes through; net: from injection FIFO "
+			"to the tail's arrival" },
+	{ .name = "routing",
+		.type = PARAM_WORD,
+		.offset = AT(routing),
+		.def = "deterministic",
+		.words = "dynamic|deterministic",
+		.help = "adaptive among the hinted directions, or in the order "
+			"of dimensions" },
+};
+
+static struct pingpong *of(struct load *l)
+{
+	return (struct pingpong *)l;
+}
+
+static void on_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	(void)n;
+	(void)w;
+	(void)s;
+	(void)fifo;
+	(void)t;
+}
+
+/* The node's turn: it sends a packet to the other one. */
+static void on_event(struct net *n, struct sim_worker *w, site_id s,
+	sim_time t, const struct sim_event *e)
+{
+	struct pingpong *g = n->client_state;
+	packet_id id = packet_take(n->pool, w->id);
+
+	(void)e;
+	n->packets[id] = (struct packet){
+		.src = s,
+		.dst = (site_id)(s == (site_id)g->from ? g->to : g->from),
+		.number = (uint32_t)g->flights,
+		.born = t,
+		.kind = g->kind,
+		.bytes = (uint16_t)g->bytes,
+	};
+	net_inject(n, w, s, load_find_fifo(n, s, id, 0), id, t);
+}
+
+static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct pingpong *g = n->client_state;
+	const struct packet *p = &n->packets[id];
+
+	(void)fifo;
+	(void)t;
+	load_delivered(&g->load, s, p, tail);
+	hist_add(&g->latency, tail - p->born);
+	g->last = tail;
+	packet_give(n->pool, w->id, id);
+	if (++g->flights < 2 * g->rounds)
+		sim_post_self(w, s, tail, SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT),
+			0, 0);
+}
+
+static const struct net_client_ops client = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.is_sink = true,
+};
+
+static int pingpong_init(struct load *l, const struct topo *t,
+	struct route *r, const struct link_params *link, struct err *e)
+{
+	struct pingpong *g = of(l);
+
+	(void)r;
+	if (g->from >= t->n_routers || g->to >= t->n_routers)
+		return err_set(e, "%s: the machine has nodes 0 to %u",
+			g->from >= t->n_routers ? "from" : "to",
+			t->n_routers - 1);
+	if (g->from == g->to)
+		return err_set(e, "from and to are the same node");
+	if (g->bytes > link->payload)
+		return err_set(e, "bytes: %lld, a packet carries at most %lld",
+			(long long)g->bytes, (long long)link->payload);
+	g->kind = load_kind(0, g->routing);
+	return 0;
+}
+
+static void pingpong_start(struct load *l)
+{
+	site_id s = (site_id)of(l)->from;
+
+	sim_post(sim_owner(l->net->sim, s), s, 0,
+		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+}
+
+static sim_time pingpong_next(struct load *l)
+{
+	struct pingpong *g = of(l);
+
+	if (g->flights == 2 * g->rounds)
+		return SIM_NEVER;
+	return sim_now(l->net->sim) + 1000000 * (sim_time)SIM_NS;
+}
+
+static void pingpong_report(struct load *l, struct load_result *r)
+{
+	struct pingpong *g = of(l);
+
+	r->end = g->last;
+	hist_merge(&r->latency, &g->latency);
+	if (!g->flights)
+		return;
+	load_figure(r, "one_way_ns",
+		(double)g->last / (double)g->flights / SIM_NS);
+}
+
+static void pingpong_fini(struct load *l)
+{
+	(void)l;
+}
+
+const struct load_ops load_pingpong = {
+	.name = "pingpong",
+	.help = "one packet goes back and forth between two nodes",
+	.size = sizeof(struct pingpong),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.client = &client,
+	.init = pingpong_init,
+	.start = pingpong_start,
+	.next = pingpong_next,
+	.report = pingpong_report,
+	.fini = pingpong_fini,
+};
