@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Every command that the README shows is run.
+set -u
+n=0
+failed=0
+readme=$SRC/README.md
+
+weft() {
+	"$WEFT" "$@" --quiet 2>/dev/null || "$WEFT" "$@"
+}
+
+check() {
+	n=$((n + 1))
+	if eval "$1" >/dev/null 2>&1; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		failed=1
+	fi
+}
+
+commands=$(awk '/^```sh$/{p=1;next} /^```$/{p=0} p' "$readme")
+while IFS= read -r line; do
+	[ -n "$line" ] && check "$line"
+done <<<"$commands"
+
+for target in $(grep -o 'make [a-z]*' "$readme" | sort -u | cut -d' ' -f2); do
+	check "make -C '$SRC' -n $target"
+done
+
+# What it says of zones is what comes out.
+part() {
+	"$WEFT" run bgq random load=max --shape 8x4x4x4 "$@" --json |
+		jq '.results.fraction_of_peak * 100 | round'
+}
+if [ -z "${WEFT_SLOW:-}" ]; then
+	check "[ $(part zones=none warmup=300us measure=100us) -lt 72 ]"
+	check "[ $(part zones=longest-first) -ge 92 ]"
+fi
+[ $n -gt 10 ] || failed=1
+exit $failed
