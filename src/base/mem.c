@@ -88,7 +88,7 @@ uint64_t mem_available(void)
 
 	if (!n)
 		n = (uint64_t)sysconf(_SC_PHYS_PAGES) *
-			(uint64_t)sysconf(_SC_PAGESIZE);
+		    (uint64_t)sysconf(_SC_PAGESIZE);
 	return n;
 }
 

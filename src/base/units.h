@@ -13,8 +13,8 @@
 enum unit_kind { UNIT_NONE, UNIT_TIME, UNIT_RATE, UNIT_BYTES, UNIT_FRACTION };
 
 /* 0, or -1 with *why set to a short static reason ("unit missing", ...). */
-int units_read(
-	enum unit_kind kind, const char *text, int64_t *value, const char **why);
+int units_read(enum unit_kind kind, const char *text, int64_t *value,
+	const char **why);
 
 /* The shortest exact text: 41400 ps -> "41.4 ns".  Always fits 48 bytes. */
 void units_format(enum unit_kind kind, int64_t value, char *text, size_t size);

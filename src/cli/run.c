@@ -120,6 +120,8 @@ static int read_load(struct run *r, struct err *e)
 	r->load = mem_alloc(1, ops->size);
 	r->load->ops = ops;
 	r->load->seed = r->args.seed;
+	r->load->nic = r->machine->nic;
+	r->load->nic_params = r->machine->nic_params;
 	r->keys = (struct param_block){
 		.section = "",
 		.rows = ops->params,

@@ -3,7 +3,7 @@
 #include "base/wide.h"
 
 #define AT(field) offsetof(struct link_params, field)
-#define PS_PER_S INT64_C(1000000000000)
+#define PS_PER_S  INT64_C(1000000000000)
 
 #define LATENCY(class, name_, def_, help_, source_)                            \
 	{                                                                      \

@@ -84,8 +84,7 @@ struct link_returns {
 
 _Static_assert(sizeof(struct link_returns) == 64, "one cache line");
 
-static inline uint64_t link_stamp(
-	sim_time t, uint32_t channel, uint32_t chunks)
+static inline uint64_t link_stamp(sim_time t, uint32_t channel, uint32_t chunks)
 {
 	return (uint64_t)t << 16 | channel << 12 | chunks;
 }

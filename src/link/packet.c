@@ -50,8 +50,8 @@ static struct packet_chain take_fresh(struct packet_pool *p)
 	uint32_t i;
 
 	if (p->most - d->fresh <= FRESH) {
-		fprintf(stderr,
-			"weft: more than %u packets in the machine\n", p->most);
+		fprintf(stderr, "weft: more than %u packets in the machine\n",
+			p->most);
 		_Exit(EXIT_LIMIT);
 	}
 	for (i = 0; i < FRESH; i++)
@@ -87,8 +87,7 @@ void packet_clear_shelf(struct packet_pool *p, struct packet_shelf *s)
 		pthread_mutex_lock(&d->mutex);
 		if (d->n == d->room) {
 			d->room = d->room ? 2 * d->room : 64;
-			d->full = mem_grow(
-				d->full, d->room, sizeof(*d->full));
+			d->full = mem_grow(d->full, d->room, sizeof(*d->full));
 		}
 		d->full[d->n++] = s->spare;
 		pthread_mutex_unlock(&d->mutex);

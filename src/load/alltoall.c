@@ -90,7 +90,8 @@ uint32_t finite_order(uint64_t key, uint32_t m, uint32_t i)
 		uint32_t mask = (1u << half) - 1, a = i >> half, b = i & mask;
 
 		for (r = 0; r < 4; r++) {
-			uint32_t f = (uint32_t)digest_mix(key + ((uint64_t)r << 32) + b);
+			uint32_t f = (uint32_t)digest_mix(
+				key + ((uint64_t)r << 32) + b);
 			uint32_t c = a ^ (f & mask);
 
 			a = b;
@@ -120,8 +121,8 @@ static packet_id make_packet(
 		.number = from->round * (n - 1) + from->step,
 		.kind = a->kind,
 		.bytes = (uint16_t)(from->round + 1 == a->rounds
-				? a->last_bytes
-				: a->full_bytes),
+					    ? a->last_bytes
+					    : a->full_bytes),
 	};
 	if (++from->step == n - 1) {
 		from->step = 0;
@@ -157,8 +158,8 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 	pump(n->client_state, w, s, fifo, t);
 }
 
-static void on_event(struct net *n, struct sim_worker *w, site_id s,
-	sim_time t, const struct sim_event *e)
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	const struct sim_event *e)
 {
 	(void)e;
 	pump(n->client_state, w, s, 0, t);
@@ -188,8 +189,8 @@ static const struct net_client_ops client = {
 	.is_sink = true,
 };
 
-static int alltoall_init(struct load *l, const struct topo *t,
-	struct route *r, const struct link_params *link, struct err *e)
+static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
 {
 	struct alltoall *a = of(l);
 	uint64_t n = t->n_routers;
@@ -203,14 +204,15 @@ static int alltoall_init(struct load *l, const struct topo *t,
 	if (!a->full_bytes)
 		return err_set(e, "link.payload: packets carry nothing");
 	a->rounds = (uint32_t)((a->bytes + link->payload - 1) / link->payload);
-	a->last_bytes = (uint32_t)(a->bytes -
-		(int64_t)(a->rounds - 1) * link->payload);
+	a->last_bytes =
+		(uint32_t)(a->bytes - (int64_t)(a->rounds - 1) * link->payload);
 	a->kind = load_kind(0, a->routing);
 	a->peak = load_peak(t, link,
 		a->bytes < link->payload ? (uint32_t)a->bytes : a->full_bytes);
 	a->expected = n * (n - 1) * a->rounds;
 	/* for the progress line: by the peak, or a guess where there is none */
-	a->slice = (sim_time)((double)(n * (uint64_t)a->bytes) * 1e12 /
+	a->slice =
+		(sim_time)((double)(n * (uint64_t)a->bytes) * 1e12 /
 			   (double)(a->peak ? a->peak : link->rate) / SLICES) +
 		1000 * SIM_NS;
 	return 0;
@@ -286,8 +288,7 @@ static void alltoall_fini(struct load *l)
 
 	mem_free(a->sender);
 	if (l->net)
-		map_free(a->arrivals,
-			l->net->n_workers * sizeof(*a->arrivals));
+		map_free(a->arrivals, l->net->n_workers * sizeof(*a->arrivals));
 }
 
 const struct load_ops load_alltoall = {

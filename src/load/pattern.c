@@ -28,8 +28,8 @@ static site_id reversed(site_id i, uint32_t bits)
 }
 
 /* The router whose coordinate x becomes f(x, length) in each dimension. */
-static site_id mapped(const struct torus *t, site_id i,
-	uint32_t (*f)(uint32_t x, uint32_t d))
+static site_id mapped(
+	const struct torus *t, site_id i, uint32_t (*f)(uint32_t x, uint32_t d))
 {
 	site_id r = 0;
 	uint32_t k;
@@ -97,8 +97,8 @@ static int check(const struct pattern *p, struct err *e)
 		p->topo->ops != &torus_ops)
 		return err_set(e, "this pattern needs a torus or mesh");
 	if (p->kind == PATTERN_HOTSPOT && p->hot >= p->n)
-		return err_set(e, "hot: node %u of a machine of %u", p->hot,
-			p->n);
+		return err_set(
+			e, "hot: node %u of a machine of %u", p->hot, p->n);
 	return 0;
 }
 

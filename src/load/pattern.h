@@ -25,8 +25,8 @@ struct pattern {
 	uint32_t share_ppm;
 };
 
-int pattern_init(struct pattern *p, const struct topo *t, uint64_t seed,
-	struct err *e);
+int pattern_init(
+	struct pattern *p, const struct topo *t, uint64_t seed, struct err *e);
 void pattern_fini(struct pattern *p);
 
 /* The target of packet k of a node, from 64 random bits; NO_SITE if none. */

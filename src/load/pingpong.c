@@ -82,8 +82,8 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 }
 
 /* The node's turn: it sends a packet to the other one. */
-static void on_event(struct net *n, struct sim_worker *w, site_id s,
-	sim_time t, const struct sim_event *e)
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	const struct sim_event *e)
 {
 	struct pingpong *g = n->client_state;
 	packet_id id = packet_take(n->pool, w->id);
@@ -113,8 +113,8 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 	g->last = tail;
 	packet_give(n->pool, w->id, id);
 	if (++g->flights < 2 * g->rounds)
-		sim_post_self(w, s, tail, SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT),
-			0, 0);
+		sim_post_self(
+			w, s, tail, SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
 }
 
 static const struct net_client_ops client = {
@@ -124,8 +124,8 @@ static const struct net_client_ops client = {
 	.is_sink = true,
 };
 
-static int pingpong_init(struct load *l, const struct topo *t,
-	struct route *r, const struct link_params *link, struct err *e)
+static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
 {
 	struct pingpong *g = of(l);
 
@@ -168,8 +168,8 @@ static void pingpong_report(struct load *l, struct load_result *r)
 	hist_merge(&r->latency, &g->latency);
 	if (!g->flights)
 		return;
-	load_figure(r, "one_way_ns",
-		(double)g->last / (double)g->flights / SIM_NS);
+	load_figure(
+		r, "one_way_ns", (double)g->last / (double)g->flights / SIM_NS);
 }
 
 static void pingpong_fini(struct load *l)

@@ -63,7 +63,7 @@ static bool is_locked(struct load *l, struct load_result *r)
 static bool is_stalled(const struct load *l)
 {
 	return net_longest_wait(l->net, sim_now(l->net->sim)) >=
-		l->net->params.stall;
+	       l->net->params.stall;
 }
 
 /*

@@ -19,7 +19,7 @@
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct synthetic, field)
-#define PS_PER_S INT64_C(1000000000000)
+#define PS_PER_S  INT64_C(1000000000000)
 
 enum { LOAD_MAX = -1, AUTO = -1 };
 
@@ -195,8 +195,8 @@ static packet_id make_packet(
 	site_id to;
 
 	if (src->k % 4 == 0)
-		src->bits = random_draw(
-			y->load.seed, s, RANDOM_TARGET, src->k / 4);
+		src->bits =
+			random_draw(y->load.seed, s, RANDOM_TARGET, src->k / 4);
 	bits = src->k % 2 ? src->bits.b : src->bits.a;
 	to = pattern_target(
 		&y->pattern, s, src->k, src->k % 4 < 2 ? bits << 32 : bits);
@@ -244,8 +244,8 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 		if (!id && y->rate != LOAD_MAX && src->due > t) {
 			if (!src->is_timed)
 				sim_post(w, s, src->due,
-					SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT),
-					0, 0);
+					SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0,
+					0);
 			src->is_timed = true;
 			return;
 		}
@@ -273,8 +273,8 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 		pump(y, w, s, fifo < n->n_ports ? fifo : 0, t);
 }
 
-static void on_event(struct net *n, struct sim_worker *w, site_id s,
-	sim_time t, const struct sim_event *e)
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	const struct sim_event *e)
 {
 	struct synthetic *y = n->client_state;
 
@@ -319,14 +319,14 @@ static const struct net_client_ops client = {
 
 static enum pattern_kind kind_of(const struct load_ops *ops)
 {
-	return ops == &load_neighbour	? PATTERN_NEIGHBOUR
-		: ops == &load_transpose ? PATTERN_TRANSPOSE
-		: ops == &load_reversal ? PATTERN_REVERSE
-		: ops == &load_tornado ? PATTERN_TORNADO
-		: ops == &load_complement ? PATTERN_COMPLEMENT
-		: ops == &load_permutation ? PATTERN_PERMUTATION
-		: ops == &load_hotspot ? PATTERN_HOTSPOT
-				       : PATTERN_RANDOM;
+	return ops == &load_neighbour	  ? PATTERN_NEIGHBOUR
+	       : ops == &load_transpose	  ? PATTERN_TRANSPOSE
+	       : ops == &load_reversal	  ? PATTERN_REVERSE
+	       : ops == &load_tornado	  ? PATTERN_TORNADO
+	       : ops == &load_complement  ? PATTERN_COMPLEMENT
+	       : ops == &load_permutation ? PATTERN_PERMUTATION
+	       : ops == &load_hotspot	  ? PATTERN_HOTSPOT
+					  : PATTERN_RANDOM;
 }
 
 static int64_t peak_of(const struct synthetic *y, const struct topo *t,
@@ -348,8 +348,8 @@ static void set_batches(struct synthetic *y)
 		y->shift = (y->batch - y->warmup % y->batch) % y->batch;
 }
 
-static int synthetic_init(struct load *l, const struct topo *t,
-	struct route *r, const struct link_params *link, struct err *e)
+static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
 {
 	struct synthetic *y = of(l);
 	int64_t base;
@@ -376,7 +376,7 @@ static int synthetic_init(struct load *l, const struct topo *t,
 				  "rate; want load=max with bytes=0");
 	base = y->peak ? y->peak : load_link_rate(link, (uint32_t)y->bytes);
 	y->gap = (sim_time)(((int128)y->bytes * PS_PER_S * 256 * 1000000) /
-		((int128)base * y->rate));
+			    ((int128)base * y->rate));
 	return 0;
 }
 
@@ -400,8 +400,8 @@ static void synthetic_start(struct load *l)
 }
 
 /* All workers' samples of batches [from, to). */
-static void samples(const struct synthetic *y, uint32_t from, uint32_t to,
-	uint64_t *sample)
+static void samples(
+	const struct synthetic *y, uint32_t from, uint32_t to, uint64_t *sample)
 {
 	uint32_t w, i;
 
@@ -452,8 +452,8 @@ static void end_measuring(struct synthetic *y, sim_time now)
 	count_backlog(y, &generated, &backlog);
 	generated -= y->generated_before;
 	y->is_saturated = backlog > y->backlog_before &&
-		(uint128)(backlog - y->backlog_before) * 1000000 >
-			(uint128)generated * BACKLOG_PPM;
+			  (uint128)(backlog - y->backlog_before) * 1000000 >
+				  (uint128)generated * BACKLOG_PPM;
 }
 
 static bool is_warm(const struct synthetic *y, uint32_t i)

@@ -206,6 +206,10 @@ struct machine *machine_default(void)
 		"router", net_params_table, net_params_n, &m->router);
 	m->block[3] =
 		make_block("routing", route->params, route->n_params, m->route);
+	m->nic = nic_registry[0];
+	m->nic_params = mem_alloc(1, m->nic->params_size);
+	m->block[4] = make_block(
+		"nic", m->nic->params, m->nic->n_params, m->nic_params);
 	for (i = 0; i < MACHINE_BLOCKS; i++)
 		param_defaults(&m->block[i]);
 	return m;
@@ -295,6 +299,7 @@ void machine_free(struct machine *m)
 		mem_free(m->block[i].origins);
 	m->route->ops->fini(m->route);
 	mem_free(m->route);
+	mem_free(m->nic_params);
 	mem_free(m->topo);
 	mem_free(m);
 }

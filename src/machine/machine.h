@@ -8,11 +8,12 @@
 
 #include "link/link.h"
 #include "machine/file.h"
+#include "nic/nic.h"
 #include "route/route.h"
 #include "router/net.h"
 #include "topo/topo.h"
 
-enum { MACHINE_BLOCKS = 4, MACHINE_DIRS = 5 };
+enum { MACHINE_BLOCKS = 5, MACHINE_DIRS = 5 };
 
 /* Where machine files are looked for; NULL at the end. */
 struct machine_dirs {
@@ -29,6 +30,8 @@ struct machine {
 	struct route *route;
 	struct link_params link;
 	struct net_params router;
+	const struct nic_ops *nic;
+	void *nic_params; /* a struct of nic->params_size */
 	struct param_block block[MACHINE_BLOCKS];
 };
 

@@ -6,8 +6,8 @@ enum { WARM_GROUP = 4, JOINED = 20, LEAST = 5 };
 
 /* Student's t for 97.5 % by degrees of freedom, in thousandths. */
 static const uint32_t student[] = { 0, 12706, 4303, 3182, 2776, 2571, 2447,
-	2365, 2306, 2262, 2228, 2201, 2179, 2160, 2145, 2131, 2120, 2110,
-	2101, 2093 };
+	2365, 2306, 2262, 2228, 2201, 2179, 2160, 2145, 2131, 2120, 2110, 2101,
+	2093 };
 
 static uint64_t sum(const uint64_t *sample, uint32_t n)
 {

@@ -18,14 +18,14 @@ static inline uint64_t digest_mix(uint64_t x)
 	return x ^ x >> 33;
 }
 
-static inline uint64_t digest_add(uint64_t chain, int64_t time,
-	uint32_t source, uint32_t kind, uint32_t bytes)
+static inline uint64_t digest_add(uint64_t chain, int64_t time, uint32_t source,
+	uint32_t kind, uint32_t bytes)
 {
 	uint64_t what = (uint64_t)source << 32 | (uint64_t)kind << 24 |
-		(bytes & 0xffffffu);
+			(bytes & 0xffffffu);
 
-	return digest_mix(chain + digest_mix((uint64_t)time ^
-					  digest_mix(what)));
+	return digest_mix(
+		chain + digest_mix((uint64_t)time ^ digest_mix(what)));
 }
 
 #endif

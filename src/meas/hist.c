@@ -30,8 +30,8 @@ static int64_t upper_end(uint32_t bucket)
 		return bucket;
 	shift = bucket / HIST_SUB - 1;
 	return (int64_t)(((uint64_t)(bucket % HIST_SUB) + HIST_SUB + 1)
-			<< shift) -
-		1;
+			 << shift) -
+	       1;
 }
 
 int64_t hist_quantile(const struct hist *h, uint32_t per_mille)

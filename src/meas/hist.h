@@ -30,8 +30,8 @@ static inline uint32_t hist_bucket(int64_t v)
 	if (v < HIST_SUB)
 		return (uint32_t)v;
 	shift = 57u - (uint32_t)__builtin_clzll((uint64_t)v);
-	return (shift + 1) * HIST_SUB +
-		(uint32_t)((uint64_t)v >> shift) - HIST_SUB;
+	return (shift + 1) * HIST_SUB + (uint32_t)((uint64_t)v >> shift) -
+	       HIST_SUB;
 }
 
 static inline void hist_add(struct hist *h, int64_t v)

@@ -149,7 +149,7 @@ static void zones_longest_first(struct hint *h, uint32_t set)
 	longest_first(h->torus, dims);
 	for (i = 0; i < h->torus->n_dims; i++) {
 		if (i && reach(h->torus, dims[i]) !=
-				reach(h->torus, dims[i - 1]))
+				 reach(h->torus, dims[i - 1]))
 			n++;
 		h->mask[set][n] |= dim_ports(dims[i]);
 	}
@@ -211,8 +211,7 @@ int hint_set_zones(
 		for (i = 0; i < h->torus->n_dims; i++)
 			h->mask[set][i] = dim_ports(h->dims[i]);
 		h->n_zones[set] = (uint8_t)h->torus->n_dims;
-	} else if (strcmp(text, "none") != 0 &&
-		zones_groups(h, set, text, e)) {
+	} else if (strcmp(text, "none") != 0 && zones_groups(h, set, text, e)) {
 		return -1;
 	}
 	for (i = 0; i < n_hints; i++)
@@ -274,12 +273,14 @@ static void list_steps(struct hint *h, uint32_t parity, uint32_t dim)
 	for (i = 1 - d; i < d; i++) {
 		int32_t up = i < 0 ? i + d : i;
 		bool plus = !torus_is_ring(h->torus, dim) ? i > 0
-			: 2 * up != d			  ? 2 * up < d
-			: h->ties == HINT_TIES_PLUS || !parity;
+			    : 2 * up != d
+				    ? 2 * up < d
+				    : h->ties == HINT_TIES_PLUS || !parity;
 
 		if (i)
-			h->step[parity][dim][i] = (uint16_t)(
-				(plus ? up : d - up) << 8 | (plus ? 1 : 2));
+			h->step[parity][dim][i] =
+				(uint16_t)((plus ? up : d - up) << 8 |
+					   (plus ? 1 : 2));
 	}
 }
 
@@ -331,8 +332,8 @@ static void hint_fini(struct route *r)
  * Where a sender gave hints, or ties go by lot: hops left in one dimension,
  * up hops away by going up, and the bit of the direction.
  */
-static uint32_t special(const struct hint *h, struct packet *p, uint32_t dim,
-	uint32_t up)
+static uint32_t special(
+	const struct hint *h, struct packet *p, uint32_t dim, uint32_t up)
 {
 	uint32_t d = h->torus->dim[dim], given = p->hints >> (2 * dim) & 3;
 	bool plus = 2 * up < d;
@@ -345,7 +346,7 @@ static uint32_t special(const struct hint *h, struct packet *p, uint32_t dim,
 		plus = h->coord[p->src][dim] + up < d;
 	else if (2 * up == d)
 		plus = random_draw(0, p->src, RANDOM_TIE, p->number).a >> dim &
-			1;
+		       1;
 	p->left[dim] = (uint8_t)(plus && up ? up : d - up);
 	return (plus ? 1u : 2u) << (2 * dim);
 }

@@ -42,7 +42,7 @@ static inline const struct hint *hint_of(const struct route *r)
  * dimension after the other, as deterministic packets go), or groups of
  * dimensions such as "A,BCD".
  */
-int hint_set_zones(struct hint *h, uint32_t set, const char *text,
-	struct err *e);
+int hint_set_zones(
+	struct hint *h, uint32_t set, const char *text, struct err *e);
 
 #endif

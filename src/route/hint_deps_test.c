@@ -8,78 +8,18 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "route/hint_deps.h"
-#include "sim/random.h"
+#include "route/hint_testing.h"
 
 enum { MOST_ROUTERS = 256, LOTS = 64 };
-
-struct machine {
-	struct torus t;
-	struct hint h;
-};
-
-/* A value as a machine file would give it. */
-static void set(const struct param *rows, size_t n_rows, void *values,
-	const char *name, const char *text)
-{
-	struct param_block b = { .section = "", .rows = rows,
-		.n_rows = n_rows, .values = values };
-	struct err e = { 0 };
-
-	if (param_read(&b, param_find(&b, name), text, &e))
-		fail_msg("%s", e.text);
-}
-
-struct how {
-	const char *shape, *wrap, *order, *ties, *zones; /* NULL: default */
-	const char *escape;
-};
-
-static void make(struct machine *m, const struct how *how)
-{
-	struct param_block topo = { .section = "", .rows = torus_ops.params,
-		.n_rows = torus_ops.n_params, .values = &m->t };
-	struct param_block route = { .section = "", .rows = hint_ops.params,
-		.n_rows = hint_ops.n_params, .values = &m->h };
-	const char *zones[] = { "zones.0", "zones.1", "zones.2", "zones.3" };
-	struct err e = { 0 };
-	int i;
-
-	memset(m, 0, sizeof(*m));
-	param_defaults(&topo);
-	param_defaults(&route);
-	m->t.topo.ops = &torus_ops;
-	m->h.route.ops = &hint_ops;
-	set(topo.rows, topo.n_rows, &m->t, "shape", how->shape);
-	if (how->wrap)
-		set(topo.rows, topo.n_rows, &m->t, "wrap", how->wrap);
-	if (how->order)
-		set(route.rows, route.n_rows, &m->h, "order", how->order);
-	if (how->ties)
-		set(route.rows, route.n_rows, &m->h, "ties", how->ties);
-	if (how->escape)
-		set(route.rows, route.n_rows, &m->h, "escape", how->escape);
-	for (i = 0; i < 4 && how->zones; i++)
-		set(route.rows, route.n_rows, &m->h, zones[i], how->zones);
-	if (torus_ops.init(&m->t.topo, &e) ||
-		hint_ops.init(&m->h.route, &m->t.topo, &e))
-		fail_msg("%s", e.text);
-	assert_true(m->t.topo.n_routers <= MOST_ROUTERS);
-}
-
-static void end(struct machine *m)
-{
-	hint_ops.fini(&m->h.route);
-}
 
 /* --- walking --- */
 
 struct walk {
-	struct machine *m;
+	struct hint_machine *m;
 	enum hint_deps_of of;
 	uint16_t after[MOST_ROUTERS][TOPO_MAX_PORTS];
 	uint16_t used[MOST_ROUTERS];
@@ -170,7 +110,7 @@ static void walk_pair(struct walk *w, router_id from, router_id to)
 	}
 }
 
-static void compare(struct machine *m, enum hint_deps_of of, const char *shape)
+static void compare(struct hint_machine *m, enum hint_deps_of of, const char *shape)
 {
 	struct walk *w = mem_alloc(1, sizeof(*w));
 	router_id r, to, n = m->t.topo.n_routers;
@@ -199,15 +139,16 @@ static void compare(struct machine *m, enum hint_deps_of of, const char *shape)
 	mem_free(w);
 }
 
-static void compare_all(const struct how *how)
+static void compare_all(const struct hint_how *how)
 {
-	struct machine m;
+	struct hint_machine m;
 
-	make(&m, how);
+	hint_make(&m, how);
+	assert_true(m.t.topo.n_routers <= MOST_ROUTERS);
 	compare(&m, HINT_DEPS_ORDERED, how->shape);
 	compare(&m, HINT_DEPS_ESCAPE, how->shape);
 	compare(&m, HINT_DEPS_DYNAMIC, how->shape);
-	end(&m);
+	hint_unmake(&m);
 }
 
 /* BGQ-F33 to BGQ-F36 */
@@ -220,7 +161,7 @@ static void edges_are_those_of_all_routes(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		compare_all(&(struct how){ .shape = shapes[i] });
+		compare_all(&(struct hint_how){ .shape = shapes[i] });
 }
 
 static void edges_of_meshes_are(void **state)
@@ -231,13 +172,13 @@ static void edges_of_meshes_are(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		compare_all(&(struct how){
+		compare_all(&(struct hint_how){
 			.shape = shapes[i], .wrap = "mesh" });
-		compare_all(&(struct how){
+		compare_all(&(struct hint_how){
 			.shape = shapes[i], .wrap = "mesh,torus" });
-		compare_all(&(struct how){
+		compare_all(&(struct hint_how){
 			.shape = shapes[i], .wrap = "torus,mesh" });
-		compare_all(&(struct how){
+		compare_all(&(struct hint_how){
 			.shape = shapes[i], .wrap = "loop" });
 	}
 }
@@ -258,7 +199,7 @@ static void edges_under_zones_are(void **state)
 		for (j = 0; j < sizeof(zones) / sizeof(zones[0]); j++)
 			for (k = 0; k < sizeof(orders) / sizeof(orders[0]);
 				k++)
-				compare_all(&(struct how){
+				compare_all(&(struct hint_how){
 					.shape = shapes[i],
 					.zones = zones[j],
 					.order = orders[k],
@@ -274,11 +215,11 @@ static void edges_of_other_ties_are(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		compare_all(&(struct how){
+		compare_all(&(struct hint_how){
 			.shape = shapes[i], .ties = "plus" });
-		compare_all(&(struct how){
+		compare_all(&(struct hint_how){
 			.shape = shapes[i], .ties = "random" });
-		compare_all(&(struct how){
+		compare_all(&(struct hint_how){
 			.shape = shapes[i], .ties = "random", .escape = "no" });
 	}
 }
@@ -289,14 +230,14 @@ static void escapes_only_add_edges(void **state)
 	static const char *const shapes[] = { "4x4x4", "2x2x2x2", "4x2x6",
 		"5x4x3" };
 	struct hint_deps few, many;
-	struct machine m;
+	struct hint_machine m;
 	router_id r;
 	port_id p;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		make(&m, &(struct how){ .shape = shapes[i] });
+		hint_make(&m, &(struct hint_how){ .shape = shapes[i] });
 		hint_deps_init(&few, &m.h, HINT_DEPS_ORDERED);
 		hint_deps_init(&many, &m.h, HINT_DEPS_ESCAPE);
 		for (r = 0; r < m.t.topo.n_routers; r++)
@@ -306,22 +247,22 @@ static void escapes_only_add_edges(void **state)
 					0);
 		hint_deps_fini(&few);
 		hint_deps_fini(&many);
-		end(&m);
+		hint_unmake(&m);
 	}
 }
 
 /* A midplane's routers differ in nothing but parities. */
 static void classes_are_few(void **state)
 {
-	struct machine m;
+	struct hint_machine m;
 	struct hint_deps d;
 
 	(void)state;
-	make(&m, &(struct how){ .shape = "4x4x4x2x2" });
+	hint_make(&m, &(struct hint_how){ .shape = "4x4x4x2x2" });
 	hint_deps_init(&d, &m.h, HINT_DEPS_ESCAPE);
 	assert_true(d.n_classes <= 32);
 	hint_deps_fini(&d);
-	end(&m);
+	hint_unmake(&m);
 }
 
 int main(void)

@@ -64,7 +64,7 @@ static inline void route_arrive(
 	/* It left its last router by the port opposite to this one. */
 	if (--p->left[in / 2])
 		return; /* as before: the dimension is not done */
-	p->hints &= (uint16_t)~(3u << (in & ~1u));
+	p->hints &= (uint16_t) ~(3u << (in & ~1u));
 	route_look_up(r, p);
 }
 

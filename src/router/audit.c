@@ -31,8 +31,7 @@ static void charge(struct audit *a, site_id s, uint32_t in, uint32_t channel,
 static uint32_t charged(
 	const struct net *n, const struct packet *p, uint32_t channel)
 {
-	return channel == CHANNEL_DYNAMIC ? p->chunks
-					  : (uint32_t)n->full;
+	return channel == CHANNEL_DYNAMIC ? p->chunks : (uint32_t)n->full;
 }
 
 static void count_event(void *arg, sim_time t, const struct sim_event *e)
@@ -137,8 +136,8 @@ static int check_packets(const struct audit *a, struct err *e)
 
 int net_audit(struct net *n, struct err *e)
 {
-	size_t size = (size_t)n->n_sites * n->n_ports * N_CHANNELS *
-		sizeof(int32_t);
+	size_t size =
+		(size_t)n->n_sites * n->n_ports * N_CHANNELS * sizeof(int32_t);
 	struct audit a = { .n = n, .out = map_alloc(size) };
 	int failed = 0;
 	site_id s;
@@ -184,7 +183,7 @@ struct net_counters net_counters(const struct net *n, site_id id, port_id p,
 		sum.sent_bytes += s->port[p].sender.count[c];
 		sum.packets += s->port[p].receiver.packets[c];
 		sum.waited += s->port[p].receiver.waited[c] +
-			waiting(n, s, p, c, now);
+			      waiting(n, s, p, c, now);
 	}
 	return sum;
 }

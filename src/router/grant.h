@@ -54,8 +54,9 @@ static inline __attribute__((always_inline)) void depart(struct net *n,
 	sim_time arrival = t + n->link.latency[l->wire];
 
 	l->tokens[channel] = (int16_t)(l->tokens[channel] -
-		(int)(channel == CHANNEL_DYNAMIC ? chunks
-						 : (uint32_t)n->full));
+				       (int)(channel == CHANNEL_DYNAMIC
+						       ? chunks
+						       : (uint32_t)n->full));
 	if (__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < n->full, 0)) {
 		link_collect(l, &s->port[port].returns, t);
 		if (l->tokens[CHANNEL_DYNAMIC] < n->full)
@@ -88,9 +89,8 @@ static inline void give_back(struct net *n, struct sim_worker *w,
 	 * but then the stamp is later than either's window, and whoever
 	 * comes second sees what the first one did.
 	 */
-	if (__builtin_expect(l->is_far || r->n == LINK_RETURNS ||
-				r->is_starving,
-		    0))
+	if (__builtin_expect(
+		    l->is_far || r->n == LINK_RETURNS || r->is_starving, 0))
 		sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
 			(uint16_t)channel, chunks);
 	else
@@ -107,7 +107,8 @@ static inline __attribute__((always_inline)) void leave_queue(struct net *n,
 
 	s->port[in].receiver.packets[channel]++;
 	s->port[in].receiver.waited[channel] += t - p->head;
-	give_back(n, w, &s->port[in].sender, channel, charge(n, p, channel), tail);
+	give_back(n, w, &s->port[in].sender, channel, charge(n, p, channel),
+		tail);
 	q->head = p->next;
 	q->busy_until = tail;
 	if (--q->count)
@@ -189,9 +190,9 @@ static void leave_injection(struct net *n, struct sim_worker *w,
 		SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo), p->chunks, 0);
 }
 
-static __attribute__((noinline)) void grant_injection(struct net *n, struct sim_worker *w,
-	struct net_site *s, uint32_t port, uint32_t request, uint32_t fifo,
-	sim_time t)
+static __attribute__((noinline)) void grant_injection(struct net *n,
+	struct sim_worker *w, struct net_site *s, uint32_t port,
+	uint32_t request, uint32_t fifo, sim_time t)
 {
 	packet_id id = s->inject[fifo].head;
 	const struct packet *p = &n->packets[id];

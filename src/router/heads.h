@@ -55,7 +55,8 @@ static inline void heads_unask(
 	struct net_site *s, uint32_t ports, uint32_t request, uint64_t bit)
 {
 	for (; ports; ports &= ports - 1) {
-		struct net_requests *r = &s->port[__builtin_ctz(ports)].requests;
+		struct net_requests *r =
+			&s->port[__builtin_ctz(ports)].requests;
 
 		r->head[request] &= ~bit;
 		if (request != REQ_DYNAMIC)
@@ -65,18 +66,17 @@ static inline void heads_unask(
 
 static inline bool heads_any(const struct net_requests *r)
 {
-	return (r->head[REQ_DYNAMIC] | r->inject[INJ_DYNAMIC] | r->n_rare) !=
-		0;
+	return (r->head[REQ_DYNAMIC] | r->inject[INJ_DYNAMIC] | r->n_rare) != 0;
 }
-
 
 static inline void heads_unask_injection(
 	struct net_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
 {
 	for (; ports; ports &= ports - 1) {
-		struct net_requests *r = &s->port[__builtin_ctz(ports)].requests;
+		struct net_requests *r =
+			&s->port[__builtin_ctz(ports)].requests;
 
-		r->inject[request] &= (uint16_t)~(1u << fifo);
+		r->inject[request] &= (uint16_t) ~(1u << fifo);
 		if (request != INJ_DYNAMIC)
 			r->n_rare--;
 	}
@@ -101,16 +101,17 @@ static inline void heads_hide_injection(struct net *n, struct net_site *s,
 		heads_unask_injection(s, 1u << p->escape, INJ_ESCAPE, fifo);
 }
 
-static inline __attribute__((always_inline)) void heads_hide(struct net *n, struct net_site *s,
-	uint32_t channel, uint32_t bit, const struct packet *p)
+static inline __attribute__((always_inline)) void heads_hide(struct net *n,
+	struct net_site *s, uint32_t channel, uint32_t bit,
+	const struct packet *p)
 {
 	if (channel == CHANNEL_DYNAMIC) {
 		heads_unask(s, p->ask, REQ_DYNAMIC, BIT(bit));
 		if (!(p->ask >> p->escape & 1) && n->route->has_escape)
 			heads_unask(s, 1u << p->escape, REQ_ESCAPE, BIT(bit));
 	} else if (p->kind != PACKET_DYNAMIC) {
-		heads_unask(s, 1u << p->escape,
-			REQ_DETERMINISTIC + channel - 1, BIT(bit));
+		heads_unask(s, 1u << p->escape, REQ_DETERMINISTIC + channel - 1,
+			BIT(bit));
 	} else {
 		heads_unask(s, 1u << p->escape, REQ_DETERMINISTIC, BIT(bit));
 		if (!(p->flags & PACKET_STAY))
@@ -132,7 +133,8 @@ static bool has_elder(const struct net *n, const struct net_site *s,
 
 		if (i == bit)
 			continue;
-		for (k = s->queue[channel][i].count; k--; id = n->packets[id].next) {
+		for (k = s->queue[channel][i].count; k--;
+			id = n->packets[id].next) {
 			const struct packet *o = &n->packets[id];
 
 			if (o->kind != PACKET_DYNAMIC && o->head < p->head &&
@@ -152,7 +154,7 @@ static bool must_hold(const struct net *n, const struct net_site *s,
 	if (has_elder(n, s, channel, bit, p))
 		return true;
 	return p->flags & PACKET_DEPOSIT && !n->client->is_sink &&
-		s->reception[fifo].chunks < p->chunks;
+	       s->reception[fifo].chunks < p->chunks;
 }
 
 static void show_ordered(const struct net *n, struct sim_worker *w,
@@ -187,8 +189,8 @@ static inline void heads_show_dynamic(struct net *n, struct sim_worker *w,
 }
 
 /* A dynamic head in the escape channel. */
-static void show_escaped(struct sim_worker *w, struct net_site *s,
-	uint32_t bit, const struct packet *p, sim_time t)
+static void show_escaped(struct sim_worker *w, struct net_site *s, uint32_t bit,
+	const struct packet *p, sim_time t)
 {
 	uint32_t ports = 1u << p->escape;
 
@@ -230,7 +232,7 @@ static void heads_retry(struct net *n, struct sim_worker *w, struct net_site *s,
 			&n->packets[s->queue[channel][bit].head], t);
 	}
 	if (!s->held[channel])
-		s->held_any &= (uint8_t)~(1u << channel);
+		s->held_any &= (uint8_t) ~(1u << channel);
 }
 
 static inline void ask_injection(

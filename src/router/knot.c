@@ -357,7 +357,7 @@ uint64_t net_knot(struct net *n, char *text, size_t size)
 		.todo = map_alloc(n->n_sites * sizeof(*k.todo)),
 		.is_todo = map_alloc(n->n_sites),
 	};
-	struct place first;
+	struct place first = { 0 };
 	uint64_t left;
 
 	take_all(&k);

@@ -80,12 +80,11 @@ uint64_t net_estimate(const struct net_setup *s)
 	/* Saturated: one channel of each receiver half full, the injection
 	 * FIFOs full, and the mail of a few windows. */
 	uint64_t packets = ports * (uint64_t)(s->router->packets / 2) +
-		ports * (uint64_t)s->router->injection;
+			   ports * (uint64_t)s->router->injection;
 
 	return s->topo->n_routers *
-		(sizeof(struct net_site) +
-			packets * sizeof(struct packet) +
-			32 * sizeof(struct sim_event));
+	       (sizeof(struct net_site) + packets * sizeof(struct packet) +
+		       32 * sizeof(struct sim_event));
 }
 
 static int check(const struct net_setup *s, struct err *e)
@@ -149,8 +148,7 @@ static void site_init(struct net *n, site_id id)
 	for (p = 0; p < N_FIFOS; p++) {
 		s->inject[p].chunks =
 			(uint16_t)((int32_t)n->params.injection * n->full);
-		s->reception[p].chunks =
-			(int32_t)n->params.reception * n->full;
+		s->reception[p].chunks = (int32_t)n->params.reception * n->full;
 	}
 }
 
@@ -272,5 +270,5 @@ struct net_tally net_total(const struct net *n)
 uint64_t net_memory(const struct net *n)
 {
 	return (uint64_t)n->n_sites * sizeof(*n->sites) +
-		packet_pool_memory(n->pool) + sim_memory(n->sim);
+	       packet_pool_memory(n->pool) + sim_memory(n->sim);
 }

@@ -239,8 +239,7 @@ void net_inject(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 	packet_id p, sim_time t);
 
 /* Gives chunks of a reception FIFO back; from the site's own visit. */
-void net_release(
-	struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
+void net_release(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 	uint32_t chunks, sim_time t);
 
 /* A BUG where a free link has a packet that it could carry. */

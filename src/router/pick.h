@@ -53,7 +53,8 @@ static void collect(
 static inline void collect_lazily(
 	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
 {
-	if (!(s->roomy >> port & 1) || s->port[port].returns.n >= LINK_RETURNS - 1)
+	if (!(s->roomy >> port & 1) ||
+		s->port[port].returns.n >= LINK_RETURNS - 1)
 		collect(n, s, port, t);
 }
 
@@ -120,8 +121,8 @@ static uint32_t starved_fifos(const struct net *n, const struct net_site *s,
 }
 
 /* Heads that the sender could put on its dynamic channel. */
-static inline uint64_t to_dynamic(const struct net *n,
-	const struct net_site *s, uint32_t port, uint32_t request)
+static inline uint64_t to_dynamic(const struct net *n, const struct net_site *s,
+	uint32_t port, uint32_t request)
 {
 	uint64_t m = s->port[port].requests.head[request];
 	int tokens = s->port[port].sender.tokens[CHANNEL_DYNAMIC];
@@ -182,8 +183,8 @@ static struct winner pick_transit(
 	return w;
 }
 
-static uint32_t fitting_fifos(const struct net *n, const struct net_site *s,
-	uint32_t m, int tokens)
+static uint32_t fitting_fifos(
+	const struct net *n, const struct net_site *s, uint32_t m, int tokens)
 {
 	uint32_t fit = 0;
 
@@ -241,7 +242,7 @@ static struct winner pick_injection(
 		return nobody;
 	w.bit = (uint8_t)choose(s, dynamic | ring | escape, N_FIFOS);
 	w.request = dynamic >> w.bit & 1 ? INJ_DYNAMIC
-		: ring >> w.bit & 1	 ? INJ_DETERMINISTIC
+		    : ring >> w.bit & 1	 ? INJ_DETERMINISTIC
 					 : INJ_ESCAPE;
 	return w;
 }
@@ -250,7 +251,7 @@ static inline bool injection_is_due(
 	const struct net *n, const struct net_site *s, uint32_t port)
 {
 	return n->params.transit &&
-		s->port[port].requests.streak >= n->params.transit;
+	       s->port[port].requests.streak >= n->params.transit;
 }
 
 /* High priority and system: a channel each, transit and injection. */
@@ -302,8 +303,7 @@ static struct winner pick_rare(
 
 	collect_all(n, s, t);
 	if (__builtin_expect(r->head[REQ_SYSTEM] || r->inject[INJ_SYSTEM], 0))
-		w = pick_class(n, s, port, REQ_SYSTEM, INJ_SYSTEM,
-			RANK_SYSTEM);
+		w = pick_class(n, s, port, REQ_SYSTEM, INJ_SYSTEM, RANK_SYSTEM);
 	if (__builtin_expect(r->head[REQ_HIGH] || r->inject[INJ_HIGH], 0) &&
 		w.rank == NO_WINNER)
 		w = pick_class(n, s, port, REQ_HIGH, INJ_HIGH, RANK_HIGH);
@@ -340,8 +340,8 @@ static uint32_t best_port(const struct net *n, struct net_site *s,
 	const struct winner *w, uint32_t port, uint32_t todo, sim_time t)
 {
 	packet_id id = w->is_injection
-		? s->inject[w->bit].head
-		: s->queue[source_of[w->request]][w->bit].head;
+			       ? s->inject[w->bit].head
+			       : s->queue[source_of[w->request]][w->bit].head;
 	uint32_t alike = 0, m = todo & n->packets[id].ask;
 	int most = 0;
 

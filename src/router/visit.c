@@ -18,8 +18,10 @@ static inline __attribute__((always_inline)) void grant(struct net *n,
 	struct net_requests *r = &s->port[port].requests;
 
 	if (__builtin_expect(n->params.transit, 0))
-		r->streak = who->is_injection ? 0
-			: (uint16_t)(r->streak + (r->streak < UINT16_MAX));
+		r->streak = who->is_injection
+				    ? 0
+				    : (uint16_t)(r->streak +
+						 (r->streak < UINT16_MAX));
 	if (who->is_injection)
 		grant_injection(n, w, s, port, who->request, who->bit, t);
 	else
@@ -135,7 +137,8 @@ void net_check_idle(struct net *n, struct net_site *s, sim_time t)
 	uint32_t o, lfsr = s->lfsr;
 
 	for (o = 0; o < n->n_ports; o++) {
-		if (s->port[o].sender.peer == NO_ROUTER || s->port[o].sender.free_at > t)
+		if (s->port[o].sender.peer == NO_ROUTER ||
+			s->port[o].sender.free_at > t)
 			continue;
 		collect(n, s, o, t);
 		if (pick(n, s, o, t).rank != NO_WINNER)
@@ -150,8 +153,8 @@ void net_check_idle(struct net *n, struct net_site *s, sim_time t)
 
 /* Whether a reception FIFO can take a packet now; sees to it that somebody
  * asks again if it is only busy. */
-static bool may_receive(struct net *n, struct sim_worker *w,
-	struct net_site *s, uint32_t fifo, const struct packet *p, sim_time t)
+static bool may_receive(struct net *n, struct sim_worker *w, struct net_site *s,
+	uint32_t fifo, const struct packet *p, sim_time t)
 {
 	const struct net_reception *f = &s->reception[fifo];
 
@@ -178,9 +181,9 @@ static void receive(struct net *n, struct sim_worker *w, struct net_site *s,
 }
 
 /* What a head that has arrived does where nothing else waits for reception. */
-static void arbitrate_direct(struct net *n, struct sim_worker *w, struct net_site *s,
-	uint32_t channel, uint32_t bit, packet_id id, struct packet *p,
-	sim_time t)
+static void arbitrate_direct(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t channel, uint32_t bit, packet_id id,
+	struct packet *p, sim_time t)
 {
 	uint32_t fifo = net_reception_of(p, bit / NET_QUEUES);
 	sim_time tail = t + n->link.ser[p->chunks];
@@ -214,8 +217,8 @@ static void receive_heads(struct net *n, struct sim_worker *w,
 }
 
 /* Local transfers: from an injection FIFO straight to reception. */
-static void receive_injected(struct net *n, struct sim_worker *w,
-	struct net_site *s, sim_time t)
+static void receive_injected(
+	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
 {
 	uint32_t m = s->local_inject;
 
@@ -228,7 +231,7 @@ static void receive_injected(struct net *n, struct sim_worker *w,
 
 		if (!may_receive(n, w, s, to, p, t))
 			continue;
-		s->local_inject &= (uint16_t)~(1u << fifo);
+		s->local_inject &= (uint16_t) ~(1u << fifo);
 		leave_injection(n, w, s, fifo, tail);
 		receive(n, w, s, to, id, t, tail);
 	}
@@ -298,8 +301,8 @@ static inline bool is_unrivalled(const struct net *n, const struct net_site *s,
 	uint32_t in, const struct packet *p, sim_time t)
 {
 	return p->kind == PACKET_DYNAMIC && n->client->is_sink &&
-		!(s->local[CHANNEL_DYNAMIC] | s->local[CHANNEL_DETERMINISTIC]) &&
-		s->reception[FIFO_USER + in].free_at <= t;
+	       !(s->local[CHANNEL_DYNAMIC] | s->local[CHANNEL_DETERMINISTIC]) &&
+	       s->reception[FIFO_USER + in].free_at <= t;
 }
 
 static inline __attribute__((always_inline)) void on_arrival(struct net *n,
@@ -323,9 +326,11 @@ static inline __attribute__((always_inline)) void on_arrival(struct net *n,
 		return;
 	}
 	q->head = q->tail = id;
-	if (q->busy_until <= t && heads_arrived(p) && is_unrivalled(n, s, in, p, t))
+	if (q->busy_until <= t && heads_arrived(p) &&
+		is_unrivalled(n, s, in, p, t))
 		arbitrate_direct(n, w, s, channel, bit, id, p, t);
-	else if (q->busy_until <= t && channel == CHANNEL_DYNAMIC && !heads_arrived(p))
+	else if (q->busy_until <= t && channel == CHANNEL_DYNAMIC &&
+		 !heads_arrived(p))
 		heads_show_dynamic(n, w, s, bit, p, t);
 	else if (q->busy_until <= t)
 		heads_show(n, w, s, channel, bit, p, t);
@@ -373,15 +378,14 @@ void net_inject(struct net *n, struct sim_worker *w, site_id site,
 }
 
 /* The tail of an injection FIFO's packet has left it. */
-static void on_injected(struct net *n, struct sim_worker *w,
-	struct net_site *s, sim_time t, uint32_t fifo, uint32_t chunks)
+static void on_injected(struct net *n, struct sim_worker *w, struct net_site *s,
+	sim_time t, uint32_t fifo, uint32_t chunks)
 {
 	struct net_inject *f = &s->inject[fifo];
 
 	f->chunks = (uint16_t)(f->chunks + chunks);
 	if (f->n)
-		heads_show_injection(
-			n, w, s, fifo, &n->packets[f->head], t);
+		heads_show_injection(n, w, s, fifo, &n->packets[f->head], t);
 	if (f->chunks >= n->full)
 		n->client->on_room(n, w, s->id, fifo, t);
 }
@@ -429,7 +433,7 @@ static inline void on_engine(struct net *n, struct sim_worker *w,
 		on_injected(n, w, s, t, number - ENGINE_INJECTED, sim_aux(e));
 	} else if (number < ENGINE_CLIENT) {
 		number -= ENGINE_RECEPTION;
-		s->rx_timed &= (uint16_t)~(1u << number);
+		s->rx_timed &= (uint16_t) ~(1u << number);
 		s->dirty |= DIRTY_RECEPTION;
 	} else {
 		client_event(n, w, s, t, *e);
@@ -488,8 +492,7 @@ void net_prefetch(const struct sim_worker *w, const struct sim_event *e)
 
 		__builtin_prefetch(&n->packets[e->data]);
 		__builtin_prefetch(&s->queue[channel][port * NET_QUEUES]);
-		__builtin_prefetch(
-			&s->queue[channel][port * NET_QUEUES + 2]);
+		__builtin_prefetch(&s->queue[channel][port * NET_QUEUES + 2]);
 	} else if (sim_phase(e) == PHASE_ENGINE) {
 		__builtin_prefetch(&s->port[port].requests);
 	}

@@ -19,8 +19,8 @@ void barrier_init(struct barrier *b, unsigned n)
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	b->n = n;
-	b->spins = cores > 0 && n > (unsigned long)cores ? SPINS_CROWDED
-							 : SPINS;
+	b->spins =
+		cores > 0 && n > (unsigned long)cores ? SPINS_CROWDED : SPINS;
 	atomic_init(&b->arrived, 0);
 	atomic_init(&b->round, 0);
 	atomic_init(&b->sleepers, 0);

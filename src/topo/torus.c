@@ -79,13 +79,11 @@ static int torus_init(struct topo *topo, struct err *e)
 
 		t->dim[i] = (uint32_t)t->shape.v[i];
 		t->stride[i] = (uint32_t)n;
-		t->ring[i] = last < 0
-			? TORUS_WRAP
-			: (uint8_t)t->wrap.v[i < last ? i : last];
+		t->ring[i] = last < 0 ? TORUS_WRAP
+				      : (uint8_t)t->wrap.v[i < last ? i : last];
 		n *= t->dim[i];
 		if (n > TOPO_MAX_ROUTERS)
-			return err_set(e,
-				"this shape has more than %d routers",
+			return err_set(e, "this shape has more than %d routers",
 				TOPO_MAX_ROUTERS);
 	}
 	t->topo.n_routers = (router_id)n;
@@ -101,8 +99,7 @@ static struct topo_end torus_peer(
 	uint32_t y = p % 2 == 0 ? (x + 1) % d : (x + d - 1) % d;
 
 	if ((d == 1 && t->ring[i] != TORUS_LOOP) ||
-		(t->ring[i] == TORUS_MESH &&
-			x == (p % 2 == 0 ? d - 1 : 0)))
+		(t->ring[i] == TORUS_MESH && x == (p % 2 == 0 ? d - 1 : 0)))
 		return (struct topo_end){ .router = NO_ROUTER };
 	return (struct topo_end){
 		.router = r - x * t->stride[i] + y * t->stride[i],
@@ -144,8 +141,8 @@ static void torus_name_router(
 	uint32_t i;
 
 	for (i = 0; i < t->n_dims && n < size; i++)
-		n += (size_t)snprintf(text + n, size - n, "%c%u",
-			i ? ',' : '(', torus_coord(t, r, i));
+		n += (size_t)snprintf(text + n, size - n, "%c%u", i ? ',' : '(',
+			torus_coord(t, r, i));
 	if (n < size)
 		snprintf(text + n, size - n, ")");
 }

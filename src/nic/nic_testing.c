@@ -1,0 +1,144 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "meas/digest.h"
+#include "nic/nic_testing.h"
+
+static void set_defaults(const struct param *rows, size_t n, void *values)
+{
+	struct param_block b = {
+		.section = "",
+		.rows = rows,
+		.n_rows = n,
+		.values = values,
+	};
+
+	param_defaults(&b);
+}
+
+static void set_shape(struct torus *t, const char *shape)
+{
+	struct param_block b = {
+		.section = "",
+		.rows = torus_ops.params,
+		.n_rows = torus_ops.n_params,
+		.values = t,
+	};
+	struct err e = { 0 };
+
+	param_defaults(&b);
+	t->topo.ops = &torus_ops;
+	if (param_read(&b, param_find(&b, "shape"), shape, &e))
+		fail_msg("%s", e.text);
+}
+
+void nic_testing_init(
+	struct nic_testing *m, const struct nic_ops *ops, const char *shape)
+{
+	memset(m, 0, sizeof(*m));
+	set_shape(&m->torus, shape);
+	set_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
+	set_defaults(link_params_table, link_params_n, &m->link);
+	set_defaults(net_params_table, net_params_n, &m->router);
+	m->hint.route.ops = &hint_ops;
+	m->ops = ops;
+	m->params = mem_alloc(1, ops->params_size);
+	set_defaults(ops->params, ops->n_params, m->params);
+}
+
+static void on_delivered(
+	void *arg, site_id s, const struct packet *p, sim_time t)
+{
+	struct nic_testing *m = arg;
+
+	m->digest[s] = digest_add(m->digest[s], t, p->src, p->kind, p->bytes);
+}
+
+static void build_net(struct nic_testing *m, uint32_t n_workers, struct err *e)
+{
+	struct net_setup s = {
+		.topo = &m->torus.topo,
+		.route = &m->hint.route,
+		.link = &m->link,
+		.router = &m->router,
+		.n_workers = n_workers,
+		.seed = 1,
+	};
+
+	if (torus_ops.init(&m->torus.topo, e) ||
+		hint_ops.init(&m->hint.route, &m->torus.topo, e))
+		return;
+	m->net = net_new(&s, e);
+}
+
+void nic_testing_start(
+	struct nic_testing *m, uint32_t n_workers, uint32_t n_programs)
+{
+	struct host_setup h = {
+		.memory = NIC_TESTING_MEMORY,
+		.n_programs = n_programs,
+	};
+	struct nic_setup n = {
+		.ops = m->ops,
+		.params = m->params,
+		.on_delivered = on_delivered,
+		.arg = m,
+	};
+	struct err e = { 0 };
+
+	build_net(m, n_workers, &e);
+	if (m->net) {
+		h.sim = m->net->sim;
+		h.n_nodes = m->net->n_sites;
+		m->host = host_new(&h, &e);
+	}
+	if (m->host) {
+		m->digest = mem_alloc(h.n_nodes, sizeof(*m->digest));
+		n.net = m->net;
+		n.host = m->host;
+		m->nic = nic_new(&n, &e);
+	}
+	if (!m->nic)
+		fail_msg("%s", e.text);
+}
+
+void nic_testing_run(struct nic_testing *m)
+{
+	struct err e = { 0 };
+	char text[128];
+
+	assert_int_equal(sim_run(m->net->sim, SIM_NEVER - 1), SIM_IDLE);
+	if (host_n_running(m->host)) {
+		host_describe_waiting(m->host, text, sizeof(text));
+		fail_msg("%s", text);
+	}
+	if (net_audit(m->net, &e) || m->ops->audit(m->nic, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(packet_pool_used(m->net->pool), 0);
+}
+
+uint64_t nic_testing_digest(const struct nic_testing *m)
+{
+	uint64_t d = 0;
+	site_id i;
+
+	for (i = 0; i < m->net->n_sites; i++)
+		d = digest_mix(d + m->digest[i] + i);
+	return d;
+}
+
+void nic_testing_fini(struct nic_testing *m)
+{
+	nic_free(m->nic);
+	host_free(m->host);
+	net_free(m->net);
+	hint_ops.fini(&m->hint.route);
+	mem_free(m->digest);
+	mem_free(m->params);
+}

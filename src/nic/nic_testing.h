@@ -1,0 +1,38 @@
+/* For tests: a small torus whose nodes have memory, programs and a network
+ * interface. */
+#ifndef NIC_NIC_TESTING_H
+#define NIC_NIC_TESTING_H
+
+#include "nic/nic.h"
+#include "route/hint.h"
+#include "topo/torus.h"
+
+#define NIC_TESTING_MEMORY (UINT64_C(1) << 30) /* bytes per node */
+
+struct nic_testing {
+	/* set by init(), with defaults; a test may change them */
+	struct torus torus;
+	struct hint hint;
+	struct link_params link;
+	struct net_params router;
+	const struct nic_ops *ops;
+	void *params; /* the interface's */
+
+	/* set by start() */
+	struct net *net;
+	struct host *host;
+	struct nic *nic;
+	uint64_t *digest; /* [node] over deliveries */
+};
+
+void nic_testing_init(
+	struct nic_testing *m, const struct nic_ops *ops, const char *shape);
+/* Builds the machine; what goes wrong fails the test. */
+void nic_testing_start(
+	struct nic_testing *m, uint32_t n_workers, uint32_t n_programs);
+/* Runs until nothing is left to do, and audits. */
+void nic_testing_run(struct nic_testing *m);
+uint64_t nic_testing_digest(const struct nic_testing *m);
+void nic_testing_fini(struct nic_testing *m);
+
+#endif

@@ -1,0 +1,59 @@
+#include "route/hint_testing.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+static void set(
+	const struct param_block *b, const char *name, const char *text)
+{
+	struct err e = { 0 };
+
+	if (text && param_read(b, param_find(b, name), text, &e))
+		fail_msg("%s", e.text);
+}
+
+void hint_make(struct hint_machine *m, const struct hint_how *how)
+{
+	struct param_block topo = {
+		.section = "topology",
+		.rows = torus_ops.params,
+		.n_rows = torus_ops.n_params,
+		.values = &m->t,
+	};
+	struct param_block route = {
+		.section = "routing",
+		.rows = hint_ops.params,
+		.n_rows = hint_ops.n_params,
+		.values = &m->h,
+	};
+	struct err e = { 0 };
+
+	memset(m, 0, sizeof(*m));
+	m->t.topo.ops = &torus_ops;
+	m->h.route.ops = &hint_ops;
+	param_defaults(&topo);
+	param_defaults(&route);
+	set(&topo, "shape", how->shape);
+	set(&topo, "wrap", how->wrap);
+	set(&route, "order", how->order);
+	set(&route, "ties", how->ties);
+	set(&route, "zones.0", how->zones);
+	set(&route, "zones.1", how->zones);
+	set(&route, "zones.2", how->zones);
+	set(&route, "zones.3", how->zones);
+	set(&route, "bubble", how->bubble);
+	set(&route, "escape", how->escape);
+	if (torus_ops.init(&m->t.topo, &e) ||
+		hint_ops.init(&m->h.route, &m->t.topo, &e))
+		fail_msg("%s", e.text);
+}
+
+void hint_unmake(struct hint_machine *m)
+{
+	hint_ops.fini(&m->h.route);
+}
