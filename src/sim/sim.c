@@ -7,15 +7,11 @@
 
 #include "base/mem.h"
 #include "sim/barrier.h"
+#include "sim/far.h"
 
 enum { AHEAD = 4, MAIL_FIRST = 256, BATCH_FIRST = 64 };
 
 #define NO_WINDOW UINT64_MAX
-
-struct sim_far {
-	sim_time t;
-	struct sim_event e;
-};
 
 /* What a worker tells the others before each window; two, used in turn. */
 struct notice {
@@ -52,8 +48,8 @@ void sim_mail_grow(struct sim_worker *w, struct sim_mail *m)
 }
 
 /* Puts an event that happens dt after w->start into the owner's slot. */
-static void post_at(struct sim_worker *w, uint32_t owner, uint64_t dt,
-	struct sim_event e)
+static void post_at(
+	struct sim_worker *w, uint32_t owner, uint64_t dt, struct sim_event e)
 {
 	uint32_t k = (uint32_t)dt / w->width;
 	uint32_t slot = (w->slot + k) & w->slot_mask;
@@ -67,53 +63,15 @@ static void post_at(struct sim_worker *w, uint32_t owner, uint64_t dt,
 
 /* --- events beyond the last slot --- */
 
-static bool far_before(const struct sim_far *a, const struct sim_far *b)
-{
-	return a->t < b->t;
-}
-
-static void far_push(struct sim_worker *w, struct sim_far f)
-{
-	uint32_t i = w->far_n++;
-
-	if (i == w->far_room) {
-		w->far_room = w->far_room ? 2 * w->far_room : 16;
-		w->far = mem_grow(w->far, w->far_room, sizeof(*w->far));
-	}
-	while (i && far_before(&f, &w->far[(i - 1) / 2])) {
-		w->far[i] = w->far[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	w->far[i] = f;
-}
-
-static struct sim_far far_pop(struct sim_worker *w)
-{
-	struct sim_far top = w->far[0], f = w->far[--w->far_n];
-	uint32_t i = 0, c;
-
-	while ((c = 2 * i + 1) < w->far_n) {
-		if (c + 1 < w->far_n &&
-			far_before(&w->far[c + 1], &w->far[c]))
-			c++;
-		if (!far_before(&w->far[c], &f))
-			break;
-		w->far[i] = w->far[c];
-		i = c;
-	}
-	w->far[i] = f;
-	return top;
-}
-
 /* Moves what has come within reach of the window at w->start. */
 static void far_pull(struct sim_worker *w)
 {
-	while (w->far_n) {
-		uint64_t dt = (uint64_t)(w->far[0].t - w->start);
+	while (w->far.n) {
+		uint64_t dt = (uint64_t)(w->far.item[0].t - w->start);
 
 		if (dt >= w->reach + w->width)
 			return;
-		post_at(w, w->id, dt, far_pop(w).e);
+		post_at(w, w->id, dt, far_pop(&w->far).e);
 	}
 }
 
@@ -122,7 +80,8 @@ static void far_pull(struct sim_worker *w)
 /* batch[-1] is a sentinel that ranks before every event. */
 static void batch_reserve(struct sim_worker *w, uint32_t n)
 {
-	size_t at = (size_t)(w->at - w->batch), end = (size_t)(w->end - w->batch);
+	size_t at = (size_t)(w->at - w->batch),
+	       end = (size_t)(w->end - w->batch);
 	struct sim_event *all = w->batch ? w->batch - 1 : NULL;
 
 	if (n < w->batch_room)
@@ -160,7 +119,7 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 		BUG_IF(dt - w->width >= w->reach);
 		post_at(w, sim_owner(w->sim, site)->id, dt, e);
 	} else if (dt >= w->width) {
-		far_push(w, (struct sim_far){ .t = t, .e = e });
+		far_push(&w->far, (struct sim_far){ .t = t, .e = e });
 	} else if (w->visited == site) {
 		e.rank |= SIM_RANK(dt, 0, 0);
 		batch_reserve(w, (uint32_t)(w->end - w->batch));
@@ -189,8 +148,7 @@ static struct sim_event *gather(struct sim_worker *w, uint32_t *n)
 		total += mail_n(&s->workers[i], box);
 	if (total > w->inbox_room) {
 		w->inbox_room = 2 * total;
-		w->inbox = mem_grow(
-			w->inbox, w->inbox_room, sizeof(*w->inbox));
+		w->inbox = mem_grow(w->inbox, w->inbox_room, sizeof(*w->inbox));
 	}
 	*n = 0;
 	for (i = 0; i < s->p.n_workers; i++) {
@@ -324,8 +282,8 @@ static uint64_t next_window(const struct sim_worker *w)
 {
 	uint64_t next = next_posted(w), far;
 
-	if (w->far_n) {
-		far = (uint64_t)w->far[0].t / w->width;
+	if (w->far.n) {
+		far = (uint64_t)w->far.item[0].t / w->width;
 		if (far < next)
 			next = far;
 	}
@@ -342,7 +300,7 @@ static bool agree(struct sim_worker *w, unsigned turn, uint64_t *k)
 
 	all[w->id].next = next_window(w);
 	all[w->id].stop = s->p.stop &&
-		atomic_load_explicit(s->p.stop, memory_order_relaxed);
+			  atomic_load_explicit(s->p.stop, memory_order_relaxed);
 	barrier_wait(&s->meet);
 	*k = NO_WINDOW;
 	for (i = 0; i < s->p.n_workers; i++) {
@@ -353,9 +311,9 @@ static bool agree(struct sim_worker *w, unsigned turn, uint64_t *k)
 	if (!stop && *k != NO_WINDOW && (sim_time)*k * w->width < s->until)
 		return true;
 	if (w->id == 0)
-		s->ending = stop ? SIM_STOPPED
-			: *k == NO_WINDOW ? SIM_IDLE
-					  : SIM_REACHED;
+		s->ending = stop	      ? SIM_STOPPED
+			    : *k == NO_WINDOW ? SIM_IDLE
+					      : SIM_REACHED;
 	return false;
 }
 
@@ -391,8 +349,8 @@ static void align(struct sim *s)
 	uint32_t i;
 
 	for (i = 0; i < s->p.n_workers; i++) {
-		uint64_t at = (uint64_t)s->workers[i].start /
-			s->workers[i].width;
+		uint64_t at =
+			(uint64_t)s->workers[i].start / s->workers[i].width;
 
 		if (at > k)
 			k = at;
@@ -452,7 +410,7 @@ static void worker_fini(struct sim *s, struct sim_worker *w)
 	mem_free(w->order);
 	mem_free(w->batch - 1);
 	mem_free(w->inbox);
-	mem_free(w->far);
+	mem_free(w->far.item);
 }
 
 static int check(const struct sim_params *p, struct err *e)
@@ -483,8 +441,8 @@ static void start_threads(struct sim *s)
 	uint32_t i;
 
 	for (i = 1; i < s->p.n_workers; i++) {
-		if (pthread_create(&s->threads[i], NULL, thread,
-			    &s->workers[i]))
+		if (pthread_create(
+			    &s->threads[i], NULL, thread, &s->workers[i]))
 			BUG("cannot start thread %u", i);
 	}
 }
@@ -506,8 +464,8 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 	s->workers = mem_alloc(s->p.n_workers, sizeof(*s->workers));
 	s->threads = mem_alloc(s->p.n_workers, sizeof(*s->threads));
 	for (i = 0; i < 2; i++)
-		s->notices[i] = map_alloc(
-			s->p.n_workers * sizeof(struct notice));
+		s->notices[i] =
+			map_alloc(s->p.n_workers * sizeof(struct notice));
 	for (i = 0; i < s->p.n_workers; i++)
 		worker_init(s, i);
 	barrier_init(&s->gate, s->p.n_workers);
@@ -529,8 +487,7 @@ void sim_free(struct sim *s)
 	for (i = 0; i < s->p.n_workers; i++)
 		worker_fini(s, &s->workers[i]);
 	for (i = 0; i < 2; i++)
-		map_free(s->notices[i],
-			s->p.n_workers * sizeof(struct notice));
+		map_free(s->notices[i], s->p.n_workers * sizeof(struct notice));
 	barrier_fini(&s->gate);
 	barrier_fini(&s->meet);
 	mem_free(s->threads);
@@ -582,12 +539,11 @@ static uint64_t worker_memory(const struct sim *s, const struct sim_worker *w)
 	uint32_t i;
 
 	for (i = 0; i < s->p.n_workers * s->n_slots; i++)
-		n += (uint64_t)((char *)w->out[i].end -
-			(char *)w->first[i]);
+		n += (uint64_t)((char *)w->out[i].end - (char *)w->first[i]);
 	n += (uint64_t)w->n_sites * (sizeof(*w->head) + sizeof(*w->order));
 	n += w->next_room * sizeof(*w->next);
 	n += w->inbox_room * sizeof(*w->inbox);
-	return n + w->far_room * sizeof(*w->far);
+	return n + w->far.room * sizeof(*w->far.item);
 }
 
 uint64_t sim_memory(const struct sim *s)
@@ -623,7 +579,7 @@ void sim_each_event(struct sim *s,
 					j * s->n_slots +
 						((w->slot + k) & w->slot_mask),
 					k, f, arg);
-		for (k = 0; k < w->far_n; k++)
-			f(arg, w->far[k].t, &w->far[k].e);
+		for (k = 0; k < w->far.n; k++)
+			f(arg, w->far.item[k].t, &w->far.item[k].e);
 	}
 }

@@ -34,7 +34,7 @@ typedef int64_t sim_time; /* picoseconds */
 typedef uint32_t site_id;
 
 #define SIM_NEVER INT64_MAX
-#define NO_SITE UINT32_MAX
+#define NO_SITE	  UINT32_MAX
 
 enum {
 	SIM_NS = 1000, /* picoseconds */
@@ -90,6 +90,12 @@ struct sim_mail {
 	struct sim_event *next, *end;
 };
 
+/* Events by time: a binary heap, see sim/far.h. */
+struct sim_heap {
+	struct sim_far *item;
+	uint32_t n, room;
+};
+
 struct sim;
 
 /*
@@ -124,8 +130,7 @@ struct sim_worker {
 	uint32_t inbox_room;
 
 	/* own events too far for a slot: a binary heap by time */
-	struct sim_far *far;
-	uint32_t far_n, far_room;
+	struct sim_heap far;
 
 	site_id visited; /* the site that is being visited, or NO_SITE */
 	uint64_t n_events, n_visits, n_windows;
@@ -208,7 +213,7 @@ static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 	uint64_t dt = (uint64_t)(t - w->start);
 
 	if (__builtin_expect(dt - w->width < w->reach &&
-				site - w->first_site < w->n_sites,
+				     site - w->first_site < w->n_sites,
 		    1))
 		sim_put(w, site, (uint32_t)dt, key, aux, data);
 	else
@@ -216,8 +221,8 @@ static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 }
 
 /* The same to the site that is being visited. */
-static inline void sim_post_self(struct sim_worker *w, site_id site,
-	sim_time t, uint16_t key, uint16_t aux, uint32_t data)
+static inline void sim_post_self(struct sim_worker *w, site_id site, sim_time t,
+	uint16_t key, uint16_t aux, uint32_t data)
 {
 	uint64_t dt = (uint64_t)(t - w->start);
 
@@ -228,8 +233,8 @@ static inline void sim_post_self(struct sim_worker *w, site_id site,
 }
 
 /* The same to a site of this worker, within the reach. */
-static inline void sim_post_near(struct sim_worker *w, site_id site,
-	sim_time t, uint16_t key, uint16_t aux, uint32_t data)
+static inline void sim_post_near(struct sim_worker *w, site_id site, sim_time t,
+	uint16_t key, uint16_t aux, uint32_t data)
 {
 	sim_put(w, site, (uint32_t)(t - w->start), key, aux, data);
 }
