@@ -59,7 +59,7 @@ static inline uint8_t link_chunks(const struct link_rules *r, uint32_t bytes)
 struct link_sender {
 	int16_t tokens[LINK_CHANNELS];
 	sim_time free_at;
-	sim_time owed_until;
+	sim_time owed_until; /* never before free_at */
 	router_id peer;
 	uint8_t peer_port;
 	uint8_t wire; /* an enum wire_class */
@@ -112,11 +112,7 @@ static inline void link_collect(
 static inline void link_owe(
 	struct link_sender *l, const struct link_rules *r, sim_time t)
 {
-	sim_time from = l->owed_until > t ? l->owed_until : t;
-
-	if (l->free_at > from)
-		from = l->free_at;
-	l->owed_until = from + r->owed;
+	l->owed_until = (l->owed_until > t ? l->owed_until : t) + r->owed;
 }
 
 /* Takes the link at t for a packet whose tail leaves at tail. */
@@ -125,7 +121,7 @@ static inline void link_take(struct link_sender *l, const struct link_rules *r,
 {
 	sim_time owed = l->owed_until > t ? l->owed_until - t : 0;
 
-	l->free_at = tail + r->gap + owed;
+	l->free_at = l->owed_until = tail + r->gap + owed;
 }
 
 #endif

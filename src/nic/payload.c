@@ -8,7 +8,7 @@
 enum { MAGAZINE = 64 };
 
 /* Of addresses, not of memory. */
-#define MOST_BYTES (UINT64_C(64) << 30)
+#define MOST_BYTES (UINT64_C(8) << 30)
 
 /* The first bytes of a buffer that nobody has. */
 struct rest {

@@ -42,8 +42,9 @@ static inline uint32_t charge(
 	return channel == CHANNEL_DYNAMIC ? p->chunks : (uint32_t)n->full;
 }
 
-/* Sends a packet by a sender. */
-static inline __attribute__((always_inline)) void depart(struct net *n,
+/* Sends a packet by a sender; true if that took the last tokens for a full
+ * packet on its dynamic channel. */
+static inline __attribute__((always_inline)) bool depart(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	uint32_t channel, packet_id id, const struct packet *p, sim_time t,
 	sim_time tail)
@@ -52,6 +53,7 @@ static inline __attribute__((always_inline)) void depart(struct net *n,
 	uint32_t chunks = p->chunks;
 	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
 	sim_time arrival = t + n->link.latency[l->wire];
+	bool lost = false;
 
 	l->tokens[channel] = (int16_t)(l->tokens[channel] -
 				       (int)(channel == CHANNEL_DYNAMIC
@@ -59,8 +61,10 @@ static inline __attribute__((always_inline)) void depart(struct net *n,
 						       : (uint32_t)n->full));
 	if (__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < n->full, 0)) {
 		link_collect(l, &s->port[port].returns, t);
-		if (l->tokens[CHANNEL_DYNAMIC] < n->full)
+		if (l->tokens[CHANNEL_DYNAMIC] < n->full) {
+			lost = s->roomy >> port & 1;
 			s->roomy &= ~(1u << port);
+		}
 	}
 	link_take(l, &n->link, t, tail);
 	l->count[channel] += n->link.wire_bytes[chunks];
@@ -73,6 +77,7 @@ static inline __attribute__((always_inline)) void depart(struct net *n,
 		sim_post_self(w, s->id, l->free_at,
 			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
 	}
+	return lost;
 }
 
 /* Gives a buffer's tokens back to the sender at the wire's other end. */
@@ -140,7 +145,7 @@ static inline uint64_t receiver_bits(uint32_t bit)
 	return (BIT(NET_QUEUES) - 1) << (bit - bit % NET_QUEUES);
 }
 
-static inline __attribute__((always_inline)) void grant_request(struct net *n,
+static inline __attribute__((always_inline)) bool grant_request(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	uint32_t request, uint32_t bit, sim_time t)
 {
@@ -148,33 +153,34 @@ static inline __attribute__((always_inline)) void grant_request(struct net *n,
 	packet_id id = s->queue[channel][bit].head;
 	struct packet *p = &n->packets[id];
 	sim_time tail = t + n->link.ser[p->chunks];
+	bool lost;
 
 	heads_hide(n, s, channel, bit, p);
 	if (channel != CHANNEL_DYNAMIC && p->flags & PACKET_DEPOSIT)
 		deposit(n, w, s, p, bit / NET_QUEUES, t, tail);
 	leave_queue(n, w, s, channel, bit, p, t, tail);
-	depart(n, w, s, port, target_of[request], id, p, t, tail);
+	lost = depart(n, w, s, port, target_of[request], id, p, t, tail);
 	/* only packets that keep their order are ever held */
 	if (channel != CHANNEL_DYNAMIC && s->held_any >> channel & 1)
 		heads_retry(n, w, s, channel, receiver_bits(bit), t);
+	return lost;
 }
 
-static __attribute__((noinline)) void grant_rare(struct net *n,
+static __attribute__((noinline)) bool grant_rare(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	uint32_t request, uint32_t bit, sim_time t)
 {
-	grant_request(n, w, s, port, request, bit, t);
+	return grant_request(n, w, s, port, request, bit, t);
 }
 
 /* The usual case is worth a copy of its own. */
-static inline __attribute__((always_inline)) void grant_head(struct net *n,
+static inline __attribute__((always_inline)) bool grant_head(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	uint32_t request, uint32_t bit, sim_time t)
 {
 	if (request == REQ_DYNAMIC)
-		grant_request(n, w, s, port, REQ_DYNAMIC, bit, t);
-	else
-		grant_rare(n, w, s, port, request, bit, t);
+		return grant_request(n, w, s, port, REQ_DYNAMIC, bit, t);
+	return grant_rare(n, w, s, port, request, bit, t);
 }
 
 static void leave_injection(struct net *n, struct sim_worker *w,
@@ -190,7 +196,7 @@ static void leave_injection(struct net *n, struct sim_worker *w,
 		SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo), p->chunks, 0);
 }
 
-static __attribute__((noinline)) void grant_injection(struct net *n,
+static __attribute__((noinline)) bool grant_injection(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	uint32_t request, uint32_t fifo, sim_time t)
 {
@@ -200,7 +206,7 @@ static __attribute__((noinline)) void grant_injection(struct net *n,
 
 	heads_hide_injection(n, s, fifo, p);
 	leave_injection(n, w, s, fifo, tail);
-	depart(n, w, s, port, injection_target[request], id, p, t, tail);
+	return depart(n, w, s, port, injection_target[request], id, p, t, tail);
 }
 
 #endif

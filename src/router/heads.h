@@ -6,7 +6,13 @@
 #ifndef ROUTER_HEADS_H
 #define ROUTER_HEADS_H
 
+#include <string.h>
+
 #include "router/net.h"
+
+_Static_assert(offsetof(struct net_requests, inject) ==
+		       offsetof(struct net_requests, n_rare) + 2,
+	"heads_any() reads both at once");
 
 #define BIT(i) (UINT64_C(1) << (i))
 
@@ -66,7 +72,10 @@ static inline void heads_unask(
 
 static inline bool heads_any(const struct net_requests *r)
 {
-	return (r->head[REQ_DYNAMIC] | r->inject[INJ_DYNAMIC] | r->n_rare) != 0;
+	uint32_t both; /* n_rare and the first mask of inject */
+
+	memcpy(&both, &r->n_rare, sizeof(both));
+	return (r->head[REQ_DYNAMIC] | both) != 0;
 }
 
 static inline void heads_unask_injection(

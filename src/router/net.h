@@ -100,9 +100,9 @@ enum net_injection {
 /* What waits for one sender: one cache line. */
 struct net_requests {
 	uint64_t head[N_REQUESTS]; /* bit per queue head */
-	uint16_t inject[N_INJECTIONS]; /* bit per injection FIFO */
 	uint16_t n_rare; /* bits set in other masks than the first ones, and
 			  * one where the ratio of injection is programmed */
+	uint16_t inject[N_INJECTIONS]; /* bit per injection FIFO */
 	uint16_t streak; /* transit grants since the last injection */
 	uint16_t unused;
 };

@@ -49,15 +49,6 @@ static void collect(
 		s->roomy |= 1u << port;
 }
 
-/* The same, where it could make a difference or the place runs out. */
-static inline void collect_lazily(
-	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
-{
-	if (!(s->roomy >> port & 1) ||
-		s->port[port].returns.n >= LINK_RETURNS - 1)
-		collect(n, s, port, t);
-}
-
 /* Who may escape depends on the tokens of all senders. */
 static void collect_all(const struct net *n, struct net_site *s, sim_time t)
 {
@@ -310,13 +301,11 @@ static struct winner pick_rare(
 	return w.rank != NO_WINNER ? w : pick_user(n, s, port);
 }
 
-static inline struct winner pick(
-	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+/* Where only dynamic packets ask, and there are tokens for them. */
+static inline struct winner pick_dynamic(struct net_site *s, uint32_t port)
 {
 	const struct net_requests *r = &s->port[port].requests;
 
-	if (r->n_rare || !(s->roomy >> port & 1))
-		return pick_rare(n, s, port, t);
 	if (r->head[REQ_DYNAMIC])
 		return (struct winner){
 			.rank = RANK_USER,
@@ -333,6 +322,26 @@ static inline struct winner pick(
 				s, r->inject[INJ_DYNAMIC], N_FIFOS),
 		};
 	return nobody;
+}
+
+static __attribute__((noinline)) struct winner pick_slow(
+	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+{
+	collect(n, s, port, t);
+	if (s->port[port].requests.n_rare || !(s->roomy >> port & 1))
+		return pick_rare(n, s, port, t);
+	return pick_dynamic(s, port);
+}
+
+/* Stamps are taken in only where that could make a difference, or before
+ * the place for them runs out. */
+static inline struct winner pick(
+	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+{
+	if (s->port[port].requests.n_rare || !(s->roomy >> port & 1) ||
+		s->port[port].returns.n >= LINK_RETURNS - 1)
+		return pick_slow(n, s, port, t);
+	return pick_dynamic(s, port);
 }
 
 /* Of the free senders, the one an adaptive winner likes best. */

@@ -11,28 +11,30 @@
 
 /* --- senders --- */
 
-static inline __attribute__((always_inline)) void grant(struct net *n,
+/* True as in depart(). */
+static inline __attribute__((always_inline)) bool grant(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	const struct winner *who, sim_time t)
 {
 	struct net_requests *r = &s->port[port].requests;
 
+	s->port[port].returns.is_starving = 0;
 	if (__builtin_expect(n->params.transit, 0))
 		r->streak = who->is_injection
 				    ? 0
 				    : (uint16_t)(r->streak +
 						 (r->streak < UINT16_MAX));
 	if (who->is_injection)
-		grant_injection(n, w, s, port, who->request, who->bit, t);
-	else
-		grant_head(n, w, s, port, who->request, who->bit, t);
+		return grant_injection(
+			n, w, s, port, who->request, who->bit, t);
+	return grant_head(n, w, s, port, who->request, who->bit, t);
 }
 
-static __attribute__((noinline)) void grant_one_of_many(struct net *n,
+static __attribute__((noinline)) bool grant_one_of_many(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	const struct winner *who, sim_time t)
 {
-	grant(n, w, s, port, who, t);
+	return grant(n, w, s, port, who, t);
 }
 
 /* Idle senders with none but starved heads: some may have to escape now. */
@@ -74,7 +76,7 @@ static void arbitrate_many(
 	uint32_t todo = 0;
 
 	for (;;) {
-		uint32_t o, best, roomy;
+		uint32_t o, best;
 		struct winner who, other;
 
 		todo |= s->dirty;
@@ -82,7 +84,6 @@ static void arbitrate_many(
 		if (!todo)
 			return;
 		o = choose(s, todo, NET_PORTS);
-		collect_lazily(n, s, o, t);
 		who = pick(n, s, o, t);
 		if (who.rank == NO_WINNER) {
 			todo &= ~(1u << o);
@@ -96,11 +97,8 @@ static void arbitrate_many(
 			if (other.rank < who.rank)
 				who = other;
 		}
-		s->port[best].returns.is_starving = 0;
-		roomy = s->roomy;
-		grant_one_of_many(n, w, s, best, &who, t);
 		todo &= ~(1u << best);
-		if (roomy & ~s->roomy)
+		if (grant_one_of_many(n, w, s, best, &who, t))
 			s->dirty |= starving(n, s);
 	}
 }
@@ -108,24 +106,20 @@ static void arbitrate_many(
 static void arbitrate_senders(
 	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
 {
-	uint32_t port = (uint32_t)__builtin_ctz(s->dirty), roomy;
+	uint32_t port = (uint32_t)__builtin_ctz(s->dirty);
 	struct winner who;
 
 	if (s->dirty & (s->dirty - 1)) {
 		arbitrate_many(n, w, s, t);
 		return;
 	}
-	collect_lazily(n, s, port, t);
 	who = pick(n, s, port, t);
 	s->dirty = 0;
 	if (__builtin_expect(who.rank == NO_WINNER, 0)) {
 		await_tokens(w, s, port);
 		return;
 	}
-	s->port[port].returns.is_starving = 0;
-	roomy = s->roomy;
-	grant(n, w, s, port, &who, t);
-	if (roomy & ~s->roomy)
+	if (grant(n, w, s, port, &who, t))
 		s->dirty |= starving(n, s);
 	if (__builtin_expect(s->dirty, 0))
 		arbitrate_many(n, w, s, t);
