@@ -29,15 +29,15 @@ int64_t load_peak(
 	const struct topo *topo, const struct link_params *link, uint32_t bytes)
 {
 	const struct torus *t = torus_of(topo);
-	int128 rate = load_link_rate(link, bytes), peak;
-	int64_t n = topo->n_routers;
+	uint128 rate = (uint128)load_link_rate(link, bytes);
+	uint128 peak = rate * 8 * TORUS_MAX_LENGTH, ports;
+	uint128 n = topo->n_routers;
 	uint32_t i;
 
 	if (topo->ops != &torus_ops || n < 2)
 		return 0;
-	peak = rate * topo->n_ports; /* as many injection FIFOs */
 	for (i = 0; i < t->n_dims; i++) {
-		int128 d = t->dim[i], bound;
+		uint128 d = t->dim[i], bound;
 
 		if (d == 1)
 			continue;
@@ -47,5 +47,7 @@ int64_t load_peak(
 		if (bound < peak)
 			peak = bound;
 	}
-	return (int64_t)(peak * (n - 1) / n);
+	peak = peak * (n - 1) / n;
+	ports = rate * topo->n_ports; /* as many injection FIFOs */
+	return (int64_t)(peak < ports ? peak : ports);
 }

@@ -237,7 +237,7 @@ static int check_lengths(const struct torus *t, struct err *e)
 	uint32_t i;
 
 	for (i = 0; i < t->n_dims; i++)
-		if (reach(t, i) > 2 * UINT8_MAX)
+		if (t->dim[i] > UINT8_MAX) /* hints may lead all around */
 			return err_set(e,
 				"topology.shape: dimension %c of %u: hint-bit "
 				"routing counts at most %d hops",
@@ -328,6 +328,15 @@ static void hint_fini(struct route *r)
 
 /* --- a packet's way --- */
 
+static bool tie_goes_plus(
+	const struct hint *h, const struct packet *p, uint32_t dim)
+{
+	if (h->ties == HINT_TIES_RANDOM)
+		return random_draw(0, p->src, RANDOM_TIE, p->number).a >> dim &
+		       1;
+	return h->ties == HINT_TIES_PLUS || !h->coord[p->src][HINT_COORDS - 1];
+}
+
 /*
  * Where a sender gave hints, or ties go by lot: hops left in one dimension,
  * up hops away by going up, and the bit of the direction.
@@ -345,8 +354,7 @@ static uint32_t special(
 	else if (!torus_is_ring(h->torus, dim))
 		plus = h->coord[p->src][dim] + up < d;
 	else if (2 * up == d)
-		plus = random_draw(0, p->src, RANDOM_TIE, p->number).a >> dim &
-		       1;
+		plus = tie_goes_plus(h, p, dim);
 	p->left[dim] = (uint8_t)(plus && up ? up : d - up);
 	return (plus ? 1u : 2u) << (2 * dim);
 }

@@ -9,7 +9,7 @@
 #include "sim/barrier.h"
 #include "sim/far.h"
 
-enum { AHEAD = 4, MAIL_FIRST = 256, BATCH_FIRST = 64 };
+enum { AHEAD = 4, MAIL_FIRST = 256, BATCH_FIRST = 64, SLOTS_LEAST = 64 };
 
 #define NO_WINDOW UINT64_MAX
 
@@ -125,6 +125,7 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 		batch_reserve(w, (uint32_t)(w->end - w->batch));
 		BUG_IF(w->at > w->batch && e.rank < w->at[-1].rank);
 		batch_insert(w, e);
+		w->n_events++;
 	} else {
 		BUG_IF(w->visited != NO_SITE);
 		post_at(w, w->id, dt, e);
@@ -272,7 +273,8 @@ static uint64_t next_posted(const struct sim_worker *w)
 {
 	uint32_t i;
 
-	for (i = 0; i <= w->slot_mask; i++)
+	/* Not the last slot: its owner may be emptying it at this moment. */
+	for (i = 0; i < w->slot_mask; i++)
 		if (has_posted(w, (w->slot + i) & w->slot_mask))
 			return (uint64_t)w->start / w->width + i;
 	return NO_WINDOW;
@@ -348,6 +350,9 @@ static void align(struct sim *s)
 	uint64_t k = 0;
 	uint32_t i;
 
+	/* The windows before until that nobody had mail for are over, too. */
+	if (s->ending == SIM_REACHED && s->until > 0)
+		k = (uint64_t)(s->until - 1) / (uint64_t)s->p.window + 1;
 	for (i = 0; i < s->p.n_workers; i++) {
 		uint64_t at =
 			(uint64_t)s->workers[i].start / s->workers[i].width;
@@ -385,7 +390,7 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->model = s->p.model;
 	w->width = (uint32_t)s->p.window;
 	w->slot_mask = s->n_slots - 1;
-	w->reach = (uint64_t)(s->n_slots - 1) * w->width;
+	w->reach = (uint64_t)(s->n_slots - 2) * w->width;
 	w->first_site = (site_id)(n * id / t);
 	w->n_sites = (site_id)(n * (id + 1) / t) - w->first_site;
 	w->visited = NO_SITE;
@@ -413,6 +418,16 @@ static void worker_fini(struct sim *s, struct sim_worker *w)
 	mem_free(w->far.item);
 }
 
+/* All of them together must be less than 2^32 ps long. */
+static uint32_t count_slots(const struct sim_params *p)
+{
+	uint32_t n = SLOTS_LEAST;
+
+	while ((sim_time)(n - 1) * p->window <= p->reach + p->window)
+		n *= 2;
+	return n;
+}
+
 static int check(const struct sim_params *p, struct err *e)
 {
 	if (p->n_sites < 1)
@@ -425,13 +440,14 @@ static int check(const struct sim_params *p, struct err *e)
 			"the shortest wire takes %lld ps: below %d ps the "
 			"window is too short to simulate",
 			(long long)p->window, SIM_MIN_WINDOW);
-	if (p->window > (sim_time)1000000 * SIM_NS)
+	if (p->window > UINT32_MAX / SLOTS_LEAST)
 		return err_set(e, "the shortest wire takes %lld ps: too long",
 			(long long)p->window);
-	if (p->reach / p->window >= 2048)
+	if (p->reach / p->window >= 2048 ||
+		(sim_time)count_slots(p) * p->window > UINT32_MAX)
 		return err_set(e,
-			"the slowest mail between sites (%lld ps) takes over "
-			"2000 times as long as the fastest (%lld ps)",
+			"the slowest mail between sites (%lld ps) takes too "
+			"many times as long as the fastest (%lld ps)",
 			(long long)p->reach, (long long)p->window);
 	return 0;
 }
@@ -458,9 +474,7 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 	s->p = *p;
 	if (s->p.n_workers > p->n_sites)
 		s->p.n_workers = p->n_sites;
-	s->n_slots = 64;
-	while ((sim_time)(s->n_slots - 1) * p->window <= p->reach + p->window)
-		s->n_slots *= 2;
+	s->n_slots = count_slots(p);
 	s->workers = mem_alloc(s->p.n_workers, sizeof(*s->workers));
 	s->threads = mem_alloc(s->p.n_workers, sizeof(*s->threads));
 	for (i = 0; i < 2; i++)
