@@ -57,7 +57,10 @@ static inline uint8_t link_chunks(const struct link_rules *r, uint32_t bytes)
 
 /* The sending side of one port: one cache line. */
 struct link_sender {
-	int16_t tokens[LINK_CHANNELS];
+	union {
+		int16_t tokens[LINK_CHANNELS]; /* never below zero */
+		uint64_t all_tokens;
+	};
 	sim_time free_at;
 	sim_time owed_until; /* never before free_at */
 	router_id peer;
@@ -82,30 +85,50 @@ struct link_returns {
 	uint64_t stamp[LINK_RETURNS]; /* see link_stamp() */
 };
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "all_tokens has channel 0 in its low bits"
+#endif
+
 _Static_assert(sizeof(struct link_returns) == 64, "one cache line");
 
+/* The low bits are where and what to add to the tokens as one number. */
 static inline uint64_t link_stamp(sim_time t, uint32_t channel, uint32_t chunks)
 {
 	return (uint64_t)t << 16 | channel << 12 | chunks;
+}
+
+static inline sim_time link_stamp_time(uint64_t x)
+{
+	return (sim_time)(x >> 16);
+}
+
+static inline uint32_t link_stamp_channel(uint64_t x)
+{
+	return x >> 12 & 3;
+}
+
+static inline uint32_t link_stamp_chunks(uint64_t x)
+{
+	return x & 0xff;
 }
 
 /* Takes in the tokens that have come by t. */
 static inline void link_collect(
 	struct link_sender *l, struct link_returns *r, sim_time t)
 {
-	uint64_t due = (uint64_t)(t + 1) << 16;
+	uint64_t due = (uint64_t)(t + 1) << 16, sum = 0;
 	uint32_t i = r->n, n = i;
 
 	while (i--) {
 		uint64_t x = r->stamp[i];
-		int16_t *tokens = &l->tokens[x >> 12 & 3];
 
 		if (x >= due)
 			continue;
-		*tokens = (int16_t)(*tokens + (int)(x & 0xfff));
+		sum += (x & 0xff) << (x >> 8 & 0x30);
 		r->stamp[i] = r->stamp[--n];
 	}
 	r->n = n;
+	l->all_tokens += sum; /* no channel overflows into the next */
 }
 
 /* A data packet came in at this port: its acknowledgement is owed. */

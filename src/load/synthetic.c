@@ -267,20 +267,19 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 {
 	struct synthetic *y = n->client_state;
 
+	if (y->source[s].due <= t)
+		y->source[s].is_timed = false;
 	if (y->rate == LOAD_MAX && y->kind == PACKET_DYNAMIC)
 		fill(y, w, s, fifo, t);
 	else
 		pump(y, w, s, fifo < n->n_ports ? fifo : 0, t);
 }
 
+/* A FIFO is to be filled for the first time, or a packet is due. */
 static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	const struct sim_event *e)
 {
-	struct synthetic *y = n->client_state;
-
-	(void)e;
-	y->source[s].is_timed = false;
-	pump(y, w, s, 0, t);
+	n->client->on_room(n, w, s, sim_aux(e), t);
 }
 
 static void on_packet(struct net *n, struct sim_worker *w, site_id s,
@@ -380,22 +379,39 @@ static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
 	return 0;
 }
 
+/* Under load=max nodes and their FIFOs begin one after the other, within a
+ * packet's time: hardware would not begin in step, either. */
+static sim_time first_fill(const struct synthetic *y, site_id s, uint32_t fifo)
+{
+	uint64_t x = random_draw(y->load.seed, s, RANDOM_GAP, 0).a;
+	uint64_t time = (uint64_t)y->packet_time;
+
+	return (sim_time)((random_below(x, time) +
+				  fifo * time / y->load.net->n_ports) %
+			  time);
+}
+
 static void synthetic_start(struct load *l)
 {
 	struct synthetic *y = of(l);
 	struct net *n = l->net;
+	uint16_t key = SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), f;
 	site_id s;
 
 	y->source = map_alloc(n->n_sites * sizeof(*y->source));
 	y->meter = map_alloc(sim_n_workers(n->sim) * sizeof(*y->meter));
 	for (s = 0; s < n->n_sites; s++) {
+		struct sim_worker *w = sim_owner(n->sim, s);
 		struct source *src = &y->source[s];
 
-		if (y->rate != LOAD_MAX)
+		if (y->rate != LOAD_MAX) {
 			src->due = gap(y, s, 0);
-		src->is_timed = true;
-		sim_post(sim_owner(n->sim, s), s, src->due,
-			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+			src->is_timed = true;
+			sim_post(w, s, src->due, key, 0, 0);
+			continue;
+		}
+		for (f = 0; f < n->n_ports; f++)
+			sim_post(w, s, first_fill(y, s, f), key, f, 0);
 	}
 }
 

@@ -78,8 +78,8 @@ static void count_returns(struct audit *a, site_id s)
 		for (i = 0; i < r->n; i++) {
 			uint64_t x = r->stamp[i];
 
-			*tokens_of(a, s, p, x >> 12 & 3) +=
-				(int32_t)(x & 0xfff);
+			*tokens_of(a, s, p, link_stamp_channel(x)) +=
+				(int32_t)link_stamp_chunks(x);
 		}
 	}
 }

@@ -63,9 +63,9 @@ static void await_tokens(
 	for (; r->n; r->n--) {
 		uint64_t x = r->stamp[r->n - 1];
 
-		sim_post_self(w, s->id, (sim_time)(x >> 16),
-			SIM_KEY(PHASE_TOKEN, port), (uint16_t)(x >> 12 & 3),
-			x & 0xfff);
+		sim_post_self(w, s->id, link_stamp_time(x),
+			SIM_KEY(PHASE_TOKEN, port),
+			(uint16_t)link_stamp_channel(x), link_stamp_chunks(x));
 	}
 }
 
@@ -79,8 +79,8 @@ static void arbitrate_many(
 		uint32_t o, best;
 		struct winner who, other;
 
-		todo |= s->dirty;
-		s->dirty = 0;
+		todo |= s->dirty & ~DIRTY_RECEPTION;
+		s->dirty &= DIRTY_RECEPTION;
 		if (!todo)
 			return;
 		o = choose(s, todo, NET_PORTS);
@@ -103,26 +103,16 @@ static void arbitrate_many(
 	}
 }
 
-static void arbitrate_senders(
-	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
+/* One sender is idle, and nothing else is to be looked at. */
+static inline __attribute__((always_inline)) void arbitrate_one(struct net *n,
+	struct sim_worker *w, struct net_site *s, uint32_t port, sim_time t)
 {
-	uint32_t port = (uint32_t)__builtin_ctz(s->dirty);
-	struct winner who;
+	struct winner who = pick(n, s, port, t);
 
-	if (s->dirty & (s->dirty - 1)) {
-		arbitrate_many(n, w, s, t);
-		return;
-	}
-	who = pick(n, s, port, t);
-	s->dirty = 0;
-	if (__builtin_expect(who.rank == NO_WINNER, 0)) {
+	if (__builtin_expect(who.rank == NO_WINNER, 0))
 		await_tokens(w, s, port);
-		return;
-	}
-	if (grant(n, w, s, port, &who, t))
+	else if (grant(n, w, s, port, &who, t))
 		s->dirty |= starving(n, s);
-	if (__builtin_expect(s->dirty, 0))
-		arbitrate_many(n, w, s, t);
 }
 
 /* After every instant: a BUG where a free link has a packet for it. */
@@ -434,14 +424,30 @@ static inline void on_engine(struct net *n, struct sim_worker *w,
 	}
 }
 
-/* The end of an instant. */
-static void arbitrate(
+/* The end of an instant; held heads may be let loose on the way. */
+static __attribute__((noinline)) void arbitrate(
 	struct net *n, struct sim_worker *w, struct net_site *s, sim_time t)
 {
-	if (s->dirty & DIRTY_RECEPTION)
-		arbitrate_reception(n, w, s, t);
-	if (s->dirty)
-		arbitrate_senders(n, w, s, t);
+	while (s->dirty) {
+		if (s->dirty & DIRTY_RECEPTION)
+			arbitrate_reception(n, w, s, t);
+		arbitrate_many(n, w, s, t);
+	}
+}
+
+static inline bool is_link_free(const struct sim_event *e)
+{
+	return (uint16_t)(e->rank >> 16) <
+		       SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE) &&
+	       sim_phase(e) == PHASE_ENGINE;
+}
+
+/* A link has fallen idle, and nothing else happens at this instant. */
+static inline void on_idle(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t port, sim_time t)
+{
+	s->timed &= ~(1u << port);
+	arbitrate_one(n, w, s, port, t);
 }
 
 void net_visit(struct sim_worker *w, site_id site)
@@ -458,6 +464,8 @@ void net_visit(struct sim_worker *w, site_id site)
 
 		if (phase == PHASE_ARRIVAL)
 			on_arrival(n, w, s, t, &e);
+		else if (is_link_free(&e) && !s->dirty && !sim_more(w, &e))
+			on_idle(n, w, s, sim_number(&e), t);
 		else if (phase == PHASE_ENGINE)
 			on_engine(n, w, s, t, &e);
 		else if (phase == PHASE_TOKEN)

@@ -1,0 +1,482 @@
+#include "router/net_testing.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/random.h"
+
+/* The client's events, + fifo. */
+enum {
+	SEND = ENGINE_CLIENT,
+	GIVE_BACK = ENGINE_CLIENT + N_FIFOS,
+	OPEN = ENGINE_CLIENT + 2 * N_FIFOS,
+};
+
+/* --- the client --- */
+
+static struct rig_end *end_of(const struct net *n, site_id s, uint32_t fifo)
+{
+	const struct rig *r = n->client_state;
+
+	return &r->node[s].end[fifo];
+}
+
+static void inject(struct rig *r, struct sim_worker *w, site_id s,
+	uint32_t fifo, struct rig_flow *f, sim_time t)
+{
+	struct net *n = r->net;
+	packet_id id = packet_take(n->pool, w->id);
+
+	n->packets[id] = f->packet;
+	n->packets[id].number = f->first + f->done;
+	n->packets[id].born = t;
+	r->sent[f->first + f->done] = t;
+	f->done++;
+	net_inject(n, w, s, fifo, id, t);
+}
+
+static void pump(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
+	sim_time t)
+{
+	struct rig *r = n->client_state;
+	struct rig_end *end = end_of(n, s, fifo);
+
+	while (end->first) {
+		struct rig_flow *f = &r->flow[end->first - 1];
+
+		if (f->from > t ||
+			n->sites[s].inject[fifo].chunks <
+				link_chunks(&n->link, f->packet.bytes))
+			return;
+		inject(r, w, s, fifo, f, t);
+		if (f->done == f->n)
+			end->first = f->next;
+	}
+}
+
+static void give_back(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, uint32_t chunks, sim_time t)
+{
+	end_of(n, s, fifo)->inside -= chunks;
+	net_release(n, w, s, fifo, chunks, t);
+}
+
+static void open_fifo(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	struct rig_end *end = end_of(n, s, fifo);
+	uint32_t chunks = end->kept;
+
+	end->is_closed = false;
+	end->kept = 0;
+	if (chunks)
+		give_back(n, w, s, fifo, chunks, t);
+}
+
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	const struct sim_event *e)
+{
+	uint32_t number = sim_number(e), fifo = number % N_FIFOS;
+
+	if (number < GIVE_BACK)
+		pump(n, w, s, fifo, t);
+	else if (number < OPEN)
+		give_back(n, w, s, fifo, e->data, t);
+	else
+		open_fifo(n, w, s, fifo, t);
+}
+
+static void write_down(struct rig_node *node, const struct arrival *a)
+{
+	if (node->n == node->room) {
+		node->room = 2 * node->room + 16;
+		node->log = mem_grow(node->log, node->room, sizeof(*a));
+	}
+	node->log[node->n] = *a;
+	node->log[node->n].place = node->n;
+	node->n++;
+}
+
+/* The client of a FIFO that fills up. */
+static void keep(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
+	uint32_t chunks, sim_time t, sim_time tail)
+{
+	struct rig *r = n->client_state;
+	struct rig_end *end = end_of(n, s, fifo);
+
+	end->inside += chunks;
+	if (end->inside > (uint32_t)(n->params.reception * n->full))
+		r->node[s].was_overfull = true;
+	if (end->is_closed)
+		end->kept += chunks;
+	else if (r->how.drain < 0)
+		give_back(n, w, s, fifo, chunks, t);
+	else
+		sim_post_self(w, s, tail + r->how.drain,
+			SIM_KEY(PHASE_ENGINE, GIVE_BACK + fifo), 0, chunks);
+}
+
+static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct rig *r = n->client_state;
+	struct arrival a = {
+		.site = s,
+		.fifo = fifo,
+		.packet = n->packets[id],
+		.head = t,
+		.tail = tail,
+	};
+
+	write_down(&r->node[s], &a);
+	packet_give(n->pool, w->id, id);
+	if (r->how.fills)
+		keep(n, w, s, fifo, a.packet.chunks, t, tail);
+}
+
+static void on_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	pump(n, w, s, fifo, t);
+}
+
+static const struct net_client_ops sink = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.is_sink = true,
+};
+
+static const struct net_client_ops filling = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+};
+
+/* --- life --- */
+
+static void set_defaults(const struct param *rows, size_t n, void *values)
+{
+	struct param_block b = {
+		.section = "",
+		.rows = rows,
+		.n_rows = n,
+		.values = values,
+	};
+
+	param_defaults(&b);
+}
+
+static void set(int64_t *field, int64_t value)
+{
+	if (value)
+		*field = value;
+}
+
+struct rig *rig_new(const struct rig_how *how)
+{
+	struct rig *r = mem_alloc(1, sizeof(*r));
+	struct net_params router;
+	struct link_params link;
+	struct err e = { 0 };
+	struct net_setup s = {
+		.topo = &r->way.t.topo,
+		.route = &r->way.h.route,
+		.link = &link,
+		.router = &router,
+		.client = how->fills ? &filling : &sink,
+		.client_state = r,
+		.n_workers = how->n_workers ? how->n_workers : 1,
+	};
+
+	r->how = *how;
+	hint_make(&r->way, &how->way);
+	set_defaults(link_params_table, link_params_n, &link);
+	set_defaults(net_params_table, net_params_n, &router);
+	set(&router.packets, how->packets);
+	set(&router.queues, how->queues);
+	set(&router.injection, how->injection);
+	set(&router.reception, how->reception);
+	set(&router.transit, how->transit);
+	r->net = net_new(&s, &e);
+	if (!r->net)
+		fail_msg("%s", e.text);
+	r->node = mem_alloc(r->net->n_sites, sizeof(*r->node));
+	return r;
+}
+
+void rig_free(struct rig *r)
+{
+	site_id s;
+
+	for (s = 0; s < r->net->n_sites; s++)
+		mem_free(r->node[s].log);
+	net_free(r->net);
+	hint_unmake(&r->way);
+	mem_free(r->node);
+	mem_free(r->flow);
+	mem_free(r->sent);
+	mem_free(r->arrival);
+	mem_free(r->got);
+	mem_free(r);
+}
+
+/* --- the script --- */
+
+static void post(struct rig *r, site_id s, uint32_t number, sim_time t)
+{
+	sim_post(sim_owner(r->net->sim, s), s, t, SIM_KEY(PHASE_ENGINE, number),
+		0, 0);
+}
+
+uint32_t rig_flood(
+	struct rig *r, sim_time t, uint32_t fifo, uint32_t n, struct packet p)
+{
+	struct rig_end *end = &r->node[p.src].end[fifo];
+	uint32_t first = r->n_sent, i;
+
+	/* powers of two, so that long scripts are cheap */
+	if (!(r->n_flows & (r->n_flows - 1)))
+		r->flow =
+			mem_grow(r->flow, 2 * r->n_flows + 1, sizeof(*r->flow));
+	r->flow[r->n_flows++] = (struct rig_flow){
+		.from = t,
+		.first = first,
+		.n = n,
+		.packet = p,
+	};
+	if (end->first)
+		r->flow[end->last - 1].next = r->n_flows;
+	else
+		end->first = r->n_flows;
+	end->last = r->n_flows;
+	for (i = 0; i < n; i++) {
+		if (!(r->n_sent & (r->n_sent - 1)))
+			r->sent = mem_grow(
+				r->sent, 2 * r->n_sent + 1, sizeof(*r->sent));
+		r->sent[r->n_sent++] = -1;
+	}
+	post(r, p.src, SEND + fifo, t);
+	return first;
+}
+
+uint32_t rig_send(struct rig *r, sim_time t, uint32_t fifo, struct packet p)
+{
+	return rig_flood(r, t, fifo, 1, p);
+}
+
+uint32_t rig_fifo(const struct rig *r, const struct packet *p)
+{
+	struct packet q = *p;
+
+	if (p->kind == PACKET_HIGH || p->kind == PACKET_SYSTEM)
+		return p->kind == PACKET_HIGH ? FIFO_HIGH : FIFO_SYSTEM;
+	r->net->route->ops->start(r->net->route, &q);
+	return q.escape == PACKET_NO_PORT ? (uint32_t)FIFO_LOCAL : q.escape;
+}
+
+void rig_close(struct rig *r, site_id s, uint32_t fifo)
+{
+	r->node[s].end[fifo].is_closed = true;
+}
+
+void rig_open(struct rig *r, site_id s, uint32_t fifo, sim_time t)
+{
+	post(r, s, OPEN + fifo, t);
+}
+
+/* --- running --- */
+
+/* BGQ-F27: tokens stand for room that there is. */
+static void check_site(const struct rig *r, site_id id)
+{
+	const struct net *n = r->net;
+	const struct net_site *s = &n->sites[id];
+	uint32_t p, c;
+
+	for (p = 0; p < n->n_ports; p++) {
+		if (s->port[p].sender.peer == NO_ROUTER)
+			continue;
+		for (c = 0; c < N_CHANNELS; c++)
+			assert_in_range(
+				s->port[p].sender.tokens[c], 0, n->capacity);
+	}
+	for (p = 0; p < N_FIFOS; p++)
+		assert_in_range(
+			s->inject[p].chunks, 0, n->params.injection * n->full);
+	for (p = 0; p < N_FIFOS && r->how.fills; p++)
+		assert_in_range(s->reception[p].chunks, 0,
+			n->params.reception * n->full);
+	if (r->node[id].was_overfull)
+		fail_msg("site %u: more in a reception FIFO than it holds", id);
+}
+
+static void check(struct rig *r)
+{
+	struct err e = { 0 };
+	site_id s;
+
+	if (net_audit(r->net, &e))
+		fail_msg("%s", e.text);
+	for (s = 0; s < r->net->n_sites; s++)
+		check_site(r, s);
+}
+
+/* Stops often at first, then ever more rarely. */
+static enum sim_ending run_to(struct rig *r, sim_time t)
+{
+	enum sim_ending e = SIM_REACHED;
+	sim_time step = 300 * SIM_NS, now = sim_now(r->net->sim);
+
+	while (e == SIM_REACHED && now < t) {
+		sim_time until = t - now > step ? now + step : t;
+
+		e = sim_run(r->net->sim, until);
+		check(r);
+		step += step / 4;
+		now = until;
+	}
+	return e;
+}
+
+void rig_run_until(struct rig *r, sim_time t)
+{
+	assert_int_not_equal(run_to(r, t), SIM_STOPPED);
+}
+
+/* Nobody asks for anything any more. */
+static void check_quiet(const struct rig *r, site_id id)
+{
+	const struct net_site *s = &r->net->sites[id];
+	uint32_t p, i;
+
+	for (p = 0; p < r->net->n_ports; p++) {
+		const struct net_requests *q = &s->port[p].requests;
+		bool is_wired = s->port[p].sender.peer != NO_ROUTER;
+
+		for (i = 0; i < N_REQUESTS; i++)
+			assert_true(q->head[i] == 0);
+		for (i = 0; i < N_INJECTIONS; i++)
+			assert_int_equal(q->inject[i], 0);
+		assert_int_equal(q->n_rare, is_wired && r->net->params.transit);
+	}
+	for (i = 0; i < N_CHANNELS; i++)
+		assert_true(s->local[i] == 0 && s->held[i] == 0);
+	assert_int_equal(s->local_inject, 0);
+	assert_int_equal(s->dirty, 0);
+}
+
+void rig_run(struct rig *r)
+{
+	uint32_t i;
+	site_id s;
+
+	assert_int_equal(run_to(r, SIM_NEVER / 4), SIM_IDLE);
+	rig_gather(r);
+	for (i = 0; i < r->n_sent; i++)
+		if (!r->got[i])
+			fail_msg("packet %u did not arrive", i);
+	assert_int_equal(packet_pool_used(r->net->pool), 0);
+	for (s = 0; s < r->net->n_sites; s++)
+		check_quiet(r, s);
+}
+
+/* --- what arrived --- */
+
+static int by_time(const void *x, const void *y)
+{
+	const struct arrival *a = x, *b = y;
+
+	if (a->head != b->head)
+		return a->head < b->head ? -1 : 1;
+	if (a->site != b->site)
+		return a->site < b->site ? -1 : 1;
+	return a->place < b->place ? -1 : 1;
+}
+
+void rig_gather(struct rig *r)
+{
+	uint32_t i;
+	site_id s;
+
+	r->n_arrivals = 0;
+	for (s = 0; s < r->net->n_sites; s++)
+		r->n_arrivals += r->node[s].n;
+	r->arrival =
+		mem_grow(r->arrival, r->n_arrivals + 1, sizeof(*r->arrival));
+	for (s = 0, i = 0; s < r->net->n_sites; i += r->node[s++].n)
+		if (r->node[s].n)
+			memcpy(r->arrival + i, r->node[s].log,
+				r->node[s].n * sizeof(*r->arrival));
+	qsort(r->arrival, r->n_arrivals, sizeof(*r->arrival), by_time);
+	mem_free(r->got);
+	r->got = mem_alloc(r->n_sent + 1, sizeof(const void *));
+	for (i = 0; i < r->n_arrivals; i++) {
+		const struct arrival *a = &r->arrival[i];
+
+		if (a->packet.flags & PACKET_COPY)
+			continue;
+		assert_null(r->got[a->packet.number]);
+		assert_int_equal(a->site, a->packet.dst);
+		r->got[a->packet.number] = a;
+	}
+}
+
+const struct arrival *rig_copy(const struct rig *r, uint32_t number, site_id s)
+{
+	const struct rig_node *node = &r->node[s];
+	const struct arrival *found = NULL;
+	uint32_t i;
+
+	for (i = 0; i < node->n; i++) {
+		if (node->log[i].packet.number != number)
+			continue;
+		assert_null(found); /* once only */
+		found = &node->log[i];
+	}
+	return found;
+}
+
+/* --- looking in --- */
+
+uint64_t rig_sent_bytes(
+	const struct rig *r, site_id s, port_id p, uint32_t channels)
+{
+	return net_counters(r->net, s, p, channels, 0).sent_bytes;
+}
+
+uint32_t rig_standing(
+	const struct rig *r, site_id s, port_id p, uint32_t channel)
+{
+	uint32_t i, sum = 0;
+
+	for (i = 0; i < NET_QUEUES; i++)
+		sum += r->net->sites[s]
+			       .queue[channel][p * NET_QUEUES + i]
+			       .count;
+	return sum;
+}
+
+site_id rig_at(const struct rig *r, const uint32_t *x, uint32_t n)
+{
+	site_id s = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		s += x[i] * r->way.t.stride[i];
+	return s;
+}
+
+uint32_t rig_draw(uint64_t *series, uint32_t below)
+{
+	uint64_t bits = random_draw(11, 0, RANDOM_TEST, (*series)++).a;
+
+	return (uint32_t)random_below(bits, below);
+}

@@ -1,0 +1,297 @@
+#!/bin/sh
+#
+# What a user can get wrong: each mistake gives one line on stderr, nothing on
+# stdout, and exit code 2 (4 for what cannot fit).
+set -u
+. "$(dirname "$0")/tap.sh"
+
+# What came of a run that has to be refused, with a line that has TEXT in it.
+judge() { # CODE TEXT
+	[ $code -eq "$1" ] || complain "exit code $code, want $1"
+	[ -s "$tmp/out" ] && complain "stdout: $(head -c 200 "$tmp/out")"
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] ||
+		complain "$(wc -l <"$tmp/err") lines on stderr, want 1"
+	grep -q '^weft: ' "$tmp/err" || complain "stderr: no \"weft: \""
+	grep -q 'internal error' "$tmp/err" && complain "an internal error"
+	grep -qF -- "$2" "$tmp/err" || complain "stderr: no \"$2\""
+	[ ! -s "$tmp/complaints" ] || complain "said: $(cat "$tmp/err")"
+}
+
+refused() { # TEXT ARGUMENTS
+	text=$1
+	shift
+	run "$@"
+	judge 2 "$text"
+	report "weft $*"
+}
+
+# A machine file, from stdin, that has to be refused.
+file_refused() { # WHAT TEXT
+	cat >"$tmp/bad.yaml"
+	run show "$tmp/bad.yaml"
+	judge 2 "$2"
+	report "a machine file $1"
+}
+
+# --- commands ---
+
+refused 'no command given'
+refused 'no command is called ""' ''
+refused 'did you mean run?' rnu
+refused '`weft help` lists them' frobnicate
+refused 'no command is called' help frobnicate
+refused 'no command is called' --frobnicate
+refused 'want a machine and a workload' run
+refused 'want a machine and a workload' run bgq
+refused 'want one machine' show
+refused 'want one machine' show bgq bgq-board
+refused 'want one machine' check
+refused 'is too much' machines bgq
+refused 'is too much' params bgq random
+
+# --- names ---
+
+for command in 'show' 'check' 'params'; do
+	refused 'did you mean bgq-midplane?' $command bgq-midplan
+	refused '""' $command ''
+	refused 'is called' $command qqqqqqqq
+	refused 'cannot read' $command ./none.yaml
+done
+refused 'did you mean bgq?' run bqg random
+refused '`weft machines` lists them' run qqqqqqqq random
+refused 'no machine is called ""' run '' random
+refused 'did you mean random?' run bgq rndom
+refused 'no workload is called ""' run bgq ''
+refused 'did you mean random?' params radnom
+refused 'did you mean load?' run bgq random laod=1
+refused 'unknown key' run bgq random qqqqqqqq=1
+refused 'has no value' run bgq random load
+refused 'has no value' run bgq random ''
+refused 'unknown key' run bgq random =1
+refused 'did you mean link.rate?' run bgq random --set link.rat=1GB/s
+refused 'unknown parameter' run bgq random --set qqqqqqqq=1
+refused 'unknown parameter' show bgq --set =1
+refused 'has no value' show bgq --set ''
+refused 'has no value' show bgq --set link.rate
+
+# --- values ---
+
+refused 'unit missing' run bgq random --set link.rate=2
+refused 'want a number with' run bgq random --set link.rate=2furlong
+refused 'want a number with' run bgq random warmup=5parsec
+refused 'unit missing' run bgq random warmup=5
+refused 'out of range' run bgq random load=0
+refused 'out of range' run bgq random load=5
+refused 'negative' run bgq random load=-1
+refused 'is not a fraction' run bgq random load=
+refused 'is not a fraction' run bgq random load=nan
+refused 'at most 512' run bgq random bytes=600
+refused 'too large' run bgq random bytes=99999999999999999999
+refused 'is not one of' run bgq random routing=adaptive
+refused 'is neither' run bgq random zones=AQ
+refused 'leaves out' run bgq random zones=A,BC
+refused 'have no rate' run bgq random load=0.5 bytes=0
+refused 'node 99999' run bgq hotspot hot=99999
+refused 'nodes' run bgq transpose --shape 3x3x3
+refused 'routing.order' show bgq --set routing.order=AAB
+refused 'is not one of' show bgq --set topology.wrap=mobius
+refused 'do not fit a chunk' show bgq --set link.header=64
+refused 'link.payload' show bgq --set link.payload=8000B \
+	--set link.chunk=16B --set link.header=16B
+refused 'bubble' run bgq random --set router.packets=1
+refused 'is not a number' run bgq random --seed x
+refused 'is not a number' run bgq random --seed -1
+refused 'is not a number' run bgq random --seed 99999999999999999999
+refused 'is not a number' run bgq random --seed ''
+refused 'is not a number' run bgq random --threads 0
+refused 'is not a number' run bgq random --threads 1000000
+
+# --- shapes ---
+
+for shape in 0x4 4x x 99999x99999 -1 4x-1 2:1 '' ' ' 4x4.5 4xx4 x4 4x4x \
+	'[4' 1e3 4X4 '4;4' 18446744073709551617; do
+	refused 'topology.shape' run bgq random --shape "$shape"
+	refused 'topology.shape' show bgq "--shape=$shape"
+done
+refused '7 dimensions' run bgq random --shape 4x4x4x4x4x4x4
+refused '9 values' run bgq random --shape 2x2x2x2x2x2x2x2x2
+refused 'more than 4194304' run bgq random --shape 256x256x256
+refused 'at most 255 hops' run bgq random --shape 1024x2
+refused 'at least two' run bgq random --shape 1
+refused 'too long' show bgq --shape "$(printf '%0200d' 4)"
+
+run run bgq random --shape 128x128x128x2 --set router.packets=120 \
+	--set router.injection=120
+judge 4 'GiB of memory'
+report "a machine that does not fit the memory"
+
+# --- options ---
+
+refused 'unknown option "--frob"' run bgq random --frob
+refused 'unknown option "-x"' run bgq random -x
+refused 'did you mean --threads?' run bgq random --thraeds 2
+refused 'did you mean --shape?' run bgq random --shpae 4x4
+refused 'did you mean --json?' machines --jsno
+refused 'unknown option "--shape"' machines --shape 4x4
+refused 'unknown option "--seed"' show bgq --seed 4
+refused 'unknown option' run bgq random --s 3
+refused '--shape needs a value' run bgq random --shape
+refused '--set needs a value' run bgq random --set
+refused '-t needs a value' run bgq random -t
+refused '--json takes no value' run bgq random --json=yes
+refused '--seed is given twice' run bgq random --seed 1 --seed 1
+refused '--shape is given twice' run bgq random --shape 4x4 --shape 4x4
+refused '--threads is given twice' run bgq random -t 1 --threads 2
+refused '--json is given twice' show bgq --json --json
+refused 'topology.shape is given twice' run bgq random --shape 4x4 \
+	--set topology.shape=4x4
+refused 'topology.shape is given twice' show bgq --shape 4x4 \
+	--set ' topology.shape=4x4'
+refused 'link.rate is given twice' show bgq --set link.rate=2GB/s \
+	--set link.rate=2GB/s
+refused 'load is given twice' run bgq random load=1 load=max
+refused 'for a machine' params random --shape 4x4
+refused 'for a machine' params --set link.rate=1GB/s
+
+sets=
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
+	sets="$sets -s a=1 -s b=1 -s c=1 -s d=1 -s e=1"
+done
+run show bgq $sets
+judge 2 'more than 64 --set'
+report "65 times --set"
+
+words=
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
+	words="$words a b c d e"
+done
+run run $words
+judge 2 'more than 64 words'
+report "65 words"
+
+line='a
+b'
+refused 'a?b' show "$line"
+refused 'is called' run bgq "$line"
+refused 'has no value' run bgq random "$line"
+refused 'no command is called' "$line"
+refused 'is called' show "$(printf '%05000d' 4)"
+refused 'has no value' run bgq random "$(printf '%05000d' 4)"
+refused 'unknown option' show bgq "--$(printf '%05000d' 4)"
+
+# --- machine files ---
+
+head='schema: 1
+machine: bad
+'
+printf '' | file_refused 'that is empty' 'bad.yaml:1:1: empty file'
+printf '\n\n# nothing\n' | file_refused 'of a comment' 'empty file'
+printf 'machine: bad\n' | file_refused 'without a schema' 'schema is missing'
+printf 'schema: 2\nmachine: bad\n' |
+	file_refused 'of another schema' 'bad.yaml:1:9: '
+printf 'schema: 1\n' | file_refused 'without a name' 'machine is missing'
+printf 'hello\n' | file_refused 'that is a word' 'map of sections'
+printf -- '- 1\n- 2\n' | file_refused 'that is a list' 'map of sections'
+printf '%slink:\n  rate: 2\n' "$head" |
+	file_refused 'without a unit' 'bad.yaml:4:9: link.rate: "2"'
+printf '%slink:\n  raet: 2 GB/s\n' "$head" |
+	file_refused 'with an unknown key' 'bad.yaml:4:3: unknown key'
+printf '%slnik:\n  rate: 2 GB/s\n' "$head" |
+	file_refused 'with an unknown section' 'did you mean link?'
+printf '%slink:\n  rate: 2 GB/s\n  rate: 2 GB/s\n' "$head" |
+	file_refused 'with a key twice' 'bad.yaml:5:3: this key stands already'
+printf '%slink:\n  rate: { value: 2 GB/s, sauce: x }\n' "$head" |
+	file_refused 'with more than value and source' 'bad.yaml:4:'
+printf '%slink: 3\n' "$head" |
+	file_refused 'with a value for a section' 'bad.yaml:3:'
+printf '%slink:\n' "$head" | file_refused 'with an empty section' 'bad.yaml:3:'
+printf '%stopology:\n  shape: [4, 0]\n' "$head" |
+	file_refused 'with an impossible shape' 'bad.yaml:4:'
+printf '%stopology:\n  shape: [4, [4]]\n' "$head" |
+	file_refused 'with a list in a list' 'bad.yaml:4:'
+printf '%slink:\n  rate: {value: 2 GB/s, sou' "$head" |
+	file_refused 'cut off in a map' 'bad.yaml:'
+printf '%slink:\n  rate: "2 GB' "$head" |
+	file_refused 'cut off in a text' 'bad.yaml:'
+printf '%slink:\n\trate: 2 GB/s\n' "$head" |
+	file_refused 'with a tab' 'bad.yaml:4:1: '
+printf '%sbase: &a [*a]\n' "$head" |
+	file_refused 'that refers to itself' 'bad.yaml:3:7: anchors'
+printf '%sbase: *a\n' "$head" |
+	file_refused 'with an alias' 'bad.yaml:3:7: '
+printf '%sbase: bad\n' "$head" | file_refused 'based on itself' 'a circle?'
+printf '%sbase: nowhere\n' "$head" |
+	file_refused 'based on nothing' 'there is no nowhere.yaml'
+printf '%sbase: ../bad\n' "$head" |
+	file_refused 'based on a path' 'wants a name'
+printf '%stitle: !!python/object:os.system [ls]\n' "$head" |
+	file_refused 'with a foreign tag' 'tags'
+printf '%s---\nschema: 1\n' "$head" |
+	file_refused 'of two documents' 'more than one document'
+printf '\000\001\002\377\376' | file_refused 'that is binary' 'bad.yaml:1:'
+printf '%stitle: "a\\0b"\n' "$head" |
+	file_refused 'with a NUL' 'control characters'
+printf '%stitle: \377\n' "$head" | file_refused 'that is no UTF-8' 'bad.yaml:3:'
+head -c 100000 /dev/zero | tr '\0' '[' |
+	file_refused 'of 100000 brackets' 'nested deeper than 8'
+head -c 100000 /dev/zero | tr '\0' '{' |
+	file_refused 'of 100000 braces' 'bad.yaml:1:'
+head -c 100000 /dev/urandom | file_refused 'of random bytes' 'bad.yaml:'
+head -c 2000000 /dev/zero | tr '\0' '#' |
+	file_refused 'of 2 MB' 'larger than 1 MiB'
+"$weft" params >"$tmp/params"
+file_refused 'that is a binary program' 'bad.yaml:' <"$weft"
+
+mkdir "$tmp/folder.yaml"
+refused 'Is a directory' show "$tmp/folder.yaml"
+refused 'Is a directory' run "$tmp/folder.yaml" random
+refused 'cannot read' show "$tmp/params/x.yaml"
+refused 'empty file' show /dev/null
+refused 'larger than' show /dev/zero
+
+printf '%s' "$head" >"$tmp/secret.yaml"
+chmod 000 "$tmp/secret.yaml"
+if [ -r "$tmp/secret.yaml" ]; then # root may read anything but this
+	refused 'cannot read' show /proc/self/mem
+else
+	refused 'Permission denied' show "$tmp/secret.yaml"
+fi
+
+# Away from its tree the program finds only what WEFT_MACHINES names, and
+# what is installed.
+cp "$weft" "$tmp/alone"
+WEFT_MACHINES=$tmp/folder.yaml "$tmp/alone" machines >"$tmp/out" \
+	2>"$tmp/err" </dev/null
+code=$?
+if [ $code -eq 0 ]; then
+	skip "a folder without machine files" "machines are installed"
+else
+	judge 2 'no machine files found'
+	report "a folder without machine files"
+fi
+
+# --- outputs ---
+
+if [ -w /dev/full ]; then
+	for command in 'machines' 'params' 'params bgq --json' 'show bgq' \
+		'check bgq-board' 'help' 'help run' '--version' \
+		'run bgq random warmup=1us measure=2us --shape 4x4x2' \
+		'run bgq random warmup=1us measure=2us --shape 4x4x2 --json'
+	do
+		"$weft" $command >/dev/full 2>"$tmp/err" </dev/null
+		code=$?
+		: >"$tmp/out"
+		judge 2 'cannot write the output'
+		report "weft $command >/dev/full"
+	done
+else
+	skip "a full disk" "no /dev/full"
+fi
+
+"$weft" params bgq >&- 2>"$tmp/err" </dev/null
+code=$?
+: >"$tmp/out"
+judge 2 'cannot write the output'
+report "a closed stdout"
+
+exit $status

@@ -1,0 +1,275 @@
+#!/bin/sh
+#
+# What scripts may rely on: the keys of the JSON output, the exit codes, the
+# help, the manual, and that every number says where it comes from.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+if ! command -v jq >/dev/null; then
+	echo "there is no jq"
+	exit 77
+fi
+
+holds() { # WHAT JQ-TEST: of the JSON in $tmp/out
+	jq -e "$2" "$tmp/out" >/dev/null 2>"$tmp/jq" ||
+		complain "not so: $2 $(cat "$tmp/jq")"
+	report "$1"
+}
+
+ends() { # CODE ARGUMENTS
+	want=$1
+	shift
+	run "$@"
+	[ $code -eq "$want" ] ||
+		complain "exit code $code, want $want: $(cat "$tmp/err")"
+}
+
+# --- weft run --json ---
+
+common='
+	(.machine | type == "string") and (.shape | type == "string") and
+	(.nodes | type == "number") and (.workload | type == "string") and
+	(.params | type == "object") and (.seed | type == "number") and
+	(.threads | type == "number") and
+	(.ending | IN("finished", "deadlocked", "saturated", "stopped")) and
+	(.digest | test("^[0-9a-f]{16}$")) and
+	(.sim_time_ns | type == "number") and
+	(.results | has("fraction_of_peak")) and
+	(.results | has("throughput_GBps_per_node")) and
+	(.results | has("latency_ns")) and
+	([.work | .packets, .packet_hops, .events, .wall_s,
+		.ns_per_packet_hop, .bytes_per_node | type == "number"] | all)'
+
+ends 0 run bgq random load=max zones=longest-first --shape 4x4x2 --json
+report "a saturated run ends with 0"
+holds "it prints one object" 'type == "object"'
+[ "$(jq -s length "$tmp/out")" = 1 ] || complain "more than one value"
+report "and nothing else"
+[ -s "$tmp/err" ] && complain "stderr: $(cat "$tmp/err")"
+report "and says nothing on stderr"
+holds "the common keys are there" "$common"
+holds "machine, shape, nodes, workload" '.machine == "bgq" and
+	.shape == "4x4x2" and .nodes == 32 and .workload == "random"'
+holds "the keys of random" '.params | (.load == "max") and
+	(.bytes == "512 B") and (.routing == "dynamic") and
+	(.zones == "longest-first") and has("warmup") and has("measure")'
+holds "seed and threads" '.seed == 1 and .threads >= 1'
+holds "it is finished" '.ending == "finished"'
+holds "the fraction of the peak" '.results.fraction_of_peak |
+	. > 0.5 and . < 1.01'
+holds "the throughput" '.results.throughput_GBps_per_node | . > 1 and . < 4'
+holds "the latency" '.results.latency_ns | .mean > 300 and .p50 > 300 and
+	.p50 <= .p99 and .p99 <= .max and .mean < .max'
+holds "the work" '.work | .packets > 1000 and .packet_hops > .packets and
+	.events > 0 and .wall_s > 0 and .bytes_per_node > 1000'
+digest=$(jq -r .digest "$tmp/out")
+
+ends 0 run bgq random load=max zones=longest-first --shape 4x4x2 --json -t 3
+[ "$(jq -r .digest "$tmp/out")" = "$digest" ] || complain "another digest"
+report "three threads give the same digest"
+ends 0 run bgq random --shape=4x4x2 --json --seed 2
+[ "$(jq -r .digest "$tmp/out")" != "$digest" ] || complain "the same digest"
+report "another seed gives another one"
+
+short='warmup=10us measure=20us --shape 4x4x2 --json'
+for workload in random neighbours bit-reversal tornado complement \
+	permutation hotspot; do
+	ends 0 run bgq $workload $short
+	holds "the common keys of $workload" "$common"
+	holds "what it was asked for" ".workload == \"$workload\" and
+		.params.warmup == \"10 us\" and .params.measure == \"20 us\""
+done
+ends 0 run bgq transpose warmup=10us measure=20us --shape 4x4 --json
+holds "the common keys of transpose" "$common"
+ends 0 run bgq tornado $short
+holds "a pattern without a bound has no peak" \
+	'.results.fraction_of_peak == null'
+ends 0 run bgq random bytes=100 $short
+holds "payload is not rounded up in the throughput" '.params.bytes == "100 B"
+	and .results.throughput_GBps_per_node < 4'
+ends 0 run bgq random routing=deterministic zones=none $short
+holds "deterministic routing" '.params.routing == "deterministic" and
+	.params.zones == "none"'
+ends 0 run bgq random $short --set link.rate=1GB/s
+holds "what was set is told" '.set == ["link.rate=1GB/s"]'
+
+ends 0 run bgq alltoall bytes=64 --shape 4x4x2 --json
+holds "the common keys of alltoall" "$common"
+holds "alltoall names its layer" '.params.via == "net" and .via == "net"'
+holds "alltoall tells its time and its fraction of peak" \
+	'.results.time_ns > 0 and .results.fraction_of_peak > 0'
+ends 0 run bgq pingpong from=0 to=1 bytes=32 rounds=10 --shape 4x4x2 --json
+holds "the common keys of pingpong" "$common"
+least=$(jq .results.latency_ns.max "$tmp/out")
+ends 0 show bgq --shape 4x4x2 --json
+holds "weft show knows a neighbour's latency" \
+	".packets[] | select(.bytes == 32) | .zero_load_ns.min == $least"
+
+# --- exit codes ---
+
+ends 4 run bgq random load=2 $short
+holds "an open loop beyond its peak: saturated, 4" '.ending == "saturated"'
+ends 0 run bgq random load=0.4 $short
+holds "one below it: finished, 0" '.ending == "finished" and
+	(.results.fraction_of_peak | . > 0.3 and . < 0.5)'
+ends 3 run bgq random routing=deterministic --set routing.bubble=no \
+	--set router.packets=1 --shape 8x8 --json
+holds "a deadlock: 3, with the cycle" '.ending == "deadlocked" and
+	(.results.cycle | length > 0)'
+"$weft" run bgq random warmup=1s --shape 4x4x4 --json >"$tmp/out" \
+	2>"$tmp/err" </dev/null &
+pid=$!
+sleep 1
+kill -TERM $pid
+wait $pid
+code=$?
+[ $code -eq 6 ] || complain "exit code $code, want 6"
+holds "a signal: stopped, 6, and what was found so far" \
+	'.ending == "stopped"'
+ends 0 check bgq-board
+report "weft check of a good machine: 0"
+ends 1 check bgq --set routing.bubble=no --shape 4x4
+[ -s "$tmp/out" ] || complain "no cycle on stdout"
+report "weft check of a bad one: 1"
+ends 2 run bgq random --shape 0
+report "bad input: 2"
+
+# --- help ---
+
+run help
+[ $code -eq 0 ] || complain "exit code $code"
+report "weft help"
+commands=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$tmp/out" | grep -v '^help$')
+[ "$(echo $commands)" = 'run show check machines params' ] ||
+	complain "lists: " $commands
+report "it lists the commands"
+for command in $commands; do
+	run $command --help
+	[ $code -eq 0 ] || complain "exit code $code"
+	[ -s "$tmp/err" ] && complain "stderr: $(cat "$tmp/err")"
+	head -n 1 "$tmp/out" | grep -q "^Usage: weft $command " ||
+		complain "begins: $(head -n 1 "$tmp/out")"
+	cp "$tmp/out" "$tmp/help"
+	report "weft $command --help"
+	run help $command
+	cmp -s "$tmp/out" "$tmp/help" || complain "they differ"
+	report "weft help $command is the same"
+
+	page=$src/man/weft-$command.1.scd
+	if [ -f "$page" ]; then
+		# scdoc takes a backslash before an underscore.
+		tr -d '\\' <"$page" >"$tmp/page"
+		for option in $(grep -o -- '--[a-z][a-z-]*' "$tmp/help" |
+			sort -u); do
+			grep -q -- "$option" "$tmp/page" ||
+				complain "no $option"
+		done
+	else
+		complain "no man/weft-$command.1.scd"
+	fi
+	report "the manual of weft $command has all its options"
+	grep -q "weft-$command" "$src/man/weft.1.scd" ||
+		complain "weft.1.scd does not name it"
+	report "and weft(1) leads to it"
+done
+ends 0 --version
+grep -q '^weft [0-9]' "$tmp/out" || complain "$(cat "$tmp/out")"
+report "weft --version"
+for page in "$src"/man/*.scd; do
+	scdoc <"$page" >"$tmp/page" 2>"$tmp/err" || complain "$(cat "$tmp/err")"
+done
+command -v scdoc >/dev/null || : >"$tmp/complaints"
+report "scdoc reads every page"
+run run --help
+for workload in $(sed -n 's/^  \([a-z-]*\)  *[a-z].*/\1/p' "$tmp/out"); do
+	grep -q "$workload" "$src/man/weft-run.1.scd" ||
+		complain "no $workload"
+done
+report "the manual of weft run has every workload"
+
+# --- colours ---
+
+escape=$(printf '\033')
+for command in 'machines' 'params' 'show bgq' 'params random'; do
+	run $command
+	grep -q "$escape" "$tmp/out" && complain "weft $command"
+done
+report "no colours where stdout is no terminal"
+if command -v script >/dev/null &&
+	script -qec true /dev/null >/dev/null 2>&1; then
+	script -qec "stty cols 200; $weft machines" /dev/null \
+		>"$tmp/out" 2>&1 </dev/null
+	grep -q "$escape\[1m" "$tmp/out" || complain "no bold head"
+	report "a terminal gets them"
+	NO_COLOR=1 script -qec "stty cols 200; $weft machines" /dev/null \
+		>"$tmp/out" 2>&1 </dev/null
+	grep -q "$escape" "$tmp/out" && complain "an escape"
+	report "but not with NO_COLOR"
+	script -qec "stty cols 60; $weft params" /dev/null 2>&1 </dev/null |
+		tr -d '\r' | awk 'length > 60' >"$tmp/out"
+	NO_COLOR=1 script -qec "stty cols 60; $weft params random" /dev/null \
+		2>&1 </dev/null | tr -d '\r' | awk 'length > 60' >"$tmp/out"
+	[ -s "$tmp/out" ] && complain "$(head -n 3 "$tmp/out")"
+	report "a narrow terminal gets narrow lines"
+fi
+
+# --- parameters and their sources ---
+
+ends 0 params --json
+holds "weft params: every row is whole" '.parameters | length > 30 and
+	([.[] | (.name, .default, .type, .range, .help, .source) |
+		type == "string" and length > 0] | all)'
+holds "every section and every workload" '[.parameters[] | .workload,
+	(select(.workload == null) | .name | split(".")[0])] | unique |
+	contains(["topology", "link", "router", "routing", "random",
+		"hotspot", "alltoall"])'
+cp "$tmp/out" "$tmp/defaults"
+ends 0 params random --json
+holds "the keys of random" '[.parameters[].name] | contains(["load", "bytes",
+	"routing", "zones", "warmup", "measure"])'
+ends 0 params
+for name in $(jq -r '.parameters[].name' "$tmp/defaults"); do
+	grep -qF "$name" "$tmp/out" || complain "no $name"
+done
+report "the text has them all, too"
+
+# BGQ-N5, BGQ-N90 to BGQ-N92, calibrated: ..., assumed: ...
+source='test("^((calibrated|assumed): .+|BGQ-[NFGX][0-9]+(, BGQ-[NFGX][0-9]+)*)$")'
+for file in "$src"/machines/*.yaml; do
+	name=$(basename "$file" .yaml)
+	ends 0 params "$file" --json
+	holds "$name: every value names its source" \
+		"[.parameters[] | select(.source | $source | not) | .name] == []"
+	holds "$name: every value stands in a file" '[.parameters[] |
+		select(.from | test("\\.yaml:[0-9]+:[0-9]+$") | not) | .name]
+		== []'
+done
+ends 0 params "$src/machines/bgq.yaml" --json
+holds "bgq says what the tables say" \
+	'[.parameters[] | select(.value != .default) | .name] == []'
+ends 0 params bgq-board --set link.rate=1GB/s --shape 4x4 --json
+holds "weft params MACHINE tells what was set where" '
+	([.parameters[] | select(.name == "link.rate")][0] |
+		.value == "1 GB/s" and .default == "2 GB/s" and
+		.from == "--set") and
+	([.parameters[] | select(.name == "topology.shape")][0] |
+		.value == "4x4" and .from == "--shape")'
+
+ends 0 machines --json
+holds "weft machines: the five of Blue Gene/Q" '[.machines[] |
+	select(.name | startswith("bgq")) | [.name, .nodes, .shape]] == [
+	["bgq", 512, "4x4x4x4x2"], ["bgq-20pf", 98304, "16x16x16x12x2"],
+	["bgq-board", 32, "2x2x2x2x2"], ["bgq-midplane", 512, "4x4x4x4x2"],
+	["bgq-rack", 1024, "4x4x4x8x2"]]'
+holds "each with a title and a file" '[.machines[] | (.title, .file) |
+	length > 0] | all'
+mkdir "$tmp/machines"
+cp "$src"/machines/bgq.yaml "$tmp/machines"
+echo 'schema: 1' >"$tmp/machines/broken.yaml"
+WEFT_MACHINES=$tmp/machines "$weft" machines --json >"$tmp/out" \
+	2>"$tmp/err" </dev/null || complain "$(cat "$tmp/err")"
+holds "a broken file does not hide the others" '
+	([.machines[].name] | contains(["bgq", "broken"])) and
+	([.machines[] | select(.name == "broken").error | test("1:1")] | all)'
+
+exit $status

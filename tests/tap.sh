@@ -1,0 +1,39 @@
+# What the shell tests share; to be sourced.  Each case prints a line "ok" or
+# "not ok"; what is wrong goes below it.  End with: exit $status
+export LC_ALL=C
+weft=${WEFT:?}
+src=${SRC:-$(dirname "$0")/..}
+export WEFT_MACHINES="${WEFT_MACHINES:-$src/machines}"
+
+n=0
+status=0
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+: >"$tmp/complaints"
+
+complain() {
+	echo "$*" >>"$tmp/complaints"
+}
+
+report() { # WHAT; ok if nothing was complained of since the last one
+	n=$((n + 1))
+	if [ -s "$tmp/complaints" ]; then
+		echo "not ok $n - $1"
+		sed 's/^/# /' "$tmp/complaints"
+		status=1
+	else
+		echo "ok $n - $1"
+	fi
+	: >"$tmp/complaints"
+}
+
+skip() { # WHAT WHY
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+# Runs the program; $code, $tmp/out and $tmp/err are what came of it.
+run() { # ARGUMENTS
+	"$weft" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$?
+}
