@@ -25,10 +25,11 @@ refused() { # TEXT ARGUMENTS
 	report "weft $*"
 }
 
-# A machine file, from stdin, that has to be refused.
+bad=$tmp/bad.yaml
+
+# The machine file in $bad has to be refused.
 file_refused() { # WHAT TEXT
-	cat >"$tmp/bad.yaml"
-	run show "$tmp/bad.yaml"
+	run show "$bad"
 	judge 2 "$2"
 	report "a machine file $1"
 }
@@ -184,63 +185,73 @@ refused 'unknown option' show bgq "--$(printf '%05000d' 4)"
 head='schema: 1
 machine: bad
 '
-printf '' | file_refused 'that is empty' 'bad.yaml:1:1: empty file'
-printf '\n\n# nothing\n' | file_refused 'of a comment' 'empty file'
-printf 'machine: bad\n' | file_refused 'without a schema' 'schema is missing'
-printf 'schema: 2\nmachine: bad\n' |
-	file_refused 'of another schema' 'bad.yaml:1:9: '
-printf 'schema: 1\n' | file_refused 'without a name' 'machine is missing'
-printf 'hello\n' | file_refused 'that is a word' 'map of sections'
-printf -- '- 1\n- 2\n' | file_refused 'that is a list' 'map of sections'
-printf '%slink:\n  rate: 2\n' "$head" |
-	file_refused 'without a unit' 'bad.yaml:4:9: link.rate: "2"'
-printf '%slink:\n  raet: 2 GB/s\n' "$head" |
-	file_refused 'with an unknown key' 'bad.yaml:4:3: unknown key'
-printf '%slnik:\n  rate: 2 GB/s\n' "$head" |
-	file_refused 'with an unknown section' 'did you mean link?'
-printf '%slink:\n  rate: 2 GB/s\n  rate: 2 GB/s\n' "$head" |
-	file_refused 'with a key twice' 'bad.yaml:5:3: this key stands already'
-printf '%slink:\n  rate: { value: 2 GB/s, sauce: x }\n' "$head" |
-	file_refused 'with more than value and source' 'bad.yaml:4:'
-printf '%slink: 3\n' "$head" |
-	file_refused 'with a value for a section' 'bad.yaml:3:'
-printf '%slink:\n' "$head" | file_refused 'with an empty section' 'bad.yaml:3:'
-printf '%stopology:\n  shape: [4, 0]\n' "$head" |
-	file_refused 'with an impossible shape' 'bad.yaml:4:'
-printf '%stopology:\n  shape: [4, [4]]\n' "$head" |
-	file_refused 'with a list in a list' 'bad.yaml:4:'
-printf '%slink:\n  rate: {value: 2 GB/s, sou' "$head" |
-	file_refused 'cut off in a map' 'bad.yaml:'
-printf '%slink:\n  rate: "2 GB' "$head" |
-	file_refused 'cut off in a text' 'bad.yaml:'
-printf '%slink:\n\trate: 2 GB/s\n' "$head" |
-	file_refused 'with a tab' 'bad.yaml:4:1: '
-printf '%sbase: &a [*a]\n' "$head" |
-	file_refused 'that refers to itself' 'bad.yaml:3:7: anchors'
-printf '%sbase: *a\n' "$head" |
-	file_refused 'with an alias' 'bad.yaml:3:7: '
-printf '%sbase: bad\n' "$head" | file_refused 'based on itself' 'a circle?'
-printf '%sbase: nowhere\n' "$head" |
-	file_refused 'based on nothing' 'there is no nowhere.yaml'
-printf '%sbase: ../bad\n' "$head" |
-	file_refused 'based on a path' 'wants a name'
-printf '%stitle: !!python/object:os.system [ls]\n' "$head" |
-	file_refused 'with a foreign tag' 'tags'
-printf '%s---\nschema: 1\n' "$head" |
-	file_refused 'of two documents' 'more than one document'
-printf '\000\001\002\377\376' | file_refused 'that is binary' 'bad.yaml:1:'
-printf '%stitle: "a\\0b"\n' "$head" |
-	file_refused 'with a NUL' 'control characters'
-printf '%stitle: \377\n' "$head" | file_refused 'that is no UTF-8' 'bad.yaml:3:'
-head -c 100000 /dev/zero | tr '\0' '[' |
-	file_refused 'of 100000 brackets' 'nested deeper than 8'
-head -c 100000 /dev/zero | tr '\0' '{' |
-	file_refused 'of 100000 braces' 'bad.yaml:1:'
-head -c 100000 /dev/urandom | file_refused 'of random bytes' 'bad.yaml:'
-head -c 2000000 /dev/zero | tr '\0' '#' |
-	file_refused 'of 2 MB' 'larger than 1 MiB'
+printf '' >"$bad"
+file_refused 'that is empty' 'bad.yaml:1:1: empty file'
+printf '\n\n# nothing\n' >"$bad"
+file_refused 'of a comment' 'empty file'
+printf 'machine: bad\n' >"$bad"
+file_refused 'without a schema' 'schema is missing'
+printf 'schema: 2\nmachine: bad\n' >"$bad"
+file_refused 'of another schema' 'bad.yaml:1:9: '
+printf 'schema: 1\n' >"$bad"
+file_refused 'without a name' 'machine is missing'
+printf 'hello\n' >"$bad"
+file_refused 'that is a word' 'map of sections'
+printf -- '- 1\n- 2\n' >"$bad"
+file_refused 'that is a list' 'map of sections'
+printf '%slink:\n  rate: 2\n' "$head" >"$bad"
+file_refused 'without a unit' 'bad.yaml:4:9: link.rate: "2"'
+printf '%slink:\n  raet: 2 GB/s\n' "$head" >"$bad"
+file_refused 'with an unknown key' 'bad.yaml:4:3: unknown key'
+printf '%slnik:\n  rate: 2 GB/s\n' "$head" >"$bad"
+file_refused 'with an unknown section' 'did you mean link?'
+printf '%slink:\n  rate: 2 GB/s\n  rate: 2 GB/s\n' "$head" >"$bad"
+file_refused 'with a key twice' 'bad.yaml:5:3: this key stands already'
+printf '%slink:\n  rate: { value: 2 GB/s, sauce: x }\n' "$head" >"$bad"
+file_refused 'with more than value and source' 'bad.yaml:4:'
+printf '%slink: 3\n' "$head" >"$bad"
+file_refused 'with a value for a section' 'bad.yaml:3:'
+printf '%slink:\n' "$head" >"$bad"
+file_refused 'with an empty section' 'bad.yaml:3:'
+printf '%stopology:\n  shape: [4, 0]\n' "$head" >"$bad"
+file_refused 'with an impossible shape' 'bad.yaml:4:'
+printf '%stopology:\n  shape: [4, [4]]\n' "$head" >"$bad"
+file_refused 'with a list in a list' 'bad.yaml:4:'
+printf '%slink:\n  rate: {value: 2 GB/s, sou' "$head" >"$bad"
+file_refused 'cut off in a map' 'bad.yaml:'
+printf '%slink:\n  rate: "2 GB' "$head" >"$bad"
+file_refused 'cut off in a text' 'bad.yaml:'
+printf '%slink:\n\trate: 2 GB/s\n' "$head" >"$bad"
+file_refused 'with a tab' 'bad.yaml:4:1: '
+printf '%sbase: &a [*a]\n' "$head" >"$bad"
+file_refused 'that refers to itself' 'bad.yaml:3:7: anchors'
+printf '%sbase: *a\n' "$head" >"$bad"
+file_refused 'with an alias' 'bad.yaml:3:7: '
+printf '%sbase: bad\n' "$head" >"$bad"
+file_refused 'based on itself' 'a circle?'
+printf '%sbase: nowhere\n' "$head" >"$bad"
+file_refused 'based on nothing' 'there is no nowhere.yaml'
+printf '%sbase: ../bad\n' "$head" >"$bad"
+file_refused 'based on a path' 'wants a name'
+printf '%stitle: !!python/object:os.system [ls]\n' "$head" >"$bad"
+file_refused 'with a foreign tag' 'tags'
+printf '%s---\nschema: 1\n' "$head" >"$bad"
+file_refused 'of two documents' 'more than one document'
+printf '\000\001\002\377\376' >"$bad"
+file_refused 'that is binary' 'bad.yaml:1:'
+printf '%stitle: "a\\0b"\n' "$head" >"$bad"
+file_refused 'with a NUL' 'control characters'
+printf '%stitle: \377\n' "$head" >"$bad"
+file_refused 'that is no UTF-8' 'bad.yaml:3:'
+head -c 100000 /dev/zero | tr '\0' '[' >"$bad"
+file_refused 'of 100000 brackets' 'nested deeper than 8'
+head -c 100000 /dev/zero | tr '\0' '{' >"$bad"
+file_refused 'of 100000 braces' 'bad.yaml:1:'
+head -c 2000000 /dev/zero | tr '\0' '#' >"$bad"
+file_refused 'of 2 MB' 'larger than 1 MiB'
 "$weft" params >"$tmp/params"
-file_refused 'that is a binary program' 'bad.yaml:' <"$weft"
+cp "$weft" "$bad"
+file_refused 'that is a binary program' 'bad.yaml:'
 
 mkdir "$tmp/folder.yaml"
 refused 'Is a directory' show "$tmp/folder.yaml"

@@ -27,8 +27,7 @@ static void json_step(
 	json_end(j, '}');
 }
 
-static void print_json(
-	const struct machine *m, const struct proof *p, FILE *f)
+static void print_json(const struct machine *m, const struct proof *p, FILE *f)
 {
 	char shape[PARAM_TEXT_MAX];
 	struct json j;
@@ -70,8 +69,7 @@ static void print_step(
 	}
 }
 
-static void print_text(
-	const struct machine *m, const struct proof *p, FILE *f)
+static void print_text(const struct machine *m, const struct proof *p, FILE *f)
 {
 	char shape[PARAM_TEXT_MAX];
 	uint32_t i;
@@ -85,8 +83,8 @@ static void print_text(
 		print_step(m->topo, &p->step[i], f);
 }
 
-static int check(const struct cli_args *a, const struct machine *m,
-	struct err *e)
+static int check(
+	const struct cli_args *a, const struct machine *m, struct err *e)
 {
 	struct cli_out out;
 	struct proof p;

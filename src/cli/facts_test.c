@@ -78,7 +78,7 @@ static int64_t walk(const struct machine_of *m, router_id from, router_id to)
 
 		sum += cost[torus_ops.wire(t, r, p.escape)];
 		r = end.router;
-		hint_ops.arrive(&m->h.route, &p, end.port);
+		route_arrive(&m->h.route, &p, end.port);
 	}
 	assert_int_equal(r, to);
 	return sum;

@@ -127,8 +127,8 @@ static int read_load(struct run *r, struct err *e)
 		.rows = ops->params,
 		.n_rows = ops->n_params,
 		.values = r->load,
-		.origins = mem_alloc(
-			ops->n_params, sizeof(struct param_origin)),
+		.origins =
+			mem_alloc(ops->n_params, sizeof(struct param_origin)),
 	};
 	param_defaults(&r->keys);
 	for (i = 2; i < r->args.n_words; i++)
@@ -226,8 +226,7 @@ static double throughput(const struct run *r)
 
 	if (!l->has_throughput || !l->measured)
 		return 0;
-	return (double)l->bytes * 1e3 / (double)l->measured /
-		r->net->n_sites;
+	return (double)l->bytes * 1e3 / (double)l->measured / r->net->n_sites;
 }
 
 static double fraction(const struct run *r)
@@ -288,8 +287,7 @@ static void json_work(struct json *j, const struct run *r)
 	json_real(j, "wall_s", r->wall_s);
 	json_real(j, "ns_per_packet_hop",
 		r->hops ? r->wall_s * 1e9 / (double)r->hops : 0);
-	json_real(j, "bytes_per_node",
-		(double)r->memory / r->net->n_sites);
+	json_real(j, "bytes_per_node", (double)r->memory / r->net->n_sites);
 	json_end(j, '}');
 }
 
@@ -406,8 +404,8 @@ static int perform(struct run *r, struct err *e)
 	if (r->args.n_words < 2)
 		return err_set(e, "want a machine and a workload: `weft run "
 				  "bgq-midplane random`");
-	r->machine = machine_load(r->args.word[0], r->args.set,
-		r->args.n_sets, r->args.shape, e);
+	r->machine = machine_load(
+		r->args.word[0], r->args.set, r->args.n_sets, r->args.shape, e);
 	if (!r->machine || read_load(r, e) || build(r, e))
 		return -1;
 	signal(SIGINT, on_signal);

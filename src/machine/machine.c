@@ -225,23 +225,22 @@ static size_t count_given(const struct machine *m)
 			const char *place = m->block[i].origins[j].place;
 
 			n += !strcmp(place, "--set") ||
-				!strcmp(place, "--shape");
+			     !strcmp(place, "--shape");
 		}
 	}
 	return n;
 }
 
 /* What is said twice on a command line contradicts itself. */
-static int assign(struct machine *m, const char *text, const char *place,
-	struct err *e)
+static int assign(
+	struct machine *m, const char *text, const char *place, struct err *e)
 {
 	size_t n = count_given(m);
 
 	if (param_assign(m->block, MACHINE_BLOCKS, text, "parameter", place, e))
 		return -1;
 	if (count_given(m) == n)
-		return err_set(e,
-			"%.*s is given twice, by --set or --shape",
+		return err_set(e, "%.*s is given twice, by --set or --shape",
 			(int)strcspn(text, "="), text);
 	return 0;
 }

@@ -70,7 +70,8 @@ static void mark_way(const struct work *w, uint64_t *signatures, uint32_t d,
 	uint32_t odd = w->is_coupled ? from & 1 : 0;
 
 	for (k = 0; k <= hops; k++) {
-		uint64_t *s = &signatures[(minus ? from + d - k : from + k) % d];
+		uint64_t *s =
+			&signatures[(minus ? from + d - k : from + k) % d];
 
 		if (k == hops) {
 			mark(s, parity, k > 0, DONE, odd);
@@ -91,8 +92,7 @@ static uint64_t *make_signatures(const struct work *w, uint32_t dim)
 	for (parity = 0; parity < 2; parity++)
 		for (x = 0; x < d; x++)
 			for (y = 0; y < d; y++)
-				mark_way(w, s, d, w->is_coupled ? parity : 0,
-					x,
+				mark_way(w, s, d, w->is_coupled ? parity : 0, x,
 					w->h->step[parity][dim]
 						  [(int32_t)y - (int32_t)x]);
 	return s;
@@ -124,8 +124,8 @@ static bool is_coupled(const struct hint *h)
 	uint32_t i;
 
 	for (i = 0; i < h->torus->n_dims; i++)
-		if (h->ties == HINT_TIES_PARITY &&
-			torus_is_ring(h->torus, i) && h->torus->dim[i] % 2 == 0)
+		if (h->ties == HINT_TIES_PARITY && torus_is_ring(h->torus, i) &&
+			h->torus->dim[i] % 2 == 0)
 			return true;
 	return false;
 }
@@ -157,8 +157,8 @@ static uint32_t dim_bits(port_id p)
  * order of zones, then, on the escape channel, the others in theirs; and so
  * each subset.
  */
-static uint16_t movable(const struct hint *h, uint32_t hints, int zone,
-	bool escapes)
+static uint16_t movable(
+	const struct hint *h, uint32_t hints, int zone, bool escapes)
 {
 	uint32_t dims = 0, i, minus;
 
@@ -204,7 +204,7 @@ static uint16_t first_mask(const struct hint *h, uint32_t hints)
 {
 	uint32_t p = h->first[hints];
 
-	return p == PACKET_NO_PORT ? 0 : (uint16_t)(1u << p);
+	return (uint16_t)(p == PACKET_NO_PORT ? 0 : 1u << p);
 }
 
 /* On a ring channel; zone is -1 for packets that were never dynamic. */
@@ -249,8 +249,9 @@ static void list_departures(struct work *w, enum hint_deps_of of)
 	uint32_t n_hints = 1u << (2 * w->h->torus->n_dims), hints;
 	int zone;
 
-	w->departures = mem_alloc((size_t)n_hints * HINT_ZONE_SETS * TORUS_MAX_DIMS,
-		sizeof(*w->departures));
+	w->departures =
+		mem_alloc((size_t)n_hints * HINT_ZONE_SETS * TORUS_MAX_DIMS,
+			sizeof(*w->departures));
 	for (hints = 1; hints < n_hints; hints++) {
 		if (!hint_deps_is_set(w->h, hints))
 			continue;
@@ -260,7 +261,7 @@ static void list_departures(struct work *w, enum hint_deps_of of)
 			if (of == HINT_DEPS_DYNAMIC)
 				add_dynamic(w, hints, zone);
 			else if (of == HINT_DEPS_ESCAPE &&
-				w->h->route.has_escape)
+				 w->h->route.has_escape)
 				add_ordered(w, hints, zone);
 		}
 	}
@@ -293,10 +294,10 @@ static bool can_be(const struct work *w, const struct departure *c,
 	uint32_t sum = 1, i;
 
 	for (i = 0; i < w->h->torus->n_dims; i++)
-		sum = add_parities(sum,
-			signature[i] >> place(parity, c->moved >> i & 1,
-					role_of(c, i, taken)) &
-				3);
+		sum = add_parities(
+			sum, signature[i] >> place(parity, c->moved >> i & 1,
+						     role_of(c, i, taken)) &
+				     3);
 	return sum >> parity & 1;
 }
 
@@ -304,7 +305,7 @@ static void fill_class(
 	struct work *w, uint32_t class, const uint64_t *signature)
 {
 	struct hint_deps *d = w->d;
-	uint16_t *after = &d->after[(size_t)class * d->n_ports];
+	uint16_t *after = &d->after[(size_t) class * d->n_ports];
 	uint32_t parity, i;
 
 	for (parity = 0; parity < (w->is_coupled ? 2 : 1); parity++) {
@@ -329,7 +330,7 @@ static void fill_classes(struct work *w)
 	uint64_t signature[TORUS_MAX_DIMS];
 	uint32_t class, rest, i;
 
-	for (class = 0; class < w->d->n_classes; class++) {
+	for (class = 0; class < w->d->n_classes; class ++) {
 		rest = class;
 		for (i = 0; i < w->h->torus->n_dims; i++) {
 			signature[i] =
@@ -356,8 +357,8 @@ void hint_deps_init(
 			d->part[i][x] *= d->n_classes;
 		d->n_classes *= w.n_signatures[i];
 	}
-	d->after = mem_alloc((size_t)d->n_classes * d->n_ports,
-		sizeof(*d->after));
+	d->after =
+		mem_alloc((size_t)d->n_classes * d->n_ports, sizeof(*d->after));
 	d->used = mem_alloc(d->n_classes, sizeof(*d->used));
 	list_departures(&w, of);
 	fill_classes(&w);

@@ -26,8 +26,8 @@ struct walk {
 	bool seen[MOST_ROUTERS]; /* by the packets of one source and target */
 };
 
-static router_id hop(const struct walk *w, router_id r, struct packet *p,
-	port_id port)
+static router_id hop(
+	const struct walk *w, router_id r, struct packet *p, port_id port)
 {
 	struct topo_end far = torus_ops.peer(&w->m->t.topo, r, port);
 
@@ -37,8 +37,8 @@ static router_id hop(const struct walk *w, router_id r, struct packet *p,
 }
 
 /* Notes what a packet that leaves r by a port asks for next. */
-static void note(struct walk *w, router_id r, const struct packet *p,
-	port_id port)
+static void note(
+	struct walk *w, router_id r, const struct packet *p, port_id port)
 {
 	struct packet q = *p;
 
@@ -110,7 +110,8 @@ static void walk_pair(struct walk *w, router_id from, router_id to)
 	}
 }
 
-static void compare(struct hint_machine *m, enum hint_deps_of of, const char *shape)
+static void compare(
+	struct hint_machine *m, enum hint_deps_of of, const char *shape)
 {
 	struct walk *w = mem_alloc(1, sizeof(*w));
 	router_id r, to, n = m->t.topo.n_routers;
@@ -154,9 +155,9 @@ static void compare_all(const struct hint_how *how)
 /* BGQ-F33 to BGQ-F36 */
 static void edges_are_those_of_all_routes(void **state)
 {
-	static const char *const shapes[] = { "1", "2", "3", "4", "5", "6",
-		"8", "4x3", "2x2x2", "4x4", "2x4", "5x4", "3x3x2", "3x2x4",
-		"5x2x2", "1x4x2", "2x2x2x2", "7x4", "4x4x4", "3x5x4" };
+	static const char *const shapes[] = { "1", "2", "3", "4", "5", "6", "8",
+		"4x3", "2x2x2", "4x4", "2x4", "5x4", "3x3x2", "3x2x4", "5x2x2",
+		"1x4x2", "2x2x2x2", "7x4", "4x4x4", "3x5x4" };
 	size_t i;
 
 	(void)state;
@@ -197,8 +198,7 @@ static void edges_under_zones_are(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		for (j = 0; j < sizeof(zones) / sizeof(zones[0]); j++)
-			for (k = 0; k < sizeof(orders) / sizeof(orders[0]);
-				k++)
+			for (k = 0; k < sizeof(orders) / sizeof(orders[0]); k++)
 				compare_all(&(struct hint_how){
 					.shape = shapes[i],
 					.zones = zones[j],
@@ -242,7 +242,8 @@ static void escapes_only_add_edges(void **state)
 		hint_deps_init(&many, &m.h, HINT_DEPS_ESCAPE);
 		for (r = 0; r < m.t.topo.n_routers; r++)
 			for (p = 0; p < m.t.topo.n_ports; p++)
-				assert_int_equal(hint_deps_after(&few, r, p) &
+				assert_int_equal(
+					hint_deps_after(&few, r, p) &
 						~hint_deps_after(&many, r, p),
 					0);
 		hint_deps_fini(&few);

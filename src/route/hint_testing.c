@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-static void set(
-	const struct param_block *b, const char *name, const char *text)
+static void set(const struct param_block *b, const char *name, const char *text)
 {
 	struct err e = { 0 };
 

@@ -77,7 +77,7 @@ static const struct net_queue *queue_at(const struct net *n, struct place at)
 static uint16_t *gone_at(const struct knot *k, struct place at)
 {
 	return &k->gone[((size_t)at.site * N_CHANNELS + at.channel) * NET_BITS +
-		at.bit];
+			at.bit];
 }
 
 static int32_t charge(
@@ -239,6 +239,17 @@ static void take_all(struct knot *k)
 					look_at(k, at.site);
 }
 
+static void search(struct knot *k)
+{
+	take_all(k);
+	while (k->n_todo) {
+		site_id s = k->todo[--k->n_todo];
+
+		k->is_todo[s] = 0;
+		search_site(k, s);
+	}
+}
+
 /* --- what is told of those that are left --- */
 
 static uint64_t count_left(const struct knot *k, struct place *first)
@@ -250,7 +261,7 @@ static uint64_t count_left(const struct knot *k, struct place *first)
 		for (at.channel = 0; at.channel < N_CHANNELS; at.channel++) {
 			for (at.bit = 0; at.bit < NET_BITS; at.bit++) {
 				uint32_t n = queue_at(k->n, at)->count -
-					*gone_at(k, at);
+					     *gone_at(k, at);
 
 				if (n && !left)
 					*first = at;
@@ -272,8 +283,7 @@ static struct way awaited(const struct knot *k, struct place at)
 	for (i = 0; i < NET_QUEUES; i++, at.bit++) {
 		const struct packet *p = first_left(k, at);
 
-		if (p && !has_elder(k, at, p) &&
-			list_ways(k->n, at, p, way))
+		if (p && !has_elder(k, at, p) && list_ways(k->n, at, p, way))
 			return way[0];
 	}
 	BUG("a buffer of a knot waits for nothing");
@@ -345,6 +355,21 @@ static void write_cycle(
 	write_from(k, at, text, size);
 }
 
+/*
+ * A head that waits for ever waits for a buffer that is full but for less
+ * than the most that anybody needs; so many packets must be inside.
+ */
+static bool may_lock(const struct net *n)
+{
+	uint64_t inside = 0;
+	uint32_t i;
+
+	for (i = 0; i < n->n_workers; i++)
+		inside += n->tally[i].injected + n->tally[i].copies -
+			  n->tally[i].delivered;
+	return inside > (n->capacity - (uint32_t)n->entry) / (uint32_t)n->full;
+}
+
 uint64_t net_knot(struct net *n, char *text, size_t size)
 {
 	size_t n_buffers = (size_t)n->n_sites * n->n_ports * N_CHANNELS;
@@ -358,16 +383,12 @@ uint64_t net_knot(struct net *n, char *text, size_t size)
 		.is_todo = map_alloc(n->n_sites),
 	};
 	struct place first = { 0 };
-	uint64_t left;
+	uint64_t left = 0;
 
-	take_all(&k);
-	while (k.n_todo) {
-		site_id s = k.todo[--k.n_todo];
-
-		k.is_todo[s] = 0;
-		search_site(&k, s);
+	if (may_lock(n)) {
+		search(&k);
+		left = count_left(&k, &first);
 	}
-	left = count_left(&k, &first);
 	if (left && size)
 		write_cycle(&k, first, text, size);
 	map_free(k.room, n_buffers * sizeof(*k.room));
@@ -375,6 +396,22 @@ uint64_t net_knot(struct net *n, char *text, size_t size)
 	map_free(k.todo, n->n_sites * sizeof(*k.todo));
 	map_free(k.is_todo, n->n_sites);
 	return left;
+}
+
+/* Whether a sender lacks tokens, so that a head may wait for them. */
+static bool is_short(const struct net *n, const struct net_site *s)
+{
+	uint32_t port, channel;
+
+	for (port = 0; port < n->n_ports; port++) {
+		const struct link_sender *l = &s->port[port].sender;
+
+		for (channel = 0; channel < N_CHANNELS; channel++)
+			if (l->tokens[channel] < n->entry &&
+				l->peer != NO_ROUTER)
+				return true;
+	}
+	return false;
 }
 
 static sim_time longest_at(
@@ -397,14 +434,20 @@ static sim_time longest_at(
 	return longest;
 }
 
+/* A big machine with little to do is looked at often; so not at all of it. */
 sim_time net_longest_wait(const struct net *n, sim_time now)
 {
 	sim_time longest = 0;
 	site_id i;
 
+	if (!may_lock(n))
+		return 0;
 	for (i = 0; i < n->n_sites; i++) {
-		sim_time waits = longest_at(n, &n->sites[i], now);
+		sim_time waits;
 
+		if (!is_short(n, &n->sites[i]))
+			continue;
+		waits = longest_at(n, &n->sites[i], now);
 		longest = waits > longest ? waits : longest;
 	}
 	return longest;

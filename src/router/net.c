@@ -163,6 +163,8 @@ static void set_rules(struct net *n, const struct net_setup *s)
 	n->n_sites = s->topo->n_routers;
 	n->n_ports = s->topo->n_ports;
 	n->n_queues = (uint32_t)s->router->queues;
+	n->n_bits = n->n_ports * NET_QUEUES;
+	n->n_fifos = n->n_ports;
 	n->full = (int32_t)n->link.max_chunks;
 	n->entry = n->full * (s->route->bubble ? 2 : 1);
 	n->capacity = n->link.max_chunks * (uint32_t)s->router->packets;

@@ -196,6 +196,9 @@ struct net {
 	struct packet *packets;
 	const struct route *route;
 	uint32_t n_ports, n_queues;
+	/* of ports, of what an arbiter chooses from: a start beyond the last
+	 * one would favour the first */
+	uint32_t n_bits, n_fifos;
 	int32_t full, entry; /* chunks: a full packet, to enter a ring */
 	struct net_tally *tally;
 	struct link_rules link;
@@ -280,7 +283,8 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
  * their number, and describes one cycle of them in text.
  */
 uint64_t net_knot(struct net *n, char *text, size_t size);
-/* The longest that any head waits now. */
+/* The longest that a head waits now where tokens are short; 0 where there are
+ * too few packets inside for any deadlock. */
 sim_time net_longest_wait(const struct net *n, sim_time now);
 
 static inline uint32_t net_reception_of(const struct packet *p, port_id in)

@@ -144,7 +144,12 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 static void on_room(struct net *n, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
+	const struct rig *r = n->client_state;
+	uint32_t i;
+
 	pump(n, w, s, fifo, t);
+	for (i = 0; i < N_FIFOS && r->how.looks_round; i++)
+		pump(n, w, s, i, t);
 }
 
 static const struct net_client_ops sink = {
@@ -270,6 +275,24 @@ uint32_t rig_flood(
 uint32_t rig_send(struct rig *r, sim_time t, uint32_t fifo, struct packet p)
 {
 	return rig_flood(r, t, fifo, 1, p);
+}
+
+void rig_storm(struct rig *r, uint64_t *series, uint32_t n, uint32_t kinds,
+	bool any_size)
+{
+	uint32_t sites = r->net->n_sites, i;
+
+	for (i = 0; i < n * sites; i++) {
+		struct packet p = { .src = i % sites, .bytes = 512 };
+
+		p.dst = (p.src + 1 + rig_draw(series, sites - 1)) % sites;
+		do
+			p.kind = (uint8_t)rig_draw(series, N_PACKET_KINDS);
+		while (!(kinds >> p.kind & 1));
+		if (any_size)
+			p.bytes = (uint16_t)rig_draw(series, 513);
+		rig_send(r, 0, rig_fifo(r, &p), p);
+	}
 }
 
 uint32_t rig_fifo(const struct rig *r, const struct packet *p)
@@ -427,6 +450,27 @@ void rig_gather(struct rig *r)
 		assert_int_equal(a->site, a->packet.dst);
 		r->got[a->packet.number] = a;
 	}
+}
+
+uint32_t rig_overtakings(const struct rig *r, uint8_t kind)
+{
+	uint32_t sites = r->net->n_sites, *last, i, n = 0;
+	site_id s;
+
+	last = mem_alloc((size_t)sites * sites, sizeof(*last));
+	for (s = 0; s < sites; s++) {
+		for (i = 0; i < r->node[s].n; i++) {
+			const struct packet *p = &r->node[s].log[i].packet;
+			uint32_t *l = &last[p->src * sites + s];
+
+			if (p->kind != kind)
+				continue;
+			n += p->number < *l;
+			*l = p->number;
+		}
+	}
+	mem_free(last);
+	return n;
 }
 
 const struct arrival *rig_copy(const struct rig *r, uint32_t number, site_id s)

@@ -21,6 +21,8 @@ struct rig_how {
 	 */
 	bool fills;
 	sim_time drain;
+	/* Room in one injection FIFO lets the client look at all of them. */
+	bool looks_round;
 };
 
 struct arrival {
@@ -81,6 +83,12 @@ void rig_free(struct rig *r);
 uint32_t rig_flood(
 	struct rig *r, sim_time t, uint32_t fifo, uint32_t n, struct packet p);
 uint32_t rig_send(struct rig *r, sim_time t, uint32_t fifo, struct packet p);
+/*
+ * From the beginning on, every site sends n packets to others by lot, of the
+ * kinds of a mask (1u << kind), and of any size or else full ones.
+ */
+void rig_storm(struct rig *r, uint64_t *series, uint32_t n, uint32_t kinds,
+	bool any_size);
 /* The FIFO where flows of this kind keep their order. */
 uint32_t rig_fifo(const struct rig *r, const struct packet *p);
 
@@ -88,13 +96,19 @@ uint32_t rig_fifo(const struct rig *r, const struct packet *p);
 void rig_close(struct rig *r, site_id s, uint32_t fifo);
 void rig_open(struct rig *r, site_id s, uint32_t fifo, sim_time t);
 
-/* Runs what is due before t, stops here and there, and counts everything. */
+/* Runs what is due before t, and up to a window more; stops here and there
+ * and counts everything. */
 void rig_run_until(struct rig *r, sim_time t);
 /* The same to the end: everything has arrived and nothing is asked for. */
 void rig_run(struct rig *r);
 /* Fills in what has arrived so far. */
 void rig_gather(struct rig *r);
 
+/*
+ * Of the pairs of packets that one site sent to another as kind, one after
+ * the other: how many arrived the other way round.
+ */
+uint32_t rig_overtakings(const struct rig *r, uint8_t kind);
 /* The site's copy of a line broadcast, or the packet itself, or NULL. */
 const struct arrival *rig_copy(const struct rig *r, uint32_t number, site_id s);
 

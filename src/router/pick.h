@@ -165,7 +165,7 @@ static struct winner pick_transit(
 
 	if (!(zero | one))
 		return nobody;
-	bit = choose(s, zero | one, NET_BITS);
+	bit = choose(s, zero | one, n->n_bits);
 	w.bit = (uint8_t)bit;
 	if ((zero >> bit & 1) && (!(one >> bit & 1) || (s->lfsr & 2)))
 		w.request = dynamic >> bit & 1 ? REQ_DYNAMIC : REQ_ESCAPE;
@@ -231,7 +231,7 @@ static struct winner pick_injection(
 
 	if (!(dynamic | ring | escape))
 		return nobody;
-	w.bit = (uint8_t)choose(s, dynamic | ring | escape, N_FIFOS);
+	w.bit = (uint8_t)choose(s, dynamic | ring | escape, n->n_fifos);
 	w.request = dynamic >> w.bit & 1 ? INJ_DYNAMIC
 		    : ring >> w.bit & 1	 ? INJ_DETERMINISTIC
 					 : INJ_ESCAPE;
@@ -257,14 +257,14 @@ static struct winner pick_class(const struct net *n, struct net_site *s,
 		return (struct winner){
 			.rank = rank,
 			.request = (uint8_t)request,
-			.bit = (uint8_t)choose(s, m, NET_BITS),
+			.bit = (uint8_t)choose(s, m, n->n_bits),
 		};
 	if (i)
 		return (struct winner){
 			.rank = (uint8_t)(due ? rank : rank + 1),
 			.is_injection = true,
 			.request = (uint8_t)injection,
-			.bit = (uint8_t)choose(s, i, N_FIFOS),
+			.bit = (uint8_t)choose(s, i, n->n_fifos),
 		};
 	return nobody;
 }
@@ -302,7 +302,8 @@ static struct winner pick_rare(
 }
 
 /* Where only dynamic packets ask, and there are tokens for them. */
-static inline struct winner pick_dynamic(struct net_site *s, uint32_t port)
+static inline struct winner pick_dynamic(
+	const struct net *n, struct net_site *s, uint32_t port)
 {
 	const struct net_requests *r = &s->port[port].requests;
 
@@ -311,7 +312,7 @@ static inline struct winner pick_dynamic(struct net_site *s, uint32_t port)
 			.rank = RANK_USER,
 			.request = REQ_DYNAMIC,
 			.bit = (uint8_t)choose(
-				s, r->head[REQ_DYNAMIC], NET_BITS),
+				s, r->head[REQ_DYNAMIC], n->n_bits),
 		};
 	if (r->inject[INJ_DYNAMIC])
 		return (struct winner){
@@ -319,7 +320,7 @@ static inline struct winner pick_dynamic(struct net_site *s, uint32_t port)
 			.is_injection = true,
 			.request = INJ_DYNAMIC,
 			.bit = (uint8_t)choose(
-				s, r->inject[INJ_DYNAMIC], N_FIFOS),
+				s, r->inject[INJ_DYNAMIC], n->n_fifos),
 		};
 	return nobody;
 }
@@ -330,7 +331,7 @@ static __attribute__((noinline)) struct winner pick_slow(
 	collect(n, s, port, t);
 	if (s->port[port].requests.n_rare || !(s->roomy >> port & 1))
 		return pick_rare(n, s, port, t);
-	return pick_dynamic(s, port);
+	return pick_dynamic(n, s, port);
 }
 
 /* Stamps are taken in only where that could make a difference, or before
@@ -341,7 +342,7 @@ static inline struct winner pick(
 	if (s->port[port].requests.n_rare || !(s->roomy >> port & 1) ||
 		s->port[port].returns.n >= LINK_RETURNS - 1)
 		return pick_slow(n, s, port, t);
-	return pick_dynamic(s, port);
+	return pick_dynamic(n, s, port);
 }
 
 /* Of the free senders, the one an adaptive winner likes best. */
@@ -371,7 +372,7 @@ static uint32_t best_port(const struct net *n, struct net_site *s,
 			alike |= 1u << o;
 		}
 	}
-	return choose(s, alike, NET_PORTS);
+	return choose(s, alike, n->n_ports);
 }
 
 #endif

@@ -98,8 +98,7 @@ static void find_rings(struct work *w)
 	w->proof->n_rings = w->n_rings;
 }
 
-static void tell(struct proof_step *s, router_id r, port_id p,
-	uint32_t channel)
+static void tell(struct proof_step *s, router_id r, port_id p, uint32_t channel)
 {
 	if (s->n_cycle == s->room) {
 		s->room = 2 * s->room + 16;
@@ -228,16 +227,16 @@ static router_id turning(const struct work *w, uint32_t from, uint32_t to)
 }
 
 /* Each ring from where the one before turns into it to where it is left. */
-static void tell_turns(const struct work *w, struct proof_step *s,
-	const struct cdg_cycle *c)
+static void tell_turns(
+	const struct work *w, struct proof_step *s, const struct cdg_cycle *c)
 {
 	uint32_t i;
 
 	for (i = 0; i < c->n; i++) {
 		uint32_t before = c->vertex[i ? i - 1 : c->n - 1];
 		uint32_t v = c->vertex[i], after = c->vertex[(i + 1) % c->n];
-		router_id in = far_end(w->t, turning(w, before, v),
-			w->rings[before].port);
+		router_id in = far_end(
+			w->t, turning(w, before, v), w->rings[before].port);
 
 		tell_along(w, s, in, turning(w, v, after), w->rings[v].port);
 	}
@@ -467,8 +466,8 @@ void proof_free(struct proof *p)
 		mem_free(p->step[i].cycle);
 }
 
-void proof_name(const struct topo *t, const struct proof_channel *c,
-	char *text, size_t size)
+void proof_name(const struct topo *t, const struct proof_channel *c, char *text,
+	size_t size)
 {
 	router_id to = far_end(t, c->router, c->port);
 	char near[64], far[64], port[16];

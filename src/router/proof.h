@@ -56,7 +56,7 @@ int proof_make(struct proof *p, const struct topo *t, const struct route *r,
 void proof_free(struct proof *p);
 
 /* "node 3 (3) by A+ to node 4 (4), channel deterministic" */
-void proof_name(const struct topo *t, const struct proof_channel *c,
-	char *text, size_t size);
+void proof_name(const struct topo *t, const struct proof_channel *c, char *text,
+	size_t size);
 
 #endif

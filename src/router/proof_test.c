@@ -13,8 +13,8 @@
 #include "route/hint_testing.h"
 #include "router/proof.h"
 
-static void prove(struct proof *p, const struct hint_machine *m,
-	int64_t packets)
+static void prove(
+	struct proof *p, const struct hint_machine *m, int64_t packets)
 {
 	struct net_params n = { .packets = packets };
 	struct err e = { 0 };
@@ -36,22 +36,21 @@ static void is_true_cycle(
 		s->letter == 'c' ? HINT_DEPS_DYNAMIC : HINT_DEPS_ESCAPE);
 	for (i = 0; i < s->n_cycle; i++) {
 		const struct proof_channel *c = &s->cycle[i];
-		const struct proof_channel *o =
-			&s->cycle[(i + 1) % s->n_cycle];
+		const struct proof_channel *o = &s->cycle[(i + 1) % s->n_cycle];
 		struct topo_end far =
 			torus_ops.peer(&m->t.topo, c->router, c->port);
 
 		assert_int_equal(far.router, o->router);
 		assert_int_equal(c->channel, o->channel);
-		assert_true(hint_deps_after(&d, c->router, c->port) >>
-				o->port & 1);
+		assert_true(
+			hint_deps_after(&d, c->router, c->port) >> o->port & 1);
 	}
 	hint_deps_fini(&d);
 }
 
 /* Which steps fail, as text. */
-static void failing(const struct hint_machine *m, int64_t packets,
-	char *letters)
+static void failing(
+	const struct hint_machine *m, int64_t packets, char *letters)
 {
 	const char *first = letters;
 	struct proof p;
@@ -104,8 +103,7 @@ static void tori_with_the_bubble_are_proved(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		expect(&(struct hint_how){ .shape = shapes[i] }, "");
-		expect(&(struct hint_how){ .shape = shapes[i],
-			       .wrap = "mesh" },
+		expect(&(struct hint_how){ .shape = shapes[i], .wrap = "mesh" },
 			"");
 		expect(&(struct hint_how){ .shape = shapes[i],
 			       .wrap = "loop",
@@ -126,12 +124,11 @@ static void rings_without_it_can_lock(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		expect(&(struct hint_how){ .shape = shapes[i],
-			       .bubble = "no" },
+		expect(&(struct hint_how){ .shape = shapes[i], .bubble = "no" },
 			"a");
-	expect(&(struct hint_how){ .shape = "4x8",
-		       .wrap = "mesh,torus",
-		       .bubble = "no" },
+	expect(
+		&(struct hint_how){
+			.shape = "4x8", .wrap = "mesh,torus", .bubble = "no" },
 		"a");
 }
 
@@ -145,20 +142,19 @@ static void some_rings_need_no_bubble(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		expect(&(struct hint_how){ .shape = shapes[i],
-			       .bubble = "no" },
+		expect(&(struct hint_how){ .shape = shapes[i], .bubble = "no" },
 			"");
-	expect(&(struct hint_how){ .shape = "8x8x8",
-		       .wrap = "mesh",
-		       .bubble = "no" },
+	expect(
+		&(struct hint_how){
+			.shape = "8x8x8", .wrap = "mesh", .bubble = "no" },
 		"");
-	expect(&(struct hint_how){ .shape = "4",
-		       .ties = "plus",
-		       .bubble = "no" },
+	expect(
+		&(struct hint_how){
+			.shape = "4", .ties = "plus", .bubble = "no" },
 		"a");
-	expect(&(struct hint_how){ .shape = "4",
-		       .ties = "random",
-		       .bubble = "no" },
+	expect(
+		&(struct hint_how){
+			.shape = "4", .ties = "random", .bubble = "no" },
 		"a");
 }
 
@@ -167,8 +163,8 @@ static void a_ring_needs_room_for_two(void **state)
 	(void)state;
 	expect_packets(&(struct hint_how){ .shape = "8x8" }, 2, "");
 	expect_packets(&(struct hint_how){ .shape = "8x8" }, 1, "a");
-	expect_packets(&(struct hint_how){ .shape = "3x3", .bubble = "no" }, 1,
-		"");
+	expect_packets(
+		&(struct hint_how){ .shape = "3x3", .bubble = "no" }, 1, "");
 }
 
 static void without_escapes_dynamic_channels_can_lock(void **state)
@@ -176,13 +172,13 @@ static void without_escapes_dynamic_channels_can_lock(void **state)
 	(void)state;
 	expect(&(struct hint_how){ .shape = "8", .escape = "no" }, "c");
 	expect(&(struct hint_how){ .shape = "4x4", .escape = "no" }, "c");
-	expect(&(struct hint_how){ .shape = "4x4",
-		       .wrap = "mesh",
-		       .escape = "no" },
+	expect(
+		&(struct hint_how){
+			.shape = "4x4", .wrap = "mesh", .escape = "no" },
 		"c");
-	expect(&(struct hint_how){ .shape = "8x8",
-		       .bubble = "no",
-		       .escape = "no" },
+	expect(
+		&(struct hint_how){
+			.shape = "8x8", .bubble = "no", .escape = "no" },
 		"ac");
 }
 
@@ -191,9 +187,9 @@ static void some_dynamic_channels_need_no_escape(void **state)
 {
 	(void)state;
 	expect(&(struct hint_how){ .shape = "3", .escape = "no" }, "");
-	expect(&(struct hint_how){ .shape = "8",
-		       .wrap = "mesh",
-		       .escape = "no" },
+	expect(
+		&(struct hint_how){
+			.shape = "8", .wrap = "mesh", .escape = "no" },
 		"");
 	expect(&(struct hint_how){ .shape = "8x8x4",
 		       .wrap = "mesh",
@@ -225,8 +221,8 @@ static uint32_t next_channel(const void *arg, uint32_t v, uint32_t *at)
 	q = (uint32_t)__builtin_ctz(m);
 	*at = q + 1;
 	return torus_ops.peer(&c->m->t.topo, v / n_ports, v % n_ports).router *
-		n_ports +
-		q;
+		       n_ports +
+	       q;
 }
 
 /* Without the bubble, a and b together say what the channels' graph says. */
@@ -330,8 +326,9 @@ static void the_largest_machine_is_proved(void **state)
 
 static void channels_have_names(void **state)
 {
-	struct proof_channel c = { .router = 3, .port = 1,
-		.channel = CHANNEL_HIGH };
+	struct proof_channel c = {
+		.router = 3, .port = 1, .channel = CHANNEL_HIGH
+	};
 	struct hint_machine m;
 	char text[128];
 

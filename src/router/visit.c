@@ -83,7 +83,7 @@ static void arbitrate_many(
 		s->dirty &= DIRTY_RECEPTION;
 		if (!todo)
 			return;
-		o = choose(s, todo, NET_PORTS);
+		o = choose(s, todo, n->n_ports);
 		who = pick(n, s, o, t);
 		if (who.rank == NO_WINNER) {
 			todo &= ~(1u << o);
@@ -182,7 +182,7 @@ static void receive_heads(struct net *n, struct sim_worker *w,
 	uint64_t m = s->local[channel];
 
 	while (m) {
-		uint32_t bit = choose(s, m, NET_BITS);
+		uint32_t bit = choose(s, m, n->n_bits);
 		packet_id id = s->queue[channel][bit].head;
 		struct packet *p = &n->packets[id];
 		uint32_t fifo = net_reception_of(p, bit / NET_QUEUES);

@@ -1,0 +1,315 @@
+/*
+ * BGQ-F38, BGQ-G4, BGQ-G5: rings are entered only where a hole is left
+ * behind, and dynamic packets escape to them only where they have to.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "router/net_testing.h"
+
+enum { A_PLUS, A_MINUS, B_PLUS, B_MINUS, SOME = 20 };
+
+static const sim_time late = SOME * (FULL_PS + GAP_PS);
+
+static uint64_t bytes_by(
+	const struct rig *r, site_id s, port_id p, uint32_t channel)
+{
+	return rig_sent_bytes(r, s, p, CHANNELS(channel));
+}
+
+/* --- entering --- */
+
+/* A mesh of receivers for three packets and a node that takes only one;
+ * floods it, and waits until all stands still. */
+static struct rig *jam(
+	const char *bubble, struct packet p, site_id to, uint32_t in)
+{
+	struct rig_how how = {
+		.way = { .shape = "4x4",
+			.wrap = "mesh",
+			.order = "AB",
+			.bubble = bubble },
+		.packets = 3,
+		.reception = 1,
+		.fills = true,
+	};
+	struct rig *r = rig_new(&how);
+
+	p.dst = to;
+	rig_close(r, to, net_reception_of(&p, in));
+	rig_flood(r, 0, rig_fifo(r, &p), 2 * SOME, p);
+	rig_run_until(r, late);
+	assert_int_equal(r->node[to].n,
+		FULL_CHUNKS / link_chunks(&r->net->link, p.bytes));
+	return r;
+}
+
+static void end(struct rig *r, site_id to, uint32_t in)
+{
+	rig_open(r, to, net_reception_of(&r->flow[0].packet, in), late);
+	rig_run(r);
+	rig_free(r);
+}
+
+/* From (1,0), or through it from (0,0), to (2,0): what is injected leaves
+ * room for one more, and what goes straight on fills it. */
+static void check_straight(struct packet p, const char *bubble, uint32_t enter)
+{
+	uint32_t c = net_channel_of(&p);
+	struct rig *r;
+
+	p.src = 1;
+	r = jam(bubble, p, 2, A_MINUS);
+	assert_int_equal(rig_standing(r, 2, A_MINUS, c), enter);
+	end(r, 2, A_MINUS);
+	p.src = 0;
+	r = jam(bubble, p, 2, A_MINUS);
+	assert_int_equal(rig_standing(r, 2, A_MINUS, c), 3);
+	assert_int_equal(rig_standing(r, 1, A_MINUS, c), enter);
+	end(r, 2, A_MINUS);
+}
+
+/* From (0,0) through (1,0), where it turns, to (1,1): turning is entering. */
+static void check_turning(struct packet p, const char *bubble, uint32_t enter)
+{
+	uint32_t c = net_channel_of(&p);
+	struct rig *r = jam(bubble, p, 5, B_MINUS);
+
+	assert_int_equal(rig_standing(r, 5, B_MINUS, c), enter);
+	assert_int_equal(rig_standing(r, 1, A_MINUS, c), enter);
+	end(r, 5, B_MINUS);
+}
+
+static void check_entering(const char *bubble, uint16_t bytes, uint32_t enter)
+{
+	struct packet p = { .bytes = bytes };
+	uint8_t kind;
+
+	for (kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS; kind++) {
+		p.kind = kind;
+		check_straight(p, bubble, enter);
+		check_turning(p, bubble, enter);
+	}
+}
+
+static void entering_a_ring_needs_room_for_two(void **state)
+{
+	(void)state;
+	check_entering("yes", 512, 2);
+}
+
+static void without_the_rule_room_for_one_is_enough(void **state)
+{
+	(void)state;
+	check_entering("no", 512, 3);
+}
+
+/* Or the holes that they leave would not add up to a bubble. */
+static void small_packets_count_as_full_ones_on_a_ring(void **state)
+{
+	(void)state;
+	check_entering("yes", 0, 2);
+	check_entering("yes", 64, 2);
+	check_entering("no", 0, 3);
+}
+
+/* A ring so full that every node wants to send to the far side still moves,
+ * though its receivers hold no more than two packets. */
+static void full_rings_move(void **state)
+{
+	static const char *const shapes[] = { "5", "4x4", "3x2x3" };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct rig_how how = {
+			.way = { .shape = shapes[i], .zones = "none" },
+			.packets = 2,
+		};
+		uint64_t series = i;
+		struct rig *r = rig_new(&how);
+
+		rig_storm(r, &series, 60, 15, false);
+		rig_run(r);
+		rig_free(r);
+	}
+}
+
+/* --- escaping --- */
+
+/*
+ * Node (1,0) takes nothing after its first two packets, and the dynamic
+ * channel that leads there from (0,0) by A+ has no token left.
+ */
+static struct rig *exhaust(struct hint_how way)
+{
+	struct rig_how how = { .way = way, .fills = true };
+	struct rig *r;
+
+	how.way.shape = "4x4";
+	how.way.wrap = "mesh";
+	r = rig_new(&how);
+	rig_close(r, 1, FIFO_USER + A_MINUS);
+	rig_flood(r, 0, 0, 10, (struct packet){ .dst = 1, .bytes = 512 });
+	rig_run_until(r, late);
+	assert_int_equal(rig_standing(r, 1, A_MINUS, CHANNEL_DYNAMIC), 8);
+	assert_int_equal(bytes_by(r, 0, A_PLUS, CHANNEL_DETERMINISTIC), 0);
+	return r;
+}
+
+static void finish(struct rig *r)
+{
+	rig_open(r, 1, FIFO_USER + A_MINUS, 3 * late);
+	rig_run(r);
+	rig_free(r);
+}
+
+/* One that has to go on by A+ escapes at once; behind the jam it goes back
+ * to the dynamic channel, or stays where it is told to (BGQ-G5). */
+static void check_return(uint8_t flags, uint32_t on, uint32_t off)
+{
+	struct rig *r = exhaust((struct hint_how){ 0 });
+	uint32_t k = rig_send(r, late, 1,
+		(struct packet){ .dst = 3, .flags = flags, .bytes = 512 });
+
+	rig_run_until(r, 2 * late);
+	rig_gather(r);
+	assert_true(r->got[k] &&
+		    r->got[k]->head == late + 2 * BOARD_PS + BOARDS_PS);
+	assert_int_equal(bytes_by(r, 0, A_PLUS, CHANNEL_DETERMINISTIC), 552);
+	assert_int_equal(bytes_by(r, 1, A_PLUS, on), 552);
+	assert_int_equal(bytes_by(r, 2, A_PLUS, on), 552);
+	assert_int_equal(bytes_by(r, 1, A_PLUS, off), 0);
+	assert_int_equal(bytes_by(r, 2, A_PLUS, off), 0);
+	finish(r);
+}
+
+static void an_escaped_packet_returns(void **state)
+{
+	(void)state;
+	check_return(0, CHANNEL_DYNAMIC, CHANNEL_DETERMINISTIC);
+}
+
+static void a_packet_that_is_to_stay_stays(void **state)
+{
+	(void)state;
+	check_return(PACKET_STAY, CHANNEL_DETERMINISTIC, CHANNEL_DYNAMIC);
+}
+
+/* Staying begins with the escape: without one it makes no difference. */
+static void nothing_escapes_where_there_are_tokens(void **state)
+{
+	struct rig_how how = { .way = { .shape = "4x4" } };
+	struct rig *r = rig_new(&how);
+
+	(void)state;
+	rig_flood(
+		r, 0, 0, 7, (struct packet){ .dst = 10, .flags = PACKET_STAY });
+	rig_run(r);
+	assert_int_equal(bytes_by(r, 0, A_PLUS, CHANNEL_DETERMINISTIC), 0);
+	assert_int_equal(bytes_by(r, 0, B_PLUS, CHANNEL_DETERMINISTIC), 0);
+	rig_free(r);
+}
+
+/* BGQ-G4: where another allowed direction has tokens it is taken, also if
+ * its link is busy for long. */
+static void check_other_way(bool is_busy)
+{
+	struct rig *r =
+		exhaust((struct hint_how){ .order = "AB", .zones = "none" });
+	struct packet sys = { .dst = 4, .kind = PACKET_SYSTEM, .bytes = 512 };
+	sim_time t = late;
+	uint32_t k;
+
+	if (is_busy)
+		rig_flood(r, late, FIFO_SYSTEM, SOME, sys);
+	k = rig_send(r, late + is_busy, 1,
+		(struct packet){ .dst = 5, .bytes = 512 });
+	rig_run_until(r, 5 * late / 2);
+	rig_gather(r);
+	t += is_busy ? late : 0; /* as long as the flood takes */
+	assert_true(r->got[k] && r->got[k]->head == t + 2 * BOARD_PS);
+	assert_int_equal(bytes_by(r, 0, B_PLUS, CHANNEL_DYNAMIC), 552);
+	assert_int_equal(bytes_by(r, 0, A_PLUS, CHANNEL_DETERMINISTIC), 0);
+	finish(r);
+}
+
+static void tokens_elsewhere_forbid_an_escape(void **state)
+{
+	(void)state;
+	check_other_way(false);
+	check_other_way(true);
+}
+
+/* BGQ-G6: zones leave it A+ only, and deterministic packets go B first. */
+static void an_escape_ignores_zones(void **state)
+{
+	struct rig *r =
+		exhaust((struct hint_how){ .order = "BA", .zones = "A,B" });
+	uint32_t k =
+		rig_send(r, late, 1, (struct packet){ .dst = 5, .bytes = 512 });
+
+	(void)state;
+	rig_run_until(r, 2 * late);
+	rig_gather(r);
+	assert_true(r->got[k] && r->got[k]->head == late + 2 * BOARD_PS);
+	assert_int_equal(bytes_by(r, 0, B_PLUS, CHANNEL_DETERMINISTIC), 552);
+	assert_int_equal(bytes_by(r, 0, B_PLUS, CHANNEL_DYNAMIC), 0);
+	finish(r);
+}
+
+static void without_escape_a_packet_waits_for_its_tokens(void **state)
+{
+	struct rig *r = exhaust((struct hint_how){
+		.order = "BA", .zones = "A,B", .escape = "no" });
+	uint32_t k =
+		rig_send(r, late, 1, (struct packet){ .dst = 5, .bytes = 512 });
+
+	(void)state;
+	rig_run_until(r, 2 * late);
+	rig_gather(r);
+	assert_null(r->got[k]);
+	finish(r);
+}
+
+/* Seven deterministic packets stand in the escape channel and leave room for
+ * one more, which is not enough to enter. */
+static void an_escape_needs_room_for_two(void **state)
+{
+	struct rig *r = exhaust((struct hint_how){ 0 });
+	uint32_t k;
+
+	(void)state;
+	rig_flood(r, late, 2, 7,
+		(struct packet){
+			.dst = 1, .kind = PACKET_DETERMINISTIC, .bytes = 512 });
+	k = rig_send(
+		r, 3 * late / 2, 1, (struct packet){ .dst = 3, .bytes = 512 });
+	rig_run_until(r, 3 * late);
+	rig_gather(r);
+	assert_int_equal(rig_standing(r, 1, A_MINUS, CHANNEL_DETERMINISTIC), 7);
+	assert_null(r->got[k]);
+	finish(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(entering_a_ring_needs_room_for_two),
+		cmocka_unit_test(without_the_rule_room_for_one_is_enough),
+		cmocka_unit_test(full_rings_move),
+		cmocka_unit_test(small_packets_count_as_full_ones_on_a_ring),
+		cmocka_unit_test(an_escaped_packet_returns),
+		cmocka_unit_test(a_packet_that_is_to_stay_stays),
+		cmocka_unit_test(nothing_escapes_where_there_are_tokens),
+		cmocka_unit_test(tokens_elsewhere_forbid_an_escape),
+		cmocka_unit_test(an_escape_ignores_zones),
+		cmocka_unit_test(without_escape_a_packet_waits_for_its_tokens),
+		cmocka_unit_test(an_escape_needs_room_for_two),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
