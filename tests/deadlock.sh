@@ -148,11 +148,11 @@ locks 5x5x5 random routing=deterministic $few $fair $no_bubble
 finishes 5x5x5 random routing=deterministic $few $fair
 report 'so does a torus of default buffers'
 
-locks 4x4x4 random $few $no_escape
-locks 8x8 random zones=none $few $no_escape
+locks 4x4x4 random $few $fair $no_escape
+locks 8x8 random zones=none $few $fair $no_escape
 locks 4x4 random --set router.packets=1 $no_escape $no_bubble
-finishes 4x4x4 random $few
-finishes 8x8 random zones=none $few
+finishes 4x4x4 random $few $fair
+finishes 8x8 random zones=none $few $fair
 report 'dynamic packets lock without the escape and go on with it'
 
 # An open loop is never idle: the lock of some is found by how long they wait.

@@ -49,7 +49,7 @@ static struct rig *jam(
 
 static void end(struct rig *r, site_id to, uint32_t in)
 {
-	rig_open(r, to, net_reception_of(&r->flow[0].packet, in), late);
+	rig_open(r, to, net_reception_of(&r->flow[0].packet, in), 2 * late);
 	rig_run(r);
 	rig_free(r);
 }
@@ -162,7 +162,7 @@ static struct rig *exhaust(struct hint_how way)
 
 static void finish(struct rig *r)
 {
-	rig_open(r, 1, FIFO_USER + A_MINUS, 3 * late);
+	rig_open(r, 1, FIFO_USER + A_MINUS, 4 * late);
 	rig_run(r);
 	rig_free(r);
 }

@@ -238,7 +238,7 @@ static void a_packet_needs_room_for_all_of_it(void **state)
 	rig_send(r, 2 * t, 1, (struct packet){ .dst = 1, .bytes = 0 });
 	rig_run_until(r, 3 * t);
 	assert_int_equal(rig_sent_bytes(r, 0, A_PLUS, ALL_CHANNELS), bytes);
-	rig_open(r, 1, FIFO_USER + A_MINUS, 3 * t);
+	rig_open(r, 1, FIFO_USER + A_MINUS, 4 * t);
 	rig_run(r);
 	rig_free(r);
 }
