@@ -32,10 +32,12 @@ const struct param link_params_table[] = {
 	LATENCY(WIRE_BOARD, "board", "41.4 ns",
 		"from the grant in one router to the head's arrival in the "
 		"next, on one board: logic, SerDes and wire",
-		"calibrated: BGQ-N90, BGQ-N92 (40 ns of it is BGQ-N27)"),
+		"calibrated: BGQ-N92, BGQ-N95, BGQ-N96, BGQ-N98, BGQ-N99, "
+		"the mean of these hops (40 ns of it is BGQ-N27)"),
 	LATENCY(WIRE_BOARDS, "boards", "48.25 ns",
 		"the same from board to board inside a midplane",
-		"calibrated: BGQ-N91"),
+		"calibrated: BGQ-N91, BGQ-N94, BGQ-N97, BGQ-N100, the mean of "
+		"these hops (40 ns of it is BGQ-N27)"),
 	LATENCY(WIRE_MIDPLANES, "midplanes", "198.25 ns",
 		"the same from midplane to midplane: two link chips and a "
 		"fibre more",
@@ -56,7 +58,7 @@ const struct param link_params_table[] = {
 	SIZE(protocol, "16 B", 0, 4096,
 		"bytes that the far end owes for each packet it gets: an "
 		"acknowledgement and a token packet",
-		"BGQ-N23"),
+		"calibrated: BGQ-N23"),
 	SIZE(gap, "8 B", 0, 4096, "idle bytes between two packets",
 		"calibrated: BGQ-N111"),
 };

@@ -105,6 +105,7 @@ static int check(const struct pattern *p, struct err *e)
 int pattern_init(
 	struct pattern *p, const struct topo *t, uint64_t seed, struct err *e)
 {
+	bool sends = false;
 	site_id i;
 
 	p->topo = t;
@@ -120,10 +121,16 @@ int pattern_init(
 	else
 		for (i = 0; i < p->n; i++)
 			p->target[i] = fixed_target(p, i);
-	for (i = 0; i < p->n; i++)
+	for (i = 0; i < p->n; i++) {
 		if (p->target[i] == i)
 			p->target[i] = NO_SITE;
-	return 0;
+		else
+			sends = true;
+	}
+	if (sends)
+		return 0;
+	return err_set(e, "in this shape the pattern maps every node to "
+			  "itself: nobody would send");
 }
 
 void pattern_fini(struct pattern *p)
