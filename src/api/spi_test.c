@@ -127,15 +127,13 @@ static uint64_t map_of(const struct message *m)
 
 static MUHWI_Descriptor_t describe(uint32_t j, const struct message *m)
 {
+	const uint8_t dynamic = MUHWI_PACKET_USE_DYNAMIC_ROUTING;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = {
 		.Base = { .Payload_Address = SOURCE_AT + j * SLOT + m->source,
 			.Message_Length = m->bytes,
 			.Torus_FIFO_Map = map_of(m),
 			.Dest = spi_destination(m->to) },
-		.Pt2Pt = { .Misc1 =
-				   m->channel == MU_DYNAMIC
-					   ? MUHWI_PACKET_USE_DYNAMIC_ROUTING
-					   : MUHWI_PACKET_USE_DETERMINISTIC_ROUTING,
+		.Pt2Pt = { .Misc1 = m->channel == MU_DYNAMIC ? dynamic : 0,
 			.Misc2 = (uint8_t)(m->channel << 5) },
 		.DirectPut = { .Rec_Payload_Base_Address_Id = 20 * 8,
 			.Rec_Payload_Offset = (uint64_t)j * SLOT + m->target,

@@ -254,6 +254,22 @@ static void json_latency(struct json *j, const struct hist *h)
 	json_end(j, '}');
 }
 
+/* A text's lines as an array, without the blanks before them. */
+static void json_lines(struct json *j, const char *key, const char *text)
+{
+	char line[256];
+	size_t n;
+
+	json_array(j, key);
+	for (; *text; text += n + (text[n] == '\n')) {
+		text += strspn(text, " ");
+		n = strcspn(text, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)n, text);
+		json_text(j, NULL, line);
+	}
+	json_end(j, ']');
+}
+
 static void json_results(struct json *j, const struct run *r)
 {
 	const struct load_result *l = &r->result;
@@ -274,7 +290,7 @@ static void json_results(struct json *j, const struct run *r)
 	for (i = 0; i < l->n_figures; i++)
 		json_real(j, l->figure[i].name, l->figure[i].value);
 	if (l->knot[0])
-		json_text(j, "cycle", l->knot);
+		json_lines(j, "cycle", l->knot);
 	json_end(j, '}');
 }
 

@@ -145,7 +145,8 @@ static void check_integral(uint8_t kind, uint32_t channel)
 {
 	enum { LOOKS = 30 };
 	struct rig_how how = {
-		.way = { .shape = "8", .wrap = "mesh", .escape = "no" },
+		.way = { .shape = "8", .wrap = "mesh" },
+		.packets = 2 * SOME, /* so that none waits for tokens */
 	};
 	struct rig *r = rig_new(&how);
 	struct packet p = { .dst = 2, .kind = kind, .bytes = 512 };
@@ -223,7 +224,10 @@ static void an_empty_network_counts_no_waiting(void **state)
 	port_id p;
 
 	(void)state;
-	rig_flood(r, 0, 0, SOME, (struct packet){ .dst = 10, .bytes = 512 });
+	rig_flood(r, 0, 0, SOME,
+		(struct packet){ .dst = 10,
+			.kind = PACKET_DETERMINISTIC,
+			.bytes = 512 });
 	rig_run(r);
 	for (s = 0; s < r->net->n_sites; s++)
 		for (p = 0; p < r->net->n_ports; p++)

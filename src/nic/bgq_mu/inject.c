@@ -94,6 +94,7 @@ static bool take_descriptor(const struct mu *mu, struct mu_inj_fifo *f)
 	if (!is_plain_put(d) || !f->engines || f->dst == NO_SITE ||
 		from > memory || length > memory - from)
 		return false;
+	/* A message of no bytes is one packet of a header (BGQ-F14). */
 	f->next = 0;
 	f->n_packets = length ? (length + mu->payload - 1) / mu->payload : 1;
 	return true;
