@@ -110,16 +110,15 @@ void load_figure(struct load_result *r, const char *name, double value);
  * of a torus is always busy when every node sends to every other one alike
  * by balanced minimal routes.  0 where there is no such bound.
  */
-int64_t load_peak(const struct topo *t, const struct link_params *link,
-	uint32_t bytes);
+int64_t load_peak(
+	const struct topo *t, const struct link_params *link, uint32_t bytes);
 /* Payload bytes per second of one link whose other direction is as busy. */
 int64_t load_link_rate(const struct link_params *link, uint32_t bytes);
 
 /* The time of a full packet on a busy link: a unit for durations. */
 sim_time load_packet_time(const struct link_params *link, uint32_t bytes);
 
-static inline bool load_has_room(
-	const struct net *n, site_id s, uint32_t fifo)
+static inline bool load_has_room(const struct net *n, site_id s, uint32_t fifo)
 {
 	return n->sites[s].inject[fifo].chunks >= n->full;
 }
@@ -138,8 +137,8 @@ uint8_t load_kind(int64_t class, int64_t routing);
 static inline void load_delivered(
 	struct load *l, site_id s, const struct packet *p, sim_time tail)
 {
-	l->digest[s] = digest_add(
-		l->digest[s], tail, p->src, p->kind, p->bytes);
+	l->digest[s] =
+		digest_add(l->digest[s], tail, p->src, p->kind, p->bytes);
 }
 
 #endif

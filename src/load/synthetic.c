@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/wide.h"
+#include "load/exponential.h"
 #include "load/pattern.h"
 #include "meas/batches.h"
 #include "route/hint.h"
@@ -155,33 +156,12 @@ static struct synthetic *of(struct load *l)
 
 /* --- sources --- */
 
-/*
- * -ln(x / 2^64) in Q32, for x > 0: the position of the leading bit, and 32
- * binary digits of the logarithm of the rest by repeated squaring.
- */
-static uint64_t minus_log(uint64_t x)
-{
-	uint32_t lead = (uint32_t)__builtin_clzll(x);
-	uint64_t m = x << lead, digits = 0;
-	int i;
-
-	for (i = 0; i < 32; i++) {
-		uint128 sq = (uint128)m * m;
-		bool carry = sq >> 127 & 1;
-
-		digits = digits << 1 | carry;
-		m = (uint64_t)(sq >> (carry ? 64 : 63));
-	}
-	/* -log2 = lead + 1 - 0.digits; times ln 2 in Q32 */
-	digits = ((uint64_t)(lead + 1) << 32) - digits;
-	return (uint64_t)((uint128)digits * UINT64_C(2977044472) >> 32);
-}
-
 static sim_time gap(const struct synthetic *y, site_id s, uint64_t k)
 {
 	uint64_t x = random_draw(y->load.seed, s, RANDOM_GAP, k).a;
 
-	return (sim_time)((uint128)(uint64_t)y->gap * minus_log(x | 1) >> 40);
+	return (sim_time)((uint128)(uint64_t)y->gap * exponential_q32(x | 1) >>
+			  40);
 }
 
 static packet_id make_packet(

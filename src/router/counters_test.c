@@ -151,7 +151,7 @@ static void check_integral(uint8_t kind, uint32_t channel)
 	struct rig *r = rig_new(&how);
 	struct packet p = { .dst = 2, .kind = kind, .bytes = 512 };
 	struct packet sys = { .src = 1, .dst = 2, .kind = PACKET_SYSTEM };
-	struct net_counters look[LOOKS];
+	struct net_counters look[LOOKS], last;
 	struct wait w[SOME];
 	sim_time now[LOOKS];
 	uint32_t i, k;
@@ -170,6 +170,9 @@ static void check_integral(uint8_t kind, uint32_t channel)
 	rig_run(r);
 	waits(r, k, w);
 	assert_true(integral(w, SIM_NEVER) > 10 * FULL_PS);
+	last = net_counters(r->net, 1, A_MINUS, 1u << channel, 0);
+	assert_true(last.waited == integral(w, SIM_NEVER));
+	assert_int_equal(last.packets, SOME);
 	for (i = 0; i < LOOKS; i++) {
 		assert_true(look[i].waited == integral(w, now[i]));
 		assert_int_equal(look[i].packets, departed(w, now[i]));
