@@ -57,6 +57,15 @@ void *map_alloc(size_t bytes)
 	return p;
 }
 
+void *map_alloc_dense(size_t bytes)
+{
+	void *p = map_alloc(bytes);
+
+	/* a wish, not a need: small pages are only slower */
+	(void)madvise(p, bytes, MADV_HUGEPAGE);
+	return p;
+}
+
 void map_free(void *p, size_t bytes)
 {
 	if (p)

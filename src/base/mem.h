@@ -20,9 +20,11 @@ void mem_free(void *p);
 
 /*
  * A zeroed mapping, page aligned, that costs memory only where it is touched.
- * map_shared() is one that a forked process can share.
+ * A dense one is touched everywhere in no order: it asks for large pages,
+ * without which looking addresses up takes longer than anything else.
  */
 void *map_alloc(size_t bytes);
+void *map_alloc_dense(size_t bytes);
 void map_free(void *p, size_t bytes);
 
 /* What the process could still get, and what it holds now. */

@@ -22,7 +22,7 @@ struct packet_pool *packet_pool_new(uint32_t n_workers, uint32_t most)
 
 	p->n_workers = n_workers;
 	p->most = most;
-	p->base = map_alloc((size_t)most * sizeof(*p->base));
+	p->base = map_alloc_dense((size_t)most * sizeof(*p->base));
 	p->shelves = map_alloc(n_workers * sizeof(*p->shelves));
 	p->depot = mem_alloc(1, sizeof(*p->depot));
 	p->depot->fresh = NO_PACKET + 1;

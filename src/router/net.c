@@ -212,7 +212,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	n->sim = make_sim(s, n, e);
 	if (!n->sim)
 		goto fail;
-	n->sites = map_alloc((size_t)n->n_sites * sizeof(*n->sites));
+	n->sites = map_alloc_dense((size_t)n->n_sites * sizeof(*n->sites));
 	n->n_workers = sim_n_workers(n->sim);
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
 	n->pool = packet_pool_new(n->n_workers, MOST_PACKETS);

@@ -343,13 +343,18 @@ static void check_site(const struct rig *r, site_id id)
 
 static void check(struct rig *r)
 {
+	sim_time now = sim_now(r->net->sim);
 	struct err e = { 0 };
 	site_id s;
 
 	if (net_audit(r->net, &e))
 		fail_msg("%s", e.text);
-	for (s = 0; s < r->net->n_sites; s++)
+	for (s = 0; s < r->net->n_sites; s++) {
 		check_site(r, s);
+		/* what happens now has not happened yet */
+		if (now)
+			net_check_idle(r->net, &r->net->sites[s], now - 1);
+	}
 }
 
 /* Stops often at first, then ever more rarely. */
