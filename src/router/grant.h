@@ -122,7 +122,8 @@ static inline __attribute__((always_inline)) void leave_queue(struct net *n,
 			(uint16_t)(channel << 8 | bit), 0);
 }
 
-/* Leaves a copy of a line broadcast in the reception FIFO. */
+/* Leaves a copy of a line broadcast in the reception FIFO, whose room it has
+ * had since it began to ask. */
 static void deposit(struct net *n, struct sim_worker *w, struct net_site *s,
 	const struct packet *p, uint32_t in, sim_time t, sim_time tail)
 {
@@ -135,8 +136,6 @@ static void deposit(struct net *n, struct sim_worker *w, struct net_site *s,
 	c->dst = s->id;
 	n->tally[w->id].copies++;
 	n->tally[w->id].delivered++;
-	if (!n->client->is_sink)
-		s->reception[fifo].chunks -= p->chunks;
 	n->client->on_packet(n, w, s->id, fifo, id, t, tail);
 }
 
@@ -191,7 +190,7 @@ static void leave_injection(struct net *n, struct sim_worker *w,
 
 	f->head = p->next;
 	f->n--;
-	f->busy_until = tail;
+	f->is_busy = true;
 	sim_post_self(w, s->id, tail,
 		SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo), p->chunks, 0);
 }

@@ -128,6 +128,15 @@ static inline __attribute__((always_inline)) void heads_hide(struct net *n,
 	}
 }
 
+/* Whether two packets want the same sender, or both (a line broadcast on its
+ * way, too) the reception FIFO. */
+static inline bool same_way(const struct packet *a, const struct packet *b)
+{
+	return a->escape == b->escape ||
+	       ((heads_arrived(a) || a->flags & PACKET_DEPOSIT) &&
+		       (heads_arrived(b) || b->flags & PACKET_DEPOSIT));
+}
+
 /*
  * An older packet in another queue of this receiver's channel wants the same
  * way: first come, first served keeps deterministic packets in order.
@@ -147,30 +156,33 @@ static bool has_elder(const struct net *n, const struct net_site *s,
 			const struct packet *o = &n->packets[id];
 
 			if (o->kind != PACKET_DYNAMIC && o->head < p->head &&
-				o->escape == p->escape)
+				same_way(o, p))
 				return true;
 		}
 	}
 	return false;
 }
 
-/* A line broadcast also needs room for the copy that it leaves here. */
-static bool must_hold(const struct net *n, const struct net_site *s,
-	uint32_t channel, uint32_t bit, const struct packet *p)
+/* A line broadcast also takes the room for the copy that it leaves here. */
+static bool takes_room(const struct net *n, struct net_site *s, uint32_t bit,
+	const struct packet *p)
 {
 	uint32_t fifo = net_reception_of(p, bit / NET_QUEUES);
 
-	if (has_elder(n, s, channel, bit, p))
+	if (!(p->flags & PACKET_DEPOSIT) || heads_arrived(p) ||
+		n->client->is_sink)
 		return true;
-	return p->flags & PACKET_DEPOSIT && !n->client->is_sink &&
-	       s->reception[fifo].chunks < p->chunks;
+	if (s->reception[fifo].chunks < p->chunks)
+		return false;
+	s->reception[fifo].chunks -= p->chunks;
+	return true;
 }
 
 static void show_ordered(const struct net *n, struct sim_worker *w,
 	struct net_site *s, uint32_t channel, uint32_t bit,
 	const struct packet *p, sim_time t)
 {
-	if (must_hold(n, s, channel, bit, p)) {
+	if (has_elder(n, s, channel, bit, p) || !takes_room(n, s, bit, p)) {
 		s->held[channel] |= BIT(bit);
 		s->held_any |= (uint8_t)(1u << channel);
 	} else if (heads_arrived(p)) {

@@ -133,9 +133,9 @@ struct net_queue {
 
 struct net_inject {
 	packet_id head, tail;
-	sim_time busy_until;
 	uint16_t chunks; /* room left */
-	uint16_t n;
+	uint16_t n; /* that have not begun to leave */
+	bool is_busy; /* a packet is leaving */
 };
 
 struct net_reception {

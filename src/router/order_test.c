@@ -69,6 +69,22 @@ static void classes_stay_in_order_among_each_other(void **state)
 	}
 }
 
+/* BGQ-G8: where both ways round are equally far, each flow keeps to one. */
+static void half_way_round_is_in_order(void **state)
+{
+	static const char *const ties[] = { "parity", "plus", "random" };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(ties) / sizeof(ties[0]); i++) {
+		struct rig_how how = {
+			.way = { .shape = "4x2x4", .ties = ties[i] },
+		};
+
+		check_order(&how, 50 + i, ANY_KIND, true);
+	}
+}
+
 /* Escaped packets share the deterministic channel and may overtake there. */
 static void escapes_do_not_disturb_the_order(void **state)
 {
@@ -124,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deterministic_packets_stay_in_order),
 		cmocka_unit_test(classes_stay_in_order_among_each_other),
+		cmocka_unit_test(half_way_round_is_in_order),
 		cmocka_unit_test(escapes_do_not_disturb_the_order),
 		cmocka_unit_test(slow_receivers_keep_the_order),
 		cmocka_unit_test(dynamic_packets_overtake_each_other),

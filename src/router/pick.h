@@ -167,7 +167,7 @@ static struct winner pick_transit(
 		return nobody;
 	bit = choose(s, zero | one, n->n_bits);
 	w.bit = (uint8_t)bit;
-	if ((zero >> bit & 1) && (!(one >> bit & 1) || (s->lfsr & 2)))
+	if ((zero >> bit & 1) && (!(one >> bit & 1) || (roll(s) & 2)))
 		w.request = dynamic >> bit & 1 ? REQ_DYNAMIC : REQ_ESCAPE;
 	else
 		w.request = back >> bit & 1 ? REQ_RETURN : REQ_DETERMINISTIC;

@@ -16,7 +16,7 @@
 
 #include "router/net_testing.h"
 
-enum { DRAWS = 60, SLOW_DRAWS = 20, TEXT = 40 };
+enum { DRAWS = 250, SLOW_DRAWS = 40, TEXT = 40 };
 
 struct texts {
 	char shape[TEXT], wrap[TEXT], order[TEXT];

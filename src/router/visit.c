@@ -206,13 +206,14 @@ static void receive_injected(
 {
 	uint32_t m = s->local_inject;
 
-	for (; m; m &= m - 1) {
-		uint32_t fifo = (uint32_t)__builtin_ctz(m);
+	while (m) {
+		uint32_t fifo = choose(s, m, N_FIFOS);
 		packet_id id = s->inject[fifo].head;
 		const struct packet *p = &n->packets[id];
 		uint32_t to = fifo >= FIFO_LOCAL ? fifo : FIFO_LOCAL;
 		sim_time tail = t + n->link.ser[p->chunks];
 
+		m &= ~(1u << fifo);
 		if (!may_receive(n, w, s, to, p, t))
 			continue;
 		s->local_inject &= (uint16_t) ~(1u << fifo);
@@ -357,7 +358,7 @@ void net_inject(struct net *n, struct sim_worker *w, site_id site,
 		return;
 	}
 	f->head = f->tail = id;
-	if (f->busy_until <= t)
+	if (!f->is_busy)
 		heads_show_injection(n, w, s, fifo, p, t);
 }
 
@@ -367,6 +368,7 @@ static void on_injected(struct net *n, struct sim_worker *w, struct net_site *s,
 {
 	struct net_inject *f = &s->inject[fifo];
 
+	f->is_busy = false;
 	f->chunks = (uint16_t)(f->chunks + chunks);
 	if (f->n)
 		heads_show_injection(n, w, s, fifo, &n->packets[f->head], t);
