@@ -328,12 +328,15 @@ static void hint_fini(struct route *r)
 
 /* --- a packet's way --- */
 
+/* By lot: packet by packet, or, where they must stay in order, by flow. */
 static bool tie_goes_plus(
 	const struct hint *h, const struct packet *p, uint32_t dim)
 {
+	uint64_t lot = p->kind == PACKET_DYNAMIC ? p->number
+						 : UINT64_C(1) << 32 | p->dst;
+
 	if (h->ties == HINT_TIES_RANDOM)
-		return random_draw(0, p->src, RANDOM_TIE, p->number).a >> dim &
-		       1;
+		return random_draw(0, p->src, RANDOM_TIE, lot).a >> dim & 1;
 	return h->ties == HINT_TIES_PLUS || !h->coord[p->src][HINT_COORDS - 1];
 }
 
