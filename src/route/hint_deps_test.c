@@ -94,8 +94,11 @@ static void walk_pair(struct walk *w, router_id from, router_id to)
 		struct packet p = { .src = from, .dst = to, .number = k };
 		struct packet q = p;
 
-		p.kind = PACKET_DETERMINISTIC;
+		/* By lot, a flow that is in order keeps to one way; the proof
+		 * holds for either, so draw it as for a dynamic packet. */
 		hint_ops.start(&w->m->h.route, &p);
+		p.kind = PACKET_DETERMINISTIC;
+		route_look_up(&w->m->h.route, &p);
 		if (w->of != HINT_DEPS_DYNAMIC)
 			walk_ordered(w, p);
 		for (zone = 0; zone < HINT_ZONE_SETS; zone++) {
