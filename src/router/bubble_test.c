@@ -141,10 +141,11 @@ static void full_rings_move(void **state)
 /* --- escaping --- */
 
 /*
- * Node (1,0) takes nothing after its first two packets, and the dynamic
- * channel that leads there from (0,0) by A+ has no token left.
+ * Node (1,0) takes nothing after its first two packets; of ten that are sent
+ * there, eight stand before it, and the dynamic channel that leads there from
+ * (0,0) by A+ has no token left.
  */
-static struct rig *exhaust(struct hint_how way)
+static struct rig *exhaust(struct hint_how way, uint32_t n)
 {
 	struct rig_how how = { .way = way, .fills = true };
 	struct rig *r;
@@ -153,9 +154,9 @@ static struct rig *exhaust(struct hint_how way)
 	how.way.wrap = "mesh";
 	r = rig_new(&how);
 	rig_close(r, 1, FIFO_USER + A_MINUS);
-	rig_flood(r, 0, 0, 10, (struct packet){ .dst = 1, .bytes = 512 });
+	rig_flood(r, 0, 0, n, (struct packet){ .dst = 1, .bytes = 512 });
 	rig_run_until(r, late);
-	assert_int_equal(rig_standing(r, 1, A_MINUS, CHANNEL_DYNAMIC), 8);
+	assert_int_equal(rig_standing(r, 1, A_MINUS, CHANNEL_DYNAMIC), n - 2);
 	assert_int_equal(bytes_by(r, 0, A_PLUS, CHANNEL_DETERMINISTIC), 0);
 	return r;
 }
@@ -171,7 +172,7 @@ static void finish(struct rig *r)
  * to the dynamic channel, or stays where it is told to (BGQ-G5). */
 static void check_return(uint8_t flags, uint32_t on, uint32_t off)
 {
-	struct rig *r = exhaust((struct hint_how){ 0 });
+	struct rig *r = exhaust((struct hint_how){ 0 }, 10);
 	uint32_t k = rig_send(r, late, 1,
 		(struct packet){ .dst = 3, .flags = flags, .bytes = 512 });
 
@@ -218,8 +219,8 @@ static void nothing_escapes_where_there_are_tokens(void **state)
  * its link is busy for long. */
 static void check_other_way(bool is_busy)
 {
-	struct rig *r =
-		exhaust((struct hint_how){ .order = "AB", .zones = "none" });
+	struct rig *r = exhaust(
+		(struct hint_how){ .order = "AB", .zones = "none" }, 10);
 	struct packet sys = { .dst = 4, .kind = PACKET_SYSTEM, .bytes = 512 };
 	sim_time t = late;
 	uint32_t k;
@@ -248,7 +249,7 @@ static void tokens_elsewhere_forbid_an_escape(void **state)
 static void an_escape_ignores_zones(void **state)
 {
 	struct rig *r =
-		exhaust((struct hint_how){ .order = "BA", .zones = "A,B" });
+		exhaust((struct hint_how){ .order = "BA", .zones = "A,B" }, 10);
 	uint32_t k =
 		rig_send(r, late, 1, (struct packet){ .dst = 5, .bytes = 512 });
 
@@ -261,10 +262,63 @@ static void an_escape_ignores_zones(void **state)
 	finish(r);
 }
 
+/*
+ * The same packet of (0,0) while A+ has tokens for one more, but is busy with
+ * a system packet: it waits.  Then one in transit takes A+ and its last
+ * tokens, and at that instant the packet has to escape by B+, which may have
+ * been idle or may fall idle with A+.  Rolls change whom arbiters look at
+ * first.
+ */
+static void check_last_tokens(bool was_busy, uint32_t rolls)
+{
+	struct rig *r =
+		exhaust((struct hint_how){ .order = "BA", .zones = "A,B" }, 9);
+	struct packet sys = { .dst = 1, .kind = PACKET_SYSTEM, .bytes = 512 };
+	struct packet high = { .dst = 4, .kind = PACKET_HIGH, .bytes = 512 };
+	struct packet last = { .src = 4, .dst = 1, .zone = 1, .bytes = 512 };
+	struct packet none = { .dst = 4, .kind = PACKET_DETERMINISTIC };
+	sim_time t = 2 * late;
+	struct err e = { 0 };
+	uint64_t bytes;
+	uint32_t k;
+
+	assert_int_equal(hint_set_zones(&r->way.h, 1, "B,A", &e), 0);
+	rig_flood(r, late, 4, rolls, none);
+	rig_flood(r, late, 5, rolls, none);
+	rig_send(r, t, FIFO_SYSTEM, sys);
+	if (was_busy)
+		rig_send(r, t, FIFO_HIGH, high);
+	rig_send(r, t, 0, last);
+	k = rig_send(r, t + 1, 1, (struct packet){ .dst = 5, .bytes = 512 });
+	rig_run_until(r, t);
+	bytes = bytes_by(r, 0, B_PLUS, CHANNEL_DETERMINISTIC);
+	rig_run_until(r, 3 * late);
+	rig_gather(r);
+	assert_int_equal(rig_standing(r, 1, A_MINUS, CHANNEL_DYNAMIC), 8);
+	assert_true(r->got[k] &&
+		    r->got[k]->head == t + FULL_PS + GAP_PS + 2 * BOARD_PS);
+	assert_int_equal(
+		bytes_by(r, 0, B_PLUS, CHANNEL_DETERMINISTIC), bytes + 552);
+	finish(r);
+}
+
+static void the_last_tokens_elsewhere_set_an_escape_free(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	for (i = 1; i < 12; i++) {
+		check_last_tokens(false, i);
+		check_last_tokens(true, i);
+	}
+}
+
 static void without_escape_a_packet_waits_for_its_tokens(void **state)
 {
-	struct rig *r = exhaust((struct hint_how){
-		.order = "BA", .zones = "A,B", .escape = "no" });
+	struct rig *r = exhaust(
+		(struct hint_how){
+			.order = "BA", .zones = "A,B", .escape = "no" },
+		10);
 	uint32_t k =
 		rig_send(r, late, 1, (struct packet){ .dst = 5, .bytes = 512 });
 
@@ -279,7 +333,7 @@ static void without_escape_a_packet_waits_for_its_tokens(void **state)
  * one more, which is not enough to enter. */
 static void an_escape_needs_room_for_two(void **state)
 {
-	struct rig *r = exhaust((struct hint_how){ 0 });
+	struct rig *r = exhaust((struct hint_how){ 0 }, 10);
 	uint32_t k;
 
 	(void)state;
@@ -307,6 +361,7 @@ int main(void)
 		cmocka_unit_test(nothing_escapes_where_there_are_tokens),
 		cmocka_unit_test(tokens_elsewhere_forbid_an_escape),
 		cmocka_unit_test(an_escape_ignores_zones),
+		cmocka_unit_test(the_last_tokens_elsewhere_set_an_escape_free),
 		cmocka_unit_test(without_escape_a_packet_waits_for_its_tokens),
 		cmocka_unit_test(an_escape_needs_room_for_two),
 	};

@@ -27,7 +27,7 @@ static uint32_t check_order(
 {
 	struct rig *r = rig_new(how);
 	uint64_t series = seed << 32;
-	uint32_t n = getenv("WEFT_SLOW") ? 40 : 150, overtaken;
+	uint32_t n = getenv("WEFT_SLOW") ? 60 : 400, overtaken;
 	uint8_t kind;
 
 	rig_storm(r, &series, n, kinds, any_size);

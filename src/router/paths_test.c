@@ -257,6 +257,48 @@ static void inside_a_zone_all_ways_are_used(void **state)
 	finish(&w);
 }
 
+/*
+ * Design, section 9: of the free links, the one with the most tokens.  Node
+ * (1,0) does not take what comes, and n packets stand before it; a packet of
+ * (0,0) that may go by A+ or by B+ goes by B+.  And the same with A and B
+ * swapped.
+ */
+static void check_most_tokens(uint32_t n, bool is_swapped)
+{
+	struct rig_how how = {
+		.way = { .shape = "4x4", .wrap = "mesh", .zones = "none" },
+		.fills = true,
+	};
+	struct rig *r = rig_new(&how);
+	site_id full = is_swapped ? 4 : 1;
+	port_id in = is_swapped ? 3 : 1;
+	sim_time t = 5000 * SIM_NS;
+
+	rig_close(r, full, FIFO_USER + in);
+	rig_flood(r, 0, 0, 2 + n, (struct packet){ .dst = full, .bytes = 512 });
+	rig_send(r, t, 1, (struct packet){ .dst = 5, .bytes = 512 });
+	rig_run_until(r, 2 * t);
+	assert_int_equal(rig_standing(r, full, in, CHANNEL_DYNAMIC), n);
+	assert_int_equal(
+		rig_sent_bytes(r, 0, in ^ 1, ALL_CHANNELS), (2 + n) * 552);
+	assert_int_equal(
+		rig_sent_bytes(r, 0, is_swapped ? 0 : 2, ALL_CHANNELS), 552);
+	rig_open(r, full, FIFO_USER + in, 3 * t);
+	rig_run(r);
+	rig_free(r);
+}
+
+static void a_dynamic_packet_takes_the_link_with_most_tokens(void **state)
+{
+	uint32_t n;
+
+	(void)state;
+	for (n = 1; n <= 8; n++) {
+		check_most_tokens(n, false);
+		check_most_tokens(n, true);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +308,8 @@ int main(void)
 		cmocka_unit_test(zones_can_be_programmed_between_packets),
 		cmocka_unit_test(zones_are_for_dynamic_packets),
 		cmocka_unit_test(inside_a_zone_all_ways_are_used),
+		cmocka_unit_test(
+			a_dynamic_packet_takes_the_link_with_most_tokens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

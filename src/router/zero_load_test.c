@@ -282,7 +282,7 @@ static void a_loop_of_one_router_is_gone_round(void **state)
 static void given_hints_are_kept(void **state)
 {
 	struct rig_how how = {
-		.way = { .shape = "5x1x3",
+		.way = { .shape = "4x1x3",
 			.wrap = "torus,loop,loop",
 			.order = "ABC",
 			.zones = "none" },

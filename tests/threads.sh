@@ -1,0 +1,69 @@
+#!/bin/sh
+#
+# The same run to the last bit on any number of threads, and when it is done
+# again: everything that a run prints but its cost is compared.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+short='warmup=8us measure=8us'
+many='2 3 7'
+if [ "${WEFT_SLOW-}" ]; then
+	short='warmup=2us measure=2us'
+	many='2 7'
+fi
+
+# What may differ: the wall clock and what depends on how sites are shared
+# out.  Tokens between threads are events, inside one often not.
+result() { # FILE ARGUMENTS
+	file=$1
+	shift
+	run run "$@" --json
+	echo "exit code $code" >"$file"
+	grep -v -e '"threads"' -e '"events"' -e '"wall_s"' \
+		-e '"ns_per_packet_hop"' -e '"bytes_per_node"' \
+		"$tmp/out" >>"$file"
+	grep -q '"digest": "[0-9a-f]\{16\}"' "$file" ||
+		complain "no digest: $(cat "$tmp/err")"
+}
+
+same() { # ARGUMENTS
+	result "$tmp/one" "$@" --threads 1
+	for threads in $many 1; do
+		result "$tmp/other" "$@" --threads $threads
+		diff "$tmp/one" "$tmp/other" >"$tmp/diff" ||
+			complain "$threads threads: $(cat "$tmp/diff")"
+	done
+	report "$*"
+}
+
+same bgq random --shape 4x4x4 zones=none $short
+same bgq random --shape 8x4x2 $short
+same bgq random --shape 5x4x3 routing=deterministic bytes=100 $short
+same bgq random --shape 4x4x4 bytes=0 zones=none $short
+same bgq random --shape 4x3x3 bytes=33 --set topology.wrap=mesh $short
+same bgq random --shape 4x4x2 class=high $short
+same bgq random --shape 4x4x2 class=system bytes=64 $short
+same bgq random --shape 4x4x4 load=0.5 warmup=5us measure=10us --seed 9
+same bgq random --shape 4x4x2 load=1.4 warmup=5us measure=10us
+same bgq random --shape 4x4x3 zones=none --set router.transit=2 \
+	--set router.queues=2 --set router.packets=2 $short
+same bgq hotspot --shape 4x4x3 load=0.3 share=30% hot=7 warmup=5us measure=5us
+same bgq tornado --shape 8x8 zones=A,B $short
+same bgq neighbours --shape 4x2x2x2x2 $short
+same bgq permutation --shape 4x4x4 routing=deterministic --seed 5 $short
+same bgq alltoall --shape 4x3x2 bytes=1300
+same bgq alltoall --shape 3x3x3 bytes=300 routing=deterministic
+same bgq alltoall --shape 4x4 bytes=512 --set routing.bubble=no
+same bgq alltoall --shape 5x5 bytes=2000 --set routing.ties=random \
+	--set routing.escape=no zones=none
+same bgq pingpong --shape 4x4x2 to=31 bytes=512 rounds=20
+same bgq-board put bytes=3000 from=3 to=20
+
+# A run that is different has another digest.
+result "$tmp/one" bgq random --shape 4x4x2 $short
+result "$tmp/other" bgq random --shape 4x4x2 $short --seed 2
+[ "$(grep digest "$tmp/one")" != "$(grep digest "$tmp/other")" ] ||
+	complain "the same digest for two seeds"
+report "another seed is another run"
+
+exit $status
