@@ -63,6 +63,10 @@ holds "the latency" '.results.latency_ns | .mean > 300 and .p50 > 300 and
 	.p50 <= .p99 and .p99 <= .max and .mean < .max'
 holds "the work" '.work | .packets > 1000 and .packet_hops > .packets and
 	.events > 0 and .wall_s > 0 and .bytes_per_node > 1000'
+holds "the links" '.results.links | map(.port) ==
+	["A+", "A-", "B+", "B-", "C+", "C-"] and
+	all(.links == 32 and .mean_use > 0 and .mean_use <= .max_use and
+		.max_use < 1 and .mean_queue > 0)'
 digest=$(jq -r .digest "$tmp/out")
 
 ends 0 run bgq random load=max zones=longest-first --shape 4x4x2 --json -t 3

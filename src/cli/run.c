@@ -270,6 +270,62 @@ static void json_lines(struct json *j, const char *key, const char *text)
 	json_end(j, ']');
 }
 
+/* Part of the raw rate, over the whole run, warm-up included. */
+static double use(const struct run *r, uint64_t bytes, uint64_t n_links)
+{
+	double most = (double)r->machine->link.rate * (double)r->result.end /
+		      1e12 * (double)n_links;
+
+	return most > 0 ? (double)bytes / most : 0;
+}
+
+static void json_links(struct json *j, const struct run *r)
+{
+	const struct topo *t = r->net->topo;
+	char name[16];
+	port_id p;
+
+	json_array(j, "links");
+	for (p = 0; p < t->n_ports; p++) {
+		struct net_use u = net_port_use(r->net, p, r->result.end);
+
+		if (!u.n_links)
+			continue;
+		t->ops->name_port(t, p, name, sizeof(name));
+		json_object(j, NULL);
+		json_text(j, "port", name);
+		json_count(j, "links", u.n_links);
+		json_real(j, "mean_use", use(r, u.sent_bytes, u.n_links));
+		json_real(j, "max_use", use(r, u.most_bytes, 1));
+		json_real(j, "mean_queue",
+			r->result.end
+				? (double)u.waited / (double)r->result.end /
+					  (double)u.n_links
+				: 0);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+static void print_links(const struct run *r, FILE *f)
+{
+	const struct topo *t = r->net->topo;
+	char name[16];
+	port_id p;
+
+	fputs("links       ", f);
+	for (p = 0; p < t->n_ports; p++) {
+		struct net_use u = net_port_use(r->net, p, r->result.end);
+
+		if (!u.n_links)
+			continue;
+		t->ops->name_port(t, p, name, sizeof(name));
+		fprintf(f, "%s %.0f %%  ", name,
+			use(r, u.sent_bytes, u.n_links) * 100);
+	}
+	fputs("of the raw rate, warm-up included\n", f);
+}
+
 static void json_results(struct json *j, const struct run *r)
 {
 	const struct load_result *l = &r->result;
@@ -291,6 +347,7 @@ static void json_results(struct json *j, const struct run *r)
 		json_real(j, l->figure[i].name, l->figure[i].value);
 	if (l->knot[0])
 		json_lines(j, "cycle", l->knot);
+	json_links(j, r);
 	json_end(j, '}');
 }
 
@@ -352,6 +409,31 @@ static void print_json(const struct run *r, FILE *f)
 	json_end(&j, '}');
 }
 
+/* The unit that a figure's name ends with goes behind its value. */
+static void print_figure(const struct load_figure *g, FILE *f)
+{
+	static const char *const units[][2] = { { "_ns", "ns" },
+		{ "_pct", "%" }, { "_GBps", "GB/s" } };
+	const char *unit = "";
+	char name[64];
+	size_t i, n;
+
+	snprintf(name, sizeof(name), "%s", g->name);
+	n = strlen(name);
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		size_t k = strlen(units[i][0]);
+
+		if (n <= k || strcmp(name + n - k, units[i][0]) != 0)
+			continue;
+		name[n - k] = '\0';
+		unit = units[i][1];
+	}
+	for (i = 0; name[i]; i++)
+		if (name[i] == '_')
+			name[i] = ' ';
+	fprintf(f, "%-11s %.6g %s\n", name, g->value, unit);
+}
+
 static void print_figures(const struct run *r, FILE *f)
 {
 	const struct load_result *l = &r->result;
@@ -373,8 +455,9 @@ static void print_figures(const struct run *r, FILE *f)
 			ns(hist_mean(h)), ns(hist_quantile(h, 500)),
 			ns(hist_quantile(h, 990)), ns(h->max));
 	for (i = 0; i < l->n_figures; i++)
-		fprintf(f, "%-11s %.6g\n", l->figure[i].name,
-			l->figure[i].value);
+		print_figure(&l->figure[i], f);
+	if (r->hops)
+		print_links(r, f);
 }
 
 static void print_text(const struct run *r, FILE *f)

@@ -187,3 +187,23 @@ struct net_counters net_counters(const struct net *n, site_id id, port_id p,
 	}
 	return sum;
 }
+
+struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
+{
+	struct net_use u = { 0 };
+	site_id s;
+
+	for (s = 0; s < n->n_sites; s++) {
+		struct net_counters c =
+			net_counters(n, s, p, (1u << N_CHANNELS) - 1, now);
+
+		if (n->sites[s].port[p].sender.peer == NO_ROUTER)
+			continue;
+		u.n_links++;
+		u.sent_bytes += c.sent_bytes;
+		u.waited += c.waited;
+		if (c.sent_bytes > u.most_bytes)
+			u.most_bytes = c.sent_bytes;
+	}
+	return u;
+}

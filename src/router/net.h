@@ -236,7 +236,7 @@ void net_free(struct net *n);
 /*
  * Puts a packet whose src, dst, kind, bytes, flags and zone are set into an
  * injection FIFO, which must have room.  Only from the site's own visit, in
- * the engine or program phase, or before the run.
+ * the engine or program phase.
  */
 void net_inject(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 	packet_id p, sim_time t);
@@ -277,6 +277,15 @@ struct net_counters {
 
 struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 	uint32_t channels, sim_time now);
+
+/* The same over all routers, for the links that leave by one port. */
+struct net_use {
+	uint64_t n_links;
+	uint64_t sent_bytes, most_bytes; /* of all, of the busiest one */
+	sim_time waited; /* in the receivers of the same port */
+};
+
+struct net_use net_port_use(const struct net *n, port_id p, sim_time now);
 
 /*
  * Looks for packets each of which waits only for others of the set.  Returns
