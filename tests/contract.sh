@@ -66,7 +66,7 @@ holds "the work" '.work | .packets > 1000 and .packet_hops > .packets and
 holds "the links" '.results.links | map(.port) ==
 	["A+", "A-", "B+", "B-", "C+", "C-"] and
 	all(.links == 32 and .mean_use > 0 and .mean_use <= .max_use and
-		.max_use < 1 and .mean_queue > 0)'
+		.max_use < 1) and (map(.mean_queue) | max > 0.1)'
 digest=$(jq -r .digest "$tmp/out")
 
 ends 0 run bgq random load=max zones=longest-first --shape 4x4x2 --json -t 3
