@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef WEFT_LIBFUZZER
 
-enum { INPUT_MAX = 4096 };
+#include "driver.h"
 
 static const char *const seeds[] = {
 	"schema: 1\nmachine: bgq-midplane\ntitle: one line\n"
@@ -126,104 +126,9 @@ static const char *const pieces[] = { "[", "]", "{", "}", ": ", "- ", "? ",
 	"schema: 1\n", "99999999999999999999", "0.0000001 ns", "4x4x", "\xff",
 	"\xef\xbb\xbf", "\xc2\x85", "\xe2\x80\xa8" };
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
-struct input {
-	char text[INPUT_MAX];
-	size_t n;
-};
-
-static uint64_t draw(uint64_t *seed, uint64_t below)
-{
-	uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ (z >> 31)) % below;
-}
-
-/* Puts n bytes of s in the place of gone bytes at at. */
-static void splice(
-	struct input *in, size_t at, size_t gone, const char *s, size_t n)
-{
-	if (in->n - gone + n > INPUT_MAX)
-		return;
-	memmove(in->text + at + n, in->text + at + gone, in->n - at - gone);
-	memcpy(in->text + at, s, n);
-	in->n += n - gone;
-}
-
-static void mutate(struct input *in, uint64_t *seed)
-{
-	size_t at = draw(seed, in->n + 1);
-	size_t span = draw(seed, in->n - at + 1);
-	char copy[INPUT_MAX], byte = (char)draw(seed, 256);
-	const char *piece = pieces[draw(seed, COUNT(pieces))];
-
-	switch (draw(seed, 6)) {
-	case 0:
-		splice(in, at, at < in->n, &byte, 1);
-		break;
-	case 1:
-		splice(in, at, span < 12 ? span : 12, "", 0);
-		break;
-	case 2:
-		memcpy(copy, in->text + at, span);
-		splice(in, draw(seed, in->n + 1), 0, copy, span);
-		break;
-	default:
-		splice(in, at, 0, piece, strlen(piece));
-	}
-}
-
-static void run(uint64_t runs, uint64_t seed)
-{
-	struct input in;
-
-	for (uint64_t i = 0; i < runs; i++) {
-		const char *start = seeds[draw(&seed, COUNT(seeds))];
-		uint64_t n = draw(&seed, 8);
-
-		in.n = strlen(start);
-		memcpy(in.text, start, in.n);
-		while (n--)
-			mutate(&in, &seed);
-		LLVMFuzzerTestOneInput((const uint8_t *)in.text, in.n);
-	}
-	printf("fuzz_machine: %llu runs\n", (unsigned long long)runs);
-}
-
-static void replay(const char *path)
-{
-	FILE *f = fopen(path, "rb");
-	uint8_t *data = mem_alloc(MACHINE_FILE_MAX + 1, 1);
-	size_t n;
-
-	check(f != NULL, path);
-	n = fread(data, 1, MACHINE_FILE_MAX + 1, f);
-	LLVMFuzzerTestOneInput(data, n);
-	mem_free(data);
-	fclose(f);
-}
-
 int main(int argc, char **argv)
 {
-	uint64_t runs = 20000, seed = 1;
-	int n_files = 0;
-
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--runs") && i + 1 < argc) {
-			runs = strtoull(argv[++i], NULL, 10);
-		} else if (!strcmp(argv[i], "--seed") && i + 1 < argc) {
-			seed = strtoull(argv[++i], NULL, 10);
-		} else {
-			replay(argv[i]);
-			n_files++;
-		}
-	}
-	if (!n_files)
-		run(runs, seed);
-	return 0;
+	return fuzz_main(argc, argv, FUZZ_WORDS(seeds), FUZZ_WORDS(pieces));
 }
 
 #endif
