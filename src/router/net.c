@@ -55,10 +55,10 @@ const struct param net_params_table[] = {
 		.offset = AT(transit),
 		.def = "0",
 		.min = 0,
-		.max = 65535,
+		.max = 255,
 		.help = "grants to packets in transit for each grant to an "
-			"injection FIFO that waits for the same link; 0: "
-			"transit always goes first",
+			"injection FIFO of the same class that waits for the "
+			"same link; 0: transit always goes first",
 		.source = "BGQ-F69, BGQ-G36" },
 	{ .name = "stall",
 		.type = PARAM_TIME,

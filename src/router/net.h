@@ -103,8 +103,8 @@ struct net_requests {
 	uint16_t n_rare; /* bits set in other masks than the first ones, and
 			  * one where the ratio of injection is programmed */
 	uint16_t inject[N_INJECTIONS]; /* bit per injection FIFO */
-	uint16_t streak; /* transit grants since the last injection */
-	uint16_t unused;
+	uint8_t streak[4]; /* transit grants since the last injection, by
+			    * class: user, high, system */
 };
 
 _Static_assert(sizeof(struct net_requests) == 64, "one cache line");

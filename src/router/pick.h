@@ -238,11 +238,27 @@ static struct winner pick_injection(
 	return w;
 }
 
-static inline bool injection_is_due(
-	const struct net *n, const struct net_site *s, uint32_t port)
+enum { CLASS_USER, CLASS_HIGH, CLASS_SYSTEM };
+
+static inline bool injection_is_due(const struct net *n,
+	const struct net_site *s, uint32_t port, uint32_t class)
 {
 	return n->params.transit &&
-	       s->port[port].requests.streak >= n->params.transit;
+	       s->port[port].requests.streak[class] >= n->params.transit;
+}
+
+/* Keeps count for the ratio of transit to injection. */
+static void count_streak(
+	struct net_site *s, uint32_t port, const struct winner *w)
+{
+	uint32_t high =
+		w->is_injection ? (uint32_t)INJ_HIGH : (uint32_t)REQ_HIGH;
+	uint8_t *streak =
+		&s->port[port].requests.streak
+			 [w->request < high ? CLASS_USER
+					    : CLASS_HIGH + w->request - high];
+
+	*streak = w->is_injection ? 0 : (uint8_t)(*streak + (*streak < 255));
 }
 
 /* High priority and system: a channel each, transit and injection. */
@@ -251,7 +267,8 @@ static struct winner pick_class(const struct net *n, struct net_site *s,
 {
 	uint64_t m = to_ring(n, s, port, request);
 	uint32_t i = inject_ring(n, s, port, injection);
-	bool due = injection_is_due(n, s, port);
+	bool due = injection_is_due(
+		n, s, port, rank == RANK_HIGH ? CLASS_HIGH : CLASS_SYSTEM);
 
 	if (m && !(i && due))
 		return (struct winner){
@@ -274,7 +291,7 @@ static struct winner pick_user(
 {
 	struct winner w;
 
-	if (injection_is_due(n, s, port)) {
+	if (injection_is_due(n, s, port, CLASS_USER)) {
 		w = pick_injection(n, s, port);
 		if (w.rank != NO_WINNER) {
 			w.rank = RANK_USER;

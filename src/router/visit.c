@@ -16,14 +16,9 @@ static inline __attribute__((always_inline)) bool grant(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	const struct winner *who, sim_time t)
 {
-	struct net_requests *r = &s->port[port].requests;
-
 	s->port[port].returns.is_starving = 0;
 	if (__builtin_expect(n->params.transit, 0))
-		r->streak = who->is_injection
-				    ? 0
-				    : (uint16_t)(r->streak +
-						 (r->streak < UINT16_MAX));
+		count_streak(s, port, who);
 	if (who->is_injection)
 		return grant_injection(
 			n, w, s, port, who->request, who->bit, t);
