@@ -1,0 +1,25 @@
+#!/bin/sh
+#
+# What ARCHITECTURE.md names is there: each file::function, file and folder.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+text=$SRC/ARCHITECTURE.md
+for name in $(grep -o '[a-z0-9_/]*\.[ch]::[a-z0-9_]*' "$text" | sort -u); do
+	file=${name%%::*}
+	grep -qE "(^|[ *])${name##*::}\(" "$SRC/src/$file" 2>/dev/null ||
+		complain "src/$file has no ${name##*::}()"
+	report "$name"
+done
+for file in $(grep -o '`[a-z]*/[a-z0-9_]*\.[ch]' "$text" | tr -d '`' |
+	sort -u); do
+	[ -f "$SRC/src/$file" ] || [ -f "$SRC/$file" ] ||
+		complain "no such file"
+	report "$file"
+done
+for layer in $(sed -n 's,^    \([a-z]*\)/  *.*,\1,p' "$text"); do
+	[ -d "$SRC/src/$layer" ] || complain "no such folder"
+	report "src/$layer"
+done
+[ $n -gt 30 ] || status=1
+exit $status
