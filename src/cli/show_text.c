@@ -7,13 +7,6 @@
 #include "load/load.h"
 #include "out/table.h"
 
-static const char *const channels[N_CHANNELS] = {
-	[CHANNEL_DYNAMIC] = "dynamic",
-	[CHANNEL_DETERMINISTIC] = "deterministic",
-	[CHANNEL_HIGH] = "high",
-	[CHANNEL_SYSTEM] = "system",
-};
-
 static void put(struct table *t, FILE *f)
 {
 	if (t->n_rows) {
@@ -189,7 +182,7 @@ static void text_router(const struct show *s, FILE *f)
 
 	fprintf(f, "channels    ");
 	for (int c = 0; c < N_CHANNELS; c++)
-		fprintf(f, "%s%s", c ? ", " : "", channels[c]);
+		fprintf(f, "%s%s", c ? ", " : "", net_channel_names[c]);
 	fprintf(f,
 		"\nbuffers     per port and channel %" PRId64
 		" packets (%" PRIu64 " B), %" PRId64

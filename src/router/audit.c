@@ -19,19 +19,15 @@ static int32_t *tokens_of(
 	return &a->out[i * N_CHANNELS + channel];
 }
 
-/* Charges a buffer's tokens to the sender that took them. */
-static void charge(struct audit *a, site_id s, uint32_t in, uint32_t channel,
-	uint32_t chunks)
+/* Charges the tokens of a packet in a buffer, or on its way there, to the
+ * sender that took them. */
+static void charge(
+	struct audit *a, site_id s, uint32_t in, uint32_t channel, packet_id id)
 {
 	const struct link_sender *l = &a->n->sites[s].port[in].sender;
 
-	*tokens_of(a, l->peer, l->peer_port, channel) += (int32_t)chunks;
-}
-
-static uint32_t charged(
-	const struct net *n, const struct packet *p, uint32_t channel)
-{
-	return channel == CHANNEL_DYNAMIC ? p->chunks : (uint32_t)n->full;
+	*tokens_of(a, l->peer, l->peer_port, channel) +=
+		net_charge(a->n, &a->n->packets[id], channel);
 }
 
 static void count_event(void *arg, sim_time t, const struct sim_event *e)
@@ -42,8 +38,7 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 	(void)t;
 	if (sim_phase(e) == PHASE_ARRIVAL) {
 		a->in_flight++;
-		charge(a, e->site, number, aux,
-			charged(a->n, &a->n->packets[e->data], aux));
+		charge(a, e->site, number, aux, e->data);
 	} else if (sim_phase(e) == PHASE_TOKEN) {
 		*tokens_of(a, e->site, number, aux) += (int32_t)e->data;
 	}
@@ -57,8 +52,7 @@ static int count_queue(struct audit *a, site_id s, uint32_t channel,
 	packet_id id = n->sites[s].queue[channel][bit].head;
 
 	for (; count < should && id; id = n->packets[id].next, count++)
-		charge(a, s, bit / NET_QUEUES, channel,
-			charged(n, &n->packets[id], channel));
+		charge(a, s, bit / NET_QUEUES, channel, id);
 	a->in_queues += count;
 	if (count != should || (should && id))
 		return err_set_code(e, EXIT_INTERNAL,

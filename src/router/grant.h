@@ -34,14 +34,6 @@ static const uint8_t injection_target[N_INJECTIONS] = {
 	[INJ_SYSTEM] = CHANNEL_SYSTEM,
 };
 
-/* On a ring each packet counts as a full one, or holes could scatter until
- * none fits a packet and the bubble is lost. */
-static inline uint32_t charge(
-	const struct net *n, const struct packet *p, uint32_t channel)
-{
-	return channel == CHANNEL_DYNAMIC ? p->chunks : (uint32_t)n->full;
-}
-
 /* Sends a packet by a sender; true if that took the last tokens for a full
  * packet on its dynamic channel. */
 static inline __attribute__((always_inline)) bool depart(struct net *n,
@@ -55,10 +47,8 @@ static inline __attribute__((always_inline)) bool depart(struct net *n,
 	sim_time arrival = t + n->link.latency[l->wire];
 	bool lost = false;
 
-	l->tokens[channel] = (int16_t)(l->tokens[channel] -
-				       (int)(channel == CHANNEL_DYNAMIC
-						       ? chunks
-						       : (uint32_t)n->full));
+	l->tokens[channel] =
+		(int16_t)(l->tokens[channel] - net_charge(n, p, channel));
 	if (__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < n->full, 0)) {
 		link_collect(l, &s->port[port].returns, t);
 		if (l->tokens[CHANNEL_DYNAMIC] < n->full) {
@@ -112,8 +102,8 @@ static inline __attribute__((always_inline)) void leave_queue(struct net *n,
 
 	s->port[in].receiver.packets[channel]++;
 	s->port[in].receiver.waited[channel] += t - p->head;
-	give_back(n, w, &s->port[in].sender, channel, charge(n, p, channel),
-		tail);
+	give_back(n, w, &s->port[in].sender, channel,
+		(uint32_t)net_charge(n, p, channel), tail);
 	q->head = p->next;
 	q->busy_until = tail;
 	if (--q->count)

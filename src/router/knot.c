@@ -80,12 +80,6 @@ static uint16_t *gone_at(const struct knot *k, struct place at)
 			at.bit];
 }
 
-static int32_t charge(
-	const struct net *n, const struct packet *p, uint32_t channel)
-{
-	return channel == CHANNEL_DYNAMIC ? p->chunks : n->full;
-}
-
 /* The first packet of a queue that is not known to go, or NULL. */
 static const struct packet *first_left(const struct knot *k, struct place at)
 {
@@ -190,7 +184,7 @@ static bool let_go(struct knot *k, struct place at)
 
 	while ((p = first_left(k, at)) && can_go(k, at, p)) {
 		++*gone_at(k, at);
-		k->room[buffer_of(k->n, at)] += charge(k->n, p, at.channel);
+		k->room[buffer_of(k->n, at)] += net_charge(k->n, p, at.channel);
 		look_at(k, s->port[at.bit / NET_QUEUES].sender.peer);
 		any = true;
 	}
@@ -220,7 +214,7 @@ static uint32_t take_room(struct knot *k, struct place at)
 
 	for (i = 0; i < q->count; i++, id = k->n->packets[id].next)
 		k->room[buffer_of(k->n, at)] -=
-			charge(k->n, &k->n->packets[id], at.channel);
+			net_charge(k->n, &k->n->packets[id], at.channel);
 	return q->count;
 }
 

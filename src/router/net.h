@@ -296,6 +296,17 @@ uint64_t net_knot(struct net *n, char *text, size_t size);
  * too few packets inside for any deadlock. */
 sim_time net_longest_wait(const struct net *n, sim_time now);
 
+/*
+ * The tokens of a channel that a packet takes.  On a ring each packet counts
+ * as a full one, or holes could scatter until none fits a packet and the
+ * bubble is lost.
+ */
+static inline int32_t net_charge(
+	const struct net *n, const struct packet *p, uint32_t channel)
+{
+	return channel == CHANNEL_DYNAMIC ? p->chunks : n->full;
+}
+
 static inline uint32_t net_reception_of(const struct packet *p, port_id in)
 {
 	if (p->kind == PACKET_SYSTEM)
