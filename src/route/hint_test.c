@@ -8,14 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "route/hint.h"
+#include "route/hint_testing.h"
 #include "sim/random.h"
-
-/* A torus and its routing. */
-struct net {
-	struct torus t;
-	struct hint h;
-};
 
 static uint32_t draw(uint64_t *n, uint32_t below)
 {
@@ -24,63 +18,14 @@ static uint32_t draw(uint64_t *n, uint32_t below)
 	return (uint32_t)random_below(bits, below);
 }
 
-static void set_defaults(struct net *n)
-{
-	struct param_block b = { .section = "routing",
-		.rows = hint_ops.params,
-		.n_rows = hint_ops.n_params,
-		.values = &n->h };
-
-	memset(n, 0, sizeof(*n));
-	param_defaults(&b);
-	n->t.topo.ops = &torus_ops;
-	n->h.route.ops = &hint_ops;
-}
-
-/* "16x16x12x12x2"; the wrap of all dimensions. */
-static void set_shape(struct net *n, const char *shape, int64_t wrap)
-{
-	struct param_block b = { .section = "topology",
-		.rows = torus_ops.params,
-		.n_rows = torus_ops.n_params,
-		.values = &n->t };
-	struct err e = { 0 };
-
-	param_defaults(&b);
-	n->t.wrap = (struct param_list){ .n = 1, .v = { wrap } };
-	assert_int_equal(param_read(&b, param_find(&b, "shape"), shape, &e), 0);
-}
-
-static int start(struct net *n, struct err *e)
-{
-	if (torus_ops.init(&n->t.topo, e))
-		return -1;
-	return hint_ops.init(&n->h.route, &n->t.topo, e);
-}
-
-static void make(struct net *n, const char *shape, int64_t wrap)
+static void make_ties(struct hint_machine *n, const char *shape, int64_t ties)
 {
 	struct err e = { 0 };
 
-	set_defaults(n);
-	set_shape(n, shape, wrap);
-	if (start(n, &e))
-		fail_msg("%s", e.text);
-}
-
-static void make_ties(struct net *n, const char *shape, int64_t ties)
-{
-	struct err e = { 0 };
-
-	set_defaults(n);
-	set_shape(n, shape, TORUS_WRAP);
+	hint_defaults(n);
+	hint_set_shape(n, shape, TORUS_WRAP);
 	n->h.ties = ties;
-	assert_int_equal(start(n, &e), 0);
-}
-
-static void end(struct net *n)
-{
-	hint_ops.fini(&n->h.route);
+	assert_int_equal(hint_try(n, &e), 0);
 }
 
 /* Letters of the dimensions, in any order. */
@@ -98,12 +43,12 @@ static void any_order(char *text, uint32_t n_dims, uint64_t *k)
 }
 
 /* Any shape, wraps, order and ties. */
-static void make_any(struct net *n, uint64_t *k)
+static void make_any(struct hint_machine *n, uint64_t *k)
 {
 	struct err e = { 0 };
 	uint32_t i;
 
-	set_defaults(n);
+	hint_defaults(n);
 	n->t.shape.n = n->t.wrap.n = 1 + draw(k, TORUS_MAX_DIMS);
 	for (i = 0; i < n->t.shape.n; i++) {
 		n->t.shape.v[i] = 1 + draw(k, draw(k, 4) ? 8 : 20);
@@ -114,11 +59,11 @@ static void make_any(struct net *n, uint64_t *k)
 	n->h.ties = draw(k, 3);
 	if (draw(k, 2))
 		any_order(n->h.order, (uint32_t)n->t.shape.n, k);
-	if (start(n, &e))
+	if (hint_try(n, &e))
 		fail_msg("%s", e.text);
 }
 
-static struct packet any_packet(const struct net *n, uint64_t *k)
+static struct packet any_packet(const struct hint_machine *n, uint64_t *k)
 {
 	return (struct packet){
 		.src = draw(k, n->t.topo.n_routers),
@@ -130,7 +75,7 @@ static struct packet any_packet(const struct net *n, uint64_t *k)
 
 /* The least number of hops between two routers, in one dimension. */
 static uint32_t distance(
-	const struct net *n, const struct packet *p, uint32_t i)
+	const struct hint_machine *n, const struct packet *p, uint32_t i)
 {
 	uint32_t x = torus_coord(&n->t, p->src, i);
 	uint32_t y = torus_coord(&n->t, p->dst, i);
@@ -140,7 +85,8 @@ static uint32_t distance(
 							      : d;
 }
 
-static uint32_t distance_all(const struct net *n, const struct packet *p)
+static uint32_t distance_all(
+	const struct hint_machine *n, const struct packet *p)
 {
 	uint32_t sum = 0;
 
@@ -150,8 +96,8 @@ static uint32_t distance_all(const struct net *n, const struct packet *p)
 }
 
 /* Crosses the wire on a port and tells the routing; returns where it is. */
-static router_id hop(
-	const struct net *n, struct packet *p, router_id at, port_id port)
+static router_id hop(const struct hint_machine *n, struct packet *p,
+	router_id at, port_id port)
 {
 	struct topo_end f = torus_ops.peer(&n->t.topo, at, port);
 
@@ -176,10 +122,10 @@ static unsigned many(void)
 }
 
 static void for_any_packet(
-	void (*f)(const struct net *, struct packet *, uint64_t *))
+	void (*f)(const struct hint_machine *, struct packet *, uint64_t *))
 {
 	uint64_t k = 0;
-	struct net n;
+	struct hint_machine n;
 
 	for (unsigned i = 0; i < many(); i++) {
 		make_any(&n, &k);
@@ -188,14 +134,14 @@ static void for_any_packet(
 
 			f(&n, &p, &k);
 		}
-		end(&n);
+		hint_unmake(&n);
 	}
 }
 
 /* --- ways --- */
 
 /* The escape is open, too, at every step, and leads on. */
-static void walk(const struct net *n, struct packet *p, uint64_t *k)
+static void walk(const struct hint_machine *n, struct packet *p, uint64_t *k)
 {
 	uint32_t left = distance_all(n, p);
 	router_id at = p->src;
@@ -225,7 +171,8 @@ static void any_way_that_is_open_is_a_shortest_one(void **state)
 }
 
 /* BGQ-F33 */
-static void has_one_hint(const struct net *n, struct packet *p, uint64_t *k)
+static void has_one_hint(
+	const struct hint_machine *n, struct packet *p, uint64_t *k)
 {
 	(void)k;
 	hint_ops.start(&n->h.route, p);
@@ -246,7 +193,8 @@ static void a_packet_has_at_most_one_hint_per_dimension(void **state)
 }
 
 /* BGQ-F34 */
-static void follows_order(const struct net *n, struct packet *p, uint64_t *k)
+static void follows_order(
+	const struct hint_machine *n, struct packet *p, uint64_t *k)
 {
 	router_id at = p->src;
 
@@ -283,7 +231,7 @@ static uint32_t effective(const struct torus *t, uint32_t dim)
 static void longest_first_goes_from_long_to_short(void **state)
 {
 	uint64_t k = 0;
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
 	for (unsigned i = 0; i < many(); i++) {
@@ -298,7 +246,7 @@ static void longest_first_goes_from_long_to_short(void **state)
 				    effective(&n.t, n.h.dims[j]));
 		}
 		assert_int_equal(seen, (1u << n.t.n_dims) - 1);
-		end(&n);
+		hint_unmake(&n);
 	}
 }
 
@@ -306,7 +254,8 @@ static void longest_first_goes_from_long_to_short(void **state)
 
 /* BGQ-F36: no dimension while a longer one is unfinished, and all of them
  * that are as long, so that nothing is lost of the freedom. */
-static void zones_in_turn(const struct net *n, struct packet *p, uint64_t *k)
+static void zones_in_turn(
+	const struct hint_machine *n, struct packet *p, uint64_t *k)
 {
 	router_id at = p->src;
 
@@ -336,7 +285,8 @@ static void longest_first_finishes_a_zone_before_the_next(void **state)
 }
 
 /* BGQ-F35: without zones every hint is open. */
-static void all_open(const struct net *n, struct packet *p, uint64_t *k)
+static void all_open(
+	const struct hint_machine *n, struct packet *p, uint64_t *k)
 {
 	router_id at = p->src;
 
@@ -355,7 +305,8 @@ static void without_zones_every_hint_is_open(void **state)
 }
 
 /* The third set is as the deterministic order goes. */
-static void one_open(const struct net *n, struct packet *p, uint64_t *k)
+static void one_open(
+	const struct hint_machine *n, struct packet *p, uint64_t *k)
 {
 	router_id at = p->src;
 
@@ -380,8 +331,8 @@ static void zones_in_order_leave_one_way_open(void **state)
  * How often each link is crossed when every node sends to every other one by
  * the deterministic route; returns the most and the least in a dimension.
  */
-static void loads(
-	const struct net *n, uint32_t dim, uint32_t *least, uint32_t *most)
+static void loads(const struct hint_machine *n, uint32_t dim, uint32_t *least,
+	uint32_t *most)
 {
 	uint32_t n_routers = n->t.topo.n_routers, i;
 	uint32_t *load = mem_alloc((size_t)n_routers * 2, sizeof(*load));
@@ -410,16 +361,16 @@ static void ties_by_parity_load_all_links_alike(void **state)
 {
 	static const char *const shapes[] = { "4x4x2", "8x4", "4x3x2", "12" };
 	uint32_t least, most;
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		make(&n, shapes[i], TORUS_WRAP);
+		hint_make_shape(&n, shapes[i], TORUS_WRAP);
 		for (uint32_t dim = 0; dim < n.t.n_dims; dim++) {
 			loads(&n, dim, &least, &most);
 			assert_int_equal(least, most);
 		}
-		end(&n);
+		hint_unmake(&n);
 	}
 }
 
@@ -427,7 +378,7 @@ static void ties_by_parity_load_all_links_alike(void **state)
 static void count_plus(int64_t ties, uint32_t n, uint32_t *plus, uint32_t *both)
 {
 	struct packet p;
-	struct net t;
+	struct hint_machine t;
 
 	*plus = *both = 0;
 	make_ties(&t, "4x2", ties);
@@ -438,7 +389,7 @@ static void count_plus(int64_t ties, uint32_t n, uint32_t *plus, uint32_t *both)
 		*plus += p.hints & 1;
 		*both += (p.hints & 5) == 5;
 	}
-	end(&t);
+	hint_unmake(&t);
 }
 
 static void ties_by_lot_are_fair_and_ties_to_plus_are_not(void **state)
@@ -464,7 +415,7 @@ static void a_given_hint_does_not_change_other_ties(void **state)
 
 	(void)state;
 	for (int64_t ties = HINT_TIES_PARITY; ties <= HINT_TIES_PLUS; ties++) {
-		struct net n;
+		struct hint_machine n;
 
 		make_ties(&n, "7x4x2", ties);
 		for (int i = 0; i < 1000; i++) {
@@ -477,7 +428,7 @@ static void a_given_hint_does_not_change_other_ties(void **state)
 			assert_memory_equal(
 				a.left + 1, b.left + 1, PACKET_DIMS - 1);
 		}
-		end(&n);
+		hint_unmake(&n);
 	}
 }
 
@@ -485,10 +436,10 @@ static void a_given_hint_does_not_change_other_ties(void **state)
 static void given_hints_are_kept(void **state)
 {
 	uint64_t k = 0;
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
-	make(&n, "7x4x2", TORUS_WRAP);
+	hint_make_shape(&n, "7x4x2", TORUS_WRAP);
 	for (int i = 0; i < 2000; i++) {
 		struct packet p = any_packet(&n, &k);
 		uint32_t dim = draw(&k, 3), plus = draw(&k, 2), hops;
@@ -508,15 +459,15 @@ static void given_hints_are_kept(void **state)
 		assert_int_equal(hops, 0);
 		assert_int_equal(at, p.dst);
 	}
-	end(&n);
+	hint_unmake(&n);
 }
 
 static void a_hint_leads_once_around_a_loop_of_one(void **state)
 {
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
-	make(&n, "1x4", TORUS_LOOP);
+	hint_make_shape(&n, "1x4", TORUS_LOOP);
 	for (port_id port = 0; port < 2; port++) {
 		struct packet p = { .src = 3, .dst = 3 };
 
@@ -527,15 +478,15 @@ static void a_hint_leads_once_around_a_loop_of_one(void **state)
 		assert_int_equal(hop(&n, &p, 3, port), 3);
 		assert_int_equal(p.hints, 0);
 	}
-	end(&n);
+	hint_unmake(&n);
 }
 
 static void a_packet_to_its_own_router_is_there(void **state)
 {
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
-	make(&n, "4x4x1", TORUS_LOOP);
+	hint_make_shape(&n, "4x4x1", TORUS_LOOP);
 	for (router_id r = 0; r < n.t.topo.n_routers; r++) {
 		struct packet p = { .src = r, .dst = r };
 
@@ -544,7 +495,7 @@ static void a_packet_to_its_own_router_is_there(void **state)
 		assert_int_equal(p.ask, 0);
 		assert_int_equal(p.escape, PACKET_NO_PORT);
 	}
-	end(&n);
+	hint_unmake(&n);
 }
 
 int main(void)

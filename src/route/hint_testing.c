@@ -56,3 +56,46 @@ void hint_unmake(struct hint_machine *m)
 {
 	hint_ops.fini(&m->h.route);
 }
+
+void hint_defaults(struct hint_machine *m)
+{
+	struct param_block b = { .section = "routing",
+		.rows = hint_ops.params,
+		.n_rows = hint_ops.n_params,
+		.values = &m->h };
+
+	memset(m, 0, sizeof(*m));
+	param_defaults(&b);
+	m->t.topo.ops = &torus_ops;
+	m->h.route.ops = &hint_ops;
+}
+
+void hint_set_shape(struct hint_machine *m, const char *shape, int64_t wrap)
+{
+	struct param_block b = { .section = "topology",
+		.rows = torus_ops.params,
+		.n_rows = torus_ops.n_params,
+		.values = &m->t };
+	struct err e = { 0 };
+
+	param_defaults(&b);
+	m->t.wrap = (struct param_list){ .n = 1, .v = { wrap } };
+	assert_int_equal(param_read(&b, param_find(&b, "shape"), shape, &e), 0);
+}
+
+int hint_try(struct hint_machine *m, struct err *e)
+{
+	if (torus_ops.init(&m->t.topo, e))
+		return -1;
+	return hint_ops.init(&m->h.route, &m->t.topo, e);
+}
+
+void hint_make_shape(struct hint_machine *m, const char *shape, int64_t wrap)
+{
+	struct err e = { 0 };
+
+	hint_defaults(m);
+	hint_set_shape(m, shape, wrap);
+	if (hint_try(m, &e))
+		fail_msg("%s", e.text);
+}

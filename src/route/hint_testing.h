@@ -20,4 +20,12 @@ struct hint_how {
 void hint_make(struct hint_machine *m, const struct hint_how *how);
 void hint_unmake(struct hint_machine *m);
 
+/* The same in steps, for tests that set fields themselves or expect to be
+ * refused: defaults, "16x16x12x12x2" with one enum torus_wrap for all
+ * dimensions, and both parts' init(). */
+void hint_defaults(struct hint_machine *m);
+void hint_set_shape(struct hint_machine *m, const char *shape, int64_t wrap);
+int hint_try(struct hint_machine *m, struct err *e);
+void hint_make_shape(struct hint_machine *m, const char *shape, int64_t wrap);
+
 #endif

@@ -7,62 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route/hint.h"
-
-/* A torus and its routing. */
-struct net {
-	struct torus t;
-	struct hint h;
-};
-
-static void set_defaults(struct net *n)
-{
-	struct param_block b = { .section = "routing",
-		.rows = hint_ops.params,
-		.n_rows = hint_ops.n_params,
-		.values = &n->h };
-
-	memset(n, 0, sizeof(*n));
-	param_defaults(&b);
-	n->t.topo.ops = &torus_ops;
-	n->h.route.ops = &hint_ops;
-}
-
-/* "16x16x12x12x2"; the wrap of all dimensions. */
-static void set_shape(struct net *n, const char *shape, int64_t wrap)
-{
-	struct param_block b = { .section = "topology",
-		.rows = torus_ops.params,
-		.n_rows = torus_ops.n_params,
-		.values = &n->t };
-	struct err e = { 0 };
-
-	param_defaults(&b);
-	n->t.wrap = (struct param_list){ .n = 1, .v = { wrap } };
-	assert_int_equal(param_read(&b, param_find(&b, "shape"), shape, &e), 0);
-}
-
-static int start(struct net *n, struct err *e)
-{
-	if (torus_ops.init(&n->t.topo, e))
-		return -1;
-	return hint_ops.init(&n->h.route, &n->t.topo, e);
-}
-
-static void make(struct net *n, const char *shape, int64_t wrap)
-{
-	struct err e = { 0 };
-
-	set_defaults(n);
-	set_shape(n, shape, wrap);
-	if (start(n, &e))
-		fail_msg("%s", e.text);
-}
-
-static void end(struct net *n)
-{
-	hint_ops.fini(&n->h.route);
-}
+#include "route/hint_testing.h"
 
 static void masks_are(const struct hint *h, uint32_t set, const char *want)
 {
@@ -87,10 +32,10 @@ static void masks_are(const struct hint *h, uint32_t set, const char *want)
 static void zones_of_16x16x12x12x2_are_ab_cd_e(void **state)
 {
 	struct err e = { 0 };
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
-	make(&n, "16x16x12x12x2", TORUS_WRAP);
+	hint_make_shape(&n, "16x16x12x12x2", TORUS_WRAP);
 	masks_are(&n.h, 0, "AB,CD,E");
 	masks_are(&n.h, 1, "");
 	masks_are(&n.h, 2, "A,B,C,D,E");
@@ -98,32 +43,32 @@ static void zones_of_16x16x12x12x2_are_ab_cd_e(void **state)
 	assert_int_equal(hint_set_zones(&n.h, 3, "ab,cd,e", &e), 0);
 	assert_memory_equal(n.h.allowed[0], n.h.allowed[3],
 		(1u << 10) * sizeof(*n.h.allowed[0]));
-	end(&n);
+	hint_unmake(&n);
 }
 
 /* A mesh is twice as long as a ring: 8 in a line before 12 in a ring. */
 static void a_mesh_counts_for_twice_its_length(void **state)
 {
 	struct err e = { 0 };
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
-	set_defaults(&n);
-	set_shape(&n, "12x8x4", TORUS_WRAP);
+	hint_defaults(&n);
+	hint_set_shape(&n, "12x8x4", TORUS_WRAP);
 	n.t.wrap = (struct param_list){ .n = 3,
 		.v = { TORUS_WRAP, TORUS_MESH, TORUS_WRAP } };
-	assert_int_equal(start(&n, &e), 0);
+	assert_int_equal(hint_try(&n, &e), 0);
 	masks_are(&n.h, 0, "B,A,C");
-	end(&n);
+	hint_unmake(&n);
 }
 
 static void zones_can_be_written_in_groups(void **state)
 {
 	struct err e = { 0 };
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
-	make(&n, "4x4x4x4x2", TORUS_WRAP);
+	hint_make_shape(&n, "4x4x4x4x2", TORUS_WRAP);
 	masks_are(&n.h, 0, "ABCD,E");
 	assert_int_equal(hint_set_zones(&n.h, 0, "E,ABCD", &e), 0);
 	masks_are(&n.h, 0, "E,ABCD");
@@ -135,32 +80,32 @@ static void zones_can_be_written_in_groups(void **state)
 	assert_int_equal(hint_set_zones(&n.h, 0, "AE,BE,CE,DE", &e), 0);
 	masks_are(&n.h, 0, "AE,BE,CE,DE");
 	assert_int_equal(n.h.allowed[0][0x155], 0x101);
-	end(&n);
+	hint_unmake(&n);
 }
 
 /* --- what is refused --- */
 
 /* Of a midplane, programmed with this order and these zones. */
-static int program(struct net *n, const char *shape, const char *order,
+static int program(struct hint_machine *n, const char *shape, const char *order,
 	const char *zones, struct err *e)
 {
 	int failed;
 
-	set_defaults(n);
-	set_shape(n, shape, TORUS_WRAP);
+	hint_defaults(n);
+	hint_set_shape(n, shape, TORUS_WRAP);
 	if (order)
 		strcpy(n->h.order, order);
 	if (zones)
 		strcpy(n->h.zones[3], zones);
-	failed = start(n, e);
-	end(n);
+	failed = hint_try(n, e);
+	hint_unmake(n);
 	return failed;
 }
 
 static void is_refused(const char *order, const char *zones, const char *what)
 {
 	struct err e = { 0 };
-	struct net n;
+	struct hint_machine n;
 
 	if (!program(&n, "4x4x4x4x2", order, zones, &e))
 		fail_msg("order \"%s\", zones \"%s\" are taken",
@@ -176,7 +121,7 @@ static void bad_orders_are_refused(void **state)
 		"AABCDE", "ABCDX", "A,B,C,D,E", "longest", "EDCBA ", "12345",
 		"ABCDE\xc3\x84" };
 	struct err e = { 0 };
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
@@ -205,7 +150,7 @@ static void bad_zones_are_refused(void **state)
 static void zones_know_no_more_letters_than_dimensions(void **state)
 {
 	struct err e = { 0 };
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
 	assert_int_equal(program(&n, "4x4x4", "CBA", "A,BC", &e), 0);
@@ -218,29 +163,29 @@ static void another_topology_is_refused(void **state)
 	static const struct topo_ops other = { .name = "graph" };
 	struct topo t = { .ops = &other, .n_routers = 4, .n_ports = 2 };
 	struct err e = { 0 };
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
-	set_defaults(&n);
+	hint_defaults(&n);
 	assert_int_equal(hint_ops.init(&n.h.route, &t, &e), -1);
 	assert_non_null(strstr(e.text, "torus"));
 }
 
 static void the_guards_of_channels_are_told(void **state)
 {
-	struct net n;
+	struct hint_machine n;
 	struct err e = { 0 };
 
 	(void)state;
-	make(&n, "4x4", TORUS_WRAP);
+	hint_make_shape(&n, "4x4", TORUS_WRAP);
 	assert_true(n.h.route.bubble && n.h.route.has_escape);
-	end(&n);
-	set_defaults(&n);
-	set_shape(&n, "4x4", TORUS_WRAP);
+	hint_unmake(&n);
+	hint_defaults(&n);
+	hint_set_shape(&n, "4x4", TORUS_WRAP);
 	n.h.bubble = n.h.escape = 0;
-	assert_int_equal(start(&n, &e), 0);
+	assert_int_equal(hint_try(&n, &e), 0);
 	assert_false(n.h.route.bubble || n.h.route.has_escape);
-	end(&n);
+	hint_unmake(&n);
 	assert_ptr_equal(route_find("hint"), &hint_ops);
 	assert_null(route_find("hin"));
 }
@@ -248,8 +193,8 @@ static void the_guards_of_channels_are_told(void **state)
 /* --- lengths --- */
 
 /* Crosses the wire on a port and tells the routing; returns where it is. */
-static router_id hop(
-	const struct net *n, struct packet *p, router_id at, port_id port)
+static router_id hop(const struct hint_machine *n, struct packet *p,
+	router_id at, port_id port)
 {
 	struct topo_end f = torus_ops.peer(&n->t.topo, at, port);
 
@@ -260,7 +205,8 @@ static router_id hop(
 }
 
 /* From router 0 by a given port; how many hops it was. */
-static uint32_t walk_given(const struct net *n, router_id to, port_id port)
+static uint32_t walk_given(
+	const struct hint_machine *n, router_id to, port_id port)
 {
 	struct packet p = { .src = 0, .dst = to };
 	router_id at = 0;
@@ -283,11 +229,11 @@ static void a_length_is_refused_or_walked_to_its_end(void **state)
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
 		uint32_t d = (uint32_t)atoi(shapes[i]);
 		struct err e = { 0 };
-		struct net n;
+		struct hint_machine n;
 
-		set_defaults(&n);
-		set_shape(&n, shapes[i], i % 2 ? TORUS_WRAP : TORUS_LOOP);
-		if (start(&n, &e)) {
+		hint_defaults(&n);
+		hint_set_shape(&n, shapes[i], i % 2 ? TORUS_WRAP : TORUS_LOOP);
+		if (hint_try(&n, &e)) {
 			assert_true(d > 255);
 			assert_non_null(strstr(e.text, "topology.shape"));
 		} else {
@@ -296,24 +242,24 @@ static void a_length_is_refused_or_walked_to_its_end(void **state)
 			assert_int_equal(walk_given(&n, d / 2, 0), d / 2);
 			assert_int_equal(walk_given(&n, 0, 1), d);
 		}
-		end(&n);
+		hint_unmake(&n);
 	}
 }
 
 static void a_line_of_more_than_255_is_refused(void **state)
 {
 	struct err e = { 0 };
-	struct net n;
+	struct hint_machine n;
 
 	(void)state;
-	make(&n, "255", TORUS_MESH);
+	hint_make_shape(&n, "255", TORUS_MESH);
 	assert_int_equal(walk_given(&n, 254, 0), 254);
-	end(&n);
-	set_defaults(&n);
-	set_shape(&n, "2x256", TORUS_MESH);
-	assert_int_equal(start(&n, &e), -1);
+	hint_unmake(&n);
+	hint_defaults(&n);
+	hint_set_shape(&n, "2x256", TORUS_MESH);
+	assert_int_equal(hint_try(&n, &e), -1);
 	assert_non_null(strstr(e.text, "dimension B"));
-	end(&n);
+	hint_unmake(&n);
 }
 
 int main(void)
