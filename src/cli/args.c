@@ -306,6 +306,18 @@ int cli_out_drop(struct cli_out *o)
 	return -1;
 }
 
+int cli_print(const struct cli_args *a,
+	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
+	struct err *e)
+{
+	struct cli_out out;
+
+	cli_out_open(&out);
+	if (perform(a, out.file, e))
+		return cli_out_drop(&out);
+	return cli_out_close(&out, e);
+}
+
 bool cli_colour(FILE *f)
 {
 	const char *no = getenv("NO_COLOR");

@@ -49,6 +49,11 @@ int cli_out_close(struct cli_out *o, struct err *e);
 /* Forgets it, and returns -1 for the caller. */
 int cli_out_drop(struct cli_out *o);
 
+/* The output of a command that only prints: whole, or not at all. */
+int cli_print(const struct cli_args *a,
+	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
+	struct err *e);
+
 /* Whether to colour what goes to a stream. */
 bool cli_colour(FILE *f);
 /* A terminal's columns; 0 where it is none. */

@@ -92,10 +92,14 @@ static int list_text(FILE *f, struct err *e)
 	return failed;
 }
 
+static int perform(const struct cli_args *a, FILE *f, struct err *e)
+{
+	return a->is_json ? list_json(f, e) : list_text(f, e);
+}
+
 int cli_machines(int argc, char **argv, struct err *e)
 {
 	struct cli_args args;
-	struct cli_out out;
 	int code = cli_parse(&args, argc, argv, CLI_JSON, "",
 		"Lists the machines that are found, with their size.", e);
 
@@ -106,8 +110,5 @@ int cli_machines(int argc, char **argv, struct err *e)
 			"\"%.60s\" is too much: `weft machines` takes options "
 			"only",
 			args.word[0]);
-	cli_out_open(&out);
-	if (args.is_json ? list_json(out.file, e) : list_text(out.file, e))
-		return cli_out_drop(&out);
-	return cli_out_close(&out, e);
+	return cli_print(&args, perform, e);
 }

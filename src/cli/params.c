@@ -328,7 +328,6 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 int cli_params(int argc, char **argv, struct err *e)
 {
 	struct cli_args args;
-	struct cli_out out;
 	int code = cli_parse(&args, argc, argv, CLI_MACHINE | CLI_JSON,
 		"[MACHINE|WORKLOAD]",
 		"Lists every parameter with its default, range, meaning and "
@@ -338,8 +337,5 @@ int cli_params(int argc, char **argv, struct err *e)
 
 	if (code)
 		return code < 0 ? -1 : 0;
-	cli_out_open(&out);
-	if (perform(&args, out.file, e))
-		return cli_out_drop(&out);
-	return cli_out_close(&out, e);
+	return cli_print(&args, perform, e);
 }

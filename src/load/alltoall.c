@@ -197,8 +197,7 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 
 	if (n < 2)
 		return err_set(e, "alltoall needs at least two nodes");
-	if (r->ops == &hint_ops &&
-		hint_set_zones((struct hint *)r, 0, a->zones, e))
+	if (load_set_zones(r, a->zones, e))
 		return -1;
 	a->full_bytes = (uint32_t)link->payload;
 	if (!a->full_bytes)

@@ -130,6 +130,10 @@ static inline bool load_has_room(const struct net *n, site_id s, uint32_t fifo)
 uint32_t load_find_fifo(
 	const struct net *n, site_id s, packet_id id, uint32_t first);
 
+/* Programs the first set of zone masks, which packets of workloads obey;
+ * a routing without zones has none to set. */
+int load_set_zones(struct route *r, const char *zones, struct err *e);
+
 /* What the keys class and routing ask for: an enum packet_kind. */
 uint8_t load_kind(int64_t class, int64_t routing);
 

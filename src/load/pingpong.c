@@ -1,8 +1,6 @@
 /* Ping-pong: one packet goes back and forth between two nodes. */
 #include "load/finite.h"
 
-#include "route/hint.h"
-
 #define AT(field) offsetof(struct pingpong, field)
 
 struct pingpong {

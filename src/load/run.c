@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "route/hint.h"
 
 enum { SLICES_PER_STALL = 2 };
 
@@ -45,6 +46,13 @@ uint32_t load_find_fifo(
 		if (load_has_room(n, s, i))
 			return i;
 	return N_FIFOS;
+}
+
+int load_set_zones(struct route *r, const char *zones, struct err *e)
+{
+	if (r->ops != &hint_ops)
+		return 0;
+	return hint_set_zones((struct hint *)r, 0, zones, e);
 }
 
 uint8_t load_kind(int64_t class, int64_t routing)

@@ -336,8 +336,7 @@ static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
 	if (y->bytes > link->payload)
 		return err_set(e, "bytes: %lld, a packet carries at most %lld",
 			(long long)y->bytes, (long long)link->payload);
-	if (r->ops == &hint_ops &&
-		hint_set_zones((struct hint *)r, 0, y->zones, e))
+	if (load_set_zones(r, y->zones, e))
 		return -1;
 	y->pattern.kind = kind_of(l->ops);
 	y->pattern.hot = (site_id)y->hot;

@@ -7,7 +7,7 @@
 
 void json_init(struct json *j, FILE *out)
 {
-	*j = (struct json){ .out = out, .is_pretty = true };
+	*j = (struct json){ .out = out };
 }
 
 static void quote(struct json *j, const char *s)

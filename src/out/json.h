@@ -15,7 +15,6 @@ struct json {
 	FILE *out;
 	uint32_t depth;
 	bool has[JSON_DEPTH]; /* whether a comma is due at this depth */
-	bool is_pretty;
 };
 
 void json_init(struct json *j, FILE *out);
