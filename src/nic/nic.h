@@ -43,6 +43,12 @@ struct nic_ops {
 	 */
 	void (*store)(struct nic *nic, struct sim_worker *w, site_id s,
 		sim_time t, uint32_t reg, uint64_t value);
+	/*
+	 * When an access that leaves the core at t is at the unit: it has the
+	 * port's next place from then on.  A load that was given a time by
+	 * this is made at that time.
+	 */
+	sim_time (*slot)(struct nic *nic, site_id s, sim_time t);
 	/* What a load finds that is at the unit now. */
 	uint64_t (*load)(struct nic *nic, site_id s, uint32_t reg);
 

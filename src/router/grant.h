@@ -124,6 +124,8 @@ static void deposit(struct net *n, struct sim_worker *w, struct net_site *s,
 	*c = *p;
 	c->flags |= PACKET_COPY;
 	c->dst = s->id;
+	if (n->client->on_copy)
+		n->client->on_copy(n, w, id);
 	n->tally[w->id].copies++;
 	n->tally[w->id].delivered++;
 	n->client->on_packet(n, w, s->id, fifo, id, t, tail);

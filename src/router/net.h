@@ -179,6 +179,9 @@ struct net_client_ops {
 	/* An event of its own: ENGINE_CLIENT and above, and programs. */
 	void (*on_event)(struct net *n, struct sim_worker *w, site_id s,
 		sim_time t, const struct sim_event *e);
+	/* A line broadcast has made a copy of a packet, which shares the
+	 * original's load; may be NULL. */
+	void (*on_copy)(struct net *n, struct sim_worker *w, packet_id copy);
 	bool is_sink; /* reception drains at once */
 };
 

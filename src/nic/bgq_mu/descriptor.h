@@ -15,6 +15,11 @@
  *	     12 base of the payload: 10 bits, pacing: 1, put offset: 37
  *	     18 base of the counter: the lower 10 bits of 16
  *	     20 bytes in this packet          24 offset of the counter
+ *	    of a memory FIFO packet
+ *	     12 reception FIFO: 9 bits, put offset: the lower 37 of 48
+ *	     18 software's own, 14 bytes
+ *	    of a remote get
+ *	     12 injection FIFO: 10 bits of 48
  */
 #ifndef NIC_BGQ_MU_DESCRIPTOR_H
 #define NIC_BGQ_MU_DESCRIPTOR_H
@@ -69,6 +74,17 @@ static inline bool mu_is_prefetch(const struct mu_descriptor *d)
 	return d->byte[3] & 1;
 }
 
+/* Tells the receiving node's software after the last packet. */
+static inline bool mu_interrupts(const struct mu_descriptor *d)
+{
+	return d->byte[7] & 1;
+}
+
+static inline void mu_set_interrupts(struct mu_descriptor *d, bool is_wanted)
+{
+	mu_set(d->byte + 4, 4, is_wanted);
+}
+
 static inline uint64_t mu_payload(const struct mu_descriptor *d)
 {
 	return mu_get(d->byte + 8, 8);
@@ -103,9 +119,10 @@ static inline void mu_set_fifo_map(struct mu_descriptor *d, uint64_t map)
 
 /* --- the network's part of the header --- */
 
-static inline bool mu_has_hints(const struct mu_header *h)
+/* Two bits a dimension, from A- and A+ at the top down to E- and E+. */
+static inline unsigned mu_hints(const struct mu_header *h)
 {
-	return h->byte[1] || h->byte[2] & 0xc0;
+	return (unsigned)h->byte[1] << 2 | h->byte[2] >> 6;
 }
 
 static inline bool mu_is_for_io(const struct mu_header *h)
@@ -121,6 +138,12 @@ static inline bool mu_is_dynamic(const struct mu_header *h)
 static inline bool mu_is_deposit(const struct mu_header *h)
 {
 	return h->byte[2] & 0x02;
+}
+
+/* The last packet of a message that interrupts. */
+static inline bool mu_is_interrupt(const struct mu_header *h)
+{
+	return h->byte[2] & 0x01;
 }
 
 static inline unsigned mu_channel(const struct mu_header *h)
@@ -149,6 +172,11 @@ static inline unsigned mu_coord(const struct mu_header *h, unsigned dim)
 static inline enum mu_packet_type mu_packet_type(const struct mu_header *h)
 {
 	return (enum mu_packet_type)(h->byte[8] >> 6);
+}
+
+static inline unsigned mu_chunks(const struct mu_header *h)
+{
+	return h->byte[8] & 0x1f;
 }
 
 static inline void mu_set_packet(
@@ -206,6 +234,30 @@ static inline void mu_set_counter(
 static inline void mu_set_valid_bytes(struct mu_header *h, unsigned bytes)
 {
 	mu_set(h->byte + 20, 2, bytes);
+}
+
+/* --- of a memory FIFO packet, and of a remote get --- */
+
+static inline unsigned mu_rec_fifo(const struct mu_header *h)
+{
+	return (unsigned)mu_get(h->byte + 12, 2) >> 7;
+}
+
+static inline unsigned mu_get_fifo(const struct mu_header *h)
+{
+	return (unsigned)mu_get(h->byte + 12, 2) >> 6;
+}
+
+static inline void mu_set_rec_fifo(
+	struct mu_header *h, unsigned fifo, uint64_t offset)
+{
+	mu_set(h->byte + 12, 6,
+		(uint64_t)fifo << 39 | (offset & MU_OFFSET_MASK));
+}
+
+static inline void mu_set_get_fifo(struct mu_header *h, unsigned fifo)
+{
+	mu_set(h->byte + 12, 6, (uint64_t)fifo << 38);
 }
 
 #endif

@@ -1,17 +1,12 @@
 /*
- * Injection.  An injection FIFO has one descriptor in the unit at a time:
- * it is fetched, its packets are cut by whatever engines its FIFO map
- * allows, and when the last one is in the network the head advances and the
- * next one is fetched.  An engine has one packet at a time, and begins it
- * only when its network FIFO has room for a full one.
+ * Injection engines.  An engine has one packet at a time, of a message that
+ * it is given by priority and by lot, anew for each packet (BGQ-F112), and
+ * begins it only when its network FIFO has room for a full one.  When the
+ * last packet of a descriptor is in the network its FIFO's head advances.
  */
-#include "nic/bgq_mu/mu.h"
-
 #include <string.h>
 
-#include "topo/torus.h"
-
-enum { FIRST_READ = 128 }; /* bytes that the first read of a packet brings */
+#include "nic/bgq_mu/mu.h"
 
 static bool has_room(const struct mu *mu, site_id s, uint32_t engine)
 {
@@ -20,92 +15,48 @@ static bool has_room(const struct mu *mu, site_id s, uint32_t engine)
 	return net->sites[s].inject[engine].chunks >= net->full;
 }
 
-/* --- descriptors --- */
+/* --- which message --- */
 
-void mu_inject_fetch(struct mu *mu, struct mu_node *n, struct sim_worker *w,
-	site_id s, sim_time t, uint32_t inj)
+static uint32_t choose_at(
+	struct mu_node *n, const uint64_t *sending, uint32_t engine)
 {
-	struct mu_inj_fifo *f = mu_inj(n, inj);
+	uint32_t from = mu_random(n, MU_INJ_FIFOS), word = from / 64, k;
+	uint64_t later = ~UINT64_C(0) << from % 64;
 
-	if (f->state != MU_INJ_IDLE || !f->is_enabled || f->head == f->tail)
-		return;
-	f->state = MU_INJ_FETCHING;
-	sim_post_self(w, s,
-		t + mu->params.arbitration + mu->params.descriptor_read,
-		SIM_KEY(PHASE_ENGINE, MU_ENGINE_FETCHED + inj), 0, 0);
-}
+	/* The first word comes twice: from there on, and up to it. */
+	for (k = 0; k <= MU_INJ_WORDS; k++) {
+		uint64_t m = sending[word];
 
-/* Network FIFOs by map; the router names a user FIFO for a port, of which
- * the even ones lead in the plus direction. */
-static uint16_t engines_of(uint64_t map)
-{
-	uint32_t out = 0, i;
+		m &= k == 0		 ? later
+		     : k == MU_INJ_WORDS ? ~later
+					 : ~UINT64_C(0);
+		for (; m; m &= m - 1) {
+			uint32_t inj = word * 64 + (uint32_t)__builtin_ctzll(m);
 
-	for (i = 0; i < 2 * MU_DIMS; i++)
-		if (map & MU_MAP_A_MINUS >> i)
-			out |= 1u << (FIFO_USER + (i ^ 1));
-	for (i = 0; i < 2; i++)
-		if (map & 0x20 >> i)
-			out |= 1u << (FIFO_LOCAL + i);
-	if (map & MU_MAP_HIGH)
-		out |= 1u << FIFO_HIGH;
-	if (map & MU_MAP_SYSTEM)
-		out |= 1u << FIFO_SYSTEM;
-	return (uint16_t)out;
-}
-
-/* NO_SITE where there is no such node. */
-static site_id destination(const struct mu *mu, const struct mu_header *h)
-{
-	site_id dst = 0;
-	uint32_t i;
-
-	for (i = 0; i < MU_DIMS; i++) {
-		uint32_t x = mu_coord(h, i);
-
-		if (x >= (i < mu->n_dims ? mu->torus->dim[i] : 1))
-			return NO_SITE;
-		if (i < mu->n_dims)
-			dst += x * mu->torus->stride[i];
+			if (mu_inj(n, inj)->engines >> engine & 1)
+				return inj;
+		}
+		word = word + 1 < MU_INJ_WORDS ? word + 1 : 0;
 	}
-	return dst;
+	return MU_INJ_FIFOS;
 }
 
-/* A point-to-point direct put whose route is left to the network. */
-static bool is_plain_put(const struct mu_descriptor *d)
+/* An injection FIFO with a packet for an engine, or MU_INJ_FIFOS. */
+static uint32_t choose(struct mu_node *n, uint32_t engine)
 {
-	const struct mu_header *h = &d->header;
+	uint32_t l, inj;
 
-	return h->byte[0] == MU_PT2PT && mu_packet_type(h) == MU_PUT &&
-	       !mu_is_prefetch(d) && !mu_has_hints(h) && !mu_is_for_io(h) &&
-	       !mu_is_deposit(h) && mu_channel(h) <= MU_SYSTEM &&
-	       mu_is_dynamic(h) == (mu_channel(h) == MU_DYNAMIC);
+	for (l = 0; l < MU_LEVELS; l++) {
+		if (!n->n_sending[l])
+			continue;
+		inj = choose_at(n, n->sending[l], engine);
+		if (inj < MU_INJ_FIFOS)
+			return inj;
+	}
+	return MU_INJ_FIFOS;
 }
 
-/* Takes in what was fetched; false where the unit refuses it. */
-static bool take_descriptor(const struct mu *mu, struct mu_inj_fifo *f)
-{
-	const struct mu_descriptor *d = &f->descriptor;
-	uint64_t length = mu_length(d), from = mu_payload(d);
-	uint64_t memory = host_memory(mu->nic.host);
-
-	f->engines = engines_of(mu_fifo_map(d));
-	f->dst = destination(mu, &d->header);
-	if (!is_plain_put(d) || !f->engines || f->dst == NO_SITE ||
-		from > memory || length > memory - from)
-		return false;
-	/* A message of no bytes is one packet of a header (BGQ-F14). */
-	f->next = 0;
-	f->n_packets = length ? (length + mu->payload - 1) / mu->payload : 1;
-	return true;
-}
-
-/* --- engines --- */
-
-static bool is_sending(const struct mu_node *n, uint32_t inj)
-{
-	return n->sending[inj / 64] >> inj % 64 & 1;
-}
+/* --- a packet's course --- */
 
 static uint32_t packet_bytes(
 	const struct mu *mu, const struct mu_inj_fifo *f, uint64_t packet)
@@ -115,121 +66,100 @@ static uint32_t packet_bytes(
 	return left < mu->payload ? (uint32_t)left : mu->payload;
 }
 
-/* Whole chunks are read, so that an odd address costs one more. */
-static sim_time read_time(const struct mu *mu, uint64_t from, uint32_t bytes)
+static void post_done(const struct mu_at *a, uint32_t engine, sim_time read)
 {
-	uint64_t first = from / MU_CHUNK;
-	uint64_t read =
-		((from + bytes + MU_CHUNK - 1) / MU_CHUNK - first) * MU_CHUNK;
-
-	if (read <= FIRST_READ)
-		return mu->params.payload_read;
-	return mu->params.payload_read +
-	       mu_time(read - FIRST_READ, mu->params.read_rate);
-}
-
-static void start(struct mu *mu, struct mu_node *n, struct sim_worker *w,
-	site_id s, sim_time t, uint32_t engine, uint32_t inj)
-{
-	struct mu_inj_fifo *f = mu_inj(n, inj);
-	uint64_t packet = f->next++;
-	uint64_t from = mu_payload(&f->descriptor) + packet * mu->payload;
-	sim_time read = read_time(mu, from, packet_bytes(mu, f, packet));
-
-	if (f->next == f->n_packets)
-		n->sending[inj / 64] &= ~(UINT64_C(1) << inj % 64);
-	f->in_flight++;
-	n->last = inj;
-	n->busy |= (uint16_t)(1u << engine);
-	n->job[engine] =
-		(struct mu_job){ .packet = packet, .inj = (uint16_t)inj };
-	sim_post_self(w, s,
-		t + mu->params.header + read + mu->params.fifo_write,
+	sim_post_self(a->w, a->s,
+		read + a->mu->params.header + a->mu->params.fifo_write,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_INJECTED + engine), 0, 0);
 }
 
-/* The next injection FIFO in turn with a packet for an engine, or
- * MU_INJ_FIFOS. */
-static uint32_t choose(struct mu_node *n, uint32_t engine)
+void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
 {
-	uint32_t from = n->last + 1, word = from / 64 % MU_SENDING_WORDS, k;
-	uint64_t later = ~UINT64_C(0) << from % 64;
-
-	/* The first word comes twice: from the next one on, and up to it. */
-	for (k = 0; k <= MU_SENDING_WORDS; k++) {
-		uint64_t m = n->sending[word];
-
-		m &= k == 0		     ? later
-		     : k == MU_SENDING_WORDS ? ~later
-					     : ~UINT64_C(0);
-		for (; m; m &= m - 1) {
-			uint32_t inj = word * 64 + (uint32_t)__builtin_ctzll(m);
-
-			if (mu_inj(n, inj)->engines >> engine & 1)
-				return inj;
-		}
-		word = word + 1 < MU_SENDING_WORDS ? word + 1 : 0;
-	}
-	return MU_INJ_FIFOS;
-}
-
-/* Lets an idle engine begin a packet, if it can. */
-static void go_on(struct mu *mu, struct mu_node *n, struct sim_worker *w,
-	site_id s, sim_time t, uint32_t engine)
-{
+	struct mu_node *n = a->n;
+	struct mu_inj_fifo *f;
+	struct mu_job *job = &n->job[engine];
 	uint32_t inj;
 
-	if (n->busy >> engine & 1 || !has_room(mu, s, engine))
+	if ((n->busy | n->broken) >> engine & 1 || !has_room(a->mu, a->s, engine))
 		return;
 	inj = choose(n, engine);
-	if (inj < MU_INJ_FIFOS)
-		start(mu, n, w, s, t, engine, inj);
+	if (inj == MU_INJ_FIFOS)
+		return;
+	f = mu_inj(n, inj);
+	job->inj = (uint16_t)inj;
+	job->packet = f->next++;
+	job->bytes = (uint16_t)packet_bytes(a->mu, f, job->packet);
+	if (f->next == f->n_packets)
+		mu_fetch_set_sending(a, inj, false);
+	f->in_flight++;
+	n->busy |= (uint16_t)(1u << engine);
+	if (job->bytes)
+		mu_port_ask(a, MU_ASK_INJECT + engine);
+	else
+		post_done(a, engine, a->t);
 }
 
-void mu_inject_on_fetched(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t inj)
+void mu_inject_take(const struct mu_at *a, uint32_t engine)
 {
-	struct mu_node *n = mu_node(mu, s);
-	struct mu_inj_fifo *f = mu_inj(n, inj);
-	uint32_t m;
+	const struct mu_job *job = &a->n->job[engine];
+	struct mu_inj_fifo *f = mu_inj(a->n, job->inj);
+	uint64_t from = mu_payload(&f->descriptor) +
+			job->packet * a->mu->payload;
 
-	if (!host_read(mu->nic.host, s, f->head, &f->descriptor,
-		    sizeof(f->descriptor)) ||
-		!take_descriptor(mu, f)) {
-		f->state = MU_INJ_STOPPED;
-		n->refused++;
+	if (mu_port_allows(
+		    a, from, job->bytes, false, mu_is_system(job->inj))) {
+		post_done(a, engine,
+			mu_port_read(a, MU_ASK_INJECT + engine, from,
+				job->bytes));
 		return;
 	}
-	f->state = MU_INJ_SENDING;
-	n->sending[inj / 64] |= UINT64_C(1) << inj % 64;
-	for (m = f->engines; m && is_sending(n, inj); m &= m - 1)
-		go_on(mu, n, w, s, t, (uint32_t)__builtin_ctz(m));
+	mu_tell(a, MU_ERROR_RANGE, job->inj, from);
+	a->n->busy &= (uint16_t) ~(1u << engine);
+	f->in_flight--;
+	mu_fetch_halt(a, job->inj);
+	mu_inject_go_on(a, engine);
 }
 
-/* --- packets --- */
-
-/* The payload with the header that says where it goes. */
-static struct mu_buffer *fill_buffer(struct mu *mu, struct sim_worker *w,
-	site_id s, const struct mu_inj_fifo *f, uint64_t packet, uint32_t bytes)
+/* The header that says where these bytes go. */
+static void fill_header(const struct mu_at *a, const struct mu_inj_fifo *f,
+	const struct mu_job *job, struct mu_header *h)
 {
-	const struct mu_descriptor *d = &f->descriptor;
-	struct mu_buffer *b = payload_take(mu->payloads, w->id);
-	uint64_t at = packet * mu->payload;
-	uint32_t chunks = (bytes + MU_CHUNK - 1) / MU_CHUNK;
+	uint64_t at = job->packet * a->mu->payload;
+	enum mu_packet_type type;
 
-	b->header = d->header;
-	mu_set_packet(&b->header, MU_PUT, chunks);
-	mu_set_put(&b->header, mu_put_base(&d->header),
-		mu_put_offset(&d->header) + at);
-	mu_set_valid_bytes(&b->header, bytes);
-	BUG_IF(!host_read(
-		mu->nic.host, s, mu_payload(d) + at, b->payload, bytes));
-	memset(b->payload + bytes, 0, chunks * MU_CHUNK - bytes);
+	*h = f->descriptor.header;
+	type = mu_packet_type(h);
+	mu_set_packet(h, type, (job->bytes + MU_CHUNK - 1u) / MU_CHUNK);
+	h->byte[2] &= 0xfe;
+	if (type == MU_PUT) {
+		mu_set_put(h, mu_put_base(h), mu_put_offset(h) + at);
+		mu_set_valid_bytes(h, job->bytes);
+	} else if (type == MU_FIFO) {
+		mu_set_rec_fifo(h, mu_rec_fifo(h), mu_put_offset(h) + at);
+		h->byte[2] |= job->packet + 1 == f->n_packets &&
+			      mu_interrupts(&f->descriptor);
+	}
+}
+
+static struct mu_buffer *fill_buffer(const struct mu_at *a,
+	const struct mu_inj_fifo *f, const struct mu_job *job)
+{
+	struct mu *mu = a->mu;
+	struct mu_buffer *b = payload_take(mu->payloads, a->w->id);
+	uint32_t end = (job->bytes + MU_CHUNK - 1u) & ~(MU_CHUNK - 1u);
+
+	fill_header(a, f, job, &b->header);
+	/* What no memory is behind reads as nothing; ranges allow it. */
+	if (!host_read(mu->nic.host, a->s,
+		    mu_payload(&f->descriptor) + job->packet * mu->payload,
+		    b->payload, job->bytes))
+		memset(b->payload, 0, job->bytes);
+	memset(b->payload + job->bytes, 0, end - job->bytes);
 	return b;
 }
 
-static packet_id make_packet(struct mu *mu, struct mu_node *n,
-	struct sim_worker *w, site_id s, sim_time t, const struct mu_job *job)
+static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
+	const struct mu_job *job)
 {
 	static const uint8_t kind[] = {
 		[MU_DYNAMIC] = PACKET_DYNAMIC,
@@ -237,50 +167,70 @@ static packet_id make_packet(struct mu *mu, struct mu_node *n,
 		[MU_HIGH] = PACKET_HIGH,
 		[MU_SYSTEM] = PACKET_SYSTEM,
 	};
-	struct net *net = mu->nic.net;
-	const struct mu_inj_fifo *f = mu_inj(n, job->inj);
+	struct net *net = a->mu->nic.net;
 	const struct mu_header *h = &f->descriptor.header;
-	uint32_t bytes = packet_bytes(mu, f, job->packet);
-	packet_id id = packet_take(net->pool, w->id);
+	packet_id id = packet_take(net->pool, a->w->id);
 
 	net->packets[id] = (struct packet){
-		.src = s,
+		.src = a->s,
 		.dst = f->dst,
-		.number = n->number++,
-		.born = t,
+		.number = a->n->number++,
+		.born = a->t,
 		.kind = kind[mu_channel(h)],
-		.flags = mu_stays_on_bubble(h) ? PACKET_STAY : 0,
+		.hints = f->hints,
+		.flags = (uint8_t)((mu_stays_on_bubble(h) ? PACKET_STAY : 0) |
+				   (mu_is_deposit(h) ? PACKET_DEPOSIT : 0)),
 		.zone = (uint8_t)mu_zone(h),
-		.bytes = (uint16_t)bytes,
-		.load = payload_to_load(
-			fill_buffer(mu, w, s, f, job->packet, bytes)),
+		.bytes = job->bytes,
+		.tag = job->packet + 1 == f->n_packets ? MU_TAG_LAST : 0,
+		.load = payload_to_load(fill_buffer(a, f, job)),
 	};
 	return id;
 }
 
-void mu_inject_on_done(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t engine)
-{
-	struct mu_node *n = mu_node(mu, s);
-	struct mu_job job = n->job[engine];
-	struct mu_inj_fifo *f = mu_inj(n, job.inj);
+/* --- its end --- */
 
-	net_inject(mu->nic.net, w, s, engine, make_packet(mu, n, w, s, t, &job),
-		t);
-	n->busy &= (uint16_t) ~(1u << engine);
-	if (!--f->in_flight && f->next == f->n_packets) {
-		f->head += MU_DESCRIPTOR_BYTES;
-		if (f->head == f->start + f->size)
-			f->head = f->start;
-		f->count++;
-		f->state = MU_INJ_IDLE;
-		mu_inject_fetch(mu, n, w, s, t, job.inj);
+/* All packets of the FIFO's descriptor are in the network. */
+static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
+{
+	uint64_t was = mu_inj_room(f, f->tail), is;
+	struct mu_subgroup *g = mu_subgroup(a->n, inj / MU_PER_SUBGROUP);
+
+	f->head += MU_DESCRIPTOR_BYTES;
+	if (f->head == f->start + f->size)
+		f->head = f->start;
+	f->count++;
+	f->state = MU_INJ_IDLE;
+	a->n->messages_in++;
+	is = mu_inj_room(f, f->tail);
+	if (f->threshold && was <= f->threshold && is > f->threshold) {
+		g->inj_crossed |= (uint8_t)(1u << inj % MU_PER_SUBGROUP);
+		mu_tell(a, MU_INT_INJ_THRESHOLD, inj, f->head);
 	}
-	go_on(mu, n, w, s, t, engine);
+	host_poke(a->mu->nic.host, a->w, a->s, a->t);
+	mu_fetch_want(a, inj);
+	if (f->attributes & MU_INJ_REMOTE_GET)
+		mu_receive_retry(a, mu_wait_inj(inj));
 }
 
-void mu_inject_on_room(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t engine)
+void mu_inject_on_done(const struct mu_at *a, uint32_t engine)
 {
-	go_on(mu, mu_node(mu, s), w, s, t, engine);
+	struct mu_job job = a->n->job[engine];
+	struct mu_inj_fifo *f = mu_inj(a->n, job.inj);
+
+	a->n->busy &= (uint16_t) ~(1u << engine);
+	if (!mu_is_sound(a, engine, job.packet)) {
+		a->n->broken |= (uint16_t)(1u << engine);
+		return;
+	}
+	if (!mu_is_prefetch(&f->descriptor)) {
+		net_inject(a->mu->nic.net, a->w, a->s, engine,
+			make_packet(a, f, &job), a->t);
+		a->n->packets_in[engine]++;
+	}
+	f->in_flight--;
+	if (!f->in_flight && f->next == f->n_packets &&
+		f->state == MU_INJ_SENDING)
+		finish(a, f, job.inj);
+	mu_inject_go_on(a, engine);
 }

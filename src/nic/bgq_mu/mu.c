@@ -1,6 +1,9 @@
 #include "nic/bgq_mu/mu.h"
 
+#include <string.h>
+
 #include "base/mem.h"
+#include "base/secded.h"
 #include "base/wide.h"
 #include "topo/torus.h"
 
@@ -35,17 +38,31 @@ static const struct param params[] = {
 		"BGQ-G35"),
 	TIME("mmio-load", mmio_load, "130 ns", 1,
 		"a core's load of a register, there and back", "BGQ-G35"),
+	TIME("slave", slave, "5 ns", 0,
+		"how long the slave port is busy with an access",
+		"assumed: four cycles of 800 MHz (BGQ-F103)"),
+	{ .name = "port.count",
+		.type = PARAM_COUNT,
+		.offset = AT(ports),
+		.def = "3",
+		.min = 1,
+		.max = MU_MAX_PORTS,
+		.help = "master ports into the crossbar",
+		.source = "BGQ-G16" },
+	TIME("port.cycle", port_cycle, "1.25 ns", 1,
+		"from one request of a master port to the next",
+		"BGQ-N25, BGQ-N66"),
+	TIME("port.fifo", port_fifo, "2.5 ns", 0,
+		"way through the request FIFO, for a request that does not "
+		"bypass it",
+		"assumed: two cycles (BGQ-F99, BGQ-F100)"),
+	RATE("port.read-rate", read_rate, "25.6 GB/s",
+		"data that comes back to a master port", "BGQ-N67"),
 	TIME("injection.arbitration", arbitration, "15 ns", 0,
 		"choosing an injection FIFO whose descriptor is fetched",
 		SPLIT),
-	TIME("injection.descriptor-read", descriptor_read, "80 ns", 1,
-		"reading a descriptor from L2", "BGQ-G33"),
 	TIME("injection.header", header, "35 ns", 0,
 		"choosing a message for an engine, building a header", SPLIT),
-	TIME("injection.payload-read", payload_read, "80 ns", 1,
-		"reading the first 128 bytes of a packet from L2", "BGQ-G33"),
-	RATE("injection.read-rate", read_rate, "25.6 GB/s",
-		"rate at which more of them follow", "BGQ-N67"),
 	TIME("injection.fifo-write", fifo_write, "20 ns", 0,
 		"writing a network FIFO, with the change of clocks", SPLIT),
 	TIME("reception.pull", pull, "30 ns", 0,
@@ -56,11 +73,15 @@ static const struct param params[] = {
 		"rate at which an engine empties its network FIFO", "BGQ-N73"),
 	TIME("reception.lookup", lookup, "10 ns", 0,
 		"looking up the base address and adding the offset", SPLIT),
-	TIME("reception.payload-write", payload_write, "70 ns", 1,
-		"writing a packet's payload to L2", "BGQ-G33"),
-	TIME("reception.counter", counter, "70 ns", 1,
-		"changing a counter by an L2 atomic, after the payload",
-		"BGQ-G33"),
+	{ .name = "reception.buffers",
+		.type = PARAM_COUNT,
+		.offset = AT(buffers),
+		.def = "4",
+		.min = 1,
+		.max = 255,
+		.help = "packets that an engine can have on their way to "
+			"memory",
+		.source = "assumed: enough for short packets (BGQ-F119)" },
 	TIME("software.descriptor", software, "98 ns", 0,
 		"a core's work for a descriptor: to copy it, to synchronise, "
 		"to advance the tail",
@@ -73,6 +94,25 @@ static const struct param params[] = {
 		"assumed: 82 core cycles (BGQ datasheet, M2)"),
 };
 
+const char *const mu_interrupt_names[MU_INTERRUPTS] = {
+	[MU_ERROR_RANGE] = "address outside the ranges",
+	[MU_ERROR_PERMISSION] = "user on a resource of the system",
+	[MU_ERROR_DESCRIPTOR] = "impossible descriptor",
+	[MU_ERROR_OVERRUN] = "FIFO overrun by software",
+	[MU_ERROR_REGISTER] = "impossible register access",
+	[MU_ERROR_FIFO] = "packet for no FIFO",
+	[MU_ERROR_BASE] = "base address never set",
+	[MU_ERROR_COUNTER] = "counter is no atomic word",
+	[MU_ERROR_PACKET] = "impossible packet",
+	[MU_ERROR_MEMORY] = "engine stopped by a memory error",
+	[MU_INT_CORRECTED] = "memory error corrected",
+	[MU_INT_INJ_THRESHOLD] = "injection FIFO above threshold",
+	[MU_INT_REC_THRESHOLD] = "reception FIFO below threshold",
+	[MU_INT_ARRIVAL] = "packet arrival",
+	[MU_INT_REC_FULL] = "reception FIFO full",
+	[MU_INT_GET_FULL] = "remote-get FIFO full",
+};
+
 sim_time mu_time(uint64_t bytes, int64_t rate)
 {
 	int128 ps = (int128)bytes * PS_PER_S;
@@ -82,14 +122,37 @@ sim_time mu_time(uint64_t bytes, int64_t rate)
 
 /* --- a node's part --- */
 
+/* All of memory is open to all, until software closes ranges; errors are
+ * critical, what asks for software's help is not. */
+static struct mu_node *node_new(const struct mu *mu, site_id s)
+{
+	struct mu_node *n = mem_alloc(1, sizeof(*n));
+	uint32_t errors = (1u << MU_ERRORS) - 1;
+
+	n->range[0] = (struct mu_range){
+		.last = host_memory(mu->nic.host) - 1,
+		.rights = MU_USER_READ | MU_USER_WRITE | MU_SYSTEM_READ |
+			  MU_SYSTEM_WRITE,
+	};
+	n->lfsr = (uint16_t)(0xace1u ^ s * 0x9e37u);
+	if (!n->lfsr)
+		n->lfsr = 0xace1u;
+	n->mask = (1u << MU_INTERRUPTS) - 1;
+	n->group[MU_MACHINE_CHECK] = 1u << MU_ERROR_MEMORY;
+	n->group[MU_CRITICAL] = errors & ~n->group[MU_MACHINE_CHECK];
+	n->group[MU_NON_CRITICAL] = n->mask & ~errors;
+	n->error_address = UINT64_MAX;
+	return n;
+}
+
 struct mu_node *mu_node(struct mu *mu, site_id s)
 {
 	if (!mu->nodes[s])
-		mu->nodes[s] = mem_alloc(1, sizeof(struct mu_node));
+		mu->nodes[s] = node_new(mu, s);
 	return mu->nodes[s];
 }
 
-static struct mu_subgroup *subgroup(struct mu_node *n, uint64_t id)
+struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id)
 {
 	if (id >= MU_SUBGROUPS)
 		return NULL;
@@ -100,193 +163,126 @@ static struct mu_subgroup *subgroup(struct mu_node *n, uint64_t id)
 
 struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id)
 {
-	struct mu_subgroup *g = subgroup(n, id / MU_PER_SUBGROUP);
+	struct mu_subgroup *g = mu_subgroup(n, id / MU_PER_SUBGROUP);
 
 	return g ? &g->inj[id % MU_PER_SUBGROUP] : NULL;
 }
 
-/* --- registers --- */
-
-static uint64_t free_descriptors(const struct mu_inj_fifo *f)
+struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id)
 {
-	uint64_t used = f->tail >= f->head ? f->tail - f->head
-					   : f->size - (f->head - f->tail);
+	struct mu_subgroup *g = mu_subgroup(n, id / MU_REC_PER_SUBGROUP);
 
-	/* One place stays free, or full would look like empty. */
-	return f->size ? (f->size - used) / MU_DESCRIPTOR_BYTES - 1 : 0;
+	return g ? &g->rec[id % MU_REC_PER_SUBGROUP] : NULL;
 }
 
-static uint64_t load_inj(const struct mu_inj_fifo *f, uint32_t kind)
+void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
+	uint64_t address)
 {
-	switch (kind) {
-	case MU_INJ_START:
-		return f->start;
-	case MU_INJ_SIZE:
-		return f->size;
-	case MU_INJ_HEAD:
-		return f->head;
-	case MU_INJ_TAIL:
-		return f->tail;
-	case MU_INJ_FREE:
-		return free_descriptors(f);
-	case MU_INJ_COUNT:
-		return f->count;
-	default:
-		return f->is_enabled;
+	struct mu_node *n = a->n;
+
+	n->errors[what]++;
+	n->status |= 1u << what;
+	if (what < MU_ERRORS) {
+		n->error_address = address;
+		n->error_number = number;
 	}
+	host_poke(a->mu->nic.host, a->w, a->s, a->t);
 }
 
-static uint64_t mu_load(struct nic *nic, site_id s, uint32_t reg)
+bool mu_is_sound(const struct mu_at *a, uint32_t engine, uint64_t word)
 {
-	struct mu_node *n = mu_node((struct mu *)nic, s);
-	uint32_t kind = reg >> 16, id = reg & 0xffff;
-	struct mu_subgroup *g;
+	struct mu_flips *x = a->n->flips;
+	uint64_t data;
+	enum secded_state state;
 
-	if (kind == MU_REFUSED)
-		return n->refused;
-	if (kind <= MU_INJ_ENABLE)
-		return mu_inj(n, id) ? load_inj(mu_inj(n, id), kind) : 0;
-	g = subgroup(n, kind == MU_BASE ? id / MU_PER_SUBGROUP : id);
-	if (!g)
-		return 0;
-	return kind == MU_BASE	       ? g->base[id % MU_PER_SUBGROUP]
-	       : kind == MU_INJ_OWNED  ? g->inj_owned
-	       : kind == MU_BASE_OWNED ? g->base_owned
-				       : 0;
-}
-
-static bool is_in_fifo(const struct mu_inj_fifo *f, uint64_t at)
-{
-	return at % MU_DESCRIPTOR_BYTES == 0 && at >= f->start &&
-	       at - f->start < f->size;
-}
-
-/* False where the unit refuses it. */
-static bool store_inj(struct mu_inj_fifo *f, uint32_t kind, uint64_t value)
-{
-	switch (kind) {
-	case MU_INJ_START:
-	case MU_INJ_SIZE:
-		if (f->is_enabled || value % MU_DESCRIPTOR_BYTES)
-			return false;
-		f->start = kind == MU_INJ_START ? value : f->start;
-		f->size = kind == MU_INJ_SIZE ? value : f->size;
-		f->head = f->tail = f->start;
+	if (!x || !x->bits[engine])
 		return true;
-	case MU_INJ_TAIL:
-		if (!is_in_fifo(f, value))
-			return false;
-		f->tail = value;
+	data = word ^ x->bits[engine];
+	x->bits[engine] = 0;
+	state = secded_decode(&data, secded_encode(word));
+	if (state != SECDED_BAD) {
+		mu_tell(a, MU_INT_CORRECTED, engine, UINT64_MAX);
 		return true;
-	case MU_INJ_ENABLE:
-		if (f->size < 2 * MU_DESCRIPTOR_BYTES)
-			return false;
-		f->is_enabled = value & 1;
-		return true;
-	default:
-		return false;
 	}
+	mu_tell(a, MU_ERROR_MEMORY, engine, UINT64_MAX);
+	return false;
 }
 
-static bool store_other(
-	struct mu_node *n, uint32_t kind, uint32_t id, uint64_t value)
+uint64_t mu_errors(const struct nic *nic, site_id node, enum mu_interrupt kind)
 {
-	struct mu_subgroup *g =
-		subgroup(n, kind == MU_BASE ? id / MU_PER_SUBGROUP : id);
+	const struct mu_node *n = ((const struct mu *)nic)->nodes[node];
 
-	if (!g)
-		return false;
-	if (kind == MU_BASE) {
-		g->base[id % MU_PER_SUBGROUP] = value;
-		g->base_set |= (uint8_t)(1u << id % MU_PER_SUBGROUP);
-	} else if (kind == MU_INJ_OWNED) {
-		g->inj_owned = (uint8_t)value;
-	} else if (kind == MU_BASE_OWNED) {
-		g->base_owned = (uint8_t)value;
-	} else {
-		return false;
-	}
-	return true;
-}
-
-/* --- the slave port: one access after the other --- */
-
-static void mu_store(struct nic *nic, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t reg, uint64_t value)
-{
-	struct mu *mu = (struct mu *)nic;
-	struct mu_node *n = mu_node(mu, s);
-	uint32_t room = n->stores_room, i;
-
-	if (n->stores_n == room) {
-		n->stores_room = room ? 2 * room : 8;
-		n->stores =
-			mem_grow(n->stores, n->stores_room, sizeof(*n->stores));
-		/* what had wrapped round follows the rest again */
-		for (i = 0; i < n->stores_first; i++)
-			n->stores[room + i] = n->stores[i];
-	}
-	i = (n->stores_first + n->stores_n++) % n->stores_room;
-	n->stores[i] = (struct mu_store){ .value = value, .reg = reg };
-	sim_post_self(w, s, t + mu->params.mmio_store,
-		SIM_KEY(PHASE_ENGINE, MU_ENGINE_SLAVE), 0, 0);
-}
-
-static void on_store(struct mu *mu, struct sim_worker *w, site_id s, sim_time t)
-{
-	struct mu_node *n = mu_node(mu, s);
-	struct mu_store x = n->stores[n->stores_first];
-	uint32_t kind = x.reg >> 16, id = x.reg & 0xffff;
-	bool is_done;
-
-	n->stores_first = (n->stores_first + 1) % n->stores_room;
-	n->stores_n--;
-	if (kind > MU_INJ_ENABLE)
-		is_done = store_other(n, kind, id, x.value);
-	else
-		is_done = mu_inj(n, id) &&
-			  store_inj(mu_inj(n, id), kind, x.value);
-	if (!is_done)
-		n->refused++;
-	else if (kind == MU_INJ_TAIL || kind == MU_INJ_ENABLE)
-		mu_inject_fetch(mu, n, w, s, t, id);
+	return n ? n->errors[kind] : 0;
 }
 
 /* --- the network's client --- */
 
+static struct mu_at at(
+	struct net *net, struct sim_worker *w, site_id s, sim_time t)
+{
+	struct mu *mu = net->client_state;
+
+	return (struct mu_at){ mu, mu_node(mu, s), w, s, t };
+}
+
 static void on_room(struct net *net, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	mu_inject_on_room(net->client_state, w, s, t, fifo);
+	struct mu_at a = at(net, w, s, t);
+
+	mu_inject_go_on(&a, fifo);
 }
 
 static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	(void)t;
-	mu_receive(net->client_state, w, s, fifo, id, tail);
+	struct mu_at a = at(net, w, s, t);
+
+	mu_receive(&a, fifo, id, tail);
+}
+
+/* A line broadcast leaves a copy, which needs bytes of its own. */
+static void on_copy(struct net *net, struct sim_worker *w, packet_id id)
+{
+	struct mu *mu = net->client_state;
+	struct packet *p = &net->packets[id];
+	struct mu_buffer *b = payload_take(mu->payloads, w->id);
+
+	memcpy(b, payload_of_load(p->load),
+		sizeof(*b) + (p->bytes + MU_CHUNK - 1u) / MU_CHUNK * MU_CHUNK);
+	p->load = payload_to_load(b);
+}
+
+static void on_engine(
+	const struct mu_at *a, uint32_t number, const struct sim_event *e)
+{
+	uint32_t f = (number - ENGINE_CLIENT) % N_FIFOS;
+
+	if (number >= MU_ENGINE_FETCHED)
+		mu_fetch_on_done(a, number - MU_ENGINE_FETCHED);
+	else if (number == MU_ENGINE_SLAVE)
+		mu_registers_on_store(a);
+	else if (number >= MU_ENGINE_PORT)
+		mu_port_on_free(a, f);
+	else if (number >= MU_ENGINE_COUNTED)
+		mu_receive_on_counted(a, f, e->data);
+	else if (number >= MU_ENGINE_WRITTEN)
+		mu_receive_on_written(a, f, e->data);
+	else if (number >= MU_ENGINE_PULLED)
+		mu_receive_on_pulled(a, f);
+	else
+		mu_inject_on_done(a, f);
 }
 
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	sim_time t, const struct sim_event *e)
 {
-	struct mu *mu = net->client_state;
-	uint32_t number = sim_number(e), f = (number - ENGINE_CLIENT) % N_FIFOS;
+	struct mu_at a = at(net, w, s, t);
 
 	if (sim_phase(e) == PHASE_PROGRAM)
-		host_event(mu->nic.host, w, s, t, e);
-	else if (number >= MU_ENGINE_FETCHED)
-		mu_inject_on_fetched(mu, w, s, t, number - MU_ENGINE_FETCHED);
-	else if (number == MU_ENGINE_SLAVE)
-		on_store(mu, w, s, t);
-	else if (number >= MU_ENGINE_COUNTED)
-		mu_receive_on_counted(mu, w, s, t, e->data);
-	else if (number >= MU_ENGINE_WRITTEN)
-		mu_receive_on_written(mu, w, s, t, f, e->data);
-	else if (number >= MU_ENGINE_PULLED)
-		mu_receive_on_pulled(mu, w, s, t, f, e->data);
+		host_event(a.mu->nic.host, w, s, t, e);
 	else
-		mu_inject_on_done(mu, w, s, t, f);
+		on_engine(&a, sim_number(e), e);
 }
 
 /* --- life --- */
@@ -315,6 +311,26 @@ static int check(const struct mu *mu, struct err *e)
 	return 0;
 }
 
+/*
+ * Who uses which master port.  Descriptors have the last one, with engines
+ * that are seldom busy (BGQ-F110); the ten links' engines share the others.
+ */
+static void attach(struct mu *mu)
+{
+	uint32_t n = (uint32_t)mu->params.ports, last = n - 1, i;
+	uint32_t shared = last ? last : 1;
+
+	for (i = 0; i < N_FIFOS; i++) {
+		bool is_rare = i >= 2 * MU_DIMS;
+
+		mu->port_of[MU_ASK_INJECT + i] =
+			(uint8_t)(is_rare ? last : i % shared);
+		mu->port_of[MU_ASK_WRITE + i] = mu->port_of[MU_ASK_COUNT + i] =
+			(uint8_t)(is_rare ? last : (i + 1) % shared);
+	}
+	mu->port_of[MU_ASK_FETCH] = (uint8_t)last;
+}
+
 static int mu_init(struct nic *nic, struct err *e)
 {
 	struct mu *mu = (struct mu *)nic;
@@ -328,10 +344,23 @@ static int mu_init(struct nic *nic, struct err *e)
 	mu->payload = net->link.max_payload;
 	if (!mu->payload || mu->payload > MU_PAYLOAD)
 		mu->payload = MU_PAYLOAD;
+	mu->l2 = host_l2(nic->host);
+	mu->beat = mu_time(32, mu->params.read_rate);
+	mu->read_rest = l2_params(mu->l2)->read - 4 * mu->beat;
+	attach(mu);
 	mu->nodes = map_alloc(net->n_sites * sizeof(struct mu_node *));
 	mu->payloads = payload_pool_new(net->n_workers,
 		sizeof(struct mu_buffer) + mu->payload + MU_CHUNK);
 	return 0;
+}
+
+static void subgroup_free(struct mu_subgroup *g)
+{
+	uint32_t i;
+
+	for (i = 0; g && i < MU_PER_SUBGROUP; i++)
+		mem_free(g->inj[i].gets);
+	mem_free(g);
 }
 
 static void node_free(struct mu_node *n)
@@ -341,7 +370,8 @@ static void node_free(struct mu_node *n)
 	if (!n)
 		return;
 	for (i = 0; i < MU_SUBGROUPS; i++)
-		mem_free(n->subgroup[i]);
+		subgroup_free(n->subgroup[i]);
+	mem_free(n->flips);
 	mem_free(n->stores);
 	mem_free(n);
 }
@@ -404,6 +434,7 @@ static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
+	.on_copy = on_copy,
 };
 
 const struct nic_ops bgq_mu_ops = {
@@ -415,8 +446,9 @@ const struct nic_ops bgq_mu_ops = {
 	.client = &client,
 	.init = mu_init,
 	.fini = mu_fini,
-	.store = mu_store,
-	.load = mu_load,
+	.store = mu_registers_store,
+	.slot = mu_registers_slot,
+	.load = mu_registers_load,
 	.audit = mu_audit,
 	.memory = mu_memory,
 };

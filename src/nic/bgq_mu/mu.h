@@ -1,22 +1,28 @@
 /*
  * The message unit's insides, shared by its files and by nobody else.
  *
- *	program --store--> slave port: registers            (mu.c)
+ *	program --store--> slave port: registers            (registers.c)
  *	                      |
- *	injection FIFOs in memory -> descriptor fetch       (inject.c)
+ *	injection FIFOs in memory -> descriptor fetch       (fetch.c)
  *	                      |
  *	injection engines, one per network injection FIFO: read the payload,
- *	cut packets -> network
+ *	cut packets -> network                              (inject.c)
  *
- *	network -> reception engines, one per network reception FIFO: base
- *	address table -> memory, then the counter           (receive.c)
+ *	network -> reception engines, one per network reception FIFO:
+ *	   put: base address table -> memory, then the counter
+ *	   memory FIFO: reception FIFO in memory
+ *	   remote get: injection FIFO in memory             (receive.c, store.c)
  *
- * mu is the unit of all nodes, n one node's part, w the worker and s the
- * site that is visited.
+ *	all of them -> master ports: ranges, order -> L2    (port.c)
+ *
+ * mu is the unit of all nodes, n one node's part, s the site that is visited
+ * and w its worker.  A function that takes a struct mu_at has these and the
+ * time in it.
  */
 #ifndef NIC_BGQ_MU_MU_H
 #define NIC_BGQ_MU_MU_H
 
+#include "host/l2.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/bgq_mu/descriptor.h"
 #include "nic/payload.h"
@@ -27,61 +33,168 @@ enum mu_engine {
 	MU_ENGINE_PULLED = MU_ENGINE_INJECTED + N_FIFOS, /* + network FIFO */
 	MU_ENGINE_WRITTEN = MU_ENGINE_PULLED + N_FIFOS, /* + network FIFO */
 	MU_ENGINE_COUNTED = MU_ENGINE_WRITTEN + N_FIFOS, /* + network FIFO */
-	MU_ENGINE_SLAVE = MU_ENGINE_COUNTED + N_FIFOS,
+	MU_ENGINE_PORT = MU_ENGINE_COUNTED + N_FIFOS, /* + master port */
+	MU_ENGINE_SLAVE = MU_ENGINE_PORT + N_FIFOS,
 	MU_ENGINE_FETCHED, /* + injection FIFO */
+};
+
+/* Priorities, the highest first. */
+enum mu_level { MU_LEVEL_SYSTEM, MU_LEVEL_HIGH, MU_LEVEL_NORMAL, MU_LEVELS };
+
+/* Who asks a master port: a bit each. */
+enum mu_requester {
+	MU_ASK_INJECT = 0, /* + network FIFO */
+	MU_ASK_WRITE = MU_ASK_INJECT + N_FIFOS, /* + network FIFO */
+	MU_ASK_COUNT = MU_ASK_WRITE + N_FIFOS, /* + network FIFO */
+	MU_ASK_FETCH = MU_ASK_COUNT + N_FIFOS,
+	MU_REQUESTERS,
+};
+
+enum {
+	MU_MAX_PORTS = 3,
+	MU_SLICES = 16,
+	MU_INJ_WORDS = (MU_INJ_FIFOS + 63) / 64,
 };
 
 enum mu_inj_state {
 	MU_INJ_IDLE,
+	MU_INJ_WAITING, /* to be fetched */
 	MU_INJ_FETCHING,
 	MU_INJ_SENDING, /* its descriptor is in the unit */
-	MU_INJ_STOPPED, /* by a descriptor that was refused */
+	MU_INJ_HALTED, /* by a descriptor that was rejected */
 };
 
-/* An injection FIFO: its pointers and the descriptor that was fetched. */
+/*
+ * An injection FIFO: what the injection control memory and the message
+ * control memory hold of it (BGQ-F106, BGQ-F111).
+ */
 struct mu_inj_fifo {
 	uint64_t start, size, head, tail;
-	uint64_t count; /* descriptors sent */
+	uint64_t get_tail; /* the end of what remote gets have reserved */
+	struct mu_order *gets; /* NULL until used */
+	uint64_t count, fetched; /* descriptors sent, fetched */
+	uint64_t threshold;
 	bool is_enabled;
 	uint8_t state;
+	uint8_t attributes;
 	uint16_t engines; /* network FIFOs that may carry its packets */
+	uint16_t hints; /* of the descriptor, in the network's order */
 	uint32_t in_flight; /* packets that engines are at work on */
 	uint64_t next, n_packets; /* the next packet to be cut; of how many */
 	site_id dst;
 	struct mu_descriptor descriptor;
 };
 
-struct mu_subgroup {
-	struct mu_inj_fifo inj[MU_PER_SUBGROUP];
-	uint64_t base[MU_PER_SUBGROUP];
-	uint8_t base_set; /* a bit for each that was ever written */
-	uint8_t inj_owned, base_owned;
+/*
+ * Packets that were given a place in a FIFO, in order.  They are stored in
+ * any order; what software or the unit sees ends before the first one that
+ * is not (BGQ-F122).
+ */
+enum { MU_ORDER = 64 };
+
+struct mu_order {
+	uint32_t next; /* of the next packet that reserves */
+	uint32_t visible; /* of the first one that is not stored */
+	uint64_t stored, marked; /* a bit per packet, by number */
+	uint16_t bytes[MU_ORDER]; /* the same */
 };
 
-enum { MU_SENDING_WORDS = (MU_INJ_FIFOS + 63) / 64 };
+/*
+ * A reception FIFO.  Positions count bytes since it was set up, so that
+ * they only grow.
+ */
+struct mu_rec_fifo {
+	uint64_t start, size;
+	uint64_t head; /* consumed */
+	uint64_t tail; /* software sees what is stored before it */
+	uint64_t shadow; /* reserved by engines */
+	uint64_t threshold;
+	struct mu_order order;
+	bool is_enabled;
+};
+
+struct mu_subgroup {
+	struct mu_inj_fifo inj[MU_PER_SUBGROUP];
+	struct mu_rec_fifo rec[MU_REC_PER_SUBGROUP];
+	uint64_t base[MU_PER_SUBGROUP];
+	uint8_t base_set; /* a bit for each that was ever written */
+	uint8_t inj_owned, rec_owned, base_owned;
+	uint8_t inj_crossed, rec_crossed, rec_arrived;
+};
 
 /* The packet that an injection engine is at work on. */
 struct mu_job {
 	uint64_t packet; /* of the message, from 0 */
 	uint16_t inj;
+	uint16_t bytes;
 };
 
+/* A reception engine. */
+struct mu_rme {
+	packet_id first, last; /* in the network FIFO, not yet pulled */
+	packet_id write_first, write_last; /* ask for a port */
+	packet_id count_first, count_last;
+	sim_time drained_at;
+	uint16_t number; /* of packets: keeps events of an instant apart */
+	uint8_t n_inside; /* pulled, not yet written */
+	bool is_pulling;
+	bool is_held; /* what it pulled found no room */
+	uint16_t held_for; /* FIFO */
+};
+
+struct mu_port {
+	sim_time free_at; /* for the next request */
+	sim_time data_at; /* the read data path is free */
+	sim_time slot[MU_SLICES]; /* the look-up table's slot is empty */
+	uint64_t asking; /* requesters */
+	bool is_posted;
+	uint64_t requests, bypassed;
+	sim_time outstanding; /* integral */
+};
+
+/* An access on its way to the slave port. */
 struct mu_store {
 	uint64_t value;
 	uint32_t reg;
 };
 
+struct mu_range {
+	uint64_t first, last;
+	uint32_t rights; /* enum mu_rights; 0: not in use */
+};
+
+/* Bits to flip in an engine's next packet. */
+struct mu_flips {
+	uint64_t bits[2 * N_FIFOS];
+};
+
 struct mu_node {
 	struct mu_subgroup *subgroup[MU_SUBGROUPS]; /* NULL until used */
-	uint64_t sending[MU_SENDING_WORDS]; /* FIFOs with packets to cut */
+	/* FIFOs by level: that want a descriptor; with packets to cut */
+	uint64_t wanting[MU_LEVELS][MU_INJ_WORDS];
+	uint64_t sending[MU_LEVELS][MU_INJ_WORDS];
+	uint16_t n_wanting[MU_LEVELS], n_sending[MU_LEVELS];
 	struct mu_job job[N_FIFOS];
-	sim_time drained_at[N_FIFOS]; /* by each reception engine */
+	struct mu_rme rme[N_FIFOS];
+	struct mu_port port[MU_MAX_PORTS];
+	struct mu_range range[MU_RANGES];
 	struct mu_store *stores; /* on their way to the slave port: a ring */
 	uint32_t stores_first, stores_n, stores_room;
+	sim_time slave_at; /* when the slave port is free */
 	uint32_t number; /* of packets sent */
-	uint32_t last; /* injection FIFO that was served */
 	uint16_t busy; /* injection engines */
-	uint64_t refused;
+	uint16_t broken; /* injection engines that stopped */
+	uint16_t rme_broken;
+	uint16_t lfsr; /* the arbiters' */
+	uint32_t status, mask; /* interrupts */
+	uint32_t group[MU_GROUPS];
+	uint64_t errors[MU_INTERRUPTS];
+	uint64_t error_address, error_number;
+	uint64_t packets_in[N_FIFOS], packets_out[N_FIFOS];
+	uint64_t messages_in, messages_out;
+	uint64_t rejected; /* packets that were thrown away */
+	uint64_t slave_reads, slave_writes;
+	struct mu_flips *flips; /* NULL: none ever */
 };
 
 struct mu {
@@ -89,49 +202,168 @@ struct mu {
 	struct mu_params params;
 	struct mu_node **nodes; /* NULL until used */
 	struct payload_pool *payloads;
+	struct l2 *l2;
+	const struct torus *torus;
 	uint32_t payload; /* the most in a packet */
 	uint32_t n_dims;
-	const struct torus *torus;
+	sim_time beat; /* of 32 bytes on a read data path */
+	sim_time read_rest; /* of a read after the beats of a line */
+	uint8_t port_of[MU_REQUESTERS];
 };
 
 /* What a packet's load field points to. */
 struct mu_buffer {
+	uint64_t place; /* in a FIFO, given at reception */
+	uint64_t number; /* in the FIFO's order */
 	struct mu_header header;
 	uint8_t payload[];
+};
+
+/* The packet's tag: what the receiving unit would learn from the network. */
+enum mu_tag {
+	MU_TAG_LAST = 1, /* of its message */
+};
+
+/* Where and when. */
+struct mu_at {
+	struct mu *mu;
+	struct mu_node *n;
+	struct sim_worker *w;
+	site_id s;
+	sim_time t;
 };
 
 struct mu_node *mu_node(struct mu *mu, site_id s);
 
 /* NULL where there is no such FIFO. */
 struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id);
+struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id);
+struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id);
 
 /* The time of so many bytes at a rate, to the next picosecond. */
 sim_time mu_time(uint64_t bytes, int64_t rate);
 
+/* Records what happened, and interrupts. */
+void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
+	uint64_t address);
+
+/*
+ * Passes a word of a packet through an engine's buffer, with the bits that
+ * were to be flipped; false where that was too much for its code, and the
+ * engine has to stop.  Injection engines first, then those of reception.
+ */
+bool mu_is_sound(const struct mu_at *a, uint32_t engine, uint64_t word);
+
+/* Below n, by the node's register. */
+static inline uint32_t mu_random(struct mu_node *n, uint32_t below)
+{
+	uint32_t x = n->lfsr;
+
+	x = (x >> 1) ^ (-(x & 1u) & 0xb400u);
+	n->lfsr = (uint16_t)x;
+	return x * below >> 16;
+}
+
+static inline bool mu_is_system(uint32_t inj)
+{
+	return inj >= MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP;
+}
+
+static inline enum mu_level mu_level_of(
+	const struct mu_inj_fifo *f, uint32_t inj)
+{
+	if (mu_is_system(inj))
+		return MU_LEVEL_SYSTEM;
+	return f->attributes & MU_INJ_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
+}
+
+/* --- port.c --- */
+
+/* A requester has a job; the port calls it back when it takes it up. */
+void mu_port_ask(const struct mu_at *a, uint32_t requester);
+void mu_port_on_free(const struct mu_at *a, uint32_t port);
+
+/* Whether the ranges allow it. */
+bool mu_port_allows(const struct mu_at *a, uint64_t at, uint64_t bytes,
+	bool is_write, bool is_system);
+
+/*
+ * Requests for [at, at + bytes), which the ranges allow, from the port that a
+ * requester took; returns when the last one is done.
+ */
+sim_time mu_port_read(const struct mu_at *a, uint32_t requester, uint64_t at,
+	uint32_t bytes);
+sim_time mu_port_write(const struct mu_at *a, uint32_t requester, uint64_t at,
+	uint32_t bytes);
+sim_time mu_port_atomic(
+	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words);
+
+/* --- fetch.c --- */
+
+/* Asks for the FIFO's next descriptor, where there is one and it may. */
+void mu_fetch_want(const struct mu_at *a, uint32_t inj);
+/* The port is free: chooses a FIFO. */
+void mu_fetch_take(const struct mu_at *a);
+enum mu_level mu_fetch_level(const struct mu_node *n);
+void mu_fetch_on_done(const struct mu_at *a, uint32_t inj);
+/* A FIFO that has packets to cut begins or ends to be chosen from. */
+void mu_fetch_set_sending(const struct mu_at *a, uint32_t inj, bool is_sending);
+void mu_fetch_halt(const struct mu_at *a, uint32_t inj);
+
 /* --- inject.c --- */
 
-/* Fetches the FIFO's next descriptor, where there is one and it may. */
-void mu_inject_fetch(struct mu *mu, struct mu_node *n, struct sim_worker *w,
-	site_id s, sim_time t, uint32_t inj);
-void mu_inject_on_fetched(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t inj);
+/* Lets an idle engine begin a packet, if it can. */
+void mu_inject_go_on(const struct mu_at *a, uint32_t engine);
+void mu_inject_take(const struct mu_at *a, uint32_t engine);
 /* An engine has written its packet into its network FIFO. */
-void mu_inject_on_done(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t engine);
-void mu_inject_on_room(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t engine);
+void mu_inject_on_done(const struct mu_at *a, uint32_t engine);
 
 /* --- receive.c --- */
 
-void mu_receive(struct mu *mu, struct sim_worker *w, site_id s, uint32_t fifo,
-	packet_id id, sim_time tail);
-/* The packet has left its network FIFO; its bytes are in memory; so is the
- * change of its counter. */
-void mu_receive_on_pulled(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t fifo, packet_id id);
-void mu_receive_on_written(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t fifo, packet_id id);
-void mu_receive_on_counted(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, packet_id id);
+void mu_receive(const struct mu_at *a, uint32_t fifo, packet_id id,
+	sim_time tail);
+/* The packet is in the engine; its bytes are in memory; so is the change of
+ * its counter. */
+void mu_receive_on_pulled(const struct mu_at *a, uint32_t fifo);
+void mu_receive_take_write(const struct mu_at *a, uint32_t fifo);
+void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id);
+void mu_receive_take_count(const struct mu_at *a, uint32_t fifo);
+void mu_receive_on_counted(const struct mu_at *a, uint32_t fifo, packet_id id);
+/* A FIFO has got room: engines that wait for it try again. */
+void mu_receive_retry(const struct mu_at *a, uint32_t fifo);
+
+/* --- store.c: packets that go into FIFOs --- */
+
+enum mu_room { MU_ROOM, MU_NO_ROOM, MU_REFUSED };
+
+/* Gives a packet its place, or tells why not. */
+enum mu_room mu_store_reserve(const struct mu_at *a, const struct packet *p);
+/* Its requests, from the engine that took a port; when they are done. */
+sim_time mu_store_write(
+	const struct mu_at *a, uint32_t requester, const struct packet *p);
+/* Its bytes are to be in memory now. */
+void mu_store_done(const struct mu_at *a, const struct packet *p);
+
+/* FIFOs that engines wait for. */
+static inline uint32_t mu_wait_rec(uint32_t rec)
+{
+	return rec;
+}
+
+static inline uint32_t mu_wait_inj(uint32_t inj)
+{
+	return MU_REC_FIFOS + inj;
+}
+
+/* --- registers.c --- */
+
+void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
+	sim_time t, uint32_t reg, uint64_t value);
+uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg);
+sim_time mu_registers_slot(struct nic *nic, site_id s, sim_time t);
+void mu_registers_on_store(const struct mu_at *a);
+/* Descriptors that fit behind a tail, and bytes behind what is reserved. */
+uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail);
+uint64_t mu_rec_free(const struct mu_rec_fifo *f);
 
 #endif

@@ -1,114 +1,381 @@
 /*
- * Reception.  An engine pulls packets out of its network FIFO one after the
- * other, as fast as they come or as it can; what follows is pipelined.  The
- * payload is written first and the counter changed after it, so whoever
- * sees a counter at zero finds all bytes in place.
+ * Reception engines.  An engine pulls packets out of its network FIFO one
+ * after the other, as fast as they come or as it can; what follows is
+ * pipelined, for as many packets as it has buffers.  A packet whose FIFO in
+ * memory is full stays where it is, and all behind it with it: nothing is
+ * thrown away but what is refused.
+ *
+ * Of a put the payload is written first and the counter changed after it, so
+ * whoever sees a counter at zero finds all bytes in place.
  */
 #include "nic/bgq_mu/mu.h"
 
-void mu_receive(struct mu *mu, struct sim_worker *w, site_id s, uint32_t fifo,
-	packet_id id, sim_time tail)
-{
-	const struct mu_params *p = &mu->params;
-	struct mu_node *n = mu_node(mu, s);
-	uint32_t chunks = mu->nic.net->packets[id].chunks;
-	sim_time pulled = tail + p->pull;
-	sim_time drained =
-		n->drained_at[fifo] + mu_time(chunks * MU_CHUNK, p->drain_rate);
+#include "host/atomic.h"
 
-	if (drained > pulled)
-		pulled = drained;
-	n->drained_at[fifo] = pulled;
-	sim_post_self(w, s, pulled,
-		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PULLED + fifo), 0, id);
+static struct packet *packet_of(const struct mu_at *a, packet_id id)
+{
+	return &a->mu->nic.net->packets[id];
 }
 
-void mu_receive_on_pulled(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t fifo, packet_id id)
+static struct mu_buffer *buffer_of(const struct packet *p)
 {
-	struct net *net = mu->nic.net;
-
-	net_release(net, w, s, fifo, net->packets[id].chunks, t);
-	sim_post_self(w, s, t + mu->params.lookup + mu->params.payload_write,
-		SIM_KEY(PHASE_ENGINE, MU_ENGINE_WRITTEN + fifo), 0, id);
+	return payload_of_load(p->load);
 }
 
-static void give(struct mu *mu, struct sim_worker *w, packet_id id)
-{
-	struct net *net = mu->nic.net;
+/* --- lists of packets --- */
 
-	payload_give(
-		mu->payloads, w->id, payload_of_load(net->packets[id].load));
-	packet_give(net->pool, w->id, id);
+static void append(
+	const struct mu_at *a, packet_id *first, packet_id *last, packet_id id)
+{
+	packet_of(a, id)->next = NO_PACKET;
+	if (*first)
+		packet_of(a, *last)->next = id;
+	else
+		*first = id;
+	*last = id;
 }
 
-/* An entry of the base address table plus an offset; false where it was
- * never set. */
-static bool address(
-	struct mu *mu, site_id s, uint32_t base, uint64_t offset, uint64_t *at)
+static packet_id pop(const struct mu_at *a, packet_id *first)
 {
-	const struct mu_node *n = mu_node(mu, s);
+	packet_id id = *first;
+
+	*first = packet_of(a, id)->next;
+	return id;
+}
+
+/* --- out of the network FIFO --- */
+
+static void try_pull(const struct mu_at *a, uint32_t fifo)
+{
+	const struct mu_params *p = &a->mu->params;
+	struct mu_rme *r = &a->n->rme[fifo];
+	sim_time tail, drained;
+
+	if (!r->first || r->is_pulling || r->is_held ||
+		r->n_inside >= p->buffers || a->n->rme_broken >> fifo & 1)
+		return;
+	/* head: where reception keeps the time of the tail */
+	tail = packet_of(a, r->first)->head + p->pull;
+	drained = r->drained_at +
+		  mu_time(packet_of(a, r->first)->chunks * MU_CHUNK,
+			  p->drain_rate);
+	r->drained_at = drained > tail ? drained : tail;
+	if (r->drained_at < a->t)
+		r->drained_at = a->t;
+	r->is_pulling = true;
+	sim_post_self(a->w, a->s, r->drained_at,
+		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PULLED + fifo), 0, 0);
+}
+
+void mu_receive(
+	const struct mu_at *a, uint32_t fifo, packet_id id, sim_time tail)
+{
+	struct mu_rme *r = &a->n->rme[fifo];
+
+	packet_of(a, id)->head = tail;
+	append(a, &r->first, &r->last, id);
+	try_pull(a, fifo);
+}
+
+static void give(const struct mu_at *a, packet_id id)
+{
+	struct net *net = a->mu->nic.net;
+
+	payload_give(a->mu->payloads, a->w->id, buffer_of(packet_of(a, id)));
+	packet_give(net->pool, a->w->id, id);
+}
+
+static void reject(const struct mu_at *a, packet_id id)
+{
+	a->n->rejected++;
+	give(a, id);
+}
+
+static void deliver(const struct mu_at *a, uint32_t fifo, packet_id id)
+{
+	const struct packet *p = packet_of(a, id);
+
+	a->n->packets_out[fifo]++;
+	a->n->messages_out += p->tag & MU_TAG_LAST;
+	if (a->mu->nic.on_delivered)
+		a->mu->nic.on_delivered(a->mu->nic.arg, a->s, p, a->t);
+	give(a, id);
+}
+
+/* Whether what was pulled has a place to go. */
+static enum mu_room find_room(
+	const struct mu_at *a, uint32_t fifo, const struct packet *p)
+{
+	const struct mu_header *h = &buffer_of(p)->header;
+	struct mu_rme *r = &a->n->rme[fifo];
+	enum mu_room room;
+
+	if (mu_packet_type(h) == MU_PUT)
+		return MU_ROOM;
+	room = mu_store_reserve(a, p);
+	if (room == MU_NO_ROOM) {
+		r->is_held = true;
+		r->held_for = (uint16_t)(mu_packet_type(h) == MU_FIFO
+						 ? mu_wait_rec(mu_rec_fifo(h))
+						 : mu_wait_inj(mu_get_fifo(h)));
+	}
+	return room;
+}
+
+static void take_in(const struct mu_at *a, uint32_t fifo)
+{
+	struct mu_rme *r = &a->n->rme[fifo];
+	struct packet *p = packet_of(a, r->first);
+	enum mu_room room = find_room(a, fifo, p);
+	packet_id id;
+
+	if (room == MU_NO_ROOM)
+		return;
+	net_release(a->mu->nic.net, a->w, a->s, fifo, p->chunks, a->t);
+	id = pop(a, &r->first);
+	if (room == MU_REFUSED) {
+		reject(a, id);
+	} else {
+		bool is_asking = r->write_first;
+
+		r->n_inside++;
+		append(a, &r->write_first, &r->write_last, id);
+		if (!is_asking)
+			mu_port_ask(a, MU_ASK_WRITE + fifo);
+	}
+	try_pull(a, fifo);
+}
+
+void mu_receive_on_pulled(const struct mu_at *a, uint32_t fifo)
+{
+	struct mu_rme *r = &a->n->rme[fifo];
+
+	r->is_pulling = false;
+	if (mu_is_sound(a, N_FIFOS + fifo, packet_of(a, r->first)->number))
+		take_in(a, fifo);
+	else
+		a->n->rme_broken |= (uint16_t)(1u << fifo);
+}
+
+void mu_receive_retry(const struct mu_at *a, uint32_t what)
+{
+	uint32_t fifo;
+
+	for (fifo = 0; fifo < N_FIFOS; fifo++) {
+		struct mu_rme *r = &a->n->rme[fifo];
+
+		if (!r->is_held || r->held_for != what)
+			continue;
+		r->is_held = false;
+		take_in(a, fifo);
+	}
+}
+
+/* --- into memory --- */
+
+/* An entry of the base address table plus an offset; false, and told, where
+ * it was never set or is not for this packet. */
+static bool address(const struct mu_at *a, const struct packet *p,
+	uint32_t base, uint64_t offset, uint64_t *at)
+{
 	const struct mu_subgroup *g;
 
-	if (base >= MU_BASES || !n->subgroup[base / MU_PER_SUBGROUP])
+	if (base >= MU_BASES) {
+		mu_tell(a, MU_ERROR_PACKET, base, UINT64_MAX);
 		return false;
-	g = n->subgroup[base / MU_PER_SUBGROUP];
-	*at = (g->base[base % MU_PER_SUBGROUP] + offset) & MU_OFFSET_MASK;
-	return g->base_set >> base % MU_PER_SUBGROUP & 1;
-}
-
-static bool write_payload(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, const struct packet *p)
-{
-	const struct mu_buffer *b = payload_of_load(p->load);
-	uint64_t at;
-
-	/* Only a bit above the memory's addresses marks an atomic. */
-	return address(mu, s, mu_put_base(&b->header),
-		       mu_put_offset(&b->header), &at) &&
-	       host_write(mu->nic.host, w, s, t, at, b->payload,
-		       mu_valid_bytes(&b->header));
-}
-
-void mu_receive_on_written(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t fifo, packet_id id)
-{
-	if (!write_payload(mu, w, s, t, &mu->nic.net->packets[id])) {
-		mu_node(mu, s)->refused++;
-		give(mu, w, id);
-		return;
 	}
-	sim_post_self(w, s, t + mu->params.counter,
-		SIM_KEY(PHASE_ENGINE, MU_ENGINE_COUNTED + fifo), 0, id);
+	if (base >= MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP &&
+		p->kind != PACKET_SYSTEM) {
+		mu_tell(a, MU_ERROR_PERMISSION, base, UINT64_MAX);
+		return false;
+	}
+	g = a->n->subgroup[base / MU_PER_SUBGROUP];
+	if (!g || !(g->base_set >> base % MU_PER_SUBGROUP & 1)) {
+		mu_tell(a, MU_ERROR_BASE, base, UINT64_MAX);
+		return false;
+	}
+	*at = (g->base[base % MU_PER_SUBGROUP] + offset) & MU_OFFSET_MASK;
+	return true;
 }
 
-/* Adds the negative number of bytes to the counter. */
-static bool count(struct mu *mu, struct sim_worker *w, site_id s, sim_time t,
-	const struct packet *p)
-{
-	const struct mu_buffer *b = payload_of_load(p->load);
-	uint64_t at;
+static const enum atomic_op atomic_of[] = {
+	[MU_ATOMIC_STORE] = ATOMIC_STORE,
+	[MU_ATOMIC_STORE_ADD] = ATOMIC_STORE_ADD,
+	[MU_ATOMIC_STORE_ADD_COHERENCE_ON_ZERO] =
+		ATOMIC_STORE_ADD_COHERENCE_ON_ZERO,
+	[MU_ATOMIC_STORE_OR] = ATOMIC_STORE_OR,
+	[MU_ATOMIC_STORE_XOR] = ATOMIC_STORE_XOR,
+	[MU_ATOMIC_STORE_MAX] = ATOMIC_STORE_MAX,
+};
 
-	if (!address(mu, s, mu_counter_base(&b->header),
-		    mu_counter_offset(&b->header), &at) ||
-		!(at & MU_ATOMIC))
-		return false;
-	if ((at & 7) != MU_ATOMIC_STORE_ADD &&
-		(at & 7) != MU_ATOMIC_STORE_ADD_COHERENCE_ON_ZERO)
-		return false;
-	return host_add(mu->nic.host, w, s, t,
-		at & (MU_ATOMIC - 1) & ~UINT64_C(7),
-		-(uint64_t)mu_valid_bytes(&b->header));
+/* The operation of an address, or -1. */
+static int operation(uint64_t at)
+{
+	uint32_t code = at & 7;
+
+	if (!(at & MU_ATOMIC) || code > MU_ATOMIC_STORE_MAX ||
+		code == MU_ATOMIC_STORE_TWIN)
+		return -1;
+	return (int)atomic_of[code];
 }
 
-void mu_receive_on_counted(struct mu *mu, struct sim_worker *w, site_id s,
-	sim_time t, packet_id id)
+static uint64_t word_of(uint64_t at)
 {
-	const struct packet *p = &mu->nic.net->packets[id];
+	return at & (MU_ATOMIC - 1) & ~UINT64_C(7);
+}
 
-	if (!count(mu, w, s, t, p))
-		mu_node(mu, s)->refused++;
-	else if (mu->nic.on_delivered)
-		mu->nic.on_delivered(mu->nic.arg, s, p, t);
-	give(mu, w, id);
+/* Where a put goes, and whether it may; told where not. */
+static bool find_target(
+	const struct mu_at *a, const struct packet *p, uint64_t *at)
+{
+	const struct mu_header *h = &buffer_of(p)->header;
+	uint32_t bytes = mu_valid_bytes(h);
+	uint64_t from;
+
+	if (bytes > p->bytes) {
+		mu_tell(a, MU_ERROR_PACKET, bytes, UINT64_MAX);
+		return false;
+	}
+	if (!address(a, p, mu_put_base(h), mu_put_offset(h), at))
+		return false;
+	from = *at & MU_ATOMIC ? word_of(*at) : *at;
+	if (*at & MU_ATOMIC && (operation(*at) < 0 || bytes % 8)) {
+		mu_tell(a, MU_ERROR_COUNTER, mu_put_base(h), *at);
+		return false;
+	}
+	if (!mu_port_allows(a, from, bytes, true, p->kind == PACKET_SYSTEM)) {
+		mu_tell(a, MU_ERROR_RANGE, mu_put_base(h), from);
+		return false;
+	}
+	return true;
+}
+
+/* Requests for a packet's bytes; when they are done, or -1 where refused. */
+static sim_time write(
+	const struct mu_at *a, uint32_t requester, const struct packet *p)
+{
+	struct mu_buffer *b = buffer_of(p);
+	uint32_t bytes = mu_valid_bytes(&b->header);
+
+	if (mu_packet_type(&b->header) != MU_PUT)
+		return mu_store_write(a, requester, p);
+	if (!find_target(a, p, &b->place))
+		return -1;
+	if (b->place & MU_ATOMIC)
+		return mu_port_atomic(
+			a, requester, word_of(b->place), bytes / 8);
+	return mu_port_write(a, requester, b->place, bytes);
+}
+
+void mu_receive_take_write(const struct mu_at *a, uint32_t fifo)
+{
+	struct mu_rme *r = &a->n->rme[fifo];
+	packet_id id = pop(a, &r->write_first);
+	sim_time done =
+		write(a, MU_ASK_WRITE + fifo, packet_of(a, id));
+
+	if (done >= 0) {
+		sim_post_self(a->w, a->s, done + a->mu->params.lookup,
+			SIM_KEY(PHASE_ENGINE, MU_ENGINE_WRITTEN + fifo),
+			r->number++, id);
+	} else {
+		r->n_inside--;
+		reject(a, id);
+	}
+	if (r->write_first)
+		mu_port_ask(a, MU_ASK_WRITE + fifo);
+	if (done < 0)
+		try_pull(a, fifo);
+}
+
+/* Words that are changed rather than replaced (BGQ-F92). */
+static void change_words(const struct mu_at *a, const struct mu_buffer *b)
+{
+	uint32_t bytes = mu_valid_bytes(&b->header), i;
+	uint64_t word, old;
+
+	for (i = 0; i < bytes; i += 8) {
+		__builtin_memcpy(&word, b->payload + i, 8);
+		host_atomic(a->mu->nic.host, a->w, a->s, a->t,
+			(enum atomic_op)operation(b->place),
+			word_of(b->place) + i, word, &old);
+	}
+}
+
+void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id)
+{
+	struct mu_rme *r = &a->n->rme[fifo];
+	const struct packet *p = packet_of(a, id);
+	const struct mu_buffer *b = buffer_of(p);
+
+	r->n_inside--;
+	if (mu_packet_type(&b->header) != MU_PUT) {
+		mu_store_done(a, p);
+		deliver(a, fifo, id);
+	} else {
+		bool is_asking = r->count_first;
+
+		if (b->place & MU_ATOMIC)
+			change_words(a, b);
+		else
+			host_write(a->mu->nic.host, a->w, a->s, a->t, b->place,
+				b->payload, mu_valid_bytes(&b->header));
+		append(a, &r->count_first, &r->count_last, id);
+		if (!is_asking)
+			mu_port_ask(a, MU_ASK_COUNT + fifo);
+	}
+	try_pull(a, fifo);
+}
+
+/* --- the counter --- */
+
+static bool find_counter(
+	const struct mu_at *a, const struct packet *p, uint64_t *at)
+{
+	const struct mu_header *h = &buffer_of(p)->header;
+	int op;
+
+	if (!address(a, p, mu_counter_base(h), mu_counter_offset(h), at))
+		return false;
+	op = operation(*at);
+	if (op != ATOMIC_STORE_ADD && op != ATOMIC_STORE_ADD_COHERENCE_ON_ZERO) {
+		mu_tell(a, MU_ERROR_COUNTER, mu_counter_base(h), *at);
+		return false;
+	}
+	if (!mu_port_allows(
+		    a, word_of(*at), 8, true, p->kind == PACKET_SYSTEM)) {
+		mu_tell(a, MU_ERROR_RANGE, mu_counter_base(h), word_of(*at));
+		return false;
+	}
+	return true;
+}
+
+void mu_receive_take_count(const struct mu_at *a, uint32_t fifo)
+{
+	struct mu_rme *r = &a->n->rme[fifo];
+	packet_id id = pop(a, &r->count_first);
+	struct mu_buffer *b = buffer_of(packet_of(a, id));
+
+	if (find_counter(a, packet_of(a, id), &b->place))
+		sim_post_self(a->w, a->s,
+			mu_port_atomic(a, MU_ASK_COUNT + fifo,
+				word_of(b->place), 1),
+			SIM_KEY(PHASE_ENGINE, MU_ENGINE_COUNTED + fifo),
+			r->number++, id);
+	else
+		reject(a, id);
+	if (r->count_first)
+		mu_port_ask(a, MU_ASK_COUNT + fifo);
+}
+
+void mu_receive_on_counted(const struct mu_at *a, uint32_t fifo, packet_id id)
+{
+	const struct mu_buffer *b = buffer_of(packet_of(a, id));
+	uint64_t old;
+
+	/* Adds the negative number of bytes. */
+	host_atomic(a->mu->nic.host, a->w, a->s, a->t,
+		(enum atomic_op)operation(b->place), word_of(b->place),
+		-(uint64_t)mu_valid_bytes(&b->header), &old);
+	deliver(a, fifo, id);
 }

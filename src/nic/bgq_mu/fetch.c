@@ -1,0 +1,265 @@
+/*
+ * Descriptor fetch.  FIFOs that have a descriptor and none in the unit are
+ * chosen from by priority and by lot (BGQ-F110); what was fetched is looked
+ * at, and its FIFO joins those with packets to cut.  A descriptor that cannot
+ * be stops its FIFO, and nobody else's.
+ */
+#include "base/mem.h"
+#include "nic/bgq_mu/mu.h"
+#include "topo/torus.h"
+
+/* --- who is next --- */
+
+enum mu_level mu_fetch_level(const struct mu_node *n)
+{
+	/* User descriptors go before their data, so that no engine starves. */
+	return n->n_wanting[MU_LEVEL_SYSTEM] ? MU_LEVEL_SYSTEM : MU_LEVEL_HIGH;
+}
+
+static void set_wanting(const struct mu_at *a, uint32_t inj, bool is_wanting)
+{
+	enum mu_level l = mu_level_of(mu_inj(a->n, inj), inj);
+	uint64_t bit = UINT64_C(1) << inj % 64;
+	uint64_t *word = &a->n->wanting[l][inj / 64];
+
+	a->n->n_wanting[l] = (uint16_t)(a->n->n_wanting[l] +
+					(is_wanting ? 1 : -1));
+	*word = is_wanting ? *word | bit : *word & ~bit;
+}
+
+void mu_fetch_set_sending(const struct mu_at *a, uint32_t inj, bool is_sending)
+{
+	enum mu_level l = mu_level_of(mu_inj(a->n, inj), inj);
+	uint64_t bit = UINT64_C(1) << inj % 64;
+	uint64_t *word = &a->n->sending[l][inj / 64];
+
+	if (!!(*word & bit) == is_sending)
+		return;
+	a->n->n_sending[l] = (uint16_t)(a->n->n_sending[l] +
+					(is_sending ? 1 : -1));
+	*word ^= bit;
+}
+
+void mu_fetch_want(const struct mu_at *a, uint32_t inj)
+{
+	struct mu_inj_fifo *f = mu_inj(a->n, inj);
+
+	if (f->state != MU_INJ_IDLE || !f->is_enabled || f->head == f->tail)
+		return;
+	f->state = MU_INJ_WAITING;
+	set_wanting(a, inj, true);
+	mu_port_ask(a, MU_ASK_FETCH);
+}
+
+/* One of the highest level, the next one from a random place on. */
+static uint32_t choose(const struct mu_at *a)
+{
+	uint32_t l = 0, k, word, from = mu_random(a->n, MU_INJ_FIFOS);
+	uint64_t m;
+
+	while (!a->n->n_wanting[l])
+		l++;
+	word = from / 64;
+	m = a->n->wanting[l][word] & ~UINT64_C(0) << from % 64;
+	for (k = 0; !m; k++) {
+		BUG_IF(k > MU_INJ_WORDS);
+		word = word + 1 < MU_INJ_WORDS ? word + 1 : 0;
+		m = a->n->wanting[l][word];
+	}
+	return word * 64 + (uint32_t)__builtin_ctzll(m);
+}
+
+void mu_fetch_halt(const struct mu_at *a, uint32_t inj)
+{
+	mu_inj(a->n, inj)->state = MU_INJ_HALTED;
+	mu_fetch_set_sending(a, inj, false);
+}
+
+void mu_fetch_take(const struct mu_at *a)
+{
+	uint32_t inj = choose(a), i, more = 0;
+	struct mu_inj_fifo *f = mu_inj(a->n, inj);
+	sim_time done;
+
+	set_wanting(a, inj, false);
+	if (mu_port_allows(a, f->head, MU_DESCRIPTOR_BYTES, false,
+		    mu_is_system(inj))) {
+		done = mu_port_read(
+			a, MU_ASK_FETCH, f->head, MU_DESCRIPTOR_BYTES);
+		f->state = MU_INJ_FETCHING;
+		sim_post_self(a->w, a->s, done + a->mu->params.arbitration,
+			SIM_KEY(PHASE_ENGINE, MU_ENGINE_FETCHED + inj), 0, 0);
+	} else {
+		mu_tell(a, MU_ERROR_RANGE, inj, f->head);
+		mu_fetch_halt(a, inj);
+	}
+	for (i = 0; i < MU_LEVELS; i++)
+		more += a->n->n_wanting[i];
+	if (more)
+		mu_port_ask(a, MU_ASK_FETCH);
+}
+
+/* --- what was fetched --- */
+
+/* Network FIFOs by map; the router names a user FIFO for a port, of which
+ * the even ones lead in the plus direction. */
+static uint16_t engines_of(uint64_t map)
+{
+	uint32_t out = 0, i;
+
+	for (i = 0; i < 2 * MU_DIMS; i++)
+		if (map & MU_MAP_A_MINUS >> i)
+			out |= 1u << (FIFO_USER + (i ^ 1));
+	for (i = 0; i < 2; i++)
+		if (map & 0x20 >> i)
+			out |= 1u << (FIFO_LOCAL + i);
+	if (map & MU_MAP_HIGH)
+		out |= 1u << FIFO_HIGH;
+	if (map & MU_MAP_SYSTEM)
+		out |= 1u << FIFO_SYSTEM;
+	return (uint16_t)out;
+}
+
+/* NO_SITE where there is no such node. */
+static site_id destination(const struct mu *mu, const struct mu_header *h)
+{
+	site_id dst = 0;
+	uint32_t i;
+
+	for (i = 0; i < MU_DIMS; i++) {
+		uint32_t x = mu_coord(h, i);
+
+		if (x >= (i < mu->n_dims ? mu->torus->dim[i] : 1))
+			return NO_SITE;
+		if (i < mu->n_dims)
+			dst += x * mu->torus->stride[i];
+	}
+	return dst;
+}
+
+/* The hints of one dimension, minus and plus, in the network's order; 0
+ * where there are none, and -1 where they lead nowhere. */
+static int hints_of(
+	const struct mu_at *a, uint32_t dim, uint32_t given, site_id dst)
+{
+	const struct torus *t = a->mu->torus;
+	uint32_t x, y;
+
+	if (!given)
+		return 0;
+	if (given == 3 || dim >= t->n_dims)
+		return -1;
+	x = torus_coord(t, a->s, dim);
+	y = torus_coord(t, dst, dim);
+	if (t->ring[dim] == TORUS_MESH && !(given == 1 ? y > x : y < x))
+		return -1;
+	if (t->dim[dim] == 1 && t->ring[dim] != TORUS_LOOP)
+		return -1;
+	return given == 1 ? 1 : 2;
+}
+
+static bool take_hints(const struct mu_at *a, struct mu_inj_fifo *f)
+{
+	unsigned given = mu_hints(&f->descriptor.header);
+	uint32_t i;
+
+	f->hints = 0;
+	for (i = 0; i < MU_DIMS; i++) {
+		int h = hints_of(
+			a, i, given >> (2 * (MU_DIMS - 1 - i)) & 3, f->dst);
+
+		if (h < 0)
+			return false;
+		f->hints |= (uint16_t)(h << 2 * i);
+	}
+	return true;
+}
+
+/* A line broadcast goes along one dimension, in order (BGQ-G39). */
+static bool may_deposit(const struct mu_at *a, const struct mu_inj_fifo *f)
+{
+	const struct mu_header *h = &f->descriptor.header;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < a->mu->n_dims; i++)
+		n += f->hints >> 2 * i & 3 ||
+		     torus_coord(a->mu->torus, a->s, i) !=
+			     torus_coord(a->mu->torus, f->dst, i);
+	return n == 1 && !mu_is_dynamic(h) &&
+	       (mu_packet_type(h) == MU_FIFO || mu_packet_type(h) == MU_PUT);
+}
+
+static bool is_local(const struct mu_at *a, const struct mu_inj_fifo *f)
+{
+	return f->dst == a->s && !f->hints;
+}
+
+/* Who may use what: MU_INTERRUPTS where nothing is wrong. */
+static enum mu_interrupt check_rights(
+	const struct mu_descriptor *d, uint32_t inj)
+{
+	const struct mu_header *h = &d->header;
+
+	if (mu_is_system(inj))
+		return mu_is_for_io(h) ? MU_ERROR_DESCRIPTOR : MU_INTERRUPTS;
+	if (mu_is_for_io(h) || mu_channel(h) == MU_SYSTEM ||
+		mu_fifo_map(d) & MU_MAP_SYSTEM)
+		return MU_ERROR_PERMISSION;
+	return MU_INTERRUPTS;
+}
+
+/* Takes in what was fetched: MU_INTERRUPTS where nothing is wrong. */
+static enum mu_interrupt take_descriptor(
+	const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
+{
+	const struct mu_descriptor *d = &f->descriptor;
+	const struct mu_header *h = &d->header;
+	uint64_t length = mu_length(d), map = mu_fifo_map(d);
+	enum mu_interrupt wrong = check_rights(d, inj);
+	uint32_t payload = a->mu->payload;
+
+	if (wrong != MU_INTERRUPTS)
+		return wrong;
+	f->engines = engines_of(map);
+	f->dst = destination(a->mu, h);
+	if (h->byte[0] != MU_PT2PT || !f->engines || map & ~(uint64_t)MU_MAP_ALL ||
+		map & MU_MAP_COLLECTIVE || mu_channel(h) > MU_SYSTEM ||
+		mu_is_dynamic(h) != (mu_channel(h) == MU_DYNAMIC) ||
+		f->dst == NO_SITE || !take_hints(a, f))
+		return MU_ERROR_DESCRIPTOR;
+	if (map & MU_MAP_LOCAL && !is_local(a, f))
+		return MU_ERROR_DESCRIPTOR;
+	if (mu_is_deposit(h) && !may_deposit(a, f))
+		return MU_ERROR_DESCRIPTOR;
+	if (mu_packet_type(h) >= MU_GET &&
+		(!length || length % MU_DESCRIPTOR_BYTES ||
+			payload % MU_DESCRIPTOR_BYTES))
+		return MU_ERROR_DESCRIPTOR;
+	if (length > MU_OFFSET_MASK)
+		return MU_ERROR_DESCRIPTOR;
+	/* A message of no bytes is one packet of a header (BGQ-F14). */
+	f->next = 0;
+	f->n_packets = length ? (length + payload - 1) / payload : 1;
+	return MU_INTERRUPTS;
+}
+
+void mu_fetch_on_done(const struct mu_at *a, uint32_t inj)
+{
+	struct mu_inj_fifo *f = mu_inj(a->n, inj);
+	enum mu_interrupt wrong = MU_ERROR_RANGE;
+	uint32_t m;
+
+	f->fetched++;
+	if (host_read(a->mu->nic.host, a->s, f->head, &f->descriptor,
+		    sizeof(f->descriptor)))
+		wrong = take_descriptor(a, f, inj);
+	if (wrong != MU_INTERRUPTS) {
+		mu_tell(a, wrong, inj, f->head);
+		mu_fetch_halt(a, inj);
+		return;
+	}
+	f->state = MU_INJ_SENDING;
+	mu_fetch_set_sending(a, inj, true);
+	for (m = f->engines; m && f->next < f->n_packets; m &= m - 1)
+		mu_inject_go_on(a, (uint32_t)__builtin_ctz(m));
+}

@@ -1,0 +1,238 @@
+/*
+ * Master ports.  A requester is attached to one port for good; when the port
+ * is free the one with the highest priority has its turn, by lot among
+ * equals.  A turn is all requests of one packet, or one descriptor, one a
+ * cycle.  A request waits for its slice's slot in the look-up table: an empty
+ * one is filled at once, else the request goes by the slower FIFO, which
+ * keeps the order of each slice.
+ */
+#include "nic/bgq_mu/mu.h"
+
+enum { READ_UNIT = 32, LINE = 128 };
+
+/* --- who is next --- */
+
+static enum mu_level level_of(const struct mu_at *a, uint32_t requester)
+{
+	uint32_t fifo = requester % N_FIFOS;
+
+	if (requester == MU_ASK_FETCH)
+		return mu_fetch_level(a->n);
+	if (requester < MU_ASK_WRITE) {
+		uint32_t inj = a->n->job[fifo].inj;
+
+		return mu_level_of(mu_inj(a->n, inj), inj);
+	}
+	if (fifo == FIFO_SYSTEM)
+		return MU_LEVEL_SYSTEM;
+	return fifo == FIFO_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
+}
+
+static uint32_t choose(const struct mu_at *a, uint64_t asking)
+{
+	enum mu_level best = MU_LEVELS;
+	uint64_t equals = 0, m;
+	uint32_t k;
+
+	if (!(asking & (asking - 1)))
+		return (uint32_t)__builtin_ctzll(asking);
+	for (m = asking; m; m &= m - 1) {
+		enum mu_level l =
+			level_of(a, (uint32_t)__builtin_ctzll(m));
+
+		if (l < best) {
+			best = l;
+			equals = 0;
+		}
+		if (l == best)
+			equals |= m & -m;
+	}
+	k = mu_random(a->n, (uint32_t)__builtin_popcountll(equals));
+	while (k--)
+		equals &= equals - 1;
+	return (uint32_t)__builtin_ctzll(equals);
+}
+
+static void take(const struct mu_at *a, uint32_t requester)
+{
+	uint32_t fifo = requester % N_FIFOS;
+
+	if (requester == MU_ASK_FETCH)
+		mu_fetch_take(a);
+	else if (requester >= MU_ASK_COUNT)
+		mu_receive_take_count(a, fifo);
+	else if (requester >= MU_ASK_WRITE)
+		mu_receive_take_write(a, fifo);
+	else
+		mu_inject_take(a, fifo);
+}
+
+static void await(const struct mu_at *a, struct mu_port *p, uint32_t port)
+{
+	if (p->is_posted)
+		return;
+	p->is_posted = true;
+	sim_post_self(a->w, a->s, p->free_at,
+		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PORT + port), 0, 0);
+}
+
+void mu_port_ask(const struct mu_at *a, uint32_t requester)
+{
+	uint32_t port = a->mu->port_of[requester];
+	struct mu_port *p = &a->n->port[port];
+
+	if (p->free_at <= a->t && !p->asking) {
+		take(a, requester);
+		return;
+	}
+	p->asking |= UINT64_C(1) << requester;
+	await(a, p, port);
+}
+
+void mu_port_on_free(const struct mu_at *a, uint32_t port)
+{
+	struct mu_port *p = &a->n->port[port];
+
+	p->is_posted = false;
+	/* A turn may come to nothing, and take no time. */
+	while (p->asking && p->free_at <= a->t) {
+		uint32_t requester = choose(a, p->asking);
+
+		p->asking &= ~(UINT64_C(1) << requester);
+		take(a, requester);
+	}
+	if (p->asking)
+		await(a, p, port);
+}
+
+/* --- protection --- */
+
+static bool is_inside(const struct mu_range *r, uint32_t right, uint64_t at,
+	uint64_t bytes)
+{
+	return r->rights & right && at >= r->first && at <= r->last &&
+	       bytes - 1 <= r->last - at;
+}
+
+bool mu_port_allows(const struct mu_at *a, uint64_t at, uint64_t bytes,
+	bool is_write, bool is_system)
+{
+	uint32_t right = is_system ? is_write ? MU_SYSTEM_WRITE : MU_SYSTEM_READ
+			 : is_write ? MU_USER_WRITE
+				    : MU_USER_READ;
+	uint32_t i;
+
+	if (!bytes)
+		return true;
+	for (i = 0; i < MU_RANGES; i++)
+		if (is_inside(&a->n->range[i], right, at, bytes))
+			return true;
+	/* Not as a whole; but every request is looked at by itself. */
+	while (bytes) {
+		uint64_t part = LINE - at % LINE;
+
+		part = part < bytes ? part : bytes;
+		for (i = 0; i < MU_RANGES; i++)
+			if (is_inside(&a->n->range[i], right, at, part))
+				break;
+		if (i == MU_RANGES)
+			return false;
+		at += part;
+		bytes -= part;
+	}
+	return true;
+}
+
+/* --- requests --- */
+
+static inline sim_time request(const struct mu_at *a, struct mu_port *p,
+	uint64_t at, uint32_t bytes, enum l2_op op)
+{
+	struct mu *mu = a->mu;
+	sim_time *slot = &p->slot[l2_slice(mu->l2, at) % MU_SLICES];
+	sim_time issue = p->free_at > a->t ? p->free_at : a->t, enter = issue;
+	struct l2_times l;
+
+	p->free_at = issue + mu->params.port_cycle;
+	p->requests++;
+	if (*slot > issue) {
+		enter = issue + mu->params.port_fifo;
+		enter = *slot > enter ? *slot : enter;
+	} else {
+		p->bypassed++;
+	}
+	l = l2_access(mu->l2, a->s, enter, at, bytes, op);
+	*slot = l.taken;
+	if (op == L2_READ) {
+		/* what the data path has had to carry since it was idle */
+		sim_time path = p->data_at > issue ? p->data_at : issue;
+
+		path += (bytes / READ_UNIT) * mu->beat;
+		p->data_at = path;
+		path += mu->read_rest;
+		l.done = path > l.done ? path : l.done;
+	}
+	p->outstanding += l.done - issue;
+	return l.done;
+}
+
+static struct mu_port *port_of(const struct mu_at *a, uint32_t requester)
+{
+	return &a->n->port[a->mu->port_of[requester]];
+}
+
+sim_time mu_port_read(
+	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
+{
+	struct mu_port *p = port_of(a, requester);
+	uint64_t next = at - at % READ_UNIT, end = at + bytes;
+	sim_time done = a->t;
+
+	while (next < end) {
+		uint64_t left = end - next;
+		uint32_t n = READ_UNIT;
+		sim_time t;
+
+		if (next % LINE == 0 && left > LINE / 2 + READ_UNIT)
+			n = LINE;
+		else if (next % (LINE / 2) == 0 && left > READ_UNIT)
+			n = LINE / 2;
+		t = request(a, p, next, n, L2_READ);
+		done = t > done ? t : done;
+		next += n;
+	}
+	return done;
+}
+
+sim_time mu_port_write(
+	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
+{
+	struct mu_port *p = port_of(a, requester);
+	sim_time done = a->t;
+
+	while (bytes) {
+		uint32_t n = LINE - (uint32_t)(at % LINE);
+		sim_time t;
+
+		n = n < bytes ? n : bytes;
+		t = request(a, p, at, n, L2_WRITE);
+		done = t > done ? t : done;
+		at += n;
+		bytes -= n;
+	}
+	return done;
+}
+
+sim_time mu_port_atomic(
+	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words)
+{
+	struct mu_port *p = port_of(a, requester);
+	sim_time done = a->t;
+
+	for (; words; words--, at += 8) {
+		sim_time t = request(a, p, at, 8, L2_ATOMIC);
+
+		done = t > done ? t : done;
+	}
+	return done;
+}

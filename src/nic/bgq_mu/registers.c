@@ -1,0 +1,486 @@
+/*
+ * The slave port: loads and stores of eight bytes, one after the other in the
+ * order of their arrival, while the rest of the unit goes on (BGQ-F103).  A
+ * store that the unit refuses changes nothing.
+ */
+#include "nic/bgq_mu/mu.h"
+
+#include "base/mem.h"
+
+/* --- what there is --- */
+
+uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail)
+{
+	uint64_t used = tail >= f->head ? tail - f->head
+					: f->size - (f->head - tail);
+
+	/* One place stays free, or full would look like empty. */
+	return f->size ? (f->size - used) / MU_DESCRIPTOR_BYTES - 1 : 0;
+}
+
+/* Kinds of register that a number of FIFOs, ... have one each of. */
+static bool is_inj(uint32_t kind)
+{
+	return kind <= MU_INJ_STOPPED;
+}
+
+static bool is_rec(uint32_t kind)
+{
+	return kind >= MU_REC_START && kind <= MU_REC_FREE;
+}
+
+static bool is_of_subgroup(uint32_t kind)
+{
+	return kind >= MU_INJ_OWNED && kind <= MU_REC_ARRIVED;
+}
+
+/* The sub-group that a register is in; MU_SUBGROUPS: of none. */
+static uint32_t subgroup_of(uint32_t kind, uint32_t id)
+{
+	if (is_inj(kind) || kind == MU_BASE)
+		return id / MU_PER_SUBGROUP;
+	if (is_rec(kind))
+		return id / MU_REC_PER_SUBGROUP;
+	return is_of_subgroup(kind) ? id : MU_SUBGROUPS;
+}
+
+/* Whether a user may store to it; thresholds, tails, heads, bases, and what
+ * clears interrupts of FIFOs. */
+static bool is_users(uint32_t kind, uint32_t id)
+{
+	if (subgroup_of(kind, id) >= MU_SYSTEM_SUBGROUP)
+		return false;
+	switch (kind) {
+	case MU_INJ_THRESHOLD:
+	case MU_INJ_TAIL:
+	case MU_REC_THRESHOLD:
+	case MU_REC_HEAD:
+	case MU_BASE:
+	case MU_INJ_CROSSED:
+	case MU_REC_CROSSED:
+	case MU_REC_ARRIVED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- loads --- */
+
+static uint64_t load_inj(const struct mu_inj_fifo *f, uint32_t kind)
+{
+	switch (kind) {
+	case MU_INJ_START:
+		return f->start;
+	case MU_INJ_SIZE:
+		return f->size;
+	case MU_INJ_ENABLE:
+		return f->is_enabled;
+	case MU_INJ_ATTRIBUTES:
+		return f->attributes;
+	case MU_INJ_THRESHOLD:
+		return f->threshold;
+	case MU_INJ_TAIL:
+		return f->tail;
+	case MU_INJ_HEAD:
+		return f->head;
+	case MU_INJ_FREE:
+		return mu_inj_room(f, f->tail);
+	case MU_INJ_COUNT:
+		return f->count;
+	case MU_INJ_FETCHED:
+		return f->fetched;
+	default:
+		return f->state == MU_INJ_HALTED;
+	}
+}
+
+static uint64_t load_rec(const struct mu_rec_fifo *f, uint32_t kind)
+{
+	switch (kind) {
+	case MU_REC_START:
+		return f->start;
+	case MU_REC_SIZE:
+		return f->size;
+	case MU_REC_ENABLE:
+		return f->is_enabled;
+	case MU_REC_THRESHOLD:
+		return f->threshold;
+	case MU_REC_HEAD:
+		return f->size ? f->start + f->head % f->size : 0;
+	case MU_REC_TAIL:
+		return f->size ? f->start + f->tail % f->size : 0;
+	default:
+		return mu_rec_free(f);
+	}
+}
+
+static uint64_t load_subgroup(const struct mu_subgroup *g, uint32_t kind)
+{
+	switch (kind) {
+	case MU_INJ_OWNED:
+		return g->inj_owned;
+	case MU_REC_OWNED:
+		return g->rec_owned;
+	case MU_BASE_OWNED:
+		return g->base_owned;
+	case MU_INJ_CROSSED:
+		return g->inj_crossed;
+	case MU_REC_CROSSED:
+		return g->rec_crossed;
+	default:
+		return g->rec_arrived;
+	}
+}
+
+static uint64_t load_upc(const struct mu_node *n, uint32_t event, uint32_t unit)
+{
+	bool is_engine = unit < N_FIFOS, is_port = unit < MU_MAX_PORTS;
+
+	switch (event) {
+	case MU_UPC_PACKETS_IN:
+		return is_engine ? n->packets_in[unit] : 0;
+	case MU_UPC_MESSAGES_IN:
+		return n->messages_in;
+	case MU_UPC_PACKETS_OUT:
+		return is_engine ? n->packets_out[unit] : 0;
+	case MU_UPC_MESSAGES_OUT:
+		return n->messages_out;
+	case MU_UPC_REQUESTS:
+		return is_port ? n->port[unit].requests : 0;
+	case MU_UPC_OUTSTANDING:
+		return is_port ? (uint64_t)n->port[unit].outstanding : 0;
+	case MU_UPC_BYPASSED:
+		return is_port ? n->port[unit].bypassed : 0;
+	case MU_UPC_SLAVE_READS:
+		return n->slave_reads;
+	case MU_UPC_SLAVE_WRITES:
+		return n->slave_writes;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t load_range(const struct mu_range *r, uint32_t kind)
+{
+	return kind == MU_RANGE_FIRST  ? r->first
+	       : kind == MU_RANGE_LAST ? r->last
+				       : r->rights;
+}
+
+static uint64_t load_unit(const struct mu_node *n, uint32_t kind, uint32_t id)
+{
+	switch (kind) {
+	case MU_RANGE_FIRST:
+	case MU_RANGE_LAST:
+	case MU_RANGE_RIGHTS:
+		return id < MU_RANGES ? load_range(&n->range[id], kind) : 0;
+	case MU_INT_STATUS:
+		return n->status;
+	case MU_INT_MASK:
+		return n->mask;
+	case MU_INT_GROUP:
+		return id < MU_GROUPS ? n->group[id] : 0;
+	case MU_INT_PENDING:
+		return id < MU_GROUPS ? n->status & n->mask & n->group[id] : 0;
+	case MU_ERROR_COUNT:
+		return id < MU_INTERRUPTS ? n->errors[id] : 0;
+	case MU_ERROR_ADDRESS:
+		return n->error_address;
+	case MU_ERROR_NUMBER:
+		return n->error_number;
+	case MU_UPC:
+		return load_upc(n, id >> 8, id & 0xff);
+	default:
+		return 0;
+	}
+}
+
+uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
+{
+	struct mu_node *n = mu_node((struct mu *)nic, s);
+	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16, id = reg & 0xffff;
+	uint32_t sub = subgroup_of(kind, id);
+	struct mu_subgroup *g;
+
+	n->slave_reads++;
+	if (sub == MU_SUBGROUPS)
+		return load_unit(n, kind, id);
+	g = mu_subgroup(n, sub);
+	if (!g)
+		return 0;
+	if (is_inj(kind))
+		return load_inj(&g->inj[id % MU_PER_SUBGROUP], kind);
+	if (is_rec(kind))
+		return load_rec(&g->rec[id % MU_REC_PER_SUBGROUP], kind);
+	return kind == MU_BASE ? g->base[id % MU_PER_SUBGROUP]
+			       : load_subgroup(g, kind);
+}
+
+/* --- stores: what went wrong, or MU_INTERRUPTS --- */
+
+static enum mu_interrupt store_place(
+	struct mu_inj_fifo *f, uint32_t kind, uint64_t value)
+{
+	bool is_quiet = f->state == MU_INJ_IDLE && !f->is_enabled &&
+			!(f->gets && f->gets->next != f->gets->visible);
+
+	if (!is_quiet || value % MU_DESCRIPTOR_BYTES)
+		return MU_ERROR_REGISTER;
+	f->start = kind == MU_INJ_START ? value : f->start;
+	f->size = kind == MU_INJ_SIZE ? value : f->size;
+	f->head = f->tail = f->get_tail = f->start;
+	return MU_INTERRUPTS;
+}
+
+/* A tail may go as far as there is room. */
+static enum mu_interrupt store_tail(struct mu_inj_fifo *f, uint64_t value)
+{
+	uint64_t ahead;
+
+	if (f->attributes & MU_INJ_REMOTE_GET ||
+		value % MU_DESCRIPTOR_BYTES || value < f->start ||
+		value - f->start >= f->size)
+		return MU_ERROR_REGISTER;
+	ahead = value >= f->tail ? value - f->tail
+				 : f->size - (f->tail - value);
+	if (ahead / MU_DESCRIPTOR_BYTES > mu_inj_room(f, f->tail))
+		return MU_ERROR_OVERRUN;
+	f->tail = value;
+	return MU_INTERRUPTS;
+}
+
+static enum mu_interrupt store_enable(struct mu_inj_fifo *f, uint64_t value)
+{
+	if (value > 1 || f->size < 2 * MU_DESCRIPTOR_BYTES)
+		return MU_ERROR_REGISTER;
+	if (!value && f->state == MU_INJ_HALTED) {
+		if (f->in_flight)
+			return MU_ERROR_REGISTER;
+		f->state = MU_INJ_IDLE;
+	}
+	f->is_enabled = value;
+	return MU_INTERRUPTS;
+}
+
+static enum mu_interrupt store_inj(
+	struct mu_inj_fifo *f, uint32_t kind, uint64_t value)
+{
+	switch (kind) {
+	case MU_INJ_START:
+	case MU_INJ_SIZE:
+		return store_place(f, kind, value);
+	case MU_INJ_ENABLE:
+		return store_enable(f, value);
+	case MU_INJ_ATTRIBUTES:
+		/* While a FIFO is in a set of its level it may not leave it. */
+		if (f->is_enabled || f->state != MU_INJ_IDLE ||
+			value > (MU_INJ_HIGH | MU_INJ_REMOTE_GET))
+			return MU_ERROR_REGISTER;
+		f->attributes = (uint8_t)value;
+		return MU_INTERRUPTS;
+	case MU_INJ_THRESHOLD:
+		f->threshold = value;
+		return MU_INTERRUPTS;
+	case MU_INJ_TAIL:
+		return store_tail(f, value);
+	default:
+		return MU_ERROR_REGISTER;
+	}
+}
+
+static enum mu_interrupt store_head(struct mu_rec_fifo *f, uint64_t value)
+{
+	uint64_t ahead;
+
+	if (!f->size || value % MU_CHUNK || value < f->start ||
+		value - f->start >= f->size)
+		return MU_ERROR_REGISTER;
+	ahead = (value - f->start + f->size - f->head % f->size) % f->size;
+	if (ahead > f->tail - f->head)
+		return MU_ERROR_OVERRUN;
+	f->head += ahead;
+	return MU_INTERRUPTS;
+}
+
+static enum mu_interrupt store_rec(
+	struct mu_rec_fifo *f, uint32_t kind, uint64_t value)
+{
+	bool is_quiet = !f->is_enabled && f->order.next == f->order.visible;
+
+	switch (kind) {
+	case MU_REC_START:
+	case MU_REC_SIZE:
+		if (!is_quiet || value % MU_CHUNK)
+			return MU_ERROR_REGISTER;
+		f->start = kind == MU_REC_START ? value : f->start;
+		f->size = kind == MU_REC_SIZE ? value : f->size;
+		f->head = f->tail = f->shadow = 0;
+		return MU_INTERRUPTS;
+	case MU_REC_ENABLE:
+		if (value > 1 || f->size < 2 * MU_CHUNK)
+			return MU_ERROR_REGISTER;
+		f->is_enabled = value;
+		return MU_INTERRUPTS;
+	case MU_REC_THRESHOLD:
+		f->threshold = value;
+		return MU_INTERRUPTS;
+	case MU_REC_HEAD:
+		return store_head(f, value);
+	default:
+		return MU_ERROR_REGISTER;
+	}
+}
+
+static enum mu_interrupt store_subgroup(
+	struct mu_subgroup *g, uint32_t kind, uint64_t value)
+{
+	if (value > 0xff)
+		return MU_ERROR_REGISTER;
+	switch (kind) {
+	case MU_INJ_OWNED:
+		g->inj_owned = (uint8_t)value;
+		break;
+	case MU_REC_OWNED:
+		g->rec_owned = (uint8_t)value;
+		break;
+	case MU_BASE_OWNED:
+		g->base_owned = (uint8_t)value;
+		break;
+	case MU_INJ_CROSSED:
+		g->inj_crossed &= (uint8_t)~value;
+		break;
+	case MU_REC_CROSSED:
+		g->rec_crossed &= (uint8_t)~value;
+		break;
+	default:
+		g->rec_arrived &= (uint8_t)~value;
+	}
+	return MU_INTERRUPTS;
+}
+
+static enum mu_interrupt store_fault(
+	struct mu_node *n, uint32_t id, uint64_t value)
+{
+	if (id >= 2 * N_FIFOS || __builtin_popcountll(value) > 2)
+		return MU_ERROR_REGISTER;
+	if (!n->flips)
+		n->flips = mem_alloc(1, sizeof(*n->flips));
+	n->flips->bits[id] = value;
+	return MU_INTERRUPTS;
+}
+
+static enum mu_interrupt store_unit(
+	struct mu_node *n, uint32_t kind, uint32_t id, uint64_t value)
+{
+	bool is_range = kind >= MU_RANGE_FIRST && kind <= MU_RANGE_RIGHTS;
+
+	if (is_range && id >= MU_RANGES)
+		return MU_ERROR_REGISTER;
+	switch (kind) {
+	case MU_RANGE_FIRST:
+		n->range[id].first = value;
+		return MU_INTERRUPTS;
+	case MU_RANGE_LAST:
+		n->range[id].last = value;
+		return MU_INTERRUPTS;
+	case MU_RANGE_RIGHTS:
+		n->range[id].rights = (uint32_t)value & 0xf;
+		return MU_INTERRUPTS;
+	case MU_INT_STATUS:
+		n->status &= (uint32_t)~value;
+		return MU_INTERRUPTS;
+	case MU_INT_MASK:
+		n->mask = (uint32_t)value;
+		return MU_INTERRUPTS;
+	case MU_INT_GROUP:
+		if (id >= MU_GROUPS)
+			return MU_ERROR_REGISTER;
+		n->group[id] = (uint32_t)value;
+		return MU_INTERRUPTS;
+	case MU_FAULT:
+		return store_fault(n, id, value);
+	default:
+		return MU_ERROR_REGISTER;
+	}
+}
+
+static enum mu_interrupt store(struct mu_node *n, uint32_t kind, uint32_t id,
+	uint64_t value, bool is_privileged)
+{
+	uint32_t sub = subgroup_of(kind, id);
+	struct mu_subgroup *g;
+
+	if (kind >= MU_REGISTERS || sub > MU_SUBGROUPS)
+		return MU_ERROR_REGISTER;
+	if (!is_privileged && !is_users(kind, id))
+		return MU_ERROR_PERMISSION;
+	if (sub == MU_SUBGROUPS)
+		return is_of_subgroup(kind) || is_inj(kind) || is_rec(kind)
+			       ? MU_ERROR_REGISTER
+			       : store_unit(n, kind, id, value);
+	g = mu_subgroup(n, sub);
+	if (is_inj(kind))
+		return store_inj(&g->inj[id % MU_PER_SUBGROUP], kind, value);
+	if (is_rec(kind))
+		return store_rec(
+			&g->rec[id % MU_REC_PER_SUBGROUP], kind, value);
+	if (kind != MU_BASE)
+		return store_subgroup(g, kind, value);
+	g->base[id % MU_PER_SUBGROUP] = value;
+	g->base_set |= (uint8_t)(1u << id % MU_PER_SUBGROUP);
+	return MU_INTERRUPTS;
+}
+
+/* --- the port --- */
+
+sim_time mu_registers_slot(struct nic *nic, site_id s, sim_time t)
+{
+	struct mu *mu = (struct mu *)nic;
+	struct mu_node *n = mu_node(mu, s);
+	sim_time at = t + mu->params.mmio_store;
+
+	if (at < n->slave_at)
+		at = n->slave_at;
+	n->slave_at = at + mu->params.slave;
+	return at;
+}
+
+void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
+	sim_time t, uint32_t reg, uint64_t value)
+{
+	struct mu_node *n = mu_node((struct mu *)nic, s);
+	uint32_t room = n->stores_room, i;
+
+	if (n->stores_n == room) {
+		n->stores_room = room ? 2 * room : 8;
+		n->stores =
+			mem_grow(n->stores, n->stores_room, sizeof(*n->stores));
+		/* what had wrapped round follows the rest again */
+		for (i = 0; i < n->stores_first; i++)
+			n->stores[room + i] = n->stores[i];
+	}
+	i = (n->stores_first + n->stores_n++) % n->stores_room;
+	n->stores[i] = (struct mu_store){ .value = value, .reg = reg };
+	sim_post_self(w, s, mu_registers_slot(nic, s, t),
+		SIM_KEY(PHASE_ENGINE, MU_ENGINE_SLAVE), 0, 0);
+}
+
+void mu_registers_on_store(const struct mu_at *a)
+{
+	struct mu_node *n = a->n;
+	struct mu_store x = n->stores[n->stores_first];
+	uint32_t kind = (x.reg & ~MU_PRIVILEGED) >> 16, id = x.reg & 0xffff;
+	enum mu_interrupt wrong =
+		store(n, kind, id, x.value, x.reg & MU_PRIVILEGED);
+
+	n->stores_first = (n->stores_first + 1) % n->stores_room;
+	n->stores_n--;
+	n->slave_writes++;
+	if (wrong != MU_INTERRUPTS)
+		mu_tell(a, wrong, id, x.value);
+	else if (kind == MU_INJ_TAIL || kind == MU_INJ_ENABLE)
+		mu_fetch_want(a, id);
+	else if (kind == MU_REC_HEAD)
+		mu_receive_retry(a, mu_wait_rec(id));
+}

@@ -1,0 +1,267 @@
+/*
+ * Packets that go into FIFOs in memory: those for a reception FIFO, whole
+ * with their headers, and the descriptors that a remote get brings for an
+ * injection FIFO.  Engines reserve places in order, store in any order, and
+ * the tail moves in order (BGQ-F122).
+ */
+#include "nic/bgq_mu/mu.h"
+
+#include "base/mem.h"
+
+static struct mu_buffer *buffer_of(const struct packet *p)
+{
+	return payload_of_load(p->load);
+}
+
+/* --- order --- */
+
+static bool is_order_full(const struct mu_order *o)
+{
+	return o->next - o->visible == MU_ORDER;
+}
+
+static uint32_t enter(struct mu_order *o, uint32_t bytes)
+{
+	uint32_t number = o->next++;
+	uint64_t bit = UINT64_C(1) << number % MU_ORDER;
+
+	o->stored &= ~bit;
+	o->marked &= ~bit;
+	o->bytes[number % MU_ORDER] = (uint16_t)bytes;
+	return number;
+}
+
+/*
+ * A packet is stored: the bytes that become visible by it, and whether one
+ * of these packets is marked.
+ */
+static uint64_t complete(
+	struct mu_order *o, uint32_t number, bool is_marked, bool *any)
+{
+	uint64_t sum = 0, bit = UINT64_C(1) << number % MU_ORDER;
+
+	o->stored |= bit;
+	o->marked |= is_marked ? bit : 0;
+	*any = false;
+	while (o->visible != o->next) {
+		bit = UINT64_C(1) << o->visible % MU_ORDER;
+		if (!(o->stored & bit))
+			break;
+		sum += o->bytes[o->visible % MU_ORDER];
+		*any |= !!(o->marked & bit);
+		o->visible++;
+	}
+	return sum;
+}
+
+/* --- the circle --- */
+
+struct circle {
+	uint64_t start, size;
+};
+
+/* The part of [at, at + bytes) up to the end of a circular buffer. */
+static uint32_t first_part(struct circle c, uint64_t at, uint32_t bytes)
+{
+	uint64_t left = c.start + c.size - at;
+
+	return left < bytes ? (uint32_t)left : bytes;
+}
+
+static bool allows(const struct mu_at *a, struct circle c, uint64_t at,
+	uint32_t bytes, bool is_system)
+{
+	uint32_t n = first_part(c, at, bytes);
+
+	return mu_port_allows(a, at, n, true, is_system) &&
+	       mu_port_allows(a, c.start, bytes - n, true, is_system);
+}
+
+static sim_time ask(const struct mu_at *a, uint32_t requester, struct circle c,
+	uint64_t at, uint32_t bytes)
+{
+	uint32_t n = first_part(c, at, bytes);
+	sim_time one = mu_port_write(a, requester, at, n);
+	sim_time two = mu_port_write(a, requester, c.start, bytes - n);
+
+	return one > two ? one : two;
+}
+
+static void put(const struct mu_at *a, struct circle c, uint64_t at,
+	const void *from, uint32_t bytes)
+{
+	struct host *h = a->mu->nic.host;
+	uint32_t n = first_part(c, at, bytes);
+
+	host_write(h, a->w, a->s, a->t, at, from, n);
+	if (bytes > n)
+		host_write(h, a->w, a->s, a->t, c.start,
+			(const uint8_t *)from + n, bytes - n);
+}
+
+/* --- reception FIFOs --- */
+
+static uint32_t stored_bytes(const struct mu_buffer *b)
+{
+	return MU_HEADER_BYTES + mu_chunks(&b->header) * MU_CHUNK;
+}
+
+static uint64_t rec_place(const struct mu_rec_fifo *f, uint64_t position)
+{
+	return f->start + position % f->size;
+}
+
+uint64_t mu_rec_free(const struct mu_rec_fifo *f)
+{
+	/* One chunk stays free, or full would look like empty. */
+	return f->size ? f->size - MU_CHUNK - (f->shadow - f->head) : 0;
+}
+
+static enum mu_room refuse(const struct mu_at *a, enum mu_interrupt why,
+	uint32_t number, uint64_t address)
+{
+	mu_tell(a, why, number, address);
+	return MU_REFUSED;
+}
+
+static enum mu_room reserve_rec(const struct mu_at *a, const struct packet *p)
+{
+	struct mu_buffer *b = buffer_of(p);
+	uint32_t id = mu_rec_fifo(&b->header), bytes = stored_bytes(b);
+	struct mu_rec_fifo *f = mu_rec(a->n, id);
+	bool is_system = p->kind == PACKET_SYSTEM;
+	uint64_t free;
+
+	if (!f || !f->is_enabled || bytes > f->size - MU_CHUNK)
+		return refuse(a, MU_ERROR_FIFO, id, UINT64_MAX);
+	if (!is_system && id >= MU_SYSTEM_SUBGROUP * MU_REC_PER_SUBGROUP)
+		return refuse(a, MU_ERROR_PERMISSION, id, UINT64_MAX);
+	free = mu_rec_free(f);
+	if (free < bytes || is_order_full(&f->order)) {
+		mu_tell(a, MU_INT_REC_FULL, id, UINT64_MAX);
+		return MU_NO_ROOM;
+	}
+	b->place = rec_place(f, f->shadow);
+	if (!allows(a, (struct circle){ f->start, f->size }, b->place, bytes,
+		    is_system))
+		return refuse(a, MU_ERROR_RANGE, id, b->place);
+	b->number = enter(&f->order, bytes);
+	f->shadow += bytes;
+	if (free >= f->threshold && free - bytes < f->threshold) {
+		mu_subgroup(a->n, id / MU_REC_PER_SUBGROUP)->rec_crossed |=
+			(uint8_t)(1u << id % MU_REC_PER_SUBGROUP);
+		mu_tell(a, MU_INT_REC_THRESHOLD, id, UINT64_MAX);
+	}
+	return MU_ROOM;
+}
+
+static void done_rec(const struct mu_at *a, const struct packet *p)
+{
+	const struct mu_buffer *b = buffer_of(p);
+	uint32_t id = mu_rec_fifo(&b->header);
+	struct mu_rec_fifo *f = mu_rec(a->n, id);
+	bool was_full = is_order_full(&f->order), interrupts;
+
+	put(a, (struct circle){ f->start, f->size }, b->place, &b->header,
+		stored_bytes(b));
+	f->tail += complete(&f->order, (uint32_t)b->number,
+		mu_is_interrupt(&b->header), &interrupts);
+	if (interrupts) {
+		mu_subgroup(a->n, id / MU_REC_PER_SUBGROUP)->rec_arrived |=
+			(uint8_t)(1u << id % MU_REC_PER_SUBGROUP);
+		mu_tell(a, MU_INT_ARRIVAL, id, UINT64_MAX);
+	}
+	host_poke(a->mu->nic.host, a->w, a->s, a->t);
+	if (was_full)
+		mu_receive_retry(a, mu_wait_rec(id));
+}
+
+/* --- injection FIFOs that remote gets fill --- */
+
+static enum mu_room reserve_get(const struct mu_at *a, const struct packet *p)
+{
+	struct mu_buffer *b = buffer_of(p);
+	uint32_t id = mu_get_fifo(&b->header);
+	struct mu_inj_fifo *f = mu_inj(a->n, id);
+	bool is_system = p->kind == PACKET_SYSTEM;
+	struct circle c;
+
+	if (!f || !f->is_enabled || !(f->attributes & MU_INJ_REMOTE_GET))
+		return refuse(a, MU_ERROR_FIFO, id, UINT64_MAX);
+	if (!is_system && mu_is_system(id))
+		return refuse(a, MU_ERROR_PERMISSION, id, UINT64_MAX);
+	if (!p->bytes || p->bytes % MU_DESCRIPTOR_BYTES ||
+		p->bytes > f->size - MU_DESCRIPTOR_BYTES)
+		return refuse(a, MU_ERROR_PACKET, id, UINT64_MAX);
+	if (!f->gets)
+		f->gets = mem_alloc(1, sizeof(*f->gets));
+	if (mu_inj_room(f, f->get_tail) < p->bytes / MU_DESCRIPTOR_BYTES ||
+		is_order_full(f->gets)) {
+		mu_tell(a, MU_INT_GET_FULL, id, UINT64_MAX);
+		return MU_NO_ROOM;
+	}
+	c = (struct circle){ f->start, f->size };
+	b->place = f->get_tail;
+	if (!allows(a, c, b->place, p->bytes, is_system))
+		return refuse(a, MU_ERROR_RANGE, id, b->place);
+	b->number = enter(f->gets, p->bytes);
+	f->get_tail = f->start +
+		      (f->get_tail - f->start + p->bytes) % f->size;
+	return MU_ROOM;
+}
+
+static void done_get(const struct mu_at *a, const struct packet *p)
+{
+	const struct mu_buffer *b = buffer_of(p);
+	uint32_t id = mu_get_fifo(&b->header);
+	struct mu_inj_fifo *f = mu_inj(a->n, id);
+	bool was_full = is_order_full(f->gets), none;
+
+	put(a, (struct circle){ f->start, f->size }, b->place, b->payload,
+		p->bytes);
+	f->tail = f->start +
+		  (f->tail - f->start +
+			  complete(f->gets, (uint32_t)b->number, false,
+				  &none)) %
+			  f->size;
+	mu_fetch_want(a, id);
+	if (was_full)
+		mu_receive_retry(a, mu_wait_inj(id));
+}
+
+/* --- either --- */
+
+enum mu_room mu_store_reserve(const struct mu_at *a, const struct packet *p)
+{
+	if (mu_packet_type(&buffer_of(p)->header) == MU_FIFO)
+		return reserve_rec(a, p);
+	return reserve_get(a, p);
+}
+
+sim_time mu_store_write(
+	const struct mu_at *a, uint32_t requester, const struct packet *p)
+{
+	const struct mu_buffer *b = buffer_of(p);
+
+	if (mu_packet_type(&b->header) == MU_FIFO) {
+		const struct mu_rec_fifo *f =
+			mu_rec(a->n, mu_rec_fifo(&b->header));
+
+		return ask(a, requester, (struct circle){ f->start, f->size },
+			b->place, stored_bytes(b));
+	} else {
+		const struct mu_inj_fifo *f =
+			mu_inj(a->n, mu_get_fifo(&b->header));
+
+		return ask(a, requester, (struct circle){ f->start, f->size },
+			b->place, p->bytes);
+	}
+}
+
+void mu_store_done(const struct mu_at *a, const struct packet *p)
+{
+	if (mu_packet_type(&buffer_of(p)->header) == MU_FIFO)
+		done_rec(a, p);
+	else
+		done_get(a, p);
+}
