@@ -24,7 +24,6 @@
 #define FIFO_AT	   UINT64_C(0x10000)
 #define SOURCE_AT  (4 * GIB)
 #define TARGET_AT  (8 * GIB)
-#define MEMORY	   (16 * GIB) /* of a node */
 
 enum {
 	FIFO_BYTES = 64 << 10,
@@ -372,7 +371,7 @@ static void put_start(struct load *l)
 	struct host_setup h = {
 		.sim = l->net->sim,
 		.n_nodes = l->net->n_sites,
-		.memory = MEMORY,
+		.params = l->host_params,
 		.n_programs = PROGRAMS,
 	};
 	struct nic_setup n = {
