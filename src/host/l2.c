@@ -227,15 +227,16 @@ static void touch(struct l2 *c, struct l2_node *n, uint32_t touched)
 {
 	uint32_t page = touched >> 1, *place;
 
-	if (n->n_pages == n->room)
-		grow(n);
-	place = place_of(n, page);
-	if (*place == NONE) {
+	place = n->room ? place_of(n, page) : NULL;
+	if (!place || *place == NONE) {
 		if (n->n_pages == c->most_pages) {
 			make_tags(c, n);
 			return;
 		}
+		if (n->n_pages == n->room)
+			grow(n);
 		n->pages[n->n_pages++] = page;
+		place = place_of(n, page);
 		*place = touched;
 	}
 	*place |= touched & 1;

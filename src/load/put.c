@@ -356,6 +356,9 @@ static int put_init(struct load *l, const struct topo *t, struct route *r,
 			"count: %lld puts of %lld bytes need more than the 2 "
 			"GiB that there are for them",
 			(long long)p->count, (long long)p->bytes);
+	if ((uint64_t)l->host_params->memory < TARGET_AT + 2 * GIB)
+		return err_set(e, "put: needs a host.memory of %llu GiB",
+			(unsigned long long)(TARGET_AT / GIB + 2));
 	return check_nodes(p, t, e);
 }
 
