@@ -122,6 +122,7 @@ static int read_load(struct run *r, struct err *e)
 	r->load->seed = r->args.seed;
 	r->load->nic = r->machine->nic;
 	r->load->nic_params = r->machine->nic_params;
+	r->load->host_params = &r->machine->host;
 	r->keys = (struct param_block){
 		.section = "",
 		.rows = ops->params,

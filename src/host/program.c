@@ -1,62 +1,12 @@
 #define _GNU_SOURCE
 #include "host/program.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 
-#include "base/mem.h"
+#include "host/node.h"
 #include "sim/fiber.h"
 
-enum state {
-	STATE_STARTED,
-	STATE_RUNNING,
-	STATE_TIMED, /* waits for an event that is on its way */
-	STATE_POLLING, /* waits for a write, or for the look that sees it */
-	STATE_ENDED,
-};
-
-/* The aux field of an event of PHASE_PROGRAM. */
-enum { EVENT_RESUME, EVENT_LOOK };
-
-struct program {
-	struct host *host;
-	struct program *next; /* on its node */
-	site_id node;
-	uint32_t fiber;
-	uint8_t thread;
-	uint8_t state;
-	bool is_look_posted;
-	void (*run)(void *arg);
-	void *arg;
-
-	/* while it runs */
-	struct sim_worker *worker;
-	sim_time now;
-
-	/* while it polls */
-	uint64_t at, value, seen;
-	enum word_test test;
-	struct poll_loop loop;
-	sim_time first; /* look */
-};
-
-struct node {
-	struct memory memory;
-	struct program *programs;
-	uint32_t n_polling;
-};
-
-struct host {
-	struct node *nodes;
-	struct program *programs;
-	struct fiber_pool *fibers;
-	struct sim *sim;
-	struct nic *nic;
-	uint64_t memory;
-	site_id n_nodes;
-	uint32_t n_programs, most_programs;
-};
+enum { LAST_ROUND = 63 }; /* that fits an event's key */
 
 /* The program that runs on this thread.  A fiber never changes its thread. */
 static _Thread_local struct program *current;
@@ -99,9 +49,14 @@ static void run_program(void *arg)
 	p->run(p->arg);
 }
 
-/* Runs a program until it waits or ends. */
-static void resume(struct program *p, struct sim_worker *w, sim_time t)
+static uint32_t index_of(const struct program *p)
 {
+	return (uint32_t)(p - p->host->programs);
+}
+
+void program_resume(struct program *p, struct sim_worker *w, sim_time t)
+{
+	struct host *h = p->host;
 	enum fiber_state state;
 
 	if (!is_entered)
@@ -110,266 +65,114 @@ static void resume(struct program *p, struct sim_worker *w, sim_time t)
 	p->now = t;
 	p->state = STATE_RUNNING;
 	current = p;
-	state = fiber_resume(p->host->fibers, p->fiber);
+	state = fiber_resume(h->fibers, index_of(p));
 	current = NULL;
-	if (state == FIBER_ENDED)
-		p->state = STATE_ENDED;
+	if (state != FIBER_ENDED)
+		return;
+	p->state = STATE_ENDED;
+	atomic_fetch_sub_explicit(&h->n_running, 1, memory_order_relaxed);
 }
 
-/* Gives control back; its state says what it waits for. */
-static void suspend(struct program *p, enum state state)
+void program_suspend(struct program *p, enum program_state state)
 {
 	p->state = (uint8_t)state;
-	fiber_suspend(p->host->fibers, p->fiber);
+	fiber_suspend(p->host->fibers, index_of(p));
 }
 
-/* --- life --- */
-
-struct host *host_new(const struct host_setup *s, struct err *e)
+struct program *program_current(void)
 {
-	struct host *h = mem_alloc(1, sizeof(*h));
-	site_id i;
-
-	h->fibers = fiber_pool_new(
-		s->n_programs, s->stack_bytes ? s->stack_bytes : HOST_STACK, e);
-	if (!h->fibers) {
-		mem_free(h);
-		return NULL;
-	}
-	h->sim = s->sim;
-	h->memory = s->memory;
-	h->n_nodes = s->n_nodes;
-	h->most_programs = s->n_programs;
-	h->programs = map_alloc(s->n_programs * sizeof(*h->programs));
-	h->nodes = map_alloc(s->n_nodes * sizeof(*h->nodes));
-	for (i = 0; i < s->n_nodes; i++)
-		memory_init(&h->nodes[i].memory, s->memory);
-	return h;
+	return current;
 }
 
-void host_free(struct host *h)
+void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	const struct sim_event *e)
 {
-	site_id i;
+	struct program *p = &h->programs[e->data];
 
-	if (!h)
-		return;
-	fiber_pool_free(h->fibers);
-	for (i = 0; i < h->n_nodes; i++)
-		memory_fini(&h->nodes[i].memory);
-	map_free(h->nodes, h->n_nodes * sizeof(*h->nodes));
-	map_free(h->programs, h->most_programs * sizeof(*h->programs));
-	mem_free(h);
+	BUG_IF(p->host != h || p->node != node);
+	p->round = (uint8_t)(sim_number(e) / HOST_THREADS);
+	if (sim_aux(e) == EVENT_LOOK)
+		poll_look(p, w, t);
+	else
+		program_resume(p, w, t);
 }
 
-void host_set_nic(struct host *h, struct nic *nic)
-{
-	h->nic = nic;
-}
+/* --- starting --- */
 
-struct nic *host_nic(const struct host *h)
-{
-	return h->nic;
-}
-
-uint64_t host_memory(const struct host *h)
-{
-	return h->memory;
-}
-
-static uint16_t key_of(const struct program *p)
-{
-	return SIM_KEY(PHASE_PROGRAM, p->thread);
-}
-
+/* The one that runs on a thread, or NULL. */
 static struct program *find(const struct node *n, uint32_t thread)
 {
 	struct program *p = n->programs;
 
-	while (p && p->thread != thread)
+	while (p && (p->thread != thread || p->state == STATE_ENDED))
 		p = p->next;
 	return p;
+}
+
+/* Makes a program of a place that has none. */
+static void set_up(struct host *h, struct program *p, uint32_t thread,
+	void (*run)(void *arg), void *arg)
+{
+	p->thread = (uint8_t)thread;
+	p->state = STATE_STARTED;
+	p->run = run;
+	p->arg = arg;
+	fiber_start(h->fibers, index_of(p), run_program, p);
+	atomic_fetch_add_explicit(&h->n_running, 1, memory_order_relaxed);
+}
+
+static void add_place(struct host *h, struct program *p, site_id node)
+{
+	p->host = h;
+	p->node = node;
+	p->next = h->nodes[node].programs;
+	h->nodes[node].programs = p;
 }
 
 void program_start(struct host *h, site_id node, uint32_t thread, sim_time t,
 	void (*run)(void *arg), void *arg)
 {
-	struct program *p = &h->programs[h->n_programs];
+	struct program *p = &h->programs[h->n_started];
 
-	BUG_IF(h->n_programs == h->most_programs);
+	BUG_IF(h->n_started == h->most_started);
 	BUG_IF(node >= h->n_nodes || thread >= HOST_THREADS);
 	BUG_IF(find(&h->nodes[node], thread));
-	*p = (struct program){
-		.host = h,
-		.next = h->nodes[node].programs,
-		.node = node,
-		.fiber = h->n_programs++,
-		.thread = (uint8_t)thread,
-		.run = run,
-		.arg = arg,
-	};
-	h->nodes[node].programs = p;
-	fiber_start(h->fibers, p->fiber, run_program, p);
-	sim_post(sim_owner(h->sim, node), node, t, key_of(p), EVENT_RESUME, 0);
+	h->n_started++;
+	add_place(h, p, node);
+	set_up(h, p, thread, run, arg);
+	sim_post(sim_owner(h->sim, node), node, t,
+		SIM_KEY(PHASE_PROGRAM, thread), EVENT_RESUME, index_of(p));
 }
 
-uint32_t host_n_running(const struct host *h)
+/* One that has ended, or a new one of the node's share, or NULL. */
+static struct program *find_place(struct host *h, site_id node)
 {
-	uint32_t i, n = 0;
+	struct node *n = &h->nodes[node];
+	struct program *p = n->programs;
 
-	for (i = 0; i < h->n_programs; i++)
-		n += h->programs[i].state != STATE_ENDED;
-	return n;
-}
-
-void host_describe_waiting(const struct host *h, char *text, size_t size)
-{
-	const struct program *p = h->programs, *end = p + h->n_programs;
-	uint64_t word = 0;
-
-	while (p < end && p->state == STATE_ENDED)
-		p++;
-	if (p == end)
-		snprintf(text, size, "no program waits");
-	else if (p->state != STATE_POLLING)
-		snprintf(text, size, "node %u, thread %u: waits for a time",
-			p->node, p->thread);
-	else {
-		memory_load(&h->nodes[p->node].memory, p->at, &word);
-		snprintf(text, size,
-			"node %u, thread %u: polls the word at 0x%" PRIx64
-			", which is %" PRIu64,
-			p->node, p->thread, p->at, word);
-	}
-}
-
-uint64_t host_held(const struct host *h)
-{
-	uint64_t n = h->n_nodes * sizeof(*h->nodes) +
-		     h->n_programs * sizeof(*h->programs);
-	site_id i;
-
-	for (i = 0; i < h->n_nodes; i++)
-		n += memory_held(&h->nodes[i].memory);
-	return n;
-}
-
-/* --- polling --- */
-
-static bool passes(const struct program *p, uint64_t word)
-{
-	switch (p->test) {
-	case WORD_IS:
-		return word == p->value;
-	case WORD_IS_NOT:
-		return word != p->value;
-	default:
-		return word >= p->value;
-	}
-}
-
-static struct node *node_of(const struct program *p)
-{
-	return &p->host->nodes[p->node];
-}
-
-/* A look's moment has come. */
-static void look(struct program *p, struct sim_worker *w, sim_time t)
-{
-	struct node *n = node_of(p);
-
-	p->is_look_posted = false;
-	memory_load(&n->memory, p->at, &p->seen);
-	if (!passes(p, p->seen))
-		return;
-	n->n_polling--;
-	if (!p->loop.load) {
-		resume(p, w, t);
-		return;
-	}
-	p->state = STATE_TIMED;
-	sim_post_self(w, p->node, t + p->loop.load, key_of(p), EVENT_RESUME, 0);
+	while (p && p->state != STATE_ENDED)
+		p = p->next;
+	if (p || n->n_spawned == h->n_spawned)
+		return p;
+	p = &h->programs[h->most_started + (size_t)node * h->n_spawned +
+			 n->n_spawned++];
+	add_place(h, p, node);
+	return p;
 }
 
 /*
- * The first look that sees what is written now.  The looks of this instant
- * are over for the programs up to the one that writes.
+ * The programs of an instant run by their threads' numbers.  What is spawned
+ * on a thread whose turn is over runs in another round of the same instant;
+ * when there are no more rounds, a picosecond later.
  */
-static sim_time next_look(const struct program *p, sim_time t)
+static void post_spawned(struct program *p, const struct program *by)
 {
-	sim_time since = t - p->first, period = p->loop.period;
-	bool is_over = current && current->thread >= p->thread;
+	unsigned round = by->round + (p->thread < by->thread ? 1u : 0u);
 
-	if (is_over)
-		return p->first + (since / period + 1) * period;
-	return p->first + (since + period - 1) / period * period;
-}
-
-static void notice(struct program *p, struct sim_worker *w, sim_time t,
-	uint64_t at, size_t n)
-{
-	uint64_t word;
-
-	if (p->state != STATE_POLLING || p->is_look_posted ||
-		p->at + sizeof(word) <= at || at + n <= p->at)
-		return;
-	memory_load(&node_of(p)->memory, p->at, &word);
-	if (!passes(p, word))
-		return;
-	p->is_look_posted = true;
-	sim_post_self(w, p->node, next_look(p, t), key_of(p), EVENT_LOOK, 0);
-}
-
-static void notice_all(struct node *node, struct sim_worker *w, sim_time t,
-	uint64_t at, size_t n)
-{
-	struct program *p;
-
-	if (!node->n_polling)
-		return;
-	for (p = node->programs; p; p = p->next)
-		notice(p, w, t, at, n);
-}
-
-/* --- for engines --- */
-
-void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
-	const struct sim_event *e)
-{
-	struct program *p = find(&h->nodes[node], sim_number(e));
-
-	BUG_IF(!p);
-	if (sim_aux(e) == EVENT_LOOK)
-		look(p, w, t);
+	if (round <= LAST_ROUND)
+		program_post(p, by->worker, by->now, round, EVENT_RESUME);
 	else
-		resume(p, w, t);
-}
-
-bool host_read(
-	const struct host *h, site_id node, uint64_t at, void *to, size_t n)
-{
-	return memory_read(&h->nodes[node].memory, at, to, n);
-}
-
-bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
-	uint64_t at, const void *from, size_t n)
-{
-	if (!memory_write(&h->nodes[node].memory, at, from, n))
-		return false;
-	notice_all(&h->nodes[node], w, t, at, n);
-	return true;
-}
-
-bool host_add(struct host *h, struct sim_worker *w, site_id node, sim_time t,
-	uint64_t at, uint64_t addend)
-{
-	struct memory *m = &h->nodes[node].memory;
-	uint64_t word;
-
-	if (!memory_load(m, at, &word))
-		return false;
-	memory_store(m, at, word + addend);
-	notice_all(&h->nodes[node], w, t, at, sizeof(word));
-	return true;
+		program_post(p, by->worker, by->now + 1, 0, EVENT_RESUME);
 }
 
 /* --- for programs --- */
@@ -378,6 +181,20 @@ static struct program *self(void)
 {
 	BUG_IF(!current);
 	return current;
+}
+
+bool program_spawn(uint32_t thread, void (*run)(void *arg), void *arg)
+{
+	struct program *by = self(), *p;
+
+	if (thread >= HOST_THREADS || find(node_of(by), thread))
+		return false;
+	p = find_place(by->host, by->node);
+	if (!p)
+		return false;
+	set_up(by->host, p, thread, run, arg);
+	post_spawned(p, by);
+	return true;
 }
 
 struct host *program_host(void)
@@ -411,8 +228,8 @@ void program_wait(sim_time t)
 
 	if (t <= p->now)
 		return;
-	sim_post_self(p->worker, p->node, t, key_of(p), EVENT_RESUME, 0);
-	suspend(p, STATE_TIMED);
+	program_post(p, p->worker, t, 0, EVENT_RESUME);
+	program_suspend(p, STATE_TIMED);
 }
 
 void program_charge(sim_time dt)
@@ -432,25 +249,11 @@ bool program_write(uint64_t at, const void *from, size_t n)
 	return host_write(p->host, p->worker, p->node, p->now, at, from, n);
 }
 
-bool program_poll(uint64_t at, enum word_test test, uint64_t value,
-	struct poll_loop loop, uint64_t *word)
+bool program_atomic(
+	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old)
 {
 	struct program *p = self();
 
-	BUG_IF(loop.period < 1 || loop.load < 0);
-	if (!memory_load(&node_of(p)->memory, at, &p->seen))
-		return false;
-	p->at = at;
-	p->test = test;
-	p->value = value;
-	p->loop = loop;
-	p->first = p->now;
-	if (passes(p, p->seen)) {
-		program_charge(loop.load);
-	} else {
-		node_of(p)->n_polling++;
-		suspend(p, STATE_POLLING);
-	}
-	*word = p->seen;
-	return true;
+	return host_atomic(
+		p->host, p->worker, p->node, p->now, op, at, operand, old);
 }

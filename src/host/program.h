@@ -4,14 +4,16 @@
  * A program runs until it waits.  That is all that the simulator knows of
  * it: it is started on a hardware thread of a node, it runs while no time
  * passes, and it gives control back by waiting: for a time, or until a word
- * of its node's memory passes a test.  What stands behind it is a function
- * on a fiber; another kind of runner needs no other interface.
+ * of its node's memory passes a test, or until something else does.  What
+ * stands behind it is a function on a fiber; another kind of runner needs no
+ * other interface.
  *
  * Polling costs nothing while nothing changes.  A program that polls looks
- * at the word now and then every period; only a write that makes the word
- * pass leads to an event, at the first look that sees it, and the program
- * goes on when the load of that look has come back.  So everybody who writes
- * into a node's memory does it by a function of this header.
+ * now and then every period; only a change that makes the test pass leads to
+ * an event, at the first look that sees it, and the program goes on when the
+ * load of that look has come back.  So everybody who writes into a node's
+ * memory does it by a function of this header, and whoever changes something
+ * else that programs poll calls host_poke().
  *
  * C globals are shared by all nodes of the process and their threads: a
  * program keeps what it knows on its stack, in its argument, or in its
@@ -22,7 +24,9 @@
 #ifndef HOST_PROGRAM_H
 #define HOST_PROGRAM_H
 
+#include "host/atomic.h"
 #include "host/memory.h"
+#include "host/params.h"
 #include "sim/sim.h"
 
 enum {
@@ -36,8 +40,14 @@ struct nic;
 struct host_setup {
 	struct sim *sim; /* node i is its site i */
 	site_id n_nodes;
-	uint64_t memory; /* bytes per node */
-	uint32_t n_programs; /* the most that will be started */
+	const struct host_params *params; /* copied; NULL: the defaults */
+	uint32_t n_programs; /* the most that program_start() will start */
+	/*
+	 * What each node has besides for programs that are spawned, at most
+	 * HOST_THREADS: those that end make room, too.  What is never used
+	 * costs address space only.
+	 */
+	uint32_t n_spawned;
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
 };
 
@@ -50,6 +60,10 @@ struct nic *host_nic(const struct host *h);
 
 /* Bytes of memory that a node has. */
 uint64_t host_memory(const struct host *h);
+const struct host_params *host_params(const struct host *h);
+
+/* The nodes' caches; owned by the host. */
+struct l2 *host_l2(const struct host *h);
 
 /*
  * Starts run(arg) at time t; only before the simulation runs.  A thread of
@@ -61,11 +75,20 @@ void program_start(struct host *h, site_id node, uint32_t thread, sim_time t,
 /* Those that were started and have not ended; only while nothing runs. */
 uint32_t host_n_running(const struct host *h);
 
-/* Says of one of them who it is and what it waits for. */
+/* Says of the first of them who it is and what it waits for. */
 void host_describe_waiting(const struct host *h, char *text, size_t size);
 
-/* Bytes that it holds now, stacks left out; only while nothing runs. */
+/*
+ * Bytes that it holds now, with memories and caches, stacks left out; only
+ * while nothing runs.
+ */
 uint64_t host_held(const struct host *h);
+
+/* As in host/memory.h, of a node; also from a program of that node. */
+int host_add_synthetic(struct host *h, site_id node, uint64_t at,
+	uint64_t bytes, memory_fill fill, void *arg);
+const struct memory_region *host_synthetic(
+	const struct host *h, site_id node, int i);
 
 /* --- for engines: from the node's own visit, before its programs run --- */
 
@@ -78,9 +101,27 @@ bool host_read(
 	const struct host *h, site_id node, uint64_t at, void *to, size_t n);
 bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	uint64_t at, const void *from, size_t n);
+
+/*
+ * An atomic operation on a word; false where that word, or the bound that
+ * the operation needs, does not exist.  *old is its answer; old may be NULL.
+ * Who polls the word is told where it changed.
+ */
+bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old);
+
 /* Adds to a word, in one step. */
-bool host_add(struct host *h, struct sim_worker *w, site_id node, sim_time t,
-	uint64_t at, uint64_t addend);
+static inline bool host_add(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint64_t at, uint64_t addend)
+{
+	return host_atomic(h, w, node, t, ATOMIC_STORE_ADD, at, addend, NULL);
+}
+
+/*
+ * Something changed at t, which is now, that a test of program_poll_until()
+ * may look at.  A few instructions where nobody does.
+ */
+void host_poke(struct host *h, struct sim_worker *w, site_id node, sim_time t);
 
 /* --- for programs; what is called without one running is a BUG --- */
 
@@ -91,6 +132,14 @@ sim_time program_now(void);
 /* For calls that post events on the program's behalf. */
 struct sim_worker *program_worker(void);
 
+/*
+ * Starts run(arg) now on another thread of the same node; it first runs when
+ * this program waits, after those of this instant that are to run before it.
+ * False where there is no such thread, where one runs there (or is about
+ * to), or where the node has no room for one more.  arg is borrowed.
+ */
+bool program_spawn(uint32_t thread, void (*run)(void *arg), void *arg);
+
 /* Computes for dt, or waits until t; a time that has passed is no wait. */
 void program_charge(sim_time dt);
 void program_wait(sim_time t);
@@ -98,6 +147,8 @@ void program_wait(sim_time t);
 /* Its node's memory; takes no time. */
 bool program_read(uint64_t at, void *to, size_t n);
 bool program_write(uint64_t at, const void *from, size_t n);
+bool program_atomic(
+	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old);
 
 enum word_test { WORD_IS, WORD_IS_NOT, WORD_AT_LEAST /* unsigned */ };
 
@@ -113,5 +164,14 @@ struct poll_loop {
  */
 bool program_poll(uint64_t at, enum word_test test, uint64_t value,
 	struct poll_loop loop, uint64_t *word);
+
+/*
+ * The same for what is no word of memory, a device's register say: until
+ * test(arg, seen) says yes; *seen is what it saw then.  It is called at
+ * looks and when host_poke() is, not as the program: it must change nothing
+ * else, and call nothing that is for programs.
+ */
+void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
+	struct poll_loop loop, uint64_t *seen);
 
 #endif

@@ -56,12 +56,15 @@ static void setup(struct machine *m, uint32_t n_workers)
 		.ops = &ops,
 		.model = m,
 	};
+	struct host_params params;
 	struct host_setup s = {
 		.n_nodes = NODES,
-		.memory = 1 << 20,
+		.params = &params,
 		.n_programs = MOST_PROGRAMS,
 	};
 
+	host_params_defaults(&params);
+	params.memory = 1 << 20;
 	m->sim = sim_new(&p, &e);
 	assert_non_null(m->sim);
 	s.sim = m->sim;

@@ -7,6 +7,7 @@
 #define LOAD_LOAD_H
 
 #include "base/param.h"
+#include "host/params.h"
 #include "meas/digest.h"
 #include "meas/hist.h"
 #include "nic/nic.h"
@@ -54,6 +55,7 @@ struct load {
 	struct net *net;
 	const struct nic_ops *nic; /* the machine's, for those who need it */
 	const void *nic_params;
+	const struct host_params *host_params;
 	uint64_t seed;
 	uint64_t *digest; /* [site] */
 	void (*on_progress)(void *arg, const struct load_progress *p);

@@ -24,7 +24,6 @@
 #define FIFO_AT	   UINT64_C(0x10000)
 #define SOURCE_AT  (4 * GIB)
 #define TARGET_AT  (8 * GIB)
-#define MEMORY	   (16 * GIB) /* of a node */
 
 enum {
 	FIFO_BYTES = 64 << 10,
@@ -357,6 +356,9 @@ static int put_init(struct load *l, const struct topo *t, struct route *r,
 			"count: %lld puts of %lld bytes need more than the 2 "
 			"GiB that there are for them",
 			(long long)p->count, (long long)p->bytes);
+	if ((uint64_t)l->host_params->memory < TARGET_AT + 2 * GIB)
+		return err_set(e, "put: needs a host.memory of %llu GiB",
+			(unsigned long long)(TARGET_AT / GIB + 2));
 	return check_nodes(p, t, e);
 }
 
@@ -372,7 +374,7 @@ static void put_start(struct load *l)
 	struct host_setup h = {
 		.sim = l->net->sim,
 		.n_nodes = l->net->n_sites,
-		.memory = MEMORY,
+		.params = l->host_params,
 		.n_programs = PROGRAMS,
 	};
 	struct nic_setup n = {

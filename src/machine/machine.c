@@ -210,6 +210,8 @@ struct machine *machine_default(void)
 	m->nic_params = mem_alloc(1, m->nic->params_size);
 	m->block[4] = make_block(
 		"nic", m->nic->params, m->nic->n_params, m->nic_params);
+	m->block[5] =
+		make_block("host", host_params_table, host_params_n, &m->host);
 	for (i = 0; i < MACHINE_BLOCKS; i++)
 		param_defaults(&m->block[i]);
 	return m;
@@ -280,6 +282,7 @@ struct machine *machine_load(const char *name, const char *const *sets,
 	struct machine *m = machine_default();
 
 	if (find_path(m, name, e) || read_all(m, sets, n_sets, shape, e) ||
+		host_params_check(&m->host, e) ||
 		m->topo->ops->init(m->topo, e) ||
 		m->route->ops->init(m->route, m->topo, e)) {
 		machine_free(m);

@@ -6,6 +6,7 @@
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
 
+#include "host/params.h"
 #include "link/link.h"
 #include "machine/file.h"
 #include "nic/nic.h"
@@ -13,7 +14,7 @@
 #include "router/net.h"
 #include "topo/topo.h"
 
-enum { MACHINE_BLOCKS = 5, MACHINE_DIRS = 5 };
+enum { MACHINE_BLOCKS = 6, MACHINE_DIRS = 5 };
 
 /* Where machine files are looked for; NULL at the end. */
 struct machine_dirs {
@@ -32,6 +33,7 @@ struct machine {
 	struct net_params router;
 	const struct nic_ops *nic;
 	void *nic_params; /* a struct of nic->params_size */
+	struct host_params host;
 	struct param_block block[MACHINE_BLOCKS];
 };
 

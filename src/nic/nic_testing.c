@@ -80,10 +80,8 @@ static void build_net(struct nic_testing *m, uint32_t n_workers, struct err *e)
 void nic_testing_start(
 	struct nic_testing *m, uint32_t n_workers, uint32_t n_programs)
 {
-	struct host_setup h = {
-		.memory = NIC_TESTING_MEMORY,
-		.n_programs = n_programs,
-	};
+	struct host_params p;
+	struct host_setup h = { .params = &p, .n_programs = n_programs };
 	struct nic_setup n = {
 		.ops = m->ops,
 		.params = m->params,
@@ -92,6 +90,8 @@ void nic_testing_start(
 	};
 	struct err e = { 0 };
 
+	host_params_defaults(&p);
+	p.memory = NIC_TESTING_MEMORY;
 	build_net(m, n_workers, &e);
 	if (m->net) {
 		h.sim = m->net->sim;

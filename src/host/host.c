@@ -1,0 +1,202 @@
+#include "host/node.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sim/fiber.h"
+
+/* --- life --- */
+
+static size_t most_programs(const struct host *h)
+{
+	return h->most_started + (size_t)h->n_nodes * h->n_spawned;
+}
+
+static struct fiber_pool *new_fibers(
+	const struct host *h, size_t stack_bytes, struct err *e)
+{
+	size_t n = most_programs(h);
+
+	return fiber_pool_new(
+		n ? n : 1, stack_bytes ? stack_bytes : HOST_STACK, e);
+}
+
+struct host *host_new(const struct host_setup *s, struct err *e)
+{
+	struct host *h = mem_alloc(1, sizeof(*h));
+	site_id i;
+
+	BUG_IF(s->n_spawned > HOST_THREADS);
+	h->sim = s->sim;
+	h->n_nodes = s->n_nodes;
+	h->most_started = s->n_programs;
+	h->n_spawned = s->n_spawned;
+	if (s->params)
+		h->params = *s->params;
+	else
+		host_params_defaults(&h->params);
+	if (host_params_check(&h->params, e) ||
+		!(h->fibers = new_fibers(h, s->stack_bytes, e))) {
+		mem_free(h);
+		return NULL;
+	}
+	h->l2 = l2_new(&h->params.l2, h->n_nodes);
+	h->programs = map_alloc((most_programs(h) + 1) * sizeof(*h->programs));
+	h->nodes = map_alloc(h->n_nodes * sizeof(*h->nodes));
+	for (i = 0; i < h->n_nodes; i++)
+		memory_init(&h->nodes[i].memory, host_memory(h));
+	return h;
+}
+
+void host_free(struct host *h)
+{
+	site_id i;
+
+	if (!h)
+		return;
+	fiber_pool_free(h->fibers);
+	for (i = 0; i < h->n_nodes; i++)
+		memory_fini(&h->nodes[i].memory);
+	l2_free(h->l2);
+	map_free(h->nodes, h->n_nodes * sizeof(*h->nodes));
+	map_free(h->programs, (most_programs(h) + 1) * sizeof(*h->programs));
+	mem_free(h);
+}
+
+void host_set_nic(struct host *h, struct nic *nic)
+{
+	h->nic = nic;
+}
+
+struct nic *host_nic(const struct host *h)
+{
+	return h->nic;
+}
+
+uint64_t host_memory(const struct host *h)
+{
+	return (uint64_t)h->params.memory;
+}
+
+const struct host_params *host_params(const struct host *h)
+{
+	return &h->params;
+}
+
+struct l2 *host_l2(const struct host *h)
+{
+	return h->l2;
+}
+
+/* --- what is going on --- */
+
+uint32_t host_n_running(const struct host *h)
+{
+	return atomic_load_explicit(&h->n_running, memory_order_relaxed);
+}
+
+/* Of the first node that has one, the one on the lowest thread. */
+static const struct program *first_running(const struct host *h)
+{
+	const struct program *p, *found = NULL;
+	site_id i;
+
+	for (i = 0; i < h->n_nodes && !found; i++)
+		for (p = h->nodes[i].programs; p; p = p->next)
+			if (p->state != STATE_ENDED &&
+				(!found || p->thread < found->thread))
+				found = p;
+	return found;
+}
+
+void host_describe_waiting(const struct host *h, char *text, size_t size)
+{
+	const struct program *p = first_running(h);
+	uint64_t word = 0;
+
+	if (!p) {
+		snprintf(text, size, "no program waits");
+	} else if (p->state != STATE_POLLING) {
+		snprintf(text, size, "node %u, thread %u: waits for a time",
+			p->node, p->thread);
+	} else if (p->test) {
+		snprintf(text, size, "node %u, thread %u: polls a register",
+			p->node, p->thread);
+	} else {
+		memory_load(&node_of(p)->memory, p->at, &word);
+		snprintf(text, size,
+			"node %u, thread %u: polls the word at 0x%" PRIx64
+			", which is %" PRIu64,
+			p->node, p->thread, p->at, word);
+	}
+}
+
+uint64_t host_held(const struct host *h)
+{
+	uint64_t n = h->n_nodes * sizeof(*h->nodes) + l2_memory(h->l2);
+	const struct program *p;
+	site_id i;
+
+	for (i = 0; i < h->n_nodes; i++) {
+		n += memory_held(&h->nodes[i].memory);
+		for (p = h->nodes[i].programs; p; p = p->next)
+			n += sizeof(*p);
+	}
+	return n;
+}
+
+/* --- memory --- */
+
+int host_add_synthetic(struct host *h, site_id node, uint64_t at,
+	uint64_t bytes, memory_fill fill, void *arg)
+{
+	BUG_IF(node >= h->n_nodes);
+	return memory_add_synthetic(
+		&h->nodes[node].memory, at, bytes, fill, arg);
+}
+
+const struct memory_region *host_synthetic(
+	const struct host *h, site_id node, int i)
+{
+	return memory_synthetic(&h->nodes[node].memory, i);
+}
+
+bool host_read(
+	const struct host *h, site_id node, uint64_t at, void *to, size_t n)
+{
+	return memory_read(&h->nodes[node].memory, at, to, n);
+}
+
+bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	uint64_t at, const void *from, size_t n)
+{
+	struct node *to = &h->nodes[node];
+
+	if (!memory_write(&to->memory, at, from, n))
+		return false;
+	if (to->polling[POLLS_WORD])
+		poll_notice(to, w, t, at, n);
+	return true;
+}
+
+bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old)
+{
+	struct node *to = &h->nodes[node];
+	int64_t bound_at = atomic_bound_at(op);
+	uint64_t word, bound = 0, changed, answer;
+
+	if (!memory_load(&to->memory, at, &word) ||
+		(bound_at && !memory_load(&to->memory, at + (uint64_t)bound_at,
+				     &bound)))
+		return false;
+	changed = atomic_apply(op, word, operand, bound, &answer);
+	if (old)
+		*old = answer;
+	if (changed == word)
+		return true;
+	memory_store(&to->memory, at, changed);
+	if (to->polling[POLLS_WORD])
+		poll_notice(to, w, t, at, sizeof(word));
+	return true;
+}

@@ -1,0 +1,106 @@
+/* What the files of host/ share of hosts, nodes and programs. */
+#ifndef HOST_NODE_H
+#define HOST_NODE_H
+
+#include <stdatomic.h>
+
+#include "base/mem.h"
+#include "host/program.h"
+
+enum program_state {
+	STATE_UNUSED,
+	STATE_STARTED,
+	STATE_RUNNING,
+	STATE_TIMED, /* waits for an event that is on its way */
+	STATE_POLLING, /* waits for a change, or for the look that sees it */
+	STATE_ENDED,
+};
+
+/* The aux field of an event of PHASE_PROGRAM; its data is the program. */
+enum { EVENT_RESUME, EVENT_LOOK };
+
+/* What is polled: the list that a program is on. */
+enum { POLLS_WORD, POLLS_TEST, POLLS };
+
+struct program {
+	struct host *host;
+	struct program *next; /* on its node */
+	struct program *next_polling; /* the same thing as it does */
+	site_id node;
+	uint8_t thread;
+	uint8_t state;
+	uint8_t round; /* of this instant, see program_spawn() */
+	bool is_look_posted;
+	void (*run)(void *arg);
+	void *arg;
+
+	/* while it runs */
+	struct sim_worker *worker;
+	sim_time now;
+
+	/* while it polls; a word where there is no test */
+	bool (*test)(void *arg, uint64_t *seen);
+	void *test_arg;
+	uint64_t at, value, seen;
+	enum word_test word_test;
+	struct poll_loop loop;
+	sim_time first; /* look */
+};
+
+struct node {
+	struct memory memory;
+	struct program *programs; /* all that it ever had */
+	struct program *polling[POLLS];
+	uint32_t n_spawned; /* of its share */
+};
+
+/* A program's index is that of its fiber, too. */
+struct host {
+	struct node *nodes;
+	struct program *programs;
+	struct fiber_pool *fibers;
+	struct sim *sim;
+	struct nic *nic;
+	struct l2 *l2;
+	struct host_params params;
+	site_id n_nodes;
+	uint32_t n_started, most_started; /* the first ones */
+	uint32_t n_spawned; /* then so many for each node */
+	atomic_uint n_running;
+};
+
+static inline struct node *node_of(const struct program *p)
+{
+	return &p->host->nodes[p->node];
+}
+
+static inline void program_post(struct program *p, struct sim_worker *w,
+	sim_time t, unsigned round, uint16_t event)
+{
+	unsigned number = round * HOST_THREADS + p->thread;
+
+	sim_post_self(w, p->node, t, SIM_KEY(PHASE_PROGRAM, number), event,
+		(uint32_t)(p - p->host->programs));
+}
+
+/* --- program.c --- */
+
+/* The program that runs on this thread, or NULL. */
+struct program *program_current(void);
+
+/* Runs a program until it waits or ends. */
+void program_resume(struct program *p, struct sim_worker *w, sim_time t);
+
+/* Gives control back; the state says what it waits for. */
+void program_suspend(struct program *p, enum program_state state);
+
+/* --- poll.c --- */
+
+/* A look's moment has come. */
+void poll_look(struct program *p, struct sim_worker *w, sim_time t);
+
+/* Bytes were written. */
+void poll_notice(struct node *node, struct sim_worker *w, sim_time t,
+	uint64_t at, size_t n);
+
+#endif

@@ -1,0 +1,64 @@
+#include "host/params.h"
+
+#define AT(field)   offsetof(struct host_params, field)
+#define PS_PER_S    INT64_C(1000000000000)
+#define MOST_TIME   (PS_PER_S / 1000)
+#define MOST_MEMORY (INT64_C(1) << L2_ADDRESS_BITS)
+#define MOST_L2	    (INT64_C(1) << 30)
+#define NUMBER(name_, type_, field_, def_, min_, max_, help_, source_)         \
+	{                                                                      \
+		.name = name_, .type = type_, .offset = AT(field_),            \
+		.def = def_, .min = min_, .max = max_, .help = help_,          \
+		.source = source_                                              \
+	}
+
+const struct param host_params_table[] = {
+	NUMBER("memory", PARAM_BYTES, memory, "16 GiB", L2_PAGE, MOST_MEMORY,
+		"memory of a node",
+		"assumed: what compute cards were built with"),
+	NUMBER("l2.slices", PARAM_COUNT, l2.slices, "16", 1, 256,
+		"slices that lines are interleaved over", "BGQ-N64"),
+	NUMBER("l2.line", PARAM_BYTES, l2.line, "128 B", L2_BEAT, L2_PAGE,
+		"a line", "BGQ-G33"),
+	NUMBER("l2.capacity", PARAM_BYTES, l2.capacity, "32 MiB", L2_PAGE,
+		MOST_L2, "all slices together", "BGQ-G33"),
+	NUMBER("l2.ways", PARAM_COUNT, l2.ways, "16", 1, 64,
+		"lines of a set, of which the least recently used one goes",
+		"assumed: a common figure; sweeps do not depend on it"),
+	NUMBER("l2.read", PARAM_TIME, l2.read, "80 ns", 1, MOST_TIME,
+		"a read of a line or less from a port, until it is back",
+		"BGQ-G33"),
+	NUMBER("l2.write", PARAM_TIME, l2.write, "70 ns", 1, MOST_TIME,
+		"a write, until it is visible", "BGQ-G33"),
+	NUMBER("l2.atomic", PARAM_TIME, l2.atomic, "70 ns", 1, MOST_TIME,
+		"an atomic operation, until it is visible", "BGQ-G33"),
+	NUMBER("l2.slice-rate", PARAM_RATE, l2.slice_rate, "25.6 GB/s", 1000000,
+		PS_PER_S, "what one slice can move",
+		"assumed: 32 B in each cycle of 800 MHz"),
+	NUMBER("ddr.latency", PARAM_TIME, l2.ddr_latency, "160 ns", 0,
+		MOST_TIME, "what a miss takes over a hit",
+		"assumed: what a load from DDR takes over one from L2"),
+	NUMBER("ddr.rate", PARAM_RATE, l2.ddr_rate, "37.5 GB/s", 1000000,
+		PS_PER_S, "what DDR can move, reads and writes together",
+		"calibrated: BGQ-N114"),
+};
+
+const size_t host_params_n =
+	sizeof(host_params_table) / sizeof(host_params_table[0]);
+
+void host_params_defaults(struct host_params *p)
+{
+	struct param_block b = {
+		.section = "host",
+		.rows = host_params_table,
+		.n_rows = host_params_n,
+		.values = p,
+	};
+
+	param_defaults(&b);
+}
+
+int host_params_check(const struct host_params *p, struct err *e)
+{
+	return l2_check(&p->l2, e);
+}

@@ -1,0 +1,138 @@
+#include "host/node.h"
+
+/* Fills in what is seen. */
+static bool passes(struct program *p)
+{
+	uint64_t word;
+
+	if (p->test)
+		return p->test(p->test_arg, &p->seen);
+	memory_load(&node_of(p)->memory, p->at, &word);
+	p->seen = word;
+	switch (p->word_test) {
+	case WORD_IS:
+		return word == p->value;
+	case WORD_IS_NOT:
+		return word != p->value;
+	default:
+		return word >= p->value;
+	}
+}
+
+static struct program **list_of(const struct program *p)
+{
+	return &node_of(p)->polling[p->test ? POLLS_TEST : POLLS_WORD];
+}
+
+static void leave_list(struct program *p)
+{
+	struct program **at = list_of(p);
+
+	while (*at != p)
+		at = &(*at)->next_polling;
+	*at = p->next_polling;
+}
+
+void poll_look(struct program *p, struct sim_worker *w, sim_time t)
+{
+	p->is_look_posted = false;
+	if (!passes(p))
+		return;
+	leave_list(p);
+	if (!p->loop.load) {
+		program_resume(p, w, t);
+		return;
+	}
+	p->state = STATE_TIMED;
+	program_post(p, w, t + p->loop.load, 0, EVENT_RESUME);
+}
+
+/*
+ * The first look that sees what changes now.  The looks of this instant are
+ * over for the programs up to the one that runs, and for all once those run
+ * that were spawned in it.
+ */
+static sim_time next_look(const struct program *p, sim_time t)
+{
+	sim_time since = t - p->first, period = p->loop.period;
+	const struct program *now = program_current();
+	bool is_over = now && (now->round || now->thread >= p->thread);
+
+	if (is_over)
+		return p->first + (since / period + 1) * period;
+	return p->first + (since + period - 1) / period * period;
+}
+
+static void consider(struct program *p, struct sim_worker *w, sim_time t)
+{
+	if (p->is_look_posted || !passes(p))
+		return;
+	p->is_look_posted = true;
+	program_post(p, w, next_look(p, t), 0, EVENT_LOOK);
+}
+
+void poll_notice(struct node *node, struct sim_worker *w, sim_time t,
+	uint64_t at, size_t n)
+{
+	struct program *p;
+
+	for (p = node->polling[POLLS_WORD]; p; p = p->next_polling)
+		if (p->at + sizeof(p->value) > at && p->at < at + n)
+			consider(p, w, t);
+}
+
+void host_poke(struct host *h, struct sim_worker *w, site_id node, sim_time t)
+{
+	struct program *p = h->nodes[node].polling[POLLS_TEST];
+
+	for (; p; p = p->next_polling)
+		consider(p, w, t);
+}
+
+/* --- for programs --- */
+
+static void poll(struct program *p, struct poll_loop loop)
+{
+	struct program **list = list_of(p);
+
+	BUG_IF(loop.period < 1 || loop.load < 0);
+	p->loop = loop;
+	p->first = p->now;
+	if (passes(p)) {
+		program_charge(loop.load);
+		return;
+	}
+	p->next_polling = *list;
+	*list = p;
+	program_suspend(p, STATE_POLLING);
+}
+
+bool program_poll(uint64_t at, enum word_test test, uint64_t value,
+	struct poll_loop loop, uint64_t *word)
+{
+	struct program *p = program_current();
+	uint64_t seen;
+
+	BUG_IF(!p);
+	if (!memory_load(&node_of(p)->memory, at, &seen))
+		return false;
+	p->test = NULL;
+	p->at = at;
+	p->word_test = test;
+	p->value = value;
+	poll(p, loop);
+	*word = p->seen;
+	return true;
+}
+
+void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
+	struct poll_loop loop, uint64_t *seen)
+{
+	struct program *p = program_current();
+
+	BUG_IF(!p || !test);
+	p->test = test;
+	p->test_arg = arg;
+	poll(p, loop);
+	*seen = p->seen;
+}
