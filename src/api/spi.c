@@ -24,6 +24,12 @@ static void store_register(uint32_t reg, uint64_t value)
 		reg, value);
 }
 
+/* What the kernel does for a program, which could not itself. */
+static void store_as_kernel(uint32_t reg, uint64_t value)
+{
+	store_register(reg | MU_PRIVILEGED, value);
+}
+
 /* Stores and loads take the same way to the unit, so that none passes
  * another. */
 static uint64_t load_register(uint32_t reg)
@@ -32,7 +38,7 @@ static uint64_t load_register(uint32_t reg)
 	const struct mu_params *p = mu_params_of(nic);
 	uint64_t value;
 
-	program_charge(p->mmio_store);
+	program_wait(nic->ops->slot(nic, program_node(), program_now()));
 	value = nic->ops->load(nic, program_node(), reg);
 	program_charge(p->mmio_load - p->mmio_store);
 	return value;
@@ -74,7 +80,7 @@ static int32_t allocate(enum mu_register owned, uint32_t subgrpid, uint32_t n,
 	taken = load_register(MU_REGISTER(owned, subgrpid));
 	if (taken & mine)
 		return EBUSY;
-	store_register(MU_REGISTER(owned, subgrpid), taken | mine);
+	store_as_kernel(MU_REGISTER(owned, subgrpid), taken | mine);
 	return 0;
 }
 
@@ -113,8 +119,8 @@ int32_t Kernel_InjFifoInit(MUSPI_InjFifoSubGroup_t *subgrp, uint32_t id,
 	f->start = f->tail = start;
 	f->size = size;
 	f->freeSpace = size / MU_DESCRIPTOR_BYTES - 1;
-	store_register(MU_REGISTER(MU_INJ_START, f->id), start);
-	store_register(MU_REGISTER(MU_INJ_SIZE, f->id), size);
+	store_as_kernel(MU_REGISTER(MU_INJ_START, f->id), start);
+	store_as_kernel(MU_REGISTER(MU_INJ_SIZE, f->id), size);
 	return 0;
 }
 
@@ -127,7 +133,7 @@ int32_t Kernel_InjFifoActivate(const MUSPI_InjFifoSubGroup_t *subgrp,
 		if (ids[i] >= MU_PER_SUBGROUP || how > 1)
 			return EINVAL;
 	for (i = 0; i < n; i++)
-		store_register(
+		store_as_kernel(
 			MU_REGISTER(MU_INJ_ENABLE, subgrp->fifo[ids[i]].id),
 			how);
 	return 0;

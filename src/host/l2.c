@@ -245,6 +245,11 @@ static void touch(struct l2 *c, struct l2_node *n, uint32_t touched)
 
 /* --- requests --- */
 
+const struct l2_params *l2_params(const struct l2 *c)
+{
+	return &c->params;
+}
+
 uint32_t l2_slice(const struct l2 *c, uint64_t at)
 {
 	return (uint32_t)(at >> c->line_shift) & c->slice_mask;

@@ -61,6 +61,8 @@ int l2_check(const struct l2_params *p, struct err *e);
 struct l2 *l2_new(const struct l2_params *p, site_id n_nodes);
 void l2_free(struct l2 *c);
 
+const struct l2_params *l2_params(const struct l2 *c);
+
 /* Which slice serves an address. */
 uint32_t l2_slice(const struct l2 *c, uint64_t at);
 

@@ -445,13 +445,12 @@ static void put_report(struct load *l, struct load_result *r)
 /* What the unit of a node refused to do. */
 static int check_refused(struct put *p, site_id s, struct err *e)
 {
-	uint64_t n = p->nic->ops->load(p->nic, s, MU_REGISTER(MU_REFUSED, 0));
+	char text[256];
 
-	if (!n)
+	if (!p->nic->ops->errors(p->nic, s, text, sizeof(text)))
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"node %u: the message unit refused %llu times", s,
-		(unsigned long long)n);
+		"node %u: the message unit reports: %s", s, text);
 }
 
 static int put_check(struct load *l, struct err *e)

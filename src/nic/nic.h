@@ -57,6 +57,12 @@ struct nic_ops {
 	 * still inside, or was refused.  Only while nothing runs.
 	 */
 	int (*audit)(struct nic *nic, struct err *e);
+	/*
+	 * What a node's unit refused to do: how often, and in words.  Only
+	 * while nothing runs.
+	 */
+	uint64_t (*errors)(
+		const struct nic *nic, site_id s, char *text, size_t size);
 	uint64_t (*memory)(const struct nic *nic); /* bytes that it holds */
 };
 

@@ -22,8 +22,8 @@ static void set_wanting(const struct mu_at *a, uint32_t inj, bool is_wanting)
 	uint64_t bit = UINT64_C(1) << inj % 64;
 	uint64_t *word = &a->n->wanting[l][inj / 64];
 
-	a->n->n_wanting[l] = (uint16_t)(a->n->n_wanting[l] +
-					(is_wanting ? 1 : -1));
+	a->n->n_wanting[l] =
+		(uint16_t)(a->n->n_wanting[l] + (is_wanting ? 1 : -1));
 	*word = is_wanting ? *word | bit : *word & ~bit;
 }
 
@@ -35,8 +35,8 @@ void mu_fetch_set_sending(const struct mu_at *a, uint32_t inj, bool is_sending)
 
 	if (!!(*word & bit) == is_sending)
 		return;
-	a->n->n_sending[l] = (uint16_t)(a->n->n_sending[l] +
-					(is_sending ? 1 : -1));
+	a->n->n_sending[l] =
+		(uint16_t)(a->n->n_sending[l] + (is_sending ? 1 : -1));
 	*word ^= bit;
 }
 
@@ -222,8 +222,9 @@ static enum mu_interrupt take_descriptor(
 		return wrong;
 	f->engines = engines_of(map);
 	f->dst = destination(a->mu, h);
-	if (h->byte[0] != MU_PT2PT || !f->engines || map & ~(uint64_t)MU_MAP_ALL ||
-		map & MU_MAP_COLLECTIVE || mu_channel(h) > MU_SYSTEM ||
+	if (h->byte[0] != MU_PT2PT || !f->engines ||
+		map & ~(uint64_t)MU_MAP_ALL || map & MU_MAP_COLLECTIVE ||
+		mu_channel(h) > MU_SYSTEM ||
 		mu_is_dynamic(h) != (mu_channel(h) == MU_DYNAMIC) ||
 		f->dst == NO_SITE || !take_hints(a, f))
 		return MU_ERROR_DESCRIPTOR;

@@ -27,9 +27,7 @@ static uint32_t choose_at(
 	for (k = 0; k <= MU_INJ_WORDS; k++) {
 		uint64_t m = sending[word];
 
-		m &= k == 0		 ? later
-		     : k == MU_INJ_WORDS ? ~later
-					 : ~UINT64_C(0);
+		m &= k == 0 ? later : k == MU_INJ_WORDS ? ~later : ~UINT64_C(0);
 		for (; m; m &= m - 1) {
 			uint32_t inj = word * 64 + (uint32_t)__builtin_ctzll(m);
 
@@ -80,7 +78,8 @@ void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
 	struct mu_job *job = &n->job[engine];
 	uint32_t inj;
 
-	if ((n->busy | n->broken) >> engine & 1 || !has_room(a->mu, a->s, engine))
+	if ((n->busy | n->broken) >> engine & 1 ||
+		!has_room(a->mu, a->s, engine))
 		return;
 	inj = choose(n, engine);
 	if (inj == MU_INJ_FIFOS)
@@ -103,14 +102,14 @@ void mu_inject_take(const struct mu_at *a, uint32_t engine)
 {
 	const struct mu_job *job = &a->n->job[engine];
 	struct mu_inj_fifo *f = mu_inj(a->n, job->inj);
-	uint64_t from = mu_payload(&f->descriptor) +
-			job->packet * a->mu->payload;
+	uint64_t from =
+		mu_payload(&f->descriptor) + job->packet * a->mu->payload;
 
 	if (mu_port_allows(
 		    a, from, job->bytes, false, mu_is_system(job->inj))) {
 		post_done(a, engine,
-			mu_port_read(a, MU_ASK_INJECT + engine, from,
-				job->bytes));
+			mu_port_read(
+				a, MU_ASK_INJECT + engine, from, job->bytes));
 		return;
 	}
 	mu_tell(a, MU_ERROR_RANGE, job->inj, from);

@@ -1,5 +1,6 @@
 #include "nic/bgq_mu/mu.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -213,6 +214,26 @@ uint64_t mu_errors(const struct nic *nic, site_id node, enum mu_interrupt kind)
 	const struct mu_node *n = ((const struct mu *)nic)->nodes[node];
 
 	return n ? n->errors[kind] : 0;
+}
+
+static uint64_t describe_errors(
+	const struct nic *nic, site_id s, char *text, size_t size)
+{
+	uint64_t sum = 0, n;
+	size_t used = 0;
+	uint32_t i;
+
+	if (size)
+		text[0] = '\0';
+	for (i = 0; i < MU_ERRORS; i++) {
+		n = mu_errors(nic, s, (enum mu_interrupt)i);
+		if (n && used < size)
+			used += (size_t)snprintf(text + used, size - used,
+				"%s%s: %llu", sum ? ", " : "",
+				mu_interrupt_names[i], (unsigned long long)n);
+		sum += n;
+	}
+	return sum;
 }
 
 /* --- the network's client --- */
@@ -450,5 +471,6 @@ const struct nic_ops bgq_mu_ops = {
 	.slot = mu_registers_slot,
 	.load = mu_registers_load,
 	.audit = mu_audit,
+	.errors = describe_errors,
 	.memory = mu_memory,
 };

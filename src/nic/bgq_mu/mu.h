@@ -291,10 +291,10 @@ bool mu_port_allows(const struct mu_at *a, uint64_t at, uint64_t bytes,
  * Requests for [at, at + bytes), which the ranges allow, from the port that a
  * requester took; returns when the last one is done.
  */
-sim_time mu_port_read(const struct mu_at *a, uint32_t requester, uint64_t at,
-	uint32_t bytes);
-sim_time mu_port_write(const struct mu_at *a, uint32_t requester, uint64_t at,
-	uint32_t bytes);
+sim_time mu_port_read(
+	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes);
+sim_time mu_port_write(
+	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes);
 sim_time mu_port_atomic(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words);
 
@@ -320,8 +320,8 @@ void mu_inject_on_done(const struct mu_at *a, uint32_t engine);
 
 /* --- receive.c --- */
 
-void mu_receive(const struct mu_at *a, uint32_t fifo, packet_id id,
-	sim_time tail);
+void mu_receive(
+	const struct mu_at *a, uint32_t fifo, packet_id id, sim_time tail);
 /* The packet is in the engine; its bytes are in memory; so is the change of
  * its counter. */
 void mu_receive_on_pulled(const struct mu_at *a, uint32_t fifo);

@@ -37,8 +37,7 @@ static uint32_t choose(const struct mu_at *a, uint64_t asking)
 	if (!(asking & (asking - 1)))
 		return (uint32_t)__builtin_ctzll(asking);
 	for (m = asking; m; m &= m - 1) {
-		enum mu_level l =
-			level_of(a, (uint32_t)__builtin_ctzll(m));
+		enum mu_level l = level_of(a, (uint32_t)__builtin_ctzll(m));
 
 		if (l < best) {
 			best = l;
@@ -107,8 +106,8 @@ void mu_port_on_free(const struct mu_at *a, uint32_t port)
 
 /* --- protection --- */
 
-static bool is_inside(const struct mu_range *r, uint32_t right, uint64_t at,
-	uint64_t bytes)
+static bool is_inside(
+	const struct mu_range *r, uint32_t right, uint64_t at, uint64_t bytes)
 {
 	return r->rights & right && at >= r->first && at <= r->last &&
 	       bytes - 1 <= r->last - at;

@@ -271,8 +271,7 @@ void mu_receive_take_write(const struct mu_at *a, uint32_t fifo)
 {
 	struct mu_rme *r = &a->n->rme[fifo];
 	packet_id id = pop(a, &r->write_first);
-	sim_time done =
-		write(a, MU_ASK_WRITE + fifo, packet_of(a, id));
+	sim_time done = write(a, MU_ASK_WRITE + fifo, packet_of(a, id));
 
 	if (done >= 0) {
 		sim_post_self(a->w, a->s, done + a->mu->params.lookup,
@@ -338,7 +337,8 @@ static bool find_counter(
 	if (!address(a, p, mu_counter_base(h), mu_counter_offset(h), at))
 		return false;
 	op = operation(*at);
-	if (op != ATOMIC_STORE_ADD && op != ATOMIC_STORE_ADD_COHERENCE_ON_ZERO) {
+	if (op != ATOMIC_STORE_ADD &&
+		op != ATOMIC_STORE_ADD_COHERENCE_ON_ZERO) {
 		mu_tell(a, MU_ERROR_COUNTER, mu_counter_base(h), *at);
 		return false;
 	}
@@ -358,8 +358,8 @@ void mu_receive_take_count(const struct mu_at *a, uint32_t fifo)
 
 	if (find_counter(a, packet_of(a, id), &b->place))
 		sim_post_self(a->w, a->s,
-			mu_port_atomic(a, MU_ASK_COUNT + fifo,
-				word_of(b->place), 1),
+			mu_port_atomic(
+				a, MU_ASK_COUNT + fifo, word_of(b->place), 1),
 			SIM_KEY(PHASE_ENGINE, MU_ENGINE_COUNTED + fifo),
 			r->number++, id);
 	else

@@ -11,8 +11,8 @@
 
 uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail)
 {
-	uint64_t used = tail >= f->head ? tail - f->head
-					: f->size - (f->head - tail);
+	uint64_t used =
+		tail >= f->head ? tail - f->head : f->size - (f->head - tail);
 
 	/* One place stays free, or full would look like empty. */
 	return f->size ? (f->size - used) / MU_DESCRIPTOR_BYTES - 1 : 0;
@@ -238,9 +238,8 @@ static enum mu_interrupt store_tail(struct mu_inj_fifo *f, uint64_t value)
 {
 	uint64_t ahead;
 
-	if (f->attributes & MU_INJ_REMOTE_GET ||
-		value % MU_DESCRIPTOR_BYTES || value < f->start ||
-		value - f->start >= f->size)
+	if (f->attributes & MU_INJ_REMOTE_GET || value % MU_DESCRIPTOR_BYTES ||
+		value < f->start || value - f->start >= f->size)
 		return MU_ERROR_REGISTER;
 	ahead = value >= f->tail ? value - f->tail
 				 : f->size - (f->tail - value);

@@ -205,8 +205,7 @@ static enum mu_room reserve_get(const struct mu_at *a, const struct packet *p)
 	if (!allows(a, c, b->place, p->bytes, is_system))
 		return refuse(a, MU_ERROR_RANGE, id, b->place);
 	b->number = enter(f->gets, p->bytes);
-	f->get_tail = f->start +
-		      (f->get_tail - f->start + p->bytes) % f->size;
+	f->get_tail = f->start + (f->get_tail - f->start + p->bytes) % f->size;
 	return MU_ROOM;
 }
 
@@ -219,11 +218,10 @@ static void done_get(const struct mu_at *a, const struct packet *p)
 
 	put(a, (struct circle){ f->start, f->size }, b->place, b->payload,
 		p->bytes);
-	f->tail = f->start +
-		  (f->tail - f->start +
-			  complete(f->gets, (uint32_t)b->number, false,
-				  &none)) %
-			  f->size;
+	f->tail = f->start + (f->tail - f->start +
+				     complete(f->gets, (uint32_t)b->number,
+					     false, &none)) %
+				     f->size;
 	mu_fetch_want(a, id);
 	if (was_full)
 		mu_receive_retry(a, mu_wait_inj(id));
