@@ -129,11 +129,11 @@ static void latencies_are_kept_by_class(void **state)
 	struct link_rules r = rules(&p);
 
 	(void)state;
-	assert_int_equal(r.latency[WIRE_BOARD], 41400);
-	assert_int_equal(r.latency[WIRE_BOARDS], 48250);
-	assert_int_equal(r.latency[WIRE_MIDPLANES], 198250);
-	assert_int_equal(r.latency[WIRE_LOOP], 138250);
-	assert_int_equal(r.latency[WIRE_INNER], 48000);
+	assert_int_equal(r.latency[WIRE_BOARD], 42000);
+	assert_int_equal(r.latency[WIRE_BOARDS], 49000);
+	assert_int_equal(r.latency[WIRE_MIDPLANES], 199000);
+	assert_int_equal(r.latency[WIRE_LOOP], 139000);
+	assert_int_equal(r.latency[WIRE_INNER], 54000);
 }
 
 static void is_refused(const struct link_params *p, const char *what)

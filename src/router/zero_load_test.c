@@ -198,7 +198,7 @@ static void every_size_takes_its_bytes(void **state)
 	rig_free(r);
 }
 
-/* Hand-made figures of a Blue Gene/Q board: 36 ns for 72 bytes and 41.4 ns
+/* Hand-made figures of a Blue Gene/Q board: 36 ns for 72 bytes and 42 ns
  * for a wire; to the far corner four of these and E's. */
 static void a_board_has_the_figures_of_the_datasheet(void **state)
 {
@@ -213,9 +213,9 @@ static void a_board_has_the_figures_of_the_datasheet(void **state)
 	rig_send(r, APART, 3, (struct packet){ .dst = 31, .bytes = 8 });
 	rig_send(r, 2 * APART, 3, (struct packet){ .dst = 31, .bytes = 512 });
 	rig_run(r);
-	assert_int_equal(r->got[0]->tail, 77400);
-	assert_int_equal(r->got[1]->tail - APART, 4 * 41400 + 48000 + 36000);
-	assert_int_equal(r->got[2]->tail - 2 * APART, 489600);
+	assert_int_equal(r->got[0]->tail, 78000);
+	assert_int_equal(r->got[1]->tail - APART, 4 * 42000 + 54000 + 36000);
+	assert_int_equal(r->got[2]->tail - 2 * APART, 4 * 42000 + 54000 + 276000);
 	rig_free(r);
 }
 
