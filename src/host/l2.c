@@ -308,8 +308,10 @@ uint64_t l2_memory(const struct l2 *c)
 		if (!n)
 			continue;
 		bytes += node_bytes(c);
-		bytes += n->tags ? tags_bytes(c)
-				 : 3 * n->room * sizeof(uint32_t);
+		if (n->pages)
+			bytes += 3 * n->room * sizeof(uint32_t);
+		if (n->tags)
+			bytes += tags_bytes(c);
 	}
 	return bytes;
 }

@@ -307,8 +307,8 @@ static void borders_split_what_crosses_them(void **state)
 {
 	enum { SIZE = 40000, LONGEST = 9000 };
 	struct stream s[3] = { { .owner = 1 }, { .owner = 2 }, { .owner = 3 } };
-	static const uint64_t at[] = { 20001, 3000, 9095 },
-			      bytes[] = { 5000, 6095, 4097 };
+	static const uint64_t at[] = { 9095, 20001, 3000 },
+			      bytes[] = { 4097, 5000, 6095 };
 	uint8_t *plain = mem_alloc(1, SIZE), *got = mem_alloc(1, SIZE);
 	uint64_t n = 0, i, k, written = 0;
 	struct memory m;

@@ -232,9 +232,11 @@ static void who_waits_for_ever_is_told(void **state)
 	(void)state;
 	host_testing_start(&m);
 	program_start(m.host, 3, 8, 0, poll_program, &p);
+	program_start(m.host, 3, 9, 0, poll_program, &p);
+	program_start(m.host, 4, 1, 0, poll_program, &p);
 	host_testing_write(&m, 3, 0, 77);
 	host_testing_run(&m);
-	assert_int_equal(host_n_running(m.host), 1);
+	assert_int_equal(host_n_running(m.host), 3);
 	host_describe_waiting(m.host, text, sizeof(text));
 	assert_string_equal(text,
 		"node 3, thread 8: polls the word at 0x1000, which is 77");
@@ -311,6 +313,37 @@ static void words_and_registers_are_apart(void **state)
 	host_testing_fini(&m);
 }
 
+static void poll_both(void *arg)
+{
+	struct poller *p = arg;
+
+	poll_program(&p[1]);
+	poll_program(&p[0]);
+	poll_program(&p[1]);
+}
+
+static void a_program_can_poll_both_in_turn(void **state)
+{
+	struct host_testing m = { 0 };
+	struct poller p[2] = {
+		{ .test = WORD_IS, .value = 7, .loop = { .period = 10 } },
+		{ .test = WORD_IS, .value = 8, .loop = { .period = 10 } },
+	};
+
+	(void)state;
+	p[1].m = &m;
+	host_testing_start(&m);
+	program_start(m.host, 1, 0, 0, poll_both, p);
+	host_testing_set(&m, 1, 20 * SIM_NS, 8);
+	host_testing_set(&m, 1, 25 * SIM_NS, 7);
+	host_testing_write(&m, 1, 30 * SIM_NS, 7);
+	host_testing_set(&m, 1, 40 * SIM_NS, 8);
+	host_testing_run(&m);
+	assert_int_equal(p[0].passed_at, 30 * SIM_NS);
+	assert_int_equal(p[1].passed_at, 40 * SIM_NS);
+	host_testing_fini(&m);
+}
+
 /* 64 threads poll words of their own; each is woken by its own. */
 struct own {
 	sim_time seen;
@@ -375,6 +408,7 @@ int main(void)
 		cmocka_unit_test(
 			polling_a_register_costs_nothing_while_it_fails),
 		cmocka_unit_test(words_and_registers_are_apart),
+		cmocka_unit_test(a_program_can_poll_both_in_turn),
 		cmocka_unit_test(each_poller_is_woken_by_its_own_word),
 	};
 
