@@ -281,6 +281,16 @@ else
 	report "a folder without machine files"
 fi
 
+# --- a node ---
+
+refused 'powers of two' run bgq-board put --set host.l2.slices=12
+refused 'powers of two' check bgq-board --set host.l2.ways=3
+refused 'host.l2.capacity' show bgq-board --set host.l2.capacity=64KiB
+refused 'host.l2.slices' show bgq-board --set host.l2.slices=256 \
+	--set host.l2.capacity=128KiB
+refused 'host.memory' show bgq-board --set host.memory=1KiB
+refused 'host.memory of 10 GiB' run bgq-board put --set host.memory=9GiB
+
 # --- outputs ---
 
 if [ -w /dev/full ]; then

@@ -14,14 +14,16 @@
 
 enum {
 	FIRST_ROOM = 8, /* pages that a node can touch at first */
-	LATELY = 8, /* of the last touches, one each by the page's low bits */
+	LATELY_BITS = 4,
+	LATELY = 1 << LATELY_BITS, /* touches that are remembered, by hash */
 	WORD = 8, /* bytes: busy times are kept by this step */
 };
 
 struct l2_node {
 	sim_time ddr_free;
-	struct l2_counts counts;
-	uint32_t lately[LATELY]; /* as in the table: touched so before */
+	uint64_t n_requests[L2_OPS];
+	uint64_t misses, write_backs;
+	uint32_t lately[LATELY]; /* as in the table; none with tags */
 	uint32_t *pages; /* by first touch; NULL once there are tags */
 	uint32_t *table; /* [2 * room] of the same */
 	uint32_t *tags; /* [set][way], or NULL */
@@ -175,10 +177,21 @@ static bool use_line(const struct l2 *c, struct l2_node *n, uint64_t line,
 	return is_hit;
 }
 
+static uint32_t hash_of(uint32_t page)
+{
+	return page * 0x9e3779b1u;
+}
+
+/* Where it is remembered that a page was touched. */
+static uint32_t *lately(struct l2_node *n, uint32_t page)
+{
+	return &n->lately[hash_of(page) >> (32 - LATELY_BITS)];
+}
+
 static uint32_t *place_of(const struct l2_node *n, uint32_t page)
 {
 	uint32_t mask = 2 * n->room - 1;
-	uint32_t i = (page * 0x9e3779b1u) >> 7 & mask;
+	uint32_t i = hash_of(page) >> 7 & mask;
 
 	while (n->table[i] != NONE && n->table[i] >> 1 != page)
 		i = (i + 1) & mask;
@@ -240,7 +253,7 @@ static void touch(struct l2 *c, struct l2_node *n, uint32_t touched)
 		*place = touched;
 	}
 	*place |= touched & 1;
-	n->lately[page % LATELY] = *place;
+	*lately(n, page) = *place;
 }
 
 /* --- requests --- */
@@ -261,20 +274,33 @@ static sim_time miss(struct l2 *c, struct l2_node *n, sim_time t, uint32_t out)
 	if (t < n->ddr_free)
 		t = n->ddr_free;
 	n->ddr_free = t + c->ddr_line;
-	n->counts.misses++;
+	n->misses++;
 	if (out != NONE && out & 1) {
 		n->ddr_free += c->ddr_line;
-		n->counts.write_backs++;
+		n->write_backs++;
 	}
 	return t + c->ddr_latency;
+}
+
+/* Not a page that was touched so lately, or the node has tags: the time that
+ * the request is done. */
+static __attribute__((noinline)) sim_time look_up(
+	struct l2 *c, struct l2_node *n, sim_time t, uint64_t at, enum l2_op op)
+{
+	uint32_t is_write = op != L2_READ, out;
+
+	if (!n->tags)
+		touch(c, n, (uint32_t)(at / L2_PAGE) << 1 | is_write);
+	if (n->tags && !use_line(c, n, at >> c->line_shift, is_write, &out))
+		t = miss(c, n, t, out);
+	return t + c->latency[op];
 }
 
 struct l2_times l2_access(struct l2 *c, site_id node, sim_time t, uint64_t at,
 	uint32_t bytes, enum l2_op op)
 {
 	struct l2_node *n = c->nodes[node];
-	uint32_t is_write = op != L2_READ, out;
-	uint32_t touched = (uint32_t)(at / L2_PAGE) << 1 | is_write;
+	uint32_t page = (uint32_t)(at / L2_PAGE), is_read = op == L2_READ;
 	sim_time *free;
 
 	if (__builtin_expect(!n, 0))
@@ -283,23 +309,26 @@ struct l2_times l2_access(struct l2 *c, site_id node, sim_time t, uint64_t at,
 	if (t < *free)
 		t = *free;
 	*free = t + c->busy[(bytes + WORD - 1) / WORD];
-	(&n->counts.reads)[op]++;
-	if (!n->tags) {
-		/* that a page was written before matters to writes only */
-		if ((n->lately[at / L2_PAGE % LATELY] ^ touched) >> !is_write)
-			touch(c, n, touched);
-		if (!n->tags)
-			return (struct l2_times){ t, t + c->latency[op] };
-	}
-	if (use_line(c, n, at >> c->line_shift, is_write, &out))
-		return (struct l2_times){ t, t + c->latency[op] };
-	return (struct l2_times){ t, miss(c, n, t, out) + c->latency[op] };
+	n->n_requests[op]++;
+	/* that a page was written before matters to writes only */
+	if ((*lately(n, page) ^ (page << 1 | !is_read)) >> is_read)
+		return (struct l2_times){ t, look_up(c, n, t, at, op) };
+	return (struct l2_times){ t, t + c->latency[op] };
 }
 
 struct l2_counts l2_counts(const struct l2 *c, site_id node)
 {
-	return c->nodes[node] ? c->nodes[node]->counts
-			      : (struct l2_counts){ 0 };
+	const struct l2_node *n = c->nodes[node];
+
+	if (!n)
+		return (struct l2_counts){ 0 };
+	return (struct l2_counts){
+		.reads = n->n_requests[L2_READ],
+		.writes = n->n_requests[L2_WRITE],
+		.atomics = n->n_requests[L2_ATOMIC],
+		.misses = n->misses,
+		.write_backs = n->write_backs,
+	};
 }
 
 uint64_t l2_memory(const struct l2 *c)
@@ -313,8 +342,10 @@ uint64_t l2_memory(const struct l2 *c)
 		if (!n)
 			continue;
 		bytes += node_bytes(c);
-		bytes += n->tags ? tags_bytes(c)
-				 : 3 * n->room * sizeof(uint32_t);
+		if (n->pages)
+			bytes += 3 * n->room * sizeof(uint32_t);
+		if (n->tags)
+			bytes += tags_bytes(c);
 	}
 	return bytes;
 }

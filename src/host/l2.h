@@ -68,7 +68,7 @@ uint32_t l2_slice(const struct l2 *c, uint64_t at);
 
 /*
  * A request for 1 byte to a line, all in one line, that leaves its port at t.
- * About 40 instructions while the node's footprint fits.
+ * About 50 instructions while the node's footprint fits.
  */
 struct l2_times l2_access(struct l2 *c, site_id node, sim_time t, uint64_t at,
 	uint32_t bytes, enum l2_op op);

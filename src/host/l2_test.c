@@ -208,16 +208,41 @@ static void cyclic_sweeps_of_more_never_hit(void **state)
 static void what_was_written_goes_back(void **state)
 {
 	struct l2 *c = make(small());
+	uint64_t at;
 
 	(void)state;
-	sweep(c, MIB / 4, L2_WRITE);
+	sweep(c, MIB / 8, L2_READ);
+	sweep(c, MIB / 8, L2_WRITE);
+	sweep(c, MIB / 4, L2_ATOMIC);
+	for (at = MIB / 4; at < MIB / 2; at += L2_PAGE) {
+		done(c, 0, at, L2_READ);
+		done(c, 0, at, L2_WRITE);
+	}
 	sweep(c, MIB, L2_READ);
 	assert_int_equal(l2_counts(c, 0).misses, 0);
 	done(c, 0, 5 * MIB, L2_READ); /* evicts a line of page 0 */
 	assert_int_equal(l2_counts(c, 0).misses, 1);
 	assert_int_equal(l2_counts(c, 0).write_backs, 1);
 	sweep(c, 2 * MIB, L2_READ);
-	assert_int_equal(l2_counts(c, 0).write_backs, MIB / 4 / LINE);
+	assert_int_equal(l2_counts(c, 0).write_backs, MIB / 2 / LINE);
+	l2_free(c);
+}
+
+/* Pages that crowd into a few sets leave the others empty. */
+static void an_empty_place_is_no_line(void **state)
+{
+	struct l2 *c = make(small());
+	uint64_t i, way = MIB / 16;
+
+	(void)state;
+	for (i = 0; i < MIB / L2_PAGE; i++)
+		done(c, 0, i * way, L2_WRITE);
+	for (i = L2_PAGE; i < way; i += LINE)
+		done(c, 0, i, L2_READ);
+	assert_int_equal(misses(c), (way - L2_PAGE) / LINE);
+	assert_int_equal(l2_counts(c, 0).write_backs, 0);
+	done(c, 0, MIB * 100, L2_READ);
+	assert_int_equal(l2_counts(c, 0).write_backs, 1);
 	l2_free(c);
 }
 
@@ -439,6 +464,7 @@ int main(void)
 		cmocka_unit_test(bgq_g33_what_fits_32_mib_always_hits),
 		cmocka_unit_test(cyclic_sweeps_of_more_never_hit),
 		cmocka_unit_test(what_was_written_goes_back),
+		cmocka_unit_test(an_empty_place_is_no_line),
 		cmocka_unit_test(a_quiet_node_takes_little),
 		cmocka_unit_test(lru_is_like_a_plain_list),
 		cmocka_unit_test(a_miss_waits_for_ddr),

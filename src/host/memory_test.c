@@ -121,6 +121,261 @@ static void many_pages_keep_their_bytes(void **state)
 	memory_fini(&m);
 }
 
+/* --- synthetic regions --- */
+
+struct stream {
+	uint64_t seed, owner;
+	uint64_t n_filled; /* bytes that were asked for */
+};
+
+static void fill(void *arg, uint64_t offset, uint8_t *out, size_t n)
+{
+	struct stream *s = arg;
+
+	s->n_filled += n;
+	memory_fill_by(s->seed, s->owner, offset, out, n);
+}
+
+/* Any piece of a stream is the same as in the whole. */
+static void a_stream_can_be_cut_anywhere(void **state)
+{
+	enum { SIZE = 300 };
+	uint8_t whole[SIZE], piece[SIZE + 1], other[SIZE];
+	size_t from, to, i, same = 0;
+
+	(void)state;
+	memory_fill_by(3, 1, 0, whole, SIZE);
+	for (from = 0; from < 40; from++) {
+		for (to = from; to <= SIZE; to++) {
+			piece[to - from] = 0x5a;
+			memory_fill_by(3, 1, from, piece, to - from);
+			assert_memory_equal(piece, whole + from, to - from);
+			assert_int_equal(piece[to - from], 0x5a);
+		}
+	}
+	memory_fill_by(3, 2, 0, other, SIZE);
+	for (i = 0; i < SIZE; i++)
+		same += other[i] == whole[i];
+	assert_true(same < 10);
+	memory_fill_by(4, 1, 0, other, SIZE);
+	assert_true(memcmp(other, whole, SIZE) != 0);
+	memory_fill_by(3, 1, SIZE, other, SIZE);
+	assert_true(memcmp(other, whole, SIZE) != 0);
+}
+
+static void a_region_reads_as_its_stream_and_takes_no_memory(void **state)
+{
+	struct stream s = { .seed = 1, .owner = 5 };
+	uint8_t got[100], want[100];
+	struct memory m;
+	uint64_t word;
+
+	(void)state;
+	memory_init(&m, 16 * GIB);
+	assert_int_equal(memory_add_synthetic(&m, GIB, 8 * GIB, fill, &s), 0);
+	assert_true(memory_read(&m, 7 * GIB + 3, got, 100));
+	memory_fill_by(1, 5, 6 * GIB + 3, want, 100);
+	assert_memory_equal(got, want, 100);
+	assert_true(memory_load(&m, GIB + 16, &word));
+	memory_fill_by(1, 5, 16, want, 8);
+	assert_memory_equal(&word, want, 8);
+	assert_true(memory_store(&m, GIB + 16, word));
+	assert_true(memory_write(&m, 7 * GIB + 3, got, 100));
+	assert_int_equal(m.n_pages, 0);
+	assert_int_equal(memory_synthetic(&m, 0)->written, 108);
+	assert_int_equal(memory_synthetic(&m, 0)->wrong, 0);
+	memory_fini(&m);
+}
+
+static void wrong_bytes_are_counted(void **state)
+{
+	struct stream s = { 0 };
+	const struct memory_region *r;
+	uint8_t bytes[2000];
+	struct memory m;
+
+	(void)state;
+	memory_init(&m, GIB);
+	memory_add_synthetic(&m, 5000, 2000, fill, &s);
+	memory_read(&m, 5000, bytes, 2000);
+	bytes[700] ^= 1;
+	bytes[701] ^= 0x80;
+	bytes[1999] ^= 7;
+	assert_true(memory_write(&m, 5600, bytes + 600, 1400));
+	assert_true(memory_write(&m, 5000, bytes, 600));
+	r = memory_synthetic(&m, 0);
+	assert_int_equal(r->wrong, 3);
+	assert_int_equal(r->first_wrong, 700);
+	assert_false(memory_region_is_whole(r, 1));
+	/* and not stored */
+	memory_fill_by(0, 0, 0, bytes, 2000);
+	assert_true(memory_write(&m, 5000, bytes, 2000));
+	assert_int_equal(memory_synthetic(&m, 0)->wrong, 3);
+	memory_fini(&m);
+}
+
+/* Cuts [0, SIZE) at random and writes the pieces in some order. */
+static void write_pieces(struct memory *m, uint64_t at, size_t size,
+	uint64_t *n, const uint8_t *right, size_t skip, size_t twice)
+{
+	size_t cut[65] = { 0 }, n_cuts = 1 + draw(n, 60), i, first;
+
+	for (i = 1; i < n_cuts; i++)
+		cut[i] = cut[i - 1] +
+			 draw(n, 2 * (size - cut[i - 1]) / (n_cuts - i + 1));
+	cut[n_cuts] = size;
+	first = draw(n, n_cuts);
+	for (i = 0; i < n_cuts; i++) {
+		size_t k = (first + i) % n_cuts, from = cut[k], to = cut[k + 1];
+
+		if (skip >= from && skip < to)
+			from = skip + 1;
+		if (from < to)
+			assert_true(memory_write(
+				m, at + from, right + from, to - from));
+		if (twice >= from && twice < to)
+			assert_true(
+				memory_write(m, at + twice, right + twice, 1));
+	}
+}
+
+/* A skipped piece is shortened, so one byte too many can make up for it. */
+static void each_byte_once_is_known_whatever_the_cuts(void **state)
+{
+	enum { SIZE = 5000, NONE = SIZE };
+	struct stream s = { .owner = 9 };
+	uint8_t right[SIZE];
+	uint64_t n = 0;
+	int round;
+
+	(void)state;
+	memory_fill_by(0, 9, 0, right, SIZE);
+	for (round = 0; round < 200; round++) {
+		const struct memory_region *r;
+		struct memory m;
+		uint64_t at = draw(&n, 9000);
+		size_t skip = draw(&n, SIZE);
+
+		memory_init(&m, GIB);
+		memory_add_synthetic(&m, at, SIZE, fill, &s);
+		write_pieces(&m, at, SIZE, &n, right, NONE, NONE);
+		r = memory_synthetic(&m, 0);
+		assert_true(memory_region_is_whole(r, 1));
+		assert_false(memory_region_is_whole(r, 2));
+		write_pieces(&m, at, SIZE, &n, right, NONE, NONE);
+		assert_true(memory_region_is_whole(r, 2));
+		if (round % 2)
+			write_pieces(&m, at, SIZE, &n, right, skip, NONE);
+		else
+			write_pieces(&m, at, SIZE, &n, right, NONE, skip);
+		assert_false(memory_region_is_whole(r, 3));
+		memory_fini(&m);
+	}
+}
+
+/* So many bytes, but one of them twice and another one never. */
+static void a_byte_twice_does_not_make_up_for_another(void **state)
+{
+	enum { SIZE = 64 };
+	struct stream s = { 0 };
+	uint8_t right[SIZE];
+	uint64_t i, a, b;
+
+	(void)state;
+	memory_fill_by(0, 0, 0, right, SIZE);
+	for (a = 0; a < SIZE; a++) {
+		for (b = 0; b < SIZE; b++) {
+			struct memory m;
+
+			memory_init(&m, GIB);
+			memory_add_synthetic(&m, 0, SIZE, fill, &s);
+			for (i = 0; i < SIZE; i++) {
+				uint64_t at = i == a ? b : i;
+
+				memory_write(&m, at, right + at, 1);
+			}
+			assert_int_equal(memory_region_is_whole(
+						 memory_synthetic(&m, 0), 1),
+				a == b);
+			memory_fini(&m);
+		}
+	}
+}
+
+/* Random reads and writes over real bytes and regions between them. */
+static void borders_split_what_crosses_them(void **state)
+{
+	enum { SIZE = 40000, LONGEST = 9000 };
+	struct stream s[3] = { { .owner = 1 }, { .owner = 2 }, { .owner = 3 } };
+	static const uint64_t at[] = { 9095, 20001, 3000 },
+			      bytes[] = { 4097, 5000, 6095 };
+	uint8_t *plain = mem_alloc(1, SIZE), *got = mem_alloc(1, SIZE);
+	uint64_t n = 0, i, k, written = 0;
+	struct memory m;
+
+	(void)state;
+	memory_init(&m, SIZE);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(
+			memory_add_synthetic(&m, at[i], bytes[i], fill, &s[i]),
+			i);
+		memory_fill_by(0, i + 1, 0, plain + at[i], bytes[i]);
+	}
+	for (i = 0; i < 2000; i++) {
+		uint64_t from = draw(&n, SIZE - LONGEST);
+		size_t len = (size_t)draw(&n, i % 2 ? 40 : LONGEST);
+
+		for (k = from; k < from + len; k++) {
+			bool is_real = true;
+			int r;
+
+			for (r = 0; r < 3; r++)
+				is_real &= k - at[r] >= bytes[r];
+			written += !is_real;
+			if (is_real)
+				plain[k] = (uint8_t)(k + i);
+		}
+		assert_true(memory_write(&m, from, plain + from, len));
+		from = draw(&n, SIZE - LONGEST);
+		assert_true(memory_read(&m, from, got, LONGEST));
+		assert_memory_equal(got, plain + from, LONGEST);
+	}
+	for (i = 0; i < 3; i++) {
+		const struct memory_region *r = memory_synthetic(&m, (int)i);
+
+		assert_int_equal(r->wrong, 0);
+		written -= r->written;
+	}
+	assert_int_equal(written, 0);
+	memory_fini(&m);
+	mem_free(plain);
+	mem_free(got);
+}
+
+static void regions_that_make_no_sense_are_refused(void **state)
+{
+	struct stream s = { 0 };
+	struct memory m;
+	uint64_t i;
+
+	(void)state;
+	memory_init(&m, GIB);
+	assert_int_equal(memory_add_synthetic(&m, GIB - 7, 8, fill, &s), -1);
+	assert_int_equal(memory_add_synthetic(&m, 0, 0, fill, &s), -1);
+	assert_int_equal(memory_add_synthetic(&m, 1000, 100, fill, &s), 0);
+	assert_int_equal(memory_add_synthetic(&m, 1099, 10, fill, &s), -1);
+	assert_int_equal(memory_add_synthetic(&m, 900, 101, fill, &s), -1);
+	assert_int_equal(memory_add_synthetic(&m, 900, 1000, fill, &s), -1);
+	assert_int_equal(memory_add_synthetic(&m, 1100, 10, fill, &s), 1);
+	for (i = 2; i < MEMORY_REGIONS; i++)
+		assert_int_equal(
+			memory_add_synthetic(&m, i * 10000, 10, fill, &s), i);
+	assert_int_equal(memory_add_synthetic(&m, 2000, 1, fill, &s), -1);
+	assert_null(memory_synthetic(&m, MEMORY_REGIONS));
+	assert_null(memory_synthetic(&m, -1));
+	memory_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +384,14 @@ int main(void)
 		cmocka_unit_test(words_must_be_aligned),
 		cmocka_unit_test(it_reads_what_was_written),
 		cmocka_unit_test(many_pages_keep_their_bytes),
+		cmocka_unit_test(a_stream_can_be_cut_anywhere),
+		cmocka_unit_test(
+			a_region_reads_as_its_stream_and_takes_no_memory),
+		cmocka_unit_test(wrong_bytes_are_counted),
+		cmocka_unit_test(each_byte_once_is_known_whatever_the_cuts),
+		cmocka_unit_test(a_byte_twice_does_not_make_up_for_another),
+		cmocka_unit_test(borders_split_what_crosses_them),
+		cmocka_unit_test(regions_that_make_no_sense_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
