@@ -6,8 +6,22 @@
  * changed: a head came forward, a link fell idle, tokens came.  It matches
  * idle senders with heads that ask for them; an adaptive head takes the idle
  * sender with the most tokens.
+ *
+ * Compiled twice: visit_booked.c sets NET_BOOKED and includes this file.
  */
 #include "router/pick.h"
+
+#if NET_BOOKED
+#define VISIT(name) net_booked_##name
+#else
+#define VISIT(name) net_##name
+#endif
+
+/* A client's call turns to the other copy where budgets are kept. */
+static inline bool is_for_booked(const struct net *n)
+{
+	return !NET_BOOKED && __builtin_expect(n->book != NULL, 0);
+}
 
 /* --- senders --- */
 
@@ -111,10 +125,14 @@ static inline __attribute__((always_inline)) void arbitrate_one(struct net *n,
 }
 
 /* After every instant: a BUG where a free link has a packet for it. */
-void net_check_idle(struct net *n, struct net_site *s, sim_time t)
+void VISIT(check_idle)(struct net *n, struct net_site *s, sim_time t)
 {
 	uint32_t o, lfsr = s->lfsr;
 
+	if (is_for_booked(n)) {
+		net_booked_check_idle(n, s, t);
+		return;
+	}
 	for (o = 0; o < n->n_ports; o++) {
 		if (s->port[o].sender.peer == NO_ROUTER ||
 			s->port[o].sender.free_at > t)
@@ -156,6 +174,7 @@ static void receive(struct net *n, struct sim_worker *w, struct net_site *s,
 	if (!n->client->is_sink)
 		s->reception[fifo].chunks -= n->packets[id].chunks;
 	n->tally[w->id].delivered++;
+	booked_receive(n, w, s, fifo, id, t, tail);
 	n->client->on_packet(n, w, s->id, fifo, id, t, tail);
 }
 
@@ -296,6 +315,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct net *n,
 
 	p->head = t;
 	p->next = NO_PACKET;
+	booked_arrival(n, s, in, channel, id, t);
 	link_owe(&s->port[in].sender, &n->link, t);
 	route_arrive(n->route, p, in);
 	bit = join(n, s, channel, in, t);
@@ -322,10 +342,11 @@ static inline __attribute__((always_inline)) void on_arrival(struct net *n,
 
 /* Tokens from a neighbour of another worker, or that somebody waits for. */
 static void on_token(struct net *n, struct net_site *s, uint32_t port,
-	uint32_t channel, uint32_t chunks)
+	uint32_t channel, uint32_t chunks, sim_time t)
 {
 	struct link_sender *l = &s->port[port].sender;
 
+	booked_token(n, s, port, channel, chunks, t);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
 	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
 		s->roomy |= 1u << port;
@@ -333,13 +354,18 @@ static void on_token(struct net *n, struct net_site *s, uint32_t port,
 		s->dirty |= 1u << port;
 }
 
-void net_inject(struct net *n, struct sim_worker *w, site_id site,
+void VISIT(inject)(struct net *n, struct sim_worker *w, site_id site,
 	uint32_t fifo, packet_id id, sim_time t)
 {
 	struct net_site *s = &n->sites[site];
 	struct net_inject *f = &s->inject[fifo];
 	struct packet *p = &n->packets[id];
 
+	if (is_for_booked(n)) {
+		net_booked_inject(n, w, site, fifo, id, t);
+		return;
+	}
+	booked_inject(n, s, fifo, id, p, t);
 	p->chunks = link_chunks(&n->link, p->bytes);
 	BUG_IF(f->chunks < p->chunks);
 	n->tally[w->id].injected++;
@@ -371,12 +397,16 @@ static void on_injected(struct net *n, struct sim_worker *w, struct net_site *s,
 		n->client->on_room(n, w, s->id, fifo, t);
 }
 
-void net_release(struct net *n, struct sim_worker *w, site_id site,
+void VISIT(release)(struct net *n, struct sim_worker *w, site_id site,
 	uint32_t fifo, uint32_t chunks, sim_time t)
 {
 	struct net_site *s = &n->sites[site];
 	uint32_t channel;
 
+	if (is_for_booked(n)) {
+		net_booked_release(n, w, site, fifo, chunks, t);
+		return;
+	}
 	s->reception[fifo].chunks += (int32_t)chunks;
 	s->dirty |= DIRTY_RECEPTION;
 	for (channel = 0; channel < N_CHANNELS; channel++)
@@ -447,7 +477,7 @@ static inline void on_idle(struct net *n, struct sim_worker *w,
 	arbitrate_one(n, w, s, port, t);
 }
 
-void net_visit(struct sim_worker *w, site_id site)
+void VISIT(visit)(struct sim_worker *w, site_id site)
 {
 	struct net *n = w->model;
 	struct net_site *s = &n->sites[site];
@@ -466,18 +496,19 @@ void net_visit(struct sim_worker *w, site_id site)
 		else if (phase == PHASE_ENGINE)
 			on_engine(n, w, s, t, &e);
 		else if (phase == PHASE_TOKEN)
-			on_token(n, s, sim_number(&e), sim_aux(&e), e.data);
+			on_token(n, s, sim_number(&e), sim_aux(&e), e.data, t);
 		else
 			client_event(n, w, s, t, e);
 		if (s->dirty && !sim_more(w, &e))
 			arbitrate(n, w, s, t);
 #ifdef WEFT_CHECK
 		if (!sim_more(w, &e))
-			net_check_idle(n, s, t);
+			VISIT(check_idle)(n, s, t);
 #endif
 	}
 }
 
+#if !NET_BOOKED
 void net_prefetch(const struct sim_worker *w, const struct sim_event *e)
 {
 	const struct net *n = w->model;
@@ -496,3 +527,4 @@ void net_prefetch(const struct sim_worker *w, const struct sim_event *e)
 		__builtin_prefetch(&s->port[port].requests);
 	}
 }
+#endif
