@@ -81,6 +81,8 @@ static int read_follow(struct cli_args *a, const char *text, struct err *e)
 	char node[16] = "0";
 	uint64_t n, s;
 
+	if (dot && dot - text >= (ptrdiff_t)sizeof(node))
+		dot = NULL; /* no number, then */
 	if (dot)
 		snprintf(node, sizeof(node), "%.*s", (int)(dot - text), text);
 	if (read_number("follow", node, 0, UINT32_MAX - 1, &s, e) ||

@@ -7,15 +7,9 @@
  * idle senders with heads that ask for them; an adaptive head takes the idle
  * sender with the most tokens.
  *
- * Compiled twice: visit_booked.c sets NET_BOOKED and includes this file.
+ * Compiled twice: visit_booked.c includes this file.
  */
 #include "router/pick.h"
-
-#if NET_BOOKED
-#define VISIT(name) net_booked_##name
-#else
-#define VISIT(name) net_##name
-#endif
 
 /* A client's call turns to the other copy where budgets are kept. */
 static inline bool is_for_booked(const struct net *n)
@@ -125,7 +119,7 @@ static inline __attribute__((always_inline)) void arbitrate_one(struct net *n,
 }
 
 /* After every instant: a BUG where a free link has a packet for it. */
-void VISIT(check_idle)(struct net *n, struct net_site *s, sim_time t)
+void net_check_idle(struct net *n, struct net_site *s, sim_time t)
 {
 	uint32_t o, lfsr = s->lfsr;
 
@@ -354,7 +348,7 @@ static void on_token(struct net *n, struct net_site *s, uint32_t port,
 		s->dirty |= 1u << port;
 }
 
-void VISIT(inject)(struct net *n, struct sim_worker *w, site_id site,
+void net_inject(struct net *n, struct sim_worker *w, site_id site,
 	uint32_t fifo, packet_id id, sim_time t)
 {
 	struct net_site *s = &n->sites[site];
@@ -397,7 +391,7 @@ static void on_injected(struct net *n, struct sim_worker *w, struct net_site *s,
 		n->client->on_room(n, w, s->id, fifo, t);
 }
 
-void VISIT(release)(struct net *n, struct sim_worker *w, site_id site,
+void net_release(struct net *n, struct sim_worker *w, site_id site,
 	uint32_t fifo, uint32_t chunks, sim_time t)
 {
 	struct net_site *s = &n->sites[site];
@@ -477,7 +471,7 @@ static inline void on_idle(struct net *n, struct sim_worker *w,
 	arbitrate_one(n, w, s, port, t);
 }
 
-void VISIT(visit)(struct sim_worker *w, site_id site)
+void net_visit(struct sim_worker *w, site_id site)
 {
 	struct net *n = w->model;
 	struct net_site *s = &n->sites[site];
@@ -503,7 +497,7 @@ void VISIT(visit)(struct sim_worker *w, site_id site)
 			arbitrate(n, w, s, t);
 #ifdef WEFT_CHECK
 		if (!sim_more(w, &e))
-			VISIT(check_idle)(n, s, t);
+			net_check_idle(n, s, t);
 #endif
 	}
 }
