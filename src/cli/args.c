@@ -12,7 +12,7 @@
 #include "base/name.h"
 #include "sim/sim.h"
 
-enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET };
+enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
 enum { MOST_OPTIONS = 16 };
 
 static const struct argp_option machine_options[] = {
@@ -29,6 +29,14 @@ static const struct argp_option run_options[] = {
 	{ "threads", 't', "N", 0,
 		"threads to run on; the result is the same for every N", 0 },
 	{ "quiet", KEY_QUIET, NULL, 0, "no progress line", 0 },
+	{ 0 },
+};
+
+static const struct argp_option book_options[] = {
+	{ "budget", KEY_BUDGET, NULL, 0, "tell where the messages' time went",
+		0 },
+	{ "follow", KEY_FOLLOW, "[NODE.]N", 0,
+		"tell the way of message N, from 0, that a node (0) sends", 0 },
 	{ 0 },
 };
 
@@ -63,6 +71,27 @@ static int read_number(const char *option, const char *text, uint64_t min,
 			"--%s: \"%.40s\" is not a number from %llu to %llu",
 			option, text, (unsigned long long)min,
 			(unsigned long long)max);
+	return 0;
+}
+
+/* N, or NODE.N. */
+static int read_follow(struct cli_args *a, const char *text, struct err *e)
+{
+	const char *dot = strchr(text, '.');
+	char node[16] = "0";
+	uint64_t n, s;
+
+	if (dot && dot - text >= (ptrdiff_t)sizeof(node))
+		dot = NULL; /* no number, then */
+	if (dot)
+		snprintf(node, sizeof(node), "%.*s", (int)(dot - text), text);
+	if (read_number("follow", node, 0, UINT32_MAX - 1, &s, e) ||
+		read_number("follow", dot ? dot + 1 : text, 0, UINT32_MAX - 1,
+			&n, e))
+		return -1;
+	a->follows = true;
+	a->follow_node = (uint32_t)s;
+	a->follow_number = (uint32_t)n;
 	return 0;
 }
 
@@ -104,6 +133,11 @@ static int take_option(struct parse *p, int key, const char *arg)
 	case KEY_QUIET:
 		a->is_quiet = true;
 		return 0;
+	case KEY_BUDGET:
+		a->is_budget = true;
+		return 0;
+	case KEY_FOLLOW:
+		return read_follow(a, arg, p->e);
 	case KEY_SEED:
 		return read_number(
 			"seed", arg, 0, UINT64_MAX - 1, &a->seed, p->e);
@@ -153,6 +187,8 @@ static void collect(struct argp_option *to, unsigned takes)
 		add_options(to, &n, machine_options);
 	if (takes & CLI_RUN)
 		add_options(to, &n, run_options);
+	if (takes & CLI_BOOK)
+		add_options(to, &n, book_options);
 	if (takes & CLI_JSON)
 		add_options(to, &n, json_options);
 	add_options(to, &n, common_options);

@@ -15,6 +15,7 @@ enum cli_takes {
 	CLI_MACHINE = 1, /* --set, --shape */
 	CLI_RUN = 2, /* --seed, --threads */
 	CLI_JSON = 4,
+	CLI_BOOK = 8, /* --budget, --follow */
 };
 
 struct cli_args {
@@ -25,6 +26,9 @@ struct cli_args {
 	const char *shape;
 	bool is_json;
 	bool is_quiet;
+	bool is_budget;
+	bool follows; /* this message: */
+	uint32_t follow_node, follow_number;
 	uint64_t seed;
 	uint32_t threads; /* 0: as many as make sense */
 };

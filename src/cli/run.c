@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "base/units.h"
+#include "cli/run_budget.h"
 #include "load/load.h"
 #include "machine/machine.h"
 #include "out/json.h"
@@ -32,6 +33,7 @@ struct run {
 	struct machine *machine;
 	struct load *load;
 	struct param_block keys;
+	struct book_how book;
 	struct net *net;
 	struct load_result result;
 	uint64_t digest, hops, packets, events, memory;
@@ -163,6 +165,7 @@ static int build(struct run *r, struct err *e)
 		.n_workers = pick_threads(r),
 		.seed = r->args.seed,
 		.stop = &stop_asked,
+		.book = run_book_how(&r->args, &r->book),
 	};
 	uint64_t need = net_estimate(&s), have = mem_available();
 
@@ -406,6 +409,7 @@ static void print_json(const struct run *r, FILE *f)
 	json_text(&j, "digest", text);
 	json_real(&j, "sim_time_ns", ns(r->result.end));
 	json_results(&j, r);
+	run_budget_json(&j, &r->args, r->net);
 	json_work(&j, r);
 	json_end(&j, '}');
 }
@@ -483,6 +487,7 @@ static void print_text(const struct run *r, FILE *f)
 		r->threads > 1 ? "s" : "", r->packets, r->hops,
 		r->hops ? r->wall_s * 1e9 / (double)r->hops : 0);
 	fprintf(f, "digest      %016" PRIx64 "\n", r->digest);
+	run_budget_text(f, &r->args, r->net);
 }
 
 static void run_free(struct run *r)
@@ -506,7 +511,8 @@ static int perform(struct run *r, struct err *e)
 				  "bgq-midplane random`");
 	r->machine = machine_load(
 		r->args.word[0], r->args.set, r->args.n_sets, r->args.shape, e);
-	if (!r->machine || read_load(r, e) || build(r, e))
+	if (!r->machine || run_book_check(&r->args, r->machine->topo, e) ||
+		read_load(r, e) || build(r, e))
 		return -1;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
@@ -517,7 +523,7 @@ static int perform(struct run *r, struct err *e)
 		print_json(r, out.file);
 	else
 		print_text(r, out.file);
-	if (cli_out_close(&out, e))
+	if (cli_out_close(&out, e) || run_book_missed(&r->args, r->net, e))
 		return -1;
 	return ending_code[r->result.ending];
 }
@@ -541,7 +547,8 @@ int cli_run(int argc, char **argv, struct err *e)
 	int code;
 
 	list_loads(help, sizeof(help));
-	code = cli_parse(&r.args, argc, argv, CLI_MACHINE | CLI_RUN | CLI_JSON,
+	code = cli_parse(&r.args, argc, argv,
+		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_JSON,
 		"MACHINE WORKLOAD [KEY=VALUE...]", help, e);
 	if (code)
 		return code < 0 ? -1 : 0;

@@ -46,6 +46,15 @@ const struct param link_params_table[] = {
 	LATENCY(WIRE_INNER, "inner", "54 ns",
 		"the same in a dimension that never leaves the board (E)",
 		"calibrated: BGQ-N102, with BGQ-N90 to BGQ-N92"),
+	{ .name = "logic",
+		.type = PARAM_TIME,
+		.offset = AT(logic),
+		.def = "16 ns",
+		.min = 0,
+		.max = PS_PER_S / 1000,
+		.help = "what of each latency is the router's logic, for the "
+			"time budget; changes no time",
+		.source = "BGQ-N28" },
 	SIZE(header, "32 B", 1, 4096, "bytes in front of the payload",
 		"BGQ-N20"),
 	SIZE(trailer, "8 B", 0, 4096, "check bytes behind the payload",
@@ -88,6 +97,7 @@ int link_rules_init(
 	*r = (struct link_rules){
 		.gap = wire_time(p->gap, p->rate),
 		.owed = wire_time(p->protocol, p->rate),
+		.logic = p->logic,
 		.max_chunks = (uint32_t)chunks,
 		.max_payload = (uint32_t)p->payload,
 		.chunk = (uint32_t)p->chunk,

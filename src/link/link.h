@@ -31,6 +31,7 @@ struct link_params {
 	int64_t chunk; /* bytes a token stands for */
 	int64_t protocol; /* bytes owed for each packet that arrives */
 	int64_t gap; /* bytes between packets */
+	int64_t logic; /* what of a latency is the router's, ps */
 };
 
 extern const struct param link_params_table[];
@@ -41,6 +42,7 @@ struct link_rules {
 	sim_time ser[LINK_MAX_CHUNKS + 1]; /* by chunks, trailer included */
 	sim_time gap, owed; /* gap after a packet; debt for an arrival */
 	sim_time latency[N_WIRE_CLASSES];
+	sim_time logic;
 	uint32_t wire_bytes[LINK_MAX_CHUNKS + 1];
 	uint32_t max_chunks; /* of a full packet */
 	uint32_t max_payload, chunk;

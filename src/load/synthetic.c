@@ -435,6 +435,7 @@ static void begin_measuring(struct synthetic *y, sim_time now)
 {
 	y->stage = MEASURING;
 	y->from = now;
+	book_clear(y->load.net->book);
 	count_backlog(y, &y->generated_before, &y->backlog_before);
 }
 

@@ -47,10 +47,11 @@ static inline __attribute__((always_inline)) bool depart(struct net *n,
 	sim_time arrival = t + n->link.latency[l->wire];
 	bool lost = false;
 
+	booked_depart(n, s, port, channel, id, t, arrival);
 	l->tokens[channel] =
 		(int16_t)(l->tokens[channel] - net_charge(n, p, channel));
 	if (__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < n->full, 0)) {
-		link_collect(l, &s->port[port].returns, t);
+		take_in(n, s, port, t);
 		if (l->tokens[CHANNEL_DYNAMIC] < n->full) {
 			lost = s->roomy >> port & 1;
 			s->roomy &= ~(1u << port);
@@ -126,6 +127,7 @@ static void deposit(struct net *n, struct sim_worker *w, struct net_site *s,
 	c->dst = s->id;
 	if (n->client->on_copy)
 		n->client->on_copy(n, w, id);
+	booked_copy(n, w, s, p, id, fifo, t, tail);
 	n->tally[w->id].copies++;
 	n->tally[w->id].delivered++;
 	n->client->on_packet(n, w, s->id, fifo, id, t, tail);
@@ -134,6 +136,17 @@ static void deposit(struct net *n, struct sim_worker *w, struct net_site *s,
 static inline uint64_t receiver_bits(uint32_t bit)
 {
 	return (BIT(NET_QUEUES) - 1) << (bit - bit % NET_QUEUES);
+}
+
+/* The tokens without which a head's request is not granted: see pick.h. */
+static inline int32_t needed(const struct net *n, uint32_t request,
+	uint32_t port, uint32_t bit, const struct packet *p)
+{
+	if (target_of[request] == CHANNEL_DYNAMIC)
+		return p->chunks;
+	return request != REQ_ESCAPE && bit / NET_QUEUES == (port ^ 1)
+		       ? n->full
+		       : n->entry;
 }
 
 static inline __attribute__((always_inline)) bool grant_request(struct net *n,
@@ -146,6 +159,8 @@ static inline __attribute__((always_inline)) bool grant_request(struct net *n,
 	sim_time tail = t + n->link.ser[p->chunks];
 	bool lost;
 
+	booked_grant(n, s, port, target_of[request], id,
+		needed(n, request, port, bit, p), t);
 	heads_hide(n, s, channel, bit, p);
 	if (channel != CHANNEL_DYNAMIC && p->flags & PACKET_DEPOSIT)
 		deposit(n, w, s, p, bit / NET_QUEUES, t, tail);
@@ -195,6 +210,8 @@ static __attribute__((noinline)) bool grant_injection(struct net *n,
 	const struct packet *p = &n->packets[id];
 	sim_time tail = t + n->link.ser[p->chunks];
 
+	booked_grant(n, s, port, injection_target[request], id,
+		request == INJ_DYNAMIC ? p->chunks : n->entry, t);
 	heads_hide_injection(n, s, fifo, p);
 	leave_injection(n, w, s, fifo, tail);
 	return depart(n, w, s, port, injection_target[request], id, p, t, tail);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "router/net.h"
+#include "router/booked.h"
 
 _Static_assert(offsetof(struct net_requests, inject) ==
 		       offsetof(struct net_requests, n_rare) + 2,
@@ -182,13 +182,18 @@ static void show_ordered(const struct net *n, struct sim_worker *w,
 	struct net_site *s, uint32_t channel, uint32_t bit,
 	const struct packet *p, sim_time t)
 {
-	if (has_elder(n, s, channel, bit, p) || !takes_room(n, s, bit, p)) {
+	bool is_younger = has_elder(n, s, channel, bit, p);
+
+	if (is_younger || !takes_room(n, s, bit, p)) {
+		booked_wait(n, p, is_younger ? CAUSE_QUEUE : CAUSE_RECEIVER, t);
 		s->held[channel] |= BIT(bit);
 		s->held_any |= (uint8_t)(1u << channel);
 	} else if (heads_arrived(p)) {
+		booked_wait(n, p, CAUSE_RECEIVER, t);
 		s->local[channel] |= BIT(bit);
 		s->dirty |= DIRTY_RECEPTION;
 	} else {
+		booked_wait(n, p, CAUSE_TOKENS, t);
 		heads_ask(s, 1u << p->escape, REQ_DETERMINISTIC + channel - 1,
 			BIT(bit));
 		heads_want(w, s, 1u << p->escape, t);
@@ -201,6 +206,7 @@ static inline void heads_show_dynamic(struct net *n, struct sim_worker *w,
 {
 	uint32_t ports = p->ask;
 
+	booked_wait(n, p, CAUSE_TOKENS, t);
 	heads_ask(s, ports, REQ_DYNAMIC, BIT(bit));
 	if (!(ports >> p->escape & 1) && n->route->has_escape) {
 		heads_ask(s, 1u << p->escape, REQ_ESCAPE, BIT(bit));
@@ -230,11 +236,13 @@ static void heads_show(struct net *n, struct sim_worker *w, struct net_site *s,
 	if (p->kind != PACKET_DYNAMIC) {
 		show_ordered(n, w, s, channel, bit, p, t);
 	} else if (heads_arrived(p)) {
+		booked_wait(n, p, CAUSE_RECEIVER, t);
 		s->local[channel] |= BIT(bit);
 		s->dirty |= DIRTY_RECEPTION;
 	} else if (channel == CHANNEL_DYNAMIC) {
 		heads_show_dynamic(n, w, s, bit, p, t);
 	} else {
+		booked_wait(n, p, CAUSE_TOKENS, t);
 		show_escaped(w, s, bit, p, t);
 	}
 }
@@ -275,6 +283,7 @@ static void heads_show_injection(struct net *n, struct sim_worker *w,
 {
 	uint32_t ports = p->ask;
 
+	booked_wait(n, p, heads_arrived(p) ? CAUSE_RECEIVER : CAUSE_TOKENS, t);
 	if (heads_arrived(p)) {
 		s->local_inject |= (uint16_t)(1u << fifo);
 		s->dirty |= DIRTY_RECEPTION;

@@ -81,9 +81,11 @@ uint64_t net_estimate(const struct net_setup *s)
 	 * FIFOs full, and the mail of a few windows. */
 	uint64_t packets = ports * (uint64_t)(s->router->packets / 2) +
 			   ports * (uint64_t)s->router->injection;
+	uint64_t packet_bytes =
+		sizeof(struct packet) + (s->book ? book_packet_bytes : 0);
 
 	return s->topo->n_routers *
-	       (sizeof(struct net_site) + packets * sizeof(struct packet) +
+	       (sizeof(struct net_site) + packets * packet_bytes +
 		       32 * sizeof(struct sim_event));
 }
 
@@ -177,10 +179,14 @@ static struct sim *make_sim(
 		.visit = net_visit,
 		.prefetch = net_prefetch,
 	};
+	static const struct sim_ops booked_ops = {
+		.visit = net_booked_visit,
+		.prefetch = net_prefetch,
+	};
 	struct sim_params p = {
 		.n_sites = n->n_sites,
 		.n_workers = s->n_workers,
-		.ops = &ops,
+		.ops = s->book ? &booked_ops : &ops,
 		.model = n,
 		.stop = s->stop,
 		.prefetches = n->n_sites >= PREFETCH_SITES,
@@ -191,6 +197,19 @@ static struct sim *make_sim(
 	p.window = least;
 	p.reach = most + n->link.ser[n->full];
 	return sim_new(&p, e);
+}
+
+static size_t rises_bytes(const struct net *n)
+{
+	return (size_t)n->n_sites * n->n_ports * n->n_levels *
+	       sizeof(*n->rises);
+}
+
+static void keep_book(struct net *n, const struct book_how *how)
+{
+	n->book = book_new(how, n->n_workers, n->n_sites, MOST_PACKETS);
+	n->n_levels = (uint32_t)n->full + 2 * (N_CHANNELS - 1);
+	n->rises = map_alloc(rises_bytes(n));
 }
 
 struct net *net_new(const struct net_setup *s, struct err *e)
@@ -217,6 +236,8 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
 	n->pool = packet_pool_new(n->n_workers, MOST_PACKETS);
 	n->packets = n->pool->base;
+	if (s->book)
+		keep_book(n, s->book);
 	for (i = 0; i < n->n_sites; i++)
 		site_init(n, i);
 	return n;
@@ -232,6 +253,8 @@ void net_free(struct net *n)
 	map_free(n->tally, n->n_workers * sizeof(*n->tally));
 	map_free(n->sites, (size_t)n->n_sites * sizeof(*n->sites));
 	packet_pool_free(n->pool);
+	map_free(n->rises, rises_bytes(n));
+	book_free(n->book);
 	sim_free(n->sim);
 	mem_free(n);
 }
@@ -272,5 +295,6 @@ struct net_tally net_total(const struct net *n)
 uint64_t net_memory(const struct net *n)
 {
 	return (uint64_t)n->n_sites * sizeof(*n->sites) +
-	       packet_pool_memory(n->pool) + sim_memory(n->sim);
+	       packet_pool_memory(n->pool) + sim_memory(n->sim) +
+	       (n->book ? rises_bytes(n) + book_memory(n->book) : 0);
 }

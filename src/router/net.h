@@ -21,6 +21,7 @@
 
 #include "link/link.h"
 #include "link/packet.h"
+#include "meas/budget.h"
 #include "route/route.h"
 #include "sim/sim.h"
 
@@ -208,6 +209,10 @@ struct net {
 
 	const struct net_client_ops *client;
 	void *client_state;
+	struct book *book; /* NULL: no budgets are kept */
+	/* where they are: [site][port][level], see router/booked.h */
+	sim_time *rises;
+	uint32_t n_levels; /* of a port */
 	struct packet_pool *pool;
 	struct sim *sim;
 	const struct topo *topo;
@@ -228,6 +233,7 @@ struct net_setup {
 	uint32_t n_workers;
 	uint64_t seed;
 	const atomic_int *stop; /* see struct sim_params */
+	const struct book_how *book; /* NULL: keep no time budgets */
 };
 
 /* What a network of this size will take, bytes; nothing is built. */
@@ -254,6 +260,18 @@ void net_check_idle(struct net *n, struct net_site *s, sim_time t);
 /* The kernel's hooks. */
 void net_visit(struct sim_worker *w, site_id site);
 void net_prefetch(const struct sim_worker *w, const struct sim_event *e);
+
+/*
+ * The same of a network that keeps time budgets: visit.c is compiled a second
+ * time for these, so that the first time has nothing of it.  Those above that
+ * clients call turn to these by themselves.
+ */
+void net_booked_inject(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id p, sim_time t);
+void net_booked_release(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, uint32_t chunks, sim_time t);
+void net_booked_check_idle(struct net *n, struct net_site *s, sim_time t);
+void net_booked_visit(struct sim_worker *w, site_id site);
 
 /* Bytes that it holds now. */
 uint64_t net_memory(const struct net *n);

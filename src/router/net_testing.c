@@ -199,6 +199,7 @@ struct rig *rig_new(const struct rig_how *how)
 		.client = how->fills ? &filling : &sink,
 		.client_state = r,
 		.n_workers = how->n_workers ? how->n_workers : 1,
+		.book = how->book,
 	};
 
 	r->how = *how;

@@ -23,6 +23,7 @@ struct rig_how {
 	sim_time drain;
 	/* Room in one injection FIFO lets the client look at all of them. */
 	bool looks_round;
+	const struct book_how *book;
 };
 
 struct arrival {

@@ -44,7 +44,7 @@ static void collect(
 {
 	struct link_sender *l = &s->port[port].sender;
 
-	link_collect(l, &s->port[port].returns, t);
+	take_in(n, s, port, t);
 	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
 		s->roomy |= 1u << port;
 }

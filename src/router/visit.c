@@ -6,8 +6,16 @@
  * changed: a head came forward, a link fell idle, tokens came.  It matches
  * idle senders with heads that ask for them; an adaptive head takes the idle
  * sender with the most tokens.
+ *
+ * Compiled twice: visit_booked.c includes this file.
  */
 #include "router/pick.h"
+
+/* A client's call turns to the other copy where budgets are kept. */
+static inline bool is_for_booked(const struct net *n)
+{
+	return !NET_BOOKED && __builtin_expect(n->book != NULL, 0);
+}
 
 /* --- senders --- */
 
@@ -115,6 +123,10 @@ void net_check_idle(struct net *n, struct net_site *s, sim_time t)
 {
 	uint32_t o, lfsr = s->lfsr;
 
+	if (is_for_booked(n)) {
+		net_booked_check_idle(n, s, t);
+		return;
+	}
 	for (o = 0; o < n->n_ports; o++) {
 		if (s->port[o].sender.peer == NO_ROUTER ||
 			s->port[o].sender.free_at > t)
@@ -156,6 +168,7 @@ static void receive(struct net *n, struct sim_worker *w, struct net_site *s,
 	if (!n->client->is_sink)
 		s->reception[fifo].chunks -= n->packets[id].chunks;
 	n->tally[w->id].delivered++;
+	booked_receive(n, w, s, fifo, id, t, tail);
 	n->client->on_packet(n, w, s->id, fifo, id, t, tail);
 }
 
@@ -296,6 +309,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct net *n,
 
 	p->head = t;
 	p->next = NO_PACKET;
+	booked_arrival(n, s, in, channel, id, t);
 	link_owe(&s->port[in].sender, &n->link, t);
 	route_arrive(n->route, p, in);
 	bit = join(n, s, channel, in, t);
@@ -322,10 +336,11 @@ static inline __attribute__((always_inline)) void on_arrival(struct net *n,
 
 /* Tokens from a neighbour of another worker, or that somebody waits for. */
 static void on_token(struct net *n, struct net_site *s, uint32_t port,
-	uint32_t channel, uint32_t chunks)
+	uint32_t channel, uint32_t chunks, sim_time t)
 {
 	struct link_sender *l = &s->port[port].sender;
 
+	booked_token(n, s, port, channel, chunks, t);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
 	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
 		s->roomy |= 1u << port;
@@ -340,6 +355,11 @@ void net_inject(struct net *n, struct sim_worker *w, site_id site,
 	struct net_inject *f = &s->inject[fifo];
 	struct packet *p = &n->packets[id];
 
+	if (is_for_booked(n)) {
+		net_booked_inject(n, w, site, fifo, id, t);
+		return;
+	}
+	booked_inject(n, s, fifo, id, p, t);
 	p->chunks = link_chunks(&n->link, p->bytes);
 	BUG_IF(f->chunks < p->chunks);
 	n->tally[w->id].injected++;
@@ -377,6 +397,10 @@ void net_release(struct net *n, struct sim_worker *w, site_id site,
 	struct net_site *s = &n->sites[site];
 	uint32_t channel;
 
+	if (is_for_booked(n)) {
+		net_booked_release(n, w, site, fifo, chunks, t);
+		return;
+	}
 	s->reception[fifo].chunks += (int32_t)chunks;
 	s->dirty |= DIRTY_RECEPTION;
 	for (channel = 0; channel < N_CHANNELS; channel++)
@@ -466,7 +490,7 @@ void net_visit(struct sim_worker *w, site_id site)
 		else if (phase == PHASE_ENGINE)
 			on_engine(n, w, s, t, &e);
 		else if (phase == PHASE_TOKEN)
-			on_token(n, s, sim_number(&e), sim_aux(&e), e.data);
+			on_token(n, s, sim_number(&e), sim_aux(&e), e.data, t);
 		else
 			client_event(n, w, s, t, e);
 		if (s->dirty && !sim_more(w, &e))
@@ -478,6 +502,7 @@ void net_visit(struct sim_worker *w, site_id site)
 	}
 }
 
+#if !NET_BOOKED
 void net_prefetch(const struct sim_worker *w, const struct sim_event *e)
 {
 	const struct net *n = w->model;
@@ -496,3 +521,4 @@ void net_prefetch(const struct sim_worker *w, const struct sim_event *e)
 		__builtin_prefetch(&s->port[port].requests);
 	}
 }
+#endif

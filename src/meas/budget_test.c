@@ -1,0 +1,346 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "meas/budget.h"
+
+enum { NODES = 10, MOST = 100000 };
+
+static struct book *new_book(uint32_t n_workers)
+{
+	return book_new(&(struct book_how){ .follows = true, .number = 1 },
+		n_workers, NODES, MOST);
+}
+
+static struct book_sums *sums(const struct book *k)
+{
+	struct book_sums *s = mem_alloc(1, sizeof(*s));
+
+	book_sum(k, s);
+	return s;
+}
+
+/* A packet of a message, all of whose time is software's. */
+static void carry(struct book *k, uint32_t packet, const struct book_message *m,
+	sim_time took)
+{
+	book_open(k, packet, m);
+	book_until(k, packet, CAUSE_SOFTWARE, m->birth + took);
+	book_close(k, 0, packet, m->birth + took);
+}
+
+/* --- a budget --- */
+
+static void every_charge_begins_where_the_last_one_ended(void **state)
+{
+	struct budget b = { .start = 100, .at = 100 };
+	sim_time sum = 0;
+	uint32_t c;
+
+	(void)state;
+	budget_until(&b, CAUSE_QUEUE, 130);
+	budget_until(&b, CAUSE_WIRE, 130);
+	budget_until(&b, CAUSE_ROUTER, 131);
+	budget_until(&b, CAUSE_QUEUE, 150);
+	assert_int_equal(b.spent[CAUSE_QUEUE], 30 + 19);
+	assert_int_equal(b.spent[CAUSE_WIRE], 0);
+	assert_int_equal(b.spent[CAUSE_ROUTER], 1);
+	for (c = 0; c < N_CAUSES; c++)
+		sum += b.spent[c];
+	assert_true(sum == b.at - b.start);
+}
+
+static void every_cause_has_names(void **state)
+{
+	uint32_t a, b;
+
+	(void)state;
+	for (a = 0; a < N_CAUSES; a++) {
+		assert_non_null(cause_names[a]);
+		for (b = 0; b < a; b++) {
+			assert_string_not_equal(cause_names[a], cause_names[b]);
+			assert_string_not_equal(cause_keys[a], cause_keys[b]);
+		}
+	}
+}
+
+/* --- mistakes of those who charge --- */
+
+static void go_back(struct book *k)
+{
+	book_until(k, 1, CAUSE_WIRE, 9);
+}
+
+static void charge_what_is_not_open(struct book *k)
+{
+	book_until(k, 2, CAUSE_WIRE, 20);
+}
+
+static void open_twice(struct book *k)
+{
+	struct book_message m = book_message(k, 0, 1, 0);
+
+	book_open(k, 1, &m);
+}
+
+static void leave_time_out(struct book *k)
+{
+	book_close(k, 0, 1, 11);
+}
+
+static bool is_bug(void (*wrong)(struct book *k))
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		struct book *k = new_book(1);
+		struct book_message m = book_message(k, 0, 1, 0);
+
+		if (!freopen("/dev/null", "w", stderr))
+			_exit(1);
+		book_open(k, 1, &m);
+		book_until(k, 1, CAUSE_WIRE, 10);
+		wrong(k);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFSIGNALED(status) || WEXITSTATUS(status) == EXIT_INTERNAL;
+}
+
+static void wrong_charges_are_bugs(void **state)
+{
+	(void)state;
+	assert_true(is_bug(go_back));
+	assert_true(is_bug(charge_what_is_not_open));
+	assert_true(is_bug(open_twice));
+	assert_true(is_bug(leave_time_out));
+}
+
+/* Where there is no book nothing happens. */
+static void no_book_is_no_work(void **state)
+{
+	struct book_message m = book_message(NULL, 3, 2, 5);
+
+	(void)state;
+	book_open(NULL, 1, &m);
+	book_wait(NULL, 1, CAUSE_QUEUE, 7);
+	book_until(NULL, 1, CAUSE_WIRE, 9);
+	book_note((struct book *)NULL, 1, "%d", 1);
+	book_close(NULL, 0, 1, 9);
+	book_drop(NULL, 0, 1);
+	book_clear(NULL);
+	assert_int_equal(m.number, 0);
+}
+
+/* --- messages --- */
+
+static void waits_are_charged_to_what_was_waited_for(void **state)
+{
+	struct book *k = new_book(1);
+	struct book_message m = book_message(k, 0, 1, 10);
+	struct book_sums *s;
+
+	(void)state;
+	book_open(k, 7, &m);
+	book_until(k, 7, CAUSE_SOFTWARE, 15);
+	book_wait(k, 7, CAUSE_TOKENS, 17); /* what is new is in a queue */
+	book_wait(k, 7, CAUSE_RECEIVER, 20);
+	book_wait(k, 7, CAUSE_QUEUE, 24);
+	assert_int_equal(book_at(k, 7), 24);
+	book_close(k, 0, 7, 24);
+	s = sums(k);
+	assert_int_equal(s->spent[CAUSE_SOFTWARE], 5);
+	assert_int_equal(s->spent[CAUSE_QUEUE], 2);
+	assert_int_equal(s->spent[CAUSE_TOKENS], 3);
+	assert_int_equal(s->spent[CAUSE_RECEIVER], 4);
+	assert_int_equal(s->whole.sum, 14);
+	mem_free(s);
+	book_free(k);
+}
+
+/* The packet that is closed last counts, whichever it is. */
+static void the_last_packet_is_the_message(void **state)
+{
+	struct book *k = new_book(1);
+	struct book_message m = book_message(k, 4, 3, 100);
+	struct book_sums *s;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		book_open(k, 10 + i, &m);
+	book_until(k, 12, CAUSE_WIRE, 120);
+	book_until(k, 10, CAUSE_QUEUE, 130);
+	book_until(k, 11, CAUSE_ENGINE, 125);
+	book_until(k, 11, CAUSE_RETRY, 131);
+	book_close(k, 0, 12, 120);
+	book_close(k, 0, 10, 130);
+	s = sums(k);
+	assert_int_equal(s->n, 0);
+	mem_free(s);
+	book_close(k, 0, 11, 131);
+	s = sums(k);
+	assert_int_equal(s->n, 1);
+	assert_int_equal(s->spent[CAUSE_ENGINE], 25);
+	assert_int_equal(s->spent[CAUSE_RETRY], 6);
+	assert_int_equal(s->spent[CAUSE_WIRE] + s->spent[CAUSE_QUEUE], 0);
+	assert_int_equal(s->longest.src, 4);
+	mem_free(s);
+	book_free(k);
+}
+
+/* More messages at a time than the table has room for at first, closed in
+ * rounds, so that places are emptied and filled in between. */
+static void many_messages_are_under_way_at_a_time(void **state)
+{
+	enum { MANY = 3000, EACH = 5 };
+	struct book *k = new_book(1);
+	struct book_sums *s;
+	uint32_t i, j, round;
+
+	(void)state;
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < MANY; i++) {
+			struct book_message m =
+				book_message(k, i % NODES, EACH, 0);
+
+			for (j = 0; j < EACH; j++)
+				book_open(k, i * EACH + j, &m);
+		}
+		for (j = 0; j < EACH; j++)
+			for (i = 0; i < MANY; i++)
+				book_close(k, 0,
+					(i * 7 % MANY) * EACH + (i + j) % EACH,
+					0);
+		s = sums(k);
+		assert_int_equal(s->n, MANY * (round + 1));
+		mem_free(s);
+	}
+	assert_int_equal(book_n_sent(k, 3), 3 * MANY / NODES);
+	book_free(k);
+}
+
+static void a_message_with_a_dropped_packet_never_ends(void **state)
+{
+	struct book *k = new_book(1);
+	struct book_message m = book_message(k, 0, 2, 0);
+	struct book_sums *s;
+
+	(void)state;
+	book_open(k, 1, &m);
+	book_open(k, 2, &m);
+	book_drop(k, 0, 1);
+	book_close(k, 0, 2, 0);
+	m = book_message(k, 0, 1, 0);
+	book_open(k, 1, &m); /* it is free again */
+	book_drop(k, 0, 1);
+	assert_false(book_has(k, 1));
+	m = book_message(k, 0, 2, 0);
+	carry(k, 1, &m, 5);
+	carry(k, 1, &m, 6);
+	s = sums(k);
+	assert_int_equal(s->n, 1);
+	assert_int_equal(s->longest.number, 2);
+	mem_free(s);
+	book_free(k);
+}
+
+static void of_the_longest_the_first_is_kept(void **state)
+{
+	static const struct {
+		uint32_t src, worker;
+		sim_time birth, took;
+	} sent[] = { { 5, 0, 10, 50 }, { 3, 1, 10, 50 }, { 2, 2, 11, 50 },
+		{ 1, 0, 0, 49 }, { 4, 1, 10, 50 } };
+	struct book *k = new_book(3);
+	struct book_sums *s;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		struct book_message m =
+			book_message(k, sent[i].src, 1, sent[i].birth);
+		sim_time t = sent[i].birth + sent[i].took;
+
+		book_open(k, i, &m);
+		book_until(k, i, CAUSE_PEERS, t);
+		book_close(k, sent[i].worker, i, t);
+	}
+	s = sums(k);
+	assert_int_equal(s->n, 5);
+	assert_int_equal(s->spent[CAUSE_PEERS], 249);
+	assert_int_equal(s->longest.src, 3);
+	mem_free(s);
+	book_clear(k);
+	s = sums(k);
+	assert_int_equal(s->n, 0);
+	assert_int_equal(s->spent[CAUSE_PEERS], 0);
+	mem_free(s);
+	book_free(k);
+}
+
+/* --- following --- */
+
+/* Message 1 of node 0: of its packets the one that completes it. */
+static void the_completing_packet_is_followed(void **state)
+{
+	struct book *k = new_book(1);
+	struct book_message m[3];
+	const struct book_trail *r;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		m[i] = book_message(k, i == 2 ? 7 : 0, 2, 0);
+	assert_null(book_followed(k));
+	for (i = 0; i < 6; i++) {
+		book_open(k, i, &m[i / 2]);
+		assert_int_equal(book_is_followed(k, i), i / 2 == 1);
+		book_note(k, i, "here %u", i);
+		book_until(k, i, CAUSE_PACKET, 4);
+		book_until(k, i, CAUSE_WIRE, 4); /* nothing is no step */
+		book_note(k, i, "there %u", i);
+		book_until(k, i, CAUSE_WIRE, 9);
+	}
+	book_close(k, 0, 3, 9);
+	r = book_followed(k);
+	assert_false(r->is_done);
+	book_close(k, 0, 2, 9);
+	assert_ptr_equal(book_followed(k), r);
+	assert_true(r->is_done);
+	assert_int_equal(r->n, 2);
+	assert_string_equal(r->step[0].what, "here 2");
+	assert_string_equal(r->step[1].what, "there 2");
+	assert_int_equal(r->step[0].cause, CAUSE_PACKET);
+	assert_int_equal(r->step[0].until, 4);
+	assert_int_equal(r->step[1].from, 4);
+	assert_int_equal(r->step[1].until, 9);
+	book_free(k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_charge_begins_where_the_last_one_ended),
+		cmocka_unit_test(every_cause_has_names),
+		cmocka_unit_test(wrong_charges_are_bugs),
+		cmocka_unit_test(no_book_is_no_work),
+		cmocka_unit_test(waits_are_charged_to_what_was_waited_for),
+		cmocka_unit_test(the_last_packet_is_the_message),
+		cmocka_unit_test(many_messages_are_under_way_at_a_time),
+		cmocka_unit_test(a_message_with_a_dropped_packet_never_ends),
+		cmocka_unit_test(of_the_longest_the_first_is_kept),
+		cmocka_unit_test(the_completing_packet_is_followed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
