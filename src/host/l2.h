@@ -8,7 +8,9 @@
  * least, and is done a fixed time after it was taken.  A line that is not
  * there comes from DDR first, which takes lines one after the other too: a
  * read and a write wait for it (a write allocates), and what was written and
- * is evicted goes back to DDR with nobody waiting for it.
+ * is evicted goes back to DDR with nobody waiting for it.  A line is there
+ * from the request that asks for it on: a second one for it is a hit and does
+ * not wait.
  *
  * Data is warm: while the pages that a node has touched fit the cache, every
  * request hits, and all that is kept is which pages these are.  With the
