@@ -332,6 +332,44 @@ static void small_packets_wait_for_few_tokens(void **state)
 	end(&b);
 }
 
+/*
+ * All 34 tokens stand for empty packets, and nobody waits for any, so the
+ * first that come back are stamps and the others events.  A system packet has
+ * the link from 10 to 290 ns while one comes each 20 ns, from 61.4 ns on; so
+ * a packet of 8 chunks has its tokens at 201.4 ns.
+ */
+static void tokens_count_in_the_order_they_come(void **state)
+{
+	struct booked b = begin((struct rig_how){
+		.way = { .shape = "2", .wrap = "mesh", .escape = "no" },
+		.fills = true,
+		.packets = 2,
+		.reception = 1,
+		.queues = 1,
+	});
+	struct packet p = { .dst = 1 };
+
+	(void)state;
+	rig_close(b.r, 1, FIFO_USER + A_MINUS);
+	rig_open(b.r, 1, FIFO_USER + A_MINUS, late);
+	rig_flood(b.r, 0, 0, 2 * FULL_CHUNKS + FULL_CHUNKS, p);
+	p.bytes = 7 * 32;
+	rig_send(b.r, late + 11000, 0, p);
+	p.bytes = 512;
+	p.kind = PACKET_SYSTEM;
+	rig_send(b.r, late + 10000, FIFO_SYSTEM, p);
+	run(&b);
+	/* the system packet was sent first */
+	p = b.r->got[3 * FULL_CHUNKS]->packet;
+	assert_int_equal(p.chunks, 8);
+	assert_int_equal(b.ledger->account[52].budget.start, late + 11000);
+	assert_true(b.ledger->account[52].budget.spent[CAUSE_TOKENS] ==
+		    8 * EMPTY_PS + BOARD_PS - 11000);
+	assert_true(b.ledger->account[52].budget.spent[CAUSE_ARBITRATION] ==
+		    10000 + PERIOD - 8 * EMPTY_PS - BOARD_PS);
+	end(&b);
+}
+
 /* --- reception --- */
 
 static void a_full_reception_fifo_is_the_receivers(void **state)
@@ -563,6 +601,7 @@ int main(void)
 		cmocka_unit_test(a_head_without_tokens_waits_for_them),
 		cmocka_unit_test(after_the_tokens_comes_arbitration),
 		cmocka_unit_test(small_packets_wait_for_few_tokens),
+		cmocka_unit_test(tokens_count_in_the_order_they_come),
 		cmocka_unit_test(a_full_reception_fifo_is_the_receivers),
 		cmocka_unit_test(a_busy_reception_fifo_is_the_receivers),
 		cmocka_unit_test(copies_have_budgets_of_their_own),
