@@ -268,6 +268,43 @@ static void a_head_without_tokens_waits_for_them(void **state)
 	check_starving(8);
 }
 
+/*
+ * With room for two again.  Of two packets that turn into dimension B at
+ * (1,0), the second one needs tokens for both, and waits until those of the
+ * first one are back.  Who goes straight on needs tokens for one only.
+ */
+static void who_turns_needs_more_tokens(void **state)
+{
+	struct rig_how how = {
+		.way = { .shape = "4x4", .wrap = "mesh", .order = "AB" },
+		.packets = 2,
+	};
+	struct booked b = begin(how);
+	struct packet p = { .kind = PACKET_DETERMINISTIC, .bytes = 512 };
+	const sim_time back = BOARD_PS + BOARD_PS + FULL_PS + BOARD_PS;
+
+	(void)state;
+	p.dst = RIG_AT(b.r, 1, 1);
+	p.src = RIG_AT(b.r, 0, 0);
+	rig_send(b.r, 0, rig_fifo(b.r, &p), p);
+	p.src = RIG_AT(b.r, 2, 0);
+	rig_send(b.r, 50000, rig_fifo(b.r, &p), p);
+	run(&b);
+	CHECK(&b, 0, HOPS(2, 2 * BOARD_PS), FULL);
+	CHECK(&b, 1, HOPS(2, BOARDS_PS + BOARD_PS),
+		FULL, [CAUSE_TOKENS] = back - 50000 - BOARDS_PS);
+	end(&b);
+
+	b = begin(how);
+	p.src = RIG_AT(b.r, 0, 0);
+	p.dst = RIG_AT(b.r, 2, 0);
+	rig_flood(b.r, 0, 0, 2, p);
+	run(&b);
+	CHECK(&b, 1, HOPS(2, BOARD_PS + BOARDS_PS),
+		FULL, [CAUSE_QUEUE] = FULL_PS, [CAUSE_TOKENS] = 2 * BOARD_PS);
+	end(&b);
+}
+
 /* Tokens that came before the link was free were not what it waited for; the
  * last part of a wait can be arbitration. */
 static void after_the_tokens_comes_arbitration(void **state)
@@ -599,6 +636,7 @@ int main(void)
 		cmocka_unit_test(a_packet_beside_another_waits_for_the_arbiter),
 		cmocka_unit_test(a_head_that_is_held_is_in_a_queue),
 		cmocka_unit_test(a_head_without_tokens_waits_for_them),
+		cmocka_unit_test(who_turns_needs_more_tokens),
 		cmocka_unit_test(after_the_tokens_comes_arbitration),
 		cmocka_unit_test(small_packets_wait_for_few_tokens),
 		cmocka_unit_test(tokens_count_in_the_order_they_come),
