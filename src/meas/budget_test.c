@@ -254,6 +254,35 @@ static void a_message_with_a_dropped_packet_never_ends(void **state)
 	book_free(k);
 }
 
+/* A copy of a followed message's packet is a message by itself, that nobody
+ * follows. */
+static void a_copy_is_a_message_of_its_own(void **state)
+{
+	struct book *k = new_book(2);
+	struct book_message m = book_message(k, 0, 2, 0);
+	struct book_sums *s;
+
+	(void)state;
+	m = book_message(k, 0, 2, 0);
+	book_open(k, 1, &m);
+	book_until(k, 1, CAUSE_WIRE, 5);
+	book_add_copy(k, 1, 9);
+	assert_true(book_is_followed(k, 1));
+	assert_false(book_is_followed(k, 9));
+	book_until(k, 9, CAUSE_MEMORY_WRITE, 8);
+	book_close(k, 1, 9, 8);
+	s = sums(k);
+	assert_int_equal(s->n, 1);
+	assert_int_equal(s->spent[CAUSE_WIRE], 5);
+	assert_int_equal(s->spent[CAUSE_MEMORY_WRITE], 3);
+	mem_free(s);
+	book_close(k, 0, 1, 5);
+	s = sums(k);
+	assert_int_equal(s->n, 1);
+	mem_free(s);
+	book_free(k);
+}
+
 static void of_the_longest_the_first_is_kept(void **state)
 {
 	static const struct {
@@ -338,6 +367,7 @@ int main(void)
 		cmocka_unit_test(the_last_packet_is_the_message),
 		cmocka_unit_test(many_messages_are_under_way_at_a_time),
 		cmocka_unit_test(a_message_with_a_dropped_packet_never_ends),
+		cmocka_unit_test(a_copy_is_a_message_of_its_own),
 		cmocka_unit_test(of_the_longest_the_first_is_kept),
 		cmocka_unit_test(the_completing_packet_is_followed),
 	};

@@ -8,6 +8,7 @@
 
 enum {
 	MOST_PACKETS = 1 << 27,
+	MOST_BOOKED = 1 << 25, /* fewer, since addresses are short, too */
 	PREFETCH_SITES = 1024, /* more do not fit a second-level cache */
 };
 
@@ -207,7 +208,7 @@ static size_t rises_bytes(const struct net *n)
 
 static void keep_book(struct net *n, const struct book_how *how)
 {
-	n->book = book_new(how, n->n_workers, n->n_sites, MOST_PACKETS);
+	n->book = book_new(how, n->n_workers, n->n_sites, MOST_BOOKED);
 	n->n_levels = (uint32_t)n->full + 2 * (N_CHANNELS - 1);
 	n->rises = map_alloc(rises_bytes(n));
 }
@@ -234,7 +235,8 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	n->sites = map_alloc_dense((size_t)n->n_sites * sizeof(*n->sites));
 	n->n_workers = sim_n_workers(n->sim);
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
-	n->pool = packet_pool_new(n->n_workers, MOST_PACKETS);
+	n->pool = packet_pool_new(
+		n->n_workers, s->book ? MOST_BOOKED : MOST_PACKETS);
 	n->packets = n->pool->base;
 	if (s->book)
 		keep_book(n, s->book);
