@@ -1,0 +1,410 @@
+/*
+ * The command processor.  Queues that have work get a turn each, one after
+ * the other: one packet, or a few simple commands (QSN-G24).  A short packet
+ * goes out while the rest of it is still coming from the core: all that was
+ * stored is known, and when each store arrives, so its head can leave before
+ * its tail is here (QSN-F34).
+ */
+#include "nic/elan4/elan.h"
+
+#include <string.h>
+
+enum { TURN = 64, COPY_MOST = 64 };
+
+#define PS_PER_S INT64_C(1000000000000)
+
+static uint32_t low(uint64_t word)
+{
+	return (uint32_t)(word >> 16) & 0xffff;
+}
+
+static uint32_t high(uint64_t word)
+{
+	return (uint32_t)(word >> 32);
+}
+
+/* Words of a simple command, its own included; 0: it is none. */
+static uint32_t length(enum elan_command c)
+{
+	static const uint8_t words[ELAN_COMMANDS] = {
+		[ELAN_NOP] = 1,
+		[ELAN_RUN_DMA] = 1 + ELAN_DMA_WORDS,
+		[ELAN_STORE] = 3,
+		[ELAN_COPY] = 3,
+		[ELAN_ADD] = 1,
+		[ELAN_ARM] = 4,
+		[ELAN_GUARD] = 1,
+		[ELAN_INTERRUPT] = 1,
+	};
+
+	return c < ELAN_COMMANDS ? words[c] : 0;
+}
+
+static uint32_t right_of(enum elan_command c)
+{
+	static const uint8_t rights[ELAN_COMMANDS] = {
+		[ELAN_OPEN] = ELAN_MAY_STEN,
+		[ELAN_RUN_DMA] = ELAN_MAY_DMA,
+		[ELAN_STORE] = ELAN_MAY_STORE,
+		[ELAN_COPY] = ELAN_MAY_STORE,
+		[ELAN_ADD] = ELAN_MAY_EVENT,
+		[ELAN_ARM] = ELAN_MAY_EVENT,
+		[ELAN_INTERRUPT] = ELAN_MAY_INTERRUPT,
+	};
+
+	return rights[c];
+}
+
+/* --- simple commands --- */
+
+static void copy(const struct elan_at *a, uint32_t queue, uint32_t bytes,
+	uint64_t from, uint64_t to)
+{
+	const struct elan_queue *q = elan_queue(a->n, queue);
+	uint64_t word;
+	uint32_t i;
+
+	if (bytes > COPY_MOST || bytes % 8 || from % 8 || to % 8 ||
+		!elan_may(a->n, q->context, from, bytes) ||
+		!elan_may(a->n, q->context, to, bytes)) {
+		elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
+		return;
+	}
+	for (i = 0; i < bytes; i += 8) {
+		host_read(a->x->nic.host, a->s, from + i, &word, 8);
+		elan_word_write(a, to + i, word);
+	}
+}
+
+static void execute(
+	const struct elan_at *a, uint32_t queue, const uint64_t *word)
+{
+	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_event_cell *cell;
+	struct elan_dma d;
+
+	switch ((enum elan_command)(word[0] & 0xff)) {
+	case ELAN_RUN_DMA:
+		memcpy(&d, word + 1, sizeof(d));
+		elan_dma_add(a, queue, &d);
+		break;
+	case ELAN_STORE:
+		if (word[1] % 8 || !elan_may(a->n, q->context, word[1], 8))
+			elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
+		else
+			elan_word_write(a, word[1], word[2]);
+		break;
+	case ELAN_COPY:
+		copy(a, queue, low(word[0]), word[1], word[2]);
+		break;
+	case ELAN_ADD:
+		elan_event_set(a, low(word[0]), high(word[0]));
+		break;
+	case ELAN_ARM:
+		cell = elan_event(a->n, low(word[0]));
+		if (word[2] % 8 || !elan_may(a->n, q->context, word[2], 8)) {
+			elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
+			break;
+		}
+		cell->count = (int64_t)word[1];
+		cell->address = word[2];
+		cell->value = word[3];
+		break;
+	case ELAN_GUARD:
+		q->is_guarded = true;
+		break;
+	case ELAN_INTERRUPT:
+		a->n->counts.interrupts++;
+		host_poke(a->x->nic.host, a->w, a->s, a->t);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Bytes that were taken; 0 where the queue has to wait or has stopped. */
+static uint32_t simple(const struct elan_at *a, uint32_t queue)
+{
+	struct elan_queue *q = elan_queue(a->n, queue);
+	uint64_t word[1 + ELAN_DMA_WORDS];
+	enum elan_command c =
+		(enum elan_command)(elan_queue_word(q, q->taken) & 0xff);
+	uint32_t n = length(c), i;
+
+	if (!n) {
+		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
+		return 0;
+	}
+	if (elan_queue_arrival(q, q->taken + 8 * n) > a->t)
+		return 0;
+	for (i = 0; i < n; i++)
+		word[i] = elan_queue_word(q, q->taken + 8 * i);
+	q->taken += 8 * n;
+	if (!q->outstanding)
+		q->freed = q->taken;
+	a->n->counts.commands++;
+	execute(a, queue, word);
+	return 8 * n;
+}
+
+/* --- packets --- */
+
+enum { INCOMPLETE = -1, IMPOSSIBLE = -2 };
+
+struct reading {
+	const struct elan_queue *q;
+	uint64_t at; /* position */
+};
+
+static int next_word(struct reading *r, uint64_t *word)
+{
+	if (r->at + 8 > r->q->announced)
+		return INCOMPLETE;
+	*word = elan_queue_word(r->q, r->at);
+	r->at += 8;
+	return 0;
+}
+
+static int read_write(struct reading *r, struct elan_buffer *b, uint64_t word,
+	sim_time *arrived)
+{
+	uint32_t bytes = low(word), i;
+	struct elan_piece *p = &b->piece[b->n_pieces];
+	uint64_t data;
+
+	if (!bytes || bytes > ELAN_BLOCK ||
+		b->data_bytes + bytes > ELAN_PACKET ||
+		b->data_bytes / ELAN_BLOCK >= ELAN_BLOCKS)
+		return IMPOSSIBLE;
+	if (next_word(r, &p->address))
+		return INCOMPLETE;
+	for (i = 0; i < bytes; i += 8) {
+		if (next_word(r, &data))
+			return INCOMPLETE;
+		memcpy(b->data + b->data_bytes + i, &data,
+			bytes - i < 8 ? bytes - i : 8);
+	}
+	p->at = b->data_bytes;
+	p->bytes = (uint16_t)bytes;
+	b->data_bytes = (uint16_t)(b->data_bytes + bytes);
+	*arrived = elan_queue_arrival(r->q, r->at);
+	return 0;
+}
+
+static int read_get(struct reading *r, struct elan_buffer *b, uint64_t word)
+{
+	struct elan_piece *p = &b->piece[b->n_pieces];
+
+	p->bytes = (uint16_t)low(word);
+	p->event = high(word);
+	if (!p->bytes || p->bytes > ELAN_PACKET || b->n_pieces)
+		return IMPOSSIBLE;
+	return next_word(r, &p->address) || next_word(r, &p->back) ? INCOMPLETE
+								   : 0;
+}
+
+/*
+ * Decodes the packet that begins at the queue's next word.  Returns its
+ * length, or why not; arrived[k] is when its piece k has come.
+ */
+static int64_t decode(const struct elan_queue *q, struct elan_buffer *b,
+	uint64_t *open, uint64_t *close, sim_time *arrived)
+{
+	struct reading r = { q, q->taken };
+	uint64_t word;
+	int code = 0;
+
+	b->kind = ELAN_DATA;
+	b->context = q->context;
+	if (next_word(&r, open))
+		return INCOMPLETE;
+	for (b->n_pieces = 0; !code; b->n_pieces++) {
+		struct elan_piece *p = &b->piece[b->n_pieces];
+
+		if (next_word(&r, &word))
+			return INCOMPLETE;
+		if ((word & 0xff) == ELAN_CLOSE) {
+			*close = word;
+			return (int64_t)(r.at - q->taken);
+		}
+		if (b->n_pieces == ELAN_MOST_PIECES)
+			return IMPOSSIBLE;
+		memset(p, 0, sizeof(*p));
+		p->what = (uint8_t)word;
+		if (p->what == ELAN_WRITE) {
+			code = read_write(&r, b, word, &arrived[b->n_pieces]);
+		} else if (p->what == ELAN_GET) {
+			code = read_get(&r, b, word);
+		} else if (p->what == ELAN_SET) {
+			p->event = low(word);
+			p->count = high(word);
+		} else {
+			return IMPOSSIBLE;
+		}
+	}
+	return code;
+}
+
+/* When each block has left, if the head leaves at start. */
+static void set_times(const struct elan_at *a, struct elan_buffer *b,
+	sim_time start, const sim_time *arrived)
+{
+	uint32_t i, sum = 0;
+
+	b->left_at = start;
+	for (i = 0; i < b->n_pieces; i++) {
+		sim_time link;
+
+		if (b->piece[i].what != ELAN_WRITE)
+			continue;
+		sum += b->piece[i].bytes;
+		link = start + elan_ser(a->x, sum);
+		b->left[i] = arrived[i] + a->x->params.command;
+		b->left[i] = b->left[i] > link ? b->left[i] : link;
+	}
+}
+
+static site_id destination(const struct elan_at *a, uint64_t open)
+{
+	uint64_t to = open >> 16 & 0xffffffff;
+
+	return to < a->x->n_nodes ? (site_id)to : NO_SITE;
+}
+
+/* A packet that its process does not finish is closed by a time-out. */
+static void await_rest(const struct elan_at *a, uint32_t queue)
+{
+	struct elan_queue *q = elan_queue(a->n, queue);
+
+	if (q->is_half)
+		return;
+	q->is_half = true;
+	q->half_at = q->taken;
+	elan_post(a, a->t + a->x->params.half_packet, ELAN_ENGINE_HALF, queue);
+}
+
+void elan_command_on_half(const struct elan_at *a, uint32_t queue)
+{
+	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_buffer b = { .kind = ELAN_ABORTED, .context = q->context };
+	uint64_t open = elan_queue_word(q, q->half_at);
+
+	q->is_half = false;
+	if (q->error || q->taken != q->half_at)
+		return;
+	a->n->counts.aborted++;
+	if (destination(a, open) != NO_SITE)
+		elan_send_packet(
+			a, ELAN_FIFO_STEN, destination(a, open), &b, 0);
+}
+
+/* Bytes taken, or 0. */
+static uint32_t packet(const struct elan_at *a, uint32_t queue)
+{
+	struct elan_queue *q = elan_queue(a->n, queue);
+	sim_time arrived[ELAN_MOST_PIECES] = { 0 }, start;
+	struct elan_buffer b;
+	struct elan_sending *s;
+	uint64_t open, close;
+	uint32_t id;
+	int64_t n;
+
+	if (q->sequence - q->oldest >= (uint32_t)a->x->params.outstanding)
+		return 0;
+	memset(&b, 0, offsetof(struct elan_buffer, data));
+	n = decode(q, &b, &open, &close, arrived);
+	if (n == INCOMPLETE) {
+		await_rest(a, queue);
+		return 0;
+	}
+	if (n < 0 || destination(a, open) == NO_SITE) {
+		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
+		return 0;
+	}
+	id = elan_send_new(a);
+	s = elan_sending(a->n, id);
+	b.channel = q->channel;
+	b.sequence = q->sequence;
+	b.sending = id;
+	start = a->t + a->x->params.command - a->x->least;
+	set_times(a, &b, start, arrived);
+	*s->copy = b;
+	s->dst = destination(a, open);
+	s->owner = ELAN_OWNER_QUEUE;
+	s->owner_id = queue;
+	s->event = low(close);
+	s->route = (uint8_t)(open >> 48);
+	s->fifo = ELAN_FIFO_STEN;
+	q->taken += (uint64_t)n;
+	q->ends[q->sequence++ % ELAN_ENDS] = q->taken;
+	q->outstanding++;
+	a->n->counts.commands++;
+	elan_send_at(a, id, start);
+	return (uint32_t)n;
+}
+
+/* --- turns --- */
+
+/* One queue's turn; returns the bytes that it took. */
+static uint32_t turn(const struct elan_at *a, uint32_t queue)
+{
+	struct elan_queue *q = elan_queue(a->n, queue);
+	uint32_t sum = 0, n;
+
+	while (sum < TURN && !q->error && q->taken < q->announced) {
+		enum elan_command c = (enum elan_command)(
+			elan_queue_word(q, q->taken) & 0xff);
+
+		if (elan_queue_arrival(q, q->taken + 8) > a->t)
+			break;
+		if (q->is_guarded && q->outstanding)
+			break;
+		q->is_guarded = false;
+		if (c >= ELAN_COMMANDS || right_of(c) & ~(uint32_t)q->rights) {
+			elan_queue_stop(a, queue,
+				c >= ELAN_COMMANDS ? ELAN_ERROR_COMMAND
+						   : ELAN_ERROR_RIGHT);
+			break;
+		}
+		if (c == ELAN_OPEN)
+			return sum ? sum : packet(a, queue);
+		n = simple(a, queue);
+		if (!n)
+			break;
+		sum += n;
+	}
+	return sum;
+}
+
+void elan_command_go(const struct elan_at *a)
+{
+	struct elan_node *n = a->n;
+
+	if (n->is_command_posted || n->run_first == ELAN_NO_QUEUE)
+		return;
+	n->is_command_posted = true;
+	elan_post(a, n->command_at > a->t ? n->command_at : a->t,
+		ELAN_ENGINE_COMMAND, 0);
+}
+
+void elan_command_on_free(const struct elan_at *a)
+{
+	struct elan_node *n = a->n;
+	uint32_t queue, used = 0;
+
+	n->is_command_posted = false;
+	while (!used && n->run_first != ELAN_NO_QUEUE) {
+		struct elan_queue *q = n->queues[n->run_first];
+
+		queue = n->run_first;
+		n->run_first = q->next;
+		q->is_queued = false;
+		used = turn(a, queue);
+		if (!used)
+			continue;
+		n->command_at =
+			a->t + used * (PS_PER_S / a->x->params.command_rate);
+		elan_queue_wake(a, queue);
+	}
+	elan_command_go(a);
+}

@@ -1,0 +1,317 @@
+/*
+ * The DMA engine.  Its prefetcher reads the source by split reads, ahead of
+ * the packets that are cut of what has come: a packet is whole in the card
+ * before it leaves (QSN-F81).  Two DMAs are worked on at once, so that one's
+ * end overlaps the next one's start; more wait in the run queue.
+ */
+#include "nic/elan4/elan.h"
+
+#include "base/mem.h"
+
+/* Channels of the engine's packets, before those of the queues. */
+enum { CHANNEL_DMA, CHANNEL_ANSWER };
+
+/* --- reads --- */
+
+static uint32_t free_read(const struct elan_node *n)
+{
+	uint32_t i;
+
+	for (i = 0; i < ELAN_READS && n->read[i].is_used; i++)
+		;
+	return i;
+}
+
+static bool may_read(const struct elan_at *a, uint32_t bytes)
+{
+	const struct elan_params *p = &a->x->params;
+
+	return a->n->reads < (uint32_t)p->reads &&
+	       free_read(a->n) < ELAN_READS &&
+	       (!a->n->read_bytes ||
+		       a->n->read_bytes + bytes <= (uint32_t)p->read_buffer);
+}
+
+static void start_read(
+	const struct elan_at *a, const struct elan_read *r, sim_time wait)
+{
+	uint32_t id = free_read(a->n);
+
+	a->n->read[id] = *r;
+	a->n->read[id].is_used = true;
+	a->n->reads++;
+	a->n->read_bytes += r->bytes;
+	a->n->counts.reads++;
+	elan_post(a, a->t + wait + (r->bytes ? a->x->params.read_latency : 0),
+		ELAN_ENGINE_READ, id);
+}
+
+void elan_dma_read_for(const struct elan_at *a, packet_id get, uint32_t bytes)
+{
+	struct elan_read r = {
+		.bytes = bytes, .is_answer = true, .packet = get
+	};
+
+	start_read(a, &r, 0);
+}
+
+/* --- DMAs --- */
+
+static void begin(const struct elan_at *a, uint32_t slot)
+{
+	struct elan_node *n = a->n;
+
+	if (!n->waiting_n)
+		return;
+	n->dma[slot] = n->waiting[n->waiting_first];
+	n->waiting_first = (n->waiting_first + 1) % n->waiting_room;
+	n->waiting_n--;
+	n->dma[slot].is_used = true;
+}
+
+void elan_dma_add(
+	const struct elan_at *a, uint32_t queue, const struct elan_dma *d)
+{
+	struct elan_node *n = a->n;
+	const struct elan_queue *q = elan_queue(n, queue);
+	uint32_t room = n->waiting_room, i;
+
+	if (d->destination >= a->x->n_nodes) {
+		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
+		return;
+	}
+	if (!elan_may(n, q->context, d->from, d->bytes)) {
+		elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
+		return;
+	}
+	if (n->waiting_n == room) {
+		n->waiting_room = room ? 2 * room : 4;
+		n->waiting = mem_grow(
+			n->waiting, n->waiting_room, sizeof(*n->waiting));
+		for (i = 0; i < n->waiting_first; i++)
+			n->waiting[room + i] = n->waiting[i];
+	}
+	i = (n->waiting_first + n->waiting_n++) % n->waiting_room;
+	n->waiting[i] = (struct elan_run){ .d = *d, .queue = queue };
+	n->counts.dmas++;
+	elan_dma_go(a);
+}
+
+/* The next block of a DMA, or none where all is being read. */
+static bool read_next(const struct elan_at *a, uint32_t slot)
+{
+	struct elan_run *r = &a->n->dma[slot];
+	uint64_t left = r->d.bytes - r->read;
+	struct elan_read x = { .dma = slot, .offset = r->read };
+	bool is_first = !r->read && !r->pending;
+
+	if (!r->is_used || r->has_failed || (!left && !is_first))
+		return false;
+	x.bytes = left < (uint64_t)a->x->params.read_block
+			  ? (uint32_t)left
+			  : (uint32_t)a->x->params.read_block;
+	if (!may_read(a, x.bytes) ||
+		a->n->dma_packets >= (uint32_t)a->x->params.dma_window)
+		return false;
+	r->read += x.bytes;
+	r->pending++;
+	a->n->dma_packets++;
+	start_read(a, &x, is_first ? a->x->params.dispatch : 0);
+	return true;
+}
+
+void elan_dma_go(const struct elan_at *a)
+{
+	struct elan_node *n = a->n;
+	uint32_t i;
+
+	for (i = 0; i < ELAN_DMAS; i++)
+		if (!n->dma[i].is_used)
+			begin(a, i);
+	/* The elder first; the other one when that is all read. */
+	for (i = 0; i < ELAN_DMAS; i++) {
+		while (read_next(a, n->next_dma))
+			;
+		if (n->dma[n->next_dma].is_used &&
+			n->dma[n->next_dma].read < n->dma[n->next_dma].d.bytes)
+			return;
+		n->next_dma = (n->next_dma + 1) % ELAN_DMAS;
+	}
+}
+
+/* --- packets --- */
+
+static void add_piece(struct elan_buffer *b, struct elan_piece p)
+{
+	b->piece[b->n_pieces++] = p;
+}
+
+/* Writes of at most a block each, whose ends are aligned at the target. */
+static void cut(struct elan_buffer *b, uint64_t to, uint32_t bytes)
+{
+	uint32_t at = 0;
+
+	b->data_bytes = (uint16_t)bytes;
+	while (at < bytes) {
+		uint32_t n = ELAN_BLOCK;
+
+		/* the first one up to a boundary, if all then fits */
+		if (!at && to % ELAN_BLOCK && bytes <= ELAN_PACKET - ELAN_BLOCK)
+			n -= to % ELAN_BLOCK;
+		n = n < bytes - at ? n : bytes - at;
+		add_piece(b, (struct elan_piece){ .what = ELAN_WRITE,
+				     .address = to + at,
+				     .bytes = (uint16_t)n,
+				     .at = (uint16_t)at });
+		at += n;
+	}
+}
+
+/* When blocks leave whose data comes as fast as the bus from since on. */
+static void set_times(const struct elan_at *a, struct elan_buffer *b,
+	sim_time start, sim_time since)
+{
+	const struct bus_params *bus = &a->x->params.bus;
+	uint32_t i, sum = 0;
+
+	b->left_at = start;
+	for (i = 0; i < b->n_pieces; i++) {
+		sim_time come;
+
+		sum += b->piece[i].bytes;
+		come = since +
+		       (sum + bus->width - 1) / bus->width * bus->clock +
+		       a->x->params.command;
+		b->left[i] = start + elan_ser(a->x, sum);
+		b->left[i] = b->left[i] > come ? b->left[i] : come;
+	}
+}
+
+static void send_block(const struct elan_at *a, const struct elan_read *r,
+	sim_time start, sim_time since)
+{
+	struct elan_run *run = &a->n->dma[r->dma];
+	uint32_t id = elan_send_new(a);
+	struct elan_sending *s = elan_sending(a->n, id);
+	struct elan_buffer *b = s->copy;
+
+	*b = (struct elan_buffer){
+		.kind = ELAN_DATA,
+		.context = elan_queue(a->n, run->queue)->context,
+		.channel = CHANNEL_DMA,
+		.sequence = a->n->dma_sequence++,
+		.sending = id,
+	};
+	cut(b, run->d.to + r->offset, r->bytes);
+	host_read(a->x->nic.host, a->s, run->d.from + r->offset, b->data,
+		r->bytes);
+	if (run->d.target_event)
+		add_piece(b, (struct elan_piece){ .what = ELAN_SET,
+				     .event = (uint32_t)run->d.target_event,
+				     .count = r->bytes ? r->bytes : 1 });
+	set_times(a, b, start, since);
+	s->dst = (site_id)run->d.destination;
+	s->owner = ELAN_OWNER_DMA;
+	s->owner_id = r->dma;
+	s->fifo = ELAN_FIFO_DMA;
+	elan_send_at(a, id, start);
+}
+
+/* The answer to a get goes where the get says. */
+static void send_answer(const struct elan_at *a, packet_id get)
+{
+	const struct packet *p = &a->x->nic.net->packets[get];
+	const struct elan_buffer *g = elan_buffer_of(p);
+	const struct elan_piece *want = &g->piece[0];
+	uint32_t id = elan_send_new(a);
+	struct elan_sending *s = elan_sending(a->n, id);
+	sim_time start = a->t + a->x->params.command - a->x->least;
+
+	*s->copy = (struct elan_buffer){
+		.kind = ELAN_DATA,
+		.context = g->context,
+		.channel = CHANNEL_ANSWER,
+		.sequence = a->n->answers++,
+		.sending = id,
+	};
+	cut(s->copy, want->back, want->bytes);
+	host_read(a->x->nic.host, a->s, want->address, s->copy->data,
+		want->bytes);
+	if (want->event)
+		add_piece(s->copy, (struct elan_piece){ .what = ELAN_SET,
+					   .event = want->event,
+					   .count = want->bytes });
+	set_times(a, s->copy, start, 0);
+	s->dst = p->src;
+	s->owner = ELAN_OWNER_ANSWER;
+	s->fifo = ELAN_FIFO_ANSWER;
+	elan_send_at(a, id, start);
+}
+
+void elan_dma_on_read(const struct elan_at *a, uint32_t read)
+{
+	struct elan_read *r = &a->n->read[read];
+	const struct elan_params *p = &a->x->params;
+	sim_time end = a->t, since;
+
+	if (r->bytes)
+		end = bus_burst(&a->n->bus, &p->bus, a->t, r->bytes,
+			a->x->host.dma_overhead, BUS_OUT);
+	since = end -
+		(r->bytes + p->bus.width - 1) / p->bus.width * p->bus.clock;
+	/* As a study: the packet goes while its data is still coming. */
+	if (p->cut_through && !r->is_answer && r->bytes &&
+		!a->n->dma[r->dma].has_failed)
+		send_block(a, r, since + p->command - a->x->least, since);
+	elan_post(a, end, ELAN_ENGINE_BLOCK, read);
+}
+
+void elan_dma_on_block(const struct elan_at *a, uint32_t read)
+{
+	struct elan_read r = a->n->read[read];
+	const struct elan_params *p = &a->x->params;
+
+	a->n->read[read].is_used = false;
+	a->n->reads--;
+	if (r.is_answer) {
+		a->n->read_bytes -= r.bytes;
+		send_answer(a, r.packet);
+		elan_input_done_read(a, r.packet);
+	} else if (a->n->dma[r.dma].has_failed) {
+		a->n->read_bytes -= r.bytes;
+		elan_dma_acked(a, r.dma, r.bytes);
+	} else if (!p->cut_through || !r.bytes) {
+		send_block(a, &r, a->t + p->command - a->x->least, 0);
+	}
+	elan_dma_go(a);
+}
+
+void elan_dma_left(const struct elan_at *a, uint32_t bytes)
+{
+	a->n->read_bytes -= bytes;
+	elan_dma_go(a);
+}
+
+void elan_dma_acked(const struct elan_at *a, uint32_t dma, uint32_t bytes)
+{
+	struct elan_run *r = &a->n->dma[dma];
+
+	r->acked += bytes;
+	r->pending--;
+	a->n->dma_packets--;
+	if (!r->pending && (r->read == r->d.bytes || r->has_failed)) {
+		if (r->d.source_event && !r->has_failed)
+			elan_event_set(a, (uint32_t)r->d.source_event, 1);
+		r->is_used = false;
+	}
+	elan_dma_go(a);
+}
+
+void elan_dma_failed(const struct elan_at *a, uint32_t dma, enum elan_error why)
+{
+	struct elan_run *r = &a->n->dma[dma];
+
+	r->has_failed = true;
+	elan_queue_stop(a, r->queue, why);
+	elan_dma_acked(a, dma, 0);
+}

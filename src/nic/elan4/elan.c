@@ -1,0 +1,536 @@
+#include "nic/elan4/elan.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/wide.h"
+
+#define AT(field) offsetof(struct elan_params, field)
+#define PS_PER_S  INT64_C(1000000000000)
+#define MOST_TIME (PS_PER_S / 1000)
+
+#define TIME(name_, field_, def_, min_, help_, source_)                        \
+	{                                                                      \
+		.name = name_, .type = PARAM_TIME, .offset = AT(field_),       \
+		.def = def_, .min = min_, .max = MOST_TIME, .help = help_,     \
+		.source = source_                                              \
+	}
+
+#define COUNT(name_, field_, def_, min_, max_, help_, source_)                 \
+	{                                                                      \
+		.name = name_, .type = PARAM_COUNT, .offset = AT(field_),      \
+		.def = def_, .min = min_, .max = max_, .help = help_,          \
+		.source = source_                                              \
+	}
+
+#define BYTES(name_, field_, def_, min_, max_, help_, source_)                 \
+	{                                                                      \
+		.name = name_, .type = PARAM_BYTES, .offset = AT(field_),      \
+		.def = def_, .min = min_, .max = max_, .help = help_,          \
+		.source = source_                                              \
+	}
+
+/* What a host brings: five rows. */
+#define HOST(name_, i_, store_, see_, burst_, pio_, dma_, seen_from, pio_from, \
+	dma_from)                                                              \
+	TIME(name_ ".store", host[i_].store, store_, 0,                        \
+		"from the bus to the card's queue, of a core's store",         \
+		"assumed: bridge and queue (QSN datasheet, 1.3)"),             \
+		TIME(name_ ".see", host[i_].see, see_, 0,                      \
+			"from the bus until a load can see a write of the "    \
+			"card",                                                \
+			seen_from),                                            \
+		BYTES(name_ ".pio-burst", host[i_].pio_burst, burst_, 8,       \
+			ELAN_BLOCK, "bytes that stores are combined to",       \
+			"QSN-F18"),                                            \
+		TIME(name_ ".pio-overhead", host[i_].pio_overhead, pio_, 0,    \
+			"of a burst of stores on the bus", pio_from),          \
+		TIME(name_ ".dma-overhead", host[i_].dma_overhead, dma_, 0,    \
+			"of a burst of the card on the bus", dma_from)
+
+static const struct param params[] = {
+	{ .name = "kind",
+		.type = PARAM_WORD,
+		.offset = AT(kind),
+		.def = "elan4",
+		.words = "elan4",
+		.help = "which network interface" },
+	{ .name = "platform",
+		.type = PARAM_WORD,
+		.offset = AT(platform),
+		.def = "opteron",
+		.words = "opteron|xeon|itanium2",
+		.help = "which host",
+		.source = "QSN-N71" },
+	TIME("command", command, "82.5 ns", 1,
+		"from a store's arrival to the end of its packet on the link",
+		"QSN-N62"),
+	TIME("input", input, "157.5 ns", 1,
+		"from a packet's arrival to its first write on the bus",
+		"QSN-N61"),
+	{ .name = "command-rate",
+		.type = PARAM_RATE,
+		.offset = AT(command_rate),
+		.def = "1 GB/s",
+		.min = 1000000,
+		.max = PS_PER_S,
+		.help = "at which commands are taken out of queues",
+		.source = "QSN-N12" },
+	COUNT("outstanding", outstanding, "2", 1, 16,
+		"packets of a queue that are not acknowledged", "QSN-N26"),
+	TIME("half-packet", half_packet, "2 us", 1,
+		"after which a packet that stays half built is closed",
+		"QSN-G22"),
+	TIME("dma.dispatch", dispatch, "100 ns", 0,
+		"from a descriptor to its first read", "calibrated: QSN-N77"),
+	TIME("dma.read-latency", read_latency, "750 ns", 1,
+		"of a read of the host's memory, until data comes", "QSN-N27"),
+	COUNT("dma.reads", reads, "12", 1, 16, "split reads at a time",
+		"QSN-N24"),
+	BYTES("dma.read-buffer", read_buffer, "2 KiB", 512, 1 << 20,
+		"for data of reads", "QSN-N23"),
+	BYTES("dma.read-block", read_block, "512 B", 8, ELAN_PACKET,
+		"of a read, at most", "QSN-N66"),
+	COUNT("dma.window", dma_window, "8", 1, 32,
+		"packets of DMAs that are not acknowledged",
+		"assumed: covers the longest way and back"),
+	{ .name = "dma.cut-through",
+		.type = PARAM_FLAG,
+		.offset = AT(cut_through),
+		.def = "no",
+		.help = "a packet of a DMA leaves while its data is coming "
+			"(the real one is whole in the card first)",
+		.source = "QSN-F81" },
+	BYTES("merge", merge, "512 B", ELAN_BLOCK, ELAN_PACKET,
+		"that writes side by side are merged to, at most", "QSN-F45"),
+	TIME("merge-wait", merge_wait, "150 ns", 0,
+		"that a write waits for one to be merged with",
+		"assumed: a block at link rate takes 110 ns"),
+	TIME("retry.timeout", ack_timeout, "20 us", 1000000,
+		"after which a packet without an answer is sent again",
+		"assumed: far more than a round trip"),
+	COUNT("retry.limit", retries, "16", 0, 255, "tries of a packet",
+		"QSN-G4"),
+	TIME("retry.back-off", back_off, "1 us", 1,
+		"before the second try; doubled for each more", "QSN-G4"),
+	TIME("software.command", software, "20 ns", 0,
+		"a core's work to issue a short packet, beside its stores",
+		"assumed: a few tens of instructions"),
+	TIME("software.dma", dma_software, "300 ns", 0,
+		"a core's work to issue a DMA, beside its stores",
+		"QSN-N79, less the stores"),
+	TIME("software.poll-period", poll_period, "10 ns", 1,
+		"from one look of a poll loop to the next",
+		"assumed: a loop over a cached word"),
+	TIME("software.poll-load", poll_load, "5 ns", 0,
+		"until a look has its value",
+		"assumed: a loop over a cached word"),
+	TIME("bus.clock", bus.clock, "7.5 ns", 1, "of the host's bus",
+		"QSN-N22"),
+	BYTES("bus.width", bus.width, "8 B", 1, 64, "of the host's bus",
+		"QSN-N22"),
+	TIME("bus.turn", bus.turn, "6.8 ns", 0,
+		"where the bus changes its direction", "calibrated: QSN-N53"),
+	HOST("opteron", ELAN_OPTERON, "250 ns", "96.5 ns", "64 B", "82.5 ns",
+		"100.9 ns", "calibrated: QSN-N71", "calibrated: QSN-N30",
+		"calibrated: QSN-N71"),
+	HOST("xeon", ELAN_XEON, "250 ns", "386.5 ns", "64 B", "82.5 ns",
+		"81.3 ns", "calibrated: QSN-N72", "assumed: as the Opteron's",
+		"calibrated: QSN-N72"),
+	HOST("itanium2", ELAN_ITANIUM2, "250 ns", "846.5 ns", "128 B", "93 ns",
+		"82.05 ns", "calibrated: QSN-N73", "calibrated: QSN-N29",
+		"calibrated: QSN-N73"),
+};
+
+const char *const elan_error_names[ELAN_ERRORS] = {
+	[ELAN_FINE] = "none",
+	[ELAN_ERROR_OVERFLOW] = "command queue overflow",
+	[ELAN_ERROR_WINDOW] = "stores too far ahead in a command queue",
+	[ELAN_ERROR_COMMAND] = "impossible command",
+	[ELAN_ERROR_RIGHT] = "command that the queue may not use",
+	[ELAN_ERROR_ADDRESS] = "address outside its context",
+	[ELAN_ERROR_REFUSED] = "refused by the receiver",
+	[ELAN_ERROR_RETRIES] = "too many tries",
+};
+
+/* --- a node's part --- */
+
+struct elan_node *elan_node(struct elan *x, site_id s)
+{
+	if (!x->nodes[s]) {
+		x->nodes[s] = mem_alloc(1, sizeof(struct elan_node));
+		x->nodes[s]->run_first = ELAN_NO_QUEUE;
+	}
+	return x->nodes[s];
+}
+
+int elan_context_set(struct nic *nic, site_id s, uint32_t context,
+	uint64_t first, uint64_t last)
+{
+	struct elan_node *n = elan_node((struct elan *)nic, s);
+	uint32_t i;
+
+	if (context >= ELAN_CONTEXTS || first > last ||
+		last >= host_memory(nic->host))
+		return -1;
+	for (i = 0; i < n->n_contexts; i++)
+		if (n->contexts[i].number == context)
+			break;
+	if (i == n->n_contexts)
+		n->contexts = mem_grow(
+			n->contexts, ++n->n_contexts, sizeof(*n->contexts));
+	n->contexts[i] = (struct elan_context){ first, last, context };
+	return 0;
+}
+
+bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
+	uint64_t bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->n_contexts; i++) {
+		const struct elan_context *c = &n->contexts[i];
+
+		if (c->number == context)
+			return !bytes || (at >= c->first && at <= c->last &&
+						 bytes - 1 <= c->last - at);
+	}
+	return false;
+}
+
+sim_time elan_ser(const struct elan *x, uint32_t bytes)
+{
+	const struct net *net = x->nic.net;
+
+	return net->link.ser[link_chunks(&net->link, bytes)];
+}
+
+/* --- words and events --- */
+
+void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
+{
+	struct elan_node *n = a->n;
+	uint32_t id, i;
+	sim_time end = bus_burst(&n->bus, &a->x->params.bus, a->t, 8,
+		a->x->host.dma_overhead, BUS_IN);
+
+	if (n->words_free == n->words_room) {
+		uint32_t room = n->words_room ? 2 * n->words_room : 8;
+
+		n->words = mem_grow(n->words, room, sizeof(*n->words));
+		for (i = n->words_room; i < room; i++)
+			n->words[i].next = i + 1;
+		n->words_room = room;
+	}
+	id = n->words_free;
+	n->words_free = n->words[id].next;
+	n->words[id].address = address;
+	n->words[id].value = value;
+	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WORD_IN, id);
+}
+
+void elan_word_on_in(const struct elan_at *a, uint32_t word)
+{
+	struct elan_word_out *o = &a->n->words[word];
+
+	host_write(a->x->nic.host, a->w, a->s, a->t, o->address, &o->value, 8);
+	o->next = a->n->words_free;
+	a->n->words_free = word;
+}
+
+struct elan_event_cell *elan_event(struct elan_node *n, uint32_t event)
+{
+	uint32_t room = n->n_events, i;
+
+	if (event >= room) {
+		room = room ? room : 16;
+		while (room <= event)
+			room *= 2;
+		n->events = mem_grow(n->events, room, sizeof(*n->events));
+		for (i = n->n_events; i < room; i++)
+			n->events[i] = (struct elan_event_cell){ 0 };
+		n->n_events = room;
+	}
+	return &n->events[event];
+}
+
+void elan_event_set(const struct elan_at *a, uint32_t event, uint64_t count)
+{
+	struct elan_event_cell *c;
+
+	if (!event || event >= ELAN_EVENTS)
+		return;
+	c = elan_event(a->n, event);
+	if (c->count <= 0)
+		return;
+	c->count -= (int64_t)count;
+	if (c->count > 0)
+		return;
+	c->count = 0;
+	a->n->counts.fired++;
+	elan_word_write(a, c->address, c->value);
+}
+
+/* --- the network's client --- */
+
+static struct elan_at at(
+	struct net *net, struct sim_worker *w, site_id s, sim_time t)
+{
+	struct elan *x = net->client_state;
+
+	return (struct elan_at){ x, elan_node(x, s), w, s, t };
+}
+
+static void on_room(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	struct elan_at a = at(net, w, s, t);
+
+	elan_send_on_room(&a, fifo);
+}
+
+static void on_packet(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct elan_at a = at(net, w, s, t);
+
+	elan_input(&a, fifo, id, tail);
+}
+
+static void on_engine(
+	const struct elan_at *a, const struct sim_event *e, uint32_t data)
+{
+	switch ((enum elan_engine)sim_number(e)) {
+	case ELAN_ENGINE_STORE:
+		elan_queue_on_store(a, data);
+		break;
+	case ELAN_ENGINE_HALF:
+		elan_command_on_half(a, data);
+		break;
+	case ELAN_ENGINE_LEAVE:
+		elan_send_on_leave(a, data);
+		break;
+	case ELAN_ENGINE_LATE:
+		elan_send_on_late(a, data, sim_aux(e));
+		break;
+	case ELAN_ENGINE_AGAIN:
+		elan_send_on_again(a, data);
+		break;
+	case ELAN_ENGINE_READ:
+		elan_dma_on_read(a, data);
+		break;
+	case ELAN_ENGINE_BLOCK:
+		elan_dma_on_block(a, data);
+		break;
+	case ELAN_ENGINE_INPUT:
+		elan_input_on_write(a, data);
+		break;
+	case ELAN_ENGINE_WRITTEN:
+		elan_input_on_written(a, data, sim_aux(e));
+		break;
+	case ELAN_ENGINE_ACK:
+		elan_input_on_tail(a, data);
+		break;
+	case ELAN_ENGINE_WORD_IN:
+		elan_word_on_in(a, data);
+		break;
+	case ELAN_ENGINE_COMMAND:
+		elan_command_on_free(a);
+		break;
+	}
+}
+
+static void on_event(struct net *net, struct sim_worker *w, site_id s,
+	sim_time t, const struct sim_event *e)
+{
+	struct elan_at a = at(net, w, s, t);
+
+	if (sim_phase(e) == PHASE_PROGRAM)
+		host_event(a.x->nic.host, w, s, t, e);
+	else
+		on_engine(&a, e, e->data);
+}
+
+/* --- life --- */
+
+static int elan_init(struct nic *nic, struct err *e)
+{
+	struct elan *x = (struct elan *)nic;
+	const struct net *net = nic->net;
+
+	x->params = *elan_params_of(nic);
+	x->host = x->params.host[x->params.platform];
+	x->n_nodes = net->topo->n_nodes;
+	if (net->link.max_payload < ELAN_PACKET)
+		return err_set(e,
+			"nic.kind: elan4 sends packets of %d bytes, and "
+			"link.payload is %u",
+			ELAN_PACKET, net->link.max_payload);
+	x->least = elan_ser(x, 8);
+	if (x->params.command <= x->least)
+		return err_set(e,
+			"nic.command: shorter than the least packet takes on "
+			"the link");
+	x->nodes = map_alloc(x->n_nodes * sizeof(struct elan_node *));
+	x->payloads =
+		payload_pool_new(net->n_workers, sizeof(struct elan_buffer));
+	return 0;
+}
+
+static void node_free(struct elan_node *n)
+{
+	uint32_t i;
+
+	if (!n)
+		return;
+	for (i = 0; n->queues && i < ELAN_QUEUES; i++) {
+		if (!n->queues[i])
+			continue;
+		mem_free(n->queues[i]->ring);
+		mem_free(n->queues[i]->arrivals);
+		mem_free(n->queues[i]);
+	}
+	mem_free(n->queues);
+	mem_free(n->waiting);
+	mem_free(n->sendings);
+	mem_free(n->words);
+	mem_free(n->events);
+	mem_free(n->seen);
+	mem_free(n->contexts);
+	mem_free(n);
+}
+
+static void elan_fini(struct nic *nic)
+{
+	struct elan *x = (struct elan *)nic;
+	site_id i;
+
+	for (i = 0; i < x->n_nodes; i++)
+		node_free(x->nodes[i]);
+	map_free(x->nodes, x->n_nodes * sizeof(struct elan_node *));
+	payload_pool_free(x->payloads);
+}
+
+static int elan_audit(struct nic *nic, struct err *e)
+{
+	struct elan *x = (struct elan *)nic;
+	uint64_t used = payload_pool_used(x->payloads);
+	site_id i;
+
+	for (i = 0; i < x->n_nodes; i++) {
+		const struct elan_node *n = x->nodes[i];
+
+		if (n && (n->sendings_used || n->inside || n->in_first ||
+				 n->reads || n->waiting_n))
+			return err_set_code(e, EXIT_INTERNAL,
+				"audit: node %u: %u packets are not "
+				"acknowledged, %u not executed, %u reads and "
+				"%u DMAs not done",
+				i, n->sendings_used, n->inside, n->reads,
+				n->waiting_n);
+	}
+	if (used)
+		return err_set_code(e, EXIT_INTERNAL,
+			"audit: %llu packets' bytes are still under way",
+			(unsigned long long)used);
+	return 0;
+}
+
+static uint64_t describe_errors(
+	const struct nic *nic, site_id s, char *text, size_t size)
+{
+	const struct elan *x = (const struct elan *)nic;
+	uint64_t sum = 0;
+	size_t used = 0;
+	uint32_t i;
+
+	if (size)
+		text[0] = '\0';
+	for (i = 1; s < x->n_nodes && x->nodes[s] && i < ELAN_ERRORS; i++) {
+		uint64_t k = x->nodes[s]->counts.errors[i];
+
+		if (k && used < size)
+			used += (size_t)snprintf(text + used, size - used,
+				"%s%s: %llu", sum ? ", " : "",
+				elan_error_names[i], (unsigned long long)k);
+		sum += k;
+	}
+	return sum;
+}
+
+struct elan_counts elan_counts(const struct nic *nic, site_id s)
+{
+	const struct elan *x = (const struct elan *)nic;
+
+	return x->nodes[s] ? x->nodes[s]->counts : (struct elan_counts){ 0 };
+}
+
+static uint64_t node_memory(const struct elan_node *n)
+{
+	uint64_t sum = sizeof(*n);
+	uint32_t i;
+
+	for (i = 0; n->queues && i < ELAN_QUEUES; i++)
+		if (n->queues[i])
+			sum += sizeof(**n->queues) + n->queues[i]->depth;
+	return sum + (n->queues ? ELAN_QUEUES * sizeof(*n->queues) : 0) +
+	       n->waiting_room * sizeof(*n->waiting) +
+	       n->sendings_room * sizeof(*n->sendings) +
+	       n->words_room * sizeof(*n->words) +
+	       n->n_events * sizeof(*n->events) +
+	       n->seen_room * sizeof(*n->seen);
+}
+
+static uint64_t elan_memory(const struct nic *nic)
+{
+	const struct elan *x = (const struct elan *)nic;
+	uint64_t sum = payload_pool_memory(x->payloads);
+	site_id i;
+
+	for (i = 0; i < x->n_nodes; i++)
+		sum += sizeof(x->nodes[i]) +
+		       (x->nodes[i] ? node_memory(x->nodes[i]) : 0);
+	return sum;
+}
+
+/* The card has no registers: what it does is asked for in queues. */
+static void elan_reg_store(struct nic *nic, struct sim_worker *w, site_id s,
+	sim_time t, uint32_t reg, uint64_t value)
+{
+	elan_store(nic, w, s, t, reg >> 16, reg & 0xffff, &value, 1);
+}
+
+static sim_time elan_slot(struct nic *nic, site_id s, sim_time t)
+{
+	(void)nic;
+	(void)s;
+	return t;
+}
+
+static uint64_t elan_load(struct nic *nic, site_id s, uint32_t reg)
+{
+	return elan_queue_room(nic, s, reg >> 16);
+}
+
+static const struct net_client_ops client = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+};
+
+const struct nic_ops elan4_ops = {
+	.name = "elan4",
+	.size = sizeof(struct elan),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.params_size = sizeof(struct elan_params),
+	.client = &client,
+	.init = elan_init,
+	.fini = elan_fini,
+	.store = elan_reg_store,
+	.slot = elan_slot,
+	.load = elan_load,
+	.audit = elan_audit,
+	.errors = describe_errors,
+	.memory = elan_memory,
+};

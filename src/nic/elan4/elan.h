@@ -1,0 +1,338 @@
+/*
+ * Elan4's insides, shared by its files and by nobody else.
+ *
+ *	core --store--> command queues: order, depth        (queue.c)
+ *	                   |
+ *	     command processor: decodes, one queue's turn after the other
+ *	       |            |                               (command.c)
+ *	     STEN: short packets    DMA: reads memory by blocks, cuts packets
+ *	       |            |                               (dma.c)
+ *	     sender: keeps a packet until it is acknowledged (send.c)
+ *	       |
+ *	     network -> input processor: executes transactions, acknowledges,
+ *	                answers gets, writes memory, sets events (input.c)
+ *
+ * All that crosses the host's bus asks struct bus for a burst.
+ */
+#ifndef NIC_ELAN4_ELAN_H
+#define NIC_ELAN4_ELAN_H
+
+#include "nic/elan4/elan4.h"
+#include "nic/payload.h"
+
+/* Numbers of events: ENGINE_CLIENT and above. */
+enum elan_engine {
+	ELAN_ENGINE_STORE = ENGINE_CLIENT, /* a core's store; data: queue */
+	ELAN_ENGINE_HALF, /* a packet stays half built; data: queue */
+	ELAN_ENGINE_LEAVE, /* data: a sending, whose packet is ready */
+	ELAN_ENGINE_LATE, /* data: a sending, not acknowledged in time */
+	ELAN_ENGINE_AGAIN, /* data: a sending, after its back-off */
+	ELAN_ENGINE_READ, /* data: a read, whose data is at the bridge */
+	ELAN_ENGINE_BLOCK, /* data: a read, whose data is in the card */
+	ELAN_ENGINE_INPUT, /* data: packet; a write is ready for the bus */
+	ELAN_ENGINE_WRITTEN, /* data: packet; it is in memory */
+	ELAN_ENGINE_ACK, /* data: packet; it has been executed */
+	ELAN_ENGINE_WORD_IN, /* data: a word that is in memory */
+	/* after all that may give it work at the same instant */
+	ELAN_ENGINE_COMMAND, /* the command processor is free */
+};
+
+/* Network FIFOs by use. */
+enum elan_fifo {
+	ELAN_FIFO_STEN = FIFO_USER,
+	ELAN_FIFO_DMA = FIFO_USER + 1,
+	ELAN_FIFO_ANSWER = FIFO_USER + 2,
+	ELAN_FIFO_ACK = FIFO_SYSTEM,
+};
+
+enum {
+	ELAN_WINDOW_WORDS = ELAN_WINDOW / 8,
+	ELAN_ENDS = 16, /* packets of a queue under way, at most */
+	ELAN_MOST_PIECES = ELAN_BLOCKS + 1, /* of a packet */
+	ELAN_INPUTS = 4, /* packets that the input works on */
+};
+
+/* A store that is on its way: the bytes are in the ring already. */
+struct elan_arrival {
+	uint64_t end; /* position behind it */
+	sim_time at;
+};
+
+struct elan_queue {
+	uint8_t *ring; /* of depth bytes: the backing store */
+	uint32_t depth;
+	uint8_t rights;
+	uint8_t error; /* an enum elan_error */
+	uint8_t outstanding; /* packets not yet acknowledged */
+	bool is_queued; /* in the run queue */
+	bool is_guarded; /* waits for acknowledgements */
+	bool is_half; /* a time-out is on its way */
+	uint16_t context;
+	uint16_t next; /* in the run queue; ELAN_NO_QUEUE at its end */
+	/* positions: bytes since it was opened */
+	uint64_t announced; /* stored without a gap, arrived or not */
+	uint64_t taken; /* decoded */
+	uint64_t freed; /* may be written over */
+	uint64_t ahead[ELAN_WINDOW_WORDS / 64]; /* words behind announced */
+	struct elan_arrival *arrivals; /* a ring of those not yet in */
+	uint32_t arrivals_first, arrivals_n, arrivals_room;
+	uint64_t half_at; /* position of the packet that is half built */
+	uint32_t channel; /* by which receivers know it */
+	uint32_t sequence; /* of the next packet */
+	uint32_t oldest; /* that is not acknowledged */
+	uint64_t acked; /* a bit per packet from oldest on */
+	uint64_t ends[ELAN_ENDS]; /* positions behind these packets */
+};
+
+#define ELAN_NO_QUEUE 0xffffu
+
+struct elan_event_cell {
+	int64_t count;
+	uint64_t address, value;
+};
+
+/* A piece of a packet: what one transaction says. */
+struct elan_piece {
+	uint64_t address; /* of a write: where to; of a get: where from */
+	uint64_t back; /* of a get: where the answer goes */
+	uint32_t event, count;
+	uint16_t bytes;
+	uint16_t at; /* of a write: in the data */
+	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET */
+};
+
+enum elan_kind {
+	ELAN_DATA,
+	ELAN_ACKED,
+	ELAN_NACKED, /* try again */
+	ELAN_REFUSED, /* never try again */
+	ELAN_ABORTED, /* a packet that was never finished */
+};
+
+/*
+ * What a packet's load field points to.  The network carries it as a frame:
+ * see elan_frame() in frame.h.
+ */
+struct elan_buffer {
+	uint8_t kind;
+	uint8_t n_pieces;
+	uint16_t context;
+	uint32_t channel, sequence; /* the cookie: who sent it, which one */
+	uint32_t sending; /* at the sender; an acknowledgement returns it */
+	uint16_t data_bytes;
+	/* when each block of data had left the source, and the packet's
+	 * head; its receiver sees them as much later as its head */
+	sim_time left_at, left[ELAN_MOST_PIECES];
+	uint8_t handed; /* pieces that the input has handed on */
+	uint8_t todo; /* bursts and the tail that are to come */
+	uint8_t verdict; /* an enum elan_kind: its answer */
+	uint8_t fifo; /* it came in by */
+	struct elan_piece piece[ELAN_MOST_PIECES];
+	uint8_t data[ELAN_PACKET];
+};
+
+enum elan_owner { ELAN_OWNER_QUEUE, ELAN_OWNER_DMA, ELAN_OWNER_ANSWER };
+
+/* A packet that is sent until it is acknowledged. */
+struct elan_sending {
+	struct elan_buffer *copy; /* what is sent again */
+	site_id dst;
+	uint32_t owner_id; /* queue, DMA */
+	uint32_t event; /* set by the acknowledgement */
+	uint32_t attempt; /* counts up: tells old time-outs apart */
+	uint8_t owner;
+	uint8_t tries;
+	uint8_t route; /* of the next try */
+	uint8_t fifo;
+	bool is_used;
+	uint32_t next; /* free one */
+};
+
+/* A DMA that is running or waiting.  One of no bytes is one packet. */
+struct elan_run {
+	struct elan_dma d;
+	uint64_t read, acked; /* bytes */
+	uint32_t pending; /* reads and packets under way */
+	uint32_t queue; /* whose it is */
+	bool is_used, has_failed;
+};
+
+struct elan_read {
+	uint32_t dma;
+	uint32_t bytes;
+	uint64_t offset;
+	bool is_used;
+	bool is_answer; /* to a get: */
+	packet_id packet; /* the get's */
+};
+
+/* A word to be written to memory. */
+struct elan_word_out {
+	uint64_t address, value;
+	uint32_t next; /* free one */
+};
+
+/* What a receiver remembers of a sender's channel. */
+struct elan_seen {
+	uint32_t src, channel;
+	uint32_t newest; /* sequence */
+	uint64_t mask; /* bit i: newest - i has been executed */
+	bool is_used; /* the place in the table */
+};
+
+struct elan_context {
+	uint64_t first, last;
+	uint32_t number;
+};
+
+enum { ELAN_DMAS = 2, ELAN_READS = 16 };
+
+struct elan_node {
+	struct bus bus;
+	struct elan_queue **queues; /* [ELAN_QUEUES], NULL until opened */
+	uint16_t run_first, run_last; /* the run queue */
+	sim_time command_at; /* the command processor is free */
+	bool is_command_posted;
+
+	struct elan_run dma[ELAN_DMAS]; /* that the engine works on */
+	struct elan_run *waiting; /* the DMA run queue: a ring */
+	uint32_t waiting_first, waiting_n, waiting_room;
+	struct elan_read read[ELAN_READS];
+	uint32_t reads; /* outstanding, of the prefetcher */
+	uint32_t read_bytes; /* the same, in the buffers */
+	uint32_t next_dma; /* whose turn it is */
+	uint32_t dma_sequence;
+	uint32_t dma_packets; /* not acknowledged */
+
+	struct elan_sending *sendings;
+	uint32_t sendings_room, sendings_free, sendings_used;
+	packet_id out_first[N_FIFOS], out_last[N_FIFOS]; /* wait for room */
+
+	struct elan_word_out *words;
+	uint32_t words_room, words_free;
+
+	struct elan_event_cell *events; /* [n_events], as many as used */
+	uint32_t n_events;
+
+	struct elan_seen *seen; /* hashed, open addressing */
+	uint32_t seen_room, seen_n;
+	uint32_t answers; /* sequence of answers to gets */
+
+	struct elan_context *contexts;
+	uint32_t n_contexts;
+	uint32_t number; /* of packets */
+	uint32_t opened; /* queues, ever */
+	uint16_t tick; /* of events */
+	uint16_t inside; /* packets that the input is at work on */
+	packet_id in_first, in_last; /* that wait for it */
+	struct elan_counts counts;
+};
+
+struct elan {
+	struct nic nic;
+	struct elan_params params;
+	struct elan_host host;
+	struct elan_node **nodes; /* NULL until used */
+	struct payload_pool *payloads;
+	site_id n_nodes;
+	sim_time least; /* serialisation of the least packet */
+};
+
+/* Where and when. */
+struct elan_at {
+	struct elan *x;
+	struct elan_node *n;
+	struct sim_worker *w;
+	site_id s;
+	sim_time t;
+};
+
+struct elan_node *elan_node(struct elan *x, site_id s);
+struct elan_queue *elan_queue(struct elan_node *n, uint32_t id);
+
+/* Posts an engine's event; those of one instant are kept apart. */
+static inline void elan_post(
+	const struct elan_at *a, sim_time t, enum elan_engine e, uint32_t data)
+{
+	sim_post_self(
+		a->w, a->s, t, SIM_KEY(PHASE_ENGINE, e), a->n->tick++, data);
+}
+
+static inline const struct elan_buffer *elan_buffer_of(const struct packet *p)
+{
+	return payload_of_load(p->load);
+}
+
+/* Whether a context may touch [at, at + bytes). */
+bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
+	uint64_t bytes);
+/* Serialisation of a packet with so many bytes of data. */
+sim_time elan_ser(const struct elan *x, uint32_t bytes);
+/* Writes a word to the node's memory, over the bus. */
+void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value);
+void elan_word_on_in(const struct elan_at *a, uint32_t word);
+/* Takes away from an event's count; fires it where none is left. */
+void elan_event_set(const struct elan_at *a, uint32_t event, uint64_t count);
+struct elan_event_cell *elan_event(struct elan_node *n, uint32_t event);
+
+/* --- queue.c --- */
+
+void elan_queue_on_store(const struct elan_at *a, uint32_t queue);
+void elan_queue_stop(
+	const struct elan_at *a, uint32_t queue, enum elan_error why);
+/* When a position's bytes were or will be in; SIM_NEVER: not announced. */
+sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position);
+uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position);
+/* Has work, perhaps: gets a turn. */
+void elan_queue_wake(const struct elan_at *a, uint32_t queue);
+/* A packet of it is acknowledged. */
+void elan_queue_acked(
+	const struct elan_at *a, uint32_t queue, uint32_t sequence);
+
+/* --- command.c --- */
+
+void elan_command_go(const struct elan_at *a);
+void elan_command_on_free(const struct elan_at *a);
+void elan_command_on_half(const struct elan_at *a, uint32_t queue);
+
+/* --- dma.c --- */
+
+void elan_dma_add(
+	const struct elan_at *a, uint32_t queue, const struct elan_dma *d);
+void elan_dma_go(const struct elan_at *a);
+void elan_dma_on_read(const struct elan_at *a, uint32_t read);
+void elan_dma_on_block(const struct elan_at *a, uint32_t read);
+void elan_dma_left(const struct elan_at *a, uint32_t bytes);
+void elan_dma_acked(const struct elan_at *a, uint32_t dma, uint32_t bytes);
+void elan_dma_failed(
+	const struct elan_at *a, uint32_t dma, enum elan_error why);
+/* Reads memory for a get. */
+void elan_dma_read_for(const struct elan_at *a, packet_id get, uint32_t bytes);
+
+/* --- send.c --- */
+
+struct elan_sending *elan_sending(struct elan_node *n, uint32_t id);
+/* A new one, with a buffer to fill; its packet leaves at t or later. */
+uint32_t elan_send_new(const struct elan_at *a);
+void elan_send_at(const struct elan_at *a, uint32_t sending, sim_time t);
+void elan_send_on_leave(const struct elan_at *a, uint32_t sending);
+void elan_send_on_late(
+	const struct elan_at *a, uint32_t sending, uint32_t attempt);
+void elan_send_on_again(const struct elan_at *a, uint32_t sending);
+void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b);
+/* Puts a packet into the network, or in line for it. */
+void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
+	const struct elan_buffer *what, uint32_t route);
+void elan_send_on_room(const struct elan_at *a, uint32_t fifo);
+
+/* --- input.c --- */
+
+void elan_input(
+	const struct elan_at *a, uint32_t fifo, packet_id id, sim_time tail);
+void elan_input_on_write(const struct elan_at *a, packet_id id);
+void elan_input_on_written(
+	const struct elan_at *a, packet_id id, uint32_t pieces);
+void elan_input_on_tail(const struct elan_at *a, packet_id id);
+void elan_input_done_read(const struct elan_at *a, packet_id get);
+
+#endif

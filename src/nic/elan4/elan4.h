@@ -1,0 +1,182 @@
+/*
+ * Elan4, the network interface of QsNetII, as software sees it: command
+ * queues, the words that are written into them, descriptors and events.
+ *
+ * A program owns command queues.  A queue is a page of the card's address
+ * space: what is stored there, in any order, is taken out in order.  Words
+ * are of 64 bits; the lowest eight are the command, the rest its operands:
+ *
+ *	ELAN_OPEN       destination << 16 | route << 48: a packet begins
+ *	 ELAN_WRITE     bytes << 16; address; data: 1 to 128 bytes, whole words
+ *	 ELAN_GET       bytes << 16 | event << 32; from there; to here
+ *	 ELAN_SET       event << 16 | count << 32: of the receiver's events
+ *	ELAN_CLOSE      event << 16: it ends; the event is set by its
+ *	                acknowledgement
+ *	ELAN_RUN_DMA    then the eight words of a descriptor
+ *	ELAN_STORE      address; value: a word of the node's own memory
+ *	ELAN_COPY       bytes << 16; from; to: up to 64 bytes of it
+ *	ELAN_ADD        event << 16 | count << 32: of the node's own events
+ *	ELAN_ARM        event << 16; count; address; value: see below
+ *	ELAN_GUARD      waits until all packets of the queue are acknowledged
+ *	ELAN_INTERRUPT  value << 16: tells the driver
+ *	ELAN_NOP
+ *
+ * An event has a count.  What sets it takes away from the count; when none is
+ * left it fires: a value is written to an address, and programs poll that.
+ * Event 0 is none.
+ */
+#ifndef NIC_ELAN4_ELAN4_H
+#define NIC_ELAN4_ELAN4_H
+
+#include "host/bus.h"
+#include "nic/nic.h"
+
+enum {
+	ELAN_QUEUES = 8192,
+	ELAN_EVENTS = 65536,
+	ELAN_CONTEXTS = 16384, /* QSN-N39 */
+	ELAN_BLOCK = 128, /* bytes of data in a transaction, at most */
+	ELAN_BLOCKS = 4, /* such transactions in a packet */
+	ELAN_PACKET = ELAN_BLOCK * ELAN_BLOCKS,
+	ELAN_PAGE = 4096, /* of a command queue */
+	ELAN_WINDOW = 1024, /* how far writes may run ahead (QSN-G23) */
+	ELAN_DMA_WORDS = 8,
+};
+
+enum elan_command {
+	ELAN_NOP,
+	ELAN_OPEN,
+	ELAN_WRITE,
+	ELAN_GET,
+	ELAN_SET,
+	ELAN_CLOSE,
+	ELAN_RUN_DMA,
+	ELAN_STORE,
+	ELAN_COPY,
+	ELAN_ADD,
+	ELAN_ARM,
+	ELAN_GUARD,
+	ELAN_INTERRUPT,
+	ELAN_RUN_THREAD, /* not there yet: refused */
+	ELAN_COMMANDS,
+};
+
+/* What a queue may do (QSN-G10). */
+enum elan_right {
+	ELAN_MAY_STEN = 1,
+	ELAN_MAY_DMA = 2,
+	ELAN_MAY_STORE = 4,
+	ELAN_MAY_EVENT = 8,
+	ELAN_MAY_INTERRUPT = 16,
+	ELAN_MAY_ALL = 31,
+};
+
+/* Depths of a queue: 1, 8, 64 and 512 KB (QSN-G9). */
+enum elan_depth { ELAN_1K, ELAN_8K, ELAN_64K, ELAN_512K, ELAN_DEPTHS };
+
+/* Why a queue is stopped. */
+enum elan_error {
+	ELAN_FINE,
+	ELAN_ERROR_OVERFLOW, /* written beyond its depth */
+	ELAN_ERROR_WINDOW, /* written too far ahead */
+	ELAN_ERROR_COMMAND, /* one that cannot be */
+	ELAN_ERROR_RIGHT, /* one that it may not use */
+	ELAN_ERROR_ADDRESS, /* outside its context's memory */
+	ELAN_ERROR_REFUSED, /* the receiver has no such context or address */
+	ELAN_ERROR_RETRIES, /* too many */
+	ELAN_ERRORS,
+};
+
+extern const char *const elan_error_names[ELAN_ERRORS];
+
+/* A DMA's descriptor: eight words (QSN-G12). */
+struct elan_dma {
+	uint64_t bytes;
+	uint64_t cookie; /* software's own */
+	uint64_t destination; /* node, as a process number */
+	uint64_t from, to; /* addresses */
+	uint64_t source_event, target_event; /* or 0 */
+	uint64_t pad;
+};
+
+static inline uint64_t elan_word(
+	enum elan_command c, uint64_t low, uint64_t high)
+{
+	return (uint64_t)c | low << 16 | high << 32;
+}
+
+enum elan_platform { ELAN_OPTERON, ELAN_XEON, ELAN_ITANIUM2, ELAN_PLATFORMS };
+
+/* What a host brings (QSN-F84). */
+struct elan_host {
+	int64_t store; /* a core's store, until it is on the bus */
+	int64_t see; /* a write of the card, until a load can see it */
+	int64_t pio_burst; /* bytes that stores are combined to */
+	int64_t pio_overhead, dma_overhead; /* of a burst, ps */
+};
+
+struct elan_params {
+	int64_t kind, platform;
+	int64_t command, input; /* ps */
+	int64_t command_rate; /* bytes a second */
+	int64_t outstanding; /* packets of a queue */
+	int64_t half_packet; /* time-out */
+	int64_t dispatch; /* of a DMA */
+	int64_t read_latency, reads, read_buffer, read_block;
+	int64_t dma_window; /* packets under way */
+	int64_t cut_through; /* flag: of DMA packets */
+	int64_t merge, merge_wait; /* bytes of a merged write; how long */
+	int64_t ack_timeout, retries, back_off;
+	int64_t software, dma_software; /* of the library's calls */
+	int64_t poll_period, poll_load;
+	struct bus_params bus;
+	struct elan_host host[ELAN_PLATFORMS];
+};
+
+extern const struct nic_ops elan4_ops;
+
+static inline const struct elan_params *elan_params_of(const struct nic *nic)
+{
+	return nic->params;
+}
+
+/* --- the driver's: only before the run, or from a program of the node --- */
+
+/* Makes a queue for a context; 0, or an error number. */
+int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
+	enum elan_depth depth, uint32_t rights, uint32_t context);
+int elan_queue_close(struct nic *nic, site_id s, uint32_t queue);
+/* Lets a stopped queue go on with nothing in it. */
+int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue);
+enum elan_error elan_queue_error(
+	const struct nic *nic, site_id s, uint32_t queue);
+
+/* Memory that packets of a context may touch at this node: [first, last]. */
+int elan_context_set(struct nic *nic, site_id s, uint32_t context,
+	uint64_t first, uint64_t last);
+
+/* --- stores into a queue's page --- */
+
+/*
+ * A core's store of 8 to 128 bytes, whole words, that is handed to the bus
+ * at t.  Returns when the bus has taken it: the core can store no faster.
+ */
+sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
+	sim_time t, uint32_t queue, uint32_t offset, const uint64_t *words,
+	uint32_t n);
+
+/* Bytes that a queue surely has room for. */
+uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue);
+
+/* --- counts, for tests and reports; only while nothing runs --- */
+
+struct elan_counts {
+	uint64_t commands, packets, acks, nacks, resent, duplicates, timeouts;
+	uint64_t dropped, aborted, dmas, gets, reads, writes, merged;
+	uint64_t interrupts, fired;
+	uint64_t errors[ELAN_ERRORS];
+};
+
+struct elan_counts elan_counts(const struct nic *nic, site_id s);
+
+#endif

@@ -1,0 +1,344 @@
+/*
+ * The input processor.  It looks at a packet when its head is there: whether
+ * it is sound, whose memory it is for, and whether it has been here before.
+ * Then it executes its transactions as they come: writes go to the bus,
+ * those that lie side by side and come close together as one burst; a get
+ * reads memory and is answered; events are set when all is in memory.  The
+ * answer to the sender leaves when the tail is through.
+ */
+#include "nic/elan4/elan.h"
+
+#include "base/mem.h"
+
+static struct packet *packet_of(const struct elan_at *a, packet_id id)
+{
+	return &a->x->nic.net->packets[id];
+}
+
+static struct elan_buffer *buffer_of(const struct elan_at *a, packet_id id)
+{
+	return payload_of_load(packet_of(a, id)->load);
+}
+
+static void give(const struct elan_at *a, packet_id id)
+{
+	payload_give(a->x->payloads, a->w->id, buffer_of(a, id));
+	packet_give(a->x->nic.net->pool, a->w->id, id);
+}
+
+/* --- once --- */
+
+static struct elan_seen *find_seen(
+	const struct elan_node *n, uint32_t src, uint32_t channel)
+{
+	uint64_t h =
+		((uint64_t)src << 32 | channel) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t i = (uint32_t)(h >> 32) & (n->seen_room - 1);
+
+	while (n->seen[i].is_used &&
+		(n->seen[i].src != src || n->seen[i].channel != channel))
+		i = (i + 1) & (n->seen_room - 1);
+	return &n->seen[i];
+}
+
+static void grow_seen(struct elan_node *n)
+{
+	struct elan_seen *old = n->seen;
+	uint32_t room = n->seen_room, i;
+
+	if (room && n->seen_n < room / 2)
+		return;
+	n->seen_room = room ? 2 * room : 16;
+	n->seen = mem_alloc(n->seen_room, sizeof(*n->seen));
+	for (i = 0; i < room; i++)
+		if (old[i].is_used)
+			*find_seen(n, old[i].src, old[i].channel) = old[i];
+	mem_free(old);
+}
+
+/* Whether a packet was executed before; it is from now on. */
+static bool is_known(
+	struct elan_node *n, uint32_t src, const struct elan_buffer *b)
+{
+	struct elan_seen *s;
+	uint32_t ahead;
+
+	grow_seen(n);
+	s = find_seen(n, src, b->channel);
+	if (!s->is_used) {
+		*s = (struct elan_seen){ .src = src,
+			.channel = b->channel,
+			.newest = b->sequence,
+			.mask = 1,
+			.is_used = true };
+		n->seen_n++;
+		return false;
+	}
+	ahead = b->sequence - s->newest;
+	if (!ahead)
+		return true;
+	if (ahead < UINT32_MAX / 2) {
+		s->mask = ahead < 64 ? s->mask << ahead | 1 : 1;
+		s->newest = b->sequence;
+		return false;
+	}
+	ahead = -ahead;
+	if (ahead >= 64 || s->mask >> ahead & 1)
+		return true;
+	s->mask |= UINT64_C(1) << ahead;
+	return false;
+}
+
+/* --- what to do with it --- */
+
+static bool is_allowed(const struct elan_at *a, const struct elan_buffer *b)
+{
+	uint32_t i;
+
+	if (!elan_may(a->n, b->context, 0, 0))
+		return false;
+	for (i = 0; i < b->n_pieces; i++) {
+		const struct elan_piece *p = &b->piece[i];
+
+		if (p->what != ELAN_SET &&
+			!elan_may(a->n, b->context, p->address, p->bytes))
+			return false;
+	}
+	return true;
+}
+
+static bool is_get(const struct elan_buffer *b)
+{
+	return b->n_pieces && b->piece[0].what == ELAN_GET;
+}
+
+/* Sets its verdict; false where nothing is executed. */
+static bool judge(
+	const struct elan_at *a, const struct packet *p, struct elan_buffer *b)
+{
+	b->verdict = ELAN_ACKED;
+	if (b->kind == ELAN_ABORTED) {
+		b->verdict = ELAN_ABORTED;
+		return false;
+	}
+	if (!is_allowed(a, b)) {
+		b->verdict = ELAN_REFUSED;
+		return false;
+	}
+	if (is_get(b) && a->n->reads >= (uint32_t)a->x->params.reads) {
+		b->verdict = ELAN_NACKED;
+		return false;
+	}
+	if (is_known(a->n, p->src, b)) {
+		a->n->counts.duplicates++;
+		return false;
+	}
+	return true;
+}
+
+/* --- writes --- */
+
+/* Pieces of the next burst and when they are there; 0: no more. */
+static uint32_t next_burst(
+	const struct elan_at *a, const struct elan_buffer *b, sim_time *ready)
+{
+	const struct elan_params *p = &a->x->params;
+	uint32_t k = b->handed, n = 1, bytes;
+
+	if (k == b->n_pieces || b->piece[k].what != ELAN_WRITE)
+		return 0;
+	bytes = b->piece[k].bytes;
+	*ready = b->left[k];
+	for (; k + 1 < b->n_pieces; k++, n++) {
+		const struct elan_piece *x = &b->piece[k], *y = x + 1;
+
+		if (y->what != ELAN_WRITE ||
+			y->address != x->address + x->bytes ||
+			bytes + y->bytes > p->merge ||
+			b->left[k + 1] > *ready + p->merge_wait)
+			break;
+		bytes += y->bytes;
+		*ready = b->left[k + 1];
+	}
+	*ready += p->input;
+	return n;
+}
+
+static void schedule(const struct elan_at *a, packet_id id)
+{
+	sim_time ready;
+
+	if (next_burst(a, buffer_of(a, id), &ready))
+		elan_post(
+			a, ready > a->t ? ready : a->t, ELAN_ENGINE_INPUT, id);
+}
+
+void elan_input_on_write(const struct elan_at *a, packet_id id)
+{
+	struct elan_buffer *b = buffer_of(a, id);
+	uint32_t first = b->handed, bytes = 0, i;
+	sim_time ready, end;
+	uint32_t n = next_burst(a, b, &ready);
+
+	for (i = 0; i < n; i++)
+		bytes += b->piece[first + i].bytes;
+	end = bus_burst(&a->n->bus, &a->x->params.bus, a->t, bytes,
+		a->x->host.dma_overhead, BUS_IN);
+	b->handed = (uint8_t)(first + n);
+	b->todo++;
+	a->n->counts.writes++;
+	a->n->counts.merged += n - 1;
+	sim_post_self(a->w, a->s, end + a->x->host.see,
+		SIM_KEY(PHASE_ENGINE, ELAN_ENGINE_WRITTEN),
+		(uint16_t)(first << 8 | n), id);
+	schedule(a, id);
+}
+
+/* --- its end --- */
+
+static void take_next(const struct elan_at *a);
+
+/* One of the things that were to come has: the last ends the packet. */
+static void one_done(const struct elan_at *a, packet_id id)
+{
+	struct elan_buffer *b = buffer_of(a, id);
+	sim_time ready;
+	uint32_t i;
+
+	b->todo--;
+	if (b->todo || next_burst(a, b, &ready))
+		return;
+	for (i = b->handed; i < b->n_pieces; i++)
+		if (b->piece[i].what == ELAN_SET)
+			elan_event_set(a, b->piece[i].event, b->piece[i].count);
+	if (a->x->nic.on_delivered)
+		a->x->nic.on_delivered(
+			a->x->nic.arg, a->s, packet_of(a, id), a->t);
+	give(a, id);
+	a->n->inside--;
+	take_next(a);
+}
+
+void elan_input_on_written(
+	const struct elan_at *a, packet_id id, uint32_t pieces)
+{
+	const struct elan_buffer *b = buffer_of(a, id);
+	uint32_t i, first = pieces >> 8, n = pieces & 0xff;
+
+	for (i = first; i < first + n; i++)
+		host_write(a->x->nic.host, a->w, a->s, a->t,
+			b->piece[i].address, b->data + b->piece[i].at,
+			b->piece[i].bytes);
+	one_done(a, id);
+}
+
+void elan_input_done_read(const struct elan_at *a, packet_id get)
+{
+	one_done(a, get);
+}
+
+static void answer(const struct elan_at *a, packet_id id)
+{
+	const struct packet *p = packet_of(a, id);
+	const struct elan_buffer *b = buffer_of(a, id);
+	struct elan_buffer ack = {
+		.kind = b->verdict,
+		.channel = b->channel,
+		.sequence = b->sequence,
+		.sending = b->sending,
+	};
+
+	if (b->verdict != ELAN_ABORTED)
+		elan_send_packet(a, ELAN_FIFO_ACK, p->src, &ack, p->zone);
+}
+
+static void release(const struct elan_at *a, packet_id id)
+{
+	net_release(a->x->nic.net, a->w, a->s, buffer_of(a, id)->fifo,
+		packet_of(a, id)->chunks, a->t);
+}
+
+void elan_input_on_tail(const struct elan_at *a, packet_id id)
+{
+	struct elan_buffer *b = buffer_of(a, id);
+
+	release(a, id);
+	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
+		elan_send_on_answer(a, b);
+		give(a, id);
+		return;
+	}
+	answer(a, id);
+	if (!b->todo) {
+		/* Nothing of it is executed. */
+		give(a, id);
+		a->n->inside--;
+		take_next(a);
+		return;
+	}
+	if (is_get(b)) {
+		b->handed = 1;
+		b->todo++;
+		a->n->counts.gets++;
+		elan_dma_read_for(a, id, b->piece[0].bytes);
+	}
+	one_done(a, id);
+}
+
+/* --- its beginning --- */
+
+static void take(const struct elan_at *a, packet_id id)
+{
+	struct elan_buffer *b = buffer_of(a, id);
+	sim_time tail = packet_of(a, id)->head;
+
+	b->handed = 0;
+	b->todo = 0;
+	if (judge(a, packet_of(a, id), b)) {
+		b->todo = 1; /* the tail */
+		schedule(a, id);
+	}
+	a->n->inside++;
+	tail = tail > a->t ? tail : a->t;
+	elan_post(a, tail + a->x->params.input, ELAN_ENGINE_ACK, id);
+}
+
+static void take_next(const struct elan_at *a)
+{
+	while (a->n->in_first && a->n->inside < ELAN_INPUTS) {
+		packet_id id = a->n->in_first;
+
+		a->n->in_first = packet_of(a, id)->next;
+		take(a, id);
+	}
+}
+
+void elan_input(
+	const struct elan_at *a, uint32_t fifo, packet_id id, sim_time tail)
+{
+	struct packet *p = packet_of(a, id);
+	struct elan_buffer *b = buffer_of(a, id);
+	sim_time later = a->t - b->left_at;
+	uint32_t i;
+
+	/* When its blocks are here; the last one of a slow source is later
+	 * than the network says. */
+	for (i = 0; i < b->n_pieces; i++) {
+		b->left[i] += later;
+		if (b->piece[i].what == ELAN_WRITE && b->left[i] > tail)
+			tail = b->left[i];
+	}
+	b->fifo = (uint8_t)fifo;
+	p->head = tail;
+	p->next = NO_PACKET;
+	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
+		elan_post(a, tail, ELAN_ENGINE_ACK, id);
+		return;
+	}
+	if (a->n->in_first)
+		packet_of(a, a->n->in_last)->next = id;
+	else
+		a->n->in_first = id;
+	a->n->in_last = id;
+	take_next(a);
+}
