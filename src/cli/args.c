@@ -12,7 +12,7 @@
 #include "base/name.h"
 #include "sim/sim.h"
 
-enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET };
+enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_QUICK };
 enum { MOST_OPTIONS = 16 };
 
 static const struct argp_option machine_options[] = {
@@ -34,6 +34,13 @@ static const struct argp_option run_options[] = {
 
 static const struct argp_option json_options[] = {
 	{ "json", KEY_JSON, NULL, 0, "print one JSON object", 0 },
+	{ 0 },
+};
+
+static const struct argp_option paper_options[] = {
+	{ "quick", KEY_QUICK, NULL, 0, "only what takes less than a minute",
+		0 },
+	{ "verbose", 'v', NULL, 0, "print each row's commands and note", 0 },
 	{ 0 },
 };
 
@@ -104,6 +111,12 @@ static int take_option(struct parse *p, int key, const char *arg)
 	case KEY_QUIET:
 		a->is_quiet = true;
 		return 0;
+	case KEY_QUICK:
+		a->is_quick = true;
+		return 0;
+	case 'v':
+		a->is_verbose = true;
+		return 0;
 	case KEY_SEED:
 		return read_number(
 			"seed", arg, 0, UINT64_MAX - 1, &a->seed, p->e);
@@ -155,6 +168,8 @@ static void collect(struct argp_option *to, unsigned takes)
 		add_options(to, &n, run_options);
 	if (takes & CLI_JSON)
 		add_options(to, &n, json_options);
+	if (takes & CLI_PAPER)
+		add_options(to, &n, paper_options);
 	add_options(to, &n, common_options);
 }
 

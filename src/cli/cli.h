@@ -2,6 +2,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ enum cli_takes {
 	CLI_MACHINE = 1, /* --set, --shape */
 	CLI_RUN = 2, /* --seed, --threads */
 	CLI_JSON = 4,
+	CLI_PAPER = 8, /* --quick, --verbose */
 };
 
 struct cli_args {
@@ -25,6 +27,8 @@ struct cli_args {
 	const char *shape;
 	bool is_json;
 	bool is_quiet;
+	bool is_quick;
+	bool is_verbose;
 	uint64_t seed;
 	uint32_t threads; /* 0: as many as make sense */
 };
@@ -54,6 +58,12 @@ int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e);
 
+/*
+ * From now on the first SIGINT or SIGTERM sets what is returned, and the
+ * second one ends the process.
+ */
+const atomic_int *cli_catch_signals(void);
+
 /* Whether to colour what goes to a stream. */
 bool cli_colour(FILE *f);
 /* A terminal's columns; 0 where it is none. */
@@ -65,5 +75,7 @@ int cli_show(int argc, char **argv, struct err *e);
 int cli_check(int argc, char **argv, struct err *e);
 int cli_machines(int argc, char **argv, struct err *e);
 int cli_params(int argc, char **argv, struct err *e);
+int cli_paper(int argc, char **argv, struct err *e);
+int cli_claims(int argc, char **argv, struct err *e);
 
 #endif
