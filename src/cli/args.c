@@ -12,7 +12,8 @@
 #include "base/name.h"
 #include "sim/sim.h"
 
-enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_QUICK };
+enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET };
+enum { KEY_QUICK = 320 };
 enum { MOST_OPTIONS = 16 };
 
 static const struct argp_option machine_options[] = {

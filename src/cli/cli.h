@@ -16,7 +16,7 @@ enum cli_takes {
 	CLI_MACHINE = 1, /* --set, --shape */
 	CLI_RUN = 2, /* --seed, --threads */
 	CLI_JSON = 4,
-	CLI_PAPER = 8, /* --quick, --verbose */
+	CLI_PAPER = 16, /* --quick, --verbose */
 };
 
 struct cli_args {

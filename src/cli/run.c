@@ -225,7 +225,8 @@ static void json_block(
 	json_end(j, '}');
 }
 
-static void print_json(const struct machine_run *r, FILE *f)
+static void print_json(
+	const struct cli_args *a, const struct machine_run *r, FILE *f)
 {
 	char text[PARAM_TEXT_MAX];
 	struct json j;
@@ -242,10 +243,10 @@ static void print_json(const struct machine_run *r, FILE *f)
 	json_text(&j, "via", r->result.via);
 	json_block(&j, "params", &r->keys);
 	json_array(&j, "set");
-	for (i = 0; i < r->setup.n_sets; i++)
-		json_text(&j, NULL, r->setup.sets[i]);
+	for (i = 0; i < a->n_sets; i++)
+		json_text(&j, NULL, a->set[i]);
 	json_end(&j, ']');
-	json_count(&j, "seed", r->setup.seed);
+	json_count(&j, "seed", a->seed);
 	json_count(&j, "threads", r->threads);
 	json_text(&j, "ending", ending_name[r->result.ending]);
 	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
@@ -309,7 +310,8 @@ static void print_figures(const struct machine_run *r, FILE *f)
 		print_links(r, f);
 }
 
-static void print_text(const struct machine_run *r, FILE *f)
+static void print_text(
+	const struct cli_args *a, const struct machine_run *r, FILE *f)
 {
 	const struct load_result *l = &r->result;
 	char shape[PARAM_TEXT_MAX];
@@ -318,8 +320,8 @@ static void print_text(const struct machine_run *r, FILE *f)
 	machine_shape(r->machine, shape, sizeof(shape));
 	fprintf(f, "%s %s, %u nodes: %s", r->machine->header.name, shape,
 		r->net->n_sites, r->load->ops->name);
-	for (i = 0; i < r->setup.n_keys; i++)
-		fprintf(f, " %s", r->setup.keys[i]);
+	for (i = 2; i < a->n_words; i++)
+		fprintf(f, " %s", a->word[i]);
 	fprintf(f, ": %s\n", ending_name[l->ending]);
 	if (l->knot[0])
 		fprintf(f, "these buffers wait for each other:\n%s", l->knot);
@@ -340,9 +342,9 @@ static int tell(
 
 	cli_out_open(&out);
 	if (a->is_json)
-		print_json(r, out.file);
+		print_json(a, r, out.file);
 	else
-		print_text(r, out.file);
+		print_text(a, r, out.file);
 	if (cli_out_close(&out, e))
 		return -1;
 	return ending_code[r->result.ending];
