@@ -64,6 +64,9 @@ int cli_print(const struct cli_args *a,
  */
 const atomic_int *cli_catch_signals(void);
 
+/* Seconds since some time past, for progress. */
+double cli_clock(void);
+
 /* Whether to colour what goes to a stream. */
 bool cli_colour(FILE *f);
 /* A terminal's columns; 0 where it is none. */

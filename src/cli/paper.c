@@ -22,13 +22,18 @@ struct session {
 	bool talks; /* on a terminal at stderr */
 	bool is_stopped;
 	const char *now; /* the row that is being measured */
+	double last; /* time of the last progress */
 	uint32_t n_rows[N_PAPER_KINDS], n_passed[N_PAPER_KINDS]; /* [kind] */
 };
 
 static void on_progress(void *arg, const struct load_progress *p)
 {
-	const struct session *s = arg;
+	struct session *s = arg;
+	double now = cli_clock();
 
+	if (now - s->last < 0.2)
+		return;
+	s->last = now;
 	fprintf(stderr, "\r%s: %.0f us simulated", s->now,
 		(double)p->now / SIM_NS / 1e3);
 	if (p->per_mille)
@@ -141,6 +146,8 @@ static void measure_row(struct session *s, const struct paper_row *row)
 	struct paper_result r;
 
 	s->now = row->id;
+	if (s->talks)
+		fprintf(stderr, "\r%s\033[K", row->id);
 	paper_measure(s->lab, row, &r);
 	clear_line(s);
 	if (r.is_stopped) {

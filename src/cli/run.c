@@ -29,7 +29,7 @@ const atomic_int *cli_catch_signals(void)
 	return &stop_asked;
 }
 
-static double wall_clock(void)
+double cli_clock(void)
 {
 	struct timespec t;
 
@@ -46,7 +46,7 @@ struct ticker {
 static void on_progress(void *arg, const struct load_progress *p)
 {
 	struct ticker *k = arg;
-	double now = wall_clock(), spent = now - k->start;
+	double now = cli_clock(), spent = now - k->start;
 	char time[48];
 
 	if (now - k->last < 0.2)
@@ -374,7 +374,7 @@ static int perform(
 	if (machine_run_open(r, &s, e))
 		return -1;
 	cli_catch_signals();
-	k.start = wall_clock();
+	k.start = cli_clock();
 	failed = machine_run_perform(r, e);
 	if (talks)
 		fputs("\r\033[K", stderr);
