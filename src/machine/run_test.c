@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -56,14 +57,14 @@ static void figures_are_found_by_name(void **state)
 
 	(void)state;
 	assert_true(machine_run_figure(r, "one_way_ns", &value));
-	assert_float_equal(value, 77.4, 1e-9);
+	assert_true(fabs(value - 77.4) < 1e-9);
 	assert_true(machine_run_figure(r, "hops_per_packet", &value));
-	assert_float_equal(value, 1, 1e-9);
+	assert_true(fabs(value - 1) < 1e-9);
 	value = -1;
 	assert_false(machine_run_figure(r, "one_way", &value));
 	assert_false(machine_run_figure(r, "fraction_of_peak", &value));
 	assert_false(machine_run_figure(r, "throughput_GBps_per_node", &value));
-	assert_float_equal(value, -1, 0);
+	assert_true(value < 0);
 	assert_int_equal(r->packets, 4);
 	assert_int_equal(r->hops, 4);
 	assert_int_equal(r->threads, 1);
@@ -79,7 +80,8 @@ static void the_fraction_is_of_the_peak(void **state)
 	assert_true(machine_run_figure(r, "throughput_GBps_per_node", &rate));
 	assert_true(machine_run_figure(r, "fraction_of_peak", &part));
 	assert_true(part > 0.3 && part < 1.01);
-	assert_float_equal(part * (double)r->result.peak_bps / 1e9, rate, 1e-6);
+	assert_true(
+		fabs(part * (double)r->result.peak_bps / 1e9 - rate) < 1e-6);
 	drop(r);
 }
 
