@@ -187,7 +187,8 @@ bool machine_run_figure(
 		return l->has_peak && l->has_throughput;
 	}
 	if (!strcmp(name, "throughput_GBps_per_node")) {
-		*value = machine_run_throughput(r);
+		if (l->has_throughput)
+			*value = machine_run_throughput(r);
 		return l->has_throughput;
 	}
 	if (!strcmp(name, "hops_per_packet")) {

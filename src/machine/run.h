@@ -60,7 +60,7 @@ double machine_run_fraction(const struct machine_run *r);
 /*
  * What `weft run --json` has under a name among its results: a figure of the
  * workload, fraction_of_peak, throughput_GBps_per_node; or hops_per_packet.
- * False where this run has none.
+ * False where this run has none, and value is kept.
  */
 bool machine_run_figure(
 	const struct machine_run *r, const char *name, double *value);
