@@ -154,7 +154,7 @@ run help
 [ $code -eq 0 ] || complain "exit code $code"
 report "weft help"
 commands=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$tmp/out" | grep -v '^help$')
-[ "$(echo $commands)" = 'run show check machines params' ] ||
+[ "$(echo $commands)" = 'run show check machines params paper claims' ] ||
 	complain "lists: " $commands
 report "it lists the commands"
 for command in $commands; do

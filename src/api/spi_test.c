@@ -238,6 +238,7 @@ static uint64_t run_traffic(
 	return digest;
 }
 
+/* BGQ-F93, BGQ-F114, BGQ-F117, BGQ-F124, BGQ-F125 */
 /* Random sizes, alignments, channels, FIFOs and nodes, itself included. */
 static void messages_arrive_whole_at_their_place(void **state)
 {

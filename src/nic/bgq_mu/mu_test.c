@@ -195,6 +195,7 @@ static void receive_many(void *arg)
 	}
 }
 
+/* BGQ-F108 */
 static void descriptors_are_taken_in_order_round_the_fifo(void **state)
 {
 	struct nic_testing m;
