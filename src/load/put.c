@@ -238,7 +238,7 @@ static bool open_fifo(struct end *s, MUSPI_InjFifoSubGroup_t *group)
 		       Kernel_CreateMemoryRegion(
 			       &region, FIFO_AT, FIFO_BYTES)) &&
 	       is_done(s, "Kernel_AllocateInjFifos",
-		       Kernel_AllocateInjFifos(0, group, 1, &id)) &&
+		       Kernel_AllocateInjFifos(0, group, 1, &id, NULL)) &&
 	       is_done(s, "Kernel_InjFifoInit",
 		       Kernel_InjFifoInit(
 			       group, id, &region, 0, FIFO_BYTES - 1)) &&
@@ -299,7 +299,7 @@ static bool open_bases(struct end *r)
 		MUSPI_GetAtomicAddress(COUNTER_AT, MU_ATOMIC_STORE_ADD);
 
 	return is_done(r, "Kernel_AllocateBaseAddressTable",
-		       Kernel_AllocateBaseAddressTable(0, &group, 2, ids)) &&
+		       Kernel_AllocateBaseAddressTable(0, &group, 2, ids, 0)) &&
 	       is_done(r, "MUSPI_SetBaseAddress",
 		       MUSPI_SetBaseAddress(&group, BASE_PAYLOAD, TARGET_AT)) &&
 	       is_done(r, "MUSPI_SetBaseAddress",
