@@ -129,6 +129,7 @@ enum mu_event {
 	MU_UPC_MESSAGES_IN,
 	MU_UPC_PACKETS_OUT, /* of an engine: received */
 	MU_UPC_MESSAGES_OUT,
+	MU_UPC_REJECTED, /* packets that were thrown away */
 	MU_UPC_REQUESTS, /* of a master port */
 	MU_UPC_OUTSTANDING, /* of a master port: integral over time, ps */
 	MU_UPC_BYPASSED, /* of a master port: requests past its FIFO */

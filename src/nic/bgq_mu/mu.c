@@ -72,7 +72,7 @@ static const struct param params[] = {
 		SPLIT),
 	RATE("reception.drain-rate", drain_rate, "3.2 GB/s",
 		"rate at which an engine empties its network FIFO", "BGQ-N73"),
-	TIME("reception.lookup", lookup, "10 ns", 0,
+	TIME("reception.lookup", lookup, "10 ns", 1,
 		"looking up the base address and adding the offset", SPLIT),
 	{ .name = "reception.buffers",
 		.type = PARAM_COUNT,

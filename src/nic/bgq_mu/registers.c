@@ -152,6 +152,8 @@ static uint64_t load_upc(const struct mu_node *n, uint32_t event, uint32_t unit)
 		return is_port ? (uint64_t)n->port[unit].outstanding : 0;
 	case MU_UPC_BYPASSED:
 		return is_port ? n->port[unit].bypassed : 0;
+	case MU_UPC_REJECTED:
+		return n->rejected;
 	case MU_UPC_SLAVE_READS:
 		return n->slave_reads;
 	case MU_UPC_SLAVE_WRITES:
@@ -219,13 +221,16 @@ uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
 
 /* --- stores: what went wrong, or MU_INTERRUPTS --- */
 
+static bool is_quiet(const struct mu_inj_fifo *f)
+{
+	return f->state == MU_INJ_IDLE && !f->is_enabled &&
+	       !(f->gets && f->gets->next != f->gets->visible);
+}
+
 static enum mu_interrupt store_place(
 	struct mu_inj_fifo *f, uint32_t kind, uint64_t value)
 {
-	bool is_quiet = f->state == MU_INJ_IDLE && !f->is_enabled &&
-			!(f->gets && f->gets->next != f->gets->visible);
-
-	if (!is_quiet || value % MU_DESCRIPTOR_BYTES)
+	if (!is_quiet(f) || value % MU_DESCRIPTOR_BYTES)
 		return MU_ERROR_REGISTER;
 	f->start = kind == MU_INJ_START ? value : f->start;
 	f->size = kind == MU_INJ_SIZE ? value : f->size;
@@ -245,7 +250,7 @@ static enum mu_interrupt store_tail(struct mu_inj_fifo *f, uint64_t value)
 				 : f->size - (f->tail - value);
 	if (ahead / MU_DESCRIPTOR_BYTES > mu_inj_room(f, f->tail))
 		return MU_ERROR_OVERRUN;
-	f->tail = value;
+	f->tail = f->get_tail = value;
 	return MU_INTERRUPTS;
 }
 
@@ -273,8 +278,7 @@ static enum mu_interrupt store_inj(
 		return store_enable(f, value);
 	case MU_INJ_ATTRIBUTES:
 		/* While a FIFO is in a set of its level it may not leave it. */
-		if (f->is_enabled || f->state != MU_INJ_IDLE ||
-			value > (MU_INJ_HIGH | MU_INJ_REMOTE_GET))
+		if (!is_quiet(f) || value > (MU_INJ_HIGH | MU_INJ_REMOTE_GET))
 			return MU_ERROR_REGISTER;
 		f->attributes = (uint8_t)value;
 		return MU_INTERRUPTS;
@@ -480,6 +484,8 @@ void mu_registers_on_store(const struct mu_at *a)
 		mu_tell(a, wrong, id, x.value);
 	else if (kind == MU_INJ_TAIL || kind == MU_INJ_ENABLE)
 		mu_fetch_want(a, id);
-	else if (kind == MU_REC_HEAD)
+	else if (kind == MU_REC_HEAD || kind == MU_REC_ENABLE)
 		mu_receive_retry(a, mu_wait_rec(id));
+	if (wrong == MU_INTERRUPTS && kind == MU_INJ_ENABLE)
+		mu_receive_retry(a, mu_wait_inj(id));
 }
