@@ -25,7 +25,7 @@ enum {
 	OPEN = 0x3000000, /* what the ranges allow, beside FIFOs */
 	OPEN_BYTES = 0x20000,
 	RECS = SW_REC + REC * SW_REC_BYTES,
-	REC_BYTES = 4096,
+	REC_BYTES = 1088,
 	GETS = SW_FIFOS + GET * SW_FIFO_BYTES,
 };
 
@@ -80,8 +80,8 @@ static struct mu_descriptor any(uint64_t *x, site_id dst)
 	case 1:
 		mu_set_packet(&d.header, MU_GET + below(x, 2), below(x, 32));
 		mu_set_get_fifo(&d.header, often(x, GET, 1024));
-		mu_set_payload(
-			&d, SW_SOURCE + below(x, 4096), 64 * (1 + below(x, 8)));
+		mu_set_payload(&d, SW_SOURCE + 64 * below(x, 70),
+			64 * (1 + below(x, 8)));
 		break;
 	default:
 		mu_set_put(&d.header, often(x, 1, 1024), any_offset(x));
@@ -109,7 +109,7 @@ static void send_any(void *arg)
 		assert_true(program_write(SW_SOURCE + i, &word, 8));
 	}
 	/* some descriptors among what gets take for such */
-	for (i = 0; i < 4096; i += 512) {
+	for (i = 0; i < 4096; i += 64) {
 		struct mu_descriptor d = any(&x, program_node());
 
 		mu_set_fifo_map(&d, MU_MAP_TORUS);
@@ -217,13 +217,15 @@ static uint64_t run(uint32_t n_workers, uint64_t seed)
 	p = m.params;
 	p->buffers = 1 + (int64_t)(seed % 5);
 	sw_run(&m, n_workers, programs, SENDERS + 1);
-	assert_true(((struct mu *)m.nic)->nodes[0]->messages_in > 10);
+	assert_true(((struct mu *)m.nic)->nodes[0]->messages_in > 50);
 	sum = look_at_memory(&m) + nic_testing_digest(&m);
 	assert_true(mu_errors(m.nic, 0, MU_ERROR_RANGE) > 0);
 	assert_true(mu_errors(m.nic, 0, MU_ERROR_FIFO) > 0);
 	assert_true(mu_errors(m.nic, 0, MU_ERROR_BASE) > 0);
 	assert_true(mu_errors(m.nic, 0, MU_ERROR_COUNTER) > 0);
 	assert_true(mu_errors(m.nic, 0, MU_ERROR_DESCRIPTOR) > 0);
+	assert_true(mu_errors(m.nic, 0, MU_INT_REC_FULL) > 0);
+	assert_true(mu_errors(m.nic, 0, MU_INT_GET_FULL) > 0);
 	nic_testing_fini(&m);
 	return sum;
 }
