@@ -325,6 +325,52 @@ static void bgq_f129_what_is_wrong_is_thrown_away_and_told(void **state)
 	}
 }
 
+/* What is to be written waits for the only port, which is slow. */
+static void send_in_the_way(void *arg)
+{
+	struct sw_fifo f = sw_open(3, 0);
+	struct mu_descriptor d = sw_put(1, 20 * BYTES);
+
+	(void)arg;
+	mu_set_put(&d.header, SW_BASE_TARGET, 4096);
+	program_wait(LATER);
+	sw_inject(&f, &d);
+}
+
+static void receive_in_turn(void *arg)
+{
+	(void)arg;
+	sw_open_bases(21 * BYTES);
+	sw_wait_counter(SW_COUNTER);
+	sw_expect(SW_TARGET + GOOD, 5, BYTES);
+	assert_int_equal(sw_upc(MU_UPC_REJECTED, 0), 1);
+}
+
+static void what_is_thrown_away_makes_room(void **state)
+{
+	int64_t buffers;
+
+	(void)state;
+	for (buffers = 1; buffers <= 4; buffers++) {
+		struct wrong x = wrongs[0];
+		const struct sw_program programs[] = {
+			{ 0, send_wrong, &x },
+			{ 2, send_in_the_way, NULL },
+			{ 1, receive_in_turn, NULL },
+		};
+		struct nic_testing m;
+		struct mu_params *p;
+
+		nic_testing_init(&m, &bgq_mu_ops, "4");
+		p = m.params;
+		p->ports = 1;
+		p->port_cycle = 300 * SIM_NS;
+		p->buffers = buffers;
+		sw_run(&m, 1, programs, 3);
+		nic_testing_fini(&m);
+	}
+}
+
 /* --- ranges --- */
 
 static void offset_into_a_hole(struct mu_descriptor *d)
@@ -518,6 +564,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			bgq_f129_what_is_wrong_is_thrown_away_and_told),
+		cmocka_unit_test(what_is_thrown_away_makes_room),
 		cmocka_unit_test(
 			bgq_f128_a_put_outside_the_ranges_changes_nothing),
 		cmocka_unit_test(a_head_past_the_tail_is_refused),
