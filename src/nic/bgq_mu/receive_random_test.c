@@ -25,7 +25,7 @@ enum {
 	OPEN = 0x3000000, /* what the ranges allow, beside FIFOs */
 	OPEN_BYTES = 0x20000,
 	RECS = SW_REC + REC * SW_REC_BYTES,
-	REC_BYTES = 1088,
+	REC_BYTES = 576, /* a full packet */
 	GETS = SW_FIFOS + GET * SW_FIFO_BYTES,
 };
 
