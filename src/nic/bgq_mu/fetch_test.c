@@ -21,146 +21,11 @@ static void open_only(void *arg)
 
 /* --- what is refused --- */
 
-static void zero_type(struct mu_descriptor *d)
-{
-	d->header.byte[0] = 0;
-}
-
-static void no_map(struct mu_descriptor *d)
-{
-	mu_set_fifo_map(d, 0);
-}
-
-static void map_of_more(struct mu_descriptor *d)
-{
-	mu_set_fifo_map(d, 0x10000 | MU_MAP_TORUS);
-}
-
-static void collective_map(struct mu_descriptor *d)
-{
-	mu_set_fifo_map(d, MU_MAP_TORUS | 0x2);
-}
-
-static void local_map(struct mu_descriptor *d)
-{
-	mu_set_fifo_map(d, MU_MAP_TORUS | 0x20);
-}
-
-static void collective_channel(struct mu_descriptor *d)
-{
-	d->header.byte[3] = 5 << 5;
-}
-
-static void dynamic_on_deterministic(struct mu_descriptor *d)
-{
-	d->header.byte[3] = MU_DETERMINISTIC << 5;
-}
-
-static void static_on_dynamic(struct mu_descriptor *d)
-{
-	d->header.byte[2] = 0;
-}
-
-static void no_such_node(struct mu_descriptor *d)
-{
-	mu_set(d->header.byte + 4, 4, 4u << 24);
-}
-
-static void no_such_dimension(struct mu_descriptor *d)
-{
-	mu_set(d->header.byte + 4, 4, 1);
-}
-
-static void both_hints(struct mu_descriptor *d)
-{
-	d->header.byte[1] = 0xc0;
-}
-
-static void hint_beyond(struct mu_descriptor *d)
-{
-	d->header.byte[2] |= 0x40;
-}
-
-static void dynamic_deposit(struct mu_descriptor *d)
-{
-	d->header.byte[2] |= 0x02;
-}
-
-static void half_a_get(struct mu_descriptor *d)
-{
-	mu_set_packet(&d->header, MU_GET, 16);
-}
-
-static void empty_get(struct mu_descriptor *d)
-{
-	mu_set_packet(&d->header, MU_PACED_GET, 16);
-	mu_set_payload(d, SW_SOURCE, 0);
-}
-
-static void payload_outside(struct mu_descriptor *d)
-{
-	mu_set_payload(d, NIC_TESTING_MEMORY - 7, 8);
-}
-
-static void payload_wraps(struct mu_descriptor *d)
-{
-	mu_set_payload(d, UINT64_MAX - 511, 5000);
-}
-
-static void endless(struct mu_descriptor *d)
-{
-	mu_set_payload(d, 8, UINT64_MAX);
-}
-
-static void to_io(struct mu_descriptor *d)
-{
-	d->header.byte[2] |= 0x20;
-}
-
-static void system_channel(struct mu_descriptor *d)
-{
-	sw_set_channel(d, MU_SYSTEM);
-}
-
-static void system_map(struct mu_descriptor *d)
-{
-	mu_set_fifo_map(d, MU_MAP_TORUS | MU_MAP_SYSTEM);
-}
-
-struct bad {
-	void (*spoil)(struct mu_descriptor *d);
-	enum mu_interrupt why;
-};
-
-static const struct bad bads[] = {
-	{ zero_type, MU_ERROR_DESCRIPTOR },
-	{ no_map, MU_ERROR_DESCRIPTOR },
-	{ map_of_more, MU_ERROR_DESCRIPTOR },
-	{ collective_map, MU_ERROR_DESCRIPTOR },
-	{ local_map, MU_ERROR_DESCRIPTOR },
-	{ collective_channel, MU_ERROR_DESCRIPTOR },
-	{ dynamic_on_deterministic, MU_ERROR_DESCRIPTOR },
-	{ static_on_dynamic, MU_ERROR_DESCRIPTOR },
-	{ no_such_node, MU_ERROR_DESCRIPTOR },
-	{ no_such_dimension, MU_ERROR_DESCRIPTOR },
-	{ both_hints, MU_ERROR_DESCRIPTOR },
-	{ hint_beyond, MU_ERROR_DESCRIPTOR },
-	{ dynamic_deposit, MU_ERROR_DESCRIPTOR },
-	{ half_a_get, MU_ERROR_DESCRIPTOR },
-	{ empty_get, MU_ERROR_DESCRIPTOR },
-	{ endless, MU_ERROR_DESCRIPTOR },
-	{ payload_outside, MU_ERROR_RANGE },
-	{ payload_wraps, MU_ERROR_RANGE },
-	{ to_io, MU_ERROR_PERMISSION },
-	{ system_channel, MU_ERROR_PERMISSION },
-	{ system_map, MU_ERROR_PERMISSION },
-};
-
 /* A FIFO gets the bad one, and a good one behind it; others go on. */
 static void send_bad(void *arg)
 {
-	const struct bad *b = arg;
-	struct mu_descriptor good = sw_put(1, 100), d = good;
+	const struct sw_bad *b = arg;
+	struct mu_descriptor good = sw_put(1, 101), d = good;
 	struct sw_fifo f = sw_open(0, 0), other = sw_open(300, 0);
 	struct sw_fifo system = sw_open(530, 0);
 	uint32_t i;
@@ -185,7 +50,7 @@ static void send_bad(void *arg)
 	sw_store_system(MU_INJ_ENABLE, 0, 0);
 	f = sw_open(0, 0);
 	program_charge(1000 * SIM_NS);
-	good = sw_put(1, 100);
+	good = sw_put(1, 101);
 	sw_inject(&f, &good);
 	sw_wait_sent(&f);
 }
@@ -195,9 +60,9 @@ static void a_bad_descriptor_stops_its_fifo_alone(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(bads) / sizeof(bads[0]); i++) {
-		struct bad b = bads[i];
-		uint64_t n = 300;
+	for (i = 0; i < SW_BADS; i++) {
+		struct sw_bad b = sw_bads[i];
+		uint64_t n = 303;
 		const struct sw_program p[] = {
 			{ 0, send_bad, &b },
 			{ 1, open_and_wait, &n },
@@ -211,14 +76,14 @@ static void a_bad_descriptor_stops_its_fifo_alone(void **state)
  * long as without them, but for what the network is shared. */
 static void misbehave(void *arg)
 {
-	size_t i, n = sizeof(bads) / sizeof(bads[0]);
+	size_t i, n = SW_BADS;
 
 	(void)arg;
 	for (i = 0; i < n; i++) {
 		struct mu_descriptor d = sw_put(1, 100);
 		struct sw_fifo f = sw_open((uint32_t)i, 0);
 
-		bads[i].spoil(&d);
+		sw_bads[i].spoil(&d);
 		sw_inject(&f, &d);
 	}
 	for (i = 0; i < 20; i++) {
