@@ -271,23 +271,28 @@ static void bgq_f20_a_fifo_is_not_bound_to_a_link(void **state)
 	nic_testing_fini(&m);
 }
 
-/* Packets of a message spread over what its map allows, and no more. */
+/* Packets of a message spread over what its map allows, and no more, though
+ * another engine is there that another message keeps going. */
 static void send_spread(void *arg)
 {
-	struct sw_fifo f = sw_open(0, 0);
+	struct sw_fifo f = sw_open(0, 0), g = sw_open(1, 0);
 	struct mu_descriptor d = sw_put(1, 100 * MU_PAYLOAD);
 	uint32_t i;
 
 	(void)arg;
 	sw_fill(SW_SOURCE, 1, 100 * MU_PAYLOAD);
-	mu_set_fifo_map(&d, map_of(1) | map_of(2) | map_of(5));
+	mu_set_fifo_map(&d, map_of(4));
 	program_wait(1000 * SIM_NS);
+	sw_inject(&g, &d);
+	mu_set_fifo_map(&d, map_of(1) | map_of(2) | map_of(5));
 	sw_inject(&f, &d);
 	sw_wait_sent(&f);
+	sw_wait_sent(&g);
+	assert_int_equal(packets_in(4), 100);
 	for (i = 0; i < N_FIFOS; i++)
 		if (i == 1 || i == 2 || i == 5)
 			assert_in_range(packets_in(i), 10, 60);
-		else
+		else if (i != 4)
 			assert_int_equal(packets_in(i), 0);
 	assert_int_equal(packets_in(1) + packets_in(2) + packets_in(5), 100);
 }
@@ -300,7 +305,7 @@ static void receive_spread(void *arg)
 
 static void bgq_f105_packets_spread_over_allowed_fifos_only(void **state)
 {
-	uint64_t n = 100 * MU_PAYLOAD;
+	uint64_t n = 200 * MU_PAYLOAD;
 	const struct sw_program p[] = {
 		{ 0, send_spread, NULL },
 		{ 1, receive_spread, &n },
@@ -504,20 +509,24 @@ static void send_middle(void *arg)
 	struct mu_descriptor d = sw_fifo_message(1, 0, 33);
 
 	(void)arg;
-	sw_fill(SW_SOURCE, 9, 256);
-	mu_set_payload(&d, SW_SOURCE + 5, 33);
+	sw_fill(SW_SOURCE, 9, 512);
 	program_wait(1000 * SIM_NS);
+	/* a full packet first, whose bytes must not show in the next one */
+	mu_set_payload(&d, SW_SOURCE, 512);
+	sw_inject(&f, &d);
+	program_charge(3000 * SIM_NS);
+	mu_set_payload(&d, SW_SOURCE + 5, 33);
 	sw_inject(&f, &d);
 }
 
 static void receive_middle(void *arg)
 {
-	uint64_t at = sw_open_rec(0, 4096);
+	uint64_t at = sw_open_rec(0, 4096) + 32 + 512;
 	uint8_t byte;
 	uint32_t i;
 
 	(void)arg;
-	program_wait(5000 * SIM_NS);
+	program_wait(9000 * SIM_NS);
 	assert_int_equal(sw_load(MU_REC_TAIL, 0), at + 32 + 64);
 	for (i = 0; i < 33; i++) {
 		assert_true(program_read(at + 32 + i, &byte, 1));

@@ -39,8 +39,16 @@ static void receive_timed(void *arg)
 
 /*
  * One packet on an idle machine, neighbours on a board: the sum of the
- * split, to the picosecond.  285 ns to inject and 180 to receive are of a
- * payload of one chunk.  A full one takes 15 ns more for three more lines on
+ * parameters, to the picosecond.  To inject a payload of one chunk takes
+ *
+ *	mmio-store 55, the descriptor's l2.read 80, arbitration 15,
+ *	the payload's l2.read 80, header 35, fifo-write 20: 285 ns
+ *
+ * and to receive it
+ *
+ *	pull 30, l2.write 70, lookup 10, the counter's l2.atomic 70: 180 ns.
+ *
+ * A full one takes 15 ns more for three more lines on
  * the read data path, and three cycles more for three more writes.
  */
 static void a_packet_takes_the_sum_of_its_stages(void **state)

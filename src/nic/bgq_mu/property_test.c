@@ -282,6 +282,8 @@ static void talk_nonsense(void *arg)
 		f = sw_open(100, 0);
 		program_charge(1000 * SIM_NS);
 	}
+	/* Neither was all of it sense nor none. */
+	assert_in_range(sw_load(MU_INJ_COUNT, 100), 10, 50);
 	/* What came for the reception FIFO must not stay in the network. */
 	for (i = 0; i < 100; i++) {
 		sw_store(MU_REC_HEAD, 0, sw_load(MU_REC_TAIL, 0));
