@@ -18,6 +18,7 @@ enum {
 	MU_SYSTEM_SUBGROUP = 64, /* and above */
 	MU_PER_SUBGROUP = 8, /* injection FIFOs, base addresses */
 	MU_REC_PER_SUBGROUP = 4,
+	MU_PER_GROUP = 32, /* injection FIFOs, four sub-groups of them */
 	MU_INJ_FIFOS = MU_SUBGROUPS * MU_PER_SUBGROUP,
 	MU_REC_FIFOS = MU_SUBGROUPS * MU_REC_PER_SUBGROUP,
 	MU_BASES = MU_SUBGROUPS * MU_PER_SUBGROUP,
@@ -37,7 +38,8 @@ enum mu_register {
 	MU_INJ_SIZE, /* S bytes, a multiple of 64; empties it */
 	MU_INJ_ENABLE, /* S 1: active; storing 0 also ends a stop by error */
 	MU_INJ_ATTRIBUTES, /* S enum mu_attribute */
-	MU_INJ_THRESHOLD, /* descriptors: free space above it interrupts */
+	MU_INJ_THRESHOLD, /* descriptors: free space that rises above it
+			   * interrupts; 0: never */
 	MU_INJ_TAIL, /* where the next descriptor will be written */
 	MU_INJ_HEAD, /* read only: the next descriptor to be sent */
 	MU_INJ_FREE, /* read only: how many more descriptors fit */
@@ -64,6 +66,8 @@ enum mu_register {
 	MU_REC_ARRIVED, /* the same, that have stored the last packet of a
 			 * message which asked for an interrupt */
 	/* of the unit */
+	MU_INJ_ENABLE_GROUP, /* S write only, of a group: a bit for each of its
+			      * FIFOs that becomes active */
 	MU_RANGE_FIRST, /* S of a range: its first byte */
 	MU_RANGE_LAST, /* S of a range: its last byte */
 	MU_RANGE_RIGHTS, /* S of a range: enum mu_rights */

@@ -79,6 +79,21 @@ void sw_set_channel(struct mu_descriptor *d, enum mu_channel channel);
 /* By the system's channel, FIFO and base addresses. */
 void sw_make_system(struct mu_descriptor *d);
 
+/* Ways to spoil a user's put to another node, of an odd number of bytes, on a
+ * torus of two to four dimensions of which the first has at most four nodes;
+ * and what the unit says of it. */
+struct sw_bad {
+	void (*spoil)(struct mu_descriptor *d);
+	enum mu_interrupt why;
+};
+
+enum {
+	SW_BADS = 21,
+	SW_SYSTEM_BADS = 18, /* of these, what the system may not either */
+};
+
+extern const struct sw_bad sw_bads[SW_BADS];
+
 /* Writes a descriptor at the tail; the second also advances the tail. */
 void sw_write(struct sw_fifo *f, const struct mu_descriptor *d);
 void sw_inject(struct sw_fifo *f, const struct mu_descriptor *d);
