@@ -292,28 +292,28 @@ static void bgq_f122_the_tail_never_shows_what_is_not_stored(void **state)
 
 /* --- order --- */
 
-enum { PARTS = 60 };
+enum { PARTS = 60, OTHER = 100000 };
 
 static void send_parts(void *arg)
 {
 	struct sw_fifo f = sw_open(3, 0);
-	struct mu_descriptor d = sw_fifo_message(4, 9, PARTS * 512);
+	struct mu_descriptor d = sw_fifo_message(6, 9, PARTS * 512);
 
 	sw_fill(SW_SOURCE, 1, PARTS * 512);
 	mu_set_rec_fifo(&d.header, 9, 1 << 20);
-	if (!*(bool *)arg) {
+	/* one engine, or engines would overtake each other */
+	mu_set_fifo_map(&d, MU_MAP_A_MINUS);
+	if (!*(bool *)arg)
 		sw_set_channel(&d, MU_DETERMINISTIC);
-		mu_set_fifo_map(&d, MU_MAP_A_MINUS);
-	}
 	program_wait(LATER);
 	sw_inject(&f, &d);
 }
 
-/* What is in the way of some of the packets. */
+/* From the other side, what is in the way on one of two ways. */
 static void send_other(void *arg)
 {
 	struct sw_fifo f = sw_open(3, 0);
-	struct mu_descriptor d = sw_put(4, 10000);
+	struct mu_descriptor d = sw_put(6, OTHER);
 
 	(void)arg;
 	program_wait(LATER);
@@ -333,7 +333,7 @@ static void read_parts(void *arg)
 	uint64_t had = 0, last = 0;
 	uint32_t i, j;
 
-	sw_open_bases(10000);
+	sw_open_bases(OTHER);
 	for (i = 0; i < PARTS; i++) {
 		uint64_t at;
 
@@ -356,11 +356,11 @@ static uint32_t run_parts(bool is_dynamic)
 	struct parts x = { .is_dynamic = is_dynamic };
 	const struct sw_program programs[] = {
 		{ 0, send_parts, &x.is_dynamic },
-		{ 1, send_other, NULL },
-		{ 4, read_parts, &x },
+		{ 21, send_other, NULL },
+		{ 6, read_parts, &x },
 	};
 
-	sw_run_on("3x3", 1, programs, 3);
+	sw_run_on("5x5", 1, programs, 3);
 	return x.back;
 }
 
