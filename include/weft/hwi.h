@@ -43,6 +43,7 @@ enum {
 	MU_SYSTEM_SUBGROUP = 64, /* and above */
 	MU_PER_SUBGROUP = 8, /* injection FIFOs, base addresses */
 	MU_REC_PER_SUBGROUP = 4,
+	MU_PER_GROUP = 32, /* injection FIFOs, four sub-groups of them */
 	MU_INJ_FIFOS = MU_SUBGROUPS * MU_PER_SUBGROUP,
 	MU_REC_FIFOS = MU_SUBGROUPS * MU_REC_PER_SUBGROUP,
 	MU_BASES = MU_SUBGROUPS * MU_PER_SUBGROUP,
@@ -93,6 +94,7 @@ enum mu_event {
 	MU_UPC_MESSAGES_IN,
 	MU_UPC_PACKETS_OUT, /* of an engine: received */
 	MU_UPC_MESSAGES_OUT,
+	MU_UPC_REJECTED, /* packets that were thrown away */
 	MU_UPC_REQUESTS, /* of a master port */
 	MU_UPC_OUTSTANDING, /* of a master port: integral over time, ps */
 	MU_UPC_BYPASSED, /* of a master port: requests past its FIFO */

@@ -20,7 +20,8 @@ enum mu_register {
 	MU_INJ_SIZE, /* S bytes, a multiple of 64; empties it */
 	MU_INJ_ENABLE, /* S 1: active; storing 0 also ends a stop by error */
 	MU_INJ_ATTRIBUTES, /* S enum mu_attribute */
-	MU_INJ_THRESHOLD, /* descriptors: free space above it interrupts */
+	MU_INJ_THRESHOLD, /* descriptors: free space that rises above it
+			   * interrupts; 0: never */
 	MU_INJ_TAIL, /* where the next descriptor will be written */
 	MU_INJ_HEAD, /* read only: the next descriptor to be sent */
 	MU_INJ_FREE, /* read only: how many more descriptors fit */
@@ -47,6 +48,8 @@ enum mu_register {
 	MU_REC_ARRIVED, /* the same, that have stored the last packet of a
 			 * message which asked for an interrupt */
 	/* of the unit */
+	MU_INJ_ENABLE_GROUP, /* S write only, of a group: a bit for each of its
+			      * FIFOs that becomes active */
 	MU_RANGE_FIRST, /* S of a range: its first byte */
 	MU_RANGE_LAST, /* S of a range: its last byte */
 	MU_RANGE_RIGHTS, /* S of a range: enum mu_rights */

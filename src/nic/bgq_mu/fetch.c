@@ -51,21 +51,22 @@ void mu_fetch_want(const struct mu_at *a, uint32_t inj)
 	mu_port_ask(a, MU_ASK_FETCH);
 }
 
-/* One of the highest level, the next one from a random place on. */
+/* One of the highest level, by lot. */
 static uint32_t choose(const struct mu_at *a)
 {
-	uint32_t l = 0, k, word, from = mu_random(a->n, MU_INJ_FIFOS);
+	uint32_t l = 0, k, word = 0;
 	uint64_t m;
 
 	while (!a->n->n_wanting[l])
 		l++;
-	word = from / 64;
-	m = a->n->wanting[l][word] & ~UINT64_C(0) << from % 64;
-	for (k = 0; !m; k++) {
-		BUG_IF(k > MU_INJ_WORDS);
-		word = word + 1 < MU_INJ_WORDS ? word + 1 : 0;
-		m = a->n->wanting[l][word];
+	k = mu_random(a->n, a->n->n_wanting[l]);
+	m = a->n->wanting[l][0];
+	while (k >= (uint32_t)__builtin_popcountll(m)) {
+		k -= (uint32_t)__builtin_popcountll(m);
+		m = a->n->wanting[l][++word];
 	}
+	while (k--)
+		m &= m - 1;
 	return word * 64 + (uint32_t)__builtin_ctzll(m);
 }
 
@@ -238,6 +239,8 @@ static enum mu_interrupt take_descriptor(
 		return MU_ERROR_DESCRIPTOR;
 	if (length > MU_OFFSET_MASK)
 		return MU_ERROR_DESCRIPTOR;
+	if (mu_payload(d) > UINT64_MAX - length)
+		return MU_ERROR_RANGE;
 	/* A message of no bytes is one packet of a header (BGQ-F14). */
 	f->next = 0;
 	f->n_packets = length ? (length + payload - 1) / payload : 1;

@@ -134,12 +134,11 @@ struct mu_rme {
 	packet_id first, last; /* in the network FIFO, not yet pulled */
 	packet_id write_first, write_last; /* ask for a port */
 	packet_id count_first, count_last;
-	sim_time drained_at;
 	uint16_t number; /* of packets: keeps events of an instant apart */
 	uint8_t n_inside; /* pulled, not yet written */
 	bool is_pulling;
-	bool is_held; /* what it pulled found no room */
-	uint16_t held_for; /* FIFO */
+	uint16_t held_for; /* the FIFO, where what it pulled found no room, */
+	uint32_t held_since; /* and who was held before whom */
 };
 
 struct mu_port {
@@ -184,7 +183,8 @@ struct mu_node {
 	uint32_t number; /* of packets sent */
 	uint16_t busy; /* injection engines */
 	uint16_t broken; /* injection engines that stopped */
-	uint16_t rme_broken;
+	uint16_t rme_broken, rme_held;
+	uint32_t n_held; /* how often one was */
 	uint16_t lfsr; /* the arbiters' */
 	uint32_t status, mask; /* interrupts */
 	uint32_t group[MU_GROUPS];
@@ -329,15 +329,17 @@ void mu_receive_take_write(const struct mu_at *a, uint32_t fifo);
 void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id);
 void mu_receive_take_count(const struct mu_at *a, uint32_t fifo);
 void mu_receive_on_counted(const struct mu_at *a, uint32_t fifo, packet_id id);
-/* A FIFO has got room: engines that wait for it try again. */
+/* A FIFO has changed: engines that wait for room in it try again. */
 void mu_receive_retry(const struct mu_at *a, uint32_t fifo);
 
 /* --- store.c: packets that go into FIFOs --- */
 
 enum mu_room { MU_ROOM, MU_NO_ROOM, MU_REFUSED };
 
-/* Gives a packet its place, or tells why not. */
-enum mu_room mu_store_reserve(const struct mu_at *a, const struct packet *p);
+/* Gives a packet its place, or tells why not; there is no room for one that
+ * has others before it. */
+enum mu_room mu_store_reserve(
+	const struct mu_at *a, const struct packet *p, bool is_behind);
 /* Its requests, from the engine that took a port; when they are done. */
 sim_time mu_store_write(
 	const struct mu_at *a, uint32_t requester, const struct packet *p);

@@ -49,21 +49,18 @@ static void try_pull(const struct mu_at *a, uint32_t fifo)
 {
 	const struct mu_params *p = &a->mu->params;
 	struct mu_rme *r = &a->n->rme[fifo];
+	const struct packet *x;
 	sim_time tail, drained;
 
-	if (!r->first || r->is_pulling || r->is_held ||
-		r->n_inside >= p->buffers || a->n->rme_broken >> fifo & 1)
+	if (!r->first || r->is_pulling || r->n_inside >= p->buffers ||
+		(a->n->rme_held | a->n->rme_broken) >> fifo & 1)
 		return;
+	x = packet_of(a, r->first);
 	/* head: where reception keeps the time of the tail */
-	tail = packet_of(a, r->first)->head + p->pull;
-	drained = r->drained_at +
-		  mu_time(packet_of(a, r->first)->chunks * MU_CHUNK,
-			  p->drain_rate);
-	r->drained_at = drained > tail ? drained : tail;
-	if (r->drained_at < a->t)
-		r->drained_at = a->t;
+	tail = x->head + p->pull;
+	drained = a->t + mu_time(x->chunks * MU_CHUNK, p->drain_rate);
 	r->is_pulling = true;
-	sim_post_self(a->w, a->s, r->drained_at,
+	sim_post_self(a->w, a->s, drained > tail ? drained : tail,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PULLED + fifo), 0, 0);
 }
 
@@ -102,31 +99,51 @@ static void deliver(const struct mu_at *a, uint32_t fifo, packet_id id)
 	give(a, id);
 }
 
-/* Whether what was pulled has a place to go. */
-static enum mu_room find_room(
-	const struct mu_at *a, uint32_t fifo, const struct packet *p)
+/* The engine that is held for a FIFO since longest, or N_FIFOS. */
+static uint32_t first_held(const struct mu_node *n, uint32_t what)
+{
+	uint32_t best = N_FIFOS, m, i;
+
+	for (m = n->rme_held; m; m &= m - 1) {
+		i = (uint32_t)__builtin_ctz(m);
+		if (n->rme[i].held_for != what)
+			continue;
+		if (best == N_FIFOS || (int32_t)(n->rme[i].held_since -
+						 n->rme[best].held_since) < 0)
+			best = i;
+	}
+	return best;
+}
+
+/* Whether what was pulled has a place to go.  Who comes later waits behind
+ * those that are held, or small packets could keep a full one out for good. */
+static enum mu_room find_room(const struct mu_at *a, uint32_t fifo,
+	const struct packet *p, bool is_retry)
 {
 	const struct mu_header *h = &buffer_of(p)->header;
 	struct mu_rme *r = &a->n->rme[fifo];
 	enum mu_room room;
+	uint32_t what;
 
 	if (mu_packet_type(h) == MU_PUT)
 		return MU_ROOM;
-	room = mu_store_reserve(a, p);
+	what = mu_packet_type(h) == MU_FIFO ? mu_wait_rec(mu_rec_fifo(h))
+					    : mu_wait_inj(mu_get_fifo(h));
+	room = mu_store_reserve(
+		a, p, !is_retry && first_held(a->n, what) != N_FIFOS);
 	if (room == MU_NO_ROOM) {
-		r->is_held = true;
-		r->held_for = (uint16_t)(mu_packet_type(h) == MU_FIFO
-						 ? mu_wait_rec(mu_rec_fifo(h))
-						 : mu_wait_inj(mu_get_fifo(h)));
+		a->n->rme_held |= (uint16_t)(1u << fifo);
+		r->held_for = (uint16_t)what;
+		r->held_since = is_retry ? r->held_since : a->n->n_held++;
 	}
 	return room;
 }
 
-static void take_in(const struct mu_at *a, uint32_t fifo)
+static void take_in(const struct mu_at *a, uint32_t fifo, bool is_retry)
 {
 	struct mu_rme *r = &a->n->rme[fifo];
 	struct packet *p = packet_of(a, r->first);
-	enum mu_room room = find_room(a, fifo, p);
+	enum mu_room room = find_room(a, fifo, p, is_retry);
 	packet_id id;
 
 	if (room == MU_NO_ROOM)
@@ -152,7 +169,7 @@ void mu_receive_on_pulled(const struct mu_at *a, uint32_t fifo)
 
 	r->is_pulling = false;
 	if (mu_is_sound(a, N_FIFOS + fifo, packet_of(a, r->first)->number))
-		take_in(a, fifo);
+		take_in(a, fifo, false);
 	else
 		a->n->rme_broken |= (uint16_t)(1u << fifo);
 }
@@ -161,13 +178,11 @@ void mu_receive_retry(const struct mu_at *a, uint32_t what)
 {
 	uint32_t fifo;
 
-	for (fifo = 0; fifo < N_FIFOS; fifo++) {
-		struct mu_rme *r = &a->n->rme[fifo];
-
-		if (!r->is_held || r->held_for != what)
-			continue;
-		r->is_held = false;
-		take_in(a, fifo);
+	while ((fifo = first_held(a->n, what)) != N_FIFOS) {
+		a->n->rme_held &= (uint16_t) ~(1u << fifo);
+		take_in(a, fifo, true);
+		if (a->n->rme_held >> fifo & 1)
+			break;
 	}
 }
 
