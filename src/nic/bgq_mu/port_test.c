@@ -477,12 +477,15 @@ static void send_ranged(void *arg)
 	mu_set_payload(&d, end - 600, 600);
 	sw_inject(&f, &d);
 	sw_wait_sent(&f);
-	mu_set_payload(&d, end - 599, 600); /* a byte too far */
+	/* a byte too far in the second packet; there is none after it */
+	mu_set_payload(&d, end - 1023, 5000);
+	mu_set_fifo_map(&d, 0x4000);
 	sw_inject(&g, &d);
-	program_charge(2000 * SIM_NS);
+	program_charge(4000 * SIM_NS);
 	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 1);
-	assert_int_equal(sw_load(MU_ERROR_ADDRESS, 0), end - 599 + 512);
+	assert_int_equal(sw_load(MU_ERROR_ADDRESS, 0), end - 1023 + 512);
 	assert_int_equal(sw_load(MU_INJ_STOPPED, 1), 1);
+	mu_set_payload(&d, end - 599, 600);
 	sw_inject(&far, &d); /* the descriptor itself */
 	program_charge(2000 * SIM_NS);
 	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 2);
