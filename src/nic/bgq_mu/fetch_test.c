@@ -344,6 +344,61 @@ static void bgq_f110_fetch_by_priority_and_lot(void **state)
 	}
 }
 
+/* --- disabled --- */
+
+static uint64_t fetched_of(const struct sw_fifo *f)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < GROUP; i++)
+		sum += sw_load(MU_INJ_FETCHED, f[i].id);
+	return sum;
+}
+
+/* All are enabled at once and disabled again while most of them wait for the
+ * port, which is slow; what was fetched by then is sent, the rest later. */
+static void disable_group(void *arg)
+{
+	struct mu_descriptor d = sw_put(program_node(), 8);
+	struct sw_fifo f[GROUP];
+	uint32_t i;
+
+	(void)arg;
+	mu_set_prefetch(&d, true);
+	for (i = 0; i < GROUP; i++) {
+		f[i] = sw_open_at(i, 0, SW_FIFOS + i * 128, 128);
+		sw_store_system(MU_INJ_ENABLE, i, 0);
+		sw_inject(&f[i], &d);
+	}
+	program_wait(10000 * SIM_NS);
+	sw_store_system(MU_INJ_ENABLE_GROUP, 0, UINT32_MAX);
+	for (i = 0; i < GROUP; i++)
+		sw_store_system(MU_INJ_ENABLE, i, 0);
+	program_charge(20000 * SIM_NS);
+	assert_in_range(fetched_of(f), 1, 3);
+	for (i = 0; i < GROUP; i++)
+		assert_int_equal(
+			sw_load(MU_INJ_COUNT, i), sw_load(MU_INJ_FETCHED, i));
+	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_REGISTER), 0);
+	sw_store_system(MU_INJ_ENABLE_GROUP, 0, UINT32_MAX);
+	for (i = 0; i < GROUP; i++)
+		sw_wait_sent(&f[i]);
+	assert_int_equal(fetched_of(f), GROUP);
+}
+
+static void a_disabled_fifo_is_not_fetched_from(void **state)
+{
+	const struct sw_program p = { 0, disable_group, NULL };
+	struct nic_testing m;
+
+	(void)state;
+	nic_testing_init(&m, &bgq_mu_ops, "2");
+	((struct mu_params *)m.params)->port_cycle = 100 * SIM_NS;
+	sw_run(&m, 1, &p, 1);
+	nic_testing_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +410,7 @@ int main(void)
 		cmocka_unit_test(bgq_f109_order_in_a_fifo_and_none_between),
 		cmocka_unit_test(bgq_f111_one_descriptor_of_each_fifo_is_held),
 		cmocka_unit_test(bgq_f110_fetch_by_priority_and_lot),
+		cmocka_unit_test(a_disabled_fifo_is_not_fetched_from),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
