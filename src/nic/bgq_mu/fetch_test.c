@@ -282,12 +282,14 @@ static void watch(struct order *o, const struct sw_fifo *f, uint32_t n)
 	bool is_seen[GROUP + 1] = { false };
 	uint32_t i;
 
-	for (o->n = 0; o->n < n; program_charge(1250))
+	for (o->n = 0; o->n < n; program_charge(1250)) {
+		assert_true(program_now() < 20000 * SIM_NS);
 		for (i = 0; i < n; i++)
 			if (!is_seen[i] && sw_load(MU_INJ_FETCHED, f[i].id)) {
 				is_seen[i] = true;
 				o->fifo[o->n++] = i;
 			}
+	}
 }
 
 /* 32 FIFOs of 128 bytes, each with a message for the node itself, and one of
@@ -341,6 +343,63 @@ static void bgq_f110_fetch_by_priority_and_lot(void **state)
 	for (i = 0; i < GROUP; i++) {
 		assert_in_range(first[i], 0, 10);
 		assert_in_range(last[i], 0, 10);
+	}
+}
+
+/* --- hints --- */
+
+struct hinted {
+	site_id dst;
+	uint8_t hints; /* A-, A+, B-, B+ from the top */
+	uint64_t hops; /* 0: refused */
+};
+
+static void send_hinted(void *arg)
+{
+	const struct hinted *h = arg;
+	struct sw_fifo f = sw_open(0, 0);
+	struct mu_descriptor d = sw_put(h->dst, 8);
+
+	d.header.byte[1] = h->hints;
+	mu_set_fifo_map(&d, MU_MAP_TORUS);
+	program_wait(1000 * SIM_NS);
+	sw_inject(&f, &d);
+	program_charge(5000 * SIM_NS);
+	assert_int_equal(sw_load(MU_INJ_STOPPED, 0), !h->hops);
+}
+
+/* On a ring of 8 by a line of 3. */
+static void hints_name_the_direction(void **state)
+{
+	static const struct hinted cases[] = {
+		{ 1, 0x00, 1 },
+		{ 1, 0x40, 1 },
+		{ 1, 0x80, 7 },
+		{ 6, 0x00, 2 },
+		{ 6, 0x40, 6 },
+		{ 17, 0x90, 9 },
+		{ 17, 0x10, 3 },
+		{ 17, 0x20, 0 }, /* the line has no way there */
+		{ 1, 0x10, 0 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hinted h = cases[i];
+		const struct sw_program p[] = {
+			{ 0, send_hinted, &h },
+			{ h.dst, open_only, NULL },
+		};
+		struct nic_testing m;
+
+		nic_testing_init(&m, &bgq_mu_ops, "8x3");
+		m.torus.wrap.n = 2;
+		m.torus.wrap.v[0] = TORUS_WRAP;
+		m.torus.wrap.v[1] = TORUS_MESH;
+		sw_run(&m, 1, p, 2);
+		assert_int_equal(net_total(m.net).hops, h.hops);
+		nic_testing_fini(&m);
 	}
 }
 
@@ -410,6 +469,7 @@ int main(void)
 		cmocka_unit_test(bgq_f109_order_in_a_fifo_and_none_between),
 		cmocka_unit_test(bgq_f111_one_descriptor_of_each_fifo_is_held),
 		cmocka_unit_test(bgq_f110_fetch_by_priority_and_lot),
+		cmocka_unit_test(hints_name_the_direction),
 		cmocka_unit_test(a_disabled_fifo_is_not_fetched_from),
 	};
 
