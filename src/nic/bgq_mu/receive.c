@@ -49,7 +49,7 @@ static void try_pull(const struct mu_at *a, uint32_t fifo)
 {
 	const struct mu_params *p = &a->mu->params;
 	struct mu_rme *r = &a->n->rme[fifo];
-	sim_time tail, drained;
+	sim_time tail, drained, before = r->drained_at;
 
 	if (!r->first || r->is_pulling || r->is_held ||
 		r->n_inside >= p->buffers || a->n->rme_broken >> fifo & 1)
@@ -60,8 +60,9 @@ static void try_pull(const struct mu_at *a, uint32_t fifo)
 		  mu_time(packet_of(a, r->first)->chunks * MU_CHUNK,
 			  p->drain_rate);
 	r->drained_at = drained > tail ? drained : tail;
-	if (r->drained_at < a->t)
-		r->drained_at = a->t;
+	/* it could not go on until now */
+	if (r->drained_at <= a->t)
+		r->drained_at = a->t + (drained - before);
 	r->is_pulling = true;
 	sim_post_self(a->w, a->s, r->drained_at,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PULLED + fifo), 0, 0);
