@@ -4,7 +4,7 @@
 
 #include "load/load.h"
 
-extern const struct load_ops load_alltoall, load_pingpong;
+extern const struct load_ops load_alltoall;
 
 /*
  * A random order of 0..m-1 without a table: the i-th element of the order

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "load/pingpong.h"
 #include "load/put.h"
 #include "load/finite.h"
 #include "load/synthetic.h"
