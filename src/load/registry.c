@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "load/exchange.h"
 #include "load/pingpong.h"
 #include "load/put.h"
 #include "load/finite.h"
@@ -19,6 +20,7 @@ const struct load_ops *const load_registry[] = {
 	&load_alltoall,
 	&load_pingpong,
 	&load_put,
+	&load_exchange,
 	NULL,
 };
 
