@@ -47,8 +47,9 @@ struct exchanger {
 	struct exchange *x;
 	site_id node;
 	uint32_t n_links;
-	uint8_t port[LINKS];
-	site_id peer[LINKS]; /* [port] */
+	/* of each link: the port, the other end and its number there */
+	uint8_t port[LINKS], index[LINKS];
+	site_id peer[LINKS];
 	int source, target[MOST_DEPTH]; /* synthetic regions */
 	sim_time end; /* it has seen the last round's */
 };
@@ -59,7 +60,6 @@ struct exchange {
 	int64_t bytes, driver, rounds, resync, depth, idle;
 
 	uint32_t n_depth; /* rounds under way */
-	uint64_t slot; /* bytes from one link's buffer to the next */
 	uint64_t n_links; /* of all nodes, each direction by itself */
 	struct exchanger *nodes;
 };
@@ -118,94 +118,95 @@ static struct exchange *of(struct load *l)
 
 /* --- bytes --- */
 
+/* Buffers of one node's links lie side by side. */
+static uint64_t link_at(const struct exchange *x, uint32_t link)
+{
+	return link * (uint64_t)x->bytes;
+}
+
 static uint64_t target_at(const struct exchange *x, uint32_t buffer)
 {
-	return SOURCE_AT + (buffer + 1) * LINKS * x->slot;
+	return SOURCE_AT + (buffer + 1) * link_at(x, LINKS);
 }
 
-static uint64_t counter_at(uint32_t set, uint32_t port)
+static uint64_t counter_at(uint32_t set, uint32_t link)
 {
-	return COUNTERS_AT + (uint64_t)(set * LINKS + port) * LINE;
+	return COUNTERS_AT + (uint64_t)(set * LINKS + link) * LINE;
 }
 
-/* What a node sends out of a port. */
-static void fill_by(const struct exchange *x, site_id node, uint64_t port,
+/* What a node sends over a link of its own. */
+static void fill_by(const struct exchange *x, site_id node, uint32_t link,
 	uint64_t at, uint8_t *out, size_t n)
 {
-	memory_fill_by(
-		x->programs.load.seed, (uint64_t)node * LINKS + port, at, out, n);
+	memory_fill_by(x->programs.load.seed, (uint64_t)node * LINKS + link, at,
+		out, n);
 }
 
-/* The part of n bytes up to the end of a link's. */
-static size_t in_slot(const struct exchange *x, uint64_t at, size_t n)
+/* The link that an offset belongs to; *at and *n become that link's. */
+static uint32_t split(const struct exchange *x, uint64_t *at, size_t *n)
 {
-	uint64_t left = x->slot - at % x->slot;
+	uint64_t bytes = (uint64_t)x->bytes, link = *at / bytes;
 
-	return n < left ? n : (size_t)left;
+	*at %= bytes;
+	*n = *n < bytes - *at ? *n : (size_t)(bytes - *at);
+	return (uint32_t)link;
 }
 
-static void fill_source(void *arg, uint64_t at, uint8_t *out, size_t n)
+static void fill_source(void *arg, uint64_t offset, uint8_t *out, size_t n)
 {
 	const struct exchanger *m = arg;
 
 	while (n) {
-		size_t k = in_slot(m->x, at, n);
+		uint64_t at = offset;
+		size_t k = n;
+		uint32_t i = split(m->x, &at, &k);
 
-		fill_by(m->x, m->node, at / m->x->slot, at % m->x->slot, out,
-			k);
-		at += k;
+		fill_by(m->x, m->node, i, at, out, k);
+		offset += k;
 		out += k;
 		n -= k;
 	}
 }
 
-/* What comes in by a port left its neighbour by the opposite one. */
-static void fill_target(void *arg, uint64_t at, uint8_t *out, size_t n)
+static void fill_target(void *arg, uint64_t offset, uint8_t *out, size_t n)
 {
 	const struct exchanger *m = arg;
 
 	while (n) {
-		size_t k = in_slot(m->x, at, n);
-		uint64_t port = at / m->x->slot;
+		uint64_t at = offset;
+		size_t k = n;
+		uint32_t i = split(m->x, &at, &k);
 
-		fill_by(m->x, m->peer[port], port ^ 1, at % m->x->slot, out,
-			k);
-		at += k;
+		fill_by(m->x, m->peer[i], m->index[i], at, out, k);
+		offset += k;
 		out += k;
 		n -= k;
 	}
 }
 
-/* Ports without a link take part with nothing, so regions are not whole by
- * themselves where a node has some; then the counters must do. */
 static void check_region(
 	struct exchange *x, struct exchanger *m, int region, uint64_t times)
 {
 	const struct memory_region *r =
 		host_synthetic(x->programs.host, m->node, region);
-	uint64_t want = times * m->n_links * (uint64_t)x->bytes;
 
 	if (r->wrong)
 		programs_complain(&x->programs,
-			"%" PRIu64 " wrong bytes, the first one %" PRIu64
-			" behind link %" PRIu64 "'s begin",
-			r->wrong, r->first_wrong % x->slot,
-			r->first_wrong / x->slot);
-	else if (r->written != want)
+			"%" PRIu64 " wrong bytes, the first one at %" PRIu64
+			" of all that were received",
+			r->wrong, r->first_wrong);
+	else if (!memory_region_is_whole(r, times))
 		programs_complain(&x->programs,
-			"%" PRIu64 " bytes were written, not %" PRIu64,
-			r->written, want);
-	else if (m->n_links == LINKS && x->slot == (uint64_t)x->bytes &&
-		 !memory_region_is_whole(r, times))
-		programs_complain(&x->programs,
-			"some bytes were written too often, and some not");
+			"%" PRIu64 " bytes were written, and not each %" PRIu64
+			" times",
+			r->written, times);
 }
 
 /* --- the program --- */
 
 static bool add_regions(struct exchange *x, struct exchanger *m)
 {
-	uint64_t bytes = LINKS * x->slot;
+	uint64_t bytes = link_at(x, m->n_links);
 	uint32_t i;
 
 	m->source = host_add_synthetic(x->programs.host, m->node, SOURCE_AT,
@@ -233,17 +234,17 @@ static void take_link(MUSPI_Pt2PtDirectPutDescriptorInfo_t *i, uint32_t port)
 }
 
 /* The put over a link that belongs to a round. */
-static bool build(struct exchange *x, const struct exchanger *m, uint32_t port,
+static bool build(struct exchange *x, const struct exchanger *m, uint32_t link,
 	uint64_t round, MUHWI_Descriptor_t *desc)
 {
 	uint64_t target = target_at(x, (uint32_t)(round % x->n_depth)) +
-			  (port ^ 1) * x->slot;
-	uint64_t counter =
-		counter_at((uint32_t)(round % (2 * x->n_depth)), port ^ 1);
+			  link_at(x, m->index[link]);
+	uint64_t counter = counter_at(
+		(uint32_t)(round % (2 * x->n_depth)), m->index[link]);
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = {
-		.Base = { .Payload_Address = SOURCE_AT + port * x->slot,
+		.Base = { .Payload_Address = SOURCE_AT + link_at(x, link),
 			.Message_Length = (uint64_t)x->bytes,
-			.Dest = spi_destination(m->peer[port]) },
+			.Dest = spi_destination(m->peer[link]) },
 		.DirectPut = { .Rec_Payload_Base_Address_Id =
 				       PROGRAMS_BASE_PAYLOAD,
 			.Rec_Payload_Offset = target - SOURCE_AT,
@@ -252,7 +253,7 @@ static bool build(struct exchange *x, const struct exchanger *m, uint32_t port,
 	};
 
 	programs_route(&i, 0);
-	take_link(&i, port);
+	take_link(&i, m->port[link]);
 	return programs_did(&x->programs,
 		"MUSPI_CreatePt2PtDirectPutDescriptor",
 		MUSPI_CreatePt2PtDirectPutDescriptor(desc, &i));
@@ -265,7 +266,7 @@ static bool send_round(struct exchange *x, const struct exchanger *m,
 	uint32_t i;
 
 	for (i = 0; i < m->n_links; i++) {
-		if (!build(x, m, m->port[i], round, &desc))
+		if (!build(x, m, i, round, &desc))
 			return false;
 		programs_inject(programs_fifo(fifos, i), &desc);
 	}
@@ -278,11 +279,10 @@ static bool end_round(
 	uint32_t set = (uint32_t)(round % (2 * x->n_depth)), i;
 
 	for (i = 0; i < m->n_links; i++)
-		if (!spi_poll(counter_at(set, m->port[i]), 0))
+		if (!spi_poll(counter_at(set, i), 0))
 			return false;
 	for (i = 0; i < m->n_links; i++)
-		programs_arm(
-			counter_at(set, m->port[i]), (uint64_t)x->bytes);
+		programs_arm(counter_at(set, i), (uint64_t)x->bytes);
 	return true;
 }
 
@@ -293,8 +293,7 @@ static bool prepare(struct exchange *x, struct exchanger *m,
 
 	for (set = 0; set < 2 * x->n_depth; set++)
 		for (i = 0; i < m->n_links; i++)
-			programs_arm(counter_at(set, m->port[i]),
-				(uint64_t)x->bytes);
+			programs_arm(counter_at(set, i), (uint64_t)x->bytes);
 	return add_regions(x, m) &&
 	       programs_open_fifos(&x->programs, fifos, 0, m->n_links, FIFO_AT,
 		       FIFO_BYTES) &&
@@ -350,7 +349,6 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 				  "neighbour");
 	x->n_links = n;
 	x->n_depth = x->driver ? (uint32_t)x->depth : 1;
-	x->slot = (bytes + LINE - 1) / LINE * LINE;
 	if (link->payload)
 		x->programs.expected = n * (uint64_t)x->rounds *
 				       ((bytes + (uint64_t)link->payload - 1) /
@@ -358,12 +356,36 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 	return programs_need(&x->programs, target_at(x, x->n_depth), e);
 }
 
+/* Of a router's ports, how many before this one have a link. */
+static uint8_t index_of(const struct topo *t, router_id r, port_id port)
+{
+	uint8_t n = 0;
+	port_id p;
+
+	for (p = 0; p < port; p++)
+		n = (uint8_t)(n + (t->ops->peer(t, r, p).router != NO_ROUTER));
+	return n;
+}
+
+static void find_links(struct exchanger *m, const struct topo *t)
+{
+	port_id p;
+
+	for (p = 0; p < t->n_ports; p++) {
+		struct topo_end to = t->ops->peer(t, m->node, p);
+
+		if (to.router == NO_ROUTER)
+			continue;
+		m->port[m->n_links] = (uint8_t)p;
+		m->peer[m->n_links] = to.router;
+		m->index[m->n_links++] = index_of(t, to.router, to.port);
+	}
+}
+
 static void exchange_start(struct load *l)
 {
 	struct exchange *x = of(l);
-	const struct topo *t = l->net->topo;
 	site_id s;
-	port_id p;
 
 	if (!programs_open(&x->programs, l->net->n_sites))
 		return;
@@ -373,11 +395,7 @@ static void exchange_start(struct load *l)
 
 		m->x = x;
 		m->node = s;
-		for (p = 0; p < t->n_ports; p++) {
-			m->peer[p] = t->ops->peer(t, s, p).router;
-			if (m->peer[p] != NO_ROUTER)
-				m->port[m->n_links++] = (uint8_t)p;
-		}
+		find_links(m, l->net->topo);
 		if (m->n_links)
 			program_start(x->programs.host, s, 0, 0,
 				exchange_program, m);
@@ -420,7 +438,7 @@ static void exchange_fini(struct load *l)
 static uint64_t exchange_estimate(const struct load *l, const struct topo *t)
 {
 	const struct exchange *x = (const struct exchange *)l;
-	uint64_t footprint = (1 + x->n_depth) * t->n_ports * x->slot;
+	uint64_t footprint = (1 + x->n_depth) * link_at(x, t->n_ports);
 	uint64_t l2 = (uint64_t)l->host_params->l2.capacity;
 
 	/* a cache that overflows has tags, 4 bytes a line */

@@ -5,7 +5,7 @@
 #include "load/exchange.h"
 #include "load/pingpong.h"
 #include "load/put.h"
-#include "load/finite.h"
+#include "load/alltoall.h"
 #include "load/synthetic.h"
 
 const struct load_ops *const load_registry[] = {
