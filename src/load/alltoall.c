@@ -6,6 +6,7 @@
 #include "load/alltoall.h"
 
 #include "base/mem.h"
+#include "load/order.h"
 #include "route/hint.h"
 #include "sim/random.h"
 
@@ -77,30 +78,6 @@ static struct alltoall *of(struct load *l)
 	return (struct alltoall *)l;
 }
 
-/* A Feistel network over the next even power of two; what falls beyond m is
- * sent round again, which keeps it a permutation of 0..m-1. */
-uint32_t alltoall_order(uint64_t key, uint32_t m, uint32_t i)
-{
-	uint32_t half = 1, r;
-
-	while (1u << (2 * half) < m)
-		half++;
-	do {
-		uint32_t mask = (1u << half) - 1, a = i >> half, b = i & mask;
-
-		for (r = 0; r < 4; r++) {
-			uint32_t f = (uint32_t)digest_mix(
-				key + ((uint64_t)r << 32) + b);
-			uint32_t c = a ^ (f & mask);
-
-			a = b;
-			b = c;
-		}
-		i = a << half | b;
-	} while (i >= m);
-	return i;
-}
-
 static packet_id make_packet(
 	struct alltoall *a, struct sim_worker *w, site_id s)
 {
@@ -112,7 +89,7 @@ static packet_id make_packet(
 	if (from->round == a->rounds)
 		return NO_PACKET;
 	key = random_draw(a->programs.load.seed, s, RANDOM_TARGET, from->round).a;
-	off = 1 + alltoall_order(key, n - 1, from->step);
+	off = 1 + order_at(key, n - 1, from->step);
 	id = packet_take(a->programs.load.net->pool, w->id);
 	a->programs.load.net->packets[id] = (struct packet){
 		.src = s,

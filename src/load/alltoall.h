@@ -32,10 +32,4 @@ extern const struct load_ops load_alltoall;
 /* What init() changes to where the key via says so. */
 extern const struct load_ops load_alltoall_nic;
 
-/*
- * A random order of 0..m-1 without a table: the i-th element of the order
- * that key names.
- */
-uint32_t alltoall_order(uint64_t key, uint32_t m, uint32_t i);
-
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "load/alltoall.h"
+#include "load/order.h"
 #include "sim/random.h"
 
 #define GIB (UINT64_C(1) << 30)
@@ -223,7 +224,7 @@ static void send_all(struct alltoall_node *m, uint32_t n_nodes,
 							   : left;
 		for (i = 0; i < n_nodes - 1; i++) {
 			uint32_t off =
-				1 + alltoall_order(key, n_nodes - 1, i);
+				1 + order_at(key, n_nodes - 1, i);
 
 			aim(m, (m->node + off) % n_nodes, at, bytes, desc);
 			inject(fifos, &next, desc);
