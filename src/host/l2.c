@@ -1,4 +1,4 @@
-#include "host/l2.h"
+#include "host/l2_take.h"
 
 #include <string.h>
 
@@ -14,30 +14,6 @@
 
 enum {
 	FIRST_ROOM = 8, /* pages that a node can touch at first */
-	LATELY = 8, /* of the last touches, one each by the page's low bits */
-	WORD = 8, /* bytes: busy times are kept by this step */
-};
-
-struct l2_node {
-	sim_time ddr_free;
-	struct l2_counts counts;
-	uint32_t lately[LATELY]; /* as in the table: touched so before */
-	uint32_t *pages; /* by first touch; NULL once there are tags */
-	uint32_t *table; /* [2 * room] of the same */
-	uint32_t *tags; /* [set][way], or NULL */
-	uint32_t n_pages, room;
-	sim_time free[]; /* [slice] */
-};
-
-struct l2 {
-	struct l2_node **nodes; /* NULL until first asked for */
-	site_id n_nodes;
-	uint32_t line_shift, set_shift, slice_mask, set_mask, ways;
-	uint32_t most_pages;
-	sim_time latency[L2_OPS];
-	sim_time ddr_latency, ddr_line;
-	sim_time *busy; /* [bytes in words, rounded up] */
-	struct l2_params params;
 };
 
 /* --- life --- */
@@ -91,7 +67,7 @@ static uint32_t n_sets(const struct l2_params *p)
 struct l2 *l2_new(const struct l2_params *p, site_id n_nodes)
 {
 	struct l2 *c = mem_alloc(1, sizeof(*c));
-	int64_t i, n = p->line / WORD;
+	int64_t i, n = p->line / L2_WORD;
 
 	c->params = *p;
 	c->nodes = map_alloc(n_nodes * sizeof(struct l2_node *));
@@ -110,7 +86,7 @@ struct l2 *l2_new(const struct l2_params *p, site_id n_nodes)
 	c->busy = mem_alloc((size_t)n + 1, sizeof(*c->busy));
 	for (i = 0; i <= n; i++)
 		c->busy[i] = time_of(
-			i * WORD > L2_BEAT ? i * WORD : L2_BEAT, p->slice_rate);
+			i * L2_WORD > L2_BEAT ? i * L2_WORD : L2_BEAT, p->slice_rate);
 	return c;
 }
 
@@ -240,7 +216,7 @@ static void touch(struct l2 *c, struct l2_node *n, uint32_t touched)
 		*place = touched;
 	}
 	*place |= touched & 1;
-	n->lately[page % LATELY] = *place;
+	n->lately[page % L2_LATELY] = *place;
 }
 
 /* --- requests --- */
@@ -252,7 +228,12 @@ const struct l2_params *l2_params(const struct l2 *c)
 
 uint32_t l2_slice(const struct l2 *c, uint64_t at)
 {
-	return (uint32_t)(at >> c->line_shift) & c->slice_mask;
+	return l2_slice_of(c, at);
+}
+
+struct l2_node *l2_node_new(struct l2 *c, site_id node)
+{
+	return new_node(c, node);
 }
 
 /* The line comes from DDR, and another one may go there. */
@@ -269,31 +250,23 @@ static sim_time miss(struct l2 *c, struct l2_node *n, sim_time t, uint32_t out)
 	return t + c->ddr_latency;
 }
 
+sim_time l2_look(struct l2 *c, struct l2_node *n, sim_time t, uint64_t at,
+	enum l2_op op)
+{
+	uint32_t is_write = op != L2_READ, out;
+
+	if (!n->tags)
+		touch(c, n, (uint32_t)(at / L2_PAGE) << 1 | is_write);
+	if (!n->tags ||
+		use_line(c, n, at >> c->line_shift, is_write, &out))
+		return t + c->latency[op];
+	return miss(c, n, t, out) + c->latency[op];
+}
+
 struct l2_times l2_access(struct l2 *c, site_id node, sim_time t, uint64_t at,
 	uint32_t bytes, enum l2_op op)
 {
-	struct l2_node *n = c->nodes[node];
-	uint32_t is_write = op != L2_READ, out;
-	uint32_t touched = (uint32_t)(at / L2_PAGE) << 1 | is_write;
-	sim_time *free;
-
-	if (__builtin_expect(!n, 0))
-		n = new_node(c, node);
-	free = &n->free[l2_slice(c, at)];
-	if (t < *free)
-		t = *free;
-	*free = t + c->busy[(bytes + WORD - 1) / WORD];
-	(&n->counts.reads)[op]++;
-	if (!n->tags) {
-		/* that a page was written before matters to writes only */
-		if ((n->lately[at / L2_PAGE % LATELY] ^ touched) >> !is_write)
-			touch(c, n, touched);
-		if (!n->tags)
-			return (struct l2_times){ t, t + c->latency[op] };
-	}
-	if (use_line(c, n, at >> c->line_shift, is_write, &out))
-		return (struct l2_times){ t, t + c->latency[op] };
-	return (struct l2_times){ t, miss(c, n, t, out) + c->latency[op] };
+	return l2_take(c, l2_node(c, node), t, at, bytes, op);
 }
 
 struct l2_counts l2_counts(const struct l2 *c, site_id node)
