@@ -242,7 +242,7 @@ static bool open_group(struct programs *p, MUSPI_InjFifoSubGroup_t *g,
 	if (!programs_did(p, "Kernel_CreateMemoryRegion",
 		    Kernel_CreateMemoryRegion(&region, at, n * size)) ||
 		!programs_did(p, "Kernel_AllocateInjFifos",
-			Kernel_AllocateInjFifos(subgroup, g, n, ids)))
+			Kernel_AllocateInjFifos(subgroup, g, n, ids, NULL)))
 		return false;
 	for (i = 0; i < n; i++)
 		if (!programs_did(p, "Kernel_InjFifoInit",
@@ -279,7 +279,7 @@ bool programs_open_bases(
 
 	counters = MUSPI_GetAtomicAddress(counters, MU_ATOMIC_STORE_ADD);
 	return programs_did(p, "Kernel_AllocateBaseAddressTable",
-		       Kernel_AllocateBaseAddressTable(0, &g, 2, ids)) &&
+		       Kernel_AllocateBaseAddressTable(0, &g, 2, ids, 0)) &&
 	       programs_did(p, "MUSPI_SetBaseAddress",
 		       MUSPI_SetBaseAddress(&g, ids[0], payload)) &&
 	       programs_did(p, "MUSPI_SetBaseAddress",

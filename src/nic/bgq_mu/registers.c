@@ -196,14 +196,13 @@ static uint64_t load_unit(const struct mu_node *n, uint32_t kind, uint32_t id)
 	}
 }
 
-uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
+uint64_t mu_peek(struct nic *nic, site_id s, uint32_t reg)
 {
 	struct mu_node *n = mu_node((struct mu *)nic, s);
 	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16, id = reg & 0xffff;
 	uint32_t sub = subgroup_of(kind, id);
 	struct mu_subgroup *g;
 
-	n->slave_reads++;
 	if (sub == MU_SUBGROUPS)
 		return load_unit(n, kind, id);
 	g = mu_subgroup(n, sub);
@@ -215,6 +214,12 @@ uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
 		return load_rec(&g->rec[id % MU_REC_PER_SUBGROUP], kind);
 	return kind == MU_BASE ? g->base[id % MU_PER_SUBGROUP]
 			       : load_subgroup(g, kind);
+}
+
+uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
+{
+	mu_node((struct mu *)nic, s)->slave_reads++;
+	return mu_peek(nic, s, reg);
 }
 
 /* --- stores: what went wrong, or MU_INTERRUPTS --- */
