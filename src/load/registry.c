@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "load/exchange.h"
+#include "load/messages.h"
 #include "load/pingpong.h"
 #include "load/put.h"
 #include "load/alltoall.h"
@@ -21,6 +22,7 @@ const struct load_ops *const load_registry[] = {
 	&load_pingpong,
 	&load_put,
 	&load_exchange,
+	&load_messages,
 	NULL,
 };
 
