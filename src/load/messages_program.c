@@ -622,7 +622,8 @@ static bool prepare(struct actor *a)
 
 	for (lane = 0; lane < PLAN_LANES; lane++) {
 		for (i = 0; i < MESSAGES_CREDITS; i++)
-			programs_arm(a->base + credit_of(lane, i), i);
+			programs_arm(a->base + credit_of(lane, i),
+				i ? i : MESSAGES_CREDITS);
 		ready(a, lane, 0);
 	}
 	programs_arm(a->base + CREDIT_COUNTER, n_credits * 8);
