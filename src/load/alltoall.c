@@ -63,6 +63,14 @@ static const struct param params[] = {
 		.help = "of via=nic; paper: a put per message, one destination "
 			"after the other; pipelined: a put per packet, one to "
 			"every destination in turn, as via=net does" },
+	{ .name = "fifos",
+		.type = PARAM_COUNT,
+		.offset = AT(fifos),
+		.def = "16",
+		.min = 1,
+		.max = PROGRAMS_FIFOS,
+		.help = "of via=nic: injection FIFOs of each node, which is "
+			"how many messages it sends at a time" },
 	{ .name = "data",
 		.type = PARAM_WORD,
 		.offset = AT(data),

@@ -11,7 +11,7 @@ struct alltoall {
 	int64_t via;
 	int64_t routing;
 	char zones[PARAM_TEXT_MAX];
-	int64_t driver, data; /* of via=nic */
+	int64_t driver, data, fifos; /* of via=nic */
 
 	uint32_t rounds, last_bytes, full_bytes; /* packets of a message */
 	int64_t peak;

@@ -1,10 +1,10 @@
 /*
  * All-to-all by programs: every node puts bytes into every other node's
- * memory, through sixteen injection FIFOs, over all links, and waits until
- * its own reception counter says that all has come.
+ * memory, through some injection FIFOs, over all links, and waits until its
+ * own reception counter says that all has come.
  *
  * The paper's driver gives the unit a whole message with a descriptor, as
- * long as some FIFO has room: the packets of up to sixteen messages mix.
+ * long as some FIFO has room: the packets of as many messages mix.
  * The pipelined one cuts messages itself, so that one packet goes to every
  * other node before a second one does, each time in another order.
  */
@@ -247,7 +247,7 @@ static void node_program(void *arg)
 		return;
 	programs_arm(COUNTER_AT, region_bytes(a, n));
 	if (!programs_open_bases(p, target_at(a, n), COUNTER_AT) ||
-		!programs_open_fifos(p, &fifos, 0, PROGRAMS_FIFOS, FIFO_AT,
+		!programs_open_fifos(p, &fifos, 0, (uint32_t)a->fifos, FIFO_AT,
 			FIFO_BYTES) ||
 		!build(a, &desc))
 		return;
@@ -325,7 +325,7 @@ static uint64_t estimate(const struct load *l, const struct topo *t)
 	const struct alltoall *a = (const struct alltoall *)l;
 	uint64_t n = t->n_routers, footprint = 2 * region_bytes(a, n);
 	uint64_t l2 = (uint64_t)l->host_params->l2.capacity;
-	uint64_t fifos = PROGRAMS_FIFOS * FIFO_BYTES;
+	uint64_t fifos = (uint64_t)a->fifos * FIFO_BYTES;
 
 	/* a cache that overflows has tags, 4 bytes a line */
 	fifos += footprint < l2 ? footprint / 256

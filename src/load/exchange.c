@@ -35,7 +35,7 @@
 
 enum {
 	LINKS = 2 * MU_DIMS,
-	FIFO_BYTES = 1024, /* 15 descriptors */
+	FIFO_BYTES = 16 << 10, /* 255 descriptors */
 	LINE = 128, /* a counter has one for itself */
 	MOST_DEPTH = 4,
 };

@@ -15,7 +15,7 @@
 #define SOURCE_AT  (1 * GIB)
 #define TARGET_AT  (2 * GIB)
 
-enum { FIFO_BYTES = 1024, BLOCK = 4096 };
+enum { FIFO_BYTES = 64 << 10, BLOCK = 4096 };
 
 static struct pingpong *of(struct load *l)
 {

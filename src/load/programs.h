@@ -72,7 +72,7 @@ bool programs_did(struct programs *p, const char *call, int32_t code);
 /* --- the message unit, as these workloads use it --- */
 
 /* Injection FIFOs, in sub-groups that begin with a program's own. */
-enum { PROGRAMS_FIFOS = 16 };
+enum { PROGRAMS_FIFOS = 128 };
 
 struct programs_fifos {
 	MUSPI_InjFifoSubGroup_t group[PROGRAMS_FIFOS / MU_PER_SUBGROUP];
