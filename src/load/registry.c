@@ -7,6 +7,7 @@
 #include "load/pingpong.h"
 #include "load/put.h"
 #include "load/alltoall.h"
+#include "load/sweep.h"
 #include "load/synthetic.h"
 
 const struct load_ops *const load_registry[] = {
@@ -21,6 +22,7 @@ const struct load_ops *const load_registry[] = {
 	&load_alltoall,
 	&load_pingpong,
 	&load_put,
+	&load_sweep,
 	&load_exchange,
 	&load_messages,
 	NULL,
