@@ -85,8 +85,9 @@ struct l2 *l2_new(const struct l2_params *p, site_id n_nodes)
 	c->ddr_line = time_of(p->line, p->ddr_rate);
 	c->busy = mem_alloc((size_t)n + 1, sizeof(*c->busy));
 	for (i = 0; i <= n; i++)
-		c->busy[i] = time_of(
-			i * L2_WORD > L2_BEAT ? i * L2_WORD : L2_BEAT, p->slice_rate);
+		c->busy[i] =
+			time_of(i * L2_WORD > L2_BEAT ? i * L2_WORD : L2_BEAT,
+				p->slice_rate);
 	return c;
 }
 
@@ -250,15 +251,14 @@ static sim_time miss(struct l2 *c, struct l2_node *n, sim_time t, uint32_t out)
 	return t + c->ddr_latency;
 }
 
-sim_time l2_look(struct l2 *c, struct l2_node *n, sim_time t, uint64_t at,
-	enum l2_op op)
+sim_time l2_look(
+	struct l2 *c, struct l2_node *n, sim_time t, uint64_t at, enum l2_op op)
 {
 	uint32_t is_write = op != L2_READ, out;
 
 	if (!n->tags)
 		touch(c, n, (uint32_t)(at / L2_PAGE) << 1 | is_write);
-	if (!n->tags ||
-		use_line(c, n, at >> c->line_shift, is_write, &out))
+	if (!n->tags || use_line(c, n, at >> c->line_shift, is_write, &out))
 		return t + c->latency[op];
 	return miss(c, n, t, out) + c->latency[op];
 }

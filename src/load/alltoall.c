@@ -96,7 +96,8 @@ static packet_id make_packet(
 
 	if (from->round == a->rounds)
 		return NO_PACKET;
-	key = random_draw(a->programs.load.seed, s, RANDOM_TARGET, from->round).a;
+	key = random_draw(a->programs.load.seed, s, RANDOM_TARGET, from->round)
+		      .a;
 	off = 1 + order_at(key, n - 1, from->step);
 	id = packet_take(a->programs.load.net->pool, w->id);
 	a->programs.load.net->packets[id] = (struct packet){

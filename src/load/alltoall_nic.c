@@ -63,20 +63,19 @@ static uint64_t region_bytes(const struct alltoall *a, uint64_t n_nodes)
 
 static uint64_t target_at(const struct alltoall *a, uint64_t n_nodes)
 {
-	return SOURCE_AT +
-	       (region_bytes(a, n_nodes) + LINE - 1) / LINE * LINE;
+	return SOURCE_AT + (region_bytes(a, n_nodes) + LINE - 1) / LINE * LINE;
 }
 
 /* What a node sends to another one. */
 static void fill_by(const struct alltoall *a, site_id from, site_id to,
 	uint64_t at, uint8_t *out, size_t n)
 {
-	memory_fill_by(a->programs.load.seed, (uint64_t)from << 32 | to, at,
-		out, n);
+	memory_fill_by(
+		a->programs.load.seed, (uint64_t)from << 32 | to, at, out, n);
 }
 
-static void fill(void *arg, uint64_t offset, uint8_t *out, size_t n,
-	bool is_source)
+static void fill(
+	void *arg, uint64_t offset, uint8_t *out, size_t n, bool is_source)
 {
 	const struct alltoall_node *m = arg;
 	uint64_t bytes = (uint64_t)m->a->bytes;
@@ -109,8 +108,8 @@ static bool make_synthetic(struct alltoall_node *m, uint64_t n_nodes)
 	struct alltoall *a = m->a;
 	uint64_t bytes = region_bytes(a, n_nodes);
 
-	m->source = host_add_synthetic(a->programs.host, m->node, SOURCE_AT,
-		bytes, fill_source, m);
+	m->source = host_add_synthetic(
+		a->programs.host, m->node, SOURCE_AT, bytes, fill_source, m);
 	m->target = host_add_synthetic(a->programs.host, m->node,
 		target_at(a, n_nodes), bytes, fill_target, m);
 	return (m->source >= 0 && m->target >= 0) ||
@@ -188,8 +187,8 @@ static void aim(const struct alltoall_node *m, site_id to, uint64_t at,
 {
 	uint64_t message = (uint64_t)m->a->bytes;
 
-	mu_set_payload(desc, SOURCE_AT + index_of(m->node, to) * message + at,
-		bytes);
+	mu_set_payload(
+		desc, SOURCE_AT + index_of(m->node, to) * message + at, bytes);
 	mu_set(desc->header.byte + 4, 4, spi_destination(to).Destination);
 	mu_set_put(&desc->header, PROGRAMS_BASE_PAYLOAD,
 		index_of(to, m->node) * message + at);
@@ -216,15 +215,14 @@ static void send_all(struct alltoall_node *m, uint32_t n_nodes,
 	uint64_t left = (uint64_t)a->bytes, at = 0, bytes;
 
 	for (round = 0; round < rounds; round++) {
-		uint64_t key = random_draw(a->programs.load.seed, m->node,
-			RANDOM_TARGET, round)
+		uint64_t key = random_draw(
+			a->programs.load.seed, m->node, RANDOM_TARGET, round)
 				       .a;
 
 		bytes = a->driver && left > a->full_bytes ? a->full_bytes
-							   : left;
+							  : left;
 		for (i = 0; i < n_nodes - 1; i++) {
-			uint32_t off =
-				1 + order_at(key, n_nodes - 1, i);
+			uint32_t off = 1 + order_at(key, n_nodes - 1, i);
 
 			aim(m, (m->node + off) % n_nodes, at, bytes, desc);
 			inject(fifos, &next, desc);
@@ -287,8 +285,8 @@ static void start(struct load *l)
 	a->nodes = mem_alloc(n, sizeof(*a->nodes));
 	for (s = 0; s < n; s++) {
 		a->nodes[s] = (struct alltoall_node){ .a = a, .node = s };
-		program_start(a->programs.host, s, 0, 0, node_program,
-			&a->nodes[s]);
+		program_start(
+			a->programs.host, s, 0, 0, node_program, &a->nodes[s]);
 	}
 }
 

@@ -209,8 +209,8 @@ static bool add_regions(struct exchange *x, struct exchanger *m)
 	uint64_t bytes = link_at(x, m->n_links);
 	uint32_t i;
 
-	m->source = host_add_synthetic(x->programs.host, m->node, SOURCE_AT,
-		bytes, fill_source, m);
+	m->source = host_add_synthetic(
+		x->programs.host, m->node, SOURCE_AT, bytes, fill_source, m);
 	if (m->source < 0)
 		return programs_complain(&x->programs, "no source region");
 	for (i = 0; i < x->n_depth; i++) {
@@ -286,8 +286,8 @@ static bool end_round(
 	return true;
 }
 
-static bool prepare(struct exchange *x, struct exchanger *m,
-	struct programs_fifos *fifos)
+static bool prepare(
+	struct exchange *x, struct exchanger *m, struct programs_fifos *fifos)
 {
 	uint32_t set, i;
 
@@ -339,8 +339,10 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	if (t->ops != &torus_ops || t->n_ports > LINKS)
-		return err_set(e, "neighbour: wants a torus of at most %d "
-				  "dimensions", MU_DIMS);
+		return err_set(e,
+			"neighbour: wants a torus of at most %d "
+			"dimensions",
+			MU_DIMS);
 	for (i = 0; i < t->n_routers; i++)
 		for (p = 0; p < t->n_ports; p++)
 			n += t->ops->peer(t, i, p).router != NO_ROUTER;
@@ -397,8 +399,8 @@ static void exchange_start(struct load *l)
 		m->node = s;
 		find_links(m, l->net->topo);
 		if (m->n_links)
-			program_start(x->programs.host, s, 0, 0,
-				exchange_program, m);
+			program_start(
+				x->programs.host, s, 0, 0, exchange_program, m);
 	}
 }
 
@@ -425,8 +427,7 @@ static void exchange_report(struct load *l, struct load_result *r)
 	rate = (double)sent * 1e3 / (double)dt;
 	load_figure(r, "total_GBps", 2 * rate / l->net->n_sites);
 	load_figure(r, "per_link_GBps", rate / (double)x->n_links);
-	load_figure(r, "round_ns",
-		(double)dt / SIM_NS / (double)x->rounds);
+	load_figure(r, "round_ns", (double)dt / SIM_NS / (double)x->rounds);
 }
 
 static void exchange_fini(struct load *l)

@@ -28,6 +28,95 @@ static const struct param params[] = {
 		.help = "hardware threads of each node that send and receive" },
 };
 
+static const enum mu_atomic operation[N_BASES] = {
+	[BASE_ADD] = MU_ATOMIC_STORE_ADD,
+	[BASE_STORE] = MU_ATOMIC_STORE,
+	[BASE_MAX] = MU_ATOMIC_STORE_MAX,
+	[BASE_XOR] = MU_ATOMIC_STORE_XOR,
+	[BASE_OR] = MU_ATOMIC_STORE_OR,
+};
+
+/* --- an actor's set-up --- */
+
+static bool did(struct actor *a, const char *call, int32_t code)
+{
+	return programs_did(&a->m->programs, call, code);
+}
+
+static bool open_inj(struct actor *a)
+{
+	static const uint32_t ids[] = { 0, 1, 2, 3, 4 };
+	static const Kernel_InjFifoAttributes_t attrs[N_OF_FIFOS] = {
+		[FIFO_URGENT] = { .Priority = 1 },
+		[FIFO_GET] = { .RemoteGet = 1 },
+	};
+	MUSPI_InjFifoSubGroup_t *g = &a->fifos.group[0];
+	Kernel_MemoryRegion_t region;
+	uint32_t i;
+
+	if (!did(a, "Kernel_CreateMemoryRegion",
+		    Kernel_CreateMemoryRegion(&region, a->base + FIFOS,
+			    N_OF_FIFOS * FIFO_BYTES)) ||
+		!did(a, "Kernel_AllocateInjFifos",
+			Kernel_AllocateInjFifos(
+				program_thread(), g, N_OF_FIFOS, ids, attrs)))
+		return false;
+	for (i = 0; i < N_OF_FIFOS; i++)
+		if (!did(a, "Kernel_InjFifoInit",
+			    Kernel_InjFifoInit(g, i, &region, i * FIFO_BYTES,
+				    FIFO_BYTES - 1)))
+			return false;
+	return did(a, "Kernel_InjFifoActivate",
+		Kernel_InjFifoActivate(
+			g, N_OF_FIFOS, ids, KERNEL_INJ_FIFO_ACTIVATE));
+}
+
+static bool open_rec(struct actor *a)
+{
+	const uint32_t id = 0, thread = program_thread();
+	Kernel_MemoryRegion_t region;
+
+	return did(a, "Kernel_CreateMemoryRegion",
+		       Kernel_CreateMemoryRegion(
+			       &region, a->base + REC_FIFO, REC_BYTES)) &&
+	       did(a, "Kernel_AllocateRecFifos",
+		       Kernel_AllocateRecFifos(
+			       thread, &a->rec, 1, &id, NULL)) &&
+	       did(a, "Kernel_RecFifoInit",
+		       Kernel_RecFifoInit(
+			       &a->rec, id, &region, 0, REC_BYTES - 1)) &&
+	       did(a, "Kernel_RecFifoEnable",
+		       Kernel_RecFifoEnable(
+			       thread / 4, spi_rec_bit(thread, id)));
+}
+
+static bool open_bases(struct actor *a)
+{
+	static const uint32_t ids[] = { 0, 1, 2, 3, 4, 5 };
+	MUSPI_BaseAddressTableSubGroup_t g;
+	uint32_t i;
+
+	if (!did(a, "Kernel_AllocateBaseAddressTable",
+		    Kernel_AllocateBaseAddressTable(
+			    program_thread(), &g, N_BASES, ids, 0)))
+		return false;
+	for (i = 0; i < N_BASES; i++)
+		if (!did(a, "MUSPI_SetBaseAddress",
+			    MUSPI_SetBaseAddress(&g, i,
+				    i ? MUSPI_GetAtomicAddress(
+						a->base, operation[i])
+				      : a->base)))
+			return false;
+	return true;
+}
+
+bool messages_open(struct actor *a)
+{
+	return open_inj(a) && open_rec(a) && open_bases(a);
+}
+
+/* --- the course of a run --- */
+
 static struct messages *of(struct load *l)
 {
 	return (struct messages *)l;
@@ -54,8 +143,7 @@ static int messages_init(struct load *l, const struct topo *t, struct route *r,
 		.n_actors = (uint32_t)actors,
 	};
 	m->rounds = ((uint64_t)m->count + per_round - 1) / per_round;
-	return programs_need(
-		&m->programs, base_of((uint64_t)m->threads), e);
+	return programs_need(&m->programs, base_of((uint64_t)m->threads), e);
 }
 
 static void messages_start(struct load *l)

@@ -13,49 +13,13 @@
 #include "meas/digest.h"
 #include "topo/torus.h"
 
-/* What an actor has of its node's memory, from its base on. */
 enum {
-	COUNTER = 0x0, /* of each lane, for what others send */
-	OWN_COUNTER = 0x1000, /* of each lane, for what it copies and gets */
-	CREDIT_COUNTER = 0x2000,
-	CREDITS = 0x3000, /* words, [lane][round] */
-	FIFOS = 0x10000,
-	REC_FIFO = 0x20000,
-	SOURCES = 0x100000,
-	TARGETS = 0x200000,
-	OWN_TARGETS = 0x300000,
-	GIFT = 0x400000, /* what others get */
-	CREDIT_SOURCES = 0x500000,
 	SLOT = 0x8000,
 	LINE = 128,
-	FIFO_BYTES = 4096,
-	REC_BYTES = 0x10000,
 	BLOCK = 2048, /* bytes that it handles at a time */
 	GUARD = 64,
 	GUARD_BYTE = 0xa5,
 	WORD_BEFORE = 0x5a, /* bytes of words that a put will change */
-};
-
-/* Injection FIFOs. */
-enum { FIFO_ONE, FIFO_TWO, FIFO_URGENT, FIFO_CREDIT, FIFO_GET, N_OF_FIFOS };
-
-/* Entries of the base address table, of the sub-group that is the thread. */
-enum base {
-	BASE_PLAIN,
-	BASE_ADD, /* counters, too */
-	BASE_STORE,
-	BASE_MAX,
-	BASE_XOR,
-	BASE_OR,
-	N_BASES,
-};
-
-static const enum mu_atomic operation[N_BASES] = {
-	[BASE_ADD] = MU_ATOMIC_STORE_ADD,
-	[BASE_STORE] = MU_ATOMIC_STORE,
-	[BASE_MAX] = MU_ATOMIC_STORE_MAX,
-	[BASE_XOR] = MU_ATOMIC_STORE_XOR,
-	[BASE_OR] = MU_ATOMIC_STORE_OR,
 };
 
 static uint32_t threads_of(const struct actor *a)
@@ -90,75 +54,6 @@ static bool complain(struct actor *a, const char *what, uint32_t sender,
 static bool did(struct actor *a, const char *call, int32_t code)
 {
 	return programs_did(&a->m->programs, call, code);
-}
-
-/* --- setting up --- */
-
-static bool open_inj(struct actor *a)
-{
-	static const uint32_t ids[] = { 0, 1, 2, 3, 4 };
-	static const Kernel_InjFifoAttributes_t attrs[N_OF_FIFOS] = {
-		[FIFO_URGENT] = { .Priority = 1 },
-		[FIFO_GET] = { .RemoteGet = 1 },
-	};
-	MUSPI_InjFifoSubGroup_t *g = &a->fifos.group[0];
-	Kernel_MemoryRegion_t region;
-	uint32_t i;
-
-	if (!did(a, "Kernel_CreateMemoryRegion",
-		    Kernel_CreateMemoryRegion(&region, a->base + FIFOS,
-			    N_OF_FIFOS * FIFO_BYTES)) ||
-		!did(a, "Kernel_AllocateInjFifos",
-			Kernel_AllocateInjFifos(program_thread(), g,
-				N_OF_FIFOS, ids, attrs)))
-		return false;
-	for (i = 0; i < N_OF_FIFOS; i++)
-		if (!did(a, "Kernel_InjFifoInit",
-			    Kernel_InjFifoInit(g, i, &region, i * FIFO_BYTES,
-				    FIFO_BYTES - 1)))
-			return false;
-	return did(a, "Kernel_InjFifoActivate",
-		Kernel_InjFifoActivate(
-			g, N_OF_FIFOS, ids, KERNEL_INJ_FIFO_ACTIVATE));
-}
-
-static bool open_rec(struct actor *a)
-{
-	const uint32_t id = 0, thread = program_thread();
-	Kernel_MemoryRegion_t region;
-
-	return did(a, "Kernel_CreateMemoryRegion",
-		       Kernel_CreateMemoryRegion(
-			       &region, a->base + REC_FIFO, REC_BYTES)) &&
-	       did(a, "Kernel_AllocateRecFifos",
-		       Kernel_AllocateRecFifos(
-			       thread, &a->rec, 1, &id, NULL)) &&
-	       did(a, "Kernel_RecFifoInit",
-		       Kernel_RecFifoInit(
-			       &a->rec, id, &region, 0, REC_BYTES - 1)) &&
-	       did(a, "Kernel_RecFifoEnable",
-		       Kernel_RecFifoEnable(
-			       thread / 4, spi_rec_bit(thread, id)));
-}
-
-static bool open_bases(struct actor *a)
-{
-	static const uint32_t ids[] = { 0, 1, 2, 3, 4, 5 };
-	MUSPI_BaseAddressTableSubGroup_t g;
-	uint32_t i;
-
-	if (!did(a, "Kernel_AllocateBaseAddressTable",
-		    Kernel_AllocateBaseAddressTable(
-			    program_thread(), &g, N_BASES, ids, 0)))
-		return false;
-	for (i = 0; i < N_BASES; i++)
-		if (!did(a, "MUSPI_SetBaseAddress",
-			    MUSPI_SetBaseAddress(&g, i,
-				    i ? MUSPI_GetAtomicAddress(
-						a->base, operation[i])
-				      : a->base)))
-			return false;
-	return true;
 }
 
 /* --- places, relative to an actor's base --- */
@@ -292,19 +187,17 @@ static bool check(struct actor *a, const struct plan_message *m,
 	uint8_t got[BLOCK], want[BLOCK];
 
 	if (!is_guarded(from - GUARD) || !is_guarded(from + m->bytes))
-		return complain(a, "bytes outside the place", sender, lane,
-			round);
+		return complain(
+			a, "bytes outside the place", sender, lane, round);
 	for (at = 0; at < m->bytes; at += BLOCK) {
 		uint32_t n = block_of(at, m->bytes);
 
 		spi_load(from + at, got, n);
-		memory_fill_by(
-			a->m->plan.seed, stream, start + at, want, n);
+		memory_fill_by(a->m->plan.seed, stream, start + at, want, n);
 		if (m->type == PLAN_ATOMIC)
 			change_words(atomic_base(m), want, n);
 		if (memcmp(got, want, n) != 0)
-			return complain(
-				a, "wrong bytes", sender, lane, round);
+			return complain(a, "wrong bytes", sender, lane, round);
 	}
 	return true;
 }
@@ -313,8 +206,8 @@ static bool check(struct actor *a, const struct plan_message *m,
 
 /* Hints for some of the dimensions in which two nodes differ; on a ring
  * either way will do. */
-static uint32_t draw_hints(const struct actor *a, uint32_t from, uint32_t to,
-	uint64_t bits)
+static uint32_t draw_hints(
+	const struct actor *a, uint32_t from, uint32_t to, uint64_t bits)
 {
 	const struct torus *t = torus_of(a->m->programs.load.net->topo);
 	uint32_t hints = 0, i;
@@ -336,8 +229,7 @@ static void choose_way(const struct actor *a, uint32_t from, uint32_t actor,
 	uint32_t to = node_of(a, actor), hints = 0;
 	bool is_dynamic = route == PLAN_DYNAMIC || route == PLAN_HINTED;
 	uint64_t map = (uint64_t)MU_MAP_A_MINUS >> bits % (2 * MU_DIMS);
-	enum mu_channel channel =
-		is_dynamic ? MU_DYNAMIC : MU_DETERMINISTIC;
+	enum mu_channel channel = is_dynamic ? MU_DYNAMIC : MU_DETERMINISTIC;
 
 	if (from == to) {
 		map = is_dynamic ? MU_MAP_LOCAL : MU_MAP_LOCAL & 0x20;
@@ -351,8 +243,7 @@ static void choose_way(const struct actor *a, uint32_t from, uint32_t actor,
 		hints = draw_hints(a, from, to, bits >> 8);
 	mu_set_fifo_map(d, map);
 	d->header.byte[1] = (uint8_t)(hints >> 2);
-	d->header.byte[2] = (uint8_t)((hints & 3) << 6 |
-				      (is_dynamic ? 4 : 0));
+	d->header.byte[2] = (uint8_t)((hints & 3) << 6 | (is_dynamic ? 4 : 0));
 	d->header.byte[3] =
 		(uint8_t)((uint32_t)channel << 5 | (bits >> 30 & 3) << 3);
 	mu_set(d->header.byte + 4, 4, spi_destination(to).Destination);
@@ -380,8 +271,8 @@ static bool build_fifo(struct actor *a, uint32_t actor, uint32_t lane,
 	uint64_t round, MUHWI_Descriptor_t *d)
 {
 	MUSPI_Pt2PtMemoryFIFODescriptorInfo_t i = {
-		.MemFIFO = { .Rec_FIFO_Id =
-				     thread_of(a, actor) * MU_REC_PER_SUBGROUP },
+		.MemFIFO = { .Rec_FIFO_Id = thread_of(a, actor) *
+					    MU_REC_PER_SUBGROUP },
 	};
 
 	memcpy(i.MemFIFO.SoftwareBytes, &round, 8);
@@ -391,8 +282,7 @@ static bool build_fifo(struct actor *a, uint32_t actor, uint32_t lane,
 }
 
 /* Asks an actor's node for a put, the descriptor of which is in memory. */
-static bool build_get(
-	struct actor *a, uint32_t actor, MUHWI_Descriptor_t *d)
+static bool build_get(struct actor *a, uint32_t actor, MUHWI_Descriptor_t *d)
 {
 	MUSPI_Pt2PtRemoteGetDescriptorInfo_t i = {
 		.RemoteGet = { .Rget_Inj_FIFO_Id =
@@ -439,8 +329,8 @@ static bool prepare_get(struct actor *a, const struct plan_message *m,
 		return false;
 	choose_way(a, node_of(a, actor), a->id, m->route, digest_mix(m->bits),
 		&put);
-	mu_set_payload(&put, a->m->actors[actor].base + GIFT + m->source,
-		m->bytes);
+	mu_set_payload(
+		&put, a->m->actors[actor].base + GIFT + m->source, m->bytes);
 	return spi_store(source, &put, sizeof(put));
 }
 
@@ -461,8 +351,8 @@ static bool build(struct actor *a, const struct plan_message *m, uint32_t lane,
 		ok = prepare_get(a, m, to, lane, a->base + source) &&
 		     build_get(a, to, d);
 	} else {
-		store_bytes(a, plan_stream(a->id, lane, round), source,
-			m->bytes);
+		store_bytes(
+			a, plan_stream(a->id, lane, round), source, m->bytes);
 		ok = m->type == PLAN_FIFO
 			     ? build_fifo(a, to, lane, round, d)
 			     : build_put(a, to,
@@ -480,16 +370,14 @@ static bool build(struct actor *a, const struct plan_message *m, uint32_t lane,
 
 static bool send(struct actor *a, uint32_t lane, uint64_t round)
 {
-	struct plan_message m =
-		plan_message(&a->m->plan, a->id, lane, round);
+	struct plan_message m = plan_message(&a->m->plan, a->id, lane, round);
 	uint32_t fifo = m.route == PLAN_HIGH ? FIFO_URGENT
 			: m.bits >> 20 & 1   ? FIFO_ONE
 					     : FIFO_TWO;
 	MUHWI_Descriptor_t d;
 
-	if (round &&
-		!spi_poll(a->base + credit_of(lane, round),
-			round + MESSAGES_CREDITS))
+	if (round && !spi_poll(a->base + credit_of(lane, round),
+			     round + MESSAGES_CREDITS))
 		return false;
 	await_sent(a, lane);
 	if (m.type == PLAN_GET || m.type == PLAN_LOCAL)
@@ -507,7 +395,8 @@ static bool send_credit(struct actor *a, uint32_t lane, uint64_t round)
 {
 	uint32_t to = plan_sender(&a->m->plan, a->id, lane, round);
 	uint64_t is = round + MESSAGES_CREDITS, was = round, word = is;
-	uint64_t bits = digest_mix(is * PLAN_LANES + lane + ((uint64_t)a->id << 40));
+	uint64_t bits =
+		digest_mix(is * PLAN_LANES + lane + ((uint64_t)a->id << 40));
 	uint64_t at = CREDIT_SOURCES +
 		      (lane * MESSAGES_CREDITS + round % MESSAGES_CREDITS) * 8;
 	enum base base = (enum base)(bits % BASE_OR);
@@ -520,8 +409,8 @@ static bool send_credit(struct actor *a, uint32_t lane, uint64_t round)
 	spi_store(a->base + at, &word, sizeof(word));
 	if (!build_put(a, to, base, credit_of(lane, round), CREDIT_COUNTER, &d))
 		return false;
-	choose_way(a, node_of(a, a->id), to,
-		(enum plan_route)(bits >> 8 & 3), bits >> 10, &d);
+	choose_way(a, node_of(a, a->id), to, (enum plan_route)(bits >> 8 & 3),
+		bits >> 10, &d);
 	mu_set_payload(&d, a->base + at, sizeof(word));
 	inject(a, PLAN_LANES, FIFO_CREDIT, &d);
 	return true;
@@ -533,6 +422,7 @@ static bool send_credit(struct actor *a, uint32_t lane, uint64_t round)
 static bool take_packet(struct actor *a)
 {
 	MUSPI_RecFifo_t *f = MUSPI_IdToRecFifo(0, &a->rec);
+	uint32_t most = a->m->programs.load.net->link.max_payload;
 	uint32_t lane = 0, sender, n;
 	struct plan_message m;
 	spi_packet_t p;
@@ -553,10 +443,9 @@ static bool take_packet(struct actor *a)
 		return complain(a, "a stray packet", sender, lane, round);
 	if ((m.route == PLAN_DETERMINISTIC || m.route == PLAN_HIGH) &&
 		at != a->lane[lane].bytes)
-		return complain(
-			a, "packets out of order", sender, lane, round);
-	n = m.bytes - (uint32_t)at < MU_PAYLOAD ? m.bytes - (uint32_t)at
-						: MU_PAYLOAD;
+		return complain(a, "packets out of order", sender, lane, round);
+	most = most && most < MU_PAYLOAD ? most : MU_PAYLOAD;
+	n = m.bytes - (uint32_t)at < most ? m.bytes - (uint32_t)at : most;
 	spi_store(a->base + target_of(&m, lane) + at, p.Payload, n);
 	a->lane[lane].bytes += n;
 	a->lane[lane].packets++;
@@ -564,8 +453,7 @@ static bool take_packet(struct actor *a)
 }
 
 /* Until the message of a lane is there. */
-static bool await(
-	struct actor *a, const struct plan_message *m, uint32_t lane)
+static bool await(struct actor *a, const struct plan_message *m, uint32_t lane)
 {
 	struct lane *l = &a->lane[lane];
 
@@ -590,8 +478,7 @@ static void ready(struct actor *a, uint32_t lane, uint64_t round)
 static bool receive(struct actor *a, uint32_t lane, uint64_t round)
 {
 	uint32_t sender = plan_sender(&a->m->plan, a->id, lane, round);
-	struct plan_message m =
-		plan_message(&a->m->plan, sender, lane, round);
+	struct plan_message m = plan_message(&a->m->plan, sender, lane, round);
 
 	if (m.type == PLAN_PUT || m.type == PLAN_ATOMIC || m.type == PLAN_FIFO)
 		if (!await(a, &m, lane) || !check(a, &m, sender, lane, round))
@@ -628,7 +515,7 @@ static bool prepare(struct actor *a)
 	}
 	programs_arm(a->base + CREDIT_COUNTER, n_credits * 8);
 	store_bytes(a, ~(uint64_t)a->id, GIFT, PLAN_MOST + PLAN_ALIGN);
-	return open_inj(a) && open_rec(a) && open_bases(a);
+	return messages_open(a);
 }
 
 /* Nothing is left of anything that was sent. */

@@ -55,8 +55,7 @@ static bool check(struct pingpong *g, uint64_t number)
 	for (at = 0; at < end; at += BLOCK) {
 		size_t n = block_of(at, end);
 
-		memory_fill_by(
-			g->programs.load.seed, number, at, want, n);
+		memory_fill_by(g->programs.load.seed, number, at, want, n);
 		spi_load(TARGET_AT + at, got, n);
 		if (memcmp(want, got, n) != 0)
 			return programs_complain(&g->programs,
@@ -69,8 +68,8 @@ static bool check(struct pingpong *g, uint64_t number)
 
 /* --- the programs --- */
 
-static bool prepare(const struct pingpong_side *s,
-	struct programs_fifos *fifos, MUHWI_Descriptor_t *desc)
+static bool prepare(const struct pingpong_side *s, struct programs_fifos *fifos,
+	MUHWI_Descriptor_t *desc)
 {
 	struct pingpong *g = s->game;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = {
@@ -166,8 +165,8 @@ static void report(struct load *l, struct load_result *r)
 	struct pingpong *g = of(l);
 	const struct pingpong_side *s = &g->side[0];
 	const struct mu_params *p = l->nic_params;
-	double ns = (double)(s->end - s->start) / SIM_NS / 2 /
-		    (double)g->rounds;
+	double ns =
+		(double)(s->end - s->start) / SIM_NS / 2 / (double)g->rounds;
 
 	programs_report(&g->programs, r);
 	if (r->ending != LOAD_FINISHED)

@@ -51,8 +51,8 @@ static enum plan_type draw_type(uint64_t *bits)
 struct plan_message plan_message(
 	const struct plan *p, uint32_t sender, uint32_t lane, uint64_t round)
 {
-	uint64_t bits = random_draw(p->seed, sender, RANDOM_PATTERN,
-		round * PLAN_LANES + lane)
+	uint64_t bits = random_draw(
+		p->seed, sender, RANDOM_PATTERN, round * PLAN_LANES + lane)
 				.a;
 	struct plan_message m;
 

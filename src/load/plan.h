@@ -59,7 +59,8 @@ struct plan_message plan_message(
 	const struct plan *p, uint32_t sender, uint32_t lane, uint64_t round);
 
 /* Names the message's bytes: an owner for memory_fill_by(). */
-static inline uint64_t plan_stream(uint32_t sender, uint32_t lane, uint64_t round)
+static inline uint64_t plan_stream(
+	uint32_t sender, uint32_t lane, uint64_t round)
 {
 	return ((uint64_t)sender << 4 | lane) << 36 | round;
 }

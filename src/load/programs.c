@@ -26,8 +26,15 @@ int programs_need(const struct programs *p, uint64_t memory, struct err *e)
 	const struct load *l = &p->load;
 
 	if (l->nic != &bgq_mu_ops)
-		return err_set(e, "%s: the machine has no message unit",
-			l->ops->name);
+		return err_set(
+			e, "%s: the machine has no message unit", l->ops->name);
+	/* where atomics begin, addresses of memory end */
+	if (memory > MU_ATOMIC)
+		return err_set(e,
+			"%s: needs %.1f GiB of each node's memory, and the "
+			"message unit addresses %.0f",
+			l->ops->name, (double)memory / (1 << 30),
+			(double)MU_ATOMIC / (1 << 30));
 	if ((uint64_t)l->host_params->memory < memory)
 		return err_set(e, "%s: needs a host.memory of %.1f GiB",
 			l->ops->name, (double)memory / (1 << 30));
@@ -156,8 +163,7 @@ static int check_nics(const struct programs *p, struct err *e)
 int programs_check(struct load *l, struct err *e)
 {
 	struct programs *p = (struct programs *)l;
-	const struct err *wrong =
-		p->wrong.code ? &p->wrong : find_wrong(p);
+	const struct err *wrong = p->wrong.code ? &p->wrong : find_wrong(p);
 	char text[128];
 
 	if (wrong) {
@@ -292,12 +298,10 @@ void programs_inject(MUSPI_InjFifo_t *fifo, const MUHWI_Descriptor_t *desc)
 		;
 }
 
-void programs_route(
-	MUSPI_Pt2PtDirectPutDescriptorInfo_t *info, int64_t routing)
+void programs_route(MUSPI_Pt2PtDirectPutDescriptorInfo_t *info, int64_t routing)
 {
 	info->Pt2Pt.Misc1 = routing ? MUHWI_PACKET_USE_DETERMINISTIC_ROUTING
 				    : MUHWI_PACKET_USE_DYNAMIC_ROUTING;
-	info->Pt2Pt.Misc2 =
-		routing ? MUHWI_PACKET_VIRTUAL_CHANNEL_DETERMINISTIC
-			: MUHWI_PACKET_VIRTUAL_CHANNEL_DYNAMIC;
+	info->Pt2Pt.Misc2 = routing ? MUHWI_PACKET_VIRTUAL_CHANNEL_DETERMINISTIC
+				    : MUHWI_PACKET_VIRTUAL_CHANNEL_DYNAMIC;
 }

@@ -120,8 +120,8 @@ static void make_bytes(
 	size_t i;
 
 	for (i = 0; i < n; i += 16) {
-		struct random_bits r = random_draw(
-			p->programs.load.seed, (uint32_t)k, RANDOM_DATA, (at + i) / 16);
+		struct random_bits r = random_draw(p->programs.load.seed,
+			(uint32_t)k, RANDOM_DATA, (at + i) / 16);
 		uint8_t b[16];
 
 		memcpy(b, &r.a, 8);
@@ -217,7 +217,8 @@ static bool build_put(struct end *s, uint64_t k, MUHWI_Descriptor_t *desc)
 			.Dest = spi_destination((uint32_t)p->to) },
 		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING,
 			.Misc2 = MUHWI_PACKET_VIRTUAL_CHANNEL_DYNAMIC },
-		.DirectPut = { .Rec_Payload_Base_Address_Id = PROGRAMS_BASE_PAYLOAD,
+		.DirectPut = { .Rec_Payload_Base_Address_Id =
+				       PROGRAMS_BASE_PAYLOAD,
 			.Rec_Payload_Offset = target_of(p, k) - TARGET_AT,
 			.Rec_Counter_Base_Address_Id = PROGRAMS_BASE_COUNTER },
 	};
@@ -237,8 +238,8 @@ static void send_program(void *arg)
 
 	for (k = 0; k < count; k++)
 		fill_source(s->put, k);
-	if (!programs_open_fifos(&s->put->programs, &fifos, 0, 1, FIFO_AT,
-		    FIFO_BYTES))
+	if (!programs_open_fifos(
+		    &s->put->programs, &fifos, 0, 1, FIFO_AT, FIFO_BYTES))
 		return;
 	program_wait(PROGRAMS_START);
 	s->at = program_now();

@@ -141,8 +141,8 @@ static bool check(struct sweep *s, uint32_t end, uint64_t want)
 	return (!r->wrong && r->written == want) ||
 	       programs_complain(&s->programs,
 		       "%llu bytes came, not %llu; %llu were wrong",
-		       (unsigned long long)r->written,
-		       (unsigned long long)want, (unsigned long long)r->wrong);
+		       (unsigned long long)r->written, (unsigned long long)want,
+		       (unsigned long long)r->wrong);
 }
 
 /* --- what both ends do --- */
@@ -230,8 +230,7 @@ static void put_program(void *arg)
 		for (k = 0; k < rounds; k++)
 			if (!put_burst(s, fifo, z->bytes, 1, &z->one))
 				return;
-		if (!put_burst(s, fifo, z->bytes, (uint64_t)s->burst,
-			    &z->many))
+		if (!put_burst(s, fifo, z->bytes, (uint64_t)s->burst, &z->many))
 			return;
 		z->one = z->one / rounds - s->answer;
 		z->many -= s->answer;
@@ -278,8 +277,8 @@ static void answer_program(void *arg)
 			ANSWER_AT, ANSWER_BYTES, &desc))
 		return;
 	for (k = 0; expected(s, k); k++)
-		if (!answer(s, programs_fifo(&fifos, 0), &desc,
-			    expected(s, k), expected(s, k + 1), &sum))
+		if (!answer(s, programs_fifo(&fifos, 0), &desc, expected(s, k),
+			    expected(s, k + 1), &sum))
 			return;
 }
 
@@ -341,8 +340,7 @@ static void get_program(void *arg)
 		for (k = 0; k < s->rounds; k++)
 			if (!get_burst(s, fifo, z->bytes, 1, &z->one))
 				return;
-		if (!get_burst(s, fifo, z->bytes, (uint64_t)s->burst,
-			    &z->many))
+		if (!get_burst(s, fifo, z->bytes, (uint64_t)s->burst, &z->many))
 			return;
 		z->one /= s->rounds;
 		sum += z->bytes * (uint64_t)(s->rounds + s->burst);
@@ -369,8 +367,7 @@ static void give_program(void *arg)
 			Kernel_AllocateInjFifos(
 				GET_SUBGROUP, &g, 1, &id, &attr)) &&
 		programs_did(p, "Kernel_InjFifoInit",
-			Kernel_InjFifoInit(
-				&g, id, &region, 0, FIFO_BYTES - 1)))
+			Kernel_InjFifoInit(&g, id, &region, 0, FIFO_BYTES - 1)))
 		programs_did(p, "Kernel_InjFifoActivate",
 			Kernel_InjFifoActivate(
 				&g, 1, &id, KERNEL_INJ_FIFO_ACTIVATE));

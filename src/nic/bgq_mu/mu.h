@@ -241,9 +241,8 @@ struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id);
 
 static inline struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id)
 {
-	struct mu_subgroup *g = id < MU_INJ_FIFOS
-					? n->subgroup[id / MU_PER_SUBGROUP]
-					: NULL;
+	struct mu_subgroup *g =
+		id < MU_INJ_FIFOS ? n->subgroup[id / MU_PER_SUBGROUP] : NULL;
 
 	if (__builtin_expect(!g, 0))
 		g = mu_subgroup(n, id / MU_PER_SUBGROUP);
