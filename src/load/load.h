@@ -26,7 +26,7 @@ struct load_figure {
 	double value;
 };
 
-enum { LOAD_MAX_FIGURES = 16, LOAD_KNOT_TEXT = 4096 };
+enum { LOAD_MAX_FIGURES = 64, LOAD_KNOT_TEXT = 4096 };
 
 struct load_result {
 	enum load_ending ending;
@@ -92,6 +92,12 @@ struct load_ops {
 	 */
 	int (*check)(struct load *l, struct err *e);
 	void (*fini)(struct load *l);
+	/*
+	 * Bytes that it will take beside the network, about, asked after
+	 * init(); and those that it holds.  NULL: next to nothing.
+	 */
+	uint64_t (*estimate)(const struct load *l, const struct topo *t);
+	uint64_t (*memory)(const struct load *l);
 };
 
 const struct load_ops *load_find(const char *name);

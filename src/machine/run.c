@@ -111,6 +111,8 @@ static int build(struct machine_run *r, struct err *e)
 	};
 	uint64_t need = net_estimate(&s), have = mem_available();
 
+	if (r->load->ops->estimate)
+		need += r->load->ops->estimate(r->load, s.topo);
 	if (need > have)
 		return err_set_code(e, EXIT_LIMIT,
 			"%u nodes need about %.1f GiB of memory, and %.1f GiB "
@@ -149,6 +151,8 @@ int machine_run_perform(struct machine_run *r, struct err *e)
 	r->packets = net_total(r->net).delivered;
 	r->events = sim_n_events(r->net->sim);
 	r->memory = net_memory(r->net);
+	if (r->load->ops->memory)
+		r->memory += r->load->ops->memory(r->load);
 	return 0;
 }
 

@@ -163,13 +163,6 @@ struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id)
 	return n->subgroup[id];
 }
 
-struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id)
-{
-	struct mu_subgroup *g = mu_subgroup(n, id / MU_PER_SUBGROUP);
-
-	return g ? &g->inj[id % MU_PER_SUBGROUP] : NULL;
-}
-
 struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id)
 {
 	struct mu_subgroup *g = mu_subgroup(n, id / MU_REC_PER_SUBGROUP);

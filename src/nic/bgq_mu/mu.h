@@ -236,9 +236,18 @@ struct mu_at {
 struct mu_node *mu_node(struct mu *mu, site_id s);
 
 /* NULL where there is no such FIFO. */
-struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id);
 struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id);
 struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id);
+
+static inline struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id)
+{
+	struct mu_subgroup *g =
+		id < MU_INJ_FIFOS ? n->subgroup[id / MU_PER_SUBGROUP] : NULL;
+
+	if (__builtin_expect(!g, 0))
+		g = mu_subgroup(n, id / MU_PER_SUBGROUP);
+	return g ? &g->inj[id % MU_PER_SUBGROUP] : NULL;
+}
 
 /* The time of so many bytes at a rate, to the next picosecond. */
 sim_time mu_time(uint64_t bytes, int64_t rate);
