@@ -76,24 +76,32 @@ void mu_fetch_halt(const struct mu_at *a, uint32_t inj)
 	mu_fetch_set_sending(a, inj, false);
 }
 
+static void fetch(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
+{
+	sim_time done;
+
+	if (!mu_port_allows(a, f->head, MU_DESCRIPTOR_BYTES, false,
+		    mu_is_system(inj))) {
+		mu_tell(a, MU_ERROR_RANGE, inj, f->head);
+		mu_fetch_halt(a, inj);
+		return;
+	}
+	done = mu_port_read(a, MU_ASK_FETCH, f->head, MU_DESCRIPTOR_BYTES);
+	f->state = MU_INJ_FETCHING;
+	sim_post_self(a->w, a->s, done + a->mu->params.arbitration,
+		SIM_KEY(PHASE_ENGINE, MU_ENGINE_FETCHED + inj), 0, 0);
+}
+
 void mu_fetch_take(const struct mu_at *a)
 {
 	uint32_t inj = choose(a), i, more = 0;
 	struct mu_inj_fifo *f = mu_inj(a->n, inj);
-	sim_time done;
 
 	set_wanting(a, inj, false);
-	if (mu_port_allows(a, f->head, MU_DESCRIPTOR_BYTES, false,
-		    mu_is_system(inj))) {
-		done = mu_port_read(
-			a, MU_ASK_FETCH, f->head, MU_DESCRIPTOR_BYTES);
-		f->state = MU_INJ_FETCHING;
-		sim_post_self(a->w, a->s, done + a->mu->params.arbitration,
-			SIM_KEY(PHASE_ENGINE, MU_ENGINE_FETCHED + inj), 0, 0);
-	} else {
-		mu_tell(a, MU_ERROR_RANGE, inj, f->head);
-		mu_fetch_halt(a, inj);
-	}
+	if (f->is_enabled)
+		fetch(a, f, inj);
+	else /* software has thought better of it */
+		f->state = MU_INJ_IDLE;
 	for (i = 0; i < MU_LEVELS; i++)
 		more += a->n->n_wanting[i];
 	if (more)

@@ -282,12 +282,14 @@ static void watch(struct order *o, const struct sw_fifo *f, uint32_t n)
 	bool is_seen[GROUP + 1] = { false };
 	uint32_t i;
 
-	for (o->n = 0; o->n < n; program_charge(1250))
+	for (o->n = 0; o->n < n; program_charge(1250)) {
+		assert_true(program_now() < 20000 * SIM_NS);
 		for (i = 0; i < n; i++)
 			if (!is_seen[i] && sw_load(MU_INJ_FETCHED, f[i].id)) {
 				is_seen[i] = true;
 				o->fifo[o->n++] = i;
 			}
+	}
 }
 
 /* 32 FIFOs of 128 bytes, each with a message for the node itself, and one of
@@ -344,6 +346,118 @@ static void bgq_f110_fetch_by_priority_and_lot(void **state)
 	}
 }
 
+/* --- hints --- */
+
+struct hinted {
+	site_id dst;
+	uint8_t hints; /* A-, A+, B-, B+ from the top */
+	uint64_t hops; /* 0: refused */
+};
+
+static void send_hinted(void *arg)
+{
+	const struct hinted *h = arg;
+	struct sw_fifo f = sw_open(0, 0);
+	struct mu_descriptor d = sw_put(h->dst, 8);
+
+	d.header.byte[1] = h->hints;
+	mu_set_fifo_map(&d, MU_MAP_TORUS);
+	program_wait(1000 * SIM_NS);
+	sw_inject(&f, &d);
+	program_charge(5000 * SIM_NS);
+	assert_int_equal(sw_load(MU_INJ_STOPPED, 0), !h->hops);
+}
+
+/* On a ring of 8 by a line of 3. */
+static void hints_name_the_direction(void **state)
+{
+	static const struct hinted cases[] = {
+		{ 1, 0x00, 1 },
+		{ 1, 0x40, 1 },
+		{ 1, 0x80, 7 },
+		{ 6, 0x00, 2 },
+		{ 6, 0x40, 6 },
+		{ 17, 0x90, 9 },
+		{ 17, 0x10, 3 },
+		{ 17, 0x20, 0 }, /* the line has no way there */
+		{ 1, 0x10, 0 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hinted h = cases[i];
+		const struct sw_program p[] = {
+			{ 0, send_hinted, &h },
+			{ h.dst, open_only, NULL },
+		};
+		struct nic_testing m;
+
+		nic_testing_init(&m, &bgq_mu_ops, "8x3");
+		m.torus.wrap.n = 2;
+		m.torus.wrap.v[0] = TORUS_WRAP;
+		m.torus.wrap.v[1] = TORUS_MESH;
+		sw_run(&m, 1, p, 2);
+		assert_int_equal(net_total(m.net).hops, h.hops);
+		nic_testing_fini(&m);
+	}
+}
+
+/* --- disabled --- */
+
+static uint64_t fetched_of(const struct sw_fifo *f)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < GROUP; i++)
+		sum += sw_load(MU_INJ_FETCHED, f[i].id);
+	return sum;
+}
+
+/* All are enabled at once and disabled again while most of them wait for the
+ * port, which is slow; what was fetched by then is sent, the rest later. */
+static void disable_group(void *arg)
+{
+	struct mu_descriptor d = sw_put(program_node(), 8);
+	struct sw_fifo f[GROUP];
+	uint32_t i;
+
+	(void)arg;
+	mu_set_prefetch(&d, true);
+	for (i = 0; i < GROUP; i++) {
+		f[i] = sw_open_at(i, 0, SW_FIFOS + i * 128, 128);
+		sw_store_system(MU_INJ_ENABLE, i, 0);
+		sw_inject(&f[i], &d);
+	}
+	program_wait(10000 * SIM_NS);
+	sw_store_system(MU_INJ_ENABLE_GROUP, 0, UINT32_MAX);
+	for (i = 0; i < GROUP; i++)
+		sw_store_system(MU_INJ_ENABLE, i, 0);
+	program_charge(20000 * SIM_NS);
+	assert_in_range(fetched_of(f), 1, 3);
+	for (i = 0; i < GROUP; i++)
+		assert_int_equal(
+			sw_load(MU_INJ_COUNT, i), sw_load(MU_INJ_FETCHED, i));
+	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_REGISTER), 0);
+	sw_store_system(MU_INJ_ENABLE_GROUP, 0, UINT32_MAX);
+	for (i = 0; i < GROUP; i++)
+		sw_wait_sent(&f[i]);
+	assert_int_equal(fetched_of(f), GROUP);
+}
+
+static void a_disabled_fifo_is_not_fetched_from(void **state)
+{
+	const struct sw_program p = { 0, disable_group, NULL };
+	struct nic_testing m;
+
+	(void)state;
+	nic_testing_init(&m, &bgq_mu_ops, "2");
+	((struct mu_params *)m.params)->port_cycle = 100 * SIM_NS;
+	sw_run(&m, 1, &p, 1);
+	nic_testing_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +469,8 @@ int main(void)
 		cmocka_unit_test(bgq_f109_order_in_a_fifo_and_none_between),
 		cmocka_unit_test(bgq_f111_one_descriptor_of_each_fifo_is_held),
 		cmocka_unit_test(bgq_f110_fetch_by_priority_and_lot),
+		cmocka_unit_test(hints_name_the_direction),
+		cmocka_unit_test(a_disabled_fifo_is_not_fetched_from),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

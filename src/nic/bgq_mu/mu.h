@@ -254,7 +254,7 @@ void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
  */
 bool mu_is_sound(const struct mu_at *a, uint32_t engine, uint64_t word);
 
-/* Below n, by the node's register. */
+/* A number below a bound, by the node's shift register. */
 static inline uint32_t mu_random(struct mu_node *n, uint32_t below)
 {
 	uint32_t x = n->lfsr;

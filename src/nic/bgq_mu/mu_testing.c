@@ -214,7 +214,7 @@ static void local_map(struct mu_descriptor *d)
 
 static void collective_channel(struct mu_descriptor *d)
 {
-	d->header.byte[3] = 5 << 5;
+	sw_set_channel(d, (enum mu_channel)5);
 }
 
 static void dynamic_on_deterministic(struct mu_descriptor *d)

@@ -467,7 +467,7 @@ static void send_ranged(void *arg)
 {
 	const uint64_t end = SW_SOURCE + 0x1000;
 	struct mu_descriptor d = sw_put(1, 600);
-	struct sw_fifo f = sw_open(0, 0), g = sw_open(1, 0);
+	struct sw_fifo f = sw_open(0, 0), g = sw_open(1, 0), h = sw_open(3, 0);
 	struct sw_fifo far = sw_open_at(2, 0, SW_SOURCE + 0x2000, 128);
 	struct sw_fifo system = sw_open(512, 0);
 
@@ -477,15 +477,26 @@ static void send_ranged(void *arg)
 	mu_set_payload(&d, end - 600, 600);
 	sw_inject(&f, &d);
 	sw_wait_sent(&f);
-	mu_set_payload(&d, end - 599, 600); /* a byte too far */
+	/* a byte too far in the second packet; there is none after it */
+	mu_set_payload(&d, end - 1023, 5000);
+	mu_set_fifo_map(&d, 0x4000);
 	sw_inject(&g, &d);
-	program_charge(2000 * SIM_NS);
+	program_charge(4000 * SIM_NS);
 	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 1);
-	assert_int_equal(sw_load(MU_ERROR_ADDRESS, 0), end - 599 + 512);
+	assert_int_equal(sw_load(MU_ERROR_ADDRESS, 0), end - 1023 + 512);
 	assert_int_equal(sw_load(MU_INJ_STOPPED, 1), 1);
-	sw_inject(&far, &d); /* the descriptor itself */
+	/* the last packet is refused while the one before is under way */
+	mu_set_fifo_map(&d, MU_MAP_TORUS);
+	mu_set_payload(&d, end - 600, 1000);
+	sw_inject(&h, &d);
 	program_charge(2000 * SIM_NS);
 	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 2);
+	assert_int_equal(sw_load(MU_INJ_STOPPED, 3), 1);
+	assert_int_equal(sw_load(MU_INJ_COUNT, 3), 0);
+	mu_set_payload(&d, end - 599, 600);
+	sw_inject(&far, &d); /* the descriptor itself */
+	program_charge(2000 * SIM_NS);
+	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 3);
 	assert_int_equal(sw_load(MU_INJ_STOPPED, 2), 1);
 	assert_int_equal(sw_load(MU_INJ_FETCHED, 2), 0);
 	/* A second range goes on where the first one ends. */
@@ -498,7 +509,7 @@ static void send_ranged(void *arg)
 	sw_make_system(&d); /* for users, not for the system */
 	sw_inject(&system, &d);
 	program_charge(2000 * SIM_NS);
-	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 3);
+	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 4);
 	assert_int_equal(sw_load(MU_INJ_STOPPED, 512), 1);
 }
 
