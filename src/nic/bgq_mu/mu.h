@@ -137,8 +137,8 @@ struct mu_rme {
 	uint16_t number; /* of packets: keeps events of an instant apart */
 	uint8_t n_inside; /* pulled, not yet written */
 	bool is_pulling;
-	uint16_t held_for; /* the FIFO, where what it pulled found no room, */
-	uint32_t held_since; /* and who was held before whom */
+	uint16_t held_for; /* the FIFO, where what it pulled found no room */
+	uint32_t turn; /* of what it pulled, among all engines */
 };
 
 struct mu_port {
@@ -184,7 +184,7 @@ struct mu_node {
 	uint16_t busy; /* injection engines */
 	uint16_t broken; /* injection engines that stopped */
 	uint16_t rme_broken, rme_held;
-	uint32_t n_held; /* how often one was */
+	uint32_t n_pulled; /* by all reception engines */
 	uint16_t lfsr; /* the arbiters' */
 	uint32_t status, mask; /* interrupts */
 	uint32_t group[MU_GROUPS];

@@ -99,29 +99,32 @@ static void deliver(const struct mu_at *a, uint32_t fifo, packet_id id)
 	give(a, id);
 }
 
-/* The engine that is held for a FIFO since longest, or N_FIFOS. */
-static uint32_t first_held(const struct mu_node *n, uint32_t what)
+static bool is_before(const struct mu_rme *r, const struct mu_rme *other)
 {
-	uint32_t best = N_FIFOS, m, i;
+	return (int32_t)(r->turn - other->turn) < 0;
+}
+
+/* The engine that is held for a FIFO since longest, or NULL. */
+static struct mu_rme *first_held(struct mu_node *n, uint32_t what)
+{
+	struct mu_rme *best = NULL, *r;
+	uint32_t m;
 
 	for (m = n->rme_held; m; m &= m - 1) {
-		i = (uint32_t)__builtin_ctz(m);
-		if (n->rme[i].held_for != what)
-			continue;
-		if (best == N_FIFOS || (int32_t)(n->rme[i].held_since -
-						 n->rme[best].held_since) < 0)
-			best = i;
+		r = &n->rme[__builtin_ctz(m)];
+		if (r->held_for == what && (!best || is_before(r, best)))
+			best = r;
 	}
 	return best;
 }
 
 /* Whether what was pulled has a place to go.  Who comes later waits behind
  * those that are held, or small packets could keep a full one out for good. */
-static enum mu_room find_room(const struct mu_at *a, uint32_t fifo,
-	const struct packet *p, bool is_retry)
+static enum mu_room find_room(
+	const struct mu_at *a, uint32_t fifo, const struct packet *p)
 {
 	const struct mu_header *h = &buffer_of(p)->header;
-	struct mu_rme *r = &a->n->rme[fifo];
+	struct mu_rme *r = &a->n->rme[fifo], *first;
 	enum mu_room room;
 	uint32_t what;
 
@@ -129,21 +132,20 @@ static enum mu_room find_room(const struct mu_at *a, uint32_t fifo,
 		return MU_ROOM;
 	what = mu_packet_type(h) == MU_FIFO ? mu_wait_rec(mu_rec_fifo(h))
 					    : mu_wait_inj(mu_get_fifo(h));
-	room = mu_store_reserve(
-		a, p, !is_retry && first_held(a->n, what) != N_FIFOS);
+	first = first_held(a->n, what);
+	room = mu_store_reserve(a, p, first && is_before(first, r));
 	if (room == MU_NO_ROOM) {
 		a->n->rme_held |= (uint16_t)(1u << fifo);
 		r->held_for = (uint16_t)what;
-		r->held_since = is_retry ? r->held_since : a->n->n_held++;
 	}
 	return room;
 }
 
-static void take_in(const struct mu_at *a, uint32_t fifo, bool is_retry)
+static void take_in(const struct mu_at *a, uint32_t fifo)
 {
 	struct mu_rme *r = &a->n->rme[fifo];
 	struct packet *p = packet_of(a, r->first);
-	enum mu_room room = find_room(a, fifo, p, is_retry);
+	enum mu_room room = find_room(a, fifo, p);
 	packet_id id;
 
 	if (room == MU_NO_ROOM)
@@ -168,19 +170,22 @@ void mu_receive_on_pulled(const struct mu_at *a, uint32_t fifo)
 	struct mu_rme *r = &a->n->rme[fifo];
 
 	r->is_pulling = false;
+	r->turn = a->n->n_pulled++;
 	if (mu_is_sound(a, N_FIFOS + fifo, packet_of(a, r->first)->number))
-		take_in(a, fifo, false);
+		take_in(a, fifo);
 	else
 		a->n->rme_broken |= (uint16_t)(1u << fifo);
 }
 
 void mu_receive_retry(const struct mu_at *a, uint32_t what)
 {
-	uint32_t fifo;
+	const struct mu_rme *r;
 
-	while ((fifo = first_held(a->n, what)) != N_FIFOS) {
+	while ((r = first_held(a->n, what))) {
+		uint32_t fifo = (uint32_t)(r - a->n->rme);
+
 		a->n->rme_held &= (uint16_t) ~(1u << fifo);
-		take_in(a, fifo, true);
+		take_in(a, fifo);
 		if (a->n->rme_held >> fifo & 1)
 			break;
 	}

@@ -111,23 +111,28 @@ static void bgq_g18_a_full_fifo_holds_packets_back(void **state)
 
 /*
  * A small FIFO, from which software takes one packet after the other; small
- * packets come in without end by one engine, full ones by another.  None of
- * them starves.
+ * packets come in without end by one engine, full ones by another.  Both
+ * always have one at hand: they take turns.
  */
 static void read_slowly(void *arg)
 {
 	struct sw_reader r = sw_open_reader(9, 544 + 32);
-	uint32_t *last = arg, i, n[2] = { 0, 0 };
+	uint32_t *twice = arg, i, n[2] = { 0, 0 }, last = 2;
 	struct sw_packet p;
 
 	program_wait(5 * LATER);
 	for (i = 0; i < 2 * MANY; i++) {
+		uint32_t is_full;
+
 		sw_take(&r, &p);
-		assert_int_equal(sw_own(&p.header), n[p.bytes > 32]++);
+		is_full = p.bytes > 32;
+		assert_int_equal(sw_own(&p.header), n[is_full]++);
+		/* at first the FIFO was empty, at last one has no more */
+		if (i > 10 && n[0] < MANY && n[1] < MANY)
+			*twice += is_full == last;
+		last = is_full;
 		program_charge(500 * SIM_NS);
 		sw_free(&r);
-		/* both engines have the next one at hand again */
-		last[p.bytes > 32] = i;
 	}
 }
 
@@ -135,23 +140,50 @@ static void engines_wait_for_room_in_order(void **state)
 {
 	struct sender a = { 1, MANY, 9, 32, false };
 	struct sender b = { 1, MANY, 9, 512, false };
-	uint32_t last[2];
+	uint32_t twice = 0;
 	struct sw_program programs[] = {
 		{ 0, send_many, &a },
 		{ 2, send_many, &b },
-		{ 1, read_slowly, last },
+		{ 1, read_slowly, &twice },
 	};
 
 	(void)state;
 	sw_run_on("4", 1, programs, 3);
-	assert_true(last[0] > 3 * MANY / 2);
-	assert_true(last[1] > 3 * MANY / 2);
 	/* the other way round */
 	programs[0].node = 2;
 	programs[1].node = 0;
 	sw_run_on("4", 1, programs, 3);
-	assert_true(last[0] > 3 * MANY / 2);
-	assert_true(last[1] > 3 * MANY / 2);
+	assert_int_equal(twice, 0);
+}
+
+/* One store of the head, and nobody waits for another. */
+static void read_at_once(void *arg)
+{
+	struct sw_reader r = sw_open_reader(9, 3 * 544 + 32);
+	struct sw_packet p;
+	uint32_t i;
+
+	(void)arg;
+	program_wait(20 * LATER);
+	for (i = 0; i < 3; i++)
+		sw_take(&r, &p);
+	sw_free(&r);
+	for (i = 0; i < 3; i++)
+		sw_take(&r, &p);
+}
+
+static void all_that_fit_are_let_in_at_once(void **state)
+{
+	struct sender x = { 1, 2, 9, 512, false };
+	const struct sw_program programs[] = {
+		{ 0, send_many, &x },
+		{ 2, send_many, &x },
+		{ 4, send_many, &x },
+		{ 1, read_at_once, NULL },
+	};
+
+	(void)state;
+	sw_run_on("3x3", 1, programs, 4);
 }
 
 /* A FIFO that is set up anew has room; one that is switched off has not, and
@@ -351,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_g18_a_full_fifo_holds_packets_back),
 		cmocka_unit_test(engines_wait_for_room_in_order),
+		cmocka_unit_test(all_that_fit_are_let_in_at_once),
 		cmocka_unit_test(a_fifo_that_is_switched_off_holds_nothing),
 		cmocka_unit_test(
 			bgq_f119_an_engine_drains_faster_than_a_link_fills),
