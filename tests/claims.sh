@@ -51,7 +51,7 @@ check_function() { # ID PROGRAM FUNCTION
 		complain "$1: no src/$2_test.c"
 		return
 	fi
-	grep -q "^static void $3(void \*\*" "$file" ||
+	grep -qE "^static void $3\((void \*\*|\$)" "$file" ||
 		complain "$1: $2 has no test $3"
 	grep -q "cmocka_unit_test[a-z_]*($3[,)]" "$file" ||
 		tr -d '\n\t ' <"$file" |

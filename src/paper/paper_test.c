@@ -171,11 +171,11 @@ static const struct paper_experiment tiny[] = {
 };
 
 static const struct paper_row tiny_rows[] = {
-	{ "BGQ-N1a", "w", "ns", 77.4, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 1,
+	{ "BGQ-N1a", "w", "ns", 78, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 1,
 		PAPER_ONE, { 0, "one_way_ns" }, { 0 }, NULL },
-	{ "BGQ-N1b", "w", "times", 38.7, PAPER_PERCENT, 0.01, PAPER_PREDICTED,
+	{ "BGQ-N1b", "w", "times", 39, PAPER_PERCENT, 0.01, PAPER_PREDICTED,
 		1, PAPER_RATIO, { 0, "one_way_ns" }, { 1, "link_GBps" }, NULL },
-	{ "BGQ-N1c", "w", "ns", 150.8, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 2,
+	{ "BGQ-N1c", "w", "ns", 152, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 2,
 		PAPER_DIFFERENCE, { 0, "one_way_ns" }, { 1, "link_GBps" },
 		NULL },
 	{ "BGQ-N2", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED, 1,
