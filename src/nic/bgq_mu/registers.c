@@ -487,4 +487,6 @@ void mu_registers_on_store(const struct mu_at *a)
 		mu_fetch_want(a, id);
 	else if (kind == MU_REC_HEAD)
 		mu_receive_retry(a, mu_wait_rec(id));
+	else if (kind == MU_INT_MASK)
+		host_poke(a->mu->nic.host, a->w, a->s, a->t);
 }
