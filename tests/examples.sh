@@ -42,8 +42,8 @@ cp "$src"/examples/*.[ch] "$tmp/examples"
 cd "$tmp/examples" || exit 1
 
 value() { # KEY of the JSON in $tmp/out
-	sed -n "s/^ *\"$1\": *\"\{0,1\}\([^\"]*[^\",]\)\"\{0,1\},\{0,1\}\$/\1/p" \
-		"$tmp/out"
+	sed -n "s/^ *\"$1\": *//p" "$tmp/out" |
+		sed -e 's/,$//' -e 's/^"\(.*\)"$/\1/'
 }
 
 start() { # PROGRAM ARGUMENTS

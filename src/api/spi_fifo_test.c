@@ -154,8 +154,7 @@ static void receive_whole(void *arg)
 	assert_true(spi_test_is(SPI_TEST_TARGET, 9, 8000));
 }
 
-static void bgq_f136_complete_descriptors_need_their_memory_no_more(
-	void **state)
+static void bgq_f136_complete_descriptors_have_left_memory(void **state)
 {
 	struct completion c = { .left = 8000 };
 	const struct spi_test_program p[] = {
@@ -431,7 +430,7 @@ int main(void)
 		cmocka_unit_test(bgq_f106_registers_follow_the_circle),
 		cmocka_unit_test(bgq_f108_the_tail_lets_the_unit_send),
 		cmocka_unit_test(
-			bgq_f136_complete_descriptors_need_their_memory_no_more),
+			bgq_f136_complete_descriptors_have_left_memory),
 		cmocka_unit_test(bgq_f109_every_thread_has_its_own_order),
 		cmocka_unit_test(bgq_f116_packets_are_stored_whole),
 		cmocka_unit_test(bgq_f121_software_consumes_round_the_circle),

@@ -294,6 +294,49 @@ static void masked_program(void *arg)
 	assert_int_equal(mask, 0);
 }
 
+/* Masks, causes and unmasks what another thread waits for. */
+static void unmasking_program(void *arg)
+{
+	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = spi_test_put(1, 8, 0);
+	MUSPI_InjFifoSubGroup_t g;
+	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 2, 8, NULL);
+
+	spi_become_system();
+	spi_test_bases(8);
+	i.Base.Torus_FIFO_Map = MU_MAP_LOCAL;
+	MUSPI_SetInjFifoThreshold(f, 6);
+	assert_int_equal(Kernel_SetInterruptMask(0), 0);
+	program_charge(1000 * SIM_NS);
+	assert_int_equal(spi_test_send_put(f, &i), 0);
+	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
+	program_charge(10000 * SIM_NS);
+	*(sim_time *)arg = program_now();
+	assert_int_equal(Kernel_SetInterruptMask(BIT(MU_INT_INJ_THRESHOLD)), 0);
+}
+
+static void woken_program(void *arg)
+{
+	const uint64_t bit = BIT(MU_INT_INJ_THRESHOLD);
+
+	program_wait(1500 * SIM_NS);
+	assert_int_equal(spi_wait_interrupt(bit), bit);
+	*(sim_time *)arg = program_now();
+}
+
+static void bgq_f107_a_masked_interrupt_wakes_nobody(void **state)
+{
+	sim_time unmasked, woken;
+	const struct spi_test_program p[] = {
+		{ 1, 0, unmasking_program, &unmasked },
+		{ 1, 1, woken_program, &woken },
+	};
+
+	(void)state;
+	spi_test_run("2x2", 1, p, N(p), 0);
+	/* a store, and then a load of the status */
+	assert_int_equal(woken - unmasked, (55 + 130) * SIM_NS);
+}
+
 static void bgq_f107_space_above_a_threshold_interrupts(void **state)
 {
 	(void)state;
@@ -386,6 +429,7 @@ int main(void)
 		cmocka_unit_test(
 			bgq_f134_users_and_the_system_use_the_same_calls),
 		cmocka_unit_test(bgq_f107_space_above_a_threshold_interrupts),
+		cmocka_unit_test(bgq_f107_a_masked_interrupt_wakes_nobody),
 		cmocka_unit_test(errors_are_told_and_mended),
 		cmocka_unit_test(ranges_close_memory),
 	};

@@ -510,6 +510,8 @@ static void go_on(
 		mu_receive_retry(a, mu_wait_inj(id));
 	if (kind == MU_REC_HEAD || kind == MU_REC_ENABLE)
 		mu_receive_retry(a, mu_wait_rec(id));
+	if (kind == MU_INT_MASK)
+		host_poke(a->mu->nic.host, a->w, a->s, a->t);
 }
 
 void mu_registers_on_store(const struct mu_at *a)
