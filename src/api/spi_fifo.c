@@ -31,6 +31,7 @@ static bool has_room(MUSPI_InjFifo_t *fifo, uint32_t n)
 
 static bool append(MUSPI_InjFifo_t *fifo, const MUHWI_Descriptor_t *desc)
 {
+	mu_note_birth(unit(), program_node(), fifo->id, program_now());
 	program_charge(unit_params()->software);
 	if (!program_write(fifo->tail, desc, sizeof(*desc)))
 		return false;

@@ -173,8 +173,8 @@ static const struct paper_experiment tiny[] = {
 static const struct paper_row tiny_rows[] = {
 	{ "BGQ-N1a", "w", "ns", 78, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 1,
 		PAPER_ONE, { 0, "one_way_ns" }, { 0 }, NULL },
-	{ "BGQ-N1b", "w", "times", 39, PAPER_PERCENT, 0.01, PAPER_PREDICTED,
-		1, PAPER_RATIO, { 0, "one_way_ns" }, { 1, "link_GBps" }, NULL },
+	{ "BGQ-N1b", "w", "times", 39, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 1,
+		PAPER_RATIO, { 0, "one_way_ns" }, { 1, "link_GBps" }, NULL },
 	{ "BGQ-N1c", "w", "ns", 152, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 2,
 		PAPER_DIFFERENCE, { 0, "one_way_ns" }, { 1, "link_GBps" },
 		NULL },

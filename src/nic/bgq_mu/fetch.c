@@ -47,6 +47,7 @@ void mu_fetch_want(const struct mu_at *a, uint32_t inj)
 	if (f->state != MU_INJ_IDLE || !f->is_enabled || f->head == f->tail)
 		return;
 	f->state = MU_INJ_WAITING;
+	mu_account_want(a, inj);
 	set_wanting(a, inj, true);
 	mu_port_ask(a, MU_ASK_FETCH);
 }
@@ -271,6 +272,7 @@ void mu_fetch_on_done(const struct mu_at *a, uint32_t inj)
 		return;
 	}
 	f->state = MU_INJ_SENDING;
+	mu_account_fetched(a, inj);
 	mu_fetch_set_sending(a, inj, true);
 	for (m = f->engines; m && f->next < f->n_packets; m &= m - 1)
 		mu_inject_go_on(a, (uint32_t)__builtin_ctz(m));

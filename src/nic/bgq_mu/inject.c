@@ -64,6 +64,7 @@ static uint32_t packet_bytes(
 
 static void post_done(const struct mu_at *a, uint32_t engine, sim_time read)
 {
+	a->n->job[engine].read = read;
 	sim_post_self(a->w, a->s,
 		read + a->mu->params.header + a->mu->params.fifo_write,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_INJECTED + engine), 0, 0);
@@ -85,6 +86,7 @@ void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
 	f = mu_inj(n, inj);
 	job->inj = (uint16_t)inj;
 	job->packet = f->next++;
+	job->started = a->t;
 	job->bytes = (uint16_t)packet_bytes(a->mu, f, job->packet);
 	if (f->next == f->n_packets)
 		mu_fetch_set_sending(a, inj, false);
@@ -221,8 +223,10 @@ void mu_inject_on_done(const struct mu_at *a, uint32_t engine)
 		return;
 	}
 	if (!mu_is_prefetch(&f->descriptor)) {
-		net_inject(a->mu->nic.net, a->w, a->s, engine,
-			make_packet(a, f, &job), a->t);
+		packet_id id = make_packet(a, f, &job);
+
+		mu_account_packet(a, &job, id);
+		net_inject(a->mu->nic.net, a->w, a->s, engine, id, a->t);
 		a->n->packets_in[engine]++;
 	}
 	f->in_flight--;

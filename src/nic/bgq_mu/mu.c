@@ -387,6 +387,7 @@ static void node_free(struct mu_node *n)
 	for (i = 0; i < MU_SUBGROUPS; i++)
 		subgroup_free(n->subgroup[i]);
 	mem_free(n->flips);
+	mu_account_free(n);
 	mem_free(n->stores);
 	mem_free(n);
 }

@@ -124,6 +124,7 @@ struct mu_subgroup {
 
 /* The packet that an injection engine is at work on. */
 struct mu_job {
+	sim_time started, read; /* the engine began; the payload was there */
 	uint64_t packet; /* of the message, from 0 */
 	uint16_t inj;
 	uint16_t bytes;
@@ -195,6 +196,7 @@ struct mu_node {
 	uint64_t rejected; /* packets that were thrown away */
 	uint64_t slave_reads, slave_writes;
 	struct mu_flips *flips; /* NULL: none ever */
+	struct mu_account **accounts; /* [FIFO], where there is a book */
 };
 
 struct mu {
@@ -285,6 +287,20 @@ static inline enum mu_level mu_level_of(
 		return MU_LEVEL_SYSTEM;
 	return f->attributes & MU_INJ_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
 }
+
+/* --- account.c: nothing, where no budgets are kept --- */
+
+void mu_account_free(struct mu_node *n);
+/* A tail's store leaves the core. */
+void mu_account_store(
+	struct mu_node *n, const struct net *net, uint32_t inj, sim_time t);
+/* The unit wants the next descriptor; it has taken it in. */
+void mu_account_want(const struct mu_at *a, uint32_t inj);
+void mu_account_fetched(const struct mu_at *a, uint32_t inj);
+/* A packet goes into the network; it has been pulled out and has room. */
+void mu_account_packet(
+	const struct mu_at *a, const struct mu_job *job, packet_id id);
+void mu_account_pulled(const struct mu_at *a, packet_id id);
 
 /* --- port.c --- */
 

@@ -85,6 +85,7 @@ static void give(const struct mu_at *a, packet_id id)
 static void reject(const struct mu_at *a, packet_id id)
 {
 	a->n->rejected++;
+	book_drop(a->mu->nic.net->book, a->w->id, id);
 	give(a, id);
 }
 
@@ -96,6 +97,8 @@ static void deliver(const struct mu_at *a, uint32_t fifo, packet_id id)
 	a->n->messages_out += p->tag & MU_TAG_LAST;
 	if (a->mu->nic.on_delivered)
 		a->mu->nic.on_delivered(a->mu->nic.arg, a->s, p, a->t);
+	book_until(a->mu->nic.net->book, id, CAUSE_COMPLETION, a->t);
+	book_close(a->mu->nic.net->book, a->w->id, id, a->t);
 	give(a, id);
 }
 
@@ -158,6 +161,7 @@ static void take_in(const struct mu_at *a, uint32_t fifo)
 		bool is_asking = r->write_first;
 
 		r->n_inside++;
+		mu_account_pulled(a, id);
 		append(a, &r->write_first, &r->write_last, id);
 		if (!is_asking)
 			mu_port_ask(a, MU_ASK_WRITE + fifo);
@@ -327,6 +331,7 @@ void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id)
 	const struct packet *p = packet_of(a, id);
 	const struct mu_buffer *b = buffer_of(p);
 
+	book_until(a->mu->nic.net->book, id, CAUSE_MEMORY_WRITE, a->t);
 	r->n_inside--;
 	if (mu_packet_type(&b->header) != MU_PUT) {
 		mu_store_done(a, p);

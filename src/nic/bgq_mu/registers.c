@@ -479,7 +479,10 @@ void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 {
 	struct mu_node *n = mu_node((struct mu *)nic, s);
 	uint32_t room = n->stores_room, i;
+	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16;
 
+	if (kind == MU_INJ_TAIL)
+		mu_account_store(n, nic->net, reg & 0xffff, t);
 	if (n->stores_n == room) {
 		n->stores_room = room ? 2 * room : 8;
 		n->stores =
