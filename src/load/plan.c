@@ -30,10 +30,11 @@ static uint32_t take(uint64_t *bits, uint32_t n)
 	return x;
 }
 
-/* Small ones most often: of two powers the lower one, then less than it. */
+/* Small ones most often: less than a power of two, or half of the time than
+ * the lower one of two. */
 static uint32_t draw_bytes(uint64_t *bits)
 {
-	uint32_t one = take(bits, 15), two = take(bits, 15);
+	uint32_t one = take(bits, 15), two = take(bits, 30);
 
 	return take(bits, (1u << (one < two ? one : two)) + 1);
 }
@@ -62,7 +63,7 @@ struct plan_message plan_message(
 	m.source = take(&bits, PLAN_ALIGN);
 	m.target = take(&bits, PLAN_ALIGN);
 	if (m.type == PLAN_ATOMIC) {
-		m.bytes = m.bytes / 32 * 8;
+		m.bytes = m.bytes / 32 * 8 + 8;
 		m.target &= ~7u;
 	}
 	/* nobody can see when a put of nothing has come */
