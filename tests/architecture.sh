@@ -14,6 +14,7 @@ done
 for file in $(grep -o '`[a-z]*/[a-z0-9_]*\.[ch]' "$text" | tr -d '`' |
 	sort -u); do
 	[ -f "$SRC/src/$file" ] || [ -f "$SRC/$file" ] ||
+		[ -f "$SRC/include/$file" ] ||
 		complain "no such file"
 	report "$file"
 done

@@ -154,7 +154,7 @@ run help
 [ $code -eq 0 ] || complain "exit code $code"
 report "weft help"
 commands=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$tmp/out" | grep -v '^help$')
-[ "$(echo $commands)" = 'run show check machines params' ] ||
+[ "$(echo $commands)" = 'run show check machines params paper claims' ] ||
 	complain "lists: " $commands
 report "it lists the commands"
 for command in $commands; do
@@ -269,10 +269,11 @@ holds "weft params MACHINE tells what was set where" '
 		.value == "4x4" and .from == "--shape")'
 
 ends 0 machines --json
-holds "weft machines: the five of Blue Gene/Q" '[.machines[] |
+holds "weft machines: the six of Blue Gene/Q" '[.machines[] |
 	select(.name | startswith("bgq")) | [.name, .nodes, .shape]] == [
 	["bgq", 512, "4x4x4x4x2"], ["bgq-20pf", 98304, "16x16x16x12x2"],
-	["bgq-board", 32, "2x2x2x2x2"], ["bgq-midplane", 512, "4x4x4x4x2"],
+	["bgq-board", 32, "2x2x2x2x2"], ["bgq-loop", 1, "1x1x1x1x1"],
+	["bgq-midplane", 512, "4x4x4x4x2"],
 	["bgq-rack", 1024, "4x4x4x8x2"]]'
 holds "each with a title and a file" '[.machines[] | (.title, .file) |
 	length > 0] | all'

@@ -1,7 +1,8 @@
 #!/bin/sh
 #
 # Puts of real bytes, from a program on one node to a program on another: the
-# command fails unless every byte is right and every counter ends at zero.
+# command fails unless every byte is right and every counter ends at zero;
+# at any alignment (BGQ-F93), also to the node itself (BGQ-F114).
 # Needs $WEFT; with $WEFT_SLOW it tries fewer pairs of nodes.
 set -u
 export LC_ALL=C

@@ -58,6 +58,9 @@ same bgq alltoall --shape 5x5 bytes=2000 --set routing.ties=random \
 	--set routing.escape=no zones=none
 same bgq pingpong --shape 4x4x2 to=31 bytes=512 rounds=20
 same bgq-board put bytes=3000 from=3 to=20
+same bgq alltoall --shape 3x3x2 bytes=1300 via=nic
+same bgq neighbour --shape 3x2x2 bytes=3000 rounds=3
+same bgq messages --shape 3x3 count=1500
 
 # A run that is different has another digest.
 result "$tmp/one" bgq random --shape 4x4x2 $short

@@ -13,6 +13,7 @@
 #include "sim/sim.h"
 
 enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
+enum { KEY_QUICK = 320 };
 enum { MOST_OPTIONS = 16 };
 
 static const struct argp_option machine_options[] = {
@@ -42,6 +43,13 @@ static const struct argp_option book_options[] = {
 
 static const struct argp_option json_options[] = {
 	{ "json", KEY_JSON, NULL, 0, "print one JSON object", 0 },
+	{ 0 },
+};
+
+static const struct argp_option paper_options[] = {
+	{ "quick", KEY_QUICK, NULL, 0, "only what takes less than a minute",
+		0 },
+	{ "verbose", 'v', NULL, 0, "print each row's commands and note", 0 },
 	{ 0 },
 };
 
@@ -138,6 +146,12 @@ static int take_option(struct parse *p, int key, const char *arg)
 		return 0;
 	case KEY_FOLLOW:
 		return read_follow(a, arg, p->e);
+	case KEY_QUICK:
+		a->is_quick = true;
+		return 0;
+	case 'v':
+		a->is_verbose = true;
+		return 0;
 	case KEY_SEED:
 		return read_number(
 			"seed", arg, 0, UINT64_MAX - 1, &a->seed, p->e);
@@ -191,6 +205,8 @@ static void collect(struct argp_option *to, unsigned takes)
 		add_options(to, &n, book_options);
 	if (takes & CLI_JSON)
 		add_options(to, &n, json_options);
+	if (takes & CLI_PAPER)
+		add_options(to, &n, paper_options);
 	add_options(to, &n, common_options);
 }
 

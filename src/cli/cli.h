@@ -2,6 +2,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ enum cli_takes {
 	CLI_RUN = 2, /* --seed, --threads */
 	CLI_JSON = 4,
 	CLI_BOOK = 8, /* --budget, --follow */
+	CLI_PAPER = 16, /* --quick, --verbose */
 };
 
 struct cli_args {
@@ -29,6 +31,8 @@ struct cli_args {
 	bool is_budget;
 	bool follows; /* this message: */
 	uint32_t follow_node, follow_number;
+	bool is_quick;
+	bool is_verbose;
 	uint64_t seed;
 	uint32_t threads; /* 0: as many as make sense */
 };
@@ -58,6 +62,15 @@ int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e);
 
+/*
+ * From now on the first SIGINT or SIGTERM sets what is returned, and the
+ * second one ends the process.
+ */
+const atomic_int *cli_catch_signals(void);
+
+/* Seconds since some time past, for progress. */
+double cli_clock(void);
+
 /* Whether to colour what goes to a stream. */
 bool cli_colour(FILE *f);
 /* A terminal's columns; 0 where it is none. */
@@ -69,5 +82,7 @@ int cli_show(int argc, char **argv, struct err *e);
 int cli_check(int argc, char **argv, struct err *e);
 int cli_machines(int argc, char **argv, struct err *e);
 int cli_params(int argc, char **argv, struct err *e);
+int cli_paper(int argc, char **argv, struct err *e);
+int cli_claims(int argc, char **argv, struct err *e);
 
 #endif

@@ -17,6 +17,8 @@ static const struct command commands[] = {
 	{ "check", cli_check, "prove that a machine cannot deadlock" },
 	{ "machines", cli_machines, "list the machines" },
 	{ "params", cli_params, "list every parameter" },
+	{ "paper", cli_paper, "measure what a machine's paper printed" },
+	{ "claims", cli_claims, "list which features tests show" },
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -8,16 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "base/name.h"
 #include "base/units.h"
 #include "cli/run_budget.h"
-#include "load/load.h"
-#include "machine/machine.h"
+#include "machine/run.h"
 #include "out/json.h"
 #include "topo/torus.h"
-
-enum { NODES_PER_THREAD = 1024 };
 
 /* Set by the first SIGINT or SIGTERM; the second one ends the process. */
 static atomic_int stop_asked;
@@ -28,20 +23,14 @@ static void on_signal(int number)
 	signal(number, SIG_DFL);
 }
 
-struct run {
-	struct cli_args args;
-	struct machine *machine;
-	struct load *load;
-	struct param_block keys;
-	struct book_how book;
-	struct net *net;
-	struct load_result result;
-	uint64_t digest, hops, packets, events, memory;
-	double wall_s;
-	uint32_t threads;
-};
+const atomic_int *cli_catch_signals(void)
+{
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	return &stop_asked;
+}
 
-static double wall_clock(void)
+double cli_clock(void)
 {
 	struct timespec t;
 
@@ -58,7 +47,7 @@ struct ticker {
 static void on_progress(void *arg, const struct load_progress *p)
 {
 	struct ticker *k = arg;
-	double now = wall_clock(), spent = now - k->start;
+	double now = cli_clock(), spent = now - k->start;
 	char time[48];
 
 	if (now - k->last < 0.2)
@@ -76,137 +65,6 @@ static void on_progress(void *arg, const struct load_progress *p)
 	fputs("\033[K", stderr);
 }
 
-/* --- setting up --- */
-
-static const struct load_ops *find_load(const char *name, struct err *e)
-{
-	const struct load_ops *ops = load_find(name);
-	const char *names[64], *near;
-	size_t n = 0;
-
-	if (ops)
-		return ops;
-	for (; load_registry[n]; n++)
-		names[n] = load_registry[n]->name;
-	near = name_nearest(name, names, n);
-	err_set(e, "no workload is called \"%.40s\"%s%s%s", name,
-		near ? "; did you mean " : "", near ? near : "",
-		near ? "?" : "; `weft help run` lists them");
-	return NULL;
-}
-
-/* A key that is given twice contradicts itself. */
-static int read_key(struct run *r, const char *text, struct err *e)
-{
-	size_t i, was = 0, is = 0;
-
-	for (i = 0; i < r->keys.n_rows; i++)
-		was += r->keys.origins[i].set;
-	if (param_assign(&r->keys, 1, text, "key", "command line", e))
-		return -1;
-	for (i = 0; i < r->keys.n_rows; i++)
-		is += r->keys.origins[i].set;
-	if (is == was)
-		return err_set(e, "%.*s is given twice",
-			(int)strcspn(text, "="), text);
-	return 0;
-}
-
-static int read_load(struct run *r, struct err *e)
-{
-	const struct load_ops *ops = find_load(r->args.word[1], e);
-	size_t i;
-
-	if (!ops)
-		return -1;
-	r->load = mem_alloc(1, ops->size);
-	r->load->ops = ops;
-	r->load->seed = r->args.seed;
-	r->load->nic = r->machine->nic;
-	r->load->nic_params = r->machine->nic_params;
-	r->load->host_params = &r->machine->host;
-	r->keys = (struct param_block){
-		.section = "",
-		.rows = ops->params,
-		.n_rows = ops->n_params,
-		.values = r->load,
-		.origins =
-			mem_alloc(ops->n_params, sizeof(struct param_origin)),
-	};
-	param_defaults(&r->keys);
-	for (i = 2; i < r->args.n_words; i++)
-		if (read_key(r, r->args.word[i], e))
-			return -1;
-	return ops->init(r->load, r->machine->topo, r->machine->route,
-		&r->machine->link, e);
-}
-
-static uint32_t pick_threads(const struct run *r)
-{
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t most = r->machine->topo->n_routers / NODES_PER_THREAD;
-
-	if (r->args.threads)
-		return r->args.threads;
-	if (most > (uint32_t)cores)
-		most = (uint32_t)cores;
-	return most < 1 ? 1 : most;
-}
-
-static int build(struct run *r, struct err *e)
-{
-	struct net_setup s = {
-		.topo = r->machine->topo,
-		.route = r->machine->route,
-		.link = &r->machine->link,
-		.router = &r->machine->router,
-		.client = r->load->ops->client,
-		.client_state = r->load,
-		.n_workers = pick_threads(r),
-		.seed = r->args.seed,
-		.stop = &stop_asked,
-		.book = run_book_how(&r->args, &r->book),
-	};
-	uint64_t need = net_estimate(&s), have = mem_available();
-
-	if (need > have)
-		return err_set_code(e, EXIT_LIMIT,
-			"%u nodes need about %.1f GiB of memory, and %.1f GiB "
-			"are free",
-			s.topo->n_routers, (double)need / (1 << 30),
-			(double)have / (1 << 30));
-	r->net = net_new(&s, e);
-	if (!r->net)
-		return -1;
-	r->threads = sim_n_workers(r->net->sim);
-	r->load->net = r->net;
-	return 0;
-}
-
-static int run_it(struct run *r, struct err *e)
-{
-	struct ticker k = { .start = wall_clock() };
-	bool talks = !r->args.is_quiet && isatty(STDERR_FILENO);
-	int failed;
-
-	if (talks) {
-		r->load->on_progress = on_progress;
-		r->load->progress_arg = &k;
-	}
-	failed = load_run(r->load, &r->result, e);
-	r->wall_s = wall_clock() - k.start;
-	if (talks)
-		fputs("\r\033[K", stderr);
-	if (failed)
-		return -1;
-	r->digest = load_digest(r->load);
-	r->hops = net_total(r->net).hops;
-	r->packets = net_total(r->net).delivered;
-	r->events = sim_n_events(r->net->sim);
-	r->memory = net_memory(r->net);
-	return 0;
-}
-
 /* --- telling --- */
 
 static const char *const ending_name[] = {
@@ -222,21 +80,6 @@ static const int ending_code[] = {
 	[LOAD_SATURATED] = EXIT_LIMIT,
 	[LOAD_STOPPED] = EXIT_STOPPED,
 };
-
-/* Payload GB/s of each node; 0 where nothing was measured. */
-static double throughput(const struct run *r)
-{
-	const struct load_result *l = &r->result;
-
-	if (!l->has_throughput || !l->measured)
-		return 0;
-	return (double)l->bytes * 1e3 / (double)l->measured / r->net->n_sites;
-}
-
-static double fraction(const struct run *r)
-{
-	return throughput(r) * 1e9 / (double)r->result.peak_bps;
-}
 
 static double ns(int64_t ps)
 {
@@ -275,7 +118,7 @@ static void json_lines(struct json *j, const char *key, const char *text)
 }
 
 /* Part of the raw rate, over the whole run, warm-up included. */
-static double use(const struct run *r, uint64_t bytes, uint64_t n_links)
+static double use(const struct machine_run *r, uint64_t bytes, uint64_t n_links)
 {
 	double most = (double)r->machine->link.rate * (double)r->result.end /
 		      1e12 * (double)n_links;
@@ -283,7 +126,7 @@ static double use(const struct run *r, uint64_t bytes, uint64_t n_links)
 	return most > 0 ? (double)bytes / most : 0;
 }
 
-static void json_links(struct json *j, const struct run *r)
+static void json_links(struct json *j, const struct machine_run *r)
 {
 	const struct topo *t = r->net->topo;
 	char name[16];
@@ -311,7 +154,7 @@ static void json_links(struct json *j, const struct run *r)
 	json_end(j, ']');
 }
 
-static void print_links(const struct run *r, FILE *f)
+static void print_links(const struct machine_run *r, FILE *f)
 {
 	const struct topo *t = r->net->topo;
 	char name[16];
@@ -330,20 +173,21 @@ static void print_links(const struct run *r, FILE *f)
 	fputs("of the raw rate, warm-up included\n", f);
 }
 
-static void json_results(struct json *j, const struct run *r)
+static void json_results(struct json *j, const struct machine_run *r)
 {
 	const struct load_result *l = &r->result;
 	uint32_t i;
 
 	json_object(j, "results");
 	if (l->has_peak && l->has_throughput)
-		json_real(j, "fraction_of_peak", fraction(r));
+		json_real(j, "fraction_of_peak", machine_run_fraction(r));
 	else
 		json_null(j, "fraction_of_peak");
 	if (l->has_peak)
 		json_real(j, "peak_GBps_per_node", (double)l->peak_bps / 1e9);
 	if (l->has_throughput)
-		json_real(j, "throughput_GBps_per_node", throughput(r));
+		json_real(j, "throughput_GBps_per_node",
+			machine_run_throughput(r));
 	else
 		json_null(j, "throughput_GBps_per_node");
 	json_latency(j, &l->latency);
@@ -355,7 +199,7 @@ static void json_results(struct json *j, const struct run *r)
 	json_end(j, '}');
 }
 
-static void json_work(struct json *j, const struct run *r)
+static void json_work(struct json *j, const struct machine_run *r)
 {
 	json_object(j, "work");
 	json_count(j, "packets", r->packets);
@@ -382,7 +226,8 @@ static void json_block(
 	json_end(j, '}');
 }
 
-static void print_json(const struct run *r, FILE *f)
+static void print_json(
+	const struct cli_args *a, const struct machine_run *r, FILE *f)
 {
 	char text[PARAM_TEXT_MAX];
 	struct json j;
@@ -399,17 +244,17 @@ static void print_json(const struct run *r, FILE *f)
 	json_text(&j, "via", r->result.via);
 	json_block(&j, "params", &r->keys);
 	json_array(&j, "set");
-	for (i = 0; i < r->args.n_sets; i++)
-		json_text(&j, NULL, r->args.set[i]);
+	for (i = 0; i < a->n_sets; i++)
+		json_text(&j, NULL, a->set[i]);
 	json_end(&j, ']');
-	json_count(&j, "seed", r->args.seed);
+	json_count(&j, "seed", a->seed);
 	json_count(&j, "threads", r->threads);
 	json_text(&j, "ending", ending_name[r->result.ending]);
 	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
 	json_text(&j, "digest", text);
 	json_real(&j, "sim_time_ns", ns(r->result.end));
 	json_results(&j, r);
-	run_budget_json(&j, &r->args, r->net);
+	run_budget_json(&j, a, r->net);
 	json_work(&j, r);
 	json_end(&j, '}');
 }
@@ -439,7 +284,7 @@ static void print_figure(const struct load_figure *g, FILE *f)
 	fprintf(f, "%-11s %.6g %s\n", name, g->value, unit);
 }
 
-static void print_figures(const struct run *r, FILE *f)
+static void print_figures(const struct machine_run *r, FILE *f)
 {
 	const struct load_result *l = &r->result;
 	const struct hist *h = &l->latency;
@@ -449,10 +294,12 @@ static void print_figures(const struct run *r, FILE *f)
 		fprintf(f,
 			"throughput  %.4g GB/s per node: %.1f %% of the peak "
 			"of %.4g GB/s\n",
-			throughput(r), fraction(r) * 100,
+			machine_run_throughput(r),
+			machine_run_fraction(r) * 100,
 			(double)l->peak_bps / 1e9);
 	else if (l->has_throughput)
-		fprintf(f, "throughput  %.4g GB/s per node\n", throughput(r));
+		fprintf(f, "throughput  %.4g GB/s per node\n",
+			machine_run_throughput(r));
 	if (h->n)
 		fprintf(f,
 			"latency     mean %.1f ns, half below %.1f, 99 %% "
@@ -465,7 +312,8 @@ static void print_figures(const struct run *r, FILE *f)
 		print_links(r, f);
 }
 
-static void print_text(const struct run *r, FILE *f)
+static void print_text(
+	const struct cli_args *a, const struct machine_run *r, FILE *f)
 {
 	const struct load_result *l = &r->result;
 	char shape[PARAM_TEXT_MAX];
@@ -474,8 +322,8 @@ static void print_text(const struct run *r, FILE *f)
 	machine_shape(r->machine, shape, sizeof(shape));
 	fprintf(f, "%s %s, %u nodes: %s", r->machine->header.name, shape,
 		r->net->n_sites, r->load->ops->name);
-	for (i = 2; i < r->args.n_words; i++)
-		fprintf(f, " %s", r->args.word[i]);
+	for (i = 2; i < a->n_words; i++)
+		fprintf(f, " %s", a->word[i]);
 	fprintf(f, ": %s\n", ending_name[l->ending]);
 	if (l->knot[0])
 		fprintf(f, "these buffers wait for each other:\n%s", l->knot);
@@ -487,45 +335,56 @@ static void print_text(const struct run *r, FILE *f)
 		r->threads > 1 ? "s" : "", r->packets, r->hops,
 		r->hops ? r->wall_s * 1e9 / (double)r->hops : 0);
 	fprintf(f, "digest      %016" PRIx64 "\n", r->digest);
-	run_budget_text(f, &r->args, r->net);
+	run_budget_text(f, a, r->net);
 }
 
-static void run_free(struct run *r)
-{
-	if (r->load) {
-		r->load->ops->fini(r->load);
-		mem_free(r->load->digest);
-	}
-	net_free(r->net);
-	mem_free(r->keys.origins);
-	mem_free(r->load);
-	machine_free(r->machine);
-}
-
-static int perform(struct run *r, struct err *e)
+static int tell(
+	const struct cli_args *a, const struct machine_run *r, struct err *e)
 {
 	struct cli_out out;
 
-	if (r->args.n_words < 2)
-		return err_set(e, "want a machine and a workload: `weft run "
-				  "bgq-midplane random`");
-	r->machine = machine_load(
-		r->args.word[0], r->args.set, r->args.n_sets, r->args.shape, e);
-	if (!r->machine || run_book_check(&r->args, r->machine->topo, e) ||
-		read_load(r, e) || build(r, e))
-		return -1;
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-	if (run_it(r, e))
-		return -1;
 	cli_out_open(&out);
-	if (r->args.is_json)
-		print_json(r, out.file);
+	if (a->is_json)
+		print_json(a, r, out.file);
 	else
-		print_text(r, out.file);
-	if (cli_out_close(&out, e) || run_book_missed(&r->args, r->net, e))
+		print_text(a, r, out.file);
+	if (cli_out_close(&out, e) || run_book_missed(a, r->net, e))
 		return -1;
 	return ending_code[r->result.ending];
+}
+
+static int perform(
+	const struct cli_args *a, struct machine_run *r, struct err *e)
+{
+	struct ticker k = { 0 };
+	bool talks = !a->is_quiet && isatty(STDERR_FILENO);
+	struct book_how how;
+	struct machine_run_setup s = {
+		.machine = a->word[0],
+		.sets = a->set,
+		.n_sets = a->n_sets,
+		.shape = a->shape,
+		.workload = a->word[1],
+		.keys = a->word + 2,
+		.n_keys = a->n_words - 2,
+		.seed = a->seed,
+		.threads = a->threads,
+		.stop = &stop_asked,
+		.on_progress = talks ? on_progress : NULL,
+		.progress_arg = &k,
+		.book = run_book_how(a, &how),
+	};
+	int failed;
+
+	if (machine_run_open(r, &s, e) ||
+		run_book_check(a, r->machine->topo, e))
+		return -1;
+	cli_catch_signals();
+	k.start = cli_clock();
+	failed = machine_run_perform(r, e);
+	if (talks)
+		fputs("\r\033[K", stderr);
+	return failed ? -1 : tell(a, r, e);
 }
 
 static void list_loads(char *text, size_t size)
@@ -542,17 +401,21 @@ static void list_loads(char *text, size_t size)
 
 int cli_run(int argc, char **argv, struct err *e)
 {
-	static struct run r; /* too big for a stack */
+	static struct machine_run r; /* too big for a stack */
+	struct cli_args args;
 	char help[2048];
 	int code;
 
 	list_loads(help, sizeof(help));
-	code = cli_parse(&r.args, argc, argv,
+	code = cli_parse(&args, argc, argv,
 		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_JSON,
 		"MACHINE WORKLOAD [KEY=VALUE...]", help, e);
 	if (code)
 		return code < 0 ? -1 : 0;
-	code = perform(&r, e);
-	run_free(&r);
+	if (args.n_words < 2)
+		return err_set(e, "want a machine and a workload: `weft run "
+				  "bgq-midplane random`");
+	code = perform(&args, &r, e);
+	machine_run_close(&r);
 	return code;
 }

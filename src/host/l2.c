@@ -1,4 +1,4 @@
-#include "host/l2.h"
+#include "host/l2_take.h"
 
 #include <string.h>
 
@@ -14,32 +14,6 @@
 
 enum {
 	FIRST_ROOM = 8, /* pages that a node can touch at first */
-	LATELY_BITS = 4,
-	LATELY = 1 << LATELY_BITS, /* touches that are remembered, by hash */
-	WORD = 8, /* bytes: busy times are kept by this step */
-};
-
-struct l2_node {
-	sim_time ddr_free;
-	uint64_t n_requests[L2_OPS];
-	uint64_t misses, write_backs;
-	uint32_t lately[LATELY]; /* as in the table; none with tags */
-	uint32_t *pages; /* by first touch; NULL once there are tags */
-	uint32_t *table; /* [2 * room] of the same */
-	uint32_t *tags; /* [set][way], or NULL */
-	uint32_t n_pages, room;
-	sim_time free[]; /* [slice] */
-};
-
-struct l2 {
-	struct l2_node **nodes; /* NULL until first asked for */
-	site_id n_nodes;
-	uint32_t line_shift, set_shift, slice_mask, set_mask, ways;
-	uint32_t most_pages;
-	sim_time latency[L2_OPS];
-	sim_time ddr_latency, ddr_line;
-	sim_time *busy; /* [bytes in words, rounded up] */
-	struct l2_params params;
 };
 
 /* --- life --- */
@@ -93,7 +67,7 @@ static uint32_t n_sets(const struct l2_params *p)
 struct l2 *l2_new(const struct l2_params *p, site_id n_nodes)
 {
 	struct l2 *c = mem_alloc(1, sizeof(*c));
-	int64_t i, n = p->line / WORD;
+	int64_t i, n = p->line / L2_WORD;
 
 	c->params = *p;
 	c->nodes = map_alloc(n_nodes * sizeof(struct l2_node *));
@@ -111,8 +85,9 @@ struct l2 *l2_new(const struct l2_params *p, site_id n_nodes)
 	c->ddr_line = time_of(p->line, p->ddr_rate);
 	c->busy = mem_alloc((size_t)n + 1, sizeof(*c->busy));
 	for (i = 0; i <= n; i++)
-		c->busy[i] = time_of(
-			i * WORD > L2_BEAT ? i * WORD : L2_BEAT, p->slice_rate);
+		c->busy[i] =
+			time_of(i * L2_WORD > L2_BEAT ? i * L2_WORD : L2_BEAT,
+				p->slice_rate);
 	return c;
 }
 
@@ -177,21 +152,10 @@ static bool use_line(const struct l2 *c, struct l2_node *n, uint64_t line,
 	return is_hit;
 }
 
-static uint32_t hash_of(uint32_t page)
-{
-	return page * 0x9e3779b1u;
-}
-
-/* Where it is remembered that a page was touched. */
-static uint32_t *lately(struct l2_node *n, uint32_t page)
-{
-	return &n->lately[hash_of(page) >> (32 - LATELY_BITS)];
-}
-
 static uint32_t *place_of(const struct l2_node *n, uint32_t page)
 {
 	uint32_t mask = 2 * n->room - 1;
-	uint32_t i = hash_of(page) >> 7 & mask;
+	uint32_t i = (page * 0x9e3779b1u) >> 7 & mask;
 
 	while (n->table[i] != NONE && n->table[i] >> 1 != page)
 		i = (i + 1) & mask;
@@ -253,7 +217,7 @@ static void touch(struct l2 *c, struct l2_node *n, uint32_t touched)
 		*place = touched;
 	}
 	*place |= touched & 1;
-	*lately(n, page) = *place;
+	n->lately[page % L2_LATELY] = *place;
 }
 
 /* --- requests --- */
@@ -265,7 +229,12 @@ const struct l2_params *l2_params(const struct l2 *c)
 
 uint32_t l2_slice(const struct l2 *c, uint64_t at)
 {
-	return (uint32_t)(at >> c->line_shift) & c->slice_mask;
+	return l2_slice_of(c, at);
+}
+
+struct l2_node *l2_node_new(struct l2 *c, site_id node)
+{
+	return new_node(c, node);
 }
 
 /* The line comes from DDR, and another one may go there. */
@@ -274,61 +243,36 @@ static sim_time miss(struct l2 *c, struct l2_node *n, sim_time t, uint32_t out)
 	if (t < n->ddr_free)
 		t = n->ddr_free;
 	n->ddr_free = t + c->ddr_line;
-	n->misses++;
+	n->counts.misses++;
 	if (out != NONE && out & 1) {
 		n->ddr_free += c->ddr_line;
-		n->write_backs++;
+		n->counts.write_backs++;
 	}
 	return t + c->ddr_latency;
 }
 
-/* Not a page that was touched so lately, or the node has tags: the time that
- * the request is done. */
-static __attribute__((noinline)) sim_time look_up(
+sim_time l2_look(
 	struct l2 *c, struct l2_node *n, sim_time t, uint64_t at, enum l2_op op)
 {
 	uint32_t is_write = op != L2_READ, out;
 
 	if (!n->tags)
 		touch(c, n, (uint32_t)(at / L2_PAGE) << 1 | is_write);
-	if (n->tags && !use_line(c, n, at >> c->line_shift, is_write, &out))
-		t = miss(c, n, t, out);
-	return t + c->latency[op];
+	if (!n->tags || use_line(c, n, at >> c->line_shift, is_write, &out))
+		return t + c->latency[op];
+	return miss(c, n, t, out) + c->latency[op];
 }
 
 struct l2_times l2_access(struct l2 *c, site_id node, sim_time t, uint64_t at,
 	uint32_t bytes, enum l2_op op)
 {
-	struct l2_node *n = c->nodes[node];
-	uint32_t page = (uint32_t)(at / L2_PAGE), is_read = op == L2_READ;
-	sim_time *free;
-
-	if (__builtin_expect(!n, 0))
-		n = new_node(c, node);
-	free = &n->free[l2_slice(c, at)];
-	if (t < *free)
-		t = *free;
-	*free = t + c->busy[(bytes + WORD - 1) / WORD];
-	n->n_requests[op]++;
-	/* that a page was written before matters to writes only */
-	if ((*lately(n, page) ^ (page << 1 | !is_read)) >> is_read)
-		return (struct l2_times){ t, look_up(c, n, t, at, op) };
-	return (struct l2_times){ t, t + c->latency[op] };
+	return l2_take(c, l2_node(c, node), t, at, bytes, op);
 }
 
 struct l2_counts l2_counts(const struct l2 *c, site_id node)
 {
-	const struct l2_node *n = c->nodes[node];
-
-	if (!n)
-		return (struct l2_counts){ 0 };
-	return (struct l2_counts){
-		.reads = n->n_requests[L2_READ],
-		.writes = n->n_requests[L2_WRITE],
-		.atomics = n->n_requests[L2_ATOMIC],
-		.misses = n->misses,
-		.write_backs = n->write_backs,
-	};
+	return c->nodes[node] ? c->nodes[node]->counts
+			      : (struct l2_counts){ 0 };
 }
 
 uint64_t l2_memory(const struct l2 *c)
@@ -342,10 +286,8 @@ uint64_t l2_memory(const struct l2 *c)
 		if (!n)
 			continue;
 		bytes += node_bytes(c);
-		if (n->pages)
-			bytes += 3 * n->room * sizeof(uint32_t);
-		if (n->tags)
-			bytes += tags_bytes(c);
+		bytes += n->tags ? tags_bytes(c)
+				 : 3 * n->room * sizeof(uint32_t);
 	}
 	return bytes;
 }

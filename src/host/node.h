@@ -31,6 +31,7 @@ struct program {
 	uint8_t state;
 	uint8_t round; /* of this instant, see program_spawn() */
 	bool is_look_posted;
+	bool is_system;
 	void (*run)(void *arg);
 	void *arg;
 
@@ -52,6 +53,7 @@ struct node {
 	struct program *programs; /* all that it ever had */
 	struct program *polling[POLLS];
 	uint32_t n_spawned; /* of its share */
+	uint64_t n_draws;
 };
 
 /* A program's index is that of its fiber, too. */

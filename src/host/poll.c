@@ -58,6 +58,8 @@ static sim_time next_look(const struct program *p, sim_time t)
 	const struct program *now = program_current();
 	bool is_over = now && (now->round || now->thread >= p->thread);
 
+	if (since < 0)
+		return p->first;
 	if (is_over)
 		return p->first + (since / period + 1) * period;
 	return p->first + (since + period - 1) / period * period;
@@ -95,15 +97,17 @@ static void poll(struct program *p, struct poll_loop loop)
 {
 	struct program **list = list_of(p);
 
-	BUG_IF(loop.period < 1 || loop.load < 0);
+	BUG_IF(loop.period < 1 || loop.load < 0 || loop.phase < 0);
 	p->loop = loop;
-	p->first = p->now;
-	if (passes(p)) {
+	p->first = p->now + loop.phase;
+	if (!loop.phase && passes(p)) {
 		program_charge(loop.load);
 		return;
 	}
 	p->next_polling = *list;
 	*list = p;
+	if (loop.phase)
+		consider(p, p->worker, p->now);
 	program_suspend(p, STATE_POLLING);
 }
 

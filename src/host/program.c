@@ -115,6 +115,7 @@ static void set_up(struct host *h, struct program *p, uint32_t thread,
 {
 	p->thread = (uint8_t)thread;
 	p->state = STATE_STARTED;
+	p->is_system = current && current->is_system;
 	p->run = run;
 	p->arg = arg;
 	fiber_start(h->fibers, index_of(p), run_program, p);
@@ -220,6 +221,21 @@ sim_time program_now(void)
 struct sim_worker *program_worker(void)
 {
 	return self()->worker;
+}
+
+bool program_is_system(void)
+{
+	return self()->is_system;
+}
+
+void program_become_system(void)
+{
+	self()->is_system = true;
+}
+
+uint64_t program_draw(void)
+{
+	return node_of(self())->n_draws++;
 }
 
 void program_wait(sim_time t)

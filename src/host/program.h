@@ -140,6 +140,17 @@ struct sim_worker *program_worker(void);
  */
 bool program_spawn(uint32_t thread, void (*run)(void *arg), void *arg);
 
+/*
+ * Whether it is system software: it is once it has said so, and what it
+ * spawns is what it is then.  What that allows is the interface's business.
+ */
+bool program_is_system(void);
+void program_become_system(void);
+
+/* A number that no other call on this node has got: the count of a random
+ * draw. */
+uint64_t program_draw(void);
+
 /* Computes for dt, or waits until t; a time that has passed is no wait. */
 void program_charge(sim_time dt);
 void program_wait(sim_time t);
@@ -156,6 +167,7 @@ enum word_test { WORD_IS, WORD_IS_NOT, WORD_AT_LEAST /* unsigned */ };
 struct poll_loop {
 	sim_time period; /* 1 ps or more */
 	sim_time load;
+	sim_time phase; /* from the call to the first look */
 };
 
 /*

@@ -3,20 +3,16 @@
  * once.  A message longer than a packet goes in rounds, one packet to every
  * other node per round, each round and node in a random order of its own.
  */
-#include "load/finite.h"
+#include "load/alltoall.h"
 
 #include "base/mem.h"
+#include "load/order.h"
 #include "route/hint.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct alltoall, field)
 
 enum { SLICES = 200 };
-
-struct sender {
-	uint32_t round, step; /* the next packet */
-	packet_id pending; /* made, but its FIFO was full */
-};
 
 /* Per worker. */
 struct arrivals {
@@ -25,21 +21,9 @@ struct arrivals {
 	struct hist latency;
 };
 
-struct alltoall {
-	struct load load;
-	/* keys */
-	int64_t bytes;
-	int64_t via;
-	int64_t routing;
-	char zones[PARAM_TEXT_MAX];
-
-	uint32_t rounds, last_bytes, full_bytes;
-	uint8_t kind;
-	int64_t peak;
-	sim_time slice;
-	uint64_t expected; /* packets in all */
-	struct sender *sender;
-	struct arrivals *arrivals;
+struct sender {
+	uint32_t round, step; /* the next packet */
+	packet_id pending; /* made, but its FIFO was full */
 };
 
 static const struct param params[] = {
@@ -54,10 +38,10 @@ static const struct param params[] = {
 		.type = PARAM_WORD,
 		.offset = AT(via),
 		.def = "net",
-		.words = "net",
+		.words = "net|nic",
 		.help = "the layer it goes through; net: packets enter the "
 			"injection FIFOs directly, and reception drains at "
-			"once" },
+			"once; nic: programs put into memories" },
 	{ .name = "routing",
 		.type = PARAM_WORD,
 		.offset = AT(routing),
@@ -71,6 +55,30 @@ static const struct param params[] = {
 		.def = "longest-first",
 		.help = "none, longest-first (equal lengths share a zone), "
 			"order, or groups of dimensions such as A,BCD" },
+	{ .name = "driver",
+		.type = PARAM_WORD,
+		.offset = AT(driver),
+		.def = "paper",
+		.words = "paper|pipelined",
+		.help = "of via=nic; paper: a put per message, one destination "
+			"after the other; pipelined: a put per packet, one to "
+			"every destination in turn, as via=net does" },
+	{ .name = "fifos",
+		.type = PARAM_COUNT,
+		.offset = AT(fifos),
+		.def = "16",
+		.min = 1,
+		.max = PROGRAMS_FIFOS,
+		.help = "of via=nic: injection FIFOs of each node, which is "
+			"how many messages it sends at a time" },
+	{ .name = "data",
+		.type = PARAM_WORD,
+		.offset = AT(data),
+		.def = "auto",
+		.words = "auto|real|synthetic",
+		.help = "of via=nic; real: bytes in memories; synthetic: made "
+			"up where they are read, and compared where they are "
+			"written; auto: real below 1 GiB of it" },
 };
 
 static struct alltoall *of(struct load *l)
@@ -78,44 +86,21 @@ static struct alltoall *of(struct load *l)
 	return (struct alltoall *)l;
 }
 
-/* A Feistel network over the next even power of two; what falls beyond m is
- * sent round again, which keeps it a permutation of 0..m-1. */
-uint32_t finite_order(uint64_t key, uint32_t m, uint32_t i)
-{
-	uint32_t half = 1, r;
-
-	while (1u << (2 * half) < m)
-		half++;
-	do {
-		uint32_t mask = (1u << half) - 1, a = i >> half, b = i & mask;
-
-		for (r = 0; r < 4; r++) {
-			uint32_t f = (uint32_t)digest_mix(
-				key + ((uint64_t)r << 32) + b);
-			uint32_t c = a ^ (f & mask);
-
-			a = b;
-			b = c;
-		}
-		i = a << half | b;
-	} while (i >= m);
-	return i;
-}
-
 static packet_id make_packet(
 	struct alltoall *a, struct sim_worker *w, site_id s)
 {
 	struct sender *from = &a->sender[s];
-	uint32_t n = a->load.net->n_sites, off;
+	uint32_t n = a->programs.load.net->n_sites, off;
 	uint64_t key;
 	packet_id id;
 
 	if (from->round == a->rounds)
 		return NO_PACKET;
-	key = random_draw(a->load.seed, s, RANDOM_TARGET, from->round).a;
-	off = 1 + finite_order(key, n - 1, from->step);
-	id = packet_take(a->load.net->pool, w->id);
-	a->load.net->packets[id] = (struct packet){
+	key = random_draw(a->programs.load.seed, s, RANDOM_TARGET, from->round)
+		      .a;
+	off = 1 + order_at(key, n - 1, from->step);
+	id = packet_take(a->programs.load.net->pool, w->id);
+	a->programs.load.net->packets[id] = (struct packet){
 		.src = s,
 		.dst = (s + off) % n,
 		.number = from->round * (n - 1) + from->step,
@@ -143,12 +128,12 @@ static void pump(struct alltoall *a, struct sim_worker *w, site_id s,
 		if (!id && !(id = make_packet(a, w, s)))
 			return;
 		from->pending = id;
-		fifo = load_find_fifo(a->load.net, s, id, first);
+		fifo = load_find_fifo(a->programs.load.net, s, id, first);
 		if (fifo == N_FIFOS)
 			return;
 		from->pending = NO_PACKET;
-		a->load.net->packets[id].born = t;
-		net_inject(a->load.net, w, s, fifo, id, t);
+		a->programs.load.net->packets[id].born = t;
+		net_inject(a->programs.load.net, w, s, fifo, id, t);
 	}
 }
 
@@ -174,7 +159,7 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 
 	(void)fifo;
 	(void)t;
-	load_delivered(&a->load, s, p, tail);
+	load_delivered(&a->programs.load, s, p, tail);
 	r->n++;
 	if (tail > r->last)
 		r->last = tail;
@@ -209,6 +194,10 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 	a->peak = load_peak(t, link,
 		a->bytes < link->payload ? (uint32_t)a->bytes : a->full_bytes);
 	a->expected = n * (n - 1) * a->rounds;
+	if (a->via) {
+		l->ops = &load_alltoall_nic;
+		return l->ops->init(l, t, r, link, e);
+	}
 	/* for the progress line: by the peak, or a guess where there is none */
 	a->slice =
 		(sim_time)((double)(n * (uint64_t)a->bytes) * 1e12 /
@@ -236,7 +225,7 @@ static uint64_t arrived(const struct alltoall *a, sim_time *last)
 	uint32_t i;
 
 	*last = 0;
-	for (i = 0; i < a->load.net->n_workers; i++) {
+	for (i = 0; i < a->programs.load.net->n_workers; i++) {
 		n += a->arrivals[i].n;
 		if (a->arrivals[i].last > *last)
 			*last = a->arrivals[i].last;

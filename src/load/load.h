@@ -26,7 +26,7 @@ struct load_figure {
 	double value;
 };
 
-enum { LOAD_MAX_FIGURES = 16, LOAD_KNOT_TEXT = 4096 };
+enum { LOAD_MAX_FIGURES = 64, LOAD_KNOT_TEXT = 4096 };
 
 struct load_result {
 	enum load_ending ending;
@@ -92,6 +92,12 @@ struct load_ops {
 	 */
 	int (*check)(struct load *l, struct err *e);
 	void (*fini)(struct load *l);
+	/*
+	 * Bytes that it will take beside the network, about, asked after
+	 * init(); and those that it holds.  NULL: next to nothing.
+	 */
+	uint64_t (*estimate)(const struct load *l, const struct topo *t);
+	uint64_t (*memory)(const struct load *l);
 };
 
 const struct load_ops *load_find(const char *name);
@@ -99,6 +105,10 @@ extern const struct load_ops *const load_registry[];
 
 /* Runs it to its end, and audits the network. */
 int load_run(struct load *l, struct load_result *r, struct err *e);
+
+/* The figure of that name; false where there is none, and value is kept. */
+bool load_find_figure(
+	const struct load_result *r, const char *name, double *value);
 
 /* All sites' digests, in order. */
 uint64_t load_digest(const struct load *l);

@@ -1,23 +1,7 @@
 /* Ping-pong: one packet goes back and forth between two nodes. */
-#include "load/finite.h"
+#include "load/pingpong.h"
 
 #define AT(field) offsetof(struct pingpong, field)
-
-struct pingpong {
-	struct load load;
-	/* keys */
-	int64_t from, to;
-	int64_t bytes;
-	int64_t rounds;
-	int64_t via;
-	int64_t routing;
-
-	uint8_t kind;
-	/* Only the node that has the packet touches these. */
-	int64_t flights; /* done */
-	sim_time last;
-	struct hist latency;
-};
 
 static const struct param params[] = {
 	{ .name = "from",
@@ -39,8 +23,8 @@ static const struct param params[] = {
 		.offset = AT(bytes),
 		.def = "8",
 		.min = 0,
-		.max = 8096,
-		.help = "payload of the packet" },
+		.max = 1 << 20,
+		.help = "payload; of the one packet where it is via=net" },
 	{ .name = "rounds",
 		.type = PARAM_COUNT,
 		.offset = AT(rounds),
@@ -52,9 +36,10 @@ static const struct param params[] = {
 		.type = PARAM_WORD,
 		.offset = AT(via),
 		.def = "net",
-		.words = "net",
+		.words = "net|nic",
 		.help = "the layer it goes through; net: from injection FIFO "
-			"to the tail's arrival" },
+			"to the tail's arrival; nic: direct puts, from program "
+			"to program" },
 	{ .name = "routing",
 		.type = PARAM_WORD,
 		.offset = AT(routing),
@@ -106,7 +91,7 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 
 	(void)fifo;
 	(void)t;
-	load_delivered(&g->load, s, p, tail);
+	load_delivered(&g->programs.load, s, p, tail);
 	hist_add(&g->latency, tail - p->born);
 	g->last = tail;
 	packet_give(n->pool, w->id, id);
@@ -127,13 +112,16 @@ static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
 {
 	struct pingpong *g = of(l);
 
-	(void)r;
 	if (g->from >= t->n_routers || g->to >= t->n_routers)
 		return err_set(e, "%s: the machine has nodes 0 to %u",
 			g->from >= t->n_routers ? "from" : "to",
 			t->n_routers - 1);
 	if (g->from == g->to)
 		return err_set(e, "from and to are the same node");
+	if (g->via) {
+		l->ops = &load_pingpong_nic;
+		return l->ops->init(l, t, r, link, e);
+	}
 	if (g->bytes > link->payload)
 		return err_set(e, "bytes: %lld, a packet carries at most %lld",
 			(long long)g->bytes, (long long)link->payload);

@@ -11,9 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "api/spi.h"
-#include "base/mem.h"
-#include "host/program.h"
+#include "load/programs.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct put, field)
@@ -30,36 +28,24 @@ enum {
 	GUARD = 128, /* bytes before and behind a put's, at least */
 	GUARD_BYTE = 0xa5,
 	BLOCK = 4096, /* bytes that programs handle at a time */
-	BASE_PAYLOAD = 0, /* entries of the base address table */
-	BASE_COUNTER = 1,
 	PROGRAMS = 2,
 };
-
-/* When sending begins: the receiver is ready by then, which software would
- * make sure of with a barrier. */
-static const sim_time START = 10000 * SIM_NS;
 
 struct put;
 
 /* What a program knows; the two nodes may belong to different threads. */
 struct end {
-	const struct put *put;
+	struct put *put;
 	sim_time at; /* it sent the first one; it saw the last one */
-	struct err wrong;
 };
 
 struct put {
-	struct load load;
+	struct programs programs;
 	/* keys */
 	int64_t bytes, from, to, source_offset, target_offset, count;
 
 	uint64_t source_slot, target_slot; /* bytes */
-	struct host *host;
-	struct nic *nic;
 	struct end sender, receiver;
-	struct err wrong;
-	sim_time until;
-	bool is_stalled;
 };
 
 static const struct param params[] = {
@@ -134,8 +120,8 @@ static void make_bytes(
 	size_t i;
 
 	for (i = 0; i < n; i += 16) {
-		struct random_bits r = random_draw(
-			p->load.seed, (uint32_t)k, RANDOM_DATA, (at + i) / 16);
+		struct random_bits r = random_draw(p->programs.load.seed,
+			(uint32_t)k, RANDOM_DATA, (at + i) / 16);
 		uint8_t b[16];
 
 		memcpy(b, &r.a, 8);
@@ -184,7 +170,7 @@ static void check_block(struct end *r, uint64_t k, const char *what,
 	for (i = 0; i < n && got[i] == want[i]; i++)
 		;
 	if (i < n)
-		err_set_code(&r->wrong, EXIT_INTERNAL,
+		programs_complain(&r->put->programs,
 			"put %" PRIu64 ": byte %" PRId64 " %s is 0x%02x, "
 			"and should be 0x%02x",
 			k, (int64_t)(at + i - target_of(r->put, k)), what,
@@ -220,33 +206,6 @@ static void check_target(struct end *r, uint64_t k)
 
 /* --- the programs --- */
 
-/* Notes a call that failed. */
-static bool is_done(struct end *e, const char *call, int32_t code)
-{
-	if (code)
-		err_set_code(&e->wrong, EXIT_INTERNAL, "%s: %s", call,
-			strerror(code));
-	return !code;
-}
-
-static bool open_fifo(struct end *s, MUSPI_InjFifoSubGroup_t *group)
-{
-	const uint32_t id = 0;
-	Kernel_MemoryRegion_t region;
-
-	return is_done(s, "Kernel_CreateMemoryRegion",
-		       Kernel_CreateMemoryRegion(
-			       &region, FIFO_AT, FIFO_BYTES)) &&
-	       is_done(s, "Kernel_AllocateInjFifos",
-		       Kernel_AllocateInjFifos(0, group, 1, &id)) &&
-	       is_done(s, "Kernel_InjFifoInit",
-		       Kernel_InjFifoInit(
-			       group, id, &region, 0, FIFO_BYTES - 1)) &&
-	       is_done(s, "Kernel_InjFifoActivate",
-		       Kernel_InjFifoActivate(
-			       group, 1, &id, KERNEL_INJ_FIFO_ACTIVATE));
-}
-
 static bool build_put(struct end *s, uint64_t k, MUHWI_Descriptor_t *desc)
 {
 	const struct put *p = s->put;
@@ -258,12 +217,14 @@ static bool build_put(struct end *s, uint64_t k, MUHWI_Descriptor_t *desc)
 			.Dest = spi_destination((uint32_t)p->to) },
 		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING,
 			.Misc2 = MUHWI_PACKET_VIRTUAL_CHANNEL_DYNAMIC },
-		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_PAYLOAD,
+		.DirectPut = { .Rec_Payload_Base_Address_Id =
+				       PROGRAMS_BASE_PAYLOAD,
 			.Rec_Payload_Offset = target_of(p, k) - TARGET_AT,
-			.Rec_Counter_Base_Address_Id = BASE_COUNTER },
+			.Rec_Counter_Base_Address_Id = PROGRAMS_BASE_COUNTER },
 	};
 
-	return is_done(s, "MUSPI_CreatePt2PtDirectPutDescriptor",
+	return programs_did(&s->put->programs,
+		"MUSPI_CreatePt2PtDirectPutDescriptor",
 		MUSPI_CreatePt2PtDirectPutDescriptor(desc, &i));
 }
 
@@ -271,51 +232,35 @@ static void send_program(void *arg)
 {
 	struct end *s = arg;
 	uint64_t count = (uint64_t)s->put->count, k;
-	MUSPI_InjFifoSubGroup_t group;
-	MUSPI_InjFifo_t *fifo = MUSPI_IdToInjFifo(0, &group);
+	struct programs_fifos fifos;
+	MUSPI_InjFifo_t *fifo = programs_fifo(&fifos, 0);
 	MUHWI_Descriptor_t desc;
 
 	for (k = 0; k < count; k++)
 		fill_source(s->put, k);
-	if (!open_fifo(s, &group))
+	if (!programs_open_fifos(
+		    &s->put->programs, &fifos, 0, 1, FIFO_AT, FIFO_BYTES))
 		return;
-	program_wait(START);
+	program_wait(PROGRAMS_START);
 	s->at = program_now();
 	for (k = 0; k < count; k++) {
 		if (!build_put(s, k, &desc))
 			return;
-		while (MUSPI_InjFifoInject(fifo, &desc) == (uint64_t)-1)
-			;
+		programs_inject(fifo, &desc);
 	}
 	while (!MUSPI_CheckDescComplete(fifo, count - 1))
 		;
-}
-
-static bool open_bases(struct end *r)
-{
-	static const uint32_t ids[] = { BASE_PAYLOAD, BASE_COUNTER };
-	MUSPI_BaseAddressTableSubGroup_t group;
-	uint64_t counter =
-		MUSPI_GetAtomicAddress(COUNTER_AT, MU_ATOMIC_STORE_ADD);
-
-	return is_done(r, "Kernel_AllocateBaseAddressTable",
-		       Kernel_AllocateBaseAddressTable(0, &group, 2, ids)) &&
-	       is_done(r, "MUSPI_SetBaseAddress",
-		       MUSPI_SetBaseAddress(&group, BASE_PAYLOAD, TARGET_AT)) &&
-	       is_done(r, "MUSPI_SetBaseAddress",
-		       MUSPI_SetBaseAddress(&group, BASE_COUNTER, counter));
 }
 
 static void receive_program(void *arg)
 {
 	struct end *r = arg;
 	uint64_t count = (uint64_t)r->put->count, k;
-	uint64_t left = count * (uint64_t)r->put->bytes;
 
 	for (k = 0; k < count; k++)
 		fill_target(r->put, k);
-	spi_store(COUNTER_AT, &left, sizeof(left));
-	if (!open_bases(r))
+	programs_arm(COUNTER_AT, count * (uint64_t)r->put->bytes);
+	if (!programs_open_bases(&r->put->programs, TARGET_AT, COUNTER_AT))
 		return;
 	if (!spi_poll(COUNTER_AT, 0))
 		return;
@@ -345,8 +290,8 @@ static int put_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (l->nic != &bgq_mu_ops)
-		return err_set(e, "put: the machine has no message unit");
+	if (programs_need(&p->programs, TARGET_AT + 2 * GIB, e))
+		return -1;
 	p->source_slot = (uint64_t)p->source_offset + bytes;
 	p->source_slot = (p->source_slot + GUARD - 1) / GUARD * GUARD;
 	p->target_slot = (uint64_t)p->target_offset + bytes + 2 * GUARD;
@@ -356,77 +301,20 @@ static int put_init(struct load *l, const struct topo *t, struct route *r,
 			"count: %lld puts of %lld bytes need more than the 2 "
 			"GiB that there are for them",
 			(long long)p->count, (long long)p->bytes);
-	if ((uint64_t)l->host_params->memory < TARGET_AT + 2 * GIB)
-		return err_set(e, "put: needs a host.memory of %llu GiB",
-			(unsigned long long)(TARGET_AT / GIB + 2));
 	return check_nodes(p, t, e);
-}
-
-static void on_delivered(
-	void *arg, site_id s, const struct packet *p, sim_time t)
-{
-	load_delivered(arg, s, p, t);
 }
 
 static void put_start(struct load *l)
 {
 	struct put *p = of(l);
-	struct host_setup h = {
-		.sim = l->net->sim,
-		.n_nodes = l->net->n_sites,
-		.params = l->host_params,
-		.n_programs = PROGRAMS,
-	};
-	struct nic_setup n = {
-		.ops = l->nic,
-		.params = l->nic_params,
-		.net = l->net,
-		.on_delivered = on_delivered,
-		.arg = l,
-	};
 
-	p->host = n.host = host_new(&h, &p->wrong);
-	if (!p->host)
-		return;
-	p->nic = nic_new(&n, &p->wrong);
-	if (!p->nic)
+	if (!programs_open(&p->programs, PROGRAMS))
 		return;
 	p->sender.put = p->receiver.put = p;
-	program_start(
-		p->host, (site_id)p->from, 0, 0, send_program, &p->sender);
-	program_start(p->host, (site_id)p->to, p->from == p->to, 0,
+	program_start(p->programs.host, (site_id)p->from, 0, 0, send_program,
+		&p->sender);
+	program_start(p->programs.host, (site_id)p->to, p->from == p->to, 0,
 		receive_program, &p->receiver);
-}
-
-static void count_event(void *arg, sim_time t, const struct sim_event *e)
-{
-	(void)t;
-	(void)e;
-	++*(uint64_t *)arg;
-}
-
-/* In slices, until nothing is left to happen. */
-static sim_time put_next(struct load *l)
-{
-	struct put *p = of(l);
-	struct load_progress progress = { .now = sim_now(l->net->sim) };
-	uint64_t n = 0;
-
-	if (!p->nic)
-		return SIM_NEVER;
-	sim_each_event(l->net->sim, count_event, &n);
-	if (!n) {
-		p->is_stalled = host_n_running(p->host) != 0;
-		return SIM_NEVER;
-	}
-	if (l->on_progress) {
-		progress.hops = net_total(l->net).hops;
-		l->on_progress(l->progress_arg, &progress);
-	}
-	if (p->until < progress.now)
-		p->until = progress.now;
-	p->until += l->net->params.stall / 4;
-	return p->until;
 }
 
 static void put_report(struct load *l, struct load_result *r)
@@ -434,7 +322,7 @@ static void put_report(struct load *l, struct load_result *r)
 	struct put *p = of(l);
 	sim_time dt = p->receiver.at - p->sender.at;
 
-	r->via = "nic";
+	programs_report(&p->programs, r);
 	if (r->ending != LOAD_FINISHED || !p->bytes || !p->receiver.at)
 		return;
 	load_figure(r, "one_way_ns", (double)dt / SIM_NS);
@@ -442,45 +330,13 @@ static void put_report(struct load *l, struct load_result *r)
 		(double)p->bytes * (double)p->count * 1e3 / (double)dt);
 }
 
-/* What the unit of a node refused to do. */
-static int check_refused(struct put *p, site_id s, struct err *e)
+static uint64_t put_estimate(const struct load *l, const struct topo *t)
 {
-	char text[256];
+	const struct put *p = (const struct put *)l;
 
-	if (!p->nic->ops->errors(p->nic, s, text, sizeof(text)))
-		return 0;
-	return err_set_code(e, EXIT_INTERNAL,
-		"node %u: the message unit reports: %s", s, text);
-}
-
-static int put_check(struct load *l, struct err *e)
-{
-	struct put *p = of(l);
-	const struct err *wrong = p->wrong.code		 ? &p->wrong
-				  : p->sender.wrong.code ? &p->sender.wrong
-							 : &p->receiver.wrong;
-	char text[128];
-
-	if (wrong->code) {
-		*e = *wrong;
-		return -1;
-	}
-	if (check_refused(p, (site_id)p->from, e) ||
-		check_refused(p, (site_id)p->to, e))
-		return -1;
-	if (p->is_stalled) {
-		host_describe_waiting(p->host, text, sizeof(text));
-		return err_set_code(e, EXIT_DEADLOCK, "%s", text);
-	}
-	return p->nic->ops->audit(p->nic, e);
-}
-
-static void put_fini(struct load *l)
-{
-	struct put *p = of(l);
-
-	nic_free(p->nic);
-	host_free(p->host);
+	(void)t;
+	return programs_estimate(PROGRAMS, 1,
+		(p->source_slot + p->target_slot) * (uint64_t)p->count);
 }
 
 const struct load_ops load_put = {
@@ -491,8 +347,10 @@ const struct load_ops load_put = {
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.init = put_init,
 	.start = put_start,
-	.next = put_next,
+	.next = programs_next,
 	.report = put_report,
-	.check = put_check,
-	.fini = put_fini,
+	.check = programs_check,
+	.fini = programs_fini,
+	.estimate = put_estimate,
+	.memory = programs_memory,
 };

@@ -2,8 +2,12 @@
 
 #include <string.h>
 
+#include "load/exchange.h"
+#include "load/messages.h"
+#include "load/pingpong.h"
 #include "load/put.h"
-#include "load/finite.h"
+#include "load/alltoall.h"
+#include "load/sweep.h"
 #include "load/synthetic.h"
 
 const struct load_ops *const load_registry[] = {
@@ -18,6 +22,9 @@ const struct load_ops *const load_registry[] = {
 	&load_alltoall,
 	&load_pingpong,
 	&load_put,
+	&load_sweep,
+	&load_exchange,
+	&load_messages,
 	NULL,
 };
 

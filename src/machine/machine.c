@@ -15,17 +15,19 @@ enum { MOST_MACHINES = 256 };
 
 /* --- where files are --- */
 
-static void add_dir(struct machine_dirs *d, size_t *n, const char *dir)
+static void add_dir(
+	struct machine_dirs *d, size_t *n, const char *dir, const char *folder)
 {
 	if (*n + 1 >= MACHINE_DIRS)
 		return;
-	snprintf(d->text[*n], sizeof(d->text[*n]), "%s", dir);
+	snprintf(d->text[*n], sizeof(d->text[*n]), "%s%s", dir, folder);
 	d->dir[*n] = d->text[*n];
 	++*n;
 }
 
 /* Beside the program: in a build tree, or where it was installed. */
-static void add_beside(struct machine_dirs *d, size_t *n, const char *tail)
+static void add_beside(
+	struct machine_dirs *d, size_t *n, const char *way, const char *folder)
 {
 	char exe[512], path[1024];
 	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
@@ -38,24 +40,31 @@ static void add_beside(struct machine_dirs *d, size_t *n, const char *tail)
 	if (!slash)
 		return;
 	*slash = '\0';
-	snprintf(path, sizeof(path), "%s/%s", exe, tail);
+	snprintf(path, sizeof(path), "%s/%s%s", exe, way, folder);
 	if (access(path, R_OK | X_OK) == 0)
-		add_dir(d, n, path);
+		add_dir(d, n, path, "");
 }
 
-void machine_dirs(struct machine_dirs *d)
+/* The environment's variable, then ours by the folder's name. */
+static void find_dirs(
+	struct machine_dirs *d, const char *variable, const char *folder)
 {
-	const char *env = getenv("WEFT_MACHINES");
+	const char *env = getenv(variable);
 	size_t n = 0;
 
 	memset(d, 0, sizeof(*d));
 	if (env && *env)
-		add_dir(d, &n, env);
-	add_beside(d, &n, "../share/weft/machines");
-	add_beside(d, &n, "../../../machines");
-#ifdef WEFT_MACHINE_DIR
-	add_dir(d, &n, WEFT_MACHINE_DIR);
+		add_dir(d, &n, env, "");
+	add_beside(d, &n, "../share/weft/", folder);
+	add_beside(d, &n, "../../../", folder);
+#ifdef WEFT_DATA_DIR
+	add_dir(d, &n, WEFT_DATA_DIR "/", folder);
 #endif
+}
+
+void machine_dirs(struct machine_dirs *d)
+{
+	find_dirs(d, "WEFT_MACHINES", "machines");
 }
 
 static int by_name(const void *a, const void *b)
@@ -95,16 +104,21 @@ struct found {
 	size_t n;
 };
 
-static struct found *find_all(void)
+static struct found *find_in(const char *variable, const char *folder)
 {
 	struct found *f = mem_alloc(1, sizeof(*f));
 	struct machine_dirs d;
 	size_t i;
 
-	machine_dirs(&d);
+	find_dirs(&d, variable, folder);
 	for (i = 0; d.dir[i]; i++)
 		scan(d.dir[i], f->name, f->path, &f->n);
 	return f;
+}
+
+static struct found *find_all(void)
+{
+	return find_in("WEFT_MACHINES", "machines");
 }
 
 static void found_free(struct found *f)
@@ -128,10 +142,10 @@ static const char *path_of(const struct found *f, const char *name)
 	return NULL;
 }
 
-int machine_list(void (*f)(void *arg, const char *name, const char *path),
-	void *arg, struct err *e)
+int machine_list_files(const char *variable, const char *folder,
+	void (*f)(void *arg, const char *name, const char *path), void *arg)
 {
-	struct found *all = find_all();
+	struct found *all = find_in(variable, folder);
 	char *sorted[MOST_MACHINES];
 	size_t i, n = all->n;
 
@@ -140,9 +154,16 @@ int machine_list(void (*f)(void *arg, const char *name, const char *path),
 	for (i = 0; i < n; i++)
 		f(arg, sorted[i], path_of(all, sorted[i]));
 	found_free(all);
-	return n ? 0
-		 : err_set(e, "no machine files found; WEFT_MACHINES can "
-			      "name their directory");
+	return n ? 0 : -1;
+}
+
+int machine_list(void (*f)(void *arg, const char *name, const char *path),
+	void *arg, struct err *e)
+{
+	if (!machine_list_files("WEFT_MACHINES", "machines", f, arg))
+		return 0;
+	return err_set(e, "no machine files found; WEFT_MACHINES can name "
+			  "their directory");
 }
 
 /* A name with a slash or a dot is a path; any other is looked for. */

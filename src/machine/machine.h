@@ -54,4 +54,12 @@ void machine_shape(const struct machine *m, char *text, size_t size);
 int machine_list(void (*f)(void *arg, const char *name, const char *path),
 	void *arg, struct err *e);
 
+/*
+ * The same for the .yaml files of another folder that is installed, or lies
+ * in the source tree, beside the machines; variable names one more directory.
+ * -1 where there is none.
+ */
+int machine_list_files(const char *variable, const char *folder,
+	void (*f)(void *arg, const char *name, const char *path), void *arg);
+
 #endif

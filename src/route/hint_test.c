@@ -186,6 +186,7 @@ static void has_one_hint(
 	assert_int_equal(p->hints >> (2 * n->t.n_dims), 0);
 }
 
+/* BGQ-F33 */
 static void a_packet_has_at_most_one_hint_per_dimension(void **state)
 {
 	(void)state;
@@ -217,6 +218,7 @@ static void follows_order(
 	assert_int_equal(p->escape, PACKET_NO_PORT);
 }
 
+/* BGQ-F34 */
 static void deterministic_packets_follow_the_programmed_order(void **state)
 {
 	(void)state;
@@ -278,6 +280,7 @@ static void zones_in_turn(
 	assert_int_equal(at, p->dst);
 }
 
+/* BGQ-F36 */
 static void longest_first_finishes_a_zone_before_the_next(void **state)
 {
 	(void)state;
@@ -298,6 +301,7 @@ static void all_open(
 	}
 }
 
+/* BGQ-F35 */
 static void without_zones_every_hint_is_open(void **state)
 {
 	(void)state;

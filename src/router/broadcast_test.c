@@ -56,7 +56,7 @@ static void check_line(const struct rig *r, uint32_t k, sim_time at)
 	}
 }
 
-/* Along every dimension, both ways, of every class. */
+/* BGQ-F42: along every dimension, both ways, of every class. */
 static void every_router_on_the_line_gets_a_copy(void **state)
 {
 	struct rig_how how = { .way = { .shape = "5x4x3x1x2" } };
@@ -285,6 +285,7 @@ static void check_crowd(sim_time drain, int64_t reception, uint64_t seed)
 	rig_free(r);
 }
 
+/* BGQ-F42 */
 static void nothing_is_lost_in_a_crowd(void **state)
 {
 	(void)state;

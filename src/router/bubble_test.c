@@ -95,6 +95,7 @@ static void check_entering(const char *bubble, uint16_t bytes, uint32_t enter)
 	}
 }
 
+/* BGQ-F38 */
 static void entering_a_ring_needs_room_for_two(void **state)
 {
 	(void)state;
@@ -116,6 +117,7 @@ static void small_packets_count_as_full_ones_on_a_ring(void **state)
 	check_entering("no", 0, 3);
 }
 
+/* BGQ-F38 */
 /* A ring so full that every node wants to send to the far side still moves,
  * though its receivers hold no more than two packets. */
 static void full_rings_move(void **state)

@@ -238,7 +238,7 @@ static struct booked storm(uint32_t n_workers, uint32_t how, bool is_plain)
 	struct rig_how rig = {
 		.way = { .shape = "4x3x2", .zones = "none" },
 		.n_workers = n_workers,
-		.packets = 2 + how,
+		.packets = 2 + how % 3,
 		.fills = how % 2,
 		.reception = 1,
 		.drain = 100,

@@ -57,6 +57,7 @@ static void user_packets_stay_on_user_channels(void **state)
 	rig_free(r);
 }
 
+/* BGQ-F23 */
 static void a_class_stays_on_its_channel(void **state)
 {
 	struct rig_how how = { .way = { .shape = "4x3x2" }, .packets = 2 };
@@ -107,6 +108,7 @@ static void check_blocked(uint8_t stuck, uint8_t kind, uint32_t fifo)
 	rig_free(r);
 }
 
+/* BGQ-F25, BGQ-F27 */
 static void a_full_channel_blocks_no_other(void **state)
 {
 	enum { OTHER = 5 }; /* a user FIFO that the stuck ones do not use */

@@ -20,6 +20,7 @@ static uint64_t wire_bytes(uint32_t payload)
 
 /* --- senders --- */
 
+/* BGQ-F71 */
 /* Each kind its own number of packets and its own size; every grouping of
  * channels counts the sum of its members, and protocol bytes are in none. */
 static void senders_count_by_any_group_of_channels(void **state)
@@ -180,6 +181,7 @@ static void check_integral(uint8_t kind, uint32_t channel)
 	rig_free(r);
 }
 
+/* BGQ-F72 */
 /* M9: from empty to empty, integral / packets is the mean wait, exactly; and
  * at any time in between the integral is what the stamps say. */
 static void the_integral_is_what_the_packets_waited(void **state)
@@ -190,7 +192,7 @@ static void the_integral_is_what_the_packets_waited(void **state)
 	check_integral(PACKET_HIGH, CHANNEL_HIGH);
 }
 
-/* The same in the last receiver, where packets wait for a FIFO. */
+/* BGQ-F72: the same in the last receiver, where packets wait for a FIFO. */
 static void waiting_for_reception_counts_too(void **state)
 {
 	struct rig_how how = {

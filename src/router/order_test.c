@@ -39,6 +39,7 @@ static uint32_t check_order(
 	return overtaken;
 }
 
+/* BGQ-F30 */
 static void deterministic_packets_stay_in_order(void **state)
 {
 	static const char *const shapes[] = { "9", "2x2", "5x4", "2x2x2x2x2",
@@ -54,6 +55,7 @@ static void deterministic_packets_stay_in_order(void **state)
 	}
 }
 
+/* BGQ-F30 */
 static void classes_stay_in_order_among_each_other(void **state)
 {
 	static const char *const shapes[] = { "6", "3x5", "2x3x2x2" };

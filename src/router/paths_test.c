@@ -127,6 +127,7 @@ static void check_order(const char *shape, const char *wrap, const char *order,
 	finish(&w);
 }
 
+/* BGQ-F34 */
 static void deterministic_packets_follow_the_order(void **state)
 {
 	(void)state;
@@ -139,7 +140,7 @@ static void deterministic_packets_follow_the_order(void **state)
 	check_order("2x3x2x2x2", NULL, "EBDAC", "E,B,D,A,C");
 }
 
-/* A line is twice as long as a ring. */
+/* BGQ-F34: a line is twice as long as a ring. */
 static void the_longest_dimension_can_go_first(void **state)
 {
 	(void)state;
@@ -189,7 +190,7 @@ static void dynamic_packets_finish_a_zone_before_the_next(void **state)
 	finish(&w);
 }
 
-/* The masks are registers: another content holds from then on. */
+/* BGQ-F36: the masks are registers: another content holds from then on. */
 static void zones_can_be_programmed_between_packets(void **state)
 {
 	struct walker w;
@@ -242,6 +243,7 @@ static uint32_t first_hops(struct walker *w, uint8_t set)
 	return seen;
 }
 
+/* BGQ-F35, BGQ-F36 */
 static void inside_a_zone_all_ways_are_used(void **state)
 {
 	struct walker w;

@@ -306,7 +306,7 @@ static void holes_in_the_tables_are_found(void **state)
 	hint_unmake(&m);
 }
 
-/* 20 petaflops: 96 racks. */
+/* BGQ-F38: 20 petaflops: 96 racks. */
 static void the_largest_machine_is_proved(void **state)
 {
 	struct hint_machine m;

@@ -98,6 +98,7 @@ static void check_passing(uint8_t kind, int64_t queues)
 	rig_free(p.r);
 }
 
+/* BGQ-F29 */
 static void packets_for_other_links_pass(void **state)
 {
 	int64_t queues;
@@ -161,6 +162,7 @@ static void check_joining(uint8_t kind, uint32_t channel)
 	rig_free(p.r);
 }
 
+/* BGQ-F31 */
 static void a_packet_joins_the_shortest_queue(void **state)
 {
 	(void)state;
@@ -199,6 +201,7 @@ static void check_leaving(int64_t queues)
 	rig_free(p.r);
 }
 
+/* BGQ-F32 */
 static void several_packets_of_a_receiver_leave_at_once(void **state)
 {
 	(void)state;

@@ -57,6 +57,7 @@ static void check_backing_up(uint8_t kind)
 	rig_free(r);
 }
 
+/* BGQ-F27, BGQ-F28 */
 static void a_full_fifo_backs_up_to_the_sender(void **state)
 {
 	uint8_t kind;
@@ -199,6 +200,7 @@ static void check_meeting(uint8_t kind, bool is_sink)
 	rig_free(r);
 }
 
+/* BGQ-F21 */
 static void a_fifo_receives_one_packet_at_a_time(void **state)
 {
 	uint8_t kind;

@@ -81,7 +81,7 @@ static void a_one_way_stream_spends_560_bytes_a_packet(void **state)
 	}
 }
 
-/* 512 / 576: a packet every 288 ns. */
+/* BGQ-F4: 512 / 576: a packet every 288 ns. */
 static void a_two_way_stream_spends_576_bytes_a_packet(void **state)
 {
 	uint8_t kind;

@@ -215,7 +215,8 @@ static void a_board_has_the_figures_of_the_datasheet(void **state)
 	rig_run(r);
 	assert_int_equal(r->got[0]->tail, 78000);
 	assert_int_equal(r->got[1]->tail - APART, 4 * 42000 + 54000 + 36000);
-	assert_int_equal(r->got[2]->tail - 2 * APART, 4 * 42000 + 54000 + 276000);
+	assert_int_equal(
+		r->got[2]->tail - 2 * APART, 4 * 42000 + 54000 + 276000);
 	rig_free(r);
 }
 

@@ -23,6 +23,7 @@ enum random_purpose {
 	RANDOM_PATTERN, /* a permutation's choice, at set-up */
 	RANDOM_TIE, /* the way round a ring */
 	RANDOM_DATA, /* bytes */
+	RANDOM_POLL, /* when a poll loop first looks */
 	RANDOM_TEST,
 };
 

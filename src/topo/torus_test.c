@@ -359,7 +359,7 @@ static void a_machine_of_midplanes_is_cabled_between_them(void **state)
 	assert_int_equal(n[WIRE_INNER], all);
 }
 
-/* A single board has no cables that could close its rings. */
+/* BGQ-F8: a single board has no cables that could close its rings. */
 static void a_blue_gene_q_board_is_a_mesh_but_in_e(void **state)
 {
 	uint32_t n[N_WIRE_CLASSES];

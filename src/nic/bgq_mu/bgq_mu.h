@@ -1,29 +1,12 @@
 /*
- * Blue Gene/Q's message unit, as software sees it: registers, the bits of a
- * torus FIFO map, interrupts, and the times that its use takes.  How a
- * descriptor looks is in descriptor.h.
+ * Blue Gene/Q's message unit, as the kernel sees it: registers, and the times
+ * that its use takes.  What programs see, too, is in weft/hwi.h.
  */
 #ifndef NIC_BGQ_MU_BGQ_MU_H
 #define NIC_BGQ_MU_BGQ_MU_H
 
 #include "nic/nic.h"
-
-/*
- * FIFOs and base addresses come in sub-groups; a global number is the
- * sub-group times the number of them in it, and the number in it (BGQ-F87,
- * BGQ-G17).  The last group of four sub-groups is the system's.
- */
-enum {
-	MU_SUBGROUPS = 68,
-	MU_SYSTEM_SUBGROUP = 64, /* and above */
-	MU_PER_SUBGROUP = 8, /* injection FIFOs, base addresses */
-	MU_REC_PER_SUBGROUP = 4,
-	MU_INJ_FIFOS = MU_SUBGROUPS * MU_PER_SUBGROUP,
-	MU_REC_FIFOS = MU_SUBGROUPS * MU_REC_PER_SUBGROUP,
-	MU_BASES = MU_SUBGROUPS * MU_PER_SUBGROUP,
-	MU_RANGES = 8, /* range registers */
-	MU_GROUPS = 3, /* of interrupts */
-};
+#include "weft/hwi.h"
 
 /*
  * Registers: MU_REGISTER(kind, number).  Where several are of a kind the
@@ -37,7 +20,8 @@ enum mu_register {
 	MU_INJ_SIZE, /* S bytes, a multiple of 64; empties it */
 	MU_INJ_ENABLE, /* S 1: active; storing 0 also ends a stop by error */
 	MU_INJ_ATTRIBUTES, /* S enum mu_attribute */
-	MU_INJ_THRESHOLD, /* descriptors: free space above it interrupts */
+	MU_INJ_THRESHOLD, /* descriptors: free space that rises above it
+			   * interrupts; 0: never */
 	MU_INJ_TAIL, /* where the next descriptor will be written */
 	MU_INJ_HEAD, /* read only: the next descriptor to be sent */
 	MU_INJ_FREE, /* read only: how many more descriptors fit */
@@ -64,6 +48,8 @@ enum mu_register {
 	MU_REC_ARRIVED, /* the same, that have stored the last packet of a
 			 * message which asked for an interrupt */
 	/* of the unit */
+	MU_INJ_ENABLE_GROUP, /* S write only, of a group: a bit for each of its
+			      * FIFOs that becomes active */
 	MU_RANGE_FIRST, /* S of a range: its first byte */
 	MU_RANGE_LAST, /* S of a range: its last byte */
 	MU_RANGE_RIGHTS, /* S of a range: enum mu_rights */
@@ -84,91 +70,13 @@ enum mu_register {
 #define MU_REGISTER(kind, number) ((uint32_t)(kind) << 16 | (uint32_t)(number))
 #define MU_PRIVILEGED		  (UINT32_C(1) << 31)
 
-enum mu_attribute {
-	MU_INJ_HIGH = 1, /* user, high priority */
-	MU_INJ_REMOTE_GET = 2, /* packets may append descriptors */
-};
-
-enum mu_rights {
-	MU_USER_READ = 1,
-	MU_USER_WRITE = 2,
-	MU_SYSTEM_READ = 4,
-	MU_SYSTEM_WRITE = 8,
-};
-
-/* What the unit tells of.  Up to MU_ERRORS: what it refused to do. */
-enum mu_interrupt {
-	MU_ERROR_RANGE, /* an address that no range allows */
-	MU_ERROR_PERMISSION, /* a user touched what is the system's */
-	MU_ERROR_DESCRIPTOR, /* a field that cannot be */
-	MU_ERROR_OVERRUN, /* a tail or a head that passes the other one */
-	MU_ERROR_REGISTER, /* no such register, or a value it cannot take */
-	MU_ERROR_FIFO, /* a packet for a FIFO that is not there */
-	MU_ERROR_BASE, /* a packet for a base address that was never set */
-	MU_ERROR_COUNTER, /* a counter that is no word for an atomic */
-	MU_ERROR_PACKET, /* a packet that cannot be */
-	MU_ERROR_MEMORY, /* two bad bits: the engine has stopped */
-	MU_ERRORS,
-	MU_INT_CORRECTED = MU_ERRORS, /* one bad bit, mended */
-	MU_INT_INJ_THRESHOLD,
-	MU_INT_REC_THRESHOLD,
-	MU_INT_ARRIVAL,
-	MU_INT_REC_FULL, /* an engine holds a packet for a full FIFO */
-	MU_INT_GET_FULL, /* the same, of an injection FIFO */
-	MU_INTERRUPTS,
-};
-
 extern const char *const mu_interrupt_names[MU_INTERRUPTS];
-
-/* Which bits are in which is programmable. */
-enum mu_group { MU_CRITICAL, MU_NON_CRITICAL, MU_MACHINE_CHECK };
-
-/* Events that the performance counters count. */
-enum mu_event {
-	MU_UPC_PACKETS_IN, /* of an engine: injected */
-	MU_UPC_MESSAGES_IN,
-	MU_UPC_PACKETS_OUT, /* of an engine: received */
-	MU_UPC_MESSAGES_OUT,
-	MU_UPC_REQUESTS, /* of a master port */
-	MU_UPC_OUTSTANDING, /* of a master port: integral over time, ps */
-	MU_UPC_BYPASSED, /* of a master port: requests past its FIFO */
-	MU_UPC_SLAVE_READS,
-	MU_UPC_SLAVE_WRITES,
-	MU_UPC_EVENTS,
-};
 
 /* The number of a MU_UPC register. */
 static inline uint32_t mu_upc(enum mu_event event, uint32_t unit)
 {
 	return (uint32_t)event << 8 | unit;
 }
-
-/* A torus FIFO map: which network injection FIFOs may carry a message. */
-enum mu_map {
-	MU_MAP_A_MINUS = 0x8000, /* then A+, B-, ... E+, a bit each */
-	MU_MAP_TORUS = 0xffc0, /* all ten */
-	MU_MAP_LOCAL = 0x0030, /* both */
-	MU_MAP_HIGH = 0x0008,
-	MU_MAP_SYSTEM = 0x0004,
-	MU_MAP_COLLECTIVE = 0x0003, /* user and system */
-	MU_MAP_ALL = 0xffff,
-};
-
-/*
- * An address of an L2 atomic: this bit, and the operation in the low three
- * bits of an address that is a multiple of eight (BGQ-G34).
- */
-#define MU_ATOMIC UINT64_C(0x1000000000)
-
-enum mu_atomic {
-	MU_ATOMIC_STORE = 0,
-	MU_ATOMIC_STORE_TWIN = 1, /* not offered: rejected */
-	MU_ATOMIC_STORE_ADD = 2,
-	MU_ATOMIC_STORE_ADD_COHERENCE_ON_ZERO = 3,
-	MU_ATOMIC_STORE_OR = 4,
-	MU_ATOMIC_STORE_XOR = 5,
-	MU_ATOMIC_STORE_MAX = 6,
-};
 
 /* Times in ps, rates in bytes per second. */
 struct mu_params {
@@ -186,6 +94,13 @@ static inline const struct mu_params *mu_params_of(const struct nic *nic)
 {
 	return nic->params;
 }
+
+/* A register as a load that is at the unit now would find it, without one:
+ * for tests of program_poll_until(). */
+uint64_t mu_peek(struct nic *nic, site_id node, uint32_t reg);
+
+/* For the time budget: a program begins a descriptor for an injection FIFO. */
+void mu_note_birth(struct nic *nic, site_id s, uint32_t inj, sim_time t);
 
 /* What a node's unit refused to do, of an enum mu_interrupt; only while
  * nothing runs. */

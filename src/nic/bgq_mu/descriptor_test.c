@@ -43,7 +43,7 @@ static void fields_lie_where_the_hardware_has_them(void **state)
 
 	assert_true(mu_is_prefetch(&d));
 	assert_true(mu_is_dynamic(&d.header));
-	assert_false(mu_has_hints(&d.header));
+	assert_int_equal(mu_hints(&d.header), 0);
 	assert_false(mu_is_deposit(&d.header));
 	assert_false(mu_is_for_io(&d.header));
 	assert_int_equal(mu_coord(&d.header, 0), 0x03);

@@ -47,25 +47,27 @@ void mu_fetch_want(const struct mu_at *a, uint32_t inj)
 	if (f->state != MU_INJ_IDLE || !f->is_enabled || f->head == f->tail)
 		return;
 	f->state = MU_INJ_WAITING;
+	mu_account_want(a, inj);
 	set_wanting(a, inj, true);
 	mu_port_ask(a, MU_ASK_FETCH);
 }
 
-/* One of the highest level, the next one from a random place on. */
+/* One of the highest level, by lot. */
 static uint32_t choose(const struct mu_at *a)
 {
-	uint32_t l = 0, k, word, from = mu_random(a->n, MU_INJ_FIFOS);
+	uint32_t l = 0, k, word = 0;
 	uint64_t m;
 
 	while (!a->n->n_wanting[l])
 		l++;
-	word = from / 64;
-	m = a->n->wanting[l][word] & ~UINT64_C(0) << from % 64;
-	for (k = 0; !m; k++) {
-		BUG_IF(k > MU_INJ_WORDS);
-		word = word + 1 < MU_INJ_WORDS ? word + 1 : 0;
-		m = a->n->wanting[l][word];
+	k = mu_random(a->n, a->n->n_wanting[l]);
+	m = a->n->wanting[l][0];
+	while (k >= (uint32_t)__builtin_popcountll(m)) {
+		k -= (uint32_t)__builtin_popcountll(m);
+		m = a->n->wanting[l][++word];
 	}
+	while (k--)
+		m &= m - 1;
 	return word * 64 + (uint32_t)__builtin_ctzll(m);
 }
 
@@ -75,24 +77,32 @@ void mu_fetch_halt(const struct mu_at *a, uint32_t inj)
 	mu_fetch_set_sending(a, inj, false);
 }
 
+static void fetch(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
+{
+	sim_time done;
+
+	if (!mu_port_allows(a, f->head, MU_DESCRIPTOR_BYTES, false,
+		    mu_is_system(inj))) {
+		mu_tell(a, MU_ERROR_RANGE, inj, f->head);
+		mu_fetch_halt(a, inj);
+		return;
+	}
+	done = mu_port_read(a, MU_ASK_FETCH, f->head, MU_DESCRIPTOR_BYTES);
+	f->state = MU_INJ_FETCHING;
+	sim_post_self(a->w, a->s, done + a->mu->params.arbitration,
+		SIM_KEY(PHASE_ENGINE, MU_ENGINE_FETCHED + inj), 0, 0);
+}
+
 void mu_fetch_take(const struct mu_at *a)
 {
 	uint32_t inj = choose(a), i, more = 0;
 	struct mu_inj_fifo *f = mu_inj(a->n, inj);
-	sim_time done;
 
 	set_wanting(a, inj, false);
-	if (mu_port_allows(a, f->head, MU_DESCRIPTOR_BYTES, false,
-		    mu_is_system(inj))) {
-		done = mu_port_read(
-			a, MU_ASK_FETCH, f->head, MU_DESCRIPTOR_BYTES);
-		f->state = MU_INJ_FETCHING;
-		sim_post_self(a->w, a->s, done + a->mu->params.arbitration,
-			SIM_KEY(PHASE_ENGINE, MU_ENGINE_FETCHED + inj), 0, 0);
-	} else {
-		mu_tell(a, MU_ERROR_RANGE, inj, f->head);
-		mu_fetch_halt(a, inj);
-	}
+	if (f->is_enabled)
+		fetch(a, f, inj);
+	else /* software has thought better of it */
+		f->state = MU_INJ_IDLE;
 	for (i = 0; i < MU_LEVELS; i++)
 		more += a->n->n_wanting[i];
 	if (more)
@@ -238,6 +248,8 @@ static enum mu_interrupt take_descriptor(
 		return MU_ERROR_DESCRIPTOR;
 	if (length > MU_OFFSET_MASK)
 		return MU_ERROR_DESCRIPTOR;
+	if (mu_payload(d) > UINT64_MAX - length)
+		return MU_ERROR_RANGE;
 	/* A message of no bytes is one packet of a header (BGQ-F14). */
 	f->next = 0;
 	f->n_packets = length ? (length + payload - 1) / payload : 1;
@@ -260,6 +272,7 @@ void mu_fetch_on_done(const struct mu_at *a, uint32_t inj)
 		return;
 	}
 	f->state = MU_INJ_SENDING;
+	mu_account_fetched(a, inj);
 	mu_fetch_set_sending(a, inj, true);
 	for (m = f->engines; m && f->next < f->n_packets; m &= m - 1)
 		mu_inject_go_on(a, (uint32_t)__builtin_ctz(m));

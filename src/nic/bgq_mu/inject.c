@@ -17,26 +17,24 @@ static bool has_room(const struct mu *mu, site_id s, uint32_t engine)
 
 /* --- which message --- */
 
-static uint32_t choose_at(
+/* One of a set that may use an engine, by lot, or MU_INJ_FIFOS. */
+static uint32_t choose_from(
 	struct mu_node *n, const uint64_t *sending, uint32_t engine)
 {
-	uint32_t from = mu_random(n, MU_INJ_FIFOS), word = from / 64, k;
-	uint64_t later = ~UINT64_C(0) << from % 64;
+	uint16_t fifo[MU_INJ_FIFOS];
+	uint32_t k = 0, word;
 
-	/* The first word comes twice: from there on, and up to it. */
-	for (k = 0; k <= MU_INJ_WORDS; k++) {
+	for (word = 0; word < MU_INJ_WORDS; word++) {
 		uint64_t m = sending[word];
 
-		m &= k == 0 ? later : k == MU_INJ_WORDS ? ~later : ~UINT64_C(0);
 		for (; m; m &= m - 1) {
 			uint32_t inj = word * 64 + (uint32_t)__builtin_ctzll(m);
 
 			if (mu_inj(n, inj)->engines >> engine & 1)
-				return inj;
+				fifo[k++] = (uint16_t)inj;
 		}
-		word = word + 1 < MU_INJ_WORDS ? word + 1 : 0;
 	}
-	return MU_INJ_FIFOS;
+	return k ? fifo[k > 1 ? mu_random(n, k) : 0] : MU_INJ_FIFOS;
 }
 
 /* An injection FIFO with a packet for an engine, or MU_INJ_FIFOS. */
@@ -47,7 +45,7 @@ static uint32_t choose(struct mu_node *n, uint32_t engine)
 	for (l = 0; l < MU_LEVELS; l++) {
 		if (!n->n_sending[l])
 			continue;
-		inj = choose_at(n, n->sending[l], engine);
+		inj = choose_from(n, n->sending[l], engine);
 		if (inj < MU_INJ_FIFOS)
 			return inj;
 	}
@@ -66,6 +64,7 @@ static uint32_t packet_bytes(
 
 static void post_done(const struct mu_at *a, uint32_t engine, sim_time read)
 {
+	a->n->job[engine].read = read;
 	sim_post_self(a->w, a->s,
 		read + a->mu->params.header + a->mu->params.fifo_write,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_INJECTED + engine), 0, 0);
@@ -87,6 +86,7 @@ void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
 	f = mu_inj(n, inj);
 	job->inj = (uint16_t)inj;
 	job->packet = f->next++;
+	job->started = a->t;
 	job->bytes = (uint16_t)packet_bytes(a->mu, f, job->packet);
 	if (f->next == f->n_packets)
 		mu_fetch_set_sending(a, inj, false);
@@ -223,8 +223,10 @@ void mu_inject_on_done(const struct mu_at *a, uint32_t engine)
 		return;
 	}
 	if (!mu_is_prefetch(&f->descriptor)) {
-		net_inject(a->mu->nic.net, a->w, a->s, engine,
-			make_packet(a, f, &job), a->t);
+		packet_id id = make_packet(a, f, &job);
+
+		mu_account_packet(a, &job, id);
+		net_inject(a->mu->nic.net, a->w, a->s, engine, id, a->t);
 		a->n->packets_in[engine]++;
 	}
 	f->in_flight--;

@@ -62,7 +62,7 @@ static const struct param params[] = {
 	TIME("injection.arbitration", arbitration, "15 ns", 0,
 		"choosing an injection FIFO whose descriptor is fetched",
 		SPLIT),
-	TIME("injection.header", header, "34 ns", 0,
+	TIME("injection.header", header, "34 ns", 1,
 		"choosing a message for an engine, building a header",
 		"calibrated: BGQ-N90 (35 ns of the datasheet's M2, rounded)"),
 	TIME("injection.fifo-write", fifo_write, "20 ns", 0,
@@ -73,7 +73,7 @@ static const struct param params[] = {
 		SPLIT),
 	RATE("reception.drain-rate", drain_rate, "3.2 GB/s",
 		"rate at which an engine empties its network FIFO", "BGQ-N73"),
-	TIME("reception.lookup", lookup, "10 ns", 0,
+	TIME("reception.lookup", lookup, "10 ns", 1,
 		"looking up the base address and adding the offset", SPLIT),
 	{ .name = "reception.buffers",
 		.type = PARAM_COUNT,
@@ -161,13 +161,6 @@ struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id)
 	if (!n->subgroup[id])
 		n->subgroup[id] = mem_alloc(1, sizeof(struct mu_subgroup));
 	return n->subgroup[id];
-}
-
-struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id)
-{
-	struct mu_subgroup *g = mu_subgroup(n, id / MU_PER_SUBGROUP);
-
-	return g ? &g->inj[id % MU_PER_SUBGROUP] : NULL;
 }
 
 struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id)
@@ -394,6 +387,7 @@ static void node_free(struct mu_node *n)
 	for (i = 0; i < MU_SUBGROUPS; i++)
 		subgroup_free(n->subgroup[i]);
 	mem_free(n->flips);
+	mu_account_free(n);
 	mem_free(n->stores);
 	mem_free(n);
 }
@@ -409,25 +403,107 @@ static void mu_fini(struct nic *nic)
 	payload_pool_free(mu->payloads);
 }
 
+/* --- what is left inside --- */
+
+static int left(struct err *e, site_id s, const char *what, uint32_t number)
+{
+	return err_set_code(
+		e, EXIT_INTERNAL, "audit: node %u: %s %u", s, what, number);
+}
+
+static int audit_engines(const struct mu_node *n, site_id s, struct err *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < N_FIFOS; i++) {
+		const struct mu_rme *r = &n->rme[i];
+
+		if (n->broken >> i & 1)
+			return left(e, s, "stopped: injection engine", i);
+		if (n->busy >> i & 1)
+			return left(e, s, "at work: injection engine", i);
+		if (n->rme_broken >> i & 1)
+			return left(e, s, "stopped: reception engine", i);
+		if (n->rme_held >> i & 1 && r->held_for < MU_REC_FIFOS)
+			return left(e, s, "a packet waits for reception FIFO",
+				r->held_for);
+		if (n->rme_held >> i & 1)
+			return left(e, s, "a packet waits for injection FIFO",
+				r->held_for - MU_REC_FIFOS);
+		if (r->first || r->n_inside || r->count_first)
+			return left(e, s, "at work: reception engine", i);
+	}
+	for (i = 0; i < MU_MAX_PORTS; i++)
+		if (n->port[i].asking)
+			return left(e, s, "requests for master port", i);
+	return 0;
+}
+
+static bool is_unfinished(const struct mu_order *o)
+{
+	return o && o->next != o->visible;
+}
+
+static int audit_fifos(const struct mu_node *n, site_id s, struct err *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < MU_INJ_FIFOS; i++) {
+		const struct mu_subgroup *g = n->subgroup[i / MU_PER_SUBGROUP];
+		const struct mu_inj_fifo *f =
+			g ? &g->inj[i % MU_PER_SUBGROUP] : NULL;
+
+		if (!f)
+			continue;
+		if (f->state != MU_INJ_IDLE && f->state != MU_INJ_HALTED)
+			return left(e, s, "not sent: of injection FIFO", i);
+		if (is_unfinished(f->gets))
+			return left(e, s, "not stored: in injection FIFO", i);
+	}
+	for (i = 0; i < MU_REC_FIFOS; i++) {
+		const struct mu_subgroup *g =
+			n->subgroup[i / MU_REC_PER_SUBGROUP];
+
+		if (g && is_unfinished(&g->rec[i % MU_REC_PER_SUBGROUP].order))
+			return left(e, s, "not stored: in reception FIFO", i);
+	}
+	return 0;
+}
+
+static int audit_node(const struct mu_node *n, site_id s, struct err *e)
+{
+	if (n->stores_n)
+		return left(e, s, "stores under way:", n->stores_n);
+	if (audit_engines(n, s, e))
+		return -1;
+	return audit_fifos(n, s, e);
+}
+
 static int mu_audit(struct nic *nic, struct err *e)
 {
 	struct mu *mu = (struct mu *)nic;
-	uint64_t used = payload_pool_used(mu->payloads);
+	uint64_t used;
 	site_id i;
 
+	for (i = 0; i < nic->net->n_sites; i++)
+		if (mu->nodes[i] && audit_node(mu->nodes[i], i, e))
+			return -1;
+	used = payload_pool_used(mu->payloads);
 	if (used)
 		return err_set_code(e, EXIT_INTERNAL,
 			"audit: %llu packets' bytes are still under way",
 			(unsigned long long)used);
-	for (i = 0; i < nic->net->n_sites; i++) {
-		const struct mu_node *n = mu->nodes[i];
-
-		if (n && (n->busy || n->stores_n))
-			return err_set_code(e, EXIT_INTERNAL,
-				"audit: node %u: the message unit is at work",
-				i);
-	}
 	return 0;
+}
+
+static uint64_t subgroup_memory(const struct mu_subgroup *g)
+{
+	uint64_t sum = sizeof(*g);
+	uint32_t i;
+
+	for (i = 0; i < MU_PER_SUBGROUP; i++)
+		sum += g->inj[i].gets ? sizeof(*g->inj[i].gets) : 0;
+	return sum;
 }
 
 static uint64_t node_memory(const struct mu_node *n)
@@ -435,15 +511,16 @@ static uint64_t node_memory(const struct mu_node *n)
 	uint64_t sum = sizeof(*n) + n->stores_room * sizeof(*n->stores);
 	uint32_t i;
 
+	sum += n->flips ? sizeof(*n->flips) : 0;
 	for (i = 0; i < MU_SUBGROUPS; i++)
-		sum += n->subgroup[i] ? sizeof(*n->subgroup[i]) : 0;
+		sum += n->subgroup[i] ? subgroup_memory(n->subgroup[i]) : 0;
 	return sum;
 }
 
 static uint64_t mu_memory(const struct nic *nic)
 {
 	const struct mu *mu = (const struct mu *)nic;
-	uint64_t sum = payload_pool_memory(mu->payloads);
+	uint64_t sum = sizeof(*mu) + payload_pool_memory(mu->payloads);
 	site_id i;
 
 	for (i = 0; i < nic->net->n_sites; i++)

@@ -124,6 +124,7 @@ struct mu_subgroup {
 
 /* The packet that an injection engine is at work on. */
 struct mu_job {
+	sim_time started, read; /* the engine began; the payload was there */
 	uint64_t packet; /* of the message, from 0 */
 	uint16_t inj;
 	uint16_t bytes;
@@ -134,12 +135,11 @@ struct mu_rme {
 	packet_id first, last; /* in the network FIFO, not yet pulled */
 	packet_id write_first, write_last; /* ask for a port */
 	packet_id count_first, count_last;
-	sim_time drained_at;
 	uint16_t number; /* of packets: keeps events of an instant apart */
 	uint8_t n_inside; /* pulled, not yet written */
 	bool is_pulling;
-	bool is_held; /* what it pulled found no room */
-	uint16_t held_for; /* FIFO */
+	uint16_t held_for; /* the FIFO, where what it pulled found no room */
+	uint32_t turn; /* of what it pulled, among all engines */
 };
 
 struct mu_port {
@@ -184,7 +184,8 @@ struct mu_node {
 	uint32_t number; /* of packets sent */
 	uint16_t busy; /* injection engines */
 	uint16_t broken; /* injection engines that stopped */
-	uint16_t rme_broken;
+	uint16_t rme_broken, rme_held;
+	uint32_t n_pulled; /* by all reception engines */
 	uint16_t lfsr; /* the arbiters' */
 	uint32_t status, mask; /* interrupts */
 	uint32_t group[MU_GROUPS];
@@ -195,6 +196,7 @@ struct mu_node {
 	uint64_t rejected; /* packets that were thrown away */
 	uint64_t slave_reads, slave_writes;
 	struct mu_flips *flips; /* NULL: none ever */
+	struct mu_account **accounts; /* [FIFO], where there is a book */
 };
 
 struct mu {
@@ -236,9 +238,18 @@ struct mu_at {
 struct mu_node *mu_node(struct mu *mu, site_id s);
 
 /* NULL where there is no such FIFO. */
-struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id);
 struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id);
 struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id);
+
+static inline struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id)
+{
+	struct mu_subgroup *g =
+		id < MU_INJ_FIFOS ? n->subgroup[id / MU_PER_SUBGROUP] : NULL;
+
+	if (__builtin_expect(!g, 0))
+		g = mu_subgroup(n, id / MU_PER_SUBGROUP);
+	return g ? &g->inj[id % MU_PER_SUBGROUP] : NULL;
+}
 
 /* The time of so many bytes at a rate, to the next picosecond. */
 sim_time mu_time(uint64_t bytes, int64_t rate);
@@ -254,7 +265,7 @@ void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
  */
 bool mu_is_sound(const struct mu_at *a, uint32_t engine, uint64_t word);
 
-/* Below n, by the node's register. */
+/* A number below a bound, by the node's shift register. */
 static inline uint32_t mu_random(struct mu_node *n, uint32_t below)
 {
 	uint32_t x = n->lfsr;
@@ -276,6 +287,20 @@ static inline enum mu_level mu_level_of(
 		return MU_LEVEL_SYSTEM;
 	return f->attributes & MU_INJ_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
 }
+
+/* --- account.c: nothing, where no budgets are kept --- */
+
+void mu_account_free(struct mu_node *n);
+/* A tail's store leaves the core. */
+void mu_account_store(
+	struct mu_node *n, const struct net *net, uint32_t inj, sim_time t);
+/* The unit wants the next descriptor; it has taken it in. */
+void mu_account_want(const struct mu_at *a, uint32_t inj);
+void mu_account_fetched(const struct mu_at *a, uint32_t inj);
+/* A packet goes into the network; it has been pulled out and has room. */
+void mu_account_packet(
+	const struct mu_at *a, const struct mu_job *job, packet_id id);
+void mu_account_pulled(const struct mu_at *a, packet_id id);
 
 /* --- port.c --- */
 
@@ -329,15 +354,17 @@ void mu_receive_take_write(const struct mu_at *a, uint32_t fifo);
 void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id);
 void mu_receive_take_count(const struct mu_at *a, uint32_t fifo);
 void mu_receive_on_counted(const struct mu_at *a, uint32_t fifo, packet_id id);
-/* A FIFO has got room: engines that wait for it try again. */
+/* A FIFO has changed: engines that wait for room in it try again. */
 void mu_receive_retry(const struct mu_at *a, uint32_t fifo);
 
 /* --- store.c: packets that go into FIFOs --- */
 
 enum mu_room { MU_ROOM, MU_NO_ROOM, MU_REFUSED };
 
-/* Gives a packet its place, or tells why not. */
-enum mu_room mu_store_reserve(const struct mu_at *a, const struct packet *p);
+/* Gives a packet its place, or tells why not; there is no room for one that
+ * has others before it. */
+enum mu_room mu_store_reserve(
+	const struct mu_at *a, const struct packet *p, bool is_behind);
 /* Its requests, from the engine that took a port; when they are done. */
 sim_time mu_store_write(
 	const struct mu_at *a, uint32_t requester, const struct packet *p);

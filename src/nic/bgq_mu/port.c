@@ -6,6 +6,7 @@
  * one is filled at once, else the request goes by the slower FIFO, which
  * keeps the order of each slice.
  */
+#include "host/l2_take.h"
 #include "nic/bgq_mu/mu.h"
 
 enum { READ_UNIT = 32, LINE = 128 };
@@ -144,94 +145,123 @@ bool mu_port_allows(const struct mu_at *a, uint64_t at, uint64_t bytes,
 
 /* --- requests --- */
 
-static inline sim_time request(const struct mu_at *a, struct mu_port *p,
-	uint64_t at, uint32_t bytes, enum l2_op op)
+/* A turn: the state of its port while it lasts. */
+struct turn {
+	struct mu_port *port;
+	struct l2 *l2;
+	struct l2_node *node;
+	sim_time issue; /* of the next request */
+	sim_time cycle, fifo, done;
+};
+
+static inline struct turn begin(const struct mu_at *a, uint32_t requester)
 {
-	struct mu *mu = a->mu;
-	sim_time *slot = &p->slot[l2_slice(mu->l2, at) % MU_SLICES];
-	sim_time issue = p->free_at > a->t ? p->free_at : a->t, enter = issue;
+	struct mu_port *p = &a->n->port[a->mu->port_of[requester]];
+
+	return (struct turn){
+		.port = p,
+		.l2 = a->mu->l2,
+		.node = l2_node(a->mu->l2, a->s),
+		.issue = p->free_at > a->t ? p->free_at : a->t,
+		.cycle = a->mu->params.port_cycle,
+		.fifo = a->mu->params.port_fifo,
+		.done = a->t,
+	};
+}
+
+static inline sim_time request(
+	struct turn *r, uint64_t at, uint32_t bytes, enum l2_op op)
+{
+	struct mu_port *p = r->port;
+	sim_time *slot = &p->slot[l2_slice_of(r->l2, at) % MU_SLICES];
+	sim_time enter = r->issue;
 	struct l2_times l;
 
-	p->free_at = issue + mu->params.port_cycle;
-	p->requests++;
-	if (*slot > issue) {
-		enter = issue + mu->params.port_fifo;
+	if (*slot > enter) {
+		enter += r->fifo;
 		enter = *slot > enter ? *slot : enter;
 	} else {
 		p->bypassed++;
 	}
-	l = l2_access(mu->l2, a->s, enter, at, bytes, op);
+	p->requests++;
+	l = l2_take(r->l2, r->node, enter, at, bytes, op);
 	*slot = l.taken;
-	if (op == L2_READ) {
-		/* what the data path has had to carry since it was idle */
-		sim_time path = p->data_at > issue ? p->data_at : issue;
-
-		path += (bytes / READ_UNIT) * mu->beat;
-		p->data_at = path;
-		path += mu->read_rest;
-		l.done = path > l.done ? path : l.done;
-	}
-	p->outstanding += l.done - issue;
 	return l.done;
 }
 
-static struct mu_port *port_of(const struct mu_at *a, uint32_t requester)
+/* A request is done, and the port free for the next one. */
+static inline void go_on(struct turn *r, sim_time done)
 {
-	return &a->n->port[a->mu->port_of[requester]];
+	r->port->outstanding += done - r->issue;
+	r->done = done > r->done ? done : r->done;
+	r->issue += r->cycle;
+}
+
+static inline sim_time end(const struct turn *r)
+{
+	r->port->free_at = r->issue;
+	return r->done;
 }
 
 sim_time mu_port_read(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
-	struct mu_port *p = port_of(a, requester);
-	uint64_t next = at - at % READ_UNIT, end = at + bytes;
-	sim_time done = a->t;
+	uint64_t next = at - at % READ_UNIT, last = at + bytes;
+	sim_time beat = a->mu->beat, rest = a->mu->read_rest;
+	struct turn r;
 
-	while (next < end) {
-		uint64_t left = end - next;
+	if (!bytes)
+		return a->t;
+	r = begin(a, requester);
+	while (next < last) {
+		uint64_t left = last - next;
 		uint32_t n = READ_UNIT;
-		sim_time t;
+		sim_time done, path;
 
 		if (next % LINE == 0 && left > LINE / 2 + READ_UNIT)
 			n = LINE;
 		else if (next % (LINE / 2) == 0 && left > READ_UNIT)
 			n = LINE / 2;
-		t = request(a, p, next, n, L2_READ);
-		done = t > done ? t : done;
+		done = request(&r, next, n, L2_READ);
+		/* what the data path has had to carry since it was idle */
+		path = r.port->data_at > r.issue ? r.port->data_at : r.issue;
+		path += (n / READ_UNIT) * beat;
+		r.port->data_at = path;
+		path += rest;
+		go_on(&r, path > done ? path : done);
 		next += n;
 	}
-	return done;
+	return end(&r);
 }
 
 sim_time mu_port_write(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
-	struct mu_port *p = port_of(a, requester);
-	sim_time done = a->t;
+	struct turn r;
 
+	if (!bytes)
+		return a->t;
+	r = begin(a, requester);
 	while (bytes) {
 		uint32_t n = LINE - (uint32_t)(at % LINE);
-		sim_time t;
 
 		n = n < bytes ? n : bytes;
-		t = request(a, p, at, n, L2_WRITE);
-		done = t > done ? t : done;
+		go_on(&r, request(&r, at, n, L2_WRITE));
 		at += n;
 		bytes -= n;
 	}
-	return done;
+	return end(&r);
 }
 
 sim_time mu_port_atomic(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words)
 {
-	struct mu_port *p = port_of(a, requester);
-	sim_time done = a->t;
+	struct turn r;
 
-	for (; words; words--, at += 8) {
-		sim_time t = request(a, p, at, 8, L2_ATOMIC);
-
-		done = t > done ? t : done;
-	}
-	return done;
+	if (!words)
+		return a->t;
+	r = begin(a, requester);
+	for (; words; words--, at += 8)
+		go_on(&r, request(&r, at, 8, L2_ATOMIC));
+	return end(&r);
 }

@@ -49,21 +49,18 @@ static void try_pull(const struct mu_at *a, uint32_t fifo)
 {
 	const struct mu_params *p = &a->mu->params;
 	struct mu_rme *r = &a->n->rme[fifo];
+	const struct packet *x;
 	sim_time tail, drained;
 
-	if (!r->first || r->is_pulling || r->is_held ||
-		r->n_inside >= p->buffers || a->n->rme_broken >> fifo & 1)
+	if (!r->first || r->is_pulling || r->n_inside >= p->buffers ||
+		(a->n->rme_held | a->n->rme_broken) >> fifo & 1)
 		return;
+	x = packet_of(a, r->first);
 	/* head: where reception keeps the time of the tail */
-	tail = packet_of(a, r->first)->head + p->pull;
-	drained = r->drained_at +
-		  mu_time(packet_of(a, r->first)->chunks * MU_CHUNK,
-			  p->drain_rate);
-	r->drained_at = drained > tail ? drained : tail;
-	if (r->drained_at < a->t)
-		r->drained_at = a->t;
+	tail = x->head + p->pull;
+	drained = a->t + mu_time(x->chunks * MU_CHUNK, p->drain_rate);
 	r->is_pulling = true;
-	sim_post_self(a->w, a->s, r->drained_at,
+	sim_post_self(a->w, a->s, drained > tail ? drained : tail,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PULLED + fifo), 0, 0);
 }
 
@@ -88,6 +85,7 @@ static void give(const struct mu_at *a, packet_id id)
 static void reject(const struct mu_at *a, packet_id id)
 {
 	a->n->rejected++;
+	book_drop(a->mu->nic.net->book, a->w->id, id);
 	give(a, id);
 }
 
@@ -99,25 +97,49 @@ static void deliver(const struct mu_at *a, uint32_t fifo, packet_id id)
 	a->n->messages_out += p->tag & MU_TAG_LAST;
 	if (a->mu->nic.on_delivered)
 		a->mu->nic.on_delivered(a->mu->nic.arg, a->s, p, a->t);
+	book_until(a->mu->nic.net->book, id, CAUSE_COMPLETION, a->t);
+	book_close(a->mu->nic.net->book, a->w->id, id, a->t);
 	give(a, id);
 }
 
-/* Whether what was pulled has a place to go. */
+static bool is_before(const struct mu_rme *r, const struct mu_rme *other)
+{
+	return (int32_t)(r->turn - other->turn) < 0;
+}
+
+/* The engine that is held for a FIFO since longest, or NULL. */
+static struct mu_rme *first_held(struct mu_node *n, uint32_t what)
+{
+	struct mu_rme *best = NULL, *r;
+	uint32_t m;
+
+	for (m = n->rme_held; m; m &= m - 1) {
+		r = &n->rme[__builtin_ctz(m)];
+		if (r->held_for == what && (!best || is_before(r, best)))
+			best = r;
+	}
+	return best;
+}
+
+/* Whether what was pulled has a place to go.  Who comes later waits behind
+ * those that are held, or small packets could keep a full one out for good. */
 static enum mu_room find_room(
 	const struct mu_at *a, uint32_t fifo, const struct packet *p)
 {
 	const struct mu_header *h = &buffer_of(p)->header;
-	struct mu_rme *r = &a->n->rme[fifo];
+	struct mu_rme *r = &a->n->rme[fifo], *first;
 	enum mu_room room;
+	uint32_t what;
 
 	if (mu_packet_type(h) == MU_PUT)
 		return MU_ROOM;
-	room = mu_store_reserve(a, p);
+	what = mu_packet_type(h) == MU_FIFO ? mu_wait_rec(mu_rec_fifo(h))
+					    : mu_wait_inj(mu_get_fifo(h));
+	first = first_held(a->n, what);
+	room = mu_store_reserve(a, p, first && is_before(first, r));
 	if (room == MU_NO_ROOM) {
-		r->is_held = true;
-		r->held_for = (uint16_t)(mu_packet_type(h) == MU_FIFO
-						 ? mu_wait_rec(mu_rec_fifo(h))
-						 : mu_wait_inj(mu_get_fifo(h)));
+		a->n->rme_held |= (uint16_t)(1u << fifo);
+		r->held_for = (uint16_t)what;
 	}
 	return room;
 }
@@ -139,6 +161,7 @@ static void take_in(const struct mu_at *a, uint32_t fifo)
 		bool is_asking = r->write_first;
 
 		r->n_inside++;
+		mu_account_pulled(a, id);
 		append(a, &r->write_first, &r->write_last, id);
 		if (!is_asking)
 			mu_port_ask(a, MU_ASK_WRITE + fifo);
@@ -151,6 +174,7 @@ void mu_receive_on_pulled(const struct mu_at *a, uint32_t fifo)
 	struct mu_rme *r = &a->n->rme[fifo];
 
 	r->is_pulling = false;
+	r->turn = a->n->n_pulled++;
 	if (mu_is_sound(a, N_FIFOS + fifo, packet_of(a, r->first)->number))
 		take_in(a, fifo);
 	else
@@ -159,15 +183,15 @@ void mu_receive_on_pulled(const struct mu_at *a, uint32_t fifo)
 
 void mu_receive_retry(const struct mu_at *a, uint32_t what)
 {
-	uint32_t fifo;
+	const struct mu_rme *r;
 
-	for (fifo = 0; fifo < N_FIFOS; fifo++) {
-		struct mu_rme *r = &a->n->rme[fifo];
+	while ((r = first_held(a->n, what))) {
+		uint32_t fifo = (uint32_t)(r - a->n->rme);
 
-		if (!r->is_held || r->held_for != what)
-			continue;
-		r->is_held = false;
+		a->n->rme_held &= (uint16_t) ~(1u << fifo);
 		take_in(a, fifo);
+		if (a->n->rme_held >> fifo & 1)
+			break;
 	}
 }
 
@@ -307,6 +331,7 @@ void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id)
 	const struct packet *p = packet_of(a, id);
 	const struct mu_buffer *b = buffer_of(p);
 
+	book_until(a->mu->nic.net->book, id, CAUSE_MEMORY_WRITE, a->t);
 	r->n_inside--;
 	if (mu_packet_type(&b->header) != MU_PUT) {
 		mu_store_done(a, p);

@@ -34,14 +34,16 @@ static bool is_of_subgroup(uint32_t kind)
 	return kind >= MU_INJ_OWNED && kind <= MU_REC_ARRIVED;
 }
 
-/* The sub-group that a register is in; MU_SUBGROUPS: of none. */
+enum { OF_UNIT = 1 << 16 }; /* above any sub-group that can be named */
+
+/* The sub-group that a register is in, which may not be there. */
 static uint32_t subgroup_of(uint32_t kind, uint32_t id)
 {
 	if (is_inj(kind) || kind == MU_BASE)
 		return id / MU_PER_SUBGROUP;
 	if (is_rec(kind))
 		return id / MU_REC_PER_SUBGROUP;
-	return is_of_subgroup(kind) ? id : MU_SUBGROUPS;
+	return is_of_subgroup(kind) ? id : OF_UNIT;
 }
 
 /* Whether a user may store to it; thresholds, tails, heads, bases, and what
@@ -152,6 +154,8 @@ static uint64_t load_upc(const struct mu_node *n, uint32_t event, uint32_t unit)
 		return is_port ? (uint64_t)n->port[unit].outstanding : 0;
 	case MU_UPC_BYPASSED:
 		return is_port ? n->port[unit].bypassed : 0;
+	case MU_UPC_REJECTED:
+		return n->rejected;
 	case MU_UPC_SLAVE_READS:
 		return n->slave_reads;
 	case MU_UPC_SLAVE_WRITES:
@@ -196,15 +200,14 @@ static uint64_t load_unit(const struct mu_node *n, uint32_t kind, uint32_t id)
 	}
 }
 
-uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
+uint64_t mu_peek(struct nic *nic, site_id s, uint32_t reg)
 {
 	struct mu_node *n = mu_node((struct mu *)nic, s);
 	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16, id = reg & 0xffff;
 	uint32_t sub = subgroup_of(kind, id);
 	struct mu_subgroup *g;
 
-	n->slave_reads++;
-	if (sub == MU_SUBGROUPS)
+	if (sub == OF_UNIT)
 		return load_unit(n, kind, id);
 	g = mu_subgroup(n, sub);
 	if (!g)
@@ -217,15 +220,24 @@ uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
 			       : load_subgroup(g, kind);
 }
 
+uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
+{
+	mu_node((struct mu *)nic, s)->slave_reads++;
+	return mu_peek(nic, s, reg);
+}
+
 /* --- stores: what went wrong, or MU_INTERRUPTS --- */
+
+static bool is_quiet(const struct mu_inj_fifo *f)
+{
+	return f->state == MU_INJ_IDLE && !f->is_enabled &&
+	       !(f->gets && f->gets->next != f->gets->visible);
+}
 
 static enum mu_interrupt store_place(
 	struct mu_inj_fifo *f, uint32_t kind, uint64_t value)
 {
-	bool is_quiet = f->state == MU_INJ_IDLE && !f->is_enabled &&
-			!(f->gets && f->gets->next != f->gets->visible);
-
-	if (!is_quiet || value % MU_DESCRIPTOR_BYTES)
+	if (!is_quiet(f) || value % MU_DESCRIPTOR_BYTES)
 		return MU_ERROR_REGISTER;
 	f->start = kind == MU_INJ_START ? value : f->start;
 	f->size = kind == MU_INJ_SIZE ? value : f->size;
@@ -245,7 +257,7 @@ static enum mu_interrupt store_tail(struct mu_inj_fifo *f, uint64_t value)
 				 : f->size - (f->tail - value);
 	if (ahead / MU_DESCRIPTOR_BYTES > mu_inj_room(f, f->tail))
 		return MU_ERROR_OVERRUN;
-	f->tail = value;
+	f->tail = f->get_tail = value;
 	return MU_INTERRUPTS;
 }
 
@@ -262,6 +274,24 @@ static enum mu_interrupt store_enable(struct mu_inj_fifo *f, uint64_t value)
 	return MU_INTERRUPTS;
 }
 
+/* All of them or none. */
+static enum mu_interrupt store_enable_group(
+	struct mu_node *n, uint32_t group, uint64_t mask)
+{
+	uint32_t first = group * MU_PER_GROUP, i;
+
+	if (first >= MU_INJ_FIFOS || mask >> MU_PER_GROUP)
+		return MU_ERROR_REGISTER;
+	for (i = 0; i < MU_PER_GROUP; i++)
+		if (mask >> i & 1 &&
+			mu_inj(n, first + i)->size < 2 * MU_DESCRIPTOR_BYTES)
+			return MU_ERROR_REGISTER;
+	for (i = 0; i < MU_PER_GROUP; i++)
+		if (mask >> i & 1)
+			mu_inj(n, first + i)->is_enabled = true;
+	return MU_INTERRUPTS;
+}
+
 static enum mu_interrupt store_inj(
 	struct mu_inj_fifo *f, uint32_t kind, uint64_t value)
 {
@@ -273,8 +303,7 @@ static enum mu_interrupt store_inj(
 		return store_enable(f, value);
 	case MU_INJ_ATTRIBUTES:
 		/* While a FIFO is in a set of its level it may not leave it. */
-		if (f->is_enabled || f->state != MU_INJ_IDLE ||
-			value > (MU_INJ_HIGH | MU_INJ_REMOTE_GET))
+		if (!is_quiet(f) || value > (MU_INJ_HIGH | MU_INJ_REMOTE_GET))
 			return MU_ERROR_REGISTER;
 		f->attributes = (uint8_t)value;
 		return MU_INTERRUPTS;
@@ -386,6 +415,8 @@ static enum mu_interrupt store_unit(
 	case MU_RANGE_RIGHTS:
 		n->range[id].rights = (uint32_t)value & 0xf;
 		return MU_INTERRUPTS;
+	case MU_INJ_ENABLE_GROUP:
+		return store_enable_group(n, id, value);
 	case MU_INT_STATUS:
 		n->status &= (uint32_t)~value;
 		return MU_INTERRUPTS;
@@ -410,14 +441,12 @@ static enum mu_interrupt store(struct mu_node *n, uint32_t kind, uint32_t id,
 	uint32_t sub = subgroup_of(kind, id);
 	struct mu_subgroup *g;
 
-	if (kind >= MU_REGISTERS || sub > MU_SUBGROUPS)
+	if (kind >= MU_REGISTERS || (sub >= MU_SUBGROUPS && sub != OF_UNIT))
 		return MU_ERROR_REGISTER;
 	if (!is_privileged && !is_users(kind, id))
 		return MU_ERROR_PERMISSION;
-	if (sub == MU_SUBGROUPS)
-		return is_of_subgroup(kind) || is_inj(kind) || is_rec(kind)
-			       ? MU_ERROR_REGISTER
-			       : store_unit(n, kind, id, value);
+	if (sub == OF_UNIT)
+		return store_unit(n, kind, id, value);
 	g = mu_subgroup(n, sub);
 	if (is_inj(kind))
 		return store_inj(&g->inj[id % MU_PER_SUBGROUP], kind, value);
@@ -450,7 +479,10 @@ void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 {
 	struct mu_node *n = mu_node((struct mu *)nic, s);
 	uint32_t room = n->stores_room, i;
+	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16;
 
+	if (kind == MU_INJ_TAIL)
+		mu_account_store(n, nic->net, reg & 0xffff, t);
 	if (n->stores_n == room) {
 		n->stores_room = room ? 2 * room : 8;
 		n->stores =
@@ -463,6 +495,26 @@ void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 	n->stores[i] = (struct mu_store){ .value = value, .reg = reg };
 	sim_post_self(w, s, mu_registers_slot(nic, s, t),
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_SLAVE), 0, 0);
+}
+
+/* What a store sets going. */
+static void go_on(
+	const struct mu_at *a, uint32_t kind, uint32_t id, uint64_t value)
+{
+	if (kind == MU_INJ_TAIL || kind == MU_INJ_ENABLE)
+		mu_fetch_want(a, id);
+	if (kind == MU_INJ_ENABLE_GROUP)
+		for (; value; value &= value - 1)
+			mu_fetch_want(
+				a, id * MU_PER_GROUP +
+					   (uint32_t)__builtin_ctzll(value));
+	/* A packet that waits may find room, or nothing to wait for. */
+	if (kind == MU_INJ_ENABLE)
+		mu_receive_retry(a, mu_wait_inj(id));
+	if (kind == MU_REC_HEAD || kind == MU_REC_ENABLE)
+		mu_receive_retry(a, mu_wait_rec(id));
+	if (kind == MU_INT_MASK)
+		host_poke(a->mu->nic.host, a->w, a->s, a->t);
 }
 
 void mu_registers_on_store(const struct mu_at *a)
@@ -478,8 +530,6 @@ void mu_registers_on_store(const struct mu_at *a)
 	n->slave_writes++;
 	if (wrong != MU_INTERRUPTS)
 		mu_tell(a, wrong, id, x.value);
-	else if (kind == MU_INJ_TAIL || kind == MU_INJ_ENABLE)
-		mu_fetch_want(a, id);
-	else if (kind == MU_REC_HEAD)
-		mu_receive_retry(a, mu_wait_rec(id));
+	else
+		go_on(a, kind, id, x.value);
 }

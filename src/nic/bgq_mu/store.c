@@ -101,9 +101,11 @@ static void put(const struct mu_at *a, struct circle c, uint64_t at,
 
 /* --- reception FIFOs --- */
 
-static uint32_t stored_bytes(const struct mu_buffer *b)
+/* Of a packet, in whole chunks. */
+static uint32_t stored_bytes(const struct packet *p)
 {
-	return MU_HEADER_BYTES + mu_chunks(&b->header) * MU_CHUNK;
+	return MU_HEADER_BYTES +
+	       (p->bytes + MU_CHUNK - 1u) / MU_CHUNK * MU_CHUNK;
 }
 
 static uint64_t rec_place(const struct mu_rec_fifo *f, uint64_t position)
@@ -124,20 +126,21 @@ static enum mu_room refuse(const struct mu_at *a, enum mu_interrupt why,
 	return MU_REFUSED;
 }
 
-static enum mu_room reserve_rec(const struct mu_at *a, const struct packet *p)
+static enum mu_room reserve_rec(
+	const struct mu_at *a, const struct packet *p, bool is_behind)
 {
 	struct mu_buffer *b = buffer_of(p);
-	uint32_t id = mu_rec_fifo(&b->header), bytes = stored_bytes(b);
+	uint32_t id = mu_rec_fifo(&b->header), bytes = stored_bytes(p);
 	struct mu_rec_fifo *f = mu_rec(a->n, id);
 	bool is_system = p->kind == PACKET_SYSTEM;
 	uint64_t free;
 
+	if (f && !is_system && id >= MU_SYSTEM_SUBGROUP * MU_REC_PER_SUBGROUP)
+		return refuse(a, MU_ERROR_PERMISSION, id, UINT64_MAX);
 	if (!f || !f->is_enabled || bytes > f->size - MU_CHUNK)
 		return refuse(a, MU_ERROR_FIFO, id, UINT64_MAX);
-	if (!is_system && id >= MU_SYSTEM_SUBGROUP * MU_REC_PER_SUBGROUP)
-		return refuse(a, MU_ERROR_PERMISSION, id, UINT64_MAX);
 	free = mu_rec_free(f);
-	if (free < bytes || is_order_full(&f->order)) {
+	if (is_behind || free < bytes || is_order_full(&f->order)) {
 		mu_tell(a, MU_INT_REC_FULL, id, UINT64_MAX);
 		return MU_NO_ROOM;
 	}
@@ -163,7 +166,7 @@ static void done_rec(const struct mu_at *a, const struct packet *p)
 	bool was_full = is_order_full(&f->order), interrupts;
 
 	put(a, (struct circle){ f->start, f->size }, b->place, &b->header,
-		stored_bytes(b));
+		stored_bytes(p));
 	f->tail += complete(&f->order, (uint32_t)b->number,
 		mu_is_interrupt(&b->header), &interrupts);
 	if (interrupts) {
@@ -178,7 +181,14 @@ static void done_rec(const struct mu_at *a, const struct packet *p)
 
 /* --- injection FIFOs that remote gets fill --- */
 
-static enum mu_room reserve_get(const struct mu_at *a, const struct packet *p)
+/*
+ * A get waits for room as a packet for a reception FIFO does, and room comes
+ * from puts that are sent.  Where nodes fill each other's FIFOs with gets,
+ * these puts may be behind gets that wait for them in turn: software keeps
+ * the number of gets under way within what its FIFOs hold.
+ */
+static enum mu_room reserve_get(
+	const struct mu_at *a, const struct packet *p, bool is_behind)
 {
 	struct mu_buffer *b = buffer_of(p);
 	uint32_t id = mu_get_fifo(&b->header);
@@ -186,17 +196,17 @@ static enum mu_room reserve_get(const struct mu_at *a, const struct packet *p)
 	bool is_system = p->kind == PACKET_SYSTEM;
 	struct circle c;
 
+	if (f && !is_system && mu_is_system(id))
+		return refuse(a, MU_ERROR_PERMISSION, id, UINT64_MAX);
 	if (!f || !f->is_enabled || !(f->attributes & MU_INJ_REMOTE_GET))
 		return refuse(a, MU_ERROR_FIFO, id, UINT64_MAX);
-	if (!is_system && mu_is_system(id))
-		return refuse(a, MU_ERROR_PERMISSION, id, UINT64_MAX);
 	if (!p->bytes || p->bytes % MU_DESCRIPTOR_BYTES ||
 		p->bytes > f->size - MU_DESCRIPTOR_BYTES)
 		return refuse(a, MU_ERROR_PACKET, id, UINT64_MAX);
 	if (!f->gets)
 		f->gets = mem_alloc(1, sizeof(*f->gets));
-	if (mu_inj_room(f, f->get_tail) < p->bytes / MU_DESCRIPTOR_BYTES ||
-		is_order_full(f->gets)) {
+	if (is_behind || is_order_full(f->gets) ||
+		mu_inj_room(f, f->get_tail) < p->bytes / MU_DESCRIPTOR_BYTES) {
 		mu_tell(a, MU_INT_GET_FULL, id, UINT64_MAX);
 		return MU_NO_ROOM;
 	}
@@ -229,11 +239,12 @@ static void done_get(const struct mu_at *a, const struct packet *p)
 
 /* --- either --- */
 
-enum mu_room mu_store_reserve(const struct mu_at *a, const struct packet *p)
+enum mu_room mu_store_reserve(
+	const struct mu_at *a, const struct packet *p, bool is_behind)
 {
 	if (mu_packet_type(&buffer_of(p)->header) == MU_FIFO)
-		return reserve_rec(a, p);
-	return reserve_get(a, p);
+		return reserve_rec(a, p, is_behind);
+	return reserve_get(a, p, is_behind);
 }
 
 sim_time mu_store_write(
@@ -246,7 +257,7 @@ sim_time mu_store_write(
 			mu_rec(a->n, mu_rec_fifo(&b->header));
 
 		return ask(a, requester, (struct circle){ f->start, f->size },
-			b->place, stored_bytes(b));
+			b->place, stored_bytes(p));
 	} else {
 		const struct mu_inj_fifo *f =
 			mu_inj(a->n, mu_get_fifo(&b->header));

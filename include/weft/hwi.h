@@ -1,0 +1,375 @@
+/*
+ * Blue Gene/Q's message unit, bit by bit (BGQ-F132): how many it has of what,
+ * the bits of its masks, and a descriptor's 64 bytes, of which the second
+ * half is the header of its packets (BGQ-G9 to G12).  The layer below
+ * weft/spi.h, whose functions build all of this from named fields.
+ *
+ * Descriptors and headers are the bytes that the hardware reads and that
+ * cross the network: big-endian, whatever the host is.
+ *
+ *	 0  flags: bit 0 of byte 3 prefetch only, bit 0 of byte 7 interrupt
+ *	 8  physical address of the payload
+ *	16  length of the message, bytes
+ *	24  torus FIFO map
+ *	32  header: the network's part
+ *	      0 0x55         1 hints A to D    2 hints E, toIO, dynamic, ...
+ *	      3 channel, zone, stay on bubble  4 destination, 6 bits each
+ *	      8 packet type, chunks            9 the hardware's
+ *	44  header: the unit's part, of a direct put
+ *	     12 base of the payload: 10 bits, pacing: 1, put offset: 37
+ *	     18 base of the counter: the lower 10 bits of 16
+ *	     20 bytes in this packet          24 offset of the counter
+ *	    of a memory FIFO packet
+ *	     12 reception FIFO: 9 bits, put offset: the lower 37 of 48
+ *	     18 software's own, 14 bytes
+ *	    of a remote get
+ *	     12 injection FIFO: 10 bits of 48
+ */
+#ifndef WEFT_HWI_H
+#define WEFT_HWI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* --- what there is --- */
+
+/*
+ * FIFOs and base addresses come in sub-groups; a global number is the
+ * sub-group times the number of them in it, and the number in it (BGQ-F87,
+ * BGQ-G17).  The last group of four sub-groups is the system's.
+ */
+enum {
+	MU_SUBGROUPS = 68,
+	MU_SYSTEM_SUBGROUP = 64, /* and above */
+	MU_PER_SUBGROUP = 8, /* injection FIFOs, base addresses */
+	MU_REC_PER_SUBGROUP = 4,
+	MU_PER_GROUP = 32, /* injection FIFOs, four sub-groups of them */
+	MU_INJ_FIFOS = MU_SUBGROUPS * MU_PER_SUBGROUP,
+	MU_REC_FIFOS = MU_SUBGROUPS * MU_REC_PER_SUBGROUP,
+	MU_BASES = MU_SUBGROUPS * MU_PER_SUBGROUP,
+	MU_RANGES = 8, /* range registers */
+	MU_GROUPS = 3, /* of interrupts */
+};
+
+enum mu_attribute {
+	MU_INJ_HIGH = 1, /* user, high priority */
+	MU_INJ_REMOTE_GET = 2, /* packets may append descriptors */
+};
+
+enum mu_rights {
+	MU_USER_READ = 1,
+	MU_USER_WRITE = 2,
+	MU_SYSTEM_READ = 4,
+	MU_SYSTEM_WRITE = 8,
+};
+
+/* What the unit tells of.  Up to MU_ERRORS: what it refused to do. */
+enum mu_interrupt {
+	MU_ERROR_RANGE, /* an address that no range allows */
+	MU_ERROR_PERMISSION, /* a user touched what is the system's */
+	MU_ERROR_DESCRIPTOR, /* a field that cannot be */
+	MU_ERROR_OVERRUN, /* a tail or a head that passes the other one */
+	MU_ERROR_REGISTER, /* no such register, or a value it cannot take */
+	MU_ERROR_FIFO, /* a packet for a FIFO that is not there */
+	MU_ERROR_BASE, /* a packet for a base address that was never set */
+	MU_ERROR_COUNTER, /* a counter that is no word for an atomic */
+	MU_ERROR_PACKET, /* a packet that cannot be */
+	MU_ERROR_MEMORY, /* two bad bits: the engine has stopped */
+	MU_ERRORS,
+	MU_INT_CORRECTED = MU_ERRORS, /* one bad bit, mended */
+	MU_INT_INJ_THRESHOLD,
+	MU_INT_REC_THRESHOLD,
+	MU_INT_ARRIVAL,
+	MU_INT_REC_FULL, /* an engine holds a packet for a full FIFO */
+	MU_INT_GET_FULL, /* the same, of an injection FIFO */
+	MU_INTERRUPTS,
+};
+
+/* Which bits are in which is programmable. */
+enum mu_group { MU_CRITICAL, MU_NON_CRITICAL, MU_MACHINE_CHECK };
+
+/* Events that the performance counters count. */
+enum mu_event {
+	MU_UPC_PACKETS_IN, /* of an engine: injected */
+	MU_UPC_MESSAGES_IN,
+	MU_UPC_PACKETS_OUT, /* of an engine: received */
+	MU_UPC_MESSAGES_OUT,
+	MU_UPC_REJECTED, /* packets that were thrown away */
+	MU_UPC_REQUESTS, /* of a master port */
+	MU_UPC_OUTSTANDING, /* of a master port: integral over time, ps */
+	MU_UPC_BYPASSED, /* of a master port: requests past its FIFO */
+	MU_UPC_SLAVE_READS,
+	MU_UPC_SLAVE_WRITES,
+	MU_UPC_EVENTS,
+};
+
+/* A torus FIFO map: which network injection FIFOs may carry a message. */
+enum mu_map {
+	MU_MAP_A_MINUS = 0x8000, /* then A+, B-, ... E+, a bit each */
+	MU_MAP_TORUS = 0xffc0, /* all ten */
+	MU_MAP_LOCAL = 0x0030, /* both */
+	MU_MAP_HIGH = 0x0008,
+	MU_MAP_SYSTEM = 0x0004,
+	MU_MAP_COLLECTIVE = 0x0003, /* user and system */
+	MU_MAP_ALL = 0xffff,
+};
+
+/*
+ * An address of an L2 atomic: this bit, and the operation in the low three
+ * bits of an address that is a multiple of eight (BGQ-G34).
+ */
+#define MU_ATOMIC UINT64_C(0x1000000000)
+
+enum mu_atomic {
+	MU_ATOMIC_STORE = 0,
+	MU_ATOMIC_STORE_TWIN = 1, /* not offered: rejected */
+	MU_ATOMIC_STORE_ADD = 2,
+	MU_ATOMIC_STORE_ADD_COHERENCE_ON_ZERO = 3,
+	MU_ATOMIC_STORE_OR = 4,
+	MU_ATOMIC_STORE_XOR = 5,
+	MU_ATOMIC_STORE_MAX = 6,
+};
+
+/* --- bytes --- */
+
+enum {
+	MU_DESCRIPTOR_BYTES = 64,
+	MU_HEADER_BYTES = 32,
+	MU_CHUNK = 32,
+	MU_PAYLOAD = 512, /* the most in a packet */
+	MU_SOFTWARE_AT = 18, /* of a memory FIFO packet's header */
+	MU_DIMS = 5,
+	MU_COORD_BITS = 6,
+};
+
+enum { MU_PT2PT = 0x55 };
+enum mu_packet_type { MU_FIFO, MU_PUT, MU_GET, MU_PACED_GET };
+enum mu_channel { MU_DYNAMIC, MU_DETERMINISTIC, MU_HIGH, MU_SYSTEM };
+
+struct mu_header {
+	uint8_t byte[MU_HEADER_BYTES];
+};
+
+struct mu_descriptor {
+	uint8_t byte[MU_HEADER_BYTES];
+	struct mu_header header;
+};
+
+_Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
+
+/* A big-endian number of n bytes. */
+static inline uint64_t mu_get(const uint8_t *at, unsigned n)
+{
+	uint64_t v = 0;
+
+	while (n--)
+		v = v << 8 | *at++;
+	return v;
+}
+
+static inline void mu_set(uint8_t *at, unsigned n, uint64_t v)
+{
+	for (; n; v >>= 8)
+		at[--n] = (uint8_t)v;
+}
+
+/* --- the descriptor --- */
+
+static inline bool mu_is_prefetch(const struct mu_descriptor *d)
+{
+	return d->byte[3] & 1;
+}
+
+/* Tells the receiving node's software after the last packet. */
+static inline bool mu_interrupts(const struct mu_descriptor *d)
+{
+	return d->byte[7] & 1;
+}
+
+static inline void mu_set_interrupts(struct mu_descriptor *d, bool is_wanted)
+{
+	mu_set(d->byte + 4, 4, is_wanted);
+}
+
+static inline uint64_t mu_payload(const struct mu_descriptor *d)
+{
+	return mu_get(d->byte + 8, 8);
+}
+
+static inline uint64_t mu_length(const struct mu_descriptor *d)
+{
+	return mu_get(d->byte + 16, 8);
+}
+
+static inline uint64_t mu_fifo_map(const struct mu_descriptor *d)
+{
+	return mu_get(d->byte + 24, 8);
+}
+
+static inline void mu_set_prefetch(struct mu_descriptor *d, bool is_only)
+{
+	mu_set(d->byte, 4, is_only);
+}
+
+static inline void mu_set_payload(
+	struct mu_descriptor *d, uint64_t address, uint64_t length)
+{
+	mu_set(d->byte + 8, 8, address);
+	mu_set(d->byte + 16, 8, length);
+}
+
+static inline void mu_set_fifo_map(struct mu_descriptor *d, uint64_t map)
+{
+	mu_set(d->byte + 24, 8, map);
+}
+
+/* --- the network's part of the header --- */
+
+/* Two bits a dimension, from A- and A+ at the top down to E- and E+. */
+static inline unsigned mu_hints(const struct mu_header *h)
+{
+	return (unsigned)h->byte[1] << 2 | h->byte[2] >> 6;
+}
+
+static inline bool mu_is_for_io(const struct mu_header *h)
+{
+	return h->byte[2] & 0x38;
+}
+
+static inline bool mu_is_dynamic(const struct mu_header *h)
+{
+	return h->byte[2] & 0x04;
+}
+
+static inline bool mu_is_deposit(const struct mu_header *h)
+{
+	return h->byte[2] & 0x02;
+}
+
+/* The last packet of a message that interrupts. */
+static inline bool mu_is_interrupt(const struct mu_header *h)
+{
+	return h->byte[2] & 0x01;
+}
+
+static inline unsigned mu_channel(const struct mu_header *h)
+{
+	return h->byte[3] >> 5;
+}
+
+static inline unsigned mu_zone(const struct mu_header *h)
+{
+	return h->byte[3] >> 3 & 3;
+}
+
+static inline bool mu_stays_on_bubble(const struct mu_header *h)
+{
+	return h->byte[3] & 0x04;
+}
+
+/* A 0, ... E 4. */
+static inline unsigned mu_coord(const struct mu_header *h, unsigned dim)
+{
+	unsigned shift = (MU_DIMS - 1 - dim) * MU_COORD_BITS;
+
+	return (unsigned)(mu_get(h->byte + 4, 4) >> shift) & 63;
+}
+
+static inline enum mu_packet_type mu_packet_type(const struct mu_header *h)
+{
+	return (enum mu_packet_type)(h->byte[8] >> 6);
+}
+
+static inline unsigned mu_chunks(const struct mu_header *h)
+{
+	return h->byte[8] & 0x1f;
+}
+
+static inline void mu_set_packet(
+	struct mu_header *h, enum mu_packet_type type, unsigned chunks)
+{
+	h->byte[8] = (uint8_t)((unsigned)type << 6 | chunks);
+}
+
+/* --- the unit's part, of a direct put --- */
+
+#define MU_OFFSET_MASK ((UINT64_C(1) << 37) - 1)
+
+static inline unsigned mu_put_base(const struct mu_header *h)
+{
+	return (unsigned)mu_get(h->byte + 12, 2) >> 6;
+}
+
+static inline uint64_t mu_put_offset(const struct mu_header *h)
+{
+	return mu_get(h->byte + 12, 6) & MU_OFFSET_MASK;
+}
+
+static inline unsigned mu_counter_base(const struct mu_header *h)
+{
+	return (unsigned)mu_get(h->byte + 18, 2) & 0x3ff;
+}
+
+static inline unsigned mu_valid_bytes(const struct mu_header *h)
+{
+	return (unsigned)mu_get(h->byte + 20, 2);
+}
+
+static inline uint64_t mu_counter_offset(const struct mu_header *h)
+{
+	return mu_get(h->byte + 24, 8) & MU_OFFSET_MASK;
+}
+
+/* Keeps the pacing bit. */
+static inline void mu_set_put(
+	struct mu_header *h, unsigned base, uint64_t offset)
+{
+	uint64_t pacing = mu_get(h->byte + 12, 6) & (MU_OFFSET_MASK + 1);
+
+	mu_set(h->byte + 12, 6,
+		(uint64_t)base << 38 | pacing | (offset & MU_OFFSET_MASK));
+}
+
+static inline void mu_set_counter(
+	struct mu_header *h, unsigned base, uint64_t offset)
+{
+	mu_set(h->byte + 18, 2, base);
+	mu_set(h->byte + 24, 8, offset & MU_OFFSET_MASK);
+}
+
+static inline void mu_set_valid_bytes(struct mu_header *h, unsigned bytes)
+{
+	mu_set(h->byte + 20, 2, bytes);
+}
+
+/* --- of a memory FIFO packet, and of a remote get --- */
+
+static inline unsigned mu_rec_fifo(const struct mu_header *h)
+{
+	return (unsigned)mu_get(h->byte + 12, 2) >> 7;
+}
+
+/* What software wrote into the descriptor; the same in every packet. */
+static inline uint8_t *mu_software_bytes(struct mu_header *h)
+{
+	return h->byte + MU_SOFTWARE_AT;
+}
+
+static inline unsigned mu_get_fifo(const struct mu_header *h)
+{
+	return (unsigned)mu_get(h->byte + 12, 2) >> 6;
+}
+
+static inline void mu_set_rec_fifo(
+	struct mu_header *h, unsigned fifo, uint64_t offset)
+{
+	mu_set(h->byte + 12, 6,
+		(uint64_t)fifo << 39 | (offset & MU_OFFSET_MASK));
+}
+
+static inline void mu_set_get_fifo(struct mu_header *h, unsigned fifo)
+{
+	mu_set(h->byte + 12, 6, (uint64_t)fifo << 38);
+}
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * What a program may ask of the machine that it runs on.
+ *
+ * A program is a C function on a hardware thread of a node.  It runs while
+ * no simulated time passes; time passes where it says so, and where a call
+ * of weft/spi.h does.  Nodes share no memory but their C globals, which are
+ * those of the one process that all nodes are simulated in, and of all its
+ * threads: a program keeps what it knows on its stack, in what it was given,
+ * or in its node's memory.
+ *
+ * Times are in picoseconds since the machine was switched on.  Called from
+ * outside a program, any of these ends the run as an internal error.
+ */
+#ifndef WEFT_PROGRAM_H
+#define WEFT_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef int64_t weft_time;
+
+#define WEFT_NS INT64_C(1000)
+
+enum { WEFT_MAX_DIMS = 8 };
+
+/* Its node, from 0 on; how many there are; its hardware thread, 0 to 63. */
+uint32_t weft_node(void);
+uint32_t weft_nodes(void);
+uint32_t weft_thread(void);
+
+weft_time weft_now(void);
+
+/* Computes for so long; or waits until then, not at all if that is past. */
+void weft_compute(weft_time time);
+void weft_wait_until(weft_time time);
+
+/*
+ * Starts run(arg) now on another thread of the same node; it first runs when
+ * this program waits.  arg must live as long as it runs.  False where there
+ * is no such thread, where one runs there, or where the node has no room for
+ * one more (n_spawned of struct weft_app).
+ */
+bool weft_spawn(uint32_t thread, void (*run)(void *arg), void *arg);
+
+/* The torus: how many dimensions it has, and their sizes. */
+uint32_t weft_shape(uint32_t size[WEFT_MAX_DIMS]);
+
+/* Where a node is, and which node is there.  Coordinates beyond a size go
+ * round. */
+void weft_coordinates(uint32_t node, uint32_t x[WEFT_MAX_DIMS]);
+uint32_t weft_node_at(const uint32_t x[WEFT_MAX_DIMS]);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * The main program of a program that is written outside of Weft: it reads
+ * the command line, builds the machine, starts a program on its nodes, runs
+ * them to the end and says how it went.
+ *
+ *	int main(int argc, char **argv)
+ *	{
+ *		return weft_main(argc, argv, &app);
+ *	}
+ *
+ *	./a.out MACHINE [--shape AxB] [--set PATH=VALUE] [--seed N]
+ *		[--threads N] [--json] [--quiet]
+ */
+#ifndef WEFT_RUN_H
+#define WEFT_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How it went, for check(). */
+struct weft_result {
+	uint32_t n_nodes;
+	int64_t end; /* ps */
+	uint64_t n_messages, n_packets; /* received */
+	uint64_t n_errors; /* that message units told of */
+};
+
+struct weft_app {
+	const char *name;
+	const char *help; /* one line */
+	/*
+	 * Runs on thread 0 of each node from time 0 on.  mine is the node's
+	 * own: node_bytes bytes, zero at first, which nobody else touches
+	 * while it runs.
+	 */
+	void (*run)(void *mine);
+	size_t node_bytes;
+	uint32_t n_nodes; /* the first ones; 0: all */
+	uint32_t n_spawned; /* programs that a node can spawn besides, to 64 */
+	size_t stack_bytes; /* of each program; 0: 64 KiB */
+	bool is_system; /* it is system software */
+	/*
+	 * When all programs have ended: whether what they did is right.  nodes
+	 * is the array of what each was given.  text is one line for the
+	 * report.  May be NULL.
+	 */
+	bool (*check)(const struct weft_result *result, const void *nodes,
+		char *text, size_t size);
+};
+
+/*
+ * Returns an exit code: 0; 1 where check() said no; 2 for a command line, a
+ * machine or an app that cannot be; 3 where programs wait for ever, or packets
+ * are left that nobody took; 4 for a limit of the host; 5 for a mistake of
+ * Weft's.
+ */
+int weft_main(int argc, char **argv, const struct weft_app *app);
+
+#endif

@@ -1,0 +1,85 @@
+#include "weft/program.h"
+
+#include "host/program.h"
+#include "nic/nic.h"
+#include "topo/torus.h"
+
+_Static_assert((int)TORUS_MAX_DIMS <= (int)WEFT_MAX_DIMS, "sizes");
+
+static const struct net *net(void)
+{
+	const struct nic *nic = host_nic(program_host());
+
+	BUG_IF(!nic);
+	return nic->net;
+}
+
+static const struct torus *torus(void)
+{
+	BUG_IF(net()->topo->ops != &torus_ops);
+	return torus_of(net()->topo);
+}
+
+uint32_t weft_node(void)
+{
+	return program_node();
+}
+
+uint32_t weft_nodes(void)
+{
+	return net()->n_sites;
+}
+
+uint32_t weft_thread(void)
+{
+	return program_thread();
+}
+
+weft_time weft_now(void)
+{
+	return program_now();
+}
+
+void weft_compute(weft_time time)
+{
+	program_charge(time);
+}
+
+void weft_wait_until(weft_time time)
+{
+	program_wait(time);
+}
+
+bool weft_spawn(uint32_t thread, void (*run)(void *arg), void *arg)
+{
+	return program_spawn(thread, run, arg);
+}
+
+uint32_t weft_shape(uint32_t size[WEFT_MAX_DIMS])
+{
+	const struct torus *t = torus();
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims; i++)
+		size[i] = t->dim[i];
+	return t->n_dims;
+}
+
+void weft_coordinates(uint32_t node, uint32_t x[WEFT_MAX_DIMS])
+{
+	const struct torus *t = torus();
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims; i++)
+		x[i] = torus_coord(t, node, i);
+}
+
+uint32_t weft_node_at(const uint32_t x[WEFT_MAX_DIMS])
+{
+	const struct torus *t = torus();
+	uint32_t node = 0, i;
+
+	for (i = 0; i < t->n_dims; i++)
+		node += x[i] % t->dim[i] * t->stride[i];
+	return node;
+}

@@ -1,0 +1,67 @@
+#include "api/unit.h"
+
+#include "sim/random.h"
+
+struct nic *unit(void)
+{
+	struct nic *nic = host_nic(program_host());
+
+	BUG_IF(!nic || nic->ops != &bgq_mu_ops);
+	return nic;
+}
+
+const struct mu_params *unit_params(void)
+{
+	return mu_params_of(unit());
+}
+
+static void store(uint32_t reg, uint64_t value)
+{
+	struct nic *nic = unit();
+
+	nic->ops->store(nic, program_worker(), program_node(), program_now(),
+		reg, value);
+}
+
+void unit_store(uint32_t reg, uint64_t value)
+{
+	store(program_is_system() ? reg | MU_PRIVILEGED : reg, value);
+}
+
+void unit_store_as_kernel(uint32_t reg, uint64_t value)
+{
+	store(reg | MU_PRIVILEGED, value);
+}
+
+/* Stores and loads take the same way to the unit, so that none passes
+ * another. */
+uint64_t unit_load(uint32_t reg)
+{
+	struct nic *nic = unit();
+	const struct mu_params *p = mu_params_of(nic);
+	uint64_t value;
+
+	program_wait(nic->ops->slot(nic, program_node(), program_now()));
+	value = nic->ops->load(nic, program_node(), reg);
+	program_charge(p->mmio_load - p->mmio_store);
+	return value;
+}
+
+struct poll_loop unit_poll_loop(void)
+{
+	struct nic *nic = unit();
+	const struct mu_params *p = mu_params_of(nic);
+	struct random_bits r = random_draw(
+		nic->net->seed, program_node(), RANDOM_POLL, program_draw());
+
+	return (struct poll_loop){
+		.period = p->poll_period,
+		.load = p->poll_load,
+		.phase = (sim_time)random_below(r.a, (uint64_t)p->poll_period),
+	};
+}
+
+void spi_become_system(void)
+{
+	program_become_system();
+}

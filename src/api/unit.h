@@ -1,0 +1,22 @@
+/* What the files of the interface share: the way to the node's unit. */
+#ifndef API_UNIT_H
+#define API_UNIT_H
+
+#include "api/spi.h"
+#include "host/program.h"
+
+/* The message unit of the program's machine; without one, a BUG. */
+struct nic *unit(void);
+const struct mu_params *unit_params(void);
+
+/* As the program itself, whatever that may do. */
+void unit_store(uint32_t reg, uint64_t value);
+/* As the kernel for the program, which could not itself. */
+void unit_store_as_kernel(uint32_t reg, uint64_t value);
+/* Waits for the answer. */
+uint64_t unit_load(uint32_t reg);
+
+/* A poll loop in no step with anything. */
+struct poll_loop unit_poll_loop(void);
+
+#endif

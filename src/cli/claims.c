@@ -1,0 +1,174 @@
+#include "cli/cli.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+#include "machine/machine.h"
+#include "out/json.h"
+#include "out/table.h"
+#include "paper/claims.h"
+
+enum { MOST_SYSTEMS = 32 };
+
+/* All files of claims that were found, by name. */
+struct library {
+	struct claims claims[MOST_SYSTEMS];
+	char *name[MOST_SYSTEMS];
+	size_t n;
+	struct err *e; /* the first that was wrong */
+};
+
+static void on_file(void *arg, const char *name, const char *path)
+{
+	struct library *l = arg;
+
+	if (l->n == MOST_SYSTEMS || l->e->code)
+		return;
+	l->name[l->n] = mem_text(name);
+	claims_read(&l->claims[l->n++], path, l->e);
+}
+
+static void library_free(struct library *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		claims_free(&l->claims[i]);
+		mem_free(l->name[i]);
+	}
+	mem_free(l);
+}
+
+/* Leaves only the system of that name. */
+static int keep_one(struct library *l, const char *name, struct err *e)
+{
+	const char *near;
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		struct claims c = l->claims[0];
+		char *n = l->name[0];
+
+		if (strcmp(l->name[i], name) != 0)
+			continue;
+		l->claims[0] = l->claims[i];
+		l->name[0] = l->name[i];
+		l->claims[i] = c;
+		l->name[i] = n;
+		return 0;
+	}
+	near = name_nearest(name, (const char *const *)l->name, l->n);
+	return err_set(e, "no system is called \"%.40s\"%s%s%s", name,
+		near ? "; did you mean " : "", near ? near : "",
+		near ? "?" : "; `weft claims` lists them");
+}
+
+static void json_system(
+	struct json *j, const char *name, const struct claims *c)
+{
+	size_t i;
+
+	json_object(j, name);
+	json_count(j, "features", c->n);
+	json_count(j, "covered", claims_covered(c));
+	json_array(j, "missing");
+	for (i = 0; i < c->n; i++)
+		if (!c->v[i].is_covered)
+			json_text(j, NULL, c->v[i].id);
+	json_end(j, ']');
+	json_end(j, '}');
+}
+
+static void print_systems(const struct library *l, size_t n, FILE *f)
+{
+	static const struct table_column columns[] = {
+		{ "system", false },
+		{ "covered", true },
+		{ "features", true },
+		{ "title", false },
+	};
+	char covered[24], features[24];
+	struct table t;
+	size_t i;
+
+	table_init(&t, columns, 4);
+	for (i = 0; i < n; i++) {
+		const struct claims *c = &l->claims[i];
+
+		snprintf(covered, sizeof(covered), "%zu", claims_covered(c));
+		snprintf(features, sizeof(features), "%zu", c->n);
+		table_add(&t, (const char *[]){ l->name[i], covered, features,
+				      c->title });
+	}
+	table_print(&t, f, cli_width(stdout), cli_colour(stdout));
+	table_fini(&t);
+}
+
+static void print_features(const struct claims *c, FILE *f)
+{
+	size_t i, k;
+
+	for (i = 0; i < c->n; i++) {
+		const struct claim *v = &c->v[i];
+
+		fprintf(f, "\n%-9s %-8s %s\n", v->id,
+			v->is_covered ? "covered" : "missing", v->what);
+		for (k = 0; k < v->n_tests; k++)
+			fprintf(f, "                   %s\n", v->tests[k]);
+	}
+}
+
+static int print(
+	const struct cli_args *a, const struct library *l, struct err *e)
+{
+	size_t n = a->n_words ? 1 : l->n, i;
+	struct cli_out out;
+	struct json j;
+
+	cli_out_open(&out);
+	if (a->is_json) {
+		json_init(&j, out.file);
+		json_object(&j, NULL);
+		for (i = 0; i < n; i++)
+			json_system(&j, l->name[i], &l->claims[i]);
+		json_end(&j, '}');
+	} else {
+		print_systems(l, n, out.file);
+		if (a->n_words)
+			print_features(&l->claims[0], out.file);
+	}
+	return cli_out_close(&out, e);
+}
+
+static int perform(const struct cli_args *a, struct library *l, struct err *e)
+{
+	if (machine_list_files("WEFT_CLAIMS", "claims", on_file, l))
+		return err_set(e, "no claims found; WEFT_CLAIMS can name "
+				  "their directory");
+	if (e->code || (a->n_words && keep_one(l, a->word[0], e)))
+		return -1;
+	return print(a, l, e);
+}
+
+int cli_claims(int argc, char **argv, struct err *e)
+{
+	struct cli_args a;
+	struct library *l;
+	int code = cli_parse(&a, argc, argv, CLI_JSON, "[SYSTEM]",
+		"Tells how many of the features that a machine's paper "
+		"describes are shown by a test.\v"
+		"With a SYSTEM it lists each feature, with its tests.",
+		e);
+
+	if (code)
+		return code < 0 ? -1 : 0;
+	if (a.n_words > 1)
+		return err_set(
+			e, "\"%.60s\" is too much: want one system", a.word[1]);
+	l = mem_alloc(1, sizeof(*l));
+	l->e = e;
+	code = perform(&a, l, e);
+	library_free(l);
+	return code;
+}

@@ -1,0 +1,61 @@
+/*
+ * A Feistel network over the next even power of two; what falls beyond m is
+ * sent round again, which keeps it a permutation of 0..m-1.
+ */
+#include "load/order.h"
+
+#include "meas/digest.h"
+
+enum { ROUNDS = 4 };
+
+static uint32_t half_of(uint32_t m)
+{
+	uint32_t half = 1;
+
+	while (half < 16 && 1u << (2 * half) < m)
+		half++;
+	return half;
+}
+
+static uint32_t mask_by(uint64_t key, uint32_t round, uint32_t x, uint32_t half)
+{
+	uint64_t f = digest_mix(key + ((uint64_t)round << 32) + x);
+
+	return (uint32_t)f & ((1u << half) - 1);
+}
+
+uint32_t order_at(uint64_t key, uint32_t m, uint32_t i)
+{
+	uint32_t half = half_of(m), r;
+
+	do {
+		uint32_t a = i >> half, b = i & ((1u << half) - 1);
+
+		for (r = 0; r < ROUNDS; r++) {
+			uint32_t c = a ^ mask_by(key, r, b, half);
+
+			a = b;
+			b = c;
+		}
+		i = a << half | b;
+	} while (i >= m);
+	return i;
+}
+
+uint32_t order_find(uint64_t key, uint32_t m, uint32_t x)
+{
+	uint32_t half = half_of(m), r;
+
+	do {
+		uint32_t a = x >> half, b = x & ((1u << half) - 1);
+
+		for (r = ROUNDS; r--;) {
+			uint32_t c = b ^ mask_by(key, r, a, half);
+
+			b = a;
+			a = c;
+		}
+		x = a << half | b;
+	} while (x >= m);
+	return x;
+}

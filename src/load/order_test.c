@@ -1,0 +1,53 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "load/order.h"
+
+/* Every element once, and each is found where it is. */
+static void an_order_has_every_element_once(void **state)
+{
+	static const uint32_t sizes[] = { 1, 2, 3, 4, 5, 16, 17, 511, 1000 };
+	uint8_t seen[1000];
+	uint32_t k, i, m;
+	uint64_t key;
+
+	(void)state;
+	for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+		m = sizes[k];
+		for (key = 0; key < 20; key++) {
+			for (i = 0; i < m; i++)
+				seen[i] = 0;
+			for (i = 0; i < m; i++) {
+				uint32_t x = order_at(key, m, i);
+
+				assert_true(x < m);
+				assert_false(seen[x]);
+				seen[x] = 1;
+				assert_int_equal(order_find(key, m, x), i);
+			}
+		}
+	}
+}
+
+static void another_key_is_another_order(void **state)
+{
+	uint32_t i, same = 0;
+
+	(void)state;
+	for (i = 0; i < 1000; i++)
+		same += order_at(1, 1000, i) == order_at(2, 1000, i);
+	assert_true(same < 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_order_has_every_element_once),
+		cmocka_unit_test(another_key_is_another_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,457 @@
+/*
+ * Latency and rate by size: of every power of two from the least to the most,
+ * one transfer at a time and then many at a time.
+ *
+ * A put goes from one node to the other; what it takes is seen there, and
+ * told back by a put of eight bytes, whose own time is known from puts of
+ * eight bytes back and forth.  A get is asked for and seen by the same node,
+ * while the other one's message unit answers without any program.
+ */
+#include "load/sweep.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "load/programs.h"
+
+#define AT(field) offsetof(struct sweep, field)
+#define GIB	  (UINT64_C(1) << 30)
+
+/* Addresses, the same on both nodes. */
+#define COUNTER_AT UINT64_C(0x1000)
+#define ANSWER_AT  UINT64_C(0x2000) /* its own counter */
+#define ASK_AT	   UINT64_C(0x4000) /* the descriptors that gets carry */
+#define FIFO_AT	   UINT64_C(0x10000)
+#define GET_AT	   UINT64_C(0x40000)
+#define SOURCE_AT  (1 * GIB)
+#define TARGET_AT  (2 * GIB)
+
+enum {
+	FIFO_BYTES = 64 << 10,
+	MOST_SIZES = 24,
+	GET_SUBGROUP = 1,
+	ANSWER_BYTES = 8,
+};
+
+enum { OP_PUT, OP_GET };
+
+struct sweep_size {
+	uint64_t bytes;
+	sim_time one, many; /* of a transfer by itself, of a burst */
+	char name[2][32];
+};
+
+struct sweep {
+	struct programs programs;
+	/* keys */
+	int64_t op, from, to, min, max, rounds, burst;
+
+	uint32_t n_sizes;
+	struct sweep_size size[MOST_SIZES];
+	sim_time answer; /* what eight bytes take one way */
+	int target[2]; /* synthetic region, of either end */
+};
+
+static const struct param params[] = {
+	{ .name = "op",
+		.type = PARAM_WORD,
+		.offset = AT(op),
+		.def = "put",
+		.words = "put|get",
+		.help = "put: from one node to the other; get: the one asks, "
+			"the other one's message unit answers" },
+	{ .name = "from",
+		.type = PARAM_COUNT,
+		.offset = AT(from),
+		.def = "0",
+		.min = 0,
+		.max = TOPO_MAX_ROUTERS,
+		.help = "the node that begins" },
+	{ .name = "to",
+		.type = PARAM_COUNT,
+		.offset = AT(to),
+		.def = "1",
+		.min = 0,
+		.max = TOPO_MAX_ROUTERS,
+		.help = "the other node" },
+	{ .name = "min",
+		.type = PARAM_BYTES,
+		.offset = AT(min),
+		.def = "8",
+		.min = 1,
+		.max = 4 << 20,
+		.help = "the least size" },
+	{ .name = "max",
+		.type = PARAM_BYTES,
+		.offset = AT(max),
+		.def = "1 MiB",
+		.min = 1,
+		.max = 4 << 20,
+		.help = "the greatest size; each is twice the one before" },
+	{ .name = "rounds",
+		.type = PARAM_COUNT,
+		.offset = AT(rounds),
+		.def = "20",
+		.min = 1,
+		.max = 1000000,
+		.help = "transfers of each size by themselves" },
+	{ .name = "burst",
+		.type = PARAM_COUNT,
+		.offset = AT(burst),
+		.def = "16",
+		.min = 1,
+		.max = 512,
+		.help = "transfers of each size at a time" },
+};
+
+static struct sweep *of(struct load *l)
+{
+	return (struct sweep *)l;
+}
+
+/* --- bytes --- */
+
+static void fill(void *arg, uint64_t offset, uint8_t *out, size_t n)
+{
+	const struct sweep *s = arg;
+
+	memory_fill_by(s->programs.load.seed, 0, offset, out, n);
+}
+
+static bool add_regions(struct sweep *s, uint32_t end)
+{
+	struct host *h = s->programs.host;
+	uint64_t bytes = s->size[s->n_sizes - 1].bytes;
+
+	s->target[end] = -1;
+	if (host_add_synthetic(h, program_node(), SOURCE_AT, bytes, fill, s) >=
+		0)
+		s->target[end] = host_add_synthetic(
+			h, program_node(), TARGET_AT, bytes, fill, s);
+	return s->target[end] >= 0 ||
+	       programs_complain(&s->programs, "no synthetic regions");
+}
+
+/* All that this end has received, of one size more than before. */
+static bool check(struct sweep *s, uint32_t end, uint64_t want)
+{
+	const struct memory_region *r = host_synthetic(
+		s->programs.host, program_node(), s->target[end]);
+
+	return (!r->wrong && r->written == want) ||
+	       programs_complain(&s->programs,
+		       "%llu bytes came, not %llu; %llu were wrong",
+		       (unsigned long long)r->written, (unsigned long long)want,
+		       (unsigned long long)r->wrong);
+}
+
+/* --- what both ends do --- */
+
+static bool build_put(struct sweep *s, uint32_t to, uint64_t source,
+	uint64_t target, uint64_t counter, uint64_t bytes,
+	MUHWI_Descriptor_t *desc)
+{
+	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = {
+		.Base = { .Payload_Address = source,
+			.Message_Length = bytes,
+			.Torus_FIFO_Map = MU_MAP_TORUS,
+			.Dest = spi_destination(to) },
+		.DirectPut = { .Rec_Payload_Base_Address_Id =
+				       PROGRAMS_BASE_PAYLOAD,
+			.Rec_Payload_Offset = target,
+			.Rec_Counter_Base_Address_Id = PROGRAMS_BASE_COUNTER,
+			.Rec_Counter_Offset = counter },
+	};
+
+	programs_route(&i, 0);
+	return programs_did(&s->programs,
+		"MUSPI_CreatePt2PtDirectPutDescriptor",
+		MUSPI_CreatePt2PtDirectPutDescriptor(desc, &i));
+}
+
+static bool open_end(
+	struct sweep *s, uint32_t end, struct programs_fifos *fifos)
+{
+	programs_arm(COUNTER_AT, ANSWER_BYTES);
+	programs_arm(ANSWER_AT, ANSWER_BYTES);
+	return add_regions(s, end) &&
+	       programs_open_fifos(
+		       &s->programs, fifos, 0, 1, FIFO_AT, FIFO_BYTES) &&
+	       programs_open_bases(&s->programs, 0, 0);
+}
+
+static bool await(uint64_t counter, uint64_t next)
+{
+	if (!spi_poll(counter, 0))
+		return false;
+	programs_arm(counter, next);
+	return true;
+}
+
+/* --- puts --- */
+
+/* n puts of one size after the other, and the answer. */
+static bool put_burst(struct sweep *s, MUSPI_InjFifo_t *fifo, uint64_t bytes,
+	uint64_t n, sim_time *took)
+{
+	sim_time start = program_now();
+	MUHWI_Descriptor_t desc;
+
+	if (!build_put(s, (uint32_t)s->to, SOURCE_AT, TARGET_AT, COUNTER_AT,
+		    bytes, &desc))
+		return false;
+	for (; n; n--)
+		programs_inject(fifo, &desc);
+	if (!await(ANSWER_AT, ANSWER_BYTES))
+		return false;
+	*took += program_now() - start;
+	return true;
+}
+
+static void put_program(void *arg)
+{
+	struct sweep *s = arg;
+	struct programs_fifos fifos;
+	MUSPI_InjFifo_t *fifo = programs_fifo(&fifos, 0);
+	int64_t k, rounds = s->rounds;
+	sim_time both = 0;
+	uint32_t i;
+
+	if (!open_end(s, 0, &fifos))
+		return;
+	program_wait(PROGRAMS_START);
+	for (k = 0; k < rounds; k++)
+		if (!put_burst(s, fifo, ANSWER_BYTES, 1, &both))
+			return;
+	s->answer = both / (2 * rounds);
+	for (i = 0; i < s->n_sizes; i++) {
+		struct sweep_size *z = &s->size[i];
+
+		for (k = 0; k < rounds; k++)
+			if (!put_burst(s, fifo, z->bytes, 1, &z->one))
+				return;
+		if (!put_burst(s, fifo, z->bytes, (uint64_t)s->burst, &z->many))
+			return;
+		z->one = z->one / rounds - s->answer;
+		z->many -= s->answer;
+	}
+}
+
+/* Answers when so many bytes have come, and sets the counter for the next. */
+static bool answer(struct sweep *s, MUSPI_InjFifo_t *fifo,
+	const MUHWI_Descriptor_t *desc, uint64_t bytes, uint64_t next,
+	uint64_t *sum)
+{
+	if (!await(COUNTER_AT, next))
+		return false;
+	*sum += bytes;
+	programs_inject(fifo, desc);
+	return check(s, 1, *sum);
+}
+
+/* Bytes of what comes k-th: eight, then of each size single ones and a
+ * burst; 0 where there is no more. */
+static uint64_t expected(const struct sweep *s, uint64_t k)
+{
+	uint64_t rounds = (uint64_t)s->rounds, i;
+
+	if (k < rounds)
+		return ANSWER_BYTES;
+	k -= rounds;
+	i = k / (rounds + 1);
+	if (i >= s->n_sizes)
+		return 0;
+	return s->size[i].bytes *
+	       (k % (rounds + 1) == rounds ? (uint64_t)s->burst : 1);
+}
+
+static void answer_program(void *arg)
+{
+	struct sweep *s = arg;
+	struct programs_fifos fifos;
+	MUHWI_Descriptor_t desc;
+	uint64_t k, sum = 0;
+
+	if (!open_end(s, 1, &fifos) ||
+		!build_put(s, (uint32_t)s->from, SOURCE_AT, TARGET_AT,
+			ANSWER_AT, ANSWER_BYTES, &desc))
+		return;
+	for (k = 0; expected(s, k); k++)
+		if (!answer(s, programs_fifo(&fifos, 0), &desc, expected(s, k),
+			    expected(s, k + 1), &sum))
+			return;
+}
+
+/* --- gets --- */
+
+static bool build_get(struct sweep *s, MUHWI_Descriptor_t *desc)
+{
+	MUSPI_Pt2PtRemoteGetDescriptorInfo_t i = {
+		.Base = { .Payload_Address = ASK_AT,
+			.Message_Length = sizeof(*desc),
+			.Torus_FIFO_Map = MU_MAP_TORUS,
+			.Dest = spi_destination((uint32_t)s->to) },
+		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING,
+			.Misc2 = MUHWI_PACKET_VIRTUAL_CHANNEL_DYNAMIC },
+		.RemoteGet = { .Rget_Inj_FIFO_Id =
+				       GET_SUBGROUP * MU_PER_SUBGROUP },
+	};
+
+	return programs_did(&s->programs,
+		"MUSPI_CreatePt2PtRemoteGetDescriptor",
+		MUSPI_CreatePt2PtRemoteGetDescriptor(desc, &i));
+}
+
+static bool get_burst(struct sweep *s, MUSPI_InjFifo_t *fifo, uint64_t bytes,
+	uint64_t n, sim_time *took)
+{
+	sim_time start = program_now();
+	MUHWI_Descriptor_t ask, put;
+
+	if (!build_put(s, (uint32_t)s->from, SOURCE_AT, TARGET_AT, COUNTER_AT,
+		    bytes, &put) ||
+		!build_get(s, &ask))
+		return false;
+	spi_store(ASK_AT, &put, sizeof(put));
+	programs_arm(COUNTER_AT, n * bytes);
+	for (; n; n--)
+		programs_inject(fifo, &ask);
+	if (!spi_poll(COUNTER_AT, 0))
+		return false;
+	*took += program_now() - start;
+	return true;
+}
+
+static void get_program(void *arg)
+{
+	struct sweep *s = arg;
+	struct programs_fifos fifos;
+	uint64_t sum = 0;
+	uint32_t i;
+	int64_t k;
+
+	if (!open_end(s, 0, &fifos))
+		return;
+	program_wait(PROGRAMS_START);
+	for (i = 0; i < s->n_sizes; i++) {
+		struct sweep_size *z = &s->size[i];
+		MUSPI_InjFifo_t *fifo = programs_fifo(&fifos, 0);
+
+		for (k = 0; k < s->rounds; k++)
+			if (!get_burst(s, fifo, z->bytes, 1, &z->one))
+				return;
+		if (!get_burst(s, fifo, z->bytes, (uint64_t)s->burst, &z->many))
+			return;
+		z->one /= s->rounds;
+		sum += z->bytes * (uint64_t)(s->rounds + s->burst);
+		if (!check(s, 0, sum))
+			return;
+	}
+}
+
+/* The other end has an injection FIFO for those who get, and is done. */
+static void give_program(void *arg)
+{
+	static const Kernel_InjFifoAttributes_t attr = { .RemoteGet = 1 };
+	struct sweep *s = arg;
+	struct programs *p = &s->programs;
+	const uint32_t id = 0;
+	MUSPI_InjFifoSubGroup_t g;
+	Kernel_MemoryRegion_t region;
+
+	if (add_regions(s, 1) &&
+		programs_did(p, "Kernel_CreateMemoryRegion",
+			Kernel_CreateMemoryRegion(
+				&region, GET_AT, FIFO_BYTES)) &&
+		programs_did(p, "Kernel_AllocateInjFifos",
+			Kernel_AllocateInjFifos(
+				GET_SUBGROUP, &g, 1, &id, &attr)) &&
+		programs_did(p, "Kernel_InjFifoInit",
+			Kernel_InjFifoInit(&g, id, &region, 0, FIFO_BYTES - 1)))
+		programs_did(p, "Kernel_InjFifoActivate",
+			Kernel_InjFifoActivate(
+				&g, 1, &id, KERNEL_INJ_FIFO_ACTIVATE));
+}
+
+/* --- the course of a run --- */
+
+static int sweep_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
+{
+	struct sweep *s = of(l);
+	int64_t bytes;
+
+	(void)r;
+	(void)link;
+	if (s->from >= t->n_routers || s->to >= t->n_routers)
+		return err_set(e, "%s: the machine has nodes 0 to %u",
+			s->from >= t->n_routers ? "from" : "to",
+			t->n_routers - 1);
+	if (s->from == s->to)
+		return err_set(e, "from and to are the same node");
+	if (s->min > s->max)
+		return err_set(e, "min: more than max");
+	for (bytes = s->min; bytes <= s->max; bytes *= 2) {
+		BUG_IF(s->n_sizes == MOST_SIZES);
+		s->size[s->n_sizes++].bytes = (uint64_t)bytes;
+	}
+	return programs_need(&s->programs, 3 * GIB, e);
+}
+
+static void sweep_start(struct load *l)
+{
+	struct sweep *s = of(l);
+
+	if (!programs_open(&s->programs, 2))
+		return;
+	program_start(s->programs.host, (site_id)s->from, 0, 0,
+		s->op == OP_PUT ? put_program : get_program, s);
+	program_start(s->programs.host, (site_id)s->to, 0, 0,
+		s->op == OP_PUT ? answer_program : give_program, s);
+}
+
+static void sweep_report(struct load *l, struct load_result *r)
+{
+	struct sweep *s = of(l);
+	uint32_t i;
+
+	programs_report(&s->programs, r);
+	if (r->ending != LOAD_FINISHED)
+		return;
+	for (i = 0; i < s->n_sizes; i++) {
+		struct sweep_size *z = &s->size[i];
+		unsigned long long bytes = z->bytes;
+
+		if (!z->one || z->many <= 0)
+			return;
+		snprintf(z->name[0], sizeof(z->name[0]), "%lluB_ns", bytes);
+		snprintf(z->name[1], sizeof(z->name[1]), "%lluB_GBps", bytes);
+		load_figure(r, z->name[0], (double)z->one / SIM_NS);
+		load_figure(r, z->name[1],
+			(double)z->bytes * (double)s->burst * 1e3 /
+				(double)z->many);
+	}
+}
+
+static uint64_t sweep_estimate(const struct load *l, const struct topo *t)
+{
+	(void)l;
+	(void)t;
+	return programs_estimate(2, 1, 2 * FIFO_BYTES);
+}
+
+const struct load_ops load_sweep = {
+	.name = "sweep",
+	.help = "puts or gets of all sizes: latency, and rate of many",
+	.size = sizeof(struct sweep),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.init = sweep_init,
+	.start = sweep_start,
+	.next = programs_next,
+	.report = sweep_report,
+	.check = programs_check,
+	.fini = programs_fini,
+	.estimate = sweep_estimate,
+	.memory = programs_memory,
+};

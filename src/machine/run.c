@@ -1,0 +1,206 @@
+#define _GNU_SOURCE
+#include "machine/run.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+
+enum { NODES_PER_THREAD = 1024 };
+
+static double wall_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static const struct load_ops *find_load(const char *name, struct err *e)
+{
+	const struct load_ops *ops = load_find(name);
+	const char *names[64], *near;
+	size_t n = 0;
+
+	if (ops)
+		return ops;
+	for (; load_registry[n]; n++)
+		names[n] = load_registry[n]->name;
+	near = name_nearest(name, names, n);
+	err_set(e, "no workload is called \"%.40s\"%s%s%s", name,
+		near ? "; did you mean " : "", near ? near : "",
+		near ? "?" : "; `weft help run` lists them");
+	return NULL;
+}
+
+/* A key that is given twice contradicts itself. */
+static int read_key(struct machine_run *r, const char *text, struct err *e)
+{
+	size_t i, was = 0, is = 0;
+
+	for (i = 0; i < r->keys.n_rows; i++)
+		was += r->keys.origins[i].set;
+	if (param_assign(&r->keys, 1, text, "key", "command line", e))
+		return -1;
+	for (i = 0; i < r->keys.n_rows; i++)
+		is += r->keys.origins[i].set;
+	if (is == was)
+		return err_set(e, "%.*s is given twice",
+			(int)strcspn(text, "="), text);
+	return 0;
+}
+
+static int read_load(struct machine_run *r, struct err *e)
+{
+	const struct load_ops *ops = find_load(r->setup.workload, e);
+	size_t i;
+
+	if (!ops)
+		return -1;
+	r->load = mem_alloc(1, ops->size);
+	r->load->ops = ops;
+	r->load->seed = r->setup.seed;
+	r->load->nic = r->machine->nic;
+	r->load->nic_params = r->machine->nic_params;
+	r->load->host_params = &r->machine->host;
+	r->load->on_progress = r->setup.on_progress;
+	r->load->progress_arg = r->setup.progress_arg;
+	r->keys = (struct param_block){
+		.section = "",
+		.rows = ops->params,
+		.n_rows = ops->n_params,
+		.values = r->load,
+		.origins =
+			mem_alloc(ops->n_params, sizeof(struct param_origin)),
+	};
+	param_defaults(&r->keys);
+	for (i = 0; i < r->setup.n_keys; i++)
+		if (read_key(r, r->setup.keys[i], e))
+			return -1;
+	return ops->init(r->load, r->machine->topo, r->machine->route,
+		&r->machine->link, e);
+}
+
+static uint32_t pick_threads(const struct machine_run *r)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t most = r->machine->topo->n_routers / NODES_PER_THREAD;
+
+	if (r->setup.threads)
+		return r->setup.threads;
+	if (most > (uint32_t)cores)
+		most = (uint32_t)cores;
+	return most < 1 ? 1 : most;
+}
+
+static int build(struct machine_run *r, struct err *e)
+{
+	struct net_setup s = {
+		.topo = r->machine->topo,
+		.route = r->machine->route,
+		.link = &r->machine->link,
+		.router = &r->machine->router,
+		.client = r->load->ops->client,
+		.client_state = r->load,
+		.n_workers = pick_threads(r),
+		.seed = r->setup.seed,
+		.stop = r->setup.stop,
+		.book = r->setup.book,
+	};
+	uint64_t need = net_estimate(&s), have = mem_available();
+
+	if (r->load->ops->estimate)
+		need += r->load->ops->estimate(r->load, s.topo);
+	if (need > have)
+		return err_set_code(e, EXIT_LIMIT,
+			"%u nodes need about %.1f GiB of memory, and %.1f GiB "
+			"are free",
+			s.topo->n_routers, (double)need / (1 << 30),
+			(double)have / (1 << 30));
+	r->net = net_new(&s, e);
+	if (!r->net)
+		return -1;
+	r->threads = sim_n_workers(r->net->sim);
+	r->load->net = r->net;
+	return 0;
+}
+
+int machine_run_open(
+	struct machine_run *r, const struct machine_run_setup *s, struct err *e)
+{
+	memset(r, 0, sizeof(*r));
+	r->setup = *s;
+	r->machine = machine_load(s->machine, s->sets, s->n_sets, s->shape, e);
+	if (!r->machine || read_load(r, e))
+		return -1;
+	return build(r, e);
+}
+
+int machine_run_perform(struct machine_run *r, struct err *e)
+{
+	double start = wall_clock();
+	int failed = load_run(r->load, &r->result, e);
+
+	r->wall_s = wall_clock() - start;
+	if (failed)
+		return -1;
+	r->digest = load_digest(r->load);
+	r->hops = net_total(r->net).hops;
+	r->packets = net_total(r->net).delivered;
+	r->events = sim_n_events(r->net->sim);
+	r->memory = net_memory(r->net);
+	if (r->load->ops->memory)
+		r->memory += r->load->ops->memory(r->load);
+	return 0;
+}
+
+void machine_run_close(struct machine_run *r)
+{
+	if (r->load) {
+		r->load->ops->fini(r->load);
+		mem_free(r->load->digest);
+	}
+	net_free(r->net);
+	mem_free(r->keys.origins);
+	mem_free(r->load);
+	machine_free(r->machine);
+}
+
+double machine_run_throughput(const struct machine_run *r)
+{
+	const struct load_result *l = &r->result;
+
+	if (!l->has_throughput || !l->measured)
+		return 0;
+	return (double)l->bytes * 1e3 / (double)l->measured / r->net->n_sites;
+}
+
+double machine_run_fraction(const struct machine_run *r)
+{
+	return machine_run_throughput(r) * 1e9 / (double)r->result.peak_bps;
+}
+
+bool machine_run_figure(
+	const struct machine_run *r, const char *name, double *value)
+{
+	const struct load_result *l = &r->result;
+
+	if (!strcmp(name, "fraction_of_peak")) {
+		if (l->has_peak && l->has_throughput)
+			*value = machine_run_fraction(r);
+		return l->has_peak && l->has_throughput;
+	}
+	if (!strcmp(name, "throughput_GBps_per_node")) {
+		if (l->has_throughput)
+			*value = machine_run_throughput(r);
+		return l->has_throughput;
+	}
+	if (!strcmp(name, "hops_per_packet")) {
+		if (r->packets)
+			*value = (double)r->hops / (double)r->packets;
+		return r->packets > 0;
+	}
+	return load_find_figure(l, name, value);
+}

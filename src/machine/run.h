@@ -1,0 +1,69 @@
+/*
+ * One run: a machine, a workload with its keys, and what came of it.  All
+ * that runs a workload goes through here, so a command, the papers'
+ * experiments and a benchmark measure the same thing.  It prints nothing.
+ */
+#ifndef MACHINE_RUN_H
+#define MACHINE_RUN_H
+
+#include <stdatomic.h>
+
+#include "load/load.h"
+#include "machine/machine.h"
+
+/* What to run; the texts must outlive the run. */
+struct machine_run_setup {
+	const char *machine; /* a name or a path */
+	const char *const *sets; /* "path=value" */
+	size_t n_sets;
+	const char *shape; /* "4x4x4", or NULL */
+	const char *workload;
+	const char *const *keys; /* "key=value" */
+	size_t n_keys;
+	uint64_t seed;
+	uint32_t threads; /* 0: as many as make sense */
+	const atomic_int *stop; /* not 0: end the run; or NULL */
+	void (*on_progress)(void *arg, const struct load_progress *p);
+	void *progress_arg;
+	const struct book_how *book; /* of time budgets, or NULL */
+};
+
+/* Big: tens of kilobytes; not for a stack. */
+struct machine_run {
+	struct machine_run_setup setup;
+	struct machine *machine;
+	struct load *load;
+	struct param_block keys; /* the workload's, with their values */
+	struct net *net;
+	uint32_t threads; /* that it runs on */
+	/* set by machine_run_perform() */
+	struct load_result result;
+	uint64_t digest, hops, packets, events, memory;
+	double wall_s;
+};
+
+/*
+ * Reads machine and keys, checks that it fits the memory, and builds the
+ * network.  On an error too, machine_run_close() is the caller's to call.
+ */
+int machine_run_open(struct machine_run *r, const struct machine_run_setup *s,
+	struct err *e);
+/* Runs it to its end, once.  A deadlock is a result, not an error. */
+int machine_run_perform(struct machine_run *r, struct err *e);
+/* Takes a zeroed one, too. */
+void machine_run_close(struct machine_run *r);
+
+/* Payload GB/s of each node; 0 where nothing was measured. */
+double machine_run_throughput(const struct machine_run *r);
+/* Of the peak; only where the result has one. */
+double machine_run_fraction(const struct machine_run *r);
+
+/*
+ * What `weft run --json` has under a name among its results: a figure of the
+ * workload, fraction_of_peak, throughput_GBps_per_node; or hops_per_packet.
+ * False where this run has none, and value is kept.
+ */
+bool machine_run_figure(
+	const struct machine_run *r, const char *name, double *value);
+
+#endif

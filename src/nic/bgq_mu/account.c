@@ -1,0 +1,164 @@
+/*
+ * Where a message's time goes between its program and the network, for the
+ * book of time budgets (meas/budget.h):
+ *
+ *	from the program's call until its store leaves    software
+ *	until it is at the unit                           descriptor
+ *	until those before it in its FIFO are sent        queue
+ *	until the descriptor is in the unit               descriptor
+ *	until an engine begins the packet                 engine
+ *	until its payload is there                        memory read
+ *	until it is in the network FIFO                   packet
+ *	  ... the network ...
+ *	until a reception engine has room for it          receiver
+ *	through the engine, into memory                   memory write
+ *	the counter                                       completion
+ *
+ * Kept only where there is a book; nothing here changes a time.
+ */
+#include "base/mem.h"
+#include "nic/bgq_mu/mu.h"
+
+enum { FIRST_ROOM = 8 };
+
+/* A descriptor that a program has begun to write. */
+struct birth {
+	sim_time at;
+	sim_time left; /* its store left the core; 0: not yet */
+};
+
+struct mu_account {
+	struct birth *births; /* a ring, in order */
+	uint32_t first, n, room;
+	sim_time wanted; /* the unit knew of the next descriptor */
+	/* of the descriptor in the unit */
+	struct book_message message;
+	sim_time left, came, begun, fetched;
+};
+
+static struct book *book_of(const struct mu_at *a)
+{
+	return a->mu->nic.net->book;
+}
+
+static struct mu_account *account(struct mu_node *n, uint32_t inj)
+{
+	if (!n->accounts)
+		n->accounts = mem_alloc(MU_INJ_FIFOS, sizeof(*n->accounts));
+	if (!n->accounts[inj])
+		n->accounts[inj] = mem_alloc(1, sizeof(struct mu_account));
+	return n->accounts[inj];
+}
+
+void mu_account_free(struct mu_node *n)
+{
+	uint32_t i;
+
+	for (i = 0; n->accounts && i < MU_INJ_FIFOS; i++) {
+		if (n->accounts[i])
+			mem_free(n->accounts[i]->births);
+		mem_free(n->accounts[i]);
+	}
+	mem_free(n->accounts);
+}
+
+void mu_note_birth(struct nic *nic, site_id s, uint32_t inj, sim_time t)
+{
+	struct mu_account *c;
+	uint32_t room, i;
+
+	if (!nic->net->book || inj >= MU_INJ_FIFOS)
+		return;
+	c = account(mu_node((struct mu *)nic, s), inj);
+	room = c->room;
+	if (c->n == room) {
+		c->room = room ? 2 * room : FIRST_ROOM;
+		c->births = mem_grow(c->births, c->room, sizeof(*c->births));
+		for (i = 0; i < c->first; i++)
+			c->births[room + i] = c->births[i];
+	}
+	c->births[(c->first + c->n++) % c->room] = (struct birth){ .at = t };
+}
+
+void mu_account_store(
+	struct mu_node *n, const struct net *net, uint32_t inj, sim_time t)
+{
+	struct mu_account *c;
+	uint32_t k;
+
+	if (!net->book || inj >= MU_INJ_FIFOS)
+		return;
+	c = account(n, inj);
+	for (k = c->n; k; k--) {
+		struct birth *b = &c->births[(c->first + k - 1) % c->room];
+
+		if (b->left)
+			break;
+		b->left = t;
+	}
+}
+
+void mu_account_want(const struct mu_at *a, uint32_t inj)
+{
+	if (book_of(a))
+		account(a->n, inj)->wanted = a->t;
+}
+
+void mu_account_fetched(const struct mu_at *a, uint32_t inj)
+{
+	const struct mu_inj_fifo *f = mu_inj(a->n, inj);
+	struct mu_account *c;
+	struct birth b;
+
+	if (!book_of(a))
+		return;
+	c = account(a->n, inj);
+	/* One that came by a get, or by bare stores, is born in the unit. */
+	b = (struct birth){ .at = c->wanted, .left = c->wanted };
+	if (c->n && c->births[c->first].left) {
+		b = c->births[c->first];
+		c->first = (c->first + 1) % c->room;
+		c->n--;
+	}
+	c->left = b.left;
+	c->begun = c->wanted;
+	c->came = b.left + a->mu->params.mmio_store;
+	if (c->came > c->begun)
+		c->came = c->begun;
+	c->fetched = a->t;
+	if (!mu_is_prefetch(&f->descriptor))
+		c->message = book_message(
+			book_of(a), a->s, (uint32_t)f->n_packets, b.at);
+}
+
+void mu_account_packet(
+	const struct mu_at *a, const struct mu_job *job, packet_id id)
+{
+	struct book *k = book_of(a);
+	const struct mu_account *c;
+
+	if (!k)
+		return;
+	c = account(a->n, job->inj);
+	book_open(k, id, &c->message);
+	book_note(k, id, "node %u, injection FIFO %u", a->s, job->inj);
+	book_until(k, id, CAUSE_SOFTWARE, c->left);
+	book_until(k, id, CAUSE_DESCRIPTOR, c->came);
+	book_until(k, id, CAUSE_QUEUE, c->begun);
+	book_until(k, id, CAUSE_DESCRIPTOR, c->fetched);
+	book_until(k, id, CAUSE_ENGINE, job->started);
+	book_until(k, id, CAUSE_MEMORY_READ, job->read);
+	book_until(k, id, CAUSE_PACKET, a->t);
+}
+
+void mu_account_pulled(const struct mu_at *a, packet_id id)
+{
+	struct book *k = book_of(a);
+	sim_time free = a->t - a->mu->params.pull;
+
+	if (!k)
+		return;
+	book_note(k, id, "node %u, message unit", a->s);
+	if (free > book_at(k, id))
+		book_until(k, id, CAUSE_RECEIVER, free);
+}

@@ -1,0 +1,235 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "nic/bgq_mu/mu.h"
+#include "nic/bgq_mu/mu_testing.h"
+
+static void open_only(void *arg)
+{
+	(void)arg;
+	sw_open_bases(0);
+}
+
+/* --- who gets an engine --- */
+
+struct share {
+	uint64_t attributes[2];
+	uint64_t other; /* packets of the first while the second was sent */
+};
+
+/* Two messages for one engine: the second comes while the first is sent. */
+static void send_two(void *arg)
+{
+	struct share *s = arg;
+	struct sw_fifo a = sw_open(1, s->attributes[0]);
+	struct sw_fifo b = sw_open(2, s->attributes[1]);
+	struct mu_descriptor d = sw_put(1, 200 * MU_PAYLOAD);
+	struct mu_descriptor e = sw_put(1, 50 * MU_PAYLOAD);
+	uint64_t was;
+
+	mu_set_fifo_map(&d, 0x4000);
+	mu_set_fifo_map(&e, 0x4000);
+	program_wait(1000 * SIM_NS);
+	sw_inject(&a, &d);
+	program_charge(5000 * SIM_NS);
+	was = sw_upc(MU_UPC_PACKETS_IN, 0);
+	sw_inject(&b, &e);
+	sw_wait_sent(&b);
+	s->other = sw_upc(MU_UPC_PACKETS_IN, 0) - was - 50;
+	sw_wait_sent(&a);
+}
+
+static uint64_t others(uint64_t a, uint64_t b)
+{
+	struct share s = { .attributes = { a, b } };
+	const struct sw_program p[] = {
+		{ 0, send_two, &s },
+		{ 1, open_only, NULL },
+	};
+
+	sw_run_on("3", 1, p, 2);
+	return s.other;
+}
+
+static void bgq_f112_each_packet_is_chosen_by_priority_and_lot(void **state)
+{
+	(void)state;
+	assert_in_range(others(0, MU_INJ_HIGH), 0, 3);
+	assert_in_range(others(0, 0), 30, 80);
+	assert_in_range(others(MU_INJ_HIGH, MU_INJ_HIGH), 30, 80);
+	assert_in_range(others(MU_INJ_HIGH, 0), 150, 200);
+}
+
+/* --- the count --- */
+
+static void send_and_count(void *arg)
+{
+	struct mu_node *n =
+		((struct mu *)host_nic(program_host()))->nodes[program_node()];
+	struct sw_fifo f = sw_open(7, 0);
+	struct mu_descriptor d = sw_put(1, 4 * MU_PAYLOAD);
+	uint64_t many = UINT32_MAX, k;
+
+	(void)arg;
+	mu_set_fifo_map(&d, 0x5000); /* two engines of one master port */
+	program_wait(1000 * SIM_NS);
+	mu_inj(n, 7)->count = many;
+	sw_inject(&f, &d);
+	for (k = 0; k < 4; program_charge(SIM_NS)) {
+		k = sw_upc(MU_UPC_PACKETS_IN, 0) + sw_upc(MU_UPC_PACKETS_IN, 2);
+		assert_int_equal(sw_load(MU_INJ_COUNT, 7), many + k / 4);
+	}
+	assert_int_equal(sw_load(MU_INJ_COUNT, 7), UINT64_C(1) << 32);
+}
+
+static void bgq_f136_a_64_bit_count_of_messages_injected_whole(void **state)
+{
+	const struct sw_program p[] = {
+		{ 1, open_only, NULL },
+		{ 0, send_and_count, NULL },
+	};
+
+	(void)state;
+	sw_run_on("3", 1, p, 2);
+}
+
+/* --- bad bits --- */
+
+struct faulty {
+	uint64_t bits;
+	uint32_t engine;
+	site_id node; /* whose engine it is */
+	uint64_t sent[2], received[2];
+	uint64_t corrected, stopped, pending;
+};
+
+static void look_at_fault(struct faulty *x)
+{
+	if (program_node() != x->node)
+		return;
+	x->corrected = sw_load(MU_ERROR_COUNT, MU_INT_CORRECTED);
+	x->stopped = sw_load(MU_ERROR_COUNT, MU_ERROR_MEMORY);
+	x->pending = sw_load(MU_INT_PENDING, MU_MACHINE_CHECK);
+}
+
+/* Two messages to two nodes by engines of their own, 1 and 3; at the others
+ * they arrive by engines 1 and 3, too. */
+static void send_faulty(void *arg)
+{
+	struct faulty *x = arg;
+	struct sw_fifo f[2] = { sw_open(0, 0), sw_open(1, 0) };
+	uint32_t i;
+
+	if (x->node == 0)
+		sw_store_system(MU_FAULT, x->engine, x->bits);
+	program_wait(1000 * SIM_NS);
+	for (i = 0; i < 2; i++) {
+		struct mu_descriptor d = sw_put(i ? 3 : 1, 10 * MU_PAYLOAD);
+
+		mu_set_fifo_map(&d, i ? 0x2000 : 0x8000);
+		sw_inject(&f[i], &d);
+	}
+	program_charge(20000 * SIM_NS);
+	for (i = 0; i < 2; i++)
+		x->sent[i] = sw_load(MU_INJ_COUNT, i);
+	look_at_fault(x);
+}
+
+static void receive_faulty(void *arg)
+{
+	struct faulty *x = arg;
+	uint32_t engine = program_node();
+
+	sw_open_bases(0);
+	if (x->node == program_node())
+		sw_store_system(MU_FAULT, x->engine, x->bits);
+	program_wait(30000 * SIM_NS);
+	x->received[program_node() / 2] = sw_upc(MU_UPC_PACKETS_OUT, engine);
+	look_at_fault(x);
+}
+
+/* Runs, and audits; says is what is left, or NULL. */
+static void run_faulty(struct faulty *x, const char *says)
+{
+	const struct sw_program p[] = {
+		{ 0, send_faulty, x },
+		{ 1, receive_faulty, x },
+		{ 3, receive_faulty, x },
+	};
+	struct nic_testing m;
+	struct err e = { 0 };
+	uint32_t i;
+
+	nic_testing_init(&m, &bgq_mu_ops, "3x3");
+	nic_testing_start(&m, 1, 3);
+	for (i = 0; i < 3; i++)
+		program_start(m.host, p[i].node, 0, 0, p[i].run, p[i].arg);
+	assert_int_equal(sim_run(m.net->sim, SIM_NEVER - 1), SIM_IDLE);
+	assert_int_equal(m.ops->audit(m.nic, &e), says ? -1 : 0);
+	if (says && !strstr(e.text, says))
+		fail_msg("%s", e.text);
+	nic_testing_fini(&m);
+}
+
+static void bgq_f130_one_bad_bit_is_mended(void **state)
+{
+	uint32_t k;
+
+	(void)state;
+	for (k = 0; k < 2; k++) {
+		struct faulty x = {
+			.bits = UINT64_C(1) << 40,
+			.engine = k ? N_FIFOS + 1 : 1,
+			.node = k,
+		};
+
+		run_faulty(&x, NULL);
+		assert_int_equal(x.received[0], 10);
+		assert_int_equal(x.received[1], 10);
+		assert_int_equal(x.corrected, 1);
+		assert_int_equal(x.stopped, 0);
+		assert_int_equal(x.pending, 0);
+	}
+}
+
+static void bgq_f130_two_bad_bits_stop_their_engine_alone(void **state)
+{
+	uint32_t k;
+
+	(void)state;
+	for (k = 0; k < 2; k++) {
+		struct faulty x = {
+			.bits = 3,
+			.engine = k ? N_FIFOS + 1 : 1,
+			.node = k,
+		};
+
+		run_faulty(&x, k ? "node 1: stopped: reception engine 1"
+				 : "node 0: stopped: injection engine 1");
+		assert_int_equal(x.received[0], 0);
+		assert_int_equal(x.received[1], 10);
+		assert_int_equal(x.sent[1], 1);
+		assert_int_equal(x.corrected, 0);
+		assert_int_equal(x.stopped, 1);
+		assert_int_equal(x.pending, 1 << MU_ERROR_MEMORY);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			bgq_f112_each_packet_is_chosen_by_priority_and_lot),
+		cmocka_unit_test(
+			bgq_f136_a_64_bit_count_of_messages_injected_whole),
+		cmocka_unit_test(bgq_f130_one_bad_bit_is_mended),
+		cmocka_unit_test(bgq_f130_two_bad_bits_stop_their_engine_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+/*
+ * For tests of the message unit: what software does with it, byte by byte
+ * and register by register, without an interface that helps it.
+ *
+ * All but sw_run() is for programs.  Stores take the time they take; loads
+ * take none, and see what is at the unit now.
+ */
+#ifndef NIC_BGQ_MU_MU_TESTING_H
+#define NIC_BGQ_MU_MU_TESTING_H
+
+#include "nic/bgq_mu/bgq_mu.h"
+#include "nic/bgq_mu/descriptor.h"
+#include "nic/nic_testing.h"
+
+/* Where things are on every node, unless a test says otherwise. */
+enum {
+	SW_COUNTER = 0x2000,
+	SW_FIFOS = 0x10000, /* injection FIFO i is at SW_FIFOS + i * room */
+	SW_FIFO_BYTES = 1024,
+	SW_SOURCE = 0x1000000,
+	SW_TARGET = 0x2000000,
+	SW_REC = 0x4000000, /* reception FIFO i, the same */
+	SW_REC_BYTES = 0x10000,
+	SW_BASE_TARGET = 3,
+	SW_BASE_COUNTER = 511,
+	SW_SYSTEM_TARGET = 515, /* the same places, for system packets */
+	SW_SYSTEM_COUNTER = 543,
+};
+
+/* --- registers --- */
+
+/* As a user and as the system; a register and its number. */
+void sw_store(enum mu_register kind, uint32_t number, uint64_t value);
+void sw_store_system(enum mu_register kind, uint32_t number, uint64_t value);
+uint64_t sw_load(enum mu_register kind, uint32_t number);
+/* A counter of the unit: sw_upc(MU_UPC_REQUESTS, 2). */
+uint64_t sw_upc(enum mu_event event, uint32_t unit);
+/* The same, of all master ports. */
+uint64_t sw_upc_ports(enum mu_event event);
+
+/* --- setting up --- */
+
+/* An injection FIFO, as its user sees it. */
+struct sw_fifo {
+	uint32_t id;
+	uint64_t at, bytes;
+	uint64_t n; /* descriptors injected */
+};
+
+/* Opens an injection FIFO at its usual place; attributes of enum
+ * mu_attribute. */
+struct sw_fifo sw_open(uint32_t id, uint64_t attributes);
+struct sw_fifo sw_open_at(
+	uint32_t id, uint64_t attributes, uint64_t at, uint64_t bytes);
+
+/* A reception FIFO at its usual place; returns where. */
+uint64_t sw_open_rec(uint32_t id, uint64_t bytes);
+
+/* The base addresses, user's and system's, and what the counter is to count
+ * down from. */
+void sw_open_bases(uint64_t count);
+
+/* --- descriptors --- */
+
+/*
+ * To a node of the program's machine, dynamically routed over any link (or
+ * by the local FIFOs to itself), from SW_SOURCE.  put: to SW_TARGET, counted
+ * at SW_COUNTER.  fifo: into a reception FIFO.  get: length bytes of
+ * descriptors for an injection FIFO.
+ */
+struct mu_descriptor sw_put(site_id dst, uint64_t length);
+struct mu_descriptor sw_fifo_message(
+	site_id dst, uint32_t rec, uint64_t length);
+struct mu_descriptor sw_get(site_id dst, uint32_t inj, uint64_t length);
+
+void sw_set_destination(struct mu_descriptor *d, site_id dst);
+/* The channel; the dynamic bit follows it. */
+void sw_set_channel(struct mu_descriptor *d, enum mu_channel channel);
+/* By the system's channel, FIFO and base addresses. */
+void sw_make_system(struct mu_descriptor *d);
+
+/* Ways to spoil a user's put to another node, of an odd number of bytes, on a
+ * torus of two to four dimensions of which the first has at most four nodes;
+ * and what the unit says of it. */
+struct sw_bad {
+	void (*spoil)(struct mu_descriptor *d);
+	enum mu_interrupt why;
+};
+
+enum {
+	SW_BADS = 21,
+	SW_SYSTEM_BADS = 18, /* of these, what the system may not either */
+};
+
+extern const struct sw_bad sw_bads[SW_BADS];
+
+/* Writes a descriptor at the tail; the second also advances the tail. */
+void sw_write(struct sw_fifo *f, const struct mu_descriptor *d);
+void sw_inject(struct sw_fifo *f, const struct mu_descriptor *d);
+/* Advances the tail past all that was written. */
+void sw_advance(const struct sw_fifo *f);
+
+/* --- memory --- */
+
+/* A byte of a pattern that has no period of a power of two. */
+uint8_t sw_byte(uint64_t seed, uint64_t i);
+void sw_fill(uint64_t at, uint64_t seed, uint64_t bytes);
+/* Fails the test where the bytes are not these, or not all one value. */
+void sw_expect(uint64_t at, uint64_t seed, uint64_t bytes);
+void sw_expect_all(uint64_t at, uint8_t value, uint64_t bytes);
+
+/* --- waiting: looks every picosecond --- */
+
+void sw_wait_counter(uint64_t at);
+/* Until an injection FIFO has sent so many descriptors; and all of its. */
+void sw_wait_count(uint32_t inj, uint64_t count);
+void sw_wait_sent(const struct sw_fifo *f);
+
+/* --- a whole run --- */
+
+struct sw_program {
+	site_id node;
+	void (*run)(void *arg);
+	void *arg;
+};
+
+/* Starts the programs at time 0, on threads of their own, runs and audits;
+ * the machine is set up and the caller ends it. */
+void sw_run(struct nic_testing *m, uint32_t n_workers,
+	const struct sw_program *programs, uint32_t n);
+/* The same on a machine of that shape which is gone afterwards; returns the
+ * digest of what was delivered. */
+uint64_t sw_run_on(const char *shape, uint32_t n_workers,
+	const struct sw_program *programs, uint32_t n);
+
+#endif

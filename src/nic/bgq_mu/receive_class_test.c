@@ -1,0 +1,202 @@
+/* Which engine receives a packet, and line broadcasts. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nic/bgq_mu/receive_testing.h"
+
+enum { LATER = 1000 * SIM_NS };
+
+/* --- classes --- */
+
+/* A packet a direction to the node in the middle, and some to itself. */
+struct to_middle {
+	site_id middle;
+	enum mu_channel channel;
+	uint64_t map;
+};
+
+static void send_to_middle(void *arg)
+{
+	const struct to_middle *x = arg;
+	struct sw_fifo f = sw_open(x->channel == MU_SYSTEM ? 515 : 7, 0);
+	struct mu_descriptor d = sw_put(x->middle, 32);
+
+	sw_set_channel(&d, x->channel);
+	if (x->channel == MU_SYSTEM)
+		sw_make_system(&d);
+	if (x->map)
+		mu_set_fifo_map(&d, x->map);
+	program_wait(LATER);
+	sw_inject(&f, &d);
+}
+
+static void count_engines(void *arg)
+{
+	uint64_t *n = arg;
+	uint32_t i;
+
+	sw_open_bases(6 * 32);
+	sw_wait_counter(SW_COUNTER);
+	for (i = 0; i < N_FIFOS; i++)
+		n[i] = sw_upc(MU_UPC_PACKETS_OUT, i);
+}
+
+/* The six neighbours of the node in the middle of 3x3x3, by the port of it
+ * that they are behind. */
+static const site_id around[6] = { 14, 12, 16, 10, 22, 4 };
+
+static void receive_class(enum mu_channel channel, uint64_t *n)
+{
+	struct to_middle x = { 13, channel, 0 };
+	struct sw_program programs[7] = { { 13, count_engines, n } };
+	uint32_t i;
+
+	for (i = 0; i < 6; i++)
+		programs[1 + i] =
+			(struct sw_program){ around[i], send_to_middle, &x };
+	sw_run_on("3x3x3", 1, programs, 7);
+}
+
+static void bgq_f21_a_normal_packet_keeps_to_its_receiver(void **state)
+{
+	uint64_t n[N_FIFOS];
+	uint32_t i;
+
+	(void)state;
+	receive_class(MU_DETERMINISTIC, n);
+	for (i = 0; i < N_FIFOS; i++)
+		assert_int_equal(n[i], i < 6);
+	receive_class(MU_DYNAMIC, n);
+	for (i = 0; i < N_FIFOS; i++)
+		assert_int_equal(n[i], i < 6);
+}
+
+static void bgq_f21_high_and_system_have_their_own_fifos(void **state)
+{
+	uint64_t n[N_FIFOS];
+	uint32_t i;
+
+	(void)state;
+	receive_class(MU_HIGH, n);
+	for (i = 0; i < N_FIFOS; i++)
+		assert_int_equal(n[i], i == FIFO_HIGH ? 6 : 0);
+	receive_class(MU_SYSTEM, n);
+	for (i = 0; i < N_FIFOS; i++)
+		assert_int_equal(n[i], i == FIFO_SYSTEM ? 6 : 0);
+}
+
+static void count_one(void *arg)
+{
+	uint64_t *n = arg;
+	uint32_t i;
+
+	sw_open_bases(32);
+	sw_wait_counter(SW_COUNTER);
+	for (i = 0; i < N_FIFOS; i++)
+		n[i] = sw_upc(MU_UPC_PACKETS_OUT, i);
+}
+
+static void bgq_f18_each_class_has_its_engines(void **state)
+{
+	uint64_t n[N_FIFOS];
+	uint32_t i, k;
+
+	(void)state;
+	for (k = 0; k < 6; k++) {
+		struct to_middle x = { 13, MU_DETERMINISTIC, 0 };
+		const struct sw_program programs[] = {
+			{ 13, count_one, n },
+			{ around[k], send_to_middle, &x },
+		};
+
+		sw_run_on("3x3x3", 1, programs, 2);
+		for (i = 0; i < N_FIFOS; i++)
+			assert_int_equal(n[i], i == k);
+	}
+	for (k = 0; k < 2; k++) {
+		struct to_middle x = { 13, MU_DYNAMIC, 0x20u >> k };
+		const struct sw_program programs[] = {
+			{ 13, count_one, n },
+			{ 13, send_to_middle, &x },
+		};
+
+		sw_run_on("3x3x3", 1, programs, 2);
+		for (i = 0; i < N_FIFOS; i++)
+			assert_int_equal(n[i], i == FIFO_LOCAL + k);
+	}
+}
+
+/* --- line broadcast --- */
+
+enum { LINE_BYTES = 3000, ON_LINE = 6 };
+
+static void send_line(void *arg)
+{
+	struct sw_fifo f = sw_open(1, 0);
+	struct mu_descriptor d = sw_put(ON_LINE - 1, LINE_BYTES);
+	struct mu_descriptor m = sw_fifo_message(ON_LINE - 1, 2, 700);
+
+	(void)arg;
+	sw_fill(SW_SOURCE, 1, LINE_BYTES);
+	sw_set_channel(&d, MU_DETERMINISTIC);
+	sw_set_channel(&m, MU_DETERMINISTIC);
+	d.header.byte[1] = m.header.byte[1] = 0x40; /* A+ */
+	d.header.byte[2] |= 0x02;
+	m.header.byte[2] |= 0x02;
+	program_wait(LATER);
+	sw_inject(&f, &d);
+	sw_inject(&f, &m);
+}
+
+/* FIFOs that stand elsewhere on each node, and overwrite as soon as they
+ * can what others may still need. */
+static void receive_line(void *arg)
+{
+	uint32_t id = program_node(), i, j;
+	struct sw_reader r;
+	struct sw_packet p;
+
+	(void)arg;
+	sw_open_bases(LINE_BYTES);
+	sw_store(MU_BASE, SW_BASE_TARGET, SW_TARGET + id * 4096);
+	r = sw_open_reader(2, 2048 + id * 32);
+	sw_wait_counter(SW_COUNTER);
+	sw_expect(SW_TARGET + id * 4096, 1, LINE_BYTES);
+	sw_expect_all(SW_TARGET, 0, 4096);
+	for (i = 0; i < 2; i++) {
+		sw_take(&r, &p);
+		assert_int_equal(mu_put_offset(&p.header), i * 512);
+		for (j = 0; j < (i ? 188 : 512); j++)
+			assert_int_equal(p.payload[j], sw_byte(1, i * 512 + j));
+	}
+	assert_int_equal(sw_upc(MU_UPC_MESSAGES_OUT, 0), 2);
+}
+
+static void bgq_f42_each_node_on_the_line_has_its_own_copy(void **state)
+{
+	struct sw_program programs[ON_LINE] = { { 0, send_line, NULL } };
+	uint64_t digest;
+	uint32_t i;
+
+	(void)state;
+	for (i = 1; i < ON_LINE; i++)
+		programs[i] = (struct sw_program){ i, receive_line, NULL };
+	digest = sw_run_on("6", 1, programs, ON_LINE);
+	assert_int_equal(sw_run_on("6", 3, programs, ON_LINE), digest);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bgq_f21_a_normal_packet_keeps_to_its_receiver),
+		cmocka_unit_test(bgq_f21_high_and_system_have_their_own_fifos),
+		cmocka_unit_test(bgq_f18_each_class_has_its_engines),
+		cmocka_unit_test(
+			bgq_f42_each_node_on_the_line_has_its_own_copy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

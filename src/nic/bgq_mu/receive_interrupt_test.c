@@ -1,0 +1,222 @@
+/* What a memory FIFO message interrupts for. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nic/bgq_mu/receive_testing.h"
+
+enum { LATER = 1000 * SIM_NS };
+
+static void send_telling(void *arg)
+{
+	struct sw_fifo f = sw_open(3, 0);
+	struct mu_descriptor d = sw_fifo_message(1, 6, 2000);
+	struct mu_descriptor put = sw_put(1, 1000);
+
+	(void)arg;
+	mu_set_fifo_map(&d, MU_MAP_A_MINUS);
+	/* what software writes there is not for it to say */
+	d.header.byte[2] |= 1;
+	put.header.byte[2] |= 1;
+	mu_set_interrupts(&put, true);
+	program_wait(LATER);
+	sw_inject(&f, &d);
+	sw_inject(&f, &put);
+	program_wait(10 * LATER);
+	mu_set_interrupts(&d, true);
+	sw_inject(&f, &d);
+}
+
+static uint64_t arrivals(void)
+{
+	return sw_load(MU_ERROR_COUNT, MU_INT_ARRIVAL);
+}
+
+static void read_telling(void *arg)
+{
+	struct sw_reader r = sw_open_reader(6, 8192);
+	struct sw_packet p;
+	uint32_t i;
+
+	(void)arg;
+	sw_open_bases(1000);
+	sw_wait_counter(SW_COUNTER);
+	for (i = 0; i < 4; i++)
+		sw_take(&r, &p);
+	program_charge(LATER);
+	assert_int_equal(arrivals(), 0);
+	assert_int_equal(sw_load(MU_REC_ARRIVED, 1), 0);
+	for (i = 0; i < 4; i++) {
+		sw_take(&r, &p);
+		assert_int_equal(mu_is_interrupt(&p.header), i == 3);
+		assert_int_equal(arrivals(), i == 3);
+	}
+	assert_true(sw_is_pending(MU_NON_CRITICAL, MU_INT_ARRIVAL));
+	assert_int_equal(sw_load(MU_REC_ARRIVED, 1), 1 << 2);
+	sw_store(MU_REC_ARRIVED, 1, 1 << 2);
+	sw_store_system(MU_INT_STATUS, 0, 1u << MU_INT_ARRIVAL);
+	program_charge(LATER);
+	assert_false(sw_is_pending(MU_NON_CRITICAL, MU_INT_ARRIVAL));
+	assert_int_equal(sw_load(MU_REC_ARRIVED, 1), 0);
+}
+
+static void bgq_f94_the_last_packet_interrupts(void **state)
+{
+	const struct sw_program programs[] = {
+		{ 0, send_telling, NULL },
+		{ 1, read_telling, NULL },
+	};
+
+	(void)state;
+	sw_run_on("2", 1, programs, 2);
+}
+
+/* Waits for the interrupt: all that was sent is in memory. */
+static void wait_told(void *arg)
+{
+	struct sw_reader r = sw_open_reader(6, 8192);
+	struct sw_packet p;
+	uint32_t i;
+
+	(void)arg;
+	sw_open_bases(1000);
+	sw_wait_register(MU_ERROR_COUNT, MU_INT_ARRIVAL, 1);
+	assert_int_equal(sw_available(&r), 2 * (3 * 544 + 32 + 480));
+	for (i = 0; i < 8; i++) {
+		sw_take(&r, &p);
+		assert_int_equal(p.bytes, i % 4 == 3 ? 480 : 512);
+	}
+}
+
+static void bgq_g41_an_interrupt_finds_all_stored(void **state)
+{
+	const struct sw_program programs[] = {
+		{ 0, send_telling, NULL },
+		{ 1, wait_told, NULL },
+	};
+
+	(void)state;
+	sw_run_on("2", 1, programs, 2);
+}
+
+/* One that tells, and many that do not where its mark was. */
+static void send_one_telling(void *arg)
+{
+	struct sw_fifo f = sw_open(3, 0);
+	struct mu_descriptor d = sw_fifo_message(1, 6, 0);
+	uint32_t i;
+
+	(void)arg;
+	program_wait(LATER);
+	for (i = 0; i < 150; i++) {
+		mu_set_interrupts(&d, !i);
+		while (!sw_load(MU_INJ_FREE, 3))
+			program_charge(50 * SIM_NS);
+		sw_inject(&f, &d);
+		program_charge(60 * SIM_NS);
+	}
+}
+
+static void read_one_telling(void *arg)
+{
+	struct sw_reader r = sw_open_reader(6, 8192);
+	struct sw_packet p;
+	uint32_t i;
+
+	(void)arg;
+	for (i = 0; i < 150; i++)
+		sw_take(&r, &p);
+	assert_int_equal(arrivals(), 1);
+}
+
+static void bgq_f94_other_messages_do_not_interrupt(void **state)
+{
+	const struct sw_program programs[] = {
+		{ 0, send_one_telling, NULL },
+		{ 1, read_one_telling, NULL },
+	};
+
+	(void)state;
+	sw_run_on("2", 1, programs, 2);
+}
+
+/* --- thresholds --- */
+
+static void send_chunks(void *arg)
+{
+	uint32_t n = *(uint32_t *)arg, i;
+	struct sw_fifo f = sw_open(3, 0);
+
+	program_wait(LATER);
+	for (i = 0; i < n; i++) {
+		struct mu_descriptor d = sw_fifo_message(1, 6, 32);
+
+		sw_inject(&f, &d);
+		program_charge(LATER);
+	}
+}
+
+static uint64_t crossings(void)
+{
+	return sw_load(MU_ERROR_COUNT, MU_INT_REC_THRESHOLD);
+}
+
+/* Places of 64 bytes; the last chunk is never used. */
+static void read_low(void *arg)
+{
+	struct sw_reader r = sw_open_reader(6, 64 * 8);
+	struct sw_packet p;
+	uint32_t i;
+
+	(void)arg;
+	sw_store(MU_REC_THRESHOLD, 6, 64 * 4 + 32);
+	for (i = 0; i < 5; i++) {
+		sw_take(&r, &p);
+		/* free are 7.5 places less i + 1; 4.5 is not below 4.5 */
+		assert_int_equal(crossings(), i + 1 > 3);
+		assert_int_equal(
+			sw_load(MU_REC_FREE, 6), 64 * 8 - 32 - (i + 1) * 64);
+	}
+	assert_int_equal(sw_load(MU_REC_CROSSED, 1), 1 << 2);
+	assert_true(sw_is_pending(MU_NON_CRITICAL, MU_INT_REC_THRESHOLD));
+	sw_store(MU_REC_CROSSED, 1, 1 << 2);
+	sw_free(&r);
+	program_charge(100 * SIM_NS);
+	assert_int_equal(sw_load(MU_REC_CROSSED, 1), 0);
+	assert_int_equal(crossings(), 1);
+	for (i = 0; i < 4; i++) {
+		sw_take(&r, &p);
+		assert_int_equal(crossings(), i < 3 ? 1 : 2);
+	}
+	/* a threshold that is raised above the free space is no reception */
+	sw_store(MU_REC_THRESHOLD, 6, 64 * 8);
+	sw_take(&r, &p);
+	assert_int_equal(crossings(), 2);
+}
+
+static void bgq_f120_a_reception_below_the_threshold_interrupts(void **state)
+{
+	uint32_t n = 10;
+	const struct sw_program programs[] = {
+		{ 0, send_chunks, &n },
+		{ 1, read_low, NULL },
+	};
+
+	(void)state;
+	sw_run_on("2", 1, programs, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bgq_f94_the_last_packet_interrupts),
+		cmocka_unit_test(bgq_f94_other_messages_do_not_interrupt),
+		cmocka_unit_test(bgq_g41_an_interrupt_finds_all_stored),
+		cmocka_unit_test(
+			bgq_f120_a_reception_below_the_threshold_interrupts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,437 @@
+/* Direct puts. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nic/bgq_mu/receive_testing.h"
+
+enum { LATER = 1000 * SIM_NS };
+
+/* --- counters --- */
+
+/* Counter i of a sender: anywhere, at a multiple of eight. */
+static uint64_t counter_at(uint32_t i)
+{
+	return (UINT64_C(0x9e3779b9) * (i + 1) % 0x3000000 + 0x8000000) &
+	       ~UINT64_C(7);
+}
+
+enum { COUNTED = 700 };
+
+static void send_counted(void *arg)
+{
+	uint32_t id = program_node();
+	struct sw_fifo f = sw_open(id, 0);
+	struct mu_descriptor d = sw_put(0, COUNTED + id);
+	struct mu_descriptor own = sw_put(0, id);
+
+	(void)arg;
+	sw_fill(SW_SOURCE, id, COUNTED + id);
+	mu_set_put(&d.header, SW_BASE_TARGET, id * 4096);
+	mu_set_put(&own.header, SW_BASE_TARGET, id * 4096 + 2048);
+	mu_set_counter(
+		&own.header, SW_BASE_COUNTER, counter_at(id) - SW_COUNTER);
+	program_wait(LATER);
+	sw_inject(&f, &d);
+	sw_inject(&f, &own);
+}
+
+static void receive_counted(void *arg)
+{
+	uint32_t n = *(uint32_t *)arg, i;
+	uint64_t sum = 0, word;
+
+	for (i = 1; i < n; i++) {
+		word = 5 * i; /* the message is no more than a part */
+		assert_true(program_write(counter_at(i), &word, 8));
+		sum += COUNTED + i;
+	}
+	sw_open_bases(sum);
+	sw_wait_counter(SW_COUNTER);
+	for (i = 1; i < n; i++)
+		sw_expect(SW_TARGET + i * 4096, i, COUNTED + i);
+	program_charge(LATER);
+	for (i = 1; i < n; i++) {
+		assert_true(program_read(counter_at(i), &word, 8));
+		assert_int_equal(word, 4 * i);
+		sw_expect(SW_TARGET + i * 4096 + 2048, i, i);
+	}
+}
+
+static void bgq_f91_counters_are_anywhere_in_memory(void **state)
+{
+	struct sw_program programs[27];
+	uint32_t n = 27, i;
+	uint64_t digest;
+
+	(void)state;
+	programs[0] = (struct sw_program){ 0, receive_counted, &n };
+	for (i = 1; i < n; i++)
+		programs[i] = (struct sw_program){ i, send_counted, NULL };
+	digest = sw_run_on("3x3x3", 1, programs, n);
+	assert_int_equal(sw_run_on("3x3x3", 3, programs, n), digest);
+}
+
+/* A counter is used, its place is used for data, and it is set again. */
+static void receive_twice(void *arg)
+{
+	uint64_t count;
+	uint32_t i;
+
+	(void)arg;
+	sw_open_bases(2 * 5000);
+	sw_wait_counter(SW_COUNTER);
+	program_charge(LATER);
+	for (i = 0; i < 2; i++)
+		sw_expect(SW_TARGET + i * 8192, 1 + i, 5000);
+	count = 1;
+	assert_true(program_read(SW_COUNTER, &count, 8));
+	assert_int_equal(count, 0);
+	count = 24;
+	assert_true(program_write(SW_COUNTER, &count, 8));
+	sw_wait_counter(SW_COUNTER);
+	sw_expect(SW_TARGET, 1, 24);
+	sw_expect_all(SW_COUNTER, 0, 8);
+}
+
+static void send_twice(void *arg)
+{
+	uint32_t id = program_node();
+	struct sw_fifo f = sw_open(4, 0);
+	struct mu_descriptor d = sw_put(0, 5000);
+
+	(void)arg;
+	sw_fill(SW_SOURCE, id, 5000);
+	mu_set_put(&d.header, SW_BASE_TARGET, (id - 1) * 8192);
+	program_wait(LATER);
+	sw_inject(&f, &d);
+	if (id != 1)
+		return;
+	program_wait(20 * LATER);
+	mu_set_payload(&d, SW_SOURCE, 24);
+	sw_inject(&f, &d);
+}
+
+static void bgq_f125_a_counter_counts_down_to_zero_and_again(void **state)
+{
+	const struct sw_program programs[] = {
+		{ 0, receive_twice, NULL },
+		{ 1, send_twice, NULL },
+		{ 2, send_twice, NULL },
+	};
+
+	(void)state;
+	sw_run_on("3", 1, programs, 3);
+}
+
+/* --- atomics on what is moved --- */
+
+enum { WORDS = 150 };
+
+static uint64_t word_sent(uint64_t i)
+{
+	return (i + 3) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t word_there(uint64_t i)
+{
+	return (i + 11) * UINT64_C(0xc2b2ae3d27d4eb4f);
+}
+
+static uint64_t do_store(uint64_t old, uint64_t with)
+{
+	(void)old;
+	return with;
+}
+
+static uint64_t do_add(uint64_t old, uint64_t with)
+{
+	return old + with;
+}
+
+static uint64_t do_or(uint64_t old, uint64_t with)
+{
+	return old | with;
+}
+
+static uint64_t do_xor(uint64_t old, uint64_t with)
+{
+	return old ^ with;
+}
+
+static uint64_t do_max(uint64_t old, uint64_t with)
+{
+	return old > with ? old : with;
+}
+
+static const struct {
+	enum mu_atomic op;
+	uint64_t (*apply)(uint64_t old, uint64_t with);
+} atomics[] = {
+	{ MU_ATOMIC_STORE, do_store },
+	{ MU_ATOMIC_STORE_ADD, do_add },
+	{ MU_ATOMIC_STORE_ADD_COHERENCE_ON_ZERO, do_add },
+	{ MU_ATOMIC_STORE_OR, do_or },
+	{ MU_ATOMIC_STORE_XOR, do_xor },
+	{ MU_ATOMIC_STORE_MAX, do_max },
+};
+
+enum { ATOMICS = sizeof(atomics) / sizeof(atomics[0]) };
+
+static uint64_t area_of(uint32_t k)
+{
+	return k * 8192;
+}
+
+static void send_atomics(void *arg)
+{
+	struct sw_fifo f = sw_open(0, 0);
+	uint64_t i, word;
+	uint32_t k;
+
+	(void)arg;
+	for (i = 0; i < WORDS; i++) {
+		word = word_sent(i);
+		assert_true(program_write(SW_SOURCE + 8 * i, &word, 8));
+	}
+	program_wait(LATER);
+	for (k = 0; k < ATOMICS; k++) {
+		struct mu_descriptor d = sw_put(1, 8 * WORDS);
+
+		mu_set_put(&d.header, SW_BASE_TARGET,
+			area_of(k) | MU_ATOMIC | atomics[k].op);
+		sw_inject(&f, &d);
+	}
+}
+
+static void receive_atomics(void *arg)
+{
+	uint64_t i, word;
+	uint32_t k;
+
+	(void)arg;
+	for (k = 0; k < ATOMICS; k++)
+		for (i = 0; i < WORDS; i++) {
+			word = word_there(i);
+			assert_true(program_write(
+				SW_TARGET + area_of(k) + 8 * i, &word, 8));
+		}
+	sw_open_bases(ATOMICS * WORDS * 8);
+	sw_wait_counter(SW_COUNTER);
+	for (k = 0; k < ATOMICS; k++)
+		for (i = 0; i < WORDS; i++) {
+			assert_true(program_read(
+				SW_TARGET + area_of(k) + 8 * i, &word, 8));
+			assert_int_equal(word,
+				atomics[k].apply(word_there(i), word_sent(i)));
+		}
+}
+
+static void bgq_f92_words_are_changed_while_they_are_moved(void **state)
+{
+	const struct sw_program programs[] = {
+		{ 0, send_atomics, NULL },
+		{ 1, receive_atomics, NULL },
+	};
+
+	(void)state;
+	sw_run_on("2", 1, programs, 2);
+}
+
+/* --- the payload, then the counter --- */
+
+enum { LONG = 20 * 512 + 77 };
+
+static void send_long(void *arg)
+{
+	struct sw_fifo f = sw_open(0, 0);
+	struct mu_descriptor d = sw_put(1, LONG);
+
+	(void)arg;
+	sw_fill(SW_SOURCE, 9, LONG);
+	sw_set_channel(&d, MU_DETERMINISTIC);
+	mu_set_fifo_map(&d, MU_MAP_A_MINUS);
+	program_wait(LATER);
+	sw_inject(&f, &d);
+}
+
+/* One engine and one route keep the packets in order: what was counted is a
+ * beginning. */
+static void watch_counter(void *arg)
+{
+	struct poll_loop loop = { .period = 1 };
+	uint64_t left = LONG;
+	uint32_t *n = arg;
+
+	sw_open_bases(LONG);
+	while (left) {
+		assert_true(program_poll(
+			SW_COUNTER, WORD_IS_NOT, left, loop, &left));
+		sw_expect(SW_TARGET, 9, LONG - left);
+		++*n;
+	}
+}
+
+static void bgq_f117_the_counter_follows_the_payload(void **state)
+{
+	uint32_t n = 0;
+	const struct sw_program programs[] = {
+		{ 0, send_long, NULL },
+		{ 1, watch_counter, &n },
+	};
+
+	(void)state;
+	sw_run_on("4", 1, programs, 2);
+	assert_int_equal(n, 21);
+}
+
+static void send_word(void *arg)
+{
+	struct sw_fifo f = sw_open(0, 0);
+	struct mu_descriptor d = sw_put(1, 8);
+
+	(void)arg;
+	sw_fill(SW_SOURCE, 9, 8);
+	program_wait(LATER);
+	sw_inject(&f, &d);
+}
+
+static void watch_word(void *arg)
+{
+	struct poll_loop loop = { .period = 1 };
+	uint64_t word;
+
+	assert_true(program_poll(SW_TARGET, WORD_IS_NOT, 0, loop, &word));
+	*(sim_time *)arg = program_now();
+}
+
+static void wait_for_word(void *arg)
+{
+	sw_open_bases(8);
+	sw_wait_counter(SW_COUNTER);
+	*(sim_time *)arg = program_now();
+}
+
+/* An atomic takes its time, which begins when the payload is visible. */
+static void bgq_f117_an_atomic_lies_between_payload_and_counter(void **state)
+{
+	sim_time word = 0, counter = 0;
+	const struct sw_program programs[] = {
+		{ 0, send_word, NULL },
+		{ 1, watch_word, &word },
+		{ 1, wait_for_word, &counter },
+	};
+	struct host_params p;
+
+	(void)state;
+	host_params_defaults(&p);
+	sw_run_on("4", 1, programs, 3);
+	assert_int_equal(counter - word, p.l2.atomic);
+}
+
+/* --- offsets --- */
+
+enum { FAR = 30000, OFFSET = 12345, SKEW = 7 };
+
+static void send_far(void *arg)
+{
+	struct sw_fifo f = sw_open(0, 0);
+	struct mu_descriptor d = sw_put(8, FAR);
+
+	(void)arg;
+	sw_fill(SW_SOURCE + SKEW, 5, FAR);
+	mu_set_payload(&d, SW_SOURCE + SKEW, FAR);
+	mu_set_put(&d.header, SW_BASE_TARGET, OFFSET);
+	program_wait(LATER);
+	sw_inject(&f, &d);
+}
+
+static void receive_far(void *arg)
+{
+	(void)arg;
+	sw_open_bases(FAR);
+	sw_wait_counter(SW_COUNTER);
+	sw_expect(SW_TARGET + OFFSET, 5, FAR);
+	sw_expect_all(SW_TARGET, 0, OFFSET);
+	sw_expect_all(SW_TARGET + OFFSET + FAR, 0, 1000);
+}
+
+static void bgq_f124_every_packet_has_an_offset_of_its_own(void **state)
+{
+	const struct sw_program programs[] = {
+		{ 0, send_far, NULL },
+		{ 8, receive_far, NULL },
+	};
+
+	(void)state;
+	sw_run_on("3x3", 1, programs, 2);
+}
+
+/* --- no bytes --- */
+
+static void send_nothing(void *arg)
+{
+	struct sw_fifo f = sw_open(0, 0);
+	struct mu_descriptor d = sw_put(1, 0), more = sw_put(1, 40);
+
+	(void)arg;
+	sw_fill(SW_SOURCE, 2, 40);
+	/* an address that nothing may be written to */
+	mu_set_put(&d.header, SW_BASE_TARGET, NIC_TESTING_MEMORY);
+	program_wait(LATER);
+	sw_inject(&f, &d);
+	sw_inject(&f, &more);
+}
+
+static void receive_nothing(void *arg)
+{
+	(void)arg;
+	sw_open_bases(40);
+	sw_wait_counter(SW_COUNTER);
+	program_charge(LATER);
+	sw_expect(SW_TARGET, 2, 40);
+	sw_expect_all(SW_TARGET + 40, 0, 1000);
+	sw_expect_all(SW_COUNTER, 0, 8);
+	assert_int_equal(sw_upc(MU_UPC_MESSAGES_OUT, 0), 2);
+	assert_int_equal(sw_upc(MU_UPC_REJECTED, 0), 0);
+}
+
+static void a_put_of_no_bytes_arrives_and_writes_nothing(void **state)
+{
+	const struct sw_program programs[] = {
+		{ 0, send_nothing, NULL },
+		{ 1, receive_nothing, NULL },
+	};
+	struct nic_testing m;
+	struct mu_params *p;
+
+	(void)state;
+	sw_run_on("2", 1, programs, 2);
+	/* and where there is nothing to wait for either */
+	nic_testing_init(&m, &bgq_mu_ops, "2");
+	p = m.params;
+	p->lookup = 1;
+	sw_run(&m, 1, programs, 2);
+	nic_testing_fini(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bgq_f91_counters_are_anywhere_in_memory),
+		cmocka_unit_test(
+			bgq_f125_a_counter_counts_down_to_zero_and_again),
+		cmocka_unit_test(
+			bgq_f92_words_are_changed_while_they_are_moved),
+		cmocka_unit_test(bgq_f117_the_counter_follows_the_payload),
+		cmocka_unit_test(
+			bgq_f117_an_atomic_lies_between_payload_and_counter),
+		cmocka_unit_test(
+			bgq_f124_every_packet_has_an_offset_of_its_own),
+		cmocka_unit_test(a_put_of_no_bytes_arrives_and_writes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

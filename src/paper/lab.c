@@ -1,0 +1,229 @@
+/* Runs experiments, each once, and computes rows from what they report. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "machine/run.h"
+#include "paper/paper.h"
+#include "topo/torus.h"
+
+enum { MOST_FIGURES = LOAD_MAX_FIGURES + 3 };
+
+struct figure {
+	char name[48];
+	double value;
+};
+
+/* What an experiment reported, kept after the machine is gone. */
+struct report {
+	bool is_done, is_stopped;
+	struct err e; /* set where it failed */
+	struct figure figure[MOST_FIGURES];
+	uint32_t n_figures;
+};
+
+struct paper_lab {
+	const struct paper_system *system;
+	struct paper_setup setup;
+	struct report *reports; /* [experiment] */
+};
+
+struct paper_lab *paper_lab_new(
+	const struct paper_system *s, const struct paper_setup *setup)
+{
+	struct paper_lab *lab = mem_alloc(1, sizeof(*lab));
+
+	lab->system = s;
+	lab->setup = *setup;
+	lab->reports = mem_alloc(s->n_experiments, sizeof(*lab->reports));
+	return lab;
+}
+
+void paper_lab_free(struct paper_lab *lab)
+{
+	if (!lab)
+		return;
+	mem_free(lab->reports);
+	mem_free(lab);
+}
+
+static size_t count_words(const char *const *words)
+{
+	size_t n = 0;
+
+	while (n < PAPER_MAX_WORDS && words[n])
+		n++;
+	return n;
+}
+
+static void keep(struct report *p, const char *name, double value)
+{
+	struct figure *f = &p->figure[p->n_figures++];
+
+	BUG_IF(p->n_figures > MOST_FIGURES);
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	f->value = value;
+}
+
+/* --- what `weft show` knows --- */
+
+/* Links, each direction counted, from one half of a dimension to the other. */
+static uint64_t cut(const struct torus *t, uint32_t dim)
+{
+	const struct topo *topo = &t->topo;
+	uint64_t n = 0;
+	router_id r;
+	port_id p;
+
+	for (r = 0; r < topo->n_routers; r++) {
+		if (torus_coord(t, r, dim) >= t->dim[dim] / 2)
+			continue;
+		for (p = 0; p < topo->n_ports; p++) {
+			struct topo_end end = topo->ops->peer(topo, r, p);
+
+			n += end.router != NO_ROUTER &&
+			     torus_coord(t, end.router, dim) >= t->dim[dim] / 2;
+		}
+	}
+	return n;
+}
+
+static uint32_t longest(const struct torus *t)
+{
+	uint32_t d, found = 0;
+
+	for (d = 1; d < t->n_dims; d++)
+		if (t->dim[d] > t->dim[found])
+			found = d;
+	return found;
+}
+
+static void show(
+	const struct paper_experiment *x, struct report *p, struct err *e)
+{
+	struct machine *m = machine_load(
+		x->machine, x->sets, count_words(x->sets), x->shape, e);
+	const struct torus *t;
+	double rate;
+
+	if (!m)
+		return;
+	rate = (double)m->link.rate / 1e9;
+	keep(p, "link_GBps", rate);
+	keep(p, "node_GBps", rate * m->topo->n_ports);
+	if (m->topo->ops == &torus_ops) {
+		t = torus_of(m->topo);
+		keep(p, "longest", t->dim[longest(t)]);
+		keep(p, "bisection_GBps", rate * (double)cut(t, longest(t)));
+	}
+	machine_free(m);
+}
+
+/* --- what `weft run` reports --- */
+
+static void keep_results(const struct machine_run *r, struct report *p)
+{
+	static const char *const common[] = { "fraction_of_peak",
+		"throughput_GBps_per_node", "hops_per_packet" };
+	double value;
+	size_t i;
+
+	for (i = 0; i < r->result.n_figures; i++)
+		keep(p, r->result.figure[i].name, r->result.figure[i].value);
+	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		if (machine_run_figure(r, common[i], &value))
+			keep(p, common[i], value);
+}
+
+static void perform(struct machine_run *r, struct report *p)
+{
+	if (machine_run_perform(r, &p->e))
+		return;
+	p->is_stopped = r->result.ending == LOAD_STOPPED;
+	if (r->result.ending == LOAD_DEADLOCKED)
+		err_set(&p->e, "the run deadlocked");
+	else if (r->result.ending == LOAD_SATURATED)
+		err_set(&p->e, "the run is saturated");
+	else if (p->is_stopped)
+		err_set(&p->e, "stopped");
+	else
+		keep_results(r, p);
+}
+
+static void run(const struct paper_lab *lab, const struct paper_experiment *x,
+	struct report *p)
+{
+	struct machine_run *r = mem_alloc(1, sizeof(*r));
+	struct machine_run_setup s = {
+		.machine = x->machine,
+		.sets = x->sets,
+		.n_sets = count_words(x->sets),
+		.shape = x->shape,
+		.workload = x->workload,
+		.keys = x->keys,
+		.n_keys = count_words(x->keys),
+		.seed = lab->setup.seed,
+		.threads = lab->setup.threads,
+		.stop = lab->setup.stop,
+		.on_progress = lab->setup.on_progress,
+		.progress_arg = lab->setup.progress_arg,
+	};
+
+	if (!machine_run_open(r, &s, &p->e))
+		perform(r, p);
+	machine_run_close(r);
+	mem_free(r);
+}
+
+/* --- rows --- */
+
+static int look_up(struct paper_lab *lab, const struct paper_term *t,
+	double *value, struct paper_result *result)
+{
+	const struct paper_experiment *x =
+		&lab->system->experiments[t->experiment];
+	struct report *p = &lab->reports[t->experiment];
+	uint32_t i;
+
+	if (!p->is_done && x->workload)
+		run(lab, x, p);
+	else if (!p->is_done)
+		show(x, p, &p->e);
+	p->is_done = true;
+	if (p->e.code) {
+		result->is_stopped = p->is_stopped;
+		snprintf(result->why, sizeof(result->why), "%s", p->e.text);
+		return -1;
+	}
+	for (i = 0; i < p->n_figures; i++) {
+		if (strcmp(p->figure[i].name, t->figure) != 0)
+			continue;
+		*value = p->figure[i].value;
+		return 0;
+	}
+	snprintf(result->why, sizeof(result->why), "%s reports no %s",
+		x->workload ? x->workload : x->machine, t->figure);
+	return -1;
+}
+
+void paper_measure(struct paper_lab *lab, const struct paper_row *row,
+	struct paper_result *result)
+{
+	double a = 0, b = 0;
+
+	memset(result, 0, sizeof(*result));
+	paper_judge(row, NAN, result);
+	if (look_up(lab, &row->a, &a, result))
+		return;
+	if (row->op != PAPER_ONE && look_up(lab, &row->b, &b, result))
+		return;
+	if (row->op == PAPER_RATIO)
+		a /= b;
+	if (row->op == PAPER_DIFFERENCE)
+		a -= b;
+	paper_judge(row, row->scale * a, result);
+	if (!result->is_measured)
+		snprintf(result->why, sizeof(result->why),
+			"the experiments give no number");
+}

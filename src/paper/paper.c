@@ -1,0 +1,221 @@
+#define _POSIX_C_SOURCE 200809L
+#include "paper/paper.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+#include "paper/bgq.h"
+
+enum { MOST_SYSTEMS = 16 };
+
+const struct paper_system *const paper_registry[] = {
+	&paper_bgq,
+	NULL,
+};
+
+const char *const paper_kind_names[] = {
+	[PAPER_PREDICTED] = "predicted",
+	[PAPER_CALIBRATED] = "calibrated",
+	[PAPER_ARITHMETIC] = "arithmetic",
+};
+
+const struct paper_system *paper_find(const char *name, struct err *e)
+{
+	const char *names[MOST_SYSTEMS], *near;
+	size_t n;
+
+	for (n = 0; paper_registry[n]; n++) {
+		if (!strcmp(paper_registry[n]->name, name))
+			return paper_registry[n];
+		names[n] = paper_registry[n]->name;
+	}
+	near = name_nearest(name, names, n);
+	err_set(e, "no paper is called \"%.40s\"%s%s%s", name,
+		near ? "; did you mean " : "", near ? near : "",
+		near ? "?" : "; `weft help paper` lists them");
+	return NULL;
+}
+
+/* --- choosing --- */
+
+/* "n90", "BGQ-N90" -> "BGQ-N90"; the letter of a row stays small. */
+static void full_id(
+	const struct paper_system *s, const char *word, char *id, size_t size)
+{
+	size_t n = strlen(s->prefix), i;
+
+	if (!strncasecmp(word, s->prefix, n))
+		word += n;
+	snprintf(id, size, "%s%.40s", s->prefix, word);
+	if (id[n] == 'n')
+		id[n] = 'N';
+	for (i = n + 1; id[i]; i++)
+		if (id[i] >= 'A' && id[i] <= 'Z')
+			id[i] = (char)(id[i] - 'A' + 'a');
+}
+
+static bool is_named(const char *row, const char *id)
+{
+	size_t n = strlen(id);
+
+	if (strncmp(row, id, n) != 0)
+		return false;
+	return !row[n] || (row[n] >= 'a' && row[n] <= 'z' && !row[n + 1]);
+}
+
+static int is_missing(
+	const struct paper_system *s, const char *id, struct err *e)
+{
+	const char *tail = id + strlen(s->prefix);
+	uint32_t number;
+	size_t i;
+
+	if (sscanf(tail, "N%u", &number) != 1)
+		return 0;
+	for (i = 0; i < s->n_missing; i++)
+		if (number >= s->missing[i].first &&
+			number <= s->missing[i].last)
+			return err_set(e, "%.40s waits for %s", id,
+				s->missing[i].what);
+	return 0;
+}
+
+/* The nearest of all rows' ids, with and without their letters. */
+static int unknown_id(const struct paper_system *s, const char *word,
+	const char *id, struct err *e)
+{
+	const char **names = mem_alloc(2 * s->n_rows, sizeof(*names));
+	char(*bare)[PAPER_ID_MAX] = mem_alloc(s->n_rows, sizeof(*bare));
+	const char *near;
+	size_t i, n;
+
+	for (i = 0; i < s->n_rows; i++) {
+		snprintf(bare[i], sizeof(bare[i]), "%s", s->rows[i].id);
+		n = strlen(bare[i]);
+		if (bare[i][n - 1] >= 'a')
+			bare[i][n - 1] = '\0';
+		names[i] = bare[i];
+		names[s->n_rows + i] = s->rows[i].id;
+	}
+	near = name_nearest(id, names, 2 * s->n_rows);
+	err_set(e, "no number of %s is called \"%.40s\"%s%s%s", s->name, word,
+		near ? "; did you mean " : "", near ? near : "",
+		near ? "?" : "");
+	mem_free(bare);
+	mem_free(names);
+	return -1;
+}
+
+int paper_select(const struct paper_system *s, const char *const *words,
+	size_t n_words, bool *chosen, struct err *e)
+{
+	char id[64];
+	size_t w, i;
+
+	for (i = 0; i < s->n_rows; i++)
+		chosen[i] = !n_words;
+	for (w = 0; w < n_words; w++) {
+		bool any = false;
+
+		full_id(s, words[w], id, sizeof(id));
+		for (i = 0; i < s->n_rows; i++) {
+			if (!is_named(s->rows[i].id, id))
+				continue;
+			chosen[i] = true;
+			any = true;
+		}
+		if (any)
+			continue;
+		if (is_missing(s, id, e))
+			return -1;
+		return unknown_id(s, words[w], id, e);
+	}
+	return 0;
+}
+
+bool paper_is_slow(const struct paper_system *s, const struct paper_row *row)
+{
+	return s->experiments[row->a.experiment].is_slow ||
+	       (row->op != PAPER_ONE &&
+		       s->experiments[row->b.experiment].is_slow);
+}
+
+/* --- telling --- */
+
+static void add(char *text, size_t size, const char *before, const char *word)
+{
+	size_t n = strlen(text);
+
+	snprintf(text + n, size - n, "%s%s", before, word);
+}
+
+static void add_experiment(
+	const struct paper_experiment *x, char *text, size_t size)
+{
+	size_t i;
+
+	add(text, size, "weft ", x->workload ? "run " : "show ");
+	add(text, size, "", x->machine);
+	if (x->workload)
+		add(text, size, " ", x->workload);
+	for (i = 0; i < PAPER_MAX_WORDS && x->keys[i]; i++)
+		add(text, size, " ", x->keys[i]);
+	if (x->shape)
+		add(text, size, " --shape ", x->shape);
+	for (i = 0; i < PAPER_MAX_WORDS && x->sets[i]; i++)
+		add(text, size, " --set ", x->sets[i]);
+}
+
+void paper_command(const struct paper_system *s, const struct paper_row *row,
+	char *text, size_t size)
+{
+	text[0] = '\0';
+	add_experiment(&s->experiments[row->a.experiment], text, size);
+	if (row->op == PAPER_ONE || row->b.experiment == row->a.experiment)
+		return;
+	add(text, size, "; ", "");
+	add_experiment(&s->experiments[row->b.experiment], text, size);
+}
+
+void paper_tolerance(const struct paper_row *row, char *text, size_t size)
+{
+	static const char *const forms[] = {
+		[PAPER_PERCENT] = "%g %%",
+		[PAPER_POINTS] = "%g points",
+		[PAPER_AT_LEAST] = "at least, %g %%",
+		[PAPER_AT_MOST] = "at most, %g %%",
+	};
+
+	if (row->rule == PAPER_POINTS && strcmp(row->unit, "%") != 0)
+		snprintf(text, size, "%g %s", row->tolerance, row->unit);
+	else
+		snprintf(text, size, forms[row->rule], row->tolerance);
+}
+
+/* Room for what a value loses when it is computed in binary. */
+static bool is_within(double value, double limit)
+{
+	return value <= limit + 1e-9 * (1 + fabs(limit));
+}
+
+void paper_judge(
+	const struct paper_row *row, double model, struct paper_result *result)
+{
+	double error = 100 * (model - row->paper) / row->paper;
+	double limit = row->tolerance;
+
+	if (row->rule == PAPER_POINTS)
+		limit = 100 * row->tolerance / row->paper;
+	result->is_measured = isfinite(model);
+	result->model = model;
+	result->error_pct = error;
+	result->tolerance_pct = limit;
+	result->pass =
+		result->is_measured &&
+		(row->rule == PAPER_AT_MOST || is_within(-error, limit)) &&
+		(row->rule == PAPER_AT_LEAST || is_within(error, limit));
+}

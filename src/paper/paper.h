@@ -1,0 +1,155 @@
+/*
+ * The papers' numbers, measured again.  A row names a number of a paper, how
+ * far from it the model may be, and the experiments that measure it; an
+ * experiment is a command that a user could type.  A row's value is computed
+ * from what its experiments report and from nothing else.
+ *
+ * A system is one file with a table, named in the registry (paper.c).
+ */
+#ifndef PAPER_PAPER_H
+#define PAPER_PAPER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "load/load.h"
+
+enum { PAPER_MAX_WORDS = 8, PAPER_COMMAND_MAX = 512, PAPER_ID_MAX = 16 };
+
+/*
+ * `weft run MACHINE WORKLOAD KEYS`, or, without a workload, what `weft show
+ * MACHINE` knows.  Texts end with a NULL or with the array.
+ */
+struct paper_experiment {
+	const char *machine;
+	const char *shape; /* or NULL */
+	const char *sets[PAPER_MAX_WORDS];
+	const char *workload; /* or NULL */
+	const char *keys[PAPER_MAX_WORDS];
+	bool is_slow; /* not for --quick */
+};
+
+enum paper_kind {
+	PAPER_PREDICTED, /* no parameter was fitted to it */
+	PAPER_CALIBRATED, /* one was */
+	PAPER_ARITHMETIC, /* follows from the machine's parameters alone */
+	N_PAPER_KINDS,
+};
+
+extern const char *const paper_kind_names[];
+
+/* What the tolerance of a row means. */
+enum paper_rule {
+	PAPER_PERCENT, /* of the paper's value, either way */
+	PAPER_POINTS, /* in the row's own unit, either way */
+	PAPER_AT_LEAST, /* per cent below; above is as good */
+	PAPER_AT_MOST, /* per cent above; below is as good */
+};
+
+/* Of two figures; the second is not looked at by PAPER_ONE. */
+enum paper_op { PAPER_ONE, PAPER_RATIO, PAPER_DIFFERENCE };
+
+struct paper_term {
+	uint32_t experiment; /* index into the system's */
+	const char *figure; /* see machine_run_figure() */
+};
+
+struct paper_row {
+	const char *id; /* "BGQ-N90a" */
+	const char *what;
+	const char *unit;
+	double paper;
+	enum paper_rule rule;
+	double tolerance;
+	enum paper_kind kind;
+	/* model = scale * (a op b) */
+	double scale;
+	enum paper_op op;
+	struct paper_term a, b;
+	const char *note; /* or NULL */
+};
+
+/* Numbers first to last that nothing measures yet. */
+struct paper_missing {
+	uint32_t first, last;
+	const char *what; /* they wait for */
+};
+
+struct paper_system {
+	const char *name; /* "bgq" */
+	const char *title;
+	const char *prefix; /* of ids: "BGQ-" */
+	const struct paper_experiment *experiments;
+	size_t n_experiments;
+	const struct paper_row *rows;
+	size_t n_rows;
+	const struct paper_missing *missing;
+	size_t n_missing;
+};
+
+/* NULL at the end. */
+extern const struct paper_system *const paper_registry[];
+
+/* With the nearest name in the error where there is none. */
+const struct paper_system *paper_find(const char *name, struct err *e);
+
+/*
+ * Sets chosen[row] for the rows that the words name: "BGQ-N90a", "BGQ-N90"
+ * (with all its letters), or the same without the prefix, in any case.  No
+ * words: all rows.  An unknown id, or one that nothing measures yet, is an
+ * error.
+ */
+int paper_select(const struct paper_system *s, const char *const *words,
+	size_t n_words, bool *chosen, struct err *e);
+
+bool paper_is_slow(const struct paper_system *s, const struct paper_row *row);
+
+/* The commands that measure a row, "; " between them.  Cut where too long. */
+void paper_command(const struct paper_system *s, const struct paper_row *row,
+	char *text, size_t size);
+
+/* The tolerance as people say it: "2 %", "4 points", "at least, 1 %". */
+void paper_tolerance(const struct paper_row *row, char *text, size_t size);
+
+/* --- measuring --- */
+
+struct paper_setup {
+	uint64_t seed;
+	uint32_t threads; /* 0: as many as make sense */
+	const atomic_int *stop; /* or NULL */
+	void (*on_progress)(void *arg, const struct load_progress *p);
+	void *progress_arg;
+};
+
+struct paper_result {
+	bool is_measured;
+	bool is_stopped; /* by a signal: not measured */
+	double model, error_pct;
+	/* The rule's limit as per cent of the paper's value. */
+	double tolerance_pct;
+	bool pass; /* never where it is not measured */
+	char why[sizeof(((struct err *)0)->text)]; /* it is not; else "" */
+};
+
+/* Keeps what experiments reported, so that each runs once. */
+struct paper_lab;
+
+struct paper_lab *paper_lab_new(
+	const struct paper_system *s, const struct paper_setup *setup);
+void paper_lab_free(struct paper_lab *lab);
+
+/*
+ * Runs what the row needs and has not been run; may take minutes.  It cannot
+ * fail: an experiment that does gives a row that is not measured.
+ */
+void paper_measure(struct paper_lab *lab, const struct paper_row *row,
+	struct paper_result *result);
+
+/* Compares a value with the paper's; fills in all but why. */
+void paper_judge(
+	const struct paper_row *row, double model, struct paper_result *result);
+
+#endif

@@ -1,0 +1,286 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "paper/bgq.h"
+#include "paper/paper.h"
+
+enum { MOST_ROWS = 512 };
+
+/* --- the tables --- */
+
+static void ids_are_there_once_and_in_order(void **state)
+{
+	const struct paper_system *s = &paper_bgq;
+	char id[PAPER_ID_MAX] = "";
+	long last = 0;
+	size_t i;
+
+	(void)state;
+	assert_true(s->n_rows > 80 && s->n_rows < MOST_ROWS);
+	for (i = 0; i < s->n_rows; i++) {
+		const char *now = s->rows[i].id;
+		char *end;
+		long n;
+
+		assert_true(strlen(now) < PAPER_ID_MAX);
+		assert_int_equal(strncmp(now, "BGQ-N", 5), 0);
+		n = strtol(now + 5, &end, 10);
+		assert_true(n > last || (n == last && strcmp(now, id) > 0));
+		assert_true(!*end || (*end >= 'a' && *end <= 'c' && !end[1]));
+		last = n;
+		memcpy(id, now, strlen(now) + 1);
+	}
+}
+
+static void a_row_is_whole(void **state)
+{
+	const struct paper_system *s = &paper_bgq;
+	bool used[256] = { false };
+	char text[PAPER_COMMAND_MAX];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < s->n_rows; i++) {
+		const struct paper_row *r = &s->rows[i];
+
+		assert_true(*r->what && *r->unit && r->a.figure);
+		assert_true(r->paper > 0 && r->tolerance > 0 && r->scale > 0);
+		assert_true(strlen(r->what) <= 36);
+		assert_true(r->a.experiment < s->n_experiments);
+		assert_true(r->b.experiment < s->n_experiments);
+		assert_true((r->op == PAPER_ONE) == !r->b.figure);
+		used[r->a.experiment] = true;
+		if (r->op != PAPER_ONE)
+			used[r->b.experiment] = true;
+		paper_command(s, r, text, sizeof(text));
+		assert_true(strlen(text) < sizeof(text) - 1);
+	}
+	for (i = 0; i < s->n_experiments; i++)
+		assert_true(used[i] && s->experiments[i].machine);
+}
+
+/* What was fitted is never called predicted. */
+static void the_fit_set_is_calibrated(void **state)
+{
+	static const char *const fitted[] = { "N23", "N31", "N34", "N90", "N91",
+		"N92", "N102", "N103", "N111", "N114" };
+	bool chosen[MOST_ROWS];
+	struct err e = { 0 };
+	size_t i;
+
+	(void)state;
+	assert_int_equal(paper_select(&paper_bgq, fitted, 10, chosen, &e), 0);
+	for (i = 0; i < paper_bgq.n_rows; i++)
+		if (chosen[i])
+			assert_int_equal(
+				paper_bgq.rows[i].kind, PAPER_CALIBRATED);
+}
+
+static void what_is_missing_is_no_row(void **state)
+{
+	bool chosen[MOST_ROWS];
+	char id[PAPER_ID_MAX];
+	const char *word = id;
+	uint32_t k;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < paper_bgq.n_missing; i++)
+		for (k = paper_bgq.missing[i].first;
+			k <= paper_bgq.missing[i].last; k++) {
+			struct err e = { 0 };
+
+			snprintf(id, sizeof(id), "N%u", k);
+			assert_int_equal(
+				paper_select(&paper_bgq, &word, 1, chosen, &e),
+				-1);
+			assert_non_null(strstr(e.text, "waits for"));
+		}
+}
+
+/* --- judging --- */
+
+static bool passes(enum paper_rule rule, double tolerance, double model)
+{
+	struct paper_row row = {
+		.unit = "%", .paper = 50, .rule = rule, .tolerance = tolerance
+	};
+	struct paper_result r = { 0 };
+
+	paper_judge(&row, model, &r);
+	return r.pass;
+}
+
+static void a_limit_is_within(void **state)
+{
+	(void)state;
+	assert_true(passes(PAPER_PERCENT, 2, 51));
+	assert_true(passes(PAPER_PERCENT, 2, 49));
+	assert_false(passes(PAPER_PERCENT, 2, 51.001));
+	assert_false(passes(PAPER_PERCENT, 2, 48.999));
+	assert_true(passes(PAPER_POINTS, 2, 52));
+	assert_true(passes(PAPER_POINTS, 2, 48));
+	assert_false(passes(PAPER_POINTS, 2, 52.001));
+	assert_false(passes(PAPER_POINTS, 2, 47.999));
+	assert_true(passes(PAPER_AT_LEAST, 2, 500));
+	assert_true(passes(PAPER_AT_LEAST, 2, 49));
+	assert_false(passes(PAPER_AT_LEAST, 2, 48.999));
+	assert_true(passes(PAPER_AT_MOST, 2, 1));
+	assert_true(passes(PAPER_AT_MOST, 2, 51));
+	assert_false(passes(PAPER_AT_MOST, 2, 51.001));
+	assert_false(passes(PAPER_PERCENT, 2, NAN));
+	assert_false(passes(PAPER_AT_LEAST, 2, INFINITY));
+}
+
+static void points_are_told_as_per_cent(void **state)
+{
+	struct paper_row row = {
+		.unit = "%", .paper = 66, .rule = PAPER_POINTS, .tolerance = 10
+	};
+	struct paper_result r = { 0 };
+
+	(void)state;
+	paper_judge(&row, 58.4, &r);
+	assert_true(r.pass && r.is_measured);
+	assert_float_equal(r.error_pct, -11.515, 0.001);
+	assert_float_equal(r.tolerance_pct, 15.152, 0.001);
+}
+
+/* --- measuring --- */
+
+static const struct paper_experiment tiny[] = {
+	{ .machine = "bgq",
+		.shape = "4x2",
+		.workload = "pingpong",
+		.keys = { "to=1", "rounds=2" } },
+	{ .machine = "bgq", .shape = "4x2" },
+	{ .machine = "bgq", .workload = "no-such-workload" },
+	{ .machine = "bgq",
+		.shape = "8x8",
+		.sets = { "routing.bubble=no", "router.packets=1" },
+		.workload = "random",
+		.keys = { "routing=deterministic" } },
+};
+
+static const struct paper_row tiny_rows[] = {
+	{ "BGQ-N1a", "w", "ns", 78, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 1,
+		PAPER_ONE, { 0, "one_way_ns" }, { 0 }, NULL },
+	{ "BGQ-N1b", "w", "times", 39, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 1,
+		PAPER_RATIO, { 0, "one_way_ns" }, { 1, "link_GBps" }, NULL },
+	{ "BGQ-N1c", "w", "ns", 152, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 2,
+		PAPER_DIFFERENCE, { 0, "one_way_ns" }, { 1, "link_GBps" },
+		NULL },
+	{ "BGQ-N2", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED, 1,
+		PAPER_ONE, { 0, "no_such_figure" }, { 0 }, NULL },
+	{ "BGQ-N3", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED, 1,
+		PAPER_ONE, { 2, "one_way_ns" }, { 0 }, NULL },
+	{ "BGQ-N4", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED, 1,
+		PAPER_ONE, { 3, "fraction_of_peak" }, { 0 }, NULL },
+	/* Both rings of the cut are cut twice: 2 x 2 links of 2 GB/s. */
+	{ "BGQ-N5", "w", "GB/s", 8, PAPER_PERCENT, 0.01, PAPER_ARITHMETIC, 1,
+		PAPER_ONE, { 1, "bisection_GBps" }, { 0 }, NULL },
+};
+
+static const struct paper_system tiny_system = {
+	.name = "tiny",
+	.prefix = "BGQ-",
+	.experiments = tiny,
+	.n_experiments = 4,
+	.rows = tiny_rows,
+	.n_rows = 7,
+};
+
+static void rows_are_computed_from_runs(void **state)
+{
+	struct paper_setup setup = { .seed = 1 };
+	struct paper_lab *lab = paper_lab_new(&tiny_system, &setup);
+	struct paper_result r;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 7; i++) {
+		paper_measure(lab, &tiny_rows[i], &r);
+		assert_int_equal(r.pass, i < 3 || i == 6);
+		assert_int_equal(r.is_measured, i < 3 || i == 6);
+		assert_int_equal(!r.why[0], r.is_measured);
+		assert_false(r.is_stopped);
+	}
+	paper_measure(lab, &tiny_rows[3], &r);
+	assert_non_null(strstr(r.why, "no_such_figure"));
+	paper_measure(lab, &tiny_rows[4], &r);
+	assert_non_null(strstr(r.why, "no-such-workload"));
+	paper_measure(lab, &tiny_rows[5], &r);
+	assert_non_null(strstr(r.why, "deadlocked"));
+	paper_lab_free(lab);
+}
+
+static void count_progress(void *arg, const struct load_progress *p)
+{
+	(void)p;
+	++*(int *)arg;
+}
+
+/* The second time nothing runs; a stop ends a run that did not begin. */
+static void an_experiment_runs_once(void **state)
+{
+	static const struct paper_experiment x = {
+		.machine = "bgq",
+		.shape = "4x2",
+		.workload = "random",
+		.keys = { "load=max" },
+	};
+	struct paper_row row = tiny_rows[0];
+	struct paper_system s = tiny_system;
+	atomic_int stop = 0;
+	int ticks = 0, first;
+	struct paper_setup setup = { .seed = 1,
+		.stop = &stop,
+		.on_progress = count_progress,
+		.progress_arg = &ticks };
+	struct paper_result r;
+	struct paper_lab *lab;
+
+	(void)state;
+	s.experiments = &x;
+	s.n_experiments = 1;
+	row.a.figure = "fraction_of_peak";
+	lab = paper_lab_new(&s, &setup);
+	paper_measure(lab, &row, &r);
+	assert_true(r.is_measured);
+	first = ticks;
+	assert_true(first > 0);
+	stop = 1;
+	paper_measure(lab, &row, &r);
+	assert_true(r.is_measured);
+	assert_int_equal(ticks, first);
+	paper_lab_free(lab);
+
+	lab = paper_lab_new(&s, &setup);
+	paper_measure(lab, &row, &r);
+	assert_true(r.is_stopped && !r.is_measured && !r.pass);
+	paper_lab_free(lab);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ids_are_there_once_and_in_order),
+		cmocka_unit_test(a_row_is_whole),
+		cmocka_unit_test(the_fit_set_is_calibrated),
+		cmocka_unit_test(what_is_missing_is_no_row),
+		cmocka_unit_test(a_limit_is_within),
+		cmocka_unit_test(points_are_told_as_per_cent),
+		cmocka_unit_test(rows_are_computed_from_runs),
+		cmocka_unit_test(an_experiment_runs_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+#!/bin/sh
+#
+# claims/*.yaml against the tests: what is called covered names tests that are
+# there, that run, and that name the feature.
+set -u
+. "$(dirname "$0")/tap.sh"
+export WEFT_CLAIMS="${WEFT_CLAIMS:-$src/claims}"
+
+if ! command -v jq >/dev/null; then
+	echo "there is no jq"
+	exit 77
+fi
+
+# A line for each test of each feature, and "-" for one without:
+# ID STATUS PROGRAM FUNCTION
+list() { # FILE
+	awk '
+		function flush() {
+			if (id != "" && !n)
+				print id, status, "-", "-"
+		}
+		/^  - id: / {
+			flush()
+			id = $3
+			status = "?"
+			n = 0
+		}
+		/^    status: / { status = $2 }
+		/^      - / {
+			n++
+			k = split($2, part, ":")
+			print id, status, part[1], (k > 1 ? part[2] : "-")
+		}
+		END { flush() }
+	' "$1"
+}
+
+# The lines of a comment directly above a function.
+above() { # FILE FUNCTION
+	awk -v name="static void $2(" '
+		index($0, name) == 1 { print text; exit }
+		/^(\/\*| \*)/ { text = text " " $0; next }
+		{ text = "" }
+	' "$1"
+}
+
+check_function() { # ID PROGRAM FUNCTION
+	file=$src/src/$2_test.c
+	small=$(echo "$1" | tr 'A-Z-' 'a-z_')
+	if ! [ -f "$file" ]; then
+		complain "$1: no src/$2_test.c"
+		return
+	fi
+	grep -qE "^static void $3\((void \*\*|\$)" "$file" ||
+		complain "$1: $2 has no test $3"
+	grep -q "cmocka_unit_test[a-z_]*($3[,)]" "$file" ||
+		tr -d '\n\t ' <"$file" |
+		grep -q "cmocka_unit_test[a-z_]*($3[,)]" ||
+		complain "$1: $2 does not run $3"
+	grep -q "'$2_test.c'" "$src/src/meson.build" ||
+		complain "$1: $2_test.c is not built"
+	case $3 in
+	"$small"_*) return ;;
+	esac
+	above "$file" "$3" | grep -q "$1\([^0-9]\|\$\)" ||
+		complain "$1: neither the name of $3 nor the comment has it"
+}
+
+check_file() { # ID FILE
+	[ -x "$src/$2" ] || complain "$1: no test $2"
+	grep -q "$1\([^0-9]\|\$\)" "$src/$2" 2>/dev/null ||
+		complain "$1: $2 does not name it"
+}
+
+check_lines() { # reads what list prints
+	while read -r id status program function; do
+		case $status:$program:$function in
+		covered:-:-) complain "$id: covered by nothing" ;;
+		covered:*:-) check_file "$id" "$program" ;;
+		covered:*) check_function "$id" "$program" "$function" ;;
+		missing:-:-) ;;
+		*) complain "$id: $status with $program" ;;
+		esac
+	done
+}
+
+last() { # SYSTEM: how many features its paper has
+	case $1 in
+	bgq) echo 140 ;;
+	*) echo 0 ;;
+	esac
+}
+
+for file in "$src"/claims/*.yaml; do
+	system=$(basename "$file" .yaml)
+	list "$file" >"$tmp/list"
+	[ -s "$tmp/list" ] || complain "no features"
+	check_lines <"$tmp/list"
+	report "$system: every covered feature has tests that show it"
+
+	prefix=$(sed -n '1s/[0-9]* .*//p' "$tmp/list")
+	cut -d ' ' -f 1 "$tmp/list" | uniq >"$tmp/ids"
+	i=1
+	while [ $i -le "$(last "$system")" ]; do
+		echo "$prefix$i"
+		i=$((i + 1))
+	done >"$tmp/want"
+	cmp -s "$tmp/ids" "$tmp/want" ||
+		complain "$(diff "$tmp/ids" "$tmp/want" | head -n 5)"
+	report "$system: every feature is there once, in order"
+
+	# A test that has an id in its name is named by the claims.
+	small=$(echo "$prefix" | tr 'A-Z-' 'a-z_')
+	grep -rhoE "^static void $small[0-9]+_[a-z0-9_]+\(void" "$src/src" \
+		--include='*_test.c' | sed 's/.* //; s/(.*//' |
+		while read -r function; do
+			grep -q " $function\$" "$tmp/list" || echo "$function"
+		done >"$tmp/forgotten"
+	[ -s "$tmp/forgotten" ] &&
+		complain "not in $file: $(tr '\n' ' ' <"$tmp/forgotten")"
+	report "$system: every test with an id in its name is named"
+
+	run claims "$system" --json
+	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+	covered=$(grep ' covered ' "$tmp/list" | cut -d ' ' -f 1 | uniq |
+		wc -l)
+	jq -e ".$system | .features == $(last "$system") and
+		.covered == $covered and
+		(.missing | length) == .features - .covered" \
+		"$tmp/out" >/dev/null || complain "$(head -c 200 "$tmp/out")"
+	report "$system: weft claims counts the same"
+done
+
+# --- the command ---
+
+run claims --json
+jq -e 'has("bgq") and (.bgq.missing | index("BGQ-F44"))' "$tmp/out" \
+	>/dev/null || complain "$(cat "$tmp/err")"
+report "without a system all are told"
+run claims
+grep -q '^bgq  *[0-9][0-9]*  *140 ' "$tmp/out" || complain "$(cat "$tmp/out")"
+report "the table has covered and total"
+run claims bgq
+[ "$(grep -c '^BGQ-F' "$tmp/out")" = 140 ] || complain "not 140 lines"
+grep -q 'topo/torus:both_e_ports' "$tmp/out" || complain "no tests"
+report "with a system each feature and its tests are told"
+
+refused() { # WHAT TEXT ARGUMENTS
+	what=$1 text=$2
+	shift 2
+	run "$@"
+	[ $code -eq 2 ] || complain "exit code $code"
+	[ -s "$tmp/out" ] && complain "something on stdout"
+	grep -q "$text" "$tmp/err" || complain "$(cat "$tmp/err")"
+	report "refused: $what"
+}
+
+broken() { # WHAT TEXT; the file's features come from stdin
+	{
+		echo 'schema: 1'
+		echo 'system: bad'
+		echo 'title: t'
+		cat
+	} >"$tmp/claims/bad.yaml"
+	refused "$1" "$2" claims
+}
+
+refused 'an unknown system' 'did you mean bgq' claims bgp
+refused 'two systems' 'too much' claims bgq bgq
+mkdir "$tmp/claims"
+WEFT_CLAIMS=$tmp/claims
+broken 'a covered feature without a test' 'bad.yaml:5: what is covered' <<-EOF
+	features:
+	  - { id: X-F1, what: a, status: covered }
+EOF
+broken 'a missing feature with one' 'bad.yaml:5: what is covered' <<-EOF
+	features:
+	  - { id: X-F1, what: a, status: missing, tests: [a:b] }
+EOF
+broken 'an id that is there twice' 'bad.yaml:6: the id' <<-EOF
+	features:
+	  - { id: X-F1, what: a, status: missing }
+	  - { id: X-F1, what: a, status: missing }
+EOF
+broken 'another status' 'covered or missing' <<-EOF
+	features: [{ id: X-F1, what: a, status: done }]
+EOF
+broken 'an unknown key' 'want id, what' <<-EOF
+	features: [{ id: X-F1, what: a, state: missing }]
+EOF
+broken 'no features' 'want system, title and features' </dev/null
+broken 'no YAML' 'bad.yaml:' <<-EOF
+	features: [}
+EOF
+
+exit $status

@@ -1,0 +1,113 @@
+#!/bin/sh
+#
+# Programs from outside: installs what there is, builds the examples against
+# that alone, and runs them.  Needs $WEFT, in its build directory.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+build=$(dirname "$(dirname "$weft")")
+cc=${CC:-cc}
+
+for tool in meson pkg-config "${cc%% *}"; do
+	command -v "$tool" >/dev/null || exit 77
+done
+
+meson install -C "$build" --no-rebuild --destdir "$tmp/root" \
+	>"$tmp/log" 2>&1 || complain "$(tail -n 5 "$tmp/log")"
+pc=$(find "$tmp/root" -name weft.pc)
+[ -n "$pc" ] || complain "no weft.pc"
+report "what programs need is installed"
+[ $status -eq 0 ] || exit $status
+
+prefix=$tmp/root$(sed -n 's/^prefix=//p' "$pc")
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+flags() {
+	pkg-config --define-variable=prefix="$prefix" --static "$@" weft
+}
+
+# Each header alone, in the language that it promises.
+for header in "$prefix"/include/weft/*.h; do
+	name=weft/$(basename "$header")
+	echo "#include <$name>" >"$tmp/one.c"
+	$cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror \
+		$(flags --cflags) -c "$tmp/one.c" -o "$tmp/one.o" \
+		>"$tmp/log" 2>&1 || complain "$name: $(head -n 5 "$tmp/log")"
+done
+report "each public header needs no other"
+
+# A copy, so that nothing of the tree is found by chance.
+mkdir "$tmp/examples"
+cp "$src"/examples/*.[ch] "$tmp/examples"
+cd "$tmp/examples" || exit 1
+
+value() { # KEY of the JSON in $tmp/out
+	sed -n "s/^ *\"$1\": *//p" "$tmp/out" |
+		sed -e 's/,$//' -e 's/^"\(.*\)"$/\1/'
+}
+
+start() { # PROGRAM ARGUMENTS
+	"./$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$?
+}
+
+for source in *.c; do
+	name=${source%.c}
+	if ! $cc -std=c11 -Wall -Wextra -Werror ${CFLAGS-} $(flags --cflags) \
+		"$source" -o "$name" $(flags --libs) >"$tmp/log" 2>&1; then
+		complain "$(head -n 5 "$tmp/log")"
+		report "$name builds"
+		continue
+	fi
+	[ "$(wc -l <"$source")" -le 100 ] || complain "over 100 lines"
+	digest=
+	for threads in 1 2; do
+		start "$name" bgq-board --json --threads $threads
+		[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+		[ "$(value ending)" = finished ] ||
+			complain "$threads threads: $(value ending)"
+		[ "$(value errors)" = 0 ] || complain "$(value errors) errors"
+		[ -n "$(value says)" ] || complain "it says nothing"
+		[ -n "$digest" ] || digest=$(value digest)
+		[ "$(value digest)" = "$digest" ] ||
+			complain "$threads threads: digest $(value digest)"
+	done
+	says=$(value says)
+	start "$name" bgq-board --seed 1
+	grep -qxF "$says" "$tmp/out" || complain "does not say: $says"
+	grep -q "^digest  *$digest\$" "$tmp/out" || complain "other digest"
+	report "$name: $says"
+done
+
+# --- mistakes ---
+
+start pingpong
+[ $code -eq 2 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] ||
+	complain "exit code $code: $(cat "$tmp/err")"
+start pingpong bgq-bord
+[ $code -eq 2 ] && grep -q 'bgq-board' "$tmp/err" ||
+	complain "exit code $code: $(cat "$tmp/err")"
+start pingpong bgq-board --shape 4x4 twice
+[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
+start pingpong bgq-board --frobnicate
+[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
+start pingpong --help
+[ $code -eq 0 ] && grep -q -- --shape "$tmp/out" || complain "no help"
+report "bad command lines have exit code 2"
+
+sed 's/got != want/got == want/' pingpong.c >wrong.c
+$cc ${CFLAGS-} $(flags --cflags) wrong.c -o wrong $(flags --libs) &&
+	start wrong bgq-board
+[ $code -eq 1 ] || complain "exit code $code: $(cat "$tmp/err")"
+report "a check that fails has exit code 1"
+
+# Who sends to a FIFO that is not there waits for ever, and learns why.
+sed 's/Torus_FIFO_Map = MU_MAP_TORUS/Torus_FIFO_Map = 0/' setup.h >none.h
+sed 's/setup\.h/none.h/' pingpong.c >stuck.c
+$cc ${CFLAGS-} $(flags --cflags) stuck.c -o stuck $(flags --libs) &&
+	start stuck bgq-board
+[ $code -eq 3 ] && grep -q 'impossible descriptor' "$tmp/err" ||
+	complain "exit code $code: $(cat "$tmp/err")"
+report "programs that wait for ever have exit code 3, and are told why"
+
+exit $status

@@ -1,0 +1,151 @@
+#!/bin/sh
+#
+# Workloads that run programs on nodes.  A run fails by itself unless every
+# byte is right, each once, and every counter at zero; here are the figures,
+# the same run on other numbers of threads, and what is refused.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+most=20000
+rounds=500
+if [ "${WEFT_SLOW-}" ]; then
+	most=1500
+	rounds=100
+fi
+
+value() { # KEY of the JSON in $tmp/out
+	sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" \
+		"$tmp/out" | head -n 1
+}
+
+works() { # ARGUMENTS
+	run run "$@" --json --quiet
+	[ $code -eq 0 ] || complain "weft run $*: $code: $(cat "$tmp/err")"
+}
+
+between() { # KEY LOW HIGH
+	awk -v x="$(value "$1")" -v a="$2" -v b="$3" \
+		'BEGIN { exit !(x != "" && x >= a && x <= b) }' ||
+		complain "$1 is $(value "$1"), not $2 to $3"
+}
+
+# --- latency and rates ---
+
+# The paper: 622 ns at one hop, 1166 at 13, and 98 of software.
+works bgq-midplane pingpong via=nic to=1 rounds=$rounds \
+	--set topology.wrap=mesh
+between hardware_ns 610 634
+between one_way_ns 708 732
+works bgq-midplane pingpong via=nic to=511 rounds=$rounds \
+	--set topology.wrap=mesh
+between hardware_ns 1143 1189
+[ "$(value via)" = nic ] || complain "via $(value via)"
+report 'ping-pong by programs takes what the paper measured, within 2 %'
+
+works bgq-board pingpong via=nic to=17 bytes=5000 rounds=5
+works bgq-board pingpong via=nic to=17 bytes=1 rounds=5 routing=dynamic
+works bgq-board pingpong to=17 rounds=5
+[ "$(value via)" = net ] || complain "via $(value via)"
+report 'ping-pong of many packets, and that of the network'
+
+neighbour() { # BYTES ROUNDS PAPER
+	works bgq-loop neighbour bytes=$1 rounds=$2
+	between total_GBps "$(awk "BEGIN { print $3 * 0.98 }")" \
+		"$(awk "BEGIN { print $3 * 1.02 }")"
+}
+
+neighbour 4KiB 100 17.0
+neighbour 8KiB 60 23.0
+neighbour 16KiB 40 27.9
+neighbour 32KiB 20 31.3
+neighbour 64KiB 10 33.3
+[ "${WEFT_SLOW-}" ] || neighbour 1MiB 2 35.4
+report 'the looped-back node exchanges what the paper measured, within 2 %'
+
+works bgq-loop neighbour bytes=4KiB rounds=100 driver=pipelined depth=4
+between total_GBps 25 36
+works bgq-loop neighbour bytes=5MiB rounds=1
+between total_GBps 23 30
+report 'a pipelined driver is faster, and DDR is slower'
+
+works bgq-board neighbour bytes=3000 rounds=4
+works bgq neighbour bytes=777 rounds=5 driver=pipelined depth=3 --shape 3x1x2
+works bgq neighbour bytes=1 rounds=3 --shape 4x5 \
+	--set topology.wrap=mesh,torus
+report 'neighbours on boards, rings of two, and the edges of meshes'
+
+works bgq alltoall via=nic bytes=1300 --shape 4x3x2
+works bgq alltoall via=nic bytes=1300 --shape 4x3x2 data=synthetic
+works bgq alltoall via=nic bytes=1300 --shape 4x3x2 driver=pipelined fifos=3
+works bgq-board alltoall via=nic bytes=8KiB routing=deterministic
+between fraction_of_peak 0.3 1
+report 'all-to-all by programs, with real bytes and without'
+
+works bgq-board sweep max=16KiB rounds=3
+between 8B_ns 690 760
+between 16384B_GBps 1.75 1.83
+works bgq-board sweep op=get to=21 max=16KiB rounds=3
+between 16384B_GBps 1.75 1.83
+report 'puts and gets of all sizes'
+
+# --- random messages ---
+
+works bgq-board messages count=$most
+works bgq messages count=$most --shape 3x4 --seed 2
+works bgq messages count=$((most / 4)) threads=5 --shape 5x2x3 --seed 3 \
+	--set topology.wrap=torus,mesh
+works bgq-loop messages count=$((most / 4)) --seed 4
+works bgq messages count=$((most / 4)) --shape 2 threads=16 \
+	--set link.payload=64
+report 'random messages of all kinds arrive whole'
+
+# --- the same, whatever the number of threads ---
+
+same() { # ARGUMENTS
+	for threads in 1 2 7; do
+		works "$@" --threads $threads
+		[ -n "$(value digest)" ] || complain 'no digest'
+		echo "$(value digest) $(value sim_time_ns)"
+	done | sort -u >"$tmp/same"
+	[ "$(wc -l <"$tmp/same")" -eq 1 ] ||
+		complain "$*: $(tr '\n' ';' <"$tmp/same")"
+}
+
+same bgq-board pingpong via=nic to=31 bytes=600 rounds=20
+same bgq neighbour bytes=2000 rounds=3 --shape 4x3x2
+same bgq neighbour bytes=2000 rounds=9 driver=pipelined --shape 4x3x2
+same bgq alltoall via=nic bytes=700 --shape 4x3x2
+same bgq alltoall via=nic bytes=700 driver=pipelined --shape 4x3x2
+same bgq-board sweep op=get max=1KiB rounds=3
+same bgq messages count=2000 --shape 4x3x2
+report '1, 2 and 7 threads do the same to the picosecond'
+
+# --- mistakes ---
+
+refused() { # CODE TEXT ARGUMENTS
+	want=$1 text=$2
+	shift 2
+	run run "$@"
+	[ $code -eq "$want" ] || complain "$*: exit code $code, not $want"
+	[ ! -s "$tmp/out" ] || complain "$*: something on stdout"
+	grep -q "$text" "$tmp/err" || complain "$*: $(cat "$tmp/err")"
+}
+
+refused 2 'no bytes' bgq-board pingpong via=nic bytes=0
+refused 2 'same node' bgq-board pingpong via=nic to=0
+refused 2 'same node' bgq-board sweep to=0
+refused 2 'min: more' bgq-board sweep min=16 max=8
+refused 2 '0 to 31' bgq-board sweep to=32
+refused 2 'no node' bgq neighbour --shape 1
+refused 2 'host.memory' bgq-board neighbour bytes=256MiB \
+	--set host.memory=1GiB
+refused 2 'host.memory' bgq-board messages --set host.memory=32MiB
+refused 2 'at least two' bgq alltoall via=nic --shape 1
+refused 2 '5 dimensions' bgq neighbour --shape 2x2x2x2x2x2
+refused 2 'message unit addresses' bgq alltoall via=nic bytes=16MiB \
+	--set host.memory=1000GiB --shape 64x64
+refused 4 'GiB of memory' bgq alltoall via=nic bytes=16MiB data=real \
+	--set host.memory=32GiB --shape 8x8x8
+report 'mistakes are told in a line, with exit code 2'
+
+exit $status
