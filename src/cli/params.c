@@ -86,7 +86,8 @@ static void print_machine(const struct machine *m, bool is_loaded, FILE *f)
 	else
 		table_init(&t, default_columns, 6);
 	for (size_t i = 0; i < MACHINE_BLOCKS; i++)
-		add_rows(&t, &m->block[i]);
+		if (m->is_used[i])
+			add_rows(&t, &m->block[i]);
 	print_table(&t, f);
 }
 
@@ -204,7 +205,8 @@ static void json_machine(const struct machine *m, FILE *f)
 
 	begin_json(&j, f, m->header.name);
 	for (size_t i = 0; i < MACHINE_BLOCKS; i++)
-		json_rows(&j, NULL, &m->block[i], &d->block[i]);
+		if (m->is_used[i])
+			json_rows(&j, NULL, &m->block[i], &d->block[i]);
 	end_json(&j);
 	machine_free(d);
 }

@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "topo/fattree.h"
+#include "topo/torus.h"
 
 enum { MOST_MACHINES = 256 };
 
@@ -187,33 +189,91 @@ static struct param_block make_block(
 	};
 }
 
+#define KIND(field_, def_, words_, help_, source_)                              \
+	{                                                                      \
+		.name = "kind", .type = PARAM_WORD,                            \
+		.offset = offsetof(struct machine_kinds, field_), .def = def_, \
+		.words = words_, .help = help_, .source = source_              \
+	}
+
+/* The words are the registries' names, in their order. */
+static const struct param topo_kind[] = { KIND(
+	topo, "torus", "torus|fattree", "which topology", "BGQ-F2") };
+static const struct param route_kind[] = { KIND(
+	route, "hint", "hint|updown", "which routing", "BGQ-F33") };
+static const struct param nic_kind[] = { KIND(nic, "bgq-mu", "none|bgq-mu",
+	"which network interface", "BGQ-F86, BGQ-F88") };
+
+static void make_topos(struct machine *m)
+{
+	size_t i;
+
+	m->block[BLOCK_TOPO_KIND] =
+		make_block("topology", topo_kind, 1, &m->kinds);
+	for (i = 0; topo_registry[i]; i++) {
+		const struct topo_ops *ops = topo_registry[i];
+
+		BUG_IF(BLOCK_TOPO + i >= BLOCK_LINK || i >= MACHINE_KINDS);
+		m->topos[i] = mem_alloc(1, ops->size);
+		m->topos[i]->ops = ops;
+		m->block[BLOCK_TOPO + i] = make_block(
+			"topology", ops->params, ops->n_params, m->topos[i]);
+	}
+}
+
+static void make_routes(struct machine *m)
+{
+	size_t i;
+
+	m->block[BLOCK_ROUTE_KIND] =
+		make_block("routing", route_kind, 1, &m->kinds);
+	for (i = 0; route_registry[i]; i++) {
+		const struct route_ops *ops = route_registry[i];
+
+		BUG_IF(BLOCK_ROUTE + i >= BLOCK_NIC_KIND || i >= MACHINE_KINDS);
+		m->routes[i] = mem_alloc(1, ops->size);
+		m->routes[i]->ops = ops;
+		m->block[BLOCK_ROUTE + i] = make_block(
+			"routing", ops->params, ops->n_params, m->routes[i]);
+	}
+}
+
+static void make_nics(struct machine *m)
+{
+	size_t i;
+
+	m->block[BLOCK_NIC_KIND] = make_block("nic", nic_kind, 1, &m->kinds);
+	for (i = 0; nic_registry[i]; i++) {
+		const struct nic_ops *ops = nic_registry[i];
+
+		BUG_IF(BLOCK_NIC + i >= BLOCK_HOST || i >= MACHINE_KINDS);
+		m->nics[i] = mem_alloc(1, ops->params_size);
+		m->block[BLOCK_NIC + i] = make_block(
+			"nic", ops->params, ops->n_params, m->nics[i]);
+	}
+}
+
 struct machine *machine_default(void)
 {
 	struct machine *m = mem_alloc(1, sizeof(*m));
-	const struct topo_ops *topo = topo_registry[0];
-	const struct route_ops *route = route_registry[0];
 	size_t i;
 
-	m->topo = mem_alloc(1, topo->size);
-	m->topo->ops = topo;
-	m->route = mem_alloc(1, route->size);
-	m->route->ops = route;
-	m->block[0] =
-		make_block("topology", topo->params, topo->n_params, m->topo);
-	m->block[1] =
-		make_block("link", link_params_table, link_params_n, &m->link);
-	m->block[2] = make_block(
+	make_topos(m);
+	make_routes(m);
+	make_nics(m);
+	m->block[BLOCK_LINK] =
+		make_block("link", link_params_table, link_common_n, &m->link);
+	m->block[BLOCK_LATENCY] =
+		make_block("link", link_params_table + link_common_n,
+			link_params_n - link_common_n, &m->link);
+	m->block[BLOCK_ROUTER] = make_block(
 		"router", net_params_table, net_params_n, &m->router);
-	m->block[3] =
-		make_block("routing", route->params, route->n_params, m->route);
-	m->nic = nic_registry[0];
-	m->nic_params = mem_alloc(1, m->nic->params_size);
-	m->block[4] = make_block(
-		"nic", m->nic->params, m->nic->n_params, m->nic_params);
-	m->block[5] =
+	m->block[BLOCK_HOST] =
 		make_block("host", host_params_table, host_params_n, &m->host);
-	for (i = 0; i < MACHINE_BLOCKS; i++)
+	for (i = 0; i < MACHINE_BLOCKS; i++) {
 		param_defaults(&m->block[i]);
+		m->is_used[i] = true;
+	}
 	return m;
 }
 
@@ -255,7 +315,10 @@ static int set_shape(struct machine *m, const char *shape, struct err *e)
 		return 0;
 	if (strlen(shape) >= PARAM_TEXT_MAX)
 		return err_set(e, "--shape: too long");
-	snprintf(text, sizeof(text), "topology.shape=%s", shape);
+	snprintf(text, sizeof(text), "topology.%s=%s",
+		topo_registry[m->kinds.topo] == &fattree_ops ? "nodes"
+							     : "shape",
+		shape);
 	return assign(m, text, "--shape", e);
 }
 
@@ -276,13 +339,59 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 	return 0;
 }
 
+static void use_only(struct machine *m, size_t first, size_t end, int64_t kind)
+{
+	size_t i;
+
+	for (i = first; i < end; i++)
+		m->is_used[i] = i == first + (size_t)kind;
+}
+
+/* What is said of a variant that the machine does not have. */
+static int check_unused(
+	const struct machine *m, const struct param_block *b, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < b->n_rows; i++)
+		if (b->origins[i].set)
+			return err_set(e,
+				"%s: %s.%s is not a parameter of a machine "
+				"whose topology is a %s and whose nic is %s",
+				b->origins[i].place, b->section, b->rows[i].name,
+				m->topo->ops->name,
+				m->nic ? m->nic->name : "none");
+	return 0;
+}
+
+/* All is read: takes the variants that were named. */
+static int choose(struct machine *m, struct err *e)
+{
+	const struct machine_kinds *k = &m->kinds;
+	size_t i;
+
+	m->topo = m->topos[k->topo];
+	m->route = m->routes[k->route];
+	m->nic = k->nic ? nic_registry[k->nic - 1] : NULL;
+	m->nic_params = k->nic ? m->nics[k->nic - 1] : NULL;
+	use_only(m, BLOCK_TOPO, BLOCK_LINK, k->topo);
+	use_only(m, BLOCK_ROUTE, BLOCK_NIC_KIND, k->route);
+	use_only(m, BLOCK_NIC, BLOCK_HOST, k->nic - 1);
+	m->is_used[BLOCK_LATENCY] = m->topo->ops == &torus_ops;
+	m->is_used[BLOCK_HOST] = m->nic != NULL;
+	for (i = 0; i < MACHINE_BLOCKS; i++)
+		if (!m->is_used[i] && check_unused(m, &m->block[i], e))
+			return -1;
+	return 0;
+}
+
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e)
 {
 	struct machine *m = machine_default();
 
 	if (find_path(m, name, e) || read_all(m, sets, n_sets, shape, e) ||
-		host_params_check(&m->host, e) ||
+		choose(m, e) || host_params_check(&m->host, e) ||
 		m->topo->ops->init(m->topo, e) ||
 		m->route->ops->init(m->route, m->topo, e)) {
 		machine_free(m);
@@ -299,18 +408,18 @@ void machine_free(struct machine *m)
 		return;
 	for (i = 0; i < MACHINE_BLOCKS; i++)
 		mem_free(m->block[i].origins);
-	m->route->ops->fini(m->route);
-	mem_free(m->route);
-	mem_free(m->nic_params);
-	mem_free(m->topo);
+	if (m->route)
+		m->route->ops->fini(m->route);
+	for (i = 0; i < MACHINE_KINDS; i++) {
+		mem_free(m->topos[i]);
+		mem_free(m->routes[i]);
+		mem_free(m->nics[i]);
+	}
 	mem_free(m);
 }
 
 void machine_shape(const struct machine *m, char *text, size_t size)
 {
-	const struct param *row = param_find(&m->block[0], "shape");
-
 	text[0] = '\0';
-	if (row)
-		param_format(&m->block[0], row, text, size);
+	m->topo->ops->name_shape(m->topo, text, size);
 }
