@@ -76,8 +76,8 @@ static site_id fixed_target(const struct pattern *p, site_id i)
 	case PATTERN_TORNADO:
 		return mapped(t, i, around);
 	default:
-		return topo_is_direct(p->topo) ? mapped(t, i, mirrored)
-					       : p->n - 1 - i;
+		return p->topo->ops == &torus_ops ? mapped(t, i, mirrored)
+						  : p->n - 1 - i;
 	}
 }
 

@@ -14,7 +14,8 @@ static int64_t wire_bytes(const struct link_params *l, uint32_t bytes)
 
 int64_t load_link_rate(const struct link_params *l, uint32_t bytes)
 {
-	return (int64_t)((int128)link_data_rate(l) * bytes / wire_bytes(l, bytes));
+	return (int64_t)((int128)link_data_rate(l) * bytes /
+			 wire_bytes(l, bytes));
 }
 
 sim_time load_packet_time(const struct link_params *l, uint32_t bytes)

@@ -189,7 +189,7 @@ static struct param_block make_block(
 	};
 }
 
-#define KIND(field_, def_, words_, help_, source_)                              \
+#define KIND(field_, def_, words_, help_, source_)                             \
 	{                                                                      \
 		.name = "kind", .type = PARAM_WORD,                            \
 		.offset = offsetof(struct machine_kinds, field_), .def = def_, \
@@ -358,8 +358,8 @@ static int check_unused(
 			return err_set(e,
 				"%s: %s.%s is not a parameter of a machine "
 				"whose topology is a %s and whose nic is %s",
-				b->origins[i].place, b->section, b->rows[i].name,
-				m->topo->ops->name,
+				b->origins[i].place, b->section,
+				b->rows[i].name, m->topo->ops->name,
 				m->nic ? m->nic->name : "none");
 	return 0;
 }

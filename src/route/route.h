@@ -60,8 +60,8 @@ struct route_ops {
 	 * ports that packets may ask for behind each channel, as masks:
 	 * after[router * n_ports + port], zero before.  NULL for others.
 	 */
-	void (*walk)(const struct route *r, uint16_t *after,
-		struct route_walks *w);
+	void (*walk)(
+		const struct route *r, uint16_t *after, struct route_walks *w);
 };
 
 /* Sets escape and ask by a packet's hints. */

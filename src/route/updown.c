@@ -1,5 +1,7 @@
 #include "route/updown.h"
 
+#include <string.h>
+
 #define AT(field) offsetof(struct updown, field)
 
 enum { PORT_BITS = 4, COUNT_SHIFT = 44 };
@@ -106,21 +108,17 @@ uint64_t updown_alive(const struct updown *u, const uint16_t *dead,
 	return alive;
 }
 
+/* Bytes in the order that link.h asks for. */
 static void put_route(struct packet *p, uint64_t route)
 {
-	uint32_t i;
-
-	for (i = 0; i < PACKET_DIMS; i++)
-		p->left[i] = (uint8_t)(route >> 8 * i);
+	memcpy(p->left, &route, sizeof(p->left));
 }
 
 static uint64_t get_route(const struct packet *p)
 {
 	uint64_t route = 0;
-	uint32_t i;
 
-	for (i = 0; i < PACKET_DIMS; i++)
-		route |= (uint64_t)p->left[i] << 8 * i;
+	memcpy(&route, p->left, sizeof(p->left));
 	return route;
 }
 

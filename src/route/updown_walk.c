@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 
-enum { WALKED_ALL = 256, MOST_HOPS = 16 };
+enum { WALKED_ALL = 64, MOST_HOPS = 16 };
 
 struct walk {
 	const struct route *route;
@@ -21,8 +21,8 @@ struct walk {
 	struct route_walks *found;
 };
 
-static void say_broken(
-	struct walk *w, const struct packet *p, uint32_t number, const char *how)
+static void say_broken(struct walk *w, const struct packet *p, uint32_t number,
+	const char *how)
 {
 	if (w->found->is_broken)
 		return;
@@ -47,8 +47,7 @@ static void walk_one(struct walk *w, uint32_t src, uint32_t dst, uint32_t i)
 	w->found->n_routes++;
 	w->route->ops->start(w->route, &p);
 	for (hops = 0; p.escape != PACKET_NO_PORT; hops++) {
-		struct topo_end to =
-			w->topo->ops->peer(w->topo, at, p.escape);
+		struct topo_end to = w->topo->ops->peer(w->topo, at, p.escape);
 
 		if (to.router == NO_ROUTER || hops == MOST_HOPS) {
 			say_broken(w, &p, i,

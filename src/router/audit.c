@@ -192,9 +192,8 @@ static void add_use(const struct net *n, struct net_use *u, site_id s,
 
 	u->n_links++;
 	u->sent_bytes += bytes;
-	u->waited +=
-		net_counters(n, receiver.router, receiver.port, all, now)
-			.waited;
+	u->waited += net_counters(n, receiver.router, receiver.port, all, now)
+			     .waited;
 	if (bytes > u->most_bytes)
 		u->most_bytes = bytes;
 }

@@ -1,8 +1,9 @@
 /*
  * The direct router (Blue Gene/Q's, and with other tables APEnet+'s and
  * Elite4's) and the network that a machine builds of it: one site per
- * router, switch or lone node, wires between them, and a client on top that injects packets and
- * takes what arrives.  The router never touches a node's memory.
+ * router, switch or lone node, wires between them, and a client on top that
+ * injects packets and takes what arrives.  The router never touches a node's
+ * memory.
  *
  *	injection FIFOs            receivers: channels x queues
  *	   | head                     | heads

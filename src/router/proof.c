@@ -98,8 +98,7 @@ static void find_rings(struct work *w)
 	w->proof->n_rings = w->n_rings;
 }
 
-void proof_tell(
-	struct proof_step *s, router_id r, port_id p, uint32_t channel)
+void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel)
 {
 	if (s->n_cycle == s->room) {
 		s->room = 2 * s->room + 16;

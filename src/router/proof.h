@@ -64,12 +64,10 @@ struct proof {
  *    has no cycle.  Packets never change from one channel to another, and on
  *    each of them go by the same routes.
  */
-void proof_walks(
-	struct proof *p, const struct topo *t, const struct route *r);
+void proof_walks(struct proof *p, const struct topo *t, const struct route *r);
 
 /* Adds a channel to the cycle of a step. */
-void proof_tell(
-	struct proof_step *s, router_id r, port_id p, uint32_t channel);
+void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);
 
 /* The error is set where there is no such proof for this routing. */
 int proof_make(struct proof *p, const struct topo *t, const struct route *r,

@@ -72,8 +72,8 @@ static void check_channels(struct proof *p, struct proof_step *s,
 
 void proof_walks(struct proof *p, const struct topo *t, const struct route *r)
 {
-	uint16_t *after = mem_alloc(
-		(size_t)t->n_routers * t->n_ports, sizeof(*after));
+	uint16_t *after =
+		mem_alloc((size_t)t->n_routers * t->n_ports, sizeof(*after));
 	struct route_walks w = { 0 };
 
 	r->ops->walk(r, after, &w);

@@ -254,8 +254,7 @@ static void fattree_name_port(const struct topo *topo, router_id r, port_id p,
 }
 
 /* "4-ary 5-tree", and what goes up where that is less than what comes. */
-static void fattree_name_shape(
-	const struct topo *topo, char *text, size_t size)
+static void fattree_name_shape(const struct topo *topo, char *text, size_t size)
 {
 	const struct fattree *t = fattree_of(topo);
 	uint32_t radix = (uint32_t)t->radix, l;

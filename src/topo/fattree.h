@@ -43,7 +43,7 @@ struct fattree {
 	uint32_t n_levels;
 	uint32_t n_up[FATTREE_MAX_LEVELS + 1];
 	uint32_t span[FATTREE_MAX_LEVELS + 1]; /* nodes below; [0] is 1 */
-	uint32_t n_paths[FATTREE_MAX_LEVELS + 1]; /* [0] and [1] are 1 */
+	uint32_t n_paths[FATTREE_MAX_LEVELS + 2]; /* [0] and [1] are 1 */
 	router_id first[FATTREE_MAX_LEVELS + 2]; /* site of a level's first */
 };
 

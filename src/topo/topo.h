@@ -91,8 +91,7 @@ struct topo_ops {
 };
 
 /* "node 17 (1,0,3)", "node 17", "switch 2.5". */
-void topo_name_site(
-	const struct topo *t, router_id r, char *text, size_t size);
+void topo_name_site(const struct topo *t, router_id r, char *text, size_t size);
 
 /* NULL where there is no such topology. */
 const struct topo_ops *topo_find(const char *name);

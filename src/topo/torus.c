@@ -165,8 +165,8 @@ static void torus_name_shape(const struct topo *topo, char *text, size_t size)
 	uint32_t i;
 
 	for (i = 0; i < t->n_dims && n < size; i++)
-		n += (size_t)snprintf(text + n, size - n, "%s%u", i ? "x" : "",
-			t->dim[i]);
+		n += (size_t)snprintf(
+			text + n, size - n, "%s%u", i ? "x" : "", t->dim[i]);
 }
 
 const struct topo_ops torus_ops = {
