@@ -19,7 +19,7 @@ const struct tree_how tree_some[] = {
 	{ .nodes = "64", .spread = "rotate" },
 	{ .nodes = "64", .up = "4x1", .spread = "single" },
 	{ .nodes = "70", .up = "1" },
-	{ .nodes = "64", .radix = "2", .up = "2", .length = "1x2x3x4x5x6" },
+	{ .nodes = "64", .radix = "2", .up = "2", .length = "2x3x4x5x6x7" },
 	{ .nodes = "50", .radix = "3", .up = "3x2x1" },
 	{ .nodes = "100", .radix = "6", .up = "5x6" },
 	{ .nodes = NULL },
