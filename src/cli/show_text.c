@@ -247,8 +247,8 @@ static void text_routing(const struct show *s, FILE *f)
 
 	if (s->m->route->ops == &updown_ops) {
 		fprintf(f,
-			"routing     up and down by source routes, at most %d "
-			"to each node; spread: %s\n",
+			"routing     up and down, at most %d stored routes to "
+			"a node, spread by %s\n",
 			UPDOWN_ROUTES,
 			show_spreads[updown_of(s->m->route)->spread]);
 		return;
