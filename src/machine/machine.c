@@ -177,104 +177,156 @@ static int find_path(struct machine *m, const char *name, struct err *e)
 
 /* --- reading --- */
 
-static struct param_block make_block(
-	const char *section, const struct param *rows, size_t n, void *values)
+static void add_block(struct machine *m, const char *section,
+	const struct param *rows, size_t n, void *values,
+	struct machine_use use)
 {
-	return (struct param_block){
+	BUG_IF(m->n_blocks == MACHINE_BLOCKS);
+	m->use[m->n_blocks] = use;
+	m->block[m->n_blocks] = (struct param_block){
 		.section = section,
 		.rows = rows,
 		.n_rows = n,
 		.values = values,
 		.origins = mem_alloc(n, sizeof(struct param_origin)),
 	};
+	param_defaults(&m->block[m->n_blocks++]);
 }
 
-#define KIND(field_, def_, words_, help_, source_)                             \
-	{                                                                      \
-		.name = "kind", .type = PARAM_WORD,                            \
-		.offset = offsetof(struct machine_kinds, field_), .def = def_, \
-		.words = words_, .help = help_, .source = source_              \
-	}
+static const struct machine_use always = { .kind = NULL };
 
-/* The words are the registries' names, in their order. */
-static const struct param topo_kind[] = { KIND(
-	topo, "torus", "torus|fattree", "which topology", "BGQ-F2") };
-static const struct param route_kind[] = { KIND(
-	route, "hint", "hint|updown", "which routing", "BGQ-F33") };
-static const struct param nic_kind[] = { KIND(nic, "bgq-mu", "none|bgq-mu",
-	"which network interface", "BGQ-F86, BGQ-F88") };
+static struct machine_use use_if(const int64_t *kind, size_t index)
+{
+	return (struct machine_use){ kind, (int64_t)index, (int64_t)index };
+}
 
-static void make_topos(struct machine *m)
+/* The row that says which variant a section has. */
+static void add_kind(struct machine *m, struct machine_kind *k,
+	const char *section, struct param row)
+{
+	row.name = "kind";
+	row.type = PARAM_WORD;
+	row.words = k->words;
+	k->row = row;
+	add_block(m, section, &k->row, 1, &m->kinds, always);
+}
+
+static void add_word(struct machine_kind *k, const char *word)
+{
+	size_t n = strlen(k->words);
+
+	snprintf(
+		k->words + n, sizeof(k->words) - n, "%s%s", n ? "|" : "", word);
+}
+
+static void add_topos(struct machine *m)
 {
 	size_t i;
 
-	m->block[BLOCK_TOPO_KIND] =
-		make_block("topology", topo_kind, 1, &m->kinds);
+	for (i = 0; topo_registry[i]; i++)
+		add_word(&m->kind_row[0], topo_registry[i]->name);
+	add_kind(m, &m->kind_row[0], "topology",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, topo),
+			.def = "torus",
+			.help = "which topology",
+			.source = "BGQ-F2",
+		});
 	for (i = 0; topo_registry[i]; i++) {
 		const struct topo_ops *ops = topo_registry[i];
 
-		BUG_IF(BLOCK_TOPO + i >= BLOCK_LINK || i >= MACHINE_KINDS);
+		BUG_IF(i == MACHINE_KINDS);
 		m->topos[i] = mem_alloc(1, ops->size);
 		m->topos[i]->ops = ops;
-		m->block[BLOCK_TOPO + i] = make_block(
-			"topology", ops->params, ops->n_params, m->topos[i]);
+		add_block(m, "topology", ops->params, ops->n_params,
+			m->topos[i], use_if(&m->kinds.topo, i));
 	}
 }
 
-static void make_routes(struct machine *m)
+static void add_links(struct machine *m)
+{
+	size_t torus = 0;
+
+	while (topo_registry[torus] != &torus_ops)
+		torus++;
+	add_block(
+		m, "link", link_params_table, link_common_n, &m->link, always);
+	add_block(m, "link", link_params_table + link_common_n,
+		link_params_n - link_common_n, &m->link,
+		use_if(&m->kinds.topo, torus));
+}
+
+static void add_routes(struct machine *m)
 {
 	size_t i;
 
-	m->block[BLOCK_ROUTE_KIND] =
-		make_block("routing", route_kind, 1, &m->kinds);
+	for (i = 0; route_registry[i]; i++)
+		add_word(&m->kind_row[1], route_registry[i]->name);
+	add_kind(m, &m->kind_row[1], "routing",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, route),
+			.def = "hint",
+			.help = "which routing",
+			.source = "BGQ-F33",
+		});
 	for (i = 0; route_registry[i]; i++) {
 		const struct route_ops *ops = route_registry[i];
 
-		BUG_IF(BLOCK_ROUTE + i >= BLOCK_NIC_KIND || i >= MACHINE_KINDS);
+		BUG_IF(i == MACHINE_KINDS);
 		m->routes[i] = mem_alloc(1, ops->size);
 		m->routes[i]->ops = ops;
-		m->block[BLOCK_ROUTE + i] = make_block(
-			"routing", ops->params, ops->n_params, m->routes[i]);
+		add_block(m, "routing", ops->params, ops->n_params,
+			m->routes[i], use_if(&m->kinds.route, i));
 	}
 }
 
-static void make_nics(struct machine *m)
+static void add_nics(struct machine *m)
 {
 	size_t i;
 
-	m->block[BLOCK_NIC_KIND] = make_block("nic", nic_kind, 1, &m->kinds);
+	add_word(&m->kind_row[2], "none");
+	for (i = 0; nic_registry[i]; i++)
+		add_word(&m->kind_row[2], nic_registry[i]->name);
+	add_kind(m, &m->kind_row[2], "nic",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, nic),
+			.def = "bgq-mu",
+			.help = "which network interface",
+			.source = "BGQ-F86, BGQ-F88",
+		});
 	for (i = 0; nic_registry[i]; i++) {
 		const struct nic_ops *ops = nic_registry[i];
 
-		BUG_IF(BLOCK_NIC + i >= BLOCK_HOST || i >= MACHINE_KINDS);
+		BUG_IF(i == MACHINE_KINDS);
 		m->nics[i] = mem_alloc(1, ops->params_size);
-		m->block[BLOCK_NIC + i] = make_block(
-			"nic", ops->params, ops->n_params, m->nics[i]);
+		add_block(m, "nic", ops->params, ops->n_params, m->nics[i],
+			use_if(&m->kinds.nic, i + 1));
 	}
 }
 
 struct machine *machine_default(void)
 {
 	struct machine *m = mem_alloc(1, sizeof(*m));
-	size_t i;
+	const struct machine_use has_nic = { &m->kinds.nic, 1, MACHINE_KINDS };
 
-	make_topos(m);
-	make_routes(m);
-	make_nics(m);
-	m->block[BLOCK_LINK] =
-		make_block("link", link_params_table, link_common_n, &m->link);
-	m->block[BLOCK_LATENCY] =
-		make_block("link", link_params_table + link_common_n,
-			link_params_n - link_common_n, &m->link);
-	m->block[BLOCK_ROUTER] = make_block(
-		"router", net_params_table, net_params_n, &m->router);
-	m->block[BLOCK_HOST] =
-		make_block("host", host_params_table, host_params_n, &m->host);
-	for (i = 0; i < MACHINE_BLOCKS; i++) {
-		param_defaults(&m->block[i]);
-		m->is_used[i] = true;
-	}
+	m->is_whole = true;
+	add_topos(m);
+	add_links(m);
+	add_block(m, "router", net_params_table, net_params_n, &m->router,
+		always);
+	add_routes(m);
+	add_nics(m);
+	add_block(
+		m, "host", host_params_table, host_params_n, &m->host, has_nic);
 	return m;
+}
+
+bool machine_uses(const struct machine *m, size_t block)
+{
+	const struct machine_use *u = &m->use[block];
+
+	return m->is_whole || !u->kind ||
+	       (*u->kind >= u->least && *u->kind <= u->most);
 }
 
 /* Parameters that the command line has set. */
@@ -282,7 +334,7 @@ static size_t count_given(const struct machine *m)
 {
 	size_t n = 0, i, j;
 
-	for (i = 0; i < MACHINE_BLOCKS; i++) {
+	for (i = 0; i < m->n_blocks; i++) {
 		for (j = 0; j < m->block[i].n_rows; j++) {
 			const char *place = m->block[i].origins[j].place;
 
@@ -299,7 +351,7 @@ static int assign(
 {
 	size_t n = count_given(m);
 
-	if (param_assign(m->block, MACHINE_BLOCKS, text, "parameter", place, e))
+	if (param_assign(m->block, m->n_blocks, text, "parameter", place, e))
 		return -1;
 	if (count_given(m) == n)
 		return err_set(e, "%.*s is given twice, by --set or --shape",
@@ -329,22 +381,14 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 	size_t i;
 
 	machine_dirs(&dirs);
-	if (machine_file_read(m->path, dirs.dir, &m->header, m->block,
-		    MACHINE_BLOCKS, e) ||
+	if (machine_file_read(
+		    m->path, dirs.dir, &m->header, m->block, m->n_blocks, e) ||
 		set_shape(m, shape, e))
 		return -1;
 	for (i = 0; i < n_sets; i++)
 		if (assign(m, sets[i], "--set", e))
 			return -1;
 	return 0;
-}
-
-static void use_only(struct machine *m, size_t first, size_t end, int64_t kind)
-{
-	size_t i;
-
-	for (i = first; i < end; i++)
-		m->is_used[i] = i == first + (size_t)kind;
 }
 
 /* What is said of a variant that the machine does not have. */
@@ -374,13 +418,9 @@ static int choose(struct machine *m, struct err *e)
 	m->route = m->routes[k->route];
 	m->nic = k->nic ? nic_registry[k->nic - 1] : NULL;
 	m->nic_params = k->nic ? m->nics[k->nic - 1] : NULL;
-	use_only(m, BLOCK_TOPO, BLOCK_LINK, k->topo);
-	use_only(m, BLOCK_ROUTE, BLOCK_NIC_KIND, k->route);
-	use_only(m, BLOCK_NIC, BLOCK_HOST, k->nic - 1);
-	m->is_used[BLOCK_LATENCY] = m->topo->ops == &torus_ops;
-	m->is_used[BLOCK_HOST] = m->nic != NULL;
-	for (i = 0; i < MACHINE_BLOCKS; i++)
-		if (!m->is_used[i] && check_unused(m, &m->block[i], e))
+	m->is_whole = false;
+	for (i = 0; i < m->n_blocks; i++)
+		if (!machine_uses(m, i) && check_unused(m, &m->block[i], e))
 			return -1;
 	return 0;
 }
@@ -406,7 +446,7 @@ void machine_free(struct machine *m)
 
 	if (!m)
 		return;
-	for (i = 0; i < MACHINE_BLOCKS; i++)
+	for (i = 0; i < m->n_blocks; i++)
 		mem_free(m->block[i].origins);
 	if (m->route)
 		m->route->ops->fini(m->route);

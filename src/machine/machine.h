@@ -14,28 +14,24 @@
 #include "router/net.h"
 #include "topo/topo.h"
 
-enum { MACHINE_DIRS = 5, MACHINE_KINDS = 4 };
-
-/* Where a section has variants, each has a block of its own, of which one is
- * in use, and the word that says which stands before them. */
-enum machine_block {
-	BLOCK_TOPO_KIND,
-	BLOCK_TOPO, /* and the following, as in topo_registry */
-	BLOCK_LINK = BLOCK_TOPO + 2,
-	BLOCK_LATENCY, /* of a torus's wires */
-	BLOCK_ROUTER,
-	BLOCK_ROUTE_KIND,
-	BLOCK_ROUTE, /* and the following, as in route_registry */
-	BLOCK_NIC_KIND = BLOCK_ROUTE + 2,
-	BLOCK_NIC, /* and the following, as in nic_registry */
-	BLOCK_HOST = BLOCK_NIC + 1, /* where there is an interface */
-	MACHINE_BLOCKS,
-};
+enum { MACHINE_DIRS = 5, MACHINE_KINDS = 8, MACHINE_BLOCKS = 32 };
 
 /* Which variants a machine has: indices of the registries. */
 struct machine_kinds {
 	int64_t topo, route;
 	int64_t nic; /* 0: none, else 1 + the index */
+};
+
+/* The row of a section's kind: its words are the registry's names. */
+struct machine_kind {
+	struct param row;
+	char words[PARAM_TEXT_MAX];
+};
+
+/* Whether a block's parameters are of a machine of these kinds. */
+struct machine_use {
+	const int64_t *kind; /* NULL: of all machines */
+	int64_t least, most;
 };
 
 /* Where machine files are looked for; NULL at the end. */
@@ -50,6 +46,7 @@ struct machine {
 	struct machine_header header;
 	char path[1024];
 	struct machine_kinds kinds;
+	struct machine_kind kind_row[3];
 	struct topo *topo, *topos[MACHINE_KINDS]; /* one of them */
 	struct route *route, *routes[MACHINE_KINDS];
 	struct link_params link;
@@ -57,8 +54,12 @@ struct machine {
 	const struct nic_ops *nic; /* NULL: none */
 	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */
 	struct host_params host;
+	/* Where a section has variants, each has a block of its own, and the
+	 * word that says which one is in use stands before them. */
 	struct param_block block[MACHINE_BLOCKS];
-	bool is_used[MACHINE_BLOCKS]; /* by these variants */
+	struct machine_use use[MACHINE_BLOCKS];
+	size_t n_blocks;
+	bool is_whole; /* all variants, for `weft params` */
 };
 
 /*
@@ -72,6 +73,9 @@ struct machine *machine_load(const char *name, const char *const *sets,
  * it cannot be run. */
 struct machine *machine_default(void);
 void machine_free(struct machine *m);
+
+/* Whether a block belongs to what the machine is. */
+bool machine_uses(const struct machine *m, size_t block);
 
 /* "4x4x4x4x2", "4-ary 5-tree". */
 void machine_shape(const struct machine *m, char *text, size_t size);
