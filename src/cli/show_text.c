@@ -180,7 +180,7 @@ static void text_link(const struct show *s, FILE *f)
 	const struct link_params *l = &s->m->link;
 	int64_t payload = load_link_rate(l, (uint32_t)l->payload);
 	int64_t rate = link_data_rate(l);
-	char where[SHOW_TEXT];
+	char where[SHOW_TEXT] = "through the top";
 
 	fprintf(f,
 		"link        %.10g GB/s each way%s; protocol %" PRId64
@@ -196,8 +196,9 @@ static void text_link(const struct show *s, FILE *f)
 			"            %" PRId64 " B more for each %" PRId64
 			" B of payload\n",
 			l->per_transaction, l->transaction);
-	snprintf(where, sizeof(where), s->t ? "across %c" : "through the top",
-		(char)('A' + s->cut.dim));
+	if (s->t)
+		snprintf(where, sizeof(where), "across %c",
+			(char)('A' + s->cut.dim));
 	if (s->cut.links)
 		fprintf(f,
 			"bisection   %" PRIu64
