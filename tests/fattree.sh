@@ -130,6 +130,9 @@ holds '.results | .fraction_of_peak > 0.45 and .fraction_of_peak < 0.9 and
 	([.links[].port] == ["node up", "node down", "stage 1 up",
 		"stage 1 down", "stage 2 up", "stage 2 down"]) and
 	all(.links[]; .links == 64 and .mean_use > 0.2 and .max_use < 1)'
+ends 0 run qsnet2 pingpong to=1 rounds=5 --json
+holds '[.results.links[].mean_use > 0] ==
+	[true, true, false, false, false, false]'
 report "random traffic, and the use of each stage"
 for workload in permutation transpose bit-reversal hotspot; do
 	ends 0 run qsnet2 $workload $lasting --json

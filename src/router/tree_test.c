@@ -379,14 +379,16 @@ static void use_is_counted_by_class_of_wire(void **state)
 	(void)state;
 	rig_flood(r, 0, 0, 3, full(0, 1));
 	rig_flood(r, 0, 0, 2, full(5, 15));
+	rig_flood(r, 0, 0, 1, full(2, 1)); /* waits, or the other does */
 	rig_run(r);
 	up = net_wire_use(r->net, fattree_wire(0, FATTREE_UP), 0);
 	down = net_wire_use(r->net, fattree_wire(0, FATTREE_DOWN), 0);
 	stage = net_wire_use(r->net, fattree_wire(1, FATTREE_UP), 0);
 	assert_int_equal(up.n_links, 16);
-	assert_int_equal(up.sent_bytes, 5 * ELITE_FULL_BYTES);
+	assert_int_equal(up.sent_bytes, 6 * ELITE_FULL_BYTES);
 	assert_int_equal(up.most_bytes, 3 * ELITE_FULL_BYTES);
-	assert_int_equal(down.sent_bytes, 5 * ELITE_FULL_BYTES);
+	assert_int_equal(down.sent_bytes, 6 * ELITE_FULL_BYTES);
+	assert_true(up.waited > 0 && !down.waited && !stage.waited);
 	assert_int_equal(stage.n_links, 16);
 	assert_int_equal(stage.sent_bytes, 2 * ELITE_FULL_BYTES);
 	rig_free(r);
