@@ -141,7 +141,9 @@ done
 ends 0 run qsnet2 random class=high load=0.2 $lasting --json
 holds '.ending == "finished"'
 ends 0 run qsnet2-16 alltoall bytes=2000 --json
-holds '.results.fraction_of_peak > 0.3 and .work.packets == 16 * 15 * 4'
+holds '.results.fraction_of_peak > 0.3 and .work.packets == 16 * 15 * 4 and
+	(.results | .throughput_GBps_per_node * .time_ns / (15 * 2000) |
+		. > 0.9999 and . < 1.0001)'
 report "other workloads"
 
 # --- the same on any number of threads ---
