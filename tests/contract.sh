@@ -246,7 +246,7 @@ done
 report "the text has them all, too"
 
 # An id or several of the datasheet, or calibrated: ..., or assumed: ...
-id='BGQ-[NFGX][0-9]+'
+id='(BGQ|QSN)-[NFGX][0-9]+'
 source="test(\"^((calibrated|assumed): .+|$id(, $id)*)\$\")"
 for file in "$src"/machines/*.yaml; do
 	name=$(basename "$file" .yaml)

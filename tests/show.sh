@@ -5,7 +5,8 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 
-for machine in bgq bgq-board bgq-midplane bgq-rack bgq-20pf; do
+for machine in bgq bgq-board bgq-midplane bgq-rack bgq-20pf \
+	qsnet2-16 qsnet2-512 qsnet2-4096; do
 	golden=$src/tests/golden/show-$machine.txt
 	run show $machine
 	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"

@@ -77,7 +77,7 @@ static void app_start(struct load *l)
 	struct app *a = of(l);
 	struct host_setup h = {
 		.sim = l->net->sim,
-		.n_nodes = l->net->n_sites,
+		.n_nodes = l->net->n_nodes,
 		.params = &a->machine->host,
 		.n_programs = a->n_nodes,
 		.n_spawned = a->is->n_spawned,
@@ -130,10 +130,10 @@ static void app_report(struct load *l, struct load_result *r)
 	site_id i;
 
 	r->via = "nic";
-	t->n_nodes = l->net->n_sites;
+	t->n_nodes = l->net->n_nodes;
 	t->end = r->end;
 	t->n_packets = net_total(l->net).delivered;
-	for (i = 0; a->nic && i < l->net->n_sites; i++) {
+	for (i = 0; a->nic && i < l->net->n_nodes; i++) {
 		t->n_messages +=
 			mu_peek(a->nic, i, MU_REGISTER(MU_UPC, messages));
 		t->n_errors += a->nic->ops->errors(a->nic, i, NULL, 0);
@@ -193,7 +193,7 @@ static const struct load_ops app_ops = {
 
 static int check_app(struct app *a, struct err *e)
 {
-	a->n_nodes = a->machine->topo->n_routers;
+	a->n_nodes = a->machine->topo->n_nodes;
 	if (a->machine->nic != &bgq_mu_ops)
 		return err_set(
 			e, "%s: the machine has no message unit", a->is->name);
@@ -222,7 +222,7 @@ static int build(struct app *a, const struct cli_args *args, struct err *e)
 	if (net_estimate(&s) > mem_available())
 		return err_set_code(e, EXIT_LIMIT,
 			"%u nodes need more memory than is free",
-			s.topo->n_routers);
+			s.topo->n_nodes);
 	a->load.net = net_new(&s, e);
 	return a->load.net ? 0 : -1;
 }

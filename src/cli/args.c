@@ -20,7 +20,8 @@ static const struct argp_option machine_options[] = {
 	{ "set", 's', "PATH=VALUE", 0,
 		"set a parameter of the machine (see `weft params`)", 0 },
 	{ "shape", KEY_SHAPE, "AxBxC", 0,
-		"routers along each dimension; short for --set topology.shape",
+		"routers along each dimension; short for --set topology.shape; "
+		"of a fat tree its number of nodes",
 		0 },
 	{ 0 },
 };

@@ -39,13 +39,18 @@ static void print_json(const struct machine *m, const struct proof *p, FILE *f)
 	json_text(&j, "weft", WEFT_VERSION);
 	json_text(&j, "machine", m->header.name);
 	json_text(&j, "shape", shape);
-	json_count(&j, "nodes", m->topo->n_routers);
+	json_count(&j, "nodes", m->topo->n_nodes);
 	json_flag(&j, "proved", p->is_proved);
-	json_count(&j, "rings", p->n_rings);
+	if (p->n_routes) {
+		json_count(&j, "routes", p->n_routes);
+		json_count(&j, "channels", p->n_channels);
+	} else {
+		json_count(&j, "rings", p->n_rings);
+		json_count(&j, "hint_sets", p->n_hint_sets);
+	}
 	json_count(&j, "turns", p->n_turns);
-	json_count(&j, "hint_sets", p->n_hint_sets);
 	json_array(&j, "steps");
-	for (i = 0; i < PROOF_STEPS; i++)
+	for (i = 0; i < p->n_steps; i++)
 		json_step(&j, m->topo, &p->step[i]);
 	json_end(&j, ']');
 	json_end(&j, '}');
@@ -76,10 +81,10 @@ static void print_text(const struct machine *m, const struct proof *p, FILE *f)
 
 	machine_shape(m, shape, sizeof(shape));
 	fprintf(f, "%s %s, %u nodes: %s\n", m->header.name, shape,
-		m->topo->n_routers,
+		m->topo->n_nodes,
 		p->is_proved ? "cannot deadlock"
 			     : "not proved to be free of deadlock");
-	for (i = 0; i < PROOF_STEPS; i++)
+	for (i = 0; i < p->n_steps; i++)
 		print_step(m->topo, &p->step[i], f);
 }
 

@@ -20,7 +20,7 @@ static void add_json(struct json *j, const char *name, const char *path,
 	json_text(j, "file", path);
 	if (m) {
 		machine_shape(m, shape, sizeof(shape));
-		json_count(j, "nodes", m->topo->n_routers);
+		json_count(j, "nodes", m->topo->n_nodes);
 		json_text(j, "shape", shape);
 		json_text(j, "title", m->header.title);
 	} else {
@@ -38,7 +38,7 @@ static void add_row(struct table *t, const char *name, const struct machine *m,
 		table_add(t, (const char *[]){ name, NULL, NULL, e->text });
 		return;
 	}
-	snprintf(nodes, sizeof(nodes), "%u", m->topo->n_routers);
+	snprintf(nodes, sizeof(nodes), "%u", m->topo->n_nodes);
 	machine_shape(m, shape, sizeof(shape));
 	table_add(t, (const char *[]){ name, nodes, shape, m->header.title });
 }

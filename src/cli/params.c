@@ -85,8 +85,9 @@ static void print_machine(const struct machine *m, bool is_loaded, FILE *f)
 		table_init(&t, machine_columns, 7);
 	else
 		table_init(&t, default_columns, 6);
-	for (size_t i = 0; i < MACHINE_BLOCKS; i++)
-		add_rows(&t, &m->block[i]);
+	for (size_t i = 0; i < m->n_blocks; i++)
+		if (machine_uses(m, i))
+			add_rows(&t, &m->block[i]);
 	print_table(&t, f);
 }
 
@@ -203,8 +204,9 @@ static void json_machine(const struct machine *m, FILE *f)
 	struct json j;
 
 	begin_json(&j, f, m->header.name);
-	for (size_t i = 0; i < MACHINE_BLOCKS; i++)
-		json_rows(&j, NULL, &m->block[i], &d->block[i]);
+	for (size_t i = 0; i < m->n_blocks; i++)
+		if (machine_uses(m, i))
+			json_rows(&j, NULL, &m->block[i], &d->block[i]);
 	end_json(&j);
 	machine_free(d);
 }
@@ -214,7 +216,7 @@ static void json_all(const struct machine *m, FILE *f)
 	struct json j;
 
 	begin_json(&j, f, NULL);
-	for (size_t i = 0; i < MACHINE_BLOCKS; i++)
+	for (size_t i = 0; i < m->n_blocks; i++)
 		json_rows(&j, NULL, &m->block[i], NULL);
 	for (size_t i = 0; load_registry[i]; i++)
 		json_load(&j, load_registry[i]);

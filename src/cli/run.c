@@ -120,25 +120,45 @@ static void json_lines(struct json *j, const char *key, const char *text)
 /* Part of the raw rate, over the whole run, warm-up included. */
 static double use(const struct machine_run *r, uint64_t bytes, uint64_t n_links)
 {
-	double most = (double)r->machine->link.rate * (double)r->result.end /
-		      1e12 * (double)n_links;
+	double most = (double)link_data_rate(&r->machine->link) *
+		      (double)r->result.end / 1e12 * (double)n_links;
 
 	return most > 0 ? (double)bytes / most : 0;
 }
 
-static void json_links(struct json *j, const struct machine_run *r)
+/*
+ * Links that are told of together: of a direct network those that leave by
+ * the same port, of others those of the same class.  False after the last.
+ */
+static bool get_links(
+	const struct machine_run *r, uint32_t i, struct net_use *u,
+	char name[16])
 {
 	const struct topo *t = r->net->topo;
+	bool is_direct = topo_is_direct(t);
+
+	if (i == (is_direct ? t->n_ports : t->n_wires))
+		return false;
+	if (is_direct) {
+		*u = net_port_use(r->net, i, r->result.end);
+		t->ops->name_port(t, 0, i, name, 16);
+	} else {
+		*u = net_wire_use(r->net, i, r->result.end);
+		snprintf(name, 16, "%s", t->wire[i].name);
+	}
+	return true;
+}
+
+static void json_links(struct json *j, const struct machine_run *r)
+{
+	struct net_use u;
 	char name[16];
-	port_id p;
+	uint32_t i;
 
 	json_array(j, "links");
-	for (p = 0; p < t->n_ports; p++) {
-		struct net_use u = net_port_use(r->net, p, r->result.end);
-
+	for (i = 0; get_links(r, i, &u, name); i++) {
 		if (!u.n_links)
 			continue;
-		t->ops->name_port(t, p, name, sizeof(name));
 		json_object(j, NULL);
 		json_text(j, "port", name);
 		json_count(j, "links", u.n_links);
@@ -156,19 +176,17 @@ static void json_links(struct json *j, const struct machine_run *r)
 
 static void print_links(const struct machine_run *r, FILE *f)
 {
-	const struct topo *t = r->net->topo;
+	struct net_use u;
 	char name[16];
-	port_id p;
+	uint32_t i;
 
 	fputs("links       ", f);
-	for (p = 0; p < t->n_ports; p++) {
-		struct net_use u = net_port_use(r->net, p, r->result.end);
-
-		if (!u.n_links)
-			continue;
-		t->ops->name_port(t, p, name, sizeof(name));
-		fprintf(f, "%s %.0f %%  ", name,
-			use(r, u.sent_bytes, u.n_links) * 100);
+	for (i = 0; get_links(r, i, &u, name); i++) {
+		if (i && i % 4 == 0 && !topo_is_direct(r->net->topo))
+			fputs("\n            ", f);
+		if (u.n_links)
+			fprintf(f, "%s %.0f %%  ", name,
+				use(r, u.sent_bytes, u.n_links) * 100);
 	}
 	fputs("of the raw rate, warm-up included\n", f);
 }
@@ -208,7 +226,7 @@ static void json_work(struct json *j, const struct machine_run *r)
 	json_real(j, "wall_s", r->wall_s);
 	json_real(j, "ns_per_packet_hop",
 		r->hops ? r->wall_s * 1e9 / (double)r->hops : 0);
-	json_real(j, "bytes_per_node", (double)r->memory / r->net->n_sites);
+	json_real(j, "bytes_per_node", (double)r->memory / r->net->n_nodes);
 	json_end(j, '}');
 }
 
@@ -239,7 +257,7 @@ static void print_json(
 	json_text(&j, "machine", r->machine->header.name);
 	machine_shape(r->machine, text, sizeof(text));
 	json_text(&j, "shape", text);
-	json_count(&j, "nodes", r->net->n_sites);
+	json_count(&j, "nodes", r->net->n_nodes);
 	json_text(&j, "workload", r->load->ops->name);
 	json_text(&j, "via", r->result.via);
 	json_block(&j, "params", &r->keys);
@@ -321,7 +339,7 @@ static void print_text(
 
 	machine_shape(r->machine, shape, sizeof(shape));
 	fprintf(f, "%s %s, %u nodes: %s", r->machine->header.name, shape,
-		r->net->n_sites, r->load->ops->name);
+		r->net->n_nodes, r->load->ops->name);
 	for (i = 2; i < a->n_words; i++)
 		fprintf(f, " %s", a->word[i]);
 	fprintf(f, ": %s\n", ending_name[l->ending]);

@@ -21,9 +21,9 @@ const struct book_how *run_book_how(
 int run_book_check(
 	const struct cli_args *a, const struct topo *t, struct err *e)
 {
-	if (a->follows && a->follow_node >= t->n_routers)
+	if (a->follows && a->follow_node >= t->n_nodes)
 		return err_set(e, "--follow: the machine has nodes 0 to %u",
-			t->n_routers - 1);
+			t->n_nodes - 1);
 	return 0;
 }
 

@@ -3,12 +3,19 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/picture.h"
 #include "load/load.h"
 
 const char *const show_wraps[] = {
 	[TORUS_WRAP] = "torus",
 	[TORUS_MESH] = "mesh",
 	[TORUS_LOOP] = "loop",
+};
+
+const char *const show_spreads[] = {
+	[UPDOWN_SOURCE] = "source",
+	[UPDOWN_ROTATE] = "rotate",
+	[UPDOWN_SINGLE] = "single",
 };
 
 /* --- gathering --- */
@@ -25,7 +32,7 @@ static struct show_size make_size(const struct show *s, uint32_t bytes)
 	const struct link_params *l = &s->m->link;
 	uint8_t chunks = link_chunks(&s->rules, bytes);
 	double wire = s->rules.wire_bytes[chunks];
-	double data = (double)l->rate * bytes;
+	double data = (double)link_data_rate(l) * bytes;
 
 	return (struct show_size){
 		.bytes = bytes,
@@ -50,9 +57,34 @@ static void gather_sizes(struct show *s)
 	}
 }
 
+static const int64_t one[TOPO_MAX_WIRES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+	1 };
+
+static void gather_torus(struct show *s)
+{
+	s->t = torus_of(s->m->topo);
+	for (uint32_t d = 0; d < s->t->n_dims; d++) {
+		facts_links(s->t, d, s->links[d]);
+		for (int c = 0; c < N_WIRE_CLASSES; c++)
+			s->wires[c] += s->links[d][c];
+	}
+	s->latency = facts_way(s->t, ties_of(s->m), s->rules.latency);
+	s->hops = facts_way(s->t, ties_of(s->m), one);
+	s->cut = facts_bisection(s->t);
+}
+
+static void gather_tree(struct show *s)
+{
+	s->tree = fattree_of(s->m->topo);
+	for (uint32_t c = 0; c < s->m->topo->n_wires; c++)
+		s->wires[c] = facts_tree_links(s->tree, c / 2);
+	s->latency = facts_tree_way(s->tree, s->rules.latency);
+	s->hops = facts_tree_way(s->tree, one);
+	s->cut.links = facts_tree_bisection(s->tree);
+}
+
 static int gather(struct show *s, const struct machine *m, struct err *e)
 {
-	static const int64_t one[N_WIRE_CLASSES] = { 1, 1, 1, 1, 1 };
 	struct net_setup setup = {
 		.topo = m->topo,
 		.route = m->route,
@@ -61,19 +93,13 @@ static int gather(struct show *s, const struct machine *m, struct err *e)
 	};
 
 	s->m = m;
-	s->t = torus_of(m->topo);
-	if (m->topo->ops != &torus_ops)
-		return err_set(e, "only tori can be shown");
 	if (link_rules_init(&s->rules, &m->link, e))
 		return -1;
-	for (uint32_t d = 0; d < s->t->n_dims; d++) {
-		facts_links(s->t, d, s->links[d]);
-		for (int c = 0; c < N_WIRE_CLASSES; c++)
-			s->wires[c] += s->links[d][c];
-	}
-	s->latency = facts_way(s->t, ties_of(m), m->link.latency);
-	s->hops = facts_way(s->t, ties_of(m), one);
-	s->cut = facts_bisection(s->t);
+	link_rules_wires(&s->rules, m->topo);
+	if (m->topo->ops == &fattree_ops)
+		gather_tree(s);
+	else
+		gather_torus(s);
 	s->memory = net_estimate(&setup);
 	gather_sizes(s);
 	return 0;
@@ -139,6 +165,29 @@ void show_order(const struct hint *h, char text[SHOW_TEXT])
 	for (d = 0; d < h->torus->n_dims; d++)
 		text[d] = (char)('A' + h->dims[d]);
 	text[d] = '\0';
+}
+
+uint32_t show_channels(const struct show *s, uint8_t list[N_CHANNELS])
+{
+	uint32_t n = 0;
+
+	for (uint8_t c = 0; c < N_CHANNELS; c++)
+		if (!s->tree || c == CHANNEL_DYNAMIC || c == CHANNEL_HIGH)
+			list[n++] = c;
+	return n;
+}
+
+void show_wire(const struct show *s, uint32_t class, char text[SHOW_TEXT])
+{
+	int64_t m;
+
+	if (!s->tree) {
+		snprintf(text, SHOW_TEXT, "%s", picture_wires[class]);
+		return;
+	}
+	m = fattree_length(s->tree, class / 2);
+	snprintf(text, SHOW_TEXT, "%lld m, %s", (long long)m,
+		m > s->tree->copper ? "fibre" : "copper");
 }
 
 uint64_t show_buffer(const struct show *s)

@@ -8,7 +8,9 @@
 #include <stdio.h>
 
 #include "cli/facts.h"
+#include "cli/facts_tree.h"
 #include "machine/machine.h"
+#include "route/updown.h"
 
 enum { SHOW_SIZES = 3, SHOW_TEXT = 48 };
 
@@ -22,12 +24,13 @@ struct show_size {
 
 struct show {
 	const struct machine *m;
-	const struct torus *t;
+	const struct torus *t; /* NULL, or */
+	const struct fattree *tree; /* NULL */
 	struct link_rules rules;
 	uint64_t links[TORUS_MAX_DIMS][N_WIRE_CLASSES];
-	uint64_t wires[N_WIRE_CLASSES];
+	uint64_t wires[TOPO_MAX_WIRES];
 	struct facts_way latency, hops;
-	struct facts_cut cut;
+	struct facts_cut cut; /* of a tree, through the top */
 	struct show_size size[SHOW_SIZES];
 	size_t n_sizes;
 	uint64_t memory; /* that a saturated run takes, estimated */
@@ -40,6 +43,7 @@ struct show_unit {
 };
 
 extern const char *const show_wraps[]; /* of an enum torus_wrap */
+extern const char *const show_spreads[]; /* of an enum updown_spread */
 
 /* False where the machine is a part of one. */
 bool show_unit(const struct show *s, const struct param_list *list,
@@ -48,6 +52,11 @@ bool show_unit(const struct show *s, const struct param_list *list,
 uint64_t show_links(const struct show *s, uint32_t dim);
 /* Bytes that a receiver holds per channel. */
 uint64_t show_buffer(const struct show *s);
+
+/* The channels that the routing uses, the first ones of a list. */
+uint32_t show_channels(const struct show *s, uint8_t list[N_CHANNELS]);
+/* "5 m, copper", or what a torus's wires cross. */
+void show_wire(const struct show *s, uint32_t class, char text[SHOW_TEXT]);
 
 /* "ABC,D": zones in the order in which they are done. */
 void show_zones(const struct hint *h, uint32_t set, char text[SHOW_TEXT]);

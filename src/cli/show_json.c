@@ -34,20 +34,44 @@ static void json_unit(struct json *j, const struct show *s, const char *name,
 	json_end(j, '}');
 }
 
-static void json_wires(struct json *j, const struct show *s)
+static void json_levels(struct json *j, const struct show *s)
+{
+	json_array(j, "levels");
+	for (uint32_t l = 1; l <= s->tree->n_levels; l++) {
+		json_object(j, NULL);
+		json_count(j, "level", l);
+		json_count(j, "switches", fattree_n_switches(s->tree, l));
+		json_count(j, "nodes_below", s->tree->span[l]);
+		json_count(j, "up", s->tree->n_up[l]);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
+static void json_packaging(struct json *j, const struct show *s)
 {
 	json_array(j, "packaging");
 	json_unit(j, s, "board", &s->t->board);
 	json_unit(j, s, "midplane", &s->t->midplane);
 	json_end(j, ']');
+}
+
+static void json_wires(struct json *j, const struct show *s)
+{
+	const struct topo *t = s->m->topo;
+
 	json_array(j, "wires");
-	for (int c = 0; c < N_WIRE_CLASSES; c++) {
+	for (uint32_t c = 0; c < t->n_wires; c++) {
+		char where[SHOW_TEXT];
+
 		if (!s->wires[c])
 			continue;
 		json_object(j, NULL);
-		json_text(j, "class", wire_class_names[c]);
+		json_text(j, "class", t->wire[c].name);
 		json_count(j, "links", s->wires[c]);
-		json_real(j, "latency_ns", show_ns(s->m->link.latency[c]));
+		json_real(j, "latency_ns", show_ns(s->rules.latency[c]));
+		show_wire(s, c, where);
+		json_text(j, "where", where);
 		json_end(j, '}');
 	}
 	json_end(j, ']');
@@ -63,9 +87,11 @@ static void json_bisection(struct json *j, const struct show *s)
 		return;
 	}
 	json_object(j, "bisection");
-	json_text(j, "dimension", name);
+	if (s->t)
+		json_text(j, "dimension", name);
 	json_count(j, "links", s->cut.links);
-	json_real(j, "raw_GBps", show_gbps(l->rate) * (double)s->cut.links);
+	json_real(j, "raw_GBps",
+		show_gbps(link_data_rate(l)) * (double)s->cut.links);
 	json_real(j, "payload_GBps",
 		show_gbps(load_link_rate(l, (uint32_t)l->payload)) *
 			(double)s->cut.links);
@@ -115,19 +141,25 @@ static void json_router(struct json *j, const struct show *s)
 {
 	const struct hint *h = hint_of(s->m->route);
 	uint64_t bytes = show_buffer(s);
+	uint8_t list[N_CHANNELS];
+	uint32_t n = show_channels(s, list);
 	char text[SHOW_TEXT];
 
 	json_object(j, "buffers");
-	json_int(j, "channels", N_CHANNELS);
+	json_count(j, "channels", n);
 	json_int(j, "queues", s->m->router.queues);
 	json_int(j, "packets", s->m->router.packets);
 	json_count(j, "bytes", bytes);
-	json_count(
-		j, "bytes_per_node", bytes * N_CHANNELS * s->m->topo->n_ports);
+	json_count(j, s->tree ? "bytes_per_switch" : "bytes_per_node",
+		bytes * n * s->m->topo->n_ports);
 	json_end(j, '}');
-	if (s->m->route->ops != &hint_ops)
-		return;
 	json_object(j, "routing");
+	if (s->m->route->ops == &updown_ops) {
+		json_text(j, "spread",
+			show_spreads[updown_of(s->m->route)->spread]);
+		json_end(j, '}');
+		return;
+	}
 	show_order(h, text);
 	json_text(j, "order", text);
 	json_array(j, "zones");
@@ -153,9 +185,17 @@ void show_json(const struct show *s, FILE *f)
 	json_text(&j, "machine", m->header.name);
 	json_text(&j, "title", m->header.title);
 	json_text(&j, "shape", shape);
-	json_count(&j, "nodes", m->topo->n_routers);
+	json_count(&j, "nodes", m->topo->n_nodes);
+	if (s->tree)
+		json_count(
+			&j, "switches", m->topo->n_routers - m->topo->n_nodes);
 	json_count(&j, "ports", m->topo->n_ports);
-	json_dims(&j, s);
+	if (s->tree) {
+		json_levels(&j, s);
+	} else {
+		json_dims(&j, s);
+		json_packaging(&j, s);
+	}
 	json_wires(&j, s);
 	json_bisection(&j, s);
 	json_ways(&j, s);

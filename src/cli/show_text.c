@@ -67,6 +67,30 @@ static void text_units(const struct show *s, FILE *f)
 	put(&t, f);
 }
 
+static void text_levels(const struct show *s, FILE *f)
+{
+	static const struct table_column columns[] = {
+		{ "level", false },
+		{ "switches", true },
+		{ "nodes below", true },
+		{ "up-links of each", true },
+	};
+	struct table t;
+
+	table_init(&t, columns, 4);
+	for (uint32_t l = 1; l <= s->tree->n_levels; l++) {
+		char level[24], n[24], below[24], up[24];
+
+		snprintf(level, sizeof(level), "%u", l);
+		snprintf(n, sizeof(n), "%u", fattree_n_switches(s->tree, l));
+		snprintf(below, sizeof(below), "%u", s->tree->span[l]);
+		snprintf(up, sizeof(up), "%u", s->tree->n_up[l]);
+		table_add(&t, (const char *[]){ level, n, below,
+				      s->tree->n_up[l] ? up : NULL });
+	}
+	put(&t, f);
+}
+
 static void text_wires(const struct show *s, FILE *f)
 {
 	static const struct table_column columns[] = {
@@ -78,16 +102,17 @@ static void text_wires(const struct show *s, FILE *f)
 	struct table t;
 
 	table_init(&t, columns, 4);
-	for (int c = 0; c < N_WIRE_CLASSES; c++) {
-		char links[24], latency[SHOW_TEXT];
+	for (uint32_t c = 0; c < s->m->topo->n_wires; c++) {
+		char links[24], latency[SHOW_TEXT], where[SHOW_TEXT];
 
 		if (!s->wires[c])
 			continue;
 		snprintf(links, sizeof(links), "%" PRIu64, s->wires[c]);
 		snprintf(latency, sizeof(latency), "%.10g ns",
-			show_ns(s->m->link.latency[c]));
-		table_add(&t, (const char *[]){ wire_class_names[c], links,
-				      latency, picture_wires[c] });
+			show_ns(s->rules.latency[c]));
+		show_wire(s, c, where);
+		table_add(&t, (const char *[]){ s->m->topo->wire[c].name, links,
+				      latency, where });
 	}
 	put(&t, f);
 }
@@ -154,22 +179,33 @@ static void text_link(const struct show *s, FILE *f)
 {
 	const struct link_params *l = &s->m->link;
 	int64_t payload = load_link_rate(l, (uint32_t)l->payload);
+	int64_t rate = link_data_rate(l);
+	char where[SHOW_TEXT] = "through the top";
 
 	fprintf(f,
-		"link        %.10g GB/s each way; protocol %" PRId64
+		"link        %.10g GB/s each way%s; protocol %" PRId64
 		" B per packet, gap %" PRId64 " B\n",
-		show_gbps(l->rate), l->protocol, l->gap);
+		show_gbps(rate), l->code == LINK_4B5B ? " (4b5b)" : "",
+		l->protocol, l->gap);
 	fprintf(f,
 		"packet      header %" PRId64 " B, payload 0 to %" PRId64
 		" B in chunks of %" PRId64 " B, trailer %" PRId64 " B\n",
 		l->header, l->payload, l->chunk, l->trailer);
+	if (l->transaction)
+		fprintf(f,
+			"            %" PRId64 " B more for each %" PRId64
+			" B of payload\n",
+			l->per_transaction, l->transaction);
+	if (s->t)
+		snprintf(where, sizeof(where), "across %c",
+			(char)('A' + s->cut.dim));
 	if (s->cut.links)
 		fprintf(f,
 			"bisection   %" PRIu64
-			" links across %c: %.5g GB/s each way, %.5g of "
+			" links %s: %.5g GB/s each way, %.5g of "
 			"payload\n",
-			s->cut.links, (char)('A' + s->cut.dim),
-			show_gbps(l->rate) * (double)s->cut.links,
+			s->cut.links, where,
+			show_gbps(rate) * (double)s->cut.links,
 			show_gbps(payload) * (double)s->cut.links);
 	fprintf(f, "ways        %.4g hops on average, at most %" PRId64 "\n\n",
 		s->hops.mean, s->hops.max);
@@ -179,16 +215,19 @@ static void text_router(const struct show *s, FILE *f)
 {
 	const struct net_params *r = &s->m->router;
 	uint64_t bytes = show_buffer(s);
+	uint8_t list[N_CHANNELS];
+	uint32_t n = show_channels(s, list);
 
 	fprintf(f, "channels    ");
-	for (int c = 0; c < N_CHANNELS; c++)
-		fprintf(f, "%s%s", c ? ", " : "", net_channel_names[c]);
+	for (uint32_t c = 0; c < n; c++)
+		fprintf(f, "%s%s", c ? ", " : "", net_channel_names[list[c]]);
 	fprintf(f,
 		"\nbuffers     per port and channel %" PRId64
 		" packets (%" PRIu64 " B), %" PRId64
-		" queues; %.4g KiB a node\n",
-		r->packets, bytes, r->queues,
-		(double)(bytes * N_CHANNELS * s->m->topo->n_ports) / 1024);
+		" queue%s; %.4g KiB a %s\n",
+		r->packets, bytes, r->queues, r->queues > 1 ? "s" : "",
+		(double)(bytes * n * s->m->topo->n_ports) / 1024,
+		s->tree ? "switch" : "node");
 	fprintf(f,
 		"FIFOs       injection %" PRId64 ", reception %" PRId64
 		" packets each\n",
@@ -207,8 +246,14 @@ static void text_routing(const struct show *s, FILE *f)
 	const struct hint *h = hint_of(s->m->route);
 	char text[SHOW_TEXT];
 
-	if (s->m->route->ops != &hint_ops)
+	if (s->m->route->ops == &updown_ops) {
+		fprintf(f,
+			"routing     up and down, at most %d stored routes to "
+			"a node, spread by %s\n",
+			UPDOWN_ROUTES,
+			show_spreads[updown_of(s->m->route)->spread]);
 		return;
+	}
 	show_order(h, text);
 	fprintf(f, "routing     deterministic in the order %s\n", text);
 	fprintf(f, "zones      ");
@@ -233,22 +278,30 @@ static void text_memory(const struct show *s, FILE *f)
 	for (; size >= 1024 && i < 4; i++)
 		size /= 1024;
 	fprintf(f,
-		"simulation  %zu B of state per node; a saturated run takes "
+		"simulation  %zu B of state per %s; a saturated run takes "
 		"about %.4g %s\n\n",
-		sizeof(struct net_site), size, units[i]);
+		sizeof(struct net_site), s->tree ? "site" : "node", size,
+		units[i]);
 }
 
 void show_text(const struct show *s, FILE *f)
 {
 	const struct machine *m = s->m;
+	uint32_t nodes = m->topo->n_nodes;
 	char shape[PARAM_TEXT_MAX];
 
 	machine_shape(m, shape, sizeof(shape));
-	fprintf(f, "%s: %s\n%s, %u node%s of %u ports\n\n", m->header.name,
-		m->header.title, shape, m->topo->n_routers,
-		m->topo->n_routers == 1 ? "" : "s", m->topo->n_ports);
-	text_dims(s, f);
-	text_units(s, f);
+	fprintf(f, "%s: %s\n%s, %u node%s", m->header.name, m->header.title,
+		shape, nodes, nodes == 1 ? "" : "s");
+	if (s->tree)
+		fprintf(f, ", %u switches", m->topo->n_routers - nodes);
+	fprintf(f, " of %u ports\n\n", m->topo->n_ports);
+	if (s->tree) {
+		text_levels(s, f);
+	} else {
+		text_dims(s, f);
+		text_units(s, f);
+	}
 	text_wires(s, f);
 	text_link(s, f);
 	text_sizes(s, f);
@@ -256,5 +309,6 @@ void show_text(const struct show *s, FILE *f)
 	text_router(s, f);
 	text_routing(s, f);
 	text_memory(s, f);
-	picture_draw(s->t, f);
+	if (s->t)
+		picture_draw(s->t, f);
 }

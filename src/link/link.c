@@ -29,6 +29,47 @@ const struct param link_params_table[] = {
 		.max = PS_PER_S,
 		.help = "raw rate of a link in each direction",
 		.source = "BGQ-N5" },
+	{ .name = "code",
+		.type = PARAM_WORD,
+		.offset = AT(code),
+		.def = "none",
+		.words = "none|4b5b",
+		.help = "how bits are coded on the wire; 4b5b takes a fifth of "
+			"the rate",
+		.source = NULL },
+	SIZE(header, "32 B", 1, 4096, "bytes in front of the payload",
+		"BGQ-N20"),
+	SIZE(trailer, "8 B", 0, 4096, "check bytes behind the payload",
+		"BGQ-N22"),
+	SIZE(payload, "512 B", 0, 8096, "largest payload of a packet",
+		"BGQ-N21"),
+	SIZE(chunk, "32 B", 1, 4096, "what one token stands for", "BGQ-G3"),
+	SIZE(protocol, "16 B", 0, 4096,
+		"bytes that the far end owes for each packet it gets: an "
+		"acknowledgement and a token packet",
+		"calibrated: BGQ-N23"),
+	SIZE(gap, "8 B", 0, 4096, "idle bytes between two packets",
+		"calibrated: BGQ-N111"),
+	SIZE(transaction, "0 B", 0, 8096,
+		"bytes of payload that share one head of per-transaction "
+		"bytes; 0: the payload is not divided",
+		NULL),
+	{ .name = "per-transaction",
+		.type = PARAM_BYTES,
+		.offset = AT(per_transaction),
+		.def = "0 B",
+		.min = 0,
+		.max = 4096,
+		.help = "what goes in front of each transaction" },
+	{ .name = "logic",
+		.type = PARAM_TIME,
+		.offset = AT(logic),
+		.def = "16 ns",
+		.min = 0,
+		.max = PS_PER_S / 1000,
+		.help = "what of each latency is the router's logic, for the "
+			"time budget; changes no time",
+		.source = "BGQ-N28" },
 	LATENCY(WIRE_BOARD, "board", "42 ns",
 		"from the grant in one router to the head's arrival in the "
 		"next, on one board: logic, SerDes and wire",
@@ -46,32 +87,13 @@ const struct param link_params_table[] = {
 	LATENCY(WIRE_INNER, "inner", "54 ns",
 		"the same in a dimension that never leaves the board (E)",
 		"calibrated: BGQ-N102, with BGQ-N90 to BGQ-N92"),
-	{ .name = "logic",
-		.type = PARAM_TIME,
-		.offset = AT(logic),
-		.def = "16 ns",
-		.min = 0,
-		.max = PS_PER_S / 1000,
-		.help = "what of each latency is the router's logic, for the "
-			"time budget; changes no time",
-		.source = "BGQ-N28" },
-	SIZE(header, "32 B", 1, 4096, "bytes in front of the payload",
-		"BGQ-N20"),
-	SIZE(trailer, "8 B", 0, 4096, "check bytes behind the payload",
-		"BGQ-N22"),
-	SIZE(payload, "512 B", 0, 8096, "largest payload of a packet",
-		"BGQ-N21"),
-	SIZE(chunk, "32 B", 1, 4096, "what one token stands for", "BGQ-G3"),
-	SIZE(protocol, "16 B", 0, 4096,
-		"bytes that the far end owes for each packet it gets: an "
-		"acknowledgement and a token packet",
-		"calibrated: BGQ-N23"),
-	SIZE(gap, "8 B", 0, 4096, "idle bytes between two packets",
-		"calibrated: BGQ-N111"),
 };
 
 const size_t link_params_n =
 	sizeof(link_params_table) / sizeof(link_params_table[0]);
+const size_t link_common_n =
+	sizeof(link_params_table) / sizeof(link_params_table[0]) -
+	(1 + N_WIRE_CLASSES);
 
 /* The time that bytes take at a rate, to the nearest picosecond. */
 static sim_time wire_time(int64_t bytes, int64_t rate)
@@ -79,10 +101,38 @@ static sim_time wire_time(int64_t bytes, int64_t rate)
 	return (sim_time)(((int128)bytes * PS_PER_S + rate / 2) / rate);
 }
 
+int64_t link_data_rate(const struct link_params *p)
+{
+	return p->code == LINK_4B5B ? p->rate * 4 / 5 : p->rate;
+}
+
+int64_t link_wire_bytes(const struct link_params *p, int64_t payload)
+{
+	int64_t bytes = (payload + p->chunk - 1) / p->chunk * p->chunk;
+	int64_t heads = 0;
+
+	if (p->transaction)
+		heads = (bytes + p->transaction - 1) / p->transaction;
+	return p->header + bytes + heads * p->per_transaction + p->trailer;
+}
+
+void link_rules_wires(struct link_rules *r, const struct topo *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n_wires; i++) {
+		if (!t->wire[i].latency)
+			continue;
+		r->latency[i] = t->wire[i].latency;
+		r->logic[i] = t->wire[i].logic;
+	}
+}
+
 int link_rules_init(
 	struct link_rules *r, const struct link_params *p, struct err *e)
 {
 	int64_t chunks = 1 + (p->payload + p->chunk - 1) / p->chunk, i;
+	int64_t rate = link_data_rate(p);
 
 	if (p->header > p->chunk)
 		return err_set(e,
@@ -95,20 +145,21 @@ int link_rules_init(
 			(long long)p->payload, (long long)chunks,
 			(long long)p->chunk, LINK_MAX_CHUNKS);
 	*r = (struct link_rules){
-		.gap = wire_time(p->gap, p->rate),
-		.owed = wire_time(p->protocol, p->rate),
-		.logic = p->logic,
+		.gap = wire_time(p->gap, rate),
+		.owed = wire_time(p->protocol, rate),
 		.max_chunks = (uint32_t)chunks,
 		.max_payload = (uint32_t)p->payload,
 		.chunk = (uint32_t)p->chunk,
 	};
-	for (i = 0; i < N_WIRE_CLASSES; i++)
+	for (i = 0; i < N_WIRE_CLASSES; i++) {
 		r->latency[i] = p->latency[i];
+		r->logic[i] = p->logic;
+	}
 	for (i = 1; i <= LINK_MAX_CHUNKS; i++) {
-		int64_t bytes = p->header + (i - 1) * p->chunk + p->trailer;
+		int64_t bytes = link_wire_bytes(p, (i - 1) * p->chunk);
 
 		r->wire_bytes[i] = (uint32_t)bytes;
-		r->ser[i] = wire_time(bytes, p->rate);
+		r->ser[i] = wire_time(bytes, rate);
 	}
 	return 0;
 }

@@ -23,12 +23,18 @@ enum {
 	LINK_RETURNS = 7,
 };
 
+enum link_code { LINK_PLAIN, LINK_4B5B };
+
 struct link_params {
 	int64_t rate; /* bytes per second */
-	int64_t latency[N_WIRE_CLASSES]; /* grant to first effect, ps */
+	int64_t code; /* an enum link_code */
+	/* Of a torus's wires: grant to first effect, ps. */
+	int64_t latency[N_WIRE_CLASSES];
 	int64_t header, trailer; /* bytes */
 	int64_t payload; /* the most, bytes */
 	int64_t chunk; /* bytes a token stands for */
+	/* Payload is cut into transactions with a head each; 0: it is not. */
+	int64_t transaction, per_transaction; /* bytes */
 	int64_t protocol; /* bytes owed for each packet that arrives */
 	int64_t gap; /* bytes between packets */
 	int64_t logic; /* what of a latency is the router's, ps */
@@ -36,13 +42,15 @@ struct link_params {
 
 extern const struct param link_params_table[];
 extern const size_t link_params_n;
+/* The rest are about the latencies of a torus's wires. */
+extern const size_t link_common_n;
 
 /* What follows from the parameters; the same for all links of a machine. */
 struct link_rules {
 	sim_time ser[LINK_MAX_CHUNKS + 1]; /* by chunks, trailer included */
 	sim_time gap, owed; /* gap after a packet; debt for an arrival */
-	sim_time latency[N_WIRE_CLASSES];
-	sim_time logic;
+	sim_time latency[TOPO_MAX_WIRES]; /* by class of wire */
+	sim_time logic[TOPO_MAX_WIRES]; /* what of it is the router's */
 	uint32_t wire_bytes[LINK_MAX_CHUNKS + 1];
 	uint32_t max_chunks; /* of a full packet */
 	uint32_t max_payload, chunk;
@@ -50,6 +58,14 @@ struct link_rules {
 
 int link_rules_init(
 	struct link_rules *r, const struct link_params *p, struct err *e);
+/* Takes the latencies that the topology itself gives. */
+void link_rules_wires(struct link_rules *r, const struct topo *t);
+
+/* What a payload takes on the wire: whole chunks, and all that goes with
+ * them, but no gap. */
+int64_t link_wire_bytes(const struct link_params *p, int64_t payload);
+/* The rate that its code leaves of a link's raw rate. */
+int64_t link_data_rate(const struct link_params *p);
 
 /* Header and payload in chunks. */
 static inline uint8_t link_chunks(const struct link_rules *r, uint32_t bytes)
@@ -67,7 +83,7 @@ struct link_sender {
 	sim_time owed_until; /* never before free_at */
 	router_id peer;
 	uint8_t peer_port;
-	uint8_t wire; /* an enum wire_class */
+	uint8_t wire; /* its class */
 	uint8_t is_far; /* the peer belongs to another worker */
 	uint8_t turn; /* the receiver's queue to try first */
 	uint64_t count[LINK_CHANNELS]; /* wire bytes by channel */

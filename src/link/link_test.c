@@ -136,6 +136,73 @@ static void latencies_are_kept_by_class(void **state)
 	assert_int_equal(r.latency[WIRE_INNER], 54000);
 }
 
+/* QSN-G1, QSN-N50. */
+static struct link_params elite(void)
+{
+	struct link_params p = defaults();
+
+	p.rate = 1333000000;
+	p.header = p.chunk = 8;
+	p.trailer = p.gap = p.protocol = 0;
+	p.transaction = 128;
+	p.per_transaction = 17;
+	return p;
+}
+
+/* Each transaction that is begun has a head of its own. */
+static void qsn_g1_payload_goes_in_transactions_of_128_bytes(void **state)
+{
+	struct link_params p = elite();
+	struct link_rules r = rules(&p);
+
+	(void)state;
+	assert_int_equal(link_wire_bytes(&p, 0), 8);
+	assert_int_equal(link_wire_bytes(&p, 1), 8 + 17 + 8);
+	assert_int_equal(link_wire_bytes(&p, 128), 8 + 17 + 128);
+	assert_int_equal(link_wire_bytes(&p, 129), 8 + 2 * 17 + 136);
+	assert_int_equal(link_wire_bytes(&p, 512), 588);
+	for (uint32_t bytes = 0; bytes <= 512; bytes++)
+		assert_int_equal(r.wire_bytes[link_chunks(&r, bytes)],
+			link_wire_bytes(&p, bytes));
+}
+
+/* QSN-N49, QSN-N50: 4/5 of 1333 MB/s, in time and in rate. */
+static void qsn_f76_4b5b_leaves_four_fifths(void **state)
+{
+	struct link_params p = elite();
+	struct link_rules plain = rules(&p), coded;
+
+	(void)state;
+	assert_int_equal(link_data_rate(&p), 1333000000);
+	p.code = LINK_4B5B;
+	assert_int_equal(link_data_rate(&p), 1066400000);
+	p.gap = p.protocol = 4;
+	coded = rules(&p);
+	for (uint32_t c = 1; c <= coded.max_chunks; c++)
+		assert_in_range(coded.ser[c], plain.ser[c] * 5 / 4 - 1,
+			plain.ser[c] * 5 / 4 + 1);
+	assert_int_equal(coded.gap, 3751); /* 4 B at 1066.4 MB/s */
+	assert_int_equal(coded.owed, 3751);
+}
+
+/* A topology that knows its wires says what they take; the others do not. */
+static void a_topology_may_give_latencies(void **state)
+{
+	struct link_params p = defaults();
+	struct link_rules r = rules(&p);
+	struct topo t = { .n_wires = 2 };
+
+	(void)state;
+	t.wire[1] = (struct topo_wire){ .latency = 777, .logic = 77 };
+	t.wire[2] = (struct topo_wire){ .latency = 888, .logic = 88 };
+	link_rules_wires(&r, &t);
+	assert_int_equal(r.latency[WIRE_BOARD], 42000);
+	assert_int_equal(r.logic[WIRE_BOARD], 16000);
+	assert_int_equal(r.latency[1], 777);
+	assert_int_equal(r.logic[1], 77);
+	assert_int_equal(r.latency[2], 199000);
+}
+
 static void is_refused(const struct link_params *p, const char *what)
 {
 	struct link_rules r;
@@ -411,6 +478,10 @@ int main(void)
 			bytes_on_the_wire_are_header_chunks_and_trailer),
 		cmocka_unit_test(times_are_right_to_the_nearest_picosecond),
 		cmocka_unit_test(latencies_are_kept_by_class),
+		cmocka_unit_test(
+			qsn_g1_payload_goes_in_transactions_of_128_bytes),
+		cmocka_unit_test(qsn_f76_4b5b_leaves_four_fifths),
+		cmocka_unit_test(a_topology_may_give_latencies),
 		cmocka_unit_test(frames_that_cannot_be_are_refused),
 		cmocka_unit_test(a_one_way_stream_spends_560_bytes_a_packet),
 		cmocka_unit_test(a_two_way_stream_spends_576_bytes_a_packet),

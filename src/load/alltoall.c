@@ -90,7 +90,7 @@ static packet_id make_packet(
 	struct alltoall *a, struct sim_worker *w, site_id s)
 {
 	struct sender *from = &a->sender[s];
-	uint32_t n = a->programs.load.net->n_sites, off;
+	uint32_t n = a->programs.load.net->n_nodes, off;
 	uint64_t key;
 	packet_id id;
 
@@ -178,7 +178,7 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct alltoall *a = of(l);
-	uint64_t n = t->n_routers;
+	uint64_t n = t->n_nodes;
 
 	if (n < 2)
 		return err_set(e, "alltoall needs at least two nodes");
@@ -214,7 +214,7 @@ static void alltoall_start(struct load *l)
 
 	a->sender = mem_alloc(n->n_sites, sizeof(*a->sender));
 	a->arrivals = map_alloc(n->n_workers * sizeof(*a->arrivals));
-	for (s = 0; s < n->n_sites; s++)
+	for (s = 0; s < n->n_nodes; s++)
 		sim_post(sim_owner(n->sim, s), s, 0,
 			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
 }
@@ -253,7 +253,7 @@ static sim_time alltoall_next(struct load *l)
 static void alltoall_report(struct load *l, struct load_result *r)
 {
 	struct alltoall *a = of(l);
-	uint64_t n = l->net->n_sites;
+	uint64_t n = l->net->n_nodes;
 	sim_time last;
 	uint32_t i;
 

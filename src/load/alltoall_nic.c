@@ -237,7 +237,7 @@ static void node_program(void *arg)
 	struct alltoall_node *m = arg;
 	struct alltoall *a = m->a;
 	struct programs *p = &a->programs;
-	uint32_t n = p->load.net->n_sites;
+	uint32_t n = p->load.net->n_nodes;
 	struct programs_fifos fifos;
 	MUHWI_Descriptor_t desc;
 
@@ -266,7 +266,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct alltoall *a = of(l);
-	uint64_t n = t->n_routers, all = 2 * region_bytes(a, n);
+	uint64_t n = t->n_nodes, all = 2 * region_bytes(a, n);
 
 	(void)r;
 	(void)link;
@@ -278,7 +278,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 static void start(struct load *l)
 {
 	struct alltoall *a = of(l);
-	site_id s, n = l->net->n_sites;
+	site_id s, n = l->net->n_nodes;
 
 	if (!programs_open(&a->programs, n))
 		return;
@@ -293,7 +293,7 @@ static void start(struct load *l)
 static void report(struct load *l, struct load_result *r)
 {
 	struct alltoall *a = of(l);
-	uint64_t n = l->net->n_sites;
+	uint64_t n = l->net->n_nodes;
 	sim_time end = 0;
 	site_id s;
 
@@ -321,7 +321,7 @@ static void fini(struct load *l)
 static uint64_t estimate(const struct load *l, const struct topo *t)
 {
 	const struct alltoall *a = (const struct alltoall *)l;
-	uint64_t n = t->n_routers, footprint = 2 * region_bytes(a, n);
+	uint64_t n = t->n_nodes, footprint = 2 * region_bytes(a, n);
 	uint64_t l2 = (uint64_t)l->host_params->l2.capacity;
 	uint64_t fifos = (uint64_t)a->fifos * FIFO_BYTES;
 

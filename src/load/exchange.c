@@ -343,7 +343,7 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 			"neighbour: wants a torus of at most %d "
 			"dimensions",
 			MU_DIMS);
-	for (i = 0; i < t->n_routers; i++)
+	for (i = 0; i < t->n_nodes; i++)
 		for (p = 0; p < t->n_ports; p++)
 			n += t->ops->peer(t, i, p).router != NO_ROUTER;
 	if (!n)
@@ -389,10 +389,10 @@ static void exchange_start(struct load *l)
 	struct exchange *x = of(l);
 	site_id s;
 
-	if (!programs_open(&x->programs, l->net->n_sites))
+	if (!programs_open(&x->programs, l->net->n_nodes))
 		return;
-	x->nodes = mem_alloc(l->net->n_sites, sizeof(*x->nodes));
-	for (s = 0; s < l->net->n_sites; s++) {
+	x->nodes = mem_alloc(l->net->n_nodes, sizeof(*x->nodes));
+	for (s = 0; s < l->net->n_nodes; s++) {
 		struct exchanger *m = &x->nodes[s];
 
 		m->x = x;
@@ -416,7 +416,7 @@ static void exchange_report(struct load *l, struct load_result *r)
 	programs_report(&x->programs, r);
 	if (r->ending != LOAD_FINISHED || !x->nodes)
 		return;
-	for (s = 0; s < l->net->n_sites; s++)
+	for (s = 0; s < l->net->n_nodes; s++)
 		end = x->nodes[s].end > end ? x->nodes[s].end : end;
 	dt = end - PROGRAMS_START;
 	if (dt <= 0)
@@ -425,7 +425,7 @@ static void exchange_report(struct load *l, struct load_result *r)
 	r->measured = dt;
 	r->bytes = sent;
 	rate = (double)sent * 1e3 / (double)dt;
-	load_figure(r, "total_GBps", 2 * rate / l->net->n_sites);
+	load_figure(r, "total_GBps", 2 * rate / l->net->n_nodes);
 	load_figure(r, "per_link_GBps", rate / (double)x->n_links);
 	load_figure(r, "round_ns", (double)dt / SIM_NS / (double)x->rounds);
 }
@@ -443,7 +443,7 @@ static uint64_t exchange_estimate(const struct load *l, const struct topo *t)
 	uint64_t l2 = (uint64_t)l->host_params->l2.capacity;
 
 	/* a cache that overflows has tags, 4 bytes a line */
-	return programs_estimate(t->n_routers, 1,
+	return programs_estimate(t->n_nodes, 1,
 		footprint < l2 ? footprint / 256
 			       : 4 * l2 / (uint64_t)l->host_params->l2.line);
 }

@@ -131,7 +131,7 @@ static int messages_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct messages *m = of(l);
-	uint64_t actors = (uint64_t)t->n_routers * (uint64_t)m->threads;
+	uint64_t actors = (uint64_t)t->n_nodes * (uint64_t)m->threads;
 	uint64_t per_round = actors * PLAN_LANES;
 
 	(void)r;
@@ -189,7 +189,7 @@ static uint64_t messages_estimate(const struct load *l, const struct topo *t)
 	uint64_t threads = (uint64_t)((const struct messages *)l)->threads;
 
 	return programs_estimate(
-		t->n_routers, 5 * threads, threads * ACTOR_BYTES);
+		t->n_nodes, 5 * threads, threads * ACTOR_BYTES);
 }
 
 const struct load_ops load_messages = {

@@ -76,7 +76,8 @@ static site_id fixed_target(const struct pattern *p, site_id i)
 	case PATTERN_TORNADO:
 		return mapped(t, i, around);
 	default:
-		return mapped(t, i, mirrored);
+		return p->topo->ops == &torus_ops ? mapped(t, i, mirrored)
+						  : p->n - 1 - i;
 	}
 }
 
@@ -93,9 +94,10 @@ static int check(const struct pattern *p, struct err *e)
 		return err_set(e,
 			"bit-reversal needs a power of two of nodes, not %u",
 			p->n);
-	if ((p->kind == PATTERN_TORNADO || p->kind == PATTERN_COMPLEMENT) &&
+	if ((p->kind == PATTERN_TORNADO || p->kind == PATTERN_NEIGHBOUR) &&
 		p->topo->ops != &torus_ops)
-		return err_set(e, "this pattern needs a torus or mesh");
+		return err_set(e, "%s needs a torus or mesh",
+			p->kind == PATTERN_TORNADO ? "tornado" : "neighbours");
 	if (p->kind == PATTERN_HOTSPOT && p->hot >= p->n)
 		return err_set(
 			e, "hot: node %u of a machine of %u", p->hot, p->n);
@@ -109,7 +111,7 @@ int pattern_init(
 	site_id i;
 
 	p->topo = t;
-	p->n = t->n_routers;
+	p->n = t->n_nodes;
 	if (check(p, e))
 		return -1;
 	if (p->kind == PATTERN_RANDOM || p->kind == PATTERN_NEIGHBOUR ||

@@ -11,7 +11,8 @@ enum pattern_kind {
 	PATTERN_TRANSPOSE, /* the node number's halves change places */
 	PATTERN_REVERSE, /* the node number's bits turned round */
 	PATTERN_TORNADO, /* just under half way round each dimension */
-	PATTERN_COMPLEMENT, /* mirrored in each dimension */
+	PATTERN_COMPLEMENT, /* mirrored in each dimension; where there are
+			     * none, in the order of nodes */
 	PATTERN_PERMUTATION, /* one drawn by lot */
 	PATTERN_HOTSPOT, /* one node gets a share of everything */
 };

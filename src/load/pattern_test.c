@@ -373,18 +373,62 @@ static void patterns_that_do_not_fit_are_refused(void **state)
 	is_refused("4x4", p, "16");
 }
 
-static void coordinates_are_needed_by_tornado_and_complement(void **state)
+/* Sixteen nodes and as many switches that nobody sends to. */
+static const struct topo_ops other = { .name = "graph" };
+static const struct topo graph = {
+	.ops = &other,
+	.n_nodes = 16,
+	.n_routers = 32,
+	.n_ports = 2,
+};
+
+static void coordinates_are_needed_by_tornado_and_neighbours(void **state)
 {
-	static const struct topo_ops other = { .name = "graph" };
-	struct topo t = { .ops = &other, .n_routers = 16, .n_ports = 2 };
+	static const enum pattern_kind kinds[] = { PATTERN_TORNADO,
+		PATTERN_NEIGHBOUR };
 
 	(void)state;
-	for (int k = PATTERN_TORNADO; k <= PATTERN_COMPLEMENT; k++) {
-		struct pattern p = { .kind = (enum pattern_kind)k };
+	for (int i = 0; i < 2; i++) {
+		struct pattern p = { .kind = kinds[i] };
 		struct err e = { 0 };
 
-		assert_int_equal(pattern_init(&p, &t, 1, &e), -1);
+		assert_int_equal(pattern_init(&p, &graph, 1, &e), -1);
 		assert_non_null(strstr(e.text, "torus"));
+		pattern_fini(&p);
+	}
+}
+
+/* QSN-F85: node i and its mirror in the other half. */
+static void qsn_f85_without_coordinates_halves_are_mirrored(void **state)
+{
+	struct pattern p = { .kind = PATTERN_COMPLEMENT };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(pattern_init(&p, &graph, 1, &e), 0);
+	for (site_id i = 0; i < 16; i++)
+		assert_int_equal(pattern_target(&p, i, 0, 0), 15 - i);
+	pattern_fini(&p);
+}
+
+static void nobody_sends_to_a_switch(void **state)
+{
+	static const enum pattern_kind kinds[] = { PATTERN_RANDOM,
+		PATTERN_TRANSPOSE, PATTERN_REVERSE, PATTERN_PERMUTATION,
+		PATTERN_HOTSPOT };
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		struct pattern p = { .kind = kinds[i], .hot = 3 };
+		struct err e = { 0 };
+
+		assert_int_equal(pattern_init(&p, &graph, 1, &e), 0);
+		assert_int_equal(p.n, 16);
+		for (uint32_t k = 0; k < 1600; k++) {
+			site_id to = pattern_target(&p, k % 16, k, bits(k));
+
+			assert_true(to == NO_SITE || to < 16);
+		}
 		pattern_fini(&p);
 	}
 }
@@ -406,7 +450,10 @@ int main(void)
 		cmocka_unit_test(every_neighbour_gets_a_turn_and_nobody_else),
 		cmocka_unit_test(patterns_that_do_not_fit_are_refused),
 		cmocka_unit_test(
-			coordinates_are_needed_by_tornado_and_complement),
+			coordinates_are_needed_by_tornado_and_neighbours),
+		cmocka_unit_test(
+			qsn_f85_without_coordinates_halves_are_mirrored),
+		cmocka_unit_test(nobody_sends_to_a_switch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #include "load/load.h"
 
 #include "base/wide.h"
+#include "topo/fattree.h"
 #include "topo/torus.h"
 
 #define PS_PER_S INT64_C(1000000000000)
@@ -8,21 +9,40 @@
 /* Payload in whole chunks, and all that goes with it but the gap. */
 static int64_t wire_bytes(const struct link_params *l, uint32_t bytes)
 {
-	int64_t chunks = (bytes + l->chunk - 1) / l->chunk;
-
-	return l->header + chunks * l->chunk + l->trailer + l->protocol;
+	return link_wire_bytes(l, bytes) + l->protocol;
 }
 
 int64_t load_link_rate(const struct link_params *l, uint32_t bytes)
 {
-	return (int64_t)((int128)l->rate * bytes / wire_bytes(l, bytes));
+	return (int64_t)((int128)link_data_rate(l) * bytes /
+			 wire_bytes(l, bytes));
 }
 
 sim_time load_packet_time(const struct link_params *l, uint32_t bytes)
 {
 	int128 n = wire_bytes(l, bytes) + l->gap;
 
-	return (sim_time)(n * PS_PER_S / l->rate);
+	return (sim_time)(n * PS_PER_S / link_data_rate(l));
+}
+
+/*
+ * Of a fat tree: a node's link, or, where that is less, what leaves a subtree
+ * over its up-links: of each node below, all that is for others.
+ */
+static int64_t tree_peak(const struct fattree *t, uint128 rate)
+{
+	uint128 n = t->topo.n_nodes, peak = rate;
+	uint32_t l;
+
+	for (l = 1; l < t->n_levels; l++) {
+		uint128 below = t->span[l];
+		uint128 bound = rate * t->n_paths[l + 1] * (n - 1) /
+				(below * (n - below));
+
+		if (bound < peak)
+			peak = bound;
+	}
+	return (int64_t)peak;
 }
 
 int64_t load_peak(
@@ -31,10 +51,14 @@ int64_t load_peak(
 	const struct torus *t = torus_of(topo);
 	uint128 rate = (uint128)load_link_rate(link, bytes);
 	uint128 peak = rate * 8 * TORUS_MAX_LENGTH, ports;
-	uint128 n = topo->n_routers;
+	uint128 n = topo->n_nodes;
 	uint32_t i;
 
-	if (topo->ops != &torus_ops || n < 2)
+	if (n < 2)
+		return 0;
+	if (topo->ops == &fattree_ops)
+		return tree_peak(fattree_of(topo), rate);
+	if (topo->ops != &torus_ops)
 		return 0;
 	for (i = 0; i < t->n_dims; i++) {
 		uint128 d = t->dim[i], bound;

@@ -9,6 +9,7 @@
 
 #include "load/load.h"
 #include "sim/random.h"
+#include "topo/fattree_testing.h"
 #include "topo/torus.h"
 
 #define GB INT64_C(1000000000)
@@ -225,6 +226,44 @@ static void there_is_no_peak_without_a_torus_or_a_partner(void **state)
 	assert_int_equal(peak_of("1x1", "loop", 512), 0);
 }
 
+/* --- fat trees --- */
+
+static int64_t tree_peak_of(const char *nodes, const char *up)
+{
+	struct link_params link = bgq_link();
+	struct fattree t;
+
+	tree_make(&t, &(struct tree_how){ .nodes = nodes, .up = up });
+	link.rate = 588000000;
+	link.header = link.chunk = 8;
+	link.trailer = link.protocol = 0;
+	link.transaction = 128;
+	link.per_transaction = 17;
+	return load_peak(&t.topo, &link, 512); /* 512 MB/s of a link */
+}
+
+/* QSN-N44: a full tree carries what the nodes' links do. */
+static void qsn_n44_a_full_tree_is_bound_by_its_nodes(void **state)
+{
+	(void)state;
+	is_near(tree_peak_of("4", "4"), 512e6);
+	is_near(tree_peak_of("64", "4"), 512e6);
+	is_near(tree_peak_of("20", "4"), 512e6);
+	is_near(tree_peak_of("1", "4"), 0);
+}
+
+/* By hand: of 64 nodes 4 share one or two links to 60 others; 16 share one,
+ * two, or eight to 48 others. */
+static void qsn_f69_a_tapered_tree_is_bound_where_it_is_thinnest(void **state)
+{
+	(void)state;
+	is_near(tree_peak_of("64", "1"), 512e6 * 63 / (16. * 48));
+	is_near(tree_peak_of("64", "2"), 512e6 * 4 * 63 / (16. * 48));
+	is_near(tree_peak_of("64", "1x4"), 512e6 * 63 / (4. * 60));
+	is_near(tree_peak_of("64", "4x2"), 512e6 * 8 * 63 / (16. * 48));
+	is_near(tree_peak_of("20", "4x1"), 512e6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +276,9 @@ int main(void)
 			a_short_ring_can_take_both_links_of_every_node),
 		cmocka_unit_test(a_node_sends_no_more_than_its_ports),
 		cmocka_unit_test(there_is_no_peak_without_a_torus_or_a_partner),
+		cmocka_unit_test(qsn_n44_a_full_tree_is_bound_by_its_nodes),
+		cmocka_unit_test(
+			qsn_f69_a_tapered_tree_is_bound_where_it_is_thinnest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,10 +112,9 @@ static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
 {
 	struct pingpong *g = of(l);
 
-	if (g->from >= t->n_routers || g->to >= t->n_routers)
+	if (g->from >= t->n_nodes || g->to >= t->n_nodes)
 		return err_set(e, "%s: the machine has nodes 0 to %u",
-			g->from >= t->n_routers ? "from" : "to",
-			t->n_routers - 1);
+			g->from >= t->n_nodes ? "from" : "to", t->n_nodes - 1);
 	if (g->from == g->to)
 		return err_set(e, "from and to are the same node");
 	if (g->via) {

@@ -21,24 +21,32 @@ struct programs_arrivals {
 	struct hist latency;
 };
 
+int programs_need_nic(const struct programs *p, const struct nic_ops *nic,
+	const char *what, uint64_t memory, struct err *e)
+{
+	const struct load *l = &p->load;
+
+	if (l->nic != nic)
+		return err_set(
+			e, "%s: the machine has no %s", l->ops->name, what);
+	if ((uint64_t)l->host_params->memory < memory)
+		return err_set(e, "%s: needs a host.memory of %.1f GiB",
+			l->ops->name, (double)memory / (1 << 30));
+	return 0;
+}
+
 int programs_need(const struct programs *p, uint64_t memory, struct err *e)
 {
 	const struct load *l = &p->load;
 
-	if (l->nic != &bgq_mu_ops)
-		return err_set(
-			e, "%s: the machine has no message unit", l->ops->name);
 	/* where atomics begin, addresses of memory end */
-	if (memory > MU_ATOMIC)
+	if (l->nic == &bgq_mu_ops && memory > MU_ATOMIC)
 		return err_set(e,
 			"%s: needs %.1f GiB of each node's memory, and the "
 			"message unit addresses %.0f",
 			l->ops->name, (double)memory / (1 << 30),
 			(double)MU_ATOMIC / (1 << 30));
-	if ((uint64_t)l->host_params->memory < memory)
-		return err_set(e, "%s: needs a host.memory of %.1f GiB",
-			l->ops->name, (double)memory / (1 << 30));
-	return 0;
+	return programs_need_nic(p, &bgq_mu_ops, "message unit", memory, e);
 }
 
 static struct programs_arrivals *mine(struct programs *p, site_id s)
@@ -62,7 +70,7 @@ bool programs_open(struct programs *p, uint32_t n_programs)
 	struct load *l = &p->load;
 	struct host_setup h = {
 		.sim = l->net->sim,
-		.n_nodes = l->net->n_sites,
+		.n_nodes = l->net->n_nodes,
 		.params = l->host_params,
 		.n_programs = n_programs,
 	};
@@ -152,7 +160,7 @@ static int check_nics(const struct programs *p, struct err *e)
 	char text[256];
 	site_id s;
 
-	for (s = 0; s < p->load.net->n_sites; s++)
+	for (s = 0; s < p->load.net->n_nodes; s++)
 		if (p->nic->ops->errors(p->nic, s, text, sizeof(text)))
 			return err_set_code(e, EXIT_INTERNAL,
 				"node %u: the message unit reports: %s", s,

@@ -36,6 +36,9 @@ struct programs {
  * bytes of memory.
  */
 int programs_need(const struct programs *p, uint64_t memory, struct err *e);
+/* The same of another interface, which the user knows as what. */
+int programs_need_nic(const struct programs *p, const struct nic_ops *nic,
+	const char *what, uint64_t memory, struct err *e);
 
 /*
  * In start(): makes hosts and interfaces, with room for so many programs in

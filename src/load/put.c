@@ -275,10 +275,10 @@ static int check_nodes(const struct put *p, const struct topo *t, struct err *e)
 {
 	int64_t worst = p->from > p->to ? p->from : p->to;
 
-	if (worst >= t->n_routers)
+	if (worst >= t->n_nodes)
 		return err_set(e, "%s: node %lld, and the last one is %u",
 			worst == p->from ? "from" : "to", (long long)worst,
-			t->n_routers - 1);
+			t->n_nodes - 1);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "load/exchange.h"
 #include "load/messages.h"
+#include "load/ping.h"
 #include "load/pingpong.h"
 #include "load/put.h"
 #include "load/alltoall.h"
@@ -25,6 +26,7 @@ const struct load_ops *const load_registry[] = {
 	&load_sweep,
 	&load_exchange,
 	&load_messages,
+	&load_ping,
 	NULL,
 };
 

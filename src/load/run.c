@@ -12,7 +12,7 @@ uint64_t load_digest(const struct load *l)
 	uint64_t d = 0;
 	site_id i;
 
-	for (i = 0; i < l->net->n_sites; i++)
+	for (i = 0; i < l->net->n_nodes; i++)
 		d = digest_mix(d + l->digest[i] + i);
 	return d;
 }
@@ -53,7 +53,7 @@ uint32_t load_find_fifo(
 		n->route->ops->start(n->route, &p);
 		return load_has_room(n, s, p.escape) ? p.escape : N_FIFOS;
 	}
-	for (i = first; i < n->n_ports; i++)
+	for (i = first; i < n->n_fifos; i++)
 		if (load_has_room(n, s, i))
 			return i;
 	for (i = 0; i < first; i++)

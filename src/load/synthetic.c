@@ -252,7 +252,7 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 	if (y->rate == LOAD_MAX && y->kind == PACKET_DYNAMIC)
 		fill(y, w, s, fifo, t);
 	else
-		pump(y, w, s, fifo < n->n_ports ? fifo : 0, t);
+		pump(y, w, s, fifo < n->n_fifos ? fifo : 0, t);
 }
 
 /* A FIFO is to be filled for the first time, or a packet is due. */
@@ -366,7 +366,7 @@ static sim_time first_fill(const struct synthetic *y, site_id s, uint32_t fifo)
 	uint64_t time = (uint64_t)y->packet_time;
 
 	return (sim_time)((random_below(x, time) +
-				  fifo * time / y->load.net->n_ports) %
+				  fifo * time / y->load.net->n_fifos) %
 			  time);
 }
 
@@ -379,7 +379,7 @@ static void synthetic_start(struct load *l)
 
 	y->source = map_alloc(n->n_sites * sizeof(*y->source));
 	y->meter = map_alloc(sim_n_workers(n->sim) * sizeof(*y->meter));
-	for (s = 0; s < n->n_sites; s++) {
+	for (s = 0; s < n->n_nodes; s++) {
 		struct sim_worker *w = sim_owner(n->sim, s);
 		struct source *src = &y->source[s];
 
@@ -389,7 +389,7 @@ static void synthetic_start(struct load *l)
 			sim_post(w, s, src->due, key, 0, 0);
 			continue;
 		}
-		for (f = 0; f < n->n_ports; f++)
+		for (f = 0; f < n->n_fifos; f++)
 			sim_post(w, s, first_fill(y, s, f), key, f, 0);
 	}
 }
@@ -419,7 +419,7 @@ static void count_backlog(
 	*generated = *backlog = 0;
 	if (y->rate == LOAD_MAX)
 		return;
-	for (s = 0; s < y->load.net->n_sites; s++) {
+	for (s = 0; s < y->load.net->n_nodes; s++) {
 		const struct source *src = &y->source[s];
 		uint64_t k = src->k;
 		sim_time due = src->due;
@@ -578,7 +578,7 @@ SYNTHETIC(load_reversal, "bit-reversal", "bits of the node number turned round",
 	N_PARAMS - 2);
 SYNTHETIC(load_tornado, "tornado", "just under half way round each dimension",
 	N_PARAMS - 2);
-SYNTHETIC(load_complement, "complement", "mirrored in each dimension",
+SYNTHETIC(load_complement, "complement", "every node with its mirror image",
 	N_PARAMS - 2);
 SYNTHETIC(load_permutation, "permutation", "a permutation drawn by lot",
 	N_PARAMS - 2);

@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "topo/fattree.h"
+#include "topo/torus.h"
 
 enum { MOST_MACHINES = 256 };
 
@@ -196,46 +198,156 @@ static int find_path(struct machine *m, const char *name, struct err *e)
 
 /* --- reading --- */
 
-static struct param_block make_block(
-	const char *section, const struct param *rows, size_t n, void *values)
+static void add_block(struct machine *m, const char *section,
+	const struct param *rows, size_t n, void *values,
+	struct machine_use use)
 {
-	return (struct param_block){
+	BUG_IF(m->n_blocks == MACHINE_BLOCKS);
+	m->use[m->n_blocks] = use;
+	m->block[m->n_blocks] = (struct param_block){
 		.section = section,
 		.rows = rows,
 		.n_rows = n,
 		.values = values,
 		.origins = mem_alloc(n, sizeof(struct param_origin)),
 	};
+	param_defaults(&m->block[m->n_blocks++]);
+}
+
+static const struct machine_use always = { .kind = NULL };
+
+static struct machine_use use_if(const int64_t *kind, size_t index)
+{
+	return (struct machine_use){ kind, (int64_t)index, (int64_t)index };
+}
+
+/* The row that says which variant a section has. */
+static void add_kind(struct machine *m, struct machine_kind *k,
+	const char *section, struct param row)
+{
+	row.name = "kind";
+	row.type = PARAM_WORD;
+	row.words = k->words;
+	k->row = row;
+	add_block(m, section, &k->row, 1, &m->kinds, always);
+}
+
+static void add_word(struct machine_kind *k, const char *word)
+{
+	size_t n = strlen(k->words);
+
+	snprintf(
+		k->words + n, sizeof(k->words) - n, "%s%s", n ? "|" : "", word);
+}
+
+static void add_topos(struct machine *m)
+{
+	size_t i;
+
+	for (i = 0; topo_registry[i]; i++)
+		add_word(&m->kind_row[0], topo_registry[i]->name);
+	add_kind(m, &m->kind_row[0], "topology",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, topo),
+			.def = "torus",
+			.help = "which topology",
+			.source = "BGQ-F2",
+		});
+	for (i = 0; topo_registry[i]; i++) {
+		const struct topo_ops *ops = topo_registry[i];
+
+		BUG_IF(i == MACHINE_KINDS);
+		m->topos[i] = mem_alloc(1, ops->size);
+		m->topos[i]->ops = ops;
+		add_block(m, "topology", ops->params, ops->n_params,
+			m->topos[i], use_if(&m->kinds.topo, i));
+	}
+}
+
+static void add_links(struct machine *m)
+{
+	size_t torus = 0;
+
+	while (topo_registry[torus] != &torus_ops)
+		torus++;
+	add_block(
+		m, "link", link_params_table, link_common_n, &m->link, always);
+	add_block(m, "link", link_params_table + link_common_n,
+		link_params_n - link_common_n, &m->link,
+		use_if(&m->kinds.topo, torus));
+}
+
+static void add_routes(struct machine *m)
+{
+	size_t i;
+
+	for (i = 0; route_registry[i]; i++)
+		add_word(&m->kind_row[1], route_registry[i]->name);
+	add_kind(m, &m->kind_row[1], "routing",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, route),
+			.def = "hint",
+			.help = "which routing",
+			.source = "BGQ-F33",
+		});
+	for (i = 0; route_registry[i]; i++) {
+		const struct route_ops *ops = route_registry[i];
+
+		BUG_IF(i == MACHINE_KINDS);
+		m->routes[i] = mem_alloc(1, ops->size);
+		m->routes[i]->ops = ops;
+		add_block(m, "routing", ops->params, ops->n_params,
+			m->routes[i], use_if(&m->kinds.route, i));
+	}
+}
+
+static void add_nics(struct machine *m)
+{
+	size_t i;
+
+	add_word(&m->kind_row[2], "none");
+	for (i = 0; nic_registry[i]; i++)
+		add_word(&m->kind_row[2], nic_registry[i]->name);
+	add_kind(m, &m->kind_row[2], "nic",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, nic),
+			.def = "bgq-mu",
+			.help = "which network interface",
+			.source = "BGQ-F86, BGQ-F88",
+		});
+	for (i = 0; nic_registry[i]; i++) {
+		const struct nic_ops *ops = nic_registry[i];
+
+		BUG_IF(i == MACHINE_KINDS);
+		m->nics[i] = mem_alloc(1, ops->params_size);
+		add_block(m, "nic", ops->params, ops->n_params, m->nics[i],
+			use_if(&m->kinds.nic, i + 1));
+	}
 }
 
 struct machine *machine_default(void)
 {
 	struct machine *m = mem_alloc(1, sizeof(*m));
-	const struct topo_ops *topo = topo_registry[0];
-	const struct route_ops *route = route_registry[0];
-	size_t i;
+	const struct machine_use has_nic = { &m->kinds.nic, 1, MACHINE_KINDS };
 
-	m->topo = mem_alloc(1, topo->size);
-	m->topo->ops = topo;
-	m->route = mem_alloc(1, route->size);
-	m->route->ops = route;
-	m->block[0] =
-		make_block("topology", topo->params, topo->n_params, m->topo);
-	m->block[1] =
-		make_block("link", link_params_table, link_params_n, &m->link);
-	m->block[2] = make_block(
-		"router", net_params_table, net_params_n, &m->router);
-	m->block[3] =
-		make_block("routing", route->params, route->n_params, m->route);
-	m->nic = nic_registry[0];
-	m->nic_params = mem_alloc(1, m->nic->params_size);
-	m->block[4] = make_block(
-		"nic", m->nic->params, m->nic->n_params, m->nic_params);
-	m->block[5] =
-		make_block("host", host_params_table, host_params_n, &m->host);
-	for (i = 0; i < MACHINE_BLOCKS; i++)
-		param_defaults(&m->block[i]);
+	m->is_whole = true;
+	add_topos(m);
+	add_links(m);
+	add_block(m, "router", net_params_table, net_params_n, &m->router,
+		always);
+	add_routes(m);
+	add_nics(m);
+	add_block(
+		m, "host", host_params_table, host_params_n, &m->host, has_nic);
 	return m;
+}
+
+bool machine_uses(const struct machine *m, size_t block)
+{
+	const struct machine_use *u = &m->use[block];
+
+	return m->is_whole || !u->kind ||
+	       (*u->kind >= u->least && *u->kind <= u->most);
 }
 
 /* Parameters that the command line has set. */
@@ -243,7 +355,7 @@ static size_t count_given(const struct machine *m)
 {
 	size_t n = 0, i, j;
 
-	for (i = 0; i < MACHINE_BLOCKS; i++) {
+	for (i = 0; i < m->n_blocks; i++) {
 		for (j = 0; j < m->block[i].n_rows; j++) {
 			const char *place = m->block[i].origins[j].place;
 
@@ -260,7 +372,7 @@ static int assign(
 {
 	size_t n = count_given(m);
 
-	if (param_assign(m->block, MACHINE_BLOCKS, text, "parameter", place, e))
+	if (param_assign(m->block, m->n_blocks, text, "parameter", place, e))
 		return -1;
 	if (count_given(m) == n)
 		return err_set(e, "%.*s is given twice, by --set or --shape",
@@ -276,7 +388,10 @@ static int set_shape(struct machine *m, const char *shape, struct err *e)
 		return 0;
 	if (strlen(shape) >= PARAM_TEXT_MAX)
 		return err_set(e, "--shape: too long");
-	snprintf(text, sizeof(text), "topology.shape=%s", shape);
+	snprintf(text, sizeof(text), "topology.%s=%s",
+		topo_registry[m->kinds.topo] == &fattree_ops ? "nodes"
+							     : "shape",
+		shape);
 	return assign(m, text, "--shape", e);
 }
 
@@ -287,12 +402,46 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 	size_t i;
 
 	machine_dirs(&dirs);
-	if (machine_file_read(m->path, dirs.dir, &m->header, m->block,
-		    MACHINE_BLOCKS, e) ||
+	if (machine_file_read(
+		    m->path, dirs.dir, &m->header, m->block, m->n_blocks, e) ||
 		set_shape(m, shape, e))
 		return -1;
 	for (i = 0; i < n_sets; i++)
 		if (assign(m, sets[i], "--set", e))
+			return -1;
+	return 0;
+}
+
+/* What is said of a variant that the machine does not have. */
+static int check_unused(
+	const struct machine *m, const struct param_block *b, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < b->n_rows; i++)
+		if (b->origins[i].set)
+			return err_set(e,
+				"%s: %s.%s is not a parameter of a machine "
+				"whose topology is a %s and whose nic is %s",
+				b->origins[i].place, b->section,
+				b->rows[i].name, m->topo->ops->name,
+				m->nic ? m->nic->name : "none");
+	return 0;
+}
+
+/* All is read: takes the variants that were named. */
+static int choose(struct machine *m, struct err *e)
+{
+	const struct machine_kinds *k = &m->kinds;
+	size_t i;
+
+	m->topo = m->topos[k->topo];
+	m->route = m->routes[k->route];
+	m->nic = k->nic ? nic_registry[k->nic - 1] : NULL;
+	m->nic_params = k->nic ? m->nics[k->nic - 1] : NULL;
+	m->is_whole = false;
+	for (i = 0; i < m->n_blocks; i++)
+		if (!machine_uses(m, i) && check_unused(m, &m->block[i], e))
 			return -1;
 	return 0;
 }
@@ -303,7 +452,7 @@ struct machine *machine_load(const char *name, const char *const *sets,
 	struct machine *m = machine_default();
 
 	if (find_path(m, name, e) || read_all(m, sets, n_sets, shape, e) ||
-		host_params_check(&m->host, e) ||
+		choose(m, e) || host_params_check(&m->host, e) ||
 		m->topo->ops->init(m->topo, e) ||
 		m->route->ops->init(m->route, m->topo, e)) {
 		machine_free(m);
@@ -318,20 +467,20 @@ void machine_free(struct machine *m)
 
 	if (!m)
 		return;
-	for (i = 0; i < MACHINE_BLOCKS; i++)
+	for (i = 0; i < m->n_blocks; i++)
 		mem_free(m->block[i].origins);
-	m->route->ops->fini(m->route);
-	mem_free(m->route);
-	mem_free(m->nic_params);
-	mem_free(m->topo);
+	if (m->route)
+		m->route->ops->fini(m->route);
+	for (i = 0; i < MACHINE_KINDS; i++) {
+		mem_free(m->topos[i]);
+		mem_free(m->routes[i]);
+		mem_free(m->nics[i]);
+	}
 	mem_free(m);
 }
 
 void machine_shape(const struct machine *m, char *text, size_t size)
 {
-	const struct param *row = param_find(&m->block[0], "shape");
-
 	text[0] = '\0';
-	if (row)
-		param_format(&m->block[0], row, text, size);
+	m->topo->ops->name_shape(m->topo, text, size);
 }

@@ -14,7 +14,25 @@
 #include "router/net.h"
 #include "topo/topo.h"
 
-enum { MACHINE_BLOCKS = 6, MACHINE_DIRS = 5 };
+enum { MACHINE_DIRS = 5, MACHINE_KINDS = 8, MACHINE_BLOCKS = 32 };
+
+/* Which variants a machine has: indices of the registries. */
+struct machine_kinds {
+	int64_t topo, route;
+	int64_t nic; /* 0: none, else 1 + the index */
+};
+
+/* The row of a section's kind: its words are the registry's names. */
+struct machine_kind {
+	struct param row;
+	char words[PARAM_TEXT_MAX];
+};
+
+/* Whether a block's parameters are of a machine of these kinds. */
+struct machine_use {
+	const int64_t *kind; /* NULL: of all machines */
+	int64_t least, most;
+};
 
 /* Where machine files are looked for; NULL at the end. */
 struct machine_dirs {
@@ -27,27 +45,39 @@ void machine_dirs(struct machine_dirs *d);
 struct machine {
 	struct machine_header header;
 	char path[1024];
-	struct topo *topo;
-	struct route *route;
+	struct machine_kinds kinds;
+	struct machine_kind kind_row[3];
+	struct topo *topo, *topos[MACHINE_KINDS]; /* one of them */
+	struct route *route, *routes[MACHINE_KINDS];
 	struct link_params link;
 	struct net_params router;
-	const struct nic_ops *nic;
-	void *nic_params; /* a struct of nic->params_size */
+	const struct nic_ops *nic; /* NULL: none */
+	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */
 	struct host_params host;
+	/* Where a section has variants, each has a block of its own, and the
+	 * word that says which one is in use stands before them. */
 	struct param_block block[MACHINE_BLOCKS];
+	struct machine_use use[MACHINE_BLOCKS];
+	size_t n_blocks;
+	bool is_whole; /* all variants, for `weft params` */
 };
 
 /*
  * name is a machine's ("bgq-midplane") or a path to a file.  sets are
- * "path=value" texts, shape "4x4x4" or NULL.
+ * "path=value" texts; shape is "4x4x4", a fat tree's number of nodes, or
+ * NULL.
  */
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e);
-/* One with every parameter's default, for `weft params`. */
+/* One with every variant and every parameter's default, for `weft params`;
+ * it cannot be run. */
 struct machine *machine_default(void);
 void machine_free(struct machine *m);
 
-/* "4x4x4x4x2", or "" where the topology has no shape. */
+/* Whether a block belongs to what the machine is. */
+bool machine_uses(const struct machine *m, size_t block);
+
+/* "4x4x4x4x2", "4-ary 5-tree". */
 void machine_shape(const struct machine *m, char *text, size_t size);
 
 /* Calls f for every machine file that is found, by name. */

@@ -86,7 +86,7 @@ static int read_load(struct machine_run *r, struct err *e)
 static uint32_t pick_threads(const struct machine_run *r)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t most = r->machine->topo->n_routers / NODES_PER_THREAD;
+	uint32_t most = r->machine->topo->n_nodes / NODES_PER_THREAD;
 
 	if (r->setup.threads)
 		return r->setup.threads;
@@ -117,7 +117,7 @@ static int build(struct machine_run *r, struct err *e)
 		return err_set_code(e, EXIT_LIMIT,
 			"%u nodes need about %.1f GiB of memory, and %.1f GiB "
 			"are free",
-			s.topo->n_routers, (double)need / (1 << 30),
+			s.topo->n_nodes, (double)need / (1 << 30),
 			(double)have / (1 << 30));
 	r->net = net_new(&s, e);
 	if (!r->net)
@@ -174,7 +174,7 @@ double machine_run_throughput(const struct machine_run *r)
 
 	if (!l->has_throughput || !l->measured)
 		return 0;
-	return (double)l->bytes * 1e3 / (double)l->measured / r->net->n_sites;
+	return (double)l->bytes * 1e3 / (double)l->measured / r->net->n_nodes;
 }
 
 double machine_run_fraction(const struct machine_run *r)

@@ -1,6 +1,8 @@
 #include "nic/bgq_mu/bgq_mu.h"
+#include "nic/elan4/elan4.h"
 
 const struct nic_ops *const nic_registry[] = {
 	&bgq_mu_ops,
+	&elan4_ops,
 	NULL,
 };

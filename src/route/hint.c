@@ -17,12 +17,6 @@
 #define AT(field) offsetof(struct hint, field)
 
 static const struct param params[] = {
-	{ .name = "kind",
-		.type = PARAM_WORD,
-		.offset = AT(kind),
-		.def = "hint",
-		.words = "hint",
-		.help = "which routing" },
 	{ .name = "order",
 		.type = PARAM_TEXT,
 		.offset = AT(order),

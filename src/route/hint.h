@@ -11,7 +11,6 @@ enum hint_ties { HINT_TIES_PARITY, HINT_TIES_RANDOM, HINT_TIES_PLUS };
 
 struct hint {
 	struct route route;
-	int64_t kind;
 	char order[PARAM_TEXT_MAX];
 	char zones[HINT_ZONE_SETS][PARAM_TEXT_MAX];
 	int64_t ties; /* an enum hint_ties */

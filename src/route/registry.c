@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "route/hint.h"
+#include "route/updown.h"
 
 const struct route_ops *const route_registry[] = {
 	&hint_ops,
+	&updown_ops,
 	NULL,
 };
 

@@ -6,6 +6,8 @@
 #ifndef ROUTE_ROUTE_H
 #define ROUTE_ROUTE_H
 
+#include <stdbool.h>
+
 #include "base/param.h"
 #include "link/packet.h"
 #include "topo/topo.h"
@@ -24,6 +26,14 @@ struct route {
 	const uint16_t *const *allowed; /* [zone] of a dynamic packet */
 };
 
+/* What a walk along a routing's ways found. */
+struct route_walks {
+	uint64_t n_routes; /* walked */
+	bool is_broken; /* one of them does not lead to its end: */
+	uint32_t src, dst, number;
+	const char *how;
+};
+
 struct route_ops {
 	const char *name;
 	size_t size; /* of the variant, whose first member is struct route */
@@ -37,12 +47,21 @@ struct route_ops {
 	/*
 	 * Sets hints, left, ask and escape of a packet at its source.  Where
 	 * the sender gave hints they are kept; zero asks for minimal ones.
+	 * It may make the packet's kind another that goes in its place.
 	 */
 	void (*start)(const struct route *r, struct packet *p);
 
 	/* The same after a hop that came in at port in; NULL where there
 	 * are tables. */
 	void (*arrive)(const struct route *r, struct packet *p, port_id in);
+
+	/*
+	 * Of routings that store whole ways: walks them all, and sets the
+	 * ports that packets may ask for behind each channel, as masks:
+	 * after[router * n_ports + port], zero before.  NULL for others.
+	 */
+	void (*walk)(
+		const struct route *r, uint16_t *after, struct route_walks *w);
 };
 
 /* Sets escape and ask by a packet's hints. */

@@ -182,22 +182,50 @@ struct net_counters net_counters(const struct net *n, site_id id, port_id p,
 	return sum;
 }
 
+/* Counts the link that leaves s by p, and the receiver that another one, or
+ * it itself, leads to. */
+static void add_use(const struct net *n, struct net_use *u, site_id s,
+	port_id p, struct topo_end receiver, sim_time now)
+{
+	uint32_t all = (1u << N_CHANNELS) - 1;
+	uint64_t bytes = net_counters(n, s, p, all, now).sent_bytes;
+
+	u->n_links++;
+	u->sent_bytes += bytes;
+	u->waited += net_counters(n, receiver.router, receiver.port, all, now)
+			     .waited;
+	if (bytes > u->most_bytes)
+		u->most_bytes = bytes;
+}
+
 struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
 {
 	struct net_use u = { 0 };
 	site_id s;
 
-	for (s = 0; s < n->n_sites; s++) {
-		struct net_counters c =
-			net_counters(n, s, p, (1u << N_CHANNELS) - 1, now);
+	for (s = 0; s < n->n_sites; s++)
+		if (n->sites[s].port[p].sender.peer != NO_ROUTER)
+			add_use(n, &u, s, p, (struct topo_end){ s, p }, now);
+	return u;
+}
 
-		if (n->sites[s].port[p].sender.peer == NO_ROUTER)
-			continue;
-		u.n_links++;
-		u.sent_bytes += c.sent_bytes;
-		u.waited += c.waited;
-		if (c.sent_bytes > u.most_bytes)
-			u.most_bytes = c.sent_bytes;
+struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
+{
+	struct net_use u = { 0 };
+	site_id s;
+	port_id p;
+
+	for (s = 0; s < n->n_sites; s++) {
+		for (p = 0; p < n->n_ports; p++) {
+			const struct link_sender *l =
+				&n->sites[s].port[p].sender;
+
+			if (l->peer == NO_ROUTER || l->wire != class)
+				continue;
+			add_use(n, &u, s, p,
+				(struct topo_end){ l->peer, l->peer_port },
+				now);
+		}
 	}
 	return u;
 }

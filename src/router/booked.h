@@ -128,14 +128,15 @@ static inline void booked_token(const struct net *n, struct net_site *s,
 static inline void booked_tell(const struct net *n, const struct net_site *s,
 	packet_id id, const char *how, uint32_t port, const char *channel)
 {
-	char node[64], name[16] = "";
+	char site[96], name[16] = "";
 
 	if (!book_is_followed(n->book, id))
 		return;
-	n->topo->ops->name_router(n->topo, s->id, node, sizeof(node));
+	topo_name_site(n->topo, s->id, site, sizeof(site));
 	if (port < n->n_ports)
-		n->topo->ops->name_port(n->topo, port, name, sizeof(name));
-	book_set_note(n->book, id, "node %u %s, %s%s%s%s%s", s->id, node, how,
+		n->topo->ops->name_port(
+			n->topo, s->id, port, name, sizeof(name));
+	book_set_note(n->book, id, "%s, %s%s%s%s%s", site, how,
 		*name ? " " : "", name, *channel ? ", " : "", channel);
 }
 
@@ -207,7 +208,7 @@ static inline void booked_depart(const struct net *n, const struct net_site *s,
 	uint32_t port, uint32_t channel, packet_id id, sim_time t,
 	sim_time arrival)
 {
-	sim_time logic = n->link.logic;
+	sim_time logic = n->link.logic[s->port[port].sender.wire];
 
 	if (!NET_BOOKED)
 		return;

@@ -300,14 +300,14 @@ static int write_line(const struct knot *k, struct place at,
 	const struct way *w, char *text, size_t size)
 {
 	const struct topo *t = k->n->topo;
-	char router[64], in[16], out[16];
+	char site[96], in[16], out[16];
 
-	t->ops->name_router(t, at.site, router, sizeof(router));
-	t->ops->name_port(t, at.bit / NET_QUEUES, in, sizeof(in));
-	t->ops->name_port(t, w->port, out, sizeof(out));
+	topo_name_site(t, at.site, site, sizeof(site));
+	t->ops->name_port(t, at.site, at.bit / NET_QUEUES, in, sizeof(in));
+	t->ops->name_port(t, at.site, w->port, out, sizeof(out));
 	return snprintf(text, size,
-		"  node %u %s, receiver %s, channel %s, asks for %s\n", at.site,
-		router, in, net_channel_names[at.channel], out);
+		"  %s, receiver %s, channel %s, asks for %s\n", site, in,
+		net_channel_names[at.channel], out);
 }
 
 /* From a buffer of the cycle on; what does not fit is counted. */

@@ -210,7 +210,7 @@ static port_id port_named(const struct world *w, const char *name)
 	port_id p;
 
 	for (p = 0; p < t->n_ports; p++) {
-		t->ops->name_port(t, p, text, sizeof(text));
+		t->ops->name_port(t, 0, p, text, sizeof(text));
 		if (!strcmp(text, name))
 			return p;
 	}

@@ -164,10 +164,11 @@ static void set_rules(struct net *n, const struct net_setup *s)
 	n->client_state = s->client_state;
 	n->seed = s->seed;
 	n->n_sites = s->topo->n_routers;
+	n->n_nodes = s->topo->n_nodes;
 	n->n_ports = s->topo->n_ports;
 	n->n_queues = (uint32_t)s->router->queues;
 	n->n_bits = n->n_ports * NET_QUEUES;
-	n->n_fifos = n->n_ports;
+	n->n_fifos = s->topo->node_ports;
 	n->full = (int32_t)n->link.max_chunks;
 	n->entry = n->full * (s->route->bubble ? 2 : 1);
 	n->capacity = n->link.max_chunks * (uint32_t)s->router->packets;
@@ -223,6 +224,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	n = mem_alloc(1, sizeof(*n));
 	if (link_rules_init(&n->link, s->link, e))
 		goto fail;
+	link_rules_wires(&n->link, s->topo);
 	set_rules(n, s);
 	if (n->capacity > INT16_MAX) {
 		err_set(e, "router.packets: %u chunks per channel, at most %d",

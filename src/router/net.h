@@ -1,8 +1,9 @@
 /*
  * The direct router (Blue Gene/Q's, and with other tables APEnet+'s and
  * Elite4's) and the network that a machine builds of it: one site per
- * router, wires between them, and a client on top that injects packets and
- * takes what arrives.  The router never touches a node's memory.
+ * router, switch or lone node, wires between them, and a client on top that
+ * injects packets and takes what arrives.  The router never touches a node's
+ * memory.
  *
  *	injection FIFOs            receivers: channels x queues
  *	   | head                     | heads
@@ -219,6 +220,7 @@ struct net {
 	struct net_params params;
 	uint32_t capacity; /* chunks per channel */
 	site_id n_sites;
+	site_id n_nodes; /* the first sites, which inject and receive */
 	uint32_t n_workers;
 	uint64_t seed;
 };
@@ -307,6 +309,8 @@ struct net_use {
 };
 
 struct net_use net_port_use(const struct net *n, port_id p, sim_time now);
+/* The same for the links of one class; waited is at their far ends. */
+struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now);
 
 /*
  * Looks for packets each of which waits only for others of the set.  Returns

@@ -185,6 +185,20 @@ static void set(int64_t *field, int64_t value)
 		*field = value;
 }
 
+/* Elite4's links and buffers (QSN-N50, QSN-G1, QSN-G5). */
+static void set_elite(
+	struct link_params *link, struct net_params *router, int64_t code)
+{
+	link->rate = ELITE_RATE;
+	link->code = code;
+	link->header = link->chunk = 8;
+	link->transaction = 128;
+	link->per_transaction = 17;
+	link->trailer = link->protocol = link->gap = 0;
+	router->packets = 2;
+	router->queues = 1;
+}
+
 struct rig *rig_new(const struct rig_how *how)
 {
 	struct rig *r = mem_alloc(1, sizeof(*r));
@@ -192,8 +206,8 @@ struct rig *rig_new(const struct rig_how *how)
 	struct link_params link;
 	struct err e = { 0 };
 	struct net_setup s = {
-		.topo = &r->way.t.topo,
-		.route = &r->way.h.route,
+		.topo = how->tree ? &r->tree.t.topo : &r->way.t.topo,
+		.route = how->tree ? &r->tree.u.route : &r->way.h.route,
 		.link = &link,
 		.router = &router,
 		.client = how->fills ? &filling : &sink,
@@ -203,9 +217,14 @@ struct rig *rig_new(const struct rig_how *how)
 	};
 
 	r->how = *how;
-	hint_make(&r->way, &how->way);
 	set_defaults(link_params_table, link_params_n, &link);
 	set_defaults(net_params_table, net_params_n, &router);
+	if (how->tree) {
+		updown_make(&r->tree, how->tree);
+		set_elite(&link, &router, how->code);
+	} else {
+		hint_make(&r->way, &how->way);
+	}
 	set(&router.packets, how->packets);
 	set(&router.queues, how->queues);
 	set(&router.injection, how->injection);
@@ -225,7 +244,8 @@ void rig_free(struct rig *r)
 	for (s = 0; s < r->net->n_sites; s++)
 		mem_free(r->node[s].log);
 	net_free(r->net);
-	hint_unmake(&r->way);
+	if (!r->how.tree)
+		hint_unmake(&r->way);
 	mem_free(r->node);
 	mem_free(r->flow);
 	mem_free(r->sent);
@@ -281,7 +301,7 @@ uint32_t rig_send(struct rig *r, sim_time t, uint32_t fifo, struct packet p)
 void rig_storm(struct rig *r, uint64_t *series, uint32_t n, uint32_t kinds,
 	bool any_size)
 {
-	uint32_t sites = r->net->n_sites, i;
+	uint32_t sites = r->net->n_nodes, i;
 
 	for (i = 0; i < n * sites; i++) {
 		struct packet p = { .src = i % sites, .bytes = 512 };

@@ -7,11 +7,15 @@
 #define ROUTER_NET_TESTING_H
 
 #include "route/hint_testing.h"
+#include "route/updown_testing.h"
 #include "router/net.h"
 
 /* What is 0 or NULL stands for the default. */
 struct rig_how {
 	struct hint_how way;
+	/* A fat tree of Elite4s in place of Blue Gene/Q's torus. */
+	const struct tree_how *tree;
+	int64_t code; /* of its links */
 	int64_t packets, queues, injection, reception, transit;
 	uint32_t n_workers;
 	/*
@@ -58,6 +62,7 @@ struct rig_node {
 
 struct rig {
 	struct hint_machine way;
+	struct tree_machine tree; /* one of these two */
 	struct rig_how how;
 	struct net *net;
 	struct rig_node *node; /* [site] */
@@ -85,7 +90,7 @@ uint32_t rig_flood(
 	struct rig *r, sim_time t, uint32_t fifo, uint32_t n, struct packet p);
 uint32_t rig_send(struct rig *r, sim_time t, uint32_t fifo, struct packet p);
 /*
- * From the beginning on, every site sends n packets to others by lot, of the
+ * From the beginning on, every node sends n packets to others by lot, of the
  * kinds of a mask (1u << kind), and of any size or else full ones.
  */
 void rig_storm(struct rig *r, uint64_t *series, uint32_t n, uint32_t kinds,
@@ -148,5 +153,14 @@ enum {
 	LOOP_PS = 139000,
 	INNER_PS = 54000,
 };
+
+/* Elite4's (QSN-N50, QSN-G1, QSN-N59, QSN-N57). */
+enum {
+	ELITE_FULL_BYTES = 588,
+	ELITE_SWITCH_PS = 21000,
+	ELITE_METRE_PS = 4000,
+};
+
+#define ELITE_RATE INT64_C(1333000000)
 
 #endif

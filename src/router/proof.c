@@ -98,7 +98,7 @@ static void find_rings(struct work *w)
 	w->proof->n_rings = w->n_rings;
 }
 
-static void tell(struct proof_step *s, router_id r, port_id p, uint32_t channel)
+void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel)
 {
 	if (s->n_cycle == s->room) {
 		s->room = 2 * s->room + 16;
@@ -115,12 +115,12 @@ static void tell(struct proof_step *s, router_id r, port_id p, uint32_t channel)
 static void tell_along(const struct work *w, struct proof_step *s,
 	router_id from, router_id to, port_id p)
 {
-	tell(s, from, p, CHANNEL_DETERMINISTIC);
+	proof_tell(s, from, p, CHANNEL_DETERMINISTIC);
 	while (from != to) {
 		from = far_end(w->t, from, p);
 		if (from == NO_ROUTER) /* a line that was left before */
 			from = to;
-		tell(s, from, p, CHANNEL_DETERMINISTIC);
+		proof_tell(s, from, p, CHANNEL_DETERMINISTIC);
 	}
 }
 
@@ -152,7 +152,7 @@ static void tell_ring(struct work *w, struct proof_step *s, uint32_t n_locking,
 		"ring, each waiting for the next; %u of %u rings can lock so",
 		n_locking, w->n_rings);
 	for (i = 0; i < ring->length; i++) {
-		tell(s, r, ring->port, CHANNEL_DETERMINISTIC);
+		proof_tell(s, r, ring->port, CHANNEL_DETERMINISTIC);
 		r = far_end(w->t, r, ring->port);
 	}
 }
@@ -302,7 +302,7 @@ static void check_dynamic(const struct work *w, struct proof_step *s)
 		    : "routing.escape is off, but the dynamic channels have "
 		      "no cycle of their own");
 	for (i = 0; i < c.n; i++)
-		tell(s, c.vertex[i] / w->t->n_ports,
+		proof_tell(s, c.vertex[i] / w->t->n_ports,
 			c.vertex[i] % w->t->n_ports, CHANNEL_DYNAMIC);
 	mem_free(c.vertex);
 }
@@ -440,6 +440,10 @@ int proof_make(struct proof *p, const struct topo *t, const struct route *r,
 	uint32_t i;
 
 	memset(p, 0, sizeof(*p));
+	if (r->ops->walk) {
+		proof_walks(p, t, r);
+		return 0;
+	}
 	if (r->ops != &hint_ops)
 		return err_set(e, "no proof is known for routing.kind: %s",
 			r->ops->name);
@@ -447,6 +451,7 @@ int proof_make(struct proof *p, const struct topo *t, const struct route *r,
 	hint_deps_init(&w.deps, w.h, HINT_DEPS_ESCAPE);
 	find_rings(&w);
 	p->is_proved = true;
+	p->n_steps = PROOF_STEPS;
 	for (i = 0; i < PROOF_STEPS; i++) {
 		p->step[i].letter = (char)('a' + i);
 		check[i](&w, &p->step[i]);
@@ -470,13 +475,12 @@ void proof_name(const struct topo *t, const struct proof_channel *c, char *text,
 	size_t size)
 {
 	router_id to = far_end(t, c->router, c->port);
-	char near[64], far[64], port[16];
+	char near[96], far[96] = "nothing", port[16];
 
-	t->ops->name_router(t, c->router, near, sizeof(near));
-	t->ops->name_port(t, c->port, port, sizeof(port));
-	snprintf(far, sizeof(far), "nothing");
+	topo_name_site(t, c->router, near, sizeof(near));
+	t->ops->name_port(t, c->router, c->port, port, sizeof(port));
 	if (to != NO_ROUTER)
-		t->ops->name_router(t, to, far, sizeof(far));
-	snprintf(text, size, "node %u %s by %s to node %u %s, channel %s",
-		c->router, near, port, to, far, net_channel_names[c->channel]);
+		topo_name_site(t, to, far, sizeof(far));
+	snprintf(text, size, "%s by %s to %s, channel %s", near, port, far,
+		net_channel_names[c->channel]);
 }

@@ -7,6 +7,8 @@
  * A packet is in one buffer at a time, whole (virtual cut-through), so what
  * it waits for follows from where it is.  Then four things are enough:
  *
+ * For hint bits on a torus:
+ *
  * a  Each ring of a ring channel keeps moving by itself: to enter it takes
  *    room for two full packets, to go straight on room for one, and its
  *    buffers hold two; so a hole always stays, whatever is behind it can
@@ -43,12 +45,29 @@ enum { PROOF_STEPS = 4 };
 
 struct proof {
 	struct proof_step step[PROOF_STEPS];
+	uint32_t n_steps;
 	bool is_proved;
 	uint32_t n_rings; /* and lines, of each ring channel */
 	uint32_t n_closed; /* rings that have no end */
 	uint64_t n_turns; /* edges from ring to ring */
 	uint32_t n_hint_sets;
+	uint64_t n_routes; /* stored ones that were walked; the rest are 0 */
+	uint32_t n_channels; /* that they use */
 };
+
+/*
+ * The part of proof_make() for routings that store whole routes: two things
+ * are enough.
+ *
+ * a  Each stored route leads over wires to its end.
+ * b  No channel waits for itself: the graph of what may follow what on a way
+ *    has no cycle.  Packets never change from one channel to another, and on
+ *    each of them go by the same routes.
+ */
+void proof_walks(struct proof *p, const struct topo *t, const struct route *r);
+
+/* Adds a channel to the cycle of a step. */
+void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);
 
 /* The error is set where there is no such proof for this routing. */
 int proof_make(struct proof *p, const struct topo *t, const struct route *r,

@@ -1,20 +1,15 @@
 #include "topo/topo.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "topo/fattree.h"
 #include "topo/torus.h"
 
 const struct topo_ops *const topo_registry[] = {
 	&torus_ops,
+	&fattree_ops,
 	NULL,
-};
-
-const char *const wire_class_names[N_WIRE_CLASSES] = {
-	[WIRE_BOARD] = "board",
-	[WIRE_BOARDS] = "boards",
-	[WIRE_MIDPLANES] = "midplanes",
-	[WIRE_LOOP] = "loop",
-	[WIRE_INNER] = "inner",
 };
 
 const struct topo_ops *topo_find(const char *name)
@@ -25,4 +20,16 @@ const struct topo_ops *topo_find(const char *name)
 		if (!strcmp(topo_registry[i]->name, name))
 			return topo_registry[i];
 	return NULL;
+}
+
+void topo_name_site(const struct topo *t, router_id r, char *text, size_t size)
+{
+	char name[64];
+
+	t->ops->name_router(t, r, name, sizeof(name));
+	if (topo_is_direct(t))
+		snprintf(text, size, "node %u %s", r, name);
+	else
+		snprintf(text, size, "%s %s",
+			r < t->n_nodes ? "node" : "switch", name);
 }

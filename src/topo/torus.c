@@ -14,12 +14,6 @@
 #define AT(field) offsetof(struct torus, field)
 
 static const struct param params[] = {
-	{ .name = "kind",
-		.type = PARAM_WORD,
-		.offset = AT(kind),
-		.def = "torus",
-		.words = "torus",
-		.help = "which topology" },
 	{ .name = "shape",
 		.type = PARAM_COUNTS,
 		.offset = AT(shape),
@@ -64,6 +58,14 @@ static const struct param params[] = {
 		.source = "BGQ-F7" },
 };
 
+static const struct topo_wire wires[N_WIRE_CLASSES] = {
+	[WIRE_BOARD] = { .name = "board" },
+	[WIRE_BOARDS] = { .name = "boards" },
+	[WIRE_MIDPLANES] = { .name = "midplanes" },
+	[WIRE_LOOP] = { .name = "loop" },
+	[WIRE_INNER] = { .name = "inner" },
+};
+
 static int torus_init(struct topo *topo, struct err *e)
 {
 	struct torus *t = (struct torus *)topo;
@@ -86,8 +88,10 @@ static int torus_init(struct topo *topo, struct err *e)
 			return err_set(e, "this shape has more than %d routers",
 				TOPO_MAX_ROUTERS);
 	}
-	t->topo.n_routers = (router_id)n;
-	t->topo.n_ports = 2 * t->n_dims;
+	t->topo.n_nodes = t->topo.n_routers = (router_id)n;
+	t->topo.n_ports = t->topo.node_ports = 2 * t->n_dims;
+	t->topo.n_wires = N_WIRE_CLASSES;
+	memcpy(t->topo.wire, wires, sizeof(wires));
 	return 0;
 }
 
@@ -113,8 +117,7 @@ static uint32_t span(const struct param_list *unit, uint32_t i, uint32_t d)
 	return i < unit->n ? (uint32_t)unit->v[i] : d;
 }
 
-static enum wire_class torus_wire(
-	const struct topo *topo, router_id r, port_id p)
+static uint32_t torus_wire(const struct topo *topo, router_id r, port_id p)
 {
 	const struct torus *t = torus_of(topo);
 	uint32_t i = p / 2, d = t->dim[i], x = torus_coord(t, r, i), lo;
@@ -147,11 +150,23 @@ static void torus_name_router(
 		snprintf(text + n, size - n, ")");
 }
 
-static void torus_name_port(
-	const struct topo *topo, port_id p, char *text, size_t size)
+static void torus_name_port(const struct topo *topo, router_id r, port_id p,
+	char *text, size_t size)
 {
 	(void)topo;
+	(void)r;
 	snprintf(text, size, "%c%c", (char)('A' + p / 2), p % 2 ? '-' : '+');
+}
+
+static void torus_name_shape(const struct topo *topo, char *text, size_t size)
+{
+	const struct torus *t = torus_of(topo);
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims && n < size; i++)
+		n += (size_t)snprintf(
+			text + n, size - n, "%s%u", i ? "x" : "", t->dim[i]);
 }
 
 const struct topo_ops torus_ops = {
@@ -164,4 +179,5 @@ const struct topo_ops torus_ops = {
 	.wire = torus_wire,
 	.name_router = torus_name_router,
 	.name_port = torus_name_port,
+	.name_shape = torus_name_shape,
 };

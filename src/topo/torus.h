@@ -15,7 +15,6 @@ enum torus_wrap {
 
 struct torus {
 	struct topo topo;
-	int64_t kind;
 	struct param_list shape;
 	struct param_list wrap; /* the last one holds for the rest */
 	struct param_list board, midplane; /* routers per dimension */

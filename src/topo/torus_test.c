@@ -407,9 +407,9 @@ static void routers_and_ports_have_names(void **state)
 	ops->name_router(&t.topo, 0, small, 4);
 	assert_string_equal(small, "(0,");
 	assert_int_equal(small[4], 'z');
-	ops->name_port(&t.topo, 0, text, sizeof(text));
+	ops->name_port(&t.topo, 0, 0, text, sizeof(text));
 	assert_string_equal(text, "A+");
-	ops->name_port(&t.topo, 9, text, sizeof(text));
+	ops->name_port(&t.topo, 0, 9, text, sizeof(text));
 	assert_string_equal(text, "E-");
 }
 
@@ -419,10 +419,30 @@ static void topologies_are_found_by_name(void **state)
 	assert_ptr_equal(topo_find("torus"), &torus_ops);
 	assert_null(topo_find("toru"));
 	assert_null(topo_find(""));
+}
+
+static void wires_have_names_of_their_own(void **state)
+{
+	struct torus t;
+
+	(void)state;
+	make(&t, "4x4", NULL);
+	assert_int_equal(t.topo.n_wires, N_WIRE_CLASSES);
 	for (int i = 0; i < N_WIRE_CLASSES; i++)
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(
-				wire_class_names[i], wire_class_names[k]);
+				t.topo.wire[i].name, t.topo.wire[k].name);
+}
+
+static void all_routers_of_a_torus_are_nodes(void **state)
+{
+	struct torus t;
+
+	(void)state;
+	make(&t, "4x3x2", NULL);
+	assert_int_equal(t.topo.n_nodes, 24);
+	assert_int_equal(t.topo.n_routers, 24);
+	assert_int_equal(t.topo.node_ports, t.topo.n_ports);
 }
 
 static void is_refused(const char *shape, const char *what)
@@ -481,6 +501,8 @@ int main(void)
 		cmocka_unit_test(quong_is_a_torus_of_4_by_4_by_1),
 		cmocka_unit_test(routers_and_ports_have_names),
 		cmocka_unit_test(topologies_are_found_by_name),
+		cmocka_unit_test(wires_have_names_of_their_own),
+		cmocka_unit_test(all_routers_of_a_torus_are_nodes),
 		cmocka_unit_test(impossible_shapes_are_refused),
 		cmocka_unit_test(the_largest_machine_is_four_million_routers),
 	};

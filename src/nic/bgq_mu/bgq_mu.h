@@ -80,7 +80,6 @@ static inline uint32_t mu_upc(enum mu_event event, uint32_t unit)
 
 /* Times in ps, rates in bytes per second. */
 struct mu_params {
-	int64_t kind;
 	int64_t mmio_store, mmio_load, slave;
 	int64_t ports, port_cycle, port_fifo, read_rate;
 	int64_t arbitration, header, fifo_write;

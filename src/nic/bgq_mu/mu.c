@@ -28,12 +28,6 @@
 	}
 
 static const struct param params[] = {
-	{ .name = "kind",
-		.type = PARAM_WORD,
-		.offset = AT(kind),
-		.def = "bgq-mu",
-		.words = "bgq-mu",
-		.help = "which network interface" },
 	TIME("mmio-store", mmio_store, "55 ns", 1,
 		"a core's store to a register, until it takes effect",
 		"BGQ-G35"),

@@ -245,9 +245,12 @@ static int64_t decode(const struct elan_queue *q, struct elan_buffer *b,
 	return code;
 }
 
-/* When each block has left, if the head leaves at start. */
+/*
+ * When each block has left, if the head could leave since some time, and in
+ * the model does at start, when all of the packet is known.
+ */
 static void set_times(const struct elan_at *a, struct elan_buffer *b,
-	sim_time start, const sim_time *arrived)
+	sim_time start, sim_time since, const sim_time *arrived)
 {
 	uint32_t i, sum = 0;
 
@@ -258,7 +261,8 @@ static void set_times(const struct elan_at *a, struct elan_buffer *b,
 		if (b->piece[i].what != ELAN_WRITE)
 			continue;
 		sum += b->piece[i].bytes;
-		link = start + elan_ser(a->x, sum);
+		link = since + elan_ser(a->x, sum);
+		link = link > start ? link : start;
 		b->left[i] = arrived[i] + a->x->params.command;
 		b->left[i] = b->left[i] > link ? b->left[i] : link;
 	}
@@ -280,6 +284,7 @@ static void await_rest(const struct elan_at *a, uint32_t queue)
 		return;
 	q->is_half = true;
 	q->half_at = q->taken;
+	q->half_since = a->t;
 	elan_post(a, a->t + a->x->params.half_packet, ELAN_ENGINE_HALF, queue);
 }
 
@@ -302,7 +307,7 @@ void elan_command_on_half(const struct elan_at *a, uint32_t queue)
 static uint32_t packet(const struct elan_at *a, uint32_t queue)
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
-	sim_time arrived[ELAN_MOST_PIECES] = { 0 }, start;
+	sim_time arrived[ELAN_MOST_PIECES] = { 0 }, start, since;
 	struct elan_buffer b;
 	struct elan_sending *s;
 	uint64_t open, close;
@@ -327,7 +332,8 @@ static uint32_t packet(const struct elan_at *a, uint32_t queue)
 	b.sequence = q->sequence;
 	b.sending = id;
 	start = a->t + a->x->params.command - a->x->least;
-	set_times(a, &b, start, arrived);
+	since = q->is_half && q->half_at == q->taken ? q->half_since : a->t;
+	set_times(a, &b, start, start - a->t + since, arrived);
 	*s->copy = b;
 	s->dst = destination(a, open);
 	s->owner = ELAN_OWNER_QUEUE;

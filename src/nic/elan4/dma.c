@@ -67,6 +67,7 @@ static void begin(const struct elan_at *a, uint32_t slot)
 	n->waiting_first = (n->waiting_first + 1) % n->waiting_room;
 	n->waiting_n--;
 	n->dma[slot].is_used = true;
+	n->dma[slot].ready = a->t + a->x->params.dispatch;
 }
 
 void elan_dma_add(
@@ -116,7 +117,7 @@ static bool read_next(const struct elan_at *a, uint32_t slot)
 	r->read += x.bytes;
 	r->pending++;
 	a->n->dma_packets++;
-	start_read(a, &x, is_first ? a->x->params.dispatch : 0);
+	start_read(a, &x, r->ready > a->t ? r->ready - a->t : 0);
 	return true;
 }
 

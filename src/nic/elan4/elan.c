@@ -49,12 +49,6 @@
 			"of a burst of the card on the bus", dma_from)
 
 static const struct param params[] = {
-	{ .name = "kind",
-		.type = PARAM_WORD,
-		.offset = AT(kind),
-		.def = "elan4",
-		.words = "elan4",
-		.help = "which network interface" },
 	{ .name = "platform",
 		.type = PARAM_WORD,
 		.offset = AT(platform),
@@ -81,7 +75,7 @@ static const struct param params[] = {
 	TIME("half-packet", half_packet, "2 us", 1,
 		"after which a packet that stays half built is closed",
 		"QSN-G22"),
-	TIME("dma.dispatch", dispatch, "100 ns", 0,
+	TIME("dma.dispatch", dispatch, "0 ns", 0,
 		"from a descriptor to its first read", "calibrated: QSN-N77"),
 	TIME("dma.read-latency", read_latency, "750 ns", 1,
 		"of a read of the host's memory, until data comes", "QSN-N27"),

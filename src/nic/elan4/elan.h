@@ -49,6 +49,7 @@ enum {
 	ELAN_WINDOW_WORDS = ELAN_WINDOW / 8,
 	ELAN_ENDS = 16, /* packets of a queue under way, at most */
 	ELAN_MOST_PIECES = ELAN_BLOCKS + 1, /* of a packet */
+	ELAN_ROUTES = 64, /* stored for a destination */
 	ELAN_INPUTS = 4, /* packets that the input works on */
 };
 
@@ -71,12 +72,14 @@ struct elan_queue {
 	uint16_t next; /* in the run queue; ELAN_NO_QUEUE at its end */
 	/* positions: bytes since it was opened */
 	uint64_t announced; /* stored without a gap, arrived or not */
+	uint64_t arrived;
 	uint64_t taken; /* decoded */
 	uint64_t freed; /* may be written over */
 	uint64_t ahead[ELAN_WINDOW_WORDS / 64]; /* words behind announced */
 	struct elan_arrival *arrivals; /* a ring of those not yet in */
 	uint32_t arrivals_first, arrivals_n, arrivals_room;
 	uint64_t half_at; /* position of the packet that is half built */
+	sim_time half_since; /* its beginning was there */
 	uint32_t channel; /* by which receivers know it */
 	uint32_t sequence; /* of the next packet */
 	uint32_t oldest; /* that is not acknowledged */
@@ -127,6 +130,7 @@ struct elan_buffer {
 	uint8_t todo; /* bursts and the tail that are to come */
 	uint8_t verdict; /* an enum elan_kind: its answer */
 	uint8_t fifo; /* it came in by */
+	uint8_t route; /* it took; its answer takes the like */
 	struct elan_piece piece[ELAN_MOST_PIECES];
 	uint8_t data[ELAN_PACKET];
 };
@@ -152,6 +156,7 @@ struct elan_sending {
 struct elan_run {
 	struct elan_dma d;
 	uint64_t read, acked; /* bytes */
+	sim_time ready; /* its descriptor is in the engine */
 	uint32_t pending; /* reads and packets under way */
 	uint32_t queue; /* whose it is */
 	bool is_used, has_failed;

@@ -12,7 +12,7 @@
  *	 ELAN_SET       event << 16 | count << 32: of the receiver's events
  *	ELAN_CLOSE      event << 16: it ends; the event is set by its
  *	                acknowledgement
- *	ELAN_RUN_DMA    then the eight words of a descriptor
+ *	ELAN_RUN_DMA    then the seven words of a descriptor
  *	ELAN_STORE      address; value: a word of the node's own memory
  *	ELAN_COPY       bytes << 16; from; to: up to 64 bytes of it
  *	ELAN_ADD        event << 16 | count << 32: of the node's own events
@@ -40,7 +40,7 @@ enum {
 	ELAN_PACKET = ELAN_BLOCK * ELAN_BLOCKS,
 	ELAN_PAGE = 4096, /* of a command queue */
 	ELAN_WINDOW = 1024, /* how far writes may run ahead (QSN-G23) */
-	ELAN_DMA_WORDS = 8,
+	ELAN_DMA_WORDS = 7,
 };
 
 enum elan_command {
@@ -89,14 +89,13 @@ enum elan_error {
 
 extern const char *const elan_error_names[ELAN_ERRORS];
 
-/* A DMA's descriptor: eight words (QSN-G12). */
+/* A DMA's descriptor: with its command 64 bytes, one burst (QSN-G12). */
 struct elan_dma {
 	uint64_t bytes;
 	uint64_t cookie; /* software's own */
 	uint64_t destination; /* node, as a process number */
 	uint64_t from, to; /* addresses */
 	uint64_t source_event, target_event; /* or 0 */
-	uint64_t pad;
 };
 
 static inline uint64_t elan_word(
@@ -116,7 +115,7 @@ struct elan_host {
 };
 
 struct elan_params {
-	int64_t kind, platform;
+	int64_t platform;
 	int64_t command, input; /* ps */
 	int64_t command_rate; /* bytes a second */
 	int64_t outstanding; /* packets of a queue */

@@ -169,8 +169,8 @@ static void schedule(const struct elan_at *a, packet_id id)
 	sim_time ready;
 
 	if (next_burst(a, buffer_of(a, id), &ready))
-		elan_post(
-			a, ready > a->t ? ready : a->t, ELAN_ENGINE_INPUT, id);
+		elan_post(a, ready > a->t ? ready : a->t + 1,
+			ELAN_ENGINE_INPUT, id);
 }
 
 void elan_input_on_write(const struct elan_at *a, packet_id id)
@@ -249,7 +249,7 @@ static void answer(const struct elan_at *a, packet_id id)
 	};
 
 	if (b->verdict != ELAN_ABORTED)
-		elan_send_packet(a, ELAN_FIFO_ACK, p->src, &ack, p->zone);
+		elan_send_packet(a, ELAN_FIFO_ACK, p->src, &ack, b->route);
 }
 
 static void release(const struct elan_at *a, packet_id id)

@@ -82,7 +82,7 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 	if (!q->error || !is_quiet(q))
 		return EBUSY;
 	q->error = ELAN_FINE;
-	q->announced = q->taken = q->freed = 0;
+	q->announced = q->arrived = q->taken = q->freed = 0;
 	memset(q->ahead, 0, sizeof(q->ahead));
 	return 0;
 }
@@ -203,6 +203,7 @@ void elan_queue_on_store(const struct elan_at *a, uint32_t queue)
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
 
+	q->arrived = q->arrivals[q->arrivals_first].end;
 	q->arrivals_first = (q->arrivals_first + 1) % q->arrivals_room;
 	q->arrivals_n--;
 	elan_queue_wake(a, queue);
@@ -214,6 +215,8 @@ sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position)
 {
 	uint32_t k;
 
+	if (position <= q->arrived)
+		return 0;
 	if (position > q->announced)
 		return SIM_NEVER;
 	for (k = q->arrivals_n; k; k--) {

@@ -73,13 +73,14 @@ void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
 	struct elan_buffer *b = payload_take(a->x->payloads, a->w->id);
 
 	memcpy(b, what, offsetof(struct elan_buffer, data) + what->data_bytes);
+	b->route = (uint8_t)route;
 	net->packets[id] = (struct packet){
 		.src = a->s,
 		.dst = dst,
 		.number = a->n->number++,
 		.born = a->t,
 		.kind = fifo == ELAN_FIFO_ACK ? PACKET_SYSTEM : PACKET_DYNAMIC,
-		.zone = (uint8_t)route,
+		.hints = (uint16_t)(1 + route % ELAN_ROUTES),
 		.bytes = what->data_bytes,
 		.load = payload_to_load(b),
 	};

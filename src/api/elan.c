@@ -1,0 +1,207 @@
+#include "api/elan.h"
+
+#include <string.h>
+
+#include "host/program.h"
+#include "sim/random.h"
+
+enum { CONTEXT = 1 };
+
+static struct nic *card(void)
+{
+	struct nic *nic = host_nic(program_host());
+
+	BUG_IF(!nic || nic->ops != &elan4_ops);
+	return nic;
+}
+
+static const struct elan_params *params(void)
+{
+	return elan_params_of(card());
+}
+
+/* --- queues --- */
+
+int elan_cq_open(
+	struct elan_cq *q, uint32_t id, enum elan_depth depth, uint32_t rights)
+{
+	struct nic *nic = card();
+	int code = elan_queue_open(
+		nic, program_node(), id, depth, rights, CONTEXT);
+
+	*q = (struct elan_cq){ .id = id };
+	if (!code)
+		elan_context_set(nic, program_node(), CONTEXT, 0,
+			host_memory(program_host()) - 1);
+	return code;
+}
+
+int elan_cq_close(struct elan_cq *q)
+{
+	return elan_queue_close(card(), program_node(), q->id);
+}
+
+struct room {
+	struct nic *nic;
+	site_id node;
+	uint32_t queue, bytes;
+};
+
+static bool has_room(void *arg, uint64_t *seen)
+{
+	const struct room *r = arg;
+
+	*seen = elan_queue_room(r->nic, r->node, r->queue);
+	/* A stopped queue takes nothing, and drops what it gets. */
+	return *seen >= r->bytes ||
+	       elan_queue_error(r->nic, r->node, r->queue) != ELAN_FINE;
+}
+
+static struct poll_loop loop(void)
+{
+	struct random_bits r = random_draw(
+		card()->net->seed, program_node(), RANDOM_POLL, program_draw());
+
+	return (struct poll_loop){
+		.period = params()->poll_period,
+		.load = params()->poll_load,
+		.phase = (sim_time)random_below(
+			r.a, (uint64_t)params()->poll_period),
+	};
+}
+
+/* Waits until so many bytes fit. */
+static void need_room(const struct elan_cq *q, uint32_t bytes)
+{
+	struct room r = { card(), program_node(), q->id, bytes };
+	uint64_t seen;
+
+	if (!has_room(&r, &seen))
+		program_poll_until(has_room, &r, loop(), &seen);
+}
+
+void elan_flush(struct elan_cq *q)
+{
+	struct nic *nic = card();
+	sim_time end;
+
+	if (!q->n)
+		return;
+	end = elan_store(nic, program_worker(), program_node(), program_now(),
+		q->id, (uint32_t)(q->stored % ELAN_PAGE), q->word, q->n);
+	q->stored += 8 * q->n;
+	q->n = 0;
+	program_wait(end);
+}
+
+static void add(struct elan_cq *q, uint64_t word)
+{
+	const struct elan_params *p = params();
+
+	q->word[q->n++] = word;
+	if (8 * q->n >= (uint32_t)p->host[p->platform].pio_burst)
+		elan_flush(q);
+}
+
+/* --- commands --- */
+
+void elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
+	uint64_t address, uint64_t value)
+{
+	need_room(q, 32);
+	add(q, elan_word(ELAN_ARM, event, 0));
+	add(q, count);
+	add(q, address);
+	add(q, value);
+	elan_flush(q);
+}
+
+uint64_t elan_put_packets(uint64_t bytes)
+{
+	return bytes ? (bytes + ELAN_PACKET - 1) / ELAN_PACKET : 1;
+}
+
+static void add_block(
+	struct elan_cq *q, uint64_t to, const uint8_t *data, uint32_t bytes)
+{
+	uint64_t word;
+	uint32_t i;
+
+	add(q, elan_word(ELAN_WRITE, bytes, 0));
+	add(q, to);
+	for (i = 0; i < bytes; i += 8) {
+		word = 0;
+		memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);
+		add(q, word);
+	}
+}
+
+static void put_packet(struct elan_cq *q, uint32_t node, uint64_t to,
+	const uint8_t *data, uint32_t bytes, uint32_t target_event,
+	uint32_t source_event)
+{
+	uint32_t at, n;
+
+	need_room(q, ELAN_PACKET + 128);
+	add(q, elan_word(ELAN_OPEN, node, 0));
+	for (at = 0; at < bytes; at += n) {
+		n = bytes - at < ELAN_BLOCK ? bytes - at : ELAN_BLOCK;
+		add_block(q, to + at, data + at, n);
+	}
+	if (target_event)
+		add(q, elan_word(ELAN_SET, target_event, bytes ? bytes : 1));
+	add(q, elan_word(ELAN_CLOSE, source_event, 0));
+	elan_flush(q);
+}
+
+void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
+	uint64_t bytes, uint32_t target_event, uint32_t source_event)
+{
+	uint64_t at = 0;
+
+	program_charge(params()->software);
+	do {
+		uint32_t n = bytes - at < ELAN_PACKET ? (uint32_t)(bytes - at)
+						      : ELAN_PACKET;
+
+		put_packet(q, node, to + at, (const uint8_t *)data + at, n,
+			target_event, source_event);
+		at += n;
+	} while (at < bytes);
+}
+
+void elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
+	uint32_t bytes, uint32_t event)
+{
+	program_charge(params()->software);
+	need_room(q, 64);
+	add(q, elan_word(ELAN_OPEN, node, 0));
+	add(q, elan_word(ELAN_GET, bytes, event));
+	add(q, from);
+	add(q, to);
+	add(q, elan_word(ELAN_CLOSE, 0, 0));
+	elan_flush(q);
+}
+
+void elan_dma(struct elan_cq *q, const struct elan_dma *d)
+{
+	uint64_t word[ELAN_DMA_WORDS];
+	uint32_t i;
+
+	program_charge(params()->software);
+	need_room(q, 8 * (1 + ELAN_DMA_WORDS));
+	memcpy(word, d, sizeof(word));
+	add(q, elan_word(ELAN_RUN_DMA, 0, 0));
+	for (i = 0; i < ELAN_DMA_WORDS; i++)
+		add(q, word[i]);
+	elan_flush(q);
+	/* what the core still has to do does not hold up the card */
+	program_charge(params()->dma_software);
+}
+
+bool elan_wait_word(uint64_t at, uint64_t value)
+{
+	uint64_t word;
+
+	return program_poll(at, WORD_IS, value, loop(), &word);
+}

@@ -1,0 +1,69 @@
+/*
+ * QsNetII's programming interface, first part: puts, gets and DMAs through
+ * command queues, and events that tell of completion.  Called from a program
+ * (host/program.h); works on the node that it runs on.
+ *
+ * A put's data is copied into the command queue by the core, so it is the
+ * caller's again when the call returns; a DMA reads memory later, until its
+ * source event has fired.  Addresses are of the nodes' memories, and a
+ * program names another process by its node.
+ *
+ * Time: a call takes nic.software.*, and as long as its stores need on the
+ * host's bus; where the queue is full it waits.
+ */
+#ifndef API_ELAN_H
+#define API_ELAN_H
+
+#include "nic/elan4/elan4.h"
+
+/* A command queue, as its owner knows it: the caller's. */
+struct elan_cq {
+	uint32_t id;
+	uint64_t stored; /* bytes, ever */
+	uint32_t n; /* words that wait for a burst */
+	uint64_t word[ELAN_BLOCK / 8];
+};
+
+/*
+ * Opens a queue for the program's job: context 1, all of memory.  0, or an
+ * error number: EINVAL, EBUSY.
+ */
+int elan_cq_open(
+	struct elan_cq *q, uint32_t id, enum elan_depth depth, uint32_t rights);
+/* EBUSY while the card is at work on it. */
+int elan_cq_close(struct elan_cq *q);
+
+/*
+ * Arms an event: after count has been taken away from it, value is written
+ * to the word at address.
+ */
+void elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
+	uint64_t address, uint64_t value);
+
+/*
+ * Writes bytes into another node's memory by short packets.  Where they are
+ * not 0, target_event of that node is set by the bytes that have come, and
+ * source_event of this one by 1 for each packet acknowledged.
+ */
+void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
+	uint64_t bytes, uint32_t target_event, uint32_t source_event);
+/* How many packets that takes. */
+uint64_t elan_put_packets(uint64_t bytes);
+
+/*
+ * Reads up to 512 bytes of another node's memory into this one's; event is
+ * set by the bytes that have come.
+ */
+void elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
+	uint32_t bytes, uint32_t event);
+
+/* Starts a DMA; its source event is set by 1, its target event by bytes. */
+void elan_dma(struct elan_cq *q, const struct elan_dma *d);
+
+/* Hands on what waits for a burst; calls above do it themselves. */
+void elan_flush(struct elan_cq *q);
+
+/* Until the word at an address is a value. */
+bool elan_wait_word(uint64_t at, uint64_t value);
+
+#endif

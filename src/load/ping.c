@@ -1,0 +1,359 @@
+/*
+ * Pings over QsNetII, between programs on two nodes.
+ *
+ *	latency   a message goes back and forth, each side seeing it by the
+ *	          last word that is written; a get fetches, and waits
+ *	stream    one side sends many, the other waits for all of them
+ *	both      both sides send many at once
+ *
+ * The bytes of every message are others, and are looked at.
+ */
+#include "load/ping.h"
+
+#include <string.h>
+
+#include "api/elan.h"
+#include "load/programs.h"
+
+#define AT(field) offsetof(struct ping, field)
+#define MIB	  (UINT64_C(1) << 20)
+
+/* Addresses, the same on both nodes. */
+#define EVENT_AT  UINT64_C(0x1000)
+#define LOCAL_AT  UINT64_C(0x2000)
+#define SOURCE_AT (64 * MIB)
+#define TARGET_AT (1024 * MIB)
+#define MEMORY	  (2048 * MIB)
+
+enum { OP_PUT, OP_DMA, OP_GET };
+enum { MODE_LATENCY, MODE_STREAM, MODE_BOTH };
+enum { EVENT_TARGET = 1, EVENT_SOURCE, EVENT_GET, BATCH = 64 };
+
+struct ping;
+
+struct side {
+	struct ping *ping;
+	uint32_t peer;
+	bool begins;
+	sim_time from, until;
+};
+
+struct ping {
+	struct programs programs;
+	/* keys */
+	int64_t op, mode, from, to, bytes, rounds, batch;
+
+	struct side side[2];
+};
+
+static const struct param params[] = {
+	{ .name = "op",
+		.type = PARAM_WORD,
+		.offset = AT(op),
+		.def = "put",
+		.words = "put|dma|get",
+		.help = "short packets by the core, the DMA engine, or a read "
+			"of the other node's memory" },
+	{ .name = "mode",
+		.type = PARAM_WORD,
+		.offset = AT(mode),
+		.def = "latency",
+		.words = "latency|stream|both",
+		.help = "back and forth, many in one direction, or many in "
+			"both" },
+	{ .name = "from",
+		.type = PARAM_COUNT,
+		.offset = AT(from),
+		.def = "0",
+		.min = 0,
+		.max = TOPO_MAX_ROUTERS,
+		.help = "the node that begins" },
+	{ .name = "to",
+		.type = PARAM_COUNT,
+		.offset = AT(to),
+		.def = "1",
+		.min = 0,
+		.max = TOPO_MAX_ROUTERS,
+		.help = "the other one" },
+	{ .name = "bytes",
+		.type = PARAM_BYTES,
+		.offset = AT(bytes),
+		.def = "8",
+		.min = 8,
+		.max = 64 * MIB,
+		.help = "of a message, whole words" },
+	{ .name = "rounds",
+		.type = PARAM_COUNT,
+		.offset = AT(rounds),
+		.def = "200",
+		.min = 1,
+		.max = 1000000,
+		.help = "how many" },
+	{ .name = "batch",
+		.type = PARAM_COUNT,
+		.offset = AT(batch),
+		.def = "1",
+		.min = 1,
+		.max = BATCH,
+		.help = "gets under way at a time" },
+};
+
+static struct ping *of(struct load *l)
+{
+	return (struct ping *)l;
+}
+
+/* --- bytes --- */
+
+static void fill(const struct ping *g, uint64_t number)
+{
+	uint64_t at, end = (uint64_t)g->bytes;
+	uint8_t block[4096];
+
+	for (at = 0; at < end; at += sizeof(block)) {
+		size_t n = end - at < sizeof(block) ? (size_t)(end - at)
+						    : sizeof(block);
+
+		memory_fill_by(g->programs.load.seed, number, at, block, n);
+		program_write(SOURCE_AT + at, block, n);
+	}
+	/* The last word tells which one it is. */
+	program_write(SOURCE_AT + end - 8, &number, 8);
+}
+
+static void check(struct ping *g, uint64_t number)
+{
+	uint64_t at, end = (uint64_t)g->bytes - 8;
+	uint8_t want[4096], got[4096];
+
+	for (at = 0; at < end; at += sizeof(want)) {
+		size_t n = end - at < sizeof(want) ? (size_t)(end - at)
+						   : sizeof(want);
+
+		memory_fill_by(g->programs.load.seed, number, at, want, n);
+		program_read(TARGET_AT + at, got, n);
+		if (memcmp(want, got, n) != 0) {
+			programs_complain(&g->programs,
+				"message %llu: wrong bytes behind %llu",
+				(unsigned long long)number,
+				(unsigned long long)at);
+			return;
+		}
+	}
+}
+
+/* --- sending --- */
+
+static void send(struct side *s, struct elan_cq *q, uint32_t target_event,
+	uint32_t source_event)
+{
+	const struct ping *g = s->ping;
+	uint64_t bytes = (uint64_t)g->bytes, at, n;
+	uint8_t block[ELAN_PACKET];
+	struct elan_dma d = {
+		.bytes = bytes,
+		.destination = s->peer,
+		.from = SOURCE_AT,
+		.to = TARGET_AT,
+		.source_event = source_event,
+		.target_event = target_event,
+	};
+
+	if (g->op == OP_DMA) {
+		elan_dma(q, &d);
+		return;
+	}
+	for (at = 0; at < bytes; at += n) {
+		n = bytes - at < sizeof(block) ? bytes - at : sizeof(block);
+		program_read(SOURCE_AT + at, block, n);
+		elan_put(q, s->peer, TARGET_AT + at, block, n, target_event,
+			source_event);
+	}
+}
+
+/* Acknowledgements that a message sets its source event by. */
+static uint64_t parts(const struct ping *g)
+{
+	return g->op == OP_DMA ? 1 : elan_put_packets((uint64_t)g->bytes);
+}
+
+/* --- the programs --- */
+
+static bool wait_for(const struct ping *g, uint64_t number)
+{
+	return elan_wait_word(TARGET_AT + (uint64_t)g->bytes - 8, number);
+}
+
+static void go_back_and_forth(struct side *s, struct elan_cq *q)
+{
+	struct ping *g = s->ping;
+	uint64_t k, rounds = (uint64_t)g->rounds;
+
+	s->from = program_now();
+	for (k = 1; k <= rounds; k++) {
+		uint64_t mine = 2 * k + !s->begins, other = 2 * k + s->begins;
+
+		if (!s->begins) {
+			wait_for(g, other);
+			check(g, other);
+		}
+		fill(g, mine);
+		send(s, q, 0, 0);
+		if (s->begins) {
+			wait_for(g, other);
+			check(g, other);
+		}
+	}
+	s->until = program_now();
+}
+
+static void stream(struct side *s, struct elan_cq *q)
+{
+	struct ping *g = s->ping;
+	uint64_t k, rounds = (uint64_t)g->rounds;
+	bool sends = s->begins || g->mode == MODE_BOTH;
+	bool gets = !s->begins || g->mode == MODE_BOTH;
+
+	fill(g, 1);
+	if (gets)
+		elan_arm(q, EVENT_TARGET, rounds * (uint64_t)g->bytes, EVENT_AT,
+			1);
+	if (sends)
+		elan_arm(q, EVENT_SOURCE, rounds * parts(g), LOCAL_AT, 1);
+	program_wait(PROGRAMS_START);
+	s->from = program_now();
+	for (k = 0; sends && k < rounds; k++)
+		send(s, q, EVENT_TARGET, EVENT_SOURCE);
+	if (gets) {
+		elan_wait_word(EVENT_AT, 1);
+		check(g, 1);
+	}
+	s->until = program_now();
+	if (sends)
+		elan_wait_word(LOCAL_AT, 1);
+}
+
+static void get(struct side *s, struct elan_cq *q)
+{
+	struct ping *g = s->ping;
+	uint64_t k, i, n, done = 0, rounds = (uint64_t)g->rounds;
+
+	if (!s->begins) {
+		fill(g, 1);
+		return;
+	}
+	program_wait(PROGRAMS_START);
+	s->from = program_now();
+	for (k = 0; k < rounds; k += n) {
+		n = rounds - k < (uint64_t)g->batch ? rounds - k
+						    : (uint64_t)g->batch;
+		elan_arm(
+			q, EVENT_GET, n * (uint64_t)g->bytes, EVENT_AT, ++done);
+		for (i = 0; i < n; i++)
+			elan_get(q, s->peer, SOURCE_AT, TARGET_AT,
+				(uint32_t)g->bytes, EVENT_GET);
+		elan_wait_word(EVENT_AT, done);
+	}
+	s->until = program_now();
+	check(g, 1);
+}
+
+static void run(void *arg)
+{
+	struct side *s = arg;
+	struct elan_cq q;
+
+	if (!programs_did(&s->ping->programs, "elan_cq_open",
+		    elan_cq_open(&q, 0, ELAN_64K, ELAN_MAY_ALL)))
+		return;
+	program_wait(PROGRAMS_START / 2);
+	if (s->ping->op == OP_GET)
+		get(s, &q);
+	else if (s->ping->mode == MODE_LATENCY)
+		go_back_and_forth(s, &q);
+	else
+		stream(s, &q);
+}
+
+/* --- the course of a run --- */
+
+static int ping_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
+{
+	struct ping *g = of(l);
+
+	(void)r;
+	(void)link;
+	if (programs_need_nic(
+		    &g->programs, &elan4_ops, "Elan4 interface", MEMORY, e))
+		return -1;
+	if (g->from >= t->n_nodes || g->to >= t->n_nodes)
+		return err_set(e, "%s: the machine has nodes 0 to %u",
+			g->from >= t->n_nodes ? "from" : "to", t->n_nodes - 1);
+	if (g->from == g->to)
+		return err_set(e, "from and to are the same node");
+	if (g->bytes % 8)
+		return err_set(e, "bytes: want whole words of 8");
+	if (g->op == OP_GET && g->bytes > ELAN_PACKET)
+		return err_set(
+			e, "bytes: a get brings at most %d", ELAN_PACKET);
+	return 0;
+}
+
+static void ping_start(struct load *l)
+{
+	struct ping *g = of(l);
+	uint32_t i;
+
+	if (!programs_open(&g->programs, 2))
+		return;
+	for (i = 0; i < 2; i++) {
+		g->side[i] = (struct side){
+			.ping = g,
+			.peer = (uint32_t)(i ? g->from : g->to),
+			.begins = !i,
+		};
+		program_start(g->programs.host, (site_id)(i ? g->to : g->from),
+			0, 0, run, &g->side[i]);
+	}
+}
+
+static void ping_report(struct load *l, struct load_result *r)
+{
+	struct ping *g = of(l);
+	const struct side *a = &g->side[0], *b = &g->side[1];
+	double n = (double)g->rounds, bytes = n * (double)g->bytes;
+	sim_time until = a->until > b->until ? a->until : b->until;
+
+	programs_report(&g->programs, r);
+	if (r->ending != LOAD_FINISHED)
+		return;
+	if (g->op == OP_GET) {
+		load_figure(
+			r, "get_ns", (double)(a->until - a->from) / SIM_NS / n);
+		return;
+	}
+	if (g->mode == MODE_LATENCY) {
+		load_figure(r, "one_way_ns",
+			(double)(a->until - a->from) / SIM_NS / n / 2);
+		return;
+	}
+	load_figure(r, "total_MBps",
+		bytes * (g->mode == MODE_BOTH ? 2e6 : 1e6) /
+			(double)(until - a->from));
+}
+
+const struct load_ops load_ping = {
+	.name = "ping",
+	.help = "puts, DMAs or gets between two nodes of QsNetII",
+	.size = sizeof(struct ping),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.init = ping_init,
+	.start = ping_start,
+	.next = programs_next,
+	.report = ping_report,
+	.check = programs_check,
+	.fini = programs_fini,
+	.memory = programs_memory,
+};

@@ -1,0 +1,183 @@
+#include "route/updown.h"
+
+#include <string.h>
+
+#define AT(field) offsetof(struct updown, field)
+
+enum { PORT_BITS = 4, COUNT_SHIFT = 44 };
+
+_Static_assert(2 * FATTREE_MAX_LEVELS - 1 <= COUNT_SHIFT / PORT_BITS,
+	"the longest route fits");
+_Static_assert(PACKET_DIMS * 8 == COUNT_SHIFT + PORT_BITS,
+	"a route fits a packet's field");
+_Static_assert(TOPO_MAX_PORTS <= 1 << PORT_BITS, "a port fits");
+
+static const struct param params[] = {
+	{ .name = "spread",
+		.type = PARAM_WORD,
+		.offset = AT(spread),
+		.def = "source",
+		.words = "source|rotate|single",
+		.help = "which of its stored routes a packet takes: one by its "
+			"source's number, so that few meet; the next one for "
+			"each packet of a node; or always up-link 0",
+		.source = "QSN-G7" },
+};
+
+static int updown_init(struct route *r, const struct topo *t, struct err *e)
+{
+	struct updown *u = (struct updown *)r;
+
+	if (t->ops != &fattree_ops)
+		return err_set(e, "routing.kind: updown needs a fattree");
+	r->topo = t;
+	u->tree = fattree_of(t);
+	return 0;
+}
+
+static void updown_fini(struct route *r)
+{
+	(void)r;
+}
+
+uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
+{
+	uint32_t n = u->tree->n_paths[fattree_meet(u->tree, src, dst)];
+
+	return n < UPDOWN_ROUTES ? n : UPDOWN_ROUTES;
+}
+
+/* The up-link at a level, and what is left of the number. */
+static uint32_t up_link(
+	const struct updown *u, uint32_t src, uint32_t level, uint32_t *number)
+{
+	uint32_t n = u->tree->n_up[level], add = *number % n;
+	uint32_t own = u->spread == UPDOWN_SINGLE
+			       ? 0
+			       : fattree_digit(u->tree, src, level - 1);
+
+	*number /= n;
+	return (own + add) % n;
+}
+
+uint64_t updown_route(
+	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number)
+{
+	const struct fattree *t = u->tree;
+	uint32_t top = fattree_meet(t, src, dst), l, n = 0;
+	uint64_t route = 0;
+
+	for (l = 1; l < top; l++) {
+		uint64_t port =
+			(uint32_t)t->radix + up_link(u, src, l, &number);
+
+		route |= port << PORT_BITS * n++;
+	}
+	for (l = top; l; l--)
+		route |= (uint64_t)fattree_digit(t, dst, l - 1)
+			 << PORT_BITS * n++;
+	return route | (uint64_t)n << COUNT_SHIFT;
+}
+
+static bool is_alive(const struct topo *t, const uint16_t *dead, router_id at,
+	uint64_t route)
+{
+	uint64_t hops = route >> COUNT_SHIFT;
+	port_id port = 0; /* of the node */
+
+	for (; !(dead[at] >> port & 1); hops--) {
+		if (!hops)
+			return true;
+		at = t->ops->peer(t, at, port).router;
+		port = route & ((1u << PORT_BITS) - 1);
+		route >>= PORT_BITS;
+	}
+	return false;
+}
+
+uint64_t updown_alive(const struct updown *u, const uint16_t *dead,
+	uint32_t src, uint32_t dst)
+{
+	uint32_t n = updown_n_routes(u, src, dst), i;
+	uint64_t alive = 0;
+
+	for (i = 0; i < n; i++)
+		if (is_alive(&u->tree->topo, dead, src,
+			    updown_route(u, src, dst, i)))
+			alive |= UINT64_C(1) << i;
+	return alive;
+}
+
+/* Bytes in the order that link.h asks for. */
+static void put_route(struct packet *p, uint64_t route)
+{
+	memcpy(p->left, &route, sizeof(p->left));
+}
+
+static uint64_t get_route(const struct packet *p)
+{
+	uint64_t route = 0;
+
+	memcpy(&route, p->left, sizeof(p->left));
+	return route;
+}
+
+static void set_port(struct packet *p, uint32_t port)
+{
+	p->escape = (uint8_t)port;
+	p->ask = (uint16_t)(port == PACKET_NO_PORT ? 0 : 1u << port);
+}
+
+static void updown_start(const struct route *r, struct packet *p)
+{
+	static const uint8_t kind[N_PACKET_KINDS] = {
+		[PACKET_DYNAMIC] = PACKET_DYNAMIC,
+		[PACKET_DETERMINISTIC] = PACKET_DYNAMIC,
+		[PACKET_HIGH] = PACKET_HIGH,
+		[PACKET_SYSTEM] = PACKET_HIGH,
+	};
+	const struct updown *u = updown_of(r);
+	uint32_t n, number = 0;
+
+	p->kind = kind[p->kind];
+	put_route(p, 0);
+	set_port(p, PACKET_NO_PORT);
+	if (p->src == p->dst)
+		return;
+	n = updown_n_routes(u, p->src, p->dst);
+	if (p->hints)
+		number = (p->hints - 1u) % n;
+	else if (u->spread == UPDOWN_ROTATE)
+		number = p->number % n;
+	p->hints = (uint16_t)(number + 1);
+	put_route(p, updown_route(u, p->src, p->dst, number));
+	set_port(p, 0);
+}
+
+static void updown_arrive(const struct route *r, struct packet *p, port_id in)
+{
+	const uint64_t low = (UINT64_C(1) << COUNT_SHIFT) - 1;
+	uint64_t route = get_route(p);
+	uint64_t count = route >> COUNT_SHIFT;
+
+	(void)r;
+	(void)in;
+	if (!count) {
+		set_port(p, PACKET_NO_PORT);
+		return;
+	}
+	set_port(p, route & ((1u << PORT_BITS) - 1));
+	put_route(p, (route & low) >> PORT_BITS | (count - 1) << COUNT_SHIFT);
+}
+
+const struct route_ops updown_ops = {
+	.name = "updown",
+	.size = sizeof(struct updown),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.init = updown_init,
+	.fini = updown_fini,
+	.start = updown_start,
+	.arrive = updown_arrive,
+	.walk = updown_walk,
+};

@@ -1,0 +1,71 @@
+/*
+ * Source routes on a fat tree: up to a switch that is above both nodes, then
+ * down.  A packet carries the output port of every switch that it will pass;
+ * each takes the first off.
+ *
+ * A node stores up to 64 routes to each other one, which differ in the
+ * up-links that they take: route n adds n's digits, the lowest first, to those
+ * of the node's own number.  So route 0 of each node goes up by links that no
+ * other node's route 0 uses (in a full tree), and wherever low digits of the
+ * source follow from those of the destination, as in shifts and complements,
+ * down by such links, too.
+ *
+ * All packets go by one of two channels: high priority and system packets by
+ * the high one, all others by the dynamic one, in their order.
+ */
+#ifndef ROUTE_UPDOWN_H
+#define ROUTE_UPDOWN_H
+
+#include "route/route.h"
+#include "topo/fattree.h"
+
+enum { UPDOWN_ROUTES = 64 };
+
+/* Which route a packet takes whose sender names none. */
+enum updown_spread {
+	UPDOWN_SOURCE, /* route 0 */
+	UPDOWN_ROTATE, /* the next one for each packet of a node */
+	UPDOWN_SINGLE, /* up-link 0 everywhere; for comparison */
+};
+
+struct updown {
+	struct route route;
+	int64_t spread;
+
+	/* set by init() */
+	const struct fattree *tree;
+};
+
+extern const struct route_ops updown_ops;
+
+static inline const struct updown *updown_of(const struct route *r)
+{
+	return (const struct updown *)r;
+}
+
+/* How many routes a node stores to another one; 1 to itself. */
+uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst);
+
+/*
+ * A route: output ports of switches, four bits each, the first one lowest,
+ * and above the last 44 bits their number.
+ */
+uint64_t updown_route(
+	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number);
+
+/*
+ * The stored routes that use no dead wire, a bit each; dead[router] has a bit
+ * for each port whose outgoing wire is dead.
+ */
+uint64_t updown_alive(const struct updown *u, const uint16_t *dead,
+	uint32_t src, uint32_t dst);
+
+/* See struct route_ops; of a routing whose ops may be others. */
+void updown_walk(const struct route *r, uint16_t *after, struct route_walks *w);
+
+/* The same, of large trees too, without what is known of up-down routes:
+ * all pairs and all routes. */
+void updown_walk_all(
+	const struct route *r, uint16_t *after, struct route_walks *w);
+
+#endif

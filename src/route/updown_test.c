@@ -1,0 +1,376 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "route/updown_testing.h"
+
+enum { MOST_HOPS = 12 };
+
+/* The channels that a packet passes. */
+struct way {
+	uint32_t n; /* wires */
+	uint32_t channel[MOST_HOPS]; /* router * n_ports + port */
+	router_id end;
+};
+
+/* Carries a packet by the calls that a router makes; a switch knows nothing
+ * but the packet. */
+static struct way carry(const struct tree_machine *m, struct packet *p)
+{
+	const struct topo *t = &m->t.topo;
+	struct way w = { .end = p->src };
+
+	updown_ops.start(&m->u.route, p);
+	while (p->escape != PACKET_NO_PORT) {
+		struct topo_end to = t->ops->peer(t, w.end, p->escape);
+
+		assert_true(w.n < MOST_HOPS);
+		if (p->kind == PACKET_DYNAMIC)
+			assert_int_equal(p->ask, 1u << p->escape);
+		assert_true(to.router != NO_ROUTER);
+		w.channel[w.n++] = w.end * t->n_ports + p->escape;
+		w.end = to.router;
+		route_arrive(&m->u.route, p, to.port);
+	}
+	assert_int_equal(p->ask, 0);
+	return w;
+}
+
+static struct way carry_by(const struct tree_machine *m, uint32_t src,
+	uint32_t dst, uint32_t number)
+{
+	struct packet p = { .src = src, .dst = dst };
+
+	p.hints = (uint16_t)(number + 1);
+	return carry(m, &p);
+}
+
+/* QSN-F70: a route is a port of each switch, which takes it off; it leads up
+ * to where the two meet and straight down. */
+static void qsn_f70_routes_lead_up_and_down_to_their_end(void **state)
+{
+	struct tree_machine m;
+
+	(void)state;
+	for (int i = 0; tree_some[i].nodes; i++) {
+		uint32_t n, a, b, k;
+
+		updown_make(&m, &tree_some[i]);
+		n = m.t.topo.n_nodes;
+		for (a = 0; a < n; a++) {
+			for (b = 0; b < n; b++) {
+				uint32_t meet = fattree_meet(&m.t, a, b);
+
+				for (k = 0; k < updown_n_routes(&m.u, a, b);
+					k++) {
+					struct way w = carry_by(&m, a, b, k);
+
+					assert_int_equal(w.end, b);
+					assert_int_equal(w.n, 2 * meet);
+				}
+			}
+		}
+	}
+}
+
+/* QSN-F77, QSN-N85: three switches at worst. */
+static void qsn_f77_a_16_way_switch_is_crossed_in_three(void **state)
+{
+	struct tree_machine m;
+
+	(void)state;
+	updown_make(&m, &(struct tree_how){ .nodes = "16" });
+	assert_int_equal(updown_route(&m.u, 0, 15, 0) >> 44, 3);
+	assert_int_equal(updown_route(&m.u, 0, 3, 0) >> 44, 1);
+}
+
+/* QSN-F71: as many ways as there are switches to meet at, up to 64, and no
+ * two of them meet at the same one. */
+static void qsn_f71_stored_routes_are_all_different(void **state)
+{
+	struct tree_machine m;
+	uint32_t k, i;
+
+	(void)state;
+	updown_make(&m, &(struct tree_how){ .nodes = "4096" });
+	assert_int_equal(updown_n_routes(&m.u, 0, 3), 1);
+	assert_int_equal(updown_n_routes(&m.u, 0, 4), 4);
+	assert_int_equal(updown_n_routes(&m.u, 0, 63), 16);
+	assert_int_equal(updown_n_routes(&m.u, 0, 255), 64);
+	assert_int_equal(updown_n_routes(&m.u, 0, 4095), 64);
+	for (k = 0; k < 64; k++) {
+		struct way a = carry_by(&m, 5, 4090, k);
+
+		for (i = 0; i < k; i++) {
+			struct way b = carry_by(&m, 5, 4090, i);
+
+			assert_int_not_equal(a.channel[6], b.channel[6]);
+		}
+	}
+}
+
+/* The most packets that share a channel where node i sends to f(i). */
+static uint32_t most_shared(const struct tree_machine *m,
+	uint32_t (*f)(uint32_t i, uint32_t n, uint32_t arg), uint32_t arg)
+{
+	uint32_t n = m->t.topo.n_nodes, most = 0, i, k;
+	uint32_t *use = mem_alloc(
+		(size_t)m->t.topo.n_routers * m->t.topo.n_ports, sizeof(*use));
+
+	for (i = 0; i < n; i++) {
+		struct packet p = { .src = i, .dst = f(i, n, arg) };
+		struct way w = carry(m, &p);
+
+		for (k = 0; k < w.n; k++)
+			if (++use[w.channel[k]] > most)
+				most = use[w.channel[k]];
+	}
+	mem_free(use);
+	return most;
+}
+
+static uint32_t complement(uint32_t i, uint32_t n, uint32_t arg)
+{
+	(void)arg;
+	return n - 1 - i;
+}
+
+static uint32_t shift(uint32_t i, uint32_t n, uint32_t arg)
+{
+	return (i + arg) % n;
+}
+
+/* QSN-G7, QSN-N70: no two packets meet, whatever the shift. */
+static void qsn_g7_shifts_and_complements_share_no_link(void **state)
+{
+	static const char *const nodes[] = { "16", "64", "256", "1024" };
+	struct tree_machine m;
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		updown_make(&m, &(struct tree_how){ .nodes = nodes[i] });
+		assert_int_equal(most_shared(&m, complement, 0), 1);
+		for (k = 1; k < m.t.topo.n_nodes; k += 1 + k / 8)
+			assert_int_equal(most_shared(&m, shift, k), 1);
+	}
+}
+
+/* A tapered tree shares what it has evenly. */
+static void qsn_f69_tapered_trees_share_their_up_links_evenly(void **state)
+{
+	struct tree_machine m;
+
+	(void)state;
+	updown_make(&m, &(struct tree_how){ .nodes = "64", .up = "2" });
+	assert_int_equal(most_shared(&m, complement, 0), 4);
+	updown_make(&m, &(struct tree_how){ .nodes = "64", .up = "4x2" });
+	assert_int_equal(most_shared(&m, complement, 0), 2);
+	updown_make(&m, &(struct tree_how){ .nodes = "64", .up = "1" });
+	assert_int_equal(most_shared(&m, complement, 0), 16);
+}
+
+static void a_single_route_is_shared_by_all(void **state)
+{
+	struct tree_machine m;
+
+	(void)state;
+	updown_make(
+		&m, &(struct tree_how){ .nodes = "64", .spread = "single" });
+	assert_int_equal(most_shared(&m, complement, 0), 16);
+	for (uint32_t i = 0; i < 32; i++)
+		assert_int_equal(updown_route(&m.u, i, 63, 0) & 0xff, 0x44);
+}
+
+/* QSN-G7: the next route for each packet; after all of them the first. */
+static void qsn_g7_rotating_senders_take_all_their_routes_in_turn(void **state)
+{
+	struct tree_machine m;
+
+	(void)state;
+	updown_make(
+		&m, &(struct tree_how){ .nodes = "64", .spread = "rotate" });
+	for (uint32_t k = 0; k < 100; k++) {
+		struct packet p = { .src = 7, .dst = 60, .number = k };
+
+		updown_ops.start(&m.u.route, &p);
+		assert_int_equal(p.hints, 1 + k % 16);
+	}
+}
+
+/* The sender's choice goes before the spread. */
+static void a_sender_names_its_route(void **state)
+{
+	struct tree_machine m;
+
+	(void)state;
+	updown_make(
+		&m, &(struct tree_how){ .nodes = "64", .spread = "rotate" });
+	for (uint32_t k = 0; k < 16; k++) {
+		struct packet p = { .src = 7, .dst = 60, .number = 5 };
+		struct way a, b = carry_by(&m, 7, 60, k);
+
+		p.hints = (uint16_t)(k + 1);
+		a = carry(&m, &p);
+		assert_memory_equal(&a, &b, sizeof(a));
+	}
+}
+
+/* QSN-F68, QSN-G6: two channels. */
+static void qsn_f68_packets_go_by_one_of_two_channels(void **state)
+{
+	static const uint8_t want[N_PACKET_KINDS] = {
+		[PACKET_DYNAMIC] = PACKET_DYNAMIC,
+		[PACKET_DETERMINISTIC] = PACKET_DYNAMIC,
+		[PACKET_HIGH] = PACKET_HIGH,
+		[PACKET_SYSTEM] = PACKET_HIGH,
+	};
+	struct tree_machine m;
+
+	(void)state;
+	updown_make(&m, &(struct tree_how){ .nodes = "16" });
+	assert_int_equal(m.u.route.has_escape, 0);
+	assert_int_equal(m.u.route.bubble, 0);
+	for (uint8_t k = 0; k < N_PACKET_KINDS; k++) {
+		struct packet p = { .src = 1, .dst = 14, .kind = k };
+
+		assert_int_equal(carry(&m, &p).end, 14);
+		assert_int_equal(p.kind, want[k]);
+	}
+}
+
+static void a_packet_to_its_own_node_needs_no_port(void **state)
+{
+	struct tree_machine m;
+	struct packet p = { .src = 3, .dst = 3, .ask = 5 };
+
+	(void)state;
+	updown_make(&m, &(struct tree_how){ .nodes = "16" });
+	updown_ops.start(&m.u.route, &p);
+	assert_int_equal(p.escape, PACKET_NO_PORT);
+	assert_int_equal(p.ask, 0);
+}
+
+/* QSN-F71, QSN-F6: what is left of the routes where wires are dead is what
+ * does not use them. */
+static void qsn_f71_routes_around_dead_wires_are_found(void **state)
+{
+	struct tree_machine m;
+	uint16_t dead[256] = { 0 };
+	uint32_t b, k, i;
+
+	(void)state;
+	updown_make(&m, &(struct tree_how){ .nodes = "64" });
+	assert_true(updown_alive(&m.u, dead, 0, 63) == 0xffff);
+	assert_true(updown_alive(&m.u, dead, 0, 1) == 1);
+	/* some up-links of the first switch, a switch of level 2 whose wires
+	 * all are dead, the last wire to node 9 */
+	dead[64] = 1 << 5;
+	dead[64 + 16 + 2] = 0xff;
+	dead[64 + 2] = 1 << 1;
+	for (b = 1; b < 64; b++) {
+		uint64_t alive = updown_alive(&m.u, dead, 0, b);
+
+		for (k = 0; k < updown_n_routes(&m.u, 0, b); k++) {
+			struct way w = carry_by(&m, 0, b, k);
+			bool is_dead = false;
+
+			for (i = 0; i < w.n; i++)
+				is_dead |= dead[w.channel[i] / 8] >>
+						   w.channel[i] % 8 &
+					   1;
+			assert_int_equal(alive >> k & 1, !is_dead);
+		}
+		assert_true(!(alive >> k));
+		assert_int_equal(alive != 0, b != 9);
+	}
+	dead[0] = 1; /* its own wire */
+	assert_true(updown_alive(&m.u, dead, 0, 63) == 0);
+}
+
+/* --- walking --- */
+
+static uint16_t *walked(const struct tree_machine *m,
+	void (*walk)(const struct route *, uint16_t *, struct route_walks *),
+	struct route_walks *w)
+{
+	uint16_t *after =
+		mem_alloc((size_t)m->t.topo.n_routers * m->t.topo.n_ports,
+			sizeof(*after));
+
+	*w = (struct route_walks){ 0 };
+	walk(&m->u.route, after, w);
+	return after;
+}
+
+/* What is known of up-down routes leaves nothing out, and adds nothing. */
+static void the_short_walk_finds_what_the_long_one_does(void **state)
+{
+	static const struct tree_how trees[] = {
+		{ .nodes = "100" },
+		{ .nodes = "80", .up = "2x4x1" },
+		{ .nodes = "65", .up = "3", .spread = "single" },
+		{ .nodes = "100", .radix = "3", .up = "3x2" },
+	};
+	struct tree_machine m;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct route_walks a, b;
+		uint16_t *x, *y;
+
+		updown_make(&m, &trees[i]);
+		x = walked(&m, updown_walk, &a);
+		y = walked(&m, updown_walk_all, &b);
+		assert_memory_equal(x, y,
+			(size_t)m.t.topo.n_routers * m.t.topo.n_ports *
+				sizeof(*x));
+		assert_false(a.is_broken);
+		assert_false(b.is_broken);
+		assert_true(a.n_routes < b.n_routes);
+		mem_free(x);
+		mem_free(y);
+	}
+}
+
+static void other_topologies_are_refused(void **state)
+{
+	static const struct topo_ops other = { .name = "graph" };
+	struct topo t = { .ops = &other };
+	struct updown u = { .route.ops = &updown_ops };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(updown_ops.init(&u.route, &t, &e), -1);
+	assert_non_null(strstr(e.text, "fattree"));
+	assert_ptr_equal(route_find("updown"), &updown_ops);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(qsn_f70_routes_lead_up_and_down_to_their_end),
+		cmocka_unit_test(qsn_f77_a_16_way_switch_is_crossed_in_three),
+		cmocka_unit_test(qsn_f71_stored_routes_are_all_different),
+		cmocka_unit_test(qsn_g7_shifts_and_complements_share_no_link),
+		cmocka_unit_test(
+			qsn_f69_tapered_trees_share_their_up_links_evenly),
+		cmocka_unit_test(a_single_route_is_shared_by_all),
+		cmocka_unit_test(
+			qsn_g7_rotating_senders_take_all_their_routes_in_turn),
+		cmocka_unit_test(a_sender_names_its_route),
+		cmocka_unit_test(qsn_f68_packets_go_by_one_of_two_channels),
+		cmocka_unit_test(a_packet_to_its_own_node_needs_no_port),
+		cmocka_unit_test(qsn_f71_routes_around_dead_wires_are_found),
+		cmocka_unit_test(the_short_walk_finds_what_the_long_one_does),
+		cmocka_unit_test(other_topologies_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

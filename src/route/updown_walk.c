@@ -1,0 +1,173 @@
+/*
+ * Walks along all stored routes, by the calls that packets are routed by.
+ *
+ * A big tree has too many: a thousand million between 4,096 nodes.  There the
+ * way up depends on the source, on the route's number and on where source and
+ * destination meet, and the way down on the destination alone.  So it is
+ * enough to go from every node by all its routes to one node of each subtree
+ * beside its own, and to let all that goes down a wire go on to everything
+ * below it.
+ */
+#include "route/updown.h"
+
+#include "base/mem.h"
+
+enum { WALKED_ALL = 64, MOST_HOPS = 16 };
+
+struct walk {
+	const struct route *route;
+	const struct topo *topo;
+	uint16_t *after;
+	struct route_walks *found;
+};
+
+static void say_broken(struct walk *w, const struct packet *p, uint32_t number,
+	const char *how)
+{
+	if (w->found->is_broken)
+		return;
+	w->found->is_broken = true;
+	w->found->src = p->src;
+	w->found->dst = p->dst;
+	w->found->number = number;
+	w->found->how = how;
+}
+
+static void walk_one(struct walk *w, uint32_t src, uint32_t dst, uint32_t i)
+{
+	struct packet p = {
+		.src = src,
+		.dst = dst,
+		.hints = (uint16_t)(i + 1),
+	};
+	uint16_t *behind = NULL;
+	router_id at = src;
+	uint32_t hops;
+
+	w->found->n_routes++;
+	w->route->ops->start(w->route, &p);
+	for (hops = 0; p.escape != PACKET_NO_PORT; hops++) {
+		struct topo_end to = w->topo->ops->peer(w->topo, at, p.escape);
+
+		if (to.router == NO_ROUTER || hops == MOST_HOPS) {
+			say_broken(w, &p, i,
+				hops == MOST_HOPS ? "does not end"
+						  : "asks for a port that has "
+						    "no wire");
+			return;
+		}
+		if (behind)
+			*behind |= (uint16_t)(1u << p.escape);
+		behind = &w->after[(size_t)at * w->topo->n_ports + p.escape];
+		at = to.router;
+		w->route->ops->arrive(w->route, &p, to.port);
+	}
+	if (at != dst)
+		say_broken(w, &p, i, "ends elsewhere");
+}
+
+static void walk_pair(struct walk *w, uint32_t src, uint32_t dst)
+{
+	uint32_t n = updown_n_routes(updown_of(w->route), src, dst), i;
+
+	for (i = 0; i < n; i++)
+		walk_one(w, src, dst, i);
+}
+
+/* From a node to the first one of each subtree beside one that it is in; and
+ * from there back, so that each node is reached. */
+static void walk_from(struct walk *w, uint32_t src)
+{
+	const struct fattree *t = updown_of(w->route)->tree;
+	uint32_t l, i;
+
+	for (l = 1; l <= t->n_levels; l++) {
+		uint32_t base = src / t->span[l] * t->span[l];
+
+		for (i = 0; i < (uint32_t)t->radix; i++) {
+			uint32_t dst = base + i * t->span[l - 1];
+
+			if (dst >= t->topo.n_nodes ||
+				fattree_meet(t, src, dst) != l)
+				continue;
+			walk_pair(w, src, dst);
+			walk_one(w, dst, src, 0);
+		}
+	}
+}
+
+/* Ports of a switch that lead down, and have wires. */
+static uint32_t downs(const struct fattree *t, router_id r)
+{
+	uint32_t p, m = 0;
+
+	for (p = 0; p < (uint32_t)t->radix; p++)
+		if (t->topo.ops->peer(&t->topo, r, p).router != NO_ROUTER)
+			m |= 1u << p;
+	return m;
+}
+
+/* What goes down from a switch goes on to all that is below; used has the
+ * ports that packets leave each switch by. */
+static void spread_down(struct walk *w, uint16_t *used)
+{
+	const struct fattree *t = updown_of(w->route)->tree;
+	uint32_t n = w->topo->n_ports, p;
+	router_id r;
+
+	for (r = w->topo->n_routers; r-- > t->first[2];) {
+		for (p = 0; p < (uint32_t)t->radix; p++) {
+			router_id to;
+
+			if (!(used[r] >> p & 1))
+				continue;
+			to = w->topo->ops->peer(w->topo, r, p).router;
+			w->after[(size_t)r * n + p] |= (uint16_t)downs(t, to);
+			used[to] |= (uint16_t)downs(t, to);
+		}
+	}
+}
+
+static void find_used(const struct walk *w, uint16_t *used)
+{
+	uint32_t n = w->topo->n_ports, p;
+	router_id r;
+
+	for (r = 0; r < w->topo->n_routers; r++)
+		for (p = 0; p < n; p++)
+			if (w->after[(size_t)r * n + p])
+				used[w->topo->ops->peer(w->topo, r, p)
+						.router] |=
+					w->after[(size_t)r * n + p];
+}
+
+void updown_walk_all(
+	const struct route *r, uint16_t *after, struct route_walks *found)
+{
+	struct walk w = { r, r->topo, after, found };
+	uint32_t n = r->topo->n_nodes, src, dst;
+
+	for (src = 0; src < n; src++)
+		for (dst = 0; dst < n; dst++)
+			if (src != dst)
+				walk_pair(&w, src, dst);
+}
+
+void updown_walk(
+	const struct route *r, uint16_t *after, struct route_walks *found)
+{
+	struct walk w = { r, r->topo, after, found };
+	uint32_t n = r->topo->n_nodes, src;
+	uint16_t *used;
+
+	if (n <= WALKED_ALL) {
+		updown_walk_all(r, after, found);
+		return;
+	}
+	for (src = 0; src < n; src++)
+		walk_from(&w, src);
+	used = mem_alloc(r->topo->n_routers, sizeof(*used));
+	find_used(&w, used);
+	spread_down(&w, used);
+	mem_free(used);
+}

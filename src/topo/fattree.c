@@ -1,0 +1,283 @@
+#include "topo/fattree.h"
+
+#include <stdio.h>
+
+#define AT(field) offsetof(struct fattree, field)
+
+static const struct param params[] = {
+	{ .name = "nodes",
+		.type = PARAM_COUNT,
+		.offset = AT(nodes),
+		.def = "64",
+		.min = 1,
+		.max = 46656,
+		.help = "nodes; levels are built until all of them fit",
+		.source = "QSN-G21" },
+	{ .name = "radix",
+		.type = PARAM_COUNT,
+		.offset = AT(radix),
+		.def = "4",
+		.min = 2,
+		.max = FATTREE_MAX_RADIX,
+		.help = "ports of a switch that lead down, and the most that "
+			"lead up",
+		.source = "QSN-N44" },
+	{ .name = "up",
+		.type = PARAM_COUNTS,
+		.offset = AT(up),
+		.def = "4",
+		.min = 1,
+		.max = FATTREE_MAX_RADIX,
+		.help = "up-links of the switches of each level, from below; "
+			"the last number holds for the rest; fewer than radix: "
+			"a tapered tree",
+		.source = "QSN-N44, QSN-F69" },
+	{ .name = "switch",
+		.type = PARAM_TIME,
+		.offset = AT(logic),
+		.def = "21 ns",
+		.min = 0,
+		.max = 1000000000,
+		.help = "what a switch takes from a head's arrival to its "
+			"leaving",
+		.source = "QSN-N59" },
+	{ .name = "cable.length",
+		.type = PARAM_COUNTS,
+		.offset = AT(length),
+		.def = "5x4",
+		.min = 1,
+		.max = 10000,
+		.help = "metres of cable at each stage: from the nodes to "
+			"level 1, from level 1 to level 2, ...; the last "
+			"number holds for the rest",
+		.source = "QSN-G25" },
+	{ .name = "cable.delay",
+		.type = PARAM_TIME,
+		.offset = AT(delay),
+		.def = "4 ns",
+		.min = 1,
+		.max = 1000000,
+		.help = "of each metre",
+		.source = "QSN-N57" },
+	{ .name = "cable.copper",
+		.type = PARAM_COUNT,
+		.offset = AT(copper),
+		.def = "13",
+		.min = 0,
+		.max = 10000,
+		.help = "metres that copper reaches; what is longer is fibre; "
+			"changes no time",
+		.source = "QSN-N46" },
+};
+
+static int64_t at_level(const struct param_list *list, uint32_t level)
+{
+	int64_t last = list->n - 1, i = level - 1;
+
+	return list->v[i < last ? i : last];
+}
+
+/* Levels until all nodes are below one subtree. */
+static int set_levels(struct fattree *t, struct err *e)
+{
+	uint32_t radix = (uint32_t)t->radix, l;
+
+	t->span[0] = t->n_paths[0] = t->n_paths[1] = 1;
+	for (l = 1; l <= FATTREE_MAX_LEVELS; l++) {
+		int64_t up = at_level(&t->up, l);
+
+		if (up > t->radix)
+			return err_set(e,
+				"topology.up: %lld up-links, at most as many "
+				"as down (%u)",
+				(long long)up, radix);
+		t->span[l] = t->span[l - 1] * radix;
+		if (t->span[l] >= t->nodes)
+			break;
+		t->n_up[l] = (uint32_t)up;
+		t->n_paths[l + 1] = t->n_paths[l] * t->n_up[l];
+	}
+	if (l > FATTREE_MAX_LEVELS)
+		return err_set(e,
+			"topology.nodes: %lld, at most %u fit %d levels of "
+			"radix %u",
+			(long long)t->nodes, t->span[FATTREE_MAX_LEVELS],
+			FATTREE_MAX_LEVELS, radix);
+	t->n_levels = l;
+	return 0;
+}
+
+/* What leaves a node has no switch's logic in front of it. */
+static void set_wires(struct fattree *t)
+{
+	static const char *const names[FATTREE_MAX_LEVELS][2] = {
+		{ "node up", "node down" },
+		{ "stage 1 up", "stage 1 down" },
+		{ "stage 2 up", "stage 2 down" },
+		{ "stage 3 up", "stage 3 down" },
+		{ "stage 4 up", "stage 4 down" },
+		{ "stage 5 up", "stage 5 down" },
+	};
+	uint32_t stage, d;
+
+	for (stage = 0; stage < t->n_levels; stage++) {
+		for (d = 0; d < 2; d++) {
+			bool is_node = !stage && d == FATTREE_UP;
+			int64_t logic = is_node ? 0 : t->logic;
+
+			t->topo.wire[fattree_wire(stage, d)] =
+				(struct topo_wire){
+					.name = names[stage][d],
+					.latency = logic +
+						   t->delay * fattree_length(
+								      t, stage),
+					.logic = logic,
+				};
+		}
+	}
+	t->topo.n_wires = 2 * t->n_levels;
+}
+
+static int fattree_init(struct topo *topo, struct err *e)
+{
+	struct fattree *t = (struct fattree *)topo;
+	uint32_t l;
+
+	if (!t->up.n || !t->length.n)
+		return err_set(e, "topology.%s: want at least one number",
+			t->up.n ? "cable.length" : "up");
+	if (set_levels(t, e))
+		return -1;
+	topo->n_nodes = (router_id)t->nodes;
+	topo->n_ports = 2 * (port_id)t->radix;
+	topo->node_ports = 1;
+	t->first[1] = topo->n_nodes;
+	for (l = 1; l <= t->n_levels; l++) {
+		uint32_t trees = (topo->n_nodes + t->span[l] - 1) / t->span[l];
+
+		t->first[l + 1] = t->first[l] + trees * t->n_paths[l];
+	}
+	topo->n_routers = t->first[t->n_levels + 1];
+	set_wires(t);
+	return 0;
+}
+
+static struct topo_end node_peer(
+	const struct fattree *t, router_id r, port_id p)
+{
+	if (p)
+		return (struct topo_end){ .router = NO_ROUTER };
+	return (struct topo_end){
+		.router = t->first[1] + r / t->span[1],
+		.port = fattree_digit(t, r, 0),
+	};
+}
+
+static struct topo_end down_peer(
+	const struct fattree *t, uint32_t level, uint32_t i, port_id p)
+{
+	uint32_t tree = i / t->n_paths[level] * (uint32_t)t->radix + p;
+	uint32_t path = i % t->n_paths[level], below = t->n_paths[level - 1];
+
+	if (tree * t->span[level - 1] >= t->topo.n_nodes)
+		return (struct topo_end){ .router = NO_ROUTER };
+	if (level == 1)
+		return (struct topo_end){ .router = tree, .port = 0 };
+	return (struct topo_end){
+		.router = t->first[level - 1] + tree * below + path % below,
+		.port = (port_id)t->radix + path / below,
+	};
+}
+
+static struct topo_end up_peer(
+	const struct fattree *t, uint32_t level, uint32_t i, uint32_t j)
+{
+	uint32_t tree = i / t->n_paths[level], path = i % t->n_paths[level];
+	uint32_t radix = (uint32_t)t->radix;
+
+	if (j >= t->n_up[level])
+		return (struct topo_end){ .router = NO_ROUTER };
+	return (struct topo_end){
+		.router = t->first[level + 1] +
+			  tree / radix * t->n_paths[level + 1] + path +
+			  t->n_paths[level] * j,
+		.port = tree % radix,
+	};
+}
+
+static struct topo_end fattree_peer(
+	const struct topo *topo, router_id r, port_id p)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint32_t level = fattree_level(t, r);
+
+	if (!level)
+		return node_peer(t, r, p);
+	r -= t->first[level];
+	if (p < t->radix)
+		return down_peer(t, level, r, p);
+	return up_peer(t, level, r, p - (port_id)t->radix);
+}
+
+static uint32_t fattree_class(const struct topo *topo, router_id r, port_id p)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint32_t level = fattree_level(t, r);
+
+	if (level && p < t->radix)
+		return fattree_wire(level - 1, FATTREE_DOWN);
+	return fattree_wire(level, FATTREE_UP);
+}
+
+static void fattree_name_router(
+	const struct topo *topo, router_id r, char *text, size_t size)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint32_t level = fattree_level(t, r);
+
+	if (level)
+		snprintf(text, size, "%u.%u", level, r - t->first[level]);
+	else
+		snprintf(text, size, "%u", r);
+}
+
+static void fattree_name_port(const struct topo *topo, router_id r, port_id p,
+	char *text, size_t size)
+{
+	port_id radix = (port_id)fattree_of(topo)->radix;
+
+	if (r < topo->n_nodes)
+		snprintf(text, size, "link");
+	else
+		snprintf(text, size, "%s %u", p < radix ? "down" : "up",
+			p < radix ? p : p - radix);
+}
+
+/* "4-ary 5-tree", and what goes up where that is less than what comes. */
+static void fattree_name_shape(const struct topo *topo, char *text, size_t size)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint32_t radix = (uint32_t)t->radix, l;
+	bool is_tapered = false;
+	size_t n = (size_t)snprintf(
+		text, size, "%u-ary %u-tree", radix, t->n_levels);
+
+	for (l = 1; l < t->n_levels; l++)
+		is_tapered |= t->n_up[l] < radix;
+	for (l = 1; l < t->n_levels && is_tapered && n < size; l++)
+		n += (size_t)snprintf(text + n, size - n, "%s%u",
+			l > 1 ? "," : ", up ", t->n_up[l]);
+}
+
+const struct topo_ops fattree_ops = {
+	.name = "fattree",
+	.size = sizeof(struct fattree),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.init = fattree_init,
+	.peer = fattree_peer,
+	.wire = fattree_class,
+	.name_router = fattree_name_router,
+	.name_port = fattree_name_port,
+	.name_shape = fattree_name_shape,
+};

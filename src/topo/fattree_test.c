@@ -1,0 +1,269 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "topo/fattree_testing.h"
+
+static struct topo_end peer(const struct fattree *t, router_id r, port_id p)
+{
+	return t->topo.ops->peer(&t->topo, r, p);
+}
+
+/* Whoever follows a wire and comes back is where it began. */
+static void every_wire_leads_back(void **state)
+{
+	struct fattree m;
+
+	(void)state;
+	for (int i = 0; tree_some[i].nodes; i++) {
+		const struct fattree *t = &m;
+
+		tree_make(&m, &tree_some[i]);
+		for (router_id r = 0; r < t->topo.n_routers; r++) {
+			for (port_id p = 0; p < t->topo.n_ports; p++) {
+				struct topo_end far = peer(t, r, p), back;
+
+				if (far.router == NO_ROUTER)
+					continue;
+				assert_true(far.router < t->topo.n_routers);
+				assert_true(far.port < t->topo.n_ports);
+				assert_true(far.router != r);
+				back = peer(t, far.router, far.port);
+				assert_int_equal(back.router, r);
+				assert_int_equal(back.port, p);
+			}
+		}
+	}
+}
+
+/* QSN-F69, QSN-N44: four links down, and as many up as was asked for. */
+static void qsn_f69_switches_have_four_links_down_and_some_up(void **state)
+{
+	static const char *const up[] = { "1", "2", "3", "4" };
+	struct fattree m;
+
+	(void)state;
+	for (uint32_t n = 1; n <= 4; n++) {
+		const struct fattree *t = &m;
+
+		tree_make(&m,
+			&(struct tree_how){ .nodes = "64", .up = up[n - 1] });
+		assert_int_equal(t->n_levels, 3);
+		for (router_id r = 64; r < t->topo.n_routers; r++) {
+			uint32_t level = fattree_level(t, r), down = 0,
+				 above = 0;
+
+			for (port_id p = 0; p < 8; p++) {
+				bool is = peer(t, r, p).router != NO_ROUTER;
+
+				down += p < 4 && is;
+				above += p >= 4 && is;
+			}
+			assert_int_equal(down, 4);
+			assert_int_equal(above, level < 3 ? n : 0);
+		}
+		assert_int_equal(fattree_n_switches(t, 1), 16);
+		assert_int_equal(fattree_n_switches(t, 2), 4 * n);
+		assert_int_equal(fattree_n_switches(t, 3), n * n);
+	}
+}
+
+/* QSN-F67: eight links. */
+static void qsn_f67_an_elite4_has_eight_ports(void **state)
+{
+	struct fattree m;
+
+	(void)state;
+	tree_make(&m, &(struct tree_how){ .nodes = "16" });
+	assert_int_equal(m.topo.n_ports, 8);
+	assert_int_equal(m.topo.node_ports, 1);
+}
+
+/* QSN-F77, QSN-N85 */
+static void qsn_f77_a_16_way_switch_is_two_levels_of_four(void **state)
+{
+	struct fattree m;
+
+	(void)state;
+	tree_make(&m, &(struct tree_how){ .nodes = "16" });
+	assert_int_equal(m.n_levels, 2);
+	assert_int_equal(m.topo.n_routers - m.topo.n_nodes, 8);
+}
+
+static uint32_t count_links(const struct fattree *t, uint32_t class)
+{
+	uint32_t n = 0;
+
+	for (router_id r = 0; r < t->topo.n_routers; r++)
+		for (port_id p = 0; p < t->topo.n_ports; p++)
+			n += peer(t, r, p).router != NO_ROUTER &&
+			     t->topo.ops->wire(&t->topo, r, p) == class;
+	return n;
+}
+
+/* QSN-G21: the next power of four, with empty ports; nothing without nodes
+ * below it is built. */
+static void qsn_g21_any_number_of_nodes_has_a_tree(void **state)
+{
+	static const char *const nodes[] = { "1", "3", "4", "5", "15", "16",
+		"17", "33", "64", "65", "200", "257", "512", "1025" };
+	static const uint32_t levels[] = { 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5,
+		5, 6 };
+	struct fattree m;
+
+	(void)state;
+	for (int i = 0; i < 14; i++) {
+		const struct fattree *t = &m;
+		uint8_t seen[2048] = { 0 };
+
+		tree_make(&m, &(struct tree_how){ .nodes = nodes[i] });
+		assert_int_equal(t->n_levels, levels[i]);
+		for (router_id r = 0; r < t->topo.n_nodes; r++)
+			assert_int_not_equal(peer(t, r, 0).router, NO_ROUTER);
+		for (router_id r = t->topo.n_nodes; r < t->topo.n_routers; r++)
+			for (port_id p = 0; p < 4; p++) {
+				struct topo_end e = peer(t, r, p);
+
+				if (e.router < t->topo.n_nodes)
+					seen[e.router]++;
+			}
+		for (router_id r = 0; r < t->topo.n_nodes; r++)
+			assert_int_equal(seen[r], 1);
+		/* every switch has something below it */
+		for (router_id r = t->topo.n_nodes; r < t->topo.n_routers; r++)
+			assert_int_not_equal(peer(t, r, 0).router, NO_ROUTER);
+		assert_int_equal(count_links(t, fattree_wire(0, FATTREE_UP)),
+			t->topo.n_nodes);
+	}
+}
+
+/* QSN-N57, QSN-N59, QSN-G25: 4 ns a metre, and 21 ns in front of what leaves
+ * a switch. */
+static void qsn_n57_wires_take_4_ns_a_metre_and_a_switch(void **state)
+{
+	struct fattree m;
+	const struct topo_wire *w = m.topo.wire;
+
+	(void)state;
+	tree_make(&m, &(struct tree_how){ .nodes = "256" });
+	assert_int_equal(m.topo.n_wires, 8);
+	assert_int_equal(w[fattree_wire(0, FATTREE_UP)].latency, 20000);
+	assert_int_equal(w[fattree_wire(0, FATTREE_UP)].logic, 0);
+	assert_int_equal(w[fattree_wire(0, FATTREE_DOWN)].latency, 41000);
+	assert_int_equal(w[fattree_wire(0, FATTREE_DOWN)].logic, 21000);
+	for (uint32_t s = 1; s < 4; s++)
+		for (uint32_t d = 0; d < 2; d++)
+			assert_int_equal(w[fattree_wire(s, d)].latency, 37000);
+	tree_make(&m, &(struct tree_how){ .nodes = "64", .length = "1x2x50" });
+	assert_int_equal(w[fattree_wire(0, FATTREE_UP)].latency, 4000);
+	assert_int_equal(w[fattree_wire(1, FATTREE_DOWN)].latency, 29000);
+	assert_int_equal(w[fattree_wire(2, FATTREE_UP)].latency, 221000);
+	for (uint32_t i = 0; i < m.topo.n_wires; i++)
+		for (uint32_t k = 0; k < i; k++)
+			assert_string_not_equal(w[i].name, w[k].name);
+}
+
+/* Each wire's class says between which levels it runs, and which way. */
+static void classes_tell_stage_and_direction(void **state)
+{
+	struct fattree m;
+
+	(void)state;
+	for (int i = 0; tree_some[i].nodes; i++) {
+		const struct fattree *t = &m;
+
+		tree_make(&m, &tree_some[i]);
+		for (router_id r = 0; r < t->topo.n_routers; r++) {
+			for (port_id p = 0; p < t->topo.n_ports; p++) {
+				struct topo_end e = peer(t, r, p);
+				uint32_t a = fattree_level(t, r), b;
+
+				if (e.router == NO_ROUTER)
+					continue;
+				b = fattree_level(t, e.router);
+				assert_int_equal(a > b ? a - b : b - a, 1);
+				assert_int_equal(
+					t->topo.ops->wire(&t->topo, r, p),
+					fattree_wire(a < b ? a : b,
+						a < b ? FATTREE_UP
+						      : FATTREE_DOWN));
+			}
+		}
+	}
+}
+
+static void is_named(
+	const struct fattree *t, router_id r, port_id p, const char *want)
+{
+	char text[64], port[16];
+
+	topo_name_site(&t->topo, r, text, sizeof(text));
+	t->topo.ops->name_port(&t->topo, r, p, port, sizeof(port));
+	strcat(strcat(text, ", "), port);
+	assert_string_equal(text, want);
+}
+
+static void sites_and_ports_have_names(void **state)
+{
+	struct fattree m;
+	char shape[64];
+
+	(void)state;
+	tree_make(&m, &(struct tree_how){ .nodes = "64" });
+	is_named(&m, 17, 0, "node 17, link");
+	is_named(&m, 64, 2, "switch 1.0, down 2");
+	is_named(&m, 64 + 16 + 5, 5, "switch 2.5, up 1");
+	m.topo.ops->name_shape(&m.topo, shape, sizeof(shape));
+	assert_string_equal(shape, "4-ary 3-tree");
+	tree_make(&m, &(struct tree_how){ .nodes = "200", .up = "4x2" });
+	m.topo.ops->name_shape(&m.topo, shape, sizeof(shape));
+	assert_string_equal(shape, "4-ary 4-tree, up 4,2,2");
+	assert_ptr_equal(topo_find("fattree"), &fattree_ops);
+}
+
+static void is_refused(const struct tree_how *how, const char *what)
+{
+	struct fattree m;
+	struct err e = { 0 };
+
+	assert_int_equal(tree_try(&m, how, &e), -1);
+	assert_int_equal(e.code, EXIT_BAD_INPUT);
+	if (!strstr(e.text, what))
+		fail_msg("\"%s\" says nothing of \"%s\"", e.text, what);
+}
+
+static void trees_that_cannot_be_are_refused(void **state)
+{
+	(void)state;
+	is_refused(&(struct tree_how){ .nodes = "0" }, "nodes");
+	is_refused(&(struct tree_how){ .nodes = "4097" }, "4096");
+	is_refused(&(struct tree_how){ .nodes = "65", .radix = "2", .up = "2" },
+		"64");
+	is_refused(&(struct tree_how){ .nodes = "16", .up = "5" }, "up");
+	is_refused(&(struct tree_how){ .nodes = "16", .up = "[]" }, "up");
+	is_refused(
+		&(struct tree_how){ .nodes = "16", .length = "[]" }, "length");
+	is_refused(&(struct tree_how){ .nodes = "16", .radix = "7" }, "radix");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_wire_leads_back),
+		cmocka_unit_test(
+			qsn_f69_switches_have_four_links_down_and_some_up),
+		cmocka_unit_test(qsn_f67_an_elite4_has_eight_ports),
+		cmocka_unit_test(qsn_f77_a_16_way_switch_is_two_levels_of_four),
+		cmocka_unit_test(qsn_g21_any_number_of_nodes_has_a_tree),
+		cmocka_unit_test(qsn_n57_wires_take_4_ns_a_metre_and_a_switch),
+		cmocka_unit_test(classes_tell_stage_and_direction),
+		cmocka_unit_test(sites_and_ports_have_names),
+		cmocka_unit_test(trees_that_cannot_be_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,59 @@
+#include "topo/fattree_testing.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+const struct tree_how tree_some[] = {
+	{ .nodes = "1" },
+	{ .nodes = "2" },
+	{ .nodes = "4" },
+	{ .nodes = "5" },
+	{ .nodes = "16" },
+	{ .nodes = "17", .length = "7x3x20" },
+	{ .nodes = "30", .up = "2x3" },
+	{ .nodes = "64", .spread = "rotate" },
+	{ .nodes = "64", .up = "4x1", .spread = "single" },
+	{ .nodes = "70", .up = "1" },
+	{ .nodes = "64", .radix = "2", .up = "2", .length = "2x3x4x5x6x7" },
+	{ .nodes = "50", .radix = "3", .up = "3x2x1" },
+	{ .nodes = "100", .radix = "6", .up = "5x6" },
+	{ .nodes = NULL },
+};
+
+static int set(const struct param_block *b, const char *name, const char *text,
+	struct err *e)
+{
+	return text ? param_read(b, param_find(b, name), text, e) : 0;
+}
+
+int tree_try(struct fattree *t, const struct tree_how *how, struct err *e)
+{
+	struct param_block b = {
+		.section = "topology",
+		.rows = fattree_ops.params,
+		.n_rows = fattree_ops.n_params,
+		.values = t,
+	};
+
+	memset(t, 0, sizeof(*t));
+	t->topo.ops = &fattree_ops;
+	param_defaults(&b);
+	if (set(&b, "nodes", how->nodes, e) ||
+		set(&b, "radix", how->radix, e) || set(&b, "up", how->up, e) ||
+		set(&b, "cable.length", how->length, e))
+		return -1;
+	return fattree_ops.init(&t->topo, e);
+}
+
+void tree_make(struct fattree *t, const struct tree_how *how)
+{
+	struct err e = { 0 };
+
+	if (tree_try(t, how, &e))
+		fail_msg("%s", e.text);
+}

@@ -1,0 +1,199 @@
+#!/bin/sh
+#
+# QsNetII's network as a user sees it: fat trees of Elite4s, full and tapered.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+if ! command -v jq >/dev/null; then
+	echo "there is no jq"
+	exit 77
+fi
+
+lasting='warmup=20us measure=40us'
+many='2 7'
+[ "${WEFT_SLOW-}" ] && lasting='warmup=5us measure=15us'
+
+ends() { # CODE ARGUMENTS
+	want=$1
+	shift
+	run "$@"
+	[ $code -eq "$want" ] ||
+		complain "weft $*: exit code $code, want $want" \
+			"$(head -n 1 "$tmp/err")"
+}
+
+holds() { # JQ-TEST: of the JSON in $tmp/out
+	jq -e "$1" "$tmp/out" >/dev/null 2>"$tmp/jq" ||
+		complain "not so: $1 $(cat "$tmp/jq")"
+}
+
+refuses() { # WORDS ARGUMENTS
+	words=$1
+	shift
+	ends 2 "$@"
+	grep -q "$words" "$tmp/err" || complain "$(cat "$tmp/err")"
+}
+
+rate() { # ARGUMENTS: MB/s of each node
+	ends 0 run "$@" $lasting --json
+	jq '.results.throughput_GBps_per_node * 1000 | round' "$tmp/out"
+}
+
+about() { # FOUND WANT PER-MILLE
+	[ $((($1 - $2) * 1000)) -le $(($2 * $3)) ] &&
+		[ $((($2 - $1) * 1000)) -le $(($2 * $3)) ] ||
+		complain "$1 MB/s per node, want $2"
+}
+
+# --- the machines ---
+
+ends 0 machines --json
+holds '[.machines[] | select(.name | startswith("qsnet2")) |
+	[.name, .nodes, .shape]] == [["qsnet2", 64, "4-ary 3-tree"],
+	["qsnet2-1024", 1024, "4-ary 5-tree"],
+	["qsnet2-16", 16, "4-ary 2-tree"],
+	["qsnet2-4096", 4096, "4-ary 6-tree"],
+	["qsnet2-512", 512, "4-ary 5-tree"],
+	["qsnet2-64", 64, "4-ary 3-tree"]]'
+report "QsNetII's six machines"
+
+begin=$(date +%s)
+for machine in qsnet2 qsnet2-16 qsnet2-64 qsnet2-512 qsnet2-1024 qsnet2-4096
+do
+	ends 0 check $machine --json
+	holds '.proved and [.steps[].holds] == [true, true] and .routes > 0 and
+		[.steps[].cycle | length] == [0, 0]'
+done
+ends 0 check qsnet2 --shape 100 --set topology.up=3x1
+grep -q 'cannot deadlock' "$tmp/out" || complain "$(cat "$tmp/out")"
+took=$(($(date +%s) - begin))
+[ $took -le "${WEFT_SLOW:+6}9" ] || complain "it took $took s"
+report "QSN-F69: none of them can deadlock, which is proved in seconds"
+
+ends 0 show qsnet2-4096 --json
+holds '.nodes == 4096 and .switches == 6144 and .ports == 8 and
+	[.levels[].switches] == [1024, 1024, 1024, 1024, 1024, 1024] and
+	.hops.max == 12 and .buffers.channels == 2 and
+	(.wires | length == 12 and .[0].latency_ns == 20 and
+		.[1].latency_ns == 41 and all(.[2:][]; .latency_ns == 37)) and
+	.packets[0].zero_load_ns.max == 431 + .packets[0].serialisation_ns'
+report "QSN-N60: weft show knows the 431 ns of 4,096 nodes"
+ends 0 show qsnet2-16 --json
+holds '.levels[0].switches == 4 and .levels[1].switches == 4 and
+	.bisection.links == 8 and .routing.spread == "source"'
+ends 0 show qsnet2 --set topology.cable.length=5x14x13 --json
+holds '[.wires[].where] == ["5 m, copper", "5 m, copper", "14 m, fibre",
+	"14 m, fibre", "13 m, copper", "13 m, copper"]'
+report "QSN-F75: cables above 13 m are fibre"
+
+# --- latency ---
+
+ends 0 run qsnet2-4096 pingpong to=4095 bytes=0 rounds=3 --json
+least=$(jq .results.one_way_ns "$tmp/out")
+ends 0 show qsnet2-4096 --json
+holds ".packets[0].zero_load_ns.max == $least"
+report "a packet alone takes what weft show says"
+ends 0 run qsnet2-4096 pingpong to=4095 rounds=1 --budget --json
+holds '.budget.causes | .router.ps == 2 * 11 * 21000 and
+	.wire.ps == 2 * 200000'
+report "QSN-N58, QSN-N60: of which 231 ns are switches and 200 ns cable"
+ends 0 run qsnet2-16 pingpong to=15 rounds=1 --follow 0.0
+grep -q 'node 0, out by link' "$tmp/out" &&
+	grep -q 'switch 1.0, out by up 0' "$tmp/out" &&
+	grep -q 'switch 2.0, out by down 3' "$tmp/out" &&
+	grep -q 'switch 1.3, out by down 3' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+report "a packet's way can be followed"
+
+# --- throughput ---
+
+for nodes in 4 16 64 256 1024; do
+	about "$(rate qsnet2 complement --shape $nodes)" 1161 20
+done
+report "QSN-N70: complement traffic grows with the machine"
+about "$(rate qsnet2-512 complement)" 1161 20
+about "$(rate qsnet2 complement --shape 20)" 1161 20
+report "QSN-G21: so it does where the tree is not full"
+about "$(rate qsnet2 complement --set routing.spread=rotate)" 1161 20
+about "$(rate qsnet2 complement --set routing.spread=single)" 73 20
+about "$(rate qsnet2-16 complement --set routing.spread=single)" 290 20
+report "QSN-G7: not where all take the same way up"
+about "$(rate qsnet2 complement --set link.code=4b5b)" 929 5
+report "QSN-N51: 928 MB/s with 4b5b"
+about "$(rate qsnet2 complement --set topology.up=2)" 290 20
+about "$(rate qsnet2 complement --set topology.up=4x2)" 580 20
+about "$(rate qsnet2 complement --set topology.up=4x1)" 290 20
+report "QSN-F69: a tapered tree carries what its up-links do"
+ends 0 run qsnet2 random $lasting --json
+holds '.results | .fraction_of_peak > 0.45 and .fraction_of_peak < 0.9 and
+	(.peak_GBps_per_node - 1.1607 | fabs < 0.0001) and
+	([.links[].port] == ["node up", "node down", "stage 1 up",
+		"stage 1 down", "stage 2 up", "stage 2 down"]) and
+	all(.links[]; .links == 64 and .mean_use > 0.2 and .max_use < 1)'
+ends 0 run qsnet2 pingpong to=1 rounds=5 --json
+holds '[.results.links[].mean_use > 0] ==
+	[true, true, false, false, false, false]'
+report "random traffic, and the use of each stage"
+for workload in permutation transpose bit-reversal hotspot; do
+	ends 0 run qsnet2 $workload $lasting --json
+	holds '.results.throughput_GBps_per_node > 0.05'
+done
+ends 0 run qsnet2 random class=high load=0.2 $lasting --json
+holds '.ending == "finished"'
+ends 0 run qsnet2-16 alltoall bytes=2000 --json
+holds '.results.fraction_of_peak > 0.3 and .work.packets == 16 * 15 * 4 and
+	(.results | .throughput_GBps_per_node * .time_ns / (15 * 2000) |
+		. > 0.9999 and . < 1.0001)'
+report "other workloads"
+
+# --- the same on any number of threads ---
+
+same() { # ARGUMENTS
+	ends 0 run "$@" --json --threads 1
+	digest=$(jq -r .digest "$tmp/out")
+	for threads in $many; do
+		ends 0 run "$@" --json --threads $threads
+		[ "$(jq -r .digest "$tmp/out")" = "$digest" ] ||
+			complain "$threads threads: another digest"
+	done
+	report "$*: the same on $many threads"
+}
+
+same qsnet2 random warmup=5us measure=5us
+same qsnet2 complement --shape 100 --set topology.up=2 warmup=5us measure=5us
+same qsnet2 random --set routing.spread=rotate bytes=100 warmup=5us measure=5us
+same qsnet2-16 alltoall bytes=1300
+
+# --- bad input ---
+
+refuses 'neighbours needs a torus' run qsnet2 neighbours
+refuses 'tornado needs a torus' run qsnet2 tornado
+refuses 'no message unit' run qsnet2 put
+refuses 'nodes 0 to 63' run qsnet2 pingpong to=64
+refuses 'nodes 0 to 63' run qsnet2 pingpong --follow 64.0
+report "workloads that need more are refused"
+refuses 'at most 4096' show qsnet2 --shape 4097
+refuses 'topology.nodes' show qsnet2 --shape 4x4
+refuses 'topology.up' show qsnet2 --set topology.up=5
+refuses 'topology.shape is not a parameter' show qsnet2 \
+	--set topology.shape=4x4
+refuses 'link.latency.board is not a parameter' show qsnet2 \
+	--set link.latency.board=5ns
+refuses 'host.memory is not a parameter' show qsnet2 --set host.memory=1GiB
+refuses 'topology.nodes is not a parameter' show bgq --set topology.nodes=4
+refuses 'routing.spread is not a parameter' show bgq --set routing.spread=single
+refuses 'is not one of' show qsnet2 --set routing.spread=even
+refuses 'is not a parameter' show bgq --set topology.kind=fattree
+refuses 'window is too short' run qsnet2 random \
+	--set topology.cable.length=1
+report "trees that cannot be are refused"
+printf 'schema: 1\nmachine: m\ntopology: { kind: fattree, nodes: 16 }\n' \
+	>"$tmp/m.yaml"
+refuses 'hint needs a torus' check "$tmp/m.yaml"
+printf 'routing: { kind: updown }\n' >>"$tmp/m.yaml"
+ends 0 check "$tmp/m.yaml"
+printf 'schema: 1\nmachine: m\nrouting: { kind: updown }\n' >"$tmp/m.yaml"
+refuses 'updown needs a fattree' check "$tmp/m.yaml"
+report "a topology has its own routing"
+
+exit $status
