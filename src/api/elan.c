@@ -7,6 +7,9 @@
 
 enum { CONTEXT = 1 };
 
+/* How far ahead of the bus stores are handed over: two full packets. */
+static const sim_time AHEAD = 2500 * SIM_NS;
+
 static struct nic *card(void)
 {
 	struct nic *nic = host_nic(program_host());
@@ -80,27 +83,45 @@ static void need_room(const struct elan_cq *q, uint32_t bytes)
 		program_poll_until(has_room, &r, loop(), &seen);
 }
 
+/*
+ * Stores n of the words that wait.  A core's stores go one burst after the
+ * other as fast as the bus takes them, and what it will store next is known;
+ * so they are handed over some time ahead, and the core waits when that
+ * becomes too long.
+ */
+static void store(struct elan_cq *q, uint32_t n)
+{
+	const struct elan_params *p = params();
+	uint32_t most = (uint32_t)p->host[p->platform].pio_burst / 8, i, k;
+
+	if (q->free_at < program_now())
+		q->free_at = program_now();
+	for (i = 0; i < n; i += k) {
+		k = n - i < most ? n - i : most;
+		q->free_at = elan_store(card(), program_worker(),
+			program_node(), q->free_at, q->id,
+			(uint32_t)(q->stored % ELAN_PAGE), q->word + i, k);
+		q->stored += 8 * k;
+	}
+	q->n -= n;
+	memmove(q->word, q->word + n, 8 * q->n);
+	program_wait(q->free_at - AHEAD);
+}
+
 void elan_flush(struct elan_cq *q)
 {
-	struct nic *nic = card();
-	sim_time end;
-
-	if (!q->n)
-		return;
-	end = elan_store(nic, program_worker(), program_node(), program_now(),
-		q->id, (uint32_t)(q->stored % ELAN_PAGE), q->word, q->n);
-	q->stored += 8 * q->n;
-	q->n = 0;
-	program_wait(end);
+	store(q, q->n);
+	program_wait(q->free_at);
 }
 
 static void add(struct elan_cq *q, uint64_t word)
 {
 	const struct elan_params *p = params();
+	uint32_t most = (uint32_t)p->host[p->platform].pio_burst / 8;
 
+	if (q->n == ELAN_CQ_WORDS)
+		store(q, q->n - q->n % most);
 	q->word[q->n++] = word;
-	if (8 * q->n >= (uint32_t)p->host[p->platform].pio_burst)
-		elan_flush(q);
 }
 
 /* --- commands --- */
@@ -121,13 +142,13 @@ uint64_t elan_put_packets(uint64_t bytes)
 	return bytes ? (bytes + ELAN_PACKET - 1) / ELAN_PACKET : 1;
 }
 
-static void add_block(
-	struct elan_cq *q, uint64_t to, const uint8_t *data, uint32_t bytes)
+static void add_write(struct elan_cq *q, uint64_t to, const uint8_t *data,
+	uint32_t bytes, bool closes)
 {
 	uint64_t word;
 	uint32_t i;
 
-	add(q, elan_word(ELAN_WRITE, bytes, 0));
+	add(q, elan_word(ELAN_WRITE, bytes, 0) | (closes ? ELAN_CLOSES : 0));
 	add(q, to);
 	for (i = 0; i < bytes; i += 8) {
 		word = 0;
@@ -140,18 +161,16 @@ static void put_packet(struct elan_cq *q, uint32_t node, uint64_t to,
 	const uint8_t *data, uint32_t bytes, uint32_t target_event,
 	uint32_t source_event)
 {
-	uint32_t at, n;
+	bool is_plain = bytes && !target_event && !source_event;
 
-	need_room(q, ELAN_PACKET + 128);
+	need_room(q, ELAN_PACKET + 64);
 	add(q, elan_word(ELAN_OPEN, node, 0));
-	for (at = 0; at < bytes; at += n) {
-		n = bytes - at < ELAN_BLOCK ? bytes - at : ELAN_BLOCK;
-		add_block(q, to + at, data + at, n);
-	}
+	if (bytes)
+		add_write(q, to, data, bytes, is_plain);
 	if (target_event)
 		add(q, elan_word(ELAN_SET, target_event, bytes ? bytes : 1));
-	add(q, elan_word(ELAN_CLOSE, source_event, 0));
-	elan_flush(q);
+	if (!is_plain)
+		add(q, elan_word(ELAN_CLOSE, source_event, 0));
 }
 
 void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
@@ -168,6 +187,26 @@ void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
 			target_event, source_event);
 		at += n;
 	} while (at < bytes);
+	elan_flush(q);
+}
+
+void elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
+	uint64_t bytes, uint32_t target_event, uint32_t source_event)
+{
+	uint8_t data[ELAN_PACKET];
+	uint64_t at = 0;
+
+	program_charge(params()->software);
+	do {
+		uint32_t n = bytes - at < ELAN_PACKET ? (uint32_t)(bytes - at)
+						      : ELAN_PACKET;
+
+		program_read(from + at, data, n);
+		put_packet(
+			q, node, to + at, data, n, target_event, source_event);
+		at += n;
+	} while (at < bytes);
+	elan_flush(q);
 }
 
 void elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,

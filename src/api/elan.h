@@ -16,12 +16,15 @@
 
 #include "nic/elan4/elan4.h"
 
+enum { ELAN_CQ_WORDS = 80 }; /* more than a packet takes */
+
 /* A command queue, as its owner knows it: the caller's. */
 struct elan_cq {
 	uint32_t id;
 	uint64_t stored; /* bytes, ever */
-	uint32_t n; /* words that wait for a burst */
-	uint64_t word[ELAN_BLOCK / 8];
+	sim_time free_at; /* the bus has taken what was stored */
+	uint32_t n; /* words that wait to be stored */
+	uint64_t word[ELAN_CQ_WORDS];
 };
 
 /*
@@ -47,6 +50,9 @@ void elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
  */
 void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event);
+/* The same of bytes in this node's memory. */
+void elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
+	uint64_t bytes, uint32_t target_event, uint32_t source_event);
 /* How many packets that takes. */
 uint64_t elan_put_packets(uint64_t bytes);
 
@@ -60,7 +66,7 @@ void elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 /* Starts a DMA; its source event is set by 1, its target event by bytes. */
 void elan_dma(struct elan_cq *q, const struct elan_dma *d);
 
-/* Hands on what waits for a burst; calls above do it themselves. */
+/* Stores what waits, in bursts; calls above do it themselves. */
 void elan_flush(struct elan_cq *q);
 
 /* Until the word at an address is a value. */

@@ -165,84 +165,116 @@ static int next_word(struct reading *r, uint64_t *word)
 	return 0;
 }
 
-static int read_write(struct reading *r, struct elan_buffer *b, uint64_t word,
-	sim_time *arrived)
+/* One transaction of a write. */
+static int read_block(struct reading *r, struct elan_buffer *b, uint64_t to,
+	uint32_t bytes, sim_time *arrived)
 {
-	uint32_t bytes = low(word), i;
-	struct elan_piece *p = &b->piece[b->n_pieces];
 	uint64_t data;
+	uint32_t i;
 
-	if (!bytes || bytes > ELAN_BLOCK ||
-		b->data_bytes + bytes > ELAN_PACKET ||
-		b->data_bytes / ELAN_BLOCK >= ELAN_BLOCKS)
+	if (b->n_pieces == ELAN_MOST_PIECES)
 		return IMPOSSIBLE;
-	if (next_word(r, &p->address))
-		return INCOMPLETE;
 	for (i = 0; i < bytes; i += 8) {
 		if (next_word(r, &data))
 			return INCOMPLETE;
 		memcpy(b->data + b->data_bytes + i, &data,
 			bytes - i < 8 ? bytes - i : 8);
 	}
-	p->at = b->data_bytes;
-	p->bytes = (uint16_t)bytes;
+	arrived[b->n_pieces] = elan_queue_arrival(r->q, r->at);
+	b->piece[b->n_pieces++] = (struct elan_piece){
+		.what = ELAN_WRITE,
+		.address = to,
+		.bytes = (uint16_t)bytes,
+		.at = b->data_bytes,
+	};
 	b->data_bytes = (uint16_t)(b->data_bytes + bytes);
-	*arrived = elan_queue_arrival(r->q, r->at);
 	return 0;
+}
+
+static int read_write(struct reading *r, struct elan_buffer *b, uint64_t word,
+	sim_time *arrived)
+{
+	uint32_t bytes = low(word), at, n;
+	uint64_t to;
+	int code = 0;
+
+	if (!bytes || b->data_bytes + bytes > ELAN_PACKET)
+		return IMPOSSIBLE;
+	if (next_word(r, &to))
+		return INCOMPLETE;
+	for (at = 0; at < bytes && !code; at += n) {
+		n = bytes - at < ELAN_BLOCK ? bytes - at : ELAN_BLOCK;
+		code = read_block(r, b, to + at, n, arrived);
+	}
+	return code;
 }
 
 static int read_get(struct reading *r, struct elan_buffer *b, uint64_t word)
 {
-	struct elan_piece *p = &b->piece[b->n_pieces];
+	struct elan_piece p = {
+		.what = ELAN_GET,
+		.bytes = (uint16_t)low(word),
+		.event = high(word),
+	};
 
-	p->bytes = (uint16_t)low(word);
-	p->event = high(word);
-	if (!p->bytes || p->bytes > ELAN_PACKET || b->n_pieces)
+	if (!p.bytes || p.bytes > ELAN_PACKET || b->n_pieces)
 		return IMPOSSIBLE;
-	return next_word(r, &p->address) || next_word(r, &p->back) ? INCOMPLETE
-								   : 0;
+	if (next_word(r, &p.address) || next_word(r, &p.back))
+		return INCOMPLETE;
+	b->piece[b->n_pieces++] = p;
+	return 0;
+}
+
+static int read_set(struct elan_buffer *b, uint64_t word)
+{
+	if (b->n_pieces == ELAN_MOST_PIECES)
+		return IMPOSSIBLE;
+	b->piece[b->n_pieces++] = (struct elan_piece){
+		.what = ELAN_SET,
+		.event = low(word),
+		.count = high(word),
+	};
+	return 0;
 }
 
 /*
  * Decodes the packet that begins at the queue's next word.  Returns its
- * length, or why not; arrived[k] is when its piece k has come.
+ * length, or why not; arrived[k] is when its piece k has come, *close the
+ * command that ended it.
  */
 static int64_t decode(const struct elan_queue *q, struct elan_buffer *b,
 	uint64_t *open, uint64_t *close, sim_time *arrived)
 {
 	struct reading r = { q, q->taken };
-	uint64_t word;
+	bool is_closed = false;
 	int code = 0;
 
 	b->kind = ELAN_DATA;
 	b->context = q->context;
 	if (next_word(&r, open))
 		return INCOMPLETE;
-	for (b->n_pieces = 0; !code; b->n_pieces++) {
-		struct elan_piece *p = &b->piece[b->n_pieces];
-
-		if (next_word(&r, &word))
+	while (!is_closed && !code) {
+		if (next_word(&r, close))
 			return INCOMPLETE;
-		if ((word & 0xff) == ELAN_CLOSE) {
-			*close = word;
-			return (int64_t)(r.at - q->taken);
-		}
-		if (b->n_pieces == ELAN_MOST_PIECES)
-			return IMPOSSIBLE;
-		memset(p, 0, sizeof(*p));
-		p->what = (uint8_t)word;
-		if (p->what == ELAN_WRITE) {
-			code = read_write(&r, b, word, &arrived[b->n_pieces]);
-		} else if (p->what == ELAN_GET) {
-			code = read_get(&r, b, word);
-		} else if (p->what == ELAN_SET) {
-			p->event = low(word);
-			p->count = high(word);
-		} else {
-			return IMPOSSIBLE;
+		switch (*close & 0xff) {
+		case ELAN_CLOSE:
+			is_closed = true;
+			break;
+		case ELAN_WRITE:
+			code = read_write(&r, b, *close, arrived);
+			is_closed = *close & ELAN_CLOSES;
+			break;
+		case ELAN_GET:
+			code = read_get(&r, b, *close);
+			break;
+		case ELAN_SET:
+			code = read_set(b, *close);
+			break;
+		default:
+			code = IMPOSSIBLE;
 		}
 	}
-	return code;
+	return code ? code : (int64_t)(r.at - q->taken);
 }
 
 /*
@@ -331,6 +363,7 @@ static uint32_t packet(const struct elan_at *a, uint32_t queue)
 	b.channel = q->channel;
 	b.sequence = q->sequence;
 	b.sending = id;
+	b.asked = a->t;
 	start = a->t + a->x->params.command - a->x->least;
 	since = q->is_half && q->half_at == q->taken ? q->half_since : a->t;
 	set_times(a, &b, start, start - a->t + since, arrived);
@@ -338,7 +371,7 @@ static uint32_t packet(const struct elan_at *a, uint32_t queue)
 	s->dst = destination(a, open);
 	s->owner = ELAN_OWNER_QUEUE;
 	s->owner_id = queue;
-	s->event = low(close);
+	s->event = (close & 0xff) == ELAN_CLOSE ? low(close) : 0;
 	s->route = (uint8_t)(open >> 48);
 	s->fifo = ELAN_FIFO_STEN;
 	q->taken += (uint64_t)n;

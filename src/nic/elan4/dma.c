@@ -202,6 +202,8 @@ static void send_block(const struct elan_at *a, const struct elan_read *r,
 		.channel = CHANNEL_DMA,
 		.sequence = a->n->dma_sequence++,
 		.sending = id,
+		.asked = a->t,
+		.streams = a->x->params.cut_through,
 	};
 	cut(b, run->d.to + r->offset, r->bytes);
 	host_read(a->x->nic.host, a->s, run->d.from + r->offset, b->data,
@@ -234,6 +236,7 @@ static void send_answer(const struct elan_at *a, packet_id get)
 		.channel = CHANNEL_ANSWER,
 		.sequence = a->n->answers++,
 		.sending = id,
+		.asked = a->t,
 	};
 	cut(s->copy, want->back, want->bytes);
 	host_read(a->x->nic.host, a->s, want->address, s->copy->data,

@@ -123,6 +123,7 @@ struct elan_buffer {
 	uint32_t channel, sequence; /* the cookie: who sent it, which one */
 	uint32_t sending; /* at the sender; an acknowledgement returns it */
 	uint16_t data_bytes;
+	sim_time asked; /* its command, or its data, was in the card */
 	/* when each block of data had left the source, and the packet's
 	 * head; its receiver sees them as much later as its head */
 	sim_time left_at, left[ELAN_MOST_PIECES];
@@ -130,6 +131,7 @@ struct elan_buffer {
 	uint8_t todo; /* bursts and the tail that are to come */
 	uint8_t verdict; /* an enum elan_kind: its answer */
 	uint8_t fifo; /* it came in by */
+	bool streams; /* a burst may begin with its first block */
 	uint8_t route; /* it took; its answer takes the like */
 	struct elan_piece piece[ELAN_MOST_PIECES];
 	uint8_t data[ELAN_PACKET];

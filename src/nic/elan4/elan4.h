@@ -7,7 +7,8 @@
  * are of 64 bits; the lowest eight are the command, the rest its operands:
  *
  *	ELAN_OPEN       destination << 16 | route << 48: a packet begins
- *	 ELAN_WRITE     bytes << 16; address; data: 1 to 128 bytes, whole words
+ *	 ELAN_WRITE     bytes << 16; address; data: 1 to 512 bytes, whole words;
+ *	                with ELAN_CLOSES the packet ends here
  *	 ELAN_GET       bytes << 16 | event << 32; from there; to here
  *	 ELAN_SET       event << 16 | count << 32: of the receiver's events
  *	ELAN_CLOSE      event << 16: it ends; the event is set by its
@@ -60,6 +61,8 @@ enum elan_command {
 	ELAN_RUN_THREAD, /* not there yet: refused */
 	ELAN_COMMANDS,
 };
+
+#define ELAN_CLOSES (UINT64_C(1) << 32) /* of ELAN_WRITE */
 
 /* What a queue may do (QSN-G10). */
 enum elan_right {
@@ -173,6 +176,9 @@ struct elan_counts {
 	uint64_t commands, packets, acks, nacks, resent, duplicates, timeouts;
 	uint64_t dropped, aborted, dmas, gets, reads, writes, merged;
 	uint64_t interrupts, fired;
+	/* packets with data, and their time from the sender's card to the
+	 * receiver's bus */
+	uint64_t networked, network_ps;
 	uint64_t errors[ELAN_ERRORS];
 };
 

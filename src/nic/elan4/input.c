@@ -158,8 +158,13 @@ static uint32_t next_burst(
 			b->left[k + 1] > *ready + p->merge_wait)
 			break;
 		bytes += y->bytes;
-		*ready = b->left[k + 1];
+		if (!b->streams)
+			*ready = b->left[k + 1];
 	}
+	/* A burst that streams begins with its first word. */
+	if (b->streams)
+		*ready -= (b->piece[b->handed].bytes - 1) / p->bus.width *
+			  p->bus.clock;
 	*ready += p->input;
 	return n;
 }
@@ -169,8 +174,8 @@ static void schedule(const struct elan_at *a, packet_id id)
 	sim_time ready;
 
 	if (next_burst(a, buffer_of(a, id), &ready))
-		elan_post(a, ready > a->t ? ready : a->t + 1,
-			ELAN_ENGINE_INPUT, id);
+		elan_post(a, ready > a->t ? ready : a->t + 1, ELAN_ENGINE_INPUT,
+			id);
 }
 
 void elan_input_on_write(const struct elan_at *a, packet_id id)
@@ -184,9 +189,17 @@ void elan_input_on_write(const struct elan_at *a, packet_id id)
 		bytes += b->piece[first + i].bytes;
 	end = bus_burst(&a->n->bus, &a->x->params.bus, a->t, bytes,
 		a->x->host.dma_overhead, BUS_IN);
+	/* One that streams ends when its last block does. */
+	if (b->streams && end < b->left[first + n - 1] + a->x->params.input)
+		end = b->left[first + n - 1] + a->x->params.input;
 	b->handed = (uint8_t)(first + n);
 	b->todo++;
 	a->n->counts.writes++;
+	if (b->handed == b->n_pieces ||
+		b->piece[b->handed].what != ELAN_WRITE) {
+		a->n->counts.network_ps += (uint64_t)(a->t - b->asked);
+		a->n->counts.networked++;
+	}
 	a->n->counts.merged += n - 1;
 	sim_post_self(a->w, a->s, end + a->x->host.see,
 		SIM_KEY(PHASE_ENGINE, ELAN_ENGINE_WRITTEN),
