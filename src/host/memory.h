@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { MEMORY_PAGE = 4096, MEMORY_REGIONS = 8 /* that are synthetic */ };
 
@@ -46,9 +47,11 @@ struct memory_region {
 struct memory {
 	uint64_t bytes; /* its size */
 	struct memory_page *table; /* hashed, open addressing */
+	uint32_t shift; /* of a hash, to where its page is looked for first */
 	uint32_t room, n_pages;
-	uint64_t last_number; /* the page that was used last, */
-	uint8_t *last; /* or NULL */
+	uint32_t n_fresh, n_chunks;
+	uint8_t *fresh; /* what the last chunk has left */
+	uint8_t **chunks; /* that pages are cut from */
 	uint64_t low, high; /* all regions lie between them; 0, 0: none */
 	struct memory_region *regions;
 	uint32_t n_regions;
@@ -63,13 +66,95 @@ static inline bool memory_has(const struct memory *m, uint64_t at, uint64_t n)
 	return at <= m->bytes && n <= m->bytes - at;
 }
 
+/* A page, or NULL where it was never written; memory_page() is that. */
+uint8_t *memory_find(const struct memory *m, uint64_t number);
+
+/* The upper bits count. */
+static inline uint32_t memory_hash(uint64_t number)
+{
+	return (uint32_t)number * UINT32_C(0x9e3779b1);
+}
+
+static inline uint8_t *memory_page(const struct memory *m, uint64_t number)
+{
+	const struct memory_page *p;
+
+	if (!m->n_pages)
+		return NULL;
+	p = &m->table[memory_hash(number) >> m->shift];
+	/* a free place may say it is page 0, and has no bytes either */
+	return p->number == number ? p->bytes : memory_find(m, number);
+}
+
+/* Whether some of [at, at + n) may be synthetic. */
+static inline bool memory_is_made_up(
+	const struct memory *m, uint64_t at, size_t n)
+{
+	return at < m->high && m->low < at + n;
+}
+
+/*
+ * Where bytes are stored, until memory_fini(), that lie in one page that has
+ * been written; else NULL.  About 20 instructions.
+ */
+static inline uint8_t *memory_stored(
+	const struct memory *m, uint64_t at, size_t n)
+{
+	uint8_t *page;
+
+	if (at % MEMORY_PAGE + n > MEMORY_PAGE || !memory_has(m, at, n) ||
+		memory_is_made_up(m, at, n))
+		return NULL;
+	page = memory_page(m, at / MEMORY_PAGE);
+	return page ? page + at % MEMORY_PAGE : NULL;
+}
+
+/*
+ * The same for bytes that may be written there: the page comes into being.
+ * NULL where they are outside, or in two pages, or synthetic.
+ */
+uint8_t *memory_place(struct memory *m, uint64_t at, size_t n);
+
+/* What is not in one page that has been written. */
+bool memory_read_parts(struct memory *m, uint64_t at, void *to, size_t n);
+bool memory_write_parts(
+	struct memory *m, uint64_t at, const void *from, size_t n);
+
 /* Both do nothing and return false where memory_has() says no. */
-bool memory_read(struct memory *m, uint64_t at, void *to, size_t n);
-bool memory_write(struct memory *m, uint64_t at, const void *from, size_t n);
+static inline bool memory_read(
+	struct memory *m, uint64_t at, void *to, size_t n)
+{
+	const uint8_t *from = memory_stored(m, at, n);
+
+	if (!from)
+		return memory_read_parts(m, at, to, n);
+	memcpy(to, from, n);
+	return true;
+}
+
+static inline bool memory_write(
+	struct memory *m, uint64_t at, const void *from, size_t n)
+{
+	uint8_t *to = memory_stored(m, at, n);
+
+	if (!to)
+		return memory_write_parts(m, at, from, n);
+	memcpy(to, from, n);
+	return true;
+}
 
 /* Eight bytes; false, too, where at is not a multiple of eight. */
-bool memory_load(struct memory *m, uint64_t at, uint64_t *word);
-bool memory_store(struct memory *m, uint64_t at, uint64_t word);
+static inline bool memory_load(struct memory *m, uint64_t at, uint64_t *word)
+{
+	return at % sizeof(*word) == 0 &&
+	       memory_read(m, at, word, sizeof(*word));
+}
+
+static inline bool memory_store(struct memory *m, uint64_t at, uint64_t word)
+{
+	return at % sizeof(word) == 0 &&
+	       memory_write(m, at, &word, sizeof(word));
+}
 
 /*
  * Makes [at, at + bytes) synthetic; what was stored there cannot be seen any
@@ -91,10 +176,14 @@ bool memory_region_is_whole(const struct memory_region *s, uint64_t times);
 
 /*
  * For fills: the n bytes from an offset of an owner's stream.  Any bytes of
- * it can be had by themselves; about one instruction per byte.
+ * it can be had by themselves; about one instruction per four bytes.
  */
 void memory_fill_by(
 	uint64_t seed, uint64_t owner, uint64_t offset, uint8_t *out, size_t n);
+
+/* Whether n bytes are what memory_fill_by() would put there. */
+bool memory_is_by(uint64_t seed, uint64_t owner, uint64_t offset,
+	const uint8_t *in, size_t n);
 
 /* What it takes of the host, bytes. */
 uint64_t memory_held(const struct memory *m);

@@ -121,6 +121,35 @@ static void many_pages_keep_their_bytes(void **state)
 	memory_fini(&m);
 }
 
+static void bytes_are_placed_within_one_page(void **state)
+{
+	struct memory m;
+	uint64_t word;
+	uint8_t *p;
+
+	(void)state;
+	memory_init(&m, 3 * MEMORY_PAGE + 100);
+	assert_null(memory_stored(&m, 2 * MEMORY_PAGE, 8));
+	p = memory_place(&m, 2 * MEMORY_PAGE, MEMORY_PAGE);
+	assert_non_null(p);
+	memcpy(p + 16, "12345678", 8);
+	assert_true(memory_load(&m, 2 * MEMORY_PAGE + 16, &word));
+	assert_memory_equal(&word, "12345678", 8);
+	assert_ptr_equal(memory_stored(&m, 2 * MEMORY_PAGE + 16, 1), p + 16);
+	assert_ptr_equal(memory_place(&m, 2 * MEMORY_PAGE + 16, 1), p + 16);
+	assert_null(memory_place(&m, 2 * MEMORY_PAGE + 1, MEMORY_PAGE));
+	assert_non_null(memory_place(&m, 3 * MEMORY_PAGE, 100));
+	assert_null(memory_place(&m, 3 * MEMORY_PAGE, 101));
+	assert_null(memory_stored(&m, 3 * MEMORY_PAGE, 101));
+	assert_int_equal(
+		memory_add_synthetic(&m, 2 * MEMORY_PAGE + 32, 8, NULL, NULL),
+		0);
+	assert_null(memory_place(&m, 2 * MEMORY_PAGE + 39, 1));
+	assert_null(memory_stored(&m, 2 * MEMORY_PAGE + 25, 8));
+	assert_ptr_equal(memory_stored(&m, 2 * MEMORY_PAGE + 24, 8), p + 24);
+	memory_fini(&m);
+}
+
 /* --- synthetic regions --- */
 
 struct stream {
@@ -161,6 +190,32 @@ static void a_stream_can_be_cut_anywhere(void **state)
 	assert_true(memcmp(other, whole, SIZE) != 0);
 	memory_fill_by(3, 1, SIZE, other, SIZE);
 	assert_true(memcmp(other, whole, SIZE) != 0);
+}
+
+/* And so can what is compared with it, to every byte. */
+static void a_wrong_byte_of_a_stream_is_seen(void **state)
+{
+	enum { SIZE = 300 };
+	uint8_t bytes[SIZE];
+	size_t from, to, i;
+
+	(void)state;
+	memory_fill_by(3, 1, 0, bytes, SIZE);
+	for (from = 0; from < 20; from++)
+		for (to = from; to <= SIZE; to++)
+			assert_true(memory_is_by(
+				3, 1, from, bytes + from, to - from));
+	for (from = 0; from < 9; from++) {
+		for (i = 0; i < SIZE; i++) {
+			bytes[i] ^= (uint8_t)(1 << i % 8);
+			assert_int_equal(memory_is_by(3, 1, from, bytes + from,
+						 SIZE - from),
+				i < from);
+			bytes[i] ^= (uint8_t)(1 << i % 8);
+		}
+	}
+	assert_false(memory_is_by(3, 2, 0, bytes, SIZE));
+	assert_false(memory_is_by(3, 1, 8, bytes, 16));
 }
 
 static void a_region_reads_as_its_stream_and_takes_no_memory(void **state)
@@ -214,9 +269,11 @@ static void wrong_bytes_are_counted(void **state)
 	memory_fini(&m);
 }
 
-/* Cuts [0, SIZE) at random and writes the pieces in some order. */
-static void write_pieces(struct memory *m, uint64_t at, size_t size,
-	uint64_t *n, const uint8_t *right, size_t skip, size_t twice)
+/* Cuts [0, SIZE) at random and writes the pieces in some order.  Inlined, the
+ * compiler takes a byte for read that never is. */
+static __attribute__((noinline)) void write_pieces(struct memory *m,
+	uint64_t at, size_t size, uint64_t *n, const uint8_t *right,
+	size_t skip, size_t twice)
 {
 	size_t cut[65] = { 0 }, n_cuts = 1 + draw(n, 60), i, first;
 
@@ -384,7 +441,9 @@ int main(void)
 		cmocka_unit_test(words_must_be_aligned),
 		cmocka_unit_test(it_reads_what_was_written),
 		cmocka_unit_test(many_pages_keep_their_bytes),
+		cmocka_unit_test(bytes_are_placed_within_one_page),
 		cmocka_unit_test(a_stream_can_be_cut_anywhere),
+		cmocka_unit_test(a_wrong_byte_of_a_stream_is_seen),
 		cmocka_unit_test(
 			a_region_reads_as_its_stream_and_takes_no_memory),
 		cmocka_unit_test(wrong_bytes_are_counted),
