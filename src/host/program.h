@@ -165,6 +165,8 @@ bool program_write(uint64_t at, const void *from, size_t n);
  * them is not told.
  */
 uint8_t *program_place(uint64_t at, size_t n);
+/* So many bytes of it will be written. */
+void program_reserve(uint64_t bytes);
 bool program_atomic(
 	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old);
 

@@ -133,6 +133,8 @@ static bool make_real(struct alltoall_node *m, uint64_t n_nodes)
 	uint64_t left = region_bytes(m->a, n_nodes), at = SOURCE_AT;
 	size_t n;
 
+	/* what it sends and what comes */
+	program_reserve(2 * left);
 	for (; left; left -= n, at += n) {
 		n = in_page(at, left);
 		fill_source(m, at - SOURCE_AT, program_place(at, n), n);
