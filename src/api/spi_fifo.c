@@ -46,13 +46,13 @@ static bool append(
 static void charge(const MUSPI_InjFifo_t *fifo, uint32_t n)
 {
 	struct nic *nic = unit();
-	sim_time each = mu_params_of(nic)->software;
+	sim_time each = mu_params_of(nic)->software, now = program_now();
 	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; nic->net->book && i < n; i++)
 		mu_note_birth(nic, program_node(), fifo->id,
-			program_now() + (sim_time)i * each);
-	program_charge((sim_time)n * each);
+			now + (sim_time)i * each);
+	program_wait(now + (sim_time)n * each);
 }
 
 uint64_t MUSPI_InjFifoInjectMultiple(

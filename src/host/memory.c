@@ -377,7 +377,7 @@ static void write_split(
 
 static uint64_t first_word(uint64_t seed, uint64_t owner)
 {
-	return mix(mix(seed) + owner);
+	return mix(seed * STEP + owner);
 }
 
 /* Four of two words each, which is what hosts have registers for. */
@@ -400,11 +400,12 @@ static void fill_words(uint64_t word, uint8_t *out, size_t n)
 
 	first_pairs(word, p);
 	word += n / AT_ONCE * AT_ONCE * STEP;
-	for (; n >= AT_ONCE; n -= AT_ONCE, out += sizeof(p))
-		for (i = 0; i < PAIRS; i++) {
+	for (; n >= AT_ONCE; n -= AT_ONCE, out += sizeof(p)) {
+		for (i = 0; i < PAIRS; i++)
 			memcpy(out + 16 * i, &p[i], 16);
+		for (i = 0; i < PAIRS; i++)
 			p[i] += AT_ONCE * STEP;
-		}
+	}
 	for (; n; n--, out += 8, word += STEP)
 		memcpy(out, &word, 8);
 }

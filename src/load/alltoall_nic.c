@@ -120,25 +120,49 @@ static bool make_synthetic(struct alltoall_node *m, uint64_t n_nodes)
 	       programs_complain(&a->programs, "no synthetic regions");
 }
 
-/* What lies in the page of at, of n bytes at most. */
-static size_t in_page(uint64_t at, uint64_t n)
-{
-	size_t left = MEMORY_PAGE - at % MEMORY_PAGE;
+/* Goes through the bytes of a region where they are stored. */
+struct cursor {
+	uint64_t at;
+	uint8_t *bytes;
+};
 
-	return n < left ? (size_t)n : left;
+/* The next ones that lie side by side, *n at most; *n is how many. */
+static uint8_t *next_bytes(struct cursor *c, size_t *n)
+{
+	size_t left = MEMORY_PAGE - c->at % MEMORY_PAGE;
+	uint8_t *bytes;
+
+	if (left == MEMORY_PAGE || !c->bytes)
+		c->bytes = program_place(c->at, 1);
+	*n = *n < left ? *n : left;
+	bytes = c->bytes;
+	c->bytes += *n;
+	c->at += *n;
+	return bytes;
+}
+
+static void make_message(struct alltoall_node *m, site_id to, struct cursor *c)
+{
+	size_t at = 0, end = (size_t)m->a->bytes, n;
+
+	for (; at < end; at += n) {
+		uint8_t *bytes;
+
+		n = end - at;
+		bytes = next_bytes(c, &n);
+		fill_by(m->a, m->node, to, at, bytes, n);
+	}
 }
 
 static bool make_real(struct alltoall_node *m, uint64_t n_nodes)
 {
-	uint64_t left = region_bytes(m->a, n_nodes), at = SOURCE_AT;
-	size_t n;
+	struct cursor c = { .at = SOURCE_AT };
+	uint64_t i;
 
 	/* what it sends and what comes */
-	program_reserve(2 * left);
-	for (; left; left -= n, at += n) {
-		n = in_page(at, left);
-		fill_source(m, at - SOURCE_AT, program_place(at, n), n);
-	}
+	program_reserve(2 * region_bytes(m->a, n_nodes));
+	for (i = 0; i < n_nodes - 1; i++)
+		make_message(m, other_of(m->node, i), &c);
 	return true;
 }
 
@@ -155,17 +179,18 @@ static void check_synthetic(struct alltoall_node *m)
 			r->written, r->wrong);
 }
 
-/* What came from one node, which is at an address. */
-static bool is_real(const struct alltoall_node *m, site_id from, uint64_t at)
+static bool is_right(
+	const struct alltoall_node *m, site_id from, struct cursor *c)
 {
-	const struct alltoall *a = m->a;
-	uint64_t owner = owner_of(from, m->node), left = (uint64_t)a->bytes;
-	size_t n;
+	size_t at = 0, end = (size_t)m->a->bytes, n;
 
-	for (; left; left -= n, at += n) {
-		n = in_page(at, left);
-		if (!memory_is_by(a->programs.load.seed, owner,
-			    (uint64_t)a->bytes - left, program_place(at, n), n))
+	for (; at < end; at += n) {
+		const uint8_t *bytes;
+
+		n = end - at;
+		bytes = next_bytes(c, &n);
+		if (!memory_is_by(m->a->programs.load.seed,
+			    owner_of(from, m->node), at, bytes, n))
 			return false;
 	}
 	return true;
@@ -173,12 +198,13 @@ static bool is_real(const struct alltoall_node *m, site_id from, uint64_t at)
 
 static void check_real(struct alltoall_node *m, uint64_t n_nodes)
 {
-	uint64_t at = target_at(m->a, n_nodes), i;
+	struct cursor c = { .at = target_at(m->a, n_nodes) };
+	uint64_t i;
 
-	for (i = 0; i < n_nodes - 1; i++, at += (uint64_t)m->a->bytes) {
+	for (i = 0; i < n_nodes - 1; i++) {
 		site_id from = other_of(m->node, i);
 
-		if (is_real(m, from, at))
+		if (is_right(m, from, &c))
 			continue;
 		programs_complain(
 			&m->a->programs, "wrong bytes from node %u", from);
