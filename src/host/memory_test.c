@@ -122,6 +122,38 @@ static void many_pages_keep_their_bytes(void **state)
 	memory_fini(&m);
 }
 
+/* Room that is made for few pages, and for many, is used as it is. */
+static void room_is_made_at_once(void **state)
+{
+	static const uint64_t pages[] = { 5, 63, 64, 300 };
+	uint64_t k, i, word, room;
+	struct memory m;
+
+	(void)state;
+	for (k = 0; k < sizeof(pages) / sizeof(pages[0]); k++) {
+		memory_init(&m, GIB);
+		assert_true(memory_store(&m, 8, 77));
+		memory_reserve(&m, pages[k] * MEMORY_PAGE);
+		room = m.room;
+		assert_int_equal(m.n_chunks, 2);
+		for (i = 1; i <= pages[k]; i++) {
+			assert_true(memory_load(&m, i * MEMORY_PAGE, &word));
+			assert_int_equal(word, 0);
+			assert_true(memory_store(&m, i * MEMORY_PAGE, i));
+		}
+		for (i = 1; i <= pages[k]; i++) {
+			assert_true(memory_load(&m, i * MEMORY_PAGE, &word));
+			assert_int_equal(word, i);
+		}
+		assert_true(memory_load(&m, 8, &word));
+		assert_int_equal(word, 77);
+		assert_int_equal(m.n_chunks, 2);
+		assert_int_equal(m.room, room);
+		assert_true(memory_held(&m) >= (pages[k] + 1) * MEMORY_PAGE);
+		memory_fini(&m);
+	}
+}
+
 static void bytes_are_placed_within_one_page(void **state)
 {
 	struct memory m;
@@ -442,6 +474,7 @@ int main(void)
 		cmocka_unit_test(words_must_be_aligned),
 		cmocka_unit_test(it_reads_what_was_written),
 		cmocka_unit_test(many_pages_keep_their_bytes),
+		cmocka_unit_test(room_is_made_at_once),
 		cmocka_unit_test(bytes_are_placed_within_one_page),
 		cmocka_unit_test(a_stream_can_be_cut_anywhere),
 		cmocka_unit_test(a_wrong_byte_of_a_stream_is_seen),
