@@ -17,39 +17,59 @@ static bool has_room(const struct mu *mu, site_id s, uint32_t engine)
 
 /* --- which message --- */
 
-/* One of a set that may use an engine, by lot, or MU_INJ_FIFOS. */
-static uint32_t choose_from(
-	struct mu_node *n, const uint64_t *sending, uint32_t engine)
+/* The k-th of the FIFOs of a level, by number. */
+static inline uint32_t find(const struct mu_node *n, uint32_t l, uint32_t k)
 {
-	uint16_t fifo[MU_INJ_FIFOS];
-	uint32_t k = 0, word;
+	uint32_t words = n->n_words[l], word = (uint32_t)__builtin_ctz(words);
+	uint64_t m = n->sending[l][word];
 
-	for (word = 0; word < MU_INJ_WORDS; word++) {
-		uint64_t m = sending[word];
+	while (words & (words - 1)) {
+		uint32_t here = (uint32_t)__builtin_popcountll(m);
 
-		for (; m; m &= m - 1) {
-			uint32_t inj = word * 64 + (uint32_t)__builtin_ctzll(m);
-
-			if (mu_inj(n, inj)->engines >> engine & 1)
-				fifo[k++] = (uint16_t)inj;
-		}
+		if (k < here)
+			break;
+		k -= here;
+		words &= words - 1;
+		word = (uint32_t)__builtin_ctz(words);
+		m = n->sending[l][word];
 	}
-	return k ? fifo[k > 1 ? mu_random(n, k) : 0] : MU_INJ_FIFOS;
+	for (; k; k--)
+		m &= m - 1;
+	return word * 64 + (uint32_t)__builtin_ctzll(m);
 }
 
-/* An injection FIFO with a packet for an engine, or MU_INJ_FIFOS. */
-static uint32_t choose(struct mu_node *n, uint32_t engine)
+/* The k-th of those that may use an engine. */
+static uint32_t find_able(
+	struct mu_node *n, uint32_t l, uint32_t engine, uint32_t k)
 {
-	uint32_t l, inj;
+	uint32_t words, inj;
+	uint64_t m;
 
-	for (l = 0; l < MU_LEVELS; l++) {
-		if (!n->n_sending[l])
-			continue;
-		inj = choose_from(n, n->sending[l], engine);
-		if (inj < MU_INJ_FIFOS)
-			return inj;
+	for (words = n->n_words[l]; words; words &= words - 1) {
+		uint32_t word = (uint32_t)__builtin_ctz(words);
+
+		for (m = n->sending[l][word]; m; m &= m - 1) {
+			inj = word * 64 + (uint32_t)__builtin_ctzll(m);
+			if (mu_inj(n, inj)->engines >> engine & 1 && !k--)
+				return inj;
+		}
 	}
-	return MU_INJ_FIFOS;
+	BUG("no FIFO for engine %u", engine);
+}
+
+/* An injection FIFO with a packet for an engine, by lot, or MU_INJ_FIFOS. */
+static inline uint32_t choose(struct mu_node *n, uint32_t engine)
+{
+	uint32_t l = 0, able, k;
+
+	while (l < MU_LEVELS && !n->n_able[l][engine])
+		l++;
+	if (l == MU_LEVELS)
+		return MU_INJ_FIFOS;
+	able = n->n_able[l][engine];
+	k = able > 1 ? mu_random(n, able) : 0;
+	return able == n->n_sending[l] ? find(n, l, k)
+				       : find_able(n, l, engine, k);
 }
 
 /* --- a packet's course --- */
@@ -57,7 +77,7 @@ static uint32_t choose(struct mu_node *n, uint32_t engine)
 static uint32_t packet_bytes(
 	const struct mu *mu, const struct mu_inj_fifo *f, uint64_t packet)
 {
-	uint64_t left = mu_length(&f->descriptor) - packet * mu->payload;
+	uint64_t left = f->length - packet * mu->payload;
 
 	return left < mu->payload ? (uint32_t)left : mu->payload;
 }
@@ -77,9 +97,12 @@ void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
 	struct mu_job *job = &n->job[engine];
 	uint32_t inj;
 
-	if ((n->busy | n->broken) >> engine & 1 ||
-		!has_room(a->mu, a->s, engine))
+	if ((n->busy | n->broken | n->crowded) >> engine & 1)
 		return;
+	if (!has_room(a->mu, a->s, engine)) {
+		n->crowded |= (uint16_t)(1u << engine);
+		return;
+	}
 	inj = choose(n, engine);
 	if (inj == MU_INJ_FIFOS)
 		return;
@@ -89,7 +112,7 @@ void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
 	job->started = a->t;
 	job->bytes = (uint16_t)packet_bytes(a->mu, f, job->packet);
 	if (f->next == f->n_packets)
-		mu_fetch_set_sending(a, inj, false);
+		mu_fetch_set_sending(a, f, inj, false);
 	f->in_flight++;
 	n->busy |= (uint16_t)(1u << engine);
 	if (job->bytes)
@@ -102,8 +125,7 @@ void mu_inject_take(const struct mu_at *a, uint32_t engine)
 {
 	const struct mu_job *job = &a->n->job[engine];
 	struct mu_inj_fifo *f = mu_inj(a->n, job->inj);
-	uint64_t from =
-		mu_payload(&f->descriptor) + job->packet * a->mu->payload;
+	uint64_t from = f->payload + job->packet * a->mu->payload;
 
 	if (mu_port_allows(
 		    a, from, job->bytes, false, mu_is_system(job->inj))) {
@@ -150,22 +172,17 @@ static struct mu_buffer *fill_buffer(const struct mu_at *a,
 	fill_header(a, f, job, &b->header);
 	/* What no memory is behind reads as nothing; ranges allow it. */
 	if (!host_read(mu->nic.host, a->s,
-		    mu_payload(&f->descriptor) + job->packet * mu->payload,
-		    b->payload, job->bytes))
+		    f->payload + job->packet * mu->payload, b->payload,
+		    job->bytes))
 		memset(b->payload, 0, job->bytes);
-	memset(b->payload + job->bytes, 0, end - job->bytes);
+	if (end != job->bytes)
+		memset(b->payload + job->bytes, 0, end - job->bytes);
 	return b;
 }
 
 static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
 	const struct mu_job *job)
 {
-	static const uint8_t kind[] = {
-		[MU_DYNAMIC] = PACKET_DYNAMIC,
-		[MU_DETERMINISTIC] = PACKET_DETERMINISTIC,
-		[MU_HIGH] = PACKET_HIGH,
-		[MU_SYSTEM] = PACKET_SYSTEM,
-	};
 	struct net *net = a->mu->nic.net;
 	const struct mu_header *h = &f->descriptor.header;
 	packet_id id = packet_take(net->pool, a->w->id);
@@ -175,10 +192,9 @@ static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
 		.dst = f->dst,
 		.number = a->n->number++,
 		.born = a->t,
-		.kind = kind[mu_channel(h)],
+		.kind = f->kind,
 		.hints = f->hints,
-		.flags = (uint8_t)((mu_stays_on_bubble(h) ? PACKET_STAY : 0) |
-				   (mu_is_deposit(h) ? PACKET_DEPOSIT : 0)),
+		.flags = f->flags,
 		.zone = (uint8_t)mu_zone(h),
 		.bytes = job->bytes,
 		.tag = job->packet + 1 == f->n_packets ? MU_TAG_LAST : 0,

@@ -147,10 +147,9 @@ static struct mu_node *node_new(const struct mu *mu, site_id s)
 	return n;
 }
 
-struct mu_node *mu_node(struct mu *mu, site_id s)
+struct mu_node *mu_node_new(struct mu *mu, site_id s)
 {
-	if (!mu->nodes[s])
-		mu->nodes[s] = node_new(mu, s);
+	mu->nodes[s] = node_new(mu, s);
 	return mu->nodes[s];
 }
 
@@ -245,6 +244,7 @@ static void on_room(struct net *net, struct sim_worker *w, site_id s,
 {
 	struct mu_at a = at(net, w, s, t);
 
+	a.n->crowded &= (uint16_t) ~(1u << fifo);
 	mu_inject_go_on(&a, fifo);
 }
 

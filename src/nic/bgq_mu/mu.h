@@ -69,7 +69,8 @@ enum mu_inj_state {
  * control memory hold of it (BGQ-F106, BGQ-F111).
  */
 struct mu_inj_fifo {
-	uint64_t start, size, head, tail;
+	_Alignas(256) uint64_t start; /* found by a shift */
+	uint64_t size, head, tail;
 	uint64_t get_tail; /* the end of what remote gets have reserved */
 	struct mu_order *gets; /* NULL until used */
 	uint64_t count, fetched; /* descriptors sent, fetched */
@@ -82,6 +83,8 @@ struct mu_inj_fifo {
 	uint32_t in_flight; /* packets that engines are at work on */
 	uint64_t next, n_packets; /* the next packet to be cut; of how many */
 	site_id dst;
+	uint8_t kind, flags; /* as struct packet has them */
+	uint64_t payload, length; /* as the descriptor has them */
 	struct mu_descriptor descriptor;
 };
 
@@ -174,6 +177,8 @@ struct mu_node {
 	uint64_t wanting[MU_LEVELS][MU_INJ_WORDS];
 	uint64_t sending[MU_LEVELS][MU_INJ_WORDS];
 	uint16_t n_wanting[MU_LEVELS], n_sending[MU_LEVELS];
+	uint16_t n_able[MU_LEVELS][N_FIFOS]; /* of these, by engine */
+	uint16_t n_words[MU_LEVELS]; /* of sending: a bit for each in use */
 	struct mu_job job[N_FIFOS];
 	struct mu_rme rme[N_FIFOS];
 	struct mu_port port[MU_MAX_PORTS];
@@ -184,6 +189,7 @@ struct mu_node {
 	uint32_t number; /* of packets sent */
 	uint16_t busy; /* injection engines */
 	uint16_t broken; /* injection engines that stopped */
+	uint16_t crowded; /* their network FIFOs have to give room first */
 	uint16_t rme_broken, rme_held;
 	uint32_t n_pulled; /* by all reception engines */
 	uint16_t lfsr; /* the arbiters' */
@@ -235,7 +241,15 @@ struct mu_at {
 	sim_time t;
 };
 
-struct mu_node *mu_node(struct mu *mu, site_id s);
+/* Of a node that was never used. */
+struct mu_node *mu_node_new(struct mu *mu, site_id s);
+
+static inline struct mu_node *mu_node(struct mu *mu, site_id s)
+{
+	struct mu_node *n = mu->nodes[s];
+
+	return __builtin_expect(!!n, 1) ? n : mu_node_new(mu, s);
+}
 
 /* NULL where there is no such FIFO. */
 struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id);
@@ -308,9 +322,28 @@ void mu_account_pulled(const struct mu_at *a, packet_id id);
 void mu_port_ask(const struct mu_at *a, uint32_t requester);
 void mu_port_on_free(const struct mu_at *a, uint32_t port);
 
-/* Whether the ranges allow it. */
-bool mu_port_allows(const struct mu_at *a, uint64_t at, uint64_t bytes,
-	bool is_write, bool is_system);
+bool mu_port_allows_slow(const struct mu_at *a, uint64_t at, uint64_t bytes,
+	uint32_t right);
+
+static inline bool mu_is_inside(
+	const struct mu_range *r, uint32_t right, uint64_t at, uint64_t bytes)
+{
+	return r->rights & right && at >= r->first && at <= r->last &&
+	       bytes - 1 <= r->last - at;
+}
+
+/* Whether the ranges allow it; most often the first one does. */
+static inline bool mu_port_allows(const struct mu_at *a, uint64_t at,
+	uint64_t bytes, bool is_write, bool is_system)
+{
+	uint32_t right = is_system ? is_write ? MU_SYSTEM_WRITE : MU_SYSTEM_READ
+			 : is_write ? MU_USER_WRITE
+				    : MU_USER_READ;
+
+	return __builtin_expect(
+		       mu_is_inside(&a->n->range[0], right, at, bytes), 1) ||
+	       mu_port_allows_slow(a, at, bytes, right);
+}
 
 /*
  * Requests for [at, at + bytes), which the ranges allow, from the port that a
@@ -332,7 +365,8 @@ void mu_fetch_take(const struct mu_at *a);
 enum mu_level mu_fetch_level(const struct mu_node *n);
 void mu_fetch_on_done(const struct mu_at *a, uint32_t inj);
 /* A FIFO that has packets to cut begins or ends to be chosen from. */
-void mu_fetch_set_sending(const struct mu_at *a, uint32_t inj, bool is_sending);
+void mu_fetch_set_sending(const struct mu_at *a, struct mu_inj_fifo *f,
+	uint32_t inj, bool is_sending);
 void mu_fetch_halt(const struct mu_at *a, uint32_t inj);
 
 /* --- inject.c --- */

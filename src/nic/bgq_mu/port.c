@@ -6,7 +6,7 @@
  * one is filled at once, else the request goes by the slower FIFO, which
  * keeps the order of each slice.
  */
-#include "host/l2_take.h"
+#include "host/l2_burst.h"
 #include "nic/bgq_mu/mu.h"
 
 enum { READ_UNIT = 32, LINE = 128 };
@@ -107,25 +107,15 @@ void mu_port_on_free(const struct mu_at *a, uint32_t port)
 
 /* --- protection --- */
 
-static bool is_inside(
-	const struct mu_range *r, uint32_t right, uint64_t at, uint64_t bytes)
+bool mu_port_allows_slow(
+	const struct mu_at *a, uint64_t at, uint64_t bytes, uint32_t right)
 {
-	return r->rights & right && at >= r->first && at <= r->last &&
-	       bytes - 1 <= r->last - at;
-}
-
-bool mu_port_allows(const struct mu_at *a, uint64_t at, uint64_t bytes,
-	bool is_write, bool is_system)
-{
-	uint32_t right = is_system ? is_write ? MU_SYSTEM_WRITE : MU_SYSTEM_READ
-			 : is_write ? MU_USER_WRITE
-				    : MU_USER_READ;
 	uint32_t i;
 
 	if (!bytes)
 		return true;
 	for (i = 0; i < MU_RANGES; i++)
-		if (is_inside(&a->n->range[i], right, at, bytes))
+		if (mu_is_inside(&a->n->range[i], right, at, bytes))
 			return true;
 	/* Not as a whole; but every request is looked at by itself. */
 	while (bytes) {
@@ -133,7 +123,7 @@ bool mu_port_allows(const struct mu_at *a, uint64_t at, uint64_t bytes,
 
 		part = part < bytes ? part : bytes;
 		for (i = 0; i < MU_RANGES; i++)
-			if (is_inside(&a->n->range[i], right, at, part))
+			if (mu_is_inside(&a->n->range[i], right, at, part))
 				break;
 		if (i == MU_RANGES)
 			return false;
@@ -151,7 +141,8 @@ struct turn {
 	struct l2 *l2;
 	struct l2_node *node;
 	sim_time issue; /* of the next request */
-	sim_time cycle, fifo, done;
+	sim_time cycle, fifo, done, outstanding;
+	uint32_t bypassed;
 };
 
 static inline struct turn begin(const struct mu_at *a, uint32_t requester)
@@ -169,22 +160,21 @@ static inline struct turn begin(const struct mu_at *a, uint32_t requester)
 	};
 }
 
-static inline sim_time request(
-	struct turn *r, uint64_t at, uint32_t bytes, enum l2_op op)
+static inline __attribute__((always_inline)) sim_time request(
+	struct turn *r, uint64_t at, sim_time busy, enum l2_op op)
 {
-	struct mu_port *p = r->port;
-	sim_time *slot = &p->slot[l2_slice_of(r->l2, at) % MU_SLICES];
-	sim_time enter = r->issue;
+	uint32_t slice = l2_slice_of(r->l2, at);
+	sim_time *slot = &r->port->slot[slice % MU_SLICES];
+	sim_time enter = r->issue, ready = *slot;
 	struct l2_times l;
 
-	if (*slot > enter) {
+	if (ready > enter) {
 		enter += r->fifo;
-		enter = *slot > enter ? *slot : enter;
+		enter = ready > enter ? ready : enter;
 	} else {
-		p->bypassed++;
+		r->bypassed++;
 	}
-	p->requests++;
-	l = l2_take(r->l2, r->node, enter, at, bytes, op);
+	l = l2_burst_take(r->l2, r->node, enter, slice, busy, at, op);
 	*slot = l.taken;
 	return l.done;
 }
@@ -192,29 +182,36 @@ static inline sim_time request(
 /* A request is done, and the port free for the next one. */
 static inline void go_on(struct turn *r, sim_time done)
 {
-	r->port->outstanding += done - r->issue;
+	r->outstanding += done - r->issue;
 	r->done = done > r->done ? done : r->done;
 	r->issue += r->cycle;
 }
 
-static inline sim_time end(const struct turn *r)
+static inline sim_time end(const struct turn *r, uint32_t n, enum l2_op op)
 {
-	r->port->free_at = r->issue;
+	struct mu_port *p = r->port;
+
+	p->free_at = r->issue;
+	p->outstanding += r->outstanding;
+	p->requests += n;
+	p->bypassed += r->bypassed;
+	l2_burst_count(r->node, op, n);
 	return r->done;
 }
 
 sim_time mu_port_read(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
-	uint64_t next = at - at % READ_UNIT, last = at + bytes;
-	sim_time beat = a->mu->beat, rest = a->mu->read_rest;
+	uint64_t next = at - at % READ_UNIT;
+	uint32_t left = bytes + (uint32_t)(at % READ_UNIT), count = 0;
+	sim_time beat = a->mu->beat, rest = a->mu->read_rest, data_at;
 	struct turn r;
 
 	if (!bytes)
 		return a->t;
 	r = begin(a, requester);
-	while (next < last) {
-		uint64_t left = last - next;
+	data_at = r.port->data_at;
+	for (;;) {
 		uint32_t n = READ_UNIT;
 		sim_time done, path;
 
@@ -222,46 +219,50 @@ sim_time mu_port_read(
 			n = LINE;
 		else if (next % (LINE / 2) == 0 && left > READ_UNIT)
 			n = LINE / 2;
-		done = request(&r, next, n, L2_READ);
+		done = request(&r, next, l2_burst_busy(r.l2, n), L2_READ);
 		/* what the data path has had to carry since it was idle */
-		path = r.port->data_at > r.issue ? r.port->data_at : r.issue;
-		path += (n / READ_UNIT) * beat;
-		r.port->data_at = path;
-		path += rest;
+		data_at = data_at > r.issue ? data_at : r.issue;
+		data_at += (n / READ_UNIT) * beat;
+		path = data_at + rest;
 		go_on(&r, path > done ? path : done);
+		count++;
+		if (left <= n)
+			break;
 		next += n;
+		left -= n;
 	}
-	return end(&r);
+	r.port->data_at = data_at;
+	return end(&r, count, L2_READ);
 }
 
 sim_time mu_port_write(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
+	uint32_t n = LINE - (uint32_t)(at % LINE), count = 1;
 	struct turn r;
 
 	if (!bytes)
 		return a->t;
 	r = begin(a, requester);
-	while (bytes) {
-		uint32_t n = LINE - (uint32_t)(at % LINE);
-
-		n = n < bytes ? n : bytes;
-		go_on(&r, request(&r, at, n, L2_WRITE));
+	for (; n < bytes; count++, n = LINE) {
+		go_on(&r, request(&r, at, l2_burst_busy(r.l2, n), L2_WRITE));
 		at += n;
 		bytes -= n;
 	}
-	return end(&r);
+	go_on(&r, request(&r, at, l2_burst_busy(r.l2, bytes), L2_WRITE));
+	return end(&r, count, L2_WRITE);
 }
 
 sim_time mu_port_atomic(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words)
 {
+	uint32_t n = words;
 	struct turn r;
 
 	if (!words)
 		return a->t;
 	r = begin(a, requester);
 	for (; words; words--, at += 8)
-		go_on(&r, request(&r, at, 8, L2_ATOMIC));
-	return end(&r);
+		go_on(&r, request(&r, at, l2_burst_busy(r.l2, 8), L2_ATOMIC));
+	return end(&r, n, L2_ATOMIC);
 }
