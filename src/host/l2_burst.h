@@ -7,6 +7,28 @@
 
 #include "host/l2_take.h"
 
+/* Where a page is first looked for in a node's table. */
+static inline uint32_t l2_hash(const struct l2_node *n, uint32_t page)
+{
+	return (page * 0x9e3779b1u) >> 7 & (2 * n->room - 1);
+}
+
+/*
+ * Whether all of the page of at is known to hit for a kind of request, and
+ * nothing is left to be noted of it; false where that takes a longer look.
+ */
+static inline bool l2_burst_is_warm(
+	const struct l2_node *n, uint64_t at, enum l2_op op)
+{
+	uint32_t is_write = op != L2_READ, page = (uint32_t)(at / L2_PAGE);
+	uint32_t touched = page << 1 | is_write;
+
+	if (!((n->lately[page % L2_LATELY] ^ touched) >> !is_write))
+		return true;
+	return n->table &&
+	       !((n->table[l2_hash(n, page)] ^ touched) >> !is_write);
+}
+
 /* How long so many bytes keep a slice busy. */
 static inline sim_time l2_burst_busy(const struct l2 *c, uint32_t bytes)
 {

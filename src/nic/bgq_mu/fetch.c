@@ -59,6 +59,14 @@ void mu_fetch_set_sending(const struct mu_at *a, struct mu_inj_fifo *f,
 		n->n_words[l] &= (uint16_t) ~(1u << inj / 64);
 }
 
+static void ask(const struct mu_at *a)
+{
+	if (mu_port_is_free(a, MU_ASK_FETCH))
+		mu_fetch_take(a);
+	else
+		mu_port_wait(a, MU_ASK_FETCH);
+}
+
 void mu_fetch_want(const struct mu_at *a, uint32_t inj)
 {
 	struct mu_inj_fifo *f = mu_inj(a->n, inj);
@@ -68,7 +76,7 @@ void mu_fetch_want(const struct mu_at *a, uint32_t inj)
 	f->state = MU_INJ_WAITING;
 	mu_account_want(a, inj);
 	turn_wanting(a->n, f, inj, 1);
-	mu_port_ask(a, MU_ASK_FETCH);
+	ask(a);
 }
 
 /* One of the highest level, by lot. */
@@ -126,7 +134,7 @@ void mu_fetch_take(const struct mu_at *a)
 	else /* software has thought better of it */
 		f->state = MU_INJ_IDLE;
 	if (left[MU_LEVEL_SYSTEM] | left[MU_LEVEL_HIGH] | left[MU_LEVEL_NORMAL])
-		mu_port_ask(a, MU_ASK_FETCH);
+		ask(a);
 }
 
 /* --- what was fetched --- */

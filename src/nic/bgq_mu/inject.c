@@ -115,10 +115,12 @@ void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
 		mu_fetch_set_sending(a, f, inj, false);
 	f->in_flight++;
 	n->busy |= (uint16_t)(1u << engine);
-	if (job->bytes)
-		mu_port_ask(a, MU_ASK_INJECT + engine);
-	else
+	if (!job->bytes)
 		post_done(a, engine, a->t);
+	else if (mu_port_is_free(a, MU_ASK_INJECT + engine))
+		mu_inject_take(a, engine);
+	else
+		mu_port_wait(a, MU_ASK_INJECT + engine);
 }
 
 void mu_inject_take(const struct mu_at *a, uint32_t engine)

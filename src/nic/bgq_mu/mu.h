@@ -53,6 +53,7 @@ enum mu_requester {
 enum {
 	MU_MAX_PORTS = 3,
 	MU_SLICES = 16,
+	MU_LINE = 128,
 	MU_INJ_WORDS = (MU_INJ_FIFOS + 63) / 64,
 };
 
@@ -149,6 +150,7 @@ struct mu_port {
 	sim_time free_at; /* for the next request */
 	sim_time data_at; /* the read data path is free */
 	sim_time slot[MU_SLICES]; /* the look-up table's slot is empty */
+	sim_time calm_at; /* all of them are */
 	uint64_t asking; /* requesters */
 	bool is_posted;
 	uint64_t requests, bypassed;
@@ -216,6 +218,7 @@ struct mu {
 	uint32_t n_dims;
 	sim_time beat; /* of 32 bytes on a read data path */
 	sim_time read_rest; /* of a read after the beats of a line */
+	bool is_plain; /* lines are as the ports': see calm() */
 	uint8_t port_of[MU_REQUESTERS];
 };
 
@@ -318,8 +321,18 @@ void mu_account_pulled(const struct mu_at *a, packet_id id);
 
 /* --- port.c --- */
 
-/* A requester has a job; the port calls it back when it takes it up. */
-void mu_port_ask(const struct mu_at *a, uint32_t requester);
+/*
+ * A requester that has a job takes its port where that is free and nobody
+ * waits for it; else it waits, and the port calls it.
+ */
+static inline bool mu_port_is_free(const struct mu_at *a, uint32_t requester)
+{
+	const struct mu_port *p = &a->n->port[a->mu->port_of[requester]];
+
+	return p->free_at <= a->t && !p->asking;
+}
+
+void mu_port_wait(const struct mu_at *a, uint32_t requester);
 void mu_port_on_free(const struct mu_at *a, uint32_t port);
 
 bool mu_port_allows_slow(const struct mu_at *a, uint64_t at, uint64_t bytes,

@@ -43,6 +43,24 @@ static packet_id pop(const struct mu_at *a, packet_id *first)
 	return id;
 }
 
+/* --- ports --- */
+
+static void ask_write(const struct mu_at *a, uint32_t fifo)
+{
+	if (mu_port_is_free(a, MU_ASK_WRITE + fifo))
+		mu_receive_take_write(a, fifo);
+	else
+		mu_port_wait(a, MU_ASK_WRITE + fifo);
+}
+
+static void ask_count(const struct mu_at *a, uint32_t fifo)
+{
+	if (mu_port_is_free(a, MU_ASK_COUNT + fifo))
+		mu_receive_take_count(a, fifo);
+	else
+		mu_port_wait(a, MU_ASK_COUNT + fifo);
+}
+
 /* --- out of the network FIFO --- */
 
 static void try_pull(const struct mu_at *a, uint32_t fifo)
@@ -164,7 +182,7 @@ static void take_in(const struct mu_at *a, uint32_t fifo)
 		mu_account_pulled(a, id);
 		append(a, &r->write_first, &r->write_last, id);
 		if (!is_asking)
-			mu_port_ask(a, MU_ASK_WRITE + fifo);
+			ask_write(a, fifo);
 	}
 	try_pull(a, fifo);
 }
@@ -306,7 +324,7 @@ void mu_receive_take_write(const struct mu_at *a, uint32_t fifo)
 		reject(a, id);
 	}
 	if (r->write_first)
-		mu_port_ask(a, MU_ASK_WRITE + fifo);
+		ask_write(a, fifo);
 	if (done < 0)
 		try_pull(a, fifo);
 }
@@ -346,7 +364,7 @@ void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id)
 				b->payload, mu_valid_bytes(&b->header));
 		append(a, &r->count_first, &r->count_last, id);
 		if (!is_asking)
-			mu_port_ask(a, MU_ASK_COUNT + fifo);
+			ask_count(a, fifo);
 	}
 	try_pull(a, fifo);
 }
@@ -390,7 +408,7 @@ void mu_receive_take_count(const struct mu_at *a, uint32_t fifo)
 	else
 		reject(a, id);
 	if (r->count_first)
-		mu_port_ask(a, MU_ASK_COUNT + fifo);
+		ask_count(a, fifo);
 }
 
 void mu_receive_on_counted(const struct mu_at *a, uint32_t fifo, packet_id id)
