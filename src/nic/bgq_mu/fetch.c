@@ -16,6 +16,12 @@ enum mu_level mu_fetch_level(const struct mu_node *n)
 	return n->n_wanting[MU_LEVEL_SYSTEM] ? MU_LEVEL_SYSTEM : MU_LEVEL_HIGH;
 }
 
+static inline bool wants_any(const struct mu_node *n)
+{
+	return n->n_wanting[MU_LEVEL_SYSTEM] | n->n_wanting[MU_LEVEL_HIGH] |
+	       n->n_wanting[MU_LEVEL_NORMAL];
+}
+
 /* A FIFO that wants and is not in the set joins it, one that is leaves. */
 static inline void turn_wanting(
 	struct mu_node *n, const struct mu_inj_fifo *f, uint32_t inj, int by)
@@ -48,8 +54,6 @@ void mu_fetch_set_sending(const struct mu_at *a, struct mu_inj_fifo *f,
 	uint64_t *word = &n->sending[l][inj / 64];
 	int by = is_sending ? 1 : -1;
 
-	if (!!(*word & bit) == is_sending)
-		return;
 	n->n_sending[l] = (uint16_t)(n->n_sending[l] + by);
 	count_able(n->n_able[l], f->engines, by);
 	*word ^= bit;
@@ -57,26 +61,6 @@ void mu_fetch_set_sending(const struct mu_at *a, struct mu_inj_fifo *f,
 		n->n_words[l] |= (uint16_t)(1u << inj / 64);
 	else
 		n->n_words[l] &= (uint16_t) ~(1u << inj / 64);
-}
-
-static void ask(const struct mu_at *a)
-{
-	if (mu_port_is_free(a, MU_ASK_FETCH))
-		mu_fetch_take(a);
-	else
-		mu_port_wait(a, MU_ASK_FETCH);
-}
-
-void mu_fetch_want(const struct mu_at *a, uint32_t inj)
-{
-	struct mu_inj_fifo *f = mu_inj(a->n, inj);
-
-	if (f->state != MU_INJ_IDLE || !f->is_enabled || f->head == f->tail)
-		return;
-	f->state = MU_INJ_WAITING;
-	mu_account_want(a, inj);
-	turn_wanting(a->n, f, inj, 1);
-	ask(a);
 }
 
 /* One of the highest level, by lot. */
@@ -100,10 +84,12 @@ static uint32_t choose(const struct mu_at *a)
 
 void mu_fetch_halt(const struct mu_at *a, uint32_t inj)
 {
-	struct mu_inj_fifo *f = mu_inj(a->n, inj);
+	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
 
+	/* a FIFO is among those that send until its last packet is cut */
+	if (f->state == MU_INJ_SENDING && f->next < f->n_packets)
+		mu_fetch_set_sending(a, f, inj, false);
 	f->state = MU_INJ_HALTED;
-	mu_fetch_set_sending(a, f, inj, false);
 }
 
 static void fetch(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
@@ -122,18 +108,44 @@ static void fetch(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_FETCHED + inj), 0, 0);
 }
 
+static void ask(const struct mu_at *a)
+{
+	if (mu_port_is_free(a, MU_ASK_FETCH))
+		mu_fetch_take(a);
+	else
+		mu_port_wait(a, MU_ASK_FETCH);
+}
+
+void mu_fetch_want(const struct mu_at *a, uint32_t inj)
+{
+	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
+
+	if (f->state != MU_INJ_IDLE || !f->is_enabled || f->head == f->tail)
+		return;
+	if (mu_has_book(a))
+		mu_account_want(a, inj);
+	f->state = MU_INJ_WAITING;
+	if (!wants_any(a->n) && mu_port_is_free(a, MU_ASK_FETCH)) {
+		/* drawn by lot from one */
+		mu_random(a->n, 1);
+		fetch(a, f, inj);
+		return;
+	}
+	turn_wanting(a->n, f, inj, 1);
+	ask(a);
+}
+
 void mu_fetch_take(const struct mu_at *a)
 {
 	uint32_t inj = choose(a);
-	struct mu_inj_fifo *f = mu_inj(a->n, inj);
-	const uint16_t *left = a->n->n_wanting;
+	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
 
 	turn_wanting(a->n, f, inj, -1);
 	if (f->is_enabled)
 		fetch(a, f, inj);
 	else /* software has thought better of it */
 		f->state = MU_INJ_IDLE;
-	if (left[MU_LEVEL_SYSTEM] | left[MU_LEVEL_HIGH] | left[MU_LEVEL_NORMAL])
+	if (wants_any(a->n))
 		ask(a);
 }
 
@@ -306,7 +318,7 @@ static enum mu_interrupt take_descriptor(
 
 void mu_fetch_on_done(const struct mu_at *a, uint32_t inj)
 {
-	struct mu_inj_fifo *f = mu_inj(a->n, inj);
+	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
 	enum mu_interrupt wrong = MU_ERROR_RANGE;
 	uint32_t m;
 
@@ -320,7 +332,8 @@ void mu_fetch_on_done(const struct mu_at *a, uint32_t inj)
 		return;
 	}
 	f->state = MU_INJ_SENDING;
-	mu_account_fetched(a, inj);
+	if (mu_has_book(a))
+		mu_account_fetched(a, inj);
 	mu_fetch_set_sending(a, f, inj, true);
 	/* No engine changes another one's state. */
 	m = f->engines & ~(a->n->busy | a->n->broken | a->n->crowded);

@@ -50,7 +50,7 @@ static uint32_t find_able(
 
 		for (m = n->sending[l][word]; m; m &= m - 1) {
 			inj = word * 64 + (uint32_t)__builtin_ctzll(m);
-			if (mu_inj(n, inj)->engines >> engine & 1 && !k--)
+			if (mu_inj_used(n, inj)->engines >> engine & 1 && !k--)
 				return inj;
 		}
 	}
@@ -82,12 +82,47 @@ static uint32_t packet_bytes(
 	return left < mu->payload ? (uint32_t)left : mu->payload;
 }
 
-static void post_done(const struct mu_at *a, uint32_t engine, sim_time read)
+static inline void post_done(
+	const struct mu_at *a, uint32_t engine, sim_time read)
 {
 	a->n->job[engine].read = read;
 	sim_post_self(a->w, a->s,
 		read + a->mu->params.header + a->mu->params.fifo_write,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_INJECTED + engine), 0, 0);
+}
+
+/* A payload that the ranges do not allow stops its FIFO. */
+static __attribute__((noinline)) void refuse(const struct mu_at *a,
+	struct mu_inj_fifo *f, const struct mu_job *job, uint32_t engine,
+	uint64_t from)
+{
+	mu_tell(a, MU_ERROR_RANGE, job->inj, from);
+	a->n->busy &= (uint16_t) ~(1u << engine);
+	f->in_flight--;
+	mu_fetch_halt(a, job->inj);
+	mu_inject_go_on(a, engine);
+}
+
+/* The port is the engine's: asks for the packet's bytes. */
+static inline void read_payload(const struct mu_at *a, struct mu_inj_fifo *f,
+	struct mu_job *job, uint32_t engine)
+{
+	uint64_t from = f->payload + job->packet * a->mu->payload;
+
+	if (mu_port_allows(
+		    a, from, job->bytes, false, mu_is_system(job->inj)))
+		post_done(a, engine,
+			mu_port_read(
+				a, MU_ASK_INJECT + engine, from, job->bytes));
+	else
+		refuse(a, f, job, engine, from);
+}
+
+void mu_inject_take(const struct mu_at *a, uint32_t engine)
+{
+	struct mu_job *job = &a->n->job[engine];
+
+	read_payload(a, mu_inj_used(a->n, job->inj), job, engine);
 }
 
 void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
@@ -106,7 +141,7 @@ void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
 	inj = choose(n, engine);
 	if (inj == MU_INJ_FIFOS)
 		return;
-	f = mu_inj(n, inj);
+	f = mu_inj_used(n, inj);
 	job->inj = (uint16_t)inj;
 	job->packet = f->next++;
 	job->started = a->t;
@@ -118,29 +153,9 @@ void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
 	if (!job->bytes)
 		post_done(a, engine, a->t);
 	else if (mu_port_is_free(a, MU_ASK_INJECT + engine))
-		mu_inject_take(a, engine);
+		read_payload(a, f, job, engine);
 	else
 		mu_port_wait(a, MU_ASK_INJECT + engine);
-}
-
-void mu_inject_take(const struct mu_at *a, uint32_t engine)
-{
-	const struct mu_job *job = &a->n->job[engine];
-	struct mu_inj_fifo *f = mu_inj(a->n, job->inj);
-	uint64_t from = f->payload + job->packet * a->mu->payload;
-
-	if (mu_port_allows(
-		    a, from, job->bytes, false, mu_is_system(job->inj))) {
-		post_done(a, engine,
-			mu_port_read(
-				a, MU_ASK_INJECT + engine, from, job->bytes));
-		return;
-	}
-	mu_tell(a, MU_ERROR_RANGE, job->inj, from);
-	a->n->busy &= (uint16_t) ~(1u << engine);
-	f->in_flight--;
-	mu_fetch_halt(a, job->inj);
-	mu_inject_go_on(a, engine);
 }
 
 /* The header that says where these bytes go. */
@@ -211,7 +226,6 @@ static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
 static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 {
 	uint64_t was = mu_inj_room(f, f->tail), is;
-	struct mu_subgroup *g = mu_subgroup(a->n, inj / MU_PER_SUBGROUP);
 
 	f->head += MU_DESCRIPTOR_BYTES;
 	if (f->head == f->start + f->size)
@@ -221,7 +235,8 @@ static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 	a->n->messages_in++;
 	is = mu_inj_room(f, f->tail);
 	if (f->threshold && was <= f->threshold && is > f->threshold) {
-		g->inj_crossed |= (uint8_t)(1u << inj % MU_PER_SUBGROUP);
+		mu_subgroup(a->n, inj / MU_PER_SUBGROUP)->inj_crossed |=
+			(uint8_t)(1u << inj % MU_PER_SUBGROUP);
 		mu_tell(a, MU_INT_INJ_THRESHOLD, inj, f->head);
 	}
 	host_poke(a->mu->nic.host, a->w, a->s, a->t);
@@ -233,7 +248,7 @@ static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 void mu_inject_on_done(const struct mu_at *a, uint32_t engine)
 {
 	struct mu_job job = a->n->job[engine];
-	struct mu_inj_fifo *f = mu_inj(a->n, job.inj);
+	struct mu_inj_fifo *f = mu_inj_used(a->n, job.inj);
 
 	a->n->busy &= (uint16_t) ~(1u << engine);
 	if (!mu_is_sound(a, engine, job.packet)) {
@@ -243,7 +258,8 @@ void mu_inject_on_done(const struct mu_at *a, uint32_t engine)
 	if (!mu_is_prefetch(&f->descriptor)) {
 		packet_id id = make_packet(a, f, &job);
 
-		mu_account_packet(a, &job, id);
+		if (mu_has_book(a))
+			mu_account_packet(a, &job, id);
 		net_inject(a->mu->nic.net, a->w, a->s, engine, id, a->t);
 		a->n->packets_in[engine]++;
 	}

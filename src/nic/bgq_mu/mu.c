@@ -153,12 +153,11 @@ struct mu_node *mu_node_new(struct mu *mu, site_id s)
 	return mu->nodes[s];
 }
 
-struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id)
+struct mu_subgroup *mu_subgroup_new(struct mu_node *n, uint64_t id)
 {
 	if (id >= MU_SUBGROUPS)
 		return NULL;
-	if (!n->subgroup[id])
-		n->subgroup[id] = mem_alloc(1, sizeof(struct mu_subgroup));
+	n->subgroup[id] = mem_alloc(1, sizeof(struct mu_subgroup));
 	return n->subgroup[id];
 }
 
@@ -183,13 +182,13 @@ void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
 	host_poke(a->mu->nic.host, a->w, a->s, a->t);
 }
 
-bool mu_is_sound(const struct mu_at *a, uint32_t engine, uint64_t word)
+bool mu_pass_flips(const struct mu_at *a, uint32_t engine, uint64_t word)
 {
 	struct mu_flips *x = a->n->flips;
 	uint64_t data;
 	enum secded_state state;
 
-	if (!x || !x->bits[engine])
+	if (!x->bits[engine])
 		return true;
 	data = word ^ x->bits[engine];
 	x->bits[engine] = 0;
@@ -310,7 +309,8 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 		host_event(mu->nic.host, w, s, t, e);
 		return;
 	}
-	a = at(net, w, s, t);
+	/* who posted it had the node */
+	a = (struct mu_at){ mu, mu->nodes[s], w, s, t };
 	on_engine(&a, sim_number(e), e->data);
 }
 
@@ -364,6 +364,7 @@ static int mu_init(struct nic *nic, struct err *e)
 {
 	struct mu *mu = (struct mu *)nic;
 	const struct net *net = nic->net;
+	uint32_t i;
 
 	mu->params = *mu_params_of(nic);
 	if (check(mu, e))
@@ -379,6 +380,8 @@ static int mu_init(struct nic *nic, struct err *e)
 	mu->is_plain = l2_params(mu->l2)->line == MU_LINE &&
 		       l2_params(mu->l2)->slices <= MU_SLICES &&
 		       4 * mu->beat >= mu->params.port_cycle;
+	for (i = 0; i < MU_DRAINS; i++)
+		mu->drain[i] = mu_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
 	mu->nodes = map_alloc(net->n_sites * sizeof(struct mu_node *));
 	mu->payloads = payload_pool_new(net->n_workers,

@@ -54,6 +54,7 @@ enum {
 	MU_MAX_PORTS = 3,
 	MU_SLICES = 16,
 	MU_LINE = 128,
+	MU_DRAINS = MU_PAYLOAD / MU_CHUNK + 2, /* with the header's */
 	MU_INJ_WORDS = (MU_INJ_FIFOS + 63) / 64,
 };
 
@@ -70,8 +71,7 @@ enum mu_inj_state {
  * control memory hold of it (BGQ-F106, BGQ-F111).
  */
 struct mu_inj_fifo {
-	_Alignas(256) uint64_t start; /* found by a shift */
-	uint64_t size, head, tail;
+	uint64_t start, size, head, tail;
 	uint64_t get_tail; /* the end of what remote gets have reserved */
 	struct mu_order *gets; /* NULL until used */
 	uint64_t count, fetched; /* descriptors sent, fetched */
@@ -87,7 +87,10 @@ struct mu_inj_fifo {
 	uint8_t kind, flags; /* as struct packet has them */
 	uint64_t payload, length; /* as the descriptor has them */
 	struct mu_descriptor descriptor;
+	uint64_t unused[8];
 };
+
+_Static_assert(sizeof(struct mu_inj_fifo) == 256, "found by a shift");
 
 /*
  * Packets that were given a place in a FIFO, in order.  They are stored in
@@ -220,6 +223,7 @@ struct mu {
 	sim_time read_rest; /* of a read after the beats of a line */
 	bool is_plain; /* lines are as the ports': see calm() */
 	uint8_t port_of[MU_REQUESTERS];
+	sim_time drain[MU_DRAINS]; /* of a packet of so many chunks */
 };
 
 /* What a packet's load field points to. */
@@ -245,7 +249,7 @@ struct mu_at {
 };
 
 /* Of a node that was never used. */
-struct mu_node *mu_node_new(struct mu *mu, site_id s);
+__attribute__((cold)) struct mu_node *mu_node_new(struct mu *mu, site_id s);
 
 static inline struct mu_node *mu_node(struct mu *mu, site_id s)
 {
@@ -256,16 +260,29 @@ static inline struct mu_node *mu_node(struct mu *mu, site_id s)
 
 /* NULL where there is no such FIFO. */
 struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id);
-struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id);
+
+/* Of one that was never used, or NULL where there is none. */
+__attribute__((cold)) struct mu_subgroup *mu_subgroup_new(
+	struct mu_node *n, uint64_t id);
+
+static inline struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id)
+{
+	struct mu_subgroup *g = id < MU_SUBGROUPS ? n->subgroup[id] : NULL;
+
+	return __builtin_expect(!!g, 1) ? g : mu_subgroup_new(n, id);
+}
 
 static inline struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id)
 {
-	struct mu_subgroup *g =
-		id < MU_INJ_FIFOS ? n->subgroup[id / MU_PER_SUBGROUP] : NULL;
+	struct mu_subgroup *g = mu_subgroup(n, id / MU_PER_SUBGROUP);
 
-	if (__builtin_expect(!g, 0))
-		g = mu_subgroup(n, id / MU_PER_SUBGROUP);
 	return g ? &g->inj[id % MU_PER_SUBGROUP] : NULL;
+}
+
+/* One that is in use. */
+static inline struct mu_inj_fifo *mu_inj_used(struct mu_node *n, uint32_t id)
+{
+	return &n->subgroup[id / MU_PER_SUBGROUP]->inj[id % MU_PER_SUBGROUP];
 }
 
 /* The time of so many bytes at a rate, to the next picosecond. */
@@ -280,7 +297,14 @@ void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
  * were to be flipped; false where that was too much for its code, and the
  * engine has to stop.  Injection engines first, then those of reception.
  */
-bool mu_is_sound(const struct mu_at *a, uint32_t engine, uint64_t word);
+bool mu_pass_flips(const struct mu_at *a, uint32_t engine, uint64_t word);
+
+static inline bool mu_is_sound(
+	const struct mu_at *a, uint32_t engine, uint64_t word)
+{
+	return __builtin_expect(!a->n->flips, 1) ||
+	       mu_pass_flips(a, engine, word);
+}
 
 /* A number below a bound, by the node's shift register. */
 static inline uint32_t mu_random(struct mu_node *n, uint32_t below)
@@ -305,12 +329,16 @@ static inline enum mu_level mu_level_of(
 	return f->attributes & MU_INJ_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
 }
 
-/* --- account.c: nothing, where no budgets are kept --- */
+/* --- account.c: to be called only where budgets are kept --- */
+
+static inline bool mu_has_book(const struct mu_at *a)
+{
+	return __builtin_expect(!!a->mu->nic.net->book, 0);
+}
 
 void mu_account_free(struct mu_node *n);
 /* A tail's store leaves the core. */
-void mu_account_store(
-	struct mu_node *n, const struct net *net, uint32_t inj, sim_time t);
+void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t);
 /* The unit wants the next descriptor; it has taken it in. */
 void mu_account_want(const struct mu_at *a, uint32_t inj);
 void mu_account_fetched(const struct mu_at *a, uint32_t inj);
@@ -368,6 +396,16 @@ sim_time mu_port_write(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes);
 sim_time mu_port_atomic(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words);
+
+/* How many more descriptors fit behind a tail. */
+static inline uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail)
+{
+	uint64_t used =
+		tail >= f->head ? tail - f->head : f->size - (f->head - tail);
+
+	/* One place stays free, or full would look like empty. */
+	return f->size ? (f->size - used) / MU_DESCRIPTOR_BYTES - 1 : 0;
+}
 
 /* --- fetch.c --- */
 
@@ -437,7 +475,6 @@ uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg);
 sim_time mu_registers_slot(struct nic *nic, site_id s, sim_time t);
 void mu_registers_on_store(const struct mu_at *a);
 /* Descriptors that fit behind a tail, and bytes behind what is reserved. */
-uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail);
 uint64_t mu_rec_free(const struct mu_rec_fifo *f);
 
 #endif

@@ -63,6 +63,13 @@ static void ask_count(const struct mu_at *a, uint32_t fifo)
 
 /* --- out of the network FIFO --- */
 
+static inline sim_time drain_time(const struct mu *mu, uint32_t chunks)
+{
+	return chunks < MU_DRAINS ? mu->drain[chunks]
+				  : mu_time(chunks * MU_CHUNK,
+					    mu->params.drain_rate);
+}
+
 static void try_pull(const struct mu_at *a, uint32_t fifo)
 {
 	const struct mu_params *p = &a->mu->params;
@@ -76,7 +83,7 @@ static void try_pull(const struct mu_at *a, uint32_t fifo)
 	x = packet_of(a, r->first);
 	/* head: where reception keeps the time of the tail */
 	tail = x->head + p->pull;
-	drained = a->t + mu_time(x->chunks * MU_CHUNK, p->drain_rate);
+	drained = a->t + drain_time(a->mu, x->chunks);
 	r->is_pulling = true;
 	sim_post_self(a->w, a->s, drained > tail ? drained : tail,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PULLED + fifo), 0, 0);
@@ -179,7 +186,8 @@ static void take_in(const struct mu_at *a, uint32_t fifo)
 		bool is_asking = r->write_first;
 
 		r->n_inside++;
-		mu_account_pulled(a, id);
+		if (mu_has_book(a))
+			mu_account_pulled(a, id);
 		append(a, &r->write_first, &r->write_last, id);
 		if (!is_asking)
 			ask_write(a, fifo);
