@@ -125,20 +125,27 @@ void mu_inject_take(const struct mu_at *a, uint32_t engine)
 	read_payload(a, mu_inj_used(a->n, job->inj), job, engine);
 }
 
-void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
+/* Whether an engine is idle and has room for a packet. */
+static inline bool may_begin(const struct mu_at *a, uint32_t engine)
+{
+	struct mu_node *n = a->n;
+
+	if ((n->busy | n->broken | n->crowded) >> engine & 1)
+		return false;
+	if (has_room(a->mu, a->s, engine))
+		return true;
+	n->crowded |= (uint16_t)(1u << engine);
+	return false;
+}
+
+static __attribute__((noinline)) void begin(
+	const struct mu_at *a, uint32_t engine)
 {
 	struct mu_node *n = a->n;
 	struct mu_inj_fifo *f;
 	struct mu_job *job = &n->job[engine];
-	uint32_t inj;
+	uint32_t inj = choose(n, engine);
 
-	if ((n->busy | n->broken | n->crowded) >> engine & 1)
-		return;
-	if (!has_room(a->mu, a->s, engine)) {
-		n->crowded |= (uint16_t)(1u << engine);
-		return;
-	}
-	inj = choose(n, engine);
 	if (inj == MU_INJ_FIFOS)
 		return;
 	f = mu_inj_used(n, inj);
@@ -156,6 +163,12 @@ void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
 		read_payload(a, f, job, engine);
 	else
 		mu_port_wait(a, MU_ASK_INJECT + engine);
+}
+
+void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
+{
+	if (may_begin(a, engine))
+		begin(a, engine);
 }
 
 /* The header that says where these bytes go. */
@@ -267,5 +280,6 @@ void mu_inject_on_done(const struct mu_at *a, uint32_t engine)
 	if (!f->in_flight && f->next == f->n_packets &&
 		f->state == MU_INJ_SENDING)
 		finish(a, f, job.inj);
-	mu_inject_go_on(a, engine);
+	if (may_begin(a, engine))
+		begin(a, engine);
 }
