@@ -17,22 +17,32 @@ static bool has_room(const struct mu *mu, site_id s, uint32_t engine)
 
 /* --- which message --- */
 
+/* The word of a level's FIFOs that has the k-th one, k of that word. */
+static __attribute__((noinline)) uint32_t find_word(
+	const struct mu_node *n, uint32_t l, uint32_t *k)
+{
+	uint32_t words = n->n_words[l];
+
+	for (;;) {
+		uint32_t word = (uint32_t)__builtin_ctz(words), here;
+
+		here = (uint32_t)__builtin_popcountll(n->sending[l][word]);
+		if (*k < here)
+			return word;
+		*k -= here;
+		words &= words - 1;
+	}
+}
+
 /* The k-th of the FIFOs of a level, by number. */
 static inline uint32_t find(const struct mu_node *n, uint32_t l, uint32_t k)
 {
 	uint32_t words = n->n_words[l], word = (uint32_t)__builtin_ctz(words);
-	uint64_t m = n->sending[l][word];
+	uint64_t m;
 
-	while (words & (words - 1)) {
-		uint32_t here = (uint32_t)__builtin_popcountll(m);
-
-		if (k < here)
-			break;
-		k -= here;
-		words &= words - 1;
-		word = (uint32_t)__builtin_ctz(words);
-		m = n->sending[l][word];
-	}
+	if (words & (words - 1))
+		word = find_word(n, l, &k);
+	m = n->sending[l][word];
 	for (; k; k--)
 		m &= m - 1;
 	return word * 64 + (uint32_t)__builtin_ctzll(m);
@@ -183,7 +193,8 @@ static void fill_header(const struct mu_at *a, const struct mu_inj_fifo *f,
 	mu_set_packet(h, type, (job->bytes + MU_CHUNK - 1u) / MU_CHUNK);
 	h->byte[2] &= 0xfe;
 	if (type == MU_PUT) {
-		mu_set_put(h, mu_put_base(h), mu_put_offset(h) + at);
+		if (at)
+			mu_set_put(h, mu_put_base(h), mu_put_offset(h) + at);
 		mu_set_valid_bytes(h, job->bytes);
 	} else if (type == MU_FIFO) {
 		mu_set_rec_fifo(h, mu_rec_fifo(h), mu_put_offset(h) + at);
@@ -215,6 +226,7 @@ static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
 {
 	struct net *net = a->mu->nic.net;
 	const struct mu_header *h = &f->descriptor.header;
+	struct mu_buffer *b = fill_buffer(a, f, job);
 	packet_id id = packet_take(net->pool, a->w->id);
 
 	net->packets[id] = (struct packet){
@@ -228,7 +240,7 @@ static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
 		.zone = (uint8_t)mu_zone(h),
 		.bytes = job->bytes,
 		.tag = job->packet + 1 == f->n_packets ? MU_TAG_LAST : 0,
-		.load = payload_to_load(fill_buffer(a, f, job)),
+		.load = payload_to_load(b),
 	};
 	return id;
 }
@@ -238,7 +250,7 @@ static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
 /* All packets of the FIFO's descriptor are in the network. */
 static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 {
-	uint64_t was = mu_inj_room(f, f->tail), is;
+	uint64_t was = f->threshold ? mu_inj_room(f, f->tail) : 0;
 
 	f->head += MU_DESCRIPTOR_BYTES;
 	if (f->head == f->start + f->size)
@@ -246,8 +258,8 @@ static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 	f->count++;
 	f->state = MU_INJ_IDLE;
 	a->n->messages_in++;
-	is = mu_inj_room(f, f->tail);
-	if (f->threshold && was <= f->threshold && is > f->threshold) {
+	if (f->threshold && was <= f->threshold &&
+		mu_inj_room(f, f->tail) > f->threshold) {
 		mu_subgroup(a->n, inj / MU_PER_SUBGROUP)->inj_crossed |=
 			(uint8_t)(1u << inj % MU_PER_SUBGROUP);
 		mu_tell(a, MU_INT_INJ_THRESHOLD, inj, f->head);
@@ -260,26 +272,27 @@ static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 
 void mu_inject_on_done(const struct mu_at *a, uint32_t engine)
 {
-	struct mu_job job = a->n->job[engine];
-	struct mu_inj_fifo *f = mu_inj_used(a->n, job.inj);
+	const struct mu_job *job = &a->n->job[engine];
+	uint32_t inj = job->inj;
+	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
 
 	a->n->busy &= (uint16_t) ~(1u << engine);
-	if (!mu_is_sound(a, engine, job.packet)) {
+	if (!mu_is_sound(a, engine, job->packet)) {
 		a->n->broken |= (uint16_t)(1u << engine);
 		return;
 	}
 	if (!mu_is_prefetch(&f->descriptor)) {
-		packet_id id = make_packet(a, f, &job);
+		packet_id id = make_packet(a, f, job);
 
 		if (mu_has_book(a))
-			mu_account_packet(a, &job, id);
+			mu_account_packet(a, job, id);
 		net_inject(a->mu->nic.net, a->w, a->s, engine, id, a->t);
 		a->n->packets_in[engine]++;
 	}
 	f->in_flight--;
 	if (!f->in_flight && f->next == f->n_packets &&
 		f->state == MU_INJ_SENDING)
-		finish(a, f, job.inj);
+		finish(a, f, inj);
 	if (may_begin(a, engine))
 		begin(a, engine);
 }

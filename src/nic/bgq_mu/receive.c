@@ -70,23 +70,27 @@ static inline sim_time drain_time(const struct mu *mu, uint32_t chunks)
 					    mu->params.drain_rate);
 }
 
-static void try_pull(const struct mu_at *a, uint32_t fifo)
+static __attribute__((noinline)) void pull(
+	const struct mu_at *a, uint32_t fifo, struct mu_rme *r)
 {
-	const struct mu_params *p = &a->mu->params;
-	struct mu_rme *r = &a->n->rme[fifo];
-	const struct packet *x;
-	sim_time tail, drained;
-
-	if (!r->first || r->is_pulling || r->n_inside >= p->buffers ||
-		(a->n->rme_held | a->n->rme_broken) >> fifo & 1)
-		return;
-	x = packet_of(a, r->first);
+	const struct packet *x = packet_of(a, r->first);
 	/* head: where reception keeps the time of the tail */
-	tail = x->head + p->pull;
-	drained = a->t + drain_time(a->mu, x->chunks);
+	sim_time tail = x->head + a->mu->params.pull;
+	sim_time drained = a->t + drain_time(a->mu, x->chunks);
+
 	r->is_pulling = true;
 	sim_post_self(a->w, a->s, drained > tail ? drained : tail,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PULLED + fifo), 0, 0);
+}
+
+static inline void try_pull(const struct mu_at *a, uint32_t fifo)
+{
+	struct mu_rme *r = &a->n->rme[fifo];
+
+	if (r->first && !r->is_pulling &&
+		r->n_inside < a->mu->params.buffers &&
+		!((a->n->rme_held | a->n->rme_broken) >> fifo & 1))
+		pull(a, fifo, r);
 }
 
 void mu_receive(
@@ -223,27 +227,34 @@ void mu_receive_retry(const struct mu_at *a, uint32_t what)
 
 /* --- into memory --- */
 
+/* Tells why there is no such entry, or none for this packet. */
+static __attribute__((noinline)) bool refuse_base(
+	const struct mu_at *a, const struct packet *p, uint32_t base)
+{
+	enum mu_interrupt why = MU_ERROR_BASE;
+
+	if (base >= MU_BASES)
+		why = MU_ERROR_PACKET;
+	else if (base >= MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP &&
+		 p->kind != PACKET_SYSTEM)
+		why = MU_ERROR_PERMISSION;
+	mu_tell(a, why, base, UINT64_MAX);
+	return false;
+}
+
 /* An entry of the base address table plus an offset; false, and told, where
  * it was never set or is not for this packet. */
-static bool address(const struct mu_at *a, const struct packet *p,
+static inline bool address(const struct mu_at *a, const struct packet *p,
 	uint32_t base, uint64_t offset, uint64_t *at)
 {
+	uint32_t most = p->kind == PACKET_SYSTEM
+				? MU_BASES
+				: MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP;
 	const struct mu_subgroup *g;
 
-	if (base >= MU_BASES) {
-		mu_tell(a, MU_ERROR_PACKET, base, UINT64_MAX);
-		return false;
-	}
-	if (base >= MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP &&
-		p->kind != PACKET_SYSTEM) {
-		mu_tell(a, MU_ERROR_PERMISSION, base, UINT64_MAX);
-		return false;
-	}
-	g = a->n->subgroup[base / MU_PER_SUBGROUP];
-	if (!g || !(g->base_set >> base % MU_PER_SUBGROUP & 1)) {
-		mu_tell(a, MU_ERROR_BASE, base, UINT64_MAX);
-		return false;
-	}
+	g = base < most ? a->n->subgroup[base / MU_PER_SUBGROUP] : NULL;
+	if (!g || !(g->base_set >> base % MU_PER_SUBGROUP & 1))
+		return refuse_base(a, p, base);
 	*at = (g->base[base % MU_PER_SUBGROUP] + offset) & MU_OFFSET_MASK;
 	return true;
 }
