@@ -48,19 +48,15 @@ static inline void count_able(uint16_t *n_able, uint32_t engines, int by)
 void mu_fetch_set_sending(const struct mu_at *a, struct mu_inj_fifo *f,
 	uint32_t inj, bool is_sending)
 {
-	struct mu_node *n = a->n;
-	enum mu_level l = mu_level_of(f, inj);
-	uint64_t bit = UINT64_C(1) << inj % 64;
-	uint64_t *word = &n->sending[l][inj / 64];
+	struct mu_senders *s = &a->n->sending[mu_level_of(f, inj)];
+	uint64_t word = s->word[inj / 64] ^ UINT64_C(1) << inj % 64;
+	uint32_t rest = s->words & ~(1u << inj / 64);
 	int by = is_sending ? 1 : -1;
 
-	n->n_sending[l] = (uint16_t)(n->n_sending[l] + by);
-	count_able(n->n_able[l], f->engines, by);
-	*word ^= bit;
-	if (*word)
-		n->n_words[l] |= (uint16_t)(1u << inj / 64);
-	else
-		n->n_words[l] &= (uint16_t) ~(1u << inj / 64);
+	s->n = (uint16_t)(s->n + by);
+	count_able(s->n_able, f->engines, by);
+	s->word[inj / 64] = word;
+	s->words = (uint16_t)(rest | (word ? 1u : 0) << inj / 64);
 }
 
 /* One of the highest level, by lot. */

@@ -17,16 +17,16 @@ static bool has_room(const struct mu *mu, site_id s, uint32_t engine)
 
 /* --- which message --- */
 
-/* The word of a level's FIFOs that has the k-th one, k of that word. */
+/* The word that has the k-th one; k of that word. */
 static __attribute__((noinline)) uint32_t find_word(
-	const struct mu_node *n, uint32_t l, uint32_t *k)
+	const struct mu_senders *s, uint32_t *k)
 {
-	uint32_t words = n->n_words[l];
+	uint32_t words = s->words;
 
 	for (;;) {
 		uint32_t word = (uint32_t)__builtin_ctz(words), here;
 
-		here = (uint32_t)__builtin_popcountll(n->sending[l][word]);
+		here = (uint32_t)__builtin_popcountll(s->word[word]);
 		if (*k < here)
 			return word;
 		*k -= here;
@@ -34,31 +34,31 @@ static __attribute__((noinline)) uint32_t find_word(
 	}
 }
 
-/* The k-th of the FIFOs of a level, by number. */
-static inline uint32_t find(const struct mu_node *n, uint32_t l, uint32_t k)
+/* The k-th one, by number. */
+static inline uint32_t find(const struct mu_senders *s, uint32_t k)
 {
-	uint32_t words = n->n_words[l], word = (uint32_t)__builtin_ctz(words);
+	uint32_t word = (uint32_t)__builtin_ctz(s->words);
 	uint64_t m;
 
-	if (words & (words - 1))
-		word = find_word(n, l, &k);
-	m = n->sending[l][word];
+	if (s->words & (s->words - 1))
+		word = find_word(s, &k);
+	m = s->word[word];
 	for (; k; k--)
 		m &= m - 1;
 	return word * 64 + (uint32_t)__builtin_ctzll(m);
 }
 
 /* The k-th of those that may use an engine. */
-static uint32_t find_able(
-	struct mu_node *n, uint32_t l, uint32_t engine, uint32_t k)
+static uint32_t find_able(struct mu_node *n, const struct mu_senders *s,
+	uint32_t engine, uint32_t k)
 {
 	uint32_t words, inj;
 	uint64_t m;
 
-	for (words = n->n_words[l]; words; words &= words - 1) {
+	for (words = s->words; words; words &= words - 1) {
 		uint32_t word = (uint32_t)__builtin_ctz(words);
 
-		for (m = n->sending[l][word]; m; m &= m - 1) {
+		for (m = s->word[word]; m; m &= m - 1) {
 			inj = word * 64 + (uint32_t)__builtin_ctzll(m);
 			if (mu_inj_used(n, inj)->engines >> engine & 1 && !k--)
 				return inj;
@@ -70,16 +70,14 @@ static uint32_t find_able(
 /* An injection FIFO with a packet for an engine, by lot, or MU_INJ_FIFOS. */
 static inline uint32_t choose(struct mu_node *n, uint32_t engine)
 {
-	uint32_t l = 0, able, k;
+	const struct mu_senders *s = n->sending, *end = s + MU_LEVELS;
+	uint32_t able, k;
 
-	while (l < MU_LEVELS && !n->n_able[l][engine])
-		l++;
-	if (l == MU_LEVELS)
-		return MU_INJ_FIFOS;
-	able = n->n_able[l][engine];
+	while (!(able = s->n_able[engine]))
+		if (++s == end)
+			return MU_INJ_FIFOS;
 	k = able > 1 ? mu_random(n, able) : 0;
-	return able == n->n_sending[l] ? find(n, l, k)
-				       : find_able(n, l, engine, k);
+	return able == s->n ? find(s, k) : find_able(n, s, engine, k);
 }
 
 /* --- a packet's course --- */
@@ -119,8 +117,7 @@ static inline void read_payload(const struct mu_at *a, struct mu_inj_fifo *f,
 {
 	uint64_t from = f->payload + job->packet * a->mu->payload;
 
-	if (mu_port_allows(
-		    a, from, job->bytes, false, mu_is_system(job->inj)))
+	if (mu_port_allows(a, from, job->bytes, false, mu_is_system(job->inj)))
 		post_done(a, engine,
 			mu_port_read(
 				a, MU_ASK_INJECT + engine, from, job->bytes));

@@ -176,14 +176,20 @@ struct mu_flips {
 	uint64_t bits[2 * N_FIFOS];
 };
 
+/* Injection FIFOs with packets to cut. */
+struct mu_senders {
+	uint64_t word[MU_INJ_WORDS]; /* a bit for each */
+	uint16_t n_able[N_FIFOS]; /* that an engine may choose */
+	uint16_t n; /* all of them */
+	uint16_t words; /* a bit for each word that is not 0 */
+};
+
 struct mu_node {
 	struct mu_subgroup *subgroup[MU_SUBGROUPS]; /* NULL until used */
-	/* FIFOs by level: that want a descriptor; with packets to cut */
+	/* by level: FIFOs that want a descriptor */
 	uint64_t wanting[MU_LEVELS][MU_INJ_WORDS];
-	uint64_t sending[MU_LEVELS][MU_INJ_WORDS];
-	uint16_t n_wanting[MU_LEVELS], n_sending[MU_LEVELS];
-	uint16_t n_able[MU_LEVELS][N_FIFOS]; /* of these, by engine */
-	uint16_t n_words[MU_LEVELS]; /* of sending: a bit for each in use */
+	uint16_t n_wanting[MU_LEVELS];
+	struct mu_senders sending[MU_LEVELS];
 	struct mu_job job[N_FIFOS];
 	struct mu_rme rme[N_FIFOS];
 	struct mu_port port[MU_MAX_PORTS];
@@ -363,8 +369,8 @@ static inline bool mu_port_is_free(const struct mu_at *a, uint32_t requester)
 void mu_port_wait(const struct mu_at *a, uint32_t requester);
 void mu_port_on_free(const struct mu_at *a, uint32_t port);
 
-bool mu_port_allows_slow(const struct mu_at *a, uint64_t at, uint64_t bytes,
-	uint32_t right);
+bool mu_port_allows_slow(
+	const struct mu_at *a, uint64_t at, uint64_t bytes, uint32_t right);
 
 static inline bool mu_is_inside(
 	const struct mu_range *r, uint32_t right, uint64_t at, uint64_t bytes)

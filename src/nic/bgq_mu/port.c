@@ -204,9 +204,8 @@ static inline sim_time end(const struct turn *r, uint32_t n, enum l2_op op)
  * what is left to the caller is when they are done.  False, and nothing
  * happened, where that is not so.
  */
-static inline __attribute__((always_inline)) bool calm(
-	const struct turn *r, uint64_t at, uint32_t n, uint32_t bytes,
-	enum l2_op op)
+static inline __attribute__((always_inline)) bool calm(const struct turn *r,
+	uint64_t at, uint32_t n, uint32_t bytes, enum l2_op op)
 {
 	struct mu_port *p = r->port;
 	uint32_t slice = l2_slice_of(r->l2, at), i;

@@ -65,9 +65,9 @@ static void ask_count(const struct mu_at *a, uint32_t fifo)
 
 static inline sim_time drain_time(const struct mu *mu, uint32_t chunks)
 {
-	return chunks < MU_DRAINS ? mu->drain[chunks]
-				  : mu_time(chunks * MU_CHUNK,
-					    mu->params.drain_rate);
+	return chunks < MU_DRAINS
+		       ? mu->drain[chunks]
+		       : mu_time(chunks * MU_CHUNK, mu->params.drain_rate);
 }
 
 static __attribute__((noinline)) void pull(
@@ -87,8 +87,7 @@ static inline void try_pull(const struct mu_at *a, uint32_t fifo)
 {
 	struct mu_rme *r = &a->n->rme[fifo];
 
-	if (r->first && !r->is_pulling &&
-		r->n_inside < a->mu->params.buffers &&
+	if (r->first && !r->is_pulling && r->n_inside < a->mu->params.buffers &&
 		!((a->n->rme_held | a->n->rme_broken) >> fifo & 1))
 		pull(a, fifo, r);
 }
@@ -394,13 +393,14 @@ static bool find_counter(
 	const struct mu_at *a, const struct packet *p, uint64_t *at)
 {
 	const struct mu_header *h = &buffer_of(p)->header;
-	int op;
+	uint32_t op;
 
 	if (!address(a, p, mu_counter_base(h), mu_counter_offset(h), at))
 		return false;
-	op = operation(*at);
-	if (op != ATOMIC_STORE_ADD &&
-		op != ATOMIC_STORE_ADD_COHERENCE_ON_ZERO) {
+	op = *at & 7;
+	if (!(*at & MU_ATOMIC) ||
+		(op != MU_ATOMIC_STORE_ADD &&
+			op != MU_ATOMIC_STORE_ADD_COHERENCE_ON_ZERO)) {
 		mu_tell(a, MU_ERROR_COUNTER, mu_counter_base(h), *at);
 		return false;
 	}
@@ -436,8 +436,7 @@ void mu_receive_on_counted(const struct mu_at *a, uint32_t fifo, packet_id id)
 	uint64_t old;
 
 	/* Adds the negative number of bytes. */
-	host_atomic(a->mu->nic.host, a->w, a->s, a->t,
-		(enum atomic_op)operation(b->place), word_of(b->place),
-		-(uint64_t)mu_valid_bytes(&b->header), &old);
+	host_atomic(a->mu->nic.host, a->w, a->s, a->t, atomic_of[b->place & 7],
+		word_of(b->place), -(uint64_t)mu_valid_bytes(&b->header), &old);
 	deliver(a, fifo, id);
 }

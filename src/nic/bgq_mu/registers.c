@@ -426,9 +426,8 @@ static enum mu_interrupt store_unit(
 	}
 }
 
-static __attribute__((noinline)) enum mu_interrupt store(
-	struct mu_node *n, uint32_t kind, uint32_t id,
-	uint64_t value, bool is_privileged)
+static __attribute__((noinline)) enum mu_interrupt store(struct mu_node *n,
+	uint32_t kind, uint32_t id, uint64_t value, bool is_privileged)
 {
 	uint32_t sub = subgroup_of(kind, id);
 	struct mu_subgroup *g;
