@@ -1,4 +1,4 @@
-#include "host/l2_take.h"
+#include "host/l2_burst.h"
 
 #include <string.h>
 
@@ -155,7 +155,7 @@ static bool use_line(const struct l2 *c, struct l2_node *n, uint64_t line,
 static uint32_t *place_of(const struct l2_node *n, uint32_t page)
 {
 	uint32_t mask = 2 * n->room - 1;
-	uint32_t i = (page * 0x9e3779b1u) >> 7 & mask;
+	uint32_t i = l2_hash(n, page);
 
 	while (n->table[i] != NONE && n->table[i] >> 1 != page)
 		i = (i + 1) & mask;
