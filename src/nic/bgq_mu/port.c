@@ -212,8 +212,8 @@ static inline __attribute__((always_inline)) bool calm(const struct turn *r,
 	sim_time *free = &r->node->free[slice], *slot = &p->slot[slice];
 	sim_time t = r->issue, busy = l2_burst_busy(r->l2, bytes);
 
-	if (p->calm_at > t || slice + n > r->l2->slice_mask + 1 ||
-		(n > 1 && at % L2_PAGE > L2_PAGE - n * LINE) ||
+	/* a page ends where the slices begin anew */
+	if (p->calm_at > t || (n > 1 && slice + n > r->l2->slice_mask + 1) ||
 		!l2_burst_is_warm(r->node, at, op))
 		return false;
 	for (i = 0; i < n; i++)
