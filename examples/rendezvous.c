@@ -1,7 +1,6 @@
 /*
- * Half of the nodes have data for the others, and only say so, by a packet.
- * The receiver pulls by a remote get: a descriptor of a put for the sender's
- * message unit, which carries it out without the sender's software.
+ * Half of the nodes have data for the others, and say so by a packet.  The
+ * receiver pulls: a remote get has the sender's message unit put the data.
  */
 #include "setup.h"
 

@@ -76,7 +76,7 @@ report 'neighbours on boards, rings of two, and the edges of meshes'
 
 works bgq alltoall via=nic bytes=1300 --shape 4x3x2
 works bgq alltoall via=nic bytes=1300 --shape 4x3x2 data=synthetic
-works bgq alltoall via=nic bytes=1300 --shape 4x3x2 driver=pipelined fifos=3
+works bgq alltoall via=nic bytes=1300 --shape 4x3x2 driver=messages fifos=3
 works bgq-board alltoall via=nic bytes=8KiB routing=deterministic
 between fraction_of_peak 0.3 1
 report 'all-to-all by programs, with real bytes and without'
@@ -115,7 +115,7 @@ same bgq-board pingpong via=nic to=31 bytes=600 rounds=20
 same bgq neighbour bytes=2000 rounds=3 --shape 4x3x2
 same bgq neighbour bytes=2000 rounds=9 driver=pipelined --shape 4x3x2
 same bgq alltoall via=nic bytes=700 --shape 4x3x2
-same bgq alltoall via=nic bytes=700 driver=pipelined --shape 4x3x2
+same bgq alltoall via=nic bytes=700 driver=messages --shape 4x3x2
 same bgq-board sweep op=get max=1KiB rounds=3
 same bgq messages count=2000 --shape 4x3x2
 report '1, 2 and 7 threads do the same to the picosecond'

@@ -157,11 +157,34 @@ struct mu_descriptor {
 
 _Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
 
+/* Eight bytes, the first one on top, whatever the host's order; compilers
+ * make one or two instructions of these. */
+static inline uint64_t mu_get8(const uint8_t *at)
+{
+	uint64_t v;
+
+	__builtin_memcpy(&v, at, 8);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	return v;
+}
+
+static inline void mu_set8(uint8_t *at, uint64_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	__builtin_memcpy(at, &v, 8);
+}
+
 /* A big-endian number of n bytes. */
 static inline uint64_t mu_get(const uint8_t *at, unsigned n)
 {
 	uint64_t v = 0;
 
+	if (n == 8)
+		return mu_get8(at);
 	while (n--)
 		v = v << 8 | *at++;
 	return v;
@@ -169,6 +192,10 @@ static inline uint64_t mu_get(const uint8_t *at, unsigned n)
 
 static inline void mu_set(uint8_t *at, unsigned n, uint64_t v)
 {
+	if (n == 8) {
+		mu_set8(at, v);
+		return;
+	}
 	for (; n; v >>= 8)
 		at[--n] = (uint8_t)v;
 }
@@ -302,7 +329,7 @@ static inline unsigned mu_put_base(const struct mu_header *h)
 
 static inline uint64_t mu_put_offset(const struct mu_header *h)
 {
-	return mu_get(h->byte + 12, 6) & MU_OFFSET_MASK;
+	return mu_get(h->byte + 10, 8) & MU_OFFSET_MASK;
 }
 
 static inline unsigned mu_counter_base(const struct mu_header *h)
@@ -324,10 +351,11 @@ static inline uint64_t mu_counter_offset(const struct mu_header *h)
 static inline void mu_set_put(
 	struct mu_header *h, unsigned base, uint64_t offset)
 {
-	uint64_t pacing = mu_get(h->byte + 12, 6) & (MU_OFFSET_MASK + 1);
+	uint64_t word = mu_get(h->byte + 10, 8);
 
-	mu_set(h->byte + 12, 6,
-		(uint64_t)base << 38 | pacing | (offset & MU_OFFSET_MASK));
+	word &= UINT64_C(0xffff) << 48 | (MU_OFFSET_MASK + 1);
+	mu_set(h->byte + 10, 8,
+		word | (uint64_t)base << 38 | (offset & MU_OFFSET_MASK));
 }
 
 static inline void mu_set_counter(
@@ -363,8 +391,10 @@ static inline unsigned mu_get_fifo(const struct mu_header *h)
 static inline void mu_set_rec_fifo(
 	struct mu_header *h, unsigned fifo, uint64_t offset)
 {
-	mu_set(h->byte + 12, 6,
-		(uint64_t)fifo << 39 | (offset & MU_OFFSET_MASK));
+	uint64_t word = mu_get(h->byte + 10, 8) & UINT64_C(0xffff) << 48;
+
+	mu_set(h->byte + 10, 8,
+		word | (uint64_t)fifo << 39 | (offset & MU_OFFSET_MASK));
 }
 
 static inline void mu_set_get_fifo(struct mu_header *h, unsigned fifo)

@@ -9,4 +9,8 @@
 /* The program is system software from now on, and so is what it spawns. */
 void spi_become_system(void);
 
+/* spi_destination() for whoever is no program; t is a torus. */
+struct topo;
+MUHWI_Destination_t spi_destination_in(const struct topo *t, uint32_t node);
+
 #endif

@@ -22,9 +22,9 @@ void MUSPI_SetUpDestination(MUHWI_Destination_t *dest, uint32_t a, uint32_t b,
 				    (coord[i] & ((1u << MU_COORD_BITS) - 1));
 }
 
-MUHWI_Destination_t spi_destination(uint32_t node)
+MUHWI_Destination_t spi_destination_in(const struct topo *topo, uint32_t node)
 {
-	const struct torus *t = torus_of(unit()->net->topo);
+	const struct torus *t = torus_of(topo);
 	uint32_t x[MU_DIMS] = { 0 }, i;
 	MUHWI_Destination_t dest;
 
@@ -32,6 +32,11 @@ MUHWI_Destination_t spi_destination(uint32_t node)
 		x[i] = torus_coord(t, node, i);
 	MUSPI_SetUpDestination(&dest, x[0], x[1], x[2], x[3], x[4]);
 	return dest;
+}
+
+MUHWI_Destination_t spi_destination(uint32_t node)
+{
+	return spi_destination_in(unit()->net->topo, node);
 }
 
 /* What all kinds have. */

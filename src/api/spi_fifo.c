@@ -29,28 +29,45 @@ static bool has_room(MUSPI_InjFifo_t *fifo, uint32_t n)
 	return fifo->freeSpace >= n || MUSPI_getHwFreeSpace(fifo) >= n;
 }
 
-static bool append(MUSPI_InjFifo_t *fifo, const MUHWI_Descriptor_t *desc)
+/* Up to where the circle ends. */
+static bool append(
+	MUSPI_InjFifo_t *fifo, const MUHWI_Descriptor_t *desc, uint32_t n)
 {
-	mu_note_birth(unit(), program_node(), fifo->id, program_now());
-	program_charge(unit_params()->software);
-	if (!program_write(fifo->tail, desc, sizeof(*desc)))
+	if (!program_write(fifo->tail, desc, n * sizeof(*desc)))
 		return false;
-	fifo->tail += sizeof(*desc);
+	fifo->tail += n * sizeof(*desc);
 	if (fifo->tail == fifo->start + fifo->size)
 		fifo->tail = fifo->start;
 	return true;
 }
 
+/* The software's time for all of them at once: the unit hears of none before
+ * it hears of the last one. */
+static void charge(const MUSPI_InjFifo_t *fifo, uint32_t n)
+{
+	struct nic *nic = unit();
+	sim_time each = mu_params_of(nic)->software, now = program_now();
+	uint32_t i;
+
+	for (i = 0; nic->net->book && i < n; i++)
+		mu_note_birth(nic, program_node(), fifo->id,
+			now + (sim_time)i * each);
+	program_wait(now + (sim_time)n * each);
+}
+
 uint64_t MUSPI_InjFifoInjectMultiple(
 	MUSPI_InjFifo_t *fifo, uint32_t n, const MUHWI_Descriptor_t *desc)
 {
-	uint32_t i;
+	uint64_t left;
+	uint32_t k;
 
 	if (!n || !has_room(fifo, n))
 		return SPI_NONE;
-	for (i = 0; i < n; i++)
-		if (!append(fifo, &desc[i]))
-			return SPI_NONE;
+	charge(fifo, n);
+	left = (fifo->start + fifo->size - fifo->tail) / sizeof(*desc);
+	k = n < left ? n : (uint32_t)left;
+	if (!append(fifo, desc, k) || (n > k && !append(fifo, desc + k, n - k)))
+		return SPI_NONE;
 	fifo->freeSpace -= n;
 	fifo->numInjected += n;
 	unit_store(MU_REGISTER(MU_INJ_TAIL, fifo->id), fifo->tail);

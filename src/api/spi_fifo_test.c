@@ -98,15 +98,22 @@ static void protocol_program(void *arg)
 	assert_int_equal(MUSPI_InjFifoInjectMultiple(f, 0, NULL), SPI_NONE);
 	{
 		MUHWI_Descriptor_t both[] = { d, d };
+		sim_time start = program_now();
 
 		assert_int_equal(MUSPI_InjFifoInjectMultiple(f, 2, both), 2);
+		assert_int_equal(program_now() - start,
+			2 * mu_params_of(host_nic(program_host()))->software);
+		wait_sent(f, 2);
+		/* the second one where the circle begins again */
+		mu_set_payload(&both[1], SPI_TEST_SOURCE, 5);
+		assert_int_equal(MUSPI_InjFifoInjectMultiple(f, 2, both), 4);
+		wait_sent(f, 4);
 	}
-	wait_sent(f, 2);
 }
 
 static void bgq_f108_the_tail_lets_the_unit_send(void **state)
 {
-	uint64_t left = 3 * 8;
+	uint64_t left = 4 * 8 + 5;
 	const struct spi_test_program p[] = {
 		{ 0, 0, protocol_program, NULL },
 		{ 1, 0, bases_program, &left },

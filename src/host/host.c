@@ -183,19 +183,26 @@ bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old)
 {
 	struct node *to = &h->nodes[node];
+	uint8_t *stored = memory_stored(&to->memory, at, sizeof(operand));
 	int64_t bound_at = atomic_bound_at(op);
 	uint64_t word, bound = 0, changed, answer;
 
-	if (!memory_load(&to->memory, at, &word) ||
-		(bound_at && !memory_load(&to->memory, at + (uint64_t)bound_at,
-				     &bound)))
+	if (stored && at % sizeof(word) == 0)
+		memcpy(&word, stored, sizeof(word));
+	else if (!memory_load(&to->memory, at, &word))
+		return false;
+	if (bound_at &&
+		!memory_load(&to->memory, at + (uint64_t)bound_at, &bound))
 		return false;
 	changed = atomic_apply(op, word, operand, bound, &answer);
 	if (old)
 		*old = answer;
 	if (changed == word)
 		return true;
-	memory_store(&to->memory, at, changed);
+	if (stored)
+		memcpy(stored, &changed, sizeof(changed));
+	else
+		memory_store(&to->memory, at, changed);
 	if (to->polling[POLLS_WORD])
 		poll_notice(to, w, t, at, sizeof(word));
 	return true;

@@ -1,4 +1,4 @@
-#include "host/l2_take.h"
+#include "host/l2_burst.h"
 
 #include <string.h>
 
@@ -155,7 +155,7 @@ static bool use_line(const struct l2 *c, struct l2_node *n, uint64_t line,
 static uint32_t *place_of(const struct l2_node *n, uint32_t page)
 {
 	uint32_t mask = 2 * n->room - 1;
-	uint32_t i = (page * 0x9e3779b1u) >> 7 & mask;
+	uint32_t i = l2_hash(n, page);
 
 	while (n->table[i] != NONE && n->table[i] >> 1 != page)
 		i = (i + 1) & mask;
@@ -199,22 +199,29 @@ static void grow(struct l2_node *n)
 	mem_free(old);
 }
 
-/* A page's first touch, or first write, or one that was long ago. */
+/* A page's first touch. */
+static __attribute__((noinline)) void add_page(
+	struct l2 *c, struct l2_node *n, uint32_t touched)
+{
+	if (n->n_pages == c->most_pages) {
+		make_tags(c, n);
+		return;
+	}
+	if (n->n_pages == n->room)
+		grow(n);
+	n->pages[n->n_pages++] = touched >> 1;
+	*place_of(n, touched >> 1) = touched;
+}
+
+/* That, or its first write, or one that was long ago. */
 static void touch(struct l2 *c, struct l2_node *n, uint32_t touched)
 {
-	uint32_t page = touched >> 1, *place;
+	uint32_t page = touched >> 1;
+	uint32_t *place = n->room ? place_of(n, page) : NULL;
 
-	place = n->room ? place_of(n, page) : NULL;
 	if (!place || *place == NONE) {
-		if (n->n_pages == c->most_pages) {
-			make_tags(c, n);
-			return;
-		}
-		if (n->n_pages == n->room)
-			grow(n);
-		n->pages[n->n_pages++] = page;
-		place = place_of(n, page);
-		*place = touched;
+		add_page(c, n, touched);
+		return;
 	}
 	*place |= touched & 1;
 	n->lately[page % L2_LATELY] = *place;

@@ -8,8 +8,8 @@
 #include "host/l2.h"
 
 enum {
-	L2_LATELY = 8, /* of the last touches, one each by the page's low
-			* bits */
+	L2_LATELY = 128, /* of the last touches, one each by the page's low
+			  * bits */
 	L2_WORD = 8, /* bytes: busy times are kept by this step */
 };
 

@@ -20,12 +20,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { MEMORY_PAGE = 4096, MEMORY_REGIONS = 8 /* that are synthetic */ };
 
+/* Of a number: some of the page is synthetic, or outside. */
+#define MEMORY_MIXED (UINT64_C(1) << 63)
+
 struct memory_page {
-	uint64_t number;
-	uint8_t *bytes; /* NULL: a free place in the table */
+	uint64_t number; /* all ones: a free place in the table */
+	uint8_t *bytes;
+};
+
+struct memory_chunk {
+	uint8_t *bytes;
+	uint32_t n_pages;
 };
 
 /* Puts the n bytes from an offset of a region into out. */
@@ -46,14 +55,18 @@ struct memory_region {
 struct memory {
 	uint64_t bytes; /* its size */
 	struct memory_page *table; /* hashed, open addressing */
+	struct memory_page none; /* which it is at first */
+	uint32_t shift; /* of a hash, to where its page is looked for first */
 	uint32_t room, n_pages;
-	uint64_t last_number; /* the page that was used last, */
-	uint8_t *last; /* or NULL */
+	uint32_t n_fresh, n_chunks;
+	uint8_t *fresh; /* what the last chunk has left */
+	struct memory_chunk *chunks; /* that pages are cut from */
 	uint64_t low, high; /* all regions lie between them; 0, 0: none */
 	struct memory_region *regions;
 	uint32_t n_regions;
 };
 
+/* It must stay where it is. */
 void memory_init(struct memory *m, uint64_t bytes);
 void memory_fini(struct memory *m);
 
@@ -63,13 +76,83 @@ static inline bool memory_has(const struct memory *m, uint64_t at, uint64_t n)
 	return at <= m->bytes && n <= m->bytes - at;
 }
 
+/* Where a page is looked for first. */
+static inline struct memory_page *memory_first(
+	const struct memory *m, uint64_t number)
+{
+	uint32_t hash = (uint32_t)number * UINT32_C(0x9e3779b1);
+
+	return &m->table[(uint64_t)hash >> m->shift];
+}
+
+/* What memory_stored() does for pages that are mixed, or elsewhere. */
+uint8_t *memory_stored_elsewhere(const struct memory *m, uint64_t at, size_t n);
+
+/*
+ * Where bytes are stored, until memory_fini(), that lie in one page that has
+ * been written; else NULL.  About 15 instructions.
+ */
+static inline uint8_t *memory_stored(
+	const struct memory *m, uint64_t at, size_t n)
+{
+	const struct memory_page *p = memory_first(m, at / MEMORY_PAGE);
+
+	if (__builtin_expect(p->number != at / MEMORY_PAGE ||
+				     n > MEMORY_PAGE - at % MEMORY_PAGE,
+		    0))
+		return memory_stored_elsewhere(m, at, n);
+	return p->bytes + at % MEMORY_PAGE;
+}
+
+/*
+ * The same for bytes that may be written there: the page comes into being.
+ * NULL where they are outside, or in two pages, or synthetic.
+ */
+uint8_t *memory_place(struct memory *m, uint64_t at, size_t n);
+
+/* So many bytes will be written soon, which makes room for them at once. */
+void memory_reserve(struct memory *m, uint64_t bytes);
+
+/* What is not in one page that has been written. */
+bool memory_read_parts(struct memory *m, uint64_t at, void *to, size_t n);
+bool memory_write_parts(
+	struct memory *m, uint64_t at, const void *from, size_t n);
+
 /* Both do nothing and return false where memory_has() says no. */
-bool memory_read(struct memory *m, uint64_t at, void *to, size_t n);
-bool memory_write(struct memory *m, uint64_t at, const void *from, size_t n);
+static inline bool memory_read(
+	struct memory *m, uint64_t at, void *to, size_t n)
+{
+	const uint8_t *from = memory_stored(m, at, n);
+
+	if (!from)
+		return memory_read_parts(m, at, to, n);
+	memcpy(to, from, n);
+	return true;
+}
+
+static inline bool memory_write(
+	struct memory *m, uint64_t at, const void *from, size_t n)
+{
+	uint8_t *to = memory_stored(m, at, n);
+
+	if (!to)
+		return memory_write_parts(m, at, from, n);
+	memcpy(to, from, n);
+	return true;
+}
 
 /* Eight bytes; false, too, where at is not a multiple of eight. */
-bool memory_load(struct memory *m, uint64_t at, uint64_t *word);
-bool memory_store(struct memory *m, uint64_t at, uint64_t word);
+static inline bool memory_load(struct memory *m, uint64_t at, uint64_t *word)
+{
+	return at % sizeof(*word) == 0 &&
+	       memory_read(m, at, word, sizeof(*word));
+}
+
+static inline bool memory_store(struct memory *m, uint64_t at, uint64_t word)
+{
+	return at % sizeof(word) == 0 &&
+	       memory_write(m, at, &word, sizeof(word));
+}
 
 /*
  * Makes [at, at + bytes) synthetic; what was stored there cannot be seen any
@@ -91,10 +174,14 @@ bool memory_region_is_whole(const struct memory_region *s, uint64_t times);
 
 /*
  * For fills: the n bytes from an offset of an owner's stream.  Any bytes of
- * it can be had by themselves; about one instruction per byte.
+ * it can be had by themselves; about one instruction per four bytes.
  */
 void memory_fill_by(
 	uint64_t seed, uint64_t owner, uint64_t offset, uint8_t *out, size_t n);
+
+/* Whether n bytes are what memory_fill_by() would put there. */
+bool memory_is_by(uint64_t seed, uint64_t owner, uint64_t offset,
+	const uint8_t *in, size_t n);
 
 /* What it takes of the host, bytes. */
 uint64_t memory_held(const struct memory *m);

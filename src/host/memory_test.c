@@ -40,6 +40,7 @@ static void addresses_outside_are_refused(void **state)
 {
 	struct memory m;
 	uint8_t bytes[16] = { 1 };
+	volatile size_t all = SIZE_MAX; /* the compiler would see no sense */
 	uint64_t word;
 
 	(void)state;
@@ -50,7 +51,7 @@ static void addresses_outside_are_refused(void **state)
 	assert_false(memory_read(&m, 4096, bytes, 1));
 	assert_false(memory_read(&m, UINT64_MAX, bytes, 2));
 	assert_false(memory_write(&m, UINT64_MAX - 7, bytes, 16));
-	assert_false(memory_read(&m, 8, bytes, SIZE_MAX));
+	assert_false(memory_read(&m, 8, bytes, all));
 	assert_true(memory_load(&m, 4088, &word));
 	assert_false(memory_load(&m, 4096, &word));
 	memory_fini(&m);
@@ -121,6 +122,67 @@ static void many_pages_keep_their_bytes(void **state)
 	memory_fini(&m);
 }
 
+/* Room that is made for few pages, and for many, is used as it is. */
+static void room_is_made_at_once(void **state)
+{
+	static const uint64_t pages[] = { 5, 63, 64, 300 };
+	uint64_t k, i, word, room;
+	struct memory m;
+
+	(void)state;
+	for (k = 0; k < sizeof(pages) / sizeof(pages[0]); k++) {
+		memory_init(&m, GIB);
+		assert_true(memory_store(&m, 8, 77));
+		memory_reserve(&m, pages[k] * MEMORY_PAGE);
+		room = m.room;
+		assert_int_equal(m.n_chunks, 2);
+		for (i = 1; i <= pages[k]; i++) {
+			assert_true(memory_load(&m, i * MEMORY_PAGE, &word));
+			assert_int_equal(word, 0);
+			assert_true(memory_store(&m, i * MEMORY_PAGE, i));
+		}
+		for (i = 1; i <= pages[k]; i++) {
+			assert_true(memory_load(&m, i * MEMORY_PAGE, &word));
+			assert_int_equal(word, i);
+		}
+		assert_true(memory_load(&m, 8, &word));
+		assert_int_equal(word, 77);
+		assert_int_equal(m.n_chunks, 2);
+		assert_int_equal(m.room, room);
+		assert_true(memory_held(&m) >= (pages[k] + 1) * MEMORY_PAGE);
+		memory_fini(&m);
+	}
+}
+
+static void bytes_are_placed_within_one_page(void **state)
+{
+	struct memory m;
+	uint64_t word;
+	uint8_t *p;
+
+	(void)state;
+	memory_init(&m, 3 * MEMORY_PAGE + 100);
+	assert_null(memory_stored(&m, 2 * MEMORY_PAGE, 8));
+	p = memory_place(&m, 2 * MEMORY_PAGE, MEMORY_PAGE);
+	assert_non_null(p);
+	memcpy(p + 16, "12345678", 8);
+	assert_true(memory_load(&m, 2 * MEMORY_PAGE + 16, &word));
+	assert_memory_equal(&word, "12345678", 8);
+	assert_ptr_equal(memory_stored(&m, 2 * MEMORY_PAGE + 16, 1), p + 16);
+	assert_ptr_equal(memory_place(&m, 2 * MEMORY_PAGE + 16, 1), p + 16);
+	assert_null(memory_place(&m, 2 * MEMORY_PAGE + 1, MEMORY_PAGE));
+	assert_non_null(memory_place(&m, 3 * MEMORY_PAGE, 100));
+	assert_null(memory_place(&m, 3 * MEMORY_PAGE, 101));
+	assert_null(memory_stored(&m, 3 * MEMORY_PAGE, 101));
+	assert_int_equal(
+		memory_add_synthetic(&m, 2 * MEMORY_PAGE + 32, 8, NULL, NULL),
+		0);
+	assert_null(memory_place(&m, 2 * MEMORY_PAGE + 39, 1));
+	assert_null(memory_stored(&m, 2 * MEMORY_PAGE + 25, 8));
+	assert_ptr_equal(memory_stored(&m, 2 * MEMORY_PAGE + 24, 8), p + 24);
+	memory_fini(&m);
+}
+
 /* --- synthetic regions --- */
 
 struct stream {
@@ -161,6 +223,32 @@ static void a_stream_can_be_cut_anywhere(void **state)
 	assert_true(memcmp(other, whole, SIZE) != 0);
 	memory_fill_by(3, 1, SIZE, other, SIZE);
 	assert_true(memcmp(other, whole, SIZE) != 0);
+}
+
+/* And so can what is compared with it, to every byte. */
+static void a_wrong_byte_of_a_stream_is_seen(void **state)
+{
+	enum { SIZE = 300 };
+	uint8_t bytes[SIZE];
+	size_t from, to, i;
+
+	(void)state;
+	memory_fill_by(3, 1, 0, bytes, SIZE);
+	for (from = 0; from < 20; from++)
+		for (to = from; to <= SIZE; to++)
+			assert_true(memory_is_by(
+				3, 1, from, bytes + from, to - from));
+	for (from = 0; from < 9; from++) {
+		for (i = 0; i < SIZE; i++) {
+			bytes[i] ^= (uint8_t)(1 << i % 8);
+			assert_int_equal(memory_is_by(3, 1, from, bytes + from,
+						 SIZE - from),
+				i < from);
+			bytes[i] ^= (uint8_t)(1 << i % 8);
+		}
+	}
+	assert_false(memory_is_by(3, 2, 0, bytes, SIZE));
+	assert_false(memory_is_by(3, 1, 8, bytes, 16));
 }
 
 static void a_region_reads_as_its_stream_and_takes_no_memory(void **state)
@@ -214,9 +302,11 @@ static void wrong_bytes_are_counted(void **state)
 	memory_fini(&m);
 }
 
-/* Cuts [0, SIZE) at random and writes the pieces in some order. */
-static void write_pieces(struct memory *m, uint64_t at, size_t size,
-	uint64_t *n, const uint8_t *right, size_t skip, size_t twice)
+/* Cuts [0, SIZE) at random and writes the pieces in some order.  Inlined, the
+ * compiler takes a byte for read that never is. */
+static __attribute__((noinline)) void write_pieces(struct memory *m,
+	uint64_t at, size_t size, uint64_t *n, const uint8_t *right,
+	size_t skip, size_t twice)
 {
 	size_t cut[65] = { 0 }, n_cuts = 1 + draw(n, 60), i, first;
 
@@ -384,7 +474,10 @@ int main(void)
 		cmocka_unit_test(words_must_be_aligned),
 		cmocka_unit_test(it_reads_what_was_written),
 		cmocka_unit_test(many_pages_keep_their_bytes),
+		cmocka_unit_test(room_is_made_at_once),
+		cmocka_unit_test(bytes_are_placed_within_one_page),
 		cmocka_unit_test(a_stream_can_be_cut_anywhere),
+		cmocka_unit_test(a_wrong_byte_of_a_stream_is_seen),
 		cmocka_unit_test(
 			a_region_reads_as_its_stream_and_takes_no_memory),
 		cmocka_unit_test(wrong_bytes_are_counted),

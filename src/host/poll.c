@@ -3,7 +3,7 @@
 /* Fills in what is seen. */
 static bool passes(struct program *p)
 {
-	uint64_t word;
+	uint64_t word = 0;
 
 	if (p->test)
 		return p->test(p->test_arg, &p->seen);

@@ -265,6 +265,16 @@ bool program_write(uint64_t at, const void *from, size_t n)
 	return host_write(p->host, p->worker, p->node, p->now, at, from, n);
 }
 
+void program_reserve(uint64_t bytes)
+{
+	memory_reserve(&node_of(self())->memory, bytes);
+}
+
+uint8_t *program_place(uint64_t at, size_t n)
+{
+	return memory_place(&node_of(self())->memory, at, n);
+}
+
 bool program_atomic(
 	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old)
 {

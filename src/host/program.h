@@ -158,6 +158,15 @@ void program_wait(sim_time t);
 /* Its node's memory; takes no time. */
 bool program_read(uint64_t at, void *to, size_t n);
 bool program_write(uint64_t at, const void *from, size_t n);
+
+/*
+ * Where its node's memory stores bytes, to make or look at many of them in
+ * place.  NULL where they are not in one page or are synthetic; who polls
+ * them is not told.
+ */
+uint8_t *program_place(uint64_t at, size_t n);
+/* So many bytes of it will be written. */
+void program_reserve(uint64_t bytes);
 bool program_atomic(
 	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old);
 

@@ -58,11 +58,11 @@ static const struct param params[] = {
 	{ .name = "driver",
 		.type = PARAM_WORD,
 		.offset = AT(driver),
-		.def = "paper",
-		.words = "paper|pipelined",
-		.help = "of via=nic; paper: a put per message, one destination "
-			"after the other; pipelined: a put per packet, one to "
-			"every destination in turn, as via=net does" },
+		.def = "rounds",
+		.words = "rounds|messages",
+		.help = "of via=nic; rounds: a put per packet, one to every "
+			"destination in turn, as via=net does; messages: a put "
+			"per message, one destination after the other" },
 	{ .name = "fifos",
 		.type = PARAM_COUNT,
 		.offset = AT(fifos),

@@ -26,6 +26,7 @@ struct alltoall {
 	/* via=nic */
 	bool is_synthetic;
 	struct alltoall_node *nodes;
+	uint32_t *destination; /* [node], as headers have it */
 };
 
 extern const struct load_ops load_alltoall;

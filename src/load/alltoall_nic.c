@@ -3,13 +3,13 @@
  * memory, through some injection FIFOs, over all links, and waits until its
  * own reception counter says that all has come.
  *
- * The paper's driver gives the unit a whole message with a descriptor, as
- * long as some FIFO has room: the packets of as many messages mix.
- * The pipelined one cuts messages itself, so that one packet goes to every
- * other node before a second one does, each time in another order.
+ * One driver gives the unit a whole message with a descriptor, as long as
+ * some FIFO has room: the packets of as many messages mix.  The other one
+ * cuts messages itself, so that one packet goes to every other node before a
+ * second one does, each round in another order, as Blue Gene/L's library did;
+ * it injects some descriptors at a time.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "load/alltoall.h"
@@ -25,7 +25,7 @@
 
 enum {
 	FIFO_BYTES = 4096, /* 63 descriptors */
-	BLOCK = 4096,
+	MOST_BATCH = 8, /* descriptors that are injected at once */
 	LINE = 128,
 };
 
@@ -66,12 +66,16 @@ static uint64_t target_at(const struct alltoall *a, uint64_t n_nodes)
 	return SOURCE_AT + (region_bytes(a, n_nodes) + LINE - 1) / LINE * LINE;
 }
 
+static uint64_t owner_of(site_id from, site_id to)
+{
+	return (uint64_t)from << 32 | to;
+}
+
 /* What a node sends to another one. */
 static void fill_by(const struct alltoall *a, site_id from, site_id to,
 	uint64_t at, uint8_t *out, size_t n)
 {
-	memory_fill_by(
-		a->programs.load.seed, (uint64_t)from << 32 | to, at, out, n);
+	memory_fill_by(a->programs.load.seed, owner_of(from, to), at, out, n);
 }
 
 static void fill(
@@ -116,17 +120,49 @@ static bool make_synthetic(struct alltoall_node *m, uint64_t n_nodes)
 	       programs_complain(&a->programs, "no synthetic regions");
 }
 
+/* Goes through the bytes of a region where they are stored. */
+struct cursor {
+	uint64_t at;
+	uint8_t *bytes;
+};
+
+/* The next ones that lie side by side, *n at most; *n is how many. */
+static uint8_t *next_bytes(struct cursor *c, size_t *n)
+{
+	size_t left = MEMORY_PAGE - c->at % MEMORY_PAGE;
+	uint8_t *bytes;
+
+	if (left == MEMORY_PAGE || !c->bytes)
+		c->bytes = program_place(c->at, 1);
+	*n = *n < left ? *n : left;
+	bytes = c->bytes;
+	c->bytes += *n;
+	c->at += *n;
+	return bytes;
+}
+
+static void make_message(struct alltoall_node *m, site_id to, struct cursor *c)
+{
+	size_t at = 0, end = (size_t)m->a->bytes, n;
+
+	for (; at < end; at += n) {
+		uint8_t *bytes;
+
+		n = end - at;
+		bytes = next_bytes(c, &n);
+		fill_by(m->a, m->node, to, at, bytes, n);
+	}
+}
+
 static bool make_real(struct alltoall_node *m, uint64_t n_nodes)
 {
-	uint64_t end = region_bytes(m->a, n_nodes), at;
-	uint8_t block[BLOCK];
+	struct cursor c = { .at = SOURCE_AT };
+	uint64_t i;
 
-	for (at = 0; at < end; at += BLOCK) {
-		size_t n = end - at < BLOCK ? (size_t)(end - at) : BLOCK;
-
-		fill_source(m, at, block, n);
-		spi_store(SOURCE_AT + at, block, n);
-	}
+	/* what it sends and what comes */
+	program_reserve(2 * region_bytes(m->a, n_nodes));
+	for (i = 0; i < n_nodes - 1; i++)
+		make_message(m, other_of(m->node, i), &c);
 	return true;
 }
 
@@ -143,23 +179,36 @@ static void check_synthetic(struct alltoall_node *m)
 			r->written, r->wrong);
 }
 
+static bool is_right(
+	const struct alltoall_node *m, site_id from, struct cursor *c)
+{
+	size_t at = 0, end = (size_t)m->a->bytes, n;
+
+	for (; at < end; at += n) {
+		const uint8_t *bytes;
+
+		n = end - at;
+		bytes = next_bytes(c, &n);
+		if (!memory_is_by(m->a->programs.load.seed,
+			    owner_of(from, m->node), at, bytes, n))
+			return false;
+	}
+	return true;
+}
+
 static void check_real(struct alltoall_node *m, uint64_t n_nodes)
 {
-	uint64_t end = region_bytes(m->a, n_nodes), at;
-	uint8_t want[BLOCK], got[BLOCK];
+	struct cursor c = { .at = target_at(m->a, n_nodes) };
+	uint64_t i;
 
-	for (at = 0; at < end; at += BLOCK) {
-		size_t n = end - at < BLOCK ? (size_t)(end - at) : BLOCK;
+	for (i = 0; i < n_nodes - 1; i++) {
+		site_id from = other_of(m->node, i);
 
-		fill_target(m, at, want, n);
-		spi_load(target_at(m->a, n_nodes) + at, got, n);
-		if (memcmp(want, got, n) != 0) {
-			programs_complain(&m->a->programs,
-				"wrong bytes behind %" PRIu64
-				" of all that were received",
-				at);
-			return;
-		}
+		if (is_right(m, from, &c))
+			continue;
+		programs_complain(
+			&m->a->programs, "wrong bytes from node %u", from);
+		return;
 	}
 }
 
@@ -189,47 +238,84 @@ static void aim(const struct alltoall_node *m, site_id to, uint64_t at,
 
 	mu_set_payload(
 		desc, SOURCE_AT + index_of(m->node, to) * message + at, bytes);
-	mu_set(desc->header.byte + 4, 4, spi_destination(to).Destination);
+	mu_set(desc->header.byte + 4, 4, m->a->destination[to]);
 	mu_set_put(&desc->header, PROGRAMS_BASE_PAYLOAD,
 		index_of(to, m->node) * message + at);
 }
 
-/* Into the next FIFO that has room. */
-static void inject(struct programs_fifos *fifos, uint32_t *next,
+/* Descriptors on their way, all made from one. */
+struct batch {
+	struct programs_fifos *fifos;
+	uint32_t next; /* FIFO to try */
+	uint32_t n, most;
+	MUHWI_Descriptor_t desc[MOST_BATCH];
+};
+
+static void init_batch(struct batch *b, const struct alltoall *a,
+	uint64_t n_puts, struct programs_fifos *fifos,
 	const MUHWI_Descriptor_t *desc)
+{
+	uint64_t most = a->driver ? 1 : n_puts / fifos->n;
+	uint32_t i;
+
+	b->fifos = fifos;
+	b->next = b->n = 0;
+	/* few ones are better spread over all FIFOs */
+	b->most = most > MOST_BATCH ? MOST_BATCH : most ? (uint32_t)most : 1;
+	for (i = 0; i < b->most; i++)
+		b->desc[i] = *desc;
+}
+
+/* Into the next FIFO that has room. */
+static void inject(struct batch *b)
 {
 	uint64_t number;
 
+	if (!b->n)
+		return;
 	do {
-		number = MUSPI_InjFifoInject(
-			programs_fifo(fifos, *next % fifos->n), desc);
-		++*next;
+		number = MUSPI_InjFifoInjectMultiple(
+			programs_fifo(b->fifos, b->next), b->n, b->desc);
+		b->next = b->next + 1 < b->fifos->n ? b->next + 1 : 0;
 	} while (number == (uint64_t)-1);
+	b->n = 0;
+}
+
+/* One put to every other node, the same bytes of each message. */
+static void send_round(struct alltoall_node *m, uint32_t n_nodes,
+	uint32_t round, uint64_t at, uint64_t bytes, struct batch *b)
+{
+	uint64_t key = random_draw(
+		m->a->programs.load.seed, m->node, RANDOM_TARGET, round)
+			       .a;
+	uint32_t i;
+
+	for (i = 0; i < n_nodes - 1; i++) {
+		uint32_t off = 1 + order_at(key, n_nodes - 1, i);
+
+		aim(m, (m->node + off) % n_nodes, at, bytes, &b->desc[b->n++]);
+		if (b->n == b->most)
+			inject(b);
+	}
 }
 
 static void send_all(struct alltoall_node *m, uint32_t n_nodes,
-	struct programs_fifos *fifos, MUHWI_Descriptor_t *desc)
+	struct programs_fifos *fifos, const MUHWI_Descriptor_t *desc)
 {
 	const struct alltoall *a = m->a;
-	uint32_t rounds = a->driver ? a->rounds : 1, round, i, next = 0;
+	uint32_t rounds = a->driver ? 1 : a->rounds, round;
 	uint64_t left = (uint64_t)a->bytes, at = 0, bytes;
+	struct batch batch;
 
+	init_batch(&batch, a, rounds * (uint64_t)(n_nodes - 1), fifos, desc);
 	for (round = 0; round < rounds; round++) {
-		uint64_t key = random_draw(
-			a->programs.load.seed, m->node, RANDOM_TARGET, round)
-				       .a;
-
-		bytes = a->driver && left > a->full_bytes ? a->full_bytes
-							  : left;
-		for (i = 0; i < n_nodes - 1; i++) {
-			uint32_t off = 1 + order_at(key, n_nodes - 1, i);
-
-			aim(m, (m->node + off) % n_nodes, at, bytes, desc);
-			inject(fifos, &next, desc);
-		}
+		bytes = !a->driver && left > a->full_bytes ? a->full_bytes
+							   : left;
+		send_round(m, n_nodes, round, at, bytes, &batch);
 		at += bytes;
 		left -= bytes;
 	}
+	inject(&batch);
 }
 
 static void node_program(void *arg)
@@ -283,7 +369,10 @@ static void start(struct load *l)
 	if (!programs_open(&a->programs, n))
 		return;
 	a->nodes = mem_alloc(n, sizeof(*a->nodes));
+	a->destination = mem_alloc(n, sizeof(*a->destination));
 	for (s = 0; s < n; s++) {
+		a->destination[s] =
+			spi_destination_in(l->net->topo, s).Destination;
 		a->nodes[s] = (struct alltoall_node){ .a = a, .node = s };
 		program_start(
 			a->programs.host, s, 0, 0, node_program, &a->nodes[s]);
@@ -316,6 +405,7 @@ static void fini(struct load *l)
 {
 	programs_fini(l);
 	mem_free(of(l)->nodes);
+	mem_free(of(l)->destination);
 }
 
 static uint64_t estimate(const struct load *l, const struct topo *t)

@@ -8,13 +8,10 @@
 
 enum { ROUNDS = 4 };
 
+/* Bits of a half: 4 to their power is m or more; one at least. */
 static uint32_t half_of(uint32_t m)
 {
-	uint32_t half = 1;
-
-	while (half < 16 && 1u << (2 * half) < m)
-		half++;
-	return half;
+	return m > 4 ? (33 - (uint32_t)__builtin_clz(m - 1)) / 2 : 1;
 }
 
 static uint32_t mask_by(uint64_t key, uint32_t round, uint32_t x, uint32_t half)

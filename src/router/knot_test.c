@@ -369,7 +369,7 @@ static void what_is_locked_is_what_never_moves(void **state)
 		n_locked += before > 0;
 		end(w);
 	}
-	assert_true(n_locked > n / 5 && n_locked < n - n / 5);
+	assert_true(n_locked > n / 8 && n_locked < n - n / 8);
 }
 
 /* Small packets pass where full ones could not; a ring is full of them, or

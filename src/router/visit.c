@@ -289,13 +289,31 @@ static inline uint32_t join(const struct net *n, struct net_site *s,
 	return first + i;
 }
 
-/* Nobody could dispute a reception FIFO with a dynamic packet now. */
-static inline bool is_unrivalled(const struct net *n, const struct net_site *s,
-	uint32_t in, const struct packet *p, sim_time t)
+/* Heads or injection FIFOs that wait for reception. */
+static inline bool is_awaited(const struct net_site *s)
 {
-	return p->kind == PACKET_DYNAMIC && n->client->is_sink &&
-	       !(s->local[CHANNEL_DYNAMIC] | s->local[CHANNEL_DETERMINISTIC]) &&
-	       s->reception[FIFO_USER + in].free_at <= t;
+	return (s->local[CHANNEL_DYNAMIC] | s->local[CHANNEL_DETERMINISTIC] |
+		       s->local[CHANNEL_HIGH] | s->local[CHANNEL_SYSTEM] |
+		       s->local_inject) != 0;
+}
+
+/*
+ * Nobody could dispute a reception FIFO with a dynamic packet now; where that
+ * may be full, nothing else is to happen at this instant either.
+ */
+static inline bool is_unrivalled(const struct net *n,
+	const struct sim_worker *w, const struct net_site *s, uint32_t in,
+	const struct packet *p, const struct sim_event *e, sim_time t)
+{
+	const struct net_reception *f = &s->reception[FIFO_USER + in];
+
+	if (p->kind != PACKET_DYNAMIC || f->free_at > t)
+		return false;
+	if (n->client->is_sink)
+		return !(s->local[CHANNEL_DYNAMIC] |
+			 s->local[CHANNEL_DETERMINISTIC]);
+	return !NET_BOOKED && f->chunks >= p->chunks && !s->dirty &&
+	       !is_awaited(s) && !sim_more(w, e);
 }
 
 static inline __attribute__((always_inline)) void on_arrival(struct net *n,
@@ -321,7 +339,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct net *n,
 	}
 	q->head = q->tail = id;
 	if (q->busy_until <= t && heads_arrived(p) &&
-		is_unrivalled(n, s, in, p, t))
+		is_unrivalled(n, w, s, in, p, e, t))
 		arbitrate_direct(n, w, s, channel, bit, id, p, t);
 	else if (q->busy_until <= t && channel == CHANNEL_DYNAMIC &&
 		 !heads_arrived(p))
@@ -402,8 +420,9 @@ void net_release(struct net *n, struct sim_worker *w, site_id site,
 		return;
 	}
 	s->reception[fifo].chunks += (int32_t)chunks;
-	s->dirty |= DIRTY_RECEPTION;
-	for (channel = 0; channel < N_CHANNELS; channel++)
+	if (is_awaited(s))
+		s->dirty |= DIRTY_RECEPTION;
+	for (channel = 0; s->held_any && channel < N_CHANNELS; channel++)
 		if (s->held_any >> channel & 1)
 			heads_retry(n, w, s, channel, ~UINT64_C(0), t);
 }

@@ -80,13 +80,12 @@ void mu_note_birth(struct nic *nic, site_id s, uint32_t inj, sim_time t)
 	c->births[(c->first + c->n++) % c->room] = (struct birth){ .at = t };
 }
 
-void mu_account_store(
-	struct mu_node *n, const struct net *net, uint32_t inj, sim_time t)
+void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t)
 {
 	struct mu_account *c;
 	uint32_t k;
 
-	if (!net->book || inj >= MU_INJ_FIFOS)
+	if (inj >= MU_INJ_FIFOS)
 		return;
 	c = account(n, inj);
 	for (k = c->n; k; k--) {
@@ -100,8 +99,7 @@ void mu_account_store(
 
 void mu_account_want(const struct mu_at *a, uint32_t inj)
 {
-	if (book_of(a))
-		account(a->n, inj)->wanted = a->t;
+	account(a->n, inj)->wanted = a->t;
 }
 
 void mu_account_fetched(const struct mu_at *a, uint32_t inj)
@@ -110,8 +108,6 @@ void mu_account_fetched(const struct mu_at *a, uint32_t inj)
 	struct mu_account *c;
 	struct birth b;
 
-	if (!book_of(a))
-		return;
 	c = account(a->n, inj);
 	/* One that came by a get, or by bare stores, is born in the unit. */
 	b = (struct birth){ .at = c->wanted, .left = c->wanted };
@@ -137,8 +133,6 @@ void mu_account_packet(
 	struct book *k = book_of(a);
 	const struct mu_account *c;
 
-	if (!k)
-		return;
 	c = account(a->n, job->inj);
 	book_open(k, id, &c->message);
 	book_note(k, id, "node %u, injection FIFO %u", a->s, job->inj);
@@ -156,8 +150,6 @@ void mu_account_pulled(const struct mu_at *a, packet_id id)
 	struct book *k = book_of(a);
 	sim_time free = a->t - a->mu->params.pull;
 
-	if (!k)
-		return;
 	book_note(k, id, "node %u, message unit", a->s);
 	if (free > book_at(k, id))
 		book_until(k, id, CAUSE_RECEIVER, free);

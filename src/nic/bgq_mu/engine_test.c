@@ -70,7 +70,7 @@ static void bgq_f112_each_packet_is_chosen_by_priority_and_lot(void **state)
 static void send_and_count(void *arg)
 {
 	struct mu_node *n =
-		((struct mu *)host_nic(program_host()))->nodes[program_node()];
+		mu_node((struct mu *)host_nic(program_host()), program_node());
 	struct sw_fifo f = sw_open(7, 0);
 	struct mu_descriptor d = sw_put(1, 4 * MU_PAYLOAD);
 	uint64_t many = UINT32_MAX, k;

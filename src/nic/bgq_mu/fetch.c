@@ -16,40 +16,47 @@ enum mu_level mu_fetch_level(const struct mu_node *n)
 	return n->n_wanting[MU_LEVEL_SYSTEM] ? MU_LEVEL_SYSTEM : MU_LEVEL_HIGH;
 }
 
-static void set_wanting(const struct mu_at *a, uint32_t inj, bool is_wanting)
+static inline bool wants_any(const struct mu_node *n)
 {
-	enum mu_level l = mu_level_of(mu_inj(a->n, inj), inj);
-	uint64_t bit = UINT64_C(1) << inj % 64;
-	uint64_t *word = &a->n->wanting[l][inj / 64];
-
-	a->n->n_wanting[l] =
-		(uint16_t)(a->n->n_wanting[l] + (is_wanting ? 1 : -1));
-	*word = is_wanting ? *word | bit : *word & ~bit;
+	return n->n_wanting[MU_LEVEL_SYSTEM] | n->n_wanting[MU_LEVEL_HIGH] |
+	       n->n_wanting[MU_LEVEL_NORMAL];
 }
 
-void mu_fetch_set_sending(const struct mu_at *a, uint32_t inj, bool is_sending)
+/* A FIFO that wants and is not in the set joins it, one that is leaves. */
+static inline void turn_wanting(
+	struct mu_node *n, const struct mu_inj_fifo *f, uint32_t inj, int by)
 {
-	enum mu_level l = mu_level_of(mu_inj(a->n, inj), inj);
-	uint64_t bit = UINT64_C(1) << inj % 64;
-	uint64_t *word = &a->n->sending[l][inj / 64];
+	enum mu_level l = mu_level_of(f, inj);
 
-	if (!!(*word & bit) == is_sending)
-		return;
-	a->n->n_sending[l] =
-		(uint16_t)(a->n->n_sending[l] + (is_sending ? 1 : -1));
-	*word ^= bit;
+	n->n_wanting[l] = (uint16_t)(n->n_wanting[l] + by);
+	n->wanting[l][inj / 64] ^= UINT64_C(1) << inj % 64;
 }
 
-void mu_fetch_want(const struct mu_at *a, uint32_t inj)
+/* A FIFO joins those that engines may choose, or leaves them. */
+static inline void count_able(uint16_t *n_able, uint32_t engines, int by)
 {
-	struct mu_inj_fifo *f = mu_inj(a->n, inj);
+	static const uint16_t bit[N_FIFOS] = { 1u << 0, 1u << 1, 1u << 2,
+		1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9,
+		1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15 };
+	uint16_t set = (uint16_t)engines, more = (uint16_t)by;
+	uint32_t i;
 
-	if (f->state != MU_INJ_IDLE || !f->is_enabled || f->head == f->tail)
-		return;
-	f->state = MU_INJ_WAITING;
-	mu_account_want(a, inj);
-	set_wanting(a, inj, true);
-	mu_port_ask(a, MU_ASK_FETCH);
+	for (i = 0; i < N_FIFOS; i++)
+		n_able[i] = (uint16_t)(n_able[i] + (set & bit[i] ? more : 0));
+}
+
+void mu_fetch_set_sending(const struct mu_at *a, struct mu_inj_fifo *f,
+	uint32_t inj, bool is_sending)
+{
+	struct mu_senders *s = &a->n->sending[mu_level_of(f, inj)];
+	uint64_t word = s->word[inj / 64] ^ UINT64_C(1) << inj % 64;
+	uint32_t rest = s->words & ~(1u << inj / 64);
+	int by = is_sending ? 1 : -1;
+
+	s->n = (uint16_t)(s->n + by);
+	count_able(s->n_able, f->engines, by);
+	s->word[inj / 64] = word;
+	s->words = (uint16_t)(rest | (word ? 1u : 0) << inj / 64);
 }
 
 /* One of the highest level, by lot. */
@@ -73,8 +80,12 @@ static uint32_t choose(const struct mu_at *a)
 
 void mu_fetch_halt(const struct mu_at *a, uint32_t inj)
 {
-	mu_inj(a->n, inj)->state = MU_INJ_HALTED;
-	mu_fetch_set_sending(a, inj, false);
+	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
+
+	/* a FIFO is among those that send until its last packet is cut */
+	if (f->state == MU_INJ_SENDING && f->next < f->n_packets)
+		mu_fetch_set_sending(a, f, inj, false);
+	f->state = MU_INJ_HALTED;
 }
 
 static void fetch(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
@@ -93,40 +104,64 @@ static void fetch(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_FETCHED + inj), 0, 0);
 }
 
+static void ask(const struct mu_at *a)
+{
+	if (mu_port_is_free(a, MU_ASK_FETCH))
+		mu_fetch_take(a);
+	else
+		mu_port_wait(a, MU_ASK_FETCH);
+}
+
+void mu_fetch_want(const struct mu_at *a, uint32_t inj)
+{
+	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
+
+	if (f->state != MU_INJ_IDLE || !f->is_enabled || f->head == f->tail)
+		return;
+	if (mu_has_book(a))
+		mu_account_want(a, inj);
+	f->state = MU_INJ_WAITING;
+	if (!wants_any(a->n) && mu_port_is_free(a, MU_ASK_FETCH)) {
+		/* drawn by lot from one */
+		mu_random(a->n, 1);
+		fetch(a, f, inj);
+		return;
+	}
+	turn_wanting(a->n, f, inj, 1);
+	ask(a);
+}
+
 void mu_fetch_take(const struct mu_at *a)
 {
-	uint32_t inj = choose(a), i, more = 0;
-	struct mu_inj_fifo *f = mu_inj(a->n, inj);
+	uint32_t inj = choose(a);
+	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
 
-	set_wanting(a, inj, false);
+	turn_wanting(a->n, f, inj, -1);
 	if (f->is_enabled)
 		fetch(a, f, inj);
 	else /* software has thought better of it */
 		f->state = MU_INJ_IDLE;
-	for (i = 0; i < MU_LEVELS; i++)
-		more += a->n->n_wanting[i];
-	if (more)
-		mu_port_ask(a, MU_ASK_FETCH);
+	if (wants_any(a->n))
+		ask(a);
 }
 
 /* --- what was fetched --- */
 
-/* Network FIFOs by map; the router names a user FIFO for a port, of which
- * the even ones lead in the plus direction. */
+/*
+ * Network FIFOs by map; the router names a user FIFO for a port, of which
+ * the even ones lead in the plus direction: so the pairs of a map from the
+ * top down are those of FIFOs from the bottom up, and minus stays on top.
+ */
 static uint16_t engines_of(uint64_t map)
 {
-	uint32_t out = 0, i;
+	uint32_t m = (uint32_t)map, out;
 
-	for (i = 0; i < 2 * MU_DIMS; i++)
-		if (map & MU_MAP_A_MINUS >> i)
-			out |= 1u << (FIFO_USER + (i ^ 1));
-	for (i = 0; i < 2; i++)
-		if (map & 0x20 >> i)
-			out |= 1u << (FIFO_LOCAL + i);
-	if (map & MU_MAP_HIGH)
-		out |= 1u << FIFO_HIGH;
-	if (map & MU_MAP_SYSTEM)
-		out |= 1u << FIFO_SYSTEM;
+	out = (m >> 14 & 0x3) | (m >> 10 & 0xc) | (m >> 6 & 0x30) |
+	      (m >> 2 & 0xc0) | (m << 2 & 0x300);
+	out = out << FIFO_USER | (m >> 5 & 1) << FIFO_LOCAL |
+	      (m >> 4 & 1) << (FIFO_LOCAL + 1);
+	out |= (m & MU_MAP_HIGH ? 1u : 0) << FIFO_HIGH;
+	out |= (m & MU_MAP_SYSTEM ? 1u : 0) << FIFO_SYSTEM;
 	return (uint16_t)out;
 }
 
@@ -174,6 +209,8 @@ static bool take_hints(const struct mu_at *a, struct mu_inj_fifo *f)
 	uint32_t i;
 
 	f->hints = 0;
+	if (!given)
+		return true;
 	for (i = 0; i < MU_DIMS; i++) {
 		int h = hints_of(
 			a, i, given >> (2 * (MU_DIMS - 1 - i)) & 3, f->dst);
@@ -218,6 +255,26 @@ static enum mu_interrupt check_rights(
 	return MU_INTERRUPTS;
 }
 
+/* What all of its packets have, once nothing is wrong with it. */
+static void take_fields(struct mu_inj_fifo *f, uint64_t length, uint32_t most)
+{
+	static const uint8_t kind[] = {
+		[MU_DYNAMIC] = PACKET_DYNAMIC,
+		[MU_DETERMINISTIC] = PACKET_DETERMINISTIC,
+		[MU_HIGH] = PACKET_HIGH,
+		[MU_SYSTEM] = PACKET_SYSTEM,
+	};
+	struct mu_header *h = &f->descriptor.header;
+
+	f->kind = kind[mu_channel(h)];
+	f->flags = (uint8_t)((mu_stays_on_bubble(h) ? PACKET_STAY : 0) |
+			     (mu_is_deposit(h) ? PACKET_DEPOSIT : 0));
+	f->length = length;
+	/* A message of no bytes is one packet of a header (BGQ-F14). */
+	f->next = 0;
+	f->n_packets = length > most ? (length + most - 1) / most : 1;
+}
+
 /* Takes in what was fetched: MU_INTERRUPTS where nothing is wrong. */
 static enum mu_interrupt take_descriptor(
 	const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
@@ -248,17 +305,16 @@ static enum mu_interrupt take_descriptor(
 		return MU_ERROR_DESCRIPTOR;
 	if (length > MU_OFFSET_MASK)
 		return MU_ERROR_DESCRIPTOR;
-	if (mu_payload(d) > UINT64_MAX - length)
+	f->payload = mu_payload(d);
+	if (f->payload > UINT64_MAX - length)
 		return MU_ERROR_RANGE;
-	/* A message of no bytes is one packet of a header (BGQ-F14). */
-	f->next = 0;
-	f->n_packets = length ? (length + payload - 1) / payload : 1;
+	take_fields(f, length, payload);
 	return MU_INTERRUPTS;
 }
 
 void mu_fetch_on_done(const struct mu_at *a, uint32_t inj)
 {
-	struct mu_inj_fifo *f = mu_inj(a->n, inj);
+	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
 	enum mu_interrupt wrong = MU_ERROR_RANGE;
 	uint32_t m;
 
@@ -272,8 +328,11 @@ void mu_fetch_on_done(const struct mu_at *a, uint32_t inj)
 		return;
 	}
 	f->state = MU_INJ_SENDING;
-	mu_account_fetched(a, inj);
-	mu_fetch_set_sending(a, inj, true);
-	for (m = f->engines; m && f->next < f->n_packets; m &= m - 1)
+	if (mu_has_book(a))
+		mu_account_fetched(a, inj);
+	mu_fetch_set_sending(a, f, inj, true);
+	/* No engine changes another one's state. */
+	m = f->engines & ~(a->n->busy | a->n->broken | a->n->crowded);
+	for (; m && f->next < f->n_packets; m &= m - 1)
 		mu_inject_go_on(a, (uint32_t)__builtin_ctz(m));
 }

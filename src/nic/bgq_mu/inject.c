@@ -17,39 +17,67 @@ static bool has_room(const struct mu *mu, site_id s, uint32_t engine)
 
 /* --- which message --- */
 
-/* One of a set that may use an engine, by lot, or MU_INJ_FIFOS. */
-static uint32_t choose_from(
-	struct mu_node *n, const uint64_t *sending, uint32_t engine)
+/* The word that has the k-th one; k of that word. */
+static __attribute__((noinline)) uint32_t find_word(
+	const struct mu_senders *s, uint32_t *k)
 {
-	uint16_t fifo[MU_INJ_FIFOS];
-	uint32_t k = 0, word;
+	uint32_t words = s->words;
 
-	for (word = 0; word < MU_INJ_WORDS; word++) {
-		uint64_t m = sending[word];
+	for (;;) {
+		uint32_t word = (uint32_t)__builtin_ctz(words), here;
 
-		for (; m; m &= m - 1) {
-			uint32_t inj = word * 64 + (uint32_t)__builtin_ctzll(m);
-
-			if (mu_inj(n, inj)->engines >> engine & 1)
-				fifo[k++] = (uint16_t)inj;
-		}
+		here = (uint32_t)__builtin_popcountll(s->word[word]);
+		if (*k < here)
+			return word;
+		*k -= here;
+		words &= words - 1;
 	}
-	return k ? fifo[k > 1 ? mu_random(n, k) : 0] : MU_INJ_FIFOS;
 }
 
-/* An injection FIFO with a packet for an engine, or MU_INJ_FIFOS. */
-static uint32_t choose(struct mu_node *n, uint32_t engine)
+/* The k-th one, by number. */
+static inline uint32_t find(const struct mu_senders *s, uint32_t k)
 {
-	uint32_t l, inj;
+	uint32_t word = (uint32_t)__builtin_ctz(s->words);
+	uint64_t m;
 
-	for (l = 0; l < MU_LEVELS; l++) {
-		if (!n->n_sending[l])
-			continue;
-		inj = choose_from(n, n->sending[l], engine);
-		if (inj < MU_INJ_FIFOS)
-			return inj;
+	if (s->words & (s->words - 1))
+		word = find_word(s, &k);
+	m = s->word[word];
+	for (; k; k--)
+		m &= m - 1;
+	return word * 64 + (uint32_t)__builtin_ctzll(m);
+}
+
+/* The k-th of those that may use an engine. */
+static uint32_t find_able(struct mu_node *n, const struct mu_senders *s,
+	uint32_t engine, uint32_t k)
+{
+	uint32_t words, inj;
+	uint64_t m;
+
+	for (words = s->words; words; words &= words - 1) {
+		uint32_t word = (uint32_t)__builtin_ctz(words);
+
+		for (m = s->word[word]; m; m &= m - 1) {
+			inj = word * 64 + (uint32_t)__builtin_ctzll(m);
+			if (mu_inj_used(n, inj)->engines >> engine & 1 && !k--)
+				return inj;
+		}
 	}
-	return MU_INJ_FIFOS;
+	BUG("no FIFO for engine %u", engine);
+}
+
+/* An injection FIFO with a packet for an engine, by lot, or MU_INJ_FIFOS. */
+static inline uint32_t choose(struct mu_node *n, uint32_t engine)
+{
+	const struct mu_senders *s = n->sending, *end = s + MU_LEVELS;
+	uint32_t able, k;
+
+	while (!(able = s->n_able[engine]))
+		if (++s == end)
+			return MU_INJ_FIFOS;
+	k = able > 1 ? mu_random(n, able) : 0;
+	return able == s->n ? find(s, k) : find_able(n, s, engine, k);
 }
 
 /* --- a packet's course --- */
@@ -57,12 +85,13 @@ static uint32_t choose(struct mu_node *n, uint32_t engine)
 static uint32_t packet_bytes(
 	const struct mu *mu, const struct mu_inj_fifo *f, uint64_t packet)
 {
-	uint64_t left = mu_length(&f->descriptor) - packet * mu->payload;
+	uint64_t left = f->length - packet * mu->payload;
 
 	return left < mu->payload ? (uint32_t)left : mu->payload;
 }
 
-static void post_done(const struct mu_at *a, uint32_t engine, sim_time read)
+static inline void post_done(
+	const struct mu_at *a, uint32_t engine, sim_time read)
 {
 	a->n->job[engine].read = read;
 	sim_post_self(a->w, a->s,
@@ -70,53 +99,83 @@ static void post_done(const struct mu_at *a, uint32_t engine, sim_time read)
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_INJECTED + engine), 0, 0);
 }
 
-void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
+/* A payload that the ranges do not allow stops its FIFO. */
+static __attribute__((noinline)) void refuse(const struct mu_at *a,
+	struct mu_inj_fifo *f, const struct mu_job *job, uint32_t engine,
+	uint64_t from)
 {
-	struct mu_node *n = a->n;
-	struct mu_inj_fifo *f;
-	struct mu_job *job = &n->job[engine];
-	uint32_t inj;
-
-	if ((n->busy | n->broken) >> engine & 1 ||
-		!has_room(a->mu, a->s, engine))
-		return;
-	inj = choose(n, engine);
-	if (inj == MU_INJ_FIFOS)
-		return;
-	f = mu_inj(n, inj);
-	job->inj = (uint16_t)inj;
-	job->packet = f->next++;
-	job->started = a->t;
-	job->bytes = (uint16_t)packet_bytes(a->mu, f, job->packet);
-	if (f->next == f->n_packets)
-		mu_fetch_set_sending(a, inj, false);
-	f->in_flight++;
-	n->busy |= (uint16_t)(1u << engine);
-	if (job->bytes)
-		mu_port_ask(a, MU_ASK_INJECT + engine);
-	else
-		post_done(a, engine, a->t);
-}
-
-void mu_inject_take(const struct mu_at *a, uint32_t engine)
-{
-	const struct mu_job *job = &a->n->job[engine];
-	struct mu_inj_fifo *f = mu_inj(a->n, job->inj);
-	uint64_t from =
-		mu_payload(&f->descriptor) + job->packet * a->mu->payload;
-
-	if (mu_port_allows(
-		    a, from, job->bytes, false, mu_is_system(job->inj))) {
-		post_done(a, engine,
-			mu_port_read(
-				a, MU_ASK_INJECT + engine, from, job->bytes));
-		return;
-	}
 	mu_tell(a, MU_ERROR_RANGE, job->inj, from);
 	a->n->busy &= (uint16_t) ~(1u << engine);
 	f->in_flight--;
 	mu_fetch_halt(a, job->inj);
 	mu_inject_go_on(a, engine);
+}
+
+/* The port is the engine's: asks for the packet's bytes. */
+static inline void read_payload(const struct mu_at *a, struct mu_inj_fifo *f,
+	struct mu_job *job, uint32_t engine)
+{
+	uint64_t from = f->payload + job->packet * a->mu->payload;
+
+	if (mu_port_allows(a, from, job->bytes, false, mu_is_system(job->inj)))
+		post_done(a, engine,
+			mu_port_read(
+				a, MU_ASK_INJECT + engine, from, job->bytes));
+	else
+		refuse(a, f, job, engine, from);
+}
+
+void mu_inject_take(const struct mu_at *a, uint32_t engine)
+{
+	struct mu_job *job = &a->n->job[engine];
+
+	read_payload(a, mu_inj_used(a->n, job->inj), job, engine);
+}
+
+/* Whether an engine is idle and has room for a packet. */
+static inline bool may_begin(const struct mu_at *a, uint32_t engine)
+{
+	struct mu_node *n = a->n;
+
+	if ((n->busy | n->broken | n->crowded) >> engine & 1)
+		return false;
+	if (has_room(a->mu, a->s, engine))
+		return true;
+	n->crowded |= (uint16_t)(1u << engine);
+	return false;
+}
+
+static __attribute__((noinline)) void begin(
+	const struct mu_at *a, uint32_t engine)
+{
+	struct mu_node *n = a->n;
+	struct mu_inj_fifo *f;
+	struct mu_job *job = &n->job[engine];
+	uint32_t inj = choose(n, engine);
+
+	if (inj == MU_INJ_FIFOS)
+		return;
+	f = mu_inj_used(n, inj);
+	job->inj = (uint16_t)inj;
+	job->packet = f->next++;
+	job->started = a->t;
+	job->bytes = (uint16_t)packet_bytes(a->mu, f, job->packet);
+	if (f->next == f->n_packets)
+		mu_fetch_set_sending(a, f, inj, false);
+	f->in_flight++;
+	n->busy |= (uint16_t)(1u << engine);
+	if (!job->bytes)
+		post_done(a, engine, a->t);
+	else if (mu_port_is_free(a, MU_ASK_INJECT + engine))
+		read_payload(a, f, job, engine);
+	else
+		mu_port_wait(a, MU_ASK_INJECT + engine);
+}
+
+void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
+{
+	if (may_begin(a, engine))
+		begin(a, engine);
 }
 
 /* The header that says where these bytes go. */
@@ -131,7 +190,8 @@ static void fill_header(const struct mu_at *a, const struct mu_inj_fifo *f,
 	mu_set_packet(h, type, (job->bytes + MU_CHUNK - 1u) / MU_CHUNK);
 	h->byte[2] &= 0xfe;
 	if (type == MU_PUT) {
-		mu_set_put(h, mu_put_base(h), mu_put_offset(h) + at);
+		if (at)
+			mu_set_put(h, mu_put_base(h), mu_put_offset(h) + at);
 		mu_set_valid_bytes(h, job->bytes);
 	} else if (type == MU_FIFO) {
 		mu_set_rec_fifo(h, mu_rec_fifo(h), mu_put_offset(h) + at);
@@ -150,24 +210,20 @@ static struct mu_buffer *fill_buffer(const struct mu_at *a,
 	fill_header(a, f, job, &b->header);
 	/* What no memory is behind reads as nothing; ranges allow it. */
 	if (!host_read(mu->nic.host, a->s,
-		    mu_payload(&f->descriptor) + job->packet * mu->payload,
-		    b->payload, job->bytes))
+		    f->payload + job->packet * mu->payload, b->payload,
+		    job->bytes))
 		memset(b->payload, 0, job->bytes);
-	memset(b->payload + job->bytes, 0, end - job->bytes);
+	if (end != job->bytes)
+		memset(b->payload + job->bytes, 0, end - job->bytes);
 	return b;
 }
 
 static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
 	const struct mu_job *job)
 {
-	static const uint8_t kind[] = {
-		[MU_DYNAMIC] = PACKET_DYNAMIC,
-		[MU_DETERMINISTIC] = PACKET_DETERMINISTIC,
-		[MU_HIGH] = PACKET_HIGH,
-		[MU_SYSTEM] = PACKET_SYSTEM,
-	};
 	struct net *net = a->mu->nic.net;
 	const struct mu_header *h = &f->descriptor.header;
+	struct mu_buffer *b = fill_buffer(a, f, job);
 	packet_id id = packet_take(net->pool, a->w->id);
 
 	net->packets[id] = (struct packet){
@@ -175,14 +231,13 @@ static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
 		.dst = f->dst,
 		.number = a->n->number++,
 		.born = a->t,
-		.kind = kind[mu_channel(h)],
+		.kind = f->kind,
 		.hints = f->hints,
-		.flags = (uint8_t)((mu_stays_on_bubble(h) ? PACKET_STAY : 0) |
-				   (mu_is_deposit(h) ? PACKET_DEPOSIT : 0)),
+		.flags = f->flags,
 		.zone = (uint8_t)mu_zone(h),
 		.bytes = job->bytes,
 		.tag = job->packet + 1 == f->n_packets ? MU_TAG_LAST : 0,
-		.load = payload_to_load(fill_buffer(a, f, job)),
+		.load = payload_to_load(b),
 	};
 	return id;
 }
@@ -192,8 +247,7 @@ static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
 /* All packets of the FIFO's descriptor are in the network. */
 static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 {
-	uint64_t was = mu_inj_room(f, f->tail), is;
-	struct mu_subgroup *g = mu_subgroup(a->n, inj / MU_PER_SUBGROUP);
+	uint64_t was = f->threshold ? mu_inj_room(f, f->tail) : 0;
 
 	f->head += MU_DESCRIPTOR_BYTES;
 	if (f->head == f->start + f->size)
@@ -201,9 +255,10 @@ static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 	f->count++;
 	f->state = MU_INJ_IDLE;
 	a->n->messages_in++;
-	is = mu_inj_room(f, f->tail);
-	if (f->threshold && was <= f->threshold && is > f->threshold) {
-		g->inj_crossed |= (uint8_t)(1u << inj % MU_PER_SUBGROUP);
+	if (f->threshold && was <= f->threshold &&
+		mu_inj_room(f, f->tail) > f->threshold) {
+		mu_subgroup(a->n, inj / MU_PER_SUBGROUP)->inj_crossed |=
+			(uint8_t)(1u << inj % MU_PER_SUBGROUP);
 		mu_tell(a, MU_INT_INJ_THRESHOLD, inj, f->head);
 	}
 	host_poke(a->mu->nic.host, a->w, a->s, a->t);
@@ -214,24 +269,27 @@ static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 
 void mu_inject_on_done(const struct mu_at *a, uint32_t engine)
 {
-	struct mu_job job = a->n->job[engine];
-	struct mu_inj_fifo *f = mu_inj(a->n, job.inj);
+	const struct mu_job *job = &a->n->job[engine];
+	uint32_t inj = job->inj;
+	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
 
 	a->n->busy &= (uint16_t) ~(1u << engine);
-	if (!mu_is_sound(a, engine, job.packet)) {
+	if (!mu_is_sound(a, engine, job->packet)) {
 		a->n->broken |= (uint16_t)(1u << engine);
 		return;
 	}
 	if (!mu_is_prefetch(&f->descriptor)) {
-		packet_id id = make_packet(a, f, &job);
+		packet_id id = make_packet(a, f, job);
 
-		mu_account_packet(a, &job, id);
+		if (mu_has_book(a))
+			mu_account_packet(a, job, id);
 		net_inject(a->mu->nic.net, a->w, a->s, engine, id, a->t);
 		a->n->packets_in[engine]++;
 	}
 	f->in_flight--;
 	if (!f->in_flight && f->next == f->n_packets &&
 		f->state == MU_INJ_SENDING)
-		finish(a, f, job.inj);
-	mu_inject_go_on(a, engine);
+		finish(a, f, inj);
+	if (may_begin(a, engine))
+		begin(a, engine);
 }

@@ -141,19 +141,17 @@ static struct mu_node *node_new(const struct mu *mu, site_id s)
 	return n;
 }
 
-struct mu_node *mu_node(struct mu *mu, site_id s)
+struct mu_node *mu_node_new(struct mu *mu, site_id s)
 {
-	if (!mu->nodes[s])
-		mu->nodes[s] = node_new(mu, s);
+	mu->nodes[s] = node_new(mu, s);
 	return mu->nodes[s];
 }
 
-struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id)
+struct mu_subgroup *mu_subgroup_new(struct mu_node *n, uint64_t id)
 {
 	if (id >= MU_SUBGROUPS)
 		return NULL;
-	if (!n->subgroup[id])
-		n->subgroup[id] = mem_alloc(1, sizeof(struct mu_subgroup));
+	n->subgroup[id] = mem_alloc(1, sizeof(struct mu_subgroup));
 	return n->subgroup[id];
 }
 
@@ -178,13 +176,13 @@ void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
 	host_poke(a->mu->nic.host, a->w, a->s, a->t);
 }
 
-bool mu_is_sound(const struct mu_at *a, uint32_t engine, uint64_t word)
+bool mu_pass_flips(const struct mu_at *a, uint32_t engine, uint64_t word)
 {
 	struct mu_flips *x = a->n->flips;
 	uint64_t data;
 	enum secded_state state;
 
-	if (!x || !x->bits[engine])
+	if (!x->bits[engine])
 		return true;
 	data = word ^ x->bits[engine];
 	x->bits[engine] = 0;
@@ -239,6 +237,7 @@ static void on_room(struct net *net, struct sim_worker *w, site_id s,
 {
 	struct mu_at a = at(net, w, s, t);
 
+	a.n->crowded &= (uint16_t) ~(1u << fifo);
 	mu_inject_go_on(&a, fifo);
 }
 
@@ -262,36 +261,51 @@ static void on_copy(struct net *net, struct sim_worker *w, packet_id id)
 	p->load = payload_to_load(b);
 }
 
-static void on_engine(
-	const struct mu_at *a, uint32_t number, const struct sim_event *e)
-{
-	uint32_t f = (number - ENGINE_CLIENT) % N_FIFOS;
+_Static_assert(ENGINE_CLIENT % N_FIFOS == 0 && N_FIFOS == 16,
+	"a kind of event is a number's upper bits");
 
-	if (number >= MU_ENGINE_FETCHED)
-		mu_fetch_on_done(a, number - MU_ENGINE_FETCHED);
-	else if (number == MU_ENGINE_SLAVE)
-		mu_registers_on_store(a);
-	else if (number >= MU_ENGINE_PORT)
-		mu_port_on_free(a, f);
-	else if (number >= MU_ENGINE_COUNTED)
-		mu_receive_on_counted(a, f, e->data);
-	else if (number >= MU_ENGINE_WRITTEN)
-		mu_receive_on_written(a, f, e->data);
-	else if (number >= MU_ENGINE_PULLED)
-		mu_receive_on_pulled(a, f);
-	else
+static inline void on_engine(
+	const struct mu_at *a, uint32_t number, uint32_t data)
+{
+	uint32_t f = number % N_FIFOS;
+
+	switch (number / N_FIFOS) {
+	case MU_ENGINE_INJECTED / N_FIFOS:
 		mu_inject_on_done(a, f);
+		return;
+	case MU_ENGINE_PULLED / N_FIFOS:
+		mu_receive_on_pulled(a, f);
+		return;
+	case MU_ENGINE_WRITTEN / N_FIFOS:
+		mu_receive_on_written(a, f, data);
+		return;
+	case MU_ENGINE_COUNTED / N_FIFOS:
+		mu_receive_on_counted(a, f, data);
+		return;
+	case MU_ENGINE_PORT / N_FIFOS:
+		mu_port_on_free(a, f);
+		return;
+	default:
+		if (number == MU_ENGINE_SLAVE)
+			mu_registers_on_store(a);
+		else
+			mu_fetch_on_done(a, number - MU_ENGINE_FETCHED);
+	}
 }
 
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	sim_time t, const struct sim_event *e)
 {
-	struct mu_at a = at(net, w, s, t);
+	struct mu *mu = net->client_state;
+	struct mu_at a;
 
-	if (sim_phase(e) == PHASE_PROGRAM)
-		host_event(a.mu->nic.host, w, s, t, e);
-	else
-		on_engine(&a, sim_number(e), e);
+	if (sim_phase(e) == PHASE_PROGRAM) {
+		host_event(mu->nic.host, w, s, t, e);
+		return;
+	}
+	/* who posted it had the node */
+	a = (struct mu_at){ mu, mu->nodes[s], w, s, t };
+	on_engine(&a, sim_number(e), e->data);
 }
 
 /* --- life --- */
@@ -344,6 +358,7 @@ static int mu_init(struct nic *nic, struct err *e)
 {
 	struct mu *mu = (struct mu *)nic;
 	const struct net *net = nic->net;
+	uint32_t i;
 
 	mu->params = *mu_params_of(nic);
 	if (check(mu, e))
@@ -356,6 +371,11 @@ static int mu_init(struct nic *nic, struct err *e)
 	mu->l2 = host_l2(nic->host);
 	mu->beat = mu_time(32, mu->params.read_rate);
 	mu->read_rest = l2_params(mu->l2)->read - 4 * mu->beat;
+	mu->is_plain = l2_params(mu->l2)->line == MU_LINE &&
+		       l2_params(mu->l2)->slices <= MU_SLICES &&
+		       4 * mu->beat >= mu->params.port_cycle;
+	for (i = 0; i < MU_DRAINS; i++)
+		mu->drain[i] = mu_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
 	mu->nodes = map_alloc(net->n_sites * sizeof(struct mu_node *));
 	mu->payloads = payload_pool_new(net->n_workers,

@@ -53,6 +53,8 @@ enum mu_requester {
 enum {
 	MU_MAX_PORTS = 3,
 	MU_SLICES = 16,
+	MU_LINE = 128,
+	MU_DRAINS = MU_PAYLOAD / MU_CHUNK + 2, /* with the header's */
 	MU_INJ_WORDS = (MU_INJ_FIFOS + 63) / 64,
 };
 
@@ -82,8 +84,13 @@ struct mu_inj_fifo {
 	uint32_t in_flight; /* packets that engines are at work on */
 	uint64_t next, n_packets; /* the next packet to be cut; of how many */
 	site_id dst;
+	uint8_t kind, flags; /* as struct packet has them */
+	uint64_t payload, length; /* as the descriptor has them */
 	struct mu_descriptor descriptor;
+	uint64_t unused[8];
 };
+
+_Static_assert(sizeof(struct mu_inj_fifo) == 256, "found by a shift");
 
 /*
  * Packets that were given a place in a FIFO, in order.  They are stored in
@@ -146,6 +153,7 @@ struct mu_port {
 	sim_time free_at; /* for the next request */
 	sim_time data_at; /* the read data path is free */
 	sim_time slot[MU_SLICES]; /* the look-up table's slot is empty */
+	sim_time calm_at; /* all of them are */
 	uint64_t asking; /* requesters */
 	bool is_posted;
 	uint64_t requests, bypassed;
@@ -168,12 +176,20 @@ struct mu_flips {
 	uint64_t bits[2 * N_FIFOS];
 };
 
+/* Injection FIFOs with packets to cut. */
+struct mu_senders {
+	uint64_t word[MU_INJ_WORDS]; /* a bit for each */
+	uint16_t n_able[N_FIFOS]; /* that an engine may choose */
+	uint16_t n; /* all of them */
+	uint16_t words; /* a bit for each word that is not 0 */
+};
+
 struct mu_node {
 	struct mu_subgroup *subgroup[MU_SUBGROUPS]; /* NULL until used */
-	/* FIFOs by level: that want a descriptor; with packets to cut */
+	/* by level: FIFOs that want a descriptor */
 	uint64_t wanting[MU_LEVELS][MU_INJ_WORDS];
-	uint64_t sending[MU_LEVELS][MU_INJ_WORDS];
-	uint16_t n_wanting[MU_LEVELS], n_sending[MU_LEVELS];
+	uint16_t n_wanting[MU_LEVELS];
+	struct mu_senders sending[MU_LEVELS];
 	struct mu_job job[N_FIFOS];
 	struct mu_rme rme[N_FIFOS];
 	struct mu_port port[MU_MAX_PORTS];
@@ -184,6 +200,7 @@ struct mu_node {
 	uint32_t number; /* of packets sent */
 	uint16_t busy; /* injection engines */
 	uint16_t broken; /* injection engines that stopped */
+	uint16_t crowded; /* their network FIFOs have to give room first */
 	uint16_t rme_broken, rme_held;
 	uint32_t n_pulled; /* by all reception engines */
 	uint16_t lfsr; /* the arbiters' */
@@ -210,7 +227,9 @@ struct mu {
 	uint32_t n_dims;
 	sim_time beat; /* of 32 bytes on a read data path */
 	sim_time read_rest; /* of a read after the beats of a line */
+	bool is_plain; /* lines are as the ports': see calm() */
 	uint8_t port_of[MU_REQUESTERS];
+	sim_time drain[MU_DRAINS]; /* of a packet of so many chunks */
 };
 
 /* What a packet's load field points to. */
@@ -235,20 +254,41 @@ struct mu_at {
 	sim_time t;
 };
 
-struct mu_node *mu_node(struct mu *mu, site_id s);
+/* Of a node that was never used. */
+__attribute__((cold)) struct mu_node *mu_node_new(struct mu *mu, site_id s);
+
+static inline struct mu_node *mu_node(struct mu *mu, site_id s)
+{
+	struct mu_node *n = mu->nodes[s];
+
+	return __builtin_expect(!!n, 1) ? n : mu_node_new(mu, s);
+}
 
 /* NULL where there is no such FIFO. */
 struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id);
-struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id);
+
+/* Of one that was never used, or NULL where there is none. */
+__attribute__((cold)) struct mu_subgroup *mu_subgroup_new(
+	struct mu_node *n, uint64_t id);
+
+static inline struct mu_subgroup *mu_subgroup(struct mu_node *n, uint64_t id)
+{
+	struct mu_subgroup *g = id < MU_SUBGROUPS ? n->subgroup[id] : NULL;
+
+	return __builtin_expect(!!g, 1) ? g : mu_subgroup_new(n, id);
+}
 
 static inline struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id)
 {
-	struct mu_subgroup *g =
-		id < MU_INJ_FIFOS ? n->subgroup[id / MU_PER_SUBGROUP] : NULL;
+	struct mu_subgroup *g = mu_subgroup(n, id / MU_PER_SUBGROUP);
 
-	if (__builtin_expect(!g, 0))
-		g = mu_subgroup(n, id / MU_PER_SUBGROUP);
 	return g ? &g->inj[id % MU_PER_SUBGROUP] : NULL;
+}
+
+/* One that is in use. */
+static inline struct mu_inj_fifo *mu_inj_used(struct mu_node *n, uint32_t id)
+{
+	return &n->subgroup[id / MU_PER_SUBGROUP]->inj[id % MU_PER_SUBGROUP];
 }
 
 /* The time of so many bytes at a rate, to the next picosecond. */
@@ -263,7 +303,14 @@ void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
  * were to be flipped; false where that was too much for its code, and the
  * engine has to stop.  Injection engines first, then those of reception.
  */
-bool mu_is_sound(const struct mu_at *a, uint32_t engine, uint64_t word);
+bool mu_pass_flips(const struct mu_at *a, uint32_t engine, uint64_t word);
+
+static inline bool mu_is_sound(
+	const struct mu_at *a, uint32_t engine, uint64_t word)
+{
+	return __builtin_expect(!a->n->flips, 1) ||
+	       mu_pass_flips(a, engine, word);
+}
 
 /* A number below a bound, by the node's shift register. */
 static inline uint32_t mu_random(struct mu_node *n, uint32_t below)
@@ -288,12 +335,16 @@ static inline enum mu_level mu_level_of(
 	return f->attributes & MU_INJ_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
 }
 
-/* --- account.c: nothing, where no budgets are kept --- */
+/* --- account.c: to be called only where budgets are kept --- */
+
+static inline bool mu_has_book(const struct mu_at *a)
+{
+	return __builtin_expect(!!a->mu->nic.net->book, 0);
+}
 
 void mu_account_free(struct mu_node *n);
 /* A tail's store leaves the core. */
-void mu_account_store(
-	struct mu_node *n, const struct net *net, uint32_t inj, sim_time t);
+void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t);
 /* The unit wants the next descriptor; it has taken it in. */
 void mu_account_want(const struct mu_at *a, uint32_t inj);
 void mu_account_fetched(const struct mu_at *a, uint32_t inj);
@@ -304,13 +355,42 @@ void mu_account_pulled(const struct mu_at *a, packet_id id);
 
 /* --- port.c --- */
 
-/* A requester has a job; the port calls it back when it takes it up. */
-void mu_port_ask(const struct mu_at *a, uint32_t requester);
+/*
+ * A requester that has a job takes its port where that is free and nobody
+ * waits for it; else it waits, and the port calls it.
+ */
+static inline bool mu_port_is_free(const struct mu_at *a, uint32_t requester)
+{
+	const struct mu_port *p = &a->n->port[a->mu->port_of[requester]];
+
+	return p->free_at <= a->t && !p->asking;
+}
+
+void mu_port_wait(const struct mu_at *a, uint32_t requester);
 void mu_port_on_free(const struct mu_at *a, uint32_t port);
 
-/* Whether the ranges allow it. */
-bool mu_port_allows(const struct mu_at *a, uint64_t at, uint64_t bytes,
-	bool is_write, bool is_system);
+bool mu_port_allows_slow(
+	const struct mu_at *a, uint64_t at, uint64_t bytes, uint32_t right);
+
+static inline bool mu_is_inside(
+	const struct mu_range *r, uint32_t right, uint64_t at, uint64_t bytes)
+{
+	return r->rights & right && at >= r->first && at <= r->last &&
+	       bytes - 1 <= r->last - at;
+}
+
+/* Whether the ranges allow it; most often the first one does. */
+static inline bool mu_port_allows(const struct mu_at *a, uint64_t at,
+	uint64_t bytes, bool is_write, bool is_system)
+{
+	uint32_t right = is_system ? is_write ? MU_SYSTEM_WRITE : MU_SYSTEM_READ
+			 : is_write ? MU_USER_WRITE
+				    : MU_USER_READ;
+
+	return __builtin_expect(
+		       mu_is_inside(&a->n->range[0], right, at, bytes), 1) ||
+	       mu_port_allows_slow(a, at, bytes, right);
+}
 
 /*
  * Requests for [at, at + bytes), which the ranges allow, from the port that a
@@ -323,6 +403,16 @@ sim_time mu_port_write(
 sim_time mu_port_atomic(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words);
 
+/* How many more descriptors fit behind a tail. */
+static inline uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail)
+{
+	uint64_t used =
+		tail >= f->head ? tail - f->head : f->size - (f->head - tail);
+
+	/* One place stays free, or full would look like empty. */
+	return f->size ? (f->size - used) / MU_DESCRIPTOR_BYTES - 1 : 0;
+}
+
 /* --- fetch.c --- */
 
 /* Asks for the FIFO's next descriptor, where there is one and it may. */
@@ -332,7 +422,8 @@ void mu_fetch_take(const struct mu_at *a);
 enum mu_level mu_fetch_level(const struct mu_node *n);
 void mu_fetch_on_done(const struct mu_at *a, uint32_t inj);
 /* A FIFO that has packets to cut begins or ends to be chosen from. */
-void mu_fetch_set_sending(const struct mu_at *a, uint32_t inj, bool is_sending);
+void mu_fetch_set_sending(const struct mu_at *a, struct mu_inj_fifo *f,
+	uint32_t inj, bool is_sending);
 void mu_fetch_halt(const struct mu_at *a, uint32_t inj);
 
 /* --- inject.c --- */
@@ -390,7 +481,6 @@ uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg);
 sim_time mu_registers_slot(struct nic *nic, site_id s, sim_time t);
 void mu_registers_on_store(const struct mu_at *a);
 /* Descriptors that fit behind a tail, and bytes behind what is reserved. */
-uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail);
 uint64_t mu_rec_free(const struct mu_rec_fifo *f);
 
 #endif

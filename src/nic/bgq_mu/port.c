@@ -6,10 +6,10 @@
  * one is filled at once, else the request goes by the slower FIFO, which
  * keeps the order of each slice.
  */
-#include "host/l2_take.h"
+#include "host/l2_burst.h"
 #include "nic/bgq_mu/mu.h"
 
-enum { READ_UNIT = 32, LINE = 128 };
+enum { READ_UNIT = 32, LINE = MU_LINE, FULL = 4 /* lines of a packet */ };
 
 /* --- who is next --- */
 
@@ -76,15 +76,11 @@ static void await(const struct mu_at *a, struct mu_port *p, uint32_t port)
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PORT + port), 0, 0);
 }
 
-void mu_port_ask(const struct mu_at *a, uint32_t requester)
+void mu_port_wait(const struct mu_at *a, uint32_t requester)
 {
 	uint32_t port = a->mu->port_of[requester];
 	struct mu_port *p = &a->n->port[port];
 
-	if (p->free_at <= a->t && !p->asking) {
-		take(a, requester);
-		return;
-	}
 	p->asking |= UINT64_C(1) << requester;
 	await(a, p, port);
 }
@@ -107,25 +103,15 @@ void mu_port_on_free(const struct mu_at *a, uint32_t port)
 
 /* --- protection --- */
 
-static bool is_inside(
-	const struct mu_range *r, uint32_t right, uint64_t at, uint64_t bytes)
+bool mu_port_allows_slow(
+	const struct mu_at *a, uint64_t at, uint64_t bytes, uint32_t right)
 {
-	return r->rights & right && at >= r->first && at <= r->last &&
-	       bytes - 1 <= r->last - at;
-}
-
-bool mu_port_allows(const struct mu_at *a, uint64_t at, uint64_t bytes,
-	bool is_write, bool is_system)
-{
-	uint32_t right = is_system ? is_write ? MU_SYSTEM_WRITE : MU_SYSTEM_READ
-			 : is_write ? MU_USER_WRITE
-				    : MU_USER_READ;
 	uint32_t i;
 
 	if (!bytes)
 		return true;
 	for (i = 0; i < MU_RANGES; i++)
-		if (is_inside(&a->n->range[i], right, at, bytes))
+		if (mu_is_inside(&a->n->range[i], right, at, bytes))
 			return true;
 	/* Not as a whole; but every request is looked at by itself. */
 	while (bytes) {
@@ -133,7 +119,7 @@ bool mu_port_allows(const struct mu_at *a, uint64_t at, uint64_t bytes,
 
 		part = part < bytes ? part : bytes;
 		for (i = 0; i < MU_RANGES; i++)
-			if (is_inside(&a->n->range[i], right, at, part))
+			if (mu_is_inside(&a->n->range[i], right, at, part))
 				break;
 		if (i == MU_RANGES)
 			return false;
@@ -151,7 +137,8 @@ struct turn {
 	struct l2 *l2;
 	struct l2_node *node;
 	sim_time issue; /* of the next request */
-	sim_time cycle, fifo, done;
+	sim_time cycle, fifo, done, outstanding;
+	uint32_t bypassed;
 };
 
 static inline struct turn begin(const struct mu_at *a, uint32_t requester)
@@ -169,52 +156,92 @@ static inline struct turn begin(const struct mu_at *a, uint32_t requester)
 	};
 }
 
-static inline sim_time request(
-	struct turn *r, uint64_t at, uint32_t bytes, enum l2_op op)
+static inline __attribute__((always_inline)) sim_time request(
+	struct turn *r, uint64_t at, sim_time busy, enum l2_op op)
 {
-	struct mu_port *p = r->port;
-	sim_time *slot = &p->slot[l2_slice_of(r->l2, at) % MU_SLICES];
-	sim_time enter = r->issue;
+	uint32_t slice = l2_slice_of(r->l2, at);
+	sim_time *slot = &r->port->slot[slice % MU_SLICES];
+	sim_time enter = r->issue, ready = *slot;
 	struct l2_times l;
 
-	if (*slot > enter) {
+	if (ready > enter) {
 		enter += r->fifo;
-		enter = *slot > enter ? *slot : enter;
+		enter = ready > enter ? ready : enter;
 	} else {
-		p->bypassed++;
+		r->bypassed++;
 	}
-	p->requests++;
-	l = l2_take(r->l2, r->node, enter, at, bytes, op);
+	l = l2_burst_take(r->l2, r->node, enter, slice, busy, at, op);
 	*slot = l.taken;
+	if (l.taken > r->port->calm_at)
+		r->port->calm_at = l.taken;
 	return l.done;
 }
 
 /* A request is done, and the port free for the next one. */
 static inline void go_on(struct turn *r, sim_time done)
 {
-	r->port->outstanding += done - r->issue;
+	r->outstanding += done - r->issue;
 	r->done = done > r->done ? done : r->done;
 	r->issue += r->cycle;
 }
 
-static inline sim_time end(const struct turn *r)
+static inline sim_time end(const struct turn *r, uint32_t n, enum l2_op op)
 {
-	r->port->free_at = r->issue;
+	struct mu_port *p = r->port;
+
+	p->free_at = r->issue;
+	p->outstanding += r->outstanding;
+	p->requests += n;
+	p->bypassed += r->bypassed;
+	l2_burst_count(r->node, op, n);
 	return r->done;
 }
 
-sim_time mu_port_read(
+/*
+ * Requests for n lines from at on, or one in one line, where nothing is in
+ * their way: they bypass the FIFO, their slices take them as they come, and
+ * they hit.  Their times are the issue's and the following cycles then, and
+ * what is left to the caller is when they are done.  False, and nothing
+ * happened, where that is not so.
+ */
+static inline __attribute__((always_inline)) bool calm(const struct turn *r,
+	uint64_t at, uint32_t n, uint32_t bytes, enum l2_op op)
+{
+	struct mu_port *p = r->port;
+	uint32_t slice = l2_slice_of(r->l2, at), i;
+	sim_time *free = &r->node->free[slice], *slot = &p->slot[slice];
+	sim_time t = r->issue, busy = l2_burst_busy(r->l2, bytes);
+
+	/* a page ends where the slices begin anew */
+	if (p->calm_at > t || (n > 1 && slice + n > r->l2->slice_mask + 1) ||
+		!l2_burst_is_warm(r->node, at, op))
+		return false;
+	for (i = 0; i < n; i++)
+		if (free[i] > t + i * r->cycle)
+			return false;
+	for (i = 0; i < n; i++, t += r->cycle) {
+		free[i] = t + busy;
+		slot[i] = t;
+	}
+	p->calm_at = t - r->cycle;
+	p->free_at = t;
+	p->requests += n;
+	p->bypassed += n;
+	l2_burst_count(r->node, op, n);
+	return true;
+}
+
+/* One request after the other. */
+static __attribute__((noinline)) sim_time read_all(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
-	uint64_t next = at - at % READ_UNIT, last = at + bytes;
+	struct turn r = begin(a, requester);
+	uint64_t next = at - at % READ_UNIT;
+	uint32_t left = bytes + (uint32_t)(at % READ_UNIT), count = 0;
 	sim_time beat = a->mu->beat, rest = a->mu->read_rest;
-	struct turn r;
+	sim_time data_at = r.port->data_at;
 
-	if (!bytes)
-		return a->t;
-	r = begin(a, requester);
-	while (next < last) {
-		uint64_t left = last - next;
+	for (;;) {
 		uint32_t n = READ_UNIT;
 		sim_time done, path;
 
@@ -222,19 +249,50 @@ sim_time mu_port_read(
 			n = LINE;
 		else if (next % (LINE / 2) == 0 && left > READ_UNIT)
 			n = LINE / 2;
-		done = request(&r, next, n, L2_READ);
+		done = request(&r, next, l2_burst_busy(r.l2, n), L2_READ);
 		/* what the data path has had to carry since it was idle */
-		path = r.port->data_at > r.issue ? r.port->data_at : r.issue;
-		path += (n / READ_UNIT) * beat;
-		r.port->data_at = path;
-		path += rest;
+		data_at = data_at > r.issue ? data_at : r.issue;
+		data_at += (n / READ_UNIT) * beat;
+		path = data_at + rest;
 		go_on(&r, path > done ? path : done);
+		count++;
+		if (left <= n)
+			break;
 		next += n;
+		left -= n;
 	}
-	return end(&r);
+	r.port->data_at = data_at;
+	return end(&r, count, L2_READ);
 }
 
-sim_time mu_port_write(
+/* A full packet of whole lines: they come back one behind the other. */
+static inline sim_time read_lines(const struct mu *mu, const struct turn *r)
+{
+	struct mu_port *p = r->port;
+	sim_time line = 4 * mu->beat, hit = r->l2->latency[L2_READ];
+	sim_time from = p->data_at > r->issue ? p->data_at : r->issue;
+
+	p->data_at = from + FULL * line;
+	p->outstanding += FULL * (from - r->issue + hit) +
+			  FULL * (FULL - 1) / 2 * (line - r->cycle);
+	return from + (FULL - 1) * line + hit;
+}
+
+/* One request, of a line's half: a descriptor. */
+static inline sim_time read_half(const struct mu *mu, const struct turn *r)
+{
+	struct mu_port *p = r->port;
+	sim_time from = p->data_at > r->issue ? p->data_at : r->issue;
+	sim_time hit = r->issue + r->l2->latency[L2_READ], path;
+
+	p->data_at = from + 2 * mu->beat;
+	path = p->data_at + mu->read_rest;
+	path = path > hit ? path : hit;
+	p->outstanding += path - r->issue;
+	return path;
+}
+
+sim_time mu_port_read(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
 	struct turn r;
@@ -242,26 +300,70 @@ sim_time mu_port_write(
 	if (!bytes)
 		return a->t;
 	r = begin(a, requester);
-	while (bytes) {
-		uint32_t n = LINE - (uint32_t)(at % LINE);
+	if (a->mu->is_plain && bytes == FULL * LINE && at % LINE == 0 &&
+		calm(&r, at, FULL, LINE, L2_READ))
+		return read_lines(a->mu, &r);
+	if (a->mu->is_plain && bytes == LINE / 2 && at % (LINE / 2) == 0 &&
+		calm(&r, at, 1, LINE / 2, L2_READ))
+		return read_half(a->mu, &r);
+	return read_all(a, requester, at, bytes);
+}
 
-		n = n < bytes ? n : bytes;
-		go_on(&r, request(&r, at, n, L2_WRITE));
+static __attribute__((noinline)) sim_time write_all(
+	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
+{
+	struct turn r = begin(a, requester);
+	uint32_t n = LINE - (uint32_t)(at % LINE), count = 1;
+
+	for (; n < bytes; count++, n = LINE) {
+		go_on(&r, request(&r, at, l2_burst_busy(r.l2, n), L2_WRITE));
 		at += n;
 		bytes -= n;
 	}
-	return end(&r);
+	go_on(&r, request(&r, at, l2_burst_busy(r.l2, bytes), L2_WRITE));
+	return end(&r, count, L2_WRITE);
+}
+
+sim_time mu_port_write(
+	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
+{
+	struct turn r;
+	sim_time hit;
+
+	if (!bytes)
+		return a->t;
+	r = begin(a, requester);
+	if (!a->mu->is_plain || bytes != FULL * LINE || at % LINE ||
+		!calm(&r, at, FULL, LINE, L2_WRITE))
+		return write_all(a, requester, at, bytes);
+	hit = r.l2->latency[L2_WRITE];
+	r.port->outstanding += FULL * hit;
+	return r.issue + (FULL - 1) * r.cycle + hit;
+}
+
+static __attribute__((noinline)) sim_time change_all(
+	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words)
+{
+	struct turn r = begin(a, requester);
+	uint32_t i;
+
+	for (i = 0; i < words; i++, at += 8)
+		go_on(&r, request(&r, at, l2_burst_busy(r.l2, 8), L2_ATOMIC));
+	return end(&r, words, L2_ATOMIC);
 }
 
 sim_time mu_port_atomic(
 	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words)
 {
 	struct turn r;
+	sim_time hit;
 
 	if (!words)
 		return a->t;
 	r = begin(a, requester);
-	for (; words; words--, at += 8)
-		go_on(&r, request(&r, at, 8, L2_ATOMIC));
-	return end(&r);
+	if (!a->mu->is_plain || words > 1 || !calm(&r, at, 1, 8, L2_ATOMIC))
+		return change_all(a, requester, at, words);
+	hit = r.l2->latency[L2_ATOMIC];
+	r.port->outstanding += hit;
+	return r.issue + hit;
 }

@@ -43,25 +43,53 @@ static packet_id pop(const struct mu_at *a, packet_id *first)
 	return id;
 }
 
+/* --- ports --- */
+
+static void ask_write(const struct mu_at *a, uint32_t fifo)
+{
+	if (mu_port_is_free(a, MU_ASK_WRITE + fifo))
+		mu_receive_take_write(a, fifo);
+	else
+		mu_port_wait(a, MU_ASK_WRITE + fifo);
+}
+
+static void ask_count(const struct mu_at *a, uint32_t fifo)
+{
+	if (mu_port_is_free(a, MU_ASK_COUNT + fifo))
+		mu_receive_take_count(a, fifo);
+	else
+		mu_port_wait(a, MU_ASK_COUNT + fifo);
+}
+
 /* --- out of the network FIFO --- */
 
-static void try_pull(const struct mu_at *a, uint32_t fifo)
+static inline sim_time drain_time(const struct mu *mu, uint32_t chunks)
 {
-	const struct mu_params *p = &a->mu->params;
-	struct mu_rme *r = &a->n->rme[fifo];
-	const struct packet *x;
-	sim_time tail, drained;
+	return chunks < MU_DRAINS
+		       ? mu->drain[chunks]
+		       : mu_time(chunks * MU_CHUNK, mu->params.drain_rate);
+}
 
-	if (!r->first || r->is_pulling || r->n_inside >= p->buffers ||
-		(a->n->rme_held | a->n->rme_broken) >> fifo & 1)
-		return;
-	x = packet_of(a, r->first);
+static __attribute__((noinline)) void pull(
+	const struct mu_at *a, uint32_t fifo, struct mu_rme *r)
+{
+	const struct packet *x = packet_of(a, r->first);
 	/* head: where reception keeps the time of the tail */
-	tail = x->head + p->pull;
-	drained = a->t + mu_time(x->chunks * MU_CHUNK, p->drain_rate);
+	sim_time tail = x->head + a->mu->params.pull;
+	sim_time drained = a->t + drain_time(a->mu, x->chunks);
+
 	r->is_pulling = true;
 	sim_post_self(a->w, a->s, drained > tail ? drained : tail,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PULLED + fifo), 0, 0);
+}
+
+static inline void try_pull(const struct mu_at *a, uint32_t fifo)
+{
+	struct mu_rme *r = &a->n->rme[fifo];
+
+	if (r->first && !r->is_pulling && r->n_inside < a->mu->params.buffers &&
+		!((a->n->rme_held | a->n->rme_broken) >> fifo & 1))
+		pull(a, fifo, r);
 }
 
 void mu_receive(
@@ -161,10 +189,11 @@ static void take_in(const struct mu_at *a, uint32_t fifo)
 		bool is_asking = r->write_first;
 
 		r->n_inside++;
-		mu_account_pulled(a, id);
+		if (mu_has_book(a))
+			mu_account_pulled(a, id);
 		append(a, &r->write_first, &r->write_last, id);
 		if (!is_asking)
-			mu_port_ask(a, MU_ASK_WRITE + fifo);
+			ask_write(a, fifo);
 	}
 	try_pull(a, fifo);
 }
@@ -197,27 +226,34 @@ void mu_receive_retry(const struct mu_at *a, uint32_t what)
 
 /* --- into memory --- */
 
+/* Tells why there is no such entry, or none for this packet. */
+static __attribute__((noinline)) bool refuse_base(
+	const struct mu_at *a, const struct packet *p, uint32_t base)
+{
+	enum mu_interrupt why = MU_ERROR_BASE;
+
+	if (base >= MU_BASES)
+		why = MU_ERROR_PACKET;
+	else if (base >= MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP &&
+		 p->kind != PACKET_SYSTEM)
+		why = MU_ERROR_PERMISSION;
+	mu_tell(a, why, base, UINT64_MAX);
+	return false;
+}
+
 /* An entry of the base address table plus an offset; false, and told, where
  * it was never set or is not for this packet. */
-static bool address(const struct mu_at *a, const struct packet *p,
+static inline bool address(const struct mu_at *a, const struct packet *p,
 	uint32_t base, uint64_t offset, uint64_t *at)
 {
+	uint32_t most = p->kind == PACKET_SYSTEM
+				? MU_BASES
+				: MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP;
 	const struct mu_subgroup *g;
 
-	if (base >= MU_BASES) {
-		mu_tell(a, MU_ERROR_PACKET, base, UINT64_MAX);
-		return false;
-	}
-	if (base >= MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP &&
-		p->kind != PACKET_SYSTEM) {
-		mu_tell(a, MU_ERROR_PERMISSION, base, UINT64_MAX);
-		return false;
-	}
-	g = a->n->subgroup[base / MU_PER_SUBGROUP];
-	if (!g || !(g->base_set >> base % MU_PER_SUBGROUP & 1)) {
-		mu_tell(a, MU_ERROR_BASE, base, UINT64_MAX);
-		return false;
-	}
+	g = base < most ? a->n->subgroup[base / MU_PER_SUBGROUP] : NULL;
+	if (!g || !(g->base_set >> base % MU_PER_SUBGROUP & 1))
+		return refuse_base(a, p, base);
 	*at = (g->base[base % MU_PER_SUBGROUP] + offset) & MU_OFFSET_MASK;
 	return true;
 }
@@ -306,7 +342,7 @@ void mu_receive_take_write(const struct mu_at *a, uint32_t fifo)
 		reject(a, id);
 	}
 	if (r->write_first)
-		mu_port_ask(a, MU_ASK_WRITE + fifo);
+		ask_write(a, fifo);
 	if (done < 0)
 		try_pull(a, fifo);
 }
@@ -346,7 +382,7 @@ void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id)
 				b->payload, mu_valid_bytes(&b->header));
 		append(a, &r->count_first, &r->count_last, id);
 		if (!is_asking)
-			mu_port_ask(a, MU_ASK_COUNT + fifo);
+			ask_count(a, fifo);
 	}
 	try_pull(a, fifo);
 }
@@ -357,13 +393,14 @@ static bool find_counter(
 	const struct mu_at *a, const struct packet *p, uint64_t *at)
 {
 	const struct mu_header *h = &buffer_of(p)->header;
-	int op;
+	uint32_t op;
 
 	if (!address(a, p, mu_counter_base(h), mu_counter_offset(h), at))
 		return false;
-	op = operation(*at);
-	if (op != ATOMIC_STORE_ADD &&
-		op != ATOMIC_STORE_ADD_COHERENCE_ON_ZERO) {
+	op = *at & 7;
+	if (!(*at & MU_ATOMIC) ||
+		(op != MU_ATOMIC_STORE_ADD &&
+			op != MU_ATOMIC_STORE_ADD_COHERENCE_ON_ZERO)) {
 		mu_tell(a, MU_ERROR_COUNTER, mu_counter_base(h), *at);
 		return false;
 	}
@@ -390,7 +427,7 @@ void mu_receive_take_count(const struct mu_at *a, uint32_t fifo)
 	else
 		reject(a, id);
 	if (r->count_first)
-		mu_port_ask(a, MU_ASK_COUNT + fifo);
+		ask_count(a, fifo);
 }
 
 void mu_receive_on_counted(const struct mu_at *a, uint32_t fifo, packet_id id)
@@ -399,8 +436,7 @@ void mu_receive_on_counted(const struct mu_at *a, uint32_t fifo, packet_id id)
 	uint64_t old;
 
 	/* Adds the negative number of bytes. */
-	host_atomic(a->mu->nic.host, a->w, a->s, a->t,
-		(enum atomic_op)operation(b->place), word_of(b->place),
-		-(uint64_t)mu_valid_bytes(&b->header), &old);
+	host_atomic(a->mu->nic.host, a->w, a->s, a->t, atomic_of[b->place & 7],
+		word_of(b->place), -(uint64_t)mu_valid_bytes(&b->header), &old);
 	deliver(a, fifo, id);
 }

@@ -9,15 +9,6 @@
 
 /* --- what there is --- */
 
-uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail)
-{
-	uint64_t used =
-		tail >= f->head ? tail - f->head : f->size - (f->head - tail);
-
-	/* One place stays free, or full would look like empty. */
-	return f->size ? (f->size - used) / MU_DESCRIPTOR_BYTES - 1 : 0;
-}
-
 /* Kinds of register that a number of FIFOs, ... have one each of. */
 static bool is_inj(uint32_t kind)
 {
@@ -435,8 +426,8 @@ static enum mu_interrupt store_unit(
 	}
 }
 
-static enum mu_interrupt store(struct mu_node *n, uint32_t kind, uint32_t id,
-	uint64_t value, bool is_privileged)
+static __attribute__((noinline)) enum mu_interrupt store(struct mu_node *n,
+	uint32_t kind, uint32_t id, uint64_t value, bool is_privileged)
 {
 	uint32_t sub = subgroup_of(kind, id);
 	struct mu_subgroup *g;
@@ -481,8 +472,8 @@ void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 	uint32_t room = n->stores_room, i;
 	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16;
 
-	if (kind == MU_INJ_TAIL)
-		mu_account_store(n, nic->net, reg & 0xffff, t);
+	if (__builtin_expect(!!nic->net->book, 0) && kind == MU_INJ_TAIL)
+		mu_account_store(n, reg & 0xffff, t);
 	if (n->stores_n == room) {
 		n->stores_room = room ? 2 * room : 8;
 		n->stores =
@@ -491,17 +482,18 @@ void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 		for (i = 0; i < n->stores_first; i++)
 			n->stores[room + i] = n->stores[i];
 	}
-	i = (n->stores_first + n->stores_n++) % n->stores_room;
+	/* a power of two */
+	i = (n->stores_first + n->stores_n++) & (n->stores_room - 1);
 	n->stores[i] = (struct mu_store){ .value = value, .reg = reg };
 	sim_post_self(w, s, mu_registers_slot(nic, s, t),
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_SLAVE), 0, 0);
 }
 
-/* What a store sets going. */
-static void go_on(
+/* What a store sets going, other than to a tail. */
+static __attribute__((noinline)) void go_on(
 	const struct mu_at *a, uint32_t kind, uint32_t id, uint64_t value)
 {
-	if (kind == MU_INJ_TAIL || kind == MU_INJ_ENABLE)
+	if (kind == MU_INJ_ENABLE)
 		mu_fetch_want(a, id);
 	if (kind == MU_INJ_ENABLE_GROUP)
 		for (; value; value &= value - 1)
@@ -522,14 +514,22 @@ void mu_registers_on_store(const struct mu_at *a)
 	struct mu_node *n = a->n;
 	struct mu_store x = n->stores[n->stores_first];
 	uint32_t kind = (x.reg & ~MU_PRIVILEGED) >> 16, id = x.reg & 0xffff;
-	enum mu_interrupt wrong =
-		store(n, kind, id, x.value, x.reg & MU_PRIVILEGED);
+	enum mu_interrupt wrong;
 
-	n->stores_first = (n->stores_first + 1) % n->stores_room;
+	/* nearly all there are: a user's tail */
+	if (kind == MU_INJ_TAIL && !(x.reg & MU_PRIVILEGED) &&
+		id / MU_PER_SUBGROUP < MU_SYSTEM_SUBGROUP)
+		wrong = store_tail(mu_inj(n, id), x.value);
+	else
+		wrong = store(n, kind, id, x.value, x.reg & MU_PRIVILEGED);
+
+	n->stores_first = (n->stores_first + 1) & (n->stores_room - 1);
 	n->stores_n--;
 	n->slave_writes++;
 	if (wrong != MU_INTERRUPTS)
 		mu_tell(a, wrong, id, x.value);
+	else if (kind == MU_INJ_TAIL)
+		mu_fetch_want(a, id);
 	else
 		go_on(a, kind, id, x.value);
 }
