@@ -281,7 +281,8 @@ static void print_json(
 static void print_figure(const struct load_figure *g, FILE *f)
 {
 	static const char *const units[][2] = { { "_ns", "ns" },
-		{ "_pct", "%" }, { "_GBps", "GB/s" } };
+		{ "_pct", "%" }, { "_GBps", "GB/s" }, { "_MBps", "MB/s" },
+		{ "_B", "B" } };
 	const char *unit = "";
 	char name[64];
 	size_t i, n;
