@@ -112,7 +112,7 @@ static const struct param params[] = {
 		"assumed: a few tens of instructions"),
 	TIME("software.dma", dma_software, "300 ns", 0,
 		"a core's work to issue a DMA, beside its stores",
-		"QSN-N79, less the stores"),
+		"assumed: QSN-N79 less the stores"),
 	TIME("software.poll-period", poll_period, "10 ns", 1,
 		"from one look of a poll loop to the next",
 		"assumed: a loop over a cached word"),
