@@ -92,8 +92,7 @@ static uint64_t size_of(const struct crossover *c, uint32_t i)
 
 /* --- the programs --- */
 
-static void send(
-	struct elan_cq *q, int64_t op, uint32_t to, uint64_t bytes)
+static void send(struct elan_cq *q, int64_t op, uint32_t to, uint64_t bytes)
 {
 	struct elan_dma d = {
 		.bytes = bytes,
@@ -168,8 +167,8 @@ static void answer(void *arg)
 
 /* --- the course of a run --- */
 
-static int crossover_init(struct load *l, const struct topo *t,
-	struct route *r, const struct link_params *link, struct err *e)
+static int crossover_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
 {
 	struct crossover *c = of(l);
 
@@ -220,8 +219,7 @@ static void report_table(struct crossover *c, struct load_result *r)
 
 			snprintf(name, sizeof(c->name[row][op]), "%s_%lluB_ns",
 				ops[op], (unsigned long long)bytes);
-			load_figure(
-				r, name, (double)c->took[i][op] / SIM_NS);
+			load_figure(r, name, (double)c->took[i][op] / SIM_NS);
 		}
 		row++;
 	}

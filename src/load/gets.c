@@ -164,8 +164,7 @@ static void run(void *arg)
 
 	for (i = 0; i < (uint32_t)g->queues; i++)
 		if (!programs_did(&g->programs, "elan_cq_open",
-			    elan_cq_open(
-				    &g->cq[i], i, ELAN_8K, ELAN_MAY_ALL)))
+			    elan_cq_open(&g->cq[i], i, ELAN_8K, ELAN_MAY_ALL)))
 			return;
 	program_wait(PROGRAMS_START);
 	g->start = program_now();

@@ -66,16 +66,14 @@ static void fill_own(void *arg, uint64_t offset, uint8_t *out, size_t n)
 {
 	const struct side *s = arg;
 
-	memory_fill_by(
-		s->mirror->programs.load.seed, s->node, offset, out, n);
+	memory_fill_by(s->mirror->programs.load.seed, s->node, offset, out, n);
 }
 
 static void fill_other(void *arg, uint64_t offset, uint8_t *out, size_t n)
 {
 	const struct side *s = arg;
 
-	memory_fill_by(
-		s->mirror->programs.load.seed, s->peer, offset, out, n);
+	memory_fill_by(s->mirror->programs.load.seed, s->peer, offset, out, n);
 }
 
 /* --- the program --- */

@@ -189,8 +189,7 @@ static void stream(struct side *s, struct elan_cq *q)
 	s->stored_at = q->free_at;
 	if (gets) {
 		elan_wait_word(EVENT_AT, 1);
-		filled_check(
-			&g->programs, 1, TARGET_AT, (uint64_t)g->bytes);
+		filled_check(&g->programs, 1, TARGET_AT, (uint64_t)g->bytes);
 	}
 	s->until = program_now();
 	if (sends)
@@ -328,7 +327,8 @@ static void report_rates(const struct ping *g, struct load_result *r)
 	sim_time until = a->until > b->until ? a->until : b->until;
 
 	if (g->mode == MODE_BOTH) {
-		load_figure(r, "out_MBps", bytes / (double)(b->until - b->from));
+		load_figure(
+			r, "out_MBps", bytes / (double)(b->until - b->from));
 		load_figure(
 			r, "back_MBps", bytes / (double)(a->until - a->from));
 		bytes *= 2;

@@ -334,8 +334,8 @@ static void add_hosts(struct machine *m)
 
 	while (nic_registry[mu] != &bgq_mu_ops)
 		mu++;
-	add_block(m, "host", host_params_table, host_common_n, &m->host,
-		has_nic);
+	add_block(
+		m, "host", host_params_table, host_common_n, &m->host, has_nic);
 	add_block(m, "host", host_params_table + host_common_n,
 		host_params_n - host_common_n, &m->host,
 		use_if(&m->kinds.nic, mu + 1));

@@ -51,7 +51,10 @@ enum {
 #define STORES(platform)                                                       \
 	PING(platform, "op=put", "mode=stream", "bytes=64KiB", "rounds=100")
 
-#define MIRROR(name) { .machine = name, .workload = "mirror" }
+#define MIRROR(name)                                                           \
+	{                                                                      \
+		.machine = name, .workload = "mirror"                          \
+	}
 
 /* So many packets that the last one on its way does not count. */
 #define LASTING "load=max", "warmup=40us", "measure=400us"
@@ -88,8 +91,7 @@ static const struct paper_experiment experiments[N_EXPERIMENTS] = {
 	[SHOW_4096] = { .machine = "qsnet2-4096" },
 	[SHOW_4096_CABLES] = { .machine = "qsnet2-4096",
 		.sets = { "topology.switch=0ns" } },
-	[SHOW_4B5B] = { .machine = "qsnet2-16",
-		.sets = { "link.code=4b5b" } },
+	[SHOW_4B5B] = { .machine = "qsnet2-16", .sets = { "link.code=4b5b" } },
 };
 
 /* --- rows --- */
@@ -142,8 +144,7 @@ static const struct paper_row rows[] = {
 		.kind = CALIBRATED, ONE(1, STREAM_ITANIUM2, "total_MBps"),
 		.note = "Reads are not slower than what they feed." },
 	{ ID(29), "stores in bursts of 128 B", "MB/s", WITHIN(600, 1.5),
-		.kind = CALIBRATED,
-		ONE(1, STORES_ITANIUM2, "stored_MBps") },
+		.kind = CALIBRATED, ONE(1, STORES_ITANIUM2, "stored_MBps") },
 	{ ID(30), "stores in bursts of 64 B", "MB/s", WITHIN(450, 1.5),
 		.kind = CALIBRATED, ONE(1, STORES_OPTERON, "stored_MBps") },
 	{ ID(31), "DMA reads, at best", "MB/s", WITHIN(920, 1.5),
@@ -173,15 +174,15 @@ static const struct paper_row rows[] = {
 	{ ID(56), "write across 4,096 nodes", "us", AT_MOST(1, 0.01),
 		.kind = ARITHMETIC, ONE(1e-3, FARTHEST, "network_ns"),
 		.note = match_note },
-	{ ID(58), "of it 50 m of cable", "ns", EXACTLY(200),
-		.kind = ARITHMETIC, ONE(1, SHOW_4096_CABLES, "farthest_ns") },
+	{ ID(58), "of it 50 m of cable", "ns", EXACTLY(200), .kind = ARITHMETIC,
+		ONE(1, SHOW_4096_CABLES, "farthest_ns") },
 	{ ID(60), "of it 11 switches", "ns", EXACTLY(231), .kind = ARITHMETIC,
 		DIFFERENCE(1, SHOW_4096, "farthest_ns", SHOW_4096_CABLES,
 			"farthest_ns") },
 	{ ID(63), "of it both interfaces", "ns", EXACTLY(240),
 		.kind = ARITHMETIC,
-		DIFFERENCE(1, FARTHEST, "network_ns", SHOW_4096,
-			"farthest_ns") },
+		DIFFERENCE(
+			1, FARTHEST, "network_ns", SHOW_4096, "farthest_ns") },
 	{ ID(65), "write across 4,096 nodes, no match", "ns", EXACTLY(671),
 		.kind = ARITHMETIC, ONE(1, FARTHEST, "network_ns"),
 		.note = match_note },
