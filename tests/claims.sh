@@ -87,6 +87,7 @@ check_lines() { # reads what list prints
 last() { # SYSTEM: how many features its paper has
 	case $1 in
 	bgq) echo 140 ;;
+	qsnet2) echo 89 ;;
 	*) echo 0 ;;
 	esac
 }
@@ -134,11 +135,13 @@ done
 # --- the command ---
 
 run claims --json
-jq -e 'has("bgq") and (.bgq.missing | index("BGQ-F44"))' "$tmp/out" \
-	>/dev/null || complain "$(cat "$tmp/err")"
+jq -e 'has("bgq") and (.bgq.missing | index("BGQ-F44")) and
+	(.qsnet2.missing | index("QSN-F72"))' "$tmp/out" >/dev/null || complain "$(cat "$tmp/err")"
 report "without a system all are told"
 run claims
-grep -q '^bgq  *[0-9][0-9]*  *140 ' "$tmp/out" || complain "$(cat "$tmp/out")"
+grep -q '^bgq  *[0-9][0-9]*  *140 ' "$tmp/out" &&
+	grep -q '^qsnet2  *[0-9][0-9]*  *89 ' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
 report "the table has covered and total"
 run claims bgq
 [ "$(grep -c '^BGQ-F' "$tmp/out")" = 140 ] || complain "not 140 lines"

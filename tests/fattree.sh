@@ -179,7 +179,7 @@ refuses 'topology.shape is not a parameter' show qsnet2 \
 	--set topology.shape=4x4
 refuses 'link.latency.board is not a parameter' show qsnet2 \
 	--set link.latency.board=5ns
-refuses 'host.memory is not a parameter' show qsnet2 --set host.memory=1GiB
+refuses 'is not a parameter' show qsnet2 --set nic.kind=none
 refuses 'topology.nodes is not a parameter' show bgq --set topology.nodes=4
 refuses 'routing.spread is not a parameter' show bgq --set routing.spread=single
 refuses 'is not one of' show qsnet2 --set routing.spread=even

@@ -361,7 +361,7 @@ int cli_paper(int argc, char **argv, struct err *e)
 	if (code)
 		return code < 0 ? -1 : 0;
 	if (!args.n_words)
-		return err_set(e, "want a system: `weft paper bgq`");
+		return err_set(e, "want a system, as in `weft paper bgq`");
 	s.talks = !args.is_quiet && isatty(STDERR_FILENO);
 	s.system = paper_find(args.word[0], e);
 	if (!s.system)

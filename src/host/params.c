@@ -43,6 +43,7 @@ const struct param host_params_table[] = {
 		"calibrated: BGQ-N114"),
 };
 
+const size_t host_common_n = 1;
 const size_t host_params_n =
 	sizeof(host_params_table) / sizeof(host_params_table[0]);
 

@@ -10,10 +10,8 @@
  */
 #include "load/ping.h"
 
-#include <string.h>
-
 #include "api/elan.h"
-#include "load/programs.h"
+#include "load/filled.h"
 
 #define AT(field) offsetof(struct ping, field)
 #define MIB	  (UINT64_C(1) << 20)
@@ -36,6 +34,10 @@ struct side {
 	uint32_t peer;
 	bool begins;
 	sim_time from, until;
+	/* what the core stored into its queue for the messages, and when the
+	 * bus had taken it */
+	uint64_t stored;
+	sim_time stored_at;
 };
 
 struct ping {
@@ -95,51 +97,12 @@ static const struct param params[] = {
 		.def = "1",
 		.min = 1,
 		.max = BATCH,
-		.help = "gets under way at a time" },
+		.help = "gets that are asked for at a time" },
 };
 
 static struct ping *of(struct load *l)
 {
 	return (struct ping *)l;
-}
-
-/* --- bytes --- */
-
-static void fill(const struct ping *g, uint64_t number)
-{
-	uint64_t at, end = (uint64_t)g->bytes;
-	uint8_t block[4096];
-
-	for (at = 0; at < end; at += sizeof(block)) {
-		size_t n = end - at < sizeof(block) ? (size_t)(end - at)
-						    : sizeof(block);
-
-		memory_fill_by(g->programs.load.seed, number, at, block, n);
-		program_write(SOURCE_AT + at, block, n);
-	}
-	/* The last word tells which one it is. */
-	program_write(SOURCE_AT + end - 8, &number, 8);
-}
-
-static void check(struct ping *g, uint64_t number)
-{
-	uint64_t at, end = (uint64_t)g->bytes - 8;
-	uint8_t want[4096], got[4096];
-
-	for (at = 0; at < end; at += sizeof(want)) {
-		size_t n = end - at < sizeof(want) ? (size_t)(end - at)
-						   : sizeof(want);
-
-		memory_fill_by(g->programs.load.seed, number, at, want, n);
-		program_read(TARGET_AT + at, got, n);
-		if (memcmp(want, got, n) != 0) {
-			programs_complain(&g->programs,
-				"message %llu: wrong bytes behind %llu",
-				(unsigned long long)number,
-				(unsigned long long)at);
-			return;
-		}
-	}
 }
 
 /* --- sending --- */
@@ -174,9 +137,15 @@ static uint64_t parts(const struct ping *g)
 
 /* --- the programs --- */
 
-static bool wait_for(const struct ping *g, uint64_t number)
+static void fill(const struct ping *g, uint64_t number)
 {
-	return elan_wait_word(TARGET_AT + (uint64_t)g->bytes - 8, number);
+	filled_make(&g->programs, number, SOURCE_AT, (uint64_t)g->bytes);
+}
+
+static void wait_for(struct ping *g, uint64_t number)
+{
+	elan_wait_word(TARGET_AT + (uint64_t)g->bytes - 8, number);
+	filled_check(&g->programs, number, TARGET_AT, (uint64_t)g->bytes);
 }
 
 static void go_back_and_forth(struct side *s, struct elan_cq *q)
@@ -188,16 +157,12 @@ static void go_back_and_forth(struct side *s, struct elan_cq *q)
 	for (k = 1; k <= rounds; k++) {
 		uint64_t mine = 2 * k + !s->begins, other = 2 * k + s->begins;
 
-		if (!s->begins) {
+		if (!s->begins)
 			wait_for(g, other);
-			check(g, other);
-		}
 		fill(g, mine);
 		send(s, q, 0, 0);
-		if (s->begins) {
+		if (s->begins)
 			wait_for(g, other);
-			check(g, other);
-		}
 	}
 	s->until = program_now();
 }
@@ -217,11 +182,14 @@ static void stream(struct side *s, struct elan_cq *q)
 		elan_arm(q, EVENT_SOURCE, rounds * parts(g), LOCAL_AT, 1);
 	program_wait(PROGRAMS_START);
 	s->from = program_now();
+	s->stored = q->stored;
 	for (k = 0; sends && k < rounds; k++)
 		send(s, q, EVENT_TARGET, EVENT_SOURCE);
+	s->stored = q->stored - s->stored;
+	s->stored_at = q->free_at;
 	if (gets) {
 		elan_wait_word(EVENT_AT, 1);
-		check(g, 1);
+		filled_check(&g->programs, 1, TARGET_AT, (uint64_t)g->bytes);
 	}
 	s->until = program_now();
 	if (sends)
@@ -258,7 +226,7 @@ static void get(struct side *s, struct elan_cq *q)
 			elan_wait_word(place(g, i) + last, 1);
 	}
 	s->until = program_now();
-	check(g, 1);
+	filled_check(&g->programs, 1, TARGET_AT, (uint64_t)g->bytes);
 }
 
 static void run(void *arg)
@@ -300,6 +268,11 @@ static int ping_init(struct load *l, const struct topo *t, struct route *r,
 	if (g->op == OP_GET && g->bytes > ELAN_PACKET)
 		return err_set(
 			e, "bytes: a get brings at most %d", ELAN_PACKET);
+	if (g->op == OP_GET && g->mode != MODE_LATENCY)
+		return err_set(e, "mode: gets have none; batch says how many "
+				  "are under way");
+	if (g->op != OP_GET && g->batch > 1)
+		return err_set(e, "batch: only gets have one");
 	return 0;
 }
 
@@ -334,30 +307,56 @@ static void report_network(const struct ping *g, struct load_result *r)
 				(double)n);
 }
 
+/* What reads and writes of memory carried on the bus, in the mean. */
+static void report_bursts(const struct ping *g, struct load_result *r)
+{
+	struct elan_counts x = elan_counts(g->programs.nic, (site_id)g->from);
+	struct elan_counts y = elan_counts(g->programs.nic, (site_id)g->to);
+	double bytes = (double)g->rounds * (double)g->bytes;
+
+	if (g->op == OP_DMA && x.reads)
+		load_figure(r, "read_B", bytes / (double)x.reads);
+	if (y.writes)
+		load_figure(r, "write_B", bytes / (double)y.writes);
+}
+
+static void report_rates(const struct ping *g, struct load_result *r)
+{
+	const struct side *a = &g->side[0], *b = &g->side[1];
+	double bytes = (double)g->rounds * (double)g->bytes * 1e6;
+	sim_time until = a->until > b->until ? a->until : b->until;
+
+	if (g->mode == MODE_BOTH) {
+		load_figure(
+			r, "out_MBps", bytes / (double)(b->until - b->from));
+		load_figure(
+			r, "back_MBps", bytes / (double)(a->until - a->from));
+		bytes *= 2;
+	}
+	load_figure(r, "total_MBps", bytes / (double)(until - a->from));
+	if (g->op == OP_PUT)
+		load_figure(r, "stored_MBps",
+			(double)a->stored * 1e6 /
+				(double)(a->stored_at - a->from));
+	report_bursts(g, r);
+}
+
 static void ping_report(struct load *l, struct load_result *r)
 {
 	struct ping *g = of(l);
-	const struct side *a = &g->side[0], *b = &g->side[1];
-	double n = (double)g->rounds, bytes = n * (double)g->bytes;
-	sim_time until = a->until > b->until ? a->until : b->until;
+	double took = (double)(g->side[0].until - g->side[0].from) / SIM_NS /
+		      (double)g->rounds;
 
 	programs_report(&g->programs, r);
-	if (r->ending != LOAD_FINISHED)
+	if (r->ending != LOAD_FINISHED || !g->side[0].until)
 		return;
 	report_network(g, r);
-	if (g->op == OP_GET) {
-		load_figure(
-			r, "get_ns", (double)(a->until - a->from) / SIM_NS / n);
-		return;
-	}
-	if (g->mode == MODE_LATENCY) {
-		load_figure(r, "one_way_ns",
-			(double)(a->until - a->from) / SIM_NS / n / 2);
-		return;
-	}
-	load_figure(r, "total_MBps",
-		bytes * (g->mode == MODE_BOTH ? 2e6 : 1e6) /
-			(double)(until - a->from));
+	if (g->op == OP_GET)
+		load_figure(r, "get_ns", took);
+	else if (g->mode == MODE_LATENCY)
+		load_figure(r, "one_way_ns", took / 2);
+	else
+		report_rates(g, r);
 }
 
 const struct load_ops load_ping = {

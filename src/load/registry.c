@@ -2,8 +2,11 @@
 
 #include <string.h>
 
+#include "load/crossover.h"
 #include "load/exchange.h"
+#include "load/gets.h"
 #include "load/messages.h"
+#include "load/mirror.h"
 #include "load/ping.h"
 #include "load/pingpong.h"
 #include "load/put.h"
@@ -27,6 +30,9 @@ const struct load_ops *const load_registry[] = {
 	&load_exchange,
 	&load_messages,
 	&load_ping,
+	&load_crossover,
+	&load_gets,
+	&load_mirror,
 	NULL,
 };
 

@@ -385,8 +385,7 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 	(void)link;
 	if (s->from >= t->n_nodes || s->to >= t->n_nodes)
 		return err_set(e, "%s: the machine has nodes 0 to %u",
-			s->from >= t->n_nodes ? "from" : "to",
-			t->n_nodes - 1);
+			s->from >= t->n_nodes ? "from" : "to", t->n_nodes - 1);
 	if (s->from == s->to)
 		return err_set(e, "from and to are the same node");
 	if (s->min > s->max)

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "nic/bgq_mu/bgq_mu.h"
 #include "topo/fattree.h"
 #include "topo/torus.h"
 
@@ -325,10 +326,24 @@ static void add_nics(struct machine *m)
 	}
 }
 
+/* A node's memory; its L2 where the message unit is at it. */
+static void add_hosts(struct machine *m)
+{
+	const struct machine_use has_nic = { &m->kinds.nic, 1, MACHINE_KINDS };
+	size_t mu = 0;
+
+	while (nic_registry[mu] != &bgq_mu_ops)
+		mu++;
+	add_block(
+		m, "host", host_params_table, host_common_n, &m->host, has_nic);
+	add_block(m, "host", host_params_table + host_common_n,
+		host_params_n - host_common_n, &m->host,
+		use_if(&m->kinds.nic, mu + 1));
+}
+
 struct machine *machine_default(void)
 {
 	struct machine *m = mem_alloc(1, sizeof(*m));
-	const struct machine_use has_nic = { &m->kinds.nic, 1, MACHINE_KINDS };
 
 	m->is_whole = true;
 	add_topos(m);
@@ -337,8 +352,7 @@ struct machine *machine_default(void)
 		always);
 	add_routes(m);
 	add_nics(m);
-	add_block(
-		m, "host", host_params_table, host_params_n, &m->host, has_nic);
+	add_hosts(m);
 	return m;
 }
 
@@ -367,12 +381,12 @@ static size_t count_given(const struct machine *m)
 }
 
 /* What is said twice on a command line contradicts itself. */
-static int assign(
-	struct machine *m, const char *text, const char *place, struct err *e)
+static int assign(struct machine *m, const struct param_block *blocks,
+	const char *text, const char *place, struct err *e)
 {
 	size_t n = count_given(m);
 
-	if (param_assign(m->block, m->n_blocks, text, "parameter", place, e))
+	if (param_assign(blocks, m->n_blocks, text, "parameter", place, e))
 		return -1;
 	if (count_given(m) == n)
 		return err_set(e, "%.*s is given twice, by --set or --shape",
@@ -380,7 +394,8 @@ static int assign(
 	return 0;
 }
 
-static int set_shape(struct machine *m, const char *shape, struct err *e)
+static int set_shape(struct machine *m, const struct param_block *blocks,
+	const char *shape, struct err *e)
 {
 	char text[PARAM_TEXT_MAX + 32];
 
@@ -392,24 +407,50 @@ static int set_shape(struct machine *m, const char *shape, struct err *e)
 		topo_registry[m->kinds.topo] == &fattree_ops ? "nodes"
 							     : "shape",
 		shape);
-	return assign(m, text, "--shape", e);
+	return assign(m, blocks, text, "--shape", e);
 }
 
-static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
-	const char *shape, struct err *e)
+static int read_once(struct machine *m, const struct param_block *blocks,
+	const char *const *sets, size_t n_sets, const char *shape,
+	struct err *e)
 {
 	struct machine_dirs dirs;
 	size_t i;
 
 	machine_dirs(&dirs);
 	if (machine_file_read(
-		    m->path, dirs.dir, &m->header, m->block, m->n_blocks, e) ||
-		set_shape(m, shape, e))
+		    m->path, dirs.dir, &m->header, blocks, m->n_blocks, e) ||
+		set_shape(m, blocks, shape, e))
 		return -1;
 	for (i = 0; i < n_sets; i++)
-		if (assign(m, sets[i], "--set", e))
+		if (assign(m, blocks, sets[i], "--set", e))
 			return -1;
 	return 0;
+}
+
+/*
+ * Variants may have parameters of one name, and the first block that has a
+ * name takes what is said of it.  When all is read the kinds are known; so
+ * it is read again with the blocks first that the machine uses.
+ */
+static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
+	const char *shape, struct err *e)
+{
+	struct param_block sorted[MACHINE_BLOCKS];
+	size_t i, n = 0;
+
+	if (read_once(m, m->block, sets, n_sets, shape, e))
+		return -1;
+	m->is_whole = false;
+	for (i = 0; i < m->n_blocks; i++)
+		if (machine_uses(m, i))
+			sorted[n++] = m->block[i];
+	for (i = 0; i < m->n_blocks; i++)
+		if (!machine_uses(m, i))
+			sorted[n++] = m->block[i];
+	for (i = 0; i < n; i++)
+		param_defaults(&m->block[i]);
+	return read_once(m, sorted, sets, n_sets, shape, e);
 }
 
 /* What is said of a variant that the machine does not have. */
@@ -439,7 +480,6 @@ static int choose(struct machine *m, struct err *e)
 	m->route = m->routes[k->route];
 	m->nic = k->nic ? nic_registry[k->nic - 1] : NULL;
 	m->nic_params = k->nic ? m->nics[k->nic - 1] : NULL;
-	m->is_whole = false;
 	for (i = 0; i < m->n_blocks; i++)
 		if (!machine_uses(m, i) && check_unused(m, &m->block[i], e))
 			return -1;

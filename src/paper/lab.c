@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "machine/run.h"
 #include "paper/paper.h"
+#include "topo/fattree.h"
 #include "topo/torus.h"
 
 enum { MOST_FIGURES = LOAD_MAX_FIGURES + 3 };
@@ -99,6 +100,17 @@ static uint32_t longest(const struct torus *t)
 	return found;
 }
 
+/* Between the ends of a fat tree a head passes each class of wires once. */
+static double farthest(const struct topo *t)
+{
+	int64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->n_wires; i++)
+		sum += t->wire[i].latency;
+	return (double)sum / SIM_NS;
+}
+
 static void show(
 	const struct paper_experiment *x, struct report *p, struct err *e)
 {
@@ -111,7 +123,10 @@ static void show(
 		return;
 	rate = (double)m->link.rate / 1e9;
 	keep(p, "link_GBps", rate);
+	keep(p, "data_GBps", (double)link_data_rate(&m->link) / 1e9);
 	keep(p, "node_GBps", rate * m->topo->n_ports);
+	if (m->topo->ops == &fattree_ops)
+		keep(p, "farthest_ns", farthest(m->topo));
 	if (m->topo->ops == &torus_ops) {
 		t = torus_of(m->topo);
 		keep(p, "longest", t->dim[longest(t)]);

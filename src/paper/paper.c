@@ -9,11 +9,13 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "paper/bgq.h"
+#include "paper/qsnet2.h"
 
 enum { MOST_SYSTEMS = 16 };
 
 const struct paper_system *const paper_registry[] = {
 	&paper_bgq,
+	&paper_qsnet2,
 	NULL,
 };
 

@@ -112,7 +112,7 @@ static const struct param params[] = {
 		"assumed: a few tens of instructions"),
 	TIME("software.dma", dma_software, "300 ns", 0,
 		"a core's work to issue a DMA, beside its stores",
-		"QSN-N79, less the stores"),
+		"assumed: QSN-N79 less the stores"),
 	TIME("software.poll-period", poll_period, "10 ns", 1,
 		"from one look of a poll loop to the next",
 		"assumed: a loop over a cached word"),
@@ -308,7 +308,7 @@ static void on_engine(
 		elan_send_on_late(a, data, sim_aux(e));
 		break;
 	case ELAN_ENGINE_AGAIN:
-		elan_send_on_again(a, data);
+		elan_send_on_again(a, data, sim_aux(e));
 		break;
 	case ELAN_ENGINE_READ:
 		elan_dma_on_read(a, data);

@@ -1,0 +1,9 @@
+/* Reads of words of other nodes' memories on QsNetII. */
+#ifndef LOAD_GETS_H
+#define LOAD_GETS_H
+
+#include "load/load.h"
+
+extern const struct load_ops load_gets;
+
+#endif

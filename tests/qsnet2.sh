@@ -1,0 +1,244 @@
+#!/bin/sh
+#
+# QsNetII's interface as a user sees it: pings, gets, complement traffic, what
+# platforms and choices of the design make of them, and its machine file.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+if ! command -v jq >/dev/null; then
+	echo "there is no jq"
+	exit 77
+fi
+
+many='2 7'
+much='bytes=256KiB rounds=40'
+sizes=8
+[ "${WEFT_SLOW-}" ] && much='bytes=256KiB rounds=10' sizes=64
+
+ends() { # CODE ARGUMENTS
+	want=$1
+	shift
+	run "$@"
+	[ $code -eq "$want" ] ||
+		complain "weft $*: exit code $code, want $want" \
+			"$(head -n 1 "$tmp/err")"
+}
+
+holds() { # JQ-TEST: of the JSON in $tmp/out
+	jq -e "$1" "$tmp/out" >/dev/null 2>"$tmp/jq" ||
+		complain "not so: $1 $(cat "$tmp/jq")"
+}
+
+refuses() { # WORDS ARGUMENTS
+	words=$1
+	shift
+	ends 2 "$@"
+	[ -s "$tmp/out" ] && complain "something on stdout"
+	grep -q "$words" "$tmp/err" || complain "$(cat "$tmp/err")"
+}
+
+figure() { # NAME ARGUMENTS: in thousandths
+	name=$1
+	shift
+	ends 0 run "$@" --json
+	jq ".results.$name * 1000 | round" "$tmp/out"
+}
+
+within() { # FOUND LEAST MOST
+	[ "$1" -ge "$2" ] && [ "$1" -le "$3" ] ||
+		complain "$1, want $2 to $3 thousandths"
+}
+
+# --- puts and DMAs ---
+
+put=$(figure one_way_ns qsnet2-16 ping op=put bytes=8)
+dma=$(figure one_way_ns qsnet2-16 ping op=dma bytes=8)
+within "$put" 833000 867000
+within "$dma" 1666000 1734000
+stores=$(figure total_MBps qsnet2-16 ping op=put mode=stream $much)
+reads=$(figure total_MBps qsnet2-16 ping op=dma mode=stream $much)
+[ "$reads" -gt $((2 * stores)) ] || complain "$stores and $reads MB/s"
+report "QSN-F17: stores of a core have low latency, DMAs have bandwidth"
+
+within "$(figure stored_MBps qsnet2-16 ping op=put mode=stream $much)" \
+	443000 457000
+for burst in 32B:284000:285000 16B:164000:165000; do
+	within "$(figure stored_MBps qsnet2-16 ping op=put mode=stream $much \
+		--set nic.opteron.pio-burst=${burst%%:*})" \
+		"$(echo $burst | cut -d: -f2)" "$(echo $burst | cut -d: -f3)"
+done
+within "$(figure stored_MBps qsnet2-16 ping op=put mode=stream $much \
+	--set nic.platform=itanium2)" 591000 609000
+report "QSN-N29, QSN-N30: longer bursts of stores are faster"
+
+xeon=$(figure one_way_ns qsnet2-16 ping --set nic.platform=xeon)
+itanium2=$(figure one_way_ns qsnet2-16 ping --set nic.platform=itanium2)
+within "$xeon" 1117000 1163000
+within "$itanium2" 1568000 1632000
+report "QSN-N71 to QSN-N73: a write's latency depends on the platform"
+
+# 82.5 + 157.5 ns in the cards, 200 of cable, 11 switches of 21.
+ends 0 run qsnet2-4096 ping to=4095 rounds=3 --json
+holds '.results.network_ns == 671'
+ends 0 run qsnet2-16 ping to=1 rounds=3 --json
+holds '.results.network_ns == 301'
+report "QSN-N65: 671 ns across 4,096 nodes, without the match"
+
+# Both directions share one bus.
+ends 0 run qsnet2-16 ping op=dma mode=both $much --json
+holds '.results | .total_MBps < 2 * .out_MBps * 1.01 and
+	.out_MBps < 460 and .back_MBps < 460 and
+	.out_MBps > 420 and .back_MBps > 420'
+report "QSN-N53: both ways together are not faster than one"
+
+# --- what the design is for ---
+
+ends 0 run qsnet2-16 ping op=dma mode=stream $much --json
+holds '.results | .read_B == 512 and .write_B == 512'
+ends 0 run qsnet2-16 ping op=dma mode=stream $much --set nic.merge=128B --json
+holds '.results.write_B == 128'
+within "$(figure total_MBps qsnet2-16 ping op=dma mode=stream $much \
+	--set nic.merge=128B --set nic.platform=xeon)" 618000 640000
+report "QSN-N67: without merged writes a receiver takes 632 MB/s"
+within "$(figure total_MBps qsnet2-16 ping op=dma mode=stream $much \
+	--set nic.dma.reads=1 --set nic.platform=itanium2)" 383000 398000
+within "$(figure total_MBps qsnet2-16 ping op=dma mode=stream $much \
+	--set nic.dma.reads=2 --set nic.platform=itanium2)" 740000 860000
+report "QSN-N24: one read at a time brings 390 MB/s"
+
+within "$(figure crossover_B qsnet2-16 crossover step=$sizes rounds=4)" \
+	1275000 1725000
+within "$(figure crossover_B qsnet2-16 crossover step=$sizes rounds=4 \
+	--set nic.dma.cut-through=yes)" 600000 780000
+report "QSN-F81: packets of DMAs are whole before they leave"
+ends 0 run qsnet2-16 crossover step=504 --json
+holds '.results | .put_8B_ns < .dma_8B_ns and .put_512B_ns < .dma_512B_ns and
+	.first_B == .crossover_B and .crossover_B % 504 == 8'
+ends 0 run qsnet2-16 crossover max=512B step=504 --json
+holds '.results | (has("crossover_B") | not) and .put_8B_ns < .put_512B_ns'
+report "crossover tells what it measured, and no crossover where there is none"
+
+# --- gets ---
+
+one=$(figure get_ns qsnet2-64 gets)
+within "$one" 2185000 2415000
+within "$(figure get_ns qsnet2-64 ping op=get to=63)" 2250000 2320000
+two=$(figure get_ns qsnet2-64 gets batch=2)
+eight=$(figure get_ns qsnet2-64 gets batch=8)
+[ "$two" -lt $((one * 6 / 10)) ] || complain "batches of two: $two, $one"
+[ "$eight" -lt $((one / 3)) ] || complain "batches of eight: $eight, $one"
+queues=$(figure get_ns qsnet2-64 gets batch=64 queues=8)
+queue=$(figure get_ns qsnet2-64 gets batch=64)
+[ "$queues" -lt $((queue * 9 / 10)) ] || complain "$queues, $queue"
+ends 0 run qsnet2-64 gets batch=7 bytes=512 rounds=100 from=63 --seed 9 --json
+holds '.results.get_ns > 500'
+report "QSN-F82: gets in batches, to any nodes"
+
+# --- complement traffic ---
+
+sixteen=$(figure both_ways_MBps_per_node qsnet2-16 mirror)
+within "$sixteen" 855000 905000
+for nodes in 2 64 256; do
+	within "$(figure both_ways_MBps_per_node qsnet2 mirror bytes=32KiB \
+		rounds=4 --shape $nodes)" \
+		$((sixteen * 98 / 100)) $((sixteen * 102 / 100))
+done
+report "QSN-F85: complement traffic through interfaces grows with the machine"
+# Whoever shares one way up shares its 1,160 MB/s: four times four nodes.
+single=$(figure both_ways_MBps_per_node qsnet2-16 mirror \
+	--set routing.spread=single)
+within "$single" 500000 580000
+within "$(figure both_ways_MBps_per_node qsnet2-64 mirror bytes=32KiB \
+	--set routing.spread=single)" 120000 $((single * 3 / 10))
+report "QSN-G7: not where all take the same way up"
+ends 0 run qsnet2 mirror --shape 5 --json
+holds '.results | .total_GBps * 1000 / 4 * 2 - .both_ways_MBps_per_node |
+	fabs < 0.01'
+report "of an odd number of nodes one is idle"
+
+# --- the same on any number of threads ---
+
+same() { # ARGUMENTS
+	ends 0 run "$@" --json --threads 1
+	digest=$(jq -r '.digest, .results' "$tmp/out")
+	for threads in $many; do
+		ends 0 run "$@" --json --threads $threads
+		[ "$(jq -r '.digest, .results' "$tmp/out")" = "$digest" ] ||
+			complain "$threads threads: another result"
+	done
+	report "$*: the same on $many threads"
+}
+
+same qsnet2-16 ping op=put bytes=1000 to=15 rounds=20
+same qsnet2-16 ping op=dma mode=both bytes=10000 to=15 rounds=20
+same qsnet2-64 gets batch=16
+same qsnet2-16 crossover step=64 rounds=2
+same qsnet2-64 mirror bytes=4KiB
+same qsnet2-16 mirror bytes=16KiB --set routing.spread=single
+
+# --- the machine file ---
+
+ends 0 params --json
+jq '[.parameters[] | select(.workload == null and
+	(.name | startswith("nic."))) | {name, value: .default, source}]' \
+	"$tmp/out" >"$tmp/defaults"
+ends 0 params "$src/machines/qsnet2.yaml" --json
+jq '[.parameters[] | select(.name | startswith("nic.")) |
+	select(.name != "nic.kind") | {name, value, source}]' \
+	"$tmp/out" >"$tmp/file"
+jq -e 'length > 35' "$tmp/file" >/dev/null || complain "too few"
+jq -e --slurpfile d "$tmp/defaults" 'all(. as $x | $d[0] | index($x))' \
+	"$tmp/file" >/dev/null ||
+	complain "$(jq -c --slurpfile d "$tmp/defaults" \
+		'[.[] | select(. as $x | $d[0] | index($x) | not)]' \
+		"$tmp/file")"
+report "qsnet2 says what the tables say, with the same sources"
+ends 0 params qsnet2-16 --json
+holds '[.parameters[].name | select(startswith("host."))] == ["host.memory"]'
+report "a node has memory, and nothing that is only Blue Gene/Q's"
+
+# A name that both interfaces have is that of the machine's own.
+ends 0 run qsnet2-16 ping rounds=5 --json
+plain=$(jq -r .digest "$tmp/out")
+ends 0 run qsnet2-16 ping rounds=5 --set nic.software.poll-period=300ns --json
+[ "$(jq -r .digest "$tmp/out")" != "$plain" ] || complain "nothing changed"
+ends 0 params qsnet2 --set nic.software.poll-period=300ns --json
+holds '[.parameters[] | select(.name == "nic.software.poll-period") |
+	[.value, .from]] == [["300 ns", "--set"]]'
+ends 0 params bgq --set nic.software.poll-period=300ns --json
+holds '[.parameters[] | select(.name == "nic.software.poll-period") |
+	[.value, .default, .from]] == [["300 ns", "60 ns", "--set"]]'
+report "variants may share a name"
+
+# --- bad input ---
+
+refuses 'nodes 0 to 15' run qsnet2-16 ping to=16
+refuses 'the same node' run qsnet2-16 ping to=0
+refuses 'whole words' run qsnet2-16 ping bytes=12
+refuses 'at most 512' run qsnet2-16 ping op=get bytes=1KiB
+refuses 'gets have none' run qsnet2-16 ping op=get mode=stream
+refuses 'only gets' run qsnet2-16 ping batch=2
+refuses 'no Elan4 interface' run bgq-board ping
+refuses 'no Elan4 interface' run bgq-board mirror
+refuses 'no Elan4 interface' run bgq-board gets
+refuses 'no Elan4 interface' run bgq-board crossover
+refuses 'host.memory of' run qsnet2-16 ping --set host.memory=1GiB
+refuses 'more than max' run qsnet2-16 crossover min=2KiB max=1KiB
+refuses 'whole words' run qsnet2-16 crossover step=12
+refuses 'the same node' run qsnet2-16 crossover from=1
+refuses 'nodes 0 to 15' run qsnet2-16 gets from=16
+refuses 'whole words' run qsnet2-16 gets bytes=9
+refuses 'two nodes' run qsnet2 gets --shape 1
+refuses 'two nodes' run qsnet2 mirror --shape 1
+refuses 'whole words' run qsnet2 mirror bytes=9
+report "pings and the like that cannot be are refused"
+refuses 'host.l2.read is not a parameter' show qsnet2 \
+	--set host.l2.read=1ns
+refuses 'nic.mmio-store is not a parameter' show qsnet2 \
+	--set nic.mmio-store=1ns
+refuses 'nic.outstanding is not a parameter' show bgq --set nic.outstanding=2
+refuses 'given twice' show qsnet2 --set nic.merge=128B --set nic.merge=256B
+refuses 'is not one of' show qsnet2 --set nic.platform=alpha
+report "so are parameters of another interface"
+
+exit $status
