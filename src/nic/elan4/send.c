@@ -186,7 +186,6 @@ static void try_again(const struct elan_at *a, uint32_t id)
 	}
 	s->late_at = 0;
 	s->route++;
-	a->n->counts.resent++;
 	s->again_at = a->t + (a->x->params.back_off << doublings);
 	elan_post(a, s->again_at, ELAN_ENGINE_AGAIN, id);
 }
@@ -199,6 +198,7 @@ void elan_send_on_again(const struct elan_at *a, uint32_t sending)
 	if (!s->is_used || s->again_at != a->t)
 		return;
 	s->again_at = 0;
+	a->n->counts.resent++;
 	elan_send_on_leave(a, sending);
 }
 

@@ -67,8 +67,8 @@ static void again_check(void *arg)
 static void run_again(struct et *m)
 {
 	et_init(m, "4");
-	m->params.ack_timeout = 300 * SIM_NS;
-	m->params.back_off = 1;
+	m->params.ack_timeout = 600 * SIM_NS;
+	m->params.back_off = 100 * SIM_NS;
 	m->params.retries = 255;
 	run_two(m, again_program, again_check, NULL);
 }
@@ -82,7 +82,7 @@ static void qsn_f25_what_is_resent_is_not_stored_again(void **state)
 	run_again(&m);
 	c = et_counts(&m, 0);
 	assert_true(c.resent >= AGAIN);
-	assert_int_equal(c.timeouts, c.resent);
+	assert_true(c.timeouts >= c.resent);
 	assert_int_equal(c.acks, AGAIN + 6);
 	assert_int_equal(c.packets, AGAIN + 6 + c.resent);
 	/* ARMs, packets, the DMA's descriptor and its reads: once each */
@@ -101,7 +101,8 @@ static void qsn_g3_duplicates_are_executed_once(void **state)
 	c = et_counts(&m, 1);
 	assert_true(c.duplicates >= AGAIN);
 	assert_int_equal(c.duplicates, et_counts(&m, 0).resent);
-	assert_int_equal(c.writes, AGAIN + 6 + 1);
+	/* a put comes block by block, at the pace of the stores */
+	assert_int_equal(c.writes, 4 * AGAIN + 6 + 1);
 	et_fini(&m);
 }
 
@@ -115,7 +116,8 @@ static void an_acknowledgement_may_come_late(void **state)
 	m.params.ack_timeout = 300 * SIM_NS;
 	m.params.back_off = 20 * US;
 	run_two(&m, again_program, again_check, NULL);
-	assert_true(et_counts(&m, 0).resent > 0);
+	assert_true(et_counts(&m, 0).timeouts > 0);
+	assert_int_equal(et_counts(&m, 0).resent, 0);
 	assert_int_equal(et_counts(&m, 0).packets, AGAIN + 6);
 	assert_int_equal(et_counts(&m, 1).duplicates, 0);
 	et_fini(&m);
@@ -250,7 +252,7 @@ static struct op op_of(uint32_t src, uint32_t k)
 	h ^= h >> 29;
 	h *= MIXED;
 	h ^= h >> 32;
-	o.kind = h % 3;
+	o.kind = (uint32_t)(h % 3);
 	o.peer = (uint32_t)(h >> 8) % NODES;
 	o.bytes = (uint32_t)(h >> 16) % (o.kind == 1 ? 2000 : 512) + 1;
 	o.from = (uint32_t)(h >> 32) % 100;
