@@ -70,8 +70,7 @@ static void qsn_f18_a_platform_has_its_burst(void **state)
 		assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_OUT], bytes);
 		assert_int_equal(et_node(&m, 0)->bus.bursts,
 			100 * ((each + cases[i].burst - 1) / cases[i].burst));
-		assert_in_range(
-			INT64_C(1000000) * bytes / took, cases[i].low,
+		assert_in_range(INT64_C(1000000) * bytes / took, cases[i].low,
 			cases[i].high);
 		et_fini(&m);
 	}

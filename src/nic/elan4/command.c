@@ -115,8 +115,7 @@ static void execute(
 			elan_word_write(a, word[1], word[2]);
 		break;
 	case ELAN_COPY:
-		wrong = copy(
-			a, q->context, low(word[0]), word[1], word[2]);
+		wrong = copy(a, q->context, low(word[0]), word[1], word[2]);
 		break;
 	case ELAN_ADD:
 		elan_event_set(a, q->context, low(word[0]), high(word[0]));
@@ -373,8 +372,8 @@ void elan_command_on_half(const struct elan_at *a, uint32_t queue)
 }
 
 /* Keeps and sends a packet of so many bytes of commands. */
-static void send(const struct elan_at *a, uint32_t queue,
-	const struct sten *p, uint32_t n)
+static void send(const struct elan_at *a, uint32_t queue, const struct sten *p,
+	uint32_t n)
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
 	sim_time start = a->t + a->x->params.command - a->x->least;

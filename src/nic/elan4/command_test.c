@@ -11,8 +11,8 @@
 
 #define US (INT64_C(1000) * SIM_NS)
 
-static void run_two(struct et *m, void (*a)(void *), void (*b)(void *),
-	void *arg)
+static void run_two(
+	struct et *m, void (*a)(void *), void (*b)(void *), void *arg)
 {
 	struct et_program p[] = { { 0, a, arg }, { 1, b, arg } };
 
@@ -138,8 +138,8 @@ static void composite_program(void *arg)
 		w[n++] = ELAN_STORE;
 		w[n++] = ET_FLAG + 0x100 + 8 * k;
 		w[n++] = k + 1;
-		n += et_packet(w + n, 1, ET_TARGET + 0x1000 * k + 512, k, 24, 0,
-			0);
+		n += et_packet(
+			w + n, 1, ET_TARGET + 0x1000 * k + 512, k, 24, 0, 0);
 		w[n++] = ELAN_GUARD;
 		memcpy(w + n, dma, sizeof(dma));
 		n += 8;
@@ -264,8 +264,8 @@ static void short_program(void *arg)
 		et_arm(&q, 2, 1);
 		et_put(&q, 1, ET_TARGET + 3, bytes, bytes, 0, 2);
 		et_wait_event(2);
-		et_get(&q, 1, ET_TARGET + 3, ET_SOURCE + 1024 * bytes + 5, bytes,
-			1);
+		et_get(&q, 1, ET_TARGET + 3, ET_SOURCE + 1024 * bytes + 5,
+			bytes, 1);
 		et_wait_event(1);
 		et_expect(ET_SOURCE + 1024 * bytes + 5, bytes, bytes);
 		et_expect_all(ET_SOURCE + 1024 * bytes + 5 + bytes, 0, 8);
@@ -406,8 +406,8 @@ static void everywhere_program(void *arg)
 	for (k = 0; k < 17; k++) {
 		for (route = 0; route < 6; route++) {
 			uint64_t w[ET_PACKET_WORDS];
-			uint32_t n = et_packet(w, k,
-				ET_TARGET + 64 * route, k + route, 64, 0, 0);
+			uint32_t n = et_packet(w, k, ET_TARGET + 64 * route,
+				k + route, 64, 0, 0);
 
 			w[0] |= (uint64_t)route << 48;
 			et_push(&q, w, n);

@@ -198,8 +198,8 @@ static void assemble(const struct elan_at *a)
 		sim_time start = r->since > a->t ? r->since : a->t;
 
 		start += a->x->params.command - a->x->least;
-		set_times(a, elan_sending(n, r->sending)->copy, start,
-			r->since);
+		set_times(
+			a, elan_sending(n, r->sending)->copy, start, r->since);
 		elan_send_at(a, r->sending, start);
 		n->assembling++;
 		n->ready_first = (n->ready_first + 1) % ELAN_SPAN;
@@ -327,8 +327,8 @@ void elan_dma_done(const struct elan_at *a, uint32_t dma, uint32_t sequence)
 	r->pending--;
 	if (!r->pending && (r->read == r->d.bytes || r->has_failed)) {
 		if (!r->has_failed)
-			elan_event_set(a, r->context,
-				(uint32_t)r->d.source_event, 1);
+			elan_event_set(
+				a, r->context, (uint32_t)r->d.source_event, 1);
 		elan_queue(a->n, r->queue)->dmas--;
 		r->is_used = false;
 	}

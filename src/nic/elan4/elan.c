@@ -427,8 +427,7 @@ static int elan_audit(struct nic *nic, struct err *e)
 		dmas = n->waiting_n + n->dma[0].is_used + n->dma[1].is_used;
 		inside = n->inside + (n->in_first ? 1u : 0u);
 		if (n->sendings_used || inside || n->reads || n->read_bytes ||
-			n->assembling || dmas ||
-			n->run_first != ELAN_NO_QUEUE)
+			n->assembling || dmas || n->run_first != ELAN_NO_QUEUE)
 			return err_set_code(e, EXIT_INTERNAL,
 				"audit: node %u: %u packets are not "
 				"acknowledged, %u not executed, %u reads of "

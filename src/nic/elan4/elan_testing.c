@@ -279,8 +279,8 @@ uint32_t et_packet(uint64_t *words, site_id node, uint64_t to, uint64_t seed,
 		words[n - 1] |= byte << i % 8 * 8;
 	}
 	if (target_event)
-		words[n++] = elan_word(
-			ELAN_SET, target_event, bytes ? bytes : 1);
+		words[n++] =
+			elan_word(ELAN_SET, target_event, bytes ? bytes : 1);
 	words[n++] = elan_word(ELAN_CLOSE, source_event, 0);
 	return n;
 }

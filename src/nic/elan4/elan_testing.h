@@ -69,8 +69,8 @@ struct et_queue {
 struct nic *et_card(void);
 /* A queue of ET_CONTEXT, with all rights and 64 KB. */
 struct et_queue et_open(uint32_t id);
-struct et_queue et_open_as(uint32_t id, enum elan_depth depth, uint32_t rights,
-	uint32_t context);
+struct et_queue et_open_as(
+	uint32_t id, enum elan_depth depth, uint32_t rights, uint32_t context);
 enum elan_error et_error(const struct et_queue *q);
 /* Until the queue is stopped by that; the test fails where it is another. */
 void et_wait_error(const struct et_queue *q, enum elan_error why);

@@ -125,9 +125,9 @@ static bool judge(
 		b->verdict = ELAN_REFUSED;
 		return false;
 	}
-	if (is_get(b) && (a->n->reads >= (uint32_t)a->x->params.reads ||
-				 elan_channel_span(&a->n->answers) ==
-					 ELAN_SPAN)) {
+	if (is_get(b) &&
+		(a->n->reads >= (uint32_t)a->x->params.reads ||
+			elan_channel_span(&a->n->answers) == ELAN_SPAN)) {
 		b->verdict = ELAN_NACKED;
 		return false;
 	}

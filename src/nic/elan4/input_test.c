@@ -112,8 +112,8 @@ static void scattered_check(void *arg)
 	assert_int_equal(et_word(ET_TARGET), 11);
 	assert_int_equal(et_word(ET_TARGET + 8), 22);
 	assert_int_equal(et_word(ET_TARGET + 16), 33);
-	assert_int_equal(et_word(ET_TARGET + 0x100),
-		UINT64_C(0x0000ffffffffff00));
+	assert_int_equal(
+		et_word(ET_TARGET + 0x100), UINT64_C(0x0000ffffffffff00));
 	et_wait_event(2);
 }
 
@@ -194,8 +194,7 @@ static void qsn_f53_a_context_selects_the_memory(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		et_init(&m, "4");
 		run_two(&m, foreign_program, foreign_check, &cases[i]);
-		assert_int_equal(
-			et_counts(&m, 0).errors[ELAN_ERROR_REFUSED],
+		assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_REFUSED],
 			!cases[i].is_fine);
 		et_fini(&m);
 	}
@@ -205,8 +204,7 @@ static void qsn_f53_a_context_selects_the_memory(void **state)
 static void event_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct et_queue other = et_open_as(
-		1, ELAN_8K, ELAN_MAY_ALL, ET_OTHER);
+	struct et_queue other = et_open_as(1, ELAN_8K, ELAN_MAY_ALL, ET_OTHER);
 	uint64_t set[] = { elan_word(ELAN_OPEN, 1, 0),
 		elan_word(ELAN_SET, 5, 1), elan_word(ELAN_CLOSE, 0, 0) };
 
@@ -220,8 +218,7 @@ static void event_program(void *arg)
 static void event_check(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct et_queue other = et_open_as(
-		1, ELAN_8K, ELAN_MAY_ALL, ET_OTHER);
+	struct et_queue other = et_open_as(1, ELAN_8K, ELAN_MAY_ALL, ET_OTHER);
 	uint64_t add = elan_word(ELAN_ADD, 5, 1);
 	uint64_t arm[4] = { elan_word(ELAN_ARM, 5, 0), 1, ET_OTHER_AT, 1 };
 
@@ -295,8 +292,7 @@ static void batch_program(void *arg)
 	t = program_now();
 	for (k = 0; k < GETS; k += x->at_once) {
 		for (i = 0; i < x->at_once; i++)
-			et_get(&q[i], 1 + (k + i) % 3,
-				ET_SOURCE + 64 * (k + i),
+			et_get(&q[i], 1 + (k + i) % 3, ET_SOURCE + 64 * (k + i),
 				ET_TARGET + 8 * (k + i), 8, 1);
 		et_wait_event(1);
 		et_arm(&q[0], 1, 8 * x->at_once);

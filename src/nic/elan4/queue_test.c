@@ -220,8 +220,7 @@ static void many_program(void *arg)
 	/* They are filled thirty times as fast as they are emptied. */
 	for (k = 0; k < MANY; k++) {
 		uint64_t words[ET_PACKET_WORDS];
-		uint32_t n = et_packet(
-			words, 1, ET_TARGET + 8 * k, k, 8, 0, 0);
+		uint32_t n = et_packet(words, 1, ET_TARGET + 8 * k, k, 8, 0, 0);
 
 		q = (struct et_queue){ .id = k };
 		et_store(&q, 0, words, n);
@@ -310,8 +309,8 @@ static void depth_program(void *arg)
 
 	(void)arg;
 	for (i = 0; i < ELAN_DEPTHS; i++) {
-		struct et_queue q = et_open_as(i, (enum elan_depth)i,
-			ELAN_MAY_ALL, ET_CONTEXT);
+		struct et_queue q = et_open_as(
+			i, (enum elan_depth)i, ELAN_MAY_ALL, ET_CONTEXT);
 
 		assert_int_equal(et_room(&q), bytes[i]);
 		/* The packet keeps all behind it in the queue. */

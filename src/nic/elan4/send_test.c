@@ -129,10 +129,9 @@ static void an_acknowledgement_may_come_late(void **state)
 static void busy_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct elan_dma d = { .bytes = 8,
-		.destination = 2,
-		.from = ET_SOURCE,
-		.to = ET_TARGET };
+	struct elan_dma d = {
+		.bytes = 8, .destination = 2, .from = ET_SOURCE, .to = ET_TARGET
+	};
 
 	(void)arg;
 	et_fill(ET_SOURCE, 5, 64);
@@ -236,8 +235,8 @@ static void the_limit_may_be_255(void **state)
 
 enum { NODES = 16, OPS = 30, SLOT = 0x1000 };
 
-#define AREA   (ET_SOURCE + 0x800000) /* that gets read */
-#define MIXED  UINT64_C(0x9e3779b97f4a7c15)
+#define AREA  (ET_SOURCE + 0x800000) /* that gets read */
+#define MIXED UINT64_C(0x9e3779b97f4a7c15)
 
 struct op {
 	uint32_t kind, peer, bytes, from, to;

@@ -22,7 +22,7 @@ struct misuse {
 	uint64_t word[9];
 };
 
-#define W(c, low, high) \
+#define W(c, low, high)                                                        \
 	((uint64_t)(c) | (uint64_t)(low) << 16 | (uint64_t)(high) << 32)
 
 static const struct misuse misuses[] = {
@@ -47,8 +47,8 @@ static const struct misuse misuses[] = {
 			W(ELAN_WRITE, 8, 0) } },
 	{ ELAN_ERROR_COMMAND, 7,
 		{ W(ELAN_OPEN, 1, 0), W(ELAN_SET, 1, 1), W(ELAN_SET, 1, 1),
-			W(ELAN_SET, 1, 1), W(ELAN_SET, 1, 1),
-			W(ELAN_SET, 1, 1), W(ELAN_SET, 1, 1) } },
+			W(ELAN_SET, 1, 1), W(ELAN_SET, 1, 1), W(ELAN_SET, 1, 1),
+			W(ELAN_SET, 1, 1) } },
 	{ ELAN_ERROR_COMMAND, 4, { ELAN_ARM, 1, ET_FLAG, 1 } },
 	{ ELAN_ERROR_COMMAND, 3, { W(ELAN_COPY, 72, 0), ET_FLAG, ET_FLAG } },
 	{ ELAN_ERROR_COMMAND, 8, { ELAN_RUN_DMA, 8, 0, 4, 0, 0, 0, 0 } },
@@ -165,9 +165,8 @@ static void qsn_f26_one_queue_stops_alone(void **state)
 		et_run(&m, 1, p, 3);
 		c = et_counts(&m, 0);
 		assert_int_equal(c.errors[x.why], 1);
-		assert_int_equal(elan4_ops.errors(
-					 m.nic, 0, text, sizeof(text)),
-			1);
+		assert_int_equal(
+			elan4_ops.errors(m.nic, 0, text, sizeof(text)), 1);
 		assert_non_null(strstr(text, elan_error_names[x.why]));
 		et_fini(&m);
 	}
@@ -326,8 +325,8 @@ static void driver_program(void *arg)
 	struct nic *nic = et_card();
 
 	(void)arg;
-	assert_int_equal(elan_queue_open(nic, 0, ELAN_QUEUES, ELAN_1K, 0, 1),
-		EINVAL);
+	assert_int_equal(
+		elan_queue_open(nic, 0, ELAN_QUEUES, ELAN_1K, 0, 1), EINVAL);
 	assert_int_equal(
 		elan_queue_open(nic, 0, 1, ELAN_1K, ELAN_MAY_ALL + 1, 1),
 		EINVAL);
