@@ -44,6 +44,15 @@ int elan_cq_close(struct elan_cq *q)
 	return elan_queue_close(card(), program_node(), q->id);
 }
 
+int elan_cq_restart(struct elan_cq *q)
+{
+	int code = elan_queue_restart(card(), program_node(), q->id);
+
+	if (!code)
+		*q = (struct elan_cq){ .id = q->id };
+	return code;
+}
+
 struct room {
 	struct nic *nic;
 	site_id node;
@@ -71,16 +80,6 @@ static struct poll_loop loop(void)
 		.phase = (sim_time)random_below(
 			r.a, (uint64_t)params()->poll_period),
 	};
-}
-
-/* Waits until so many bytes fit. */
-static void need_room(const struct elan_cq *q, uint32_t bytes)
-{
-	struct room r = { card(), program_node(), q->id, bytes };
-	uint64_t seen;
-
-	if (!has_room(&r, &seen))
-		program_poll_until(has_room, &r, loop(), &seen);
 }
 
 /*
@@ -124,11 +123,26 @@ static void add(struct elan_cq *q, uint64_t word)
 	q->word[q->n++] = word;
 }
 
+/* Waits until so many bytes fit, behind the words that wait. */
+static void need_room(struct elan_cq *q, uint32_t bytes)
+{
+	struct room r = { card(), program_node(), q->id, bytes + 8 * q->n };
+	uint64_t seen;
+
+	if (has_room(&r, &seen))
+		return;
+	store(q, q->n);
+	r.bytes = bytes;
+	if (!has_room(&r, &seen))
+		program_poll_until(has_room, &r, loop(), &seen);
+}
+
 /* --- commands --- */
 
 void elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t address, uint64_t value)
 {
+	BUG_IF(event >= ELAN_EVENTS);
 	need_room(q, 32);
 	add(q, elan_word(ELAN_ARM, event, 0));
 	add(q, count);
@@ -163,6 +177,7 @@ static void put_packet(struct elan_cq *q, uint32_t node, uint64_t to,
 {
 	bool is_plain = bytes && !target_event && !source_event;
 
+	BUG_IF(target_event >= ELAN_EVENTS || source_event >= ELAN_EVENTS);
 	need_room(q, ELAN_PACKET + 64);
 	add(q, elan_word(ELAN_OPEN, node, 0));
 	if (bytes)

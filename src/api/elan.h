@@ -35,6 +35,11 @@ int elan_cq_open(
 	struct elan_cq *q, uint32_t id, enum elan_depth depth, uint32_t rights);
 /* EBUSY while the card is at work on it. */
 int elan_cq_close(struct elan_cq *q);
+/*
+ * Lets a queue go on, with nothing in it, that the card has stopped.  EBUSY
+ * where it has not, or still is at work on what was sent.
+ */
+int elan_cq_restart(struct elan_cq *q);
 
 /*
  * Arms an event: after count has been taken away from it, value is written

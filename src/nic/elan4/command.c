@@ -57,58 +57,71 @@ static uint32_t right_of(enum elan_command c)
 
 /* --- simple commands --- */
 
-static void copy(const struct elan_at *a, uint32_t queue, uint32_t bytes,
-	uint64_t from, uint64_t to)
+static enum elan_error copy(const struct elan_at *a, uint32_t context,
+	uint32_t bytes, uint64_t from, uint64_t to)
 {
-	const struct elan_queue *q = elan_queue(a->n, queue);
 	uint64_t word;
 	uint32_t i;
 
-	if (bytes > COPY_MOST || bytes % 8 || from % 8 || to % 8 ||
-		!elan_may(a->n, q->context, from, bytes) ||
-		!elan_may(a->n, q->context, to, bytes)) {
-		elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
-		return;
-	}
+	if (bytes > COPY_MOST || bytes % 8)
+		return ELAN_ERROR_COMMAND;
+	if (from % 8 || to % 8 || !elan_may(a->n, context, from, bytes) ||
+		!elan_may(a->n, context, to, bytes))
+		return ELAN_ERROR_ADDRESS;
 	for (i = 0; i < bytes; i += 8) {
 		host_read(a->x->nic.host, a->s, from + i, &word, 8);
 		elan_word_write(a, to + i, word);
 	}
+	return ELAN_FINE;
+}
+
+static enum elan_error arm(const struct elan_at *a, uint32_t context,
+	uint32_t event, const uint64_t *word)
+{
+	struct elan_event_cell *cell;
+
+	if (!event)
+		return ELAN_ERROR_COMMAND;
+	if (word[1] % 8 || !elan_may(a->n, context, word[1], 8))
+		return ELAN_ERROR_ADDRESS;
+	cell = elan_event(a->n, event);
+	if (cell->count && cell->context != context)
+		return ELAN_ERROR_RIGHT;
+	*cell = (struct elan_event_cell){
+		.count = word[0] < INT64_MAX ? (int64_t)word[0] : INT64_MAX,
+		.address = word[1],
+		.value = word[2],
+		.context = context,
+	};
+	return ELAN_FINE;
 }
 
 static void execute(
 	const struct elan_at *a, uint32_t queue, const uint64_t *word)
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
-	struct elan_event_cell *cell;
+	enum elan_error wrong = ELAN_FINE;
 	struct elan_dma d;
 
 	switch ((enum elan_command)(word[0] & 0xff)) {
 	case ELAN_RUN_DMA:
 		memcpy(&d, word + 1, sizeof(d));
-		elan_dma_add(a, queue, &d);
+		wrong = elan_dma_add(a, queue, &d);
 		break;
 	case ELAN_STORE:
 		if (word[1] % 8 || !elan_may(a->n, q->context, word[1], 8))
-			elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
+			wrong = ELAN_ERROR_ADDRESS;
 		else
 			elan_word_write(a, word[1], word[2]);
 		break;
 	case ELAN_COPY:
-		copy(a, queue, low(word[0]), word[1], word[2]);
+		wrong = copy(a, q->context, low(word[0]), word[1], word[2]);
 		break;
 	case ELAN_ADD:
-		elan_event_set(a, low(word[0]), high(word[0]));
+		elan_event_set(a, q->context, low(word[0]), high(word[0]));
 		break;
 	case ELAN_ARM:
-		cell = elan_event(a->n, low(word[0]));
-		if (word[2] % 8 || !elan_may(a->n, q->context, word[2], 8)) {
-			elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
-			break;
-		}
-		cell->count = (int64_t)word[1];
-		cell->address = word[2];
-		cell->value = word[3];
+		wrong = arm(a, q->context, low(word[0]), word + 1);
 		break;
 	case ELAN_GUARD:
 		q->is_guarded = true;
@@ -120,6 +133,8 @@ static void execute(
 	default:
 		break;
 	}
+	if (wrong)
+		elan_queue_stop(a, queue, wrong);
 }
 
 /* Bytes that were taken; 0 where the queue has to wait or has stopped. */
@@ -140,8 +155,10 @@ static uint32_t simple(const struct elan_at *a, uint32_t queue)
 	for (i = 0; i < n; i++)
 		word[i] = elan_queue_word(q, q->taken + 8 * i);
 	q->taken += 8 * n;
-	if (!q->outstanding)
+	if (!q->outstanding) {
 		q->freed = q->taken;
+		host_poke(a->x->nic.host, a->w, a->s, a->t);
+	}
 	a->n->counts.commands++;
 	execute(a, queue, word);
 	return 8 * n;
@@ -198,7 +215,8 @@ static int read_write(struct reading *r, struct elan_buffer *b, uint64_t word,
 	uint64_t to;
 	int code = 0;
 
-	if (!bytes || b->data_bytes + bytes > ELAN_PACKET)
+	if (!bytes || b->data_bytes + bytes > ELAN_PACKET ||
+		(b->n_pieces && b->piece[0].what == ELAN_GET))
 		return IMPOSSIBLE;
 	if (next_word(r, &to))
 		return INCOMPLETE;
@@ -217,7 +235,8 @@ static int read_get(struct reading *r, struct elan_buffer *b, uint64_t word)
 		.event = high(word),
 	};
 
-	if (!p.bytes || p.bytes > ELAN_PACKET || b->n_pieces)
+	if (!p.bytes || p.bytes > ELAN_PACKET || b->n_pieces ||
+		p.event >= ELAN_EVENTS)
 		return IMPOSSIBLE;
 	if (next_word(r, &p.address) || next_word(r, &p.back))
 		return INCOMPLETE;
@@ -237,38 +256,43 @@ static int read_set(struct elan_buffer *b, uint64_t word)
 	return 0;
 }
 
+/* A packet out of a queue. */
+struct sten {
+	uint64_t open, close; /* the commands that began and ended it */
+	sim_time arrived[ELAN_MOST_PIECES]; /* when each piece has come */
+	struct elan_buffer b;
+};
+
 /*
  * Decodes the packet that begins at the queue's next word.  Returns its
- * length, or why not; arrived[k] is when its piece k has come, *close the
- * command that ended it.
+ * length, or why not.
  */
-static int64_t decode(const struct elan_queue *q, struct elan_buffer *b,
-	uint64_t *open, uint64_t *close, sim_time *arrived)
+static int64_t decode(const struct elan_queue *q, struct sten *p)
 {
 	struct reading r = { q, q->taken };
 	bool is_closed = false;
 	int code = 0;
 
-	b->kind = ELAN_DATA;
-	b->context = q->context;
-	if (next_word(&r, open))
+	p->b.kind = ELAN_DATA;
+	p->b.context = q->context;
+	if (next_word(&r, &p->open))
 		return INCOMPLETE;
 	while (!is_closed && !code) {
-		if (next_word(&r, close))
+		if (next_word(&r, &p->close))
 			return INCOMPLETE;
-		switch (*close & 0xff) {
+		switch (p->close & 0xff) {
 		case ELAN_CLOSE:
 			is_closed = true;
 			break;
 		case ELAN_WRITE:
-			code = read_write(&r, b, *close, arrived);
-			is_closed = *close & ELAN_CLOSES;
+			code = read_write(&r, &p->b, p->close, p->arrived);
+			is_closed = p->close & ELAN_CLOSES;
 			break;
 		case ELAN_GET:
-			code = read_get(&r, b, *close);
+			code = read_get(&r, &p->b, p->close);
 			break;
 		case ELAN_SET:
-			code = read_set(b, *close);
+			code = read_set(&p->b, p->close);
 			break;
 		default:
 			code = IMPOSSIBLE;
@@ -307,78 +331,104 @@ static site_id destination(const struct elan_at *a, uint64_t open)
 	return to < a->x->n_nodes ? (site_id)to : NO_SITE;
 }
 
-/* A packet that its process does not finish is closed by a time-out. */
+/*
+ * A packet that its process does not finish is closed by a time-out, when no
+ * more of it has come for that long (QSN-G22).
+ */
 static void await_rest(const struct elan_at *a, uint32_t queue)
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
 
-	if (q->is_half)
-		return;
+	if (!q->is_half)
+		elan_post(a, a->t + a->x->params.half_packet, ELAN_ENGINE_HALF,
+			queue);
+	if (!q->is_half || q->half_at != q->taken)
+		q->half_since = a->t;
 	q->is_half = true;
 	q->half_at = q->taken;
-	q->half_since = a->t;
-	elan_post(a, a->t + a->x->params.half_packet, ELAN_ENGINE_HALF, queue);
 }
 
 void elan_command_on_half(const struct elan_at *a, uint32_t queue)
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
-	struct elan_buffer b = { .kind = ELAN_ABORTED, .context = q->context };
-	uint64_t open = elan_queue_word(q, q->half_at);
+	struct elan_buffer b = { .kind = ELAN_ABORTED };
+	sim_time until;
+	uint64_t open;
 
-	q->is_half = false;
-	if (q->error || q->taken != q->half_at)
+	/* The queue may be another one by now. */
+	if (!q || !q->is_half)
+		return;
+	until = q->word_at + a->x->params.half_packet;
+	q->is_half = !q->error && q->taken == q->half_at && a->t < until;
+	if (q->is_half)
+		elan_post(a, until, ELAN_ENGINE_HALF, queue);
+	if (q->is_half || q->error || q->taken != q->half_at)
 		return;
 	a->n->counts.aborted++;
+	open = elan_queue_word(q, q->half_at);
 	if (destination(a, open) != NO_SITE)
-		elan_send_packet(
-			a, ELAN_FIFO_STEN, destination(a, open), &b, 0);
+		elan_send_packet(a, ELAN_FIFO_STEN, destination(a, open), &b,
+			(uint32_t)(open >> 48));
+}
+
+/* Keeps and sends a packet of so many bytes of commands. */
+static void send(const struct elan_at *a, uint32_t queue, const struct sten *p,
+	uint32_t n)
+{
+	struct elan_queue *q = elan_queue(a->n, queue);
+	sim_time start = a->t + a->x->params.command - a->x->least;
+	bool was_half = q->is_half && q->half_at == q->taken;
+	uint32_t id = elan_send_new(a);
+	struct elan_sending *s = elan_sending(a->n, id);
+
+	*s->copy = p->b;
+	s->copy->channel = q->name;
+	s->copy->sequence = q->channel.next;
+	s->copy->sending = id;
+	s->copy->asked = a->t;
+	set_times(a, s->copy, start,
+		start - (was_half ? a->t - q->half_since : 0), p->arrived);
+	s->dst = destination(a, p->open);
+	s->owner = ELAN_OWNER_QUEUE;
+	s->owner_id = queue;
+	s->event = (p->close & 0xff) == ELAN_CLOSE ? low(p->close) : 0;
+	s->route = (uint8_t)(p->open >> 48);
+	s->fifo = ELAN_FIFO_STEN;
+	q->taken += n;
+	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
+	q->outstanding++;
+	a->n->counts.commands++;
+	elan_send_at(a, id, start);
 }
 
 /* Bytes taken, or 0. */
 static uint32_t packet(const struct elan_at *a, uint32_t queue)
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
-	sim_time arrived[ELAN_MOST_PIECES] = { 0 }, start, since;
-	struct elan_buffer b;
-	struct elan_sending *s;
-	uint64_t open, close;
-	uint32_t id;
+	const struct elan_piece *first;
+	struct sten p;
 	int64_t n;
 
-	if (q->sequence - q->oldest >= (uint32_t)a->x->params.outstanding)
+	if (elan_channel_span(&q->channel) >=
+		(uint32_t)a->x->params.outstanding)
 		return 0;
-	memset(&b, 0, offsetof(struct elan_buffer, data));
-	n = decode(q, &b, &open, &close, arrived);
+	memset(&p, 0, offsetof(struct sten, b.data));
+	n = decode(q, &p);
 	if (n == INCOMPLETE) {
 		await_rest(a, queue);
 		return 0;
 	}
-	if (n < 0 || destination(a, open) == NO_SITE) {
+	if (n < 0 || destination(a, p.open) == NO_SITE) {
 		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
 		return 0;
 	}
-	id = elan_send_new(a);
-	s = elan_sending(a->n, id);
-	b.channel = q->channel;
-	b.sequence = q->sequence;
-	b.sending = id;
-	b.asked = a->t;
-	start = a->t + a->x->params.command - a->x->least;
-	since = q->is_half && q->half_at == q->taken ? q->half_since : a->t;
-	set_times(a, &b, start, start - a->t + since, arrived);
-	*s->copy = b;
-	s->dst = destination(a, open);
-	s->owner = ELAN_OWNER_QUEUE;
-	s->owner_id = queue;
-	s->event = (close & 0xff) == ELAN_CLOSE ? low(close) : 0;
-	s->route = (uint8_t)(open >> 48);
-	s->fifo = ELAN_FIFO_STEN;
-	q->taken += (uint64_t)n;
-	q->ends[q->sequence++ % ELAN_ENDS] = q->taken;
-	q->outstanding++;
-	a->n->counts.commands++;
-	elan_send_at(a, id, start);
+	first = &p.b.piece[0];
+	if (p.b.n_pieces && first->what == ELAN_GET &&
+		!elan_may(a->n, q->context, first->back, first->bytes)) {
+		elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
+		return 0;
+	}
+	send(a, queue, &p, (uint32_t)n);
 	return (uint32_t)n;
 }
 
@@ -433,7 +483,7 @@ void elan_command_on_free(const struct elan_at *a)
 
 	n->is_command_posted = false;
 	while (!used && n->run_first != ELAN_NO_QUEUE) {
-		struct elan_queue *q = n->queues[n->run_first];
+		struct elan_queue *q = elan_queue(n, n->run_first);
 
 		queue = n->run_first;
 		n->run_first = q->next;

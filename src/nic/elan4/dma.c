@@ -1,15 +1,13 @@
 /*
  * The DMA engine.  Its prefetcher reads the source by split reads, ahead of
- * the packets that are cut of what has come: a packet is whole in the card
- * before it leaves (QSN-F81).  Two DMAs are worked on at once, so that one's
+ * two assemblers that make packets of what has come: a packet is whole in the
+ * card before it leaves (QSN-F81).  An assembler is free again when its
+ * packet is in the network.  Two DMAs are worked on at once, so that one's
  * end overlaps the next one's start; more wait in the run queue.
  */
 #include "nic/elan4/elan.h"
 
 #include "base/mem.h"
-
-/* Channels of the engine's packets, before those of the queues. */
-enum { CHANNEL_DMA, CHANNEL_ANSWER };
 
 /* --- reads --- */
 
@@ -39,10 +37,9 @@ static void start_read(
 
 	a->n->read[id] = *r;
 	a->n->read[id].is_used = true;
-	a->n->reads++;
-	a->n->read_bytes += r->bytes;
 	a->n->counts.reads++;
-	elan_post(a, a->t + wait + (r->bytes ? a->x->params.read_latency : 0),
+	/* Of nothing there is nothing to wait for, but a moment later. */
+	elan_post(a, a->t + wait + (r->bytes ? a->x->params.read_latency : 1),
 		ELAN_ENGINE_READ, id);
 }
 
@@ -70,21 +67,18 @@ static void begin(const struct elan_at *a, uint32_t slot)
 	n->dma[slot].ready = a->t + a->x->params.dispatch;
 }
 
-void elan_dma_add(
+enum elan_error elan_dma_add(
 	const struct elan_at *a, uint32_t queue, const struct elan_dma *d)
 {
 	struct elan_node *n = a->n;
-	const struct elan_queue *q = elan_queue(n, queue);
+	struct elan_queue *q = elan_queue(n, queue);
 	uint32_t room = n->waiting_room, i;
 
-	if (d->destination >= a->x->n_nodes) {
-		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
-		return;
-	}
-	if (!elan_may(n, q->context, d->from, d->bytes)) {
-		elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
-		return;
-	}
+	if (d->destination >= a->x->n_nodes || d->source_event >= ELAN_EVENTS ||
+		d->target_event >= ELAN_EVENTS)
+		return ELAN_ERROR_COMMAND;
+	if (!elan_may(n, q->context, d->from, d->bytes))
+		return ELAN_ERROR_ADDRESS;
 	if (n->waiting_n == room) {
 		n->waiting_room = room ? 2 * room : 4;
 		n->waiting = mem_grow(
@@ -93,9 +87,13 @@ void elan_dma_add(
 			n->waiting[room + i] = n->waiting[i];
 	}
 	i = (n->waiting_first + n->waiting_n++) % n->waiting_room;
-	n->waiting[i] = (struct elan_run){ .d = *d, .queue = queue };
+	n->waiting[i] = (struct elan_run){
+		.d = *d, .queue = queue, .context = q->context
+	};
 	n->counts.dmas++;
+	q->dmas++;
 	elan_dma_go(a);
+	return ELAN_FINE;
 }
 
 /* The next block of a DMA, or none where all is being read. */
@@ -111,12 +109,14 @@ static bool read_next(const struct elan_at *a, uint32_t slot)
 	x.bytes = left < (uint64_t)a->x->params.read_block
 			  ? (uint32_t)left
 			  : (uint32_t)a->x->params.read_block;
-	if (!may_read(a, x.bytes) ||
-		a->n->dma_packets >= (uint32_t)a->x->params.dma_window)
+	if (!may_read(a, x.bytes) || elan_channel_span(&a->n->dma_channel) >=
+					     (uint32_t)a->x->params.dma_window)
 		return false;
+	x.sequence = a->n->dma_channel.next++;
 	r->read += x.bytes;
 	r->pending++;
-	a->n->dma_packets++;
+	a->n->reads++;
+	a->n->read_bytes += x.bytes;
 	start_read(a, &x, r->ready > a->t ? r->ready - a->t : 0);
 	return true;
 }
@@ -188,19 +188,40 @@ static void set_times(const struct elan_at *a, struct elan_buffer *b,
 	}
 }
 
-static void send_block(const struct elan_at *a, const struct elan_read *r,
-	sim_time start, sim_time since)
+/* Free assemblers take what waits for them. */
+static void assemble(const struct elan_at *a)
 {
-	struct elan_run *run = &a->n->dma[r->dma];
+	struct elan_node *n = a->n;
+
+	while (n->ready_n && n->assembling < ELAN_ASSEMBLERS) {
+		struct elan_ready *r = &n->ready[n->ready_first];
+		sim_time start = r->since > a->t ? r->since : a->t;
+
+		start += a->x->params.command - a->x->least;
+		set_times(
+			a, elan_sending(n, r->sending)->copy, start, r->since);
+		elan_send_at(a, r->sending, start);
+		n->assembling++;
+		n->ready_first = (n->ready_first + 1) % ELAN_SPAN;
+		n->ready_n--;
+	}
+}
+
+/* A packet of what was read, which comes since then; 0: is there. */
+static void build(
+	const struct elan_at *a, const struct elan_read *r, sim_time since)
+{
+	struct elan_node *n = a->n;
+	struct elan_run *run = &n->dma[r->dma];
 	uint32_t id = elan_send_new(a);
-	struct elan_sending *s = elan_sending(a->n, id);
+	struct elan_sending *s = elan_sending(n, id);
 	struct elan_buffer *b = s->copy;
 
 	*b = (struct elan_buffer){
 		.kind = ELAN_DATA,
-		.context = elan_queue(a->n, run->queue)->context,
-		.channel = CHANNEL_DMA,
-		.sequence = a->n->dma_sequence++,
+		.context = (uint16_t)run->context,
+		.channel = ELAN_DMA_CHANNEL,
+		.sequence = r->sequence,
 		.sending = id,
 		.asked = a->t,
 		.streams = a->x->params.cut_through,
@@ -212,12 +233,13 @@ static void send_block(const struct elan_at *a, const struct elan_read *r,
 		add_piece(b, (struct elan_piece){ .what = ELAN_SET,
 				     .event = (uint32_t)run->d.target_event,
 				     .count = r->bytes ? r->bytes : 1 });
-	set_times(a, b, start, since);
 	s->dst = (site_id)run->d.destination;
 	s->owner = ELAN_OWNER_DMA;
 	s->owner_id = r->dma;
 	s->fifo = ELAN_FIFO_DMA;
-	elan_send_at(a, id, start);
+	n->ready[(n->ready_first + n->ready_n++) % ELAN_SPAN] =
+		(struct elan_ready){ id, since };
+	assemble(a);
 }
 
 /* The answer to a get goes where the get says. */
@@ -233,8 +255,8 @@ static void send_answer(const struct elan_at *a, packet_id get)
 	*s->copy = (struct elan_buffer){
 		.kind = ELAN_DATA,
 		.context = g->context,
-		.channel = CHANNEL_ANSWER,
-		.sequence = a->n->answers++,
+		.channel = ELAN_ANSWER_CHANNEL,
+		.sequence = g->answer,
 		.sending = id,
 		.asked = a->t,
 	};
@@ -264,28 +286,27 @@ void elan_dma_on_read(const struct elan_at *a, uint32_t read)
 	since = end -
 		(r->bytes + p->bus.width - 1) / p->bus.width * p->bus.clock;
 	/* As a study: the packet goes while its data is still coming. */
-	if (p->cut_through && !r->is_answer && r->bytes &&
-		!a->n->dma[r->dma].has_failed)
-		send_block(a, r, since + p->command - a->x->least, since);
+	r->is_built = p->cut_through && !r->is_answer && r->bytes &&
+		      !a->n->dma[r->dma].has_failed;
+	if (r->is_built)
+		build(a, r, since);
 	elan_post(a, end, ELAN_ENGINE_BLOCK, read);
 }
 
 void elan_dma_on_block(const struct elan_at *a, uint32_t read)
 {
 	struct elan_read r = a->n->read[read];
-	const struct elan_params *p = &a->x->params;
 
 	a->n->read[read].is_used = false;
 	a->n->reads--;
 	if (r.is_answer) {
-		a->n->read_bytes -= r.bytes;
 		send_answer(a, r.packet);
 		elan_input_done_read(a, r.packet);
-	} else if (a->n->dma[r.dma].has_failed) {
+	} else if (!r.is_built && a->n->dma[r.dma].has_failed) {
 		a->n->read_bytes -= r.bytes;
-		elan_dma_acked(a, r.dma, r.bytes);
-	} else if (!p->cut_through || !r.bytes) {
-		send_block(a, &r, a->t + p->command - a->x->least, 0);
+		elan_dma_done(a, r.dma, r.sequence);
+	} else if (!r.is_built) {
+		build(a, &r, 0);
 	}
 	elan_dma_go(a);
 }
@@ -293,29 +314,33 @@ void elan_dma_on_block(const struct elan_at *a, uint32_t read)
 void elan_dma_left(const struct elan_at *a, uint32_t bytes)
 {
 	a->n->read_bytes -= bytes;
+	a->n->assembling--;
+	assemble(a);
 	elan_dma_go(a);
 }
 
-void elan_dma_acked(const struct elan_at *a, uint32_t dma, uint32_t bytes)
+void elan_dma_done(const struct elan_at *a, uint32_t dma, uint32_t sequence)
 {
 	struct elan_run *r = &a->n->dma[dma];
 
-	r->acked += bytes;
+	elan_channel_done(&a->n->dma_channel, sequence);
 	r->pending--;
-	a->n->dma_packets--;
 	if (!r->pending && (r->read == r->d.bytes || r->has_failed)) {
-		if (r->d.source_event && !r->has_failed)
-			elan_event_set(a, (uint32_t)r->d.source_event, 1);
+		if (!r->has_failed)
+			elan_event_set(
+				a, r->context, (uint32_t)r->d.source_event, 1);
+		elan_queue(a->n, r->queue)->dmas--;
 		r->is_used = false;
 	}
 	elan_dma_go(a);
 }
 
-void elan_dma_failed(const struct elan_at *a, uint32_t dma, enum elan_error why)
+void elan_dma_failed(const struct elan_at *a, uint32_t dma, uint32_t sequence,
+	enum elan_error why)
 {
 	struct elan_run *r = &a->n->dma[dma];
 
 	r->has_failed = true;
 	elan_queue_stop(a, r->queue, why);
-	elan_dma_acked(a, dma, 0);
+	elan_dma_done(a, dma, sequence);
 }

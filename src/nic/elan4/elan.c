@@ -1,5 +1,6 @@
 #include "nic/elan4/elan.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -85,8 +86,8 @@ static const struct param params[] = {
 		"for data of reads", "QSN-N23"),
 	BYTES("dma.read-block", read_block, "512 B", 8, ELAN_PACKET,
 		"of a read, at most", "QSN-N66"),
-	COUNT("dma.window", dma_window, "8", 1, 32,
-		"packets of DMAs that are not acknowledged",
+	COUNT("dma.window", dma_window, "8", 1, ELAN_SPAN,
+		"packets of DMAs from the eldest that is not acknowledged on",
 		"assumed: covers the longest way and back"),
 	{ .name = "dma.cut-through",
 		.type = PARAM_FLAG,
@@ -103,7 +104,7 @@ static const struct param params[] = {
 	TIME("retry.timeout", ack_timeout, "20 us", 1000000,
 		"after which a packet without an answer is sent again",
 		"assumed: far more than a round trip"),
-	COUNT("retry.limit", retries, "16", 0, 255, "tries of a packet",
+	COUNT("retry.limit", retries, "16", 0, 255, "resends of a packet",
 		"QSN-G4"),
 	TIME("retry.back-off", back_off, "1 us", 1,
 		"before the second try; doubled for each more", "QSN-G4"),
@@ -166,7 +167,7 @@ int elan_context_set(struct nic *nic, site_id s, uint32_t context,
 
 	if (context >= ELAN_CONTEXTS || first > last ||
 		last >= host_memory(nic->host))
-		return -1;
+		return EINVAL;
 	for (i = 0; i < n->n_contexts; i++)
 		if (n->contexts[i].number == context)
 			break;
@@ -248,18 +249,21 @@ struct elan_event_cell *elan_event(struct elan_node *n, uint32_t event)
 	return &n->events[event];
 }
 
-void elan_event_set(const struct elan_at *a, uint32_t event, uint64_t count)
+void elan_event_set(const struct elan_at *a, uint32_t context, uint32_t event,
+	uint64_t count)
 {
 	struct elan_event_cell *c;
 
-	if (!event || event >= ELAN_EVENTS)
+	/* 0 is none, and is never armed. */
+	if (event >= a->n->n_events)
 		return;
-	c = elan_event(a->n, event);
-	if (c->count <= 0)
+	c = &a->n->events[event];
+	if (!c->count || c->context != context)
 		return;
-	c->count -= (int64_t)count;
-	if (c->count > 0)
+	if (count < (uint64_t)c->count) {
+		c->count -= (int64_t)count;
 		return;
+	}
 	c->count = 0;
 	a->n->counts.fired++;
 	elan_word_write(a, c->address, c->value);
@@ -305,7 +309,7 @@ static void on_engine(
 		elan_send_on_leave(a, data);
 		break;
 	case ELAN_ENGINE_LATE:
-		elan_send_on_late(a, data, sim_aux(e));
+		elan_send_on_late(a, data);
 		break;
 	case ELAN_ENGINE_AGAIN:
 		elan_send_on_again(a, data, sim_aux(e));
@@ -320,7 +324,7 @@ static void on_engine(
 		elan_input_on_write(a, data);
 		break;
 	case ELAN_ENGINE_WRITTEN:
-		elan_input_on_written(a, data, sim_aux(e));
+		elan_input_on_written(a, data);
 		break;
 	case ELAN_ENGINE_ACK:
 		elan_input_on_tail(a, data);
@@ -377,14 +381,17 @@ static void node_free(struct elan_node *n)
 
 	if (!n)
 		return;
-	for (i = 0; n->queues && i < ELAN_QUEUES; i++) {
-		if (!n->queues[i])
+	for (i = 0; i < ELAN_QUEUES; i++) {
+		struct elan_queue *q = elan_queue(n, i);
+
+		if (!q)
 			continue;
-		mem_free(n->queues[i]->ring);
-		mem_free(n->queues[i]->arrivals);
-		mem_free(n->queues[i]);
+		mem_free(q->ring);
+		mem_free(q->arrivals);
+		mem_free(q);
 	}
-	mem_free(n->queues);
+	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
+		mem_free(n->queues[i]);
 	mem_free(n->waiting);
 	mem_free(n->sendings);
 	mem_free(n->words);
@@ -413,15 +420,22 @@ static int elan_audit(struct nic *nic, struct err *e)
 
 	for (i = 0; i < x->n_nodes; i++) {
 		const struct elan_node *n = x->nodes[i];
+		uint32_t dmas, inside;
 
-		if (n && (n->sendings_used || n->inside || n->in_first ||
-				 n->reads || n->waiting_n))
+		if (!n)
+			continue;
+		dmas = n->waiting_n + n->dma[0].is_used + n->dma[1].is_used;
+		inside = n->inside + (n->in_first ? 1u : 0u);
+		if (n->sendings_used || inside || n->reads || n->read_bytes ||
+			n->assembling || dmas || n->run_first != ELAN_NO_QUEUE)
 			return err_set_code(e, EXIT_INTERNAL,
 				"audit: node %u: %u packets are not "
-				"acknowledged, %u not executed, %u reads and "
-				"%u DMAs not done",
-				i, n->sendings_used, n->inside, n->reads,
-				n->waiting_n);
+				"acknowledged, %u not executed, %u reads of "
+				"%u bytes, %u packets and %u DMAs not done; "
+				"%s queue has work",
+				i, n->sendings_used, inside, n->reads,
+				n->read_bytes, n->assembling, dmas,
+				n->run_first == ELAN_NO_QUEUE ? "no" : "a");
 	}
 	if (used)
 		return err_set_code(e, EXIT_INTERNAL,
@@ -464,11 +478,18 @@ static uint64_t node_memory(const struct elan_node *n)
 	uint64_t sum = sizeof(*n);
 	uint32_t i;
 
-	for (i = 0; n->queues && i < ELAN_QUEUES; i++)
+	for (i = 0; i < ELAN_QUEUES; i++) {
+		const struct elan_queue *q = elan_queue(n, i);
+
+		if (q)
+			sum += sizeof(*q) + q->depth +
+			       q->arrivals_room * sizeof(*q->arrivals);
+	}
+	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		if (n->queues[i])
-			sum += sizeof(**n->queues) + n->queues[i]->depth;
-	return sum + (n->queues ? ELAN_QUEUES * sizeof(*n->queues) : 0) +
-	       n->waiting_room * sizeof(*n->waiting) +
+			sum += ELAN_GROUP * sizeof(*n->queues[i]);
+	return sum + n->waiting_room * sizeof(*n->waiting) +
+	       n->n_contexts * sizeof(*n->contexts) +
 	       n->sendings_room * sizeof(*n->sendings) +
 	       n->words_room * sizeof(*n->words) +
 	       n->n_events * sizeof(*n->events) +

@@ -25,7 +25,7 @@ enum elan_engine {
 	ELAN_ENGINE_STORE = ENGINE_CLIENT, /* a core's store; data: queue */
 	ELAN_ENGINE_HALF, /* a packet stays half built; data: queue */
 	ELAN_ENGINE_LEAVE, /* data: a sending, whose packet is ready */
-	ELAN_ENGINE_LATE, /* data: a sending, not acknowledged in time */
+	ELAN_ENGINE_LATE, /* data: a sending, perhaps not answered in time */
 	ELAN_ENGINE_AGAIN, /* data: a sending, after its back-off */
 	ELAN_ENGINE_READ, /* data: a read, whose data is at the bridge */
 	ELAN_ENGINE_BLOCK, /* data: a read, whose data is in the card */
@@ -36,6 +36,9 @@ enum elan_engine {
 	/* after all that may give it work at the same instant */
 	ELAN_ENGINE_COMMAND, /* the command processor is free */
 };
+
+/* Names of channels: those of the engines, then the queues'. */
+enum { ELAN_DMA_CHANNEL, ELAN_ANSWER_CHANNEL, ELAN_FIRST_QUEUE };
 
 /* Network FIFOs by use. */
 enum elan_fifo {
@@ -51,12 +54,37 @@ enum {
 	ELAN_MOST_PIECES = ELAN_BLOCKS + 1, /* of a packet */
 	ELAN_ROUTES = 64, /* stored for a destination */
 	ELAN_INPUTS = 4, /* packets that the input works on */
+	ELAN_GROUP = 128, /* queues whose table is made together */
+	/*
+	 * From a channel's eldest packet that is not acknowledged to its
+	 * newest; a receiver remembers twice as many.
+	 */
+	ELAN_SPAN = 32,
 };
+
+/* Packets of a channel under way: numbers from oldest to next - 1. */
+struct elan_channel {
+	uint32_t next, oldest;
+	uint64_t done; /* a bit per number from oldest on */
+};
+
+static inline uint32_t elan_channel_span(const struct elan_channel *c)
+{
+	return c->next - c->oldest;
+}
+
+static inline void elan_channel_done(struct elan_channel *c, uint32_t number)
+{
+	c->done |= UINT64_C(1) << (number - c->oldest);
+	for (; c->done & 1; c->done >>= 1)
+		c->oldest++;
+}
 
 /* A store that is on its way: the bytes are in the ring already. */
 struct elan_arrival {
 	uint64_t end; /* position behind it */
 	sim_time at;
+	enum elan_error error; /* it stops the queue */
 };
 
 struct elan_queue {
@@ -68,6 +96,7 @@ struct elan_queue {
 	bool is_queued; /* in the run queue */
 	bool is_guarded; /* waits for acknowledgements */
 	bool is_half; /* a time-out is on its way */
+	bool is_doomed; /* a store is on its way that stops it */
 	uint16_t context;
 	uint16_t next; /* in the run queue; ELAN_NO_QUEUE at its end */
 	/* positions: bytes since it was opened */
@@ -80,18 +109,19 @@ struct elan_queue {
 	uint32_t arrivals_first, arrivals_n, arrivals_room;
 	uint64_t half_at; /* position of the packet that is half built */
 	sim_time half_since; /* its beginning was there */
-	uint32_t channel; /* by which receivers know it */
-	uint32_t sequence; /* of the next packet */
-	uint32_t oldest; /* that is not acknowledged */
-	uint64_t acked; /* a bit per packet from oldest on */
-	uint64_t ends[ELAN_ENDS]; /* positions behind these packets */
+	sim_time word_at; /* the last store came */
+	uint32_t dmas; /* of it that wait or run */
+	uint32_t name; /* of its channel: receivers know it by that */
+	struct elan_channel channel;
+	uint64_t ends[ELAN_ENDS]; /* positions behind its packets */
 };
 
 #define ELAN_NO_QUEUE 0xffffu
 
 struct elan_event_cell {
-	int64_t count;
+	int64_t count; /* 0: not armed */
 	uint64_t address, value;
+	uint32_t context; /* that armed it; no other sets it */
 };
 
 /* A piece of a packet: what one transaction says. */
@@ -112,10 +142,7 @@ enum elan_kind {
 	ELAN_ABORTED, /* a packet that was never finished */
 };
 
-/*
- * What a packet's load field points to.  The network carries it as a frame:
- * see elan_frame() in frame.h.
- */
+/* What a packet's load field points to. */
 struct elan_buffer {
 	uint8_t kind;
 	uint8_t n_pieces;
@@ -127,11 +154,15 @@ struct elan_buffer {
 	/* when each block of data had left the source, and the packet's
 	 * head; its receiver sees them as much later as its head */
 	sim_time left_at, left[ELAN_MOST_PIECES];
+	uint32_t answer; /* to a get: its sequence */
 	uint8_t handed; /* pieces that the input has handed on */
 	uint8_t todo; /* bursts and the tail that are to come */
+	uint8_t bursts, written; /* of its writes: begun, over */
+	uint8_t until[ELAN_MOST_PIECES]; /* pieces, up to each burst's end */
 	uint8_t verdict; /* an enum elan_kind: its answer */
 	uint8_t fifo; /* it came in by */
 	bool streams; /* a burst may begin with its first block */
+	bool is_first; /* not sent before */
 	uint8_t route; /* it took; its answer takes the like */
 	struct elan_piece piece[ELAN_MOST_PIECES];
 	uint8_t data[ELAN_PACKET];
@@ -145,9 +176,10 @@ struct elan_sending {
 	site_id dst;
 	uint32_t owner_id; /* queue, DMA */
 	uint32_t event; /* set by the acknowledgement */
-	uint32_t attempt; /* counts up: tells old time-outs apart */
+	sim_time late_at; /* it should be answered by then, or 0 */
+	sim_time again_at; /* it is sent again, or 0 */
+	uint16_t tries;
 	uint8_t owner;
-	uint8_t tries;
 	uint8_t route; /* of the next try */
 	uint8_t fifo;
 	bool is_used;
@@ -157,10 +189,10 @@ struct elan_sending {
 /* A DMA that is running or waiting.  One of no bytes is one packet. */
 struct elan_run {
 	struct elan_dma d;
-	uint64_t read, acked; /* bytes */
+	uint64_t read; /* bytes */
 	sim_time ready; /* its descriptor is in the engine */
-	uint32_t pending; /* reads and packets under way */
-	uint32_t queue; /* whose it is */
+	uint32_t pending; /* packets that are read or sent */
+	uint32_t queue, context; /* whose it is */
 	bool is_used, has_failed;
 };
 
@@ -168,9 +200,17 @@ struct elan_read {
 	uint32_t dma;
 	uint32_t bytes;
 	uint64_t offset;
+	uint32_t sequence; /* of its packet */
 	bool is_used;
+	bool is_built; /* its packet is */
 	bool is_answer; /* to a get: */
 	packet_id packet; /* the get's */
+};
+
+/* A packet of a DMA that waits for an assembler. */
+struct elan_ready {
+	uint32_t sending;
+	sim_time since; /* its data comes; 0: is there */
 };
 
 /* A word to be written to memory. */
@@ -192,11 +232,12 @@ struct elan_context {
 	uint32_t number;
 };
 
-enum { ELAN_DMAS = 2, ELAN_READS = 16 };
+enum { ELAN_DMAS = 2, ELAN_ASSEMBLERS = 2, ELAN_READS = 16 };
 
 struct elan_node {
 	struct bus bus;
-	struct elan_queue **queues; /* [ELAN_QUEUES], NULL until opened */
+	/* by groups; NULL until opened */
+	struct elan_queue **queues[ELAN_QUEUES / ELAN_GROUP];
 	uint16_t run_first, run_last; /* the run queue */
 	sim_time command_at; /* the command processor is free */
 	bool is_command_posted;
@@ -205,11 +246,13 @@ struct elan_node {
 	struct elan_run *waiting; /* the DMA run queue: a ring */
 	uint32_t waiting_first, waiting_n, waiting_room;
 	struct elan_read read[ELAN_READS];
-	uint32_t reads; /* outstanding, of the prefetcher */
-	uint32_t read_bytes; /* the same, in the buffers */
+	uint32_t reads; /* outstanding, those of gets included */
+	uint32_t read_bytes; /* of DMAs, in the buffers */
 	uint32_t next_dma; /* whose turn it is */
-	uint32_t dma_sequence;
-	uint32_t dma_packets; /* not acknowledged */
+	struct elan_channel dma_channel;
+	uint32_t assembling; /* packets, now */
+	struct elan_ready ready[ELAN_SPAN]; /* a ring */
+	uint32_t ready_first, ready_n;
 
 	struct elan_sending *sendings;
 	uint32_t sendings_room, sendings_free, sendings_used;
@@ -223,7 +266,7 @@ struct elan_node {
 
 	struct elan_seen *seen; /* hashed, open addressing */
 	uint32_t seen_room, seen_n;
-	uint32_t answers; /* sequence of answers to gets */
+	struct elan_channel answers; /* to gets */
 
 	struct elan_context *contexts;
 	uint32_t n_contexts;
@@ -255,7 +298,8 @@ struct elan_at {
 };
 
 struct elan_node *elan_node(struct elan *x, site_id s);
-struct elan_queue *elan_queue(struct elan_node *n, uint32_t id);
+/* NULL: not open, or no such queue. */
+struct elan_queue *elan_queue(const struct elan_node *n, uint32_t id);
 
 /* Posts an engine's event; those of one instant are kept apart. */
 static inline void elan_post(
@@ -278,8 +322,13 @@ sim_time elan_ser(const struct elan *x, uint32_t bytes);
 /* Writes a word to the node's memory, over the bus. */
 void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value);
 void elan_word_on_in(const struct elan_at *a, uint32_t word);
-/* Takes away from an event's count; fires it where none is left. */
-void elan_event_set(const struct elan_at *a, uint32_t event, uint64_t count);
+/*
+ * Takes away from an event's count; fires it where none is left.  Does
+ * nothing where the context has not armed it.
+ */
+void elan_event_set(const struct elan_at *a, uint32_t context, uint32_t event,
+	uint64_t count);
+/* An event, made where it is new; its number is below ELAN_EVENTS. */
 struct elan_event_cell *elan_event(struct elan_node *n, uint32_t event);
 
 /* --- queue.c --- */
@@ -304,16 +353,19 @@ void elan_command_on_half(const struct elan_at *a, uint32_t queue);
 
 /* --- dma.c --- */
 
-void elan_dma_add(
+/* Takes a descriptor, or says what is wrong with it. */
+enum elan_error elan_dma_add(
 	const struct elan_at *a, uint32_t queue, const struct elan_dma *d);
 void elan_dma_go(const struct elan_at *a);
 void elan_dma_on_read(const struct elan_at *a, uint32_t read);
 void elan_dma_on_block(const struct elan_at *a, uint32_t read);
+/* A packet of so many bytes is in the network for the first time. */
 void elan_dma_left(const struct elan_at *a, uint32_t bytes);
-void elan_dma_acked(const struct elan_at *a, uint32_t dma, uint32_t bytes);
-void elan_dma_failed(
-	const struct elan_at *a, uint32_t dma, enum elan_error why);
-/* Reads memory for a get. */
+/* A packet is acknowledged, or given up. */
+void elan_dma_done(const struct elan_at *a, uint32_t dma, uint32_t sequence);
+void elan_dma_failed(const struct elan_at *a, uint32_t dma, uint32_t sequence,
+	enum elan_error why);
+/* Reads memory for a get; n->reads counts it already. */
 void elan_dma_read_for(const struct elan_at *a, packet_id get, uint32_t bytes);
 
 /* --- send.c --- */
@@ -323,10 +375,8 @@ struct elan_sending *elan_sending(struct elan_node *n, uint32_t id);
 uint32_t elan_send_new(const struct elan_at *a);
 void elan_send_at(const struct elan_at *a, uint32_t sending, sim_time t);
 void elan_send_on_leave(const struct elan_at *a, uint32_t sending);
-void elan_send_on_late(
-	const struct elan_at *a, uint32_t sending, uint32_t attempt);
-void elan_send_on_again(
-	const struct elan_at *a, uint32_t sending, uint32_t attempt);
+void elan_send_on_again(const struct elan_at *a, uint32_t sending);
+void elan_send_on_late(const struct elan_at *a, uint32_t sending);
 void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b);
 /* Puts a packet into the network, or in line for it. */
 void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
@@ -338,8 +388,7 @@ void elan_send_on_room(const struct elan_at *a, uint32_t fifo);
 void elan_input(
 	const struct elan_at *a, uint32_t fifo, packet_id id, sim_time tail);
 void elan_input_on_write(const struct elan_at *a, packet_id id);
-void elan_input_on_written(
-	const struct elan_at *a, packet_id id, uint32_t pieces);
+void elan_input_on_written(const struct elan_at *a, packet_id id);
 void elan_input_on_tail(const struct elan_at *a, packet_id id);
 void elan_input_done_read(const struct elan_at *a, packet_id get);
 

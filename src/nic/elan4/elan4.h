@@ -24,7 +24,11 @@
  *
  * An event has a count.  What sets it takes away from the count; when none is
  * left it fires: a value is written to an address, and programs poll that.
- * Event 0 is none.
+ * It is then not armed, and what sets it is lost.  It belongs to the context
+ * that armed it, and packets and queues of no other set it.  Event 0 is none.
+ *
+ * In a packet a get stands alone, but for events; these are set when all its
+ * writes are in memory, wherever they stand.
  */
 #ifndef NIC_ELAN4_ELAN4_H
 #define NIC_ELAN4_ELAN4_H
@@ -144,16 +148,23 @@ static inline const struct elan_params *elan_params_of(const struct nic *nic)
 
 /* --- the driver's: only before the run, or from a program of the node --- */
 
-/* Makes a queue for a context; 0, or an error number. */
+/* Makes a queue for a context; 0, or an error number: EINVAL, EBUSY. */
 int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	enum elan_depth depth, uint32_t rights, uint32_t context);
+/* EBUSY while packets, DMAs or stores of it are under way. */
 int elan_queue_close(struct nic *nic, site_id s, uint32_t queue);
-/* Lets a stopped queue go on with nothing in it. */
+/*
+ * Lets a stopped queue go on with nothing in it.  EBUSY as above, and where it
+ * is not stopped.  What was under way when it stopped goes on to its end.
+ */
 int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue);
 enum elan_error elan_queue_error(
 	const struct nic *nic, site_id s, uint32_t queue);
 
-/* Memory that packets of a context may touch at this node: [first, last]. */
+/*
+ * Memory that queues and packets of a context may touch at this node: [first,
+ * last].  0, or EINVAL.
+ */
 int elan_context_set(struct nic *nic, site_id s, uint32_t context,
 	uint64_t first, uint64_t last);
 
@@ -161,7 +172,9 @@ int elan_context_set(struct nic *nic, site_id s, uint32_t context,
 
 /*
  * A core's store of 8 to 128 bytes, whole words, that is handed to the bus
- * at t.  Returns when the bus has taken it: the core can store no faster.
+ * at t, which may be ahead of now.  Returns when the bus has taken it: the
+ * core can store no faster.  Whether it fits is judged by what the queue has
+ * freed now; where it does not, the queue stops when it arrives.
  */
 sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	sim_time t, uint32_t queue, uint32_t offset, const uint64_t *words,

@@ -125,7 +125,9 @@ static bool judge(
 		b->verdict = ELAN_REFUSED;
 		return false;
 	}
-	if (is_get(b) && a->n->reads >= (uint32_t)a->x->params.reads) {
+	if (is_get(b) &&
+		(a->n->reads >= (uint32_t)a->x->params.reads ||
+			elan_channel_span(&a->n->answers) == ELAN_SPAN)) {
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
@@ -133,23 +135,38 @@ static bool judge(
 		a->n->counts.duplicates++;
 		return false;
 	}
+	if (is_get(b)) {
+		a->n->reads++;
+		b->answer = a->n->answers.next++;
+	}
 	return true;
 }
 
 /* --- writes --- */
 
-/* Pieces of the next burst and when they are there; 0: no more. */
+/* The next write that is not handed on; none: the number of pieces. */
+static uint32_t next_write(const struct elan_buffer *b)
+{
+	uint32_t k = b->handed;
+
+	while (k < b->n_pieces && b->piece[k].what != ELAN_WRITE)
+		k++;
+	return k;
+}
+
+/* Up to which piece the next burst goes and when its data is there; 0: there
+ * is none. */
 static uint32_t next_burst(
 	const struct elan_at *a, const struct elan_buffer *b, sim_time *ready)
 {
 	const struct elan_params *p = &a->x->params;
-	uint32_t k = b->handed, n = 1, bytes;
+	uint32_t first = next_write(b), k = first, bytes;
 
-	if (k == b->n_pieces || b->piece[k].what != ELAN_WRITE)
+	if (k == b->n_pieces)
 		return 0;
 	bytes = b->piece[k].bytes;
 	*ready = b->left[k];
-	for (; k + 1 < b->n_pieces; k++, n++) {
+	for (; k + 1 < b->n_pieces; k++) {
 		const struct elan_piece *x = &b->piece[k], *y = x + 1;
 
 		if (y->what != ELAN_WRITE ||
@@ -163,10 +180,10 @@ static uint32_t next_burst(
 	}
 	/* A burst that streams begins with its first word. */
 	if (b->streams)
-		*ready -= (b->piece[b->handed].bytes - 1) / p->bus.width *
+		*ready -= (b->piece[first].bytes - 1) / p->bus.width *
 			  p->bus.clock;
 	*ready += p->input;
-	return n;
+	return k + 1;
 }
 
 static void schedule(const struct elan_at *a, packet_id id)
@@ -181,29 +198,27 @@ static void schedule(const struct elan_at *a, packet_id id)
 void elan_input_on_write(const struct elan_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
-	uint32_t first = b->handed, bytes = 0, i;
+	uint32_t first = next_write(b), bytes = 0, i;
 	sim_time ready, end;
-	uint32_t n = next_burst(a, b, &ready);
+	uint32_t until = next_burst(a, b, &ready);
 
-	for (i = 0; i < n; i++)
-		bytes += b->piece[first + i].bytes;
+	for (i = first; i < until; i++)
+		bytes += b->piece[i].bytes;
 	end = bus_burst(&a->n->bus, &a->x->params.bus, a->t, bytes,
 		a->x->host.dma_overhead, BUS_IN);
 	/* One that streams ends when its last block does. */
-	if (b->streams && end < b->left[first + n - 1] + a->x->params.input)
-		end = b->left[first + n - 1] + a->x->params.input;
-	b->handed = (uint8_t)(first + n);
+	if (b->streams && end < b->left[until - 1] + a->x->params.input)
+		end = b->left[until - 1] + a->x->params.input;
+	b->handed = (uint8_t)until;
+	b->until[b->bursts++] = (uint8_t)until;
 	b->todo++;
 	a->n->counts.writes++;
-	if (b->handed == b->n_pieces ||
-		b->piece[b->handed].what != ELAN_WRITE) {
+	a->n->counts.merged += until - first - 1;
+	if (next_write(b) == b->n_pieces) {
 		a->n->counts.network_ps += (uint64_t)(a->t - b->asked);
 		a->n->counts.networked++;
 	}
-	a->n->counts.merged += n - 1;
-	sim_post_self(a->w, a->s, end + a->x->host.see,
-		SIM_KEY(PHASE_ENGINE, ELAN_ENGINE_WRITTEN),
-		(uint16_t)(first << 8 | n), id);
+	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WRITTEN, id);
 	schedule(a, id);
 }
 
@@ -215,15 +230,15 @@ static void take_next(const struct elan_at *a);
 static void one_done(const struct elan_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
-	sim_time ready;
 	uint32_t i;
 
 	b->todo--;
-	if (b->todo || next_burst(a, b, &ready))
+	if (b->todo || next_write(b) < b->n_pieces)
 		return;
-	for (i = b->handed; i < b->n_pieces; i++)
+	for (i = 0; i < b->n_pieces; i++)
 		if (b->piece[i].what == ELAN_SET)
-			elan_event_set(a, b->piece[i].event, b->piece[i].count);
+			elan_event_set(a, b->context, b->piece[i].event,
+				b->piece[i].count);
 	if (a->x->nic.on_delivered)
 		a->x->nic.on_delivered(
 			a->x->nic.arg, a->s, packet_of(a, id), a->t);
@@ -232,16 +247,17 @@ static void one_done(const struct elan_at *a, packet_id id)
 	take_next(a);
 }
 
-void elan_input_on_written(
-	const struct elan_at *a, packet_id id, uint32_t pieces)
+void elan_input_on_written(const struct elan_at *a, packet_id id)
 {
-	const struct elan_buffer *b = buffer_of(a, id);
-	uint32_t i, first = pieces >> 8, n = pieces & 0xff;
+	struct elan_buffer *b = buffer_of(a, id);
+	uint32_t i = b->written ? b->until[b->written - 1] : 0;
+	uint32_t until = b->until[b->written++];
 
-	for (i = first; i < first + n; i++)
-		host_write(a->x->nic.host, a->w, a->s, a->t,
-			b->piece[i].address, b->data + b->piece[i].at,
-			b->piece[i].bytes);
+	for (; i < until; i++)
+		if (b->piece[i].what == ELAN_WRITE)
+			host_write(a->x->nic.host, a->w, a->s, a->t,
+				b->piece[i].address, b->data + b->piece[i].at,
+				b->piece[i].bytes);
 	one_done(a, id);
 }
 
@@ -284,6 +300,7 @@ void elan_input_on_tail(const struct elan_at *a, packet_id id)
 	answer(a, id);
 	if (!b->todo) {
 		/* Nothing of it is executed. */
+		a->n->counts.dropped += b->kind == ELAN_ABORTED;
 		give(a, id);
 		a->n->inside--;
 		take_next(a);
@@ -305,8 +322,7 @@ static void take(const struct elan_at *a, packet_id id)
 	struct elan_buffer *b = buffer_of(a, id);
 	sim_time tail = packet_of(a, id)->head;
 
-	b->handed = 0;
-	b->todo = 0;
+	b->handed = b->todo = b->bursts = b->written = 0;
 	if (judge(a, packet_of(a, id), b)) {
 		b->todo = 1; /* the tail */
 		schedule(a, id);

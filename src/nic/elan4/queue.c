@@ -18,9 +18,21 @@ static const uint32_t depths[ELAN_DEPTHS] = {
 	[ELAN_512K] = 512 << 10,
 };
 
-struct elan_queue *elan_queue(struct elan_node *n, uint32_t id)
+struct elan_queue *elan_queue(const struct elan_node *n, uint32_t id)
 {
-	return n->queues && id < ELAN_QUEUES ? n->queues[id] : NULL;
+	struct elan_queue *const *group =
+		id < ELAN_QUEUES ? n->queues[id / ELAN_GROUP] : NULL;
+
+	return group ? group[id % ELAN_GROUP] : NULL;
+}
+
+static void set_queue(struct elan_node *n, uint32_t id, struct elan_queue *q)
+{
+	struct elan_queue ***group = &n->queues[id / ELAN_GROUP];
+
+	if (!*group)
+		*group = mem_alloc(ELAN_GROUP, sizeof(**group));
+	(*group)[id % ELAN_GROUP] = q;
 }
 
 /* --- the driver --- */
@@ -34,9 +46,7 @@ int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	if (queue >= ELAN_QUEUES || depth >= ELAN_DEPTHS ||
 		rights > ELAN_MAY_ALL || context >= ELAN_CONTEXTS)
 		return EINVAL;
-	if (!n->queues)
-		n->queues = mem_alloc(ELAN_QUEUES, sizeof(*n->queues));
-	if (n->queues[queue])
+	if (elan_queue(n, queue))
 		return EBUSY;
 	q = mem_alloc(1, sizeof(*q));
 	q->depth = depths[depth];
@@ -44,16 +54,21 @@ int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	q->rights = (uint8_t)rights;
 	q->context = (uint16_t)context;
 	q->next = ELAN_NO_QUEUE;
-	q->channel = 2 + n->opened++;
-	n->queues[queue] = q;
+	q->name = ELAN_FIRST_QUEUE + n->opened++;
+	set_queue(n, queue, q);
 	return 0;
 }
 
-/* Nothing of it is in the card or on its way there. */
+/*
+ * Nothing of it is in the card or on its way there.  What is left then, a
+ * packet that was closed by the time-out, or half of a command, is dropped.
+ */
 static bool is_quiet(const struct elan_queue *q)
 {
-	return !q->outstanding && !q->arrivals_n && !q->is_queued &&
-	       !q->is_half && (q->error || q->taken == q->announced);
+	bool is_waiting = q->is_half && q->half_at == q->taken;
+
+	return !q->outstanding && !q->arrivals_n && !q->is_queued && !q->dmas &&
+	       (q->error || !is_waiting);
 }
 
 int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
@@ -68,7 +83,7 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 	mem_free(q->ring);
 	mem_free(q->arrivals);
 	mem_free(q);
-	n->queues[queue] = NULL;
+	set_queue(n, queue, NULL);
 	return 0;
 }
 
@@ -82,6 +97,7 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 	if (!q->error || !is_quiet(q))
 		return EBUSY;
 	q->error = ELAN_FINE;
+	q->is_doomed = q->is_guarded = q->is_half = false;
 	q->announced = q->arrived = q->taken = q->freed = 0;
 	memset(q->ahead, 0, sizeof(q->ahead));
 	return 0;
@@ -91,16 +107,15 @@ enum elan_error elan_queue_error(
 	const struct nic *nic, site_id s, uint32_t queue)
 {
 	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
+	const struct elan_queue *q = n ? elan_queue(n, queue) : NULL;
 
-	return n && n->queues && queue < ELAN_QUEUES && n->queues[queue]
-		       ? (enum elan_error)n->queues[queue]->error
-		       : ELAN_FINE;
+	return q ? (enum elan_error)q->error : ELAN_FINE;
 }
 
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 {
 	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
-	const struct elan_queue *q = n && n->queues ? n->queues[queue] : NULL;
+	const struct elan_queue *q = n ? elan_queue(n, queue) : NULL;
 
 	return q ? q->depth - (q->announced - q->freed) : 0;
 }
@@ -144,7 +159,8 @@ static void copy_in(struct elan_queue *q, uint64_t position,
 	}
 }
 
-static void note_arrival(struct elan_queue *q, sim_time at)
+static void note_arrival(
+	struct elan_queue *q, sim_time at, enum elan_error error)
 {
 	uint32_t room = q->arrivals_room, i;
 
@@ -156,28 +172,21 @@ static void note_arrival(struct elan_queue *q, sim_time at)
 			q->arrivals[room + i] = q->arrivals[i];
 	}
 	i = (q->arrivals_first + q->arrivals_n++) % q->arrivals_room;
-	q->arrivals[i] = (struct elan_arrival){ .end = q->announced, .at = at };
+	q->arrivals[i] = (struct elan_arrival){ q->announced, at, error };
 }
 
-/* Whether a queue takes these words; else it stops. */
-static bool takes(const struct elan_at *a, uint32_t queue, uint32_t offset,
+/* What is wrong with a store; else where it goes. */
+static enum elan_error misuse(const struct elan_queue *q, uint32_t offset,
 	uint32_t n, uint64_t *position)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
 	uint64_t ahead = (offset - q->announced) % ELAN_PAGE;
 
-	if (q->error)
-		return false;
 	*position = q->announced + ahead;
-	if (offset % 8 || ahead + 8 * n > ELAN_WINDOW) {
-		elan_queue_stop(a, queue, ELAN_ERROR_WINDOW);
-		return false;
-	}
-	if (*position + 8 * n - q->freed > q->depth) {
-		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
-		return false;
-	}
-	return true;
+	if (offset % 8 || ahead + 8 * n > ELAN_WINDOW)
+		return ELAN_ERROR_WINDOW;
+	if (*position + 8 * n - q->freed > q->depth)
+		return ELAN_ERROR_OVERFLOW;
+	return ELAN_FINE;
 }
 
 sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
@@ -187,14 +196,19 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	struct elan *x = (struct elan *)nic;
 	struct elan_at a = { x, elan_node(x, s), w, s, t };
 	struct elan_queue *q = elan_queue(a.n, queue);
-	sim_time end = bus_burst(&a.n->bus, &x->params.bus, t, 8 * n,
-		x->host.pio_overhead, BUS_OUT);
+	sim_time end = bus_store(
+		&a.n->bus, &x->params.bus, t, 8 * n, x->host.pio_overhead);
+	enum elan_error wrong;
 	uint64_t position;
 
-	if (!q || !takes(&a, queue, offset, n, &position))
+	BUG_IF(!n || 8 * n > ELAN_BLOCK);
+	if (!q || q->error || q->is_doomed)
 		return end;
-	copy_in(q, position, words, n);
-	note_arrival(q, end + x->host.store);
+	wrong = misuse(q, offset, n, &position);
+	if (wrong == ELAN_FINE)
+		copy_in(q, position, words, n);
+	q->is_doomed = wrong != ELAN_FINE;
+	note_arrival(q, end + x->host.store, wrong);
 	elan_post(&a, end + x->host.store, ELAN_ENGINE_STORE, queue);
 	return end;
 }
@@ -202,10 +216,14 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 void elan_queue_on_store(const struct elan_at *a, uint32_t queue)
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_arrival came = q->arrivals[q->arrivals_first];
 
-	q->arrived = q->arrivals[q->arrivals_first].end;
 	q->arrivals_first = (q->arrivals_first + 1) % q->arrivals_room;
 	q->arrivals_n--;
+	q->arrived = came.end;
+	q->word_at = a->t;
+	if (came.error)
+		elan_queue_stop(a, queue, came.error);
 	elan_queue_wake(a, queue);
 }
 
@@ -250,7 +268,7 @@ void elan_queue_wake(const struct elan_at *a, uint32_t queue)
 	if (n->run_first == ELAN_NO_QUEUE)
 		n->run_first = (uint16_t)queue;
 	else
-		n->queues[n->run_last]->next = (uint16_t)queue;
+		elan_queue(n, n->run_last)->next = (uint16_t)queue;
 	n->run_last = (uint16_t)queue;
 	elan_command_go(a);
 }
@@ -259,16 +277,14 @@ void elan_queue_acked(
 	const struct elan_at *a, uint32_t queue, uint32_t sequence)
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
+	uint32_t oldest = q->channel.oldest;
 
 	q->outstanding--;
-	q->acked |= UINT64_C(1) << (sequence - q->oldest);
-	while (q->acked & 1) {
-		q->acked >>= 1;
-		q->freed = q->ends[q->oldest % ELAN_ENDS];
-		q->oldest++;
-	}
-	if (q->oldest == q->sequence)
+	elan_channel_done(&q->channel, sequence);
+	if (!elan_channel_span(&q->channel))
 		q->freed = q->taken;
+	else if (q->channel.oldest != oldest)
+		q->freed = q->ends[(q->channel.oldest - 1) % ELAN_ENDS];
 	host_poke(a->x->nic.host, a->w, a->s, a->t);
 	elan_queue_wake(a, queue);
 }

@@ -37,7 +37,6 @@ uint32_t elan_send_new(const struct elan_at *a)
 	n->sendings_used++;
 	*s = (struct elan_sending){
 		.copy = payload_take(a->x->payloads, a->w->id),
-		.attempt = s->attempt + 1,
 		.is_used = true,
 	};
 	return id;
@@ -50,7 +49,6 @@ static void forget(const struct elan_at *a, uint32_t id)
 	payload_give(a->x->payloads, a->w->id, s->copy);
 	s->copy = NULL;
 	s->is_used = false;
-	s->attempt++;
 	s->next = a->n->sendings_free;
 	a->n->sendings_free = id;
 	a->n->sendings_used--;
@@ -63,6 +61,39 @@ static bool has_room(const struct elan_at *a, uint32_t fifo)
 	const struct net *net = a->x->nic.net;
 
 	return net->sites[a->s].inject[fifo].chunks >= net->full;
+}
+
+/*
+ * One that leaves later than was reckoned, after waiting in line or again,
+ * goes at the link's rate, where its data does not come more slowly still.
+ */
+static void put_off(const struct elan_at *a, struct elan_buffer *b)
+{
+	uint32_t i, sum = 0;
+
+	for (i = 0; i < b->n_pieces; i++) {
+		sim_time link;
+
+		sum += b->piece[i].bytes;
+		link = a->t + elan_ser(a->x, sum);
+		if (b->piece[i].what == ELAN_WRITE && b->left[i] < link)
+			b->left[i] = link;
+	}
+	b->left_at = a->t;
+}
+
+static void inject(const struct elan_at *a, uint32_t fifo, packet_id id)
+{
+	struct net *net = a->x->nic.net;
+	struct elan_buffer *b = payload_of_load(net->packets[id].load);
+	bool frees = fifo == ELAN_FIFO_DMA && b->is_first;
+	uint32_t bytes = b->data_bytes;
+
+	if (a->t > b->left_at)
+		put_off(a, b);
+	net_inject(net, a->w, a->s, fifo, id, a->t);
+	if (frees)
+		elan_dma_left(a, bytes);
 }
 
 void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
@@ -85,7 +116,7 @@ void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
 		.load = payload_to_load(b),
 	};
 	if (!a->n->out_first[fifo] && has_room(a, fifo)) {
-		net_inject(net, a->w, a->s, fifo, id, a->t);
+		inject(a, fifo, id);
 		return;
 	}
 	net->packets[id].next = NO_PACKET;
@@ -104,7 +135,7 @@ void elan_send_on_room(const struct elan_at *a, uint32_t fifo)
 		packet_id id = a->n->out_first[fifo];
 
 		a->n->out_first[fifo] = net->packets[id].next;
-		net_inject(net, a->w, a->s, fifo, id, a->t);
+		inject(a, fifo, id);
 	}
 }
 
@@ -116,20 +147,12 @@ void elan_send_at(const struct elan_at *a, uint32_t sending, sim_time t)
 void elan_send_on_leave(const struct elan_at *a, uint32_t sending)
 {
 	struct elan_sending *s = elan_sending(a->n, sending);
-	sim_time late = a->t - s->copy->left_at;
-	uint32_t i;
 
-	/* What was reckoned from the first moment holds from this one. */
-	s->copy->left_at += late;
-	for (i = 0; i < ELAN_MOST_PIECES; i++)
-		s->copy->left[i] += late;
 	a->n->counts.packets++;
+	s->late_at = a->t + a->x->params.ack_timeout;
+	elan_post(a, s->late_at, ELAN_ENGINE_LATE, sending);
+	s->copy->is_first = !s->tries;
 	elan_send_packet(a, s->fifo, s->dst, s->copy, s->route);
-	sim_post_self(a->w, a->s, a->t + a->x->params.ack_timeout,
-		SIM_KEY(PHASE_ENGINE, ELAN_ENGINE_LATE), (uint16_t)s->attempt,
-		sending);
-	if (s->owner == ELAN_OWNER_DMA && !s->tries)
-		elan_dma_left(a, s->copy->data_bytes);
 }
 
 /* --- what comes of it --- */
@@ -144,9 +167,10 @@ static void fail(const struct elan_at *a, uint32_t id, enum elan_error why)
 		elan_queue_stop(a, s.owner_id, why);
 		elan_queue_acked(a, s.owner_id, sequence);
 	} else if (s.owner == ELAN_OWNER_DMA) {
-		elan_dma_failed(a, s.owner_id, why);
+		elan_dma_failed(a, s.owner_id, sequence, why);
 	} else {
-		a->n->counts.dropped++;
+		elan_channel_done(&a->n->answers, sequence);
+		a->n->counts.errors[why]++;
 	}
 }
 
@@ -160,30 +184,30 @@ static void try_again(const struct elan_at *a, uint32_t id)
 		fail(a, id, ELAN_ERROR_RETRIES);
 		return;
 	}
-	s->attempt++;
+	s->late_at = 0;
 	s->route++;
-	a->n->counts.resent++;
-	sim_post_self(a->w, a->s, a->t + (a->x->params.back_off << doublings),
-		SIM_KEY(PHASE_ENGINE, ELAN_ENGINE_AGAIN), (uint16_t)s->attempt,
-		id);
+	s->again_at = a->t + (a->x->params.back_off << doublings);
+	elan_post(a, s->again_at, ELAN_ENGINE_AGAIN, id);
 }
 
-/* An answer that was only late may have come meanwhile. */
-void elan_send_on_again(
-	const struct elan_at *a, uint32_t sending, uint32_t attempt)
-{
-	const struct elan_sending *s = elan_sending(a->n, sending);
-
-	if (s->is_used && (uint16_t)s->attempt == attempt)
-		elan_send_on_leave(a, sending);
-}
-
-void elan_send_on_late(
-	const struct elan_at *a, uint32_t sending, uint32_t attempt)
+void elan_send_on_again(const struct elan_at *a, uint32_t sending)
 {
 	struct elan_sending *s = elan_sending(a->n, sending);
 
-	if (!s->is_used || (uint16_t)s->attempt != attempt)
+	/* It may be acknowledged by now, though late. */
+	if (!s->is_used || s->again_at != a->t)
+		return;
+	s->again_at = 0;
+	a->n->counts.resent++;
+	elan_send_on_leave(a, sending);
+}
+
+void elan_send_on_late(const struct elan_at *a, uint32_t sending)
+{
+	const struct elan_sending *s = elan_sending(a->n, sending);
+
+	/* It may be answered by now, or sent again. */
+	if (!s->is_used || s->late_at != a->t)
 		return;
 	a->n->counts.timeouts++;
 	try_again(a, sending);
@@ -192,15 +216,16 @@ void elan_send_on_late(
 static void complete(const struct elan_at *a, uint32_t id)
 {
 	struct elan_sending s = *elan_sending(a->n, id);
-	uint32_t sequence = s.copy->sequence, bytes = s.copy->data_bytes;
+	uint32_t sequence = s.copy->sequence, context = s.copy->context;
 
 	forget(a, id);
-	if (s.event)
-		elan_event_set(a, s.event, 1);
+	elan_event_set(a, context, s.event, 1);
 	if (s.owner == ELAN_OWNER_QUEUE)
 		elan_queue_acked(a, s.owner_id, sequence);
 	else if (s.owner == ELAN_OWNER_DMA)
-		elan_dma_acked(a, s.owner_id, bytes);
+		elan_dma_done(a, s.owner_id, sequence);
+	else
+		elan_channel_done(&a->n->answers, sequence);
 }
 
 void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b)
@@ -210,9 +235,14 @@ void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b)
 	if (b->sending >= a->n->sendings_room)
 		return;
 	s = elan_sending(a->n, b->sending);
-	/* An answer to a packet that was answered before says nothing. */
+	/*
+	 * An answer to a packet that was answered before says nothing, and
+	 * one that comes after the time-out says it too late, unless it is
+	 * good.
+	 */
 	if (!s->is_used || s->copy->sequence != b->sequence ||
-		s->copy->channel != b->channel)
+		s->copy->channel != b->channel ||
+		(b->kind == ELAN_NACKED && !s->late_at))
 		return;
 	if (b->kind == ELAN_ACKED) {
 		a->n->counts.acks++;

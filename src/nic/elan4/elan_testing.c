@@ -1,0 +1,400 @@
+#include "nic/elan4/elan_testing.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "meas/digest.h"
+
+/* --- the machine --- */
+
+static void set_defaults(const struct param *rows, size_t n, void *values)
+{
+	struct param_block b = {
+		.section = "",
+		.rows = rows,
+		.n_rows = n,
+		.values = values,
+	};
+
+	param_defaults(&b);
+}
+
+void et_init(struct et *m, const char *nodes)
+{
+	memset(m, 0, sizeof(*m));
+	m->nodes = nodes;
+	set_defaults(link_params_table, link_params_n, &m->link);
+	set_defaults(net_params_table, net_params_n, &m->router);
+	set_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
+	/* Elite4's (QSN-N50, QSN-G1, QSN-G5). */
+	m->link.rate = INT64_C(1333000000);
+	m->link.code = 0;
+	m->link.header = m->link.chunk = 8;
+	m->link.transaction = 128;
+	m->link.per_transaction = 17;
+	m->link.trailer = m->link.protocol = m->link.gap = 0;
+	m->router.packets = m->router.injection = m->router.reception = 2;
+	m->router.queues = 1;
+}
+
+static void on_delivered(
+	void *arg, site_id s, const struct packet *p, sim_time t)
+{
+	struct et *m = arg;
+
+	m->digest[s] = digest_add(m->digest[s], t, p->src, p->kind, p->bytes);
+}
+
+static void build_net(struct et *m, uint32_t n_workers, struct err *e)
+{
+	struct tree_how how = { .nodes = m->nodes };
+	struct net_setup s = {
+		.topo = &m->tree.t.topo,
+		.route = &m->tree.u.route,
+		.link = &m->link,
+		.router = &m->router,
+		.n_workers = n_workers,
+		.seed = 1,
+		.book = m->book,
+	};
+
+	updown_make(&m->tree, &how);
+	m->net = net_new(&s, e);
+}
+
+static void build_card(struct et *m, struct err *e)
+{
+	struct nic_setup n = {
+		.ops = &elan4_ops,
+		.params = &m->params,
+		.net = m->net,
+		.host = m->host,
+		.on_delivered = on_delivered,
+		.arg = m,
+	};
+	site_id i;
+
+	m->digest = mem_alloc(m->net->n_nodes, sizeof(*m->digest));
+	m->nic = nic_new(&n, e);
+	for (i = 0; m->nic && i < m->net->n_nodes; i++) {
+		elan_context_set(m->nic, i, ET_CONTEXT, 0, ET_MEMORY - 1);
+		elan_context_set(m->nic, i, ET_OTHER, ET_OTHER_AT,
+			ET_OTHER_AT + ET_OTHER_BYTES - 1);
+	}
+}
+
+void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
+{
+	struct host_params p;
+	struct host_setup h = { .params = &p, .n_programs = n_programs };
+	struct err e = { 0 };
+
+	host_params_defaults(&p);
+	p.memory = ET_MEMORY;
+	build_net(m, n_workers, &e);
+	if (m->net) {
+		h.sim = m->net->sim;
+		h.n_nodes = m->net->n_nodes;
+		m->host = host_new(&h, &e);
+	}
+	if (m->host)
+		build_card(m, &e);
+	if (!m->nic)
+		fail_msg("%s", e.text);
+}
+
+void et_go(struct et *m)
+{
+	struct err e = { 0 };
+	char text[128];
+
+	assert_int_equal(sim_run(m->net->sim, SIM_NEVER - 1), SIM_IDLE);
+	if (host_n_running(m->host)) {
+		host_describe_waiting(m->host, text, sizeof(text));
+		fail_msg("%s", text);
+	}
+	if (net_audit(m->net, &e) || elan4_ops.audit(m->nic, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(packet_pool_used(m->net->pool), 0);
+}
+
+void et_run(struct et *m, uint32_t n_workers, const struct et_program *programs,
+	uint32_t n)
+{
+	uint32_t i;
+
+	et_start(m, n_workers, n);
+	for (i = 0; i < n; i++)
+		program_start(m->host, programs[i].node, i % HOST_THREADS, 0,
+			programs[i].run, programs[i].arg);
+	et_go(m);
+}
+
+void et_fini(struct et *m)
+{
+	nic_free(m->nic);
+	host_free(m->host);
+	net_free(m->net);
+	mem_free(m->digest);
+}
+
+uint64_t et_digest(const struct et *m)
+{
+	uint64_t d = 0;
+	site_id i;
+
+	for (i = 0; i < m->net->n_nodes; i++)
+		d = digest_mix(d + m->digest[i] + i);
+	return d;
+}
+
+struct elan_node *et_node(const struct et *m, site_id s)
+{
+	return elan_node((struct elan *)m->nic, s);
+}
+
+struct elan_counts et_counts(const struct et *m, site_id s)
+{
+	return elan_counts(m->nic, s);
+}
+
+/* --- queues --- */
+
+struct nic *et_card(void)
+{
+	return host_nic(program_host());
+}
+
+struct et_queue et_open_as(
+	uint32_t id, enum elan_depth depth, uint32_t rights, uint32_t context)
+{
+	assert_int_equal(elan_queue_open(et_card(), program_node(), id, depth,
+				 rights, context),
+		0);
+	return (struct et_queue){ .id = id };
+}
+
+struct et_queue et_open(uint32_t id)
+{
+	return et_open_as(id, ELAN_64K, ELAN_MAY_ALL, ET_CONTEXT);
+}
+
+enum elan_error et_error(const struct et_queue *q)
+{
+	return elan_queue_error(et_card(), program_node(), q->id);
+}
+
+uint64_t et_room(const struct et_queue *q)
+{
+	return elan_queue_room(et_card(), program_node(), q->id);
+}
+
+struct looked {
+	struct nic *nic;
+	site_id node;
+	uint32_t queue;
+	uint64_t room;
+};
+
+static bool has_room(void *arg, uint64_t *seen)
+{
+	const struct looked *l = arg;
+
+	*seen = elan_queue_room(l->nic, l->node, l->queue);
+	return *seen >= l->room;
+}
+
+static bool has_error(void *arg, uint64_t *seen)
+{
+	const struct looked *l = arg;
+
+	*seen = elan_queue_error(l->nic, l->node, l->queue);
+	return *seen != ELAN_FINE;
+}
+
+void et_wait_room(const struct et_queue *q, uint64_t bytes)
+{
+	struct looked l = { et_card(), program_node(), q->id, bytes };
+	struct poll_loop loop = { .period = 1 };
+	uint64_t seen;
+
+	program_poll_until(has_room, &l, loop, &seen);
+}
+
+void et_wait_error(const struct et_queue *q, enum elan_error why)
+{
+	struct looked l = { et_card(), program_node(), q->id, 0 };
+	struct poll_loop loop = { .period = 1 };
+	uint64_t seen;
+
+	program_poll_until(has_error, &l, loop, &seen);
+	assert_string_equal(elan_error_names[seen], elan_error_names[why]);
+}
+
+void et_store(const struct et_queue *q, int64_t offset, const uint64_t *words,
+	uint32_t n)
+{
+	elan_store(et_card(), program_worker(), program_node(), program_now(),
+		q->id, (uint32_t)((q->stored + (uint64_t)offset) % ELAN_PAGE),
+		words, n);
+}
+
+void et_push(struct et_queue *q, const uint64_t *words, uint32_t n)
+{
+	sim_time t = program_now();
+	uint32_t i, k;
+
+	for (i = 0; i < n; i += k) {
+		k = n - i < 8 ? n - i : 8;
+		t = elan_store(et_card(), program_worker(), program_node(), t,
+			q->id, (uint32_t)(q->stored % ELAN_PAGE), words + i, k);
+		q->stored += 8 * k;
+	}
+	program_wait(t);
+}
+
+/* --- commands --- */
+
+uint32_t et_packet(uint64_t *words, site_id node, uint64_t to, uint64_t seed,
+	uint32_t bytes, uint32_t target_event, uint32_t source_event)
+{
+	uint32_t n = 0, i;
+
+	words[n++] = elan_word(ELAN_OPEN, node, 0);
+	if (bytes) {
+		words[n++] = elan_word(ELAN_WRITE, bytes, 0);
+		words[n++] = to;
+	}
+	for (i = 0; i < bytes; i++) {
+		uint64_t byte = et_byte(seed, i);
+
+		if (i % 8 == 0)
+			words[n++] = 0;
+		words[n - 1] |= byte << i % 8 * 8;
+	}
+	if (target_event)
+		words[n++] =
+			elan_word(ELAN_SET, target_event, bytes ? bytes : 1);
+	words[n++] = elan_word(ELAN_CLOSE, source_event, 0);
+	return n;
+}
+
+void et_put(struct et_queue *q, site_id node, uint64_t to, uint64_t seed,
+	uint32_t bytes, uint32_t target_event, uint32_t source_event)
+{
+	uint64_t words[ET_PACKET_WORDS];
+
+	et_push(q, words,
+		et_packet(words, node, to, seed, bytes, target_event,
+			source_event));
+}
+
+void et_get(struct et_queue *q, site_id node, uint64_t from, uint64_t to,
+	uint32_t bytes, uint32_t event)
+{
+	uint64_t words[] = {
+		elan_word(ELAN_OPEN, node, 0),
+		elan_word(ELAN_GET, bytes, event),
+		from,
+		to,
+		elan_word(ELAN_CLOSE, 0, 0),
+	};
+
+	et_push(q, words, 5);
+}
+
+void et_dma(struct et_queue *q, const struct elan_dma *d)
+{
+	uint64_t words[1 + ELAN_DMA_WORDS] = { ELAN_RUN_DMA };
+
+	memcpy(words + 1, d, sizeof(*d));
+	et_push(q, words, 1 + ELAN_DMA_WORDS);
+}
+
+void et_arm(struct et_queue *q, uint32_t event, uint64_t count)
+{
+	uint64_t words[] = {
+		elan_word(ELAN_ARM, event, 0),
+		count,
+		ET_FLAG + 8 * event,
+		1,
+	};
+
+	et_push(q, words, 4);
+}
+
+void et_wait_word(uint64_t at, uint64_t value)
+{
+	struct poll_loop loop = { .period = 1 };
+	uint64_t word;
+
+	assert_true(program_poll(at, WORD_IS, value, loop, &word));
+}
+
+void et_wait_event(uint32_t event)
+{
+	uint64_t none = 0;
+
+	et_wait_word(ET_FLAG + 8 * event, 1);
+	assert_true(program_write(ET_FLAG + 8 * event, &none, 8));
+}
+
+/* --- memory --- */
+
+uint64_t et_word(uint64_t at)
+{
+	uint64_t word;
+
+	assert_true(program_read(at, &word, 8));
+	return word;
+}
+
+uint8_t et_byte(uint64_t seed, uint64_t i)
+{
+	return (uint8_t)((seed * 7919 + i) % 251 + 1);
+}
+
+void et_fill(uint64_t at, uint64_t seed, uint64_t bytes)
+{
+	uint64_t i;
+
+	for (i = 0; i < bytes; i++) {
+		uint8_t byte = et_byte(seed, i);
+
+		assert_true(program_write(at + i, &byte, 1));
+	}
+}
+
+void et_expect(uint64_t at, uint64_t seed, uint64_t bytes)
+{
+	uint64_t i;
+	uint8_t byte;
+
+	for (i = 0; i < bytes; i++) {
+		assert_true(program_read(at + i, &byte, 1));
+		if (byte != et_byte(seed, i))
+			fail_msg("node %u: byte %llu at 0x%llx is %u, not %u",
+				program_node(), (unsigned long long)i,
+				(unsigned long long)at, byte, et_byte(seed, i));
+	}
+}
+
+void et_expect_all(uint64_t at, uint8_t value, uint64_t bytes)
+{
+	uint64_t i;
+	uint8_t byte;
+
+	for (i = 0; i < bytes; i++) {
+		assert_true(program_read(at + i, &byte, 1));
+		if (byte != value)
+			fail_msg("node %u: the byte at 0x%llx is %u, not %u",
+				program_node(), (unsigned long long)(at + i),
+				byte, value);
+	}
+}

@@ -1,0 +1,114 @@
+/*
+ * For tests of Elan4: a fat tree whose nodes have one each, and what software
+ * does with it, word by word, without an interface that helps it.
+ *
+ * Functions on a struct et are for the test itself, all others for programs.
+ */
+#ifndef NIC_ELAN4_ELAN_TESTING_H
+#define NIC_ELAN4_ELAN_TESTING_H
+
+#include "nic/elan4/elan.h"
+#include "route/updown_testing.h"
+
+enum {
+	ET_CONTEXT = 1, /* may touch all memory, on every node */
+	ET_OTHER = 7, /* only what is at ET_OTHER_AT */
+	ET_OTHER_AT = 0x400000,
+	ET_OTHER_BYTES = 0x1000,
+	ET_FLAG = 0x1000, /* words for events */
+	ET_SOURCE = 0x1000000,
+	ET_TARGET = 0x2000000,
+	ET_MEMORY = 0x10000000,
+};
+
+struct et {
+	/* set by et_init(), with defaults; a test may change them */
+	const char *nodes;
+	struct link_params link;
+	struct net_params router;
+	struct elan_params params;
+	const struct book_how *book;
+
+	/* set by et_start() */
+	struct tree_machine tree;
+	struct net *net;
+	struct host *host;
+	struct nic *nic;
+	uint64_t *digest; /* [node] over deliveries */
+};
+
+struct et_program {
+	site_id node;
+	void (*run)(void *arg);
+	void *arg;
+};
+
+void et_init(struct et *m, const char *nodes);
+/* Builds the machine; what goes wrong fails the test. */
+void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs);
+/* Runs until nothing is left to do, and audits. */
+void et_go(struct et *m);
+/* Both, with programs from time 0 on, each on a thread of its own. */
+void et_run(struct et *m, uint32_t n_workers, const struct et_program *programs,
+	uint32_t n);
+void et_fini(struct et *m);
+uint64_t et_digest(const struct et *m);
+
+/* A node's insides; and its counts. */
+struct elan_node *et_node(const struct et *m, site_id s);
+struct elan_counts et_counts(const struct et *m, site_id s);
+
+/* --- for programs --- */
+
+/* A queue as its owner sees it. */
+struct et_queue {
+	uint32_t id;
+	uint64_t stored; /* bytes, ever */
+};
+
+struct nic *et_card(void);
+/* A queue of ET_CONTEXT, with all rights and 64 KB. */
+struct et_queue et_open(uint32_t id);
+struct et_queue et_open_as(
+	uint32_t id, enum elan_depth depth, uint32_t rights, uint32_t context);
+enum elan_error et_error(const struct et_queue *q);
+/* Until the queue is stopped by that; the test fails where it is another. */
+void et_wait_error(const struct et_queue *q, enum elan_error why);
+uint64_t et_room(const struct et_queue *q);
+/* Until it has room for so many bytes. */
+void et_wait_room(const struct et_queue *q, uint64_t bytes);
+
+/* Stores words in order, in bursts of up to 64 bytes; waits for the bus. */
+void et_push(struct et_queue *q, const uint64_t *words, uint32_t n);
+/* One store at an offset from what was stored; waits for nothing. */
+void et_store(const struct et_queue *q, int64_t offset, const uint64_t *words,
+	uint32_t n);
+
+/*
+ * Words of a packet that writes bytes of a pattern (et_byte) to a node, sets
+ * an event there and, acknowledged, one here; returns how many.
+ */
+enum { ET_PACKET_WORDS = 5 + ELAN_PACKET / 8 };
+uint32_t et_packet(uint64_t *words, site_id node, uint64_t to, uint64_t seed,
+	uint32_t bytes, uint32_t target_event, uint32_t source_event);
+/* The same, stored. */
+void et_put(struct et_queue *q, site_id node, uint64_t to, uint64_t seed,
+	uint32_t bytes, uint32_t target_event, uint32_t source_event);
+void et_get(struct et_queue *q, site_id node, uint64_t from, uint64_t to,
+	uint32_t bytes, uint32_t event);
+void et_dma(struct et_queue *q, const struct elan_dma *d);
+/* Arms an event to write 1 to ET_FLAG + 8 * event. */
+void et_arm(struct et_queue *q, uint32_t event, uint64_t count);
+/* Until such an event has fired; and clears its word. */
+void et_wait_event(uint32_t event);
+void et_wait_word(uint64_t at, uint64_t value);
+uint64_t et_word(uint64_t at);
+
+/* A byte of a pattern that has no period of a power of two. */
+uint8_t et_byte(uint64_t seed, uint64_t i);
+void et_fill(uint64_t at, uint64_t seed, uint64_t bytes);
+/* Fails the test where the bytes are not these, or not all one value. */
+void et_expect(uint64_t at, uint64_t seed, uint64_t bytes);
+void et_expect_all(uint64_t at, uint8_t value, uint64_t bytes);
+
+#endif

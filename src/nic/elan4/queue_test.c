@@ -1,0 +1,406 @@
+/* Command queues: order, depth, room, and what stops one. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "nic/elan4/elan_testing.h"
+
+#define US (INT64_C(1000) * SIM_NS)
+
+/* --- stores --- */
+
+/* Cores push, the card pulls: who of them moved the bytes. */
+static void two_ways(void *arg)
+{
+	struct et_queue q = et_open(0);
+	struct elan_dma d = { .bytes = 512,
+		.destination = 1,
+		.from = ET_SOURCE,
+		.to = ET_TARGET,
+		.target_event = 3 };
+
+	if (*(bool *)arg)
+		et_dma(&q, &d);
+	else
+		et_put(&q, 1, ET_TARGET, 1, 512, 0, 0);
+}
+
+static void qsn_f17_cores_push_and_the_card_pulls(void **state)
+{
+	struct et m;
+	bool is_dma;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct et_program p = { 0, two_ways, &is_dma };
+
+		is_dma = i;
+		et_init(&m, "4");
+		et_run(&m, 1, &p, 1);
+		/* OPEN, WRITE, address, 512 bytes, CLOSE; or a descriptor */
+		assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_OUT],
+			is_dma ? 64 + 512 : 32 + 512);
+		assert_int_equal(et_counts(&m, 0).reads, is_dma);
+		assert_int_equal(et_node(&m, 1)->bus.bytes[BUS_IN], 512);
+		et_fini(&m);
+	}
+}
+
+enum { SHUFFLES = 30 };
+
+/* Stores a packet's words one by one, in an order that depends on k. */
+static void shuffled_program(void *arg)
+{
+	struct et_queue q = et_open(3);
+	uint64_t words[ET_PACKET_WORDS];
+	uint32_t k, i, j, n;
+
+	(void)arg;
+	for (k = 0; k < SHUFFLES; k++) {
+		uint32_t bytes = 1 + k * 17;
+
+		n = et_packet(words, 1, ET_TARGET + 1024 * k, k, bytes, 0, 9);
+		et_arm(&q, 9, 1);
+		for (i = 0; i < n; i++) {
+			/* steps that are prime to any n up to 69 */
+			j = (k + i * 71) % n;
+			et_store(&q, 8 * j, &words[j], 1);
+		}
+		q.stored += 8 * n;
+		et_wait_event(9);
+	}
+}
+
+static void shuffled_check(void *arg)
+{
+	uint32_t k;
+
+	(void)arg;
+	program_wait(900 * US);
+	for (k = 0; k < SHUFFLES; k++) {
+		et_expect(ET_TARGET + 1024 * k, k, 1 + k * 17);
+		et_expect_all(ET_TARGET + 1024 * k + 1 + k * 17, 0, 100);
+	}
+}
+
+static void qsn_f19_stores_may_come_in_any_order(void **state)
+{
+	static const struct et_program p[] = {
+		{ 0, shuffled_program, NULL },
+		{ 1, shuffled_check, NULL },
+	};
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	et_run(&m, 1, p, 2);
+	assert_int_equal(et_counts(&m, 0).packets, SHUFFLES);
+	et_fini(&m);
+}
+
+static void gap_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	uint64_t store[] = { ELAN_STORE, ET_FLAG, 5, ELAN_STORE, ET_FLAG + 8,
+		6 };
+
+	(void)arg;
+	/* All but the second word; the rest is not taken before it. */
+	et_store(&q, 0, store, 1);
+	et_store(&q, 16, store + 2, 4);
+	program_charge(50 * US);
+	assert_int_equal(et_word(ET_FLAG), 0);
+	assert_int_equal(et_word(ET_FLAG + 8), 0);
+	et_store(&q, 8, store + 1, 1);
+	et_wait_word(ET_FLAG + 8, 6);
+	assert_int_equal(et_word(ET_FLAG), 5);
+	/* As far ahead as the window goes, and a word further. */
+	q.stored += 48;
+	et_store(&q, ELAN_WINDOW - 8, store, 1);
+	program_charge(US);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+	et_store(&q, ELAN_WINDOW, store, 1);
+	et_wait_error(&q, ELAN_ERROR_WINDOW);
+}
+
+static void qsn_f19_gaps_are_waited_for_within_a_window(void **state)
+{
+	static const struct et_program p = { 0, gap_program, NULL };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1);
+	et_fini(&m);
+}
+
+/* --- a page, many queues --- */
+
+static void page_program(void *arg)
+{
+	struct et_queue q = et_open_as(9, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	uint64_t k;
+
+	(void)arg;
+	/* Thrice around the page, and twelve times around the ring. */
+	for (k = 1; q.stored < 3 * ELAN_PAGE; k++) {
+		uint64_t store[] = { ELAN_STORE, ET_FLAG, k };
+
+		et_wait_room(&q, sizeof(store));
+		et_push(&q, store, 3);
+	}
+	et_wait_word(ET_FLAG, k - 1);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+	assert_int_equal(et_room(&q), 1024);
+}
+
+static void qsn_f20_a_page_is_a_queue(void **state)
+{
+	static const struct et_program p = { 0, page_program, NULL };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "1");
+	et_run(&m, 1, &p, 1);
+	et_fini(&m);
+}
+
+/* QSN-F21, QSN-F25: what is in a queue that is not acknowledged. */
+static void room_program(void *arg)
+{
+	struct et_queue q = et_open_as(0, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	uint64_t nop[10] = { ELAN_NOP };
+
+	(void)arg;
+	et_arm(&q, 1, 1);
+	et_wait_room(&q, 1024);
+	et_put(&q, 1, ET_TARGET, 0, 16, 0, 1);
+	et_push(&q, nop, 10);
+	program_charge(90 * US);
+	assert_int_equal(et_word(ET_FLAG + 8), 0);
+	assert_int_equal(et_room(&q), 1024 - 48 - 80);
+	et_wait_event(1);
+	assert_int_equal(et_room(&q), 1024);
+}
+
+static void qsn_f25_room_comes_back_with_the_acknowledgement(void **state)
+{
+	static const struct et_program p = { 0, room_program, NULL };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.input = 100 * US;
+	m.params.ack_timeout = 1000 * US;
+	et_run(&m, 1, &p, 1);
+	et_fini(&m);
+}
+
+enum { MANY = 8000 };
+
+static void many_program(void *arg)
+{
+	struct et_queue q;
+	uint64_t before, after;
+	uint32_t k;
+
+	(void)arg;
+	before = elan4_ops.memory(et_card());
+	for (k = 0; k < MANY; k++)
+		et_open_as(k, ELAN_1K, ELAN_MAY_STEN, ET_CONTEXT);
+	after = elan4_ops.memory(et_card());
+	assert_true(after - before > MANY * 1024);
+	assert_true(after - before < MANY * 2048);
+	/* They are filled thirty times as fast as they are emptied. */
+	for (k = 0; k < MANY; k++) {
+		uint64_t words[ET_PACKET_WORDS];
+		uint32_t n = et_packet(words, 1, ET_TARGET + 8 * k, k, 8, 0, 0);
+
+		q = (struct et_queue){ .id = k };
+		et_store(&q, 0, words, n);
+	}
+}
+
+static void many_check(void *arg)
+{
+	uint32_t k;
+
+	(void)arg;
+	program_wait(40000 * US);
+	for (k = 0; k < MANY; k++)
+		et_expect(ET_TARGET + 8 * k, k, 8);
+}
+
+static void qsn_f22_8000_queues_are_active_at_once(void **state)
+{
+	static const struct et_program p[] = {
+		{ 0, many_program, NULL },
+		{ 1, many_check, NULL },
+	};
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.command_rate = 10000000;
+	et_run(&m, 1, p, 2);
+	assert_int_equal(et_counts(&m, 0).packets, MANY);
+	et_fini(&m);
+}
+
+/* --- turns --- */
+
+enum { SHARERS = 3, EACH = 30 };
+
+static uint64_t share_at(uint32_t queue, uint32_t k)
+{
+	return ET_FLAG + 0x1000 * queue + 8 * k;
+}
+
+static void share_program(void *arg)
+{
+	struct et_queue q[SHARERS];
+	uint32_t i, k, done;
+
+	(void)arg;
+	for (i = 0; i < SHARERS; i++)
+		q[i] = et_open(100 * i);
+	for (i = 0; i < SHARERS; i++) {
+		for (k = 0; k < EACH; k++) {
+			uint64_t words[] = { ELAN_STORE, share_at(i, k), 1 };
+
+			et_push(&q[i], words, 3);
+		}
+	}
+	/* When one is through, the others are nearly. */
+	et_wait_word(share_at(0, EACH - 1), 1);
+	for (i = 1; i < SHARERS; i++) {
+		for (done = 0; done < EACH; done++)
+			if (!et_word(share_at(i, done)))
+				break;
+		assert_in_range(done, EACH - 9, EACH);
+	}
+}
+
+static void qsn_f23_queues_with_work_take_turns(void **state)
+{
+	static const struct et_program p = { 0, share_program, NULL };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "1");
+	m.params.command_rate = 1000000;
+	et_run(&m, 1, &p, 1);
+	et_fini(&m);
+}
+
+/* --- depths --- */
+
+static void depth_program(void *arg)
+{
+	static const uint64_t bytes[] = { 1024, 8192, 65536, 524288 };
+	static const uint64_t nops[8] = { ELAN_NOP };
+	uint32_t i;
+
+	(void)arg;
+	for (i = 0; i < ELAN_DEPTHS; i++) {
+		struct et_queue q = et_open_as(
+			i, (enum elan_depth)i, ELAN_MAY_ALL, ET_CONTEXT);
+
+		assert_int_equal(et_room(&q), bytes[i]);
+		/* The packet keeps all behind it in the queue. */
+		et_put(&q, 1, ET_TARGET, 0, 0, 0, 0);
+		while (et_room(&q) >= 64)
+			et_push(&q, nops, 8);
+		et_push(&q, nops, (uint32_t)et_room(&q) / 8);
+		program_charge(US);
+		assert_int_equal(et_room(&q), 0);
+		assert_int_equal(et_error(&q), ELAN_FINE);
+		assert_int_equal(q.stored, bytes[i]);
+		et_push(&q, nops, 1);
+		et_wait_error(&q, ELAN_ERROR_OVERFLOW);
+	}
+	assert_int_equal(elan_queue_open(et_card(), 0, 50, ELAN_DEPTHS,
+				 ELAN_MAY_ALL, ET_CONTEXT),
+		EINVAL);
+}
+
+static void qsn_f24_there_are_four_depths(void **state)
+{
+	static const struct et_program p = { 0, depth_program, NULL };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.input = 10000 * US;
+	m.params.ack_timeout = 100000 * US;
+	et_run(&m, 1, &p, 1);
+	et_fini(&m);
+}
+
+/* --- several producers --- */
+
+enum { PRODUCERS = 12, ROUNDS = 20 };
+
+static void producer(void *arg)
+{
+	uint32_t me = program_thread(), k;
+	struct et_queue q = et_open(700 + me);
+
+	(void)arg;
+	for (k = 0; k < ROUNDS; k++)
+		et_put(&q, 1, ET_TARGET + 0x10000 * me + 512 * k, me * 100 + k,
+			(me * 37 + k * 11) % 512 + 1, 0, 0);
+}
+
+static void producer_check(void *arg)
+{
+	uint32_t i, k;
+
+	(void)arg;
+	program_wait(2000 * US);
+	for (i = 0; i < PRODUCERS; i++)
+		for (k = 0; k < ROUNDS; k++)
+			et_expect(ET_TARGET + 0x10000 * i + 512 * k,
+				i * 100 + k, (i * 37 + k * 11) % 512 + 1);
+}
+
+static void qsn_f30_several_cores_store_to_queues_of_their_own(void **state)
+{
+	struct et_program p[PRODUCERS + 1];
+	struct et m;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < PRODUCERS; i++)
+		p[i] = (struct et_program){ 0, producer, NULL };
+	p[PRODUCERS] = (struct et_program){ 1, producer_check, NULL };
+	et_init(&m, "4");
+	et_run(&m, 1, p, PRODUCERS + 1);
+	assert_int_equal(et_counts(&m, 0).packets, PRODUCERS * ROUNDS);
+	et_fini(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(qsn_f17_cores_push_and_the_card_pulls),
+		cmocka_unit_test(qsn_f19_stores_may_come_in_any_order),
+		cmocka_unit_test(qsn_f19_gaps_are_waited_for_within_a_window),
+		cmocka_unit_test(qsn_f20_a_page_is_a_queue),
+		cmocka_unit_test(
+			qsn_f25_room_comes_back_with_the_acknowledgement),
+		cmocka_unit_test(qsn_f22_8000_queues_are_active_at_once),
+		cmocka_unit_test(qsn_f23_queues_with_work_take_turns),
+		cmocka_unit_test(qsn_f24_there_are_four_depths),
+		cmocka_unit_test(
+			qsn_f30_several_cores_store_to_queues_of_their_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
