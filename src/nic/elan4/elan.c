@@ -510,6 +510,8 @@ static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
+	.on_hurt = elan_frame_on_hurt,
+	.on_lost = elan_frame_on_lost,
 };
 
 const struct nic_ops elan4_ops = {
@@ -527,4 +529,5 @@ const struct nic_ops elan4_ops = {
 	.audit = elan_audit,
 	.errors = describe_errors,
 	.memory = elan_memory,
+	.retries = elan_frame_retries,
 };
