@@ -211,6 +211,8 @@ void programs_report(const struct programs *p, struct load_result *r)
 	r->via = "nic";
 	for (i = 0; p->arrivals && i < p->load.net->n_workers; i++)
 		hist_merge(&r->latency, &p->arrivals[i].latency);
+	if (p->nic && p->nic->ops->retries)
+		p->nic->ops->retries(p->nic, &r->retries);
 }
 
 uint64_t programs_estimate(
