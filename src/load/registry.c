@@ -7,6 +7,7 @@
 #include "load/ping.h"
 #include "load/pingpong.h"
 #include "load/put.h"
+#include "load/storm.h"
 #include "load/alltoall.h"
 #include "load/sweep.h"
 #include "load/synthetic.h"
@@ -27,6 +28,7 @@ const struct load_ops *const load_registry[] = {
 	&load_exchange,
 	&load_messages,
 	&load_ping,
+	&load_storm,
 	NULL,
 };
 

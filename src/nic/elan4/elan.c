@@ -228,6 +228,8 @@ void elan_word_on_in(const struct elan_at *a, uint32_t word)
 	struct elan_word_out *o = &a->n->words[word];
 
 	host_write(a->x->nic.host, a->w, a->s, a->t, o->address, &o->value, 8);
+	/* for those who wait for this or for something else */
+	host_poke(a->x->nic.host, a->w, a->s, a->t);
 	o->next = a->n->words_free;
 	a->n->words_free = word;
 }
@@ -457,6 +459,13 @@ struct elan_counts elan_counts(const struct nic *nic, site_id s)
 	const struct elan *x = (const struct elan *)nic;
 
 	return x->nodes[s] ? x->nodes[s]->counts : (struct elan_counts){ 0 };
+}
+
+int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event)
+{
+	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
+
+	return n && event < n->n_events ? n->events[event].count : 0;
 }
 
 static uint64_t node_memory(const struct elan_node *n)

@@ -186,5 +186,7 @@ struct elan_counts {
 };
 
 struct elan_counts elan_counts(const struct nic *nic, site_id s);
+/* What is left of an event's count. */
+int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event);
 
 #endif
