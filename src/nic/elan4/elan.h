@@ -53,8 +53,6 @@ enum {
 	ELAN_INPUTS = 4, /* packets that the input works on */
 };
 
-enum { ELAN_DETOURS = 256 }; /* destinations share them */
-
 /* A store that is on its way: the bytes are in the ring already. */
 struct elan_arrival {
 	uint64_t end; /* position behind it */
@@ -113,7 +111,10 @@ enum elan_harm {
 	ELAN_UNREADABLE, /* nobody knows whose it is: its sender waits */
 };
 
-enum { ELAN_FLIPS = 16 }; /* that a packet remembers */
+enum {
+	ELAN_FLIPS = 16, /* that a packet remembers */
+	ELAN_DETOURS = 256, /* destinations share them */
+};
 
 enum elan_kind {
 	ELAN_DATA,
