@@ -480,16 +480,6 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 		&m->programs, &elan4_ops, "Elan4 interface", memory, e);
 }
 
-static bool is_endless(const struct faults *f)
-{
-	size_t i;
-
-	for (i = 0; f && i < f->n_outages; i++)
-		if (f->outage[i].until == SIM_NEVER)
-			return true;
-	return false;
-}
-
 static void start_rogues(struct storm *m)
 {
 	uint32_t i;
@@ -516,8 +506,6 @@ static void storm_start(struct load *l)
 	if (!programs_open(&m->programs, all))
 		return;
 	m->programs.may_err = l->net->faults || m->rogues;
-	/* What is for a node that is gone is waited for in vain. */
-	m->programs.may_stall = is_endless(l->net->faults);
 	m->lane = mem_alloc(all, sizeof(*m->lane));
 	for (i = 0; i < m->n_lanes; i++) {
 		struct lane *x = &m->lane[i];
@@ -580,14 +568,26 @@ static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 	}
 }
 
+/* Answers to gets that were given up: who asked for them waits for ever. */
+static bool has_given_up(const struct storm *m)
+{
+	site_id i;
+
+	for (i = 0; m->programs.nic && i < m->n_nodes; i++)
+		if (elan_counts(m->programs.nic, i).errors[ELAN_ERROR_RETRIES])
+			return true;
+	return false;
+}
+
 static int storm_check(struct load *l, struct err *e)
 {
 	struct storm *m = of(l);
 	uint64_t *sure, *perhaps;
-	int failed = programs_check(l, e);
+	int failed = 0;
 	uint32_t i;
 
-	if (failed)
+	m->programs.may_stall = l->net->faults && has_given_up(m);
+	if (programs_check(l, e))
 		return -1;
 	sure = mem_alloc(m->n_nodes, sizeof(*sure));
 	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
