@@ -97,7 +97,8 @@ int param_read(const struct param_block *b, const struct param *row,
 /* The lines of a row of that type; adds one, copied; forgets all. */
 struct param_lines *param_lines(
 	const struct param_block *b, const struct param *row);
-void param_lines_add(struct param_lines *l, const char *text, const char *place);
+void param_lines_add(
+	struct param_lines *l, const char *text, const char *place);
 void param_lines_free(struct param_lines *l);
 
 /* The row called name (below its section), or NULL. */

@@ -8,9 +8,9 @@
 #include "sim/exponential.h"
 #include "sim/random.h"
 
-#define PER	  UINT64_C(1000000000000000000)
-#define FAR_AWAY  (UINT64_C(1) << 62)
-#define NO_LINK	  UINT32_MAX
+#define PER	 UINT64_C(1000000000000000000)
+#define FAR_AWAY (UINT64_C(1) << 62)
+#define NO_LINK	 UINT32_MAX
 
 /* --- what follows from a plan --- */
 
@@ -42,8 +42,8 @@ struct outages {
 	const struct topo *topo;
 };
 
-static void add_outage(struct outages *o, struct topo_end end, sim_time from,
-	sim_time until)
+static void add_outage(
+	struct outages *o, struct topo_end end, sim_time from, sim_time until)
 {
 	if (o->n == o->room) {
 		o->room = o->room ? 2 * o->room : 16;

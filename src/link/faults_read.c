@@ -62,8 +62,7 @@ __attribute__((format(printf, 2, 3))) static int fail(
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	return err_set(
-		l->e, "%s%sfaults: %s", place, *place ? ": " : "", text);
+	return err_set(l->e, "%s%sfaults: %s", place, *place ? ": " : "", text);
 }
 
 static int open_line(struct line *l, const struct param_line *from)
@@ -77,8 +76,8 @@ static int open_line(struct line *l, const struct param_line *from)
 	for (s = strtok_r(l->text, " ", &save); s;
 		s = strtok_r(NULL, " ", &save)) {
 		if (l->n == MOST_WORDS)
-			return fail(l, "too many words in \"%.60s\"",
-				from->text);
+			return fail(
+				l, "too many words in \"%.60s\"", from->text);
 		l->word[l->n++] = s;
 	}
 	return l->n ? 0 : fail(l, "an empty line");
@@ -93,7 +92,6 @@ static int refuse_word(const struct line *l, const char *what, const char *word,
 		near ? "; did you mean " : "", near ? near : "",
 		near ? "?" : "");
 }
-
 
 static void join(char *text, size_t size, char *const *word, size_t n)
 {
@@ -166,8 +164,8 @@ static int read_bit_errors(struct line *l, struct fault_plan *p)
 		if (*class)
 			return 0;
 	}
-	return *class ? refuse_word(l, "class of links", class, names,
-				t->n_wires)
+	return *class ? refuse_word(
+				l, "class of links", class, names, t->n_wires)
 		      : 0;
 }
 
@@ -179,8 +177,8 @@ static const char *const kinds[N_KINDS] = { "link", "switch", "node" };
 static const char *const verbs[] = { "dies", "returns" };
 
 /* By its name, or a node by its number. */
-static int find_site(const struct line *l, const char *name, uint32_t kind,
-	router_id *site)
+static int find_site(
+	const struct line *l, const char *name, uint32_t kind, router_id *site)
 {
 	const struct topo *t = l->topo;
 	router_id r = kind == KIND_SWITCH ? t->n_nodes : 0;
@@ -251,12 +249,12 @@ static int read_event(struct line *l, struct fault_event *e)
 	size_t at = 1; /* the kind's place: behind "30us" or "30 us" */
 	const char *why;
 
-	if (l->n > 1 && strspn(l->word[0], "0123456789.") ==
-				strlen(l->word[0]))
+	if (l->n > 1 && strspn(l->word[0], "0123456789.") == strlen(l->word[0]))
 		at = 2;
 	if (l->n < at + 3)
-		return fail(l, "\"%.60s\": want a time, a link, switch or node, "
-			       "and dies or returns",
+		return fail(l,
+			"\"%.60s\": want a time, a link, switch or node, "
+			"and dies or returns",
 			l->from->text);
 	join(text, sizeof(text), l->word, at);
 	if (units_read(UNIT_TIME, text, &e->at, &why) || e->at < 0)
@@ -326,18 +324,17 @@ static int check_turns(const struct fault_plan *p, struct err *e)
 	return 0;
 }
 
-static int read_events(struct line *l, struct fault_plan *p,
-	const struct param_lines *lines)
+static int read_events(
+	struct line *l, struct fault_plan *p, const struct param_lines *lines)
 {
 	size_t i;
 
 	if (lines->n > MOST_EVENTS)
-		return err_set(l->e, "faults: more than %d events",
-			MOST_EVENTS);
+		return err_set(
+			l->e, "faults: more than %d events", MOST_EVENTS);
 	p->event = mem_alloc(lines->n + 1, sizeof(*p->event));
 	for (i = 0; i < lines->n; i++) {
-		if (open_line(l, &lines->v[i]) ||
-			read_event(l, &p->event[i]))
+		if (open_line(l, &lines->v[i]) || read_event(l, &p->event[i]))
 			return -1;
 		normalise(l->topo, &p->event[i]);
 	}

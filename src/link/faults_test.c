@@ -171,11 +171,11 @@ static void both_directions_die_and_return(void **state)
 /* A link that its own death, and those of both ends, overlap on. */
 static void outages_that_overlap_are_one(void **state)
 {
-	struct fault_plan p = read("",
-		"10 us link 1.0 up 2 dies|20 us link 1.0 up 2 returns|"
-		"15 us switch 1.0 dies|30 us switch 1.0 returns|"
-		"30 us switch 2.2 dies|40 us switch 2.2 returns|"
-		"50 us switch 2.2 dies");
+	struct fault_plan p =
+		read("", "10 us link 1.0 up 2 dies|20 us link 1.0 up 2 returns|"
+			 "15 us switch 1.0 dies|30 us switch 1.0 returns|"
+			 "30 us switch 2.2 dies|40 us switch 2.2 returns|"
+			 "50 us switch 2.2 dies");
 	struct faults *f = faults_new(&p, &tree.topo, 1, 1);
 	sim_time us;
 
@@ -184,8 +184,7 @@ static void outages_that_overlap_are_one(void **state)
 		assert_int_equal(is_dead(f, LEAF, 6, us),
 			(us >= 10 && us < 40) || us >= 50);
 	for (us = 0; us < 60; us++)
-		assert_int_equal(
-			is_dead(f, LEAF, 0, us), us >= 15 && us < 30);
+		assert_int_equal(is_dead(f, LEAF, 0, us), us >= 15 && us < 30);
 	assert_true(is_dead(f, 3, 0, 15));
 	assert_false(is_dead(f, 4, 0, 15));
 	faults_free(f);
@@ -210,8 +209,7 @@ static void gaps_are_as_long_as_the_rate_says(void **state)
 		below += gap < 1000000;
 		same += gap == faults_gap(f, LEAF * PORTS + 5, wire, i);
 		same += gap == faults_gap(g, LEAF * PORTS + 4, wire, i);
-		assert_int_equal(
-			gap, faults_gap(f, LEAF * PORTS + 4, wire, i));
+		assert_int_equal(gap, faults_gap(f, LEAF * PORTS + 4, wire, i));
 	}
 	assert_in_range(sum / N, 980000, 1020000);
 	assert_in_range(below, N * 622 / 1000, N * 642 / 1000); /* 1 - 1/e */

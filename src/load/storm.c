@@ -142,8 +142,8 @@ static void choose_partners(struct lane *l)
 
 	for (i = 0; i < PARTNERS; i++) {
 		struct place *p = &l->place[i];
-		uint64_t x = random_draw(m->programs.load.seed, l->stream,
-			RANDOM_PATTERN, i)
+		uint64_t x = random_draw(
+			m->programs.load.seed, l->stream, RANDOM_PATTERN, i)
 				     .a;
 
 		p->node = (site_id)((l->node + 1 +
@@ -169,8 +169,8 @@ static uint64_t size(uint64_t bits, uint64_t most)
 static struct message message(const struct lane *l, uint64_t k)
 {
 	const struct storm *m = l->storm;
-	struct random_bits r = random_draw(
-		m->programs.load.seed, l->stream, RANDOM_TARGET, k);
+	struct random_bits r =
+		random_draw(m->programs.load.seed, l->stream, RANDOM_TARGET, k);
 	struct message x = {
 		.number = (uint64_t)l->stream << 32 | k,
 		.op = (uint32_t)(r.a % 5 / 2),
@@ -210,9 +210,8 @@ static uint64_t area_at(const struct lane *l, uint64_t base)
 /* Where a lane writes at a partner. */
 static uint64_t place_at(const struct lane *l)
 {
-	return TARGET_AT +
-	       (l->node * (uint64_t)l->storm->lanes + l->number) *
-		       l->storm->area;
+	return TARGET_AT + (l->node * (uint64_t)l->storm->lanes + l->number) *
+				   l->storm->area;
 }
 
 static uint32_t arm(struct lane *l, struct elan_cq *q, uint64_t count)
@@ -322,8 +321,8 @@ static bool put(struct lane *l, struct elan_cq *q, const struct message *x)
 	return false;
 }
 
-static void constants(const struct storm *m, site_id node, uint64_t at,
-	void *to, size_t n)
+static void constants(
+	const struct storm *m, site_id node, uint64_t at, void *to, size_t n)
 {
 	memory_fill_by(m->programs.load.seed, ~(uint64_t)node, at, to, n);
 }
@@ -383,8 +382,8 @@ static void run_lane(void *arg)
 
 /* --- rogues --- */
 
-static void store(const struct lane *l, uint64_t at, const uint64_t *word,
-	uint32_t n)
+static void store(
+	const struct lane *l, uint64_t at, const uint64_t *word, uint32_t n)
 {
 	elan_store(l->storm->programs.nic, program_worker(), l->node,
 		program_now(), ROGUE_QUEUE, (uint32_t)(at % ELAN_PAGE), word,
@@ -417,8 +416,8 @@ static void misbehave(const struct lane *l, uint64_t k)
 		break;
 	default: /* anything, that cannot be a packet */
 		for (i = 0; i < 16; i++) {
-			r = random_draw(l->storm->programs.load.seed,
-				l->stream, RANDOM_DATA, 16 * k + i);
+			r = random_draw(l->storm->programs.load.seed, l->stream,
+				RANDOM_DATA, 16 * k + i);
 			word[i] = r.a | 0x80;
 		}
 		store(l, 0, word, 16);
@@ -470,8 +469,8 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	if (t->n_nodes < 2)
 		return err_set(e, "storm: needs two nodes");
 	if (m->rogues > t->n_nodes)
-		return err_set(e, "rogues: the machine has %u nodes",
-			t->n_nodes);
+		return err_set(
+			e, "rogues: the machine has %u nodes", t->n_nodes);
 	m->n_nodes = t->n_nodes;
 	m->n_lanes = t->n_nodes * (uint32_t)m->lanes;
 	m->area = (uint64_t)m->bytes + 2 * GUARD;
@@ -493,8 +492,8 @@ static void start_rogues(struct storm *m)
 			.number = (uint32_t)m->lanes,
 			.stream = m->n_lanes + i,
 		};
-		program_start(m->programs.host, l->node, l->number, 0,
-			run_rogue, l);
+		program_start(
+			m->programs.host, l->node, l->number, 0, run_rogue, l);
 	}
 }
 
@@ -517,8 +516,8 @@ static void storm_start(struct load *l)
 			.stream = i,
 		};
 		choose_partners(x);
-		program_start(m->programs.host, x->node, x->number, 0, run_lane,
-			x);
+		program_start(
+			m->programs.host, x->node, x->number, 0, run_lane, x);
 	}
 	start_rogues(m);
 }
@@ -556,8 +555,7 @@ static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 		struct message x = message(l, k);
 		bool failed = f < l->n_failed && l->failed[f] == k;
 		/* one that waits for ever is not known to have failed */
-		bool hangs = k + 1 == l->sent &&
-			     l->storm->programs.is_stalled;
+		bool hangs = k + 1 == l->sent && l->storm->programs.is_stalled;
 
 		f += failed;
 		if (x.op == OP_GET)
@@ -594,8 +592,9 @@ static int storm_check(struct load *l, struct err *e)
 	for (i = 0; i < m->n_lanes; i++)
 		expect(&m->lane[i], sure, perhaps);
 	for (i = 0; i < m->n_nodes && !failed; i++) {
-		uint64_t came = (uint64_t)(ARMED - elan_event_count(
-					m->programs.nic, i, EVENT_TARGET));
+		uint64_t came =
+			(uint64_t)(ARMED - elan_event_count(m->programs.nic, i,
+						   EVENT_TARGET));
 
 		if (came < sure[i] || came > perhaps[i])
 			failed = err_set_code(e, EXIT_INTERNAL,

@@ -1,4 +1,5 @@
-/* Random puts, DMAs and gets over QsNetII, every byte looked at: see storm.c. */
+/* Random puts, DMAs and gets over QsNetII, every byte looked at: see storm.c.
+ */
 #ifndef LOAD_STORM_H
 #define LOAD_STORM_H
 

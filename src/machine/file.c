@@ -184,8 +184,8 @@ static int read_value(const struct reader *r, const char *path,
 	if (read_plain(r, b, row, node))
 		return -1;
 	at = r->tree.v[node].at;
-	snprintf(o.place, sizeof(o.place), "%s:%zu:%zu", r->tree.shown, at.line + 1,
-		at.column + 1);
+	snprintf(o.place, sizeof(o.place), "%s:%zu:%zu", r->tree.shown,
+		at.line + 1, at.column + 1);
 	if (b->origins)
 		b->origins[row - b->rows] = o;
 	return 0;
@@ -386,8 +386,9 @@ static int read_file(struct reader *r)
 		return fail(r, tree_top, "cannot read: %s", strerror(errno));
 	text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
 	len = fread(text, 1, MACHINE_FILE_MAX + 1, f);
-	failed = ferror(f) ? fail(r, tree_top, "cannot read: %s", strerror(errno))
-			   : read_text(r, text, len);
+	failed = ferror(f)
+			 ? fail(r, tree_top, "cannot read: %s", strerror(errno))
+			 : read_text(r, text, len);
 	mem_free(text);
 	fclose(f);
 	return failed;

@@ -98,8 +98,10 @@ static void only_the_named_class_flips_bits(void **state)
 /* A packet that hits nothing sees a network without faults. */
 static void faults_elsewhere_change_nothing(void **state)
 {
-	struct fault_event e[] = { { .at = SIM_NEVER / 8, .site = 3,
-		.port = FAULT_SITE, .place = "" } };
+	struct fault_event e[] = { { .at = SIM_NEVER / 8,
+		.site = 3,
+		.port = FAULT_SITE,
+		.place = "" } };
 	struct fault_plan p = { .event = e, .n_events = 1, .rate = { 1 } };
 	struct rig *with = make(&p, 1), *without = make(NULL, 1);
 	uint64_t x = 9, y = 9;
@@ -136,7 +138,10 @@ static bool arrives(sim_time sent, sim_time dies, sim_time returns)
 {
 	struct fault_event e[] = {
 		{ .at = dies, .site = 0, .port = 0, .place = "" },
-		{ .at = returns, .site = 0, .port = 0, .returns = true,
+		{ .at = returns,
+			.site = 0,
+			.port = 0,
+			.returns = true,
 			.place = "" },
 	};
 	struct fault_plan p = { .event = e, .n_events = 2 };
@@ -173,10 +178,15 @@ static void a_packet_on_a_dying_link_is_lost(void **state)
 static void tokens_of_lost_packets_come_home(void **state)
 {
 	struct fault_event e[] = {
-		{ .at = 20 * 1000 * SIM_NS, .site = 16 + 4, .port = FAULT_SITE,
+		{ .at = 20 * 1000 * SIM_NS,
+			.site = 16 + 4,
+			.port = FAULT_SITE,
 			.place = "" },
-		{ .at = 40 * 1000 * SIM_NS, .site = 16 + 4, .port = FAULT_SITE,
-			.returns = true, .place = "" },
+		{ .at = 40 * 1000 * SIM_NS,
+			.site = 16 + 4,
+			.port = FAULT_SITE,
+			.returns = true,
+			.place = "" },
 	};
 	struct fault_plan p = { .event = e, .n_events = 2 };
 	struct rig *r = make(&p, 1);
@@ -199,8 +209,9 @@ static void tokens_of_lost_packets_come_home(void **state)
 /* QSN-F71: of a pair's routes those that avoid the dead switch pass. */
 static void qsn_f71_other_routes_avoid_a_dead_switch(void **state)
 {
-	struct fault_event e[] = { { .at = 0, .site = 16 + 4,
-		.port = FAULT_SITE, .place = "" } };
+	struct fault_event e[] = {
+		{ .at = 0, .site = 16 + 4, .port = FAULT_SITE, .place = "" }
+	};
 	struct fault_plan p = { .event = e, .n_events = 1 };
 	struct rig *r = make(&p, 1);
 	uint16_t dead[16 + 8] = { 0 };
@@ -211,8 +222,8 @@ static void qsn_f71_other_routes_avoid_a_dead_switch(void **state)
 	dead[16 + 4] = 0xffff;
 	for (k = 0; k < 8; k++) /* ports that lead there */
 		for (q = 0; q < 16 + 8; q++)
-			if (r->net->topo->ops->peer(r->net->topo, q, k).router ==
-				16 + 4)
+			if (r->net->topo->ops->peer(r->net->topo, q, k)
+					.router == 16 + 4)
 				dead[q] |= (uint16_t)(1u << k);
 	alive = updown_alive(&r->tree.u, dead, 0, 5);
 	assert_int_equal(__builtin_popcountll(alive), 3);
@@ -232,9 +243,14 @@ static void threads_change_nothing(void **state)
 {
 	struct fault_event e[] = {
 		{ .at = 5 * 1000 * SIM_NS, .site = 17, .port = 5, .place = "" },
-		{ .at = 15 * 1000 * SIM_NS, .site = 17, .port = 5,
-			.returns = true, .place = "" },
-		{ .at = 9 * 1000 * SIM_NS, .site = 21, .port = FAULT_SITE,
+		{ .at = 15 * 1000 * SIM_NS,
+			.site = 17,
+			.port = 5,
+			.returns = true,
+			.place = "" },
+		{ .at = 9 * 1000 * SIM_NS,
+			.site = 21,
+			.port = FAULT_SITE,
 			.place = "" },
 	};
 	struct fault_plan p = { .event = e, .n_events = 3 };

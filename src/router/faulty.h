@@ -40,8 +40,7 @@ static __attribute__((noinline, unused)) void faulty_lose(struct net *n,
 	uint32_t channel, packet_id id, sim_time tail)
 {
 	const struct link_sender *l = &s->port[port].sender;
-	uint32_t chunks =
-		(uint32_t)net_charge(n, &n->packets[id], channel);
+	uint32_t chunks = (uint32_t)net_charge(n, &n->packets[id], channel);
 
 	n->tally[w->id].lost++;
 	n->faults->tally[w->id].wire[l->wire].lost++;

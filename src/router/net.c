@@ -178,8 +178,7 @@ static void set_rules(struct net *n, const struct net_setup *s)
 static const struct net_visits *pick_visits(const struct net_setup *s)
 {
 	if (s->faults)
-		return s->book ? &net_booked_faulty_visits
-			       : &net_faulty_visits;
+		return s->book ? &net_booked_faulty_visits : &net_faulty_visits;
 	return s->book ? &net_booked_visits : NULL;
 }
 
@@ -247,8 +246,8 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	if (s->book)
 		keep_book(n, s->book);
 	if (s->faults)
-		n->faults = faults_new(
-			s->faults, s->topo, s->seed, n->n_workers);
+		n->faults =
+			faults_new(s->faults, s->topo, s->seed, n->n_workers);
 	for (i = 0; i < n->n_sites; i++)
 		site_init(n, i);
 	return n;

@@ -22,8 +22,7 @@ static void put_crc(struct writer *w)
 	w->part = w->at;
 }
 
-static void put_piece(
-	struct writer *w, const struct elan_buffer *b, uint32_t i)
+static void put_piece(struct writer *w, const struct elan_buffer *b, uint32_t i)
 {
 	const struct elan_piece *p = &b->piece[i];
 
@@ -193,8 +192,8 @@ void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id)
 {
 	struct elan *x = net->client_state;
 
-	payload_give(x->payloads, w->id,
-		payload_of_load(net->packets[id].load));
+	payload_give(
+		x->payloads, w->id, payload_of_load(net->packets[id].load));
 	packet_give(net->pool, w->id, id);
 }
 

@@ -25,8 +25,10 @@ static void make(struct elan_buffer *b, bool is_get)
 	if (is_get) {
 		b->n_pieces = 1;
 		b->piece[0] = (struct elan_piece){ .what = ELAN_GET,
-			.address = 0x123456789, .back = 0xabcdef0,
-			.event = 6, .bytes = 512 };
+			.address = 0x123456789,
+			.back = 0xabcdef0,
+			.event = 6,
+			.bytes = 512 };
 		return;
 	}
 	b->n_pieces = WRITES + 1;
@@ -35,11 +37,11 @@ static void make(struct elan_buffer *b, bool is_get)
 			.address = 0x1000 + 128 * i,
 			.bytes = (uint16_t)(128 - 40 * i),
 			.at = b->data_bytes };
-		b->data_bytes =
-			(uint16_t)(b->data_bytes + b->piece[i].bytes);
+		b->data_bytes = (uint16_t)(b->data_bytes + b->piece[i].bytes);
 	}
 	b->piece[WRITES] = (struct elan_piece){
-		.what = ELAN_SET, .event = 5, .count = 264 };
+		.what = ELAN_SET, .event = 5, .count = 264
+	};
 	for (i = 0; i < b->data_bytes; i++)
 		b->data[i] = (uint8_t)(i * 31 + i / 7);
 }
@@ -79,8 +81,8 @@ static void what_is_written_is_read(void **state)
 	for (is_get = 0; is_get < 2; is_get++) {
 		make(&a, is_get);
 		n = elan_frame_write(&a, SRC, frame);
-		assert_int_equal(elan_frame_read(&b, &src, frame, n),
-			ELAN_SOUND);
+		assert_int_equal(
+			elan_frame_read(&b, &src, frame, n), ELAN_SOUND);
 		assert_int_equal(src, SRC);
 		check_same(&a, &b);
 	}
@@ -124,8 +126,8 @@ static void an_acknowledgement_has_a_crc(void **state)
 	b.n_flips = 1;
 	for (i = 0; i < bits; i++) {
 		b.flip[0] = (uint16_t)i;
-		assert_int_equal(elan_frame_judge(&b, SRC, &escaped),
-			ELAN_UNREADABLE);
+		assert_int_equal(
+			elan_frame_judge(&b, SRC, &escaped), ELAN_UNREADABLE);
 	}
 }
 
