@@ -15,12 +15,12 @@
  */
 #include "load/storm.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "api/elan.h"
 #include "base/mem.h"
 #include "load/programs.h"
+#include "load/rogue.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct storm, field)
@@ -33,8 +33,6 @@ enum {
 	EVENT_TARGET = 1,
 	EVENT_LANE = 2, /* and the following */
 	MOST_LANES = 16,
-	ROGUE_QUEUE = 4000,
-	DEEDS = 5, /* kinds of misdeeds */
 };
 
 /* Addresses, the same on all nodes. */
@@ -61,7 +59,7 @@ struct place {
 struct lane {
 	struct storm *storm;
 	site_id node;
-	uint32_t number; /* on the node; of rogues: behind all others */
+	uint32_t number; /* on the node */
 	uint32_t stream; /* of random numbers */
 	struct place place[PARTNERS];
 	uint64_t sent, checked; /* messages, bytes */
@@ -76,6 +74,7 @@ struct storm {
 	int64_t count, bytes, lanes, rogues, deeds;
 
 	struct lane *lane;
+	struct rogue *rogue;
 	uint32_t n_lanes;
 	site_id n_nodes;
 	uint64_t area;
@@ -220,25 +219,12 @@ static uint32_t arm(struct lane *l, struct elan_cq *q, uint64_t count)
 	return EVENT_LANE + l->number;
 }
 
-/* Lets a stopped queue go on, when the card is done with it. */
-static void restart(struct lane *l, struct elan_cq *q)
-{
-	struct nic *nic = l->storm->programs.nic;
-	int code;
-
-	while ((code = elan_queue_restart(nic, l->node, q->id)) == EBUSY)
-		program_wait(program_now() + 5000 * (sim_time)SIM_NS);
-	programs_did(&l->storm->programs, "elan_queue_restart", code);
-	q->stored = 0;
-	q->n = 0;
-}
-
 /* The event has fired; false where the message has failed. */
 static bool is_done(struct lane *l, struct elan_cq *q)
 {
 	if (elan_wait_event(q, word_at(l), l->value))
 		return true;
-	restart(l, q);
+	rogue_restart(&l->storm->programs, q);
 	return false;
 }
 
@@ -380,80 +366,6 @@ static void run_lane(void *arg)
 	}
 }
 
-/* --- rogues --- */
-
-static void store(
-	const struct lane *l, uint64_t at, const uint64_t *word, uint32_t n)
-{
-	elan_store(l->storm->programs.nic, program_worker(), l->node,
-		program_now(), ROGUE_QUEUE, (uint32_t)(at % ELAN_PAGE), word,
-		n);
-}
-
-/* Breaks a rule of a queue of 1 KB that is empty. */
-static void misbehave(const struct lane *l, uint64_t k)
-{
-	uint64_t word[16] = { 0 }, i;
-	struct random_bits r;
-
-	switch (k % DEEDS) {
-	case 0: /* more than fits, at once */
-		for (i = 0; i < 9; i++)
-			store(l, 128 * i, word, 16);
-		break;
-	case 1: /* no such command */
-		word[0] = 0xff;
-		store(l, 0, word, 1);
-		break;
-	case 2: /* too far ahead */
-		store(l, 2048, word, 1);
-		break;
-	case 3: /* to nobody */
-		word[0] = elan_word(ELAN_RUN_DMA, 0, 0);
-		word[1] = 8;
-		word[3] = UINT32_MAX;
-		store(l, 0, word, 8);
-		break;
-	default: /* anything, that cannot be a packet */
-		for (i = 0; i < 16; i++) {
-			r = random_draw(l->storm->programs.load.seed, l->stream,
-				RANDOM_DATA, 16 * k + i);
-			word[i] = r.a | 0x80;
-		}
-		store(l, 0, word, 16);
-	}
-}
-
-static void run_rogue(void *arg)
-{
-	struct lane *l = arg;
-	struct storm *m = l->storm;
-	struct elan_cq q;
-	uint64_t k, tries;
-
-	if (!programs_did(&m->programs, "elan_cq_open",
-		    elan_cq_open(&q, ROGUE_QUEUE, ELAN_1K, ELAN_MAY_ALL)))
-		return;
-	program_wait(PROGRAMS_START);
-	for (k = 0; k < (uint64_t)m->deeds; k++) {
-		misbehave(l, k);
-		for (tries = 0; tries < 1000; tries++) {
-			if (elan_queue_error(m->programs.nic, l->node,
-				    ROGUE_QUEUE) != ELAN_FINE)
-				break;
-			program_wait(program_now() + 1000 * (sim_time)SIM_NS);
-		}
-		if (tries == 1000) {
-			programs_complain(&m->programs,
-				"misdeed %llu did not stop its queue",
-				(unsigned long long)k);
-			return;
-		}
-		l->sent++;
-		restart(l, &q);
-	}
-}
-
 /* --- the course of a run --- */
 
 static int storm_init(struct load *l, const struct topo *t, struct route *r,
@@ -483,29 +395,29 @@ static void start_rogues(struct storm *m)
 {
 	uint32_t i;
 
+	m->rogue = mem_alloc((size_t)m->rogues, sizeof(*m->rogue));
 	for (i = 0; i < (uint32_t)m->rogues; i++) {
-		struct lane *l = &m->lane[m->n_lanes + i];
+		struct rogue *r = &m->rogue[i];
 
-		*l = (struct lane){
-			.storm = m,
-			.node = m->n_nodes - 1 - i,
-			.number = (uint32_t)m->lanes,
+		*r = (struct rogue){
+			.programs = &m->programs,
 			.stream = m->n_lanes + i,
+			.deeds = (uint64_t)m->deeds,
 		};
-		program_start(
-			m->programs.host, l->node, l->number, 0, run_rogue, l);
+		program_start(m->programs.host, m->n_nodes - 1 - i,
+			(uint32_t)m->lanes, 0, rogue_run, r);
 	}
 }
 
 static void storm_start(struct load *l)
 {
 	struct storm *m = of(l);
-	uint32_t all = m->n_lanes + (uint32_t)m->rogues, i;
+	uint32_t i;
 
-	if (!programs_open(&m->programs, all))
+	if (!programs_open(&m->programs, m->n_lanes + (uint32_t)m->rogues))
 		return;
 	m->programs.may_err = l->net->faults || m->rogues;
-	m->lane = mem_alloc(all, sizeof(*m->lane));
+	m->lane = mem_alloc(m->n_lanes, sizeof(*m->lane));
 	for (i = 0; i < m->n_lanes; i++) {
 		struct lane *x = &m->lane[i];
 
@@ -534,8 +446,8 @@ static void storm_report(struct load *l, struct load_result *r)
 		checked += m->lane[i].checked;
 		failed += m->lane[i].n_failed;
 	}
-	for (; m->lane && i < m->n_lanes + (uint32_t)m->rogues; i++)
-		deeds += m->lane[i].sent;
+	for (i = 0; m->rogue && i < (uint32_t)m->rogues; i++)
+		deeds += m->rogue[i].done;
 	load_figure(r, "messages", (double)sent);
 	load_figure(r, "failed_messages", (double)failed);
 	load_figure(r, "checked_bytes", (double)checked);
@@ -620,6 +532,7 @@ static void storm_fini(struct load *l)
 		mem_free(m->lane[i].failed);
 	}
 	mem_free(m->lane);
+	mem_free(m->rogue);
 	programs_fini(l);
 }
 
