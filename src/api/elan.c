@@ -259,3 +259,30 @@ bool elan_wait_word(uint64_t at, uint64_t value)
 
 	return program_poll(at, WORD_IS, value, loop(), &word);
 }
+
+struct fired {
+	struct nic *nic;
+	const struct host *host;
+	site_id node;
+	uint32_t queue;
+	uint64_t at, value;
+};
+
+static bool has_fired(void *arg, uint64_t *seen)
+{
+	const struct fired *f = arg;
+
+	host_read(f->host, f->node, f->at, seen, 8);
+	return *seen == f->value ||
+	       elan_queue_error(f->nic, f->node, f->queue) != ELAN_FINE;
+}
+
+bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
+{
+	struct fired f = { card(), program_host(), program_node(), q->id, at,
+		value };
+	uint64_t seen;
+
+	program_poll_until(has_fired, &f, loop(), &seen);
+	return seen == value;
+}

@@ -76,5 +76,8 @@ void elan_flush(struct elan_cq *q);
 
 /* Until the word at an address is a value. */
 bool elan_wait_word(uint64_t at, uint64_t value);
+/* The same of one that an event writes, or until the card has stopped the
+ * queue: false then. */
+bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value);
 
 #endif

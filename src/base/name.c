@@ -72,3 +72,23 @@ const char *name_nearest(
 	}
 	return best;
 }
+
+size_t name_letter(const char *s)
+{
+	static const uint32_t least[] = { 0, 0x20, 0xa0, 0x800, 0x10000 };
+	uint32_t c = (unsigned char)s[0];
+	size_t n = 1;
+
+	if (c >= 0x80)
+		n = c < 0xc2 || c > 0xf4 ? 0 : 2u + (c >= 0xe0) + (c >= 0xf0);
+	if (n > 1)
+		c &= 0x7fu >> n;
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (uint32_t)(s[i] & 0x3f);
+	}
+	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	return c == 0x7f || c == 0x2028 || c == 0x2029 ? 0 : n;
+}

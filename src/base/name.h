@@ -12,4 +12,10 @@
 const char *name_nearest(
 	const char *name, const char *const *candidates, size_t n);
 
+/*
+ * The bytes of the UTF-8 letter that starts s, or 0 where that is no letter
+ * of one line: a control character, a line separator, or no UTF-8 at all.
+ */
+size_t name_letter(const char *s);
+
 #endif

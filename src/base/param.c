@@ -37,6 +37,7 @@ static const struct {
 	[PARAM_TEXT] = { "text", UNIT_NONE },
 	[PARAM_COUNTS] = { "list of counts", UNIT_NONE },
 	[PARAM_WORDS] = { "list of words", UNIT_NONE },
+	[PARAM_LINES] = { "lines", UNIT_NONE },
 };
 
 const char *param_type_name(enum param_type type)
@@ -99,30 +100,6 @@ static void pieces_fini(struct pieces *p)
 	mem_free(p->text);
 }
 
-/*
- * The bytes of the UTF-8 letter that starts s, or 0 where that is no letter
- * of one line: a control character, a line separator, or no UTF-8 at all.
- */
-static size_t letter_len(const char *s)
-{
-	static const uint32_t least[] = { 0, 0x20, 0xa0, 0x800, 0x10000 };
-	uint32_t c = (unsigned char)s[0];
-	size_t n = 1;
-
-	if (c >= 0x80)
-		n = c < 0xc2 || c > 0xf4 ? 0 : 2u + (c >= 0xe0) + (c >= 0xf0);
-	if (n > 1)
-		c &= 0x7fu >> n;
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (uint32_t)(s[i] & 0x3f);
-	}
-	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return 0;
-	return c == 0x7f || c == 0x2028 || c == 0x2029 ? 0 : n;
-}
-
 /* What a user wrote, in quotes, fit for one line of a message. */
 static const char *quote(const char *s, char text[QUOTE_MAX])
 {
@@ -131,7 +108,7 @@ static const char *quote(const char *s, char text[QUOTE_MAX])
 
 	add(&l, "\"");
 	while (*s && l.n + TAIL <= QUOTE_MAX) {
-		size_t n = letter_len(s);
+		size_t n = name_letter(s);
 		char letter[8];
 
 		if (n)
@@ -374,6 +351,12 @@ int param_read(const struct param_block *b, const struct param *row,
 
 	if (row->type == PARAM_TEXT)
 		return read_text(b, row, text, field, e);
+	if (row->type == PARAM_LINES) {
+		param_lines_free(field);
+		if (*text)
+			param_lines_add(field, text, "");
+		return 0;
+	}
 	copy = mem_text(text);
 	if (is_list(row->type))
 		failed = read_list(b, row, trim(copy), field, e);
@@ -545,6 +528,14 @@ static void add_list(
 		add(l, "[]");
 }
 
+static void add_lines(struct line *l, const struct param_lines *lines)
+{
+	for (size_t i = 0; i < lines->n; i++) {
+		add(l, i ? ", " : "");
+		add(l, lines->v[i].text);
+	}
+}
+
 void param_format(const struct param_block *b, const struct param *row,
 	char *text, size_t size)
 {
@@ -554,6 +545,8 @@ void param_format(const struct param_block *b, const struct param *row,
 	add(&l, "");
 	if (row->type == PARAM_TEXT)
 		add(&l, field);
+	else if (row->type == PARAM_LINES)
+		add_lines(&l, field);
 	else if (is_list(row->type))
 		add_list(&l, row, field);
 	else
@@ -591,6 +584,8 @@ void param_range(const struct param *row, char *text, size_t size)
 		add(&l, "yes|no");
 	else if (row->type == PARAM_TEXT)
 		snprintf(text, size, "up to %d bytes", PARAM_TEXT_MAX - 1);
+	else if (row->type == PARAM_LINES)
+		add(&l, "any number of them");
 	else if (is_number(row->type))
 		add_range(&l, row);
 	else

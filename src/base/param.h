@@ -6,7 +6,8 @@
  * them can disagree.
  *
  * A table describes one struct of values; every scalar field of it is an
- * int64_t, a text is char[PARAM_TEXT_MAX], a list is a struct param_list.
+ * int64_t, a text is char[PARAM_TEXT_MAX], a list is a struct param_list, and
+ * lines are a struct param_lines.
  */
 #ifndef BASE_PARAM_H
 #define BASE_PARAM_H
@@ -30,11 +31,23 @@ enum param_type {
 	PARAM_TEXT, /* anything that fits */
 	PARAM_COUNTS, /* whole numbers: [4, 4, 4, 4, 2] or 4x4x4x4x2 */
 	PARAM_WORDS, /* a list of words; the values are their indices */
+	PARAM_LINES, /* any number of lines, which their owner reads */
 };
 
 struct param_list {
 	int64_t n;
 	int64_t v[PARAM_LIST_MAX];
+};
+
+/* The value of PARAM_LINES; its owner calls param_lines_free(). */
+struct param_line {
+	char *text;
+	char *place; /* where it stands: "file:3:5", or "" */
+};
+
+struct param_lines {
+	struct param_line *v;
+	size_t n;
 };
 
 struct param {
@@ -80,6 +93,13 @@ void param_defaults(const struct param_block *b);
  */
 int param_read(const struct param_block *b, const struct param *row,
 	const char *text, struct err *e);
+
+/* The lines of a row of that type; adds one, copied; forgets all. */
+struct param_lines *param_lines(
+	const struct param_block *b, const struct param *row);
+void param_lines_add(
+	struct param_lines *l, const char *text, const char *place);
+void param_lines_free(struct param_lines *l);
 
 /* The row called name (below its section), or NULL. */
 const struct param *param_find(const struct param_block *b, const char *name);

@@ -13,6 +13,7 @@
 #include "sim/sim.h"
 
 enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
+enum { KEY_FAULTS = 384 };
 enum { KEY_QUICK = 320 };
 enum { MOST_OPTIONS = 16 };
 
@@ -39,6 +40,12 @@ static const struct argp_option book_options[] = {
 		0 },
 	{ "follow", KEY_FOLLOW, "[NODE.]N", 0,
 		"tell the way of message N, from 0, that a node (0) sends", 0 },
+	{ 0 },
+};
+
+static const struct argp_option fault_options[] = {
+	{ "faults", KEY_FAULTS, "FILE", 0,
+		"what goes wrong, and when (weft-machine(5), \"faults\")", 0 },
 	{ 0 },
 };
 
@@ -136,6 +143,9 @@ static int take_option(struct parse *p, int key, const char *arg)
 	case KEY_SHAPE:
 		a->shape = arg;
 		return 0;
+	case KEY_FAULTS:
+		a->faults = arg;
+		return 0;
 	case KEY_JSON:
 		a->is_json = true;
 		return 0;
@@ -204,6 +214,8 @@ static void collect(struct argp_option *to, unsigned takes)
 		add_options(to, &n, run_options);
 	if (takes & CLI_BOOK)
 		add_options(to, &n, book_options);
+	if (takes & CLI_FAULTS)
+		add_options(to, &n, fault_options);
 	if (takes & CLI_JSON)
 		add_options(to, &n, json_options);
 	if (takes & CLI_PAPER)

@@ -18,6 +18,7 @@ enum cli_takes {
 	CLI_JSON = 4,
 	CLI_BOOK = 8, /* --budget, --follow */
 	CLI_PAPER = 16, /* --quick, --verbose */
+	CLI_FAULTS = 32,
 };
 
 struct cli_args {
@@ -26,6 +27,7 @@ struct cli_args {
 	const char *set[CLI_MAX_SETS];
 	size_t n_sets;
 	const char *shape;
+	const char *faults; /* a file */
 	bool is_json;
 	bool is_quiet;
 	bool is_budget;

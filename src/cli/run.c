@@ -10,6 +10,7 @@
 
 #include "base/units.h"
 #include "cli/run_budget.h"
+#include "cli/run_faults.h"
 #include "machine/run.h"
 #include "out/json.h"
 #include "topo/torus.h"
@@ -271,6 +272,7 @@ static void print_json(
 	json_text(&j, "digest", text);
 	json_real(&j, "sim_time_ns", ns(r->result.end));
 	json_results(&j, r);
+	run_faults_json(&j, r);
 	run_budget_json(&j, a, r->net);
 	json_work(&j, r);
 	json_end(&j, '}');
@@ -328,6 +330,7 @@ static void print_figures(const struct machine_run *r, FILE *f)
 		print_figure(&l->figure[i], f);
 	if (r->hops)
 		print_links(r, f);
+	run_faults_text(f, r);
 }
 
 static void print_text(
@@ -382,6 +385,7 @@ static int perform(
 		.sets = a->set,
 		.n_sets = a->n_sets,
 		.shape = a->shape,
+		.faults = a->faults,
 		.workload = a->word[1],
 		.keys = a->word + 2,
 		.n_keys = a->n_words - 2,
@@ -426,7 +430,7 @@ int cli_run(int argc, char **argv, struct err *e)
 
 	list_loads(help, sizeof(help));
 	code = cli_parse(&args, argc, argv,
-		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_JSON,
+		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_JSON,
 		"MACHINE WORKLOAD [KEY=VALUE...]", help, e);
 	if (code)
 		return code < 0 ? -1 : 0;

@@ -30,6 +30,7 @@ enum packet_flags {
 	PACKET_STAY = 1, /* once on the escape channel, stays there */
 	PACKET_DEPOSIT = 2, /* leaves a copy at every router on its line */
 	PACKET_COPY = 4, /* is such a copy */
+	PACKET_HURT = 8, /* bits of it were flipped on a wire */
 };
 
 enum { PACKET_DIMS = 6, PACKET_NO_PORT = 0xff };

@@ -178,9 +178,9 @@ int programs_check(struct load *l, struct err *e)
 		*e = *wrong;
 		return -1;
 	}
-	if (check_nics(p, e))
+	if (!p->may_err && check_nics(p, e))
 		return -1;
-	if (p->is_stalled) {
+	if (p->is_stalled && !p->may_stall) {
 		host_describe_waiting(p->host, text, sizeof(text));
 		return err_set_code(e, EXIT_DEADLOCK, "%s", text);
 	}
@@ -211,6 +211,8 @@ void programs_report(const struct programs *p, struct load_result *r)
 	r->via = "nic";
 	for (i = 0; p->arrivals && i < p->load.net->n_workers; i++)
 		hist_merge(&r->latency, &p->arrivals[i].latency);
+	if (p->nic && p->nic->ops->retries)
+		p->nic->ops->retries(p->nic, &r->retries);
 }
 
 uint64_t programs_estimate(

@@ -29,6 +29,8 @@ struct programs {
 	struct err wrong; /* in setting up */
 	sim_time until;
 	bool is_stalled;
+	/* what a run with faults may end with */
+	bool may_stall, may_err;
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "load/ping.h"
 #include "load/pingpong.h"
 #include "load/put.h"
+#include "load/storm.h"
 #include "load/alltoall.h"
 #include "load/sweep.h"
 #include "load/synthetic.h"
@@ -33,6 +34,7 @@ const struct load_ops *const load_registry[] = {
 	&load_crossover,
 	&load_gets,
 	&load_mirror,
+	&load_storm,
 	NULL,
 };
 

@@ -13,10 +13,10 @@
 
 #include "base/mem.h"
 #include "base/wide.h"
-#include "load/exponential.h"
 #include "load/pattern.h"
 #include "meas/batches.h"
 #include "route/hint.h"
+#include "sim/exponential.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct synthetic, field)

@@ -1,45 +1,23 @@
 #define _POSIX_C_SOURCE 200809L
 #include "machine/file.h"
 #include "base/mem.h"
+#include "machine/tree.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <yaml.h>
 
-enum {
-	SHOWN_MAX = 88, /* of a path in messages; a param_origin has room */
-	KEY_MAX = 2 * PARAM_TEXT_MAX, /* of a key with all that it is in */
-};
+#define fail(r, ...) tree_fail(&(r)->tree, __VA_ARGS__)
 
-enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
-
-/*
- * The file as a tree, in the order in which it was written: a node's first
- * child is the next node, and its sibling is at end.  The children of a map
- * are key, value, key, value, ...
- */
-struct node {
-	enum node_kind kind;
-	yaml_mark_t at;
-	char *text; /* of a scalar; it has no NUL inside */
-	size_t end;
-};
-
-struct tree {
-	struct node *v;
-	size_t n, room;
-	size_t open[MACHINE_NESTING_MAX], n_open;
-};
+enum { KEY_MAX = 2 * PARAM_TEXT_MAX }; /* of a key with all that it is in */
 
 /* One file while it is read. */
 struct reader {
 	const char *path; /* NULL for a text */
-	char shown[SHOWN_MAX];
 	int depth; /* 0, or 1 for a base, 2 for its base, ... */
+	bool is_part; /* of no machine of its own */
 	const char *const *dirs;
 	struct machine_header *header;
 	const struct param_block *sections; /* the caller's */
@@ -47,7 +25,6 @@ struct reader {
 	struct param_block *blocks; /* the head, then the sections */
 	struct head *head;
 	struct tree tree;
-	struct err *e;
 };
 
 enum { HEAD_SCHEMA, HEAD_MACHINE, HEAD_TITLE, HEAD_BASE, N_HEAD };
@@ -69,186 +46,6 @@ static const struct param head_rows[N_HEAD] = {
 	{ "base", PARAM_TEXT, offsetof(struct head, names.base), "", 0, 0, NULL,
 		"the machine that this one changes", NULL },
 };
-
-/*
- * The end of a path says most.  What could break a line or is not ASCII is
- * shown as '?', since nobody knows how the terminal reads a file's name.
- */
-static void show_path(const char *path, char text[SHOWN_MAX])
-{
-	size_t n = strlen(path);
-	bool cut = n >= SHOWN_MAX;
-
-	snprintf(text, SHOWN_MAX, "%s%s", cut ? "..." : "",
-		cut ? path + n - (SHOWN_MAX - 4) : path);
-	for (char *c = text; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
-}
-
-__attribute__((format(printf, 3, 4))) static int fail(
-	const struct reader *r, yaml_mark_t at, const char *format, ...)
-{
-	char text[sizeof(r->e->text)];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	return err_set(r->e, "%s:%zu:%zu: %s", r->shown, at.line + 1,
-		at.column + 1, text);
-}
-
-static const yaml_mark_t top = { 0, 0, 0 };
-
-static struct node *add_node(
-	struct tree *t, enum node_kind kind, const yaml_event_t *ev)
-{
-	if (t->n == t->room) {
-		t->room = t->room ? 2 * t->room : 64;
-		t->v = mem_grow(t->v, t->room, sizeof(*t->v));
-	}
-	t->v[t->n] = (struct node){
-		.kind = kind, .at = ev->start_mark, .end = t->n + 1
-	};
-	return &t->v[t->n++];
-}
-
-/* NUL, line breaks and escapes, the two-byte ones of UTF-8 too. */
-static bool has_control(const unsigned char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (s[i] < 0x20 || s[i] == 0x7f ||
-			(s[i] == 0xc2 && i + 1 < len && s[i + 1] < 0xa0))
-			return true;
-	return false;
-}
-
-/* Of a scalar or the start of a list or map: all begin with these two. */
-static int check_plain(const struct reader *r, const yaml_event_t *ev)
-{
-	static const char *const core[] = { YAML_STR_TAG, YAML_INT_TAG,
-		YAML_FLOAT_TAG, YAML_BOOL_TAG, YAML_NULL_TAG, YAML_SEQ_TAG,
-		YAML_MAP_TAG };
-	const char *tag = (const char *)ev->data.scalar.tag;
-	size_t i = 0, n = tag ? sizeof(core) / sizeof(*core) : 0;
-
-	if (ev->data.scalar.anchor)
-		return fail(r, ev->start_mark, "anchors are not allowed");
-	while (i < n && strcmp(tag, core[i]))
-		i++;
-	if (tag && i == n)
-		return fail(r, ev->start_mark,
-			"tags other than YAML's own are not allowed");
-	return 0;
-}
-
-static int on_scalar(struct reader *r, const yaml_event_t *ev)
-{
-	const unsigned char *s = ev->data.scalar.value;
-	size_t len = ev->data.scalar.length;
-	struct node *n;
-
-	if (has_control(s, len))
-		return fail(r, ev->start_mark,
-			"line breaks and control characters are not allowed");
-	n = add_node(&r->tree, NODE_SCALAR, ev);
-	n->text = mem_alloc(len + 1, 1);
-	memcpy(n->text, s, len);
-	return 0;
-}
-
-static int on_open(struct reader *r, const yaml_event_t *ev)
-{
-	struct tree *t = &r->tree;
-
-	if (t->n_open == MACHINE_NESTING_MAX)
-		return fail(r, ev->start_mark, "nested deeper than %d",
-			MACHINE_NESTING_MAX);
-	t->open[t->n_open++] = t->n;
-	add_node(t, ev->type == YAML_MAPPING_START_EVENT ? NODE_MAP : NODE_LIST,
-		ev);
-	return 0;
-}
-
-static int on_event(struct reader *r, const yaml_event_t *ev)
-{
-	struct tree *t = &r->tree;
-	yaml_mark_t at = ev->start_mark;
-
-	switch (ev->type) {
-	case YAML_DOCUMENT_START_EVENT:
-		return t->n ? fail(r, at, "more than one document") : 0;
-	case YAML_ALIAS_EVENT:
-		return fail(r, at, "aliases are not allowed");
-	case YAML_SCALAR_EVENT:
-		return check_plain(r, ev) ? -1 : on_scalar(r, ev);
-	case YAML_SEQUENCE_START_EVENT:
-	case YAML_MAPPING_START_EVENT:
-		return check_plain(r, ev) ? -1 : on_open(r, ev);
-	case YAML_SEQUENCE_END_EVENT:
-	case YAML_MAPPING_END_EVENT:
-		t->v[t->open[--t->n_open]].end = t->n;
-		return 0;
-	case YAML_STREAM_END_EVENT:
-		return t->n ? 0 : fail(r, top, "empty file");
-	default:
-		return 0;
-	}
-}
-
-/* libyaml's reader of characters, below its scanner, knows an offset only. */
-static yaml_mark_t mark_at(const char *text, size_t offset)
-{
-	yaml_mark_t at = top;
-
-	for (size_t i = 0; i < offset; i++) {
-		at.column++;
-		if (text[i] == '\n')
-			at = (yaml_mark_t){ .line = at.line + 1 };
-	}
-	return at;
-}
-
-static int fail_parse(const struct reader *r, const yaml_parser_t *p,
-	const char *text, size_t len)
-{
-	size_t offset = p->problem_offset < len ? p->problem_offset : len;
-	const char *problem = p->problem ? p->problem : "out of memory";
-
-	if (p->error == YAML_READER_ERROR)
-		return fail(
-			r, mark_at(text, offset), "not a text: %s", problem);
-	return fail(r, p->problem_mark, "%s%s%s", problem,
-		p->context ? " " : "", p->context ? p->context : "");
-}
-
-/*
- * Works on events, not on libyaml's documents, so that a file of brackets
- * is met at the ninth and never becomes a tree.
- */
-static int parse(struct reader *r, const char *text, size_t len)
-{
-	yaml_parser_t p;
-	yaml_event_t ev;
-	bool done = false;
-	int failed = 0;
-
-	if (!yaml_parser_initialize(&p))
-		return fail(r, top, "out of memory");
-	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
-	while (!failed && !done) {
-		if (!yaml_parser_parse(&p, &ev)) {
-			failed = fail_parse(r, &p, text, len);
-			break;
-		}
-		failed = on_event(r, &ev);
-		done = ev.type == YAML_STREAM_END_EVENT;
-		yaml_event_delete(&ev);
-	}
-	yaml_parser_delete(&p);
-	return failed;
-}
 
 static size_t next_key(const struct reader *r, size_t key)
 {
@@ -307,6 +104,28 @@ static int read_list(const struct reader *r, const struct param_block *b,
 	return 0;
 }
 
+/* A line, or a list of them. */
+static int read_lines(const struct reader *r, const struct param_block *b,
+	const struct param *row, size_t node)
+{
+	struct param_lines *l = param_lines(b, row);
+	const struct node *v = r->tree.v;
+	size_t i = v[node].kind == NODE_LIST ? node + 1 : node;
+	size_t end = v[node].end;
+	char place[PARAM_TEXT_MAX];
+
+	param_lines_free(l);
+	for (; i < end; i = v[i].end) {
+		if (v[i].kind != NODE_SCALAR || !*v[i].text)
+			return fail(r, v[i].at, "%s.%s is a list of lines",
+				b->section, row->name);
+		snprintf(place, sizeof(place), "%s:%zu:%zu", r->tree.shown,
+			v[i].at.line + 1, v[i].at.column + 1);
+		param_lines_add(l, v[i].text, place);
+	}
+	return 0;
+}
+
 static int read_plain(const struct reader *r, const struct param_block *b,
 	const struct param *row, size_t node)
 {
@@ -314,6 +133,8 @@ static int read_plain(const struct reader *r, const struct param_block *b,
 	const struct node *n = &r->tree.v[node];
 	struct err why = { 0 };
 
+	if (row->type == PARAM_LINES && n->kind != NODE_MAP)
+		return read_lines(r, b, row, node);
 	if (n->kind == NODE_SCALAR)
 		param_read(b, row, n->text, &why);
 	else if (n->kind == NODE_MAP || !is_list)
@@ -363,8 +184,8 @@ static int read_value(const struct reader *r, const char *path,
 	if (read_plain(r, b, row, node))
 		return -1;
 	at = r->tree.v[node].at;
-	snprintf(o.place, sizeof(o.place), "%s:%zu:%zu", r->shown, at.line + 1,
-		at.column + 1);
+	snprintf(o.place, sizeof(o.place), "%s:%zu:%zu", r->tree.shown,
+		at.line + 1, at.column + 1);
 	if (b->origins)
 		b->origins[row - b->rows] = o;
 	return 0;
@@ -437,8 +258,14 @@ static int read_head(const struct reader *r)
 		const char *name = head_rows[i].name;
 		size_t key = find_key(r, 0, name);
 
-		if (key == v[0].end && i <= HEAD_MACHINE)
+		if (key == v[0].end && i <= HEAD_MACHINE &&
+			!(r->is_part && i == HEAD_MACHINE))
 			return fail(r, v[0].at, "%s is missing", name);
+		if (key < v[0].end && r->is_part &&
+			(i == HEAD_MACHINE || i == HEAD_BASE))
+			return fail(r, v[key].at,
+				"%s has no place in a file that is no machine",
+				name);
 		if (key < v[0].end &&
 			(read_value(r, name, b, &b->rows[i], v[key].end) ||
 				check_name(r, i, v[v[key].end].at)))
@@ -487,12 +314,12 @@ static int read_base(const struct reader *r)
 		return 0;
 	base.depth++;
 	if (base.depth == MACHINE_BASES_MAX)
-		return err_set(r->e,
+		return err_set(r->tree.e,
 			"%s: base upon base, more than %d files; a circle?",
 			place, MACHINE_BASES_MAX);
 	path = find_base(r);
 	if (!path)
-		return err_set(r->e, "%s: there is no %s.yaml", place,
+		return err_set(r->tree.e, "%s: there is no %s.yaml", place,
 			r->head->names.base);
 	base.path = path;
 	failed = read_file(&base);
@@ -540,14 +367,9 @@ static int read_text(struct reader *r, const char *text, size_t len)
 	int failed;
 
 	if (len > MACHINE_FILE_MAX)
-		return fail(r, top, "larger than 1 MiB");
-	r->tree = (struct tree){ 0 };
-	failed = parse(r, text, len);
-	if (!failed)
-		failed = read_tree(r);
-	for (size_t i = 0; i < r->tree.n; i++)
-		mem_free(r->tree.v[i].text);
-	mem_free(r->tree.v);
+		return fail(r, tree_top, "larger than 1 MiB");
+	failed = tree_read(&r->tree, text, len) || read_tree(r) ? -1 : 0;
+	tree_free(&r->tree);
 	return failed;
 }
 
@@ -558,14 +380,15 @@ static int read_file(struct reader *r)
 	char *text;
 	FILE *f;
 
-	show_path(r->path, r->shown);
+	tree_show_path(r->path, r->tree.shown);
 	f = fopen(r->path, "r");
 	if (!f)
-		return fail(r, top, "cannot read: %s", strerror(errno));
+		return fail(r, tree_top, "cannot read: %s", strerror(errno));
 	text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
 	len = fread(text, 1, MACHINE_FILE_MAX + 1, f);
-	failed = ferror(f) ? fail(r, top, "cannot read: %s", strerror(errno))
-			   : read_text(r, text, len);
+	failed = ferror(f)
+			 ? fail(r, tree_top, "cannot read: %s", strerror(errno))
+			 : read_text(r, text, len);
 	mem_free(text);
 	fclose(f);
 	return failed;
@@ -579,8 +402,20 @@ int machine_file_read(const char *path, const char *const *dirs,
 
 	r.sections = blocks;
 	r.n_sections = n_blocks;
-	r.e = e;
+	r.tree.e = e;
 	*header = (struct machine_header){ 0 };
+	return read_file(&r);
+}
+
+int machine_part_read(const char *path, const struct param_block *blocks,
+	size_t n_blocks, struct err *e)
+{
+	struct machine_header header = { 0 };
+	struct reader r = { .path = path, .header = &header, .is_part = true };
+
+	r.sections = blocks;
+	r.n_sections = n_blocks;
+	r.tree.e = e;
 	return read_file(&r);
 }
 
@@ -588,11 +423,12 @@ int machine_text_read(const char *name, const char *text, size_t len,
 	const char *const *dirs, struct machine_header *header,
 	const struct param_block *blocks, size_t n_blocks, struct err *e)
 {
-	struct reader r = { .dirs = dirs, .header = header, .e = e };
+	struct reader r = { .dirs = dirs, .header = header };
 
 	r.sections = blocks;
 	r.n_sections = n_blocks;
+	r.tree.e = e;
 	*header = (struct machine_header){ 0 };
-	show_path(name, r.shown);
+	tree_show_path(name, r.tree.shown);
 	return read_text(&r, text, len);
 }

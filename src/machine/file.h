@@ -48,6 +48,10 @@ int machine_file_read(const char *path, const char *const *dirs,
 	struct machine_header *header, const struct param_block *blocks,
 	size_t n_blocks, struct err *e);
 
+/* A file that has no machine's name and no base, only sections. */
+int machine_part_read(const char *path, const struct param_block *blocks,
+	size_t n_blocks, struct err *e);
+
 /* name stands for the path in messages; a base is looked for in dirs only. */
 int machine_text_read(const char *name, const char *text, size_t len,
 	const char *const *dirs, struct machine_header *header,

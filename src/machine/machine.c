@@ -353,6 +353,8 @@ struct machine *machine_default(void)
 	add_routes(m);
 	add_nics(m);
 	add_hosts(m);
+	add_block(m, "faults", fault_params_table, fault_params_n,
+		&m->fault_lines, always);
 	return m;
 }
 
@@ -494,11 +496,24 @@ struct machine *machine_load(const char *name, const char *const *sets,
 	if (find_path(m, name, e) || read_all(m, sets, n_sets, shape, e) ||
 		choose(m, e) || host_params_check(&m->host, e) ||
 		m->topo->ops->init(m->topo, e) ||
-		m->route->ops->init(m->route, m->topo, e)) {
+		m->route->ops->init(m->route, m->topo, e) ||
+		fault_plan_read(&m->faults, &m->fault_lines, m->topo, e)) {
 		machine_free(m);
 		return NULL;
 	}
 	return m;
+}
+
+int machine_read_faults(struct machine *m, const char *path, struct err *e)
+{
+	size_t i = 0;
+
+	while (m->block[i].values != &m->fault_lines)
+		i++;
+	fault_plan_free(&m->faults);
+	if (machine_part_read(path, &m->block[i], 1, e))
+		return -1;
+	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }
 
 void machine_free(struct machine *m)
@@ -511,6 +526,9 @@ void machine_free(struct machine *m)
 		mem_free(m->block[i].origins);
 	if (m->route)
 		m->route->ops->fini(m->route);
+	param_lines_free(&m->fault_lines.bit_errors);
+	param_lines_free(&m->fault_lines.events);
+	fault_plan_free(&m->faults);
 	for (i = 0; i < MACHINE_KINDS; i++) {
 		mem_free(m->topos[i]);
 		mem_free(m->routes[i]);

@@ -7,6 +7,7 @@
 #define MACHINE_MACHINE_H
 
 #include "host/params.h"
+#include "link/faults.h"
 #include "link/link.h"
 #include "machine/file.h"
 #include "nic/nic.h"
@@ -54,6 +55,8 @@ struct machine {
 	const struct nic_ops *nic; /* NULL: none */
 	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */
 	struct host_params host;
+	struct fault_params fault_lines;
+	struct fault_plan faults; /* what they say */
 	/* Where a section has variants, each has a block of its own, and the
 	 * word that says which one is in use stands before them. */
 	struct param_block block[MACHINE_BLOCKS];
@@ -69,6 +72,8 @@ struct machine {
  */
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e);
+/* Reads a plan of faults in place of the machine's, or over it. */
+int machine_read_faults(struct machine *m, const char *path, struct err *e);
 /* One with every variant and every parameter's default, for `weft params`;
  * it cannot be run. */
 struct machine *machine_default(void);

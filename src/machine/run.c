@@ -95,8 +95,29 @@ static uint32_t pick_threads(const struct machine_run *r)
 	return most < 1 ? 1 : most;
 }
 
+/* Who loses a packet must be able to do without it, or to send it again. */
+static int check_faults(const struct machine_run *r, struct err *e)
+{
+	const struct nic_ops *nic = r->machine->nic;
+
+	if (fault_plan_is_empty(&r->machine->faults))
+		return 0;
+	if (!nic || !nic->client->on_lost)
+		return err_set(e,
+			"faults: nothing on this machine sends again what is "
+			"lost (nic.kind is %s)",
+			nic ? nic->name : "none");
+	if (r->load->ops->client)
+		return err_set(e,
+			"faults: %s puts packets straight into the network, "
+			"and nobody sends them again",
+			r->load->ops->name);
+	return 0;
+}
+
 static int build(struct machine_run *r, struct err *e)
 {
+	const struct fault_plan *faults = &r->machine->faults;
 	struct net_setup s = {
 		.topo = r->machine->topo,
 		.route = r->machine->route,
@@ -108,6 +129,7 @@ static int build(struct machine_run *r, struct err *e)
 		.seed = r->setup.seed,
 		.stop = r->setup.stop,
 		.book = r->setup.book,
+		.faults = fault_plan_is_empty(faults) ? NULL : faults,
 	};
 	uint64_t need = net_estimate(&s), have = mem_available();
 
@@ -133,7 +155,9 @@ int machine_run_open(
 	memset(r, 0, sizeof(*r));
 	r->setup = *s;
 	r->machine = machine_load(s->machine, s->sets, s->n_sets, s->shape, e);
-	if (!r->machine || read_load(r, e))
+	if (!r->machine ||
+		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
+		read_load(r, e) || check_faults(r, e))
 		return -1;
 	return build(r, e);
 }

@@ -17,6 +17,7 @@ struct machine_run_setup {
 	const char *const *sets; /* "path=value" */
 	size_t n_sets;
 	const char *shape; /* "4x4x4", or NULL */
+	const char *faults; /* a file with a plan of them, or NULL */
 	const char *workload;
 	const char *const *keys; /* "key=value" */
 	size_t n_keys;

@@ -26,6 +26,14 @@ struct nic {
 	void *arg;
 };
 
+/* What it took to bring everything where it should be, of all nodes. */
+struct nic_retries {
+	uint64_t nacks, timeouts, resent;
+	uint64_t duplicates; /* that came and were not executed again */
+	uint64_t torn, unreadable; /* packets that came and were not good */
+	uint64_t escapes; /* that were not, and nobody saw it */
+};
+
 struct nic_ops {
 	const char *name; /* the word written in a machine file */
 	size_t size; /* of the variant, whose first member is struct nic */
@@ -64,6 +72,8 @@ struct nic_ops {
 	uint64_t (*errors)(
 		const struct nic *nic, site_id s, char *text, size_t size);
 	uint64_t (*memory)(const struct nic *nic); /* bytes that it holds */
+	/* NULL where it never sends twice; only while nothing runs. */
+	void (*retries)(const struct nic *nic, struct nic_retries *r);
 };
 
 struct nic_setup {

@@ -119,13 +119,14 @@ static int check_packets(const struct audit *a, struct err *e)
 	struct net_tally t = net_total(a->n);
 	uint64_t here = a->in_flight + a->in_queues + a->in_fifos;
 
-	if (t.injected + t.copies == t.delivered + here)
+	if (t.injected + t.copies == t.delivered + t.lost + here)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
 		"audit: %llu packets went in and %llu copies were made, %llu "
-		"came out and %llu are inside",
+		"came out, %llu were lost and %llu are inside",
 		(unsigned long long)t.injected, (unsigned long long)t.copies,
-		(unsigned long long)t.delivered, (unsigned long long)here);
+		(unsigned long long)t.delivered, (unsigned long long)t.lost,
+		(unsigned long long)here);
 }
 
 int net_audit(struct net *n, struct err *e)

@@ -6,6 +6,7 @@
 #ifndef ROUTER_GRANT_H
 #define ROUTER_GRANT_H
 
+#include "router/faulty.h"
 #include "router/heads.h"
 
 static const uint8_t source_of[N_REQUESTS] = {
@@ -59,7 +60,9 @@ static inline __attribute__((always_inline)) bool depart(struct net *n,
 	}
 	link_take(l, &n->link, t, tail);
 	l->count[channel] += n->link.wire_bytes[chunks];
-	if (__builtin_expect(l->is_far, 0))
+	if (faulty_depart(n, w, s, port, channel, id, t, tail))
+		; /* it arrives nowhere */
+	else if (__builtin_expect(l->is_far, 0))
 		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
 	else
 		sim_post_near(w, l->peer, arrival, key, (uint16_t)channel, id);

@@ -174,21 +174,21 @@ static void set_rules(struct net *n, const struct net_setup *s)
 	n->capacity = n->link.max_chunks * (uint32_t)s->router->packets;
 }
 
+/* The copy of visit.c that does what is asked for, and no more. */
+static const struct net_visits *pick_visits(const struct net_setup *s)
+{
+	if (s->faults)
+		return s->book ? &net_booked_faulty_visits : &net_faulty_visits;
+	return s->book ? &net_booked_visits : NULL;
+}
+
 static struct sim *make_sim(
 	const struct net_setup *s, struct net *n, struct err *e)
 {
-	static const struct sim_ops ops = {
-		.visit = net_visit,
-		.prefetch = net_prefetch,
-	};
-	static const struct sim_ops booked_ops = {
-		.visit = net_booked_visit,
-		.prefetch = net_prefetch,
-	};
 	struct sim_params p = {
 		.n_sites = n->n_sites,
 		.n_workers = s->n_workers,
-		.ops = s->book ? &booked_ops : &ops,
+		.ops = &n->sim_ops,
 		.model = n,
 		.stop = s->stop,
 		.prefetches = n->n_sites >= PREFETCH_SITES,
@@ -231,6 +231,9 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 			n->capacity, INT16_MAX);
 		goto fail;
 	}
+	n->visits = pick_visits(s);
+	n->sim_ops.visit = n->visits ? n->visits->visit : net_visit;
+	n->sim_ops.prefetch = net_prefetch;
 	n->sim = make_sim(s, n, e);
 	if (!n->sim)
 		goto fail;
@@ -242,6 +245,9 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	n->packets = n->pool->base;
 	if (s->book)
 		keep_book(n, s->book);
+	if (s->faults)
+		n->faults =
+			faults_new(s->faults, s->topo, s->seed, n->n_workers);
 	for (i = 0; i < n->n_sites; i++)
 		site_init(n, i);
 	return n;
@@ -259,6 +265,7 @@ void net_free(struct net *n)
 	packet_pool_free(n->pool);
 	map_free(n->rises, rises_bytes(n));
 	book_free(n->book);
+	faults_free(n->faults);
 	sim_free(n->sim);
 	mem_free(n);
 }
@@ -290,6 +297,7 @@ struct net_tally net_total(const struct net *n)
 		t.injected += n->tally[i].injected;
 		t.delivered += n->tally[i].delivered;
 		t.copies += n->tally[i].copies;
+		t.lost += n->tally[i].lost;
 	}
 	for (s = 0; s < n->n_sites; s++)
 		t.hops += arrived(n, s);

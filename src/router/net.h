@@ -20,6 +20,7 @@
 #ifndef ROUTER_NET_H
 #define ROUTER_NET_H
 
+#include "link/faults.h"
 #include "link/link.h"
 #include "link/packet.h"
 #include "meas/budget.h"
@@ -184,6 +185,12 @@ struct net_client_ops {
 	/* A line broadcast has made a copy of a packet, which shares the
 	 * original's load; may be NULL. */
 	void (*on_copy)(struct net *n, struct sim_worker *w, packet_id copy);
+	/* A bit of a packet was flipped on a wire, counted from the first one
+	 * of bits that it has there.  Both or none of this and the next. */
+	void (*on_hurt)(struct net *n, struct sim_worker *w, packet_id p,
+		uint32_t bit, uint32_t bits);
+	/* A packet was lost on a dead link: the client owns it now. */
+	void (*on_lost)(struct net *n, struct sim_worker *w, packet_id p);
 	bool is_sink; /* reception drains at once */
 };
 
@@ -192,7 +199,18 @@ struct net_tally {
 	_Alignas(64) uint64_t injected;
 	uint64_t delivered;
 	uint64_t copies; /* made by line broadcasts */
+	uint64_t lost; /* on dead links */
 	uint64_t hops; /* of whole packets, by net_total() */
+};
+
+/* What clients call, of a copy of visit.c: see below. */
+struct net_visits {
+	void (*inject)(struct net *n, struct sim_worker *w, site_id s,
+		uint32_t fifo, packet_id p, sim_time t);
+	void (*release)(struct net *n, struct sim_worker *w, site_id s,
+		uint32_t fifo, uint32_t chunks, sim_time t);
+	void (*check_idle)(struct net *n, struct net_site *s, sim_time t);
+	void (*visit)(struct sim_worker *w, site_id site);
 };
 
 struct net {
@@ -210,12 +228,15 @@ struct net {
 
 	const struct net_client_ops *client;
 	void *client_state;
+	const struct net_visits *visits; /* NULL: the plain ones */
+	struct faults *faults; /* NULL: there are none */
 	struct book *book; /* NULL: no budgets are kept */
 	/* where they are: [site][port][level], see router/booked.h */
 	sim_time *rises;
 	uint32_t n_levels; /* of a port */
 	struct packet_pool *pool;
 	struct sim *sim;
+	struct sim_ops sim_ops;
 	const struct topo *topo;
 	struct net_params params;
 	uint32_t capacity; /* chunks per channel */
@@ -236,6 +257,7 @@ struct net_setup {
 	uint64_t seed;
 	const atomic_int *stop; /* see struct sim_params */
 	const struct book_how *book; /* NULL: keep no time budgets */
+	const struct fault_plan *faults; /* NULL: there are none */
 };
 
 /* What a network of this size will take, bytes; nothing is built. */
@@ -264,16 +286,12 @@ void net_visit(struct sim_worker *w, site_id site);
 void net_prefetch(const struct sim_worker *w, const struct sim_event *e);
 
 /*
- * The same of a network that keeps time budgets: visit.c is compiled a second
- * time for these, so that the first time has nothing of it.  Those above that
- * clients call turn to these by themselves.
+ * The same of a network that keeps time budgets, that has faults, or both:
+ * visit.c is compiled once more for each, so that the first time has nothing
+ * of it.  Those above that clients call turn to these by themselves.
  */
-void net_booked_inject(struct net *n, struct sim_worker *w, site_id s,
-	uint32_t fifo, packet_id p, sim_time t);
-void net_booked_release(struct net *n, struct sim_worker *w, site_id s,
-	uint32_t fifo, uint32_t chunks, sim_time t);
-void net_booked_check_idle(struct net *n, struct net_site *s, sim_time t);
-void net_booked_visit(struct sim_worker *w, site_id site);
+extern const struct net_visits net_booked_visits, net_faulty_visits,
+	net_booked_faulty_visits;
 
 /* Bytes that it holds now. */
 uint64_t net_memory(const struct net *n);

@@ -28,6 +28,9 @@ struct rig_how {
 	/* Room in one injection FIFO lets the client look at all of them. */
 	bool looks_round;
 	const struct book_how *book;
+	/* Packets may be lost; the bits of each that were flipped are
+	 * counted in its load. */
+	const struct fault_plan *faults;
 };
 
 struct arrival {

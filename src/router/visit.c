@@ -7,14 +7,20 @@
  * idle senders with heads that ask for them; an adaptive head takes the idle
  * sender with the most tokens.
  *
- * Compiled twice: visit_booked.c includes this file.
+ * Compiled several times: visit_booked.c and others include this file.
  */
 #include "router/pick.h"
 
-/* A client's call turns to the other copy where budgets are kept. */
-static inline bool is_for_booked(const struct net *n)
+#ifndef NET_SCOPE
+#define NET_SCOPE
+#endif
+
+#define NET_PLAIN (!NET_BOOKED && !NET_FAULTY)
+
+/* A client's call turns to another copy where that is in use. */
+static inline bool is_for_another(const struct net *n)
 {
-	return !NET_BOOKED && __builtin_expect(n->book != NULL, 0);
+	return NET_PLAIN && __builtin_expect(n->visits != NULL, 0);
 }
 
 /* --- senders --- */
@@ -119,12 +125,12 @@ static inline __attribute__((always_inline)) void arbitrate_one(struct net *n,
 }
 
 /* After every instant: a BUG where a free link has a packet for it. */
-void net_check_idle(struct net *n, struct net_site *s, sim_time t)
+NET_SCOPE void net_check_idle(struct net *n, struct net_site *s, sim_time t)
 {
 	uint32_t o, lfsr = s->lfsr;
 
-	if (is_for_booked(n)) {
-		net_booked_check_idle(n, s, t);
+	if (is_for_another(n)) {
+		n->visits->check_idle(n, s, t);
 		return;
 	}
 	for (o = 0; o < n->n_ports; o++) {
@@ -366,15 +372,15 @@ static void on_token(struct net *n, struct net_site *s, uint32_t port,
 		s->dirty |= 1u << port;
 }
 
-void net_inject(struct net *n, struct sim_worker *w, site_id site,
+NET_SCOPE void net_inject(struct net *n, struct sim_worker *w, site_id site,
 	uint32_t fifo, packet_id id, sim_time t)
 {
 	struct net_site *s = &n->sites[site];
 	struct net_inject *f = &s->inject[fifo];
 	struct packet *p = &n->packets[id];
 
-	if (is_for_booked(n)) {
-		net_booked_inject(n, w, site, fifo, id, t);
+	if (is_for_another(n)) {
+		n->visits->inject(n, w, site, fifo, id, t);
 		return;
 	}
 	booked_inject(n, s, fifo, id, p, t);
@@ -409,14 +415,14 @@ static void on_injected(struct net *n, struct sim_worker *w, struct net_site *s,
 		n->client->on_room(n, w, s->id, fifo, t);
 }
 
-void net_release(struct net *n, struct sim_worker *w, site_id site,
+NET_SCOPE void net_release(struct net *n, struct sim_worker *w, site_id site,
 	uint32_t fifo, uint32_t chunks, sim_time t)
 {
 	struct net_site *s = &n->sites[site];
 	uint32_t channel;
 
-	if (is_for_booked(n)) {
-		net_booked_release(n, w, site, fifo, chunks, t);
+	if (is_for_another(n)) {
+		n->visits->release(n, w, site, fifo, chunks, t);
 		return;
 	}
 	s->reception[fifo].chunks += (int32_t)chunks;
@@ -490,7 +496,7 @@ static inline void on_idle(struct net *n, struct sim_worker *w,
 	arbitrate_one(n, w, s, port, t);
 }
 
-void net_visit(struct sim_worker *w, site_id site)
+NET_SCOPE void net_visit(struct sim_worker *w, site_id site)
 {
 	struct net *n = w->model;
 	struct net_site *s = &n->sites[site];
@@ -521,7 +527,7 @@ void net_visit(struct sim_worker *w, site_id site)
 	}
 }
 
-#if !NET_BOOKED
+#if NET_PLAIN
 void net_prefetch(const struct sim_worker *w, const struct sim_event *e)
 {
 	const struct net *n = w->model;

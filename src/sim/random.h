@@ -24,6 +24,7 @@ enum random_purpose {
 	RANDOM_TIE, /* the way round a ring */
 	RANDOM_DATA, /* bytes */
 	RANDOM_POLL, /* when a poll loop first looks */
+	RANDOM_ERROR, /* bits until a link flips one */
 	RANDOM_TEST,
 };
 

@@ -229,6 +229,8 @@ void elan_word_on_in(const struct elan_at *a, uint32_t word)
 	struct elan_word_out *o = &a->n->words[word];
 
 	host_write(a->x->nic.host, a->w, a->s, a->t, o->address, &o->value, 8);
+	/* for those who wait for this or for something else */
+	host_poke(a->x->nic.host, a->w, a->s, a->t);
 	o->next = a->n->words_free;
 	a->n->words_free = word;
 }
@@ -473,6 +475,13 @@ struct elan_counts elan_counts(const struct nic *nic, site_id s)
 	return x->nodes[s] ? x->nodes[s]->counts : (struct elan_counts){ 0 };
 }
 
+int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event)
+{
+	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
+
+	return n && event < n->n_events ? n->events[event].count : 0;
+}
+
 static uint64_t node_memory(const struct elan_node *n)
 {
 	uint64_t sum = sizeof(*n);
@@ -531,6 +540,8 @@ static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
+	.on_hurt = elan_frame_on_hurt,
+	.on_lost = elan_frame_on_lost,
 };
 
 const struct nic_ops elan4_ops = {
@@ -548,4 +559,5 @@ const struct nic_ops elan4_ops = {
 	.audit = elan_audit,
 	.errors = describe_errors,
 	.memory = elan_memory,
+	.retries = elan_frame_retries,
 };

@@ -134,6 +134,18 @@ struct elan_piece {
 	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET */
 };
 
+/* What flipped bits have done to a packet. */
+enum elan_harm {
+	ELAN_SOUND,
+	ELAN_TORN, /* a transaction is wrong: its sender is told */
+	ELAN_UNREADABLE, /* nobody knows whose it is: its sender waits */
+};
+
+enum {
+	ELAN_FLIPS = 16, /* that a packet remembers */
+	ELAN_DETOURS = 256, /* destinations share them */
+};
+
 enum elan_kind {
 	ELAN_DATA,
 	ELAN_ACKED,
@@ -146,6 +158,8 @@ enum elan_kind {
 struct elan_buffer {
 	uint8_t kind;
 	uint8_t n_pieces;
+	uint8_t n_flips, harm; /* see frame.h */
+	uint16_t flip[ELAN_FLIPS]; /* bits of its frame */
 	uint16_t context;
 	uint32_t channel, sequence; /* the cookie: who sent it, which one */
 	uint32_t sending; /* at the sender; an acknowledgement returns it */
@@ -271,6 +285,7 @@ struct elan_node {
 	struct elan_context *contexts;
 	uint32_t n_contexts;
 	uint32_t number; /* of packets */
+	uint8_t detour[ELAN_DETOURS]; /* routes that did not fail lately */
 	uint32_t opened; /* queues, ever */
 	uint16_t tick; /* of events */
 	uint16_t inside; /* packets that the input is at work on */
@@ -391,5 +406,15 @@ void elan_input_on_write(const struct elan_at *a, packet_id id);
 void elan_input_on_written(const struct elan_at *a, packet_id id);
 void elan_input_on_tail(const struct elan_at *a, packet_id id);
 void elan_input_done_read(const struct elan_at *a, packet_id get);
+
+/* --- frame.c --- */
+
+void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
+	uint32_t bit, uint32_t bits);
+void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id);
+/* A hurt packet is here: sets its harm. */
+void elan_frame_on_arrival(
+	const struct elan_at *a, const struct packet *p, struct elan_buffer *b);
+void elan_frame_retries(const struct nic *nic, struct nic_retries *r);
 
 #endif

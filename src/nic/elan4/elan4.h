@@ -189,6 +189,9 @@ struct elan_counts {
 	uint64_t commands, packets, acks, nacks, resent, duplicates, timeouts;
 	uint64_t dropped, aborted, dmas, gets, reads, writes, merged;
 	uint64_t interrupts, fired;
+	/* of packets that bits were flipped in: a transaction wrong, the
+	 * header wrong, and those that no CRC has seen */
+	uint64_t torn, unreadable, escapes;
 	/* packets with data, and their time from the sender's card to the
 	 * receiver's bus */
 	uint64_t networked, network_ps;
@@ -196,5 +199,7 @@ struct elan_counts {
 };
 
 struct elan_counts elan_counts(const struct nic *nic, site_id s);
+/* What is left of an event's count. */
+int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event);
 
 #endif

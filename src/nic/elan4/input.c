@@ -117,6 +117,10 @@ static bool judge(
 	const struct elan_at *a, const struct packet *p, struct elan_buffer *b)
 {
 	b->verdict = ELAN_ACKED;
+	if (b->harm) {
+		b->verdict = b->harm == ELAN_TORN ? ELAN_NACKED : ELAN_ABORTED;
+		return false;
+	}
 	if (b->kind == ELAN_ABORTED) {
 		b->verdict = ELAN_ABORTED;
 		return false;
@@ -293,7 +297,8 @@ void elan_input_on_tail(const struct elan_at *a, packet_id id)
 
 	release(a, id);
 	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
-		elan_send_on_answer(a, b);
+		if (!b->harm)
+			elan_send_on_answer(a, b);
 		give(a, id);
 		return;
 	}
@@ -350,6 +355,8 @@ void elan_input(
 	sim_time later = a->t - b->left_at;
 	uint32_t i;
 
+	if (p->flags & PACKET_HURT)
+		elan_frame_on_arrival(a, p, b);
 	/* When its blocks are here; the last one of a slow source is later
 	 * than the network says. */
 	for (i = 0; i < b->n_pieces; i++) {

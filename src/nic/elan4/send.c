@@ -139,8 +139,17 @@ void elan_send_on_room(const struct elan_at *a, uint32_t fifo)
 	}
 }
 
+/* Where packets to a node start among their routes. */
+static uint8_t *detour(const struct elan_at *a, site_id dst)
+{
+	return &a->n->detour[dst % ELAN_DETOURS];
+}
+
 void elan_send_at(const struct elan_at *a, uint32_t sending, sim_time t)
 {
+	struct elan_sending *s = elan_sending(a->n, sending);
+
+	s->route = (uint8_t)(s->route + *detour(a, s->dst));
 	elan_post(a, t > a->t ? t : a->t, ELAN_ENGINE_LEAVE, sending);
 }
 
@@ -210,6 +219,8 @@ void elan_send_on_late(const struct elan_at *a, uint32_t sending)
 	if (!s->is_used || s->late_at != a->t)
 		return;
 	a->n->counts.timeouts++;
+	/* Those that follow need not find out for themselves. */
+	*detour(a, s->dst) = (uint8_t)(s->route + 1);
 	try_again(a, sending);
 }
 

@@ -1,6 +1,6 @@
 /* Exponential times without floating point. */
-#ifndef LOAD_EXPONENTIAL_H
-#define LOAD_EXPONENTIAL_H
+#ifndef SIM_EXPONENTIAL_H
+#define SIM_EXPONENTIAL_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "load/exponential.h"
+#include "sim/exponential.h"
 
 #include <stdbool.h>
 

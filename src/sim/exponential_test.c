@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "load/exponential.h"
+#include "sim/exponential.h"
 #include "sim/random.h"
 
 /* The integer logarithm agrees with the library's to 30 binary digits. */

@@ -1,0 +1,32 @@
+#include "base/mem.h"
+#include "base/param.h"
+
+struct param_lines *param_lines(
+	const struct param_block *b, const struct param *row)
+{
+	BUG_IF(row->type != PARAM_LINES);
+	return (struct param_lines *)((char *)b->values + row->offset);
+}
+
+void param_lines_add(struct param_lines *l, const char *text, const char *place)
+{
+	/* powers of two */
+	if (!(l->n & (l->n - 1)))
+		l->v = mem_grow(l->v, l->n ? 2 * l->n : 1, sizeof(*l->v));
+	l->v[l->n++] = (struct param_line){
+		.text = mem_text(text),
+		.place = mem_text(place),
+	};
+}
+
+void param_lines_free(struct param_lines *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		mem_free(l->v[i].text);
+		mem_free(l->v[i].place);
+	}
+	mem_free(l->v);
+	*l = (struct param_lines){ 0 };
+}

@@ -1,0 +1,378 @@
+/* Reads a plan of faults from its lines. */
+#define _POSIX_C_SOURCE 200809L
+#include "link/faults.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+#include "base/units.h"
+
+#define AT(field) offsetof(struct fault_params, field)
+
+enum {
+	DIGITS = 18, /* of a rate, behind the point */
+	MOST_WORDS = 12,
+	MOST_EVENTS = 100000,
+	NAME_MAX = 96,
+};
+
+#define MOST_RATE UINT64_C(10000000000000000)
+
+const struct param fault_params_table[] = {
+	{ .name = "bit-errors",
+		.type = PARAM_LINES,
+		.offset = AT(bit_errors),
+		.def = "",
+		.help = "part of the bits that are flipped on their way, as "
+			"\"1e-9\"; with the name of a class of links in front, "
+			"as \"stage 1 up 1e-7\", of those alone" },
+	{ .name = "events",
+		.type = PARAM_LINES,
+		.offset = AT(events),
+		.def = "",
+		.help = "what dies or returns when, as \"30 us switch 2.5 "
+			"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up "
+			"2 dies\"" },
+};
+
+const size_t fault_params_n =
+	sizeof(fault_params_table) / sizeof(fault_params_table[0]);
+
+/* One line while it is read. */
+struct line {
+	const struct param_line *from;
+	const struct topo *topo;
+	struct err *e;
+	char *text;
+	char *word[MOST_WORDS];
+	size_t n;
+};
+
+__attribute__((format(printf, 2, 3))) static int fail(
+	const struct line *l, const char *format, ...)
+{
+	const char *place = l->from->place;
+	char text[sizeof(l->e->text)];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return err_set(l->e, "%s%sfaults: %s", place, *place ? ": " : "", text);
+}
+
+static int open_line(struct line *l, const struct param_line *from)
+{
+	char *s, *save = NULL;
+
+	mem_free(l->text);
+	l->text = mem_text(from->text);
+	l->from = from;
+	l->n = 0;
+	for (s = strtok_r(l->text, " ", &save); s;
+		s = strtok_r(NULL, " ", &save)) {
+		if (l->n == MOST_WORDS)
+			return fail(
+				l, "too many words in \"%.60s\"", from->text);
+		l->word[l->n++] = s;
+	}
+	return l->n ? 0 : fail(l, "an empty line");
+}
+
+static int refuse_word(const struct line *l, const char *what, const char *word,
+	const char *const *names, size_t n)
+{
+	const char *near = name_nearest(word, names, n);
+
+	return fail(l, "unknown %s \"%.40s\"%s%s%s", what, word,
+		near ? "; did you mean " : "", near ? near : "",
+		near ? "?" : "");
+}
+
+static void join(char *text, size_t size, char *const *word, size_t n)
+{
+	size_t used = 0, i;
+
+	text[0] = '\0';
+	for (i = 0; i < n && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+			i ? " " : "", word[i]);
+}
+
+/* --- rates --- */
+
+/* Digits, a point among them and a power of ten, in units of 10^-18. */
+static int read_rate(const struct line *l, const char *text, uint64_t *rate)
+{
+	const char *s = text;
+	long places = DIGITS;
+	bool behind = false;
+	uint64_t v = 0;
+	size_t n = 0;
+	char *end;
+
+	for (; (*s >= '0' && *s <= '9') || (*s == '.' && !behind); s++) {
+		behind |= *s == '.';
+		if (*s == '.')
+			continue;
+		if (++n > DIGITS)
+			return fail(l, "\"%.40s\" has too many digits", text);
+		v = 10 * v + (uint64_t)(*s - '0');
+		places -= behind;
+	}
+	if (n && *s == 'e' && s[1] == '-' && s[2] >= '0' && s[2] <= '9') {
+		places -= strtol(s + 2, &end, 10);
+		s = end;
+	}
+	if (!n || *s)
+		return fail(l,
+			"\"%.40s\" is not a rate of bit errors (want 1e-9, or "
+			"0.001)",
+			text);
+	for (; v && places > 0 && v <= MOST_RATE; places--)
+		v *= 10;
+	for (; v && places < 0 && v % 10 == 0; places++)
+		v /= 10;
+	if (v && places < 0)
+		return fail(l, "%.40s is finer than 1e-18", text);
+	if (v > MOST_RATE || (v && places > 0))
+		return fail(l, "%.40s is out of range (0 to 0.01)", text);
+	*rate = v;
+	return 0;
+}
+
+static int read_bit_errors(struct line *l, struct fault_plan *p)
+{
+	const struct topo *t = l->topo;
+	const char *names[TOPO_MAX_WIRES];
+	uint64_t rate = 0;
+	char class[NAME_MAX];
+	uint32_t i;
+
+	join(class, sizeof(class), l->word, l->n - 1);
+	if (read_rate(l, l->word[l->n - 1], &rate))
+		return -1;
+	for (i = 0; i < t->n_wires; i++) {
+		names[i] = t->wire[i].name;
+		if (*class && strcmp(class, names[i]) != 0)
+			continue;
+		p->rate[i] = rate;
+		if (*class)
+			return 0;
+	}
+	return *class ? refuse_word(
+				l, "class of links", class, names, t->n_wires)
+		      : 0;
+}
+
+/* --- events --- */
+
+enum { KIND_LINK, KIND_SWITCH, KIND_NODE, N_KINDS };
+
+static const char *const kinds[N_KINDS] = { "link", "switch", "node" };
+static const char *const verbs[] = { "dies", "returns" };
+
+/* By its name, or a node by its number. */
+static int find_site(
+	const struct line *l, const char *name, uint32_t kind, router_id *site)
+{
+	const struct topo *t = l->topo;
+	router_id r = kind == KIND_SWITCH ? t->n_nodes : 0;
+	router_id end = kind == KIND_NODE ? t->n_nodes : t->n_routers;
+	char text[NAME_MAX];
+	char *rest;
+	unsigned long n = strtoul(name, &rest, 10);
+
+	if (kind != KIND_SWITCH && !*rest && *name >= '0' && *name <= '9') {
+		*site = (router_id)n;
+		return n < t->n_nodes ? 0
+				      : fail(l, "there are nodes 0 to %u",
+						t->n_nodes - 1);
+	}
+	for (; r < end; r++) {
+		t->ops->name_router(t, r, text, sizeof(text));
+		if (strcmp(text, name) != 0)
+			continue;
+		*site = r;
+		return 0;
+	}
+	return fail(l, "there is no %s \"%.40s\"",
+		kind == KIND_NODE ? "node" : "switch", name);
+}
+
+/* A site's only wire needs no name. */
+static int find_port(
+	const struct line *l, router_id site, const char *name, port_id *port)
+{
+	const struct topo *t = l->topo;
+	char text[TOPO_MAX_PORTS][NAME_MAX];
+	const char *names[TOPO_MAX_PORTS];
+	port_id p, n = 0;
+
+	for (p = 0; p < t->n_ports; p++) {
+		if (t->ops->peer(t, site, p).router == NO_ROUTER)
+			continue;
+		t->ops->name_port(t, site, p, text[n], sizeof(text[n]));
+		names[n] = text[n];
+		*port = p;
+		if (!strcmp(text[n++], name))
+			return 0;
+	}
+	if (n == 1 && !*name)
+		return 0;
+	return *name ? refuse_word(l, "port", name, names, n)
+		     : fail(l, "which link? The name of a port is missing");
+}
+
+static int find_word(const struct line *l, const char *what, const char *word,
+	const char *const *names, size_t n, uint32_t *found)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		if (strcmp(names[i], word) != 0)
+			continue;
+		*found = i;
+		return 0;
+	}
+	return refuse_word(l, what, word, names, n);
+}
+
+static int read_event(struct line *l, struct fault_event *e)
+{
+	char text[NAME_MAX];
+	uint32_t kind = 0, verb = 0;
+	size_t at = 1; /* the kind's place: behind "30us" or "30 us" */
+	const char *why;
+
+	if (l->n > 1 && strspn(l->word[0], "0123456789.") == strlen(l->word[0]))
+		at = 2;
+	if (l->n < at + 3)
+		return fail(l,
+			"\"%.60s\": want a time, a link, switch or node, "
+			"and dies or returns",
+			l->from->text);
+	join(text, sizeof(text), l->word, at);
+	if (units_read(UNIT_TIME, text, &e->at, &why) || e->at < 0)
+		return fail(l, "\"%.40s\" is not a time", text);
+	if (find_word(l, "part", l->word[at], kinds, N_KINDS, &kind) ||
+		find_word(l, "event", l->word[l->n - 1], verbs, 2, &verb) ||
+		find_site(l, l->word[at + 1], kind, &e->site))
+		return -1;
+	join(text, sizeof(text), l->word + at + 2, l->n - at - 3);
+	e->port = FAULT_SITE;
+	e->returns = verb;
+	e->place = l->from->place;
+	if (kind == KIND_LINK)
+		return find_port(l, e->site, text, &e->port);
+	return *text ? fail(l, "what is \"%.40s\"?", text) : 0;
+}
+
+/* The lower of a wire's two ends stands for both. */
+static void normalise(const struct topo *t, struct fault_event *e)
+{
+	struct topo_end far;
+
+	if (e->port == FAULT_SITE)
+		return;
+	far = t->ops->peer(t, e->site, e->port);
+	if (far.router < e->site) {
+		e->site = far.router;
+		e->port = far.port;
+	}
+}
+
+static int by_part(const void *a, const void *b)
+{
+	const struct fault_event *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* What dies is alive, and what returns is dead. */
+static int check_turns(const struct fault_plan *p, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_events; i++) {
+		const struct fault_event *x = &p->event[i];
+		const struct fault_event *before =
+			i && x[-1].site == x->site && x[-1].port == x->port
+				? x - 1
+				: NULL;
+		const char *place = x->place;
+
+		if (before && before->at == x->at)
+			return err_set(e,
+				"%s%sfaults: two events of one part at one "
+				"time",
+				place, *place ? ": " : "");
+		if (x->returns == (before && !before->returns))
+			continue;
+		return err_set(e, "%s%sfaults: %s", place, *place ? ": " : "",
+			x->returns ? "returns, and has not died"
+				   : "dies, and is dead already");
+	}
+	return 0;
+}
+
+static int read_events(
+	struct line *l, struct fault_plan *p, const struct param_lines *lines)
+{
+	size_t i;
+
+	if (lines->n > MOST_EVENTS)
+		return err_set(
+			l->e, "faults: more than %d events", MOST_EVENTS);
+	p->event = mem_alloc(lines->n + 1, sizeof(*p->event));
+	for (i = 0; i < lines->n; i++) {
+		if (open_line(l, &lines->v[i]) || read_event(l, &p->event[i]))
+			return -1;
+		normalise(l->topo, &p->event[i]);
+	}
+	p->n_events = lines->n;
+	if (p->n_events)
+		qsort(p->event, p->n_events, sizeof(*p->event), by_part);
+	return check_turns(p, l->e);
+}
+
+int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
+	const struct topo *t, struct err *e)
+{
+	struct line l = { .topo = t, .e = e };
+	int failed = 0;
+	size_t i;
+
+	*p = (struct fault_plan){ 0 };
+	for (i = 0; i < text->bit_errors.n && !failed; i++)
+		failed = open_line(&l, &text->bit_errors.v[i]) ||
+			 read_bit_errors(&l, p);
+	if (!failed)
+		failed = read_events(&l, p, &text->events);
+	mem_free(l.text);
+	return failed ? -1 : 0;
+}
+
+void fault_plan_free(struct fault_plan *p)
+{
+	mem_free(p->event);
+	*p = (struct fault_plan){ 0 };
+}
+
+bool fault_plan_is_empty(const struct fault_plan *p)
+{
+	uint64_t any = p->n_events;
+	uint32_t i;
+
+	for (i = 0; i < TOPO_MAX_WIRES; i++)
+		any |= p->rate[i];
+	return !any;
+}

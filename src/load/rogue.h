@@ -1,0 +1,25 @@
+/*
+ * A program that breaks the rules of its own command queue all the time: it
+ * alone is stopped, and lets itself be restarted.
+ */
+#ifndef LOAD_ROGUE_H
+#define LOAD_ROGUE_H
+
+#include "api/elan.h"
+#include "load/programs.h"
+
+struct rogue {
+	struct programs *programs;
+	uint32_t stream; /* of random numbers */
+	uint64_t deeds, done; /* how many, and those that were stopped */
+};
+
+/* The program; arg is a struct rogue.  Complains of a misdeed that was not
+ * noticed. */
+void rogue_run(void *arg);
+
+/* From a program: lets a queue go on that the card has stopped, when nothing
+ * of it is under way any more. */
+void rogue_restart(struct programs *p, struct elan_cq *q);
+
+#endif

@@ -1,0 +1,198 @@
+#include "machine/tree.h"
+#include "base/mem.h"
+#include "machine/file.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+const yaml_mark_t tree_top = { 0, 0, 0 };
+
+/*
+ * The end of a path says most.  What could break a line or is not ASCII is
+ * shown as '?', since nobody knows how the terminal reads a file's name.
+ */
+void tree_show_path(const char *path, char text[TREE_SHOWN])
+{
+	size_t n = strlen(path);
+	bool cut = n >= TREE_SHOWN;
+
+	snprintf(text, TREE_SHOWN, "%s%s", cut ? "..." : "",
+		cut ? path + n - (TREE_SHOWN - 4) : path);
+	for (char *c = text; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+}
+
+int tree_fail(const struct tree *t, yaml_mark_t at, const char *format, ...)
+{
+	char text[sizeof(t->e->text)];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return err_set(t->e, "%s:%zu:%zu: %s", t->shown, at.line + 1,
+		at.column + 1, text);
+}
+
+static struct node *add_node(
+	struct tree *t, enum node_kind kind, const yaml_event_t *ev)
+{
+	if (t->n == t->room) {
+		t->room = t->room ? 2 * t->room : 64;
+		t->v = mem_grow(t->v, t->room, sizeof(*t->v));
+	}
+	t->v[t->n] = (struct node){
+		.kind = kind, .at = ev->start_mark, .end = t->n + 1
+	};
+	return &t->v[t->n++];
+}
+
+/* NUL, line breaks and escapes, the two-byte ones of UTF-8 too. */
+static bool has_control(const unsigned char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (s[i] < 0x20 || s[i] == 0x7f ||
+			(s[i] == 0xc2 && i + 1 < len && s[i + 1] < 0xa0))
+			return true;
+	return false;
+}
+
+/* Of a scalar or the start of a list or map: all begin with these two. */
+static int check_plain(const struct tree *t, const yaml_event_t *ev)
+{
+	static const char *const core[] = { YAML_STR_TAG, YAML_INT_TAG,
+		YAML_FLOAT_TAG, YAML_BOOL_TAG, YAML_NULL_TAG, YAML_SEQ_TAG,
+		YAML_MAP_TAG };
+	const char *tag = (const char *)ev->data.scalar.tag;
+	size_t i = 0, n = tag ? sizeof(core) / sizeof(*core) : 0;
+
+	if (ev->data.scalar.anchor)
+		return tree_fail(t, ev->start_mark, "anchors are not allowed");
+	while (i < n && strcmp(tag, core[i]))
+		i++;
+	if (tag && i == n)
+		return tree_fail(t, ev->start_mark,
+			"tags other than YAML's own are not allowed");
+	return 0;
+}
+
+static int on_scalar(struct tree *t, const yaml_event_t *ev)
+{
+	const unsigned char *s = ev->data.scalar.value;
+	size_t len = ev->data.scalar.length;
+	struct node *n;
+
+	if (has_control(s, len))
+		return tree_fail(t, ev->start_mark,
+			"line breaks and control characters are not allowed");
+	n = add_node(t, NODE_SCALAR, ev);
+	n->text = mem_alloc(len + 1, 1);
+	memcpy(n->text, s, len);
+	return 0;
+}
+
+static int on_open(struct tree *t, const yaml_event_t *ev)
+{
+	if (t->n_open == MACHINE_NESTING_MAX)
+		return tree_fail(t, ev->start_mark, "nested deeper than %d",
+			MACHINE_NESTING_MAX);
+	t->open[t->n_open++] = t->n;
+	add_node(t, ev->type == YAML_MAPPING_START_EVENT ? NODE_MAP : NODE_LIST,
+		ev);
+	return 0;
+}
+
+static int on_event(struct tree *t, const yaml_event_t *ev)
+{
+	yaml_mark_t at = ev->start_mark;
+
+	switch (ev->type) {
+	case YAML_DOCUMENT_START_EVENT:
+		return t->n ? tree_fail(t, at, "more than one document") : 0;
+	case YAML_ALIAS_EVENT:
+		return tree_fail(t, at, "aliases are not allowed");
+	case YAML_SCALAR_EVENT:
+		return check_plain(t, ev) ? -1 : on_scalar(t, ev);
+	case YAML_SEQUENCE_START_EVENT:
+	case YAML_MAPPING_START_EVENT:
+		return check_plain(t, ev) ? -1 : on_open(t, ev);
+	case YAML_SEQUENCE_END_EVENT:
+	case YAML_MAPPING_END_EVENT:
+		t->v[t->open[--t->n_open]].end = t->n;
+		return 0;
+	case YAML_STREAM_END_EVENT:
+		return t->n ? 0 : tree_fail(t, tree_top, "empty file");
+	default:
+		return 0;
+	}
+}
+
+/* libyaml's reader of characters, below its scanner, knows an offset only. */
+static yaml_mark_t mark_at(const char *text, size_t offset)
+{
+	yaml_mark_t at = tree_top;
+
+	for (size_t i = 0; i < offset; i++) {
+		at.column++;
+		if (text[i] == '\n')
+			at = (yaml_mark_t){ .line = at.line + 1 };
+	}
+	return at;
+}
+
+static int fail_parse(const struct tree *t, const yaml_parser_t *p,
+	const char *text, size_t len)
+{
+	size_t offset = p->problem_offset < len ? p->problem_offset : len;
+	const char *problem = p->problem ? p->problem : "out of memory";
+
+	if (p->error == YAML_READER_ERROR)
+		return tree_fail(
+			t, mark_at(text, offset), "not a text: %s", problem);
+	return tree_fail(t, p->problem_mark, "%s%s%s", problem,
+		p->context ? " " : "", p->context ? p->context : "");
+}
+
+/*
+ * Works on events, not on libyaml's documents, so that a file of brackets
+ * is met at the ninth and never becomes a tree.
+ */
+static int parse(struct tree *t, const char *text, size_t len)
+{
+	yaml_parser_t p;
+	yaml_event_t ev;
+	bool done = false;
+	int failed = 0;
+
+	if (!yaml_parser_initialize(&p))
+		return tree_fail(t, tree_top, "out of memory");
+	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
+	while (!failed && !done) {
+		if (!yaml_parser_parse(&p, &ev)) {
+			failed = fail_parse(t, &p, text, len);
+			break;
+		}
+		failed = on_event(t, &ev);
+		done = ev.type == YAML_STREAM_END_EVENT;
+		yaml_event_delete(&ev);
+	}
+	yaml_parser_delete(&p);
+	return failed;
+}
+
+int tree_read(struct tree *t, const char *text, size_t len)
+{
+	t->v = NULL;
+	t->n = t->room = t->n_open = 0;
+	return parse(t, text, len);
+}
+
+void tree_free(struct tree *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		mem_free(t->v[i].text);
+	mem_free(t->v);
+}

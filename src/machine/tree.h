@@ -1,0 +1,49 @@
+/*
+ * A YAML text as a tree, in the order in which it was written, and errors
+ * that name a place in it.  What the reader of machine files is built on.
+ */
+#ifndef MACHINE_TREE_H
+#define MACHINE_TREE_H
+
+#include <stddef.h>
+#include <yaml.h>
+
+#include "base/err.h"
+#include "machine/file.h"
+
+enum { TREE_SHOWN = 88 }; /* of a path in messages; a param_origin has room */
+
+enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
+
+/*
+ * A node's first child is the next node, and its sibling is at end.  The
+ * children of a map are key, value, key, value, ...
+ */
+struct node {
+	enum node_kind kind;
+	yaml_mark_t at;
+	char *text; /* of a scalar; it has no NUL inside */
+	size_t end;
+};
+
+struct tree {
+	char shown[TREE_SHOWN]; /* the path, in messages */
+	struct err *e; /* where they go */
+	struct node *v;
+	size_t n, room;
+	size_t open[MACHINE_NESTING_MAX], n_open;
+};
+
+extern const yaml_mark_t tree_top;
+
+void tree_show_path(const char *path, char text[TREE_SHOWN]);
+
+/* Sets the error "path:line:column: ..."; returns -1. */
+int tree_fail(const struct tree *t, yaml_mark_t at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* shown and e are set; on an error too, tree_free() is the caller's to call. */
+int tree_read(struct tree *t, const char *text, size_t len);
+void tree_free(struct tree *t);
+
+#endif

@@ -1,0 +1,228 @@
+#include "nic/elan4/frame.h"
+
+#include <string.h>
+
+#include "base/crc32.h"
+
+/* --- writing --- */
+
+struct writer {
+	uint8_t *at, *part; /* what the next CRC is of */
+};
+
+static void put(struct writer *w, uint64_t value, uint32_t bytes)
+{
+	for (; bytes; bytes--, value >>= 8)
+		*w->at++ = (uint8_t)value;
+}
+
+static void put_crc(struct writer *w)
+{
+	put(w, crc32(w->part, (size_t)(w->at - w->part)), 4);
+	w->part = w->at;
+}
+
+static void put_piece(struct writer *w, const struct elan_buffer *b, uint32_t i)
+{
+	const struct elan_piece *p = &b->piece[i];
+
+	put(w, p->what, 2);
+	put(w, p->bytes, 2);
+	if (p->what == ELAN_SET) {
+		put(w, p->event, 4);
+		put(w, p->count, 4);
+	} else {
+		put(w, p->address, 8);
+	}
+	if (p->what == ELAN_GET) {
+		put(w, p->back, 8);
+		put(w, p->event, 4);
+	} else if (p->what == ELAN_WRITE) {
+		memcpy(w->at, b->data + p->at, p->bytes);
+		w->at += p->bytes;
+	}
+	put_crc(w);
+}
+
+uint32_t elan_frame_write(const struct elan_buffer *b, uint32_t src,
+	uint8_t frame[ELAN_FRAME_MOST])
+{
+	struct writer w = { frame, frame };
+	uint32_t i;
+
+	put(&w, src, 4);
+	put(&w, b->kind, 1);
+	put(&w, b->n_pieces, 1);
+	put(&w, b->context, 2);
+	put(&w, b->channel, 4);
+	put(&w, b->sequence, 4);
+	put(&w, b->sending, 4);
+	put_crc(&w);
+	for (i = 0; i < b->n_pieces; i++)
+		put_piece(&w, b, i);
+	return (uint32_t)(w.at - frame);
+}
+
+/* --- reading --- */
+
+struct reader {
+	const uint8_t *at, *part, *end;
+	bool is_short;
+};
+
+static uint64_t take(struct reader *r, uint32_t bytes)
+{
+	uint64_t value = 0;
+	uint32_t i;
+
+	if ((size_t)(r->end - r->at) < bytes) {
+		r->is_short = true;
+		return 0;
+	}
+	for (i = 0; i < bytes; i++)
+		value |= (uint64_t)*r->at++ << 8 * i;
+	return value;
+}
+
+static bool is_crc_right(struct reader *r)
+{
+	uint32_t crc = crc32(r->part, (size_t)(r->at - r->part));
+	bool is_right = take(r, 4) == crc && !r->is_short;
+
+	r->part = r->at;
+	return is_right;
+}
+
+static bool take_piece(struct reader *r, struct elan_buffer *b, uint32_t i)
+{
+	struct elan_piece *p = &b->piece[i];
+	uint64_t what = take(r, 2);
+
+	*p = (struct elan_piece){ .bytes = (uint16_t)take(r, 2) };
+	if (what != ELAN_WRITE && what != ELAN_GET && what != ELAN_SET)
+		return false;
+	p->what = (uint8_t)what;
+	if (what == ELAN_SET) {
+		p->event = (uint32_t)take(r, 4);
+		p->count = (uint32_t)take(r, 4);
+	} else {
+		p->address = take(r, 8);
+	}
+	if (what == ELAN_GET) {
+		p->back = take(r, 8);
+		p->event = (uint32_t)take(r, 4);
+	} else if (what == ELAN_WRITE) {
+		if (p->bytes > ELAN_PACKET - b->data_bytes ||
+			p->bytes > r->end - r->at)
+			return false;
+		p->at = b->data_bytes;
+		memcpy(b->data + p->at, r->at, p->bytes);
+		b->data_bytes = (uint16_t)(b->data_bytes + p->bytes);
+		r->at += p->bytes;
+	}
+	return is_crc_right(r);
+}
+
+enum elan_harm elan_frame_read(
+	struct elan_buffer *b, uint32_t *src, const uint8_t *frame, uint32_t n)
+{
+	struct reader r = { .at = frame, .part = frame, .end = frame + n };
+	uint32_t i;
+
+	*src = (uint32_t)take(&r, 4);
+	b->kind = (uint8_t)take(&r, 1);
+	b->n_pieces = (uint8_t)take(&r, 1);
+	b->context = (uint16_t)take(&r, 2);
+	b->channel = (uint32_t)take(&r, 4);
+	b->sequence = (uint32_t)take(&r, 4);
+	b->sending = (uint32_t)take(&r, 4);
+	b->data_bytes = 0;
+	if (!is_crc_right(&r) || b->n_pieces > ELAN_MOST_PIECES)
+		return ELAN_UNREADABLE;
+	for (i = 0; i < b->n_pieces; i++)
+		if (!take_piece(&r, b, i))
+			return ELAN_TORN;
+	return r.at == r.end ? ELAN_SOUND : ELAN_TORN;
+}
+
+/* --- what flips make of it --- */
+
+enum elan_harm elan_frame_judge(
+	struct elan_buffer *b, uint32_t src, bool *escaped)
+{
+	uint8_t frame[ELAN_FRAME_MOST], good[ELAN_FRAME_MOST];
+	uint32_t n = elan_frame_write(b, src, good), from, i;
+	struct elan_buffer was = *b;
+	enum elan_harm harm;
+
+	*escaped = false;
+	memcpy(frame, good, n);
+	for (i = 0; i < b->n_flips; i++)
+		frame[b->flip[i] / 8] ^= (uint8_t)(1u << b->flip[i] % 8);
+	if (!memcmp(frame, good, n))
+		return ELAN_SOUND;
+	harm = elan_frame_read(b, &from, frame, n);
+	/* Its way through the card is that of what it was. */
+	if (harm == ELAN_SOUND && (from != src || b->kind != was.kind))
+		harm = ELAN_UNREADABLE;
+	*escaped = harm == ELAN_SOUND;
+	if (harm != ELAN_SOUND)
+		*b = was;
+	return harm;
+}
+
+/* --- what the network says --- */
+
+void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
+	uint32_t bit, uint32_t bits)
+{
+	const struct packet *p = &net->packets[id];
+	struct elan_buffer *b = payload_of_load(p->load);
+	uint8_t frame[ELAN_FRAME_MOST];
+	uint32_t n;
+
+	(void)w;
+	if (b->n_flips == ELAN_FLIPS)
+		return; /* it is beyond repair */
+	n = 8 * elan_frame_write(b, p->src, frame);
+	b->flip[b->n_flips++] = (uint16_t)((uint64_t)bit * n / bits);
+}
+
+void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id)
+{
+	struct elan *x = net->client_state;
+
+	payload_give(
+		x->payloads, w->id, payload_of_load(net->packets[id].load));
+	packet_give(net->pool, w->id, id);
+}
+
+void elan_frame_on_arrival(
+	const struct elan_at *a, const struct packet *p, struct elan_buffer *b)
+{
+	bool escaped;
+
+	b->harm = elan_frame_judge(b, p->src, &escaped);
+	a->n->counts.escapes += escaped;
+	a->n->counts.torn += b->harm == ELAN_TORN;
+	a->n->counts.unreadable += b->harm == ELAN_UNREADABLE;
+}
+
+void elan_frame_retries(const struct nic *nic, struct nic_retries *r)
+{
+	const struct elan *x = (const struct elan *)nic;
+	site_id i;
+
+	*r = (struct nic_retries){ 0 };
+	for (i = 0; i < x->n_nodes; i++) {
+		struct elan_counts c = elan_counts(nic, i);
+
+		r->nacks += c.nacks;
+		r->timeouts += c.timeouts;
+		r->resent += c.resent;
+		r->duplicates += c.duplicates;
+		r->torn += c.torn;
+		r->unreadable += c.unreadable;
+		r->escapes += c.escapes;
+	}
+}

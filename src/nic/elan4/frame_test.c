@@ -1,0 +1,208 @@
+/* Frames: what is written is read, and what is flipped is seen. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "nic/elan4/frame.h"
+
+enum { SRC = 77, WRITES = 3 };
+
+/* Three writes and an event, or a get. */
+static void make(struct elan_buffer *b, bool is_get)
+{
+	uint32_t i;
+
+	memset(b, 0, sizeof(*b));
+	b->kind = ELAN_DATA;
+	b->context = 1;
+	b->channel = 9;
+	b->sequence = 12345;
+	b->sending = 3;
+	if (is_get) {
+		b->n_pieces = 1;
+		b->piece[0] = (struct elan_piece){ .what = ELAN_GET,
+			.address = 0x123456789,
+			.back = 0xabcdef0,
+			.event = 6,
+			.bytes = 512 };
+		return;
+	}
+	b->n_pieces = WRITES + 1;
+	for (i = 0; i < WRITES; i++) {
+		b->piece[i] = (struct elan_piece){ .what = ELAN_WRITE,
+			.address = 0x1000 + 128 * i,
+			.bytes = (uint16_t)(128 - 40 * i),
+			.at = b->data_bytes };
+		b->data_bytes = (uint16_t)(b->data_bytes + b->piece[i].bytes);
+	}
+	b->piece[WRITES] = (struct elan_piece){
+		.what = ELAN_SET, .event = 5, .count = 264
+	};
+	for (i = 0; i < b->data_bytes; i++)
+		b->data[i] = (uint8_t)(i * 31 + i / 7);
+}
+
+static void check_same(const struct elan_buffer *a, const struct elan_buffer *b)
+{
+	uint32_t i;
+
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->context, b->context);
+	assert_int_equal(a->channel, b->channel);
+	assert_int_equal(a->sequence, b->sequence);
+	assert_int_equal(a->sending, b->sending);
+	assert_int_equal(a->n_pieces, b->n_pieces);
+	assert_int_equal(a->data_bytes, b->data_bytes);
+	assert_memory_equal(a->data, b->data, a->data_bytes);
+	for (i = 0; i < a->n_pieces; i++) {
+		const struct elan_piece *x = &a->piece[i], *y = &b->piece[i];
+
+		assert_int_equal(x->what, y->what);
+		assert_int_equal(x->address, y->address);
+		assert_int_equal(x->back, y->back);
+		assert_int_equal(x->event, y->event);
+		assert_int_equal(x->count, y->count);
+		assert_int_equal(x->bytes, y->bytes);
+		assert_int_equal(x->at, y->at);
+	}
+}
+
+static void what_is_written_is_read(void **state)
+{
+	struct elan_buffer a, b = { 0 };
+	uint8_t frame[ELAN_FRAME_MOST];
+	uint32_t is_get, src, n;
+
+	(void)state;
+	for (is_get = 0; is_get < 2; is_get++) {
+		make(&a, is_get);
+		n = elan_frame_write(&a, SRC, frame);
+		assert_int_equal(
+			elan_frame_read(&b, &src, frame, n), ELAN_SOUND);
+		assert_int_equal(src, SRC);
+		check_same(&a, &b);
+	}
+}
+
+/* Two CRCs at least are in the way of every bit: the header's, and one of
+ * each transaction. */
+static void qsn_f39_every_flipped_bit_is_seen(void **state)
+{
+	struct elan_buffer b, was;
+	uint8_t frame[ELAN_FRAME_MOST];
+	uint32_t is_get, i, bits;
+	bool escaped;
+
+	(void)state;
+	for (is_get = 0; is_get < 2; is_get++) {
+		make(&was, is_get);
+		bits = 8 * elan_frame_write(&was, SRC, frame);
+		for (i = 0; i < bits; i++) {
+			b = was;
+			b.n_flips = 1;
+			b.flip[0] = (uint16_t)i;
+			assert_int_equal(elan_frame_judge(&b, SRC, &escaped),
+				i < 8 * ELAN_FRAME_HEADER ? ELAN_UNREADABLE
+							  : ELAN_TORN);
+			assert_false(escaped);
+			check_same(&b, &was);
+		}
+	}
+}
+
+static void an_acknowledgement_has_a_crc(void **state)
+{
+	struct elan_buffer b = { .kind = ELAN_ACKED, .sequence = 4 };
+	uint8_t frame[ELAN_FRAME_MOST];
+	uint32_t i, bits = 8 * elan_frame_write(&b, SRC, frame);
+	bool escaped;
+
+	(void)state;
+	assert_int_equal(bits, 8 * ELAN_FRAME_HEADER);
+	b.n_flips = 1;
+	for (i = 0; i < bits; i++) {
+		b.flip[0] = (uint16_t)i;
+		assert_int_equal(
+			elan_frame_judge(&b, SRC, &escaped), ELAN_UNREADABLE);
+	}
+}
+
+/*
+ * Errors that are a multiple of the CRC's own polynomial are what it cannot
+ * see: the data comes in wrong, and that is counted.
+ */
+static void what_no_crc_sees_comes_in_wrong(void **state)
+{
+	static const uint64_t polynomial = UINT64_C(0x104c11db7);
+	struct elan_buffer b, was;
+	uint32_t i, at = 8 * (ELAN_FRAME_HEADER + 12) + 100;
+	bool escaped;
+
+	(void)state;
+	make(&was, false);
+	b = was;
+	/* the highest power is sent first, bytes with their lowest bit */
+	for (i = 0; i <= 32; i++)
+		if (polynomial >> (32 - i) & 1)
+			b.flip[b.n_flips++] = (uint16_t)(at + i);
+	assert_int_equal(elan_frame_judge(&b, SRC, &escaped), ELAN_SOUND);
+	assert_true(escaped);
+	assert_memory_not_equal(b.data, was.data, was.data_bytes);
+	/* one bit less, and it is seen */
+	b = was;
+	for (i = 0; i < 32; i++)
+		if (polynomial >> (32 - i) & 1)
+			b.flip[b.n_flips++] = (uint16_t)(at + i);
+	assert_int_equal(elan_frame_judge(&b, SRC, &escaped), ELAN_TORN);
+}
+
+static void a_bit_that_is_flipped_back_is_none(void **state)
+{
+	struct elan_buffer b;
+	bool escaped;
+
+	(void)state;
+	make(&b, false);
+	b.n_flips = 2;
+	b.flip[0] = b.flip[1] = 300;
+	assert_int_equal(elan_frame_judge(&b, SRC, &escaped), ELAN_SOUND);
+	assert_false(escaped);
+}
+
+/* Frames that no sender would make: whatever is read, nothing is written
+ * beyond the buffer, and there is no end to be missed. */
+static void any_bytes_may_be_read(void **state)
+{
+	struct elan_buffer b = { 0 };
+	uint8_t frame[ELAN_FRAME_MOST];
+	uint32_t k, i, src, x = 1;
+
+	(void)state;
+	for (k = 0; k < 20000; k++) {
+		for (i = 0; i < sizeof(frame); i++) {
+			x = x * 1664525 + 1013904223;
+			frame[i] = (uint8_t)(x >> 24);
+		}
+		assert_int_not_equal(
+			elan_frame_read(&b, &src, frame, k % sizeof(frame)),
+			ELAN_SOUND);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(qsn_f39_every_flipped_bit_is_seen),
+		cmocka_unit_test(an_acknowledgement_has_a_crc),
+		cmocka_unit_test(what_no_crc_sees_comes_in_wrong),
+		cmocka_unit_test(a_bit_that_is_flipped_back_is_none),
+		cmocka_unit_test(any_bytes_may_be_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
