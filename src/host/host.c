@@ -174,7 +174,7 @@ bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 
 	if (!memory_write(&to->memory, at, from, n))
 		return false;
-	if (to->polling[POLLS_WORD])
+	if (poll_is_on(to))
 		poll_notice(to, w, t, at, n);
 	return true;
 }
@@ -196,7 +196,7 @@ bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	if (changed == word)
 		return true;
 	memory_store(&to->memory, at, changed);
-	if (to->polling[POLLS_WORD])
+	if (poll_is_on(to))
 		poll_notice(to, w, t, at, sizeof(word));
 	return true;
 }
