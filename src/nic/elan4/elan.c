@@ -308,7 +308,7 @@ static void on_engine(
 		elan_send_on_late(a, data, sim_aux(e));
 		break;
 	case ELAN_ENGINE_AGAIN:
-		elan_send_on_again(a, data);
+		elan_send_on_again(a, data, sim_aux(e));
 		break;
 	case ELAN_ENGINE_READ:
 		elan_dma_on_read(a, data);

@@ -325,7 +325,8 @@ void elan_send_at(const struct elan_at *a, uint32_t sending, sim_time t);
 void elan_send_on_leave(const struct elan_at *a, uint32_t sending);
 void elan_send_on_late(
 	const struct elan_at *a, uint32_t sending, uint32_t attempt);
-void elan_send_on_again(const struct elan_at *a, uint32_t sending);
+void elan_send_on_again(
+	const struct elan_at *a, uint32_t sending, uint32_t attempt);
 void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b);
 /* Puts a packet into the network, or in line for it. */
 void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,

@@ -163,13 +163,19 @@ static void try_again(const struct elan_at *a, uint32_t id)
 	s->attempt++;
 	s->route++;
 	a->n->counts.resent++;
-	elan_post(a, a->t + (a->x->params.back_off << doublings),
-		ELAN_ENGINE_AGAIN, id);
+	sim_post_self(a->w, a->s, a->t + (a->x->params.back_off << doublings),
+		SIM_KEY(PHASE_ENGINE, ELAN_ENGINE_AGAIN), (uint16_t)s->attempt,
+		id);
 }
 
-void elan_send_on_again(const struct elan_at *a, uint32_t sending)
+/* Unless the answer to an earlier try has come meanwhile. */
+void elan_send_on_again(
+	const struct elan_at *a, uint32_t sending, uint32_t attempt)
 {
-	elan_send_on_leave(a, sending);
+	const struct elan_sending *s = elan_sending(a->n, sending);
+
+	if (s->is_used && (uint16_t)s->attempt == attempt)
+		elan_send_on_leave(a, sending);
 }
 
 void elan_send_on_late(
