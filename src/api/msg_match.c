@@ -75,6 +75,14 @@ static struct msg_early *keep(struct msg_state *m)
 	return e;
 }
 
+/* What was left in slots has its chance. */
+static void look_in_slots(struct msg_state *m)
+{
+	if (m->is_full)
+		m->has_all = true;
+	m->is_full = false;
+}
+
 static void drop(struct msg_state *m, uint16_t prev, uint16_t i)
 {
 	struct msg_early *e = &m->early[i - 1];
@@ -87,10 +95,7 @@ static void drop(struct msg_state *m, uint16_t prev, uint16_t i)
 		m->early_last = prev;
 	e->next = m->early_free;
 	m->early_free = i;
-	/* what was left in slots has its chance */
-	if (m->is_full)
-		m->has_all = true;
-	m->is_full = false;
+	look_in_slots(m);
 }
 
 /* --- a receive and its message --- */
@@ -391,6 +396,7 @@ int msg_receive_start(struct msg *msg, uint32_t node, uint32_t tag, uint64_t to,
 		prev = i;
 	}
 	append(&m->posted, r);
+	look_in_slots(m);
 	return 0;
 }
 
