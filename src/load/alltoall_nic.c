@@ -8,159 +8,25 @@
  * The pipelined one cuts messages itself, so that one packet goes to every
  * other node before a second one does, each time in another order.
  */
-#include <inttypes.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "load/alltoall.h"
-#include "load/order.h"
-#include "sim/random.h"
-
-#define GIB (UINT64_C(1) << 30)
 
 /* Addresses, the same on every node. */
 #define COUNTER_AT UINT64_C(0x1000)
 #define FIFO_AT	   UINT64_C(0x10000)
-#define SOURCE_AT  (1 * GIB)
 
-enum {
-	FIFO_BYTES = 4096, /* 63 descriptors */
-	BLOCK = 4096,
-	LINE = 128,
-};
+enum { FIFO_BYTES = 4096 /* 63 descriptors */ };
 
-#define MOST_REAL (1 * GIB) /* of all nodes, where nobody says */
-
-struct alltoall_node {
-	struct alltoall *a;
-	site_id node;
-	int source, target; /* synthetic regions */
-	sim_time end;
+/* What send() is given. */
+struct sending {
+	struct alltoall_node *m;
+	struct programs_fifos fifos;
+	MUHWI_Descriptor_t desc;
+	uint32_t next; /* FIFO */
 };
 
 static struct alltoall *of(struct load *l)
 {
 	return (struct alltoall *)l;
-}
-
-/* --- bytes --- */
-
-/* Of other nodes there are n - 1, of which this is the i-th for a node. */
-static uint64_t index_of(site_id node, site_id other)
-{
-	return other < node ? other : other - 1;
-}
-
-static site_id other_of(site_id node, uint64_t index)
-{
-	return (site_id)(index < node ? index : index + 1);
-}
-
-static uint64_t region_bytes(const struct alltoall *a, uint64_t n_nodes)
-{
-	return (n_nodes - 1) * (uint64_t)a->bytes;
-}
-
-static uint64_t target_at(const struct alltoall *a, uint64_t n_nodes)
-{
-	return SOURCE_AT + (region_bytes(a, n_nodes) + LINE - 1) / LINE * LINE;
-}
-
-/* What a node sends to another one. */
-static void fill_by(const struct alltoall *a, site_id from, site_id to,
-	uint64_t at, uint8_t *out, size_t n)
-{
-	memory_fill_by(
-		a->programs.load.seed, (uint64_t)from << 32 | to, at, out, n);
-}
-
-static void fill(
-	void *arg, uint64_t offset, uint8_t *out, size_t n, bool is_source)
-{
-	const struct alltoall_node *m = arg;
-	uint64_t bytes = (uint64_t)m->a->bytes;
-
-	while (n) {
-		uint64_t at = offset % bytes;
-		size_t k = n < bytes - at ? n : (size_t)(bytes - at);
-		site_id other = other_of(m->node, offset / bytes);
-
-		fill_by(m->a, is_source ? m->node : other,
-			is_source ? other : m->node, at, out, k);
-		offset += k;
-		out += k;
-		n -= k;
-	}
-}
-
-static void fill_source(void *arg, uint64_t offset, uint8_t *out, size_t n)
-{
-	fill(arg, offset, out, n, true);
-}
-
-static void fill_target(void *arg, uint64_t offset, uint8_t *out, size_t n)
-{
-	fill(arg, offset, out, n, false);
-}
-
-static bool make_synthetic(struct alltoall_node *m, uint64_t n_nodes)
-{
-	struct alltoall *a = m->a;
-	uint64_t bytes = region_bytes(a, n_nodes);
-
-	m->source = host_add_synthetic(
-		a->programs.host, m->node, SOURCE_AT, bytes, fill_source, m);
-	m->target = host_add_synthetic(a->programs.host, m->node,
-		target_at(a, n_nodes), bytes, fill_target, m);
-	return (m->source >= 0 && m->target >= 0) ||
-	       programs_complain(&a->programs, "no synthetic regions");
-}
-
-static bool make_real(struct alltoall_node *m, uint64_t n_nodes)
-{
-	uint64_t end = region_bytes(m->a, n_nodes), at;
-	uint8_t block[BLOCK];
-
-	for (at = 0; at < end; at += BLOCK) {
-		size_t n = end - at < BLOCK ? (size_t)(end - at) : BLOCK;
-
-		fill_source(m, at, block, n);
-		spi_store(SOURCE_AT + at, block, n);
-	}
-	return true;
-}
-
-static void check_synthetic(struct alltoall_node *m)
-{
-	struct alltoall *a = m->a;
-	const struct memory_region *r =
-		host_synthetic(a->programs.host, m->node, m->target);
-
-	if (!memory_region_is_whole(r, 1))
-		programs_complain(&a->programs,
-			"%" PRIu64 " bytes were written, of which %" PRIu64
-			" were wrong, and not each once",
-			r->written, r->wrong);
-}
-
-static void check_real(struct alltoall_node *m, uint64_t n_nodes)
-{
-	uint64_t end = region_bytes(m->a, n_nodes), at;
-	uint8_t want[BLOCK], got[BLOCK];
-
-	for (at = 0; at < end; at += BLOCK) {
-		size_t n = end - at < BLOCK ? (size_t)(end - at) : BLOCK;
-
-		fill_target(m, at, want, n);
-		spi_load(target_at(m->a, n_nodes) + at, got, n);
-		if (memcmp(want, got, n) != 0) {
-			programs_complain(&m->a->programs,
-				"wrong bytes behind %" PRIu64
-				" of all that were received",
-				at);
-			return;
-		}
-	}
 }
 
 /* --- the program --- */
@@ -181,19 +47,6 @@ static bool build(struct alltoall *a, MUHWI_Descriptor_t *desc)
 		MUSPI_CreatePt2PtDirectPutDescriptor(desc, &i));
 }
 
-/* The put of bytes from an offset of the message to another node. */
-static void aim(const struct alltoall_node *m, site_id to, uint64_t at,
-	uint64_t bytes, MUHWI_Descriptor_t *desc)
-{
-	uint64_t message = (uint64_t)m->a->bytes;
-
-	mu_set_payload(
-		desc, SOURCE_AT + index_of(m->node, to) * message + at, bytes);
-	mu_set(desc->header.byte + 4, 4, spi_destination(to).Destination);
-	mu_set_put(&desc->header, PROGRAMS_BASE_PAYLOAD,
-		index_of(to, m->node) * message + at);
-}
-
 /* Into the next FIFO that has room. */
 static void inject(struct programs_fifos *fifos, uint32_t *next,
 	const MUHWI_Descriptor_t *desc)
@@ -207,29 +60,18 @@ static void inject(struct programs_fifos *fifos, uint32_t *next,
 	} while (number == (uint64_t)-1);
 }
 
-static void send_all(struct alltoall_node *m, uint32_t n_nodes,
-	struct programs_fifos *fifos, MUHWI_Descriptor_t *desc)
+/* The put of bytes from an offset of the message to another node. */
+static void send(void *arg, site_id to, uint64_t at, uint64_t bytes)
 {
-	const struct alltoall *a = m->a;
-	uint32_t rounds = a->driver ? a->rounds : 1, round, i, next = 0;
-	uint64_t left = (uint64_t)a->bytes, at = 0, bytes;
+	struct sending *s = arg;
+	const struct alltoall_node *m = s->m;
+	MUHWI_Descriptor_t *desc = &s->desc;
 
-	for (round = 0; round < rounds; round++) {
-		uint64_t key = random_draw(
-			a->programs.load.seed, m->node, RANDOM_TARGET, round)
-				       .a;
-
-		bytes = a->driver && left > a->full_bytes ? a->full_bytes
-							  : left;
-		for (i = 0; i < n_nodes - 1; i++) {
-			uint32_t off = 1 + order_at(key, n_nodes - 1, i);
-
-			aim(m, (m->node + off) % n_nodes, at, bytes, desc);
-			inject(fifos, &next, desc);
-		}
-		at += bytes;
-		left -= bytes;
-	}
+	mu_set_payload(desc, alltoall_source(m->a, m->node, to) + at, bytes);
+	mu_set(desc->header.byte + 4, 4, spi_destination(to).Destination);
+	mu_set_put(&desc->header, PROGRAMS_BASE_PAYLOAD,
+		alltoall_offset(m->a, to, m->node) + at);
+	inject(&s->fifos, &s->next, desc);
 }
 
 static void node_program(void *arg)
@@ -238,26 +80,23 @@ static void node_program(void *arg)
 	struct alltoall *a = m->a;
 	struct programs *p = &a->programs;
 	uint32_t n = p->load.net->n_nodes;
-	struct programs_fifos fifos;
-	MUHWI_Descriptor_t desc;
+	struct sending s = { .m = m };
 
-	if (!(a->is_synthetic ? make_synthetic(m, n) : make_real(m, n)))
+	if (!alltoall_make(m, n))
 		return;
-	programs_arm(COUNTER_AT, region_bytes(a, n));
-	if (!programs_open_bases(p, target_at(a, n), COUNTER_AT) ||
-		!programs_open_fifos(p, &fifos, 0, (uint32_t)a->fifos, FIFO_AT,
-			FIFO_BYTES) ||
-		!build(a, &desc))
+	programs_arm(COUNTER_AT, alltoall_bytes(a, n));
+	if (!programs_open_bases(p, alltoall_target_at(a, n), COUNTER_AT) ||
+		!programs_open_fifos(p, &s.fifos, 0, (uint32_t)a->fifos,
+			FIFO_AT, FIFO_BYTES) ||
+		!build(a, &s.desc))
 		return;
 	program_wait(PROGRAMS_START);
-	send_all(m, n, &fifos, &desc);
+	m->start = program_now();
+	alltoall_send_all(m, n, send, &s);
 	if (!spi_poll(COUNTER_AT, 0))
 		return;
 	m->end = program_now();
-	if (a->is_synthetic)
-		check_synthetic(m);
-	else
-		check_real(m, n);
+	alltoall_check(m, n);
 }
 
 /* --- the course of a run --- */
@@ -266,62 +105,22 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct alltoall *a = of(l);
-	uint64_t n = t->n_nodes, all = 2 * region_bytes(a, n);
 
 	(void)r;
 	(void)link;
-	a->is_synthetic = a->data ? a->data == 2 : all > MOST_REAL / n;
-	a->programs.expected = a->expected;
-	return programs_need(&a->programs, target_at(a, n) + all / 2, e);
+	return programs_need(
+		&a->programs, alltoall_init_nodes(a, t->n_nodes), e);
 }
 
 static void start(struct load *l)
 {
-	struct alltoall *a = of(l);
-	site_id s, n = l->net->n_nodes;
-
-	if (!programs_open(&a->programs, n))
-		return;
-	a->nodes = mem_alloc(n, sizeof(*a->nodes));
-	for (s = 0; s < n; s++) {
-		a->nodes[s] = (struct alltoall_node){ .a = a, .node = s };
-		program_start(
-			a->programs.host, s, 0, 0, node_program, &a->nodes[s]);
-	}
-}
-
-static void report(struct load *l, struct load_result *r)
-{
-	struct alltoall *a = of(l);
-	uint64_t n = l->net->n_nodes;
-	sim_time end = 0;
-	site_id s;
-
-	r->has_peak = a->peak > 0;
-	r->peak_bps = a->peak;
-	programs_report(&a->programs, r);
-	if (r->ending != LOAD_FINISHED || !a->nodes)
-		return;
-	for (s = 0; s < n; s++)
-		end = a->nodes[s].end > end ? a->nodes[s].end : end;
-	if (end <= PROGRAMS_START)
-		return;
-	r->has_throughput = true;
-	r->measured = end - PROGRAMS_START;
-	r->bytes = n * region_bytes(a, n);
-	load_figure(r, "time_ns", (double)r->measured / SIM_NS);
-}
-
-static void fini(struct load *l)
-{
-	programs_fini(l);
-	mem_free(of(l)->nodes);
+	alltoall_start_nodes(of(l), node_program);
 }
 
 static uint64_t estimate(const struct load *l, const struct topo *t)
 {
 	const struct alltoall *a = (const struct alltoall *)l;
-	uint64_t n = t->n_nodes, footprint = 2 * region_bytes(a, n);
+	uint64_t n = t->n_nodes, footprint = 2 * alltoall_bytes(a, n);
 	uint64_t l2 = (uint64_t)l->host_params->l2.capacity;
 	uint64_t fifos = (uint64_t)a->fifos * FIFO_BYTES;
 
@@ -337,9 +136,9 @@ const struct load_ops load_alltoall_nic = {
 	.init = init,
 	.start = start,
 	.next = programs_next,
-	.report = report,
+	.report = alltoall_report_nodes,
 	.check = programs_check,
-	.fini = fini,
+	.fini = alltoall_fini_nodes,
 	.estimate = estimate,
 	.memory = programs_memory,
 };

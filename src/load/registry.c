@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "load/collective.h"
 #include "load/exchange.h"
 #include "load/messages.h"
 #include "load/ping.h"
@@ -27,6 +28,7 @@ const struct load_ops *const load_registry[] = {
 	&load_exchange,
 	&load_messages,
 	&load_ping,
+	&load_collective,
 	NULL,
 };
 
