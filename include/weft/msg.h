@@ -149,8 +149,7 @@ int msg_receive_start(struct msg *m, uint32_t node, uint32_t tag, uint64_t to,
 /* Makes progress where it has not ended.  status may be NULL. */
 bool msg_test(struct msg *m, struct msg_request *r, struct msg_status *status);
 /* Waits until it has ended; returns the status' error. */
-int msg_finish(
-	struct msg *m, struct msg_request *r, struct msg_status *status);
+int msg_finish(struct msg *m, struct msg_request *r, struct msg_status *status);
 
 /* Both start and finish. */
 int msg_send(struct msg *m, uint32_t node, uint32_t tag, uint64_t from,

@@ -161,8 +161,8 @@ static void on_write(void *arg, uint64_t at, size_t n)
 		end -= m->asks_at;
 		if (end % ASK == 0)
 			add_news(m, (uint32_t)(end / ASK - 1) << 1 | NEWS_ASK);
-	} else if (at >= m->fins_at || msg_word_is_zero(m,
-					(uint32_t)((at - m->words_at) / 8))) {
+	} else if (at >= m->fins_at ||
+		   msg_word_is_zero(m, (uint32_t)((at - m->words_at) / 8))) {
 		m->has_word = true;
 	}
 }

@@ -135,8 +135,7 @@ struct msg_ops {
 	void (*arrived)(struct msg_state *m, uint32_t counter, uint64_t bytes);
 
 	/* Of MSG_DONE_OWN; also called from outside the program. */
-	bool (*is_done)(
-		const struct msg_state *m, const struct msg_done *done);
+	bool (*is_done)(const struct msg_state *m, const struct msg_done *done);
 	struct poll_loop (*loop)(struct msg_state *m);
 };
 
@@ -174,8 +173,8 @@ bool msg_step(struct msg_state *m);
 void msg_sleep(struct msg_state *m);
 
 /* EINVAL or EFAULT, or 0: a node, and bytes of its memory. */
-int msg_check(const struct msg_state *m, uint32_t node, uint64_t at,
-	uint64_t bytes);
+int msg_check(
+	const struct msg_state *m, uint32_t node, uint64_t at, uint64_t bytes);
 /* From one place of the node's memory to another. */
 void msg_copy(uint64_t to, uint64_t from, uint64_t bytes);
 
@@ -191,8 +190,8 @@ bool msg_lane_has_slot(
 void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t node,
 	struct msg_trailer *t, const void *data);
 /* The next message of a node, if it has come; and where its bytes are. */
-bool msg_lane_next(const struct msg_state *m, enum msg_lane lane,
-	uint32_t node, struct msg_trailer *t, uint64_t *at);
+bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t node,
+	struct msg_trailer *t, uint64_t *at);
 /* Its slot is empty. */
 void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t node);
 

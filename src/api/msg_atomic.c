@@ -29,8 +29,7 @@ static uint64_t result(uint64_t op, uint64_t word, uint64_t operand)
 }
 
 /* In one instant. */
-static bool apply(
-	uint64_t at, uint64_t op, uint64_t operand, uint64_t *old)
+static bool apply(uint64_t at, uint64_t op, uint64_t operand, uint64_t *old)
 {
 	uint64_t word;
 

@@ -14,8 +14,8 @@
 
 enum { PIECE = MSG_EAGER / 8 }; /* elements of a reduction */
 
-static void send(struct msg_state *m, uint32_t node, const void *data,
-	uint64_t bytes)
+static void send(
+	struct msg_state *m, uint32_t node, const void *data, uint64_t bytes)
 {
 	struct msg_trailer t = { .bytes = bytes, .kind = MSG_SHORT };
 
@@ -181,8 +181,8 @@ static bool reduce_piece(struct msg_state *m, uint32_t root,
 	return !rank;
 }
 
-static void exchange(struct msg_state *m, uint32_t other,
-	enum msg_reduction op, uint64_t *a, uint32_t n)
+static void exchange(struct msg_state *m, uint32_t other, enum msg_reduction op,
+	uint64_t *a, uint32_t n)
 {
 	uint64_t b[PIECE];
 

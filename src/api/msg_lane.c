@@ -6,8 +6,8 @@
 static uint64_t peer_at(
 	const struct msg_state *m, enum msg_lane lane, uint32_t node)
 {
-	return m->peers_at + ((uint64_t)node * MSG_LANES + lane) *
-				     sizeof(struct msg_peer);
+	return m->peers_at +
+	       ((uint64_t)node * MSG_LANES + lane) * sizeof(struct msg_peer);
 }
 
 struct msg_peer msg_peer(
@@ -72,14 +72,14 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t node,
 		memcpy(slot, data, t->bytes);
 	memcpy(slot + n, t, sizeof(*t));
 	n += sizeof(*t);
-	m->ops->post(m, node, slot_end(m, lane, m->node, t->number) - n, slot,
-		n);
+	m->ops->post(
+		m, node, slot_end(m, lane, m->node, t->number) - n, slot, n);
 }
 
 /* --- receiving --- */
 
-bool msg_lane_next(const struct msg_state *m, enum msg_lane lane,
-	uint32_t node, struct msg_trailer *t, uint64_t *at)
+bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t node,
+	struct msg_trailer *t, uint64_t *at)
 {
 	uint64_t number = msg_peer(m, lane, node).taken + 1;
 	uint64_t end = slot_end(m, lane, node, number) - sizeof(*t);

@@ -302,8 +302,8 @@ static bool advance(struct msg_state *m, struct msg_request *r)
 			return false;
 		r->state = STATE_GETTING;
 		if (r->bytes)
-			m->ops->get(m, r->status.node, r->from, r->at,
-				r->bytes, r->done.index);
+			m->ops->get(m, r->status.node, r->from, r->at, r->bytes,
+				r->done.index);
 	}
 	if (r->bytes && !msg_word_is_zero(m, r->done.index))
 		return false;

@@ -44,8 +44,8 @@ static void send_sizes(struct msg *m, void *arg)
 		assert_int_equal(s.node, from);
 		assert_int_equal(s.tag, i);
 		assert_int_equal(s.bytes, sizes[i]);
-		assert_true(msg_test_is(MSG_TEST_TARGET + 5,
-			stream(from, me, i), sizes[i]));
+		assert_true(msg_test_is(
+			MSG_TEST_TARGET + 5, stream(from, me, i), sizes[i]));
 		assert_int_equal(msg_finish(m, &r, NULL), 0);
 	}
 }
@@ -140,8 +140,7 @@ static void match(struct msg *m, void *arg)
 			take(m, MSG_ANY, MSG_ANY);
 		/* posted before they come: the first that fits */
 		msg_receive_start(m, MSG_ANY, 7, MSG_TEST_TARGET, 8, &r[0]);
-		msg_receive_start(
-			m, 1, MSG_ANY, MSG_TEST_TARGET + 8, 8, &r[1]);
+		msg_receive_start(m, 1, MSG_ANY, MSG_TEST_TARGET + 8, 8, &r[1]);
 	}
 	msg_barrier(m);
 	if (me == 1) {
@@ -175,8 +174,8 @@ static void truncate(struct msg *m, void *arg)
 	for (i = 0; i < 2; i++) {
 		msg_test_fill(MSG_TEST_SOURCE, me, sizes[i]);
 		msg_test_fill(MSG_TEST_TARGET, 999, 3000);
-		msg_send_start(m, (me + 1) % n, 0, MSG_TEST_SOURCE, sizes[i],
-			&r);
+		msg_send_start(
+			m, (me + 1) % n, 0, MSG_TEST_SOURCE, sizes[i], &r);
 		assert_int_equal(
 			msg_receive(m, from, 0, MSG_TEST_TARGET, 60, &s),
 			EMSGSIZE);
@@ -185,8 +184,8 @@ static void truncate(struct msg *m, void *arg)
 		assert_false(msg_test_is(MSG_TEST_TARGET, from, 61));
 		msg_finish(m, &r, NULL);
 		/* of no room at all */
-		msg_send_start(m, (me + 1) % n, 0, MSG_TEST_SOURCE, sizes[i],
-			&r);
+		msg_send_start(
+			m, (me + 1) % n, 0, MSG_TEST_SOURCE, sizes[i], &r);
 		assert_int_equal(msg_receive(m, from, 0, 0, 0, &s), EMSGSIZE);
 		msg_finish(m, &r, NULL);
 	}
@@ -210,10 +209,10 @@ static void talk_to_self(struct msg *m, void *arg)
 		uint64_t bytes = i % 2 ? 1000 : 10;
 
 		msg_test_fill(MSG_TEST_SOURCE + i * 1024, i, bytes);
-		msg_send_start(m, me, i % 4, MSG_TEST_SOURCE + i * 1024, bytes,
-			&r[i]);
-		assert_int_equal(msg_test(m, &r[i], NULL),
-			i < MSG_EARLY && i % 2 == 0);
+		msg_send_start(
+			m, me, i % 4, MSG_TEST_SOURCE + i * 1024, bytes, &r[i]);
+		assert_int_equal(
+			msg_test(m, &r[i], NULL), i < MSG_EARLY && i % 2 == 0);
 	}
 	for (i = 0; i < MSG_EARLY + 4; i++) {
 		uint64_t bytes = i % 2 ? 1000 : 10;

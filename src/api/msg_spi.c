@@ -203,8 +203,7 @@ static void spi_expect(struct msg_state *m, uint32_t counter, uint64_t bytes)
 
 static void spi_arrived(struct msg_state *m, uint32_t counter, uint64_t bytes)
 {
-	program_atomic(
-		ATOMIC_STORE_ADD, msg_word_at(m, counter), -bytes, NULL);
+	program_atomic(ATOMIC_STORE_ADD, msg_word_at(m, counter), -bytes, NULL);
 }
 
 static bool spi_is_done(const struct msg_state *m, const struct msg_done *done)

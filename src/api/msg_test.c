@@ -76,23 +76,23 @@ static void get_from_all(struct msg *m, void *arg)
 
 	(void)arg;
 	for (i = 0; i < SIZES; i++)
-		msg_test_fill(MSG_TEST_SOURCE + i * PLACE + i,
-			stream(me, 0, i), sizes[i]);
+		msg_test_fill(MSG_TEST_SOURCE + i * PLACE + i, stream(me, 0, i),
+			sizes[i]);
 	msg_barrier(m);
 	for (k = 0; k < n; k++) {
 		uint32_t from = (me + k) % n;
 
 		for (i = 0; i < SIZES; i++)
-			assert_int_equal(msg_get(m, from,
-						 MSG_TEST_SOURCE + i * PLACE + i,
-						 at + i * PLACE, sizes[i],
-						 &done[i]),
+			assert_int_equal(
+				msg_get(m, from,
+					MSG_TEST_SOURCE + i * PLACE + i,
+					at + i * PLACE, sizes[i], &done[i]),
 				0);
 		for (i = SIZES; i--;)
 			msg_wait(m, &done[i]);
 		for (i = 0; i < SIZES; i++)
-			assert_true(msg_test_is(at + i * PLACE,
-				stream(from, 0, i), sizes[i]));
+			assert_true(msg_test_is(
+				at + i * PLACE, stream(from, 0, i), sizes[i]));
 	}
 	assert_int_equal(
 		msg_get(m, (me + 1) % n, MSG_TEST_SOURCE, at, 1, NULL), 0);
@@ -159,8 +159,10 @@ static void change_words(struct msg *m, void *arg)
 			msg_atomic(m, to, at, MSG_FETCH_ADD, 1, &old), 0);
 		assert_true(old < n);
 		seen[to * n + old]++;
-		assert_int_equal(msg_atomic(m, to, at + 8, MSG_ADD, me, NULL), 0);
-		assert_int_equal(msg_atomic(m, to, at + 16, MSG_OR, bit, NULL), 0);
+		assert_int_equal(
+			msg_atomic(m, to, at + 8, MSG_ADD, me, NULL), 0);
+		assert_int_equal(
+			msg_atomic(m, to, at + 16, MSG_OR, bit, NULL), 0);
 		assert_int_equal(
 			msg_atomic(m, to, at + 24, MSG_XOR, ~bit, NULL), 0);
 		assert_int_equal(
@@ -174,10 +176,8 @@ static void change_words(struct msg *m, void *arg)
 	assert_int_equal(word(at + 16), (UINT64_C(1) << n) - 1);
 	assert_true(word(at + 24) == mine);
 	assert_int_equal(word(at + 32), 100);
-	assert_int_equal(
-		msg_atomic(m, me, at + 4, MSG_ADD, 1, NULL), EINVAL);
-	assert_int_equal(
-		msg_atomic(m, me, at, MSG_ATOMICS, 1, NULL), EINVAL);
+	assert_int_equal(msg_atomic(m, me, at + 4, MSG_ADD, 1, NULL), EINVAL);
+	assert_int_equal(msg_atomic(m, me, at, MSG_ATOMICS, 1, NULL), EINVAL);
 	assert_int_equal(msg_atomic(m, n, at, MSG_ADD, 1, NULL), EINVAL);
 	assert_int_equal(
 		msg_atomic(m, 0, UINT64_MAX - 7, MSG_ADD, 1, NULL), EFAULT);
@@ -305,9 +305,8 @@ static void reduce_integers(struct msg *m, void *arg)
 	}
 	for (op = MSG_SUM_INT; op < MSG_REDUCTIONS; op++) {
 		for (root = 0; root < n; root += 3) {
-			assert_int_equal(msg_reduce(m, root, op, from, to,
-						 ELEMENTS),
-				0);
+			assert_int_equal(
+				msg_reduce(m, root, op, from, to, ELEMENTS), 0);
 			if (me == root)
 				check_result(op, n, to);
 		}
@@ -375,8 +374,8 @@ static void doubles_are_summed_in_the_same_order(void **state)
 		msg_test_run(&t);
 		assert_memory_equal(a + 1, b + 1, sizeof(a) - 8);
 		for (i = 1; i < n; i++)
-			assert_memory_equal(a + 1, a + 1 + i * ELEMENTS,
-				8 * ELEMENTS);
+			assert_memory_equal(
+				a + 1, a + 1 + i * ELEMENTS, 8 * ELEMENTS);
 		memcpy(&x, a + 1, 8);
 		assert_true(x != 0);
 	}
@@ -393,12 +392,9 @@ static void try_nonsense(struct msg *m, void *arg)
 
 	(void)arg;
 	assert_int_equal(msg_put(m, n, 0, 0, 8, MSG_NONE, NULL), EINVAL);
-	assert_int_equal(
-		msg_put(m, 0, 0, 0, 8, MSG_COUNTERS, NULL), EINVAL);
-	assert_int_equal(
-		msg_put(m, 0, end - 7, 0, 8, MSG_NONE, NULL), EFAULT);
-	assert_int_equal(
-		msg_put(m, 0, 0, end - 7, 8, MSG_NONE, NULL), EFAULT);
+	assert_int_equal(msg_put(m, 0, 0, 0, 8, MSG_COUNTERS, NULL), EINVAL);
+	assert_int_equal(msg_put(m, 0, end - 7, 0, 8, MSG_NONE, NULL), EFAULT);
+	assert_int_equal(msg_put(m, 0, 0, end - 7, 8, MSG_NONE, NULL), EFAULT);
 	assert_int_equal(msg_put(m, 0, end, end, 0, MSG_NONE, NULL), 0);
 	assert_int_equal(msg_get(m, n, 0, 0, 8, NULL), EINVAL);
 	assert_int_equal(msg_get(m, 0, UINT64_MAX, 0, 8, NULL), EFAULT);

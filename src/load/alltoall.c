@@ -61,7 +61,8 @@ static const struct param params[] = {
 		.offset = AT(driver),
 		.def = "paper",
 		.words = "paper|pipelined",
-		.help = "of programs; paper: a put per message, one destination "
+		.help = "of programs; paper: a put per message, one "
+			"destination "
 			"after the other; pipelined: a put per packet, one to "
 			"every destination in turn, as via=net does" },
 	{ .name = "fifos",
@@ -196,8 +197,7 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 		a->bytes < link->payload ? (uint32_t)a->bytes : a->full_bytes);
 	a->expected = n * (n - 1) * a->rounds;
 	if (a->via) {
-		l->ops = a->via == 1 ? &load_alltoall_nic
-				     : &load_alltoall_msg;
+		l->ops = a->via == 1 ? &load_alltoall_nic : &load_alltoall_msg;
 		return l->ops->init(l, t, r, link, e);
 	}
 	/* for the progress line: by the peak, or a guess where there is none */

@@ -21,8 +21,8 @@ static void send(void *arg, site_id to, uint64_t at, uint64_t bytes)
 	site_id me = s->m->node;
 
 	msg_put(&s->msg, to,
-		alltoall_target_at(a, s->n_nodes) +
-			alltoall_offset(a, to, me) + at,
+		alltoall_target_at(a, s->n_nodes) + alltoall_offset(a, to, me) +
+			at,
 		alltoall_source(a, me, to) + at, bytes, COUNTER, NULL);
 }
 
@@ -34,8 +34,7 @@ static void node_program(void *arg)
 	struct sending s = { .m = m, .n_nodes = n };
 
 	if (!alltoall_make(m, n) ||
-		!programs_did(&a->programs, "msg_init",
-			msg_init(&s.msg, NULL)))
+		!programs_did(&a->programs, "msg_init", msg_init(&s.msg, NULL)))
 		return;
 	msg_expect(&s.msg, COUNTER, alltoall_bytes(a, n));
 	msg_barrier(&s.msg);

@@ -38,7 +38,8 @@ uint64_t alltoall_bytes(const struct alltoall *a, uint64_t n_nodes)
 
 uint64_t alltoall_target_at(const struct alltoall *a, uint64_t n_nodes)
 {
-	return SOURCE_AT + (alltoall_bytes(a, n_nodes) + LINE - 1) / LINE * LINE;
+	return SOURCE_AT +
+	       (alltoall_bytes(a, n_nodes) + LINE - 1) / LINE * LINE;
 }
 
 /* What a node sends to another one. */
@@ -195,8 +196,8 @@ uint64_t alltoall_init_nodes(struct alltoall *a, uint64_t n_nodes)
 {
 	uint64_t bytes = alltoall_bytes(a, n_nodes);
 
-	a->is_synthetic = a->data ? a->data == 2
-				  : 2 * bytes > MOST_REAL / n_nodes;
+	a->is_synthetic =
+		a->data ? a->data == 2 : 2 * bytes > MOST_REAL / n_nodes;
 	a->programs.expected = a->expected;
 	return alltoall_target_at(a, n_nodes) + bytes;
 }

@@ -140,8 +140,8 @@ static int perform(const struct collective *c, struct msg *m)
 	case OP_BROADCAST:
 		return msg_broadcast(m, root, SOURCE_AT, bytes);
 	case OP_REDUCE:
-		return msg_reduce(m, root, MSG_SUM_INT, SOURCE_AT, TARGET_AT,
-			bytes / 8);
+		return msg_reduce(
+			m, root, MSG_SUM_INT, SOURCE_AT, TARGET_AT, bytes / 8);
 	default:
 		return msg_allreduce(
 			m, MSG_SUM_INT, SOURCE_AT, TARGET_AT, bytes / 8);
@@ -162,8 +162,7 @@ static void run(void *arg)
 	for (round = 0; round < c->rounds; round++) {
 		fill(m, round);
 		m->came = program_now();
-		if (!programs_did(
-			    &c->programs, "collective", perform(c, &msg)))
+		if (!programs_did(&c->programs, "collective", perform(c, &msg)))
 			return;
 		m->left = program_now();
 		if (!check(m, round))
@@ -199,8 +198,7 @@ static void collective_start(struct load *l)
 	c->members = mem_alloc(n, sizeof(*c->members));
 	for (s = 0; s < n; s++) {
 		c->members[s] = (struct member){ .c = c, .node = s };
-		program_start(
-			c->programs.host, s, 0, 0, run, &c->members[s]);
+		program_start(c->programs.host, s, 0, 0, run, &c->members[s]);
 	}
 }
 
@@ -256,8 +254,7 @@ static void collective_fini(struct load *l)
 	mem_free(of(l)->members);
 }
 
-static uint64_t collective_estimate(
-	const struct load *l, const struct topo *t)
+static uint64_t collective_estimate(const struct load *l, const struct topo *t)
 {
 	uint64_t bytes = (uint64_t)((const struct collective *)l)->bytes;
 
