@@ -130,8 +130,9 @@ static double use(const struct machine_run *r, uint64_t bytes, uint64_t n_links)
  * Links that are told of together: of a direct network those that leave by
  * the same port, of others those of the same class.  False after the last.
  */
-static bool get_links(const struct machine_run *r, uint32_t i,
-	struct net_use *u, char name[16])
+static bool get_links(
+	const struct machine_run *r, uint32_t i, struct net_use *u,
+	char name[16])
 {
 	const struct topo *t = r->net->topo;
 	bool is_direct = topo_is_direct(t);

@@ -119,8 +119,7 @@ static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
 	if (g->from == g->to)
 		return err_set(e, "from and to are the same node");
 	if (g->via) {
-		l->ops = g->via == 1 ? &load_pingpong_nic
-				     : &load_pingpong_msg;
+		l->ops = g->via == 1 ? &load_pingpong_nic : &load_pingpong_msg;
 		return l->ops->init(l, t, r, link, e);
 	}
 	if (g->bytes > link->payload)

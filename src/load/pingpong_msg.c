@@ -55,8 +55,8 @@ static bool receive(struct pingpong_side *s, struct msg *m, int64_t round)
 	struct pingpong *g = s->game;
 
 	if (!programs_did(&g->programs, "msg_receive",
-		    msg_receive(m, s->peer, TAG, TARGET_AT,
-			    (uint64_t)g->bytes, NULL)))
+		    msg_receive(m, s->peer, TAG, TARGET_AT, (uint64_t)g->bytes,
+			    NULL)))
 		return false;
 	s->end = program_now();
 	return check(g, 2 * (uint64_t)round + s->begins);
