@@ -61,10 +61,11 @@ static uint64_t early_at(const struct msg_state *m, const struct msg_early *e)
 static struct msg_early *keep(struct msg_state *m)
 {
 	uint16_t i = m->early_free;
-	struct msg_early *e = &m->early[i - 1];
+	struct msg_early *e;
 
 	if (!i)
 		return NULL;
+	e = &m->early[i - 1];
 	m->early_free = e->next;
 	*e = (struct msg_early){ 0 };
 	if (m->early_first)
