@@ -79,6 +79,25 @@ for source in *.c; do
 	report "$name: $says"
 done
 
+# --- one that needs no message unit ---
+
+for threads in 1 3; do
+	start ring qsnet2-16 --json --threads $threads
+	[ $code -eq 0 ] && [ "$(value ending)" = finished ] ||
+		complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(value nodes)" = 16 ] || complain "$(value nodes) nodes"
+	case $(value says) in
+	"the sum is 120,"*) ;;
+	*) complain "it says: $(value says)" ;;
+	esac
+	[ $threads = 1 ] && digest=$(value digest)
+	[ "$(value digest)" = "$digest" ] || complain "$threads threads: digest"
+done
+start pingpong qsnet2-16
+[ $code -eq 2 ] && grep -q 'no message unit' "$tmp/err" ||
+	complain "pingpong: exit code $code: $(cat "$tmp/err")"
+report "ring runs on QsNetII, too, and others say that they cannot"
+
 # --- mistakes ---
 
 start pingpong

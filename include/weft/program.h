@@ -3,10 +3,10 @@
  *
  * A program is a C function on a hardware thread of a node.  It runs while
  * no simulated time passes; time passes where it says so, and where a call
- * of weft/spi.h does.  Nodes share no memory but their C globals, which are
- * those of the one process that all nodes are simulated in, and of all its
- * threads: a program keeps what it knows on its stack, in what it was given,
- * or in its node's memory.
+ * of weft/spi.h or weft/msg.h does.  Nodes share no memory but their C globals,
+ * which are those of the one process that all nodes are simulated in, and of
+ * all its threads: a program keeps what it knows on its stack, in what it was
+ * given, or in its node's memory.
  *
  * Times are in picoseconds since the machine was switched on.  Called from
  * outside a program, any of these ends the run as an internal error.
@@ -42,11 +42,12 @@ void weft_wait_until(weft_time time);
  */
 bool weft_spawn(uint32_t thread, void (*run)(void *arg), void *arg);
 
-/* The torus: how many dimensions it has, and their sizes. */
+/* The torus: how many dimensions it has, and their sizes; 0 where the
+ * network is none. */
 uint32_t weft_shape(uint32_t size[WEFT_MAX_DIMS]);
 
-/* Where a node is, and which node is there.  Coordinates beyond a size go
- * round. */
+/* Of a torus: where a node is, and which node is there.  Coordinates beyond a
+ * size go round. */
 void weft_coordinates(uint32_t node, uint32_t x[WEFT_MAX_DIMS]);
 uint32_t weft_node_at(const uint32_t x[WEFT_MAX_DIMS]);
 

@@ -22,8 +22,9 @@
 struct weft_result {
 	uint32_t n_nodes;
 	int64_t end; /* ps */
-	uint64_t n_messages, n_packets; /* received */
-	uint64_t n_errors; /* that message units told of */
+	/* received; messages are counted by Blue Gene/Q's units only */
+	uint64_t n_messages, n_packets;
+	uint64_t n_errors; /* that network interfaces told of */
 };
 
 struct weft_app {
@@ -40,6 +41,9 @@ struct weft_app {
 	uint32_t n_spawned; /* programs that a node can spawn besides, to 64 */
 	size_t stack_bytes; /* of each program; 0: 64 KiB */
 	bool is_system; /* it is system software */
+	/* It uses no machine's own interface, messages (weft/msg.h) say: it
+	 * runs on all machines; others need a message unit. */
+	bool is_portable;
 	/*
 	 * When all programs have ended: whether what they did is right.  nodes
 	 * is the array of what each was given.  text is one line for the

@@ -151,6 +151,13 @@ void elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	elan_flush(q);
 }
 
+void elan_set(struct elan_cq *q, uint32_t event, uint32_t count)
+{
+	need_room(q, 8);
+	add(q, elan_word(ELAN_ADD, event, count));
+	elan_flush(q);
+}
+
 uint64_t elan_put_packets(uint64_t bytes)
 {
 	return bytes ? (bytes + ELAN_PACKET - 1) / ELAN_PACKET : 1;

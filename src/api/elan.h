@@ -48,6 +48,9 @@ int elan_cq_restart(struct elan_cq *q);
 void elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t address, uint64_t value);
 
+/* Takes away from an event of the node's own. */
+void elan_set(struct elan_cq *q, uint32_t event, uint32_t count);
+
 /*
  * Writes bytes into another node's memory by short packets.  Where they are
  * not 0, target_event of that node is set by the bytes that have come, and

@@ -27,7 +27,7 @@ uint32_t weft_node(void)
 
 uint32_t weft_nodes(void)
 {
-	return net()->n_sites;
+	return net()->n_nodes;
 }
 
 uint32_t weft_thread(void)
@@ -57,9 +57,12 @@ bool weft_spawn(uint32_t thread, void (*run)(void *arg), void *arg)
 
 uint32_t weft_shape(uint32_t size[WEFT_MAX_DIMS])
 {
-	const struct torus *t = torus();
+	const struct torus *t;
 	uint32_t i;
 
+	if (net()->topo->ops != &torus_ops)
+		return 0;
+	t = torus();
 	for (i = 0; i < t->n_dims; i++)
 		size[i] = t->dim[i];
 	return t->n_dims;

@@ -134,8 +134,9 @@ static void app_report(struct load *l, struct load_result *r)
 	t->end = r->end;
 	t->n_packets = net_total(l->net).delivered;
 	for (i = 0; a->nic && i < l->net->n_nodes; i++) {
-		t->n_messages +=
-			mu_peek(a->nic, i, MU_REGISTER(MU_UPC, messages));
+		if (a->nic->ops == &bgq_mu_ops)
+			t->n_messages += mu_peek(
+				a->nic, i, MU_REGISTER(MU_UPC, messages));
 		t->n_errors += a->nic->ops->errors(a->nic, i, NULL, 0);
 	}
 }
@@ -194,7 +195,7 @@ static const struct load_ops app_ops = {
 static int check_app(struct app *a, struct err *e)
 {
 	a->n_nodes = a->machine->topo->n_nodes;
-	if (a->machine->nic != &bgq_mu_ops)
+	if (a->machine->nic != &bgq_mu_ops && !a->is->is_portable)
 		return err_set(
 			e, "%s: the machine has no message unit", a->is->name);
 	if (a->is->n_nodes > a->n_nodes)
@@ -274,10 +275,10 @@ static void print_text(const struct app *a, FILE *f)
 	if (a->says[0])
 		fprintf(f, "%s\n", a->says);
 	fprintf(f,
-		"simulated   %.3f us: %" PRIu64 " messages, %" PRIu64
-		" packets\n",
-		(double)a->tells.end / SIM_NS / 1e3, a->tells.n_messages,
-		a->tells.n_packets);
+		"simulated   %.3f us: ", (double)a->tells.end / SIM_NS / 1e3);
+	if (a->machine->nic == &bgq_mu_ops)
+		fprintf(f, "%" PRIu64 " messages, ", a->tells.n_messages);
+	fprintf(f, "%" PRIu64 " packets\n", a->tells.n_packets);
 	if (a->tells.n_errors) {
 		describe_errors(a, errors, sizeof(errors));
 		fprintf(f, "errors      %" PRIu64 "%s\n", a->tells.n_errors,

@@ -174,7 +174,7 @@ bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 
 	if (!memory_write(&to->memory, at, from, n))
 		return false;
-	if (to->polling[POLLS_WORD])
+	if (poll_is_on(to))
 		poll_notice(to, w, t, at, n);
 	return true;
 }
@@ -203,7 +203,7 @@ bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 		memcpy(stored, &changed, sizeof(changed));
 	else
 		memory_store(&to->memory, at, changed);
-	if (to->polling[POLLS_WORD])
+	if (poll_is_on(to))
 		poll_notice(to, w, t, at, sizeof(word));
 	return true;
 }

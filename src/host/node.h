@@ -48,10 +48,19 @@ struct program {
 	sim_time first; /* look */
 };
 
+/* See program_watch(). */
+struct watch {
+	const struct program *by; /* NULL: nobody watches */
+	uint64_t at, bytes;
+	void (*on_write)(void *arg, uint64_t at, size_t n);
+	void *arg;
+};
+
 struct node {
 	struct memory memory;
 	struct program *programs; /* all that it ever had */
 	struct program *polling[POLLS];
+	struct watch watch;
 	uint32_t n_spawned; /* of its share */
 	uint64_t n_draws;
 };
@@ -100,6 +109,12 @@ void program_suspend(struct program *p, enum program_state state);
 
 /* A look's moment has come. */
 void poll_look(struct program *p, struct sim_worker *w, sim_time t);
+
+/* Whether anybody wants to know of writes. */
+static inline bool poll_is_on(const struct node *node)
+{
+	return node->polling[POLLS_WORD] || node->watch.by;
+}
 
 /* Bytes were written. */
 void poll_notice(struct node *node, struct sim_worker *w, sim_time t,

@@ -73,6 +73,19 @@ static void consider(struct program *p, struct sim_worker *w, sim_time t)
 	program_post(p, w, next_look(p, t), 0, EVENT_LOOK);
 }
 
+static void tell_watch(struct node *node, struct sim_worker *w, sim_time t,
+	uint64_t at, size_t n)
+{
+	const struct watch *x = &node->watch;
+	struct program *p;
+
+	if (at + n <= x->at || at >= x->at + x->bytes)
+		return;
+	x->on_write(x->arg, at, n);
+	for (p = node->polling[POLLS_TEST]; p; p = p->next_polling)
+		consider(p, w, t);
+}
+
 void poll_notice(struct node *node, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n)
 {
@@ -81,6 +94,8 @@ void poll_notice(struct node *node, struct sim_worker *w, sim_time t,
 	for (p = node->polling[POLLS_WORD]; p; p = p->next_polling)
 		if (p->at + sizeof(p->value) > at && p->at < at + n)
 			consider(p, w, t);
+	if (node->watch.by)
+		tell_watch(node, w, t, at, n);
 }
 
 void host_poke(struct host *h, struct sim_worker *w, site_id node, sim_time t)
@@ -139,4 +154,19 @@ void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	p->test_arg = arg;
 	poll(p, loop);
 	*seen = p->seen;
+}
+
+void program_watch(uint64_t at, uint64_t bytes,
+	void (*on_write)(void *arg, uint64_t at, size_t n), void *arg)
+{
+	struct program *p = program_current();
+
+	BUG_IF(!p);
+	node_of(p)->watch = (struct watch){
+		.by = on_write ? p : NULL,
+		.at = at,
+		.bytes = bytes,
+		.on_write = on_write,
+		.arg = arg,
+	};
 }

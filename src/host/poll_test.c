@@ -397,6 +397,93 @@ static void each_poller_is_woken_by_its_own_word(void **state)
 	host_testing_fini(&m);
 }
 
+/* --- watches --- */
+
+struct watcher {
+	uint64_t at, bytes; /* of the watch */
+	uint32_t wanted, n; /* writes */
+	uint64_t first; /* address */
+	sim_time passed_at;
+	bool stays, ends_watch;
+};
+
+static void note_write(void *arg, uint64_t at, size_t n)
+{
+	struct watcher *x = arg;
+
+	assert_int_equal(n, 8);
+	if (!x->n++)
+		x->first = at;
+}
+
+static bool has_enough(void *arg, uint64_t *seen)
+{
+	const struct watcher *x = arg;
+
+	*seen = x->n;
+	return x->n >= x->wanted;
+}
+
+static void watch(void *arg)
+{
+	struct watcher *x = arg;
+	struct poll_loop loop = { .period = 100 * SIM_NS };
+	uint64_t seen;
+
+	program_watch(x->at, x->bytes, note_write, x);
+	if (x->wanted)
+		program_poll_until(has_enough, x, loop, &seen);
+	x->passed_at = program_now();
+	if (x->ends_watch)
+		program_watch(0, 0, NULL, NULL);
+	if (x->stays)
+		program_wait(10000 * SIM_NS);
+}
+
+static void watch_three_writes(struct watcher *x)
+{
+	struct host_testing m = { 0 };
+
+	host_testing_start(&m);
+	program_start(m.host, 1, 0, 0, watch, x);
+	host_testing_write(&m, 1, 110 * SIM_NS, 1);
+	host_testing_write(&m, 2, 110 * SIM_NS, 1); /* another node's */
+	host_testing_write(&m, 1, 230 * SIM_NS, 1); /* the same once more */
+	host_testing_write(&m, 1, 350 * SIM_NS, 2);
+	host_testing_run(&m);
+	host_testing_fini(&m);
+}
+
+static void a_watch_tells_of_writes_and_wakes(void **state)
+{
+	struct watcher x = { .at = WORD - 8, .bytes = 24, .wanted = 2 };
+
+	(void)state;
+	watch_three_writes(&x);
+	assert_int_equal(x.first, WORD);
+	assert_int_equal(x.passed_at, 300 * SIM_NS);
+	assert_int_equal(x.n, 2); /* none after its program's end */
+}
+
+static void a_watch_ends_where_it_is_said_to(void **state)
+{
+	struct watcher before = { .at = WORD - 8, .bytes = 8, .stays = true };
+	struct watcher behind = { .at = WORD + 8, .bytes = 8, .stays = true };
+	struct watcher ended = { .at = WORD,
+		.bytes = 1,
+		.wanted = 1,
+		.stays = true,
+		.ends_watch = true };
+
+	(void)state;
+	watch_three_writes(&before);
+	watch_three_writes(&behind);
+	watch_three_writes(&ended);
+	assert_int_equal(before.n, 0);
+	assert_int_equal(behind.n, 0);
+	assert_int_equal(ended.n, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +497,8 @@ int main(void)
 		cmocka_unit_test(words_and_registers_are_apart),
 		cmocka_unit_test(a_program_can_poll_both_in_turn),
 		cmocka_unit_test(each_poller_is_woken_by_its_own_word),
+		cmocka_unit_test(a_watch_tells_of_writes_and_wakes),
+		cmocka_unit_test(a_watch_ends_where_it_is_said_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

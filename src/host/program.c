@@ -70,6 +70,8 @@ void program_resume(struct program *p, struct sim_worker *w, sim_time t)
 	if (state != FIBER_ENDED)
 		return;
 	p->state = STATE_ENDED;
+	if (node_of(p)->watch.by == p)
+		node_of(p)->watch.by = NULL;
 	atomic_fetch_sub_explicit(&h->n_running, 1, memory_order_relaxed);
 }
 

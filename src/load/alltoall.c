@@ -38,10 +38,11 @@ static const struct param params[] = {
 		.type = PARAM_WORD,
 		.offset = AT(via),
 		.def = "net",
-		.words = "net|nic",
+		.words = "net|nic|msg",
 		.help = "the layer it goes through; net: packets enter the "
 			"injection FIFOs directly, and reception drains at "
-			"once; nic: programs put into memories" },
+			"once; nic: programs put into memories; msg: the same "
+			"by weft/msg.h, on any machine" },
 	{ .name = "routing",
 		.type = PARAM_WORD,
 		.offset = AT(routing),
@@ -60,7 +61,7 @@ static const struct param params[] = {
 		.offset = AT(driver),
 		.def = "rounds",
 		.words = "rounds|messages",
-		.help = "of via=nic; rounds: a put per packet, one to every "
+		.help = "of programs; rounds: a put per packet, one to every "
 			"destination in turn, as via=net does; messages: a put "
 			"per message, one destination after the other" },
 	{ .name = "fifos",
@@ -76,7 +77,7 @@ static const struct param params[] = {
 		.offset = AT(data),
 		.def = "auto",
 		.words = "auto|real|synthetic",
-		.help = "of via=nic; real: bytes in memories; synthetic: made "
+		.help = "of programs; real: bytes in memories; synthetic: made "
 			"up where they are read, and compared where they are "
 			"written; auto: real below 1 GiB of it" },
 };
@@ -195,7 +196,7 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 		a->bytes < link->payload ? (uint32_t)a->bytes : a->full_bytes);
 	a->expected = n * (n - 1) * a->rounds;
 	if (a->via) {
-		l->ops = &load_alltoall_nic;
+		l->ops = a->via == 1 ? &load_alltoall_nic : &load_alltoall_msg;
 		return l->ops->init(l, t, r, link, e);
 	}
 	/* for the progress line: by the peak, or a guess where there is none */

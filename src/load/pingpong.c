@@ -36,10 +36,11 @@ static const struct param params[] = {
 		.type = PARAM_WORD,
 		.offset = AT(via),
 		.def = "net",
-		.words = "net|nic",
+		.words = "net|nic|msg",
 		.help = "the layer it goes through; net: from injection FIFO "
 			"to the tail's arrival; nic: direct puts, from program "
-			"to program" },
+			"to program; msg: sends and receives of weft/msg.h, "
+			"on any machine" },
 	{ .name = "routing",
 		.type = PARAM_WORD,
 		.offset = AT(routing),
@@ -118,7 +119,7 @@ static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
 	if (g->from == g->to)
 		return err_set(e, "from and to are the same node");
 	if (g->via) {
-		l->ops = &load_pingpong_nic;
+		l->ops = g->via == 1 ? &load_pingpong_nic : &load_pingpong_msg;
 		return l->ops->init(l, t, r, link, e);
 	}
 	if (g->bytes > link->payload)

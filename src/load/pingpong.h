@@ -16,7 +16,7 @@ struct pingpong_side {
 };
 
 struct pingpong {
-	struct programs programs; /* used by via=nic only */
+	struct programs programs; /* used by programs only */
 	/* keys */
 	int64_t from, to;
 	int64_t bytes;
@@ -30,11 +30,11 @@ struct pingpong {
 	sim_time last;
 	struct hist latency;
 
-	struct pingpong_side side[2]; /* via=nic */
+	struct pingpong_side side[2]; /* of programs */
 };
 
 extern const struct load_ops load_pingpong;
 /* What init() changes to where the key via says so. */
-extern const struct load_ops load_pingpong_nic;
+extern const struct load_ops load_pingpong_nic, load_pingpong_msg;
 
 #endif

@@ -4,13 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/elan.h"
 #include "base/mem.h"
+#include "weft/msg.h"
 
 /* What a node takes that does something, more or less: its message unit, its
  * caches' footprint, and of each program the stack that it has touched. */
 enum {
 	NODE_BYTES = 24 << 10,
 	PROGRAM_BYTES = 12 << 10,
+	/* stages, FIFOs or queues, and slots of some neighbours */
+	MSG_BYTES = 192 << 10,
 	SLICES_PER_STALL = 4,
 };
 
@@ -47,6 +51,15 @@ int programs_need(const struct programs *p, uint64_t memory, struct err *e)
 			l->ops->name, (double)memory / (1 << 30),
 			(double)MU_ATOMIC / (1 << 30));
 	return programs_need_nic(p, &bgq_mu_ops, "message unit", memory, e);
+}
+
+int programs_need_msg(const struct programs *p, uint32_t n_nodes,
+	uint64_t memory, struct err *e)
+{
+	memory += msg_memory(n_nodes, NULL);
+	if (p->load.nic == &elan4_ops)
+		return programs_need_nic(p, &elan4_ops, "", memory, e);
+	return programs_need(p, memory, e);
 }
 
 static struct programs_arrivals *mine(struct programs *p, site_id s)
@@ -220,6 +233,11 @@ uint64_t programs_estimate(
 {
 	return n_nodes * (NODE_BYTES + programs_per_node * PROGRAM_BYTES +
 				 bytes_per_node);
+}
+
+uint64_t programs_estimate_msg(uint64_t n_nodes, uint64_t bytes_per_node)
+{
+	return programs_estimate(n_nodes, 2, MSG_BYTES + bytes_per_node);
 }
 
 bool programs_complain(struct programs *p, const char *format, ...)

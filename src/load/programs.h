@@ -42,6 +42,10 @@ int programs_need(const struct programs *p, uint64_t memory, struct err *e);
 int programs_need_nic(const struct programs *p, const struct nic_ops *nic,
 	const char *what, uint64_t memory, struct err *e);
 
+/* Any that messages (weft/msg.h) know; what they take is added to memory. */
+int programs_need_msg(const struct programs *p, uint32_t n_nodes,
+	uint64_t memory, struct err *e);
+
 /*
  * In start(): makes hosts and interfaces, with room for so many programs in
  * all.  False where that failed; then the run ends with the error.
@@ -63,6 +67,9 @@ void programs_report(const struct programs *p, struct load_result *r);
  */
 uint64_t programs_estimate(
 	uint64_t n_nodes, uint64_t programs_per_node, uint64_t bytes_per_node);
+
+/* The same of one program each that uses messages. */
+uint64_t programs_estimate_msg(uint64_t n_nodes, uint64_t bytes_per_node);
 
 /*
  * From a program: something is wrong, our own mistake.  Of all complaints

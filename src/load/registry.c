@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "load/crossover.h"
+#include "load/collective.h"
 #include "load/exchange.h"
 #include "load/gets.h"
 #include "load/messages.h"
@@ -35,6 +36,7 @@ const struct load_ops *const load_registry[] = {
 	&load_gets,
 	&load_mirror,
 	&load_storm,
+	&load_collective,
 	NULL,
 };
 

@@ -1,0 +1,98 @@
+/*
+ * A token goes round all nodes, each adding its number, and each passes a
+ * block on to the next one.  It knows no machine: the same program runs on
+ * Blue Gene/Q and on QsNetII.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <weft/msg.h>
+#include <weft/program.h>
+#include <weft/run.h>
+
+enum { TOKEN_AT = 0x1000, BLOCK_AT = 0x10000, COPY_AT = 0x20000 };
+enum { TAG_TOKEN, TAG_BLOCK, BLOCK = 3000 /* bytes */ };
+
+struct node {
+	weft_time took;
+	uint64_t sum;
+	bool is_right;
+};
+
+/* Adds to the token, and has all nodes before it do so first. */
+static void pass_token(struct msg *m)
+{
+	uint32_t me = msg_node(m), n = msg_nodes(m);
+	uint64_t sum = 0;
+
+	if (me) {
+		msg_receive(m, me - 1, TAG_TOKEN, TOKEN_AT, 8, NULL);
+		msg_load(TOKEN_AT, &sum, 8);
+	}
+	sum += me;
+	msg_store(TOKEN_AT, &sum, 8);
+	msg_send(m, (me + 1) % n, TAG_TOKEN, TOKEN_AT, 8);
+	if (!me)
+		msg_receive(m, n - 1, TAG_TOKEN, TOKEN_AT, 8, NULL);
+}
+
+/* A block to the next node, and the one before's. */
+static bool pass_block(struct msg *m)
+{
+	uint32_t me = msg_node(m), n = msg_nodes(m), before = (me + n - 1) % n;
+	uint8_t mine[BLOCK], got[BLOCK], want[BLOCK];
+	struct msg_request r;
+	struct msg_status s;
+
+	memset(mine, (int)me, BLOCK);
+	memset(want, (int)before, BLOCK);
+	msg_store(BLOCK_AT, mine, BLOCK);
+	msg_send_start(m, (me + 1) % n, TAG_BLOCK, BLOCK_AT, BLOCK, &r);
+	msg_receive(m, MSG_ANY, TAG_BLOCK, COPY_AT, BLOCK, &s);
+	msg_finish(m, &r, NULL);
+	msg_load(COPY_AT, got, BLOCK);
+	return s.node == before && !memcmp(got, want, BLOCK);
+}
+
+static void run(void *arg)
+{
+	struct node *mine = arg;
+	struct msg m;
+
+	msg_init(&m, NULL);
+	mine->took = -weft_now();
+	pass_token(&m);
+	mine->is_right = pass_block(&m);
+	msg_broadcast(&m, 0, TOKEN_AT, 8);
+	msg_load(TOKEN_AT, &mine->sum, 8);
+	mine->took += weft_now();
+	msg_fini(&m);
+}
+
+static bool check(
+	const struct weft_result *r, const void *nodes, char *text, size_t size)
+{
+	const struct node *n = nodes;
+	uint64_t all = r->n_nodes;
+	uint32_t wrong = 0;
+
+	for (uint32_t i = 0; i < all; i++)
+		wrong += !n[i].is_right || n[i].sum != all * (all - 1) / 2;
+	snprintf(text, size, "the sum is %u, known to all after %.1f us",
+		(unsigned)n->sum, (double)n->took / WEFT_NS / 1e3);
+	return !wrong;
+}
+
+static const struct weft_app app = {
+	.name = "ring",
+	.help = "A token and blocks of data go round all nodes.",
+	.run = run,
+	.node_bytes = sizeof(struct node),
+	.is_portable = true,
+	.check = check,
+};
+
+int main(int argc, char **argv)
+{
+	return weft_main(argc, argv, &app);
+}

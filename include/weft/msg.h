@@ -1,0 +1,202 @@
+/*
+ * Messages between nodes, the same on every machine that has programs: puts
+ * and gets, sends and receives, atomics and collectives.  A program that
+ * uses nothing else runs on Blue Gene/Q and on QsNetII alike.
+ *
+ * One program of a node, of all its threads, has a struct msg, once.  All
+ * nodes open theirs alike, and the collectives are called by all nodes in
+ * the same order.  Addresses are of nodes' memories.
+ *
+ * Progress.  Whatever a node has to do for others, to take messages in, to
+ * answer atomics, is done in its own calls: all that wait do it while they
+ * wait, and msg_progress() does it once.  Puts and gets need nothing of the
+ * other node.
+ *
+ * Time.  Calls take what the interface below takes: descriptors and
+ * registers of the message unit, stores into Elan4's command queues, and
+ * loops that look at memory.  Free are the core's own copies, among them all
+ * that a node sends to itself, finding out which of the words that are
+ * waited for has changed, matching, and arithmetic.
+ *
+ * Errors.  Calls that return int return 0 or an error number: EINVAL for a
+ * node, counter or operation that there is not, EFAULT for bytes outside the
+ * memories, EBUSY where too much is under way, EMSGSIZE where a message was
+ * longer than its receiver's place.
+ */
+#ifndef WEFT_MSG_H
+#define WEFT_MSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	MSG_COUNTERS = 32, /* of a node */
+	MSG_DONES = 64, /* puts and gets under way that somebody waits for */
+	MSG_EAGER = 480, /* bytes that a message may have to go at once */
+	MSG_SLOTS = 64, /* of a pair of nodes, at most */
+	MSG_EARLY = 64, /* messages that wait for their receive, beside those
+			   that wait in slots */
+	MSG_WORDS = 1536,
+};
+
+#define MSG_ANY	 UINT32_MAX /* node or tag */
+#define MSG_NONE UINT32_MAX /* counter */
+
+/* The caller's, and left alone by it; no copy of it works. */
+struct msg {
+	uint64_t room[MSG_WORDS];
+};
+
+struct msg_options {
+	/* Where the layer's own memory begins, a multiple of 4096, the same
+	 * on all nodes; 0: it is the end of the node's memory. */
+	uint64_t at;
+	/* Messages to a node that it has not taken in; 0: 8. */
+	uint32_t slots;
+	/* Messages of up to so many bytes go at once; 0: MSG_EAGER. */
+	uint32_t eager;
+	/* When all nodes are ready, which a launcher would see to: until
+	 * then msg_init() waits.  Picoseconds; 0: 10 us. */
+	int64_t start;
+};
+
+/* options may be NULL.  EBUSY where the node has one. */
+int msg_init(struct msg *m, const struct msg_options *options);
+/* All nodes', after all that they began: a barrier, and the end. */
+int msg_fini(struct msg *m);
+
+/* Bytes of a node's memory that it takes on so many nodes. */
+uint64_t msg_memory(uint32_t n_nodes, const struct msg_options *options);
+
+uint32_t msg_node(const struct msg *m);
+uint32_t msg_nodes(const struct msg *m);
+
+/* The node's own memory; false where it has no such bytes.  Free. */
+bool msg_load(uint64_t at, void *to, size_t n);
+bool msg_store(uint64_t at, const void *from, size_t n);
+
+/* Does what is there to do, and takes the time of one look. */
+void msg_progress(struct msg *m);
+
+/* --- puts and gets --- */
+
+/* What tells of the end of a put or get; the caller's, until it is waited
+ * for, which it must be. */
+struct msg_done {
+	uint32_t kind, index;
+	uint64_t number;
+};
+
+/*
+ * Writes bytes into another node's memory.  done tells that the source may
+ * change; NULL: nobody wants to know.  When the bytes are there only the
+ * other node's counter tells, which they are taken from; MSG_NONE: none.
+ */
+int msg_put(struct msg *m, uint32_t node, uint64_t to, uint64_t from,
+	uint64_t bytes, uint32_t counter, struct msg_done *done);
+
+/* Reads another node's memory.  done tells that the bytes are here; NULL:
+ * it returns then. */
+int msg_get(struct msg *m, uint32_t node, uint64_t from, uint64_t to,
+	uint64_t bytes, struct msg_done *done);
+
+/* Makes progress where it is not done. */
+bool msg_is_done(struct msg *m, struct msg_done *done);
+void msg_wait(struct msg *m, struct msg_done *done);
+
+/*
+ * Sets a counter to the bytes that are to come; before they can come, which
+ * is sure if the call is before a barrier, or a message, that the other
+ * nodes' puts are after.
+ */
+int msg_expect(struct msg *m, uint32_t counter, uint64_t bytes);
+/* Until they are here; the counter may then be set again. */
+int msg_wait_counter(struct msg *m, uint32_t counter);
+
+/* --- sends and receives --- */
+
+struct msg_status {
+	uint32_t node, tag;
+	uint64_t bytes; /* of the message, also where fewer were taken */
+	int error; /* 0 or EMSGSIZE: the rest is lost */
+};
+
+/* A send or receive under way; the caller's, left alone until its end. */
+struct msg_request {
+	struct msg_request *next;
+	uint64_t at, bytes, from;
+	uint32_t node, tag, fin;
+	uint32_t state;
+	struct msg_done done;
+	struct msg_status status;
+};
+
+/*
+ * Sends to a node.  Messages of a node with a tag that is the same, or which
+ * any receive could take, are received in the order in which they were sent.
+ * Short ones go at once while the receiver has a slot for them, and end when
+ * they have gone; of long ones the receiver is told, and they end when it
+ * has got them.  A tag is below MSG_ANY.
+ */
+int msg_send_start(struct msg *m, uint32_t node, uint32_t tag, uint64_t from,
+	uint64_t bytes, struct msg_request *r);
+/* Receives up to max bytes from a node, or MSG_ANY, with a tag, or MSG_ANY:
+ * the message that arrived first of those that nobody else took. */
+int msg_receive_start(struct msg *m, uint32_t node, uint32_t tag, uint64_t to,
+	uint64_t max, struct msg_request *r);
+
+/* Makes progress where it has not ended.  status may be NULL. */
+bool msg_test(struct msg *m, struct msg_request *r, struct msg_status *status);
+/* Waits until it has ended; returns the status' error. */
+int msg_finish(struct msg *m, struct msg_request *r, struct msg_status *status);
+
+/* Both start and finish. */
+int msg_send(struct msg *m, uint32_t node, uint32_t tag, uint64_t from,
+	uint64_t bytes);
+int msg_receive(struct msg *m, uint32_t node, uint32_t tag, uint64_t to,
+	uint64_t max, struct msg_status *status);
+
+/* --- atomics --- */
+
+enum msg_atomic {
+	MSG_ADD,
+	MSG_OR,
+	MSG_XOR,
+	MSG_MAX, /* unsigned */
+	MSG_FETCH_ADD,
+	MSG_ATOMICS,
+};
+
+/*
+ * Changes the word at an address, a multiple of eight, of a node and returns
+ * when that has been done; *old is the word before, old may be NULL.  The
+ * other node does it in a call of its own (see Progress); such changes of a
+ * word exclude each other, not puts.
+ */
+int msg_atomic(struct msg *m, uint32_t node, uint64_t at, enum msg_atomic op,
+	uint64_t operand, uint64_t *old);
+
+/* --- collectives --- */
+
+enum msg_reduction {
+	MSG_SUM_DOUBLE, /* of doubles, always in the same order */
+	MSG_SUM_INT, /* of int64_t, goes round */
+	MSG_MIN_INT,
+	MSG_MAX_INT,
+	MSG_REDUCTIONS,
+};
+
+/* Returns when all nodes have called it. */
+int msg_barrier(struct msg *m);
+/* The root's bytes at an address of each node. */
+int msg_broadcast(struct msg *m, uint32_t root, uint64_t at, uint64_t bytes);
+/* n elements of eight bytes each from every node; the result is the root's,
+ * at to, which may be where they are from; others need no to. */
+int msg_reduce(struct msg *m, uint32_t root, enum msg_reduction op,
+	uint64_t from, uint64_t to, uint64_t n);
+/* The same result to all nodes, to the last bit. */
+int msg_allreduce(struct msg *m, enum msg_reduction op, uint64_t from,
+	uint64_t to, uint64_t n);
+
+#endif

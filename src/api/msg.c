@@ -1,0 +1,483 @@
+/*
+ * The message layer's middle: memory, what has come, puts and gets.
+ */
+#include "api/msg.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	PAGE = 4096,
+	BLOCK = 4096,
+	SLOTS = 8, /* by default */
+	FIN = 16, /* bytes */
+	CREDITS = 2, /* words */
+	ASK = sizeof(struct msg_ask),
+	NEWS_ASK = 1, /* of an entry, beside the node */
+};
+
+#define START (10000 * (sim_time)SIM_NS)
+
+static const struct msg_ops *const machines[] = {
+	&msg_spi_ops,
+	&msg_elan_ops,
+	NULL,
+};
+
+/* --- memory --- */
+
+static uint64_t round_up(uint64_t bytes)
+{
+	return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+/* Where everything is, from m->at on. */
+static void lay_out(struct msg_state *m, uint64_t own)
+{
+	uint64_t n = m->n_nodes, at = m->at;
+
+	m->own_at = at;
+	at += round_up(own);
+	m->peers_at = at;
+	at += round_up(n * MSG_LANES * sizeof(struct msg_peer));
+	m->early_at = at;
+	at += round_up((uint64_t)MSG_EARLY * MSG_EAGER);
+	/* from here on others write */
+	m->words_at = at;
+	at += 8 * (MSG_COUNTERS + MSG_DONES);
+	m->fins_at = at;
+	at += FIN * MSG_FINS;
+	m->credits_at = at;
+	at += n * MSG_LANES * CREDITS * 8;
+	m->asks_at = at;
+	at = round_up(at + n * ASK);
+	m->slots_at = at;
+	m->end = round_up(at + n * MSG_LANES * m->n_slots * MSG_SLOT);
+}
+
+static uint64_t most_own(void)
+{
+	uint64_t most = 0;
+	uint32_t i;
+
+	for (i = 0; machines[i]; i++)
+		if (machines[i]->memory > most)
+			most = machines[i]->memory;
+	return most;
+}
+
+static int set_options(struct msg_state *m, const struct msg_options *o)
+{
+	m->n_slots = o->slots ? o->slots : SLOTS;
+	m->eager = o->eager ? o->eager : MSG_EAGER;
+	m->at = o->at;
+	if (m->n_slots < 2 || m->n_slots > MSG_SLOTS || m->eager > MSG_EAGER ||
+		m->at % PAGE || o->start < 0)
+		return EINVAL;
+	return 0;
+}
+
+uint64_t msg_memory(uint32_t n_nodes, const struct msg_options *options)
+{
+	struct msg_state m = { .n_nodes = n_nodes };
+	struct msg_options o = { 0 };
+
+	if (options)
+		o = *options;
+	o.at = 0;
+	if (set_options(&m, &o))
+		return 0;
+	lay_out(&m, most_own());
+	return m.end;
+}
+
+bool msg_load(uint64_t at, void *to, size_t n)
+{
+	return program_read(at, to, n);
+}
+
+bool msg_store(uint64_t at, const void *from, size_t n)
+{
+	return program_write(at, from, n);
+}
+
+void msg_copy(uint64_t to, uint64_t from, uint64_t bytes)
+{
+	uint8_t block[BLOCK];
+	uint64_t i, n, at;
+	/* a place that overlaps, behind: from its end on */
+	bool is_down = to > from && to - from < bytes;
+
+	for (i = 0; i < bytes; i += n) {
+		n = bytes - i < BLOCK ? bytes - i : BLOCK;
+		at = is_down ? bytes - i - n : i;
+		program_read(from + at, block, n);
+		program_write(to + at, block, n);
+	}
+}
+
+int msg_check(
+	const struct msg_state *m, uint32_t node, uint64_t at, uint64_t bytes)
+{
+	uint64_t memory = host_memory(m->host);
+
+	if (node >= m->n_nodes)
+		return EINVAL;
+	return at <= memory && bytes <= memory - at ? 0 : EFAULT;
+}
+
+/* --- what has come --- */
+
+static void add_news(struct msg_state *m, uint32_t what)
+{
+	if (m->n_news == MSG_NEWS)
+		m->has_all = true;
+	else
+		m->news[(m->news_first + m->n_news++) % MSG_NEWS] = what;
+}
+
+static void on_slot(struct msg_state *m, uint64_t end)
+{
+	uint64_t slot = end / MSG_SLOT - 1;
+
+	/* the number comes last */
+	if (end % MSG_SLOT)
+		return;
+	if (slot / m->n_nodes / m->n_slots == MSG_USER)
+		add_news(m, (uint32_t)(slot % m->n_nodes) << 1);
+	else
+		m->has_word = true;
+}
+
+/* From outside the program, too. */
+static void on_write(void *arg, uint64_t at, size_t n)
+{
+	struct msg_state *m = arg;
+	uint64_t end = at + n;
+
+	if (at >= m->slots_at) {
+		on_slot(m, end - m->slots_at);
+	} else if (at >= m->asks_at) {
+		end -= m->asks_at;
+		if (end % ASK == 0)
+			add_news(m, (uint32_t)(end / ASK - 1) << 1 | NEWS_ASK);
+	} else if (at >= m->fins_at ||
+		   msg_word_is_zero(m, (uint32_t)((at - m->words_at) / 8))) {
+		m->has_word = true;
+	}
+}
+
+static bool has_news(void *arg, uint64_t *seen)
+{
+	const struct msg_state *m = arg;
+
+	*seen = 0;
+	return m->n_news || m->has_all || m->has_word ||
+	       (m->awaited.kind == MSG_DONE_OWN &&
+		       m->ops->is_done(m, &m->awaited));
+}
+
+static void look_at_all(struct msg_state *m)
+{
+	uint32_t i;
+
+	m->has_all = false;
+	for (i = 0; i < m->n_nodes; i++) {
+		msg_match_drain(m, i);
+		msg_atomic_serve(m, i);
+	}
+}
+
+bool msg_step(struct msg_state *m)
+{
+	bool did = m->n_news || m->has_all;
+
+	while (m->n_news || m->has_all) {
+		uint32_t what = m->news[m->news_first];
+
+		if (!m->n_news) {
+			look_at_all(m);
+			continue;
+		}
+		m->news_first = (m->news_first + 1) % MSG_NEWS;
+		m->n_news--;
+		if (what & NEWS_ASK)
+			msg_atomic_serve(m, what >> 1);
+		else
+			msg_match_drain(m, what >> 1);
+	}
+	m->has_word = false;
+	return msg_match_go_on(m) || did;
+}
+
+void msg_sleep(struct msg_state *m)
+{
+	uint64_t seen;
+
+	if (!has_news(m, &seen))
+		program_poll_until(has_news, m, m->ops->loop(m), &seen);
+}
+
+void msg_progress(struct msg *msg)
+{
+	struct msg_state *m = msg_state(msg);
+	struct poll_loop loop = m->ops->loop(m);
+
+	program_charge(loop.period > loop.load ? loop.period : loop.load);
+	msg_step(m);
+}
+
+/* --- words and answers --- */
+
+static uint32_t take_bit(uint64_t *used)
+{
+	uint32_t i;
+
+	if (*used == UINT64_MAX)
+		return 64;
+	i = (uint32_t)__builtin_ctzll(~*used);
+	*used |= UINT64_C(1) << i;
+	return i;
+}
+
+uint32_t msg_take_word(struct msg_state *m)
+{
+	uint32_t i = take_bit(&m->dones);
+
+	return i < MSG_DONES ? MSG_COUNTERS + i : 0;
+}
+
+void msg_give_word(struct msg_state *m, uint32_t word)
+{
+	m->dones &= ~(UINT64_C(1) << (word - MSG_COUNTERS));
+}
+
+bool msg_word_is_zero(const struct msg_state *m, uint32_t word)
+{
+	uint64_t value = 1;
+
+	host_read(m->host, m->node, msg_word_at(m, word), &value, 8);
+	return !value;
+}
+
+uint32_t msg_take_fin(struct msg_state *m)
+{
+	uint32_t fin = take_bit(&m->fins);
+	uint64_t none[2] = { 0 };
+
+	if (fin < MSG_FINS)
+		program_write(m->fins_at + FIN * fin, none, sizeof(none));
+	return fin;
+}
+
+void msg_give_fin(struct msg_state *m, uint32_t fin)
+{
+	m->fins &= ~(UINT64_C(1) << fin);
+}
+
+uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value)
+{
+	uint64_t word[2] = { 0 };
+
+	program_read(m->fins_at + FIN * fin, word, sizeof(word));
+	*value = word[0];
+	return word[1];
+}
+
+void msg_answer(struct msg_state *m, uint32_t node, uint32_t fin,
+	uint64_t answer, uint64_t value)
+{
+	uint64_t word[2] = { value, answer };
+
+	m->ops->post(m, node, m->fins_at + FIN * fin, word, sizeof(word));
+}
+
+/* --- puts and gets --- */
+
+static bool is_done(const struct msg_state *m, const struct msg_done *done)
+{
+	switch (done->kind) {
+	case MSG_DONE:
+		return true;
+	case MSG_DONE_WORD:
+		return msg_word_is_zero(m, done->index);
+	default:
+		return m->ops->is_done(m, done);
+	}
+}
+
+static void end(struct msg_state *m, struct msg_done *done)
+{
+	if (done->kind == MSG_DONE_WORD)
+		msg_give_word(m, done->index);
+	done->kind = MSG_DONE;
+}
+
+bool msg_is_done(struct msg *msg, struct msg_done *done)
+{
+	struct msg_state *m = msg_state(msg);
+
+	if (!is_done(m, done))
+		msg_progress(msg);
+	if (!is_done(m, done))
+		return false;
+	end(m, done);
+	return true;
+}
+
+void msg_wait(struct msg *msg, struct msg_done *done)
+{
+	struct msg_state *m = msg_state(msg);
+
+	m->awaited = *done;
+	while (!is_done(m, done))
+		if (!msg_step(m))
+			msg_sleep(m);
+	m->awaited = (struct msg_done){ 0 };
+	end(m, done);
+}
+
+int msg_put(struct msg *msg, uint32_t node, uint64_t to, uint64_t from,
+	uint64_t bytes, uint32_t counter, struct msg_done *done)
+{
+	struct msg_state *m = msg_state(msg);
+	int code = msg_check(m, node, to, bytes);
+
+	if (!code)
+		code = msg_check(m, m->node, from, bytes);
+	if (code || (counter >= MSG_COUNTERS && counter != MSG_NONE))
+		return code ? code : EINVAL;
+	if (done && m->dones == UINT64_MAX)
+		return EBUSY;
+	if (done)
+		*done = (struct msg_done){ 0 };
+	if (!bytes)
+		return 0;
+	if (node != m->node) {
+		m->ops->put(m, node, to, from, bytes, counter, done);
+		return 0;
+	}
+	msg_copy(to, from, bytes);
+	if (counter != MSG_NONE)
+		m->ops->arrived(m, counter, bytes);
+	return 0;
+}
+
+int msg_get(struct msg *msg, uint32_t node, uint64_t from, uint64_t to,
+	uint64_t bytes, struct msg_done *done)
+{
+	struct msg_state *m = msg_state(msg);
+	struct msg_done mine = { 0 };
+	int code = msg_check(m, node, from, bytes);
+
+	if (!code)
+		code = msg_check(m, m->node, to, bytes);
+	if (code)
+		return code;
+	if (bytes && node != m->node) {
+		mine.index = msg_take_word(m);
+		if (!mine.index)
+			return EBUSY;
+		mine.kind = MSG_DONE_WORD;
+		m->ops->get(m, node, from, to, bytes, mine.index);
+	} else {
+		msg_copy(to, from, bytes);
+	}
+	if (done)
+		*done = mine;
+	else
+		msg_wait(msg, &mine);
+	return 0;
+}
+
+int msg_expect(struct msg *msg, uint32_t counter, uint64_t bytes)
+{
+	struct msg_state *m = msg_state(msg);
+
+	if (counter >= MSG_COUNTERS)
+		return EINVAL;
+	if (!msg_word_is_zero(m, counter))
+		return EBUSY;
+	if (bytes)
+		m->ops->expect(m, counter, bytes);
+	return 0;
+}
+
+int msg_wait_counter(struct msg *msg, uint32_t counter)
+{
+	struct msg_state *m = msg_state(msg);
+
+	if (counter >= MSG_COUNTERS)
+		return EINVAL;
+	while (!msg_word_is_zero(m, counter))
+		if (!msg_step(m))
+			msg_sleep(m);
+	return 0;
+}
+
+/* --- life --- */
+
+static const struct msg_ops *find(const struct nic *nic)
+{
+	uint32_t i;
+
+	for (i = 0; machines[i] && machines[i]->nic != nic->ops; i++)
+		;
+	return machines[i];
+}
+
+int msg_init(struct msg *msg, const struct msg_options *options)
+{
+	struct msg_state *m = msg_state(msg);
+	struct msg_options o = { 0 };
+	uint64_t memory;
+	int code;
+
+	if (options)
+		o = *options;
+	memset(msg, 0, sizeof(*msg));
+	m->host = program_host();
+	m->nic = host_nic(m->host);
+	m->ops = find(m->nic);
+	BUG_IF(!m->ops);
+	m->node = program_node();
+	m->n_nodes = m->nic->net->n_nodes;
+	code = set_options(m, &o);
+	if (code)
+		return code;
+	memory = host_memory(m->host);
+	if (!m->at && msg_memory(m->n_nodes, &o) <= memory)
+		m->at = (memory - msg_memory(m->n_nodes, &o)) / PAGE * PAGE;
+	lay_out(m, m->ops->memory);
+	if (!m->at || m->end > memory)
+		return EFAULT;
+	msg_match_init(m);
+	code = m->ops->open(m);
+	if (code)
+		return code;
+	program_watch(m->words_at, m->end - m->words_at, on_write, m);
+	program_wait(o.start ? o.start : START);
+	return 0;
+}
+
+int msg_fini(struct msg *msg)
+{
+	struct msg_state *m = msg_state(msg);
+
+	if (m->dones || m->fins || !msg_match_is_idle(m))
+		return EBUSY;
+	msg_barrier(msg);
+	m->ops->close(m);
+	program_watch(0, 0, NULL, NULL);
+	return 0;
+}
+
+uint32_t msg_node(const struct msg *m)
+{
+	return ((const struct msg_state *)m)->node;
+}
+
+uint32_t msg_nodes(const struct msg *m)
+{
+	return ((const struct msg_state *)m)->n_nodes;
+}

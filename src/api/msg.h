@@ -1,0 +1,219 @@
+/*
+ * What the files of the message layer share, and what a machine brings.
+ *
+ * Everything rests on two things that every machine has: a node can write
+ * into another one's memory, and read it.  Each node has, at the same
+ * addresses, for each other node: a ring of slots for messages and one for
+ * collectives, words by which the other one tells how many slots it has
+ * emptied, and a place for an atomic that is asked for.
+ *
+ * A slot's message ends where the slot ends, with a trailer whose last word
+ * is its number: bytes arrive in order or at once, so who sees the number
+ * sees all.  Numbers make slots new each time, so nothing is ever cleared.
+ *
+ * Credits.  Who empties slots tells when half of them are empty, by writing
+ * how many it has emptied since the beginning.  At most two such writes are
+ * under way, into two words in turn, so whichever comes first, the larger
+ * word is right.
+ */
+#ifndef API_MSG_H
+#define API_MSG_H
+
+#include "host/program.h"
+#include "nic/nic.h"
+#include "weft/msg.h"
+
+enum msg_lane { MSG_USER, MSG_COLL, MSG_LANES };
+
+enum {
+	MSG_SLOT = 512,
+	MSG_FINS = 64,
+	MSG_NEWS = 64,
+	MSG_OWN_WORDS = 800,
+};
+
+enum msg_kind { MSG_SHORT, MSG_LONG, MSG_SELF };
+
+struct msg_trailer {
+	uint64_t bytes; /* of the message */
+	uint64_t from; /* of a long one: where it is */
+	uint32_t tag;
+	uint16_t kind, fin;
+	uint64_t number; /* in its lane, from 1 on; the last to arrive */
+};
+
+_Static_assert(sizeof(struct msg_trailer) == MSG_SLOT - MSG_EAGER, "slots");
+
+/* What a node knows of another one, by lane; lies in its memory. */
+struct msg_peer {
+	uint64_t sent; /* to it */
+	uint64_t taken, told; /* of its slots */
+	uint32_t n_told;
+	uint32_t waiting; /* sends that wait for a slot */
+	uint64_t stuck; /* the round in which one had none */
+	uint64_t served; /* the last atomic */
+};
+
+/* A message that came before its receive. */
+struct msg_early {
+	uint64_t bytes, from;
+	struct msg_request *self; /* of a node's long send to itself */
+	uint32_t node, tag;
+	uint16_t kind, fin;
+	uint16_t next; /* + 1; 0: none */
+};
+
+struct msg_list {
+	struct msg_request *first, *last;
+};
+
+enum msg_done_kind {
+	MSG_DONE, /* nothing to wait for */
+	MSG_DONE_WORD, /* a word of the node's that becomes zero */
+	MSG_DONE_OWN, /* the machine's own kind */
+};
+
+/* Behind struct msg. */
+struct __attribute__((may_alias)) msg_state {
+	const struct msg_ops *ops;
+	struct host *host;
+	struct nic *nic;
+	uint32_t node, n_nodes;
+	uint32_t n_slots, eager;
+
+	/* addresses */
+	uint64_t at, own_at, peers_at, early_at;
+	uint64_t words_at, fins_at, credits_at, asks_at, slots_at, end;
+
+	/* what has come: a ring of nodes, by what */
+	uint32_t news[MSG_NEWS];
+	uint32_t news_first, n_news;
+	bool has_all; /* too many: any may have */
+	bool has_word;
+	struct msg_done awaited;
+
+	uint64_t dones, fins; /* bits: those in use */
+	uint64_t round, n_asked;
+
+	struct msg_list posted, waiting, active;
+	struct msg_early early[MSG_EARLY];
+	uint16_t early_first, early_last, early_free; /* + 1 */
+	bool is_full; /* a slot could not be emptied */
+
+	uint64_t own[MSG_OWN_WORDS]; /* the machine's */
+};
+
+_Static_assert(sizeof(struct msg_state) <= sizeof(struct msg), "MSG_WORDS");
+
+/*
+ * A machine's.  None of these is called for the node itself, or with no
+ * bytes; all addresses have been looked at.
+ */
+struct msg_ops {
+	const struct nic_ops *nic;
+	uint64_t memory; /* of a node, at own_at */
+
+	int (*open)(struct msg_state *m);
+	/* Waits until nothing of its own is under way. */
+	void (*close)(struct msg_state *m);
+
+	/* Writes up to MSG_SLOT bytes, whole words, into a node's memory; they
+	 * are there at once, or in order.  Waits for nobody's software. */
+	void (*post)(struct msg_state *m, uint32_t node, uint64_t to,
+		const void *data, uint32_t bytes);
+	/* *done is to be filled in; its word, where it needs one, is taken by
+	 * msg_take_word().  done may be NULL. */
+	void (*put)(struct msg_state *m, uint32_t node, uint64_t to,
+		uint64_t from, uint64_t bytes, uint32_t counter,
+		struct msg_done *done);
+	/* The word becomes zero when all is here. */
+	void (*get)(struct msg_state *m, uint32_t node, uint64_t from,
+		uint64_t to, uint64_t bytes, uint32_t word);
+	/* Sets a counter, a word that becomes zero; takes away from it what
+	 * the node has put into its own memory. */
+	void (*expect)(struct msg_state *m, uint32_t counter, uint64_t bytes);
+	void (*arrived)(struct msg_state *m, uint32_t counter, uint64_t bytes);
+
+	/* Of MSG_DONE_OWN; also called from outside the program. */
+	bool (*is_done)(const struct msg_state *m, const struct msg_done *done);
+	struct poll_loop (*loop)(struct msg_state *m);
+};
+
+extern const struct msg_ops msg_spi_ops, msg_elan_ops;
+
+static inline struct msg_state *msg_state(struct msg *m)
+{
+	return (struct msg_state *)m;
+}
+
+/* --- msg.c --- */
+
+/* Counters first, then those of puts and gets. */
+static inline uint64_t msg_word_at(const struct msg_state *m, uint32_t word)
+{
+	return m->words_at + 8 * (uint64_t)word;
+}
+
+/* A word for a put or get, or 0 where none is free; and gives it back. */
+uint32_t msg_take_word(struct msg_state *m);
+void msg_give_word(struct msg_state *m, uint32_t word);
+bool msg_word_is_zero(const struct msg_state *m, uint32_t word);
+
+/* A place that another node answers to: an index, or MSG_FINS. */
+uint32_t msg_take_fin(struct msg_state *m);
+void msg_give_fin(struct msg_state *m, uint32_t fin);
+/* What it was answered with, 0 where it was not; *value is what else. */
+uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value);
+void msg_answer(struct msg_state *m, uint32_t node, uint32_t fin,
+	uint64_t answer, uint64_t value);
+
+/* Handles all that has come; whether there was anything. */
+bool msg_step(struct msg_state *m);
+/* Until something has come. */
+void msg_sleep(struct msg_state *m);
+
+/* EINVAL or EFAULT, or 0: a node, and bytes of its memory. */
+int msg_check(
+	const struct msg_state *m, uint32_t node, uint64_t at, uint64_t bytes);
+/* From one place of the node's memory to another. */
+void msg_copy(uint64_t to, uint64_t from, uint64_t bytes);
+
+/* --- msg_lane.c --- */
+
+struct msg_peer msg_peer(
+	const struct msg_state *m, enum msg_lane lane, uint32_t node);
+void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t node,
+	const struct msg_peer *p);
+bool msg_lane_has_slot(
+	const struct msg_state *m, enum msg_lane lane, uint32_t node);
+/* Into a slot that it has; data is t->bytes long where it is MSG_SHORT. */
+void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t node,
+	struct msg_trailer *t, const void *data);
+/* The next message of a node, if it has come; and where its bytes are. */
+bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t node,
+	struct msg_trailer *t, uint64_t *at);
+/* Its slot is empty. */
+void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t node);
+
+/* --- msg_match.c --- */
+
+void msg_match_init(struct msg_state *m);
+/* Takes in what a node has sent. */
+void msg_match_drain(struct msg_state *m, uint32_t node);
+/* Goes on with sends and receives; whether anything ended or went. */
+bool msg_match_go_on(struct msg_state *m);
+bool msg_match_is_idle(const struct msg_state *m);
+
+/* --- msg_atomic.c --- */
+
+/* An atomic that is asked for; its number is the last to arrive. */
+struct msg_ask {
+	uint64_t at, operand;
+	uint64_t op, fin;
+	uint64_t unused[3];
+	uint64_t number;
+};
+
+void msg_atomic_serve(struct msg_state *m, uint32_t node);
+
+#endif

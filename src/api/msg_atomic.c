@@ -1,0 +1,86 @@
+/*
+ * Atomics: a node writes what it wants into its place at the other one,
+ * which does it when it next makes progress and answers.  A program asks for
+ * one at a time, so a place is enough.
+ */
+#include "api/msg.h"
+
+#include <errno.h>
+
+enum { ANSWER_DONE = 1, ANSWER_REFUSED };
+
+static uint64_t ask_at(const struct msg_state *m, uint32_t node)
+{
+	return m->asks_at + (uint64_t)node * sizeof(struct msg_ask);
+}
+
+static uint64_t result(uint64_t op, uint64_t word, uint64_t operand)
+{
+	switch (op) {
+	case MSG_OR:
+		return word | operand;
+	case MSG_XOR:
+		return word ^ operand;
+	case MSG_MAX:
+		return word > operand ? word : operand;
+	default:
+		return word + operand;
+	}
+}
+
+/* In one instant. */
+static bool apply(uint64_t at, uint64_t op, uint64_t operand, uint64_t *old)
+{
+	uint64_t word;
+
+	if (at % 8 || op >= MSG_ATOMICS || !program_read(at, old, 8))
+		return false;
+	word = result(op, *old, operand);
+	return program_write(at, &word, 8);
+}
+
+void msg_atomic_serve(struct msg_state *m, uint32_t node)
+{
+	struct msg_peer p = msg_peer(m, MSG_USER, node);
+	struct msg_ask a;
+	uint64_t old = 0;
+	bool is_done;
+
+	program_read(ask_at(m, node), &a, sizeof(a));
+	if (a.number == p.served)
+		return;
+	p.served = a.number;
+	msg_set_peer(m, MSG_USER, node, &p);
+	is_done = apply(a.at, a.op, a.operand, &old);
+	msg_answer(m, node, (uint32_t)a.fin,
+		is_done ? ANSWER_DONE : ANSWER_REFUSED, old);
+}
+
+int msg_atomic(struct msg *msg, uint32_t node, uint64_t at, enum msg_atomic op,
+	uint64_t operand, uint64_t *old)
+{
+	struct msg_state *m = msg_state(msg);
+	int code = msg_check(m, node, at, 8);
+	struct msg_ask a = { .at = at, .op = op, .operand = operand };
+	uint64_t answer, was = 0;
+
+	if (code || at % 8 || (uint32_t)op >= MSG_ATOMICS)
+		return code ? code : EINVAL;
+	if (node == m->node) {
+		apply(at, op, operand, &was);
+	} else {
+		a.fin = msg_take_fin(m);
+		if (a.fin == MSG_FINS)
+			return EBUSY;
+		a.number = ++m->n_asked;
+		m->ops->post(m, node, ask_at(m, m->node), &a, sizeof(a));
+		while (!(answer = msg_fin(m, (uint32_t)a.fin, &was)))
+			if (!msg_step(m))
+				msg_sleep(m);
+		msg_give_fin(m, (uint32_t)a.fin);
+		code = answer == ANSWER_DONE ? 0 : EFAULT;
+	}
+	if (old)
+		*old = was;
+	return code;
+}

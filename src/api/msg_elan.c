@@ -1,0 +1,171 @@
+/*
+ * Messages on QsNetII: what is short goes by packets that the core writes
+ * into command queues, what is long by DMAs, and gets bring 512 bytes each.
+ * Events count what is waited for, and write a zero when all has come.
+ *
+ * A queue has few packets under way, so there are several.  The first has no
+ * packets at all: arming an event there never waits.
+ */
+#include <errno.h>
+
+#include "api/elan.h"
+#include "api/msg.h"
+#include "sim/random.h"
+
+enum {
+	QUEUE_EVENTS, /* and DMAs */
+	QUEUE_POST,
+	QUEUE_GET = QUEUE_POST + 4,
+	QUEUES = QUEUE_GET + 2,
+
+	PUT_MOST = ELAN_PACKET, /* bytes that the core writes itself */
+};
+
+struct __attribute__((may_alias)) own {
+	struct elan_cq queue[QUEUES];
+	uint32_t next_post, next_get;
+};
+
+_Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+
+static struct own *own(struct msg_state *m)
+{
+	return (struct own *)m->own;
+}
+
+/* An event per word; 0 is none. */
+static uint32_t event_of(uint32_t word)
+{
+	return word == MSG_NONE ? 0 : 1 + word;
+}
+
+static struct elan_cq *next_post(struct msg_state *m)
+{
+	uint32_t n = QUEUE_GET - QUEUE_POST;
+
+	return &own(m)->queue[QUEUE_POST + own(m)->next_post++ % n];
+}
+
+static struct elan_cq *next_get(struct msg_state *m)
+{
+	uint32_t n = QUEUES - QUEUE_GET;
+
+	return &own(m)->queue[QUEUE_GET + own(m)->next_get++ % n];
+}
+
+static void arm(struct msg_state *m, uint32_t word, uint64_t count)
+{
+	program_write(msg_word_at(m, word), &count, 8);
+	elan_arm(&own(m)->queue[QUEUE_EVENTS], event_of(word), count,
+		msg_word_at(m, word), 0);
+}
+
+static int msg_elan_open(struct msg_state *m)
+{
+	int code = 0;
+	uint32_t i;
+
+	for (i = 0; i < QUEUES && !code; i++)
+		code = elan_cq_open(
+			&own(m)->queue[i], i, ELAN_8K, ELAN_MAY_ALL);
+	return code;
+}
+
+static void msg_elan_post(struct msg_state *m, uint32_t node, uint64_t to,
+	const void *data, uint32_t bytes)
+{
+	elan_put(next_post(m), node, to, data, bytes, 0, 0);
+}
+
+static void msg_elan_put(struct msg_state *m, uint32_t node, uint64_t to,
+	uint64_t from, uint64_t bytes, uint32_t counter, struct msg_done *done)
+{
+	struct elan_dma d = {
+		.bytes = bytes,
+		.destination = node,
+		.from = from,
+		.to = to,
+		.target_event = event_of(counter),
+	};
+
+	if (bytes <= PUT_MOST) {
+		elan_put_from(next_post(m), node, to, from, bytes,
+			event_of(counter), 0);
+		return;
+	}
+	if (done) {
+		*done = (struct msg_done){ MSG_DONE_WORD, msg_take_word(m), 0 };
+		arm(m, done->index, 1);
+		d.source_event = event_of(done->index);
+	}
+	elan_dma(&own(m)->queue[QUEUE_EVENTS], &d);
+}
+
+static void msg_elan_get(struct msg_state *m, uint32_t node, uint64_t from,
+	uint64_t to, uint64_t bytes, uint32_t word)
+{
+	uint64_t i, n;
+
+	arm(m, word, bytes);
+	for (i = 0; i < bytes; i += n) {
+		n = bytes - i < ELAN_PACKET ? bytes - i : ELAN_PACKET;
+		elan_get(next_get(m), node, from + i, to + i, (uint32_t)n,
+			event_of(word));
+	}
+}
+
+static void msg_elan_arrived(
+	struct msg_state *m, uint32_t counter, uint64_t bytes)
+{
+	uint64_t n;
+
+	for (; bytes; bytes -= n) {
+		n = bytes < UINT32_MAX ? bytes : UINT32_MAX;
+		elan_set(&own(m)->queue[QUEUE_EVENTS], event_of(counter),
+			(uint32_t)n);
+	}
+}
+
+static bool msg_elan_is_done(
+	const struct msg_state *m, const struct msg_done *done)
+{
+	(void)m;
+	(void)done;
+	return true;
+}
+
+static struct poll_loop msg_elan_loop(struct msg_state *m)
+{
+	const struct elan_params *p = elan_params_of(m->nic);
+	struct random_bits r = random_draw(
+		m->nic->net->seed, m->node, RANDOM_POLL, program_draw());
+
+	return (struct poll_loop){
+		.period = p->poll_period,
+		.load = p->poll_load,
+		.phase = (sim_time)random_below(r.a, (uint64_t)p->poll_period),
+	};
+}
+
+static void msg_elan_close(struct msg_state *m)
+{
+	uint32_t i;
+
+	/* a DMA that nobody waits for may yet run on the first */
+	for (i = QUEUE_POST; i < QUEUES; i++)
+		while (elan_cq_close(&own(m)->queue[i]) == EBUSY)
+			program_charge(elan_params_of(m->nic)->poll_period);
+}
+
+const struct msg_ops msg_elan_ops = {
+	.nic = &elan4_ops,
+	.open = msg_elan_open,
+	.close = msg_elan_close,
+	.post = msg_elan_post,
+	.put = msg_elan_put,
+	.get = msg_elan_get,
+	.expect = arm,
+	.arrived = msg_elan_arrived,
+	.is_done = msg_elan_is_done,
+	.loop = msg_elan_loop,
+};

@@ -1,0 +1,250 @@
+/*
+ * Messages on Blue Gene/Q: direct puts through injection FIFOs, gets by
+ * remote gets, and reception counters for what is waited for.  What goes
+ * from the core itself is staged in memory, a stage for each of the last
+ * descriptors of the first FIFO.
+ */
+#include <errno.h>
+
+#include "api/msg.h"
+#include "api/unit.h"
+
+enum {
+	STAGES = 32,
+	FIFO_BYTES = 4096,
+	GETS_BYTES = 64 << 10,
+	PUT_FIFOS = MU_PER_SUBGROUP,
+
+	/* sub-groups; and the FIFO that others' remote gets go to */
+	GROUP_POST = 0,
+	GROUP_PUT,
+	GROUP_GET,
+	FIFO_GET = GROUP_GET * MU_PER_SUBGROUP,
+	/* base addresses: all of memory; the words; one that nobody reads */
+	BASE_MEMORY = 0,
+	BASE_WORDS,
+	BASE_NOBODY,
+
+	/* memory, from own_at on */
+	AT_STAGES = 0,
+	AT_POST = AT_STAGES + STAGES * MSG_SLOT,
+	AT_PUT = AT_POST + FIFO_BYTES,
+	AT_GET = AT_PUT + PUT_FIFOS * FIFO_BYTES,
+	AT_NOBODY = AT_GET + GETS_BYTES,
+	OWN_BYTES = AT_NOBODY + MSG_SLOT,
+};
+
+struct __attribute__((may_alias)) own {
+	MUSPI_InjFifoSubGroup_t post, put, get;
+	uint64_t posted; /* that are known to have gone */
+	uint32_t next; /* FIFO of a put */
+};
+
+_Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+
+static struct own *own(struct msg_state *m)
+{
+	return (struct own *)m->own;
+}
+
+/* --- set-up --- */
+
+static int open_fifos(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup, uint32_t n,
+	uint64_t at, uint64_t size, bool is_for_gets)
+{
+	static const uint32_t ids[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	Kernel_InjFifoAttributes_t a[MU_PER_SUBGROUP] = { 0 };
+	Kernel_MemoryRegion_t region;
+	int code = Kernel_CreateMemoryRegion(&region, at, n * size);
+	uint32_t i;
+
+	a[0].RemoteGet = is_for_gets;
+	if (!code)
+		code = Kernel_AllocateInjFifos(subgroup, g, n, ids, a);
+	for (i = 0; i < n && !code; i++)
+		code = Kernel_InjFifoInit(g, i, &region, i * size, size - 1);
+	return code ? code
+		    : Kernel_InjFifoActivate(
+			      g, n, ids, KERNEL_INJ_FIFO_ACTIVATE);
+}
+
+static int open_bases(struct msg_state *m)
+{
+	static const uint32_t ids[] = { BASE_MEMORY, BASE_WORDS, BASE_NOBODY };
+	MUSPI_BaseAddressTableSubGroup_t g;
+	int code = Kernel_AllocateBaseAddressTable(0, &g, 3, ids, 0);
+
+	if (code)
+		return code;
+	MUSPI_SetBaseAddress(&g, BASE_MEMORY, 0);
+	MUSPI_SetBaseAddress(&g, BASE_WORDS,
+		MUSPI_GetAtomicAddress(m->words_at, MU_ATOMIC_STORE_ADD));
+	MUSPI_SetBaseAddress(&g, BASE_NOBODY,
+		MUSPI_GetAtomicAddress(
+			m->own_at + AT_NOBODY, MU_ATOMIC_STORE_ADD));
+	return 0;
+}
+
+static int spi_open(struct msg_state *m)
+{
+	struct own *o = own(m);
+	int code = open_bases(m);
+
+	if (!code)
+		code = open_fifos(&o->post, GROUP_POST, 1, m->own_at + AT_POST,
+			FIFO_BYTES, false);
+	if (!code)
+		code = open_fifos(&o->put, GROUP_PUT, PUT_FIFOS,
+			m->own_at + AT_PUT, FIFO_BYTES, false);
+	if (!code)
+		code = open_fifos(&o->get, GROUP_GET, 1, m->own_at + AT_GET,
+			GETS_BYTES, true);
+	return code;
+}
+
+/* --- descriptors --- */
+
+/* A put from one node's memory into another's. */
+static MUHWI_Descriptor_t make_put(uint32_t node, uint64_t to, uint64_t from,
+	uint64_t bytes, uint32_t word)
+{
+	bool is_counted = word != MSG_NONE;
+	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = {
+		.Base = { .Payload_Address = from,
+			.Message_Length = bytes,
+			.Torus_FIFO_Map = MU_MAP_TORUS,
+			.Dest = spi_destination(node) },
+		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING },
+		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_MEMORY,
+			.Rec_Payload_Offset = to,
+			.Rec_Counter_Base_Address_Id =
+				is_counted ? BASE_WORDS : BASE_NOBODY,
+			.Rec_Counter_Offset = is_counted ? 8 * word : 0 },
+	};
+	MUHWI_Descriptor_t d;
+
+	BUG_IF(MUSPI_CreatePt2PtDirectPutDescriptor(&d, &i));
+	return d;
+}
+
+static uint64_t inject(MUSPI_InjFifo_t *f, const MUHWI_Descriptor_t *d)
+{
+	uint64_t number;
+
+	do
+		number = MUSPI_InjFifoInject(f, d);
+	while (number == SPI_NONE);
+	return number;
+}
+
+/* The address of a stage that is free: its last descriptor has gone. */
+static uint64_t take_stage(struct msg_state *m, MUSPI_InjFifo_t *f)
+{
+	struct own *o = own(m);
+
+	while (f->numInjected - o->posted >= STAGES)
+		o->posted = MUSPI_getHwDescCount(f);
+	return m->own_at + AT_STAGES + f->numInjected % STAGES * MSG_SLOT;
+}
+
+/* --- operations --- */
+
+static void spi_post(struct msg_state *m, uint32_t node, uint64_t to,
+	const void *data, uint32_t bytes)
+{
+	MUSPI_InjFifo_t *f = &own(m)->post.fifo[0];
+	uint64_t stage = take_stage(m, f);
+	MUHWI_Descriptor_t d = make_put(node, to, stage, bytes, MSG_NONE);
+
+	program_write(stage, data, bytes);
+	inject(f, &d);
+}
+
+static void spi_put(struct msg_state *m, uint32_t node, uint64_t to,
+	uint64_t from, uint64_t bytes, uint32_t counter, struct msg_done *done)
+{
+	MUHWI_Descriptor_t d = make_put(node, to, from, bytes, counter);
+	uint32_t fifo;
+	uint64_t number;
+
+	do {
+		fifo = own(m)->next++ % PUT_FIFOS;
+		number = MUSPI_InjFifoInject(&own(m)->put.fifo[fifo], &d);
+	} while (number == SPI_NONE);
+	if (done)
+		*done = (struct msg_done){ MSG_DONE_OWN, fifo, number };
+}
+
+static void spi_get(struct msg_state *m, uint32_t node, uint64_t from,
+	uint64_t to, uint64_t bytes, uint32_t word)
+{
+	MUSPI_InjFifo_t *f = &own(m)->post.fifo[0];
+	uint64_t stage = take_stage(m, f);
+	MUHWI_Descriptor_t put = make_put(m->node, to, from, bytes, word), d;
+	MUSPI_Pt2PtRemoteGetDescriptorInfo_t i = {
+		.Base = { .Payload_Address = stage,
+			.Message_Length = sizeof(put),
+			.Torus_FIFO_Map = MU_MAP_TORUS,
+			.Dest = spi_destination(node) },
+		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING },
+		.RemoteGet = { .Rget_Inj_FIFO_Id = FIFO_GET },
+	};
+
+	program_write(msg_word_at(m, word), &bytes, 8);
+	program_write(stage, &put, sizeof(put));
+	BUG_IF(MUSPI_CreatePt2PtRemoteGetDescriptor(&d, &i));
+	inject(f, &d);
+}
+
+static void spi_expect(struct msg_state *m, uint32_t counter, uint64_t bytes)
+{
+	program_write(msg_word_at(m, counter), &bytes, 8);
+}
+
+static void spi_arrived(struct msg_state *m, uint32_t counter, uint64_t bytes)
+{
+	program_atomic(ATOMIC_STORE_ADD, msg_word_at(m, counter), -bytes, NULL);
+}
+
+static bool spi_is_done(const struct msg_state *m, const struct msg_done *done)
+{
+	uint32_t fifo = GROUP_PUT * MU_PER_SUBGROUP + done->index;
+
+	return mu_peek(m->nic, m->node, MU_REGISTER(MU_INJ_COUNT, fifo)) >
+	       done->number;
+}
+
+static struct poll_loop spi_loop(struct msg_state *m)
+{
+	(void)m;
+	return unit_poll_loop();
+}
+
+static void spi_close(struct msg_state *m)
+{
+	struct own *o = own(m);
+	MUSPI_InjFifo_t *f = &o->post.fifo[0];
+	uint32_t i;
+
+	while (MUSPI_getHwDescCount(f) < f->numInjected)
+		;
+	for (i = 0; i < PUT_FIFOS; i++) {
+		f = &o->put.fifo[i];
+		while (MUSPI_getHwDescCount(f) < f->numInjected)
+			;
+	}
+}
+
+const struct msg_ops msg_spi_ops = {
+	.nic = &bgq_mu_ops,
+	.memory = OWN_BYTES,
+	.open = spi_open,
+	.close = spi_close,
+	.post = spi_post,
+	.put = spi_put,
+	.get = spi_get,
+	.expect = spi_expect,
+	.arrived = spi_arrived,
+	.is_done = spi_is_done,
+	.loop = spi_loop,
+};

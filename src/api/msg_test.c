@@ -1,0 +1,445 @@
+/* Messages: puts, gets, counters, atomics, collectives, errors. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "api/msg_testing.h"
+
+enum { LONG = 5000, PLACE = 8192 };
+
+static const uint64_t sizes[] = { 1, 7, 8, 100, 512, 513, 1000, LONG };
+
+enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
+/* --- puts and gets --- */
+
+static uint64_t stream(uint32_t from, uint32_t to, uint32_t i)
+{
+	return (uint64_t)from << 32 | to << 8 | i;
+}
+
+/* Bytes of each size, at odd addresses too, to every node and itself. */
+static void put_to_all(struct msg *m, void *arg)
+{
+	uint32_t n = msg_nodes(m), me = msg_node(m), to, i;
+	struct msg_done done;
+	uint64_t sum = 0, at;
+
+	(void)arg;
+	for (i = 0; i < SIZES; i++)
+		sum += n * sizes[i];
+	assert_int_equal(msg_expect(m, 3, sum), 0);
+	assert_int_equal(msg_expect(m, 3, 1), EBUSY);
+	msg_barrier(m);
+	for (i = 0; i < SIZES; i++) {
+		for (to = 0; to < n; to++) {
+			msg_test_fill(MSG_TEST_SOURCE + 3, stream(me, to, i),
+				sizes[i]);
+			at = MSG_TEST_TARGET + (me * SIZES + i) * PLACE + i;
+			assert_int_equal(msg_put(m, to, at, MSG_TEST_SOURCE + 3,
+						 sizes[i], 3, &done),
+				0);
+			/* the source changes with the next one */
+			msg_wait(m, &done);
+		}
+	}
+	assert_int_equal(msg_wait_counter(m, 3), 0);
+	for (i = 0; i < SIZES; i++)
+		for (to = 0; to < n; to++)
+			assert_true(msg_test_is(
+				MSG_TEST_TARGET + (to * SIZES + i) * PLACE + i,
+				stream(to, me, i), sizes[i]));
+	/* and again, the other one */
+	assert_int_equal(msg_expect(m, 3, 8), 0);
+	msg_barrier(m);
+	msg_put(m, (me + 1) % n, MSG_TEST_OTHER, MSG_TEST_SOURCE, 8, 3, NULL);
+	assert_int_equal(msg_wait_counter(m, 3), 0);
+}
+
+static void puts_write_and_count(void **state)
+{
+	(void)state;
+	msg_test_everywhere(put_to_all, NULL);
+}
+
+/* Many at a time, from everybody, while those do nothing. */
+static void get_from_all(struct msg *m, void *arg)
+{
+	uint32_t n = msg_nodes(m), me = msg_node(m), k, i;
+	struct msg_done done[SIZES];
+	uint64_t at = MSG_TEST_TARGET;
+
+	(void)arg;
+	for (i = 0; i < SIZES; i++)
+		msg_test_fill(MSG_TEST_SOURCE + i * PLACE + i, stream(me, 0, i),
+			sizes[i]);
+	msg_barrier(m);
+	for (k = 0; k < n; k++) {
+		uint32_t from = (me + k) % n;
+
+		for (i = 0; i < SIZES; i++)
+			assert_int_equal(
+				msg_get(m, from,
+					MSG_TEST_SOURCE + i * PLACE + i,
+					at + i * PLACE, sizes[i], &done[i]),
+				0);
+		for (i = SIZES; i--;)
+			msg_wait(m, &done[i]);
+		for (i = 0; i < SIZES; i++)
+			assert_true(msg_test_is(
+				at + i * PLACE, stream(from, 0, i), sizes[i]));
+	}
+	assert_int_equal(
+		msg_get(m, (me + 1) % n, MSG_TEST_SOURCE, at, 1, NULL), 0);
+	assert_true(msg_test_is(at, stream((me + 1) % n, 0, 0), 1));
+	while (!msg_is_done(m, &done[0]))
+		;
+}
+
+static void gets_bring_bytes(void **state)
+{
+	(void)state;
+	msg_test_everywhere(get_from_all, NULL);
+}
+
+/* More than there are words: the call says so, and later it works. */
+static void too_many_gets(struct msg *m, void *arg)
+{
+	struct msg_done done[MSG_DONES], more;
+	uint32_t i, to = (msg_node(m) + 1) % msg_nodes(m);
+
+	(void)arg;
+	for (i = 0; i < MSG_DONES; i++)
+		assert_int_equal(msg_get(m, to, MSG_TEST_SOURCE,
+					 MSG_TEST_TARGET + 8 * i, 8, &done[i]),
+			0);
+	assert_int_equal(msg_get(m, to, 0, MSG_TEST_TARGET, 8, &more), EBUSY);
+	assert_int_equal(
+		msg_put(m, to, MSG_TEST_TARGET, 0, LONG, MSG_NONE, &more),
+		EBUSY);
+	for (i = 0; i < MSG_DONES; i++)
+		while (!msg_is_done(m, &done[i]))
+			;
+	assert_int_equal(msg_get(m, to, 0, MSG_TEST_TARGET, 8, &more), 0);
+	msg_wait(m, &more);
+}
+
+static void so_many_can_be_under_way(void **state)
+{
+	(void)state;
+	msg_test_everywhere(too_many_gets, NULL);
+}
+
+/* --- atomics --- */
+
+static uint64_t word(uint64_t at)
+{
+	uint64_t w;
+
+	assert_true(msg_load(at, &w, 8));
+	return w;
+}
+
+/* Everybody at everybody: each old value is seen once. */
+static void change_words(struct msg *m, void *arg)
+{
+	uint32_t n = msg_nodes(m), me = msg_node(m), i;
+	uint64_t old, mine = 0, bit = UINT64_C(1) << me, at = MSG_TEST_TARGET;
+	uint64_t *seen = arg;
+
+	for (i = 0; i < n; i++) {
+		uint32_t to = (me + i) % n;
+
+		assert_int_equal(
+			msg_atomic(m, to, at, MSG_FETCH_ADD, 1, &old), 0);
+		assert_true(old < n);
+		seen[to * n + old]++;
+		assert_int_equal(
+			msg_atomic(m, to, at + 8, MSG_ADD, me, NULL), 0);
+		assert_int_equal(
+			msg_atomic(m, to, at + 16, MSG_OR, bit, NULL), 0);
+		assert_int_equal(
+			msg_atomic(m, to, at + 24, MSG_XOR, ~bit, NULL), 0);
+		assert_int_equal(
+			msg_atomic(m, to, at + 32, MSG_MAX, 100 - me, NULL), 0);
+	}
+	msg_barrier(m);
+	for (i = 0; i < n; i++)
+		mine ^= ~(UINT64_C(1) << i);
+	assert_int_equal(word(at), n);
+	assert_int_equal(word(at + 8), n * (n - 1) / 2);
+	assert_int_equal(word(at + 16), (UINT64_C(1) << n) - 1);
+	assert_true(word(at + 24) == mine);
+	assert_int_equal(word(at + 32), 100);
+	assert_int_equal(msg_atomic(m, me, at + 4, MSG_ADD, 1, NULL), EINVAL);
+	assert_int_equal(msg_atomic(m, me, at, MSG_ATOMICS, 1, NULL), EINVAL);
+	assert_int_equal(msg_atomic(m, n, at, MSG_ADD, 1, NULL), EINVAL);
+	assert_int_equal(
+		msg_atomic(m, 0, UINT64_MAX - 7, MSG_ADD, 1, NULL), EFAULT);
+}
+
+static void atomics_exclude_each_other(void **state)
+{
+	struct msg_test t = { .run = change_words };
+	uint64_t seen[16 * 16];
+	uint32_t i;
+
+	(void)state;
+	for (; t.machine < MSG_TEST_MACHINES; t.machine++) {
+		uint32_t n = t.machine == MSG_TEST_TREE ? 16 : 8;
+
+		memset(seen, 0, sizeof(seen));
+		t.arg = seen;
+		msg_test_run(&t);
+		for (i = 0; i < n * n; i++)
+			assert_int_equal(seen[i], 1);
+	}
+}
+
+/* --- collectives --- */
+
+/* Nobody leaves before the last has come, time after time. */
+static void meet(struct msg *m, void *arg)
+{
+	uint32_t n = msg_nodes(m), me = msg_node(m), i, round;
+	uint64_t *came = arg;
+
+	for (round = 0; round < 40; round++) {
+		if ((me + round) % 5 == 0)
+			program_charge((sim_time)(me + 1) * 1000 * SIM_NS);
+		came[me] = round + 1;
+		msg_barrier(m);
+		for (i = 0; i < n; i++)
+			assert_true(came[i] > round);
+	}
+}
+
+static void barriers_hold_all_nodes(void **state)
+{
+	struct msg_test t = { .run = meet };
+	uint64_t came[16];
+
+	(void)state;
+	for (; t.machine < MSG_TEST_MACHINES; t.machine++) {
+		memset(came, 0, sizeof(came));
+		t.arg = came;
+		msg_test_run(&t);
+	}
+}
+
+static void spread(struct msg *m, void *arg)
+{
+	static const uint64_t bytes[] = { 0, 1, 8, 480, 481, LONG };
+	uint32_t n = msg_nodes(m), me = msg_node(m), root, i;
+
+	(void)arg;
+	for (root = 0; root < n; root++) {
+		for (i = 0; i < 6; i++) {
+			/* not everywhere at the same address */
+			uint64_t at = MSG_TEST_TARGET + me * 64 + 1;
+
+			if (me == root)
+				msg_test_fill(at, root * 8 + i, bytes[i]);
+			assert_int_equal(
+				msg_broadcast(m, root, at, bytes[i]), 0);
+			assert_true(msg_test_is(at, root * 8 + i, bytes[i]));
+		}
+	}
+	assert_int_equal(msg_broadcast(m, n, 0, 8), EINVAL);
+}
+
+static void broadcasts_reach_all_nodes(void **state)
+{
+	(void)state;
+	msg_test_everywhere(spread, NULL);
+}
+
+enum { ELEMENTS = 150 };
+
+static int64_t element(uint32_t node, uint32_t i)
+{
+	return (int64_t)(node * 7 + i * 13) % 101 - 50;
+}
+
+static int64_t expected(enum msg_reduction op, uint32_t n, uint32_t i)
+{
+	int64_t a = element(0, i);
+	uint32_t k;
+
+	for (k = 1; k < n; k++) {
+		int64_t b = element(k, i);
+
+		if (op == MSG_SUM_INT)
+			a += b;
+		else if (op == MSG_MIN_INT)
+			a = b < a ? b : a;
+		else
+			a = b > a ? b : a;
+	}
+	return a;
+}
+
+static void check_result(enum msg_reduction op, uint32_t n, uint64_t at)
+{
+	uint32_t i;
+
+	for (i = 0; i < ELEMENTS; i++)
+		assert_true((int64_t)word(at + 8 * i) == expected(op, n, i));
+}
+
+static void reduce_integers(struct msg *m, void *arg)
+{
+	uint32_t n = msg_nodes(m), me = msg_node(m), root, i, op;
+	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET;
+
+	(void)arg;
+	for (i = 0; i < ELEMENTS; i++) {
+		int64_t x = element(me, i);
+
+		msg_store(from + 8 * i, &x, 8);
+	}
+	for (op = MSG_SUM_INT; op < MSG_REDUCTIONS; op++) {
+		for (root = 0; root < n; root += 3) {
+			assert_int_equal(
+				msg_reduce(m, root, op, from, to, ELEMENTS), 0);
+			if (me == root)
+				check_result(op, n, to);
+		}
+		assert_int_equal(msg_allreduce(m, op, from, to, ELEMENTS), 0);
+		check_result(op, n, to);
+	}
+	assert_int_equal(msg_reduce(m, n, MSG_SUM_INT, from, to, 1), EINVAL);
+	assert_int_equal(msg_allreduce(m, MSG_REDUCTIONS, from, to, 1), EINVAL);
+	assert_int_equal(
+		msg_allreduce(m, MSG_SUM_INT, UINT64_MAX, to, 1), EFAULT);
+	assert_int_equal(
+		msg_allreduce(m, MSG_SUM_INT, from, from, ELEMENTS), 0);
+	check_result(MSG_SUM_INT, n, from);
+}
+
+static void integers_are_reduced(void **state)
+{
+	(void)state;
+	msg_test_everywhere(reduce_integers, NULL);
+}
+
+/* Where order matters: doubles that are of very different sizes. */
+static void reduce_doubles(struct msg *m, void *arg)
+{
+	uint32_t me = msg_node(m), i;
+	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET, *results = arg;
+
+	for (i = 0; i < ELEMENTS; i++) {
+		double x = (double)element(me, i) / 3;
+
+		if ((me + i) % 3 == 0)
+			x *= 1e15;
+		msg_store(from + 8 * i, &x, 8);
+	}
+	/* late in another order each time */
+	program_charge((sim_time)(me * 7919 % 13 * results[0]) * SIM_NS);
+	assert_int_equal(
+		msg_allreduce(m, MSG_SUM_DOUBLE, from, to, ELEMENTS), 0);
+	for (i = 0; i < ELEMENTS; i++)
+		results[1 + me * ELEMENTS + i] = word(to + 8 * i);
+	program_charge((sim_time)(me * 104729 % 11 * results[0]) * SIM_NS);
+	assert_int_equal(
+		msg_reduce(m, 5, MSG_SUM_DOUBLE, from, to, ELEMENTS), 0);
+	for (i = 0; me == 5 && i < ELEMENTS; i++)
+		results[1 + 16 * ELEMENTS + i] = word(to + 8 * i);
+}
+
+static void doubles_are_summed_in_the_same_order(void **state)
+{
+	static uint64_t a[1 + 17 * ELEMENTS], b[1 + 17 * ELEMENTS];
+	struct msg_test t = { .run = reduce_doubles };
+	double x;
+	uint32_t i;
+
+	(void)state;
+	for (; t.machine < MSG_TEST_MACHINES; t.machine++) {
+		uint32_t n = t.machine == MSG_TEST_TREE ? 16 : 8;
+
+		memset(a, 0, sizeof(a));
+		memset(b, 0, sizeof(b));
+		t.arg = a;
+		msg_test_run(&t);
+		b[0] = 1000;
+		t.arg = b;
+		msg_test_run(&t);
+		assert_memory_equal(a + 1, b + 1, sizeof(a) - 8);
+		for (i = 1; i < n; i++)
+			assert_memory_equal(
+				a + 1, a + 1 + i * ELEMENTS, 8 * ELEMENTS);
+		memcpy(&x, a + 1, 8);
+		assert_true(x != 0);
+	}
+}
+
+/* --- errors --- */
+
+static void try_nonsense(struct msg *m, void *arg)
+{
+	uint32_t n = msg_nodes(m);
+	uint64_t end = UINT64_C(1) << 30;
+	struct msg_request r;
+	struct msg other;
+
+	(void)arg;
+	assert_int_equal(msg_put(m, n, 0, 0, 8, MSG_NONE, NULL), EINVAL);
+	assert_int_equal(msg_put(m, 0, 0, 0, 8, MSG_COUNTERS, NULL), EINVAL);
+	assert_int_equal(msg_put(m, 0, end - 7, 0, 8, MSG_NONE, NULL), EFAULT);
+	assert_int_equal(msg_put(m, 0, 0, end - 7, 8, MSG_NONE, NULL), EFAULT);
+	assert_int_equal(msg_put(m, 0, end, end, 0, MSG_NONE, NULL), 0);
+	assert_int_equal(msg_get(m, n, 0, 0, 8, NULL), EINVAL);
+	assert_int_equal(msg_get(m, 0, UINT64_MAX, 0, 8, NULL), EFAULT);
+	assert_int_equal(msg_get(m, 0, 0, UINT64_MAX, 8, NULL), EFAULT);
+	assert_int_equal(msg_expect(m, MSG_COUNTERS, 8), EINVAL);
+	assert_int_equal(msg_wait_counter(m, MSG_COUNTERS), EINVAL);
+	assert_int_equal(msg_send(m, n, 0, 0, 8), EINVAL);
+	assert_int_equal(msg_send(m, MSG_ANY, 0, 0, 8), EINVAL);
+	assert_int_equal(msg_send(m, 0, MSG_ANY, 0, 8), EINVAL);
+	assert_int_equal(msg_send(m, 0, 0, end, 8), EFAULT);
+	assert_int_equal(msg_receive_start(m, n, 0, 0, 8, &r), EINVAL);
+	assert_int_equal(msg_receive_start(m, 0, 0, end, 8, &r), EFAULT);
+	/* a node has one, and it has options that can be */
+	assert_int_equal(msg_init(&other, NULL), EBUSY);
+	assert_int_equal(
+		msg_init(&other, &(struct msg_options){ .slots = 1 }), EINVAL);
+	assert_int_equal(
+		msg_init(&other, &(struct msg_options){ .eager = 481 }),
+		EINVAL);
+	assert_int_equal(
+		msg_init(&other, &(struct msg_options){ .at = 4095 }), EINVAL);
+	assert_int_equal(
+		msg_init(&other, &(struct msg_options){ .at = end - 4096 }),
+		EFAULT);
+}
+
+static void nonsense_is_refused(void **state)
+{
+	(void)state;
+	msg_test_everywhere(try_nonsense, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(puts_write_and_count),
+		cmocka_unit_test(gets_bring_bytes),
+		cmocka_unit_test(so_many_can_be_under_way),
+		cmocka_unit_test(atomics_exclude_each_other),
+		cmocka_unit_test(barriers_hold_all_nodes),
+		cmocka_unit_test(broadcasts_reach_all_nodes),
+		cmocka_unit_test(integers_are_reduced),
+		cmocka_unit_test(doubles_are_summed_in_the_same_order),
+		cmocka_unit_test(nonsense_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

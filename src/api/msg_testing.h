@@ -1,0 +1,37 @@
+/* For tests: programs that use messages, on all nodes of both machines. */
+#ifndef API_MSG_TESTING_H
+#define API_MSG_TESTING_H
+
+#include "api/msg.h"
+
+/* A torus of eight nodes, a fat tree of sixteen. */
+enum msg_test_machine { MSG_TEST_TORUS, MSG_TEST_TREE, MSG_TEST_MACHINES };
+
+/* Memory that tests use. */
+enum {
+	MSG_TEST_SOURCE = 0x1000000,
+	MSG_TEST_TARGET = 0x2000000,
+	MSG_TEST_OTHER = 0x3000000,
+};
+
+struct msg_test {
+	enum msg_test_machine machine;
+	uint32_t n_workers; /* 0: 1 */
+	struct msg_options options;
+	void (*run)(struct msg *m, void *arg); /* on each node */
+	void *arg;
+	bool is_left_open; /* without msg_fini() */
+};
+
+/* Runs them to their end; nobody may have told of an error.  Returns the
+ * digest. */
+uint64_t msg_test_run(const struct msg_test *t);
+/* The same on each machine, one worker and three: digests are equal. */
+void msg_test_everywhere(
+	void (*run)(struct msg *m, void *arg), const struct msg_options *o);
+
+/* Bytes of a stream, stored and compared. */
+void msg_test_fill(uint64_t at, uint64_t stream, uint64_t bytes);
+bool msg_test_is(uint64_t at, uint64_t stream, uint64_t bytes);
+
+#endif

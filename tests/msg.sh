@@ -1,0 +1,79 @@
+#!/bin/sh
+#
+# Workloads by messages: the same on both machines, with every byte looked at,
+# and equal digests on any number of threads.  Needs $WEFT.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+value() { # KEY of the JSON in $tmp/out
+	sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" \
+		"$tmp/out" | head -n 1
+}
+
+is_more() { # A B
+	awk "BEGIN { exit !($1 > $2) }"
+}
+
+# On both machines; $bgq and $qsn are what a figure is there.
+both() { # FIGURE WORKLOAD
+	figure=$1
+	shift
+	for machine in bgq-board qsnet2-16; do
+		digest=
+		for threads in 1 2 3; do
+			run run $machine "$@" --json --threads $threads
+			[ $code -eq 0 ] && [ "$(value ending)" = finished ] ||
+				complain "$machine: $code: $(cat "$tmp/err")"
+			[ "$(value via)" = msg ] || complain "via $(value via)"
+			[ -n "$digest" ] || digest=$(value digest)
+			[ -n "$digest" ] && [ "$(value digest)" = "$digest" ] ||
+				complain "$machine, $threads threads: digest"
+		done
+		[ $machine = bgq-board ] && bgq=$(value "$figure")
+		[ $machine = bgq-board ] || qsn=$(value "$figure")
+		is_more "$(value "$figure")" 0 || complain "no $figure"
+	done
+}
+
+for bytes in 0 8 480 481 20000; do
+	both one_way_ns pingpong via=msg bytes=$bytes rounds=50
+	# Elan4 stands behind a bus.
+	[ $bytes -gt 8 ] || is_more "$qsn" "$bgq" ||
+		complain "$bgq ns on Blue Gene/Q, $qsn on QsNetII"
+	report "pingpong of $bytes bytes by messages"
+done
+
+run run bgq-board pingpong via=nic rounds=50 --json
+nic=$(value one_way_ns)
+run run bgq-board pingpong via=msg rounds=50 --json
+is_more "$(value one_way_ns)" "$nic" && is_more "$((${nic%.*} * 2))" \
+	"$(value one_way_ns)" || complain "$(value one_way_ns) ns, by puts $nic"
+report "a message takes somewhat longer than a put"
+
+for how in 'bytes=1' 'bytes=512' 'bytes=3001' 'bytes=3001 driver=pipelined' \
+	'bytes=3001 data=synthetic'; do
+	both time_ns alltoall via=msg $how
+	report "alltoall by messages: $how"
+done
+
+for op in barrier broadcast reduce allreduce; do
+	both time_ns collective op=$op bytes=8 rounds=5
+	both time_ns collective op=$op bytes=8000 rounds=2 root=7
+	report "collective: $op"
+done
+both time_ns collective op=broadcast bytes=0
+report "a broadcast of nothing"
+
+run run bgq-board collective op=reduce bytes=9
+[ $code -eq 2 ] && grep -q 'whole words' "$tmp/err" || complain "bytes: $code"
+run run bgq-board collective root=32
+[ $code -eq 2 ] && grep -q 'nodes 0 to 31' "$tmp/err" || complain "root: $code"
+run run qsnet2-16 alltoall via=nic
+[ $code -eq 2 ] && grep -q 'no message unit' "$tmp/err" || complain "nic: $code"
+run run qsnet2-16 collective --set host.memory=1GiB
+[ $code -eq 2 ] && grep -q 'host.memory' "$tmp/err" || complain "memory: $code"
+run run bgq-board pingpong via=msg to=32
+[ $code -eq 2 ] || complain "to: $code"
+report "what cannot be has exit code 2"
+
+exit $status
