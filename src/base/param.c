@@ -353,7 +353,7 @@ int param_read(const struct param_block *b, const struct param *row,
 		return read_text(b, row, text, field, e);
 	if (row->type == PARAM_LINES) {
 		param_lines_free(field);
-		if (*text)
+		if (strcmp(text, "none") != 0)
 			param_lines_add(field, text, "");
 		return 0;
 	}
@@ -530,6 +530,8 @@ static void add_list(
 
 static void add_lines(struct line *l, const struct param_lines *lines)
 {
+	if (!lines->n)
+		add(l, "none");
 	for (size_t i = 0; i < lines->n; i++) {
 		add(l, i ? ", " : "");
 		add(l, lines->v[i].text);

@@ -31,7 +31,8 @@ enum param_type {
 	PARAM_TEXT, /* anything that fits */
 	PARAM_COUNTS, /* whole numbers: [4, 4, 4, 4, 2] or 4x4x4x4x2 */
 	PARAM_WORDS, /* a list of words; the values are their indices */
-	PARAM_LINES, /* any number of lines, which their owner reads */
+	PARAM_LINES, /* any number of lines, which their owner reads, or "none"
+		      */
 };
 
 struct param_list {

@@ -26,17 +26,19 @@ const struct param fault_params_table[] = {
 	{ .name = "bit-errors",
 		.type = PARAM_LINES,
 		.offset = AT(bit_errors),
-		.def = "",
+		.def = "none",
 		.help = "part of the bits that are flipped on their way, as "
 			"\"1e-9\"; with the name of a class of links in front, "
-			"as \"stage 1 up 1e-7\", of those alone" },
+			"as \"stage 1 up 1e-7\", of those alone",
+		.source = "assumed: links that make no errors" },
 	{ .name = "events",
 		.type = PARAM_LINES,
 		.offset = AT(events),
-		.def = "",
+		.def = "none",
 		.help = "what dies or returns when, as \"30 us switch 2.5 "
 			"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up "
-			"2 dies\"" },
+			"2 dies\"",
+		.source = "assumed: nothing dies" },
 };
 
 const size_t fault_params_n =

@@ -58,7 +58,8 @@ static void init_batch(
 {
 	const struct alltoall *a = s->m->a;
 	uint64_t most =
-		a->driver ? 1 : a->rounds * (uint64_t)(n_nodes - 1) / s->fifos.n;
+		a->driver ? 1
+			  : a->rounds * (uint64_t)(n_nodes - 1) / s->fifos.n;
 	uint32_t i;
 
 	s->next = s->n = 0;

@@ -115,6 +115,8 @@ static int read_lines(const struct reader *r, const struct param_block *b,
 	char place[PARAM_TEXT_MAX];
 
 	param_lines_free(l);
+	if (v[node].text && !strcmp(v[node].text, "none"))
+		return 0;
 	for (; i < end; i = v[i].end) {
 		if (v[i].kind != NODE_SCALAR || !*v[i].text)
 			return fail(r, v[i].at, "%s.%s is a list of lines",

@@ -24,8 +24,8 @@ enum random_purpose {
 	RANDOM_TIE, /* the way round a ring */
 	RANDOM_DATA, /* bytes */
 	RANDOM_POLL, /* when a poll loop first looks */
-	RANDOM_ERROR, /* bits until a link flips one */
 	RANDOM_TEST,
+	RANDOM_ERROR, /* bits until a link flips one */
 };
 
 struct random_bits {

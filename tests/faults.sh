@@ -1,0 +1,178 @@
+#!/bin/sh
+#
+# Random messages on QsNetII while links flip bits, links, switches and nodes
+# die and return, and a process breaks its queue's rules: nothing is lost,
+# doubled or wrong (the workload looks at every byte, and fails otherwise), and
+# threads change nothing.
+# Needs $WEFT and jq; with $WEFT_SLOW it sends fewer messages.
+set -u
+. "$(dirname "$0")/tap.sh"
+command -v jq >/dev/null || exit 77
+count=3000
+[ -z "${WEFT_SLOW:-}" ] || count=500
+
+plan() { # LINES of the section faults: into $tmp/plan.yaml
+	{
+		echo 'schema: 1'
+		echo 'faults:'
+		cat
+	} >"$tmp/plan.yaml"
+}
+
+storm() { # ARGUMENTS: must finish
+	run run qsnet2-16 storm count=$count --json "$@"
+	[ $code = 0 ] || complain "weft run storm $*: $code: $(cat "$tmp/err")"
+}
+
+holds() { # FILTERS of $tmp/out, all true
+	for filter in "$@"; do
+		[ "$(jq "$filter" "$tmp/out" 2>/dev/null)" = true ] ||
+			complain "not so: $filter: $(jq -c .faults "$tmp/out")"
+	done
+}
+
+refused() { # MESSAGE ARGUMENTS
+	want=$1
+	shift
+	run "$@"
+	[ $code = 2 ] || complain "$*: exit status $code"
+	grep -q -e "$want" "$tmp/err" || complain "$*: $(cat "$tmp/err")"
+	[ ! -s "$tmp/out" ] || complain "$*: there is output"
+}
+
+# --- without any ---
+
+storm
+holds '.faults == null' '.results.failed_messages == 0' \
+	'.results.checked_bytes > 0'
+report 'a storm without faults'
+clean=$(jq -r .digest "$tmp/out")
+
+plan <<-'EOF'
+	  events:
+	    - 1 s node 3 dies
+EOF
+storm --faults "$tmp/plan.yaml"
+holds ".digest == \"$clean\"" '.faults.resent == 0' \
+	'.faults.lost_packets == 0'
+report 'a plan of what never happens changes nothing'
+
+# --- bit errors: QSN-F6, QSN-F39 ---
+
+storm --set faults.bit-errors=2e-5
+holds '.faults.torn > 100' '.faults.unreadable > 10' '.faults.escapes == 0' \
+	'.faults.nacks >= .faults.torn / 2' '.faults.timeouts > 0' \
+	'.faults.resent > 100' '.faults.lost_packets == 0' \
+	'.results.failed_messages == 0' \
+	'.faults.hurt_packets <= .faults.bit_errors' \
+	'(.faults.links | map(.bit_errors) | add) == .faults.bit_errors'
+report 'hurt packets are noticed and sent again (QSN-F6, QSN-F39)'
+
+storm --set 'faults.bit-errors=stage 1 down 2e-5'
+holds '(.faults.links | map(select(.bit_errors > 0) | .class)) ==
+	["stage 1 down"]'
+report 'errors on one class of links alone'
+
+# Acknowledgements are packets without data: what comes twice was acknowledged
+# once, and that got lost (QSN-F25: what is sent again is in the card; QSN-F33:
+# nobody but the card has to do anything for it).
+storm bytes=8 --set faults.bit-errors=1e-4
+holds '.faults.duplicates > 5' '.results.failed_messages == 0'
+report 'lost acknowledgements: nothing is executed twice (QSN-F25, QSN-F33)'
+
+storm --seed 2 --set faults.bit-errors=2e-5
+first=$(jq -c .faults "$tmp/out")
+storm --seed 3 --set faults.bit-errors=2e-5
+[ "$first" != "$(jq -c .faults "$tmp/out")" ] ||
+	complain 'two seeds, the same errors'
+report 'another seed, other errors'
+
+# --- what dies: QSN-F6, QSN-F71 ---
+
+plan <<-'EOF'
+	  events:
+	    - 50 us link 1.0 up 1 dies
+	    - 300 us link 1.0 up 1 returns
+EOF
+storm --faults "$tmp/plan.yaml"
+holds '.faults.lost_packets > 0' '.faults.bit_errors == 0' \
+	'.faults.resent >= .faults.timeouts' '.results.failed_messages == 0'
+report 'a link dies and returns'
+
+plan <<-'EOF'
+	  events:
+	    - 50 us switch 2.1 dies
+EOF
+storm --faults "$tmp/plan.yaml"
+holds '.faults.lost_packets > 0' '.results.failed_messages == 0'
+report 'a switch dies in mid-transfer: other routes (QSN-F6, QSN-F71)'
+
+plan <<-'EOF'
+	  events:
+	    - 50 us switch 1.2 dies
+	    - 800 us switch 1.2 returns
+EOF
+storm --faults "$tmp/plan.yaml"
+holds '.faults.lost_packets > 0' '.results.failed_messages == 0'
+report 'without another route it is tried until the switch is back'
+
+plan <<-'EOF'
+	  events:
+	    - 100 us node 5 dies
+EOF
+storm --faults "$tmp/plan.yaml"
+holds '.results.failed_messages > 0' '.results.checked_bytes > 0' \
+	".results.messages > $count / 2" '.results.waiting_programs <= 2'
+report 'a node dies for good: messages to it fail, all others go on'
+
+# --- all at once ---
+
+plan <<-'EOF'
+	  bit-errors: [1e-5, node up 2e-5]
+	  events:
+	    - 50 us link 1.0 up 0 dies
+	    - 1 ms link 1.0 up 0 returns
+	    - 100 us switch 2.1 dies
+	    - 900 us switch 2.1 returns
+	    - 200 us node 9 dies
+	    - 400 us node 9 returns
+EOF
+first=
+for threads in 1 2 7; do
+	storm rogues=2 --threads $threads --faults "$tmp/plan.yaml"
+	holds '.results.misdeeds == 40' '.results.failed_messages == 0' \
+		'.faults.lost_packets > 0' '.faults.duplicates > 0'
+	now=$(jq -c '[.digest, .faults, .sim_time_ns]' "$tmp/out")
+	[ "$now" = "${first:=$now}" ] ||
+		complain "$threads threads: $now, and not $first"
+done
+report 'everything at once, by 1, 2 and 7 threads'
+
+run run qsnet2-16 storm rogues=16 count=100 --threads 3
+[ $code = 0 ] || complain "$(cat "$tmp/err")"
+report 'a process on each node breaks its queue'\''s rules'
+
+# --- bad plans ---
+
+plan <<-'EOF'
+	  events:
+	    - 30 us swich 1.0 dies
+EOF
+refused 'plan.yaml:4:7: .*did you mean switch' run qsnet2-16 storm --faults \
+	"$tmp/plan.yaml"
+refused 'cannot read' run qsnet2-16 storm --faults "$tmp/none.yaml"
+refused 'did you mean node up' run qsnet2-16 storm \
+	--set 'faults.bit-errors=node ip 1e-9'
+refused 'sends again' run bgq-board put --set faults.bit-errors=1e-9
+refused 'sends them again' run qsnet2-16 random --set faults.bit-errors=1e-9
+printf 'schema: 1\nmachine: x\n' >"$tmp/plan.yaml"
+refused 'no machine' run qsnet2-16 storm --faults "$tmp/plan.yaml"
+printf 'schema: 1\nlink:\n  rate: 1 GB/s\n' >"$tmp/plan.yaml"
+refused 'unknown key' run qsnet2-16 storm --faults "$tmp/plan.yaml"
+report 'bad plans are refused'
+
+run run qsnet2-64 storm count=500 --faults "$src/examples/faults.yaml"
+[ $code = 0 ] || complain "$(cat "$tmp/err")"
+report 'the example'
+
+exit $status
