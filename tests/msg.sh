@@ -50,7 +50,7 @@ is_more "$(value one_way_ns)" "$nic" && is_more "$((${nic%.*} * 2))" \
 	"$(value one_way_ns)" || complain "$(value one_way_ns) ns, by puts $nic"
 report "a message takes somewhat longer than a put"
 
-for how in 'bytes=1' 'bytes=512' 'bytes=3001' 'bytes=3001 driver=pipelined' \
+for how in 'bytes=1' 'bytes=512' 'bytes=3001' 'bytes=3001 driver=messages' \
 	'bytes=3001 data=synthetic'; do
 	both time_ns alltoall via=msg $how
 	report "alltoall by messages: $how"

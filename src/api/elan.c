@@ -180,12 +180,14 @@ static void add_write(struct elan_cq *q, uint64_t to, const uint8_t *data,
 
 static void put_packet(struct elan_cq *q, uint32_t node, uint64_t to,
 	const uint8_t *data, uint32_t bytes, uint32_t target_event,
-	uint32_t source_event)
+	uint32_t source_event, sim_time born)
 {
 	bool is_plain = bytes && !target_event && !source_event;
 
 	BUG_IF(target_event >= ELAN_EVENTS || source_event >= ELAN_EVENTS);
 	need_room(q, ELAN_PACKET + 64);
+	elan_note_birth(
+		card(), program_node(), q->id, q->stored + 8 * q->n, born);
 	add(q, elan_word(ELAN_OPEN, node, 0));
 	if (bytes)
 		add_write(q, to, data, bytes, is_plain);
@@ -198,6 +200,7 @@ static void put_packet(struct elan_cq *q, uint32_t node, uint64_t to,
 void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event)
 {
+	sim_time born = program_now();
 	uint64_t at = 0;
 
 	program_charge(params()->software);
@@ -206,7 +209,8 @@ void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
 						      : ELAN_PACKET;
 
 		put_packet(q, node, to + at, (const uint8_t *)data + at, n,
-			target_event, source_event);
+			target_event, source_event, born);
+		born = SIM_NEVER;
 		at += n;
 	} while (at < bytes);
 	elan_flush(q);
@@ -216,6 +220,7 @@ void elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event)
 {
 	uint8_t data[ELAN_PACKET];
+	sim_time born = program_now();
 	uint64_t at = 0;
 
 	program_charge(params()->software);
@@ -224,8 +229,9 @@ void elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 						      : ELAN_PACKET;
 
 		program_read(from + at, data, n);
-		put_packet(
-			q, node, to + at, data, n, target_event, source_event);
+		put_packet(q, node, to + at, data, n, target_event,
+			source_event, born);
+		born = SIM_NEVER;
 		at += n;
 	} while (at < bytes);
 	elan_flush(q);
@@ -234,8 +240,12 @@ void elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 void elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 	uint32_t bytes, uint32_t event)
 {
+	sim_time born = program_now();
+
 	program_charge(params()->software);
 	need_room(q, 64);
+	elan_note_birth(
+		card(), program_node(), q->id, q->stored + 8 * q->n, born);
 	add(q, elan_word(ELAN_OPEN, node, 0));
 	add(q, elan_word(ELAN_GET, bytes, event));
 	add(q, from);
@@ -247,10 +257,13 @@ void elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 void elan_dma(struct elan_cq *q, const struct elan_dma *d)
 {
 	uint64_t word[ELAN_DMA_WORDS];
+	sim_time born = program_now();
 	uint32_t i;
 
 	program_charge(params()->software);
 	need_room(q, 8 * (1 + ELAN_DMA_WORDS));
+	elan_note_birth(
+		card(), program_node(), q->id, q->stored + 8 * q->n, born);
 	memcpy(word, d, sizeof(word));
 	add(q, elan_word(ELAN_RUN_DMA, 0, 0));
 	for (i = 0; i < ELAN_DMA_WORDS; i++)

@@ -398,6 +398,33 @@ void book_end(struct book *k, uint32_t worker, uint32_t packet, sim_time t)
 	finish(k, worker, packet);
 }
 
+struct book_held book_hold(struct book *k, uint32_t worker, uint32_t packet)
+{
+	struct entry *x = &k->entry[packet];
+	struct desk *d = &k->desk[worker];
+
+	BUG_IF(!x->is_open);
+	if (packet >= d->top)
+		d->top = packet + 1;
+	x->is_open = false;
+	return (struct book_held){ x->account, x->trail, x->n_packets };
+}
+
+void book_resume(struct book *k, uint32_t packet, struct book_held *h)
+{
+	struct entry *x = &k->entry[packet];
+
+	BUG_IF(x->is_open);
+	*x = (struct entry){
+		.account = h->account,
+		.n_packets = h->n_packets,
+		.wait = CAUSE_QUEUE,
+		.trail = h->trail,
+		.is_open = true,
+	};
+	h->trail = NULL;
+}
+
 void book_cancel(struct book *k, uint32_t worker, uint32_t packet)
 {
 	BUG_IF(!k->entry[packet].is_open);

@@ -116,6 +116,20 @@ void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t);
 bool book_is_followed(const struct book *k, uint32_t packet);
 void book_set_note(struct book *k, uint32_t packet, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* What is charged to a packet that goes away, for one that takes its place. */
+struct book_held {
+	struct book_account account;
+	struct book_trail *trail;
+	uint32_t n_packets;
+};
+
+/*
+ * Takes a packet out of the book: it is given back, and its message does not
+ * miss it.  What was held may be thrown away, or charged to another packet
+ * from there on, several times also; then only the first is followed.
+ */
+struct book_held book_hold(struct book *k, uint32_t worker, uint32_t packet);
+void book_resume(struct book *k, uint32_t packet, struct book_held *h);
 void book_end(struct book *k, uint32_t worker, uint32_t packet, sim_time t);
 void book_cancel(struct book *k, uint32_t worker, uint32_t packet);
 

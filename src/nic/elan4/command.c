@@ -368,7 +368,7 @@ void elan_command_on_half(const struct elan_at *a, uint32_t queue)
 	open = elan_queue_word(q, q->half_at);
 	if (destination(a, open) != NO_SITE)
 		elan_send_packet(a, ELAN_FIFO_STEN, destination(a, open), &b,
-			(uint32_t)(open >> 48));
+			(uint32_t)(open >> 48), NULL);
 }
 
 /* Keeps and sends a packet of so many bytes of commands. */
@@ -394,6 +394,7 @@ static void send(const struct elan_at *a, uint32_t queue, const struct sten *p,
 	s->event = (p->close & 0xff) == ELAN_CLOSE ? low(p->close) : 0;
 	s->route = (uint8_t)(p->open >> 48);
 	s->fifo = ELAN_FIFO_STEN;
+	s->account = elan_account_begin(a, q, q->taken, 1);
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
 	q->outstanding++;

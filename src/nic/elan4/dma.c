@@ -67,6 +67,13 @@ static void begin(const struct elan_at *a, uint32_t slot)
 	n->dma[slot].ready = a->t + a->x->params.dispatch;
 }
 
+static uint64_t n_packets(const struct elan_at *a, uint64_t bytes)
+{
+	uint64_t block = (uint64_t)a->x->params.read_block;
+
+	return bytes ? (bytes + block - 1) / block : 1;
+}
+
 enum elan_error elan_dma_add(
 	const struct elan_at *a, uint32_t queue, const struct elan_dma *d)
 {
@@ -88,7 +95,12 @@ enum elan_error elan_dma_add(
 	}
 	i = (n->waiting_first + n->waiting_n++) % n->waiting_room;
 	n->waiting[i] = (struct elan_run){
-		.d = *d, .queue = queue, .context = q->context
+		.d = *d,
+		.queue = queue,
+		.context = q->context,
+		.account = elan_account_begin(a, q,
+			q->taken - 8 * (1 + ELAN_DMA_WORDS),
+			n_packets(a, d->bytes)),
 	};
 	n->counts.dmas++;
 	q->dmas++;
@@ -113,11 +125,12 @@ static bool read_next(const struct elan_at *a, uint32_t slot)
 					     (uint32_t)a->x->params.dma_window)
 		return false;
 	x.sequence = a->n->dma_channel.next++;
+	x.from = r->ready > a->t ? r->ready : a->t;
 	r->read += x.bytes;
 	r->pending++;
 	a->n->reads++;
 	a->n->read_bytes += x.bytes;
-	start_read(a, &x, r->ready > a->t ? r->ready - a->t : 0);
+	start_read(a, &x, x.from - a->t);
 	return true;
 }
 
@@ -201,6 +214,7 @@ static void assemble(const struct elan_at *a)
 		set_times(
 			a, elan_sending(n, r->sending)->copy, start, r->since);
 		elan_send_at(a, r->sending, start);
+		elan_sending(n, r->sending)->account.built = a->t;
 		n->assembling++;
 		n->ready_first = (n->ready_first + 1) % ELAN_SPAN;
 		n->ready_n--;
@@ -233,6 +247,9 @@ static void build(
 		add_piece(b, (struct elan_piece){ .what = ELAN_SET,
 				     .event = (uint32_t)run->d.target_event,
 				     .count = r->bytes ? r->bytes : 1 });
+	s->account = run->account;
+	s->account.reading = r->from;
+	s->account.read = a->t;
 	s->dst = (site_id)run->d.destination;
 	s->owner = ELAN_OWNER_DMA;
 	s->owner_id = r->dma;
@@ -268,6 +285,7 @@ static void send_answer(const struct elan_at *a, packet_id get)
 					   .event = want->event,
 					   .count = want->bytes });
 	set_times(a, s->copy, start, 0);
+	elan_account_answer(a, get, &s->account);
 	s->dst = p->src;
 	s->owner = ELAN_OWNER_ANSWER;
 	s->fifo = ELAN_FIFO_ANSWER;

@@ -383,15 +383,8 @@ static void node_free(struct elan_node *n)
 
 	if (!n)
 		return;
-	for (i = 0; i < ELAN_QUEUES; i++) {
-		struct elan_queue *q = elan_queue(n, i);
-
-		if (!q)
-			continue;
-		mem_free(q->ring);
-		mem_free(q->arrivals);
-		mem_free(q);
-	}
+	for (i = 0; i < ELAN_QUEUES; i++)
+		elan_queue_free(elan_queue(n, i));
 	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		mem_free(n->queues[i]);
 	mem_free(n->waiting);

@@ -87,6 +87,23 @@ struct elan_arrival {
 	enum elan_error error; /* it stops the queue */
 };
 
+/* A message that a program has begun: its words begin at a position. */
+struct elan_birth {
+	uint64_t position;
+	sim_time at;
+	sim_time handed, came; /* its first word: to the bus, to the card */
+};
+
+/* Where a packet's time went before it first left, for the book. */
+struct elan_account {
+	struct book_message message;
+	sim_time handed, came, asked; /* as above; decoded */
+	sim_time reading, read, built; /* of DMAs */
+	sim_time left; /* for the first time, or 0 */
+	bool is_held; /* an answer: what the get has spent */
+	struct book_held held;
+};
+
 struct elan_queue {
 	uint8_t *ring; /* of depth bytes: the backing store */
 	uint32_t depth;
@@ -96,7 +113,6 @@ struct elan_queue {
 	bool is_queued; /* in the run queue */
 	bool is_guarded; /* waits for acknowledgements */
 	bool is_half; /* a time-out is on its way */
-	bool is_doomed; /* a store is on its way that stops it */
 	uint16_t context;
 	uint16_t next; /* in the run queue; ELAN_NO_QUEUE at its end */
 	/* positions: bytes since it was opened */
@@ -112,6 +128,8 @@ struct elan_queue {
 	sim_time word_at; /* the last store came */
 	uint32_t dmas; /* of it that wait or run */
 	uint32_t name; /* of its channel: receivers know it by that */
+	struct elan_birth *births; /* only where there is a book */
+	uint32_t births_n, births_room;
 	struct elan_channel channel;
 	uint64_t ends[ELAN_ENDS]; /* positions behind its packets */
 };
@@ -198,6 +216,7 @@ struct elan_sending {
 	uint8_t fifo;
 	bool is_used;
 	uint32_t next; /* free one */
+	struct elan_account account;
 };
 
 /* A DMA that is running or waiting.  One of no bytes is one packet. */
@@ -208,6 +227,7 @@ struct elan_run {
 	uint32_t pending; /* packets that are read or sent */
 	uint32_t queue, context; /* whose it is */
 	bool is_used, has_failed;
+	struct elan_account account;
 };
 
 struct elan_read {
@@ -215,6 +235,7 @@ struct elan_read {
 	uint32_t bytes;
 	uint64_t offset;
 	uint32_t sequence; /* of its packet */
+	sim_time from; /* it was asked for */
 	bool is_used;
 	bool is_built; /* its packet is */
 	bool is_answer; /* to a get: */
@@ -348,6 +369,7 @@ struct elan_event_cell *elan_event(struct elan_node *n, uint32_t event);
 
 /* --- queue.c --- */
 
+void elan_queue_free(struct elan_queue *q);
 void elan_queue_on_store(const struct elan_at *a, uint32_t queue);
 void elan_queue_stop(
 	const struct elan_at *a, uint32_t queue, enum elan_error why);
@@ -393,9 +415,13 @@ void elan_send_on_leave(const struct elan_at *a, uint32_t sending);
 void elan_send_on_again(const struct elan_at *a, uint32_t sending);
 void elan_send_on_late(const struct elan_at *a, uint32_t sending);
 void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b);
-/* Puts a packet into the network, or in line for it. */
+/*
+ * Puts a packet into the network, or in line for it.  Its time is charged to
+ * an account's message; NULL: to none.
+ */
 void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
-	const struct elan_buffer *what, uint32_t route);
+	const struct elan_buffer *what, uint32_t route,
+	struct elan_account *account);
 void elan_send_on_room(const struct elan_at *a, uint32_t fifo);
 
 /* --- input.c --- */
@@ -416,5 +442,26 @@ void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id);
 void elan_frame_on_arrival(
 	const struct elan_at *a, const struct packet *p, struct elan_buffer *b);
 void elan_frame_retries(const struct nic *nic, struct nic_retries *r);
+
+/* --- account.c: see there; all do nothing where there is no book --- */
+
+/* A store of words that begin at a position leaves the core, and comes. */
+void elan_account_store(const struct elan_at *a, struct elan_queue *q,
+	uint64_t position, uint32_t bytes, sim_time came);
+/* The command at a position is decoded: a message of so many packets. */
+struct elan_account elan_account_begin(const struct elan_at *a,
+	struct elan_queue *q, uint64_t position, uint64_t n_packets);
+void elan_account_packet(
+	const struct elan_at *a, packet_id id, struct elan_account *c);
+/* At the receiver: its last byte is there, its turn has come. */
+void elan_account_tail(const struct elan_at *a, packet_id id, sim_time tail);
+void elan_account_turn(const struct elan_at *a, packet_id id);
+/* A get has read: its answer goes on with what it has spent. */
+void elan_account_answer(
+	const struct elan_at *a, packet_id get, struct elan_account *c);
+/* All is in memory; it is refused; it is nothing, or comes again. */
+void elan_account_done(const struct elan_at *a, packet_id id);
+void elan_account_refused(const struct elan_at *a, packet_id id);
+void elan_account_nothing(const struct elan_at *a, packet_id id);
 
 #endif

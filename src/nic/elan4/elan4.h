@@ -180,6 +180,14 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	sim_time t, uint32_t queue, uint32_t offset, const uint64_t *words,
 	uint32_t n);
 
+/*
+ * The message whose words begin at a position, bytes since the queue was
+ * opened, was begun at t, or SIM_NEVER: when its first word is stored.  For
+ * the time budget, and only if there is one.
+ */
+void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
+	uint64_t position, sim_time t);
+
 /* Bytes that a queue surely has room for. */
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue);
 

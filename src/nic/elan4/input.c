@@ -243,6 +243,7 @@ static void one_done(const struct elan_at *a, packet_id id)
 		if (b->piece[i].what == ELAN_SET)
 			elan_event_set(a, b->context, b->piece[i].event,
 				b->piece[i].count);
+	elan_account_done(a, id);
 	if (a->x->nic.on_delivered)
 		a->x->nic.on_delivered(
 			a->x->nic.arg, a->s, packet_of(a, id), a->t);
@@ -282,7 +283,8 @@ static void answer(const struct elan_at *a, packet_id id)
 	};
 
 	if (b->verdict != ELAN_ABORTED)
-		elan_send_packet(a, ELAN_FIFO_ACK, p->src, &ack, b->route);
+		elan_send_packet(
+			a, ELAN_FIFO_ACK, p->src, &ack, b->route, NULL);
 }
 
 static void release(const struct elan_at *a, packet_id id)
@@ -299,6 +301,7 @@ void elan_input_on_tail(const struct elan_at *a, packet_id id)
 	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
 		if (!b->harm)
 			elan_send_on_answer(a, b);
+		elan_account_nothing(a, id);
 		give(a, id);
 		return;
 	}
@@ -306,6 +309,10 @@ void elan_input_on_tail(const struct elan_at *a, packet_id id)
 	if (!b->todo) {
 		/* Nothing of it is executed. */
 		a->n->counts.dropped += b->kind == ELAN_ABORTED;
+		if (b->verdict == ELAN_REFUSED)
+			elan_account_refused(a, id);
+		else
+			elan_account_nothing(a, id);
 		give(a, id);
 		a->n->inside--;
 		take_next(a);
@@ -327,6 +334,7 @@ static void take(const struct elan_at *a, packet_id id)
 	struct elan_buffer *b = buffer_of(a, id);
 	sim_time tail = packet_of(a, id)->head;
 
+	elan_account_turn(a, id);
 	b->handed = b->todo = b->bursts = b->written = 0;
 	if (judge(a, packet_of(a, id), b)) {
 		b->todo = 1; /* the tail */
@@ -364,6 +372,7 @@ void elan_input(
 		if (b->piece[i].what == ELAN_WRITE && b->left[i] > tail)
 			tail = b->left[i];
 	}
+	elan_account_tail(a, id, tail);
 	b->fifo = (uint8_t)fifo;
 	p->head = tail;
 	p->next = NO_PACKET;

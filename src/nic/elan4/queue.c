@@ -35,6 +35,16 @@ static void set_queue(struct elan_node *n, uint32_t id, struct elan_queue *q)
 	(*group)[id % ELAN_GROUP] = q;
 }
 
+void elan_queue_free(struct elan_queue *q)
+{
+	if (!q)
+		return;
+	mem_free(q->ring);
+	mem_free(q->arrivals);
+	mem_free(q->births);
+	mem_free(q);
+}
+
 /* --- the driver --- */
 
 int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
@@ -80,9 +90,7 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 		return EINVAL;
 	if (!is_quiet(q))
 		return EBUSY;
-	mem_free(q->ring);
-	mem_free(q->arrivals);
-	mem_free(q);
+	elan_queue_free(q);
 	set_queue(n, queue, NULL);
 	return 0;
 }
@@ -97,8 +105,9 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 	if (!q->error || !is_quiet(q))
 		return EBUSY;
 	q->error = ELAN_FINE;
-	q->is_doomed = q->is_guarded = q->is_half = false;
+	q->is_guarded = q->is_half = false;
 	q->announced = q->arrived = q->taken = q->freed = 0;
+	q->births_n = 0;
 	memset(q->ahead, 0, sizeof(q->ahead));
 	return 0;
 }
@@ -202,12 +211,13 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	uint64_t position;
 
 	BUG_IF(!n || 8 * n > ELAN_BLOCK);
-	if (!q || q->error || q->is_doomed)
+	if (!q || q->error)
 		return end;
 	wrong = misuse(q, offset, n, &position);
-	if (wrong == ELAN_FINE)
+	if (wrong == ELAN_FINE) {
 		copy_in(q, position, words, n);
-	q->is_doomed = wrong != ELAN_FINE;
+		elan_account_store(&a, q, position, 8 * n, end + x->host.store);
+	}
 	note_arrival(q, end + x->host.store, wrong);
 	elan_post(&a, end + x->host.store, ELAN_ENGINE_STORE, queue);
 	return end;

@@ -97,7 +97,8 @@ static void inject(const struct elan_at *a, uint32_t fifo, packet_id id)
 }
 
 void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
-	const struct elan_buffer *what, uint32_t route)
+	const struct elan_buffer *what, uint32_t route,
+	struct elan_account *account)
 {
 	struct net *net = a->x->nic.net;
 	packet_id id = packet_take(net->pool, a->w->id);
@@ -115,6 +116,7 @@ void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
 		.bytes = what->data_bytes,
 		.load = payload_to_load(b),
 	};
+	elan_account_packet(a, id, account);
 	if (!a->n->out_first[fifo] && has_room(a, fifo)) {
 		inject(a, fifo, id);
 		return;
@@ -161,7 +163,7 @@ void elan_send_on_leave(const struct elan_at *a, uint32_t sending)
 	s->late_at = a->t + a->x->params.ack_timeout;
 	elan_post(a, s->late_at, ELAN_ENGINE_LATE, sending);
 	s->copy->is_first = !s->tries;
-	elan_send_packet(a, s->fifo, s->dst, s->copy, s->route);
+	elan_send_packet(a, s->fifo, s->dst, s->copy, s->route, &s->account);
 }
 
 /* --- what comes of it --- */

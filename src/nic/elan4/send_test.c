@@ -20,6 +20,28 @@ static void run_two(
 	et_run(m, 1, p, b ? 2 : 1);
 }
 
+/* --- numbers --- */
+
+static void a_channel_spans_from_the_eldest_to_the_newest(void **state)
+{
+	struct elan_channel c = { .next = UINT32_MAX - 3,
+		.oldest = UINT32_MAX - 3 };
+	uint32_t first = c.next, i;
+
+	(void)state;
+	c.next += ELAN_SPAN;
+	for (i = ELAN_SPAN - 1; i; i--) {
+		elan_channel_done(&c, first + i);
+		assert_int_equal(elan_channel_span(&c), ELAN_SPAN);
+	}
+	elan_channel_done(&c, first);
+	assert_int_equal(elan_channel_span(&c), 0);
+	assert_int_equal(c.done, 0);
+	c.next += 2;
+	elan_channel_done(&c, c.next - 2);
+	assert_int_equal(elan_channel_span(&c), 1);
+}
+
 /* --- sent again though it has come --- */
 
 enum { AGAIN = 10 };
@@ -326,9 +348,10 @@ static void mixed_program(void *arg)
 	check_ops();
 }
 
-static uint64_t run_mixed(
-	uint32_t n_workers, sim_time timeout, struct elan_counts *sum)
+static uint64_t run_mixed(uint32_t n_workers, sim_time timeout,
+	struct elan_counts *sum, struct book_sums *sums)
 {
+	static const struct book_how book = { 0 };
 	struct et_program p[NODES];
 	struct et m;
 	uint64_t digest;
@@ -340,8 +363,11 @@ static uint64_t run_mixed(
 	m.params.ack_timeout = timeout;
 	m.params.dma_window = timeout < 10 * US ? 32 : 8;
 	m.params.retries = 255;
+	m.book = sums ? &book : NULL;
 	et_run(&m, n_workers, p, NODES);
 	digest = et_digest(&m);
+	if (sums)
+		book_sum(m.net->book, sums);
 	memset(sum, 0, sizeof(*sum));
 	for (i = 0; i < NODES; i++) {
 		struct elan_counts c = et_counts(&m, i);
@@ -366,20 +392,45 @@ static void all_operations_come_true_on_any_number_of_workers(void **state)
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
-		uint64_t d = run_mixed(1, timeouts[i], &one);
+		uint64_t d = run_mixed(1, timeouts[i], &one, NULL);
 
-		assert_true(run_mixed(3, timeouts[i], &many) == d);
+		assert_true(run_mixed(3, timeouts[i], &many, NULL) == d);
 		assert_memory_equal(&one, &many, sizeof(one));
-		assert_true(run_mixed(7, timeouts[i], &many) == d);
+		assert_true(run_mixed(7, timeouts[i], &many, NULL) == d);
 		assert_memory_equal(&one, &many, sizeof(one));
 		if (i)
 			assert_true(one.duplicates > 100);
 	}
 }
 
+/* Each operation is one message, however often it is sent. */
+static void a_budget_changes_nothing_and_misses_none(void **state)
+{
+	static const sim_time timeouts[] = { 20 * US, US };
+	struct book_sums *one = mem_alloc(2, sizeof(*one)), *many = one + 1;
+	struct elan_counts c;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		uint64_t d = run_mixed(1, timeouts[i], &c, NULL);
+
+		assert_true(run_mixed(1, timeouts[i], &c, one) == d);
+		assert_int_equal(one->n, NODES * OPS);
+		assert_true(run_mixed(3, timeouts[i], &c, many) == d);
+		assert_memory_equal(
+			one->spent, many->spent, sizeof(one->spent));
+		assert_true(one->longest.number == many->longest.number);
+		if (i)
+			assert_true(one->spent[CAUSE_RETRY] > 0);
+	}
+	mem_free(one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_channel_spans_from_the_eldest_to_the_newest),
 		cmocka_unit_test(qsn_f25_what_is_resent_is_not_stored_again),
 		cmocka_unit_test(qsn_g3_duplicates_are_executed_once),
 		cmocka_unit_test(an_acknowledgement_may_come_late),
@@ -389,6 +440,7 @@ int main(void)
 		cmocka_unit_test(the_limit_may_be_255),
 		cmocka_unit_test(
 			all_operations_come_true_on_any_number_of_workers),
+		cmocka_unit_test(a_budget_changes_nothing_and_misses_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,174 @@
+/*
+ * Where a message's time goes outside of the network, for the book of time
+ * budgets (meas/budget.h).  A message is a packet of a put, a DMA or a get:
+ *
+ *	from the program's call until its first store leaves   software
+ *	until that is in the card                              descriptor
+ *	until it is decoded; of a DMA, until it is read        engine
+ *	reads of a DMA                                         memory read
+ *	until an assembler takes them                          engine
+ *	until the packet leaves                                packet
+ *	until it leaves for the last time                      retry
+ *	  ... the network ...
+ *	until its tail is there, where that was stored or
+ *	read later than the network took it             descriptor, memory read
+ *	until the input takes it                               receiver
+ *	until it is in memory                                  memory write
+ *
+ * A get goes on as its answer: until memory is read that is memory read.
+ * Acknowledgements are no messages, nor are packets that come again.
+ *
+ * Kept only where there is a book; nothing here changes a time.
+ */
+#include "base/mem.h"
+#include "nic/elan4/elan.h"
+
+static struct book *book_of(const struct elan_at *a)
+{
+	return a->x->nic.net->book;
+}
+
+/* --- at the sender --- */
+
+void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
+	uint64_t position, sim_time t)
+{
+	struct elan_queue *q =
+		elan_queue(elan_node((struct elan *)nic, s), queue);
+
+	if (!nic->net->book || !q)
+		return;
+	if (q->births_n == q->births_room) {
+		q->births_room = 2 * q->births_room + 8;
+		q->births =
+			mem_grow(q->births, q->births_room, sizeof(*q->births));
+	}
+	q->births[q->births_n++] = (struct elan_birth){
+		.position = position, .at = t, .handed = t, .came = t
+	};
+}
+
+void elan_account_store(const struct elan_at *a, struct elan_queue *q,
+	uint64_t position, uint32_t bytes, sim_time came)
+{
+	uint32_t i;
+
+	for (i = 0; i < q->births_n; i++) {
+		struct elan_birth *b = &q->births[i];
+
+		if (b->position < position || b->position >= position + bytes)
+			continue;
+		b->at = b->at < a->t ? b->at : a->t;
+		b->handed = a->t;
+		b->came = came;
+	}
+}
+
+struct elan_account elan_account_begin(const struct elan_at *a,
+	struct elan_queue *q, uint64_t position, uint64_t n_packets)
+{
+	struct elan_birth b = { .at = a->t, .handed = a->t, .came = a->t };
+	struct elan_account c = { 0 };
+	uint32_t i = 0, k;
+
+	if (!book_of(a))
+		return c;
+	/* What was stored without a word of it is born here. */
+	for (; i < q->births_n && q->births[i].position <= position; i++)
+		if (q->births[i].position == position)
+			b = q->births[i];
+	for (k = i; k < q->births_n; k++)
+		q->births[k - i] = q->births[k];
+	q->births_n -= i;
+	c.message = book_message(book_of(a), a->s, (uint32_t)n_packets, b.at);
+	c.handed = b.handed;
+	c.came = b.came;
+	c.asked = c.reading = c.read = c.built = a->t;
+	return c;
+}
+
+static void charge(
+	const struct elan_at *a, packet_id id, enum cause c, sim_time t)
+{
+	if (t > book_at(book_of(a), id))
+		book_until(book_of(a), id, c, t);
+}
+
+void elan_account_packet(
+	const struct elan_at *a, packet_id id, struct elan_account *c)
+{
+	struct book_message none = {
+		.birth = a->t, .src = a->s, .n_packets = 1
+	};
+
+	if (!book_of(a))
+		return;
+	if (!c) {
+		book_open(book_of(a), id, &none);
+		return;
+	}
+	if (!c->left)
+		c->left = a->t;
+	if (c->is_held) {
+		book_resume(book_of(a), id, &c->held);
+	} else {
+		book_open(book_of(a), id, &c->message);
+		book_note(book_of(a), id, "node %u, card", a->s);
+		charge(a, id, CAUSE_SOFTWARE, c->handed);
+		charge(a, id, CAUSE_DESCRIPTOR, c->came);
+		charge(a, id, CAUSE_ENGINE, c->reading);
+		charge(a, id, CAUSE_MEMORY_READ, c->read);
+		charge(a, id, CAUSE_ENGINE, c->built);
+	}
+	charge(a, id, CAUSE_PACKET, c->left);
+	charge(a, id, CAUSE_RETRY, a->t);
+}
+
+/* --- at the receiver --- */
+
+void elan_account_tail(const struct elan_at *a, packet_id id, sim_time tail)
+{
+	const struct packet *p = &a->x->nic.net->packets[id];
+	bool is_stored = elan_buffer_of(p)->channel >= ELAN_FIRST_QUEUE;
+
+	if (!book_of(a))
+		return;
+	charge(a, id, is_stored ? CAUSE_DESCRIPTOR : CAUSE_MEMORY_READ, tail);
+	book_note(book_of(a), id, "node %u, card", a->s);
+}
+
+void elan_account_turn(const struct elan_at *a, packet_id id)
+{
+	if (book_of(a))
+		charge(a, id, CAUSE_RECEIVER, a->t);
+}
+
+void elan_account_answer(
+	const struct elan_at *a, packet_id get, struct elan_account *c)
+{
+	if (!book_of(a))
+		return;
+	charge(a, get, CAUSE_MEMORY_READ, a->t);
+	c->held = book_hold(book_of(a), a->w->id, get);
+	c->is_held = true;
+}
+
+void elan_account_done(const struct elan_at *a, packet_id id)
+{
+	/* Of a get the answer is charged. */
+	if (!book_of(a) || !book_has(book_of(a), id))
+		return;
+	charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	book_close(book_of(a), a->w->id, id, a->t);
+}
+
+void elan_account_refused(const struct elan_at *a, packet_id id)
+{
+	book_drop(book_of(a), a->w->id, id);
+}
+
+void elan_account_nothing(const struct elan_at *a, packet_id id)
+{
+	if (book_of(a))
+		book_hold(book_of(a), a->w->id, id);
+}

@@ -1,0 +1,61 @@
+#!/bin/sh
+#
+# weft run --budget and --follow on QsNetII: puts, DMAs and gets between two
+# programs.  The parts sum to the whole, and the run is the same.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+if ! command -v jq >/dev/null; then
+	echo "there is no jq"
+	exit 77
+fi
+
+holds() { # WHAT JQ-TEST: of the JSON in $tmp/out
+	[ -s "$tmp/out" ] || complain "no output: $(cat "$tmp/err")"
+	jq -e "$2" "$tmp/out" >/dev/null 2>"$tmp/jq" ||
+		complain "not so: $2 $(cat "$tmp/jq")"
+	report "$1"
+}
+
+exact='(.budget | ([.causes[].ps] | add) == .ps and
+		(.longest | ([.causes[].ps] | add) == .ps))'
+
+same() { # MESSAGES ARGUMENTS
+	messages=$1
+	shift
+	run run qsnet2-16 ping "$@" --json
+	plain=$(jq -c '[.digest, .sim_time_ns, .results]' "$tmp/out")
+	run run qsnet2-16 ping "$@" --json --budget --follow 0
+	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(jq -c '[.digest, .sim_time_ns, .results]' "$tmp/out")" = \
+		"$plain" ] || complain "other results"
+	holds "all is charged, nothing is changed: $*" \
+		"$exact and .budget.messages == $messages"
+	jq -c '[.budget, .follow]' "$tmp/out" >"$tmp/one"
+	run run qsnet2-16 ping "$@" --json --budget --follow 0 --threads 3
+	jq -c '[.budget, .follow]' "$tmp/out" | diff - "$tmp/one" \
+		>"$tmp/diff" || complain "three threads: $(cat "$tmp/diff")"
+	report "and on three threads"
+}
+
+same 400 to=15
+same 60 op=put bytes=1504 rounds=10 to=15
+same 400 op=dma bytes=5000 to=3
+same 200 op=get bytes=512 to=7
+same 64 op=get batch=16 rounds=64
+same 160 op=put mode=both bytes=4096 rounds=10
+same 16 op=dma mode=both bytes=100000 rounds=8
+
+# --- by hand: the parts of a put of 8 bytes through three switches ---
+
+run run qsnet2-16 ping to=15 rounds=1 --json --budget --follow 0
+holds "a put alone" '.budget.longest.causes | map_values(.ps) |
+	with_entries(select(.value > 0)) == {
+	"software": 20000, "descriptor": 319300, "packet": 57744,
+	"serialisation": 24756, "wire": 72000, "router": 63000,
+	"memory_write": 348700 }'
+holds "its way" '.follow | .is_complete and
+	.steps[0].where == "node 0, card" and
+	.steps[-1].where == "node 15, card"'
+
+exit $status
