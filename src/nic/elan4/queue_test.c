@@ -206,6 +206,36 @@ static void qsn_f25_room_comes_back_with_the_acknowledgement(void **state)
 	et_fini(&m);
 }
 
+/* Two packets, 50 us apart: each gives its own room back. */
+static void one_by_one_program(void *arg)
+{
+	struct et_queue q = et_open_as(0, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+
+	(void)arg;
+	et_put(&q, 1, ET_TARGET, 0, 64, 0, 0);
+	program_wait(50 * US);
+	et_put(&q, 1, ET_TARGET + 64, 1, 128, 0, 0);
+	program_wait(90 * US);
+	assert_int_equal(et_room(&q), 1024 - (32 + 64) - (32 + 128));
+	program_wait(140 * US);
+	assert_int_equal(et_room(&q), 1024 - (32 + 128));
+	program_wait(190 * US);
+	assert_int_equal(et_room(&q), 1024);
+}
+
+static void qsn_f25_each_packet_is_kept_until_its_own(void **state)
+{
+	static const struct et_program p = { 0, one_by_one_program, NULL };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.input = 100 * US;
+	m.params.ack_timeout = 1000 * US;
+	et_run(&m, 1, &p, 1);
+	et_fini(&m);
+}
+
 enum { MANY = 8000 };
 
 static void many_program(void *arg)
@@ -399,6 +429,7 @@ int main(void)
 		cmocka_unit_test(qsn_f20_a_page_is_a_queue),
 		cmocka_unit_test(
 			qsn_f25_room_comes_back_with_the_acknowledgement),
+		cmocka_unit_test(qsn_f25_each_packet_is_kept_until_its_own),
 		cmocka_unit_test(qsn_f22_8000_queues_are_active_at_once),
 		cmocka_unit_test(qsn_f23_queues_with_work_take_turns),
 		cmocka_unit_test(qsn_f24_there_are_four_depths),
