@@ -126,7 +126,8 @@ static inline bool memory_read(
 
 	if (!from)
 		return memory_read_parts(m, at, to, n);
-	memcpy(to, from, n);
+	if (n) /* nothing may be at NULL */
+		memcpy(to, from, n);
 	return true;
 }
 
@@ -137,7 +138,8 @@ static inline bool memory_write(
 
 	if (!to)
 		return memory_write_parts(m, at, from, n);
-	memcpy(to, from, n);
+	if (n)
+		memcpy(to, from, n);
 	return true;
 }
 

@@ -534,6 +534,8 @@ void net_prefetch(const struct sim_worker *w, const struct sim_event *e)
 	const struct net_site *s = &n->sites[e->site];
 	uint32_t port = sim_number(e) & 15;
 
+	/* the number of an engine need not be a port's */
+	port = port < NET_PORTS ? port : 0;
 	__builtin_prefetch(s);
 	__builtin_prefetch(&s->port[port].sender);
 	if (sim_phase(e) == PHASE_ARRIVAL) {

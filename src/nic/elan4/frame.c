@@ -192,6 +192,9 @@ void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id)
 {
 	struct elan *x = net->client_state;
 
+	/* It comes again; what it has spent is charged then. */
+	if (net->book && book_has(net->book, id))
+		book_hold(net->book, w->id, id);
 	payload_give(
 		x->payloads, w->id, payload_of_load(net->packets[id].load));
 	packet_give(net->pool, w->id, id);
