@@ -150,7 +150,8 @@ single=$(figure both_ways_MBps_per_node qsnet2-16 mirror \
 	--set routing.spread=single --set nic.retry.timeout=1ms)
 within "$single" 500000 580000
 within "$(figure both_ways_MBps_per_node qsnet2-64 mirror bytes=32KiB \
-	--set routing.spread=single --set nic.retry.timeout=1ms)" 120000 $((single * 3 / 10))
+	--set routing.spread=single --set nic.retry.timeout=1ms)" 120000 \
+	$((single * 3 / 10))
 report "QSN-G7: not where all take the same way up"
 ends 0 run qsnet2 mirror --shape 5 --json
 holds '.results | .total_GBps * 1000 / 4 * 2 - .both_ways_MBps_per_node |
