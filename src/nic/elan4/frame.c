@@ -205,7 +205,7 @@ void elan_frame_on_arrival(
 {
 	bool escaped;
 
-	b->harm = elan_frame_judge(b, p->src, &escaped);
+	b->harm = (uint8_t)elan_frame_judge(b, p->src, &escaped);
 	a->n->counts.escapes += escaped;
 	a->n->counts.torn += b->harm == ELAN_TORN;
 	a->n->counts.unreadable += b->harm == ELAN_UNREADABLE;
