@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "host/program.h"
-#include "sim/random.h"
 
 enum { CONTEXT = 1 };
 
@@ -71,15 +70,8 @@ static bool has_room(void *arg, uint64_t *seen)
 
 static struct poll_loop loop(void)
 {
-	struct random_bits r = random_draw(
-		card()->net->seed, program_node(), RANDOM_POLL, program_draw());
-
-	return (struct poll_loop){
-		.period = params()->poll_period,
-		.load = params()->poll_load,
-		.phase = (sim_time)random_below(
-			r.a, (uint64_t)params()->poll_period),
-	};
+	return nic_poll_loop(
+		card(), params()->poll_period, params()->poll_load);
 }
 
 /*
@@ -197,9 +189,12 @@ static void put_packet(struct elan_cq *q, uint32_t node, uint64_t to,
 		add(q, elan_word(ELAN_CLOSE, source_event, 0));
 }
 
-void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
-	uint64_t bytes, uint32_t target_event, uint32_t source_event)
+/* Of data, or where that is NULL of bytes in this node's memory. */
+static void put(struct elan_cq *q, uint32_t node, uint64_t to,
+	const uint8_t *data, uint64_t from, uint64_t bytes,
+	uint32_t target_event, uint32_t source_event)
 {
+	uint8_t block[ELAN_PACKET];
 	sim_time born = program_now();
 	uint64_t at = 0;
 
@@ -208,7 +203,9 @@ void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
 		uint32_t n = bytes - at < ELAN_PACKET ? (uint32_t)(bytes - at)
 						      : ELAN_PACKET;
 
-		put_packet(q, node, to + at, (const uint8_t *)data + at, n,
+		if (!data)
+			program_read(from + at, block, n);
+		put_packet(q, node, to + at, data ? data + at : block, n,
 			target_event, source_event, born);
 		born = SIM_NEVER;
 		at += n;
@@ -216,25 +213,16 @@ void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
 	elan_flush(q);
 }
 
+void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
+	uint64_t bytes, uint32_t target_event, uint32_t source_event)
+{
+	put(q, node, to, data, 0, bytes, target_event, source_event);
+}
+
 void elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event)
 {
-	uint8_t data[ELAN_PACKET];
-	sim_time born = program_now();
-	uint64_t at = 0;
-
-	program_charge(params()->software);
-	do {
-		uint32_t n = bytes - at < ELAN_PACKET ? (uint32_t)(bytes - at)
-						      : ELAN_PACKET;
-
-		program_read(from + at, data, n);
-		put_packet(q, node, to + at, data, n, target_event,
-			source_event, born);
-		born = SIM_NEVER;
-		at += n;
-	} while (at < bytes);
-	elan_flush(q);
+	put(q, node, to, NULL, from, bytes, target_event, source_event);
 }
 
 void elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,

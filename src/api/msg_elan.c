@@ -10,7 +10,6 @@
 
 #include "api/elan.h"
 #include "api/msg.h"
-#include "sim/random.h"
 
 enum {
 	QUEUE_EVENTS, /* and DMAs */
@@ -137,14 +136,8 @@ static bool msg_elan_is_done(
 static struct poll_loop msg_elan_loop(struct msg_state *m)
 {
 	const struct elan_params *p = elan_params_of(m->nic);
-	struct random_bits r = random_draw(
-		m->nic->net->seed, m->node, RANDOM_POLL, program_draw());
 
-	return (struct poll_loop){
-		.period = p->poll_period,
-		.load = p->poll_load,
-		.phase = (sim_time)random_below(r.a, (uint64_t)p->poll_period),
-	};
+	return nic_poll_loop(m->nic, p->poll_period, p->poll_load);
 }
 
 static void msg_elan_close(struct msg_state *m)

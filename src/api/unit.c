@@ -1,7 +1,5 @@
 #include "api/unit.h"
 
-#include "sim/random.h"
-
 struct nic *unit(void)
 {
 	struct nic *nic = host_nic(program_host());
@@ -49,16 +47,9 @@ uint64_t unit_load(uint32_t reg)
 
 struct poll_loop unit_poll_loop(void)
 {
-	struct nic *nic = unit();
-	const struct mu_params *p = mu_params_of(nic);
-	struct random_bits r = random_draw(
-		nic->net->seed, program_node(), RANDOM_POLL, program_draw());
+	const struct mu_params *p = unit_params();
 
-	return (struct poll_loop){
-		.period = p->poll_period,
-		.load = p->poll_load,
-		.phase = (sim_time)random_below(r.a, (uint64_t)p->poll_period),
-	};
+	return nic_poll_loop(unit(), p->poll_period, p->poll_load);
 }
 
 void spi_become_system(void)

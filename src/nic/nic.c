@@ -1,6 +1,9 @@
 #include "nic/nic.h"
 
+#include <stdio.h>
+
 #include "base/mem.h"
+#include "sim/random.h"
 
 struct nic *nic_new(const struct nic_setup *s, struct err *e)
 {
@@ -30,4 +33,36 @@ void nic_free(struct nic *nic)
 		return;
 	nic->ops->fini(nic);
 	mem_free(nic);
+}
+
+struct poll_loop nic_poll_loop(
+	const struct nic *nic, sim_time period, sim_time load)
+{
+	struct random_bits r = random_draw(
+		nic->net->seed, program_node(), RANDOM_POLL, program_draw());
+
+	return (struct poll_loop){
+		.period = period,
+		.load = load,
+		.phase = (sim_time)random_below(r.a, (uint64_t)period),
+	};
+}
+
+uint64_t nic_describe_errors(const char *const *names, const uint64_t *counts,
+	uint32_t n, char *text, size_t size)
+{
+	uint64_t sum = 0;
+	size_t used = 0;
+	uint32_t i;
+
+	if (size)
+		text[0] = '\0';
+	for (i = 0; i < n; i++) {
+		if (counts[i] && used < size)
+			used += (size_t)snprintf(text + used, size - used,
+				"%s%s: %llu", sum ? ", " : "", names[i],
+				(unsigned long long)counts[i]);
+		sum += counts[i];
+	}
+	return sum;
 }

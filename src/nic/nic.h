@@ -90,6 +90,19 @@ struct nic_setup {
 struct nic *nic_new(const struct nic_setup *s, struct err *e);
 void nic_free(struct nic *nic);
 
+/*
+ * For a program of the machine: a poll loop in no step with anything, whose
+ * first look falls anywhere in its period.
+ */
+struct poll_loop nic_poll_loop(
+	const struct nic *nic, sim_time period, sim_time load);
+
+/*
+ * For ops->errors(): those of n kinds that happened, in words; how many.
+ */
+uint64_t nic_describe_errors(const char *const *names, const uint64_t *counts,
+	uint32_t n, char *text, size_t size);
+
 extern const struct nic_ops *const nic_registry[];
 
 #endif

@@ -65,18 +65,13 @@ void mu_account_free(struct mu_node *n)
 void mu_note_birth(struct nic *nic, site_id s, uint32_t inj, sim_time t)
 {
 	struct mu_account *c;
-	uint32_t room, i;
 
 	if (!nic->net->book || inj >= MU_INJ_FIFOS)
 		return;
 	c = account(mu_node((struct mu *)nic, s), inj);
-	room = c->room;
-	if (c->n == room) {
-		c->room = room ? 2 * room : FIRST_ROOM;
-		c->births = mem_grow(c->births, c->room, sizeof(*c->births));
-		for (i = 0; i < c->first; i++)
-			c->births[room + i] = c->births[i];
-	}
+	if (c->n == c->room)
+		c->births = mem_grow_ring(c->births, &c->room, c->first,
+			FIRST_ROOM, sizeof(*c->births));
 	c->births[(c->first + c->n++) % c->room] = (struct birth){ .at = t };
 }
 

@@ -205,21 +205,11 @@ uint64_t mu_errors(const struct nic *nic, site_id node, enum mu_interrupt kind)
 static uint64_t describe_errors(
 	const struct nic *nic, site_id s, char *text, size_t size)
 {
-	uint64_t sum = 0, n;
-	size_t used = 0;
-	uint32_t i;
+	static const struct mu_node none;
+	const struct mu_node *n = ((const struct mu *)nic)->nodes[s];
 
-	if (size)
-		text[0] = '\0';
-	for (i = 0; i < MU_ERRORS; i++) {
-		n = mu_errors(nic, s, (enum mu_interrupt)i);
-		if (n && used < size)
-			used += (size_t)snprintf(text + used, size - used,
-				"%s%s: %llu", sum ? ", " : "",
-				mu_interrupt_names[i], (unsigned long long)n);
-		sum += n;
-	}
-	return sum;
+	return nic_describe_errors(mu_interrupt_names, (n ? n : &none)->errors,
+		MU_ERRORS, text, size);
 }
 
 /* --- the network's client --- */

@@ -469,19 +469,13 @@ void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 	sim_time t, uint32_t reg, uint64_t value)
 {
 	struct mu_node *n = mu_node((struct mu *)nic, s);
-	uint32_t room = n->stores_room, i;
-	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16;
+	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16, i;
 
 	if (__builtin_expect(!!nic->net->book, 0) && kind == MU_INJ_TAIL)
 		mu_account_store(n, reg & 0xffff, t);
-	if (n->stores_n == room) {
-		n->stores_room = room ? 2 * room : 8;
-		n->stores =
-			mem_grow(n->stores, n->stores_room, sizeof(*n->stores));
-		/* what had wrapped round follows the rest again */
-		for (i = 0; i < n->stores_first; i++)
-			n->stores[room + i] = n->stores[i];
-	}
+	if (n->stores_n == n->stores_room)
+		n->stores = mem_grow_ring(n->stores, &n->stores_room,
+			n->stores_first, 8, sizeof(*n->stores));
 	/* a power of two */
 	i = (n->stores_first + n->stores_n++) & (n->stores_room - 1);
 	n->stores[i] = (struct mu_store){ .value = value, .reg = reg };

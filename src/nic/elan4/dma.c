@@ -79,20 +79,16 @@ enum elan_error elan_dma_add(
 {
 	struct elan_node *n = a->n;
 	struct elan_queue *q = elan_queue(n, queue);
-	uint32_t room = n->waiting_room, i;
+	uint32_t i;
 
 	if (d->destination >= a->x->n_nodes || d->source_event >= ELAN_EVENTS ||
 		d->target_event >= ELAN_EVENTS)
 		return ELAN_ERROR_COMMAND;
 	if (!elan_may(n, q->context, d->from, d->bytes))
 		return ELAN_ERROR_ADDRESS;
-	if (n->waiting_n == room) {
-		n->waiting_room = room ? 2 * room : 4;
-		n->waiting = mem_grow(
-			n->waiting, n->waiting_room, sizeof(*n->waiting));
-		for (i = 0; i < n->waiting_first; i++)
-			n->waiting[room + i] = n->waiting[i];
-	}
+	if (n->waiting_n == n->waiting_room)
+		n->waiting = mem_grow_ring(n->waiting, &n->waiting_room,
+			n->waiting_first, 4, sizeof(*n->waiting));
 	i = (n->waiting_first + n->waiting_n++) % n->waiting_room;
 	n->waiting[i] = (struct elan_run){
 		.d = *d,

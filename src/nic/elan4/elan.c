@@ -439,26 +439,14 @@ static int elan_audit(struct nic *nic, struct err *e)
 	return 0;
 }
 
+/* The first one is no error. */
 static uint64_t describe_errors(
 	const struct nic *nic, site_id s, char *text, size_t size)
 {
-	const struct elan *x = (const struct elan *)nic;
-	uint64_t sum = 0;
-	size_t used = 0;
-	uint32_t i;
+	struct elan_counts c = elan_counts(nic, s);
 
-	if (size)
-		text[0] = '\0';
-	for (i = 1; s < x->n_nodes && x->nodes[s] && i < ELAN_ERRORS; i++) {
-		uint64_t k = x->nodes[s]->counts.errors[i];
-
-		if (k && used < size)
-			used += (size_t)snprintf(text + used, size - used,
-				"%s%s: %llu", sum ? ", " : "",
-				elan_error_names[i], (unsigned long long)k);
-		sum += k;
-	}
-	return sum;
+	return nic_describe_errors(elan_error_names + 1, c.errors + 1,
+		ELAN_ERRORS - 1, text, size);
 }
 
 struct elan_counts elan_counts(const struct nic *nic, site_id s)

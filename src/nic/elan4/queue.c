@@ -171,15 +171,11 @@ static void copy_in(struct elan_queue *q, uint64_t position,
 static void note_arrival(
 	struct elan_queue *q, sim_time at, enum elan_error error)
 {
-	uint32_t room = q->arrivals_room, i;
+	uint32_t i;
 
-	if (q->arrivals_n == room) {
-		q->arrivals_room = room ? 2 * room : 8;
-		q->arrivals = mem_grow(
-			q->arrivals, q->arrivals_room, sizeof(*q->arrivals));
-		for (i = 0; i < q->arrivals_first; i++)
-			q->arrivals[room + i] = q->arrivals[i];
-	}
+	if (q->arrivals_n == q->arrivals_room)
+		q->arrivals = mem_grow_ring(q->arrivals, &q->arrivals_room,
+			q->arrivals_first, 8, sizeof(*q->arrivals));
 	i = (q->arrivals_first + q->arrivals_n++) % q->arrivals_room;
 	q->arrivals[i] = (struct elan_arrival){ q->announced, at, error };
 }
