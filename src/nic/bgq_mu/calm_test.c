@@ -70,7 +70,10 @@ static void compare(const struct unit *x, const struct unit *y)
 		assert_int_equal(a->bypassed, b->bypassed);
 		assert_int_equal(a->outstanding, b->outstanding);
 		for (k = 0; k < MU_SLICES; k++) {
-			assert_int_equal(a->slot[k], b->slot[k]);
+			/* one that is empty before the port is free is so */
+			assert_int_equal(
+				a->slot[k] > a->free_at ? a->slot[k] : 0,
+				b->slot[k] > b->free_at ? b->slot[k] : 0);
 			assert_true(a->slot[k] <= a->calm_at);
 			assert_int_equal(x->at.mu->l2->nodes[0]->free[k],
 				y->at.mu->l2->nodes[0]->free[k]);

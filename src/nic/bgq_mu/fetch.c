@@ -26,7 +26,7 @@ static inline bool wants_any(const struct mu_node *n)
 static inline void turn_wanting(
 	struct mu_node *n, const struct mu_inj_fifo *f, uint32_t inj, int by)
 {
-	enum mu_level l = mu_level_of(f, inj);
+	uint32_t l = f->level;
 
 	n->n_wanting[l] = (uint16_t)(n->n_wanting[l] + by);
 	n->wanting[l][inj / 64] ^= UINT64_C(1) << inj % 64;
@@ -45,16 +45,31 @@ static inline void count_able(uint16_t *n_able, uint32_t engines, int by)
 		n_able[i] = (uint16_t)(n_able[i] + (set & bit[i] ? more : 0));
 }
 
+/* Not all are alike: who may choose whom is counted for each engine, until
+ * nobody is left. */
+static __attribute__((noinline)) void count_mixed(
+	struct mu_senders *s, uint32_t engines, int by)
+{
+	uint32_t i;
+
+	for (i = 0; !s->are_mixed && i < N_FIFOS; i++)
+		s->n_able[i] = s->engines >> i & 1 ? s->n : 0;
+	count_able(s->n_able, engines, by);
+	s->are_mixed = s->n + by > 0;
+}
+
 void mu_fetch_set_sending(const struct mu_at *a, struct mu_inj_fifo *f,
 	uint32_t inj, bool is_sending)
 {
-	struct mu_senders *s = &a->n->sending[mu_level_of(f, inj)];
+	struct mu_senders *s = &a->n->sending[f->level];
 	uint64_t word = s->word[inj / 64] ^ UINT64_C(1) << inj % 64;
 	uint32_t rest = s->words & ~(1u << inj / 64);
-	int by = is_sending ? 1 : -1;
 
-	s->n = (uint16_t)(s->n + by);
-	count_able(s->n_able, f->engines, by);
+	if (!s->n)
+		s->engines = f->engines;
+	if (__builtin_expect(s->engines != f->engines || s->are_mixed, 0))
+		count_mixed(s, f->engines, is_sending ? 1 : -1);
+	s->n = (uint16_t)(s->n + (is_sending ? 1 : -1));
 	s->word[inj / 64] = word;
 	s->words = (uint16_t)(rest | (word ? 1u : 0) << inj / 64);
 }
@@ -168,18 +183,12 @@ static uint16_t engines_of(uint64_t map)
 /* NO_SITE where there is no such node. */
 static site_id destination(const struct mu *mu, const struct mu_header *h)
 {
-	site_id dst = 0;
+	uint64_t dst = 0;
 	uint32_t i;
 
-	for (i = 0; i < MU_DIMS; i++) {
-		uint32_t x = mu_coord(h, i);
-
-		if (x >= (i < mu->n_dims ? mu->torus->dim[i] : 1))
-			return NO_SITE;
-		if (i < mu->n_dims)
-			dst += x * mu->torus->stride[i];
-	}
-	return dst;
+	for (i = 0; i < MU_DIMS; i++)
+		dst += mu->place[i][mu_coord(h, i)];
+	return dst < NO_SITE ? (site_id)dst : NO_SITE;
 }
 
 /* The hints of one dimension, minus and plus, in the network's order; 0
@@ -256,7 +265,7 @@ static enum mu_interrupt check_rights(
 }
 
 /* What all of its packets have, once nothing is wrong with it. */
-static void take_fields(struct mu_inj_fifo *f, uint64_t length, uint32_t most)
+static void take_fields(struct mu_inj_fifo *f)
 {
 	static const uint8_t kind[] = {
 		[MU_DYNAMIC] = PACKET_DYNAMIC,
@@ -269,26 +278,20 @@ static void take_fields(struct mu_inj_fifo *f, uint64_t length, uint32_t most)
 	f->kind = kind[mu_channel(h)];
 	f->flags = (uint8_t)((mu_stays_on_bubble(h) ? PACKET_STAY : 0) |
 			     (mu_is_deposit(h) ? PACKET_DEPOSIT : 0));
-	f->length = length;
-	/* A message of no bytes is one packet of a header (BGQ-F14). */
-	f->next = 0;
-	f->n_packets = length > most ? (length + most - 1) / most : 1;
 }
 
-/* Takes in what was fetched: MU_INTERRUPTS where nothing is wrong. */
-static enum mu_interrupt take_descriptor(
+/* What is not for one descriptor only: MU_INTERRUPTS where it is all right. */
+static __attribute__((noinline)) enum mu_interrupt take_kind(
 	const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 {
 	const struct mu_descriptor *d = &f->descriptor;
 	const struct mu_header *h = &d->header;
 	uint64_t length = mu_length(d), map = mu_fifo_map(d);
 	enum mu_interrupt wrong = check_rights(d, inj);
-	uint32_t payload = a->mu->payload;
 
 	if (wrong != MU_INTERRUPTS)
 		return wrong;
 	f->engines = engines_of(map);
-	f->dst = destination(a->mu, h);
 	if (h->byte[0] != MU_PT2PT || !f->engines ||
 		map & ~(uint64_t)MU_MAP_ALL || map & MU_MAP_COLLECTIVE ||
 		mu_channel(h) > MU_SYSTEM ||
@@ -301,14 +304,65 @@ static enum mu_interrupt take_descriptor(
 		return MU_ERROR_DESCRIPTOR;
 	if (mu_packet_type(h) >= MU_GET &&
 		(!length || length % MU_DESCRIPTOR_BYTES ||
-			payload % MU_DESCRIPTOR_BYTES))
+			a->mu->payload % MU_DESCRIPTOR_BYTES))
 		return MU_ERROR_DESCRIPTOR;
-	if (length > MU_OFFSET_MASK)
+	take_fields(f);
+	return MU_INTERRUPTS;
+}
+
+/*
+ * Whether all that take_kind() looks at is as in the FIFO's last descriptor,
+ * which it would take whoever is addressed.
+ */
+static inline bool is_kin(const struct mu_inj_fifo *f)
+{
+	const struct mu_descriptor *d = &f->descriptor;
+	uint64_t map = mu_fifo_map(d);
+
+	return map && map == f->kin_map &&
+	       mu_get(d->header.byte, 4) == f->kin_head &&
+	       mu_packet_type(&d->header) < MU_GET;
+}
+
+static void note_kin(struct mu_inj_fifo *f)
+{
+	const struct mu_descriptor *d = &f->descriptor;
+	const struct mu_header *h = &d->header;
+	uint64_t map = mu_fifo_map(d);
+
+	if (f->hints || map & MU_MAP_LOCAL || mu_is_deposit(h) ||
+		mu_packet_type(h) >= MU_GET)
+		map = 0;
+	f->kin_map = map;
+	f->kin_head = (uint32_t)mu_get(h->byte, 4);
+}
+
+/* Takes in what was fetched: MU_INTERRUPTS where nothing is wrong. */
+static enum mu_interrupt take_descriptor(
+	const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
+{
+	const struct mu_descriptor *d = &f->descriptor;
+	uint64_t length = mu_length(d);
+	uint32_t most = a->mu->payload;
+
+	f->dst = destination(a->mu, &d->header);
+	if (!is_kin(f)) {
+		enum mu_interrupt wrong = take_kind(a, f, inj);
+
+		f->kin_map = 0;
+		if (wrong != MU_INTERRUPTS)
+			return wrong;
+		note_kin(f);
+	}
+	if (f->dst == NO_SITE || length > MU_OFFSET_MASK)
 		return MU_ERROR_DESCRIPTOR;
 	f->payload = mu_payload(d);
 	if (f->payload > UINT64_MAX - length)
 		return MU_ERROR_RANGE;
-	take_fields(f, length, payload);
+	f->length = length;
+	/* A message of no bytes is one packet of a header (BGQ-F14). */
+	f->next = 0;
+	f->n_packets = length > most ? (length + most - 1) / most : 1;
 	return MU_INTERRUPTS;
 }
 

@@ -72,6 +72,48 @@ static void a_bad_descriptor_stops_its_fifo_alone(void **state)
 	}
 }
 
+/* What was right with the descriptors before it does not help a bad one, and
+ * what was wrong with it does not hurt those after it. */
+static void send_bad_between_good(void *arg)
+{
+	const struct sw_bad *b = arg;
+	struct mu_descriptor good = sw_put(1, 101), bad = good;
+	struct sw_fifo f = sw_open(0, 0);
+	uint32_t i;
+
+	b->spoil(&bad);
+	program_wait(1000 * SIM_NS);
+	sw_inject(&f, &good);
+	sw_inject(&f, &good);
+	sw_inject(&f, &bad);
+	program_charge(5000 * SIM_NS);
+	for (i = 0; i < MU_ERRORS; i++)
+		assert_int_equal(sw_load(MU_ERROR_COUNT, i), i == b->why);
+	assert_int_equal(sw_load(MU_INJ_COUNT, 0), 2);
+	sw_store_system(MU_INJ_ENABLE, 0, 0);
+	f = sw_open(0, 0);
+	program_charge(1000 * SIM_NS);
+	sw_inject(&f, &good);
+	sw_wait_sent(&f);
+}
+
+static void a_bad_descriptor_is_found_between_good_ones(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < SW_BADS; i++) {
+		struct sw_bad b = sw_bads[i];
+		uint64_t n = 303;
+		const struct sw_program p[] = {
+			{ 0, send_bad_between_good, &b },
+			{ 1, open_and_wait, &n },
+		};
+
+		sw_run_on("4x2", 1, p, 2);
+	}
+}
+
 /* Users that misbehave in every way, at once; the system's message takes as
  * long as without them, but for what the network is shared. */
 static void misbehave(void *arg)
@@ -462,6 +504,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_bad_descriptor_stops_its_fifo_alone),
+		cmocka_unit_test(a_bad_descriptor_is_found_between_good_ones),
 		cmocka_unit_test(bgq_f129_users_errors_do_not_reach_the_system),
 		cmocka_unit_test(
 			bgq_f108_a_descriptor_is_sent_when_the_tail_moves),

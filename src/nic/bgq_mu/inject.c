@@ -67,13 +67,21 @@ static uint32_t find_able(struct mu_node *n, const struct mu_senders *s,
 	BUG("no FIFO for engine %u", engine);
 }
 
+/* How many there are for an engine. */
+static inline uint32_t n_able(const struct mu_senders *s, uint32_t engine)
+{
+	if (__builtin_expect(s->are_mixed, 0))
+		return s->n_able[engine];
+	return s->engines >> engine & 1 ? s->n : 0;
+}
+
 /* An injection FIFO with a packet for an engine, by lot, or MU_INJ_FIFOS. */
 static inline uint32_t choose(struct mu_node *n, uint32_t engine)
 {
 	const struct mu_senders *s = n->sending, *end = s + MU_LEVELS;
 	uint32_t able, k;
 
-	while (!(able = s->n_able[engine]))
+	while (!(able = n_able(s, engine)))
 		if (++s == end)
 			return MU_INJ_FIFOS;
 	k = able > 1 ? mu_random(n, able) : 0;

@@ -127,9 +127,9 @@ static struct mu_node *node_new(const struct mu *mu, site_id s)
 
 	n->range[0] = (struct mu_range){
 		.last = host_memory(mu->nic.host) - 1,
-		.rights = MU_USER_READ | MU_USER_WRITE | MU_SYSTEM_READ |
-			  MU_SYSTEM_WRITE,
+		.rights = MU_ALL_RIGHTS,
 	};
+	mu_registers_open(n);
 	n->lfsr = (uint16_t)(0xace1u ^ s * 0x9e37u);
 	if (!n->lfsr)
 		n->lfsr = 0xace1u;
@@ -149,10 +149,16 @@ struct mu_node *mu_node_new(struct mu *mu, site_id s)
 
 struct mu_subgroup *mu_subgroup_new(struct mu_node *n, uint64_t id)
 {
+	struct mu_subgroup *g;
+	uint32_t i;
+
 	if (id >= MU_SUBGROUPS)
 		return NULL;
-	n->subgroup[id] = mem_alloc(1, sizeof(struct mu_subgroup));
-	return n->subgroup[id];
+	n->subgroup[id] = g = mem_alloc(1, sizeof(*g));
+	for (i = 0; i < MU_PER_SUBGROUP; i++)
+		g->inj[i].level =
+			mu_level_of((uint32_t)id * MU_PER_SUBGROUP + i, 0);
+	return g;
 }
 
 struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id)
@@ -344,6 +350,20 @@ static void attach(struct mu *mu)
 	mu->port_of[MU_ASK_FETCH] = (uint8_t)last;
 }
 
+/* A coordinate that does not exist leads beyond all nodes. */
+static void init_places(struct mu *mu)
+{
+	uint32_t i, x;
+
+	for (i = 0; i < MU_DIMS; i++)
+		for (x = 0; x < 1u << MU_COORD_BITS; x++)
+			mu->place[i][x] =
+				!x ? 0
+				: i < mu->n_dims && x < mu->torus->dim[i]
+					? x * mu->torus->stride[i]
+					: NO_SITE;
+}
+
 static int mu_init(struct nic *nic, struct err *e)
 {
 	struct mu *mu = (struct mu *)nic;
@@ -367,6 +387,7 @@ static int mu_init(struct nic *nic, struct err *e)
 	for (i = 0; i < MU_DRAINS; i++)
 		mu->drain[i] = mu_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
+	init_places(mu);
 	mu->nodes = map_alloc(net->n_sites * sizeof(struct mu_node *));
 	mu->payloads = payload_pool_new(net->n_workers,
 		sizeof(struct mu_buffer) + mu->payload + MU_CHUNK);

@@ -58,6 +58,11 @@ enum {
 	MU_INJ_WORDS = (MU_INJ_FIFOS + 63) / 64,
 };
 
+enum {
+	MU_ALL_RIGHTS =
+		MU_USER_READ | MU_USER_WRITE | MU_SYSTEM_READ | MU_SYSTEM_WRITE,
+};
+
 enum mu_inj_state {
 	MU_INJ_IDLE,
 	MU_INJ_WAITING, /* to be fetched */
@@ -87,7 +92,10 @@ struct mu_inj_fifo {
 	uint8_t kind, flags; /* as struct packet has them */
 	uint64_t payload, length; /* as the descriptor has them */
 	struct mu_descriptor descriptor;
-	uint64_t unused[8];
+	uint64_t kin_map; /* of a descriptor that nothing was wrong with */
+	uint32_t kin_head;
+	uint8_t level; /* enum mu_level */
+	uint64_t unused[6];
 };
 
 _Static_assert(sizeof(struct mu_inj_fifo) == 256, "found by a shift");
@@ -179,9 +187,11 @@ struct mu_flips {
 /* Injection FIFOs with packets to cut. */
 struct mu_senders {
 	uint64_t word[MU_INJ_WORDS]; /* a bit for each */
-	uint16_t n_able[N_FIFOS]; /* that an engine may choose */
 	uint16_t n; /* all of them */
 	uint16_t words; /* a bit for each word that is not 0 */
+	uint16_t engines; /* that they may use, where all are alike */
+	bool are_mixed; /* they are not: counted one by one */
+	uint16_t n_able[N_FIFOS]; /* that an engine may choose, then */
 };
 
 struct mu_node {
@@ -194,6 +204,7 @@ struct mu_node {
 	struct mu_rme rme[N_FIFOS];
 	struct mu_port port[MU_MAX_PORTS];
 	struct mu_range range[MU_RANGES];
+	uint64_t open_end; /* of memory that the first one opens to all */
 	struct mu_store *stores; /* on their way to the slave port: a ring */
 	uint32_t stores_first, stores_n, stores_room;
 	sim_time slave_at; /* when the slave port is free */
@@ -229,6 +240,8 @@ struct mu {
 	sim_time read_rest; /* of a read after the beats of a line */
 	bool is_plain; /* lines are as the ports': see calm() */
 	uint8_t port_of[MU_REQUESTERS];
+	/* what a coordinate adds to the number of its node */
+	uint64_t place[MU_DIMS][1 << MU_COORD_BITS];
 	sim_time drain[MU_DRAINS]; /* of a packet of so many chunks */
 };
 
@@ -327,12 +340,11 @@ static inline bool mu_is_system(uint32_t inj)
 	return inj >= MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP;
 }
 
-static inline enum mu_level mu_level_of(
-	const struct mu_inj_fifo *f, uint32_t inj)
+static inline enum mu_level mu_level_of(uint32_t inj, uint32_t attributes)
 {
 	if (mu_is_system(inj))
 		return MU_LEVEL_SYSTEM;
-	return f->attributes & MU_INJ_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
+	return attributes & MU_INJ_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
 }
 
 /* --- account.c: to be called only where budgets are kept --- */
@@ -387,9 +399,10 @@ static inline bool mu_port_allows(const struct mu_at *a, uint64_t at,
 			 : is_write ? MU_USER_WRITE
 				    : MU_USER_READ;
 
-	return __builtin_expect(
-		       mu_is_inside(&a->n->range[0], right, at, bytes), 1) ||
-	       mu_port_allows_slow(a, at, bytes, right);
+	if (__builtin_expect(
+		    bytes <= a->n->open_end && at <= a->n->open_end - bytes, 1))
+		return true;
+	return mu_port_allows_slow(a, at, bytes, right);
 }
 
 /*
@@ -480,6 +493,8 @@ void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg);
 sim_time mu_registers_slot(struct nic *nic, site_id s, sim_time t);
 void mu_registers_on_store(const struct mu_at *a);
+/* The ranges have changed. */
+void mu_registers_open(struct mu_node *n);
 /* Descriptors that fit behind a tail, and bytes behind what is reserved. */
 uint64_t mu_rec_free(const struct mu_rec_fifo *f);
 

@@ -22,7 +22,7 @@ static enum mu_level level_of(const struct mu_at *a, uint32_t requester)
 	if (requester < MU_ASK_WRITE) {
 		uint32_t inj = a->n->job[fifo].inj;
 
-		return mu_level_of(mu_inj(a->n, inj), inj);
+		return mu_inj_used(a->n, inj)->level;
 	}
 	if (fifo == FIFO_SYSTEM)
 		return MU_LEVEL_SYSTEM;
@@ -209,7 +209,7 @@ static inline __attribute__((always_inline)) bool calm(const struct turn *r,
 {
 	struct mu_port *p = r->port;
 	uint32_t slice = l2_slice_of(r->l2, at), i;
-	sim_time *free = &r->node->free[slice], *slot = &p->slot[slice];
+	sim_time *free = &r->node->free[slice];
 	sim_time t = r->issue, busy = l2_burst_busy(r->l2, bytes);
 
 	/* a page ends where the slices begin anew */
@@ -219,11 +219,9 @@ static inline __attribute__((always_inline)) bool calm(const struct turn *r,
 	for (i = 0; i < n; i++)
 		if (free[i] > t + i * r->cycle)
 			return false;
-	for (i = 0; i < n; i++, t += r->cycle) {
+	/* their slots are empty again before the port is free */
+	for (i = 0; i < n; i++, t += r->cycle)
 		free[i] = t + busy;
-		slot[i] = t;
-	}
-	p->calm_at = t - r->cycle;
 	p->free_at = t;
 	p->requests += n;
 	p->bypassed += n;

@@ -297,6 +297,8 @@ static enum mu_interrupt store_inj(
 		if (!is_quiet(f) || value > (MU_INJ_HIGH | MU_INJ_REMOTE_GET))
 			return MU_ERROR_REGISTER;
 		f->attributes = (uint8_t)value;
+		if (f->level != MU_LEVEL_SYSTEM)
+			f->level = mu_level_of(0, f->attributes);
 		return MU_INTERRUPTS;
 	case MU_INJ_THRESHOLD:
 		f->threshold = value;
@@ -389,6 +391,27 @@ static enum mu_interrupt store_fault(
 	return MU_INTERRUPTS;
 }
 
+void mu_registers_open(struct mu_node *n)
+{
+	const struct mu_range *r = &n->range[0];
+	bool is_open = !r->first && r->rights == MU_ALL_RIGHTS;
+
+	n->open_end = is_open && r->last < UINT64_MAX ? r->last + 1 : 0;
+}
+
+static enum mu_interrupt store_range(
+	struct mu_node *n, uint32_t kind, struct mu_range *r, uint64_t value)
+{
+	if (kind == MU_RANGE_FIRST)
+		r->first = value;
+	else if (kind == MU_RANGE_LAST)
+		r->last = value;
+	else
+		r->rights = (uint32_t)value & MU_ALL_RIGHTS;
+	mu_registers_open(n);
+	return MU_INTERRUPTS;
+}
+
 static enum mu_interrupt store_unit(
 	struct mu_node *n, uint32_t kind, uint32_t id, uint64_t value)
 {
@@ -396,16 +419,9 @@ static enum mu_interrupt store_unit(
 
 	if (is_range && id >= MU_RANGES)
 		return MU_ERROR_REGISTER;
+	if (is_range)
+		return store_range(n, kind, &n->range[id], value);
 	switch (kind) {
-	case MU_RANGE_FIRST:
-		n->range[id].first = value;
-		return MU_INTERRUPTS;
-	case MU_RANGE_LAST:
-		n->range[id].last = value;
-		return MU_INTERRUPTS;
-	case MU_RANGE_RIGHTS:
-		n->range[id].rights = (uint32_t)value & 0xf;
-		return MU_INTERRUPTS;
 	case MU_INJ_ENABLE_GROUP:
 		return store_enable_group(n, id, value);
 	case MU_INT_STATUS:
