@@ -180,9 +180,8 @@ static int collective_init(struct load *l, const struct topo *t,
 
 	(void)r;
 	(void)link;
-	if (c->root >= t->n_nodes)
-		return err_set(e, "root: the machine has nodes 0 to %u",
-			t->n_nodes - 1);
+	if (load_check_node(t, "root", c->root, e))
+		return -1;
 	if (c->bytes % 8)
 		return err_set(e, "bytes: want whole words of 8");
 	return programs_need_msg(&c->programs, t->n_nodes, 3 * GIB, e);

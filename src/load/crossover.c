@@ -175,13 +175,9 @@ static int crossover_init(struct load *l, const struct topo *t, struct route *r,
 	(void)r;
 	(void)link;
 	if (programs_need_nic(
-		    &c->programs, &elan4_ops, "Elan4 interface", MEMORY, e))
+		    &c->programs, &elan4_ops, "Elan4 interface", MEMORY, e) ||
+		load_check_pair(t, c->from, c->to, e))
 		return -1;
-	if (c->from >= t->n_nodes || c->to >= t->n_nodes)
-		return err_set(e, "%s: the machine has nodes 0 to %u",
-			c->from >= t->n_nodes ? "from" : "to", t->n_nodes - 1);
-	if (c->from == c->to)
-		return err_set(e, "from and to are the same node");
 	if (c->min % 8 || c->step % 8)
 		return err_set(e, "%s: want whole words of 8",
 			c->min % 8 ? "min" : "step");

@@ -191,9 +191,8 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 		return -1;
 	if (t->n_nodes < 2)
 		return err_set(e, "gets: needs two nodes");
-	if (g->from >= t->n_nodes)
-		return err_set(e, "from: the machine has nodes 0 to %u",
-			t->n_nodes - 1);
+	if (load_check_node(t, "from", g->from, e))
+		return -1;
 	if (g->bytes % 8)
 		return err_set(e, "bytes: want whole words of 8");
 	return 0;

@@ -256,13 +256,9 @@ static int ping_init(struct load *l, const struct topo *t, struct route *r,
 	(void)r;
 	(void)link;
 	if (programs_need_nic(
-		    &g->programs, &elan4_ops, "Elan4 interface", MEMORY, e))
+		    &g->programs, &elan4_ops, "Elan4 interface", MEMORY, e) ||
+		load_check_pair(t, g->from, g->to, e))
 		return -1;
-	if (g->from >= t->n_nodes || g->to >= t->n_nodes)
-		return err_set(e, "%s: the machine has nodes 0 to %u",
-			g->from >= t->n_nodes ? "from" : "to", t->n_nodes - 1);
-	if (g->from == g->to)
-		return err_set(e, "from and to are the same node");
 	if (g->bytes % 8)
 		return err_set(e, "bytes: want whole words of 8");
 	if (g->op == OP_GET && g->bytes > ELAN_PACKET)

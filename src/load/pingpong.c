@@ -113,11 +113,8 @@ static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
 {
 	struct pingpong *g = of(l);
 
-	if (g->from >= t->n_nodes || g->to >= t->n_nodes)
-		return err_set(e, "%s: the machine has nodes 0 to %u",
-			g->from >= t->n_nodes ? "from" : "to", t->n_nodes - 1);
-	if (g->from == g->to)
-		return err_set(e, "from and to are the same node");
+	if (load_check_pair(t, g->from, g->to, e))
+		return -1;
 	if (g->via) {
 		l->ops = g->via == 1 ? &load_pingpong_nic : &load_pingpong_msg;
 		return l->ops->init(l, t, r, link, e);

@@ -383,11 +383,8 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (s->from >= t->n_nodes || s->to >= t->n_nodes)
-		return err_set(e, "%s: the machine has nodes 0 to %u",
-			s->from >= t->n_nodes ? "from" : "to", t->n_nodes - 1);
-	if (s->from == s->to)
-		return err_set(e, "from and to are the same node");
+	if (load_check_pair(t, s->from, s->to, e))
+		return -1;
 	if (s->min > s->max)
 		return err_set(e, "min: more than max");
 	for (bytes = s->min; bytes <= s->max; bytes *= 2) {
