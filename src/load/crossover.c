@@ -13,6 +13,7 @@
 #include "api/elan.h"
 #include "base/mem.h"
 #include "load/filled.h"
+#include "load/keys.h"
 
 #define AT(field) offsetof(struct crossover, field)
 #define MIB	  (UINT64_C(1) << 20)
@@ -36,20 +37,8 @@ struct crossover {
 };
 
 static const struct param params[] = {
-	{ .name = "from",
-		.type = PARAM_COUNT,
-		.offset = AT(from),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that begins" },
-	{ .name = "to",
-		.type = PARAM_COUNT,
-		.offset = AT(to),
-		.def = "1",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the other one" },
+	KEY_NODE("from", AT(from), "0", "the node that begins"),
+	KEY_NODE("to", AT(to), "1", "the other one"),
 	{ .name = "min",
 		.type = PARAM_BYTES,
 		.offset = AT(min),

@@ -10,6 +10,7 @@
 
 #include "api/elan.h"
 #include "base/mem.h"
+#include "load/keys.h"
 #include "load/programs.h"
 #include "sim/random.h"
 
@@ -48,13 +49,7 @@ struct spot {
 };
 
 static const struct param params[] = {
-	{ .name = "from",
-		.type = PARAM_COUNT,
-		.offset = AT(from),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that asks" },
+	KEY_NODE("from", AT(from), "0", "the node that asks"),
 	{ .name = "bytes",
 		.type = PARAM_BYTES,
 		.offset = AT(bytes),

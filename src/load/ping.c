@@ -12,6 +12,7 @@
 
 #include "api/elan.h"
 #include "load/filled.h"
+#include "load/keys.h"
 
 #define AT(field) offsetof(struct ping, field)
 #define MIB	  (UINT64_C(1) << 20)
@@ -63,20 +64,8 @@ static const struct param params[] = {
 		.words = "latency|stream|both",
 		.help = "back and forth, many in one direction, or many in "
 			"both" },
-	{ .name = "from",
-		.type = PARAM_COUNT,
-		.offset = AT(from),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that begins" },
-	{ .name = "to",
-		.type = PARAM_COUNT,
-		.offset = AT(to),
-		.def = "1",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the other one" },
+	KEY_NODE("from", AT(from), "0", "the node that begins"),
+	KEY_NODE("to", AT(to), "1", "the other one"),
 	{ .name = "bytes",
 		.type = PARAM_BYTES,
 		.offset = AT(bytes),

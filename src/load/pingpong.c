@@ -1,23 +1,13 @@
 /* Ping-pong: one packet goes back and forth between two nodes. */
 #include "load/pingpong.h"
 
+#include "load/keys.h"
+
 #define AT(field) offsetof(struct pingpong, field)
 
 static const struct param params[] = {
-	{ .name = "from",
-		.type = PARAM_COUNT,
-		.offset = AT(from),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that begins" },
-	{ .name = "to",
-		.type = PARAM_COUNT,
-		.offset = AT(to),
-		.def = "1",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that answers" },
+	KEY_NODE("from", AT(from), "0", "the node that begins"),
+	KEY_NODE("to", AT(to), "1", "the node that answers"),
 	{ .name = "bytes",
 		.type = PARAM_BYTES,
 		.offset = AT(bytes),
@@ -41,13 +31,7 @@ static const struct param params[] = {
 			"to the tail's arrival; nic: direct puts, from program "
 			"to program; msg: sends and receives of weft/msg.h, "
 			"on any machine" },
-	{ .name = "routing",
-		.type = PARAM_WORD,
-		.offset = AT(routing),
-		.def = "deterministic",
-		.words = "dynamic|deterministic",
-		.help = "adaptive among the hinted directions, or in the order "
-			"of dimensions" },
+	KEY_ROUTING(AT(routing), "deterministic"),
 };
 
 static struct pingpong *of(struct load *l)

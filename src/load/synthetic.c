@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/wide.h"
+#include "load/keys.h"
 #include "load/pattern.h"
 #include "meas/batches.h"
 #include "route/hint.h"
@@ -93,13 +94,7 @@ static const struct param params[] = {
 		.min = 0,
 		.max = 8096,
 		.help = "payload of each packet" },
-	{ .name = "routing",
-		.type = PARAM_WORD,
-		.offset = AT(routing),
-		.def = "dynamic",
-		.words = "dynamic|deterministic",
-		.help = "adaptive among the hinted directions, or in the order "
-			"of dimensions" },
+	KEY_ROUTING(AT(routing), "dynamic"),
 	{ .name = "class",
 		.type = PARAM_WORD,
 		.offset = AT(class),
@@ -107,12 +102,7 @@ static const struct param params[] = {
 		.words = "user|high|system",
 		.help = "priority of the packets; high and system are routed "
 			"deterministically" },
-	{ .name = "zones",
-		.type = PARAM_TEXT,
-		.offset = AT(zones),
-		.def = "longest-first",
-		.help = "none, longest-first (equal lengths share a zone), "
-			"order, or groups of dimensions such as A,BCD" },
+	KEY_ZONES(AT(zones)),
 	{ .name = "warmup",
 		.type = PARAM_TIME,
 		.offset = AT(warmup),
@@ -131,13 +121,7 @@ static const struct param params[] = {
 		.words = "auto",
 		.help = "time that is measured; auto: until the throughput is "
 			"known to 0.5 % with 95 % confidence" },
-	{ .name = "hot",
-		.type = PARAM_COUNT,
-		.offset = AT(hot),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that a hotspot is at" },
+	KEY_NODE("hot", AT(hot), "0", "the node that a hotspot is at"),
 	{ .name = "share",
 		.type = PARAM_FRACTION,
 		.offset = AT(share),
