@@ -69,6 +69,8 @@ struct load_ops {
 	size_t size; /* of the variant, whose first member is struct load */
 	const struct param *params;
 	size_t n_params;
+	/* For init(), where one file makes several workloads: which it is. */
+	uint32_t variant;
 	/* NULL where start() attaches a network interface instead. */
 	const struct net_client_ops *client;
 
