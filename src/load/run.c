@@ -9,12 +9,7 @@ enum { SLICES_PER_STALL = 2 };
 
 uint64_t load_digest(const struct load *l)
 {
-	uint64_t d = 0;
-	site_id i;
-
-	for (i = 0; i < l->net->n_nodes; i++)
-		d = digest_mix(d + l->digest[i] + i);
-	return d;
+	return digest_fold(l->digest, l->net->n_nodes);
 }
 
 void load_figure(struct load_result *r, const char *name, double value)
