@@ -163,8 +163,7 @@ static int crossover_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (programs_need_nic(
-		    &c->programs, &elan4_ops, "Elan4 interface", MEMORY, e) ||
+	if (programs_need_elan(&c->programs, MEMORY, e) ||
 		load_check_pair(t, c->from, c->to, e))
 		return -1;
 	if (c->min % 8 || c->step % 8)

@@ -181,8 +181,7 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (programs_need_nic(
-		    &g->programs, &elan4_ops, "Elan4 interface", MEMORY, e))
+	if (programs_need_elan(&g->programs, MEMORY, e))
 		return -1;
 	if (t->n_nodes < 2)
 		return err_set(e, "gets: needs two nodes");

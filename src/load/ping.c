@@ -244,8 +244,7 @@ static int ping_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (programs_need_nic(
-		    &g->programs, &elan4_ops, "Elan4 interface", MEMORY, e) ||
+	if (programs_need_elan(&g->programs, MEMORY, e) ||
 		load_check_pair(t, g->from, g->to, e))
 		return -1;
 	if (g->bytes % 8)
