@@ -148,7 +148,6 @@ static uint64_t finish(struct rig *r)
 {
 	struct err e = { 0 };
 	char text[256];
-	uint64_t d = 0;
 	site_id i;
 
 	assert_int_equal(sim_run(r->net->sim, SIM_NEVER - 1), SIM_IDLE);
@@ -161,9 +160,7 @@ static uint64_t finish(struct rig *r)
 	}
 	if (net_audit(r->net, &e) || nic_of(r)->audit(r->nic, &e))
 		fail_msg("%s", e.text);
-	for (i = 0; i < r->net->n_nodes; i++)
-		d = digest_mix(d + r->digest[i] + i);
-	return d;
+	return digest_fold(r->digest, r->net->n_nodes);
 }
 
 uint64_t msg_test_run(const struct msg_test *t)

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 static size_t min(size_t a, size_t b)
@@ -71,6 +72,16 @@ const char *name_nearest(
 		}
 	}
 	return best;
+}
+
+const char *name_hint(const char *name, const char *const *candidates, size_t n,
+	const char *otherwise, char out[NAME_HINT])
+{
+	const char *near = name_nearest(name, candidates, n);
+
+	snprintf(out, NAME_HINT, "%s%s%s", near ? "; did you mean " : "",
+		near ? near : otherwise, near ? "?" : "");
+	return out;
 }
 
 size_t name_letter(const char *s)

@@ -13,6 +13,15 @@ const char *name_nearest(
 	const char *name, const char *const *candidates, size_t n);
 
 /*
+ * What an error says behind a name that there is not: "; did you mean bgq?",
+ * or otherwise where nothing is near.  Written to out, which it returns; cut
+ * where it is too long.
+ */
+enum { NAME_HINT = 512 };
+const char *name_hint(const char *name, const char *const *candidates, size_t n,
+	const char *otherwise, char out[NAME_HINT]);
+
+/*
  * The bytes of the UTF-8 letter that starts s, or 0 where that is no letter
  * of one line: a control character, a line separator, or no UTF-8 at all.
  */

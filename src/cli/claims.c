@@ -43,7 +43,7 @@ static void library_free(struct library *l)
 /* Leaves only the system of that name. */
 static int keep_one(struct library *l, const char *name, struct err *e)
 {
-	const char *near;
+	char hint[NAME_HINT];
 	size_t i;
 
 	for (i = 0; i < l->n; i++) {
@@ -58,10 +58,9 @@ static int keep_one(struct library *l, const char *name, struct err *e)
 		l->name[i] = n;
 		return 0;
 	}
-	near = name_nearest(name, (const char *const *)l->name, l->n);
-	return err_set(e, "no system is called \"%.40s\"%s%s%s", name,
-		near ? "; did you mean " : "", near ? near : "",
-		near ? "?" : "; `weft claims` lists them");
+	return err_set(e, "no system is called \"%.40s\"%s", name,
+		name_hint(name, (const char *const *)l->name, l->n,
+			"; `weft claims` lists them", hint));
 }
 
 static void json_system(

@@ -38,7 +38,8 @@ static void usage(FILE *f)
 
 static const struct command *find(const char *name, struct err *e)
 {
-	const char *names[N_COMMANDS + 1], *near;
+	const char *names[N_COMMANDS + 1];
+	char hint[NAME_HINT];
 	size_t i;
 
 	for (i = 0; i < N_COMMANDS; i++) {
@@ -47,10 +48,9 @@ static const struct command *find(const char *name, struct err *e)
 		names[i] = commands[i].name;
 	}
 	names[N_COMMANDS] = "help";
-	near = name_nearest(name, names, N_COMMANDS + 1);
-	err_set(e, "no command is called \"%.40s\"%s%s%s", name,
-		near ? "; did you mean " : "", near ? near : "",
-		near ? "?" : "; `weft help` lists them");
+	err_set(e, "no command is called \"%.40s\"%s", name,
+		name_hint(name, names, N_COMMANDS + 1,
+			"; `weft help` lists them", hint));
 	return NULL;
 }
 

@@ -286,7 +286,7 @@ static int check_name(const char *name, struct err *e)
 {
 	struct names all = { 0 };
 	struct err none = { 0 };
-	const char *near;
+	char hint[NAME_HINT];
 	bool found = strpbrk(name, "/.");
 
 	for (size_t i = 0; load_registry[i]; i++)
@@ -294,13 +294,11 @@ static int check_name(const char *name, struct err *e)
 	machine_list(on_name, &all, &none);
 	for (size_t i = 0; i < all.n && !found; i++)
 		found = !strcmp(all.name[i], name);
-	if (!found) {
-		near = name_nearest(name, (const char *const *)all.name, all.n);
-		err_set(e,
-			"no machine and no workload is called \"%.60s\"%s%s%s",
-			name, near ? "; did you mean " : "", near ? near : "",
-			near ? "?" : "; `weft help` tells how to list them");
-	}
+	if (!found)
+		err_set(e, "no machine and no workload is called \"%.60s\"%s",
+			name,
+			name_hint(name, (const char *const *)all.name, all.n,
+				"; `weft help` tells how to list them", hint));
 	for (size_t i = 0; i < all.n; i++)
 		mem_free(all.name[i]);
 	return found ? 0 : -1;

@@ -2,15 +2,14 @@
  * A packet, and where packets come from.
  *
  * Packets are named by 32-bit indices into one mapping that all workers
- * share.  Each worker allocates from magazines of its own; full and empty
- * ones are exchanged at a depot, so that a worker which only frees feeds one
- * which only allocates.  Nothing may depend on the value of an index.
+ * share, a pool (base/pool.h).  Nothing may depend on the value of an index.
  */
 #ifndef LINK_PACKET_H
 #define LINK_PACKET_H
 
 #include <stdint.h>
 
+#include "base/pool.h"
 #include "sim/sim.h"
 
 typedef uint32_t packet_id;
@@ -57,59 +56,28 @@ struct packet {
 
 _Static_assert(sizeof(struct packet) == 64, "one cache line");
 
-/* A chain of packets by their next fields. */
-struct packet_chain {
-	packet_id first;
-	uint32_t n;
-};
-
-/* What a worker has at hand. */
-struct packet_shelf {
-	_Alignas(64) struct packet_chain now, spare;
-	uint64_t taken, given;
-};
-
 enum { PACKET_MAGAZINE = 512 };
 
 struct packet_pool {
+	struct pool pool; /* slots' numbers are indices; next is its word */
 	struct packet *base; /* what indices refer to */
-	struct packet_shelf *shelves; /* [worker] */
-	struct packet_depot *depot;
-	uint32_t n_workers, most;
 };
+
+_Static_assert(offsetof(struct packet, next) == 0, "the pool's word");
 
 struct packet_pool *packet_pool_new(uint32_t n_workers, uint32_t most);
 void packet_pool_free(struct packet_pool *p);
 
-void packet_restock(struct packet_pool *p, struct packet_shelf *s);
-void packet_clear_shelf(struct packet_pool *p, struct packet_shelf *s);
-
 /* A packet whose fields hold anything. */
 static inline packet_id packet_take(struct packet_pool *p, uint32_t worker)
 {
-	struct packet_shelf *s = &p->shelves[worker];
-	packet_id id;
-
-	if (__builtin_expect(!s->now.n, 0))
-		packet_restock(p, s);
-	s->taken++;
-	id = s->now.first;
-	s->now.first = p->base[id].next;
-	s->now.n--;
-	return id;
+	return pool_take(&p->pool, worker);
 }
 
 static inline void packet_give(
 	struct packet_pool *p, uint32_t worker, packet_id id)
 {
-	struct packet_shelf *s = &p->shelves[worker];
-
-	if (__builtin_expect(s->now.n == PACKET_MAGAZINE, 0))
-		packet_clear_shelf(p, s);
-	s->given++;
-	p->base[id].next = s->now.first;
-	s->now.first = id;
-	s->now.n++;
+	pool_give(&p->pool, worker, id, PACKET_MAGAZINE);
 }
 
 /* How many are taken and not given back; only while nothing runs. */

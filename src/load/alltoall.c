@@ -6,6 +6,7 @@
 #include "load/alltoall.h"
 
 #include "base/mem.h"
+#include "load/keys.h"
 #include "load/order.h"
 #include "route/hint.h"
 #include "sim/random.h"
@@ -43,19 +44,8 @@ static const struct param params[] = {
 			"injection FIFOs directly, and reception drains at "
 			"once; nic: programs put into memories; msg: the same "
 			"by weft/msg.h, on any machine" },
-	{ .name = "routing",
-		.type = PARAM_WORD,
-		.offset = AT(routing),
-		.def = "dynamic",
-		.words = "dynamic|deterministic",
-		.help = "adaptive among the hinted directions, or in the order "
-			"of dimensions" },
-	{ .name = "zones",
-		.type = PARAM_TEXT,
-		.offset = AT(zones),
-		.def = "longest-first",
-		.help = "none, longest-first (equal lengths share a zone), "
-			"order, or groups of dimensions such as A,BCD" },
+	KEY_ROUTING(AT(routing), "dynamic"),
+	KEY_ZONES(AT(zones)),
 	{ .name = "driver",
 		.type = PARAM_WORD,
 		.offset = AT(driver),

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "load/keys.h"
 #include "load/programs.h"
 #include "weft/msg.h"
 
@@ -58,13 +59,8 @@ static const struct param params[] = {
 		.min = 1,
 		.max = 1000000,
 		.help = "how often, back to back" },
-	{ .name = "root",
-		.type = PARAM_COUNT,
-		.offset = AT(root),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that broadcasts, or gets the sum" },
+	KEY_NODE("root", AT(root), "0",
+		"the node that broadcasts, or gets the sum"),
 };
 
 static struct collective *of(struct load *l)
@@ -180,9 +176,8 @@ static int collective_init(struct load *l, const struct topo *t,
 
 	(void)r;
 	(void)link;
-	if (c->root >= t->n_nodes)
-		return err_set(e, "root: the machine has nodes 0 to %u",
-			t->n_nodes - 1);
+	if (load_check_node(t, "root", c->root, e))
+		return -1;
 	if (c->bytes % 8)
 		return err_set(e, "bytes: want whole words of 8");
 	return programs_need_msg(&c->programs, t->n_nodes, 3 * GIB, e);

@@ -13,6 +13,7 @@
 #include "api/elan.h"
 #include "base/mem.h"
 #include "load/filled.h"
+#include "load/keys.h"
 
 #define AT(field) offsetof(struct crossover, field)
 #define MIB	  (UINT64_C(1) << 20)
@@ -36,20 +37,8 @@ struct crossover {
 };
 
 static const struct param params[] = {
-	{ .name = "from",
-		.type = PARAM_COUNT,
-		.offset = AT(from),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that begins" },
-	{ .name = "to",
-		.type = PARAM_COUNT,
-		.offset = AT(to),
-		.def = "1",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the other one" },
+	KEY_NODE("from", AT(from), "0", "the node that begins"),
+	KEY_NODE("to", AT(to), "1", "the other one"),
 	{ .name = "min",
 		.type = PARAM_BYTES,
 		.offset = AT(min),
@@ -174,14 +163,9 @@ static int crossover_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (programs_need_nic(
-		    &c->programs, &elan4_ops, "Elan4 interface", MEMORY, e))
+	if (programs_need_elan(&c->programs, MEMORY, e) ||
+		load_check_pair(t, c->from, c->to, e))
 		return -1;
-	if (c->from >= t->n_nodes || c->to >= t->n_nodes)
-		return err_set(e, "%s: the machine has nodes 0 to %u",
-			c->from >= t->n_nodes ? "from" : "to", t->n_nodes - 1);
-	if (c->from == c->to)
-		return err_set(e, "from and to are the same node");
 	if (c->min % 8 || c->step % 8)
 		return err_set(e, "%s: want whole words of 8",
 			c->min % 8 ? "min" : "step");

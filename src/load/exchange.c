@@ -152,7 +152,8 @@ static uint32_t split(const struct exchange *x, uint64_t *at, size_t *n)
 	return (uint32_t)link;
 }
 
-static void fill_source(void *arg, uint64_t offset, uint8_t *out, size_t n)
+static void fill(
+	void *arg, uint64_t offset, uint8_t *out, size_t n, bool is_source)
 {
 	const struct exchanger *m = arg;
 
@@ -161,27 +162,22 @@ static void fill_source(void *arg, uint64_t offset, uint8_t *out, size_t n)
 		size_t k = n;
 		uint32_t i = split(m->x, &at, &k);
 
-		fill_by(m->x, m->node, i, at, out, k);
+		fill_by(m->x, is_source ? m->node : m->peer[i],
+			is_source ? i : m->index[i], at, out, k);
 		offset += k;
 		out += k;
 		n -= k;
 	}
 }
 
+static void fill_source(void *arg, uint64_t offset, uint8_t *out, size_t n)
+{
+	fill(arg, offset, out, n, true);
+}
+
 static void fill_target(void *arg, uint64_t offset, uint8_t *out, size_t n)
 {
-	const struct exchanger *m = arg;
-
-	while (n) {
-		uint64_t at = offset;
-		size_t k = n;
-		uint32_t i = split(m->x, &at, &k);
-
-		fill_by(m->x, m->peer[i], m->index[i], at, out, k);
-		offset += k;
-		out += k;
-		n -= k;
-	}
+	fill(arg, offset, out, n, false);
 }
 
 static void check_region(

@@ -9,34 +9,56 @@ static size_t piece(uint64_t left)
 	return left < PIECE ? (size_t)left : PIECE;
 }
 
+void filled_write(
+	const struct programs *p, uint64_t number, uint64_t at, uint64_t bytes)
+{
+	uint8_t block[PIECE];
+	uint64_t i;
+
+	for (i = 0; i < bytes; i += PIECE) {
+		size_t n = piece(bytes - i);
+
+		memory_fill_by(p->load.seed, number, i, block, n);
+		program_write(at + i, block, n);
+	}
+}
+
+bool filled_compare(struct programs *p, const char *what, uint64_t number,
+	uint64_t at, uint64_t bytes)
+{
+	uint8_t want[PIECE], got[PIECE];
+	uint64_t i;
+
+	for (i = 0; i < bytes; i += PIECE) {
+		size_t n = piece(bytes - i);
+
+		memory_fill_by(p->load.seed, number, i, want, n);
+		program_read(at + i, got, n);
+		if (memcmp(want, got, n) != 0)
+			return programs_complain(p,
+				"%s %llu: wrong bytes behind %llu", what,
+				(unsigned long long)number,
+				(unsigned long long)i);
+	}
+	return true;
+}
+
 void filled_make(
 	const struct programs *p, uint64_t number, uint64_t at, uint64_t bytes)
 {
-	uint64_t i, end = bytes - sizeof(number);
-	uint8_t block[PIECE];
+	uint64_t end = bytes - sizeof(number);
 
-	for (i = 0; i < end; i += PIECE) {
-		memory_fill_by(p->load.seed, number, i, block, piece(end - i));
-		program_write(at + i, block, piece(end - i));
-	}
+	filled_write(p, number, at, end);
 	program_write(at + end, &number, sizeof(number));
 }
 
 bool filled_check(
 	struct programs *p, uint64_t number, uint64_t at, uint64_t bytes)
 {
-	uint64_t i, last, end = bytes - sizeof(number);
-	uint8_t want[PIECE], got[PIECE];
+	uint64_t last, end = bytes - sizeof(number);
 
-	for (i = 0; i < end; i += PIECE) {
-		memory_fill_by(p->load.seed, number, i, want, piece(end - i));
-		program_read(at + i, got, piece(end - i));
-		if (memcmp(want, got, piece(end - i)) != 0)
-			return programs_complain(p,
-				"message %llu: wrong bytes behind %llu",
-				(unsigned long long)number,
-				(unsigned long long)i);
-	}
+	if (!filled_compare(p, "message", number, at, end))
+		return false;
 	program_read(at + end, &last, sizeof(last));
 	return last == number ||
 	       programs_complain(p, "message %llu: it ends with %llu",

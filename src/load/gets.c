@@ -10,6 +10,7 @@
 
 #include "api/elan.h"
 #include "base/mem.h"
+#include "load/keys.h"
 #include "load/programs.h"
 #include "sim/random.h"
 
@@ -48,13 +49,7 @@ struct spot {
 };
 
 static const struct param params[] = {
-	{ .name = "from",
-		.type = PARAM_COUNT,
-		.offset = AT(from),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that asks" },
+	KEY_NODE("from", AT(from), "0", "the node that asks"),
 	{ .name = "bytes",
 		.type = PARAM_BYTES,
 		.offset = AT(bytes),
@@ -186,14 +181,12 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (programs_need_nic(
-		    &g->programs, &elan4_ops, "Elan4 interface", MEMORY, e))
+	if (programs_need_elan(&g->programs, MEMORY, e))
 		return -1;
 	if (t->n_nodes < 2)
 		return err_set(e, "gets: needs two nodes");
-	if (g->from >= t->n_nodes)
-		return err_set(e, "from: the machine has nodes 0 to %u",
-			t->n_nodes - 1);
+	if (load_check_node(t, "from", g->from, e))
+		return -1;
 	if (g->bytes % 8)
 		return err_set(e, "bytes: want whole words of 8");
 	return 0;

@@ -69,6 +69,8 @@ struct load_ops {
 	size_t size; /* of the variant, whose first member is struct load */
 	const struct param *params;
 	size_t n_params;
+	/* For init(), where one file makes several workloads: which it is. */
+	uint32_t variant;
 	/* NULL where start() attaches a network interface instead. */
 	const struct net_client_ops *client;
 
@@ -147,6 +149,13 @@ uint32_t load_find_fifo(
 /* Programs the first set of zone masks, which packets of workloads obey;
  * a routing without zones has none to set. */
 int load_set_zones(struct route *r, const char *zones, struct err *e);
+
+/* In init(), of a key's value: an error where the machine has no such node. */
+int load_check_node(
+	const struct topo *t, const char *key, int64_t node, struct err *e);
+/* The same of the keys from and to, which must not be the same node, either. */
+int load_check_pair(
+	const struct topo *t, int64_t from, int64_t to, struct err *e);
 
 /* What the keys class and routing ask for: an enum packet_kind. */
 uint8_t load_kind(int64_t class, int64_t routing);

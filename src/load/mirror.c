@@ -136,8 +136,7 @@ static int mirror_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (programs_need_nic(
-		    &m->programs, &elan4_ops, "Elan4 interface", MEMORY, e))
+	if (programs_need_elan(&m->programs, MEMORY, e))
 		return -1;
 	if (t->n_nodes < 2)
 		return err_set(e, "mirror: needs two nodes");

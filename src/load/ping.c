@@ -12,6 +12,7 @@
 
 #include "api/elan.h"
 #include "load/filled.h"
+#include "load/keys.h"
 
 #define AT(field) offsetof(struct ping, field)
 #define MIB	  (UINT64_C(1) << 20)
@@ -63,20 +64,8 @@ static const struct param params[] = {
 		.words = "latency|stream|both",
 		.help = "back and forth, many in one direction, or many in "
 			"both" },
-	{ .name = "from",
-		.type = PARAM_COUNT,
-		.offset = AT(from),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that begins" },
-	{ .name = "to",
-		.type = PARAM_COUNT,
-		.offset = AT(to),
-		.def = "1",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the other one" },
+	KEY_NODE("from", AT(from), "0", "the node that begins"),
+	KEY_NODE("to", AT(to), "1", "the other one"),
 	{ .name = "bytes",
 		.type = PARAM_BYTES,
 		.offset = AT(bytes),
@@ -255,14 +244,9 @@ static int ping_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (programs_need_nic(
-		    &g->programs, &elan4_ops, "Elan4 interface", MEMORY, e))
+	if (programs_need_elan(&g->programs, MEMORY, e) ||
+		load_check_pair(t, g->from, g->to, e))
 		return -1;
-	if (g->from >= t->n_nodes || g->to >= t->n_nodes)
-		return err_set(e, "%s: the machine has nodes 0 to %u",
-			g->from >= t->n_nodes ? "from" : "to", t->n_nodes - 1);
-	if (g->from == g->to)
-		return err_set(e, "from and to are the same node");
 	if (g->bytes % 8)
 		return err_set(e, "bytes: want whole words of 8");
 	if (g->op == OP_GET && g->bytes > ELAN_PACKET)

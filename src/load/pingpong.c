@@ -1,23 +1,13 @@
 /* Ping-pong: one packet goes back and forth between two nodes. */
 #include "load/pingpong.h"
 
+#include "load/keys.h"
+
 #define AT(field) offsetof(struct pingpong, field)
 
 static const struct param params[] = {
-	{ .name = "from",
-		.type = PARAM_COUNT,
-		.offset = AT(from),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that begins" },
-	{ .name = "to",
-		.type = PARAM_COUNT,
-		.offset = AT(to),
-		.def = "1",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that answers" },
+	KEY_NODE("from", AT(from), "0", "the node that begins"),
+	KEY_NODE("to", AT(to), "1", "the node that answers"),
 	{ .name = "bytes",
 		.type = PARAM_BYTES,
 		.offset = AT(bytes),
@@ -41,13 +31,7 @@ static const struct param params[] = {
 			"to the tail's arrival; nic: direct puts, from program "
 			"to program; msg: sends and receives of weft/msg.h, "
 			"on any machine" },
-	{ .name = "routing",
-		.type = PARAM_WORD,
-		.offset = AT(routing),
-		.def = "deterministic",
-		.words = "dynamic|deterministic",
-		.help = "adaptive among the hinted directions, or in the order "
-			"of dimensions" },
+	KEY_ROUTING(AT(routing), "deterministic"),
 };
 
 static struct pingpong *of(struct load *l)
@@ -113,11 +97,8 @@ static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
 {
 	struct pingpong *g = of(l);
 
-	if (g->from >= t->n_nodes || g->to >= t->n_nodes)
-		return err_set(e, "%s: the machine has nodes 0 to %u",
-			g->from >= t->n_nodes ? "from" : "to", t->n_nodes - 1);
-	if (g->from == g->to)
-		return err_set(e, "from and to are the same node");
+	if (load_check_pair(t, g->from, g->to, e))
+		return -1;
 	if (g->via) {
 		l->ops = g->via == 1 ? &load_pingpong_nic : &load_pingpong_msg;
 		return l->ops->init(l, t, r, link, e);

@@ -1,69 +1,19 @@
 /*
  * Ping-pong by programs: each waits until the other one's bytes have all
  * come, as its reception counter tells, and puts its own into the other
- * one's memory.  The bytes of every flight are others, and are looked at.
+ * one's memory.
  */
-#include <string.h>
-
 #include "load/pingpong.h"
-
-#define GIB (UINT64_C(1) << 30)
 
 /* Addresses, the same on both nodes. */
 #define COUNTER_AT UINT64_C(0x1000)
 #define FIFO_AT	   UINT64_C(0x10000)
-#define SOURCE_AT  (1 * GIB)
-#define TARGET_AT  (2 * GIB)
 
-enum { FIFO_BYTES = 64 << 10, BLOCK = 4096 };
+enum { FIFO_BYTES = 64 << 10 };
 
 static struct pingpong *of(struct load *l)
 {
 	return (struct pingpong *)l;
-}
-
-/* --- bytes --- */
-
-static size_t block_of(uint64_t at, uint64_t end)
-{
-	return end - at < BLOCK ? (size_t)(end - at) : BLOCK;
-}
-
-/* A flight's number: those of the side that begins are even. */
-static uint64_t flight(bool begins, int64_t round)
-{
-	return 2 * (uint64_t)round + !begins;
-}
-
-static void fill(const struct pingpong *g, uint64_t number)
-{
-	uint64_t at, end = (uint64_t)g->bytes;
-	uint8_t block[BLOCK];
-
-	for (at = 0; at < end; at += BLOCK) {
-		memory_fill_by(g->programs.load.seed, number, at, block,
-			block_of(at, end));
-		spi_store(SOURCE_AT + at, block, block_of(at, end));
-	}
-}
-
-static bool check(struct pingpong *g, uint64_t number)
-{
-	uint64_t at, end = (uint64_t)g->bytes;
-	uint8_t want[BLOCK], got[BLOCK];
-
-	for (at = 0; at < end; at += BLOCK) {
-		size_t n = block_of(at, end);
-
-		memory_fill_by(g->programs.load.seed, number, at, want, n);
-		spi_load(TARGET_AT + at, got, n);
-		if (memcmp(want, got, n) != 0)
-			return programs_complain(&g->programs,
-				"flight %llu: wrong bytes behind %llu",
-				(unsigned long long)number,
-				(unsigned long long)at);
-	}
-	return true;
 }
 
 /* --- the programs --- */
@@ -73,7 +23,7 @@ static bool prepare(const struct pingpong_side *s, struct programs_fifos *fifos,
 {
 	struct pingpong *g = s->game;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = {
-		.Base = { .Payload_Address = SOURCE_AT,
+		.Base = { .Payload_Address = PINGPONG_SOURCE,
 			.Message_Length = (uint64_t)g->bytes,
 			.Torus_FIFO_Map = MU_MAP_TORUS,
 			.Dest = spi_destination(s->peer) },
@@ -89,7 +39,7 @@ static bool prepare(const struct pingpong_side *s, struct programs_fifos *fifos,
 		       MUSPI_CreatePt2PtDirectPutDescriptor(desc, &i)) &&
 	       programs_open_fifos(
 		       &g->programs, fifos, 0, 1, FIFO_AT, FIFO_BYTES) &&
-	       programs_open_bases(&g->programs, TARGET_AT, COUNTER_AT);
+	       programs_open_bases(&g->programs, PINGPONG_TARGET, COUNTER_AT);
 }
 
 static bool receive(struct pingpong_side *s, int64_t round)
@@ -100,7 +50,7 @@ static bool receive(struct pingpong_side *s, int64_t round)
 		return false;
 	s->end = program_now();
 	programs_arm(COUNTER_AT, (uint64_t)g->bytes);
-	return check(g, flight(!s->begins, round));
+	return pingpong_check(s, round);
 }
 
 static void side_program(void *arg)
@@ -117,7 +67,7 @@ static void side_program(void *arg)
 	for (round = 0; round < s->game->rounds; round++) {
 		if (!s->begins && !receive(s, round))
 			return;
-		fill(s->game, flight(s->begins, round));
+		pingpong_make(s, round);
 		programs_inject(programs_fifo(&fifos, 0), &desc);
 		if (s->begins && !receive(s, round))
 			return;
@@ -138,35 +88,19 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 		return err_set(e, "bytes: 0, and a put of no bytes is one that "
 				  "nobody can see");
 	g->programs.expected = 2 * (uint64_t)g->rounds;
-	return programs_need(&g->programs, 3 * GIB, e);
+	return programs_need(&g->programs, PINGPONG_MEMORY, e);
 }
 
 static void start(struct load *l)
 {
-	struct pingpong *g = of(l);
-	const int64_t node[] = { g->from, g->to };
-	uint32_t i;
-
-	if (!programs_open(&g->programs, 2))
-		return;
-	for (i = 0; i < 2; i++) {
-		g->side[i] = (struct pingpong_side){
-			.game = g,
-			.peer = (uint32_t)node[!i],
-			.begins = i == 0,
-		};
-		program_start(g->programs.host, (site_id)node[i], 0, 0,
-			side_program, &g->side[i]);
-	}
+	pingpong_start_sides(of(l), side_program);
 }
 
 static void report(struct load *l, struct load_result *r)
 {
 	struct pingpong *g = of(l);
-	const struct pingpong_side *s = &g->side[0];
 	const struct mu_params *p = l->nic_params;
-	double ns =
-		(double)(s->end - s->start) / SIM_NS / 2 / (double)g->rounds;
+	double ns = pingpong_one_way_ns(g);
 
 	programs_report(&g->programs, r);
 	if (r->ending != LOAD_FINISHED)

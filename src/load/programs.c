@@ -53,6 +53,11 @@ int programs_need(const struct programs *p, uint64_t memory, struct err *e)
 	return programs_need_nic(p, &bgq_mu_ops, "message unit", memory, e);
 }
 
+int programs_need_elan(const struct programs *p, uint64_t memory, struct err *e)
+{
+	return programs_need_nic(p, &elan4_ops, "Elan4 interface", memory, e);
+}
+
 int programs_need_msg(const struct programs *p, uint32_t n_nodes,
 	uint64_t memory, struct err *e)
 {

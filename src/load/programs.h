@@ -34,10 +34,12 @@ struct programs {
 };
 
 /*
- * In init(): whether the machine has a message unit, and each node so many
- * bytes of memory.
+ * In init(): whether the machine has a message unit, or Elan4, and each node
+ * so many bytes of memory.
  */
 int programs_need(const struct programs *p, uint64_t memory, struct err *e);
+int programs_need_elan(
+	const struct programs *p, uint64_t memory, struct err *e);
 /* The same of another interface, which the user knows as what. */
 int programs_need_nic(const struct programs *p, const struct nic_ops *nic,
 	const char *what, uint64_t memory, struct err *e);

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "load/keys.h"
 #include "load/programs.h"
 #include "sim/random.h"
 
@@ -57,20 +58,9 @@ static const struct param params[] = {
 		.max = 1 << 20,
 		.help = "length of each put; of 0 bytes, nobody can see when "
 			"it has come" },
-	{ .name = "from",
-		.type = PARAM_COUNT,
-		.offset = AT(from),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that sends" },
-	{ .name = "to",
-		.type = PARAM_COUNT,
-		.offset = AT(to),
-		.def = "1",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that receives; it may be the same" },
+	KEY_NODE("from", AT(from), "0", "the node that sends"),
+	KEY_NODE("to", AT(to), "1",
+		"the node that receives; it may be the same"),
 	{ .name = "count",
 		.type = PARAM_COUNT,
 		.offset = AT(count),

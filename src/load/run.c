@@ -9,12 +9,7 @@ enum { SLICES_PER_STALL = 2 };
 
 uint64_t load_digest(const struct load *l)
 {
-	uint64_t d = 0;
-	site_id i;
-
-	for (i = 0; i < l->net->n_nodes; i++)
-		d = digest_mix(d + l->digest[i] + i);
-	return d;
+	return digest_fold(l->digest, l->net->n_nodes);
 }
 
 void load_figure(struct load_result *r, const char *name, double value)
@@ -67,6 +62,26 @@ int load_set_zones(struct route *r, const char *zones, struct err *e)
 	if (r->ops != &hint_ops)
 		return 0;
 	return hint_set_zones((struct hint *)r, 0, zones, e);
+}
+
+int load_check_node(
+	const struct topo *t, const char *key, int64_t node, struct err *e)
+{
+	if (node >= t->n_nodes)
+		return err_set(e, "%s: the machine has nodes 0 to %u", key,
+			t->n_nodes - 1);
+	return 0;
+}
+
+int load_check_pair(
+	const struct topo *t, int64_t from, int64_t to, struct err *e)
+{
+	if (load_check_node(t, "from", from, e) ||
+		load_check_node(t, "to", to, e))
+		return -1;
+	if (from == to)
+		return err_set(e, "from and to are the same node");
+	return 0;
 }
 
 uint8_t load_kind(int64_t class, int64_t routing)

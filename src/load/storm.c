@@ -387,8 +387,7 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	m->n_lanes = t->n_nodes * (uint32_t)m->lanes;
 	m->area = (uint64_t)m->bytes + 2 * GUARD;
 	memory = TARGET_AT + m->n_lanes * m->area;
-	return programs_need_nic(
-		&m->programs, &elan4_ops, "Elan4 interface", memory, e);
+	return programs_need_elan(&m->programs, memory, e);
 }
 
 static void start_rogues(struct storm *m)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "load/keys.h"
 #include "load/programs.h"
 
 #define AT(field) offsetof(struct sweep, field)
@@ -60,20 +61,8 @@ static const struct param params[] = {
 		.words = "put|get",
 		.help = "put: from one node to the other; get: the one asks, "
 			"the other one's message unit answers" },
-	{ .name = "from",
-		.type = PARAM_COUNT,
-		.offset = AT(from),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that begins" },
-	{ .name = "to",
-		.type = PARAM_COUNT,
-		.offset = AT(to),
-		.def = "1",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the other node" },
+	KEY_NODE("from", AT(from), "0", "the node that begins"),
+	KEY_NODE("to", AT(to), "1", "the other node"),
 	{ .name = "min",
 		.type = PARAM_BYTES,
 		.offset = AT(min),
@@ -383,11 +372,8 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (s->from >= t->n_nodes || s->to >= t->n_nodes)
-		return err_set(e, "%s: the machine has nodes 0 to %u",
-			s->from >= t->n_nodes ? "from" : "to", t->n_nodes - 1);
-	if (s->from == s->to)
-		return err_set(e, "from and to are the same node");
+	if (load_check_pair(t, s->from, s->to, e))
+		return -1;
 	if (s->min > s->max)
 		return err_set(e, "min: more than max");
 	for (bytes = s->min; bytes <= s->max; bytes *= 2) {

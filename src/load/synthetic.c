@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/wide.h"
+#include "load/keys.h"
 #include "load/pattern.h"
 #include "meas/batches.h"
 #include "route/hint.h"
@@ -93,13 +94,7 @@ static const struct param params[] = {
 		.min = 0,
 		.max = 8096,
 		.help = "payload of each packet" },
-	{ .name = "routing",
-		.type = PARAM_WORD,
-		.offset = AT(routing),
-		.def = "dynamic",
-		.words = "dynamic|deterministic",
-		.help = "adaptive among the hinted directions, or in the order "
-			"of dimensions" },
+	KEY_ROUTING(AT(routing), "dynamic"),
 	{ .name = "class",
 		.type = PARAM_WORD,
 		.offset = AT(class),
@@ -107,12 +102,7 @@ static const struct param params[] = {
 		.words = "user|high|system",
 		.help = "priority of the packets; high and system are routed "
 			"deterministically" },
-	{ .name = "zones",
-		.type = PARAM_TEXT,
-		.offset = AT(zones),
-		.def = "longest-first",
-		.help = "none, longest-first (equal lengths share a zone), "
-			"order, or groups of dimensions such as A,BCD" },
+	KEY_ZONES(AT(zones)),
 	{ .name = "warmup",
 		.type = PARAM_TIME,
 		.offset = AT(warmup),
@@ -131,13 +121,7 @@ static const struct param params[] = {
 		.words = "auto",
 		.help = "time that is measured; auto: until the throughput is "
 			"known to 0.5 % with 95 % confidence" },
-	{ .name = "hot",
-		.type = PARAM_COUNT,
-		.offset = AT(hot),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "the node that a hotspot is at" },
+	KEY_NODE("hot", AT(hot), "0", "the node that a hotspot is at"),
 	{ .name = "share",
 		.type = PARAM_FRACTION,
 		.offset = AT(share),
@@ -296,18 +280,6 @@ static const struct net_client_ops client = {
 
 /* --- the course of a run --- */
 
-static enum pattern_kind kind_of(const struct load_ops *ops)
-{
-	return ops == &load_neighbour	  ? PATTERN_NEIGHBOUR
-	       : ops == &load_transpose	  ? PATTERN_TRANSPOSE
-	       : ops == &load_reversal	  ? PATTERN_REVERSE
-	       : ops == &load_tornado	  ? PATTERN_TORNADO
-	       : ops == &load_complement  ? PATTERN_COMPLEMENT
-	       : ops == &load_permutation ? PATTERN_PERMUTATION
-	       : ops == &load_hotspot	  ? PATTERN_HOTSPOT
-					  : PATTERN_RANDOM;
-}
-
 static int64_t peak_of(const struct synthetic *y, const struct topo *t,
 	const struct link_params *link)
 {
@@ -338,7 +310,7 @@ static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
 			(long long)y->bytes, (long long)link->payload);
 	if (load_set_zones(r, y->zones, e))
 		return -1;
-	y->pattern.kind = kind_of(l->ops);
+	y->pattern.kind = (enum pattern_kind)l->ops->variant;
 	y->pattern.hot = (site_id)y->hot;
 	y->pattern.share_ppm = (uint32_t)y->share;
 	if (pattern_init(&y->pattern, t, l->seed, e))
@@ -553,13 +525,14 @@ static void synthetic_fini(struct load *l)
 	map_free(y->source, l->net->n_sites * sizeof(*y->source));
 }
 
-#define SYNTHETIC(symbol, word, text, n)                                       \
+#define SYNTHETIC(symbol, kind, word, text, n)                                 \
 	const struct load_ops symbol = {                                       \
 		.name = word,                                                  \
 		.help = text,                                                  \
 		.size = sizeof(struct synthetic),                              \
 		.params = params,                                              \
 		.n_params = n,                                                 \
+		.variant = kind,                                               \
 		.client = &client,                                             \
 		.init = synthetic_init,                                        \
 		.start = synthetic_start,                                      \
@@ -568,19 +541,19 @@ static void synthetic_fini(struct load *l)
 		.fini = synthetic_fini,                                        \
 	}
 
-SYNTHETIC(load_random, "random", "every packet to any other node alike",
-	N_PARAMS - 2);
-SYNTHETIC(load_neighbour, "neighbours", "every packet to the next wire's end",
-	N_PARAMS - 2);
-SYNTHETIC(load_transpose, "transpose", "halves of the node number swapped",
-	N_PARAMS - 2);
-SYNTHETIC(load_reversal, "bit-reversal", "bits of the node number turned round",
-	N_PARAMS - 2);
-SYNTHETIC(load_tornado, "tornado", "just under half way round each dimension",
-	N_PARAMS - 2);
-SYNTHETIC(load_complement, "complement", "every node with its mirror image",
-	N_PARAMS - 2);
-SYNTHETIC(load_permutation, "permutation", "a permutation drawn by lot",
-	N_PARAMS - 2);
-SYNTHETIC(load_hotspot, "hotspot", "one node gets a share of all packets",
-	N_PARAMS);
+SYNTHETIC(load_random, PATTERN_RANDOM, "random",
+	"every packet to any other node alike", N_PARAMS - 2);
+SYNTHETIC(load_neighbour, PATTERN_NEIGHBOUR, "neighbours",
+	"every packet to the next wire's end", N_PARAMS - 2);
+SYNTHETIC(load_transpose, PATTERN_TRANSPOSE, "transpose",
+	"halves of the node number swapped", N_PARAMS - 2);
+SYNTHETIC(load_reversal, PATTERN_REVERSE, "bit-reversal",
+	"bits of the node number turned round", N_PARAMS - 2);
+SYNTHETIC(load_tornado, PATTERN_TORNADO, "tornado",
+	"just under half way round each dimension", N_PARAMS - 2);
+SYNTHETIC(load_complement, PATTERN_COMPLEMENT, "complement",
+	"every node with its mirror image", N_PARAMS - 2);
+SYNTHETIC(load_permutation, PATTERN_PERMUTATION, "permutation",
+	"a permutation drawn by lot", N_PARAMS - 2);
+SYNTHETIC(load_hotspot, PATTERN_HOTSPOT, "hotspot",
+	"one node gets a share of all packets", N_PARAMS);

@@ -173,7 +173,8 @@ int machine_list(void (*f)(void *arg, const char *name, const char *path),
 static int find_path(struct machine *m, const char *name, struct err *e)
 {
 	struct found *all;
-	const char *path, *near;
+	char hint[NAME_HINT];
+	const char *path;
 
 	if (strpbrk(name, "/.")) {
 		if (strlen(name) >= sizeof(m->path))
@@ -187,11 +188,9 @@ static int find_path(struct machine *m, const char *name, struct err *e)
 	if (path) {
 		snprintf(m->path, sizeof(m->path), "%s", path);
 	} else {
-		near = name_nearest(
-			name, (const char *const *)all->name, all->n);
-		err_set(e, "no machine is called \"%.60s\"%s%s%s", name,
-			near ? "; did you mean " : "", near ? near : "",
-			near ? "?" : "; `weft machines` lists them");
+		err_set(e, "no machine is called \"%.60s\"%s", name,
+			name_hint(name, (const char *const *)all->name, all->n,
+				"; `weft machines` lists them", hint));
 	}
 	found_free(all);
 	return path ? 0 : -1;

@@ -21,17 +21,17 @@ static double wall_clock(void)
 static const struct load_ops *find_load(const char *name, struct err *e)
 {
 	const struct load_ops *ops = load_find(name);
-	const char *names[64], *near;
+	char hint[NAME_HINT];
+	const char *names[64];
 	size_t n = 0;
 
 	if (ops)
 		return ops;
 	for (; load_registry[n]; n++)
 		names[n] = load_registry[n]->name;
-	near = name_nearest(name, names, n);
-	err_set(e, "no workload is called \"%.40s\"%s%s%s", name,
-		near ? "; did you mean " : "", near ? near : "",
-		near ? "?" : "; `weft help run` lists them");
+	err_set(e, "no workload is called \"%.40s\"%s", name,
+		name_hint(
+			name, names, n, "; `weft help run` lists them", hint));
 	return NULL;
 }
 

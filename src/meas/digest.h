@@ -28,4 +28,15 @@ static inline uint64_t digest_add(uint64_t chain, int64_t time, uint32_t source,
 		chain + digest_mix((uint64_t)time ^ digest_mix(what)));
 }
 
+/* All sites' chains, in order. */
+static inline uint64_t digest_fold(const uint64_t *chain, uint32_t n)
+{
+	uint64_t d = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		d = digest_mix(d + chain[i] + i);
+	return d;
+}
+
 #endif

@@ -10,7 +10,7 @@
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
 
-static void set_defaults(const struct param *rows, size_t n, void *values)
+void nic_testing_defaults(const struct param *rows, size_t n, void *values)
 {
 	struct param_block b = {
 		.section = "",
@@ -43,13 +43,13 @@ void nic_testing_init(
 {
 	memset(m, 0, sizeof(*m));
 	set_shape(&m->torus, shape);
-	set_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
-	set_defaults(link_params_table, link_params_n, &m->link);
-	set_defaults(net_params_table, net_params_n, &m->router);
+	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
+	nic_testing_defaults(link_params_table, link_params_n, &m->link);
+	nic_testing_defaults(net_params_table, net_params_n, &m->router);
 	m->hint.route.ops = &hint_ops;
 	m->ops = ops;
 	m->params = mem_alloc(1, ops->params_size);
-	set_defaults(ops->params, ops->n_params, m->params);
+	nic_testing_defaults(ops->params, ops->n_params, m->params);
 }
 
 static void on_delivered(
@@ -108,29 +108,29 @@ void nic_testing_start(
 		fail_msg("%s", e.text);
 }
 
-void nic_testing_run(struct nic_testing *m)
+void nic_testing_finish(struct nic *nic, struct net *net, struct host *host)
 {
 	struct err e = { 0 };
 	char text[128];
 
-	assert_int_equal(sim_run(m->net->sim, SIM_NEVER - 1), SIM_IDLE);
-	if (host_n_running(m->host)) {
-		host_describe_waiting(m->host, text, sizeof(text));
+	assert_int_equal(sim_run(net->sim, SIM_NEVER - 1), SIM_IDLE);
+	if (host_n_running(host)) {
+		host_describe_waiting(host, text, sizeof(text));
 		fail_msg("%s", text);
 	}
-	if (net_audit(m->net, &e) || m->ops->audit(m->nic, &e))
+	if (net_audit(net, &e) || nic->ops->audit(nic, &e))
 		fail_msg("%s", e.text);
-	assert_int_equal(packet_pool_used(m->net->pool), 0);
+	assert_int_equal(packet_pool_used(net->pool), 0);
+}
+
+void nic_testing_run(struct nic_testing *m)
+{
+	nic_testing_finish(m->nic, m->net, m->host);
 }
 
 uint64_t nic_testing_digest(const struct nic_testing *m)
 {
-	uint64_t d = 0;
-	site_id i;
-
-	for (i = 0; i < m->net->n_sites; i++)
-		d = digest_mix(d + m->digest[i] + i);
-	return d;
+	return digest_fold(m->digest, m->net->n_sites);
 }
 
 void nic_testing_fini(struct nic_testing *m)

@@ -35,4 +35,11 @@ void nic_testing_run(struct nic_testing *m);
 uint64_t nic_testing_digest(const struct nic_testing *m);
 void nic_testing_fini(struct nic_testing *m);
 
+/* --- for kits with a machine of another kind --- */
+
+/* Sets a table's defaults. */
+void nic_testing_defaults(const struct param *rows, size_t n, void *values);
+/* Runs until nothing is left to do, and audits. */
+void nic_testing_finish(struct nic *nic, struct net *net, struct host *host);
+
 #endif

@@ -2,8 +2,7 @@
  * Buffers for the bytes that packets carry: the part of the header that the
  * network does not look at, and the payload.  A packet's load field points
  * to its buffer.  A buffer is taken by the sender's worker and given back by
- * the receiver's; each has magazines of its own, and full and empty ones are
- * exchanged at a depot, as those of packets are.
+ * the receiver's.
  */
 #ifndef NIC_PAYLOAD_H
 #define NIC_PAYLOAD_H
@@ -11,15 +10,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct payload_pool;
+#include "base/pool.h"
+
+enum { PAYLOAD_MAGAZINE = 64 };
+
+struct payload_pool {
+	struct pool pool;
+};
 
 /* All buffers are alike: of so many bytes, aligned to a cache line. */
 struct payload_pool *payload_pool_new(uint32_t n_workers, size_t bytes);
 void payload_pool_free(struct payload_pool *p);
 
 /* A buffer that holds anything. */
-void *payload_take(struct payload_pool *p, uint32_t worker);
-void payload_give(struct payload_pool *p, uint32_t worker, void *buffer);
+static inline void *payload_take(struct payload_pool *p, uint32_t worker)
+{
+	return pool_slot(&p->pool, pool_take(&p->pool, worker));
+}
+
+static inline void payload_give(
+	struct payload_pool *p, uint32_t worker, void *buffer)
+{
+	pool_give(&p->pool, worker, pool_line(&p->pool, buffer),
+		PAYLOAD_MAGAZINE);
+}
 
 /* How many are taken and not given back; only while nothing runs. */
 uint64_t payload_pool_used(const struct payload_pool *p);

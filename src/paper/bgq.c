@@ -6,6 +6,8 @@
  */
 #include "paper/bgq.h"
 
+#include "paper/rows.h"
+
 /* --- experiments --- */
 
 enum {
@@ -144,22 +146,7 @@ static const struct paper_experiment experiments[N_EXPERIMENTS] = {
 
 /* --- rows --- */
 
-#define ID(n)	   "BGQ-N" #n
-#define PREDICTED  PAPER_PREDICTED
-#define CALIBRATED PAPER_CALIBRATED
-#define ARITHMETIC PAPER_ARITHMETIC
-
-/* How the model's value comes from figures. */
-#define ONE(factor, x, f) .scale = (factor), .a = { x, f }
-#define RATIO(factor, x, f, y, g)                                              \
-	.scale = (factor), .op = PAPER_RATIO, .a = { x, f }, .b = { y, g }
-#define DIFFERENCE(factor, x, f, y, g)                                         \
-	.scale = (factor), .op = PAPER_DIFFERENCE, .a = { x, f }, .b = { y, g }
-
-#define WITHIN(value, percent)                                                 \
-	.paper = (value), .rule = PAPER_PERCENT, .tolerance = (percent)
-#define NEAR_TO(value, points)                                                 \
-	.paper = (value), .rule = PAPER_POINTS, .tolerance = (points)
+#define ID(n) "BGQ-N" #n
 
 /* A row of Table 1: a the hardware's time, b with software. */
 #define LATENCY(n, hops, hardware, both, how)                                  \
@@ -256,8 +243,8 @@ static const struct paper_row rows[] = {
 		.kind = PREDICTED, ONE(100 / 36., PIPELINED_512K, "total_GBps"),
 		.note = "Of the effective 36 GB/s, with messages that follow "
 			"each other without a pause." },
-	{ ID(62), "ten links through the message unit", "%", .paper = 100,
-		.rule = PAPER_AT_LEAST, .tolerance = 2, .kind = PREDICTED,
+	{ ID(62), "ten links through the message unit", "%", AT_LEAST(100, 2),
+		.kind = PREDICTED,
 		RATIO(100 / 2.5, PIPELINED_1M, "total_GBps", STREAMS,
 			"throughput_GBps_per_node"),
 		.note = "The paper: all ten links can be kept busy. Send and "

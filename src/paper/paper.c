@@ -27,7 +27,8 @@ const char *const paper_kind_names[] = {
 
 const struct paper_system *paper_find(const char *name, struct err *e)
 {
-	const char *names[MOST_SYSTEMS], *near;
+	const char *names[MOST_SYSTEMS];
+	char hint[NAME_HINT];
 	size_t n;
 
 	for (n = 0; paper_registry[n]; n++) {
@@ -35,10 +36,9 @@ const struct paper_system *paper_find(const char *name, struct err *e)
 			return paper_registry[n];
 		names[n] = paper_registry[n]->name;
 	}
-	near = name_nearest(name, names, n);
-	err_set(e, "no paper is called \"%.40s\"%s%s%s", name,
-		near ? "; did you mean " : "", near ? near : "",
-		near ? "?" : "; `weft help paper` lists them");
+	err_set(e, "no paper is called \"%.40s\"%s", name,
+		name_hint(name, names, n, "; `weft help paper` lists them",
+			hint));
 	return NULL;
 }
 
@@ -92,7 +92,7 @@ static int unknown_id(const struct paper_system *s, const char *word,
 {
 	const char **names = mem_alloc(2 * s->n_rows, sizeof(*names));
 	char(*bare)[PAPER_ID_MAX] = mem_alloc(s->n_rows, sizeof(*bare));
-	const char *near;
+	char hint[NAME_HINT];
 	size_t i, n;
 
 	for (i = 0; i < s->n_rows; i++) {
@@ -103,10 +103,8 @@ static int unknown_id(const struct paper_system *s, const char *word,
 		names[i] = bare[i];
 		names[s->n_rows + i] = s->rows[i].id;
 	}
-	near = name_nearest(id, names, 2 * s->n_rows);
-	err_set(e, "no number of %s is called \"%.40s\"%s%s%s", s->name, word,
-		near ? "; did you mean " : "", near ? near : "",
-		near ? "?" : "");
+	err_set(e, "no number of %s is called \"%.40s\"%s", s->name, word,
+		name_hint(id, names, 2 * s->n_rows, "", hint));
 	mem_free(bare);
 	mem_free(names);
 	return -1;

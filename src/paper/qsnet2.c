@@ -6,6 +6,8 @@
  */
 #include "paper/qsnet2.h"
 
+#include "paper/rows.h"
+
 /* --- experiments --- */
 
 enum {
@@ -96,25 +98,7 @@ static const struct paper_experiment experiments[N_EXPERIMENTS] = {
 
 /* --- rows --- */
 
-#define ID(n)	   "QSN-N" #n
-#define PREDICTED  PAPER_PREDICTED
-#define CALIBRATED PAPER_CALIBRATED
-#define ARITHMETIC PAPER_ARITHMETIC
-
-/* How the model's value comes from figures. */
-#define ONE(factor, x, f) .scale = (factor), .a = { x, f }
-#define RATIO(factor, x, f, y, g)                                              \
-	.scale = (factor), .op = PAPER_RATIO, .a = { x, f }, .b = { y, g }
-#define DIFFERENCE(factor, x, f, y, g)                                         \
-	.scale = (factor), .op = PAPER_DIFFERENCE, .a = { x, f }, .b = { y, g }
-
-#define WITHIN(value, percent)                                                 \
-	.paper = (value), .rule = PAPER_PERCENT, .tolerance = (percent)
-#define EXACTLY(value) WITHIN(value, 0.001)
-#define AT_LEAST(value, percent)                                               \
-	.paper = (value), .rule = PAPER_AT_LEAST, .tolerance = (percent)
-#define AT_MOST(value, percent)                                                \
-	.paper = (value), .rule = PAPER_AT_MOST, .tolerance = (percent)
+#define ID(n) "QSN-N" #n
 
 /* A row of Table 4: a the write's latency, b the bandwidth. */
 #define PLATFORM(n, name, us, rate, which)                                     \

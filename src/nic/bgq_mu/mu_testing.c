@@ -317,52 +317,6 @@ const struct sw_bad sw_bads[SW_BADS] = {
 	{ system_map, MU_ERROR_PERMISSION },
 };
 
-/* --- memory --- */
-
-uint8_t sw_byte(uint64_t seed, uint64_t i)
-{
-	return (uint8_t)((seed * 7919 + i) % 251 + 1);
-}
-
-void sw_fill(uint64_t at, uint64_t seed, uint64_t bytes)
-{
-	uint64_t i;
-
-	for (i = 0; i < bytes; i++) {
-		uint8_t byte = sw_byte(seed, i);
-
-		assert_true(program_write(at + i, &byte, 1));
-	}
-}
-
-void sw_expect(uint64_t at, uint64_t seed, uint64_t bytes)
-{
-	uint64_t i;
-	uint8_t byte;
-
-	for (i = 0; i < bytes; i++) {
-		assert_true(program_read(at + i, &byte, 1));
-		if (byte != sw_byte(seed, i))
-			fail_msg("node %u: byte %llu at 0x%llx is %u, not %u",
-				program_node(), (unsigned long long)i,
-				(unsigned long long)at, byte, sw_byte(seed, i));
-	}
-}
-
-void sw_expect_all(uint64_t at, uint8_t value, uint64_t bytes)
-{
-	uint64_t i;
-	uint8_t byte;
-
-	for (i = 0; i < bytes; i++) {
-		assert_true(program_read(at + i, &byte, 1));
-		if (byte != value)
-			fail_msg("node %u: the byte at 0x%llx is %u, not %u",
-				program_node(), (unsigned long long)(at + i),
-				byte, value);
-	}
-}
-
 /* --- waiting --- */
 
 void sw_wait_counter(uint64_t at)

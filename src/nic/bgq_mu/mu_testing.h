@@ -8,6 +8,7 @@
 #ifndef NIC_BGQ_MU_MU_TESTING_H
 #define NIC_BGQ_MU_MU_TESTING_H
 
+#include "host/bytes_testing.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/bgq_mu/descriptor.h"
 #include "nic/nic_testing.h"
@@ -102,12 +103,11 @@ void sw_advance(const struct sw_fifo *f);
 
 /* --- memory --- */
 
-/* A byte of a pattern that has no period of a power of two. */
-uint8_t sw_byte(uint64_t seed, uint64_t i);
-void sw_fill(uint64_t at, uint64_t seed, uint64_t bytes);
-/* Fails the test where the bytes are not these, or not all one value. */
-void sw_expect(uint64_t at, uint64_t seed, uint64_t bytes);
-void sw_expect_all(uint64_t at, uint8_t value, uint64_t bytes);
+/* host/bytes_testing.h, by the names that these tests have. */
+#define sw_byte	      bytes_at
+#define sw_fill	      bytes_fill
+#define sw_expect     bytes_expect
+#define sw_expect_all bytes_expect_all
 
 /* --- waiting: looks every picosecond --- */
 

@@ -10,28 +10,17 @@
 
 #include "base/mem.h"
 #include "meas/digest.h"
+#include "nic/nic_testing.h"
 
 /* --- the machine --- */
-
-static void set_defaults(const struct param *rows, size_t n, void *values)
-{
-	struct param_block b = {
-		.section = "",
-		.rows = rows,
-		.n_rows = n,
-		.values = values,
-	};
-
-	param_defaults(&b);
-}
 
 void et_init(struct et *m, const char *nodes)
 {
 	memset(m, 0, sizeof(*m));
 	m->nodes = nodes;
-	set_defaults(link_params_table, link_params_n, &m->link);
-	set_defaults(net_params_table, net_params_n, &m->router);
-	set_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
+	nic_testing_defaults(link_params_table, link_params_n, &m->link);
+	nic_testing_defaults(net_params_table, net_params_n, &m->router);
+	nic_testing_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
 	/* Elite4's (QSN-N50, QSN-G1, QSN-G5). */
 	m->link.rate = INT64_C(1333000000);
 	m->link.code = 0;
@@ -111,17 +100,7 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 
 void et_go(struct et *m)
 {
-	struct err e = { 0 };
-	char text[128];
-
-	assert_int_equal(sim_run(m->net->sim, SIM_NEVER - 1), SIM_IDLE);
-	if (host_n_running(m->host)) {
-		host_describe_waiting(m->host, text, sizeof(text));
-		fail_msg("%s", text);
-	}
-	if (net_audit(m->net, &e) || elan4_ops.audit(m->nic, &e))
-		fail_msg("%s", e.text);
-	assert_int_equal(packet_pool_used(m->net->pool), 0);
+	nic_testing_finish(m->nic, m->net, m->host);
 }
 
 void et_run(struct et *m, uint32_t n_workers, const struct et_program *programs,
@@ -146,12 +125,7 @@ void et_fini(struct et *m)
 
 uint64_t et_digest(const struct et *m)
 {
-	uint64_t d = 0;
-	site_id i;
-
-	for (i = 0; i < m->net->n_nodes; i++)
-		d = digest_mix(d + m->digest[i] + i);
-	return d;
+	return digest_fold(m->digest, m->net->n_nodes);
 }
 
 struct elan_node *et_node(const struct et *m, site_id s)
@@ -353,48 +327,4 @@ uint64_t et_word(uint64_t at)
 
 	assert_true(program_read(at, &word, 8));
 	return word;
-}
-
-uint8_t et_byte(uint64_t seed, uint64_t i)
-{
-	return (uint8_t)((seed * 7919 + i) % 251 + 1);
-}
-
-void et_fill(uint64_t at, uint64_t seed, uint64_t bytes)
-{
-	uint64_t i;
-
-	for (i = 0; i < bytes; i++) {
-		uint8_t byte = et_byte(seed, i);
-
-		assert_true(program_write(at + i, &byte, 1));
-	}
-}
-
-void et_expect(uint64_t at, uint64_t seed, uint64_t bytes)
-{
-	uint64_t i;
-	uint8_t byte;
-
-	for (i = 0; i < bytes; i++) {
-		assert_true(program_read(at + i, &byte, 1));
-		if (byte != et_byte(seed, i))
-			fail_msg("node %u: byte %llu at 0x%llx is %u, not %u",
-				program_node(), (unsigned long long)i,
-				(unsigned long long)at, byte, et_byte(seed, i));
-	}
-}
-
-void et_expect_all(uint64_t at, uint8_t value, uint64_t bytes)
-{
-	uint64_t i;
-	uint8_t byte;
-
-	for (i = 0; i < bytes; i++) {
-		assert_true(program_read(at + i, &byte, 1));
-		if (byte != value)
-			fail_msg("node %u: the byte at 0x%llx is %u, not %u",
-				program_node(), (unsigned long long)(at + i),
-				byte, value);
-	}
 }

@@ -7,6 +7,7 @@
 #ifndef NIC_ELAN4_ELAN_TESTING_H
 #define NIC_ELAN4_ELAN_TESTING_H
 
+#include "host/bytes_testing.h"
 #include "nic/elan4/elan.h"
 #include "route/updown_testing.h"
 
@@ -104,11 +105,10 @@ void et_wait_event(uint32_t event);
 void et_wait_word(uint64_t at, uint64_t value);
 uint64_t et_word(uint64_t at);
 
-/* A byte of a pattern that has no period of a power of two. */
-uint8_t et_byte(uint64_t seed, uint64_t i);
-void et_fill(uint64_t at, uint64_t seed, uint64_t bytes);
-/* Fails the test where the bytes are not these, or not all one value. */
-void et_expect(uint64_t at, uint64_t seed, uint64_t bytes);
-void et_expect_all(uint64_t at, uint8_t value, uint64_t bytes);
+/* host/bytes_testing.h, by the names that these tests have. */
+#define et_byte	      bytes_at
+#define et_fill	      bytes_fill
+#define et_expect     bytes_expect
+#define et_expect_all bytes_expect_all
 
 #endif

@@ -1,0 +1,35 @@
+/*
+ * Rows of parameters for keys that several workloads have.  Only for their
+ * tables of keys; at is the field's offset.
+ */
+#ifndef LOAD_KEYS_H
+#define LOAD_KEYS_H
+
+#include "load/load.h"
+
+/* A node's number; init() looks whether there is such a node. */
+#define KEY_NODE(key, at, value, text)                                         \
+	{                                                                      \
+		.name = key, .type = PARAM_COUNT, .offset = at, .def = value,  \
+		.min = 0, .max = TOPO_MAX_ROUTERS, .help = text                \
+	}
+
+/* For load_kind(). */
+#define KEY_ROUTING(at, value)                                                 \
+	{                                                                      \
+		.name = "routing", .type = PARAM_WORD, .offset = at,           \
+		.def = value, .words = "dynamic|deterministic",                \
+		.help = "adaptive among the hinted directions, or in the "     \
+			"order of dimensions"                                  \
+	}
+
+/* For load_set_zones(). */
+#define KEY_ZONES(at)                                                          \
+	{                                                                      \
+		.name = "zones", .type = PARAM_TEXT, .offset = at,             \
+		.def = "longest-first",                                        \
+		.help = "none, longest-first (equal lengths share a zone), "   \
+			"order, or groups of dimensions such as A,BCD"         \
+	}
+
+#endif
