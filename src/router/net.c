@@ -182,23 +182,44 @@ static const struct net_visits *pick_visits(const struct net_setup *s)
 	return s->book ? &net_booked_visits : NULL;
 }
 
+/* Which worker simulates which site: each gets equal shares of the nodes, by
+ * number, and of the switches among them. */
+static uint8_t *share_out(const struct topo *t, uint32_t n_workers)
+{
+	uint8_t *owner = mem_alloc(t->n_routers, sizeof(*owner));
+	router_id r;
+
+	for (r = 0; r < t->n_routers; r++) {
+		uint64_t home = t->ops->home ? t->ops->home(t, r) : r;
+
+		owner[r] = (uint8_t)(home * n_workers / t->n_nodes);
+	}
+	return owner;
+}
+
 static struct sim *make_sim(
 	const struct net_setup *s, struct net *n, struct err *e)
 {
 	struct sim_params p = {
 		.n_sites = n->n_sites,
-		.n_workers = s->n_workers,
+		.n_workers =
+			s->n_workers < n->n_nodes ? s->n_workers : n->n_nodes,
 		.ops = &n->sim_ops,
 		.model = n,
 		.stop = s->stop,
 		.prefetches = n->n_sites >= PREFETCH_SITES,
 	};
+	uint8_t *owner = share_out(n->topo, p.n_workers);
 	sim_time least, most;
+	struct sim *sim;
 
 	wire_range(n, &least, &most);
 	p.window = least;
 	p.reach = most + n->link.ser[n->full];
-	return sim_new(&p, e);
+	p.owner = owner;
+	sim = sim_new(&p, e);
+	mem_free(owner);
+	return sim;
 }
 
 static size_t rises_bytes(const struct net *n)

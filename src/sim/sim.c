@@ -1,36 +1,14 @@
 #define _GNU_SOURCE
-#include "sim/sim.h"
+#include "sim/inside.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "sim/barrier.h"
 #include "sim/far.h"
 
 enum { AHEAD = 4, MAIL_FIRST = 256, BATCH_FIRST = 64, SLOTS_LEAST = 64 };
 
 #define NO_WINDOW UINT64_MAX
-
-/* What a worker tells the others before each window; two, used in turn. */
-struct notice {
-	_Alignas(CACHE_LINE) uint64_t next;
-	bool stop;
-};
-
-struct sim {
-	struct sim_params p;
-	uint32_t n_slots;
-	uint64_t next_window; /* none before it is left to run */
-	struct sim_worker *workers;
-	struct notice *notices[2];
-	struct barrier gate, meet;
-	pthread_t *threads;
-	sim_time until;
-	bool leaving;
-	enum sim_ending ending;
-};
 
 static uint32_t mail_n(const struct sim_worker *w, uint32_t box)
 {
@@ -115,9 +93,9 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 	if (t < w->start)
 		BUG("site %u: an event at %lld ps, before the window at %lld",
 			site, (long long)t, (long long)w->start);
-	if (site - w->first_site >= w->n_sites) {
+	if (!sim_is_own(w, site)) {
 		BUG_IF(dt - w->width >= w->reach);
-		post_at(w, sim_owner(w->sim, site)->id, dt, e);
+		post_at(w, w->owner[site], dt, e);
 	} else if (dt >= w->width) {
 		far_push(&w->far, (struct sim_far){ .t = t, .e = e });
 	} else if (w->visited == site) {
@@ -171,7 +149,7 @@ static uint32_t sort_by_site(
 	struct sim_worker *w, const struct sim_event *e, uint32_t n)
 {
 	uint32_t *head = w->head, *next, i, n_sites = 0;
-	site_id first = w->first_site, *order = w->order;
+	site_id *order = w->order;
 
 	if (n > w->next_room) {
 		w->next_room = 2 * n;
@@ -179,7 +157,8 @@ static uint32_t sort_by_site(
 	}
 	next = w->next;
 	for (i = 0; i < n; i++) {
-		uint32_t site = e[i].site - first, old = head[site];
+		site_id site = e[i].site;
+		uint32_t old = head[site];
 
 		next[i] = old;
 		head[site] = i + 1;
@@ -235,7 +214,7 @@ static void visit_all(
 		if (ahead && i + AHEAD < n)
 			prefetch(w, e, w->order[i + AHEAD]);
 		fill_batch(w, e, w->order[i]);
-		w->visited = w->first_site + w->order[i];
+		w->visited = w->order[i];
 		ops->visit(w, w->visited);
 	}
 	w->visited = NO_SITE;
@@ -382,7 +361,7 @@ enum sim_ending sim_run(struct sim *s, sim_time until)
 static void worker_init(struct sim *s, uint32_t id)
 {
 	struct sim_worker *w = &s->workers[id];
-	uint64_t n = s->p.n_sites, t = s->p.n_workers;
+	size_t n = s->p.n_sites, t = s->p.n_workers;
 
 	w->sim = s;
 	w->id = id;
@@ -391,13 +370,13 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->width = (uint32_t)s->p.window;
 	w->slot_mask = s->n_slots - 1;
 	w->reach = (uint64_t)(s->n_slots - 2) * w->width;
-	w->first_site = (site_id)(n * id / t);
-	w->n_sites = (site_id)(n * (id + 1) / t) - w->first_site;
+	w->owner = s->owner;
 	w->visited = NO_SITE;
-	w->out = mem_alloc((size_t)t * s->n_slots, sizeof(*w->out));
-	w->first = mem_alloc((size_t)t * s->n_slots, sizeof(*w->first));
-	w->head = mem_alloc(w->n_sites, sizeof(*w->head));
-	w->order = mem_alloc(w->n_sites, sizeof(*w->order));
+	w->out = mem_alloc(t * s->n_slots, sizeof(*w->out));
+	w->first = mem_alloc(t * s->n_slots, sizeof(*w->first));
+	/* what is not its own is not touched */
+	w->head = map_alloc(n * sizeof(*w->head));
+	w->order = map_alloc(n * sizeof(*w->order));
 	w->own = w->out + id * s->n_slots;
 	batch_reserve(w, BATCH_FIRST);
 }
@@ -410,9 +389,9 @@ static void worker_fini(struct sim *s, struct sim_worker *w)
 		mem_free(w->first[i]);
 	mem_free(w->out);
 	mem_free(w->first);
-	mem_free(w->head);
+	map_free(w->head, s->p.n_sites * sizeof(*w->head));
 	mem_free(w->next);
-	mem_free(w->order);
+	map_free(w->order, s->p.n_sites * sizeof(*w->order));
 	mem_free(w->batch - 1);
 	mem_free(w->inbox);
 	mem_free(w->far.item);
@@ -463,6 +442,20 @@ static void start_threads(struct sim *s)
 	}
 }
 
+/* Gives every site its worker. */
+static void share_out(struct sim *s)
+{
+	uint64_t n = s->p.n_sites, t = s->p.n_workers;
+	site_id i;
+
+	s->owner = mem_alloc(n, sizeof(*s->owner));
+	for (i = 0; i < n; i++) {
+		s->owner[i] = s->p.owner ? s->p.owner[i] : (uint8_t)(i * t / n);
+		BUG_IF(s->owner[i] >= t);
+		s->workers[s->owner[i]].n_sites++;
+	}
+}
+
 struct sim *sim_new(const struct sim_params *p, struct err *e)
 {
 	struct sim *s;
@@ -476,6 +469,7 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 		s->p.n_workers = p->n_sites;
 	s->n_slots = count_slots(p);
 	s->workers = mem_alloc(s->p.n_workers, sizeof(*s->workers));
+	share_out(s);
 	s->threads = mem_alloc(s->p.n_workers, sizeof(*s->threads));
 	for (i = 0; i < 2; i++)
 		s->notices[i] =
@@ -505,95 +499,7 @@ void sim_free(struct sim *s)
 	barrier_fini(&s->gate);
 	barrier_fini(&s->meet);
 	mem_free(s->threads);
+	mem_free(s->owner);
 	mem_free(s->workers);
 	mem_free(s);
-}
-
-/* --- looking in from outside --- */
-
-sim_time sim_now(const struct sim *s)
-{
-	return (sim_time)s->next_window * s->p.window;
-}
-
-uint32_t sim_n_workers(const struct sim *s)
-{
-	return s->p.n_workers;
-}
-
-struct sim_worker *sim_worker(struct sim *s, uint32_t id)
-{
-	return &s->workers[id];
-}
-
-struct sim_worker *sim_owner(struct sim *s, site_id site)
-{
-	uint64_t t = s->p.n_workers;
-	uint32_t id = (uint32_t)((uint64_t)site * t / s->p.n_sites);
-
-	/* The cut rounds down, so the quotient can be one too low. */
-	while (site - s->workers[id].first_site >= s->workers[id].n_sites)
-		id++;
-	return &s->workers[id];
-}
-
-uint64_t sim_n_events(const struct sim *s)
-{
-	uint64_t n = 0;
-	uint32_t i;
-
-	for (i = 0; i < s->p.n_workers; i++)
-		n += s->workers[i].n_events;
-	return n;
-}
-
-static uint64_t worker_memory(const struct sim *s, const struct sim_worker *w)
-{
-	uint64_t n = 0;
-	uint32_t i;
-
-	for (i = 0; i < s->p.n_workers * s->n_slots; i++)
-		n += (uint64_t)((char *)w->out[i].end - (char *)w->first[i]);
-	n += (uint64_t)w->n_sites * (sizeof(*w->head) + sizeof(*w->order));
-	n += w->next_room * sizeof(*w->next);
-	n += w->inbox_room * sizeof(*w->inbox);
-	return n + w->far.room * sizeof(*w->far.item);
-}
-
-uint64_t sim_memory(const struct sim *s)
-{
-	uint64_t n = 0;
-	uint32_t i;
-
-	for (i = 0; i < s->p.n_workers; i++)
-		n += worker_memory(s, &s->workers[i]);
-	return n;
-}
-
-static void each_in_slot(const struct sim_worker *w, uint32_t box, uint32_t k,
-	void (*f)(void *, sim_time, const struct sim_event *), void *arg)
-{
-	const struct sim_event *e;
-
-	for (e = w->first[box]; e < w->out[box].next; e++)
-		f(arg, w->start + (sim_time)k * w->width + sim_when(e), e);
-}
-
-void sim_each_event(struct sim *s,
-	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg)
-{
-	uint32_t i, j, k;
-
-	for (i = 0; i < s->p.n_workers; i++) {
-		const struct sim_worker *w = &s->workers[i];
-
-		for (j = 0; j < s->p.n_workers; j++)
-			for (k = 0; k < s->n_slots; k++)
-				each_in_slot(w,
-					j * s->n_slots +
-						((w->slot + k) & w->slot_mask),
-					k, f, arg);
-		for (k = 0; k < w->far.n; k++)
-			f(arg, w->far.item[k].t, &w->far.item[k].e);
-	}
 }

@@ -107,7 +107,7 @@ struct sim_worker {
 	uint32_t width; /* of every window, ps */
 	uint32_t slot; /* of the window that is running */
 	uint32_t slot_mask;
-	site_id first_site, n_sites; /* its own */
+	const uint8_t *owner; /* [site] its worker */
 	struct sim_mail *own; /* [slot] its mail to itself */
 	struct sim_mail *out; /* [owning worker][slot] */
 	void *model;
@@ -122,10 +122,11 @@ struct sim_worker {
 	struct sim_event **first; /* [owning worker][slot] */
 
 	/* sorting by site */
-	uint32_t *head; /* [own site] 1 + index of its first event, or 0 */
+	uint32_t *head; /* [site] 1 + index of its first event, or 0 */
 	uint32_t *next; /* [event] */
 	uint32_t next_room;
 	site_id *order; /* sites with mail */
+	site_id n_sites; /* its own */
 	struct sim_event *inbox; /* of several workers */
 	uint32_t inbox_room;
 
@@ -149,6 +150,9 @@ struct sim_ops {
 struct sim_params {
 	site_id n_sites;
 	uint32_t n_workers;
+	/* [site] the worker of each, which is copied; NULL: equal shares,
+	 * by number */
+	const uint8_t *owner;
 	sim_time window; /* the least delay of mail to another site */
 	sim_time reach; /* the longest such delay */
 	const struct sim_ops *ops;
@@ -212,9 +216,8 @@ static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 {
 	uint64_t dt = (uint64_t)(t - w->start);
 
-	if (__builtin_expect(dt - w->width < w->reach &&
-				     site - w->first_site < w->n_sites,
-		    1))
+	if (__builtin_expect(
+		    dt - w->width < w->reach && w->owner[site] == w->id, 1))
 		sim_put(w, site, (uint32_t)dt, key, aux, data);
 	else
 		sim_post_slow(w, site, t, SIM_RANK(0, key, aux), data);
@@ -242,7 +245,7 @@ static inline void sim_post_near(struct sim_worker *w, site_id site, sim_time t,
 /* Whether a site is this worker's own. */
 static inline bool sim_is_own(const struct sim_worker *w, site_id site)
 {
-	return site - w->first_site < w->n_sites;
+	return w->owner[site] == w->id;
 }
 
 /* The next event of the visit, or NULL; *t is its time. */

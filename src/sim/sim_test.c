@@ -292,6 +292,40 @@ static void the_result_is_the_same_on_any_number_of_workers(void **state)
 	}
 }
 
+/* Sites scattered over workers, one of which has none. */
+static void sites_may_be_anybodys(void **state)
+{
+	enum { WORKERS = 4 };
+	struct toy one, many;
+	uint8_t *owner;
+
+	(void)state;
+	for (unsigned i = 0; i < N_SHAPES; i++) {
+		site_id n = shapes[i].n_sites;
+
+		if (n < WORKERS)
+			continue;
+		toy_run(&one, i, 1);
+		sim_run(one.sim, SIM_NEVER);
+		toy_init(&many, n, WORKERS, shapes[i].window, shapes[i].reach);
+		sim_free(many.sim);
+		owner = mem_alloc(n, sizeof(*owner));
+		for (site_id k = 0; k < n; k++)
+			owner[k] = (uint8_t)(k * 5 % 7 % (WORKERS - 1));
+		many.p.owner = owner;
+		many.sim = new_sim(&many.p);
+		mem_free(owner);
+		toy_start(&many, n > 1000 ? 10 : toy_hops());
+		assert_int_equal(sim_worker(many.sim, 3)->n_sites, 0);
+		assert_int_equal(sim_owner(many.sim, 3)->id, 1);
+		assert_int_equal(sim_run(many.sim, SIM_NEVER), SIM_IDLE);
+		toy_is_right(&many);
+		toys_agree(&one, &many);
+		toy_fini(&many);
+		toy_fini(&one);
+	}
+}
+
 /* Another seed must give another run, or the above shows nothing. */
 static void the_result_depends_on_the_draws(void **state)
 {
@@ -527,7 +561,7 @@ static void every_site_has_one_owner(void **state)
 				struct sim_worker *w = sim_worker(y.sim, i);
 
 				assert_int_equal(w->id, i);
-				assert_int_equal(w->first_site, at);
+				assert_ptr_equal(w, sim_owner(y.sim, at));
 				assert_true(w->n_sites > 0);
 				at += w->n_sites;
 			}
@@ -551,6 +585,7 @@ int main(void)
 		cmocka_unit_test(events_run_by_time_then_key_then_aux),
 		cmocka_unit_test(
 			the_result_is_the_same_on_any_number_of_workers),
+		cmocka_unit_test(sites_may_be_anybodys),
 		cmocka_unit_test(the_result_depends_on_the_draws),
 		cmocka_unit_test(slices_give_what_one_run_gives),
 		cmocka_unit_test(a_stopped_run_can_go_on),

@@ -269,6 +269,23 @@ static void fattree_name_shape(const struct topo *topo, char *text, size_t size)
 			l > 1 ? "," : ", up ", t->n_up[l]);
 }
 
+/* The switches above a subtree are shared out evenly among its nodes. */
+static router_id home(const struct topo *topo, router_id r)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint32_t level = fattree_level(t, r), n, paths = t->n_paths[level];
+	router_id first, i;
+
+	if (!level)
+		return r;
+	i = r - t->first[level];
+	first = i / paths * t->span[level];
+	n = topo->n_nodes - first;
+	if (n > t->span[level])
+		n = t->span[level];
+	return first + (router_id)((uint64_t)(i % paths) * n / paths);
+}
+
 const struct topo_ops fattree_ops = {
 	.name = "fattree",
 	.size = sizeof(struct fattree),
@@ -276,6 +293,7 @@ const struct topo_ops fattree_ops = {
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.init = fattree_init,
 	.peer = fattree_peer,
+	.home = home,
 	.wire = fattree_class,
 	.name_router = fattree_name_router,
 	.name_port = fattree_name_port,

@@ -141,6 +141,49 @@ static void qsn_g21_any_number_of_nodes_has_a_tree(void **state)
 	}
 }
 
+/* The most switches of a level that a node may have: all of its subtree have
+ * their share. */
+static uint32_t fair(const struct fattree *t, uint32_t level, router_id node)
+{
+	uint32_t n = t->topo.n_nodes - node / t->span[level] * t->span[level];
+
+	n = n < t->span[level] ? n : t->span[level];
+	return (t->n_paths[level] + n - 1) / n;
+}
+
+/* A switch's home is a node below it, and no node has many more switches of
+ * a level than another one. */
+static void switches_are_at_home_below_them(void **state)
+{
+	static const char *const nodes[] = { "4", "17", "64", "200", "1024" };
+	static const char *const up[] = { "4", "2", "3x1" };
+	struct fattree t;
+
+	(void)state;
+	for (int i = 0; i < 15; i++) {
+		uint8_t count[FATTREE_MAX_LEVELS + 1][1024] = { 0 };
+
+		tree_make(&t, &(struct tree_how){
+				      .nodes = nodes[i % 5], .up = up[i / 5] });
+		for (router_id r = 0; r < t.topo.n_routers; r++) {
+			router_id at = fattree_ops.home(&t.topo, r);
+			uint32_t level = fattree_level(&t, r);
+
+			assert_true(at < t.topo.n_nodes);
+			count[level][at]++;
+			if (!level)
+				assert_int_equal(at, r);
+			else
+				assert_int_equal(at / t.span[level],
+					(r - t.first[level]) /
+						t.n_paths[level]);
+		}
+		for (uint32_t l = 1; l <= t.n_levels; l++)
+			for (router_id r = 0; r < t.topo.n_nodes; r++)
+				assert_true(count[l][r] <= fair(&t, l, r));
+	}
+}
+
 /* QSN-N57, QSN-N59, QSN-G25: 4 ns a metre, and 21 ns in front of what leaves
  * a switch. */
 static void qsn_n57_wires_take_4_ns_a_metre_and_a_switch(void **state)
@@ -259,6 +302,7 @@ int main(void)
 		cmocka_unit_test(qsn_f67_an_elite4_has_eight_ports),
 		cmocka_unit_test(qsn_f77_a_16_way_switch_is_two_levels_of_four),
 		cmocka_unit_test(qsn_g21_any_number_of_nodes_has_a_tree),
+		cmocka_unit_test(switches_are_at_home_below_them),
 		cmocka_unit_test(qsn_n57_wires_take_4_ns_a_metre_and_a_switch),
 		cmocka_unit_test(classes_tell_stage_and_direction),
 		cmocka_unit_test(sites_and_ports_have_names),

@@ -81,6 +81,10 @@ struct topo_ops {
 	/* The class of a wire that exists. */
 	uint32_t (*wire)(const struct topo *t, router_id r, port_id p);
 
+	/* The node that a router is best simulated with: itself, or for a
+	 * switch one of those near it, in turn.  NULL: all are nodes. */
+	router_id (*home)(const struct topo *t, router_id r);
+
 	/* "(1,0,3)", "A+". */
 	void (*name_router)(
 		const struct topo *t, router_id r, char *text, size_t size);
