@@ -171,6 +171,27 @@ printf 'schema: 1\nlink:\n  rate: 1 GB/s\n' >"$tmp/plan.yaml"
 refused 'unknown key' run qsnet2-16 storm --faults "$tmp/plan.yaml"
 report 'bad plans are refused'
 
+# --- every workload of programs ---
+
+while read -r load; do
+	# shellcheck disable=SC2086
+	run run qsnet2-16 $load --set faults.bit-errors=4e-6 --json
+	[ $code = 0 ] || complain "$load: $code: $(cat "$tmp/err")"
+	holds '.faults.bit_errors > 0'
+done <<-'EOF'
+	alltoall via=msg bytes=3000
+	pingpong via=msg to=15 bytes=5000 rounds=50
+	collective
+	mirror bytes=4KiB
+	crossover step=512 rounds=2
+	gets batch=8
+	ping op=put bytes=3000 rounds=50 to=15
+	ping op=dma bytes=8KiB rounds=50 to=15
+	ping op=dma mode=both bytes=10000 rounds=20 to=15
+	ping op=get bytes=512 rounds=50 to=15
+EOF
+report 'workloads of programs finish, every byte right'
+
 run run qsnet2-64 storm count=500 --faults "$src/examples/faults.yaml"
 [ $code = 0 ] || complain "$(cat "$tmp/err")"
 report 'the example'

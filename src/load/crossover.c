@@ -98,8 +98,7 @@ static void send(struct elan_cq *q, int64_t op, uint32_t to, uint64_t bytes)
 
 static bool await(struct crossover *c, uint64_t number, uint64_t bytes)
 {
-	return elan_wait_word(TARGET_AT + bytes - 8, number) &&
-	       filled_check(&c->programs, number, TARGET_AT, bytes);
+	return filled_await(&c->programs, number, TARGET_AT, bytes);
 }
 
 /* The time of all rounds of one size, there and back. */

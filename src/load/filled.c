@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "api/elan.h"
+
 enum { PIECE = 4096 };
 
 static size_t piece(uint64_t left)
@@ -63,4 +65,29 @@ bool filled_check(
 	return last == number ||
 	       programs_complain(p, "message %llu: it ends with %llu",
 		       (unsigned long long)number, (unsigned long long)last);
+}
+
+static bool await_packets(
+	struct programs *p, uint64_t number, uint64_t at, uint64_t bytes)
+{
+	uint64_t i, word;
+
+	for (i = ELAN_PACKET - sizeof(word); i < bytes - sizeof(word);
+		i += ELAN_PACKET) {
+		memory_fill_by(p->load.seed, number, i, (uint8_t *)&word,
+			sizeof(word));
+		if (!elan_wait_word(at + i, word))
+			return false;
+	}
+	return true;
+}
+
+bool filled_await(
+	struct programs *p, uint64_t number, uint64_t at, uint64_t bytes)
+{
+	if (!elan_wait_word(at + bytes - sizeof(number), number))
+		return false;
+	if (p->load.net->faults && !await_packets(p, number, at, bytes))
+		return false;
+	return filled_check(p, number, at, bytes);
 }

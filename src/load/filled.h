@@ -21,6 +21,13 @@ bool filled_compare(struct programs *p, const char *what, uint64_t number,
  */
 void filled_make(
 	const struct programs *p, uint64_t number, uint64_t at, uint64_t bytes);
+/*
+ * Waits for such a message and looks at it; false as above.  Its packets come
+ * in order, the last word last, but where faults make some of them come
+ * again: then the last word of each is waited for.
+ */
+bool filled_await(
+	struct programs *p, uint64_t number, uint64_t at, uint64_t bytes);
 /* False, and complained of, where they are not what was made. */
 bool filled_check(
 	struct programs *p, uint64_t number, uint64_t at, uint64_t bytes);

@@ -133,8 +133,7 @@ static void fill(const struct ping *g, uint64_t number)
 
 static void wait_for(struct ping *g, uint64_t number)
 {
-	elan_wait_word(TARGET_AT + (uint64_t)g->bytes - 8, number);
-	filled_check(&g->programs, number, TARGET_AT, (uint64_t)g->bytes);
+	filled_await(&g->programs, number, TARGET_AT, (uint64_t)g->bytes);
 }
 
 static void go_back_and_forth(struct side *s, struct elan_cq *q)
