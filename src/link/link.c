@@ -150,6 +150,7 @@ int link_rules_init(
 		.max_chunks = (uint32_t)chunks,
 		.max_payload = (uint32_t)p->payload,
 		.chunk = (uint32_t)p->chunk,
+		.byte_bits = p->code == LINK_4B5B ? 10 : 8,
 	};
 	for (i = 0; i < N_WIRE_CLASSES; i++) {
 		r->latency[i] = p->latency[i];

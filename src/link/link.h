@@ -52,6 +52,7 @@ struct link_rules {
 	sim_time latency[TOPO_MAX_WIRES]; /* by class of wire */
 	sim_time logic[TOPO_MAX_WIRES]; /* what of it is the router's */
 	uint32_t wire_bytes[LINK_MAX_CHUNKS + 1];
+	uint32_t byte_bits; /* what a byte is on the wire: 10 where coded */
 	uint32_t max_chunks; /* of a full packet */
 	uint32_t max_payload, chunk;
 };

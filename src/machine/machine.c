@@ -267,7 +267,7 @@ static void add_topos(struct machine *m)
 
 static void add_links(struct machine *m)
 {
-	size_t torus = 0;
+	size_t torus = 0, tree = 0;
 
 	while (topo_registry[torus] != &torus_ops)
 		torus++;
@@ -276,6 +276,10 @@ static void add_links(struct machine *m)
 	add_block(m, "link", link_params_table + link_common_n,
 		link_params_n - link_common_n, &m->link,
 		use_if(&m->kinds.topo, torus));
+	while (topo_registry[tree] != &fattree_ops)
+		tree++;
+	add_block(m, "link", training_params_table, training_params_n,
+		&m->lines, use_if(&m->kinds.topo, tree));
 }
 
 static void add_routes(struct machine *m)
@@ -488,6 +492,13 @@ static int choose(struct machine *m, struct err *e)
 	return 0;
 }
 
+static int read_plan(struct machine *m, struct err *e)
+{
+	m->faults.training = m->lines;
+	m->faults.bit = training_bit(m->link.rate);
+	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
+}
+
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e)
 {
@@ -497,7 +508,8 @@ struct machine *machine_load(const char *name, const char *const *sets,
 		choose(m, e) || host_params_check(&m->host, e) ||
 		m->topo->ops->init(m->topo, e) ||
 		m->route->ops->init(m->route, m->topo, e) ||
-		fault_plan_read(&m->faults, &m->fault_lines, m->topo, e)) {
+		training_check(&m->lines, m->link.rate, e) ||
+		read_plan(m, e)) {
 		machine_free(m);
 		return NULL;
 	}
@@ -513,7 +525,7 @@ int machine_read_faults(struct machine *m, const char *path, struct err *e)
 	fault_plan_free(&m->faults);
 	if (machine_part_read(path, &m->block[i], 1, e))
 		return -1;
-	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
+	return read_plan(m, e);
 }
 
 void machine_free(struct machine *m)
@@ -528,6 +540,7 @@ void machine_free(struct machine *m)
 		m->route->ops->fini(m->route);
 	param_lines_free(&m->fault_lines.bit_errors);
 	param_lines_free(&m->fault_lines.events);
+	param_lines_free(&m->fault_lines.lines);
 	fault_plan_free(&m->faults);
 	for (i = 0; i < MACHINE_KINDS; i++) {
 		mem_free(m->topos[i]);
