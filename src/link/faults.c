@@ -386,8 +386,7 @@ struct fault_counts faults_total(const struct faults *f, uint32_t wire)
 	return sum;
 }
 
-enum fault_state faults_state(
-	const struct faults *f, uint32_t link, sim_time t)
+enum fault_state faults_state(const struct faults *f, uint32_t link, sim_time t)
 {
 	size_t i;
 

@@ -366,10 +366,11 @@ static int read_events(
 
 /* --- lines --- */
 
-const char *const fault_line_names[] = { "0", "1", "2", "3", "4", "5", "6",
-	"7", "control", "clock" };
+const char *const fault_line_names[] = { "0", "1", "2", "3", "4", "5", "6", "7",
+	"control", "clock" };
 
-_Static_assert(sizeof(fault_line_names) / sizeof(fault_line_names[0]) == TRAINING_LINES,
+_Static_assert(sizeof(fault_line_names) / sizeof(fault_line_names[0]) ==
+		       TRAINING_LINES,
 	"all lines have names");
 
 static int read_skew(const struct line *l, size_t at, struct fault_line *x)
@@ -439,9 +440,8 @@ static int read_lines(
 		if (open_line(l, &lines->v[i]))
 			return -1;
 		if (!p->training.lines)
-			return fail(l,
-				"nothing is known of the lines of this "
-				"machine's links (link.lines is 0)");
+			return fail(l, "nothing is known of the lines of this "
+				       "machine's links (link.lines is 0)");
 		if (read_line(l, &p->line[i]))
 			return -1;
 	}

@@ -82,8 +82,7 @@ int64_t training_bit(int64_t rate)
 	return (PS_PER_S * TRAINING_DATA / 8 + rate / 2) / rate;
 }
 
-int training_check(
-	const struct training_params *p, int64_t rate, struct err *e)
+int training_check(const struct training_params *p, int64_t rate, struct err *e)
 {
 	int64_t bit = training_bit(rate);
 
@@ -108,8 +107,8 @@ int training_check(
 	return 0;
 }
 
-struct training_line training_line(const struct training_params *p,
-	int64_t bit, uint64_t seed, uint32_t link, uint32_t line)
+struct training_line training_line(const struct training_params *p, int64_t bit,
+	uint64_t seed, uint32_t link, uint32_t line)
 {
 	uint64_t x = random_draw(seed, link, RANDOM_SKEW, line).a;
 	struct training_line l = { .eye = p->eye };
@@ -189,8 +188,8 @@ static bool is_steady(const struct training_params *p, int64_t bit,
 	bool is_word = false;
 
 	for (i = 0; i < p->repeats; i++) {
-		uint64_t x = training_sample(
-			p, bit, l, tap, lot_of(who, tap, i));
+		uint64_t x =
+			training_sample(p, bit, l, tap, lot_of(who, tap, i));
 
 		if (i && x != first)
 			return false;

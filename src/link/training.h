@@ -55,8 +55,8 @@ struct training_line {
 };
 
 /* A function of the seed, the directed link and the line. */
-struct training_line training_line(const struct training_params *p,
-	int64_t bit, uint64_t seed, uint32_t link, uint32_t line);
+struct training_line training_line(const struct training_params *p, int64_t bit,
+	uint64_t seed, uint32_t link, uint32_t line);
 
 /* Whether a line is read right without any delay. */
 bool training_falls_right(const struct training_line *l);

@@ -508,8 +508,7 @@ struct machine *machine_load(const char *name, const char *const *sets,
 		choose(m, e) || host_params_check(&m->host, e) ||
 		m->topo->ops->init(m->topo, e) ||
 		m->route->ops->init(m->route, m->topo, e) ||
-		training_check(&m->lines, m->link.rate, e) ||
-		read_plan(m, e)) {
+		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {
 		machine_free(m);
 		return NULL;
 	}
