@@ -39,6 +39,10 @@ const struct param link_params_table[] = {
 		.source = NULL },
 	SIZE(header, "32 B", 1, 4096, "bytes in front of the payload",
 		"BGQ-N20"),
+	SIZE(route, "0 B", 0, 64,
+		"bytes in front of the header for each switch that a packet "
+		"will pass; each takes its own off. They need no tokens",
+		NULL),
 	SIZE(trailer, "8 B", 0, 4096, "check bytes behind the payload",
 		"BGQ-N22"),
 	SIZE(payload, "512 B", 0, 8096, "largest payload of a packet",
@@ -151,11 +155,14 @@ int link_rules_init(
 		.max_payload = (uint32_t)p->payload,
 		.chunk = (uint32_t)p->chunk,
 		.byte_bits = p->code == LINK_4B5B ? 10 : 8,
+		.route = (uint32_t)p->route,
 	};
 	for (i = 0; i < N_WIRE_CLASSES; i++) {
 		r->latency[i] = p->latency[i];
 		r->logic[i] = p->logic;
 	}
+	for (i = 0; i <= LINK_MAX_ROUTE; i++)
+		r->route_ser[i] = wire_time(i * p->route, rate);
 	for (i = 1; i <= LINK_MAX_CHUNKS; i++) {
 		int64_t bytes = link_wire_bytes(p, (i - 1) * p->chunk);
 

@@ -21,6 +21,7 @@ enum {
 	LINK_MAX_CHUNKS = 255, /* of one packet, header included */
 	LINK_CHANNELS = 4,
 	LINK_RETURNS = 7,
+	LINK_MAX_ROUTE = 15, /* switches that a carried route names */
 };
 
 enum link_code { LINK_PLAIN, LINK_4B5B };
@@ -31,6 +32,7 @@ struct link_params {
 	/* Of a torus's wires: grant to first effect, ps. */
 	int64_t latency[N_WIRE_CLASSES];
 	int64_t header, trailer; /* bytes */
+	int64_t route; /* bytes for each switch that is still to be passed */
 	int64_t payload; /* the most, bytes */
 	int64_t chunk; /* bytes a token stands for */
 	/* Payload is cut into transactions with a head each; 0: it is not. */
@@ -52,9 +54,11 @@ struct link_rules {
 	sim_time latency[TOPO_MAX_WIRES]; /* by class of wire */
 	sim_time logic[TOPO_MAX_WIRES]; /* what of it is the router's */
 	uint32_t wire_bytes[LINK_MAX_CHUNKS + 1];
-	uint32_t byte_bits; /* what a byte is on the wire: 10 where coded */
 	uint32_t max_chunks; /* of a full packet */
 	uint32_t max_payload, chunk;
+	uint32_t byte_bits; /* what a byte is on the wire: 10 where coded */
+	uint32_t route; /* bytes in front for each switch to pass */
+	sim_time route_ser[LINK_MAX_ROUTE + 1]; /* by switches */
 };
 
 int link_rules_init(

@@ -12,10 +12,7 @@
 #define ROUTER_FAULTY_H
 
 #include "router/booked.h"
-
-#ifndef NET_FAULTY
-#define NET_FAULTY 0
-#endif
+#include "router/stripped.h"
 
 static __attribute__((noinline, unused)) void faulty_hurt(struct net *n,
 	struct sim_worker *w, uint32_t link, uint32_t wire, packet_id id,
@@ -68,7 +65,7 @@ static inline bool faulty_depart(struct net *n, struct sim_worker *w,
 		faulty_lose(n, w, s, port, channel, id, tail);
 		return true;
 	}
-	bits = n->link.byte_bits * n->link.wire_bytes[n->packets[id].chunks];
+	bits = n->link.byte_bits * stripped_bytes(n, &n->packets[id]);
 	if (n->faults->link[link].left < bits)
 		faulty_hurt(n, w, link, wire, id, bits);
 	n->faults->link[link].left -= bits;
