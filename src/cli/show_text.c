@@ -184,7 +184,7 @@ static void text_lines(const struct show *s, FILE *f)
 		return;
 	fprintf(f,
 		"lines       %" PRId64
-		" each way (%d of data, control, clock), a bit lasts %" PRId64
+		" each way (%d of data), a bit lasts %" PRId64
 		" ps, skew up to %" PRId64 " ps\n",
 		p->lines, TRAINING_DATA, bit, p->skew);
 	if (!p->is_on) {
@@ -213,6 +213,11 @@ static void text_link(const struct show *s, FILE *f)
 		"packet      header %" PRId64 " B, payload 0 to %" PRId64
 		" B in chunks of %" PRId64 " B, trailer %" PRId64 " B\n",
 		l->header, l->payload, l->chunk, l->trailer);
+	if (l->route)
+		fprintf(f,
+			"            %" PRId64
+			" B of route in front for each switch to pass\n",
+			l->route);
 	if (l->transaction)
 		fprintf(f,
 			"            %" PRId64 " B more for each %" PRId64

@@ -39,10 +39,6 @@ const struct param link_params_table[] = {
 		.source = NULL },
 	SIZE(header, "32 B", 1, 4096, "bytes in front of the payload",
 		"BGQ-N20"),
-	SIZE(route, "0 B", 0, 64,
-		"bytes in front of the header for each switch that a packet "
-		"will pass; each takes its own off. They need no tokens",
-		NULL),
 	SIZE(trailer, "8 B", 0, 4096, "check bytes behind the payload",
 		"BGQ-N22"),
 	SIZE(payload, "512 B", 0, 8096, "largest payload of a packet",
@@ -65,6 +61,10 @@ const struct param link_params_table[] = {
 		.min = 0,
 		.max = 4096,
 		.help = "what goes in front of each transaction" },
+	SIZE(route, "0 B", 0, 64,
+		"bytes in front of the header for each switch that a packet "
+		"will pass; each takes its own off. They need no tokens",
+		NULL),
 	{ .name = "logic",
 		.type = PARAM_TIME,
 		.offset = AT(logic),
@@ -97,7 +97,8 @@ const size_t link_params_n =
 	sizeof(link_params_table) / sizeof(link_params_table[0]);
 const size_t link_common_n =
 	sizeof(link_params_table) / sizeof(link_params_table[0]) -
-	(1 + N_WIRE_CLASSES);
+	(1 + 1 + N_WIRE_CLASSES);
+const size_t link_carried_n = 1;
 
 /* The time that bytes take at a rate, to the nearest picosecond. */
 static sim_time wire_time(int64_t bytes, int64_t rate)

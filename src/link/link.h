@@ -44,8 +44,9 @@ struct link_params {
 
 extern const struct param link_params_table[];
 extern const size_t link_params_n;
-/* The rest are about the latencies of a torus's wires. */
-extern const size_t link_common_n;
+/* The next are of networks whose packets carry their routes, the rest are
+ * about the latencies of a torus's wires. */
+extern const size_t link_common_n, link_carried_n;
 
 /* What follows from the parameters; the same for all links of a machine. */
 struct link_rules {

@@ -265,21 +265,30 @@ static void add_topos(struct machine *m)
 	}
 }
 
+static struct machine_use is_tree(const struct machine *m)
+{
+	size_t i = 0;
+
+	while (topo_registry[i] != &fattree_ops)
+		i++;
+	return use_if(&m->kinds.topo, i);
+}
+
 static void add_links(struct machine *m)
 {
-	size_t torus = 0, tree = 0;
+	size_t torus = 0, torus_rows = link_common_n + link_carried_n;
 
 	while (topo_registry[torus] != &torus_ops)
 		torus++;
 	add_block(
 		m, "link", link_params_table, link_common_n, &m->link, always);
-	add_block(m, "link", link_params_table + link_common_n,
-		link_params_n - link_common_n, &m->link,
+	add_block(m, "link", link_params_table + torus_rows,
+		link_params_n - torus_rows, &m->link,
 		use_if(&m->kinds.topo, torus));
-	while (topo_registry[tree] != &fattree_ops)
-		tree++;
+	add_block(m, "link", link_params_table + link_common_n, link_carried_n,
+		&m->link, is_tree(m));
 	add_block(m, "link", training_params_table, training_params_n,
-		&m->lines, use_if(&m->kinds.topo, tree));
+		&m->lines, is_tree(m));
 }
 
 static void add_routes(struct machine *m)
@@ -357,8 +366,10 @@ struct machine *machine_default(void)
 	add_routes(m);
 	add_nics(m);
 	add_hosts(m);
-	add_block(m, "faults", fault_params_table, fault_params_n,
+	add_block(m, "faults", fault_params_table, fault_common_n,
 		&m->fault_lines, always);
+	add_block(m, "faults", fault_params_table + fault_common_n,
+		fault_params_n - fault_common_n, &m->fault_lines, is_tree(m));
 	return m;
 }
 
@@ -522,7 +533,8 @@ int machine_read_faults(struct machine *m, const char *path, struct err *e)
 	while (m->block[i].values != &m->fault_lines)
 		i++;
 	fault_plan_free(&m->faults);
-	if (machine_part_read(path, &m->block[i], 1, e))
+	/* and those of lines, which follow */
+	if (machine_part_read(path, &m->block[i], 2, e))
 		return -1;
 	return read_plan(m, e);
 }

@@ -212,8 +212,8 @@ static struct sim *make_sim(
 		return NULL;
 	}
 	p.window = least;
-	p.reach = most + n->link.ser[n->full] +
-		  n->link.route_ser[LINK_MAX_ROUTE];
+	p.reach =
+		most + n->link.ser[n->full] + n->link.route_ser[LINK_MAX_ROUTE];
 	return sim_new(&p, e);
 }
 

@@ -53,8 +53,8 @@ static void qsn_f70_each_switch_takes_its_byte_off(void **state)
 	rig_gather(r);
 	follow(r, FAR, bytes);
 	for (i = 0; i <= SWITCHES; i++)
-		assert_int_equal(bytes[i],
-			ELITE_FULL_BYTES + ROUTE * (SWITCHES - i));
+		assert_int_equal(
+			bytes[i], ELITE_FULL_BYTES + ROUTE * (SWITCHES - i));
 	/* Nothing is left of it at the end, and the head's way is as long as
 	 * without. */
 	a = r->got[k];
