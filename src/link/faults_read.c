@@ -389,8 +389,10 @@ static int read_skew(const struct line *l, size_t at, struct fault_line *x)
 	if (x->line == TRAINING_CLOCK)
 		return fail(l, "the clock has no skew: it has any phase");
 	join(text, sizeof(text), l->word + at + 1, l->n - at - 1);
-	if (units_read(UNIT_TIME, text, &x->skew, &why))
+	if (units_read(UNIT_TIME, text + (*text == '-'), &x->skew, &why))
 		return fail(l, "\"%.40s\" is not a time", text);
+	if (*text == '-')
+		x->skew = -x->skew;
 	if (x->skew < -MOST_SKEW || x->skew > MOST_SKEW)
 		return fail(l, "a skew of %.40s is out of range (1 us)", text);
 	return 0;
