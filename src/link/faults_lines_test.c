@@ -159,6 +159,16 @@ static void qsn_f74_a_link_that_cannot_be_trained_stays_down(void **state)
 		assert_true(faults_cut(f, link, 0, 1));
 		faults_free(f);
 	}
+	/* the same the other way round: it is the far end that cannot */
+	{
+		struct faults *f =
+			make("", "link 2.1 down 0 line 5 closed", false);
+
+		assert_int_equal(f->trainings.untrained[0].link, far);
+		is(f, link, 0, FAULT_DOWN);
+		is(f, far, 0, FAULT_DOWN);
+		faults_free(f);
+	}
 	/* within the taps it was trained before the run */
 	for (i = 0; i < 2; i++) {
 		struct faults *f = make(i ? "5us link 1.0 up 1 dies|"

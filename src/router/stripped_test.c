@@ -106,6 +106,26 @@ static void qsn_f70_a_stream_goes_at_its_first_wires_pace(void **state)
 	rig_free(r);
 }
 
+/* Where two streams meet on a last wire, it carries nothing of their routes
+ * and is never idle. */
+static void qsn_f70_the_last_wire_carries_no_route(void **state)
+{
+	struct rig *r = make(ROUTE, 1);
+	struct packet p = { .src = 0, .dst = FAR, .bytes = 512 };
+	uint32_t i;
+
+	(void)state;
+	rig_flood(r, 0, 0, STREAM, p);
+	p.src = 60;
+	rig_flood(r, 0, 0, STREAM, p);
+	rig_run(r);
+	rig_gather(r);
+	for (i = STREAM / 2; i < STREAM; i++)
+		assert_int_equal(r->arrival[i].head - r->arrival[i - 1].head,
+			byte_time(ELITE_FULL_BYTES));
+	rig_free(r);
+}
+
 /* Tokens are the packet's alone; rig_run() counts them all again and again.
  * Threads change nothing, nor does the book or a plan that does nothing. */
 static void qsn_f70_tokens_come_back_as_they_went(void **state)
@@ -143,6 +163,7 @@ int main(void)
 		cmocka_unit_test(qsn_f70_each_switch_takes_its_byte_off),
 		cmocka_unit_test(qsn_f70_a_route_costs_a_single_packet_nothing),
 		cmocka_unit_test(qsn_f70_a_stream_goes_at_its_first_wires_pace),
+		cmocka_unit_test(qsn_f70_the_last_wire_carries_no_route),
 		cmocka_unit_test(qsn_f70_tokens_come_back_as_they_went),
 	};
 
