@@ -1,7 +1,8 @@
 /*
- * The 4b5b code: each nibble is a symbol of five bits, chosen so that a line
- * is never still for long.  Sixteen of the 32 symbols stand for nibbles; the
- * others are violations here, since a frame has no control symbols in it.
+ * The 4b5b code: each nibble is a symbol of five bits, chosen so that a line,
+ * whose level changes with each one, is never still for long.  Sixteen of the
+ * 32 symbols stand for nibbles; the others are violations here, since a frame
+ * has no control symbols in it.
  *
  * A frame of n bytes is 2n symbols, the low nibble of each byte first.  They
  * go over eight lines, each of which must be balanced by itself, so a symbol
