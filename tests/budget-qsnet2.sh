@@ -51,8 +51,8 @@ same 16 op=dma mode=both bytes=100000 rounds=8
 run run qsnet2-16 ping to=15 rounds=1 --json --budget --follow 0
 holds "a put alone" '.budget.longest.causes | map_values(.ps) |
 	with_entries(select(.value > 0)) == {
-	"software": 20000, "descriptor": 319300, "packet": 57744,
-	"serialisation": 24756, "wire": 72000, "router": 63000,
+	"software": 20000, "descriptor": 319300, "packet": 59994,
+	"serialisation": 22506, "wire": 72000, "router": 63000,
 	"memory_write": 348700 }'
 holds "its way" '.follow | .is_complete and
 	.steps[0].where == "node 0, card" and

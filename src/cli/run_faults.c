@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+enum { MOST_TOLD = 10 };
+
 static struct fault_counts sum(const struct net *n)
 {
 	struct fault_counts all = { 0 };
@@ -17,6 +19,55 @@ static struct fault_counts sum(const struct net *n)
 	return all;
 }
 
+/* "link 1.0 up 1: lines 3, clock" */
+static void name_untrained(const struct topo *t,
+	const struct fault_untrained *u, char *text, size_t size)
+{
+	router_id r = u->link / t->n_ports;
+	char site[64], port[64];
+	const char *before = ": line ";
+	size_t used;
+	uint32_t i;
+
+	t->ops->name_router(t, r, site, sizeof(site));
+	t->ops->name_port(t, r, u->link % t->n_ports, port, sizeof(port));
+	used = (size_t)snprintf(text, size, "link %s%s%s", site,
+		r < t->n_nodes ? "" : " ", r < t->n_nodes ? "" : port);
+	for (i = 0; i < TRAINING_LINES && used < size; i++) {
+		if (!(u->lines >> i & 1))
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+			before, fault_line_names[i]);
+		before = ", ";
+	}
+}
+
+static void text_training(FILE *f, const struct net *n)
+{
+	const struct fault_trainings *t = &n->faults->trainings;
+	char name[256];
+	size_t i;
+
+	if (t->n)
+		fprintf(f,
+			"training    %" PRIu64
+			" links, each in %.10g us; least margin %" PRId64
+			" ps\n",
+			t->n, (double)t->time / 1e6, t->margin);
+	for (i = 0; i < t->n_untrained && i < MOST_TOLD; i++) {
+		name_untrained(n->topo, &t->untrained[i], name, sizeof(name));
+		fprintf(f, "untrained   %s: cannot be trained, stays down\n",
+			name);
+	}
+	if (i < t->n_untrained)
+		fprintf(f, "untrained   and %zu more\n", t->n_untrained - i);
+	if (t->n_blind)
+		fprintf(f,
+			"untrained   %u links with lines that are sampled "
+			"outside of their eyes\n",
+			t->n_blind);
+}
+
 void run_faults_text(FILE *f, const struct machine_run *r)
 {
 	const struct nic_retries *x = &r->result.retries;
@@ -29,6 +80,7 @@ void run_faults_text(FILE *f, const struct machine_run *r)
 		"faults      %" PRIu64 " bits flipped in %" PRIu64
 		" packets, %" PRIu64 " packets lost on dead links\n",
 		c.bit_errors, c.hurt, c.lost);
+	text_training(f, r->net);
 	fprintf(f,
 		"retries     %" PRIu64 " packets sent again: %" PRIu64
 		" were turned away, %" PRIu64 " not answered; %" PRIu64
@@ -39,6 +91,28 @@ void run_faults_text(FILE *f, const struct machine_run *r)
 			"escapes     %" PRIu64
 			" packets were wrong, and no code saw it\n",
 			x->escapes);
+}
+
+static void json_training(struct json *j, const struct net *n)
+{
+	const struct fault_trainings *t = &n->faults->trainings;
+	char name[256];
+	size_t i;
+
+	if (!t->time)
+		return;
+	json_object(j, "training");
+	json_count(j, "trained", t->n);
+	json_real(j, "time_ns", (double)t->time / SIM_NS);
+	json_int(j, "margin_ps", t->margin);
+	json_count(j, "blind_links", t->n_blind);
+	json_array(j, "untrained");
+	for (i = 0; i < t->n_untrained; i++) {
+		name_untrained(n->topo, &t->untrained[i], name, sizeof(name));
+		json_text(j, NULL, name);
+	}
+	json_end(j, ']');
+	json_end(j, '}');
 }
 
 static void json_counts(struct json *j, const struct fault_counts *c)
@@ -62,11 +136,13 @@ void run_faults_json(struct json *j, const struct machine_run *r)
 	json_counts(j, &c);
 	json_count(j, "torn", x->torn);
 	json_count(j, "unreadable", x->unreadable);
+	json_count(j, "violations", x->violations);
 	json_count(j, "escapes", x->escapes);
 	json_count(j, "nacks", x->nacks);
 	json_count(j, "timeouts", x->timeouts);
 	json_count(j, "resent", x->resent);
 	json_count(j, "duplicates", x->duplicates);
+	json_training(j, r->net);
 	json_array(j, "links");
 	for (i = 0; i < t->n_wires; i++) {
 		c = faults_total(r->net->faults, i);

@@ -77,6 +77,26 @@ static void json_wires(struct json *j, const struct show *s)
 	json_end(j, ']');
 }
 
+static void json_lines(struct json *j, const struct show *s)
+{
+	const struct training_params *p = &s->m->lines;
+	int64_t bit = training_bit(s->m->link.rate);
+
+	if (!p->lines)
+		return;
+	json_object(j, "lines");
+	json_int(j, "n", p->lines);
+	json_int(j, "data", TRAINING_DATA);
+	json_int(j, "bit_ps", bit);
+	json_int(j, "skew_ps", p->skew);
+	json_int(j, "eye_ps", p->eye);
+	json_flag(j, "training", p->is_on != 0);
+	json_int(j, "taps", p->taps);
+	json_int(j, "step_ps", p->step);
+	json_real(j, "training_ns", show_ns(training_time(p, bit)));
+	json_end(j, '}');
+}
+
 static void json_bisection(struct json *j, const struct show *s)
 {
 	const struct link_params *l = &s->m->link;
@@ -197,6 +217,7 @@ void show_json(const struct show *s, FILE *f)
 		json_packaging(&j, s);
 	}
 	json_wires(&j, s);
+	json_lines(&j, s);
 	json_bisection(&j, s);
 	json_ways(&j, s);
 	json_router(&j, s);

@@ -175,6 +175,28 @@ static void text_latency(const struct show *s, FILE *f)
 	put(&t, f);
 }
 
+static void text_lines(const struct show *s, FILE *f)
+{
+	const struct training_params *p = &s->m->lines;
+	int64_t bit = training_bit(s->m->link.rate);
+
+	if (!p->lines)
+		return;
+	fprintf(f,
+		"lines       %" PRId64
+		" each way (%d of data), a bit lasts %" PRId64
+		" ps, skew up to %" PRId64 " ps\n",
+		p->lines, TRAINING_DATA, bit, p->skew);
+	if (!p->is_on) {
+		fprintf(f, "training    none\n");
+		return;
+	}
+	fprintf(f,
+		"training    %" PRId64 " taps of %" PRId64
+		" ps, an eye of %" PRId64 " ps, %.10g us\n",
+		p->taps, p->step, p->eye, (double)training_time(p, bit) / 1e6);
+}
+
 static void text_link(const struct show *s, FILE *f)
 {
 	const struct link_params *l = &s->m->link;
@@ -191,11 +213,17 @@ static void text_link(const struct show *s, FILE *f)
 		"packet      header %" PRId64 " B, payload 0 to %" PRId64
 		" B in chunks of %" PRId64 " B, trailer %" PRId64 " B\n",
 		l->header, l->payload, l->chunk, l->trailer);
+	if (l->route)
+		fprintf(f,
+			"            %" PRId64
+			" B of route in front for each switch to pass\n",
+			l->route);
 	if (l->transaction)
 		fprintf(f,
 			"            %" PRId64 " B more for each %" PRId64
 			" B of payload\n",
 			l->per_transaction, l->transaction);
+	text_lines(s, f);
 	if (s->t)
 		snprintf(where, sizeof(where), "across %c",
 			(char)('A' + s->cut.dim));

@@ -12,20 +12,147 @@
 #define FAR_AWAY (UINT64_C(1) << 62)
 #define NO_LINK	 UINT32_MAX
 
-/* --- what follows from a plan --- */
+/* What a line that is sampled outside of its eye adds to the rate of errors:
+ * one in 16 of its own bits is read wrong, which is assumed. */
+#define BLIND (PER / 16 / TRAINING_DATA)
+
+/* --- bit errors --- */
+
+static uint64_t rate_of(const struct faults *f, uint32_t link, uint32_t wire)
+{
+	uint64_t rate = f->rate[wire];
+
+	if (f->blind)
+		rate += (uint64_t)__builtin_popcount(f->blind[link]) * BLIND;
+	return rate;
+}
 
 uint64_t faults_gap(
 	const struct faults *f, uint32_t link, uint32_t wire, uint64_t n)
 {
-	uint64_t x;
+	uint64_t rate = rate_of(f, link, wire), x;
 	uint128 gap;
 
-	if (!f->rate[wire])
+	if (!rate)
 		return FAR_AWAY;
 	x = random_draw(f->seed, link, RANDOM_ERROR, n).a;
-	gap = ((uint128)exponential_q32(x | 1) * PER >> 32) / f->rate[wire];
+	gap = ((uint128)exponential_q32(x | 1) * PER >> 32) / rate;
 	return gap < FAR_AWAY ? (uint64_t)gap : FAR_AWAY;
 }
+
+uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
+	uint64_t n, uint32_t bit, uint32_t bits)
+{
+	uint64_t x, i;
+	uint32_t lines, place;
+
+	if (!f->blind || !f->blind[link])
+		return bit;
+	x = random_below(random_draw(f->seed, link, RANDOM_ERROR, n).b,
+		rate_of(f, link, wire));
+	if (x < f->rate[wire])
+		return bit;
+	lines = f->blind[link];
+	for (i = (x - f->rate[wire]) / BLIND; i; i--)
+		lines &= lines - 1;
+	place = bit - bit % TRAINING_DATA + (uint32_t)__builtin_ctz(lines);
+	/* without its control or its clock any bit may be wrong */
+	return __builtin_ctz(lines) < TRAINING_DATA && place < bits ? place
+								    : bit;
+}
+
+/* --- training --- */
+
+static void lines_of(const struct fault_plan *p, uint64_t seed, uint32_t link,
+	struct training_line line[TRAINING_LINES])
+{
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < TRAINING_LINES; i++)
+		line[i] = training_line(&p->training, p->bit, seed, link, i);
+	for (k = 0; k < p->n_lines; k++) {
+		const struct fault_line *l = &p->line[k];
+
+		if (l->link != link)
+			continue;
+		if (l->is_closed)
+			line[l->line].eye = 0;
+		else
+			line[l->line].skew = l->skew;
+	}
+}
+
+/* Lines that are sampled wrong where nothing is trained. */
+static void find_blind(
+	struct faults *f, const struct fault_plan *p, const struct topo *t)
+{
+	struct training_line line[TRAINING_LINES];
+	uint32_t link, i;
+
+	if (!p->training.lines || p->training.is_on)
+		return;
+	f->blind = map_alloc(f->n_links * sizeof(*f->blind));
+	for (link = 0; link < f->n_links; link++) {
+		if (t->ops->peer(t, link / t->n_ports, link % t->n_ports)
+				.router == NO_ROUTER)
+			continue;
+		lines_of(p, f->seed, link, line);
+		for (i = 0; i < TRAINING_CLOCK; i++)
+			if (!training_falls_right(&line[i]))
+				f->blind[link] |= (uint16_t)(1u << i);
+		/* the clock has any phase: only a dead one is wrong */
+		if (!line[i].eye)
+			f->blind[link] |= (uint16_t)(1u << i);
+		f->trainings.n_blind += f->blind[link] != 0;
+	}
+}
+
+static bool train_link(
+	struct faults *f, const struct fault_plan *p, uint32_t link)
+{
+	struct fault_trainings *t = &f->trainings;
+	struct training_line line[TRAINING_LINES];
+	struct training_result r;
+
+	lines_of(p, f->seed, link, line);
+	r = training_run(&p->training, p->bit, line, f->seed, link);
+	if (!r.failed) {
+		if (!t->margin || r.margin < t->margin)
+			t->margin = r.margin;
+		return true;
+	}
+	/* powers of two */
+	if (!(t->n_untrained & (t->n_untrained - 1)))
+		t->untrained = mem_grow(t->untrained, 2 * t->n_untrained + 1,
+			sizeof(*t->untrained));
+	t->untrained[t->n_untrained++] =
+		(struct fault_untrained){ link, r.failed };
+	return false;
+}
+
+static int by_untrained(const void *a, const void *b)
+{
+	const struct fault_untrained *x = a, *y = b;
+
+	return x->link < y->link ? -1 : x->link > y->link;
+}
+
+/* One may have been tried several times. */
+static void unite_untrained(struct fault_trainings *t)
+{
+	size_t i, n = 0;
+
+	if (t->n_untrained)
+		qsort(t->untrained, t->n_untrained, sizeof(*t->untrained),
+			by_untrained);
+	for (i = 0; i < t->n_untrained; i++)
+		if (!n || t->untrained[n - 1].link != t->untrained[i].link)
+			t->untrained[n++] = t->untrained[i];
+	t->n_untrained = n;
+}
+
+/* --- outages --- */
 
 static int by_link(const void *a, const void *b)
 {
@@ -40,20 +167,59 @@ struct outages {
 	struct fault_outage *v;
 	size_t n, room;
 	const struct topo *topo;
+	const struct fault_plan *plan;
+	struct faults *faults;
 };
 
-static void add_outage(
-	struct outages *o, struct topo_end end, sim_time from, sim_time until)
+static uint32_t link_of(const struct topo *t, struct topo_end end)
+{
+	return end.router * t->n_ports + end.port;
+}
+
+static void add_outage(struct outages *o, struct topo_end end, sim_time from,
+	sim_time trains, sim_time until)
 {
 	if (o->n == o->room) {
 		o->room = o->room ? 2 * o->room : 16;
 		o->v = mem_grow(o->v, o->room, sizeof(*o->v));
 	}
 	o->v[o->n++] = (struct fault_outage){
-		.link = end.router * o->topo->n_ports + end.port,
+		.link = link_of(o->topo, end),
 		.from = from,
+		.trains = trains,
 		.until = until,
 	};
+}
+
+/* Both directions, since one without the other carries nothing. */
+static bool train_wire(
+	const struct outages *o, struct topo_end a, struct topo_end b)
+{
+	bool there = train_link(o->faults, o->plan, link_of(o->topo, a));
+	bool back = train_link(o->faults, o->plan, link_of(o->topo, b));
+
+	return there && back;
+}
+
+/* A wire that is away from some time on, and could come back at another. */
+static void add_wire(struct outages *o, struct topo_end a, struct topo_end b,
+	sim_time from, sim_time back)
+{
+	const struct fault_plan *p = o->plan;
+	sim_time up = back, trains = back;
+
+	if (back != SIM_NEVER && p->training.lines && p->training.is_on) {
+		if (train_wire(o, a, b)) {
+			up += training_time(&p->training, p->bit);
+			o->faults->trainings.n++;
+		} else {
+			up = trains = SIM_NEVER;
+		}
+	}
+	if (up == from)
+		return;
+	add_outage(o, a, from, trains, up);
+	add_outage(o, b, from, trains, up);
 }
 
 /* Both directions of what an event is about. */
@@ -71,8 +237,44 @@ static void add_wires(
 		far = t->ops->peer(t, e->site, p);
 		if (far.router == NO_ROUTER)
 			continue;
-		add_outage(o, (struct topo_end){ e->site, p }, e->at, until);
-		add_outage(o, far, e->at, until);
+		add_wire(o, (struct topo_end){ e->site, p }, far, e->at, until);
+	}
+}
+
+static bool has_lines(const struct fault_plan *p, uint32_t a, uint32_t b)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_lines; i++)
+		if (p->line[i].link == a || p->line[i].link == b)
+			return true;
+	return false;
+}
+
+/*
+ * Before a run all links have been trained, and all but those that the plan
+ * says something of have come up; or that is done now.
+ */
+static void add_start(struct outages *o)
+{
+	const struct fault_plan *p = o->plan;
+	const struct topo *t = o->topo;
+	uint32_t link;
+
+	if (!p->training.lines || !p->training.is_on ||
+		(!p->cold_start && !p->n_lines))
+		return;
+	for (link = 0; link < o->faults->n_links; link++) {
+		struct topo_end a = { link / t->n_ports, link % t->n_ports };
+		struct topo_end b = t->ops->peer(t, a.router, a.port);
+
+		if (b.router == NO_ROUTER || link_of(t, b) < link)
+			continue;
+		if (p->cold_start)
+			add_wire(o, a, b, 0, 0);
+		else if (has_lines(p, link, link_of(t, b)) &&
+			 !train_wire(o, a, b))
+			add_wire(o, a, b, 0, SIM_NEVER);
 	}
 }
 
@@ -88,8 +290,10 @@ static void merge(struct outages *o)
 
 		if (last && last->link == o->v[i].link &&
 			last->until >= o->v[i].from) {
-			if (last->until < o->v[i].until)
+			if (last->until < o->v[i].until) {
+				last->trains = o->v[i].trains;
 				last->until = o->v[i].until;
+			}
 			continue;
 		}
 		o->v[n++] = o->v[i];
@@ -100,10 +304,13 @@ static void merge(struct outages *o)
 static void make_outages(
 	struct faults *f, const struct fault_plan *p, const struct topo *t)
 {
-	struct outages o = { .topo = t };
+	struct outages o = { .topo = t, .plan = p, .faults = f };
 	const struct fault_event *e = p->event;
 	size_t i;
 
+	if (p->training.lines)
+		f->trainings.time = training_time(&p->training, p->bit);
+	add_start(&o);
 	/* What dies returns with the next event, if it does. */
 	for (i = 0; i < p->n_events; i++) {
 		bool ends = i + 1 < p->n_events && e[i + 1].returns;
@@ -112,8 +319,9 @@ static void make_outages(
 			add_wires(&o, &e[i], ends ? e[i + 1].at : SIM_NEVER);
 	}
 	merge(&o);
+	unite_untrained(&f->trainings);
 	f->n_outages = o.n;
-	add_outage(&o, (struct topo_end){ 0, 0 }, 0, 0);
+	add_outage(&o, (struct topo_end){ 0, 0 }, 0, 0, 0);
 	f->outage = o.v;
 	f->outage[f->n_outages].link = NO_LINK;
 	for (i = 0; i < f->n_links; i++)
@@ -136,6 +344,7 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	f->link = map_alloc(f->n_links * sizeof(*f->link));
 	f->tally = map_alloc(n_workers * sizeof(*f->tally));
 	make_outages(f, p, t);
+	find_blind(f, p, t);
 	for (r = 0; r < t->n_routers; r++) {
 		for (port = 0; port < t->n_ports; port++) {
 			uint32_t link = r * t->n_ports + port;
@@ -154,6 +363,9 @@ void faults_free(struct faults *f)
 	if (!f)
 		return;
 	map_free(f->link, f->n_links * sizeof(*f->link));
+	if (f->blind)
+		map_free(f->blind, f->n_links * sizeof(*f->blind));
+	mem_free(f->trainings.untrained);
 	map_free(f->tally, f->n_workers * sizeof(*f->tally));
 	mem_free(f->outage);
 	mem_free(f);
@@ -172,4 +384,17 @@ struct fault_counts faults_total(const struct faults *f, uint32_t wire)
 		sum.lost += c->lost;
 	}
 	return sum;
+}
+
+enum fault_state faults_state(const struct faults *f, uint32_t link, sim_time t)
+{
+	size_t i;
+
+	for (i = 0; i < f->n_outages; i++) {
+		const struct fault_outage *o = &f->outage[i];
+
+		if (o->link == link && o->from <= t && t < o->until)
+			return t < o->trains ? FAULT_DOWN : FAULT_TRAINING;
+	}
+	return FAULT_UP;
 }

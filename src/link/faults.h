@@ -9,7 +9,9 @@
  *
  * Links that die are known before the run, so there is nothing to be told to
  * anybody at that time: a link has a list of outages, and a packet that would
- * not be through before the next one begins is lost.
+ * not be through before the next one begins is lost.  Where links have lines
+ * (training.h), one that comes up carries nothing before both its directions
+ * are trained, and one that cannot be trained never does.
  */
 #ifndef LINK_FAULTS_H
 #define LINK_FAULTS_H
@@ -17,6 +19,7 @@
 #include <stdbool.h>
 
 #include "base/param.h"
+#include "link/training.h"
 #include "sim/sim.h"
 #include "topo/topo.h"
 
@@ -26,10 +29,15 @@ struct fault_params {
 	struct param_lines bit_errors;
 	/* "30 us switch 2.5 dies", "1 ms link 1.0 up 2 returns" */
 	struct param_lines events;
+	/* "link 1.0 up 2 line 3 skew 900 ps", "link 7 line clock closed" */
+	struct param_lines lines;
+	int64_t cold_start; /* all links are trained when the run begins */
 };
 
 extern const struct param fault_params_table[];
 extern const size_t fault_params_n;
+/* The rest are of links whose lines are known. */
+extern const size_t fault_common_n;
 
 enum { FAULT_SITE = 0xff }; /* of all ports */
 
@@ -41,16 +49,32 @@ struct fault_event {
 	const char *place; /* borrowed from the parameters */
 };
 
+/* A line of a directed link that is not as the others. */
+struct fault_line {
+	uint32_t link; /* site * n_ports + port that it leaves by */
+	uint32_t line;
+	bool is_closed;
+	int64_t skew; /* ps, where it is not */
+	const char *place;
+};
+
+extern const char *const fault_line_names[]; /* [TRAINING_LINES] */
+
 /* All zero is a plan of no faults. */
 struct fault_plan {
 	/* bit errors in 10^18 bits, at most a hundredth of them, by class */
 	uint64_t rate[TOPO_MAX_WIRES];
 	struct fault_event *event; /* by site, port and time */
 	size_t n_events;
+	struct fault_line *line; /* by link and line */
+	size_t n_lines;
+	bool cold_start;
+	struct training_params training;
+	int64_t bit; /* what one lasts on a line, ps */
 };
 
-/* The parameters must outlive the plan.  On an error, too, the plan is to be
- * freed. */
+/* The parameters must outlive the plan, whose training and bit are set before.
+ * On an error, too, the plan is to be freed. */
 int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e);
 void fault_plan_free(struct fault_plan *p);
@@ -58,10 +82,27 @@ bool fault_plan_is_empty(const struct fault_plan *p);
 
 /* --- in a run --- */
 
-/* A link is dead in [from, until). */
+/* A link is dead in [from, until), and trains in [trains, until). */
 struct fault_outage {
 	uint32_t link;
-	sim_time from, until;
+	sim_time from, trains, until;
+};
+
+enum fault_state { FAULT_DOWN, FAULT_TRAINING, FAULT_UP };
+
+/* A directed link with lines that cannot be trained, a bit each. */
+struct fault_untrained {
+	uint32_t link, lines;
+};
+
+/* What came of training, all through the run. */
+struct fault_trainings {
+	uint64_t n; /* wires that came up after it */
+	sim_time time; /* that each took */
+	int64_t margin; /* the least, ps; 0: none was trained */
+	struct fault_untrained *untrained; /* by link */
+	size_t n_untrained;
+	uint32_t n_blind; /* links with lines that are sampled wrong */
 };
 
 struct fault_link {
@@ -88,6 +129,9 @@ struct faults {
 	struct fault_tally *tally; /* [worker] */
 	size_t n_links, n_outages;
 	uint64_t rate[TOPO_MAX_WIRES];
+	struct fault_trainings trainings;
+	/* [link] lines that are not sampled in their eye; or NULL */
+	uint16_t *blind;
 	uint64_t seed;
 	uint32_t n_workers;
 };
@@ -98,6 +142,17 @@ void faults_free(struct faults *f);
 
 /* Sums over the workers, of a class; only while nothing runs. */
 struct fault_counts faults_total(const struct faults *f, uint32_t wire);
+
+/* Of a link at a time; looks at all outages, so not in a run. */
+enum fault_state faults_state(
+	const struct faults *f, uint32_t link, sim_time t);
+
+/*
+ * The bit that the link's error n hits, where the count says bit: one of a
+ * line that is sampled outside of its eye, if it is such a line's error.
+ */
+uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
+	uint64_t n, uint32_t bit, uint32_t bits);
 
 /* Good bits before error n of a link whose wire is of a class. */
 uint64_t faults_gap(

@@ -17,6 +17,8 @@ enum {
 	DIGITS = 18, /* of a rate, behind the point */
 	MOST_WORDS = 12,
 	MOST_EVENTS = 100000,
+	MOST_LINES = 1000,
+	MOST_SKEW = 1000000, /* ps */
 	NAME_MAX = 96,
 };
 
@@ -39,8 +41,25 @@ const struct param fault_params_table[] = {
 			"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up "
 			"2 dies\"",
 		.source = "assumed: nothing dies" },
+	{ .name = "lines",
+		.type = PARAM_LINES,
+		.offset = AT(lines),
+		.def = "none",
+		.help = "lines of a link that are not as the others, in the "
+			"direction away from the port, as \"link 1.0 up 2 line "
+			"3 skew 900 ps\", \"link 7 line clock closed\"",
+		.source = "assumed: good cables" },
+	{ .name = "cold-start",
+		.type = PARAM_FLAG,
+		.offset = AT(cold_start),
+		.def = "no",
+		.max = 1,
+		.help = "all links are trained when the run begins, and not "
+			"before",
+		.source = "assumed: a machine that was on before" },
 };
 
+const size_t fault_common_n = 2;
 const size_t fault_params_n =
 	sizeof(fault_params_table) / sizeof(fault_params_table[0]);
 
@@ -346,6 +365,103 @@ static int read_events(
 	return check_turns(p, l->e);
 }
 
+/* --- lines --- */
+
+const char *const fault_line_names[] = { "0", "1", "2", "3", "4", "5", "6", "7",
+	"control", "clock" };
+
+_Static_assert(sizeof(fault_line_names) / sizeof(fault_line_names[0]) ==
+		       TRAINING_LINES,
+	"all lines have names");
+
+static int read_skew(const struct line *l, size_t at, struct fault_line *x)
+{
+	char text[NAME_MAX];
+	const char *why;
+
+	if (at == l->n - 1 && !strcmp(l->word[at], "closed")) {
+		x->is_closed = true;
+		return 0;
+	}
+	if (at >= l->n - 1 || strcmp(l->word[at], "skew") != 0)
+		return fail(l, "\"%.60s\": want skew and a time, or closed",
+			l->from->text);
+	if (x->line == TRAINING_CLOCK)
+		return fail(l, "the clock has no skew: it has any phase");
+	join(text, sizeof(text), l->word + at + 1, l->n - at - 1);
+	if (units_read(UNIT_TIME, text + (*text == '-'), &x->skew, &why))
+		return fail(l, "\"%.40s\" is not a time", text);
+	if (*text == '-')
+		x->skew = -x->skew;
+	if (x->skew < -MOST_SKEW || x->skew > MOST_SKEW)
+		return fail(l, "a skew of %.40s is out of range (1 us)", text);
+	return 0;
+}
+
+static int read_line(struct line *l, struct fault_line *x)
+{
+	char text[NAME_MAX];
+	router_id site = 0;
+	port_id port = 0;
+	size_t at = 2;
+
+	while (at < l->n && strcmp(l->word[at], "line") != 0)
+		at++;
+	if (at + 2 >= l->n || strcmp(l->word[0], "link") != 0)
+		return fail(l,
+			"\"%.60s\": want a link, a line, and skew or closed",
+			l->from->text);
+	join(text, sizeof(text), l->word + 2, at - 2);
+	if (find_site(l, l->word[1], KIND_LINK, &site) ||
+		find_port(l, site, text, &port) ||
+		find_word(l, "line", l->word[at + 1], fault_line_names,
+			TRAINING_LINES, &x->line))
+		return -1;
+	x->link = site * l->topo->n_ports + port;
+	x->place = l->from->place;
+	return read_skew(l, at + 2, x);
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct fault_line *x = a, *y = b;
+
+	if (x->link != y->link)
+		return x->link < y->link ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static int read_lines(
+	struct line *l, struct fault_plan *p, const struct param_lines *lines)
+{
+	size_t i;
+
+	if (lines->n > MOST_LINES)
+		return err_set(l->e, "faults: more than %d lines", MOST_LINES);
+	p->line = mem_alloc(lines->n + 1, sizeof(*p->line));
+	for (i = 0; i < lines->n; i++) {
+		if (open_line(l, &lines->v[i]))
+			return -1;
+		if (!p->training.lines)
+			return fail(l, "nothing is known of the lines of this "
+				       "machine's links (link.lines is 0)");
+		if (read_line(l, &p->line[i]))
+			return -1;
+	}
+	p->n_lines = lines->n;
+	if (p->n_lines)
+		qsort(p->line, p->n_lines, sizeof(*p->line), by_line);
+	for (i = 1; i < p->n_lines; i++) {
+		const char *place = p->line[i].place;
+
+		if (!by_line(&p->line[i - 1], &p->line[i]))
+			return err_set(l->e,
+				"%s%sfaults: two things are said of one line",
+				place, *place ? ": " : "");
+	}
+	return 0;
+}
+
 int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e)
 {
@@ -353,12 +469,21 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	int failed = 0;
 	size_t i;
 
-	*p = (struct fault_plan){ 0 };
+	*p = (struct fault_plan){
+		.training = p->training,
+		.bit = p->bit,
+		.cold_start = text->cold_start,
+	};
 	for (i = 0; i < text->bit_errors.n && !failed; i++)
 		failed = open_line(&l, &text->bit_errors.v[i]) ||
 			 read_bit_errors(&l, p);
 	if (!failed)
-		failed = read_events(&l, p, &text->events);
+		failed = read_events(&l, p, &text->events) ||
+			 read_lines(&l, p, &text->lines);
+	if (!failed && p->cold_start && !p->training.lines)
+		failed = err_set(e,
+			"faults.cold-start: nothing is known of the lines of "
+			"this machine's links (link.lines is 0)");
 	mem_free(l.text);
 	return failed ? -1 : 0;
 }
@@ -366,14 +491,16 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 void fault_plan_free(struct fault_plan *p)
 {
 	mem_free(p->event);
+	mem_free(p->line);
 	*p = (struct fault_plan){ 0 };
 }
 
 bool fault_plan_is_empty(const struct fault_plan *p)
 {
-	uint64_t any = p->n_events;
+	uint64_t any = p->n_events | p->n_lines | p->cold_start;
 	uint32_t i;
 
+	any |= p->training.lines && !p->training.is_on;
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
 		any |= p->rate[i];
 	return !any;

@@ -53,7 +53,7 @@ static int try(struct fault_plan *p, const char *rates, const char *events,
 
 static struct fault_plan read(const char *rates, const char *events)
 {
-	struct fault_plan p;
+	struct fault_plan p = { 0 };
 	struct err e = { 0 };
 
 	if (try(&p, rates, events, &e))
@@ -63,7 +63,7 @@ static struct fault_plan read(const char *rates, const char *events)
 
 static void refuse(const char *rates, const char *events, const char *why)
 {
-	struct fault_plan p;
+	struct fault_plan p = { 0 };
 	struct err e = { 0 };
 
 	assert_int_equal(try(&p, rates, events, &e), -1);

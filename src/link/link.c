@@ -61,6 +61,10 @@ const struct param link_params_table[] = {
 		.min = 0,
 		.max = 4096,
 		.help = "what goes in front of each transaction" },
+	SIZE(route, "0 B", 0, 64,
+		"bytes in front of the header for each switch that a packet "
+		"will pass; each takes its own off. They need no tokens",
+		NULL),
 	{ .name = "logic",
 		.type = PARAM_TIME,
 		.offset = AT(logic),
@@ -93,7 +97,8 @@ const size_t link_params_n =
 	sizeof(link_params_table) / sizeof(link_params_table[0]);
 const size_t link_common_n =
 	sizeof(link_params_table) / sizeof(link_params_table[0]) -
-	(1 + N_WIRE_CLASSES);
+	(1 + 1 + N_WIRE_CLASSES);
+const size_t link_carried_n = 1;
 
 /* The time that bytes take at a rate, to the nearest picosecond. */
 static sim_time wire_time(int64_t bytes, int64_t rate)
@@ -150,11 +155,15 @@ int link_rules_init(
 		.max_chunks = (uint32_t)chunks,
 		.max_payload = (uint32_t)p->payload,
 		.chunk = (uint32_t)p->chunk,
+		.byte_bits = p->code == LINK_4B5B ? 10 : 8,
+		.route = (uint32_t)p->route,
 	};
 	for (i = 0; i < N_WIRE_CLASSES; i++) {
 		r->latency[i] = p->latency[i];
 		r->logic[i] = p->logic;
 	}
+	for (i = 0; i <= LINK_MAX_ROUTE; i++)
+		r->route_ser[i] = wire_time(i * p->route, rate);
 	for (i = 1; i <= LINK_MAX_CHUNKS; i++) {
 		int64_t bytes = link_wire_bytes(p, (i - 1) * p->chunk);
 

@@ -21,6 +21,7 @@ enum {
 	LINK_MAX_CHUNKS = 255, /* of one packet, header included */
 	LINK_CHANNELS = 4,
 	LINK_RETURNS = 7,
+	LINK_MAX_ROUTE = 15, /* switches that a carried route names */
 };
 
 enum link_code { LINK_PLAIN, LINK_4B5B };
@@ -31,6 +32,7 @@ struct link_params {
 	/* Of a torus's wires: grant to first effect, ps. */
 	int64_t latency[N_WIRE_CLASSES];
 	int64_t header, trailer; /* bytes */
+	int64_t route; /* bytes for each switch that is still to be passed */
 	int64_t payload; /* the most, bytes */
 	int64_t chunk; /* bytes a token stands for */
 	/* Payload is cut into transactions with a head each; 0: it is not. */
@@ -42,8 +44,9 @@ struct link_params {
 
 extern const struct param link_params_table[];
 extern const size_t link_params_n;
-/* The rest are about the latencies of a torus's wires. */
-extern const size_t link_common_n;
+/* The next are of networks whose packets carry their routes, the rest are
+ * about the latencies of a torus's wires. */
+extern const size_t link_common_n, link_carried_n;
 
 /* What follows from the parameters; the same for all links of a machine. */
 struct link_rules {
@@ -54,6 +57,9 @@ struct link_rules {
 	uint32_t wire_bytes[LINK_MAX_CHUNKS + 1];
 	uint32_t max_chunks; /* of a full packet */
 	uint32_t max_payload, chunk;
+	uint32_t byte_bits; /* what a byte is on the wire: 10 where coded */
+	uint32_t route; /* bytes in front for each switch to pass */
+	sim_time route_ser[LINK_MAX_ROUTE + 1]; /* by switches */
 };
 
 int link_rules_init(

@@ -26,18 +26,40 @@ sim_time load_packet_time(const struct link_params *l, uint32_t bytes)
 }
 
 /*
+ * What a wire carries that leads up from a level of a fat tree, of packets for
+ * nodes by lot: in front of each is the route that is left of it.
+ */
+static uint128 tree_rate(const struct fattree *t, const struct link_params *k,
+	uint32_t bytes, uint32_t level)
+{
+	uint128 n = t->topo.n_nodes, below = t->span[level], sum = 0;
+	uint128 wire = (uint128)wire_bytes(k, bytes) * (n - below);
+	uint32_t l;
+
+	for (l = level + 1; l <= t->n_levels; l++) {
+		uint128 within = t->span[l] < n ? t->span[l] : n;
+
+		sum += (within - below) * (2 * l - 1 - level);
+		below = within;
+	}
+	wire += sum * (uint64_t)k->route;
+	return (uint128)link_data_rate(k) * bytes * (n - t->span[level]) / wire;
+}
+
+/*
  * Of a fat tree: a node's link, or, where that is less, what leaves a subtree
  * over its up-links: of each node below, all that is for others.
  */
-static int64_t tree_peak(const struct fattree *t, uint128 rate)
+static int64_t tree_peak(
+	const struct fattree *t, const struct link_params *k, uint32_t bytes)
 {
-	uint128 n = t->topo.n_nodes, peak = rate;
+	uint128 n = t->topo.n_nodes, peak = tree_rate(t, k, bytes, 0);
 	uint32_t l;
 
 	for (l = 1; l < t->n_levels; l++) {
 		uint128 below = t->span[l];
-		uint128 bound = rate * t->n_paths[l + 1] * (n - 1) /
-				(below * (n - below));
+		uint128 bound = tree_rate(t, k, bytes, l) * t->n_paths[l + 1] *
+				(n - 1) / (below * (n - below));
 
 		if (bound < peak)
 			peak = bound;
@@ -57,7 +79,7 @@ int64_t load_peak(
 	if (n < 2)
 		return 0;
 	if (topo->ops == &fattree_ops)
-		return tree_peak(fattree_of(topo), rate);
+		return tree_peak(fattree_of(topo), link, bytes);
 	if (topo->ops != &torus_ops)
 		return 0;
 	for (i = 0; i < t->n_dims; i++) {

@@ -228,7 +228,7 @@ static void there_is_no_peak_without_a_torus_or_a_partner(void **state)
 
 /* --- fat trees --- */
 
-static int64_t tree_peak_of(const char *nodes, const char *up)
+static int64_t carried_peak_of(const char *nodes, const char *up, int64_t route)
 {
 	struct link_params link = bgq_link();
 	struct fattree t;
@@ -239,7 +239,24 @@ static int64_t tree_peak_of(const char *nodes, const char *up)
 	link.trailer = link.protocol = 0;
 	link.transaction = 128;
 	link.per_transaction = 17;
+	link.route = route;
 	return load_peak(&t.topo, &link, 512); /* 512 MB/s of a link */
+}
+
+static int64_t tree_peak_of(const char *nodes, const char *up)
+{
+	return carried_peak_of(nodes, up, 0);
+}
+
+/* By hand: three of 15 others are one switch away, twelve are three; of a
+ * tapered tree's up-links there are two switches to come. */
+static void qsn_f70_routes_take_a_part_of_the_peak(void **state)
+{
+	(void)state;
+	is_near(carried_peak_of("16", "4", 3),
+		588e6 * 512 / (588 + 3 * (3 * 1 + 12 * 3) / 15.));
+	is_near(carried_peak_of("16", "1", 3),
+		588e6 * 512 / (588 + 3 * 2) * 15 / (4 * 12.));
 }
 
 /* QSN-N44: a full tree carries what the nodes' links do. */
@@ -276,6 +293,7 @@ int main(void)
 			a_short_ring_can_take_both_links_of_every_node),
 		cmocka_unit_test(a_node_sends_no_more_than_its_ports),
 		cmocka_unit_test(there_is_no_peak_without_a_torus_or_a_partner),
+		cmocka_unit_test(qsn_f70_routes_take_a_part_of_the_peak),
 		cmocka_unit_test(qsn_n44_a_full_tree_is_bound_by_its_nodes),
 		cmocka_unit_test(
 			qsn_f69_a_tapered_tree_is_bound_where_it_is_thinnest),

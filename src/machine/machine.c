@@ -264,17 +264,30 @@ static void add_topos(struct machine *m)
 	}
 }
 
+static struct machine_use is_tree(const struct machine *m)
+{
+	size_t i = 0;
+
+	while (topo_registry[i] != &fattree_ops)
+		i++;
+	return use_if(&m->kinds.topo, i);
+}
+
 static void add_links(struct machine *m)
 {
-	size_t torus = 0;
+	size_t torus = 0, torus_rows = link_common_n + link_carried_n;
 
 	while (topo_registry[torus] != &torus_ops)
 		torus++;
 	add_block(
 		m, "link", link_params_table, link_common_n, &m->link, always);
-	add_block(m, "link", link_params_table + link_common_n,
-		link_params_n - link_common_n, &m->link,
+	add_block(m, "link", link_params_table + torus_rows,
+		link_params_n - torus_rows, &m->link,
 		use_if(&m->kinds.topo, torus));
+	add_block(m, "link", link_params_table + link_common_n, link_carried_n,
+		&m->link, is_tree(m));
+	add_block(m, "link", training_params_table, training_params_n,
+		&m->lines, is_tree(m));
 }
 
 static void add_routes(struct machine *m)
@@ -352,8 +365,10 @@ struct machine *machine_default(void)
 	add_routes(m);
 	add_nics(m);
 	add_hosts(m);
-	add_block(m, "faults", fault_params_table, fault_params_n,
+	add_block(m, "faults", fault_params_table, fault_common_n,
 		&m->fault_lines, always);
+	add_block(m, "faults", fault_params_table + fault_common_n,
+		fault_params_n - fault_common_n, &m->fault_lines, is_tree(m));
 	return m;
 }
 
@@ -487,6 +502,13 @@ static int choose(struct machine *m, struct err *e)
 	return 0;
 }
 
+static int read_plan(struct machine *m, struct err *e)
+{
+	m->faults.training = m->lines;
+	m->faults.bit = training_bit(m->link.rate);
+	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
+}
+
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e)
 {
@@ -496,7 +518,7 @@ struct machine *machine_load(const char *name, const char *const *sets,
 		choose(m, e) || host_params_check(&m->host, e) ||
 		m->topo->ops->init(m->topo, e) ||
 		m->route->ops->init(m->route, m->topo, e) ||
-		fault_plan_read(&m->faults, &m->fault_lines, m->topo, e)) {
+		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {
 		machine_free(m);
 		return NULL;
 	}
@@ -510,9 +532,10 @@ int machine_read_faults(struct machine *m, const char *path, struct err *e)
 	while (m->block[i].values != &m->fault_lines)
 		i++;
 	fault_plan_free(&m->faults);
-	if (machine_part_read(path, &m->block[i], 1, e))
+	/* and those of lines, which follow */
+	if (machine_part_read(path, &m->block[i], 2, e))
 		return -1;
-	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
+	return read_plan(m, e);
 }
 
 void machine_free(struct machine *m)
@@ -527,6 +550,7 @@ void machine_free(struct machine *m)
 		m->route->ops->fini(m->route);
 	param_lines_free(&m->fault_lines.bit_errors);
 	param_lines_free(&m->fault_lines.events);
+	param_lines_free(&m->fault_lines.lines);
 	fault_plan_free(&m->faults);
 	for (i = 0; i < MACHINE_KINDS; i++) {
 		mem_free(m->topos[i]);

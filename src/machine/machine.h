@@ -51,6 +51,7 @@ struct machine {
 	struct topo *topo, *topos[MACHINE_KINDS]; /* one of them */
 	struct route *route, *routes[MACHINE_KINDS];
 	struct link_params link;
+	struct training_params lines; /* of its links, if any are known */
 	struct net_params router;
 	const struct nic_ops *nic; /* NULL: none */
 	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */

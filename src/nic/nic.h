@@ -31,6 +31,7 @@ struct nic_retries {
 	uint64_t nacks, timeouts, resent;
 	uint64_t duplicates; /* that came and were not executed again */
 	uint64_t torn, unreadable; /* packets that came and were not good */
+	uint64_t violations; /* of these, seen by the wire's code already */
 	uint64_t escapes; /* that were not, and nobody saw it */
 };
 

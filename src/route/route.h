@@ -18,6 +18,7 @@ struct route {
 	/* How the router guards the channels; read by its arbiters. */
 	uint8_t bubble; /* entering an escape ring needs room for two */
 	uint8_t has_escape; /* dynamic packets may escape */
+	uint8_t is_carried; /* packets name their switches: route_left() */
 	/*
 	 * Where what a packet may do follows from its hint bits: tables over
 	 * all sets of bits, so that a hop needs no call.  Else NULL.
@@ -70,6 +71,13 @@ static inline void route_look_up(const struct route *r, struct packet *p)
 	p->escape = r->first[p->hints];
 	p->ask = p->kind == PACKET_DYNAMIC ? r->allowed[p->zone][p->hints]
 					   : (uint16_t)0;
+}
+
+/* Switches that a packet which carries its route has still to pass, beyond
+ * the one that it is in. */
+static inline uint32_t route_left(const struct packet *p)
+{
+	return p->left[PACKET_DIMS - 1] >> 4;
 }
 
 /* A packet has come in at a port. */

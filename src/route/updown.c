@@ -10,6 +10,8 @@ _Static_assert(2 * FATTREE_MAX_LEVELS - 1 <= COUNT_SHIFT / PORT_BITS,
 	"the longest route fits");
 _Static_assert(PACKET_DIMS * 8 == COUNT_SHIFT + PORT_BITS,
 	"a route fits a packet's field");
+/* the number is in the high bits of the last byte: route_left() */
+_Static_assert(COUNT_SHIFT % 8 == 4, "the number has half a byte");
 _Static_assert(TOPO_MAX_PORTS <= 1 << PORT_BITS, "a port fits");
 
 static const struct param params[] = {
@@ -31,6 +33,7 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 	if (t->ops != &fattree_ops)
 		return err_set(e, "routing.kind: updown needs a fattree");
 	r->topo = t;
+	r->is_carried = true;
 	u->tree = fattree_of(t);
 	return 0;
 }

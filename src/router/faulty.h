@@ -12,10 +12,7 @@
 #define ROUTER_FAULTY_H
 
 #include "router/booked.h"
-
-#ifndef NET_FAULTY
-#define NET_FAULTY 0
-#endif
+#include "router/stripped.h"
 
 static __attribute__((noinline, unused)) void faulty_hurt(struct net *n,
 	struct sim_worker *w, uint32_t link, uint32_t wire, packet_id id,
@@ -30,7 +27,10 @@ static __attribute__((noinline, unused)) void faulty_hurt(struct net *n,
 	p->flags |= PACKET_HURT;
 	while (l->left < bits) {
 		c->bit_errors++;
-		n->client->on_hurt(n, w, id, (uint32_t)l->left, bits);
+		n->client->on_hurt(n, w, id,
+			faults_place(n->faults, link, wire, l->draws,
+				(uint32_t)l->left, bits),
+			bits);
 		faults_draw(n->faults, link, wire);
 	}
 }
@@ -65,7 +65,7 @@ static inline bool faulty_depart(struct net *n, struct sim_worker *w,
 		faulty_lose(n, w, s, port, channel, id, tail);
 		return true;
 	}
-	bits = 8 * n->link.wire_bytes[n->packets[id].chunks];
+	bits = n->link.byte_bits * stripped_bytes(n, &n->packets[id]);
 	if (n->faults->link[link].left < bits)
 		faulty_hurt(n, w, link, wire, id, bits);
 	n->faults->link[link].left -= bits;

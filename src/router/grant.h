@@ -43,7 +43,6 @@ static inline __attribute__((always_inline)) bool depart(struct net *n,
 	sim_time tail)
 {
 	struct link_sender *l = &s->port[port].sender;
-	uint32_t chunks = p->chunks;
 	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
 	sim_time arrival = t + n->link.latency[l->wire];
 	bool lost = false;
@@ -59,7 +58,7 @@ static inline __attribute__((always_inline)) bool depart(struct net *n,
 		}
 	}
 	link_take(l, &n->link, t, tail);
-	l->count[channel] += n->link.wire_bytes[chunks];
+	l->count[channel] += stripped_bytes(n, p);
 	if (faulty_depart(n, w, s, port, channel, id, t, tail))
 		; /* it arrives nowhere */
 	else if (__builtin_expect(l->is_far, 0))
@@ -159,7 +158,7 @@ static inline __attribute__((always_inline)) bool grant_request(struct net *n,
 	uint32_t channel = source_of[request];
 	packet_id id = s->queue[channel][bit].head;
 	struct packet *p = &n->packets[id];
-	sim_time tail = t + n->link.ser[p->chunks];
+	sim_time tail = t + stripped_ser(n, p);
 	bool lost;
 
 	booked_grant(n, s, port, target_of[request], id,
@@ -211,7 +210,7 @@ static __attribute__((noinline)) bool grant_injection(struct net *n,
 {
 	packet_id id = s->inject[fifo].head;
 	const struct packet *p = &n->packets[id];
-	sim_time tail = t + n->link.ser[p->chunks];
+	sim_time tail = t + stripped_ser(n, p);
 
 	booked_grant(n, s, port, injection_target[request], id,
 		request == INJ_DYNAMIC ? p->chunks : n->entry, t);

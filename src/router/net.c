@@ -99,6 +99,11 @@ static int check(const struct net_setup *s, struct err *e)
 		return err_set(e,
 			"router.packets: the bubble rule needs room for two "
 			"packets in a channel");
+	if (s->link->route && !s->route->is_carried)
+		return err_set(e,
+			"link.route: packets carry no route (routing.kind is "
+			"%s)",
+			s->route->ops->name);
 	return 0;
 }
 
@@ -179,7 +184,9 @@ static const struct net_visits *pick_visits(const struct net_setup *s)
 {
 	if (s->faults)
 		return s->book ? &net_booked_faulty_visits : &net_faulty_visits;
-	return s->book ? &net_booked_visits : NULL;
+	if (s->book)
+		return &net_booked_visits;
+	return s->link->route ? &net_stripped_visits : NULL;
 }
 
 /* Which worker simulates which site: each gets equal shares of the nodes, by
@@ -209,13 +216,23 @@ static struct sim *make_sim(
 		.stop = s->stop,
 		.prefetches = n->n_sites >= PREFETCH_SITES,
 	};
-	uint8_t *owner = share_out(n->topo, p.n_workers);
+	uint8_t *owner;
 	sim_time least, most;
 	struct sim *sim;
 
 	wire_range(n, &least, &most);
+	/* or a tail would leave a switch before it has come */
+	if (n->link.route_ser[1] > least) {
+		err_set(e,
+			"link.route: %u bytes take longer than the way over "
+			"the shortest wire",
+			n->link.route);
+		return NULL;
+	}
 	p.window = least;
-	p.reach = most + n->link.ser[n->full];
+	p.reach =
+		most + n->link.ser[n->full] + n->link.route_ser[LINK_MAX_ROUTE];
+	owner = share_out(n->topo, p.n_workers);
 	p.owner = owner;
 	sim = sim_new(&p, e);
 	mem_free(owner);

@@ -238,6 +238,7 @@ struct rig *rig_new(const struct rig_how *how)
 	if (how->tree) {
 		updown_make(&r->tree, how->tree);
 		set_elite(&link, &router, how->code);
+		link.route = how->route;
 	} else {
 		hint_make(&r->way, &how->way);
 	}

@@ -15,7 +15,7 @@ struct rig_how {
 	struct hint_how way;
 	/* A fat tree of Elite4s in place of Blue Gene/Q's torus. */
 	const struct tree_how *tree;
-	int64_t code; /* of its links */
+	int64_t code, route; /* of its links */
 	int64_t packets, queues, injection, reception, transit;
 	uint32_t n_workers;
 	/*

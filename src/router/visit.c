@@ -15,7 +15,7 @@
 #define NET_SCOPE
 #endif
 
-#define NET_PLAIN (!NET_BOOKED && !NET_FAULTY)
+#define NET_PLAIN (!NET_BOOKED && !NET_FAULTY && !NET_STRIPPED)
 
 /* A client's call turns to another copy where that is in use. */
 static inline bool is_for_another(const struct net *n)

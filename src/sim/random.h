@@ -26,6 +26,8 @@ enum random_purpose {
 	RANDOM_POLL, /* when a poll loop first looks */
 	RANDOM_TEST,
 	RANDOM_ERROR, /* bits until a link flips one */
+	RANDOM_SKEW, /* of a line of a link */
+	RANDOM_TRAINING, /* what is read between two bits */
 };
 
 struct random_bits {

@@ -161,6 +161,7 @@ enum elan_harm {
 
 enum {
 	ELAN_FLIPS = 16, /* that a packet remembers */
+	ELAN_NEXT_HOP = 0x8000, /* on another wire than the flip before */
 	ELAN_DETOURS = 256, /* destinations share them */
 };
 
@@ -177,7 +178,9 @@ struct elan_buffer {
 	uint8_t kind;
 	uint8_t n_pieces;
 	uint8_t n_flips, harm; /* see frame.h */
-	uint16_t flip[ELAN_FLIPS]; /* bits of its frame */
+	bool coded, violated; /* its wires are; a symbol came that is none */
+	uint16_t flip[ELAN_FLIPS]; /* bits of its frame; + ELAN_NEXT_HOP */
+	sim_time hurt_at; /* the hop of the last flip: when it began */
 	uint16_t context;
 	uint32_t channel, sequence; /* the cookie: who sent it, which one */
 	uint32_t sending; /* at the sender; an acknowledgement returns it */

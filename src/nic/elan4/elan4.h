@@ -200,6 +200,7 @@ struct elan_counts {
 	/* of packets that bits were flipped in: a transaction wrong, the
 	 * header wrong, and those that no CRC has seen */
 	uint64_t torn, unreadable, escapes;
+	uint64_t violations; /* of these, seen by the wire's code */
 	/* packets with data, and their time from the sender's card to the
 	 * receiver's bus */
 	uint64_t networked, network_ps;

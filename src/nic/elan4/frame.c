@@ -3,6 +3,11 @@
 #include <string.h>
 
 #include "base/crc32.h"
+#include "link/code.h"
+
+enum { LINES = CODE_LINES };
+
+_Static_assert(10 * ELAN_FRAME_MOST < ELAN_NEXT_HOP, "a flip has its place");
 
 /* --- writing --- */
 
@@ -147,18 +152,57 @@ enum elan_harm elan_frame_read(
 
 /* --- what flips make of it --- */
 
+static void flip_plain(const struct elan_buffer *b, uint8_t *frame)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->n_flips; i++) {
+		uint32_t bit = b->flip[i] % ELAN_NEXT_HOP;
+
+		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+}
+
+/*
+ * Each hop that did something codes the frame that came to it, and reads what
+ * is left of it.  Returns how many bytes have come through without a symbol
+ * that is none: n, or less.
+ */
+static uint32_t flip_coded(
+	const struct elan_buffer *b, uint8_t *frame, uint32_t n)
+{
+	uint8_t symbol[2 * ELAN_FRAME_MOST];
+	uint32_t i = 0, whole = n;
+
+	while (i < b->n_flips && whole == n) {
+		code_write(symbol, frame, n);
+		do
+			code_flip(symbol, n, b->flip[i] % ELAN_NEXT_HOP);
+		while (++i < b->n_flips && !(b->flip[i] & ELAN_NEXT_HOP));
+		whole = code_read(frame, symbol, n);
+	}
+	return whole;
+}
+
 enum elan_harm elan_frame_judge(
 	struct elan_buffer *b, uint32_t src, bool *escaped)
 {
 	uint8_t frame[ELAN_FRAME_MOST], good[ELAN_FRAME_MOST];
-	uint32_t n = elan_frame_write(b, src, good), from, i;
+	uint32_t n = elan_frame_write(b, src, good), whole = n, from;
 	struct elan_buffer was = *b;
 	enum elan_harm harm;
 
 	*escaped = false;
+	b->violated = false;
 	memcpy(frame, good, n);
-	for (i = 0; i < b->n_flips; i++)
-		frame[b->flip[i] / 8] ^= (uint8_t)(1u << b->flip[i] % 8);
+	if (b->coded)
+		whole = flip_coded(b, frame, n);
+	else
+		flip_plain(b, frame);
+	if (whole < n) {
+		b->violated = true;
+		return whole < ELAN_FRAME_HEADER ? ELAN_UNREADABLE : ELAN_TORN;
+	}
 	if (!memcmp(frame, good, n))
 		return ELAN_SOUND;
 	harm = elan_frame_read(b, &from, frame, n);
@@ -166,8 +210,10 @@ enum elan_harm elan_frame_judge(
 	if (harm == ELAN_SOUND && (from != src || b->kind != was.kind))
 		harm = ELAN_UNREADABLE;
 	*escaped = harm == ELAN_SOUND;
-	if (harm != ELAN_SOUND)
+	if (harm != ELAN_SOUND) {
 		*b = was;
+		b->violated = false;
+	}
 	return harm;
 }
 
@@ -179,13 +225,25 @@ void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 	const struct packet *p = &net->packets[id];
 	struct elan_buffer *b = payload_of_load(p->load);
 	uint8_t frame[ELAN_FRAME_MOST];
-	uint32_t n;
+	uint32_t n, place;
+	bool is_next;
 
 	(void)w;
 	if (b->n_flips == ELAN_FLIPS)
 		return; /* it is beyond repair */
-	n = 8 * elan_frame_write(b, p->src, frame);
-	b->flip[b->n_flips++] = (uint16_t)((uint64_t)bit * n / bits);
+	n = net->link.byte_bits * elan_frame_write(b, p->src, frame);
+	/* The bits of one moment go side by side, and stay on their lines. */
+	place = (uint32_t)((uint64_t)(bit / LINES) * ((n + LINES - 1) / LINES) /
+			   ((bits + LINES - 1) / LINES)) *
+			LINES +
+		bit % LINES;
+	if (place >= n)
+		place -= LINES;
+	is_next = b->n_flips && b->hurt_at != p->head;
+	b->coded = net->link.byte_bits != 8;
+	b->hurt_at = p->head;
+	b->flip[b->n_flips++] =
+		(uint16_t)(place | (is_next ? ELAN_NEXT_HOP : 0));
 }
 
 void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id)
@@ -207,6 +265,7 @@ void elan_frame_on_arrival(
 
 	b->harm = (uint8_t)elan_frame_judge(b, p->src, &escaped);
 	a->n->counts.escapes += escaped;
+	a->n->counts.violations += b->violated;
 	a->n->counts.torn += b->harm == ELAN_TORN;
 	a->n->counts.unreadable += b->harm == ELAN_UNREADABLE;
 }
@@ -226,6 +285,7 @@ void elan_frame_retries(const struct nic *nic, struct nic_retries *r)
 		r->duplicates += c.duplicates;
 		r->torn += c.torn;
 		r->unreadable += c.unreadable;
+		r->violations += c.violations;
 		r->escapes += c.escapes;
 	}
 }

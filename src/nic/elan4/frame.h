@@ -7,8 +7,10 @@
  *
  * Packets that were not hurt are never serialised: their bytes are known to
  * be good.  A hurt one is, its bits are flipped, and the CRCs decide
- * (QSN-F39).  The model of the link counts some bytes more or less than the
- * frame has, so the place of a flipped bit is scaled.
+ * (QSN-F39).  On a coded wire the flipped bits are those of its symbols
+ * (QSN-F76): a symbol that is none is seen by the code, and the CRCs decide of
+ * those that have become others.  The model of the link counts some bytes more
+ * or less than the frame has, so the place of a flipped bit is scaled.
  */
 #ifndef NIC_ELAN4_FRAME_H
 #define NIC_ELAN4_FRAME_H

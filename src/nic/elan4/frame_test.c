@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "link/code.h"
 #include "nic/elan4/frame.h"
 
 enum { SRC = 77, WRITES = 3 };
@@ -114,6 +115,68 @@ static void qsn_f39_every_flipped_bit_is_seen(void **state)
 	}
 }
 
+/*
+ * On a coded wire: what the code does not see, the CRCs do; and what it saw is
+ * what the table says, flip by flip.
+ */
+static void qsn_f76_flips_of_symbols_are_seen(void **state)
+{
+	struct elan_buffer b, was;
+	uint8_t frame[ELAN_FRAME_MOST], symbol[2 * ELAN_FRAME_MOST];
+	uint32_t i, n, seen = 0;
+	bool escaped, bad;
+
+	(void)state;
+	make(&was, false);
+	was.coded = true;
+	n = elan_frame_write(&was, SRC, frame);
+	for (i = 0; i < 10 * n; i++) {
+		code_write(symbol, frame, n);
+		code_flip(symbol, n, i);
+		bad = code_read(frame, symbol, n) < n;
+		elan_frame_write(&was, SRC, frame);
+		b = was;
+		b.n_flips = 1;
+		b.flip[0] = (uint16_t)i;
+		assert_int_not_equal(
+			elan_frame_judge(&b, SRC, &escaped), ELAN_SOUND);
+		assert_false(escaped);
+		assert_int_equal(b.violated, bad);
+		check_same(&b, &was);
+		seen += bad;
+	}
+	/* two fifths, more or less, by what the bytes are */
+	assert_in_range(seen, 3 * n, 5 * n);
+}
+
+/* Two flips of one symbol on one wire: the sum counts, 00000 is none.  On two
+ * wires the first is a nibble again before the second. */
+static void qsn_f76_each_wire_codes_anew(void **state)
+{
+	struct elan_buffer b, was = { .kind = ELAN_ACKED };
+	uint8_t frame[ELAN_FRAME_MOST];
+	bool escaped;
+
+	(void)state;
+	was.coded = true;
+	was.n_flips = 2;
+	elan_frame_write(&was, 1, frame);
+	assert_int_equal(frame[0], 1); /* 01001 on line 0, then 11110 */
+	/* 01001 -> 01011 -> 01001: bits 3 of line 0, twice */
+	was.flip[0] = was.flip[1] = 24;
+	b = was;
+	assert_int_equal(elan_frame_judge(&b, 1, &escaped), ELAN_SOUND);
+	/* 01001 -> 00001, which is none; and back is too late */
+	was.flip[0] = was.flip[1] = 8;
+	b = was;
+	assert_int_equal(elan_frame_judge(&b, 1, &escaped), ELAN_SOUND);
+	assert_false(b.violated);
+	was.flip[1] |= ELAN_NEXT_HOP;
+	b = was;
+	assert_int_equal(elan_frame_judge(&b, 1, &escaped), ELAN_UNREADABLE);
+	assert_true(b.violated);
+}
+
 static void an_acknowledgement_has_a_crc(void **state)
 {
 	struct elan_buffer b = { .kind = ELAN_ACKED, .sequence = 4 };
@@ -198,6 +261,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(qsn_f39_every_flipped_bit_is_seen),
+		cmocka_unit_test(qsn_f76_flips_of_symbols_are_seen),
+		cmocka_unit_test(qsn_f76_each_wire_codes_anew),
 		cmocka_unit_test(an_acknowledgement_has_a_crc),
 		cmocka_unit_test(what_no_crc_sees_comes_in_wrong),
 		cmocka_unit_test(a_bit_that_is_flipped_back_is_none),

@@ -1,0 +1,190 @@
+/* 4b5b: every symbol, every flip, and what the code is for. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "link/code.h"
+
+enum { BYTES = 61 };
+
+static void fill(uint8_t *byte, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		byte[i] = (uint8_t)(i * 37 + i / 5);
+}
+
+static void qsn_f76_symbols_come_back_as_their_nibbles(void **state)
+{
+	/* as the standard prints them */
+	static const char *const table[16] = { "11110", "01001", "10100",
+		"10101", "01010", "01011", "01110", "01111", "10010", "10011",
+		"10110", "10111", "11010", "11011", "11100", "11101" };
+	uint32_t valid = 0;
+	uint8_t i, k;
+
+	(void)state;
+	for (i = 0; i < 16; i++) {
+		uint8_t symbol = 0;
+
+		for (k = 0; k < CODE_BITS; k++)
+			symbol = (uint8_t)(symbol << 1 | (table[i][k] == '1'));
+		assert_int_equal(code_symbol(i), symbol);
+		assert_int_equal(code_nibble(symbol), i);
+	}
+	for (i = 0; i < 32; i++)
+		valid += code_nibble(i) != CODE_INVALID;
+	assert_int_equal(valid, 16);
+}
+
+/* Either no nibble at all or another one: 32 of 80 flips are of the first
+ * kind, and only the others need a CRC. */
+static void qsn_f76_a_flip_is_a_violation_or_another_nibble(void **state)
+{
+	uint32_t bad = 0;
+	uint8_t i, k;
+
+	(void)state;
+	for (i = 0; i < 16; i++) {
+		for (k = 0; k < CODE_BITS; k++) {
+			uint8_t now = code_nibble(
+				(uint8_t)(code_symbol(i) ^ 1u << k));
+
+			assert_int_not_equal(now, i);
+			assert_true(now < 16 || now == CODE_INVALID);
+			bad += now == CODE_INVALID;
+		}
+	}
+	assert_int_equal(bad, 32);
+}
+
+/* A one is a change of the line: after how many bits there is one at least,
+ * whatever symbols follow each other. */
+static void qsn_f76_lines_are_never_still_for_long(void **state)
+{
+	uint32_t zeros = 0, i, k;
+
+	(void)state;
+	for (i = 0; i < 256; i++) {
+		uint32_t run = 0;
+		uint32_t bits = (uint32_t)code_symbol(i & 15) << CODE_BITS |
+				code_symbol((uint8_t)(i >> 4));
+
+		for (k = 0; k < 2 * CODE_BITS; k++) {
+			run = bits >> k & 1 ? 0 : run + 1;
+			zeros = run > zeros ? run : zeros;
+		}
+	}
+	assert_int_equal(zeros, 3);
+}
+
+/* The line's levels, any two symbols again and again: within 60 to 40, which
+ * optical receivers can bear.  Without the code zeros would stay on one side
+ * for ever. */
+static void qsn_f76_lines_are_nearly_balanced(void **state)
+{
+	enum { TIMES = 100 };
+	int32_t most = 0;
+	uint32_t i, n, k;
+
+	(void)state;
+	for (i = 0; i < 256; i++) {
+		int32_t level = 1, sum = 0;
+
+		for (n = 0; n < 2 * TIMES; n++) {
+			uint8_t symbol =
+				code_symbol((uint8_t)(n % 2 ? i >> 4 : i & 15));
+
+			for (k = CODE_BITS; k--;) {
+				level = symbol >> k & 1 ? -level : level;
+				sum += level;
+			}
+		}
+		sum = sum < 0 ? -sum : sum;
+		most = sum > most ? sum : most;
+	}
+	assert_int_equal(most, 2 * TIMES * CODE_BITS / 5);
+}
+
+static void frames_come_back(void **state)
+{
+	uint8_t byte[BYTES], symbol[2 * BYTES], back[BYTES];
+	uint32_t n;
+
+	(void)state;
+	fill(byte, BYTES);
+	for (n = 0; n <= BYTES; n++) {
+		code_write(symbol, byte, n);
+		assert_int_equal(code_read(back, symbol, n), n);
+		assert_memory_equal(back, byte, n);
+	}
+}
+
+/* Each of the 10n bits is another one, and hits one symbol. */
+static void each_bit_has_its_place(void **state)
+{
+	uint8_t byte[BYTES], good[2 * BYTES], now[2 * BYTES];
+	uint8_t seen[2 * BYTES];
+	uint32_t n, bit, i;
+
+	(void)state;
+	fill(byte, BYTES);
+	for (n = 1; n <= BYTES; n++) {
+		memset(seen, 0, sizeof(seen));
+		code_write(good, byte, n);
+		for (bit = 0; bit < 10 * n; bit++) {
+			uint32_t hits = 0, at = 0;
+
+			memcpy(now, good, 2 * n);
+			code_flip(now, n, bit);
+			for (i = 0; i < 2 * n; i++) {
+				hits += now[i] != good[i];
+				at = now[i] != good[i] ? i : at;
+			}
+			assert_int_equal(hits, 1);
+			seen[at] ^= now[at] ^ good[at];
+			/* symbols side by side: one for each line */
+			if (at / CODE_LINES < 2 * n / CODE_LINES)
+				assert_int_equal(
+					at % CODE_LINES, bit % CODE_LINES);
+		}
+		for (i = 0; i < 2 * n; i++)
+			assert_int_equal(seen[i], 0x1f);
+	}
+}
+
+static void a_violation_is_seen_where_it_is(void **state)
+{
+	uint8_t byte[BYTES], symbol[2 * BYTES], back[BYTES];
+	uint32_t i;
+
+	(void)state;
+	fill(byte, BYTES);
+	for (i = 0; i < 2 * BYTES; i++) {
+		code_write(symbol, byte, BYTES);
+		symbol[i] = 0;
+		assert_int_equal(code_read(back, symbol, BYTES), i / 2);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(qsn_f76_symbols_come_back_as_their_nibbles),
+		cmocka_unit_test(
+			qsn_f76_a_flip_is_a_violation_or_another_nibble),
+		cmocka_unit_test(qsn_f76_lines_are_never_still_for_long),
+		cmocka_unit_test(qsn_f76_lines_are_nearly_balanced),
+		cmocka_unit_test(frames_come_back),
+		cmocka_unit_test(each_bit_has_its_place),
+		cmocka_unit_test(a_violation_is_seen_where_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

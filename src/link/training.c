@@ -1,0 +1,283 @@
+#include "link/training.h"
+
+#include "sim/random.h"
+
+#define AT(field) offsetof(struct training_params, field)
+#define PS_PER_S  INT64_C(1000000000000)
+#define PS_PER_NS 1000
+
+/* No rotation of itself, with about as many changes as bits to compare. */
+#define WORD UINT64_C(0xd3a1f0e4b5972c68)
+
+enum { WORD_BITS = 64, MOST_TAPS = 1024, MOST_REPEATS = 4096 };
+
+const struct param training_params_table[] = {
+	{ .name = "lines",
+		.type = PARAM_COUNT,
+		.offset = AT(lines),
+		.def = "0",
+		.max = TRAINING_LINES,
+		.help = "pairs of a link in each direction: 10, eight for "
+			"data, one for control, the clock; 0: none are "
+			"modelled" },
+	{ .name = "training.on",
+		.type = PARAM_FLAG,
+		.offset = AT(is_on),
+		.def = "yes",
+		.max = 1,
+		.help = "links that come up are trained; otherwise each line "
+			"is sampled where it falls" },
+	{ .name = "training.skew",
+		.type = PARAM_TIME,
+		.offset = AT(skew),
+		.def = "500 ps",
+		.max = 100 * PS_PER_NS,
+		.help = "how far a line is from the clock at most, to either "
+			"side",
+		.source = "assumed: 40 ps for each metre of 13 m of copper" },
+	{ .name = "training.eye",
+		.type = PARAM_TIME,
+		.offset = AT(eye),
+		.def = "400 ps",
+		.min = 1,
+		.max = 100 * PS_PER_NS,
+		.help = "how long a bit can be read, of the time that it "
+			"lasts",
+		.source = "assumed: about half of a bit's 750 ps" },
+	{ .name = "training.step",
+		.type = PARAM_TIME,
+		.offset = AT(step),
+		.def = "25 ps",
+		.min = 1,
+		.max = 100 * PS_PER_NS,
+		.help = "what one tap of a line's delay is",
+		.source = "assumed: a sixteenth of an eye" },
+	{ .name = "training.taps",
+		.type = PARAM_COUNT,
+		.offset = AT(taps),
+		.def = "64",
+		.min = 2,
+		.max = MOST_TAPS,
+		.help = "taps of a line's delay; the middle one is where "
+			"lines are sampled that are not trained",
+		.source = "assumed: two bits' times, so that any skew of up "
+			  "to half a bit and an eye is reached" },
+	{ .name = "training.repeats",
+		.type = PARAM_COUNT,
+		.offset = AT(repeats),
+		.def = "4",
+		.min = 1,
+		.max = MOST_REPEATS,
+		.help = "words of 64 bits that are compared at each tap",
+		.source = "assumed: few; an edge spoils the first" },
+};
+
+const size_t training_params_n =
+	sizeof(training_params_table) / sizeof(training_params_table[0]);
+
+/* --- what lines are like --- */
+
+int64_t training_bit(int64_t rate)
+{
+	return (PS_PER_S * TRAINING_DATA / 8 + rate / 2) / rate;
+}
+
+int training_check(const struct training_params *p, int64_t rate, struct err *e)
+{
+	int64_t bit = training_bit(rate);
+
+	if (!p->lines)
+		return 0;
+	if (p->lines != TRAINING_LINES)
+		return err_set(e,
+			"link.lines: %lld; a link has %d, or 0 where none are "
+			"modelled",
+			(long long)p->lines, TRAINING_LINES);
+	/* both edges must be seen */
+	if (p->eye + 2 * p->step > bit)
+		return err_set(e,
+			"link.training.eye: %lld ps and two steps more do not "
+			"fit a bit, which lasts %lld ps",
+			(long long)p->eye, (long long)bit);
+	if (bit / p->step >= MOST_TAPS)
+		return err_set(e,
+			"link.training.step: more than %d steps in a bit, "
+			"which lasts %lld ps",
+			MOST_TAPS, (long long)bit);
+	return 0;
+}
+
+struct training_line training_line(const struct training_params *p, int64_t bit,
+	uint64_t seed, uint32_t link, uint32_t line)
+{
+	uint64_t x = random_draw(seed, link, RANDOM_SKEW, line).a;
+	struct training_line l = { .eye = p->eye };
+
+	if (line == TRAINING_CLOCK)
+		l.skew = (int64_t)random_below(x, (uint64_t)bit);
+	else
+		l.skew = (int64_t)random_below(x, 2 * (uint64_t)p->skew + 1) -
+			 p->skew;
+	return l;
+}
+
+/* In the eye that is round 0. */
+static bool is_inside(const struct training_line *l, int64_t x)
+{
+	return 2 * x < l->eye && -2 * x < l->eye;
+}
+
+bool training_falls_right(const struct training_line *l)
+{
+	return is_inside(l, l->skew);
+}
+
+/* --- sampling --- */
+
+static uint64_t turned(int64_t by)
+{
+	unsigned n = (unsigned)by % WORD_BITS;
+
+	return n ? WORD << n | WORD >> (WORD_BITS - n) : WORD;
+}
+
+/* The nearest multiple of a bit's time. */
+static int64_t bits_off(int64_t x, int64_t bit)
+{
+	return x >= 0 ? (x + bit / 2) / bit : -((-x + bit / 2) / bit);
+}
+
+uint64_t training_sample(const struct training_params *p, int64_t bit,
+	const struct training_line *l, int64_t tap, uint64_t lot)
+{
+	int64_t x = l->skew + (tap - p->taps / 2) * p->step;
+	int64_t off = bits_off(x, bit);
+	int64_t rest = x - off * bit;
+
+	if (is_inside(l, rest))
+		return turned(off);
+	/* at the edge of two bits: either of them */
+	return (turned(off) & lot) | (turned(off + (rest < 0 ? -1 : 1)) & ~lot);
+}
+
+static uint64_t lot_of(struct training_who who, int64_t tap, int64_t i)
+{
+	return random_draw(who.seed, who.link, RANDOM_TRAINING,
+		(uint64_t)who.line << 32 | (uint64_t)(tap * MOST_REPEATS + i))
+		.a;
+}
+
+static bool is_right(const struct training_params *p, int64_t bit,
+	const struct training_line *l, struct training_who who, int64_t tap)
+{
+	int64_t i;
+
+	for (i = 0; i < p->repeats; i++)
+		if (training_sample(p, bit, l, tap, lot_of(who, tap, i)) !=
+			WORD)
+			return false;
+	return true;
+}
+
+/* A clock may be a whole bit off: that is a matter of latency alone. */
+static bool is_steady(const struct training_params *p, int64_t bit,
+	const struct training_line *l, struct training_who who, int64_t tap)
+{
+	uint64_t first = 0;
+	int64_t i, k;
+	bool is_word = false;
+
+	for (i = 0; i < p->repeats; i++) {
+		uint64_t x =
+			training_sample(p, bit, l, tap, lot_of(who, tap, i));
+
+		if (i && x != first)
+			return false;
+		first = x;
+	}
+	for (k = 0; k < WORD_BITS; k++)
+		is_word |= first == turned(k);
+	return is_word;
+}
+
+/* --- searching --- */
+
+/* The longest stretch of taps that are right, both of whose ends were seen;
+ * where it goes round, a stretch may go on beyond the last tap. */
+static struct training_found longest(
+	const bool *right, int64_t n, bool is_round, int64_t step)
+{
+	int64_t i, k, most = is_round ? 2 * n : n;
+	struct training_found f = { 0 };
+
+	for (i = is_round ? 0 : 1; i < n; i++) {
+		if (!right[i] || right[i ? i - 1 : n - 1])
+			continue;
+		for (k = i; k < most && right[k % n]; k++)
+			;
+		if (k == most || (f.is_open && k - i <= f.last - f.first + 1))
+			continue;
+		f.is_open = true;
+		f.first = i;
+		f.last = k - 1;
+	}
+	if (f.is_open) {
+		f.tap = (f.first + f.last) / 2;
+		f.margin = (f.tap - f.first) * step;
+		f.tap %= n;
+	}
+	return f;
+}
+
+struct training_found training_sweep(const struct training_params *p,
+	int64_t bit, const struct training_line *l, struct training_who who)
+{
+	bool right[MOST_TAPS];
+	int64_t i;
+
+	for (i = 0; i < p->taps; i++)
+		right[i] = is_right(p, bit, l, who, i);
+	return longest(right, p->taps, false, p->step);
+}
+
+static int64_t n_phases(const struct training_params *p, int64_t bit)
+{
+	return (bit + p->step - 1) / p->step;
+}
+
+struct training_found training_align(const struct training_params *p,
+	int64_t bit, const struct training_line *l, struct training_who who)
+{
+	bool right[MOST_TAPS];
+	int64_t n = n_phases(p, bit), i;
+
+	for (i = 0; i < n; i++)
+		right[i] = is_steady(p, bit, l, who, i);
+	return longest(right, n, true, p->step);
+}
+
+struct training_result training_run(const struct training_params *p,
+	int64_t bit, const struct training_line line[TRAINING_LINES],
+	uint64_t seed, uint32_t link)
+{
+	struct training_result r = { .margin = INT64_MAX };
+	uint32_t i;
+
+	for (i = 0; i < TRAINING_LINES; i++) {
+		struct training_who who = { seed, link, i };
+
+		r.line[i] = i == TRAINING_CLOCK
+				    ? training_align(p, bit, &line[i], who)
+				    : training_sweep(p, bit, &line[i], who);
+		if (!r.line[i].is_open)
+			r.failed |= 1u << i;
+		else if (r.line[i].margin < r.margin)
+			r.margin = r.line[i].margin;
+	}
+	return r;
+}
+
+sim_time training_time(const struct training_params *p, int64_t bit)
+{
+	return (n_phases(p, bit) + p->taps) * p->repeats * WORD_BITS * bit;
+}

@@ -1,0 +1,47 @@
+/*
+ * What a packet is on the wire: itself, and in front of it the part of its
+ * route that is not used up.  Private to visit.c, of which this is a part; the
+ * plain copy of it is for networks whose packets carry none, and has nothing
+ * of this.
+ *
+ * A switch takes the first byte off and sends what follows, so a packet's
+ * tail is as much earlier behind its head on the next wire.  It cannot leave
+ * before it has come: its head's way through the switch takes longer than a
+ * byte does.
+ */
+#ifndef ROUTER_STRIPPED_H
+#define ROUTER_STRIPPED_H
+
+#include "router/booked.h"
+
+#ifndef NET_FAULTY
+#define NET_FAULTY 0
+#endif
+
+#ifndef NET_STRIPPED
+#define NET_STRIPPED 0
+#endif
+
+/* Copies that cost something anyway ask; the others know. */
+#define NET_MAY_STRIP (NET_BOOKED || NET_FAULTY || NET_STRIPPED)
+
+static inline sim_time stripped_ser(const struct net *n, const struct packet *p)
+{
+	sim_time ser = n->link.ser[p->chunks];
+
+	if (NET_MAY_STRIP && n->link.route)
+		ser += n->link.route_ser[route_left(p)];
+	return ser;
+}
+
+static inline uint32_t stripped_bytes(
+	const struct net *n, const struct packet *p)
+{
+	uint32_t bytes = n->link.wire_bytes[p->chunks];
+
+	if (NET_MAY_STRIP && n->link.route)
+		bytes += n->link.route * route_left(p);
+	return bytes;
+}
+
+#endif
