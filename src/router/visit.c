@@ -10,6 +10,7 @@
  * Compiled several times: visit_booked.c and others include this file.
  */
 #include "router/pick.h"
+#include "router/spread.h"
 
 #ifndef NET_SCOPE
 #define NET_SCOPE
@@ -335,7 +336,10 @@ static inline __attribute__((always_inline)) void on_arrival(struct net *n,
 	p->next = NO_PACKET;
 	booked_arrival(n, s, in, channel, id, t);
 	link_owe(&s->port[in].sender, &n->link, t);
-	route_arrive(n->route, p, in);
+	if (__builtin_expect(n->route->first != NULL, 1))
+		route_arrive(n->route, p, in);
+	else if (spread_arrive(n, w, s, in, channel, id, t))
+		return;
 	bit = join(n, s, channel, in, t);
 	q = &s->queue[channel][bit];
 	if (q->count++) {
