@@ -62,6 +62,7 @@ static void build_net(struct et *m, uint32_t n_workers, struct err *e)
 		.n_workers = n_workers,
 		.seed = 1,
 		.book = m->book,
+		.faults = m->faults,
 	};
 
 	updown_make(&m->tree, &how);

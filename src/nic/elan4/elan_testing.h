@@ -28,6 +28,7 @@ struct et {
 	struct net_params router;
 	struct elan_params params;
 	const struct book_how *book;
+	const struct fault_plan *faults;
 
 	/* set by et_start() */
 	struct tree_machine tree;
