@@ -9,6 +9,11 @@
 #include "router/faulty.h"
 #include "router/heads.h"
 
+/* Whether this copy of visit.c knows of broadcasts to a range: see spread.h. */
+#ifndef NET_SPREAD
+#define NET_SPREAD (NET_BOOKED || NET_FAULTY)
+#endif
+
 static const uint8_t source_of[N_REQUESTS] = {
 	[REQ_DYNAMIC] = CHANNEL_DYNAMIC,
 	[REQ_RETURN] = CHANNEL_DETERMINISTIC,
@@ -175,19 +180,22 @@ static inline __attribute__((always_inline)) bool grant_request(struct net *n,
 	return lost;
 }
 
-/* In spread.h. */
+#if NET_SPREAD
 static bool spread_grant(struct net *n, struct sim_worker *w,
 	struct net_site *s, uint32_t port, uint32_t request, uint32_t bit,
 	sim_time t);
+#endif
 
 static __attribute__((noinline)) bool grant_rare(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	uint32_t request, uint32_t bit, sim_time t)
 {
+#if NET_SPREAD
 	packet_id id = s->queue[source_of[request]][bit].head;
 
 	if (n->packets[id].flags & PACKET_RANGE)
 		return spread_grant(n, w, s, port, request, bit, t);
+#endif
 	return grant_request(n, w, s, port, request, bit, t);
 }
 

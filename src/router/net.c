@@ -180,7 +180,9 @@ static const struct net_visits *pick_visits(const struct net_setup *s)
 {
 	if (s->faults)
 		return s->book ? &net_booked_faulty_visits : &net_faulty_visits;
-	return s->book ? &net_booked_visits : NULL;
+	if (s->book)
+		return &net_booked_visits;
+	return s->route->ops->spread ? &net_spread_visits : NULL;
 }
 
 static struct sim *make_sim(

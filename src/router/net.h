@@ -295,12 +295,13 @@ void net_visit(struct sim_worker *w, site_id site);
 void net_prefetch(const struct sim_worker *w, const struct sim_event *e);
 
 /*
- * The same of a network that keeps time budgets, that has faults, or both:
- * visit.c is compiled once more for each, so that the first time has nothing
- * of it.  Those above that clients call turn to these by themselves.
+ * The same of a network that keeps time budgets, that has faults, or both, and
+ * of one that has neither but broadcasts to ranges of nodes: visit.c is
+ * compiled once more for each, so that the first time has nothing of it.
+ * Those above that clients call turn to these by themselves.
  */
 extern const struct net_visits net_booked_visits, net_faulty_visits,
-	net_booked_faulty_visits;
+	net_booked_faulty_visits, net_spread_visits;
 
 /* Bytes that it holds now. */
 uint64_t net_memory(const struct net *n);

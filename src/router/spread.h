@@ -4,8 +4,9 @@
  *
  * A broadcast asks for all ports that it leaves by and stays at the head of
  * its queue until each has been granted, in any order; all legs but the last
- * are copies, and with the last it leaves its buffer.  Nothing of this is on
- * the way of dynamic packets.
+ * are copies, and with the last it leaves its buffer.  The copy of visit.c for
+ * networks that have no such broadcasts, no faults and no budgets (NET_SPREAD
+ * is 0) has nothing of this.
  */
 #ifndef ROUTER_SPREAD_H
 #define ROUTER_SPREAD_H
@@ -73,19 +74,17 @@ static void spread_absorb(struct net *n, struct sim_worker *w,
 	n->client->on_absorbed(n, w, id);
 }
 
-/*
- * The same as route_arrive(), where routing has no tables; true where the
- * packet has come to its end in a switch.
- */
-static __attribute__((noinline)) bool spread_arrive(struct net *n,
-	struct sim_worker *w, struct net_site *s, uint32_t in, uint32_t channel,
-	packet_id id, sim_time t)
+/* The same as route_arrive(); true where the packet has come to its end in a
+ * switch. */
+static bool spread_arrive(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t in, uint32_t channel, packet_id id,
+	sim_time t)
 {
 	struct packet *p = &n->packets[id];
 	uint32_t ports = 0;
 
 	if (!(p->flags & (PACKET_RANGE | PACKET_ANSWER))) {
-		n->route->ops->arrive(n->route, p, in);
+		route_arrive(n->route, p, in);
 		return false;
 	}
 	if (p->flags & PACKET_RANGE) {
