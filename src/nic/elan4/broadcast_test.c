@@ -558,7 +558,7 @@ static uint64_t run_everybody(uint32_t n_workers)
 }
 
 /* Broadcasts of all nodes, and puts beside them. */
-static void everybody_may_broadcast_at_once(void **state)
+static void qsn_f36_broadcasts_and_puts_of_all_nodes(void **state)
 {
 	uint64_t digest = run_everybody(1);
 
@@ -581,7 +581,7 @@ int main(void)
 		cmocka_unit_test(another_way_is_taken_round_a_dead_switch),
 		cmocka_unit_test(a_wire_that_returns_is_waited_for),
 		cmocka_unit_test(after_the_last_try_the_queue_stops),
-		cmocka_unit_test(everybody_may_broadcast_at_once),
+		cmocka_unit_test(qsn_f36_broadcasts_and_puts_of_all_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
