@@ -163,7 +163,8 @@ static void expect_cast(struct member *m, int64_t round)
 		(uint64_t)round + 1);
 }
 
-/* The root's own bytes come, too: it may not change them before. */
+/* The root's own bytes come, too: it may not change them before.  EIO where
+ * the card has given up, which tells why itself. */
 static int cast(struct member *m, int64_t round)
 {
 	const struct collective *c = m->c;
@@ -206,6 +207,7 @@ static void run(void *arg)
 	struct collective *c = m->c;
 	struct msg msg;
 	int64_t round;
+	int code;
 
 	if (!programs_did(&c->programs, "msg_init", msg_init(&msg, NULL)))
 		return;
@@ -223,8 +225,9 @@ static void run(void *arg)
 		if (c->apart)
 			msg_barrier(&msg);
 		m->came = program_now();
-		if (!programs_did(&c->programs, "collective",
-			    perform(m, &msg, round)))
+		code = perform(m, &msg, round);
+		if (code == EIO ||
+			!programs_did(&c->programs, "collective", code))
 			return;
 		m->left = program_now();
 		m->all_came += m->came;
