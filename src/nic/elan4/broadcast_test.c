@@ -527,7 +527,7 @@ static void everybody_program(void *arg)
 	et_wait_event(1);
 }
 
-static uint64_t run_everybody(uint32_t n_workers)
+static uint64_t run_everybody(uint32_t n_workers, const struct fault_plan *plan)
 {
 	struct et_program p[64];
 	uint32_t n = 64, k;
@@ -538,6 +538,8 @@ static uint64_t run_everybody(uint32_t n_workers)
 	for (s = 0; s < n; s++)
 		p[s] = (struct et_program){ s, everybody_program, &n };
 	et_init(&m, "64");
+	m.faults = plan;
+	m.params.retries = 255;
 	et_run(&m, n_workers, p, n);
 	for (from = 0; from < n; from++) {
 		for (k = 0; k < EACH; k++) {
@@ -551,7 +553,10 @@ static uint64_t run_everybody(uint32_t n_workers)
 		}
 	}
 	assert_int_equal(SUM(&m, acks), 2 * EACH * n);
-	assert_int_equal(casts_waiting(m.net), 0);
+	if (plan)
+		assert_true(SUM(&m, torn) > 0 && SUM(&m, timeouts) > 0);
+	else
+		assert_int_equal(casts_waiting(m.net), 0);
 	digest = et_digest(&m);
 	et_fini(&m);
 	return digest;
@@ -560,11 +565,37 @@ static uint64_t run_everybody(uint32_t n_workers)
 /* Broadcasts of all nodes, and puts beside them. */
 static void qsn_f36_broadcasts_and_puts_of_all_nodes(void **state)
 {
-	uint64_t digest = run_everybody(1);
+	uint64_t digest = run_everybody(1, NULL);
 
 	(void)state;
-	assert_true(run_everybody(2) == digest);
-	assert_true(run_everybody(4) == digest);
+	assert_true(run_everybody(2, NULL) == digest);
+	assert_true(run_everybody(4, NULL) == digest);
+}
+
+/* The same where bits flip, a switch dies and another one comes and goes. */
+static void all_nodes_broadcast_through_faults(void **state)
+{
+	/* 64 to 79 are switches of level 1, then of 2 and 3 */
+	struct fault_event e[] = {
+		{ .at = 3 * US, .site = 70, .port = 6, .place = "" },
+		{ .at = 5 * US, .site = 82, .port = FAULT_SITE, .place = "" },
+		{ .at = 90 * US,
+			.site = 82,
+			.port = FAULT_SITE,
+			.returns = true,
+			.place = "" },
+		{ .at = 4 * US, .site = 100, .port = FAULT_SITE, .place = "" },
+	};
+	struct fault_plan plan = { .event = e, .n_events = 4 };
+	uint64_t digest;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 6; i++)
+		plan.rate[i] = UINT64_C(500000000000); /* 5e-7 */
+	digest = run_everybody(1, &plan);
+	assert_true(run_everybody(2, &plan) == digest);
+	assert_true(run_everybody(4, &plan) == digest);
 }
 
 int main(void)
@@ -582,6 +613,7 @@ int main(void)
 		cmocka_unit_test(a_wire_that_returns_is_waited_for),
 		cmocka_unit_test(after_the_last_try_the_queue_stops),
 		cmocka_unit_test(qsn_f36_broadcasts_and_puts_of_all_nodes),
+		cmocka_unit_test(all_nodes_broadcast_through_faults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
