@@ -80,6 +80,9 @@ for bytes in 0 8 512 5000; do
 		[ -n "$digest" ] && [ "$(value digest)" = "$digest" ] ||
 			complain "$threads threads: digest"
 	done
+	run run qsnet2-64 collective op=broadcast by=hardware root=9 \
+		bytes=$bytes --json --budget
+	[ "$(value digest)" = "$digest" ] || complain "budget: digest"
 	is_more "$(value time_ns)" 800 || complain "$(value time_ns) ns"
 	is_more "$software" "$(value time_ns)" ||
 		complain "software $software ns, hardware $(value time_ns)"

@@ -199,6 +199,39 @@ static void qsn_f72_a_broadcast_takes_no_longer_than_a_put(void **state)
 	et_fini(&m);
 }
 
+static void first_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+
+	(void)arg;
+	et_arm(&q, 1, 1);
+	cast(&q, 0, 15, ET_TARGET + 512 * program_node(), program_node(), 512,
+		0, 1);
+	et_wait_event(1);
+}
+
+/* Nodes count their packets each for itself: their first ones have the same
+ * number and meet in the same switches, and are not mixed up. */
+static void answers_find_the_sender_of_their_own(void **state)
+{
+	struct et_program p[16];
+	struct et m;
+	site_id s, from;
+
+	(void)state;
+	for (s = 0; s < 16; s++)
+		p[s] = (struct et_program){ s, first_program, NULL };
+	et_init(&m, "16");
+	et_run(&m, 1, p, 16);
+	for (s = 0; s < 16; s++) {
+		assert_int_equal(et_counts(&m, s).acks, 1);
+		assert_int_equal(et_counts(&m, s).resent, 0);
+		for (from = 0; from < 16; from++)
+			expect(&m, s, ET_TARGET + 512 * from, from, 512, true);
+	}
+	et_fini(&m);
+}
+
 /* --- what is refused --- */
 
 static void refused_program(void *arg)
@@ -604,6 +637,7 @@ int main(void)
 		cmocka_unit_test(qsn_f2_a_packet_goes_to_a_range_of_nodes),
 		cmocka_unit_test(
 			qsn_f72_a_broadcast_takes_no_longer_than_a_put),
+		cmocka_unit_test(answers_find_the_sender_of_their_own),
 		cmocka_unit_test(one_that_refuses_stops_the_queue_alone),
 		cmocka_unit_test(ranges_that_cannot_be_stop_the_queue_alone),
 		cmocka_unit_test(what_is_never_finished_is_dropped_by_all),

@@ -349,6 +349,8 @@ static site_id destination(
 
 	if (!is_range(open))
 		last = to;
+	else if (!a->x->nic.net->route->ops->spread)
+		return NO_SITE; /* this network does not broadcast */
 	return to <= last && last < a->x->n_nodes ? (site_id)to : NO_SITE;
 }
 
