@@ -375,6 +375,51 @@ static void a_leg_that_waits_is_no_knot(void **state)
 	rig_free(r);
 }
 
+/* In a tree of 16: from switch to switch for ever, up and down by turns. */
+static uint32_t spread_in_a_ring(
+	const struct route *r, struct packet *p, router_id at)
+{
+	(void)r;
+	if (at >= 20)
+		return 1u << (p->left[0] + 1) % 4;
+	p->left[0] = (uint8_t)(at - 16);
+	return 1u << 4;
+}
+
+/* One that has room for one leg and waits in a ring for another does not go:
+ * it is part of the knot. */
+static void a_leg_that_is_free_unties_no_knot(void **state)
+{
+	static const struct tree_how tree = { .nodes = "16" };
+	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
+	struct route_ops ops = updown_ops;
+	uint64_t before, bit = 4 * NET_QUEUES; /* in by port 4 */
+	char text[1000];
+	site_id s;
+
+	(void)state;
+	ops.spread = spread_in_a_ring;
+	r->tree.u.route.ops = &ops;
+	for (s = 0; s < 16; s += 4)
+		rig_flood(r, 0, FIFO_HIGH, 10, range(s, 0, 15));
+	rig_run_until(r, 100000 * SIM_NS);
+	before = net_knot(r->net, text, sizeof(text));
+	assert_true(before >= 16);
+	assert_non_null(strstr(text, "channel high"));
+	for (s = 16; s < 20; s++) {
+		struct net_queue *q =
+			&r->net->sites[s].queue[CHANNEL_HIGH][bit];
+
+		assert_int_equal(q->count, 2);
+		r->net->packets[q->head].ask |= 1;
+	}
+	assert_int_equal(net_knot(r->net, text, sizeof(text)), before);
+	assert_non_null(strstr(text, "asks for up 0"));
+	assert_null(strstr(text, "switch 1.0, receiver up 0, channel high, "
+				 "asks for down 0"));
+	rig_free(r);
+}
+
 /* --- budgets --- */
 
 static void on_message(void *arg, const struct book_account *a)
@@ -528,6 +573,7 @@ int main(void)
 		cmocka_unit_test(storms_of_broadcasts_come_through),
 		cmocka_unit_test(qsn_g6_broadcasts_have_a_channel_of_their_own),
 		cmocka_unit_test(a_leg_that_waits_is_no_knot),
+		cmocka_unit_test(a_leg_that_is_free_unties_no_knot),
 		cmocka_unit_test(copies_have_budgets_of_their_own),
 		cmocka_unit_test(a_lost_leg_is_not_answered),
 		cmocka_unit_test(answers_that_come_too_late_end),
