@@ -9,11 +9,6 @@
 #include "router/faulty.h"
 #include "router/heads.h"
 
-/* Whether this copy of visit.c knows of broadcasts to a range: see spread.h. */
-#ifndef NET_SPREAD
-#define NET_SPREAD (NET_BOOKED || NET_FAULTY)
-#endif
-
 static const uint8_t source_of[N_REQUESTS] = {
 	[REQ_DYNAMIC] = CHANNEL_DYNAMIC,
 	[REQ_RETURN] = CHANNEL_DETERMINISTIC,

@@ -8,7 +8,12 @@
 
 #include <string.h>
 
-#include "router/booked.h"
+#include "router/faulty.h"
+
+/* Whether this copy of visit.c knows of broadcasts to a range: see spread.h. */
+#ifndef NET_SPREAD
+#define NET_SPREAD (NET_BOOKED || NET_FAULTY)
+#endif
 
 _Static_assert(offsetof(struct net_requests, inject) ==
 		       offsetof(struct net_requests, n_rare) + 2,
@@ -133,7 +138,8 @@ static inline __attribute__((always_inline)) void heads_hide(struct net *n,
  * be so. */
 static inline bool same_way(const struct packet *a, const struct packet *b)
 {
-	return a->escape == b->escape || (a->flags | b->flags) & PACKET_RANGE ||
+	return a->escape == b->escape ||
+	       (NET_SPREAD && (a->flags | b->flags) & PACKET_RANGE) ||
 	       ((heads_arrived(a) || a->flags & PACKET_DEPOSIT) &&
 		       (heads_arrived(b) || b->flags & PACKET_DEPOSIT));
 }
@@ -183,7 +189,7 @@ static bool takes_room(const struct net *n, struct net_site *s, uint32_t bit,
  * range all that it has not left by yet. */
 static inline uint32_t ordered_ports(const struct packet *p)
 {
-	return p->flags & PACKET_RANGE ? p->ask : 1u << p->escape;
+	return NET_SPREAD && p->flags & PACKET_RANGE ? p->ask : 1u << p->escape;
 }
 
 static void show_ordered(const struct net *n, struct sim_worker *w,
