@@ -64,6 +64,46 @@ done
 both time_ns collective op=broadcast bytes=0
 report "a broadcast of nothing"
 
+# By QsNetII's network: the same bytes, sooner.
+for bytes in 0 8 512 5000; do
+	run run qsnet2-64 collective op=broadcast apart=yes bytes=$bytes --json
+	[ $code -eq 0 ] || complain "software: $code: $(cat "$tmp/err")"
+	software=$(value time_ns)
+	digest=
+	for threads in 1 2 3; do
+		run run qsnet2-64 collective op=broadcast by=hardware root=9 \
+			bytes=$bytes --json --threads $threads
+		[ $code -eq 0 ] && [ "$(value ending)" = finished ] ||
+			complain "$code: $(cat "$tmp/err")"
+		[ "$(value via)" = nic ] || complain "via $(value via)"
+		[ -n "$digest" ] || digest=$(value digest)
+		[ -n "$digest" ] && [ "$(value digest)" = "$digest" ] ||
+			complain "$threads threads: digest"
+	done
+	run run qsnet2-64 collective op=broadcast by=hardware root=9 \
+		bytes=$bytes --json --budget
+	[ "$(value digest)" = "$digest" ] || complain "budget: digest"
+	is_more "$(value time_ns)" 800 || complain "$(value time_ns) ns"
+	is_more "$software" "$(value time_ns)" ||
+		complain "software $software ns, hardware $(value time_ns)"
+	report "QSN-F72: a broadcast of $bytes bytes by the network"
+done
+for plan in faults.bit-errors=1e-6 'faults.events=15 us switch 2.0 dies'; do
+	run run qsnet2-16 collective op=broadcast by=hardware bytes=4096 \
+		rounds=30 --set "$plan" --json
+	[ $code -eq 0 ] && [ "$(value ending)" = finished ] ||
+		complain "$code: $(cat "$tmp/err")"
+	report "the same with $plan"
+done
+run run bgq-board collective op=broadcast by=hardware
+[ $code -eq 2 ] && grep -q 'no Elan4' "$tmp/err" || complain "bgq: $code"
+for key in by=hardware apart=yes; do
+	run run qsnet2-16 collective $key
+	[ $code -eq 2 ] && grep -q 'only of op=broadcast' "$tmp/err" ||
+		complain "$key: $code"
+done
+report "refused: what no network broadcasts"
+
 run run bgq-board collective op=reduce bytes=9
 [ $code -eq 2 ] && grep -q 'whole words' "$tmp/err" || complain "bytes: $code"
 run run bgq-board collective root=32

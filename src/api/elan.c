@@ -170,29 +170,41 @@ static void add_write(struct elan_cq *q, uint64_t to, const uint8_t *data,
 	}
 }
 
-static void put_packet(struct elan_cq *q, uint32_t node, uint64_t to,
-	const uint8_t *data, uint32_t bytes, uint32_t target_event,
-	uint32_t source_event, sim_time born)
-{
-	bool is_plain = bytes && !target_event && !source_event;
+/* What a put or a broadcast is about. */
+struct put {
+	bool is_range;
+	uint32_t node, last; /* of a range: the first and last ones */
+	uint64_t to;
+	const uint8_t *data; /* or NULL: */
+	uint64_t from; /* in this node's memory */
+	uint64_t bytes;
+	uint32_t target_event, source_event;
+};
 
-	BUG_IF(target_event >= ELAN_EVENTS || source_event >= ELAN_EVENTS);
+/* The part of it that begins at some byte, of which data is the first. */
+static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
+	const uint8_t *data, uint32_t bytes, sim_time born)
+{
+	bool is_plain = bytes && !p->target_event && !p->source_event;
+
+	BUG_IF(p->target_event >= ELAN_EVENTS ||
+		p->source_event >= ELAN_EVENTS);
 	need_room(q, ELAN_PACKET + 64);
 	elan_note_birth(
 		card(), program_node(), q->id, q->stored + 8 * q->n, born);
-	add(q, elan_word(ELAN_OPEN, node, 0));
+	add(q, elan_word(
+		       p->is_range ? ELAN_OPEN_RANGE : ELAN_OPEN, p->node, 0));
+	if (p->is_range)
+		add(q, p->last);
 	if (bytes)
-		add_write(q, to, data, bytes, is_plain);
-	if (target_event)
-		add(q, elan_word(ELAN_SET, target_event, bytes ? bytes : 1));
+		add_write(q, p->to + at, data, bytes, is_plain);
+	if (p->target_event)
+		add(q, elan_word(ELAN_SET, p->target_event, bytes ? bytes : 1));
 	if (!is_plain)
-		add(q, elan_word(ELAN_CLOSE, source_event, 0));
+		add(q, elan_word(ELAN_CLOSE, p->source_event, 0));
 }
 
-/* Of data, or where that is NULL of bytes in this node's memory. */
-static void put(struct elan_cq *q, uint32_t node, uint64_t to,
-	const uint8_t *data, uint64_t from, uint64_t bytes,
-	uint32_t target_event, uint32_t source_event)
+static void put(struct elan_cq *q, const struct put *p)
 {
 	uint8_t block[ELAN_PACKET];
 	sim_time born = program_now();
@@ -200,29 +212,74 @@ static void put(struct elan_cq *q, uint32_t node, uint64_t to,
 
 	program_charge(params()->software);
 	do {
-		uint32_t n = bytes - at < ELAN_PACKET ? (uint32_t)(bytes - at)
-						      : ELAN_PACKET;
+		uint64_t left = p->bytes - at;
+		uint32_t n = left < ELAN_PACKET ? (uint32_t)left : ELAN_PACKET;
 
-		if (!data)
-			program_read(from + at, block, n);
-		put_packet(q, node, to + at, data ? data + at : block, n,
-			target_event, source_event, born);
+		if (!p->data)
+			program_read(p->from + at, block, n);
+		put_packet(q, p, at, p->data ? p->data + at : block, n, born);
 		born = SIM_NEVER;
 		at += n;
-	} while (at < bytes);
+	} while (at < p->bytes);
 	elan_flush(q);
 }
 
 void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event)
 {
-	put(q, node, to, data, 0, bytes, target_event, source_event);
+	struct put p = { .node = node,
+		.to = to,
+		.data = data,
+		.bytes = bytes,
+		.target_event = target_event,
+		.source_event = source_event };
+
+	put(q, &p);
 }
 
 void elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event)
 {
-	put(q, node, to, NULL, from, bytes, target_event, source_event);
+	struct put p = { .node = node,
+		.to = to,
+		.from = from,
+		.bytes = bytes,
+		.target_event = target_event,
+		.source_event = source_event };
+
+	put(q, &p);
+}
+
+void elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
+	uint64_t to, const void *data, uint64_t bytes, uint32_t target_event,
+	uint32_t source_event)
+{
+	struct put p = { .is_range = true,
+		.node = first,
+		.last = last,
+		.to = to,
+		.data = data,
+		.bytes = bytes,
+		.target_event = target_event,
+		.source_event = source_event };
+
+	put(q, &p);
+}
+
+void elan_broadcast_from(struct elan_cq *q, uint32_t first, uint32_t last,
+	uint64_t to, uint64_t from, uint64_t bytes, uint32_t target_event,
+	uint32_t source_event)
+{
+	struct put p = { .is_range = true,
+		.node = first,
+		.last = last,
+		.to = to,
+		.from = from,
+		.bytes = bytes,
+		.target_event = target_event,
+		.source_event = source_event };
+
+	put(q, &p);
 }
 
 void elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,

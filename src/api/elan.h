@@ -65,6 +65,22 @@ void elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 uint64_t elan_put_packets(uint64_t bytes);
 
 /*
+ * Writes bytes to the same address of all nodes from first to last, which may
+ * be this one, too, by short packets that the network copies on their way.
+ * Where they are not 0, target_event of each of these nodes is set by the bytes
+ * that have come, and source_event of this one by 1 for each packet that all
+ * have acknowledged.  Needs a queue with ELAN_MAY_BROADCAST, which stops where
+ * there are no such nodes, or where one of them refuses.
+ */
+void elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
+	uint64_t to, const void *data, uint64_t bytes, uint32_t target_event,
+	uint32_t source_event);
+/* The same of bytes in this node's memory. */
+void elan_broadcast_from(struct elan_cq *q, uint32_t first, uint32_t last,
+	uint64_t to, uint64_t from, uint64_t bytes, uint32_t target_event,
+	uint32_t source_event);
+
+/*
  * Reads up to 512 bytes of another node's memory into this one's; event is
  * set by the bytes that have come.
  */

@@ -198,6 +198,61 @@ static void qsn_f21_who_stores_waits_for_who_takes(void **state)
 	et_fini(&m);
 }
 
+/* --- broadcasts --- */
+
+static void cast_program(void *arg)
+{
+	const struct sized *x = arg;
+	struct elan_cq q = open_queue(3, x->depth);
+	uint8_t data[20000];
+	uint32_t k, i;
+
+	program_wait(10 * US);
+	for (k = 0; k < SIZES; k++) {
+		uint64_t to = ET_TARGET + 0x8000 * k + 3;
+
+		for (i = 0; i < sizes[k]; i++)
+			data[i] = et_byte(k, i);
+		et_fill(ET_SOURCE + 1, k, sizes[k]);
+		elan_arm(
+			&q, 1, elan_put_packets(sizes[k]), ET_FLAG + 64, k + 1);
+		if (x->by_address)
+			elan_broadcast_from(
+				&q, 1, 6, to, ET_SOURCE + 1, sizes[k], 2, 1);
+		else
+			elan_broadcast(&q, 1, 6, to, data, sizes[k], 2, 1);
+		memset(data, 0, sizeof(data));
+		assert_true(elan_wait_event(&q, ET_FLAG + 64, k + 1));
+	}
+	elan_broadcast(&q, 1, 6, 0, NULL, 0, 2, 0);
+	/* who is not there stops the queue, and only that */
+	elan_broadcast(&q, 1, 7, ET_TARGET, data, 8, 2, 1);
+	assert_false(elan_wait_event(&q, ET_FLAG + 64, 99));
+}
+
+static void broadcasts_of_any_size_come_to_all(void **state)
+{
+	struct et_program p[7];
+	struct et m;
+	uint32_t i;
+	site_id s;
+
+	(void)state;
+	for (i = 0; i < 2 * ELAN_DEPTHS; i++) {
+		struct sized x = { (enum elan_depth)(i / 2), i % 2 };
+
+		for (s = 1; s < 7; s++)
+			p[s] = (struct et_program){ s, sized_check, NULL };
+		/* from inside the range and from outside of it */
+		p[0] = (struct et_program){ i < 4 ? 0 : 3, cast_program, &x };
+		et_init(&m, "7");
+		et_run(&m, 1, p, 7);
+		assert_int_equal(et_counts(&m, p[0].node).packets, 66);
+		assert_int_equal(et_counts(&m, p[0].node).acks, 66);
+		et_fini(&m);
+	}
+}
+
 /* --- a queue that stopped --- */
 
 static void restart_program(void *arg)
@@ -247,6 +302,7 @@ int main(void)
 		cmocka_unit_test(qsn_f18_a_platform_has_its_burst),
 		cmocka_unit_test(puts_of_any_size_fit_any_queue),
 		cmocka_unit_test(qsn_f21_who_stores_waits_for_who_takes),
+		cmocka_unit_test(broadcasts_of_any_size_come_to_all),
 		cmocka_unit_test(a_stopped_queue_is_restarted),
 	};
 

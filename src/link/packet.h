@@ -30,6 +30,9 @@ enum packet_flags {
 	PACKET_DEPOSIT = 2, /* leaves a copy at every router on its line */
 	PACKET_COPY = 4, /* is such a copy */
 	PACKET_HURT = 8, /* bits of it were flipped on a wire */
+	PACKET_RANGE = 16, /* for all nodes from dst to last */
+	PACKET_ANSWER = 32, /* to one of these: goes back to its sender dst, by
+			     * the way it came; number is that one's */
 };
 
 enum { PACKET_DIMS = 6, PACKET_NO_PORT = 0xff };
@@ -48,9 +51,12 @@ struct packet {
 	uint8_t flags;
 	uint8_t zone; /* which set of zone masks it obeys */
 	uint8_t chunks; /* header and payload, in units of tokens */
-	uint8_t unused;
+	uint8_t answer; /* of those that became one, the greatest */
 	uint16_t bytes; /* of payload */
-	uint16_t tag; /* its sender's */
+	union {
+		uint16_t tag; /* its sender's */
+		uint16_t last; /* of a range */
+	};
 	uint64_t load; /* its sender's: where its bytes are; 0 if none */
 };
 

@@ -3,12 +3,18 @@
  * is looked at: a broadcast's bytes are others in every round, and so are
  * the elements of a reduction; nobody leaves the last barrier before the
  * last node has come.
+ *
+ * A broadcast can also be left to QsNetII's network.  Whoever gets one must be
+ * ready for it, so a barrier goes before each, which is not counted; one by
+ * messages can be had in the same way, to compare.
  */
 #include "load/collective.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/elan.h"
 #include "base/mem.h"
 #include "load/keys.h"
 #include "load/programs.h"
@@ -20,7 +26,11 @@
 #define SOURCE_AT (1 * GIB)
 #define TARGET_AT (2 * GIB)
 
+/* Of broadcasts by the network: beyond those of messages. */
+enum { CAST_QUEUE = 100, CAST_EVENT = 60000 };
+
 enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
+enum { BY_SOFTWARE, BY_HARDWARE };
 
 struct collective;
 
@@ -28,12 +38,14 @@ struct member {
 	struct collective *c;
 	site_id node;
 	sim_time start, came, left, end; /* came and left: the last round's */
+	sim_time all_came, all_left; /* the sums over the rounds */
+	struct elan_cq queue;
 };
 
 struct collective {
 	struct programs programs;
 	/* keys */
-	int64_t op, bytes, rounds, root;
+	int64_t op, by, apart, bytes, rounds, root;
 
 	struct member *members;
 };
@@ -45,6 +57,19 @@ static const struct param params[] = {
 		.def = "barrier",
 		.words = "barrier|broadcast|reduce|allreduce",
 		.help = "what all nodes do; reductions are sums of integers" },
+	{ .name = "by",
+		.type = PARAM_WORD,
+		.offset = AT(by),
+		.def = "software",
+		.words = "software|hardware",
+		.help = "of a broadcast: nodes tell each other, or QsNetII's "
+			"network copies its packets for all nodes" },
+	{ .name = "apart",
+		.type = PARAM_FLAG,
+		.offset = AT(apart),
+		.def = "no",
+		.help = "of a broadcast: a barrier before each round, whose "
+			"time is not counted; always so by hardware" },
 	{ .name = "bytes",
 		.type = PARAM_BYTES,
 		.offset = AT(bytes),
@@ -123,13 +148,41 @@ static bool check(struct member *m, int64_t round)
 	return true;
 }
 
+/* --- broadcasts by the network --- */
+
+/* Its completion writes the round's number, from 1 on. */
+static void expect_cast(struct member *m, int64_t round)
+{
+	uint64_t bytes = (uint64_t)m->c->bytes;
+
+	elan_arm(&m->queue, CAST_EVENT, bytes ? bytes : 1, TARGET_AT,
+		(uint64_t)round + 1);
+}
+
+/* The root's own bytes come, too: it may not change them before.  EIO where
+ * the card has given up, which tells why itself. */
+static int cast(struct member *m, int64_t round)
+{
+	const struct collective *c = m->c;
+
+	if (m->node == (site_id)c->root)
+		elan_broadcast_from(&m->queue, 0,
+			c->programs.load.net->n_nodes - 1, SOURCE_AT, SOURCE_AT,
+			(uint64_t)c->bytes, CAST_EVENT, 0);
+	return elan_wait_event(&m->queue, TARGET_AT, (uint64_t)round + 1) ? 0
+									  : EIO;
+}
+
 /* --- the program --- */
 
-static int perform(const struct collective *c, struct msg *m)
+static int perform(struct member *x, struct msg *m, int64_t round)
 {
+	const struct collective *c = x->c;
 	uint64_t bytes = (uint64_t)c->bytes;
 	uint32_t root = (uint32_t)c->root;
 
+	if (c->by == BY_HARDWARE)
+		return cast(x, round);
 	switch (c->op) {
 	case OP_BARRIER:
 		return msg_barrier(m);
@@ -150,17 +203,31 @@ static void run(void *arg)
 	struct collective *c = m->c;
 	struct msg msg;
 	int64_t round;
+	int code;
 
 	if (!programs_did(&c->programs, "msg_init", msg_init(&msg, NULL)))
+		return;
+	if (c->by == BY_HARDWARE &&
+		!programs_did(&c->programs, "elan_cq_open",
+			elan_cq_open(&m->queue, CAST_QUEUE, ELAN_8K,
+				ELAN_MAY_EVENT | ELAN_MAY_BROADCAST)))
 		return;
 	msg_barrier(&msg);
 	m->start = program_now();
 	for (round = 0; round < c->rounds; round++) {
 		fill(m, round);
+		if (c->by == BY_HARDWARE)
+			expect_cast(m, round);
+		if (c->apart)
+			msg_barrier(&msg);
 		m->came = program_now();
-		if (!programs_did(&c->programs, "collective", perform(c, &msg)))
+		code = perform(m, &msg, round);
+		if (code == EIO ||
+			!programs_did(&c->programs, "collective", code))
 			return;
 		m->left = program_now();
+		m->all_came += m->came;
+		m->all_left += m->left;
 		if (!check(m, round))
 			return;
 	}
@@ -180,6 +247,15 @@ static int collective_init(struct load *l, const struct topo *t,
 		return -1;
 	if (c->bytes % 8)
 		return err_set(e, "bytes: want whole words of 8");
+	if (c->op != OP_BROADCAST && (c->apart || c->by == BY_HARDWARE))
+		return err_set(e, "%s: only of op=broadcast",
+			c->apart ? "apart" : "by");
+	if (c->by == BY_HARDWARE) {
+		c->apart = 1;
+		if (programs_need_nic(&c->programs, &elan4_ops,
+			    "Elan4 interface, which by=hardware needs", 0, e))
+			return -1;
+	}
 	return programs_need_msg(&c->programs, t->n_nodes, 3 * GIB, e);
 }
 
@@ -214,18 +290,34 @@ static struct member extremes(const struct collective *c)
 	return x;
 }
 
+/* Of a broadcast whose rounds are apart: from the root's call until a node
+ * has it, in the mean; of the node for which that is longest. */
+static double time_apart(const struct collective *c)
+{
+	sim_time most = 0;
+	site_id s;
+
+	for (s = 0; s < c->programs.load.net->n_nodes; s++)
+		if (c->members[s].all_left > most)
+			most = c->members[s].all_left;
+	return (double)(most - c->members[c->root].all_came) / SIM_NS /
+	       (double)c->rounds;
+}
+
 static void collective_report(struct load *l, struct load_result *r)
 {
 	struct collective *c = of(l);
 	struct member x;
 
 	programs_report(&c->programs, r);
-	r->via = "msg";
+	r->via = c->by == BY_HARDWARE ? "nic" : "msg";
 	if (r->ending != LOAD_FINISHED || !c->members)
 		return;
 	x = extremes(c);
 	load_figure(r, "time_ns",
-		(double)(x.end - x.start) / SIM_NS / (double)c->rounds);
+		c->apart ? time_apart(c)
+			 : (double)(x.end - x.start) / SIM_NS /
+				   (double)c->rounds);
 }
 
 static int collective_check(struct load *l, struct err *e)
@@ -258,7 +350,8 @@ static uint64_t collective_estimate(const struct load *l, const struct topo *t)
 
 const struct load_ops load_collective = {
 	.name = "collective",
-	.help = "a barrier, broadcast or reduction of all nodes, by messages",
+	.help = "a barrier, broadcast or reduction of all nodes, by messages "
+		"or, of a broadcast, by the network",
 	.size = sizeof(struct collective),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

@@ -19,6 +19,7 @@ struct route {
 	uint8_t bubble; /* entering an escape ring needs room for two */
 	uint8_t has_escape; /* dynamic packets may escape */
 	uint8_t is_carried; /* packets name their switches: route_left() */
+	int64_t answers; /* how long switches wait for those of a broadcast */
 	/*
 	 * Where what a packet may do follows from its hint bits: tables over
 	 * all sets of bits, so that a hop needs no call.  Else NULL.
@@ -57,11 +58,23 @@ struct route_ops {
 	void (*arrive)(const struct route *r, struct packet *p, port_id in);
 
 	/*
+	 * The same of a broadcast to a range of nodes, which has come to a
+	 * router: returns the ports that it leaves by, one copy each; none
+	 * where it has arrived.  NULL where there are no such broadcasts.
+	 */
+	uint32_t (*spread)(
+		const struct route *r, struct packet *p, router_id at);
+
+	/*
 	 * Of routings that store whole ways: walks them all, and sets the
 	 * ports that packets may ask for behind each channel, as masks:
 	 * after[router * n_ports + port], zero before.  NULL for others.
 	 */
 	void (*walk)(
+		const struct route *r, uint16_t *after, struct route_walks *w);
+	/* The same of all broadcasts, but not of their answers; NULL where
+	 * there is no spread. */
+	void (*walk_ranges)(
 		const struct route *r, uint16_t *after, struct route_walks *w);
 };
 

@@ -13,6 +13,7 @@ _Static_assert(PACKET_DIMS * 8 == COUNT_SHIFT + PORT_BITS,
 /* the number is in the high bits of the last byte: route_left() */
 _Static_assert(COUNT_SHIFT % 8 == 4, "the number has half a byte");
 _Static_assert(TOPO_MAX_PORTS <= 1 << PORT_BITS, "a port fits");
+_Static_assert(FATTREE_MAX_NODES <= UINT16_MAX, "the end of a range fits");
 
 static const struct param params[] = {
 	{ .name = "spread",
@@ -24,6 +25,15 @@ static const struct param params[] = {
 			"source's number, so that few meet; the next one for "
 			"each packet of a node; or always up-link 0",
 		.source = "QSN-G7" },
+	{ .name = "answers",
+		.type = PARAM_TIME,
+		.offset = AT(answers),
+		.def = "100 us",
+		.min = 1000000,
+		.max = INT64_C(1000000000000),
+		.help = "after which a switch forgets a broadcast to which not "
+			"all answers have come",
+		.source = "assumed: more than the time-out of who sends" },
 };
 
 static int updown_init(struct route *r, const struct topo *t, struct err *e)
@@ -34,6 +44,7 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 		return err_set(e, "routing.kind: updown needs a fattree");
 	r->topo = t;
 	r->is_carried = true;
+	r->answers = u->answers;
 	u->tree = fattree_of(t);
 	return 0;
 }
@@ -131,6 +142,54 @@ static void set_port(struct packet *p, uint32_t port)
 	p->ask = (uint16_t)(port == PACKET_NO_PORT ? 0 : 1u << port);
 }
 
+/* The level of the switch that a broadcast climbs to: at least 1. */
+static uint32_t range_top(const struct fattree *t, const struct packet *p)
+{
+	uint32_t a = fattree_meet(t, p->src, p->dst);
+	uint32_t b = fattree_meet(t, p->src, p->last), top = a > b ? a : b;
+
+	return top ? top : 1;
+}
+
+uint32_t updown_n_climbs(const struct updown *u, const struct packet *p)
+{
+	uint32_t n = u->tree->n_paths[range_top(u->tree, p)];
+
+	return n < UPDOWN_ROUTES ? n : UPDOWN_ROUTES;
+}
+
+/* Which of its routes a packet takes. */
+static uint32_t choose_route(
+	const struct updown *u, const struct packet *p, uint32_t n)
+{
+	if (p->hints)
+		return (p->hints - 1u) % n;
+	return u->spread == UPDOWN_ROTATE ? p->number % n : 0;
+}
+
+/* A broadcast's route ends at the switch where it turns; what answers one has
+ * none, for switches know where it came from. */
+static void start_broadcast(const struct updown *u, struct packet *p)
+{
+	uint32_t number, top, l;
+	uint64_t route = 0;
+
+	set_port(p, 0);
+	if (p->flags & PACKET_ANSWER)
+		return;
+	BUG_IF(p->dst > p->last || p->last >= u->tree->topo.n_nodes);
+	number = choose_route(u, p, updown_n_climbs(u, p));
+	p->hints = (uint16_t)(number + 1);
+	top = range_top(u->tree, p);
+	for (l = 1; l < top; l++) {
+		uint64_t port = (uint32_t)u->tree->radix +
+				up_link(u, p->src, l, &number);
+
+		route |= port << PORT_BITS * (l - 1);
+	}
+	put_route(p, route | (uint64_t)(top - 1) << COUNT_SHIFT);
+}
+
 static void updown_start(const struct route *r, struct packet *p)
 {
 	static const uint8_t kind[N_PACKET_KINDS] = {
@@ -140,37 +199,60 @@ static void updown_start(const struct route *r, struct packet *p)
 		[PACKET_SYSTEM] = PACKET_HIGH,
 	};
 	const struct updown *u = updown_of(r);
-	uint32_t n, number = 0;
+	uint32_t number;
 
 	p->kind = kind[p->kind];
 	put_route(p, 0);
+	if (p->flags & (PACKET_RANGE | PACKET_ANSWER)) {
+		start_broadcast(u, p);
+		return;
+	}
 	set_port(p, PACKET_NO_PORT);
 	if (p->src == p->dst)
 		return;
-	n = updown_n_routes(u, p->src, p->dst);
-	if (p->hints)
-		number = (p->hints - 1u) % n;
-	else if (u->spread == UPDOWN_ROTATE)
-		number = p->number % n;
+	number = choose_route(u, p, updown_n_routes(u, p->src, p->dst));
 	p->hints = (uint16_t)(number + 1);
 	put_route(p, updown_route(u, p->src, p->dst, number));
 	set_port(p, 0);
 }
 
-static void updown_arrive(const struct route *r, struct packet *p, port_id in)
+/* Takes the next port off a packet's route; none where it ends. */
+static uint32_t next_port(struct packet *p)
 {
 	const uint64_t low = (UINT64_C(1) << COUNT_SHIFT) - 1;
 	uint64_t route = get_route(p);
 	uint64_t count = route >> COUNT_SHIFT;
 
+	if (!count)
+		return PACKET_NO_PORT;
+	put_route(p, (route & low) >> PORT_BITS | (count - 1) << COUNT_SHIFT);
+	return route & ((1u << PORT_BITS) - 1);
+}
+
+static void updown_arrive(const struct route *r, struct packet *p, port_id in)
+{
 	(void)r;
 	(void)in;
-	if (!count) {
-		set_port(p, PACKET_NO_PORT);
-		return;
-	}
-	set_port(p, route & ((1u << PORT_BITS) - 1));
-	put_route(p, (route & low) >> PORT_BITS | (count - 1) << COUNT_SHIFT);
+	set_port(p, next_port(p));
+}
+
+/* From where it turns on: every port down whose nodes meet the range. */
+static uint32_t updown_spread(
+	const struct route *r, struct packet *p, router_id at)
+{
+	const struct fattree *t = updown_of(r)->tree;
+	uint32_t level = fattree_level(t, at), ports = 0, port, below, i;
+
+	if (!level)
+		return 0;
+	port = next_port(p);
+	if (port != PACKET_NO_PORT)
+		return 1u << port;
+	below = (at - t->first[level]) / t->n_paths[level] * t->span[level];
+	for (i = 0; i < (uint32_t)t->radix; i++, below += t->span[level - 1])
+		if (below <= p->last && p->dst < below + t->span[level - 1])
+			ports |= 1u << i;
+	return ports;
 }
 
 const struct route_ops updown_ops = {
@@ -182,5 +264,7 @@ const struct route_ops updown_ops = {
 	.fini = updown_fini,
 	.start = updown_start,
 	.arrive = updown_arrive,
+	.spread = updown_spread,
 	.walk = updown_walk,
+	.walk_ranges = updown_walk_ranges,
 };

@@ -10,6 +10,11 @@
  * source follow from those of the destination, as in shifts and complements,
  * down by such links, too.
  *
+ * A broadcast goes up to a switch that is above its sender and all nodes of its
+ * range, by one of as many ways as there are such switches; there and below
+ * every switch sends it by all ports that lead to nodes of the range.  The
+ * nodes may be any that follow each other, the sender among them or not.
+ *
  * All packets go by one of two channels: high priority and system packets by
  * the high one, all others by the dynamic one, in their order.
  */
@@ -31,6 +36,7 @@ enum updown_spread {
 struct updown {
 	struct route route;
 	int64_t spread;
+	int64_t answers; /* see struct route */
 
 	/* set by init() */
 	const struct fattree *tree;
@@ -45,6 +51,9 @@ static inline const struct updown *updown_of(const struct route *r)
 
 /* How many routes a node stores to another one; 1 to itself. */
 uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst);
+
+/* How many ways up a broadcast has; of its src, dst and last. */
+uint32_t updown_n_climbs(const struct updown *u, const struct packet *p);
 
 /*
  * A route: output ports of switches, four bits each, the first one lowest,
@@ -62,6 +71,9 @@ uint64_t updown_alive(const struct updown *u, const uint16_t *dead,
 
 /* See struct route_ops; of a routing whose ops may be others. */
 void updown_walk(const struct route *r, uint16_t *after, struct route_walks *w);
+
+void updown_walk_ranges(
+	const struct route *r, uint16_t *after, struct route_walks *w);
 
 /* The same, of large trees too, without what is known of up-down routes:
  * all pairs and all routes. */

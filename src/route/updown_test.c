@@ -339,6 +339,77 @@ static void the_short_walk_finds_what_the_long_one_does(void **state)
 	}
 }
 
+/* One broadcast from switch to switch, as a router would. */
+static void spread_from(const struct tree_machine *m, struct packet p,
+	router_id at, uint32_t port, uint16_t *after)
+{
+	uint32_t n = m->t.topo.n_ports, ports;
+	struct topo_end to = fattree_ops.peer(&m->t.topo, at, port);
+
+	assert_true(to.router != NO_ROUTER);
+	ports = updown_ops.spread(&m->u.route, &p, to.router);
+	assert_int_equal(ports == 0, to.router < m->t.topo.n_nodes);
+	after[at * n + port] |= (uint16_t)ports;
+	for (; ports; ports &= ports - 1)
+		spread_from(
+			m, p, to.router, (uint32_t)__builtin_ctz(ports), after);
+}
+
+static void spread_all(const struct tree_machine *m, uint16_t *after)
+{
+	uint32_t n = m->t.topo.n_nodes, src, first, last, i;
+
+	for (src = 0; src < n; src++) {
+		for (first = 0; first < n; first++) {
+			for (last = first; last < n; last++) {
+				struct packet p = {
+					.src = src,
+					.dst = first,
+					.last = (uint16_t)last,
+					.flags = PACKET_RANGE,
+				};
+
+				for (i = updown_n_climbs(&m->u, &p); i; i--) {
+					p.hints = (uint16_t)i;
+					updown_ops.start(&m->u.route, &p);
+					spread_from(m, p, src, p.escape, after);
+				}
+			}
+		}
+	}
+}
+
+static void the_walk_of_broadcasts_finds_all_their_ways(void **state)
+{
+	static const struct tree_how trees[] = {
+		{ .nodes = "1" },
+		{ .nodes = "5" },
+		{ .nodes = "16" },
+		{ .nodes = "18", .up = "3x2" },
+		{ .nodes = "9", .radix = "2", .up = "2x1" },
+	};
+	uint32_t k;
+
+	(void)state;
+	for (k = 0; k < sizeof(trees) / sizeof(trees[0]); k++) {
+		struct route_walks w = { 0 };
+		struct tree_machine m;
+		uint16_t *x, *y;
+		size_t size;
+
+		updown_make(&m, &trees[k]);
+		size = (size_t)m.t.topo.n_routers * m.t.topo.n_ports;
+		x = walked(&m, updown_walk_ranges, &w);
+		y = mem_alloc(size, sizeof(*y));
+		spread_all(&m, y);
+		assert_false(w.is_broken);
+		assert_true(w.n_routes > 0);
+		assert_memory_equal(x, y, size * sizeof(*y));
+		mem_free(x);
+		mem_free(y);
+	}
+}
+
 static void other_topologies_are_refused(void **state)
 {
 	static const struct topo_ops other = { .name = "graph" };
@@ -369,6 +440,7 @@ int main(void)
 		cmocka_unit_test(a_packet_to_its_own_node_needs_no_port),
 		cmocka_unit_test(qsn_f71_routes_around_dead_wires_are_found),
 		cmocka_unit_test(the_short_walk_finds_what_the_long_one_does),
+		cmocka_unit_test(the_walk_of_broadcasts_finds_all_their_ways),
 		cmocka_unit_test(other_topologies_are_refused),
 	};
 

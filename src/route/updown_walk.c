@@ -171,3 +171,103 @@ void updown_walk(
 	spread_down(&w, used);
 	mem_free(used);
 }
+
+/* --- broadcasts --- */
+
+/*
+ * Broadcasts from a node that turn at one level go up by the same ways, and
+ * the more nodes they are for, the more ports they leave a switch by.  So it
+ * is enough to send one to all that is below, and to let what goes down a wire
+ * go on to all.
+ */
+static void climb(struct walk *w, struct packet *p, uint32_t i, uint16_t *used)
+{
+	uint32_t radix = (uint32_t)updown_of(w->route)->tree->radix;
+	uint16_t *behind = NULL;
+	router_id at = p->src;
+	uint32_t ports, hops;
+
+	w->found->n_routes++;
+	w->route->ops->start(w->route, p);
+	ports = 1u << p->escape;
+	for (hops = 0; hops < MOST_HOPS; hops++) {
+		port_id port = (port_id)__builtin_ctz(ports);
+		struct topo_end to = w->topo->ops->peer(w->topo, at, port);
+
+		if (to.router == NO_ROUTER) {
+			say_broken(w, p, i, "asks for a port that has no wire");
+			return;
+		}
+		if (behind)
+			*behind |= (uint16_t)ports;
+		behind = &w->after[(size_t)at * w->topo->n_ports + port];
+		at = to.router;
+		ports = w->route->ops->spread(w->route, p, at);
+		if (!ports || ports & ((1u << radix) - 1))
+			break;
+	}
+	if (!ports || hops == MOST_HOPS) {
+		say_broken(w, p, i, "never turns");
+		return;
+	}
+	*behind |= (uint16_t)ports;
+	used[at] |= (uint16_t)ports;
+}
+
+static void climb_from(struct walk *w, uint32_t src, uint16_t *used)
+{
+	const struct updown *u = updown_of(w->route);
+	uint32_t n = w->topo->n_nodes, l, i;
+
+	for (l = 1; l <= u->tree->n_levels; l++) {
+		uint32_t span = u->tree->span[l], first = src / span * span;
+		uint32_t last = first + span < n ? first + span - 1 : n - 1;
+		struct packet p = {
+			.src = src,
+			.dst = first,
+			.last = (uint16_t)last,
+			.flags = PACKET_RANGE,
+		};
+		uint32_t n_ways = updown_n_climbs(u, &p);
+
+		for (i = 0; i < n_ways; i++) {
+			p.hints = (uint16_t)(i + 1);
+			climb(w, &p, i, used);
+		}
+	}
+}
+
+/* A broadcast to all nodes comes down a wire. */
+static void descend(struct walk *w, router_id r, port_id port, uint16_t *used)
+{
+	struct packet p = {
+		.last = (uint16_t)(w->topo->n_nodes - 1),
+		.flags = PACKET_RANGE,
+	};
+	router_id to = w->topo->ops->peer(w->topo, r, port).router;
+	uint32_t ports;
+
+	if (to == NO_ROUTER) {
+		say_broken(w, &p, 0, "asks for a port that has no wire");
+		return;
+	}
+	ports = w->route->ops->spread(w->route, &p, to);
+	w->after[(size_t)r * w->topo->n_ports + port] |= (uint16_t)ports;
+	used[to] |= (uint16_t)ports;
+}
+
+void updown_walk_ranges(
+	const struct route *r, uint16_t *after, struct route_walks *found)
+{
+	struct walk w = { r, r->topo, after, found };
+	uint16_t *used = mem_alloc(r->topo->n_routers, sizeof(*used));
+	uint32_t src, m;
+	router_id at;
+
+	for (src = 0; src < r->topo->n_nodes; src++)
+		climb_from(&w, src, used);
+	for (at = r->topo->n_routers; at-- > r->topo->n_nodes;)
+		for (m = used[at]; m; m &= m - 1)
+			descend(&w, at, (port_id)__builtin_ctz(m), used);
+	mem_free(used);
+}

@@ -2,6 +2,7 @@
 #include "router/net.h"
 
 #include "base/mem.h"
+#include "router/casts.h"
 
 struct audit {
 	struct net *n;
@@ -9,6 +10,7 @@ struct audit {
 	 * sender does not hold because something stands for them */
 	int32_t *out;
 	uint64_t in_flight, in_queues, in_fifos;
+	bool is_over; /* no event is left */
 };
 
 static int32_t *tokens_of(
@@ -36,6 +38,7 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 	uint32_t number = sim_number(e), aux = sim_aux(e);
 
 	(void)t;
+	a->is_over = false;
 	if (sim_phase(e) == PHASE_ARRIVAL) {
 		a->in_flight++;
 		charge(a, e->site, number, aux, e->data);
@@ -119,21 +122,36 @@ static int check_packets(const struct audit *a, struct err *e)
 	struct net_tally t = net_total(a->n);
 	uint64_t here = a->in_flight + a->in_queues + a->in_fifos;
 
-	if (t.injected + t.copies == t.delivered + t.lost + here)
+	if (t.injected + t.copies == t.delivered + t.lost + t.absorbed + here)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
 		"audit: %llu packets went in and %llu copies were made, %llu "
-		"came out, %llu were lost and %llu are inside",
+		"came out, %llu were lost, %llu became part of others and %llu "
+		"are inside",
 		(unsigned long long)t.injected, (unsigned long long)t.copies,
 		(unsigned long long)t.delivered, (unsigned long long)t.lost,
-		(unsigned long long)here);
+		(unsigned long long)t.absorbed, (unsigned long long)here);
+}
+
+/* At the end no switch waits for answers, unless some were lost or came too
+ * late. */
+static int check_casts(const struct audit *a, struct err *e)
+{
+	uint64_t waiting = casts_waiting(a->n);
+	bool is_over = a->is_over && !(a->in_queues + a->in_fifos);
+
+	if (!waiting || !is_over || a->n->faults || casts_strays(a->n))
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"audit: switches wait for the answers to %llu broadcasts",
+		(unsigned long long)waiting);
 }
 
 int net_audit(struct net *n, struct err *e)
 {
 	size_t size =
 		(size_t)n->n_sites * n->n_ports * N_CHANNELS * sizeof(int32_t);
-	struct audit a = { .n = n, .out = map_alloc(size) };
+	struct audit a = { .n = n, .out = map_alloc(size), .is_over = true };
 	int failed = 0;
 	site_id s;
 
@@ -143,7 +161,7 @@ int net_audit(struct net *n, struct err *e)
 	for (s = 0; s < n->n_sites && !failed; s++)
 		failed = check_tokens(&a, s, e);
 	if (!failed)
-		failed = check_packets(&a, e);
+		failed = check_packets(&a, e) || check_casts(&a, e);
 	map_free(a.out, size);
 	return failed;
 }

@@ -174,10 +174,22 @@ static inline __attribute__((always_inline)) bool grant_request(struct net *n,
 	return lost;
 }
 
+#if NET_TREE
+static bool spread_grant(struct net *n, struct sim_worker *w,
+	struct net_site *s, uint32_t port, uint32_t request, uint32_t bit,
+	sim_time t);
+#endif
+
 static __attribute__((noinline)) bool grant_rare(struct net *n,
 	struct sim_worker *w, struct net_site *s, uint32_t port,
 	uint32_t request, uint32_t bit, sim_time t)
 {
+#if NET_TREE
+	packet_id id = s->queue[source_of[request]][bit].head;
+
+	if (n->packets[id].flags & PACKET_RANGE)
+		return spread_grant(n, w, s, port, request, bit, t);
+#endif
 	return grant_request(n, w, s, port, request, bit, t);
 }
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "router/booked.h"
+#include "router/faulty.h"
 
 _Static_assert(offsetof(struct net_requests, inject) ==
 		       offsetof(struct net_requests, n_rare) + 2,
@@ -129,10 +129,12 @@ static inline __attribute__((always_inline)) void heads_hide(struct net *n,
 }
 
 /* Whether two packets want the same sender, or both (a line broadcast on its
- * way, too) the reception FIFO. */
+ * way, too) the reception FIFO; of one that goes to a range that is taken to
+ * be so. */
 static inline bool same_way(const struct packet *a, const struct packet *b)
 {
 	return a->escape == b->escape ||
+	       (NET_TREE && (a->flags | b->flags) & PACKET_RANGE) ||
 	       ((heads_arrived(a) || a->flags & PACKET_DEPOSIT) &&
 		       (heads_arrived(b) || b->flags & PACKET_DEPOSIT));
 }
@@ -178,6 +180,13 @@ static bool takes_room(const struct net *n, struct net_site *s, uint32_t bit,
 	return true;
 }
 
+/* What a head that is not dynamic asks for: one port, or of a broadcast to a
+ * range all that it has not left by yet. */
+static inline uint32_t ordered_ports(const struct packet *p)
+{
+	return NET_TREE && p->flags & PACKET_RANGE ? p->ask : 1u << p->escape;
+}
+
 static void show_ordered(const struct net *n, struct sim_worker *w,
 	struct net_site *s, uint32_t channel, uint32_t bit,
 	const struct packet *p, sim_time t)
@@ -194,9 +203,9 @@ static void show_ordered(const struct net *n, struct sim_worker *w,
 		s->dirty |= DIRTY_RECEPTION;
 	} else {
 		booked_wait(n, p, CAUSE_TOKENS, t);
-		heads_ask(s, 1u << p->escape, REQ_DETERMINISTIC + channel - 1,
+		heads_ask(s, ordered_ports(p), REQ_DETERMINISTIC + channel - 1,
 			BIT(bit));
-		heads_want(w, s, 1u << p->escape, t);
+		heads_want(w, s, ordered_ports(p), t);
 	}
 }
 

@@ -114,13 +114,29 @@ static bool has_elder(
 			continue;
 		for (o = first_left(k, at);; o = &k->n->packets[o->next]) {
 			if (o->kind != PACKET_DYNAMIC && o->head < p->head &&
-				o->escape == p->escape)
+				(o->escape == p->escape ||
+					(o->flags | p->flags) & PACKET_RANGE))
 				return true;
 			if (!--left)
 				break;
 		}
 	}
 	return false;
+}
+
+/* All ways that a broadcast has still to take. */
+static uint32_t list_legs(
+	const struct net *n, const struct packet *p, struct way *way)
+{
+	uint32_t m, n_ways = 0;
+
+	for (m = p->ask; m; m &= m - 1)
+		way[n_ways++] = (struct way){
+			.port = (uint32_t)__builtin_ctz(m),
+			.channel = net_channel_of(p),
+			.need = n->full,
+		};
+	return n_ways;
 }
 
 /* The ways open to a packet that is not there yet; as in heads.h. */
@@ -132,6 +148,8 @@ static uint32_t list_ways(const struct net *n, struct place at,
 	bool is_dynamic = p->kind == PACKET_DYNAMIC;
 	uint32_t m = 0, n_ways = 0;
 
+	if (p->flags & PACKET_RANGE)
+		return list_legs(n, p, way);
 	if (is_dynamic && !(on_ring && p->flags & PACKET_STAY))
 		m = p->ask;
 	for (; m; m &= m - 1)
@@ -150,10 +168,18 @@ static uint32_t list_ways(const struct net *n, struct place at,
 	return n_ways;
 }
 
+static bool has_room(const struct knot *k, struct place at, const struct way *w)
+{
+	return k->room[buffer_after(k->n, at.site, w->port, w->channel)] >=
+	       w->need;
+}
+
+/* A broadcast to a range goes when all its ways have room, else one will do. */
 static bool can_go(
 	const struct knot *k, struct place at, const struct packet *p)
 {
 	struct way way[MOST_WAYS];
+	bool needs_all = p->flags & PACKET_RANGE;
 	uint32_t i;
 
 	if (has_elder(k, at, p))
@@ -161,10 +187,9 @@ static bool can_go(
 	if (p->escape == PACKET_NO_PORT)
 		return true; /* reception is not the network's business */
 	for (i = list_ways(k->n, at, p, way); i--;)
-		if (k->room[buffer_after(k->n, at.site, way[i].port,
-			    way[i].channel)] >= way[i].need)
-			return true;
-	return false;
+		if (has_room(k, at, &way[i]) != needs_all)
+			return !needs_all;
+	return needs_all;
 }
 
 static void look_at(struct knot *k, site_id s)
@@ -271,14 +296,18 @@ static uint64_t count_left(const struct knot *k, struct place *first)
 static struct way awaited(const struct knot *k, struct place at)
 {
 	struct way way[MOST_WAYS];
-	uint32_t i;
+	uint32_t i, j, n;
 
 	at.bit -= at.bit % NET_QUEUES;
 	for (i = 0; i < NET_QUEUES; i++, at.bit++) {
 		const struct packet *p = first_left(k, at);
 
-		if (p && !has_elder(k, at, p) && list_ways(k->n, at, p, way))
-			return way[0];
+		if (!p || has_elder(k, at, p))
+			continue;
+		n = list_ways(k->n, at, p, way);
+		for (j = 0; j < n; j++)
+			if (!has_room(k, at, &way[j]))
+				return way[j];
 	}
 	BUG("a buffer of a knot waits for nothing");
 }
@@ -360,7 +389,7 @@ static bool may_lock(const struct net *n)
 
 	for (i = 0; i < n->n_workers; i++)
 		inside += n->tally[i].injected + n->tally[i].copies -
-			  n->tally[i].delivered;
+			  n->tally[i].delivered - n->tally[i].absorbed;
 	return inside > (n->capacity - (uint32_t)n->entry) / (uint32_t)n->full;
 }
 

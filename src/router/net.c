@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "router/casts.h"
 
 #define AT(field) offsetof(struct net_params, field)
 
@@ -186,7 +187,7 @@ static const struct net_visits *pick_visits(const struct net_setup *s)
 		return s->book ? &net_booked_faulty_visits : &net_faulty_visits;
 	if (s->book)
 		return &net_booked_visits;
-	return s->link->route ? &net_stripped_visits : NULL;
+	return s->route->ops->spread ? &net_tree_visits : NULL;
 }
 
 /* Which worker simulates which site: each gets equal shares of the nodes, by
@@ -286,6 +287,8 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	if (s->faults)
 		n->faults =
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);
+	if (s->route->ops->spread)
+		n->casts = map_alloc(n->n_sites * sizeof(*n->casts));
 	for (i = 0; i < n->n_sites; i++)
 		site_init(n, i);
 	return n;
@@ -301,6 +304,7 @@ void net_free(struct net *n)
 	map_free(n->tally, n->n_workers * sizeof(*n->tally));
 	map_free(n->sites, (size_t)n->n_sites * sizeof(*n->sites));
 	packet_pool_free(n->pool);
+	casts_free(n);
 	map_free(n->rises, rises_bytes(n));
 	book_free(n->book);
 	faults_free(n->faults);
@@ -336,6 +340,7 @@ struct net_tally net_total(const struct net *n)
 		t.delivered += n->tally[i].delivered;
 		t.copies += n->tally[i].copies;
 		t.lost += n->tally[i].lost;
+		t.absorbed += n->tally[i].absorbed;
 	}
 	for (s = 0; s < n->n_sites; s++)
 		t.hops += arrived(n, s);
@@ -346,5 +351,6 @@ uint64_t net_memory(const struct net *n)
 {
 	return (uint64_t)n->n_sites * sizeof(*n->sites) +
 	       packet_pool_memory(n->pool) + sim_memory(n->sim) +
+	       casts_memory(n) +
 	       (n->book ? rises_bytes(n) + book_memory(n->book) : 0);
 }

@@ -182,8 +182,8 @@ struct net_client_ops {
 	/* An event of its own: ENGINE_CLIENT and above, and programs. */
 	void (*on_event)(struct net *n, struct sim_worker *w, site_id s,
 		sim_time t, const struct sim_event *e);
-	/* A line broadcast has made a copy of a packet, which shares the
-	 * original's load; may be NULL. */
+	/* A broadcast has made a copy of a packet, which shares the original's
+	 * load; may be NULL. */
 	void (*on_copy)(struct net *n, struct sim_worker *w, packet_id copy);
 	/* A bit of a packet was flipped on a wire, counted from the first one
 	 * of bits that it has there.  Both or none of this and the next. */
@@ -191,6 +191,9 @@ struct net_client_ops {
 		uint32_t bit, uint32_t bits);
 	/* A packet was lost on a dead link: the client owns it now. */
 	void (*on_lost)(struct net *n, struct sim_worker *w, packet_id p);
+	/* An answer to a broadcast has become part of another, or is nobody's:
+	 * the client owns it now.  Of those who send broadcasts. */
+	void (*on_absorbed)(struct net *n, struct sim_worker *w, packet_id p);
 	bool is_sink; /* reception drains at once */
 };
 
@@ -198,8 +201,9 @@ struct net_client_ops {
 struct net_tally {
 	_Alignas(64) uint64_t injected;
 	uint64_t delivered;
-	uint64_t copies; /* made by line broadcasts */
+	uint64_t copies; /* made by broadcasts */
 	uint64_t lost; /* on dead links */
+	uint64_t absorbed; /* answers, by switches */
 	uint64_t hops; /* of whole packets, by net_total() */
 };
 
@@ -230,6 +234,7 @@ struct net {
 	void *client_state;
 	const struct net_visits *visits; /* NULL: the plain ones */
 	struct faults *faults; /* NULL: there are none */
+	struct net_casts *casts; /* [site]; NULL: there are none */
 	struct book *book; /* NULL: no budgets are kept */
 	/* where they are: [site][port][level], see router/booked.h */
 	sim_time *rises;
@@ -270,6 +275,10 @@ void net_free(struct net *n);
  * Puts a packet whose src, dst, kind, bytes, flags and zone are set into an
  * injection FIFO, which must have room.  Only from the site's own visit, in
  * the engine or program phase.
+ *
+ * A broadcast (PACKET_RANGE, last) is of high priority, and its number is one
+ * that its source has used for no other packet.  Each node of the range has to
+ * send an answer (PACKET_ANSWER, number, answer; dst is the broadcast's src).
  */
 void net_inject(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 	packet_id p, sim_time t);
@@ -286,13 +295,14 @@ void net_visit(struct sim_worker *w, site_id site);
 void net_prefetch(const struct sim_worker *w, const struct sim_event *e);
 
 /*
- * The same of a network that keeps time budgets, that has faults, or both, or
- * whose packets carry their routes:
- * visit.c is compiled once more for each, so that the first time has nothing
- * of it.  Those above that clients call turn to these by themselves.
+ * The same of a network that keeps time budgets, that has faults, or both, and
+ * of one that has neither but whose packets carry their routes and may be for
+ * a range of nodes: visit.c is compiled once more for each, so that the first
+ * time has nothing of it.  Those above that clients call turn to these by
+ * themselves.
  */
 extern const struct net_visits net_booked_visits, net_faulty_visits,
-	net_booked_faulty_visits, net_stripped_visits;
+	net_booked_faulty_visits, net_tree_visits;
 
 /* Bytes that it holds now. */
 uint64_t net_memory(const struct net *n);

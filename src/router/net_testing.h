@@ -1,7 +1,8 @@
 /*
  * For tests: a network whose client injects the packets of a script and
  * writes down what arrives.  Every packet of a script has a number of its
- * own, given in the order of the calls.
+ * own, given in the order of the calls.  Broadcasts to a range are answered
+ * by who gets them, when their tails have come.
  */
 #ifndef ROUTER_NET_TESTING_H
 #define ROUTER_NET_TESTING_H
@@ -31,6 +32,9 @@ struct rig_how {
 	/* Packets may be lost; the bits of each that were flipped are
 	 * counted in its load. */
 	const struct fault_plan *faults;
+	/* What each site answers to broadcasts; NULL: 0. */
+	const uint8_t *answers;
+	int64_t forget; /* routing.answers */
 };
 
 struct arrival {
@@ -60,6 +64,7 @@ struct rig_node {
 	struct rig_end end[N_FIFOS];
 	struct arrival *log;
 	uint32_t n, room;
+	packet_id answers, last_answer; /* that wait for room */
 	bool was_overfull;
 };
 
@@ -118,8 +123,10 @@ void rig_gather(struct rig *r);
  * the other: how many arrived the other way round.
  */
 uint32_t rig_overtakings(const struct rig *r, uint8_t kind);
-/* The site's copy of a line broadcast, or the packet itself, or NULL. */
+/* The site's copy of a broadcast, or the packet itself, or NULL. */
 const struct arrival *rig_copy(const struct rig *r, uint32_t number, site_id s);
+/* The answer to a broadcast to a range, or NULL. */
+const struct arrival *rig_answer(const struct rig *r, uint32_t number);
 
 /* Wire bytes that a site sent by a port on the channels of a mask. */
 uint64_t rig_sent_bytes(

@@ -56,13 +56,15 @@ struct proof {
 };
 
 /*
- * The part of proof_make() for routings that store whole routes: two things
+ * The part of proof_make() for routings that store whole routes: three things
  * are enough.
  *
  * a  Each stored route leads over wires to its end.
  * b  No channel waits for itself: the graph of what may follow what on a way
  *    has no cycle.  Packets never change from one channel to another, and on
  *    each of them go by the same routes.
+ * c  Nor does one with all broadcasts and their answers beside these; only of
+ *    routings that have them.
  */
 void proof_walks(struct proof *p, const struct topo *t, const struct route *r);
 

@@ -17,11 +17,12 @@ static void prove(struct proof *p, const struct tree_machine *m)
 
 	if (proof_make(p, &m->t.topo, &m->u.route, &n, &e))
 		fail_msg("%s", e.text);
-	assert_int_equal(p->n_steps, 2);
+	assert_int_equal(p->n_steps, p->step[0].holds ? 3 : 2);
 	assert_int_equal(p->step[0].letter, 'a');
 	assert_int_equal(p->step[1].letter, 'b');
 	assert_true(p->step[0].why[0] && p->step[1].why[0]);
-	assert_int_equal(p->is_proved, p->step[0].holds && p->step[1].holds);
+	assert_int_equal(p->is_proved,
+		p->step[0].holds && p->step[1].holds && p->step[2].holds);
 }
 
 static void qsn_f69_up_down_routes_cannot_lock(void **state)
@@ -166,6 +167,73 @@ static void routes_that_lead_astray_are_told(void **state)
 	is_told(start_nowhere, "from node 5 to node 14", "no wire");
 }
 
+/* --- broken broadcasts --- */
+
+/* Switches of level 1 send what comes down up again, by another link. */
+static uint32_t spread_bouncing(
+	const struct route *r, struct packet *p, router_id at)
+{
+	uint32_t ports = updown_ops.spread(r, p, at);
+
+	return at < 20 && ports > 1 && ports < 16 ? ports | 1u << (4 + at % 2)
+						  : ports;
+}
+
+static uint32_t spread_nowhere(
+	const struct route *r, struct packet *p, router_id at)
+{
+	(void)r;
+	(void)p;
+	return at == 21 ? 1u << 5 : updown_ops.spread(r, p, at);
+}
+
+static void prove_spread(struct proof *p,
+	uint32_t (*spread)(const struct route *, struct packet *, router_id))
+{
+	struct tree_machine m;
+	struct route_ops ops;
+
+	break_by(&m, &ops, updown_ops.start);
+	ops.spread = spread;
+	prove(p, &m);
+	assert_true(p->step[0].holds && p->step[1].holds);
+	assert_int_equal(p->step[2].letter, 'c');
+}
+
+static void broadcasts_that_can_lock_are_told(void **state)
+{
+	struct proof p;
+	uint32_t i;
+
+	(void)state;
+	prove_spread(&p, spread_bouncing);
+	assert_false(p.is_proved);
+	assert_true(p.step[2].n_cycle > 1);
+	for (i = 0; i < p.step[2].n_cycle; i++)
+		assert_int_equal(p.step[2].cycle[i].channel, CHANNEL_HIGH);
+	proof_free(&p);
+	prove_spread(&p, spread_nowhere);
+	assert_false(p.is_proved);
+	assert_non_null(strstr(p.step[2].why, "no wire"));
+	proof_free(&p);
+}
+
+/* A node's answer to its own broadcast goes back by the wire that it came by:
+ * more ways than those of packets from one to another. */
+static void broadcasts_have_ways_of_their_own(void **state)
+{
+	struct tree_machine m;
+	struct proof p;
+
+	(void)state;
+	updown_make(&m, &(struct tree_how){ .nodes = "16" });
+	prove(&p, &m);
+	assert_true(p.is_proved);
+	/* each of eight switches turns from each port down to that port, too */
+	assert_non_null(strstr(p.step[2].why, " 256 ways from one channel"));
+	proof_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +241,8 @@ int main(void)
 		cmocka_unit_test(all_ways_from_wire_to_wire_are_counted),
 		cmocka_unit_test(a_route_that_goes_down_and_up_can_lock),
 		cmocka_unit_test(routes_that_lead_astray_are_told),
+		cmocka_unit_test(broadcasts_that_can_lock_are_told),
+		cmocka_unit_test(broadcasts_have_ways_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

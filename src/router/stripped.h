@@ -18,18 +18,17 @@
 #define NET_FAULTY 0
 #endif
 
-#ifndef NET_STRIPPED
-#define NET_STRIPPED 0
+/* Whether this copy of visit.c knows of routes in packets, and of broadcasts
+ * to a range (spread.h): all but the plain one do. */
+#ifndef NET_TREE
+#define NET_TREE (NET_BOOKED || NET_FAULTY)
 #endif
-
-/* Copies that cost something anyway ask; the others know. */
-#define NET_MAY_STRIP (NET_BOOKED || NET_FAULTY || NET_STRIPPED)
 
 static inline sim_time stripped_ser(const struct net *n, const struct packet *p)
 {
 	sim_time ser = n->link.ser[p->chunks];
 
-	if (NET_MAY_STRIP && n->link.route)
+	if (NET_TREE && n->link.route)
 		ser += n->link.route_ser[route_left(p)];
 	return ser;
 }
@@ -39,7 +38,7 @@ static inline uint32_t stripped_bytes(
 {
 	uint32_t bytes = n->link.wire_bytes[p->chunks];
 
-	if (NET_MAY_STRIP && n->link.route)
+	if (NET_TREE && n->link.route)
 		bytes += n->link.route * route_left(p);
 	return bytes;
 }

@@ -79,6 +79,7 @@ static void check_pairs(
 	rig_free(r);
 }
 
+/* QSN-F2: every node reaches every other one. */
 static void qsn_n65_every_pair_takes_its_cables_and_switches(void **state)
 {
 	static const int64_t usual[] = { 5, 4, 4, 4, 4, 4 };

@@ -10,12 +10,15 @@
  * Compiled several times: visit_booked.c and others include this file.
  */
 #include "router/pick.h"
+#if NET_TREE
+#include "router/spread.h"
+#endif
 
 #ifndef NET_SCOPE
 #define NET_SCOPE
 #endif
 
-#define NET_PLAIN (!NET_BOOKED && !NET_FAULTY && !NET_STRIPPED)
+#define NET_PLAIN (!NET_TREE)
 
 /* A client's call turns to another copy where that is in use. */
 static inline bool is_for_another(const struct net *n)
@@ -335,7 +338,12 @@ static inline __attribute__((always_inline)) void on_arrival(struct net *n,
 	p->next = NO_PACKET;
 	booked_arrival(n, s, in, channel, id, t);
 	link_owe(&s->port[in].sender, &n->link, t);
+#if NET_TREE
+	if (spread_arrive(n, w, s, in, channel, id, t))
+		return;
+#else
 	route_arrive(n->route, p, in);
+#endif
 	bit = join(n, s, channel, in, t);
 	q = &s->queue[channel][bit];
 	if (q->count++) {

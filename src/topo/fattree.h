@@ -24,6 +24,7 @@
 enum {
 	FATTREE_MAX_LEVELS = 6,
 	FATTREE_MAX_RADIX = TOPO_MAX_PORTS / 2,
+	FATTREE_MAX_NODES = 46656,
 };
 
 /* Classes of wires, by stage and direction: stage 0 is at the nodes. */

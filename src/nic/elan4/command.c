@@ -44,6 +44,7 @@ static uint32_t right_of(enum elan_command c)
 {
 	static const uint8_t rights[ELAN_COMMANDS] = {
 		[ELAN_OPEN] = ELAN_MAY_STEN,
+		[ELAN_OPEN_RANGE] = ELAN_MAY_BROADCAST,
 		[ELAN_RUN_DMA] = ELAN_MAY_DMA,
 		[ELAN_STORE] = ELAN_MAY_STORE,
 		[ELAN_COPY] = ELAN_MAY_STORE,
@@ -235,7 +236,7 @@ static int read_get(struct reading *r, struct elan_buffer *b, uint64_t word)
 		.event = high(word),
 	};
 
-	if (!p.bytes || p.bytes > ELAN_PACKET || b->n_pieces ||
+	if (!p.bytes || p.bytes > ELAN_PACKET || b->n_pieces || b->cast ||
 		p.event >= ELAN_EVENTS)
 		return IMPOSSIBLE;
 	if (next_word(r, &p.address) || next_word(r, &p.back))
@@ -256,9 +257,20 @@ static int read_set(struct elan_buffer *b, uint64_t word)
 	return 0;
 }
 
+static bool is_range(uint64_t open)
+{
+	return (open & 0xff) == ELAN_OPEN_RANGE;
+}
+
+static uint8_t fifo_of(uint64_t open)
+{
+	return is_range(open) ? ELAN_FIFO_CAST : ELAN_FIFO_STEN;
+}
+
 /* A packet out of a queue. */
 struct sten {
 	uint64_t open, close; /* the commands that began and ended it */
+	uint64_t last; /* node of a broadcast */
 	sim_time arrived[ELAN_MOST_PIECES]; /* when each piece has come */
 	struct elan_buffer b;
 };
@@ -277,6 +289,11 @@ static int64_t decode(const struct elan_queue *q, struct sten *p)
 	p->b.context = q->context;
 	if (next_word(&r, &p->open))
 		return INCOMPLETE;
+	if (is_range(p->open)) {
+		p->b.cast = ELAN_CAST_OUT;
+		if (next_word(&r, &p->last))
+			return INCOMPLETE;
+	}
 	while (!is_closed && !code) {
 		if (next_word(&r, &p->close))
 			return INCOMPLETE;
@@ -324,11 +341,17 @@ static void set_times(const struct elan_at *a, struct elan_buffer *b,
 	}
 }
 
-static site_id destination(const struct elan_at *a, uint64_t open)
+/* The node that a packet is for, or the first of those; NO_SITE: none. */
+static site_id destination(
+	const struct elan_at *a, uint64_t open, uint64_t last)
 {
 	uint64_t to = open >> 16 & 0xffffffff;
 
-	return to < a->x->n_nodes ? (site_id)to : NO_SITE;
+	if (!is_range(open))
+		last = to;
+	else if (!a->x->nic.net->route->ops->spread)
+		return NO_SITE; /* this network does not broadcast */
+	return to <= last && last < a->x->n_nodes ? (site_id)to : NO_SITE;
 }
 
 /*
@@ -348,12 +371,29 @@ static void await_rest(const struct elan_at *a, uint32_t queue)
 	q->half_at = q->taken;
 }
 
+/* What has left of a packet that is never finished. */
+static void send_aborted(const struct elan_at *a, const struct elan_queue *q)
+{
+	struct elan_buffer b = { .kind = ELAN_ABORTED, .sending = UINT32_MAX };
+	uint64_t open = elan_queue_word(q, q->half_at), last = UINT64_MAX;
+	site_id to;
+
+	if (is_range(open) && q->half_at + 16 <= q->announced)
+		last = elan_queue_word(q, q->half_at + 8);
+	to = destination(a, open, last);
+	if (is_range(open)) {
+		b.cast = ELAN_CAST_OUT;
+		b.last = (uint16_t)last;
+	}
+	if (to != NO_SITE)
+		elan_send_packet(
+			a, fifo_of(open), to, &b, (uint32_t)(open >> 48), NULL);
+}
+
 void elan_command_on_half(const struct elan_at *a, uint32_t queue)
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
-	struct elan_buffer b = { .kind = ELAN_ABORTED };
 	sim_time until;
-	uint64_t open;
 
 	/* The queue may be another one by now. */
 	if (!q || !q->is_half)
@@ -365,10 +405,7 @@ void elan_command_on_half(const struct elan_at *a, uint32_t queue)
 	if (q->is_half || q->error || q->taken != q->half_at)
 		return;
 	a->n->counts.aborted++;
-	open = elan_queue_word(q, q->half_at);
-	if (destination(a, open) != NO_SITE)
-		elan_send_packet(a, ELAN_FIFO_STEN, destination(a, open), &b,
-			(uint32_t)(open >> 48), NULL);
+	send_aborted(a, q);
 }
 
 /* Keeps and sends a packet of so many bytes of commands. */
@@ -388,12 +425,13 @@ static void send(const struct elan_at *a, uint32_t queue, const struct sten *p,
 	s->copy->asked = a->t;
 	set_times(a, s->copy, start,
 		start - (was_half ? a->t - q->half_since : 0), p->arrived);
-	s->dst = destination(a, p->open);
+	s->copy->last = (uint16_t)p->last;
+	s->dst = destination(a, p->open, p->last);
 	s->owner = ELAN_OWNER_QUEUE;
 	s->owner_id = queue;
 	s->event = (p->close & 0xff) == ELAN_CLOSE ? low(p->close) : 0;
 	s->route = (uint8_t)(p->open >> 48);
-	s->fifo = ELAN_FIFO_STEN;
+	s->fifo = fifo_of(p->open);
 	s->account = elan_account_begin(a, q, q->taken, 1);
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
@@ -419,7 +457,7 @@ static uint32_t packet(const struct elan_at *a, uint32_t queue)
 		await_rest(a, queue);
 		return 0;
 	}
-	if (n < 0 || destination(a, p.open) == NO_SITE) {
+	if (n < 0 || destination(a, p.open, p.last) == NO_SITE) {
 		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
 		return 0;
 	}
@@ -456,7 +494,7 @@ static uint32_t turn(const struct elan_at *a, uint32_t queue)
 						   : ELAN_ERROR_RIGHT);
 			break;
 		}
-		if (c == ELAN_OPEN)
+		if (c == ELAN_OPEN || c == ELAN_OPEN_RANGE)
 			return sum ? sum : packet(a, queue);
 		n = simple(a, queue);
 		if (!n)

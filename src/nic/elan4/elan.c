@@ -523,6 +523,8 @@ static const struct net_client_ops client = {
 	.on_event = on_event,
 	.on_hurt = elan_frame_on_hurt,
 	.on_lost = elan_frame_on_lost,
+	.on_copy = elan_input_on_copy,
+	.on_absorbed = elan_frame_on_lost,
 };
 
 const struct nic_ops elan4_ops = {

@@ -45,6 +45,7 @@ enum elan_fifo {
 	ELAN_FIFO_STEN = FIFO_USER,
 	ELAN_FIFO_DMA = FIFO_USER + 1,
 	ELAN_FIFO_ANSWER = FIFO_USER + 2,
+	ELAN_FIFO_CAST = FIFO_HIGH, /* broadcasts */
 	ELAN_FIFO_ACK = FIFO_SYSTEM,
 };
 
@@ -165,12 +166,20 @@ enum {
 	ELAN_DETOURS = 256, /* destinations share them */
 };
 
+/* Of those that answer a broadcast the greatest is what its sender hears. */
 enum elan_kind {
 	ELAN_DATA,
 	ELAN_ACKED,
 	ELAN_NACKED, /* try again */
 	ELAN_REFUSED, /* never try again */
 	ELAN_ABORTED, /* a packet that was never finished */
+};
+
+/* What a packet has to do with broadcasts. */
+enum elan_cast {
+	ELAN_CAST_NONE,
+	ELAN_CAST_OUT, /* it is one */
+	ELAN_CAST_BACK, /* it answers one */
 };
 
 /* What a packet's load field points to. */
@@ -185,6 +194,9 @@ struct elan_buffer {
 	uint32_t channel, sequence; /* the cookie: who sent it, which one */
 	uint32_t sending; /* at the sender; an acknowledgement returns it */
 	uint16_t data_bytes;
+	uint8_t cast; /* an enum elan_cast: */
+	uint16_t last; /* node of the range; its destination is the first */
+	uint32_t number; /* of the broadcast that it answers */
 	sim_time asked; /* its command, or its data, was in the card */
 	/* when each block of data had left the source, and the packet's
 	 * head; its receiver sees them as much later as its head */
@@ -213,6 +225,7 @@ struct elan_sending {
 	uint32_t event; /* set by the acknowledgement */
 	sim_time late_at; /* it should be answered by then, or 0 */
 	sim_time again_at; /* it is sent again, or 0 */
+	uint32_t number; /* of the packet that was sent last */
 	uint16_t tries;
 	uint8_t owner;
 	uint8_t route; /* of the next try */
@@ -435,6 +448,9 @@ void elan_input_on_write(const struct elan_at *a, packet_id id);
 void elan_input_on_written(const struct elan_at *a, packet_id id);
 void elan_input_on_tail(const struct elan_at *a, packet_id id);
 void elan_input_done_read(const struct elan_at *a, packet_id get);
+
+/* The network has made a copy of a broadcast. */
+void elan_input_on_copy(struct net *net, struct sim_worker *w, packet_id id);
 
 /* --- frame.c --- */
 

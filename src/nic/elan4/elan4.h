@@ -7,6 +7,8 @@
  * are of 64 bits; the lowest eight are the command, the rest its operands:
  *
  *	ELAN_OPEN       destination << 16 | route << 48: a packet begins
+ *	ELAN_OPEN_RANGE first << 16 | route << 48; last: one that is broadcast
+ *	                to all nodes from first to last, and has no get
  *	 ELAN_WRITE     bytes << 16; address; data: 1 to 512 bytes, whole words;
  *	                with ELAN_CLOSES the packet ends here
  *	 ELAN_GET       bytes << 16 | event << 32; from there; to here
@@ -26,6 +28,10 @@
  * left it fires: a value is written to an address, and programs poll that.
  * It is then not armed, and what sets it is lost.  It belongs to the context
  * that armed it, and packets and queues of no other set it.  Event 0 is none.
+ *
+ * A broadcast is acknowledged once, when all its receivers have executed it;
+ * if one of them turns it away, it is sent to all again, and those that have
+ * executed it do not do so twice.
  *
  * In a packet a get stands alone, but for events; these are set when all its
  * writes are in memory, wherever they stand.
@@ -63,6 +69,7 @@ enum elan_command {
 	ELAN_GUARD,
 	ELAN_INTERRUPT,
 	ELAN_RUN_THREAD, /* not there yet: refused */
+	ELAN_OPEN_RANGE,
 	ELAN_COMMANDS,
 };
 
@@ -75,7 +82,8 @@ enum elan_right {
 	ELAN_MAY_STORE = 4,
 	ELAN_MAY_EVENT = 8,
 	ELAN_MAY_INTERRUPT = 16,
-	ELAN_MAY_ALL = 31,
+	ELAN_MAY_BROADCAST = 32,
+	ELAN_MAY_ALL = 63,
 };
 
 /* Depths of a queue: 1, 8, 64 and 512 KB (QSN-G9). */

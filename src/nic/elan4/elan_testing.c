@@ -51,6 +51,7 @@ static void build_net(struct et *m, uint32_t n_workers, struct err *e)
 		.n_workers = n_workers,
 		.seed = 1,
 		.book = m->book,
+		.faults = m->faults,
 	};
 
 	updown_make(&m->tree, &how);
@@ -289,6 +290,45 @@ void et_dma(struct et_queue *q, const struct elan_dma *d)
 
 	memcpy(words + 1, d, sizeof(*d));
 	et_push(q, words, 1 + ELAN_DMA_WORDS);
+}
+
+void et_cast(struct et_queue *q, uint32_t first, uint32_t last, uint64_t to,
+	uint64_t seed, uint32_t bytes, uint32_t target_event,
+	uint32_t source_event)
+{
+	uint64_t words[ET_PACKET_WORDS + 1];
+	uint32_t n = et_packet(
+		words + 1, first, to, seed, bytes, target_event, source_event);
+
+	words[0] = elan_word(ELAN_OPEN_RANGE, first, 0);
+	words[1] = last;
+	et_push(q, words, n + 1);
+}
+
+void et_expect_at(const struct et *m, site_id s, uint64_t at, uint64_t seed,
+	uint32_t bytes, bool has)
+{
+	uint8_t data[ELAN_PACKET];
+	uint32_t i;
+
+	host_read(m->host, s, at, data, bytes);
+	for (i = 0; i < bytes; i++)
+		if (data[i] != (has ? et_byte(seed, i) : 0))
+			fail_msg("node %u: byte %u of %llu is %u", s, i,
+				(unsigned long long)seed, data[i]);
+}
+
+uint64_t et_sum(const struct et *m, size_t field)
+{
+	uint64_t n = 0;
+	site_id s;
+
+	for (s = 0; s < m->net->n_nodes; s++) {
+		struct elan_counts c = et_counts(m, s);
+
+		n += *(const uint64_t *)((const char *)&c + field);
+	}
+	return n;
 }
 
 void et_arm(struct et_queue *q, uint32_t event, uint64_t count)

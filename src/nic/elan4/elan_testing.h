@@ -29,6 +29,7 @@ struct et {
 	struct net_params router;
 	struct elan_params params;
 	const struct book_how *book;
+	const struct fault_plan *faults;
 
 	/* set by et_start() */
 	struct tree_machine tree;
@@ -58,6 +59,13 @@ uint64_t et_digest(const struct et *m);
 /* A node's insides; and its counts. */
 struct elan_node *et_node(const struct et *m, site_id s);
 struct elan_counts et_counts(const struct et *m, site_id s);
+/* A count's sum over all nodes. */
+uint64_t et_sum(const struct et *m, size_t field);
+#define ET_SUM(m, field) et_sum((m), offsetof(struct elan_counts, field))
+/* Fails the test where a node does not have a pattern's bytes at an address
+ * or, if it should have none of them, no zeros. */
+void et_expect_at(const struct et *m, site_id s, uint64_t at, uint64_t seed,
+	uint32_t bytes, bool has);
 
 /* --- for programs --- */
 
@@ -95,6 +103,10 @@ uint32_t et_packet(uint64_t *words, site_id node, uint64_t to, uint64_t seed,
 /* The same, stored. */
 void et_put(struct et_queue *q, site_id node, uint64_t to, uint64_t seed,
 	uint32_t bytes, uint32_t target_event, uint32_t source_event);
+/* The same to the nodes of a range. */
+void et_cast(struct et_queue *q, uint32_t first, uint32_t last, uint64_t to,
+	uint64_t seed, uint32_t bytes, uint32_t target_event,
+	uint32_t source_event);
 void et_get(struct et_queue *q, site_id node, uint64_t from, uint64_t to,
 	uint32_t bytes, uint32_t event);
 void et_dma(struct et_queue *q, const struct elan_dma *d);

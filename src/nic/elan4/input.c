@@ -8,6 +8,8 @@
  */
 #include "nic/elan4/elan.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 static struct packet *packet_of(const struct elan_at *a, packet_id id)
@@ -24,6 +26,16 @@ static void give(const struct elan_at *a, packet_id id)
 {
 	payload_give(a->x->payloads, a->w->id, buffer_of(a, id));
 	packet_give(a->x->nic.net->pool, a->w->id, id);
+}
+
+void elan_input_on_copy(struct net *net, struct sim_worker *w, packet_id id)
+{
+	struct elan *x = net->client_state;
+	const struct elan_buffer *b = payload_of_load(net->packets[id].load);
+	struct elan_buffer *own = payload_take(x->payloads, w->id);
+
+	memcpy(own, b, offsetof(struct elan_buffer, data) + b->data_bytes);
+	net->packets[id].load = payload_to_load(own);
 }
 
 /* --- once --- */
@@ -282,7 +294,14 @@ static void answer(const struct elan_at *a, packet_id id)
 		.sending = b->sending,
 	};
 
-	if (b->verdict != ELAN_ABORTED)
+	if (b->cast) {
+		ack.cast = ELAN_CAST_BACK;
+		ack.number = p->number;
+		/* Nobody may be left out, even if its sender is not there. */
+		if (b->kind == ELAN_ABORTED && !b->harm)
+			ack.kind = ELAN_NACKED;
+	}
+	if (ack.kind != ELAN_ABORTED)
 		elan_send_packet(
 			a, ELAN_FIFO_ACK, p->src, &ack, b->route, NULL);
 }
@@ -365,6 +384,8 @@ void elan_input(
 
 	if (p->flags & PACKET_HURT)
 		elan_frame_on_arrival(a, p, b);
+	if (p->flags & PACKET_ANSWER) /* what all have said */
+		b->kind = p->answer;
 	/* When its blocks are here; the last one of a slow source is later
 	 * than the network says. */
 	for (i = 0; i < b->n_pieces; i++) {

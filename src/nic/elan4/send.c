@@ -96,6 +96,19 @@ static void inject(const struct elan_at *a, uint32_t fifo, packet_id id)
 		elan_dma_left(a, bytes);
 }
 
+static void set_cast(struct packet *p, const struct elan_buffer *what)
+{
+	p->kind = PACKET_HIGH;
+	if (what->cast == ELAN_CAST_OUT) {
+		p->flags = PACKET_RANGE;
+		p->last = what->last;
+	} else {
+		p->flags = PACKET_ANSWER;
+		p->number = what->number;
+		p->answer = what->kind;
+	}
+}
+
 void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
 	const struct elan_buffer *what, uint32_t route,
 	struct elan_account *account)
@@ -116,6 +129,8 @@ void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
 		.bytes = what->data_bytes,
 		.load = payload_to_load(b),
 	};
+	if (what->cast)
+		set_cast(&net->packets[id], what);
 	elan_account_packet(a, id, account);
 	if (!a->n->out_first[fifo] && has_room(a, fifo)) {
 		inject(a, fifo, id);
@@ -163,6 +178,7 @@ void elan_send_on_leave(const struct elan_at *a, uint32_t sending)
 	s->late_at = a->t + a->x->params.ack_timeout;
 	elan_post(a, s->late_at, ELAN_ENGINE_LATE, sending);
 	s->copy->is_first = !s->tries;
+	s->number = a->n->number;
 	elan_send_packet(a, s->fifo, s->dst, s->copy, s->route, &s->account);
 }
 
@@ -241,6 +257,13 @@ static void complete(const struct elan_at *a, uint32_t id)
 		elan_channel_done(&a->n->answers, sequence);
 }
 
+/* An answer to a broadcast that has been sent again since. */
+static bool is_outdated(
+	const struct elan_sending *s, const struct elan_buffer *b)
+{
+	return b->cast == ELAN_CAST_BACK && b->number != s->number;
+}
+
 void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b)
 {
 	struct elan_sending *s;
@@ -255,7 +278,7 @@ void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b)
 	 */
 	if (!s->is_used || s->copy->sequence != b->sequence ||
 		s->copy->channel != b->channel ||
-		(b->kind == ELAN_NACKED && !s->late_at))
+		(b->kind == ELAN_NACKED && (!s->late_at || is_outdated(s, b))))
 		return;
 	if (b->kind == ELAN_ACKED) {
 		a->n->counts.acks++;

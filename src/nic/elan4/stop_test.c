@@ -212,6 +212,7 @@ struct needs {
 
 static const struct needs needs[] = {
 	{ ELAN_MAY_STEN, 2, { W(ELAN_OPEN, 1, 0), ELAN_CLOSE } },
+	{ ELAN_MAY_BROADCAST, 3, { W(ELAN_OPEN_RANGE, 1, 0), 2, ELAN_CLOSE } },
 	{ ELAN_MAY_DMA, 8, { ELAN_RUN_DMA, 0, 0, 1 } },
 	{ ELAN_MAY_STORE, 3, { ELAN_STORE, ET_FLAG, 1 } },
 	{ ELAN_MAY_STORE, 3, { W(ELAN_COPY, 8, 0), ET_FLAG, ET_FLAG } },
