@@ -93,6 +93,24 @@ uint64_t updown_route(
 	return route | (uint64_t)n << COUNT_SHIFT;
 }
 
+uint32_t updown_back(
+	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number)
+{
+	const struct fattree *t = u->tree;
+	uint32_t top = fattree_meet(t, src, dst), l, back = 0, weight = 1;
+
+	number %= updown_n_routes(u, src, dst);
+	for (l = 1; l < top; l++) {
+		uint32_t n = t->n_up[l], none = 0;
+		uint32_t up = up_link(u, src, l, &number);
+		uint32_t own = up_link(u, dst, l, &none);
+
+		back += (up + n - own) % n * weight;
+		weight *= n;
+	}
+	return back % updown_n_routes(u, dst, src);
+}
+
 static bool is_alive(const struct topo *t, const uint16_t *dead, router_id at,
 	uint64_t route)
 {

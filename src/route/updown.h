@@ -63,6 +63,13 @@ uint64_t updown_route(
 	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number);
 
 /*
+ * The number of the route back from dst to src, over the same switches; where
+ * nodes have more routes than they store, over the same low ones.
+ */
+uint32_t updown_back(
+	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number);
+
+/*
  * The stored routes that use no dead wire, a bit each; dead[router] has a bit
  * for each port whose outgoing wire is dead.
  */

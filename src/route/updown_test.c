@@ -79,6 +79,49 @@ static void qsn_f70_routes_lead_up_and_down_to_their_end(void **state)
 	}
 }
 
+/* The other end of a channel's wire. */
+static uint32_t turned(const struct topo *t, uint32_t channel)
+{
+	struct topo_end e = t->ops->peer(
+		t, channel / t->n_ports, (port_id)(channel % t->n_ports));
+
+	return e.router * t->n_ports + e.port;
+}
+
+/* Over the same wires, from the last to the first; of trees whose nodes store
+ * all their routes. */
+static void ways_back_lead_over_the_same_wires(void **state)
+{
+	struct tree_machine m;
+	uint32_t whole = 0;
+
+	(void)state;
+	for (int i = 0; tree_some[i].nodes; i++) {
+		updown_make(&m, &tree_some[i]);
+		for (uint32_t k = 0; k < 2000; k++) {
+			uint32_t a = k * 7 % m.t.topo.n_nodes;
+			uint32_t b = k * 13 % m.t.topo.n_nodes;
+			uint32_t n = updown_n_routes(&m.u, a, b), back;
+			struct way there, here;
+
+			back = updown_back(&m.u, a, b, k % n);
+			assert_true(back < n);
+			there = carry_by(&m, a, b, k % n);
+			here = carry_by(&m, b, a, back);
+			assert_int_equal(here.end, a);
+			if (m.t.n_paths[m.t.n_levels] > UPDOWN_ROUTES)
+				continue;
+			whole++;
+			assert_int_equal(here.n, there.n);
+			for (uint32_t h = 0; h < here.n; h++)
+				assert_int_equal(here.channel[h],
+					turned(&m.t.topo,
+						there.channel[here.n - 1 - h]));
+		}
+	}
+	assert_true(whole > 10000);
+}
+
 /* QSN-F77, QSN-N85: three switches at worst. */
 static void qsn_f77_a_16_way_switch_is_crossed_in_three(void **state)
 {
@@ -427,6 +470,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(qsn_f70_routes_lead_up_and_down_to_their_end),
+		cmocka_unit_test(ways_back_lead_over_the_same_wires),
 		cmocka_unit_test(qsn_f77_a_16_way_switch_is_crossed_in_three),
 		cmocka_unit_test(qsn_f71_stored_routes_are_all_different),
 		cmocka_unit_test(qsn_g7_shifts_and_complements_share_no_link),
