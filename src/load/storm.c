@@ -64,6 +64,7 @@ struct lane {
 	struct place place[PARTNERS];
 	uint64_t sent, checked; /* messages, bytes */
 	uint64_t value; /* of its event, the last one */
+	bool is_over; /* it has sent all */
 	uint64_t *failed; /* numbers of messages */
 	uint32_t n_failed;
 };
@@ -364,6 +365,7 @@ static void run_lane(void *arg)
 		if (!(x.op == OP_GET ? get(l, &q, &x) : put(l, &q, &x)))
 			note_failure(l, k);
 	}
+	l->is_over = true;
 }
 
 /* --- the course of a run --- */
@@ -466,8 +468,8 @@ static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 	for (k = 0; k < l->sent; k++) {
 		struct message x = message(l, k);
 		bool failed = f < l->n_failed && l->failed[f] == k;
-		/* one that waits for ever is not known to have failed */
-		bool hangs = k + 1 == l->sent && l->storm->programs.is_stalled;
+		/* of the last one of a program that died nothing is known */
+		bool hangs = k + 1 == l->sent && !l->is_over;
 
 		f += failed;
 		if (x.op == OP_GET)

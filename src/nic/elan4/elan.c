@@ -297,10 +297,28 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	elan_input(&a, fifo, id, tail);
 }
 
+/* No two events may leave their order to chance, unless they are the same. */
+static void check_order(const struct elan_at *a, const struct sim_event *e)
+{
+#ifdef WEFT_CHECK
+	BUG_IF(a->n->last_at == a->t && a->n->last_rank == e->rank &&
+		a->n->last_data != e->data);
+	a->n->last_at = a->t;
+	a->n->last_rank = e->rank;
+	a->n->last_data = e->data;
+#else
+	(void)a;
+	(void)e;
+#endif
+}
+
 static void on_engine(
 	const struct elan_at *a, const struct sim_event *e, uint32_t data)
 {
-	switch ((enum elan_engine)sim_number(e)) {
+	check_order(a, e);
+	switch ((enum elan_engine)(ENGINE_CLIENT +
+				   (sim_number(e) - ENGINE_CLIENT) %
+					   ELAN_ENGINES)) {
 	case ELAN_ENGINE_STORE:
 		elan_queue_on_store(a, data);
 		break;
@@ -527,6 +545,7 @@ static const struct net_client_ops client = {
 
 const struct nic_ops elan4_ops = {
 	.name = "elan4",
+	.title = "Elan4 interface",
 	.size = sizeof(struct elan),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

@@ -37,6 +37,9 @@ enum elan_engine {
 	ELAN_ENGINE_COMMAND, /* the command processor is free */
 };
 
+/* Numbers of engines repeat after so many: see elan_post_late(). */
+enum { ELAN_ENGINES = 64 };
+
 /* Names of channels: those of the engines, then the queues'. */
 enum { ELAN_DMA_CHANNEL, ELAN_ANSWER_CHANNEL, ELAN_FIRST_QUEUE };
 
@@ -309,6 +312,11 @@ struct elan_node {
 	uint8_t detour[ELAN_DETOURS]; /* routes that did not fail lately */
 	uint32_t opened; /* queues, ever */
 	uint16_t tick; /* of events */
+#ifdef WEFT_CHECK
+	sim_time last_at; /* the last one was at, with its rank and data */
+	uint64_t last_rank;
+	uint32_t last_data;
+#endif
 	uint16_t inside; /* packets that the input is at work on */
 	packet_id in_first, in_last; /* that wait for it */
 	struct elan_counts counts;
@@ -343,6 +351,18 @@ static inline void elan_post(
 {
 	sim_post_self(
 		a->w, a->s, t, SIM_KEY(PHASE_ENGINE, e), a->n->tick++, data);
+}
+
+/*
+ * The same of a sending that there may be long waits for: a tick could come
+ * round until then.  A sending has one such event of a kind that counts.
+ */
+static inline void elan_post_late(
+	const struct elan_at *a, sim_time t, enum elan_engine e, uint32_t id)
+{
+	sim_post_self(a->w, a->s, t,
+		SIM_KEY(PHASE_ENGINE, e + ELAN_ENGINES * (id >> 16)),
+		(uint16_t)id, id);
 }
 
 static inline const struct elan_buffer *elan_buffer_of(const struct packet *p)

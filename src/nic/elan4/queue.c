@@ -207,7 +207,9 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	uint64_t position;
 
 	BUG_IF(!n || 8 * n > ELAN_BLOCK);
-	if (!q || q->error)
+	/* Of a node that dies before it is in the card, nothing comes. */
+	if (!q || q->error ||
+		end + x->host.store >= host_dies_at(nic->host, s))
 		return end;
 	wrong = misuse(q, offset, n, &position);
 	if (wrong == ELAN_FINE) {

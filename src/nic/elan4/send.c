@@ -161,7 +161,7 @@ void elan_send_on_leave(const struct elan_at *a, uint32_t sending)
 
 	a->n->counts.packets++;
 	s->late_at = a->t + a->x->params.ack_timeout;
-	elan_post(a, s->late_at, ELAN_ENGINE_LATE, sending);
+	elan_post_late(a, s->late_at, ELAN_ENGINE_LATE, sending);
 	s->copy->is_first = !s->tries;
 	elan_send_packet(a, s->fifo, s->dst, s->copy, s->route, &s->account);
 }
@@ -198,7 +198,7 @@ static void try_again(const struct elan_at *a, uint32_t id)
 	s->late_at = 0;
 	s->route++;
 	s->again_at = a->t + (a->x->params.back_off << doublings);
-	elan_post(a, s->again_at, ELAN_ENGINE_AGAIN, id);
+	elan_post_late(a, s->again_at, ELAN_ENGINE_AGAIN, id);
 }
 
 void elan_send_on_again(const struct elan_at *a, uint32_t sending)
