@@ -389,6 +389,8 @@ static void send(const struct elan_at *a, uint32_t queue, const struct sten *p,
 	set_times(a, s->copy, start,
 		start - (was_half ? a->t - q->half_since : 0), p->arrived);
 	s->dst = destination(a, p->open);
+	if (p->b.n_pieces && p->b.piece[0].what == ELAN_GET)
+		s->copy->get = elan_get_new(a, queue, s->dst, &p->b);
 	s->owner = ELAN_OWNER_QUEUE;
 	s->owner_id = queue;
 	s->event = (p->close & 0xff) == ELAN_CLOSE ? low(p->close) : 0;

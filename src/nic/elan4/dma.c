@@ -270,6 +270,7 @@ static void send_answer(const struct elan_at *a, packet_id get)
 		.context = g->context,
 		.channel = ELAN_ANSWER_CHANNEL,
 		.sequence = g->answer,
+		.get = g->get,
 		.sending = id,
 		.asked = a->t,
 	};

@@ -101,13 +101,35 @@ static const struct param params[] = {
 	TIME("merge-wait", merge_wait, "150 ns", 0,
 		"that a write waits for one to be merged with",
 		"assumed: a block at link rate takes 110 ns"),
-	TIME("retry.timeout", ack_timeout, "20 us", 1000000,
-		"after which a packet without an answer is sent again",
-		"assumed: far more than a round trip"),
+	{ .name = "retry.timeout",
+		.type = PARAM_TIME,
+		.offset = AT(ack_timeout),
+		.def = "20 us",
+		.min = 1000000,
+		.max = PS_PER_S,
+		.help = "after which a packet without an answer is sent again, "
+			"at least; doubled for the second and the third try",
+		.source = "assumed: far more than an idle round trip" },
+	TIME("retry.per-node", per_node, "2 us", 0,
+		"more for each node of the machine",
+		"assumed: four packets of each on one link"),
+	COUNT("retry.round-trips", round_trips, "4", 0, 1000,
+		"the longest ones of late, after which at the soonest",
+		"assumed: a loaded network is not a dead one"),
 	COUNT("retry.limit", retries, "16", 0, 255, "resends of a packet",
 		"QSN-G4"),
 	TIME("retry.back-off", back_off, "1 us", 1,
 		"before the second try; doubled for each more", "QSN-G4"),
+	{ .name = "get.timeout",
+		.type = PARAM_TIME,
+		.offset = AT(get_timeout),
+		.def = "20 ms",
+		.min = 1000000,
+		.max = PS_PER_S,
+		.help = "after which a get without its answer is asked again",
+		.source = "assumed: longer than all tries of an answer" },
+	COUNT("get.limit", get_retries, "2", 0, 255,
+		"how often a get is asked again", "assumed: as QSN-G4's trap"),
 	TIME("software.command", software, "20 ns", 0,
 		"a core's work to issue a short packet, beside its stores",
 		"assumed: a few tens of instructions"),
@@ -329,7 +351,10 @@ static void on_engine(
 		elan_send_on_leave(a, data);
 		break;
 	case ELAN_ENGINE_LATE:
-		elan_send_on_late(a, data);
+		elan_send_on_late(a);
+		break;
+	case ELAN_ENGINE_LATER:
+		elan_send_on_later(a, data);
 		break;
 	case ELAN_ENGINE_AGAIN:
 		elan_send_on_again(a, data);
@@ -351,6 +376,9 @@ static void on_engine(
 		break;
 	case ELAN_ENGINE_WORD_IN:
 		elan_word_on_in(a, data);
+		break;
+	case ELAN_ENGINE_GET:
+		elan_get_on_late(a);
 		break;
 	case ELAN_ENGINE_COMMAND:
 		elan_command_on_free(a);
@@ -411,6 +439,7 @@ static void node_free(struct elan_node *n)
 	mem_free(n->events);
 	mem_free(n->seen);
 	mem_free(n->contexts);
+	mem_free(n->gets);
 	mem_free(n);
 }
 
@@ -440,7 +469,8 @@ static int elan_audit(struct nic *nic, struct err *e)
 		dmas = n->waiting_n + n->dma[0].is_used + n->dma[1].is_used;
 		inside = n->inside + (n->in_first ? 1u : 0u);
 		if (n->sendings_used || inside || n->reads || n->read_bytes ||
-			n->assembling || dmas || n->run_first != ELAN_NO_QUEUE)
+			n->assembling || dmas || n->gets_first ||
+			n->run_first != ELAN_NO_QUEUE)
 			return err_set_code(e, EXIT_INTERNAL,
 				"audit: node %u: %u packets are not "
 				"acknowledged, %u not executed, %u reads of "
@@ -498,6 +528,7 @@ static uint64_t node_memory(const struct elan_node *n)
 			sum += ELAN_GROUP * sizeof(*n->queues[i]);
 	return sum + n->waiting_room * sizeof(*n->waiting) +
 	       n->n_contexts * sizeof(*n->contexts) +
+	       n->gets_room * sizeof(*n->gets) +
 	       n->sendings_room * sizeof(*n->sendings) +
 	       n->words_room * sizeof(*n->words) +
 	       n->n_events * sizeof(*n->events) +

@@ -25,7 +25,8 @@ enum elan_engine {
 	ELAN_ENGINE_STORE = ENGINE_CLIENT, /* a core's store; data: queue */
 	ELAN_ENGINE_HALF, /* a packet stays half built; data: queue */
 	ELAN_ENGINE_LEAVE, /* data: a sending, whose packet is ready */
-	ELAN_ENGINE_LATE, /* data: a sending, perhaps not answered in time */
+	ELAN_ENGINE_LATE, /* a first try is perhaps not answered in time */
+	ELAN_ENGINE_LATER, /* data: a sending, one of its other tries is */
 	ELAN_ENGINE_AGAIN, /* data: a sending, after its back-off */
 	ELAN_ENGINE_READ, /* data: a read, whose data is at the bridge */
 	ELAN_ENGINE_BLOCK, /* data: a read, whose data is in the card */
@@ -33,6 +34,7 @@ enum elan_engine {
 	ELAN_ENGINE_WRITTEN, /* data: packet; it is in memory */
 	ELAN_ENGINE_ACK, /* data: packet; it has been executed */
 	ELAN_ENGINE_WORD_IN, /* data: a word that is in memory */
+	ELAN_ENGINE_GET, /* a get has waited for its answer long enough */
 	/* after all that may give it work at the same instant */
 	ELAN_ENGINE_COMMAND, /* the command processor is free */
 };
@@ -41,7 +43,12 @@ enum elan_engine {
 enum { ELAN_ENGINES = 64 };
 
 /* Names of channels: those of the engines, then the queues'. */
-enum { ELAN_DMA_CHANNEL, ELAN_ANSWER_CHANNEL, ELAN_FIRST_QUEUE };
+enum {
+	ELAN_DMA_CHANNEL,
+	ELAN_ANSWER_CHANNEL,
+	ELAN_GET_CHANNEL, /* gets that are asked again */
+	ELAN_FIRST_QUEUE
+};
 
 /* Network FIFOs by use. */
 enum elan_fifo {
@@ -130,6 +137,7 @@ struct elan_queue {
 	sim_time half_since; /* its beginning was there */
 	sim_time word_at; /* the last store came */
 	uint32_t dmas; /* of it that wait or run */
+	uint32_t gets; /* that are not answered */
 	uint32_t name; /* of its channel: receivers know it by that */
 	struct elan_birth *births; /* only where there is a book */
 	uint32_t births_n, births_room;
@@ -153,6 +161,11 @@ struct elan_piece {
 	uint16_t bytes;
 	uint16_t at; /* of a write: in the data */
 	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET */
+};
+
+/* Which get of its sender's it is, or answers; place 0: none. */
+struct elan_cookie {
+	uint32_t place, number;
 };
 
 /* What flipped bits have done to a packet. */
@@ -184,6 +197,7 @@ struct elan_buffer {
 	uint16_t context;
 	uint32_t channel, sequence; /* the cookie: who sent it, which one */
 	uint32_t sending; /* at the sender; an acknowledgement returns it */
+	struct elan_cookie get;
 	uint16_t data_bytes;
 	sim_time asked; /* its command, or its data, was in the card */
 	/* when each block of data had left the source, and the packet's
@@ -203,7 +217,12 @@ struct elan_buffer {
 	uint8_t data[ELAN_PACKET];
 };
 
-enum elan_owner { ELAN_OWNER_QUEUE, ELAN_OWNER_DMA, ELAN_OWNER_ANSWER };
+enum elan_owner {
+	ELAN_OWNER_QUEUE,
+	ELAN_OWNER_DMA,
+	ELAN_OWNER_ANSWER,
+	ELAN_OWNER_GET, /* asked again */
+};
 
 /* A packet that is sent until it is acknowledged. */
 struct elan_sending {
@@ -211,7 +230,8 @@ struct elan_sending {
 	site_id dst;
 	uint32_t owner_id; /* queue, DMA */
 	uint32_t event; /* set by the acknowledgement */
-	sim_time late_at; /* it should be answered by then, or 0 */
+	sim_time left_at; /* and has no answer yet, or 0 */
+	uint32_t late_next, late_prev; /* 1 + sending: see send.c */
 	sim_time again_at; /* it is sent again, or 0 */
 	uint16_t tries;
 	uint8_t owner;
@@ -249,6 +269,20 @@ struct elan_read {
 struct elan_ready {
 	uint32_t sending;
 	sim_time since; /* its data comes; 0: is there */
+};
+
+/* A get whose answer has not come; see get.c. */
+struct elan_get {
+	struct elan_cookie cookie;
+	uint32_t queue;
+	site_id dst;
+	uint32_t next, prev; /* places: of those that wait, or free */
+	sim_time until; /* it waits */
+	uint16_t context;
+	uint8_t tries, n_pieces;
+	bool is_used, is_waiting;
+	struct elan_piece piece[ELAN_MOST_PIECES];
+	struct elan_account account;
 };
 
 /* A word to be written to memory. */
@@ -294,6 +328,9 @@ struct elan_node {
 
 	struct elan_sending *sendings;
 	uint32_t sendings_room, sendings_free, sendings_used;
+	uint32_t late_first, late_last; /* 1 + sending: first tries */
+	bool is_late_posted;
+	sim_time round_trip; /* the longest lately */
 	packet_id out_first[N_FIFOS], out_last[N_FIFOS]; /* wait for room */
 
 	struct elan_word_out *words;
@@ -305,6 +342,11 @@ struct elan_node {
 	struct elan_seen *seen; /* hashed, open addressing */
 	uint32_t seen_room, seen_n;
 	struct elan_channel answers; /* to gets */
+	struct elan_channel get_channel;
+	struct elan_get *gets;
+	uint32_t gets_room, gets_free, gets_made;
+	uint32_t gets_first, gets_last; /* that wait */
+	bool is_get_posted;
 
 	struct elan_context *contexts;
 	uint32_t n_contexts;
@@ -433,7 +475,8 @@ uint32_t elan_send_new(const struct elan_at *a);
 void elan_send_at(const struct elan_at *a, uint32_t sending, sim_time t);
 void elan_send_on_leave(const struct elan_at *a, uint32_t sending);
 void elan_send_on_again(const struct elan_at *a, uint32_t sending);
-void elan_send_on_late(const struct elan_at *a, uint32_t sending);
+void elan_send_on_late(const struct elan_at *a);
+void elan_send_on_later(const struct elan_at *a, uint32_t sending);
 void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b);
 /*
  * Puts a packet into the network, or in line for it.  Its time is charged to
@@ -443,6 +486,22 @@ void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
 	const struct elan_buffer *what, uint32_t route,
 	struct elan_account *account);
 void elan_send_on_room(const struct elan_at *a, uint32_t fifo);
+
+/* --- get.c --- */
+
+/* A queue's packet to dst is a get: what its answer will name. */
+struct elan_cookie elan_get_new(const struct elan_at *a, uint32_t queue,
+	site_id dst, const struct elan_buffer *b);
+/* It is acknowledged: its answer is waited for.  Or it is given up. */
+void elan_get_acked(const struct elan_at *a, const struct elan_cookie *c,
+	const struct elan_account *account);
+void elan_get_failed(const struct elan_at *a, const struct elan_cookie *c,
+	enum elan_error why);
+/* Its answer is here: false where nobody waits for it. */
+bool elan_get_answered(const struct elan_at *a, const struct elan_cookie *c);
+/* Nobody waits for answers to a queue's gets any more. */
+void elan_get_forget(struct elan_node *n, uint32_t queue);
+void elan_get_on_late(const struct elan_at *a);
 
 /* --- input.c --- */
 

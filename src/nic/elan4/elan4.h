@@ -132,7 +132,9 @@ struct elan_params {
 	int64_t dma_window; /* packets under way */
 	int64_t cut_through; /* flag: of DMA packets */
 	int64_t merge, merge_wait; /* bytes of a merged write; how long */
-	int64_t ack_timeout, retries, back_off;
+	int64_t ack_timeout, per_node, round_trips; /* see send.c */
+	int64_t retries, back_off;
+	int64_t get_timeout, get_retries;
 	int64_t software, dma_software; /* of the library's calls */
 	int64_t poll_period, poll_load;
 	struct bus_params bus;
@@ -151,11 +153,12 @@ static inline const struct elan_params *elan_params_of(const struct nic *nic)
 /* Makes a queue for a context; 0, or an error number: EINVAL, EBUSY. */
 int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	enum elan_depth depth, uint32_t rights, uint32_t context);
-/* EBUSY while packets, DMAs or stores of it are under way. */
+/* EBUSY while packets, DMAs, gets or stores of it are under way. */
 int elan_queue_close(struct nic *nic, site_id s, uint32_t queue);
 /*
  * Lets a stopped queue go on with nothing in it.  EBUSY as above, and where it
- * is not stopped.  What was under way when it stopped goes on to its end.
+ * is not stopped.  What was under way when it stopped goes on to its end, but
+ * answers to gets of before are not taken any more.
  */
 int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue);
 enum elan_error elan_queue_error(
@@ -197,6 +200,7 @@ struct elan_counts {
 	uint64_t commands, packets, acks, nacks, resent, duplicates, timeouts;
 	uint64_t dropped, aborted, dmas, gets, reads, writes, merged;
 	uint64_t interrupts, fired;
+	uint64_t asked_again; /* gets that were not answered in time */
 	/* of packets that bits were flipped in: a transaction wrong, the
 	 * header wrong, and those that no CRC has seen */
 	uint64_t torn, unreadable, escapes;

@@ -32,6 +32,8 @@ void et_init(struct et *m, const char *nodes)
 	set_defaults(link_params_table, link_params_n, &m->link);
 	set_defaults(net_params_table, net_params_n, &m->router);
 	set_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
+	/* A test's time-out is its time-out. */
+	m->params.per_node = m->params.round_trips = 0;
 	/* Elite4's (QSN-N50, QSN-G1, QSN-G5). */
 	m->link.rate = INT64_C(1333000000);
 	m->link.code = 0;

@@ -139,6 +139,11 @@ static bool judge(
 		a->n->counts.duplicates++;
 		return false;
 	}
+	if (b->channel == ELAN_ANSWER_CHANNEL &&
+		!elan_get_answered(a, &b->get)) {
+		a->n->counts.duplicates++;
+		return false;
+	}
 	if (is_get(b)) {
 		a->n->reads++;
 		b->answer = a->n->answers.next++;

@@ -88,7 +88,7 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 
 	if (!q)
 		return EINVAL;
-	if (!is_quiet(q))
+	if (!is_quiet(q) || q->gets)
 		return EBUSY;
 	elan_queue_free(q);
 	set_queue(n, queue, NULL);
@@ -97,13 +97,14 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 
 int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 {
-	struct elan_queue *q =
-		elan_queue(elan_node((struct elan *)nic, s), queue);
+	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_queue *q = elan_queue(n, queue);
 
 	if (!q)
 		return EINVAL;
 	if (!q->error || !is_quiet(q))
 		return EBUSY;
+	elan_get_forget(n, queue);
 	q->error = ELAN_FINE;
 	q->is_guarded = q->is_half = false;
 	q->announced = q->arrived = q->taken = q->freed = 0;
