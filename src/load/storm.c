@@ -418,7 +418,7 @@ static void storm_start(struct load *l)
 
 	if (!programs_open(&m->programs, m->n_lanes + (uint32_t)m->rogues))
 		return;
-	m->programs.may_err = l->net->faults || m->rogues;
+	m->programs.may_err = m->rogues;
 	m->lane = mem_alloc(m->n_lanes, sizeof(*m->lane));
 	for (i = 0; i < m->n_lanes; i++) {
 		struct lane *x = &m->lane[i];
@@ -480,17 +480,6 @@ static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 	}
 }
 
-/* Answers to gets that were given up: who asked for them waits for ever. */
-static bool has_given_up(const struct storm *m)
-{
-	site_id i;
-
-	for (i = 0; m->programs.nic && i < m->n_nodes; i++)
-		if (elan_counts(m->programs.nic, i).errors[ELAN_ERROR_RETRIES])
-			return true;
-	return false;
-}
-
 static int storm_check(struct load *l, struct err *e)
 {
 	struct storm *m = of(l);
@@ -498,7 +487,6 @@ static int storm_check(struct load *l, struct err *e)
 	int failed = 0;
 	uint32_t i;
 
-	m->programs.may_stall = l->net->faults && has_given_up(m);
 	if (programs_check(l, e))
 		return -1;
 	sure = mem_alloc(m->n_nodes, sizeof(*sure));

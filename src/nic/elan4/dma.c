@@ -248,6 +248,7 @@ static void build(
 	s->account.read = a->t;
 	s->dst = (site_id)run->d.destination;
 	s->owner = ELAN_OWNER_DMA;
+	s->is_free = run->d.target_event;
 	s->owner_id = r->dma;
 	s->fifo = ELAN_FIFO_DMA;
 	n->ready[(n->ready_first + n->ready_n++) % ELAN_SPAN] =
@@ -285,6 +286,7 @@ static void send_answer(const struct elan_at *a, packet_id get)
 	elan_account_answer(a, get, &s->account);
 	s->dst = p->src;
 	s->owner = ELAN_OWNER_ANSWER;
+	s->is_free = want->event;
 	s->fifo = ELAN_FIFO_ANSWER;
 	elan_send_at(a, id, start);
 }

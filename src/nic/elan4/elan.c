@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/wide.h"
+#include "route/updown.h"
 
 #define AT(field) offsetof(struct elan_params, field)
 #define PS_PER_S  INT64_C(1000000000000)
@@ -110,9 +111,9 @@ static const struct param params[] = {
 		.help = "after which a packet without an answer is sent again, "
 			"at least; doubled for the second and the third try",
 		.source = "assumed: far more than an idle round trip" },
-	TIME("retry.per-node", per_node, "2 us", 0,
+	TIME("retry.per-node", per_node, "4 us", 0,
 		"more for each node of the machine",
-		"assumed: four packets of each on one link"),
+		"assumed: a DMA window of each on one link"),
 	COUNT("retry.round-trips", round_trips, "4", 0, 1000,
 		"the longest ones of late, after which at the soonest",
 		"assumed: a loaded network is not a dead one"),
@@ -413,6 +414,8 @@ static int elan_init(struct nic *nic, struct err *e)
 			"link.payload is %u",
 			ELAN_PACKET, net->link.max_payload);
 	x->least = elan_ser(x, 8);
+	x->rotates = net->route->ops == &updown_ops &&
+		     updown_of(net->route)->spread == UPDOWN_ROTATE;
 	if (x->params.command <= x->least)
 		return err_set(e,
 			"nic.command: shorter than the least packet takes on "

@@ -238,6 +238,7 @@ struct elan_sending {
 	uint8_t route; /* of the next try */
 	uint8_t fifo;
 	bool is_used;
+	bool is_free; /* of any order with others to its node */
 	uint32_t next; /* free one */
 	struct elan_account account;
 };
@@ -352,6 +353,7 @@ struct elan_node {
 	uint32_t n_contexts;
 	uint32_t number; /* of packets */
 	uint8_t detour[ELAN_DETOURS]; /* routes that did not fail lately */
+	uint8_t rotation; /* the next route's */
 	uint32_t opened; /* queues, ever */
 	uint16_t tick; /* of events */
 #ifdef WEFT_CHECK
@@ -372,6 +374,7 @@ struct elan {
 	struct payload_pool *payloads;
 	site_id n_nodes;
 	sim_time least; /* serialisation of the least packet */
+	bool rotates; /* routes of packets that need no order */
 };
 
 /* Where and when. */

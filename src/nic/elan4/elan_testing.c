@@ -64,9 +64,11 @@ static void build_net(struct et *m, uint32_t n_workers, struct err *e)
 		.n_workers = n_workers,
 		.seed = 1,
 		.book = m->book,
+		.faults = m->faults,
 	};
 
 	updown_make(&m->tree, &how);
+	m->tree.u.spread = m->spread;
 	m->net = net_new(&s, e);
 }
 
@@ -96,6 +98,7 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 	struct host_params p;
 	struct host_setup h = { .params = &p, .n_programs = n_programs };
 	struct err e = { 0 };
+	size_t i;
 
 	host_params_defaults(&p);
 	p.memory = ET_MEMORY;
@@ -105,6 +108,9 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 		h.n_nodes = m->net->n_nodes;
 		m->host = host_new(&h, &e);
 	}
+	for (i = 0; m->host && m->faults && i < m->net->faults->n_deaths; i++)
+		host_set_death(m->host, m->net->faults->death[i].site,
+			m->net->faults->death[i].at);
 	if (m->host)
 		build_card(m, &e);
 	if (!m->nic)
@@ -117,6 +123,7 @@ void et_go(struct et *m)
 	char text[128];
 
 	assert_int_equal(sim_run(m->net->sim, SIM_NEVER - 1), SIM_IDLE);
+	host_bury(m->host);
 	if (host_n_running(m->host)) {
 		host_describe_waiting(m->host, text, sizeof(text));
 		fail_msg("%s", text);

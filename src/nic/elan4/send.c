@@ -4,6 +4,10 @@
  * turned away or nothing came back.  After too many tries its owner is
  * stopped (QSN-G4).
  *
+ * Where the machine says so (routing.spread), packets that are free of any
+ * order, whose end an event counts, take the routes to their node in turn
+ * (QSN-G7); others would overtake what software sent before them.
+ *
  * Nothing has come back when that takes much longer than it may in a loaded
  * network, where a packet of every node may be before this one, and much
  * longer than it took lately: congestion must not be taken for loss.
@@ -208,6 +212,8 @@ void elan_send_at(const struct elan_at *a, uint32_t sending, sim_time t)
 	struct elan_sending *s = elan_sending(a->n, sending);
 
 	s->route = (uint8_t)(s->route + *detour(a, s->dst));
+	if (a->x->rotates && s->is_free)
+		s->route = (uint8_t)(s->route + a->n->rotation++);
 	elan_post(a, t > a->t ? t : a->t, ELAN_ENGINE_LEAVE, sending);
 }
 
