@@ -443,6 +443,7 @@ static void node_free(struct elan_node *n)
 	mem_free(n->seen);
 	mem_free(n->contexts);
 	mem_free(n->gets);
+	mem_free(n->maps);
 	mem_free(n);
 }
 

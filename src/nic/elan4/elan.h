@@ -143,6 +143,7 @@ struct elan_queue {
 	uint32_t births_n, births_room;
 	struct elan_channel channel;
 	uint64_t ends[ELAN_ENDS]; /* positions behind its packets */
+	uint64_t mapped; /* an address that units append at, or 0 */
 };
 
 #define ELAN_NO_QUEUE 0xffffu
@@ -355,6 +356,8 @@ struct elan_node {
 	uint8_t detour[ELAN_DETOURS]; /* routes that did not fail lately */
 	uint8_t rotation; /* the next route's */
 	uint32_t opened; /* queues, ever */
+	uint16_t *maps; /* queues that are mapped */
+	uint32_t n_maps;
 	uint16_t tick; /* of events */
 #ifdef WEFT_CHECK
 	sim_time last_at; /* the last one was at, with its rank and data */
@@ -438,6 +441,22 @@ void elan_queue_free(struct elan_queue *q);
 void elan_queue_on_store(const struct elan_at *a, uint32_t queue);
 void elan_queue_stop(
 	const struct elan_at *a, uint32_t queue, enum elan_error why);
+/*
+ * The queue that a context's addresses [at, at + bytes) are mapped to, or
+ * ELAN_NO_QUEUE: whole words of one page.
+ */
+uint32_t elan_queue_mapped(const struct elan_node *n, uint32_t context,
+	uint64_t at, uint64_t bytes);
+/* Whether so many bytes could be appended, or would be dropped. */
+bool elan_queue_takes(const struct elan_node *n, uint32_t queue,
+	uint32_t bytes);
+/*
+ * Appends words, which are in the card at t, now or later: for all units of
+ * the card, which ask elan_queue_takes() first.  A queue that has stopped
+ * drops them.
+ */
+void elan_queue_append(const struct elan_at *a, uint32_t queue,
+	const uint8_t *words, uint32_t bytes, sim_time t);
 /* When a position's bytes were or will be in; SIM_NEVER: not announced. */
 sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position);
 uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position);

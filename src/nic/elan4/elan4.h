@@ -171,6 +171,18 @@ enum elan_error elan_queue_error(
 int elan_context_set(struct nic *nic, site_id s, uint32_t context,
 	uint64_t first, uint64_t last);
 
+/*
+ * Lets units of the card, and packets that come for the queue's context,
+ * append to a queue (QSN-F29): what they write to the page at an address of
+ * that context, whole words, is appended, wherever in the page it goes.  The
+ * address is of a page, and beyond the node's memory.  0, or EINVAL, EBUSY
+ * where it is taken.  A queue has one such page; closing it takes that away.
+ *
+ * Who appends and a core that stores must not take turns: the core would not
+ * know where the queue's end is, and stop it.
+ */
+int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address);
+
 /* --- stores into a queue's page --- */
 
 /*
@@ -201,6 +213,7 @@ struct elan_counts {
 	uint64_t dropped, aborted, dmas, gets, reads, writes, merged;
 	uint64_t interrupts, fired;
 	uint64_t asked_again; /* gets that were not answered in time */
+	uint64_t appended; /* words, to queues by units of the card */
 	/* of packets that bits were flipped in: a transaction wrong, the
 	 * header wrong, and those that no CRC has seen */
 	uint64_t torn, unreadable, escapes;

@@ -91,6 +91,49 @@ static bool is_known(
 
 /* --- what to do with it --- */
 
+/* The queue that a write appends to. */
+static uint32_t queue_of(const struct elan_at *a, const struct elan_buffer *b,
+	const struct elan_piece *p)
+{
+	if (p->what != ELAN_WRITE || !a->n->n_maps)
+		return ELAN_NO_QUEUE;
+	return elan_queue_mapped(a->n, b->context, p->address, p->bytes);
+}
+
+/* Whether all queues that it appends to have room: as if for one. */
+static bool queues_take(const struct elan_at *a, const struct elan_buffer *b)
+{
+	uint32_t i, queue, sum = 0;
+
+	for (i = 0; i < b->n_pieces; i++) {
+		queue = queue_of(a, b, &b->piece[i]);
+		if (queue == ELAN_NO_QUEUE)
+			continue;
+		sum += b->piece[i].bytes;
+		if (!elan_queue_takes(a->n, queue, sum))
+			return false;
+	}
+	return true;
+}
+
+/* Of its writes those to queues; they are no writes to memory then. */
+static void append(const struct elan_at *a, struct elan_buffer *b)
+{
+	uint32_t i, queue;
+
+	for (i = 0; a->n->n_maps && i < b->n_pieces; i++) {
+		struct elan_piece *p = &b->piece[i];
+		sim_time t = b->left[i] > a->t ? b->left[i] : a->t;
+
+		queue = queue_of(a, b, p);
+		if (queue == ELAN_NO_QUEUE)
+			continue;
+		elan_queue_append(a, queue, b->data + p->at, p->bytes,
+			t + a->x->params.input);
+		p->what = ELAN_NOP;
+	}
+}
+
 static bool is_allowed(const struct elan_at *a, const struct elan_buffer *b)
 {
 	uint32_t i;
@@ -100,8 +143,10 @@ static bool is_allowed(const struct elan_at *a, const struct elan_buffer *b)
 	for (i = 0; i < b->n_pieces; i++) {
 		const struct elan_piece *p = &b->piece[i];
 
-		if (p->what != ELAN_SET &&
-			!elan_may(a->n, b->context, p->address, p->bytes))
+		if (p->what == ELAN_SET ||
+			elan_may(a->n, b->context, p->address, p->bytes))
+			continue;
+		if (p->what == ELAN_GET || queue_of(a, b, p) == ELAN_NO_QUEUE)
 			return false;
 	}
 	return true;
@@ -135,6 +180,10 @@ static bool judge(
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
+	if (!queues_take(a, b)) {
+		b->verdict = ELAN_NACKED;
+		return false;
+	}
 	if (is_known(a->n, p->src, b)) {
 		a->n->counts.duplicates++;
 		return false;
@@ -148,6 +197,7 @@ static bool judge(
 		a->n->reads++;
 		b->answer = a->n->answers.next++;
 	}
+	append(a, b);
 	return true;
 }
 

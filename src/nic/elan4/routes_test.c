@@ -44,6 +44,7 @@ static uint64_t run_mirror(int64_t per_node, int64_t round_trips)
 		p[i] = (struct et_program){ i, mirror_program, NULL };
 	et_init(&m, "16");
 	m.spread = UPDOWN_SINGLE;
+	m.params.ack_timeout = 5 * US;
 	m.params.per_node = per_node;
 	m.params.round_trips = round_trips;
 	et_run(&m, 1, p, NODES);
