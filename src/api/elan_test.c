@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/elan.h"
@@ -241,6 +242,295 @@ static void a_stopped_queue_is_restarted(void **state)
 	et_fini(&m);
 }
 
+/* --- the library's choice --- */
+
+enum { CHOICES = 9 };
+
+static const uint32_t choices[CHOICES] = { 8, 64, 128, 256, 512, 1024, 1200,
+	2048, 8192 };
+
+struct chosen {
+	enum elan_goal goal;
+	sim_time put[CHOICES], dma[CHOICES], both[CHOICES]; /* the CPU's */
+	sim_time took[CHOICES][2]; /* until the bytes are there */
+};
+
+static sim_time one(struct elan_cq *q, struct chosen *x, uint32_t k, int how)
+{
+	uint64_t to = ET_TARGET + 0x10000 * k;
+	sim_time t;
+
+	elan_arm(q, 1, how == 1 ? 1 : elan_put_packets(choices[k]), ET_FLAG,
+		8 * k + (uint64_t)how + 1);
+	if (how == 2)
+		elan_arm(q, 1, elan_write_acks(choices[k], x->goal), ET_FLAG,
+			8 * k + 3);
+	program_charge(10 * US);
+	t = program_now();
+	if (how == 0)
+		elan_put_from(q, 1, to, ET_SOURCE, choices[k], 0, 1);
+	else if (how == 1)
+		elan_dma(q, &(struct elan_dma){ .bytes = choices[k],
+				    .destination = 1,
+				    .from = ET_SOURCE,
+				    .to = to,
+				    .source_event = 1 });
+	else
+		elan_write(q, 1, to, ET_SOURCE, choices[k], 0, 1, x->goal);
+	t = program_now() - t;
+	assert_true(elan_wait_word(ET_FLAG, 8 * k + (uint64_t)how + 1));
+	return t;
+}
+
+static void choose_program(void *arg)
+{
+	struct elan_cq q = open_queue(0, ELAN_64K);
+	struct chosen *x = arg;
+	uint32_t k;
+
+	et_fill(ET_SOURCE, 3, 8192);
+	program_wait(10 * US);
+	for (k = 0; k < CHOICES; k++) {
+		x->put[k] = one(&q, x, k, 0);
+		x->dma[k] = one(&q, x, k, 1);
+		x->both[k] = one(&q, x, k, 2);
+		assert_true(llabs(elan_dma_time() - x->dma[k]) < 20 * SIM_NS);
+		/* what it is reckoned with leaves events out */
+		assert_in_range(x->put[k] - elan_put_time(choices[k]), 0,
+			170 * SIM_NS * elan_put_packets(choices[k]));
+	}
+}
+
+/* 64 bytes at 450 MB/s are 142 ns; the DMA's half a microsecond (QSN-N79,
+ * QSN-N80). */
+static void qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not(void **state)
+{
+	struct chosen x = { .goal = ELAN_FOR_CPU };
+	struct et m;
+	uint32_t k;
+
+	(void)state;
+	et_init(&m, "4");
+	run_two(&m, choose_program, NULL, &x);
+	for (k = 0; k < CHOICES; k++) {
+		sim_time least = choices[k] * 1000 / 450 * SIM_NS;
+
+		assert_in_range(x.put[k], least, least * 11 / 10 + 300 * SIM_NS);
+		assert_in_range(x.dma[k], 450 * SIM_NS, 550 * SIM_NS);
+		/* the one that costs less, as measured */
+		assert_int_equal(x.both[k],
+			x.put[k] < x.dma[k] ? x.put[k] : x.dma[k]);
+	}
+	assert_true(x.put[0] < x.dma[0]);
+	assert_true(x.put[CHOICES - 1] > 30 * x.dma[CHOICES - 1]);
+	et_fini(&m);
+}
+
+struct arrive {
+	uint32_t k;
+	int how; /* put, DMA, or the library's choice */
+	sim_time took;
+};
+
+static void arrive_program(void *arg)
+{
+	const struct arrive *x = arg;
+	struct elan_cq q = open_queue(0, ELAN_64K);
+	struct elan_dma d = { .bytes = choices[x->k],
+		.destination = 1,
+		.from = ET_SOURCE,
+		.to = ET_TARGET };
+
+	et_fill(ET_SOURCE, 3, 8192);
+	program_wait(50 * US);
+	if (x->how == 0)
+		elan_put_from(&q, 1, d.to, d.from, d.bytes, 0, 0);
+	else if (x->how == 1)
+		elan_dma(&q, &d);
+	else
+		elan_write(&q, 1, d.to, d.from, d.bytes, 0, 0,
+			ELAN_FOR_LATENCY);
+}
+
+static void arrive_check(void *arg)
+{
+	struct arrive *x = arg;
+	struct poll_loop loop = { .period = 1 };
+	uint64_t word;
+
+	program_poll(ET_TARGET + choices[x->k] - 8, WORD_IS_NOT, 0, loop,
+		&word);
+	x->took = program_now() - 50 * US;
+}
+
+static void qsn_f83_the_library_takes_what_is_faster(void **state)
+{
+	struct et m;
+	uint32_t k;
+	int how;
+
+	(void)state;
+	for (k = 0; k < CHOICES; k++) {
+		sim_time took[3];
+
+		for (how = 0; how < 3; how++) {
+			struct arrive x = { .k = k, .how = how };
+
+			et_init(&m, "4");
+			run_two(&m, arrive_program, arrive_check, &x);
+			took[how] = x.took;
+			et_fini(&m);
+		}
+		assert_int_equal(
+			took[2], took[0] < took[1] ? took[0] : took[1]);
+	}
+}
+
+/* --- a node's CPUs --- */
+
+enum { CPUS = 4 };
+
+struct cpu {
+	uint32_t thread;
+	sim_time sent; /* until the other node has it */
+	sim_time seen; /* from there until a load sees it */
+	sim_time wrote;
+};
+
+static struct cpu cpus[CPUS];
+
+static void cpu_program(void *arg)
+{
+	struct cpu *x = arg;
+	struct elan_cq q = open_queue(x->thread, ELAN_8K);
+	uint64_t one = 1;
+
+	program_wait((100 + 20 * (sim_time)x->thread) * US);
+	x->wrote = program_now();
+	elan_put(&q, 1, ET_TARGET + 8 * x->thread, &one, 8, 0, 0);
+	assert_true(elan_wait_word(ET_FLAG + 8 * x->thread, 1));
+	x->seen = program_now() - x->seen;
+}
+
+static void cpu_peer(void *arg)
+{
+	struct elan_cq q = open_queue(9, ELAN_8K);
+	struct poll_loop loop = { .period = 1 };
+	uint64_t one = 1, word, i;
+
+	(void)arg;
+	for (i = 0; i < CPUS; i++) {
+		program_poll(ET_TARGET + 8 * i, WORD_IS, 1, loop, &word);
+		cpus[i].sent = program_now() - cpus[i].wrote;
+		cpus[i].seen = program_now();
+		elan_put(&q, 0, ET_FLAG + 8 * i, &one, 8, 0, 0);
+	}
+}
+
+static void run_cpus(enum elan_platform platform, int64_t n)
+{
+	struct et_program p[CPUS + 1];
+	struct et m;
+	uint32_t i;
+
+	for (i = 0; i < CPUS; i++) {
+		cpus[i] = (struct cpu){ .thread = i };
+		p[i] = (struct et_program){ 0, cpu_program, &cpus[i] };
+	}
+	p[CPUS] = (struct et_program){ 1, cpu_peer, NULL };
+	et_init(&m, "4");
+	m.params.platform = platform;
+	m.params.cpus = n;
+	m.params.poll_period = 1;
+	m.params.bus.turn = 0;
+	et_run(&m, 1, p, CPUS + 1);
+	et_fini(&m);
+}
+
+/* Of a dual Opteron one CPU has the bridge, and the other a hop more in each
+ * direction, 50 ns; of four the last has three (QSN-N83). */
+static void qsn_f84_a_second_cpu_is_slightly_slower(void **state)
+{
+	static const int64_t many[] = { 1, 2, 4 };
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		run_cpus(ELAN_OPTERON, many[i]);
+		for (k = 0; k < CPUS; k++) {
+			sim_time hops = k % many[i] * 50 * SIM_NS;
+
+			assert_int_equal(cpus[k].sent, cpus[0].sent + hops);
+			assert_int_equal(cpus[k].seen, cpus[0].seen + hops);
+		}
+	}
+	/* where all sit on one bus, all are alike */
+	run_cpus(ELAN_XEON, 4);
+	for (k = 0; k < CPUS; k++)
+		assert_int_equal(cpus[k].sent, cpus[0].sent);
+}
+
+/* --- the bus --- */
+
+struct busy {
+	uint32_t thread;
+	sim_time end;
+};
+
+static void busy_program(void *arg)
+{
+	struct busy *x = arg;
+	struct elan_cq q = open_queue(x->thread, ELAN_512K);
+	uint8_t data[ELAN_PACKET];
+	uint32_t k;
+
+	memset(data, 1, sizeof(data));
+	program_wait(10 * US);
+	for (k = 0; k < 100; k++)
+		elan_put(&q, 1 + x->thread % 3, ET_TARGET, data, sizeof(data),
+			0, 0);
+	x->end = program_now() - 10 * US;
+}
+
+/*
+ * One, two or four CPUs share a bus of 64 bits at 133 MHz: together they are
+ * as fast as one, and never reach the 1,067 MB/s of its clock.
+ */
+static void qsn_f9_cpus_share_a_pci_x_bus(void **state)
+{
+	uint32_t n, i;
+
+	(void)state;
+	for (n = 1; n <= 4; n *= 2) {
+		struct busy x[4];
+		struct et_program p[4];
+		sim_time end = 0;
+		uint64_t sum, rate;
+		struct et m;
+
+		for (i = 0; i < n; i++) {
+			x[i] = (struct busy){ .thread = i };
+			p[i] = (struct et_program){ 0, busy_program, &x[i] };
+		}
+		et_init(&m, "4");
+		assert_int_equal(m.params.bus.clock, 7500);
+		assert_int_equal(m.params.bus.width, 8);
+		m.params.cpus = n;
+		et_run(&m, 1, p, n);
+		for (i = 0; i < n; i++)
+			end = end > x[i].end ? end : x[i].end;
+		sum = et_node(&m, 0)->bus.bytes[BUS_OUT];
+		assert_int_equal(sum, n * 100 * (24 + ELAN_PACKET));
+		rate = sum * 1000000 / (uint64_t)end;
+		assert_in_range(rate, 420, 455);
+		assert_true(et_node(&m, 0)->bus.busy <= end + US);
+		/* each has its share */
+		for (i = 0; i < n; i++)
+			assert_true(x[i].end > end * 9 / 10);
+		et_fini(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +538,11 @@ int main(void)
 		cmocka_unit_test(puts_of_any_size_fit_any_queue),
 		cmocka_unit_test(qsn_f21_who_stores_waits_for_who_takes),
 		cmocka_unit_test(a_stopped_queue_is_restarted),
+		cmocka_unit_test(
+			qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not),
+		cmocka_unit_test(qsn_f83_the_library_takes_what_is_faster),
+		cmocka_unit_test(qsn_f84_a_second_cpu_is_slightly_slower),
+		cmocka_unit_test(qsn_f9_cpus_share_a_pci_x_bus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,9 +32,9 @@
 		.source = source_                                              \
 	}
 
-/* What a host brings: five rows. */
-#define HOST(name_, i_, store_, see_, burst_, pio_, dma_, seen_from, pio_from, \
-	dma_from)                                                              \
+/* What a host brings: six rows. */
+#define HOST(name_, i_, store_, see_, burst_, pio_, dma_, hop_, seen_from,     \
+	pio_from, dma_from, hop_from)                                          \
 	TIME(name_ ".store", host[i_].store, store_, 0,                        \
 		"from the bus to the card's queue, of a core's store",         \
 		"assumed: bridge and queue (QSN datasheet, 1.3)"),             \
@@ -48,7 +48,9 @@
 		TIME(name_ ".pio-overhead", host[i_].pio_overhead, pio_, 0,    \
 			"of a burst of stores on the bus", pio_from),          \
 		TIME(name_ ".dma-overhead", host[i_].dma_overhead, dma_, 0,    \
-			"of a burst of the card on the bus", dma_from)
+			"of a burst of the card on the bus", dma_from),        \
+		TIME(name_ ".hop", host[i_].hop, hop_, 0,                      \
+			"from the bridge to a further CPU, for each", hop_from)
 
 static const struct param params[] = {
 	{ .name = "platform",
@@ -58,6 +60,8 @@ static const struct param params[] = {
 		.words = "opteron|xeon|itanium2",
 		.help = "which host",
 		.source = "QSN-N71" },
+	COUNT("cpus", cpus, "2", 1, HOST_THREADS,
+		"of a node; its threads run on them in turn", "QSN-N82"),
 	TIME("command", command, "82.5 ns", 1,
 		"from a store's arrival to the end of its packet on the link",
 		"QSN-N62"),
@@ -137,6 +141,9 @@ static const struct param params[] = {
 	TIME("software.dma", dma_software, "300 ns", 0,
 		"a core's work to issue a DMA, beside its stores",
 		"assumed: QSN-N79 less the stores"),
+	BYTES("software.dma-from", dma_from, "1500 B", 0, 1 << 30,
+		"from which length on the library takes the DMA engine",
+		"QSN-N78"),
 	TIME("software.poll-period", poll_period, "10 ns", 1,
 		"from one look of a poll loop to the next",
 		"assumed: a loop over a cached word"),
@@ -150,14 +157,16 @@ static const struct param params[] = {
 	TIME("bus.turn", bus.turn, "6.8 ns", 0,
 		"where the bus changes its direction", "calibrated: QSN-N53"),
 	HOST("opteron", ELAN_OPTERON, "200 ns", "76 ns", "64 B", "82.5 ns",
-		"100.9 ns", "calibrated: QSN-N71", "calibrated: QSN-N30",
-		"calibrated: QSN-N71"),
+		"100.9 ns", "50 ns", "calibrated: QSN-N71",
+		"calibrated: QSN-N30", "calibrated: QSN-N71", "QSN-N83"),
 	HOST("xeon", ELAN_XEON, "200 ns", "395 ns", "64 B", "82.5 ns",
-		"81.3 ns", "calibrated: QSN-N72", "assumed: as the Opteron's",
-		"calibrated: QSN-N72"),
+		"81.3 ns", "0 ns", "calibrated: QSN-N72",
+		"assumed: as the Opteron's", "calibrated: QSN-N72",
+		"assumed: CPUs share a bus"),
 	HOST("itanium2", ELAN_ITANIUM2, "200 ns", "845 ns", "128 B", "93 ns",
-		"82.05 ns", "calibrated: QSN-N73", "calibrated: QSN-N29",
-		"calibrated: QSN-N73"),
+		"82.05 ns", "0 ns", "calibrated: QSN-N73",
+		"calibrated: QSN-N29", "calibrated: QSN-N73",
+		"assumed: CPUs share a bus"),
 };
 
 const char *const elan_error_names[ELAN_ERRORS] = {

@@ -119,6 +119,7 @@ struct elan_host {
 	int64_t see; /* a write of the card, until a load can see it */
 	int64_t pio_burst; /* bytes that stores are combined to */
 	int64_t pio_overhead, dma_overhead; /* of a burst, ps */
+	int64_t hop; /* from each further CPU to the bridge, ps */
 };
 
 struct elan_params {
@@ -136,6 +137,8 @@ struct elan_params {
 	int64_t retries, back_off;
 	int64_t get_timeout, get_retries;
 	int64_t software, dma_software; /* of the library's calls */
+	int64_t dma_from; /* bytes from which the library takes DMAs */
+	int64_t cpus; /* of a node: thread n runs on CPU n % cpus */
 	int64_t poll_period, poll_load;
 	struct bus_params bus;
 	struct elan_host host[ELAN_PLATFORMS];
