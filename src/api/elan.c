@@ -324,8 +324,8 @@ void elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 	if (elan_write_is_dma(bytes, goal))
 		elan_dma(q, &d);
 	else
-		elan_put_from(q, node, to, from, bytes, target_event,
-			source_event);
+		elan_put_from(
+			q, node, to, from, bytes, target_event, source_event);
 }
 
 bool elan_wait_word(uint64_t at, uint64_t value)

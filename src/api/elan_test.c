@@ -315,11 +315,12 @@ static void qsn_f83_puts_cost_the_cpu_by_length_and_dmas_do_not(void **state)
 	for (k = 0; k < CHOICES; k++) {
 		sim_time least = choices[k] * 1000 / 450 * SIM_NS;
 
-		assert_in_range(x.put[k], least, least * 11 / 10 + 300 * SIM_NS);
+		assert_in_range(
+			x.put[k], least, least * 11 / 10 + 300 * SIM_NS);
 		assert_in_range(x.dma[k], 450 * SIM_NS, 550 * SIM_NS);
 		/* the one that costs less, as measured */
-		assert_int_equal(x.both[k],
-			x.put[k] < x.dma[k] ? x.put[k] : x.dma[k]);
+		assert_int_equal(
+			x.both[k], x.put[k] < x.dma[k] ? x.put[k] : x.dma[k]);
 	}
 	assert_true(x.put[0] < x.dma[0]);
 	assert_true(x.put[CHOICES - 1] > 30 * x.dma[CHOICES - 1]);
@@ -348,8 +349,8 @@ static void arrive_program(void *arg)
 	else if (x->how == 1)
 		elan_dma(&q, &d);
 	else
-		elan_write(&q, 1, d.to, d.from, d.bytes, 0, 0,
-			ELAN_FOR_LATENCY);
+		elan_write(
+			&q, 1, d.to, d.from, d.bytes, 0, 0, ELAN_FOR_LATENCY);
 }
 
 static void arrive_check(void *arg)
@@ -358,8 +359,8 @@ static void arrive_check(void *arg)
 	struct poll_loop loop = { .period = 1 };
 	uint64_t word;
 
-	program_poll(ET_TARGET + choices[x->k] - 8, WORD_IS_NOT, 0, loop,
-		&word);
+	program_poll(
+		ET_TARGET + choices[x->k] - 8, WORD_IS_NOT, 0, loop, &word);
 	x->took = program_now() - 50 * US;
 }
 

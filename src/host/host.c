@@ -127,8 +127,7 @@ static const struct program *first_running(const struct host *h)
 
 	for (i = 0; i < h->n_nodes && !found; i++)
 		for (p = h->nodes[i].programs; p; p = p->next)
-			if (p->state != STATE_ENDED &&
-				p->state != STATE_DEAD &&
+			if (p->state != STATE_ENDED && p->state != STATE_DEAD &&
 				(!found || p->thread < found->thread))
 				found = p;
 	return found;

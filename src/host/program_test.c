@@ -255,8 +255,7 @@ static void programs_die_with_their_nodes(void **state)
 		host_set_death(m.host, 2, 5000 * SIM_NS);
 		host_set_death(m.host, 3, 9000 * SIM_NS);
 		for (i = 0; i < NODES; i++)
-			program_start(
-				m.host, i, 7, 0, mortal_program, &x[i]);
+			program_start(m.host, i, 7, 0, mortal_program, &x[i]);
 		/* what would end it comes too late, or in time */
 		host_testing_write(&m, 1, 2000 * SIM_NS, 7);
 		host_testing_write(&m, 2, 5000 * SIM_NS, 7);

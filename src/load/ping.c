@@ -282,8 +282,8 @@ static int ping_init(struct load *l, const struct topo *t, struct route *r,
 	if (g->op != OP_GET && g->batch > 1)
 		return err_set(e, "batch: only gets have one");
 	if (g->cpu >= p->cpus)
-		return err_set(e, "cpu: a node has nic.cpus=%lld",
-			(long long)p->cpus);
+		return err_set(
+			e, "cpu: a node has nic.cpus=%lld", (long long)p->cpus);
 	return 0;
 }
 

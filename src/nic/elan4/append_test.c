@@ -192,8 +192,7 @@ static void driver_program(void *arg)
 	assert_int_equal(elan_queue_map(nic, 0, 1, MAPPED + 8), EINVAL);
 	assert_int_equal(elan_queue_map(nic, 0, 1, ET_SOURCE), EINVAL);
 	map(&q, MAPPED);
-	assert_int_equal(
-		elan_queue_map(nic, 0, 1, MAPPED + ELAN_PAGE), EBUSY);
+	assert_int_equal(elan_queue_map(nic, 0, 1, MAPPED + ELAN_PAGE), EBUSY);
 	assert_int_equal(elan_queue_map(nic, 0, 2, MAPPED), EBUSY);
 	/* another context's address space is another one */
 	map(&o, MAPPED);
@@ -237,8 +236,8 @@ static void mistake_program(void *arg)
 
 static void mistake_owner(void *arg)
 {
-	struct et_queue q = et_open_as(1, ELAN_1K,
-		ELAN_MAY_ALL & ~(uint32_t)ELAN_MAY_DMA, ET_CONTEXT);
+	struct et_queue q = et_open_as(
+		1, ELAN_1K, ELAN_MAY_ALL & ~(uint32_t)ELAN_MAY_DMA, ET_CONTEXT);
 	struct et_queue r = et_open(2), good = et_open(3);
 
 	(void)arg;

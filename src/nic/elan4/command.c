@@ -112,7 +112,8 @@ static void execute(
 		if (word[1] % 8 || !elan_may(a->n, q->context, word[1], 8))
 			wrong = ELAN_ERROR_ADDRESS;
 		else
-			elan_word_write(a, word[1], word[2]);
+			elan_word_write(a, word[1],
+				elan_word_order(a->n, q->context, word[2]));
 		break;
 	case ELAN_COPY:
 		wrong = copy(a, q->context, low(word[0]), word[1], word[2]);

@@ -293,13 +293,20 @@ static void send_answer(const struct elan_at *a, packet_id get)
 
 void elan_dma_on_read(const struct elan_at *a, uint32_t read)
 {
-	struct elan_read *r = &a->n->read[read];
-	const struct elan_params *p = &a->x->params;
-	sim_time end = a->t, since;
+	const struct elan_read *r = &a->n->read[read];
 
 	if (r->bytes)
-		end = bus_burst(&a->n->bus, &p->bus, a->t, r->bytes,
-			a->x->host.dma_overhead, BUS_OUT);
+		elan_bus_ask(a, ELAN_BURST_READ, read, r->bytes);
+	else
+		elan_dma_granted(a, read, a->t);
+}
+
+void elan_dma_granted(const struct elan_at *a, uint32_t read, sim_time end)
+{
+	struct elan_read *r = &a->n->read[read];
+	const struct elan_params *p = &a->x->params;
+	sim_time since;
+
 	since = end -
 		(r->bytes + p->bus.width - 1) / p->bus.width * p->bus.clock;
 	/* As a study: the packet goes while its data is still coming. */

@@ -50,7 +50,8 @@
 		TIME(name_ ".dma-overhead", host[i_].dma_overhead, dma_, 0,    \
 			"of a burst of the card on the bus", dma_from),        \
 		TIME(name_ ".hop", host[i_].hop, hop_, 0,                      \
-			"from the bridge to a further CPU, for each", hop_from)
+			"from the bridge to a further CPU, for each",          \
+			hop_from)
 
 static const struct param params[] = {
 	{ .name = "platform",
@@ -152,6 +153,10 @@ static const struct param params[] = {
 		"assumed: a loop over a cached word"),
 	TIME("bus.clock", bus.clock, "7.5 ns", 1, "of the host's bus",
 		"QSN-N22"),
+	COUNT("bus.reads", bus_reads, "0", 0, 99,
+		"part of the bus that reads of the card get while writes wait, "
+		"per cent; 0: whoever comes first",
+		"assumed: QSN-F16 gives no number"),
 	BYTES("bus.width", bus.width, "8 B", 1, 64, "of the host's bus",
 		"QSN-N22"),
 	TIME("bus.turn", bus.turn, "6.8 ns", 0,
@@ -191,40 +196,6 @@ struct elan_node *elan_node(struct elan *x, site_id s)
 	return x->nodes[s];
 }
 
-int elan_context_set(struct nic *nic, site_id s, uint32_t context,
-	uint64_t first, uint64_t last)
-{
-	struct elan_node *n = elan_node((struct elan *)nic, s);
-	uint32_t i;
-
-	if (context >= ELAN_CONTEXTS || first > last ||
-		last >= host_memory(nic->host))
-		return EINVAL;
-	for (i = 0; i < n->n_contexts; i++)
-		if (n->contexts[i].number == context)
-			break;
-	if (i == n->n_contexts)
-		n->contexts = mem_grow(
-			n->contexts, ++n->n_contexts, sizeof(*n->contexts));
-	n->contexts[i] = (struct elan_context){ first, last, context };
-	return 0;
-}
-
-bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
-	uint64_t bytes)
-{
-	uint32_t i;
-
-	for (i = 0; i < n->n_contexts; i++) {
-		const struct elan_context *c = &n->contexts[i];
-
-		if (c->number == context)
-			return !bytes || (at >= c->first && at <= c->last &&
-						 bytes - 1 <= c->last - at);
-	}
-	return false;
-}
-
 sim_time elan_ser(const struct elan *x, uint32_t bytes)
 {
 	const struct net *net = x->nic.net;
@@ -238,8 +209,6 @@ void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
 {
 	struct elan_node *n = a->n;
 	uint32_t id, i;
-	sim_time end = bus_burst(&n->bus, &a->x->params.bus, a->t, 8,
-		a->x->host.dma_overhead, BUS_IN);
 
 	if (n->words_free == n->words_room) {
 		uint32_t room = n->words_room ? 2 * n->words_room : 8;
@@ -253,7 +222,12 @@ void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
 	n->words_free = n->words[id].next;
 	n->words[id].address = address;
 	n->words[id].value = value;
-	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WORD_IN, id);
+	elan_bus_ask(a, ELAN_BURST_WORD, id, 8);
+}
+
+void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end)
+{
+	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WORD_IN, word);
 }
 
 void elan_word_on_in(const struct elan_at *a, uint32_t word)
@@ -300,7 +274,8 @@ void elan_event_set(const struct elan_at *a, uint32_t context, uint32_t event,
 	}
 	c->count = 0;
 	a->n->counts.fired++;
-	elan_word_write(a, c->address, c->value);
+	elan_word_write(
+		a, c->address, elan_word_order(a->n, context, c->value));
 }
 
 /* --- the network's client --- */
@@ -348,9 +323,9 @@ static void on_engine(
 	const struct elan_at *a, const struct sim_event *e, uint32_t data)
 {
 	check_order(a, e);
-	switch ((enum elan_engine)(ENGINE_CLIENT +
-				   (sim_number(e) - ENGINE_CLIENT) %
-					   ELAN_ENGINES)) {
+	switch ((enum elan_engine)(
+		ENGINE_CLIENT +
+		(sim_number(e) - ENGINE_CLIENT) % ELAN_ENGINES)) {
 	case ELAN_ENGINE_STORE:
 		elan_queue_on_store(a, data);
 		break;
@@ -386,6 +361,9 @@ static void on_engine(
 		break;
 	case ELAN_ENGINE_WORD_IN:
 		elan_word_on_in(a, data);
+		break;
+	case ELAN_ENGINE_BUS:
+		elan_bus_on_free(a);
 		break;
 	case ELAN_ENGINE_GET:
 		elan_get_on_late(a);
@@ -453,6 +431,8 @@ static void node_free(struct elan_node *n)
 	mem_free(n->contexts);
 	mem_free(n->gets);
 	mem_free(n->maps);
+	mem_free(n->line[BUS_IN].burst);
+	mem_free(n->line[BUS_OUT].burst);
 	mem_free(n);
 }
 

@@ -18,6 +18,7 @@
 #define NIC_ELAN4_ELAN_H
 
 #include "nic/elan4/elan4.h"
+#include "nic/elan4/pcix.h"
 #include "nic/payload.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
@@ -34,6 +35,7 @@ enum elan_engine {
 	ELAN_ENGINE_WRITTEN, /* data: packet; it is in memory */
 	ELAN_ENGINE_ACK, /* data: packet; it has been executed */
 	ELAN_ENGINE_WORD_IN, /* data: a word that is in memory */
+	ELAN_ENGINE_BUS, /* the bus is free for the next burst */
 	ELAN_ENGINE_GET, /* a get has waited for its answer long enough */
 	/* after all that may give it work at the same instant */
 	ELAN_ENGINE_COMMAND, /* the command processor is free */
@@ -207,7 +209,7 @@ struct elan_buffer {
 	uint32_t answer; /* to a get: its sequence */
 	uint8_t handed; /* pieces that the input has handed on */
 	uint8_t todo; /* bursts and the tail that are to come */
-	uint8_t bursts, written; /* of its writes: begun, over */
+	uint8_t bursts, granted, written; /* of its writes */
 	uint8_t until[ELAN_MOST_PIECES]; /* pieces, up to each burst's end */
 	uint8_t verdict; /* an enum elan_kind: its answer */
 	uint8_t fifo; /* it came in by */
@@ -304,12 +306,15 @@ struct elan_seen {
 struct elan_context {
 	uint64_t first, last;
 	uint32_t number;
+	bool is_big; /* endian */
 };
 
 enum { ELAN_DMAS = 2, ELAN_ASSEMBLERS = 2, ELAN_READS = 16 };
 
 struct elan_node {
 	struct bus bus;
+	struct elan_line line[2]; /* by way */
+	bool is_bus_posted;
 	/* by groups; NULL until opened */
 	struct elan_queue **queues[ELAN_QUEUES / ELAN_GROUP];
 	uint16_t run_first, run_last; /* the run queue */
@@ -423,8 +428,12 @@ bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
 	uint64_t bytes);
 /* Serialisation of a packet with so many bytes of data. */
 sim_time elan_ser(const struct elan *x, uint32_t bytes);
+/* A word as a context's memory has it. */
+uint64_t elan_word_order(
+	const struct elan_node *n, uint32_t context, uint64_t word);
 /* Writes a word to the node's memory, over the bus. */
 void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value);
+void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end);
 void elan_word_on_in(const struct elan_at *a, uint32_t word);
 /*
  * Takes away from an event's count; fires it where none is left.  Does
@@ -448,8 +457,8 @@ void elan_queue_stop(
 uint32_t elan_queue_mapped(const struct elan_node *n, uint32_t context,
 	uint64_t at, uint64_t bytes);
 /* Whether so many bytes could be appended, or would be dropped. */
-bool elan_queue_takes(const struct elan_node *n, uint32_t queue,
-	uint32_t bytes);
+bool elan_queue_takes(
+	const struct elan_node *n, uint32_t queue, uint32_t bytes);
 /*
  * Appends words, which are in the card at t, now or later: for all units of
  * the card, which ask elan_queue_takes() first.  A queue that has stopped
@@ -479,6 +488,7 @@ enum elan_error elan_dma_add(
 	const struct elan_at *a, uint32_t queue, const struct elan_dma *d);
 void elan_dma_go(const struct elan_at *a);
 void elan_dma_on_read(const struct elan_at *a, uint32_t read);
+void elan_dma_granted(const struct elan_at *a, uint32_t read, sim_time end);
 void elan_dma_on_block(const struct elan_at *a, uint32_t read);
 /* A packet of so many bytes is in the network for the first time. */
 void elan_dma_left(const struct elan_at *a, uint32_t bytes);
@@ -530,6 +540,7 @@ void elan_get_on_late(const struct elan_at *a);
 void elan_input(
 	const struct elan_at *a, uint32_t fifo, packet_id id, sim_time tail);
 void elan_input_on_write(const struct elan_at *a, packet_id id);
+void elan_input_granted(const struct elan_at *a, packet_id id, sim_time end);
 void elan_input_on_written(const struct elan_at *a, packet_id id);
 void elan_input_on_tail(const struct elan_at *a, packet_id id);
 void elan_input_done_read(const struct elan_at *a, packet_id get);

@@ -141,6 +141,7 @@ struct elan_params {
 	int64_t cpus; /* of a node: thread n runs on CPU n % cpus */
 	int64_t poll_period, poll_load;
 	struct bus_params bus;
+	int64_t bus_reads; /* their part, per cent; 0: as they come */
 	struct elan_host host[ELAN_PLATFORMS];
 };
 
@@ -184,7 +185,16 @@ int elan_context_set(struct nic *nic, site_id s, uint32_t context,
  * Who appends and a core that stores must not take turns: the core would not
  * know where the queue's end is, and stop it.
  */
-int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address);
+int elan_queue_map(
+	struct nic *nic, site_id s, uint32_t queue, uint64_t address);
+
+/*
+ * Whether words of that memory are big-endian: those that the card itself
+ * writes there, for events and ELAN_STORE.  Bytes that are moved stay as they
+ * are.  0, or EINVAL where the context has no memory here.
+ */
+int elan_context_order(
+	struct nic *nic, site_id s, uint32_t context, bool is_big);
 
 /* --- stores into a queue's page --- */
 

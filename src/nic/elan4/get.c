@@ -60,8 +60,8 @@ static void set_clock(const struct elan_at *a)
 	if (a->n->is_get_posted || !a->n->gets_first)
 		return;
 	a->n->is_get_posted = true;
-	elan_post(a, a->n->gets[a->n->gets_first - 1].until, ELAN_ENGINE_GET,
-		0);
+	elan_post(
+		a, a->n->gets[a->n->gets_first - 1].until, ELAN_ENGINE_GET, 0);
 }
 
 /* --- life --- */
@@ -78,9 +78,9 @@ struct elan_cookie elan_get_new(const struct elan_at *a, uint32_t queue,
 
 		n->gets = mem_grow(n->gets, room, sizeof(*n->gets));
 		for (i = n->gets_room; i < room; i++)
-			n->gets[i] = (struct elan_get){
-				.next = i + 1 < room ? i + 2 : 0
-			};
+			n->gets[i] =
+				(struct elan_get){ .next = i + 1 < room ? i + 2
+									: 0 };
 		place = n->gets_room + 1;
 		n->gets_room = room;
 	}

@@ -66,8 +66,8 @@ static void wait_program(void *arg)
 }
 
 /* The getter's node is 0; node 1's link dies while it reads for the get. */
-static void run_cut(struct et *m, sim_time until, void (*run)(void *arg),
-	struct asked *x)
+static void run_cut(
+	struct et *m, sim_time until, void (*run)(void *arg), struct asked *x)
 {
 	struct fault_event cut[] = {
 		{ .at = 40 * US, .site = 1 },

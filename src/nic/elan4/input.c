@@ -258,16 +258,11 @@ void elan_input_on_write(const struct elan_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 	uint32_t first = next_write(b), bytes = 0, i;
-	sim_time ready, end;
+	sim_time ready;
 	uint32_t until = next_burst(a, b, &ready);
 
 	for (i = first; i < until; i++)
 		bytes += b->piece[i].bytes;
-	end = bus_burst(&a->n->bus, &a->x->params.bus, a->t, bytes,
-		a->x->host.dma_overhead, BUS_IN);
-	/* One that streams ends when its last block does. */
-	if (b->streams && end < b->left[until - 1] + a->x->params.input)
-		end = b->left[until - 1] + a->x->params.input;
 	b->handed = (uint8_t)until;
 	b->until[b->bursts++] = (uint8_t)until;
 	b->todo++;
@@ -277,8 +272,19 @@ void elan_input_on_write(const struct elan_at *a, packet_id id)
 		a->n->counts.network_ps += (uint64_t)(a->t - b->asked);
 		a->n->counts.networked++;
 	}
-	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WRITTEN, id);
+	elan_bus_ask(a, ELAN_BURST_WRITE, id, bytes);
 	schedule(a, id);
+}
+
+void elan_input_granted(const struct elan_at *a, packet_id id, sim_time end)
+{
+	struct elan_buffer *b = buffer_of(a, id);
+	uint32_t last = b->until[b->granted++] - 1u;
+
+	/* One that streams ends when its last block does. */
+	if (b->streams && end < b->left[last] + a->x->params.input)
+		end = b->left[last] + a->x->params.input;
+	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WRITTEN, id);
 }
 
 /* --- its end --- */
@@ -390,7 +396,7 @@ static void take(const struct elan_at *a, packet_id id)
 	sim_time tail = packet_of(a, id)->head;
 
 	elan_account_turn(a, id);
-	b->handed = b->todo = b->bursts = b->written = 0;
+	b->handed = b->todo = b->bursts = b->granted = b->written = 0;
 	if (judge(a, packet_of(a, id), b)) {
 		b->todo = 1; /* the tail */
 		schedule(a, id);

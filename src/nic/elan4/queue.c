@@ -88,8 +88,8 @@ int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
 
 	if (!q || address % ELAN_PAGE || address < host_memory(nic->host))
 		return EINVAL;
-	if (q->mapped || elan_queue_mapped(n, q->context, address, 8) !=
-				 ELAN_NO_QUEUE)
+	if (q->mapped ||
+		elan_queue_mapped(n, q->context, address, 8) != ELAN_NO_QUEUE)
 		return EBUSY;
 	n->maps = mem_grow(n->maps, n->n_maps + 1, sizeof(*n->maps));
 	n->maps[n->n_maps++] = (uint16_t)queue;
@@ -235,8 +235,7 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 
 	BUG_IF(!n || 8 * n > ELAN_BLOCK);
 	/* Of a node that dies before it is in the card, nothing comes. */
-	if (!q || q->error ||
-		end + x->host.store >= host_dies_at(nic->host, s))
+	if (!q || q->error || end + x->host.store >= host_dies_at(nic->host, s))
 		return end;
 	wrong = misuse(q, offset, n, &position);
 	if (wrong == ELAN_FINE) {

@@ -147,8 +147,7 @@ struct taken {
 	uint32_t disorder[NODES];
 };
 
-static void note_route(
-	void *arg, site_id s, const struct packet *p, sim_time t)
+static void note_route(void *arg, site_id s, const struct packet *p, sim_time t)
 {
 	const struct elan_buffer *b = elan_buffer_of(p);
 	struct taken *x = arg;
