@@ -134,6 +134,31 @@ ends 0 run qsnet2-64 gets batch=7 bytes=512 rounds=100 from=63 --seed 9 --json
 holds '.results.get_ns > 500'
 report "QSN-F82: gets in batches, to any nodes"
 
+# --- hosts ---
+
+first=$(figure one_way_ns qsnet2-16 ping)
+within "$(figure one_way_ns qsnet2-16 ping cpu=1)" $((first + 50000)) \
+	$((first + 100000))
+within "$(figure one_way_ns qsnet2-16 ping cpu=3 --set nic.cpus=4)" \
+	$((first + 150000)) $((first + 300000))
+ends 2 run qsnet2-16 ping cpu=2
+# What each of a host's times does to the latency of messages: as much as it
+# is more, or of a burst's overhead a part that is hidden.
+mpi() { # ARGUMENTS
+	figure one_way_ns qsnet2-16 pingpong via=msg "$@"
+}
+plain=$(mpi)
+within "$(mpi --set nic.opteron.see=176ns)" $((plain + 99000)) \
+	$((plain + 101000))
+within "$(mpi --set nic.opteron.store=300ns)" $((plain + 99000)) \
+	$((plain + 101000))
+within "$(mpi --set nic.opteron.pio-overhead=182.5ns)" $((plain + 90000)) \
+	$((plain + 600000))
+[ "$(mpi --set nic.platform=xeon)" -gt "$plain" ] || complain "xeon"
+[ "$(mpi --set nic.platform=itanium2)" -gt \
+	"$(mpi --set nic.platform=xeon)" ] || complain "itanium2"
+report "QSN-F84: hosts differ, and so do their CPUs"
+
 # --- complement traffic ---
 
 sixteen=$(figure both_ways_MBps_per_node qsnet2-16 mirror)
