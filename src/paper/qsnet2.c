@@ -216,8 +216,8 @@ static const struct paper_row rows[] = {
 			"tell, was chosen for it." },
 	{ ID(83), "more between second CPUs", "ns", WITHIN(75, 34),
 		.kind = CALIBRATED,
-		DIFFERENCE(1, PUT_SECOND, "one_way_ns", PUT_OPTERON,
-			"one_way_ns"),
+		DIFFERENCE(
+			1, PUT_SECOND, "one_way_ns", PUT_OPTERON, "one_way_ns"),
 		.note = "The paper: slightly higher latency, by one hop. "
 			"Taken as 50 to 100 ns." },
 	{ ID(85), "switches of a 16-way unit's way", "hops", EXACTLY(3),

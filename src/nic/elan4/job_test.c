@@ -29,10 +29,9 @@ static void job_program(void *arg)
 	const struct job *x = arg;
 	struct et_queue q = et_open(0);
 	struct et_queue r = et_open_as(1, ELAN_8K, ELAN_MAY_ALL, x->context);
-	struct elan_dma d = { .bytes = BYTES,
-		.destination = 1,
-		.from = x->from,
-		.to = x->to };
+	struct elan_dma d = {
+		.bytes = BYTES, .destination = 1, .from = x->from, .to = x->to
+	};
 
 	elan_context_set(et_card(), 0, ABSENT, ET_SOURCE, ET_SOURCE + 0xffff);
 	et_fill(x->from, 4, BYTES);

@@ -132,8 +132,7 @@ static void qsn_f16_who_is_alone_gets_the_bus(void **state)
 static void order_program(void *arg)
 {
 	struct et_queue q = et_open(0);
-	struct et_queue big =
-		et_open_as(1, ELAN_8K, ELAN_MAY_ALL, ET_OTHER);
+	struct et_queue big = et_open_as(1, ELAN_8K, ELAN_MAY_ALL, ET_OTHER);
 	struct elan_dma d = { .bytes = 1000,
 		.destination = 1,
 		.from = ET_OTHER_AT + 1024,
@@ -151,8 +150,7 @@ static void order_program(void *arg)
 
 	(void)arg;
 	assert_int_equal(elan_context_order(et_card(), 0, 99, true), EINVAL);
-	assert_int_equal(
-		elan_context_order(et_card(), 0, ET_OTHER, true), 0);
+	assert_int_equal(elan_context_order(et_card(), 0, ET_OTHER, true), 0);
 	et_fill(ET_OTHER_AT + 1024, 9, 1000);
 	program_write(ET_OTHER_AT + 16, &value, 8);
 	program_wait(10 * US);
