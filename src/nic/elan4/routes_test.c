@@ -139,6 +139,52 @@ static void time_outs_double_twice(void **state)
 	et_fini(&m);
 }
 
+/* --- death --- */
+
+static void dying_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	uint64_t words[ET_PACKET_WORDS];
+	uint32_t n = et_packet(words, 1, ET_TARGET, 1, 512, 0, 0), i;
+	sim_time t;
+
+	(void)arg;
+	program_wait(10 * US);
+	/* all at once: what is stored ahead is known before it is stored */
+	t = program_now();
+	for (i = 0; i < 20 * (n - n % 8); i += 8) {
+		t = elan_store(et_card(), program_worker(), 0, t, 0,
+			(uint32_t)(q.stored % ELAN_PAGE),
+			words + i % (n - n % 8), 8);
+		q.stored += 64;
+	}
+	program_wait(t);
+	fail_msg("it is dead");
+}
+
+/* Stores that a core has handed over ahead do not come from a dead node. */
+static void what_a_node_has_not_stored_dies_with_it(void **state)
+{
+	struct fault_event death = {
+		.at = 12 * US, .site = 0, .port = FAULT_SITE
+	};
+	struct fault_plan plan = { .event = &death, .n_events = 1 };
+	struct et_program p[] = { { 0, dying_program, NULL } };
+	const struct elan_queue *q;
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.faults = &plan;
+	m.params.half_packet = 900 * US;
+	et_run(&m, 1, p, 1);
+	assert_int_equal(host_n_dead(m.host), 1);
+	/* a store of 64 bytes takes 142.5 ns, and 200 ns to the card */
+	q = elan_queue(et_node(&m, 0), 0);
+	assert_int_equal(q->announced, (2000 - 200) / 142 * 64);
+	et_fini(&m);
+}
+
 /* --- rotation --- */
 
 struct taken {
@@ -230,6 +276,7 @@ int main(void)
 		cmocka_unit_test(qsn_g4_congestion_is_not_taken_for_loss),
 		cmocka_unit_test(the_longest_round_trip_is_forgotten),
 		cmocka_unit_test(time_outs_double_twice),
+		cmocka_unit_test(what_a_node_has_not_stored_dies_with_it),
 		cmocka_unit_test(qsn_g7_independent_packets_rotate_routes),
 	};
 
