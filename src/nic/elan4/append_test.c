@@ -248,6 +248,7 @@ static void mistake_owner(void *arg)
 	assert_int_equal(et_error(&q), ELAN_ERROR_RIGHT);
 	assert_int_equal(et_error(&r), ELAN_ERROR_COMMAND);
 	assert_int_equal(et_error(&good), ELAN_FINE);
+	assert_in_range(et_room(&q), 0, 1024);
 }
 
 static void a_mistake_stops_the_queue_that_it_is_in(void **state)
@@ -260,6 +261,7 @@ static void a_mistake_stops_the_queue_that_it_is_in(void **state)
 	et_init(&m, "4");
 	et_run(&m, 1, p, 2);
 	assert_int_equal(et_counts(&m, 1).errors[ELAN_ERROR_RIGHT], 1);
+	assert_in_range(et_counts(&m, 1).appended, 9 + 300, 9 + 300 + 30);
 	assert_int_equal(et_counts(&m, 1).errors[ELAN_ERROR_COMMAND], 1);
 	et_fini(&m);
 }

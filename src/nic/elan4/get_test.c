@@ -216,21 +216,24 @@ static void a_queue_that_restarts_waits_for_no_answers(void **state)
 
 /* --- many --- */
 
-enum { MANY = 300 };
+enum { NODES = 16, MANY = 40 * (NODES - 1) };
 
 static void many_program(void *arg)
 {
-	struct et_queue q[3] = { et_open(0), et_open(1), et_open(2) };
-	uint32_t k;
+	struct et_queue q[NODES];
+	uint32_t k, to;
 
 	(void)arg;
-	et_arm(&q[0], 1, 8 * MANY);
+	for (k = 1; k < NODES; k++)
+		q[k] = et_open(k);
+	et_arm(&q[1], 1, 8 * MANY);
 	program_wait(20 * US);
-	for (k = 0; k < MANY; k++)
-		et_get(&q[k % 3], 1 + k % 3, ET_SOURCE + 8 * k,
-			ET_TARGET + 8 * k, 8, 1);
+	for (k = 0; k < MANY; k++) {
+		to = 1 + k % (NODES - 1);
+		et_get(&q[to], to, ET_SOURCE + 8 * k, ET_TARGET + 8 * k, 8, 1);
+	}
 	et_wait_event(1);
-	program_charge(1000 * US);
+	program_charge(5000 * US);
 	et_expect(ET_TARGET, 6, 8 * MANY);
 }
 
@@ -240,28 +243,47 @@ static void many_source(void *arg)
 	et_fill(ET_SOURCE, 6, 8 * MANY);
 }
 
-/* Most of them are asked for more than once, by more packets than one channel
- * takes. */
+static void span_program(void *arg)
+{
+	const struct elan_node *n = elan_node((struct elan *)et_card(), 0);
+	uint32_t *most = arg, span;
+
+	while (program_now() < 2000 * US) {
+		span = elan_channel_span(&n->get_channel);
+		*most = *most > span ? *most : span;
+		program_charge(US);
+	}
+}
+
+/*
+ * Twelve at each of 15 nodes wait for slow reads, and are asked again: by more
+ * packets than the channel for that takes at a time.
+ */
 static void many_gets_wait_and_are_asked_again(void **state)
 {
-	struct et_program p[] = { { 0, many_program, NULL },
-		{ 1, many_source, NULL }, { 2, many_source, NULL },
-		{ 3, many_source, NULL } };
+	struct et_program p[NODES + 1] = { { 0, many_program, NULL } };
 	uint64_t digest = 0;
-	uint32_t workers;
+	uint32_t workers, most = 0, i;
 
 	(void)state;
+	for (i = 1; i < NODES; i++)
+		p[i] = (struct et_program){ i, many_source, NULL };
+	p[NODES] = (struct et_program){ 0, span_program, &most };
 	for (workers = 1; workers < 4; workers++) {
 		struct et m;
 
-		et_init(&m, "4");
-		m.params.read_latency = 30 * US;
-		m.params.get_timeout = 10 * US;
+		et_init(&m, "16");
+		m.params.read_latency = 100 * US;
+		m.params.get_timeout = 40 * US;
 		m.params.get_retries = 255;
 		m.params.retries = 255;
 		m.params.back_off = 10 * US;
-		et_run(&m, workers, p, 4);
-		assert_true(et_counts(&m, 0).asked_again > 50);
+		et_run(&m, workers, p, NODES + 1);
+		assert_int_equal(most, ELAN_SPAN);
+		assert_true(et_counts(&m, 0).asked_again > 100);
+		assert_int_equal(
+			elan_channel_span(&et_node(&m, 0)->get_channel), 0);
+		assert_int_equal(et_node(&m, 0)->get_channel.done, 0);
 		assert_true(!digest || digest == et_digest(&m));
 		digest = et_digest(&m);
 		et_fini(&m);
