@@ -107,6 +107,23 @@ storm --faults "$tmp/plan.yaml"
 holds '.faults.lost_packets > 0' '.results.failed_messages == 0'
 report 'a switch dies in mid-transfer: other routes (QSN-F6, QSN-F71)'
 
+# What is lost and sent again is one message, whoever does the work.
+storm --budget
+all=$(jq .budget.messages "$tmp/out")
+plan <<-'EOF'
+	  bit-errors: 1e-5
+	  events:
+	    - 50 us link 1.0 up 0 dies
+EOF
+first=
+for threads in 1 3; do
+	storm --budget --threads $threads --faults "$tmp/plan.yaml"
+	holds ".budget.messages == $all" '.faults.lost_packets > 0'
+	now=$(jq -c .budget "$tmp/out")
+	[ "$now" = "${first:=$now}" ] || complain "$threads threads: $now"
+done
+report 'the time budget counts each message once'
+
 plan <<-'EOF'
 	  events:
 	    - 50 us switch 1.2 dies

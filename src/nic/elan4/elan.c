@@ -116,9 +116,9 @@ static const struct param params[] = {
 		.help = "after which a packet without an answer is sent again, "
 			"at least; doubled for the second and the third try",
 		.source = "assumed: far more than an idle round trip" },
-	TIME("retry.per-node", per_node, "4 us", 0,
+	TIME("retry.per-node", per_node, "2 us", 0,
 		"more for each node of the machine",
-		"assumed: a DMA window of each on one link"),
+		"assumed: four packets of each on one link"),
 	COUNT("retry.round-trips", round_trips, "4", 0, 1000,
 		"the longest ones of late, after which at the soonest",
 		"assumed: a loaded network is not a dead one"),
