@@ -107,6 +107,23 @@ storm --faults "$tmp/plan.yaml"
 holds '.faults.lost_packets > 0' '.results.failed_messages == 0'
 report 'a switch dies in mid-transfer: other routes (QSN-F6, QSN-F71)'
 
+# What is lost and sent again is one message, whoever does the work.
+storm --budget
+all=$(jq .budget.messages "$tmp/out")
+plan <<-'EOF'
+	  bit-errors: 1e-5
+	  events:
+	    - 50 us link 1.0 up 0 dies
+EOF
+first=
+for threads in 1 3; do
+	storm --budget --threads $threads --faults "$tmp/plan.yaml"
+	holds ".budget.messages == $all" '.faults.lost_packets > 0'
+	now=$(jq -c .budget "$tmp/out")
+	[ "$now" = "${first:=$now}" ] || complain "$threads threads: $now"
+done
+report 'the time budget counts each message once'
+
 plan <<-'EOF'
 	  events:
 	    - 50 us switch 1.2 dies
@@ -122,8 +139,36 @@ plan <<-'EOF'
 EOF
 storm --faults "$tmp/plan.yaml"
 holds '.results.failed_messages > 0' '.results.checked_bytes > 0' \
-	".results.messages > $count / 2" '.results.waiting_programs <= 2'
+	".results.messages > $count / 2" ".results.messages < $count" \
+	'.results.waiting_programs == 0' '.faults.dead_programs == 2'
 report 'a node dies for good: messages to it fail, all others go on'
+now=$(jq -c '[.digest, .faults, .results]' "$tmp/out")
+storm --faults "$tmp/plan.yaml" --threads 3
+[ "$now" = "$(jq -c '[.digest, .faults, .results]' "$tmp/out")" ] ||
+	complain 'three threads: another result'
+run run qsnet2-16 storm count=$count --faults "$tmp/plan.yaml"
+grep -q '^programs  *2 died with their nodes$' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+report 'its programs die with it, at the same instant on all threads'
+
+plan <<-'EOF'
+	  events:
+	    - 20 us node 5 dies
+	    - 40 us node 5 returns
+EOF
+storm --faults "$tmp/plan.yaml"
+holds '.faults.dead_programs == 2' '.results.failed_messages == 0' \
+	".results.messages < $count"
+report 'a node that comes back is written to, and has no programs'
+
+plan <<-'EOF'
+	  events:
+	    - 20 us node 1 dies
+EOF
+run run qsnet2-16 ping --faults "$tmp/plan.yaml"
+[ $code = 3 ] || complain "exit status $code"
+grep -q 'node 0, thread 0: polls' "$tmp/err" || complain "$(cat "$tmp/err")"
+report 'who waits for a dead node is told of'
 
 # --- all at once ---
 

@@ -22,6 +22,18 @@ static const struct elan_params *params(void)
 	return elan_params_of(card());
 }
 
+static const struct elan_host *host(void)
+{
+	return &params()->host[params()->platform];
+}
+
+/* From the bridge to the CPU that the program runs on, more than to the
+ * first. */
+static sim_time way(void)
+{
+	return program_thread() % params()->cpus * host()->hop;
+}
+
 /* --- queues --- */
 
 int elan_cq_open(
@@ -68,10 +80,10 @@ static bool has_room(void *arg, uint64_t *seen)
 	       elan_queue_error(r->nic, r->node, r->queue) != ELAN_FINE;
 }
 
-static struct poll_loop loop(void)
+struct poll_loop elan_poll_loop(void)
 {
 	return nic_poll_loop(
-		card(), params()->poll_period, params()->poll_load);
+		card(), params()->poll_period, params()->poll_load + way());
 }
 
 /*
@@ -82,11 +94,10 @@ static struct poll_loop loop(void)
  */
 static void store(struct elan_cq *q, uint32_t n)
 {
-	const struct elan_params *p = params();
-	uint32_t most = (uint32_t)p->host[p->platform].pio_burst / 8, i, k;
+	uint32_t most = (uint32_t)host()->pio_burst / 8, i, k;
 
-	if (q->free_at < program_now())
-		q->free_at = program_now();
+	if (q->free_at < program_now() + way())
+		q->free_at = program_now() + way();
 	for (i = 0; i < n; i += k) {
 		k = n - i < most ? n - i : most;
 		q->free_at = elan_store(card(), program_worker(),
@@ -107,8 +118,7 @@ void elan_flush(struct elan_cq *q)
 
 static void add(struct elan_cq *q, uint64_t word)
 {
-	const struct elan_params *p = params();
-	uint32_t most = (uint32_t)p->host[p->platform].pio_burst / 8;
+	uint32_t most = (uint32_t)host()->pio_burst / 8;
 
 	if (q->n == ELAN_CQ_WORDS)
 		store(q, q->n - q->n % most);
@@ -126,7 +136,7 @@ static void need_room(struct elan_cq *q, uint32_t bytes)
 	store(q, q->n);
 	r.bytes = bytes;
 	if (!has_room(&r, &seen))
-		program_poll_until(has_room, &r, loop(), &seen);
+		program_poll_until(has_room, &r, elan_poll_loop(), &seen);
 }
 
 /* --- commands --- */
@@ -318,11 +328,68 @@ void elan_dma(struct elan_cq *q, const struct elan_dma *d)
 	program_charge(params()->dma_software);
 }
 
+/* --- the library's choice --- */
+
+/* Of bytes of commands. */
+static sim_time stores_take(uint64_t bytes)
+{
+	uint64_t burst = (uint64_t)host()->pio_burst;
+	sim_time bursts = (sim_time)((bytes + burst - 1) / burst);
+
+	return way() + bursts * host()->pio_overhead +
+	       (sim_time)((bytes + 7) / 8 * 8 / (uint64_t)params()->bus.width) *
+		       params()->bus.clock;
+}
+
+sim_time elan_put_time(uint64_t bytes)
+{
+	return params()->software +
+	       stores_take(bytes + 24 * elan_put_packets(bytes));
+}
+
+sim_time elan_dma_time(void)
+{
+	return params()->software + params()->dma_software +
+	       stores_take(8 * (1 + ELAN_DMA_WORDS));
+}
+
+bool elan_write_is_dma(uint64_t bytes, enum elan_goal goal)
+{
+	if (goal == ELAN_FOR_CPU)
+		return elan_put_time(bytes) > elan_dma_time();
+	return bytes >= (uint64_t)params()->dma_from;
+}
+
+uint64_t elan_write_acks(uint64_t bytes, enum elan_goal goal)
+{
+	return elan_write_is_dma(bytes, goal) ? 1 : elan_put_packets(bytes);
+}
+
+void elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
+	uint64_t bytes, uint32_t target_event, uint32_t source_event,
+	enum elan_goal goal)
+{
+	struct elan_dma d = {
+		.bytes = bytes,
+		.destination = node,
+		.from = from,
+		.to = to,
+		.source_event = source_event,
+		.target_event = target_event,
+	};
+
+	if (elan_write_is_dma(bytes, goal))
+		elan_dma(q, &d);
+	else
+		elan_put_from(
+			q, node, to, from, bytes, target_event, source_event);
+}
+
 bool elan_wait_word(uint64_t at, uint64_t value)
 {
 	uint64_t word;
 
-	return program_poll(at, WORD_IS, value, loop(), &word);
+	return program_poll(at, WORD_IS, value, elan_poll_loop(), &word);
 }
 
 struct fired {
@@ -348,6 +415,6 @@ bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
 		value };
 	uint64_t seen;
 
-	program_poll_until(has_fired, &f, loop(), &seen);
+	program_poll_until(has_fired, &f, elan_poll_loop(), &seen);
 	return seen == value;
 }

@@ -9,7 +9,8 @@
  * program names another process by its node.
  *
  * Time: a call takes nic.software.*, and as long as its stores need on the
- * host's bus; where the queue is full it waits.
+ * host's bus; where the queue is full it waits.  A further CPU's stores and
+ * loads have a longer way (nic.cpus, nic.*.hop).
  */
 #ifndef API_ELAN_H
 #define API_ELAN_H
@@ -89,6 +90,28 @@ void elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 
 /* Starts a DMA; its source event is set by 1, its target event by bytes. */
 void elan_dma(struct elan_cq *q, const struct elan_dma *d);
+
+/*
+ * What a choice between puts and a DMA should save: time until the bytes are
+ * there, or the CPU's.  A put takes the CPU as long as its stores do, a DMA
+ * always the same (QSN-F83).
+ */
+enum elan_goal { ELAN_FOR_LATENCY, ELAN_FOR_CPU };
+
+/* What calls take the CPU, where the bus is free; ps. */
+sim_time elan_put_time(uint64_t bytes);
+sim_time elan_dma_time(void);
+/* Whether elan_write() would take the DMA engine. */
+bool elan_write_is_dma(uint64_t bytes, enum elan_goal goal);
+/* How often it sets its source event. */
+uint64_t elan_write_acks(uint64_t bytes, enum elan_goal goal);
+/* Writes bytes of this node's memory, by elan_put_from() or elan_dma(). */
+void elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
+	uint64_t bytes, uint32_t target_event, uint32_t source_event,
+	enum elan_goal goal);
+
+/* How this program's CPU polls a word that the card writes. */
+struct poll_loop elan_poll_loop(void);
 
 /* Stores what waits, in bursts; calls above do it themselves. */
 void elan_flush(struct elan_cq *q);

@@ -135,9 +135,8 @@ static bool msg_elan_is_done(
 
 static struct poll_loop msg_elan_loop(struct msg_state *m)
 {
-	const struct elan_params *p = elan_params_of(m->nic);
-
-	return nic_poll_loop(m->nic, p->poll_period, p->poll_load);
+	(void)m;
+	return elan_poll_loop();
 }
 
 static void msg_elan_close(struct msg_state *m)

@@ -86,6 +86,9 @@ void run_faults_text(FILE *f, const struct machine_run *r)
 		" were turned away, %" PRIu64 " not answered; %" PRIu64
 		" came twice\n",
 		x->resent, x->nacks, x->timeouts, x->duplicates);
+	if (r->result.dead_programs)
+		fprintf(f, "programs    %u died with their nodes\n",
+			r->result.dead_programs);
 	if (x->escapes)
 		fprintf(f,
 			"escapes     %" PRIu64
@@ -142,6 +145,7 @@ void run_faults_json(struct json *j, const struct machine_run *r)
 	json_count(j, "timeouts", x->timeouts);
 	json_count(j, "resent", x->resent);
 	json_count(j, "duplicates", x->duplicates);
+	json_count(j, "dead_programs", r->result.dead_programs);
 	json_training(j, r->net);
 	json_array(j, "links");
 	for (i = 0; i < t->n_wires; i++) {

@@ -58,6 +58,7 @@ void host_free(struct host *h)
 	for (i = 0; i < h->n_nodes; i++)
 		memory_fini(&h->nodes[i].memory);
 	l2_free(h->l2);
+	mem_free(h->dies_at);
 	map_free(h->nodes, h->n_nodes * sizeof(*h->nodes));
 	map_free(h->programs, (most_programs(h) + 1) * sizeof(*h->programs));
 	mem_free(h);
@@ -95,6 +96,29 @@ uint32_t host_n_running(const struct host *h)
 	return atomic_load_explicit(&h->n_running, memory_order_relaxed);
 }
 
+void host_set_death(struct host *h, site_id node, sim_time t)
+{
+	site_id i;
+
+	BUG_IF(node >= h->n_nodes);
+	if (!h->dies_at) {
+		h->dies_at = mem_alloc(h->n_nodes, sizeof(*h->dies_at));
+		for (i = 0; i < h->n_nodes; i++)
+			h->dies_at[i] = SIM_NEVER;
+	}
+	h->dies_at[node] = t;
+}
+
+sim_time host_dies_at(const struct host *h, site_id node)
+{
+	return h->dies_at ? h->dies_at[node] : SIM_NEVER;
+}
+
+uint32_t host_n_dead(const struct host *h)
+{
+	return atomic_load_explicit(&h->n_dead, memory_order_relaxed);
+}
+
 /* Of the first node that has one, the one on the lowest thread. */
 static const struct program *first_running(const struct host *h)
 {
@@ -103,7 +127,7 @@ static const struct program *first_running(const struct host *h)
 
 	for (i = 0; i < h->n_nodes && !found; i++)
 		for (p = h->nodes[i].programs; p; p = p->next)
-			if (p->state != STATE_ENDED &&
+			if (p->state != STATE_ENDED && p->state != STATE_DEAD &&
 				(!found || p->thread < found->thread))
 				found = p;
 	return found;

@@ -14,6 +14,7 @@ enum program_state {
 	STATE_TIMED, /* waits for an event that is on its way */
 	STATE_POLLING, /* waits for a change, or for the look that sees it */
 	STATE_ENDED,
+	STATE_DEAD, /* with its node */
 };
 
 /* The aux field of an event of PHASE_PROGRAM; its data is the program. */
@@ -77,7 +78,8 @@ struct host {
 	site_id n_nodes;
 	uint32_t n_started, most_started; /* the first ones */
 	uint32_t n_spawned; /* then so many for each node */
-	atomic_uint n_running;
+	sim_time *dies_at; /* [node]; NULL: no node dies */
+	atomic_uint n_running, n_dead;
 };
 
 static inline struct node *node_of(const struct program *p)
@@ -106,6 +108,9 @@ void program_resume(struct program *p, struct sim_worker *w, sim_time t);
 void program_suspend(struct program *p, enum program_state state);
 
 /* --- poll.c --- */
+
+/* A program that polls does so no more. */
+void poll_forget(struct program *p);
 
 /* A look's moment has come. */
 void poll_look(struct program *p, struct sim_worker *w, sim_time t);

@@ -33,6 +33,11 @@ static void leave_list(struct program *p)
 	*at = p->next_polling;
 }
 
+void poll_forget(struct program *p)
+{
+	leave_list(p);
+}
+
 void poll_look(struct program *p, struct sim_worker *w, sim_time t)
 {
 	p->is_look_posted = false;

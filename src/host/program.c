@@ -86,12 +86,44 @@ struct program *program_current(void)
 	return current;
 }
 
+/* Of a program that was started and has not ended. */
+static void kill(struct program *p)
+{
+	struct host *h = p->host;
+
+	if (p->state == STATE_POLLING)
+		poll_forget(p);
+	p->state = STATE_DEAD;
+	if (node_of(p)->watch.by == p)
+		node_of(p)->watch.by = NULL;
+	atomic_fetch_sub_explicit(&h->n_running, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&h->n_dead, 1, memory_order_relaxed);
+}
+
+void host_bury(struct host *h)
+{
+	struct program *p;
+	site_id i;
+
+	for (i = 0; h->dies_at && i < h->n_nodes; i++) {
+		if (h->dies_at[i] == SIM_NEVER)
+			continue;
+		for (p = h->nodes[i].programs; p; p = p->next)
+			if (p->state != STATE_ENDED && p->state != STATE_DEAD)
+				kill(p);
+	}
+}
+
 void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	const struct sim_event *e)
 {
 	struct program *p = &h->programs[e->data];
 
 	BUG_IF(p->host != h || p->node != node);
+	if (t >= host_dies_at(h, node)) {
+		kill(p);
+		return;
+	}
 	p->round = (uint8_t)(sim_number(e) / HOST_THREADS);
 	if (sim_aux(e) == EVENT_LOOK)
 		poll_look(p, w, t);

@@ -72,7 +72,23 @@ struct l2 *host_l2(const struct host *h);
 void program_start(struct host *h, site_id node, uint32_t thread, sim_time t,
 	void (*run)(void *arg), void *arg);
 
-/* Those that were started and have not ended; only while nothing runs. */
+/*
+ * A node dies at t: from then on none of its programs does anything, and none
+ * comes back with it.  Only before the simulation runs.
+ */
+void host_set_death(struct host *h, site_id node, sim_time t);
+/* SIM_NEVER: it does not. */
+sim_time host_dies_at(const struct host *h, site_id node);
+/*
+ * Nothing is left to happen: programs that wait on nodes which die do so
+ * until then.  Only while nothing runs.
+ */
+void host_bury(struct host *h);
+/* Programs that have died; only while nothing runs. */
+uint32_t host_n_dead(const struct host *h);
+
+/* Those that were started and have neither ended nor died; only while nothing
+ * runs. */
 uint32_t host_n_running(const struct host *h);
 
 /* Says of the first of them who it is and what it waits for. */

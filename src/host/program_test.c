@@ -215,6 +215,91 @@ static void parameters_are_checked_and_have_defaults(void **state)
 	assert_int_equal(e.code, EXIT_BAD_INPUT);
 }
 
+/* --- death --- */
+
+struct mortal {
+	uint64_t count; /* of what it did */
+	sim_time last;
+};
+
+static void mortal_program(void *arg)
+{
+	struct mortal *m = arg;
+	struct poll_loop loop = { .period = SIM_NS };
+	uint64_t word;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		program_charge(100 * SIM_NS);
+		m->count++;
+		m->last = program_now();
+	}
+	program_poll(HOST_TESTING_WORD, WORD_IS, program_thread(), loop, &word);
+	m->last = program_now();
+}
+
+/* Nodes 1 and 2 die: in mid-work, and while the program polls for ever. */
+static void programs_die_with_their_nodes(void **state)
+{
+	uint32_t workers;
+
+	(void)state;
+	for (workers = 1; workers <= 3; workers++) {
+		struct mortal x[NODES] = { 0 };
+		struct host_testing m = { .n_workers = workers };
+		char text[128];
+		site_id i;
+
+		host_testing_start(&m);
+		host_set_death(m.host, 1, 500 * SIM_NS);
+		host_set_death(m.host, 2, 5000 * SIM_NS);
+		host_set_death(m.host, 3, 9000 * SIM_NS);
+		for (i = 0; i < NODES; i++)
+			program_start(m.host, i, 7, 0, mortal_program, &x[i]);
+		/* what would end it comes too late, or in time */
+		host_testing_write(&m, 1, 2000 * SIM_NS, 7);
+		host_testing_write(&m, 2, 5000 * SIM_NS, 7);
+		host_testing_write(&m, 3, 2000 * SIM_NS, 7);
+		host_testing_write(&m, 4, 2000 * SIM_NS, 7);
+		host_testing_run(&m);
+		host_bury(m.host);
+		/* its fifth step would be at the instant of its death */
+		assert_int_equal(x[1].count, 4);
+		assert_int_equal(x[1].last, 400 * SIM_NS);
+		assert_int_equal(x[2].last, 1000 * SIM_NS);
+		assert_true(x[3].last >= 2000 * SIM_NS);
+		assert_true(x[4].last >= 2000 * SIM_NS);
+		assert_int_equal(host_n_dead(m.host), 2);
+		/* nodes 0 and 5 wait for ever, and live */
+		assert_int_equal(host_n_running(m.host), 2);
+		host_describe_waiting(m.host, text, sizeof(text));
+		assert_string_equal(text,
+			"node 0, thread 7: polls the word at 0x1000, which "
+			"is 0");
+		host_testing_fini(&m);
+	}
+}
+
+/* One that polls when its node dies is not there when the node is. */
+static void who_polls_dies_too(void **state)
+{
+	struct mortal x = { 0 };
+	struct host_testing m = { 0 };
+
+	(void)state;
+	host_testing_start(&m);
+	host_set_death(m.host, 0, 5000 * SIM_NS);
+	program_start(m.host, 0, 7, 0, mortal_program, &x);
+	host_testing_run(&m);
+	assert_int_equal(host_n_running(m.host), 1);
+	host_bury(m.host);
+	assert_int_equal(host_n_running(m.host), 0);
+	assert_int_equal(host_n_dead(m.host), 1);
+	host_bury(m.host);
+	assert_int_equal(host_n_dead(m.host), 1);
+	host_testing_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +309,8 @@ int main(void)
 		cmocka_unit_test(nodes_can_have_synthetic_memory),
 		cmocka_unit_test(what_is_held_counts_memory_and_caches),
 		cmocka_unit_test(parameters_are_checked_and_have_defaults),
+		cmocka_unit_test(programs_die_with_their_nodes),
+		cmocka_unit_test(who_polls_dies_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

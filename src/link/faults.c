@@ -330,6 +330,23 @@ static void make_outages(
 		f->link[f->outage[i].link].outage = (uint32_t)i;
 }
 
+static void note_deaths(struct faults *f, const struct fault_plan *p)
+{
+	const struct fault_event *e = p->event;
+	size_t i;
+
+	f->death = mem_alloc(p->n_events, sizeof(*f->death));
+	for (i = 0; i < p->n_events; i++) {
+		size_t n = f->n_deaths;
+
+		if (e[i].port != FAULT_SITE || e[i].returns ||
+			(n && f->death[n - 1].site == e[i].site))
+			continue;
+		f->death[f->n_deaths++] =
+			(struct fault_death){ e[i].site, e[i].at };
+	}
+}
+
 struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	uint64_t seed, uint32_t n_workers)
 {
@@ -345,6 +362,7 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	f->tally = map_alloc(n_workers * sizeof(*f->tally));
 	make_outages(f, p, t);
 	find_blind(f, p, t);
+	note_deaths(f, p);
 	for (r = 0; r < t->n_routers; r++) {
 		for (port = 0; port < t->n_ports; port++) {
 			uint32_t link = r * t->n_ports + port;
@@ -368,6 +386,7 @@ void faults_free(struct faults *f)
 	mem_free(f->trainings.untrained);
 	map_free(f->tally, f->n_workers * sizeof(*f->tally));
 	mem_free(f->outage);
+	mem_free(f->death);
 	mem_free(f);
 }
 

@@ -122,12 +122,19 @@ struct fault_tally {
 	_Alignas(64) struct fault_counts wire[TOPO_MAX_WIRES];
 };
 
+/* A site that dies: when it first does. */
+struct fault_death {
+	router_id site;
+	sim_time at;
+};
+
 struct faults {
 	struct fault_link *link; /* [site * n_ports + port] */
 	/* in order; the last one is of no link */
 	struct fault_outage *outage;
 	struct fault_tally *tally; /* [worker] */
-	size_t n_links, n_outages;
+	struct fault_death *death; /* by site */
+	size_t n_links, n_outages, n_deaths;
 	uint64_t rate[TOPO_MAX_WIRES];
 	struct fault_trainings trainings;
 	/* [link] lines that are not sampled in their eye; or NULL */

@@ -39,6 +39,7 @@ struct load_result {
 	uint64_t bytes; /* of payload, delivered in it, by all nodes */
 	struct hist latency;
 	struct nic_retries retries; /* where the interface has them */
+	uint32_t dead_programs; /* with their nodes */
 	struct load_figure figure[LOAD_MAX_FIGURES];
 	uint32_t n_figures;
 	char knot[LOAD_KNOT_TEXT]; /* where it is deadlocked */

@@ -44,7 +44,7 @@ struct side {
 struct ping {
 	struct programs programs;
 	/* keys */
-	int64_t op, mode, from, to, bytes, rounds, batch;
+	int64_t op, mode, from, to, bytes, rounds, batch, cpu;
 
 	struct side side[2];
 };
@@ -87,6 +87,13 @@ static const struct param params[] = {
 		.min = 1,
 		.max = BATCH,
 		.help = "gets that are asked for at a time" },
+	{ .name = "cpu",
+		.type = PARAM_COUNT,
+		.offset = AT(cpu),
+		.def = "0",
+		.min = 0,
+		.max = HOST_THREADS - 1,
+		.help = "of both nodes, that their programs run on" },
 };
 
 static struct ping *of(struct load *l)
@@ -239,6 +246,7 @@ static void run(void *arg)
 static int ping_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
+	const struct elan_params *p = l->nic_params;
 	struct ping *g = of(l);
 
 	(void)r;
@@ -256,6 +264,9 @@ static int ping_init(struct load *l, const struct topo *t, struct route *r,
 				  "are under way");
 	if (g->op != OP_GET && g->batch > 1)
 		return err_set(e, "batch: only gets have one");
+	if (g->cpu >= p->cpus)
+		return err_set(
+			e, "cpu: a node has nic.cpus=%lld", (long long)p->cpus);
 	return 0;
 }
 
@@ -273,7 +284,7 @@ static void ping_start(struct load *l)
 			.begins = !i,
 		};
 		program_start(g->programs.host, (site_id)(i ? g->to : g->from),
-			0, 0, run, &g->side[i]);
+			(uint32_t)g->cpu, 0, run, &g->side[i]);
 	}
 }
 

@@ -86,6 +86,7 @@ static void on_delivered(
 bool programs_open(struct programs *p, uint32_t n_programs)
 {
 	struct load *l = &p->load;
+	const struct faults *f = l->net->faults;
 	struct host_setup h = {
 		.sim = l->net->sim,
 		.n_nodes = l->net->n_nodes,
@@ -100,10 +101,17 @@ bool programs_open(struct programs *p, uint32_t n_programs)
 		.arg = p,
 	};
 
+	size_t i;
+
 	p->arrivals = map_alloc(l->net->n_workers * sizeof(*p->arrivals));
 	p->host = n.host = host_new(&h, &p->wrong);
-	if (p->host)
-		p->nic = nic_new(&n, &p->wrong);
+	if (!p->host)
+		return false;
+	for (i = 0; f && i < f->n_deaths; i++)
+		if (f->death[i].site < h.n_nodes)
+			host_set_death(
+				p->host, f->death[i].site, f->death[i].at);
+	p->nic = nic_new(&n, &p->wrong);
 	return p->nic;
 }
 
@@ -148,6 +156,7 @@ sim_time programs_next(struct load *l)
 		return SIM_NEVER;
 	sim_each_event(l->net->sim, count_event, &n);
 	if (!n) {
+		host_bury(p->host);
 		p->is_stalled = host_n_running(p->host) != 0;
 		return SIM_NEVER;
 	}
@@ -181,8 +190,8 @@ static int check_nics(const struct programs *p, struct err *e)
 	for (s = 0; s < p->load.net->n_nodes; s++)
 		if (p->nic->ops->errors(p->nic, s, text, sizeof(text)))
 			return err_set_code(e, EXIT_INTERNAL,
-				"node %u: the message unit reports: %s", s,
-				text);
+				"node %u: the %s reports: %s", s,
+				p->nic->ops->title, text);
 	return 0;
 }
 
@@ -196,9 +205,10 @@ int programs_check(struct load *l, struct err *e)
 		*e = *wrong;
 		return -1;
 	}
-	if (!p->may_err && check_nics(p, e))
+	/* Where things go wrong, interfaces report it. */
+	if (!p->may_err && !l->net->faults && check_nics(p, e))
 		return -1;
-	if (p->is_stalled && !p->may_stall) {
+	if (p->is_stalled) {
 		host_describe_waiting(p->host, text, sizeof(text));
 		return err_set_code(e, EXIT_DEADLOCK, "%s", text);
 	}
@@ -231,6 +241,8 @@ void programs_report(const struct programs *p, struct load_result *r)
 		hist_merge(&r->latency, &p->arrivals[i].latency);
 	if (p->nic && p->nic->ops->retries)
 		p->nic->ops->retries(p->nic, &r->retries);
+	if (p->host)
+		r->dead_programs = host_n_dead(p->host);
 }
 
 uint64_t programs_estimate(

@@ -6,6 +6,7 @@
  *
  * A run is over when nothing is left to happen.  If programs wait then, they
  * would for ever: an error that says who waits for what, with exit code 3.
+ * Those on nodes that die are no more then, and only counted.
  */
 #ifndef LOAD_PROGRAMS_H
 #define LOAD_PROGRAMS_H
@@ -29,8 +30,7 @@ struct programs {
 	struct err wrong; /* in setting up */
 	sim_time until;
 	bool is_stalled;
-	/* what a run with faults may end with */
-	bool may_stall, may_err;
+	bool may_err; /* its programs make mistakes */
 };
 
 /*

@@ -64,6 +64,7 @@ struct lane {
 	struct place place[PARTNERS];
 	uint64_t sent, checked; /* messages, bytes */
 	uint64_t value; /* of its event, the last one */
+	bool is_over; /* it has sent all */
 	uint64_t *failed; /* numbers of messages */
 	uint32_t n_failed;
 };
@@ -364,6 +365,7 @@ static void run_lane(void *arg)
 		if (!(x.op == OP_GET ? get(l, &q, &x) : put(l, &q, &x)))
 			note_failure(l, k);
 	}
+	l->is_over = true;
 }
 
 /* --- the course of a run --- */
@@ -415,7 +417,7 @@ static void storm_start(struct load *l)
 
 	if (!programs_open(&m->programs, m->n_lanes + (uint32_t)m->rogues))
 		return;
-	m->programs.may_err = l->net->faults || m->rogues;
+	m->programs.may_err = m->rogues;
 	m->lane = mem_alloc(m->n_lanes, sizeof(*m->lane));
 	for (i = 0; i < m->n_lanes; i++) {
 		struct lane *x = &m->lane[i];
@@ -465,8 +467,8 @@ static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 	for (k = 0; k < l->sent; k++) {
 		struct message x = message(l, k);
 		bool failed = f < l->n_failed && l->failed[f] == k;
-		/* one that waits for ever is not known to have failed */
-		bool hangs = k + 1 == l->sent && l->storm->programs.is_stalled;
+		/* of the last one of a program that died nothing is known */
+		bool hangs = k + 1 == l->sent && !l->is_over;
 
 		f += failed;
 		if (x.op == OP_GET)
@@ -477,17 +479,6 @@ static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 	}
 }
 
-/* Answers to gets that were given up: who asked for them waits for ever. */
-static bool has_given_up(const struct storm *m)
-{
-	site_id i;
-
-	for (i = 0; m->programs.nic && i < m->n_nodes; i++)
-		if (elan_counts(m->programs.nic, i).errors[ELAN_ERROR_RETRIES])
-			return true;
-	return false;
-}
-
 static int storm_check(struct load *l, struct err *e)
 {
 	struct storm *m = of(l);
@@ -495,7 +486,6 @@ static int storm_check(struct load *l, struct err *e)
 	int failed = 0;
 	uint32_t i;
 
-	m->programs.may_stall = l->net->faults && has_given_up(m);
 	if (programs_check(l, e))
 		return -1;
 	sure = mem_alloc(m->n_nodes, sizeof(*sure));

@@ -37,6 +37,7 @@ struct nic_retries {
 
 struct nic_ops {
 	const char *name; /* the word written in a machine file */
+	const char *title; /* what it is called in a sentence */
 	size_t size; /* of the variant, whose first member is struct nic */
 	const struct param *params; /* of a struct of its own */
 	size_t n_params, params_size;

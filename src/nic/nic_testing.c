@@ -114,6 +114,7 @@ void nic_testing_finish(struct nic *nic, struct net *net, struct host *host)
 	char text[128];
 
 	assert_int_equal(sim_run(net->sim, SIM_NEVER - 1), SIM_IDLE);
+	host_bury(host);
 	if (host_n_running(host)) {
 		host_describe_waiting(host, text, sizeof(text));
 		fail_msg("%s", text);

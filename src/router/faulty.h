@@ -46,7 +46,8 @@ static __attribute__((noinline, unused)) void faulty_lose(struct net *n,
 	n->faults->tally[w->id].wire[l->wire].lost++;
 	sim_post_self(w, s->id, tail + 2 * n->link.latency[l->wire],
 		SIM_KEY(PHASE_TOKEN, port), (uint16_t)channel, chunks);
-	if (NET_BOOKED)
+	/* Who opened it knows whether it comes again. */
+	if (NET_BOOKED && book_is_networks(n->book, id))
 		book_drop(n->book, w->id, id);
 	n->client->on_lost(n, w, id);
 }

@@ -563,6 +563,7 @@ static const struct net_client_ops client = {
 
 const struct nic_ops bgq_mu_ops = {
 	.name = "bgq-mu",
+	.title = "message unit",
 	.size = sizeof(struct mu),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

@@ -115,11 +115,12 @@ static void answers_to_the_first_try_come_late(void **state)
 	*s->copy = (struct elan_buffer){ .sequence = b.sequence };
 	s->owner = ELAN_OWNER_ANSWER;
 	s->number = 8;
-	s->late_at = 20 * US;
+	s->tries = 1;
+	s->left_at = US / 2;
 	b.number = 7;
 	elan_send_on_answer(&a, &b);
 	assert_int_equal(a.n->counts.nacks, 0);
-	assert_true(s->late_at == 20 * US);
+	assert_true(s->left_at == US / 2);
 	b.number = 8;
 	elan_send_on_answer(&a, &b);
 	assert_int_equal(a.n->counts.nacks, 1);

@@ -113,7 +113,8 @@ static void execute(
 		if (word[1] % 8 || !elan_may(a->n, q->context, word[1], 8))
 			wrong = ELAN_ERROR_ADDRESS;
 		else
-			elan_word_write(a, word[1], word[2]);
+			elan_word_write(a, word[1],
+				elan_word_order(a->n, q->context, word[2]));
 		break;
 	case ELAN_COPY:
 		wrong = copy(a, q->context, low(word[0]), word[1], word[2]);
@@ -427,6 +428,8 @@ static void send(const struct elan_at *a, uint32_t queue, const struct sten *p,
 		start - (was_half ? a->t - q->half_since : 0), p->arrived);
 	s->copy->last = (uint16_t)p->last;
 	s->dst = destination(a, p->open, p->last);
+	if (p->b.n_pieces && p->b.piece[0].what == ELAN_GET)
+		s->copy->get = elan_get_new(a, queue, s->dst, &p->b);
 	s->owner = ELAN_OWNER_QUEUE;
 	s->owner_id = queue;
 	s->event = (p->close & 0xff) == ELAN_CLOSE ? low(p->close) : 0;

@@ -248,6 +248,7 @@ static void build(
 	s->account.read = a->t;
 	s->dst = (site_id)run->d.destination;
 	s->owner = ELAN_OWNER_DMA;
+	s->is_free = run->d.target_event;
 	s->owner_id = r->dma;
 	s->fifo = ELAN_FIFO_DMA;
 	n->ready[(n->ready_first + n->ready_n++) % ELAN_SPAN] =
@@ -270,6 +271,7 @@ static void send_answer(const struct elan_at *a, packet_id get)
 		.context = g->context,
 		.channel = ELAN_ANSWER_CHANNEL,
 		.sequence = g->answer,
+		.get = g->get,
 		.sending = id,
 		.asked = a->t,
 	};
@@ -284,19 +286,27 @@ static void send_answer(const struct elan_at *a, packet_id get)
 	elan_account_answer(a, get, &s->account);
 	s->dst = p->src;
 	s->owner = ELAN_OWNER_ANSWER;
+	s->is_free = want->event;
 	s->fifo = ELAN_FIFO_ANSWER;
 	elan_send_at(a, id, start);
 }
 
 void elan_dma_on_read(const struct elan_at *a, uint32_t read)
 {
-	struct elan_read *r = &a->n->read[read];
-	const struct elan_params *p = &a->x->params;
-	sim_time end = a->t, since;
+	const struct elan_read *r = &a->n->read[read];
 
 	if (r->bytes)
-		end = bus_burst(&a->n->bus, &p->bus, a->t, r->bytes,
-			a->x->host.dma_overhead, BUS_OUT);
+		elan_bus_ask(a, ELAN_BURST_READ, read, r->bytes);
+	else
+		elan_dma_granted(a, read, a->t);
+}
+
+void elan_dma_granted(const struct elan_at *a, uint32_t read, sim_time end)
+{
+	struct elan_read *r = &a->n->read[read];
+	const struct elan_params *p = &a->x->params;
+	sim_time since;
+
 	since = end -
 		(r->bytes + p->bus.width - 1) / p->bus.width * p->bus.clock;
 	/* As a study: the packet goes while its data is still coming. */

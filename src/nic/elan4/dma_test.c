@@ -181,7 +181,7 @@ static void qsn_f42_more_dmas_wait_in_the_run_queue(void **state)
 
 /* --- reads --- */
 
-/* 96 blocks of 8 bytes: by twelve reads at a time, or fewer. */
+/* 96 blocks of 8 bytes: by twelve reads at a time, or fewer (QSN-F16). */
 static void qsn_f43_twelve_reads_are_outstanding(void **state)
 {
 	static const int64_t reads[] = { 12, 6, 1 };
@@ -204,7 +204,7 @@ static void qsn_f43_twelve_reads_are_outstanding(void **state)
 	}
 }
 
-/* 32 blocks of 512 bytes: four at a time fit the buffers. */
+/* 32 blocks of 512 bytes: four at a time fit the buffers (QSN-F16). */
 static void qsn_f43_reads_have_2_kb_of_buffers(void **state)
 {
 	static const int64_t at_once[] = { 4, 8 };

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/wide.h"
+#include "route/updown.h"
 
 #define AT(field) offsetof(struct elan_params, field)
 #define PS_PER_S  INT64_C(1000000000000)
@@ -31,9 +32,9 @@
 		.source = source_                                              \
 	}
 
-/* What a host brings: five rows. */
-#define HOST(name_, i_, store_, see_, burst_, pio_, dma_, seen_from, pio_from, \
-	dma_from)                                                              \
+/* What a host brings: six rows. */
+#define HOST(name_, i_, store_, see_, burst_, pio_, dma_, hop_, seen_from,     \
+	pio_from, dma_from, hop_from)                                          \
 	TIME(name_ ".store", host[i_].store, store_, 0,                        \
 		"from the bus to the card's queue, of a core's store",         \
 		"assumed: bridge and queue (QSN datasheet, 1.3)"),             \
@@ -47,7 +48,10 @@
 		TIME(name_ ".pio-overhead", host[i_].pio_overhead, pio_, 0,    \
 			"of a burst of stores on the bus", pio_from),          \
 		TIME(name_ ".dma-overhead", host[i_].dma_overhead, dma_, 0,    \
-			"of a burst of the card on the bus", dma_from)
+			"of a burst of the card on the bus", dma_from),        \
+		TIME(name_ ".hop", host[i_].hop, hop_, 0,                      \
+			"from the bridge to a further CPU, for each",          \
+			hop_from)
 
 static const struct param params[] = {
 	{ .name = "platform",
@@ -57,6 +61,8 @@ static const struct param params[] = {
 		.words = "opteron|xeon|itanium2",
 		.help = "which host",
 		.source = "QSN-N71" },
+	COUNT("cpus", cpus, "2", 1, HOST_THREADS,
+		"of a node; its threads run on them in turn", "QSN-N82"),
 	TIME("command", command, "82.5 ns", 1,
 		"from a store's arrival to the end of its packet on the link",
 		"QSN-N62"),
@@ -101,19 +107,44 @@ static const struct param params[] = {
 	TIME("merge-wait", merge_wait, "150 ns", 0,
 		"that a write waits for one to be merged with",
 		"assumed: a block at link rate takes 110 ns"),
-	TIME("retry.timeout", ack_timeout, "20 us", 1000000,
-		"after which a packet without an answer is sent again",
-		"assumed: far more than a round trip"),
+	{ .name = "retry.timeout",
+		.type = PARAM_TIME,
+		.offset = AT(ack_timeout),
+		.def = "20 us",
+		.min = 1000000,
+		.max = PS_PER_S,
+		.help = "after which a packet without an answer is sent again, "
+			"at least; doubled for the second and the third try",
+		.source = "assumed: far more than an idle round trip" },
+	TIME("retry.per-node", per_node, "2 us", 0,
+		"more for each node of the machine",
+		"assumed: four packets of each on one link"),
+	COUNT("retry.round-trips", round_trips, "4", 0, 1000,
+		"the longest ones of late, after which at the soonest",
+		"assumed: a loaded network is not a dead one"),
 	COUNT("retry.limit", retries, "16", 0, 255, "resends of a packet",
 		"QSN-G4"),
 	TIME("retry.back-off", back_off, "1 us", 1,
 		"before the second try; doubled for each more", "QSN-G4"),
+	{ .name = "get.timeout",
+		.type = PARAM_TIME,
+		.offset = AT(get_timeout),
+		.def = "20 ms",
+		.min = 1000000,
+		.max = PS_PER_S,
+		.help = "after which a get without its answer is asked again",
+		.source = "assumed: longer than all tries of an answer" },
+	COUNT("get.limit", get_retries, "2", 0, 255,
+		"how often a get is asked again", "assumed: as QSN-G4's trap"),
 	TIME("software.command", software, "20 ns", 0,
 		"a core's work to issue a short packet, beside its stores",
 		"assumed: a few tens of instructions"),
 	TIME("software.dma", dma_software, "300 ns", 0,
 		"a core's work to issue a DMA, beside its stores",
 		"assumed: QSN-N79 less the stores"),
+	BYTES("software.dma-from", dma_from, "1500 B", 0, 1 << 30,
+		"from which length on the library takes the DMA engine",
+		"QSN-N78"),
 	TIME("software.poll-period", poll_period, "10 ns", 1,
 		"from one look of a poll loop to the next",
 		"assumed: a loop over a cached word"),
@@ -122,19 +153,25 @@ static const struct param params[] = {
 		"assumed: a loop over a cached word"),
 	TIME("bus.clock", bus.clock, "7.5 ns", 1, "of the host's bus",
 		"QSN-N22"),
+	COUNT("bus.reads", bus_reads, "0", 0, 99,
+		"part of the bus that reads of the card get while writes wait, "
+		"per cent; 0: whoever comes first",
+		"assumed: QSN-F16 gives no number"),
 	BYTES("bus.width", bus.width, "8 B", 1, 64, "of the host's bus",
 		"QSN-N22"),
 	TIME("bus.turn", bus.turn, "6.8 ns", 0,
 		"where the bus changes its direction", "calibrated: QSN-N53"),
 	HOST("opteron", ELAN_OPTERON, "200 ns", "76 ns", "64 B", "82.5 ns",
-		"100.9 ns", "calibrated: QSN-N71", "calibrated: QSN-N30",
-		"calibrated: QSN-N71"),
+		"100.9 ns", "50 ns", "calibrated: QSN-N71",
+		"calibrated: QSN-N30", "calibrated: QSN-N71", "QSN-N83"),
 	HOST("xeon", ELAN_XEON, "200 ns", "395 ns", "64 B", "82.5 ns",
-		"81.3 ns", "calibrated: QSN-N72", "assumed: as the Opteron's",
-		"calibrated: QSN-N72"),
+		"81.3 ns", "0 ns", "calibrated: QSN-N72",
+		"assumed: as the Opteron's", "calibrated: QSN-N72",
+		"assumed: CPUs share a bus"),
 	HOST("itanium2", ELAN_ITANIUM2, "200 ns", "845 ns", "128 B", "93 ns",
-		"82.05 ns", "calibrated: QSN-N73", "calibrated: QSN-N29",
-		"calibrated: QSN-N73"),
+		"82.05 ns", "0 ns", "calibrated: QSN-N73",
+		"calibrated: QSN-N29", "calibrated: QSN-N73",
+		"assumed: CPUs share a bus"),
 };
 
 const char *const elan_error_names[ELAN_ERRORS] = {
@@ -159,40 +196,6 @@ struct elan_node *elan_node(struct elan *x, site_id s)
 	return x->nodes[s];
 }
 
-int elan_context_set(struct nic *nic, site_id s, uint32_t context,
-	uint64_t first, uint64_t last)
-{
-	struct elan_node *n = elan_node((struct elan *)nic, s);
-	uint32_t i;
-
-	if (context >= ELAN_CONTEXTS || first > last ||
-		last >= host_memory(nic->host))
-		return EINVAL;
-	for (i = 0; i < n->n_contexts; i++)
-		if (n->contexts[i].number == context)
-			break;
-	if (i == n->n_contexts)
-		n->contexts = mem_grow(
-			n->contexts, ++n->n_contexts, sizeof(*n->contexts));
-	n->contexts[i] = (struct elan_context){ first, last, context };
-	return 0;
-}
-
-bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
-	uint64_t bytes)
-{
-	uint32_t i;
-
-	for (i = 0; i < n->n_contexts; i++) {
-		const struct elan_context *c = &n->contexts[i];
-
-		if (c->number == context)
-			return !bytes || (at >= c->first && at <= c->last &&
-						 bytes - 1 <= c->last - at);
-	}
-	return false;
-}
-
 sim_time elan_ser(const struct elan *x, uint32_t bytes)
 {
 	const struct net *net = x->nic.net;
@@ -206,8 +209,6 @@ void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
 {
 	struct elan_node *n = a->n;
 	uint32_t id, i;
-	sim_time end = bus_burst(&n->bus, &a->x->params.bus, a->t, 8,
-		a->x->host.dma_overhead, BUS_IN);
 
 	if (n->words_free == n->words_room) {
 		uint32_t room = n->words_room ? 2 * n->words_room : 8;
@@ -221,7 +222,12 @@ void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
 	n->words_free = n->words[id].next;
 	n->words[id].address = address;
 	n->words[id].value = value;
-	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WORD_IN, id);
+	elan_bus_ask(a, ELAN_BURST_WORD, id, 8);
+}
+
+void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end)
+{
+	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WORD_IN, word);
 }
 
 void elan_word_on_in(const struct elan_at *a, uint32_t word)
@@ -268,7 +274,8 @@ void elan_event_set(const struct elan_at *a, uint32_t context, uint32_t event,
 	}
 	c->count = 0;
 	a->n->counts.fired++;
-	elan_word_write(a, c->address, c->value);
+	elan_word_write(
+		a, c->address, elan_word_order(a->n, context, c->value));
 }
 
 /* --- the network's client --- */
@@ -297,10 +304,28 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	elan_input(&a, fifo, id, tail);
 }
 
+/* No two events may leave their order to chance, unless they are the same. */
+static void check_order(const struct elan_at *a, const struct sim_event *e)
+{
+#ifdef WEFT_CHECK
+	BUG_IF(a->n->last_at == a->t && a->n->last_rank == e->rank &&
+		a->n->last_data != e->data);
+	a->n->last_at = a->t;
+	a->n->last_rank = e->rank;
+	a->n->last_data = e->data;
+#else
+	(void)a;
+	(void)e;
+#endif
+}
+
 static void on_engine(
 	const struct elan_at *a, const struct sim_event *e, uint32_t data)
 {
-	switch ((enum elan_engine)sim_number(e)) {
+	check_order(a, e);
+	switch ((enum elan_engine)(
+		ENGINE_CLIENT +
+		(sim_number(e) - ENGINE_CLIENT) % ELAN_ENGINES)) {
 	case ELAN_ENGINE_STORE:
 		elan_queue_on_store(a, data);
 		break;
@@ -311,7 +336,10 @@ static void on_engine(
 		elan_send_on_leave(a, data);
 		break;
 	case ELAN_ENGINE_LATE:
-		elan_send_on_late(a, data);
+		elan_send_on_late(a);
+		break;
+	case ELAN_ENGINE_LATER:
+		elan_send_on_later(a, data);
 		break;
 	case ELAN_ENGINE_AGAIN:
 		elan_send_on_again(a, data);
@@ -333,6 +361,12 @@ static void on_engine(
 		break;
 	case ELAN_ENGINE_WORD_IN:
 		elan_word_on_in(a, data);
+		break;
+	case ELAN_ENGINE_BUS:
+		elan_bus_on_free(a);
+		break;
+	case ELAN_ENGINE_GET:
+		elan_get_on_late(a);
 		break;
 	case ELAN_ENGINE_COMMAND:
 		elan_command_on_free(a);
@@ -367,6 +401,8 @@ static int elan_init(struct nic *nic, struct err *e)
 			"link.payload is %u",
 			ELAN_PACKET, net->link.max_payload);
 	x->least = elan_ser(x, 8);
+	x->rotates = net->route->ops == &updown_ops &&
+		     updown_of(net->route)->spread == UPDOWN_ROTATE;
 	if (x->params.command <= x->least)
 		return err_set(e,
 			"nic.command: shorter than the least packet takes on "
@@ -393,6 +429,10 @@ static void node_free(struct elan_node *n)
 	mem_free(n->events);
 	mem_free(n->seen);
 	mem_free(n->contexts);
+	mem_free(n->gets);
+	mem_free(n->maps);
+	mem_free(n->line[BUS_IN].burst);
+	mem_free(n->line[BUS_OUT].burst);
 	mem_free(n);
 }
 
@@ -422,7 +462,8 @@ static int elan_audit(struct nic *nic, struct err *e)
 		dmas = n->waiting_n + n->dma[0].is_used + n->dma[1].is_used;
 		inside = n->inside + (n->in_first ? 1u : 0u);
 		if (n->sendings_used || inside || n->reads || n->read_bytes ||
-			n->assembling || dmas || n->run_first != ELAN_NO_QUEUE)
+			n->assembling || dmas || n->gets_first ||
+			n->run_first != ELAN_NO_QUEUE)
 			return err_set_code(e, EXIT_INTERNAL,
 				"audit: node %u: %u packets are not "
 				"acknowledged, %u not executed, %u reads of "
@@ -480,6 +521,7 @@ static uint64_t node_memory(const struct elan_node *n)
 			sum += ELAN_GROUP * sizeof(*n->queues[i]);
 	return sum + n->waiting_room * sizeof(*n->waiting) +
 	       n->n_contexts * sizeof(*n->contexts) +
+	       n->gets_room * sizeof(*n->gets) +
 	       n->sendings_room * sizeof(*n->sendings) +
 	       n->words_room * sizeof(*n->words) +
 	       n->n_events * sizeof(*n->events) +
@@ -529,6 +571,7 @@ static const struct net_client_ops client = {
 
 const struct nic_ops elan4_ops = {
 	.name = "elan4",
+	.title = "Elan4 interface",
 	.size = sizeof(struct elan),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

@@ -18,6 +18,7 @@
 #define NIC_ELAN4_ELAN_H
 
 #include "nic/elan4/elan4.h"
+#include "nic/elan4/pcix.h"
 #include "nic/payload.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
@@ -25,7 +26,8 @@ enum elan_engine {
 	ELAN_ENGINE_STORE = ENGINE_CLIENT, /* a core's store; data: queue */
 	ELAN_ENGINE_HALF, /* a packet stays half built; data: queue */
 	ELAN_ENGINE_LEAVE, /* data: a sending, whose packet is ready */
-	ELAN_ENGINE_LATE, /* data: a sending, perhaps not answered in time */
+	ELAN_ENGINE_LATE, /* a first try is perhaps not answered in time */
+	ELAN_ENGINE_LATER, /* data: a sending, one of its other tries is */
 	ELAN_ENGINE_AGAIN, /* data: a sending, after its back-off */
 	ELAN_ENGINE_READ, /* data: a read, whose data is at the bridge */
 	ELAN_ENGINE_BLOCK, /* data: a read, whose data is in the card */
@@ -33,12 +35,22 @@ enum elan_engine {
 	ELAN_ENGINE_WRITTEN, /* data: packet; it is in memory */
 	ELAN_ENGINE_ACK, /* data: packet; it has been executed */
 	ELAN_ENGINE_WORD_IN, /* data: a word that is in memory */
+	ELAN_ENGINE_BUS, /* the bus is free for the next burst */
+	ELAN_ENGINE_GET, /* a get has waited for its answer long enough */
 	/* after all that may give it work at the same instant */
 	ELAN_ENGINE_COMMAND, /* the command processor is free */
 };
 
+/* Numbers of engines repeat after so many: see elan_post_late(). */
+enum { ELAN_ENGINES = 64 };
+
 /* Names of channels: those of the engines, then the queues'. */
-enum { ELAN_DMA_CHANNEL, ELAN_ANSWER_CHANNEL, ELAN_FIRST_QUEUE };
+enum {
+	ELAN_DMA_CHANNEL,
+	ELAN_ANSWER_CHANNEL,
+	ELAN_GET_CHANNEL, /* gets that are asked again */
+	ELAN_FIRST_QUEUE
+};
 
 /* Network FIFOs by use. */
 enum elan_fifo {
@@ -128,11 +140,13 @@ struct elan_queue {
 	sim_time half_since; /* its beginning was there */
 	sim_time word_at; /* the last store came */
 	uint32_t dmas; /* of it that wait or run */
+	uint32_t gets; /* that are not answered */
 	uint32_t name; /* of its channel: receivers know it by that */
 	struct elan_birth *births; /* only where there is a book */
 	uint32_t births_n, births_room;
 	struct elan_channel channel;
 	uint64_t ends[ELAN_ENDS]; /* positions behind its packets */
+	uint64_t mapped; /* an address that units append at, or 0 */
 };
 
 #define ELAN_NO_QUEUE 0xffffu
@@ -151,6 +165,11 @@ struct elan_piece {
 	uint16_t bytes;
 	uint16_t at; /* of a write: in the data */
 	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET */
+};
+
+/* Which get of its sender's it is, or answers; place 0: none. */
+struct elan_cookie {
+	uint32_t place, number;
 };
 
 /* What flipped bits have done to a packet. */
@@ -193,6 +212,7 @@ struct elan_buffer {
 	uint16_t context;
 	uint32_t channel, sequence; /* the cookie: who sent it, which one */
 	uint32_t sending; /* at the sender; an acknowledgement returns it */
+	struct elan_cookie get;
 	uint16_t data_bytes;
 	uint8_t cast; /* an enum elan_cast: */
 	uint16_t last; /* node of the range; its destination is the first */
@@ -204,7 +224,7 @@ struct elan_buffer {
 	uint32_t answer; /* to a get: its sequence */
 	uint8_t handed; /* pieces that the input has handed on */
 	uint8_t todo; /* bursts and the tail that are to come */
-	uint8_t bursts, written; /* of its writes: begun, over */
+	uint8_t bursts, granted, written; /* of its writes */
 	uint8_t until[ELAN_MOST_PIECES]; /* pieces, up to each burst's end */
 	uint8_t verdict; /* an enum elan_kind: its answer */
 	uint8_t fifo; /* it came in by */
@@ -215,7 +235,12 @@ struct elan_buffer {
 	uint8_t data[ELAN_PACKET];
 };
 
-enum elan_owner { ELAN_OWNER_QUEUE, ELAN_OWNER_DMA, ELAN_OWNER_ANSWER };
+enum elan_owner {
+	ELAN_OWNER_QUEUE,
+	ELAN_OWNER_DMA,
+	ELAN_OWNER_ANSWER,
+	ELAN_OWNER_GET, /* asked again */
+};
 
 /* A packet that is sent until it is acknowledged. */
 struct elan_sending {
@@ -223,7 +248,8 @@ struct elan_sending {
 	site_id dst;
 	uint32_t owner_id; /* queue, DMA */
 	uint32_t event; /* set by the acknowledgement */
-	sim_time late_at; /* it should be answered by then, or 0 */
+	sim_time left_at; /* and has no answer yet, or 0 */
+	uint32_t late_next, late_prev; /* 1 + sending: see send.c */
 	sim_time again_at; /* it is sent again, or 0 */
 	uint32_t number; /* of the packet that was sent last */
 	uint16_t tries;
@@ -231,6 +257,7 @@ struct elan_sending {
 	uint8_t route; /* of the next try */
 	uint8_t fifo;
 	bool is_used;
+	bool is_free; /* of any order with others to its node */
 	uint32_t next; /* free one */
 	struct elan_account account;
 };
@@ -264,6 +291,20 @@ struct elan_ready {
 	sim_time since; /* its data comes; 0: is there */
 };
 
+/* A get whose answer has not come; see get.c. */
+struct elan_get {
+	struct elan_cookie cookie;
+	uint32_t queue;
+	site_id dst;
+	uint32_t next, prev; /* places: of those that wait, or free */
+	sim_time until; /* it waits */
+	uint16_t context;
+	uint8_t tries, n_pieces;
+	bool is_used, is_waiting;
+	struct elan_piece piece[ELAN_MOST_PIECES];
+	struct elan_account account;
+};
+
 /* A word to be written to memory. */
 struct elan_word_out {
 	uint64_t address, value;
@@ -281,12 +322,15 @@ struct elan_seen {
 struct elan_context {
 	uint64_t first, last;
 	uint32_t number;
+	bool is_big; /* endian */
 };
 
 enum { ELAN_DMAS = 2, ELAN_ASSEMBLERS = 2, ELAN_READS = 16 };
 
 struct elan_node {
 	struct bus bus;
+	struct elan_line line[2]; /* by way */
+	bool is_bus_posted;
 	/* by groups; NULL until opened */
 	struct elan_queue **queues[ELAN_QUEUES / ELAN_GROUP];
 	uint16_t run_first, run_last; /* the run queue */
@@ -307,6 +351,9 @@ struct elan_node {
 
 	struct elan_sending *sendings;
 	uint32_t sendings_room, sendings_free, sendings_used;
+	uint32_t late_first, late_last; /* 1 + sending: first tries */
+	bool is_late_posted;
+	sim_time round_trip; /* the longest lately */
 	packet_id out_first[N_FIFOS], out_last[N_FIFOS]; /* wait for room */
 
 	struct elan_word_out *words;
@@ -318,13 +365,26 @@ struct elan_node {
 	struct elan_seen *seen; /* hashed, open addressing */
 	uint32_t seen_room, seen_n;
 	struct elan_channel answers; /* to gets */
+	struct elan_channel get_channel;
+	struct elan_get *gets;
+	uint32_t gets_room, gets_free, gets_made;
+	uint32_t gets_first, gets_last; /* that wait */
+	bool is_get_posted;
 
 	struct elan_context *contexts;
 	uint32_t n_contexts;
 	uint32_t number; /* of packets */
 	uint8_t detour[ELAN_DETOURS]; /* routes that did not fail lately */
+	uint8_t rotation; /* the next route's */
 	uint32_t opened; /* queues, ever */
+	uint16_t *maps; /* queues that are mapped */
+	uint32_t n_maps;
 	uint16_t tick; /* of events */
+#ifdef WEFT_CHECK
+	sim_time last_at; /* the last one was at, with its rank and data */
+	uint64_t last_rank;
+	uint32_t last_data;
+#endif
 	uint16_t inside; /* packets that the input is at work on */
 	packet_id in_first, in_last; /* that wait for it */
 	struct elan_counts counts;
@@ -338,6 +398,7 @@ struct elan {
 	struct payload_pool *payloads;
 	site_id n_nodes;
 	sim_time least; /* serialisation of the least packet */
+	bool rotates; /* routes of packets that need no order */
 };
 
 /* Where and when. */
@@ -361,6 +422,18 @@ static inline void elan_post(
 		a->w, a->s, t, SIM_KEY(PHASE_ENGINE, e), a->n->tick++, data);
 }
 
+/*
+ * The same of a sending that there may be long waits for: a tick could come
+ * round until then.  A sending has one such event of a kind that counts.
+ */
+static inline void elan_post_late(
+	const struct elan_at *a, sim_time t, enum elan_engine e, uint32_t id)
+{
+	sim_post_self(a->w, a->s, t,
+		SIM_KEY(PHASE_ENGINE, e + ELAN_ENGINES * (id >> 16)),
+		(uint16_t)id, id);
+}
+
 static inline const struct elan_buffer *elan_buffer_of(const struct packet *p)
 {
 	return payload_of_load(p->load);
@@ -371,8 +444,12 @@ bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
 	uint64_t bytes);
 /* Serialisation of a packet with so many bytes of data. */
 sim_time elan_ser(const struct elan *x, uint32_t bytes);
+/* A word as a context's memory has it. */
+uint64_t elan_word_order(
+	const struct elan_node *n, uint32_t context, uint64_t word);
 /* Writes a word to the node's memory, over the bus. */
 void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value);
+void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end);
 void elan_word_on_in(const struct elan_at *a, uint32_t word);
 /*
  * Takes away from an event's count; fires it where none is left.  Does
@@ -389,6 +466,22 @@ void elan_queue_free(struct elan_queue *q);
 void elan_queue_on_store(const struct elan_at *a, uint32_t queue);
 void elan_queue_stop(
 	const struct elan_at *a, uint32_t queue, enum elan_error why);
+/*
+ * The queue that a context's addresses [at, at + bytes) are mapped to, or
+ * ELAN_NO_QUEUE: whole words of one page.
+ */
+uint32_t elan_queue_mapped(const struct elan_node *n, uint32_t context,
+	uint64_t at, uint64_t bytes);
+/* Whether so many bytes could be appended, or would be dropped. */
+bool elan_queue_takes(
+	const struct elan_node *n, uint32_t queue, uint32_t bytes);
+/*
+ * Appends words, which are in the card at t, now or later: for all units of
+ * the card, which ask elan_queue_takes() first.  A queue that has stopped
+ * drops them.
+ */
+void elan_queue_append(const struct elan_at *a, uint32_t queue,
+	const uint8_t *words, uint32_t bytes, sim_time t);
 /* When a position's bytes were or will be in; SIM_NEVER: not announced. */
 sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position);
 uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position);
@@ -411,6 +504,7 @@ enum elan_error elan_dma_add(
 	const struct elan_at *a, uint32_t queue, const struct elan_dma *d);
 void elan_dma_go(const struct elan_at *a);
 void elan_dma_on_read(const struct elan_at *a, uint32_t read);
+void elan_dma_granted(const struct elan_at *a, uint32_t read, sim_time end);
 void elan_dma_on_block(const struct elan_at *a, uint32_t read);
 /* A packet of so many bytes is in the network for the first time. */
 void elan_dma_left(const struct elan_at *a, uint32_t bytes);
@@ -429,7 +523,8 @@ uint32_t elan_send_new(const struct elan_at *a);
 void elan_send_at(const struct elan_at *a, uint32_t sending, sim_time t);
 void elan_send_on_leave(const struct elan_at *a, uint32_t sending);
 void elan_send_on_again(const struct elan_at *a, uint32_t sending);
-void elan_send_on_late(const struct elan_at *a, uint32_t sending);
+void elan_send_on_late(const struct elan_at *a);
+void elan_send_on_later(const struct elan_at *a, uint32_t sending);
 void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b);
 /*
  * Puts a packet into the network, or in line for it.  Its time is charged to
@@ -440,11 +535,28 @@ void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
 	struct elan_account *account);
 void elan_send_on_room(const struct elan_at *a, uint32_t fifo);
 
+/* --- get.c --- */
+
+/* A queue's packet to dst is a get: what its answer will name. */
+struct elan_cookie elan_get_new(const struct elan_at *a, uint32_t queue,
+	site_id dst, const struct elan_buffer *b);
+/* It is acknowledged: its answer is waited for.  Or it is given up. */
+void elan_get_acked(const struct elan_at *a, const struct elan_cookie *c,
+	const struct elan_account *account);
+void elan_get_failed(const struct elan_at *a, const struct elan_cookie *c,
+	enum elan_error why);
+/* Its answer is here: false where nobody waits for it. */
+bool elan_get_answered(const struct elan_at *a, const struct elan_cookie *c);
+/* Nobody waits for answers to a queue's gets any more. */
+void elan_get_forget(struct elan_node *n, uint32_t queue);
+void elan_get_on_late(const struct elan_at *a);
+
 /* --- input.c --- */
 
 void elan_input(
 	const struct elan_at *a, uint32_t fifo, packet_id id, sim_time tail);
 void elan_input_on_write(const struct elan_at *a, packet_id id);
+void elan_input_granted(const struct elan_at *a, packet_id id, sim_time end);
 void elan_input_on_written(const struct elan_at *a, packet_id id);
 void elan_input_on_tail(const struct elan_at *a, packet_id id);
 void elan_input_done_read(const struct elan_at *a, packet_id get);

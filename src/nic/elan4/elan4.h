@@ -127,6 +127,7 @@ struct elan_host {
 	int64_t see; /* a write of the card, until a load can see it */
 	int64_t pio_burst; /* bytes that stores are combined to */
 	int64_t pio_overhead, dma_overhead; /* of a burst, ps */
+	int64_t hop; /* from each further CPU to the bridge, ps */
 };
 
 struct elan_params {
@@ -140,10 +141,15 @@ struct elan_params {
 	int64_t dma_window; /* packets under way */
 	int64_t cut_through; /* flag: of DMA packets */
 	int64_t merge, merge_wait; /* bytes of a merged write; how long */
-	int64_t ack_timeout, retries, back_off;
+	int64_t ack_timeout, per_node, round_trips; /* see send.c */
+	int64_t retries, back_off;
+	int64_t get_timeout, get_retries;
 	int64_t software, dma_software; /* of the library's calls */
+	int64_t dma_from; /* bytes from which the library takes DMAs */
+	int64_t cpus; /* of a node: thread n runs on CPU n % cpus */
 	int64_t poll_period, poll_load;
 	struct bus_params bus;
+	int64_t bus_reads; /* their part, per cent; 0: as they come */
 	struct elan_host host[ELAN_PLATFORMS];
 };
 
@@ -159,11 +165,12 @@ static inline const struct elan_params *elan_params_of(const struct nic *nic)
 /* Makes a queue for a context; 0, or an error number: EINVAL, EBUSY. */
 int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	enum elan_depth depth, uint32_t rights, uint32_t context);
-/* EBUSY while packets, DMAs or stores of it are under way. */
+/* EBUSY while packets, DMAs, gets or stores of it are under way. */
 int elan_queue_close(struct nic *nic, site_id s, uint32_t queue);
 /*
  * Lets a stopped queue go on with nothing in it.  EBUSY as above, and where it
- * is not stopped.  What was under way when it stopped goes on to its end.
+ * is not stopped.  What was under way when it stopped goes on to its end, but
+ * answers to gets of before are not taken any more.
  */
 int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue);
 enum elan_error elan_queue_error(
@@ -175,6 +182,27 @@ enum elan_error elan_queue_error(
  */
 int elan_context_set(struct nic *nic, site_id s, uint32_t context,
 	uint64_t first, uint64_t last);
+
+/*
+ * Lets units of the card, and packets that come for the queue's context,
+ * append to a queue (QSN-F29): what they write to the page at an address of
+ * that context, whole words, is appended, wherever in the page it goes.  The
+ * address is of a page, and beyond the node's memory.  0, or EINVAL, EBUSY
+ * where it is taken.  A queue has one such page; closing it takes that away.
+ *
+ * Who appends and a core that stores must not take turns: the core would not
+ * know where the queue's end is, and stop it.
+ */
+int elan_queue_map(
+	struct nic *nic, site_id s, uint32_t queue, uint64_t address);
+
+/*
+ * Whether words of that memory are big-endian: those that the card itself
+ * writes there, for events and ELAN_STORE.  Bytes that are moved stay as they
+ * are.  0, or EINVAL where the context has no memory here.
+ */
+int elan_context_order(
+	struct nic *nic, site_id s, uint32_t context, bool is_big);
 
 /* --- stores into a queue's page --- */
 
@@ -205,6 +233,8 @@ struct elan_counts {
 	uint64_t commands, packets, acks, nacks, resent, duplicates, timeouts;
 	uint64_t dropped, aborted, dmas, gets, reads, writes, merged;
 	uint64_t interrupts, fired;
+	uint64_t asked_again; /* gets that were not answered in time */
+	uint64_t appended; /* words, to queues by units of the card */
 	/* of packets that bits were flipped in: a transaction wrong, the
 	 * header wrong, and those that no CRC has seen */
 	uint64_t torn, unreadable, escapes;

@@ -21,6 +21,8 @@ void et_init(struct et *m, const char *nodes)
 	nic_testing_defaults(link_params_table, link_params_n, &m->link);
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
 	nic_testing_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
+	/* A test's time-out is its time-out. */
+	m->params.per_node = m->params.round_trips = 0;
 	/* Elite4's (QSN-N50, QSN-G1, QSN-G5). */
 	m->link.rate = INT64_C(1333000000);
 	m->link.code = 0;
@@ -55,6 +57,7 @@ static void build_net(struct et *m, uint32_t n_workers, struct err *e)
 	};
 
 	updown_make(&m->tree, &how);
+	m->tree.u.spread = m->spread;
 	m->net = net_new(&s, e);
 }
 
@@ -84,6 +87,7 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 	struct host_params p;
 	struct host_setup h = { .params = &p, .n_programs = n_programs };
 	struct err e = { 0 };
+	size_t i;
 
 	host_params_defaults(&p);
 	p.memory = ET_MEMORY;
@@ -93,6 +97,10 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 		h.n_nodes = m->net->n_nodes;
 		m->host = host_new(&h, &e);
 	}
+	for (i = 0; m->host && m->faults && i < m->net->faults->n_deaths; i++)
+		if (m->net->faults->death[i].site < m->net->n_nodes)
+			host_set_death(m->host, m->net->faults->death[i].site,
+				m->net->faults->death[i].at);
 	if (m->host)
 		build_card(m, &e);
 	if (!m->nic)

@@ -30,6 +30,7 @@ struct et {
 	struct elan_params params;
 	const struct book_how *book;
 	const struct fault_plan *faults;
+	int64_t spread; /* an enum updown_spread */
 
 	/* set by et_start() */
 	struct tree_machine tree;

@@ -62,6 +62,8 @@ uint32_t elan_frame_write(const struct elan_buffer *b, uint32_t src,
 	put(&w, b->channel, 4);
 	put(&w, b->sequence, 4);
 	put(&w, b->sending, 4);
+	put(&w, b->get.place, 4);
+	put(&w, b->get.number, 4);
 	put_crc(&w);
 	for (i = 0; i < b->n_pieces; i++)
 		put_piece(&w, b, i);
@@ -141,6 +143,8 @@ enum elan_harm elan_frame_read(
 	b->channel = (uint32_t)take(&r, 4);
 	b->sequence = (uint32_t)take(&r, 4);
 	b->sending = (uint32_t)take(&r, 4);
+	b->get.place = (uint32_t)take(&r, 4);
+	b->get.number = (uint32_t)take(&r, 4);
 	b->data_bytes = 0;
 	if (!is_crc_right(&r) || b->n_pieces > ELAN_MOST_PIECES)
 		return ELAN_UNREADABLE;

@@ -103,6 +103,49 @@ static bool is_known(
 
 /* --- what to do with it --- */
 
+/* The queue that a write appends to. */
+static uint32_t queue_of(const struct elan_at *a, const struct elan_buffer *b,
+	const struct elan_piece *p)
+{
+	if (p->what != ELAN_WRITE || !a->n->n_maps)
+		return ELAN_NO_QUEUE;
+	return elan_queue_mapped(a->n, b->context, p->address, p->bytes);
+}
+
+/* Whether all queues that it appends to have room: as if for one. */
+static bool queues_take(const struct elan_at *a, const struct elan_buffer *b)
+{
+	uint32_t i, queue, sum = 0;
+
+	for (i = 0; i < b->n_pieces; i++) {
+		queue = queue_of(a, b, &b->piece[i]);
+		if (queue == ELAN_NO_QUEUE)
+			continue;
+		sum += b->piece[i].bytes;
+		if (!elan_queue_takes(a->n, queue, sum))
+			return false;
+	}
+	return true;
+}
+
+/* Of its writes those to queues; they are no writes to memory then. */
+static void append(const struct elan_at *a, struct elan_buffer *b)
+{
+	uint32_t i, queue;
+
+	for (i = 0; a->n->n_maps && i < b->n_pieces; i++) {
+		struct elan_piece *p = &b->piece[i];
+		sim_time t = b->left[i] > a->t ? b->left[i] : a->t;
+
+		queue = queue_of(a, b, p);
+		if (queue == ELAN_NO_QUEUE)
+			continue;
+		elan_queue_append(a, queue, b->data + p->at, p->bytes,
+			t + a->x->params.input);
+		p->what = ELAN_NOP;
+	}
+}
+
 static bool is_allowed(const struct elan_at *a, const struct elan_buffer *b)
 {
 	uint32_t i;
@@ -112,8 +155,10 @@ static bool is_allowed(const struct elan_at *a, const struct elan_buffer *b)
 	for (i = 0; i < b->n_pieces; i++) {
 		const struct elan_piece *p = &b->piece[i];
 
-		if (p->what != ELAN_SET &&
-			!elan_may(a->n, b->context, p->address, p->bytes))
+		if (p->what == ELAN_SET ||
+			elan_may(a->n, b->context, p->address, p->bytes))
+			continue;
+		if (p->what == ELAN_GET || queue_of(a, b, p) == ELAN_NO_QUEUE)
 			return false;
 	}
 	return true;
@@ -147,7 +192,16 @@ static bool judge(
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
+	if (!queues_take(a, b)) {
+		b->verdict = ELAN_NACKED;
+		return false;
+	}
 	if (is_known(a->n, p->src, b)) {
+		a->n->counts.duplicates++;
+		return false;
+	}
+	if (b->channel == ELAN_ANSWER_CHANNEL &&
+		!elan_get_answered(a, &b->get)) {
 		a->n->counts.duplicates++;
 		return false;
 	}
@@ -155,6 +209,7 @@ static bool judge(
 		a->n->reads++;
 		b->answer = a->n->answers.next++;
 	}
+	append(a, b);
 	return true;
 }
 
@@ -215,16 +270,11 @@ void elan_input_on_write(const struct elan_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 	uint32_t first = next_write(b), bytes = 0, i;
-	sim_time ready, end;
+	sim_time ready;
 	uint32_t until = next_burst(a, b, &ready);
 
 	for (i = first; i < until; i++)
 		bytes += b->piece[i].bytes;
-	end = bus_burst(&a->n->bus, &a->x->params.bus, a->t, bytes,
-		a->x->host.dma_overhead, BUS_IN);
-	/* One that streams ends when its last block does. */
-	if (b->streams && end < b->left[until - 1] + a->x->params.input)
-		end = b->left[until - 1] + a->x->params.input;
 	b->handed = (uint8_t)until;
 	b->until[b->bursts++] = (uint8_t)until;
 	b->todo++;
@@ -234,8 +284,19 @@ void elan_input_on_write(const struct elan_at *a, packet_id id)
 		a->n->counts.network_ps += (uint64_t)(a->t - b->asked);
 		a->n->counts.networked++;
 	}
-	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WRITTEN, id);
+	elan_bus_ask(a, ELAN_BURST_WRITE, id, bytes);
 	schedule(a, id);
+}
+
+void elan_input_granted(const struct elan_at *a, packet_id id, sim_time end)
+{
+	struct elan_buffer *b = buffer_of(a, id);
+	uint32_t last = b->until[b->granted++] - 1u;
+
+	/* One that streams ends when its last block does. */
+	if (b->streams && end < b->left[last] + a->x->params.input)
+		end = b->left[last] + a->x->params.input;
+	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WRITTEN, id);
 }
 
 /* --- its end --- */
@@ -354,7 +415,7 @@ static void take(const struct elan_at *a, packet_id id)
 	sim_time tail = packet_of(a, id)->head;
 
 	elan_account_turn(a, id);
-	b->handed = b->todo = b->bursts = b->written = 0;
+	b->handed = b->todo = b->bursts = b->granted = b->written = 0;
 	if (judge(a, packet_of(a, id), b)) {
 		b->todo = 1; /* the tail */
 		schedule(a, id);

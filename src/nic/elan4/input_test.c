@@ -39,6 +39,7 @@ static void dma_check(void *arg)
 	et_expect(ET_TARGET, 2, *(uint64_t *)arg);
 }
 
+/* QSN-F16: by the interface to the bus. */
 static void qsn_f45_blocks_are_merged_to_longer_writes(void **state)
 {
 	static const struct {

@@ -81,6 +81,31 @@ static bool is_quiet(const struct elan_queue *q)
 	       (q->error || !is_waiting);
 }
 
+int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
+{
+	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_queue *q = elan_queue(n, queue);
+
+	if (!q || address % ELAN_PAGE || address < host_memory(nic->host))
+		return EINVAL;
+	if (q->mapped ||
+		elan_queue_mapped(n, q->context, address, 8) != ELAN_NO_QUEUE)
+		return EBUSY;
+	n->maps = mem_grow(n->maps, n->n_maps + 1, sizeof(*n->maps));
+	n->maps[n->n_maps++] = (uint16_t)queue;
+	q->mapped = address;
+	return 0;
+}
+
+static void unmap(struct elan_node *n, uint32_t queue)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->n_maps; i++)
+		if (n->maps[i] == queue)
+			n->maps[i] = n->maps[--n->n_maps];
+}
+
 int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 {
 	struct elan_node *n = elan_node((struct elan *)nic, s);
@@ -88,8 +113,9 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 
 	if (!q)
 		return EINVAL;
-	if (!is_quiet(q))
+	if (!is_quiet(q) || q->gets)
 		return EBUSY;
+	unmap(n, queue);
 	elan_queue_free(q);
 	set_queue(n, queue, NULL);
 	return 0;
@@ -97,13 +123,14 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 
 int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 {
-	struct elan_queue *q =
-		elan_queue(elan_node((struct elan *)nic, s), queue);
+	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_queue *q = elan_queue(n, queue);
 
 	if (!q)
 		return EINVAL;
 	if (!q->error || !is_quiet(q))
 		return EBUSY;
+	elan_get_forget(n, queue);
 	q->error = ELAN_FINE;
 	q->is_guarded = q->is_half = false;
 	q->announced = q->arrived = q->taken = q->freed = 0;
@@ -207,7 +234,8 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	uint64_t position;
 
 	BUG_IF(!n || 8 * n > ELAN_BLOCK);
-	if (!q || q->error)
+	/* Of a node that dies before it is in the card, nothing comes. */
+	if (!q || q->error || end + x->host.store >= host_dies_at(nic->host, s))
 		return end;
 	wrong = misuse(q, offset, n, &position);
 	if (wrong == ELAN_FINE) {
@@ -217,6 +245,68 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	note_arrival(q, end + x->host.store, wrong);
 	elan_post(&a, end + x->host.store, ELAN_ENGINE_STORE, queue);
 	return end;
+}
+
+/* --- what units of the card append --- */
+
+uint32_t elan_queue_mapped(const struct elan_node *n, uint32_t context,
+	uint64_t at, uint64_t bytes)
+{
+	uint32_t i;
+
+	if (at % 8 || bytes % 8 || at % ELAN_PAGE + bytes > ELAN_PAGE)
+		return ELAN_NO_QUEUE;
+	for (i = 0; i < n->n_maps; i++) {
+		const struct elan_queue *q = elan_queue(n, n->maps[i]);
+
+		if (q->context == context && q->mapped == at - at % ELAN_PAGE)
+			return n->maps[i];
+	}
+	return ELAN_NO_QUEUE;
+}
+
+bool elan_queue_takes(const struct elan_node *n, uint32_t queue, uint32_t bytes)
+{
+	const struct elan_queue *q = elan_queue(n, queue);
+
+	return q->error || q->announced + bytes - q->freed <= q->depth;
+}
+
+/* Whether a core has stored ahead of the end. */
+static bool has_gap(const struct elan_queue *q)
+{
+	uint32_t i;
+
+	for (i = 0; i < ELAN_WINDOW_WORDS / 64; i++)
+		if (q->ahead[i])
+			return true;
+	return false;
+}
+
+void elan_queue_append(const struct elan_at *a, uint32_t queue,
+	const uint8_t *words, uint32_t bytes, sim_time t)
+{
+	struct elan_queue *q = elan_queue(a->n, queue);
+	enum elan_error wrong = ELAN_FINE;
+	uint64_t word;
+	uint32_t i;
+
+	if (q->error)
+		return;
+	if (has_gap(q))
+		wrong = ELAN_ERROR_WINDOW;
+	for (i = 0; i < bytes && !wrong; i += 8) {
+		memcpy(&word, words + i, 8);
+		copy_in(q, q->announced, &word, 1);
+	}
+	/* what came before it comes before it */
+	if (q->arrivals_n) {
+		i = (q->arrivals_first + q->arrivals_n - 1) % q->arrivals_room;
+		t = t > q->arrivals[i].at ? t : q->arrivals[i].at;
+	}
+	a->n->counts.appended += bytes / 8;
+	note_arrival(q, t, wrong);
+	elan_post(a, t, ELAN_ENGINE_STORE, queue);
 }
 
 void elan_queue_on_store(const struct elan_at *a, uint32_t queue)

@@ -3,6 +3,14 @@
  * after a pause that doubles each time and by another route, when it was
  * turned away or nothing came back.  After too many tries its owner is
  * stopped (QSN-G4).
+ *
+ * Where the machine says so (routing.spread), packets that are free of any
+ * order, whose end an event counts, take the routes to their node in turn
+ * (QSN-G7); others would overtake what software sent before them.
+ *
+ * Nothing has come back when that takes much longer than it may in a loaded
+ * network, where a packet of every node may be before this one, and much
+ * longer than it took lately: congestion must not be taken for loss.
  */
 #include "nic/elan4/elan.h"
 
@@ -10,7 +18,7 @@
 
 #include "base/mem.h"
 
-enum { MOST_DOUBLINGS = 10 };
+enum { MOST_DOUBLINGS = 10, LATE_DOUBLINGS = 2 };
 
 struct elan_sending *elan_sending(struct elan_node *n, uint32_t id)
 {
@@ -42,10 +50,62 @@ uint32_t elan_send_new(const struct elan_at *a)
 	return id;
 }
 
+static sim_time timeout(const struct elan_at *a, uint32_t tries)
+{
+	const struct elan_params *p = &a->x->params;
+	sim_time t = p->ack_timeout + p->per_node * a->x->n_nodes;
+	sim_time trips = p->round_trips * a->n->round_trip;
+
+	t = t > trips ? t : trips;
+	return t << (tries < LATE_DOUBLINGS ? tries : LATE_DOUBLINGS);
+}
+
+/*
+ * Who waits for an answer.  First tries all wait for the same time, so they
+ * are late in the order in which they left, and need one event at a time.
+ */
+static void await_first(const struct elan_at *a, uint32_t id)
+{
+	struct elan_node *n = a->n;
+	struct elan_sending *s = elan_sending(n, id);
+
+	s->late_next = 0;
+	s->late_prev = n->late_last;
+	if (n->late_last)
+		elan_sending(n, n->late_last - 1)->late_next = 1 + id;
+	else
+		n->late_first = 1 + id;
+	n->late_last = 1 + id;
+	if (!n->is_late_posted)
+		elan_post(a, s->left_at + timeout(a, 0), ELAN_ENGINE_LATE, 0);
+	n->is_late_posted = true;
+}
+
+/* It is answered, or too late. */
+static void await_no_more(struct elan_node *n, uint32_t id)
+{
+	struct elan_sending *s = elan_sending(n, id);
+
+	if (s->left_at && !s->tries) {
+		if (s->late_prev)
+			elan_sending(n, s->late_prev - 1)->late_next =
+				s->late_next;
+		else
+			n->late_first = s->late_next;
+		if (s->late_next)
+			elan_sending(n, s->late_next - 1)->late_prev =
+				s->late_prev;
+		else
+			n->late_last = s->late_prev;
+	}
+	s->left_at = 0;
+}
+
 static void forget(const struct elan_at *a, uint32_t id)
 {
 	struct elan_sending *s = elan_sending(a->n, id);
 
+	await_no_more(a->n, id);
 	payload_give(a->x->payloads, a->w->id, s->copy);
 	s->copy = NULL;
 	s->is_used = false;
@@ -167,6 +227,8 @@ void elan_send_at(const struct elan_at *a, uint32_t sending, sim_time t)
 	struct elan_sending *s = elan_sending(a->n, sending);
 
 	s->route = (uint8_t)(s->route + *detour(a, s->dst));
+	if (a->x->rotates && s->is_free)
+		s->route = (uint8_t)(s->route + a->n->rotation++);
 	elan_post(a, t > a->t ? t : a->t, ELAN_ENGINE_LEAVE, sending);
 }
 
@@ -175,8 +237,12 @@ void elan_send_on_leave(const struct elan_at *a, uint32_t sending)
 	struct elan_sending *s = elan_sending(a->n, sending);
 
 	a->n->counts.packets++;
-	s->late_at = a->t + a->x->params.ack_timeout;
-	elan_post(a, s->late_at, ELAN_ENGINE_LATE, sending);
+	s->left_at = a->t;
+	if (s->tries)
+		elan_post_late(a, a->t + timeout(a, s->tries),
+			ELAN_ENGINE_LATER, sending);
+	else
+		await_first(a, sending);
 	s->copy->is_first = !s->tries;
 	s->number = a->n->number;
 	elan_send_packet(a, s->fifo, s->dst, s->copy, s->route, &s->account);
@@ -187,14 +253,19 @@ void elan_send_on_leave(const struct elan_at *a, uint32_t sending)
 static void fail(const struct elan_at *a, uint32_t id, enum elan_error why)
 {
 	struct elan_sending s = *elan_sending(a->n, id);
+	struct elan_cookie get = s.copy->get;
 	uint32_t sequence = s.copy->sequence;
 
 	forget(a, id);
 	if (s.owner == ELAN_OWNER_QUEUE) {
+		elan_get_failed(a, &get, why);
 		elan_queue_stop(a, s.owner_id, why);
 		elan_queue_acked(a, s.owner_id, sequence);
 	} else if (s.owner == ELAN_OWNER_DMA) {
 		elan_dma_failed(a, s.owner_id, sequence, why);
+	} else if (s.owner == ELAN_OWNER_GET) {
+		elan_channel_done(&a->n->get_channel, sequence);
+		elan_get_failed(a, &get, why);
 	} else {
 		elan_channel_done(&a->n->answers, sequence);
 		a->n->counts.errors[why]++;
@@ -207,14 +278,14 @@ static void try_again(const struct elan_at *a, uint32_t id)
 	uint32_t doublings =
 		s->tries < MOST_DOUBLINGS ? s->tries : MOST_DOUBLINGS;
 
+	await_no_more(a->n, id);
 	if (++s->tries > a->x->params.retries) {
 		fail(a, id, ELAN_ERROR_RETRIES);
 		return;
 	}
-	s->late_at = 0;
 	s->route++;
 	s->again_at = a->t + (a->x->params.back_off << doublings);
-	elan_post(a, s->again_at, ELAN_ENGINE_AGAIN, id);
+	elan_post_late(a, s->again_at, ELAN_ENGINE_AGAIN, id);
 }
 
 void elan_send_on_again(const struct elan_at *a, uint32_t sending)
@@ -229,23 +300,67 @@ void elan_send_on_again(const struct elan_at *a, uint32_t sending)
 	elan_send_on_leave(a, sending);
 }
 
-void elan_send_on_late(const struct elan_at *a, uint32_t sending)
+static void is_late(const struct elan_at *a, uint32_t sending)
 {
 	const struct elan_sending *s = elan_sending(a->n, sending);
 
-	/* It may be answered by now, or sent again. */
-	if (!s->is_used || s->late_at != a->t)
-		return;
 	a->n->counts.timeouts++;
 	/* Those that follow need not find out for themselves. */
 	*detour(a, s->dst) = (uint8_t)(s->route + 1);
 	try_again(a, sending);
 }
 
+void elan_send_on_late(const struct elan_at *a)
+{
+	struct elan_node *n = a->n;
+
+	sim_time due;
+
+	n->is_late_posted = false;
+	while (n->late_first) {
+		due = elan_sending(n, n->late_first - 1)->left_at +
+		      timeout(a, 0);
+		if (due > a->t) {
+			n->is_late_posted = true;
+			elan_post(a, due, ELAN_ENGINE_LATE, 0);
+			return;
+		}
+		is_late(a, n->late_first - 1);
+	}
+}
+
+void elan_send_on_later(const struct elan_at *a, uint32_t sending)
+{
+	const struct elan_sending *s = elan_sending(a->n, sending);
+	sim_time due = s->left_at + timeout(a, s->tries);
+
+	/* It may be answered by now, or sent again. */
+	if (!s->is_used || !s->tries || !s->left_at)
+		return;
+	if (due > a->t)
+		elan_post_late(a, due, ELAN_ENGINE_LATER, sending);
+	else
+		is_late(a, sending);
+}
+
+/* Of a first try: what is sent again may be answered by any of its tries. */
+static void note_round_trip(
+	const struct elan_at *a, const struct elan_sending *s)
+{
+	sim_time took = a->t - s->left_at;
+	sim_time *longest = &a->n->round_trip;
+
+	if (!s->left_at || s->tries)
+		return;
+	*longest -= *longest / 64;
+	*longest = *longest > took ? *longest : took;
+}
+
 static void complete(const struct elan_at *a, uint32_t id)
 {
 	struct elan_sending s = *elan_sending(a->n, id);
 	uint32_t sequence = s.copy->sequence, context = s.copy->context;
+	struct elan_cookie get = s.copy->get;
 
 	forget(a, id);
 	elan_event_set(a, context, s.event, 1);
@@ -253,8 +368,12 @@ static void complete(const struct elan_at *a, uint32_t id)
 		elan_queue_acked(a, s.owner_id, sequence);
 	else if (s.owner == ELAN_OWNER_DMA)
 		elan_dma_done(a, s.owner_id, sequence);
+	else if (s.owner == ELAN_OWNER_GET)
+		elan_channel_done(&a->n->get_channel, sequence);
 	else
 		elan_channel_done(&a->n->answers, sequence);
+	if (s.owner != ELAN_OWNER_ANSWER)
+		elan_get_acked(a, &get, &s.account);
 }
 
 /* An answer to a broadcast that has been sent again since. */
@@ -278,8 +397,9 @@ void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b)
 	 */
 	if (!s->is_used || s->copy->sequence != b->sequence ||
 		s->copy->channel != b->channel ||
-		(b->kind == ELAN_NACKED && (!s->late_at || is_outdated(s, b))))
+		(b->kind == ELAN_NACKED && (!s->left_at || is_outdated(s, b))))
 		return;
+	note_round_trip(a, s);
 	if (b->kind == ELAN_ACKED) {
 		a->n->counts.acks++;
 		complete(a, b->sending);

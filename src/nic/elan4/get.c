@@ -1,0 +1,211 @@
+/*
+ * Gets that wait for their answers.  The acknowledgement of a get says that
+ * it was understood, and not that its answer will come: that is the other
+ * side's business, which may give up.  So the getter keeps what it asked for
+ * until the answer is there, asks again when it has waited too long, and
+ * stops the queue in the end, as it would for a packet that nobody takes.
+ *
+ * An answer names the get that it belongs to.  Only the first one is
+ * executed, and none that nobody waits for any more.
+ */
+#include "nic/elan4/elan.h"
+
+#include "base/mem.h"
+
+static struct elan_get *find(
+	const struct elan_node *n, const struct elan_cookie *c)
+{
+	struct elan_get *g;
+
+	if (!c->place || c->place > n->gets_room)
+		return NULL;
+	g = &n->gets[c->place - 1];
+	return g->is_used && g->cookie.number == c->number ? g : NULL;
+}
+
+/* --- the list of those that are waited for, the longest first --- */
+
+static void join(struct elan_node *n, struct elan_get *g)
+{
+	uint32_t place = g->cookie.place;
+
+	g->is_waiting = true;
+	g->next = 0;
+	g->prev = n->gets_last;
+	if (n->gets_last)
+		n->gets[n->gets_last - 1].next = place;
+	else
+		n->gets_first = place;
+	n->gets_last = place;
+}
+
+static void leave(struct elan_node *n, struct elan_get *g)
+{
+	if (!g->is_waiting)
+		return;
+	g->is_waiting = false;
+	if (g->prev)
+		n->gets[g->prev - 1].next = g->next;
+	else
+		n->gets_first = g->next;
+	if (g->next)
+		n->gets[g->next - 1].prev = g->prev;
+	else
+		n->gets_last = g->prev;
+}
+
+/* One event for all: at the end of the longest wait. */
+static void set_clock(const struct elan_at *a)
+{
+	if (a->n->is_get_posted || !a->n->gets_first)
+		return;
+	a->n->is_get_posted = true;
+	elan_post(
+		a, a->n->gets[a->n->gets_first - 1].until, ELAN_ENGINE_GET, 0);
+}
+
+/* --- life --- */
+
+struct elan_cookie elan_get_new(const struct elan_at *a, uint32_t queue,
+	site_id dst, const struct elan_buffer *b)
+{
+	struct elan_node *n = a->n;
+	uint32_t place = n->gets_free, i;
+	struct elan_get *g;
+
+	if (!place) {
+		uint32_t room = n->gets_room ? 2 * n->gets_room : 8;
+
+		n->gets = mem_grow(n->gets, room, sizeof(*n->gets));
+		for (i = n->gets_room; i < room; i++)
+			n->gets[i] =
+				(struct elan_get){ .next = i + 1 < room ? i + 2
+									: 0 };
+		place = n->gets_room + 1;
+		n->gets_room = room;
+	}
+	g = &n->gets[place - 1];
+	n->gets_free = g->next;
+	*g = (struct elan_get){
+		.cookie = { place, n->gets_made++ },
+		.queue = queue,
+		.dst = dst,
+		.context = b->context,
+		.is_used = true,
+	};
+	g->n_pieces = b->n_pieces;
+	for (i = 0; i < b->n_pieces; i++)
+		g->piece[i] = b->piece[i];
+	elan_queue(n, queue)->gets++;
+	return g->cookie;
+}
+
+static void forget(struct elan_node *n, struct elan_get *g)
+{
+	leave(n, g);
+	elan_queue(n, g->queue)->gets--;
+	g->is_used = false;
+	g->next = n->gets_free;
+	n->gets_free = g->cookie.place;
+}
+
+bool elan_get_answered(const struct elan_at *a, const struct elan_cookie *c)
+{
+	struct elan_get *g = find(a->n, c);
+
+	if (!g)
+		return false;
+	forget(a->n, g);
+	return true;
+}
+
+void elan_get_forget(struct elan_node *n, uint32_t queue)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->gets_room; i++)
+		if (n->gets[i].is_used && n->gets[i].queue == queue)
+			forget(n, &n->gets[i]);
+}
+
+/* --- waiting --- */
+
+void elan_get_acked(const struct elan_at *a, const struct elan_cookie *c,
+	const struct elan_account *account)
+{
+	struct elan_get *g = find(a->n, c);
+
+	/* The answer may have been faster. */
+	if (!g)
+		return;
+	g->account = *account;
+	g->until = a->t + a->x->params.get_timeout;
+	leave(a->n, g);
+	join(a->n, g);
+	set_clock(a);
+}
+
+void elan_get_failed(const struct elan_at *a, const struct elan_cookie *c,
+	enum elan_error why)
+{
+	struct elan_get *g = find(a->n, c);
+
+	if (!g)
+		return;
+	elan_queue_stop(a, g->queue, why);
+	forget(a->n, g);
+}
+
+/* Asks again, by a packet of the card's own. */
+static void ask(const struct elan_at *a, struct elan_get *g)
+{
+	struct elan_node *n = a->n;
+	uint32_t id = elan_send_new(a), i;
+	struct elan_sending *s = elan_sending(n, id);
+	sim_time start = a->t + a->x->params.command - a->x->least;
+
+	*s->copy = (struct elan_buffer){
+		.kind = ELAN_DATA,
+		.context = g->context,
+		.channel = ELAN_GET_CHANNEL,
+		.sequence = n->get_channel.next++,
+		.sending = id,
+		.asked = a->t,
+		.left_at = start,
+		.get = g->cookie,
+		.n_pieces = g->n_pieces,
+	};
+	for (i = 0; i < g->n_pieces; i++)
+		s->copy->piece[i] = g->piece[i];
+	s->dst = g->dst;
+	s->owner = ELAN_OWNER_GET;
+	s->fifo = ELAN_FIFO_STEN;
+	s->account = g->account;
+	elan_send_at(a, id, start);
+}
+
+void elan_get_on_late(const struct elan_at *a)
+{
+	struct elan_node *n = a->n;
+
+	n->is_get_posted = false;
+	while (n->gets_first && n->gets[n->gets_first - 1].until <= a->t) {
+		struct elan_get *g = &n->gets[n->gets_first - 1];
+
+		if (g->tries == a->x->params.get_retries) {
+			elan_get_failed(a, &g->cookie, ELAN_ERROR_RETRIES);
+			continue;
+		}
+		leave(n, g);
+		/* Where too many are asked for anew, this one waits on. */
+		if (elan_channel_span(&n->get_channel) < ELAN_SPAN) {
+			g->tries++;
+			n->counts.asked_again++;
+			ask(a, g);
+			continue;
+		}
+		g->until = a->t + a->x->params.get_timeout;
+		join(n, g);
+	}
+	set_clock(a);
+}

@@ -1,0 +1,284 @@
+/* Time-outs in a loaded network, and which routes packets take. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nic/elan4/elan_testing.h"
+
+#define US (INT64_C(1000) * SIM_NS)
+
+enum { NODES = 16, BYTES = 32 << 10 };
+
+/* --- load is not loss --- */
+
+static void mirror_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	struct elan_dma d = { .bytes = BYTES,
+		.destination = NODES - 1 - program_node(),
+		.from = ET_SOURCE,
+		.to = ET_TARGET,
+		.source_event = 1 };
+
+	(void)arg;
+	et_fill(ET_SOURCE, program_node(), BYTES);
+	program_wait(10 * US);
+	et_arm(&q, 1, 1);
+	et_dma(&q, &d);
+	et_wait_event(1);
+	program_wait(5000 * US);
+	et_expect(ET_TARGET, NODES - 1 - program_node(), BYTES);
+}
+
+/* All go up by the same link; returns how many packets were sent again. */
+static uint64_t run_mirror(int64_t per_node, int64_t round_trips)
+{
+	struct et_program p[NODES];
+	uint64_t resent = 0;
+	struct et m;
+	site_id i;
+
+	for (i = 0; i < NODES; i++)
+		p[i] = (struct et_program){ i, mirror_program, NULL };
+	et_init(&m, "16");
+	m.spread = UPDOWN_SINGLE;
+	m.params.ack_timeout = 5 * US;
+	m.params.per_node = per_node;
+	m.params.round_trips = round_trips;
+	et_run(&m, 1, p, NODES);
+	for (i = 0; i < NODES; i++)
+		resent += et_counts(&m, i).resent;
+	et_fini(&m);
+	return resent;
+}
+
+static void qsn_g4_congestion_is_not_taken_for_loss(void **state)
+{
+	uint64_t bare = run_mirror(0, 0);
+
+	(void)state;
+	/* of 1,024 packets */
+	assert_true(bare > 100);
+	assert_true(run_mirror(0, 4) < bare / 2);
+	assert_int_equal(run_mirror(4 * US, 0), 0);
+	assert_int_equal(run_mirror(4 * US, 4), 0);
+}
+
+struct slow {
+	uint32_t n; /* packets */
+};
+
+static void slow_program(void *arg)
+{
+	const struct slow *x = arg;
+	struct et_queue q = et_open(0);
+	uint32_t k;
+
+	program_wait(10 * US);
+	for (k = 0; k < x->n; k++) {
+		et_arm(&q, 1, 1);
+		et_put(&q, 1, ET_TARGET + 64 * k, k, 64, 0, 1);
+		et_wait_event(1);
+	}
+}
+
+static void quicker_program(void *arg)
+{
+	struct elan *x = (struct elan *)et_card();
+
+	slow_program(arg);
+	assert_in_range(elan_node(x, 0)->round_trip, 30 * US, 31 * US);
+	x->params.input = US;
+	elan_queue_close(et_card(), 0, 0);
+	slow_program(arg);
+	assert_in_range(elan_node(x, 0)->round_trip, US, 3 * US);
+}
+
+/* A receiver that takes 30 us is waited for longer, until it is quicker. */
+static void the_longest_round_trip_is_forgotten(void **state)
+{
+	struct slow x = { .n = 250 };
+	struct et_program p[] = { { 0, quicker_program, &x } };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.input = 30 * US;
+	m.params.ack_timeout = 35 * US;
+	et_run(&m, 1, p, 1);
+	assert_int_equal(et_counts(&m, 0).timeouts, 0);
+	et_fini(&m);
+}
+
+/* Nothing comes back: after 20, 40, 80 and then always 80 us. */
+static void time_outs_double_twice(void **state)
+{
+	struct fault_event cut = { .at = 0, .site = 1 };
+	struct fault_plan plan = { .event = &cut, .n_events = 1 };
+	struct slow x = { .n = 1 };
+	struct et_program p[] = { { 0, slow_program, &x } };
+	sim_time end;
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.retries = 4;
+	m.params.back_off = 1;
+	m.faults = &plan;
+	et_start(&m, 1, 1);
+	program_start(m.host, p[0].node, 0, 0, p[0].run, p[0].arg);
+	assert_int_equal(sim_run(m.net->sim, SIM_NEVER - 1), SIM_IDLE);
+	assert_int_equal(et_counts(&m, 0).resent, 4);
+	assert_int_equal(et_counts(&m, 0).timeouts, 5);
+	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_RETRIES], 1);
+	end = sim_now(m.net->sim);
+	assert_in_range(end, (10 + 20 + 40 + 3 * 80) * US,
+		(10 + 20 + 40 + 3 * 80 + 2) * US);
+	et_fini(&m);
+}
+
+/* --- death --- */
+
+static void dying_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	uint64_t words[ET_PACKET_WORDS];
+	uint32_t n = et_packet(words, 1, ET_TARGET, 1, 512, 0, 0), i;
+	sim_time t;
+
+	(void)arg;
+	program_wait(10 * US);
+	/* all at once: what is stored ahead is known before it is stored */
+	t = program_now();
+	for (i = 0; i < 20 * (n - n % 8); i += 8) {
+		t = elan_store(et_card(), program_worker(), 0, t, 0,
+			(uint32_t)(q.stored % ELAN_PAGE),
+			words + i % (n - n % 8), 8);
+		q.stored += 64;
+	}
+	program_wait(t);
+	fail_msg("it is dead");
+}
+
+/* Stores that a core has handed over ahead do not come from a dead node. */
+static void what_a_node_has_not_stored_dies_with_it(void **state)
+{
+	struct fault_event death = {
+		.at = 12 * US, .site = 0, .port = FAULT_SITE
+	};
+	struct fault_plan plan = { .event = &death, .n_events = 1 };
+	struct et_program p[] = { { 0, dying_program, NULL } };
+	const struct elan_queue *q;
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.faults = &plan;
+	m.params.half_packet = 900 * US;
+	et_run(&m, 1, p, 1);
+	assert_int_equal(host_n_dead(m.host), 1);
+	/* a store of 64 bytes takes 142.5 ns, and 200 ns to the card */
+	q = elan_queue(et_node(&m, 0), 0);
+	assert_int_equal(q->announced, (2000 - 200) / 142 * 64);
+	et_fini(&m);
+}
+
+/* --- rotation --- */
+
+struct taken {
+	uint64_t routes[NODES]; /* a bit each, of packets that came */
+	uint64_t last[NODES]; /* the address of the last one's bytes */
+	uint32_t disorder[NODES];
+};
+
+static void note_route(void *arg, site_id s, const struct packet *p, sim_time t)
+{
+	const struct elan_buffer *b = elan_buffer_of(p);
+	struct taken *x = arg;
+
+	(void)t;
+	x->routes[s] |= UINT64_C(1) << (b->route % ELAN_ROUTES);
+	x->disorder[s] += b->piece[0].address < x->last[s];
+	x->last[s] = b->piece[0].address;
+}
+
+static void rotate_program(void *arg)
+{
+	const uint32_t *event = arg;
+	struct et_queue q = et_open(0);
+	struct elan_dma d = { .bytes = 64 * 512,
+		.destination = 15,
+		.from = ET_SOURCE,
+		.to = ET_TARGET,
+		.source_event = 1,
+		.target_event = *event };
+	uint32_t k;
+
+	et_fill(ET_SOURCE, 3, d.bytes);
+	program_wait(10 * US);
+	et_arm(&q, 1, 1);
+	et_dma(&q, &d);
+	et_wait_event(1);
+	et_arm(&q, 3, 64 * 8);
+	for (k = 0; k < 64; k++)
+		et_get(&q, 14, ET_SOURCE + 8 * k, ET_TARGET + 8 * k, 8,
+			*event ? 3 : 0);
+	for (k = 0; k < 64; k++)
+		et_put(&q, 13, ET_TARGET + 64 * k, k, 64, *event, 0);
+}
+
+static struct taken run_rotate(int64_t spread, uint32_t event)
+{
+	struct taken x = { { 0 }, { 0 }, { 0 } };
+	struct et_program p = { 0, rotate_program, &event };
+	struct et m;
+
+	et_init(&m, "16");
+	m.spread = spread;
+	et_start(&m, 1, 1);
+	m.nic->on_delivered = note_route;
+	m.nic->arg = &x;
+	program_start(m.host, p.node, 0, 0, p.run, p.arg);
+	et_go(&m);
+	et_fini(&m);
+	return x;
+}
+
+/*
+ * DMAs and answers whose bytes an event counts may come in any order; puts,
+ * and what nobody counts, may be looked for by their last word.
+ */
+static void qsn_g7_independent_packets_rotate_routes(void **state)
+{
+	struct taken x;
+
+	(void)state;
+	x = run_rotate(UPDOWN_SOURCE, 2);
+	assert_int_equal(x.routes[15], 1);
+	assert_int_equal(x.routes[0], 1);
+	assert_int_equal(x.routes[13], 1);
+	x = run_rotate(UPDOWN_ROTATE, 2);
+	assert_true(x.routes[15] == UINT64_MAX);
+	assert_true(x.routes[0] == UINT64_MAX);
+	assert_int_equal(x.routes[13], 1);
+	assert_int_equal(x.disorder[13], 0);
+	x = run_rotate(UPDOWN_ROTATE, 0);
+	assert_int_equal(x.routes[15], 1);
+	assert_int_equal(x.routes[0], 1);
+	assert_int_equal(x.disorder[15], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(qsn_g4_congestion_is_not_taken_for_loss),
+		cmocka_unit_test(the_longest_round_trip_is_forgotten),
+		cmocka_unit_test(time_outs_double_twice),
+		cmocka_unit_test(what_a_node_has_not_stored_dies_with_it),
+		cmocka_unit_test(qsn_g7_independent_packets_rotate_routes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
