@@ -107,6 +107,20 @@ storm --faults "$tmp/plan.yaml"
 holds '.faults.lost_packets > 0' '.results.failed_messages == 0'
 report 'a switch dies in mid-transfer: other routes (QSN-F6, QSN-F71)'
 
+# One is on a way from node 0 to 14, one on another's way back.
+plan <<-'EOF'
+	  events:
+	    - 0 us link 1.0 up 1 dies
+	    - 0 us link 2.2 down 3 dies
+EOF
+for op in put dma get; do
+	run run qsnet2-16 ping op=$op from=0 to=14 --faults "$tmp/plan.yaml"
+	[ $code = 0 ] || complain "ping $op: $code: $(cat "$tmp/err")"
+done
+storm --faults "$tmp/plan.yaml"
+holds '.results.failed_messages == 0' '.faults.lost_packets > 0'
+report 'acknowledgements come back by the way of their packets'
+
 # What is lost and sent again is one message, whoever does the work.
 storm --budget
 all=$(jq .budget.messages "$tmp/out")

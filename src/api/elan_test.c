@@ -134,6 +134,52 @@ static void sized_check(void *arg)
 	}
 }
 
+/* Who sees the last word of a put sees all of it. */
+enum { LAST_MOST = 2000 };
+
+static void last_program(void *arg)
+{
+	struct elan_cq q = open_queue(5, ELAN_64K);
+	uint64_t bytes, none = 0;
+
+	(void)arg;
+	et_fill(ET_SOURCE, 1, LAST_MOST);
+	for (bytes = 8; bytes <= LAST_MOST; bytes += 8) {
+		program_write(ET_SOURCE + bytes - 8, &bytes, 8);
+		program_write(ET_FLAG, &none, 8);
+		elan_put_from(&q, 1, ET_TARGET, ET_SOURCE, bytes, 0, 0);
+		assert_true(elan_wait_word(ET_FLAG, bytes));
+		et_fill(ET_SOURCE, bytes, LAST_MOST);
+	}
+}
+
+static void last_check(void *arg)
+{
+	struct elan_cq q = open_queue(5, ELAN_64K);
+	uint64_t bytes;
+
+	(void)arg;
+	for (bytes = 8; bytes <= LAST_MOST; bytes += 8) {
+		assert_true(elan_wait_word(ET_TARGET + bytes - 8, bytes));
+		et_expect(ET_TARGET, bytes > 8 ? bytes - 8 : 1, bytes - 8);
+		elan_put(&q, 0, ET_FLAG, &bytes, 8, 0, 0);
+	}
+}
+
+static void the_last_word_comes_last(void **state)
+{
+	struct et m;
+	int64_t i;
+
+	(void)state;
+	for (i = ELAN_OPTERON; i <= ELAN_ITANIUM2; i++) {
+		et_init(&m, "4");
+		m.params.platform = i;
+		run_two(&m, last_program, last_check, NULL);
+		et_fini(&m);
+	}
+}
+
 static void puts_of_any_size_fit_any_queue(void **state)
 {
 	struct et m;
@@ -447,6 +493,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(qsn_f18_a_platform_has_its_burst),
 		cmocka_unit_test(puts_of_any_size_fit_any_queue),
+		cmocka_unit_test(the_last_word_comes_last),
 		cmocka_unit_test(qsn_f21_who_stores_waits_for_who_takes),
 		cmocka_unit_test(broadcasts_of_any_size_come_to_all),
 		cmocka_unit_test(a_stopped_queue_is_restarted),

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "route/updown.h"
 
 static struct packet *packet_of(const struct elan_at *a, packet_id id)
 {
@@ -213,6 +214,17 @@ static bool judge(
 	return true;
 }
 
+static void append_packet(const struct elan_at *a, packet_id *first,
+	packet_id *last, packet_id id)
+{
+	packet_of(a, id)->next = NO_PACKET;
+	if (*first)
+		packet_of(a, *last)->next = id;
+	else
+		*first = id;
+	*last = id;
+}
+
 /* --- writes --- */
 
 /* The next write that is not handed on; none: the number of pieces. */
@@ -257,13 +269,39 @@ static uint32_t next_burst(
 	return k + 1;
 }
 
+/* Of one that has a burst, and is the first of those that do. */
 static void schedule(const struct elan_at *a, packet_id id)
 {
 	sim_time ready;
 
-	if (next_burst(a, buffer_of(a, id), &ready))
-		elan_post(a, ready > a->t ? ready : a->t + 1, ELAN_ENGINE_INPUT,
-			id);
+	next_burst(a, buffer_of(a, id), &ready);
+	elan_post(a, ready > a->t ? ready : a->t + 1, ELAN_ENGINE_INPUT, id);
+}
+
+/*
+ * Writes are executed in the order in which their packets came, or a message's
+ * last word could be there before what it follows.
+ */
+static void join_writers(const struct elan_at *a, packet_id id)
+{
+	const struct elan_buffer *b = buffer_of(a, id);
+	uint32_t k = b->cast != 0;
+
+	if (next_write(b) == b->n_pieces)
+		return;
+	append_packet(a, &a->n->write_first[k], &a->n->write_last[k], id);
+	if (a->n->write_first[k] == id)
+		schedule(a, id);
+}
+
+/* The next one's turn. */
+static void leave_writers(const struct elan_at *a, packet_id id)
+{
+	packet_id *first = &a->n->write_first[buffer_of(a, id)->cast != 0];
+
+	*first = packet_of(a, id)->next;
+	if (*first)
+		schedule(a, *first);
 }
 
 void elan_input_on_write(const struct elan_at *a, packet_id id)
@@ -285,7 +323,10 @@ void elan_input_on_write(const struct elan_at *a, packet_id id)
 		a->n->counts.networked++;
 	}
 	elan_bus_ask(a, ELAN_BURST_WRITE, id, bytes);
-	schedule(a, id);
+	if (next_write(b) < b->n_pieces)
+		schedule(a, id);
+	else
+		leave_writers(a, id);
 }
 
 void elan_input_granted(const struct elan_at *a, packet_id id, sim_time end)
@@ -344,6 +385,17 @@ void elan_input_done_read(const struct elan_at *a, packet_id get)
 	one_done(a, get);
 }
 
+/* The way that a packet came: where that is alive so is the way back. */
+static uint32_t way_back(const struct elan_at *a, const struct packet *p,
+	const struct elan_buffer *b)
+{
+	const struct route *r = a->x->nic.net->route;
+
+	if (r->ops != &updown_ops)
+		return b->route;
+	return updown_back(updown_of(r), p->src, a->s, b->route % ELAN_ROUTES);
+}
+
 static void answer(const struct elan_at *a, packet_id id)
 {
 	const struct packet *p = packet_of(a, id);
@@ -363,8 +415,8 @@ static void answer(const struct elan_at *a, packet_id id)
 			ack.kind = ELAN_NACKED;
 	}
 	if (ack.kind != ELAN_ABORTED)
-		elan_send_packet(
-			a, ELAN_FIFO_ACK, p->src, &ack, b->route, NULL);
+		elan_send_packet(a, ELAN_FIFO_ACK, p->src, &ack,
+			way_back(a, p, b), NULL);
 }
 
 static void release(const struct elan_at *a, packet_id id)
@@ -418,7 +470,7 @@ static void take(const struct elan_at *a, packet_id id)
 	b->handed = b->todo = b->bursts = b->granted = b->written = 0;
 	if (judge(a, packet_of(a, id), b)) {
 		b->todo = 1; /* the tail */
-		schedule(a, id);
+		join_writers(a, id);
 	}
 	a->n->inside++;
 	tail = tail > a->t ? tail : a->t;
@@ -457,15 +509,10 @@ void elan_input(
 	elan_account_tail(a, id, tail);
 	b->fifo = (uint8_t)fifo;
 	p->head = tail;
-	p->next = NO_PACKET;
 	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
 		elan_post(a, tail, ELAN_ENGINE_ACK, id);
 		return;
 	}
-	if (a->n->in_first)
-		packet_of(a, a->n->in_last)->next = id;
-	else
-		a->n->in_first = id;
-	a->n->in_last = id;
+	append_packet(a, &a->n->in_first, &a->n->in_last, id);
 	take_next(a);
 }
