@@ -10,8 +10,9 @@
 
 #include "api/spi.h"
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "load/load.h"
+#include "cli/run_budget.h"
+#include "cli/run_faults.h"
+#include "load/programs.h"
 #include "machine/machine.h"
 #include "out/json.h"
 
@@ -93,6 +94,8 @@ static void app_start(struct load *l)
 
 	a->host = n.host = host_new(&h, &a->wrong);
 	if (a->host)
+		programs_set_deaths(a->host, l->net);
+	if (a->host)
 		a->nic = nic_new(&n, &a->wrong);
 	if (a->nic)
 		start_programs(a);
@@ -114,8 +117,10 @@ static sim_time app_next(struct load *l)
 	if (!a->nic)
 		return SIM_NEVER;
 	sim_each_event(l->net->sim, count_event, &n);
-	if (!n)
+	if (!n) {
+		host_bury(a->host);
 		return SIM_NEVER;
+	}
 	if (a->until < sim_now(l->net->sim))
 		a->until = sim_now(l->net->sim);
 	a->until += l->net->params.stall / 4;
@@ -133,6 +138,10 @@ static void app_report(struct load *l, struct load_result *r)
 	t->n_nodes = l->net->n_nodes;
 	t->end = r->end;
 	t->n_packets = net_total(l->net).delivered;
+	if (a->nic && a->nic->ops->retries)
+		a->nic->ops->retries(a->nic, &r->retries);
+	if (a->host)
+		r->dead_programs = host_n_dead(a->host);
 	for (i = 0; a->nic && i < l->net->n_nodes; i++) {
 		if (a->nic->ops == &bgq_mu_ops)
 			t->n_messages += mu_peek(
@@ -151,8 +160,8 @@ static void describe_errors(const struct app *a, char *text, size_t size)
 	for (i = 0; i < a->tells.n_nodes; i++) {
 		if (!a->nic->ops->errors(a->nic, i, errors, sizeof(errors)))
 			continue;
-		snprintf(
-			text, size, " (node %u's message unit: %s)", i, errors);
+		snprintf(text, size, " (node %u's %s: %s)", i,
+			a->nic->ops->title, errors);
 		return;
 	}
 }
@@ -211,6 +220,7 @@ static int check_app(struct app *a, struct err *e)
 
 static int build(struct app *a, const struct cli_args *args, struct err *e)
 {
+	struct book_how how;
 	struct net_setup s = {
 		.topo = a->machine->topo,
 		.route = a->machine->route,
@@ -218,8 +228,14 @@ static int build(struct app *a, const struct cli_args *args, struct err *e)
 		.router = &a->machine->router,
 		.n_workers = args->threads ? args->threads : 1,
 		.seed = args->seed,
+		.book = run_book_how(args, &how),
+		.faults = fault_plan_is_empty(&a->machine->faults)
+				  ? NULL
+				  : &a->machine->faults,
 	};
 
+	if (run_book_check(args, s.topo, e))
+		return -1;
 	if (net_estimate(&s) > mem_available())
 		return err_set_code(e, EXIT_LIMIT,
 			"%u nodes need more memory than is free",
@@ -259,10 +275,13 @@ static void print_json(
 	json_count(&j, "messages", a->tells.n_messages);
 	json_count(&j, "packets", a->tells.n_packets);
 	json_count(&j, "errors", a->tells.n_errors);
+	run_faults_json(&j, a->load.net, &a->result);
+	run_budget_json(&j, args, a->load.net);
 	json_end(&j, '}');
 }
 
-static void print_text(const struct app *a, FILE *f)
+static void print_text(
+	const struct app *a, const struct cli_args *args, FILE *f)
 {
 	char text[PARAM_TEXT_MAX], errors[256];
 
@@ -284,7 +303,9 @@ static void print_text(const struct app *a, FILE *f)
 		fprintf(f, "errors      %" PRIu64 "%s\n", a->tells.n_errors,
 			errors);
 	}
+	run_faults_text(f, a->load.net, &a->result);
 	fprintf(f, "digest      %016" PRIx64 "\n", load_digest(&a->load));
+	run_budget_text(f, args, a->load.net);
 }
 
 static int perform(struct app *a, const struct cli_args *args, struct err *e)
@@ -298,8 +319,8 @@ static int perform(struct app *a, const struct cli_args *args, struct err *e)
 	if (args->is_json)
 		print_json(a, args, out.file);
 	else
-		print_text(a, out.file);
-	if (cli_out_close(&out, e))
+		print_text(a, args, out.file);
+	if (cli_out_close(&out, e) || run_book_missed(args, a->load.net, e))
 		return -1;
 	if (a->result.ending == LOAD_DEADLOCKED)
 		return EXIT_DEADLOCK;
@@ -319,6 +340,11 @@ static int run_app(
 		args->word[0], args->set, args->n_sets, args->shape, e);
 	if (!m)
 		return -1;
+	if ((args->faults && machine_read_faults(m, args->faults, e)) ||
+		machine_check_faults(m, e)) {
+		machine_free(m);
+		return -1;
+	}
 	a = mem_alloc(1, sizeof(*a));
 	a->is = is;
 	a->machine = m;
@@ -341,7 +367,8 @@ int weft_main(int argc, char **argv, const struct weft_app *app)
 	struct err e = { 0 };
 	struct cli_args args;
 	int code = cli_parse(&args, argc, argv,
-		CLI_MACHINE | CLI_RUN | CLI_JSON, "MACHINE", app->help, &e);
+		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_JSON,
+		"MACHINE", app->help, &e);
 
 	if (!code)
 		code = run_app(app, &args, &e);

@@ -272,7 +272,7 @@ static void print_json(
 	json_text(&j, "digest", text);
 	json_real(&j, "sim_time_ns", ns(r->result.end));
 	json_results(&j, r);
-	run_faults_json(&j, r);
+	run_faults_json(&j, r->net, &r->result);
 	run_budget_json(&j, a, r->net);
 	json_work(&j, r);
 	json_end(&j, '}');
@@ -330,7 +330,7 @@ static void print_figures(const struct machine_run *r, FILE *f)
 		print_figure(&l->figure[i], f);
 	if (r->hops)
 		print_links(r, f);
-	run_faults_text(f, r);
+	run_faults_text(f, r->net, &r->result);
 }
 
 static void print_text(

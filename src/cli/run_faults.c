@@ -68,27 +68,27 @@ static void text_training(FILE *f, const struct net *n)
 			t->n_blind);
 }
 
-void run_faults_text(FILE *f, const struct machine_run *r)
+void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 {
-	const struct nic_retries *x = &r->result.retries;
+	const struct nic_retries *x = &r->retries;
 	struct fault_counts c;
 
-	if (!r->net->faults)
+	if (!n->faults)
 		return;
-	c = sum(r->net);
+	c = sum(n);
 	fprintf(f,
 		"faults      %" PRIu64 " bits flipped in %" PRIu64
 		" packets, %" PRIu64 " packets lost on dead links\n",
 		c.bit_errors, c.hurt, c.lost);
-	text_training(f, r->net);
+	text_training(f, n);
 	fprintf(f,
 		"retries     %" PRIu64 " packets sent again: %" PRIu64
 		" were turned away, %" PRIu64 " not answered; %" PRIu64
 		" came twice\n",
 		x->resent, x->nacks, x->timeouts, x->duplicates);
-	if (r->result.dead_programs)
+	if (r->dead_programs)
 		fprintf(f, "programs    %u died with their nodes\n",
-			r->result.dead_programs);
+			r->dead_programs);
 	if (x->escapes)
 		fprintf(f,
 			"escapes     %" PRIu64
@@ -125,16 +125,17 @@ static void json_counts(struct json *j, const struct fault_counts *c)
 	json_count(j, "lost_packets", c->lost);
 }
 
-void run_faults_json(struct json *j, const struct machine_run *r)
+void run_faults_json(
+	struct json *j, const struct net *n, const struct load_result *r)
 {
-	const struct nic_retries *x = &r->result.retries;
-	const struct topo *t = r->net->topo;
+	const struct nic_retries *x = &r->retries;
+	const struct topo *t = n->topo;
 	struct fault_counts c;
 	uint32_t i;
 
-	if (!r->net->faults)
+	if (!n->faults)
 		return;
-	c = sum(r->net);
+	c = sum(n);
 	json_object(j, "faults");
 	json_counts(j, &c);
 	json_count(j, "torn", x->torn);
@@ -145,11 +146,11 @@ void run_faults_json(struct json *j, const struct machine_run *r)
 	json_count(j, "timeouts", x->timeouts);
 	json_count(j, "resent", x->resent);
 	json_count(j, "duplicates", x->duplicates);
-	json_count(j, "dead_programs", r->result.dead_programs);
-	json_training(j, r->net);
+	json_count(j, "dead_programs", r->dead_programs);
+	json_training(j, n);
 	json_array(j, "links");
 	for (i = 0; i < t->n_wires; i++) {
-		c = faults_total(r->net->faults, i);
+		c = faults_total(n->faults, i);
 		json_object(j, NULL);
 		json_text(j, "class", t->wire[i].name);
 		json_counts(j, &c);

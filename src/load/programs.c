@@ -83,10 +83,19 @@ static void on_delivered(
 	hist_add(&a->latency, t - packet->born);
 }
 
+void programs_set_deaths(struct host *h, const struct net *n)
+{
+	const struct faults *f = n->faults;
+	size_t i;
+
+	for (i = 0; f && i < f->n_deaths; i++)
+		if (f->death[i].site < n->n_nodes)
+			host_set_death(h, f->death[i].site, f->death[i].at);
+}
+
 bool programs_open(struct programs *p, uint32_t n_programs)
 {
 	struct load *l = &p->load;
-	const struct faults *f = l->net->faults;
 	struct host_setup h = {
 		.sim = l->net->sim,
 		.n_nodes = l->net->n_nodes,
@@ -101,16 +110,11 @@ bool programs_open(struct programs *p, uint32_t n_programs)
 		.arg = p,
 	};
 
-	size_t i;
-
 	p->arrivals = map_alloc(l->net->n_workers * sizeof(*p->arrivals));
 	p->host = n.host = host_new(&h, &p->wrong);
 	if (!p->host)
 		return false;
-	for (i = 0; f && i < f->n_deaths; i++)
-		if (f->death[i].site < h.n_nodes)
-			host_set_death(
-				p->host, f->death[i].site, f->death[i].at);
+	programs_set_deaths(p->host, l->net);
 	p->nic = nic_new(&n, &p->wrong);
 	return p->nic;
 }

@@ -48,6 +48,9 @@ int programs_need_nic(const struct programs *p, const struct nic_ops *nic,
 int programs_need_msg(const struct programs *p, uint32_t n_nodes,
 	uint64_t memory, struct err *e);
 
+/* The network's plan says when nodes die: so do their programs. */
+void programs_set_deaths(struct host *h, const struct net *n);
+
 /*
  * In start(): makes hosts and interfaces, with room for so many programs in
  * all.  False where that failed; then the run ends with the error.

@@ -565,3 +565,14 @@ void machine_shape(const struct machine *m, char *text, size_t size)
 	text[0] = '\0';
 	m->topo->ops->name_shape(m->topo, text, size);
 }
+
+int machine_check_faults(const struct machine *m, struct err *e)
+{
+	if (fault_plan_is_empty(&m->faults) ||
+		(m->nic && m->nic->client->on_lost))
+		return 0;
+	return err_set(e,
+		"faults: nothing on this machine sends again what is lost "
+		"(nic.kind is %s)",
+		m->nic ? m->nic->name : "none");
+}

@@ -98,15 +98,10 @@ static uint32_t pick_threads(const struct machine_run *r)
 /* Who loses a packet must be able to do without it, or to send it again. */
 static int check_faults(const struct machine_run *r, struct err *e)
 {
-	const struct nic_ops *nic = r->machine->nic;
-
 	if (fault_plan_is_empty(&r->machine->faults))
 		return 0;
-	if (!nic || !nic->client->on_lost)
-		return err_set(e,
-			"faults: nothing on this machine sends again what is "
-			"lost (nic.kind is %s)",
-			nic ? nic->name : "none");
+	if (machine_check_faults(r->machine, e))
+		return -1;
 	if (r->load->ops->client)
 		return err_set(e,
 			"faults: %s puts packets straight into the network, "
