@@ -101,23 +101,14 @@ static void app_start(struct load *l)
 		start_programs(a);
 }
 
-static void count_event(void *arg, sim_time t, const struct sim_event *e)
-{
-	(void)t;
-	(void)e;
-	++*(uint64_t *)arg;
-}
-
 /* In slices, until nothing is left to happen. */
 static sim_time app_next(struct load *l)
 {
 	struct app *a = of(l);
-	uint64_t n = 0;
 
 	if (!a->nic)
 		return SIM_NEVER;
-	sim_each_event(l->net->sim, count_event, &n);
-	if (!n) {
+	if (!nic_n_events(a->nic)) {
 		host_bury(a->host);
 		return SIM_NEVER;
 	}

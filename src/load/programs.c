@@ -143,23 +143,14 @@ static void tell_progress(const struct programs *p, sim_time now)
 	l->on_progress(l->progress_arg, &progress);
 }
 
-static void count_event(void *arg, sim_time t, const struct sim_event *e)
-{
-	(void)t;
-	(void)e;
-	++*(uint64_t *)arg;
-}
-
 sim_time programs_next(struct load *l)
 {
 	struct programs *p = (struct programs *)l;
 	sim_time now = sim_now(l->net->sim);
-	uint64_t n = 0;
 
 	if (!p->nic)
 		return SIM_NEVER;
-	sim_each_event(l->net->sim, count_event, &n);
-	if (!n) {
+	if (!nic_n_events(p->nic)) {
 		host_bury(p->host);
 		p->is_stalled = host_n_running(p->host) != 0;
 		return SIM_NEVER;

@@ -66,3 +66,25 @@ uint64_t nic_describe_errors(const char *const *names, const uint64_t *counts,
 	}
 	return sum;
 }
+
+struct count {
+	const struct nic *nic;
+	uint64_t n;
+};
+
+static void count_event(void *arg, sim_time t, const struct sim_event *e)
+{
+	struct count *c = arg;
+
+	(void)t;
+	if (!c->nic->ops->is_stale || !c->nic->ops->is_stale(c->nic, e))
+		c->n++;
+}
+
+uint64_t nic_n_events(const struct nic *nic)
+{
+	struct count c = { .nic = nic };
+
+	sim_each_event(nic->net->sim, count_event, &c);
+	return c.n;
+}

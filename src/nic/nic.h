@@ -76,6 +76,9 @@ struct nic_ops {
 	uint64_t (*memory)(const struct nic *nic); /* bytes that it holds */
 	/* NULL where it never sends twice; only while nothing runs. */
 	void (*retries)(const struct nic *nic, struct nic_retries *r);
+	/* Whether an event is a clock for which nobody waits any more; NULL:
+	 * there are none.  Only while nothing runs. */
+	bool (*is_stale)(const struct nic *nic, const struct sim_event *e);
 };
 
 struct nic_setup {
@@ -98,6 +101,10 @@ void nic_free(struct nic *nic);
  */
 struct poll_loop nic_poll_loop(
 	const struct nic *nic, sim_time period, sim_time load);
+
+/* Events that wait, but for clocks that nobody waits for; only while nothing
+ * runs. */
+uint64_t nic_n_events(const struct nic *nic);
 
 /*
  * For ops->errors(): those of n kinds that happened, in words; how many.

@@ -21,7 +21,7 @@
  * Kept only where there is a book; nothing here changes a time.
  */
 #include "base/mem.h"
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 
 static struct book *book_of(const struct elan_at *a)
 {

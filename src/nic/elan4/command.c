@@ -5,7 +5,7 @@
  * stored is known, and when each store arrives, so its head can leave before
  * its tail is here (QSN-F34).
  */
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 
 #include <string.h>
 

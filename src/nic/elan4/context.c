@@ -2,7 +2,7 @@
  * Contexts: which of a node's memory the queues and packets of a job may
  * touch, and in which order that has the bytes of a word.
  */
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 
 #include <errno.h>
 

@@ -5,7 +5,7 @@
  * packet is in the network.  Two DMAs are worked on at once, so that one's
  * end overlaps the next one's start; more wait in the run queue.
  */
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 
 #include "base/mem.h"
 

@@ -1,4 +1,4 @@
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -323,9 +323,7 @@ static void on_engine(
 	const struct elan_at *a, const struct sim_event *e, uint32_t data)
 {
 	check_order(a, e);
-	switch ((enum elan_engine)(
-		ENGINE_CLIENT +
-		(sim_number(e) - ENGINE_CLIENT) % ELAN_ENGINES)) {
+	switch (elan_engine_of(e)) {
 	case ELAN_ENGINE_STORE:
 		elan_queue_on_store(a, data);
 		break;
@@ -586,4 +584,5 @@ const struct nic_ops elan4_ops = {
 	.errors = describe_errors,
 	.memory = elan_memory,
 	.retries = elan_frame_retries,
+	.is_stale = elan_send_is_stale,
 };

@@ -8,7 +8,7 @@
 #define NIC_ELAN4_ELAN_TESTING_H
 
 #include "host/bytes_testing.h"
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 #include "route/updown_testing.h"
 
 enum {

@@ -15,7 +15,7 @@
 #ifndef NIC_ELAN4_FRAME_H
 #define NIC_ELAN4_FRAME_H
 
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 
 enum {
 	ELAN_FRAME_HEADER = 32,

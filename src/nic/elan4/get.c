@@ -8,7 +8,7 @@
  * An answer names the get that it belongs to.  Only the first one is
  * executed, and none that nobody waits for any more.
  */
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 
 #include "base/mem.h"
 

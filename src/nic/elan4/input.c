@@ -6,7 +6,7 @@
  * reads memory and is answered; events are set when all is in memory.  The
  * answer to the sender leaves when the tail is through.
  */
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 
 #include <string.h>
 

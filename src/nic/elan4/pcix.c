@@ -6,7 +6,7 @@
  * Else, while both reads and writes wait, reads get that part of the bus's
  * time; whoever waits alone gets all of it.
  */
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 
 #include "base/mem.h"
 

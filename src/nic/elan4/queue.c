@@ -4,7 +4,7 @@
  * room comes back only when a packet has been acknowledged.  Whoever breaks
  * a queue's rules stops that queue, and no other (QSN-F26).
  */
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,7 +12,7 @@
  * network, where a packet of every node may be before this one, and much
  * longer than it took lately: congestion must not be taken for loss.
  */
-#include "nic/elan4/elan.h"
+#include "nic/elan4/parts.h"
 
 #include <string.h>
 
@@ -329,13 +329,20 @@ void elan_send_on_late(const struct elan_at *a)
 	}
 }
 
+/* It may be answered by now, or waits to be sent again. */
+static bool is_awaited(const struct elan_node *n, uint32_t sending)
+{
+	const struct elan_sending *s = &n->sendings[sending];
+
+	return s->is_used && s->tries && s->left_at;
+}
+
 void elan_send_on_later(const struct elan_at *a, uint32_t sending)
 {
 	const struct elan_sending *s = elan_sending(a->n, sending);
 	sim_time due = s->left_at + timeout(a, s->tries);
 
-	/* It may be answered by now, or sent again. */
-	if (!s->is_used || !s->tries || !s->left_at)
+	if (!is_awaited(a->n, sending))
 		return;
 	if (due > a->t)
 		elan_post_late(a, due, ELAN_ENGINE_LATER, sending);
@@ -408,5 +415,27 @@ void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b)
 		try_again(a, b->sending);
 	} else {
 		fail(a, b->sending, ELAN_ERROR_REFUSED);
+	}
+}
+
+/* Time-outs of what has been answered since. */
+bool elan_send_is_stale(const struct nic *nic, const struct sim_event *e)
+{
+	const struct elan *x = (const struct elan *)nic;
+	const struct elan_node *n;
+
+	if (sim_phase(e) != PHASE_ENGINE || sim_number(e) < ENGINE_CLIENT ||
+		e->site >= x->n_nodes)
+		return false;
+	n = x->nodes[e->site];
+	switch (elan_engine_of(e)) {
+	case ELAN_ENGINE_LATE:
+		return !n->late_first;
+	case ELAN_ENGINE_LATER:
+		return !is_awaited(n, e->data);
+	case ELAN_ENGINE_GET:
+		return !n->gets_first;
+	default:
+		return false;
 	}
 }

@@ -1,0 +1,165 @@
+/* What the files of the card do for each other. */
+#ifndef NIC_ELAN4_PARTS_H
+#define NIC_ELAN4_PARTS_H
+
+#include "nic/elan4/elan.h"
+
+/* Whether a context may touch [at, at + bytes). */
+bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
+	uint64_t bytes);
+/* Serialisation of a packet with so many bytes of data. */
+sim_time elan_ser(const struct elan *x, uint32_t bytes);
+/* A word as a context's memory has it. */
+uint64_t elan_word_order(
+	const struct elan_node *n, uint32_t context, uint64_t word);
+/* Writes a word to the node's memory, over the bus. */
+void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value);
+void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end);
+void elan_word_on_in(const struct elan_at *a, uint32_t word);
+/*
+ * Takes away from an event's count; fires it where none is left.  Does
+ * nothing where the context has not armed it.
+ */
+void elan_event_set(const struct elan_at *a, uint32_t context, uint32_t event,
+	uint64_t count);
+/* An event, made where it is new; its number is below ELAN_EVENTS. */
+struct elan_event_cell *elan_event(struct elan_node *n, uint32_t event);
+
+/* --- queue.c --- */
+
+void elan_queue_free(struct elan_queue *q);
+void elan_queue_on_store(const struct elan_at *a, uint32_t queue);
+void elan_queue_stop(
+	const struct elan_at *a, uint32_t queue, enum elan_error why);
+/*
+ * The queue that a context's addresses [at, at + bytes) are mapped to, or
+ * ELAN_NO_QUEUE: whole words of one page.
+ */
+uint32_t elan_queue_mapped(const struct elan_node *n, uint32_t context,
+	uint64_t at, uint64_t bytes);
+/* Whether so many bytes could be appended, or would be dropped. */
+bool elan_queue_takes(
+	const struct elan_node *n, uint32_t queue, uint32_t bytes);
+/*
+ * Appends words, which are in the card at t, now or later: for all units of
+ * the card, which ask elan_queue_takes() first.  A queue that has stopped
+ * drops them.
+ */
+void elan_queue_append(const struct elan_at *a, uint32_t queue,
+	const uint8_t *words, uint32_t bytes, sim_time t);
+/* When a position's bytes were or will be in; SIM_NEVER: not announced. */
+sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position);
+uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position);
+/* Has work, perhaps: gets a turn. */
+void elan_queue_wake(const struct elan_at *a, uint32_t queue);
+/* A packet of it is acknowledged. */
+void elan_queue_acked(
+	const struct elan_at *a, uint32_t queue, uint32_t sequence);
+
+/* --- command.c --- */
+
+void elan_command_go(const struct elan_at *a);
+void elan_command_on_free(const struct elan_at *a);
+void elan_command_on_half(const struct elan_at *a, uint32_t queue);
+
+/* --- dma.c --- */
+
+/* Takes a descriptor, or says what is wrong with it. */
+enum elan_error elan_dma_add(
+	const struct elan_at *a, uint32_t queue, const struct elan_dma *d);
+void elan_dma_go(const struct elan_at *a);
+void elan_dma_on_read(const struct elan_at *a, uint32_t read);
+void elan_dma_granted(const struct elan_at *a, uint32_t read, sim_time end);
+void elan_dma_on_block(const struct elan_at *a, uint32_t read);
+/* A packet of so many bytes is in the network for the first time. */
+void elan_dma_left(const struct elan_at *a, uint32_t bytes);
+/* A packet is acknowledged, or given up. */
+void elan_dma_done(const struct elan_at *a, uint32_t dma, uint32_t sequence);
+void elan_dma_failed(const struct elan_at *a, uint32_t dma, uint32_t sequence,
+	enum elan_error why);
+/* Reads memory for a get; n->reads counts it already. */
+void elan_dma_read_for(const struct elan_at *a, packet_id get, uint32_t bytes);
+
+/* --- send.c --- */
+
+struct elan_sending *elan_sending(struct elan_node *n, uint32_t id);
+/* A new one, with a buffer to fill; its packet leaves at t or later. */
+uint32_t elan_send_new(const struct elan_at *a);
+void elan_send_at(const struct elan_at *a, uint32_t sending, sim_time t);
+void elan_send_on_leave(const struct elan_at *a, uint32_t sending);
+void elan_send_on_again(const struct elan_at *a, uint32_t sending);
+void elan_send_on_late(const struct elan_at *a);
+void elan_send_on_later(const struct elan_at *a, uint32_t sending);
+/* As nic_ops has it. */
+bool elan_send_is_stale(const struct nic *nic, const struct sim_event *e);
+void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b);
+/*
+ * Puts a packet into the network, or in line for it.  Its time is charged to
+ * an account's message; NULL: to none.
+ */
+void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
+	const struct elan_buffer *what, uint32_t route,
+	struct elan_account *account);
+void elan_send_on_room(const struct elan_at *a, uint32_t fifo);
+
+/* --- get.c --- */
+
+/* A queue's packet to dst is a get: what its answer will name. */
+struct elan_cookie elan_get_new(const struct elan_at *a, uint32_t queue,
+	site_id dst, const struct elan_buffer *b);
+/* It is acknowledged: its answer is waited for.  Or it is given up. */
+void elan_get_acked(const struct elan_at *a, const struct elan_cookie *c,
+	const struct elan_account *account);
+void elan_get_failed(const struct elan_at *a, const struct elan_cookie *c,
+	enum elan_error why);
+/* Its answer is here: false where nobody waits for it. */
+bool elan_get_answered(const struct elan_at *a, const struct elan_cookie *c);
+/* Nobody waits for answers to a queue's gets any more. */
+void elan_get_forget(struct elan_node *n, uint32_t queue);
+void elan_get_on_late(const struct elan_at *a);
+
+/* --- input.c --- */
+
+void elan_input(
+	const struct elan_at *a, uint32_t fifo, packet_id id, sim_time tail);
+void elan_input_on_write(const struct elan_at *a, packet_id id);
+void elan_input_granted(const struct elan_at *a, packet_id id, sim_time end);
+void elan_input_on_written(const struct elan_at *a, packet_id id);
+void elan_input_on_tail(const struct elan_at *a, packet_id id);
+void elan_input_done_read(const struct elan_at *a, packet_id get);
+
+/* The network has made a copy of a broadcast. */
+void elan_input_on_copy(struct net *net, struct sim_worker *w, packet_id id);
+
+/* --- frame.c --- */
+
+void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
+	uint32_t bit, uint32_t bits);
+void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id);
+/* A hurt packet is here: sets its harm. */
+void elan_frame_on_arrival(
+	const struct elan_at *a, const struct packet *p, struct elan_buffer *b);
+void elan_frame_retries(const struct nic *nic, struct nic_retries *r);
+
+/* --- account.c: see there; all do nothing where there is no book --- */
+
+/* A store of words that begin at a position leaves the core, and comes. */
+void elan_account_store(const struct elan_at *a, struct elan_queue *q,
+	uint64_t position, uint32_t bytes, sim_time came);
+/* The command at a position is decoded: a message of so many packets. */
+struct elan_account elan_account_begin(const struct elan_at *a,
+	struct elan_queue *q, uint64_t position, uint64_t n_packets);
+void elan_account_packet(
+	const struct elan_at *a, packet_id id, struct elan_account *c);
+/* At the receiver: its last byte is there, its turn has come. */
+void elan_account_tail(const struct elan_at *a, packet_id id, sim_time tail);
+void elan_account_turn(const struct elan_at *a, packet_id id);
+/* A get has read: its answer goes on with what it has spent. */
+void elan_account_answer(
+	const struct elan_at *a, packet_id get, struct elan_account *c);
+/* All is in memory; it is refused; it is nothing, or comes again. */
+void elan_account_done(const struct elan_at *a, packet_id id);
+void elan_account_refused(const struct elan_at *a, packet_id id);
+void elan_account_nothing(const struct elan_at *a, packet_id id);
+
+#endif
