@@ -450,7 +450,9 @@ static void share_out(struct sim *s)
 
 	s->owner = mem_alloc(n, sizeof(*s->owner));
 	for (i = 0; i < n; i++) {
-		s->owner[i] = s->p.owner ? s->p.owner[i] : (uint8_t)(i * t / n);
+		s->owner[i] = (uint8_t)(i * t / n);
+		if (s->p.owner)
+			s->owner[i] = s->p.owner[i];
 		BUG_IF(s->owner[i] >= t);
 		s->workers[s->owner[i]].n_sites++;
 	}

@@ -156,8 +156,8 @@ struct mu_subgroup *mu_subgroup_new(struct mu_node *n, uint64_t id)
 		return NULL;
 	n->subgroup[id] = g = mem_alloc(1, sizeof(*g));
 	for (i = 0; i < MU_PER_SUBGROUP; i++)
-		g->inj[i].level =
-			mu_level_of((uint32_t)id * MU_PER_SUBGROUP + i, 0);
+		g->inj[i].level = (uint8_t)mu_level_of(
+			(uint32_t)id * MU_PER_SUBGROUP + i, 0);
 	return g;
 }
 

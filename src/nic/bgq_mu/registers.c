@@ -298,7 +298,7 @@ static enum mu_interrupt store_inj(
 			return MU_ERROR_REGISTER;
 		f->attributes = (uint8_t)value;
 		if (f->level != MU_LEVEL_SYSTEM)
-			f->level = mu_level_of(0, f->attributes);
+			f->level = (uint8_t)mu_level_of(0, f->attributes);
 		return MU_INTERRUPTS;
 	case MU_INJ_THRESHOLD:
 		f->threshold = value;
