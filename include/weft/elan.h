@@ -145,8 +145,9 @@ int elan_broadcast_from(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint32_t source_event);
 
 /*
- * Reads 1 to ELAN_PACKET bytes (else EINVAL) of another node's memory into
- * this one's; event is set by the bytes that have come.  Needs ELAN_MAY_STEN.
+ * Reads 1 to ELAN_PACKET bytes of another node's memory into this one's; event
+ * is set by the bytes that have come.  None and more stop the queue, and from
+ * 64 KiB on are EINVAL.  Needs ELAN_MAY_STEN.
  */
 int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 	uint32_t bytes, uint32_t event);

@@ -371,7 +371,7 @@ int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 	int code = check(q, event, 0);
 	sim_time born = program_now();
 
-	if (!code && (!bytes || bytes > ELAN_PACKET))
+	if (!code && bytes > UINT16_MAX)
 		code = EINVAL;
 	if (code)
 		return code;
