@@ -27,7 +27,8 @@
  * lost, and events that it would have set do not fire: who waits for one by
  * elan_wait_event() learns of it.
  *
- * Ownership.  Structs are the caller's, and no call keeps a pointer.  What a
+ * Ownership.  Structs are the caller's, and no call keeps a pointer.  A queue's
+ * was filled in by elan_cq_open() before anything else is done with it.  What a
  * put is given may change when it returns; a DMA reads memory later, until
  * its source event has fired.  Threads that share a queue lock it.
  *
