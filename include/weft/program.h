@@ -3,10 +3,10 @@
  *
  * A program is a C function on a hardware thread of a node.  It runs while
  * no simulated time passes; time passes where it says so, and where a call
- * of weft/spi.h or weft/msg.h does.  Nodes share no memory but their C globals,
- * which are those of the one process that all nodes are simulated in, and of
- * all its threads: a program keeps what it knows on its stack, in what it was
- * given, or in its node's memory.
+ * of weft/spi.h, weft/elan.h or weft/msg.h does.  Nodes share no memory but
+ * their C globals, which are those of the one process that all nodes are
+ * simulated in, and of all its threads: a program keeps what it knows on its
+ * stack, in what it was given, or in its node's memory.
  *
  * Times are in picoseconds since the machine was switched on.  Called from
  * outside a program, any of these ends the run as an internal error.

@@ -27,6 +27,12 @@ struct weft_result {
 	uint64_t n_errors; /* that network interfaces told of */
 };
 
+/* A machine's own interface. */
+enum weft_interface {
+	WEFT_SPI, /* Blue Gene/Q's message unit: weft/spi.h */
+	WEFT_ELAN, /* QsNetII's Elan4: weft/elan.h */
+};
+
 struct weft_app {
 	const char *name;
 	const char *help; /* one line */
@@ -42,7 +48,7 @@ struct weft_app {
 	size_t stack_bytes; /* of each program; 0: 64 KiB */
 	bool is_system; /* it is system software */
 	/* It uses no machine's own interface, messages (weft/msg.h) say: it
-	 * runs on all machines; others need a message unit. */
+	 * runs on all machines; others need their interface (see below). */
 	bool is_portable;
 	/*
 	 * When all programs have ended: whether what they did is right.  nodes
@@ -51,6 +57,8 @@ struct weft_app {
 	 */
 	bool (*check)(const struct weft_result *result, const void *nodes,
 		char *text, size_t size);
+	/* Of one that is not portable: a machine without it is refused. */
+	enum weft_interface interface;
 };
 
 /*

@@ -1,10 +1,14 @@
 #include "api/elan.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "host/program.h"
 
 enum { CONTEXT = 1 };
+
+/* Longer puts are not reckoned with. */
+#define PUT_MOST (UINT64_C(1) << 32)
 
 /* How far ahead of the bus stores are handed over: two full packets. */
 static const sim_time AHEAD = 2500 * SIM_NS;
@@ -62,6 +66,35 @@ int elan_cq_restart(struct elan_cq *q)
 	if (!code)
 		*q = (struct elan_cq){ .id = q->id };
 	return code;
+}
+
+enum elan_error elan_cq_error(const struct elan_cq *q)
+{
+	return elan_queue_error(card(), program_node(), q->id);
+}
+
+const char *elan_error_name(enum elan_error error)
+{
+	return (uint32_t)error < ELAN_ERRORS ? elan_error_names[error]
+					     : "unknown";
+}
+
+int elan_cq_map(struct elan_cq *q, uint64_t address)
+{
+	return elan_queue_map(card(), program_node(), q->id, address);
+}
+
+static bool is_open(const struct elan_cq *q)
+{
+	return elan_queue_is_open(card(), program_node(), q->id);
+}
+
+/* What is wrong with a command of a queue that has these events. */
+static int check(const struct elan_cq *q, uint64_t event, uint64_t other)
+{
+	if (!is_open(q))
+		return EBADF;
+	return event < ELAN_EVENTS && other < ELAN_EVENTS ? 0 : EINVAL;
 }
 
 struct room {
@@ -141,28 +174,52 @@ static void need_room(struct elan_cq *q, uint32_t bytes)
 
 /* --- commands --- */
 
-void elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
+int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n)
+{
+	uint32_t i;
+
+	if (!is_open(q))
+		return EBADF;
+	if (n > ELAN_CQ_WORDS)
+		return EINVAL;
+	need_room(q, 8 * n);
+	for (i = 0; i < n; i++)
+		add(q, words[i]);
+	elan_flush(q);
+	return 0;
+}
+
+int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t address, uint64_t value)
 {
-	BUG_IF(event >= ELAN_EVENTS);
+	int code = check(q, event, 0);
+
+	if (code)
+		return code;
 	need_room(q, 32);
 	add(q, elan_word(ELAN_ARM, event, 0));
 	add(q, count);
 	add(q, address);
 	add(q, value);
 	elan_flush(q);
+	return 0;
 }
 
-void elan_set(struct elan_cq *q, uint32_t event, uint32_t count)
+int elan_set(struct elan_cq *q, uint32_t event, uint32_t count)
 {
+	int code = check(q, event, 0);
+
+	if (code)
+		return code;
 	need_room(q, 8);
 	add(q, elan_word(ELAN_ADD, event, count));
 	elan_flush(q);
+	return 0;
 }
 
 uint64_t elan_put_packets(uint64_t bytes)
 {
-	return bytes ? (bytes + ELAN_PACKET - 1) / ELAN_PACKET : 1;
+	return bytes ? bytes / ELAN_PACKET + (bytes % ELAN_PACKET != 0) : 1;
 }
 
 static void add_write(struct elan_cq *q, uint64_t to, const uint8_t *data,
@@ -197,8 +254,6 @@ static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
 {
 	bool is_plain = bytes && !p->target_event && !p->source_event;
 
-	BUG_IF(p->target_event >= ELAN_EVENTS ||
-		p->source_event >= ELAN_EVENTS);
 	need_room(q, ELAN_PACKET + 64);
 	elan_note_birth(
 		card(), program_node(), q->id, q->stored + 8 * q->n, born);
@@ -214,12 +269,25 @@ static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
 		add(q, elan_word(ELAN_CLOSE, p->source_event, 0));
 }
 
-static void put(struct elan_cq *q, const struct put *p)
+/* Whether this node has all of these bytes. */
+static bool is_here(uint64_t at, uint64_t bytes)
 {
+	uint64_t memory = elan_memory_bytes();
+
+	return at <= memory && bytes <= memory - at;
+}
+
+static int put(struct elan_cq *q, const struct put *p)
+{
+	int code = check(q, p->target_event, p->source_event);
 	uint8_t block[ELAN_PACKET];
 	sim_time born = program_now();
 	uint64_t at = 0;
 
+	if (code)
+		return code;
+	if (!p->data && !is_here(p->from, p->bytes))
+		return EFAULT;
 	program_charge(params()->software);
 	do {
 		uint64_t left = p->bytes - at;
@@ -232,9 +300,10 @@ static void put(struct elan_cq *q, const struct put *p)
 		at += n;
 	} while (at < p->bytes);
 	elan_flush(q);
+	return 0;
 }
 
-void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
+int elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event)
 {
 	struct put p = { .node = node,
@@ -244,10 +313,12 @@ void elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
 		.target_event = target_event,
 		.source_event = source_event };
 
-	put(q, &p);
+	if (bytes && !data)
+		return EFAULT;
+	return put(q, &p);
 }
 
-void elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
+int elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event)
 {
 	struct put p = { .node = node,
@@ -257,10 +328,10 @@ void elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 		.target_event = target_event,
 		.source_event = source_event };
 
-	put(q, &p);
+	return put(q, &p);
 }
 
-void elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
+int elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint64_t to, const void *data, uint64_t bytes, uint32_t target_event,
 	uint32_t source_event)
 {
@@ -273,10 +344,12 @@ void elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
 		.target_event = target_event,
 		.source_event = source_event };
 
-	put(q, &p);
+	if (bytes && !data)
+		return EFAULT;
+	return put(q, &p);
 }
 
-void elan_broadcast_from(struct elan_cq *q, uint32_t first, uint32_t last,
+int elan_broadcast_from(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint64_t to, uint64_t from, uint64_t bytes, uint32_t target_event,
 	uint32_t source_event)
 {
@@ -289,14 +362,19 @@ void elan_broadcast_from(struct elan_cq *q, uint32_t first, uint32_t last,
 		.target_event = target_event,
 		.source_event = source_event };
 
-	put(q, &p);
+	return put(q, &p);
 }
 
-void elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
+int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 	uint32_t bytes, uint32_t event)
 {
+	int code = check(q, event, 0);
 	sim_time born = program_now();
 
+	if (!code && bytes > UINT16_MAX)
+		code = EINVAL;
+	if (code)
+		return code;
 	program_charge(params()->software);
 	need_room(q, 64);
 	elan_note_birth(
@@ -307,14 +385,17 @@ void elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 	add(q, to);
 	add(q, elan_word(ELAN_CLOSE, 0, 0));
 	elan_flush(q);
+	return 0;
 }
 
-void elan_dma(struct elan_cq *q, const struct elan_dma *d)
+int elan_dma(struct elan_cq *q, const struct elan_dma *d)
 {
 	uint64_t word[ELAN_DMA_WORDS];
 	sim_time born = program_now();
 	uint32_t i;
 
+	if (!is_open(q))
+		return EBADF;
 	program_charge(params()->software);
 	need_room(q, 8 * (1 + ELAN_DMA_WORDS));
 	elan_note_birth(
@@ -326,6 +407,7 @@ void elan_dma(struct elan_cq *q, const struct elan_dma *d)
 	elan_flush(q);
 	/* what the core still has to do does not hold up the card */
 	program_charge(params()->dma_software);
+	return 0;
 }
 
 /* --- the library's choice --- */
@@ -343,6 +425,8 @@ static sim_time stores_take(uint64_t bytes)
 
 sim_time elan_put_time(uint64_t bytes)
 {
+	if (bytes > PUT_MOST)
+		return INT64_MAX;
 	return params()->software +
 	       stores_take(bytes + 24 * elan_put_packets(bytes));
 }
@@ -365,7 +449,7 @@ uint64_t elan_write_acks(uint64_t bytes, enum elan_goal goal)
 	return elan_write_is_dma(bytes, goal) ? 1 : elan_put_packets(bytes);
 }
 
-void elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
+int elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event,
 	enum elan_goal goal)
 {
@@ -378,12 +462,19 @@ void elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 		.target_event = target_event,
 	};
 
+	int code = check(q, target_event, source_event);
+
+	if (code)
+		return code;
+	if (!is_here(from, bytes))
+		return EFAULT;
 	if (elan_write_is_dma(bytes, goal))
-		elan_dma(q, &d);
-	else
-		elan_put_from(
-			q, node, to, from, bytes, target_event, source_event);
+		return elan_dma(q, &d);
+	return elan_put_from(
+		q, node, to, from, bytes, target_event, source_event);
 }
+
+/* --- waiting, and memory --- */
 
 bool elan_wait_word(uint64_t at, uint64_t value)
 {
@@ -415,6 +506,23 @@ bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
 		value };
 	uint64_t seen;
 
+	if (!is_open(q) || at % 8 || !is_here(at, 8))
+		return false;
 	program_poll_until(has_fired, &f, elan_poll_loop(), &seen);
 	return seen == value;
+}
+
+uint64_t elan_memory_bytes(void)
+{
+	return host_memory(program_host());
+}
+
+bool elan_load_bytes(uint64_t at, void *to, size_t n)
+{
+	return program_read(at, to, n);
+}
+
+bool elan_store_bytes(uint64_t at, const void *from, size_t n)
+{
+	return program_write(at, from, n);
 }

@@ -14,6 +14,7 @@
 #include "cli/run_faults.h"
 #include "load/programs.h"
 #include "machine/machine.h"
+#include "nic/elan4/elan4.h"
 #include "out/json.h"
 
 struct app {
@@ -192,18 +193,35 @@ static const struct load_ops app_ops = {
 
 /* --- the command --- */
 
+/* What a program's interface is to, and a machine that has it. */
+static const struct {
+	const struct nic_ops *nic;
+	const char *machine;
+} interfaces[] = {
+	[WEFT_SPI] = { &bgq_mu_ops, "bgq-board" },
+	[WEFT_ELAN] = { &elan4_ops, "qsnet2-16" },
+};
+
+static bool has_interface(const struct weft_app *is)
+{
+	return (size_t)is->interface <
+	       sizeof(interfaces) / sizeof(interfaces[0]);
+}
+
 static int check_app(struct app *a, struct err *e)
 {
+	const struct nic_ops *nic = interfaces[a->is->interface].nic;
+
 	a->n_nodes = a->machine->topo->n_nodes;
-	if (a->machine->nic != &bgq_mu_ops && !a->is->is_portable)
-		return err_set(
-			e, "%s: the machine has no message unit", a->is->name);
+	if (a->machine->nic != nic && !a->is->is_portable)
+		return err_set(e, "the machine has no %s: try %s", nic->title,
+			interfaces[a->is->interface].machine);
 	if (a->is->n_nodes > a->n_nodes)
-		return err_set(e, "%s: runs on %u nodes, and there are %u",
-			a->is->name, a->is->n_nodes, a->n_nodes);
+		return err_set(e, "runs on %u nodes, and there are %u",
+			a->is->n_nodes, a->n_nodes);
 	if (!a->is->run || a->is->n_spawned > HOST_THREADS)
-		return err_set(e, "%s: no program, or more than %d threads",
-			a->is->name, HOST_THREADS);
+		return err_set(
+			e, "no program, or more than %d threads", HOST_THREADS);
 	if (a->is->n_nodes)
 		a->n_nodes = a->is->n_nodes;
 	return 0;
@@ -325,8 +343,12 @@ static int run_app(
 	struct machine *m;
 	int code;
 
+	if (!has_interface(is))
+		return err_set(e, "no machine has interface %u",
+			(unsigned)is->interface);
 	if (args->n_words != 1)
-		return err_set(e, "want a machine: `%s bgq-board`", is->name);
+		return err_set(e, "want a machine: `%s %s`", is->name,
+			interfaces[is->interface].machine);
 	m = machine_load(
 		args->word[0], args->set, args->n_sets, args->shape, e);
 	if (!m)

@@ -1,123 +1,15 @@
 /*
- * Elan4, the network interface of QsNetII, as software sees it: command
- * queues, the words that are written into them, descriptors and events.
- *
- * A program owns command queues.  A queue is a page of the card's address
- * space: what is stored there, in any order, is taken out in order.  Words
- * are of 64 bits; the lowest eight are the command, the rest its operands:
- *
- *	ELAN_OPEN       destination << 16 | route << 48: a packet begins
- *	ELAN_OPEN_RANGE first << 16 | route << 48; last: one that is broadcast
- *	                to all nodes from first to last, and has no get
- *	 ELAN_WRITE     bytes << 16; address; data: 1 to 512 bytes, whole words;
- *	                with ELAN_CLOSES the packet ends here
- *	 ELAN_GET       bytes << 16 | event << 32; from there; to here
- *	 ELAN_SET       event << 16 | count << 32: of the receiver's events
- *	ELAN_CLOSE      event << 16: it ends; the event is set by its
- *	                acknowledgement
- *	ELAN_RUN_DMA    then the seven words of a descriptor
- *	ELAN_STORE      address; value: a word of the node's own memory
- *	ELAN_COPY       bytes << 16; from; to: up to 64 bytes of it
- *	ELAN_ADD        event << 16 | count << 32: of the node's own events
- *	ELAN_ARM        event << 16; count; address; value: see below
- *	ELAN_GUARD      waits until all packets of the queue are acknowledged
- *	ELAN_INTERRUPT  value << 16: tells the driver
- *	ELAN_NOP
- *
- * An event has a count.  What sets it takes away from the count; when none is
- * left it fires: a value is written to an address, and programs poll that.
- * It is then not armed, and what sets it is lost.  It belongs to the context
- * that armed it, and packets and queues of no other set it.  Event 0 is none.
- *
- * A broadcast is acknowledged once, when all its receivers have executed it;
- * if one of them turns it away, it is sent to all again, and those that have
- * executed it do not do so twice.
- *
- * In a packet a get stands alone, but for events; these are set when all its
- * writes are in memory, wherever they stand.
+ * Elan4, the network interface of QsNetII, as its driver sees it, and the
+ * times that its use takes.  What programs see, too, is in weft/elan4.h.
  */
 #ifndef NIC_ELAN4_ELAN4_H
 #define NIC_ELAN4_ELAN4_H
 
 #include "host/bus.h"
 #include "nic/nic.h"
-
-enum {
-	ELAN_QUEUES = 8192,
-	ELAN_EVENTS = 65536,
-	ELAN_CONTEXTS = 16384, /* QSN-N39 */
-	ELAN_BLOCK = 128, /* bytes of data in a transaction, at most */
-	ELAN_BLOCKS = 4, /* such transactions in a packet */
-	ELAN_PACKET = ELAN_BLOCK * ELAN_BLOCKS,
-	ELAN_PAGE = 4096, /* of a command queue */
-	ELAN_WINDOW = 1024, /* how far writes may run ahead (QSN-G23) */
-	ELAN_DMA_WORDS = 7,
-};
-
-enum elan_command {
-	ELAN_NOP,
-	ELAN_OPEN,
-	ELAN_WRITE,
-	ELAN_GET,
-	ELAN_SET,
-	ELAN_CLOSE,
-	ELAN_RUN_DMA,
-	ELAN_STORE,
-	ELAN_COPY,
-	ELAN_ADD,
-	ELAN_ARM,
-	ELAN_GUARD,
-	ELAN_INTERRUPT,
-	ELAN_RUN_THREAD, /* not there yet: refused */
-	ELAN_OPEN_RANGE,
-	ELAN_COMMANDS,
-};
-
-#define ELAN_CLOSES (UINT64_C(1) << 32) /* of ELAN_WRITE */
-
-/* What a queue may do (QSN-G10). */
-enum elan_right {
-	ELAN_MAY_STEN = 1,
-	ELAN_MAY_DMA = 2,
-	ELAN_MAY_STORE = 4,
-	ELAN_MAY_EVENT = 8,
-	ELAN_MAY_INTERRUPT = 16,
-	ELAN_MAY_BROADCAST = 32,
-	ELAN_MAY_ALL = 63,
-};
-
-/* Depths of a queue: 1, 8, 64 and 512 KB (QSN-G9). */
-enum elan_depth { ELAN_1K, ELAN_8K, ELAN_64K, ELAN_512K, ELAN_DEPTHS };
-
-/* Why a queue is stopped. */
-enum elan_error {
-	ELAN_FINE,
-	ELAN_ERROR_OVERFLOW, /* written beyond its depth */
-	ELAN_ERROR_WINDOW, /* written too far ahead */
-	ELAN_ERROR_COMMAND, /* one that cannot be */
-	ELAN_ERROR_RIGHT, /* one that it may not use */
-	ELAN_ERROR_ADDRESS, /* outside its context's memory */
-	ELAN_ERROR_REFUSED, /* the receiver has no such context or address */
-	ELAN_ERROR_RETRIES, /* too many */
-	ELAN_ERRORS,
-};
+#include "weft/elan4.h"
 
 extern const char *const elan_error_names[ELAN_ERRORS];
-
-/* A DMA's descriptor: with its command 64 bytes, one burst (QSN-G12). */
-struct elan_dma {
-	uint64_t bytes;
-	uint64_t cookie; /* software's own */
-	uint64_t destination; /* node, as a process number */
-	uint64_t from, to; /* addresses */
-	uint64_t source_event, target_event; /* or 0 */
-};
-
-static inline uint64_t elan_word(
-	enum elan_command c, uint64_t low, uint64_t high)
-{
-	return (uint64_t)c | low << 16 | high << 32;
-}
 
 enum elan_platform { ELAN_OPTERON, ELAN_XEON, ELAN_ITANIUM2, ELAN_PLATFORMS };
 
@@ -175,6 +67,7 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue);
 int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue);
 enum elan_error elan_queue_error(
 	const struct nic *nic, site_id s, uint32_t queue);
+bool elan_queue_is_open(const struct nic *nic, site_id s, uint32_t queue);
 
 /*
  * Memory that queues and packets of a context may touch at this node: [first,

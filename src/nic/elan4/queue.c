@@ -148,6 +148,13 @@ enum elan_error elan_queue_error(
 	return q ? (enum elan_error)q->error : ELAN_FINE;
 }
 
+bool elan_queue_is_open(const struct nic *nic, site_id s, uint32_t queue)
+{
+	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
+
+	return n && elan_queue(n, queue);
+}
+
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 {
 	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
