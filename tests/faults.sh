@@ -244,6 +244,9 @@ done <<-'EOF'
 	mirror bytes=4KiB
 	crossover step=512 rounds=2
 	gets batch=8
+	sweep by=sten to=15 max=16KiB
+	sweep by=dma to=15 max=16KiB
+	sweep op=get to=15 max=16KiB
 	ping op=put bytes=3000 rounds=50 to=15
 	ping op=dma bytes=8KiB rounds=50 to=15
 	ping op=dma mode=both bytes=10000 rounds=20 to=15

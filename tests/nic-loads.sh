@@ -88,6 +88,20 @@ works bgq-board sweep op=get to=21 max=16KiB rounds=3
 between 16384B_GBps 1.75 1.83
 report 'puts and gets of all sizes'
 
+works qsnet2-16 sweep by=sten to=15 max=16KiB rounds=3
+between 8B_ns 1000 1300
+between 16384B_GBps 0.38 0.45
+works qsnet2-16 sweep by=dma to=15 max=16KiB rounds=3
+between 8B_ns 1900 2200
+between 16384B_GBps 0.84 0.89
+works qsnet2-16 sweep to=15 min=1 max=16KiB rounds=3
+between 1B_ns 1000 1300
+between 16384B_GBps 0.84 0.89
+works qsnet2-16 sweep op=get to=15 max=16KiB rounds=3
+between 8B_ns 2200 2600
+between 16384B_GBps 0.6 0.8
+report 'the same on QsNetII, by short packets and by DMAs'
+
 # --- random messages ---
 
 works bgq-board messages count=$most
@@ -117,6 +131,7 @@ same bgq neighbour bytes=2000 rounds=9 driver=pipelined --shape 4x3x2
 same bgq alltoall via=nic bytes=700 --shape 4x3x2
 same bgq alltoall via=nic bytes=700 driver=messages --shape 4x3x2
 same bgq-board sweep op=get max=1KiB rounds=3
+same qsnet2-16 sweep max=4KiB rounds=3
 same bgq messages count=2000 --shape 4x3x2
 report '1, 2 and 7 threads do the same to the picosecond'
 
@@ -135,6 +150,8 @@ refused 2 'no bytes' bgq-board pingpong via=nic bytes=0
 refused 2 'same node' bgq-board pingpong via=nic to=0
 refused 2 'same node' bgq-board sweep to=0
 refused 2 'min: more' bgq-board sweep min=16 max=8
+refused 2 'only Elan4' bgq-board sweep by=dma
+refused 2 'by short packets' qsnet2-16 sweep op=get by=dma
 refused 2 '0 to 31' bgq-board sweep to=32
 refused 2 'no node' bgq neighbour --shape 1
 refused 2 'host.memory' bgq-board neighbour bytes=256MiB \

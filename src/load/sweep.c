@@ -5,7 +5,7 @@
  * A put goes from one node to the other; what it takes is seen there, and
  * told back by a put of eight bytes, whose own time is known from puts of
  * eight bytes back and forth.  A get is asked for and seen by the same node,
- * while the other one's message unit answers without any program.
+ * while the other one's network interface answers without any program.
  */
 #include "load/sweep.h"
 
@@ -13,10 +13,9 @@
 #include <string.h>
 
 #include "load/keys.h"
-#include "load/programs.h"
+#include "nic/elan4/elan4.h"
 
 #define AT(field) offsetof(struct sweep, field)
-#define GIB	  (UINT64_C(1) << 30)
 
 /* Addresses, the same on both nodes. */
 #define COUNTER_AT UINT64_C(0x1000)
@@ -24,33 +23,13 @@
 #define ASK_AT	   UINT64_C(0x4000) /* the descriptors that gets carry */
 #define FIFO_AT	   UINT64_C(0x10000)
 #define GET_AT	   UINT64_C(0x40000)
-#define SOURCE_AT  (1 * GIB)
-#define TARGET_AT  (2 * GIB)
+#define SOURCE_AT  SWEEP_SOURCE_AT
+#define TARGET_AT  SWEEP_TARGET_AT
 
 enum {
 	FIFO_BYTES = 64 << 10,
-	MOST_SIZES = 24,
 	GET_SUBGROUP = 1,
-	ANSWER_BYTES = 8,
-};
-
-enum { OP_PUT, OP_GET };
-
-struct sweep_size {
-	uint64_t bytes;
-	sim_time one, many; /* of a transfer by itself, of a burst */
-	char name[2][32];
-};
-
-struct sweep {
-	struct programs programs;
-	/* keys */
-	int64_t op, from, to, min, max, rounds, burst;
-
-	uint32_t n_sizes;
-	struct sweep_size size[MOST_SIZES];
-	sim_time answer; /* what eight bytes take one way */
-	int target[2]; /* synthetic region, of either end */
+	ANSWER_BYTES = SWEEP_ANSWER,
 };
 
 static const struct param params[] = {
@@ -60,7 +39,14 @@ static const struct param params[] = {
 		.def = "put",
 		.words = "put|get",
 		.help = "put: from one node to the other; get: the one asks, "
-			"the other one's message unit answers" },
+			"the other one's network interface answers" },
+	{ .name = "by",
+		.type = PARAM_WORD,
+		.offset = AT(by),
+		.def = "auto",
+		.words = "auto|sten|dma",
+		.help = "Elan4's puts: by short packets, by the DMA engine, or "
+			"as the library chooses" },
 	KEY_NODE("from", AT(from), "0", "the node that begins"),
 	KEY_NODE("to", AT(to), "1", "the other node"),
 	{ .name = "min",
@@ -107,7 +93,7 @@ static void fill(void *arg, uint64_t offset, uint8_t *out, size_t n)
 	memory_fill_by(s->programs.load.seed, 0, offset, out, n);
 }
 
-static bool add_regions(struct sweep *s, uint32_t end)
+bool sweep_add_regions(struct sweep *s, uint32_t end)
 {
 	struct host *h = s->programs.host;
 	uint64_t bytes = s->size[s->n_sizes - 1].bytes;
@@ -121,8 +107,7 @@ static bool add_regions(struct sweep *s, uint32_t end)
 	       programs_complain(&s->programs, "no synthetic regions");
 }
 
-/* All that this end has received, of one size more than before. */
-static bool check(struct sweep *s, uint32_t end, uint64_t want)
+bool sweep_check(struct sweep *s, uint32_t end, uint64_t want)
 {
 	const struct memory_region *r = host_synthetic(
 		s->programs.host, program_node(), s->target[end]);
@@ -163,7 +148,7 @@ static bool open_end(
 {
 	programs_arm(COUNTER_AT, ANSWER_BYTES);
 	programs_arm(ANSWER_AT, ANSWER_BYTES);
-	return add_regions(s, end) &&
+	return sweep_add_regions(s, end) &&
 	       programs_open_fifos(
 		       &s->programs, fifos, 0, 1, FIFO_AT, FIFO_BYTES) &&
 	       programs_open_bases(&s->programs, 0, 0);
@@ -235,12 +220,10 @@ static bool answer(struct sweep *s, MUSPI_InjFifo_t *fifo,
 		return false;
 	*sum += bytes;
 	programs_inject(fifo, desc);
-	return check(s, 1, *sum);
+	return sweep_check(s, 1, *sum);
 }
 
-/* Bytes of what comes k-th: eight, then of each size single ones and a
- * burst; 0 where there is no more. */
-static uint64_t expected(const struct sweep *s, uint64_t k)
+uint64_t sweep_expected(const struct sweep *s, uint64_t k)
 {
 	uint64_t rounds = (uint64_t)s->rounds, i;
 
@@ -265,9 +248,10 @@ static void answer_program(void *arg)
 		!build_put(s, (uint32_t)s->from, SOURCE_AT, TARGET_AT,
 			ANSWER_AT, ANSWER_BYTES, &desc))
 		return;
-	for (k = 0; expected(s, k); k++)
-		if (!answer(s, programs_fifo(&fifos, 0), &desc, expected(s, k),
-			    expected(s, k + 1), &sum))
+	for (k = 0; sweep_expected(s, k); k++)
+		if (!answer(s, programs_fifo(&fifos, 0), &desc,
+			    sweep_expected(s, k), sweep_expected(s, k + 1),
+			    &sum))
 			return;
 }
 
@@ -333,7 +317,7 @@ static void get_program(void *arg)
 			return;
 		z->one /= s->rounds;
 		sum += z->bytes * (uint64_t)(s->rounds + s->burst);
-		if (!check(s, 0, sum))
+		if (!sweep_check(s, 0, sum))
 			return;
 	}
 }
@@ -348,7 +332,7 @@ static void give_program(void *arg)
 	MUSPI_InjFifoSubGroup_t g;
 	Kernel_MemoryRegion_t region;
 
-	if (add_regions(s, 1) &&
+	if (sweep_add_regions(s, 1) &&
 		programs_did(p, "Kernel_CreateMemoryRegion",
 			Kernel_CreateMemoryRegion(
 				&region, GET_AT, FIFO_BYTES)) &&
@@ -377,22 +361,37 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 	if (s->min > s->max)
 		return err_set(e, "min: more than max");
 	for (bytes = s->min; bytes <= s->max; bytes *= 2) {
-		BUG_IF(s->n_sizes == MOST_SIZES);
+		BUG_IF(s->n_sizes == SWEEP_SIZES);
 		s->size[s->n_sizes++].bytes = (uint64_t)bytes;
 	}
-	return programs_need(&s->programs, 3 * GIB, e);
+	if (l->nic != &elan4_ops) {
+		if (s->by != SWEEP_AUTO)
+			return err_set(e, "by: only Elan4 has a choice");
+		return programs_need(&s->programs, SWEEP_MEMORY, e);
+	}
+	if (s->op == SWEEP_GET && s->by == SWEEP_DMA)
+		return err_set(e, "by: gets are asked for by short packets");
+	return programs_need_elan(&s->programs, SWEEP_MEMORY, e);
 }
 
 static void sweep_start(struct load *l)
 {
+	/* [is Elan4's][op][end] */
+	static void (*const program[2][2][2])(void *) = {
+		{ { put_program, answer_program },
+			{ get_program, give_program } },
+		{ { sweep_elan_put, sweep_elan_answer },
+			{ sweep_elan_get, sweep_elan_give } },
+	};
 	struct sweep *s = of(l);
+	bool is_elan = l->nic == &elan4_ops;
 
 	if (!programs_open(&s->programs, 2))
 		return;
 	program_start(s->programs.host, (site_id)s->from, 0, 0,
-		s->op == OP_PUT ? put_program : get_program, s);
+		program[is_elan][s->op][0], s);
 	program_start(s->programs.host, (site_id)s->to, 0, 0,
-		s->op == OP_PUT ? answer_program : give_program, s);
+		program[is_elan][s->op][1], s);
 }
 
 static void sweep_report(struct load *l, struct load_result *r)
