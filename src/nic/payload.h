@@ -18,8 +18,10 @@ struct payload_pool {
 	struct pool pool;
 };
 
-/* All buffers are alike: of so many bytes, aligned to a cache line. */
-struct payload_pool *payload_pool_new(uint32_t n_workers, size_t bytes);
+/* All buffers are alike: of so many bytes, aligned to a cache line.  A node
+ * can have thousands of them under way. */
+struct payload_pool *payload_pool_new(
+	uint32_t n_workers, uint32_t n_nodes, size_t bytes);
 void payload_pool_free(struct payload_pool *p);
 
 /* A buffer that holds anything. */

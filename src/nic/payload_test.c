@@ -14,7 +14,7 @@ enum { BYTES = 544, MANY = 3000 };
 
 static void a_buffer_is_nobody_elses(void **state)
 {
-	struct payload_pool *p = payload_pool_new(1, BYTES);
+	struct payload_pool *p = payload_pool_new(1, 9, BYTES);
 	uint8_t *all[MANY], want[BYTES];
 	uint32_t i;
 
@@ -38,7 +38,7 @@ static void a_buffer_is_nobody_elses(void **state)
 /* One that only gives feeds one that only takes: memory does not grow. */
 static void buffers_come_back_to_the_taker(void **state)
 {
-	struct payload_pool *p = payload_pool_new(2, BYTES);
+	struct payload_pool *p = payload_pool_new(2, 9, BYTES);
 	uint64_t memory;
 	uint32_t i;
 
@@ -84,7 +84,7 @@ static void *churn(void *arg)
 
 static void workers_may_use_it_at_once(void **state)
 {
-	struct payload_pool *p = payload_pool_new(2, BYTES);
+	struct payload_pool *p = payload_pool_new(2, 9, BYTES);
 	struct pair a[2] = { { p, 0, 0 }, { p, 1, 0 } };
 	pthread_t other;
 

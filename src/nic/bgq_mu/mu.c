@@ -389,7 +389,7 @@ static int mu_init(struct nic *nic, struct err *e)
 	attach(mu);
 	init_places(mu);
 	mu->nodes = map_alloc(net->n_sites * sizeof(struct mu_node *));
-	mu->payloads = payload_pool_new(net->n_workers,
+	mu->payloads = payload_pool_new(net->n_workers, net->n_nodes,
 		sizeof(struct mu_buffer) + mu->payload + MU_CHUNK);
 	return 0;
 }

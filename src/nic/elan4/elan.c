@@ -406,8 +406,8 @@ static int elan_init(struct nic *nic, struct err *e)
 			"nic.command: shorter than the least packet takes on "
 			"the link");
 	x->nodes = map_alloc(x->n_nodes * sizeof(struct elan_node *));
-	x->payloads =
-		payload_pool_new(net->n_workers, sizeof(struct elan_buffer));
+	x->payloads = payload_pool_new(
+		net->n_workers, net->n_nodes, sizeof(struct elan_buffer));
 	return 0;
 }
 
