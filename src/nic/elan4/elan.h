@@ -387,8 +387,8 @@ struct elan_node {
 #endif
 	uint16_t inside; /* packets that the input is at work on */
 	packet_id in_first, in_last; /* that wait for it */
-	/* inside, with writes to hand to the bus: others, and broadcasts */
-	packet_id write_first[2], write_last[2];
+	/* inside, with writes to hand to the bus */
+	packet_id write_first, write_last;
 	struct elan_counts counts;
 };
 

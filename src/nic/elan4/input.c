@@ -269,7 +269,7 @@ static uint32_t next_burst(
 	return k + 1;
 }
 
-/* Of one that has a burst, and is the first of those that do. */
+/* Of one that has a burst, and is the first of its queue that does. */
 static void schedule(const struct elan_at *a, packet_id id)
 {
 	sim_time ready;
@@ -279,29 +279,52 @@ static void schedule(const struct elan_at *a, packet_id id)
 }
 
 /*
- * Writes are executed in the order in which their packets came, or a message's
- * last word could be there before what it follows.
+ * Of one sender's queue writes are executed in the order in which packets
+ * came, or a message's last word could be there before what it follows.
+ * Others do not wait: what a core stores slowly is no concern of theirs.
  */
+static bool is_of_same(const struct elan_at *a, packet_id x, packet_id y)
+{
+	return packet_of(a, x)->src == packet_of(a, y)->src &&
+	       buffer_of(a, x)->channel == buffer_of(a, y)->channel;
+}
+
+/* The first in the list from some place on that is of the same queue. */
+static packet_id find_same(
+	const struct elan_at *a, packet_id from, packet_id of)
+{
+	while (from && !is_of_same(a, from, of))
+		from = packet_of(a, from)->next;
+	return from;
+}
+
 static void join_writers(const struct elan_at *a, packet_id id)
 {
 	const struct elan_buffer *b = buffer_of(a, id);
-	uint32_t k = b->cast != 0;
 
 	if (next_write(b) == b->n_pieces)
 		return;
-	append_packet(a, &a->n->write_first[k], &a->n->write_last[k], id);
-	if (a->n->write_first[k] == id)
+	if (!find_same(a, a->n->write_first, id))
 		schedule(a, id);
+	append_packet(a, &a->n->write_first, &a->n->write_last, id);
 }
 
 /* The next one's turn. */
 static void leave_writers(const struct elan_at *a, packet_id id)
 {
-	packet_id *first = &a->n->write_first[buffer_of(a, id)->cast != 0];
+	packet_id next = packet_of(a, id)->next, before = 0, at;
 
-	*first = packet_of(a, id)->next;
-	if (*first)
-		schedule(a, *first);
+	for (at = a->n->write_first; at != id; at = packet_of(a, at)->next)
+		before = at;
+	if (before)
+		packet_of(a, before)->next = next;
+	else
+		a->n->write_first = next;
+	if (!next)
+		a->n->write_last = before;
+	next = find_same(a, next, id);
+	if (next)
+		schedule(a, next);
 }
 
 void elan_input_on_write(const struct elan_at *a, packet_id id)
