@@ -278,6 +278,7 @@ static void send_answer(const struct elan_at *a, packet_id get)
 	cut(s->copy, want->back, want->bytes);
 	host_read(a->x->nic.host, a->s, want->address, s->copy->data,
 		want->bytes);
+	elan_input_overlay(a, get, s->copy->data);
 	if (want->event)
 		add_piece(s->copy, (struct elan_piece){ .what = ELAN_SET,
 					   .event = want->event,

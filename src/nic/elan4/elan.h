@@ -205,6 +205,8 @@ enum elan_cast {
 struct elan_buffer {
 	uint8_t kind;
 	uint8_t n_pieces;
+	bool writes; /* it is in the list of those */
+	uint32_t came; /* to the input, among all */
 	uint8_t n_flips, harm; /* see frame.h */
 	bool coded, violated; /* its wires are; a symbol came that is none */
 	uint16_t flip[ELAN_FLIPS]; /* bits of its frame; + ELAN_NEXT_HOP */
@@ -387,8 +389,9 @@ struct elan_node {
 #endif
 	uint16_t inside; /* packets that the input is at work on */
 	packet_id in_first, in_last; /* that wait for it */
-	/* inside, with writes to hand to the bus */
+	/* inside, with writes that are not in memory */
 	packet_id write_first, write_last;
+	uint32_t came; /* packets, to the input */
 	struct elan_counts counts;
 };
 

@@ -279,41 +279,48 @@ static void schedule(const struct elan_at *a, packet_id id)
 }
 
 /*
- * Of one sender's queue writes are executed in the order in which packets
- * came, or a message's last word could be there before what it follows.
- * Others do not wait: what a core stores slowly is no concern of theirs.
+ * Packets whose writes are not all in memory stand in a list, as they came.
+ *
+ * Of one sender's queue writes are executed in that order, or a message's last
+ * word could be there before what it follows.  Others do not wait: what a core
+ * stores slowly is no concern of theirs.
  */
-static bool is_of_same(const struct elan_at *a, packet_id x, packet_id y)
+static bool is_before(const struct elan_at *a, packet_id x, packet_id y)
 {
+	const struct elan_buffer *b = buffer_of(a, x), *c = buffer_of(a, y);
+
 	return packet_of(a, x)->src == packet_of(a, y)->src &&
-	       buffer_of(a, x)->channel == buffer_of(a, y)->channel;
+	       b->channel == c->channel && next_write(b) < b->n_pieces;
 }
 
-/* The first in the list from some place on that is of the same queue. */
-static packet_id find_same(
-	const struct elan_at *a, packet_id from, packet_id of)
+/* The first in the list from some place on that is of the same queue, and has
+ * writes that are not handed on. */
+static packet_id find_before(
+	const struct elan_at *a, packet_id from, packet_id than)
 {
-	while (from && !is_of_same(a, from, of))
+	while (from && !is_before(a, from, than))
 		from = packet_of(a, from)->next;
 	return from;
 }
 
 static void join_writers(const struct elan_at *a, packet_id id)
 {
-	const struct elan_buffer *b = buffer_of(a, id);
+	struct elan_buffer *b = buffer_of(a, id);
 
-	if (next_write(b) == b->n_pieces)
+	b->writes = next_write(b) < b->n_pieces;
+	if (!b->writes)
 		return;
-	if (!find_same(a, a->n->write_first, id))
+	if (!find_before(a, a->n->write_first, id))
 		schedule(a, id);
 	append_packet(a, &a->n->write_first, &a->n->write_last, id);
 }
 
-/* The next one's turn. */
 static void leave_writers(const struct elan_at *a, packet_id id)
 {
 	packet_id next = packet_of(a, id)->next, before = 0, at;
 
+	if (!buffer_of(a, id)->writes)
+		return;
 	for (at = a->n->write_first; at != id; at = packet_of(a, at)->next)
 		before = at;
 	if (before)
@@ -322,9 +329,36 @@ static void leave_writers(const struct elan_at *a, packet_id id)
 		a->n->write_first = next;
 	if (!next)
 		a->n->write_last = before;
-	next = find_same(a, next, id);
-	if (next)
-		schedule(a, next);
+}
+
+/* The part of a write that lies in [at, at + n). */
+static void overlay_piece(const struct elan_buffer *b,
+	const struct elan_piece *p, uint64_t at, uint8_t *data, uint32_t n)
+{
+	uint64_t first = p->address > at ? p->address : at;
+	uint64_t end =
+		p->address + p->bytes < at + n ? p->address + p->bytes : at + n;
+
+	if (p->what == ELAN_WRITE && first < end)
+		memcpy(data + (first - at),
+			b->data + p->at + (first - p->address), end - first);
+}
+
+void elan_input_overlay(const struct elan_at *a, packet_id get, uint8_t *data)
+{
+	const struct elan_buffer *g = buffer_of(a, get), *b;
+	packet_id id = a->n->write_first;
+	uint32_t i;
+
+	for (; id; id = packet_of(a, id)->next) {
+		b = buffer_of(a, id);
+		if ((int32_t)(b->came - g->came) > 0)
+			return;
+		i = b->written ? b->until[b->written - 1] : 0;
+		for (; i < b->n_pieces; i++)
+			overlay_piece(b, &b->piece[i], g->piece[0].address,
+				data, g->piece[0].bytes);
+	}
 }
 
 void elan_input_on_write(const struct elan_at *a, packet_id id)
@@ -346,10 +380,11 @@ void elan_input_on_write(const struct elan_at *a, packet_id id)
 		a->n->counts.networked++;
 	}
 	elan_bus_ask(a, ELAN_BURST_WRITE, id, bytes);
-	if (next_write(b) < b->n_pieces)
+	id = next_write(b) < b->n_pieces
+		     ? id
+		     : find_before(a, packet_of(a, id)->next, id);
+	if (id)
 		schedule(a, id);
-	else
-		leave_writers(a, id);
 }
 
 void elan_input_granted(const struct elan_at *a, packet_id id, sim_time end)
@@ -380,6 +415,7 @@ static void one_done(const struct elan_at *a, packet_id id)
 		if (b->piece[i].what == ELAN_SET)
 			elan_event_set(a, b->context, b->piece[i].event,
 				b->piece[i].count);
+	leave_writers(a, id);
 	elan_account_done(a, id);
 	if (a->x->nic.on_delivered)
 		a->x->nic.on_delivered(
@@ -491,6 +527,8 @@ static void take(const struct elan_at *a, packet_id id)
 
 	elan_account_turn(a, id);
 	b->handed = b->todo = b->bursts = b->granted = b->written = 0;
+	b->came = a->n->came++;
+	b->writes = false;
 	if (judge(a, packet_of(a, id), b)) {
 		b->todo = 1; /* the tail */
 		join_writers(a, id);

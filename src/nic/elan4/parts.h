@@ -127,6 +127,11 @@ void elan_input_granted(const struct elan_at *a, packet_id id, sim_time end);
 void elan_input_on_written(const struct elan_at *a, packet_id id);
 void elan_input_on_tail(const struct elan_at *a, packet_id id);
 void elan_input_done_read(const struct elan_at *a, packet_id get);
+/*
+ * Puts writes that came before a get, and are not in memory yet, over what was
+ * read for it: on the bus no read passes a write.
+ */
+void elan_input_overlay(const struct elan_at *a, packet_id get, uint8_t *data);
 
 /* The network has made a copy of a broadcast. */
 void elan_input_on_copy(struct net *net, struct sim_worker *w, packet_id id);
