@@ -115,7 +115,10 @@ struct link_returns {
 
 _Static_assert(sizeof(struct link_returns) == 64, "one cache line");
 
-/* The low bits are where and what to add to the tokens as one number. */
+/* The low bits are where and what to add to the tokens as one number; times
+ * have 48 bits, 281 s. */
+#define LINK_MAX_TIME ((sim_time)1 << 48)
+
 static inline uint64_t link_stamp(sim_time t, uint32_t channel, uint32_t chunks)
 {
 	return (uint64_t)t << 16 | channel << 12 | chunks;

@@ -18,6 +18,7 @@ enum load_ending {
 	LOAD_DEADLOCKED,
 	LOAD_SATURATED,
 	LOAD_STOPPED,
+	LOAD_ENDLESS, /* too long for the network's clocks: an error */
 };
 
 /* A figure that only this workload has. */

@@ -91,6 +91,11 @@ uint8_t load_kind(int64_t class, int64_t routing)
 	return routing ? PACKET_DETERMINISTIC : PACKET_DYNAMIC;
 }
 
+/* Some seconds less than links can tell. */
+#define MOST_TIME (INT64_C(275) * 1000000000 * SIM_NS)
+
+_Static_assert(MOST_TIME < LINK_MAX_TIME, "clocks go on until then");
+
 static bool is_locked(struct load *l, struct load_result *r)
 {
 	return net_knot(l->net, r->knot, sizeof(r->knot)) != 0;
@@ -120,6 +125,8 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 			return LOAD_STOPPED;
 		if (e == SIM_IDLE)
 			break;
+		if (sim_now(sim) > MOST_TIME)
+			return LOAD_ENDLESS;
 		if (sim_now(sim) >= look) {
 			look = sim_now(sim) + slice;
 			if (is_stalled(l) && is_locked(l, r))
@@ -143,6 +150,10 @@ int load_run(struct load *l, struct load_result *r, struct err *e)
 	l->ops->start(l);
 	r->ending = run_slices(l, r);
 	r->end = sim_now(l->net->sim);
+	if (r->ending == LOAD_ENDLESS)
+		return err_set_code(e, EXIT_LIMIT,
+			"more than %d s of simulated time",
+			(int)(MOST_TIME / (1000000000 * (sim_time)SIM_NS)));
 	if (net_audit(l->net, e))
 		return -1;
 	l->ops->report(l, r);
