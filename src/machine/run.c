@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 
-enum { NODES_PER_THREAD = 1024 };
+enum { NODES_PER_THREAD = 256 };
 
 static double wall_clock(void)
 {
