@@ -66,6 +66,7 @@ enum {
 	ELAN_ENDS = 16, /* packets of a queue under way, at most */
 	ELAN_MOST_PIECES = ELAN_BLOCKS + 1, /* of a packet */
 	ELAN_ROUTES = 64, /* stored for a destination */
+	ELAN_TICKS = 1 << 15, /* events, before their numbers begin anew */
 	ELAN_INPUTS = 4, /* packets that the input works on */
 	ELAN_GROUP = 128, /* queues whose table is made together */
 	/*
@@ -382,6 +383,7 @@ struct elan_node {
 	uint16_t *maps; /* queues that are mapped */
 	uint32_t n_maps;
 	uint16_t tick; /* of events */
+	sim_time tick_at; /* the last one was posted */
 #ifdef WEFT_CHECK
 	sim_time last_at; /* the last one was at, with its rank and data */
 	uint64_t last_rank;
@@ -419,10 +421,16 @@ struct elan_node *elan_node(struct elan *x, site_id s);
 /* NULL: not open, or no such queue. */
 struct elan_queue *elan_queue(const struct elan_node *n, uint32_t id);
 
-/* Posts an engine's event; those of one instant are kept apart. */
+/*
+ * Posts an engine's event; those of one instant keep their order.  Ticks begin
+ * anew between two instants, never among what is posted in one.
+ */
 static inline void elan_post(
 	const struct elan_at *a, sim_time t, enum elan_engine e, uint32_t data)
 {
+	if (a->n->tick >= ELAN_TICKS && a->t != a->n->tick_at)
+		a->n->tick = 0;
+	a->n->tick_at = a->t;
 	sim_post_self(
 		a->w, a->s, t, SIM_KEY(PHASE_ENGINE, e), a->n->tick++, data);
 }
