@@ -3,6 +3,7 @@
 # QsNetII's network as a user sees it: fat trees of Elite4s, full and tapered.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
 
 if ! command -v jq >/dev/null; then
 	echo "there is no jq"
@@ -12,27 +13,6 @@ fi
 lasting='warmup=20us measure=40us'
 many='2 7'
 [ "${WEFT_SLOW-}" ] && lasting='warmup=5us measure=15us'
-
-ends() { # CODE ARGUMENTS
-	want=$1
-	shift
-	run "$@"
-	[ $code -eq "$want" ] ||
-		complain "weft $*: exit code $code, want $want" \
-			"$(head -n 1 "$tmp/err")"
-}
-
-holds() { # JQ-TEST: of the JSON in $tmp/out
-	jq -e "$1" "$tmp/out" >/dev/null 2>"$tmp/jq" ||
-		complain "not so: $1 $(cat "$tmp/jq")"
-}
-
-refuses() { # WORDS ARGUMENTS
-	words=$1
-	shift
-	ends 2 "$@"
-	grep -q "$words" "$tmp/err" || complain "$(cat "$tmp/err")"
-}
 
 rate() { # ARGUMENTS: MB/s of each node
 	ends 0 run "$@" $lasting --json

@@ -7,37 +7,14 @@
 # Needs $WEFT and jq; with $WEFT_SLOW it sends fewer messages.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
 command -v jq >/dev/null || exit 77
 count=3000
 [ -z "${WEFT_SLOW:-}" ] || count=500
 
-plan() { # LINES of the section faults: into $tmp/plan.yaml
-	{
-		echo 'schema: 1'
-		echo 'faults:'
-		cat
-	} >"$tmp/plan.yaml"
-}
-
 storm() { # ARGUMENTS: must finish
 	run run qsnet2-16 storm count=$count --json "$@"
 	[ $code = 0 ] || complain "weft run storm $*: $code: $(cat "$tmp/err")"
-}
-
-holds() { # FILTERS of $tmp/out, all true
-	for filter in "$@"; do
-		[ "$(jq "$filter" "$tmp/out" 2>/dev/null)" = true ] ||
-			complain "not so: $filter: $(jq -c .faults "$tmp/out")"
-	done
-}
-
-refused() { # MESSAGE ARGUMENTS
-	want=$1
-	shift
-	run "$@"
-	[ $code = 2 ] || complain "$*: exit status $code"
-	grep -q -e "$want" "$tmp/err" || complain "$*: $(cat "$tmp/err")"
-	[ ! -s "$tmp/out" ] || complain "$*: there is output"
 }
 
 # --- without any ---
@@ -238,17 +215,17 @@ plan <<-'EOF'
 	  events:
 	    - 30 us swich 1.0 dies
 EOF
-refused 'plan.yaml:4:7: .*did you mean switch' run qsnet2-16 storm --faults \
+refuses 'plan.yaml:4:7: .*did you mean switch' run qsnet2-16 storm --faults \
 	"$tmp/plan.yaml"
-refused 'cannot read' run qsnet2-16 storm --faults "$tmp/none.yaml"
-refused 'did you mean node up' run qsnet2-16 storm \
+refuses 'cannot read' run qsnet2-16 storm --faults "$tmp/none.yaml"
+refuses 'did you mean node up' run qsnet2-16 storm \
 	--set 'faults.bit-errors=node ip 1e-9'
-refused 'sends again' run bgq-board put --set faults.bit-errors=1e-9
-refused 'sends them again' run qsnet2-16 random --set faults.bit-errors=1e-9
+refuses 'sends again' run bgq-board put --set faults.bit-errors=1e-9
+refuses 'sends them again' run qsnet2-16 random --set faults.bit-errors=1e-9
 printf 'schema: 1\nmachine: x\n' >"$tmp/plan.yaml"
-refused 'no machine' run qsnet2-16 storm --faults "$tmp/plan.yaml"
+refuses 'no machine' run qsnet2-16 storm --faults "$tmp/plan.yaml"
 printf 'schema: 1\nlink:\n  rate: 1 GB/s\n' >"$tmp/plan.yaml"
-refused 'unknown key' run qsnet2-16 storm --faults "$tmp/plan.yaml"
+refuses 'unknown key' run qsnet2-16 storm --faults "$tmp/plan.yaml"
 report 'bad plans are refused'
 
 # --- every workload of programs ---

@@ -4,6 +4,7 @@
 # platforms and choices of the design make of them, and its machine file.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
 
 if ! command -v jq >/dev/null; then
 	echo "there is no jq"
@@ -14,28 +15,6 @@ many='2 7'
 much='bytes=256KiB rounds=40'
 sizes=8
 [ "${WEFT_SLOW-}" ] && much='bytes=256KiB rounds=10' sizes=64
-
-ends() { # CODE ARGUMENTS
-	want=$1
-	shift
-	run "$@"
-	[ $code -eq "$want" ] ||
-		complain "weft $*: exit code $code, want $want" \
-			"$(head -n 1 "$tmp/err")"
-}
-
-holds() { # JQ-TEST: of the JSON in $tmp/out
-	jq -e "$1" "$tmp/out" >/dev/null 2>"$tmp/jq" ||
-		complain "not so: $1 $(cat "$tmp/jq")"
-}
-
-refuses() { # WORDS ARGUMENTS
-	words=$1
-	shift
-	ends 2 "$@"
-	[ -s "$tmp/out" ] && complain "something on stdout"
-	grep -q "$words" "$tmp/err" || complain "$(cat "$tmp/err")"
-}
 
 figure() { # NAME ARGUMENTS: in thousandths
 	name=$1

@@ -7,35 +7,12 @@
 # Needs $WEFT and jq.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
 command -v jq >/dev/null || exit 77
-
-plan() { # LINES of the section faults: into $tmp/plan.yaml
-	{
-		echo 'schema: 1'
-		echo 'faults:'
-		cat
-	} >"$tmp/plan.yaml"
-}
 
 storm() { # ARGUMENTS: must finish
 	run run qsnet2-16 storm count=500 --json "$@"
 	[ $code = 0 ] || complain "weft run storm $*: $code: $(cat "$tmp/err")"
-}
-
-holds() { # FILTERS of $tmp/out, all true
-	for filter in "$@"; do
-		[ "$(jq "$filter" "$tmp/out" 2>/dev/null)" = true ] ||
-			complain "not so: $filter: $(jq -c .faults "$tmp/out")"
-	done
-}
-
-refused() { # MESSAGE ARGUMENTS
-	want=$1
-	shift
-	run "$@"
-	[ $code = 2 ] || complain "$*: exit status $code"
-	grep -q -e "$want" "$tmp/err" || complain "$*: $(cat "$tmp/err")"
-	[ ! -s "$tmp/out" ] || complain "$*: there is output"
 }
 
 # --- what is told of a machine ---
@@ -147,20 +124,20 @@ plan <<-'EOP'
 	    - link 1.0 up 1 line 3 skew 900 ps
 	    - link 1.0 up 1 line clok closed
 EOP
-refused 'plan.yaml:5:7: .*did you mean clock' run qsnet2-16 storm --faults \
+refuses 'plan.yaml:5:7: .*did you mean clock' run qsnet2-16 storm --faults \
 	"$tmp/plan.yaml"
-refused 'not a parameter of a machine' run bgq-board put \
+refuses 'not a parameter of a machine' run bgq-board put \
 	--set 'faults.lines=link 1 line 3 closed'
-refused 'not a parameter of a machine' run bgq-board put --set link.lines=10
-refused 'not a parameter of a machine' run bgq-board put --set link.route=1B
-refused 'link.lines: 9' run qsnet2-16 storm --set link.lines=9
-refused 'link.training.eye' run qsnet2-16 storm --set link.training.eye=740ps
-refused 'link.lines is 0' run qsnet2-16 storm --set link.lines=0 \
+refuses 'not a parameter of a machine' run bgq-board put --set link.lines=10
+refuses 'not a parameter of a machine' run bgq-board put --set link.route=1B
+refuses 'link.lines: 9' run qsnet2-16 storm --set link.lines=9
+refuses 'link.training.eye' run qsnet2-16 storm --set link.training.eye=740ps
+refuses 'link.lines is 0' run qsnet2-16 storm --set link.lines=0 \
 	--set faults.cold-start=yes
-refused 'shortest wire' run qsnet2-16 storm --set link.route=64B
+refuses 'shortest wire' run qsnet2-16 storm --set link.route=64B
 printf 'schema: 1\nfaults:\n  lines: [link 1 line 3 closed]\n' \
 	>"$tmp/plan.yaml"
-refused 'plan.yaml:3:.*link.lines is 0' run bgq-board put --faults \
+refuses 'plan.yaml:3:.*link.lines is 0' run bgq-board put --faults \
 	"$tmp/plan.yaml"
 report 'bad input is refused'
 
