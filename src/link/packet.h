@@ -90,4 +90,17 @@ static inline void packet_give(
 uint64_t packet_pool_used(const struct packet_pool *p);
 uint64_t packet_pool_memory(const struct packet_pool *p);
 
+/* Behind the last of a list by next, whose first is NO_PACKET where it is
+ * empty. */
+static inline void packet_append(
+	struct packet *packets, packet_id *first, packet_id *last, packet_id id)
+{
+	packets[id].next = NO_PACKET;
+	if (*first)
+		packets[*last].next = id;
+	else
+		*first = id;
+	*last = id;
+}
+
 #endif

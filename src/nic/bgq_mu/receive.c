@@ -27,12 +27,7 @@ static struct mu_buffer *buffer_of(const struct packet *p)
 static void append(
 	const struct mu_at *a, packet_id *first, packet_id *last, packet_id id)
 {
-	packet_of(a, id)->next = NO_PACKET;
-	if (*first)
-		packet_of(a, *last)->next = id;
-	else
-		*first = id;
-	*last = id;
+	packet_append(a->mu->nic.net->packets, first, last, id);
 }
 
 static packet_id pop(const struct mu_at *a, packet_id *first)

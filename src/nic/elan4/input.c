@@ -217,12 +217,7 @@ static bool judge(
 static void append_packet(const struct elan_at *a, packet_id *first,
 	packet_id *last, packet_id id)
 {
-	packet_of(a, id)->next = NO_PACKET;
-	if (*first)
-		packet_of(a, *last)->next = id;
-	else
-		*first = id;
-	*last = id;
+	packet_append(a->x->nic.net->packets, first, last, id);
 }
 
 /* --- writes --- */

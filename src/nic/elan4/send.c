@@ -196,12 +196,8 @@ void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
 		inject(a, fifo, id);
 		return;
 	}
-	net->packets[id].next = NO_PACKET;
-	if (a->n->out_first[fifo])
-		net->packets[a->n->out_last[fifo]].next = id;
-	else
-		a->n->out_first[fifo] = id;
-	a->n->out_last[fifo] = id;
+	packet_append(net->packets, &a->n->out_first[fifo],
+		&a->n->out_last[fifo], id);
 }
 
 void elan_send_on_room(const struct elan_at *a, uint32_t fifo)
