@@ -303,7 +303,7 @@ struct elan_get {
 	sim_time until; /* it waits */
 	uint16_t context;
 	uint8_t tries, n_pieces;
-	bool is_used, is_waiting;
+	bool is_used, is_waiting, is_answered;
 	struct elan_piece piece[ELAN_MOST_PIECES];
 	struct elan_account account;
 };

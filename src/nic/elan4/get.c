@@ -23,6 +23,14 @@ static struct elan_get *find(
 	return g->is_used && g->cookie.number == c->number ? g : NULL;
 }
 
+static struct elan_get *find_unanswered(
+	const struct elan_node *n, const struct elan_cookie *c)
+{
+	struct elan_get *g = find(n, c);
+
+	return g && !g->is_answered ? g : NULL;
+}
+
 /* --- the list of those that are waited for, the longest first --- */
 
 static void join(struct elan_node *n, struct elan_get *g)
@@ -111,12 +119,30 @@ static void forget(struct elan_node *n, struct elan_get *g)
 
 bool elan_get_answered(const struct elan_at *a, const struct elan_cookie *c)
 {
-	struct elan_get *g = find(a->n, c);
+	struct elan_get *g = find_unanswered(a->n, c);
 
 	if (!g)
 		return false;
-	forget(a->n, g);
+	leave(a->n, g);
+	g->is_answered = true;
 	return true;
+}
+
+void elan_get_done(const struct elan_at *a, const struct elan_cookie *c)
+{
+	struct elan_get *g = find(a->n, c);
+
+	if (g)
+		forget(a->n, g);
+}
+
+bool elan_get_is_answered(const struct elan_node *n, uint32_t queue)
+{
+	const struct elan_get *g = n->gets, *end = g + n->gets_room;
+
+	while (g < end && !(g->is_used && g->is_answered && g->queue == queue))
+		g++;
+	return g < end;
 }
 
 void elan_get_forget(struct elan_node *n, uint32_t queue)
@@ -133,7 +159,7 @@ void elan_get_forget(struct elan_node *n, uint32_t queue)
 void elan_get_acked(const struct elan_at *a, const struct elan_cookie *c,
 	const struct elan_account *account)
 {
-	struct elan_get *g = find(a->n, c);
+	struct elan_get *g = find_unanswered(a->n, c);
 
 	/* The answer may have been faster. */
 	if (!g)
@@ -148,7 +174,7 @@ void elan_get_acked(const struct elan_at *a, const struct elan_cookie *c,
 void elan_get_failed(const struct elan_at *a, const struct elan_cookie *c,
 	enum elan_error why)
 {
-	struct elan_get *g = find(a->n, c);
+	struct elan_get *g = find_unanswered(a->n, c);
 
 	if (!g)
 		return;

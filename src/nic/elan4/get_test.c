@@ -214,6 +214,61 @@ static void a_queue_that_restarts_waits_for_no_answers(void **state)
 	et_fini(&m);
 }
 
+struct stopped {
+	sim_time after; /* the get, the queue is stopped */
+	uint32_t busy; /* tries to restart it that were too early */
+	bool is_there; /* the answer, then */
+};
+
+/* Tries to restart a stopped queue at once, and again every nanosecond. */
+static void stopped_program(void *arg)
+{
+	struct stopped *x = arg;
+	struct et_queue q = et_open(3);
+	uint64_t bad = 0xff;
+
+	et_arm(&q, 1, BYTES);
+	program_wait(20 * US);
+	et_get(&q, 1, ET_SOURCE, ET_TARGET, BYTES, 1);
+	program_wait(20 * US + x->after);
+	et_push(&q, &bad, 1);
+	et_wait_error(&q, ELAN_ERROR_COMMAND);
+	for (; elan_queue_restart(et_card(), 0, 3) == EBUSY; x->busy++)
+		program_charge(SIM_NS);
+	x->is_there = et_word(ET_TARGET) != 0;
+	q.stored = 0;
+	et_arm(&q, 1, 2 * BYTES);
+	program_charge(200 * US);
+	if (x->is_there)
+		et_expect(ET_TARGET, 5, BYTES);
+	else
+		et_expect_all(ET_TARGET, 0, BYTES);
+	assert_int_equal(elan_event_count(et_card(), 0, 1), 2 * BYTES);
+}
+
+/* Whatever the moment: either all of the answer comes before, or nothing. */
+static void a_queue_restarts_when_an_answer_is_executed(void **state)
+{
+	uint32_t busy = 0, there = 0, i;
+
+	(void)state;
+	for (i = 0; i < 60; i++) {
+		struct stopped x = { .after = 50 * US + i * 40 * SIM_NS };
+		struct et_program p[] = { { 0, stopped_program, &x },
+			{ 1, source_program, NULL } };
+		struct et m;
+
+		et_init(&m, "4");
+		m.params.read_latency = 50 * US;
+		et_run(&m, 1, p, 2);
+		busy += x.busy > 1;
+		there += x.is_there;
+		et_fini(&m);
+	}
+	assert_in_range(busy, 1, 59);
+	assert_in_range(there, 1, 59);
+}
+
 /* --- many --- */
 
 enum { NODES = 16, MANY = 40 * (NODES - 1) };
@@ -299,6 +354,7 @@ int main(void)
 		cmocka_unit_test(one_answer_is_executed),
 		cmocka_unit_test(late_answers_are_not_executed),
 		cmocka_unit_test(a_queue_that_restarts_waits_for_no_answers),
+		cmocka_unit_test(a_queue_restarts_when_an_answer_is_executed),
 		cmocka_unit_test(many_gets_wait_and_are_asked_again),
 	};
 

@@ -410,6 +410,8 @@ static void one_done(const struct elan_at *a, packet_id id)
 		if (b->piece[i].what == ELAN_SET)
 			elan_event_set(a, b->context, b->piece[i].event,
 				b->piece[i].count);
+	if (b->channel == ELAN_ANSWER_CHANNEL)
+		elan_get_done(a, &b->get);
 	leave_writers(a, id);
 	elan_account_done(a, id);
 	if (a->x->nic.on_delivered)

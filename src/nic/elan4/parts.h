@@ -114,6 +114,10 @@ void elan_get_failed(const struct elan_at *a, const struct elan_cookie *c,
 	enum elan_error why);
 /* Its answer is here: false where nobody waits for it. */
 bool elan_get_answered(const struct elan_at *a, const struct elan_cookie *c);
+/* And is executed. */
+void elan_get_done(const struct elan_at *a, const struct elan_cookie *c);
+/* An answer to one of a queue's gets is being executed. */
+bool elan_get_is_answered(const struct elan_node *n, uint32_t queue);
 /* Nobody waits for answers to a queue's gets any more. */
 void elan_get_forget(struct elan_node *n, uint32_t queue);
 void elan_get_on_late(const struct elan_at *a);

@@ -128,7 +128,7 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 
 	if (!q)
 		return EINVAL;
-	if (!q->error || !is_quiet(q))
+	if (!q->error || !is_quiet(q) || elan_get_is_answered(n, queue))
 		return EBUSY;
 	elan_get_forget(n, queue);
 	q->error = ELAN_FINE;
