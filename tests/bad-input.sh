@@ -99,6 +99,10 @@ refused 'is not one of' show bgq --set topology.wrap=mobius
 refused 'do not fit a chunk' show bgq --set link.header=64
 refused 'link.payload' show bgq --set link.payload=8000B \
 	--set link.chunk=16B --set link.header=16B
+refused 'whole descriptors' run bgq-board put --set link.payload=0
+refused 'whole descriptors' run bgq-board put --set link.payload=100
+refused 'lines of 128 B' run bgq-board put --set host.l2.line=64
+refused 'too slow' run bgq-board messages count=100 --set nic.slave=1ms
 refused 'bubble' run bgq random --set router.packets=1
 refused 'is not a number' run bgq random --seed x
 refused 'is not a number' run bgq random --seed -1

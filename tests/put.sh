@@ -67,7 +67,7 @@ report 'many puts arrive, more than an injection FIFO holds'
 
 run bgq put bytes=3000 from=1 to=8 --shape 3x5
 run bgq put bytes=3000 from=0 to=0 --shape 1
-run bgq put bytes=3000 from=2 to=5 --shape 7 --set link.payload=100
+run bgq put bytes=3000 from=2 to=5 --shape 7 --set link.payload=192
 report 'other shapes and packet sizes will do'
 
 # --- the same, whatever the number of threads ---

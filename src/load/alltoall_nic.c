@@ -116,7 +116,8 @@ static void node_program(void *arg)
 			FIFO_AT, FIFO_BYTES) ||
 		!build(a, &desc))
 		return;
-	program_wait(PROGRAMS_START);
+	if (!programs_begin(p))
+		return;
 	m->start = program_now();
 	init_batch(&s, n, &desc);
 	alltoall_send_all(m, n, send, &s);

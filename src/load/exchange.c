@@ -306,7 +306,8 @@ static void exchange_program(void *arg)
 
 	if (!prepare(x, m, &fifos))
 		return;
-	program_wait(PROGRAMS_START);
+	if (!programs_begin(&x->programs))
+		return;
 	for (done = 0; done < rounds; done++) {
 		for (; sent < rounds && sent < done + x->n_depth; sent++)
 			if (!send_round(x, m, &fifos, sent))

@@ -543,7 +543,8 @@ void messages_program(void *arg)
 
 	if (!prepare(a))
 		return;
-	program_wait(PROGRAMS_START);
+	if (!programs_begin(&a->m->programs))
+		return;
 	for (round = 0; round < a->m->rounds; round++) {
 		for (lane = 0; lane < PLAN_LANES; lane++)
 			if (!send(a, lane, round))

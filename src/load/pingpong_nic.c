@@ -62,7 +62,8 @@ static void side_program(void *arg)
 
 	if (!prepare(s, &fifos, &desc))
 		return;
-	program_wait(PROGRAMS_START);
+	if (!programs_begin(&s->game->programs))
+		return;
 	s->start = program_now();
 	for (round = 0; round < s->game->rounds; round++) {
 		if (!s->begins && !receive(s, round))

@@ -252,21 +252,40 @@ uint64_t programs_estimate_msg(uint64_t n_nodes, uint64_t bytes_per_node)
 	return programs_estimate(n_nodes, 2, MSG_BYTES + bytes_per_node);
 }
 
-bool programs_complain(struct programs *p, const char *format, ...)
+static void note_wrong(
+	struct programs *p, enum exit_code code, const char *text)
 {
 	site_id s = program_node();
 	struct programs_arrivals *a = mine(p, s);
+
+	if (a->wrong.code && a->complainer <= s)
+		return;
+	a->wrong = (struct err){ 0 };
+	a->complainer = s;
+	err_set_code(&a->wrong, code, "node %u: %s", s, text);
+}
+
+bool programs_complain(struct programs *p, const char *format, ...)
+{
 	char text[256];
 	va_list args;
 
-	if (a->wrong.code && a->complainer <= s)
-		return false;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	a->wrong = (struct err){ 0 };
-	a->complainer = s;
-	err_set_code(&a->wrong, EXIT_INTERNAL, "node %u: %s", s, text);
+	note_wrong(p, EXIT_INTERNAL, text);
+	return false;
+}
+
+bool programs_begin(struct programs *p)
+{
+	if (program_now() <= PROGRAMS_START) {
+		program_wait(PROGRAMS_START);
+		return true;
+	}
+	note_wrong(p, EXIT_BAD_INPUT,
+		"setting up takes longer than 10 us, when others begin to "
+		"send: the interface's registers are too slow");
 	return false;
 }
 

@@ -77,6 +77,13 @@ uint64_t programs_estimate(
 uint64_t programs_estimate_msg(uint64_t n_nodes, uint64_t bytes_per_node);
 
 /*
+ * A program of the message unit's has set up what it needs, and waits until
+ * all have: false, and the run will end with an error, where it is too late
+ * for that.
+ */
+bool programs_begin(struct programs *p);
+
+/*
  * From a program: something is wrong, our own mistake.  Of all complaints
  * that of the node with the lowest number is told, its first.  Returns false.
  */

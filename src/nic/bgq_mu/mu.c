@@ -310,7 +310,7 @@ static int check(const struct mu *mu, struct err *e)
 {
 	const struct topo *topo = mu->nic.net->topo;
 	const struct torus *t = torus_of(topo);
-	uint32_t i;
+	uint32_t payload = mu->nic.net->link.max_payload, i;
 
 	if (topo->ops != &torus_ops || t->n_dims > MU_DIMS)
 		return err_set(e,
@@ -327,6 +327,16 @@ static int check(const struct mu *mu, struct err *e)
 		return err_set(e,
 			"nic.mmio-load: shorter than mmio-store, the way "
 			"there");
+	if (!payload || payload % MU_DESCRIPTOR_BYTES)
+		return err_set(e,
+			"link.payload: the message unit's packets carry whole "
+			"descriptors of %d B, not %u B",
+			MU_DESCRIPTOR_BYTES, payload);
+	if (l2_params(host_l2(mu->nic.host))->line < MU_LINE)
+		return err_set(e,
+			"host.l2.line: the message unit asks for lines of "
+			"%d B",
+			MU_LINE);
 	return 0;
 }
 
@@ -376,7 +386,7 @@ static int mu_init(struct nic *nic, struct err *e)
 	mu->torus = torus_of(net->topo);
 	mu->n_dims = mu->torus->n_dims;
 	mu->payload = net->link.max_payload;
-	if (!mu->payload || mu->payload > MU_PAYLOAD)
+	if (mu->payload > MU_PAYLOAD)
 		mu->payload = MU_PAYLOAD;
 	mu->l2 = host_l2(nic->host);
 	mu->beat = mu_time(32, mu->params.read_rate);
