@@ -136,7 +136,7 @@ done
 
 run claims --json
 jq -e 'has("bgq") and (.bgq.missing | index("BGQ-F44")) and
-	(.qsnet2.missing | index("QSN-F87"))' "$tmp/out" >/dev/null ||
+	(.qsnet2.missing | index("QSN-F55"))' "$tmp/out" >/dev/null ||
 	complain "$(cat "$tmp/err")"
 report "without a system all are told"
 run claims

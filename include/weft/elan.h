@@ -1,5 +1,5 @@
 /*
- * QsNetII's programming interface: puts, gets, DMAs and broadcasts through
+ * QsNetII's programming interface: puts, gets, tests, DMAs and broadcasts by
  * command queues, and events that tell of completion.  The functions are
  * called from a program (weft/program.h) and work on the node that it runs
  * on.
@@ -12,8 +12,8 @@
  *
  * Time.  A call that says nothing of it takes none.  One that sends commands
  * takes as long as its stores need on the host's bus, after what waits there,
- * and waits while the queue is full; puts, gets, DMAs and broadcasts take
- * nic.software.command before, and DMAs nic.software.dma after that.  It
+ * and waits while the queue is full; puts, gets, tests, DMAs and broadcasts
+ * take nic.software.command before, and DMAs nic.software.dma after that.  It
  * returns when the bus has taken all.  A further CPU's stores and loads have a
  * longer way (nic.cpus, nic.*.hop): a thread n runs on CPU n % nic.cpus.
  *
@@ -152,6 +152,51 @@ int elan_broadcast_from(struct elan_cq *q, uint32_t first, uint32_t last,
  */
 int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 	uint32_t bytes, uint32_t event);
+
+/* --- tests --- */
+
+/*
+ * What is asked of another node: whether the word at an address of its memory,
+ * a multiple of eight, is to a value as an operation says.  An event of this
+ * node is set by 1 when the answer is there: yes_event or no_event, or none
+ * where that is 0.
+ *
+ * A node answers when it is asked.  Where the network loses a question or an
+ * answer, or a node has no time for it, all are asked again, but each tests
+ * once.  A node that refuses, as the address is none of its, stops the queue,
+ * and neither event is set.
+ */
+struct elan_question {
+	uint64_t at, value;
+	enum elan_operation operation;
+	uint32_t yes_event, no_event;
+};
+
+/* Asks a node, by one short packet.  EINVAL for an operation that there is
+ * not.  Needs ELAN_MAY_STEN. */
+int elan_test(
+	struct elan_cq *q, uint32_t node, const struct elan_question *ask);
+/*
+ * The global query: asks all nodes from first to last, which may be this one,
+ * too, and has one answer for all: yes where all say yes.  Needs
+ * ELAN_MAY_BROADCAST.
+ */
+int elan_query(struct elan_cq *q, uint32_t first, uint32_t last,
+	const struct elan_question *ask);
+/*
+ * Asks, and where the answer is yes writes up to ELAN_PACKET bytes (EINVAL
+ * beyond) into that node's memory and sets its target_event as elan_put() does.
+ * No other packet's write comes between: a test for 0 and a write of 1 to the
+ * same word takes a lock.
+ */
+int elan_put_if(struct elan_cq *q, uint32_t node,
+	const struct elan_question *ask, uint64_t to, const void *data,
+	uint32_t bytes, uint32_t target_event);
+/* The same of a range of nodes: those that say yes are written to, whatever
+ * the others say. */
+int elan_broadcast_if(struct elan_cq *q, uint32_t first, uint32_t last,
+	const struct elan_question *ask, uint64_t to, const void *data,
+	uint32_t bytes, uint32_t target_event);
 
 /* --- DMAs --- */
 

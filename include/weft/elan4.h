@@ -10,18 +10,21 @@
  *	ELAN_OPEN       destination << 16 | route << 48: a packet begins
  *	ELAN_OPEN_RANGE first << 16 | route << 48; last: one that is broadcast
  *	                to all nodes from first to last, and has no get
+ *	 ELAN_TEST      operation << 16; address; value: of a word there, see
+ *	                below
  *	 ELAN_WRITE     bytes << 16; address; data: 1 to 512 bytes, whole words;
  *	                with ELAN_CLOSES the packet ends here
  *	 ELAN_GET       bytes << 16 | event << 32; from there; to here
  *	 ELAN_SET       event << 16 | count << 32: of the receiver's events
- *	ELAN_CLOSE      event << 16: it ends; the event is set by its
- *	                acknowledgement
+ *	ELAN_CLOSE      event << 16 | other << 32: it ends; the event is set
+ *	                by its acknowledgement, the other by a test's no
  *	ELAN_RUN_DMA    then the seven words of a descriptor
  *	ELAN_STORE      address; value: a word of the node's own memory
  *	ELAN_COPY       bytes << 16; from; to: up to 64 bytes of it
  *	ELAN_ADD        event << 16 | count << 32: of the node's own events
  *	ELAN_ARM        event << 16; count; address; value: see below
- *	ELAN_GUARD      waits until all packets of the queue are acknowledged
+ *	ELAN_GUARD      which << 16: waits until all packets of the queue are
+ *	                acknowledged, and may skip the next command; see below
  *	ELAN_INTERRUPT  value << 16: tells the driver
  *	ELAN_NOP
  *
@@ -36,6 +39,22 @@
  *
  * In a packet a get stands alone, but for events; these are set when all its
  * writes are in memory, wherever they stand.
+ *
+ * A test stands before all else in its packet, which has no other one, and no
+ * get.  The receiver compares the word at the address, a multiple of eight in
+ * the packet's context, with the value.  Where that holds, the rest is executed
+ * and acknowledged.  Where not, nothing of it is, and never will be: the sender
+ * is told so, and does not try again.  From the test to the last write no
+ * other packet's write comes between, so a test and a write of the same word
+ * are one step; what the node's own cores and events write may.  A packet that
+ * is sent again is not tested again where its node has done that before.
+ *
+ * Of a broadcast with a test each node judges for itself and executes it or
+ * not; the sender is told yes where all say so, and no where one says no.
+ *
+ * A guard looks at what became of the queue's packets since the last one.
+ * After ELAN_IF_YES the next command, a packet as a whole, is skipped where a
+ * test of them said no; after ELAN_IF_NO where none did.
  */
 #ifndef WEFT_ELAN4_H
 #define WEFT_ELAN4_H
@@ -70,8 +89,23 @@ enum elan_command {
 	ELAN_INTERRUPT,
 	ELAN_RUN_THREAD, /* not there yet: refused */
 	ELAN_OPEN_RANGE,
+	ELAN_TEST,
 	ELAN_COMMANDS,
 };
+
+/* What a test says of a word and a value; numbers without a sign. */
+enum elan_operation {
+	ELAN_EQUAL,
+	ELAN_NOT_EQUAL,
+	ELAN_LESS, /* than the value */
+	ELAN_AT_LEAST,
+	ELAN_HAS_ALL, /* of the value's bits */
+	ELAN_HAS_NONE,
+	ELAN_OPERATIONS,
+};
+
+/* Of ELAN_GUARD. */
+enum elan_guard { ELAN_ALWAYS, ELAN_IF_YES, ELAN_IF_NO, ELAN_GUARDS };
 
 #define ELAN_CLOSES (UINT64_C(1) << 32) /* of ELAN_WRITE */
 

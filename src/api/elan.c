@@ -246,27 +246,39 @@ struct put {
 	uint64_t from; /* in this node's memory */
 	uint64_t bytes;
 	uint32_t target_event, source_event;
+	const struct elan_question *ask; /* or NULL: it has one packet */
 };
+
+static void add_test(struct elan_cq *q, const struct elan_question *ask)
+{
+	add(q, elan_word(ELAN_TEST, ask->operation, 0));
+	add(q, ask->at);
+	add(q, ask->value);
+}
 
 /* The part of it that begins at some byte, of which data is the first. */
 static void put_packet(struct elan_cq *q, const struct put *p, uint64_t at,
 	const uint8_t *data, uint32_t bytes, sim_time born)
 {
-	bool is_plain = bytes && !p->target_event && !p->source_event;
+	bool is_plain =
+		bytes && !p->target_event && !p->source_event && !p->ask;
 
-	need_room(q, ELAN_PACKET + 64);
+	need_room(q, ELAN_PACKET + (p->ask ? 88 : 64));
 	elan_note_birth(
 		card(), program_node(), q->id, q->stored + 8 * q->n, born);
 	add(q, elan_word(
 		       p->is_range ? ELAN_OPEN_RANGE : ELAN_OPEN, p->node, 0));
 	if (p->is_range)
 		add(q, p->last);
+	if (p->ask)
+		add_test(q, p->ask);
 	if (bytes)
 		add_write(q, p->to + at, data, bytes, is_plain);
 	if (p->target_event)
 		add(q, elan_word(ELAN_SET, p->target_event, bytes ? bytes : 1));
 	if (!is_plain)
-		add(q, elan_word(ELAN_CLOSE, p->source_event, 0));
+		add(q, elan_word(ELAN_CLOSE, p->source_event,
+			       p->ask ? p->ask->no_event : 0));
 }
 
 /* Whether this node has all of these bytes. */
@@ -363,6 +375,63 @@ int elan_broadcast_from(struct elan_cq *q, uint32_t first, uint32_t last,
 		.source_event = source_event };
 
 	return put(q, &p);
+}
+
+/* A put that is asked for first. */
+static int put_if(struct elan_cq *q, struct put *p)
+{
+	int code = check(q, p->ask->yes_event, p->ask->no_event);
+
+	if (code)
+		return code;
+	if ((uint32_t)p->ask->operation >= ELAN_OPERATIONS ||
+		p->bytes > ELAN_PACKET)
+		return EINVAL;
+	if (p->bytes && !p->data)
+		return EFAULT;
+	p->source_event = p->ask->yes_event;
+	return put(q, p);
+}
+
+int elan_put_if(struct elan_cq *q, uint32_t node,
+	const struct elan_question *ask, uint64_t to, const void *data,
+	uint32_t bytes, uint32_t target_event)
+{
+	struct put p = { .node = node,
+		.to = to,
+		.data = data,
+		.bytes = bytes,
+		.target_event = target_event,
+		.ask = ask };
+
+	return put_if(q, &p);
+}
+
+int elan_broadcast_if(struct elan_cq *q, uint32_t first, uint32_t last,
+	const struct elan_question *ask, uint64_t to, const void *data,
+	uint32_t bytes, uint32_t target_event)
+{
+	struct put p = { .is_range = true,
+		.node = first,
+		.last = last,
+		.to = to,
+		.data = data,
+		.bytes = bytes,
+		.target_event = target_event,
+		.ask = ask };
+
+	return put_if(q, &p);
+}
+
+int elan_test(struct elan_cq *q, uint32_t node, const struct elan_question *ask)
+{
+	return elan_put_if(q, node, ask, 0, NULL, 0, 0);
+}
+
+int elan_query(struct elan_cq *q, uint32_t first, uint32_t last,
+	const struct elan_question *ask)
+{
+	return elan_broadcast_if(q, first, last, ask, 0, NULL, 0, 0);
 }
 
 int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,

@@ -49,6 +49,7 @@ static void run_program(void (*program)(void *), uint64_t packets)
 static void no_queue_program(void *arg)
 {
 	struct elan_dma d = { .bytes = 8, .destination = 1 };
+	struct elan_question ask = { .operation = ELAN_EQUAL };
 	uint64_t word = ELAN_NOP, end = elan_memory_bytes();
 	sim_time begin = program_now();
 	struct elan_cq q;
@@ -67,6 +68,13 @@ static void no_queue_program(void *arg)
 		assert_int_equal(
 			elan_broadcast_from(&q, 0, 1, 0, 0, 8, 0, 0), EBADF);
 		assert_int_equal(elan_get(&q, 1, 0, 0, 8, 0), EBADF);
+		assert_int_equal(elan_test(&q, 1, &ask), EBADF);
+		assert_int_equal(elan_query(&q, 0, 1, &ask), EBADF);
+		assert_int_equal(
+			elan_put_if(&q, 1, &ask, 0, &word, 8, 0), EBADF);
+		assert_int_equal(
+			elan_broadcast_if(&q, 0, 1, &ask, 0, &word, 8, 0),
+			EBADF);
 		assert_int_equal(elan_dma(&q, &d), EBADF);
 		assert_int_equal(
 			elan_write(&q, 1, 0, 0, 8, 0, 0, ELAN_FOR_CPU), EBADF);
@@ -105,6 +113,26 @@ static void no_events(struct elan_cq *q)
 		EINVAL);
 }
 
+static void no_questions(struct elan_cq *q)
+{
+	struct elan_question fine = { .operation = ELAN_EQUAL };
+	struct elan_question yes = { .yes_event = BAD_EVENT };
+	struct elan_question no = { .no_event = UINT32_MAX };
+	struct elan_question none = { .operation = ELAN_OPERATIONS };
+	uint8_t data[ELAN_PACKET + 1] = { 0 };
+
+	assert_int_equal(elan_test(q, 1, &yes), EINVAL);
+	assert_int_equal(elan_test(q, 1, &no), EINVAL);
+	assert_int_equal(elan_query(q, 0, 1, &none), EINVAL);
+	assert_int_equal(
+		elan_put_if(q, 1, &fine, 0, data, 8, BAD_EVENT), EINVAL);
+	assert_int_equal(
+		elan_put_if(q, 1, &fine, 0, data, sizeof(data), 0), EINVAL);
+	assert_int_equal(elan_put_if(q, 1, &fine, 0, NULL, 8, 0), EFAULT);
+	assert_int_equal(
+		elan_broadcast_if(q, 0, 1, &fine, 0, NULL, 1, 0), EFAULT);
+}
+
 static void no_bytes(struct elan_cq *q, uint64_t end)
 {
 	uint64_t words[ELAN_CQ_WORDS + 1] = { 0 };
@@ -141,6 +169,7 @@ static void numbers_program(void *arg)
 	assert_int_equal(elan_cq_open(&other, 7, ELAN_8K, 0), EBUSY);
 	assert_int_equal(elan_cq_restart(&q), EBUSY);
 	no_events(&q);
+	no_questions(&q);
 	no_bytes(&q, end);
 	assert_int_equal(elan_cq_map(&q, end - ELAN_PAGE), EINVAL);
 	assert_int_equal(elan_cq_map(&q, end + 8), EINVAL);

@@ -13,8 +13,10 @@
  *	until its tail is there, where that was stored or
  *	read later than the network took it             descriptor, memory read
  *	until the input takes it                               receiver
+ *	until its test is decided                              memory read
  *	until it is in memory                                  memory write
  *
+ * A packet whose test says no ends as one that is refused: it is not counted.
  * A get goes on as its answer: until memory is read that is memory read.
  * Acknowledgements are no messages, nor are packets that come again.
  *
@@ -141,6 +143,12 @@ void elan_account_turn(const struct elan_at *a, packet_id id)
 {
 	if (book_of(a))
 		charge(a, id, CAUSE_RECEIVER, a->t);
+}
+
+void elan_account_tested(const struct elan_at *a, packet_id id)
+{
+	if (book_of(a))
+		charge(a, id, CAUSE_MEMORY_READ, a->t);
 }
 
 void elan_account_answer(

@@ -319,7 +319,7 @@ static uint64_t run_everybody(uint32_t n_workers, const struct fault_plan *plan)
 }
 
 /* Broadcasts of all nodes, and puts beside them. */
-static void broadcasts_and_puts_of_all_nodes(void **state)
+static void qsn_f36_broadcasts_and_puts_of_all_nodes(void **state)
 {
 	uint64_t digest = run_everybody(1, NULL);
 
@@ -363,7 +363,7 @@ int main(void)
 		cmocka_unit_test(another_way_is_taken_round_a_dead_switch),
 		cmocka_unit_test(a_wire_that_returns_is_waited_for),
 		cmocka_unit_test(after_the_last_try_the_queue_stops),
-		cmocka_unit_test(broadcasts_and_puts_of_all_nodes),
+		cmocka_unit_test(qsn_f36_broadcasts_and_puts_of_all_nodes),
 		cmocka_unit_test(all_nodes_broadcast_through_faults),
 	};
 

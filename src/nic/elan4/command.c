@@ -1,9 +1,6 @@
 /*
  * The command processor.  Queues that have work get a turn each, one after
- * the other: one packet, or a few simple commands (QSN-G24).  A short packet
- * goes out while the rest of it is still coming from the core: all that was
- * stored is known, and when each store arrives, so its head can leave before
- * its tail is here (QSN-F34).
+ * the other: one packet, or a few simple commands (QSN-G24).
  */
 #include "nic/elan4/parts.h"
 
@@ -127,6 +124,9 @@ static void execute(
 		break;
 	case ELAN_GUARD:
 		q->is_guarded = true;
+		q->guard = (uint8_t)low(word[0]);
+		if (low(word[0]) >= ELAN_GUARDS)
+			wrong = ELAN_ERROR_COMMAND;
 		break;
 	case ELAN_INTERRUPT:
 		a->n->counts.interrupts++;
@@ -162,319 +162,27 @@ static uint32_t simple(const struct elan_at *a, uint32_t queue)
 		host_poke(a->x->nic.host, a->w, a->s, a->t);
 	}
 	a->n->counts.commands++;
-	execute(a, queue, word);
+	if (!q->skips)
+		execute(a, queue, word);
+	q->skips = false;
 	return 8 * n;
 }
 
-/* --- packets --- */
-
-enum { INCOMPLETE = -1, IMPOSSIBLE = -2 };
-
-struct reading {
-	const struct elan_queue *q;
-	uint64_t at; /* position */
-};
-
-static int next_word(struct reading *r, uint64_t *word)
-{
-	if (r->at + 8 > r->q->announced)
-		return INCOMPLETE;
-	*word = elan_queue_word(r->q, r->at);
-	r->at += 8;
-	return 0;
-}
-
-/* One transaction of a write. */
-static int read_block(struct reading *r, struct elan_buffer *b, uint64_t to,
-	uint32_t bytes, sim_time *arrived)
-{
-	uint64_t data;
-	uint32_t i;
-
-	if (b->n_pieces == ELAN_MOST_PIECES)
-		return IMPOSSIBLE;
-	for (i = 0; i < bytes; i += 8) {
-		if (next_word(r, &data))
-			return INCOMPLETE;
-		memcpy(b->data + b->data_bytes + i, &data,
-			bytes - i < 8 ? bytes - i : 8);
-	}
-	arrived[b->n_pieces] = elan_queue_arrival(r->q, r->at);
-	b->piece[b->n_pieces++] = (struct elan_piece){
-		.what = ELAN_WRITE,
-		.address = to,
-		.bytes = (uint16_t)bytes,
-		.at = b->data_bytes,
-	};
-	b->data_bytes = (uint16_t)(b->data_bytes + bytes);
-	return 0;
-}
-
-static int read_write(struct reading *r, struct elan_buffer *b, uint64_t word,
-	sim_time *arrived)
-{
-	uint32_t bytes = low(word), at, n;
-	uint64_t to;
-	int code = 0;
-
-	if (!bytes || b->data_bytes + bytes > ELAN_PACKET ||
-		(b->n_pieces && b->piece[0].what == ELAN_GET))
-		return IMPOSSIBLE;
-	if (next_word(r, &to))
-		return INCOMPLETE;
-	for (at = 0; at < bytes && !code; at += n) {
-		n = bytes - at < ELAN_BLOCK ? bytes - at : ELAN_BLOCK;
-		code = read_block(r, b, to + at, n, arrived);
-	}
-	return code;
-}
-
-static int read_get(struct reading *r, struct elan_buffer *b, uint64_t word)
-{
-	struct elan_piece p = {
-		.what = ELAN_GET,
-		.bytes = (uint16_t)low(word),
-		.event = high(word),
-	};
-
-	if (!p.bytes || p.bytes > ELAN_PACKET || b->n_pieces || b->cast ||
-		p.event >= ELAN_EVENTS)
-		return IMPOSSIBLE;
-	if (next_word(r, &p.address) || next_word(r, &p.back))
-		return INCOMPLETE;
-	b->piece[b->n_pieces++] = p;
-	return 0;
-}
-
-static int read_set(struct elan_buffer *b, uint64_t word)
-{
-	if (b->n_pieces == ELAN_MOST_PIECES)
-		return IMPOSSIBLE;
-	b->piece[b->n_pieces++] = (struct elan_piece){
-		.what = ELAN_SET,
-		.event = low(word),
-		.count = high(word),
-	};
-	return 0;
-}
-
-static bool is_range(uint64_t open)
-{
-	return (open & 0xff) == ELAN_OPEN_RANGE;
-}
-
-static uint8_t fifo_of(uint64_t open)
-{
-	return is_range(open) ? ELAN_FIFO_CAST : ELAN_FIFO_STEN;
-}
-
-/* A packet out of a queue. */
-struct sten {
-	uint64_t open, close; /* the commands that began and ended it */
-	uint64_t last; /* node of a broadcast */
-	sim_time arrived[ELAN_MOST_PIECES]; /* when each piece has come */
-	struct elan_buffer b;
-};
-
-/*
- * Decodes the packet that begins at the queue's next word.  Returns its
- * length, or why not.
- */
-static int64_t decode(const struct elan_queue *q, struct sten *p)
-{
-	struct reading r = { q, q->taken };
-	bool is_closed = false;
-	int code = 0;
-
-	p->b.kind = ELAN_DATA;
-	p->b.context = q->context;
-	if (next_word(&r, &p->open))
-		return INCOMPLETE;
-	if (is_range(p->open)) {
-		p->b.cast = ELAN_CAST_OUT;
-		if (next_word(&r, &p->last))
-			return INCOMPLETE;
-	}
-	while (!is_closed && !code) {
-		if (next_word(&r, &p->close))
-			return INCOMPLETE;
-		switch (p->close & 0xff) {
-		case ELAN_CLOSE:
-			is_closed = true;
-			break;
-		case ELAN_WRITE:
-			code = read_write(&r, &p->b, p->close, p->arrived);
-			is_closed = p->close & ELAN_CLOSES;
-			break;
-		case ELAN_GET:
-			code = read_get(&r, &p->b, p->close);
-			break;
-		case ELAN_SET:
-			code = read_set(&p->b, p->close);
-			break;
-		default:
-			code = IMPOSSIBLE;
-		}
-	}
-	return code ? code : (int64_t)(r.at - q->taken);
-}
-
-/*
- * When each block has left, if the head could leave since some time, and in
- * the model does at start, when all of the packet is known.
- */
-static void set_times(const struct elan_at *a, struct elan_buffer *b,
-	sim_time start, sim_time since, const sim_time *arrived)
-{
-	uint32_t i, sum = 0;
-
-	b->left_at = start;
-	for (i = 0; i < b->n_pieces; i++) {
-		sim_time link;
-
-		if (b->piece[i].what != ELAN_WRITE)
-			continue;
-		sum += b->piece[i].bytes;
-		link = since + elan_ser(a->x, sum);
-		link = link > start ? link : start;
-		b->left[i] = arrived[i] + a->x->params.command;
-		b->left[i] = b->left[i] > link ? b->left[i] : link;
-	}
-}
-
-/* The node that a packet is for, or the first of those; NO_SITE: none. */
-static site_id destination(
-	const struct elan_at *a, uint64_t open, uint64_t last)
-{
-	uint64_t to = open >> 16 & 0xffffffff;
-
-	if (!is_range(open))
-		last = to;
-	else if (!a->x->nic.net->route->ops->spread)
-		return NO_SITE; /* this network does not broadcast */
-	return to <= last && last < a->x->n_nodes ? (site_id)to : NO_SITE;
-}
-
-/*
- * A packet that its process does not finish is closed by a time-out, when no
- * more of it has come for that long (QSN-G22).
- */
-static void await_rest(const struct elan_at *a, uint32_t queue)
-{
-	struct elan_queue *q = elan_queue(a->n, queue);
-
-	if (!q->is_half)
-		elan_post(a, a->t + a->x->params.half_packet, ELAN_ENGINE_HALF,
-			queue);
-	if (!q->is_half || q->half_at != q->taken)
-		q->half_since = a->t;
-	q->is_half = true;
-	q->half_at = q->taken;
-}
-
-/* What has left of a packet that is never finished. */
-static void send_aborted(const struct elan_at *a, const struct elan_queue *q)
-{
-	struct elan_buffer b = { .kind = ELAN_ABORTED, .sending = UINT32_MAX };
-	uint64_t open = elan_queue_word(q, q->half_at), last = UINT64_MAX;
-	site_id to;
-
-	if (is_range(open) && q->half_at + 16 <= q->announced)
-		last = elan_queue_word(q, q->half_at + 8);
-	to = destination(a, open, last);
-	if (is_range(open)) {
-		b.cast = ELAN_CAST_OUT;
-		b.last = (uint16_t)last;
-	}
-	if (to != NO_SITE)
-		elan_send_packet(
-			a, fifo_of(open), to, &b, (uint32_t)(open >> 48), NULL);
-}
-
-void elan_command_on_half(const struct elan_at *a, uint32_t queue)
-{
-	struct elan_queue *q = elan_queue(a->n, queue);
-	sim_time until;
-
-	/* The queue may be another one by now. */
-	if (!q || !q->is_half)
-		return;
-	until = q->word_at + a->x->params.half_packet;
-	q->is_half = !q->error && q->taken == q->half_at && a->t < until;
-	if (q->is_half)
-		elan_post(a, until, ELAN_ENGINE_HALF, queue);
-	if (q->is_half || q->error || q->taken != q->half_at)
-		return;
-	a->n->counts.aborted++;
-	send_aborted(a, q);
-}
-
-/* Keeps and sends a packet of so many bytes of commands. */
-static void send(const struct elan_at *a, uint32_t queue, const struct sten *p,
-	uint32_t n)
-{
-	struct elan_queue *q = elan_queue(a->n, queue);
-	sim_time start = a->t + a->x->params.command - a->x->least;
-	bool was_half = q->is_half && q->half_at == q->taken;
-	uint32_t id = elan_send_new(a);
-	struct elan_sending *s = elan_sending(a->n, id);
-
-	*s->copy = p->b;
-	s->copy->channel = q->name;
-	s->copy->sequence = q->channel.next;
-	s->copy->sending = id;
-	s->copy->asked = a->t;
-	set_times(a, s->copy, start,
-		start - (was_half ? a->t - q->half_since : 0), p->arrived);
-	s->copy->last = (uint16_t)p->last;
-	s->dst = destination(a, p->open, p->last);
-	if (p->b.n_pieces && p->b.piece[0].what == ELAN_GET)
-		s->copy->get = elan_get_new(a, queue, s->dst, &p->b);
-	s->owner = ELAN_OWNER_QUEUE;
-	s->owner_id = queue;
-	s->event = (p->close & 0xff) == ELAN_CLOSE ? low(p->close) : 0;
-	s->route = (uint8_t)(p->open >> 48);
-	s->fifo = fifo_of(p->open);
-	s->account = elan_account_begin(a, q, q->taken, 1);
-	q->taken += n;
-	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
-	q->outstanding++;
-	a->n->counts.commands++;
-	elan_send_at(a, id, start);
-}
-
-/* Bytes taken, or 0. */
-static uint32_t packet(const struct elan_at *a, uint32_t queue)
-{
-	struct elan_queue *q = elan_queue(a->n, queue);
-	const struct elan_piece *first;
-	struct sten p;
-	int64_t n;
-
-	if (elan_channel_span(&q->channel) >=
-		(uint32_t)a->x->params.outstanding)
-		return 0;
-	memset(&p, 0, offsetof(struct sten, b.data));
-	n = decode(q, &p);
-	if (n == INCOMPLETE) {
-		await_rest(a, queue);
-		return 0;
-	}
-	if (n < 0 || destination(a, p.open, p.last) == NO_SITE) {
-		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
-		return 0;
-	}
-	first = &p.b.piece[0];
-	if (p.b.n_pieces && first->what == ELAN_GET &&
-		!elan_may(a->n, q->context, first->back, first->bytes)) {
-		elan_queue_stop(a, queue, ELAN_ERROR_ADDRESS);
-		return 0;
-	}
-	send(a, queue, &p, (uint32_t)n);
-	return (uint32_t)n;
-}
-
 /* --- turns --- */
+
+/* False while packets before a guard are not acknowledged. */
+static bool pass_guard(struct elan_queue *q)
+{
+	if (!q->is_guarded)
+		return true;
+	if (q->outstanding)
+		return false;
+	q->is_guarded = false;
+	q->skips = (q->guard == ELAN_IF_YES && q->was_denied) ||
+		   (q->guard == ELAN_IF_NO && !q->was_denied);
+	q->was_denied = false;
+	return true;
+}
 
 /* One queue's turn; returns the bytes that it took. */
 static uint32_t turn(const struct elan_at *a, uint32_t queue)
@@ -488,17 +196,20 @@ static uint32_t turn(const struct elan_at *a, uint32_t queue)
 
 		if (elan_queue_arrival(q, q->taken + 8) > a->t)
 			break;
-		if (q->is_guarded && q->outstanding)
+		if (!pass_guard(q))
 			break;
-		q->is_guarded = false;
 		if (c >= ELAN_COMMANDS || right_of(c) & ~(uint32_t)q->rights) {
 			elan_queue_stop(a, queue,
 				c >= ELAN_COMMANDS ? ELAN_ERROR_COMMAND
 						   : ELAN_ERROR_RIGHT);
 			break;
 		}
-		if (c == ELAN_OPEN || c == ELAN_OPEN_RANGE)
-			return sum ? sum : packet(a, queue);
+		if (c == ELAN_OPEN || c == ELAN_OPEN_RANGE) {
+			if (sum)
+				return sum;
+			return q->skips ? elan_sten_skip(a, queue)
+					: elan_sten_send(a, queue);
+		}
 		n = simple(a, queue);
 		if (!n)
 			break;

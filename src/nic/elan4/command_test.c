@@ -273,7 +273,7 @@ static void short_program(void *arg)
 	}
 }
 
-static void short_puts_and_gets(void **state)
+static void qsn_f36_short_puts_and_gets(void **state)
 {
 	struct et m;
 
@@ -450,7 +450,7 @@ int main(void)
 		cmocka_unit_test(qsn_f28_an_empty_queue_is_passed_at_once),
 		cmocka_unit_test(
 			qsn_f34_the_head_is_there_before_the_tail_is_stored),
-		cmocka_unit_test(short_puts_and_gets),
+		cmocka_unit_test(qsn_f36_short_puts_and_gets),
 		cmocka_unit_test(
 			qsn_f37_two_packets_of_a_queue_are_outstanding),
 		cmocka_unit_test(qsn_f38_half_a_packet_is_closed_by_a_time_out),

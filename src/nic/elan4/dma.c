@@ -324,7 +324,10 @@ void elan_dma_on_block(const struct elan_at *a, uint32_t read)
 
 	a->n->read[read].is_used = false;
 	a->n->reads--;
-	if (r.is_answer) {
+	if (r.is_answer && elan_has_test(elan_buffer_of(
+				   &a->x->nic.net->packets[r.packet]))) {
+		elan_input_on_asked(a, r.packet);
+	} else if (r.is_answer) {
 		send_answer(a, r.packet);
 		elan_input_done_read(a, r.packet);
 	} else if (!r.is_built && a->n->dma[r.dma].has_failed) {

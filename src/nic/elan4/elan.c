@@ -328,7 +328,7 @@ static void on_engine(
 		elan_queue_on_store(a, data);
 		break;
 	case ELAN_ENGINE_HALF:
-		elan_command_on_half(a, data);
+		elan_sten_on_half(a, data);
 		break;
 	case ELAN_ENGINE_LEAVE:
 		elan_send_on_leave(a, data);

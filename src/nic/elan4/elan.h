@@ -6,11 +6,12 @@
  *	     command processor: decodes, one queue's turn after the other
  *	       |            |                               (command.c)
  *	     STEN: short packets    DMA: reads memory by blocks, cuts packets
- *	       |            |                               (dma.c)
+ *	       |  (sten.c)  |                               (dma.c)
  *	     sender: keeps a packet until it is acknowledged (send.c)
  *	       |
  *	     network -> input processor: executes transactions, acknowledges,
- *	                answers gets, writes memory, sets events (input.c)
+ *	                answers gets, writes memory, sets events (input.c),
+ *	                tests words first (ask.c), nothing twice (seen.c)
  *
  * All that crosses the host's bus asks struct bus for a burst.
  */
@@ -64,7 +65,7 @@ enum elan_fifo {
 enum {
 	ELAN_WINDOW_WORDS = ELAN_WINDOW / 8,
 	ELAN_ENDS = 16, /* packets of a queue under way, at most */
-	ELAN_MOST_PIECES = ELAN_BLOCKS + 1, /* of a packet */
+	ELAN_MOST_PIECES = ELAN_BLOCKS + 2, /* of a packet; one is a test */
 	ELAN_ROUTES = 64, /* stored for a destination */
 	ELAN_TICKS = 1 << 15, /* events, before their numbers begin anew */
 	ELAN_INPUTS = 4, /* packets that the input works on */
@@ -126,6 +127,9 @@ struct elan_queue {
 	uint8_t outstanding; /* packets not yet acknowledged */
 	bool is_queued; /* in the run queue */
 	bool is_guarded; /* waits for acknowledgements */
+	uint8_t guard; /* an enum elan_guard: what follows then */
+	bool was_denied; /* a packet since the last guard */
+	bool skips; /* the next command */
 	bool is_half; /* a time-out is on its way */
 	uint16_t context;
 	uint16_t next; /* in the run queue; ELAN_NO_QUEUE at its end */
@@ -161,11 +165,11 @@ struct elan_event_cell {
 /* A piece of a packet: what one transaction says. */
 struct elan_piece {
 	uint64_t address; /* of a write: where to; of a get: where from */
-	uint64_t back; /* of a get: where the answer goes */
-	uint32_t event, count;
+	uint64_t back; /* of a get: where the answer goes; a test's value */
+	uint32_t event, count; /* of a test: operation, none */
 	uint16_t bytes;
 	uint16_t at; /* of a write: in the data */
-	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET */
+	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET, ELAN_TEST */
 };
 
 /* Which get of its sender's it is, or answers; place 0: none. */
@@ -190,9 +194,17 @@ enum {
 enum elan_kind {
 	ELAN_DATA,
 	ELAN_ACKED,
+	ELAN_DENIED, /* its test said no: not executed, never try again */
 	ELAN_NACKED, /* try again */
 	ELAN_REFUSED, /* never try again */
 	ELAN_ABORTED, /* a packet that was never finished */
+};
+
+/* How far a packet's test is, until it is decided. */
+enum elan_ask {
+	ELAN_ASK_NONE,
+	ELAN_ASK_READS, /* or will, when its tail is here */
+	ELAN_ASK_READ, /* waits for what came before in its queue */
 };
 
 /* What a packet has to do with broadcasts. */
@@ -229,6 +241,8 @@ struct elan_buffer {
 	uint8_t todo; /* bursts and the tail that are to come */
 	uint8_t bursts, granted, written; /* of its writes */
 	uint8_t until[ELAN_MOST_PIECES]; /* pieces, up to each burst's end */
+	uint32_t turn[ELAN_MOST_PIECES]; /* of each burst, among all */
+	uint8_t ask; /* an enum elan_ask */
 	uint8_t verdict; /* an enum elan_kind: its answer */
 	uint8_t fifo; /* it came in by */
 	bool streams; /* a burst may begin with its first block */
@@ -251,6 +265,7 @@ struct elan_sending {
 	site_id dst;
 	uint32_t owner_id; /* queue, DMA */
 	uint32_t event; /* set by the acknowledgement */
+	uint32_t no_event; /* or by a test's no */
 	sim_time left_at; /* and has no answer yet, or 0 */
 	uint32_t late_next, late_prev; /* 1 + sending: see send.c */
 	sim_time again_at; /* it is sent again, or 0 */
@@ -284,8 +299,8 @@ struct elan_read {
 	sim_time from; /* it was asked for */
 	bool is_used;
 	bool is_built; /* its packet is */
-	bool is_answer; /* to a get: */
-	packet_id packet; /* the get's */
+	bool is_answer; /* to a get, or for a test: */
+	packet_id packet; /* the get's, or the test's */
 };
 
 /* A packet of a DMA that waits for an assembler. */
@@ -318,7 +333,8 @@ struct elan_word_out {
 struct elan_seen {
 	uint32_t src, channel;
 	uint32_t newest; /* sequence */
-	uint64_t mask; /* bit i: newest - i has been executed */
+	uint64_t mask; /* bit i: newest - i has been executed, or: */
+	uint64_t denied; /* its test said no */
 	bool is_used; /* the place in the table */
 };
 
@@ -394,6 +410,7 @@ struct elan_node {
 	/* inside, with writes that are not in memory */
 	packet_id write_first, write_last;
 	uint32_t came; /* packets, to the input */
+	uint32_t turn; /* bursts of writes, to the bus */
 	struct elan_counts counts;
 };
 

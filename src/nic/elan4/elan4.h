@@ -128,6 +128,7 @@ struct elan_counts {
 	uint64_t interrupts, fired;
 	uint64_t asked_again; /* gets that were not answered in time */
 	uint64_t appended; /* words, to queues by units of the card */
+	uint64_t denied; /* packets whose test said no, at their sender */
 	/* of packets that bits were flipped in: a transaction wrong, the
 	 * header wrong, and those that no CRC has seen */
 	uint64_t torn, unreadable, escapes;

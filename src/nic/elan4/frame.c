@@ -39,7 +39,7 @@ static void put_piece(struct writer *w, const struct elan_buffer *b, uint32_t i)
 	} else {
 		put(w, p->address, 8);
 	}
-	if (p->what == ELAN_GET) {
+	if (p->what == ELAN_GET || p->what == ELAN_TEST) {
 		put(w, p->back, 8);
 		put(w, p->event, 4);
 	} else if (p->what == ELAN_WRITE) {
@@ -106,7 +106,8 @@ static bool take_piece(struct reader *r, struct elan_buffer *b, uint32_t i)
 	uint64_t what = take(r, 2);
 
 	*p = (struct elan_piece){ .bytes = (uint16_t)take(r, 2) };
-	if (what != ELAN_WRITE && what != ELAN_GET && what != ELAN_SET)
+	if (what != ELAN_WRITE && what != ELAN_GET && what != ELAN_SET &&
+		what != ELAN_TEST)
 		return false;
 	p->what = (uint8_t)what;
 	if (what == ELAN_SET) {
@@ -115,7 +116,7 @@ static bool take_piece(struct reader *r, struct elan_buffer *b, uint32_t i)
 	} else {
 		p->address = take(r, 8);
 	}
-	if (what == ELAN_GET) {
+	if (what == ELAN_GET || what == ELAN_TEST) {
 		p->back = take(r, 8);
 		p->event = (uint32_t)take(r, 4);
 	} else if (what == ELAN_WRITE) {

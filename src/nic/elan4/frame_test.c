@@ -12,8 +12,10 @@
 
 enum { SRC = 77, WRITES = 3 };
 
-/* Three writes and an event, or a get. */
-static void make(struct elan_buffer *b, bool is_get)
+enum form { WRITTEN, GOT, TESTED, FORMS };
+
+/* Three writes and an event, the same behind a test, or a get. */
+static void make(struct elan_buffer *b, enum form form)
 {
 	uint32_t i;
 
@@ -23,7 +25,7 @@ static void make(struct elan_buffer *b, bool is_get)
 	b->channel = 9;
 	b->sequence = 12345;
 	b->sending = 3;
-	if (is_get) {
+	if (form == GOT) {
 		b->n_pieces = 1;
 		b->piece[0] = (struct elan_piece){ .what = ELAN_GET,
 			.address = 0x123456789,
@@ -45,6 +47,15 @@ static void make(struct elan_buffer *b, bool is_get)
 	};
 	for (i = 0; i < b->data_bytes; i++)
 		b->data[i] = (uint8_t)(i * 31 + i / 7);
+	if (form != TESTED)
+		return;
+	for (i = b->n_pieces++; i; i--)
+		b->piece[i] = b->piece[i - 1];
+	b->piece[0] = (struct elan_piece){ .what = ELAN_TEST,
+		.address = 0x123456788,
+		.back = UINT64_C(0xfedcba9876543210),
+		.event = ELAN_AT_LEAST,
+		.bytes = 8 };
 }
 
 static void check_same(const struct elan_buffer *a, const struct elan_buffer *b)
@@ -76,11 +87,11 @@ static void what_is_written_is_read(void **state)
 {
 	struct elan_buffer a, b = { 0 };
 	uint8_t frame[ELAN_FRAME_MOST];
-	uint32_t is_get, src, n;
+	uint32_t form, src, n;
 
 	(void)state;
-	for (is_get = 0; is_get < 2; is_get++) {
-		make(&a, is_get);
+	for (form = 0; form < FORMS; form++) {
+		make(&a, (enum form)form);
 		n = elan_frame_write(&a, SRC, frame);
 		assert_int_equal(
 			elan_frame_read(&b, &src, frame, n), ELAN_SOUND);
@@ -95,12 +106,12 @@ static void qsn_f39_every_flipped_bit_is_seen(void **state)
 {
 	struct elan_buffer b, was;
 	uint8_t frame[ELAN_FRAME_MOST];
-	uint32_t is_get, i, bits;
+	uint32_t form, i, bits;
 	bool escaped;
 
 	(void)state;
-	for (is_get = 0; is_get < 2; is_get++) {
-		make(&was, is_get);
+	for (form = 0; form < FORMS; form++) {
+		make(&was, (enum form)form);
 		bits = 8 * elan_frame_write(&was, SRC, frame);
 		for (i = 0; i < bits; i++) {
 			b = was;
@@ -127,7 +138,7 @@ static void qsn_f76_flips_of_symbols_are_seen(void **state)
 	bool escaped, bad;
 
 	(void)state;
-	make(&was, false);
+	make(&was, WRITTEN);
 	was.coded = true;
 	n = elan_frame_write(&was, SRC, frame);
 	for (i = 0; i < 10 * n; i++) {
@@ -206,7 +217,7 @@ static void what_no_crc_sees_comes_in_wrong(void **state)
 	bool escaped;
 
 	(void)state;
-	make(&was, false);
+	make(&was, WRITTEN);
 	b = was;
 	/* the highest power is sent first, bytes with their lowest bit */
 	for (i = 0; i <= 32; i++)
@@ -229,7 +240,7 @@ static void a_bit_that_is_flipped_back_is_none(void **state)
 	bool escaped;
 
 	(void)state;
-	make(&b, false);
+	make(&b, WRITTEN);
 	b.n_flips = 2;
 	b.flip[0] = b.flip[1] = 300;
 	assert_int_equal(elan_frame_judge(&b, SRC, &escaped), ELAN_SOUND);

@@ -4,13 +4,13 @@
  * Then it executes its transactions as they come: writes go to the bus,
  * those that lie side by side and come close together as one burst; a get
  * reads memory and is answered; events are set when all is in memory.  The
- * answer to the sender leaves when the tail is through.
+ * answer to the sender leaves when the tail is through.  One that begins with a
+ * test waits for that before anything of it is executed or answered.
  */
 #include "nic/elan4/parts.h"
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "route/updown.h"
 
 static struct packet *packet_of(const struct elan_at *a, packet_id id)
@@ -37,69 +37,6 @@ void elan_input_on_copy(struct net *net, struct sim_worker *w, packet_id id)
 
 	memcpy(own, b, offsetof(struct elan_buffer, data) + b->data_bytes);
 	net->packets[id].load = payload_to_load(own);
-}
-
-/* --- once --- */
-
-static struct elan_seen *find_seen(
-	const struct elan_node *n, uint32_t src, uint32_t channel)
-{
-	uint64_t h =
-		((uint64_t)src << 32 | channel) * UINT64_C(0x9e3779b97f4a7c15);
-	uint32_t i = (uint32_t)(h >> 32) & (n->seen_room - 1);
-
-	while (n->seen[i].is_used &&
-		(n->seen[i].src != src || n->seen[i].channel != channel))
-		i = (i + 1) & (n->seen_room - 1);
-	return &n->seen[i];
-}
-
-static void grow_seen(struct elan_node *n)
-{
-	struct elan_seen *old = n->seen;
-	uint32_t room = n->seen_room, i;
-
-	if (room && n->seen_n < room / 2)
-		return;
-	n->seen_room = room ? 2 * room : 16;
-	n->seen = mem_alloc(n->seen_room, sizeof(*n->seen));
-	for (i = 0; i < room; i++)
-		if (old[i].is_used)
-			*find_seen(n, old[i].src, old[i].channel) = old[i];
-	mem_free(old);
-}
-
-/* Whether a packet was executed before; it is from now on. */
-static bool is_known(
-	struct elan_node *n, uint32_t src, const struct elan_buffer *b)
-{
-	struct elan_seen *s;
-	uint32_t ahead;
-
-	grow_seen(n);
-	s = find_seen(n, src, b->channel);
-	if (!s->is_used) {
-		*s = (struct elan_seen){ .src = src,
-			.channel = b->channel,
-			.newest = b->sequence,
-			.mask = 1,
-			.is_used = true };
-		n->seen_n++;
-		return false;
-	}
-	ahead = b->sequence - s->newest;
-	if (!ahead)
-		return true;
-	if (ahead < UINT32_MAX / 2) {
-		s->mask = ahead < 64 ? s->mask << ahead | 1 : 1;
-		s->newest = b->sequence;
-		return false;
-	}
-	ahead = -ahead;
-	if (ahead >= 64 || s->mask >> ahead & 1)
-		return true;
-	s->mask |= UINT64_C(1) << ahead;
-	return false;
 }
 
 /* --- what to do with it --- */
@@ -151,7 +88,7 @@ static bool is_allowed(const struct elan_at *a, const struct elan_buffer *b)
 {
 	uint32_t i;
 
-	if (!elan_may(a->n, b->context, 0, 0))
+	if (!elan_may(a->n, b->context, 0, 0) || !elan_ask_is_allowed(a, b))
 		return false;
 	for (i = 0; i < b->n_pieces; i++) {
 		const struct elan_piece *p = &b->piece[i];
@@ -187,6 +124,8 @@ static bool judge(
 		b->verdict = ELAN_REFUSED;
 		return false;
 	}
+	if (elan_has_test(b))
+		return elan_ask_begin(a, p, b);
 	if (is_get(b) &&
 		(a->n->reads >= (uint32_t)a->x->params.reads ||
 			elan_channel_span(&a->n->answers) == ELAN_SPAN)) {
@@ -197,10 +136,11 @@ static bool judge(
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	if (is_known(a->n, p->src, b)) {
+	if (elan_seen_has(a->n, p->src, b)) {
 		a->n->counts.duplicates++;
 		return false;
 	}
+	elan_seen_add(a->n, p->src, b);
 	if (b->channel == ELAN_ANSWER_CHANNEL &&
 		!elan_get_answered(a, &b->get)) {
 		a->n->counts.duplicates++;
@@ -278,14 +218,16 @@ static void schedule(const struct elan_at *a, packet_id id)
  *
  * Of one sender's queue writes are executed in that order, or a message's last
  * word could be there before what it follows.  Others do not wait: what a core
- * stores slowly is no concern of theirs.
+ * stores slowly is no concern of theirs.  A test that is not decided stands in
+ * the list, too, and in the way of what follows it.
  */
 static bool is_before(const struct elan_at *a, packet_id x, packet_id y)
 {
 	const struct elan_buffer *b = buffer_of(a, x), *c = buffer_of(a, y);
 
 	return packet_of(a, x)->src == packet_of(a, y)->src &&
-	       b->channel == c->channel && next_write(b) < b->n_pieces;
+	       b->channel == c->channel &&
+	       (b->ask || next_write(b) < b->n_pieces);
 }
 
 /* The first in the list from some place on that is of the same queue, and has
@@ -302,10 +244,10 @@ static void join_writers(const struct elan_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 
-	b->writes = next_write(b) < b->n_pieces;
+	b->writes = b->ask || next_write(b) < b->n_pieces;
 	if (!b->writes)
 		return;
-	if (!find_before(a, a->n->write_first, id))
+	if (!b->ask && !find_before(a, a->n->write_first, id))
 		schedule(a, id);
 	append_packet(a, &a->n->write_first, &a->n->write_last, id);
 }
@@ -349,6 +291,8 @@ void elan_input_overlay(const struct elan_at *a, packet_id get, uint8_t *data)
 		b = buffer_of(a, id);
 		if ((int32_t)(b->came - g->came) > 0)
 			return;
+		if (b->ask)
+			continue;
 		i = b->written ? b->until[b->written - 1] : 0;
 		for (; i < b->n_pieces; i++)
 			overlay_piece(b, &b->piece[i], g->piece[0].address,
@@ -356,7 +300,8 @@ void elan_input_overlay(const struct elan_at *a, packet_id get, uint8_t *data)
 	}
 }
 
-void elan_input_on_write(const struct elan_at *a, packet_id id)
+/* Gives the bus the next burst of a packet. */
+static void hand_on(const struct elan_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 	uint32_t first = next_write(b), bytes = 0, i;
@@ -366,6 +311,7 @@ void elan_input_on_write(const struct elan_at *a, packet_id id)
 	for (i = first; i < until; i++)
 		bytes += b->piece[i].bytes;
 	b->handed = (uint8_t)until;
+	b->turn[b->bursts] = a->n->turn++;
 	b->until[b->bursts++] = (uint8_t)until;
 	b->todo++;
 	a->n->counts.writes++;
@@ -375,11 +321,29 @@ void elan_input_on_write(const struct elan_at *a, packet_id id)
 		a->n->counts.networked++;
 	}
 	elan_bus_ask(a, ELAN_BURST_WRITE, id, bytes);
-	id = next_write(b) < b->n_pieces
-		     ? id
-		     : find_before(a, packet_of(a, id)->next, id);
-	if (id)
+}
+
+static void decide(const struct elan_at *a, packet_id id);
+
+/* The first one of its queue, or none, goes on. */
+static void go_on(const struct elan_at *a, packet_id id)
+{
+	uint8_t ask = id ? buffer_of(a, id)->ask : ELAN_ASK_NONE;
+
+	if (ask == ELAN_ASK_READ)
+		decide(a, id);
+	else if (id && !ask)
 		schedule(a, id);
+}
+
+void elan_input_on_write(const struct elan_at *a, packet_id id)
+{
+	const struct elan_buffer *b = buffer_of(a, id);
+
+	hand_on(a, id);
+	go_on(a, next_write(b) < b->n_pieces
+			 ? id
+			 : find_before(a, packet_of(a, id)->next, id));
 }
 
 void elan_input_granted(const struct elan_at *a, packet_id id, sim_time end)
@@ -481,6 +445,52 @@ static void release(const struct elan_at *a, packet_id id)
 		packet_of(a, id)->chunks, a->t);
 }
 
+/* One of which nothing is executed. */
+static void drop(const struct elan_at *a, packet_id id)
+{
+	const struct elan_buffer *b = buffer_of(a, id);
+
+	a->n->counts.dropped += b->kind == ELAN_ABORTED;
+	if (b->verdict == ELAN_REFUSED || b->verdict == ELAN_DENIED)
+		elan_account_refused(a, id);
+	else
+		elan_account_nothing(a, id);
+	leave_writers(a, id);
+	give(a, id);
+	a->n->inside--;
+	take_next(a);
+}
+
+static void decide(const struct elan_at *a, packet_id id)
+{
+	struct elan_buffer *b = buffer_of(a, id);
+	bool is_executed = elan_ask_decide(a, id, queues_take(a, b));
+	packet_id next;
+
+	b->ask = ELAN_ASK_NONE;
+	if (is_executed)
+		append(a, b);
+	else
+		b->handed = b->n_pieces;
+	while (next_write(b) < b->n_pieces)
+		hand_on(a, id);
+	next = find_before(a, packet_of(a, id)->next, id);
+	elan_account_tested(a, id);
+	answer(a, id);
+	if (is_executed)
+		one_done(a, id);
+	else
+		drop(a, id);
+	go_on(a, next);
+}
+
+void elan_input_on_asked(const struct elan_at *a, packet_id id)
+{
+	buffer_of(a, id)->ask = ELAN_ASK_READ;
+	if (find_before(a, a->n->write_first, id) == id)
+		decide(a, id);
+}
+
 void elan_input_on_tail(const struct elan_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
@@ -493,17 +503,13 @@ void elan_input_on_tail(const struct elan_at *a, packet_id id)
 		give(a, id);
 		return;
 	}
+	if (b->ask) {
+		elan_dma_read_for(a, id, 8);
+		return;
+	}
 	answer(a, id);
 	if (!b->todo) {
-		/* Nothing of it is executed. */
-		a->n->counts.dropped += b->kind == ELAN_ABORTED;
-		if (b->verdict == ELAN_REFUSED)
-			elan_account_refused(a, id);
-		else
-			elan_account_nothing(a, id);
-		give(a, id);
-		a->n->inside--;
-		take_next(a);
+		drop(a, id);
 		return;
 	}
 	if (is_get(b)) {
@@ -526,6 +532,7 @@ static void take(const struct elan_at *a, packet_id id)
 	b->handed = b->todo = b->bursts = b->granted = b->written = 0;
 	b->came = a->n->came++;
 	b->writes = false;
+	b->ask = ELAN_ASK_NONE;
 	if (judge(a, packet_of(a, id), b)) {
 		b->todo = 1; /* the tail */
 		join_writers(a, id);

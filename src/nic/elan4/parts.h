@@ -60,7 +60,16 @@ void elan_queue_acked(
 
 void elan_command_go(const struct elan_at *a);
 void elan_command_on_free(const struct elan_at *a);
-void elan_command_on_half(const struct elan_at *a, uint32_t queue);
+
+/* --- sten.c --- */
+
+/*
+ * The packet that is next in a queue: sends it, or skips it.  Bytes taken, or
+ * 0 where the queue has to wait or has stopped.
+ */
+uint32_t elan_sten_send(const struct elan_at *a, uint32_t queue);
+uint32_t elan_sten_skip(const struct elan_at *a, uint32_t queue);
+void elan_sten_on_half(const struct elan_at *a, uint32_t queue);
 
 /* --- dma.c --- */
 
@@ -77,7 +86,7 @@ void elan_dma_left(const struct elan_at *a, uint32_t bytes);
 void elan_dma_done(const struct elan_at *a, uint32_t dma, uint32_t sequence);
 void elan_dma_failed(const struct elan_at *a, uint32_t dma, uint32_t sequence,
 	enum elan_error why);
-/* Reads memory for a get; n->reads counts it already. */
+/* Reads memory for a get or a test; n->reads counts it already. */
 void elan_dma_read_for(const struct elan_at *a, packet_id get, uint32_t bytes);
 
 /* --- send.c --- */
@@ -131,6 +140,8 @@ void elan_input_granted(const struct elan_at *a, packet_id id, sim_time end);
 void elan_input_on_written(const struct elan_at *a, packet_id id);
 void elan_input_on_tail(const struct elan_at *a, packet_id id);
 void elan_input_done_read(const struct elan_at *a, packet_id get);
+/* What a packet's test needs has been read. */
+void elan_input_on_asked(const struct elan_at *a, packet_id id);
 /*
  * Puts writes that came before a get, and are not in memory yet, over what was
  * read for it: on the bus no read passes a write.
@@ -139,6 +150,37 @@ void elan_input_overlay(const struct elan_at *a, packet_id get, uint8_t *data);
 
 /* The network has made a copy of a broadcast. */
 void elan_input_on_copy(struct net *net, struct sim_worker *w, packet_id id);
+
+/* --- ask.c --- */
+
+/* Whether a packet begins with a test. */
+static inline bool elan_has_test(const struct elan_buffer *b)
+{
+	return b->n_pieces && b->piece[0].what == ELAN_TEST;
+}
+
+/* Whether the tests of a packet are as they may be, and it may read there. */
+bool elan_ask_is_allowed(const struct elan_at *a, const struct elan_buffer *b);
+/*
+ * A packet with a test is here: false where that need not be decided, as it
+ * was before, or cannot be now, and sets its verdict.
+ */
+bool elan_ask_begin(
+	const struct elan_at *a, const struct packet *p, struct elan_buffer *b);
+/*
+ * Its word is read: sets its verdict, false where nothing is executed.  Where
+ * there is no room for what it appends to queues, that is turned away.
+ */
+bool elan_ask_decide(const struct elan_at *a, packet_id id, bool has_room);
+
+/* --- seen.c: what has been executed, or denied --- */
+
+/* Whether a sender's packet has been here; sets its verdict then. */
+bool elan_seen_has(
+	const struct elan_node *n, uint32_t src, struct elan_buffer *b);
+/* It has: with its verdict, ELAN_ACKED or ELAN_DENIED. */
+void elan_seen_add(
+	struct elan_node *n, uint32_t src, const struct elan_buffer *b);
 
 /* --- frame.c --- */
 
@@ -163,6 +205,8 @@ void elan_account_packet(
 /* At the receiver: its last byte is there, its turn has come. */
 void elan_account_tail(const struct elan_at *a, packet_id id, sim_time tail);
 void elan_account_turn(const struct elan_at *a, packet_id id);
+/* Its test is decided. */
+void elan_account_tested(const struct elan_at *a, packet_id id);
 /* A get has read: its answer goes on with what it has spent. */
 void elan_account_answer(
 	const struct elan_at *a, packet_id get, struct elan_account *c);

@@ -133,6 +133,7 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 	elan_get_forget(n, queue);
 	q->error = ELAN_FINE;
 	q->is_guarded = q->is_half = false;
+	q->was_denied = q->skips = false;
 	q->announced = q->arrived = q->taken = q->freed = 0;
 	q->births_n = 0;
 	memset(q->ahead, 0, sizeof(q->ahead));

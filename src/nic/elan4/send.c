@@ -134,9 +134,11 @@ static void put_off(const struct elan_at *a, struct elan_buffer *b)
 	for (i = 0; i < b->n_pieces; i++) {
 		sim_time link;
 
+		if (b->piece[i].what != ELAN_WRITE)
+			continue;
 		sum += b->piece[i].bytes;
 		link = a->t + elan_ser(a->x, sum);
-		if (b->piece[i].what == ELAN_WRITE && b->left[i] < link)
+		if (b->left[i] < link)
 			b->left[i] = link;
 	}
 	b->left_at = a->t;
@@ -359,14 +361,17 @@ static void note_round_trip(
 	*longest = *longest > took ? *longest : took;
 }
 
-static void complete(const struct elan_at *a, uint32_t id)
+/* It is acknowledged, by a yes, or by a test's no. */
+static void complete(const struct elan_at *a, uint32_t id, bool is_yes)
 {
 	struct elan_sending s = *elan_sending(a->n, id);
 	uint32_t sequence = s.copy->sequence, context = s.copy->context;
 	struct elan_cookie get = s.copy->get;
 
 	forget(a, id);
-	elan_event_set(a, context, s.event, 1);
+	elan_event_set(a, context, is_yes ? s.event : s.no_event, 1);
+	if (s.owner == ELAN_OWNER_QUEUE && !is_yes)
+		elan_queue(a->n, s.owner_id)->was_denied = true;
 	if (s.owner == ELAN_OWNER_QUEUE)
 		elan_queue_acked(a, s.owner_id, sequence);
 	else if (s.owner == ELAN_OWNER_DMA)
@@ -396,7 +401,7 @@ void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b)
 	/*
 	 * An answer to a packet that was answered before says nothing, and
 	 * one that comes after the time-out says it too late, unless it is
-	 * good.
+	 * final.
 	 */
 	if (!s->is_used || s->copy->sequence != b->sequence ||
 		s->copy->channel != b->channel ||
@@ -405,7 +410,10 @@ void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b)
 	note_round_trip(a, s);
 	if (b->kind == ELAN_ACKED) {
 		a->n->counts.acks++;
-		complete(a, b->sending);
+		complete(a, b->sending, true);
+	} else if (b->kind == ELAN_DENIED) {
+		a->n->counts.denied++;
+		complete(a, b->sending, false);
 	} else if (b->kind == ELAN_NACKED) {
 		a->n->counts.nacks++;
 		try_again(a, b->sending);

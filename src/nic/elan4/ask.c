@@ -1,0 +1,142 @@
+/*
+ * Tests of words, which decide whether a packet is executed (QSN-F36).
+ *
+ * A test reads memory over the bus as a get does.  It is decided when its word
+ * has come and all writes that came before it in its queue have been handed to
+ * the bus; its own writes are handed to it in the same moment.  The bus keeps
+ * writes in order, so what a test sees is all that was handed to it before, in
+ * memory or not yet, and nothing comes between it and its writes.
+ */
+#include "nic/elan4/parts.h"
+
+#include <string.h>
+
+bool elan_ask_is_allowed(const struct elan_at *a, const struct elan_buffer *b)
+{
+	const struct elan_piece *p = &b->piece[0];
+	uint32_t i;
+
+	/* Bits that were flipped unseen could have made anything. */
+	for (i = 1; i < b->n_pieces; i++)
+		if (b->piece[i].what == ELAN_TEST ||
+			(elan_has_test(b) && b->piece[i].what == ELAN_GET))
+			return false;
+	if (!elan_has_test(b))
+		return true;
+	return p->event < ELAN_OPERATIONS && p->address % 8 == 0 &&
+	       elan_may(a->n, b->context, p->address, 8);
+}
+
+bool elan_ask_begin(
+	const struct elan_at *a, const struct packet *p, struct elan_buffer *b)
+{
+	if (elan_seen_has(a->n, p->src, b)) {
+		a->n->counts.duplicates++;
+		return false;
+	}
+	if (a->n->reads >= (uint32_t)a->x->params.reads) {
+		b->verdict = ELAN_NACKED;
+		return false;
+	}
+	a->n->reads++;
+	b->ask = ELAN_ASK_READS;
+	return true;
+}
+
+/* --- the word --- */
+
+struct word {
+	uint64_t at;
+	uint8_t byte[8];
+	bool is_set[8]; /* by a write, whose turn was: */
+	uint32_t turn[8];
+};
+
+static void put_byte(struct word *w, uint32_t i, uint8_t byte, uint32_t turn)
+{
+	if (w->is_set[i] && (int32_t)(turn - w->turn[i]) < 0)
+		return;
+	w->byte[i] = byte;
+	w->is_set[i] = true;
+	w->turn[i] = turn;
+}
+
+static void put_piece(struct word *w, const struct elan_buffer *b,
+	const struct elan_piece *p, uint32_t turn)
+{
+	uint32_t i;
+
+	for (i = 0; p->what == ELAN_WRITE && i < 8; i++) {
+		uint64_t offset = w->at + i - p->address;
+
+		if (offset < p->bytes)
+			put_byte(w, i, b->data[p->at + offset], turn);
+	}
+}
+
+/* Bursts of a packet that are on the bus, or in its line. */
+static void put_bursts(struct word *w, const struct elan_buffer *b)
+{
+	uint32_t k, i;
+
+	for (k = b->written; k < b->bursts; k++)
+		for (i = k ? b->until[k - 1] : 0; i < b->until[k]; i++)
+			put_piece(w, b, &b->piece[i], b->turn[k]);
+}
+
+static bool holds(enum elan_operation o, uint64_t word, uint64_t value)
+{
+	switch (o) {
+	case ELAN_EQUAL:
+		return word == value;
+	case ELAN_NOT_EQUAL:
+		return word != value;
+	case ELAN_LESS:
+		return word < value;
+	case ELAN_AT_LEAST:
+		return word >= value;
+	case ELAN_HAS_ALL:
+		return (word & value) == value;
+	case ELAN_HAS_NONE:
+		return !(word & value);
+	case ELAN_OPERATIONS:
+		break;
+	}
+	return false;
+}
+
+static bool is_yes(const struct elan_at *a, packet_id id)
+{
+	const struct packet *packets = a->x->nic.net->packets;
+	const struct elan_buffer *b = elan_buffer_of(&packets[id]);
+	const struct elan_piece *p = &b->piece[0];
+	struct word w = { .at = p->address };
+	packet_id other = a->n->write_first;
+	uint64_t word;
+
+	host_read(a->x->nic.host, a->s, p->address, w.byte, 8);
+	for (; other; other = packets[other].next)
+		put_bursts(&w, elan_buffer_of(&packets[other]));
+	memcpy(&word, w.byte, 8);
+	return holds((enum elan_operation)p->event,
+		elan_word_order(a->n, b->context, word), p->back);
+}
+
+bool elan_ask_decide(const struct elan_at *a, packet_id id, bool has_room)
+{
+	const struct packet *p = &a->x->nic.net->packets[id];
+	struct elan_buffer *b = payload_of_load(p->load);
+
+	/* A copy of it may have been faster. */
+	if (elan_seen_has(a->n, p->src, b)) {
+		a->n->counts.duplicates++;
+		return false;
+	}
+	b->verdict = is_yes(a, id) ? ELAN_ACKED : ELAN_DENIED;
+	if (b->verdict == ELAN_ACKED && !has_room) {
+		b->verdict = ELAN_NACKED;
+		return false;
+	}
+	elan_seen_add(a->n, p->src, b);
+	return b->verdict == ELAN_ACKED;
+}

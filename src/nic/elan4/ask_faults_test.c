@@ -1,0 +1,370 @@
+/* Tests that are sent again, and those of a range of nodes. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nic/elan4/elan_testing.h"
+#include "router/casts.h"
+
+#define US	   (INT64_C(1000) * SIM_NS)
+#define W(c, l, h) ((uint64_t)(c) | (uint64_t)(l) << 16 | (uint64_t)(h) << 32)
+
+enum { YES = 1, NO, COUNT, WORD = ET_TARGET, PLACES = ET_TARGET + 0x1000 };
+enum { ASKED = 60, NODES = 16, ASKER = 6 };
+
+static void store_word(uint64_t at, uint64_t value)
+{
+	assert_true(program_write(at, &value, 8));
+}
+
+struct waits {
+	const struct host *host;
+	site_id node;
+};
+
+static bool has_answer(void *arg, uint64_t *seen)
+{
+	const struct waits *x = arg;
+
+	host_read(x->host, x->node, ET_FLAG, seen, 8);
+	return *seen != 0;
+}
+
+/* Sends a packet that was not closed; whether its answer was yes. */
+static bool ask(struct et_queue *q, const uint64_t *words, uint32_t n)
+{
+	struct waits x = { program_host(), program_node() };
+	struct poll_loop loop = { .period = 1 };
+	uint64_t events[] = { W(ELAN_ARM, YES, 0), 1, ET_FLAG, 1,
+		W(ELAN_ARM, NO, 0), 1, ET_FLAG, 2 };
+	uint64_t close = W(ELAN_CLOSE, YES, NO), seen;
+
+	store_word(ET_FLAG, 0);
+	et_push(q, events, 8);
+	et_push(q, words, n);
+	et_push(q, &close, 1);
+	program_poll_until(has_answer, &x, loop, &seen);
+	return seen == YES;
+}
+
+/* --- again --- */
+
+static void count_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	uint64_t k;
+
+	(void)arg;
+	program_wait(10 * US);
+	for (k = 0; k < ASKED; k++) {
+		const uint64_t w[] = { W(ELAN_OPEN, 1, 0),
+			W(ELAN_TEST, ELAN_EQUAL, 0), WORD, k,
+			W(ELAN_WRITE, 8, 0), WORD, k + 1,
+			W(ELAN_SET, COUNT, 1) };
+
+		assert_true(ask(&q, w, 8));
+		assert_false(ask(&q, w, 8));
+	}
+}
+
+static void listen_program(void *arg)
+{
+	struct et_queue q = et_open(5);
+
+	(void)arg;
+	et_arm(&q, COUNT, 1000); /* counts down */
+}
+
+static void check_count(struct et *m)
+{
+	struct et_program p[] = { { 0, count_program, NULL },
+		{ 1, listen_program, NULL } };
+	uint64_t word;
+
+	m->params.retries = 255;
+	et_run(m, 1, p, 2);
+	host_read(m->host, 1, WORD, &word, 8);
+	assert_int_equal(word, ASKED);
+	assert_int_equal(elan_event_count(m->nic, 1, COUNT), 1000 - ASKED);
+	assert_int_equal(et_counts(m, 0).acks, ASKED);
+	assert_int_equal(et_counts(m, 0).denied, ASKED);
+	assert_true(et_counts(m, 1).duplicates > ASKED / 10);
+}
+
+/* Each is executed once, and the one that finds it done is denied. */
+static void qsn_f36_lost_answers_execute_nothing_twice(void **state)
+{
+	static struct fault_plan plan;
+	struct et m;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		plan.rate[i] = UINT64_C(500000000000000); /* 5e-4 */
+	et_init(&m, "4");
+	m.faults = &plan;
+	check_count(&m);
+	assert_true(et_counts(&m, 0).timeouts > 10);
+	assert_true(et_counts(&m, 0).nacks > 3);
+	et_fini(&m);
+}
+
+static void qsn_f36_hasty_senders_execute_nothing_twice(void **state)
+{
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.ack_timeout = 500 * SIM_NS;
+	m.params.back_off = 100 * SIM_NS;
+	check_count(&m);
+	assert_true(et_counts(&m, 0).resent > ASKED);
+	et_fini(&m);
+}
+
+struct answers {
+	bool is_yes[ASKED];
+	bool is_over;
+};
+
+static void flip_program(void *arg)
+{
+	const struct answers *x = arg;
+	uint32_t k;
+
+	for (k = 0; !x->is_over; k++) {
+		store_word(WORD, k % 2);
+		program_charge((300 + k * 77 % 700) * SIM_NS);
+	}
+}
+
+static void answers_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	struct answers *x = arg;
+	uint32_t k;
+
+	program_wait(10 * US);
+	for (k = 0; k < ASKED; k++) {
+		const uint64_t w[] = { W(ELAN_OPEN, 1, 0),
+			W(ELAN_TEST, ELAN_EQUAL, 0), WORD, 1,
+			W(ELAN_WRITE, 8, 0), PLACES + 8 * k, 1,
+			W(ELAN_SET, COUNT, 1) };
+
+		x->is_yes[k] = ask(&q, w, 8);
+	}
+	program_charge(100 * US);
+	x->is_over = true;
+}
+
+/* The word is now this, now that, and each packet is there many times: what
+ * its sender is told is true for good. */
+static void qsn_f36_a_no_stays_a_no(void **state)
+{
+	struct answers x = { 0 };
+	struct et_program p[] = { { 0, answers_program, &x },
+		{ 1, flip_program, &x }, { 1, listen_program, NULL } };
+	uint64_t word, k, n = 0;
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.ack_timeout = 300 * SIM_NS;
+	m.params.back_off = 50 * SIM_NS;
+	m.params.retries = 255;
+	et_run(&m, 1, p, 3);
+	for (k = 0; k < ASKED; k++) {
+		host_read(m.host, 1, PLACES + 8 * k, &word, 8);
+		assert_int_equal(word, x.is_yes[k]);
+		n += word;
+	}
+	assert_int_equal(elan_event_count(m.nic, 1, COUNT), 1000 - (int64_t)n);
+	assert_in_range(n, ASKED / 4, 3 * ASKED / 4);
+	assert_true(et_counts(&m, 0).resent > ASKED);
+	et_fini(&m);
+}
+
+/* --- ranges --- */
+
+struct query {
+	uint32_t first, last;
+	uint32_t not_here; /* one node whose word is another */
+	bool is_yes; /* the answer */
+	struct et *m;
+	uint32_t busy; /* one that has no read for a while */
+};
+
+static void query_program(void *arg)
+{
+	struct query *x = arg;
+	struct et_queue q = et_open(0);
+	const uint64_t w[] = { W(ELAN_OPEN_RANGE, x->first, 0), x->last,
+		W(ELAN_TEST, ELAN_AT_LEAST, 0), WORD, 5, W(ELAN_WRITE, 8, 0),
+		PLACES, 3, W(ELAN_SET, COUNT, 1) };
+
+	program_wait(20 * US);
+	x->is_yes = ask(&q, w, 9);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+}
+
+static void word_program(void *arg)
+{
+	struct query *x = arg;
+	struct et_queue q = et_open(5);
+	uint32_t me = program_node();
+
+	et_arm(&q, COUNT, 1000);
+	store_word(WORD, me == x->not_here ? 4 : 5 + me);
+	if (me != x->busy)
+		return;
+	et_node(x->m, me)->reads += (uint32_t)x->m->params.reads;
+	program_wait(40 * US);
+	et_node(x->m, me)->reads -= (uint32_t)x->m->params.reads;
+}
+
+static void run_query(struct et *m, struct query *x, uint32_t n_workers)
+{
+	struct et_program p[NODES + 1];
+	uint64_t word;
+	site_id s;
+
+	for (s = 0; s < NODES; s++)
+		p[s] = (struct et_program){ s, word_program, x };
+	p[NODES] = (struct et_program){ ASKER, query_program, x };
+	x->m = m;
+	et_run(m, n_workers, p, NODES + 1);
+	for (s = 0; s < NODES; s++) {
+		bool is_in = s >= x->first && s <= x->last && s != x->not_here;
+
+		host_read(m->host, s, PLACES, &word, 8);
+		assert_int_equal(word, is_in ? 3 : 0);
+		assert_int_equal(
+			elan_event_count(m->nic, s, COUNT), 1000 - is_in);
+	}
+}
+
+/* One answer for all, whoever of them says no. */
+static void qsn_f87_a_query_has_one_answer_of_all(void **state)
+{
+	uint32_t none = NODES, i, k;
+
+	(void)state;
+	for (i = 0; i <= none; i++) {
+		for (k = 0; k < 2; k++) {
+			struct query x = { k ? 3 : 0, k ? 12 : NODES - 1, i,
+				.busy = none };
+			bool is_yes = i < x.first || i > x.last;
+			struct et m;
+
+			et_init(&m, "16");
+			run_query(&m, &x, 1);
+			assert_int_equal(x.is_yes, is_yes);
+			assert_int_equal(et_counts(&m, ASKER).acks, is_yes);
+			assert_int_equal(et_counts(&m, ASKER).denied, !is_yes);
+			assert_int_equal(ET_SUM(&m, resent), 0);
+			assert_int_equal(casts_waiting(m.net), 0);
+			et_fini(&m);
+		}
+	}
+}
+
+/* One turns it away: all are asked again, whatever others have said, and what
+ * these say stays. */
+static void qsn_f36_one_that_is_busy_is_asked_again(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct query x = { 0, NODES - 1, i ? 3 : NODES, .busy = 9 };
+		struct et m;
+
+		et_init(&m, "16");
+		run_query(&m, &x, 1);
+		assert_int_equal(x.is_yes, !i);
+		assert_in_range(et_counts(&m, ASKER).nacks, 3, 6);
+		assert_int_equal(et_counts(&m, ASKER).acks, 1 - i);
+		assert_int_equal(et_counts(&m, ASKER).denied, i);
+		assert_int_equal(ET_SUM(&m, duplicates),
+			(NODES - 1) * et_counts(&m, ASKER).nacks);
+		et_fini(&m);
+	}
+}
+
+/* One refuses: no answer, and the queue stops. */
+static void refused_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	const uint64_t w[] = { W(ELAN_OPEN_RANGE, 0, 0), NODES - 1,
+		W(ELAN_TEST, ELAN_EQUAL, 0), WORD, 1, W(ELAN_CLOSE, YES, NO) };
+
+	(void)arg;
+	et_arm(&q, YES, 1);
+	et_arm(&q, NO, 1);
+	et_push(&q, w, 6);
+	et_wait_error(&q, ELAN_ERROR_REFUSED);
+	program_charge(10 * US);
+	assert_int_equal(et_word(ET_FLAG + 8), 0);
+	assert_int_equal(et_word(ET_FLAG + 16), 0);
+}
+
+static void qsn_f36_one_that_refuses_outweighs_a_no(void **state)
+{
+	struct et m;
+
+	(void)state;
+	et_init(&m, "16");
+	et_start(&m, 1, 1);
+	et_node(&m, 11)->contexts[0].number = 99;
+	program_start(m.host, ASKER, 0, 0, refused_program, NULL);
+	et_go(&m);
+	assert_int_equal(et_counts(&m, ASKER).denied, 0);
+	et_fini(&m);
+}
+
+/* Through flipped bits, by any number of workers. */
+static void qsn_f87_a_query_survives_faults(void **state)
+{
+	static struct fault_plan plan;
+	uint32_t i, w;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		plan.rate[i] = UINT64_C(100000000000000); /* 1e-4 */
+	for (i = 0; i < 2; i++) {
+		uint64_t digest = 0;
+
+		for (w = 1; w <= 4; w *= 2) {
+			struct query x = { 0, NODES - 1, i ? 3 : NODES,
+				.busy = NODES };
+			struct et m;
+
+			et_init(&m, "16");
+			m.faults = &plan;
+			m.params.retries = 255;
+			run_query(&m, &x, w);
+			assert_int_equal(x.is_yes, !i);
+			assert_true(et_counts(&m, ASKER).resent > 0);
+			assert_true(w == 1 || et_digest(&m) == digest);
+			digest = et_digest(&m);
+			et_fini(&m);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(qsn_f36_lost_answers_execute_nothing_twice),
+		cmocka_unit_test(qsn_f36_hasty_senders_execute_nothing_twice),
+		cmocka_unit_test(qsn_f36_a_no_stays_a_no),
+		cmocka_unit_test(qsn_f87_a_query_has_one_answer_of_all),
+		cmocka_unit_test(qsn_f36_one_that_is_busy_is_asked_again),
+		cmocka_unit_test(qsn_f36_one_that_refuses_outweighs_a_no),
+		cmocka_unit_test(qsn_f87_a_query_survives_faults),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
