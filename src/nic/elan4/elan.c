@@ -445,8 +445,8 @@ static int elan_audit(struct nic *nic, struct err *e)
 			return err_set_code(e, EXIT_INTERNAL,
 				"audit: node %u: %u packets are not "
 				"acknowledged, %u not executed, %u reads of "
-				"%u bytes, %u packets, %u DMAs and %u copies "
-				"of events not done; %s queue has work",
+				"%u bytes, %u packets and %u DMAs not done, "
+				"nor %u copies of events; %s queue has work",
 				i, n->sendings_used, inside, n->reads,
 				n->read_bytes, n->assembling, dmas,
 				n->copies_inside,

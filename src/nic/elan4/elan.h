@@ -25,7 +25,9 @@
 
 /* Numbers of events: ENGINE_CLIENT and above. */
 enum elan_engine {
-	ELAN_ENGINE_STORE = ENGINE_CLIENT, /* a core's store; data: queue */
+	/* before stores: what it appends has come at that instant */
+	ELAN_ENGINE_EVENT = ENGINE_CLIENT, /* a copy's slot is over */
+	ELAN_ENGINE_STORE, /* a core's store; data: queue */
 	ELAN_ENGINE_HALF, /* a packet stays half built; data: queue */
 	ELAN_ENGINE_LEAVE, /* data: a sending, whose packet is ready */
 	ELAN_ENGINE_LATE, /* a first try is perhaps not answered in time */
@@ -39,7 +41,6 @@ enum elan_engine {
 	ELAN_ENGINE_WORD_IN, /* data: a word that is in memory */
 	ELAN_ENGINE_BUS, /* the bus is free for the next burst */
 	ELAN_ENGINE_GET, /* a get has waited for its answer long enough */
-	ELAN_ENGINE_EVENT, /* the event processor is through with a copy */
 	ELAN_ENGINE_COPIED, /* data: a copy, a burst of it is in memory */
 	/* after all that may give it work at the same instant */
 	ELAN_ENGINE_COMMAND, /* the command processor is free */

@@ -133,13 +133,14 @@ static void fire_copy(const struct elan_at *a, uint32_t id)
 		start(a);
 }
 
-static void append(const struct elan_at *a, uint32_t queue, uint32_t id)
+static void append(
+	const struct elan_at *a, uint32_t queue, uint32_t id, sim_time t)
 {
 	const struct elan_copy *c = copy_of(a->n, id);
 
 	if (!elan_queue(a->n, queue)->error)
 		a->n->counts.copied += c->bytes;
-	elan_queue_append(a, queue, c->data, c->bytes, a->t);
+	elan_queue_append(a, queue, c->data, c->bytes, t);
 	finish(a->n, id);
 }
 
@@ -151,7 +152,7 @@ static void to_queue(const struct elan_at *a, uint32_t queue, uint32_t id)
 	if (bytes > q->depth)
 		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
 	if (elan_queue_takes(a->n, queue, bytes)) {
-		append(a, queue, id);
+		append(a, queue, id, a->t);
 		return;
 	}
 	push(a->n, &q->copies, id);
@@ -222,7 +223,8 @@ void elan_event_on_room(const struct elan_at *a, uint32_t queue)
 
 		if (!q->error && q->announced + bytes - q->freed > q->depth)
 			return;
-		append(a, queue, pop(a->n, &q->copies));
+		/* a moment later: this instant's stores have come already */
+		append(a, queue, pop(a->n, &q->copies), a->t + 1);
 	}
 }
 
