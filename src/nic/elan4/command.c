@@ -144,8 +144,8 @@ static uint32_t simple(const struct elan_at *a, uint32_t queue)
 	uint32_t n = length((enum elan_command)(first & 0xff), first), i;
 
 	if (!n || 8 * n > q->depth) {
-		elan_queue_stop(a, queue,
-			n ? ELAN_ERROR_OVERFLOW : ELAN_ERROR_COMMAND);
+		elan_queue_stop(
+			a, queue, n ? ELAN_ERROR_OVERFLOW : ELAN_ERROR_COMMAND);
 		return 0;
 	}
 	if (elan_queue_arrival(q, q->taken + 8 * n) > a->t)

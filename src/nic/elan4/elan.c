@@ -495,8 +495,7 @@ static uint64_t node_memory(const struct elan_node *n)
 	       n->n_contexts * sizeof(*n->contexts) +
 	       n->gets_room * sizeof(*n->gets) +
 	       n->sendings_room * sizeof(*n->sendings) +
-	       n->words_room * sizeof(*n->words) +
-	       elan_event_memory(n) +
+	       n->words_room * sizeof(*n->words) + elan_event_memory(n) +
 	       n->seen_room * sizeof(*n->seen);
 }
 

@@ -41,9 +41,9 @@ static uint32_t take(struct elan_node *n, uint32_t bytes)
 
 		n->copies = mem_grow(n->copies, room, sizeof(*n->copies));
 		for (i = n->copies_room; i < room; i++)
-			n->copies[i] = (struct elan_copy){
-				.next = i + 1 < room ? i + 2 : 0
-			};
+			n->copies[i] =
+				(struct elan_copy){ .next = i + 1 < room ? i + 2
+									 : 0 };
 		n->copies_free = n->copies_room + 1;
 		n->copies_room = room;
 	}
@@ -322,10 +322,9 @@ enum elan_error elan_event_arm_copy(const struct elan_at *a, uint32_t queue,
 
 	if (!event)
 		return ELAN_ERROR_COMMAND;
-	if (word[1] % 8 ||
-		(!elan_may(a->n, q->context, word[1], bytes) &&
-			elan_queue_mapped(a->n, q->context, word[1], bytes) ==
-				ELAN_NO_QUEUE))
+	if (word[1] % 8 || (!elan_may(a->n, q->context, word[1], bytes) &&
+				   elan_queue_mapped(a->n, q->context, word[1],
+					   bytes) == ELAN_NO_QUEUE))
 		return ELAN_ERROR_ADDRESS;
 	wrong = arm(a->n, event, &cell);
 	if (!wrong && cell.count)

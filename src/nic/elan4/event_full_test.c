@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "base/mem.h"
 #include "nic/elan4/elan_testing.h"
 
 #define US     (INT64_C(1000) * SIM_NS)
@@ -408,11 +409,16 @@ static uint32_t any_words(uint64_t *dice, uint64_t *w, uint32_t depth)
 	}
 }
 
+struct any {
+	uint64_t seed;
+	uint64_t word[8000]; /* more than a program's stack should hold */
+};
+
 static void any_program(void *arg)
 {
-	uint64_t dice = *(uint64_t *)arg * 1000 + program_node();
+	struct any *x = arg;
+	uint64_t dice = x->seed * 1000 + program_node(), *w = x->word;
 	struct et_queue q = et_open_as(1, ELAN_8K, ELAN_MAY_ALL, ET_CONTEXT);
-	uint64_t w[8000];
 	uint32_t k, i;
 
 	for (k = 0; k < 3; k++) {
@@ -447,6 +453,7 @@ static void any_program(void *arg)
 static void any_chains_do_no_harm(void **state)
 {
 	uint64_t seed, copied = 0, overflows = 0;
+	struct any *x = mem_alloc(4, sizeof(*x));
 
 	(void)state;
 	for (seed = 0; seed < 100; seed++) {
@@ -454,8 +461,10 @@ static void any_chains_do_no_harm(void **state)
 		struct et m;
 		uint32_t i;
 
-		for (i = 0; i < 4; i++)
-			p[i] = (struct et_program){ i, any_program, &seed };
+		for (i = 0; i < 4; i++) {
+			x[i].seed = seed;
+			p[i] = (struct et_program){ i, any_program, &x[i] };
+		}
 		et_init(&m, "4");
 		m.params.event_slot = seed % 2 ? 1 : 200 * SIM_NS;
 		if (seed % 3 == 0)
@@ -469,6 +478,7 @@ static void any_chains_do_no_harm(void **state)
 				et_counts(&m, i).errors[ELAN_ERROR_OVERFLOW];
 		et_fini(&m);
 	}
+	mem_free(x);
 	assert_true(copied > 100000);
 	assert_true(overflows > 0);
 }
