@@ -134,50 +134,101 @@ static void words_are_what_puts_send(void **state)
 	et_fini(&m);
 }
 
-/* --- a tree --- */
+/* --- trees --- */
 
 /*
- * Node 0 gathers a word of each other node, and tells all when it has them: by
- * one event, whose copy is a packet for each.  No program waits on node 0.
+ * Each node has a word.  Four nodes' leader gathers theirs, node 0 those of
+ * the leaders; then all of them go to the leaders, and from there to every
+ * node.  Programs put their own word and wait for the end: all that is between
+ * is done by events, whose copies are DMAs.
  */
-static void tree_program(void *arg)
-{
-	struct elan_cq q = open_queue(0, ELAN_8K), mapped;
-	uint32_t me = weft_node(), n = weft_nodes(), i, k = 0;
-	uint64_t w[8 * 16], one = 1;
+enum { NODES = 16, QUAD = 4, ALL = 8 * NODES, PART = 8 * QUAD };
+enum { UP = 1, ROOT, DOWN, DONE };
+enum { ALL_AT = ET_SOURCE, DONE_AT = ET_SOURCE + 0x10000 };
 
-	(void)arg;
-	if (!me) {
-		mapped = open_queue(1, ELAN_8K);
-		assert_int_equal(elan_cq_map(&mapped, page_of(0)), 0);
-		for (i = 1; i < n; i++)
-			k += elan_put_words(w + k, i, ET_FLAG, &one, 8, 0, 0);
-		assert_int_equal(
-			elan_arm_copy(&q, 1, 8 * (n - 1), page_of(0), w, 8 * k),
-			0);
-		return;
-	}
-	program_wait(100 * US + me * US);
-	assert_int_equal(elan_put(&q, 0, ET_TARGET + 8 * me, &one, 8, 1, 0), 0);
-	assert_true(elan_wait_word(ET_FLAG, 1));
-	/* not before the last */
-	assert_in_range(program_now(), 100 * US + (n - 1) * US,
-		100 * US + (n - 1) * US + 10 * US);
+/* An event: DMAs of what begins at an address to some nodes. */
+static void arm_dmas(struct elan_cq *q, uint32_t event, uint64_t count,
+	const struct elan_dma *d, uint32_t n, uint32_t step)
+{
+	uint64_t w[QUAD * (1 + ELAN_DMA_WORDS)];
+	struct elan_dma x = *d;
+	uint32_t i, k = 0;
+
+	for (i = 0; i < n; i++, x.destination += step)
+		k += elan_dma_words(w + k, &x);
+	assert_int_equal(
+		elan_arm_copy(q, event, count, page_of(0), w, 8 * k), 0);
 }
 
-static void events_gather_and_tell_all(void **state)
+static void arm_tree(struct elan_cq *q, uint32_t me)
 {
-	struct et_program p[16];
-	uint32_t i;
-	struct et m;
+	struct elan_dma up = { .bytes = PART,
+		.from = ET_TARGET + 8 * me,
+		.to = ALL_AT + 8 * me,
+		.target_event = ROOT };
+	struct elan_dma root = { .bytes = ALL,
+		.from = ALL_AT,
+		.to = ALL_AT + 0x1000,
+		.target_event = DOWN };
+	struct elan_dma down = { .bytes = ALL,
+		.destination = me,
+		.from = ALL_AT + 0x1000,
+		.to = DONE_AT,
+		.target_event = DONE };
+
+	assert_int_equal(elan_arm(q, DONE, ALL, ET_FLAG, 1), 0);
+	if (me % QUAD)
+		return;
+	arm_dmas(q, UP, PART, &up, 1, 0);
+	arm_dmas(q, DOWN, ALL, &down, QUAD, 1);
+	if (!me)
+		arm_dmas(q, ROOT, ALL, &root, QUAD, QUAD);
+}
+
+static void tree_program(void *arg)
+{
+	struct elan_cq q = open_queue(0, ELAN_8K);
+	struct elan_cq mapped = open_queue(1, ELAN_1K);
+	uint32_t me = program_node(), i;
+	uint64_t word = 1000 + me, got[NODES];
+
+	(void)arg;
+	assert_int_equal(elan_cq_map(&mapped, page_of(0)), 0);
+	arm_tree(&q, me);
+	/* the last one is late */
+	program_wait(me == 13 ? 200 * US : 100 * US);
+	assert_int_equal(elan_put(&q, me - me % QUAD, ET_TARGET + 8 * me, &word,
+				 8, UP, 0),
+		0);
+	assert_true(elan_wait_event(&q, ET_FLAG, 1));
+	assert_in_range(program_now(), 200 * US, 215 * US);
+	assert_true(elan_load_bytes(DONE_AT, got, sizeof(got)));
+	for (i = 0; i < NODES; i++)
+		assert_int_equal(got[i], 1000 + i);
+	assert_int_equal(elan_cq_error(&mapped), ELAN_FINE);
+}
+
+static void qsn_f51_events_gather_and_send_to_several_nodes(void **state)
+{
+	struct et_program p[NODES];
+	uint64_t digest = 0;
+	uint32_t i, workers;
 
 	(void)state;
-	for (i = 0; i < 16; i++)
+	for (i = 0; i < NODES; i++)
 		p[i] = (struct et_program){ i, tree_program, NULL };
-	et_init(&m, "16");
-	et_run(&m, 1, p, 16);
-	assert_int_equal(et_counts(&m, 0).packets, 15);
-	et_fini(&m);
+	for (workers = 1; workers < 3; workers++) {
+		struct et m;
+
+		et_init(&m, "16");
+		et_run(&m, workers, p, NODES);
+		assert_int_equal(et_counts(&m, 0).dmas, 1 + 2 * QUAD);
+		assert_int_equal(et_counts(&m, 1).dmas, 0);
+		assert_int_equal(et_counts(&m, QUAD).dmas, 1 + QUAD);
+		assert_true(!digest || digest == et_digest(&m));
+		digest = et_digest(&m);
+		et_fini(&m);
+	}
 }
 
 int main(void)
@@ -185,7 +236,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_come_as_they_were_given),
 		cmocka_unit_test(words_are_what_puts_send),
-		cmocka_unit_test(events_gather_and_tell_all),
+		cmocka_unit_test(
+			qsn_f51_events_gather_and_send_to_several_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

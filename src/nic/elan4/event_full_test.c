@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "nic/elan4/elan_testing.h"
@@ -133,7 +134,15 @@ static void copies_wait_for_a_full_queue(void **state)
 	et_fini(&m);
 }
 
-/* Room that comes back by acknowledgements; packets of others wait, too. */
+/*
+ * Room that comes back by acknowledgements; packets of others wait, too.  Short
+ * ones wait in the queue while copies wait for it.
+ */
+static uint32_t acks_bytes(uint32_t k)
+{
+	return k % 4 == 3 ? 512 : 150;
+}
+
 static void acks_program(void *arg)
 {
 	struct et_queue q = et_open(0);
@@ -146,7 +155,8 @@ static void acks_program(void *arg)
 	et_map(&full, MAPPED);
 	et_arm(&q, 1, 30);
 	for (k = 0; k < 30; k++) {
-		n = et_packet(w, 1, ET_TARGET + 512 * k, k, 400, 0, 1);
+		n = et_packet(
+			w, 1, ET_TARGET + 512 * k, k, acks_bytes(k), 0, 1);
 		et_arm_copy(&q, 10 + k, 1, MAPPED, w, n);
 	}
 	program_wait(200 * US);
@@ -178,7 +188,7 @@ static void acks_check(void *arg)
 	(void)arg;
 	program_wait(2000 * US);
 	for (k = 0; k < 30; k++)
-		et_expect(ET_TARGET + 512 * k, k, 400);
+		et_expect(ET_TARGET + 512 * k, k, acks_bytes(k));
 }
 
 static void copies_wait_for_acknowledgements(void **state)
@@ -195,6 +205,57 @@ static void copies_wait_for_acknowledgements(void **state)
 	et_run(&m, 1, p, 3);
 	assert_int_equal(et_counts(&m, 0).interrupts, 1);
 	assert_true(et_counts(&m, 2).nacks > 0);
+	et_fini(&m);
+}
+
+/* A command is half there, and its end is coming when a copy waits. */
+static void coming_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	struct et_queue full =
+		et_open_as(QUEUE, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	uint64_t w[WORDS] = { elan_word(ELAN_ARM_COPY, 9, 720), 1, ET_TARGET };
+
+	(void)arg;
+	et_map(&full, MAPPED);
+	et_arm_copy(&q, 1, 1, MAPPED, w, 63);
+	memset(w, 0, sizeof(w));
+	w[59] = elan_word(ELAN_ADD, 9, 1);
+	et_arm_copy(&q, 2, 1, MAPPED, w, 60);
+	program_wait(100 * US);
+	et_add(&q, 1, 1);
+	program_wait(105 * US);
+	assert_int_equal(et_room(&full), 1024 - 8 * (63 + 30));
+	et_add(&q, 2, 1);
+	program_charge(2 * US);
+	assert_int_equal(et_error(&full), ELAN_FINE);
+	et_wait_word(ET_TARGET + 712, 77);
+	assert_in_range(program_now(), 112 * US, 116 * US);
+}
+
+static void coming_sender(void *arg)
+{
+	struct et_queue q = et_open(0);
+	uint64_t w[33] = { elan_word(ELAN_OPEN, 0, 0),
+		elan_word(ELAN_WRITE, 240, 0) | ELAN_CLOSES, MAPPED };
+
+	(void)arg;
+	w[32] = 77;
+	program_wait(102 * US);
+	et_push(&q, w, 33);
+}
+
+static void copies_wait_for_words_under_way(void **state)
+{
+	struct et_program p[] = { { 0, coming_program, NULL },
+		{ 1, coming_sender, NULL } };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.input = 10 * US;
+	m.params.ack_timeout = 1000 * US;
+	et_run(&m, 1, p, 2);
 	et_fini(&m);
 }
 
@@ -490,6 +551,7 @@ int main(void)
 			events_build_over_four_million_packets_a_second),
 		cmocka_unit_test(copies_wait_for_a_full_queue),
 		cmocka_unit_test(copies_wait_for_acknowledgements),
+		cmocka_unit_test(copies_wait_for_words_under_way),
 		cmocka_unit_test(what_never_fits_stops_its_queue),
 		cmocka_unit_test(queues_may_go_away),
 		cmocka_unit_test(contexts_are_kept_apart),
