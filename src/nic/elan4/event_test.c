@@ -212,7 +212,6 @@ static void anew_program(void *arg)
 	program_charge(10 * US);
 	et_expect_all(ET_TARGET, 0, 2048);
 	assert_int_equal(et_word(ET_FLAG), 0);
-	/* left armed at the end: no harm, and nothing lost */
 	et_arm_copy(&q, EVENT + 1, 1, ET_TARGET, w, 256);
 }
 
@@ -355,6 +354,37 @@ static void qsn_f50_the_commands_run_at_once(void **state)
 		200 * SIM_NS + 40 * 625 + m.params.command + 61 * SIM_NS +
 			m.params.input + m.params.host[0].dma_overhead + 7500 +
 			m.params.host[0].see);
+	et_fini(&m);
+}
+
+/* The one way in: at the queue's address, with its rights, and as it is. */
+static void way_in_program(void *arg)
+{
+	struct et_queue q = et_open(0), mapped = et_open_as(QUEUE, ELAN_1K,
+						ELAN_MAY_STORE, ET_CONTEXT);
+	uint64_t w[3];
+
+	(void)arg;
+	et_map(&mapped, MAPPED);
+	et_store_words(w, ET_FLAG, 3);
+	et_arm_copy(&q, 1, 1, MAPPED + 4072, w, 3);
+	w[0] = ELAN_INTERRUPT;
+	et_arm_copy(&q, 2, 1, MAPPED, w, 1);
+	et_add(&q, 1, 1);
+	et_wait_word(ET_FLAG, 3);
+	et_add(&q, 2, 1);
+	et_wait_error(&mapped, ELAN_ERROR_RIGHT);
+}
+
+static void an_event_appends_to_a_queue(void **state)
+{
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	run_one(&m, way_in_program, NULL);
+	assert_int_equal(et_counts(&m, 0).appended, 4);
+	assert_int_equal(et_counts(&m, 0).interrupts, 0);
 	et_fini(&m);
 }
 
@@ -559,6 +589,7 @@ int main(void)
 		cmocka_unit_test(arming_anew_drops_what_was_kept),
 		cmocka_unit_test(qsn_f50_what_is_copied_to_a_queue_is_executed),
 		cmocka_unit_test(qsn_f50_the_commands_run_at_once),
+		cmocka_unit_test(an_event_appends_to_a_queue),
 		cmocka_unit_test(qsn_f52_events_write_memory_or_a_queue),
 		cmocka_unit_test(a_word_does_not_wait_for_copies),
 		cmocka_unit_test(qsn_f46_a_dmas_end_runs_commands_at_both_ends),
