@@ -242,6 +242,7 @@ done <<-'EOF'
 	mirror bytes=4KiB
 	crossover step=512 rounds=2
 	gets batch=8
+	events rounds=500
 	sweep by=sten to=15 max=16KiB
 	sweep by=dma to=15 max=16KiB
 	sweep op=get to=15 max=16KiB

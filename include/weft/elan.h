@@ -82,8 +82,9 @@ enum elan_error elan_cq_error(const struct elan_cq *q);
 const char *elan_error_name(enum elan_error error);
 
 /*
- * Lets packets append to the queue: what nodes put into the page at an
- * address, whole words, is taken for commands, wherever in the page it goes.
+ * Lets packets and events append to the queue: what nodes put into the page at
+ * an address, or events copy there, whole words, is taken for commands,
+ * wherever in the page it goes.
  * The address is a multiple of ELAN_PAGE, beyond the memory
  * (elan_memory_bytes()).  EINVAL where it is not, or the queue is not open;
  * EBUSY where the queue or the address has another.  Closing ends it.  Who has
@@ -108,6 +109,17 @@ int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n);
  */
 int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t address, uint64_t value);
+
+/*
+ * Arms an event to copy bytes instead, 8 to ELAN_COPY_MOST, whole words, which
+ * the card keeps until it fires.  They go to memory, or, where an address is
+ * of a page that elan_cq_map() has given to a queue, are commands that the card
+ * appends to that queue: so one operation's end starts others, and no CPU has
+ * to see it.  EINVAL also for other lengths, and for more than fit into q,
+ * with 24 bytes besides.
+ */
+int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
+	uint64_t to, const void *data, uint32_t bytes);
 
 /* Takes count away from an event of the node's own; of 0 and of one that is
  * not armed, nothing. */
@@ -227,6 +239,22 @@ uint64_t elan_write_acks(uint64_t bytes, enum elan_goal goal);
 int elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event,
 	enum elan_goal goal);
+
+/* --- commands as words --- */
+
+/*
+ * What elan_dma() and elan_put(), of up to ELAN_PACKET bytes, would send: for
+ * elan_arm_copy(), elan_issue(), or a put into a page that is mapped.  Each
+ * returns how many words it has written, 1 + ELAN_DMA_WORDS and up to
+ * ELAN_PUT_WORDS; 0, and nothing written, for what does not fit.  Callers may
+ * be outside of programs.
+ */
+enum { ELAN_PUT_WORDS = 5 + ELAN_PACKET / 8 };
+
+uint32_t elan_dma_words(uint64_t *words, const struct elan_dma *d);
+uint32_t elan_put_words(uint64_t *words, uint32_t node, uint64_t to,
+	const void *data, uint32_t bytes, uint32_t target_event,
+	uint32_t source_event);
 
 /* --- waiting --- */
 

@@ -23,6 +23,8 @@
  *	ELAN_COPY       bytes << 16; from; to: up to 64 bytes of it
  *	ELAN_ADD        event << 16 | count << 32: of the node's own events
  *	ELAN_ARM        event << 16; count; address; value: see below
+ *	ELAN_ARM_COPY   event << 16 | bytes << 32; count; address; data: 8 to
+ *	                2,048 bytes, whole words: see below
  *	ELAN_GUARD      which << 16: waits until all packets of the queue are
  *	                acknowledged, and may skip the next command; see below
  *	ELAN_INTERRUPT  value << 16: tells the driver
@@ -32,6 +34,24 @@
  * left it fires: a value is written to an address, and programs poll that.
  * It is then not armed, and what sets it is lost.  It belongs to the context
  * that armed it, and packets and queues of no other set it.  Event 0 is none.
+ *
+ * One that was armed by ELAN_ARM_COPY copies bytes instead, which the card
+ * keeps until then; arming it anew, by either command, replaces them.  They
+ * are written to memory, as they are and in order, so that the last word can
+ * be polled; or, where the address is of a page that a queue of the context is
+ * mapped to, and all of them are in that page, appended to that queue, and are
+ * commands.  The address is judged when the event is armed: one that is
+ * neither stops the queue.  If it is neither any more when the event fires,
+ * nothing is copied, and the card counts an error.
+ *
+ * The card's event processor does one copy after the other, as their events
+ * fire; it takes nic.event.slot and the bytes at nic.event.rate for each.  (The
+ * word of ELAN_ARM does not wait for it.)  A copy that its queue has no room
+ * for waits, as do those to this queue that come after it, and packets that
+ * would append there are turned away; copies to other places go on.  One that
+ * can never fit stops that queue: it is longer than the queue is deep, or the
+ * queue cannot go on without what the copy brings.  A stopped queue drops what
+ * is copied to it.  A command that is longer than its queue is deep stops it.
  *
  * A broadcast is acknowledged once, when all its receivers have executed it;
  * if one of them turns it away, it is sent to all again, and those that have
@@ -71,6 +91,7 @@ enum {
 	ELAN_PAGE = 4096, /* of a command queue */
 	ELAN_WINDOW = 1024, /* how far writes may run ahead (QSN-G23) */
 	ELAN_DMA_WORDS = 7,
+	ELAN_COPY_MOST = 2048, /* bytes that an event copies (QSN-N37) */
 };
 
 enum elan_command {
@@ -90,6 +111,7 @@ enum elan_command {
 	ELAN_RUN_THREAD, /* not there yet: refused */
 	ELAN_OPEN_RANGE,
 	ELAN_TEST,
+	ELAN_ARM_COPY,
 	ELAN_COMMANDS,
 };
 

@@ -205,6 +205,33 @@ int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	return 0;
 }
 
+int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
+	uint64_t to, const void *data, uint32_t bytes)
+{
+	int code = check(q, event, 0);
+	uint64_t word;
+	uint32_t i;
+
+	if (!code && (!bytes || bytes > ELAN_COPY_MOST || bytes % 8 ||
+			     24 + bytes > elan_queue_depth(card(),
+						  program_node(), q->id)))
+		code = EINVAL;
+	if (!code && !data)
+		code = EFAULT;
+	if (code)
+		return code;
+	need_room(q, 24 + bytes);
+	add(q, elan_word(ELAN_ARM_COPY, event, bytes));
+	add(q, count);
+	add(q, to);
+	for (i = 0; i < bytes; i += 8) {
+		memcpy(&word, (const uint8_t *)data + i, 8);
+		add(q, word);
+	}
+	elan_flush(q);
+	return 0;
+}
+
 int elan_set(struct elan_cq *q, uint32_t event, uint32_t count)
 {
 	int code = check(q, event, 0);

@@ -79,6 +79,7 @@ static void no_queue_program(void *arg)
 		assert_int_equal(
 			elan_write(&q, 1, 0, 0, 8, 0, 0, ELAN_FOR_CPU), EBADF);
 		assert_int_equal(elan_arm(&q, 1, 1, 0, 1), EBADF);
+		assert_int_equal(elan_arm_copy(&q, 1, 1, 0, &word, 8), EBADF);
 		assert_int_equal(elan_set(&q, 1, 1), EBADF);
 		assert_int_equal(elan_issue(&q, &word, 1), EBADF);
 		assert_int_equal(elan_cq_close(&q), EINVAL);
@@ -107,6 +108,7 @@ static void no_events(struct elan_cq *q)
 		elan_broadcast(q, 0, 1, 0, &word, 8, 0, BAD_EVENT), EINVAL);
 	assert_int_equal(elan_get(q, 1, 0, 0, 8, BAD_EVENT), EINVAL);
 	assert_int_equal(elan_arm(q, BAD_EVENT, 1, 0, 1), EINVAL);
+	assert_int_equal(elan_arm_copy(q, BAD_EVENT, 1, 0, &word, 8), EINVAL);
 	assert_int_equal(elan_set(q, BAD_EVENT + 1, 1), EINVAL);
 	assert_int_equal(
 		elan_write(q, 1, 0, 0, 1 << 20, 0, BAD_EVENT, ELAN_FOR_LATENCY),
@@ -139,6 +141,10 @@ static void no_bytes(struct elan_cq *q, uint64_t end)
 
 	assert_int_equal(elan_get(q, 1, 0, 0, 0x10008, 0), EINVAL);
 	assert_int_equal(elan_issue(q, words, ELAN_CQ_WORDS + 1), EINVAL);
+	assert_int_equal(elan_arm_copy(q, 1, 1, 0, words, 0), EINVAL);
+	assert_int_equal(elan_arm_copy(q, 1, 1, 0, words, 12), EINVAL);
+	assert_int_equal(elan_arm_copy(q, 1, 1, 0, words, 2056), EINVAL);
+	assert_int_equal(elan_arm_copy(q, 1, 1, 0, NULL, 8), EFAULT);
 	assert_int_equal(elan_put(q, 1, 0, NULL, 8, 0, 0), EFAULT);
 	assert_int_equal(elan_broadcast(q, 0, 1, 0, NULL, 8, 0, 0), EFAULT);
 	assert_int_equal(elan_put_from(q, 1, 0, end - 7, 8, 0, 0), EFAULT);
@@ -440,7 +446,7 @@ static int anything(struct wild *w, struct elan_cq *q)
 	static const uint64_t sizes[] = { 0, 1, 8, 511, 512, 513, 3000, 65535,
 		65536, UINT32_MAX, UINT64_MAX };
 	static const uint64_t events[] = { 0, 1, 2, 65535, 65536, UINT32_MAX };
-	static const uint64_t calls[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 };
+	static const uint64_t calls[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 	static const uint8_t data[3000];
 	uint32_t node = (uint32_t)PICK(w, nodes),
 		 last = (uint32_t)PICK(w, nodes);
@@ -466,6 +472,8 @@ static int anything(struct wild *w, struct elan_cq *q)
 	case 6:
 		return elan_set(q, e, (uint32_t)n);
 	case 7:
+		return elan_arm_copy(q, e, n, to, data, (uint32_t)n);
+	case 8:
 		return elan_issue(q, words, (uint32_t)(n % 5));
 	default:
 		return elan_dma(q, &d);

@@ -4,6 +4,7 @@
 
 #include "load/crossover.h"
 #include "load/collective.h"
+#include "load/events.h"
 #include "load/exchange.h"
 #include "load/gets.h"
 #include "load/messages.h"
@@ -34,6 +35,7 @@ const struct load_ops *const load_registry[] = {
 	&load_ping,
 	&load_crossover,
 	&load_gets,
+	&load_events,
 	&load_mirror,
 	&load_storm,
 	&load_collective,

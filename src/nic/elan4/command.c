@@ -1,6 +1,8 @@
 /*
  * The command processor.  Queues that have work get a turn each, one after
- * the other: one packet, or a few simple commands (QSN-G24).
+ * the other: one packet, or a few simple commands (QSN-G24).  A turn is one
+ * command at least, so the longest one, an event's copy of 2 KB, holds the
+ * others up for 2 us.
  */
 #include "nic/elan4/parts.h"
 
@@ -20,8 +22,17 @@ static uint32_t high(uint64_t word)
 	return (uint32_t)(word >> 32);
 }
 
+/* Words of ELAN_ARM_COPY; 0: it is none. */
+static uint32_t copy_length(uint64_t word)
+{
+	uint32_t bytes = high(word);
+
+	return bytes && bytes <= ELAN_COPY_MOST && !(bytes % 8) ? 3 + bytes / 8
+								: 0;
+}
+
 /* Words of a simple command, its own included; 0: it is none. */
-static uint32_t length(enum elan_command c)
+static uint32_t length(enum elan_command c, uint64_t word)
 {
 	static const uint8_t words[ELAN_COMMANDS] = {
 		[ELAN_NOP] = 1,
@@ -34,6 +45,8 @@ static uint32_t length(enum elan_command c)
 		[ELAN_INTERRUPT] = 1,
 	};
 
+	if (c == ELAN_ARM_COPY)
+		return copy_length(word);
 	return c < ELAN_COMMANDS ? words[c] : 0;
 }
 
@@ -47,6 +60,7 @@ static uint32_t right_of(enum elan_command c)
 		[ELAN_COPY] = ELAN_MAY_STORE,
 		[ELAN_ADD] = ELAN_MAY_EVENT,
 		[ELAN_ARM] = ELAN_MAY_EVENT,
+		[ELAN_ARM_COPY] = ELAN_MAY_EVENT,
 		[ELAN_INTERRUPT] = ELAN_MAY_INTERRUPT,
 	};
 
@@ -70,27 +84,6 @@ static enum elan_error copy(const struct elan_at *a, uint32_t context,
 		host_read(a->x->nic.host, a->s, from + i, &word, 8);
 		elan_word_write(a, to + i, word);
 	}
-	return ELAN_FINE;
-}
-
-static enum elan_error arm(const struct elan_at *a, uint32_t context,
-	uint32_t event, const uint64_t *word)
-{
-	struct elan_event_cell *cell;
-
-	if (!event)
-		return ELAN_ERROR_COMMAND;
-	if (word[1] % 8 || !elan_may(a->n, context, word[1], 8))
-		return ELAN_ERROR_ADDRESS;
-	cell = elan_event(a->n, event);
-	if (cell->count && cell->context != context)
-		return ELAN_ERROR_RIGHT;
-	*cell = (struct elan_event_cell){
-		.count = word[0] < INT64_MAX ? (int64_t)word[0] : INT64_MAX,
-		.address = word[1],
-		.value = word[2],
-		.context = context,
-	};
 	return ELAN_FINE;
 }
 
@@ -120,7 +113,11 @@ static void execute(
 		elan_event_set(a, q->context, low(word[0]), high(word[0]));
 		break;
 	case ELAN_ARM:
-		wrong = arm(a, q->context, low(word[0]), word + 1);
+		wrong = elan_event_arm(a, q->context, low(word[0]), word + 1);
+		break;
+	case ELAN_ARM_COPY:
+		wrong = elan_event_arm_copy(
+			a, queue, low(word[0]), high(word[0]), word + 1);
 		break;
 	case ELAN_GUARD:
 		q->is_guarded = true;
@@ -144,17 +141,17 @@ static uint32_t simple(const struct elan_at *a, uint32_t queue)
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
 	uint64_t word[1 + ELAN_DMA_WORDS];
-	enum elan_command c =
-		(enum elan_command)(elan_queue_word(q, q->taken) & 0xff);
-	uint32_t n = length(c), i;
+	uint64_t first = elan_queue_word(q, q->taken);
+	uint32_t n = length((enum elan_command)(first & 0xff), first), i;
 
-	if (!n) {
-		elan_queue_stop(a, queue, ELAN_ERROR_COMMAND);
+	if (!n || 8 * n > q->depth) {
+		elan_queue_stop(
+			a, queue, n ? ELAN_ERROR_OVERFLOW : ELAN_ERROR_COMMAND);
 		return 0;
 	}
 	if (elan_queue_arrival(q, q->taken + 8 * n) > a->t)
 		return 0;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && i < 1 + ELAN_DMA_WORDS; i++)
 		word[i] = elan_queue_word(q, q->taken + 8 * i);
 	q->taken += 8 * n;
 	if (!q->outstanding) {
@@ -165,6 +162,7 @@ static uint32_t simple(const struct elan_at *a, uint32_t queue)
 	if (!q->skips)
 		execute(a, queue, word);
 	q->skips = false;
+	elan_event_on_room(a, queue);
 	return 8 * n;
 }
 
@@ -242,8 +240,10 @@ void elan_command_on_free(const struct elan_at *a)
 		n->run_first = q->next;
 		q->is_queued = false;
 		used = turn(a, queue);
-		if (!used)
+		if (!used) {
+			elan_event_on_idle(a, queue);
 			continue;
+		}
 		n->command_at =
 			a->t + used * (PS_PER_S / a->x->params.command_rate);
 		elan_queue_wake(a, queue);

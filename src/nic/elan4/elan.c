@@ -136,6 +136,17 @@ static const struct param params[] = {
 		.source = "assumed: longer than all tries of an answer" },
 	COUNT("get.limit", get_retries, "2", 0, 255,
 		"how often a get is asked again", "assumed: as QSN-G4's trap"),
+	TIME("event.slot", event_slot, "200 ns", 1,
+		"of the event processor, for each copy of an event that fires",
+		"calibrated: QSN-N38"),
+	{ .name = "event.rate",
+		.type = PARAM_RATE,
+		.offset = AT(event_rate),
+		.def = "1.6 GB/s",
+		.min = 1000000,
+		.max = PS_PER_S,
+		.help = "at which it copies, besides",
+		.source = "QSN-N14" },
 	TIME("software.command", software, "20 ns", 0,
 		"a core's work to issue a short packet, beside its stores",
 		"assumed: a few tens of instructions"),
@@ -203,7 +214,7 @@ sim_time elan_ser(const struct elan *x, uint32_t bytes)
 	return net->link.ser[link_chunks(&net->link, bytes)];
 }
 
-/* --- words and events --- */
+/* --- words --- */
 
 void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
 {
@@ -239,43 +250,6 @@ void elan_word_on_in(const struct elan_at *a, uint32_t word)
 	host_poke(a->x->nic.host, a->w, a->s, a->t);
 	o->next = a->n->words_free;
 	a->n->words_free = word;
-}
-
-struct elan_event_cell *elan_event(struct elan_node *n, uint32_t event)
-{
-	uint32_t room = n->n_events, i;
-
-	if (event >= room) {
-		room = room ? room : 16;
-		while (room <= event)
-			room *= 2;
-		n->events = mem_grow(n->events, room, sizeof(*n->events));
-		for (i = n->n_events; i < room; i++)
-			n->events[i] = (struct elan_event_cell){ 0 };
-		n->n_events = room;
-	}
-	return &n->events[event];
-}
-
-void elan_event_set(const struct elan_at *a, uint32_t context, uint32_t event,
-	uint64_t count)
-{
-	struct elan_event_cell *c;
-
-	/* 0 is none, and is never armed. */
-	if (event >= a->n->n_events)
-		return;
-	c = &a->n->events[event];
-	if (!c->count || c->context != context)
-		return;
-	if (count < (uint64_t)c->count) {
-		c->count -= (int64_t)count;
-		return;
-	}
-	c->count = 0;
-	a->n->counts.fired++;
-	elan_word_write(
-		a, c->address, elan_word_order(a->n, context, c->value));
 }
 
 /* --- the network's client --- */
@@ -366,6 +340,12 @@ static void on_engine(
 	case ELAN_ENGINE_GET:
 		elan_get_on_late(a);
 		break;
+	case ELAN_ENGINE_EVENT:
+		elan_event_on_done(a);
+		break;
+	case ELAN_ENGINE_COPIED:
+		elan_event_on_copied(a, data);
+		break;
 	case ELAN_ENGINE_COMMAND:
 		elan_command_on_free(a);
 		break;
@@ -424,7 +404,7 @@ static void node_free(struct elan_node *n)
 	mem_free(n->waiting);
 	mem_free(n->sendings);
 	mem_free(n->words);
-	mem_free(n->events);
+	elan_event_free(n);
 	mem_free(n->seen);
 	mem_free(n->contexts);
 	mem_free(n->gets);
@@ -461,14 +441,15 @@ static int elan_audit(struct nic *nic, struct err *e)
 		inside = n->inside + (n->in_first ? 1u : 0u);
 		if (n->sendings_used || inside || n->reads || n->read_bytes ||
 			n->assembling || dmas || n->gets_first ||
-			n->run_first != ELAN_NO_QUEUE)
+			n->copies_inside || n->run_first != ELAN_NO_QUEUE)
 			return err_set_code(e, EXIT_INTERNAL,
 				"audit: node %u: %u packets are not "
 				"acknowledged, %u not executed, %u reads of "
-				"%u bytes, %u packets and %u DMAs not done; "
-				"%s queue has work",
+				"%u bytes, %u packets and %u DMAs not done, "
+				"nor %u copies of events; %s queue has work",
 				i, n->sendings_used, inside, n->reads,
 				n->read_bytes, n->assembling, dmas,
+				n->copies_inside,
 				n->run_first == ELAN_NO_QUEUE ? "no" : "a");
 	}
 	if (used)
@@ -495,13 +476,6 @@ struct elan_counts elan_counts(const struct nic *nic, site_id s)
 	return x->nodes[s] ? x->nodes[s]->counts : (struct elan_counts){ 0 };
 }
 
-int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event)
-{
-	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
-
-	return n && event < n->n_events ? n->events[event].count : 0;
-}
-
 static uint64_t node_memory(const struct elan_node *n)
 {
 	uint64_t sum = sizeof(*n);
@@ -521,8 +495,7 @@ static uint64_t node_memory(const struct elan_node *n)
 	       n->n_contexts * sizeof(*n->contexts) +
 	       n->gets_room * sizeof(*n->gets) +
 	       n->sendings_room * sizeof(*n->sendings) +
-	       n->words_room * sizeof(*n->words) +
-	       n->n_events * sizeof(*n->events) +
+	       n->words_room * sizeof(*n->words) + elan_event_memory(n) +
 	       n->seen_room * sizeof(*n->seen);
 }
 

@@ -12,6 +12,8 @@
  *	     network -> input processor: executes transactions, acknowledges,
  *	                answers gets, writes memory, sets events (input.c),
  *	                tests words first (ask.c), nothing twice (seen.c)
+ *	event processor: copies to memory or queues when events fire
+ *	                                                    (event.c)
  *
  * All that crosses the host's bus asks struct bus for a burst.
  */
@@ -24,7 +26,9 @@
 
 /* Numbers of events: ENGINE_CLIENT and above. */
 enum elan_engine {
-	ELAN_ENGINE_STORE = ENGINE_CLIENT, /* a core's store; data: queue */
+	/* before stores: what it appends has come at that instant */
+	ELAN_ENGINE_EVENT = ENGINE_CLIENT, /* a copy's slot is over */
+	ELAN_ENGINE_STORE, /* a core's store; data: queue */
 	ELAN_ENGINE_HALF, /* a packet stays half built; data: queue */
 	ELAN_ENGINE_LEAVE, /* data: a sending, whose packet is ready */
 	ELAN_ENGINE_LATE, /* a first try is perhaps not answered in time */
@@ -38,6 +42,7 @@ enum elan_engine {
 	ELAN_ENGINE_WORD_IN, /* data: a word that is in memory */
 	ELAN_ENGINE_BUS, /* the bus is free for the next burst */
 	ELAN_ENGINE_GET, /* a get has waited for its answer long enough */
+	ELAN_ENGINE_COPIED, /* data: a copy, a burst of it is in memory */
 	/* after all that may give it work at the same instant */
 	ELAN_ENGINE_COMMAND, /* the command processor is free */
 };
@@ -94,6 +99,11 @@ static inline void elan_channel_done(struct elan_channel *c, uint32_t number)
 	for (; c->done & 1; c->done >>= 1)
 		c->oldest++;
 }
+
+/* A list of copies: the first and the last, or 0; see event.c. */
+struct elan_copies {
+	uint32_t first, last;
+};
 
 /* A store that is on its way: the bytes are in the ring already. */
 struct elan_arrival {
@@ -152,6 +162,7 @@ struct elan_queue {
 	struct elan_channel channel;
 	uint64_t ends[ELAN_ENDS]; /* positions behind its packets */
 	uint64_t mapped; /* an address that units append at, or 0 */
+	struct elan_copies copies; /* that wait for room */
 };
 
 #define ELAN_NO_QUEUE 0xffffu
@@ -160,6 +171,16 @@ struct elan_event_cell {
 	int64_t count; /* 0: not armed */
 	uint64_t address, value;
 	uint32_t context; /* that armed it; no other sets it */
+	uint32_t copy; /* instead of a word; or 0 */
+};
+
+/* Bytes that an event copies when it fires; copies count from 1 on. */
+struct elan_copy {
+	uint64_t address;
+	uint8_t *data;
+	uint32_t context, bytes;
+	uint32_t written; /* bytes in memory */
+	uint32_t next; /* in its list; free one */
 };
 
 /* A piece of a packet: what one transaction says. */
@@ -380,6 +401,11 @@ struct elan_node {
 
 	struct elan_event_cell *events; /* [n_events], as many as used */
 	uint32_t n_events;
+	struct elan_copy *copies;
+	uint32_t copies_room, copies_free;
+	uint32_t copies_inside; /* that events have fired, not done */
+	uint64_t copies_bytes;
+	struct elan_copies firing; /* the event processor is at the first */
 
 	struct elan_seen *seen; /* hashed, open addressing */
 	uint32_t seen_room, seen_n;

@@ -36,6 +36,7 @@ struct elan_params {
 	int64_t ack_timeout, per_node, round_trips; /* see send.c */
 	int64_t retries, back_off;
 	int64_t get_timeout, get_retries;
+	int64_t event_slot, event_rate; /* of a copy */
 	int64_t software, dma_software; /* of the library's calls */
 	int64_t dma_from; /* bytes from which the library takes DMAs */
 	int64_t cpus; /* of a node: thread n runs on CPU n % cpus */
@@ -117,6 +118,8 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
 	uint64_t position, sim_time t);
 
+/* Bytes of its depth, or 0 where it is not open. */
+uint32_t elan_queue_depth(const struct nic *nic, site_id s, uint32_t queue);
 /* Bytes that a queue surely has room for. */
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue);
 
@@ -126,6 +129,7 @@ struct elan_counts {
 	uint64_t commands, packets, acks, nacks, resent, duplicates, timeouts;
 	uint64_t dropped, aborted, dmas, gets, reads, writes, merged;
 	uint64_t interrupts, fired;
+	uint64_t copied; /* bytes, to memory or queues by events */
 	uint64_t asked_again; /* gets that were not answered in time */
 	uint64_t appended; /* words, to queues by units of the card */
 	uint64_t denied; /* packets whose test said no, at their sender */

@@ -351,6 +351,46 @@ void et_arm(struct et_queue *q, uint32_t event, uint64_t count)
 	et_push(q, words, 4);
 }
 
+void et_arm_copy(struct et_queue *q, uint32_t event, uint64_t count,
+	uint64_t to, const uint64_t *words, uint32_t n)
+{
+	uint64_t w[3 + ELAN_COPY_MOST / 8];
+
+	w[0] = elan_word(ELAN_ARM_COPY, event, 8 * n);
+	w[1] = count;
+	w[2] = to;
+	memcpy(w + 3, words, 8 * n);
+	et_push(q, w, 3 + n);
+}
+
+void et_add(struct et_queue *q, uint32_t event, uint32_t count)
+{
+	uint64_t word = elan_word(ELAN_ADD, event, count);
+
+	et_push(q, &word, 1);
+}
+
+uint32_t et_dma_words(uint64_t *words, const struct elan_dma *d)
+{
+	words[0] = ELAN_RUN_DMA;
+	memcpy(words + 1, d, sizeof(*d));
+	return 1 + ELAN_DMA_WORDS;
+}
+
+uint32_t et_store_words(uint64_t *words, uint64_t at, uint64_t value)
+{
+	words[0] = ELAN_STORE;
+	words[1] = at;
+	words[2] = value;
+	return 3;
+}
+
+void et_map(const struct et_queue *q, uint64_t at)
+{
+	assert_int_equal(
+		elan_queue_map(et_card(), program_node(), q->id, at), 0);
+}
+
 void et_wait_word(uint64_t at, uint64_t value)
 {
 	struct poll_loop loop = { .period = 1 };

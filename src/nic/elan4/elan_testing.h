@@ -113,6 +113,15 @@ void et_get(struct et_queue *q, site_id node, uint64_t from, uint64_t to,
 void et_dma(struct et_queue *q, const struct elan_dma *d);
 /* Arms an event to write 1 to ET_FLAG + 8 * event. */
 void et_arm(struct et_queue *q, uint32_t event, uint64_t count);
+/* Arms one to copy words; sets one of the node's own. */
+void et_arm_copy(struct et_queue *q, uint32_t event, uint64_t count,
+	uint64_t to, const uint64_t *words, uint32_t n);
+void et_add(struct et_queue *q, uint32_t event, uint32_t count);
+/* Words of commands; both return how many. */
+uint32_t et_dma_words(uint64_t *words, const struct elan_dma *d);
+uint32_t et_store_words(uint64_t *words, uint64_t at, uint64_t value);
+/* Lets units of the card append to a queue at an address. */
+void et_map(const struct et_queue *q, uint64_t at);
 /* Until such an event has fired; and clears its word. */
 void et_wait_event(uint32_t event);
 void et_wait_word(uint64_t at, uint64_t value);

@@ -16,14 +16,37 @@ uint64_t elan_word_order(
 void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value);
 void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end);
 void elan_word_on_in(const struct elan_at *a, uint32_t word);
+
+/* --- event.c --- */
+
 /*
  * Takes away from an event's count; fires it where none is left.  Does
  * nothing where the context has not armed it.
  */
 void elan_event_set(const struct elan_at *a, uint32_t context, uint32_t event,
 	uint64_t count);
-/* An event, made where it is new; its number is below ELAN_EVENTS. */
-struct elan_event_cell *elan_event(struct elan_node *n, uint32_t event);
+/* ELAN_ARM with the words behind its first; or what is wrong with it. */
+enum elan_error elan_event_arm(const struct elan_at *a, uint32_t context,
+	uint32_t event, const uint64_t *word);
+/*
+ * ELAN_ARM_COPY of a queue, with the count and the address; its bytes, of a
+ * number that may be, are the last ones that were taken out.
+ */
+enum elan_error elan_event_arm_copy(const struct elan_at *a, uint32_t queue,
+	uint32_t event, uint32_t bytes, const uint64_t *word);
+/* The event processor is through with a copy. */
+void elan_event_on_done(const struct elan_at *a);
+void elan_event_granted(const struct elan_at *a, uint32_t copy, sim_time end);
+void elan_event_on_copied(const struct elan_at *a, uint32_t copy);
+/* A queue has more room, or is stopped: copies that wait for it go on. */
+void elan_event_on_room(const struct elan_at *a, uint32_t queue);
+/*
+ * A queue took nothing out in its turn.  Where it never will, because it lacks
+ * what a copy would bring that does not fit, it is stopped.
+ */
+void elan_event_on_idle(const struct elan_at *a, uint32_t queue);
+void elan_event_free(struct elan_node *n);
+uint64_t elan_event_memory(const struct elan_node *n);
 
 /* --- queue.c --- */
 
@@ -37,7 +60,10 @@ void elan_queue_stop(
  */
 uint32_t elan_queue_mapped(const struct elan_node *n, uint32_t context,
 	uint64_t at, uint64_t bytes);
-/* Whether so many bytes could be appended, or would be dropped. */
+/*
+ * Whether so many bytes could be appended, or would be dropped.  Behind copies
+ * of events that wait there is no room.
+ */
 bool elan_queue_takes(
 	const struct elan_node *n, uint32_t queue, uint32_t bytes);
 /*

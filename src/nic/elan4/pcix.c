@@ -1,6 +1,6 @@
 /*
  * The interface to the host's bus (QSN-F16).  All bursts of the card pass
- * here: reads that have come, writes, words of events.
+ * here: reads that have come, writes, words and copies of events.
  *
  * Where nic.bus.reads says nothing they go in the order in which they ask.
  * Else, while both reads and writes wait, reads get that part of the bus's
@@ -25,6 +25,9 @@ static void grant(
 		break;
 	case ELAN_BURST_READ:
 		elan_dma_granted(a, b->id, end);
+		break;
+	case ELAN_BURST_COPY:
+		elan_event_granted(a, b->id, end);
 		break;
 	}
 }

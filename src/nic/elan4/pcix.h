@@ -10,6 +10,7 @@ enum elan_burst_what {
 	ELAN_BURST_WORD, /* id: a word */
 	ELAN_BURST_WRITE, /* id: packet */
 	ELAN_BURST_READ, /* id: a read */
+	ELAN_BURST_COPY, /* id: a copy */
 };
 
 struct elan_burst {

@@ -78,7 +78,7 @@ static bool is_quiet(const struct elan_queue *q)
 	bool is_waiting = q->is_half && q->half_at == q->taken;
 
 	return !q->outstanding && !q->arrivals_n && !q->is_queued && !q->dmas &&
-	       (q->error || !is_waiting);
+	       !q->copies.first && (q->error || !is_waiting);
 }
 
 int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
@@ -156,6 +156,14 @@ bool elan_queue_is_open(const struct nic *nic, site_id s, uint32_t queue)
 	return n && elan_queue(n, queue);
 }
 
+uint32_t elan_queue_depth(const struct nic *nic, site_id s, uint32_t queue)
+{
+	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
+	const struct elan_queue *q = n ? elan_queue(n, queue) : NULL;
+
+	return q ? q->depth : 0;
+}
+
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 {
 	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
@@ -173,6 +181,7 @@ void elan_queue_stop(
 		return;
 	q->error = (uint8_t)why;
 	a->n->counts.errors[why]++;
+	elan_event_on_room(a, queue);
 	host_poke(a->x->nic.host, a->w, a->s, a->t);
 }
 
@@ -277,7 +286,8 @@ bool elan_queue_takes(const struct elan_node *n, uint32_t queue, uint32_t bytes)
 {
 	const struct elan_queue *q = elan_queue(n, queue);
 
-	return q->error || q->announced + bytes - q->freed <= q->depth;
+	return q->error || (!q->copies.first &&
+				   q->announced + bytes - q->freed <= q->depth);
 }
 
 /* Whether a core has stored ahead of the end. */
@@ -389,6 +399,7 @@ void elan_queue_acked(
 		q->freed = q->taken;
 	else if (q->channel.oldest != oldest)
 		q->freed = q->ends[(q->channel.oldest - 1) % ELAN_ENDS];
+	elan_event_on_room(a, queue);
 	host_poke(a->x->nic.host, a->w, a->s, a->t);
 	elan_queue_wake(a, queue);
 }

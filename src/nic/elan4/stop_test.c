@@ -50,6 +50,11 @@ static const struct misuse misuses[] = {
 			W(ELAN_SET, 1, 1), W(ELAN_SET, 1, 1), W(ELAN_SET, 1, 1),
 			W(ELAN_SET, 1, 1) } },
 	{ ELAN_ERROR_COMMAND, 4, { ELAN_ARM, 1, ET_FLAG, 1 } },
+	{ ELAN_ERROR_COMMAND, 4, { W(ELAN_ARM_COPY, 0, 8), 1, ET_FLAG, 1 } },
+	{ ELAN_ERROR_COMMAND, 1, { W(ELAN_ARM_COPY, 1, 0) } },
+	{ ELAN_ERROR_COMMAND, 1, { W(ELAN_ARM_COPY, 1, 12) } },
+	{ ELAN_ERROR_COMMAND, 1, { W(ELAN_ARM_COPY, 1, 2056) } },
+	{ ELAN_ERROR_COMMAND, 1, { W(ELAN_ARM_COPY, 1, 0xfffffff8) } },
 	{ ELAN_ERROR_COMMAND, 3, { W(ELAN_COPY, 72, 0), ET_FLAG, ET_FLAG } },
 	{ ELAN_ERROR_COMMAND, 8, { ELAN_RUN_DMA, 8, 0, 4, 0, 0, 0, 0 } },
 	{ ELAN_ERROR_COMMAND, 8,
@@ -62,6 +67,11 @@ static const struct misuse misuses[] = {
 	{ ELAN_ERROR_ADDRESS, 3, { W(ELAN_COPY, 8, 0), OUTSIDE, ET_FLAG } },
 	{ ELAN_ERROR_ADDRESS, 3, { W(ELAN_COPY, 8, 0), ET_FLAG, OUTSIDE } },
 	{ ELAN_ERROR_ADDRESS, 4, { W(ELAN_ARM, 1, 0), 1, OUTSIDE, 1 } },
+	{ ELAN_ERROR_ADDRESS, 4, { W(ELAN_ARM_COPY, 1, 8), 1, OUTSIDE, 1 } },
+	{ ELAN_ERROR_ADDRESS, 4,
+		{ W(ELAN_ARM_COPY, 1, 8), 1, ET_FLAG + 4, 1 } },
+	{ ELAN_ERROR_ADDRESS, 5,
+		{ W(ELAN_ARM_COPY, 1, 16), 1, ET_MEMORY - 8, 1, 1 } },
 	{ ELAN_ERROR_ADDRESS, 8,
 		{ ELAN_RUN_DMA, 9, 0, 1, ET_MEMORY - 8, ET_TARGET, 0, 0 } },
 	{ ELAN_ERROR_ADDRESS, 5,
@@ -218,6 +228,7 @@ static const struct needs needs[] = {
 	{ ELAN_MAY_STORE, 3, { W(ELAN_COPY, 8, 0), ET_FLAG, ET_FLAG } },
 	{ ELAN_MAY_EVENT, 1, { W(ELAN_ADD, 1, 1) } },
 	{ ELAN_MAY_EVENT, 4, { W(ELAN_ARM, 1, 0), 1, ET_FLAG, 1 } },
+	{ ELAN_MAY_EVENT, 4, { W(ELAN_ARM_COPY, 1, 8), 1, ET_FLAG, 1 } },
 	{ ELAN_MAY_INTERRUPT, 1, { ELAN_INTERRUPT } },
 	{ 0, 1, { ELAN_GUARD } },
 	{ 0, 1, { ELAN_NOP } },
@@ -346,8 +357,8 @@ static void driver_program(void *arg)
 	assert_int_equal(elan_context_set(nic, 0, 2, 2, 1), EINVAL);
 	assert_int_equal(elan_context_set(nic, 0, 2, 0, ET_MEMORY), EINVAL);
 	/* Stores to what nobody has opened are dropped. */
-	et_store(&(struct et_queue){ .id = 33 }, 0, needs[8].word, 1);
-	et_store(&(struct et_queue){ .id = 0xffff }, 0, needs[8].word, 1);
+	et_store(&(struct et_queue){ .id = 33 }, 0, needs[9].word, 1);
+	et_store(&(struct et_queue){ .id = 0xffff }, 0, needs[9].word, 1);
 }
 
 static void the_driver_refuses_what_cannot_be(void **state)
@@ -391,6 +402,10 @@ static uint64_t any_word(struct dice *d)
 		return W(ELAN_WRITE, roll(d, 40), roll(d, 2));
 	case 4:
 		return W(ELAN_CLOSE, roll(d, 4), 0);
+	case 5:
+		if (!roll(d, 4))
+			return W(ELAN_ARM_COPY, roll(d, 4), 8 * roll(d, 9));
+		/* fall through */
 	default:
 		return W(roll(d, ELAN_COMMANDS), roll(d, 70), roll(d, 3));
 	}
@@ -480,6 +495,9 @@ static void the_audit_tells_what_is_left(void **state)
 	fails_with(&m, "5 DMAs");
 	n->waiting_n = 0;
 	n->dma[1].is_used = false;
+	n->copies_inside = 6;
+	fails_with(&m, "6 copies of events");
+	n->copies_inside = 0;
 	n->run_first = 7;
 	fails_with(&m, "a queue has work");
 	n->run_first = ELAN_NO_QUEUE;

@@ -1,0 +1,239 @@
+/*
+ * Packets that an Elan4 builds by itself: a program arms an event for each,
+ * whose copy is a packet's commands, and sets them all.  The event processor
+ * appends one packet after the other to command queues in turn, for all other
+ * nodes in turn, which run no program.
+ */
+#include "load/events.h"
+
+#include <string.h>
+
+#include "api/elan.h"
+#include "base/mem.h"
+#include "load/keys.h"
+#include "load/programs.h"
+
+#define AT(field) offsetof(struct events, field)
+#define MIB	  (UINT64_C(1) << 20)
+
+/* Addresses, the same on all nodes. */
+#define FLAG_AT	  UINT64_C(0x1000)
+#define TARGET_AT (1 * MIB)
+#define MEMORY	  (64 * MIB)
+
+enum { MOST_QUEUES = 64, MOST_ROUNDS = 60000, CONTEXT = 1 };
+enum { SENT = 1, FIRST_EVENT };
+
+struct events {
+	struct programs programs;
+	/* keys */
+	int64_t from, bytes, rounds, queues;
+
+	sim_time start, end;
+	struct elan_cq cq;
+};
+
+static const struct param params[] = {
+	KEY_NODE("from", AT(from), "0", "the node whose events they are"),
+	{ .name = "bytes",
+		.type = PARAM_BYTES,
+		.offset = AT(bytes),
+		.def = "24",
+		.min = 8,
+		.max = ELAN_PACKET,
+		.help = "of a packet, whole words" },
+	{ .name = "rounds",
+		.type = PARAM_COUNT,
+		.offset = AT(rounds),
+		.def = "4000",
+		.min = 1,
+		.max = MOST_ROUNDS,
+		.help = "packets in all, each of an event" },
+	{ .name = "queues",
+		.type = PARAM_COUNT,
+		.offset = AT(queues),
+		.def = "32",
+		.min = 1,
+		.max = MOST_QUEUES,
+		.help = "command queues that they are appended to" },
+};
+
+static struct events *of(struct load *l)
+{
+	return (struct events *)l;
+}
+
+/* --- the program --- */
+
+static site_id node_of(const struct events *g, uint32_t k)
+{
+	site_id n = g->programs.load.net->n_nodes;
+
+	return ((site_id)g->from + 1 + k % (n - 1)) % n;
+}
+
+static uint64_t place(const struct events *g, uint32_t k)
+{
+	return TARGET_AT + k * (uint64_t)g->bytes;
+}
+
+static void fill(const struct events *g, uint32_t k, uint8_t *data)
+{
+	memory_fill_by(g->programs.load.seed, (site_id)g->from, place(g, k),
+		data, (size_t)g->bytes);
+}
+
+static uint64_t page_of(uint32_t k)
+{
+	uint64_t end = elan_memory_bytes() + ELAN_PAGE - 1;
+
+	return end - end % ELAN_PAGE + ELAN_PAGE * k;
+}
+
+static bool open_queues(struct events *g)
+{
+	struct elan_cq q;
+	uint32_t i;
+
+	if (!programs_did(&g->programs, "elan_cq_open",
+		    elan_cq_open(&g->cq, 0, ELAN_64K, ELAN_MAY_ALL)))
+		return false;
+	for (i = 0; i < (uint32_t)g->queues; i++)
+		if (!programs_did(&g->programs, "elan_cq_open",
+			    elan_cq_open(&q, i + 1, ELAN_64K, ELAN_MAY_STEN)) ||
+			!programs_did(&g->programs, "elan_cq_map",
+				elan_cq_map(&q, page_of(i))))
+			return false;
+	return true;
+}
+
+static bool arm(struct events *g, uint32_t k)
+{
+	uint64_t words[ELAN_PUT_WORDS];
+	uint8_t data[ELAN_PACKET];
+	uint32_t n;
+
+	fill(g, k, data);
+	n = elan_put_words(words, node_of(g, k), place(g, k), data,
+		(uint32_t)g->bytes, 0, SENT);
+	return programs_did(&g->programs, "elan_arm_copy",
+		elan_arm_copy(&g->cq, FIRST_EVENT + k, 1,
+			page_of(k % (uint32_t)g->queues), words, 8 * n));
+}
+
+/* Sets all events, many by each burst of stores. */
+static void set_all(struct events *g)
+{
+	uint64_t words[ELAN_CQ_WORDS];
+	uint32_t k, n = 0;
+
+	for (k = 0; k < (uint32_t)g->rounds; k++) {
+		words[n++] = elan_word(ELAN_ADD, FIRST_EVENT + k, 1);
+		if (n < ELAN_CQ_WORDS && k + 1 < (uint32_t)g->rounds)
+			continue;
+		elan_issue(&g->cq, words, n);
+		n = 0;
+	}
+}
+
+static void run(void *arg)
+{
+	struct events *g = arg;
+	uint32_t k;
+
+	if (!open_queues(g))
+		return;
+	elan_arm(&g->cq, SENT, (uint64_t)g->rounds, FLAG_AT, 1);
+	for (k = 0; k < (uint32_t)g->rounds; k++)
+		if (!arm(g, k))
+			return;
+	/* all of it is in the card */
+	program_charge(PROGRAMS_START);
+	g->start = program_now();
+	set_all(g);
+	if (!elan_wait_event(&g->cq, FLAG_AT, 1)) {
+		programs_complain(&g->programs, "its queue is stopped");
+		return;
+	}
+	g->end = program_now();
+}
+
+/* --- the course of a run --- */
+
+static int events_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
+{
+	struct events *g = of(l);
+
+	(void)r;
+	(void)link;
+	if (programs_need_elan(&g->programs, MEMORY, e))
+		return -1;
+	if (t->n_nodes < 2)
+		return err_set(e, "events: needs two nodes");
+	if (load_check_node(t, "from", g->from, e))
+		return -1;
+	if (g->bytes % 8)
+		return err_set(e, "bytes: want whole words of 8");
+	return 0;
+}
+
+static void events_start(struct load *l)
+{
+	struct events *g = of(l);
+	site_id i;
+
+	if (!programs_open(&g->programs, 1))
+		return;
+	for (i = 0; i < l->net->n_nodes; i++)
+		BUG_IF(elan_context_set(
+			g->programs.nic, i, CONTEXT, 0, MEMORY - 1));
+	program_start(g->programs.host, (site_id)g->from, 0, 0, run, g);
+}
+
+static int events_check(struct load *l, struct err *e)
+{
+	uint8_t want[ELAN_PACKET], got[ELAN_PACKET];
+	struct events *g = of(l);
+	uint32_t k;
+
+	if (programs_check(l, e))
+		return -1;
+	for (k = 0; g->end && k < (uint32_t)g->rounds; k++) {
+		fill(g, k, want);
+		host_read(g->programs.host, node_of(g, k), place(g, k), got,
+			(size_t)g->bytes);
+		if (memcmp(want, got, (size_t)g->bytes) != 0)
+			return err_set_code(e, EXIT_INTERNAL,
+				"events: node %u: packet %u: wrong bytes",
+				node_of(g, k), k);
+	}
+	return 0;
+}
+
+static void events_report(struct load *l, struct load_result *r)
+{
+	struct events *g = of(l);
+	double took = (double)(g->end - g->start), n = (double)g->rounds;
+
+	programs_report(&g->programs, r);
+	if (r->ending != LOAD_FINISHED || !g->end)
+		return;
+	load_figure(r, "packet_ns", took / SIM_NS / n);
+	load_figure(r, "packets_per_us", n * 1e6 / took);
+}
+
+const struct load_ops load_events = {
+	.name = "events",
+	.help = "packets that events build, on QsNetII",
+	.size = sizeof(struct events),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.init = events_init,
+	.start = events_start,
+	.next = programs_next,
+	.report = events_report,
+	.check = events_check,
+	.fini = programs_fini,
+	.memory = programs_memory,
+};
