@@ -23,6 +23,8 @@
  *	ELAN_ARM        event << 16; count; address; value: see below
  *	ELAN_GUARD      waits until all packets of the queue are acknowledged
  *	ELAN_INTERRUPT  value << 16: tells the driver
+ *	ELAN_RUN_THREAD code << 16; six words: starts a thread on the card with
+ *	                these in its registers; see below
  *	ELAN_NOP
  *
  * An event has a count.  What sets it takes away from the count; when none is
@@ -36,6 +38,11 @@
  *
  * In a packet a get stands alone, but for events; these are set when all its
  * writes are in memory, wherever they stand.
+ *
+ * The card's thread processor runs one thread at a time, of code that the
+ * queue's context has loaded (weft/elan.h); one that is not loaded stops the
+ * queue.  A thread that is started stands behind those that are ready.  Where
+ * there are too many, the command waits in its queue.
  */
 #ifndef WEFT_ELAN4_H
 #define WEFT_ELAN4_H
@@ -52,6 +59,8 @@ enum {
 	ELAN_PAGE = 4096, /* of a command queue */
 	ELAN_WINDOW = 1024, /* how far writes may run ahead (QSN-G23) */
 	ELAN_DMA_WORDS = 7,
+	ELAN_REGISTERS = 6, /* that a thread is started with */
+	ELAN_CODES = 1024, /* numbers of code, of each context */
 };
 
 enum elan_command {
@@ -68,7 +77,7 @@ enum elan_command {
 	ELAN_ARM,
 	ELAN_GUARD,
 	ELAN_INTERRUPT,
-	ELAN_RUN_THREAD, /* not there yet: refused */
+	ELAN_RUN_THREAD,
 	ELAN_OPEN_RANGE,
 	ELAN_COMMANDS,
 };
@@ -83,7 +92,8 @@ enum elan_right {
 	ELAN_MAY_EVENT = 8,
 	ELAN_MAY_INTERRUPT = 16,
 	ELAN_MAY_BROADCAST = 32,
-	ELAN_MAY_ALL = 63,
+	ELAN_MAY_THREAD = 64,
+	ELAN_MAY_ALL = 127,
 };
 
 /* Depths of a queue: 1, 8, 64 and 512 KB (QSN-G9). */
@@ -110,6 +120,9 @@ struct elan_dma {
 	uint64_t from, to; /* addresses */
 	uint64_t source_event, target_event; /* or 0 */
 };
+
+/* What a thread on the card runs, with what its registers are at first. */
+typedef void elan_code(const uint64_t reg[ELAN_REGISTERS]);
 
 static inline uint64_t elan_word(
 	enum elan_command c, uint64_t low, uint64_t high)

@@ -5,8 +5,6 @@
 
 #include "host/program.h"
 
-enum { CONTEXT = 1 };
-
 /* Longer puts are not reckoned with. */
 #define PUT_MOST (UINT64_C(1) << 32)
 
@@ -18,6 +16,7 @@ static struct nic *card(void)
 	struct nic *nic = host_nic(program_host());
 
 	BUG_IF(!nic || nic->ops != &elan4_ops);
+	BUG_IF(program_is_card()); /* a thread on the card is no program */
 	return nic;
 }
 
@@ -45,11 +44,11 @@ int elan_cq_open(
 {
 	struct nic *nic = card();
 	int code = elan_queue_open(
-		nic, program_node(), id, depth, rights, CONTEXT);
+		nic, program_node(), id, depth, rights, ELAN_CONTEXT);
 
 	*q = (struct elan_cq){ .id = id };
 	if (!code)
-		elan_context_set(nic, program_node(), CONTEXT, 0,
+		elan_context_set(nic, program_node(), ELAN_CONTEXT, 0,
 			host_memory(program_host()) - 1);
 	return code;
 }

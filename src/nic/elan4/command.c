@@ -35,6 +35,7 @@ static uint32_t length(enum elan_command c)
 		[ELAN_ARM] = 4,
 		[ELAN_GUARD] = 1,
 		[ELAN_INTERRUPT] = 1,
+		[ELAN_RUN_THREAD] = 1 + ELAN_REGISTERS,
 	};
 
 	return c < ELAN_COMMANDS ? words[c] : 0;
@@ -51,6 +52,7 @@ static uint32_t right_of(enum elan_command c)
 		[ELAN_ADD] = ELAN_MAY_EVENT,
 		[ELAN_ARM] = ELAN_MAY_EVENT,
 		[ELAN_INTERRUPT] = ELAN_MAY_INTERRUPT,
+		[ELAN_RUN_THREAD] = ELAN_MAY_THREAD,
 	};
 
 	return rights[c];
@@ -109,6 +111,9 @@ static void execute(
 		memcpy(&d, word + 1, sizeof(d));
 		wrong = elan_dma_add(a, queue, &d);
 		break;
+	case ELAN_RUN_THREAD:
+		wrong = elan_thread_begin(a, queue, word);
+		break;
 	case ELAN_STORE:
 		if (word[1] % 8 || !elan_may(a->n, q->context, word[1], 8))
 			wrong = ELAN_ERROR_ADDRESS;
@@ -154,12 +159,15 @@ static uint32_t simple(const struct elan_at *a, uint32_t queue)
 	}
 	if (elan_queue_arrival(q, q->taken + 8 * n) > a->t)
 		return 0;
+	if (c == ELAN_RUN_THREAD && !elan_thread_has_room(a, queue))
+		return 0;
 	for (i = 0; i < n; i++)
 		word[i] = elan_queue_word(q, q->taken + 8 * i);
 	q->taken += 8 * n;
 	if (!q->outstanding) {
 		q->freed = q->taken;
 		host_poke(a->x->nic.host, a->w, a->s, a->t);
+		elan_thread_on_room(a, queue);
 	}
 	a->n->counts.commands++;
 	execute(a, queue, word);

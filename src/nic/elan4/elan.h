@@ -12,6 +12,8 @@
  *	     network -> input processor: executes transactions, acknowledges,
  *	                answers gets, writes memory, sets events (input.c)
  *
+ *	threads: started by commands, append commands       (thread.c)
+ *
  * All that crosses the host's bus asks struct bus for a burst.
  */
 #ifndef NIC_ELAN4_ELAN_H
@@ -36,6 +38,7 @@ enum elan_engine {
 	ELAN_ENGINE_ACK, /* data: packet; it has been executed */
 	ELAN_ENGINE_WORD_IN, /* data: a word that is in memory */
 	ELAN_ENGINE_BUS, /* the bus is free for the next burst */
+	ELAN_ENGINE_THREAD, /* data: a thread, which goes on */
 	ELAN_ENGINE_GET, /* a get has waited for its answer long enough */
 	/* after all that may give it work at the same instant */
 	ELAN_ENGINE_COMMAND, /* the command processor is free */
@@ -127,8 +130,9 @@ struct elan_queue {
 	bool is_queued; /* in the run queue */
 	bool is_guarded; /* waits for acknowledgements */
 	bool is_half; /* a time-out is on its way */
+	bool is_blocked; /* waits until a thread can be started */
 	uint16_t context;
-	uint16_t next; /* in the run queue; ELAN_NO_QUEUE at its end */
+	uint16_t next; /* in the run queue, or of those blocked */
 	/* positions: bytes since it was opened */
 	uint64_t announced; /* stored without a gap, arrived or not */
 	uint64_t arrived;
@@ -394,6 +398,7 @@ struct elan_node {
 	/* inside, with writes that are not in memory */
 	packet_id write_first, write_last;
 	uint32_t came; /* packets, to the input */
+	struct elan_threads *threads; /* NULL until there is code */
 	struct elan_counts counts;
 };
 

@@ -26,6 +26,9 @@ static void grant(
 	case ELAN_BURST_READ:
 		elan_dma_granted(a, b->id, end);
 		break;
+	case ELAN_BURST_THREAD:
+		elan_thread_granted(a, b->id, end);
+		break;
 	}
 }
 
@@ -78,7 +81,7 @@ void elan_bus_on_free(const struct elan_at *a)
 void elan_bus_ask(const struct elan_at *a, enum elan_burst_what what,
 	uint32_t id, uint32_t bytes)
 {
-	enum bus_way way = what == ELAN_BURST_READ ? BUS_OUT : BUS_IN;
+	enum bus_way way = what >= ELAN_BURST_READ ? BUS_OUT : BUS_IN;
 	struct elan_burst b = { what, id, bytes };
 
 	if (!a->x->params.bus_reads) {

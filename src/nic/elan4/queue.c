@@ -78,7 +78,7 @@ static bool is_quiet(const struct elan_queue *q)
 	bool is_waiting = q->is_half && q->half_at == q->taken;
 
 	return !q->outstanding && !q->arrivals_n && !q->is_queued && !q->dmas &&
-	       (q->error || !is_waiting);
+	       (q->error || (!is_waiting && !q->is_blocked));
 }
 
 int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
@@ -113,8 +113,9 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 
 	if (!q)
 		return EINVAL;
-	if (!is_quiet(q) || q->gets)
+	if (!is_quiet(q) || q->gets || elan_thread_wants(n, queue))
 		return EBUSY;
+	elan_thread_forget(n, queue);
 	unmap(n, queue);
 	elan_queue_free(q);
 	set_queue(n, queue, NULL);
@@ -131,6 +132,7 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 	if (!q->error || !is_quiet(q))
 		return EBUSY;
 	elan_get_forget(n, queue);
+	elan_thread_forget(n, queue);
 	q->error = ELAN_FINE;
 	q->is_guarded = q->is_half = false;
 	q->announced = q->arrived = q->taken = q->freed = 0;
@@ -173,6 +175,7 @@ void elan_queue_stop(
 	q->error = (uint8_t)why;
 	a->n->counts.errors[why]++;
 	host_poke(a->x->nic.host, a->w, a->s, a->t);
+	elan_thread_on_room(a, queue);
 }
 
 /* --- stores --- */
@@ -364,7 +367,7 @@ void elan_queue_wake(const struct elan_at *a, uint32_t queue)
 	struct elan_node *n = a->n;
 	struct elan_queue *q = elan_queue(n, queue);
 
-	if (q->is_queued || q->error || q->taken == q->announced)
+	if (q->is_queued || q->is_blocked || q->error || q->taken == q->announced)
 		return;
 	q->is_queued = true;
 	q->next = ELAN_NO_QUEUE;
@@ -389,5 +392,6 @@ void elan_queue_acked(
 	else if (q->channel.oldest != oldest)
 		q->freed = q->ends[(q->channel.oldest - 1) % ELAN_ENDS];
 	host_poke(a->x->nic.host, a->w, a->s, a->t);
+	elan_thread_on_room(a, queue);
 	elan_queue_wake(a, queue);
 }
