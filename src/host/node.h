@@ -153,12 +153,11 @@ void poll_look(struct program *p, struct sim_worker *w, sim_time t);
 /* Whether anybody wants to know of writes. */
 static inline bool poll_is_on(const struct node *node)
 {
-	return node->polling[POLLS_WORD] || node->watch.by ||
-	       node->cards;
+	return node->polling[POLLS_WORD] || node->watch.by || node->cards;
 }
 
 /* Bytes were written. */
-void poll_notice(struct host *h, site_id site, struct sim_worker *w,
-	sim_time t, uint64_t at, size_t n);
+void poll_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
+	uint64_t at, size_t n);
 
 #endif

@@ -91,8 +91,8 @@ static void tell_watch(struct node *node, struct sim_worker *w, sim_time t,
 		consider(p, w, t);
 }
 
-void poll_notice(struct host *h, site_id site, struct sim_worker *w,
-	sim_time t, uint64_t at, size_t n)
+void poll_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
+	uint64_t at, size_t n)
 {
 	struct node *node = &h->nodes[site];
 	struct program *p;

@@ -528,7 +528,8 @@ static uint64_t node_memory(const struct elan_node *n)
 	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		if (n->queues[i])
 			sum += ELAN_GROUP * sizeof(*n->queues[i]);
-	return sum + elan_threads_memory(n) + n->waiting_room * sizeof(*n->waiting) +
+	return sum + elan_threads_memory(n) +
+	       n->waiting_room * sizeof(*n->waiting) +
 	       n->n_contexts * sizeof(*n->contexts) +
 	       n->gets_room * sizeof(*n->gets) +
 	       n->sendings_room * sizeof(*n->sendings) +

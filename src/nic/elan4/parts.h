@@ -145,7 +145,8 @@ enum elan_error elan_thread_begin(
 	const struct elan_at *a, uint32_t queue, const uint64_t *word);
 void elan_thread_on_go(const struct elan_at *a, uint32_t thread);
 /* Its read has the bus, until end. */
-void elan_thread_granted(const struct elan_at *a, uint32_t thread, sim_time end);
+void elan_thread_granted(
+	const struct elan_at *a, uint32_t thread, sim_time end);
 /* A queue has room, or has stopped: those that wait for that go on. */
 void elan_thread_on_room(const struct elan_at *a, uint32_t queue);
 /* Whether one waits for room in it. */

@@ -367,7 +367,8 @@ void elan_queue_wake(const struct elan_at *a, uint32_t queue)
 	struct elan_node *n = a->n;
 	struct elan_queue *q = elan_queue(n, queue);
 
-	if (q->is_queued || q->is_blocked || q->error || q->taken == q->announced)
+	if (q->is_queued || q->is_blocked || q->error ||
+		q->taken == q->announced)
 		return;
 	q->is_queued = true;
 	q->next = ELAN_NO_QUEUE;

@@ -124,7 +124,8 @@ uint64_t elan_threads_memory(const struct elan_node *n)
 	const struct elan_threads *h = n->threads;
 
 	return h ? sizeof(*h) + h->n_codes * sizeof(*h->codes) +
-			    h->room * (sizeof(*h->thread) + sizeof(**h->thread))
+			       h->room * (sizeof(*h->thread) +
+						 sizeof(**h->thread))
 		 : 0;
 }
 
@@ -174,8 +175,8 @@ int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 	if (context >= ELAN_CONTEXTS || code >= ELAN_CODES)
 		return EINVAL;
 	if (!c) {
-		h->codes = mem_grow(
-			h->codes, h->n_codes + 1, sizeof(*h->codes));
+		h->codes =
+			mem_grow(h->codes, h->n_codes + 1, sizeof(*h->codes));
 		c = &h->codes[h->n_codes++];
 	}
 	*c = (struct thread_code){ context, code, run };
@@ -205,8 +206,8 @@ static void dispatch(const struct elan_at *a)
 static void wake(const struct elan_at *a, uint32_t before)
 {
 	struct elan_threads *h = a->n->threads;
-	uint32_t id = before == NOBODY ? h->waiting.first
-				       : h->thread[before]->next;
+	uint32_t id =
+		before == NOBODY ? h->waiting.first : h->thread[before]->next;
 	struct elan_thread *x = h->thread[id];
 
 	take(h, &h->waiting, before);
@@ -451,8 +452,8 @@ static struct elan_thread *self(struct elan_at *a)
 }
 
 /* Holds the processor for so long. */
-static void hold(const struct elan_at *a, const struct elan_thread *x,
-	sim_time time)
+static void hold(
+	const struct elan_at *a, const struct elan_thread *x, sim_time time)
 {
 	elan_post(a, a->t + time, ELAN_ENGINE_THREAD, x->id);
 	card_suspend();
@@ -468,8 +469,8 @@ void elan_card_work(uint32_t cycles)
 }
 
 /* Gives the processor up until it is woken. */
-static void wait(const struct elan_at *a, struct elan_thread *x,
-	enum thread_wait what)
+static void wait(
+	const struct elan_at *a, struct elan_thread *x, enum thread_wait what)
 {
 	struct elan_threads *h = a->n->threads;
 

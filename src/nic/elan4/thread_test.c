@@ -17,8 +17,8 @@ enum { CODE = 3, QUEUE = 5 };
 
 static void load(uint32_t context, uint32_t code, elan_code *run)
 {
-	assert_int_equal(elan_code_load(et_card(), program_node(), context,
-				 code, run),
+	assert_int_equal(
+		elan_code_load(et_card(), program_node(), context, code, run),
 		0);
 }
 
@@ -413,8 +413,7 @@ static void all_owner(void *arg)
 	et_wait_word(ET_FLAG, 7);
 	program_charge(100 * US);
 	expect_seen(1, 30);
-	assert_int_equal(
-		elan_queue_error(et_card(), 1, QUEUE), ELAN_FINE);
+	assert_int_equal(elan_queue_error(et_card(), 1, QUEUE), ELAN_FINE);
 }
 
 static void all_target(void *arg)
@@ -443,8 +442,8 @@ static void qsn_f29_a_thread_appends_commands(void **state)
 		memset(seen, 0, sizeof(seen));
 		et_init(&m, "4");
 		et_run(&m, workers, p, 2);
-		assert_int_equal(et_counts(&m, 1).appended,
-			3 + 9 + 4 + 1 + 8 + 7);
+		assert_int_equal(
+			et_counts(&m, 1).appended, 3 + 9 + 4 + 1 + 8 + 7);
 		assert_int_equal(et_counts(&m, 1).dmas, 1);
 		assert_int_equal(et_counts(&m, 1).packets, 1 + 6);
 		et_expect_at(&m, 2, ET_TARGET, 11, 40, true);
