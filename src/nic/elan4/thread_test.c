@@ -188,6 +188,8 @@ static void qsn_f65_a_thread_starts_a_thread(void **state)
 	expect_seen(0, 19);
 	assert_int_equal(et_counts(&m, 0).threads, 20);
 	assert_int_equal(et_counts(&m, 0).appended, 19 * 7);
+	/* each is another one than the one before */
+	assert_int_equal(et_counts(&m, 0).swaps, 20);
 	et_fini(&m);
 }
 
@@ -560,6 +562,38 @@ static void reads_and_writes_take_the_bus(void **state)
 	}
 }
 
+/* Words are those of the context, whatever their bytes' order there. */
+static void big_thread(const uint64_t *reg)
+{
+	assert_int_equal(elan_card_write(ET_TARGET, reg[0]), 0);
+	assert_int_equal(elan_card_wait(ET_TARGET, reg[0]), 0);
+	note_thread(reg);
+}
+
+static void big_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+
+	(void)arg;
+	elan_context_order(et_card(), 0, ET_CONTEXT, true);
+	load(ET_CONTEXT, CODE, big_thread);
+	start(&q, CODE, 0x0102);
+	et_wait_word(ET_TARGET, UINT64_C(0x0201) << 48);
+}
+
+static void words_have_their_contexts_order(void **state)
+{
+	struct et_program p = { 0, big_program, NULL };
+	struct et m;
+
+	(void)state;
+	memset(seen, 0, sizeof(seen));
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1);
+	assert_int_equal(seen[0].n, 1);
+	et_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -574,6 +608,7 @@ int main(void)
 		cmocka_unit_test(
 			qsn_f35_packets_for_cores_the_input_and_threads),
 		cmocka_unit_test(reads_and_writes_take_the_bus),
+		cmocka_unit_test(words_have_their_contexts_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
