@@ -151,6 +151,7 @@ struct elan_queue {
 	uint32_t births_n, births_room;
 	struct elan_channel channel;
 	uint64_t ends[ELAN_ENDS]; /* positions behind its packets */
+	uint32_t claimed; /* bytes of its room, by threads */
 	uint64_t mapped; /* an address that units append at, or 0 */
 };
 

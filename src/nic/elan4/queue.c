@@ -113,7 +113,8 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 
 	if (!q)
 		return EINVAL;
-	if (!is_quiet(q) || q->gets || elan_thread_wants(n, queue))
+	if (!is_quiet(q) || q->gets || q->claimed ||
+		elan_thread_wants(n, queue))
 		return EBUSY;
 	elan_thread_forget(n, queue);
 	unmap(n, queue);

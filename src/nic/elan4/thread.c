@@ -32,6 +32,7 @@ struct elan_thread {
 	uint16_t context;
 	uint8_t waits; /* an enum thread_wait */
 	bool is_reading; /* of bytes: its read is not on the bus yet */
+	bool has_claim; /* on room for its bytes, since it was woken */
 	uint32_t queue, bytes;
 	uint64_t at, value;
 	elan_code *run;
@@ -252,26 +253,31 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 	}
 }
 
+/*
+ * Who waits for room has a claim on it when he is woken, until he runs: those
+ * behind him do not take it from him, and are not woken in vain.
+ */
 void elan_thread_on_room(const struct elan_at *a, uint32_t queue)
 {
 	struct elan_threads *h = a->n->threads;
-	uint32_t id, before = NOBODY, next, bytes = 0;
+	struct elan_queue *q = elan_queue(a->n, queue);
+	uint32_t id, before = NOBODY, next;
 
 	if (!h || !h->n_rooms)
 		return;
 	for (id = h->waiting.first; id != NOBODY; id = next) {
-		const struct elan_thread *x = h->thread[id];
+		struct elan_thread *x = h->thread[id];
 
 		next = x->next;
-		if (x->waits == WAITS_ROOM && x->queue == queue) {
-			bytes += x->bytes;
-			/* first come, first served */
-			if (!elan_queue_takes(a->n, queue, bytes))
-				return;
-			wake(a, before);
-		} else {
+		if (x->waits != WAITS_ROOM || x->queue != queue) {
 			before = id;
+			continue;
 		}
+		if (!elan_queue_takes(a->n, queue, q->claimed + x->bytes))
+			return;
+		q->claimed += x->bytes;
+		x->has_claim = true;
+		wake(a, before);
 	}
 }
 
@@ -499,24 +505,36 @@ int elan_card_wait(uint64_t at, uint64_t value)
 	return 0;
 }
 
+/* Whether its words can be appended now; a claim is used up. */
+static bool has_room(const struct elan_at *a, struct elan_thread *x)
+{
+	struct elan_queue *q = elan_queue(a->n, x->queue);
+
+	if (!x->has_claim)
+		return !elan_thread_wants(a->n, x->queue) &&
+		       elan_queue_takes(a->n, x->queue, q->claimed + x->bytes);
+	x->has_claim = false;
+	q->claimed -= x->bytes;
+	/* a packet may have come in between */
+	return elan_queue_takes(a->n, x->queue, x->bytes);
+}
+
 int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n)
 {
 	struct elan_at a;
-	struct elan_thread *x;
+	struct elan_thread *x = self(&a);
 
 	if (!n || n > ELAN_PAGE / 8)
 		return EINVAL;
-	for (;;) {
-		x = self(&a);
-		x->bytes = 8 * n;
-		x->queue = elan_queue_mapped(a.n, x->context, to, x->bytes);
-		if (x->queue == ELAN_NO_QUEUE)
-			return EFAULT;
-		if (x->bytes > elan_queue(a.n, x->queue)->depth)
-			return EINVAL;
-		if (elan_queue_takes(a.n, x->queue, x->bytes))
-			break;
+	x->bytes = 8 * n;
+	x->queue = elan_queue_mapped(a.n, x->context, to, x->bytes);
+	if (x->queue == ELAN_NO_QUEUE)
+		return EFAULT;
+	if (x->bytes > elan_queue(a.n, x->queue)->depth)
+		return EINVAL;
+	while (!has_room(&a, x)) {
 		wait(&a, x, WAITS_ROOM);
+		self(&a); /* it is later */
 	}
 	elan_queue_append(&a, x->queue, (const uint8_t *)words, x->bytes,
 		a.t + n * a.x->params.thread_clock);
