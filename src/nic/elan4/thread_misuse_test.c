@@ -21,27 +21,6 @@
 
 enum { CODE = 3 };
 
-static void load(uint32_t context, elan_code *run)
-{
-	assert_int_equal(
-		elan_code_load(et_card(), program_node(), context, CODE, run),
-		0);
-}
-
-static void map(const struct et_queue *q, uint64_t at)
-{
-	assert_int_equal(
-		elan_queue_map(et_card(), program_node(), q->id, at), 0);
-}
-
-static void start(struct et_queue *q, uint64_t r)
-{
-	uint64_t w[] = { elan_word(ELAN_RUN_THREAD, CODE, 0), r, 0, 0, 0, 0,
-		0 };
-
-	et_push(q, w, 7);
-}
-
 /* --- other contexts, other memory --- */
 
 static uint32_t n_done;
@@ -89,10 +68,10 @@ static void refused_program(void *arg)
 	struct et_queue s = et_open_as(2, ELAN_1K, ELAN_MAY_ALL, ET_OTHER);
 
 	(void)arg;
-	map(&q, MAPPED);
-	map(&r, MAPPED + ELAN_PAGE);
-	load(ET_OTHER, refused_thread);
-	start(&s, 0);
+	et_map(&q, MAPPED);
+	et_map(&r, MAPPED + ELAN_PAGE);
+	et_load(ET_OTHER, CODE, refused_thread);
+	et_thread(&s, CODE, 0);
 	program_charge(100 * US);
 	assert_int_equal(et_word(ET_TARGET), 0);
 	assert_int_equal(et_error(&q), ELAN_FINE);
@@ -112,237 +91,12 @@ static void a_thread_is_its_contexts(void **state)
 	et_fini(&m);
 }
 
-/* --- too many --- */
-
-static void wait_thread(const uint64_t *reg)
-{
-	elan_card_wait(ET_FLAG, reg[0]);
-	n_done++;
-}
+/* --- not to their end --- */
 
 static void store_word(uint64_t at, uint64_t value)
 {
 	assert_true(program_write(at, &value, 8));
 }
-
-static void many_program(void *arg)
-{
-	struct et_queue q = et_open(0), r = et_open(1), other = et_open(2);
-	uint64_t store[] = { ELAN_STORE, ET_TARGET, 5 };
-	uint64_t bad = 0xff;
-	uint32_t i;
-
-	(void)arg;
-	load(ET_CONTEXT, wait_thread);
-	for (i = 1; i <= 6; i++)
-		start(&q, i);
-	et_push(&q, store, 3);
-	start(&r, 1);
-	program_charge(50 * US);
-	/* two are there, and all others stand in their queues */
-	assert_int_equal(et_room(&q), 65536 - 4 * 56 - 24);
-	assert_int_equal(et_room(&r), 65536 - 56);
-	assert_int_equal(elan_queue_close(et_card(), 0, 1), EBUSY);
-	assert_int_equal(et_word(ET_TARGET), 0);
-	/* whoever starts none goes on */
-	store[1] = ET_TARGET + 8;
-	et_push(&other, store, 3);
-	et_wait_word(ET_TARGET + 8, 5);
-	/* a stopped queue wants no more */
-	et_store(&r, 2048, &bad, 1);
-	et_wait_error(&r, ELAN_ERROR_WINDOW);
-	assert_int_equal(elan_queue_restart(et_card(), 0, 1), 0);
-	assert_int_equal(elan_queue_close(et_card(), 0, 1), 0);
-	for (i = 1; i <= 6; i++) {
-		store_word(ET_FLAG, i);
-		program_charge(10 * US);
-		assert_int_equal(n_done, i);
-	}
-	assert_int_equal(et_word(ET_TARGET), 5);
-	assert_int_equal(et_room(&q), 65536);
-}
-
-/* What is too much waits in its queue, and nothing of it is lost. */
-static void more_than_fit_wait_in_their_queues(void **state)
-{
-	struct et_program p = { 0, many_program, NULL };
-	struct et m;
-
-	(void)state;
-	n_done = 0;
-	et_init(&m, "4");
-	m.params.threads = 2;
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).threads, 6);
-	et_fini(&m);
-}
-
-static void crowd_program(void *arg)
-{
-	struct et_queue q[3] = { et_open(0), et_open(1), et_open(2) };
-	uint32_t i;
-
-	(void)arg;
-	load(ET_CONTEXT, wait_thread);
-	for (i = 0; i < 300; i++)
-		start(&q[i % 3], 1);
-	program_charge(50 * US);
-	assert_int_equal(et_room(&q[0]) + et_room(&q[1]) + et_room(&q[2]),
-		3 * 65536 - 44 * 56);
-	store_word(ET_FLAG, 1);
-	program_charge(50 * US);
-}
-
-static void three_hundred_threads_all_end(void **state)
-{
-	struct et_program p = { 0, crowd_program, NULL };
-	struct et m;
-
-	(void)state;
-	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(n_done, 300);
-	assert_int_equal(et_counts(&m, 0).threads, 300);
-	et_fini(&m);
-}
-
-/* --- a full queue --- */
-
-enum { WRITERS = 5, EACH = 30, SOME = 20 };
-
-static void full_thread(const uint64_t *reg)
-{
-	uint64_t add[SOME];
-	uint32_t k;
-
-	(void)reg;
-	for (k = 0; k < SOME; k++)
-		add[k] = elan_word(ELAN_ADD, 9, 1);
-	for (k = 0; k < EACH; k++)
-		assert_int_equal(elan_card_append(MAPPED, add, SOME), 0);
-	n_done++;
-}
-
-static void full_program(void *arg)
-{
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
-	struct et_queue r = et_open(0);
-	uint32_t i;
-
-	(void)arg;
-	map(&q, MAPPED);
-	load(ET_CONTEXT, full_thread);
-	et_arm(&r, 9, WRITERS * EACH * SOME);
-	for (i = 0; i < WRITERS; i++)
-		start(&r, 0);
-	program_charge(50 * US);
-	assert_true(n_done < WRITERS);
-	assert_int_equal(elan_queue_close(et_card(), 0, 1), EBUSY);
-	et_wait_event(9);
-	assert_int_equal(n_done, WRITERS);
-	assert_int_equal(et_error(&q), ELAN_FINE);
-}
-
-static void who_appends_waits_for_room(void **state)
-{
-	struct et_program p = { 0, full_program, NULL };
-	struct et m;
-
-	(void)state;
-	n_done = 0;
-	et_init(&m, "4");
-	m.params.command_rate = 50000000;
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).appended, WRITERS * EACH * SOME);
-	/* those that wait let others run, and are not woken in vain */
-	assert_in_range(
-		et_counts(&m, 0).swaps, 3 * WRITERS, WRITERS * (EACH + 1));
-	et_fini(&m);
-}
-
-enum { PACKETS = 20 };
-
-static void packets_thread(const uint64_t *reg)
-{
-	uint64_t w[ET_PACKET_WORDS];
-	uint32_t k, n;
-
-	(void)reg;
-	for (k = 0; k < PACKETS; k++) {
-		n = et_packet(w, 1, ET_TARGET + 512 * k, k, 300, 0, 0);
-		assert_int_equal(elan_card_append(MAPPED, w, n), 0);
-	}
-	n_done++;
-}
-
-static void packets_program(void *arg)
-{
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
-	struct et_queue r = et_open(0);
-
-	(void)arg;
-	map(&q, MAPPED);
-	load(ET_CONTEXT, packets_thread);
-	start(&r, 0);
-}
-
-/* Room comes back when packets are acknowledged. */
-static void who_sends_waits_for_acknowledgements(void **state)
-{
-	struct et_program p = { 0, packets_program, NULL };
-	struct et m;
-	uint32_t k;
-
-	(void)state;
-	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(n_done, 1);
-	for (k = 0; k < PACKETS; k++)
-		et_expect_at(&m, 1, ET_TARGET + 512 * k, k, 300, true);
-	et_fini(&m);
-}
-
-static void stopped_thread(const uint64_t *reg)
-{
-	uint64_t words[100] = { reg[0] };
-	uint32_t k;
-
-	for (k = 0; k < 10; k++)
-		assert_int_equal(elan_card_append(MAPPED, words, 100), 0);
-	n_done++;
-}
-
-static void stopped_program(void *arg)
-{
-	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
-	struct et_queue r = et_open(0);
-
-	(void)arg;
-	map(&q, MAPPED);
-	load(ET_CONTEXT, stopped_thread);
-	start(&r, 0xff);
-	et_wait_error(&q, ELAN_ERROR_COMMAND);
-	program_charge(50 * US);
-	assert_int_equal(et_error(&r), ELAN_FINE);
-}
-
-/* What it appended stops that queue; the thread goes on. */
-static void a_stopped_queue_drops_what_it_gets(void **state)
-{
-	struct et_program p = { 0, stopped_program, NULL };
-	struct et m;
-
-	(void)state;
-	n_done = 0;
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(n_done, 1);
-	et_fini(&m);
-}
-
-/* --- not to their end --- */
 
 static void forever_thread(const uint64_t *reg)
 {
@@ -355,9 +109,9 @@ static void forever_program(void *arg)
 	struct et_queue q = et_open(0);
 
 	(void)arg;
-	load(ET_CONTEXT, forever_thread);
-	start(&q, ET_FLAG);
-	start(&q, ET_FLAG + 8);
+	et_load(ET_CONTEXT, CODE, forever_thread);
+	et_thread(&q, CODE, ET_FLAG);
+	et_thread(&q, CODE, ET_FLAG + 8);
 	program_charge(10 * US);
 	store_word(ET_FLAG, 1);
 }
@@ -390,11 +144,11 @@ static void dying_program(void *arg)
 	uint32_t i;
 
 	(void)arg;
-	load(ET_CONTEXT, forever_thread);
-	start(&q, ET_FLAG);
-	load(ET_CONTEXT, work_thread);
+	et_load(ET_CONTEXT, CODE, forever_thread);
+	et_thread(&q, CODE, ET_FLAG);
+	et_load(ET_CONTEXT, CODE, work_thread);
 	for (i = 0; i < 3; i++)
-		start(&q, 0);
+		et_thread(&q, CODE, 0);
 	program_charge(100 * US);
 	fail_msg("it is dead");
 }
@@ -467,8 +221,8 @@ static void mistake_program(void *arg)
 {
 	struct et_queue q = et_open(0);
 
-	load(ET_CONTEXT, *(elan_code **)arg);
-	start(&q, 0);
+	et_load(ET_CONTEXT, CODE, *(elan_code **)arg);
+	et_thread(&q, CODE, 0);
 	program_charge(10 * US);
 }
 
@@ -573,11 +327,11 @@ static void any_program(void *arg)
 	struct et_queue r = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	uint32_t k;
 
-	map(&r, MAPPED);
-	load(ET_CONTEXT, any_thread);
+	et_map(&r, MAPPED);
+	et_load(ET_CONTEXT, CODE, any_thread);
 	for (k = 0; k < 40; k++) {
 		et_wait_room(&q, 56);
-		start(&q, draw(&d));
+		et_thread(&q, CODE, draw(&d));
 		program_charge((int64_t)(draw(&d) % 4000000));
 		if (et_error(&r))
 			elan_queue_restart(et_card(), program_node(), 1);
@@ -616,11 +370,6 @@ int main(void)
 		/* the first: a process sets its handler of faults once */
 		cmocka_unit_test(mistakes_are_told),
 		cmocka_unit_test(a_thread_is_its_contexts),
-		cmocka_unit_test(more_than_fit_wait_in_their_queues),
-		cmocka_unit_test(three_hundred_threads_all_end),
-		cmocka_unit_test(who_appends_waits_for_room),
-		cmocka_unit_test(who_sends_waits_for_acknowledgements),
-		cmocka_unit_test(a_stopped_queue_drops_what_it_gets),
 		cmocka_unit_test(who_waits_for_ever_keeps_nobody),
 		cmocka_unit_test(threads_die_with_their_node),
 		cmocka_unit_test(any_thread_does_no_harm),

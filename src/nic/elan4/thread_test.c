@@ -15,39 +15,13 @@
 
 enum { CODE = 3, QUEUE = 5 };
 
-static void load(uint32_t context, uint32_t code, elan_code *run)
-{
-	assert_int_equal(
-		elan_code_load(et_card(), program_node(), context, code, run),
-		0);
-}
-
 /* A queue of a context, mapped for units of the card. */
 static struct et_queue open_mapped(uint32_t id, uint32_t context)
 {
 	struct et_queue q = et_open_as(id, ELAN_8K, ELAN_MAY_ALL, context);
 
-	assert_int_equal(
-		elan_queue_map(et_card(), program_node(), id, MAPPED), 0);
+	et_map(&q, MAPPED);
 	return q;
-}
-
-/* The words that start a thread with registers r, r + 1, ... */
-static uint32_t thread_words(uint64_t *w, uint32_t code, uint64_t r)
-{
-	uint32_t i;
-
-	w[0] = elan_word(ELAN_RUN_THREAD, code, 0);
-	for (i = 0; i < ELAN_REGISTERS; i++)
-		w[i + 1] = r + i;
-	return 1 + ELAN_REGISTERS;
-}
-
-static void start(struct et_queue *q, uint32_t code, uint64_t r)
-{
-	uint64_t w[1 + ELAN_REGISTERS];
-
-	et_push(q, w, thread_words(w, code, r));
 }
 
 static void append(const uint64_t *words, uint32_t n)
@@ -87,9 +61,9 @@ static void core_program(void *arg)
 	struct et_queue q = et_open(QUEUE);
 	sim_time *stored = arg;
 
-	load(ET_CONTEXT, CODE, note_thread);
+	et_load(ET_CONTEXT, CODE, note_thread);
 	program_wait(10 * US);
-	start(&q, CODE, 70);
+	et_thread(&q, CODE, 70);
 	*stored = program_now();
 }
 
@@ -118,7 +92,7 @@ static void owner_program(void *arg)
 	elan_code *run = *(elan_code **)arg;
 
 	open_mapped(QUEUE, ET_CONTEXT);
-	load(ET_CONTEXT, CODE, run);
+	et_load(ET_CONTEXT, CODE, run);
 }
 
 static void packet_program(void *arg)
@@ -133,7 +107,7 @@ static void packet_program(void *arg)
 
 	(void)arg;
 	program_wait(50 * US);
-	et_push(&q, w, 3 + thread_words(w + 3, CODE, 500));
+	et_push(&q, w, 3 + et_thread_words(w + 3, CODE, 500));
 }
 
 /* No program of that node has a part in it: none is there any more. */
@@ -162,7 +136,7 @@ static void chain_thread(const uint64_t *reg)
 
 	note_thread(reg);
 	if (reg[0] < 19)
-		append(w, thread_words(w, CODE, reg[0] + 1));
+		append(w, et_thread_words(w, CODE, reg[0] + 1));
 }
 
 static void chain_program(void *arg)
@@ -171,8 +145,8 @@ static void chain_program(void *arg)
 
 	(void)arg;
 	open_mapped(QUEUE, ET_CONTEXT);
-	load(ET_CONTEXT, CODE, chain_thread);
-	start(&q, CODE, 0);
+	et_load(ET_CONTEXT, CODE, chain_thread);
+	et_thread(&q, CODE, 0);
 }
 
 static void qsn_f65_a_thread_starts_a_thread(void **state)
@@ -216,11 +190,11 @@ static void swap_program(void *arg)
 	struct et_queue r = et_open_as(1, ELAN_8K, ELAN_MAY_ALL, ET_OTHER);
 
 	(void)arg;
-	load(ET_CONTEXT, CODE, span_thread);
-	load(ET_OTHER, CODE, span_thread);
-	start(&q, CODE, 0);
-	start(&r, CODE, 1);
-	start(&q, CODE, 2);
+	et_load(ET_CONTEXT, CODE, span_thread);
+	et_load(ET_OTHER, CODE, span_thread);
+	et_thread(&q, CODE, 0);
+	et_thread(&r, CODE, 1);
+	et_thread(&q, CODE, 2);
 }
 
 /* One at a time, and 65 ns from one context's to the other's. */
@@ -264,9 +238,9 @@ static void turns_program(void *arg)
 	struct et_queue q = et_open(0);
 	uint64_t round;
 
-	load(ET_CONTEXT, CODE, turn_thread);
+	et_load(ET_CONTEXT, CODE, turn_thread);
 	for (i = 0; i < n; i++)
-		start(&q, CODE, 10 * i);
+		et_thread(&q, CODE, 10 * i);
 	for (round = 1; round <= ROUNDS; round++) {
 		program_wait(20 * US * (int64_t)round);
 		assert_true(program_write(ET_TARGET, &round, 8));
@@ -340,20 +314,20 @@ static void load_program(void *arg)
 
 	(void)arg;
 	program_wait(100 * US);
-	load(ET_CONTEXT, CODE, one_thread);
-	start(&q, CODE, 0);
+	et_load(ET_CONTEXT, CODE, one_thread);
+	et_thread(&q, CODE, 0);
 	et_wait_word(ET_TARGET, 1);
 	/* in the place of the other, which goes on with what it has */
-	load(ET_CONTEXT, CODE, two_thread);
-	start(&q, CODE, 8);
+	et_load(ET_CONTEXT, CODE, two_thread);
+	et_thread(&q, CODE, 8);
 	et_wait_word(ET_TARGET + 8, 2);
 	program_write(ET_FLAG, &one, 8);
 	et_wait_word(ET_TARGET, 11);
 	/* it is no other context's */
-	start(&o, CODE, 16);
+	et_thread(&o, CODE, 16);
 	et_wait_error(&o, ELAN_ERROR_COMMAND);
-	load(ET_CONTEXT, CODE, NULL);
-	start(&q, CODE, 16);
+	et_load(ET_CONTEXT, CODE, NULL);
+	et_thread(&q, CODE, 16);
 	et_wait_error(&q, ELAN_ERROR_COMMAND);
 	assert_int_equal(et_word(ET_TARGET + 16), 0);
 	assert_int_equal(elan_code_load(et_card(), 0, ET_CONTEXT, ELAN_CODES,
@@ -397,7 +371,7 @@ static void all_thread(const uint64_t *reg)
 	append(arm, 4);
 	append(&add, 1);
 	append(dma, 8);
-	append(w, thread_words(w, CODE + 1, 30));
+	append(w, et_thread_words(w, CODE + 1, 30));
 }
 
 static void all_owner(void *arg)
@@ -407,10 +381,10 @@ static void all_owner(void *arg)
 	(void)arg;
 	et_fill(ET_SOURCE, 12, 3000);
 	open_mapped(QUEUE, ET_CONTEXT);
-	load(ET_CONTEXT, CODE, all_thread);
-	load(ET_CONTEXT, CODE + 1, note_thread);
+	et_load(ET_CONTEXT, CODE, all_thread);
+	et_load(ET_CONTEXT, CODE + 1, note_thread);
 	program_wait(50 * US);
-	start(&q, CODE, 0);
+	et_thread(&q, CODE, 0);
 	et_wait_word(ET_TARGET + 4096, 42);
 	et_wait_word(ET_FLAG, 7);
 	program_charge(100 * US);
@@ -472,14 +446,14 @@ static void sten_program(void *arg)
 
 	(void)arg;
 	open_mapped(QUEUE, ET_CONTEXT);
-	load(ET_CONTEXT, CODE, sten_thread);
+	et_load(ET_CONTEXT, CODE, sten_thread);
 	program_wait(50 * US);
 	et_put(&q, 3, ET_TARGET, 81, 200, 0, 0);
 	w[0] = elan_word(ELAN_OPEN, 1, 0);
 	w[1] = elan_word(ELAN_WRITE, 8 * n, 0) | ELAN_CLOSES;
 	w[2] = MAPPED;
 	et_push(&q, w, n + 3);
-	start(&q, CODE, 83);
+	et_thread(&q, CODE, 83);
 }
 
 static void qsn_f35_packets_for_cores_the_input_and_threads(void **state)
@@ -501,99 +475,6 @@ static void qsn_f35_packets_for_cores_the_input_and_threads(void **state)
 	et_fini(&m);
 }
 
-/* --- memory --- */
-
-static void memory_thread(const uint64_t *reg)
-{
-	uint8_t data[ELAN_BLOCK], want[ELAN_BLOCK];
-	const struct elan_params *p = elan_params_of(et_card());
-	sim_time t = program_now();
-	uint32_t i;
-
-	(void)reg;
-	for (i = 0; i < ELAN_BLOCK; i++)
-		want[i] = et_byte(6, i + 3);
-	assert_int_equal(elan_card_read(ET_SOURCE + 3, data, ELAN_BLOCK), 0);
-	assert_memory_equal(data, want, ELAN_BLOCK);
-	/* the latency, and then 16 words on the bus */
-	assert_in_range(program_now() - t,
-		p->read_latency + p->host[0].dma_overhead + 16 * p->bus.clock,
-		p->read_latency + p->host[0].dma_overhead + 16 * p->bus.clock +
-			p->bus.turn);
-	t = program_now();
-	assert_int_equal(elan_card_write(ET_TARGET, 9), 0);
-	assert_int_equal(program_now() - t, p->thread_clock);
-	/* it is on its way, and a read comes behind it */
-	assert_int_equal(elan_card_read(ET_TARGET, data, 8), 0);
-	assert_int_equal(data[0], 9);
-	t = program_now();
-	assert_int_equal(elan_card_wait(ET_TARGET, 9), 0);
-	assert_int_equal(program_now() - t, p->thread_clock);
-	elan_card_work(0);
-	assert_int_equal(program_now() - t, p->thread_clock);
-}
-
-static void memory_program(void *arg)
-{
-	struct et_queue q = et_open(0);
-
-	(void)arg;
-	et_fill(ET_SOURCE, 6, 256);
-	load(ET_CONTEXT, CODE, memory_thread);
-	start(&q, CODE, 0);
-	et_wait_word(ET_TARGET, 9);
-}
-
-static void reads_and_writes_take_the_bus(void **state)
-{
-	struct et_program p = { 0, memory_program, NULL };
-	struct et m;
-	uint32_t reads;
-
-	(void)state;
-	for (reads = 0; reads < 2; reads++) {
-		et_init(&m, "4");
-		m.params.bus_reads = reads ? 50 : 0;
-		et_run(&m, 1, &p, 1);
-		assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_IN], 8);
-		assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_OUT],
-			ELAN_BLOCK + 8 + 56);
-		et_fini(&m);
-	}
-}
-
-/* Words are those of the context, whatever their bytes' order there. */
-static void big_thread(const uint64_t *reg)
-{
-	assert_int_equal(elan_card_write(ET_TARGET, reg[0]), 0);
-	assert_int_equal(elan_card_wait(ET_TARGET, reg[0]), 0);
-	note_thread(reg);
-}
-
-static void big_program(void *arg)
-{
-	struct et_queue q = et_open(0);
-
-	(void)arg;
-	elan_context_order(et_card(), 0, ET_CONTEXT, true);
-	load(ET_CONTEXT, CODE, big_thread);
-	start(&q, CODE, 0x0102);
-	et_wait_word(ET_TARGET, UINT64_C(0x0201) << 48);
-}
-
-static void words_have_their_contexts_order(void **state)
-{
-	struct et_program p = { 0, big_program, NULL };
-	struct et m;
-
-	(void)state;
-	memset(seen, 0, sizeof(seen));
-	et_init(&m, "4");
-	et_run(&m, 1, &p, 1);
-	assert_int_equal(seen[0].n, 1);
-	et_fini(&m);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -607,8 +488,6 @@ int main(void)
 		cmocka_unit_test(qsn_f29_a_thread_appends_commands),
 		cmocka_unit_test(
 			qsn_f35_packets_for_cores_the_input_and_threads),
-		cmocka_unit_test(reads_and_writes_take_the_bus),
-		cmocka_unit_test(words_have_their_contexts_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
