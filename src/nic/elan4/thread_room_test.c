@@ -167,16 +167,21 @@ static void who_appends_waits_for_room(void **state)
 
 static sim_time ended[2];
 
-/* One fills the queue twice; the other has a word for it now and then. */
+enum { STEPS = 200 };
+
+/* One wants all of the queue; the other has two words at each step of the
+ * program's, so that it is never empty. */
 static void turns_thread(const uint64_t *reg)
 {
 	uint64_t nops[128] = { ELAN_NOP };
 	uint32_t k;
 
-	for (k = 0; k < (reg[0] ? 500 : 2); k++) {
-		elan_card_append(MAPPED, nops, reg[0] ? 1 : 128);
-		elan_card_work(reg[0] ? 20 : 0);
+	for (k = 0; reg[0] && k < STEPS; k++) {
+		elan_card_wait(ET_FLAG + 8 * k, 1);
+		elan_card_append(MAPPED, nops, 2);
 	}
+	if (!reg[0])
+		elan_card_append(MAPPED, nops, 128);
 	ended[reg[0]] = program_now();
 }
 
@@ -184,12 +189,18 @@ static void turns_program(void *arg)
 {
 	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
 	struct et_queue r = et_open(0);
+	uint32_t k;
 
 	(void)arg;
 	et_map(&q, MAPPED);
 	et_load(ET_CONTEXT, CODE, turns_thread);
-	et_thread(&r, CODE, 0);
 	et_thread(&r, CODE, 1);
+	for (k = 0; k < STEPS; k++) {
+		program_wait(300 * SIM_NS * (k + 1));
+		store_word(ET_FLAG + 8 * k, 1);
+		if (k == STEPS / 4)
+			et_thread(&r, CODE, 0);
+	}
 }
 
 static void nobody_overtakes_who_waits_for_room(void **state)
@@ -201,8 +212,9 @@ static void nobody_overtakes_who_waits_for_room(void **state)
 	et_init(&m, "4");
 	m.params.command_rate = 50000000;
 	et_run(&m, 1, &p, 1);
-	assert_int_equal(et_counts(&m, 0).appended, 2 * 128 + 500);
-	assert_true(ended[0] < ended[1] / 2);
+	assert_int_equal(et_counts(&m, 0).appended, 128 + 2 * STEPS);
+	assert_in_range(ended[0], 15 * US, 25 * US);
+	assert_true(ended[1] > 60 * US);
 	et_fini(&m);
 }
 
