@@ -269,6 +269,67 @@ bool elan_wait_word(uint64_t at, uint64_t value);
  * queue: false then, and where the queue is not open. */
 bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value);
 
+/* --- threads on the card --- */
+
+/*
+ * The card runs threads beside the node's programs.  A thread is a C function
+ * that a program has loaded under a number; a command starts it, of whoever
+ * appends that to a queue: a program, a packet that comes to a mapped queue,
+ * another thread.  It belongs to the job of that queue.  One thread runs at a
+ * time, until it waits or ends; the next one is the one that has been ready
+ * for longest, and runs nic.thread.swap later.
+ *
+ * Its C code takes no time but by the calls below, which are for threads alone
+ * and hold the processor while they take it; nic.thread.clock is a cycle.  Of
+ * other calls a thread may use weft_node(), weft_nodes() and weft_now(): those
+ * for programs, and those below called by a program, end the run as an
+ * internal error.  A thread has a stack as programs do, and knows what its
+ * registers and its node's memory tell it.
+ *
+ * A thread that waits for ever does not keep the run from ending, and no
+ * report tells of it.
+ */
+
+/*
+ * For programs: loads a function for this node's threads under a number below
+ * ELAN_CODES, in place of what was there; NULL takes that away.  Threads that
+ * have been started keep theirs.  EINVAL.
+ */
+int elan_thread_load(uint32_t code, elan_code *run);
+/* For programs: starts one by a command.  Needs ELAN_MAY_THREAD. */
+int elan_thread_start(
+	struct elan_cq *q, uint32_t code, const uint64_t reg[ELAN_REGISTERS]);
+
+/* Computes for so many cycles. */
+void elan_thread_work(uint32_t cycles);
+
+/*
+ * Appends commands to the queue that is mapped at an address (elan_cq_map()):
+ * n words, a word a cycle, all in that page; the card begins with them when
+ * the last one is there.  So a thread sends packets, starts DMAs and threads,
+ * and sets events.  Waits, and lets others run, while the queue has no room.
+ * EINVAL for no words and for more than it could ever have room for, EFAULT
+ * where the job has no queue there.  The queue can not be closed while
+ * somebody waits for it.  A stopped queue takes all, and drops it.
+ */
+int elan_thread_append(uint64_t address, const uint64_t *words, uint32_t n);
+
+/*
+ * Until a word of the node's memory, at a multiple of eight, has a value: a
+ * cycle where it has, else others run until it is written.  Who is woken stands
+ * behind those that are ready.  EFAULT.
+ */
+int elan_thread_wait_word(uint64_t at, uint64_t value);
+
+/*
+ * Reads 1 to ELAN_BLOCK bytes of the node's memory, which takes
+ * nic.dma.read-latency and then the host's bus; writes a word to a multiple
+ * of eight, which takes a cycle, and its way over the bus after that.  EINVAL
+ * for other numbers, EFAULT where there is no such memory.
+ */
+int elan_thread_read(uint64_t at, void *to, uint32_t bytes);
+int elan_thread_write(uint64_t at, uint64_t value);
+
 /* --- the node's memory --- */
 
 uint64_t elan_memory_bytes(void);

@@ -28,6 +28,8 @@
  *	ELAN_GUARD      which << 16: waits until all packets of the queue are
  *	                acknowledged, and may skip the next command; see below
  *	ELAN_INTERRUPT  value << 16: tells the driver
+ *	ELAN_RUN_THREAD code << 16; six words: starts a thread on the card with
+ *	                these in its registers; see below
  *	ELAN_NOP
  *
  * An event has a count.  What sets it takes away from the count; when none is
@@ -75,6 +77,11 @@
  * A guard looks at what became of the queue's packets since the last one.
  * After ELAN_IF_YES the next command, a packet as a whole, is skipped where a
  * test of them said no; after ELAN_IF_NO where none did.
+ *
+ * The card's thread processor runs one thread at a time, of code that the
+ * queue's context has loaded (weft/elan.h); one that is not loaded stops the
+ * queue.  A thread that is started stands behind those that are ready.  Where
+ * there are too many, the command waits in its queue.
  */
 #ifndef WEFT_ELAN4_H
 #define WEFT_ELAN4_H
@@ -92,6 +99,8 @@ enum {
 	ELAN_WINDOW = 1024, /* how far writes may run ahead (QSN-G23) */
 	ELAN_DMA_WORDS = 7,
 	ELAN_COPY_MOST = 2048, /* bytes that an event copies (QSN-N37) */
+	ELAN_REGISTERS = 6, /* that a thread is started with */
+	ELAN_CODES = 1024, /* numbers of code, of each context */
 };
 
 enum elan_command {
@@ -108,7 +117,7 @@ enum elan_command {
 	ELAN_ARM,
 	ELAN_GUARD,
 	ELAN_INTERRUPT,
-	ELAN_RUN_THREAD, /* not there yet: refused */
+	ELAN_RUN_THREAD,
 	ELAN_OPEN_RANGE,
 	ELAN_TEST,
 	ELAN_ARM_COPY,
@@ -139,7 +148,8 @@ enum elan_right {
 	ELAN_MAY_EVENT = 8,
 	ELAN_MAY_INTERRUPT = 16,
 	ELAN_MAY_BROADCAST = 32,
-	ELAN_MAY_ALL = 63,
+	ELAN_MAY_THREAD = 64,
+	ELAN_MAY_ALL = 127,
 };
 
 /* Depths of a queue: 1, 8, 64 and 512 KB (QSN-G9). */
@@ -166,6 +176,9 @@ struct elan_dma {
 	uint64_t from, to; /* addresses */
 	uint64_t source_event, target_event; /* or 0 */
 };
+
+/* What a thread on the card runs, with what its registers are at first. */
+typedef void elan_code(const uint64_t reg[ELAN_REGISTERS]);
 
 static inline uint64_t elan_word(
 	enum elan_command c, uint64_t low, uint64_t high)

@@ -6,6 +6,8 @@
 #include "nic/elan4/elan4.h"
 #include "weft/elan.h"
 
+enum { ELAN_CONTEXT = 1 }; /* of the program's job */
+
 /* How this program's CPU polls a word that the card writes. */
 struct poll_loop elan_poll_loop(void);
 

@@ -350,9 +350,10 @@ static void what_the_card_refuses_stops_the_queue(void **state)
 static void rights_program(void *arg)
 {
 	static const uint32_t misses[] = { ELAN_MAY_STEN, ELAN_MAY_DMA,
-		ELAN_MAY_EVENT, ELAN_MAY_INTERRUPT, ELAN_MAY_BROADCAST };
+		ELAN_MAY_EVENT, ELAN_MAY_INTERRUPT, ELAN_MAY_BROADCAST,
+		ELAN_MAY_THREAD };
 	struct elan_dma d = { .bytes = 8, .destination = 1 };
-	uint64_t word = ELAN_INTERRUPT;
+	uint64_t word = ELAN_INTERRUPT, reg[ELAN_REGISTERS] = { 0 };
 	uint32_t i;
 
 	(void)arg;
@@ -367,6 +368,8 @@ static void rights_program(void *arg)
 			elan_set(&q, 1, 1);
 		else if (misses[i] == ELAN_MAY_INTERRUPT)
 			elan_issue(&q, &word, 1);
+		else if (misses[i] == ELAN_MAY_THREAD)
+			elan_thread_start(&q, 0, reg);
 		else
 			elan_broadcast(&q, 0, 1, 0, &word, 8, 0, 0);
 		assert_false(elan_wait_event(&q, ET_FLAG, 1));

@@ -12,13 +12,11 @@ static size_t most_programs(const struct host *h)
 	return h->most_started + (size_t)h->n_nodes * h->n_spawned;
 }
 
-static struct fiber_pool *new_fibers(
-	const struct host *h, size_t stack_bytes, struct err *e)
+static struct fiber_pool *new_fibers(const struct host *h, struct err *e)
 {
 	size_t n = most_programs(h);
 
-	return fiber_pool_new(
-		n ? n : 1, stack_bytes ? stack_bytes : HOST_STACK, e);
+	return fiber_pool_new(n ? n : 1, h->stack_bytes, e);
 }
 
 struct host *host_new(const struct host_setup *s, struct err *e)
@@ -31,15 +29,17 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 	h->n_nodes = s->n_nodes;
 	h->most_started = s->n_programs;
 	h->n_spawned = s->n_spawned;
+	h->stack_bytes = s->stack_bytes ? s->stack_bytes : HOST_STACK;
 	if (s->params)
 		h->params = *s->params;
 	else
 		host_params_defaults(&h->params);
 	if (host_params_check(&h->params, e) ||
-		!(h->fibers = new_fibers(h, s->stack_bytes, e))) {
+		!(h->fibers = new_fibers(h, e))) {
 		mem_free(h);
 		return NULL;
 	}
+	card_init(h);
 	h->l2 = l2_new(&h->params.l2, h->n_nodes);
 	h->programs = map_alloc((most_programs(h) + 1) * sizeof(*h->programs));
 	h->nodes = map_alloc(h->n_nodes * sizeof(*h->nodes));
@@ -55,6 +55,7 @@ void host_free(struct host *h)
 	if (!h)
 		return;
 	fiber_pool_free(h->fibers);
+	card_fini(h);
 	for (i = 0; i < h->n_nodes; i++)
 		memory_fini(&h->nodes[i].memory);
 	l2_free(h->l2);
@@ -163,6 +164,7 @@ uint64_t host_held(const struct host *h)
 
 	for (i = 0; i < h->n_nodes; i++) {
 		n += memory_held(&h->nodes[i].memory);
+		n += card_held(&h->nodes[i]);
 		for (p = h->nodes[i].programs; p; p = p->next)
 			n += sizeof(*p);
 	}
@@ -199,7 +201,7 @@ bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	if (!memory_write(&to->memory, at, from, n))
 		return false;
 	if (poll_is_on(to))
-		poll_notice(to, w, t, at, n);
+		poll_notice(h, node, w, t, at, n);
 	return true;
 }
 
@@ -228,6 +230,6 @@ bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	else
 		memory_store(&to->memory, at, changed);
 	if (poll_is_on(to))
-		poll_notice(to, w, t, at, sizeof(word));
+		poll_notice(h, node, w, t, at, sizeof(word));
 	return true;
 }

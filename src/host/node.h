@@ -2,9 +2,11 @@
 #ifndef HOST_NODE_H
 #define HOST_NODE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/mem.h"
+#include "host/card.h"
 #include "host/program.h"
 
 enum program_state {
@@ -33,6 +35,7 @@ struct program {
 	uint8_t round; /* of this instant, see program_spawn() */
 	bool is_look_posted;
 	bool is_system;
+	bool is_card; /* of the network interface: see host/card.h */
 	void (*run)(void *arg);
 	void *arg;
 
@@ -57,6 +60,13 @@ struct watch {
 	void *arg;
 };
 
+/* What a node's interface runs: see host/card.h. */
+struct cards {
+	struct card_thread *all, *free;
+	card_on_write *on_write; /* NULL: nobody asks */
+	void *arg;
+};
+
 struct node {
 	struct memory memory;
 	struct program *programs; /* all that it ever had */
@@ -64,6 +74,15 @@ struct node {
 	struct watch watch;
 	uint32_t n_spawned; /* of its share */
 	uint64_t n_draws;
+	struct cards *cards; /* NULL until it has some */
+};
+
+enum { CARD_POOLS = 20 };
+
+struct card_fibers {
+	pthread_mutex_t lock;
+	struct fiber_pool *pool[CARD_POOLS];
+	uint32_t n_pools, used; /* fibers of the last pool */
 };
 
 /* A program's index is that of its fiber, too. */
@@ -80,6 +99,8 @@ struct host {
 	uint32_t n_spawned; /* then so many for each node */
 	sim_time *dies_at; /* [node]; NULL: no node dies */
 	atomic_uint n_running, n_dead;
+	size_t stack_bytes;
+	struct card_fibers card_fibers;
 };
 
 static inline struct node *node_of(const struct program *p)
@@ -101,11 +122,25 @@ static inline void program_post(struct program *p, struct sim_worker *w,
 /* The program that runs on this thread, or NULL. */
 struct program *program_current(void);
 
+struct fiber_pool;
+
+/* Makes a fiber ready to run a program. */
+void program_prepare(struct program *p, struct fiber_pool *pool, uint32_t id);
+/* Runs a program on its fiber until it waits, or ends: true. */
+bool program_enter(struct program *p, struct fiber_pool *pool, uint32_t id,
+	struct sim_worker *w, sim_time t);
+
 /* Runs a program until it waits or ends. */
 void program_resume(struct program *p, struct sim_worker *w, sim_time t);
 
 /* Gives control back; the state says what it waits for. */
 void program_suspend(struct program *p, enum program_state state);
+
+/* --- card.c --- */
+
+void card_init(struct host *h);
+void card_fini(struct host *h);
+uint64_t card_held(const struct node *n);
 
 /* --- poll.c --- */
 
@@ -118,11 +153,11 @@ void poll_look(struct program *p, struct sim_worker *w, sim_time t);
 /* Whether anybody wants to know of writes. */
 static inline bool poll_is_on(const struct node *node)
 {
-	return node->polling[POLLS_WORD] || node->watch.by;
+	return node->polling[POLLS_WORD] || node->watch.by || node->cards;
 }
 
 /* Bytes were written. */
-void poll_notice(struct node *node, struct sim_worker *w, sim_time t,
+void poll_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n);
 
 #endif

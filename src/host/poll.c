@@ -91,9 +91,10 @@ static void tell_watch(struct node *node, struct sim_worker *w, sim_time t,
 		consider(p, w, t);
 }
 
-void poll_notice(struct node *node, struct sim_worker *w, sim_time t,
+void poll_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n)
 {
+	struct node *node = &h->nodes[site];
 	struct program *p;
 
 	for (p = node->polling[POLLS_WORD]; p; p = p->next_polling)
@@ -101,6 +102,8 @@ void poll_notice(struct node *node, struct sim_worker *w, sim_time t,
 			consider(p, w, t);
 	if (node->watch.by)
 		tell_watch(node, w, t, at, n);
+	if (node->cards && node->cards->on_write)
+		node->cards->on_write(node->cards->arg, w, site, t, at, n);
 }
 
 void host_poke(struct host *h, struct sim_worker *w, site_id node, sim_time t)
@@ -137,7 +140,7 @@ bool program_poll(uint64_t at, enum word_test test, uint64_t value,
 	struct program *p = program_current();
 	uint64_t seen;
 
-	BUG_IF(!p);
+	BUG_IF(!p || p->is_card);
 	if (!memory_load(&node_of(p)->memory, at, &seen))
 		return false;
 	p->test = NULL;
@@ -154,7 +157,7 @@ void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
 {
 	struct program *p = program_current();
 
-	BUG_IF(!p || !test);
+	BUG_IF(!p || p->is_card || !test);
 	p->test = test;
 	p->test_arg = arg;
 	poll(p, loop);
@@ -166,7 +169,7 @@ void program_watch(uint64_t at, uint64_t bytes,
 {
 	struct program *p = program_current();
 
-	BUG_IF(!p);
+	BUG_IF(!p || p->is_card);
 	node_of(p)->watch = (struct watch){
 		.by = on_write ? p : NULL,
 		.at = at,

@@ -54,20 +54,32 @@ static uint32_t index_of(const struct program *p)
 	return (uint32_t)(p - p->host->programs);
 }
 
-void program_resume(struct program *p, struct sim_worker *w, sim_time t)
+void program_prepare(struct program *p, struct fiber_pool *pool, uint32_t id)
 {
-	struct host *h = p->host;
+	fiber_start(pool, id, run_program, p);
+}
+
+bool program_enter(struct program *p, struct fiber_pool *pool, uint32_t id,
+	struct sim_worker *w, sim_time t)
+{
 	enum fiber_state state;
 
 	if (!is_entered)
 		enter_thread();
 	p->worker = w;
 	p->now = t;
-	p->state = STATE_RUNNING;
 	current = p;
-	state = fiber_resume(h->fibers, index_of(p));
+	state = fiber_resume(pool, id);
 	current = NULL;
-	if (state != FIBER_ENDED)
+	return state == FIBER_ENDED;
+}
+
+void program_resume(struct program *p, struct sim_worker *w, sim_time t)
+{
+	struct host *h = p->host;
+
+	p->state = STATE_RUNNING;
+	if (!program_enter(p, h->fibers, index_of(p), w, t))
 		return;
 	p->state = STATE_ENDED;
 	if (node_of(p)->watch.by == p)
@@ -152,7 +164,7 @@ static void set_up(struct host *h, struct program *p, uint32_t thread,
 	p->is_system = current && current->is_system;
 	p->run = run;
 	p->arg = arg;
-	fiber_start(h->fibers, index_of(p), run_program, p);
+	program_prepare(p, h->fibers, index_of(p));
 	atomic_fetch_add_explicit(&h->n_running, 1, memory_order_relaxed);
 }
 
@@ -218,9 +230,21 @@ static struct program *self(void)
 	return current;
 }
 
+/* Of a program of the host; a thread of its interface has no part in it. */
+static struct program *host_self(void)
+{
+	BUG_IF(self()->is_card);
+	return current;
+}
+
+bool program_is_card(void)
+{
+	return self()->is_card;
+}
+
 bool program_spawn(uint32_t thread, void (*run)(void *arg), void *arg)
 {
-	struct program *by = self(), *p;
+	struct program *by = host_self(), *p;
 
 	if (thread >= HOST_THREADS || find(node_of(by), thread))
 		return false;
@@ -244,7 +268,7 @@ site_id program_node(void)
 
 uint32_t program_thread(void)
 {
-	return self()->thread;
+	return host_self()->thread;
 }
 
 sim_time program_now(void)
@@ -259,22 +283,22 @@ struct sim_worker *program_worker(void)
 
 bool program_is_system(void)
 {
-	return self()->is_system;
+	return host_self()->is_system;
 }
 
 void program_become_system(void)
 {
-	self()->is_system = true;
+	host_self()->is_system = true;
 }
 
 uint64_t program_draw(void)
 {
-	return node_of(self())->n_draws++;
+	return node_of(host_self())->n_draws++;
 }
 
 void program_wait(sim_time t)
 {
-	struct program *p = self();
+	struct program *p = host_self();
 
 	if (t <= p->now)
 		return;
@@ -284,35 +308,35 @@ void program_wait(sim_time t)
 
 void program_charge(sim_time dt)
 {
-	program_wait(self()->now + dt);
+	program_wait(host_self()->now + dt);
 }
 
 bool program_read(uint64_t at, void *to, size_t n)
 {
-	return memory_read(&node_of(self())->memory, at, to, n);
+	return memory_read(&node_of(host_self())->memory, at, to, n);
 }
 
 bool program_write(uint64_t at, const void *from, size_t n)
 {
-	struct program *p = self();
+	struct program *p = host_self();
 
 	return host_write(p->host, p->worker, p->node, p->now, at, from, n);
 }
 
 void program_reserve(uint64_t bytes)
 {
-	memory_reserve(&node_of(self())->memory, bytes);
+	memory_reserve(&node_of(host_self())->memory, bytes);
 }
 
 uint8_t *program_place(uint64_t at, size_t n)
 {
-	return memory_place(&node_of(self())->memory, at, n);
+	return memory_place(&node_of(host_self())->memory, at, n);
 }
 
 bool program_atomic(
 	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old)
 {
-	struct program *p = self();
+	struct program *p = host_self();
 
 	return host_atomic(
 		p->host, p->worker, p->node, p->now, op, at, operand, old);

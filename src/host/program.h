@@ -145,6 +145,8 @@ struct host *program_host(void);
 site_id program_node(void);
 uint32_t program_thread(void);
 sim_time program_now(void);
+/* Whether it is a thread of the network interface: see host/card.h. */
+bool program_is_card(void);
 /* For calls that post events on the program's behalf. */
 struct sim_worker *program_worker(void);
 

@@ -95,7 +95,7 @@ static void start_third(void *arg)
 
 /* Stores, packets, events and DMAs run at the node that was written to, which
  * needs no program for it. */
-static void packets_append_commands(void **state)
+static void qsn_f29_packets_append_commands(void **state)
 {
 	struct et_program p[] = { { 0, start_program, NULL },
 		{ 1, start_owner, NULL }, { 2, start_third, NULL } };
@@ -154,7 +154,7 @@ static void refused_owner(void *arg)
 	assert_int_equal(et_room(&q), 64 << 10);
 }
 
-static void only_what_is_mapped_for_a_context_is_appended(void **state)
+static void qsn_f29_what_is_mapped_for_a_context_is_appended(void **state)
 {
 	static const struct refused cases[] = {
 		{ ET_CONTEXT, MAPPED, 3, ELAN_FINE },
@@ -251,7 +251,7 @@ static void mistake_owner(void *arg)
 	assert_in_range(et_room(&q), 0, 1024);
 }
 
-static void a_mistake_stops_the_queue_that_it_is_in(void **state)
+static void qsn_f29_a_mistake_stops_the_queue_it_is_in(void **state)
 {
 	struct et_program p[] = { { 0, mistake_program, NULL },
 		{ 1, mistake_owner, NULL } };
@@ -371,10 +371,11 @@ static void a_full_queue_turns_packets_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_append_commands),
-		cmocka_unit_test(only_what_is_mapped_for_a_context_is_appended),
+		cmocka_unit_test(qsn_f29_packets_append_commands),
+		cmocka_unit_test(
+			qsn_f29_what_is_mapped_for_a_context_is_appended),
 		cmocka_unit_test(a_page_is_mapped_once_in_a_context),
-		cmocka_unit_test(a_mistake_stops_the_queue_that_it_is_in),
+		cmocka_unit_test(qsn_f29_a_mistake_stops_the_queue_it_is_in),
 		cmocka_unit_test(a_core_that_stores_ahead_does_not_share),
 		cmocka_unit_test(a_full_queue_turns_packets_away),
 	};

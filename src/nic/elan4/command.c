@@ -43,6 +43,7 @@ static uint32_t length(enum elan_command c, uint64_t word)
 		[ELAN_ARM] = 4,
 		[ELAN_GUARD] = 1,
 		[ELAN_INTERRUPT] = 1,
+		[ELAN_RUN_THREAD] = 1 + ELAN_REGISTERS,
 	};
 
 	if (c == ELAN_ARM_COPY)
@@ -62,6 +63,7 @@ static uint32_t right_of(enum elan_command c)
 		[ELAN_ARM] = ELAN_MAY_EVENT,
 		[ELAN_ARM_COPY] = ELAN_MAY_EVENT,
 		[ELAN_INTERRUPT] = ELAN_MAY_INTERRUPT,
+		[ELAN_RUN_THREAD] = ELAN_MAY_THREAD,
 	};
 
 	return rights[c];
@@ -98,6 +100,9 @@ static void execute(
 	case ELAN_RUN_DMA:
 		memcpy(&d, word + 1, sizeof(d));
 		wrong = elan_dma_add(a, queue, &d);
+		break;
+	case ELAN_RUN_THREAD:
+		wrong = elan_thread_begin(a, queue, word);
 		break;
 	case ELAN_STORE:
 		if (word[1] % 8 || !elan_may(a->n, q->context, word[1], 8))
@@ -151,6 +156,9 @@ static uint32_t simple(const struct elan_at *a, uint32_t queue)
 	}
 	if (elan_queue_arrival(q, q->taken + 8 * n) > a->t)
 		return 0;
+	if ((first & 0xff) == ELAN_RUN_THREAD &&
+		!elan_thread_has_room(a, queue))
+		return 0;
 	for (i = 0; i < n && i < 1 + ELAN_DMA_WORDS; i++)
 		word[i] = elan_queue_word(q, q->taken + 8 * i);
 	q->taken += 8 * n;
@@ -163,6 +171,7 @@ static uint32_t simple(const struct elan_at *a, uint32_t queue)
 		execute(a, queue, word);
 	q->skips = false;
 	elan_event_on_room(a, queue);
+	elan_thread_on_room(a, queue);
 	return 8 * n;
 }
 

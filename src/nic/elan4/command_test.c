@@ -21,6 +21,12 @@ static void run_two(
 
 /* --- each command --- */
 
+/* Writes its second register to where the first says. */
+static void each_thread(const uint64_t *reg)
+{
+	elan_card_write(reg[0], reg[1]);
+}
+
 static void each_command(void *arg)
 {
 	struct et_queue q = et_open(0);
@@ -29,6 +35,8 @@ static void each_command(void *arg)
 	uint64_t copy[3] = { elan_word(ELAN_COPY, 64, 0), ET_SOURCE,
 		ET_TARGET };
 	uint64_t add = elan_word(ELAN_ADD, 2, 3);
+	uint64_t thread[7] = { elan_word(ELAN_RUN_THREAD, 8, 0),
+		ET_TARGET + 256, 99 };
 	uint64_t nop = ELAN_NOP, interrupt = elan_word(ELAN_INTERRUPT, 9, 0);
 
 	(void)arg;
@@ -56,6 +64,10 @@ static void each_command(void *arg)
 	assert_int_equal(et_word(ET_FLAG + 16), 0);
 	et_push(&q, &add, 1);
 	et_wait_event(2);
+	/* a thread */
+	elan_code_load(et_card(), 0, ET_CONTEXT, 8, each_thread);
+	et_push(&q, thread, 7);
+	et_wait_word(ET_TARGET + 256, 99);
 	/* an event that is not armed, or none */
 	et_push(&q, &add, 1);
 	et_push(&q, &interrupt, 1);
@@ -87,7 +99,8 @@ static void qsn_f31_each_command_does_its_work(void **state)
 	assert_int_equal(c.interrupts, 1);
 	assert_int_equal(c.dmas, 1);
 	assert_int_equal(c.fired, 3);
-	assert_int_equal(c.commands, 12);
+	assert_int_equal(c.threads, 1);
+	assert_int_equal(c.commands, 13);
 	et_fini(&m);
 }
 

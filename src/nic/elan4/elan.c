@@ -102,6 +102,13 @@ static const struct param params[] = {
 		.help = "a packet of a DMA leaves while its data is coming "
 			"(the real one is whole in the card first)",
 		.source = "QSN-F81" },
+	TIME("thread.clock", thread_clock, "5 ns", 1,
+		"a cycle of the thread processor", "QSN-N17"),
+	TIME("thread.swap", thread_swap, "65 ns", 1,
+		"until another thread runs there", "QSN-N9"),
+	COUNT("thread.limit", threads, "256", 1, 4096,
+		"threads of a card; more wait in their queues",
+		"assumed: more than a job starts at once"),
 	BYTES("merge", merge, "512 B", ELAN_BLOCK, ELAN_PACKET,
 		"that writes side by side are merged to, at most", "QSN-F45"),
 	TIME("merge-wait", merge_wait, "150 ns", 0,
@@ -337,6 +344,9 @@ static void on_engine(
 	case ELAN_ENGINE_BUS:
 		elan_bus_on_free(a);
 		break;
+	case ELAN_ENGINE_THREAD:
+		elan_thread_on_go(a, data);
+		break;
 	case ELAN_ENGINE_GET:
 		elan_get_on_late(a);
 		break;
@@ -401,6 +411,7 @@ static void node_free(struct elan_node *n)
 		elan_queue_free(elan_queue(n, i));
 	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		mem_free(n->queues[i]);
+	elan_threads_free(n);
 	mem_free(n->waiting);
 	mem_free(n->sendings);
 	mem_free(n->words);
@@ -441,7 +452,8 @@ static int elan_audit(struct nic *nic, struct err *e)
 		inside = n->inside + (n->in_first ? 1u : 0u);
 		if (n->sendings_used || inside || n->reads || n->read_bytes ||
 			n->assembling || dmas || n->gets_first ||
-			n->copies_inside || n->run_first != ELAN_NO_QUEUE)
+			n->copies_inside || elan_threads_busy(n) ||
+			n->run_first != ELAN_NO_QUEUE)
 			return err_set_code(e, EXIT_INTERNAL,
 				"audit: node %u: %u packets are not "
 				"acknowledged, %u not executed, %u reads of "
@@ -491,7 +503,8 @@ static uint64_t node_memory(const struct elan_node *n)
 	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		if (n->queues[i])
 			sum += ELAN_GROUP * sizeof(*n->queues[i]);
-	return sum + n->waiting_room * sizeof(*n->waiting) +
+	return sum + elan_threads_memory(n) +
+	       n->waiting_room * sizeof(*n->waiting) +
 	       n->n_contexts * sizeof(*n->contexts) +
 	       n->gets_room * sizeof(*n->gets) +
 	       n->sendings_room * sizeof(*n->sendings) +

@@ -15,6 +15,8 @@
  *	event processor: copies to memory or queues when events fire
  *	                                                    (event.c)
  *
+ *	threads: started by commands, append commands       (thread.c)
+ *
  * All that crosses the host's bus asks struct bus for a burst.
  */
 #ifndef NIC_ELAN4_ELAN_H
@@ -41,6 +43,7 @@ enum elan_engine {
 	ELAN_ENGINE_ACK, /* data: packet; it has been executed */
 	ELAN_ENGINE_WORD_IN, /* data: a word that is in memory */
 	ELAN_ENGINE_BUS, /* the bus is free for the next burst */
+	ELAN_ENGINE_THREAD, /* data: a thread, which goes on */
 	ELAN_ENGINE_GET, /* a get has waited for its answer long enough */
 	ELAN_ENGINE_COPIED, /* data: a copy, a burst of it is in memory */
 	/* after all that may give it work at the same instant */
@@ -141,8 +144,9 @@ struct elan_queue {
 	bool was_denied; /* a packet since the last guard */
 	bool skips; /* the next command */
 	bool is_half; /* a time-out is on its way */
+	bool is_blocked; /* waits until a thread can be started */
 	uint16_t context;
-	uint16_t next; /* in the run queue; ELAN_NO_QUEUE at its end */
+	uint16_t next; /* in the run queue, or of those blocked */
 	/* positions: bytes since it was opened */
 	uint64_t announced; /* stored without a gap, arrived or not */
 	uint64_t arrived;
@@ -161,6 +165,7 @@ struct elan_queue {
 	uint32_t births_n, births_room;
 	struct elan_channel channel;
 	uint64_t ends[ELAN_ENDS]; /* positions behind its packets */
+	uint32_t claimed; /* bytes of its room, by threads */
 	uint64_t mapped; /* an address that units append at, or 0 */
 	struct elan_copies copies; /* that wait for room */
 };
@@ -437,6 +442,7 @@ struct elan_node {
 	packet_id write_first, write_last;
 	uint32_t came; /* packets, to the input */
 	uint32_t turn; /* bursts of writes, to the bus */
+	struct elan_threads *threads; /* NULL until there is code */
 	struct elan_counts counts;
 };
 

@@ -42,6 +42,8 @@ struct elan_params {
 	int64_t cpus; /* of a node: thread n runs on CPU n % cpus */
 	int64_t poll_period, poll_load;
 	struct bus_params bus;
+	int64_t thread_clock, thread_swap; /* ps */
+	int64_t threads; /* of a node */
 	int64_t bus_reads; /* their part, per cent; 0: as they come */
 	struct elan_host host[ELAN_PLATFORMS];
 };
@@ -98,6 +100,27 @@ int elan_queue_map(
 int elan_context_order(
 	struct nic *nic, site_id s, uint32_t context, bool is_big);
 
+/* --- threads on the card --- */
+
+/*
+ * Loads code for threads of a context, in place of what its number had; NULL
+ * takes that away.  Threads that have been started are not touched.  0, or
+ * EINVAL.
+ */
+int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
+	elan_code *run);
+
+/*
+ * From here on: for the thread that runs; see weft/elan.h.  Called by anybody
+ * else they are a BUG.
+ */
+void elan_card_work(uint32_t cycles);
+/* 0, EINVAL or EFAULT. */
+int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n);
+int elan_card_wait(uint64_t at, uint64_t value);
+int elan_card_read(uint64_t at, void *to, uint32_t bytes);
+int elan_card_write(uint64_t at, uint64_t value);
+
 /* --- stores into a queue's page --- */
 
 /*
@@ -130,6 +153,7 @@ struct elan_counts {
 	uint64_t dropped, aborted, dmas, gets, reads, writes, merged;
 	uint64_t interrupts, fired;
 	uint64_t copied; /* bytes, to memory or queues by events */
+	uint64_t threads, swaps; /* started; from one to another */
 	uint64_t asked_again; /* gets that were not answered in time */
 	uint64_t appended; /* words, to queues by units of the card */
 	uint64_t denied; /* packets whose test said no, at their sender */

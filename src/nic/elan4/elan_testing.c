@@ -339,6 +339,36 @@ uint64_t et_sum(const struct et *m, size_t field)
 	return n;
 }
 
+void et_load(uint32_t context, uint32_t code, elan_code *run)
+{
+	assert_int_equal(
+		elan_code_load(et_card(), program_node(), context, code, run),
+		0);
+}
+
+void et_map(const struct et_queue *q, uint64_t at)
+{
+	assert_int_equal(
+		elan_queue_map(et_card(), program_node(), q->id, at), 0);
+}
+
+uint32_t et_thread_words(uint64_t *words, uint32_t code, uint64_t r)
+{
+	uint32_t i;
+
+	words[0] = elan_word(ELAN_RUN_THREAD, code, 0);
+	for (i = 0; i < ELAN_REGISTERS; i++)
+		words[i + 1] = r + i;
+	return 1 + ELAN_REGISTERS;
+}
+
+void et_thread(struct et_queue *q, uint32_t code, uint64_t r)
+{
+	uint64_t words[1 + ELAN_REGISTERS];
+
+	et_push(q, words, et_thread_words(words, code, r));
+}
+
 void et_arm(struct et_queue *q, uint32_t event, uint64_t count)
 {
 	uint64_t words[] = {
@@ -383,12 +413,6 @@ uint32_t et_store_words(uint64_t *words, uint64_t at, uint64_t value)
 	words[1] = at;
 	words[2] = value;
 	return 3;
-}
-
-void et_map(const struct et_queue *q, uint64_t at)
-{
-	assert_int_equal(
-		elan_queue_map(et_card(), program_node(), q->id, at), 0);
 }
 
 void et_wait_word(uint64_t at, uint64_t value)

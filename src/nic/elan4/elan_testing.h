@@ -111,6 +111,12 @@ void et_cast(struct et_queue *q, uint32_t first, uint32_t last, uint64_t to,
 void et_get(struct et_queue *q, site_id node, uint64_t from, uint64_t to,
 	uint32_t bytes, uint32_t event);
 void et_dma(struct et_queue *q, const struct elan_dma *d);
+/* Loads code for threads. */
+void et_load(uint32_t context, uint32_t code, elan_code *run);
+/* The words that start a thread with r, r + 1, ... in its registers; how many.
+ * The same, stored. */
+uint32_t et_thread_words(uint64_t *words, uint32_t code, uint64_t r);
+void et_thread(struct et_queue *q, uint32_t code, uint64_t r);
 /* Arms an event to write 1 to ET_FLAG + 8 * event. */
 void et_arm(struct et_queue *q, uint32_t event, uint64_t count);
 /* Arms one to copy words; sets one of the node's own. */

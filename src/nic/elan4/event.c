@@ -232,8 +232,10 @@ void elan_event_on_idle(const struct elan_at *a, uint32_t queue)
 {
 	const struct elan_queue *q = elan_queue(a->n, queue);
 
-	/* no acknowledgement frees room, no word that comes completes it */
-	if (q->copies.first && !q->outstanding && !q->arrivals_n)
+	/* no acknowledgement frees room, no word that comes completes it, and
+	 * no thread's end */
+	if (q->copies.first && !q->outstanding && !q->arrivals_n &&
+		!q->is_blocked)
 		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
 }
 

@@ -208,6 +208,28 @@ bool elan_seen_has(
 void elan_seen_add(
 	struct elan_node *n, uint32_t src, const struct elan_buffer *b);
 
+/* --- thread.c --- */
+
+/* Whether one more can be started; if not, the queue is told when. */
+bool elan_thread_has_room(const struct elan_at *a, uint32_t queue);
+/* Starts a thread for a queue: a command's words, its own included. */
+enum elan_error elan_thread_begin(
+	const struct elan_at *a, uint32_t queue, const uint64_t *word);
+void elan_thread_on_go(const struct elan_at *a, uint32_t thread);
+/* Its read has the bus, until end. */
+void elan_thread_granted(
+	const struct elan_at *a, uint32_t thread, sim_time end);
+/* A queue has room, or has stopped: those that wait for that go on. */
+void elan_thread_on_room(const struct elan_at *a, uint32_t queue);
+/* Whether one waits for room in it. */
+bool elan_thread_wants(const struct elan_node *n, uint32_t queue);
+/* A queue does not start one any more. */
+void elan_thread_forget(struct elan_node *n, uint32_t queue);
+/* Threads that are ready or run: none when all is done. */
+uint32_t elan_threads_busy(const struct elan_node *n);
+uint64_t elan_threads_memory(const struct elan_node *n);
+void elan_threads_free(struct elan_node *n);
+
 /* --- frame.c --- */
 
 void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,

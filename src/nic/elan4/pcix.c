@@ -1,6 +1,7 @@
 /*
  * The interface to the host's bus (QSN-F16).  All bursts of the card pass
- * here: reads that have come, writes, words and copies of events.
+ * here: reads that have come, threads' included, writes, words and copies of
+ * events.
  *
  * Where nic.bus.reads says nothing they go in the order in which they ask.
  * Else, while both reads and writes wait, reads get that part of the bus's
@@ -28,6 +29,9 @@ static void grant(
 		break;
 	case ELAN_BURST_COPY:
 		elan_event_granted(a, b->id, end);
+		break;
+	case ELAN_BURST_THREAD:
+		elan_thread_granted(a, b->id, end);
 		break;
 	}
 }
@@ -81,7 +85,7 @@ void elan_bus_on_free(const struct elan_at *a)
 void elan_bus_ask(const struct elan_at *a, enum elan_burst_what what,
 	uint32_t id, uint32_t bytes)
 {
-	enum bus_way way = what == ELAN_BURST_READ ? BUS_OUT : BUS_IN;
+	enum bus_way way = what >= ELAN_BURST_READ ? BUS_OUT : BUS_IN;
 	struct elan_burst b = { what, id, bytes };
 
 	if (!a->x->params.bus_reads) {

@@ -9,8 +9,10 @@ struct elan_at;
 enum elan_burst_what {
 	ELAN_BURST_WORD, /* id: a word */
 	ELAN_BURST_WRITE, /* id: packet */
-	ELAN_BURST_READ, /* id: a read */
 	ELAN_BURST_COPY, /* id: a copy */
+	/* from memory: */
+	ELAN_BURST_READ, /* id: a read */
+	ELAN_BURST_THREAD, /* id: one that reads */
 };
 
 struct elan_burst {

@@ -78,7 +78,8 @@ static bool is_quiet(const struct elan_queue *q)
 	bool is_waiting = q->is_half && q->half_at == q->taken;
 
 	return !q->outstanding && !q->arrivals_n && !q->is_queued && !q->dmas &&
-	       !q->copies.first && (q->error || !is_waiting);
+	       !q->copies.first &&
+	       (q->error || (!is_waiting && !q->is_blocked));
 }
 
 int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
@@ -113,8 +114,10 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 
 	if (!q)
 		return EINVAL;
-	if (!is_quiet(q) || q->gets)
+	if (!is_quiet(q) || q->gets || q->claimed ||
+		elan_thread_wants(n, queue))
 		return EBUSY;
+	elan_thread_forget(n, queue);
 	unmap(n, queue);
 	elan_queue_free(q);
 	set_queue(n, queue, NULL);
@@ -131,6 +134,7 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 	if (!q->error || !is_quiet(q) || elan_get_is_answered(n, queue))
 		return EBUSY;
 	elan_get_forget(n, queue);
+	elan_thread_forget(n, queue);
 	q->error = ELAN_FINE;
 	q->is_guarded = q->is_half = false;
 	q->was_denied = q->skips = false;
@@ -183,6 +187,7 @@ void elan_queue_stop(
 	a->n->counts.errors[why]++;
 	elan_event_on_room(a, queue);
 	host_poke(a->x->nic.host, a->w, a->s, a->t);
+	elan_thread_on_room(a, queue);
 }
 
 /* --- stores --- */
@@ -375,7 +380,8 @@ void elan_queue_wake(const struct elan_at *a, uint32_t queue)
 	struct elan_node *n = a->n;
 	struct elan_queue *q = elan_queue(n, queue);
 
-	if (q->is_queued || q->error || q->taken == q->announced)
+	if (q->is_queued || q->is_blocked || q->error ||
+		q->taken == q->announced)
 		return;
 	q->is_queued = true;
 	q->next = ELAN_NO_QUEUE;
@@ -401,5 +407,6 @@ void elan_queue_acked(
 		q->freed = q->ends[(q->channel.oldest - 1) % ELAN_ENDS];
 	elan_event_on_room(a, queue);
 	host_poke(a->x->nic.host, a->w, a->s, a->t);
+	elan_thread_on_room(a, queue);
 	elan_queue_wake(a, queue);
 }

@@ -29,7 +29,9 @@ static const struct misuse misuses[] = {
 	/* commands that cannot be */
 	{ ELAN_ERROR_COMMAND, 1, { ELAN_COMMANDS } },
 	{ ELAN_ERROR_COMMAND, 1, { 0xff } },
-	{ ELAN_ERROR_COMMAND, 1, { ELAN_RUN_THREAD } },
+	/* code that is not loaded */
+	{ ELAN_ERROR_COMMAND, 7, { ELAN_RUN_THREAD } },
+	{ ELAN_ERROR_COMMAND, 7, { W(ELAN_RUN_THREAD, 0xffff, 0xffff) } },
 	{ ELAN_ERROR_COMMAND, 1, { ELAN_CLOSE } },
 	{ ELAN_ERROR_COMMAND, 1, { W(ELAN_WRITE, 8, 0) } },
 	{ ELAN_ERROR_COMMAND, 2, { W(ELAN_OPEN, 1, 0), ELAN_NOP } },
@@ -230,15 +232,22 @@ static const struct needs needs[] = {
 	{ ELAN_MAY_EVENT, 4, { W(ELAN_ARM, 1, 0), 1, ET_FLAG, 1 } },
 	{ ELAN_MAY_EVENT, 4, { W(ELAN_ARM_COPY, 1, 8), 1, ET_FLAG, 1 } },
 	{ ELAN_MAY_INTERRUPT, 1, { ELAN_INTERRUPT } },
+	{ ELAN_MAY_THREAD, 7, { W(ELAN_RUN_THREAD, 3, 0) } },
 	{ 0, 1, { ELAN_GUARD } },
 	{ 0, 1, { ELAN_NOP } },
 };
+
+static void needs_thread(const uint64_t *reg)
+{
+	(void)reg;
+}
 
 static void rights_program(void *arg)
 {
 	uint32_t i, k = 0, own;
 
 	(void)arg;
+	elan_code_load(et_card(), 0, ET_CONTEXT, 3, needs_thread);
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		const struct needs *x = &needs[i];
 

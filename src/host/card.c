@@ -1,0 +1,174 @@
+#define _GNU_SOURCE
+#include "host/card.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "host/node.h"
+#include "sim/fiber.h"
+
+enum { FIRST_POOL = 256 }; /* each is twice as large as the one before */
+
+struct card_thread {
+	struct program program; /* what runs; none of the host's own */
+	struct card_thread *next; /* of the node's */
+	struct card_thread *next_free; /* of those that have ended */
+	struct fiber_pool *pool;
+	uint32_t fiber;
+};
+
+/* --- fibers: the host's, shared by its nodes --- */
+
+static uint32_t pool_size(uint32_t i)
+{
+	return (uint32_t)FIRST_POOL << i;
+}
+
+static void add_pool(struct host *h, struct card_fibers *f)
+{
+	struct err e = { 0 };
+
+	BUG_IF(f->n_pools == CARD_POOLS);
+	f->pool[f->n_pools] =
+		fiber_pool_new(pool_size(f->n_pools), h->stack_bytes, &e);
+	if (!f->pool[f->n_pools]) {
+		fprintf(stderr, "weft: %s\n", e.text);
+		_Exit(EXIT_LIMIT);
+	}
+	f->n_pools++;
+	f->used = 0;
+}
+
+/* Called rarely: a node keeps what it has got. */
+static void take_fiber(struct host *h, struct card_thread *c)
+{
+	struct card_fibers *f = &h->card_fibers;
+
+	pthread_mutex_lock(&f->lock);
+	if (!f->n_pools || f->used == pool_size(f->n_pools - 1))
+		add_pool(h, f);
+	c->pool = f->pool[f->n_pools - 1];
+	c->fiber = f->used++;
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* --- life --- */
+
+void card_init(struct host *h)
+{
+	pthread_mutex_init(&h->card_fibers.lock, NULL);
+}
+
+void card_fini(struct host *h)
+{
+	struct card_fibers *f = &h->card_fibers;
+	struct card_thread *c;
+	site_id i;
+
+	while (f->n_pools)
+		fiber_pool_free(f->pool[--f->n_pools]);
+	pthread_mutex_destroy(&f->lock);
+	for (i = 0; i < h->n_nodes; i++) {
+		struct cards *k = h->nodes[i].cards;
+
+		for (; k && k->all; k->all = c) {
+			c = k->all->next;
+			mem_free(k->all);
+		}
+		mem_free(k);
+	}
+}
+
+uint64_t card_held(const struct node *n)
+{
+	const struct card_thread *c = n->cards ? n->cards->all : NULL;
+	uint64_t sum = n->cards ? sizeof(*n->cards) : 0;
+
+	for (; c; c = c->next)
+		sum += sizeof(*c);
+	return sum;
+}
+
+static struct cards *cards_of(struct host *h, site_id node)
+{
+	struct node *n = &h->nodes[node];
+
+	if (!n->cards)
+		n->cards = mem_alloc(1, sizeof(*n->cards));
+	return n->cards;
+}
+
+/* --- threads --- */
+
+static struct card_thread *new_thread(
+	struct host *h, struct cards *k, site_id node)
+{
+	struct card_thread *c = mem_alloc(1, sizeof(*c));
+
+	c->program.host = h;
+	c->program.node = node;
+	c->program.is_card = true;
+	take_fiber(h, c);
+	c->next = k->all;
+	k->all = c;
+	return c;
+}
+
+struct card_thread *card_start(
+	struct host *h, site_id node, void (*run)(void *arg), void *arg)
+{
+	struct cards *k = cards_of(h, node);
+	struct card_thread *c = k->free;
+
+	if (c)
+		k->free = c->next_free;
+	else
+		c = new_thread(h, k, node);
+	c->program.run = run;
+	c->program.arg = arg;
+	program_prepare(&c->program, c->pool, c->fiber);
+	return c;
+}
+
+bool card_resume(struct card_thread *c, struct sim_worker *w, sim_time t)
+{
+	struct cards *k = node_of(&c->program)->cards;
+
+	if (!program_enter(&c->program, c->pool, c->fiber, w, t))
+		return false;
+	c->next_free = k->free;
+	k->free = c;
+	return true;
+}
+
+static struct card_thread *current(void)
+{
+	struct program *p = program_current();
+
+	return p && p->is_card ? (struct card_thread *)p : NULL;
+}
+
+void card_suspend(void)
+{
+	struct card_thread *c = current();
+
+	BUG_IF(!c);
+	fiber_suspend(c->pool, c->fiber);
+}
+
+void *card_current(void)
+{
+	const struct card_thread *c = current();
+
+	return c ? c->program.arg : NULL;
+}
+
+void card_watch(
+	struct host *h, site_id node, card_on_write *on_write, void *arg)
+{
+	struct cards *k = cards_of(h, node);
+
+	k->on_write = on_write;
+	k->arg = arg;
+}

@@ -1,0 +1,572 @@
+/*
+ * The thread processor (QSN-F64 to F66).  One thread has it at a time, from
+ * when it is swapped in until it waits or ends: its calls take time and hold
+ * the processor, the C code between them takes none.  Threads that are ready
+ * stand in the run queue: those just started, and those that have what they
+ * waited for, a word of memory or room in a command queue.  Whoever goes on
+ * where he was the last one to run is not swapped; he goes on a cycle later.
+ *
+ * The processor has one event on its way while somebody has it, and none
+ * otherwise.  All that it posts is for a later instant: what ends a wait may
+ * be a program's store.
+ */
+#include "nic/elan4/parts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "host/card.h"
+
+#define NOBODY UINT32_MAX
+
+enum thread_wait {
+	WAITS_NOT, /* it is ready or runs */
+	WAITS_WORD, /* at an address, for a value */
+	WAITS_ROOM, /* in a queue, for bytes */
+};
+
+struct elan_thread {
+	uint32_t id;
+	uint32_t next; /* in the run queue, of those that wait, or free */
+	uint16_t context;
+	uint8_t waits; /* an enum thread_wait */
+	bool is_reading; /* of bytes: its read is not on the bus yet */
+	bool has_claim; /* on room for its bytes, since it was woken */
+	uint32_t queue, bytes;
+	uint64_t at, value;
+	elan_code *run;
+	uint64_t reg[ELAN_REGISTERS];
+	struct card_thread *card; /* NULL until it runs */
+};
+
+struct thread_code {
+	uint32_t context, number;
+	elan_code *run;
+};
+
+struct thread_list {
+	uint32_t first, last;
+};
+
+struct elan_threads {
+	struct elan_thread **thread; /* they do not move */
+	uint32_t room, free, used;
+	struct thread_list ready, waiting;
+	uint32_t n_words, n_rooms; /* of those that wait */
+	uint32_t running, last; /* it has the processor; it had it last */
+	uint16_t blocked_first, blocked_last; /* queues */
+	struct thread_code *codes;
+	uint32_t n_codes;
+};
+
+/* --- lists --- */
+
+static const struct thread_list NO_THREADS = { NOBODY, NOBODY };
+
+static void push(struct elan_threads *h, struct thread_list *l, uint32_t id)
+{
+	h->thread[id]->next = NOBODY;
+	if (l->first == NOBODY)
+		l->first = id;
+	else
+		h->thread[l->last]->next = id;
+	l->last = id;
+}
+
+/* Takes out the one behind another, or the first. */
+static void take(struct elan_threads *h, struct thread_list *l, uint32_t before)
+{
+	uint32_t id = before == NOBODY ? l->first : h->thread[before]->next;
+	uint32_t next = h->thread[id]->next;
+
+	if (before == NOBODY)
+		l->first = next;
+	else
+		h->thread[before]->next = next;
+	if (l->last == id)
+		l->last = before;
+}
+
+/* --- life --- */
+
+static struct elan_threads *threads_of(struct elan_node *n)
+{
+	if (!n->threads) {
+		n->threads = mem_alloc(1, sizeof(*n->threads));
+		*n->threads = (struct elan_threads){
+			.free = NOBODY,
+			.ready = NO_THREADS,
+			.waiting = NO_THREADS,
+			.running = NOBODY,
+			.last = NOBODY,
+			.blocked_first = ELAN_NO_QUEUE,
+		};
+	}
+	return n->threads;
+}
+
+void elan_threads_free(struct elan_node *n)
+{
+	struct elan_threads *h = n->threads;
+	uint32_t i;
+
+	for (i = 0; h && i < h->room; i++)
+		mem_free(h->thread[i]);
+	if (h) {
+		mem_free(h->thread);
+		mem_free(h->codes);
+	}
+	mem_free(h);
+}
+
+uint64_t elan_threads_memory(const struct elan_node *n)
+{
+	const struct elan_threads *h = n->threads;
+
+	return h ? sizeof(*h) + h->n_codes * sizeof(*h->codes) +
+			       h->room * (sizeof(*h->thread) +
+						 sizeof(**h->thread))
+		 : 0;
+}
+
+uint32_t elan_threads_busy(const struct elan_node *n)
+{
+	const struct elan_threads *h = n->threads;
+
+	return h && (h->running != NOBODY || h->ready.first != NOBODY);
+}
+
+/* Of a node that has died no thread goes on. */
+static bool is_dead(const struct elan_at *a)
+{
+	return a->t >= host_dies_at(a->x->nic.host, a->s);
+}
+
+static void bury(const struct elan_at *a)
+{
+	struct elan_threads *h = a->n->threads;
+
+	h->ready = h->waiting = NO_THREADS;
+	h->n_words = h->n_rooms = 0;
+	h->running = NOBODY;
+	card_watch(a->x->nic.host, a->s, NULL, NULL);
+}
+
+/* --- code --- */
+
+static struct thread_code *find_code(
+	const struct elan_threads *h, uint32_t context, uint64_t number)
+{
+	uint32_t i;
+
+	for (i = 0; h && i < h->n_codes; i++)
+		if (h->codes[i].context == context &&
+			h->codes[i].number == number)
+			return &h->codes[i];
+	return NULL;
+}
+
+int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
+	elan_code *run)
+{
+	struct elan_threads *h = threads_of(elan_node((struct elan *)nic, s));
+	struct thread_code *c = find_code(h, context, code);
+
+	if (context >= ELAN_CONTEXTS || code >= ELAN_CODES)
+		return EINVAL;
+	if (!c) {
+		h->codes =
+			mem_grow(h->codes, h->n_codes + 1, sizeof(*h->codes));
+		c = &h->codes[h->n_codes++];
+	}
+	*c = (struct thread_code){ context, code, run };
+	return 0;
+}
+
+/* --- who is next --- */
+
+static void dispatch(const struct elan_at *a)
+{
+	struct elan_threads *h = a->n->threads;
+	const struct elan_params *p = &a->x->params;
+	uint32_t id = h->ready.first;
+	bool is_other = id != h->last;
+
+	if (h->running != NOBODY || id == NOBODY)
+		return;
+	take(h, &h->ready, NOBODY);
+	h->running = id;
+	h->last = id;
+	a->n->counts.swaps += is_other;
+	elan_post(a, a->t + (is_other ? p->thread_swap : p->thread_clock),
+		ELAN_ENGINE_THREAD, id);
+}
+
+/* The wait of one is over; it is behind another in the list. */
+static void wake(const struct elan_at *a, uint32_t before)
+{
+	struct elan_threads *h = a->n->threads;
+	uint32_t id =
+		before == NOBODY ? h->waiting.first : h->thread[before]->next;
+	struct elan_thread *x = h->thread[id];
+
+	take(h, &h->waiting, before);
+	if (x->waits == WAITS_WORD && !--h->n_words)
+		card_watch(a->x->nic.host, a->s, NULL, NULL);
+	if (x->waits == WAITS_ROOM)
+		h->n_rooms--;
+	x->waits = WAITS_NOT;
+	push(h, &h->ready, id);
+	dispatch(a);
+}
+
+static bool has_word(const struct elan_at *a, const struct elan_thread *x)
+{
+	uint64_t word = 0;
+
+	host_read(a->x->nic.host, a->s, x->at, &word, 8);
+	return word == x->value;
+}
+
+static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
+	uint64_t at, size_t n)
+{
+	struct elan *x = arg;
+	struct elan_at a = { x, elan_node(x, s), w, s, t };
+	struct elan_threads *h = a.n->threads;
+	uint32_t id = h->waiting.first, before = NOBODY, next;
+
+	if (is_dead(&a)) {
+		bury(&a);
+		return;
+	}
+	for (; id != NOBODY; id = next) {
+		const struct elan_thread *y = h->thread[id];
+
+		next = y->next;
+		if (y->waits == WAITS_WORD && y->at < at + n &&
+			at < y->at + 8 && has_word(&a, y))
+			wake(&a, before);
+		else
+			before = id;
+	}
+}
+
+/*
+ * Who waits for room has a claim on it when he is woken, until he runs: those
+ * behind him do not take it from him, and are not woken in vain.
+ */
+void elan_thread_on_room(const struct elan_at *a, uint32_t queue)
+{
+	struct elan_threads *h = a->n->threads;
+	struct elan_queue *q = elan_queue(a->n, queue);
+	uint32_t id, before = NOBODY, next;
+
+	if (!h || !h->n_rooms)
+		return;
+	for (id = h->waiting.first; id != NOBODY; id = next) {
+		struct elan_thread *x = h->thread[id];
+
+		next = x->next;
+		if (x->waits != WAITS_ROOM || x->queue != queue) {
+			before = id;
+			continue;
+		}
+		if (!elan_queue_takes(a->n, queue, q->claimed + x->bytes))
+			return;
+		q->claimed += x->bytes;
+		x->has_claim = true;
+		wake(a, before);
+	}
+}
+
+bool elan_thread_wants(const struct elan_node *n, uint32_t queue)
+{
+	const struct elan_threads *h = n->threads;
+	uint32_t id = h && h->n_rooms ? h->waiting.first : NOBODY;
+
+	while (id != NOBODY && (h->thread[id]->waits != WAITS_ROOM ||
+				       h->thread[id]->queue != queue))
+		id = h->thread[id]->next;
+	return id != NOBODY;
+}
+
+/* --- queues that start threads --- */
+
+bool elan_thread_has_room(const struct elan_at *a, uint32_t queue)
+{
+	struct elan_threads *h = a->n->threads;
+	struct elan_queue *q = elan_queue(a->n, queue);
+
+	if (!h || h->used < (uint32_t)a->x->params.threads)
+		return true;
+	q->is_blocked = true;
+	q->next = ELAN_NO_QUEUE;
+	if (h->blocked_first == ELAN_NO_QUEUE)
+		h->blocked_first = (uint16_t)queue;
+	else
+		elan_queue(a->n, h->blocked_last)->next = (uint16_t)queue;
+	h->blocked_last = (uint16_t)queue;
+	return false;
+}
+
+void elan_thread_forget(struct elan_node *n, uint32_t queue)
+{
+	struct elan_threads *h = n->threads;
+	struct elan_queue *q = elan_queue(n, queue);
+	uint32_t before = ELAN_NO_QUEUE, id;
+
+	if (!q->is_blocked)
+		return;
+	q->is_blocked = false;
+	for (id = h->blocked_first; id != queue; id = elan_queue(n, id)->next)
+		before = id;
+	if (before == ELAN_NO_QUEUE)
+		h->blocked_first = q->next;
+	else
+		elan_queue(n, before)->next = q->next;
+	if (h->blocked_last == queue)
+		h->blocked_last = (uint16_t)before;
+}
+
+/* One more can be started: by the first that wants to and still may. */
+static void unblock(const struct elan_at *a)
+{
+	struct elan_threads *h = a->n->threads;
+	bool is_stopped = true;
+
+	while (is_stopped && h->blocked_first != ELAN_NO_QUEUE) {
+		uint32_t id = h->blocked_first;
+
+		is_stopped = elan_queue(a->n, id)->error;
+		elan_thread_forget(a->n, id);
+		elan_queue_wake(a, id);
+	}
+}
+
+/* A place for one; there may be one more. */
+static struct elan_thread *new_thread(struct elan_threads *h)
+{
+	uint32_t room, i;
+
+	if (h->free == NOBODY) {
+		room = h->room ? 2 * h->room : 4;
+		h->thread = mem_grow(h->thread, room, sizeof(*h->thread));
+		for (i = h->room; i < room; i++) {
+			h->thread[i] = mem_alloc(1, sizeof(**h->thread));
+			h->thread[i]->id = i;
+			h->thread[i]->next = i + 1 < room ? i + 1 : NOBODY;
+		}
+		h->free = h->room;
+		h->room = room;
+	}
+	i = h->free;
+	h->free = h->thread[i]->next;
+	h->used++;
+	return h->thread[i];
+}
+
+enum elan_error elan_thread_begin(
+	const struct elan_at *a, uint32_t queue, const uint64_t *word)
+{
+	struct elan_threads *h = a->n->threads;
+	uint32_t context = elan_queue(a->n, queue)->context;
+	const struct thread_code *c = find_code(h, context, word[0] >> 16);
+	struct elan_thread *x;
+	uint32_t id;
+
+	if (!c || !c->run)
+		return ELAN_ERROR_COMMAND;
+	if (is_dead(a))
+		return ELAN_FINE;
+	x = new_thread(h);
+	id = x->id;
+	*x = (struct elan_thread){
+		.id = id, .context = (uint16_t)context, .run = c->run
+	};
+	memcpy(x->reg, word + 1, sizeof(x->reg));
+	a->n->counts.threads++;
+	push(h, &h->ready, id);
+	dispatch(a);
+	return ELAN_FINE;
+}
+
+/* --- running --- */
+
+static void run(void *arg)
+{
+	const struct elan_thread *x = arg;
+	uint64_t reg[ELAN_REGISTERS];
+
+	memcpy(reg, x->reg, sizeof(reg));
+	x->run(reg);
+}
+
+static void end(const struct elan_at *a, struct elan_thread *x)
+{
+	struct elan_threads *h = a->n->threads;
+
+	h->running = h->last = NOBODY;
+	x->next = h->free;
+	h->free = x->id;
+	h->used--;
+	unblock(a);
+}
+
+void elan_thread_on_go(const struct elan_at *a, uint32_t thread)
+{
+	struct elan_threads *h = a->n->threads;
+	struct elan_thread *x = h->thread[thread];
+
+	if (is_dead(a)) {
+		bury(a);
+		return;
+	}
+	if (x->is_reading) {
+		x->is_reading = false;
+		elan_bus_ask(a, ELAN_BURST_THREAD, thread, x->bytes);
+		return;
+	}
+	if (!x->card)
+		x->card = card_start(a->x->nic.host, a->s, run, x);
+	if (card_resume(x->card, a->w, a->t))
+		end(a, x);
+	else if (x->waits)
+		h->running = NOBODY;
+	dispatch(a);
+}
+
+void elan_thread_granted(const struct elan_at *a, uint32_t thread, sim_time end)
+{
+	elan_post(a, end, ELAN_ENGINE_THREAD, thread);
+}
+
+/* --- what threads call --- */
+
+static struct elan_thread *self(struct elan_at *a)
+{
+	struct elan_thread *x = card_current();
+	struct nic *nic = host_nic(program_host());
+	site_id s = program_node();
+
+	BUG_IF(!x || nic->ops != &elan4_ops);
+	*a = (struct elan_at){ (struct elan *)nic,
+		elan_node((struct elan *)nic, s), program_worker(), s,
+		program_now() };
+	return x;
+}
+
+/* Holds the processor for so long. */
+static void hold(
+	const struct elan_at *a, const struct elan_thread *x, sim_time time)
+{
+	elan_post(a, a->t + time, ELAN_ENGINE_THREAD, x->id);
+	card_suspend();
+}
+
+void elan_card_work(uint32_t cycles)
+{
+	struct elan_at a;
+	const struct elan_thread *x = self(&a);
+
+	if (cycles)
+		hold(&a, x, cycles * a.x->params.thread_clock);
+}
+
+/* Gives the processor up until it is woken. */
+static void wait(
+	const struct elan_at *a, struct elan_thread *x, enum thread_wait what)
+{
+	struct elan_threads *h = a->n->threads;
+
+	x->waits = (uint8_t)what;
+	push(h, &h->waiting, x->id);
+	if (what == WAITS_ROOM)
+		h->n_rooms++;
+	else if (!h->n_words++)
+		card_watch(a->x->nic.host, a->s, on_write, a->x);
+	card_suspend();
+}
+
+int elan_card_wait(uint64_t at, uint64_t value)
+{
+	struct elan_at a;
+	struct elan_thread *x = self(&a);
+
+	if (at % 8 || !elan_may(a.n, x->context, at, 8))
+		return EFAULT;
+	elan_card_work(1);
+	self(&a);
+	x->at = at;
+	x->value = elan_word_order(a.n, x->context, value);
+	if (!has_word(&a, x))
+		wait(&a, x, WAITS_WORD);
+	return 0;
+}
+
+/* Whether its words can be appended now; a claim is used up. */
+static bool has_room(const struct elan_at *a, struct elan_thread *x)
+{
+	struct elan_queue *q = elan_queue(a->n, x->queue);
+
+	if (!x->has_claim)
+		return !elan_thread_wants(a->n, x->queue) &&
+		       elan_queue_takes(a->n, x->queue, q->claimed + x->bytes);
+	x->has_claim = false;
+	q->claimed -= x->bytes;
+	/* a packet may have come in between */
+	return elan_queue_takes(a->n, x->queue, x->bytes);
+}
+
+int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n)
+{
+	struct elan_at a;
+	struct elan_thread *x = self(&a);
+
+	if (!n || n > ELAN_PAGE / 8)
+		return EINVAL;
+	x->bytes = 8 * n;
+	x->queue = elan_queue_mapped(a.n, x->context, to, x->bytes);
+	if (x->queue == ELAN_NO_QUEUE)
+		return EFAULT;
+	if (x->bytes > elan_queue(a.n, x->queue)->depth)
+		return EINVAL;
+	while (!has_room(&a, x)) {
+		wait(&a, x, WAITS_ROOM);
+		self(&a); /* it is later */
+	}
+	elan_queue_append(&a, x->queue, (const uint8_t *)words, x->bytes,
+		a.t + n * a.x->params.thread_clock);
+	elan_card_work(n);
+	return 0;
+}
+
+int elan_card_read(uint64_t at, void *to, uint32_t bytes)
+{
+	struct elan_at a;
+	struct elan_thread *x = self(&a);
+
+	if (!bytes || bytes > ELAN_BLOCK)
+		return EINVAL;
+	if (!elan_may(a.n, x->context, at, bytes))
+		return EFAULT;
+	x->is_reading = true;
+	x->bytes = bytes;
+	a.n->counts.reads++;
+	hold(&a, x, a.x->params.read_latency);
+	host_read(a.x->nic.host, a.s, at, to, bytes);
+	return 0;
+}
+
+int elan_card_write(uint64_t at, uint64_t value)
+{
+	struct elan_at a;
+	struct elan_thread *x = self(&a);
+
+	if (at % 8 || !elan_may(a.n, x->context, at, 8))
+		return EFAULT;
+	elan_word_write(&a, at, elan_word_order(a.n, x->context, value));
+	elan_card_work(1);
+	return 0;
+}

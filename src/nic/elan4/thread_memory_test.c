@@ -1,0 +1,113 @@
+/* What threads on the card read and write. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nic/elan4/elan_testing.h"
+
+enum { CODE = 3 };
+
+static void memory_thread(const uint64_t *reg)
+{
+	uint8_t data[ELAN_BLOCK], want[ELAN_BLOCK];
+	const struct elan_params *p = elan_params_of(et_card());
+	sim_time t = program_now();
+	uint32_t i;
+
+	(void)reg;
+	for (i = 0; i < ELAN_BLOCK; i++)
+		want[i] = et_byte(6, i + 3);
+	assert_int_equal(elan_card_read(ET_SOURCE + 3, data, ELAN_BLOCK), 0);
+	assert_memory_equal(data, want, ELAN_BLOCK);
+	/* the latency, and then 16 words on the bus */
+	assert_in_range(program_now() - t,
+		p->read_latency + p->host[0].dma_overhead + 16 * p->bus.clock,
+		p->read_latency + p->host[0].dma_overhead + 16 * p->bus.clock +
+			p->bus.turn);
+	t = program_now();
+	assert_int_equal(elan_card_write(ET_TARGET, 9), 0);
+	assert_int_equal(program_now() - t, p->thread_clock);
+	/* it is on its way, and a read comes behind it */
+	assert_int_equal(elan_card_read(ET_TARGET, data, 8), 0);
+	assert_int_equal(data[0], 9);
+	t = program_now();
+	assert_int_equal(elan_card_wait(ET_TARGET, 9), 0);
+	assert_int_equal(program_now() - t, p->thread_clock);
+	elan_card_work(0);
+	assert_int_equal(program_now() - t, p->thread_clock);
+}
+
+static void memory_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+
+	(void)arg;
+	et_fill(ET_SOURCE, 6, 256);
+	et_load(ET_CONTEXT, CODE, memory_thread);
+	et_thread(&q, CODE, 0);
+	et_wait_word(ET_TARGET, 9);
+}
+
+static void reads_and_writes_take_the_bus(void **state)
+{
+	struct et_program p = { 0, memory_program, NULL };
+	struct et m;
+	uint32_t reads;
+
+	(void)state;
+	for (reads = 0; reads < 2; reads++) {
+		et_init(&m, "4");
+		m.params.bus_reads = reads ? 50 : 0;
+		et_run(&m, 1, &p, 1);
+		assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_IN], 8);
+		assert_int_equal(et_node(&m, 0)->bus.bytes[BUS_OUT],
+			ELAN_BLOCK + 8 + 56);
+		et_fini(&m);
+	}
+}
+
+static uint32_t n_seen;
+
+/* Words are those of the context, whatever their bytes' order there. */
+static void big_thread(const uint64_t *reg)
+{
+	assert_int_equal(elan_card_write(ET_TARGET, reg[0]), 0);
+	assert_int_equal(elan_card_wait(ET_TARGET, reg[0]), 0);
+	n_seen++;
+}
+
+static void big_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+
+	(void)arg;
+	elan_context_order(et_card(), 0, ET_CONTEXT, true);
+	et_load(ET_CONTEXT, CODE, big_thread);
+	et_thread(&q, CODE, 0x0102);
+	et_wait_word(ET_TARGET, UINT64_C(0x0201) << 48);
+}
+
+static void words_have_their_contexts_order(void **state)
+{
+	struct et_program p = { 0, big_program, NULL };
+	struct et m;
+
+	(void)state;
+	n_seen = 0;
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1);
+	assert_int_equal(n_seen, 1);
+	et_fini(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_and_writes_take_the_bus),
+		cmocka_unit_test(words_have_their_contexts_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,379 @@
+/* Threads on the card that there are too many of, that do what they must not,
+ * or that are not let to their end. */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "nic/elan4/elan_testing.h"
+
+#define US     (INT64_C(1000) * SIM_NS)
+#define MAPPED UINT64_C(0xffff000000000000)
+
+enum { CODE = 3 };
+
+/* --- other contexts, other memory --- */
+
+static uint32_t n_done;
+
+static void refused_thread(const uint64_t *reg)
+{
+	uint64_t nop[ELAN_PAGE / 8 + 1] = { ELAN_NOP };
+	uint8_t data[2 * ELAN_BLOCK];
+
+	(void)reg;
+	/* there is a queue of the other context at the first, and the second
+	 * is mapped at nobody's */
+	assert_int_equal(elan_card_append(MAPPED, nop, 1), EFAULT);
+	assert_int_equal(
+		elan_card_append(MAPPED + 2 * ELAN_PAGE, nop, 1), EFAULT);
+	assert_int_equal(
+		elan_card_append(MAPPED + ELAN_PAGE + 4, nop, 1), EFAULT);
+	assert_int_equal(
+		elan_card_append(MAPPED + 2 * ELAN_PAGE - 8, nop, 2), EFAULT);
+	assert_int_equal(elan_card_append(MAPPED + ELAN_PAGE, nop, 0), EINVAL);
+	assert_int_equal(
+		elan_card_append(MAPPED + ELAN_PAGE, nop, 513), EINVAL);
+	/* more than 1 KB never fits */
+	assert_int_equal(
+		elan_card_append(MAPPED + ELAN_PAGE, nop, 129), EINVAL);
+	assert_int_equal(elan_card_append(MAPPED + ELAN_PAGE, nop, 128), 0);
+	assert_int_equal(elan_card_wait(ET_TARGET, 0), EFAULT);
+	assert_int_equal(elan_card_wait(ET_OTHER_AT + 4, 0), EFAULT);
+	assert_int_equal(elan_card_wait(ET_OTHER_AT, 0), 0);
+	assert_int_equal(elan_card_write(ET_TARGET, 1), EFAULT);
+	assert_int_equal(elan_card_write(ET_OTHER_AT + 4, 1), EFAULT);
+	assert_int_equal(elan_card_read(ET_OTHER_AT, data, 0), EINVAL);
+	assert_int_equal(
+		elan_card_read(ET_OTHER_AT, data, ELAN_BLOCK + 1), EINVAL);
+	assert_int_equal(elan_card_read(ET_OTHER_AT - 1, data, 8), EFAULT);
+	assert_int_equal(elan_card_read(UINT64_MAX - 3, data, 8), EFAULT);
+	assert_int_equal(elan_card_write(UINT64_MAX - 7, 1), EFAULT);
+	n_done++;
+}
+
+static void refused_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	struct et_queue r = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_OTHER);
+	struct et_queue s = et_open_as(2, ELAN_1K, ELAN_MAY_ALL, ET_OTHER);
+
+	(void)arg;
+	et_map(&q, MAPPED);
+	et_map(&r, MAPPED + ELAN_PAGE);
+	et_load(ET_OTHER, CODE, refused_thread);
+	et_thread(&s, CODE, 0);
+	program_charge(100 * US);
+	assert_int_equal(et_word(ET_TARGET), 0);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+}
+
+static void a_thread_is_its_contexts(void **state)
+{
+	struct et_program p = { 0, refused_program, NULL };
+	struct et m;
+
+	(void)state;
+	n_done = 0;
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1);
+	assert_int_equal(n_done, 1);
+	assert_int_equal(et_counts(&m, 0).appended, 128);
+	et_fini(&m);
+}
+
+/* --- not to their end --- */
+
+static void store_word(uint64_t at, uint64_t value)
+{
+	assert_true(program_write(at, &value, 8));
+}
+
+static void forever_thread(const uint64_t *reg)
+{
+	elan_card_wait(reg[0], 1);
+	n_done++;
+}
+
+static void forever_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+
+	(void)arg;
+	et_load(ET_CONTEXT, CODE, forever_thread);
+	et_thread(&q, CODE, ET_FLAG);
+	et_thread(&q, CODE, ET_FLAG + 8);
+	program_charge(10 * US);
+	store_word(ET_FLAG, 1);
+}
+
+static void who_waits_for_ever_keeps_nobody(void **state)
+{
+	struct et_program p = { 0, forever_program, NULL };
+	struct et m;
+
+	(void)state;
+	n_done = 0;
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1); /* which fails where a program is left */
+	assert_int_equal(n_done, 1);
+	et_fini(&m);
+}
+
+static void work_thread(const uint64_t *reg)
+{
+	(void)reg;
+	for (;;) {
+		elan_card_work(20);
+		n_done++;
+	}
+}
+
+static void dying_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	uint32_t i;
+
+	(void)arg;
+	et_load(ET_CONTEXT, CODE, forever_thread);
+	et_thread(&q, CODE, ET_FLAG);
+	et_load(ET_CONTEXT, CODE, work_thread);
+	for (i = 0; i < 3; i++)
+		et_thread(&q, CODE, 0);
+	program_charge(100 * US);
+	fail_msg("it is dead");
+}
+
+static void alive_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+
+	(void)arg;
+	program_wait(11 * US + 500 * SIM_NS);
+	et_put(&q, 0, ET_FLAG, 1, 8, 0, 0);
+}
+
+/* One that computes, others that are ready, one that waits. */
+static void threads_die_with_their_node(void **state)
+{
+	struct fault_event death = {
+		.at = 12 * US, .site = 0, .port = FAULT_SITE
+	};
+	struct fault_plan plan = { .event = &death, .n_events = 1 };
+	struct et_program p[] = { { 0, dying_program, NULL },
+		{ 1, alive_program, NULL } };
+	struct et m;
+
+	(void)state;
+	n_done = 0;
+	et_init(&m, "4");
+	m.faults = &plan;
+	m.params.retries = 2;
+	et_run(&m, 1, p, 2);
+	assert_in_range(n_done, 100, 120);
+	et_fini(&m);
+}
+
+/* --- mistakes that end the run --- */
+
+static void descend(volatile char *above)
+{
+	volatile char frame[1024];
+	uint32_t i;
+
+	for (i = 0; i < sizeof(frame); i++)
+		frame[i] = above[i % 8];
+	if (above[0])
+		descend(frame);
+	frame[0] = above[1];
+}
+
+static void deep_thread(const uint64_t *reg)
+{
+	volatile char frame[8] = { 1 };
+
+	(void)reg;
+	descend(frame);
+}
+
+static void program_thread_call(const uint64_t *reg)
+{
+	(void)reg;
+	program_charge(1);
+}
+
+static void core_calls(void *arg)
+{
+	(void)arg;
+	elan_card_work(1);
+}
+
+static void mistake_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+
+	et_load(ET_CONTEXT, CODE, *(elan_code **)arg);
+	et_thread(&q, CODE, 0);
+	program_charge(10 * US);
+}
+
+/* What a child says that runs a program. */
+static int ending(void (*run)(void *), void *arg, char *text, size_t size)
+{
+	struct et_program p = { 0, run, arg };
+	int fd[2], status;
+	struct et m;
+	ssize_t n;
+	pid_t child;
+
+	assert_int_equal(pipe(fd), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		signal(SIGSEGV, SIG_DFL);
+		signal(SIGABRT, SIG_DFL);
+		dup2(fd[1], STDERR_FILENO);
+		et_init(&m, "4");
+		et_run(&m, 1, &p, 1);
+		_exit(0);
+	}
+	close(fd[1]);
+	n = read(fd[0], text, size - 1);
+	text[n > 0 ? n : 0] = 0;
+	close(fd[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static void mistakes_are_told(void **state)
+{
+	elan_code *deep = deep_thread, *calls = program_thread_call;
+	char text[4096];
+	int status = ending(mistake_program, &deep, text, sizeof(text));
+
+	(void)state;
+	assert_non_null(strstr(text, "stack overflow"));
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), EXIT_INTERNAL);
+	assert_int_not_equal(
+		ending(mistake_program, &calls, text, sizeof(text)), 0);
+	assert_non_null(strstr(text, "internal error"));
+	assert_int_not_equal(ending(core_calls, NULL, text, sizeof(text)), 0);
+	assert_non_null(strstr(text, "internal error"));
+}
+
+/* --- anything --- */
+
+static uint64_t draw(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return *state >> 33;
+}
+
+static uint64_t any_word(uint64_t *d)
+{
+	switch (draw(d) % 4) {
+	case 0:
+		return ET_TARGET + draw(d) % 64;
+	case 1:
+		return elan_word(ELAN_RUN_THREAD, CODE, 0);
+	default:
+		return elan_word((enum elan_command)(draw(d) % ELAN_COMMANDS),
+			draw(d) % 70, draw(d) % 3);
+	}
+}
+
+static void any_thread(const uint64_t *reg)
+{
+	uint64_t d = reg[0] ^ reg[3], w[16];
+	uint32_t i, k, n;
+
+	for (k = 0; k < 3; k++) {
+		n = (uint32_t)(draw(&d) % 16);
+		for (i = 0; i < 16; i++)
+			w[i] = any_word(&d);
+		switch (draw(&d) % 6) {
+		case 0:
+			elan_card_wait(any_word(&d), 0);
+			break;
+		case 1:
+			elan_card_write(any_word(&d), d);
+			break;
+		case 2:
+			elan_card_read(any_word(&d), w, n);
+			break;
+		case 3:
+			elan_card_work(n);
+			break;
+		default:
+			elan_card_append(MAPPED + draw(&d) % 3 * 8, w, n);
+		}
+	}
+}
+
+static void any_program(void *arg)
+{
+	uint64_t d = *(uint64_t *)arg * 1000 + program_node();
+	struct et_queue q = et_open_as(0, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue r = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	uint32_t k;
+
+	et_map(&r, MAPPED);
+	et_load(ET_CONTEXT, CODE, any_thread);
+	for (k = 0; k < 40; k++) {
+		et_wait_room(&q, 56);
+		et_thread(&q, CODE, draw(&d));
+		program_charge((int64_t)(draw(&d) % 4000000));
+		if (et_error(&r))
+			elan_queue_restart(et_card(), program_node(), 1);
+	}
+	store_word(ET_TARGET, 0);
+}
+
+static void any_thread_does_no_harm(void **state)
+{
+	uint64_t seed, digest;
+	uint32_t i, workers;
+
+	(void)state;
+	for (seed = 0; seed < 60; seed++) {
+		digest = 0;
+		for (workers = 1; workers < 3; workers++) {
+			struct et_program p[4];
+			struct et m;
+
+			for (i = 0; i < 4; i++)
+				p[i] = (struct et_program){ i, any_program,
+					&seed };
+			et_init(&m, "4");
+			m.params.threads = seed % 2 ? 256 : 40;
+			et_run(&m, workers, p, 4);
+			assert_true(!digest || digest == et_digest(&m));
+			digest = et_digest(&m);
+			et_fini(&m);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		/* the first: a process sets its handler of faults once */
+		cmocka_unit_test(mistakes_are_told),
+		cmocka_unit_test(a_thread_is_its_contexts),
+		cmocka_unit_test(who_waits_for_ever_keeps_nobody),
+		cmocka_unit_test(threads_die_with_their_node),
+		cmocka_unit_test(any_thread_does_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

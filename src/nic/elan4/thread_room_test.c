@@ -1,0 +1,355 @@
+/* More threads on the card than fit, and more than fits into queues. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "nic/elan4/elan_testing.h"
+
+#define US     (INT64_C(1000) * SIM_NS)
+#define MAPPED UINT64_C(0xffff000000000000)
+
+enum { CODE = 3 };
+
+static uint32_t n_done;
+
+/* --- too many --- */
+
+static void wait_thread(const uint64_t *reg)
+{
+	elan_card_wait(ET_FLAG, reg[0]);
+	n_done++;
+}
+
+static void store_word(uint64_t at, uint64_t value)
+{
+	assert_true(program_write(at, &value, 8));
+}
+
+static void many_program(void *arg)
+{
+	struct et_queue q = et_open(0), r = et_open(1), other = et_open(2);
+	uint64_t store[] = { ELAN_STORE, ET_TARGET, 5 };
+	uint64_t bad = 0xff;
+	uint32_t i;
+
+	(void)arg;
+	et_load(ET_CONTEXT, CODE, wait_thread);
+	for (i = 1; i <= 6; i++)
+		et_thread(&q, CODE, i);
+	et_push(&q, store, 3);
+	et_thread(&r, CODE, 1);
+	program_charge(50 * US);
+	/* two are there, and all others stand in their queues */
+	assert_int_equal(et_room(&q), 65536 - 4 * 56 - 24);
+	assert_int_equal(et_room(&r), 65536 - 56);
+	assert_int_equal(elan_queue_close(et_card(), 0, 1), EBUSY);
+	assert_int_equal(et_word(ET_TARGET), 0);
+	/* whoever starts none goes on */
+	store[1] = ET_TARGET + 8;
+	et_push(&other, store, 3);
+	et_wait_word(ET_TARGET + 8, 5);
+	/* a stopped queue wants no more */
+	et_store(&r, 2048, &bad, 1);
+	et_wait_error(&r, ELAN_ERROR_WINDOW);
+	assert_int_equal(elan_queue_restart(et_card(), 0, 1), 0);
+	assert_int_equal(elan_queue_close(et_card(), 0, 1), 0);
+	for (i = 1; i <= 6; i++) {
+		store_word(ET_FLAG, i);
+		program_charge(10 * US);
+		assert_int_equal(n_done, i);
+	}
+	assert_int_equal(et_word(ET_TARGET), 5);
+	assert_int_equal(et_room(&q), 65536);
+}
+
+/* What is too much waits in its queue, and nothing of it is lost. */
+static void more_than_fit_wait_in_their_queues(void **state)
+{
+	struct et_program p = { 0, many_program, NULL };
+	struct et m;
+
+	(void)state;
+	n_done = 0;
+	et_init(&m, "4");
+	m.params.threads = 2;
+	et_run(&m, 1, &p, 1);
+	assert_int_equal(et_counts(&m, 0).threads, 6);
+	et_fini(&m);
+}
+
+static void crowd_program(void *arg)
+{
+	struct et_queue q[3] = { et_open(0), et_open(1), et_open(2) };
+	uint32_t i;
+
+	(void)arg;
+	et_load(ET_CONTEXT, CODE, wait_thread);
+	for (i = 0; i < 300; i++)
+		et_thread(&q[i % 3], CODE, 1);
+	program_charge(50 * US);
+	assert_int_equal(et_room(&q[0]) + et_room(&q[1]) + et_room(&q[2]),
+		3 * 65536 - 44 * 56);
+	store_word(ET_FLAG, 1);
+	program_charge(50 * US);
+}
+
+static void three_hundred_threads_all_end(void **state)
+{
+	struct et_program p = { 0, crowd_program, NULL };
+	struct et m;
+
+	(void)state;
+	n_done = 0;
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1);
+	assert_int_equal(n_done, 300);
+	assert_int_equal(et_counts(&m, 0).threads, 300);
+	et_fini(&m);
+}
+
+/* --- a full queue --- */
+
+enum { WRITERS = 5, EACH = 30, SOME = 20 };
+
+static void full_thread(const uint64_t *reg)
+{
+	uint64_t add[SOME];
+	uint32_t k;
+
+	(void)reg;
+	for (k = 0; k < SOME; k++)
+		add[k] = elan_word(ELAN_ADD, 9, 1);
+	for (k = 0; k < EACH; k++)
+		assert_int_equal(elan_card_append(MAPPED, add, SOME), 0);
+	n_done++;
+}
+
+static void full_program(void *arg)
+{
+	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue r = et_open(0);
+	uint32_t i;
+
+	(void)arg;
+	et_map(&q, MAPPED);
+	et_load(ET_CONTEXT, CODE, full_thread);
+	et_arm(&r, 9, WRITERS * EACH * SOME);
+	for (i = 0; i < WRITERS; i++)
+		et_thread(&r, CODE, 0);
+	program_charge(50 * US);
+	assert_true(n_done < WRITERS);
+	assert_int_equal(elan_queue_close(et_card(), 0, 1), EBUSY);
+	et_wait_event(9);
+	assert_int_equal(n_done, WRITERS);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+}
+
+static void who_appends_waits_for_room(void **state)
+{
+	struct et_program p = { 0, full_program, NULL };
+	struct et m;
+
+	(void)state;
+	n_done = 0;
+	et_init(&m, "4");
+	m.params.command_rate = 50000000;
+	et_run(&m, 1, &p, 1);
+	assert_int_equal(et_counts(&m, 0).appended, WRITERS * EACH * SOME);
+	/* those that wait let others run, and are not woken in vain */
+	assert_in_range(
+		et_counts(&m, 0).swaps, 3 * WRITERS, WRITERS * (EACH + 1));
+	et_fini(&m);
+}
+
+static sim_time ended[2];
+
+enum { STEPS = 200 };
+
+/* One wants all of the queue; the other has two words at each step of the
+ * program's, so that it is never empty. */
+static void turns_thread(const uint64_t *reg)
+{
+	uint64_t nops[128] = { ELAN_NOP };
+	uint32_t k;
+
+	for (k = 0; reg[0] && k < STEPS; k++) {
+		elan_card_wait(ET_FLAG + 8 * k, 1);
+		elan_card_append(MAPPED, nops, 2);
+	}
+	if (!reg[0])
+		elan_card_append(MAPPED, nops, 128);
+	ended[reg[0]] = program_now();
+}
+
+static void turns_program(void *arg)
+{
+	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue r = et_open(0);
+	uint32_t k;
+
+	(void)arg;
+	et_map(&q, MAPPED);
+	et_load(ET_CONTEXT, CODE, turns_thread);
+	et_thread(&r, CODE, 1);
+	for (k = 0; k < STEPS; k++) {
+		program_wait(300 * SIM_NS * (k + 1));
+		store_word(ET_FLAG + 8 * k, 1);
+		if (k == STEPS / 4)
+			et_thread(&r, CODE, 0);
+	}
+}
+
+static void nobody_overtakes_who_waits_for_room(void **state)
+{
+	struct et_program p = { 0, turns_program, NULL };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.command_rate = 50000000;
+	et_run(&m, 1, &p, 1);
+	assert_int_equal(et_counts(&m, 0).appended, 128 + 2 * STEPS);
+	assert_in_range(ended[0], 15 * US, 25 * US);
+	assert_true(ended[1] > 60 * US);
+	et_fini(&m);
+}
+
+/* Half a packet, and then more than fits behind it. */
+static void half_thread(const uint64_t *reg)
+{
+	uint64_t w[ET_PACKET_WORDS];
+
+	(void)reg;
+	et_packet(w, 1, ET_TARGET, 1, 512, 0, 0);
+	elan_card_append(MAPPED, w, 60);
+	elan_card_append(MAPPED, w, 69);
+	n_done++;
+}
+
+static void half_program(void *arg)
+{
+	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue r = et_open(0);
+
+	(void)arg;
+	et_map(&q, MAPPED);
+	et_load(ET_CONTEXT, CODE, half_thread);
+	et_thread(&r, CODE, 0);
+	program_charge(50 * US);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+	assert_int_equal(et_room(&q), 1024 - 480);
+	assert_int_equal(elan_queue_close(et_card(), 0, 1), EBUSY);
+}
+
+static void a_queue_that_is_waited_for_stays_open(void **state)
+{
+	struct et_program p = { 0, half_program, NULL };
+	struct et m;
+
+	(void)state;
+	n_done = 0;
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1);
+	assert_int_equal(n_done, 0);
+	et_fini(&m);
+}
+
+enum { PACKETS = 20 };
+
+static void packets_thread(const uint64_t *reg)
+{
+	uint64_t w[ET_PACKET_WORDS];
+	uint32_t k, n;
+
+	(void)reg;
+	for (k = 0; k < PACKETS; k++) {
+		n = et_packet(w, 1, ET_TARGET + 512 * k, k, 300, 0, 0);
+		assert_int_equal(elan_card_append(MAPPED, w, n), 0);
+	}
+	n_done++;
+}
+
+static void packets_program(void *arg)
+{
+	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue r = et_open(0);
+
+	(void)arg;
+	et_map(&q, MAPPED);
+	et_load(ET_CONTEXT, CODE, packets_thread);
+	et_thread(&r, CODE, 0);
+}
+
+/* Room comes back when packets are acknowledged. */
+static void who_sends_waits_for_acknowledgements(void **state)
+{
+	struct et_program p = { 0, packets_program, NULL };
+	struct et m;
+	uint32_t k;
+
+	(void)state;
+	n_done = 0;
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1);
+	assert_int_equal(n_done, 1);
+	for (k = 0; k < PACKETS; k++)
+		et_expect_at(&m, 1, ET_TARGET + 512 * k, k, 300, true);
+	et_fini(&m);
+}
+
+static void stopped_thread(const uint64_t *reg)
+{
+	uint64_t words[100] = { reg[0] };
+	uint32_t k;
+
+	for (k = 0; k < 10; k++)
+		assert_int_equal(elan_card_append(MAPPED, words, 100), 0);
+	n_done++;
+}
+
+static void stopped_program(void *arg)
+{
+	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue r = et_open(0);
+
+	(void)arg;
+	et_map(&q, MAPPED);
+	et_load(ET_CONTEXT, CODE, stopped_thread);
+	et_thread(&r, CODE, 0xff);
+	et_wait_error(&q, ELAN_ERROR_COMMAND);
+	program_charge(50 * US);
+	assert_int_equal(et_error(&r), ELAN_FINE);
+}
+
+/* What it appended stops that queue; the thread goes on. */
+static void a_stopped_queue_drops_what_it_gets(void **state)
+{
+	struct et_program p = { 0, stopped_program, NULL };
+	struct et m;
+
+	(void)state;
+	n_done = 0;
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1);
+	assert_int_equal(n_done, 1);
+	et_fini(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(more_than_fit_wait_in_their_queues),
+		cmocka_unit_test(three_hundred_threads_all_end),
+		cmocka_unit_test(who_appends_waits_for_room),
+		cmocka_unit_test(nobody_overtakes_who_waits_for_room),
+		cmocka_unit_test(a_queue_that_is_waited_for_stays_open),
+		cmocka_unit_test(who_sends_waits_for_acknowledgements),
+		cmocka_unit_test(a_stopped_queue_drops_what_it_gets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
