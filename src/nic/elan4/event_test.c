@@ -376,7 +376,7 @@ static void way_in_program(void *arg)
 	et_wait_error(&mapped, ELAN_ERROR_RIGHT);
 }
 
-static void an_event_appends_to_a_queue(void **state)
+static void qsn_f29_an_event_appends_commands(void **state)
 {
 	struct et m;
 
@@ -589,7 +589,7 @@ int main(void)
 		cmocka_unit_test(arming_anew_drops_what_was_kept),
 		cmocka_unit_test(qsn_f50_what_is_copied_to_a_queue_is_executed),
 		cmocka_unit_test(qsn_f50_the_commands_run_at_once),
-		cmocka_unit_test(an_event_appends_to_a_queue),
+		cmocka_unit_test(qsn_f29_an_event_appends_commands),
 		cmocka_unit_test(qsn_f52_events_write_memory_or_a_queue),
 		cmocka_unit_test(a_word_does_not_wait_for_copies),
 		cmocka_unit_test(qsn_f46_a_dmas_end_runs_commands_at_both_ends),

@@ -165,6 +165,102 @@ static void who_appends_waits_for_room(void **state)
 	et_fini(&m);
 }
 
+/* --- with copies of events --- */
+
+enum { COPIES = 12 };
+
+static void both_program(void *arg)
+{
+	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue r = et_open(0);
+	uint64_t add[SOME];
+	uint32_t i, k;
+
+	(void)arg;
+	et_map(&q, MAPPED);
+	et_load(ET_CONTEXT, CODE, full_thread);
+	for (k = 0; k < SOME; k++)
+		add[k] = elan_word(ELAN_ADD, 9, 1);
+	et_arm(&r, 9, (COPIES + WRITERS * EACH) * SOME);
+	for (i = 0; i < COPIES; i++)
+		et_arm_copy(&r, 100 + i, 1, MAPPED, add, SOME);
+	for (i = 0; i < WRITERS; i++)
+		et_thread(&r, CODE, 0);
+	for (i = 0; i < COPIES; i++) {
+		et_add(&r, 100 + i, 1);
+		program_charge(*(const sim_time *)arg);
+	}
+	et_wait_event(9);
+	assert_int_equal(n_done, WRITERS);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+}
+
+/* Threads and copies wait for the same room, and both get theirs. */
+static void threads_and_copies_wait_for_room(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 8; i++) {
+		sim_time pause = (100 + 2900 * i) * SIM_NS;
+		struct et_program p = { 0, both_program, &pause };
+		struct et m;
+
+		n_done = 0;
+		et_init(&m, "4");
+		m.params.command_rate = 50000000;
+		et_run(&m, 1, &p, 1);
+		assert_int_equal(et_counts(&m, 0).appended,
+			(COPIES + WRITERS * EACH) * SOME);
+		et_fini(&m);
+	}
+}
+
+static void blocked_program(void *arg)
+{
+	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue r = et_open(0);
+	uint64_t words[107] = { 0 }, add[70];
+	uint32_t k;
+
+	(void)arg;
+	et_map(&q, MAPPED);
+	et_load(ET_CONTEXT, CODE, wait_thread);
+	et_thread_words(words + 40, CODE, 2);
+	for (k = 0; k < 70; k++)
+		add[k] = elan_word(ELAN_ADD, 9, 1);
+	et_arm(&r, 9, 70);
+	et_arm_copy(&r, 100, 1, MAPPED, words, 107);
+	et_arm_copy(&r, 101, 1, MAPPED, add, 70);
+	et_thread(&r, CODE, 1);
+	program_charge(10 * US);
+	et_add(&r, 100, 1);
+	et_add(&r, 101, 1);
+	program_charge(50 * US);
+	assert_int_equal(et_room(&q), 1024 - 8 * 67);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+	store_word(ET_FLAG, 1);
+	et_wait_event(9);
+	store_word(ET_FLAG, 2);
+	program_charge(50 * US);
+	assert_int_equal(n_done, 2);
+}
+
+/* A queue that waits for a thread's end does not wait for ever. */
+static void a_copy_waits_behind_a_thread_to_start(void **state)
+{
+	struct et_program p = { 0, blocked_program, NULL };
+	struct et m;
+
+	(void)state;
+	n_done = 0;
+	et_init(&m, "4");
+	m.params.threads = 1;
+	m.params.command_rate = 50000000;
+	et_run(&m, 1, &p, 1);
+	et_fini(&m);
+}
+
 static sim_time ended[2];
 
 enum { STEPS = 200 };
@@ -345,6 +441,8 @@ int main(void)
 		cmocka_unit_test(more_than_fit_wait_in_their_queues),
 		cmocka_unit_test(three_hundred_threads_all_end),
 		cmocka_unit_test(who_appends_waits_for_room),
+		cmocka_unit_test(threads_and_copies_wait_for_room),
+		cmocka_unit_test(a_copy_waits_behind_a_thread_to_start),
 		cmocka_unit_test(nobody_overtakes_who_waits_for_room),
 		cmocka_unit_test(a_queue_that_is_waited_for_stays_open),
 		cmocka_unit_test(who_sends_waits_for_acknowledgements),
