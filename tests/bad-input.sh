@@ -103,6 +103,9 @@ refused 'whole descriptors' run bgq-board put --set link.payload=0
 refused 'whole descriptors' run bgq-board put --set link.payload=100
 refused 'lines of 128 B' run bgq-board put --set host.l2.line=64
 refused 'too slow' run bgq-board messages count=100 --set nic.slave=1ms
+refused 'nic.retry.timeout' run qsnet2-16 ping \
+	--set topology.cable.length=10000
+refused 'out of range' run qsnet2-16 ping --set nic.input=1ms
 refused 'bubble' run bgq random --set router.packets=1
 refused 'is not a number' run bgq random --seed x
 refused 'is not a number' run bgq random --seed -1

@@ -4,6 +4,8 @@
 
 #include "nic/elan4/elan.h"
 
+/* --- elan.c --- */
+
 /* Whether a context may touch [at, at + bytes). */
 bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
 	uint64_t bytes);
