@@ -1,0 +1,100 @@
+/* Tests, guards, copies of events and threads in the same queues. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "nic/elan4/elan_testing.h"
+
+#define US     (INT64_C(1000) * SIM_NS)
+#define MAPPED UINT64_C(0xffff000000000000)
+
+enum { CODE = 3, BAD_CODE, YES = 1, NO, COPY, WORD = ET_TARGET + 0x800 };
+
+static uint32_t n_done;
+
+static void store_word(uint64_t at, uint64_t value)
+{
+	assert_true(program_write(at, &value, 8));
+}
+
+static void wait_thread(const uint64_t *reg)
+{
+	elan_card_wait(ET_FLAG, reg[0]);
+	n_done++;
+}
+
+static void run_on(struct et *m, const struct et_program *p, uint32_t n)
+{
+	n_done = 0;
+	et_run(m, 1, p, n);
+}
+
+/* --- room that a skipped packet leaves --- */
+
+static void append_thread(const uint64_t *reg)
+{
+	uint64_t nops[75] = { ELAN_NOP };
+
+	(void)reg;
+	assert_int_equal(elan_card_append(MAPPED, nops, 75), 0);
+	n_done++;
+}
+
+/* A packet, and one that is skipped when that is acknowledged. */
+static void skip_program(void *arg)
+{
+	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue r = et_open(0);
+	uint64_t nops[75] = { ELAN_NOP }, guard;
+
+	et_map(&q, MAPPED);
+	et_load(ET_CONTEXT, CODE, append_thread);
+	et_arm_copy(&r, COPY, 1, MAPPED, nops, 75);
+	program_charge(10 * US);
+	et_put(&q, 1, ET_TARGET, 1, 8, 0, 0);
+	guard = elan_word(ELAN_GUARD, ELAN_IF_NO, 0);
+	et_push(&q, &guard, 1);
+	et_put(&q, 1, ET_TARGET, 2, 512, 0, 0);
+	if (*(bool *)arg)
+		et_thread(&r, CODE, 0);
+	else
+		et_add(&r, COPY, 1);
+	program_charge(100 * US);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+	assert_int_equal(et_room(&q), 1024);
+	n_done++;
+}
+
+static void a_skipped_packet_leaves_room(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		bool is_thread = i;
+		struct et_program p = { 0, skip_program, &is_thread };
+		struct et m;
+
+		et_init(&m, "4");
+		m.params.input = 10 * US; /* answers are late */
+		run_on(&m, &p, 1);
+		assert_int_equal(n_done, 1 + is_thread);
+		assert_int_equal(et_counts(&m, 0).appended, 75);
+		assert_int_equal(et_counts(&m, 0).acks, 1);
+		et_expect_at(&m, 1, ET_TARGET, 1, 8, true);
+		et_fini(&m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_skipped_packet_leaves_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
