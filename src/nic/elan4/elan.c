@@ -300,7 +300,7 @@ static int elan_audit(struct nic *nic, struct err *e)
 		inside = n->inside + (n->in_first ? 1u : 0u);
 		if (n->sendings_used || inside || n->reads || n->read_bytes ||
 			n->assembling || dmas || n->gets_first ||
-			n->copies_inside || elan_threads_busy(n) ||
+			elan_event_inside(n) || elan_threads_busy(n) ||
 			n->run_first != ELAN_NO_QUEUE)
 			return err_set_code(e, EXIT_INTERNAL,
 				"audit: node %u: %u packets are not "
@@ -309,7 +309,7 @@ static int elan_audit(struct nic *nic, struct err *e)
 				"nor %u copies of events; %s queue has work",
 				i, n->sendings_used, inside, n->reads,
 				n->read_bytes, n->assembling, dmas,
-				n->copies_inside,
+				elan_event_inside(n),
 				n->run_first == ELAN_NO_QUEUE ? "no" : "a");
 	}
 	if (used)

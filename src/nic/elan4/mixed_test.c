@@ -90,10 +90,124 @@ static void a_skipped_packet_leaves_room(void **state)
 	}
 }
 
+/* --- queues that wait for a thread's end --- */
+
+/* Three wait to start one: a bad one, one that will not, and a good one. */
+static void bad_code_program(void *arg)
+{
+	struct et_queue q[4] = { et_open(0), et_open(1), et_open(2),
+		et_open(3) };
+	uint64_t guard = elan_word(ELAN_GUARD, ELAN_IF_NO, 0);
+
+	(void)arg;
+	et_load(ET_CONTEXT, CODE, wait_thread);
+	et_thread(&q[0], CODE, 1);
+	program_charge(10 * US);
+	et_thread(&q[1], BAD_CODE, 1);
+	et_push(&q[2], &guard, 1);
+	et_thread(&q[2], CODE, 1);
+	et_thread(&q[3], CODE, 1);
+	program_charge(10 * US);
+	store_word(ET_FLAG, 1);
+	program_charge(10 * US);
+	assert_int_equal(et_error(&q[1]), ELAN_ERROR_COMMAND);
+	assert_int_equal(et_error(&q[2]), ELAN_FINE);
+	assert_int_equal(et_room(&q[2]), 65536);
+	assert_int_equal(et_room(&q[3]), 65536);
+	assert_int_equal(n_done, 2);
+}
+
+static void whoever_starts_none_leaves_his_turn(void **state)
+{
+	struct et_program p = { 0, bad_code_program, NULL };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.threads = 1;
+	run_on(&m, &p, 1);
+	assert_int_equal(et_counts(&m, 0).threads, 2);
+	et_fini(&m);
+}
+
+/* The thread before it waits for what comes after the command. */
+static void skip_start_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	uint64_t guard = elan_word(ELAN_GUARD, ELAN_IF_NO, 0), w[3];
+
+	(void)arg;
+	et_load(ET_CONTEXT, CODE, wait_thread);
+	et_thread(&q, CODE, 1);
+	et_push(&q, &guard, 1);
+	et_thread(&q, CODE, 2);
+	et_push(&q, w, et_store_words(w, ET_FLAG, 1));
+	program_charge(10 * US);
+	assert_int_equal(n_done, 1);
+}
+
+static void what_is_skipped_needs_no_room(void **state)
+{
+	struct et_program p = { 0, skip_start_program, NULL };
+	struct et m;
+
+	(void)state;
+	et_init(&m, "4");
+	m.params.threads = 1;
+	run_on(&m, &p, 1);
+	et_fini(&m);
+}
+
+/* A copy waits for a queue, that for a thread, and it for nothing. */
+static void stuck_program(void *arg)
+{
+	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue r = et_open(0);
+	uint64_t nops[125] = { ELAN_NOP };
+
+	(void)arg;
+	et_map(&q, MAPPED);
+	et_load(ET_CONTEXT, CODE, wait_thread);
+	et_thread(&r, CODE, 1);
+	program_charge(10 * US);
+	et_arm_copy(&r, COPY, 1, MAPPED, nops, 125);
+	et_thread(&q, CODE, 1);
+	et_add(&r, COPY, 1);
+	program_charge(10 * US);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+	assert_int_equal(et_room(&q), 1024 - 56);
+	n_done++;
+}
+
+static void what_waits_for_ever_is_no_bug(void **state)
+{
+	struct fault_event death = {
+		.at = 18 * US, .site = 0, .port = FAULT_SITE
+	};
+	struct fault_plan plan = { .event = &death, .n_events = 1 };
+	struct et_program p = { 0, stuck_program, NULL };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct et m;
+
+		et_init(&m, "4");
+		m.params.threads = 1;
+		m.faults = i ? &plan : NULL;
+		run_on(&m, &p, 1); /* and audits */
+		assert_int_equal(n_done, !i);
+		et_fini(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_skipped_packet_leaves_room),
+		cmocka_unit_test(whoever_starts_none_leaves_his_turn),
+		cmocka_unit_test(what_is_skipped_needs_no_room),
+		cmocka_unit_test(what_waits_for_ever_is_no_bug),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

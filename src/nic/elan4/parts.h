@@ -47,6 +47,11 @@ void elan_event_on_room(const struct elan_at *a, uint32_t queue);
  * what a copy would bring that does not fit, it is stopped.
  */
 void elan_event_on_idle(const struct elan_at *a, uint32_t queue);
+/*
+ * Copies that events have fired and that are not done, but for those whose
+ * queue waits for a thread's end, which may never come.
+ */
+uint32_t elan_event_inside(const struct elan_node *n);
 void elan_event_free(struct elan_node *n);
 uint64_t elan_event_memory(const struct elan_node *n);
 

@@ -330,16 +330,17 @@ void elan_thread_forget(struct elan_node *n, uint32_t queue)
 		h->blocked_last = (uint16_t)before;
 }
 
-/* One more can be started: by the first that wants to and still may. */
+/*
+ * One more can be started: by the first that still wants to when it has its
+ * turn.  The others wait again, in the same order.
+ */
 static void unblock(const struct elan_at *a)
 {
 	struct elan_threads *h = a->n->threads;
-	bool is_stopped = true;
 
-	while (is_stopped && h->blocked_first != ELAN_NO_QUEUE) {
+	while (h->blocked_first != ELAN_NO_QUEUE) {
 		uint32_t id = h->blocked_first;
 
-		is_stopped = elan_queue(a->n, id)->error;
 		elan_thread_forget(a->n, id);
 		elan_queue_wake(a, id);
 	}
