@@ -201,6 +201,56 @@ static void what_waits_for_ever_is_no_bug(void **state)
 	}
 }
 
+/* --- a queue that is closed while a test for it is read --- */
+
+static void closing_program(void *arg)
+{
+	et_open(5);
+	assert_int_equal(elan_queue_map(et_card(), 1, 5, MAPPED), 0);
+	program_wait(10 * US + *(sim_time *)arg);
+	while (elan_queue_close(et_card(), 1, 5))
+		program_charge(10 * SIM_NS);
+}
+
+static void asking_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	uint64_t w[] = { elan_word(ELAN_OPEN, 1, 0),
+		elan_word(ELAN_TEST, ELAN_EQUAL, 0), WORD, 0,
+		elan_word(ELAN_WRITE, 8, 0), MAPPED, ELAN_NOP,
+		elan_word(ELAN_SET, 9, 1), elan_word(ELAN_CLOSE, YES, NO) };
+
+	(void)arg;
+	et_arm(&q, YES, 1);
+	program_wait(10 * US);
+	et_push(&q, w, 9);
+	program_wait(30 * US);
+	n_done = et_error(&q) == ELAN_ERROR_REFUSED;
+	assert_true(n_done != (et_word(ET_FLAG + 8 * YES) == 1));
+}
+
+/* What is acknowledged was appended. */
+static void a_queue_that_goes_is_not_written_to(void **state)
+{
+	uint32_t appended = 0, refused = 0;
+	sim_time pause;
+
+	(void)state;
+	for (pause = 100 * SIM_NS; pause < 3 * US; pause += 50 * SIM_NS) {
+		struct et_program p[] = { { 0, asking_program, NULL },
+			{ 1, closing_program, &pause } };
+		struct et m;
+
+		et_init(&m, "4");
+		run_on(&m, p, 2);
+		assert_int_equal(et_counts(&m, 1).appended, !n_done);
+		refused += n_done;
+		appended += !n_done;
+		et_fini(&m);
+	}
+	assert_true(appended && refused);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +258,7 @@ int main(void)
 		cmocka_unit_test(whoever_starts_none_leaves_his_turn),
 		cmocka_unit_test(what_is_skipped_needs_no_room),
 		cmocka_unit_test(what_waits_for_ever_is_no_bug),
+		cmocka_unit_test(a_queue_that_goes_is_not_written_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,10 +201,10 @@ bool elan_ask_is_allowed(const struct elan_at *a, const struct elan_buffer *b);
 bool elan_ask_begin(
 	const struct elan_at *a, const struct packet *p, struct elan_buffer *b);
 /*
- * Its word is read: sets its verdict, false where nothing is executed.  Where
- * there is no room for what it appends to queues, that is turned away.
+ * Its word is read: sets its verdict, false where nothing is executed.  A yes
+ * is ELAN_ACKED, or what keeps the rest from being executed now.
  */
-bool elan_ask_decide(const struct elan_at *a, packet_id id, bool has_room);
+bool elan_ask_decide(const struct elan_at *a, packet_id id, enum elan_kind yes);
 
 /* --- seen.c: what has been executed, or denied --- */
 
