@@ -132,12 +132,12 @@ static bool judge(
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	if (!queues_take(a, b)) {
-		b->verdict = ELAN_NACKED;
-		return false;
-	}
 	if (elan_seen_has(a->n, p->src, b)) {
 		a->n->counts.duplicates++;
+		return false;
+	}
+	if (!queues_take(a, b)) {
+		b->verdict = ELAN_NACKED;
 		return false;
 	}
 	elan_seen_add(a->n, p->src, b);

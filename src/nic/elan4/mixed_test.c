@@ -251,6 +251,66 @@ static void a_queue_that_goes_is_not_written_to(void **state)
 	assert_true(appended && refused);
 }
 
+/* --- a queue that is full when a packet comes again --- */
+
+static void full_owner(void *arg)
+{
+	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_CONTEXT);
+	struct et_queue r = et_open(0);
+	uint64_t w[64] = { ELAN_NOP };
+
+	(void)arg;
+	et_map(&q, MAPPED);
+	et_load(ET_CONTEXT, CODE, wait_thread);
+	et_thread(&r, CODE, 1);
+	program_charge(5 * US);
+	et_thread_words(w, CODE, 1);
+	et_push(&q, w, 64);
+}
+
+static void full_program(void *arg)
+{
+	uint64_t w[ET_PACKET_WORDS] = { elan_word(ELAN_OPEN, 1, 0),
+		elan_word(ELAN_WRITE, 512, 0) | ELAN_CLOSES, MAPPED };
+	struct et_queue q = et_open(0);
+
+	(void)arg;
+	program_wait(10 * US);
+	et_push(&q, w, 67);
+	program_wait(1000 * US);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+	assert_int_equal(et_room(&q), 65536);
+}
+
+/* Its answer is lost, and what was executed is answered again. */
+static void what_was_appended_is_not_turned_away(void **state)
+{
+	uint64_t resent = 0;
+	sim_time at;
+
+	(void)state;
+	for (at = 11 * US; at < 15 * US; at += 100 * SIM_NS) {
+		struct fault_event e[] = {
+			{ .at = at, .site = 0 },
+			{ .at = at + 5 * US, .site = 0, .returns = true },
+		};
+		struct fault_plan plan = { .event = e, .n_events = 2 };
+		struct et_program p[] = { { 0, full_program, NULL },
+			{ 1, full_owner, NULL } };
+		struct et m;
+
+		et_init(&m, "4");
+		m.params.threads = 1;
+		m.params.retries = 3;
+		m.faults = &plan;
+		run_on(&m, p, 2);
+		assert_int_equal(et_counts(&m, 1).appended, 64);
+		resent += et_counts(&m, 1).duplicates;
+		et_fini(&m);
+	}
+	assert_true(resent > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +319,7 @@ int main(void)
 		cmocka_unit_test(what_is_skipped_needs_no_room),
 		cmocka_unit_test(what_waits_for_ever_is_no_bug),
 		cmocka_unit_test(a_queue_that_goes_is_not_written_to),
+		cmocka_unit_test(what_was_appended_is_not_turned_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
