@@ -62,7 +62,8 @@ void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
 
 void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end)
 {
-	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WORD_IN, word);
+	a->n->word_in = end + a->x->host.see;
+	elan_post(a, a->n->word_in, ELAN_ENGINE_WORD_IN, word);
 }
 
 void elan_word_on_in(const struct elan_at *a, uint32_t word)

@@ -440,6 +440,9 @@ void elan_thread_on_go(const struct elan_at *a, uint32_t thread)
 
 void elan_thread_granted(const struct elan_at *a, uint32_t thread, sim_time end)
 {
+	/* on the bus no read passes a write, the thread's own say */
+	if (end < a->n->word_in)
+		end = a->n->word_in;
 	elan_post(a, end, ELAN_ENGINE_THREAD, thread);
 }
 
