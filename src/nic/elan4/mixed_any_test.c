@@ -15,8 +15,8 @@ enum {
 	NODES = 16,
 	PAGES = 4, /* that queues are mapped to */
 	CODES = 3,
-	STARTS = 60, /* threads of a node that do anything */
-	STEPS = 60, /* of a program */
+	STARTS = 150, /* threads of a node that do anything */
+	STEPS = 120, /* of a program */
 	MOST = 4000, /* words of a step */
 	/* the others' */
 	GOOD = 20,
@@ -124,6 +124,9 @@ static uint32_t any_copy(uint64_t *dice, uint64_t *w, uint32_t depth)
 	w[1] = roll(dice, 3);
 	w[2] = roll(dice, 4) ? MAPPED + ELAN_PAGE * roll(dice, PAGES)
 			     : any_address(dice);
+	/* often set at once */
+	if (roll(dice, 3))
+		w[n++] = elan_word(ELAN_ADD, w[0] >> 16 & 0xffff, 2);
 	return n;
 }
 
@@ -143,7 +146,7 @@ static uint32_t any_words(uint64_t *dice, uint64_t *w, uint32_t depth)
 		return any_packet(dice, w, depth);
 	case 4:
 		w[0] = elan_word(ELAN_GUARD, roll(dice, ELAN_GUARDS), 0);
-		return 1;
+		return 1 + (roll(dice, 2) ? any_packet(dice, w + 1, depth) : 0);
 	case 5:
 	case 6:
 		return et_thread_words(w, roll(dice, CODES), *dice);
@@ -164,6 +167,7 @@ static uint32_t any_words(uint64_t *dice, uint64_t *w, uint32_t depth)
 						roll(dice, 20), roll(dice, 3));
 		return roll(dice, 60) ? 0 : 1;
 	case 10:
+	case 11:
 		if (depth)
 			return any_copy(dice, w, depth);
 		/* fall through */
@@ -213,7 +217,7 @@ static void any_thread(const uint64_t *reg)
 static void open_page(uint64_t *dice, uint32_t k, uint32_t context)
 {
 	struct et_queue q = et_open_as(10 + k,
-		roll(dice, 3) ? ELAN_1K : ELAN_8K,
+		roll(dice, 8) ? ELAN_1K : ELAN_8K,
 		roll(dice, 4) ? ELAN_MAY_ALL : roll(dice, ELAN_MAY_ALL + 1),
 		context);
 
@@ -312,8 +316,10 @@ static void set_params(struct et *m, uint64_t seed)
 	m->params.outstanding = 1 + (int64_t)(seed % 4);
 	m->params.get_timeout = 100 * US;
 	m->params.cut_through = seed % 11 == 1;
-	if (seed % 5 == 0)
-		m->params.command_rate = 30000000;
+	if (seed % 5 < 2)
+		m->params.command_rate = seed % 5 ? 30000000 : 3000000;
+	if (seed % 7 > 2)
+		m->params.input = (int64_t)(seed % 7) * US;
 	if (seed % 6 == 1)
 		m->params.ack_timeout = 2 * US;
 	m->params.retries = 60;
