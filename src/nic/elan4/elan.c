@@ -57,6 +57,7 @@ void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
 	n->words_free = n->words[id].next;
 	n->words[id].address = address;
 	n->words[id].value = value;
+	n->words_asked++;
 	elan_bus_ask(a, ELAN_BURST_WORD, id, 8);
 }
 
@@ -64,6 +65,8 @@ void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end)
 {
 	a->n->word_in = end + a->x->host.see;
 	elan_post(a, a->n->word_in, ELAN_ENGINE_WORD_IN, word);
+	a->n->words_had++;
+	elan_thread_on_word(a);
 }
 
 void elan_word_on_in(const struct elan_at *a, uint32_t word)

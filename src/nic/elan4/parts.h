@@ -226,6 +226,8 @@ void elan_thread_on_go(const struct elan_at *a, uint32_t thread);
 /* Its read has the bus, until end. */
 void elan_thread_granted(
 	const struct elan_at *a, uint32_t thread, sim_time end);
+/* A word has had the bus: a read that stands behind it goes on. */
+void elan_thread_on_word(const struct elan_at *a);
 /* A queue has room, or has stopped: those that wait for that go on. */
 void elan_thread_on_room(const struct elan_at *a, uint32_t queue);
 /* Whether one waits for room in it. */
