@@ -81,6 +81,10 @@ for source in *.c; do
 	start "$name" $machine --seed 1
 	grep -qxF "$says" "$tmp/out" || complain "does not say: $says"
 	grep -q "^digest  *$digest\$" "$tmp/out" || complain "other digest"
+	if [ $machine = qsnet2-16 ]; then
+		start "$name" $machine --shape 1
+		[ $code -eq 0 ] || complain "one node: exit code $code"
+	fi
 	if [ -n "$other" ]; then
 		start "$name" $other
 		[ $code -eq 2 ] && [ ! -s "$tmp/out" ] &&

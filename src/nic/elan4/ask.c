@@ -122,7 +122,7 @@ static bool is_yes(const struct elan_at *a, packet_id id)
 		elan_word_order(a->n, b->context, word), p->back);
 }
 
-bool elan_ask_decide(const struct elan_at *a, packet_id id, bool has_room)
+bool elan_ask_decide(const struct elan_at *a, packet_id id, enum elan_kind yes)
 {
 	const struct packet *p = &a->x->nic.net->packets[id];
 	struct elan_buffer *b = payload_of_load(p->load);
@@ -132,11 +132,9 @@ bool elan_ask_decide(const struct elan_at *a, packet_id id, bool has_room)
 		a->n->counts.duplicates++;
 		return false;
 	}
-	b->verdict = is_yes(a, id) ? ELAN_ACKED : ELAN_DENIED;
-	if (b->verdict == ELAN_ACKED && !has_room) {
-		b->verdict = ELAN_NACKED;
+	b->verdict = (uint8_t)(is_yes(a, id) ? yes : ELAN_DENIED);
+	if (b->verdict == ELAN_NACKED || b->verdict == ELAN_REFUSED)
 		return false;
-	}
 	elan_seen_add(a->n, p->src, b);
 	return b->verdict == ELAN_ACKED;
 }

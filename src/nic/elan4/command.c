@@ -156,7 +156,7 @@ static uint32_t simple(const struct elan_at *a, uint32_t queue)
 	}
 	if (elan_queue_arrival(q, q->taken + 8 * n) > a->t)
 		return 0;
-	if ((first & 0xff) == ELAN_RUN_THREAD &&
+	if ((first & 0xff) == ELAN_RUN_THREAD && !q->skips &&
 		!elan_thread_has_room(a, queue))
 		return 0;
 	for (i = 0; i < n && i < 1 + ELAN_DMA_WORDS; i++)

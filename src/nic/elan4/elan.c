@@ -57,12 +57,16 @@ void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
 	n->words_free = n->words[id].next;
 	n->words[id].address = address;
 	n->words[id].value = value;
+	n->words_asked++;
 	elan_bus_ask(a, ELAN_BURST_WORD, id, 8);
 }
 
 void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end)
 {
-	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WORD_IN, word);
+	a->n->word_in = end + a->x->host.see;
+	elan_post(a, a->n->word_in, ELAN_ENGINE_WORD_IN, word);
+	a->n->words_had++;
+	elan_thread_on_word(a);
 }
 
 void elan_word_on_in(const struct elan_at *a, uint32_t word)
@@ -300,7 +304,7 @@ static int elan_audit(struct nic *nic, struct err *e)
 		inside = n->inside + (n->in_first ? 1u : 0u);
 		if (n->sendings_used || inside || n->reads || n->read_bytes ||
 			n->assembling || dmas || n->gets_first ||
-			n->copies_inside || elan_threads_busy(n) ||
+			elan_event_inside(n) || elan_threads_busy(n) ||
 			n->run_first != ELAN_NO_QUEUE)
 			return err_set_code(e, EXIT_INTERNAL,
 				"audit: node %u: %u packets are not "
@@ -309,7 +313,7 @@ static int elan_audit(struct nic *nic, struct err *e)
 				"nor %u copies of events; %s queue has work",
 				i, n->sendings_used, inside, n->reads,
 				n->read_bytes, n->assembling, dmas,
-				n->copies_inside,
+				elan_event_inside(n),
 				n->run_first == ELAN_NO_QUEUE ? "no" : "a");
 	}
 	if (used)

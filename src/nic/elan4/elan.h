@@ -403,6 +403,8 @@ struct elan_node {
 
 	struct elan_word_out *words;
 	uint32_t words_room, words_free;
+	uint32_t words_asked, words_had; /* ever: for the bus, and had it */
+	sim_time word_in; /* the last one that had the bus is in memory */
 
 	struct elan_event_cell *events; /* [n_events], as many as used */
 	uint32_t n_events;

@@ -239,6 +239,20 @@ void elan_event_on_idle(const struct elan_at *a, uint32_t queue)
 		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
 }
 
+uint32_t elan_event_inside(const struct elan_node *n)
+{
+	uint32_t left = n->copies_inside, i, id;
+
+	for (i = 0; left && i < ELAN_QUEUES; i++) {
+		const struct elan_queue *q = elan_queue(n, i);
+
+		id = q && q->is_blocked ? q->copies.first : 0;
+		for (; id; id = copy_of(n, id)->next)
+			left--;
+	}
+	return left;
+}
+
 /* --- events --- */
 
 /* Made where it is new; its number is below ELAN_EVENTS. */

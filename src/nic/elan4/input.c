@@ -132,12 +132,12 @@ static bool judge(
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	if (!queues_take(a, b)) {
-		b->verdict = ELAN_NACKED;
-		return false;
-	}
 	if (elan_seen_has(a->n, p->src, b)) {
 		a->n->counts.duplicates++;
+		return false;
+	}
+	if (!queues_take(a, b)) {
+		b->verdict = ELAN_NACKED;
 		return false;
 	}
 	elan_seen_add(a->n, p->src, b);
@@ -461,10 +461,19 @@ static void drop(const struct elan_at *a, packet_id id)
 	take_next(a);
 }
 
+/* What becomes of a packet whose test says yes. */
+static enum elan_kind after_yes(
+	const struct elan_at *a, const struct elan_buffer *b)
+{
+	if (!is_allowed(a, b))
+		return ELAN_REFUSED; /* a queue has been closed since */
+	return queues_take(a, b) ? ELAN_ACKED : ELAN_NACKED;
+}
+
 static void decide(const struct elan_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
-	bool is_executed = elan_ask_decide(a, id, queues_take(a, b));
+	bool is_executed = elan_ask_decide(a, id, after_yes(a, b));
 	packet_id next;
 
 	b->ask = ELAN_ASK_NONE;

@@ -47,6 +47,11 @@ void elan_event_on_room(const struct elan_at *a, uint32_t queue);
  * what a copy would bring that does not fit, it is stopped.
  */
 void elan_event_on_idle(const struct elan_at *a, uint32_t queue);
+/*
+ * Copies that events have fired and that are not done, but for those whose
+ * queue waits for a thread's end, which may never come.
+ */
+uint32_t elan_event_inside(const struct elan_node *n);
 void elan_event_free(struct elan_node *n);
 uint64_t elan_event_memory(const struct elan_node *n);
 
@@ -196,10 +201,10 @@ bool elan_ask_is_allowed(const struct elan_at *a, const struct elan_buffer *b);
 bool elan_ask_begin(
 	const struct elan_at *a, const struct packet *p, struct elan_buffer *b);
 /*
- * Its word is read: sets its verdict, false where nothing is executed.  Where
- * there is no room for what it appends to queues, that is turned away.
+ * Its word is read: sets its verdict, false where nothing is executed.  A yes
+ * is ELAN_ACKED, or what keeps the rest from being executed now.
  */
-bool elan_ask_decide(const struct elan_at *a, packet_id id, bool has_room);
+bool elan_ask_decide(const struct elan_at *a, packet_id id, enum elan_kind yes);
 
 /* --- seen.c: what has been executed, or denied --- */
 
@@ -221,6 +226,8 @@ void elan_thread_on_go(const struct elan_at *a, uint32_t thread);
 /* Its read has the bus, until end. */
 void elan_thread_granted(
 	const struct elan_at *a, uint32_t thread, sim_time end);
+/* A word has had the bus: a read that stands behind it goes on. */
+void elan_thread_on_word(const struct elan_at *a);
 /* A queue has room, or has stopped: those that wait for that go on. */
 void elan_thread_on_room(const struct elan_at *a, uint32_t queue);
 /* Whether one waits for room in it. */

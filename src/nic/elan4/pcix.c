@@ -72,13 +72,13 @@ void elan_bus_on_free(const struct elan_at *a)
 	b = l->burst[l->first];
 	l->first = (l->first + 1) % l->room;
 	l->n--;
+	n->is_bus_posted = true; /* who asks now stands in line */
 	grant(a, &b, way);
 	/* What one had alone is not held against him. */
 	if (is_shared)
 		l->had += n->bus.busy - busy;
 	else
 		n->line[BUS_IN].had = n->line[BUS_OUT].had = 0;
-	n->is_bus_posted = true;
 	elan_post(a, n->bus.free_at, ELAN_ENGINE_BUS, 0);
 }
 

@@ -382,5 +382,7 @@ uint32_t elan_sten_skip(const struct elan_at *a, uint32_t queue)
 	q->freed = q->taken;
 	a->n->counts.commands++;
 	host_poke(a->x->nic.host, a->w, a->s, a->t);
+	elan_event_on_room(a, queue);
+	elan_thread_on_room(a, queue);
 	return (uint32_t)n;
 }

@@ -31,7 +31,9 @@ struct elan_thread {
 	uint32_t next; /* in the run queue, of those that wait, or free */
 	uint16_t context;
 	uint8_t waits; /* an enum thread_wait */
-	bool is_reading; /* of bytes: its read is not on the bus yet */
+	bool is_reading; /* of bytes: its read is not due on the bus yet */
+	bool is_behind; /* it is due, behind words of the card: */
+	uint32_t after; /* so many, ever */
 	bool has_claim; /* on room for its bytes, since it was woken */
 	uint32_t queue, bytes;
 	uint64_t at, value;
@@ -330,16 +332,17 @@ void elan_thread_forget(struct elan_node *n, uint32_t queue)
 		h->blocked_last = (uint16_t)before;
 }
 
-/* One more can be started: by the first that wants to and still may. */
+/*
+ * One more can be started: by the first that still wants to when it has its
+ * turn.  The others wait again, in the same order.
+ */
 static void unblock(const struct elan_at *a)
 {
 	struct elan_threads *h = a->n->threads;
-	bool is_stopped = true;
 
-	while (is_stopped && h->blocked_first != ELAN_NO_QUEUE) {
+	while (h->blocked_first != ELAN_NO_QUEUE) {
 		uint32_t id = h->blocked_first;
 
-		is_stopped = elan_queue(a->n, id)->error;
 		elan_thread_forget(a->n, id);
 		elan_queue_wake(a, id);
 	}
@@ -425,7 +428,8 @@ void elan_thread_on_go(const struct elan_at *a, uint32_t thread)
 	}
 	if (x->is_reading) {
 		x->is_reading = false;
-		elan_bus_ask(a, ELAN_BURST_THREAD, thread, x->bytes);
+		x->is_behind = true;
+		elan_thread_on_word(a);
 		return;
 	}
 	if (!x->card)
@@ -437,8 +441,24 @@ void elan_thread_on_go(const struct elan_at *a, uint32_t thread)
 	dispatch(a);
 }
 
+/* No read passes a write, one of the thread's own say: not in line for the bus,
+ * nor behind it. */
+void elan_thread_on_word(const struct elan_at *a)
+{
+	const struct elan_threads *h = a->n->threads;
+	struct elan_thread *x =
+		h && h->running != NOBODY ? h->thread[h->running] : NULL;
+
+	if (!x || !x->is_behind || (int32_t)(a->n->words_had - x->after) < 0)
+		return;
+	x->is_behind = false;
+	elan_bus_ask(a, ELAN_BURST_THREAD, x->id, x->bytes);
+}
+
 void elan_thread_granted(const struct elan_at *a, uint32_t thread, sim_time end)
 {
+	if (end < a->n->word_in)
+		end = a->n->word_in;
 	elan_post(a, end, ELAN_ENGINE_THREAD, thread);
 }
 
@@ -552,6 +572,7 @@ int elan_card_read(uint64_t at, void *to, uint32_t bytes)
 	if (!elan_may(a.n, x->context, at, bytes))
 		return EFAULT;
 	x->is_reading = true;
+	x->after = a.n->words_asked;
 	x->bytes = bytes;
 	a.n->counts.reads++;
 	hold(&a, x, a.x->params.read_latency);
