@@ -114,7 +114,7 @@ static bool is_yes(const struct elan_at *a, packet_id id)
 	packet_id other = a->n->write_first;
 	uint64_t word;
 
-	host_read(a->x->nic.host, a->s, p->address, w.byte, 8);
+	elan_read(a, p->address, w.byte, 8);
 	for (; other; other = packets[other].next)
 		put_bursts(&w, elan_buffer_of(&packets[other]));
 	memcpy(&word, w.byte, 8);

@@ -83,7 +83,7 @@ static enum elan_error copy(const struct elan_at *a, uint32_t context,
 		!elan_may(a->n, context, to, bytes))
 		return ELAN_ERROR_ADDRESS;
 	for (i = 0; i < bytes; i += 8) {
-		host_read(a->x->nic.host, a->s, from + i, &word, 8);
+		elan_read(a, from + i, &word, 8);
 		elan_word_write(a, to + i, word);
 	}
 	return ELAN_FINE;

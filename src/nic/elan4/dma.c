@@ -237,8 +237,7 @@ static void build(
 		.streams = a->x->params.cut_through,
 	};
 	cut(b, run->d.to + r->offset, r->bytes);
-	host_read(a->x->nic.host, a->s, run->d.from + r->offset, b->data,
-		r->bytes);
+	elan_read(a, run->d.from + r->offset, b->data, r->bytes);
 	if (run->d.target_event)
 		add_piece(b, (struct elan_piece){ .what = ELAN_SET,
 				     .event = (uint32_t)run->d.target_event,
@@ -276,8 +275,7 @@ static void send_answer(const struct elan_at *a, packet_id get)
 		.asked = a->t,
 	};
 	cut(s->copy, want->back, want->bytes);
-	host_read(a->x->nic.host, a->s, want->address, s->copy->data,
-		want->bytes);
+	elan_read(a, want->address, s->copy->data, want->bytes);
 	elan_input_overlay(a, get, s->copy->data);
 	if (want->event)
 		add_piece(s->copy, (struct elan_piece){ .what = ELAN_SET,

@@ -378,6 +378,52 @@ static void qsn_f80_a_remote_dma_takes_its_steps(void **state)
 	et_fini(&m);
 }
 
+/* A word that the card itself writes, and then reads. */
+static void own_word_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	const uint64_t words[] = { ELAN_STORE, ET_SOURCE + 8, 77, ELAN_RUN_DMA,
+		24, 0, 1, ET_SOURCE, ET_TARGET, 0, 0, ELAN_STORE, ET_FLAG + 256,
+		78, elan_word(ELAN_COPY, 8, 0), ET_FLAG + 256, ET_FLAG + 264 };
+
+	(void)arg;
+	et_fill(ET_SOURCE, 8, 24);
+	program_wait(10 * US);
+	et_push(&q, words, sizeof(words) / 8);
+	et_wait_word(ET_FLAG + 264, 78);
+}
+
+static void own_word_check(void *arg)
+{
+	uint64_t first = 0, last = 0;
+	uint32_t i;
+
+	(void)arg;
+	program_wait(100 * US);
+	for (i = 8; i--;) {
+		first = first << 8 | et_byte(8, i);
+		last = last << 8 | et_byte(8, 16 + i);
+	}
+	assert_int_equal(et_word(ET_TARGET), first);
+	assert_int_equal(et_word(ET_TARGET + 8), 77);
+	assert_int_equal(et_word(ET_TARGET + 16), last);
+}
+
+/* However long it takes until a core could see it. */
+static void a_dma_reads_what_was_stored_before_it(void **state)
+{
+	struct et m;
+	int64_t i;
+
+	(void)state;
+	for (i = 0; i < ELAN_PLATFORMS; i++) {
+		et_init(&m, "4");
+		m.params.platform = i;
+		run_two(&m, own_word_program, own_word_check, NULL);
+		et_fini(&m);
+	}
+}
+
 struct seen {
 	sim_time first;
 };
@@ -443,6 +489,7 @@ int main(void)
 		cmocka_unit_test(qsn_f44_any_alignment_becomes_any_other),
 		cmocka_unit_test(qsn_f46_an_event_is_set_at_both_ends),
 		cmocka_unit_test(qsn_f80_a_remote_dma_takes_its_steps),
+		cmocka_unit_test(a_dma_reads_what_was_stored_before_it),
 		cmocka_unit_test(
 			qsn_f81_a_dma_packet_is_whole_before_it_leaves),
 	};

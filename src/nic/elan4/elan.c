@@ -55,8 +55,12 @@ void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
 	}
 	id = n->words_free;
 	n->words_free = n->words[id].next;
-	n->words[id].address = address;
-	n->words[id].value = value;
+	n->words[id] = (struct elan_word_out){ address, value, 0 };
+	if (n->words_first)
+		n->words[n->words_last - 1].next = 1 + id;
+	else
+		n->words_first = 1 + id;
+	n->words_last = 1 + id;
 	n->words_asked++;
 	elan_bus_ask(a, ELAN_BURST_WORD, id, 8);
 }
@@ -73,11 +77,34 @@ void elan_word_on_in(const struct elan_at *a, uint32_t word)
 {
 	struct elan_word_out *o = &a->n->words[word];
 
+	BUG_IF(a->n->words_first != 1 + word);
+	a->n->words_first = o->next;
 	host_write(a->x->nic.host, a->w, a->s, a->t, o->address, &o->value, 8);
 	/* for those who wait for this or for something else */
 	host_poke(a->x->nic.host, a->w, a->s, a->t);
 	o->next = a->n->words_free;
 	a->n->words_free = word;
+}
+
+/* The part of a word that lies in [at, at + n). */
+static void overlay(
+	const struct elan_word_out *o, uint64_t at, uint8_t *to, uint32_t n)
+{
+	const uint8_t *byte = (const uint8_t *)&o->value;
+	uint32_t i;
+
+	for (i = 0; i < 8; i++)
+		if (o->address + i - at < n)
+			to[o->address + i - at] = byte[i];
+}
+
+void elan_read(const struct elan_at *a, uint64_t at, void *to, uint32_t n)
+{
+	uint32_t i = a->n->words_first;
+
+	host_read(a->x->nic.host, a->s, at, to, n);
+	for (; i; i = a->n->words[i - 1].next)
+		overlay(&a->n->words[i - 1], at, to, n);
 }
 
 /* --- the network's client --- */

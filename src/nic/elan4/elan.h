@@ -352,7 +352,7 @@ struct elan_get {
 /* A word to be written to memory. */
 struct elan_word_out {
 	uint64_t address, value;
-	uint32_t next; /* free one */
+	uint32_t next; /* free one, or 1 + the next one under way */
 };
 
 /* What a receiver remembers of a sender's channel. */
@@ -403,6 +403,7 @@ struct elan_node {
 
 	struct elan_word_out *words;
 	uint32_t words_room, words_free;
+	uint32_t words_first, words_last; /* 1 + those under way, in order */
 	uint32_t words_asked, words_had; /* ever: for the bus, and had it */
 	sim_time word_in; /* the last one that had the bus is in memory */
 

@@ -18,6 +18,9 @@ uint64_t elan_word_order(
 void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value);
 void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end);
 void elan_word_on_in(const struct elan_at *a, uint32_t word);
+/* Reads the node's memory, with words that are on their way there: on the bus
+ * no read passes a write. */
+void elan_read(const struct elan_at *a, uint64_t at, void *to, uint32_t n);
 
 /* --- event.c --- */
 
