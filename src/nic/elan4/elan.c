@@ -377,15 +377,18 @@ static uint64_t node_memory(const struct elan_node *n)
 
 		if (q)
 			sum += sizeof(*q) + q->depth +
-			       q->arrivals_room * sizeof(*q->arrivals);
+			       q->arrivals_room * sizeof(*q->arrivals) +
+			       q->births_room * sizeof(*q->births);
 	}
 	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		if (n->queues[i])
 			sum += ELAN_GROUP * sizeof(*n->queues[i]);
+	for (i = 0; i < 2; i++)
+		sum += n->line[i].room * sizeof(*n->line[i].burst);
 	return sum + elan_threads_memory(n) +
 	       n->waiting_room * sizeof(*n->waiting) +
 	       n->n_contexts * sizeof(*n->contexts) +
-	       n->gets_room * sizeof(*n->gets) +
+	       n->n_maps * sizeof(*n->maps) + n->gets_room * sizeof(*n->gets) +
 	       n->sendings_room * sizeof(*n->sendings) +
 	       n->words_room * sizeof(*n->words) + elan_event_memory(n) +
 	       n->seen_room * sizeof(*n->seen);
