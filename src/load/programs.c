@@ -252,8 +252,7 @@ uint64_t programs_estimate_msg(uint64_t n_nodes, uint64_t bytes_per_node)
 	return programs_estimate(n_nodes, 2, MSG_BYTES + bytes_per_node);
 }
 
-static void note_wrong(
-	struct programs *p, enum exit_code code, const char *text)
+static void note_wrong(struct programs *p, int code, const char *text)
 {
 	site_id s = program_node();
 	struct programs_arrivals *a = mine(p, s);
