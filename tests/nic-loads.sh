@@ -102,6 +102,9 @@ between 8B_ns 2200 2600
 between 16384B_GBps 0.6 0.8
 report 'the same on QsNetII, by short packets and by DMAs'
 
+works bgq-board alltoall via=nic fifos=64 bytes=512
+report 'setting up many FIFOs may take longer than others wait'
+
 # --- random messages ---
 
 works bgq-board messages count=$most

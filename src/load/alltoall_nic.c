@@ -116,8 +116,7 @@ static void node_program(void *arg)
 			FIFO_AT, FIFO_BYTES) ||
 		!build(a, &desc))
 		return;
-	if (!programs_begin(p))
-		return;
+	program_wait(PROGRAMS_START);
 	m->start = program_now();
 	init_batch(&s, n, &desc);
 	alltoall_send_all(m, n, send, &s);

@@ -306,8 +306,7 @@ static void exchange_program(void *arg)
 
 	if (!prepare(x, m, &fifos))
 		return;
-	if (!programs_begin(&x->programs))
-		return;
+	program_wait(PROGRAMS_START);
 	for (done = 0; done < rounds; done++) {
 		for (; sent < rounds && sent < done + x->n_depth; sent++)
 			if (!send_round(x, m, &fifos, sent))

@@ -62,8 +62,7 @@ static void side_program(void *arg)
 
 	if (!prepare(s, &fifos, &desc))
 		return;
-	if (!programs_begin(&s->game->programs))
-		return;
+	program_wait(PROGRAMS_START);
 	s->start = program_now();
 	for (round = 0; round < s->game->rounds; round++) {
 		if (!s->begins && !receive(s, round))

@@ -77,9 +77,8 @@ uint64_t programs_estimate(
 uint64_t programs_estimate_msg(uint64_t n_nodes, uint64_t bytes_per_node);
 
 /*
- * A program of the message unit's has set up what it needs, and waits until
- * all have: false, and the run will end with an error, where it is too late
- * for that.
+ * A program has set up what others send to, and waits until all have: false,
+ * and the run will end with an error, where it is too late for that.
  */
 bool programs_begin(struct programs *p);
 

@@ -231,8 +231,7 @@ static void send_program(void *arg)
 	if (!programs_open_fifos(
 		    &s->put->programs, &fifos, 0, 1, FIFO_AT, FIFO_BYTES))
 		return;
-	if (!programs_begin(&s->put->programs))
-		return;
+	program_wait(PROGRAMS_START);
 	s->at = program_now();
 	for (k = 0; k < count; k++) {
 		if (!build_put(s, k, &desc))

@@ -193,8 +193,7 @@ static void put_program(void *arg)
 
 	if (!open_end(s, 0, &fifos))
 		return;
-	if (!programs_begin(&s->programs))
-		return;
+	program_wait(PROGRAMS_START);
 	for (k = 0; k < rounds; k++)
 		if (!put_burst(s, fifo, ANSWER_BYTES, 1, &both))
 			return;
@@ -306,8 +305,7 @@ static void get_program(void *arg)
 
 	if (!open_end(s, 0, &fifos))
 		return;
-	if (!programs_begin(&s->programs))
-		return;
+	program_wait(PROGRAMS_START);
 	for (i = 0; i < s->n_sizes; i++) {
 		struct sweep_size *z = &s->size[i];
 		MUSPI_InjFifo_t *fifo = programs_fifo(&fifos, 0);
