@@ -72,6 +72,7 @@ struct node {
 	struct program *programs; /* all that it ever had */
 	struct program *polling[POLLS];
 	struct watch watch;
+	bool is_watched; /* by a program, or by the interface */
 	uint32_t n_spawned; /* of its share */
 	uint64_t n_draws;
 	struct cards *cards; /* NULL until it has some */
@@ -153,7 +154,23 @@ void poll_look(struct program *p, struct sim_worker *w, sim_time t);
 /* Whether anybody wants to know of writes. */
 static inline bool poll_is_on(const struct node *node)
 {
-	return node->polling[POLLS_WORD] || node->watch.by || node->cards;
+	return node->polling[POLLS_WORD] || node->is_watched;
+}
+
+/* Who watches has changed. */
+static inline void poll_set_watched(struct node *n)
+{
+	n->is_watched = n->watch.by || (n->cards && n->cards->on_write);
+}
+
+/* A program that watches does so no more. */
+static inline void poll_end_watch(const struct program *p)
+{
+	struct node *n = node_of(p);
+
+	if (n->watch.by == p)
+		n->watch.by = NULL;
+	poll_set_watched(n);
 }
 
 /* Bytes were written. */

@@ -78,7 +78,7 @@ static void consider(struct program *p, struct sim_worker *w, sim_time t)
 	program_post(p, w, next_look(p, t), 0, EVENT_LOOK);
 }
 
-static void tell_watch(struct node *node, struct sim_worker *w, sim_time t,
+static void tell_program(struct node *node, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n)
 {
 	const struct watch *x = &node->watch;
@@ -100,8 +100,10 @@ void poll_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 	for (p = node->polling[POLLS_WORD]; p; p = p->next_polling)
 		if (p->at + sizeof(p->value) > at && p->at < at + n)
 			consider(p, w, t);
+	if (!node->is_watched)
+		return;
 	if (node->watch.by)
-		tell_watch(node, w, t, at, n);
+		tell_program(node, w, t, at, n);
 	if (node->cards && node->cards->on_write)
 		node->cards->on_write(node->cards->arg, w, site, t, at, n);
 }
@@ -177,4 +179,5 @@ void program_watch(uint64_t at, uint64_t bytes,
 		.on_write = on_write,
 		.arg = arg,
 	};
+	poll_set_watched(node_of(p));
 }

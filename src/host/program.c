@@ -82,8 +82,7 @@ void program_resume(struct program *p, struct sim_worker *w, sim_time t)
 	if (!program_enter(p, h->fibers, index_of(p), w, t))
 		return;
 	p->state = STATE_ENDED;
-	if (node_of(p)->watch.by == p)
-		node_of(p)->watch.by = NULL;
+	poll_end_watch(p);
 	atomic_fetch_sub_explicit(&h->n_running, 1, memory_order_relaxed);
 }
 
@@ -106,8 +105,7 @@ static void kill(struct program *p)
 	if (p->state == STATE_POLLING)
 		poll_forget(p);
 	p->state = STATE_DEAD;
-	if (node_of(p)->watch.by == p)
-		node_of(p)->watch.by = NULL;
+	poll_end_watch(p);
 	atomic_fetch_sub_explicit(&h->n_running, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&h->n_dead, 1, memory_order_relaxed);
 }

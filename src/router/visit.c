@@ -462,19 +462,19 @@ static inline void on_engine(struct net *n, struct sim_worker *w,
 {
 	uint32_t number = sim_number(e);
 
-	if (number < ENGINE_QUEUE) {
+	if (number >= ENGINE_CLIENT) {
+		client_event(n, w, s, t, *e);
+	} else if (number < ENGINE_QUEUE) {
 		s->timed &= ~(1u << number);
 		s->dirty |= 1u << number;
 	} else if (number < ENGINE_INJECTED) {
 		on_queue(n, w, s, sim_aux(e) >> 8, sim_aux(e) & 0xff, t);
 	} else if (number < ENGINE_RECEPTION) {
 		on_injected(n, w, s, t, number - ENGINE_INJECTED, sim_aux(e));
-	} else if (number < ENGINE_CLIENT) {
+	} else {
 		number -= ENGINE_RECEPTION;
 		s->rx_timed &= (uint16_t) ~(1u << number);
 		s->dirty |= DIRTY_RECEPTION;
-	} else {
-		client_event(n, w, s, t, *e);
 	}
 }
 
