@@ -135,7 +135,7 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 }
 
 static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	const struct sim_event *e)
+	struct sim_event e)
 {
 	(void)e;
 	pump(n->client_state, w, s, 0, t);

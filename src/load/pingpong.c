@@ -51,7 +51,7 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 
 /* The node's turn: it sends a packet to the other one. */
 static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	const struct sim_event *e)
+	struct sim_event e)
 {
 	struct pingpong *g = n->client_state;
 	packet_id id = packet_take(n->pool, w->id);

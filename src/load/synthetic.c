@@ -241,9 +241,9 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 
 /* A FIFO is to be filled for the first time, or a packet is due. */
 static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	const struct sim_event *e)
+	struct sim_event e)
 {
-	n->client->on_room(n, w, s, sim_aux(e), t);
+	n->client->on_room(n, w, s, sim_aux(&e), t);
 }
 
 static void on_packet(struct net *n, struct sim_worker *w, site_id s,

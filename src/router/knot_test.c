@@ -105,7 +105,7 @@ static void on_packet(struct net *n, struct sim_worker *worker, site_id s,
 }
 
 static void on_event(struct net *n, struct sim_worker *worker, site_id s,
-	sim_time t, const struct sim_event *e)
+	sim_time t, struct sim_event e)
 {
 	uint32_t f;
 

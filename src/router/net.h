@@ -179,9 +179,10 @@ struct net_client_ops {
 	 */
 	void (*on_packet)(struct net *n, struct sim_worker *w, site_id s,
 		uint32_t fifo, packet_id p, sim_time t, sim_time tail);
-	/* An event of its own: ENGINE_CLIENT and above, and programs. */
+	/* An event of its own: ENGINE_CLIENT and above, and programs.  By
+	 * value, which is two registers. */
 	void (*on_event)(struct net *n, struct sim_worker *w, site_id s,
-		sim_time t, const struct sim_event *e);
+		sim_time t, struct sim_event e);
 	/* A broadcast has made a copy of a packet, which shares the original's
 	 * load; may be NULL. */
 	void (*on_copy)(struct net *n, struct sim_worker *w, packet_id copy);

@@ -130,16 +130,16 @@ static void on_answer(struct net *n, struct sim_worker *w, site_id s,
 }
 
 static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	const struct sim_event *e)
+	struct sim_event e)
 {
-	uint32_t number = sim_number(e), fifo = number % N_FIFOS;
+	uint32_t number = sim_number(&e), fifo = number % N_FIFOS;
 
 	if (number == ANSWER)
-		on_answer(n, w, s, e->data, t);
+		on_answer(n, w, s, e.data, t);
 	else if (number < GIVE_BACK)
 		pump(n, w, s, fifo, t);
 	else if (number < OPEN)
-		give_back(n, w, s, fifo, e->data, t);
+		give_back(n, w, s, fifo, e.data, t);
 	else
 		open_fifo(n, w, s, fifo, t);
 }

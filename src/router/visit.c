@@ -449,12 +449,10 @@ static void on_queue(struct net *n, struct sim_worker *w, struct net_site *s,
 		&n->packets[s->queue[channel][bit].head], t);
 }
 
-/* By value, so that the visit can keep its event in registers. */
-static __attribute__((noinline)) void client_event(struct net *n,
-	struct sim_worker *w, struct net_site *s, sim_time t,
-	struct sim_event e)
+static inline void client_event(struct net *n, struct sim_worker *w,
+	const struct net_site *s, sim_time t, const struct sim_event *e)
 {
-	n->client->on_event(n, w, s->id, t, &e);
+	n->client->on_event(n, w, s->id, t, *e);
 }
 
 static inline void on_engine(struct net *n, struct sim_worker *w,
@@ -463,7 +461,7 @@ static inline void on_engine(struct net *n, struct sim_worker *w,
 	uint32_t number = sim_number(e);
 
 	if (number >= ENGINE_CLIENT) {
-		client_event(n, w, s, t, *e);
+		client_event(n, w, s, t, e);
 	} else if (number < ENGINE_QUEUE) {
 		s->timed &= ~(1u << number);
 		s->dirty |= 1u << number;
@@ -525,7 +523,7 @@ NET_SCOPE void net_visit(struct sim_worker *w, site_id site)
 		else if (phase == PHASE_TOKEN)
 			on_token(n, s, sim_number(&e), sim_aux(&e), e.data, t);
 		else
-			client_event(n, w, s, t, e);
+			client_event(n, w, s, t, &e);
 		if (s->dirty && !sim_more(w, &e))
 			arbitrate(n, w, s, t);
 #ifdef WEFT_CHECK

@@ -289,19 +289,25 @@ static inline void on_engine(
 	}
 }
 
+static __attribute__((noinline)) void on_program(struct mu *mu,
+	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
+{
+	host_event(mu->nic.host, w, s, t, &e);
+}
+
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
-	sim_time t, const struct sim_event *e)
+	sim_time t, struct sim_event e)
 {
 	struct mu *mu = net->client_state;
 	struct mu_at a;
 
-	if (sim_phase(e) == PHASE_PROGRAM) {
-		host_event(mu->nic.host, w, s, t, e);
+	if (sim_phase(&e) == PHASE_PROGRAM) {
+		on_program(mu, w, s, t, e);
 		return;
 	}
 	/* who posted it had the node */
 	a = (struct mu_at){ mu, mu->nodes[s], w, s, t };
-	on_engine(&a, sim_number(e), e->data);
+	on_engine(&a, sim_number(&e), e.data);
 }
 
 /* --- life --- */

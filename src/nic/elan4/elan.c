@@ -211,14 +211,14 @@ static void on_engine(
 }
 
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
-	sim_time t, const struct sim_event *e)
+	sim_time t, struct sim_event e)
 {
 	struct elan_at a = at(net, w, s, t);
 
-	if (sim_phase(e) == PHASE_PROGRAM)
-		host_event(a.x->nic.host, w, s, t, e);
+	if (sim_phase(&e) == PHASE_PROGRAM)
+		host_event(a.x->nic.host, w, s, t, &e);
 	else
-		on_engine(&a, e, e->data);
+		on_engine(&a, &e, e.data);
 }
 
 /* --- life --- */
