@@ -47,8 +47,7 @@ static inline void count_able(uint16_t *n_able, uint32_t engines, int by)
 
 /* Not all are alike: who may choose whom is counted for each engine, until
  * nobody is left. */
-static __attribute__((noinline)) void count_mixed(
-	struct mu_senders *s, uint32_t engines, int by)
+void mu_fetch_count_mixed(struct mu_senders *s, uint32_t engines, int by)
 {
 	uint32_t i;
 
@@ -56,22 +55,6 @@ static __attribute__((noinline)) void count_mixed(
 		s->n_able[i] = s->engines >> i & 1 ? s->n : 0;
 	count_able(s->n_able, engines, by);
 	s->are_mixed = s->n + by > 0;
-}
-
-void mu_fetch_set_sending(const struct mu_at *a, struct mu_inj_fifo *f,
-	uint32_t inj, bool is_sending)
-{
-	struct mu_senders *s = &a->n->sending[f->level];
-	uint64_t word = s->word[inj / 64] ^ UINT64_C(1) << inj % 64;
-	uint32_t rest = s->words & ~(1u << inj / 64);
-
-	if (!s->n)
-		s->engines = f->engines;
-	if (__builtin_expect(s->engines != f->engines || s->are_mixed, 0))
-		count_mixed(s, f->engines, is_sending ? 1 : -1);
-	s->n = (uint16_t)(s->n + (is_sending ? 1 : -1));
-	s->word[inj / 64] = word;
-	s->words = (uint16_t)(rest | (word ? 1u : 0) << inj / 64);
 }
 
 /* One of the highest level, by lot. */

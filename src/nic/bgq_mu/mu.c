@@ -389,6 +389,7 @@ static int mu_init(struct nic *nic, struct err *e)
 	mu->params = *mu_params_of(nic);
 	if (check(mu, e))
 		return -1;
+	mu->packets = net->packets;
 	mu->torus = torus_of(net->topo);
 	mu->n_dims = mu->torus->n_dims;
 	mu->payload = net->link.max_payload;

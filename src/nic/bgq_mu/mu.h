@@ -229,6 +229,7 @@ struct mu_node {
 
 struct mu {
 	struct nic nic;
+	struct packet *packets; /* the network's */
 	struct mu_params params;
 	struct mu_node **nodes; /* NULL until used */
 	struct payload_pool *payloads;
@@ -434,9 +435,24 @@ void mu_fetch_want(const struct mu_at *a, uint32_t inj);
 void mu_fetch_take(const struct mu_at *a);
 enum mu_level mu_fetch_level(const struct mu_node *n);
 void mu_fetch_on_done(const struct mu_at *a, uint32_t inj);
+/* Where not all FIFOs that send may use the same engines. */
+void mu_fetch_count_mixed(struct mu_senders *s, uint32_t engines, int by);
 /* A FIFO that has packets to cut begins or ends to be chosen from. */
-void mu_fetch_set_sending(const struct mu_at *a, struct mu_inj_fifo *f,
-	uint32_t inj, bool is_sending);
+static inline void mu_fetch_set_sending(const struct mu_at *a,
+	const struct mu_inj_fifo *f, uint32_t inj, bool is_sending)
+{
+	struct mu_senders *s = &a->n->sending[f->level];
+	uint64_t word = s->word[inj / 64] ^ UINT64_C(1) << inj % 64;
+	uint32_t rest = s->words & ~(1u << inj / 64);
+
+	if (!s->n)
+		s->engines = f->engines;
+	if (__builtin_expect(s->engines != f->engines || s->are_mixed, 0))
+		mu_fetch_count_mixed(s, f->engines, is_sending ? 1 : -1);
+	s->n = (uint16_t)(s->n + (is_sending ? 1 : -1));
+	s->word[inj / 64] = word;
+	s->words = (uint16_t)(rest | (word ? 1u : 0) << inj / 64);
+}
 void mu_fetch_halt(const struct mu_at *a, uint32_t inj);
 
 /* --- inject.c --- */

@@ -14,7 +14,7 @@
 
 static struct packet *packet_of(const struct mu_at *a, packet_id id)
 {
-	return &a->mu->nic.net->packets[id];
+	return &a->mu->packets[id];
 }
 
 static struct mu_buffer *buffer_of(const struct packet *p)
@@ -27,7 +27,7 @@ static struct mu_buffer *buffer_of(const struct packet *p)
 static void append(
 	const struct mu_at *a, packet_id *first, packet_id *last, packet_id id)
 {
-	packet_append(a->mu->nic.net->packets, first, last, id);
+	packet_append(a->mu->packets, first, last, id);
 }
 
 static packet_id pop(const struct mu_at *a, packet_id *first)
