@@ -40,12 +40,23 @@ int elan_arm(struct elan_cq *q, uint32_t event, uint64_t count,
 	return 0;
 }
 
+/* The last word's rest is zeros. */
+static void add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes)
+{
+	uint64_t word;
+	uint32_t i;
+
+	for (i = 0; i < bytes; i += 8) {
+		word = 0;
+		memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);
+		cq_add(q, word);
+	}
+}
+
 int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 	uint64_t to, const void *data, uint32_t bytes)
 {
 	int code = cq_check(q, event, 0);
-	uint64_t word;
-	uint32_t i;
 
 	if (!code && (!bytes || bytes > ELAN_COPY_MOST || bytes % 8 ||
 			     24 + bytes > elan_queue_depth(cq_card(),
@@ -59,10 +70,7 @@ int elan_arm_copy(struct elan_cq *q, uint32_t event, uint64_t count,
 	cq_add(q, elan_word(ELAN_ARM_COPY, event, bytes));
 	cq_add(q, count);
 	cq_add(q, to);
-	for (i = 0; i < bytes; i += 8) {
-		memcpy(&word, (const uint8_t *)data + i, 8);
-		cq_add(q, word);
-	}
+	add_bytes(q, data, bytes);
 	elan_flush(q);
 	return 0;
 }
@@ -87,16 +95,9 @@ uint64_t elan_put_packets(uint64_t bytes)
 static void add_write(struct elan_cq *q, uint64_t to, const uint8_t *data,
 	uint32_t bytes, bool closes)
 {
-	uint64_t word;
-	uint32_t i;
-
 	cq_add(q, elan_word(ELAN_WRITE, bytes, 0) | (closes ? ELAN_CLOSES : 0));
 	cq_add(q, to);
-	for (i = 0; i < bytes; i += 8) {
-		word = 0;
-		memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);
-		cq_add(q, word);
-	}
+	add_bytes(q, data, bytes);
 }
 
 /* What a put or a broadcast is about. */
@@ -322,19 +323,17 @@ int elan_get(struct elan_cq *q, uint32_t node, uint64_t from, uint64_t to,
 
 int elan_dma(struct elan_cq *q, const struct elan_dma *d)
 {
-	uint64_t word[ELAN_DMA_WORDS];
+	uint64_t word[1 + ELAN_DMA_WORDS];
 	sim_time born = program_now();
-	uint32_t i;
+	uint32_t n = elan_dma_words(word, d), i;
 
 	if (!cq_is_open(q))
 		return EBADF;
 	program_charge(cq_params()->software);
-	cq_need_room(q, 8 * (1 + ELAN_DMA_WORDS));
+	cq_need_room(q, 8 * n);
 	elan_note_birth(
 		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
-	memcpy(word, d, sizeof(word));
-	cq_add(q, elan_word(ELAN_RUN_DMA, 0, 0));
-	for (i = 0; i < ELAN_DMA_WORDS; i++)
+	for (i = 0; i < n; i++)
 		cq_add(q, word[i]);
 	elan_flush(q);
 	/* what the core still has to do does not hold up the card */

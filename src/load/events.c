@@ -21,7 +21,7 @@
 #define TARGET_AT (1 * MIB)
 #define MEMORY	  (64 * MIB)
 
-enum { MOST_QUEUES = 64, MOST_ROUNDS = 60000, CONTEXT = 1 };
+enum { MOST_QUEUES = 64, MOST_ROUNDS = 60000 };
 enum { SENT = 1, FIRST_EVENT };
 
 struct events {
@@ -187,7 +187,7 @@ static void events_start(struct load *l)
 		return;
 	for (i = 0; i < l->net->n_nodes; i++)
 		BUG_IF(elan_context_set(
-			g->programs.nic, i, CONTEXT, 0, MEMORY - 1));
+			g->programs.nic, i, ELAN_CONTEXT, 0, MEMORY - 1));
 	program_start(g->programs.host, (site_id)g->from, 0, 0, run, g);
 }
 

@@ -23,7 +23,7 @@
 #define SOURCE	  (64 * MIB)
 #define MEMORY	  (SOURCE_AT + SOURCE)
 
-enum { MOST_QUEUES = 64, MOST_BATCH = 1024, CONTEXT = 1 };
+enum { MOST_QUEUES = 64, MOST_BATCH = 1024 };
 
 struct gets;
 
@@ -205,7 +205,7 @@ static void gets_start(struct load *l)
 		BUG_IF(host_add_synthetic(g->programs.host, i, SOURCE_AT,
 			       SOURCE, fill, &g->owners[i]) < 0);
 		BUG_IF(elan_context_set(
-			g->programs.nic, i, CONTEXT, 0, MEMORY - 1));
+			g->programs.nic, i, ELAN_CONTEXT, 0, MEMORY - 1));
 	}
 	program_start(g->programs.host, (site_id)g->from, 0, 0, run, g);
 }

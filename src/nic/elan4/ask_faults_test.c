@@ -19,23 +19,9 @@ static void store_word(uint64_t at, uint64_t value)
 	assert_true(program_write(at, &value, 8));
 }
 
-struct waits {
-	const struct host *host;
-	site_id node;
-};
-
-static bool has_answer(void *arg, uint64_t *seen)
-{
-	const struct waits *x = arg;
-
-	host_read(x->host, x->node, ET_FLAG, seen, 8);
-	return *seen != 0;
-}
-
 /* Sends a packet that was not closed; whether its answer was yes. */
 static bool ask(struct et_queue *q, const uint64_t *words, uint32_t n)
 {
-	struct waits x = { program_host(), program_node() };
 	struct poll_loop loop = { .period = 1 };
 	uint64_t events[] = { W(ELAN_ARM, YES, 0), 1, ET_FLAG, 1,
 		W(ELAN_ARM, NO, 0), 1, ET_FLAG, 2 };
@@ -45,7 +31,7 @@ static bool ask(struct et_queue *q, const uint64_t *words, uint32_t n)
 	et_push(q, events, 8);
 	et_push(q, words, n);
 	et_push(q, &close, 1);
-	program_poll_until(has_answer, &x, loop, &seen);
+	program_poll(ET_FLAG, WORD_IS_NOT, 0, loop, &seen);
 	return seen == YES;
 }
 

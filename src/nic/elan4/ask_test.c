@@ -253,23 +253,9 @@ struct lock {
 	} held[OWNERS][TIMES];
 };
 
-struct waits {
-	const struct host *host;
-	site_id node;
-};
-
-static bool has_answer(void *arg, uint64_t *seen)
-{
-	const struct waits *x = arg;
-
-	host_read(x->host, x->node, ET_FLAG, seen, 8);
-	return *seen != 0;
-}
-
 /* Takes the lock; those of odd nodes have a long tail. */
 static void take(struct et_queue *q)
 {
-	struct waits x = { program_host(), program_node() };
 	uint32_t bytes = program_node() % 2 ? 512 : 8, i, n = 0;
 	struct poll_loop loop = { .period = 1 };
 	uint64_t w[80], seen = 0,
@@ -289,7 +275,7 @@ static void take(struct et_queue *q)
 		store_word(ET_FLAG, 0);
 		et_push(q, events, 8);
 		et_push(q, w, n);
-		program_poll_until(has_answer, &x, loop, &seen);
+		program_poll(ET_FLAG, WORD_IS_NOT, 0, loop, &seen);
 	}
 }
 

@@ -162,16 +162,13 @@ static uint32_t simple(const struct elan_at *a, uint32_t queue)
 	for (i = 0; i < n && i < 1 + ELAN_DMA_WORDS; i++)
 		word[i] = elan_queue_word(q, q->taken + 8 * i);
 	q->taken += 8 * n;
-	if (!q->outstanding) {
-		q->freed = q->taken;
-		host_poke(a->x->nic.host, a->w, a->s, a->t);
-	}
 	a->n->counts.commands++;
 	if (!q->skips)
 		execute(a, queue, word);
 	q->skips = false;
-	elan_event_on_room(a, queue);
-	elan_thread_on_room(a, queue);
+	/* what was kept of it is read by now */
+	if (!q->outstanding)
+		elan_queue_freed(a, queue, q->taken);
 	return 8 * n;
 }
 

@@ -86,25 +86,17 @@ void elan_word_on_in(const struct elan_at *a, uint32_t word)
 	a->n->words_free = word;
 }
 
-/* The part of a word that lies in [at, at + n). */
-static void overlay(
-	const struct elan_word_out *o, uint64_t at, uint8_t *to, uint32_t n)
-{
-	const uint8_t *byte = (const uint8_t *)&o->value;
-	uint32_t i;
-
-	for (i = 0; i < 8; i++)
-		if (o->address + i - at < n)
-			to[o->address + i - at] = byte[i];
-}
-
 void elan_read(const struct elan_at *a, uint64_t at, void *to, uint32_t n)
 {
-	uint32_t i = a->n->words_first;
+	const struct elan_word_out *o;
+	uint32_t i;
 
 	host_read(a->x->nic.host, a->s, at, to, n);
-	for (; i; i = a->n->words[i - 1].next)
-		overlay(&a->n->words[i - 1], at, to, n);
+	for (i = a->n->words_first; i; i = o->next) {
+		o = &a->n->words[i - 1];
+		elan_overlay(to, at, n, o->address, (const uint8_t *)&o->value,
+			sizeof(o->value));
+	}
 }
 
 /* --- the network's client --- */
@@ -253,7 +245,7 @@ static int check(const struct elan *x, struct err *e)
 		return err_set(e,
 			"nic.command: shorter than the least packet takes on "
 			"the link");
-	if (p->ack_timeout + p->per_node * x->n_nodes < trip)
+	if (elan_timeout(x) < trip)
 		return err_set(e,
 			"nic.retry.timeout: shorter than the %lld ns that the "
 			"longest way, and back, takes",

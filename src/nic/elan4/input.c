@@ -268,24 +268,23 @@ static void leave_writers(const struct elan_at *a, packet_id id)
 		a->n->write_last = before;
 }
 
-/* The part of a write that lies in [at, at + n). */
-static void overlay_piece(const struct elan_buffer *b,
-	const struct elan_piece *p, uint64_t at, uint8_t *data, uint32_t n)
+/* What of a packet's writes from one on lies where a get reads. */
+static void overlay_pieces(const struct elan_buffer *b, uint32_t i,
+	const struct elan_piece *get, uint8_t *data)
 {
-	uint64_t first = p->address > at ? p->address : at;
-	uint64_t end =
-		p->address + p->bytes < at + n ? p->address + p->bytes : at + n;
+	for (; i < b->n_pieces; i++) {
+		const struct elan_piece *p = &b->piece[i];
 
-	if (p->what == ELAN_WRITE && first < end)
-		memcpy(data + (first - at),
-			b->data + p->at + (first - p->address), end - first);
+		if (p->what == ELAN_WRITE)
+			elan_overlay(data, get->address, get->bytes, p->address,
+				b->data + p->at, p->bytes);
+	}
 }
 
 void elan_input_overlay(const struct elan_at *a, packet_id get, uint8_t *data)
 {
 	const struct elan_buffer *g = buffer_of(a, get), *b;
 	packet_id id = a->n->write_first;
-	uint32_t i;
 
 	for (; id; id = packet_of(a, id)->next) {
 		b = buffer_of(a, id);
@@ -293,10 +292,8 @@ void elan_input_overlay(const struct elan_at *a, packet_id get, uint8_t *data)
 			return;
 		if (b->ask)
 			continue;
-		i = b->written ? b->until[b->written - 1] : 0;
-		for (; i < b->n_pieces; i++)
-			overlay_piece(b, &b->piece[i], g->piece[0].address,
-				data, g->piece[0].bytes);
+		overlay_pieces(b, b->written ? b->until[b->written - 1] : 0,
+			&g->piece[0], data);
 	}
 }
 

@@ -2,6 +2,8 @@
 #ifndef NIC_ELAN4_PARTS_H
 #define NIC_ELAN4_PARTS_H
 
+#include <string.h>
+
 #include "nic/elan4/elan.h"
 
 /* --- elan.c --- */
@@ -9,6 +11,25 @@
 /* Whether a context may touch [at, at + bytes). */
 bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
 	uint64_t bytes);
+/* After which a packet without an answer is sent again, at the soonest. */
+static inline sim_time elan_timeout(const struct elan *x)
+{
+	return x->params.ack_timeout + x->params.per_node * x->n_nodes;
+}
+
+/* Puts what a write says over n bytes that were read at an address, where both
+ * lie; addresses are of memory. */
+static inline void elan_overlay(uint8_t *to, uint64_t at, uint32_t n,
+	uint64_t written, const uint8_t *data, uint32_t bytes)
+{
+	uint64_t first = written > at ? written : at;
+	uint64_t end = written + bytes < at + n ? written + bytes : at + n;
+
+	if (first < end)
+		memcpy(to + (first - at), data + (first - written),
+			end - first);
+}
+
 /* Serialisation of a packet with so many bytes of data. */
 sim_time elan_ser(const struct elan *x, uint32_t bytes);
 /* A word as a context's memory has it. */
@@ -86,6 +107,8 @@ void elan_queue_append(const struct elan_at *a, uint32_t queue,
 /* When a position's bytes were or will be in; SIM_NEVER: not announced. */
 sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position);
 uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position);
+/* What lies before a position may be written over: tells all who wait. */
+void elan_queue_freed(const struct elan_at *a, uint32_t queue, uint64_t until);
 /* Has work, perhaps: gets a turn. */
 void elan_queue_wake(const struct elan_at *a, uint32_t queue);
 /* A packet of it is acknowledged. */

@@ -144,36 +144,54 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 	return 0;
 }
 
-enum elan_error elan_queue_error(
+/* NULL: not open. */
+static const struct elan_queue *find(
 	const struct nic *nic, site_id s, uint32_t queue)
 {
 	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
-	const struct elan_queue *q = n ? elan_queue(n, queue) : NULL;
+
+	return n ? elan_queue(n, queue) : NULL;
+}
+
+enum elan_error elan_queue_error(
+	const struct nic *nic, site_id s, uint32_t queue)
+{
+	const struct elan_queue *q = find(nic, s, queue);
 
 	return q ? (enum elan_error)q->error : ELAN_FINE;
 }
 
 bool elan_queue_is_open(const struct nic *nic, site_id s, uint32_t queue)
 {
-	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
-
-	return n && elan_queue(n, queue);
+	return find(nic, s, queue);
 }
 
 uint32_t elan_queue_depth(const struct nic *nic, site_id s, uint32_t queue)
 {
-	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
-	const struct elan_queue *q = n ? elan_queue(n, queue) : NULL;
+	const struct elan_queue *q = find(nic, s, queue);
 
 	return q ? q->depth : 0;
 }
 
 uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 {
-	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
-	const struct elan_queue *q = n ? elan_queue(n, queue) : NULL;
+	const struct elan_queue *q = find(nic, s, queue);
 
 	return q ? q->depth - (q->announced - q->freed) : 0;
+}
+
+/* Copies of events, cores and threads wait for that. */
+static void tell_room(const struct elan_at *a, uint32_t queue)
+{
+	elan_event_on_room(a, queue);
+	host_poke(a->x->nic.host, a->w, a->s, a->t);
+	elan_thread_on_room(a, queue);
+}
+
+void elan_queue_freed(const struct elan_at *a, uint32_t queue, uint64_t until)
+{
+	elan_queue(a->n, queue)->freed = until;
+	tell_room(a, queue);
 }
 
 void elan_queue_stop(
@@ -185,9 +203,7 @@ void elan_queue_stop(
 		return;
 	q->error = (uint8_t)why;
 	a->n->counts.errors[why]++;
-	elan_event_on_room(a, queue);
-	host_poke(a->x->nic.host, a->w, a->s, a->t);
-	elan_thread_on_room(a, queue);
+	tell_room(a, queue);
 }
 
 /* --- stores --- */
@@ -398,15 +414,14 @@ void elan_queue_acked(
 {
 	struct elan_queue *q = elan_queue(a->n, queue);
 	uint32_t oldest = q->channel.oldest;
+	uint64_t until = q->freed;
 
 	q->outstanding--;
 	elan_channel_done(&q->channel, sequence);
 	if (!elan_channel_span(&q->channel))
-		q->freed = q->taken;
+		until = q->taken;
 	else if (q->channel.oldest != oldest)
-		q->freed = q->ends[(q->channel.oldest - 1) % ELAN_ENDS];
-	elan_event_on_room(a, queue);
-	host_poke(a->x->nic.host, a->w, a->s, a->t);
-	elan_thread_on_room(a, queue);
+		until = q->ends[(q->channel.oldest - 1) % ELAN_ENDS];
+	elan_queue_freed(a, queue, until);
 	elan_queue_wake(a, queue);
 }

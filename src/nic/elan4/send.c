@@ -52,9 +52,8 @@ uint32_t elan_send_new(const struct elan_at *a)
 
 static sim_time timeout(const struct elan_at *a, uint32_t tries)
 {
-	const struct elan_params *p = &a->x->params;
-	sim_time t = p->ack_timeout + p->per_node * a->x->n_nodes;
-	sim_time trips = p->round_trips * a->n->round_trip;
+	sim_time t = elan_timeout(a->x);
+	sim_time trips = a->x->params.round_trips * a->n->round_trip;
 
 	t = t > trips ? t : trips;
 	return t << (tries < LATE_DOUBLINGS ? tries : LATE_DOUBLINGS);

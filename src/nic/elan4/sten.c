@@ -379,10 +379,7 @@ uint32_t elan_sten_skip(const struct elan_at *a, uint32_t queue)
 	/* Behind a guard nothing is outstanding. */
 	q->skips = false;
 	q->taken += (uint64_t)n;
-	q->freed = q->taken;
 	a->n->counts.commands++;
-	host_poke(a->x->nic.host, a->w, a->s, a->t);
-	elan_event_on_room(a, queue);
-	elan_thread_on_room(a, queue);
+	elan_queue_freed(a, queue, q->taken);
 	return (uint32_t)n;
 }
