@@ -8,18 +8,19 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/api.h"
 #include "api/spi.h"
 #include "base/mem.h"
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
 #include "load/programs.h"
 #include "machine/machine.h"
-#include "nic/elan4/elan4.h"
 #include "out/json.h"
 
 struct app {
 	struct load load;
 	const struct weft_app *is;
+	const struct api *api; /* that it uses; NULL: any machine's */
 	const struct machine *machine;
 	struct host *host;
 	struct nic *nic;
@@ -193,29 +194,12 @@ static const struct load_ops app_ops = {
 
 /* --- the command --- */
 
-/* What a program's interface is to, and a machine that has it. */
-static const struct {
-	const struct nic_ops *nic;
-	const char *machine;
-} interfaces[] = {
-	[WEFT_SPI] = { &bgq_mu_ops, "bgq-board" },
-	[WEFT_ELAN] = { &elan4_ops, "qsnet2-16" },
-};
-
-static bool has_interface(const struct weft_app *is)
-{
-	return (size_t)is->interface <
-	       sizeof(interfaces) / sizeof(interfaces[0]);
-}
-
 static int check_app(struct app *a, struct err *e)
 {
-	const struct nic_ops *nic = interfaces[a->is->interface].nic;
-
 	a->n_nodes = a->machine->topo->n_nodes;
-	if (a->machine->nic != nic && !a->is->is_portable)
-		return err_set(e, "the machine has no %s: try %s", nic->title,
-			interfaces[a->is->interface].machine);
+	if (a->api && a->machine->nic != a->api->nic)
+		return err_set(e, "the machine has no %s: try %s",
+			a->api->nic->title, a->api->machine);
 	if (a->is->n_nodes > a->n_nodes)
 		return err_set(e, "runs on %u nodes, and there are %u",
 			a->is->n_nodes, a->n_nodes);
@@ -339,16 +323,16 @@ static int perform(struct app *a, const struct cli_args *args, struct err *e)
 static int run_app(
 	const struct weft_app *is, const struct cli_args *args, struct err *e)
 {
+	const struct api *api = NULL;
 	struct app *a;
 	struct machine *m;
 	int code;
 
-	if (!has_interface(is))
-		return err_set(e, "no machine has interface %u",
-			(unsigned)is->interface);
+	if (is->interface && !(api = api_find(is->interface, e)))
+		return -1;
 	if (args->n_words != 1)
 		return err_set(e, "want a machine: `%s %s`", is->name,
-			interfaces[is->interface].machine);
+			api ? api->machine : api_registry[0]->machine);
 	m = machine_load(
 		args->word[0], args->set, args->n_sets, args->shape, e);
 	if (!m)
@@ -360,6 +344,7 @@ static int run_app(
 	}
 	a = mem_alloc(1, sizeof(*a));
 	a->is = is;
+	a->api = api;
 	a->machine = m;
 	a->load.ops = &app_ops;
 	a->load.seed = args->seed;
