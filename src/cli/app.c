@@ -8,13 +8,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/api.h"
 #include "api/spi.h"
 #include "base/mem.h"
 #include "cli/run.h"
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
 #include "load/programs.h"
-#include "nic/elan4/elan4.h"
 
 struct app {
 	struct programs programs;
@@ -53,33 +53,20 @@ static void run_program(void *arg)
 
 /* --- as a workload --- */
 
-/* What a program's interface is to, and a machine that has it. */
-static const struct {
-	const struct nic_ops *nic;
-	const char *machine;
-} interfaces[] = {
-	[WEFT_SPI] = { &bgq_mu_ops, "bgq-board" },
-	[WEFT_ELAN] = { &elan4_ops, "qsnet2-16" },
-};
-
-static bool has_interface(const struct weft_app *is)
-{
-	return (size_t)is->interface <
-	       sizeof(interfaces) / sizeof(interfaces[0]);
-}
-
 static int app_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	const struct weft_app *is = l->arg;
-	const struct nic_ops *nic = interfaces[is->interface].nic;
+	const struct api *api = NULL;
 	struct app *a = of(l);
 
 	(void)r;
 	(void)link;
-	if (l->nic_ops != nic && !is->is_portable)
-		return err_set(e, "the machine has no %s: try %s", nic->title,
-			interfaces[is->interface].machine);
+	if (is->interface && !(api = api_find(is->interface, e)))
+		return -1;
+	if (api && l->nic_ops != api->nic)
+		return err_set(e, "the machine has no %s: try %s",
+			api->nic->title, api->machine);
 	if (is->n_nodes > t->n_nodes)
 		return err_set(e, "runs on %u nodes, and there are %u",
 			is->n_nodes, t->n_nodes);
@@ -284,6 +271,7 @@ static int tell(
 static int run_app(
 	const struct weft_app *is, const struct cli_args *args, struct err *e)
 {
+	const struct api *api = NULL;
 	struct machine_run *r;
 	struct machine_run_setup s = {
 		.load = &app_ops,
@@ -293,12 +281,11 @@ static int run_app(
 	};
 	int code;
 
-	if (!has_interface(is))
-		return err_set(e, "no machine has interface %u",
-			(unsigned)is->interface);
+	if (is->interface && !(api = api_find(is->interface, e)))
+		return -1;
 	if (args->n_words != 1)
 		return err_set(e, "want a machine: `%s %s`", is->name,
-			interfaces[is->interface].machine);
+			api ? api->machine : api_registry[0]->machine);
 	r = mem_alloc(1, sizeof(*r));
 	code = run_perform(r, args, &s, e) ? -1 : tell(r, args, e);
 	machine_run_close(r);

@@ -61,7 +61,7 @@ int programs_need_elan(const struct programs *p, uint64_t memory, struct err *e)
 int programs_need_msg(const struct programs *p, uint32_t n_nodes,
 	uint64_t memory, struct err *e)
 {
-	memory += msg_memory(n_nodes, NULL);
+	memory += weft_msg_memory(n_nodes, NULL);
 	if (p->load.nic_ops == &elan4_ops)
 		return programs_need_nic(p, &elan4_ops, "", memory, e);
 	return programs_need(p, memory, e);
