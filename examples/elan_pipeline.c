@@ -95,5 +95,5 @@ static const struct weft_app app = {
 	.run = run,
 	.node_bytes = sizeof(struct node),
 	.check = check,
-	.interface = WEFT_ELAN,
+	.interface = "elan",
 };

@@ -90,6 +90,7 @@ static bool check(
 static const struct weft_app app = {
 	.name = "neighbour",
 	.help = "Every node exchanges edges with all its neighbours.",
+	.interface = "spi",
 	.run = run,
 	.node_bytes = sizeof(struct node),
 	.check = check,

@@ -68,6 +68,7 @@ static bool check(
 static const struct weft_app app = {
 	.name = "pingpong",
 	.help = "Two nodes put eight bytes into each other's memory in turn.",
+	.interface = "spi",
 	.run = run,
 	.node_bytes = sizeof(struct node),
 	.check = check,

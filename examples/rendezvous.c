@@ -93,6 +93,7 @@ static bool check(
 static const struct weft_app app = {
 	.name = "rendezvous",
 	.help = "Receivers pull what senders tell them of.",
+	.interface = "spi",
 	.run = run,
 	.node_bytes = sizeof(struct node),
 	.check = check,

@@ -87,6 +87,7 @@ static bool check(
 static const struct weft_app app = {
 	.name = "workqueue",
 	.help = "Threads take work by L2 atomics, and send what came of it.",
+	.interface = "spi",
 	.run = run,
 	.node_bytes = sizeof(struct node),
 	.n_spawned = THREADS,

@@ -153,10 +153,10 @@ sed 's/elan_setup\.h/none.h/' elan_scatter.c >stuck.c
 $cc ${CFLAGS-} $(flags --cflags) stuck.c -o stuck $(flags --libs) &&
 	start stuck qsnet2-16
 [ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
-sed 's/WEFT_ELAN/(enum weft_interface)77/' elan_scatter.c >no.c
+sed 's/"elan"/"elna"/' elan_scatter.c >no.c
 $cc ${CFLAGS-} $(flags --cflags) no.c -o no $(flags --libs) &&
 	start no qsnet2-16
-[ $code -eq 2 ] && grep -q 'interface 77' "$tmp/err" ||
+[ $code -eq 2 ] && grep -q 'elna: there are spi, elan' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 report "and so it is with programs for QsNetII"
 

@@ -27,12 +27,6 @@ struct weft_result {
 	uint64_t n_errors; /* that network interfaces told of */
 };
 
-/* A machine's own interface. */
-enum weft_interface {
-	WEFT_SPI, /* Blue Gene/Q's message unit: weft/spi.h */
-	WEFT_ELAN, /* QsNetII's Elan4: weft/elan.h */
-};
-
 struct weft_app {
 	const char *name;
 	const char *help; /* one line */
@@ -47,9 +41,13 @@ struct weft_app {
 	uint32_t n_spawned; /* programs that a node can spawn besides, to 64 */
 	size_t stack_bytes; /* of each program; 0: 64 KiB */
 	bool is_system; /* it is system software */
-	/* It uses no machine's own interface, messages (weft/msg.h) say: it
-	 * runs on all machines; others need their interface (see below). */
-	bool is_portable;
+	/*
+	 * The machine's own interface that it uses: "spi" for Blue Gene/Q's
+	 * message unit (weft/spi.h), "elan" for QsNetII's Elan4
+	 * (weft/elan.h).  A machine without it is refused.  NULL: it uses
+	 * none, only messages (weft/msg.h) say, and runs on every machine.
+	 */
+	const char *interface;
 	/*
 	 * When all programs have ended: whether what they did is right.  nodes
 	 * is the array of what each was given.  text is one line for the
@@ -57,8 +55,6 @@ struct weft_app {
 	 */
 	bool (*check)(const struct weft_result *result, const void *nodes,
 		char *text, size_t size);
-	/* Of one that is not portable: a machine without it is refused. */
-	enum weft_interface interface;
 };
 
 /*

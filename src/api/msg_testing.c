@@ -22,7 +22,7 @@
 enum { SEED = 7 };
 
 struct rig {
-	const struct msg_test *test;
+	const struct weft_msg_test *test;
 	struct torus torus;
 	struct hint hint;
 	struct fattree tree;
@@ -135,13 +135,13 @@ static void build(struct rig *r)
 
 static void node_program(void *arg)
 {
-	const struct msg_test *t = arg;
-	struct msg m;
+	const struct weft_msg_test *t = arg;
+	struct weft_msg m;
 
-	assert_int_equal(msg_init(&m, &t->options), 0);
+	assert_int_equal(weft_msg_init(&m, &t->options), 0);
 	t->run(&m, t->arg);
 	if (!t->is_left_open)
-		assert_int_equal(msg_fini(&m), 0);
+		assert_int_equal(weft_msg_fini(&m), 0);
 }
 
 static uint64_t finish(struct rig *r)
@@ -163,7 +163,7 @@ static uint64_t finish(struct rig *r)
 	return digest_fold(r->digest, r->net->n_nodes);
 }
 
-uint64_t msg_test_run(const struct msg_test *t)
+uint64_t msg_test_run(const struct weft_msg_test *t)
 {
 	struct rig *r = mem_alloc(1, sizeof(*r));
 	uint64_t digest;
@@ -185,10 +185,10 @@ uint64_t msg_test_run(const struct msg_test *t)
 	return digest;
 }
 
-void msg_test_everywhere(
-	void (*run)(struct msg *m, void *arg), const struct msg_options *o)
+void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
+	const struct weft_msg_options *o)
 {
-	struct msg_test t = { .run = run };
+	struct weft_msg_test t = { .run = run };
 	uint64_t digest;
 
 	if (o)
@@ -209,7 +209,7 @@ void msg_test_fill(uint64_t at, uint64_t stream, uint64_t bytes)
 	for (i = 0; i < bytes; i += n) {
 		n = bytes - i < sizeof(block) ? bytes - i : sizeof(block);
 		memory_fill_by(SEED, stream, i, block, n);
-		assert_true(msg_store(at + i, block, n));
+		assert_true(weft_msg_store(at + i, block, n));
 	}
 }
 
@@ -221,7 +221,7 @@ bool msg_test_is(uint64_t at, uint64_t stream, uint64_t bytes)
 	for (i = 0; i < bytes; i += n) {
 		n = bytes - i < sizeof(want) ? bytes - i : sizeof(want);
 		memory_fill_by(SEED, stream, i, want, n);
-		assert_true(msg_load(at + i, got, n));
+		assert_true(weft_msg_load(at + i, got, n));
 		if (memcmp(want, got, n) != 0)
 			return false;
 	}

@@ -61,7 +61,7 @@ uint32_t elan_frame_write(const struct elan_buffer *b, uint32_t src,
 	put(&w, b->context, 2);
 	put(&w, b->channel, 4);
 	put(&w, b->sequence, 4);
-	put(&w, b->sending, 4);
+	put(&w, b->sending - 1, 4);
 	put(&w, b->get.place, 4);
 	put(&w, b->get.number, 4);
 	put_crc(&w);
@@ -143,7 +143,7 @@ enum elan_harm elan_frame_read(
 	b->context = (uint16_t)take(&r, 2);
 	b->channel = (uint32_t)take(&r, 4);
 	b->sequence = (uint32_t)take(&r, 4);
-	b->sending = (uint32_t)take(&r, 4);
+	b->sending = (uint32_t)take(&r, 4) + 1;
 	b->get.place = (uint32_t)take(&r, 4);
 	b->get.number = (uint32_t)take(&r, 4);
 	b->data_bytes = 0;
