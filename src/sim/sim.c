@@ -10,6 +10,14 @@ enum { AHEAD = 4, MAIL_FIRST = 256, BATCH_FIRST = 64, SLOTS_LEAST = 64 };
 
 #define NO_WINDOW UINT64_MAX
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SIM_RACES
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define SIM_RACES
+#endif
+
 static uint32_t mail_n(const struct sim_worker *w, uint32_t box)
 {
 	return (uint32_t)(w->out[box].next - w->first[box]);
@@ -235,7 +243,23 @@ static void run_window(struct sim_worker *w, uint64_t k)
 	visit_all(w, e, n);
 }
 
-/* --- which window comes next --- */
+/* --- which window comes next, and who runs it --- */
+
+/*
+ * Builds that look for mistakes take both ways by turns, whatever either costs,
+ * and those that look for races mostly the one in which there can be some.
+ */
+static enum pace_way choose_way(struct sim *s)
+{
+	if (s->p.n_workers == 1)
+		return PACE_TOGETHER;
+#if defined(SIM_RACES)
+	return ++s->pace.windows % 512 < 448 ? PACE_TOGETHER : PACE_ALONE;
+#elif defined(WEFT_CHECK)
+	return ++s->pace.windows % 512 < 32 ? PACE_TOGETHER : PACE_ALONE;
+#endif
+	return pace_next(&s->pace, s->n_events);
+}
 
 static bool has_posted(const struct sim_worker *w, uint32_t slot)
 {
@@ -259,19 +283,39 @@ static uint64_t next_posted(const struct sim_worker *w)
 	return NO_WINDOW;
 }
 
-static uint64_t next_window(const struct sim_worker *w)
+static uint64_t next_far(const struct sim_worker *w)
 {
-	uint64_t next = next_posted(w), far;
-
-	if (w->far.n) {
-		far = (uint64_t)w->far.item[0].t / w->width;
-		if (far < next)
-			next = far;
-	}
-	return next;
+	return w->far.n ? (uint64_t)w->far.item[0].t / w->width : NO_WINDOW;
 }
 
-/* True while there is a window to run; the same for every worker. */
+static uint64_t next_window(const struct sim_worker *w)
+{
+	uint64_t next = next_posted(w), far = next_far(w);
+
+	return far < next ? far : next;
+}
+
+static bool is_stopped(const struct sim *s)
+{
+	return s->p.stop &&
+	       atomic_load_explicit(s->p.stop, memory_order_relaxed);
+}
+
+/* Whether window k is to be run; where not, says how the run has ended. */
+static bool goes_on(struct sim *s, uint64_t k, bool stop)
+{
+	if (!stop && k != NO_WINDOW && (sim_time)k * s->p.window < s->until)
+		return true;
+	s->ending = stop	     ? SIM_STOPPED
+		    : k == NO_WINDOW ? SIM_IDLE
+				     : SIM_REACHED;
+	return false;
+}
+
+/*
+ * True while there is a window for all to run together: the same for every
+ * worker.  How many events there were is known of the window before last.
+ */
 static bool agree(struct sim_worker *w, unsigned turn, uint64_t *k)
 {
 	struct sim *s = w->sim;
@@ -280,34 +324,88 @@ static bool agree(struct sim_worker *w, unsigned turn, uint64_t *k)
 	uint32_t i;
 
 	all[w->id].next = next_window(w);
-	all[w->id].stop = s->p.stop &&
-			  atomic_load_explicit(s->p.stop, memory_order_relaxed);
+	all[w->id].n_events = w->n_events;
+	all[w->id].stop = is_stopped(s);
+	if (w->id == 0) {
+		all[0].way = choose_way(s);
+		s->n_events = 0;
+	}
 	barrier_wait(&s->meet);
 	*k = NO_WINDOW;
 	for (i = 0; i < s->p.n_workers; i++) {
+		if (w->id == 0)
+			s->n_events += all[i].n_events;
 		if (all[i].next < *k)
 			*k = all[i].next;
 		stop |= all[i].stop;
 	}
-	if (!stop && *k != NO_WINDOW && (sim_time)*k * w->width < s->until)
-		return true;
-	if (w->id == 0)
-		s->ending = stop	      ? SIM_STOPPED
-			    : *k == NO_WINDOW ? SIM_IDLE
-					      : SIM_REACHED;
-	return false;
+	if (stop || *k == NO_WINDOW || (sim_time)*k * w->width >= s->until)
+		return false;
+	return all[0].way == PACE_TOGETHER;
 }
 
-static void run_windows(struct sim_worker *w)
+static void step(struct sim_worker *w, uint64_t k)
+{
+	run_window(w, k);
+	w->start += w->width;
+	w->slot = (w->slot + 1) & w->slot_mask;
+}
+
+/* Every worker's own part, while that is the better way. */
+static void run_together(struct sim_worker *w)
 {
 	unsigned turn = 0;
 	uint64_t k;
 
-	while (agree(w, turn++, &k)) {
-		run_window(w, k);
-		w->start += w->width;
-		w->slot = (w->slot + 1) & w->slot_mask;
+	while (agree(w, turn++, &k))
+		step(w, k);
+}
+
+/* Whether anybody has posted to a slot. */
+static bool is_awaited(const struct sim *s, uint32_t slot)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->p.n_workers; i++)
+		if (has_posted(&s->workers[i], slot))
+			return true;
+	return false;
+}
+
+/*
+ * The next window of all workers, who stand at the same one; counts the
+ * events that have run.
+ */
+static uint64_t look_around(struct sim *s)
+{
+	const struct sim_worker *w = s->workers;
+	uint64_t next = NO_WINDOW;
+	uint32_t i = 0;
+
+	while (i < w->slot_mask && !is_awaited(s, (w->slot + i) & w->slot_mask))
+		i++;
+	if (i < w->slot_mask)
+		next = (uint64_t)w->start / w->width + i;
+	s->n_events = 0;
+	for (i = 0; i < s->p.n_workers; i++) {
+		uint64_t far = next_far(&s->workers[i]);
+
+		next = far < next ? far : next;
+		s->n_events += s->workers[i].n_events;
 	}
+	return next;
+}
+
+/* One thread runs everybody's windows, while that is the better way. */
+static void run_alone(struct sim *s, uint64_t k)
+{
+	uint32_t i;
+
+	do {
+		for (i = 0; i < s->p.n_workers; i++)
+			step(&s->workers[i], k);
+		k = look_around(s);
+	} while (goes_on(s, k, is_stopped(s)) && choose_way(s) == PACE_ALONE);
 }
 
 static void *thread(void *arg)
@@ -318,7 +416,7 @@ static void *thread(void *arg)
 		barrier_wait(&w->sim->gate);
 		if (w->sim->leaving)
 			return NULL;
-		run_windows(w);
+		run_together(w);
 		barrier_wait(&w->sim->gate);
 	}
 }
@@ -348,10 +446,21 @@ static void align(struct sim *s)
 
 enum sim_ending sim_run(struct sim *s, sim_time until)
 {
+	uint64_t k;
+
 	s->until = until;
-	barrier_wait(&s->gate);
-	run_windows(&s->workers[0]);
-	barrier_wait(&s->gate);
+	for (;;) {
+		k = look_around(s);
+		if (!goes_on(s, k, is_stopped(s)))
+			break;
+		if (choose_way(s) == PACE_ALONE) {
+			run_alone(s, k);
+			continue;
+		}
+		barrier_wait(&s->gate);
+		run_together(&s->workers[0]);
+		barrier_wait(&s->gate);
+	}
 	align(s);
 	return s->ending;
 }
@@ -478,6 +587,7 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 			map_alloc(s->p.n_workers * sizeof(struct notice));
 	for (i = 0; i < s->p.n_workers; i++)
 		worker_init(s, i);
+	pace_init(&s->pace, pace_clock);
 	barrier_init(&s->gate, s->p.n_workers);
 	barrier_init(&s->meet, s->p.n_workers);
 	start_threads(s);
