@@ -33,4 +33,14 @@ struct sim {
 	enum sim_ending ending;
 };
 
+/* --- sim.c --- */
+
+/* A worker's part of window k. */
+void sim_run_window(struct sim_worker *w, uint64_t k);
+
+/* --- windows.c --- */
+
+/* What all workers but the first run, each on a thread; arg is the worker. */
+void *sim_thread(void *arg);
+
 #endif
