@@ -127,6 +127,7 @@ static struct mu_node *node_new(const struct mu *mu, site_id s)
 	struct mu_node *n = mem_alloc(1, sizeof(*n));
 	uint32_t errors = (1u << MU_ERRORS) - 1;
 
+	ring_init(&n->stores, sizeof(struct mu_store));
 	n->range[0] = (struct mu_range){
 		.last = host_memory(mu->nic.host) - 1,
 		.rights = MU_ALL_RIGHTS,
@@ -432,7 +433,7 @@ static void node_free(struct mu_node *n)
 		subgroup_free(n->subgroup[i]);
 	mem_free(n->flips);
 	mu_account_free(n);
-	mem_free(n->stores);
+	ring_fini(&n->stores);
 	mem_free(n);
 }
 
@@ -474,7 +475,7 @@ static int audit_engines(const struct mu_node *n, site_id s, struct err *e)
 		if (n->rme_held >> i & 1)
 			return left(e, s, "a packet waits for injection FIFO",
 				r->held_for - MU_REC_FIFOS);
-		if (r->first || r->n_inside || r->count_first)
+		if (r->in.first || r->n_inside || r->counts.first)
 			return left(e, s, "at work: reception engine", i);
 	}
 	for (i = 0; i < MU_MAX_PORTS; i++)
@@ -516,8 +517,8 @@ static int audit_fifos(const struct mu_node *n, site_id s, struct err *e)
 
 static int audit_node(const struct mu_node *n, site_id s, struct err *e)
 {
-	if (n->stores_n)
-		return left(e, s, "stores under way:", n->stores_n);
+	if (n->stores.n)
+		return left(e, s, "stores under way:", n->stores.n);
 	if (audit_engines(n, s, e))
 		return -1;
 	return audit_fifos(n, s, e);
@@ -552,7 +553,7 @@ static uint64_t subgroup_memory(const struct mu_subgroup *g)
 
 static uint64_t node_memory(const struct mu_node *n)
 {
-	uint64_t sum = sizeof(*n) + n->stores_room * sizeof(*n->stores);
+	uint64_t sum = sizeof(*n) + ring_memory(&n->stores);
 	uint32_t i;
 
 	sum += n->flips ? sizeof(*n->flips) : 0;

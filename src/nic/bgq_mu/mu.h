@@ -22,6 +22,7 @@
 #ifndef NIC_BGQ_MU_MU_H
 #define NIC_BGQ_MU_MU_H
 
+#include "base/ring.h"
 #include "host/l2.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/bgq_mu/descriptor.h"
@@ -147,9 +148,8 @@ struct mu_job {
 
 /* A reception engine. */
 struct mu_rme {
-	packet_id first, last; /* in the network FIFO, not yet pulled */
-	packet_id write_first, write_last; /* ask for a port */
-	packet_id count_first, count_last;
+	struct packet_list in; /* in the network FIFO, not yet pulled */
+	struct packet_list writes, counts; /* ask for a port */
 	uint16_t number; /* of packets: keeps events of an instant apart */
 	uint8_t n_inside; /* pulled, not yet written */
 	bool is_pulling;
@@ -205,8 +205,7 @@ struct mu_node {
 	struct mu_port port[MU_MAX_PORTS];
 	struct mu_range range[MU_RANGES];
 	uint64_t open_end; /* of memory that the first one opens to all */
-	struct mu_store *stores; /* on their way to the slave port: a ring */
-	uint32_t stores_first, stores_n, stores_room;
+	struct ring stores; /* struct mu_store: on their way */
 	sim_time slave_at; /* when the slave port is free */
 	uint32_t number; /* of packets sent */
 	uint16_t busy; /* injection engines */

@@ -277,7 +277,7 @@ static void leave_inside(struct nic_testing *m)
 
 static void leave_counting(struct nic_testing *m)
 {
-	node_3(m)->rme[7].count_first = 1;
+	node_3(m)->rme[7].counts.first = 1;
 }
 
 static void leave_asking(struct nic_testing *m)
@@ -287,7 +287,7 @@ static void leave_asking(struct nic_testing *m)
 
 static void leave_store(struct nic_testing *m)
 {
-	node_3(m)->stores_n = 2;
+	node_3(m)->stores.n = 2;
 }
 
 static void leave_unsent(struct nic_testing *m)

@@ -22,22 +22,6 @@ static struct mu_buffer *buffer_of(const struct packet *p)
 	return payload_of_load(p->load);
 }
 
-/* --- lists of packets --- */
-
-static void append(
-	const struct mu_at *a, packet_id *first, packet_id *last, packet_id id)
-{
-	packet_append(a->mu->packets, first, last, id);
-}
-
-static packet_id pop(const struct mu_at *a, packet_id *first)
-{
-	packet_id id = *first;
-
-	*first = packet_of(a, id)->next;
-	return id;
-}
-
 /* --- ports --- */
 
 static void ask_write(const struct mu_at *a, uint32_t fifo)
@@ -68,7 +52,7 @@ static inline sim_time drain_time(const struct mu *mu, uint32_t chunks)
 static __attribute__((noinline)) void pull(
 	const struct mu_at *a, uint32_t fifo, struct mu_rme *r)
 {
-	const struct packet *x = packet_of(a, r->first);
+	const struct packet *x = packet_of(a, r->in.first);
 	/* head: where reception keeps the time of the tail */
 	sim_time tail = x->head + a->mu->params.pull;
 	sim_time drained = a->t + drain_time(a->mu, x->chunks);
@@ -82,7 +66,8 @@ static inline void try_pull(const struct mu_at *a, uint32_t fifo)
 {
 	struct mu_rme *r = &a->n->rme[fifo];
 
-	if (r->first && !r->is_pulling && r->n_inside < a->mu->params.buffers &&
+	if (r->in.first && !r->is_pulling &&
+		r->n_inside < a->mu->params.buffers &&
 		!((a->n->rme_held | a->n->rme_broken) >> fifo & 1))
 		pull(a, fifo, r);
 }
@@ -93,7 +78,7 @@ void mu_receive(
 	struct mu_rme *r = &a->n->rme[fifo];
 
 	packet_of(a, id)->head = tail;
-	append(a, &r->first, &r->last, id);
+	packet_push(a->mu->packets, &r->in, id);
 	try_pull(a, fifo);
 }
 
@@ -170,23 +155,23 @@ static enum mu_room find_room(
 static void take_in(const struct mu_at *a, uint32_t fifo)
 {
 	struct mu_rme *r = &a->n->rme[fifo];
-	struct packet *p = packet_of(a, r->first);
+	struct packet *p = packet_of(a, r->in.first);
 	enum mu_room room = find_room(a, fifo, p);
 	packet_id id;
 
 	if (room == MU_NO_ROOM)
 		return;
 	net_release(a->mu->nic.net, a->w, a->s, fifo, p->chunks, a->t);
-	id = pop(a, &r->first);
+	id = packet_pop(a->mu->packets, &r->in);
 	if (room == MU_REFUSED) {
 		reject(a, id);
 	} else {
-		bool is_asking = r->write_first;
+		bool is_asking = r->writes.first;
 
 		r->n_inside++;
 		if (mu_has_book(a))
 			mu_account_pulled(a, id);
-		append(a, &r->write_first, &r->write_last, id);
+		packet_push(a->mu->packets, &r->writes, id);
 		if (!is_asking)
 			ask_write(a, fifo);
 	}
@@ -199,7 +184,7 @@ void mu_receive_on_pulled(const struct mu_at *a, uint32_t fifo)
 
 	r->is_pulling = false;
 	r->turn = a->n->n_pulled++;
-	if (mu_is_sound(a, N_FIFOS + fifo, packet_of(a, r->first)->number))
+	if (mu_is_sound(a, N_FIFOS + fifo, packet_of(a, r->in.first)->number))
 		take_in(a, fifo);
 	else
 		a->n->rme_broken |= (uint16_t)(1u << fifo);
@@ -325,7 +310,7 @@ static sim_time write(
 void mu_receive_take_write(const struct mu_at *a, uint32_t fifo)
 {
 	struct mu_rme *r = &a->n->rme[fifo];
-	packet_id id = pop(a, &r->write_first);
+	packet_id id = packet_pop(a->mu->packets, &r->writes);
 	sim_time done = write(a, MU_ASK_WRITE + fifo, packet_of(a, id));
 
 	if (done >= 0) {
@@ -336,7 +321,7 @@ void mu_receive_take_write(const struct mu_at *a, uint32_t fifo)
 		r->n_inside--;
 		reject(a, id);
 	}
-	if (r->write_first)
+	if (r->writes.first)
 		ask_write(a, fifo);
 	if (done < 0)
 		try_pull(a, fifo);
@@ -368,14 +353,14 @@ void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id)
 		mu_store_done(a, p);
 		deliver(a, fifo, id);
 	} else {
-		bool is_asking = r->count_first;
+		bool is_asking = r->counts.first;
 
 		if (b->place & MU_ATOMIC)
 			change_words(a, b);
 		else
 			host_write(a->mu->nic.host, a->w, a->s, a->t, b->place,
 				b->payload, mu_valid_bytes(&b->header));
-		append(a, &r->count_first, &r->count_last, id);
+		packet_push(a->mu->packets, &r->counts, id);
 		if (!is_asking)
 			ask_count(a, fifo);
 	}
@@ -410,7 +395,7 @@ static bool find_counter(
 void mu_receive_take_count(const struct mu_at *a, uint32_t fifo)
 {
 	struct mu_rme *r = &a->n->rme[fifo];
-	packet_id id = pop(a, &r->count_first);
+	packet_id id = packet_pop(a->mu->packets, &r->counts);
 	struct mu_buffer *b = buffer_of(packet_of(a, id));
 
 	if (find_counter(a, packet_of(a, id), &b->place))
@@ -421,7 +406,7 @@ void mu_receive_take_count(const struct mu_at *a, uint32_t fifo)
 			r->number++, id);
 	else
 		reject(a, id);
-	if (r->count_first)
+	if (r->counts.first)
 		ask_count(a, fifo);
 }
 

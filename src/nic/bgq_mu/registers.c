@@ -485,16 +485,12 @@ void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 	sim_time t, uint32_t reg, uint64_t value)
 {
 	struct mu_node *n = mu_node((struct mu *)nic, s);
-	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16, i;
+	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16;
+	struct mu_store *x = ring_push(&n->stores);
 
 	if (__builtin_expect(!!nic->net->book, 0) && kind == MU_INJ_TAIL)
 		mu_account_store(n, reg & 0xffff, t);
-	if (n->stores_n == n->stores_room)
-		n->stores = mem_grow_ring(n->stores, &n->stores_room,
-			n->stores_first, 8, sizeof(*n->stores));
-	/* a power of two */
-	i = (n->stores_first + n->stores_n++) & (n->stores_room - 1);
-	n->stores[i] = (struct mu_store){ .value = value, .reg = reg };
+	*x = (struct mu_store){ .value = value, .reg = reg };
 	sim_post_self(w, s, mu_registers_slot(nic, s, t),
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_SLAVE), 0, 0);
 }
@@ -522,7 +518,7 @@ static __attribute__((noinline)) void go_on(
 void mu_registers_on_store(const struct mu_at *a)
 {
 	struct mu_node *n = a->n;
-	struct mu_store x = n->stores[n->stores_first];
+	struct mu_store x = *(const struct mu_store *)ring_pop(&n->stores);
 	uint32_t kind = (x.reg & ~MU_PRIVILEGED) >> 16, id = x.reg & 0xffff;
 	enum mu_interrupt wrong;
 
@@ -533,8 +529,6 @@ void mu_registers_on_store(const struct mu_at *a)
 	else
 		wrong = store(n, kind, id, x.value, x.reg & MU_PRIVILEGED);
 
-	n->stores_first = (n->stores_first + 1) & (n->stores_room - 1);
-	n->stores_n--;
 	n->slave_writes++;
 	if (wrong != MU_INTERRUPTS)
 		mu_tell(a, wrong, id, x.value);

@@ -22,7 +22,6 @@
  *
  * Kept only where there is a book; nothing here changes a time.
  */
-#include "base/mem.h"
 #include "nic/elan4/parts.h"
 
 static struct book *book_of(const struct elan_at *a)
@@ -37,15 +36,12 @@ void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
 {
 	struct elan_queue *q =
 		elan_queue(elan_node((struct elan *)nic, s), queue);
+	struct elan_birth *b;
 
 	if (!nic->net->book || !q)
 		return;
-	if (q->births_n == q->births_room) {
-		q->births_room = 2 * q->births_room + 8;
-		q->births =
-			mem_grow(q->births, q->births_room, sizeof(*q->births));
-	}
-	q->births[q->births_n++] = (struct elan_birth){
+	b = ring_push(&q->births);
+	*b = (struct elan_birth){
 		.position = position, .at = t, .handed = t, .came = t
 	};
 }
@@ -55,8 +51,8 @@ void elan_account_store(const struct elan_at *a, struct elan_queue *q,
 {
 	uint32_t i;
 
-	for (i = 0; i < q->births_n; i++) {
-		struct elan_birth *b = &q->births[i];
+	for (i = 0; i < q->births.n; i++) {
+		struct elan_birth *b = ring_at(&q->births, i);
 
 		if (b->position < position || b->position >= position + bytes)
 			continue;
@@ -70,18 +66,20 @@ struct elan_account elan_account_begin(const struct elan_at *a,
 	struct elan_queue *q, uint64_t position, uint64_t n_packets)
 {
 	struct elan_birth b = { .at = a->t, .handed = a->t, .came = a->t };
+	const struct elan_birth *first;
 	struct elan_account c = { 0 };
-	uint32_t i = 0, k;
 
 	if (!book_of(a))
 		return c;
 	/* What was stored without a word of it is born here. */
-	for (; i < q->births_n && q->births[i].position <= position; i++)
-		if (q->births[i].position == position)
-			b = q->births[i];
-	for (k = i; k < q->births_n; k++)
-		q->births[k - i] = q->births[k];
-	q->births_n -= i;
+	while (q->births.n) {
+		first = ring_at(&q->births, 0);
+		if (first->position > position)
+			break;
+		if (first->position == position)
+			b = *first;
+		ring_pop(&q->births);
+	}
 	c.message = book_message(book_of(a), a->s, (uint32_t)n_packets, b.at);
 	c.handed = b.handed;
 	c.came = b.came;

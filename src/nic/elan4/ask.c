@@ -111,7 +111,7 @@ static bool is_yes(const struct elan_at *a, packet_id id)
 	const struct elan_buffer *b = elan_buffer_of(&packets[id]);
 	const struct elan_piece *p = &b->piece[0];
 	struct word w = { .at = p->address };
-	packet_id other = a->n->write_first;
+	packet_id other = a->n->writers.first;
 	uint64_t word;
 
 	elan_read(a, p->address, w.byte, 8);

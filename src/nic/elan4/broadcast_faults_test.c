@@ -129,7 +129,7 @@ static void answers_to_the_first_try_come_late(void **state)
 	b.kind = ELAN_ACKED;
 	elan_send_on_answer(&a, &b);
 	assert_int_equal(a.n->counts.acks, 1);
-	assert_false(s->is_used);
+	assert_false(s->slot.is_used);
 	et_go(&m);
 	et_fini(&m);
 }

@@ -226,7 +226,7 @@ void elan_command_go(const struct elan_at *a)
 {
 	struct elan_node *n = a->n;
 
-	if (n->is_command_posted || n->run_first == ELAN_NO_QUEUE)
+	if (n->is_command_posted || !n->run.first)
 		return;
 	n->is_command_posted = true;
 	elan_post(a, n->command_at > a->t ? n->command_at : a->t,
@@ -236,23 +236,22 @@ void elan_command_go(const struct elan_at *a)
 void elan_command_on_free(const struct elan_at *a)
 {
 	struct elan_node *n = a->n;
-	uint32_t queue, used = 0;
+	uint32_t used = 0;
 
 	n->is_command_posted = false;
-	while (!used && n->run_first != ELAN_NO_QUEUE) {
-		struct elan_queue *q = elan_queue(n, n->run_first);
+	while (!used && n->run.first) {
+		struct elan_queue *q =
+			LIST_ITEM(list_pop(&n->run), struct elan_queue, link);
 
-		queue = n->run_first;
-		n->run_first = q->next;
 		q->is_queued = false;
-		used = turn(a, queue);
+		used = turn(a, q->id);
 		if (!used) {
-			elan_event_on_idle(a, queue);
+			elan_event_on_idle(a, q->id);
 			continue;
 		}
 		n->command_at =
 			a->t + used * (PS_PER_S / a->x->params.command_rate);
-		elan_queue_wake(a, queue);
+		elan_queue_wake(a, q->id);
 	}
 	elan_command_go(a);
 }

@@ -7,8 +7,6 @@
  */
 #include "nic/elan4/parts.h"
 
-#include "base/mem.h"
-
 /* --- reads --- */
 
 static uint32_t free_read(const struct elan_node *n)
@@ -58,11 +56,9 @@ static void begin(const struct elan_at *a, uint32_t slot)
 {
 	struct elan_node *n = a->n;
 
-	if (!n->waiting_n)
+	if (!n->waiting.n)
 		return;
-	n->dma[slot] = n->waiting[n->waiting_first];
-	n->waiting_first = (n->waiting_first + 1) % n->waiting_room;
-	n->waiting_n--;
+	n->dma[slot] = *(const struct elan_run *)ring_pop(&n->waiting);
 	n->dma[slot].is_used = true;
 	n->dma[slot].ready = a->t + a->x->params.dispatch;
 }
@@ -79,18 +75,15 @@ enum elan_error elan_dma_add(
 {
 	struct elan_node *n = a->n;
 	struct elan_queue *q = elan_queue(n, queue);
-	uint32_t i;
+	struct elan_run *r;
 
 	if (d->destination >= a->x->n_nodes || d->source_event >= ELAN_EVENTS ||
 		d->target_event >= ELAN_EVENTS)
 		return ELAN_ERROR_COMMAND;
 	if (!elan_may(n, q->context, d->from, d->bytes))
 		return ELAN_ERROR_ADDRESS;
-	if (n->waiting_n == n->waiting_room)
-		n->waiting = mem_grow_ring(n->waiting, &n->waiting_room,
-			n->waiting_first, 4, sizeof(*n->waiting));
-	i = (n->waiting_first + n->waiting_n++) % n->waiting_room;
-	n->waiting[i] = (struct elan_run){
+	r = ring_push(&n->waiting);
+	*r = (struct elan_run){
 		.d = *d,
 		.queue = queue,
 		.context = q->context,
@@ -202,8 +195,8 @@ static void assemble(const struct elan_at *a)
 {
 	struct elan_node *n = a->n;
 
-	while (n->ready_n && n->assembling < ELAN_ASSEMBLERS) {
-		struct elan_ready *r = &n->ready[n->ready_first];
+	while (n->ready.n && n->assembling < ELAN_ASSEMBLERS) {
+		const struct elan_ready *r = ring_pop(&n->ready);
 		sim_time start = r->since > a->t ? r->since : a->t;
 
 		start += a->x->params.command - a->x->least;
@@ -212,8 +205,6 @@ static void assemble(const struct elan_at *a)
 		elan_send_at(a, r->sending, start);
 		elan_sending(n, r->sending)->account.built = a->t;
 		n->assembling++;
-		n->ready_first = (n->ready_first + 1) % ELAN_SPAN;
-		n->ready_n--;
 	}
 }
 
@@ -225,6 +216,7 @@ static void build(
 	struct elan_run *run = &n->dma[r->dma];
 	uint32_t id = elan_send_new(a);
 	struct elan_sending *s = elan_sending(n, id);
+	struct elan_ready *ready = ring_push(&n->ready);
 	struct elan_buffer *b = s->copy;
 
 	*b = (struct elan_buffer){
@@ -250,8 +242,7 @@ static void build(
 	s->is_free = run->d.target_event;
 	s->owner_id = r->dma;
 	s->fifo = ELAN_FIFO_DMA;
-	n->ready[(n->ready_first + n->ready_n++) % ELAN_SPAN] =
-		(struct elan_ready){ id, since };
+	*ready = (struct elan_ready){ id, since };
 	assemble(a);
 }
 

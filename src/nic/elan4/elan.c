@@ -24,11 +24,18 @@ const char *const elan_error_names[ELAN_ERRORS] = {
 
 struct elan_node *elan_node(struct elan *x, site_id s)
 {
-	if (!x->nodes[s]) {
-		x->nodes[s] = mem_alloc(1, sizeof(struct elan_node));
-		x->nodes[s]->run_first = ELAN_NO_QUEUE;
-	}
-	return x->nodes[s];
+	struct elan_node *n = x->nodes[s];
+
+	if (n)
+		return n;
+	n = x->nodes[s] = mem_alloc(1, sizeof(*n));
+	ring_init(&n->waiting, sizeof(struct elan_run));
+	ring_init(&n->ready, sizeof(struct elan_ready));
+	slots_init(&n->sendings, sizeof(struct elan_sending));
+	slots_init(&n->words, sizeof(struct elan_word_out));
+	slots_init(&n->copies, sizeof(struct elan_copy));
+	slots_init(&n->gets, sizeof(struct elan_get));
+	return n;
 }
 
 sim_time elan_ser(const struct elan *x, uint32_t bytes)
@@ -43,24 +50,12 @@ sim_time elan_ser(const struct elan *x, uint32_t bytes)
 void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
 {
 	struct elan_node *n = a->n;
-	uint32_t id, i;
+	uint32_t id = slots_take(&n->words);
+	struct elan_word_out *o = slots_at(&n->words, id);
 
-	if (n->words_free == n->words_room) {
-		uint32_t room = n->words_room ? 2 * n->words_room : 8;
-
-		n->words = mem_grow(n->words, room, sizeof(*n->words));
-		for (i = n->words_room; i < room; i++)
-			n->words[i].next = i + 1;
-		n->words_room = room;
-	}
-	id = n->words_free;
-	n->words_free = n->words[id].next;
-	n->words[id] = (struct elan_word_out){ address, value, 0 };
-	if (n->words_first)
-		n->words[n->words_last - 1].next = 1 + id;
-	else
-		n->words_first = 1 + id;
-	n->words_last = 1 + id;
+	o->address = address;
+	o->value = value;
+	slots_push(&n->words, &n->words_out, id);
 	n->words_asked++;
 	elan_bus_ask(a, ELAN_BURST_WORD, id, 8);
 }
@@ -75,15 +70,14 @@ void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end)
 
 void elan_word_on_in(const struct elan_at *a, uint32_t word)
 {
-	struct elan_word_out *o = &a->n->words[word];
+	struct elan_word_out *o = slots_at(&a->n->words, word);
 
-	BUG_IF(a->n->words_first != 1 + word);
-	a->n->words_first = o->next;
+	BUG_IF(a->n->words_out.first != word);
+	slots_pop(&a->n->words, &a->n->words_out);
 	host_write(a->x->nic.host, a->w, a->s, a->t, o->address, &o->value, 8);
 	/* for those who wait for this or for something else */
 	host_poke(a->x->nic.host, a->w, a->s, a->t);
-	o->next = a->n->words_free;
-	a->n->words_free = word;
+	slots_give(&a->n->words, word);
 }
 
 void elan_read(const struct elan_at *a, uint64_t at, void *to, uint32_t n)
@@ -92,8 +86,8 @@ void elan_read(const struct elan_at *a, uint64_t at, void *to, uint32_t n)
 	uint32_t i;
 
 	host_read(a->x->nic.host, a->s, at, to, n);
-	for (i = a->n->words_first; i; i = o->next) {
-		o = &a->n->words[i - 1];
+	for (i = a->n->words_out.first; i; i = o->slot.next) {
+		o = slots_at(&a->n->words, i);
 		elan_overlay(to, at, n, o->address, (const uint8_t *)&o->value,
 			sizeof(o->value));
 	}
@@ -283,13 +277,14 @@ static void node_free(struct elan_node *n)
 	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		mem_free(n->queues[i]);
 	elan_threads_free(n);
-	mem_free(n->waiting);
-	mem_free(n->sendings);
-	mem_free(n->words);
+	ring_fini(&n->waiting);
+	ring_fini(&n->ready);
+	slots_fini(&n->sendings);
+	slots_fini(&n->words);
 	elan_event_free(n);
 	mem_free(n->seen);
 	mem_free(n->contexts);
-	mem_free(n->gets);
+	slots_fini(&n->gets);
 	mem_free(n->maps);
 	mem_free(n->line[BUS_IN].burst);
 	mem_free(n->line[BUS_OUT].burst);
@@ -319,21 +314,21 @@ static int elan_audit(struct nic *nic, struct err *e)
 
 		if (!n)
 			continue;
-		dmas = n->waiting_n + n->dma[0].is_used + n->dma[1].is_used;
-		inside = n->inside + (n->in_first ? 1u : 0u);
-		if (n->sendings_used || inside || n->reads || n->read_bytes ||
-			n->assembling || dmas || n->gets_first ||
+		dmas = n->waiting.n + n->dma[0].is_used + n->dma[1].is_used;
+		inside = n->inside + (n->in.first ? 1u : 0u);
+		if (n->sendings.used || inside || n->reads || n->read_bytes ||
+			n->assembling || dmas || n->late_gets.first ||
 			elan_event_inside(n) || elan_threads_busy(n) ||
-			n->run_first != ELAN_NO_QUEUE)
+			n->run.first)
 			return err_set_code(e, EXIT_INTERNAL,
 				"audit: node %u: %u packets are not "
 				"acknowledged, %u not executed, %u reads of "
 				"%u bytes, %u packets and %u DMAs not done, "
 				"nor %u copies of events; %s queue has work",
-				i, n->sendings_used, inside, n->reads,
+				i, n->sendings.used, inside, n->reads,
 				n->read_bytes, n->assembling, dmas,
 				elan_event_inside(n),
-				n->run_first == ELAN_NO_QUEUE ? "no" : "a");
+				n->run.first ? "a" : "no");
 	}
 	if (used)
 		return err_set_code(e, EXIT_INTERNAL,
@@ -369,21 +364,19 @@ static uint64_t node_memory(const struct elan_node *n)
 
 		if (q)
 			sum += sizeof(*q) + q->depth +
-			       q->arrivals_room * sizeof(*q->arrivals) +
-			       q->births_room * sizeof(*q->births);
+			       ring_memory(&q->arrivals) +
+			       ring_memory(&q->births);
 	}
 	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		if (n->queues[i])
 			sum += ELAN_GROUP * sizeof(*n->queues[i]);
 	for (i = 0; i < 2; i++)
 		sum += n->line[i].room * sizeof(*n->line[i].burst);
-	return sum + elan_threads_memory(n) +
-	       n->waiting_room * sizeof(*n->waiting) +
-	       n->n_contexts * sizeof(*n->contexts) +
-	       n->n_maps * sizeof(*n->maps) + n->gets_room * sizeof(*n->gets) +
-	       n->sendings_room * sizeof(*n->sendings) +
-	       n->words_room * sizeof(*n->words) + elan_event_memory(n) +
-	       n->seen_room * sizeof(*n->seen);
+	return sum + elan_threads_memory(n) + ring_memory(&n->waiting) +
+	       ring_memory(&n->ready) + n->n_contexts * sizeof(*n->contexts) +
+	       n->n_maps * sizeof(*n->maps) + slots_memory(&n->gets) +
+	       slots_memory(&n->sendings) + slots_memory(&n->words) +
+	       elan_event_memory(n) + n->seen_room * sizeof(*n->seen);
 }
 
 static uint64_t elan_memory(const struct nic *nic)

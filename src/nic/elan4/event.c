@@ -28,31 +28,16 @@
 
 static struct elan_copy *copy_of(const struct elan_node *n, uint32_t id)
 {
-	return &n->copies[id - 1];
+	return slots_at(&n->copies, id);
 }
 
 /* A new one, with room for so many bytes. */
 static uint32_t take(struct elan_node *n, uint32_t bytes)
 {
-	uint32_t id, i;
+	uint32_t id = slots_take(&n->copies);
 
-	if (!n->copies_free) {
-		uint32_t room = n->copies_room ? 2 * n->copies_room : 4;
-
-		n->copies = mem_grow(n->copies, room, sizeof(*n->copies));
-		for (i = n->copies_room; i < room; i++)
-			n->copies[i] =
-				(struct elan_copy){ .next = i + 1 < room ? i + 2
-									 : 0 };
-		n->copies_free = n->copies_room + 1;
-		n->copies_room = room;
-	}
-	id = n->copies_free;
-	n->copies_free = copy_of(n, id)->next;
-	*copy_of(n, id) = (struct elan_copy){
-		.data = mem_alloc(1, bytes),
-		.bytes = bytes,
-	};
+	copy_of(n, id)->data = mem_alloc(1, bytes);
+	copy_of(n, id)->bytes = bytes;
 	n->copies_bytes += bytes;
 	return id;
 }
@@ -63,8 +48,8 @@ static void give(struct elan_node *n, uint32_t id)
 
 	n->copies_bytes -= c->bytes;
 	mem_free(c->data);
-	*c = (struct elan_copy){ .next = n->copies_free };
-	n->copies_free = id;
+	c->data = NULL;
+	slots_give(&n->copies, id);
 }
 
 /* One that has fired is done. */
@@ -74,38 +59,20 @@ static void finish(struct elan_node *n, uint32_t id)
 	give(n, id);
 }
 
-static void push(struct elan_node *n, struct elan_copies *list, uint32_t id)
-{
-	copy_of(n, id)->next = 0;
-	if (list->first)
-		copy_of(n, list->last)->next = id;
-	else
-		list->first = id;
-	list->last = id;
-}
-
-static uint32_t pop(const struct elan_node *n, struct elan_copies *list)
-{
-	uint32_t id = list->first;
-
-	list->first = copy_of(n, id)->next;
-	return id;
-}
-
 void elan_event_free(struct elan_node *n)
 {
 	uint32_t i;
 
-	for (i = 0; i < n->copies_room; i++)
-		mem_free(n->copies[i].data);
-	mem_free(n->copies);
+	for (i = 1; i <= n->copies.room; i++)
+		mem_free(copy_of(n, i)->data);
+	slots_fini(&n->copies);
 	mem_free(n->events);
 }
 
 uint64_t elan_event_memory(const struct elan_node *n)
 {
-	return n->n_events * sizeof(*n->events) +
-	       n->copies_room * sizeof(*n->copies) + n->copies_bytes;
+	return n->n_events * sizeof(*n->events) + slots_memory(&n->copies) +
+	       n->copies_bytes;
 }
 
 /* --- the event processor --- */
@@ -128,7 +95,7 @@ static void fire_copy(const struct elan_at *a, uint32_t id)
 	bool is_idle = !a->n->firing.first;
 
 	a->n->copies_inside++;
-	push(a->n, &a->n->firing, id);
+	slots_push(&a->n->copies, &a->n->firing, id);
 	if (is_idle)
 		start(a);
 }
@@ -155,7 +122,7 @@ static void to_queue(const struct elan_at *a, uint32_t queue, uint32_t id)
 		append(a, queue, id, a->t);
 		return;
 	}
-	push(a->n, &q->copies, id);
+	slots_push(&a->n->copies, &q->copies, id);
 	elan_queue_wake(a, queue);
 }
 
@@ -197,7 +164,7 @@ void elan_event_on_copied(const struct elan_at *a, uint32_t copy)
 
 void elan_event_on_done(const struct elan_at *a)
 {
-	uint32_t id = pop(a->n, &a->n->firing);
+	uint32_t id = slots_pop(&a->n->copies, &a->n->firing);
 	const struct elan_copy *c = copy_of(a->n, id);
 	uint32_t queue =
 		elan_queue_mapped(a->n, c->context, c->address, c->bytes);
@@ -224,7 +191,8 @@ void elan_event_on_room(const struct elan_at *a, uint32_t queue)
 		if (!q->error && q->announced + bytes - q->freed > q->depth)
 			return;
 		/* a moment later: this instant's stores have come already */
-		append(a, queue, pop(a->n, &q->copies), a->t + 1);
+		append(a, queue, slots_pop(&a->n->copies, &q->copies),
+			a->t + 1);
 	}
 }
 
@@ -234,7 +202,7 @@ void elan_event_on_idle(const struct elan_at *a, uint32_t queue)
 
 	/* no acknowledgement frees room, no word that comes completes it, and
 	 * no thread's end */
-	if (q->copies.first && !q->outstanding && !q->arrivals_n &&
+	if (q->copies.first && !q->outstanding && !q->arrivals.n &&
 		!q->is_blocked)
 		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
 }
@@ -247,7 +215,7 @@ uint32_t elan_event_inside(const struct elan_node *n)
 		const struct elan_queue *q = elan_queue(n, i);
 
 		id = q && q->is_blocked ? q->copies.first : 0;
-		for (; id; id = copy_of(n, id)->next)
+		for (; id; id = copy_of(n, id)->slot.next)
 			left--;
 	}
 	return left;

@@ -10,17 +10,12 @@
  */
 #include "nic/elan4/parts.h"
 
-#include "base/mem.h"
-
 static struct elan_get *find(
 	const struct elan_node *n, const struct elan_cookie *c)
 {
-	struct elan_get *g;
+	struct elan_get *g = slots_find(&n->gets, c->place);
 
-	if (!c->place || c->place > n->gets_room)
-		return NULL;
-	g = &n->gets[c->place - 1];
-	return g->is_used && g->cookie.number == c->number ? g : NULL;
+	return g && g->cookie.number == c->number ? g : NULL;
 }
 
 static struct elan_get *find_unanswered(
@@ -35,41 +30,32 @@ static struct elan_get *find_unanswered(
 
 static void join(struct elan_node *n, struct elan_get *g)
 {
-	uint32_t place = g->cookie.place;
-
 	g->is_waiting = true;
-	g->next = 0;
-	g->prev = n->gets_last;
-	if (n->gets_last)
-		n->gets[n->gets_last - 1].next = place;
-	else
-		n->gets_first = place;
-	n->gets_last = place;
+	slots_push(&n->gets, &n->late_gets, g->cookie.place);
 }
 
 static void leave(struct elan_node *n, struct elan_get *g)
 {
-	if (!g->is_waiting)
-		return;
+	if (g->is_waiting)
+		slots_remove(&n->gets, &n->late_gets, g->cookie.place);
 	g->is_waiting = false;
-	if (g->prev)
-		n->gets[g->prev - 1].next = g->next;
-	else
-		n->gets_first = g->next;
-	if (g->next)
-		n->gets[g->next - 1].prev = g->prev;
-	else
-		n->gets_last = g->prev;
+}
+
+/* NULL: nobody waits. */
+static struct elan_get *eldest(const struct elan_node *n)
+{
+	return slots_find(&n->gets, n->late_gets.first);
 }
 
 /* One event for all: at the end of the longest wait. */
 static void set_clock(const struct elan_at *a)
 {
-	if (a->n->is_get_posted || !a->n->gets_first)
+	const struct elan_get *g = eldest(a->n);
+
+	if (a->n->is_get_posted || !g)
 		return;
 	a->n->is_get_posted = true;
-	elan_post(
-		a, a->n->gets[a->n->gets_first - 1].until, ELAN_ENGINE_GET, 0);
+	elan_post(a, g->until, ELAN_ENGINE_GET, 0);
 }
 
 /* --- life --- */
@@ -78,29 +64,13 @@ struct elan_cookie elan_get_new(const struct elan_at *a, uint32_t queue,
 	site_id dst, const struct elan_buffer *b)
 {
 	struct elan_node *n = a->n;
-	uint32_t place = n->gets_free, i;
-	struct elan_get *g;
+	uint32_t place = slots_take(&n->gets), i;
+	struct elan_get *g = slots_at(&n->gets, place);
 
-	if (!place) {
-		uint32_t room = n->gets_room ? 2 * n->gets_room : 8;
-
-		n->gets = mem_grow(n->gets, room, sizeof(*n->gets));
-		for (i = n->gets_room; i < room; i++)
-			n->gets[i] =
-				(struct elan_get){ .next = i + 1 < room ? i + 2
-									: 0 };
-		place = n->gets_room + 1;
-		n->gets_room = room;
-	}
-	g = &n->gets[place - 1];
-	n->gets_free = g->next;
-	*g = (struct elan_get){
-		.cookie = { place, n->gets_made++ },
-		.queue = queue,
-		.dst = dst,
-		.context = b->context,
-		.is_used = true,
-	};
+	g->cookie = (struct elan_cookie){ place, n->gets_made++ };
+	g->queue = queue;
+	g->dst = dst;
+	g->context = b->context;
 	g->n_pieces = b->n_pieces;
 	for (i = 0; i < b->n_pieces; i++)
 		g->piece[i] = b->piece[i];
@@ -112,9 +82,7 @@ static void forget(struct elan_node *n, struct elan_get *g)
 {
 	leave(n, g);
 	elan_queue(n, g->queue)->gets--;
-	g->is_used = false;
-	g->next = n->gets_free;
-	n->gets_free = g->cookie.place;
+	slots_give(&n->gets, g->cookie.place);
 }
 
 bool elan_get_answered(const struct elan_at *a, const struct elan_cookie *c)
@@ -138,20 +106,27 @@ void elan_get_done(const struct elan_at *a, const struct elan_cookie *c)
 
 bool elan_get_is_answered(const struct elan_node *n, uint32_t queue)
 {
-	const struct elan_get *g = n->gets, *end = g + n->gets_room;
+	uint32_t i;
 
-	while (g < end && !(g->is_used && g->is_answered && g->queue == queue))
-		g++;
-	return g < end;
+	for (i = 1; i <= n->gets.room; i++) {
+		const struct elan_get *g = slots_find(&n->gets, i);
+
+		if (g && g->is_answered && g->queue == queue)
+			return true;
+	}
+	return false;
 }
 
 void elan_get_forget(struct elan_node *n, uint32_t queue)
 {
 	uint32_t i;
 
-	for (i = 0; i < n->gets_room; i++)
-		if (n->gets[i].is_used && n->gets[i].queue == queue)
-			forget(n, &n->gets[i]);
+	for (i = 1; i <= n->gets.room; i++) {
+		struct elan_get *g = slots_find(&n->gets, i);
+
+		if (g && g->queue == queue)
+			forget(n, g);
+	}
 }
 
 /* --- waiting --- */
@@ -213,11 +188,10 @@ static void ask(const struct elan_at *a, struct elan_get *g)
 void elan_get_on_late(const struct elan_at *a)
 {
 	struct elan_node *n = a->n;
+	struct elan_get *g;
 
 	n->is_get_posted = false;
-	while (n->gets_first && n->gets[n->gets_first - 1].until <= a->t) {
-		struct elan_get *g = &n->gets[n->gets_first - 1];
-
+	while ((g = eldest(n)) && g->until <= a->t) {
 		if (g->tries == a->x->params.get_retries) {
 			elan_get_failed(a, &g->cookie, ELAN_ERROR_RETRIES);
 			continue;

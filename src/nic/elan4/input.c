@@ -154,12 +154,6 @@ static bool judge(
 	return true;
 }
 
-static void append_packet(const struct elan_at *a, packet_id *first,
-	packet_id *last, packet_id id)
-{
-	packet_append(a->x->nic.net->packets, first, last, id);
-}
-
 /* --- writes --- */
 
 /* The next write that is not handed on; none: the number of pieces. */
@@ -247,9 +241,9 @@ static void join_writers(const struct elan_at *a, packet_id id)
 	b->writes = b->ask || next_write(b) < b->n_pieces;
 	if (!b->writes)
 		return;
-	if (!b->ask && !find_before(a, a->n->write_first, id))
+	if (!b->ask && !find_before(a, a->n->writers.first, id))
 		schedule(a, id);
-	append_packet(a, &a->n->write_first, &a->n->write_last, id);
+	packet_push(a->x->nic.net->packets, &a->n->writers, id);
 }
 
 static void leave_writers(const struct elan_at *a, packet_id id)
@@ -258,14 +252,14 @@ static void leave_writers(const struct elan_at *a, packet_id id)
 
 	if (!buffer_of(a, id)->writes)
 		return;
-	for (at = a->n->write_first; at != id; at = packet_of(a, at)->next)
+	for (at = a->n->writers.first; at != id; at = packet_of(a, at)->next)
 		before = at;
 	if (before)
 		packet_of(a, before)->next = next;
 	else
-		a->n->write_first = next;
+		a->n->writers.first = next;
 	if (!next)
-		a->n->write_last = before;
+		a->n->writers.last = before;
 }
 
 /* What of a packet's writes from one on lies where a get reads. */
@@ -284,7 +278,7 @@ static void overlay_pieces(const struct elan_buffer *b, uint32_t i,
 void elan_input_overlay(const struct elan_at *a, packet_id get, uint8_t *data)
 {
 	const struct elan_buffer *g = buffer_of(a, get), *b;
-	packet_id id = a->n->write_first;
+	packet_id id = a->n->writers.first;
 
 	for (; id; id = packet_of(a, id)->next) {
 		b = buffer_of(a, id);
@@ -493,7 +487,7 @@ static void decide(const struct elan_at *a, packet_id id)
 void elan_input_on_asked(const struct elan_at *a, packet_id id)
 {
 	buffer_of(a, id)->ask = ELAN_ASK_READ;
-	if (find_before(a, a->n->write_first, id) == id)
+	if (find_before(a, a->n->writers.first, id) == id)
 		decide(a, id);
 }
 
@@ -550,12 +544,8 @@ static void take(const struct elan_at *a, packet_id id)
 
 static void take_next(const struct elan_at *a)
 {
-	while (a->n->in_first && a->n->inside < ELAN_INPUTS) {
-		packet_id id = a->n->in_first;
-
-		a->n->in_first = packet_of(a, id)->next;
-		take(a, id);
-	}
+	while (a->n->in.first && a->n->inside < ELAN_INPUTS)
+		take(a, packet_pop(a->x->nic.net->packets, &a->n->in));
 }
 
 void elan_input(
@@ -584,6 +574,6 @@ void elan_input(
 		elan_post(a, tail, ELAN_ENGINE_ACK, id);
 		return;
 	}
-	append_packet(a, &a->n->in_first, &a->n->in_last, id);
+	packet_push(a->x->nic.net->packets, &a->n->in, id);
 	take_next(a);
 }

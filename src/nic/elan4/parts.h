@@ -248,10 +248,9 @@ bool elan_thread_has_room(const struct elan_at *a, uint32_t queue);
 /* Starts a thread for a queue: a command's words, its own included. */
 enum elan_error elan_thread_begin(
 	const struct elan_at *a, uint32_t queue, const uint64_t *word);
-void elan_thread_on_go(const struct elan_at *a, uint32_t thread);
+void elan_thread_on_go(const struct elan_at *a, uint32_t id);
 /* Its read has the bus, until end. */
-void elan_thread_granted(
-	const struct elan_at *a, uint32_t thread, sim_time end);
+void elan_thread_granted(const struct elan_at *a, uint32_t id, sim_time end);
 /* A word has had the bus: a read that stands behind it goes on. */
 void elan_thread_on_word(const struct elan_at *a);
 /* A queue has room, or has stopped: those that wait for that go on. */

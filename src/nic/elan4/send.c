@@ -22,31 +22,14 @@ enum { MOST_DOUBLINGS = 10, LATE_DOUBLINGS = 2 };
 
 struct elan_sending *elan_sending(struct elan_node *n, uint32_t id)
 {
-	return &n->sendings[id];
+	return slots_at(&n->sendings, id);
 }
 
 uint32_t elan_send_new(const struct elan_at *a)
 {
-	struct elan_node *n = a->n;
-	uint32_t id = n->sendings_free, i;
-	struct elan_sending *s;
+	uint32_t id = slots_take(&a->n->sendings);
 
-	if (n->sendings_used == n->sendings_room) {
-		uint32_t room = n->sendings_room ? 2 * n->sendings_room : 8;
-
-		n->sendings = mem_grow(n->sendings, room, sizeof(*n->sendings));
-		for (i = n->sendings_room; i < room; i++)
-			n->sendings[i] = (struct elan_sending){ .next = i + 1 };
-		id = n->sendings_free = n->sendings_room;
-		n->sendings_room = room;
-	}
-	s = &n->sendings[id];
-	n->sendings_free = s->next;
-	n->sendings_used++;
-	*s = (struct elan_sending){
-		.copy = payload_take(a->x->payloads, a->w->id),
-		.is_used = true,
-	};
+	elan_sending(a->n, id)->copy = payload_take(a->x->payloads, a->w->id);
 	return id;
 }
 
@@ -68,13 +51,7 @@ static void await_first(const struct elan_at *a, uint32_t id)
 	struct elan_node *n = a->n;
 	struct elan_sending *s = elan_sending(n, id);
 
-	s->late_next = 0;
-	s->late_prev = n->late_last;
-	if (n->late_last)
-		elan_sending(n, n->late_last - 1)->late_next = 1 + id;
-	else
-		n->late_first = 1 + id;
-	n->late_last = 1 + id;
+	slots_push(&n->sendings, &n->late, id);
 	if (!n->is_late_posted)
 		elan_post(a, s->left_at + timeout(a, 0), ELAN_ENGINE_LATE, 0);
 	n->is_late_posted = true;
@@ -85,18 +62,8 @@ static void await_no_more(struct elan_node *n, uint32_t id)
 {
 	struct elan_sending *s = elan_sending(n, id);
 
-	if (s->left_at && !s->tries) {
-		if (s->late_prev)
-			elan_sending(n, s->late_prev - 1)->late_next =
-				s->late_next;
-		else
-			n->late_first = s->late_next;
-		if (s->late_next)
-			elan_sending(n, s->late_next - 1)->late_prev =
-				s->late_prev;
-		else
-			n->late_last = s->late_prev;
-	}
+	if (s->left_at && !s->tries)
+		slots_remove(&n->sendings, &n->late, id);
 	s->left_at = 0;
 }
 
@@ -106,11 +73,7 @@ static void forget(const struct elan_at *a, uint32_t id)
 
 	await_no_more(a->n, id);
 	payload_give(a->x->payloads, a->w->id, s->copy);
-	s->copy = NULL;
-	s->is_used = false;
-	s->next = a->n->sendings_free;
-	a->n->sendings_free = id;
-	a->n->sendings_used--;
+	slots_give(&a->n->sendings, id);
 }
 
 /* --- into the network --- */
@@ -193,24 +156,18 @@ void elan_send_packet(const struct elan_at *a, uint32_t fifo, site_id dst,
 	if (what->cast)
 		set_cast(&net->packets[id], what);
 	elan_account_packet(a, id, account);
-	if (!a->n->out_first[fifo] && has_room(a, fifo)) {
+	if (!a->n->out[fifo].first && has_room(a, fifo))
 		inject(a, fifo, id);
-		return;
-	}
-	packet_append(net->packets, &a->n->out_first[fifo],
-		&a->n->out_last[fifo], id);
+	else
+		packet_push(net->packets, &a->n->out[fifo], id);
 }
 
 void elan_send_on_room(const struct elan_at *a, uint32_t fifo)
 {
-	struct net *net = a->x->nic.net;
+	struct packet_list *out = &a->n->out[fifo];
 
-	while (a->n->out_first[fifo] && has_room(a, fifo)) {
-		packet_id id = a->n->out_first[fifo];
-
-		a->n->out_first[fifo] = net->packets[id].next;
-		inject(a, fifo, id);
-	}
+	while (out->first && has_room(a, fifo))
+		inject(a, fifo, packet_pop(a->x->nic.net->packets, out));
 }
 
 /* Where packets to a node start among their routes. */
@@ -290,7 +247,7 @@ void elan_send_on_again(const struct elan_at *a, uint32_t sending)
 	struct elan_sending *s = elan_sending(a->n, sending);
 
 	/* It may be acknowledged by now, though late. */
-	if (!s->is_used || s->again_at != a->t)
+	if (!s->slot.is_used || s->again_at != a->t)
 		return;
 	s->again_at = 0;
 	a->n->counts.resent++;
@@ -314,24 +271,23 @@ void elan_send_on_late(const struct elan_at *a)
 	sim_time due;
 
 	n->is_late_posted = false;
-	while (n->late_first) {
-		due = elan_sending(n, n->late_first - 1)->left_at +
-		      timeout(a, 0);
+	while (n->late.first) {
+		due = elan_sending(n, n->late.first)->left_at + timeout(a, 0);
 		if (due > a->t) {
 			n->is_late_posted = true;
 			elan_post(a, due, ELAN_ENGINE_LATE, 0);
 			return;
 		}
-		is_late(a, n->late_first - 1);
+		is_late(a, n->late.first);
 	}
 }
 
 /* It may be answered by now, or waits to be sent again. */
 static bool is_awaited(const struct elan_node *n, uint32_t sending)
 {
-	const struct elan_sending *s = &n->sendings[sending];
+	const struct elan_sending *s = slots_find(&n->sendings, sending);
 
-	return s->is_used && s->tries && s->left_at;
+	return s && s->tries && s->left_at;
 }
 
 void elan_send_on_later(const struct elan_at *a, uint32_t sending)
@@ -392,17 +348,14 @@ static bool is_outdated(
 
 void elan_send_on_answer(const struct elan_at *a, const struct elan_buffer *b)
 {
-	struct elan_sending *s;
+	struct elan_sending *s = slots_find(&a->n->sendings, b->sending);
 
-	if (b->sending >= a->n->sendings_room)
-		return;
-	s = elan_sending(a->n, b->sending);
 	/*
 	 * An answer to a packet that was answered before says nothing, and
 	 * one that comes after the time-out says it too late, unless it is
 	 * final.
 	 */
-	if (!s->is_used || s->copy->sequence != b->sequence ||
+	if (!s || s->copy->sequence != b->sequence ||
 		s->copy->channel != b->channel ||
 		(b->kind == ELAN_NACKED && (!s->left_at || is_outdated(s, b))))
 		return;
@@ -433,11 +386,11 @@ bool elan_send_is_stale(const struct nic *nic, const struct sim_event *e)
 	n = x->nodes[e->site];
 	switch (elan_engine_of(e)) {
 	case ELAN_ENGINE_LATE:
-		return !n->late_first;
+		return !n->late.first;
 	case ELAN_ENGINE_LATER:
 		return !is_awaited(n, e->data);
 	case ELAN_ENGINE_GET:
-		return !n->gets_first;
+		return !n->late_gets.first;
 	default:
 		return false;
 	}

@@ -252,7 +252,7 @@ static void await_rest(const struct elan_at *a, uint32_t queue)
 /* What has left of a packet that is never finished. */
 static void send_aborted(const struct elan_at *a, const struct elan_queue *q)
 {
-	struct elan_buffer b = { .kind = ELAN_ABORTED, .sending = UINT32_MAX };
+	struct elan_buffer b = { .kind = ELAN_ABORTED };
 	uint64_t open = elan_queue_word(q, q->half_at), last = UINT64_MAX;
 	site_id to;
 

@@ -475,6 +475,7 @@ static void fails_with(struct et *m, const char *text)
 
 static void the_audit_tells_what_is_left(void **state)
 {
+	struct list_link link = { 0 };
 	struct elan_node *n;
 	struct err e = { 0 };
 	struct et m;
@@ -484,9 +485,9 @@ static void the_audit_tells_what_is_left(void **state)
 	et_start(&m, 1, 1);
 	n = et_node(&m, 2);
 	assert_int_equal(elan4_ops.audit(m.nic, &e), 0);
-	n->sendings_used = 3;
+	n->sendings.used = 3;
 	fails_with(&m, "node 2: 3 packets are not acknowledged");
-	n->sendings_used = 0;
+	n->sendings.used = 0;
 	n->inside = 2;
 	fails_with(&m, "2 not executed");
 	n->inside = 0;
@@ -499,17 +500,17 @@ static void the_audit_tells_what_is_left(void **state)
 	n->assembling = 1;
 	fails_with(&m, "1 packets and 0 DMAs");
 	n->assembling = 0;
-	n->waiting_n = 4;
+	n->waiting.n = 4;
 	n->dma[1].is_used = true;
 	fails_with(&m, "5 DMAs");
-	n->waiting_n = 0;
+	n->waiting.n = 0;
 	n->dma[1].is_used = false;
 	n->copies_inside = 6;
 	fails_with(&m, "6 copies of events");
 	n->copies_inside = 0;
-	n->run_first = 7;
+	n->run.first = &link;
 	fails_with(&m, "a queue has work");
-	n->run_first = ELAN_NO_QUEUE;
+	n->run.first = NULL;
 	assert_int_equal(elan4_ops.audit(m.nic, &e), 0);
 	et_fini(&m);
 }
