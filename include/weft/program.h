@@ -19,6 +19,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
 typedef int64_t weft_time;
 
 #define WEFT_NS INT64_C(1000)
@@ -52,5 +57,10 @@ uint32_t weft_shape(uint32_t size[WEFT_MAX_DIMS]);
  * size go round. */
 void weft_coordinates(uint32_t node, uint32_t x[WEFT_MAX_DIMS]);
 uint32_t weft_node_at(const uint32_t x[WEFT_MAX_DIMS]);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif
