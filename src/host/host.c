@@ -40,7 +40,6 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 		return NULL;
 	}
 	card_init(h);
-	h->l2 = l2_new(&h->params.l2, h->n_nodes);
 	h->programs = map_alloc((most_programs(h) + 1) * sizeof(*h->programs));
 	h->nodes = map_alloc(h->n_nodes * sizeof(*h->nodes));
 	for (i = 0; i < h->n_nodes; i++)
@@ -85,8 +84,10 @@ const struct host_params *host_params(const struct host *h)
 	return &h->params;
 }
 
-struct l2 *host_l2(const struct host *h)
+struct l2 *host_l2(struct host *h)
 {
+	if (!h->l2)
+		h->l2 = l2_new(&h->params.l2, h->n_nodes);
 	return h->l2;
 }
 

@@ -1,7 +1,7 @@
 /*
  * A node's memory: real bytes at physical addresses from 0 to its size.  It
  * is a plain store, with no time, no caches and no notice to whoever polls a
- * word; host/program.h puts these on top.
+ * word; host/host.h puts these on top.
  *
  * Pages come into being when they are first written; what was never written
  * reads as zero and costs nothing.  An address outside is no crash but a

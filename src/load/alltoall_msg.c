@@ -52,6 +52,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	l->needs.n_programs = t->n_nodes;
 	return programs_need_msg(&a->programs, t->n_nodes,
 		alltoall_init_nodes(a, t->n_nodes), e);
 }
@@ -85,5 +86,5 @@ const struct load_ops load_alltoall_msg = {
 	.check = programs_check,
 	.fini = alltoall_fini_nodes,
 	.estimate = estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

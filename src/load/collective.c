@@ -257,6 +257,7 @@ static int collective_init(struct load *l, const struct topo *t,
 			    "Elan4 interface, which by=hardware needs", 0, e))
 			return -1;
 	}
+	l->needs.n_programs = t->n_nodes;
 	return programs_need_msg(&c->programs, t->n_nodes, 3 * GIB, e);
 }
 
@@ -265,12 +266,12 @@ static void collective_start(struct load *l)
 	struct collective *c = of(l);
 	site_id s, n = l->net->n_nodes;
 
-	if (!programs_open(&c->programs, n))
-		return;
+	programs_open(&c->programs);
 	c->members = mem_alloc(n, sizeof(*c->members));
 	for (s = 0; s < n; s++) {
 		c->members[s] = (struct member){ .c = c, .node = s };
-		program_start(c->programs.host, s, 0, 0, run, &c->members[s]);
+		program_start(
+			c->programs.load.host, s, 0, 0, run, &c->members[s]);
 	}
 }
 
@@ -363,5 +364,5 @@ const struct load_ops load_collective = {
 	.check = collective_check,
 	.fini = collective_fini,
 	.estimate = collective_estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

@@ -48,6 +48,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	l->needs.n_programs = 2;
 	return programs_need_msg(&g->programs, t->n_nodes, PINGPONG_MEMORY, e);
 }
 
@@ -82,5 +83,5 @@ const struct load_ops load_pingpong_msg = {
 	.check = programs_check,
 	.fini = programs_fini,
 	.estimate = estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

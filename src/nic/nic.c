@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "host/program.h"
 #include "sim/random.h"
 
 struct nic *nic_new(const struct nic_setup *s, struct err *e)

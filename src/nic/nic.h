@@ -12,7 +12,7 @@
 #define NIC_NIC_H
 
 #include "base/param.h"
-#include "host/program.h"
+#include "host/host.h"
 #include "router/net.h"
 
 struct nic {
@@ -94,6 +94,8 @@ struct nic_setup {
 /* Makes itself the client of the network and the host's interface. */
 struct nic *nic_new(const struct nic_setup *s, struct err *e);
 void nic_free(struct nic *nic);
+
+struct poll_loop;
 
 /*
  * For a program of the machine: a poll loop in no step with anything, whose

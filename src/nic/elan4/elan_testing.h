@@ -8,6 +8,7 @@
 #define NIC_ELAN4_ELAN_TESTING_H
 
 #include "host/bytes_testing.h"
+#include "host/program.h"
 #include "nic/elan4/parts.h"
 #include "route/updown_testing.h"
 
