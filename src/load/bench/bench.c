@@ -20,9 +20,9 @@ static void list_means(const struct bench_driver *d, char *text, size_t size)
 
 	for (i = 0; d->means[i] && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "%s%s",
-			!i                 ? ""
+			!i		  ? ""
 			: d->means[i + 1] ? ", "
-					   : " or ",
+					  : " or ",
 			d->means[i]);
 }
 
@@ -35,8 +35,8 @@ static int find_means(struct bench *b, const char *title, struct err *e)
 		if (!b->by[0] || !strcmp(d->means[b->means], b->by))
 			return 0;
 	list_means(d, text, sizeof(text));
-	return err_set(e, "by: \"%.40s\" is none of the means of %s: %s", b->by,
-		title, text);
+	return err_set(
+		e, "by: the %s has no \"%.40s\"; want %s", title, b->by, text);
 }
 
 /* Addresses are the network interface's, also below messages. */
@@ -49,8 +49,8 @@ static int check_memory(
 		return err_set(e,
 			"%s: needs %.1f GiB of each node's memory, and the %s "
 			"addresses %.0f",
-			l->ops->name, (double)memory / (1 << 30), l->nic->title,
-			(double)reach / (1 << 30));
+			l->ops->name, (double)memory / (1 << 30),
+			l->nic_ops->title, (double)reach / (1 << 30));
 	if ((uint64_t)l->host_params->memory < memory)
 		return err_set(e, "%s: needs a host.memory of %.1f GiB",
 			l->ops->name, (double)memory / (1 << 30));
@@ -60,24 +60,25 @@ static int check_memory(
 int bench_init(struct bench *b, bool is_msg, const struct bench_needs *n,
 	const struct topo *t, struct err *e)
 {
-	const struct load *l = &b->programs.load;
-	const struct bench_driver *own = bench_find_driver(l->nic);
+	struct load *l = &b->programs.load;
+	const struct bench_driver *own = bench_find_driver(l->nic_ops);
 	uint64_t memory = n->memory;
 
 	b->driver = is_msg ? &bench_msg : own;
 	b->needs = *n;
+	l->needs.n_programs = n->n_programs;
 	b->needs.queues += !n->queues;
 	if (!b->driver)
 		return err_set(e,
 			"%s: the %s has no driver of its own for it; via=msg "
 			"does it by messages",
-			l->ops->name, l->nic->title);
+			l->ops->name, l->nic_ops->title);
 	if (is_msg)
 		memory += weft_msg_memory(t->n_nodes, NULL);
 	if (b->needs.queues > b->driver->most_queues)
 		return err_set(e, "%s: more than %u queues", l->ops->name,
 			b->driver->most_queues);
-	return find_means(b, is_msg ? "messages" : l->nic->title, e) ||
+	return find_means(b, is_msg ? "message layer" : l->nic_ops->title, e) ||
 			       check_memory(b, memory, own ? own->reach : 0, e)
 		       ? -1
 		       : 0;
@@ -87,24 +88,31 @@ int bench_check_bytes(
 	const struct bench *b, const char *key, int64_t bytes, struct err *e)
 {
 	if (bytes % b->driver->grain)
-		return err_set(e, "%s: want whole words of %u", key,
-			b->driver->grain);
+		return err_set(
+			e, "%s: want whole words of %u", key, b->driver->grain);
 	return 0;
 }
 
-bool bench_start(struct bench *b, uint32_t n_programs)
+int bench_check_cpu(const struct bench *b, int64_t cpu, struct err *e)
+{
+	int64_t n = b->driver->cpus ? b->driver->cpus(b) : HOST_THREADS;
+
+	if (cpu >= n)
+		return err_set(
+			e, "cpu: a node has nic.cpus=%lld", (long long)n);
+	return 0;
+}
+
+void bench_start(struct bench *b)
 {
 	size_t size = b->driver->size(&b->needs);
-	uint32_t i;
+	uint32_t i, n = b->needs.n_programs;
 
-	if (!programs_open(&b->programs, n_programs))
-		return false;
-	b->n_ends = n_programs;
-	b->ends = mem_alloc(n_programs, sizeof(*b->ends));
-	b->own = mem_alloc(n_programs, size);
-	for (i = 0; i < n_programs; i++)
+	programs_open(&b->programs);
+	b->ends = mem_alloc(n, sizeof(*b->ends));
+	b->own = mem_alloc(n, size);
+	for (i = 0; i < n; i++)
 		b->ends[i].own = b->own + i * size;
-	return true;
 }
 
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
@@ -115,7 +123,7 @@ void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	x->bench = b;
 	x->node = node;
 	x->arg = arg;
-	program_start(b->programs.host, node, thread, 0, run, x);
+	program_start(b->programs.load.host, node, thread, 0, run, x);
 }
 
 void bench_report(const struct bench *b, struct load_result *r)
@@ -181,12 +189,15 @@ struct bench_put bench_put(
 
 /* --- messages --- */
 
+bool bench_counts(const struct bench_end *x)
+{
+	return !x->bench->driver->receive && !x->bench->driver->wait_word;
+}
+
 void bench_expect(struct bench_end *x, uint64_t bytes)
 {
-	const struct bench_driver *d = x->bench->driver;
-
-	if (!d->receive && !d->wait_word)
-		d->expect(x, 0, bytes);
+	if (bench_counts(x))
+		x->bench->driver->expect(x, 0, bytes);
 }
 
 void bench_send(struct bench_end *x, uint32_t node, uint64_t number,

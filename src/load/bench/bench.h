@@ -34,6 +34,7 @@ struct bench_driver;
 
 /* What an experiment wants of its driver. */
 struct bench_needs {
+	uint32_t n_programs; /* of all nodes */
 	uint64_t memory; /* of each node, from address 0 on */
 	uint64_t n_puts; /* of each program to any queue; 0: few */
 	uint32_t queues; /* of each program; 0: one */
@@ -51,8 +52,7 @@ struct bench {
 	const struct bench_driver *driver;
 	uint32_t means;
 	struct bench_needs needs;
-	struct bench_end *ends;
-	uint32_t n_ends;
+	struct bench_end *ends; /* [program] */
 	uint8_t *own; /* the drivers' part of the ends */
 };
 
@@ -61,6 +61,7 @@ struct bench_end {
 	struct bench *bench;
 	site_id node;
 	uint32_t lane; /* the thread, where a node has several programs */
+	bool is_sink; /* it sends nothing; to be said before it is opened */
 	void *arg; /* the experiment's */
 	void *own; /* the driver's */
 };
@@ -83,6 +84,8 @@ struct bench_put {
 struct bench_driver {
 	const char *name; /* the network interface's word, or "msg" */
 	const char *const *means; /* "auto" first, NULL last */
+	const char *const *labels; /* in names of figures; NULL: the same */
+	uint32_t quick; /* of means, the best one for a few bytes */
 	uint32_t grain; /* transfers are multiples of so many bytes */
 	uint32_t n_counters;
 	uint32_t most_queues; /* of a program */
@@ -91,6 +94,7 @@ struct bench_driver {
 	uint32_t get_most; /* bytes of one get; 0: any */
 	/* Counters are set by a command, which takes its time. */
 	bool sets_later;
+	bool has_self; /* a node can put into its own memory */
 	/* flush() of a put means that the bytes are there. */
 	bool has_acks;
 
@@ -170,8 +174,10 @@ int bench_init(struct bench *b, bool is_msg, const struct bench_needs *n,
 /* An error where a key's bytes are none that the driver transfers. */
 int bench_check_bytes(
 	const struct bench *b, const char *key, int64_t bytes, struct err *e);
-/* In start(): room for so many programs; false as programs_open(). */
-bool bench_start(struct bench *b, uint32_t n_programs);
+/* The same of a CPU that programs are to run on. */
+int bench_check_cpu(const struct bench *b, int64_t cpu, struct err *e);
+/* In start(). */
+void bench_start(struct bench *b);
 /* The i-th program, on a thread of a node. */
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	void (*run)(void *end), void *arg);
@@ -209,6 +215,7 @@ struct bench_put bench_put(
  * takes it; what was sent by number is looked at.
  */
 void bench_expect(struct bench_end *x, uint64_t bytes);
+bool bench_counts(const struct bench_end *x); /* whether it sets a counter */
 void bench_send(struct bench_end *x, uint32_t node, uint64_t number,
 	uint64_t bytes, uint32_t means);
 bool bench_receive(struct bench_end *x, uint32_t node, uint64_t bytes,
