@@ -109,7 +109,7 @@ static void build(struct rig *r)
 		.ops = nic_of(r), .on_delivered = on_delivered, .arg = r
 	};
 
-	set(link_params_table, link_params_n, &r->link, NULL, NULL);
+	link_params_defaults(&r->link);
 	set(net_params_table, net_params_n, &r->router, NULL, NULL);
 	if (r->test->machine == MSG_TEST_TREE)
 		make_tree(r, &s, &e);

@@ -46,7 +46,7 @@ void nic_testing_init(
 	memset(m, 0, sizeof(*m));
 	set_shape(&m->torus, shape);
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
-	nic_testing_defaults(link_params_table, link_params_n, &m->link);
+	link_params_defaults(&m->link);
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
 	m->hint.route.ops = &hint_ops;
 	m->ops = ops;

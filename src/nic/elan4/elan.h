@@ -243,7 +243,8 @@ struct elan_buffer {
 	bool writes; /* it is in the list of those */
 	uint32_t came; /* to the input, among all */
 	uint8_t n_flips, harm; /* see frame.h */
-	bool coded, violated; /* its wires are; a symbol came that is none */
+	uint8_t code; /* its wires', of link_codes */
+	bool violated; /* a symbol came that is none */
 	uint16_t flip[ELAN_FLIPS]; /* bits of its frame; + ELAN_NEXT_HOP */
 	sim_time hurt_at; /* the hop of the last flip: when it began */
 	uint16_t context;

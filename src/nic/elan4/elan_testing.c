@@ -18,7 +18,7 @@ void et_init(struct et *m, const char *nodes)
 {
 	memset(m, 0, sizeof(*m));
 	m->nodes = nodes;
-	nic_testing_defaults(link_params_table, link_params_n, &m->link);
+	link_params_defaults(&m->link);
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
 	nic_testing_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
 	/* A test's time-out is its time-out. */

@@ -157,34 +157,23 @@ enum elan_harm elan_frame_read(
 
 /* --- what flips make of it --- */
 
-static void flip_plain(const struct elan_buffer *b, uint8_t *frame)
-{
-	uint32_t i;
-
-	for (i = 0; i < b->n_flips; i++) {
-		uint32_t bit = b->flip[i] % ELAN_NEXT_HOP;
-
-		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
-	}
-}
-
 /*
  * Each hop that did something codes the frame that came to it, and reads what
  * is left of it.  Returns how many bytes have come through without a symbol
  * that is none: n, or less.
  */
-static uint32_t flip_coded(
-	const struct elan_buffer *b, uint8_t *frame, uint32_t n)
+static uint32_t flip(const struct elan_buffer *b, uint8_t *frame, uint32_t n)
 {
-	uint8_t symbol[2 * ELAN_FRAME_MOST];
+	const struct link_code *code = &link_codes[b->code];
+	uint8_t symbol[CODE_ROOM * ELAN_FRAME_MOST];
 	uint32_t i = 0, whole = n;
 
 	while (i < b->n_flips && whole == n) {
-		code_write(symbol, frame, n);
+		code->write(symbol, frame, n);
 		do
-			code_flip(symbol, n, b->flip[i] % ELAN_NEXT_HOP);
+			code->flip(symbol, n, b->flip[i] % ELAN_NEXT_HOP);
 		while (++i < b->n_flips && !(b->flip[i] & ELAN_NEXT_HOP));
-		whole = code_read(frame, symbol, n);
+		whole = code->read(frame, symbol, n);
 	}
 	return whole;
 }
@@ -193,17 +182,14 @@ enum elan_harm elan_frame_judge(
 	struct elan_buffer *b, uint32_t src, bool *escaped)
 {
 	uint8_t frame[ELAN_FRAME_MOST], good[ELAN_FRAME_MOST];
-	uint32_t n = elan_frame_write(b, src, good), whole = n, from;
+	uint32_t n = elan_frame_write(b, src, good), whole, from;
 	struct elan_buffer was = *b;
 	enum elan_harm harm;
 
 	*escaped = false;
 	b->violated = false;
 	memcpy(frame, good, n);
-	if (b->coded)
-		whole = flip_coded(b, frame, n);
-	else
-		flip_plain(b, frame);
+	whole = flip(b, frame, n);
 	if (whole < n) {
 		b->violated = true;
 		return whole < ELAN_FRAME_HEADER ? ELAN_UNREADABLE : ELAN_TORN;
@@ -236,7 +222,7 @@ void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 	(void)w;
 	if (b->n_flips == ELAN_FLIPS)
 		return; /* it is beyond repair */
-	n = net->link.byte_bits * elan_frame_write(b, p->src, frame);
+	n = net->link.code->byte_bits * elan_frame_write(b, p->src, frame);
 	/* The bits of one moment go side by side, and stay on their lines. */
 	place = (uint32_t)((uint64_t)(bit / LINES) * ((n + LINES - 1) / LINES) /
 			   ((bits + LINES - 1) / LINES)) *
@@ -245,7 +231,7 @@ void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 	if (place >= n)
 		place -= LINES;
 	is_next = b->n_flips && b->hurt_at != p->head;
-	b->coded = net->link.byte_bits != 8;
+	b->code = (uint8_t)(net->link.code - link_codes);
 	b->hurt_at = p->head;
 	b->flip[b->n_flips++] =
 		(uint16_t)(place | (is_next ? ELAN_NEXT_HOP : 0));
