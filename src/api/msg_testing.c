@@ -109,7 +109,7 @@ static void build(struct rig *r)
 		.ops = nic_of(r), .on_delivered = on_delivered, .arg = r
 	};
 
-	set(link_params_table, link_params_n, &r->link, NULL, NULL);
+	link_params_defaults(&r->link);
 	set(net_params_table, net_params_n, &r->router, NULL, NULL);
 	if (r->test->machine == MSG_TEST_TREE)
 		make_tree(r, &s, &e);
@@ -152,13 +152,13 @@ static uint64_t finish(struct rig *r)
 
 	assert_int_equal(sim_run(r->net->sim, SIM_NEVER - 1), SIM_IDLE);
 	for (i = 0; i < r->net->n_nodes; i++)
-		if (nic_of(r)->errors(r->nic, i, text, sizeof(text)))
+		if (nic_errors(r->nic, i, text, sizeof(text)))
 			fail_msg("node %u: %s", i, text);
 	if (host_n_running(r->host)) {
 		host_describe_waiting(r->host, text, sizeof(text));
 		fail_msg("%s", text);
 	}
-	if (net_audit(r->net, &e) || nic_of(r)->audit(r->nic, &e))
+	if (net_audit(r->net, &e) || nic_audit(r->nic, &e))
 		fail_msg("%s", e.text);
 	return digest_fold(r->digest, r->net->n_nodes);
 }

@@ -66,7 +66,7 @@ static inline bool faulty_depart(struct net *n, struct sim_worker *w,
 		faulty_lose(n, w, s, port, channel, id, tail);
 		return true;
 	}
-	bits = n->link.byte_bits * stripped_bytes(n, &n->packets[id]);
+	bits = n->link.code->byte_bits * stripped_bytes(n, &n->packets[id]);
 	if (n->faults->link[link].left < bits)
 		faulty_hurt(n, w, link, wire, id, bits);
 	n->faults->link[link].left -= bits;

@@ -290,7 +290,7 @@ struct rig *rig_new(const struct rig_how *how)
 	};
 
 	r->how = *how;
-	set_defaults(link_params_table, link_params_n, &link);
+	link_params_defaults(&link);
 	set_defaults(net_params_table, net_params_n, &router);
 	if (how->tree) {
 		updown_make(&r->tree, how->tree);
@@ -300,6 +300,8 @@ struct rig *rig_new(const struct rig_how *how)
 	} else {
 		hint_make(&r->way, &how->way);
 	}
+	if (how->link)
+		link = *how->link;
 	set(&router.packets, how->packets);
 	set(&router.queues, how->queues);
 	set(&router.injection, how->injection);
