@@ -29,6 +29,7 @@ struct elan_node *elan_node(struct elan *x, site_id s)
 	if (n)
 		return n;
 	n = x->nodes[s] = mem_alloc(1, sizeof(*n));
+	bus_init(&n->bus, &x->params.bus);
 	ring_init(&n->waiting, sizeof(struct elan_run));
 	ring_init(&n->ready, sizeof(struct elan_ready));
 	slots_init(&n->sendings, sizeof(struct elan_sending));
@@ -176,7 +177,7 @@ static void on_engine(
 		elan_word_on_in(a, data);
 		break;
 	case ELAN_ENGINE_BUS:
-		elan_bus_on_free(a);
+		bus_on_free(&a->n->bus, &elan_bus_card, a, a->t);
 		break;
 	case ELAN_ENGINE_THREAD:
 		elan_thread_on_go(a, data);
@@ -247,6 +248,17 @@ static int check(const struct elan *x, struct err *e)
 	return 0;
 }
 
+/* PCI-X: bursts of any length, each with an overhead of its host's. */
+static void set_up_bus(struct elan *x)
+{
+	struct bus_params *p = &x->params.bus;
+
+	p->cycles = 1;
+	p->overhead[BUS_STORE] = x->host.pio_overhead;
+	p->overhead[BUS_DATA] = x->host.dma_overhead;
+	p->overhead[BUS_WRITE] = x->host.dma_overhead;
+}
+
 static int elan_init(struct nic *nic, struct err *e)
 {
 	struct elan *x = (struct elan *)nic;
@@ -254,6 +266,7 @@ static int elan_init(struct nic *nic, struct err *e)
 
 	x->params = *elan_params_of(nic);
 	x->host = x->params.host[x->params.platform];
+	set_up_bus(x);
 	x->n_nodes = net->topo->n_nodes;
 	if (check(x, e))
 		return -1;
@@ -286,8 +299,7 @@ static void node_free(struct elan_node *n)
 	mem_free(n->contexts);
 	slots_fini(&n->gets);
 	mem_free(n->maps);
-	mem_free(n->line[BUS_IN].burst);
-	mem_free(n->line[BUS_OUT].burst);
+	bus_fini(&n->bus);
 	mem_free(n);
 }
 
@@ -370,10 +382,9 @@ static uint64_t node_memory(const struct elan_node *n)
 	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		if (n->queues[i])
 			sum += ELAN_GROUP * sizeof(*n->queues[i]);
-	for (i = 0; i < 2; i++)
-		sum += n->line[i].room * sizeof(*n->line[i].burst);
-	return sum + elan_threads_memory(n) + ring_memory(&n->waiting) +
-	       ring_memory(&n->ready) + n->n_contexts * sizeof(*n->contexts) +
+	return sum + bus_memory(&n->bus) + elan_threads_memory(n) +
+	       ring_memory(&n->waiting) + ring_memory(&n->ready) +
+	       n->n_contexts * sizeof(*n->contexts) +
 	       n->n_maps * sizeof(*n->maps) + slots_memory(&n->gets) +
 	       slots_memory(&n->sendings) + slots_memory(&n->words) +
 	       elan_event_memory(n) + n->seen_room * sizeof(*n->seen);

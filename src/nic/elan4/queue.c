@@ -264,8 +264,7 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	struct elan *x = (struct elan *)nic;
 	struct elan_at a = { x, elan_node(x, s), w, s, t };
 	struct elan_queue *q = elan_queue(a.n, queue);
-	sim_time end = bus_store(
-		&a.n->bus, &x->params.bus, t, 8 * n, x->host.pio_overhead);
+	sim_time end = bus_store(&a.n->bus, t, 8 * n);
 	enum elan_error wrong;
 	uint64_t position;
 
