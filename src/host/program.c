@@ -8,7 +8,8 @@
 
 enum { LAST_ROUND = 63 }; /* that fits an event's key */
 
-/* The program that runs on this thread.  A fiber never changes its thread. */
+/* The program that runs on this thread.  A fiber may change its thread while it
+ * waits, where one thread runs the windows of all workers (sim/pace.h). */
 static _Thread_local struct program *current;
 
 /* --- threads that run fibers --- */

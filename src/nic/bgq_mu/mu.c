@@ -8,6 +8,8 @@
 #include "base/wide.h"
 #include "topo/torus.h"
 
+_Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
+
 #define AT(field) offsetof(struct mu_params, field)
 #define PS_PER_S  INT64_C(1000000000000)
 #define MOST_TIME (PS_PER_S / 1000)
