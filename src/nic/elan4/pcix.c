@@ -7,7 +7,7 @@
 
 static void granted(const void *at, const struct bus_burst *b, sim_time end)
 {
-	const struct elan_at *a = at;
+	const struct nic_at *a = at;
 
 	switch ((enum elan_burst_what)b->what) {
 	case ELAN_BURST_WORD:
@@ -35,7 +35,7 @@ static void post(const void *at, sim_time t)
 
 const struct bus_card elan_bus_card = { .granted = granted, .post = post };
 
-void elan_bus_ask(const struct elan_at *a, enum elan_burst_what what,
+void elan_bus_ask(const struct nic_at *a, enum elan_burst_what what,
 	uint32_t id, uint32_t bytes)
 {
 	struct bus_burst b = {
@@ -45,5 +45,5 @@ void elan_bus_ask(const struct elan_at *a, enum elan_burst_what what,
 		.kind = what >= ELAN_BURST_READ ? BUS_DATA : BUS_WRITE,
 	};
 
-	bus_ask(&a->n->bus, &elan_bus_card, a, a->t, &b);
+	bus_ask(&elan_here(a)->bus, &elan_bus_card, a, a->t, &b);
 }

@@ -4,7 +4,7 @@
 
 #include "host/bus.h"
 
-struct elan_at;
+struct nic_at;
 
 enum elan_burst_what {
 	ELAN_BURST_WORD, /* id: a word */
@@ -18,7 +18,7 @@ enum elan_burst_what {
 extern const struct bus_card elan_bus_card;
 
 /* A burst is ready; its granted() is called, now or later, with its end. */
-void elan_bus_ask(const struct elan_at *a, enum elan_burst_what what,
+void elan_bus_ask(const struct nic_at *a, enum elan_burst_what what,
 	uint32_t id, uint32_t bytes);
 
 #endif
