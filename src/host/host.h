@@ -24,6 +24,8 @@ enum {
 
 struct host;
 struct nic;
+struct side;
+struct side_ops;
 
 struct host_setup {
 	struct sim *sim; /* node i is its site i */
@@ -37,6 +39,9 @@ struct host_setup {
 	 */
 	uint32_t n_spawned;
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
+	/* What an interface that takes any side stands at; NULL: nothing. */
+	const struct side_ops *side;
+	const void *side_params; /* copied */
 };
 
 struct host *host_new(const struct host_setup *s, struct err *e);
@@ -49,6 +54,9 @@ struct nic *host_nic(const struct host *h);
 /* Bytes of memory that a node has. */
 uint64_t host_memory(const struct host *h);
 const struct host_params *host_params(const struct host *h);
+
+/* See host/side.h; NULL where the set-up names none. */
+struct side *host_side(const struct host *h);
 
 /*
  * The nodes' caches, owned by the host: made when an interface that reads and

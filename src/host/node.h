@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "host/card.h"
 #include "host/program.h"
+#include "host/side.h"
 
 enum program_state {
 	STATE_UNUSED,
@@ -94,6 +95,7 @@ struct host {
 	struct sim *sim;
 	struct nic *nic;
 	struct l2 *l2;
+	struct side *side;
 	struct host_params params;
 	site_id n_nodes;
 	uint32_t n_started, most_started; /* the first ones */
