@@ -117,6 +117,9 @@ enum memory_answer host_ask(const struct host *h, site_id node, uint32_t right,
 void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	const struct sim_event *e);
 
+/* Whether an event of PHASE_PROGRAM, due at t, is of a poll that is over. */
+bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e);
+
 /* By the interface, as in host/memory.h: false where it is refused. */
 bool host_read(
 	const struct host *h, site_id node, uint64_t at, void *to, size_t n);
