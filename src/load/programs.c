@@ -63,8 +63,8 @@ int programs_need_msg(const struct programs *p, uint32_t n_nodes,
 	uint64_t memory, struct err *e)
 {
 	memory += weft_msg_memory(n_nodes, NULL);
-	if (p->load.nic_ops == &elan4_ops)
-		return programs_need_nic(p, &elan4_ops, "", memory, e);
+	if (p->load.nic_ops && p->load.nic_ops != &bgq_mu_ops)
+		return programs_need_nic(p, p->load.nic_ops, "", memory, e);
 	return programs_need(p, memory, e);
 }
 

@@ -350,6 +350,40 @@ static void add_hosts(struct machine *m)
 		use_if(&m->kinds.nic, mu + 1));
 }
 
+static void add_sides(struct machine *m)
+{
+	struct machine_use sided = { &m->kinds.nic, 0, 0 };
+	size_t i, rows = m->n_blocks;
+
+	add_word(&m->kind_row[3], "none");
+	for (i = 0; side_registry[i]; i++)
+		add_word(&m->kind_row[3], side_registry[i]->name);
+	add_kind(m, &m->kind_row[3], "side",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, side),
+			.def = "none",
+			.help = "what a network interface stands at: a cache, "
+				"or a bus",
+			.source = "assumed: real interfaces know it",
+		});
+	/* interfaces that take any side stand side by side */
+	for (i = 0; nic_registry[i]; i++) {
+		if (!(nic_registry[i]->can & NIC_SIDE))
+			continue;
+		sided.least = sided.least ? sided.least : (int64_t)i + 1;
+		sided.most = (int64_t)i + 1;
+	}
+	m->use[rows] = sided;
+	for (i = 0; side_registry[i]; i++) {
+		const struct side_ops *ops = side_registry[i];
+
+		BUG_IF(i == MACHINE_KINDS);
+		m->sides[i] = mem_alloc(1, ops->params_size);
+		add_block(m, "side", ops->params, ops->n_params, m->sides[i],
+			use_if(&m->kinds.side, i + 1));
+	}
+}
+
 struct machine *machine_default(void)
 {
 	struct machine *m = mem_alloc(1, sizeof(*m));
@@ -362,6 +396,7 @@ struct machine *machine_default(void)
 	add_routes(m);
 	add_nics(m);
 	add_hosts(m);
+	add_sides(m);
 	add_block(m, "faults", fault_params_table, fault_common_n,
 		&m->fault_lines, always);
 	add_block(m, "faults", fault_params_table + fault_common_n,
@@ -491,6 +526,8 @@ static int choose(struct machine *m, struct err *e)
 	m->route = m->routes[k->route];
 	m->nic = k->nic ? nic_registry[k->nic - 1] : NULL;
 	m->nic_params = k->nic ? m->nics[k->nic - 1] : NULL;
+	m->side = k->side ? side_registry[k->side - 1] : NULL;
+	m->side_params = k->side ? m->sides[k->side - 1] : NULL;
 	for (i = 0; i < m->n_blocks; i++)
 		if (!machine_uses(m, i) && check_unused(m, &m->block[i], e))
 			return -1;
@@ -562,6 +599,7 @@ void machine_free(struct machine *m)
 		mem_free(m->topos[i]);
 		mem_free(m->routes[i]);
 		mem_free(m->nics[i]);
+		mem_free(m->sides[i]);
 	}
 	mem_free(m);
 }

@@ -1,0 +1,117 @@
+/*
+ * Messages on the plain card: a queue, puts and gets that count.  What goes
+ * from the core itself is staged in memory, a stage for each entry of the
+ * queue.
+ */
+#include "api/msg.h"
+#include "api/plain.h"
+
+enum { OWN_BYTES = PLAIN_RINGS + PLAIN_DEPTH * MSG_SLOT };
+
+struct __attribute__((may_alias)) own {
+	struct plain_user user;
+};
+
+_Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+
+static struct plain_user *user(struct msg_state *m)
+{
+	return &((struct own *)m->own)->user;
+}
+
+static int msg_plain_open(struct msg_state *m)
+{
+	return plain_user_open(user(m), 0, m->own_at);
+}
+
+static void msg_plain_close(struct msg_state *m)
+{
+	plain_user_wait_all(user(m));
+}
+
+static void post(struct msg_state *m, enum plain_op op, uint32_t node,
+	uint64_t there, uint64_t here, uint64_t bytes, uint32_t word)
+{
+	struct plain_entry e = {
+		.op = op,
+		.node = node,
+		.offset = there,
+		.own_offset = here,
+		.bytes = bytes,
+		.operand = word == WEFT_MSG_NONE ? 0 : 1 + msg_word_at(m, word),
+	};
+
+	plain_user_post(user(m), &e, program_now());
+}
+
+static void msg_plain_post(struct msg_state *m, uint32_t node, uint64_t to,
+	const void *data, uint32_t bytes)
+{
+	uint64_t stage = m->own_at + PLAIN_RINGS +
+			 plain_user_next(user(m)) % PLAIN_DEPTH * MSG_SLOT;
+
+	program_write(stage, data, bytes);
+	post(m, PLAIN_PUT, node, to, stage, bytes, WEFT_MSG_NONE);
+}
+
+static void msg_plain_put(struct msg_state *m, uint32_t node, uint64_t to,
+	uint64_t from, uint64_t bytes, uint32_t counter,
+	struct weft_msg_done *done)
+{
+	post(m, PLAIN_PUT, node, to, from, bytes, counter);
+	if (done)
+		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0,
+			user(m)->window.next - 1 };
+}
+
+static void msg_plain_expect(
+	struct msg_state *m, uint32_t counter, uint64_t bytes)
+{
+	program_write(msg_word_at(m, counter), &bytes, 8);
+}
+
+static void msg_plain_get(struct msg_state *m, uint32_t node, uint64_t from,
+	uint64_t to, uint64_t bytes, uint32_t word)
+{
+	msg_plain_expect(m, word, bytes);
+	post(m, PLAIN_GET, node, from, to, bytes, word);
+}
+
+static void msg_plain_arrived(
+	struct msg_state *m, uint32_t counter, uint64_t bytes)
+{
+	program_atomic(ATOMIC_STORE_ADD, msg_word_at(m, counter), -bytes, NULL);
+}
+
+static bool msg_plain_is_done(
+	const struct msg_state *m, const struct weft_msg_done *done)
+{
+	return plain_user_is_done(
+		&((const struct own *)m->own)->user, (uint32_t)done->number);
+}
+
+static struct poll_loop msg_plain_loop(struct msg_state *m)
+{
+	const struct plain_params *p = plain_params_of(m->nic);
+
+	return nic_poll_loop(m->nic, p->poll_period, p->poll_load);
+}
+
+static const struct msg_ops plain_msg_ops = {
+	.memory = OWN_BYTES,
+	.open = msg_plain_open,
+	.close = msg_plain_close,
+	.post = msg_plain_post,
+	.put = msg_plain_put,
+	.get = msg_plain_get,
+	.expect = msg_plain_expect,
+	.arrived = msg_plain_arrived,
+	.is_done = msg_plain_is_done,
+	.loop = msg_plain_loop,
+};
+
+const struct api plain_api = {
+	.nic = &plain_ops,
+	.machine = "torus",
+	.msg = &plain_msg_ops,
+};
