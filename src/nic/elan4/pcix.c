@@ -7,51 +7,27 @@
  * Else, while both reads and writes wait, reads get that part of the bus's
  * time; whoever waits alone gets all of it.
  */
-#include "nic/elan4/parts.h"
+#include "nic/elan4/pcix.h"
 
-#include "base/mem.h"
+#include "nic/elan4/elan.h"
 
 static void grant(
 	const struct nic_at *a, const struct elan_burst *b, enum bus_way way)
 {
-	sim_time end = bus_burst(&elan_here(a)->bus, &elan_of(a)->params.bus,
-		a->t, b->bytes, elan_of(a)->host.dma_overhead, way);
+	sim_time end = bus_burst(&elan_here(a)->bus, &elan_params(a)->bus, a->t,
+		b->bytes, elan_of(a)->host.dma_overhead, way);
 
-	switch (b->what) {
-	case ELAN_BURST_WORD:
-		elan_word_granted(a, b->id, end);
-		break;
-	case ELAN_BURST_WRITE:
-		elan_input_granted(a, b->id, end);
-		break;
-	case ELAN_BURST_READ:
-		elan_dma_granted(a, b->id, end);
-		break;
-	case ELAN_BURST_COPY:
-		elan_event_granted(a, b->id, end);
-		break;
-	case ELAN_BURST_THREAD:
-		elan_thread_granted(a, b->id, end);
-		break;
-	}
-}
-
-static void push(struct elan_line *l, const struct elan_burst *b)
-{
-	if (l->n == l->room)
-		l->burst = mem_grow_ring(
-			l->burst, &l->room, l->first, 8, sizeof(*l->burst));
-	l->burst[(l->first + l->n++) % l->room] = *b;
+	elan_of(a)->granted[b->what](a, b->id, end);
 }
 
 /* Whose turn it is: his who has had less of what is his part. */
 static enum bus_way pick(const struct nic_at *a)
 {
 	const struct elan_line *line = elan_here(a)->line;
-	int64_t reads = elan_of(a)->params.bus_reads;
+	int64_t reads = elan_params(a)->bus_reads;
 
-	if (!line[BUS_IN].n || !line[BUS_OUT].n)
-		return line[BUS_IN].n ? BUS_IN : BUS_OUT;
+	if (!line[BUS_IN].burst.n || !line[BUS_OUT].burst.n)
+		return line[BUS_IN].burst.n ? BUS_IN : BUS_OUT;
 	return line[BUS_OUT].had * (100 - reads) <= line[BUS_IN].had * reads
 		       ? BUS_OUT
 		       : BUS_IN;
@@ -62,16 +38,14 @@ void elan_bus_on_free(const struct nic_at *a)
 	struct elan_node *n = a->node;
 	enum bus_way way = pick(a);
 	struct elan_line *l = &n->line[way];
-	bool is_shared = n->line[!way].n;
+	bool is_shared = n->line[!way].burst.n;
 	sim_time busy = n->bus.busy;
 	struct elan_burst b;
 
 	n->is_bus_posted = false;
-	if (!l->n)
+	if (!l->burst.n)
 		return;
-	b = l->burst[l->first];
-	l->first = (l->first + 1) % l->room;
-	l->n--;
+	b = *(const struct elan_burst *)ring_pop(&l->burst);
 	n->is_bus_posted = true; /* who asks now stands in line */
 	grant(a, &b, way);
 	/* What one had alone is not held against him. */
@@ -86,13 +60,14 @@ void elan_bus_ask(const struct nic_at *a, enum elan_burst_what what,
 	uint32_t id, uint32_t bytes)
 {
 	enum bus_way way = what >= ELAN_BURST_READ ? BUS_OUT : BUS_IN;
-	struct elan_burst b = { what, id, bytes };
+	struct elan_burst b = { what, id, bytes }, *last;
 
-	if (!elan_of(a)->params.bus_reads) {
+	if (!elan_params(a)->bus_reads) {
 		grant(a, &b, way);
 		return;
 	}
-	push(&elan_here(a)->line[way], &b);
+	last = ring_push(&elan_here(a)->line[way].burst);
+	*last = b;
 	if (!elan_here(a)->is_bus_posted)
 		elan_bus_on_free(a);
 }

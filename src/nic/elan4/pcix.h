@@ -2,9 +2,9 @@
 #ifndef NIC_ELAN4_PCIX_H
 #define NIC_ELAN4_PCIX_H
 
+#include "base/ring.h"
 #include "host/bus.h"
-
-struct nic_at;
+#include "nic/nic.h"
 
 enum elan_burst_what {
 	ELAN_BURST_WORD, /* id: a word */
@@ -13,7 +13,11 @@ enum elan_burst_what {
 	/* from memory: */
 	ELAN_BURST_READ, /* id: a read */
 	ELAN_BURST_THREAD, /* id: one that reads */
+	ELAN_BURSTS,
 };
+
+/* What asked for a burst has the bus, until end. */
+typedef void elan_granted(const struct nic_at *a, uint32_t id, sim_time end);
 
 struct elan_burst {
 	enum elan_burst_what what;
@@ -21,8 +25,7 @@ struct elan_burst {
 };
 
 struct elan_line {
-	struct elan_burst *burst; /* a ring */
-	uint32_t first, n, room;
+	struct ring burst; /* struct elan_burst */
 	int64_t had; /* of the bus's time, while the other waited */
 };
 
