@@ -15,6 +15,7 @@
 #include "nic/elan4/get.h"
 #include "nic/elan4/input.h"
 #include "nic/elan4/params.h"
+#include "nic/elan4/pcix.h"
 #include "nic/elan4/queue.h"
 #include "nic/elan4/send.h"
 #include "nic/elan4/sten.h"
@@ -167,8 +168,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	n->answers = &x->answers;
 	n->input = &x->input;
 	n->commands = &x->commands;
-	ring_init(&n->line[BUS_OUT].burst, sizeof(struct elan_burst));
-	ring_init(&n->line[BUS_IN].burst, sizeof(struct elan_burst));
+	bus_init(&n->bus, &c->x.params.bus);
 	words_init(&n->words, &c->words, &n->ticks);
 	reads_init(&n->reads, &c->reads, &n->ticks, sizeof(struct elan_read));
 	resend_init(&x->sender.resend, &c->resend, &n->ticks,
@@ -195,8 +195,7 @@ static void node_fini(struct nic *nic, void *node)
 	reads_fini(&x->n.reads);
 	seen_fini(&x->n.seen);
 	ranges_fini(&x->n.contexts);
-	ring_fini(&x->n.line[BUS_OUT].burst);
-	ring_fini(&x->n.line[BUS_IN].burst);
+	bus_fini(&x->n.bus);
 }
 
 static uint64_t node_memory(const void *node)
@@ -210,9 +209,7 @@ static uint64_t node_memory(const void *node)
 	       slots_memory(&x->sender.resend.items) +
 	       slots_memory(&x->gets.items) + slots_memory(&n->words.items) +
 	       slots_memory(&n->reads.items) + seen_memory(&n->seen) +
-	       ranges_memory(&n->contexts) +
-	       ring_memory(&n->line[BUS_OUT].burst) +
-	       ring_memory(&n->line[BUS_IN].burst);
+	       ranges_memory(&n->contexts) + bus_memory(&n->bus);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -403,6 +400,7 @@ static int elan_init(struct nic *nic, struct err *e)
 
 	x->params = *elan_params_of(nic);
 	x->host = x->params.host[x->params.platform];
+	elan_bus_set_up(&x->params.bus, &x->host);
 	x->least = link_ser(&net->link, 8);
 	if (check(x, e))
 		return -1;

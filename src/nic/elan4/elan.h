@@ -23,7 +23,6 @@
 #define NIC_ELAN4_ELAN_H
 
 #include "nic/elan4/elan4.h"
-#include "nic/elan4/pcix.h"
 #include "nic/util/ranges.h"
 #include "nic/util/reads.h"
 #include "nic/util/seen.h"
@@ -83,12 +82,24 @@ enum {
 	ELAN_SPAN = 32,
 };
 
+/* What asks for the host's bus. */
+enum elan_burst_what {
+	ELAN_BURST_WORD, /* id: a word */
+	ELAN_BURST_WRITE, /* id: packet */
+	ELAN_BURST_COPY, /* id: a copy */
+	/* from memory: */
+	ELAN_BURST_READ, /* id: a read */
+	ELAN_BURST_THREAD, /* id: one that reads */
+	ELAN_BURSTS,
+};
+
+/* What asked for a burst has the bus, until end. */
+typedef void elan_granted(const struct nic_at *a, uint32_t id, sim_time end);
+
 struct elan_node {
 	struct ticks ticks;
 	struct elan_counts counts;
 	struct bus bus;
-	struct elan_line line[2]; /* by way */
-	bool is_bus_posted;
 	struct words words; /* on their way to memory */
 	struct reads reads; /* of DMAs, gets and tests */
 	struct ranges contexts; /* flags: enum elan_order */

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "nic/elan4/pcix.h"
 #include "nic/elan4/queue.h"
 
 #define PS_PER_S INT64_C(1000000000000)

@@ -16,6 +16,7 @@
 #include "nic/elan4/event.h"
 #include "nic/elan4/frame.h"
 #include "nic/elan4/get.h"
+#include "nic/elan4/pcix.h"
 #include "nic/elan4/queue.h"
 #include "nic/elan4/send.h"
 #include "route/updown.h"
@@ -412,12 +413,6 @@ static void answer(const struct nic_at *a, packet_id id)
 			way_back(a, p, b), NULL);
 }
 
-static void release(const struct nic_at *a, packet_id id)
-{
-	net_release(a->nic->net, a->w, a->s, elan_buffer(a, id)->fifo,
-		elan_packet(a, id)->chunks, a->t);
-}
-
 /* One of which nothing is executed. */
 static void drop(const struct nic_at *a, packet_id id)
 {
@@ -516,7 +511,8 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
 
-	release(a, id);
+	net_release(a->nic->net, a->w, a->s, b->fifo,
+		elan_packet(a, id)->chunks, a->t);
 	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
 		if (!b->harm)
 			elan_send_on_answer(a, b);

@@ -1,37 +1,14 @@
-/* The card's side of the host's bus: what waits for it, and who is next. */
+/* The card's side of the host's bus: whose bursts there are. */
 #ifndef NIC_ELAN4_PCIX_H
 #define NIC_ELAN4_PCIX_H
 
-#include "base/ring.h"
-#include "host/bus.h"
-#include "nic/nic.h"
-
-enum elan_burst_what {
-	ELAN_BURST_WORD, /* id: a word */
-	ELAN_BURST_WRITE, /* id: packet */
-	ELAN_BURST_COPY, /* id: a copy */
-	/* from memory: */
-	ELAN_BURST_READ, /* id: a read */
-	ELAN_BURST_THREAD, /* id: one that reads */
-	ELAN_BURSTS,
-};
-
-/* What asked for a burst has the bus, until end. */
-typedef void elan_granted(const struct nic_at *a, uint32_t id, sim_time end);
-
-struct elan_burst {
-	enum elan_burst_what what;
-	uint32_t id, bytes;
-};
-
-struct elan_line {
-	struct ring burst; /* struct elan_burst */
-	int64_t had; /* of the bus's time, while the other waited */
-};
+#include "nic/elan4/elan.h"
 
 /* A burst is ready; its granted() is called, now or later, with its end. */
 void elan_bus_ask(const struct nic_at *a, enum elan_burst_what what,
 	uint32_t id, uint32_t bytes);
 void elan_bus_on_free(const struct nic_at *a);
+/* PCI-X: bursts of any length, each with an overhead of its host's. */
+void elan_bus_set_up(struct bus_params *p, const struct elan_host *h);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "host/card.h"
+#include "nic/elan4/pcix.h"
 #include "nic/elan4/queue.h"
 
 enum thread_wait {
