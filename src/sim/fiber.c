@@ -501,6 +501,15 @@ void fiber_enter(void **save, void *top, void (*run)(void *arg), void *arg);
 
 #endif
 
+/* To whoever resumed it, for the last time. */
+INLINED void end_fiber(struct fiber *f)
+{
+	f->state = FIBER_ENDED;
+	note_leaving(f);
+	fiber_switch(&f->sp, f->back);
+	BUG("a fiber went on after its end");
+}
+
 /* A fiber's lowest frame.  It is never returned to once the fiber has ended. */
 static void fiber_main(void *arg)
 {
@@ -508,10 +517,15 @@ static void fiber_main(void *arg)
 
 	note_entered(f);
 	f->run(f->arg);
-	f->state = FIBER_ENDED;
-	note_leaving(f);
-	fiber_switch(&f->sp, f->back);
-	BUG("a fiber went on after its end");
+	end_fiber(f);
+}
+
+void fiber_abandon(struct fiber_pool *p)
+{
+	uint32_t id = fiber_current(p);
+
+	if (id != FIBER_NONE)
+		end_fiber(&p->fibers[id]);
 }
 
 static void *stack_top(const struct fiber_pool *p, uint32_t id)
