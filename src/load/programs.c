@@ -36,7 +36,8 @@ int programs_need(const struct programs *p, const char *nic, uint64_t memory,
 	const struct load *l = &p->load;
 
 	if (!l->nic_ops || strcmp(l->nic_ops->name, nic) != 0)
-		return err_set(e, "%s: runs on machines with nic.kind %s", l->ops->name, nic);
+		return err_set(e, "%s: runs on machines with nic.kind %s",
+			l->ops->name, nic);
 	return programs_need_memory(p, memory, e);
 }
 
