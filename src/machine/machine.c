@@ -281,6 +281,8 @@ static void add_links(struct machine *m)
 		torus++;
 	add_block(
 		m, "link", link_params_table, link_params_n, &m->link, always);
+	add_block(m, "link", retry_params_table, retry_params_n, &m->link.retry,
+		always);
 	add_block(m, "link", link_latency_table, link_latency_n, &m->link,
 		use_if(&m->kinds.topo, torus));
 	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
@@ -576,11 +578,27 @@ void machine_shape(const struct machine *m, char *text, size_t size)
 	m->topo->ops->name_shape(m->topo, text, size);
 }
 
+bool machine_loses_nothing(const struct machine *m)
+{
+	const struct link_params *l = &m->link;
+	int64_t bits =
+		link_codes[l->code].byte_bits * link_wire_bytes(l, l->payload);
+
+	return fault_plan_is_empty(&m->faults) ||
+	       (l->retry.kind == RETRY_REPLAY &&
+		       fault_plan_passes(&m->faults, (uint64_t)bits));
+}
+
 int machine_check_faults(const struct machine *m, struct err *e)
 {
-	if (fault_plan_is_empty(&m->faults) ||
-		(m->nic && m->nic->client->on_lost))
+	if (machine_loses_nothing(m) || (m->nic && m->nic->client->on_lost))
 		return 0;
+	if (m->link.retry.kind == RETRY_REPLAY)
+		return err_set(e,
+			"faults: something never returns, or nearly every "
+			"packet is hit, and nothing on this machine sends "
+			"again what its links lose (nic.kind is %s)",
+			m->nic ? m->nic->name : "none");
 	return err_set(e,
 		"faults: nothing on this machine sends again what is lost "
 		"(nic.kind is %s)",
