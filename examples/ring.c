@@ -84,15 +84,15 @@ static bool check(
 	return !wrong;
 }
 
-static const struct weft_app app = {
-	.name = "ring",
-	.help = "A token and blocks of data go round all nodes.",
-	.run = run,
-	.node_bytes = sizeof(struct node),
-	.check = check,
-};
-
 int main(int argc, char **argv)
 {
+	const struct weft_app app = {
+		.name = "ring",
+		.help = "A token and blocks of data go round all nodes.",
+		.run = run,
+		.node_bytes = sizeof(struct node),
+		.check = check,
+	};
+
 	return weft_main(argc, argv, &app);
 }

@@ -30,6 +30,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
 enum {
 	WEFT_MSG_COUNTERS = 32, /* of a node */
 	WEFT_MSG_DONES =
@@ -204,5 +209,10 @@ int weft_msg_reduce(struct weft_msg *m, uint32_t root,
 /* The same result to all nodes, to the last bit. */
 int weft_msg_allreduce(struct weft_msg *m, enum weft_msg_reduction op,
 	uint64_t from, uint64_t to, uint64_t n);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif

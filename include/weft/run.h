@@ -18,6 +18,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
 /* How it went, for check(). */
 struct weft_result {
 	uint32_t n_nodes;
@@ -64,5 +69,10 @@ struct weft_app {
  * Weft's.
  */
 int weft_main(int argc, char **argv, const struct weft_app *app);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif

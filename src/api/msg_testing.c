@@ -152,13 +152,13 @@ static uint64_t finish(struct rig *r)
 
 	assert_int_equal(sim_run(r->net->sim, SIM_NEVER - 1), SIM_IDLE);
 	for (i = 0; i < r->net->n_nodes; i++)
-		if (nic_of(r)->errors(r->nic, i, text, sizeof(text)))
+		if (nic_errors(r->nic, i, text, sizeof(text)))
 			fail_msg("node %u: %s", i, text);
 	if (host_n_running(r->host)) {
 		host_describe_waiting(r->host, text, sizeof(text));
 		fail_msg("%s", text);
 	}
-	if (net_audit(r->net, &e) || nic_of(r)->audit(r->nic, &e))
+	if (net_audit(r->net, &e) || nic_audit(r->nic, &e))
 		fail_msg("%s", e.text);
 	return digest_fold(r->digest, r->net->n_nodes);
 }

@@ -92,10 +92,16 @@ void host_describe_waiting(const struct host *h, char *text, size_t size);
 uint64_t host_held(const struct host *h);
 
 /* As in host/memory.h, of a node; also from a program of that node. */
+bool host_add_range(struct host *h, site_id node, const struct memory_range *r);
 int host_add_synthetic(struct host *h, site_id node, uint64_t at,
 	uint64_t bytes, memory_fill fill, void *arg);
 const struct memory_region *host_synthetic(
 	const struct host *h, site_id node, int i);
+int host_add_foreign(struct host *h, site_id node, uint64_t at, uint64_t bytes,
+	const struct memory_foreign *f);
+void host_drop_foreign(struct host *h, site_id node, int i);
+enum memory_answer host_ask(const struct host *h, site_id node, uint32_t right,
+	uint64_t at, uint64_t n);
 
 /* --- for engines: from the node's own visit, before its programs run --- */
 
@@ -103,16 +109,23 @@ const struct memory_region *host_synthetic(
 void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	const struct sim_event *e);
 
-/* As in host/memory.h: false, and nothing done, outside the memory. */
+/* By the interface, as in host/memory.h: false where it is refused. */
 bool host_read(
 	const struct host *h, site_id node, uint64_t at, void *to, size_t n);
 bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	uint64_t at, const void *from, size_t n);
 
+/* By a device, a GPU say. */
+bool host_device_read(
+	const struct host *h, site_id node, uint64_t at, void *to, size_t n);
+bool host_device_write(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint64_t at, const void *from, size_t n);
+
 /*
- * An atomic operation on a word; false where that word, or the bound that
- * the operation needs, does not exist.  *old is its answer; old may be NULL.
- * Who polls the word is told where it changed.
+ * An atomic operation of the interface on a word; false where that word, or
+ * the bound that the operation needs, is not one that it may read and write.
+ * *old is its answer; old may be NULL. Who polls the word is told where it
+ * changed.
  */
 bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old);

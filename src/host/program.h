@@ -55,14 +55,17 @@ uint64_t program_draw(void);
 void program_charge(sim_time dt);
 void program_wait(sim_time t);
 
-/* Its node's memory; takes no time. */
+/*
+ * Its node's memory, as a core: false where that is refused, for a reason that
+ * host_ask() gives.  Takes no time.
+ */
 bool program_read(uint64_t at, void *to, size_t n);
 bool program_write(uint64_t at, const void *from, size_t n);
 
 /*
  * Where its node's memory stores bytes, to make or look at many of them in
- * place.  NULL where they are not in one page or are synthetic; who polls
- * them is not told.
+ * place.  NULL where they are not in one page of host memory, or in a region;
+ * who polls them is not told.
  */
 uint8_t *program_place(uint64_t at, size_t n);
 /* So many bytes of it will be written. */

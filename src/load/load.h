@@ -39,7 +39,7 @@ struct load_result {
 	sim_time measured; /* over which time */
 	uint64_t bytes; /* of payload, delivered in it, by all nodes */
 	struct hist latency;
-	struct nic_retries retries; /* where the interface has them */
+	const struct nic *nic; /* whose counters say more; NULL: none */
 	uint32_t dead_programs; /* with their nodes */
 	struct load_figure figure[LOAD_MAX_FIGURES];
 	uint32_t n_figures;
