@@ -80,7 +80,7 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 		c.bit_errors, c.hurt, c.lost);
 	if (n->retry)
 		fprintf(f,
-			"links       %" PRIu64 " packets sent again, %" PRIu64
+			"replay      %" PRIu64 " packets sent again, %" PRIu64
 			" echoes, reported as dead %" PRIu64 " times\n",
 			c.resent, c.echoes, c.reported);
 	text_training(f, n);

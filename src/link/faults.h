@@ -19,6 +19,7 @@
 #include <stdbool.h>
 
 #include "base/param.h"
+#include "link/link.h"
 #include "link/training.h"
 #include "sim/sim.h"
 #include "topo/topo.h"
@@ -79,9 +80,9 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e);
 void fault_plan_free(struct fault_plan *p);
 bool fault_plan_is_empty(const struct fault_plan *p);
-/* Whether packets of so many bits come through sooner or later on links that
- * retry: what dies returns, and one packet in three is not hit. */
-bool fault_plan_passes(const struct fault_plan *p, uint64_t bits);
+/* Whether every packet comes through in the end: links retry, what dies
+ * returns, and of full packets one in three is not hit. */
+bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l);
 
 /* --- in a run --- */
 

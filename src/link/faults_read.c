@@ -507,9 +507,14 @@ bool fault_plan_is_empty(const struct fault_plan *p)
 	return !any;
 }
 
-bool fault_plan_passes(const struct fault_plan *p, uint64_t bits)
+bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l)
 {
+	uint64_t bits = link_codes[l->code].byte_bits *
+			(uint64_t)link_wire_bytes(l, l->payload);
 	size_t i;
+
+	if (l->retry.kind != RETRY_REPLAY)
+		return false;
 
 	/* in order: what dies returns with the next event, or never */
 	for (i = 0; i < p->n_events; i++)

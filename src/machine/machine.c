@@ -580,25 +580,14 @@ void machine_shape(const struct machine *m, char *text, size_t size)
 
 bool machine_loses_nothing(const struct machine *m)
 {
-	const struct link_params *l = &m->link;
-	int64_t bits =
-		link_codes[l->code].byte_bits * link_wire_bytes(l, l->payload);
-
 	return fault_plan_is_empty(&m->faults) ||
-	       (l->retry.kind == RETRY_REPLAY &&
-		       fault_plan_passes(&m->faults, (uint64_t)bits));
+	       fault_plan_passes(&m->faults, &m->link);
 }
 
 int machine_check_faults(const struct machine *m, struct err *e)
 {
 	if (machine_loses_nothing(m) || (m->nic && m->nic->client->on_lost))
 		return 0;
-	if (m->link.retry.kind == RETRY_REPLAY)
-		return err_set(e,
-			"faults: something never returns, or nearly every "
-			"packet is hit, and nothing on this machine sends "
-			"again what its links lose (nic.kind is %s)",
-			m->nic ? m->nic->name : "none");
 	return err_set(e,
 		"faults: nothing on this machine sends again what is lost "
 		"(nic.kind is %s)",
