@@ -67,6 +67,8 @@ static inline int topo_is_direct(const struct topo *t)
 	return t->n_nodes == t->n_routers;
 }
 
+struct part_kind;
+
 struct topo_ops {
 	const char *name; /* the word written in a machine file */
 	size_t size; /* of the variant, whose first member is struct topo */
@@ -93,6 +95,9 @@ struct topo_ops {
 		char *text, size_t size);
 	/* "4x4x4x4x2" */
 	void (*name_shape)(const struct topo *t, char *text, size_t size);
+	/* The kinds of parts that it has, up to a NULL (topo/parts.h); NULL:
+	 * links, switches and nodes. */
+	const struct part_kind *const *parts;
 };
 
 /* "node 17 (1,0,3)", "node 17", "switch 2.5". */
