@@ -11,6 +11,7 @@ enum { LAST_ROUND = 63 }; /* that fits an event's key */
 /* The program that runs on this thread.  A fiber may change its thread while it
  * waits, where one thread runs the windows of all workers (sim/pace.h). */
 static _Thread_local struct program *current;
+static _Thread_local struct fiber_pool *fibers; /* its pool */
 
 /* --- threads that run fibers --- */
 
@@ -33,11 +34,20 @@ static void make_key(void)
 	BUG_IF(pthread_key_create(&key, leave_thread));
 }
 
+/* Where a program's mistake, or one made for it, ends the run, the program
+ * ends here; program_enter() goes on with the worker's end. */
+static void leave_program(void)
+{
+	if (current)
+		fiber_abandon(fibers);
+}
+
 static void enter_thread(void)
 {
 	pthread_once(&key_once, make_key);
 	fiber_thread_init(&fiber_thread);
 	BUG_IF(pthread_setspecific(key, &fiber_thread));
+	err_set_leave(leave_program);
 	is_entered = true;
 }
 
@@ -70,9 +80,13 @@ bool program_enter(struct program *p, struct fiber_pool *pool, uint32_t id,
 	p->worker = w;
 	p->now = t;
 	current = p;
+	fibers = pool;
 	state = fiber_resume(pool, id);
 	current = NULL;
-	return state == FIBER_ENDED;
+	if (state != FIBER_ENDED)
+		return false;
+	err_land();
+	return true;
 }
 
 void program_resume(struct program *p, struct sim_worker *w, sim_time t)
@@ -125,12 +139,29 @@ void host_bury(struct host *h)
 	}
 }
 
+bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
+{
+	const struct program *p = &h->programs[e->data];
+	bool is_polling = p->state == STATE_POLLING;
+
+	switch (sim_aux(e)) {
+	case EVENT_LOOK: /* of a poll that has missed its deadline */
+		return !is_polling || !p->is_look_posted || p->look_at != t;
+	case EVENT_LATE:
+		return !is_polling || p->deadline != t;
+	default:
+		return false;
+	}
+}
+
 void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	const struct sim_event *e)
 {
 	struct program *p = &h->programs[e->data];
 
 	BUG_IF(p->host != h || p->node != node);
+	if (host_is_stale(h, t, e))
+		return;
 	if (t >= host_dies_at(h, node)) {
 		kill(p);
 		return;
@@ -138,6 +169,8 @@ void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	p->round = (uint8_t)(sim_number(e) / HOST_THREADS);
 	if (sim_aux(e) == EVENT_LOOK)
 		poll_look(p, w, t);
+	else if (sim_aux(e) == EVENT_LATE)
+		poll_give_up(p, w, t);
 	else
 		program_resume(p, w, t);
 }
@@ -161,6 +194,7 @@ static void set_up(struct host *h, struct program *p, uint32_t thread,
 	p->thread = (uint8_t)thread;
 	p->state = STATE_STARTED;
 	p->is_system = current && current->is_system;
+	p->late_at = SIM_NEVER;
 	p->run = run;
 	p->arg = arg;
 	program_prepare(p, h->fibers, index_of(p));

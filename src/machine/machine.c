@@ -347,10 +347,8 @@ static void add_hosts(struct machine *m)
 
 	while (nic_registry[mu] != &bgq_mu_ops)
 		mu++;
-	add_block(
-		m, "host", host_params_table, host_common_n, &m->host, has_nic);
-	add_block(m, "host", host_params_table + host_common_n,
-		host_params_n - host_common_n, &m->host,
+	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, has_nic);
+	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2,
 		use_if(&m->kinds.nic, mu + 1));
 }
 
@@ -421,9 +419,7 @@ static int set_shape(struct machine *m, const struct param_block *blocks,
 	if (strlen(shape) >= PARAM_TEXT_MAX)
 		return err_set(e, "--shape: too long");
 	snprintf(text, sizeof(text), "topology.%s=%s",
-		topo_registry[m->kinds.topo] == &fattree_ops ? "nodes"
-							     : "shape",
-		shape);
+		topo_registry[m->kinds.topo]->shape_key, shape);
 	return assign(m, blocks, text, "--shape", e);
 }
 
