@@ -14,10 +14,10 @@ static void put_program(void *arg)
 	struct pt_queue q = pt_open(0);
 	struct plain_completion c;
 
-	(void)arg;
 	pt_store(PT_SOURCE, 0x1234);
 	pt_post(&q, (struct plain_entry){ .id = 77, .bytes = 8 });
 	c = pt_wait(&q);
+	((struct pt *)arg)->last = program_now();
 	assert_int_equal(c.id, 77);
 	assert_int_equal(c.status, PLAIN_OK);
 	assert_int_equal(plain_close(q.nic, 0, 0), 0);

@@ -6,8 +6,6 @@
 
 #include "nic/plain/plain_testing.h"
 
-#define SETTLE (1000 * (sim_time)SIM_NS) /* all have registered by then */
-
 void pt_init(struct pt *m)
 {
 	*m = (struct pt){ 0 };
@@ -28,9 +26,8 @@ void pt_run(struct pt *m, uint32_t n_workers, uint32_t n, void (*run)(void *))
 			PT_BYTES, PLAIN_READ);
 	}
 	for (i = 0; i < n; i++)
-		program_start(m->t.host, i, 0, SETTLE, run, m);
+		program_start(m->t.host, i, 0, 0, run, m);
 	nic_testing_run(&m->t);
-	m->last = sim_now(m->t.net->sim) - SETTLE;
 }
 
 void pt_fini(struct pt *m)

@@ -24,7 +24,7 @@ enum {
 struct pt {
 	struct nic_testing t;
 	struct plain_params *params;
-	sim_time last; /* delivery */
+	sim_time last; /* the programs' */
 };
 
 void pt_init(struct pt *m);
