@@ -43,8 +43,8 @@ everywhere gets to=3 rounds=5 bytes=64
 everywhere exchange bytes=1000 rounds=3
 everywhere exchange bytes=1000 rounds=9 driver=pipelined depth=3
 everywhere mirror bytes=1000
-everywhere alltoall bytes=1300
-everywhere alltoall bytes=1300 driver=messages data=synthetic
+everywhere alltoall bytes=1304
+everywhere alltoall bytes=1304 driver=messages data=synthetic
 everywhere storm count=60
 for op in barrier broadcast allreduce; do
 	works bgq --shape 3x2x2 collective op=$op
