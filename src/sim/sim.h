@@ -159,7 +159,7 @@ struct sim_params {
 	 * by number */
 	const uint8_t *owner;
 	sim_time window; /* the least delay of mail to another site */
-	sim_time reach; /* the longest that is not rare */
+	sim_time reach; /* the longest that is usual */
 	const struct sim_ops *ops;
 	void *model;
 	bool prefetches; /* worth it where the sites do not fit a cache */
@@ -224,7 +224,7 @@ static inline void sim_put(struct sim_worker *w, site_id site, uint32_t dt,
 /*
  * Posts an event.  To the worker's site that is being visited: at any later
  * time, or now with a later key.  To any other site: one window from now or
- * any time later.
+ * later; beyond the reach that costs more.
  */
 static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 	uint16_t key, uint16_t aux, uint32_t data)
