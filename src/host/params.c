@@ -16,6 +16,12 @@ const struct param host_params_table[] = {
 	NUMBER("memory", PARAM_BYTES, memory, "16 GiB", L2_PAGE, MOST_MEMORY,
 		"memory of a node",
 		"assumed: what compute cards were built with"),
+};
+
+const size_t host_params_n =
+	sizeof(host_params_table) / sizeof(host_params_table[0]);
+
+const struct param host_l2_table[] = {
 	NUMBER("l2.slices", PARAM_COUNT, l2.slices, "16", 1, 256,
 		"slices that lines are interleaved over", "BGQ-N64"),
 	NUMBER("l2.line", PARAM_BYTES, l2.line, "128 B", L2_BEAT, L2_PAGE,
@@ -43,20 +49,17 @@ const struct param host_params_table[] = {
 		"calibrated: BGQ-N114"),
 };
 
-const size_t host_common_n = 1;
-const size_t host_params_n =
-	sizeof(host_params_table) / sizeof(host_params_table[0]);
+const size_t host_l2_n = sizeof(host_l2_table) / sizeof(host_l2_table[0]);
 
 void host_params_defaults(struct host_params *p)
 {
-	struct param_block b = {
-		.section = "host",
-		.rows = host_params_table,
-		.n_rows = host_params_n,
-		.values = p,
+	const struct param_block b[] = {
+		{ "host", host_params_table, host_params_n, p, NULL },
+		{ "host", host_l2_table, host_l2_n, p, NULL },
 	};
 
-	param_defaults(&b);
+	param_defaults(&b[0]);
+	param_defaults(&b[1]);
 }
 
 int host_params_check(const struct host_params *p, struct err *e)

@@ -13,10 +13,10 @@ struct host_params {
 	struct l2_params l2;
 };
 
-/* The first host_common_n rows are of any node with a network interface,
- * the others of a cache that the interface reads and writes through. */
-extern const struct param host_params_table[];
-extern const size_t host_params_n, host_common_n;
+/* Of any node with a network interface; and of a cache that the interface
+ * reads and writes through. */
+extern const struct param host_params_table[], host_l2_table[];
+extern const size_t host_params_n, host_l2_n;
 
 void host_params_defaults(struct host_params *p);
 

@@ -36,8 +36,6 @@ struct fault_params {
 
 extern const struct param fault_params_table[];
 extern const size_t fault_params_n;
-/* The rest are of links whose lines are known. */
-extern const size_t fault_common_n;
 
 enum { FAULT_SITE = 0xff }; /* of all ports */
 

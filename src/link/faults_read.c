@@ -59,7 +59,6 @@ const struct param fault_params_table[] = {
 		.source = "assumed: a machine that was on before" },
 };
 
-const size_t fault_common_n = 2;
 const size_t fault_params_n =
 	sizeof(fault_params_table) / sizeof(fault_params_table[0]);
 

@@ -29,8 +29,6 @@ struct link_params {
 	int64_t rate; /* bytes per second; what its lanes carry together */
 	int64_t lanes, lane_rate; /* the latter is 0 where rate is given */
 	int64_t code; /* an index of link_codes */
-	/* Of a torus's wires: grant to first effect, ps. */
-	int64_t latency[N_WIRE_CLASSES];
 	int64_t header, trailer; /* bytes */
 	int64_t route; /* bytes for each switch that is still to be passed */
 	int64_t payload; /* the most, bytes */
@@ -39,14 +37,11 @@ struct link_params {
 	int64_t transaction, per_transaction; /* bytes */
 	int64_t protocol; /* bytes owed for each packet that arrives */
 	int64_t gap; /* bytes between packets */
-	int64_t logic; /* what of a latency is the router's, ps */
 };
 
-/* Of all links; of networks whose packets carry their routes; the latencies of
- * a torus's wires. */
-extern const struct param link_params_table[], link_carried_table[],
-	link_latency_table[];
-extern const size_t link_params_n, link_carried_n, link_latency_n;
+/* Of all links; of networks whose packets carry their routes. */
+extern const struct param link_params_table[], link_carried_table[];
+extern const size_t link_params_n, link_carried_n;
 
 /* Sets the defaults of all of these. */
 void link_params_defaults(struct link_params *p);

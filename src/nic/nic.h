@@ -39,6 +39,9 @@ struct nic_ops {
 	const char *name; /* the word written in a machine file */
 	const char *title; /* what it is called in a sentence */
 	size_t size; /* of the variant, whose first member is struct nic */
+	/* What parameters of other sections need that it has, in words with
+	 * blanks between them: see machine.c.  NULL: nothing. */
+	const char *has;
 	const struct param *params; /* of a struct of its own */
 	size_t n_params, params_size;
 	const struct net_client_ops *client; /* its state is the nic */

@@ -335,6 +335,7 @@ static bool updown_fact(const struct route *r, uint32_t i, struct route_fact *f)
 
 const struct route_ops updown_ops = {
 	.name = "updown",
+	.has = "carried-routes",
 	.size = sizeof(struct updown),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
