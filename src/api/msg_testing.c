@@ -15,7 +15,7 @@
 #include "route/hint.h"
 #include "route/updown.h"
 #include "topo/fattree_testing.h"
-#include "topo/torus.h"
+#include "topo/torus_testing.h"
 
 #define MEMORY (UINT64_C(1) << 30)
 
@@ -83,14 +83,12 @@ static void make_tree(struct rig *r, struct net_setup *s, struct err *e)
 
 static void make_torus(struct rig *r, struct net_setup *s, struct err *e)
 {
-	set(torus_ops.params, torus_ops.n_params, &r->torus, "shape", "2x2x2");
+	torus_make(&r->torus, "2x2x2", NULL);
 	set(hint_ops.params, hint_ops.n_params, &r->hint, NULL, NULL);
-	r->torus.topo.ops = &torus_ops;
 	r->hint.route.ops = &hint_ops;
 	s->topo = &r->torus.topo;
 	s->route = &r->hint.route;
-	if (torus_ops.init(&r->torus.topo, e) ||
-		hint_ops.init(&r->hint.route, s->topo, e))
+	if (hint_ops.init(&r->hint.route, s->topo, e))
 		fail_msg("%s", e->text);
 }
 
@@ -152,13 +150,13 @@ static uint64_t finish(struct rig *r)
 
 	assert_int_equal(sim_run(r->net->sim, SIM_NEVER - 1), SIM_IDLE);
 	for (i = 0; i < r->net->n_nodes; i++)
-		if (nic_of(r)->errors(r->nic, i, text, sizeof(text)))
+		if (nic_errors(r->nic, i, text, sizeof(text)))
 			fail_msg("node %u: %s", i, text);
 	if (host_n_running(r->host)) {
 		host_describe_waiting(r->host, text, sizeof(text));
 		fail_msg("%s", text);
 	}
-	if (net_audit(r->net, &e) || nic_of(r)->audit(r->nic, &e))
+	if (net_audit(r->net, &e) || nic_audit(r->nic, &e))
 		fail_msg("%s", e.text);
 	return digest_fold(r->digest, r->net->n_nodes);
 }

@@ -110,19 +110,15 @@ static void app_start(struct load *l)
 static void app_report(struct load *l, struct load_result *r)
 {
 	struct weft_result *t = &of(l)->tells;
-	const uint32_t messages = mu_upc(MU_UPC_MESSAGES_OUT, 0);
 	site_id i;
 
 	programs_report(&of(l)->programs, r);
 	t->n_nodes = l->net->n_nodes;
 	t->end = r->end;
 	t->n_packets = net_total(l->net).delivered;
-	for (i = 0; i < l->net->n_nodes; i++) {
-		if (l->nic->ops == &bgq_mu_ops)
-			t->n_messages += mu_peek(
-				l->nic, i, MU_REGISTER(MU_UPC, messages));
-		t->n_errors += l->nic->ops->errors(l->nic, i, NULL, 0);
-	}
+	t->n_messages = nic_sum(l->nic, "messages");
+	for (i = 0; i < l->net->n_nodes; i++)
+		t->n_errors += nic_errors(l->nic, i, NULL, 0);
 }
 
 /* " (node 3's unit: ...)", of the first node that has any. */
@@ -133,7 +129,7 @@ static void describe_errors(const struct load *l, char *text, size_t size)
 
 	text[0] = '\0';
 	for (i = 0; i < l->net->n_nodes; i++) {
-		if (!l->nic->ops->errors(l->nic, i, errors, sizeof(errors)))
+		if (!nic_errors(l->nic, i, errors, sizeof(errors)))
 			continue;
 		snprintf(text, size, " (node %u's %s: %s)", i,
 			l->nic->ops->title, errors);
@@ -153,7 +149,7 @@ static int app_check(struct load *l, struct err *e)
 		host_describe_waiting(l->host, waiting, sizeof(waiting));
 		return err_set_code(e, EXIT_DEADLOCK, "%s%s", waiting, errors);
 	}
-	if (l->nic->ops->audit(l->nic, &left))
+	if (nic_audit(l->nic, &left))
 		return err_set_code(e, EXIT_DEADLOCK,
 			"the programs have ended, and left packets that "
 			"nobody took%s",

@@ -43,13 +43,14 @@ int programs_need(const struct programs *p, uint64_t memory, struct err *e)
 {
 	const struct load *l = &p->load;
 
-	/* where atomics begin, addresses of memory end */
-	if (l->nic_ops == &bgq_mu_ops && memory > MU_ATOMIC)
+	uint64_t most = l->nic_ops ? l->nic_ops->most_memory : 0;
+
+	if (most && memory > most)
 		return err_set(e,
 			"%s: needs %.1f GiB of each node's memory, and the "
-			"message unit addresses %.0f",
+			"%s addresses %.0f",
 			l->ops->name, (double)memory / (1 << 30),
-			(double)MU_ATOMIC / (1 << 30));
+			l->nic_ops->title, (double)most / (1 << 30));
 	return programs_need_nic(p, &bgq_mu_ops, "message unit", memory, e);
 }
 
@@ -151,7 +152,7 @@ static int check_nics(const struct programs *p, struct err *e)
 	site_id s;
 
 	for (s = 0; s < p->load.net->n_nodes; s++)
-		if (nic->ops->errors(nic, s, text, sizeof(text)))
+		if (nic_errors(nic, s, text, sizeof(text)))
 			return err_set_code(e, EXIT_INTERNAL,
 				"node %u: the %s reports: %s", s,
 				nic->ops->title, text);
@@ -175,7 +176,7 @@ int programs_check(struct load *l, struct err *e)
 		host_describe_waiting(l->host, text, sizeof(text));
 		return err_set_code(e, EXIT_DEADLOCK, "%s", text);
 	}
-	return l->nic->ops->audit(l->nic, e);
+	return nic_audit(l->nic, e);
 }
 
 void programs_fini(struct load *l)
@@ -193,8 +194,7 @@ void programs_report(const struct programs *p, struct load_result *r)
 	r->via = "nic";
 	for (i = 0; p->arrivals && i < p->load.net->n_workers; i++)
 		hist_merge(&r->latency, &p->arrivals[i].latency);
-	if (p->load.nic->ops->retries)
-		p->load.nic->ops->retries(p->load.nic, &r->retries);
+	r->nic = p->load.nic;
 	r->dead_programs = host_n_dead(p->load.host);
 }
 

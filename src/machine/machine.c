@@ -163,8 +163,8 @@ struct machine *machine_default(void)
 	add_block(m, "router", net_params_table, net_params_n, &m->router, "");
 	add_routes(m);
 	add_nics(m);
-	add_block(m, "host", host_params_table, host_params_n, &m->host, "nic");
-	add_block(m, "host", host_l2_table, host_l2_n, &m->host, "l2");
+	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
+	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
 	add_block(m, "faults", fault_params_table, fault_params_n,
 		&m->fault_lines, "");
 	return m;
@@ -298,6 +298,36 @@ static int read_once(struct machine *m, const struct param_block *blocks,
 }
 
 /*
+ * The first reading, for the kinds: a name may be taken for that of another
+ * variant, so nobody looks yet at what is right for a parameter.
+ */
+static int read_kinds(struct machine *m, const char *const *sets, size_t n_sets,
+	const char *shape, struct err *e)
+{
+	struct param_block loose[MACHINE_BLOCKS];
+	struct param *rows[MACHINE_BLOCKS];
+	size_t i, k;
+	int failed;
+
+	for (i = 0; i < m->n_blocks; i++) {
+		const struct param_block *b = &m->block[i];
+
+		rows[i] = mem_alloc(b->n_rows, sizeof(*rows[i]));
+		memcpy(rows[i], b->rows, b->n_rows * sizeof(*rows[i]));
+		for (k = 0; k < b->n_rows; k++) {
+			rows[i][k].min = INT64_MIN;
+			rows[i][k].max = INT64_MAX;
+		}
+		loose[i] = *b;
+		loose[i].rows = rows[i];
+	}
+	failed = read_once(m, loose, sets, n_sets, shape, e);
+	for (i = 0; i < m->n_blocks; i++)
+		mem_free(rows[i]);
+	return failed;
+}
+
+/*
  * Variants may have parameters of one name, and the first block that has a
  * name takes what is said of it.  When all is read the kinds are known; so
  * it is read again with the blocks first that the machine uses.
@@ -308,7 +338,7 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 	struct param_block sorted[MACHINE_BLOCKS];
 	size_t i, n = 0;
 
-	if (read_once(m, m->block, sets, n_sets, shape, e))
+	if (read_kinds(m, sets, n_sets, shape, e))
 		return -1;
 	m->is_whole = false;
 	for (i = 0; i < m->n_blocks; i++)

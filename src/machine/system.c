@@ -115,6 +115,6 @@ uint64_t system_memory(const struct system *s)
 	uint64_t n = net_memory(s->net);
 
 	if (s->nic)
-		n += s->nic->ops->memory(s->nic) + host_held(s->host);
+		n += nic_memory(s->nic) + host_held(s->host);
 	return n;
 }

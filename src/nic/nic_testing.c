@@ -9,6 +9,9 @@
 #include "base/mem.h"
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
+#include "topo/torus_testing.h"
+
+enum { MOST_LOAD = 8192 };
 
 void nic_testing_defaults(const struct param *rows, size_t n, void *values)
 {
@@ -22,27 +25,14 @@ void nic_testing_defaults(const struct param *rows, size_t n, void *values)
 	param_defaults(&b);
 }
 
-static void set_shape(struct torus *t, const char *shape)
-{
-	struct param_block b = {
-		.section = "",
-		.rows = torus_ops.params,
-		.n_rows = torus_ops.n_params,
-		.values = t,
-	};
-	struct err e = { 0 };
-
-	param_defaults(&b);
-	t->topo.ops = &torus_ops;
-	if (param_read(&b, param_find(&b, "shape"), shape, &e))
-		fail_msg("%s", e.text);
-}
-
 void nic_testing_init(
 	struct nic_testing *m, const struct nic_ops *ops, const char *shape)
 {
+	struct err e = { 0 };
+
 	memset(m, 0, sizeof(*m));
-	set_shape(&m->torus, shape);
+	if (torus_read(&m->torus, shape, NULL, &e))
+		fail_msg("%s", e.text);
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
 	link_params_defaults(&m->link);
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
@@ -58,6 +48,31 @@ static void on_delivered(
 	struct nic_testing *m = arg;
 
 	m->digest[s] = digest_add(m->digest[s], t, p->src, p->kind, p->bytes);
+}
+
+static void on_mail(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	const struct nic_mail *m = (const struct nic_mail *)net->client;
+	const struct nic *nic = net->client_state;
+	struct packet *p = &net->packets[id];
+	uint8_t bytes[MOST_LOAD];
+	size_t n;
+
+	assert_true(nic->load_size <= MOST_LOAD);
+	n = nic_pack(nic, p, bytes);
+	memset(payload_of_load(p->load), 0xa5, nic->load_size);
+	payload_give(nic->payloads, w->id, payload_of_load(p->load));
+	p->load = nic_unpack(nic, w->id, bytes, n);
+	m->to->on_packet(net, w, s, fifo, id, t, tail);
+}
+
+void nic_testing_mail(struct nic_mail *m, struct net *net)
+{
+	m->ops = *net->client;
+	m->ops.on_packet = on_mail;
+	m->to = net->client;
+	net->client = &m->ops;
 }
 
 static void build_net(struct nic_testing *m, uint32_t n_workers, struct err *e)
@@ -106,6 +121,7 @@ void nic_testing_start(
 	}
 	if (!m->nic)
 		fail_msg("%s", e.text);
+	nic_testing_mail(&m->mail, m->net);
 }
 
 void nic_testing_finish(struct nic *nic, struct net *net, struct host *host)
@@ -119,7 +135,7 @@ void nic_testing_finish(struct nic *nic, struct net *net, struct host *host)
 		host_describe_waiting(host, text, sizeof(text));
 		fail_msg("%s", text);
 	}
-	if (net_audit(net, &e) || nic->ops->audit(nic, &e))
+	if (net_audit(net, &e) || nic_audit(nic, &e))
 		fail_msg("%s", e.text);
 	assert_int_equal(packet_pool_used(net->pool), 0);
 }

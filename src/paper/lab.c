@@ -72,11 +72,14 @@ static double farthest(const struct machine *m)
 {
 	struct link_rules rules;
 	struct err e = { 0 };
+	int64_t most;
 
-	if (!m->route->ops->way || link_rules_init(&rules, &m->link, &e))
+	if (!m->route->ops->way ||
+		link_rules_init(&rules, &m->link, m->topo, &e))
 		return 0;
-	link_rules_wires(&rules, m->topo);
-	return (double)m->route->ops->way(m->route, rules.latency).max / SIM_NS;
+	most = m->route->ops->way(m->route, rules.latency).max;
+	link_rules_fini(&rules);
+	return (double)most / SIM_NS;
 }
 
 static uint32_t longest(const struct topo *t)

@@ -288,7 +288,7 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 	struct hint *h = (struct hint *)r;
 	uint32_t i, n_hints;
 
-	h->torus = torus_from(topo);
+	h->torus = torus_find(topo);
 	if (!h->torus)
 		return err_set(e,
 			"routing.kind: hint needs topology.kind: torus, not %s",

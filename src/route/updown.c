@@ -40,7 +40,7 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 {
 	struct updown *u = (struct updown *)r;
 
-	u->tree = fattree_from(t);
+	u->tree = fattree_find(t);
 	if (!u->tree)
 		return err_set(e,
 			"routing.kind: updown needs topology.kind: fattree, "

@@ -231,8 +231,7 @@ static struct sim *make_sim(
 		return NULL;
 	}
 	p.window = least;
-	p.reach =
-		most + n->link.ser[n->full] + n->link.route_ser[LINK_MAX_ROUTE];
+	p.reach = most + n->link.longest + n->link.route_ser[LINK_MAX_ROUTE];
 	owner = share_out(n->topo, p.n_workers);
 	p.owner = owner;
 	sim = sim_new(&p, e);
@@ -261,13 +260,19 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	if (check(s, e))
 		return NULL;
 	n = mem_alloc(1, sizeof(*n));
-	if (link_rules_init(&n->link, s->link, e))
+	if (link_rules_init(&n->link, s->link, s->topo, e))
 		goto fail;
-	link_rules_wires(&n->link, s->topo);
 	set_rules(n, s);
 	if (n->capacity > INT16_MAX) {
 		err_set(e, "router.packets: %u chunks per channel, at most %d",
 			n->capacity, INT16_MAX);
+		goto fail;
+	}
+	if (s->router->injection * n->full > UINT16_MAX) {
+		err_set(e,
+			"router.injection: %lld packets of %d chunks, at most "
+			"%d chunks fit a FIFO",
+			(long long)s->router->injection, n->full, UINT16_MAX);
 		goto fail;
 	}
 	n->visits = pick_visits(s);
@@ -293,6 +298,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 		site_init(n, i);
 	return n;
 fail:
+	link_rules_fini(&n->link);
 	mem_free(n);
 	return NULL;
 }
@@ -309,6 +315,7 @@ void net_free(struct net *n)
 	book_free(n->book);
 	faults_free(n->faults);
 	sim_free(n->sim);
+	link_rules_fini(&n->link);
 	mem_free(n);
 }
 

@@ -26,7 +26,7 @@
 
 static inline sim_time stripped_ser(const struct net *n, const struct packet *p)
 {
-	sim_time ser = n->link.ser[p->chunks];
+	sim_time ser = n->link.ser[p->size];
 
 	if (NET_TREE && n->link.route)
 		ser += n->link.route_ser[route_left(p)];
@@ -36,7 +36,7 @@ static inline sim_time stripped_ser(const struct net *n, const struct packet *p)
 static inline uint32_t stripped_bytes(
 	const struct net *n, const struct packet *p)
 {
-	uint32_t bytes = n->link.wire_bytes[p->chunks];
+	uint32_t bytes = n->link.bytes[p->size];
 
 	if (NET_TREE && n->link.route)
 		bytes += n->link.route * route_left(p);

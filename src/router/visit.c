@@ -187,7 +187,7 @@ static void arbitrate_direct(struct net *n, struct sim_worker *w,
 	struct packet *p, sim_time t)
 {
 	uint32_t fifo = net_reception_of(p, bit / NET_QUEUES);
-	sim_time tail = t + n->link.ser[p->chunks];
+	sim_time tail = t + n->link.ser[p->size];
 
 	leave_queue(n, w, s, channel, bit, p, t, tail);
 	receive(n, w, s, fifo, id, t, tail);
@@ -203,7 +203,7 @@ static void receive_heads(struct net *n, struct sim_worker *w,
 		packet_id id = s->queue[channel][bit].head;
 		struct packet *p = &n->packets[id];
 		uint32_t fifo = net_reception_of(p, bit / NET_QUEUES);
-		sim_time tail = t + n->link.ser[p->chunks];
+		sim_time tail = t + n->link.ser[p->size];
 		bool is_ordered = p->kind != PACKET_DYNAMIC;
 
 		m &= ~BIT(bit);
@@ -228,7 +228,7 @@ static void receive_injected(
 		packet_id id = s->inject[fifo].head;
 		const struct packet *p = &n->packets[id];
 		uint32_t to = fifo >= FIFO_LOCAL ? fifo : FIFO_LOCAL;
-		sim_time tail = t + n->link.ser[p->chunks];
+		sim_time tail = t + n->link.ser[p->size];
 
 		m &= ~(1u << fifo);
 		if (!may_receive(n, w, s, to, p, t))
@@ -392,7 +392,7 @@ NET_SCOPE void net_inject(struct net *n, struct sim_worker *w, site_id site,
 		return;
 	}
 	booked_inject(n, s, fifo, id, p, t);
-	p->chunks = link_chunks(&n->link, p->bytes);
+	link_measure(&n->link, p);
 	BUG_IF(f->chunks < p->chunks);
 	n->tally[w->id].injected++;
 	n->route->ops->start(n->route, p);

@@ -413,8 +413,3 @@ const struct topo_ops fattree_ops = {
 	.tables = tables,
 	.row = fattree_row,
 };
-
-const struct fattree *fattree_from(const struct topo *t)
-{
-	return t->ops == &fattree_ops ? fattree_of(t) : NULL;
-}

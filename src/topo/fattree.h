@@ -50,12 +50,15 @@ struct fattree {
 
 extern const struct topo_ops fattree_ops;
 
-/* NULL where it is another topology. */
-const struct fattree *fattree_from(const struct topo *t);
-
 static inline const struct fattree *fattree_of(const struct topo *t)
 {
 	return (const struct fattree *)t;
+}
+
+/* NULL where it is none. */
+static inline const struct fattree *fattree_find(const struct topo *t)
+{
+	return t->ops == &fattree_ops ? fattree_of(t) : NULL;
 }
 
 static inline uint32_t fattree_wire(uint32_t stage, uint32_t direction)

@@ -44,6 +44,7 @@ struct topo_wire {
 	const char *name;
 	/* Grant to first effect, ps, and what of it is the router's. */
 	int64_t latency, logic;
+	int64_t rate; /* raw, bytes per second; 0: that of links */
 };
 
 struct topo_end {

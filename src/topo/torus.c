@@ -431,8 +431,3 @@ const struct topo_ops torus_ops = {
 	.row = torus_row,
 	.draw = torus_draw,
 };
-
-const struct torus *torus_from(const struct topo *t)
-{
-	return t->ops == &torus_ops ? torus_of(t) : NULL;
-}

@@ -66,12 +66,15 @@ struct torus {
 
 extern const struct topo_ops torus_ops;
 
-/* NULL where it is another topology. */
-const struct torus *torus_from(const struct topo *t);
-
 static inline const struct torus *torus_of(const struct topo *t)
 {
 	return (const struct torus *)t;
+}
+
+/* NULL where it is none. */
+static inline const struct torus *torus_find(const struct topo *t)
+{
+	return t->ops == &torus_ops ? torus_of(t) : NULL;
 }
 
 /* Of router r, counted from 0. */

@@ -34,9 +34,9 @@ struct mu_account {
 	sim_time left, came, begun, fetched;
 };
 
-static struct book *book_of(const struct mu_at *a)
+static struct book *book_of(const struct nic_at *a)
 {
-	return a->mu->nic.net->book;
+	return a->nic->net->book;
 }
 
 static struct mu_account *account(struct mu_node *n, uint32_t inj)
@@ -68,7 +68,7 @@ void mu_note_birth(struct nic *nic, site_id s, uint32_t inj, sim_time t)
 
 	if (!nic->net->book || inj >= MU_INJ_FIFOS)
 		return;
-	b = ring_push(&account(mu_node((struct mu *)nic, s), inj)->births);
+	b = ring_push(&account(nic_node(nic, s), inj)->births);
 	*b = (struct birth){ .at = t };
 }
 
@@ -89,15 +89,15 @@ void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t)
 	}
 }
 
-void mu_account_want(const struct mu_at *a, uint32_t inj)
+void mu_account_want(const struct nic_at *a, uint32_t inj)
 {
-	account(a->n, inj)->wanted = a->t;
+	account(mu_here(a), inj)->wanted = a->t;
 }
 
-void mu_account_fetched(const struct mu_at *a, uint32_t inj)
+void mu_account_fetched(const struct nic_at *a, uint32_t inj)
 {
-	const struct mu_inj_fifo *f = mu_inj(a->n, inj);
-	struct mu_account *c = account(a->n, inj);
+	const struct mu_inj_fifo *f = mu_inj(mu_here(a), inj);
+	struct mu_account *c = account(mu_here(a), inj);
 	const struct birth *first = c->births.n ? ring_at(&c->births, 0) : NULL;
 	struct birth b;
 
@@ -107,7 +107,7 @@ void mu_account_fetched(const struct mu_at *a, uint32_t inj)
 		b = *(const struct birth *)ring_pop(&c->births);
 	c->left = b.left;
 	c->begun = c->wanted;
-	c->came = b.left + a->mu->params.mmio_store;
+	c->came = b.left + mu_of(a)->params.mmio_store;
 	if (c->came > c->begun)
 		c->came = c->begun;
 	c->fetched = a->t;
@@ -117,12 +117,12 @@ void mu_account_fetched(const struct mu_at *a, uint32_t inj)
 }
 
 void mu_account_packet(
-	const struct mu_at *a, const struct mu_job *job, packet_id id)
+	const struct nic_at *a, const struct mu_job *job, packet_id id)
 {
 	struct book *k = book_of(a);
 	const struct mu_account *c;
 
-	c = account(a->n, job->inj);
+	c = account(mu_here(a), job->inj);
 	book_open(k, id, &c->message);
 	book_note(k, id, "node %u, injection FIFO %u", a->s, job->inj);
 	book_until(k, id, CAUSE_SOFTWARE, c->left);
@@ -134,10 +134,10 @@ void mu_account_packet(
 	book_until(k, id, CAUSE_PACKET, a->t);
 }
 
-void mu_account_pulled(const struct mu_at *a, packet_id id)
+void mu_account_pulled(const struct nic_at *a, packet_id id)
 {
 	struct book *k = book_of(a);
-	sim_time free = a->t - a->mu->params.pull;
+	sim_time free = a->t - mu_of(a)->params.pull;
 
 	book_note(k, id, "node %u, message unit", a->s);
 	if (free > book_at(k, id))

@@ -27,7 +27,6 @@
 #include "base/slots.h"
 #include "nic/elan4/elan4.h"
 #include "nic/elan4/pcix.h"
-#include "nic/payload.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
 enum elan_engine {
@@ -370,8 +369,6 @@ enum { ELAN_DMAS = 2, ELAN_ASSEMBLERS = 2, ELAN_READS = 16 };
 
 struct elan_node {
 	struct bus bus;
-	struct elan_line line[2]; /* by way */
-	bool is_bus_posted;
 	/* by groups; NULL until opened */
 	struct elan_queue **queues[ELAN_QUEUES / ELAN_GROUP];
 	struct list run; /* the run queue */
@@ -443,23 +440,21 @@ struct elan {
 	struct nic nic;
 	struct elan_params params;
 	struct elan_host host;
-	struct elan_node **nodes; /* NULL until used */
-	struct payload_pool *payloads;
 	site_id n_nodes;
 	sim_time least; /* serialisation of the least packet */
 	bool rotates; /* routes of packets that need no order */
 };
 
-/* Where and when. */
-struct elan_at {
-	struct elan *x;
-	struct elan_node *n;
-	struct sim_worker *w;
-	site_id s;
-	sim_time t;
-};
+static inline struct elan *elan_of(const struct nic_at *a)
+{
+	return (struct elan *)a->nic;
+}
 
-struct elan_node *elan_node(struct elan *x, site_id s);
+static inline struct elan_node *elan_here(const struct nic_at *a)
+{
+	return a->node;
+}
+
 /* NULL: not open, or no such queue. */
 struct elan_queue *elan_queue(const struct elan_node *n, uint32_t id);
 
@@ -468,13 +463,13 @@ struct elan_queue *elan_queue(const struct elan_node *n, uint32_t id);
  * anew between two instants, never among what is posted in one.
  */
 static inline void elan_post(
-	const struct elan_at *a, sim_time t, enum elan_engine e, uint32_t data)
+	const struct nic_at *a, sim_time t, enum elan_engine e, uint32_t data)
 {
-	if (a->n->tick >= ELAN_TICKS && a->t != a->n->tick_at)
-		a->n->tick = 0;
-	a->n->tick_at = a->t;
-	sim_post_self(
-		a->w, a->s, t, SIM_KEY(PHASE_ENGINE, e), a->n->tick++, data);
+	if (elan_here(a)->tick >= ELAN_TICKS && a->t != elan_here(a)->tick_at)
+		elan_here(a)->tick = 0;
+	elan_here(a)->tick_at = a->t;
+	sim_post_self(a->w, a->s, t, SIM_KEY(PHASE_ENGINE, e),
+		elan_here(a)->tick++, data);
 }
 
 /*
@@ -482,7 +477,7 @@ static inline void elan_post(
  * round until then.  A sending has one such event of a kind that counts.
  */
 static inline void elan_post_late(
-	const struct elan_at *a, sim_time t, enum elan_engine e, uint32_t id)
+	const struct nic_at *a, sim_time t, enum elan_engine e, uint32_t id)
 {
 	sim_post_self(a->w, a->s, t,
 		SIM_KEY(PHASE_ENGINE, e + ELAN_ENGINES * ((id - 1) >> 16)),

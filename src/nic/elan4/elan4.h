@@ -9,8 +9,6 @@
 #include "nic/nic.h"
 #include "weft/elan4.h"
 
-extern const char *const elan_error_names[ELAN_ERRORS];
-
 enum elan_platform { ELAN_OPTERON, ELAN_XEON, ELAN_ITANIUM2, ELAN_PLATFORMS };
 
 /* What a host brings (QSN-F84). */
@@ -44,7 +42,6 @@ struct elan_params {
 	struct bus_params bus;
 	int64_t thread_clock, thread_swap; /* ps */
 	int64_t threads; /* of a node */
-	int64_t bus_reads; /* their part, per cent; 0: as they come */
 	struct elan_host host[ELAN_PLATFORMS];
 };
 
@@ -54,6 +51,10 @@ static inline const struct elan_params *elan_params_of(const struct nic *nic)
 {
 	return nic->params;
 }
+
+/* An interface that is an Elan4; of another, or none, a BUG. */
+struct nic *elan_check(struct nic *nic);
+const char *elan_error_text(enum elan_error e);
 
 /* --- the driver's: only before the run, or from a program of the node --- */
 

@@ -105,6 +105,7 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 		build_card(m, &e);
 	if (!m->nic)
 		fail_msg("%s", e.text);
+	nic_testing_mail(&m->mail, m->net);
 }
 
 void et_go(struct et *m)
@@ -139,7 +140,7 @@ uint64_t et_digest(const struct et *m)
 
 struct elan_node *et_node(const struct et *m, site_id s)
 {
-	return elan_node((struct elan *)m->nic, s);
+	return nic_node(m->nic, s);
 }
 
 struct elan_counts et_counts(const struct et *m, site_id s)
@@ -217,7 +218,7 @@ void et_wait_error(const struct et_queue *q, enum elan_error why)
 	uint64_t seen;
 
 	program_poll_until(has_error, &l, loop, &seen);
-	assert_string_equal(elan_error_names[seen], elan_error_names[why]);
+	assert_string_equal(elan_error_text(seen), elan_error_text(why));
 }
 
 void et_store(const struct et_queue *q, int64_t offset, const uint64_t *words,

@@ -77,128 +77,128 @@ uint64_t elan_event_memory(const struct elan_node *n)
 
 /* --- the event processor --- */
 
-static void start(const struct elan_at *a)
+static void start(const struct nic_at *a)
 {
-	const struct elan_params *p = &a->x->params;
-	uint32_t id = a->n->firing.first;
+	const struct elan_params *p = &elan_of(a)->params;
+	uint32_t id = elan_here(a)->firing.first;
 
 	if (id)
 		elan_post(a,
 			a->t + p->event_slot +
-				copy_of(a->n, id)->bytes * PS_PER_S /
+				copy_of(elan_here(a), id)->bytes * PS_PER_S /
 					p->event_rate,
 			ELAN_ENGINE_EVENT, 0);
 }
 
-static void fire_copy(const struct elan_at *a, uint32_t id)
+static void fire_copy(const struct nic_at *a, uint32_t id)
 {
-	bool is_idle = !a->n->firing.first;
+	bool is_idle = !elan_here(a)->firing.first;
 
-	a->n->copies_inside++;
-	slots_push(&a->n->copies, &a->n->firing, id);
+	elan_here(a)->copies_inside++;
+	slots_push(&elan_here(a)->copies, &elan_here(a)->firing, id);
 	if (is_idle)
 		start(a);
 }
 
 static void append(
-	const struct elan_at *a, uint32_t queue, uint32_t id, sim_time t)
+	const struct nic_at *a, uint32_t queue, uint32_t id, sim_time t)
 {
-	const struct elan_copy *c = copy_of(a->n, id);
+	const struct elan_copy *c = copy_of(elan_here(a), id);
 
-	if (!elan_queue(a->n, queue)->error)
-		a->n->counts.copied += c->bytes;
+	if (!elan_queue(elan_here(a), queue)->error)
+		elan_here(a)->counts.copied += c->bytes;
 	elan_queue_append(a, queue, c->data, c->bytes, t);
-	finish(a->n, id);
+	finish(elan_here(a), id);
 }
 
-static void to_queue(const struct elan_at *a, uint32_t queue, uint32_t id)
+static void to_queue(const struct nic_at *a, uint32_t queue, uint32_t id)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
-	uint32_t bytes = copy_of(a->n, id)->bytes;
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
+	uint32_t bytes = copy_of(elan_here(a), id)->bytes;
 
 	if (bytes > q->depth)
 		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
-	if (elan_queue_takes(a->n, queue, bytes)) {
+	if (elan_queue_takes(elan_here(a), queue, bytes)) {
 		append(a, queue, id, a->t);
 		return;
 	}
-	slots_push(&a->n->copies, &q->copies, id);
+	slots_push(&elan_here(a)->copies, &q->copies, id);
 	elan_queue_wake(a, queue);
 }
 
-static uint32_t next_burst(const struct elan_at *a, uint32_t left)
+static uint32_t next_burst(const struct nic_at *a, uint32_t left)
 {
-	uint32_t most = (uint32_t)a->x->params.merge;
+	uint32_t most = (uint32_t)elan_of(a)->params.merge;
 
 	return left < most ? left : most;
 }
 
-static void to_memory(const struct elan_at *a, uint32_t id)
+static void to_memory(const struct nic_at *a, uint32_t id)
 {
-	uint32_t left = copy_of(a->n, id)->bytes, n;
+	uint32_t left = copy_of(elan_here(a), id)->bytes, n;
 
-	a->n->counts.copied += left;
+	elan_here(a)->counts.copied += left;
 	for (; left; left -= n) {
 		n = next_burst(a, left);
 		elan_bus_ask(a, ELAN_BURST_COPY, id, n);
 	}
 }
 
-void elan_event_granted(const struct elan_at *a, uint32_t copy, sim_time end)
+void elan_event_granted(const struct nic_at *a, uint32_t copy, sim_time end)
 {
-	elan_post(a, end + a->x->host.see, ELAN_ENGINE_COPIED, copy);
+	elan_post(a, end + elan_of(a)->host.see, ELAN_ENGINE_COPIED, copy);
 }
 
-void elan_event_on_copied(const struct elan_at *a, uint32_t copy)
+void elan_event_on_copied(const struct nic_at *a, uint32_t copy)
 {
-	struct elan_copy *c = copy_of(a->n, copy);
+	struct elan_copy *c = copy_of(elan_here(a), copy);
 	uint32_t n = next_burst(a, c->bytes - c->written);
 
-	host_write(a->x->nic.host, a->w, a->s, a->t, c->address + c->written,
+	host_write(a->nic->host, a->w, a->s, a->t, c->address + c->written,
 		c->data + c->written, n);
-	host_poke(a->x->nic.host, a->w, a->s, a->t);
+	host_poke(a->nic->host, a->w, a->s, a->t);
 	c->written += n;
 	if (c->written == c->bytes)
-		finish(a->n, copy);
+		finish(elan_here(a), copy);
 }
 
-void elan_event_on_done(const struct elan_at *a)
+void elan_event_on_done(const struct nic_at *a)
 {
-	uint32_t id = slots_pop(&a->n->copies, &a->n->firing);
-	const struct elan_copy *c = copy_of(a->n, id);
-	uint32_t queue =
-		elan_queue_mapped(a->n, c->context, c->address, c->bytes);
+	uint32_t id = slots_pop(&elan_here(a)->copies, &elan_here(a)->firing);
+	const struct elan_copy *c = copy_of(elan_here(a), id);
+	uint32_t queue = elan_queue_mapped(
+		elan_here(a), c->context, c->address, c->bytes);
 
 	if (queue != ELAN_NO_QUEUE) {
 		to_queue(a, queue, id);
-	} else if (elan_may(a->n, c->context, c->address, c->bytes)) {
+	} else if (elan_may(elan_here(a), c->context, c->address, c->bytes)) {
 		to_memory(a, id);
 	} else {
 		/* the queue has been closed since */
-		a->n->counts.errors[ELAN_ERROR_ADDRESS]++;
-		finish(a->n, id);
+		elan_here(a)->counts.errors[ELAN_ERROR_ADDRESS]++;
+		finish(elan_here(a), id);
 	}
 	start(a);
 }
 
-void elan_event_on_room(const struct elan_at *a, uint32_t queue)
+void elan_event_on_room(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 
 	while (q->copies.first) {
-		uint32_t bytes = copy_of(a->n, q->copies.first)->bytes;
+		uint32_t bytes = copy_of(elan_here(a), q->copies.first)->bytes;
 
 		if (!q->error && q->announced + bytes - q->freed > q->depth)
 			return;
 		/* a moment later: this instant's stores have come already */
-		append(a, queue, slots_pop(&a->n->copies, &q->copies),
+		append(a, queue, slots_pop(&elan_here(a)->copies, &q->copies),
 			a->t + 1);
 	}
 }
 
-void elan_event_on_idle(const struct elan_at *a, uint32_t queue)
+void elan_event_on_idle(const struct nic_at *a, uint32_t queue)
 {
-	const struct elan_queue *q = elan_queue(a->n, queue);
+	const struct elan_queue *q = elan_queue(elan_here(a), queue);
 
 	/* no acknowledgement frees room, no word that comes completes it, and
 	 * no thread's end */
@@ -259,7 +259,7 @@ static int64_t count_of(uint64_t word)
 	return word < INT64_MAX ? (int64_t)word : INT64_MAX;
 }
 
-enum elan_error elan_event_arm(const struct elan_at *a, uint32_t context,
+enum elan_error elan_event_arm(const struct nic_at *a, uint32_t context,
 	uint32_t event, const uint64_t *word)
 {
 	struct elan_event_cell cell = {
@@ -271,17 +271,17 @@ enum elan_error elan_event_arm(const struct elan_at *a, uint32_t context,
 
 	if (!event)
 		return ELAN_ERROR_COMMAND;
-	if (word[1] % 8 || !elan_may(a->n, context, word[1], 8))
+	if (word[1] % 8 || !elan_may(elan_here(a), context, word[1], 8))
 		return ELAN_ERROR_ADDRESS;
-	return arm(a->n, event, &cell);
+	return arm(elan_here(a), event, &cell);
 }
 
 /* Keeps what a queue has just taken out. */
-static uint32_t keep(const struct elan_at *a, const struct elan_queue *q,
+static uint32_t keep(const struct nic_at *a, const struct elan_queue *q,
 	uint64_t address, uint32_t bytes)
 {
-	uint32_t id = take(a->n, bytes), i;
-	struct elan_copy *c = copy_of(a->n, id);
+	uint32_t id = take(elan_here(a), bytes), i;
+	struct elan_copy *c = copy_of(elan_here(a), id);
 	uint64_t word;
 
 	c->address = address;
@@ -293,10 +293,10 @@ static uint32_t keep(const struct elan_at *a, const struct elan_queue *q,
 	return id;
 }
 
-enum elan_error elan_event_arm_copy(const struct elan_at *a, uint32_t queue,
+enum elan_error elan_event_arm_copy(const struct nic_at *a, uint32_t queue,
 	uint32_t event, uint32_t bytes, const uint64_t *word)
 {
-	const struct elan_queue *q = elan_queue(a->n, queue);
+	const struct elan_queue *q = elan_queue(elan_here(a), queue);
 	struct elan_event_cell cell = {
 		.count = count_of(word[0]),
 		.address = word[1],
@@ -306,25 +306,26 @@ enum elan_error elan_event_arm_copy(const struct elan_at *a, uint32_t queue,
 
 	if (!event)
 		return ELAN_ERROR_COMMAND;
-	if (word[1] % 8 || (!elan_may(a->n, q->context, word[1], bytes) &&
-				   elan_queue_mapped(a->n, q->context, word[1],
-					   bytes) == ELAN_NO_QUEUE))
+	if (word[1] % 8 ||
+		(!elan_may(elan_here(a), q->context, word[1], bytes) &&
+			elan_queue_mapped(elan_here(a), q->context, word[1],
+				bytes) == ELAN_NO_QUEUE))
 		return ELAN_ERROR_ADDRESS;
-	wrong = arm(a->n, event, &cell);
+	wrong = arm(elan_here(a), event, &cell);
 	if (!wrong && cell.count)
-		a->n->events[event].copy = keep(a, q, word[1], bytes);
+		elan_here(a)->events[event].copy = keep(a, q, word[1], bytes);
 	return wrong;
 }
 
-void elan_event_set(const struct elan_at *a, uint32_t context, uint32_t event,
+void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 	uint64_t count)
 {
 	struct elan_event_cell *c;
 
 	/* 0 is none, and is never armed. */
-	if (event >= a->n->n_events)
+	if (event >= elan_here(a)->n_events)
 		return;
-	c = &a->n->events[event];
+	c = &elan_here(a)->events[event];
 	if (!c->count || c->context != context)
 		return;
 	if (count < (uint64_t)c->count) {
@@ -332,18 +333,18 @@ void elan_event_set(const struct elan_at *a, uint32_t context, uint32_t event,
 		return;
 	}
 	c->count = 0;
-	a->n->counts.fired++;
+	elan_here(a)->counts.fired++;
 	if (c->copy)
 		fire_copy(a, c->copy);
 	else
 		elan_word_write(a, c->address,
-			elan_word_order(a->n, context, c->value));
+			elan_word_order(elan_here(a), context, c->value));
 	c->copy = 0;
 }
 
 int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event)
 {
-	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
+	const struct elan_node *n = nic->nodes[s];
 
 	return n && event < n->n_events ? n->events[event].count : 0;
 }

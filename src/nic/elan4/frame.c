@@ -239,44 +239,20 @@ void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 
 void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id)
 {
-	struct elan *x = net->client_state;
-
 	/* It comes again; what it has spent is charged then. */
 	if (net->book && book_has(net->book, id))
 		book_hold(net->book, w->id, id);
-	payload_give(
-		x->payloads, w->id, payload_of_load(net->packets[id].load));
-	packet_give(net->pool, w->id, id);
+	nic_give(net->client_state, w, id);
 }
 
 void elan_frame_on_arrival(
-	const struct elan_at *a, const struct packet *p, struct elan_buffer *b)
+	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
 {
 	bool escaped;
 
 	b->harm = (uint8_t)elan_frame_judge(b, p->src, &escaped);
-	a->n->counts.escapes += escaped;
-	a->n->counts.violations += b->violated;
-	a->n->counts.torn += b->harm == ELAN_TORN;
-	a->n->counts.unreadable += b->harm == ELAN_UNREADABLE;
-}
-
-void elan_frame_retries(const struct nic *nic, struct nic_retries *r)
-{
-	const struct elan *x = (const struct elan *)nic;
-	site_id i;
-
-	*r = (struct nic_retries){ 0 };
-	for (i = 0; i < x->n_nodes; i++) {
-		struct elan_counts c = elan_counts(nic, i);
-
-		r->nacks += c.nacks;
-		r->timeouts += c.timeouts;
-		r->resent += c.resent;
-		r->duplicates += c.duplicates;
-		r->torn += c.torn;
-		r->unreadable += c.unreadable;
-		r->violations += c.violations;
-		r->escapes += c.escapes;
-	}
+	elan_here(a)->counts.escapes += escaped;
+	elan_here(a)->counts.violations += b->violated;
+	elan_here(a)->counts.torn += b->harm == ELAN_TORN;
+	elan_here(a)->counts.unreadable += b->harm == ELAN_UNREADABLE;
 }

@@ -48,22 +48,22 @@ static struct elan_get *eldest(const struct elan_node *n)
 }
 
 /* One event for all: at the end of the longest wait. */
-static void set_clock(const struct elan_at *a)
+static void set_clock(const struct nic_at *a)
 {
-	const struct elan_get *g = eldest(a->n);
+	const struct elan_get *g = eldest(elan_here(a));
 
-	if (a->n->is_get_posted || !g)
+	if (elan_here(a)->is_get_posted || !g)
 		return;
-	a->n->is_get_posted = true;
+	elan_here(a)->is_get_posted = true;
 	elan_post(a, g->until, ELAN_ENGINE_GET, 0);
 }
 
 /* --- life --- */
 
-struct elan_cookie elan_get_new(const struct elan_at *a, uint32_t queue,
+struct elan_cookie elan_get_new(const struct nic_at *a, uint32_t queue,
 	site_id dst, const struct elan_buffer *b)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 	uint32_t place = slots_take(&n->gets), i;
 	struct elan_get *g = slots_at(&n->gets, place);
 
@@ -85,23 +85,23 @@ static void forget(struct elan_node *n, struct elan_get *g)
 	slots_give(&n->gets, g->cookie.place);
 }
 
-bool elan_get_answered(const struct elan_at *a, const struct elan_cookie *c)
+bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c)
 {
-	struct elan_get *g = find_unanswered(a->n, c);
+	struct elan_get *g = find_unanswered(elan_here(a), c);
 
 	if (!g)
 		return false;
-	leave(a->n, g);
+	leave(elan_here(a), g);
 	g->is_answered = true;
 	return true;
 }
 
-void elan_get_done(const struct elan_at *a, const struct elan_cookie *c)
+void elan_get_done(const struct nic_at *a, const struct elan_cookie *c)
 {
-	struct elan_get *g = find(a->n, c);
+	struct elan_get *g = find(elan_here(a), c);
 
 	if (g)
-		forget(a->n, g);
+		forget(elan_here(a), g);
 }
 
 bool elan_get_is_answered(const struct elan_node *n, uint32_t queue)
@@ -131,39 +131,39 @@ void elan_get_forget(struct elan_node *n, uint32_t queue)
 
 /* --- waiting --- */
 
-void elan_get_acked(const struct elan_at *a, const struct elan_cookie *c,
+void elan_get_acked(const struct nic_at *a, const struct elan_cookie *c,
 	const struct elan_account *account)
 {
-	struct elan_get *g = find_unanswered(a->n, c);
+	struct elan_get *g = find_unanswered(elan_here(a), c);
 
 	/* The answer may have been faster. */
 	if (!g)
 		return;
 	g->account = *account;
-	g->until = a->t + a->x->params.get_timeout;
-	leave(a->n, g);
-	join(a->n, g);
+	g->until = a->t + elan_of(a)->params.get_timeout;
+	leave(elan_here(a), g);
+	join(elan_here(a), g);
 	set_clock(a);
 }
 
-void elan_get_failed(const struct elan_at *a, const struct elan_cookie *c,
+void elan_get_failed(const struct nic_at *a, const struct elan_cookie *c,
 	enum elan_error why)
 {
-	struct elan_get *g = find_unanswered(a->n, c);
+	struct elan_get *g = find_unanswered(elan_here(a), c);
 
 	if (!g)
 		return;
 	elan_queue_stop(a, g->queue, why);
-	forget(a->n, g);
+	forget(elan_here(a), g);
 }
 
 /* Asks again, by a packet of the card's own. */
-static void ask(const struct elan_at *a, struct elan_get *g)
+static void ask(const struct nic_at *a, struct elan_get *g)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 	uint32_t id = elan_send_new(a), i;
 	struct elan_sending *s = elan_sending(n, id);
-	sim_time start = a->t + a->x->params.command - a->x->least;
+	sim_time start = a->t + elan_of(a)->params.command - elan_of(a)->least;
 
 	*s->copy = (struct elan_buffer){
 		.kind = ELAN_DATA,
@@ -185,14 +185,14 @@ static void ask(const struct elan_at *a, struct elan_get *g)
 	elan_send_at(a, id, start);
 }
 
-void elan_get_on_late(const struct elan_at *a)
+void elan_get_on_late(const struct nic_at *a)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 	struct elan_get *g;
 
 	n->is_get_posted = false;
 	while ((g = eldest(n)) && g->until <= a->t) {
-		if (g->tries == a->x->params.get_retries) {
+		if (g->tries == elan_of(a)->params.get_retries) {
 			elan_get_failed(a, &g->cookie, ELAN_ERROR_RETRIES);
 			continue;
 		}
@@ -204,7 +204,7 @@ void elan_get_on_late(const struct elan_at *a)
 			ask(a, g);
 			continue;
 		}
-		g->until = a->t + a->x->params.get_timeout;
+		g->until = a->t + elan_of(a)->params.get_timeout;
 		join(n, g);
 	}
 	set_clock(a);

@@ -42,7 +42,7 @@ static void dma_program(void *arg)
 static void meter_program(void *arg)
 {
 	struct share *x = arg;
-	struct elan_node *n = elan_node((struct elan *)et_card(), 0);
+	struct elan_node *n = nic_node(et_card(), 0);
 	uint32_t i;
 
 	program_wait(150 * US);
@@ -80,7 +80,7 @@ static struct share run_share(int64_t percent, bool reads, bool writes)
 		p[n++] = (struct et_program){ 0, check_program, NULL };
 	}
 	et_init(&m, "4");
-	m.params.bus_reads = percent;
+	m.params.bus.share = percent;
 	et_run(&m, 1, p, n);
 	et_fini(&m);
 	return x;

@@ -50,7 +50,7 @@ void elan_queue_free(struct elan_queue *q)
 int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	enum elan_depth depth, uint32_t rights, uint32_t context)
 {
-	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q;
 
 	if (queue >= ELAN_QUEUES || depth >= ELAN_DEPTHS ||
@@ -86,7 +86,7 @@ static bool is_quiet(const struct elan_queue *q)
 
 int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
 {
-	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q = elan_queue(n, queue);
 
 	if (!q || address % ELAN_PAGE || address < host_memory(nic->host))
@@ -111,7 +111,7 @@ static void unmap(struct elan_node *n, uint32_t queue)
 
 int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 {
-	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q = elan_queue(n, queue);
 
 	if (!q)
@@ -128,7 +128,7 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 
 int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 {
-	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q = elan_queue(n, queue);
 
 	if (!q)
@@ -150,7 +150,7 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 static const struct elan_queue *find(
 	const struct nic *nic, site_id s, uint32_t queue)
 {
-	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
+	const struct elan_node *n = nic->nodes[s];
 
 	return n ? elan_queue(n, queue) : NULL;
 }
@@ -183,28 +183,28 @@ uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 }
 
 /* Copies of events, cores and threads wait for that. */
-static void tell_room(const struct elan_at *a, uint32_t queue)
+static void tell_room(const struct nic_at *a, uint32_t queue)
 {
 	elan_event_on_room(a, queue);
-	host_poke(a->x->nic.host, a->w, a->s, a->t);
+	host_poke(a->nic->host, a->w, a->s, a->t);
 	elan_thread_on_room(a, queue);
 }
 
-void elan_queue_freed(const struct elan_at *a, uint32_t queue, uint64_t until)
+void elan_queue_freed(const struct nic_at *a, uint32_t queue, uint64_t until)
 {
-	elan_queue(a->n, queue)->freed = until;
+	elan_queue(elan_here(a), queue)->freed = until;
 	tell_room(a, queue);
 }
 
 void elan_queue_stop(
-	const struct elan_at *a, uint32_t queue, enum elan_error why)
+	const struct nic_at *a, uint32_t queue, enum elan_error why)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 
 	if (q->error)
 		return;
 	q->error = (uint8_t)why;
-	a->n->counts.errors[why]++;
+	elan_here(a)->counts.errors[why]++;
 	tell_room(a, queue);
 }
 
@@ -262,10 +262,9 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	uint32_t n)
 {
 	struct elan *x = (struct elan *)nic;
-	struct elan_at a = { x, elan_node(x, s), w, s, t };
-	struct elan_queue *q = elan_queue(a.n, queue);
-	sim_time end = bus_store(
-		&a.n->bus, &x->params.bus, t, 8 * n, x->host.pio_overhead);
+	struct nic_at a = nic_at(nic, w, s, t);
+	struct elan_queue *q = elan_queue(elan_here(&a), queue);
+	sim_time end = bus_store(&elan_here(&a)->bus, t, 8 * n);
 	enum elan_error wrong;
 	uint64_t position;
 
@@ -320,10 +319,10 @@ static bool has_gap(const struct elan_queue *q)
 	return false;
 }
 
-void elan_queue_append(const struct elan_at *a, uint32_t queue,
+void elan_queue_append(const struct nic_at *a, uint32_t queue,
 	const uint8_t *words, uint32_t bytes, sim_time t)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	enum elan_error wrong = ELAN_FINE;
 	uint64_t word;
 	uint32_t i;
@@ -343,14 +342,14 @@ void elan_queue_append(const struct elan_at *a, uint32_t queue,
 
 		t = t > last->at ? t : last->at;
 	}
-	a->n->counts.appended += bytes / 8;
+	elan_here(a)->counts.appended += bytes / 8;
 	note_arrival(q, t, wrong);
 	elan_post(a, t, ELAN_ENGINE_STORE, queue);
 }
 
-void elan_queue_on_store(const struct elan_at *a, uint32_t queue)
+void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	struct elan_arrival came =
 		*(const struct elan_arrival *)ring_pop(&q->arrivals);
 
@@ -389,9 +388,9 @@ uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position)
 	return word;
 }
 
-void elan_queue_wake(const struct elan_at *a, uint32_t queue)
+void elan_queue_wake(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 	struct elan_queue *q = elan_queue(n, queue);
 
 	if (q->is_queued || q->is_blocked || q->error ||
@@ -402,10 +401,9 @@ void elan_queue_wake(const struct elan_at *a, uint32_t queue)
 	elan_command_go(a);
 }
 
-void elan_queue_acked(
-	const struct elan_at *a, uint32_t queue, uint32_t sequence)
+void elan_queue_acked(const struct nic_at *a, uint32_t queue, uint32_t sequence)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint32_t oldest = q->channel.oldest;
 	uint64_t until = q->freed;
 

@@ -99,18 +99,18 @@ uint32_t elan_threads_busy(const struct elan_node *n)
 }
 
 /* Of a node that has died no thread goes on. */
-static bool is_dead(const struct elan_at *a)
+static bool is_dead(const struct nic_at *a)
 {
-	return a->t >= host_dies_at(a->x->nic.host, a->s);
+	return a->t >= host_dies_at(a->nic->host, a->s);
 }
 
-static void bury(const struct elan_at *a)
+static void bury(const struct nic_at *a)
 {
-	struct elan_threads *h = a->n->threads;
+	struct elan_threads *h = elan_here(a)->threads;
 
 	h->ready = h->waiting = (struct slot_list){ 0 };
 	h->n_words = h->n_rooms = h->running = 0;
-	card_watch(a->x->nic.host, a->s, NULL, NULL);
+	card_watch(a->nic->host, a->s, NULL, NULL);
 }
 
 /* --- code --- */
@@ -130,7 +130,7 @@ static struct thread_code *find_code(
 int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 	elan_code *run)
 {
-	struct elan_threads *h = threads_of(elan_node((struct elan *)nic, s));
+	struct elan_threads *h = threads_of(nic_node(nic, s));
 	struct thread_code *c = find_code(h, context, code);
 
 	if (context >= ELAN_CONTEXTS || code >= ELAN_CODES)
@@ -146,10 +146,10 @@ int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 
 /* --- who is next --- */
 
-static void dispatch(const struct elan_at *a)
+static void dispatch(const struct nic_at *a)
 {
-	struct elan_threads *h = a->n->threads;
-	const struct elan_params *p = &a->x->params;
+	struct elan_threads *h = elan_here(a)->threads;
+	const struct elan_params *p = &elan_of(a)->params;
 	uint32_t id = h->ready.first;
 	bool is_other = id != h->last;
 
@@ -158,19 +158,19 @@ static void dispatch(const struct elan_at *a)
 	slots_pop(&h->all, &h->ready);
 	h->running = id;
 	h->last = id;
-	a->n->counts.swaps += is_other;
+	elan_here(a)->counts.swaps += is_other;
 	elan_post(a, a->t + (is_other ? p->thread_swap : p->thread_clock),
 		ELAN_ENGINE_THREAD, id);
 }
 
 /* The wait of one is over. */
-static void wake(const struct elan_at *a, struct elan_thread *x)
+static void wake(const struct nic_at *a, struct elan_thread *x)
 {
-	struct elan_threads *h = a->n->threads;
+	struct elan_threads *h = elan_here(a)->threads;
 
 	slots_remove(&h->all, &h->waiting, x->id);
 	if (x->waits == WAITS_WORD && !--h->n_words)
-		card_watch(a->x->nic.host, a->s, NULL, NULL);
+		card_watch(a->nic->host, a->s, NULL, NULL);
 	if (x->waits == WAITS_ROOM)
 		h->n_rooms--;
 	x->waits = WAITS_NOT;
@@ -178,20 +178,19 @@ static void wake(const struct elan_at *a, struct elan_thread *x)
 	dispatch(a);
 }
 
-static bool has_word(const struct elan_at *a, const struct elan_thread *x)
+static bool has_word(const struct nic_at *a, const struct elan_thread *x)
 {
 	uint64_t word = 0;
 
-	host_read(a->x->nic.host, a->s, x->at, &word, 8);
+	host_read(a->nic->host, a->s, x->at, &word, 8);
 	return word == x->value;
 }
 
 static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 	uint64_t at, size_t n)
 {
-	struct elan *x = arg;
-	struct elan_at a = { x, elan_node(x, s), w, s, t };
-	struct elan_threads *h = a.n->threads;
+	struct nic_at a = nic_at(arg, w, s, t);
+	struct elan_threads *h = elan_here(&a)->threads;
 	uint32_t id = h->waiting.first, next;
 
 	if (is_dead(&a)) {
@@ -212,10 +211,10 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
  * Who waits for room has a claim on it when he is woken, until he runs: those
  * behind him do not take it from him, and are not woken in vain.
  */
-void elan_thread_on_room(const struct elan_at *a, uint32_t queue)
+void elan_thread_on_room(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_threads *h = a->n->threads;
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_threads *h = elan_here(a)->threads;
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint32_t id, next;
 
 	if (!h || !h->n_rooms)
@@ -226,7 +225,8 @@ void elan_thread_on_room(const struct elan_at *a, uint32_t queue)
 		next = x->slot.next;
 		if (x->waits != WAITS_ROOM || x->queue != queue)
 			continue;
-		if (!elan_queue_takes(a->n, queue, q->claimed + x->bytes))
+		if (!elan_queue_takes(
+			    elan_here(a), queue, q->claimed + x->bytes))
 			return;
 		q->claimed += x->bytes;
 		x->has_claim = true;
@@ -247,12 +247,12 @@ bool elan_thread_wants(const struct elan_node *n, uint32_t queue)
 
 /* --- queues that start threads --- */
 
-bool elan_thread_has_room(const struct elan_at *a, uint32_t queue)
+bool elan_thread_has_room(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_threads *h = a->n->threads;
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_threads *h = elan_here(a)->threads;
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 
-	if (!h || h->all.used < (uint32_t)a->x->params.threads)
+	if (!h || h->all.used < (uint32_t)elan_of(a)->params.threads)
 		return true;
 	q->is_blocked = true;
 	list_push(&h->blocked, &q->link);
@@ -272,24 +272,24 @@ void elan_thread_forget(struct elan_node *n, uint32_t queue)
  * One more can be started: by the first that still wants to when it has its
  * turn.  The others wait again, in the same order.
  */
-static void unblock(const struct elan_at *a)
+static void unblock(const struct nic_at *a)
 {
-	struct elan_threads *h = a->n->threads;
+	struct elan_threads *h = elan_here(a)->threads;
 
 	while (h->blocked.first) {
 		struct elan_queue *q =
 			LIST_ITEM(h->blocked.first, struct elan_queue, link);
 
-		elan_thread_forget(a->n, q->id);
+		elan_thread_forget(elan_here(a), q->id);
 		elan_queue_wake(a, q->id);
 	}
 }
 
 enum elan_error elan_thread_begin(
-	const struct elan_at *a, uint32_t queue, const uint64_t *word)
+	const struct nic_at *a, uint32_t queue, const uint64_t *word)
 {
-	struct elan_threads *h = a->n->threads;
-	uint32_t context = elan_queue(a->n, queue)->context;
+	struct elan_threads *h = elan_here(a)->threads;
+	uint32_t context = elan_queue(elan_here(a), queue)->context;
 	const struct thread_code *c = find_code(h, context, word[0] >> 16);
 	struct elan_thread *x;
 	uint32_t id;
@@ -304,7 +304,7 @@ enum elan_error elan_thread_begin(
 	x->context = (uint16_t)context;
 	x->run = c->run;
 	memcpy(x->reg, word + 1, sizeof(x->reg));
-	a->n->counts.threads++;
+	elan_here(a)->counts.threads++;
 	slots_push(&h->all, &h->ready, id);
 	dispatch(a);
 	return ELAN_FINE;
@@ -322,18 +322,18 @@ static void run(void *arg)
 	x->run(reg);
 }
 
-static void end(const struct elan_at *a, uint32_t id)
+static void end(const struct nic_at *a, uint32_t id)
 {
-	struct elan_threads *h = a->n->threads;
+	struct elan_threads *h = elan_here(a)->threads;
 
 	h->running = h->last = 0;
 	slots_give(&h->all, id);
 	unblock(a);
 }
 
-void elan_thread_on_go(const struct elan_at *a, uint32_t id)
+void elan_thread_on_go(const struct nic_at *a, uint32_t id)
 {
-	struct elan_threads *h = a->n->threads;
+	struct elan_threads *h = elan_here(a)->threads;
 	struct elan_thread *x = thread(h, id);
 
 	if (is_dead(a)) {
@@ -347,7 +347,7 @@ void elan_thread_on_go(const struct elan_at *a, uint32_t id)
 		return;
 	}
 	if (!x->card)
-		x->card = card_start(a->x->nic.host, a->s, run, h);
+		x->card = card_start(a->nic->host, a->s, run, h);
 	if (card_resume(x->card, a->w, a->t))
 		end(a, id);
 	else if (thread(h, id)->waits)
@@ -357,43 +357,41 @@ void elan_thread_on_go(const struct elan_at *a, uint32_t id)
 
 /* No read passes a write, one of the thread's own say: not in line for the bus,
  * nor behind it. */
-void elan_thread_on_word(const struct elan_at *a)
+void elan_thread_on_word(const struct nic_at *a)
 {
-	const struct elan_threads *h = a->n->threads;
+	const struct elan_threads *h = elan_here(a)->threads;
 	struct elan_thread *x = h && h->running ? thread(h, h->running) : NULL;
 
-	if (!x || !x->is_behind || (int32_t)(a->n->words_had - x->after) < 0)
+	if (!x || !x->is_behind ||
+		(int32_t)(elan_here(a)->words_had - x->after) < 0)
 		return;
 	x->is_behind = false;
 	elan_bus_ask(a, ELAN_BURST_THREAD, x->id, x->bytes);
 }
 
-void elan_thread_granted(const struct elan_at *a, uint32_t id, sim_time end)
+void elan_thread_granted(const struct nic_at *a, uint32_t id, sim_time end)
 {
-	if (end < a->n->word_in)
-		end = a->n->word_in;
+	if (end < elan_here(a)->word_in)
+		end = elan_here(a)->word_in;
 	elan_post(a, end, ELAN_ENGINE_THREAD, id);
 }
 
 /* --- what threads call --- */
 
 /* The one that runs; it may be elsewhere after a wait. */
-static struct elan_thread *self(struct elan_at *a)
+static struct elan_thread *self(struct nic_at *a)
 {
 	const struct elan_threads *h = card_current();
-	struct nic *nic = host_nic(program_host());
-	site_id s = program_node();
 
-	BUG_IF(!h || nic->ops != &elan4_ops);
-	*a = (struct elan_at){ (struct elan *)nic,
-		elan_node((struct elan *)nic, s), program_worker(), s,
-		program_now() };
+	BUG_IF(!h);
+	*a = nic_at(elan_check(host_nic(program_host())), program_worker(),
+		program_node(), program_now());
 	return thread(h, h->running);
 }
 
 /* Holds the processor for so long. */
 static void hold(
-	const struct elan_at *a, const struct elan_thread *x, sim_time time)
+	const struct nic_at *a, const struct elan_thread *x, sim_time time)
 {
 	elan_post(a, a->t + time, ELAN_ENGINE_THREAD, x->id);
 	card_suspend();
@@ -401,107 +399,109 @@ static void hold(
 
 void elan_card_work(uint32_t cycles)
 {
-	struct elan_at a;
+	struct nic_at a;
 	const struct elan_thread *x = self(&a);
 
 	if (cycles)
-		hold(&a, x, cycles * a.x->params.thread_clock);
+		hold(&a, x, cycles * elan_of(&a)->params.thread_clock);
 }
 
 /* Gives the processor up until it is woken. */
 static void wait(
-	const struct elan_at *a, struct elan_thread *x, enum thread_wait what)
+	const struct nic_at *a, struct elan_thread *x, enum thread_wait what)
 {
-	struct elan_threads *h = a->n->threads;
+	struct elan_threads *h = elan_here(a)->threads;
 
 	x->waits = (uint8_t)what;
 	slots_push(&h->all, &h->waiting, x->id);
 	if (what == WAITS_ROOM)
 		h->n_rooms++;
 	else if (!h->n_words++)
-		card_watch(a->x->nic.host, a->s, on_write, a->x);
+		card_watch(a->nic->host, a->s, on_write, a->nic);
 	card_suspend();
 }
 
 int elan_card_wait(uint64_t at, uint64_t value)
 {
-	struct elan_at a;
+	struct nic_at a;
 	struct elan_thread *x = self(&a);
 
-	if (at % 8 || !elan_may(a.n, x->context, at, 8))
+	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
 		return EFAULT;
 	elan_card_work(1);
 	x = self(&a);
 	x->at = at;
-	x->value = elan_word_order(a.n, x->context, value);
+	x->value = elan_word_order(elan_here(&a), x->context, value);
 	if (!has_word(&a, x))
 		wait(&a, x, WAITS_WORD);
 	return 0;
 }
 
 /* Whether its words can be appended now; a claim is used up. */
-static bool has_room(const struct elan_at *a, struct elan_thread *x)
+static bool has_room(const struct nic_at *a, struct elan_thread *x)
 {
-	struct elan_queue *q = elan_queue(a->n, x->queue);
+	struct elan_queue *q = elan_queue(elan_here(a), x->queue);
 
 	if (!x->has_claim)
-		return !elan_thread_wants(a->n, x->queue) &&
-		       elan_queue_takes(a->n, x->queue, q->claimed + x->bytes);
+		return !elan_thread_wants(elan_here(a), x->queue) &&
+		       elan_queue_takes(
+			       elan_here(a), x->queue, q->claimed + x->bytes);
 	x->has_claim = false;
 	q->claimed -= x->bytes;
 	/* a packet may have come in between */
-	return elan_queue_takes(a->n, x->queue, x->bytes);
+	return elan_queue_takes(elan_here(a), x->queue, x->bytes);
 }
 
 int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n)
 {
-	struct elan_at a;
+	struct nic_at a;
 	struct elan_thread *x = self(&a);
 
 	if (!n || n > ELAN_PAGE / 8)
 		return EINVAL;
 	x->bytes = 8 * n;
-	x->queue = elan_queue_mapped(a.n, x->context, to, x->bytes);
+	x->queue = elan_queue_mapped(elan_here(&a), x->context, to, x->bytes);
 	if (x->queue == ELAN_NO_QUEUE)
 		return EFAULT;
-	if (x->bytes > elan_queue(a.n, x->queue)->depth)
+	if (x->bytes > elan_queue(elan_here(&a), x->queue)->depth)
 		return EINVAL;
 	while (!has_room(&a, x)) {
 		wait(&a, x, WAITS_ROOM);
 		x = self(&a); /* it is later */
 	}
 	elan_queue_append(&a, x->queue, (const uint8_t *)words, x->bytes,
-		a.t + n * a.x->params.thread_clock);
+		a.t + n * elan_of(&a)->params.thread_clock);
 	elan_card_work(n);
 	return 0;
 }
 
 int elan_card_read(uint64_t at, void *to, uint32_t bytes)
 {
-	struct elan_at a;
+	struct nic_at a;
 	struct elan_thread *x = self(&a);
 
 	if (!bytes || bytes > ELAN_BLOCK)
 		return EINVAL;
-	if (!elan_may(a.n, x->context, at, bytes))
+	if (!elan_may(elan_here(&a), x->context, at, bytes))
 		return EFAULT;
 	x->is_reading = true;
-	x->after = a.n->words_asked;
+	x->after = elan_here(&a)->words_asked;
 	x->bytes = bytes;
-	a.n->counts.reads++;
-	hold(&a, x, a.x->params.read_latency);
-	host_read(a.x->nic.host, a.s, at, to, bytes);
+	elan_here(&a)->counts.reads++;
+	hold(&a, x, elan_of(&a)->params.read_latency);
+	host_read(a.nic->host, a.s, at, to, bytes);
 	return 0;
 }
 
 int elan_card_write(uint64_t at, uint64_t value)
 {
-	struct elan_at a;
+	struct nic_at a;
 	struct elan_thread *x = self(&a);
 
-	if (at % 8 || !elan_may(a.n, x->context, at, 8))
+	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
 		return EFAULT;
-	elan_word_write(&a, at, elan_word_order(a.n, x->context, value));
+	elan_word_write(
+		&a, at, elan_word_order(elan_here(&a), x->context, value));
 	elan_card_work(1);
 	return 0;
 }
