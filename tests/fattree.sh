@@ -154,13 +154,13 @@ refuses 'nodes 0 to 63' run qsnet2 pingpong --follow 64.0
 report "workloads that need more are refused"
 refuses 'at most 4096' show qsnet2 --shape 4097
 refuses 'topology.nodes' show qsnet2 --shape 4x4
-refuses 'topology.up' show qsnet2 --set topology.up=5
+refuses 'topology.up' show qsnet2 --set topology.up=100
 refuses 'topology.shape is not a parameter' show qsnet2 \
 	--set topology.shape=4x4
 refuses 'link.latency.board is not a parameter' show qsnet2 \
 	--set link.latency.board=5ns
 refuses 'is not a parameter' show qsnet2 --set nic.kind=none
-refuses 'topology.nodes is not a parameter' show bgq --set topology.nodes=4
+refuses 'whose routers are nodes' show bgq --set topology.nodes=4
 refuses 'routing.spread is not a parameter' show bgq --set routing.spread=single
 refuses 'is not one of' show qsnet2 --set routing.spread=even
 refuses 'is not a parameter' show bgq --set topology.kind=fattree

@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "topo/dragonfly.h"
 #include "topo/fattree.h"
 #include "topo/torus.h"
 
 const struct topo_ops *const topo_registry[] = {
 	&torus_ops,
 	&fattree_ops,
+	&dragonfly_ops,
 	NULL,
 };
 
