@@ -132,9 +132,13 @@ struct sim_worker {
 
 	/* own events too far for a slot: a binary heap by time */
 	struct sim_heap far;
+	/* the same of events for other workers' sites */
+	struct sim_heap abroad;
 
 	site_id visited; /* the site that is being visited, or NO_SITE */
 	uint64_t n_events, n_visits, n_windows;
+	unsigned turn; /* of notices, while workers run together */
+	struct err failure; /* what ended its part of the run */
 	struct sim *sim;
 };
 
@@ -154,7 +158,7 @@ struct sim_params {
 	 * by number */
 	const uint8_t *owner;
 	sim_time window; /* the least delay of mail to another site */
-	sim_time reach; /* the longest such delay */
+	sim_time reach; /* the longest that is usual */
 	const struct sim_ops *ops;
 	void *model;
 	bool prefetches; /* worth it where the sites do not fit a cache */
@@ -169,7 +173,9 @@ void sim_free(struct sim *s);
 /*
  * Runs every window that starts before until, or until nothing is left to do
  * (SIM_IDLE), or somebody set stop.  Where it ends, unless it was stopped,
- * does not depend on the number of workers.
+ * does not depend on the number of workers.  A guarded caller (base/err.h)
+ * gets any worker's BUG(), when all workers have left the window that it was
+ * in; nothing may be run after that.
  */
 enum sim_ending sim_run(struct sim *s, sim_time until);
 
@@ -209,7 +215,7 @@ static inline void sim_put(struct sim_worker *w, site_id site, uint32_t dt,
 /*
  * Posts an event.  To the worker's site that is being visited: at any later
  * time, or now with a later key.  To any other site: one window from now or
- * later, and no later than the reach.
+ * later; beyond the reach that costs more.
  */
 static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 	uint16_t key, uint16_t aux, uint32_t data)

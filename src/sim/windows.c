@@ -51,9 +51,16 @@ static uint64_t next_posted(const struct sim_worker *w)
 	return NO_WINDOW;
 }
 
+/* What is for another worker is handed over a window before it is due. */
 static uint64_t next_far(const struct sim_worker *w)
 {
-	return w->far.n ? (uint64_t)w->far.item[0].t / w->width : NO_WINDOW;
+	uint64_t far = NO_WINDOW, abroad = NO_WINDOW;
+
+	if (w->far.n)
+		far = (uint64_t)w->far.item[0].t / w->width;
+	if (w->abroad.n)
+		abroad = (uint64_t)w->abroad.item[0].t / w->width - 1;
+	return far < abroad ? far : abroad;
 }
 
 static uint64_t next_window(const struct sim_worker *w)
@@ -84,10 +91,10 @@ static bool goes_on(struct sim *s, uint64_t k, bool stop)
  * True while there is a window for all to run together: the same for every
  * worker.  How many events there were is known of the window before last.
  */
-static bool agree(struct sim_worker *w, unsigned turn, uint64_t *k)
+static bool agree(struct sim_worker *w, uint64_t *k)
 {
 	struct sim *s = w->sim;
-	struct notice *all = s->notices[turn & 1];
+	struct notice *all = s->notices[++w->turn & 1];
 	bool stop = false;
 	uint32_t i;
 
@@ -120,13 +127,39 @@ static void step(struct sim_worker *w, uint64_t k)
 }
 
 /* Every worker's own part, while that is the better way. */
-static void run_together(struct sim_worker *w)
+static void run_together(void *arg)
 {
-	unsigned turn = 0;
+	struct sim_worker *w = arg;
 	uint64_t k;
 
-	while (agree(w, turn++, &k))
+	while (agree(w, &k))
 		step(w, k);
+}
+
+/* The same, where a worker's mistake ends its part: the others learn of it
+ * before the next window, and end theirs. */
+static void run_guarded(struct sim_worker *w)
+{
+	struct sim *s = w->sim;
+
+	w->turn = 0;
+	if (!s->is_guarded) {
+		run_together(w);
+		return;
+	}
+	if (!err_guard(run_together, w, &w->failure))
+		return;
+	s->notices[++w->turn & 1][w->id].stop = true;
+	barrier_wait(&s->meet);
+}
+
+static void raise_failure(const struct sim *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->p.n_workers; i++)
+		if (s->workers[i].failure.code)
+			err_raise(&s->workers[i].failure);
 }
 
 /* Whether anybody has posted to a slot. */
@@ -184,7 +217,7 @@ void *sim_thread(void *arg)
 		barrier_wait(&w->sim->gate);
 		if (w->sim->leaving)
 			return NULL;
-		run_together(w);
+		run_guarded(w);
 		barrier_wait(&w->sim->gate);
 	}
 }
@@ -217,6 +250,7 @@ enum sim_ending sim_run(struct sim *s, sim_time until)
 	uint64_t k;
 
 	s->until = until;
+	s->is_guarded = err_is_guarded();
 	for (;;) {
 		k = look_around(s);
 		if (!goes_on(s, k, is_stopped(s)))
@@ -226,8 +260,9 @@ enum sim_ending sim_run(struct sim *s, sim_time until)
 			continue;
 		}
 		barrier_wait(&s->gate);
-		run_together(&s->workers[0]);
+		run_guarded(&s->workers[0]);
 		barrier_wait(&s->gate);
+		raise_failure(s);
 	}
 	align(s);
 	return s->ending;
