@@ -169,6 +169,8 @@ struct machine *machine_default(void)
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
 	add_block(m, "faults", fault_params_table, fault_params_n,
 		&m->fault_lines, "");
+	add_block(m, "faults", fault_lines_table, fault_lines_n,
+		&m->fault_lines, "cables");
 	return m;
 }
 
@@ -401,6 +403,9 @@ static int settle_links(struct machine *m, struct err *e)
 static int read_plan(struct machine *m, struct err *e)
 {
 	m->faults.training = m->lines;
+	m->faults.lanes = m->link.lanes;
+	m->faults.least_lanes = m->link.least_lanes;
+	m->faults.retrain = m->link.retrain;
 	m->faults.bit = training_bit(m->link.rate);
 	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }
