@@ -35,8 +35,9 @@ struct fault_params {
 	int64_t cold_start; /* all links are trained when the run begins */
 };
 
-extern const struct param fault_params_table[];
-extern const size_t fault_params_n;
+/* Of all links; and of cables whose lines are known. */
+extern const struct param fault_params_table[], fault_lines_table[];
+extern const size_t fault_params_n, fault_lines_n;
 
 enum { FAULT_SITE = 0xff }; /* of all ports */
 

@@ -42,6 +42,12 @@ const struct param fault_params_table[] = {
 			"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up "
 			"2 dies\"",
 		.source = "assumed: nothing dies" },
+};
+
+const size_t fault_params_n =
+	sizeof(fault_params_table) / sizeof(fault_params_table[0]);
+
+const struct param fault_lines_table[] = {
 	{ .name = "lines",
 		.type = PARAM_LINES,
 		.offset = AT(lines),
@@ -60,8 +66,8 @@ const struct param fault_params_table[] = {
 		.source = "assumed: a machine that was on before" },
 };
 
-const size_t fault_params_n =
-	sizeof(fault_params_table) / sizeof(fault_params_table[0]);
+const size_t fault_lines_n =
+	sizeof(fault_lines_table) / sizeof(fault_lines_table[0]);
 
 /* One line while it is read. */
 struct line {
