@@ -100,7 +100,7 @@ static void add_links(struct machine *m)
 	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
 		"carried-routes");
 	add_block(m, "link", training_params_table, training_params_n,
-		&m->lines, "");
+		&m->lines, "cables");
 }
 
 static void add_routes(struct machine *m)
@@ -452,7 +452,8 @@ int machine_read_faults(struct machine *m, const char *path, struct err *e)
 	while (m->block[i].values != &m->fault_lines)
 		i++;
 	fault_plan_free(&m->faults);
-	if (machine_part_read(path, &m->block[i], 1, e))
+	/* and those of lines, which follow */
+	if (machine_part_read(path, &m->block[i], 2, e))
 		return -1;
 	return read_plan(m, e);
 }

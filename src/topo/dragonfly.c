@@ -392,6 +392,12 @@ static void dragonfly_draw(const struct topo *topo, FILE *out)
 	}
 }
 
+static const char *dragonfly_has(const struct topo *topo)
+{
+	(void)topo;
+	return "cables";
+}
+
 const struct topo_ops dragonfly_ops = {
 	.name = "dragonfly",
 	.size = sizeof(struct dragonfly),
@@ -399,6 +405,7 @@ const struct topo_ops dragonfly_ops = {
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.shape_key = "nodes",
 	.routing = "minimal",
+	.has = dragonfly_has,
 	.init = dragonfly_init,
 	.peer = dragonfly_peer,
 	.wire = dragonfly_wire,

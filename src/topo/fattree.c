@@ -444,6 +444,12 @@ static bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
 	return true;
 }
 
+static const char *fattree_has(const struct topo *topo)
+{
+	(void)topo;
+	return "cables";
+}
+
 const struct topo_ops fattree_ops = {
 	.name = "fattree",
 	.size = sizeof(struct fattree),
@@ -451,6 +457,7 @@ const struct topo_ops fattree_ops = {
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.shape_key = "nodes",
 	.routing = "updown",
+	.has = fattree_has,
 	.init = fattree_init,
 	.peer = fattree_peer,
 	.home = home,

@@ -48,14 +48,24 @@ static const struct param params[] = {
 		.def = "ABCDEF",
 		.help = "names of the dimensions, a letter each",
 		.source = "assumed: as Blue Gene/Q's are called" },
+	{ .name = "wires",
+		.type = PARAM_WORD,
+		.offset = AT(wires),
+		.def = "uniform",
+		.words = "uniform|packaged",
+		.help = "what decides how long a wire is: its dimension, or "
+			"the boards and midplanes that it crosses",
+		.source = "assumed: nothing is known of the packaging" },
+};
+
+static const struct param node_params[] = {
 	{ .name = "node.up",
 		.type = PARAM_TIME,
 		.offset = AT(node_up),
 		.def = "20 ns",
 		.min = 1,
 		.max = 1000000000,
-		.help = "latency from a node to its router, where these are "
-			"not one",
+		.help = "latency from a node to its router",
 		.source = "assumed: half a router" },
 	{ .name = "node.down",
 		.type = PARAM_TIME,
@@ -66,14 +76,13 @@ static const struct param params[] = {
 		.help = "latency from a router to its node, the router's own "
 			"time included",
 		.source = "assumed: a router and half of one" },
-	{ .name = "wires",
-		.type = PARAM_WORD,
-		.offset = AT(wires),
-		.def = "uniform",
-		.words = "uniform|packaged",
-		.help = "what decides how long a wire is: its dimension, or "
-			"the boards and midplanes that it crosses",
-		.source = "assumed: nothing is known of the packaging" },
+};
+
+static const struct topo_block node_wires = {
+	.section = "topology",
+	.needs = "node-wires",
+	.rows = node_params,
+	.n_rows = sizeof(node_params) / sizeof(node_params[0]),
 };
 
 static const struct param uniform_params[] = {
@@ -113,6 +122,7 @@ static const struct topo_block uniform = {
 };
 
 static const struct topo_block *const blocks[] = {
+	&node_wires,
 	&uniform,
 	&torus_units,
 	&torus_latencies,
@@ -231,8 +241,14 @@ static int torus_init(struct topo *topo, struct err *e)
 
 static const char *torus_has(const struct topo *topo)
 {
-	return torus_of(topo)->wires == TORUS_PACKAGED ? "packaging"
-						       : "uniform-wires";
+	static const char *const words[2][2] = {
+		[TORUS_UNIFORM] = { "cables uniform-wires",
+			"cables uniform-wires node-wires" },
+		[TORUS_PACKAGED] = { "packaging", "packaging node-wires" },
+	};
+	const struct torus *t = torus_of(topo);
+
+	return words[t->wires][t->nodes > 0];
 }
 
 /* --- wires --- */
