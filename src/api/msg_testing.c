@@ -15,7 +15,7 @@
 #include "route/hint.h"
 #include "route/updown.h"
 #include "topo/fattree_testing.h"
-#include "topo/torus.h"
+#include "topo/torus_testing.h"
 
 #define MEMORY (UINT64_C(1) << 30)
 
@@ -83,14 +83,12 @@ static void make_tree(struct rig *r, struct net_setup *s, struct err *e)
 
 static void make_torus(struct rig *r, struct net_setup *s, struct err *e)
 {
-	set(torus_ops.params, torus_ops.n_params, &r->torus, "shape", "2x2x2");
+	torus_make(&r->torus, "2x2x2", NULL);
 	set(hint_ops.params, hint_ops.n_params, &r->hint, NULL, NULL);
-	r->torus.topo.ops = &torus_ops;
 	r->hint.route.ops = &hint_ops;
 	s->topo = &r->torus.topo;
 	s->route = &r->hint.route;
-	if (torus_ops.init(&r->torus.topo, e) ||
-		hint_ops.init(&r->hint.route, s->topo, e))
+	if (hint_ops.init(&r->hint.route, s->topo, e))
 		fail_msg("%s", e->text);
 }
 

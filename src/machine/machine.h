@@ -20,7 +20,8 @@ enum { MACHINE_DIRS = 5, MACHINE_KINDS = 8, MACHINE_BLOCKS = 32 };
 
 /* Which variants a machine has: indices of the registries. */
 struct machine_kinds {
-	int64_t topo, route;
+	int64_t topo;
+	int64_t route; /* 0: the topology's own, else 1 + the index */
 	int64_t nic, side; /* 0: none, else 1 + the index */
 };
 
@@ -30,10 +31,13 @@ struct machine_kind {
 	char words[PARAM_TEXT_MAX];
 };
 
-/* Whether a block's parameters are of a machine of these kinds. */
+/*
+ * What a block's parameters need: a variant ("nic.elan4"), anything in a
+ * section ("nic"), or a word that one of the machine's variants has ("l2").
+ * Empty: nothing.
+ */
 struct machine_use {
-	const int64_t *kind; /* NULL: of all machines */
-	int64_t least, most;
+	char needs[48];
 };
 
 /* Where machine files are looked for; NULL at the end. */
@@ -57,7 +61,7 @@ struct machine {
 	const struct nic_ops *nic; /* NULL: none */
 	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */
 	struct host_params host;
-	/* What the interface stands at, where the machine says so. */
+	/* What the interface stands at, where it takes any. */
 	const struct side_ops *side; /* NULL: none */
 	void *side_params, *sides[MACHINE_KINDS];
 	struct fault_params fault_lines;
@@ -77,6 +81,9 @@ struct machine {
  */
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e);
+/* Sets the path of the file; a name with a slash or a dot is one, any other is
+ * looked for. */
+int machine_find(struct machine *m, const char *name, struct err *e);
 /* Reads a plan of faults in place of the machine's, or over it. */
 int machine_read_faults(struct machine *m, const char *path, struct err *e);
 /* An error where there are some, and what is lost would be lost for good. */

@@ -59,6 +59,9 @@ struct route_fact {
 
 struct route_ops {
 	const char *name;
+	/* What parameters of other sections need that it has, in words with
+	 * blanks between them: see machine.c.  NULL: nothing. */
+	const char *has;
 	size_t size; /* of the variant, whose first member is struct route */
 	const struct param *params;
 	size_t n_params;

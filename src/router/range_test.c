@@ -34,7 +34,7 @@ static sim_time serialisation(const struct rig *r, uint32_t bytes)
 /* The switch where a broadcast turns: the least subtree with all of them. */
 static uint32_t top(const struct rig *r, const struct packet *p)
 {
-	uint32_t level = 1, span = (uint32_t)r->tree.t.radix;
+	uint32_t level = 1, span = r->tree.t.n_down[1];
 	uint32_t radix = span;
 
 	for (; p->src / span != p->dst / span ||

@@ -33,7 +33,7 @@ static sim_time serialisation(uint32_t bytes)
 static sim_time head_time(
 	const struct rig *r, const int64_t *metres, uint32_t a, uint32_t b)
 {
-	uint32_t span = 1, radix = (uint32_t)r->tree.t.radix;
+	uint32_t span = 1, radix = r->tree.t.n_down[1];
 	uint32_t level = 0, s;
 	sim_time t = 0;
 

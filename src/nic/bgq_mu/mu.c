@@ -530,6 +530,7 @@ static const struct net_client_ops client = {
 };
 
 const struct nic_ops bgq_mu_ops = {
+	.has = "l2",
 	.name = "bgq-mu",
 	.title = "message unit",
 	.can = NIC_ATOMICS,
