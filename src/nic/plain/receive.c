@@ -182,6 +182,8 @@ static void take_request(
 		if (was == SEEN_NOT)
 			seen_add(&n->seen, src, h->channel, h->number,
 				!h->status);
+		if (was == SEEN_NOT && h->op > PLAIN_GET)
+			seen_note(&n->seen, src, h->channel, NULL);
 	}
 	/* what was refused stays so */
 	if (was == SEEN_NO && !h->status)
@@ -270,12 +272,12 @@ static void request_written(
 			seen_add(seen, src, h->channel, h->number, false);
 		}
 		if (h->op != PLAIN_PUT)
-			seen_note(seen, src, h->channel, h->number, h->operand);
+			seen_note(seen, src, h->channel, &h->operand);
 		else
 			close_book(a, id, !h->status);
 		on_delivered(a, id);
 	} else if (h->op != PLAIN_PUT &&
-		   !seen_noted(seen, src, h->channel, h->number, &h->operand)) {
+		   !seen_noted(seen, src, h->channel, &h->operand)) {
 		/* it is being done now, and will be answered */
 		finish(a, id, false);
 		return;

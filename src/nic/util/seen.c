@@ -105,8 +105,8 @@ void seen_note(
 	c->word = word ? *word : 0;
 }
 
-bool seen_noted(const struct seen *s, uint32_t src, uint32_t channel,
-	uint64_t *word)
+bool seen_noted(
+	const struct seen *s, uint32_t src, uint32_t channel, uint64_t *word)
 {
 	const struct seen_channel *c = find(s, src, channel);
 

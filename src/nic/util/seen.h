@@ -34,7 +34,7 @@ void seen_add(struct seen *s, uint32_t src, uint32_t channel, uint32_t number,
  */
 void seen_note(
 	struct seen *s, uint32_t src, uint32_t channel, const uint64_t *word);
-bool seen_noted(const struct seen *s, uint32_t src, uint32_t channel,
-	uint64_t *word);
+bool seen_noted(
+	const struct seen *s, uint32_t src, uint32_t channel, uint64_t *word);
 
 #endif
