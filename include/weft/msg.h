@@ -108,7 +108,8 @@ struct weft_msg_done {
 /*
  * Writes bytes into another process's memory.  done tells that the source may
  * change; NULL: nobody wants to know.  When the bytes are there only the
- * other process's counter tells, which they are taken from; WEFT_MSG_NONE: none.
+ * other process's counter tells, which they are taken from; WEFT_MSG_NONE:
+ * none.
  */
 int weft_msg_put(struct weft_msg *m, uint32_t rank, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t counter, struct weft_msg_done *done);
