@@ -21,7 +21,8 @@ static struct plain_user *user(struct msg_state *m)
 
 static int msg_plain_open(struct msg_state *m)
 {
-	return plain_user_open(user(m), 0, m->own_at);
+	return plain_user_open(
+		user(m), m->process, m->base, m->each, m->own_at);
 }
 
 static void msg_plain_close(struct msg_state *m)
@@ -29,36 +30,40 @@ static void msg_plain_close(struct msg_state *m)
 	plain_user_wait_all(user(m));
 }
 
-static void post(struct msg_state *m, enum plain_op op, uint32_t node,
+/* A key is to all of a process's memory, which has a word at one offset. */
+static void post(struct msg_state *m, enum plain_op op, uint32_t rank,
 	uint64_t there, uint64_t here, uint64_t bytes, uint32_t word)
 {
 	struct plain_entry e = {
 		.op = op,
-		.node = node,
-		.offset = there,
-		.own_offset = here,
+		.node = msg_node_of(m, rank),
+		.key = PLAIN_KEY + msg_process_of(m, rank),
+		.offset = there - msg_address(m, rank, 0),
+		.own_offset = here - m->base,
 		.bytes = bytes,
-		.operand = word == WEFT_MSG_NONE ? 0 : 1 + msg_word_at(m, word),
 	};
+
+	if (word != WEFT_MSG_NONE)
+		e.operand = 1 + msg_word_at(m, word) - m->base;
 
 	plain_user_post(user(m), &e, program_now());
 }
 
-static void msg_plain_post(struct msg_state *m, uint32_t node, uint64_t to,
+static void msg_plain_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	const void *data, uint32_t bytes)
 {
 	uint64_t stage = m->own_at + PLAIN_RINGS +
 			 plain_user_next(user(m)) % PLAIN_DEPTH * MSG_SLOT;
 
 	program_write(stage, data, bytes);
-	post(m, PLAIN_PUT, node, to, stage, bytes, WEFT_MSG_NONE);
+	post(m, PLAIN_PUT, rank, to, stage, bytes, WEFT_MSG_NONE);
 }
 
-static void msg_plain_put(struct msg_state *m, uint32_t node, uint64_t to,
+static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	uint64_t from, uint64_t bytes, uint32_t counter,
 	struct weft_msg_done *done)
 {
-	post(m, PLAIN_PUT, node, to, from, bytes, counter);
+	post(m, PLAIN_PUT, rank, to, from, bytes, counter);
 	if (done)
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0,
 			user(m)->window.next - 1 };
@@ -70,11 +75,11 @@ static void msg_plain_expect(
 	program_write(msg_word_at(m, counter), &bytes, 8);
 }
 
-static void msg_plain_get(struct msg_state *m, uint32_t node, uint64_t from,
+static void msg_plain_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
 	msg_plain_expect(m, word, bytes);
-	post(m, PLAIN_GET, node, from, to, bytes, word);
+	post(m, PLAIN_GET, rank, from, to, bytes, word);
 }
 
 static void msg_plain_arrived(

@@ -2,11 +2,14 @@
 
 #include "host/program.h"
 
-int plain_user_open(struct plain_user *u, uint32_t queue, uint64_t at)
+int plain_user_open(struct plain_user *u, uint32_t process, uint64_t base,
+	uint64_t bytes, uint64_t at)
 {
 	struct nic *nic = host_nic(program_host());
 	site_id s = program_node();
+	int code;
 	struct plain_rings r = {
+		.process = process,
 		.n_entries = PLAIN_DEPTH,
 		.n_completions = PLAIN_DEPTH,
 		.entries_at = at,
@@ -14,12 +17,11 @@ int plain_user_open(struct plain_user *u, uint32_t queue, uint64_t at)
 	};
 
 	*u = (struct plain_user){
-		.nic = nic, .at = at, .queue = queue, .node = s
+		.nic = nic, .at = at, .process = process, .node = s
 	};
-	/* the process's other queues may have done it */
-	plain_register(nic, s, 0, PLAIN_KEY, 0, host_memory(program_host()),
+	code = plain_register(nic, s, process, PLAIN_KEY + process, base, bytes,
 		PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC);
-	return plain_open(nic, s, queue, &r);
+	return code ? code : plain_open(nic, s, process, &r);
 }
 
 /* The i-th completion from the next one on, if it is there. */
@@ -108,11 +110,10 @@ void plain_user_post(
 	uint32_t number = plain_user_next(u);
 
 	e->id = number;
-	e->key = e->key ? e->key : PLAIN_KEY;
-	e->own_key = e->own_key ? e->own_key : PLAIN_KEY;
+	e->own_key = PLAIN_KEY + u->process;
 	program_charge(plain_params_of(u->nic)->post);
 	program_write(u->at + number % PLAIN_DEPTH * sizeof(*e), e, sizeof(*e));
 	u->window.next++;
-	plain_ring(u->nic, program_worker(), u->node, program_now(), u->queue,
+	plain_ring(u->nic, program_worker(), u->node, program_now(), u->process,
 		u->window.next, u->taken, begun);
 }

@@ -19,18 +19,20 @@ enum {
 struct plain_user {
 	struct nic *nic;
 	uint64_t at; /* rings, PLAIN_RINGS bytes */
-	uint32_t queue, node;
+	uint32_t process, node;
 	uint32_t taken; /* completions */
 	uint32_t failed;
 	struct window window; /* of entries */
 	uint64_t value[PLAIN_DEPTH]; /* of the last ones */
 };
 
-int plain_user_open(struct plain_user *u, uint32_t queue, uint64_t at);
+/* For a process: its queue, and its key, to all of its memory. */
+int plain_user_open(struct plain_user *u, uint32_t process, uint64_t base,
+	uint64_t bytes, uint64_t at);
 /* The number of an entry that can be posted: waits for its place. */
 uint32_t plain_user_next(struct plain_user *u);
-/* Posts an entry, whose id is set here; keys that are 0 are the process's.
- * Begun is when the program called. */
+/* Posts an entry, whose id and own key are set here.  Begun is when the
+ * program called. */
 void plain_user_post(
 	struct plain_user *u, struct plain_entry *e, sim_time begun);
 /* Whether an entry has completed; also from outside the program. */
