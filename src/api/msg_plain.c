@@ -1,43 +1,64 @@
 /*
  * Messages on the plain card: a queue, puts and gets that count.  What goes
- * from the core itself is staged in memory, a stage for each entry of the
- * queue.
+ * from the core itself is staged in memory, a stage for each entry.  Each
+ * process has a key to all of its memory.
  */
 #include "api/msg.h"
-#include "api/plain.h"
+#include "api/workq.h"
+#include "nic/plain/plain.h"
 
-enum { OWN_BYTES = PLAIN_RINGS + PLAIN_DEPTH * MSG_SLOT };
+enum {
+	KEY = 1, /* and the process */
+	AT_COMPLETIONS = WORKQ_DEPTH * sizeof(struct plain_entry),
+	AT_STAGES =
+		AT_COMPLETIONS + WORKQ_DEPTH * sizeof(struct workq_completion),
+	OWN_BYTES = AT_STAGES + WORKQ_DEPTH * MSG_SLOT,
+};
 
 struct __attribute__((may_alias)) own {
-	struct plain_user user;
+	struct workq_user user;
 };
 
 _Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
 
-static struct plain_user *user(struct msg_state *m)
+static struct workq_user *user(const struct msg_state *m)
 {
 	return &((struct own *)m->own)->user;
 }
 
 static int msg_plain_open(struct msg_state *m)
 {
-	return plain_user_open(
-		user(m), m->process, m->base, m->each, m->own_at);
+	const struct plain_params *p = plain_params_of(m->nic);
+	int code = plain_register(m->nic, m->node, m->process, KEY + m->process,
+		m->base, m->each, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC);
+
+	*user(m) = (struct workq_user){
+		.queues = plain_queues(m->nic, m->node),
+		.queue = m->process,
+		.owner = m->process,
+		.entries_at = m->own_at,
+		.completions_at = m->own_at + AT_COMPLETIONS,
+		.post = p->post,
+		.poll_period = p->poll_period,
+		.poll_load = p->poll_load,
+	};
+	return code ? code : workq_user_open(user(m));
 }
 
 static void msg_plain_close(struct msg_state *m)
 {
-	plain_user_wait_all(user(m));
+	workq_user_wait_all(user(m));
 }
 
-/* A key is to all of a process's memory, which has a word at one offset. */
-static void post(struct msg_state *m, enum plain_op op, uint32_t rank,
+/* A word has one offset in the memories of all processes. */
+static uint32_t post(struct msg_state *m, enum plain_op op, uint32_t rank,
 	uint64_t there, uint64_t here, uint64_t bytes, uint32_t word)
 {
 	struct plain_entry e = {
 		.op = op,
 		.node = msg_node_of(m, rank),
-		.key = PLAIN_KEY + msg_process_of(m, rank),
+		.key = KEY + msg_process_of(m, rank),
+		.own_key = KEY + m->process,
 		.offset = there - msg_address(m, rank, 0),
 		.own_offset = here - m->base,
 		.bytes = bytes,
@@ -45,15 +66,14 @@ static void post(struct msg_state *m, enum plain_op op, uint32_t rank,
 
 	if (word != WEFT_MSG_NONE)
 		e.operand = 1 + msg_word_at(m, word) - m->base;
-
-	plain_user_post(user(m), &e, program_now());
+	return workq_user_post(user(m), &e, program_now());
 }
 
 static void msg_plain_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	const void *data, uint32_t bytes)
 {
-	uint64_t stage = m->own_at + PLAIN_RINGS +
-			 plain_user_next(user(m)) % PLAIN_DEPTH * MSG_SLOT;
+	uint64_t stage = m->own_at + AT_STAGES +
+			 workq_user_next(user(m)) % WORKQ_DEPTH * MSG_SLOT;
 
 	program_write(stage, data, bytes);
 	post(m, PLAIN_PUT, rank, to, stage, bytes, WEFT_MSG_NONE);
@@ -63,10 +83,10 @@ static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	uint64_t from, uint64_t bytes, uint32_t counter,
 	struct weft_msg_done *done)
 {
-	post(m, PLAIN_PUT, rank, to, from, bytes, counter);
+	uint32_t number = post(m, PLAIN_PUT, rank, to, from, bytes, counter);
+
 	if (done)
-		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0,
-			user(m)->window.next - 1 };
+		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0, number };
 }
 
 static void msg_plain_expect(
@@ -91,15 +111,12 @@ static void msg_plain_arrived(
 static bool msg_plain_is_done(
 	const struct msg_state *m, const struct weft_msg_done *done)
 {
-	return plain_user_is_done(
-		&((const struct own *)m->own)->user, (uint32_t)done->number);
+	return workq_user_is_done(user(m), (uint32_t)done->number);
 }
 
 static struct poll_loop msg_plain_loop(struct msg_state *m)
 {
-	const struct plain_params *p = plain_params_of(m->nic);
-
-	return nic_poll_loop(m->nic, p->poll_period, p->poll_load);
+	return workq_user_loop(user(m));
 }
 
 static const struct msg_ops plain_msg_ops = {

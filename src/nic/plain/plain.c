@@ -1,21 +1,20 @@
+#include <errno.h>
+
 #include "base/mem.h"
 #include "nic/plain/card.h"
 
 #define AT(field) offsetof(struct plain_params, field)
 #define PS_PER_S  INT64_C(1000000000000)
 #define CARD	  "assumed: a card of the 2020s, 100 Gb/s"
-#define TIME(name_, field_, def_, min_, help_, source_)                        \
+#define ROW(type_, name_, field_, def_, min_, max_, help_, source_)            \
 	{                                                                      \
-		.name = name_, .type = PARAM_TIME, .offset = AT(field_),       \
-		.def = def_, .min = min_, .max = PS_PER_S / 1000,              \
-		.help = help_, .source = source_                               \
-	}
-#define COUNT(name_, field_, def_, min_, max_, help_, source_)                 \
-	{                                                                      \
-		.name = name_, .type = PARAM_COUNT, .offset = AT(field_),      \
+		.name = name_, .type = type_, .offset = AT(field_),            \
 		.def = def_, .min = min_, .max = max_, .help = help_,          \
 		.source = source_                                              \
 	}
+#define COUNT(...) ROW(PARAM_COUNT, __VA_ARGS__)
+#define TIME(name_, field_, def_, min_, ...)                                   \
+	ROW(PARAM_TIME, name_, field_, def_, min_, PS_PER_S / 1000, __VA_ARGS__)
 
 static const struct param params[] = {
 	{ .name = "routing",
@@ -67,114 +66,82 @@ static const struct param params[] = {
 
 #define COUNTER(key_, field_)                                                  \
 	{                                                                      \
-		.key = key_, .offset = offsetof(struct plain_node, field_)     \
+		key_, "", offsetof(struct plain_node, field_), 0               \
 	}
-#define ERROR(key_, status_)                                                   \
+#define ERROR(key_, field_)                                                    \
 	{                                                                      \
-		.key = key_, .unit = "entries",                                \
-		.offset = offsetof(struct plain_node, status[status_]),        \
-		.is_error = true                                               \
+		key_, "", offsetof(struct plain_node, field_), 1               \
 	}
 
 static const struct nic_counter counters[] = {
-	COUNTER("packets", packets),
-	COUNTER("answers", answers),
-	COUNTER("fetches", fetches),
+	COUNTER("packets", asks.packets),
+	COUNTER("answers", asks.answers),
+	COUNTER("fetches", queues.fetches),
 	COUNTER("completions", status[PLAIN_OK]),
-	COUNTER("resent", resent),
-	COUNTER("timeouts", timeouts),
-	COUNTER("torn", torn),
-	COUNTER("escapes", escapes),
-	ERROR("not a work entry", PLAIN_BAD_ENTRY),
-	ERROR("unknown key", PLAIN_BAD_KEY),
-	ERROR("outside of a key's range", PLAIN_OUT_OF_BOUNDS),
-	ERROR("no right", PLAIN_NO_RIGHT),
-	ERROR("too many tries", PLAIN_GAVE_UP),
-	ERROR("queue stopped", PLAIN_STOPPED),
-	ERROR("ring overrun", PLAIN_OVERRUN),
+	COUNTER("resent", asks.resent),
+	COUNTER("timeouts", asks.timeouts),
+	COUNTER("torn", asks.torn),
+	COUNTER("escapes", asks.escapes),
+	ERROR("bad work entry", status[PLAIN_BAD_ENTRY]),
+	ERROR("unknown key", status[PLAIN_BAD_KEY]),
+	ERROR("outside of a key's range", status[PLAIN_OUT_OF_BOUNDS]),
+	ERROR("no right", status[PLAIN_NO_RIGHT]),
+	ERROR("gave up", status[PLAIN_GAVE_UP]),
+	ERROR("queue stopped", status[PLAIN_STOPPED]),
+	ERROR("ring overrun", queues.overruns),
 	{ .key = NULL },
 };
 
-/* --- the network's client --- */
+/* --- what a kernel does --- */
 
-static void on_room(struct net *net, struct sim_worker *w, site_id s,
-	uint32_t fifo, sim_time t)
+struct workqs *plain_queues(struct nic *nic, site_id s)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
-
-	outbox_on_room(&a, &plain_here(&a)->out, fifo, plain_send_leave);
+	return &((struct plain_node *)nic_node(nic, s))->queues;
 }
 
-static void on_packet(struct net *net, struct sim_worker *w, site_id s,
-	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+int plain_register(struct nic *nic, site_id s, uint32_t process, uint32_t key,
+	uint64_t at, uint64_t bytes, uint32_t rights)
 {
-	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct plain_node *n = nic_node(nic, s);
 
-	plain_receive(&a, fifo, id, tail);
+	if (host_ask(nic->host, s, MEMORY_MAY_READ(MEMORY_NIC), at, bytes))
+		return EFAULT;
+	return ranges_add(&n->keys, key, at, bytes,
+		       process << PLAIN_RIGHTS | rights)
+		       ? 0
+		       : EBUSY;
 }
 
-static void on_lost(struct net *net, struct sim_worker *w, packet_id id)
+int plain_forget(struct nic *nic, site_id s, uint32_t key)
 {
-	/* it comes again */
-	if (net->book && book_has(net->book, id))
-		book_hold(net->book, w->id, id);
-	nic_give(net->client_state, w, id);
+	struct plain_node *n = nic_node(nic, s);
+
+	return ranges_drop(&n->keys, key) ? 0 : EINVAL;
 }
+
+/* --- events --- */
 
 static void on_read(const struct nic_at *a, const struct side_read *x)
 {
 	if (x->what == READ_ENTRIES)
-		plain_queue_on_entries(a, x);
+		workqs_on_read(a, &plain_here(a)->queues, x);
 	else if (x->what == READ_PAYLOAD)
 		plain_send_on_payload(a, x);
 	else
 		plain_receive_on_read(a, x);
 }
 
-static enum plain_engine engine_of(const struct sim_event *e)
-{
-	return ENGINE_CLIENT + (sim_number(e) - ENGINE_CLIENT) % PLAIN_ENGINES;
-}
-
-static void on_engine(const struct nic_at *a, const struct sim_event *e)
+static void on_engine(const struct nic_at *a, uint32_t number, uint32_t data)
 {
 	struct plain_node *n = a->node;
 
-	ticks_check(a, &n->ticks, e);
-	switch (engine_of(e)) {
-	case ENGINE_DOORBELL:
-		plain_queue_on_doorbell(a);
-		break;
-	case ENGINE_TURN:
+	if (number == PLAIN_TURN)
 		plain_send_on_turn(a);
-		break;
-	case ENGINE_READY:
-		side_reads_on_ready(a, &n->reads, e->data);
-		break;
-	case ENGINE_HERE:
-		side_reads_on_here(a, &n->reads, e->data);
-		break;
-	case ENGINE_LEAVE:
-		resend_on_leave(a, &n->resend, e->data);
-		break;
-	case ENGINE_LATE:
-		resend_on_late(a, &n->resend);
-		break;
-	case ENGINE_LATER:
-		resend_on_later(a, &n->resend, e->data);
-		break;
-	case ENGINE_AGAIN:
-		resend_on_again(a, &n->resend, e->data);
-		break;
-	case ENGINE_INPUT:
-		plain_receive_on_input(a, e->data);
-		break;
-	case ENGINE_WRITTEN:
-		plain_receive_on_written(a, e->data);
-		break;
-	default:
-		plain_queue_on_completed(a, e->data);
-	}
+	else if (number == PLAIN_WRITTEN)
+		plain_receive_on_written(a, data);
+	else if (!side_reads_on_event(a, &n->reads, number, data) &&
+		 !workqs_on_event(a, &n->queues, number, data))
+		asks_on_event(a, number, data);
 }
 
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
@@ -182,47 +149,65 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 {
 	struct nic_at a = nic_at(net->client_state, w, s, t);
 
-	if (sim_phase(&e) == PHASE_PROGRAM)
+	if (sim_phase(&e) == PHASE_PROGRAM) {
 		host_event(a.nic->host, w, s, t, &e);
-	else
-		on_engine(&a, &e);
+		return;
+	}
+	ticks_check(&a, &asks_of(&a)->ticks, &e);
+	on_engine(&a,
+		PLAIN_DOORBELL + (sim_number(&e) - PLAIN_DOORBELL) %
+					 plain_of(&a)->asks.resend.stride,
+		e.data);
 }
 
 /* --- life --- */
 
+static void set_up(struct plain *x, const struct plain_params *p, site_id nodes)
+{
+	x->reads = (struct side_reads_how){ x->side, PLAIN_READY, PLAIN_HERE,
+		on_read };
+	x->queues = (struct workqs_how){
+		.doorbell = PLAIN_DOORBELL,
+		.completed = PLAIN_COMPLETED,
+		.read = READ_ENTRIES,
+		.entry = sizeof(struct plain_entry),
+		.size = sizeof(struct plain_queue),
+		.prefetch = (uint32_t)p->prefetch,
+		.fetched = plain_send_wake,
+	};
+	x->asks = (struct asks_how){
+		.resend = { .leave = PLAIN_LEAVE,
+			.late = PLAIN_LATE,
+			.later = PLAIN_LATER,
+			.again = PLAIN_AGAIN,
+			.stride = PLAIN_END - PLAIN_DOORBELL,
+			.timeout = p->timeout + p->per_node * (sim_time)nodes,
+			.round_trips = p->round_trips,
+			.retries = p->retries,
+			.back_off = p->back_off,
+			.give_up = plain_send_give_up },
+		.first = PLAIN_DOORBELL,
+		.input = PLAIN_INPUT,
+		.latency = p->input,
+		.kind = p->routing ? PACKET_DETERMINISTIC : PACKET_DYNAMIC,
+		.kept = PLAIN_GET,
+		.left = plain_send_left,
+		.asked = plain_receive_asked,
+		.answered = plain_receive_answered,
+	};
+	asks_set_up(&x->asks);
+}
+
 static int plain_init(struct nic *nic, struct err *e)
 {
 	struct plain *x = (struct plain *)nic;
-	const struct link_rules *link = &nic->net->link;
 
 	x->params = *plain_params_of(nic);
 	x->side = host_side(nic->host);
 	if (!x->side)
-		return err_set(e, "nic.kind: plain needs a side (side.kind)");
-	if (link->max_payload > PLAIN_MOST_PAYLOAD)
-		return err_set(e,
-			"link.payload: nic.kind plain sends packets of at most "
-			"%d bytes",
-			PLAIN_MOST_PAYLOAD);
-	x->reads = (struct side_reads_how){ x->side, ENGINE_READY, ENGINE_HERE,
-		on_read };
-	x->resend = (struct resend_how){
-		.leave = ENGINE_LEAVE,
-		.late = ENGINE_LATE,
-		.later = ENGINE_LATER,
-		.again = ENGINE_AGAIN,
-		.stride = PLAIN_ENGINES,
-		.timeout = x->params.timeout +
-			   x->params.per_node * (sim_time)nic->n_nodes,
-		.round_trips = x->params.round_trips,
-		.retries = x->params.retries,
-		.back_off = x->params.back_off,
-		.send = plain_send_try,
-		.on_late = plain_send_on_late,
-		.give_up = plain_send_give_up,
-	};
-	nic->load_size = sizeof(struct plain_buffer) + link->max_payload;
-	return 0;
+		return err_set(e, "side.kind: nic.kind plain needs a side");
+	set_up(x, &x->params, nic->n_nodes);
+	return asks_check(nic, e);
 }
 
 static void node_init(struct nic *nic, void *node, site_id s)
@@ -231,84 +216,56 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	struct plain_node *n = node;
 
 	(void)s;
-	ring_init(&n->doorbells, sizeof(struct plain_doorbell));
+	asks_init(&n->asks, &x->asks, sizeof(struct plain_sending));
+	side_reads_init(&n->reads, &x->reads, &n->asks.ticks);
+	workqs_init(&n->queues, &x->queues, &n->reads);
 	ring_init(&n->run, sizeof(uint32_t));
-	side_reads_init(&n->reads, &x->reads, &n->ticks);
 	slots_init(&n->works, sizeof(struct plain_work));
-	resend_init(&n->resend, &x->resend, &n->ticks,
-		sizeof(struct plain_sending));
 }
 
 static void node_fini(struct nic *nic, void *node)
 {
 	struct plain_node *n = node;
-	uint32_t i;
 
 	(void)nic;
-	for (i = 0; i < PLAIN_QUEUES; i++)
-		plain_queue_fini(n->queue[i]);
+	asks_fini(&n->asks);
 	ranges_fini(&n->keys);
-	ring_fini(&n->doorbells);
-	ring_fini(&n->run);
 	side_reads_fini(&n->reads);
+	workqs_fini(&n->queues);
+	ring_fini(&n->run);
 	slots_fini(&n->works);
-	resend_fini(&n->resend);
-	seen_fini(&n->seen);
 }
 
 static uint64_t node_memory(const void *node)
 {
 	const struct plain_node *n = node;
-	uint64_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < PLAIN_QUEUES; i++)
-		if (n->queue[i])
-			sum += sizeof(*n->queue[i]) +
-			       ring_memory(&n->queue[i]->entries) +
-			       ring_memory(&n->queue[i]->births);
-	return sum + ranges_memory(&n->keys) + ring_memory(&n->doorbells) +
-	       ring_memory(&n->run) + side_reads_memory(&n->reads) +
-	       slots_memory(&n->works) + slots_memory(&n->resend.items) +
-	       seen_memory(&n->seen);
+	return asks_memory(&n->asks) + ranges_memory(&n->keys) +
+	       side_reads_memory(&n->reads) + workqs_memory(&n->queues) +
+	       ring_memory(&n->run) + slots_memory(&n->works);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
 {
 	const struct plain_node *n = node;
 
-	if (!n->works.used && !n->resend.items.used && !n->inside &&
-		!n->n_made && !n->reads.items.used && !n->doorbells.n)
+	if (!n->works.used && !n->n_made && asks_is_idle(&n->asks) &&
+		!workqs_is_busy(&n->queues))
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"audit: node %u: %u work entries and %u reads are under way, "
-		"%u packets are not acknowledged, %u not sent, %u not executed",
-		s, n->works.used, n->reads.items.used, n->resend.items.used,
-		n->n_made, n->inside);
-}
-
-static size_t load_bytes(const struct packet *p)
-{
-	return sizeof(struct plain_buffer) + plain_data(&plain_buffer(p)->h);
-}
-
-static bool is_stale(const struct nic *nic, const struct sim_event *e)
-{
-	const struct plain_node *n =
-		e->site < nic->n_nodes ? nic->nodes[e->site] : NULL;
-
-	return n && sim_phase(e) == PHASE_ENGINE &&
-	       sim_number(e) >= ENGINE_CLIENT &&
-	       resend_is_stale(&n->resend, engine_of(e), e->data);
+		"audit: node %u: %u work entries are under way, %u packets are "
+		"not acknowledged, %u not sent, %u not executed",
+		s, n->works.used, n->asks.resend.items.used, n->n_made,
+		n->asks.inside);
 }
 
 static const struct net_client_ops client = {
-	.on_room = on_room,
-	.on_packet = on_packet,
+	.on_room = asks_on_room,
+	.on_packet = asks_on_packet,
 	.on_event = on_event,
 	.on_copy = nic_on_copy,
-	.on_hurt = plain_receive_on_hurt,
-	.on_lost = on_lost,
+	.on_hurt = asks_on_hurt,
+	.on_lost = nic_on_lost,
 };
 
 const struct nic_ops plain_ops = {
@@ -328,6 +285,6 @@ const struct nic_ops plain_ops = {
 	.node_fini = node_fini,
 	.node_memory = node_memory,
 	.audit_node = audit_node,
-	.load_bytes = load_bytes,
-	.is_stale = is_stale,
+	.load_bytes = asks_load_bytes,
+	.is_stale = asks_is_stale,
 };

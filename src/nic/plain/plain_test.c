@@ -12,7 +12,7 @@
 static void put_program(void *arg)
 {
 	struct pt_queue q = pt_open(0);
-	struct plain_completion c;
+	struct workq_completion c;
 
 	pt_store(PT_SOURCE, 0x1234);
 	pt_post(&q, (struct plain_entry){ .id = 77, .bytes = 8 });
@@ -20,7 +20,7 @@ static void put_program(void *arg)
 	((struct pt *)arg)->last = program_now();
 	assert_int_equal(c.id, 77);
 	assert_int_equal(c.status, PLAIN_OK);
-	assert_int_equal(plain_close(q.nic, 0, 0), 0);
+	assert_int_equal(workqs_close(q.all, 0), 0);
 }
 
 static void a_put_of_eight_bytes_completes_in_about_a_microsecond(void **state)

@@ -45,15 +45,21 @@ uint64_t pt_word_at(const struct pt *m, site_id node, uint64_t at)
 
 /* --- for programs --- */
 
+static struct nic_at at_now(const struct pt_queue *q)
+{
+	return nic_at(q->nic, program_worker(), program_node(), program_now());
+}
+
 struct pt_queue pt_open_as(uint32_t id, uint32_t process, uint32_t completions)
 {
 	struct pt_queue q = {
 		.nic = host_nic(program_host()),
+		.all = plain_queues(host_nic(program_host()), program_node()),
 		.id = id,
 		.at = PT_RINGS + id * 0x10000,
 	};
-	struct plain_rings r = {
-		.process = process,
+	struct workq_rings r = {
+		.owner = process,
 		.n_entries = PT_ENTRIES,
 		.n_completions = completions,
 		.entries_at = q.at,
@@ -61,7 +67,9 @@ struct pt_queue pt_open_as(uint32_t id, uint32_t process, uint32_t completions)
 			q.at + PT_ENTRIES * sizeof(struct plain_entry),
 	};
 
-	assert_int_equal(plain_open(q.nic, program_node(), id, &r), 0);
+	struct nic_at a = at_now(&q);
+
+	assert_int_equal(workqs_open(&a, q.all, id, &r), 0);
 	return q;
 }
 
@@ -82,8 +90,9 @@ void pt_write(struct pt_queue *q, struct plain_entry e)
 
 void pt_ring(struct pt_queue *q)
 {
-	plain_ring(q->nic, program_worker(), program_node(), program_now(),
-		q->id, q->written, q->taken, program_now());
+	struct nic_at a = at_now(q);
+
+	workqs_ring(&a, q->all, q->id, q->written, q->taken, program_now());
 }
 
 void pt_post(struct pt_queue *q, struct plain_entry e)
@@ -92,15 +101,15 @@ void pt_post(struct pt_queue *q, struct plain_entry e)
 	pt_ring(q);
 }
 
-struct plain_completion pt_wait(struct pt_queue *q)
+struct workq_completion pt_wait(struct pt_queue *q)
 {
 	uint64_t at = q->at + PT_ENTRIES * sizeof(struct plain_entry) +
-		      q->taken % PT_ENTRIES * sizeof(struct plain_completion);
+		      q->taken % PT_ENTRIES * sizeof(struct workq_completion);
 	struct poll_loop loop = { .period = 10 * SIM_NS };
-	struct plain_completion c;
+	struct workq_completion c;
 	uint64_t word;
 
-	assert_true(program_poll(at + offsetof(struct plain_completion, number),
+	assert_true(program_poll(at + offsetof(struct workq_completion, number),
 		WORD_IS, ++q->taken, loop, &word));
 	assert_true(program_read(at, &c, sizeof(c)));
 	return c;

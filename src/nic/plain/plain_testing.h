@@ -35,6 +35,7 @@ uint64_t pt_word_at(const struct pt *m, site_id node, uint64_t at);
 
 struct pt_queue {
 	struct nic *nic;
+	struct workqs *all;
 	uint32_t id, written, taken;
 	uint64_t at;
 };
@@ -48,7 +49,7 @@ void pt_ring(struct pt_queue *q);
 /* Both. */
 void pt_post(struct pt_queue *q, struct plain_entry e);
 /* The next completion. */
-struct plain_completion pt_wait(struct pt_queue *q);
+struct workq_completion pt_wait(struct pt_queue *q);
 
 void pt_store(uint64_t at, uint64_t word);
 uint64_t pt_load(uint64_t at);

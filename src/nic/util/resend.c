@@ -184,6 +184,22 @@ void resend_on_later(const struct nic_at *a, struct resend *r, uint32_t id)
 		is_late(a, r, id);
 }
 
+bool resend_on_event(
+	const struct nic_at *a, struct resend *r, uint32_t number, uint32_t id)
+{
+	if (number == r->how->leave)
+		resend_on_leave(a, r, id);
+	else if (number == r->how->late)
+		resend_on_late(a, r);
+	else if (number == r->how->later)
+		resend_on_later(a, r, id);
+	else if (number == r->how->again)
+		resend_on_again(a, r, id);
+	else
+		return false;
+	return true;
+}
+
 bool resend_is_stale(const struct resend *r, uint32_t number, uint32_t id)
 {
 	if (number == r->how->late)

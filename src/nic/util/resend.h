@@ -77,6 +77,9 @@ void resend_on_leave(const struct nic_at *a, struct resend *r, uint32_t id);
 void resend_on_late(const struct nic_at *a, struct resend *r);
 void resend_on_later(const struct nic_at *a, struct resend *r, uint32_t id);
 void resend_on_again(const struct nic_at *a, struct resend *r, uint32_t id);
+/* Whether an event is one of these, which is handled then. */
+bool resend_on_event(
+	const struct nic_at *a, struct resend *r, uint32_t number, uint32_t id);
 /* Whether such an event is a clock that nobody waits for: see nic_ops. */
 bool resend_is_stale(const struct resend *r, uint32_t number, uint32_t id);
 

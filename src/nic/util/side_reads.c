@@ -75,7 +75,7 @@ void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	pump(a, r);
 }
 
-void side_reads_on_ready(
+static void on_ready(
 	const struct nic_at *a, struct side_reads *r, uint32_t data)
 {
 	const struct piece *p = slots_at(&r->pieces, data);
@@ -85,8 +85,7 @@ void side_reads_on_ready(
 		r->how->here, data);
 }
 
-void side_reads_on_here(
-	const struct nic_at *a, struct side_reads *r, uint32_t data)
+static void on_here(const struct nic_at *a, struct side_reads *r, uint32_t data)
 {
 	const struct piece *p = slots_at(&r->pieces, data);
 	uint32_t item = p->item;
@@ -101,4 +100,16 @@ void side_reads_on_here(
 	pump(a, r);
 	if (done.here == done.bytes)
 		r->how->done(a, &done);
+}
+
+bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,
+	uint32_t number, uint32_t data)
+{
+	if (number == r->how->ready)
+		on_ready(a, r, data);
+	else if (number == r->how->here)
+		on_here(a, r, data);
+	else
+		return false;
+	return true;
 }

@@ -46,10 +46,8 @@ uint64_t side_reads_memory(const struct side_reads *r);
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, uint32_t what, uint32_t id);
 
-/* The events of how->ready and how->here; data is the event's. */
-void side_reads_on_ready(
-	const struct nic_at *a, struct side_reads *r, uint32_t data);
-void side_reads_on_here(
-	const struct nic_at *a, struct side_reads *r, uint32_t data);
+/* Whether an event is one of how's, which is handled then. */
+bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,
+	uint32_t number, uint32_t data);
 
 #endif
