@@ -28,7 +28,6 @@ static struct workq_user *user(const struct msg_state *m)
 
 static int msg_plain_open(struct msg_state *m)
 {
-	const struct plain_params *p = plain_params_of(m->nic);
 	int code = plain_register(m->nic, m->node, m->process, KEY + m->process,
 		m->base, m->each, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC);
 
@@ -38,9 +37,6 @@ static int msg_plain_open(struct msg_state *m)
 		.owner = m->process,
 		.entries_at = m->own_at,
 		.completions_at = m->own_at + AT_COMPLETIONS,
-		.post = p->post,
-		.poll_period = p->poll_period,
-		.poll_load = p->poll_load,
 	};
 	return code ? code : workq_user_open(user(m));
 }

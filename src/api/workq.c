@@ -75,7 +75,9 @@ static bool has_come(void *arg, uint64_t *seen)
 
 struct poll_loop workq_user_loop(const struct workq_user *u)
 {
-	return nic_poll_loop(u->nic, u->poll_period, u->poll_load);
+	const struct workq_params *p = u->queues->how->params;
+
+	return nic_poll_loop(u->nic, p->poll_period, p->poll_load);
 }
 
 bool workq_user_wait(struct workq_user *u, uint32_t number)
@@ -112,7 +114,7 @@ uint32_t workq_user_post(struct workq_user *u, void *entry, sim_time begun)
 	struct nic_at a;
 
 	memcpy(entry, &id, sizeof(id));
-	program_charge(u->post);
+	program_charge(u->queues->how->params->post);
 	program_write(u->entries_at + number % WORKQ_DEPTH * n, entry, n);
 	u->window.next++;
 	a = at_now(u);

@@ -16,7 +16,6 @@ struct workq_user {
 	struct workqs *queues;
 	uint32_t queue, owner;
 	uint64_t entries_at, completions_at;
-	sim_time post, poll_period, poll_load; /* what software takes */
 
 	struct nic *nic;
 	uint32_t node;

@@ -10,18 +10,12 @@
 #include "nic/util/window.h"
 
 enum plain_engine {
-	PLAIN_DOORBELL = ENGINE_CLIENT, /* of queues */
-	PLAIN_COMPLETED,
-	PLAIN_TURN, /* of the engine that cuts packets */
-	PLAIN_READY, /* of reads */
-	PLAIN_HERE,
-	PLAIN_LEAVE, /* of requests */
-	PLAIN_LATE,
-	PLAIN_LATER,
-	PLAIN_AGAIN,
-	PLAIN_INPUT,
-	PLAIN_WRITTEN, /* what one wrote is in memory */
-	PLAIN_END,
+	PLAIN_QUEUES = ENGINE_CLIENT,
+	PLAIN_TURN = PLAIN_QUEUES + WORKQS_EVENTS, /* to cut a packet */
+	PLAIN_READS,
+	PLAIN_ASKS = PLAIN_READS + SIDE_READS_EVENTS,
+	PLAIN_WRITTEN = PLAIN_ASKS + ASKS_EVENTS, /* it is in memory */
+	PLAIN_ENGINES = PLAIN_WRITTEN + 1 - ENGINE_CLIENT,
 };
 
 /* What is read: ids are a queue, a request's, a packet. */

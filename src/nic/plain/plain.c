@@ -25,8 +25,6 @@ static const struct param params[] = {
 		.help = "routing of requests; deterministic keeps the packets "
 			"from one node to another in order",
 		.source = "assumed: nothing here needs the order" },
-	COUNT("prefetch", prefetch, "4", 1, 64, "work entries of one fetch",
-		CARD),
 	/* nic/util/seen.h remembers twice as many */
 	COUNT("window", window, "32", 1, 32,
 		"packets of a queue that are not acknowledged", CARD),
@@ -38,30 +36,8 @@ static const struct param params[] = {
 	TIME("packet", packet, "10 ns", 1, "time between two packets", CARD),
 	TIME("input", input, "60 ns", 0,
 		"time from a packet's end to its first access to memory", CARD),
-	TIME("retry.timeout", timeout, "50 us", 1000000,
-		"minimum time after which a packet without an answer is sent "
-		"again; doubled for the second and the third try",
-		"assumed: far more than an idle round trip"),
-	TIME("retry.per-node", per_node, "2 us", 0,
-		"additional time-out for each node of the machine",
-		"assumed: some packets of each on one link"),
-	COUNT("retry.round-trips", round_trips, "4", 0, 1000,
-		"minimum time-out, in multiples of the longest recent round "
-		"trip",
-		"assumed: a loaded network is not a dead one"),
-	COUNT("retry.limit", retries, "7", 0, 255,
-		"number of times that a packet is sent again", CARD),
-	TIME("retry.back-off", back_off, "1 us", 1,
-		"pause before a packet is sent again; doubled each time", CARD),
-	TIME("software.post", post, "60 ns", 0,
-		"time that a core takes to write a work entry",
-		"assumed: some hundred instructions"),
-	TIME("software.poll-period", poll_period, "20 ns", 1,
-		"time from one look of a poll loop to the next",
-		"assumed: a loop over a cached word"),
-	TIME("software.poll-load", poll_load, "5 ns", 0,
-		"time until a look of a poll loop has its value",
-		"assumed: a loop over a cached word"),
+	WORKQ_ROWS(AT(work), "4", "60 ns"),
+	RESEND_ROWS(AT(retry), "50 us", "7"),
 };
 
 #define COUNTER(key_, field_)                                                  \
@@ -154,40 +130,24 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 		return;
 	}
 	ticks_check(&a, &asks_of(&a)->ticks, &e);
-	on_engine(&a,
-		PLAIN_DOORBELL + (sim_number(&e) - PLAIN_DOORBELL) %
-					 plain_of(&a)->asks.resend.stride,
-		e.data);
+	on_engine(&a, asks_number(a.node, &e), e.data);
 }
 
 /* --- life --- */
 
 static void set_up(struct plain *x, const struct plain_params *p, site_id nodes)
 {
-	x->reads = (struct side_reads_how){ x->side, PLAIN_READY, PLAIN_HERE,
-		on_read };
+	x->reads = (struct side_reads_how){ x->side, PLAIN_READS, on_read };
 	x->queues = (struct workqs_how){
-		.doorbell = PLAIN_DOORBELL,
-		.completed = PLAIN_COMPLETED,
+		.first = PLAIN_QUEUES,
 		.read = READ_ENTRIES,
 		.entry = sizeof(struct plain_entry),
 		.size = sizeof(struct plain_queue),
-		.prefetch = (uint32_t)p->prefetch,
+		.params = &x->params.work,
 		.fetched = plain_send_wake,
 	};
 	x->asks = (struct asks_how){
-		.resend = { .leave = PLAIN_LEAVE,
-			.late = PLAIN_LATE,
-			.later = PLAIN_LATER,
-			.again = PLAIN_AGAIN,
-			.stride = PLAIN_END - PLAIN_DOORBELL,
-			.timeout = p->timeout + p->per_node * (sim_time)nodes,
-			.round_trips = p->round_trips,
-			.retries = p->retries,
-			.back_off = p->back_off,
-			.give_up = plain_send_give_up },
-		.first = PLAIN_DOORBELL,
-		.input = PLAIN_INPUT,
+		.resend.give_up = plain_send_give_up,
 		.latency = p->input,
 		.kind = p->routing ? PACKET_DETERMINISTIC : PACKET_DYNAMIC,
 		.kept = PLAIN_GET,
@@ -195,7 +155,7 @@ static void set_up(struct plain *x, const struct plain_params *p, site_id nodes)
 		.asked = plain_receive_asked,
 		.answered = plain_receive_answered,
 	};
-	asks_set_up(&x->asks);
+	asks_set_up(&x->asks, &p->retry, nodes, PLAIN_ASKS, PLAIN_ENGINES);
 }
 
 static int plain_init(struct nic *nic, struct err *e)

@@ -20,6 +20,7 @@
 #define NIC_PLAIN_PLAIN_H
 
 #include "nic/util/ranges.h"
+#include "nic/util/resend.h"
 #include "nic/util/workq.h"
 
 enum plain_op {
@@ -67,12 +68,11 @@ _Static_assert(sizeof(struct plain_entry) == 64, "a cache line");
 
 struct plain_params {
 	int64_t routing; /* 0: dynamic, 1: deterministic */
-	int64_t prefetch; /* entries of a fetch */
 	int64_t window; /* packets of a queue under way */
 	int64_t buffers; /* packets made and not sent */
 	int64_t dispatch, packet, input; /* ps */
-	int64_t timeout, per_node, round_trips, retries, back_off;
-	int64_t post, poll_period, poll_load; /* of software, ps */
+	struct workq_params work;
+	struct resend_params retry;
 };
 
 extern const struct nic_ops plain_ops;

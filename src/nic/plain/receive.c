@@ -91,27 +91,15 @@ void plain_receive_on_read(const struct nic_at *a, const struct side_read *r)
 	answer(a, r->id, x);
 }
 
-static uint64_t changed(const struct ask_header *h, uint64_t word)
-{
-	uint64_t operand = h->word[WORD_OPERAND];
-
-	switch (h->op) {
-	case PLAIN_ADD:
-		return word + operand;
-	case PLAIN_COMPARE_SWAP:
-		return word == h->word[WORD_COMPARE] ? operand : word;
-	case PLAIN_AND:
-		return word & operand;
-	case PLAIN_OR:
-		return word | operand;
-	case PLAIN_XOR:
-		return word ^ operand;
-	case PLAIN_MAX:
-		return word > operand ? word : operand;
-	default:
-		return operand;
-	}
-}
+static const enum atomic_op atomics[PLAIN_OPS] = {
+	[PLAIN_ADD] = ATOMIC_STORE_ADD,
+	[PLAIN_SWAP] = ATOMIC_STORE,
+	[PLAIN_COMPARE_SWAP] = ATOMIC_STORE_IF,
+	[PLAIN_AND] = ATOMIC_STORE_AND,
+	[PLAIN_OR] = ATOMIC_STORE_OR,
+	[PLAIN_XOR] = ATOMIC_STORE_XOR,
+	[PLAIN_MAX] = ATOMIC_STORE_MAX,
+};
 
 /* In one instant.  The operand of an atomic becomes what its word was. */
 static bool write_bytes(const struct nic_at *a, packet_id id, struct ask *x)
@@ -130,8 +118,8 @@ static bool write_bytes(const struct nic_at *a, packet_id id, struct ask *x)
 				-(uint64_t)x->h.bytes);
 	} else {
 		done = host_read(host, a->s, at, &old, 8);
-		new = changed(&x->h, old);
-		*operand = old;
+		new = atomic_apply(atomics[x->h.op], old, *operand,
+			x->h.word[WORD_COMPARE], operand);
 		done = done && host_write(host, a->w, a->s, a->t, at, &new, 8);
 	}
 	if (a->nic->on_delivered)

@@ -12,8 +12,12 @@ static void on_late(const struct nic_at *a, uint32_t id)
 	asks_of(a)->timeouts++;
 }
 
-void asks_set_up(struct asks_how *how)
+void asks_set_up(struct asks_how *how, const struct resend_params *p,
+	site_id n_nodes, uint32_t first, uint32_t stride)
 {
+	resend_set_up(&how->resend, p, n_nodes, first);
+	how->input = first + RESEND_EVENTS;
+	how->resend.stride = stride;
 	how->resend.send = send_try;
 	how->resend.on_late = on_late;
 }
@@ -328,10 +332,8 @@ bool asks_is_stale(const struct nic *nic, const struct sim_event *e)
 {
 	const struct asks *x =
 		e->site < nic->n_nodes ? nic->nodes[e->site] : NULL;
-	uint32_t first = x ? x->how->first : 0, number = sim_number(e);
 
-	return x && sim_phase(e) == PHASE_ENGINE && number >= first &&
-	       resend_is_stale(&x->resend,
-		       first + (number - first) % x->how->resend.stride,
-		       e->data);
+	return x && sim_phase(e) == PHASE_ENGINE &&
+	       sim_number(e) >= ENGINE_CLIENT &&
+	       resend_is_stale(&x->resend, asks_number(x, e), e->data);
 }

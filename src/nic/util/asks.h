@@ -52,9 +52,8 @@ struct ask_item {
 
 /* One for all nodes. */
 struct asks_how {
-	struct resend_how resend; /* in part set by asks_set_up() */
-	uint32_t first; /* numbers of events that are taken modulo a stride */
-	uint32_t input; /* of these: a packet is here */
+	struct resend_how resend; /* give_up is the owner's */
+	uint32_t input; /* the number of the event that a packet is here */
 	sim_time latency; /* until then, from its tail on */
 	uint8_t kind; /* of requests, an enum packet_kind */
 	uint8_t kept; /* an op that may be executed twice, or is not there */
@@ -69,6 +68,8 @@ struct asks_how {
 		struct ask_item *item);
 };
 
+enum { ASKS_EVENTS = RESEND_EVENTS + 1 };
+
 /* What an owner's node begins with. */
 struct asks {
 	const struct asks_how *how;
@@ -82,8 +83,10 @@ struct asks {
 	uint64_t packets, answers, resent, timeouts, torn, escapes;
 };
 
-/* Sets what resends call; give_up is the owner's. */
-void asks_set_up(struct asks_how *how);
+/* Sets what resends need but give_up, and the numbers of events: ASKS_EVENTS
+ * from first on; the owner has stride of them, from ENGINE_CLIENT on. */
+void asks_set_up(struct asks_how *how, const struct resend_params *p,
+	site_id n_nodes, uint32_t first, uint32_t stride);
 void asks_init(struct asks *x, const struct asks_how *how, size_t item_size);
 void asks_fini(struct asks *x);
 uint64_t asks_memory(const struct asks *x);
@@ -108,6 +111,14 @@ static inline struct asks *asks_of(const struct nic_at *a)
 static inline void *asks_item(const struct nic_at *a, uint32_t id)
 {
 	return slots_at(&asks_of(a)->resend.items, id);
+}
+
+/* Of an event, of those that are taken modulo a stride. */
+static inline uint32_t asks_number(
+	const struct asks *x, const struct sim_event *e)
+{
+	return ENGINE_CLIENT +
+	       (sim_number(e) - ENGINE_CLIENT) % x->how->resend.stride;
 }
 
 /* Posts an event, later than now. */

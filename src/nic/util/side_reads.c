@@ -46,7 +46,7 @@ static void ask(const struct nic_at *a, struct side_reads *r, uint32_t item)
 	x->asked += p->bytes;
 	r->n++;
 	post(a, r, side->ops->request(side, a->s, a->t, p->at, p->bytes),
-		r->how->ready, id);
+		r->how->first, id);
 }
 
 static void pump(const struct nic_at *a, struct side_reads *r)
@@ -82,7 +82,7 @@ static void on_ready(
 	struct side *side = r->how->side;
 
 	post(a, r, side->ops->data(side, a->s, a->t, p->at, p->bytes),
-		r->how->here, data);
+		r->how->first + 1, data);
 }
 
 static void on_here(const struct nic_at *a, struct side_reads *r, uint32_t data)
@@ -105,9 +105,9 @@ static void on_here(const struct nic_at *a, struct side_reads *r, uint32_t data)
 bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,
 	uint32_t number, uint32_t data)
 {
-	if (number == r->how->ready)
+	if (number == r->how->first)
 		on_ready(a, r, data);
-	else if (number == r->how->here)
+	else if (number == r->how->first + 1)
 		on_here(a, r, data);
 	else
 		return false;

@@ -20,10 +20,12 @@ struct side_read {
 	uint32_t asked, here; /* bytes */
 };
 
+enum { SIDE_READS_EVENTS = 2 };
+
 /* One for all nodes. */
 struct side_reads_how {
 	struct side *side;
-	uint32_t ready, here; /* numbers of events */
+	uint32_t first; /* number of SIDE_READS_EVENTS events */
 	/* All of it is here. */
 	void (*done)(const struct nic_at *a, const struct side_read *x);
 };

@@ -142,15 +142,16 @@ void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 		*(struct workq_birth *)ring_push(&q->births) =
 			(struct workq_birth){ written, birth, a->t };
 	t = side->ops->store(side, a->s, a->t, 8);
-	ticks_post(a, x->reads->ticks, t > a->t ? t : a->t + 1,
-		x->how->doorbell, 0);
+	ticks_post(
+		a, x->reads->ticks, t > a->t ? t : a->t + 1, x->how->first, 0);
 }
 
 /* Asks for some of the entries that are written, not past the ring's end. */
 static void fetch(const struct nic_at *a, struct workqs *x, uint32_t queue)
 {
 	struct workq *q = x->queue[queue];
-	uint32_t n = q->written - q->fetched, most = x->how->prefetch;
+	uint32_t n = q->written - q->fetched,
+		 most = (uint32_t)x->how->params->prefetch;
 	uint32_t first = q->fetched & (q->rings.n_entries - 1);
 
 	if (!n || q->is_fetching || q->entries.n >= most)
@@ -251,7 +252,7 @@ void workqs_complete(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	e->c.number = ++q->completed;
 	t = side->ops->write(side, a->s, a->t, e->at, sizeof(*c));
 	ticks_post(a, x->reads->ticks, t > a->t ? t : a->t + 1,
-		x->how->completed, id);
+		x->how->first + 1, id);
 }
 
 static void on_completed(const struct nic_at *a, struct workqs *x, uint32_t id)
@@ -268,9 +269,9 @@ static void on_completed(const struct nic_at *a, struct workqs *x, uint32_t id)
 bool workqs_on_event(const struct nic_at *a, struct workqs *x, uint32_t number,
 	uint32_t data)
 {
-	if (number == x->how->doorbell)
+	if (number == x->how->first)
 		on_doorbell(a, x);
-	else if (number == x->how->completed)
+	else if (number == x->how->first + 1)
 		on_completed(a, x, data);
 	else
 		return false;

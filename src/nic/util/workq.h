@@ -48,12 +48,44 @@ struct workq {
 	bool is_open, is_fetching, is_stopped;
 };
 
+/* What a machine file may say of them, as rows of an owner's table. */
+struct workq_params {
+	int64_t prefetch; /* entries of a fetch */
+	int64_t post, poll_period, poll_load; /* of software, ps */
+};
+
+#define WORKQ_ROW(name_, type_, at_, field_, def_, min_, max_, help_, from_)   \
+	{                                                                      \
+		.name = name_, .type = type_,                                  \
+		.offset = (at_) + offsetof(struct workq_params, field_),       \
+		.def = def_, .min = min_, .max = max_, .help = help_,          \
+		.source = from_                                                \
+	}
+#define WORKQ_ROWS(at_, prefetch_, post_)                                      \
+	WORKQ_ROW("prefetch", PARAM_COUNT, at_, prefetch, prefetch_, 1, 64,    \
+		"largest number of work entries that are fetched at once",     \
+		"assumed: a card of the 2020s"),                               \
+		WORKQ_ROW("software.post", PARAM_TIME, at_, post, post_, 0,    \
+			1000000000,                                            \
+			"time that a core takes to write a work entry",        \
+			"assumed: some hundred instructions"),                 \
+		WORKQ_ROW("software.poll-period", PARAM_TIME, at_,             \
+			poll_period, "20 ns", 1, 1000000000,                   \
+			"time from one look of a poll loop to the next",       \
+			"assumed: a loop over a cached word"),                 \
+		WORKQ_ROW("software.poll-load", PARAM_TIME, at_, poll_load,    \
+			"5 ns", 0, 1000000000,                                 \
+			"time until a look of a poll loop has its value",      \
+			"assumed: a loop over a cached word")
+
+enum { WORKQS_EVENTS = 2 };
+
 /* One for all nodes. */
 struct workqs_how {
-	uint32_t doorbell, completed; /* numbers of events */
+	uint32_t first; /* number of WORKQS_EVENTS events */
 	uint32_t read; /* what its reads are */
 	uint32_t entry, size; /* bytes, of an owner's queue too */
-	uint32_t prefetch; /* entries of a fetch */
+	const struct workq_params *params;
 	/* Entries have come, or the queue has stopped. */
 	void (*fetched)(const struct nic_at *a, uint32_t queue);
 };
