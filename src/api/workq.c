@@ -16,8 +16,11 @@ int workq_user_open(struct workq_user *u)
 		.entries_at = u->entries_at,
 		.completions_at = u->completions_at,
 	};
+	const struct workq_completion none[WORKQ_DEPTH] = { { 0 } };
 	struct nic_at a;
 
+	/* those of an earlier life have numbers, too */
+	program_write(u->completions_at, none, sizeof(none));
 	u->nic = host_nic(program_host());
 	u->node = program_node();
 	a = at_now(u);

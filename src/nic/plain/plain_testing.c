@@ -24,6 +24,8 @@ void pt_run(struct pt *m, uint32_t n_workers, uint32_t n, void (*run)(void *))
 		plain_register(m->t.nic, i, 0, PT_OWN, PT_SOURCE, PT_BYTES, 0);
 		plain_register(m->t.nic, i, 0, PT_READ_ONLY, PT_TARGET,
 			PT_BYTES, PLAIN_READ);
+		plain_register(
+			m->t.nic, i, 1, PT_FOREIGN, PT_SOURCE, PT_BYTES, 7);
 	}
 	for (i = 0; i < n; i++)
 		program_start(m->t.host, i, 0, 0, run, m);
@@ -69,6 +71,10 @@ struct pt_queue pt_open_as(uint32_t id, uint32_t process, uint32_t completions)
 
 	struct nic_at a = at_now(&q);
 
+	struct workq_completion none[PT_ENTRIES] = { { 0 } };
+
+	/* of an earlier life */
+	program_write(r.completions_at, none, sizeof(none));
 	assert_int_equal(workqs_open(&a, q.all, id, &r), 0);
 	return q;
 }

@@ -14,6 +14,7 @@ enum {
 	PT_KEY = 1, /* PT_BYTES at PT_TARGET, with all rights */
 	PT_OWN = 2, /* the same at PT_SOURCE, with none */
 	PT_READ_ONLY = 3,
+	PT_FOREIGN = 4, /* another process's */
 	PT_SOURCE = 0x1000000,
 	PT_TARGET = 0x2000000,
 	PT_BYTES = 0x100000,
@@ -24,7 +25,9 @@ enum {
 struct pt {
 	struct nic_testing t;
 	struct plain_params *params;
-	sim_time last; /* the programs' */
+	const void *arg; /* the test's, as what follows */
+	sim_time last;
+	uint64_t seen;
 };
 
 void pt_init(struct pt *m);

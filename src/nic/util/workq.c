@@ -56,7 +56,7 @@ uint64_t workqs_memory(const struct workqs *x)
 
 static bool is_busy(const struct workq *q)
 {
-	return q->is_fetching || q->entries.n || q->n_out ||
+	return q->n_rings || q->is_fetching || q->entries.n || q->n_out ||
 	       q->fetched != q->written;
 }
 
@@ -67,7 +67,7 @@ bool workqs_is_busy(const struct workqs *x)
 	for (i = 0; i < WORKQS; i++)
 		if (x->queue[i] && is_busy(x->queue[i]))
 			return true;
-	return x->doorbells.n;
+	return false;
 }
 
 /* --- open and close --- */
@@ -136,6 +136,7 @@ void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 
 	if (!q)
 		return; /* that page is not mapped */
+	q->n_rings++;
 	*(struct doorbell *)ring_push(&x->doorbells) =
 		(struct doorbell){ queue, written, taken };
 	if (a->nic->net->book)
@@ -182,6 +183,7 @@ static void on_doorbell(const struct nic_at *a, struct workqs *x)
 	struct doorbell d = *(struct doorbell *)ring_pop(&x->doorbells);
 	struct workq *q = x->queue[d.queue];
 
+	q->n_rings--;
 	q->taken = d.taken;
 	/* Which of too many are whole? */
 	if (d.written - q->fetched > q->rings.n_entries) {

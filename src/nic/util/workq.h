@@ -44,6 +44,7 @@ struct workq {
 	struct workq_rings rings;
 	struct ring entries, births; /* fetched; posted */
 	uint32_t written, fetched, completed, taken; /* ever */
+	uint32_t n_rings; /* of the doorbell, on their way */
 	uint32_t n_out; /* entries taken and not completed */
 	bool is_open, is_fetching, is_stopped;
 };
