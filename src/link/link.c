@@ -123,6 +123,7 @@ void link_params_defaults(struct link_params *p)
 	const struct param_block b[] = {
 		{ "link", link_params_table, link_params_n, p, NULL },
 		{ "link", link_carried_table, link_carried_n, p, NULL },
+		{ "link", retry_kind_table, retry_kind_n, &p->retry, NULL },
 		{ "link", retry_params_table, retry_params_n, &p->retry, NULL },
 	};
 	size_t i;

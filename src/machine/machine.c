@@ -94,8 +94,10 @@ static void add_topo_blocks(struct machine *m, const char *section)
 static void add_links(struct machine *m)
 {
 	add_block(m, "link", link_params_table, link_params_n, &m->link, "");
+	add_block(
+		m, "link", retry_kind_table, retry_kind_n, &m->link.retry, "");
 	add_block(m, "link", retry_params_table, retry_params_n, &m->link.retry,
-		"");
+		"replay");
 	add_topo_blocks(m, "link");
 	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
 		"carried-routes");
@@ -236,6 +238,7 @@ bool machine_uses(const struct machine *m, size_t block)
 	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
 	       has_word(t->ops->has ? t->ops->has(t) : NULL, needs) ||
 	       has_word(r->has, needs) ||
+	       has_word(m->link.retry.kind ? "replay" : NULL, needs) ||
 	       has_word(nic ? nic->has : NULL, needs);
 }
 
