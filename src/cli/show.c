@@ -167,14 +167,9 @@ void show_order(const struct hint *h, char text[SHOW_TEXT])
 	text[d] = '\0';
 }
 
-uint32_t show_channels(const struct show *s, uint8_t list[N_CHANNELS])
+size_t show_site_bytes(const struct show *s)
 {
-	uint32_t n = 0;
-
-	for (uint8_t c = 0; c < N_CHANNELS; c++)
-		if (!s->tree || c == CHANNEL_DYNAMIC || c == CHANNEL_HIGH)
-			list[n++] = c;
-	return n;
+	return s->m->router.kind->site_bytes(s->m->topo->node_ports);
 }
 
 void show_wire(const struct show *s, uint32_t class, char text[SHOW_TEXT])

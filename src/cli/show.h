@@ -53,8 +53,8 @@ uint64_t show_links(const struct show *s, uint32_t dim);
 /* Bytes that a receiver holds per channel. */
 uint64_t show_buffer(const struct show *s);
 
-/* The channels that the routing uses, the first ones of a list. */
-uint32_t show_channels(const struct show *s, uint8_t list[N_CHANNELS]);
+/* What a node's router takes in a simulation. */
+size_t show_site_bytes(const struct show *s);
 /* "5 m, copper", or what a torus's wires cross. */
 void show_wire(const struct show *s, uint32_t class, char text[SHOW_TEXT]);
 

@@ -161,8 +161,7 @@ static void json_router(struct json *j, const struct show *s)
 {
 	const struct hint *h = hint_of(s->m->route);
 	uint64_t bytes = show_buffer(s);
-	uint8_t list[N_CHANNELS];
-	uint32_t n = show_channels(s, list);
+	uint32_t n = s->m->route->ops->n_channels;
 	char text[SHOW_TEXT];
 
 	json_object(j, "buffers");
@@ -222,7 +221,7 @@ void show_json(const struct show *s, FILE *f)
 	json_ways(&j, s);
 	json_router(&j, s);
 	json_object(&j, "simulation");
-	json_count(&j, "bytes_per_node", sizeof(struct net_site));
+	json_count(&j, "bytes_per_node", show_site_bytes(s));
 	json_count(&j, "estimated_bytes", s->memory);
 	json_end(&j, '}');
 	json_end(&j, '}');

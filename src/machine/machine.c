@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "nic/bgq_mu/bgq_mu.h"
+#include "router/registry.h"
 #include "topo/fattree.h"
 #include "topo/torus.h"
 
@@ -290,6 +291,22 @@ static void add_links(struct machine *m)
 		&m->lines, is_tree(m));
 }
 
+static void add_routers(struct machine *m)
+{
+	size_t i;
+
+	for (i = 0; router_registry[i]; i++)
+		add_word(&m->kind_row[3], router_registry[i]->name);
+	add_kind(m, &m->kind_row[3], "router",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, router),
+			.def = "direct",
+			.help = "which router",
+		});
+	add_block(m, "router", net_params_table, net_params_n, &m->router,
+		always);
+}
+
 static void add_routes(struct machine *m)
 {
 	size_t i;
@@ -360,8 +377,7 @@ struct machine *machine_default(void)
 	m->is_whole = true;
 	add_topos(m);
 	add_links(m);
-	add_block(m, "router", net_params_table, net_params_n, &m->router,
-		always);
+	add_routers(m);
 	add_routes(m);
 	add_nics(m);
 	add_hosts(m);
@@ -494,6 +510,7 @@ static int choose(struct machine *m, struct err *e)
 
 	m->topo = m->topos[k->topo];
 	m->route = m->routes[k->route];
+	m->router.kind = router_registry[k->router];
 	m->nic = k->nic ? nic_registry[k->nic - 1] : NULL;
 	m->nic_params = k->nic ? m->nics[k->nic - 1] : NULL;
 	for (i = 0; i < m->n_blocks; i++)

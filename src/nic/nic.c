@@ -21,8 +21,7 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 		mem_free(nic);
 		return NULL;
 	}
-	s->net->client = nic->ops->client;
-	s->net->client_state = nic;
+	net_attach(s->net, nic->ops->client, nic);
 	host_set_nic(s->host, nic);
 	return nic;
 }

@@ -13,7 +13,7 @@
 
 #include "base/param.h"
 #include "host/program.h"
-#include "router/net.h"
+#include "net/net.h"
 
 struct nic {
 	const struct nic_ops *ops;

@@ -285,6 +285,7 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 
 	if (topo->ops != &torus_ops)
 		return err_set(e, "routing.kind: hint needs a torus");
+	r->topo = topo;
 	h->torus = torus_of(topo);
 	h->route.bubble = h->bubble != 0;
 	h->route.has_escape = h->escape != 0;
@@ -391,8 +392,13 @@ static void hint_start(const struct route *r, struct packet *p)
 	route_look_up(r, p);
 }
 
+static const char *const channels[] = { "dynamic", "deterministic", "high",
+	"system" };
+
 const struct route_ops hint_ops = {
 	.name = "hint",
+	.channels = channels,
+	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct hint),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

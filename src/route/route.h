@@ -38,6 +38,8 @@ struct route_walks {
 
 struct route_ops {
 	const char *name;
+	const char *const *channels; /* names of those that packets use */
+	uint32_t n_channels;
 	size_t size; /* of the variant, whose first member is struct route */
 	const struct param *params;
 	size_t n_params;

@@ -273,8 +273,12 @@ static uint32_t updown_spread(
 	return ports;
 }
 
+static const char *const channels[] = { "dynamic", "high" };
+
 const struct route_ops updown_ops = {
 	.name = "updown",
+	.channels = channels,
+	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct updown),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

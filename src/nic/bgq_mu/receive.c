@@ -199,7 +199,7 @@ void mu_receive_on_pulled(const struct mu_at *a, uint32_t fifo)
 
 	r->is_pulling = false;
 	r->turn = a->n->n_pulled++;
-	if (mu_is_sound(a, N_FIFOS + fifo, packet_of(a, r->first)->number))
+	if (mu_is_sound(a, MU_NET_FIFOS + fifo, packet_of(a, r->first)->number))
 		take_in(a, fifo);
 	else
 		a->n->rme_broken |= (uint16_t)(1u << fifo);

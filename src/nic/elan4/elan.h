@@ -63,11 +63,12 @@ enum {
 
 /* Network FIFOs by use. */
 enum elan_fifo {
-	ELAN_FIFO_STEN = FIFO_USER,
-	ELAN_FIFO_DMA = FIFO_USER + 1,
-	ELAN_FIFO_ANSWER = FIFO_USER + 2,
-	ELAN_FIFO_CAST = FIFO_HIGH, /* broadcasts */
-	ELAN_FIFO_ACK = FIFO_SYSTEM,
+	ELAN_FIFO_STEN = 0,
+	ELAN_FIFO_DMA,
+	ELAN_FIFO_ANSWER,
+	ELAN_FIFO_CAST = 14, /* broadcasts */
+	ELAN_FIFO_ACK,
+	ELAN_FIFOS,
 };
 
 enum {
@@ -399,7 +400,8 @@ struct elan_node {
 	uint32_t late_first, late_last; /* 1 + sending: first tries */
 	bool is_late_posted;
 	sim_time round_trip; /* the longest lately */
-	packet_id out_first[N_FIFOS], out_last[N_FIFOS]; /* wait for room */
+	packet_id out_first[ELAN_FIFOS],
+		out_last[ELAN_FIFOS]; /* wait for room */
 
 	struct elan_word_out *words;
 	uint32_t words_room, words_free;

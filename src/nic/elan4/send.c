@@ -117,9 +117,7 @@ static void forget(const struct elan_at *a, uint32_t id)
 
 static bool has_room(const struct elan_at *a, uint32_t fifo)
 {
-	const struct net *net = a->x->nic.net;
-
-	return net->sites[a->s].inject[fifo].chunks >= net->full;
+	return net_has_room(a->x->nic.net, a->s, fifo);
 }
 
 /*
