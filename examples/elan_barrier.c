@@ -87,11 +87,16 @@ static bool check(
 	return !wrong;
 }
 
-static const struct weft_app app = {
-	.name = "elan_barrier",
-	.help = "Nodes meet by global queries.",
-	.run = run,
-	.node_bytes = sizeof(struct node),
-	.check = check,
-	.interface = WEFT_ELAN,
-};
+int main(int argc, char **argv)
+{
+	const struct weft_app app = {
+		.name = "elan_barrier",
+		.help = "Nodes meet by global queries.",
+		.interface = "elan",
+		.run = run,
+		.node_bytes = sizeof(struct node),
+		.check = check,
+	};
+
+	return weft_main(argc, argv, &app);
+}

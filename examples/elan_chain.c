@@ -84,11 +84,17 @@ static bool check(
 	return n->is_right && is_armed;
 }
 
-static const struct weft_app app = {
-	.name = "elan_chain",
-	.help = "A block goes round all nodes by DMAs that events start.",
-	.run = run,
-	.node_bytes = sizeof(struct node),
-	.check = check,
-	.interface = WEFT_ELAN,
-};
+int main(int argc, char **argv)
+{
+	const struct weft_app app = {
+		.name = "elan_chain",
+		.help = "A block goes round all nodes by DMAs that events "
+			"start.",
+		.interface = "elan",
+		.run = run,
+		.node_bytes = sizeof(struct node),
+		.check = check,
+	};
+
+	return weft_main(argc, argv, &app);
+}

@@ -89,11 +89,16 @@ static bool check(
 	return !wrong;
 }
 
-static const struct weft_app app = {
-	.name = "elan_pipeline",
-	.help = "Blocks go down a chain of nodes by DMAs.",
-	.run = run,
-	.node_bytes = sizeof(struct node),
-	.check = check,
-	.interface = WEFT_ELAN,
-};
+int main(int argc, char **argv)
+{
+	const struct weft_app app = {
+		.name = "elan_pipeline",
+		.help = "Blocks go down a chain of nodes by DMAs.",
+		.interface = "elan",
+		.run = run,
+		.node_bytes = sizeof(struct node),
+		.check = check,
+	};
+
+	return weft_main(argc, argv, &app);
+}

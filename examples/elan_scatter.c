@@ -89,11 +89,17 @@ static bool check(
 	return right == r->n_nodes;
 }
 
-static const struct weft_app app = {
-	.name = "elan_scatter",
-	.help = "A broadcast tells all nodes of a table, which they then get.",
-	.run = run,
-	.node_bytes = sizeof(struct node),
-	.check = check,
-	.interface = WEFT_ELAN,
-};
+int main(int argc, char **argv)
+{
+	const struct weft_app app = {
+		.name = "elan_scatter",
+		.help = "A broadcast tells all nodes of a table, which they "
+			"then get.",
+		.interface = "elan",
+		.run = run,
+		.node_bytes = sizeof(struct node),
+		.check = check,
+	};
+
+	return weft_main(argc, argv, &app);
+}

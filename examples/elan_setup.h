@@ -1,5 +1,5 @@
-/* What the examples for QsNetII do alike: their beginning, and their main().
- * A call that fails is a mistake of the example, which ends it. */
+/* What the examples for QsNetII share.  A call that fails is a mistake of the
+ * example and ends it. */
 #ifndef ELAN_SETUP_H
 #define ELAN_SETUP_H
 
@@ -13,13 +13,6 @@
 
 /* Nodes send when all are ready; real programs meet at a barrier. */
 static const weft_time START = 200000 * WEFT_NS;
-
-static const struct weft_app app; /* each example's own */
-
-int main(int argc, char **argv)
-{
-	return weft_main(argc, argv, &app);
-}
 
 static inline void must(const char *what, int error)
 {

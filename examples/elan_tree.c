@@ -77,11 +77,17 @@ static bool check(
 	return !wrong;
 }
 
-static const struct weft_app app = {
-	.name = "elan_tree",
-	.help = "Threads on the cards pass a word down a tree of nodes.",
-	.run = run,
-	.node_bytes = sizeof(struct node),
-	.check = check,
-	.interface = WEFT_ELAN,
-};
+int main(int argc, char **argv)
+{
+	const struct weft_app app = {
+		.name = "elan_tree",
+		.help = "Threads on the cards pass a word down a tree of "
+			"nodes.",
+		.interface = "elan",
+		.run = run,
+		.node_bytes = sizeof(struct node),
+		.check = check,
+	};
+
+	return weft_main(argc, argv, &app);
+}

@@ -87,10 +87,16 @@ static bool check(
 	return !wrong;
 }
 
-static const struct weft_app app = {
-	.name = "neighbour",
-	.help = "Every node exchanges edges with all its neighbours.",
-	.run = run,
-	.node_bytes = sizeof(struct node),
-	.check = check,
-};
+int main(int argc, char **argv)
+{
+	const struct weft_app app = {
+		.name = "neighbour",
+		.help = "Every node exchanges edges with all its neighbours.",
+		.interface = "spi",
+		.run = run,
+		.node_bytes = sizeof(struct node),
+		.check = check,
+	};
+
+	return weft_main(argc, argv, &app);
+}

@@ -65,10 +65,17 @@ static bool check(
 	return n->half > 0 && !n->n_wrong && !last->n_wrong;
 }
 
-static const struct weft_app app = {
-	.name = "pingpong",
-	.help = "Two nodes put eight bytes into each other's memory in turn.",
-	.run = run,
-	.node_bytes = sizeof(struct node),
-	.check = check,
-};
+int main(int argc, char **argv)
+{
+	const struct weft_app app = {
+		.name = "pingpong",
+		.help = "Two nodes put eight bytes into each other's memory in "
+			"turn.",
+		.interface = "spi",
+		.run = run,
+		.node_bytes = sizeof(struct node),
+		.check = check,
+	};
+
+	return weft_main(argc, argv, &app);
+}

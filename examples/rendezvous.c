@@ -90,10 +90,16 @@ static bool check(
 	return right == half;
 }
 
-static const struct weft_app app = {
-	.name = "rendezvous",
-	.help = "Receivers pull what senders tell them of.",
-	.run = run,
-	.node_bytes = sizeof(struct node),
-	.check = check,
-};
+int main(int argc, char **argv)
+{
+	const struct weft_app app = {
+		.name = "rendezvous",
+		.help = "Receivers pull what senders tell them of.",
+		.interface = "spi",
+		.run = run,
+		.node_bytes = sizeof(struct node),
+		.check = check,
+	};
+
+	return weft_main(argc, argv, &app);
+}

@@ -20,53 +20,54 @@ struct node {
 };
 
 /* Adds to the token, and has all nodes before it do so first. */
-static void pass_token(struct msg *m)
+static void pass_token(struct weft_msg *m)
 {
-	uint32_t me = msg_node(m), n = msg_nodes(m);
+	uint32_t me = weft_msg_node(m), n = weft_msg_nodes(m);
 	uint64_t sum = 0;
 
 	if (me) {
-		msg_receive(m, me - 1, TAG_TOKEN, TOKEN_AT, 8, NULL);
-		msg_load(TOKEN_AT, &sum, 8);
+		weft_msg_receive(m, me - 1, TAG_TOKEN, TOKEN_AT, 8, NULL);
+		weft_msg_load(TOKEN_AT, &sum, 8);
 	}
 	sum += me;
-	msg_store(TOKEN_AT, &sum, 8);
-	msg_send(m, (me + 1) % n, TAG_TOKEN, TOKEN_AT, 8);
+	weft_msg_store(TOKEN_AT, &sum, 8);
+	weft_msg_send(m, (me + 1) % n, TAG_TOKEN, TOKEN_AT, 8);
 	if (!me)
-		msg_receive(m, n - 1, TAG_TOKEN, TOKEN_AT, 8, NULL);
+		weft_msg_receive(m, n - 1, TAG_TOKEN, TOKEN_AT, 8, NULL);
 }
 
 /* A block to the next node, and the one before's. */
-static bool pass_block(struct msg *m)
+static bool pass_block(struct weft_msg *m)
 {
-	uint32_t me = msg_node(m), n = msg_nodes(m), before = (me + n - 1) % n;
+	uint32_t me = weft_msg_node(m), n = weft_msg_nodes(m),
+		 before = (me + n - 1) % n;
 	uint8_t mine[BLOCK], got[BLOCK], want[BLOCK];
-	struct msg_request r;
-	struct msg_status s;
+	struct weft_msg_request r;
+	struct weft_msg_status s;
 
 	memset(mine, (int)me, BLOCK);
 	memset(want, (int)before, BLOCK);
-	msg_store(BLOCK_AT, mine, BLOCK);
-	msg_send_start(m, (me + 1) % n, TAG_BLOCK, BLOCK_AT, BLOCK, &r);
-	msg_receive(m, MSG_ANY, TAG_BLOCK, COPY_AT, BLOCK, &s);
-	msg_finish(m, &r, NULL);
-	msg_load(COPY_AT, got, BLOCK);
+	weft_msg_store(BLOCK_AT, mine, BLOCK);
+	weft_msg_send_start(m, (me + 1) % n, TAG_BLOCK, BLOCK_AT, BLOCK, &r);
+	weft_msg_receive(m, WEFT_MSG_ANY, TAG_BLOCK, COPY_AT, BLOCK, &s);
+	weft_msg_finish(m, &r, NULL);
+	weft_msg_load(COPY_AT, got, BLOCK);
 	return s.node == before && !memcmp(got, want, BLOCK);
 }
 
 static void run(void *arg)
 {
 	struct node *mine = arg;
-	struct msg m;
+	struct weft_msg m;
 
-	msg_init(&m, NULL);
+	weft_msg_init(&m, NULL);
 	mine->took = -weft_now();
 	pass_token(&m);
 	mine->is_right = pass_block(&m);
-	msg_broadcast(&m, 0, TOKEN_AT, 8);
-	msg_load(TOKEN_AT, &mine->sum, 8);
+	weft_msg_broadcast(&m, 0, TOKEN_AT, 8);
+	weft_msg_load(TOKEN_AT, &mine->sum, 8);
 	mine->took += weft_now();
-	msg_fini(&m);
+	weft_msg_fini(&m);
 }
 
 static bool check(
@@ -83,16 +84,15 @@ static bool check(
 	return !wrong;
 }
 
-static const struct weft_app app = {
-	.name = "ring",
-	.help = "A token and blocks of data go round all nodes.",
-	.run = run,
-	.node_bytes = sizeof(struct node),
-	.is_portable = true,
-	.check = check,
-};
-
 int main(int argc, char **argv)
 {
+	const struct weft_app app = {
+		.name = "ring",
+		.help = "A token and blocks of data go round all nodes.",
+		.run = run,
+		.node_bytes = sizeof(struct node),
+		.check = check,
+	};
+
 	return weft_main(argc, argv, &app);
 }

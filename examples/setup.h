@@ -1,7 +1,6 @@
 /*
- * What the examples do alike: their beginning, and their main().  Each call
- * of the kernel can fail; here that is a mistake of the example, which ends
- * it.
+ * What the examples for Blue Gene/Q share, set-up mostly.  A call that fails
+ * is a mistake of the example and ends it.
  */
 #ifndef SETUP_H
 #define SETUP_H
@@ -27,13 +26,6 @@ enum {
 
 /* Nodes send when all are ready; real programs meet at a barrier. */
 static const weft_time START = 20000 * WEFT_NS;
-
-static const struct weft_app app; /* each example's own */
-
-int main(int argc, char **argv)
-{
-	return weft_main(argc, argv, &app);
-}
 
 static inline void must(const char *what, int32_t error)
 {

@@ -84,11 +84,18 @@ static bool check(
 	return n->sum == want;
 }
 
-static const struct weft_app app = {
-	.name = "workqueue",
-	.help = "Threads take work by L2 atomics, and send what came of it.",
-	.run = run,
-	.node_bytes = sizeof(struct node),
-	.n_spawned = THREADS,
-	.check = check,
-};
+int main(int argc, char **argv)
+{
+	const struct weft_app app = {
+		.name = "workqueue",
+		.help = "Threads take work by L2 atomics, and send what came "
+			"of it.",
+		.interface = "spi",
+		.run = run,
+		.node_bytes = sizeof(struct node),
+		.n_spawned = THREADS,
+		.check = check,
+	};
+
+	return weft_main(argc, argv, &app);
+}

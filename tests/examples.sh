@@ -1,40 +1,11 @@
 #!/bin/sh
 #
 # Programs from outside: installs what there is, builds the examples against
-# that alone, and runs them.  Needs $WEFT, in its build directory.
+# that alone, with the static library and with the shared one, and runs them.
+# Needs $WEFT, in its build directory.
 set -u
 . "$(dirname "$0")/tap.sh"
-
-build=$(dirname "$(dirname "$weft")")
-cc=${CC:-cc}
-
-for tool in meson pkg-config "${cc%% *}"; do
-	command -v "$tool" >/dev/null || exit 77
-done
-
-meson install -C "$build" --no-rebuild --destdir "$tmp/root" \
-	>"$tmp/log" 2>&1 || complain "$(tail -n 5 "$tmp/log")"
-pc=$(find "$tmp/root" -name weft.pc)
-[ -n "$pc" ] || complain "no weft.pc"
-report "what programs need is installed"
-[ $status -eq 0 ] || exit $status
-
-prefix=$tmp/root$(sed -n 's/^prefix=//p' "$pc")
-PKG_CONFIG_PATH=$(dirname "$pc")
-export PKG_CONFIG_PATH
-flags() {
-	pkg-config --define-variable=prefix="$prefix" --static "$@" weft
-}
-
-# Each header alone, in the language that it promises.
-for header in "$prefix"/include/weft/*.h; do
-	name=weft/$(basename "$header")
-	echo "#include <$name>" >"$tmp/one.c"
-	$cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror \
-		$(flags --cflags) -c "$tmp/one.c" -o "$tmp/one.o" \
-		>"$tmp/log" 2>&1 || complain "$name: $(head -n 5 "$tmp/log")"
-done
-report "each public header needs no other"
+. "$(dirname "$0")/installed.sh"
 
 # A copy, so that nothing of the tree is found by chance.
 mkdir "$tmp/examples"
@@ -58,13 +29,12 @@ for source in *.c; do
 	elan_*) machine=qsnet2-16 other=bgq-board misses='no Elan4 interface' ;;
 	ring) other= ;;
 	esac
-	if ! $cc -std=c11 -Wall -Wextra -Werror ${CFLAGS-} $(flags --cflags) \
-		"$source" -o "$name" $(flags --libs) >"$tmp/log" 2>&1; then
-		complain "$(head -n 5 "$tmp/log")"
+	compile shared "$source" -o "$name" || {
 		report "$name builds"
 		continue
-	fi
-	[ "$(wc -l <"$source")" -le 100 ] || complain "over 100 lines"
+	}
+	[ "$(sed '/^int main/,$d' "$source" | wc -l)" -le 95 ] ||
+		complain "over 95 lines before main"
 	digest=
 	for threads in 1 2; do
 		start "$name" $machine --json --threads $threads
@@ -81,6 +51,10 @@ for source in *.c; do
 	start "$name" $machine --seed 1
 	grep -qxF "$says" "$tmp/out" || complain "does not say: $says"
 	grep -q "^digest  *$digest\$" "$tmp/out" || complain "other digest"
+	compile static "$source" -o "$name-static" &&
+		start "$name-static" $machine
+	grep -q "^digest  *$digest\$" "$tmp/out" ||
+		complain "static: exit code $code, other digest"
 	if [ $machine = qsnet2-16 ]; then
 		start "$name" $machine --shape 1
 		[ $code -eq 0 ] || complain "one node: exit code $code"
@@ -127,7 +101,7 @@ start pingpong --help
 report "bad command lines have exit code 2"
 
 sed 's/got != want/got == want/' pingpong.c >wrong.c
-$cc ${CFLAGS-} $(flags --cflags) wrong.c -o wrong $(flags --libs) &&
+compile shared wrong.c -o wrong &&
 	start wrong bgq-board
 [ $code -eq 1 ] || complain "exit code $code: $(cat "$tmp/err")"
 report "a check that fails has exit code 1"
@@ -135,7 +109,7 @@ report "a check that fails has exit code 1"
 # Who sends to a FIFO that is not there waits for ever, and learns why.
 sed 's/Torus_FIFO_Map = MU_MAP_TORUS/Torus_FIFO_Map = 0/' setup.h >none.h
 sed 's/setup\.h/none.h/' pingpong.c >stuck.c
-$cc ${CFLAGS-} $(flags --cflags) stuck.c -o stuck $(flags --libs) &&
+compile shared stuck.c -o stuck &&
 	start stuck bgq-board
 [ $code -eq 3 ] && grep -q 'impossible descriptor' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
@@ -143,20 +117,20 @@ report "programs that wait for ever have exit code 3, and are told why"
 
 # A queue that the card stops is told of: here there is no such node.
 sed 's/weft_node() + 1/weft_nodes()/' elan_pipeline.c >lost.c
-$cc ${CFLAGS-} $(flags --cflags) lost.c -o lost $(flags --libs) &&
+compile shared lost.c -o lost &&
 	start lost qsnet2-16
 [ $code -eq 1 ] && grep -q 'stopped: impossible command' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 # Who waits for a word that nobody writes waits for ever.
 sed 's/elan_wait_event(q, at, 1)/elan_wait_word(at, 2)/' elan_setup.h >none.h
 sed 's/elan_setup\.h/none.h/' elan_scatter.c >stuck.c
-$cc ${CFLAGS-} $(flags --cflags) stuck.c -o stuck $(flags --libs) &&
+compile shared stuck.c -o stuck &&
 	start stuck qsnet2-16
 [ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
-sed 's/WEFT_ELAN/(enum weft_interface)77/' elan_scatter.c >no.c
-$cc ${CFLAGS-} $(flags --cflags) no.c -o no $(flags --libs) &&
+sed 's/"elan"/"elna"/' elan_scatter.c >no.c
+compile shared no.c -o no &&
 	start no qsnet2-16
-[ $code -eq 2 ] && grep -q 'interface 77' "$tmp/err" ||
+[ $code -eq 2 ] && grep -q 'elna: there are spi, elan' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 report "and so it is with programs for QsNetII"
 

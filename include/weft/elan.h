@@ -45,6 +45,11 @@
 #include "weft/elan4.h"
 #include "weft/program.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
 /* --- command queues --- */
 
 enum { ELAN_CQ_WORDS = 80 }; /* more than a packet takes */
@@ -336,5 +341,10 @@ uint64_t elan_memory_bytes(void);
 /* Bytes; false, and nothing done, where it does not have all of them. */
 bool elan_load_bytes(uint64_t at, void *to, size_t n);
 bool elan_store_bytes(uint64_t at, const void *from, size_t n);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -155,8 +155,6 @@ struct mu_descriptor {
 	struct mu_header header;
 };
 
-_Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
-
 /* Eight bytes, the first one on top, whatever the host's order; compilers
  * make one or two instructions of these. */
 static inline uint64_t mu_get8(const uint8_t *at)

@@ -3,14 +3,14 @@
  * and gets, sends and receives, atomics and collectives.  A program that
  * uses nothing else runs on Blue Gene/Q and on QsNetII alike.
  *
- * One program of a node, of all its threads, has a struct msg, once.  All
+ * One program of a node, of all its threads, has a struct weft_msg, once.  All
  * nodes open theirs alike, and the collectives are called by all nodes in
  * the same order.  Addresses are of nodes' memories.
  *
  * Progress.  Whatever a node has to do for others, to take messages in, to
  * answer atomics, is done in its own calls: all that wait do it while they
- * wait, and msg_progress() does it once.  Puts and gets need nothing of the
- * other node.
+ * wait, and weft_msg_progress() does it once.  Puts and gets need nothing of
+ * the other node.
  *
  * Time.  Calls take what the interface below takes: descriptors and
  * registers of the message unit, stores into Elan4's command queues, and
@@ -30,60 +30,67 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
 enum {
-	MSG_COUNTERS = 32, /* of a node */
-	MSG_DONES = 64, /* puts and gets under way that somebody waits for */
-	MSG_EAGER = 480, /* bytes that a message may have to go at once */
-	MSG_SLOTS = 64, /* of a pair of nodes, at most */
-	MSG_EARLY = 64, /* messages that wait for their receive, beside those
-			   that wait in slots */
-	MSG_WORDS = 1536,
+	WEFT_MSG_COUNTERS = 32, /* of a node */
+	WEFT_MSG_DONES =
+		64, /* puts and gets under way that somebody waits for */
+	WEFT_MSG_EAGER = 480, /* bytes that a message may have to go at once */
+	WEFT_MSG_SLOTS = 64, /* of a pair of nodes, at most */
+	WEFT_MSG_EARLY = 64, /* messages that wait for their receive, beside
+			   those that wait in slots */
+	WEFT_MSG_WORDS = 1536,
 };
 
-#define MSG_ANY	 UINT32_MAX /* node or tag */
-#define MSG_NONE UINT32_MAX /* counter */
+#define WEFT_MSG_ANY  UINT32_MAX /* node or tag */
+#define WEFT_MSG_NONE UINT32_MAX /* counter */
 
 /* The caller's, and left alone by it; no copy of it works. */
-struct msg {
-	uint64_t room[MSG_WORDS];
+struct weft_msg {
+	uint64_t room[WEFT_MSG_WORDS];
 };
 
-struct msg_options {
+struct weft_msg_options {
 	/* Where the layer's own memory begins, a multiple of 4096, the same
 	 * on all nodes; 0: it is the end of the node's memory. */
 	uint64_t at;
 	/* Messages to a node that it has not taken in; 0: 8. */
 	uint32_t slots;
-	/* Messages of up to so many bytes go at once; 0: MSG_EAGER. */
+	/* Messages of up to so many bytes go at once; 0: WEFT_MSG_EAGER. */
 	uint32_t eager;
 	/* When all nodes are ready, which a launcher would see to: until
-	 * then msg_init() waits.  Picoseconds; 0: 10 us. */
+	 * then weft_msg_init() waits.  Picoseconds; 0: 10 us. */
 	int64_t start;
 };
 
 /* options may be NULL.  EBUSY where the node has one. */
-int msg_init(struct msg *m, const struct msg_options *options);
+int weft_msg_init(struct weft_msg *m, const struct weft_msg_options *options);
 /* All nodes', after all that they began: a barrier, and the end. */
-int msg_fini(struct msg *m);
+int weft_msg_fini(struct weft_msg *m);
 
 /* Bytes of a node's memory that it takes on so many nodes. */
-uint64_t msg_memory(uint32_t n_nodes, const struct msg_options *options);
+uint64_t weft_msg_memory(
+	uint32_t n_nodes, const struct weft_msg_options *options);
 
-uint32_t msg_node(const struct msg *m);
-uint32_t msg_nodes(const struct msg *m);
+uint32_t weft_msg_node(const struct weft_msg *m);
+uint32_t weft_msg_nodes(const struct weft_msg *m);
 
 /* The node's own memory; false where it has no such bytes.  Free. */
-bool msg_load(uint64_t at, void *to, size_t n);
-bool msg_store(uint64_t at, const void *from, size_t n);
+bool weft_msg_load(uint64_t at, void *to, size_t n);
+bool weft_msg_store(uint64_t at, const void *from, size_t n);
 
 /* Does what is there to do, and takes the time of one look. */
-void msg_progress(struct msg *m);
+void weft_msg_progress(struct weft_msg *m);
 
 /* --- puts and gets --- */
 
 /* What tells of the end of a put or get; the caller's, until it is waited
  * for, which it must be. */
-struct msg_done {
+struct weft_msg_done {
 	uint32_t kind, index;
 	uint64_t number;
 };
@@ -91,45 +98,45 @@ struct msg_done {
 /*
  * Writes bytes into another node's memory.  done tells that the source may
  * change; NULL: nobody wants to know.  When the bytes are there only the
- * other node's counter tells, which they are taken from; MSG_NONE: none.
+ * other node's counter tells, which they are taken from; WEFT_MSG_NONE: none.
  */
-int msg_put(struct msg *m, uint32_t node, uint64_t to, uint64_t from,
-	uint64_t bytes, uint32_t counter, struct msg_done *done);
+int weft_msg_put(struct weft_msg *m, uint32_t node, uint64_t to, uint64_t from,
+	uint64_t bytes, uint32_t counter, struct weft_msg_done *done);
 
 /* Reads another node's memory.  done tells that the bytes are here; NULL:
  * it returns then. */
-int msg_get(struct msg *m, uint32_t node, uint64_t from, uint64_t to,
-	uint64_t bytes, struct msg_done *done);
+int weft_msg_get(struct weft_msg *m, uint32_t node, uint64_t from, uint64_t to,
+	uint64_t bytes, struct weft_msg_done *done);
 
 /* Makes progress where it is not done. */
-bool msg_is_done(struct msg *m, struct msg_done *done);
-void msg_wait(struct msg *m, struct msg_done *done);
+bool weft_msg_is_done(struct weft_msg *m, struct weft_msg_done *done);
+void weft_msg_wait(struct weft_msg *m, struct weft_msg_done *done);
 
 /*
  * Sets a counter to the bytes that are to come; before they can come, which
  * is sure if the call is before a barrier, or a message, that the other
  * nodes' puts are after.
  */
-int msg_expect(struct msg *m, uint32_t counter, uint64_t bytes);
+int weft_msg_expect(struct weft_msg *m, uint32_t counter, uint64_t bytes);
 /* Until they are here; the counter may then be set again. */
-int msg_wait_counter(struct msg *m, uint32_t counter);
+int weft_msg_wait_counter(struct weft_msg *m, uint32_t counter);
 
 /* --- sends and receives --- */
 
-struct msg_status {
+struct weft_msg_status {
 	uint32_t node, tag;
 	uint64_t bytes; /* of the message, also where fewer were taken */
 	int error; /* 0 or EMSGSIZE: the rest is lost */
 };
 
 /* A send or receive under way; the caller's, left alone until its end. */
-struct msg_request {
-	struct msg_request *next;
+struct weft_msg_request {
+	struct weft_msg_request *next;
 	uint64_t at, bytes, from;
 	uint32_t node, tag, fin;
 	uint32_t state;
-	struct msg_done done;
-	struct msg_status status;
+	struct weft_msg_done done;
+	struct weft_msg_status status;
 };
 
 /*
@@ -137,35 +144,38 @@ struct msg_request {
  * any receive could take, are received in the order in which they were sent.
  * Short ones go at once while the receiver has a slot for them, and end when
  * they have gone; of long ones the receiver is told, and they end when it
- * has got them.  A tag is below MSG_ANY.
+ * has got them.  A tag is below WEFT_MSG_ANY.
  */
-int msg_send_start(struct msg *m, uint32_t node, uint32_t tag, uint64_t from,
-	uint64_t bytes, struct msg_request *r);
-/* Receives up to max bytes from a node, or MSG_ANY, with a tag, or MSG_ANY:
- * the message that arrived first of those that nobody else took. */
-int msg_receive_start(struct msg *m, uint32_t node, uint32_t tag, uint64_t to,
-	uint64_t max, struct msg_request *r);
+int weft_msg_send_start(struct weft_msg *m, uint32_t node, uint32_t tag,
+	uint64_t from, uint64_t bytes, struct weft_msg_request *r);
+/* Receives up to max bytes from a node, or WEFT_MSG_ANY, with a tag, or
+ * WEFT_MSG_ANY: the message that arrived first of those that nobody else took.
+ */
+int weft_msg_receive_start(struct weft_msg *m, uint32_t node, uint32_t tag,
+	uint64_t to, uint64_t max, struct weft_msg_request *r);
 
 /* Makes progress where it has not ended.  status may be NULL. */
-bool msg_test(struct msg *m, struct msg_request *r, struct msg_status *status);
+bool weft_msg_test(struct weft_msg *m, struct weft_msg_request *r,
+	struct weft_msg_status *status);
 /* Waits until it has ended; returns the status' error. */
-int msg_finish(struct msg *m, struct msg_request *r, struct msg_status *status);
+int weft_msg_finish(struct weft_msg *m, struct weft_msg_request *r,
+	struct weft_msg_status *status);
 
 /* Both start and finish. */
-int msg_send(struct msg *m, uint32_t node, uint32_t tag, uint64_t from,
-	uint64_t bytes);
-int msg_receive(struct msg *m, uint32_t node, uint32_t tag, uint64_t to,
-	uint64_t max, struct msg_status *status);
+int weft_msg_send(struct weft_msg *m, uint32_t node, uint32_t tag,
+	uint64_t from, uint64_t bytes);
+int weft_msg_receive(struct weft_msg *m, uint32_t node, uint32_t tag,
+	uint64_t to, uint64_t max, struct weft_msg_status *status);
 
 /* --- atomics --- */
 
-enum msg_atomic {
-	MSG_ADD,
-	MSG_OR,
-	MSG_XOR,
-	MSG_MAX, /* unsigned */
-	MSG_FETCH_ADD,
-	MSG_ATOMICS,
+enum weft_msg_atomic {
+	WEFT_MSG_ADD,
+	WEFT_MSG_OR,
+	WEFT_MSG_XOR,
+	WEFT_MSG_MAX, /* unsigned */
+	WEFT_MSG_FETCH_ADD,
+	WEFT_MSG_ATOMICS,
 };
 
 /*
@@ -174,29 +184,35 @@ enum msg_atomic {
  * other node does it in a call of its own (see Progress); such changes of a
  * word exclude each other, not puts.
  */
-int msg_atomic(struct msg *m, uint32_t node, uint64_t at, enum msg_atomic op,
-	uint64_t operand, uint64_t *old);
+int weft_msg_atomic(struct weft_msg *m, uint32_t node, uint64_t at,
+	enum weft_msg_atomic op, uint64_t operand, uint64_t *old);
 
 /* --- collectives --- */
 
-enum msg_reduction {
-	MSG_SUM_DOUBLE, /* of doubles, always in the same order */
-	MSG_SUM_INT, /* of int64_t, goes round */
-	MSG_MIN_INT,
-	MSG_MAX_INT,
-	MSG_REDUCTIONS,
+enum weft_msg_reduction {
+	WEFT_MSG_SUM_DOUBLE, /* of doubles, always in the same order */
+	WEFT_MSG_SUM_INT, /* of int64_t, goes round */
+	WEFT_MSG_MIN_INT,
+	WEFT_MSG_MAX_INT,
+	WEFT_MSG_REDUCTIONS,
 };
 
 /* Returns when all nodes have called it. */
-int msg_barrier(struct msg *m);
+int weft_msg_barrier(struct weft_msg *m);
 /* The root's bytes at an address of each node. */
-int msg_broadcast(struct msg *m, uint32_t root, uint64_t at, uint64_t bytes);
+int weft_msg_broadcast(
+	struct weft_msg *m, uint32_t root, uint64_t at, uint64_t bytes);
 /* n elements of eight bytes each from every node; the result is the root's,
  * at to, which may be where they are from; others need no to. */
-int msg_reduce(struct msg *m, uint32_t root, enum msg_reduction op,
-	uint64_t from, uint64_t to, uint64_t n);
+int weft_msg_reduce(struct weft_msg *m, uint32_t root,
+	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n);
 /* The same result to all nodes, to the last bit. */
-int msg_allreduce(struct msg *m, enum msg_reduction op, uint64_t from,
-	uint64_t to, uint64_t n);
+int weft_msg_allreduce(struct weft_msg *m, enum weft_msg_reduction op,
+	uint64_t from, uint64_t to, uint64_t n);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,7 +6,9 @@
  * of weft/spi.h, weft/elan.h or weft/msg.h does.  Nodes share no memory but
  * their C globals, which are those of the one process that all nodes are
  * simulated in, and of all its threads: a program keeps what it knows on its
- * stack, in what it was given, or in its node's memory.
+ * stack, in what it was given, or in its node's memory.  A call during which
+ * time passes may return on another thread of the process: what is
+ * thread-local, errno among it, is not kept over one.
  *
  * Times are in picoseconds since the machine was switched on.  Called from
  * outside a program, any of these ends the run as an internal error.
@@ -16,6 +18,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
 
 typedef int64_t weft_time;
 
@@ -50,5 +57,10 @@ uint32_t weft_shape(uint32_t size[WEFT_MAX_DIMS]);
  * size go round. */
 void weft_coordinates(uint32_t node, uint32_t x[WEFT_MAX_DIMS]);
 uint32_t weft_node_at(const uint32_t x[WEFT_MAX_DIMS]);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif

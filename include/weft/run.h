@@ -18,6 +18,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
 /* How it went, for check(). */
 struct weft_result {
 	uint32_t n_nodes;
@@ -25,12 +30,6 @@ struct weft_result {
 	/* received; messages are counted by Blue Gene/Q's units only */
 	uint64_t n_messages, n_packets;
 	uint64_t n_errors; /* that network interfaces told of */
-};
-
-/* A machine's own interface. */
-enum weft_interface {
-	WEFT_SPI, /* Blue Gene/Q's message unit: weft/spi.h */
-	WEFT_ELAN, /* QsNetII's Elan4: weft/elan.h */
 };
 
 struct weft_app {
@@ -47,9 +46,13 @@ struct weft_app {
 	uint32_t n_spawned; /* programs that a node can spawn besides, to 64 */
 	size_t stack_bytes; /* of each program; 0: 64 KiB */
 	bool is_system; /* it is system software */
-	/* It uses no machine's own interface, messages (weft/msg.h) say: it
-	 * runs on all machines; others need their interface (see below). */
-	bool is_portable;
+	/*
+	 * The machine's own interface that it uses: "spi" for Blue Gene/Q's
+	 * message unit (weft/spi.h), "elan" for QsNetII's Elan4
+	 * (weft/elan.h).  A machine without it is refused.  NULL: it uses
+	 * none, only messages (weft/msg.h) say, and runs on every machine.
+	 */
+	const char *interface;
 	/*
 	 * When all programs have ended: whether what they did is right.  nodes
 	 * is the array of what each was given.  text is one line for the
@@ -57,8 +60,6 @@ struct weft_app {
 	 */
 	bool (*check)(const struct weft_result *result, const void *nodes,
 		char *text, size_t size);
-	/* Of one that is not portable: a machine without it is refused. */
-	enum weft_interface interface;
 };
 
 /*
@@ -68,5 +69,10 @@ struct weft_app {
  * Weft's.
  */
 int weft_main(int argc, char **argv, const struct weft_app *app);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -36,6 +36,11 @@
 
 #include "weft/hwi.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
 /* What a call that has no error number returns where it could not. */
 #define SPI_NONE UINT64_MAX
 
@@ -461,5 +466,10 @@ bool L2_AtomicStoreAdd(uint64_t pa, uint64_t value);
 bool L2_AtomicStoreOr(uint64_t pa, uint64_t value);
 bool L2_AtomicStoreXor(uint64_t pa, uint64_t value);
 bool L2_AtomicStoreMax(uint64_t pa, uint64_t value); /* unsigned */
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,9 +11,8 @@ static const sim_time AHEAD = 2500 * SIM_NS;
 
 struct nic *cq_card(void)
 {
-	struct nic *nic = host_nic(program_host());
+	struct nic *nic = elan_check(host_nic(program_host()));
 
-	BUG_IF(!nic || nic->ops != &elan4_ops);
 	BUG_IF(program_is_card()); /* a thread on the card is no program */
 	return nic;
 }
@@ -70,7 +69,7 @@ enum elan_error elan_cq_error(const struct elan_cq *q)
 
 const char *elan_error_name(enum elan_error error)
 {
-	return (uint32_t)error < ELAN_ERRORS ? elan_error_names[error]
+	return (uint32_t)error < ELAN_ERRORS ? elan_error_text(error)
 					     : "unknown";
 }
 

@@ -18,12 +18,6 @@ enum {
 
 #define START (10000 * (sim_time)SIM_NS)
 
-static const struct msg_ops *const machines[] = {
-	&msg_spi_ops,
-	&msg_elan_ops,
-	NULL,
-};
-
 /* --- memory --- */
 
 static uint64_t round_up(uint64_t bytes)
@@ -41,10 +35,10 @@ static void lay_out(struct msg_state *m, uint64_t own)
 	m->peers_at = at;
 	at += round_up(n * MSG_LANES * sizeof(struct msg_peer));
 	m->early_at = at;
-	at += round_up((uint64_t)MSG_EARLY * MSG_EAGER);
+	at += round_up((uint64_t)WEFT_MSG_EARLY * WEFT_MSG_EAGER);
 	/* from here on others write */
 	m->words_at = at;
-	at += 8 * (MSG_COUNTERS + MSG_DONES);
+	at += 8 * (WEFT_MSG_COUNTERS + WEFT_MSG_DONES);
 	m->fins_at = at;
 	at += FIN * MSG_FINS;
 	m->credits_at = at;
@@ -60,27 +54,28 @@ static uint64_t most_own(void)
 	uint64_t most = 0;
 	uint32_t i;
 
-	for (i = 0; machines[i]; i++)
-		if (machines[i]->memory > most)
-			most = machines[i]->memory;
+	for (i = 0; api_registry[i]; i++)
+		if (api_registry[i]->msg->memory > most)
+			most = api_registry[i]->msg->memory;
 	return most;
 }
 
-static int set_options(struct msg_state *m, const struct msg_options *o)
+static int set_options(struct msg_state *m, const struct weft_msg_options *o)
 {
 	m->n_slots = o->slots ? o->slots : SLOTS;
-	m->eager = o->eager ? o->eager : MSG_EAGER;
+	m->eager = o->eager ? o->eager : WEFT_MSG_EAGER;
 	m->at = o->at;
-	if (m->n_slots < 2 || m->n_slots > MSG_SLOTS || m->eager > MSG_EAGER ||
-		m->at % PAGE || o->start < 0)
+	if (m->n_slots < 2 || m->n_slots > WEFT_MSG_SLOTS ||
+		m->eager > WEFT_MSG_EAGER || m->at % PAGE || o->start < 0)
 		return EINVAL;
 	return 0;
 }
 
-uint64_t msg_memory(uint32_t n_nodes, const struct msg_options *options)
+uint64_t weft_msg_memory(
+	uint32_t n_nodes, const struct weft_msg_options *options)
 {
 	struct msg_state m = { .n_nodes = n_nodes };
-	struct msg_options o = { 0 };
+	struct weft_msg_options o = { 0 };
 
 	if (options)
 		o = *options;
@@ -91,12 +86,12 @@ uint64_t msg_memory(uint32_t n_nodes, const struct msg_options *options)
 	return m.end;
 }
 
-bool msg_load(uint64_t at, void *to, size_t n)
+bool weft_msg_load(uint64_t at, void *to, size_t n)
 {
 	return program_read(at, to, n);
 }
 
-bool msg_store(uint64_t at, const void *from, size_t n)
+bool weft_msg_store(uint64_t at, const void *from, size_t n)
 {
 	return program_write(at, from, n);
 }
@@ -218,7 +213,7 @@ void msg_sleep(struct msg_state *m)
 		program_poll_until(has_news, m, m->ops->loop(m), &seen);
 }
 
-void msg_progress(struct msg *msg)
+void weft_msg_progress(struct weft_msg *msg)
 {
 	struct msg_state *m = msg_state(msg);
 	struct poll_loop loop = m->ops->loop(m);
@@ -244,12 +239,12 @@ uint32_t msg_take_word(struct msg_state *m)
 {
 	uint32_t i = take_bit(&m->dones);
 
-	return i < MSG_DONES ? MSG_COUNTERS + i : 0;
+	return i < WEFT_MSG_DONES ? WEFT_MSG_COUNTERS + i : 0;
 }
 
 void msg_give_word(struct msg_state *m, uint32_t word)
 {
-	m->dones &= ~(UINT64_C(1) << (word - MSG_COUNTERS));
+	m->dones &= ~(UINT64_C(1) << (word - WEFT_MSG_COUNTERS));
 }
 
 bool msg_word_is_zero(const struct msg_state *m, uint32_t word)
@@ -294,7 +289,7 @@ void msg_answer(struct msg_state *m, uint32_t node, uint32_t fin,
 
 /* --- puts and gets --- */
 
-static bool is_done(const struct msg_state *m, const struct msg_done *done)
+static bool is_done(const struct msg_state *m, const struct weft_msg_done *done)
 {
 	switch (done->kind) {
 	case MSG_DONE:
@@ -306,26 +301,26 @@ static bool is_done(const struct msg_state *m, const struct msg_done *done)
 	}
 }
 
-static void end(struct msg_state *m, struct msg_done *done)
+static void end(struct msg_state *m, struct weft_msg_done *done)
 {
 	if (done->kind == MSG_DONE_WORD)
 		msg_give_word(m, done->index);
 	done->kind = MSG_DONE;
 }
 
-bool msg_is_done(struct msg *msg, struct msg_done *done)
+bool weft_msg_is_done(struct weft_msg *msg, struct weft_msg_done *done)
 {
 	struct msg_state *m = msg_state(msg);
 
 	if (!is_done(m, done))
-		msg_progress(msg);
+		weft_msg_progress(msg);
 	if (!is_done(m, done))
 		return false;
 	end(m, done);
 	return true;
 }
 
-void msg_wait(struct msg *msg, struct msg_done *done)
+void weft_msg_wait(struct weft_msg *msg, struct weft_msg_done *done)
 {
 	struct msg_state *m = msg_state(msg);
 
@@ -333,24 +328,25 @@ void msg_wait(struct msg *msg, struct msg_done *done)
 	while (!is_done(m, done))
 		if (!msg_step(m))
 			msg_sleep(m);
-	m->awaited = (struct msg_done){ 0 };
+	m->awaited = (struct weft_msg_done){ 0 };
 	end(m, done);
 }
 
-int msg_put(struct msg *msg, uint32_t node, uint64_t to, uint64_t from,
-	uint64_t bytes, uint32_t counter, struct msg_done *done)
+int weft_msg_put(struct weft_msg *msg, uint32_t node, uint64_t to,
+	uint64_t from, uint64_t bytes, uint32_t counter,
+	struct weft_msg_done *done)
 {
 	struct msg_state *m = msg_state(msg);
 	int code = msg_check(m, node, to, bytes);
 
 	if (!code)
 		code = msg_check(m, m->node, from, bytes);
-	if (code || (counter >= MSG_COUNTERS && counter != MSG_NONE))
+	if (code || (counter >= WEFT_MSG_COUNTERS && counter != WEFT_MSG_NONE))
 		return code ? code : EINVAL;
 	if (done && m->dones == UINT64_MAX)
 		return EBUSY;
 	if (done)
-		*done = (struct msg_done){ 0 };
+		*done = (struct weft_msg_done){ 0 };
 	if (!bytes)
 		return 0;
 	if (node != m->node) {
@@ -358,16 +354,16 @@ int msg_put(struct msg *msg, uint32_t node, uint64_t to, uint64_t from,
 		return 0;
 	}
 	msg_copy(to, from, bytes);
-	if (counter != MSG_NONE)
+	if (counter != WEFT_MSG_NONE)
 		m->ops->arrived(m, counter, bytes);
 	return 0;
 }
 
-int msg_get(struct msg *msg, uint32_t node, uint64_t from, uint64_t to,
-	uint64_t bytes, struct msg_done *done)
+int weft_msg_get(struct weft_msg *msg, uint32_t node, uint64_t from,
+	uint64_t to, uint64_t bytes, struct weft_msg_done *done)
 {
 	struct msg_state *m = msg_state(msg);
-	struct msg_done mine = { 0 };
+	struct weft_msg_done mine = { 0 };
 	int code = msg_check(m, node, from, bytes);
 
 	if (!code)
@@ -386,15 +382,15 @@ int msg_get(struct msg *msg, uint32_t node, uint64_t from, uint64_t to,
 	if (done)
 		*done = mine;
 	else
-		msg_wait(msg, &mine);
+		weft_msg_wait(msg, &mine);
 	return 0;
 }
 
-int msg_expect(struct msg *msg, uint32_t counter, uint64_t bytes)
+int weft_msg_expect(struct weft_msg *msg, uint32_t counter, uint64_t bytes)
 {
 	struct msg_state *m = msg_state(msg);
 
-	if (counter >= MSG_COUNTERS)
+	if (counter >= WEFT_MSG_COUNTERS)
 		return EINVAL;
 	if (!msg_word_is_zero(m, counter))
 		return EBUSY;
@@ -403,11 +399,11 @@ int msg_expect(struct msg *msg, uint32_t counter, uint64_t bytes)
 	return 0;
 }
 
-int msg_wait_counter(struct msg *msg, uint32_t counter)
+int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
 {
 	struct msg_state *m = msg_state(msg);
 
-	if (counter >= MSG_COUNTERS)
+	if (counter >= WEFT_MSG_COUNTERS)
 		return EINVAL;
 	while (!msg_word_is_zero(m, counter))
 		if (!msg_step(m))
@@ -417,19 +413,10 @@ int msg_wait_counter(struct msg *msg, uint32_t counter)
 
 /* --- life --- */
 
-static const struct msg_ops *find(const struct nic *nic)
-{
-	uint32_t i;
-
-	for (i = 0; machines[i] && machines[i]->nic != nic->ops; i++)
-		;
-	return machines[i];
-}
-
-int msg_init(struct msg *msg, const struct msg_options *options)
+int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 {
 	struct msg_state *m = msg_state(msg);
-	struct msg_options o = { 0 };
+	struct weft_msg_options o = { 0 };
 	uint64_t memory;
 	int code;
 
@@ -438,16 +425,17 @@ int msg_init(struct msg *msg, const struct msg_options *options)
 	memset(msg, 0, sizeof(*msg));
 	m->host = program_host();
 	m->nic = host_nic(m->host);
-	m->ops = find(m->nic);
-	BUG_IF(!m->ops);
+	BUG_IF(!api_to(m->nic->ops));
+	m->ops = api_to(m->nic->ops)->msg;
 	m->node = program_node();
 	m->n_nodes = m->nic->net->n_nodes;
 	code = set_options(m, &o);
 	if (code)
 		return code;
 	memory = host_memory(m->host);
-	if (!m->at && msg_memory(m->n_nodes, &o) <= memory)
-		m->at = (memory - msg_memory(m->n_nodes, &o)) / PAGE * PAGE;
+	if (!m->at && weft_msg_memory(m->n_nodes, &o) <= memory)
+		m->at = (memory - weft_msg_memory(m->n_nodes, &o)) / PAGE *
+			PAGE;
 	lay_out(m, m->ops->memory);
 	if (!m->at || m->end > memory)
 		return EFAULT;
@@ -460,24 +448,24 @@ int msg_init(struct msg *msg, const struct msg_options *options)
 	return 0;
 }
 
-int msg_fini(struct msg *msg)
+int weft_msg_fini(struct weft_msg *msg)
 {
 	struct msg_state *m = msg_state(msg);
 
 	if (m->dones || m->fins || !msg_match_is_idle(m))
 		return EBUSY;
-	msg_barrier(msg);
+	weft_msg_barrier(msg);
 	m->ops->close(m);
 	program_watch(0, 0, NULL, NULL);
 	return 0;
 }
 
-uint32_t msg_node(const struct msg *m)
+uint32_t weft_msg_node(const struct weft_msg *m)
 {
 	return ((const struct msg_state *)m)->node;
 }
 
-uint32_t msg_nodes(const struct msg *m)
+uint32_t weft_msg_nodes(const struct weft_msg *m)
 {
 	return ((const struct msg_state *)m)->n_nodes;
 }

@@ -19,6 +19,7 @@
 #ifndef API_MSG_H
 #define API_MSG_H
 
+#include "api/api.h"
 #include "host/program.h"
 #include "nic/nic.h"
 #include "weft/msg.h"
@@ -42,7 +43,8 @@ struct msg_trailer {
 	uint64_t number; /* in its lane, from 1 on; the last to arrive */
 };
 
-_Static_assert(sizeof(struct msg_trailer) == MSG_SLOT - MSG_EAGER, "slots");
+_Static_assert(
+	sizeof(struct msg_trailer) == MSG_SLOT - WEFT_MSG_EAGER, "slots");
 
 /* What a node knows of another one, by lane; lies in its memory. */
 struct msg_peer {
@@ -57,14 +59,14 @@ struct msg_peer {
 /* A message that came before its receive. */
 struct msg_early {
 	uint64_t bytes, from;
-	struct msg_request *self; /* of a node's long send to itself */
+	struct weft_msg_request *self; /* of a node's long send to itself */
 	uint32_t node, tag;
 	uint16_t kind, fin;
 	uint16_t next; /* + 1; 0: none */
 };
 
 struct msg_list {
-	struct msg_request *first, *last;
+	struct weft_msg_request *first, *last;
 };
 
 enum msg_done_kind {
@@ -73,7 +75,7 @@ enum msg_done_kind {
 	MSG_DONE_OWN, /* the machine's own kind */
 };
 
-/* Behind struct msg. */
+/* Behind struct weft_msg. */
 struct __attribute__((may_alias)) msg_state {
 	const struct msg_ops *ops;
 	struct host *host;
@@ -90,27 +92,27 @@ struct __attribute__((may_alias)) msg_state {
 	uint32_t news_first, n_news;
 	bool has_all; /* too many: any may have */
 	bool has_word;
-	struct msg_done awaited;
+	struct weft_msg_done awaited;
 
 	uint64_t dones, fins; /* bits: those in use */
 	uint64_t round, n_asked;
 
 	struct msg_list posted, waiting, active;
-	struct msg_early early[MSG_EARLY];
+	struct msg_early early[WEFT_MSG_EARLY];
 	uint16_t early_first, early_last, early_free; /* + 1 */
 	bool is_full; /* a slot could not be emptied */
 
 	uint64_t own[MSG_OWN_WORDS]; /* the machine's */
 };
 
-_Static_assert(sizeof(struct msg_state) <= sizeof(struct msg), "MSG_WORDS");
+_Static_assert(
+	sizeof(struct msg_state) <= sizeof(struct weft_msg), "WEFT_MSG_WORDS");
 
 /*
  * A machine's.  None of these is called for the node itself, or with no
  * bytes; all addresses have been looked at.
  */
 struct msg_ops {
-	const struct nic_ops *nic;
 	uint64_t memory; /* of a node, at own_at */
 
 	int (*open)(struct msg_state *m);
@@ -125,7 +127,7 @@ struct msg_ops {
 	 * msg_take_word().  done may be NULL. */
 	void (*put)(struct msg_state *m, uint32_t node, uint64_t to,
 		uint64_t from, uint64_t bytes, uint32_t counter,
-		struct msg_done *done);
+		struct weft_msg_done *done);
 	/* The word becomes zero when all is here. */
 	void (*get)(struct msg_state *m, uint32_t node, uint64_t from,
 		uint64_t to, uint64_t bytes, uint32_t word);
@@ -135,13 +137,12 @@ struct msg_ops {
 	void (*arrived)(struct msg_state *m, uint32_t counter, uint64_t bytes);
 
 	/* Of MSG_DONE_OWN; also called from outside the program. */
-	bool (*is_done)(const struct msg_state *m, const struct msg_done *done);
+	bool (*is_done)(
+		const struct msg_state *m, const struct weft_msg_done *done);
 	struct poll_loop (*loop)(struct msg_state *m);
 };
 
-extern const struct msg_ops msg_spi_ops, msg_elan_ops;
-
-static inline struct msg_state *msg_state(struct msg *m)
+static inline struct msg_state *msg_state(struct weft_msg *m)
 {
 	return (struct msg_state *)m;
 }

@@ -17,11 +17,11 @@ static uint64_t ask_at(const struct msg_state *m, uint32_t node)
 static uint64_t result(uint64_t op, uint64_t word, uint64_t operand)
 {
 	switch (op) {
-	case MSG_OR:
+	case WEFT_MSG_OR:
 		return word | operand;
-	case MSG_XOR:
+	case WEFT_MSG_XOR:
 		return word ^ operand;
-	case MSG_MAX:
+	case WEFT_MSG_MAX:
 		return word > operand ? word : operand;
 	default:
 		return word + operand;
@@ -33,7 +33,7 @@ static bool apply(uint64_t at, uint64_t op, uint64_t operand, uint64_t *old)
 {
 	uint64_t word;
 
-	if (at % 8 || op >= MSG_ATOMICS || !program_read(at, old, 8))
+	if (at % 8 || op >= WEFT_MSG_ATOMICS || !program_read(at, old, 8))
 		return false;
 	word = result(op, *old, operand);
 	return program_write(at, &word, 8);
@@ -56,15 +56,15 @@ void msg_atomic_serve(struct msg_state *m, uint32_t node)
 		is_done ? ANSWER_DONE : ANSWER_REFUSED, old);
 }
 
-int msg_atomic(struct msg *msg, uint32_t node, uint64_t at, enum msg_atomic op,
-	uint64_t operand, uint64_t *old)
+int weft_msg_atomic(struct weft_msg *msg, uint32_t node, uint64_t at,
+	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
 {
 	struct msg_state *m = msg_state(msg);
 	int code = msg_check(m, node, at, 8);
 	struct msg_ask a = { .at = at, .op = op, .operand = operand };
 	uint64_t answer, was = 0;
 
-	if (code || at % 8 || (uint32_t)op >= MSG_ATOMICS)
+	if (code || at % 8 || (uint32_t)op >= WEFT_MSG_ATOMICS)
 		return code ? code : EINVAL;
 	if (node == m->node) {
 		apply(at, op, operand, &was);

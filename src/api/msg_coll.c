@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { PIECE = MSG_EAGER / 8 }; /* elements of a reduction */
+enum { PIECE = WEFT_MSG_EAGER / 8 }; /* elements of a reduction */
 
 static void send(
 	struct msg_state *m, uint32_t node, const void *data, uint64_t bytes)
@@ -39,7 +39,7 @@ static void receive(
 	msg_lane_taken(m, MSG_COLL, node);
 }
 
-int msg_barrier(struct msg *msg)
+int weft_msg_barrier(struct weft_msg *msg)
 {
 	struct msg_state *m = msg_state(msg);
 	uint32_t n = m->n_nodes, k;
@@ -79,20 +79,21 @@ static uint32_t bit_of(const struct msg_state *m, uint32_t rank)
 static void take_from_parent(
 	struct msg_state *m, uint32_t parent, uint64_t at, uint64_t bytes)
 {
-	uint8_t data[MSG_EAGER];
-	struct msg_done done;
+	uint8_t data[WEFT_MSG_EAGER];
+	struct weft_msg_done done;
 	uint64_t from;
 
-	if (bytes <= MSG_EAGER) {
+	if (bytes <= WEFT_MSG_EAGER) {
 		receive(m, parent, data, bytes);
 		program_write(at, data, bytes);
 		return;
 	}
 	receive(m, parent, &from, sizeof(from));
-	while (msg_get((struct msg *)m, parent, from, at, bytes, &done))
+	while (weft_msg_get(
+		(struct weft_msg *)m, parent, from, at, bytes, &done))
 		if (!msg_step(m))
 			msg_sleep(m);
-	msg_wait((struct msg *)m, &done);
+	weft_msg_wait((struct weft_msg *)m, &done);
 	send(m, parent, NULL, 0); /* got it */
 }
 
@@ -100,10 +101,10 @@ static void give_to_children(struct msg_state *m, uint32_t root, uint32_t bit,
 	uint64_t at, uint64_t bytes)
 {
 	uint32_t rank = rank_of(m, root), k;
-	uint8_t data[MSG_EAGER];
+	uint8_t data[WEFT_MSG_EAGER];
 	const void *what = &at;
 
-	if (bytes <= MSG_EAGER) {
+	if (bytes <= WEFT_MSG_EAGER) {
 		program_read(at, data, bytes);
 		what = data;
 	}
@@ -116,7 +117,8 @@ static void give_to_children(struct msg_state *m, uint32_t root, uint32_t bit,
 			receive(m, node_of(m, root, rank + k), NULL, 0);
 }
 
-int msg_broadcast(struct msg *msg, uint32_t root, uint64_t at, uint64_t bytes)
+int weft_msg_broadcast(
+	struct weft_msg *msg, uint32_t root, uint64_t at, uint64_t bytes)
 {
 	struct msg_state *m = msg_state(msg);
 	int code = msg_check(m, root, at, bytes);
@@ -136,7 +138,7 @@ int msg_broadcast(struct msg *msg, uint32_t root, uint64_t at, uint64_t bytes)
 
 /* a = a op b, where a is of the lower nodes. */
 static void combine(
-	enum msg_reduction op, uint64_t *a, const uint64_t *b, uint32_t n)
+	enum weft_msg_reduction op, uint64_t *a, const uint64_t *b, uint32_t n)
 {
 	uint32_t i;
 
@@ -145,13 +147,13 @@ static void combine(
 		double p, q;
 
 		switch (op) {
-		case MSG_SUM_INT:
+		case WEFT_MSG_SUM_INT:
 			a[i] += b[i];
 			break;
-		case MSG_MIN_INT:
+		case WEFT_MSG_MIN_INT:
 			a[i] = (uint64_t)(y < x ? y : x);
 			break;
-		case MSG_MAX_INT:
+		case WEFT_MSG_MAX_INT:
 			a[i] = (uint64_t)(y > x ? y : x);
 			break;
 		default:
@@ -165,7 +167,7 @@ static void combine(
 
 /* Up the tree, to the root; false where this node is another one. */
 static bool reduce_piece(struct msg_state *m, uint32_t root,
-	enum msg_reduction op, uint64_t *a, uint32_t n)
+	enum weft_msg_reduction op, uint64_t *a, uint32_t n)
 {
 	uint32_t rank = rank_of(m, root), bit = bit_of(m, rank), k;
 	uint64_t b[PIECE];
@@ -181,8 +183,8 @@ static bool reduce_piece(struct msg_state *m, uint32_t root,
 	return !rank;
 }
 
-static void exchange(struct msg_state *m, uint32_t other, enum msg_reduction op,
-	uint64_t *a, uint32_t n)
+static void exchange(struct msg_state *m, uint32_t other,
+	enum weft_msg_reduction op, uint64_t *a, uint32_t n)
 {
 	uint64_t b[PIECE];
 
@@ -200,8 +202,8 @@ static void exchange(struct msg_state *m, uint32_t other, enum msg_reduction op,
  * Recursive doubling among the first 2^k nodes; the others give theirs to
  * one of these before, and get the result behind it.
  */
-static void allreduce_piece(
-	struct msg_state *m, enum msg_reduction op, uint64_t *a, uint32_t n)
+static void allreduce_piece(struct msg_state *m, enum weft_msg_reduction op,
+	uint64_t *a, uint32_t n)
 {
 	uint32_t half = 1, k;
 	uint64_t b[PIECE];
@@ -223,16 +225,16 @@ static void allreduce_piece(
 		send(m, m->node + half, a, 8 * n);
 }
 
-/* root: MSG_ANY for all. */
-static int reduce(struct msg_state *m, uint32_t root, enum msg_reduction op,
-	uint64_t from, uint64_t to, uint64_t n)
+/* root: WEFT_MSG_ANY for all. */
+static int reduce(struct msg_state *m, uint32_t root,
+	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
 {
-	bool is_mine = root == MSG_ANY || root == m->node;
+	bool is_mine = root == WEFT_MSG_ANY || root == m->node;
 	uint64_t a[PIECE], i;
 	uint32_t k;
 
-	if ((uint32_t)op >= MSG_REDUCTIONS || n > UINT64_MAX / 8 ||
-		(root != MSG_ANY && root >= m->n_nodes))
+	if ((uint32_t)op >= WEFT_MSG_REDUCTIONS || n > UINT64_MAX / 8 ||
+		(root != WEFT_MSG_ANY && root >= m->n_nodes))
 		return EINVAL;
 	if (msg_check(m, m->node, from, 8 * n) ||
 		(is_mine && msg_check(m, m->node, to, 8 * n)))
@@ -240,7 +242,7 @@ static int reduce(struct msg_state *m, uint32_t root, enum msg_reduction op,
 	for (i = 0; i < n; i += k) {
 		k = n - i < PIECE ? (uint32_t)(n - i) : PIECE;
 		program_read(from + 8 * i, a, 8 * k);
-		if (root == MSG_ANY)
+		if (root == WEFT_MSG_ANY)
 			allreduce_piece(m, op, a, k);
 		else
 			reduce_piece(m, root, op, a, k);
@@ -250,16 +252,16 @@ static int reduce(struct msg_state *m, uint32_t root, enum msg_reduction op,
 	return 0;
 }
 
-int msg_reduce(struct msg *m, uint32_t root, enum msg_reduction op,
-	uint64_t from, uint64_t to, uint64_t n)
+int weft_msg_reduce(struct weft_msg *m, uint32_t root,
+	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
 {
-	if (root == MSG_ANY)
+	if (root == WEFT_MSG_ANY)
 		return EINVAL;
 	return reduce(msg_state(m), root, op, from, to, n);
 }
 
-int msg_allreduce(struct msg *m, enum msg_reduction op, uint64_t from,
-	uint64_t to, uint64_t n)
+int weft_msg_allreduce(struct weft_msg *m, enum weft_msg_reduction op,
+	uint64_t from, uint64_t to, uint64_t n)
 {
-	return reduce(msg_state(m), MSG_ANY, op, from, to, n);
+	return reduce(msg_state(m), WEFT_MSG_ANY, op, from, to, n);
 }

@@ -35,7 +35,7 @@ static struct own *own(struct msg_state *m)
 /* An event per word; 0 is none. */
 static uint32_t event_of(uint32_t word)
 {
-	return word == MSG_NONE ? 0 : 1 + word;
+	return word == WEFT_MSG_NONE ? 0 : 1 + word;
 }
 
 static struct elan_cq *next_post(struct msg_state *m)
@@ -77,7 +77,8 @@ static void msg_elan_post(struct msg_state *m, uint32_t node, uint64_t to,
 }
 
 static void msg_elan_put(struct msg_state *m, uint32_t node, uint64_t to,
-	uint64_t from, uint64_t bytes, uint32_t counter, struct msg_done *done)
+	uint64_t from, uint64_t bytes, uint32_t counter,
+	struct weft_msg_done *done)
 {
 	struct elan_dma d = {
 		.bytes = bytes,
@@ -93,7 +94,8 @@ static void msg_elan_put(struct msg_state *m, uint32_t node, uint64_t to,
 		return;
 	}
 	if (done) {
-		*done = (struct msg_done){ MSG_DONE_WORD, msg_take_word(m), 0 };
+		*done = (struct weft_msg_done){ MSG_DONE_WORD, msg_take_word(m),
+			0 };
 		arm(m, done->index, 1);
 		d.source_event = event_of(done->index);
 	}
@@ -126,7 +128,7 @@ static void msg_elan_arrived(
 }
 
 static bool msg_elan_is_done(
-	const struct msg_state *m, const struct msg_done *done)
+	const struct msg_state *m, const struct weft_msg_done *done)
 {
 	(void)m;
 	(void)done;
@@ -149,8 +151,7 @@ static void msg_elan_close(struct msg_state *m)
 			program_charge(elan_params_of(m->nic)->poll_period);
 }
 
-const struct msg_ops msg_elan_ops = {
-	.nic = &elan4_ops,
+static const struct msg_ops elan_msg_ops = {
 	.open = msg_elan_open,
 	.close = msg_elan_close,
 	.post = msg_elan_post,
@@ -160,4 +161,11 @@ const struct msg_ops msg_elan_ops = {
 	.arrived = msg_elan_arrived,
 	.is_done = msg_elan_is_done,
 	.loop = msg_elan_loop,
+};
+
+const struct api elan_api = {
+	.name = "elan",
+	.nic = &elan4_ops,
+	.machine = "qsnet2-16",
+	.msg = &elan_msg_ops,
 };

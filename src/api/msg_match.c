@@ -19,7 +19,7 @@ enum state {
 
 /* --- lists --- */
 
-static void append(struct msg_list *l, struct msg_request *r)
+static void append(struct msg_list *l, struct weft_msg_request *r)
 {
 	r->next = NULL;
 	if (l->first)
@@ -30,8 +30,8 @@ static void append(struct msg_list *l, struct msg_request *r)
 }
 
 /* prev is the one in front of it, or NULL. */
-static void unlink_behind(
-	struct msg_list *l, struct msg_request *prev, struct msg_request *r)
+static void unlink_behind(struct msg_list *l, struct weft_msg_request *prev,
+	struct weft_msg_request *r)
 {
 	if (prev)
 		prev->next = r->next;
@@ -47,14 +47,15 @@ void msg_match_init(struct msg_state *m)
 {
 	uint32_t i;
 
-	for (i = 0; i < MSG_EARLY; i++)
-		m->early[i].next = (uint16_t)(i + 1 < MSG_EARLY ? i + 2 : 0);
+	for (i = 0; i < WEFT_MSG_EARLY; i++)
+		m->early[i].next =
+			(uint16_t)(i + 1 < WEFT_MSG_EARLY ? i + 2 : 0);
 	m->early_free = 1;
 }
 
 static uint64_t early_at(const struct msg_state *m, const struct msg_early *e)
 {
-	return m->early_at + (uint64_t)(e - m->early) * MSG_EAGER;
+	return m->early_at + (uint64_t)(e - m->early) * WEFT_MSG_EAGER;
 }
 
 /* NULL where there is no room. */
@@ -101,16 +102,16 @@ static void drop(struct msg_state *m, uint16_t prev, uint16_t i)
 
 /* --- a receive and its message --- */
 
-static bool fits(const struct msg_request *r, uint32_t node, uint32_t tag)
+static bool fits(const struct weft_msg_request *r, uint32_t node, uint32_t tag)
 {
-	return (r->node == MSG_ANY || r->node == node) &&
-	       (r->tag == MSG_ANY || r->tag == tag);
+	return (r->node == WEFT_MSG_ANY || r->node == node) &&
+	       (r->tag == WEFT_MSG_ANY || r->tag == tag);
 }
 
 /* Fills in the status; returns the bytes that are taken. */
-static uint64_t meet(struct msg_request *r, const struct msg_early *e)
+static uint64_t meet(struct weft_msg_request *r, const struct msg_early *e)
 {
-	r->status = (struct msg_status){
+	r->status = (struct weft_msg_status){
 		.node = e->node,
 		.tag = e->tag,
 		.bytes = e->bytes,
@@ -120,7 +121,7 @@ static uint64_t meet(struct msg_request *r, const struct msg_early *e)
 }
 
 /* at: where a short one's bytes are. */
-static void deliver(struct msg_state *m, struct msg_request *r,
+static void deliver(struct msg_state *m, struct weft_msg_request *r,
 	const struct msg_early *e, uint64_t at)
 {
 	uint64_t bytes = meet(r, e);
@@ -140,10 +141,10 @@ static void deliver(struct msg_state *m, struct msg_request *r,
 }
 
 /* Of receives that wait, the first that it fits. */
-static struct msg_request *take_posted(
+static struct weft_msg_request *take_posted(
 	struct msg_state *m, uint32_t node, uint32_t tag)
 {
-	struct msg_request *r = m->posted.first, *prev = NULL;
+	struct weft_msg_request *r = m->posted.first, *prev = NULL;
 
 	for (; r && !fits(r, node, tag); r = r->next)
 		prev = r;
@@ -156,7 +157,7 @@ static struct msg_request *take_posted(
 static bool arrive(
 	struct msg_state *m, const struct msg_early *what, uint64_t at)
 {
-	struct msg_request *r = take_posted(m, what->node, what->tag);
+	struct weft_msg_request *r = take_posted(m, what->node, what->tag);
 	struct msg_early *e;
 
 	if (r) {
@@ -203,7 +204,7 @@ void msg_match_drain(struct msg_state *m, uint32_t node)
 
 /* --- sends --- */
 
-static bool send_to_self(struct msg_state *m, struct msg_request *r)
+static bool send_to_self(struct msg_state *m, struct weft_msg_request *r)
 {
 	struct msg_early e = {
 		.bytes = r->bytes,
@@ -222,10 +223,10 @@ static bool send_to_self(struct msg_state *m, struct msg_request *r)
 }
 
 /* Sends it, if it can go now. */
-static bool try_send(struct msg_state *m, struct msg_request *r)
+static bool try_send(struct msg_state *m, struct weft_msg_request *r)
 {
 	struct msg_trailer t = { .bytes = r->bytes, .tag = r->tag };
-	uint8_t data[MSG_EAGER];
+	uint8_t data[WEFT_MSG_EAGER];
 
 	if (r->node == m->node)
 		return send_to_self(m, r);
@@ -252,7 +253,7 @@ static bool try_send(struct msg_state *m, struct msg_request *r)
 /* Sends to a node go in order: where one must wait, so do all behind it. */
 static bool go_on_sending(struct msg_state *m)
 {
-	struct msg_request *r = m->waiting.first, *prev = NULL, *next;
+	struct weft_msg_request *r = m->waiting.first, *prev = NULL, *next;
 	bool did = false;
 
 	for (m->round++; r; r = next) {
@@ -287,7 +288,7 @@ static bool go_on_sending(struct msg_state *m)
 /* --- long ones --- */
 
 /* Whether it has ended. */
-static bool advance(struct msg_state *m, struct msg_request *r)
+static bool advance(struct msg_state *m, struct weft_msg_request *r)
 {
 	uint64_t value;
 
@@ -315,7 +316,7 @@ static bool advance(struct msg_state *m, struct msg_request *r)
 
 bool msg_match_go_on(struct msg_state *m)
 {
-	struct msg_request *r = m->active.first, *prev = NULL, *next;
+	struct weft_msg_request *r = m->active.first, *prev = NULL, *next;
 	bool did = false, is_receive;
 
 	for (; r; r = next) {
@@ -343,16 +344,16 @@ bool msg_match_is_idle(const struct msg_state *m)
 
 /* --- calls --- */
 
-int msg_send_start(struct msg *msg, uint32_t node, uint32_t tag, uint64_t from,
-	uint64_t bytes, struct msg_request *r)
+int weft_msg_send_start(struct weft_msg *msg, uint32_t node, uint32_t tag,
+	uint64_t from, uint64_t bytes, struct weft_msg_request *r)
 {
 	struct msg_state *m = msg_state(msg);
 	int code = msg_check(m, m->node, from, bytes);
 	struct msg_peer p;
 
-	if (node >= m->n_nodes || tag == MSG_ANY || code)
+	if (node >= m->n_nodes || tag == WEFT_MSG_ANY || code)
 		return code ? code : EINVAL;
-	*r = (struct msg_request){
+	*r = (struct weft_msg_request){
 		.at = from,
 		.bytes = bytes,
 		.node = node,
@@ -370,16 +371,16 @@ int msg_send_start(struct msg *msg, uint32_t node, uint32_t tag, uint64_t from,
 	return 0;
 }
 
-int msg_receive_start(struct msg *msg, uint32_t node, uint32_t tag, uint64_t to,
-	uint64_t max, struct msg_request *r)
+int weft_msg_receive_start(struct weft_msg *msg, uint32_t node, uint32_t tag,
+	uint64_t to, uint64_t max, struct weft_msg_request *r)
 {
 	struct msg_state *m = msg_state(msg);
 	int code = msg_check(m, m->node, to, max);
 	uint16_t i, prev = 0;
 
-	if ((node >= m->n_nodes && node != MSG_ANY) || code)
+	if ((node >= m->n_nodes && node != WEFT_MSG_ANY) || code)
 		return code ? code : EINVAL;
-	*r = (struct msg_request){
+	*r = (struct weft_msg_request){
 		.at = to,
 		.bytes = max,
 		.node = node,
@@ -401,17 +402,18 @@ int msg_receive_start(struct msg *msg, uint32_t node, uint32_t tag, uint64_t to,
 	return 0;
 }
 
-bool msg_test(struct msg *msg, struct msg_request *r, struct msg_status *status)
+bool weft_msg_test(struct weft_msg *msg, struct weft_msg_request *r,
+	struct weft_msg_status *status)
 {
 	if (r->state != STATE_DONE)
-		msg_progress(msg);
+		weft_msg_progress(msg);
 	if (status)
 		*status = r->status;
 	return r->state == STATE_DONE;
 }
 
-int msg_finish(
-	struct msg *msg, struct msg_request *r, struct msg_status *status)
+int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
+	struct weft_msg_status *status)
 {
 	struct msg_state *m = msg_state(msg);
 
@@ -423,20 +425,20 @@ int msg_finish(
 	return r->status.error;
 }
 
-int msg_send(struct msg *m, uint32_t node, uint32_t tag, uint64_t from,
-	uint64_t bytes)
+int weft_msg_send(struct weft_msg *m, uint32_t node, uint32_t tag,
+	uint64_t from, uint64_t bytes)
 {
-	struct msg_request r;
-	int code = msg_send_start(m, node, tag, from, bytes, &r);
+	struct weft_msg_request r;
+	int code = weft_msg_send_start(m, node, tag, from, bytes, &r);
 
-	return code ? code : msg_finish(m, &r, NULL);
+	return code ? code : weft_msg_finish(m, &r, NULL);
 }
 
-int msg_receive(struct msg *m, uint32_t node, uint32_t tag, uint64_t to,
-	uint64_t max, struct msg_status *status)
+int weft_msg_receive(struct weft_msg *m, uint32_t node, uint32_t tag,
+	uint64_t to, uint64_t max, struct weft_msg_status *status)
 {
-	struct msg_request r;
-	int code = msg_receive_start(m, node, tag, to, max, &r);
+	struct weft_msg_request r;
+	int code = weft_msg_receive_start(m, node, tag, to, max, &r);
 
-	return code ? code : msg_finish(m, &r, status);
+	return code ? code : weft_msg_finish(m, &r, status);
 }

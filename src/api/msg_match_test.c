@@ -22,31 +22,31 @@ static uint64_t draw(uint64_t of, uint64_t i)
 
 /* --- sizes, around those where something changes --- */
 
-static void send_sizes(struct msg *m, void *arg)
+static void send_sizes(struct weft_msg *m, void *arg)
 {
 	static const uint64_t sizes[] = { 0, 1, 8, 63, 64, 65, 479, 480, 481,
 		512, 513, 3000 };
-	uint32_t n = msg_nodes(m), me = msg_node(m), i;
+	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), i;
 	uint32_t to = (me + 1) % n, from = (me + n - 1) % n;
-	struct msg_status s;
+	struct weft_msg_status s;
 
 	(void)arg;
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct msg_request r;
+		struct weft_msg_request r;
 
 		msg_test_fill(MSG_TEST_SOURCE + i, stream(me, to, i), sizes[i]);
-		assert_int_equal(msg_send_start(m, to, i, MSG_TEST_SOURCE + i,
-					 sizes[i], &r),
+		assert_int_equal(weft_msg_send_start(m, to, i,
+					 MSG_TEST_SOURCE + i, sizes[i], &r),
 			0);
-		assert_int_equal(msg_receive(m, from, i, MSG_TEST_TARGET + 5,
-					 sizes[i], &s),
+		assert_int_equal(weft_msg_receive(m, from, i,
+					 MSG_TEST_TARGET + 5, sizes[i], &s),
 			0);
 		assert_int_equal(s.node, from);
 		assert_int_equal(s.tag, i);
 		assert_int_equal(s.bytes, sizes[i]);
 		assert_true(msg_test_is(
 			MSG_TEST_TARGET + 5, stream(from, me, i), sizes[i]));
-		assert_int_equal(msg_finish(m, &r, NULL), 0);
+		assert_int_equal(weft_msg_finish(m, &r, NULL), 0);
 	}
 }
 
@@ -54,29 +54,30 @@ static void messages_of_all_sizes_arrive(void **state)
 {
 	(void)state;
 	msg_test_everywhere(send_sizes, NULL);
-	msg_test_everywhere(send_sizes, &(struct msg_options){ .eager = 64 });
+	msg_test_everywhere(
+		send_sizes, &(struct weft_msg_options){ .eager = 64 });
 }
 
 /* A short one ends without its receiver, a long one does not. */
-static void send_long_and_short(struct msg *m, void *arg)
+static void send_long_and_short(struct weft_msg *m, void *arg)
 {
-	struct msg_request r[2];
+	struct weft_msg_request r[2];
 
 	(void)arg;
-	if (msg_node(m) == 0) {
-		msg_send_start(m, 1, 0, MSG_TEST_SOURCE, 64, &r[0]);
-		msg_send_start(m, 1, 0, MSG_TEST_SOURCE, 65, &r[1]);
-		assert_true(msg_test(m, &r[0], NULL));
+	if (weft_msg_node(m) == 0) {
+		weft_msg_send_start(m, 1, 0, MSG_TEST_SOURCE, 64, &r[0]);
+		weft_msg_send_start(m, 1, 0, MSG_TEST_SOURCE, 65, &r[1]);
+		assert_true(weft_msg_test(m, &r[0], NULL));
 		program_charge(50000 * SIM_NS);
-		assert_false(msg_test(m, &r[1], NULL));
-		msg_barrier(m);
-		msg_finish(m, &r[1], NULL);
+		assert_false(weft_msg_test(m, &r[1], NULL));
+		weft_msg_barrier(m);
+		weft_msg_finish(m, &r[1], NULL);
 	} else {
-		msg_barrier(m);
+		weft_msg_barrier(m);
 	}
-	if (msg_node(m) == 1) {
-		msg_receive(m, 0, 0, MSG_TEST_TARGET, 64, NULL);
-		msg_receive(m, 0, 0, MSG_TEST_TARGET, 65, NULL);
+	if (weft_msg_node(m) == 1) {
+		weft_msg_receive(m, 0, 0, MSG_TEST_TARGET, 64, NULL);
+		weft_msg_receive(m, 0, 0, MSG_TEST_TARGET, 65, NULL);
 	}
 }
 
@@ -84,74 +85,77 @@ static void the_threshold_parts_short_from_long(void **state)
 {
 	(void)state;
 	msg_test_everywhere(
-		send_long_and_short, &(struct msg_options){ .eager = 64 });
+		send_long_and_short, &(struct weft_msg_options){ .eager = 64 });
 }
 
 /* --- matching --- */
 
 static void store_word(uint64_t at, uint64_t word)
 {
-	assert_true(msg_store(at, &word, 8));
+	assert_true(weft_msg_store(at, &word, 8));
 }
 
 static uint64_t word(void)
 {
 	uint64_t w;
 
-	assert_true(msg_load(MSG_TEST_TARGET, &w, 8));
+	assert_true(weft_msg_load(MSG_TEST_TARGET, &w, 8));
 	return w;
 }
 
-static uint64_t take(struct msg *m, uint32_t node, uint32_t tag)
+static uint64_t take(struct weft_msg *m, uint32_t node, uint32_t tag)
 {
-	struct msg_status s;
+	struct weft_msg_status s;
 
-	assert_int_equal(msg_receive(m, node, tag, MSG_TEST_TARGET, 8, &s), 0);
+	assert_int_equal(
+		weft_msg_receive(m, node, tag, MSG_TEST_TARGET, 8, &s), 0);
 	assert_int_equal(s.bytes, 8);
-	assert_true(node == MSG_ANY || s.node == node);
-	assert_true(tag == MSG_ANY || s.tag == tag);
+	assert_true(node == WEFT_MSG_ANY || s.node == node);
+	assert_true(tag == WEFT_MSG_ANY || s.tag == tag);
 	return word();
 }
 
 /* Receives in another order than sends, before and behind them. */
-static void match(struct msg *m, void *arg)
+static void match(struct weft_msg *m, void *arg)
 {
-	uint32_t me = msg_node(m), i;
-	struct msg_request r[2];
+	uint32_t me = weft_msg_node(m), i;
+	struct weft_msg_request r[2];
 
 	(void)arg;
 	if (me == 1 || me == 2) {
 		for (i = 0; i < 6; i++) {
 			store_word(MSG_TEST_SOURCE, 100 * me + i);
-			msg_send(m, 0, i % 3, MSG_TEST_SOURCE, 8);
+			weft_msg_send(m, 0, i % 3, MSG_TEST_SOURCE, 8);
 		}
 	}
-	msg_barrier(m);
+	weft_msg_barrier(m);
 	if (me == 0) {
 		assert_int_equal(take(m, 2, 2), 202);
 		assert_int_equal(take(m, 1, 1), 101);
-		assert_int_equal(take(m, 1, MSG_ANY), 100);
-		assert_int_equal(take(m, 1, MSG_ANY), 102);
+		assert_int_equal(take(m, 1, WEFT_MSG_ANY), 100);
+		assert_int_equal(take(m, 1, WEFT_MSG_ANY), 102);
 		assert_int_equal(take(m, 1, 1), 104);
-		assert_int_equal(take(m, 2, MSG_ANY), 200);
+		assert_int_equal(take(m, 2, WEFT_MSG_ANY), 200);
 		assert_int_equal(take(m, 2, 1), 201);
-		assert_int_equal(take(m, MSG_ANY, 1), 204);
+		assert_int_equal(take(m, WEFT_MSG_ANY, 1), 204);
 		for (i = 0; i < 4; i++)
-			take(m, MSG_ANY, MSG_ANY);
+			take(m, WEFT_MSG_ANY, WEFT_MSG_ANY);
 		/* posted before they come: the first that fits */
-		msg_receive_start(m, MSG_ANY, 7, MSG_TEST_TARGET, 8, &r[0]);
-		msg_receive_start(m, 1, MSG_ANY, MSG_TEST_TARGET + 8, 8, &r[1]);
+		weft_msg_receive_start(
+			m, WEFT_MSG_ANY, 7, MSG_TEST_TARGET, 8, &r[0]);
+		weft_msg_receive_start(
+			m, 1, WEFT_MSG_ANY, MSG_TEST_TARGET + 8, 8, &r[1]);
 	}
-	msg_barrier(m);
+	weft_msg_barrier(m);
 	if (me == 1) {
 		store_word(MSG_TEST_SOURCE, 7);
-		msg_send(m, 0, 7, MSG_TEST_SOURCE, 8);
+		weft_msg_send(m, 0, 7, MSG_TEST_SOURCE, 8);
 		store_word(MSG_TEST_SOURCE, 8);
-		msg_send(m, 0, 7, MSG_TEST_SOURCE, 8);
+		weft_msg_send(m, 0, 7, MSG_TEST_SOURCE, 8);
 	}
 	if (me == 0) {
-		msg_finish(m, &r[1], NULL);
-		assert_true(msg_test(m, &r[0], NULL));
+		weft_msg_finish(m, &r[1], NULL);
+		assert_true(weft_msg_test(m, &r[0], NULL));
 		assert_int_equal(word(), 7);
 	}
 }
@@ -162,32 +166,33 @@ static void messages_match_by_node_and_tag(void **state)
 	msg_test_everywhere(match, NULL);
 }
 
-static void truncate(struct msg *m, void *arg)
+static void truncate(struct weft_msg *m, void *arg)
 {
 	static const uint64_t sizes[] = { 100, 2000 };
-	uint32_t me = msg_node(m), n = msg_nodes(m), i;
+	uint32_t me = weft_msg_node(m), n = weft_msg_nodes(m), i;
 	uint32_t from = (me + n - 1) % n;
-	struct msg_request r;
-	struct msg_status s;
+	struct weft_msg_request r;
+	struct weft_msg_status s;
 
 	(void)arg;
 	for (i = 0; i < 2; i++) {
 		msg_test_fill(MSG_TEST_SOURCE, me, sizes[i]);
 		msg_test_fill(MSG_TEST_TARGET, 999, 3000);
-		msg_send_start(
+		weft_msg_send_start(
 			m, (me + 1) % n, 0, MSG_TEST_SOURCE, sizes[i], &r);
 		assert_int_equal(
-			msg_receive(m, from, 0, MSG_TEST_TARGET, 60, &s),
+			weft_msg_receive(m, from, 0, MSG_TEST_TARGET, 60, &s),
 			EMSGSIZE);
 		assert_int_equal(s.bytes, sizes[i]);
 		assert_true(msg_test_is(MSG_TEST_TARGET, from, 60));
 		assert_false(msg_test_is(MSG_TEST_TARGET, from, 61));
-		msg_finish(m, &r, NULL);
+		weft_msg_finish(m, &r, NULL);
 		/* of no room at all */
-		msg_send_start(
+		weft_msg_send_start(
 			m, (me + 1) % n, 0, MSG_TEST_SOURCE, sizes[i], &r);
-		assert_int_equal(msg_receive(m, from, 0, 0, 0, &s), EMSGSIZE);
-		msg_finish(m, &r, NULL);
+		assert_int_equal(
+			weft_msg_receive(m, from, 0, 0, 0, &s), EMSGSIZE);
+		weft_msg_finish(m, &r, NULL);
 	}
 }
 
@@ -199,33 +204,34 @@ static void messages_too_long_are_cut_and_told(void **state)
 
 /* --- to oneself --- */
 
-static void talk_to_self(struct msg *m, void *arg)
+static void talk_to_self(struct weft_msg *m, void *arg)
 {
-	uint32_t me = msg_node(m), i;
-	struct msg_request r[MSG_EARLY + 4];
+	uint32_t me = weft_msg_node(m), i;
+	struct weft_msg_request r[WEFT_MSG_EARLY + 4];
 
 	(void)arg;
-	for (i = 0; i < MSG_EARLY + 4; i++) {
+	for (i = 0; i < WEFT_MSG_EARLY + 4; i++) {
 		uint64_t bytes = i % 2 ? 1000 : 10;
 
 		msg_test_fill(MSG_TEST_SOURCE + i * 1024, i, bytes);
-		msg_send_start(
+		weft_msg_send_start(
 			m, me, i % 4, MSG_TEST_SOURCE + i * 1024, bytes, &r[i]);
-		assert_int_equal(
-			msg_test(m, &r[i], NULL), i < MSG_EARLY && i % 2 == 0);
+		assert_int_equal(weft_msg_test(m, &r[i], NULL),
+			i < WEFT_MSG_EARLY && i % 2 == 0);
 	}
-	for (i = 0; i < MSG_EARLY + 4; i++) {
+	for (i = 0; i < WEFT_MSG_EARLY + 4; i++) {
 		uint64_t bytes = i % 2 ? 1000 : 10;
 
-		assert_int_equal(msg_receive(m, i % 3 ? me : MSG_ANY, i % 4,
-					 MSG_TEST_TARGET, 1000, NULL),
+		assert_int_equal(weft_msg_receive(m, i % 3 ? me : WEFT_MSG_ANY,
+					 i % 4, MSG_TEST_TARGET, 1000, NULL),
 			0);
 		assert_true(msg_test_is(MSG_TEST_TARGET, i, bytes));
-		msg_finish(m, &r[i], NULL);
+		weft_msg_finish(m, &r[i], NULL);
 	}
-	msg_receive_start(m, me, 9, MSG_TEST_TARGET, 1000, &r[0]);
-	assert_int_equal(msg_send(m, me, 9, MSG_TEST_SOURCE + 1024, 1000), 0);
-	assert_true(msg_test(m, &r[0], NULL));
+	weft_msg_receive_start(m, me, 9, MSG_TEST_TARGET, 1000, &r[0]);
+	assert_int_equal(
+		weft_msg_send(m, me, 9, MSG_TEST_SOURCE + 1024, 1000), 0);
+	assert_true(weft_msg_test(m, &r[0], NULL));
 	assert_true(msg_test_is(MSG_TEST_TARGET, 1, 1000));
 }
 
@@ -240,17 +246,17 @@ static void nodes_can_send_to_themselves(void **state)
 enum { FLOOD = 150 };
 
 /* Everybody sends to node 0, far more than there is room for. */
-static void flood(struct msg *m, void *arg)
+static void flood(struct weft_msg *m, void *arg)
 {
-	uint32_t n = msg_nodes(m), me = msg_node(m), i;
+	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), i;
 	uint32_t next[16] = { 0 };
-	struct msg_status s;
+	struct weft_msg_status s;
 
 	(void)arg;
 	if (me) {
 		for (i = 0; i < FLOOD; i++) {
 			store_word(MSG_TEST_SOURCE, i);
-			msg_send(m, 0, me, MSG_TEST_SOURCE, 8);
+			weft_msg_send(m, 0, me, MSG_TEST_SOURCE, 8);
 		}
 		return;
 	}
@@ -259,7 +265,8 @@ static void flood(struct msg *m, void *arg)
 	for (i = 0; i < FLOOD; i++)
 		assert_int_equal(take(m, n - 1, n - 1), i);
 	for (i = 0; i < FLOOD * (n - 2); i++) {
-		msg_receive(m, MSG_ANY, MSG_ANY, MSG_TEST_TARGET, 8, &s);
+		weft_msg_receive(
+			m, WEFT_MSG_ANY, WEFT_MSG_ANY, MSG_TEST_TARGET, 8, &s);
 		assert_int_equal(s.tag, s.node);
 		assert_int_equal(word(), next[s.node]++);
 	}
@@ -268,36 +275,37 @@ static void flood(struct msg *m, void *arg)
 static void one_node_can_be_flooded(void **state)
 {
 	(void)state;
-	msg_test_everywhere(flood, &(struct msg_options){ .slots = 2 });
+	msg_test_everywhere(flood, &(struct weft_msg_options){ .slots = 2 });
 	msg_test_everywhere(flood, NULL);
 }
 
 /* Everybody starts long and short sends to everybody, then a barrier and an
  * atomic have to get through, and only then all is received. */
-static void pile_up(struct msg *m, void *arg)
+static void pile_up(struct weft_msg *m, void *arg)
 {
 	enum { EACH = 12, ALL = EACH * 16 };
 	static const uint32_t sizes[] = { 8, 300, 900 };
-	uint32_t n = msg_nodes(m), me = msg_node(m), i, k;
-	struct msg_request r[ALL];
-	struct msg_status s;
+	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), i, k;
+	struct weft_msg_request r[ALL];
+	struct weft_msg_status s;
 	uint64_t old;
 
 	(void)arg;
 	msg_test_fill(MSG_TEST_SOURCE, me, 900);
 	for (i = 0; i < EACH; i++)
 		for (k = 0; k < n; k++)
-			msg_send_start(m, (me + k) % n, i, MSG_TEST_SOURCE,
+			weft_msg_send_start(m, (me + k) % n, i, MSG_TEST_SOURCE,
 				sizes[(i + k) % 3], &r[i * n + k]);
-	msg_barrier(m);
-	msg_atomic(m, (me + 3) % n, MSG_TEST_OTHER, MSG_FETCH_ADD, 1, &old);
+	weft_msg_barrier(m);
+	weft_msg_atomic(
+		m, (me + 3) % n, MSG_TEST_OTHER, WEFT_MSG_FETCH_ADD, 1, &old);
 	assert_int_equal(old, 0);
 	for (i = 0; i < EACH; i++) {
 		for (k = 0; k < n; k++) {
 			uint32_t from = (me + k) % n;
 			uint32_t bytes = sizes[(i + (n - k) % n) % 3];
 
-			assert_int_equal(msg_receive(m, from, MSG_ANY,
+			assert_int_equal(weft_msg_receive(m, from, WEFT_MSG_ANY,
 						 MSG_TEST_TARGET, 900, &s),
 				0);
 			assert_int_equal(s.tag, i);
@@ -306,7 +314,7 @@ static void pile_up(struct msg *m, void *arg)
 		}
 	}
 	for (i = 0; i < EACH * n; i++)
-		msg_finish(m, &r[i], NULL);
+		weft_msg_finish(m, &r[i], NULL);
 }
 
 static void what_piles_up_holds_up_nothing_else(void **state)
@@ -346,16 +354,16 @@ static uint32_t n_expected(uint32_t n, uint32_t from, uint32_t to)
 }
 
 struct stress {
-	struct msg_request send[OUT], receive[OUT];
+	struct weft_msg_request send[OUT], receive[OUT];
 	bool is_sent[OUT];
 	uint32_t next[16][4]; /* message to look at, by node and tag */
 };
 
 /* The next message of a node with a tag is the one that has come. */
-static void check(struct stress *t, struct msg *m, const struct msg_status *s,
-	uint64_t at)
+static void check(struct stress *t, struct weft_msg *m,
+	const struct weft_msg_status *s, uint64_t at)
 {
-	uint32_t n = msg_nodes(m), me = msg_node(m);
+	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m);
 	uint32_t *i = &t->next[s->node][s->tag];
 	struct drawn d = message(n, s->node, *i);
 
@@ -368,24 +376,24 @@ static void check(struct stress *t, struct msg *m, const struct msg_status *s,
 	++*i;
 }
 
-static void start_send(struct stress *t, struct msg *m, uint32_t i)
+static void start_send(struct stress *t, struct weft_msg *m, uint32_t i)
 {
-	uint32_t k = i % OUT, me = msg_node(m);
-	struct drawn d = message(msg_nodes(m), me, i);
+	uint32_t k = i % OUT, me = weft_msg_node(m);
+	struct drawn d = message(weft_msg_nodes(m), me, i);
 	uint64_t at = MSG_TEST_SOURCE + k * ROOM;
 
 	if (t->is_sent[k])
-		msg_finish(m, &t->send[k], NULL);
+		weft_msg_finish(m, &t->send[k], NULL);
 	t->is_sent[k] = true;
 	msg_test_fill(at, stream(me, d.to, i), d.bytes);
-	msg_send_start(m, d.to, d.tag, at, d.bytes, &t->send[k]);
+	weft_msg_send_start(m, d.to, d.tag, at, d.bytes, &t->send[k]);
 }
 
 /* Sends and receives mixed, OUT of each at a time. */
-static void stress(struct msg *m, void *arg)
+static void stress(struct weft_msg *m, void *arg)
 {
-	uint32_t n = msg_nodes(m), me = msg_node(m), i, k, all = 0;
-	struct msg_status s;
+	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), i, k, all = 0;
+	struct weft_msg_status s;
 	struct stress t = { 0 };
 	uint32_t got = 0, posted = 0, sent = 0, turn = 0;
 
@@ -395,7 +403,7 @@ static void stress(struct msg *m, void *arg)
 	while (got < all || sent < STRESS) {
 		for (; posted < all && posted < got + OUT; posted++) {
 			k = posted % OUT;
-			msg_receive_start(m, MSG_ANY, MSG_ANY,
+			weft_msg_receive_start(m, WEFT_MSG_ANY, WEFT_MSG_ANY,
 				MSG_TEST_TARGET + k * ROOM, ROOM,
 				&t.receive[k]);
 		}
@@ -405,7 +413,8 @@ static void stress(struct msg *m, void *arg)
 		for (k = 0; got < all && k < OUT; k++) {
 			uint32_t j = got % OUT;
 
-			if (got == posted || !msg_test(m, &t.receive[j], &s))
+			if (got == posted ||
+				!weft_msg_test(m, &t.receive[j], &s))
 				break;
 			check(&t, m, &s, MSG_TEST_TARGET + j * ROOM);
 			got++;
@@ -413,7 +422,7 @@ static void stress(struct msg *m, void *arg)
 	}
 	for (k = 0; k < OUT; k++)
 		if (t.is_sent[k])
-			msg_finish(m, &t.send[k], NULL);
+			weft_msg_finish(m, &t.send[k], NULL);
 }
 
 static void random_messages_arrive_in_order(void **state)
@@ -421,7 +430,7 @@ static void random_messages_arrive_in_order(void **state)
 	(void)state;
 	msg_test_everywhere(stress, NULL);
 	msg_test_everywhere(
-		stress, &(struct msg_options){ .slots = 3, .eager = 100 });
+		stress, &(struct weft_msg_options){ .slots = 3, .eager = 100 });
 }
 
 int main(void)

@@ -108,7 +108,7 @@ static int spi_open(struct msg_state *m)
 static MUHWI_Descriptor_t make_put(uint32_t node, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t word)
 {
-	bool is_counted = word != MSG_NONE;
+	bool is_counted = word != WEFT_MSG_NONE;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = {
 		.Base = { .Payload_Address = from,
 			.Message_Length = bytes,
@@ -154,14 +154,15 @@ static void spi_post(struct msg_state *m, uint32_t node, uint64_t to,
 {
 	MUSPI_InjFifo_t *f = &own(m)->post.fifo[0];
 	uint64_t stage = take_stage(m, f);
-	MUHWI_Descriptor_t d = make_put(node, to, stage, bytes, MSG_NONE);
+	MUHWI_Descriptor_t d = make_put(node, to, stage, bytes, WEFT_MSG_NONE);
 
 	program_write(stage, data, bytes);
 	inject(f, &d);
 }
 
 static void spi_put(struct msg_state *m, uint32_t node, uint64_t to,
-	uint64_t from, uint64_t bytes, uint32_t counter, struct msg_done *done)
+	uint64_t from, uint64_t bytes, uint32_t counter,
+	struct weft_msg_done *done)
 {
 	MUHWI_Descriptor_t d = make_put(node, to, from, bytes, counter);
 	uint32_t fifo;
@@ -172,7 +173,7 @@ static void spi_put(struct msg_state *m, uint32_t node, uint64_t to,
 		number = MUSPI_InjFifoInject(&own(m)->put.fifo[fifo], &d);
 	} while (number == SPI_NONE);
 	if (done)
-		*done = (struct msg_done){ MSG_DONE_OWN, fifo, number };
+		*done = (struct weft_msg_done){ MSG_DONE_OWN, fifo, number };
 }
 
 static void spi_get(struct msg_state *m, uint32_t node, uint64_t from,
@@ -206,7 +207,8 @@ static void spi_arrived(struct msg_state *m, uint32_t counter, uint64_t bytes)
 	program_atomic(ATOMIC_STORE_ADD, msg_word_at(m, counter), -bytes, NULL);
 }
 
-static bool spi_is_done(const struct msg_state *m, const struct msg_done *done)
+static bool spi_is_done(
+	const struct msg_state *m, const struct weft_msg_done *done)
 {
 	uint32_t fifo = GROUP_PUT * MU_PER_SUBGROUP + done->index;
 
@@ -235,8 +237,7 @@ static void spi_close(struct msg_state *m)
 	}
 }
 
-const struct msg_ops msg_spi_ops = {
-	.nic = &bgq_mu_ops,
+static const struct msg_ops spi_msg_ops = {
 	.memory = OWN_BYTES,
 	.open = spi_open,
 	.close = spi_close,
@@ -247,4 +248,11 @@ const struct msg_ops msg_spi_ops = {
 	.arrived = spi_arrived,
 	.is_done = spi_is_done,
 	.loop = spi_loop,
+};
+
+const struct api spi_api = {
+	.name = "spi",
+	.nic = &bgq_mu_ops,
+	.machine = "bgq-board",
+	.msg = &spi_msg_ops,
 };

@@ -24,41 +24,43 @@ static uint64_t stream(uint32_t from, uint32_t to, uint32_t i)
 }
 
 /* Bytes of each size, at odd addresses too, to every node and itself. */
-static void put_to_all(struct msg *m, void *arg)
+static void put_to_all(struct weft_msg *m, void *arg)
 {
-	uint32_t n = msg_nodes(m), me = msg_node(m), to, i;
-	struct msg_done done;
+	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), to, i;
+	struct weft_msg_done done;
 	uint64_t sum = 0, at;
 
 	(void)arg;
 	for (i = 0; i < SIZES; i++)
 		sum += n * sizes[i];
-	assert_int_equal(msg_expect(m, 3, sum), 0);
-	assert_int_equal(msg_expect(m, 3, 1), EBUSY);
-	msg_barrier(m);
+	assert_int_equal(weft_msg_expect(m, 3, sum), 0);
+	assert_int_equal(weft_msg_expect(m, 3, 1), EBUSY);
+	weft_msg_barrier(m);
 	for (i = 0; i < SIZES; i++) {
 		for (to = 0; to < n; to++) {
 			msg_test_fill(MSG_TEST_SOURCE + 3, stream(me, to, i),
 				sizes[i]);
 			at = MSG_TEST_TARGET + (me * SIZES + i) * PLACE + i;
-			assert_int_equal(msg_put(m, to, at, MSG_TEST_SOURCE + 3,
-						 sizes[i], 3, &done),
+			assert_int_equal(
+				weft_msg_put(m, to, at, MSG_TEST_SOURCE + 3,
+					sizes[i], 3, &done),
 				0);
 			/* the source changes with the next one */
-			msg_wait(m, &done);
+			weft_msg_wait(m, &done);
 		}
 	}
-	assert_int_equal(msg_wait_counter(m, 3), 0);
+	assert_int_equal(weft_msg_wait_counter(m, 3), 0);
 	for (i = 0; i < SIZES; i++)
 		for (to = 0; to < n; to++)
 			assert_true(msg_test_is(
 				MSG_TEST_TARGET + (to * SIZES + i) * PLACE + i,
 				stream(to, me, i), sizes[i]));
 	/* and again, the other one */
-	assert_int_equal(msg_expect(m, 3, 8), 0);
-	msg_barrier(m);
-	msg_put(m, (me + 1) % n, MSG_TEST_OTHER, MSG_TEST_SOURCE, 8, 3, NULL);
-	assert_int_equal(msg_wait_counter(m, 3), 0);
+	assert_int_equal(weft_msg_expect(m, 3, 8), 0);
+	weft_msg_barrier(m);
+	weft_msg_put(
+		m, (me + 1) % n, MSG_TEST_OTHER, MSG_TEST_SOURCE, 8, 3, NULL);
+	assert_int_equal(weft_msg_wait_counter(m, 3), 0);
 }
 
 static void puts_write_and_count(void **state)
@@ -68,36 +70,36 @@ static void puts_write_and_count(void **state)
 }
 
 /* Many at a time, from everybody, while those do nothing. */
-static void get_from_all(struct msg *m, void *arg)
+static void get_from_all(struct weft_msg *m, void *arg)
 {
-	uint32_t n = msg_nodes(m), me = msg_node(m), k, i;
-	struct msg_done done[SIZES];
+	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), k, i;
+	struct weft_msg_done done[SIZES];
 	uint64_t at = MSG_TEST_TARGET;
 
 	(void)arg;
 	for (i = 0; i < SIZES; i++)
 		msg_test_fill(MSG_TEST_SOURCE + i * PLACE + i, stream(me, 0, i),
 			sizes[i]);
-	msg_barrier(m);
+	weft_msg_barrier(m);
 	for (k = 0; k < n; k++) {
 		uint32_t from = (me + k) % n;
 
 		for (i = 0; i < SIZES; i++)
 			assert_int_equal(
-				msg_get(m, from,
+				weft_msg_get(m, from,
 					MSG_TEST_SOURCE + i * PLACE + i,
 					at + i * PLACE, sizes[i], &done[i]),
 				0);
 		for (i = SIZES; i--;)
-			msg_wait(m, &done[i]);
+			weft_msg_wait(m, &done[i]);
 		for (i = 0; i < SIZES; i++)
 			assert_true(msg_test_is(
 				at + i * PLACE, stream(from, 0, i), sizes[i]));
 	}
 	assert_int_equal(
-		msg_get(m, (me + 1) % n, MSG_TEST_SOURCE, at, 1, NULL), 0);
+		weft_msg_get(m, (me + 1) % n, MSG_TEST_SOURCE, at, 1, NULL), 0);
 	assert_true(msg_test_is(at, stream((me + 1) % n, 0, 0), 1));
-	while (!msg_is_done(m, &done[0]))
+	while (!weft_msg_is_done(m, &done[0]))
 		;
 }
 
@@ -108,25 +110,26 @@ static void gets_bring_bytes(void **state)
 }
 
 /* More than there are words: the call says so, and later it works. */
-static void too_many_gets(struct msg *m, void *arg)
+static void too_many_gets(struct weft_msg *m, void *arg)
 {
-	struct msg_done done[MSG_DONES], more;
-	uint32_t i, to = (msg_node(m) + 1) % msg_nodes(m);
+	struct weft_msg_done done[WEFT_MSG_DONES], more;
+	uint32_t i, to = (weft_msg_node(m) + 1) % weft_msg_nodes(m);
 
 	(void)arg;
-	for (i = 0; i < MSG_DONES; i++)
-		assert_int_equal(msg_get(m, to, MSG_TEST_SOURCE,
+	for (i = 0; i < WEFT_MSG_DONES; i++)
+		assert_int_equal(weft_msg_get(m, to, MSG_TEST_SOURCE,
 					 MSG_TEST_TARGET + 8 * i, 8, &done[i]),
 			0);
-	assert_int_equal(msg_get(m, to, 0, MSG_TEST_TARGET, 8, &more), EBUSY);
 	assert_int_equal(
-		msg_put(m, to, MSG_TEST_TARGET, 0, LONG, MSG_NONE, &more),
+		weft_msg_get(m, to, 0, MSG_TEST_TARGET, 8, &more), EBUSY);
+	assert_int_equal(weft_msg_put(m, to, MSG_TEST_TARGET, 0, LONG,
+				 WEFT_MSG_NONE, &more),
 		EBUSY);
-	for (i = 0; i < MSG_DONES; i++)
-		while (!msg_is_done(m, &done[i]))
+	for (i = 0; i < WEFT_MSG_DONES; i++)
+		while (!weft_msg_is_done(m, &done[i]))
 			;
-	assert_int_equal(msg_get(m, to, 0, MSG_TEST_TARGET, 8, &more), 0);
-	msg_wait(m, &more);
+	assert_int_equal(weft_msg_get(m, to, 0, MSG_TEST_TARGET, 8, &more), 0);
+	weft_msg_wait(m, &more);
 }
 
 static void so_many_can_be_under_way(void **state)
@@ -141,14 +144,14 @@ static uint64_t word(uint64_t at)
 {
 	uint64_t w;
 
-	assert_true(msg_load(at, &w, 8));
+	assert_true(weft_msg_load(at, &w, 8));
 	return w;
 }
 
 /* Everybody at everybody: each old value is seen once. */
-static void change_words(struct msg *m, void *arg)
+static void change_words(struct weft_msg *m, void *arg)
 {
-	uint32_t n = msg_nodes(m), me = msg_node(m), i;
+	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), i;
 	uint64_t old, mine = 0, bit = UINT64_C(1) << me, at = MSG_TEST_TARGET;
 	uint64_t *seen = arg;
 
@@ -156,19 +159,24 @@ static void change_words(struct msg *m, void *arg)
 		uint32_t to = (me + i) % n;
 
 		assert_int_equal(
-			msg_atomic(m, to, at, MSG_FETCH_ADD, 1, &old), 0);
+			weft_msg_atomic(m, to, at, WEFT_MSG_FETCH_ADD, 1, &old),
+			0);
 		assert_true(old < n);
 		seen[to * n + old]++;
 		assert_int_equal(
-			msg_atomic(m, to, at + 8, MSG_ADD, me, NULL), 0);
+			weft_msg_atomic(m, to, at + 8, WEFT_MSG_ADD, me, NULL),
+			0);
 		assert_int_equal(
-			msg_atomic(m, to, at + 16, MSG_OR, bit, NULL), 0);
-		assert_int_equal(
-			msg_atomic(m, to, at + 24, MSG_XOR, ~bit, NULL), 0);
-		assert_int_equal(
-			msg_atomic(m, to, at + 32, MSG_MAX, 100 - me, NULL), 0);
+			weft_msg_atomic(m, to, at + 16, WEFT_MSG_OR, bit, NULL),
+			0);
+		assert_int_equal(weft_msg_atomic(m, to, at + 24, WEFT_MSG_XOR,
+					 ~bit, NULL),
+			0);
+		assert_int_equal(weft_msg_atomic(m, to, at + 32, WEFT_MSG_MAX,
+					 100 - me, NULL),
+			0);
 	}
-	msg_barrier(m);
+	weft_msg_barrier(m);
 	for (i = 0; i < n; i++)
 		mine ^= ~(UINT64_C(1) << i);
 	assert_int_equal(word(at), n);
@@ -176,16 +184,20 @@ static void change_words(struct msg *m, void *arg)
 	assert_int_equal(word(at + 16), (UINT64_C(1) << n) - 1);
 	assert_true(word(at + 24) == mine);
 	assert_int_equal(word(at + 32), 100);
-	assert_int_equal(msg_atomic(m, me, at + 4, MSG_ADD, 1, NULL), EINVAL);
-	assert_int_equal(msg_atomic(m, me, at, MSG_ATOMICS, 1, NULL), EINVAL);
-	assert_int_equal(msg_atomic(m, n, at, MSG_ADD, 1, NULL), EINVAL);
 	assert_int_equal(
-		msg_atomic(m, 0, UINT64_MAX - 7, MSG_ADD, 1, NULL), EFAULT);
+		weft_msg_atomic(m, me, at + 4, WEFT_MSG_ADD, 1, NULL), EINVAL);
+	assert_int_equal(
+		weft_msg_atomic(m, me, at, WEFT_MSG_ATOMICS, 1, NULL), EINVAL);
+	assert_int_equal(
+		weft_msg_atomic(m, n, at, WEFT_MSG_ADD, 1, NULL), EINVAL);
+	assert_int_equal(
+		weft_msg_atomic(m, 0, UINT64_MAX - 7, WEFT_MSG_ADD, 1, NULL),
+		EFAULT);
 }
 
 static void atomics_exclude_each_other(void **state)
 {
-	struct msg_test t = { .run = change_words };
+	struct weft_msg_test t = { .run = change_words };
 	uint64_t seen[16 * 16];
 	uint32_t i;
 
@@ -204,16 +216,16 @@ static void atomics_exclude_each_other(void **state)
 /* --- collectives --- */
 
 /* Nobody leaves before the last has come, time after time. */
-static void meet(struct msg *m, void *arg)
+static void meet(struct weft_msg *m, void *arg)
 {
-	uint32_t n = msg_nodes(m), me = msg_node(m), i, round;
+	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), i, round;
 	uint64_t *came = arg;
 
 	for (round = 0; round < 40; round++) {
 		if ((me + round) % 5 == 0)
 			program_charge((sim_time)(me + 1) * 1000 * SIM_NS);
 		came[me] = round + 1;
-		msg_barrier(m);
+		weft_msg_barrier(m);
 		for (i = 0; i < n; i++)
 			assert_true(came[i] > round);
 	}
@@ -221,7 +233,7 @@ static void meet(struct msg *m, void *arg)
 
 static void barriers_hold_all_nodes(void **state)
 {
-	struct msg_test t = { .run = meet };
+	struct weft_msg_test t = { .run = meet };
 	uint64_t came[16];
 
 	(void)state;
@@ -232,10 +244,10 @@ static void barriers_hold_all_nodes(void **state)
 	}
 }
 
-static void spread(struct msg *m, void *arg)
+static void spread(struct weft_msg *m, void *arg)
 {
 	static const uint64_t bytes[] = { 0, 1, 8, 480, 481, LONG };
-	uint32_t n = msg_nodes(m), me = msg_node(m), root, i;
+	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), root, i;
 
 	(void)arg;
 	for (root = 0; root < n; root++) {
@@ -246,11 +258,11 @@ static void spread(struct msg *m, void *arg)
 			if (me == root)
 				msg_test_fill(at, root * 8 + i, bytes[i]);
 			assert_int_equal(
-				msg_broadcast(m, root, at, bytes[i]), 0);
+				weft_msg_broadcast(m, root, at, bytes[i]), 0);
 			assert_true(msg_test_is(at, root * 8 + i, bytes[i]));
 		}
 	}
-	assert_int_equal(msg_broadcast(m, n, 0, 8), EINVAL);
+	assert_int_equal(weft_msg_broadcast(m, n, 0, 8), EINVAL);
 }
 
 static void broadcasts_reach_all_nodes(void **state)
@@ -266,7 +278,7 @@ static int64_t element(uint32_t node, uint32_t i)
 	return (int64_t)(node * 7 + i * 13) % 101 - 50;
 }
 
-static int64_t expected(enum msg_reduction op, uint32_t n, uint32_t i)
+static int64_t expected(enum weft_msg_reduction op, uint32_t n, uint32_t i)
 {
 	int64_t a = element(0, i);
 	uint32_t k;
@@ -274,9 +286,9 @@ static int64_t expected(enum msg_reduction op, uint32_t n, uint32_t i)
 	for (k = 1; k < n; k++) {
 		int64_t b = element(k, i);
 
-		if (op == MSG_SUM_INT)
+		if (op == WEFT_MSG_SUM_INT)
 			a += b;
-		else if (op == MSG_MIN_INT)
+		else if (op == WEFT_MSG_MIN_INT)
 			a = b < a ? b : a;
 		else
 			a = b > a ? b : a;
@@ -284,7 +296,7 @@ static int64_t expected(enum msg_reduction op, uint32_t n, uint32_t i)
 	return a;
 }
 
-static void check_result(enum msg_reduction op, uint32_t n, uint64_t at)
+static void check_result(enum weft_msg_reduction op, uint32_t n, uint64_t at)
 {
 	uint32_t i;
 
@@ -292,34 +304,41 @@ static void check_result(enum msg_reduction op, uint32_t n, uint64_t at)
 		assert_true((int64_t)word(at + 8 * i) == expected(op, n, i));
 }
 
-static void reduce_integers(struct msg *m, void *arg)
+static void reduce_integers(struct weft_msg *m, void *arg)
 {
-	uint32_t n = msg_nodes(m), me = msg_node(m), root, i, op;
+	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), root, i, op;
 	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET;
 
 	(void)arg;
 	for (i = 0; i < ELEMENTS; i++) {
 		int64_t x = element(me, i);
 
-		msg_store(from + 8 * i, &x, 8);
+		weft_msg_store(from + 8 * i, &x, 8);
 	}
-	for (op = MSG_SUM_INT; op < MSG_REDUCTIONS; op++) {
+	for (op = WEFT_MSG_SUM_INT; op < WEFT_MSG_REDUCTIONS; op++) {
 		for (root = 0; root < n; root += 3) {
-			assert_int_equal(
-				msg_reduce(m, root, op, from, to, ELEMENTS), 0);
+			assert_int_equal(weft_msg_reduce(m, root, op, from, to,
+						 ELEMENTS),
+				0);
 			if (me == root)
 				check_result(op, n, to);
 		}
-		assert_int_equal(msg_allreduce(m, op, from, to, ELEMENTS), 0);
+		assert_int_equal(
+			weft_msg_allreduce(m, op, from, to, ELEMENTS), 0);
 		check_result(op, n, to);
 	}
-	assert_int_equal(msg_reduce(m, n, MSG_SUM_INT, from, to, 1), EINVAL);
-	assert_int_equal(msg_allreduce(m, MSG_REDUCTIONS, from, to, 1), EINVAL);
 	assert_int_equal(
-		msg_allreduce(m, MSG_SUM_INT, UINT64_MAX, to, 1), EFAULT);
+		weft_msg_reduce(m, n, WEFT_MSG_SUM_INT, from, to, 1), EINVAL);
 	assert_int_equal(
-		msg_allreduce(m, MSG_SUM_INT, from, from, ELEMENTS), 0);
-	check_result(MSG_SUM_INT, n, from);
+		weft_msg_allreduce(m, WEFT_MSG_REDUCTIONS, from, to, 1),
+		EINVAL);
+	assert_int_equal(
+		weft_msg_allreduce(m, WEFT_MSG_SUM_INT, UINT64_MAX, to, 1),
+		EFAULT);
+	assert_int_equal(
+		weft_msg_allreduce(m, WEFT_MSG_SUM_INT, from, from, ELEMENTS),
+		0);
+	check_result(WEFT_MSG_SUM_INT, n, from);
 }
 
 static void integers_are_reduced(void **state)
@@ -329,9 +348,9 @@ static void integers_are_reduced(void **state)
 }
 
 /* Where order matters: doubles that are of very different sizes. */
-static void reduce_doubles(struct msg *m, void *arg)
+static void reduce_doubles(struct weft_msg *m, void *arg)
 {
-	uint32_t me = msg_node(m), i;
+	uint32_t me = weft_msg_node(m), i;
 	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET, *results = arg;
 
 	for (i = 0; i < ELEMENTS; i++) {
@@ -339,17 +358,19 @@ static void reduce_doubles(struct msg *m, void *arg)
 
 		if ((me + i) % 3 == 0)
 			x *= 1e15;
-		msg_store(from + 8 * i, &x, 8);
+		weft_msg_store(from + 8 * i, &x, 8);
 	}
 	/* late in another order each time */
 	program_charge((sim_time)(me * 7919 % 13 * results[0]) * SIM_NS);
 	assert_int_equal(
-		msg_allreduce(m, MSG_SUM_DOUBLE, from, to, ELEMENTS), 0);
+		weft_msg_allreduce(m, WEFT_MSG_SUM_DOUBLE, from, to, ELEMENTS),
+		0);
 	for (i = 0; i < ELEMENTS; i++)
 		results[1 + me * ELEMENTS + i] = word(to + 8 * i);
 	program_charge((sim_time)(me * 104729 % 11 * results[0]) * SIM_NS);
 	assert_int_equal(
-		msg_reduce(m, 5, MSG_SUM_DOUBLE, from, to, ELEMENTS), 0);
+		weft_msg_reduce(m, 5, WEFT_MSG_SUM_DOUBLE, from, to, ELEMENTS),
+		0);
 	for (i = 0; me == 5 && i < ELEMENTS; i++)
 		results[1 + 16 * ELEMENTS + i] = word(to + 8 * i);
 }
@@ -357,7 +378,7 @@ static void reduce_doubles(struct msg *m, void *arg)
 static void doubles_are_summed_in_the_same_order(void **state)
 {
 	static uint64_t a[1 + 17 * ELEMENTS], b[1 + 17 * ELEMENTS];
-	struct msg_test t = { .run = reduce_doubles };
+	struct weft_msg_test t = { .run = reduce_doubles };
 	double x;
 	uint32_t i;
 
@@ -383,41 +404,49 @@ static void doubles_are_summed_in_the_same_order(void **state)
 
 /* --- errors --- */
 
-static void try_nonsense(struct msg *m, void *arg)
+static void try_nonsense(struct weft_msg *m, void *arg)
 {
-	uint32_t n = msg_nodes(m);
+	uint32_t n = weft_msg_nodes(m);
 	uint64_t end = UINT64_C(1) << 30;
-	struct msg_request r;
-	struct msg other;
+	struct weft_msg_request r;
+	struct weft_msg other;
 
 	(void)arg;
-	assert_int_equal(msg_put(m, n, 0, 0, 8, MSG_NONE, NULL), EINVAL);
-	assert_int_equal(msg_put(m, 0, 0, 0, 8, MSG_COUNTERS, NULL), EINVAL);
-	assert_int_equal(msg_put(m, 0, end - 7, 0, 8, MSG_NONE, NULL), EFAULT);
-	assert_int_equal(msg_put(m, 0, 0, end - 7, 8, MSG_NONE, NULL), EFAULT);
-	assert_int_equal(msg_put(m, 0, end, end, 0, MSG_NONE, NULL), 0);
-	assert_int_equal(msg_get(m, n, 0, 0, 8, NULL), EINVAL);
-	assert_int_equal(msg_get(m, 0, UINT64_MAX, 0, 8, NULL), EFAULT);
-	assert_int_equal(msg_get(m, 0, 0, UINT64_MAX, 8, NULL), EFAULT);
-	assert_int_equal(msg_expect(m, MSG_COUNTERS, 8), EINVAL);
-	assert_int_equal(msg_wait_counter(m, MSG_COUNTERS), EINVAL);
-	assert_int_equal(msg_send(m, n, 0, 0, 8), EINVAL);
-	assert_int_equal(msg_send(m, MSG_ANY, 0, 0, 8), EINVAL);
-	assert_int_equal(msg_send(m, 0, MSG_ANY, 0, 8), EINVAL);
-	assert_int_equal(msg_send(m, 0, 0, end, 8), EFAULT);
-	assert_int_equal(msg_receive_start(m, n, 0, 0, 8, &r), EINVAL);
-	assert_int_equal(msg_receive_start(m, 0, 0, end, 8, &r), EFAULT);
+	assert_int_equal(
+		weft_msg_put(m, n, 0, 0, 8, WEFT_MSG_NONE, NULL), EINVAL);
+	assert_int_equal(
+		weft_msg_put(m, 0, 0, 0, 8, WEFT_MSG_COUNTERS, NULL), EINVAL);
+	assert_int_equal(
+		weft_msg_put(m, 0, end - 7, 0, 8, WEFT_MSG_NONE, NULL), EFAULT);
+	assert_int_equal(
+		weft_msg_put(m, 0, 0, end - 7, 8, WEFT_MSG_NONE, NULL), EFAULT);
+	assert_int_equal(
+		weft_msg_put(m, 0, end, end, 0, WEFT_MSG_NONE, NULL), 0);
+	assert_int_equal(weft_msg_get(m, n, 0, 0, 8, NULL), EINVAL);
+	assert_int_equal(weft_msg_get(m, 0, UINT64_MAX, 0, 8, NULL), EFAULT);
+	assert_int_equal(weft_msg_get(m, 0, 0, UINT64_MAX, 8, NULL), EFAULT);
+	assert_int_equal(weft_msg_expect(m, WEFT_MSG_COUNTERS, 8), EINVAL);
+	assert_int_equal(weft_msg_wait_counter(m, WEFT_MSG_COUNTERS), EINVAL);
+	assert_int_equal(weft_msg_send(m, n, 0, 0, 8), EINVAL);
+	assert_int_equal(weft_msg_send(m, WEFT_MSG_ANY, 0, 0, 8), EINVAL);
+	assert_int_equal(weft_msg_send(m, 0, WEFT_MSG_ANY, 0, 8), EINVAL);
+	assert_int_equal(weft_msg_send(m, 0, 0, end, 8), EFAULT);
+	assert_int_equal(weft_msg_receive_start(m, n, 0, 0, 8, &r), EINVAL);
+	assert_int_equal(weft_msg_receive_start(m, 0, 0, end, 8, &r), EFAULT);
 	/* a node has one, and it has options that can be */
-	assert_int_equal(msg_init(&other, NULL), EBUSY);
+	assert_int_equal(weft_msg_init(&other, NULL), EBUSY);
 	assert_int_equal(
-		msg_init(&other, &(struct msg_options){ .slots = 1 }), EINVAL);
-	assert_int_equal(
-		msg_init(&other, &(struct msg_options){ .eager = 481 }),
+		weft_msg_init(&other, &(struct weft_msg_options){ .slots = 1 }),
+		EINVAL);
+	assert_int_equal(weft_msg_init(&other,
+				 &(struct weft_msg_options){ .eager = 481 }),
 		EINVAL);
 	assert_int_equal(
-		msg_init(&other, &(struct msg_options){ .at = 4095 }), EINVAL);
+		weft_msg_init(&other, &(struct weft_msg_options){ .at = 4095 }),
+		EINVAL);
 	assert_int_equal(
-		msg_init(&other, &(struct msg_options){ .at = end - 4096 }),
+		weft_msg_init(
+			&other, &(struct weft_msg_options){ .at = end - 4096 }),
 		EFAULT);
 }
 

@@ -23,7 +23,7 @@
 enum { SEED = 7 };
 
 struct rig {
-	const struct msg_test *test;
+	const struct weft_msg_test *test;
 	struct torus torus;
 	struct hint hint;
 	struct fattree tree;
@@ -110,7 +110,7 @@ static void build(struct rig *r)
 		.ops = nic_of(r), .on_delivered = on_delivered, .arg = r
 	};
 
-	set(link_params_table, link_params_n, &r->link, NULL, NULL);
+	link_params_defaults(&r->link);
 	set(net_params_table, net_params_n, &r->router, NULL, NULL);
 	r->router.kind = router_find("direct");
 	if (r->test->machine == MSG_TEST_TREE)
@@ -137,13 +137,13 @@ static void build(struct rig *r)
 
 static void node_program(void *arg)
 {
-	const struct msg_test *t = arg;
-	struct msg m;
+	const struct weft_msg_test *t = arg;
+	struct weft_msg m;
 
-	assert_int_equal(msg_init(&m, &t->options), 0);
+	assert_int_equal(weft_msg_init(&m, &t->options), 0);
 	t->run(&m, t->arg);
 	if (!t->is_left_open)
-		assert_int_equal(msg_fini(&m), 0);
+		assert_int_equal(weft_msg_fini(&m), 0);
 }
 
 static uint64_t finish(struct rig *r)
@@ -154,18 +154,18 @@ static uint64_t finish(struct rig *r)
 
 	assert_int_equal(sim_run(r->net->sim, SIM_NEVER - 1), SIM_IDLE);
 	for (i = 0; i < r->net->n_nodes; i++)
-		if (nic_of(r)->errors(r->nic, i, text, sizeof(text)))
+		if (nic_errors(r->nic, i, text, sizeof(text)))
 			fail_msg("node %u: %s", i, text);
 	if (host_n_running(r->host)) {
 		host_describe_waiting(r->host, text, sizeof(text));
 		fail_msg("%s", text);
 	}
-	if (net_audit(r->net, &e) || nic_of(r)->audit(r->nic, &e))
+	if (net_audit(r->net, &e) || nic_audit(r->nic, &e))
 		fail_msg("%s", e.text);
 	return digest_fold(r->digest, r->net->n_nodes);
 }
 
-uint64_t msg_test_run(const struct msg_test *t)
+uint64_t msg_test_run(const struct weft_msg_test *t)
 {
 	struct rig *r = mem_alloc(1, sizeof(*r));
 	uint64_t digest;
@@ -187,10 +187,10 @@ uint64_t msg_test_run(const struct msg_test *t)
 	return digest;
 }
 
-void msg_test_everywhere(
-	void (*run)(struct msg *m, void *arg), const struct msg_options *o)
+void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
+	const struct weft_msg_options *o)
 {
-	struct msg_test t = { .run = run };
+	struct weft_msg_test t = { .run = run };
 	uint64_t digest;
 
 	if (o)
@@ -211,7 +211,7 @@ void msg_test_fill(uint64_t at, uint64_t stream, uint64_t bytes)
 	for (i = 0; i < bytes; i += n) {
 		n = bytes - i < sizeof(block) ? bytes - i : sizeof(block);
 		memory_fill_by(SEED, stream, i, block, n);
-		assert_true(msg_store(at + i, block, n));
+		assert_true(weft_msg_store(at + i, block, n));
 	}
 }
 
@@ -223,7 +223,7 @@ bool msg_test_is(uint64_t at, uint64_t stream, uint64_t bytes)
 	for (i = 0; i < bytes; i += n) {
 		n = bytes - i < sizeof(want) ? bytes - i : sizeof(want);
 		memory_fill_by(SEED, stream, i, want, n);
-		assert_true(msg_load(at + i, got, n));
+		assert_true(weft_msg_load(at + i, got, n));
 		if (memcmp(want, got, n) != 0)
 			return false;
 	}

@@ -14,21 +14,21 @@ enum {
 	MSG_TEST_OTHER = 0x3000000,
 };
 
-struct msg_test {
+struct weft_msg_test {
 	enum msg_test_machine machine;
 	uint32_t n_workers; /* 0: 1 */
-	struct msg_options options;
-	void (*run)(struct msg *m, void *arg); /* on each node */
+	struct weft_msg_options options;
+	void (*run)(struct weft_msg *m, void *arg); /* on each node */
 	void *arg;
-	bool is_left_open; /* without msg_fini() */
+	bool is_left_open; /* without weft_msg_fini() */
 };
 
 /* Runs them to their end; nobody may have told of an error.  Returns the
  * digest. */
-uint64_t msg_test_run(const struct msg_test *t);
+uint64_t msg_test_run(const struct weft_msg_test *t);
 /* The same on each machine, one worker and three: digests are equal. */
-void msg_test_everywhere(
-	void (*run)(struct msg *m, void *arg), const struct msg_options *o);
+void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
+	const struct weft_msg_options *o);
 
 /* Bytes of a stream, stored and compared. */
 void msg_test_fill(uint64_t at, uint64_t stream, uint64_t bytes);

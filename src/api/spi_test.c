@@ -236,7 +236,7 @@ static uint64_t run_traffic(
 		program_start(m.host, i, 0, 0, node_program, t);
 	nic_testing_run(&m);
 	for (i = 0; i < t->n_nodes; i++)
-		assert_int_equal(m.ops->errors(m.nic, i, NULL, 0), 0);
+		assert_int_equal(nic_errors(m.nic, i, NULL, 0), 0);
 	digest = nic_testing_digest(&m);
 	nic_testing_fini(&m);
 	return digest;

@@ -22,7 +22,7 @@ uint64_t spi_test_run(const char *shape, uint32_t n_workers,
 			programs[i].run, programs[i].arg);
 	nic_testing_run(&m);
 	for (i = 0; i < m.net->n_sites; i++)
-		told += m.ops->errors(m.nic, i, NULL, 0);
+		told += nic_errors(m.nic, i, NULL, 0);
 	assert_int_equal(told, n_errors);
 	digest = nic_testing_digest(&m);
 	nic_testing_fini(&m);

@@ -2,10 +2,7 @@
 
 struct nic *unit(void)
 {
-	struct nic *nic = host_nic(program_host());
-
-	BUG_IF(!nic || nic->ops != &bgq_mu_ops);
-	return nic;
+	return mu_check(host_nic(program_host()));
 }
 
 const struct mu_params *unit_params(void)
@@ -15,10 +12,8 @@ const struct mu_params *unit_params(void)
 
 static void store(uint32_t reg, uint64_t value)
 {
-	struct nic *nic = unit();
-
-	nic->ops->store(nic, program_worker(), program_node(), program_now(),
-		reg, value);
+	mu_registers_store(unit(), program_worker(), program_node(),
+		program_now(), reg, value);
 }
 
 void unit_store(uint32_t reg, uint64_t value)
@@ -39,8 +34,8 @@ uint64_t unit_load(uint32_t reg)
 	const struct mu_params *p = mu_params_of(nic);
 	uint64_t value;
 
-	program_wait(nic->ops->slot(nic, program_node(), program_now()));
-	value = nic->ops->load(nic, program_node(), reg);
+	program_wait(mu_registers_slot(nic, program_node(), program_now()));
+	value = mu_registers_load(nic, program_node(), reg);
 	program_charge(p->mmio_load - p->mmio_store);
 	return value;
 }

@@ -188,11 +188,12 @@ static void an_assignment_needs_no_origins(void **state)
 static void a_wrong_quantity_says_what_is_wanted(void **state)
 {
 	(void)state;
-	says("link.rate=2 GBps",
-		"link.rate: \"2 GBps\" is not a rate "
-		"(want a number with B/s, KB/s, MB/s or GB/s)");
+	says("link.rate=2 GBps", "link.rate: \"2 GBps\" is not a rate "
+				 "(want a number with B/s, KB/s, MB/s, GB/s, "
+				 "Kb/s, Mb/s or Gb/s)");
 	says("link.rate=2", "link.rate: \"2\" is not a rate (unit missing; "
-			    "want a number with B/s, KB/s, MB/s or GB/s)");
+			    "want a number with B/s, KB/s, MB/s, GB/s, "
+			    "Kb/s, Mb/s or Gb/s)");
 	says("link.latency.board=0.0001 ns",
 		"link.latency.board: \"0.0001 ns\" is not a time (not a whole "
 		"number of ps; want a number with ns, us, ms, s or ps)");

@@ -12,6 +12,7 @@ enum { MAX_PLACES = 18, UNIT_TEXT = 48 };
 struct unit {
 	const char *name;
 	int64_t size;
+	bool is_read_only; /* the formatter does not use it */
 };
 
 /*
@@ -49,9 +50,12 @@ static const struct kind kinds[] = {
 			{ "KB/s", 1000 },
 			{ "MB/s", 1000000 },
 			{ "GB/s", 1000000000 },
+			{ "Kb/s", 125, true },
+			{ "Mb/s", 125000, true },
+			{ "Gb/s", 125000000, true },
 		},
 		.not_whole = "not a whole number of B/s",
-		.list = "B/s, KB/s, MB/s or GB/s",
+		.list = "B/s, KB/s, MB/s, GB/s, Kb/s, Mb/s or Gb/s",
 	},
 	[UNIT_BYTES] = {
 		.units = {
@@ -233,6 +237,8 @@ void units_format(enum unit_kind kind, int64_t value, char *text, size_t size)
 	write_in(u, v, best);
 	/* Nothing is "0 ps" or "0 B", not the shorter but odd "0 s". */
 	while (v && (++u)->name) {
+		if (u->is_read_only)
+			continue;
 		write_in(u, v, next);
 		if (*next && (!*best || strlen(next) < strlen(best)))
 			memcpy(best, next, sizeof(best));

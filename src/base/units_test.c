@@ -70,6 +70,23 @@ static void rates_are_decimal(void **state)
 	reads(UNIT_RATE, "7 B/s", 7);
 }
 
+static void rates_in_bits_are_an_eighth_and_exact(void **state)
+{
+	(void)state;
+	reads(UNIT_RATE, "6.25 Gb/s", 781250000);
+	reads(UNIT_RATE, "100 Gb/s", INT64_C(12500000000));
+	reads(UNIT_RATE, "14.1Gb/s", 1762500000);
+	reads(UNIT_RATE, "3.125 Gb/s", 390625000);
+	reads(UNIT_RATE, "10 Mb/s", 1250000);
+	reads(UNIT_RATE, "8 Kb/s", 1000);
+	refuses(UNIT_RATE, "0.004 Kb/s", "not a whole number of B/s");
+	refuses(UNIT_RATE, "100 Gbps", "unknown unit");
+	refuses(UNIT_RATE, "100 gb/s", "unknown unit");
+	refuses(UNIT_RATE, "100 Gbit/s", "unknown unit");
+	/* they are written in bytes, as everywhere */
+	writes(UNIT_RATE, 125000000, "125 MB/s");
+}
+
 static void sizes_tell_decimal_from_binary(void **state)
 {
 	(void)state;
@@ -266,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_picoseconds),
 		cmocka_unit_test(rates_are_decimal),
+		cmocka_unit_test(rates_in_bits_are_an_eighth_and_exact),
 		cmocka_unit_test(sizes_tell_decimal_from_binary),
 		cmocka_unit_test(fractions_are_millionths),
 		cmocka_unit_test(a_count_is_whole_and_bare),

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "cli/cli.h"
+#include "cli/run.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
-#include "machine/run.h"
 #include "out/json.h"
 #include "topo/torus.h"
 
@@ -82,6 +81,16 @@ static const int ending_code[] = {
 	[LOAD_STOPPED] = EXIT_STOPPED,
 };
 
+const char *run_ending_name(enum load_ending e)
+{
+	return ending_name[e];
+}
+
+int run_ending_code(enum load_ending e)
+{
+	return ending_code[e];
+}
+
 static double ns(int64_t ps)
 {
 	return (double)ps / SIM_NS;
@@ -134,16 +143,16 @@ static double use(const struct machine_run *r, uint64_t bytes, uint64_t n_links)
 static bool get_links(const struct machine_run *r, uint32_t i,
 	struct net_use *u, char name[16])
 {
-	const struct topo *t = r->net->topo;
+	const struct topo *t = r->system->net->topo;
 	bool is_direct = topo_is_direct(t);
 
 	if (i == (is_direct ? t->n_ports : t->n_wires))
 		return false;
 	if (is_direct) {
-		*u = net_port_use(r->net, i, r->result.end);
+		*u = net_port_use(r->system->net, i, r->result.end);
 		t->ops->name_port(t, 0, i, name, 16);
 	} else {
-		*u = net_wire_use(r->net, i, r->result.end);
+		*u = net_wire_use(r->system->net, i, r->result.end);
 		snprintf(name, 16, "%s", t->wire[i].name);
 	}
 	return true;
@@ -182,7 +191,7 @@ static void print_links(const struct machine_run *r, FILE *f)
 
 	fputs("links       ", f);
 	for (i = 0; get_links(r, i, &u, name); i++) {
-		if (i && i % 4 == 0 && !topo_is_direct(r->net->topo))
+		if (i && i % 4 == 0 && !topo_is_direct(r->system->net->topo))
 			fputs("\n            ", f);
 		if (u.n_links)
 			fprintf(f, "%s %.0f %%  ", name,
@@ -226,7 +235,8 @@ static void json_work(struct json *j, const struct machine_run *r)
 	json_real(j, "wall_s", r->wall_s);
 	json_real(j, "ns_per_packet_hop",
 		r->hops ? r->wall_s * 1e9 / (double)r->hops : 0);
-	json_real(j, "bytes_per_node", (double)r->memory / r->net->n_nodes);
+	json_real(j, "bytes_per_node",
+		(double)r->memory / r->system->net->n_nodes);
 	json_end(j, '}');
 }
 
@@ -257,7 +267,7 @@ static void print_json(
 	json_text(&j, "machine", r->machine->header.name);
 	machine_shape(r->machine, text, sizeof(text));
 	json_text(&j, "shape", text);
-	json_count(&j, "nodes", r->net->n_nodes);
+	json_count(&j, "nodes", r->system->net->n_nodes);
 	json_text(&j, "workload", r->load->ops->name);
 	json_text(&j, "via", r->result.via);
 	json_block(&j, "params", &r->keys);
@@ -272,8 +282,8 @@ static void print_json(
 	json_text(&j, "digest", text);
 	json_real(&j, "sim_time_ns", ns(r->result.end));
 	json_results(&j, r);
-	run_faults_json(&j, r->net, &r->result);
-	run_budget_json(&j, a, r->net);
+	run_faults_json(&j, r->system->net, &r->result);
+	run_budget_json(&j, a, r->system->net);
 	json_work(&j, r);
 	json_end(&j, '}');
 }
@@ -330,7 +340,7 @@ static void print_figures(const struct machine_run *r, FILE *f)
 		print_figure(&l->figure[i], f);
 	if (r->hops)
 		print_links(r, f);
-	run_faults_text(f, r->net, &r->result);
+	run_faults_text(f, r->system->net, &r->result);
 }
 
 static void print_text(
@@ -342,7 +352,7 @@ static void print_text(
 
 	machine_shape(r->machine, shape, sizeof(shape));
 	fprintf(f, "%s %s, %u nodes: %s", r->machine->header.name, shape,
-		r->net->n_nodes, r->load->ops->name);
+		r->system->net->n_nodes, r->load->ops->name);
 	for (i = 2; i < a->n_words; i++)
 		fprintf(f, " %s", a->word[i]);
 	fprintf(f, ": %s\n", ending_name[l->ending]);
@@ -356,7 +366,7 @@ static void print_text(
 		r->threads > 1 ? "s" : "", r->packets, r->hops,
 		r->hops ? r->wall_s * 1e9 / (double)r->hops : 0);
 	fprintf(f, "digest      %016" PRIx64 "\n", r->digest);
-	run_budget_text(f, a, r->net);
+	run_budget_text(f, a, r->system->net);
 }
 
 static int tell(
@@ -369,44 +379,37 @@ static int tell(
 		print_json(a, r, out.file);
 	else
 		print_text(a, r, out.file);
-	if (cli_out_close(&out, e) || run_book_missed(a, r->net, e))
+	if (cli_out_close(&out, e) || run_book_missed(a, r->system->net, e))
 		return -1;
 	return ending_code[r->result.ending];
 }
 
-static int perform(
-	const struct cli_args *a, struct machine_run *r, struct err *e)
+int run_perform(struct machine_run *r, const struct cli_args *a,
+	struct machine_run_setup *s, struct err *e)
 {
 	struct ticker k = { 0 };
 	bool talks = !a->is_quiet && isatty(STDERR_FILENO);
 	struct book_how how;
-	struct machine_run_setup s = {
-		.machine = a->word[0],
-		.sets = a->set,
-		.n_sets = a->n_sets,
-		.shape = a->shape,
-		.faults = a->faults,
-		.workload = a->word[1],
-		.keys = a->word + 2,
-		.n_keys = a->n_words - 2,
-		.seed = a->seed,
-		.threads = a->threads,
-		.stop = &stop_asked,
-		.on_progress = talks ? on_progress : NULL,
-		.progress_arg = &k,
-		.book = run_book_how(a, &how),
-	};
 	int failed;
 
-	if (machine_run_open(r, &s, e) ||
-		run_book_check(a, r->machine->topo, e))
+	s->machine = a->word[0];
+	s->sets = a->set;
+	s->n_sets = a->n_sets;
+	s->shape = a->shape;
+	s->faults = a->faults;
+	s->seed = a->seed;
+	s->stop = &stop_asked;
+	s->on_progress = talks ? on_progress : NULL;
+	s->progress_arg = &k;
+	s->book = run_book_how(a, &how);
+	if (machine_run_open(r, s, e) || run_book_check(a, r->machine->topo, e))
 		return -1;
 	cli_catch_signals();
 	k.start = cli_clock();
 	failed = machine_run_perform(r, e);
 	if (talks)
 		fputs("\r\033[K", stderr);
-	return failed ? -1 : tell(a, r, e);
+	return failed;
 }
 
 static void list_loads(char *text, size_t size)
@@ -424,6 +427,7 @@ static void list_loads(char *text, size_t size)
 int cli_run(int argc, char **argv, struct err *e)
 {
 	static struct machine_run r; /* too big for a stack */
+	struct machine_run_setup s = { 0 };
 	struct cli_args args;
 	char help[2048];
 	int code;
@@ -437,7 +441,11 @@ int cli_run(int argc, char **argv, struct err *e)
 	if (args.n_words < 2)
 		return err_set(e, "want a machine and a workload: `weft run "
 				  "bgq-midplane random`");
-	code = perform(&args, &r, e);
+	s.workload = args.word[1];
+	s.keys = args.word + 2;
+	s.n_keys = args.n_words - 2;
+	s.threads = args.threads;
+	code = run_perform(&r, &args, &s, e) ? -1 : tell(&args, &r, e);
 	machine_run_close(&r);
 	return code;
 }

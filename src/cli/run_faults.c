@@ -70,7 +70,7 @@ static void text_training(FILE *f, const struct net *n)
 
 void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 {
-	const struct nic_retries *x = &r->retries;
+	uint64_t escapes = nic_sum(r->nic, "escapes");
 	struct fault_counts c;
 
 	if (!n->faults)
@@ -85,15 +85,16 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 		"retries     %" PRIu64 " packets sent again: %" PRIu64
 		" were turned away, %" PRIu64 " not answered; %" PRIu64
 		" came twice\n",
-		x->resent, x->nacks, x->timeouts, x->duplicates);
+		nic_sum(r->nic, "resent"), nic_sum(r->nic, "nacks"),
+		nic_sum(r->nic, "timeouts"), nic_sum(r->nic, "duplicates"));
 	if (r->dead_programs)
 		fprintf(f, "programs    %u died with their nodes\n",
 			r->dead_programs);
-	if (x->escapes)
+	if (escapes)
 		fprintf(f,
 			"escapes     %" PRIu64
 			" packets were wrong, and no code saw it\n",
-			x->escapes);
+			escapes);
 }
 
 static void json_training(struct json *j, const struct net *n)
@@ -128,7 +129,8 @@ static void json_counts(struct json *j, const struct fault_counts *c)
 void run_faults_json(
 	struct json *j, const struct net *n, const struct load_result *r)
 {
-	const struct nic_retries *x = &r->retries;
+	static const char *const keys[] = { "torn", "unreadable", "violations",
+		"escapes", "nacks", "timeouts", "resent", "duplicates" };
 	const struct topo *t = n->topo;
 	struct fault_counts c;
 	uint32_t i;
@@ -138,14 +140,8 @@ void run_faults_json(
 	c = sum(n);
 	json_object(j, "faults");
 	json_counts(j, &c);
-	json_count(j, "torn", x->torn);
-	json_count(j, "unreadable", x->unreadable);
-	json_count(j, "violations", x->violations);
-	json_count(j, "escapes", x->escapes);
-	json_count(j, "nacks", x->nacks);
-	json_count(j, "timeouts", x->timeouts);
-	json_count(j, "resent", x->resent);
-	json_count(j, "duplicates", x->duplicates);
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		json_count(j, keys[i], nic_sum(r->nic, keys[i]));
 	json_count(j, "dead_programs", r->dead_programs);
 	json_training(j, n);
 	json_array(j, "links");

@@ -202,13 +202,14 @@ static void text_link(const struct show *s, FILE *f)
 	const struct link_params *l = &s->m->link;
 	int64_t payload = load_link_rate(l, (uint32_t)l->payload);
 	int64_t rate = link_data_rate(l);
-	char where[SHOW_TEXT] = "through the top";
+	char where[SHOW_TEXT] = "through the top", code[SHOW_TEXT] = "";
 
+	if (rate != l->rate)
+		snprintf(code, sizeof(code), " (%s)", link_codes[l->code].name);
 	fprintf(f,
 		"link        %.10g GB/s each way%s; protocol %" PRId64
 		" B per packet, gap %" PRId64 " B\n",
-		show_gbps(rate), l->code == LINK_4B5B ? " (4b5b)" : "",
-		l->protocol, l->gap);
+		show_gbps(rate), code, l->protocol, l->gap);
 	fprintf(f,
 		"packet      header %" PRId64 " B, payload 0 to %" PRId64
 		" B in chunks of %" PRId64 " B, trailer %" PRId64 " B\n",

@@ -40,7 +40,6 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 		return NULL;
 	}
 	card_init(h);
-	h->l2 = l2_new(&h->params.l2, h->n_nodes);
 	h->programs = map_alloc((most_programs(h) + 1) * sizeof(*h->programs));
 	h->nodes = map_alloc(h->n_nodes * sizeof(*h->nodes));
 	for (i = 0; i < h->n_nodes; i++)
@@ -85,8 +84,10 @@ const struct host_params *host_params(const struct host *h)
 	return &h->params;
 }
 
-struct l2 *host_l2(const struct host *h)
+struct l2 *host_l2(struct host *h)
 {
+	if (!h->l2)
+		h->l2 = l2_new(&h->params.l2, h->n_nodes);
 	return h->l2;
 }
 
@@ -148,7 +149,7 @@ void host_describe_waiting(const struct host *h, char *text, size_t size)
 		snprintf(text, size, "node %u, thread %u: polls a register",
 			p->node, p->thread);
 	} else {
-		memory_load(&node_of(p)->memory, p->at, &word);
+		memory_load(&node_of(p)->memory, MEMORY_CORE, p->at, &word);
 		snprintf(text, size,
 			"node %u, thread %u: polls the word at 0x%" PRIx64
 			", which is %" PRIu64,
@@ -173,63 +174,72 @@ uint64_t host_held(const struct host *h)
 
 /* --- memory --- */
 
+static struct memory *memory_of(const struct host *h, site_id node)
+{
+	BUG_IF(node >= h->n_nodes);
+	return &h->nodes[node].memory;
+}
+
+bool host_add_range(struct host *h, site_id node, const struct memory_range *r)
+{
+	return memory_add_range(memory_of(h, node), r);
+}
+
 int host_add_synthetic(struct host *h, site_id node, uint64_t at,
 	uint64_t bytes, memory_fill fill, void *arg)
 {
-	BUG_IF(node >= h->n_nodes);
-	return memory_add_synthetic(
-		&h->nodes[node].memory, at, bytes, fill, arg);
+	return memory_add_synthetic(memory_of(h, node), at, bytes, fill, arg);
 }
 
 const struct memory_region *host_synthetic(
 	const struct host *h, site_id node, int i)
 {
-	return memory_synthetic(&h->nodes[node].memory, i);
+	return memory_region(memory_of(h, node), i);
+}
+
+int host_add_foreign(struct host *h, site_id node, uint64_t at, uint64_t bytes,
+	const struct memory_foreign *f)
+{
+	return memory_add_foreign(memory_of(h, node), at, bytes, f);
+}
+
+void host_drop_foreign(struct host *h, site_id node, int i)
+{
+	memory_drop_region(memory_of(h, node), i);
+}
+
+enum memory_answer host_ask(const struct host *h, site_id node, uint32_t right,
+	uint64_t at, uint64_t n)
+{
+	return memory_ask(memory_of(h, node), right, at, n);
 }
 
 bool host_read(
 	const struct host *h, site_id node, uint64_t at, void *to, size_t n)
 {
-	return memory_read(&h->nodes[node].memory, at, to, n);
+	return memory_read(&h->nodes[node].memory, MEMORY_NIC, at, to, n);
+}
+
+bool host_device_read(
+	const struct host *h, site_id node, uint64_t at, void *to, size_t n)
+{
+	return memory_read(memory_of(h, node), MEMORY_DEVICE, at, to, n);
 }
 
 bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	uint64_t at, const void *from, size_t n)
 {
-	struct node *to = &h->nodes[node];
+	return node_write(h, w, node, t, MEMORY_NIC, at, from, n);
+}
 
-	if (!memory_write(&to->memory, at, from, n))
-		return false;
-	if (poll_is_on(to))
-		poll_notice(h, node, w, t, at, n);
-	return true;
+bool host_device_write(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint64_t at, const void *from, size_t n)
+{
+	return node_write(h, w, node, t, MEMORY_DEVICE, at, from, n);
 }
 
 bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old)
 {
-	struct node *to = &h->nodes[node];
-	uint8_t *stored = memory_stored(&to->memory, at, sizeof(operand));
-	int64_t bound_at = atomic_bound_at(op);
-	uint64_t word, bound = 0, changed, answer;
-
-	if (stored && at % sizeof(word) == 0)
-		memcpy(&word, stored, sizeof(word));
-	else if (!memory_load(&to->memory, at, &word))
-		return false;
-	if (bound_at &&
-		!memory_load(&to->memory, at + (uint64_t)bound_at, &bound))
-		return false;
-	changed = atomic_apply(op, word, operand, bound, &answer);
-	if (old)
-		*old = answer;
-	if (changed == word)
-		return true;
-	if (stored)
-		memcpy(stored, &changed, sizeof(changed));
-	else
-		memory_store(&to->memory, at, changed);
-	if (poll_is_on(to))
-		poll_notice(h, node, w, t, at, sizeof(word));
-	return true;
+	return node_atomic(h, w, node, t, MEMORY_NIC, op, at, operand, old);
 }

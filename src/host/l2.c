@@ -284,9 +284,12 @@ struct l2_counts l2_counts(const struct l2 *c, site_id node)
 
 uint64_t l2_memory(const struct l2 *c)
 {
-	uint64_t bytes = sizeof(*c) + c->n_nodes * sizeof(struct l2_node *);
+	uint64_t bytes;
 	site_id i;
 
+	if (!c)
+		return 0;
+	bytes = sizeof(*c) + c->n_nodes * sizeof(struct l2_node *);
 	for (i = 0; i < c->n_nodes; i++) {
 		const struct l2_node *n = c->nodes[i];
 

@@ -78,7 +78,8 @@ struct l2_times l2_access(struct l2 *c, site_id node, sim_time t, uint64_t at,
 /* By value: zeros for a node that was never asked for. */
 struct l2_counts l2_counts(const struct l2 *c, site_id node);
 
-/* Bytes that it holds, of all nodes; only while nothing runs. */
+/* Bytes that it holds, of all nodes; none where there is no cache.  Only while
+ * nothing runs. */
 uint64_t l2_memory(const struct l2 *c);
 
 #endif

@@ -40,6 +40,8 @@ void memory_fini(struct memory *m)
 	if (m->table != &m->none)
 		mem_free(m->table);
 	mem_free(m->regions);
+	mem_free(m->order);
+	mem_free(m->ranges);
 	*m = (struct memory){ 0 };
 }
 
@@ -63,10 +65,10 @@ static uint8_t *page_of(const struct memory *m, uint64_t number)
 	return place_of(m, number)->bytes;
 }
 
-/* Whether some of [at, at + n) may be synthetic. */
-static bool is_made_up(const struct memory *m, uint64_t at, size_t n)
+/* Whether some of [at, at + n) is in a region. */
+static bool is_made_up(const struct memory *m, uint64_t at, uint64_t n)
 {
-	return at < m->high && m->low < at + n;
+	return at < m->high && m->low < at + n && memory_has_region(m, at, n);
 }
 
 static bool is_plain_in_page(const struct memory *m, uint64_t at, size_t n)
@@ -142,10 +144,20 @@ static uint8_t *take_fresh(struct memory *m)
 	return bytes;
 }
 
+static void mix_page(const struct memory *m, struct memory_page *p)
+{
+	uint64_t number = p->number & ~MEMORY_MIXED;
+
+	if (p->number == FREE)
+		return;
+	p->number = number;
+	if (!is_plain_in_page(m, number * MEMORY_PAGE, MEMORY_PAGE))
+		p->number |= MEMORY_MIXED;
+}
+
 static uint8_t *page_to_write(struct memory *m, uint64_t number)
 {
 	uint8_t *bytes = page_of(m, number);
-	uint64_t at = number * MEMORY_PAGE;
 	struct memory_page *p;
 
 	if (bytes)
@@ -153,8 +165,7 @@ static uint8_t *page_to_write(struct memory *m, uint64_t number)
 	grow(m, m->n_pages + UINT64_C(1));
 	p = place_of(m, number);
 	p->number = number;
-	if (!is_plain_in_page(m, at, MEMORY_PAGE))
-		p->number |= MEMORY_MIXED;
+	mix_page(m, p);
 	p->bytes = take_fresh(m);
 	m->n_pages++;
 	return p->bytes;
@@ -205,297 +216,136 @@ static void write_pages(
 	}
 }
 
-/* --- synthetic regions --- */
-
-static bool is_over(const struct memory_region *s, uint64_t at, uint64_t n)
+void memory_mix(struct memory *m, uint64_t at, uint64_t n)
 {
-	return at < s->at + s->bytes && s->at < at + n;
-}
-
-/* Those that a region has a part of. */
-static void mix_pages(struct memory *m, const struct memory_region *s)
-{
+	uint64_t first = at / MEMORY_PAGE, last = (at + n - 1) / MEMORY_PAGE;
 	uint32_t i;
 
+	if (last - first < m->room) {
+		for (; first <= last; first++)
+			mix_page(m, place_of(m, first));
+		return;
+	}
 	for (i = 0; i < m->room; i++)
-		if (m->table[i].number < MEMORY_MIXED &&
-			is_over(s, m->table[i].number * MEMORY_PAGE,
-				MEMORY_PAGE))
-			m->table[i].number |= MEMORY_MIXED;
+		mix_page(m, &m->table[i]);
 }
 
-int memory_add_synthetic(struct memory *m, uint64_t at, uint64_t bytes,
-	memory_fill fill, void *arg)
+/* --- ranges --- */
+
+bool memory_add_range(struct memory *m, const struct memory_range *r)
 {
 	uint32_t i;
 
-	if (!memory_has(m, at, bytes) || !bytes ||
-		m->n_regions == MEMORY_REGIONS)
-		return -1;
-	for (i = 0; i < m->n_regions; i++)
-		if (is_over(&m->regions[i], at, bytes))
-			return -1;
-	m->regions =
-		mem_grow(m->regions, m->n_regions + 1, sizeof(*m->regions));
-	m->regions[m->n_regions] = (struct memory_region){
-		.at = at,
-		.bytes = bytes,
-		.fill = fill,
-		.arg = arg,
-		.first_wrong = UINT64_MAX,
-	};
-	if (!m->n_regions || at < m->low)
-		m->low = at;
-	if (at + bytes > m->high)
-		m->high = at + bytes;
-	mix_pages(m, &m->regions[m->n_regions]);
-	return (int)m->n_regions++;
+	if (!r->bytes || r->at < m->bytes || r->bytes > UINT64_MAX - r->at)
+		return false;
+	for (i = 0; i < m->n_ranges; i++)
+		if (r->at < m->ranges[i].at + m->ranges[i].bytes &&
+			m->ranges[i].at < r->at + r->bytes)
+			return false;
+	m->ranges = mem_grow(m->ranges, m->n_ranges + 1, sizeof(*m->ranges));
+	m->ranges[m->n_ranges++] = *r;
+	return true;
 }
 
-const struct memory_region *memory_synthetic(const struct memory *m, int i)
+static const struct memory_range *find_range(
+	const struct memory *m, uint64_t at, uint64_t n)
 {
-	return i >= 0 && (uint32_t)i < m->n_regions ? &m->regions[i] : NULL;
-}
+	const struct memory_range *r = m->ranges, *end = r + m->n_ranges;
 
-/*
- * A byte's weight is the difference of two of these, so that a run of bytes
- * weighs what its ends say, and runs that join weigh what they do together.
- */
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-	x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-	return x ^ x >> 32;
-}
-
-static uint64_t weight(uint64_t from, uint64_t to)
-{
-	return mix(to + UINT64_C(0x9e3779b97f4a7c15)) -
-	       mix(from + UINT64_C(0x9e3779b97f4a7c15));
-}
-
-static void note_wrong(struct memory_region *s, uint64_t offset,
-	const uint8_t *in, const uint8_t *right, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (in[i] == right[i])
-			continue;
-		s->wrong++;
-		if (offset + i < s->first_wrong)
-			s->first_wrong = offset + i;
-	}
-}
-
-static void write_synthetic(
-	struct memory_region *s, uint64_t offset, const uint8_t *in, size_t n)
-{
-	uint8_t right[512];
-	size_t k;
-
-	s->written += n;
-	s->where += weight(offset, offset + n);
-	for (; n; n -= k) {
-		k = n < sizeof(right) ? n : sizeof(right);
-		s->fill(s->arg, offset, right, k);
-		if (memcmp(in, right, k) != 0)
-			note_wrong(s, offset, in, right, k);
-		in += k;
-		offset += k;
-	}
-}
-
-bool memory_region_is_whole(const struct memory_region *s, uint64_t times)
-{
-	return !s->wrong && s->written == times * s->bytes &&
-	       s->where == times * weight(0, s->bytes);
-}
-
-/*
- * The region of at, or NULL; *n becomes the part of [at, at + n) up to that
- * region's end, or up to where the first one begins.
- */
-static struct memory_region *region_at(
-	const struct memory *m, uint64_t at, size_t *n)
-{
-	struct memory_region *s = m->regions, *end = s + m->n_regions;
-
-	for (; s < end; s++) {
-		uint64_t left = s->at + s->bytes - at;
-
-		if (!is_over(s, at, *n))
-			continue;
-		if (s->at <= at) {
-			*n = *n < left ? *n : (size_t)left;
-			return s;
-		}
-		*n = (size_t)(s->at - at);
-	}
+	for (; r < end; r++)
+		if (at >= r->at && at - r->at <= r->bytes &&
+			n <= r->bytes - (at - r->at))
+			return r;
 	return NULL;
 }
 
-static void read_split(struct memory *m, uint64_t at, uint8_t *out, size_t n)
+static bool is_in_regions(const struct memory *m, uint64_t at, uint64_t n)
+{
+	while (n) {
+		size_t k = (size_t)n;
+
+		if (!memory_region_at(m, at, &k))
+			return false;
+		at += k;
+		n -= k;
+	}
+	return true;
+}
+
+bool memory_is_in_range(const struct memory *m, uint64_t at, uint64_t n)
+{
+	return memory_has(m, at, n) || find_range(m, at, n);
+}
+
+enum memory_answer memory_ask(
+	const struct memory *m, uint32_t right, uint64_t at, uint64_t n)
+{
+	const struct memory_range *r;
+
+	if (memory_has(m, at, n))
+		return MEMORY_OPEN;
+	r = find_range(m, at, n);
+	if (!r || (r->kind == MEMORY_MAPPED && !is_in_regions(m, at, n)))
+		return MEMORY_OUTSIDE;
+	return r->rights & right ? MEMORY_OPEN : MEMORY_FORBIDDEN;
+}
+
+/* --- reading and writing --- */
+
+static bool read_split(struct memory *m, uint64_t at, uint8_t *out, size_t n)
 {
 	while (n) {
 		size_t k = n;
-		struct memory_region *s = region_at(m, at, &k);
+		const struct memory_region *r = memory_region_at(m, at, &k);
 
-		if (s)
-			s->fill(s->arg, at - s->at, out, k);
-		else
+		if (!r)
 			read_pages(m, at, out, k);
+		else if (!memory_region_read(r, at, out, k))
+			return false;
 		out += k;
 		at += k;
 		n -= k;
 	}
+	return true;
 }
 
-static void write_split(
+static bool write_split(
 	struct memory *m, uint64_t at, const uint8_t *in, size_t n)
 {
 	while (n) {
 		size_t k = n;
-		struct memory_region *s = region_at(m, at, &k);
+		struct memory_region *r = memory_region_at(m, at, &k);
 
-		if (s)
-			write_synthetic(s, at - s->at, in, k);
-		else
+		if (!r)
 			write_pages(m, at, in, k);
+		else if (!memory_region_write(r, at, in, k))
+			return false;
 		in += k;
 		at += k;
 		n -= k;
 	}
-}
-
-/*
- * The i-th word of a stream is its first one and i steps: other words of it,
- * and those of other streams, which begin by chance, differ in all but few
- * bytes, and several of them are made at a time.
- */
-#define STEP UINT64_C(0x9e3779b97f4a7c15)
-
-static uint64_t first_word(uint64_t seed, uint64_t owner)
-{
-	return mix(seed * STEP + owner);
-}
-
-/* Four of two words each, which is what hosts have registers for. */
-typedef uint64_t pair __attribute__((vector_size(16)));
-enum { PAIRS = 4, AT_ONCE = 2 * PAIRS };
-
-static void first_pairs(uint64_t word, pair p[PAIRS])
-{
-	int i;
-
-	for (i = 0; i < PAIRS; i++)
-		p[i] = (pair){ word + (uint64_t)(2 * i) * STEP,
-			word + (uint64_t)(2 * i + 1) * STEP };
-}
-
-static void fill_words(uint64_t word, uint8_t *out, size_t n)
-{
-	pair p[PAIRS];
-	int i;
-
-	first_pairs(word, p);
-	word += n / AT_ONCE * AT_ONCE * STEP;
-	for (; n >= AT_ONCE; n -= AT_ONCE, out += sizeof(p)) {
-		for (i = 0; i < PAIRS; i++)
-			memcpy(out + 16 * i, &p[i], 16);
-		for (i = 0; i < PAIRS; i++)
-			p[i] += AT_ONCE * STEP;
-	}
-	for (; n; n--, out += 8, word += STEP)
-		memcpy(out, &word, 8);
-}
-
-static bool are_words(uint64_t word, const uint8_t *in, size_t n)
-{
-	pair p[PAIRS], is, differ = { 0, 0 };
-	uint64_t one;
-	int i;
-
-	first_pairs(word, p);
-	word += n / AT_ONCE * AT_ONCE * STEP;
-	for (; n >= AT_ONCE; n -= AT_ONCE, in += sizeof(p))
-		for (i = 0; i < PAIRS; i++) {
-			memcpy(&is, in + 16 * i, 16);
-			differ |= is ^ p[i];
-			p[i] += AT_ONCE * STEP;
-		}
-	for (; n; n--, in += 8, word += STEP) {
-		memcpy(&one, in, 8);
-		differ[0] |= one ^ word;
-	}
-	return !(differ[0] | differ[1]);
-}
-
-/* The bytes of a word from one of them on, n at most. */
-static size_t part_of(size_t skip, size_t n)
-{
-	return n < 8 - skip ? n : 8 - skip;
-}
-
-void memory_fill_by(
-	uint64_t seed, uint64_t owner, uint64_t offset, uint8_t *out, size_t n)
-{
-	uint64_t word = first_word(seed, owner) + offset / 8 * STEP;
-	size_t skip = offset % 8, k = part_of(skip, n);
-
-	if (skip) {
-		memcpy(out, (uint8_t *)&word + skip, k);
-		word += STEP;
-		out += k;
-		n -= k;
-	}
-	fill_words(word, out, n / 8);
-	word += n / 8 * STEP;
-	if (n % 8)
-		memcpy(out + n - n % 8, &word, n % 8);
-}
-
-bool memory_is_by(uint64_t seed, uint64_t owner, uint64_t offset,
-	const uint8_t *in, size_t n)
-{
-	uint64_t word = first_word(seed, owner) + offset / 8 * STEP;
-	size_t skip = offset % 8, k = part_of(skip, n);
-
-	if (skip) {
-		if (memcmp(in, (uint8_t *)&word + skip, k) != 0)
-			return false;
-		word += STEP;
-		in += k;
-		n -= k;
-	}
-	if (!are_words(word, in, n / 8))
-		return false;
-	word += n / 8 * STEP;
-	return n % 8 == 0 || memcmp(in + n - n % 8, &word, n % 8) == 0;
-}
-
-/* --- both --- */
-
-bool memory_read_parts(struct memory *m, uint64_t at, void *to, size_t n)
-{
-	if (!memory_has(m, at, n))
-		return false;
-	if (is_made_up(m, at, n))
-		read_split(m, at, to, n);
-	else
-		read_pages(m, at, to, n);
 	return true;
 }
 
-bool memory_write_parts(
-	struct memory *m, uint64_t at, const void *from, size_t n)
+bool memory_read_parts(
+	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n)
 {
-	if (!memory_has(m, at, n))
+	if (memory_ask(m, MEMORY_MAY_READ(by), at, n) != MEMORY_OPEN)
 		return false;
 	if (is_made_up(m, at, n))
-		write_split(m, at, from, n);
-	else
-		write_pages(m, at, from, n);
+		return read_split(m, at, to, n);
+	read_pages(m, at, to, n);
+	return true;
+}
+
+bool memory_write_parts(struct memory *m, enum memory_by by, uint64_t at,
+	const void *from, size_t n)
+{
+	if (memory_ask(m, MEMORY_MAY_WRITE(by), at, n) != MEMORY_OPEN)
+		return false;
+	if (is_made_up(m, at, n))
+		return write_split(m, at, from, n);
+	write_pages(m, at, from, n);
 	return true;
 }
 
@@ -504,5 +354,6 @@ uint64_t memory_held(const struct memory *m)
 	return (m->table == &m->none ? 0 : m->room * sizeof(*m->table)) +
 	       (uint64_t)(m->n_pages + m->n_fresh) * MEMORY_PAGE +
 	       m->n_chunks * sizeof(*m->chunks) +
-	       m->n_regions * sizeof(*m->regions);
+	       m->n_regions * (sizeof(*m->regions) + sizeof(*m->order)) +
+	       m->n_ranges * sizeof(*m->ranges);
 }

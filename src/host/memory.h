@@ -1,15 +1,24 @@
 /*
- * A node's memory: real bytes at physical addresses from 0 to its size.  It
- * is a plain store, with no time, no caches and no notice to whoever polls a
- * word; host/program.h puts these on top.
+ * A node's memory: real bytes at physical addresses.  It is a plain store,
+ * with no time, no caches and no notice to whoever polls a word; host/host.h
+ * puts these on top.
+ *
+ * The address space is made of ranges that do not meet.  The first one is the
+ * host's own memory, from 0 to its size, which is open to all.  Others are a
+ * device's memory, or addresses that things outside of the simulation are
+ * mapped to; each says who may read and write it.  An access lies in one
+ * range.  One that lies in none, or that its range does not allow, is no crash
+ * but a refusal, which its caller turns into what the machine would do.
  *
  * Pages come into being when they are first written; what was never written
- * reads as zero and costs nothing.  An address outside is no crash but a
- * refusal, which its caller turns into what the machine would do.
- *
- * A region may be synthetic: its bytes are a function of their offsets.
- * Reading gives them; what is written is compared with them and counted, and
- * nothing is stored, so that gigabytes can come and go in no memory.
+ * reads as zero and costs nothing.  A part of a range may be a region, whose
+ * bytes are elsewhere:
+ * - of a synthetic region they are a function of their offsets.  Reading gives
+ *   them; what is written is compared with them and counted, and nothing is
+ *   stored, so that gigabytes can come and go in no memory;
+ * - of a foreign region they are somebody else's, who is asked for them: the
+ *   memory of a process outside, say.
+ * A mapped range has no bytes but those of its regions.
  *
  * Words are in the byte order of the host, as programs that run on it see
  * them.  One thread at a time may use a memory; reading it counts as use.
@@ -22,9 +31,36 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MEMORY_PAGE = 4096, MEMORY_REGIONS = 8 /* that are synthetic */ };
+enum { MEMORY_PAGE = 4096 };
 
-/* Of a number: some of the page is synthetic, or outside. */
+/* Who reads or writes: a core of the node, its network interface, or another
+ * device. */
+enum memory_by { MEMORY_CORE, MEMORY_NIC, MEMORY_DEVICE };
+
+/* A right: of one of them, to read or to write. */
+#define MEMORY_MAY_READ(by)  (1u << (by))
+#define MEMORY_MAY_WRITE(by) (8u << (by))
+enum { MEMORY_MAY_ALL = 63 };
+
+enum memory_kind {
+	MEMORY_OF_HOST,
+	MEMORY_OF_DEVICE,
+	MEMORY_MAPPED, /* from outside */
+};
+
+struct memory_range {
+	uint64_t at, bytes;
+	enum memory_kind kind;
+	uint32_t rights; /* MEMORY_MAY_... */
+};
+
+enum memory_answer {
+	MEMORY_OPEN,
+	MEMORY_OUTSIDE, /* there is nothing, or no one range has all of it */
+	MEMORY_FORBIDDEN, /* not for whoever asks */
+};
+
+/* Of a number: some of the page is in a region, or not in host memory. */
 #define MEMORY_MIXED (UINT64_C(1) << 63)
 
 struct memory_page {
@@ -40,10 +76,19 @@ struct memory_chunk {
 /* Puts the n bytes from an offset of a region into out. */
 typedef void (*memory_fill)(void *arg, uint64_t offset, uint8_t *out, size_t n);
 
-struct memory_region {
-	uint64_t at, bytes;
-	memory_fill fill;
+/* Whose bytes those of a foreign region are.  False: they cannot be had. */
+struct memory_foreign {
+	bool (*read)(void *arg, uint64_t offset, void *out, size_t n);
+	/* NULL: nobody may */
+	bool (*write)(void *arg, uint64_t offset, const void *in, size_t n);
 	void *arg;
+};
+
+struct memory_region {
+	uint64_t at, bytes; /* 0 bytes: it has been dropped */
+	memory_fill fill; /* NULL: it is foreign */
+	void *arg; /* of fill */
+	struct memory_foreign foreign;
 
 	/* of what was written */
 	uint64_t written; /* bytes */
@@ -53,7 +98,7 @@ struct memory_region {
 };
 
 struct memory {
-	uint64_t bytes; /* its size */
+	uint64_t bytes; /* of host memory */
 	struct memory_page *table; /* hashed, open addressing */
 	struct memory_page none; /* which it is at first */
 	uint32_t shift; /* of a hash, to where its page is looked for first */
@@ -62,15 +107,31 @@ struct memory {
 	uint8_t *fresh; /* what the last chunk has left */
 	struct memory_chunk *chunks; /* that pages are cut from */
 	uint64_t low, high; /* all regions lie between them; 0, 0: none */
-	struct memory_region *regions;
-	uint32_t n_regions;
+	struct memory_region *regions; /* by number */
+	uint32_t *order; /* numbers of those in use, by address */
+	uint32_t n_regions, n_in_use;
+	struct memory_range *ranges; /* beside host memory */
+	uint32_t n_ranges;
 };
 
 /* It must stay where it is. */
 void memory_init(struct memory *m, uint64_t bytes);
 void memory_fini(struct memory *m);
 
-/* Whether [at, at + n) lies inside. */
+/*
+ * Adds a range.  False, and nothing done, where it is empty, meets another
+ * one, host memory included, or goes beyond the last address.
+ */
+bool memory_add_range(struct memory *m, const struct memory_range *r);
+
+/* Whether one range has all of [at, at + n). */
+bool memory_is_in_range(const struct memory *m, uint64_t at, uint64_t n);
+
+/* Whether an access with a right would be refused, and why. */
+enum memory_answer memory_ask(
+	const struct memory *m, uint32_t right, uint64_t at, uint64_t n);
+
+/* Whether [at, at + n) lies in host memory. */
 static inline bool memory_has(const struct memory *m, uint64_t at, uint64_t n)
 {
 	return at <= m->bytes && n <= m->bytes - at;
@@ -89,8 +150,8 @@ static inline struct memory_page *memory_first(
 uint8_t *memory_stored_elsewhere(const struct memory *m, uint64_t at, size_t n);
 
 /*
- * Where bytes are stored, until memory_fini(), that lie in one page that has
- * been written; else NULL.  About 15 instructions.
+ * Where bytes are stored, until memory_fini(), that lie in one page of host
+ * memory that has been written; else NULL.  About 15 instructions.
  */
 static inline uint8_t *memory_stored(
 	const struct memory *m, uint64_t at, size_t n)
@@ -106,66 +167,100 @@ static inline uint8_t *memory_stored(
 
 /*
  * The same for bytes that may be written there: the page comes into being.
- * NULL where they are outside, or in two pages, or synthetic.
+ * NULL where they are not host memory, or in two pages, or in a region.
  */
 uint8_t *memory_place(struct memory *m, uint64_t at, size_t n);
+
+/* What it takes of the simulating host, bytes. */
+uint64_t memory_held(const struct memory *m);
 
 /* So many bytes will be written soon, which makes room for them at once. */
 void memory_reserve(struct memory *m, uint64_t bytes);
 
-/* What is not in one page that has been written. */
-bool memory_read_parts(struct memory *m, uint64_t at, void *to, size_t n);
-bool memory_write_parts(
-	struct memory *m, uint64_t at, const void *from, size_t n);
+/* What is not in one page of host memory that has been written. */
+bool memory_read_parts(
+	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n);
+bool memory_write_parts(struct memory *m, enum memory_by by, uint64_t at,
+	const void *from, size_t n);
 
-/* Both do nothing and return false where memory_has() says no. */
+/*
+ * Both return false where the access is refused, and do nothing then; or where
+ * foreign bytes cannot be had.
+ */
 static inline bool memory_read(
-	struct memory *m, uint64_t at, void *to, size_t n)
+	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n)
 {
 	const uint8_t *from = memory_stored(m, at, n);
 
 	if (!from)
-		return memory_read_parts(m, at, to, n);
+		return memory_read_parts(m, by, at, to, n);
 	if (n) /* nothing may be at NULL */
 		memcpy(to, from, n);
 	return true;
 }
 
-static inline bool memory_write(
-	struct memory *m, uint64_t at, const void *from, size_t n)
+static inline bool memory_write(struct memory *m, enum memory_by by,
+	uint64_t at, const void *from, size_t n)
 {
 	uint8_t *to = memory_stored(m, at, n);
 
 	if (!to)
-		return memory_write_parts(m, at, from, n);
+		return memory_write_parts(m, by, at, from, n);
 	if (n)
 		memcpy(to, from, n);
 	return true;
 }
 
 /* Eight bytes; false, too, where at is not a multiple of eight. */
-static inline bool memory_load(struct memory *m, uint64_t at, uint64_t *word)
+static inline bool memory_load(
+	struct memory *m, enum memory_by by, uint64_t at, uint64_t *word)
 {
 	return at % sizeof(*word) == 0 &&
-	       memory_read(m, at, word, sizeof(*word));
+	       memory_read(m, by, at, word, sizeof(*word));
 }
 
-static inline bool memory_store(struct memory *m, uint64_t at, uint64_t word)
+static inline bool memory_store(
+	struct memory *m, enum memory_by by, uint64_t at, uint64_t word)
 {
 	return at % sizeof(word) == 0 &&
-	       memory_write(m, at, &word, sizeof(word));
+	       memory_write(m, by, at, &word, sizeof(word));
 }
 
+/* --- regions.c --- */
+
 /*
- * Makes [at, at + bytes) synthetic; what was stored there cannot be seen any
- * more.  arg is borrowed.  Returns the region's number, from 0 on, or -1:
- * outside the memory, empty, over another region, or one too many.
+ * Makes [at, at + bytes) synthetic, or foreign; what was stored there cannot
+ * be seen while it is.  arg is borrowed.  Returns the region's number, from 0
+ * on, or -1: not in one range, empty, or over another region.
  */
 int memory_add_synthetic(struct memory *m, uint64_t at, uint64_t bytes,
 	memory_fill fill, void *arg);
+int memory_add_foreign(struct memory *m, uint64_t at, uint64_t bytes,
+	const struct memory_foreign *f);
+
+/* Ends a region; its number may be given to another one. */
+void memory_drop_region(struct memory *m, int i);
 
 /* A region, or NULL; until the next one is added. */
-const struct memory_region *memory_synthetic(const struct memory *m, int i);
+const struct memory_region *memory_region(const struct memory *m, int i);
+
+/* Whether some of [at, at + n) is in a region. */
+bool memory_has_region(const struct memory *m, uint64_t at, uint64_t n);
+
+/*
+ * The region of at, or NULL; *n becomes the part of [at, at + n) up to that
+ * region's end, or up to where the next one begins.
+ */
+struct memory_region *memory_region_at(
+	const struct memory *m, uint64_t at, size_t *n);
+bool memory_region_read(
+	const struct memory_region *r, uint64_t at, uint8_t *out, size_t n);
+bool memory_region_write(
+	struct memory_region *r, uint64_t at, const uint8_t *in, size_t n);
+
+/* Pages of [at, at + n) that have been written are looked at again: whether
+ * they are mixed. */
+void memory_mix(struct memory *m, uint64_t at, uint64_t n);
 
 /*
  * Whether every byte of it was written so many times, right each time.  In
@@ -184,8 +279,5 @@ void memory_fill_by(
 /* Whether n bytes are what memory_fill_by() would put there. */
 bool memory_is_by(uint64_t seed, uint64_t owner, uint64_t offset,
 	const uint8_t *in, size_t n);
-
-/* What it takes of the host, bytes. */
-uint64_t memory_held(const struct memory *m);
 
 #endif

@@ -28,9 +28,10 @@ static void untouched_memory_is_zero_and_free(void **state)
 	(void)state;
 	memory_init(&m, 16 * GIB);
 	memset(bytes, 0xff, sizeof(bytes));
-	assert_true(memory_read(&m, 5 * GIB - 50, bytes, sizeof(bytes)));
+	assert_true(memory_read(
+		&m, MEMORY_NIC, 5 * GIB - 50, bytes, sizeof(bytes)));
 	assert_memory_equal(bytes, zero, sizeof(bytes));
-	assert_true(memory_load(&m, 8, &word));
+	assert_true(memory_load(&m, MEMORY_NIC, 8, &word));
 	assert_int_equal(word, 0);
 	assert_int_equal(memory_held(&m), 0);
 	memory_fini(&m);
@@ -45,15 +46,15 @@ static void addresses_outside_are_refused(void **state)
 
 	(void)state;
 	memory_init(&m, 4096);
-	assert_true(memory_write(&m, 4080, bytes, 16));
-	assert_true(memory_write(&m, 4096, bytes, 0));
-	assert_false(memory_write(&m, 4081, bytes, 16));
-	assert_false(memory_read(&m, 4096, bytes, 1));
-	assert_false(memory_read(&m, UINT64_MAX, bytes, 2));
-	assert_false(memory_write(&m, UINT64_MAX - 7, bytes, 16));
-	assert_false(memory_read(&m, 8, bytes, all));
-	assert_true(memory_load(&m, 4088, &word));
-	assert_false(memory_load(&m, 4096, &word));
+	assert_true(memory_write(&m, MEMORY_NIC, 4080, bytes, 16));
+	assert_true(memory_write(&m, MEMORY_NIC, 4096, bytes, 0));
+	assert_false(memory_write(&m, MEMORY_NIC, 4081, bytes, 16));
+	assert_false(memory_read(&m, MEMORY_NIC, 4096, bytes, 1));
+	assert_false(memory_read(&m, MEMORY_NIC, UINT64_MAX, bytes, 2));
+	assert_false(memory_write(&m, MEMORY_NIC, UINT64_MAX - 7, bytes, 16));
+	assert_false(memory_read(&m, MEMORY_NIC, 8, bytes, all));
+	assert_true(memory_load(&m, MEMORY_NIC, 4088, &word));
+	assert_false(memory_load(&m, MEMORY_NIC, 4096, &word));
 	memory_fini(&m);
 }
 
@@ -64,10 +65,11 @@ static void words_must_be_aligned(void **state)
 
 	(void)state;
 	memory_init(&m, 4096);
-	assert_false(memory_store(&m, 12, 1));
-	assert_true(memory_store(&m, 16, UINT64_C(0x0123456789abcdef)));
-	assert_false(memory_load(&m, 17, &word));
-	assert_true(memory_load(&m, 16, &word));
+	assert_false(memory_store(&m, MEMORY_NIC, 12, 1));
+	assert_true(
+		memory_store(&m, MEMORY_NIC, 16, UINT64_C(0x0123456789abcdef)));
+	assert_false(memory_load(&m, MEMORY_NIC, 17, &word));
+	assert_true(memory_load(&m, MEMORY_NIC, 16, &word));
 	assert_int_equal(word, UINT64_C(0x0123456789abcdef));
 	memory_fini(&m);
 }
@@ -90,12 +92,14 @@ static void it_reads_what_was_written(void **state)
 		for (k = 0; k < len; k++)
 			bytes[k] = (uint8_t)draw(&n, 256);
 		memcpy(plain + at, bytes, len);
-		assert_true(memory_write(&m, base + at, bytes, len));
+		assert_true(
+			memory_write(&m, MEMORY_NIC, base + at, bytes, len));
 		at = draw(&n, SIZE - LONGEST);
-		assert_true(memory_read(&m, base + at, bytes, LONGEST));
+		assert_true(
+			memory_read(&m, MEMORY_NIC, base + at, bytes, LONGEST));
 		assert_memory_equal(bytes, plain + at, LONGEST);
 	}
-	assert_true(memory_read(&m, base, got, SIZE));
+	assert_true(memory_read(&m, MEMORY_NIC, base, got, SIZE));
 	assert_memory_equal(got, plain, SIZE);
 	assert_true(memory_held(&m) <= SIZE + 3 * MEMORY_PAGE);
 	memory_fini(&m);
@@ -113,9 +117,11 @@ static void many_pages_keep_their_bytes(void **state)
 	(void)state;
 	memory_init(&m, UINT64_MAX);
 	for (i = 0; i < PAGES; i++)
-		assert_true(memory_store(&m, i * i * 7 * GIB / 1024 * 8, i));
+		assert_true(memory_store(
+			&m, MEMORY_NIC, i * i * 7 * GIB / 1024 * 8, i));
 	for (i = 0; i < PAGES; i++) {
-		assert_true(memory_load(&m, i * i * 7 * GIB / 1024 * 8, &word));
+		assert_true(memory_load(
+			&m, MEMORY_NIC, i * i * 7 * GIB / 1024 * 8, &word));
 		assert_int_equal(word, i);
 	}
 	assert_int_equal(m.n_pages, PAGES);
@@ -132,20 +138,23 @@ static void room_is_made_at_once(void **state)
 	(void)state;
 	for (k = 0; k < sizeof(pages) / sizeof(pages[0]); k++) {
 		memory_init(&m, GIB);
-		assert_true(memory_store(&m, 8, 77));
+		assert_true(memory_store(&m, MEMORY_NIC, 8, 77));
 		memory_reserve(&m, pages[k] * MEMORY_PAGE);
 		room = m.room;
 		assert_int_equal(m.n_chunks, 2);
 		for (i = 1; i <= pages[k]; i++) {
-			assert_true(memory_load(&m, i * MEMORY_PAGE, &word));
+			assert_true(memory_load(
+				&m, MEMORY_NIC, i * MEMORY_PAGE, &word));
 			assert_int_equal(word, 0);
-			assert_true(memory_store(&m, i * MEMORY_PAGE, i));
+			assert_true(memory_store(
+				&m, MEMORY_NIC, i * MEMORY_PAGE, i));
 		}
 		for (i = 1; i <= pages[k]; i++) {
-			assert_true(memory_load(&m, i * MEMORY_PAGE, &word));
+			assert_true(memory_load(
+				&m, MEMORY_NIC, i * MEMORY_PAGE, &word));
 			assert_int_equal(word, i);
 		}
-		assert_true(memory_load(&m, 8, &word));
+		assert_true(memory_load(&m, MEMORY_NIC, 8, &word));
 		assert_int_equal(word, 77);
 		assert_int_equal(m.n_chunks, 2);
 		assert_int_equal(m.room, room);
@@ -166,7 +175,7 @@ static void bytes_are_placed_within_one_page(void **state)
 	p = memory_place(&m, 2 * MEMORY_PAGE, MEMORY_PAGE);
 	assert_non_null(p);
 	memcpy(p + 16, "12345678", 8);
-	assert_true(memory_load(&m, 2 * MEMORY_PAGE + 16, &word));
+	assert_true(memory_load(&m, MEMORY_NIC, 2 * MEMORY_PAGE + 16, &word));
 	assert_memory_equal(&word, "12345678", 8);
 	assert_ptr_equal(memory_stored(&m, 2 * MEMORY_PAGE + 16, 1), p + 16);
 	assert_ptr_equal(memory_place(&m, 2 * MEMORY_PAGE + 16, 1), p + 16);
@@ -261,17 +270,17 @@ static void a_region_reads_as_its_stream_and_takes_no_memory(void **state)
 	(void)state;
 	memory_init(&m, 16 * GIB);
 	assert_int_equal(memory_add_synthetic(&m, GIB, 8 * GIB, fill, &s), 0);
-	assert_true(memory_read(&m, 7 * GIB + 3, got, 100));
+	assert_true(memory_read(&m, MEMORY_NIC, 7 * GIB + 3, got, 100));
 	memory_fill_by(1, 5, 6 * GIB + 3, want, 100);
 	assert_memory_equal(got, want, 100);
-	assert_true(memory_load(&m, GIB + 16, &word));
+	assert_true(memory_load(&m, MEMORY_NIC, GIB + 16, &word));
 	memory_fill_by(1, 5, 16, want, 8);
 	assert_memory_equal(&word, want, 8);
-	assert_true(memory_store(&m, GIB + 16, word));
-	assert_true(memory_write(&m, 7 * GIB + 3, got, 100));
+	assert_true(memory_store(&m, MEMORY_NIC, GIB + 16, word));
+	assert_true(memory_write(&m, MEMORY_NIC, 7 * GIB + 3, got, 100));
 	assert_int_equal(m.n_pages, 0);
-	assert_int_equal(memory_synthetic(&m, 0)->written, 108);
-	assert_int_equal(memory_synthetic(&m, 0)->wrong, 0);
+	assert_int_equal(memory_region(&m, 0)->written, 108);
+	assert_int_equal(memory_region(&m, 0)->wrong, 0);
 	memory_fini(&m);
 }
 
@@ -285,20 +294,20 @@ static void wrong_bytes_are_counted(void **state)
 	(void)state;
 	memory_init(&m, GIB);
 	memory_add_synthetic(&m, 5000, 2000, fill, &s);
-	memory_read(&m, 5000, bytes, 2000);
+	memory_read(&m, MEMORY_NIC, 5000, bytes, 2000);
 	bytes[700] ^= 1;
 	bytes[701] ^= 0x80;
 	bytes[1999] ^= 7;
-	assert_true(memory_write(&m, 5600, bytes + 600, 1400));
-	assert_true(memory_write(&m, 5000, bytes, 600));
-	r = memory_synthetic(&m, 0);
+	assert_true(memory_write(&m, MEMORY_NIC, 5600, bytes + 600, 1400));
+	assert_true(memory_write(&m, MEMORY_NIC, 5000, bytes, 600));
+	r = memory_region(&m, 0);
 	assert_int_equal(r->wrong, 3);
 	assert_int_equal(r->first_wrong, 700);
 	assert_false(memory_region_is_whole(r, 1));
 	/* and not stored */
 	memory_fill_by(0, 0, 0, bytes, 2000);
-	assert_true(memory_write(&m, 5000, bytes, 2000));
-	assert_int_equal(memory_synthetic(&m, 0)->wrong, 3);
+	assert_true(memory_write(&m, MEMORY_NIC, 5000, bytes, 2000));
+	assert_int_equal(memory_region(&m, 0)->wrong, 3);
 	memory_fini(&m);
 }
 
@@ -321,11 +330,11 @@ static __attribute__((noinline)) void write_pieces(struct memory *m,
 		if (skip >= from && skip < to)
 			from = skip + 1;
 		if (from < to)
-			assert_true(memory_write(
-				m, at + from, right + from, to - from));
+			assert_true(memory_write(m, MEMORY_NIC, at + from,
+				right + from, to - from));
 		if (twice >= from && twice < to)
-			assert_true(
-				memory_write(m, at + twice, right + twice, 1));
+			assert_true(memory_write(
+				m, MEMORY_NIC, at + twice, right + twice, 1));
 	}
 }
 
@@ -349,7 +358,7 @@ static void each_byte_once_is_known_whatever_the_cuts(void **state)
 		memory_init(&m, GIB);
 		memory_add_synthetic(&m, at, SIZE, fill, &s);
 		write_pieces(&m, at, SIZE, &n, right, NONE, NONE);
-		r = memory_synthetic(&m, 0);
+		r = memory_region(&m, 0);
 		assert_true(memory_region_is_whole(r, 1));
 		assert_false(memory_region_is_whole(r, 2));
 		write_pieces(&m, at, SIZE, &n, right, NONE, NONE);
@@ -382,10 +391,10 @@ static void a_byte_twice_does_not_make_up_for_another(void **state)
 			for (i = 0; i < SIZE; i++) {
 				uint64_t at = i == a ? b : i;
 
-				memory_write(&m, at, right + at, 1);
+				memory_write(&m, MEMORY_NIC, at, right + at, 1);
 			}
-			assert_int_equal(memory_region_is_whole(
-						 memory_synthetic(&m, 0), 1),
+			assert_int_equal(
+				memory_region_is_whole(memory_region(&m, 0), 1),
 				a == b);
 			memory_fini(&m);
 		}
@@ -425,13 +434,14 @@ static void borders_split_what_crosses_them(void **state)
 			if (is_real)
 				plain[k] = (uint8_t)(k + i);
 		}
-		assert_true(memory_write(&m, from, plain + from, len));
+		assert_true(
+			memory_write(&m, MEMORY_NIC, from, plain + from, len));
 		from = draw(&n, SIZE - LONGEST);
-		assert_true(memory_read(&m, from, got, LONGEST));
+		assert_true(memory_read(&m, MEMORY_NIC, from, got, LONGEST));
 		assert_memory_equal(got, plain + from, LONGEST);
 	}
 	for (i = 0; i < 3; i++) {
-		const struct memory_region *r = memory_synthetic(&m, (int)i);
+		const struct memory_region *r = memory_region(&m, (int)i);
 
 		assert_int_equal(r->wrong, 0);
 		written -= r->written;
@@ -446,7 +456,6 @@ static void regions_that_make_no_sense_are_refused(void **state)
 {
 	struct stream s = { 0 };
 	struct memory m;
-	uint64_t i;
 
 	(void)state;
 	memory_init(&m, GIB);
@@ -457,12 +466,8 @@ static void regions_that_make_no_sense_are_refused(void **state)
 	assert_int_equal(memory_add_synthetic(&m, 900, 101, fill, &s), -1);
 	assert_int_equal(memory_add_synthetic(&m, 900, 1000, fill, &s), -1);
 	assert_int_equal(memory_add_synthetic(&m, 1100, 10, fill, &s), 1);
-	for (i = 2; i < MEMORY_REGIONS; i++)
-		assert_int_equal(
-			memory_add_synthetic(&m, i * 10000, 10, fill, &s), i);
-	assert_int_equal(memory_add_synthetic(&m, 2000, 1, fill, &s), -1);
-	assert_null(memory_synthetic(&m, MEMORY_REGIONS));
-	assert_null(memory_synthetic(&m, -1));
+	assert_null(memory_region(&m, 2));
+	assert_null(memory_region(&m, -1));
 	memory_fini(&m);
 }
 

@@ -177,4 +177,49 @@ static inline void poll_end_watch(const struct program *p)
 void poll_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n);
 
+/* --- memory: what its readers and writers share --- */
+
+static inline bool node_write(struct host *h, struct sim_worker *w,
+	site_id node, sim_time t, enum memory_by by, uint64_t at,
+	const void *from, size_t n)
+{
+	struct node *to = &h->nodes[node];
+
+	if (!memory_write(&to->memory, by, at, from, n))
+		return false;
+	if (poll_is_on(to))
+		poll_notice(h, node, w, t, at, n);
+	return true;
+}
+
+static inline bool node_atomic(struct host *h, struct sim_worker *w,
+	site_id node, sim_time t, enum memory_by by, enum atomic_op op,
+	uint64_t at, uint64_t operand, uint64_t *old)
+{
+	struct node *to = &h->nodes[node];
+	uint8_t *stored = memory_stored(&to->memory, at, sizeof(operand));
+	int64_t bound_at = atomic_bound_at(op);
+	uint64_t word, bound = 0, changed, answer;
+
+	if (stored && at % sizeof(word) == 0)
+		memcpy(&word, stored, sizeof(word));
+	else if (!memory_load(&to->memory, by, at, &word))
+		return false;
+	if (bound_at &&
+		!memory_load(&to->memory, by, at + (uint64_t)bound_at, &bound))
+		return false;
+	changed = atomic_apply(op, word, operand, bound, &answer);
+	if (old)
+		*old = answer;
+	if (changed == word)
+		return true;
+	if (stored)
+		memcpy(stored, &changed, sizeof(changed));
+	else if (!memory_store(&to->memory, by, at, changed))
+		return false;
+	if (poll_is_on(to))
+		poll_notice(h, node, w, t, at, sizeof(word));
+	return true;
+}
+
 #endif

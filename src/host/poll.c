@@ -7,7 +7,7 @@ static bool passes(struct program *p)
 
 	if (p->test)
 		return p->test(p->test_arg, &p->seen);
-	memory_load(&node_of(p)->memory, p->at, &word);
+	memory_load(&node_of(p)->memory, MEMORY_CORE, p->at, &word);
 	p->seen = word;
 	switch (p->word_test) {
 	case WORD_IS:
@@ -143,7 +143,7 @@ bool program_poll(uint64_t at, enum word_test test, uint64_t value,
 	uint64_t seen;
 
 	BUG_IF(!p || p->is_card);
-	if (!memory_load(&node_of(p)->memory, at, &seen))
+	if (!memory_load(&node_of(p)->memory, MEMORY_CORE, at, &seen))
 		return false;
 	p->test = NULL;
 	p->at = at;

@@ -8,7 +8,8 @@
 
 enum { LAST_ROUND = 63 }; /* that fits an event's key */
 
-/* The program that runs on this thread.  A fiber never changes its thread. */
+/* The program that runs on this thread.  A fiber may change its thread while it
+ * waits, where one thread runs the windows of all workers (sim/pace.h). */
 static _Thread_local struct program *current;
 
 /* --- threads that run fibers --- */
@@ -311,14 +312,16 @@ void program_charge(sim_time dt)
 
 bool program_read(uint64_t at, void *to, size_t n)
 {
-	return memory_read(&node_of(host_self())->memory, at, to, n);
+	return memory_read(
+		&node_of(host_self())->memory, MEMORY_CORE, at, to, n);
 }
 
 bool program_write(uint64_t at, const void *from, size_t n)
 {
 	struct program *p = host_self();
 
-	return host_write(p->host, p->worker, p->node, p->now, at, from, n);
+	return node_write(
+		p->host, p->worker, p->node, p->now, MEMORY_CORE, at, from, n);
 }
 
 void program_reserve(uint64_t bytes)
@@ -336,6 +339,6 @@ bool program_atomic(
 {
 	struct program *p = host_self();
 
-	return host_atomic(
-		p->host, p->worker, p->node, p->now, op, at, operand, old);
+	return node_atomic(p->host, p->worker, p->node, p->now, MEMORY_CORE, op,
+		at, operand, old);
 }

@@ -1,5 +1,6 @@
 /*
- * Programs and the memories they run in, for all nodes of a machine.
+ * What programs that run on a node may call; what is called without one
+ * running is a BUG.
  *
  * A program runs until it waits.  That is all that the simulator knows of
  * it: it is started on a hardware thread of a node, it runs while no time
@@ -11,135 +12,16 @@
  * Polling costs nothing while nothing changes.  A program that polls looks
  * now and then every period; only a change that makes the test pass leads to
  * an event, at the first look that sees it, and the program goes on when the
- * load of that look has come back.  So everybody who writes into a node's
- * memory does it by a function of this header, and whoever changes something
- * else that programs poll calls host_poke().
+ * load of that look has come back.
  *
  * C globals are shared by all nodes of the process and their threads: a
  * program keeps what it knows on its stack, in its argument, or in its
  * node's memory.
- *
- * All that happens at a node happens on the worker that owns its site.
  */
 #ifndef HOST_PROGRAM_H
 #define HOST_PROGRAM_H
 
-#include "host/atomic.h"
-#include "host/memory.h"
-#include "host/params.h"
-#include "sim/sim.h"
-
-enum {
-	HOST_THREADS = 64, /* hardware threads of a node */
-	HOST_STACK = 64 << 10, /* of a program, by default */
-};
-
-struct host;
-struct nic;
-
-struct host_setup {
-	struct sim *sim; /* node i is its site i */
-	site_id n_nodes;
-	const struct host_params *params; /* copied; NULL: the defaults */
-	uint32_t n_programs; /* the most that program_start() will start */
-	/*
-	 * What each node has besides for programs that are spawned, at most
-	 * HOST_THREADS: those that end make room, too.  What is never used
-	 * costs address space only.
-	 */
-	uint32_t n_spawned;
-	size_t stack_bytes; /* of each; 0: HOST_STACK */
-};
-
-struct host *host_new(const struct host_setup *s, struct err *e);
-void host_free(struct host *h);
-
-/* What the machine's programs talk to; set by the network interface. */
-void host_set_nic(struct host *h, struct nic *nic);
-struct nic *host_nic(const struct host *h);
-
-/* Bytes of memory that a node has. */
-uint64_t host_memory(const struct host *h);
-const struct host_params *host_params(const struct host *h);
-
-/* The nodes' caches; owned by the host. */
-struct l2 *host_l2(const struct host *h);
-
-/*
- * Starts run(arg) at time t; only before the simulation runs.  A thread of
- * a node has one program at most.  arg is borrowed.
- */
-void program_start(struct host *h, site_id node, uint32_t thread, sim_time t,
-	void (*run)(void *arg), void *arg);
-
-/*
- * A node dies at t: from then on none of its programs does anything, and none
- * comes back with it.  Only before the simulation runs.
- */
-void host_set_death(struct host *h, site_id node, sim_time t);
-/* SIM_NEVER: it does not. */
-sim_time host_dies_at(const struct host *h, site_id node);
-/*
- * Nothing is left to happen: programs that wait on nodes which die do so
- * until then.  Only while nothing runs.
- */
-void host_bury(struct host *h);
-/* Programs that have died; only while nothing runs. */
-uint32_t host_n_dead(const struct host *h);
-
-/* Those that were started and have neither ended nor died; only while nothing
- * runs. */
-uint32_t host_n_running(const struct host *h);
-
-/* Says of the first of them who it is and what it waits for. */
-void host_describe_waiting(const struct host *h, char *text, size_t size);
-
-/*
- * Bytes that it holds now, with memories and caches, stacks left out; only
- * while nothing runs.
- */
-uint64_t host_held(const struct host *h);
-
-/* As in host/memory.h, of a node; also from a program of that node. */
-int host_add_synthetic(struct host *h, site_id node, uint64_t at,
-	uint64_t bytes, memory_fill fill, void *arg);
-const struct memory_region *host_synthetic(
-	const struct host *h, site_id node, int i);
-
-/* --- for engines: from the node's own visit, before its programs run --- */
-
-/* An event of PHASE_PROGRAM. */
-void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
-	const struct sim_event *e);
-
-/* As in host/memory.h: false, and nothing done, outside the memory. */
-bool host_read(
-	const struct host *h, site_id node, uint64_t at, void *to, size_t n);
-bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
-	uint64_t at, const void *from, size_t n);
-
-/*
- * An atomic operation on a word; false where that word, or the bound that
- * the operation needs, does not exist.  *old is its answer; old may be NULL.
- * Who polls the word is told where it changed.
- */
-bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
-	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old);
-
-/* Adds to a word, in one step. */
-static inline bool host_add(struct host *h, struct sim_worker *w, site_id node,
-	sim_time t, uint64_t at, uint64_t addend)
-{
-	return host_atomic(h, w, node, t, ATOMIC_STORE_ADD, at, addend, NULL);
-}
-
-/*
- * Something changed at t, which is now, that a test of program_poll_until()
- * may look at.  A few instructions where nobody does.
- */
-void host_poke(struct host *h, struct sim_worker *w, site_id node, sim_time t);
-
-/* --- for programs; what is called without one running is a BUG --- */
+#include "host/host.h"
 
 struct host *program_host(void);
 site_id program_node(void);
@@ -173,14 +55,17 @@ uint64_t program_draw(void);
 void program_charge(sim_time dt);
 void program_wait(sim_time t);
 
-/* Its node's memory; takes no time. */
+/*
+ * Its node's memory, as a core: false where that is refused, for a reason that
+ * host_ask() gives.  Takes no time.
+ */
 bool program_read(uint64_t at, void *to, size_t n);
 bool program_write(uint64_t at, const void *from, size_t n);
 
 /*
  * Where its node's memory stores bytes, to make or look at many of them in
- * place.  NULL where they are not in one page or are synthetic; who polls
- * them is not told.
+ * place.  NULL where they are not in one page of host memory, or in a region;
+ * who polls them is not told.
  */
 uint8_t *program_place(uint64_t at, size_t n);
 /* So many bytes of it will be written. */

@@ -1,5 +1,28 @@
 #include "link/code.h"
 
+#include <string.h>
+
+/* --- none --- */
+
+static void none_write(uint8_t *symbol, const uint8_t *byte, uint32_t n)
+{
+	memcpy(symbol, byte, n);
+}
+
+static uint32_t none_read(uint8_t *byte, const uint8_t *symbol, uint32_t n)
+{
+	memcpy(byte, symbol, n);
+	return n;
+}
+
+static void none_flip(uint8_t *symbol, uint32_t n, uint32_t bit)
+{
+	(void)n;
+	symbol[bit / 8] ^= (uint8_t)(1u << bit % 8);
+}
+
+/* --- 4b5b --- */
+
 /* The data symbols of FDDI and 100BASE-X. */
 static const uint8_t symbols[16] = {
 	0x1e, 0x09, 0x14, 0x15, 0x0a, 0x0b, 0x0e, 0x0f, /* 0 to 7 */
@@ -21,7 +44,7 @@ uint8_t code_nibble(uint8_t symbol)
 	return CODE_INVALID;
 }
 
-void code_write(uint8_t *symbol, const uint8_t *byte, uint32_t n)
+static void write_4b5b(uint8_t *symbol, const uint8_t *byte, uint32_t n)
 {
 	uint32_t i;
 
@@ -31,7 +54,7 @@ void code_write(uint8_t *symbol, const uint8_t *byte, uint32_t n)
 	}
 }
 
-uint32_t code_read(uint8_t *byte, const uint8_t *symbol, uint32_t n)
+static uint32_t read_4b5b(uint8_t *byte, const uint8_t *symbol, uint32_t n)
 {
 	uint32_t i;
 
@@ -46,7 +69,7 @@ uint32_t code_read(uint8_t *byte, const uint8_t *symbol, uint32_t n)
 	return n;
 }
 
-void code_flip(uint8_t *symbol, uint32_t n, uint32_t bit)
+static void flip_4b5b(uint8_t *symbol, uint32_t n, uint32_t bit)
 {
 	uint32_t group = bit / (CODE_BITS * CODE_LINES) * CODE_LINES;
 	uint32_t rest = bit % (CODE_BITS * CODE_LINES);
@@ -57,3 +80,22 @@ void code_flip(uint8_t *symbol, uint32_t n, uint32_t bit)
 	symbol[group + rest % wide] ^=
 		(uint8_t)(1u << (CODE_BITS - 1 - rest / wide));
 }
+
+/* --- all --- */
+
+const struct link_code link_codes[N_LINK_CODES] = {
+	{ .name = "none",
+		.byte_bits = 8,
+		.data = 1,
+		.raw = 1,
+		.write = none_write,
+		.read = none_read,
+		.flip = none_flip },
+	{ .name = "4b5b",
+		.byte_bits = 10,
+		.data = 4,
+		.raw = 5,
+		.write = write_4b5b,
+		.read = read_4b5b,
+		.flip = flip_4b5b },
+};

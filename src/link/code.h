@@ -1,38 +1,53 @@
 /*
- * The 4b5b code: each nibble is a symbol of five bits, chosen so that a line,
- * whose level changes with each one, is never still for long.  Sixteen of the
- * 32 symbols stand for nibbles; the others are violations here, since a frame
- * has no control symbols in it.
+ * Line codes: what bytes are on a wire.  A code is a row of link_codes: how
+ * many bits a byte takes, what it leaves of the raw rate, and how a frame is
+ * written in symbols, hit, and read back.  Frames are coded only where a bit
+ * of them was flipped.
  *
- * A frame of n bytes is 2n symbols, the low nibble of each byte first.  They
- * go over eight lines, each of which must be balanced by itself, so a symbol
- * stays on one line: eight of them go side by side, their first bits first.
+ * 4b5b: each nibble is a symbol of five bits, chosen so that a line, whose
+ * level changes with each one, is never still for long.  Sixteen of the 32
+ * symbols stand for nibbles; the others are violations here, since a frame
+ * has no control symbols in it.  A frame of n bytes is 2n symbols, the low
+ * nibble of each byte first.  They go over eight lines, each of which must be
+ * balanced by itself, so a symbol stays on one line: eight of them go side by
+ * side, their first bits first.
  */
 #ifndef LINK_CODE_H
 #define LINK_CODE_H
 
 #include <stdint.h>
 
+/* The names of link_codes, in order, for tables of parameters. */
+#define LINK_CODES "none|4b5b"
+
 enum {
-	CODE_BITS = 5, /* of a symbol, sent from the highest on */
 	CODE_LINES = 8,
+	CODE_ROOM = 2, /* bytes of symbols for each byte of a frame, at most */
+	CODE_BITS = 5, /* of a symbol of 4b5b, sent from the highest on */
 	CODE_INVALID = 0xff,
+	N_LINK_CODES = 2,
 };
 
-/* Of a nibble below 16. */
-uint8_t code_symbol(uint8_t nibble);
-/* Of a symbol below 32: the nibble, or CODE_INVALID. */
-uint8_t code_nibble(uint8_t symbol);
+struct link_code {
+	const char *name;
+	uint32_t byte_bits; /* what a byte is on the wire */
+	uint32_t data, raw; /* data of raw bits are what a frame has */
+	/* Bytes to symbols, of which there is room for CODE_ROOM * n bytes. */
+	void (*write)(uint8_t *symbol, const uint8_t *byte, uint32_t n);
+	/* Symbols to n bytes.  Returns how many bytes are whole: n, or those
+	 * in front of the first violation. */
+	uint32_t (*read)(uint8_t *byte, const uint8_t *symbol, uint32_t n);
+	/* Flips one of the byte_bits * n bits of a frame of n bytes, in the
+	 * order in which they are sent; bit modulo CODE_LINES is its line, but
+	 * among the last few symbols. */
+	void (*flip)(uint8_t *symbol, uint32_t n, uint32_t bit);
+};
 
-/* Bytes to symbols, one in each of 2n bytes. */
-void code_write(uint8_t *symbol, const uint8_t *byte, uint32_t n);
-/*
- * Symbols to n bytes.  Returns how many bytes are whole: n, or those in front
- * of the first violation.
- */
-uint32_t code_read(uint8_t *byte, const uint8_t *symbol, uint32_t n);
-/* Flips one of the 10n bits of a frame of n bytes, in the order in which they
- * are sent; bit modulo 8 is its line, but among the last few symbols. */
-void code_flip(uint8_t *symbol, uint32_t n, uint32_t bit);
+extern const struct link_code link_codes[N_LINK_CODES];
+
+/* Of 4b5b: of a nibble below 16; of a symbol below 32, the nibble or
+ * CODE_INVALID. */
+uint8_t code_symbol(uint8_t nibble);
+uint8_t code_nibble(uint8_t symbol);
 
 #endif

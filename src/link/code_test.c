@@ -12,6 +12,8 @@
 
 enum { BYTES = 61 };
 
+static const struct link_code *const coded = &link_codes[1];
+
 static void fill(uint8_t *byte, uint32_t n)
 {
 	uint32_t i;
@@ -120,8 +122,8 @@ static void frames_come_back(void **state)
 	(void)state;
 	fill(byte, BYTES);
 	for (n = 0; n <= BYTES; n++) {
-		code_write(symbol, byte, n);
-		assert_int_equal(code_read(back, symbol, n), n);
+		coded->write(symbol, byte, n);
+		assert_int_equal(coded->read(back, symbol, n), n);
 		assert_memory_equal(back, byte, n);
 	}
 }
@@ -137,12 +139,12 @@ static void each_bit_has_its_place(void **state)
 	fill(byte, BYTES);
 	for (n = 1; n <= BYTES; n++) {
 		memset(seen, 0, sizeof(seen));
-		code_write(good, byte, n);
+		coded->write(good, byte, n);
 		for (bit = 0; bit < 10 * n; bit++) {
 			uint32_t hits = 0, at = 0;
 
 			memcpy(now, good, 2 * n);
-			code_flip(now, n, bit);
+			coded->flip(now, n, bit);
 			for (i = 0; i < 2 * n; i++) {
 				hits += now[i] != good[i];
 				at = now[i] != good[i] ? i : at;
@@ -167,15 +169,61 @@ static void a_violation_is_seen_where_it_is(void **state)
 	(void)state;
 	fill(byte, BYTES);
 	for (i = 0; i < 2 * BYTES; i++) {
-		code_write(symbol, byte, BYTES);
+		coded->write(symbol, byte, BYTES);
 		symbol[i] = 0;
-		assert_int_equal(code_read(back, symbol, BYTES), i / 2);
+		assert_int_equal(coded->read(back, symbol, BYTES), i / 2);
 	}
+}
+
+/* Whatever codes there are: a frame comes back, a flip is seen or is one of
+ * some bits, and two flips of one bit are none. */
+static void every_code_brings_frames_back(void **state)
+{
+	uint8_t byte[BYTES], back[BYTES];
+	uint8_t good[CODE_ROOM * BYTES], now[CODE_ROOM * BYTES];
+	uint32_t c, bit;
+
+	(void)state;
+	fill(byte, BYTES);
+	for (c = 0; c < N_LINK_CODES; c++) {
+		const struct link_code *x = &link_codes[c];
+
+		assert_int_equal(8 * x->raw, x->byte_bits * x->data);
+		memset(good, 0, sizeof(good));
+		x->write(good, byte, BYTES);
+		assert_int_equal(x->read(back, good, BYTES), BYTES);
+		assert_memory_equal(back, byte, BYTES);
+		for (bit = 0; bit < x->byte_bits * BYTES; bit++) {
+			memcpy(now, good, sizeof(good));
+			x->flip(now, BYTES, bit);
+			assert_memory_not_equal(now, good, sizeof(good));
+			assert_true(x->read(back, now, BYTES) < BYTES ||
+				    memcmp(back, byte, BYTES));
+			x->flip(now, BYTES, bit);
+			assert_memory_equal(now, good, sizeof(good));
+		}
+	}
+}
+
+static void the_codes_are_called_what_parameters_call_them(void **state)
+{
+	char names[64] = "";
+	uint32_t c;
+
+	(void)state;
+	for (c = 0; c < N_LINK_CODES; c++) {
+		strcat(names, c ? "|" : "");
+		strcat(names, link_codes[c].name);
+	}
+	assert_string_equal(names, LINK_CODES);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_code_brings_frames_back),
+		cmocka_unit_test(
+			the_codes_are_called_what_parameters_call_them),
 		cmocka_unit_test(qsn_f76_symbols_come_back_as_their_nibbles),
 		cmocka_unit_test(
 			qsn_f76_a_flip_is_a_violation_or_another_nibble),

@@ -1,9 +1,13 @@
 #include "link/link.h"
 
+#include "base/units.h"
 #include "base/wide.h"
 
 #define AT(field) offsetof(struct link_params, field)
 #define PS_PER_S  INT64_C(1000000000000)
+
+#define LINK_MIN_RATE 1000000 /* B/s */
+#define LINK_MAX_RATE INT64_C(1000000000000)
 
 #define LATENCY(class, name_, def_, help_, source_)                            \
 	{                                                                      \
@@ -25,17 +29,31 @@ const struct param link_params_table[] = {
 		.type = PARAM_RATE,
 		.offset = AT(rate),
 		.def = "2 GB/s",
-		.min = 1000000,
-		.max = PS_PER_S,
+		.min = LINK_MIN_RATE,
+		.max = LINK_MAX_RATE,
 		.help = "raw rate of a link in each direction",
 		.source = "BGQ-N5" },
+	{ .name = "lanes",
+		.type = PARAM_COUNT,
+		.offset = AT(lanes),
+		.def = "1",
+		.min = 1,
+		.max = 64,
+		.help = "lanes that a link's bits are spread over",
+		.source = "assumed: one, of the whole rate" },
+	{ .name = "lane-rate",
+		.type = PARAM_RATE,
+		.offset = AT(lane_rate),
+		.def = "0 B/s",
+		.max = LINK_MAX_RATE,
+		.help = "raw rate of a lane, in place of link.rate; 0 B/s: the "
+			"link's rate divided by its lanes" },
 	{ .name = "code",
 		.type = PARAM_WORD,
 		.offset = AT(code),
 		.def = "none",
-		.words = "none|4b5b",
-		.help = "how bits are coded on the wire; 4b5b takes a fifth of "
-			"the rate",
+		.words = LINK_CODES,
+		.help = "line code; 4b5b takes a fifth of the raw rate",
 		.source = NULL },
 	SIZE(header, "32 B", 1, 4096, "bytes in front of the payload",
 		"BGQ-N20"),
@@ -61,10 +79,22 @@ const struct param link_params_table[] = {
 		.min = 0,
 		.max = 4096,
 		.help = "what goes in front of each transaction" },
+};
+
+const size_t link_params_n =
+	sizeof(link_params_table) / sizeof(link_params_table[0]);
+
+const struct param link_carried_table[] = {
 	SIZE(route, "0 B", 0, 64,
 		"bytes in front of the header for each switch that a packet "
 		"will pass; each takes its own off. They need no tokens",
 		NULL),
+};
+
+const size_t link_carried_n =
+	sizeof(link_carried_table) / sizeof(link_carried_table[0]);
+
+const struct param link_latency_table[] = {
 	{ .name = "logic",
 		.type = PARAM_TIME,
 		.offset = AT(logic),
@@ -93,12 +123,45 @@ const struct param link_params_table[] = {
 		"calibrated: BGQ-N102, with BGQ-N90 to BGQ-N92"),
 };
 
-const size_t link_params_n =
-	sizeof(link_params_table) / sizeof(link_params_table[0]);
-const size_t link_common_n =
-	sizeof(link_params_table) / sizeof(link_params_table[0]) -
-	(1 + 1 + N_WIRE_CLASSES);
-const size_t link_carried_n = 1;
+const size_t link_latency_n =
+	sizeof(link_latency_table) / sizeof(link_latency_table[0]);
+
+void link_params_defaults(struct link_params *p)
+{
+	const struct param_block b[] = {
+		{ "link", link_params_table, link_params_n, p, NULL },
+		{ "link", link_carried_table, link_carried_n, p, NULL },
+		{ "link", link_latency_table, link_latency_n, p, NULL },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(b) / sizeof(b[0]); i++)
+		param_defaults(&b[i]);
+}
+
+int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
+{
+	int64_t rate = p->lanes * p->lane_rate;
+	char one[48], all[48], given[48];
+
+	if (!p->lane_rate)
+		return 0;
+	units_format(UNIT_RATE, p->lane_rate, one, sizeof(one));
+	units_format(UNIT_RATE, rate, all, sizeof(all));
+	units_format(UNIT_RATE, p->rate, given, sizeof(given));
+	if (has_rate && rate != p->rate)
+		return err_set(e,
+			"link.rate: %s, but link.lanes x link.lane-rate is %s; "
+			"give one of them",
+			given, all);
+	if (rate < LINK_MIN_RATE || rate > LINK_MAX_RATE)
+		return err_set(e,
+			"link.lane-rate: %lld x %s is out of range (1 MB/s to "
+			"1000 GB/s)",
+			(long long)p->lanes, one);
+	p->rate = rate;
+	return 0;
+}
 
 /* The time that bytes take at a rate, to the nearest picosecond. */
 static sim_time wire_time(int64_t bytes, int64_t rate)
@@ -108,7 +171,9 @@ static sim_time wire_time(int64_t bytes, int64_t rate)
 
 int64_t link_data_rate(const struct link_params *p)
 {
-	return p->code == LINK_4B5B ? p->rate * 4 / 5 : p->rate;
+	const struct link_code *c = &link_codes[p->code];
+
+	return p->rate * c->data / c->raw;
 }
 
 int64_t link_wire_bytes(const struct link_params *p, int64_t payload)
@@ -155,7 +220,7 @@ int link_rules_init(
 		.max_chunks = (uint32_t)chunks,
 		.max_payload = (uint32_t)p->payload,
 		.chunk = (uint32_t)p->chunk,
-		.byte_bits = p->code == LINK_4B5B ? 10 : 8,
+		.code = &link_codes[p->code],
 		.route = (uint32_t)p->route,
 	};
 	for (i = 0; i < N_WIRE_CLASSES; i++) {

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/param.h"
+#include "link/code.h"
 #include "sim/sim.h"
 #include "topo/topo.h"
 
@@ -24,11 +25,10 @@ enum {
 	LINK_MAX_ROUTE = 15, /* switches that a carried route names */
 };
 
-enum link_code { LINK_PLAIN, LINK_4B5B };
-
 struct link_params {
-	int64_t rate; /* bytes per second */
-	int64_t code; /* an enum link_code */
+	int64_t rate; /* bytes per second; what its lanes carry together */
+	int64_t lanes, lane_rate; /* the latter is 0 where rate is given */
+	int64_t code; /* an index of link_codes */
 	/* Of a torus's wires: grant to first effect, ps. */
 	int64_t latency[N_WIRE_CLASSES];
 	int64_t header, trailer; /* bytes */
@@ -42,11 +42,17 @@ struct link_params {
 	int64_t logic; /* what of a latency is the router's, ps */
 };
 
-extern const struct param link_params_table[];
-extern const size_t link_params_n;
-/* The next are of networks whose packets carry their routes, the rest are
- * about the latencies of a torus's wires. */
-extern const size_t link_common_n, link_carried_n;
+/* Of all links; of networks whose packets carry their routes; the latencies of
+ * a torus's wires. */
+extern const struct param link_params_table[], link_carried_table[],
+	link_latency_table[];
+extern const size_t link_params_n, link_carried_n, link_latency_n;
+
+/* Sets the defaults of all of these. */
+void link_params_defaults(struct link_params *p);
+/* Makes rate and lanes agree; the rate may be one that was given, or the
+ * default, which lanes and their rate overrule. */
+int link_params_settle(struct link_params *p, bool has_rate, struct err *e);
 
 /* What follows from the parameters; the same for all links of a machine. */
 struct link_rules {
@@ -57,7 +63,7 @@ struct link_rules {
 	uint32_t wire_bytes[LINK_MAX_CHUNKS + 1];
 	uint32_t max_chunks; /* of a full packet */
 	uint32_t max_payload, chunk;
-	uint32_t byte_bits; /* what a byte is on the wire: 10 where coded */
+	const struct link_code *code;
 	uint32_t route; /* bytes in front for each switch to pass */
 	sim_time route_ser[LINK_MAX_ROUTE + 1]; /* by switches */
 };

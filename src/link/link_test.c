@@ -21,13 +21,9 @@ static uint64_t draw(uint64_t *n, uint64_t below)
 static struct link_params defaults(void)
 {
 	struct link_params p;
-	struct param_block b = { .section = "link",
-		.rows = link_params_table,
-		.n_rows = link_params_n,
-		.values = &p };
 
 	memset(&p, 0, sizeof(p));
-	param_defaults(&b);
+	link_params_defaults(&p);
 	return p;
 }
 
@@ -174,7 +170,7 @@ static void qsn_f76_4b5b_leaves_four_fifths(void **state)
 
 	(void)state;
 	assert_int_equal(link_data_rate(&p), 1333000000);
-	p.code = LINK_4B5B;
+	p.code = 1; /* 4b5b */
 	assert_int_equal(link_data_rate(&p), 1066400000);
 	p.gap = p.protocol = 4;
 	coded = rules(&p);
@@ -468,9 +464,60 @@ static void tokens_are_back_when_their_time_has_come(void **state)
 	}
 }
 
+static struct link_params lanes(int64_t n, const char *rate)
+{
+	struct link_params p = defaults();
+	struct param_block b = { "link", link_params_table, link_params_n, &p,
+		NULL };
+	struct err e = { .text = "" };
+
+	p.lanes = n;
+	assert_int_equal(
+		param_read(&b, param_find(&b, "lane-rate"), rate, &e), 0);
+	return p;
+}
+
+static void a_link_is_as_fast_as_its_lanes(void **state)
+{
+	struct link_params gemini = lanes(3, "6.25 Gb/s");
+	struct link_params apenet = lanes(4, "7.0 Gb/s");
+	struct link_params none = defaults();
+	struct err e = { .text = "" };
+
+	(void)state;
+	assert_int_equal(link_params_settle(&gemini, false, &e), 0);
+	assert_int_equal(gemini.rate, 2343750000);
+	assert_int_equal(link_params_settle(&apenet, false, &e), 0);
+	assert_int_equal(apenet.rate, 3500000000);
+	none.lanes = 4;
+	assert_int_equal(link_params_settle(&none, true, &e), 0);
+	assert_int_equal(none.rate, 2000000000);
+}
+
+static void a_rate_and_lanes_that_disagree_are_refused(void **state)
+{
+	struct link_params p = lanes(4, "4 Gb/s");
+	struct err e = { .text = "" };
+
+	(void)state;
+	p.rate = 2000000000;
+	assert_int_equal(link_params_settle(&p, true, &e), 0);
+	p.lane_rate++;
+	assert_int_equal(link_params_settle(&p, true, &e), -1);
+	assert_string_equal(e.text,
+		"link.rate: 2 GB/s, but link.lanes x link.lane-rate is "
+		"2000000004 B/s; give one of them");
+	p = lanes(64, "1000 GB/s");
+	assert_int_equal(link_params_settle(&p, false, &e), -1);
+	p = lanes(1, "3 B/s");
+	assert_int_equal(link_params_settle(&p, false, &e), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_link_is_as_fast_as_its_lanes),
+		cmocka_unit_test(a_rate_and_lanes_that_disagree_are_refused),
 		cmocka_unit_test(
 			a_blue_gene_q_packet_takes_its_bytes_at_2_gb_per_s),
 		cmocka_unit_test(payload_travels_in_whole_chunks),

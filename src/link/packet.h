@@ -90,17 +90,30 @@ static inline void packet_give(
 uint64_t packet_pool_used(const struct packet_pool *p);
 uint64_t packet_pool_memory(const struct packet_pool *p);
 
-/* Behind the last of a list by next, whose first is NO_PACKET where it is
- * empty. */
-static inline void packet_append(
-	struct packet *packets, packet_id *first, packet_id *last, packet_id id)
+/* Packets in order, by next; first is NO_PACKET where there are none. */
+struct packet_list {
+	packet_id first, last;
+};
+
+static inline void packet_push(
+	struct packet *packets, struct packet_list *l, packet_id id)
 {
 	packets[id].next = NO_PACKET;
-	if (*first)
-		packets[*last].next = id;
+	if (l->first)
+		packets[l->last].next = id;
 	else
-		*first = id;
-	*last = id;
+		l->first = id;
+	l->last = id;
+}
+
+/* Takes out the first of a list that is not empty. */
+static inline packet_id packet_pop(
+	const struct packet *packets, struct packet_list *l)
+{
+	packet_id id = l->first;
+
+	l->first = packets[id].next;
+	return id;
 }
 
 #endif

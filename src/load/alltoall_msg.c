@@ -11,7 +11,7 @@ enum { COUNTER };
 struct sending {
 	struct alltoall_node *m;
 	uint32_t n_nodes;
-	struct msg msg;
+	struct weft_msg msg;
 };
 
 static void send(void *arg, site_id to, uint64_t at, uint64_t bytes)
@@ -20,7 +20,7 @@ static void send(void *arg, site_id to, uint64_t at, uint64_t bytes)
 	const struct alltoall *a = s->m->a;
 	site_id me = s->m->node;
 
-	msg_put(&s->msg, to,
+	weft_msg_put(&s->msg, to,
 		alltoall_target_at(a, s->n_nodes) + alltoall_offset(a, to, me) +
 			at,
 		alltoall_source(a, me, to) + at, bytes, COUNTER, NULL);
@@ -33,14 +33,14 @@ static void node_program(void *arg)
 	uint32_t n = a->programs.load.net->n_nodes;
 	struct sending s = { .m = m, .n_nodes = n };
 
-	if (!alltoall_make(m, n) ||
-		!programs_did(&a->programs, "msg_init", msg_init(&s.msg, NULL)))
+	if (!alltoall_make(m, n) || !programs_did(&a->programs, "weft_msg_init",
+					    weft_msg_init(&s.msg, NULL)))
 		return;
-	msg_expect(&s.msg, COUNTER, alltoall_bytes(a, n));
-	msg_barrier(&s.msg);
+	weft_msg_expect(&s.msg, COUNTER, alltoall_bytes(a, n));
+	weft_msg_barrier(&s.msg);
 	m->start = program_now();
 	alltoall_send_all(m, n, send, &s);
-	msg_wait_counter(&s.msg, COUNTER);
+	weft_msg_wait_counter(&s.msg, COUNTER);
 	m->end = program_now();
 	alltoall_check(m, n);
 }
@@ -52,6 +52,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	l->needs.n_programs = t->n_nodes;
 	return programs_need_msg(&a->programs, t->n_nodes,
 		alltoall_init_nodes(a, t->n_nodes), e);
 }
@@ -85,5 +86,5 @@ const struct load_ops load_alltoall_msg = {
 	.check = programs_check,
 	.fini = alltoall_fini_nodes,
 	.estimate = estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

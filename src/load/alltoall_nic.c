@@ -136,6 +136,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	l->needs.n_programs = t->n_nodes;
 	return programs_need(
 		&a->programs, alltoall_init_nodes(a, t->n_nodes), e);
 }
@@ -175,5 +176,5 @@ const struct load_ops load_alltoall_nic = {
 	.check = programs_check,
 	.fini = alltoall_fini_nodes,
 	.estimate = estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

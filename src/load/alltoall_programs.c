@@ -87,9 +87,9 @@ static bool make_synthetic(struct alltoall_node *m, uint64_t n_nodes)
 	struct alltoall *a = m->a;
 	uint64_t bytes = alltoall_bytes(a, n_nodes);
 
-	m->source = host_add_synthetic(
-		a->programs.host, m->node, SOURCE_AT, bytes, fill_source, m);
-	m->target = host_add_synthetic(a->programs.host, m->node,
+	m->source = host_add_synthetic(a->programs.load.host, m->node,
+		SOURCE_AT, bytes, fill_source, m);
+	m->target = host_add_synthetic(a->programs.load.host, m->node,
 		alltoall_target_at(a, n_nodes), bytes, fill_target, m);
 	return (m->source >= 0 && m->target >= 0) ||
 	       programs_complain(&a->programs, "no synthetic regions");
@@ -145,7 +145,7 @@ static void check_synthetic(struct alltoall_node *m)
 {
 	struct alltoall *a = m->a;
 	const struct memory_region *r =
-		host_synthetic(a->programs.host, m->node, m->target);
+		host_synthetic(a->programs.load.host, m->node, m->target);
 
 	if (!memory_region_is_whole(r, 1))
 		programs_complain(&a->programs,
@@ -254,12 +254,12 @@ void alltoall_start_nodes(struct alltoall *a, void (*run)(void *arg))
 {
 	site_id s, n = a->programs.load.net->n_nodes;
 
-	if (!programs_open(&a->programs, n))
-		return;
+	programs_open(&a->programs);
 	a->nodes = mem_alloc(n, sizeof(*a->nodes));
 	for (s = 0; s < n; s++) {
 		a->nodes[s] = (struct alltoall_node){ .a = a, .node = s };
-		program_start(a->programs.host, s, 0, 0, run, &a->nodes[s]);
+		program_start(
+			a->programs.load.host, s, 0, 0, run, &a->nodes[s]);
 	}
 }
 

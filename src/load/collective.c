@@ -122,7 +122,7 @@ static void fill(const struct member *m, int64_t round)
 		return;
 	for (i = 0; i < n; i++) {
 		word = element(c, is_broadcast ? 0 : m->node, round, i);
-		msg_store(SOURCE_AT + 8 * i, &word, 8);
+		weft_msg_store(SOURCE_AT + 8 * i, &word, 8);
 	}
 }
 
@@ -138,7 +138,7 @@ static bool check(struct member *m, int64_t round)
 	for (i = 0; i < n; i++) {
 		want = c->op == OP_BROADCAST ? element(c, 0, round, i)
 					     : sum(c, round, i);
-		msg_load(at + 8 * i, &got, 8);
+		weft_msg_load(at + 8 * i, &got, 8);
 		if (got != want)
 			return programs_complain(&c->programs,
 				"round %" PRId64 ": element %" PRIu64
@@ -175,7 +175,7 @@ static int cast(struct member *m, int64_t round)
 
 /* --- the program --- */
 
-static int perform(struct member *x, struct msg *m, int64_t round)
+static int perform(struct member *x, struct weft_msg *m, int64_t round)
 {
 	const struct collective *c = x->c;
 	uint64_t bytes = (uint64_t)c->bytes;
@@ -185,15 +185,15 @@ static int perform(struct member *x, struct msg *m, int64_t round)
 		return cast(x, round);
 	switch (c->op) {
 	case OP_BARRIER:
-		return msg_barrier(m);
+		return weft_msg_barrier(m);
 	case OP_BROADCAST:
-		return msg_broadcast(m, root, SOURCE_AT, bytes);
+		return weft_msg_broadcast(m, root, SOURCE_AT, bytes);
 	case OP_REDUCE:
-		return msg_reduce(
-			m, root, MSG_SUM_INT, SOURCE_AT, TARGET_AT, bytes / 8);
+		return weft_msg_reduce(m, root, WEFT_MSG_SUM_INT, SOURCE_AT,
+			TARGET_AT, bytes / 8);
 	default:
-		return msg_allreduce(
-			m, MSG_SUM_INT, SOURCE_AT, TARGET_AT, bytes / 8);
+		return weft_msg_allreduce(
+			m, WEFT_MSG_SUM_INT, SOURCE_AT, TARGET_AT, bytes / 8);
 	}
 }
 
@@ -201,25 +201,26 @@ static void run(void *arg)
 {
 	struct member *m = arg;
 	struct collective *c = m->c;
-	struct msg msg;
+	struct weft_msg msg;
 	int64_t round;
 	int code;
 
-	if (!programs_did(&c->programs, "msg_init", msg_init(&msg, NULL)))
+	if (!programs_did(
+		    &c->programs, "weft_msg_init", weft_msg_init(&msg, NULL)))
 		return;
 	if (c->by == BY_HARDWARE &&
 		!programs_did(&c->programs, "elan_cq_open",
 			elan_cq_open(&m->queue, CAST_QUEUE, ELAN_8K,
 				ELAN_MAY_EVENT | ELAN_MAY_BROADCAST)))
 		return;
-	msg_barrier(&msg);
+	weft_msg_barrier(&msg);
 	m->start = program_now();
 	for (round = 0; round < c->rounds; round++) {
 		fill(m, round);
 		if (c->by == BY_HARDWARE)
 			expect_cast(m, round);
 		if (c->apart)
-			msg_barrier(&msg);
+			weft_msg_barrier(&msg);
 		m->came = program_now();
 		code = perform(m, &msg, round);
 		if (code == EIO ||
@@ -256,6 +257,7 @@ static int collective_init(struct load *l, const struct topo *t,
 			    "Elan4 interface, which by=hardware needs", 0, e))
 			return -1;
 	}
+	l->needs.n_programs = t->n_nodes;
 	return programs_need_msg(&c->programs, t->n_nodes, 3 * GIB, e);
 }
 
@@ -264,12 +266,12 @@ static void collective_start(struct load *l)
 	struct collective *c = of(l);
 	site_id s, n = l->net->n_nodes;
 
-	if (!programs_open(&c->programs, n))
-		return;
+	programs_open(&c->programs);
 	c->members = mem_alloc(n, sizeof(*c->members));
 	for (s = 0; s < n; s++) {
 		c->members[s] = (struct member){ .c = c, .node = s };
-		program_start(c->programs.host, s, 0, 0, run, &c->members[s]);
+		program_start(
+			c->programs.load.host, s, 0, 0, run, &c->members[s]);
 	}
 }
 
@@ -362,5 +364,5 @@ const struct load_ops load_collective = {
 	.check = collective_check,
 	.fini = collective_fini,
 	.estimate = collective_estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

@@ -162,6 +162,7 @@ static int crossover_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	l->needs.n_programs = 2;
 	if (programs_need_elan(&c->programs, MEMORY, e) ||
 		load_check_pair(t, c->from, c->to, e))
 		return -1;
@@ -179,10 +180,9 @@ static void crossover_start(struct load *l)
 	struct crossover *c = of(l);
 
 	c->took = mem_alloc(c->n_sizes, sizeof(*c->took));
-	if (!programs_open(&c->programs, 2))
-		return;
-	program_start(c->programs.host, (site_id)c->from, 0, 0, begin, c);
-	program_start(c->programs.host, (site_id)c->to, 0, 0, answer, c);
+	programs_open(&c->programs);
+	program_start(c->programs.load.host, (site_id)c->from, 0, 0, begin, c);
+	program_start(c->programs.load.host, (site_id)c->to, 0, 0, answer, c);
 }
 
 /* The latencies of sizes that are powers of two. */
@@ -247,5 +247,5 @@ const struct load_ops load_crossover = {
 	.report = crossover_report,
 	.check = programs_check,
 	.fini = crossover_fini,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

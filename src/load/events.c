@@ -167,6 +167,7 @@ static int events_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	l->needs.n_programs = 1;
 	if (programs_need_elan(&g->programs, MEMORY, e))
 		return -1;
 	if (t->n_nodes < 2)
@@ -183,12 +184,11 @@ static void events_start(struct load *l)
 	struct events *g = of(l);
 	site_id i;
 
-	if (!programs_open(&g->programs, 1))
-		return;
+	programs_open(&g->programs);
 	for (i = 0; i < l->net->n_nodes; i++)
 		BUG_IF(elan_context_set(
-			g->programs.nic, i, ELAN_CONTEXT, 0, MEMORY - 1));
-	program_start(g->programs.host, (site_id)g->from, 0, 0, run, g);
+			g->programs.load.nic, i, ELAN_CONTEXT, 0, MEMORY - 1));
+	program_start(g->programs.load.host, (site_id)g->from, 0, 0, run, g);
 }
 
 static int events_check(struct load *l, struct err *e)
@@ -201,8 +201,8 @@ static int events_check(struct load *l, struct err *e)
 		return -1;
 	for (k = 0; g->end && k < (uint32_t)g->rounds; k++) {
 		fill(g, k, want);
-		host_read(g->programs.host, node_of(g, k), place(g, k), got,
-			(size_t)g->bytes);
+		host_read(g->programs.load.host, node_of(g, k), place(g, k),
+			got, (size_t)g->bytes);
 		if (memcmp(want, got, (size_t)g->bytes) != 0)
 			return err_set_code(e, EXIT_INTERNAL,
 				"events: node %u: packet %u: wrong bytes",
@@ -235,5 +235,5 @@ const struct load_ops load_events = {
 	.report = events_report,
 	.check = events_check,
 	.fini = programs_fini,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

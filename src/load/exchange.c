@@ -184,7 +184,7 @@ static void check_region(
 	struct exchange *x, struct exchanger *m, int region, uint64_t times)
 {
 	const struct memory_region *r =
-		host_synthetic(x->programs.host, m->node, region);
+		host_synthetic(x->programs.load.host, m->node, region);
 
 	if (r->wrong)
 		programs_complain(&x->programs,
@@ -205,13 +205,13 @@ static bool add_regions(struct exchange *x, struct exchanger *m)
 	uint64_t bytes = link_at(x, m->n_links);
 	uint32_t i;
 
-	m->source = host_add_synthetic(
-		x->programs.host, m->node, SOURCE_AT, bytes, fill_source, m);
+	m->source = host_add_synthetic(x->programs.load.host, m->node,
+		SOURCE_AT, bytes, fill_source, m);
 	if (m->source < 0)
 		return programs_complain(&x->programs, "no source region");
 	for (i = 0; i < x->n_depth; i++) {
-		m->target[i] = host_add_synthetic(x->programs.host, m->node,
-			target_at(x, i), bytes, fill_target, m);
+		m->target[i] = host_add_synthetic(x->programs.load.host,
+			m->node, target_at(x, i), bytes, fill_target, m);
 		if (m->target[i] < 0)
 			return programs_complain(
 				&x->programs, "no target region");
@@ -351,6 +351,7 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 		x->programs.expected = n * (uint64_t)x->rounds *
 				       ((bytes + (uint64_t)link->payload - 1) /
 					       (uint64_t)link->payload);
+	l->needs.n_programs = t->n_nodes;
 	return programs_need(&x->programs, target_at(x, x->n_depth), e);
 }
 
@@ -385,8 +386,7 @@ static void exchange_start(struct load *l)
 	struct exchange *x = of(l);
 	site_id s;
 
-	if (!programs_open(&x->programs, l->net->n_nodes))
-		return;
+	programs_open(&x->programs);
 	x->nodes = mem_alloc(l->net->n_nodes, sizeof(*x->nodes));
 	for (s = 0; s < l->net->n_nodes; s++) {
 		struct exchanger *m = &x->nodes[s];
@@ -395,8 +395,8 @@ static void exchange_start(struct load *l)
 		m->node = s;
 		find_links(m, l->net->topo);
 		if (m->n_links)
-			program_start(
-				x->programs.host, s, 0, 0, exchange_program, m);
+			program_start(x->programs.load.host, s, 0, 0,
+				exchange_program, m);
 	}
 }
 
@@ -457,5 +457,5 @@ const struct load_ops load_exchange = {
 	.check = programs_check,
 	.fini = exchange_fini,
 	.estimate = exchange_estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

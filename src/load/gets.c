@@ -181,6 +181,7 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	l->needs.n_programs = 1;
 	if (programs_need_elan(&g->programs, MEMORY, e))
 		return -1;
 	if (t->n_nodes < 2)
@@ -198,16 +199,15 @@ static void gets_start(struct load *l)
 	site_id n = l->net->n_nodes, i;
 
 	g->owners = mem_alloc(n, sizeof(*g->owners));
-	if (!programs_open(&g->programs, 1))
-		return;
+	programs_open(&g->programs);
 	for (i = 0; i < n; i++) {
 		g->owners[i] = (struct owner){ g, i };
-		BUG_IF(host_add_synthetic(g->programs.host, i, SOURCE_AT,
+		BUG_IF(host_add_synthetic(g->programs.load.host, i, SOURCE_AT,
 			       SOURCE, fill, &g->owners[i]) < 0);
 		BUG_IF(elan_context_set(
-			g->programs.nic, i, ELAN_CONTEXT, 0, MEMORY - 1));
+			g->programs.load.nic, i, ELAN_CONTEXT, 0, MEMORY - 1));
 	}
-	program_start(g->programs.host, (site_id)g->from, 0, 0, run, g);
+	program_start(g->programs.load.host, (site_id)g->from, 0, 0, run, g);
 }
 
 static void gets_report(struct load *l, struct load_result *r)
@@ -240,5 +240,5 @@ const struct load_ops load_gets = {
 	.report = gets_report,
 	.check = programs_check,
 	.fini = gets_fini,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

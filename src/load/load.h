@@ -39,7 +39,7 @@ struct load_result {
 	sim_time measured; /* over which time */
 	uint64_t bytes; /* of payload, delivered in it, by all nodes */
 	struct hist latency;
-	struct nic_retries retries; /* where the interface has them */
+	const struct nic *nic; /* whose counters say more; NULL: none */
 	uint32_t dead_programs; /* with their nodes */
 	struct load_figure figure[LOAD_MAX_FIGURES];
 	uint32_t n_figures;
@@ -53,12 +53,25 @@ struct load_progress {
 	uint32_t per_mille; /* done; 0 where that is not known */
 };
 
+/* What a workload needs of the machine's hosts; init() says it. */
+struct load_needs {
+	uint32_t n_programs; /* the most that start() will start, in all */
+	uint32_t n_spawned; /* besides on each node, at most HOST_THREADS */
+	size_t stack_bytes; /* of each; 0: HOST_STACK */
+};
+
 struct load {
 	const struct load_ops *ops;
-	struct net *net;
-	const struct nic_ops *nic; /* the machine's, for those who need it */
+	const void *arg; /* of a workload that is not in the registry */
+	/* the machine's, from init() on */
+	const struct nic_ops *nic_ops; /* NULL: none */
 	const void *nic_params;
 	const struct host_params *host_params;
+	struct load_needs needs;
+	/* the system's, from start() on; host and nic where client is NULL */
+	struct net *net;
+	struct host *host;
+	struct nic *nic;
 	uint64_t seed;
 	uint64_t *digest; /* [site] */
 	void (*on_progress)(void *arg, const struct load_progress *p);
@@ -73,8 +86,13 @@ struct load_ops {
 	size_t n_params;
 	/* For init(), where one file makes several workloads: which it is. */
 	uint32_t variant;
-	/* NULL where start() attaches a network interface instead. */
+	/* Of the network; NULL where it runs programs on hosts instead, which
+	 * use the machine's network interface. */
 	const struct net_client_ops *client;
+	/* Then, if not NULL: told of every packet whose bytes are in memory.
+	 * arg is the load. */
+	void (*on_delivered)(
+		void *arg, site_id s, const struct packet *p, sim_time t);
 
 	/*
 	 * Before the network is built: checks the keys against the machine,
@@ -82,7 +100,7 @@ struct load_ops {
 	 */
 	int (*init)(struct load *l, const struct topo *t, struct route *r,
 		const struct link_params *link, struct err *e);
-	/* The network stands: makes the state, posts the first events. */
+	/* The system stands: makes the state, posts the first events. */
 	void (*start)(struct load *l);
 	/*
 	 * Until when to run before asking again; or, where all is done,
@@ -97,12 +115,9 @@ struct load_ops {
 	 */
 	int (*check)(struct load *l, struct err *e);
 	void (*fini)(struct load *l);
-	/*
-	 * Bytes that it will take beside the network, about, asked after
-	 * init(); and those that it holds.  NULL: next to nothing.
-	 */
+	/* Bytes that it will take beside the network, about, asked after
+	 * init().  NULL: next to nothing. */
 	uint64_t (*estimate)(const struct load *l, const struct topo *t);
-	uint64_t (*memory)(const struct load *l);
 };
 
 const struct load_ops *load_find(const char *name);

@@ -143,6 +143,7 @@ static int messages_init(struct load *l, const struct topo *t, struct route *r,
 		.n_actors = (uint32_t)actors,
 	};
 	m->rounds = ((uint64_t)m->count + per_round - 1) / per_round;
+	l->needs.n_programs = m->plan.n_actors;
 	return programs_need(&m->programs, base_of((uint64_t)m->threads), e);
 }
 
@@ -151,15 +152,14 @@ static void messages_start(struct load *l)
 	struct messages *m = of(l);
 	uint32_t threads = (uint32_t)m->threads, i;
 
-	if (!programs_open(&m->programs, m->plan.n_actors))
-		return;
+	programs_open(&m->programs);
 	m->actors = mem_alloc(m->plan.n_actors, sizeof(*m->actors));
 	for (i = 0; i < m->plan.n_actors; i++) {
 		m->actors[i].m = m;
 		m->actors[i].id = i;
 		m->actors[i].base = base_of(i % threads);
-		program_start(m->programs.host, i / threads, i % threads, 0,
-			messages_program, &m->actors[i]);
+		program_start(m->programs.load.host, i / threads, i % threads,
+			0, messages_program, &m->actors[i]);
 	}
 }
 
@@ -205,5 +205,5 @@ const struct load_ops load_messages = {
 	.check = programs_check,
 	.fini = messages_fini,
 	.estimate = messages_estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

@@ -82,7 +82,7 @@ static void check(struct side *s)
 {
 	struct mirror *m = s->mirror;
 	const struct memory_region *r =
-		host_synthetic(m->programs.host, s->node, s->target);
+		host_synthetic(m->programs.load.host, s->node, s->target);
 	uint64_t want = (uint64_t)m->rounds * (uint64_t)m->bytes;
 
 	if (r->wrong || r->written != want)
@@ -136,6 +136,7 @@ static int mirror_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	l->needs.n_programs = t->n_nodes;
 	if (programs_need_elan(&m->programs, MEMORY, e))
 		return -1;
 	if (t->n_nodes < 2)
@@ -152,9 +153,8 @@ static void mirror_start(struct load *l)
 	site_id n = l->net->n_nodes, i;
 
 	m->sides = mem_alloc(n, sizeof(*m->sides));
-	if (!programs_open(&m->programs, n))
-		return;
-	h = m->programs.host;
+	programs_open(&m->programs);
+	h = m->programs.load.host;
 	for (i = 0; i < n; i++) {
 		struct side *s = &m->sides[i];
 
@@ -217,5 +217,5 @@ const struct load_ops load_mirror = {
 	.check = programs_check,
 	.fini = mirror_fini,
 	.estimate = mirror_estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

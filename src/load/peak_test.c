@@ -17,13 +17,9 @@
 static struct link_params bgq_link(void)
 {
 	struct link_params p;
-	struct param_block b = { .section = "link",
-		.rows = link_params_table,
-		.n_rows = link_params_n,
-		.values = &p };
 
 	memset(&p, 0, sizeof(p));
-	param_defaults(&b);
+	link_params_defaults(&p);
 	return p;
 }
 

@@ -251,6 +251,7 @@ static int ping_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	l->needs.n_programs = 2;
 	if (programs_need_elan(&g->programs, MEMORY, e) ||
 		load_check_pair(t, g->from, g->to, e))
 		return -1;
@@ -275,24 +276,26 @@ static void ping_start(struct load *l)
 	struct ping *g = of(l);
 	uint32_t i;
 
-	if (!programs_open(&g->programs, 2))
-		return;
+	programs_open(&g->programs);
 	for (i = 0; i < 2; i++) {
 		g->side[i] = (struct side){
 			.ping = g,
 			.peer = (uint32_t)(i ? g->from : g->to),
 			.begins = !i,
 		};
-		program_start(g->programs.host, (site_id)(i ? g->to : g->from),
-			(uint32_t)g->cpu, 0, run, &g->side[i]);
+		program_start(g->programs.load.host,
+			(site_id)(i ? g->to : g->from), (uint32_t)g->cpu, 0,
+			run, &g->side[i]);
 	}
 }
 
 /* From the card that sends to the bus behind the one that receives. */
 static void report_network(const struct ping *g, struct load_result *r)
 {
-	struct elan_counts x = elan_counts(g->programs.nic, (site_id)g->to);
-	struct elan_counts y = elan_counts(g->programs.nic, (site_id)g->from);
+	struct elan_counts x =
+		elan_counts(g->programs.load.nic, (site_id)g->to);
+	struct elan_counts y =
+		elan_counts(g->programs.load.nic, (site_id)g->from);
 	uint64_t n = x.networked + y.networked;
 
 	if (n)
@@ -304,8 +307,10 @@ static void report_network(const struct ping *g, struct load_result *r)
 /* What reads and writes of memory carried on the bus, in the mean. */
 static void report_bursts(const struct ping *g, struct load_result *r)
 {
-	struct elan_counts x = elan_counts(g->programs.nic, (site_id)g->from);
-	struct elan_counts y = elan_counts(g->programs.nic, (site_id)g->to);
+	struct elan_counts x =
+		elan_counts(g->programs.load.nic, (site_id)g->from);
+	struct elan_counts y =
+		elan_counts(g->programs.load.nic, (site_id)g->to);
 	double bytes = (double)g->rounds * (double)g->bytes;
 
 	if (g->op == OP_DMA && x.reads)
@@ -365,5 +370,5 @@ const struct load_ops load_ping = {
 	.report = ping_report,
 	.check = programs_check,
 	.fini = programs_fini,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

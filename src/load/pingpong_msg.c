@@ -7,12 +7,12 @@
 
 enum { TAG = 1 };
 
-static bool receive(struct pingpong_side *s, struct msg *m, int64_t round)
+static bool receive(struct pingpong_side *s, struct weft_msg *m, int64_t round)
 {
 	struct pingpong *g = s->game;
 
-	if (!programs_did(&g->programs, "msg_receive",
-		    msg_receive(m, s->peer, TAG, PINGPONG_TARGET,
+	if (!programs_did(&g->programs, "weft_msg_receive",
+		    weft_msg_receive(m, s->peer, TAG, PINGPONG_TARGET,
 			    (uint64_t)g->bytes, NULL)))
 		return false;
 	s->end = program_now();
@@ -23,17 +23,19 @@ static void side_program(void *arg)
 {
 	struct pingpong_side *s = arg;
 	struct pingpong *g = s->game;
-	struct msg m;
+	struct weft_msg m;
 	int64_t round;
 
-	if (!programs_did(&g->programs, "msg_init", msg_init(&m, NULL)))
+	if (!programs_did(
+		    &g->programs, "weft_msg_init", weft_msg_init(&m, NULL)))
 		return;
 	s->start = program_now();
 	for (round = 0; round < g->rounds; round++) {
 		if (!s->begins && !receive(s, &m, round))
 			return;
 		pingpong_make(s, round);
-		msg_send(&m, s->peer, TAG, PINGPONG_SOURCE, (uint64_t)g->bytes);
+		weft_msg_send(
+			&m, s->peer, TAG, PINGPONG_SOURCE, (uint64_t)g->bytes);
 		if (s->begins && !receive(s, &m, round))
 			return;
 	}
@@ -46,6 +48,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	l->needs.n_programs = 2;
 	return programs_need_msg(&g->programs, t->n_nodes, PINGPONG_MEMORY, e);
 }
 
@@ -80,5 +83,5 @@ const struct load_ops load_pingpong_msg = {
 	.check = programs_check,
 	.fini = programs_fini,
 	.estimate = estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

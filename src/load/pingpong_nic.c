@@ -88,6 +88,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 		return err_set(e, "bytes: 0, and a put of no bytes is one that "
 				  "nobody can see");
 	g->programs.expected = 2 * (uint64_t)g->rounds;
+	l->needs.n_programs = 2;
 	return programs_need(&g->programs, PINGPONG_MEMORY, e);
 }
 
@@ -125,5 +126,5 @@ const struct load_ops load_pingpong_nic = {
 	.check = programs_check,
 	.fini = programs_fini,
 	.estimate = estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

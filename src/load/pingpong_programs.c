@@ -33,16 +33,15 @@ void pingpong_start_sides(struct pingpong *g, void (*run)(void *arg))
 	const int64_t node[] = { g->from, g->to };
 	uint32_t i;
 
-	if (!programs_open(&g->programs, 2))
-		return;
+	programs_open(&g->programs);
 	for (i = 0; i < 2; i++) {
 		g->side[i] = (struct pingpong_side){
 			.game = g,
 			.peer = (uint32_t)node[!i],
 			.begins = i == 0,
 		};
-		program_start(g->programs.host, (site_id)node[i], 0, 0, run,
-			&g->side[i]);
+		program_start(g->programs.load.host, (site_id)node[i], 0, 0,
+			run, &g->side[i]);
 	}
 }
 

@@ -30,7 +30,7 @@ int programs_need_nic(const struct programs *p, const struct nic_ops *nic,
 {
 	const struct load *l = &p->load;
 
-	if (l->nic != nic)
+	if (l->nic_ops != nic)
 		return err_set(
 			e, "%s: the machine has no %s", l->ops->name, what);
 	if ((uint64_t)l->host_params->memory < memory)
@@ -43,13 +43,14 @@ int programs_need(const struct programs *p, uint64_t memory, struct err *e)
 {
 	const struct load *l = &p->load;
 
-	/* where atomics begin, addresses of memory end */
-	if (l->nic == &bgq_mu_ops && memory > MU_ATOMIC)
+	uint64_t most = l->nic_ops ? l->nic_ops->most_memory : 0;
+
+	if (most && memory > most)
 		return err_set(e,
 			"%s: needs %.1f GiB of each node's memory, and the "
-			"message unit addresses %.0f",
+			"%s addresses %.0f",
 			l->ops->name, (double)memory / (1 << 30),
-			(double)MU_ATOMIC / (1 << 30));
+			l->nic_ops->title, (double)most / (1 << 30));
 	return programs_need_nic(p, &bgq_mu_ops, "message unit", memory, e);
 }
 
@@ -61,8 +62,8 @@ int programs_need_elan(const struct programs *p, uint64_t memory, struct err *e)
 int programs_need_msg(const struct programs *p, uint32_t n_nodes,
 	uint64_t memory, struct err *e)
 {
-	memory += msg_memory(n_nodes, NULL);
-	if (p->load.nic == &elan4_ops)
+	memory += weft_msg_memory(n_nodes, NULL);
+	if (p->load.nic_ops == &elan4_ops)
 		return programs_need_nic(p, &elan4_ops, "", memory, e);
 	return programs_need(p, memory, e);
 }
@@ -72,7 +73,7 @@ static struct programs_arrivals *mine(struct programs *p, site_id s)
 	return &p->arrivals[sim_owner(p->load.net->sim, s)->id];
 }
 
-static void on_delivered(
+void programs_delivered(
 	void *arg, site_id s, const struct packet *packet, sim_time t)
 {
 	struct programs *p = arg;
@@ -83,40 +84,9 @@ static void on_delivered(
 	hist_add(&a->latency, t - packet->born);
 }
 
-void programs_set_deaths(struct host *h, const struct net *n)
+void programs_open(struct programs *p)
 {
-	const struct faults *f = n->faults;
-	size_t i;
-
-	for (i = 0; f && i < f->n_deaths; i++)
-		if (f->death[i].site < n->n_nodes)
-			host_set_death(h, f->death[i].site, f->death[i].at);
-}
-
-bool programs_open(struct programs *p, uint32_t n_programs)
-{
-	struct load *l = &p->load;
-	struct host_setup h = {
-		.sim = l->net->sim,
-		.n_nodes = l->net->n_nodes,
-		.params = l->host_params,
-		.n_programs = n_programs,
-	};
-	struct nic_setup n = {
-		.ops = l->nic,
-		.params = l->nic_params,
-		.net = l->net,
-		.on_delivered = on_delivered,
-		.arg = p,
-	};
-
-	p->arrivals = map_alloc(l->net->n_workers * sizeof(*p->arrivals));
-	p->host = n.host = host_new(&h, &p->wrong);
-	if (!p->host)
-		return false;
-	programs_set_deaths(p->host, l->net);
-	p->nic = nic_new(&n, &p->wrong);
-	return p->nic;
+	p->arrivals = map_alloc(p->load.net->n_workers * sizeof(*p->arrivals));
 }
 
 static uint64_t arrived(const struct programs *p)
@@ -148,11 +118,9 @@ sim_time programs_next(struct load *l)
 	struct programs *p = (struct programs *)l;
 	sim_time now = sim_now(l->net->sim);
 
-	if (!p->nic)
-		return SIM_NEVER;
-	if (!nic_n_events(p->nic)) {
-		host_bury(p->host);
-		p->is_stalled = host_n_running(p->host) != 0;
+	if (!nic_n_events(l->nic)) {
+		host_bury(l->host);
+		p->is_stalled = host_n_running(l->host) != 0;
 		return SIM_NEVER;
 	}
 	tell_progress(p, now);
@@ -179,21 +147,22 @@ static const struct err *find_wrong(const struct programs *p)
 
 static int check_nics(const struct programs *p, struct err *e)
 {
+	const struct nic *nic = p->load.nic;
 	char text[256];
 	site_id s;
 
 	for (s = 0; s < p->load.net->n_nodes; s++)
-		if (p->nic->ops->errors(p->nic, s, text, sizeof(text)))
+		if (nic_errors(nic, s, text, sizeof(text)))
 			return err_set_code(e, EXIT_INTERNAL,
 				"node %u: the %s reports: %s", s,
-				p->nic->ops->title, text);
+				nic->ops->title, text);
 	return 0;
 }
 
 int programs_check(struct load *l, struct err *e)
 {
 	struct programs *p = (struct programs *)l;
-	const struct err *wrong = p->wrong.code ? &p->wrong : find_wrong(p);
+	const struct err *wrong = find_wrong(p);
 	char text[128];
 
 	if (wrong) {
@@ -204,27 +173,18 @@ int programs_check(struct load *l, struct err *e)
 	if (!p->may_err && !l->net->faults && check_nics(p, e))
 		return -1;
 	if (p->is_stalled) {
-		host_describe_waiting(p->host, text, sizeof(text));
+		host_describe_waiting(l->host, text, sizeof(text));
 		return err_set_code(e, EXIT_DEADLOCK, "%s", text);
 	}
-	return p->nic->ops->audit(p->nic, e);
+	return nic_audit(l->nic, e);
 }
 
 void programs_fini(struct load *l)
 {
 	struct programs *p = (struct programs *)l;
 
-	nic_free(p->nic);
-	host_free(p->host);
 	if (p->arrivals)
 		map_free(p->arrivals, l->net->n_workers * sizeof(*p->arrivals));
-}
-
-uint64_t programs_memory(const struct load *l)
-{
-	const struct programs *p = (const struct programs *)l;
-
-	return p->nic ? p->nic->ops->memory(p->nic) + host_held(p->host) : 0;
 }
 
 void programs_report(const struct programs *p, struct load_result *r)
@@ -234,10 +194,8 @@ void programs_report(const struct programs *p, struct load_result *r)
 	r->via = "nic";
 	for (i = 0; p->arrivals && i < p->load.net->n_workers; i++)
 		hist_merge(&r->latency, &p->arrivals[i].latency);
-	if (p->nic && p->nic->ops->retries)
-		p->nic->ops->retries(p->nic, &r->retries);
-	if (p->host)
-		r->dead_programs = host_n_dead(p->host);
+	r->nic = p->load.nic;
+	r->dead_programs = host_n_dead(p->load.host);
 }
 
 uint64_t programs_estimate(

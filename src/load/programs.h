@@ -1,8 +1,7 @@
 /*
- * What workloads have in common whose nodes run programs: the machine's
- * memories and network interfaces, the course of a run, and what is looked
- * at when it is over.  A variant begins with a struct programs and puts
- * programs_next(), programs_check(), ... into its operations.
+ * What workloads have in common whose nodes run programs: the course of a
+ * run, and what is looked at when it is over.  A variant begins with a struct
+ * programs and puts programs_next(), programs_check(), ... into its operations.
  *
  * A run is over when nothing is left to happen.  If programs wait then, they
  * would for ever: an error that says who waits for what, with exit code 3.
@@ -23,11 +22,8 @@ struct programs_arrivals; /* per worker */
 
 struct programs {
 	struct load load;
-	struct host *host;
-	struct nic *nic;
 	struct programs_arrivals *arrivals; /* [worker] */
 	uint64_t expected; /* packets, for the progress; 0: not known */
-	struct err wrong; /* in setting up */
 	sim_time until;
 	bool is_stalled;
 	bool may_err; /* its programs make mistakes */
@@ -48,20 +44,15 @@ int programs_need_nic(const struct programs *p, const struct nic_ops *nic,
 int programs_need_msg(const struct programs *p, uint32_t n_nodes,
 	uint64_t memory, struct err *e);
 
-/* The network's plan says when nodes die: so do their programs. */
-void programs_set_deaths(struct host *h, const struct net *n);
-
-/*
- * In start(): makes hosts and interfaces, with room for so many programs in
- * all.  False where that failed; then the run ends with the error.
- */
-bool programs_open(struct programs *p, uint32_t n_programs);
+/* In start(), before programs are started. */
+void programs_open(struct programs *p);
 
 /* load_ops' own. */
 sim_time programs_next(struct load *l);
 int programs_check(struct load *l, struct err *e);
 void programs_fini(struct load *l);
-uint64_t programs_memory(const struct load *l);
+void programs_delivered(
+	void *arg, site_id s, const struct packet *p, sim_time t);
 
 /* In report(): the layer, and the packets' latencies. */
 void programs_report(const struct programs *p, struct load_result *r);

@@ -280,6 +280,7 @@ static int put_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	l->needs.n_programs = PROGRAMS;
 	if (programs_need(&p->programs, TARGET_AT + 2 * GIB, e))
 		return -1;
 	p->source_slot = (uint64_t)p->source_offset + bytes;
@@ -298,13 +299,12 @@ static void put_start(struct load *l)
 {
 	struct put *p = of(l);
 
-	if (!programs_open(&p->programs, PROGRAMS))
-		return;
+	programs_open(&p->programs);
 	p->sender.put = p->receiver.put = p;
-	program_start(p->programs.host, (site_id)p->from, 0, 0, send_program,
-		&p->sender);
-	program_start(p->programs.host, (site_id)p->to, p->from == p->to, 0,
-		receive_program, &p->receiver);
+	program_start(p->programs.load.host, (site_id)p->from, 0, 0,
+		send_program, &p->sender);
+	program_start(p->programs.load.host, (site_id)p->to, p->from == p->to,
+		0, receive_program, &p->receiver);
 }
 
 static void put_report(struct load *l, struct load_result *r)
@@ -342,5 +342,5 @@ const struct load_ops load_put = {
 	.check = programs_check,
 	.fini = programs_fini,
 	.estimate = put_estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

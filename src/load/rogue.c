@@ -13,8 +13,8 @@ void rogue_restart(struct programs *p, struct elan_cq *q)
 {
 	int code;
 
-	while ((code = elan_queue_restart(p->nic, program_node(), q->id)) ==
-		EBUSY)
+	while ((code = elan_queue_restart(
+			p->load.nic, program_node(), q->id)) == EBUSY)
 		program_wait(program_now() + 5000 * (sim_time)SIM_NS);
 	programs_did(p, "elan_queue_restart", code);
 	q->stored = 0;
@@ -24,7 +24,7 @@ void rogue_restart(struct programs *p, struct elan_cq *q)
 static void store(
 	const struct rogue *r, uint64_t at, const uint64_t *word, uint32_t n)
 {
-	elan_store(r->programs->nic, program_worker(), program_node(),
+	elan_store(r->programs->load.nic, program_worker(), program_node(),
 		program_now(), ROGUE_QUEUE, (uint32_t)(at % ELAN_PAGE), word,
 		n);
 }
@@ -76,8 +76,8 @@ void rogue_run(void *arg)
 	for (k = 0; k < r->deeds; k++) {
 		misbehave(r, k);
 		for (tries = 0; tries < 1000; tries++) {
-			if (elan_queue_error(r->programs->nic, program_node(),
-				    ROGUE_QUEUE) != ELAN_FINE)
+			if (elan_queue_error(r->programs->load.nic,
+				    program_node(), ROGUE_QUEUE) != ELAN_FINE)
 				break;
 			program_wait(program_now() + 1000 * (sim_time)SIM_NS);
 		}

@@ -389,6 +389,7 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	m->n_lanes = t->n_nodes * (uint32_t)m->lanes;
 	m->area = (uint64_t)m->bytes + 2 * GUARD;
 	memory = TARGET_AT + m->n_lanes * m->area;
+	l->needs.n_programs = m->n_lanes + (uint32_t)m->rogues;
 	return programs_need_elan(&m->programs, memory, e);
 }
 
@@ -405,7 +406,7 @@ static void start_rogues(struct storm *m)
 			.stream = m->n_lanes + i,
 			.deeds = (uint64_t)m->deeds,
 		};
-		program_start(m->programs.host, m->n_nodes - 1 - i,
+		program_start(m->programs.load.host, m->n_nodes - 1 - i,
 			(uint32_t)m->lanes, 0, rogue_run, r);
 	}
 }
@@ -415,8 +416,7 @@ static void storm_start(struct load *l)
 	struct storm *m = of(l);
 	uint32_t i;
 
-	if (!programs_open(&m->programs, m->n_lanes + (uint32_t)m->rogues))
-		return;
+	programs_open(&m->programs);
 	m->programs.may_err = m->rogues;
 	m->lane = mem_alloc(m->n_lanes, sizeof(*m->lane));
 	for (i = 0; i < m->n_lanes; i++) {
@@ -429,8 +429,8 @@ static void storm_start(struct load *l)
 			.stream = i,
 		};
 		choose_partners(x);
-		program_start(
-			m->programs.host, x->node, x->number, 0, run_lane, x);
+		program_start(m->programs.load.host, x->node, x->number, 0,
+			run_lane, x);
 	}
 	start_rogues(m);
 }
@@ -453,9 +453,7 @@ static void storm_report(struct load *l, struct load_result *r)
 	load_figure(r, "failed_messages", (double)failed);
 	load_figure(r, "checked_bytes", (double)checked);
 	load_figure(r, "misdeeds", (double)deeds);
-	if (m->programs.host)
-		load_figure(r, "waiting_programs",
-			(double)host_n_running(m->programs.host));
+	load_figure(r, "waiting_programs", (double)host_n_running(l->host));
 }
 
 /* What was to come to each node, and what may have. */
@@ -493,9 +491,8 @@ static int storm_check(struct load *l, struct err *e)
 	for (i = 0; i < m->n_lanes; i++)
 		expect(&m->lane[i], sure, perhaps);
 	for (i = 0; i < m->n_nodes && !failed; i++) {
-		uint64_t came =
-			(uint64_t)(ARMED - elan_event_count(m->programs.nic, i,
-						   EVENT_TARGET));
+		uint64_t came = (uint64_t)(ARMED - elan_event_count(l->nic, i,
+							   EVENT_TARGET));
 
 		if (came < sure[i] || came > perhaps[i])
 			failed = err_set_code(e, EXIT_INTERNAL,
@@ -537,5 +534,5 @@ const struct load_ops load_storm = {
 	.report = storm_report,
 	.check = storm_check,
 	.fini = storm_fini,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

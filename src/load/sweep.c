@@ -95,7 +95,7 @@ static void fill(void *arg, uint64_t offset, uint8_t *out, size_t n)
 
 bool sweep_add_regions(struct sweep *s, uint32_t end)
 {
-	struct host *h = s->programs.host;
+	struct host *h = s->programs.load.host;
 	uint64_t bytes = s->size[s->n_sizes - 1].bytes;
 
 	s->target[end] = -1;
@@ -110,7 +110,7 @@ bool sweep_add_regions(struct sweep *s, uint32_t end)
 bool sweep_check(struct sweep *s, uint32_t end, uint64_t want)
 {
 	const struct memory_region *r = host_synthetic(
-		s->programs.host, program_node(), s->target[end]);
+		s->programs.load.host, program_node(), s->target[end]);
 
 	return (!r->wrong && r->written == want) ||
 	       programs_complain(&s->programs,
@@ -364,7 +364,8 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 		BUG_IF(s->n_sizes == SWEEP_SIZES);
 		s->size[s->n_sizes++].bytes = (uint64_t)bytes;
 	}
-	if (l->nic != &elan4_ops) {
+	l->needs.n_programs = 2;
+	if (l->nic_ops != &elan4_ops) {
 		if (s->by != SWEEP_AUTO)
 			return err_set(e, "by: only Elan4 has a choice");
 		return programs_need(&s->programs, SWEEP_MEMORY, e);
@@ -384,13 +385,12 @@ static void sweep_start(struct load *l)
 			{ sweep_elan_get, sweep_elan_give } },
 	};
 	struct sweep *s = of(l);
-	bool is_elan = l->nic == &elan4_ops;
+	bool is_elan = l->nic_ops == &elan4_ops;
 
-	if (!programs_open(&s->programs, 2))
-		return;
-	program_start(s->programs.host, (site_id)s->from, 0, 0,
+	programs_open(&s->programs);
+	program_start(s->programs.load.host, (site_id)s->from, 0, 0,
 		program[is_elan][s->op][0], s);
-	program_start(s->programs.host, (site_id)s->to, 0, 0,
+	program_start(s->programs.load.host, (site_id)s->to, 0, 0,
 		program[is_elan][s->op][1], s);
 }
 
@@ -437,5 +437,5 @@ const struct load_ops load_sweep = {
 	.check = programs_check,
 	.fini = programs_fini,
 	.estimate = sweep_estimate,
-	.memory = programs_memory,
+	.on_delivered = programs_delivered,
 };

@@ -235,8 +235,8 @@ static void a_wrong_value_is_refused_in_its_place(void **state)
 {
 	(void)state;
 	says(HEAD "link:\n  rate: 2 GBps\n",
-		"m.yaml:4:9: link.rate: \"2 GBps\" is not a rate "
-		"(want a number with B/s, KB/s, MB/s or GB/s)");
+		"m.yaml:4:9: link.rate: \"2 GBps\" is not a rate (want a "
+		"number with B/s, KB/s, MB/s, GB/s, Kb/s, Mb/s or Gb/s)");
 	says(HEAD "link:\n  gap:\n",
 		"m.yaml:4:7: link.gap: \"\" is not a size (not a number; want "
 		"a number with B, KB, KiB, MB, MiB, GB or GiB)");

@@ -276,17 +276,16 @@ static struct machine_use is_tree(const struct machine *m)
 
 static void add_links(struct machine *m)
 {
-	size_t torus = 0, torus_rows = link_common_n + link_carried_n;
+	size_t torus = 0;
 
 	while (topo_registry[torus] != &torus_ops)
 		torus++;
 	add_block(
-		m, "link", link_params_table, link_common_n, &m->link, always);
-	add_block(m, "link", link_params_table + torus_rows,
-		link_params_n - torus_rows, &m->link,
+		m, "link", link_params_table, link_params_n, &m->link, always);
+	add_block(m, "link", link_latency_table, link_latency_n, &m->link,
 		use_if(&m->kinds.topo, torus));
-	add_block(m, "link", link_params_table + link_common_n, link_carried_n,
-		&m->link, is_tree(m));
+	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
+		is_tree(m));
 	add_block(m, "link", training_params_table, training_params_n,
 		&m->lines, is_tree(m));
 }
@@ -519,6 +518,16 @@ static int choose(struct machine *m, struct err *e)
 	return 0;
 }
 
+static int settle_links(struct machine *m, struct err *e)
+{
+	const struct param_block *b = m->block;
+
+	while (b->rows != link_params_table)
+		b++;
+	return link_params_settle(
+		&m->link, b->origins[param_find(b, "rate") - b->rows].set, e);
+}
+
 static int read_plan(struct machine *m, struct err *e)
 {
 	m->faults.training = m->lines;
@@ -532,7 +541,8 @@ struct machine *machine_load(const char *name, const char *const *sets,
 	struct machine *m = machine_default();
 
 	if (find_path(m, name, e) || read_all(m, sets, n_sets, shape, e) ||
-		choose(m, e) || host_params_check(&m->host, e) ||
+		choose(m, e) || settle_links(m, e) ||
+		host_params_check(&m->host, e) ||
 		m->topo->ops->init(m->topo, e) ||
 		m->route->ops->init(m->route, m->topo, e) ||
 		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {

@@ -3,12 +3,9 @@
 
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/name.h"
-
-enum { NODES_PER_THREAD = 256 };
 
 static double wall_clock(void)
 {
@@ -54,15 +51,18 @@ static int read_key(struct machine_run *r, const char *text, struct err *e)
 
 static int read_load(struct machine_run *r, struct err *e)
 {
-	const struct load_ops *ops = find_load(r->setup.workload, e);
+	const struct load_ops *ops = r->setup.load;
 	size_t i;
 
+	if (!ops)
+		ops = find_load(r->setup.workload, e);
 	if (!ops)
 		return -1;
 	r->load = mem_alloc(1, ops->size);
 	r->load->ops = ops;
 	r->load->seed = r->setup.seed;
-	r->load->nic = r->machine->nic;
+	r->load->arg = r->setup.load_arg;
+	r->load->nic_ops = r->machine->nic;
 	r->load->nic_params = r->machine->nic_params;
 	r->load->host_params = &r->machine->host;
 	r->load->on_progress = r->setup.on_progress;
@@ -83,18 +83,6 @@ static int read_load(struct machine_run *r, struct err *e)
 		&r->machine->link, e);
 }
 
-static uint32_t pick_threads(const struct machine_run *r)
-{
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t most = r->machine->topo->n_nodes / NODES_PER_THREAD;
-
-	if (r->setup.threads)
-		return r->setup.threads;
-	if (most > (uint32_t)cores)
-		most = (uint32_t)cores;
-	return most < 1 ? 1 : most;
-}
-
 /* Who loses a packet must be able to do without it, or to send it again. */
 static int check_faults(const struct machine_run *r, struct err *e)
 {
@@ -112,35 +100,28 @@ static int check_faults(const struct machine_run *r, struct err *e)
 
 static int build(struct machine_run *r, struct err *e)
 {
-	const struct fault_plan *faults = &r->machine->faults;
-	struct net_setup s = {
-		.topo = r->machine->topo,
-		.route = r->machine->route,
-		.link = &r->machine->link,
-		.router = &r->machine->router,
-		.client = r->load->ops->client,
-		.client_state = r->load,
-		.n_workers = pick_threads(r),
+	struct load *l = r->load;
+	struct system_setup s = {
 		.seed = r->setup.seed,
+		.threads = r->setup.threads,
 		.stop = r->setup.stop,
 		.book = r->setup.book,
-		.faults = fault_plan_is_empty(faults) ? NULL : faults,
+		.client = l->ops->client,
+		.client_state = l,
+		.needs = l->needs,
+		.on_delivered = l->ops->on_delivered,
+		.arg = l,
 	};
-	uint64_t need = net_estimate(&s), have = mem_available();
 
-	if (r->load->ops->estimate)
-		need += r->load->ops->estimate(r->load, s.topo);
-	if (need > have)
-		return err_set_code(e, EXIT_LIMIT,
-			"%u nodes need about %.1f GiB of memory, and %.1f GiB "
-			"are free",
-			s.topo->n_nodes, (double)need / (1 << 30),
-			(double)have / (1 << 30));
-	r->net = net_new(&s, e);
-	if (!r->net)
+	if (l->ops->estimate)
+		s.bytes = l->ops->estimate(l, r->machine->topo);
+	r->system = system_new(r->machine, &s, e);
+	if (!r->system)
 		return -1;
-	r->threads = sim_n_workers(r->net->sim);
-	r->load->net = r->net;
+	l->net = r->system->net;
+	l->host = r->system->host;
+	l->nic = r->system->nic;
+	r->threads = sim_n_workers(l->net->sim);
 	return 0;
 }
 
@@ -166,12 +147,10 @@ int machine_run_perform(struct machine_run *r, struct err *e)
 	if (failed)
 		return -1;
 	r->digest = load_digest(r->load);
-	r->hops = net_total(r->net).hops;
-	r->packets = net_total(r->net).delivered;
-	r->events = sim_n_events(r->net->sim);
-	r->memory = net_memory(r->net);
-	if (r->load->ops->memory)
-		r->memory += r->load->ops->memory(r->load);
+	r->hops = net_total(r->system->net).hops;
+	r->packets = net_total(r->system->net).delivered;
+	r->events = sim_n_events(r->system->net->sim);
+	r->memory = system_memory(r->system);
 	return 0;
 }
 
@@ -181,7 +160,7 @@ void machine_run_close(struct machine_run *r)
 		r->load->ops->fini(r->load);
 		mem_free(r->load->digest);
 	}
-	net_free(r->net);
+	system_free(r->system);
 	mem_free(r->keys.origins);
 	mem_free(r->load);
 	machine_free(r->machine);
@@ -193,7 +172,8 @@ double machine_run_throughput(const struct machine_run *r)
 
 	if (!l->has_throughput || !l->measured)
 		return 0;
-	return (double)l->bytes * 1e3 / (double)l->measured / r->net->n_nodes;
+	return (double)l->bytes * 1e3 / (double)l->measured /
+	       r->system->net->n_nodes;
 }
 
 double machine_run_fraction(const struct machine_run *r)

@@ -6,10 +6,7 @@
 #ifndef MACHINE_RUN_H
 #define MACHINE_RUN_H
 
-#include <stdatomic.h>
-
-#include "load/load.h"
-#include "machine/machine.h"
+#include "machine/system.h"
 
 /* What to run; the texts must outlive the run. */
 struct machine_run_setup {
@@ -19,6 +16,10 @@ struct machine_run_setup {
 	const char *shape; /* "4x4x4", or NULL */
 	const char *faults; /* a file with a plan of them, or NULL */
 	const char *workload;
+	/* Instead of it one that is not in the registry, and what it is given
+	 * as its arg; or NULL. */
+	const struct load_ops *load;
+	const void *load_arg;
 	const char *const *keys; /* "key=value" */
 	size_t n_keys;
 	uint64_t seed;
@@ -35,7 +36,7 @@ struct machine_run {
 	struct machine *machine;
 	struct load *load;
 	struct param_block keys; /* the workload's, with their values */
-	struct net *net;
+	struct system *system;
 	uint32_t threads; /* that it runs on */
 	/* set by machine_run_perform() */
 	struct load_result result;
@@ -44,8 +45,8 @@ struct machine_run {
 };
 
 /*
- * Reads machine and keys, checks that it fits the memory, and builds the
- * network.  On an error too, machine_run_close() is the caller's to call.
+ * Reads machine and keys, and brings the machine up.  On an error too,
+ * machine_run_close() is the caller's to call.
  */
 int machine_run_open(struct machine_run *r, const struct machine_run_setup *s,
 	struct err *e);

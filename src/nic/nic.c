@@ -1,9 +1,12 @@
 #include "nic/nic.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "sim/random.h"
+
+/* --- life --- */
 
 struct nic *nic_new(const struct nic_setup *s, struct err *e)
 {
@@ -14,6 +17,7 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 		.params = s->params,
 		.net = s->net,
 		.host = s->host,
+		.n_nodes = s->net->n_nodes,
 		.on_delivered = s->on_delivered,
 		.arg = s->arg,
 	};
@@ -21,6 +25,9 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 		mem_free(nic);
 		return NULL;
 	}
+	nic->nodes = map_alloc(nic->n_nodes * sizeof(*nic->nodes));
+	nic->payloads = payload_pool_new(
+		s->net->n_workers, nic->n_nodes, nic->load_size);
 	net_attach(s->net, nic->ops->client, nic);
 	host_set_nic(s->host, nic);
 	return nic;
@@ -28,10 +35,29 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 
 void nic_free(struct nic *nic)
 {
+	site_id i;
+
 	if (!nic)
 		return;
-	nic->ops->fini(nic);
+	for (i = 0; i < nic->n_nodes; i++) {
+		if (nic->nodes[i])
+			nic->ops->node_fini(nic, nic->nodes[i]);
+		mem_free(nic->nodes[i]);
+	}
+	map_free(nic->nodes, nic->n_nodes * sizeof(*nic->nodes));
+	payload_pool_free(nic->payloads);
+	if (nic->ops->fini)
+		nic->ops->fini(nic);
 	mem_free(nic);
+}
+
+void *nic_node_new(struct nic *nic, site_id s)
+{
+	void *n = mem_alloc(1, nic->ops->node_size);
+
+	nic->ops->node_init(nic, n, s);
+	nic->nodes[s] = n;
+	return n;
 }
 
 struct poll_loop nic_poll_loop(
@@ -47,21 +73,113 @@ struct poll_loop nic_poll_loop(
 	};
 }
 
-uint64_t nic_describe_errors(const char *const *names, const uint64_t *counts,
-	uint32_t n, char *text, size_t size)
+/* --- loads --- */
+
+size_t nic_pack(const struct nic *nic, const struct packet *p, void *to)
 {
+	size_t n = nic->ops->load_bytes(p);
+
+	memcpy(to, payload_of_load(p->load), n);
+	return n;
+}
+
+uint64_t nic_unpack(
+	const struct nic *nic, uint32_t worker, const void *from, size_t n)
+{
+	void *load = payload_take(nic->payloads, worker);
+
+	return payload_to_load(memcpy(load, from, n));
+}
+
+void nic_on_copy(struct net *net, struct sim_worker *w, packet_id id)
+{
+	const struct nic *nic = net->client_state;
+	struct packet *p = &net->packets[id];
+
+	p->load = nic_unpack(
+		nic, w->id, payload_of_load(p->load), nic->ops->load_bytes(p));
+}
+
+/* --- after a run --- */
+
+int nic_audit(const struct nic *nic, struct err *e)
+{
+	uint64_t used = payload_pool_used(nic->payloads);
+	site_id i;
+
+	for (i = 0; i < nic->n_nodes; i++)
+		if (nic->nodes[i] && nic->ops->audit_node(nic->nodes[i], i, e))
+			return -1;
+	if (used)
+		return err_set_code(e, EXIT_INTERNAL,
+			"audit: %llu packets' bytes are still under way",
+			(unsigned long long)used);
+	return 0;
+}
+
+uint64_t nic_memory(const struct nic *nic)
+{
+	uint64_t sum = nic->ops->size + payload_pool_memory(nic->payloads) +
+		       nic->n_nodes * sizeof(*nic->nodes);
+	site_id i;
+
+	for (i = 0; i < nic->n_nodes; i++)
+		if (nic->nodes[i])
+			sum += nic->ops->node_size +
+			       nic->ops->node_memory(nic->nodes[i]);
+	return sum;
+}
+
+static uint64_t count_of(
+	const struct nic *nic, site_id s, const struct nic_counter *c)
+{
+	const char *n = nic->nodes[s];
+
+	return n ? *(const uint64_t *)(const void *)(n + c->offset) : 0;
+}
+
+static const struct nic_counter *find(const struct nic *nic, const char *key)
+{
+	const struct nic_counter *c = nic ? nic->ops->counters : NULL;
+
+	while (c && c->key && strcmp(c->key, key) != 0)
+		c++;
+	return c && c->key ? c : NULL;
+}
+
+uint64_t nic_count(const struct nic *nic, site_id s, const char *key)
+{
+	const struct nic_counter *c = find(nic, key);
+
+	return c ? count_of(nic, s, c) : 0;
+}
+
+uint64_t nic_sum(const struct nic *nic, const char *key)
+{
+	const struct nic_counter *c = find(nic, key);
 	uint64_t sum = 0;
+	site_id i;
+
+	for (i = 0; c && i < nic->n_nodes; i++)
+		sum += count_of(nic, i, c);
+	return sum;
+}
+
+uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size)
+{
+	const struct nic_counter *c;
+	uint64_t sum = 0, n;
 	size_t used = 0;
-	uint32_t i;
 
 	if (size)
 		text[0] = '\0';
-	for (i = 0; i < n; i++) {
-		if (counts[i] && used < size)
+	for (c = nic->ops->counters; c->key; c++) {
+		n = c->is_error ? count_of(nic, s, c) : 0;
+		if (n && used < size)
 			used += (size_t)snprintf(text + used, size - used,
-				"%s%s: %llu", sum ? ", " : "", names[i],
-				(unsigned long long)counts[i]);
-		sum += counts[i];
+				"%s%s: %llu", sum ? ", " : "", c->key,
+				(unsigned long long)n);
+		sum += n;
 	}
 	return sum;
 }

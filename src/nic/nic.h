@@ -4,9 +4,10 @@
  * nodes of a machine; a node's own part comes into being when it is used.
  *
  * It is the network's client.  Of events it gets its own engines' and those
- * of the programs, which it hands on to the host.  Programs reach it in two
- * ways, as on the real machine: by its registers, and by what they write
- * into memory for it to read.
+ * of the programs, which it hands on to the host.  How programs reach it is
+ * not said here: registers, queues and what is written into memory for it are
+ * each variant's own, and stand in the variant's header for its API driver.
+ * What several variants have in common stands in nic/util.
  */
 #ifndef NIC_NIC_H
 #define NIC_NIC_H
@@ -14,68 +15,85 @@
 #include "base/param.h"
 #include "host/program.h"
 #include "net/net.h"
+#include "nic/payload.h"
 
 struct nic {
 	const struct nic_ops *ops;
 	const void *params; /* a struct of ops->params_size */
 	struct net *net;
 	struct host *host;
+	void **nodes; /* [node], of ops->node_size; NULL until used */
+	site_id n_nodes;
+	struct payload_pool *payloads; /* what packets' load fields point to */
+	size_t load_size; /* of one of these, set by ops->init() */
 	/* told of every packet whose bytes are in memory; may be NULL */
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);
 	void *arg;
 };
 
-/* What it took to bring everything where it should be, of all nodes. */
-struct nic_retries {
-	uint64_t nacks, timeouts, resent;
-	uint64_t duplicates; /* that came and were not executed again */
-	uint64_t torn, unreadable; /* packets that came and were not good */
-	uint64_t violations; /* of these, seen by the wire's code already */
-	uint64_t escapes; /* that were not, and nobody saw it */
+/* Where and when: what the functions of an interface's units are given. */
+struct nic_at {
+	struct nic *nic;
+	void *node; /* its part */
+	struct sim_worker *w;
+	site_id s;
+	sim_time t;
+};
+
+enum nic_can {
+	NIC_RESENDS = 1, /* what is lost or damaged, until it is acknowledged */
+	NIC_CASTS = 2, /* packets for a range of nodes */
+	NIC_ATOMICS = 4, /* changes words of memory rather than writing them */
+	NIC_FETCHES = 8, /* ... and returns what they were */
+	NIC_COMBINES = 16, /* reduces what several nodes send */
+	NIC_SHARES = 32, /* memory of other nodes, read and written by loads
+			  * and stores */
+	NIC_THREADS = 64, /* runs code of its own */
+};
+
+/*
+ * A count that each node's part keeps.  Reports, error messages and run files
+ * read these tables.
+ */
+struct nic_counter {
+	const char *key; /* of an error: what it is, in words */
+	const char *unit;
+	size_t offset; /* of a uint64_t, in a node's part */
+	bool is_error; /* something that a program did was refused */
 };
 
 struct nic_ops {
 	const char *name; /* the word written in a machine file */
 	const char *title; /* what it is called in a sentence */
+	uint32_t can; /* bits of enum nic_can */
+	uint64_t most_memory; /* bytes of a node that it addresses; 0: any */
 	size_t size; /* of the variant, whose first member is struct nic */
+	size_t node_size; /* of a node's part */
 	const struct param *params; /* of a struct of its own */
 	size_t n_params, params_size;
 	const struct net_client_ops *client; /* its state is the nic */
+	const struct nic_counter *counters; /* the last one has no key */
 
-	/* Checks the values against the network; makes the state. */
+	/* Checks the values against the network; makes the state and sets
+	 * load_size.  What it has set up is freed by fini(), NULL: nothing. */
 	int (*init)(struct nic *nic, struct err *e);
 	void (*fini)(struct nic *nic);
-
-	/*
-	 * A program's store to a register, which leaves the core at t: it
-	 * takes effect when it has reached the unit, after all before it.
-	 */
-	void (*store)(struct nic *nic, struct sim_worker *w, site_id s,
-		sim_time t, uint32_t reg, uint64_t value);
-	/*
-	 * When an access that leaves the core at t is at the unit: it has the
-	 * port's next place from then on.  A load that was given a time by
-	 * this is made at that time.
-	 */
-	sim_time (*slot)(struct nic *nic, site_id s, sim_time t);
-	/* What a load finds that is at the unit now. */
-	uint64_t (*load)(struct nic *nic, site_id s, uint32_t reg);
-
+	/* A node's part, zeroed; what it holds besides itself. */
+	void (*node_init)(struct nic *nic, void *node, site_id s);
+	void (*node_fini)(struct nic *nic, void *node);
+	uint64_t (*node_memory)(const void *node);
 	/*
 	 * After a run that ended by itself: an error where something is
-	 * still inside, or was refused.  Only while nothing runs.
+	 * still inside, or was refused.
 	 */
-	int (*audit)(struct nic *nic, struct err *e);
+	int (*audit_node)(const void *node, site_id s, struct err *e);
+
 	/*
-	 * What a node's unit refused to do: how often, and in words.  Only
-	 * while nothing runs.
+	 * How many bytes at the beginning of a packet's load say all that its
+	 * receiver needs: they hold no pointers.
 	 */
-	uint64_t (*errors)(
-		const struct nic *nic, site_id s, char *text, size_t size);
-	uint64_t (*memory)(const struct nic *nic); /* bytes that it holds */
-	/* NULL where it never sends twice; only while nothing runs. */
-	void (*retries)(const struct nic *nic, struct nic_retries *r);
+	size_t (*load_bytes)(const struct packet *p);
 	/* Whether an event is a clock for which nobody waits any more; NULL:
 	 * there are none.  Only while nothing runs. */
 	bool (*is_stale)(const struct nic *nic, const struct sim_event *e);
@@ -95,6 +113,35 @@ struct nic_setup {
 struct nic *nic_new(const struct nic_setup *s, struct err *e);
 void nic_free(struct nic *nic);
 
+/* --- for variants --- */
+
+/* Of a node that was never used. */
+__attribute__((cold)) void *nic_node_new(struct nic *nic, site_id s);
+
+static inline void *nic_node(struct nic *nic, site_id s)
+{
+	void *n = nic->nodes[s];
+
+	return __builtin_expect(!!n, 1) ? n : nic_node_new(nic, s);
+}
+
+static inline struct nic_at nic_at(
+	struct nic *nic, struct sim_worker *w, site_id s, sim_time t)
+{
+	return (struct nic_at){ nic, nic_node(nic, s), w, s, t };
+}
+
+/* Gives a packet back with its bytes. */
+static inline void nic_give(struct nic *nic, struct sim_worker *w, packet_id id)
+{
+	payload_give(nic->payloads, w->id,
+		payload_of_load(nic->net->packets[id].load));
+	packet_give(nic->net->pool, w->id, id);
+}
+
+/* For a client's on_copy(): a copy has bytes of its own. */
+void nic_on_copy(struct net *net, struct sim_worker *w, packet_id id);
+
 /*
  * For a program of the machine: a poll loop in no step with anything, whose
  * first look falls anywhere in its period.
@@ -102,15 +149,27 @@ void nic_free(struct nic *nic);
 struct poll_loop nic_poll_loop(
 	const struct nic *nic, sim_time period, sim_time load);
 
-/* Events that wait, but for clocks that nobody waits for; only while nothing
- * runs. */
-uint64_t nic_n_events(const struct nic *nic);
+/* --- a packet's load as bytes, for mail to another process --- */
 
-/*
- * For ops->errors(): those of n kinds that happened, in words; how many.
- */
-uint64_t nic_describe_errors(const char *const *names, const uint64_t *counts,
-	uint32_t n, char *text, size_t size);
+/* Writes it to a place of nic->load_size bytes; returns how many it took. */
+size_t nic_pack(const struct nic *nic, const struct packet *p, void *to);
+/* The same as a load of this process's, for a packet that it is to be of. */
+uint64_t nic_unpack(
+	const struct nic *nic, uint32_t worker, const void *from, size_t n);
+
+/* --- only while nothing runs --- */
+
+int nic_audit(const struct nic *nic, struct err *e);
+uint64_t nic_memory(const struct nic *nic); /* bytes that it holds */
+
+/* A counter of one node, or of all; 0 where there is none, or no nic. */
+uint64_t nic_count(const struct nic *nic, site_id s, const char *key);
+uint64_t nic_sum(const struct nic *nic, const char *key);
+/* What a node's interface refused to do: how often, and in words. */
+uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size);
+
+/* Events that wait, but for clocks that nobody waits for. */
+uint64_t nic_n_events(const struct nic *nic);
 
 extern const struct nic_ops *const nic_registry[];
 

@@ -9,6 +9,15 @@
 
 #define NIC_TESTING_MEMORY (UINT64_C(1) << 30) /* bytes per node */
 
+/*
+ * A client that packs the bytes of each packet that arrives, spoils them and
+ * unpacks them again, as if they had come by mail from another process.
+ */
+struct nic_mail {
+	struct net_client_ops ops;
+	const struct net_client_ops *to;
+};
+
 struct nic_testing {
 	/* set by init(), with defaults; a test may change them */
 	struct torus torus;
@@ -22,6 +31,7 @@ struct nic_testing {
 	struct net *net;
 	struct host *host;
 	struct nic *nic;
+	struct nic_mail mail;
 	uint64_t *digest; /* [node] over deliveries */
 };
 
@@ -37,6 +47,8 @@ void nic_testing_fini(struct nic_testing *m);
 
 /* --- for kits with a machine of another kind --- */
 
+/* From now on; until the network is freed. */
+void nic_testing_mail(struct nic_mail *m, struct net *net);
 /* Sets a table's defaults. */
 void nic_testing_defaults(const struct param *rows, size_t n, void *values);
 /* Runs until nothing is left to do, and audits. */

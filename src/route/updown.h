@@ -49,6 +49,12 @@ static inline const struct updown *updown_of(const struct route *r)
 	return (const struct updown *)r;
 }
 
+/* NULL where it is none. */
+static inline const struct updown *updown_find(const struct route *r)
+{
+	return r->ops == &updown_ops ? updown_of(r) : NULL;
+}
+
 /* How many routes a node stores to another one; 1 to itself. */
 uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst);
 

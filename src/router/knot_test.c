@@ -128,14 +128,10 @@ static struct world *make(const struct hint_how *how, int64_t packets)
 		.rows = net_params_table,
 		.n_rows = net_params_n,
 		.values = &w->router };
-	struct param_block link = { .section = "link",
-		.rows = link_params_table,
-		.n_rows = link_params_n,
-		.values = &w->link };
 
 	hint_make(&w->m, how);
 	param_defaults(&router);
-	param_defaults(&link);
+	link_params_defaults(&w->link);
 	w->router.kind = &direct_ops;
 	w->router.packets = packets;
 	w->kinds = 1u << PACKET_DYNAMIC;

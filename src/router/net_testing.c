@@ -290,7 +290,7 @@ struct rig *rig_new(const struct rig_how *how)
 	};
 
 	r->how = *how;
-	set_defaults(link_params_table, link_params_n, &link);
+	link_params_defaults(&link);
 	set_defaults(net_params_table, net_params_n, &router);
 	if (how->tree) {
 		updown_make(&r->tree, how->tree);

@@ -8,8 +8,6 @@
 
 enum { AHEAD = 4, MAIL_FIRST = 256, BATCH_FIRST = 64, SLOTS_LEAST = 64 };
 
-#define NO_WINDOW UINT64_MAX
-
 static uint32_t mail_n(const struct sim_worker *w, uint32_t box)
 {
 	return (uint32_t)(w->out[box].next - w->first[box]);
@@ -220,7 +218,7 @@ static void visit_all(
 	w->visited = NO_SITE;
 }
 
-static void run_window(struct sim_worker *w, uint64_t k)
+void sim_run_window(struct sim_worker *w, uint64_t k)
 {
 	struct sim_event *e;
 	uint32_t n;
@@ -233,127 +231,6 @@ static void run_window(struct sim_worker *w, uint64_t k)
 	if (!n)
 		return;
 	visit_all(w, e, n);
-}
-
-/* --- which window comes next --- */
-
-static bool has_posted(const struct sim_worker *w, uint32_t slot)
-{
-	uint32_t i, box = slot;
-
-	for (i = 0; i < w->n_workers; i++, box += w->slot_mask + 1)
-		if (w->out[box].next != w->first[box])
-			return true;
-	return false;
-}
-
-/* The first window from now on that this worker posted to. */
-static uint64_t next_posted(const struct sim_worker *w)
-{
-	uint32_t i;
-
-	/* Not the last slot: its owner may be emptying it at this moment. */
-	for (i = 0; i < w->slot_mask; i++)
-		if (has_posted(w, (w->slot + i) & w->slot_mask))
-			return (uint64_t)w->start / w->width + i;
-	return NO_WINDOW;
-}
-
-static uint64_t next_window(const struct sim_worker *w)
-{
-	uint64_t next = next_posted(w), far;
-
-	if (w->far.n) {
-		far = (uint64_t)w->far.item[0].t / w->width;
-		if (far < next)
-			next = far;
-	}
-	return next;
-}
-
-/* True while there is a window to run; the same for every worker. */
-static bool agree(struct sim_worker *w, unsigned turn, uint64_t *k)
-{
-	struct sim *s = w->sim;
-	struct notice *all = s->notices[turn & 1];
-	bool stop = false;
-	uint32_t i;
-
-	all[w->id].next = next_window(w);
-	all[w->id].stop = s->p.stop &&
-			  atomic_load_explicit(s->p.stop, memory_order_relaxed);
-	barrier_wait(&s->meet);
-	*k = NO_WINDOW;
-	for (i = 0; i < s->p.n_workers; i++) {
-		if (all[i].next < *k)
-			*k = all[i].next;
-		stop |= all[i].stop;
-	}
-	if (!stop && *k != NO_WINDOW && (sim_time)*k * w->width < s->until)
-		return true;
-	if (w->id == 0)
-		s->ending = stop	      ? SIM_STOPPED
-			    : *k == NO_WINDOW ? SIM_IDLE
-					      : SIM_REACHED;
-	return false;
-}
-
-static void run_windows(struct sim_worker *w)
-{
-	unsigned turn = 0;
-	uint64_t k;
-
-	while (agree(w, turn++, &k)) {
-		run_window(w, k);
-		w->start += w->width;
-		w->slot = (w->slot + 1) & w->slot_mask;
-	}
-}
-
-static void *thread(void *arg)
-{
-	struct sim_worker *w = arg;
-
-	for (;;) {
-		barrier_wait(&w->sim->gate);
-		if (w->sim->leaving)
-			return NULL;
-		run_windows(w);
-		barrier_wait(&w->sim->gate);
-	}
-}
-
-/* All workers stand at the same first window that has not run. */
-static void align(struct sim *s)
-{
-	uint64_t k = 0;
-	uint32_t i;
-
-	/* The windows before until that nobody had mail for are over, too. */
-	if (s->ending == SIM_REACHED && s->until > 0)
-		k = (uint64_t)(s->until - 1) / (uint64_t)s->p.window + 1;
-	for (i = 0; i < s->p.n_workers; i++) {
-		uint64_t at =
-			(uint64_t)s->workers[i].start / s->workers[i].width;
-
-		if (at > k)
-			k = at;
-	}
-	for (i = 0; i < s->p.n_workers; i++) {
-		s->workers[i].start = (sim_time)k * s->workers[i].width;
-		s->workers[i].slot = (uint32_t)k & s->workers[i].slot_mask;
-	}
-	s->next_window = k;
-}
-
-enum sim_ending sim_run(struct sim *s, sim_time until)
-{
-	s->until = until;
-	barrier_wait(&s->gate);
-	run_windows(&s->workers[0]);
-	barrier_wait(&s->gate);
-	align(s);
-	return s->ending;
 }
 
 /* --- life --- */
@@ -437,7 +314,7 @@ static void start_threads(struct sim *s)
 
 	for (i = 1; i < s->p.n_workers; i++) {
 		if (pthread_create(
-			    &s->threads[i], NULL, thread, &s->workers[i]))
+			    &s->threads[i], NULL, sim_thread, &s->workers[i]))
 			BUG("cannot start thread %u", i);
 	}
 }
@@ -478,6 +355,7 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 			map_alloc(s->p.n_workers * sizeof(struct notice));
 	for (i = 0; i < s->p.n_workers; i++)
 		worker_init(s, i);
+	pace_init(&s->pace, pace_clock);
 	barrier_init(&s->gate, s->p.n_workers);
 	barrier_init(&s->meet, s->p.n_workers);
 	start_threads(s);

@@ -55,6 +55,12 @@ static inline const struct fattree *fattree_of(const struct topo *t)
 	return (const struct fattree *)t;
 }
 
+/* NULL where it is none. */
+static inline const struct fattree *fattree_find(const struct topo *t)
+{
+	return t->ops == &fattree_ops ? fattree_of(t) : NULL;
+}
+
 static inline uint32_t fattree_wire(uint32_t stage, uint32_t direction)
 {
 	return 2 * stage + direction;

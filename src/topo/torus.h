@@ -34,6 +34,12 @@ static inline const struct torus *torus_of(const struct topo *t)
 	return (const struct torus *)t;
 }
 
+/* NULL where it is none. */
+static inline const struct torus *torus_find(const struct topo *t)
+{
+	return t->ops == &torus_ops ? torus_of(t) : NULL;
+}
+
 static inline uint32_t torus_coord(
 	const struct torus *t, router_id r, uint32_t dim)
 {

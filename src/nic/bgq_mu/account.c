@@ -17,9 +17,8 @@
  * Kept only where there is a book; nothing here changes a time.
  */
 #include "base/mem.h"
+#include "base/ring.h"
 #include "nic/bgq_mu/mu.h"
-
-enum { FIRST_ROOM = 8 };
 
 /* A descriptor that a program has begun to write. */
 struct birth {
@@ -28,25 +27,26 @@ struct birth {
 };
 
 struct mu_account {
-	struct birth *births; /* a ring, in order */
-	uint32_t first, n, room;
+	struct ring births; /* struct birth, in order */
 	sim_time wanted; /* the unit knew of the next descriptor */
 	/* of the descriptor in the unit */
 	struct book_message message;
 	sim_time left, came, begun, fetched;
 };
 
-static struct book *book_of(const struct mu_at *a)
+static struct book *book_of(const struct nic_at *a)
 {
-	return a->mu->nic.net->book;
+	return a->nic->net->book;
 }
 
 static struct mu_account *account(struct mu_node *n, uint32_t inj)
 {
 	if (!n->accounts)
 		n->accounts = mem_alloc(MU_INJ_FIFOS, sizeof(*n->accounts));
-	if (!n->accounts[inj])
+	if (!n->accounts[inj]) {
 		n->accounts[inj] = mem_alloc(1, sizeof(struct mu_account));
+		ring_init(&n->accounts[inj]->births, sizeof(struct birth));
+	}
 	return n->accounts[inj];
 }
 
@@ -56,7 +56,7 @@ void mu_account_free(struct mu_node *n)
 
 	for (i = 0; n->accounts && i < MU_INJ_FIFOS; i++) {
 		if (n->accounts[i])
-			mem_free(n->accounts[i]->births);
+			ring_fini(&n->accounts[i]->births);
 		mem_free(n->accounts[i]);
 	}
 	mem_free(n->accounts);
@@ -64,15 +64,12 @@ void mu_account_free(struct mu_node *n)
 
 void mu_note_birth(struct nic *nic, site_id s, uint32_t inj, sim_time t)
 {
-	struct mu_account *c;
+	struct birth *b;
 
 	if (!nic->net->book || inj >= MU_INJ_FIFOS)
 		return;
-	c = account(mu_node((struct mu *)nic, s), inj);
-	if (c->n == c->room)
-		c->births = mem_grow_ring(c->births, &c->room, c->first,
-			FIRST_ROOM, sizeof(*c->births));
-	c->births[(c->first + c->n++) % c->room] = (struct birth){ .at = t };
+	b = ring_push(&account(nic_node(nic, s), inj)->births);
+	*b = (struct birth){ .at = t };
 }
 
 void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t)
@@ -83,8 +80,8 @@ void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t)
 	if (inj >= MU_INJ_FIFOS)
 		return;
 	c = account(n, inj);
-	for (k = c->n; k; k--) {
-		struct birth *b = &c->births[(c->first + k - 1) % c->room];
+	for (k = c->births.n; k; k--) {
+		struct birth *b = ring_at(&c->births, k - 1);
 
 		if (b->left)
 			break;
@@ -92,28 +89,25 @@ void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t)
 	}
 }
 
-void mu_account_want(const struct mu_at *a, uint32_t inj)
+void mu_account_want(const struct nic_at *a, uint32_t inj)
 {
-	account(a->n, inj)->wanted = a->t;
+	account(mu_here(a), inj)->wanted = a->t;
 }
 
-void mu_account_fetched(const struct mu_at *a, uint32_t inj)
+void mu_account_fetched(const struct nic_at *a, uint32_t inj)
 {
-	const struct mu_inj_fifo *f = mu_inj(a->n, inj);
-	struct mu_account *c;
+	const struct mu_inj_fifo *f = mu_inj(mu_here(a), inj);
+	struct mu_account *c = account(mu_here(a), inj);
+	const struct birth *first = c->births.n ? ring_at(&c->births, 0) : NULL;
 	struct birth b;
 
-	c = account(a->n, inj);
 	/* One that came by a get, or by bare stores, is born in the unit. */
 	b = (struct birth){ .at = c->wanted, .left = c->wanted };
-	if (c->n && c->births[c->first].left) {
-		b = c->births[c->first];
-		c->first = (c->first + 1) % c->room;
-		c->n--;
-	}
+	if (first && first->left)
+		b = *(const struct birth *)ring_pop(&c->births);
 	c->left = b.left;
 	c->begun = c->wanted;
-	c->came = b.left + a->mu->params.mmio_store;
+	c->came = b.left + mu_of(a)->params.mmio_store;
 	if (c->came > c->begun)
 		c->came = c->begun;
 	c->fetched = a->t;
@@ -123,12 +117,12 @@ void mu_account_fetched(const struct mu_at *a, uint32_t inj)
 }
 
 void mu_account_packet(
-	const struct mu_at *a, const struct mu_job *job, packet_id id)
+	const struct nic_at *a, const struct mu_job *job, packet_id id)
 {
 	struct book *k = book_of(a);
 	const struct mu_account *c;
 
-	c = account(a->n, job->inj);
+	c = account(mu_here(a), job->inj);
 	book_open(k, id, &c->message);
 	book_note(k, id, "node %u, injection FIFO %u", a->s, job->inj);
 	book_until(k, id, CAUSE_SOFTWARE, c->left);
@@ -140,10 +134,10 @@ void mu_account_packet(
 	book_until(k, id, CAUSE_PACKET, a->t);
 }
 
-void mu_account_pulled(const struct mu_at *a, packet_id id)
+void mu_account_pulled(const struct nic_at *a, packet_id id)
 {
 	struct book *k = book_of(a);
-	sim_time free = a->t - a->mu->params.pull;
+	sim_time free = a->t - mu_of(a)->params.pull;
 
 	book_note(k, id, "node %u, message unit", a->s);
 	if (free > book_at(k, id))

@@ -83,8 +83,6 @@ enum mu_register {
 #define MU_REGISTER(kind, number) ((uint32_t)(kind) << 16 | (uint32_t)(number))
 #define MU_PRIVILEGED		  (UINT32_C(1) << 31)
 
-extern const char *const mu_interrupt_names[MU_INTERRUPTS];
-
 /* The number of a MU_UPC register. */
 static inline uint32_t mu_upc(enum mu_event event, uint32_t unit)
 {
@@ -106,6 +104,24 @@ static inline const struct mu_params *mu_params_of(const struct nic *nic)
 {
 	return nic->params;
 }
+
+/* An interface that is a message unit; of another, or none, a BUG. */
+struct nic *mu_check(struct nic *nic);
+
+/*
+ * A program's store to a register, which leaves the core at t: it takes
+ * effect when it has reached the unit, after all before it.
+ */
+void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
+	sim_time t, uint32_t reg, uint64_t value);
+/*
+ * When an access that leaves the core at t is at the unit: it has the port's
+ * next place from then on.  A load that was given a time by this is made at
+ * that time.
+ */
+sim_time mu_registers_slot(struct nic *nic, site_id s, sim_time t);
+/* What a load finds that is at the unit now. */
+uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg);
 
 /* A register as a load that is at the unit now would find it, without one:
  * for tests of program_poll_until(). */

@@ -16,7 +16,7 @@ enum { ROUNDS = 20000, PAGES = 40 };
 
 struct unit {
 	struct nic_testing m;
-	struct mu_at at;
+	struct nic_at at;
 };
 
 static void open_unit(struct unit *u, bool is_plain)
@@ -28,7 +28,8 @@ static void open_unit(struct unit *u, bool is_plain)
 	mu = (struct mu *)u->m.nic;
 	assert_true(mu->is_plain);
 	mu->is_plain = is_plain;
-	u->at = (struct mu_at){ .mu = mu, .n = mu_node(mu, 0) };
+	u->at = (struct nic_at){ .nic = &mu->nic,
+		.node = nic_node(&mu->nic, 0) };
 }
 
 static uint32_t draw(uint64_t *seed, uint32_t below)
@@ -38,7 +39,7 @@ static uint32_t draw(uint64_t *seed, uint32_t below)
 }
 
 /* One of the requests that packets and descriptors make, or another one. */
-static sim_time ask(const struct mu_at *a, uint32_t what, uint32_t engine,
+static sim_time ask(const struct nic_at *a, uint32_t what, uint32_t engine,
 	uint64_t at, uint32_t bytes)
 {
 	switch (what) {
@@ -56,13 +57,13 @@ static sim_time ask(const struct mu_at *a, uint32_t what, uint32_t engine,
 
 static void compare(const struct unit *x, const struct unit *y)
 {
-	const struct l2_counts p = l2_counts(x->at.mu->l2, 0);
-	const struct l2_counts q = l2_counts(y->at.mu->l2, 0);
+	const struct l2_counts p = l2_counts(mu_of(&x->at)->l2, 0);
+	const struct l2_counts q = l2_counts(mu_of(&y->at)->l2, 0);
 	uint32_t i, k;
 
 	for (i = 0; i < MU_MAX_PORTS; i++) {
-		const struct mu_port *a = &x->at.n->port[i];
-		const struct mu_port *b = &y->at.n->port[i];
+		const struct mu_port *a = &mu_here(&x->at)->port[i];
+		const struct mu_port *b = &mu_here(&y->at)->port[i];
 
 		assert_int_equal(a->free_at, b->free_at);
 		assert_int_equal(a->data_at, b->data_at);
@@ -75,8 +76,8 @@ static void compare(const struct unit *x, const struct unit *y)
 				a->slot[k] > a->free_at ? a->slot[k] : 0,
 				b->slot[k] > b->free_at ? b->slot[k] : 0);
 			assert_true(a->slot[k] <= a->calm_at);
-			assert_int_equal(x->at.mu->l2->nodes[0]->free[k],
-				y->at.mu->l2->nodes[0]->free[k]);
+			assert_int_equal(mu_of(&x->at)->l2->nodes[0]->free[k],
+				mu_of(&y->at)->l2->nodes[0]->free[k]);
 		}
 	}
 	assert_memory_equal(&p, &q, sizeof(p));

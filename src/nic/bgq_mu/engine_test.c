@@ -69,8 +69,7 @@ static void bgq_f112_each_packet_is_chosen_by_priority_and_lot(void **state)
 
 static void send_and_count(void *arg)
 {
-	struct mu_node *n =
-		mu_node((struct mu *)host_nic(program_host()), program_node());
+	struct mu_node *n = nic_node(host_nic(program_host()), program_node());
 	struct sw_fifo f = sw_open(7, 0);
 	struct mu_descriptor d = sw_put(1, 4 * MU_PAYLOAD);
 	uint64_t many = UINT32_MAX, k;
@@ -170,7 +169,7 @@ static void run_faulty(struct faulty *x, const char *says)
 	for (i = 0; i < 3; i++)
 		program_start(m.host, p[i].node, 0, 0, p[i].run, p[i].arg);
 	assert_int_equal(sim_run(m.net->sim, SIM_NEVER - 1), SIM_IDLE);
-	assert_int_equal(m.ops->audit(m.nic, &e), says ? -1 : 0);
+	assert_int_equal(nic_audit(m.nic, &e), says ? -1 : 0);
 	if (says && !strstr(e.text, says))
 		fail_msg("%s", e.text);
 	nic_testing_fini(&m);

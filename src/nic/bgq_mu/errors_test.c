@@ -283,7 +283,7 @@ static void expect_told(const struct wrong *x)
 		if (sw_load(MU_ERROR_COUNT, i) != (i == x->what))
 			fail_msg("%s: %llu times %s", x->name,
 				(unsigned long long)sw_load(MU_ERROR_COUNT, i),
-				mu_interrupt_names[i]);
+				bgq_mu_ops.counters[i].key);
 	assert_int_equal(sw_load(MU_INT_PENDING, MU_CRITICAL), 1u << x->what);
 	assert_int_equal(sw_load(MU_ERROR_NUMBER, 0), x->number);
 	assert_int_equal(sw_upc(MU_UPC_REJECTED, 0), !x->is_stored);
@@ -489,7 +489,7 @@ static void inject_by_hand(site_id dst, uint32_t fifo, uint8_t kind,
 	struct mu *mu = (struct mu *)host_nic(program_host());
 	struct net *net = mu->nic.net;
 	struct sim_worker *w = program_worker();
-	struct mu_buffer *b = payload_take(mu->payloads, w->id);
+	struct mu_buffer *b = payload_take(mu->nic.payloads, w->id);
 	packet_id id = packet_take(net->pool, w->id);
 
 	memset(b, 0, sizeof(*b));

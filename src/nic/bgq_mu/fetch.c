@@ -58,27 +58,27 @@ void mu_fetch_count_mixed(struct mu_senders *s, uint32_t engines, int by)
 }
 
 /* One of the highest level, by lot. */
-static uint32_t choose(const struct mu_at *a)
+static uint32_t choose(const struct nic_at *a)
 {
 	uint32_t l = 0, k, word = 0;
 	uint64_t m;
 
-	while (!a->n->n_wanting[l])
+	while (!mu_here(a)->n_wanting[l])
 		l++;
-	k = mu_random(a->n, a->n->n_wanting[l]);
-	m = a->n->wanting[l][0];
+	k = mu_random(mu_here(a), mu_here(a)->n_wanting[l]);
+	m = mu_here(a)->wanting[l][0];
 	while (k >= (uint32_t)__builtin_popcountll(m)) {
 		k -= (uint32_t)__builtin_popcountll(m);
-		m = a->n->wanting[l][++word];
+		m = mu_here(a)->wanting[l][++word];
 	}
 	while (k--)
 		m &= m - 1;
 	return word * 64 + (uint32_t)__builtin_ctzll(m);
 }
 
-void mu_fetch_halt(const struct mu_at *a, uint32_t inj)
+void mu_fetch_halt(const struct nic_at *a, uint32_t inj)
 {
-	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
+	struct mu_inj_fifo *f = mu_inj_used(mu_here(a), inj);
 
 	/* a FIFO is among those that send until its last packet is cut */
 	if (f->state == MU_INJ_SENDING && f->next < f->n_packets)
@@ -86,7 +86,7 @@ void mu_fetch_halt(const struct mu_at *a, uint32_t inj)
 	f->state = MU_INJ_HALTED;
 }
 
-static void fetch(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
+static void fetch(const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj)
 {
 	sim_time done;
 
@@ -98,11 +98,11 @@ static void fetch(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 	}
 	done = mu_port_read(a, MU_ASK_FETCH, f->head, MU_DESCRIPTOR_BYTES);
 	f->state = MU_INJ_FETCHING;
-	sim_post_self(a->w, a->s, done + a->mu->params.arbitration,
+	sim_post_self(a->w, a->s, done + mu_of(a)->params.arbitration,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_FETCHED + inj), 0, 0);
 }
 
-static void ask(const struct mu_at *a)
+static void ask(const struct nic_at *a)
 {
 	if (mu_port_is_free(a, MU_ASK_FETCH))
 		mu_fetch_take(a);
@@ -110,36 +110,36 @@ static void ask(const struct mu_at *a)
 		mu_port_wait(a, MU_ASK_FETCH);
 }
 
-void mu_fetch_want(const struct mu_at *a, uint32_t inj)
+void mu_fetch_want(const struct nic_at *a, uint32_t inj)
 {
-	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
+	struct mu_inj_fifo *f = mu_inj_used(mu_here(a), inj);
 
 	if (f->state != MU_INJ_IDLE || !f->is_enabled || f->head == f->tail)
 		return;
 	if (mu_has_book(a))
 		mu_account_want(a, inj);
 	f->state = MU_INJ_WAITING;
-	if (!wants_any(a->n) && mu_port_is_free(a, MU_ASK_FETCH)) {
+	if (!wants_any(mu_here(a)) && mu_port_is_free(a, MU_ASK_FETCH)) {
 		/* drawn by lot from one */
-		mu_random(a->n, 1);
+		mu_random(mu_here(a), 1);
 		fetch(a, f, inj);
 		return;
 	}
-	turn_wanting(a->n, f, inj, 1);
+	turn_wanting(mu_here(a), f, inj, 1);
 	ask(a);
 }
 
-void mu_fetch_take(const struct mu_at *a)
+void mu_fetch_take(const struct nic_at *a)
 {
 	uint32_t inj = choose(a);
-	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
+	struct mu_inj_fifo *f = mu_inj_used(mu_here(a), inj);
 
-	turn_wanting(a->n, f, inj, -1);
+	turn_wanting(mu_here(a), f, inj, -1);
 	if (f->is_enabled)
 		fetch(a, f, inj);
 	else /* software has thought better of it */
 		f->state = MU_INJ_IDLE;
-	if (wants_any(a->n))
+	if (wants_any(mu_here(a)))
 		ask(a);
 }
 
@@ -177,9 +177,9 @@ static site_id destination(const struct mu *mu, const struct mu_header *h)
 /* The hints of one dimension, minus and plus, in the network's order; 0
  * where there are none, and -1 where they lead nowhere. */
 static int hints_of(
-	const struct mu_at *a, uint32_t dim, uint32_t given, site_id dst)
+	const struct nic_at *a, uint32_t dim, uint32_t given, site_id dst)
 {
-	const struct torus *t = a->mu->torus;
+	const struct torus *t = mu_of(a)->torus;
 	uint32_t x, y;
 
 	if (!given)
@@ -195,7 +195,7 @@ static int hints_of(
 	return given == 1 ? 1 : 2;
 }
 
-static bool take_hints(const struct mu_at *a, struct mu_inj_fifo *f)
+static bool take_hints(const struct nic_at *a, struct mu_inj_fifo *f)
 {
 	unsigned given = mu_hints(&f->descriptor.header);
 	uint32_t i;
@@ -215,20 +215,20 @@ static bool take_hints(const struct mu_at *a, struct mu_inj_fifo *f)
 }
 
 /* A line broadcast goes along one dimension, in order (BGQ-G39). */
-static bool may_deposit(const struct mu_at *a, const struct mu_inj_fifo *f)
+static bool may_deposit(const struct nic_at *a, const struct mu_inj_fifo *f)
 {
 	const struct mu_header *h = &f->descriptor.header;
 	uint32_t i, n = 0;
 
-	for (i = 0; i < a->mu->n_dims; i++)
+	for (i = 0; i < mu_of(a)->n_dims; i++)
 		n += f->hints >> 2 * i & 3 ||
-		     torus_coord(a->mu->torus, a->s, i) !=
-			     torus_coord(a->mu->torus, f->dst, i);
+		     torus_coord(mu_of(a)->torus, a->s, i) !=
+			     torus_coord(mu_of(a)->torus, f->dst, i);
 	return n == 1 && !mu_is_dynamic(h) &&
 	       (mu_packet_type(h) == MU_FIFO || mu_packet_type(h) == MU_PUT);
 }
 
-static bool is_local(const struct mu_at *a, const struct mu_inj_fifo *f)
+static bool is_local(const struct nic_at *a, const struct mu_inj_fifo *f)
 {
 	return f->dst == a->s && !f->hints;
 }
@@ -265,7 +265,7 @@ static void take_fields(struct mu_inj_fifo *f)
 
 /* What is not for one descriptor only: MU_INTERRUPTS where it is all right. */
 static __attribute__((noinline)) enum mu_interrupt take_kind(
-	const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
+	const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj)
 {
 	const struct mu_descriptor *d = &f->descriptor;
 	const struct mu_header *h = &d->header;
@@ -287,7 +287,7 @@ static __attribute__((noinline)) enum mu_interrupt take_kind(
 		return MU_ERROR_DESCRIPTOR;
 	if (mu_packet_type(h) >= MU_GET &&
 		(!length || length % MU_DESCRIPTOR_BYTES ||
-			a->mu->payload % MU_DESCRIPTOR_BYTES))
+			mu_of(a)->payload % MU_DESCRIPTOR_BYTES))
 		return MU_ERROR_DESCRIPTOR;
 	take_fields(f);
 	return MU_INTERRUPTS;
@@ -322,13 +322,13 @@ static void note_kin(struct mu_inj_fifo *f)
 
 /* Takes in what was fetched: MU_INTERRUPTS where nothing is wrong. */
 static enum mu_interrupt take_descriptor(
-	const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
+	const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj)
 {
 	const struct mu_descriptor *d = &f->descriptor;
 	uint64_t length = mu_length(d);
-	uint32_t most = a->mu->payload;
+	uint32_t most = mu_of(a)->payload;
 
-	f->dst = destination(a->mu, &d->header);
+	f->dst = destination(mu_of(a), &d->header);
 	if (!is_kin(f)) {
 		enum mu_interrupt wrong = take_kind(a, f, inj);
 
@@ -349,14 +349,14 @@ static enum mu_interrupt take_descriptor(
 	return MU_INTERRUPTS;
 }
 
-void mu_fetch_on_done(const struct mu_at *a, uint32_t inj)
+void mu_fetch_on_done(const struct nic_at *a, uint32_t inj)
 {
-	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
+	struct mu_inj_fifo *f = mu_inj_used(mu_here(a), inj);
 	enum mu_interrupt wrong = MU_ERROR_RANGE;
 	uint32_t m;
 
 	f->fetched++;
-	if (host_read(a->mu->nic.host, a->s, f->head, &f->descriptor,
+	if (host_read(a->nic->host, a->s, f->head, &f->descriptor,
 		    sizeof(f->descriptor)))
 		wrong = take_descriptor(a, f, inj);
 	if (wrong != MU_INTERRUPTS) {
@@ -369,7 +369,8 @@ void mu_fetch_on_done(const struct mu_at *a, uint32_t inj)
 		mu_account_fetched(a, inj);
 	mu_fetch_set_sending(a, f, inj, true);
 	/* No engine changes another one's state. */
-	m = f->engines & ~(a->n->busy | a->n->broken | a->n->crowded);
+	m = f->engines &
+	    ~(mu_here(a)->busy | mu_here(a)->broken | mu_here(a)->crowded);
 	for (; m && f->next < f->n_packets; m &= m - 1)
 		mu_inject_go_on(a, (uint32_t)__builtin_ctz(m));
 }

@@ -97,31 +97,31 @@ static uint32_t packet_bytes(
 }
 
 static inline void post_done(
-	const struct mu_at *a, uint32_t engine, sim_time read)
+	const struct nic_at *a, uint32_t engine, sim_time read)
 {
-	a->n->job[engine].read = read;
+	mu_here(a)->job[engine].read = read;
 	sim_post_self(a->w, a->s,
-		read + a->mu->params.header + a->mu->params.fifo_write,
+		read + mu_of(a)->params.header + mu_of(a)->params.fifo_write,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_INJECTED + engine), 0, 0);
 }
 
 /* A payload that the ranges do not allow stops its FIFO. */
-static __attribute__((noinline)) void refuse(const struct mu_at *a,
+static __attribute__((noinline)) void refuse(const struct nic_at *a,
 	struct mu_inj_fifo *f, const struct mu_job *job, uint32_t engine,
 	uint64_t from)
 {
 	mu_tell(a, MU_ERROR_RANGE, job->inj, from);
-	a->n->busy &= (uint16_t) ~(1u << engine);
+	mu_here(a)->busy &= (uint16_t) ~(1u << engine);
 	f->in_flight--;
 	mu_fetch_halt(a, job->inj);
 	mu_inject_go_on(a, engine);
 }
 
 /* The port is the engine's: asks for the packet's bytes. */
-static inline void read_payload(const struct mu_at *a, struct mu_inj_fifo *f,
+static inline void read_payload(const struct nic_at *a, struct mu_inj_fifo *f,
 	struct mu_job *job, uint32_t engine)
 {
-	uint64_t from = f->payload + job->packet * a->mu->payload;
+	uint64_t from = f->payload + job->packet * mu_of(a)->payload;
 
 	if (mu_port_allows(a, from, job->bytes, false, mu_is_system(job->inj)))
 		post_done(a, engine,
@@ -131,30 +131,30 @@ static inline void read_payload(const struct mu_at *a, struct mu_inj_fifo *f,
 		refuse(a, f, job, engine, from);
 }
 
-void mu_inject_take(const struct mu_at *a, uint32_t engine)
+void mu_inject_take(const struct nic_at *a, uint32_t engine)
 {
-	struct mu_job *job = &a->n->job[engine];
+	struct mu_job *job = &mu_here(a)->job[engine];
 
-	read_payload(a, mu_inj_used(a->n, job->inj), job, engine);
+	read_payload(a, mu_inj_used(mu_here(a), job->inj), job, engine);
 }
 
 /* Whether an engine is idle and has room for a packet. */
-static inline bool may_begin(const struct mu_at *a, uint32_t engine)
+static inline bool may_begin(const struct nic_at *a, uint32_t engine)
 {
-	struct mu_node *n = a->n;
+	struct mu_node *n = a->node;
 
 	if ((n->busy | n->broken | n->crowded) >> engine & 1)
 		return false;
-	if (has_room(a->mu, a->s, engine))
+	if (has_room(mu_of(a), a->s, engine))
 		return true;
 	n->crowded |= (uint16_t)(1u << engine);
 	return false;
 }
 
 static __attribute__((noinline)) void begin(
-	const struct mu_at *a, uint32_t engine)
+	const struct nic_at *a, uint32_t engine)
 {
-	struct mu_node *n = a->n;
+	struct mu_node *n = a->node;
 	struct mu_inj_fifo *f;
 	struct mu_job *job = &n->job[engine];
 	uint32_t inj = choose(n, engine);
@@ -165,7 +165,7 @@ static __attribute__((noinline)) void begin(
 	job->inj = (uint16_t)inj;
 	job->packet = f->next++;
 	job->started = a->t;
-	job->bytes = (uint16_t)packet_bytes(a->mu, f, job->packet);
+	job->bytes = (uint16_t)packet_bytes(mu_of(a), f, job->packet);
 	if (f->next == f->n_packets)
 		mu_fetch_set_sending(a, f, inj, false);
 	f->in_flight++;
@@ -178,17 +178,17 @@ static __attribute__((noinline)) void begin(
 		mu_port_wait(a, MU_ASK_INJECT + engine);
 }
 
-void mu_inject_go_on(const struct mu_at *a, uint32_t engine)
+void mu_inject_go_on(const struct nic_at *a, uint32_t engine)
 {
 	if (may_begin(a, engine))
 		begin(a, engine);
 }
 
 /* The header that says where these bytes go. */
-static void fill_header(const struct mu_at *a, const struct mu_inj_fifo *f,
+static void fill_header(const struct nic_at *a, const struct mu_inj_fifo *f,
 	const struct mu_job *job, struct mu_header *h)
 {
-	uint64_t at = job->packet * a->mu->payload;
+	uint64_t at = job->packet * mu_of(a)->payload;
 	enum mu_packet_type type;
 
 	*h = f->descriptor.header;
@@ -206,11 +206,11 @@ static void fill_header(const struct mu_at *a, const struct mu_inj_fifo *f,
 	}
 }
 
-static struct mu_buffer *fill_buffer(const struct mu_at *a,
+static struct mu_buffer *fill_buffer(const struct nic_at *a,
 	const struct mu_inj_fifo *f, const struct mu_job *job)
 {
-	struct mu *mu = a->mu;
-	struct mu_buffer *b = payload_take(mu->payloads, a->w->id);
+	struct mu *mu = mu_of(a);
+	struct mu_buffer *b = payload_take(a->nic->payloads, a->w->id);
 	uint32_t end = (job->bytes + MU_CHUNK - 1u) & ~(MU_CHUNK - 1u);
 
 	fill_header(a, f, job, &b->header);
@@ -224,10 +224,10 @@ static struct mu_buffer *fill_buffer(const struct mu_at *a,
 	return b;
 }
 
-static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
-	const struct mu_job *job)
+static packet_id make_packet(const struct nic_at *a,
+	const struct mu_inj_fifo *f, const struct mu_job *job)
 {
-	struct net *net = a->mu->nic.net;
+	struct net *net = a->nic->net;
 	const struct mu_header *h = &f->descriptor.header;
 	struct mu_buffer *b = fill_buffer(a, f, job);
 	packet_id id = packet_take(net->pool, a->w->id);
@@ -235,7 +235,7 @@ static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
 	net->packets[id] = (struct packet){
 		.src = a->s,
 		.dst = f->dst,
-		.number = a->n->number++,
+		.number = mu_here(a)->number++,
 		.born = a->t,
 		.kind = f->kind,
 		.hints = f->hints,
@@ -251,7 +251,7 @@ static packet_id make_packet(const struct mu_at *a, const struct mu_inj_fifo *f,
 /* --- its end --- */
 
 /* All packets of the FIFO's descriptor are in the network. */
-static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
+static void finish(const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj)
 {
 	uint64_t was = f->threshold ? mu_inj_room(f, f->tail) : 0;
 
@@ -260,28 +260,28 @@ static void finish(const struct mu_at *a, struct mu_inj_fifo *f, uint32_t inj)
 		f->head = f->start;
 	f->count++;
 	f->state = MU_INJ_IDLE;
-	a->n->messages_in++;
+	mu_here(a)->messages_in++;
 	if (f->threshold && was <= f->threshold &&
 		mu_inj_room(f, f->tail) > f->threshold) {
-		mu_subgroup(a->n, inj / MU_PER_SUBGROUP)->inj_crossed |=
+		mu_subgroup(mu_here(a), inj / MU_PER_SUBGROUP)->inj_crossed |=
 			(uint8_t)(1u << inj % MU_PER_SUBGROUP);
 		mu_tell(a, MU_INT_INJ_THRESHOLD, inj, f->head);
 	}
-	host_poke(a->mu->nic.host, a->w, a->s, a->t);
+	host_poke(a->nic->host, a->w, a->s, a->t);
 	mu_fetch_want(a, inj);
 	if (f->attributes & MU_INJ_REMOTE_GET)
 		mu_receive_retry(a, mu_wait_inj(inj));
 }
 
-void mu_inject_on_done(const struct mu_at *a, uint32_t engine)
+void mu_inject_on_done(const struct nic_at *a, uint32_t engine)
 {
-	const struct mu_job *job = &a->n->job[engine];
+	const struct mu_job *job = &mu_here(a)->job[engine];
 	uint32_t inj = job->inj;
-	struct mu_inj_fifo *f = mu_inj_used(a->n, inj);
+	struct mu_inj_fifo *f = mu_inj_used(mu_here(a), inj);
 
-	a->n->busy &= (uint16_t) ~(1u << engine);
+	mu_here(a)->busy &= (uint16_t) ~(1u << engine);
 	if (!mu_is_sound(a, engine, job->packet)) {
-		a->n->broken |= (uint16_t)(1u << engine);
+		mu_here(a)->broken |= (uint16_t)(1u << engine);
 		return;
 	}
 	if (!mu_is_prefetch(&f->descriptor)) {
@@ -289,8 +289,8 @@ void mu_inject_on_done(const struct mu_at *a, uint32_t engine)
 
 		if (mu_has_book(a))
 			mu_account_packet(a, job, id);
-		net_inject(a->mu->nic.net, a->w, a->s, engine, id, a->t);
-		a->n->packets_in[engine]++;
+		net_inject(a->nic->net, a->w, a->s, engine, id, a->t);
+		mu_here(a)->packets_in[engine]++;
 	}
 	f->in_flight--;
 	if (!f->in_flight && f->next == f->n_packets &&

@@ -73,8 +73,8 @@ static void bgq_f17_routers_on_the_way_touch_no_memory(void **state)
 	assert_int_equal(l2_counts(l2, 3).writes, 40);
 	assert_int_equal(l2_counts(l2, 1).reads + l2_counts(l2, 1).writes, 0);
 	assert_int_equal(l2_counts(l2, 2).reads + l2_counts(l2, 2).writes, 0);
-	assert_null(((struct mu *)m.nic)->nodes[1]);
-	assert_null(((struct mu *)m.nic)->nodes[2]);
+	assert_null(m.nic->nodes[1]);
+	assert_null(m.nic->nodes[2]);
 	nic_testing_fini(&m);
 }
 
@@ -573,7 +573,7 @@ static void bgq_f115_prefetch_reads_and_sends_nothing(void **state)
 	sw_run(&m, 1, &p, 1);
 	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, 1 + 4096 / 128);
 	assert_int_equal(net_total(m.net).injected, 0);
-	assert_null(((struct mu *)m.nic)->nodes[1]);
+	assert_null(m.nic->nodes[1]);
 	nic_testing_fini(&m);
 }
 

@@ -8,6 +8,8 @@
 #include "base/wide.h"
 #include "topo/torus.h"
 
+_Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
+
 #define AT(field) offsetof(struct mu_params, field)
 #define PS_PER_S  INT64_C(1000000000000)
 #define MOST_TIME (PS_PER_S / 1000)
@@ -90,23 +92,37 @@ static const struct param params[] = {
 		"assumed: 82 core cycles (BGQ datasheet, M2)"),
 };
 
-const char *const mu_interrupt_names[MU_INTERRUPTS] = {
-	[MU_ERROR_RANGE] = "address outside the ranges",
-	[MU_ERROR_PERMISSION] = "user on a resource of the system",
-	[MU_ERROR_DESCRIPTOR] = "impossible descriptor",
-	[MU_ERROR_OVERRUN] = "FIFO overrun by software",
-	[MU_ERROR_REGISTER] = "impossible register access",
-	[MU_ERROR_FIFO] = "packet for no FIFO",
-	[MU_ERROR_BASE] = "base address never set",
-	[MU_ERROR_COUNTER] = "counter is no atomic word",
-	[MU_ERROR_PACKET] = "impossible packet",
-	[MU_ERROR_MEMORY] = "engine stopped by a memory error",
-	[MU_INT_CORRECTED] = "memory error corrected",
-	[MU_INT_INJ_THRESHOLD] = "injection FIFO above threshold",
-	[MU_INT_REC_THRESHOLD] = "reception FIFO below threshold",
-	[MU_INT_ARRIVAL] = "packet arrival",
-	[MU_INT_REC_FULL] = "reception FIFO full",
-	[MU_INT_GET_FULL] = "remote-get FIFO full",
+#define TOLD(what_, key_)                                                      \
+	[what_] = {                                                            \
+		.key = key_,                                                   \
+		.unit = "times",                                               \
+		.offset = offsetof(struct mu_node, errors) +                   \
+			  (what_) * sizeof(uint64_t),                          \
+		.is_error = (uint32_t)(what_) < MU_ERRORS,                     \
+	}
+
+/* What it tells of, by enum mu_interrupt, and other counts. */
+static const struct nic_counter counters[] = {
+	TOLD(MU_ERROR_RANGE, "address outside the ranges"),
+	TOLD(MU_ERROR_PERMISSION, "user on a resource of the system"),
+	TOLD(MU_ERROR_DESCRIPTOR, "impossible descriptor"),
+	TOLD(MU_ERROR_OVERRUN, "FIFO overrun by software"),
+	TOLD(MU_ERROR_REGISTER, "impossible register access"),
+	TOLD(MU_ERROR_FIFO, "packet for no FIFO"),
+	TOLD(MU_ERROR_BASE, "base address never set"),
+	TOLD(MU_ERROR_COUNTER, "counter is no atomic word"),
+	TOLD(MU_ERROR_PACKET, "impossible packet"),
+	TOLD(MU_ERROR_MEMORY, "engine stopped by a memory error"),
+	TOLD(MU_INT_CORRECTED, "memory error corrected"),
+	TOLD(MU_INT_INJ_THRESHOLD, "injection FIFO above threshold"),
+	TOLD(MU_INT_REC_THRESHOLD, "reception FIFO below threshold"),
+	TOLD(MU_INT_ARRIVAL, "packet arrival"),
+	TOLD(MU_INT_REC_FULL, "reception FIFO full"),
+	TOLD(MU_INT_GET_FULL, "remote-get FIFO full"),
+	{ "messages", "messages", offsetof(struct mu_node, messages_out),
+		false },
+	{ "rejected", "packets", offsetof(struct mu_node, rejected), false },
+	{ 0 },
 };
 
 sim_time mu_time(uint64_t bytes, int64_t rate)
@@ -120,13 +136,14 @@ sim_time mu_time(uint64_t bytes, int64_t rate)
 
 /* All of memory is open to all, until software closes ranges; errors are
  * critical, what asks for software's help is not. */
-static struct mu_node *node_new(const struct mu *mu, site_id s)
+static void node_init(struct nic *nic, void *node, site_id s)
 {
-	struct mu_node *n = mem_alloc(1, sizeof(*n));
+	struct mu_node *n = node;
 	uint32_t errors = (1u << MU_ERRORS) - 1;
 
+	ring_init(&n->stores, sizeof(struct mu_store));
 	n->range[0] = (struct mu_range){
-		.last = host_memory(mu->nic.host) - 1,
+		.last = host_memory(nic->host) - 1,
 		.rights = MU_ALL_RIGHTS,
 	};
 	mu_registers_open(n);
@@ -138,13 +155,6 @@ static struct mu_node *node_new(const struct mu *mu, site_id s)
 	n->group[MU_CRITICAL] = errors & ~n->group[MU_MACHINE_CHECK];
 	n->group[MU_NON_CRITICAL] = n->mask & ~errors;
 	n->error_address = UINT64_MAX;
-	return n;
-}
-
-struct mu_node *mu_node_new(struct mu *mu, site_id s)
-{
-	mu->nodes[s] = node_new(mu, s);
-	return mu->nodes[s];
 }
 
 struct mu_subgroup *mu_subgroup_new(struct mu_node *n, uint64_t id)
@@ -168,10 +178,10 @@ struct mu_rec_fifo *mu_rec(struct mu_node *n, uint64_t id)
 	return g ? &g->rec[id % MU_REC_PER_SUBGROUP] : NULL;
 }
 
-void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
+void mu_tell(const struct nic_at *a, enum mu_interrupt what, uint64_t number,
 	uint64_t address)
 {
-	struct mu_node *n = a->n;
+	struct mu_node *n = a->node;
 
 	n->errors[what]++;
 	n->status |= 1u << what;
@@ -179,12 +189,12 @@ void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
 		n->error_address = address;
 		n->error_number = number;
 	}
-	host_poke(a->mu->nic.host, a->w, a->s, a->t);
+	host_poke(a->nic->host, a->w, a->s, a->t);
 }
 
-bool mu_pass_flips(const struct mu_at *a, uint32_t engine, uint64_t word)
+bool mu_pass_flips(const struct nic_at *a, uint32_t engine, uint64_t word)
 {
-	struct mu_flips *x = a->n->flips;
+	struct mu_flips *x = mu_here(a)->flips;
 	uint64_t data;
 	enum secded_state state;
 
@@ -203,65 +213,35 @@ bool mu_pass_flips(const struct mu_at *a, uint32_t engine, uint64_t word)
 
 uint64_t mu_errors(const struct nic *nic, site_id node, enum mu_interrupt kind)
 {
-	const struct mu_node *n = ((const struct mu *)nic)->nodes[node];
+	const struct mu_node *n = nic->nodes[node];
 
 	return n ? n->errors[kind] : 0;
 }
 
-static uint64_t describe_errors(
-	const struct nic *nic, site_id s, char *text, size_t size)
-{
-	static const struct mu_node none;
-	const struct mu_node *n = ((const struct mu *)nic)->nodes[s];
-
-	return nic_describe_errors(mu_interrupt_names, (n ? n : &none)->errors,
-		MU_ERRORS, text, size);
-}
-
 /* --- the network's client --- */
-
-static struct mu_at at(
-	struct net *net, struct sim_worker *w, site_id s, sim_time t)
-{
-	struct mu *mu = net->client_state;
-
-	return (struct mu_at){ mu, mu_node(mu, s), w, s, t };
-}
 
 static void on_room(struct net *net, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct mu_at a = at(net, w, s, t);
+	struct nic_at a = nic_at(net->client_state, w, s, t);
 
-	a.n->crowded &= (uint16_t) ~(1u << fifo);
+	mu_here(&a)->crowded &= (uint16_t) ~(1u << fifo);
 	mu_inject_go_on(&a, fifo);
 }
 
 static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct mu_at a = at(net, w, s, t);
+	struct nic_at a = nic_at(net->client_state, w, s, t);
 
 	mu_receive(&a, fifo, id, tail);
-}
-
-/* A line broadcast leaves a copy, which needs bytes of its own. */
-static void on_copy(struct net *net, struct sim_worker *w, packet_id id)
-{
-	struct mu *mu = net->client_state;
-	struct packet *p = &net->packets[id];
-	struct mu_buffer *b = payload_take(mu->payloads, w->id);
-
-	memcpy(b, payload_of_load(p->load),
-		sizeof(*b) + (p->bytes + MU_CHUNK - 1u) / MU_CHUNK * MU_CHUNK);
-	p->load = payload_to_load(b);
 }
 
 _Static_assert(ENGINE_CLIENT % MU_NET_FIFOS == 0 && MU_NET_FIFOS == 16,
 	"a kind of event is a number's upper bits");
 
 static inline void on_engine(
-	const struct mu_at *a, uint32_t number, uint32_t data)
+	const struct nic_at *a, uint32_t number, uint32_t data)
 {
 	uint32_t f = number % MU_NET_FIFOS;
 
@@ -289,24 +269,24 @@ static inline void on_engine(
 	}
 }
 
-static __attribute__((noinline)) void on_program(struct mu *mu,
+static __attribute__((noinline)) void on_program(struct nic *nic,
 	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
 {
-	host_event(mu->nic.host, w, s, t, &e);
+	host_event(nic->host, w, s, t, &e);
 }
 
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	struct mu *mu = net->client_state;
-	struct mu_at a;
+	struct nic *nic = net->client_state;
+	struct nic_at a;
 
 	if (sim_phase(&e) == PHASE_PROGRAM) {
-		on_program(mu, w, s, t, e);
+		on_program(nic, w, s, t, e);
 		return;
 	}
 	/* who posted it had the node */
-	a = (struct mu_at){ mu, mu->nodes[s], w, s, t };
+	a = (struct nic_at){ nic, nic->nodes[s], w, s, t };
 	on_engine(&a, sim_number(&e), e.data);
 }
 
@@ -314,11 +294,10 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 
 static int check(const struct mu *mu, struct err *e)
 {
-	const struct topo *topo = mu->nic.net->topo;
-	const struct torus *t = torus_of(topo);
+	const struct torus *t = torus_find(mu->nic.net->topo);
 	uint32_t payload = mu->nic.net->link.max_payload, i;
 
-	if (topo->ops != &torus_ops || t->n_dims > MU_DIMS)
+	if (!t || t->n_dims > MU_DIMS)
 		return err_set(e,
 			"nic.kind: bgq-mu addresses a torus of at most %d "
 			"dimensions",
@@ -408,9 +387,7 @@ static int mu_init(struct nic *nic, struct err *e)
 		mu->drain[i] = mu_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
 	init_places(mu);
-	mu->nodes = map_alloc(net->n_sites * sizeof(struct mu_node *));
-	mu->payloads = payload_pool_new(net->n_workers, net->n_nodes,
-		sizeof(struct mu_buffer) + mu->payload + MU_CHUNK);
+	nic->load_size = sizeof(struct mu_buffer) + mu->payload + MU_CHUNK;
 	return 0;
 }
 
@@ -423,29 +400,17 @@ static void subgroup_free(struct mu_subgroup *g)
 	mem_free(g);
 }
 
-static void node_free(struct mu_node *n)
+static void node_fini(struct nic *nic, void *node)
 {
+	struct mu_node *n = node;
 	uint32_t i;
 
-	if (!n)
-		return;
+	(void)nic;
 	for (i = 0; i < MU_SUBGROUPS; i++)
 		subgroup_free(n->subgroup[i]);
 	mem_free(n->flips);
 	mu_account_free(n);
-	mem_free(n->stores);
-	mem_free(n);
-}
-
-static void mu_fini(struct nic *nic)
-{
-	struct mu *mu = (struct mu *)nic;
-	site_id i, n = nic->net->n_sites;
-
-	for (i = 0; i < n; i++)
-		node_free(mu->nodes[i]);
-	map_free(mu->nodes, n * sizeof(struct mu_node *));
-	payload_pool_free(mu->payloads);
+	ring_fini(&n->stores);
 }
 
 /* --- what is left inside --- */
@@ -475,7 +440,7 @@ static int audit_engines(const struct mu_node *n, site_id s, struct err *e)
 		if (n->rme_held >> i & 1)
 			return left(e, s, "a packet waits for injection FIFO",
 				r->held_for - MU_REC_FIFOS);
-		if (r->first || r->n_inside || r->count_first)
+		if (r->in.first || r->n_inside || r->counts.first)
 			return left(e, s, "at work: reception engine", i);
 	}
 	for (i = 0; i < MU_MAX_PORTS; i++)
@@ -515,30 +480,15 @@ static int audit_fifos(const struct mu_node *n, site_id s, struct err *e)
 	return 0;
 }
 
-static int audit_node(const struct mu_node *n, site_id s, struct err *e)
+static int audit_node(const void *node, site_id s, struct err *e)
 {
-	if (n->stores_n)
-		return left(e, s, "stores under way:", n->stores_n);
+	const struct mu_node *n = node;
+
+	if (n->stores.n)
+		return left(e, s, "stores under way:", n->stores.n);
 	if (audit_engines(n, s, e))
 		return -1;
 	return audit_fifos(n, s, e);
-}
-
-static int mu_audit(struct nic *nic, struct err *e)
-{
-	struct mu *mu = (struct mu *)nic;
-	uint64_t used;
-	site_id i;
-
-	for (i = 0; i < nic->net->n_sites; i++)
-		if (mu->nodes[i] && audit_node(mu->nodes[i], i, e))
-			return -1;
-	used = payload_pool_used(mu->payloads);
-	if (used)
-		return err_set_code(e, EXIT_INTERNAL,
-			"audit: %llu packets' bytes are still under way",
-			(unsigned long long)used);
-	return 0;
 }
 
 static uint64_t subgroup_memory(const struct mu_subgroup *g)
@@ -551,9 +501,10 @@ static uint64_t subgroup_memory(const struct mu_subgroup *g)
 	return sum;
 }
 
-static uint64_t node_memory(const struct mu_node *n)
+static uint64_t node_memory(const void *node)
 {
-	uint64_t sum = sizeof(*n) + n->stores_room * sizeof(*n->stores);
+	const struct mu_node *n = node;
+	uint64_t sum = ring_memory(&n->stores);
 	uint32_t i;
 
 	sum += n->flips ? sizeof(*n->flips) : 0;
@@ -562,39 +513,41 @@ static uint64_t node_memory(const struct mu_node *n)
 	return sum;
 }
 
-static uint64_t mu_memory(const struct nic *nic)
+static size_t load_bytes(const struct packet *p)
 {
-	const struct mu *mu = (const struct mu *)nic;
-	uint64_t sum = sizeof(*mu) + payload_pool_memory(mu->payloads);
-	site_id i;
+	return sizeof(struct mu_buffer) +
+	       (p->bytes + MU_CHUNK - 1u) / MU_CHUNK * MU_CHUNK;
+}
 
-	for (i = 0; i < nic->net->n_sites; i++)
-		sum += sizeof(mu->nodes[i]) +
-		       (mu->nodes[i] ? node_memory(mu->nodes[i]) : 0);
-	return sum;
+struct nic *mu_check(struct nic *nic)
+{
+	BUG_IF(!nic || nic->ops != &bgq_mu_ops);
+	return nic;
 }
 
 static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
-	.on_copy = on_copy,
+	.on_copy = nic_on_copy,
 };
 
 const struct nic_ops bgq_mu_ops = {
 	.name = "bgq-mu",
 	.title = "message unit",
+	.can = NIC_ATOMICS,
+	.most_memory = MU_ATOMIC, /* addresses above it are operations */
 	.size = sizeof(struct mu),
+	.node_size = sizeof(struct mu_node),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.params_size = sizeof(struct mu_params),
 	.client = &client,
+	.counters = counters,
 	.init = mu_init,
-	.fini = mu_fini,
-	.store = mu_registers_store,
-	.slot = mu_registers_slot,
-	.load = mu_registers_load,
-	.audit = mu_audit,
-	.errors = describe_errors,
-	.memory = mu_memory,
+	.node_init = node_init,
+	.node_fini = node_fini,
+	.node_memory = node_memory,
+	.audit_node = audit_node,
+	.load_bytes = load_bytes,
 };

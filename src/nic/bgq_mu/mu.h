@@ -15,17 +15,16 @@
  *
  *	all of them -> master ports: ranges, order -> L2    (port.c)
  *
- * mu is the unit of all nodes, n one node's part, s the site that is visited
- * and w its worker.  A function that takes a struct mu_at has these and the
- * time in it.
+ * mu_of() is the unit of all nodes, and mu_here() the part of the node that
+ * is visited.
  */
 #ifndef NIC_BGQ_MU_MU_H
 #define NIC_BGQ_MU_MU_H
 
+#include "base/ring.h"
 #include "host/l2.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/bgq_mu/descriptor.h"
-#include "nic/payload.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
 enum mu_engine {
@@ -150,9 +149,8 @@ struct mu_job {
 
 /* A reception engine. */
 struct mu_rme {
-	packet_id first, last; /* in the network FIFO, not yet pulled */
-	packet_id write_first, write_last; /* ask for a port */
-	packet_id count_first, count_last;
+	struct packet_list in; /* in the network FIFO, not yet pulled */
+	struct packet_list writes, counts; /* ask for a port */
 	uint16_t number; /* of packets: keeps events of an instant apart */
 	uint8_t n_inside; /* pulled, not yet written */
 	bool is_pulling;
@@ -208,8 +206,7 @@ struct mu_node {
 	struct mu_port port[MU_MAX_PORTS];
 	struct mu_range range[MU_RANGES];
 	uint64_t open_end; /* of memory that the first one opens to all */
-	struct mu_store *stores; /* on their way to the slave port: a ring */
-	uint32_t stores_first, stores_n, stores_room;
+	struct ring stores; /* struct mu_store: on their way */
 	sim_time slave_at; /* when the slave port is free */
 	uint32_t number; /* of packets sent */
 	uint16_t busy; /* injection engines */
@@ -234,8 +231,6 @@ struct mu {
 	struct nic nic;
 	struct packet *packets; /* the network's */
 	struct mu_params params;
-	struct mu_node **nodes; /* NULL until used */
-	struct payload_pool *payloads;
 	struct l2 *l2;
 	const struct torus *torus;
 	uint32_t payload; /* the most in a packet */
@@ -262,23 +257,14 @@ enum mu_tag {
 	MU_TAG_LAST = 1, /* of its message */
 };
 
-/* Where and when. */
-struct mu_at {
-	struct mu *mu;
-	struct mu_node *n;
-	struct sim_worker *w;
-	site_id s;
-	sim_time t;
-};
-
-/* Of a node that was never used. */
-__attribute__((cold)) struct mu_node *mu_node_new(struct mu *mu, site_id s);
-
-static inline struct mu_node *mu_node(struct mu *mu, site_id s)
+static inline struct mu *mu_of(const struct nic_at *a)
 {
-	struct mu_node *n = mu->nodes[s];
+	return (struct mu *)a->nic;
+}
 
-	return __builtin_expect(!!n, 1) ? n : mu_node_new(mu, s);
+static inline struct mu_node *mu_here(const struct nic_at *a)
+{
+	return a->node;
 }
 
 /* NULL where there is no such FIFO. */
@@ -312,7 +298,7 @@ static inline struct mu_inj_fifo *mu_inj_used(struct mu_node *n, uint32_t id)
 sim_time mu_time(uint64_t bytes, int64_t rate);
 
 /* Records what happened, and interrupts. */
-void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
+void mu_tell(const struct nic_at *a, enum mu_interrupt what, uint64_t number,
 	uint64_t address);
 
 /*
@@ -320,12 +306,12 @@ void mu_tell(const struct mu_at *a, enum mu_interrupt what, uint64_t number,
  * were to be flipped; false where that was too much for its code, and the
  * engine has to stop.  Injection engines first, then those of reception.
  */
-bool mu_pass_flips(const struct mu_at *a, uint32_t engine, uint64_t word);
+bool mu_pass_flips(const struct nic_at *a, uint32_t engine, uint64_t word);
 
 static inline bool mu_is_sound(
-	const struct mu_at *a, uint32_t engine, uint64_t word)
+	const struct nic_at *a, uint32_t engine, uint64_t word)
 {
-	return __builtin_expect(!a->n->flips, 1) ||
+	return __builtin_expect(!mu_here(a)->flips, 1) ||
 	       mu_pass_flips(a, engine, word);
 }
 
@@ -353,21 +339,21 @@ static inline enum mu_level mu_level_of(uint32_t inj, uint32_t attributes)
 
 /* --- account.c: to be called only where budgets are kept --- */
 
-static inline bool mu_has_book(const struct mu_at *a)
+static inline bool mu_has_book(const struct nic_at *a)
 {
-	return __builtin_expect(!!a->mu->nic.net->book, 0);
+	return __builtin_expect(!!a->nic->net->book, 0);
 }
 
 void mu_account_free(struct mu_node *n);
 /* A tail's store leaves the core. */
 void mu_account_store(struct mu_node *n, uint32_t inj, sim_time t);
 /* The unit wants the next descriptor; it has taken it in. */
-void mu_account_want(const struct mu_at *a, uint32_t inj);
-void mu_account_fetched(const struct mu_at *a, uint32_t inj);
+void mu_account_want(const struct nic_at *a, uint32_t inj);
+void mu_account_fetched(const struct nic_at *a, uint32_t inj);
 /* A packet goes into the network; it has been pulled out and has room. */
 void mu_account_packet(
-	const struct mu_at *a, const struct mu_job *job, packet_id id);
-void mu_account_pulled(const struct mu_at *a, packet_id id);
+	const struct nic_at *a, const struct mu_job *job, packet_id id);
+void mu_account_pulled(const struct nic_at *a, packet_id id);
 
 /* --- port.c --- */
 
@@ -375,18 +361,19 @@ void mu_account_pulled(const struct mu_at *a, packet_id id);
  * A requester that has a job takes its port where that is free and nobody
  * waits for it; else it waits, and the port calls it.
  */
-static inline bool mu_port_is_free(const struct mu_at *a, uint32_t requester)
+static inline bool mu_port_is_free(const struct nic_at *a, uint32_t requester)
 {
-	const struct mu_port *p = &a->n->port[a->mu->port_of[requester]];
+	const struct mu_port *p =
+		&mu_here(a)->port[mu_of(a)->port_of[requester]];
 
 	return p->free_at <= a->t && !p->asking;
 }
 
-void mu_port_wait(const struct mu_at *a, uint32_t requester);
-void mu_port_on_free(const struct mu_at *a, uint32_t port);
+void mu_port_wait(const struct nic_at *a, uint32_t requester);
+void mu_port_on_free(const struct nic_at *a, uint32_t port);
 
 bool mu_port_allows_slow(
-	const struct mu_at *a, uint64_t at, uint64_t bytes, uint32_t right);
+	const struct nic_at *a, uint64_t at, uint64_t bytes, uint32_t right);
 
 static inline bool mu_is_inside(
 	const struct mu_range *r, uint32_t right, uint64_t at, uint64_t bytes)
@@ -396,15 +383,16 @@ static inline bool mu_is_inside(
 }
 
 /* Whether the ranges allow it; most often the first one does. */
-static inline bool mu_port_allows(const struct mu_at *a, uint64_t at,
+static inline bool mu_port_allows(const struct nic_at *a, uint64_t at,
 	uint64_t bytes, bool is_write, bool is_system)
 {
 	uint32_t right = is_system ? is_write ? MU_SYSTEM_WRITE : MU_SYSTEM_READ
 			 : is_write ? MU_USER_WRITE
 				    : MU_USER_READ;
 
-	if (__builtin_expect(
-		    bytes <= a->n->open_end && at <= a->n->open_end - bytes, 1))
+	if (__builtin_expect(bytes <= mu_here(a)->open_end &&
+				     at <= mu_here(a)->open_end - bytes,
+		    1))
 		return true;
 	return mu_port_allows_slow(a, at, bytes, right);
 }
@@ -416,12 +404,12 @@ bool mu_port_fits(const struct net *n);
  * Requests for [at, at + bytes), which the ranges allow, from the port that a
  * requester took; returns when the last one is done.
  */
-sim_time mu_port_read(
-	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes);
-sim_time mu_port_write(
-	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes);
-sim_time mu_port_atomic(
-	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words);
+sim_time mu_port_read(const struct nic_at *a, uint32_t requester, uint64_t at,
+	uint32_t bytes);
+sim_time mu_port_write(const struct nic_at *a, uint32_t requester, uint64_t at,
+	uint32_t bytes);
+sim_time mu_port_atomic(const struct nic_at *a, uint32_t requester, uint64_t at,
+	uint32_t words);
 
 /* How many more descriptors fit behind a tail. */
 static inline uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail)
@@ -436,18 +424,18 @@ static inline uint64_t mu_inj_room(const struct mu_inj_fifo *f, uint64_t tail)
 /* --- fetch.c --- */
 
 /* Asks for the FIFO's next descriptor, where there is one and it may. */
-void mu_fetch_want(const struct mu_at *a, uint32_t inj);
+void mu_fetch_want(const struct nic_at *a, uint32_t inj);
 /* The port is free: chooses a FIFO. */
-void mu_fetch_take(const struct mu_at *a);
+void mu_fetch_take(const struct nic_at *a);
 enum mu_level mu_fetch_level(const struct mu_node *n);
-void mu_fetch_on_done(const struct mu_at *a, uint32_t inj);
+void mu_fetch_on_done(const struct nic_at *a, uint32_t inj);
 /* Where not all FIFOs that send may use the same engines. */
 void mu_fetch_count_mixed(struct mu_senders *s, uint32_t engines, int by);
 /* A FIFO that has packets to cut begins or ends to be chosen from. */
-static inline void mu_fetch_set_sending(const struct mu_at *a,
+static inline void mu_fetch_set_sending(const struct nic_at *a,
 	const struct mu_inj_fifo *f, uint32_t inj, bool is_sending)
 {
-	struct mu_senders *s = &a->n->sending[f->level];
+	struct mu_senders *s = &mu_here(a)->sending[f->level];
 	uint64_t word = s->word[inj / 64] ^ UINT64_C(1) << inj % 64;
 	uint32_t rest = s->words & ~(1u << inj / 64);
 
@@ -459,29 +447,29 @@ static inline void mu_fetch_set_sending(const struct mu_at *a,
 	s->word[inj / 64] = word;
 	s->words = (uint16_t)(rest | (word ? 1u : 0) << inj / 64);
 }
-void mu_fetch_halt(const struct mu_at *a, uint32_t inj);
+void mu_fetch_halt(const struct nic_at *a, uint32_t inj);
 
 /* --- inject.c --- */
 
 /* Lets an idle engine begin a packet, if it can. */
-void mu_inject_go_on(const struct mu_at *a, uint32_t engine);
-void mu_inject_take(const struct mu_at *a, uint32_t engine);
+void mu_inject_go_on(const struct nic_at *a, uint32_t engine);
+void mu_inject_take(const struct nic_at *a, uint32_t engine);
 /* An engine has written its packet into its network FIFO. */
-void mu_inject_on_done(const struct mu_at *a, uint32_t engine);
+void mu_inject_on_done(const struct nic_at *a, uint32_t engine);
 
 /* --- receive.c --- */
 
 void mu_receive(
-	const struct mu_at *a, uint32_t fifo, packet_id id, sim_time tail);
+	const struct nic_at *a, uint32_t fifo, packet_id id, sim_time tail);
 /* The packet is in the engine; its bytes are in memory; so is the change of
  * its counter. */
-void mu_receive_on_pulled(const struct mu_at *a, uint32_t fifo);
-void mu_receive_take_write(const struct mu_at *a, uint32_t fifo);
-void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id);
-void mu_receive_take_count(const struct mu_at *a, uint32_t fifo);
-void mu_receive_on_counted(const struct mu_at *a, uint32_t fifo, packet_id id);
+void mu_receive_on_pulled(const struct nic_at *a, uint32_t fifo);
+void mu_receive_take_write(const struct nic_at *a, uint32_t fifo);
+void mu_receive_on_written(const struct nic_at *a, uint32_t fifo, packet_id id);
+void mu_receive_take_count(const struct nic_at *a, uint32_t fifo);
+void mu_receive_on_counted(const struct nic_at *a, uint32_t fifo, packet_id id);
 /* A FIFO has changed: engines that wait for room in it try again. */
-void mu_receive_retry(const struct mu_at *a, uint32_t fifo);
+void mu_receive_retry(const struct nic_at *a, uint32_t fifo);
 
 /* --- store.c: packets that go into FIFOs --- */
 
@@ -490,12 +478,12 @@ enum mu_room { MU_ROOM, MU_NO_ROOM, MU_REFUSED };
 /* Gives a packet its place, or tells why not; there is no room for one that
  * has others before it. */
 enum mu_room mu_store_reserve(
-	const struct mu_at *a, const struct packet *p, bool is_behind);
+	const struct nic_at *a, const struct packet *p, bool is_behind);
 /* Its requests, from the engine that took a port; when they are done. */
 sim_time mu_store_write(
-	const struct mu_at *a, uint32_t requester, const struct packet *p);
+	const struct nic_at *a, uint32_t requester, const struct packet *p);
 /* Its bytes are to be in memory now. */
-void mu_store_done(const struct mu_at *a, const struct packet *p);
+void mu_store_done(const struct nic_at *a, const struct packet *p);
 
 /* FIFOs that engines wait for. */
 static inline uint32_t mu_wait_rec(uint32_t rec)
@@ -510,11 +498,7 @@ static inline uint32_t mu_wait_inj(uint32_t inj)
 
 /* --- registers.c --- */
 
-void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t reg, uint64_t value);
-uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg);
-sim_time mu_registers_slot(struct nic *nic, site_id s, sim_time t);
-void mu_registers_on_store(const struct mu_at *a);
+void mu_registers_on_store(const struct nic_at *a);
 /* The ranges have changed. */
 void mu_registers_open(struct mu_node *n);
 /* Descriptors that fit behind a tail, and bytes behind what is reserved. */

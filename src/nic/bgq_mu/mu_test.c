@@ -217,7 +217,7 @@ static uint64_t memory_of(const char *shape)
 
 	nic_testing_init(&m, &bgq_mu_ops, shape);
 	nic_testing_start(&m, 1, 1);
-	bytes = m.ops->memory(m.nic);
+	bytes = nic_memory(m.nic);
 	nic_testing_fini(&m);
 	return bytes;
 }
@@ -240,7 +240,7 @@ static void use_nodes(void *arg)
 
 static struct mu_node *node_3(struct nic_testing *m)
 {
-	return ((struct mu *)m->nic)->nodes[3];
+	return m->nic->nodes[3];
 }
 
 static void leave_busy(struct nic_testing *m)
@@ -277,7 +277,7 @@ static void leave_inside(struct nic_testing *m)
 
 static void leave_counting(struct nic_testing *m)
 {
-	node_3(m)->rme[7].count_first = 1;
+	node_3(m)->rme[7].counts.first = 1;
 }
 
 static void leave_asking(struct nic_testing *m)
@@ -287,7 +287,7 @@ static void leave_asking(struct nic_testing *m)
 
 static void leave_store(struct nic_testing *m)
 {
-	node_3(m)->stores_n = 2;
+	node_3(m)->stores.n = 2;
 }
 
 static void leave_unsent(struct nic_testing *m)
@@ -310,7 +310,7 @@ static void leave_unstored_get(struct nic_testing *m)
 
 static void leave_payload(struct nic_testing *m)
 {
-	payload_take(((struct mu *)m->nic)->payloads, 0);
+	payload_take(m->nic->payloads, 0);
 }
 
 static void an_audit_tells_what_is_left_and_where(void **state)
@@ -346,7 +346,7 @@ static void an_audit_tells_what_is_left_and_where(void **state)
 		nic_testing_init(&m, &bgq_mu_ops, "4");
 		sw_run(&m, 1, &p, 1); /* which audits, and finds nothing */
 		cases[i].leave(&m);
-		assert_int_equal(m.ops->audit(m.nic, &e), -1);
+		assert_int_equal(nic_audit(m.nic, &e), -1);
 		if (!strstr(e.text, cases[i].says))
 			fail_msg("%s", e.text);
 		nic_testing_fini(&m);

@@ -14,7 +14,7 @@ static void store(uint32_t reg, uint64_t value)
 {
 	struct nic *nic = host_nic(program_host());
 
-	nic->ops->store(nic, program_worker(), program_node(), program_now(),
+	mu_registers_store(nic, program_worker(), program_node(), program_now(),
 		reg, value);
 }
 
@@ -32,7 +32,8 @@ uint64_t sw_load(enum mu_register kind, uint32_t number)
 {
 	struct nic *nic = host_nic(program_host());
 
-	return nic->ops->load(nic, program_node(), MU_REGISTER(kind, number));
+	return mu_registers_load(
+		nic, program_node(), MU_REGISTER(kind, number));
 }
 
 uint64_t sw_upc(enum mu_event event, uint32_t unit)
@@ -338,7 +339,7 @@ static bool has_sent(void *arg, uint64_t *seen)
 {
 	const struct sent *s = arg;
 
-	*seen = s->nic->ops->load(
+	*seen = mu_registers_load(
 		s->nic, s->node, MU_REGISTER(MU_INJ_COUNT, s->inj));
 	return *seen >= s->count;
 }

@@ -9,6 +9,7 @@
 #define NIC_BGQ_MU_MU_TESTING_H
 
 #include "host/bytes_testing.h"
+#include "host/program.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/bgq_mu/descriptor.h"
 #include "nic/nic_testing.h"

@@ -29,23 +29,23 @@ enum { READ_UNIT = 32, LINE = MU_LINE, FULL = 4 /* lines of a packet */ };
 
 /* --- who is next --- */
 
-static enum mu_level level_of(const struct mu_at *a, uint32_t requester)
+static enum mu_level level_of(const struct nic_at *a, uint32_t requester)
 {
 	uint32_t fifo = requester % MU_NET_FIFOS;
 
 	if (requester == MU_ASK_FETCH)
-		return mu_fetch_level(a->n);
+		return mu_fetch_level(mu_here(a));
 	if (requester < MU_ASK_WRITE) {
-		uint32_t inj = a->n->job[fifo].inj;
+		uint32_t inj = mu_here(a)->job[fifo].inj;
 
-		return mu_inj_used(a->n, inj)->level;
+		return mu_inj_used(mu_here(a), inj)->level;
 	}
 	if (fifo == MU_NET_SYSTEM)
 		return MU_LEVEL_SYSTEM;
 	return fifo == MU_NET_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
 }
 
-static uint32_t choose(const struct mu_at *a, uint64_t asking)
+static uint32_t choose(const struct nic_at *a, uint64_t asking)
 {
 	enum mu_level best = MU_LEVELS;
 	uint64_t equals = 0, m;
@@ -63,13 +63,13 @@ static uint32_t choose(const struct mu_at *a, uint64_t asking)
 		if (l == best)
 			equals |= m & -m;
 	}
-	k = mu_random(a->n, (uint32_t)__builtin_popcountll(equals));
+	k = mu_random(mu_here(a), (uint32_t)__builtin_popcountll(equals));
 	while (k--)
 		equals &= equals - 1;
 	return (uint32_t)__builtin_ctzll(equals);
 }
 
-static void take(const struct mu_at *a, uint32_t requester)
+static void take(const struct nic_at *a, uint32_t requester)
 {
 	uint32_t fifo = requester % MU_NET_FIFOS;
 
@@ -83,7 +83,7 @@ static void take(const struct mu_at *a, uint32_t requester)
 		mu_inject_take(a, fifo);
 }
 
-static void await(const struct mu_at *a, struct mu_port *p, uint32_t port)
+static void await(const struct nic_at *a, struct mu_port *p, uint32_t port)
 {
 	if (p->is_posted)
 		return;
@@ -92,18 +92,18 @@ static void await(const struct mu_at *a, struct mu_port *p, uint32_t port)
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PORT + port), 0, 0);
 }
 
-void mu_port_wait(const struct mu_at *a, uint32_t requester)
+void mu_port_wait(const struct nic_at *a, uint32_t requester)
 {
-	uint32_t port = a->mu->port_of[requester];
-	struct mu_port *p = &a->n->port[port];
+	uint32_t port = mu_of(a)->port_of[requester];
+	struct mu_port *p = &mu_here(a)->port[port];
 
 	p->asking |= UINT64_C(1) << requester;
 	await(a, p, port);
 }
 
-void mu_port_on_free(const struct mu_at *a, uint32_t port)
+void mu_port_on_free(const struct nic_at *a, uint32_t port)
 {
-	struct mu_port *p = &a->n->port[port];
+	struct mu_port *p = &mu_here(a)->port[port];
 
 	p->is_posted = false;
 	/* A turn may come to nothing, and take no time. */
@@ -120,14 +120,14 @@ void mu_port_on_free(const struct mu_at *a, uint32_t port)
 /* --- protection --- */
 
 bool mu_port_allows_slow(
-	const struct mu_at *a, uint64_t at, uint64_t bytes, uint32_t right)
+	const struct nic_at *a, uint64_t at, uint64_t bytes, uint32_t right)
 {
 	uint32_t i;
 
 	if (!bytes)
 		return true;
 	for (i = 0; i < MU_RANGES; i++)
-		if (mu_is_inside(&a->n->range[i], right, at, bytes))
+		if (mu_is_inside(&mu_here(a)->range[i], right, at, bytes))
 			return true;
 	/* Not as a whole; but every request is looked at by itself. */
 	while (bytes) {
@@ -135,7 +135,8 @@ bool mu_port_allows_slow(
 
 		part = part < bytes ? part : bytes;
 		for (i = 0; i < MU_RANGES; i++)
-			if (mu_is_inside(&a->n->range[i], right, at, part))
+			if (mu_is_inside(
+				    &mu_here(a)->range[i], right, at, part))
 				break;
 		if (i == MU_RANGES)
 			return false;
@@ -157,17 +158,17 @@ struct turn {
 	uint32_t bypassed;
 };
 
-static inline struct turn begin(const struct mu_at *a, uint32_t requester)
+static inline struct turn begin(const struct nic_at *a, uint32_t requester)
 {
-	struct mu_port *p = &a->n->port[a->mu->port_of[requester]];
+	struct mu_port *p = &mu_here(a)->port[mu_of(a)->port_of[requester]];
 
 	return (struct turn){
 		.port = p,
-		.l2 = a->mu->l2,
-		.node = l2_node(a->mu->l2, a->s),
+		.l2 = mu_of(a)->l2,
+		.node = l2_node(mu_of(a)->l2, a->s),
 		.issue = p->free_at > a->t ? p->free_at : a->t,
-		.cycle = a->mu->params.port_cycle,
-		.fifo = a->mu->params.port_fifo,
+		.cycle = mu_of(a)->params.port_cycle,
+		.fifo = mu_of(a)->params.port_fifo,
 		.done = a->t,
 	};
 }
@@ -247,12 +248,12 @@ static inline __attribute__((always_inline)) bool calm(const struct turn *r,
 
 /* One request after the other. */
 static __attribute__((noinline)) sim_time read_all(
-	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
+	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
 	struct turn r = begin(a, requester);
 	uint64_t next = at - at % READ_UNIT;
 	uint32_t left = bytes + (uint32_t)(at % READ_UNIT), count = 0;
-	sim_time beat = a->mu->beat, rest = a->mu->read_rest;
+	sim_time beat = mu_of(a)->beat, rest = mu_of(a)->read_rest;
 	sim_time data_at = r.port->data_at;
 
 	for (;;) {
@@ -307,24 +308,24 @@ static inline sim_time read_half(const struct mu *mu, const struct turn *r)
 }
 
 sim_time mu_port_read(
-	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
+	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
 	struct turn r;
 
 	if (!bytes)
 		return a->t;
 	r = begin(a, requester);
-	if (a->mu->is_plain && bytes == FULL * LINE && at % LINE == 0 &&
+	if (mu_of(a)->is_plain && bytes == FULL * LINE && at % LINE == 0 &&
 		calm(&r, at, FULL, LINE, L2_READ))
-		return read_lines(a->mu, &r);
-	if (a->mu->is_plain && bytes == LINE / 2 && at % (LINE / 2) == 0 &&
+		return read_lines(mu_of(a), &r);
+	if (mu_of(a)->is_plain && bytes == LINE / 2 && at % (LINE / 2) == 0 &&
 		calm(&r, at, 1, LINE / 2, L2_READ))
-		return read_half(a->mu, &r);
+		return read_half(mu_of(a), &r);
 	return read_all(a, requester, at, bytes);
 }
 
 static __attribute__((noinline)) sim_time write_all(
-	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
+	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
 	struct turn r = begin(a, requester);
 	uint32_t n = LINE - (uint32_t)(at % LINE), count = 1;
@@ -339,7 +340,7 @@ static __attribute__((noinline)) sim_time write_all(
 }
 
 sim_time mu_port_write(
-	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
+	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t bytes)
 {
 	struct turn r;
 	sim_time hit;
@@ -347,7 +348,7 @@ sim_time mu_port_write(
 	if (!bytes)
 		return a->t;
 	r = begin(a, requester);
-	if (!a->mu->is_plain || bytes != FULL * LINE || at % LINE ||
+	if (!mu_of(a)->is_plain || bytes != FULL * LINE || at % LINE ||
 		!calm(&r, at, FULL, LINE, L2_WRITE))
 		return write_all(a, requester, at, bytes);
 	hit = r.l2->latency[L2_WRITE];
@@ -356,7 +357,7 @@ sim_time mu_port_write(
 }
 
 static __attribute__((noinline)) sim_time change_all(
-	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words)
+	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t words)
 {
 	struct turn r = begin(a, requester);
 	uint32_t i;
@@ -367,7 +368,7 @@ static __attribute__((noinline)) sim_time change_all(
 }
 
 sim_time mu_port_atomic(
-	const struct mu_at *a, uint32_t requester, uint64_t at, uint32_t words)
+	const struct nic_at *a, uint32_t requester, uint64_t at, uint32_t words)
 {
 	struct turn r;
 	sim_time hit;
@@ -375,7 +376,7 @@ sim_time mu_port_atomic(
 	if (!words)
 		return a->t;
 	r = begin(a, requester);
-	if (!a->mu->is_plain || words > 1 || !calm(&r, at, 1, 8, L2_ATOMIC))
+	if (!mu_of(a)->is_plain || words > 1 || !calm(&r, at, 1, 8, L2_ATOMIC))
 		return change_all(a, requester, at, words);
 	hit = r.l2->latency[L2_ATOMIC];
 	r.port->outstanding += hit;

@@ -19,7 +19,7 @@ enum {
 
 struct bench {
 	struct nic_testing m;
-	struct mu_at at;
+	struct nic_at at;
 };
 
 static struct mu_port *open_bench(struct bench *b)
@@ -29,8 +29,9 @@ static struct mu_port *open_bench(struct bench *b)
 	nic_testing_init(&b->m, &bgq_mu_ops, "2");
 	nic_testing_start(&b->m, 1, 1);
 	mu = (struct mu *)b->m.nic;
-	b->at = (struct mu_at){ .mu = mu, .n = mu_node(mu, 0) };
-	return &b->at.n->port[mu->port_of[MU_ASK_INJECT]];
+	b->at = (struct nic_at){ .nic = &mu->nic,
+		.node = nic_node(&mu->nic, 0) };
+	return &mu_here(&b->at)->port[mu->port_of[MU_ASK_INJECT]];
 }
 
 static sim_time read_at(struct bench *b, uint64_t at, uint32_t bytes)
@@ -111,7 +112,7 @@ static void bgq_f100_an_empty_slot_is_filled_past_the_fifo(void **state)
 {
 	struct bench b;
 	struct mu_port *p = open_bench(&b);
-	const sim_time fifo = b.at.mu->params.port_fifo;
+	const sim_time fifo = mu_of(&b.at)->params.port_fifo;
 
 	(void)state;
 	assert_int_equal(read_at(&b, 0, 32), READ);
@@ -199,7 +200,7 @@ static void bgq_f96_requesters_are_attached_for_good_and_spread(void **state)
 
 	(void)state;
 	open_bench(&b);
-	port = b.at.mu->port_of;
+	port = mu_of(&b.at)->port_of;
 	for (i = 0; i < 2 * MU_DIMS; i++) {
 		reads[port[MU_ASK_INJECT + i]]++;
 		writes[port[MU_ASK_WRITE + i]]++;
@@ -323,7 +324,7 @@ static void flood(void *arg)
 	}
 	/* Half of it is done: all had their share. */
 	program_wait(45000 * SIM_NS);
-	n = ((struct mu *)host_nic(program_host()))->nodes[program_node()];
+	n = host_nic(program_host())->nodes[program_node()];
 	for (i = 0; i < 10; i++)
 		assert_in_range(mu_inj(n, i)->next, 8, 32);
 	for (i = 0; i < 10; i++)

@@ -12,9 +12,9 @@
 
 #include "host/atomic.h"
 
-static struct packet *packet_of(const struct mu_at *a, packet_id id)
+static struct packet *packet_of(const struct nic_at *a, packet_id id)
 {
-	return &a->mu->packets[id];
+	return &mu_of(a)->packets[id];
 }
 
 static struct mu_buffer *buffer_of(const struct packet *p)
@@ -22,25 +22,9 @@ static struct mu_buffer *buffer_of(const struct packet *p)
 	return payload_of_load(p->load);
 }
 
-/* --- lists of packets --- */
-
-static void append(
-	const struct mu_at *a, packet_id *first, packet_id *last, packet_id id)
-{
-	packet_append(a->mu->packets, first, last, id);
-}
-
-static packet_id pop(const struct mu_at *a, packet_id *first)
-{
-	packet_id id = *first;
-
-	*first = packet_of(a, id)->next;
-	return id;
-}
-
 /* --- ports --- */
 
-static void ask_write(const struct mu_at *a, uint32_t fifo)
+static void ask_write(const struct nic_at *a, uint32_t fifo)
 {
 	if (mu_port_is_free(a, MU_ASK_WRITE + fifo))
 		mu_receive_take_write(a, fifo);
@@ -48,7 +32,7 @@ static void ask_write(const struct mu_at *a, uint32_t fifo)
 		mu_port_wait(a, MU_ASK_WRITE + fifo);
 }
 
-static void ask_count(const struct mu_at *a, uint32_t fifo)
+static void ask_count(const struct nic_at *a, uint32_t fifo)
 {
 	if (mu_port_is_free(a, MU_ASK_COUNT + fifo))
 		mu_receive_take_count(a, fifo);
@@ -66,63 +50,56 @@ static inline sim_time drain_time(const struct mu *mu, uint32_t chunks)
 }
 
 static __attribute__((noinline)) void pull(
-	const struct mu_at *a, uint32_t fifo, struct mu_rme *r)
+	const struct nic_at *a, uint32_t fifo, struct mu_rme *r)
 {
-	const struct packet *x = packet_of(a, r->first);
+	const struct packet *x = packet_of(a, r->in.first);
 	/* head: where reception keeps the time of the tail */
-	sim_time tail = x->head + a->mu->params.pull;
-	sim_time drained = a->t + drain_time(a->mu, x->chunks);
+	sim_time tail = x->head + mu_of(a)->params.pull;
+	sim_time drained = a->t + drain_time(mu_of(a), x->chunks);
 
 	r->is_pulling = true;
 	sim_post_self(a->w, a->s, drained > tail ? drained : tail,
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_PULLED + fifo), 0, 0);
 }
 
-static inline void try_pull(const struct mu_at *a, uint32_t fifo)
+static inline void try_pull(const struct nic_at *a, uint32_t fifo)
 {
-	struct mu_rme *r = &a->n->rme[fifo];
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
 
-	if (r->first && !r->is_pulling && r->n_inside < a->mu->params.buffers &&
-		!((a->n->rme_held | a->n->rme_broken) >> fifo & 1))
+	if (r->in.first && !r->is_pulling &&
+		r->n_inside < mu_of(a)->params.buffers &&
+		!((mu_here(a)->rme_held | mu_here(a)->rme_broken) >> fifo & 1))
 		pull(a, fifo, r);
 }
 
 void mu_receive(
-	const struct mu_at *a, uint32_t fifo, packet_id id, sim_time tail)
+	const struct nic_at *a, uint32_t fifo, packet_id id, sim_time tail)
 {
-	struct mu_rme *r = &a->n->rme[fifo];
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
 
 	packet_of(a, id)->head = tail;
-	append(a, &r->first, &r->last, id);
+	packet_push(mu_of(a)->packets, &r->in, id);
 	try_pull(a, fifo);
 }
 
-static void give(const struct mu_at *a, packet_id id)
+static void reject(const struct nic_at *a, packet_id id)
 {
-	struct net *net = a->mu->nic.net;
-
-	payload_give(a->mu->payloads, a->w->id, buffer_of(packet_of(a, id)));
-	packet_give(net->pool, a->w->id, id);
+	mu_here(a)->rejected++;
+	book_drop(a->nic->net->book, a->w->id, id);
+	nic_give(a->nic, a->w, id);
 }
 
-static void reject(const struct mu_at *a, packet_id id)
-{
-	a->n->rejected++;
-	book_drop(a->mu->nic.net->book, a->w->id, id);
-	give(a, id);
-}
-
-static void deliver(const struct mu_at *a, uint32_t fifo, packet_id id)
+static void deliver(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
 	const struct packet *p = packet_of(a, id);
 
-	a->n->packets_out[fifo]++;
-	a->n->messages_out += p->tag & MU_TAG_LAST;
-	if (a->mu->nic.on_delivered)
-		a->mu->nic.on_delivered(a->mu->nic.arg, a->s, p, a->t);
-	book_until(a->mu->nic.net->book, id, CAUSE_COMPLETION, a->t);
-	book_close(a->mu->nic.net->book, a->w->id, id, a->t);
-	give(a, id);
+	mu_here(a)->packets_out[fifo]++;
+	mu_here(a)->messages_out += p->tag & MU_TAG_LAST;
+	if (a->nic->on_delivered)
+		a->nic->on_delivered(a->nic->arg, a->s, p, a->t);
+	book_until(a->nic->net->book, id, CAUSE_COMPLETION, a->t);
+	book_close(a->nic->net->book, a->w->id, id, a->t);
+	nic_give(a->nic, a->w, id);
 }
 
 static bool is_before(const struct mu_rme *r, const struct mu_rme *other)
@@ -147,10 +124,10 @@ static struct mu_rme *first_held(struct mu_node *n, uint32_t what)
 /* Whether what was pulled has a place to go.  Who comes later waits behind
  * those that are held, or small packets could keep a full one out for good. */
 static enum mu_room find_room(
-	const struct mu_at *a, uint32_t fifo, const struct packet *p)
+	const struct nic_at *a, uint32_t fifo, const struct packet *p)
 {
 	const struct mu_header *h = &buffer_of(p)->header;
-	struct mu_rme *r = &a->n->rme[fifo], *first;
+	struct mu_rme *r = &mu_here(a)->rme[fifo], *first;
 	enum mu_room room;
 	uint32_t what;
 
@@ -158,63 +135,63 @@ static enum mu_room find_room(
 		return MU_ROOM;
 	what = mu_packet_type(h) == MU_FIFO ? mu_wait_rec(mu_rec_fifo(h))
 					    : mu_wait_inj(mu_get_fifo(h));
-	first = first_held(a->n, what);
+	first = first_held(mu_here(a), what);
 	room = mu_store_reserve(a, p, first && is_before(first, r));
 	if (room == MU_NO_ROOM) {
-		a->n->rme_held |= (uint16_t)(1u << fifo);
+		mu_here(a)->rme_held |= (uint16_t)(1u << fifo);
 		r->held_for = (uint16_t)what;
 	}
 	return room;
 }
 
-static void take_in(const struct mu_at *a, uint32_t fifo)
+static void take_in(const struct nic_at *a, uint32_t fifo)
 {
-	struct mu_rme *r = &a->n->rme[fifo];
-	struct packet *p = packet_of(a, r->first);
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
+	struct packet *p = packet_of(a, r->in.first);
 	enum mu_room room = find_room(a, fifo, p);
 	packet_id id;
 
 	if (room == MU_NO_ROOM)
 		return;
-	net_release(a->mu->nic.net, a->w, a->s, fifo, p->chunks, a->t);
-	id = pop(a, &r->first);
+	net_release(a->nic->net, a->w, a->s, fifo, p->chunks, a->t);
+	id = packet_pop(mu_of(a)->packets, &r->in);
 	if (room == MU_REFUSED) {
 		reject(a, id);
 	} else {
-		bool is_asking = r->write_first;
+		bool is_asking = r->writes.first;
 
 		r->n_inside++;
 		if (mu_has_book(a))
 			mu_account_pulled(a, id);
-		append(a, &r->write_first, &r->write_last, id);
+		packet_push(mu_of(a)->packets, &r->writes, id);
 		if (!is_asking)
 			ask_write(a, fifo);
 	}
 	try_pull(a, fifo);
 }
 
-void mu_receive_on_pulled(const struct mu_at *a, uint32_t fifo)
+void mu_receive_on_pulled(const struct nic_at *a, uint32_t fifo)
 {
-	struct mu_rme *r = &a->n->rme[fifo];
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
 
 	r->is_pulling = false;
-	r->turn = a->n->n_pulled++;
-	if (mu_is_sound(a, MU_NET_FIFOS + fifo, packet_of(a, r->first)->number))
+	r->turn = mu_here(a)->n_pulled++;
+	if (mu_is_sound(a, MU_NET_FIFOS + fifo, packet_of(a, r->in.first)->number))
 		take_in(a, fifo);
 	else
-		a->n->rme_broken |= (uint16_t)(1u << fifo);
+		mu_here(a)->rme_broken |= (uint16_t)(1u << fifo);
 }
 
-void mu_receive_retry(const struct mu_at *a, uint32_t what)
+void mu_receive_retry(const struct nic_at *a, uint32_t what)
 {
 	const struct mu_rme *r;
 
-	while ((r = first_held(a->n, what))) {
-		uint32_t fifo = (uint32_t)(r - a->n->rme);
+	while ((r = first_held(mu_here(a), what))) {
+		uint32_t fifo = (uint32_t)(r - mu_here(a)->rme);
 
-		a->n->rme_held &= (uint16_t) ~(1u << fifo);
+		mu_here(a)->rme_held &= (uint16_t) ~(1u << fifo);
 		take_in(a, fifo);
-		if (a->n->rme_held >> fifo & 1)
+		if (mu_here(a)->rme_held >> fifo & 1)
 			break;
 	}
 }
@@ -223,7 +200,7 @@ void mu_receive_retry(const struct mu_at *a, uint32_t what)
 
 /* Tells why there is no such entry, or none for this packet. */
 static __attribute__((noinline)) bool refuse_base(
-	const struct mu_at *a, const struct packet *p, uint32_t base)
+	const struct nic_at *a, const struct packet *p, uint32_t base)
 {
 	enum mu_interrupt why = MU_ERROR_BASE;
 
@@ -238,7 +215,7 @@ static __attribute__((noinline)) bool refuse_base(
 
 /* An entry of the base address table plus an offset; false, and told, where
  * it was never set or is not for this packet. */
-static inline bool address(const struct mu_at *a, const struct packet *p,
+static inline bool address(const struct nic_at *a, const struct packet *p,
 	uint32_t base, uint64_t offset, uint64_t *at)
 {
 	uint32_t most = p->kind == PACKET_SYSTEM
@@ -246,7 +223,7 @@ static inline bool address(const struct mu_at *a, const struct packet *p,
 				: MU_SYSTEM_SUBGROUP * MU_PER_SUBGROUP;
 	const struct mu_subgroup *g;
 
-	g = base < most ? a->n->subgroup[base / MU_PER_SUBGROUP] : NULL;
+	g = base < most ? mu_here(a)->subgroup[base / MU_PER_SUBGROUP] : NULL;
 	if (!g || !(g->base_set >> base % MU_PER_SUBGROUP & 1))
 		return refuse_base(a, p, base);
 	*at = (g->base[base % MU_PER_SUBGROUP] + offset) & MU_OFFSET_MASK;
@@ -281,7 +258,7 @@ static uint64_t word_of(uint64_t at)
 
 /* Where a put goes, and whether it may; told where not. */
 static bool find_target(
-	const struct mu_at *a, const struct packet *p, uint64_t *at)
+	const struct nic_at *a, const struct packet *p, uint64_t *at)
 {
 	const struct mu_header *h = &buffer_of(p)->header;
 	uint32_t bytes = mu_valid_bytes(h);
@@ -307,7 +284,7 @@ static bool find_target(
 
 /* Requests for a packet's bytes; when they are done, or -1 where refused. */
 static sim_time write(
-	const struct mu_at *a, uint32_t requester, const struct packet *p)
+	const struct nic_at *a, uint32_t requester, const struct packet *p)
 {
 	struct mu_buffer *b = buffer_of(p);
 	uint32_t bytes = mu_valid_bytes(&b->header);
@@ -322,60 +299,60 @@ static sim_time write(
 	return mu_port_write(a, requester, b->place, bytes);
 }
 
-void mu_receive_take_write(const struct mu_at *a, uint32_t fifo)
+void mu_receive_take_write(const struct nic_at *a, uint32_t fifo)
 {
-	struct mu_rme *r = &a->n->rme[fifo];
-	packet_id id = pop(a, &r->write_first);
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
+	packet_id id = packet_pop(mu_of(a)->packets, &r->writes);
 	sim_time done = write(a, MU_ASK_WRITE + fifo, packet_of(a, id));
 
 	if (done >= 0) {
-		sim_post_self(a->w, a->s, done + a->mu->params.lookup,
+		sim_post_self(a->w, a->s, done + mu_of(a)->params.lookup,
 			SIM_KEY(PHASE_ENGINE, MU_ENGINE_WRITTEN + fifo),
 			r->number++, id);
 	} else {
 		r->n_inside--;
 		reject(a, id);
 	}
-	if (r->write_first)
+	if (r->writes.first)
 		ask_write(a, fifo);
 	if (done < 0)
 		try_pull(a, fifo);
 }
 
 /* Words that are changed rather than replaced (BGQ-F92). */
-static void change_words(const struct mu_at *a, const struct mu_buffer *b)
+static void change_words(const struct nic_at *a, const struct mu_buffer *b)
 {
 	uint32_t bytes = mu_valid_bytes(&b->header), i;
 	uint64_t word, old;
 
 	for (i = 0; i < bytes; i += 8) {
 		__builtin_memcpy(&word, b->payload + i, 8);
-		host_atomic(a->mu->nic.host, a->w, a->s, a->t,
+		host_atomic(a->nic->host, a->w, a->s, a->t,
 			(enum atomic_op)operation(b->place),
 			word_of(b->place) + i, word, &old);
 	}
 }
 
-void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id)
+void mu_receive_on_written(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
-	struct mu_rme *r = &a->n->rme[fifo];
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
 	const struct packet *p = packet_of(a, id);
 	const struct mu_buffer *b = buffer_of(p);
 
-	book_until(a->mu->nic.net->book, id, CAUSE_MEMORY_WRITE, a->t);
+	book_until(a->nic->net->book, id, CAUSE_MEMORY_WRITE, a->t);
 	r->n_inside--;
 	if (mu_packet_type(&b->header) != MU_PUT) {
 		mu_store_done(a, p);
 		deliver(a, fifo, id);
 	} else {
-		bool is_asking = r->count_first;
+		bool is_asking = r->counts.first;
 
 		if (b->place & MU_ATOMIC)
 			change_words(a, b);
 		else
-			host_write(a->mu->nic.host, a->w, a->s, a->t, b->place,
+			host_write(a->nic->host, a->w, a->s, a->t, b->place,
 				b->payload, mu_valid_bytes(&b->header));
-		append(a, &r->count_first, &r->count_last, id);
+		packet_push(mu_of(a)->packets, &r->counts, id);
 		if (!is_asking)
 			ask_count(a, fifo);
 	}
@@ -385,7 +362,7 @@ void mu_receive_on_written(const struct mu_at *a, uint32_t fifo, packet_id id)
 /* --- the counter --- */
 
 static bool find_counter(
-	const struct mu_at *a, const struct packet *p, uint64_t *at)
+	const struct nic_at *a, const struct packet *p, uint64_t *at)
 {
 	const struct mu_header *h = &buffer_of(p)->header;
 	uint32_t op;
@@ -407,10 +384,10 @@ static bool find_counter(
 	return true;
 }
 
-void mu_receive_take_count(const struct mu_at *a, uint32_t fifo)
+void mu_receive_take_count(const struct nic_at *a, uint32_t fifo)
 {
-	struct mu_rme *r = &a->n->rme[fifo];
-	packet_id id = pop(a, &r->count_first);
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
+	packet_id id = packet_pop(mu_of(a)->packets, &r->counts);
 	struct mu_buffer *b = buffer_of(packet_of(a, id));
 
 	if (find_counter(a, packet_of(a, id), &b->place))
@@ -421,17 +398,17 @@ void mu_receive_take_count(const struct mu_at *a, uint32_t fifo)
 			r->number++, id);
 	else
 		reject(a, id);
-	if (r->count_first)
+	if (r->counts.first)
 		ask_count(a, fifo);
 }
 
-void mu_receive_on_counted(const struct mu_at *a, uint32_t fifo, packet_id id)
+void mu_receive_on_counted(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
 	const struct mu_buffer *b = buffer_of(packet_of(a, id));
 	uint64_t old;
 
 	/* Adds the negative number of bytes. */
-	host_atomic(a->mu->nic.host, a->w, a->s, a->t, atomic_of[b->place & 7],
+	host_atomic(a->nic->host, a->w, a->s, a->t, atomic_of[b->place & 7],
 		word_of(b->place), -(uint64_t)mu_valid_bytes(&b->header), &old);
 	deliver(a, fifo, id);
 }

@@ -217,7 +217,7 @@ static uint64_t run(uint32_t n_workers, uint64_t seed)
 	p = m.params;
 	p->buffers = 1 + (int64_t)(seed % 5);
 	sw_run(&m, n_workers, programs, SENDERS + 1);
-	assert_true(((struct mu *)m.nic)->nodes[0]->messages_in > 50);
+	assert_true(((struct mu_node *)m.nic->nodes[0])->messages_in > 50);
 	sum = look_at_memory(&m) + nic_testing_digest(&m);
 	assert_true(mu_errors(m.nic, 0, MU_ERROR_RANGE) > 0);
 	assert_true(mu_errors(m.nic, 0, MU_ERROR_FIFO) > 0);

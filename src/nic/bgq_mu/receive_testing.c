@@ -51,7 +51,7 @@ static bool has_more(void *arg, uint64_t *seen)
 {
 	const struct wait *x = arg;
 
-	*seen = x->nic->ops->load(x->nic, x->node, x->reg);
+	*seen = mu_registers_load(x->nic, x->node, x->reg);
 	return available(x->reader, *seen);
 }
 
@@ -59,7 +59,7 @@ static bool is_there(void *arg, uint64_t *seen)
 {
 	const struct wait *x = arg;
 
-	*seen = x->nic->ops->load(x->nic, x->node, x->reg);
+	*seen = mu_registers_load(x->nic, x->node, x->reg);
 	return *seen >= x->value;
 }
 

@@ -193,7 +193,7 @@ static uint64_t load_unit(const struct mu_node *n, uint32_t kind, uint32_t id)
 
 uint64_t mu_peek(struct nic *nic, site_id s, uint32_t reg)
 {
-	struct mu_node *n = mu_node((struct mu *)nic, s);
+	struct mu_node *n = nic_node(nic, s);
 	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16, id = reg & 0xffff;
 	uint32_t sub = subgroup_of(kind, id);
 	struct mu_subgroup *g;
@@ -213,7 +213,9 @@ uint64_t mu_peek(struct nic *nic, site_id s, uint32_t reg)
 
 uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
 {
-	mu_node((struct mu *)nic, s)->slave_reads++;
+	struct mu_node *n = nic_node(nic, s);
+
+	n->slave_reads++;
 	return mu_peek(nic, s, reg);
 }
 
@@ -472,7 +474,7 @@ static __attribute__((noinline)) enum mu_interrupt store(struct mu_node *n,
 sim_time mu_registers_slot(struct nic *nic, site_id s, sim_time t)
 {
 	struct mu *mu = (struct mu *)nic;
-	struct mu_node *n = mu_node(mu, s);
+	struct mu_node *n = nic_node(nic, s);
 	sim_time at = t + mu->params.mmio_store;
 
 	if (at < n->slave_at)
@@ -484,24 +486,20 @@ sim_time mu_registers_slot(struct nic *nic, site_id s, sim_time t)
 void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 	sim_time t, uint32_t reg, uint64_t value)
 {
-	struct mu_node *n = mu_node((struct mu *)nic, s);
-	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16, i;
+	struct mu_node *n = nic_node(nic, s);
+	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16;
+	struct mu_store *x = ring_push(&n->stores);
 
 	if (__builtin_expect(!!nic->net->book, 0) && kind == MU_INJ_TAIL)
 		mu_account_store(n, reg & 0xffff, t);
-	if (n->stores_n == n->stores_room)
-		n->stores = mem_grow_ring(n->stores, &n->stores_room,
-			n->stores_first, 8, sizeof(*n->stores));
-	/* a power of two */
-	i = (n->stores_first + n->stores_n++) & (n->stores_room - 1);
-	n->stores[i] = (struct mu_store){ .value = value, .reg = reg };
+	*x = (struct mu_store){ .value = value, .reg = reg };
 	sim_post_self(w, s, mu_registers_slot(nic, s, t),
 		SIM_KEY(PHASE_ENGINE, MU_ENGINE_SLAVE), 0, 0);
 }
 
 /* What a store sets going, other than to a tail. */
 static __attribute__((noinline)) void go_on(
-	const struct mu_at *a, uint32_t kind, uint32_t id, uint64_t value)
+	const struct nic_at *a, uint32_t kind, uint32_t id, uint64_t value)
 {
 	if (kind == MU_INJ_ENABLE)
 		mu_fetch_want(a, id);
@@ -516,13 +514,13 @@ static __attribute__((noinline)) void go_on(
 	if (kind == MU_REC_HEAD || kind == MU_REC_ENABLE)
 		mu_receive_retry(a, mu_wait_rec(id));
 	if (kind == MU_INT_MASK)
-		host_poke(a->mu->nic.host, a->w, a->s, a->t);
+		host_poke(a->nic->host, a->w, a->s, a->t);
 }
 
-void mu_registers_on_store(const struct mu_at *a)
+void mu_registers_on_store(const struct nic_at *a)
 {
-	struct mu_node *n = a->n;
-	struct mu_store x = n->stores[n->stores_first];
+	struct mu_node *n = a->node;
+	struct mu_store x = *(const struct mu_store *)ring_pop(&n->stores);
 	uint32_t kind = (x.reg & ~MU_PRIVILEGED) >> 16, id = x.reg & 0xffff;
 	enum mu_interrupt wrong;
 
@@ -533,8 +531,6 @@ void mu_registers_on_store(const struct mu_at *a)
 	else
 		wrong = store(n, kind, id, x.value, x.reg & MU_PRIVILEGED);
 
-	n->stores_first = (n->stores_first + 1) & (n->stores_room - 1);
-	n->stores_n--;
 	n->slave_writes++;
 	if (wrong != MU_INTERRUPTS)
 		mu_tell(a, wrong, id, x.value);

@@ -127,11 +127,11 @@ static void bgq_f87_one_subgroup_takes_little_memory(void **state)
 	(void)state;
 	nic_testing_init(&m, &bgq_mu_ops, "8");
 	nic_testing_start(&m, 1, 1);
-	before = m.ops->memory(m.nic);
+	before = nic_memory(m.nic);
 	program_start(m.host, 0, 0, 0, p.run, NULL);
 	nic_testing_run(&m);
-	after = m.ops->memory(m.nic);
-	after -= payload_pool_memory(((struct mu *)m.nic)->payloads);
+	after = nic_memory(m.nic);
+	after -= payload_pool_memory(m.nic->payloads);
 	assert_in_range(after - before,
 		sizeof(struct mu_node) + sizeof(struct mu_subgroup), 40 << 10);
 	nic_testing_fini(&m);

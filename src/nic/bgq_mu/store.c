@@ -68,7 +68,7 @@ static uint32_t first_part(struct circle c, uint64_t at, uint32_t bytes)
 	return left < bytes ? (uint32_t)left : bytes;
 }
 
-static bool allows(const struct mu_at *a, struct circle c, uint64_t at,
+static bool allows(const struct nic_at *a, struct circle c, uint64_t at,
 	uint32_t bytes, bool is_system)
 {
 	uint32_t n = first_part(c, at, bytes);
@@ -77,7 +77,7 @@ static bool allows(const struct mu_at *a, struct circle c, uint64_t at,
 	       mu_port_allows(a, c.start, bytes - n, true, is_system);
 }
 
-static sim_time ask(const struct mu_at *a, uint32_t requester, struct circle c,
+static sim_time ask(const struct nic_at *a, uint32_t requester, struct circle c,
 	uint64_t at, uint32_t bytes)
 {
 	uint32_t n = first_part(c, at, bytes);
@@ -87,10 +87,10 @@ static sim_time ask(const struct mu_at *a, uint32_t requester, struct circle c,
 	return one > two ? one : two;
 }
 
-static void put(const struct mu_at *a, struct circle c, uint64_t at,
+static void put(const struct nic_at *a, struct circle c, uint64_t at,
 	const void *from, uint32_t bytes)
 {
-	struct host *h = a->mu->nic.host;
+	struct host *h = a->nic->host;
 	uint32_t n = first_part(c, at, bytes);
 
 	host_write(h, a->w, a->s, a->t, at, from, n);
@@ -119,7 +119,7 @@ uint64_t mu_rec_free(const struct mu_rec_fifo *f)
 	return f->size ? f->size - MU_CHUNK - (f->shadow - f->head) : 0;
 }
 
-static enum mu_room refuse(const struct mu_at *a, enum mu_interrupt why,
+static enum mu_room refuse(const struct nic_at *a, enum mu_interrupt why,
 	uint32_t number, uint64_t address)
 {
 	mu_tell(a, why, number, address);
@@ -127,11 +127,11 @@ static enum mu_room refuse(const struct mu_at *a, enum mu_interrupt why,
 }
 
 static enum mu_room reserve_rec(
-	const struct mu_at *a, const struct packet *p, bool is_behind)
+	const struct nic_at *a, const struct packet *p, bool is_behind)
 {
 	struct mu_buffer *b = buffer_of(p);
 	uint32_t id = mu_rec_fifo(&b->header), bytes = stored_bytes(p);
-	struct mu_rec_fifo *f = mu_rec(a->n, id);
+	struct mu_rec_fifo *f = mu_rec(mu_here(a), id);
 	bool is_system = p->kind == PACKET_SYSTEM;
 	uint64_t free;
 
@@ -151,18 +151,19 @@ static enum mu_room reserve_rec(
 	b->number = enter(&f->order, bytes);
 	f->shadow += bytes;
 	if (free >= f->threshold && free - bytes < f->threshold) {
-		mu_subgroup(a->n, id / MU_REC_PER_SUBGROUP)->rec_crossed |=
+		mu_subgroup(mu_here(a), id / MU_REC_PER_SUBGROUP)
+			->rec_crossed |=
 			(uint8_t)(1u << id % MU_REC_PER_SUBGROUP);
 		mu_tell(a, MU_INT_REC_THRESHOLD, id, UINT64_MAX);
 	}
 	return MU_ROOM;
 }
 
-static void done_rec(const struct mu_at *a, const struct packet *p)
+static void done_rec(const struct nic_at *a, const struct packet *p)
 {
 	const struct mu_buffer *b = buffer_of(p);
 	uint32_t id = mu_rec_fifo(&b->header);
-	struct mu_rec_fifo *f = mu_rec(a->n, id);
+	struct mu_rec_fifo *f = mu_rec(mu_here(a), id);
 	bool was_full = is_order_full(&f->order), interrupts;
 
 	put(a, (struct circle){ f->start, f->size }, b->place, &b->header,
@@ -170,11 +171,12 @@ static void done_rec(const struct mu_at *a, const struct packet *p)
 	f->tail += complete(&f->order, (uint32_t)b->number,
 		mu_is_interrupt(&b->header), &interrupts);
 	if (interrupts) {
-		mu_subgroup(a->n, id / MU_REC_PER_SUBGROUP)->rec_arrived |=
+		mu_subgroup(mu_here(a), id / MU_REC_PER_SUBGROUP)
+			->rec_arrived |=
 			(uint8_t)(1u << id % MU_REC_PER_SUBGROUP);
 		mu_tell(a, MU_INT_ARRIVAL, id, UINT64_MAX);
 	}
-	host_poke(a->mu->nic.host, a->w, a->s, a->t);
+	host_poke(a->nic->host, a->w, a->s, a->t);
 	if (was_full)
 		mu_receive_retry(a, mu_wait_rec(id));
 }
@@ -188,11 +190,11 @@ static void done_rec(const struct mu_at *a, const struct packet *p)
  * the number of gets under way within what its FIFOs hold.
  */
 static enum mu_room reserve_get(
-	const struct mu_at *a, const struct packet *p, bool is_behind)
+	const struct nic_at *a, const struct packet *p, bool is_behind)
 {
 	struct mu_buffer *b = buffer_of(p);
 	uint32_t id = mu_get_fifo(&b->header);
-	struct mu_inj_fifo *f = mu_inj(a->n, id);
+	struct mu_inj_fifo *f = mu_inj(mu_here(a), id);
 	bool is_system = p->kind == PACKET_SYSTEM;
 	struct circle c;
 
@@ -219,11 +221,11 @@ static enum mu_room reserve_get(
 	return MU_ROOM;
 }
 
-static void done_get(const struct mu_at *a, const struct packet *p)
+static void done_get(const struct nic_at *a, const struct packet *p)
 {
 	const struct mu_buffer *b = buffer_of(p);
 	uint32_t id = mu_get_fifo(&b->header);
-	struct mu_inj_fifo *f = mu_inj(a->n, id);
+	struct mu_inj_fifo *f = mu_inj(mu_here(a), id);
 	bool was_full = is_order_full(f->gets), none;
 
 	put(a, (struct circle){ f->start, f->size }, b->place, b->payload,
@@ -240,7 +242,7 @@ static void done_get(const struct mu_at *a, const struct packet *p)
 /* --- either --- */
 
 enum mu_room mu_store_reserve(
-	const struct mu_at *a, const struct packet *p, bool is_behind)
+	const struct nic_at *a, const struct packet *p, bool is_behind)
 {
 	if (mu_packet_type(&buffer_of(p)->header) == MU_FIFO)
 		return reserve_rec(a, p, is_behind);
@@ -248,26 +250,26 @@ enum mu_room mu_store_reserve(
 }
 
 sim_time mu_store_write(
-	const struct mu_at *a, uint32_t requester, const struct packet *p)
+	const struct nic_at *a, uint32_t requester, const struct packet *p)
 {
 	const struct mu_buffer *b = buffer_of(p);
 
 	if (mu_packet_type(&b->header) == MU_FIFO) {
 		const struct mu_rec_fifo *f =
-			mu_rec(a->n, mu_rec_fifo(&b->header));
+			mu_rec(mu_here(a), mu_rec_fifo(&b->header));
 
 		return ask(a, requester, (struct circle){ f->start, f->size },
 			b->place, stored_bytes(p));
 	} else {
 		const struct mu_inj_fifo *f =
-			mu_inj(a->n, mu_get_fifo(&b->header));
+			mu_inj(mu_here(a), mu_get_fifo(&b->header));
 
 		return ask(a, requester, (struct circle){ f->start, f->size },
 			b->place, p->bytes);
 	}
 }
 
-void mu_store_done(const struct mu_at *a, const struct packet *p)
+void mu_store_done(const struct nic_at *a, const struct packet *p)
 {
 	if (mu_packet_type(&buffer_of(p)->header) == MU_FIFO)
 		done_rec(a, p);

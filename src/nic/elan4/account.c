@@ -22,12 +22,11 @@
  *
  * Kept only where there is a book; nothing here changes a time.
  */
-#include "base/mem.h"
 #include "nic/elan4/parts.h"
 
-static struct book *book_of(const struct elan_at *a)
+static struct book *book_of(const struct nic_at *a)
 {
-	return a->x->nic.net->book;
+	return a->nic->net->book;
 }
 
 /* --- at the sender --- */
@@ -35,28 +34,24 @@ static struct book *book_of(const struct elan_at *a)
 void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
 	uint64_t position, sim_time t)
 {
-	struct elan_queue *q =
-		elan_queue(elan_node((struct elan *)nic, s), queue);
+	struct elan_queue *q = elan_queue(nic_node(nic, s), queue);
+	struct elan_birth *b;
 
 	if (!nic->net->book || !q)
 		return;
-	if (q->births_n == q->births_room) {
-		q->births_room = 2 * q->births_room + 8;
-		q->births =
-			mem_grow(q->births, q->births_room, sizeof(*q->births));
-	}
-	q->births[q->births_n++] = (struct elan_birth){
+	b = ring_push(&q->births);
+	*b = (struct elan_birth){
 		.position = position, .at = t, .handed = t, .came = t
 	};
 }
 
-void elan_account_store(const struct elan_at *a, struct elan_queue *q,
+void elan_account_store(const struct nic_at *a, struct elan_queue *q,
 	uint64_t position, uint32_t bytes, sim_time came)
 {
 	uint32_t i;
 
-	for (i = 0; i < q->births_n; i++) {
-		struct elan_birth *b = &q->births[i];
+	for (i = 0; i < q->births.n; i++) {
+		struct elan_birth *b = ring_at(&q->births, i);
 
 		if (b->position < position || b->position >= position + bytes)
 			continue;
@@ -66,22 +61,24 @@ void elan_account_store(const struct elan_at *a, struct elan_queue *q,
 	}
 }
 
-struct elan_account elan_account_begin(const struct elan_at *a,
+struct elan_account elan_account_begin(const struct nic_at *a,
 	struct elan_queue *q, uint64_t position, uint64_t n_packets)
 {
 	struct elan_birth b = { .at = a->t, .handed = a->t, .came = a->t };
+	const struct elan_birth *first;
 	struct elan_account c = { 0 };
-	uint32_t i = 0, k;
 
 	if (!book_of(a))
 		return c;
 	/* What was stored without a word of it is born here. */
-	for (; i < q->births_n && q->births[i].position <= position; i++)
-		if (q->births[i].position == position)
-			b = q->births[i];
-	for (k = i; k < q->births_n; k++)
-		q->births[k - i] = q->births[k];
-	q->births_n -= i;
+	while (q->births.n) {
+		first = ring_at(&q->births, 0);
+		if (first->position > position)
+			break;
+		if (first->position == position)
+			b = *first;
+		ring_pop(&q->births);
+	}
 	c.message = book_message(book_of(a), a->s, (uint32_t)n_packets, b.at);
 	c.handed = b.handed;
 	c.came = b.came;
@@ -90,14 +87,14 @@ struct elan_account elan_account_begin(const struct elan_at *a,
 }
 
 static void charge(
-	const struct elan_at *a, packet_id id, enum cause c, sim_time t)
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
 {
 	if (t > book_at(book_of(a), id))
 		book_until(book_of(a), id, c, t);
 }
 
 void elan_account_packet(
-	const struct elan_at *a, packet_id id, struct elan_account *c)
+	const struct nic_at *a, packet_id id, struct elan_account *c)
 {
 	struct book_message none = {
 		.birth = a->t, .src = a->s, .n_packets = 1
@@ -128,9 +125,9 @@ void elan_account_packet(
 
 /* --- at the receiver --- */
 
-void elan_account_tail(const struct elan_at *a, packet_id id, sim_time tail)
+void elan_account_tail(const struct nic_at *a, packet_id id, sim_time tail)
 {
-	const struct packet *p = &a->x->nic.net->packets[id];
+	const struct packet *p = &a->nic->net->packets[id];
 	bool is_stored = elan_buffer_of(p)->channel >= ELAN_FIRST_QUEUE;
 
 	if (!book_of(a))
@@ -139,20 +136,20 @@ void elan_account_tail(const struct elan_at *a, packet_id id, sim_time tail)
 	book_note(book_of(a), id, "node %u, card", a->s);
 }
 
-void elan_account_turn(const struct elan_at *a, packet_id id)
+void elan_account_turn(const struct nic_at *a, packet_id id)
 {
 	if (book_of(a))
 		charge(a, id, CAUSE_RECEIVER, a->t);
 }
 
-void elan_account_tested(const struct elan_at *a, packet_id id)
+void elan_account_tested(const struct nic_at *a, packet_id id)
 {
 	if (book_of(a))
 		charge(a, id, CAUSE_MEMORY_READ, a->t);
 }
 
 void elan_account_answer(
-	const struct elan_at *a, packet_id get, struct elan_account *c)
+	const struct nic_at *a, packet_id get, struct elan_account *c)
 {
 	if (!book_of(a))
 		return;
@@ -161,7 +158,7 @@ void elan_account_answer(
 	c->is_held = true;
 }
 
-void elan_account_done(const struct elan_at *a, packet_id id)
+void elan_account_done(const struct nic_at *a, packet_id id)
 {
 	/* Of a get the answer is charged. */
 	if (!book_of(a) || !book_has(book_of(a), id))
@@ -170,12 +167,12 @@ void elan_account_done(const struct elan_at *a, packet_id id)
 	book_close(book_of(a), a->w->id, id, a->t);
 }
 
-void elan_account_refused(const struct elan_at *a, packet_id id)
+void elan_account_refused(const struct nic_at *a, packet_id id)
 {
 	book_drop(book_of(a), a->w->id, id);
 }
 
-void elan_account_nothing(const struct elan_at *a, packet_id id)
+void elan_account_nothing(const struct nic_at *a, packet_id id)
 {
 	if (book_of(a))
 		book_hold(book_of(a), a->w->id, id);

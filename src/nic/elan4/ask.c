@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-bool elan_ask_is_allowed(const struct elan_at *a, const struct elan_buffer *b)
+bool elan_ask_is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 {
 	const struct elan_piece *p = &b->piece[0];
 	uint32_t i;
@@ -24,21 +24,21 @@ bool elan_ask_is_allowed(const struct elan_at *a, const struct elan_buffer *b)
 	if (!elan_has_test(b))
 		return true;
 	return p->event < ELAN_OPERATIONS && p->address % 8 == 0 &&
-	       elan_may(a->n, b->context, p->address, 8);
+	       elan_may(elan_here(a), b->context, p->address, 8);
 }
 
 bool elan_ask_begin(
-	const struct elan_at *a, const struct packet *p, struct elan_buffer *b)
+	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
 {
-	if (elan_seen_has(a->n, p->src, b)) {
-		a->n->counts.duplicates++;
+	if (elan_seen_has(elan_here(a), p->src, b)) {
+		elan_here(a)->counts.duplicates++;
 		return false;
 	}
-	if (a->n->reads >= (uint32_t)a->x->params.reads) {
+	if (elan_here(a)->reads >= (uint32_t)elan_of(a)->params.reads) {
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	a->n->reads++;
+	elan_here(a)->reads++;
 	b->ask = ELAN_ASK_READS;
 	return true;
 }
@@ -105,13 +105,13 @@ static bool holds(enum elan_operation o, uint64_t word, uint64_t value)
 	return false;
 }
 
-static bool is_yes(const struct elan_at *a, packet_id id)
+static bool is_yes(const struct nic_at *a, packet_id id)
 {
-	const struct packet *packets = a->x->nic.net->packets;
+	const struct packet *packets = a->nic->net->packets;
 	const struct elan_buffer *b = elan_buffer_of(&packets[id]);
 	const struct elan_piece *p = &b->piece[0];
 	struct word w = { .at = p->address };
-	packet_id other = a->n->write_first;
+	packet_id other = elan_here(a)->writers.first;
 	uint64_t word;
 
 	elan_read(a, p->address, w.byte, 8);
@@ -119,22 +119,22 @@ static bool is_yes(const struct elan_at *a, packet_id id)
 		put_bursts(&w, elan_buffer_of(&packets[other]));
 	memcpy(&word, w.byte, 8);
 	return holds((enum elan_operation)p->event,
-		elan_word_order(a->n, b->context, word), p->back);
+		elan_word_order(elan_here(a), b->context, word), p->back);
 }
 
-bool elan_ask_decide(const struct elan_at *a, packet_id id, enum elan_kind yes)
+bool elan_ask_decide(const struct nic_at *a, packet_id id, enum elan_kind yes)
 {
-	const struct packet *p = &a->x->nic.net->packets[id];
+	const struct packet *p = &a->nic->net->packets[id];
 	struct elan_buffer *b = payload_of_load(p->load);
 
 	/* A copy of it may have been faster. */
-	if (elan_seen_has(a->n, p->src, b)) {
-		a->n->counts.duplicates++;
+	if (elan_seen_has(elan_here(a), p->src, b)) {
+		elan_here(a)->counts.duplicates++;
 		return false;
 	}
 	b->verdict = (uint8_t)(is_yes(a, id) ? yes : ELAN_DENIED);
 	if (b->verdict == ELAN_NACKED || b->verdict == ELAN_REFUSED)
 		return false;
-	elan_seen_add(a->n, p->src, b);
+	elan_seen_add(elan_here(a), p->src, b);
 	return b->verdict == ELAN_ACKED;
 }

@@ -101,17 +101,16 @@ static void answers_to_the_first_try_come_late(void **state)
 {
 	struct elan_buffer b = { .cast = ELAN_CAST_BACK, .kind = ELAN_NACKED };
 	struct elan_sending *s;
-	struct elan_at a;
+	struct nic_at a;
 	struct et m;
 
 	(void)state;
 	et_init(&m, "4");
 	et_start(&m, 1, 1);
-	a = (struct elan_at){ (struct elan *)m.nic, et_node(&m, 0),
-		sim_owner(m.net->sim, 0), 0, US };
+	a = nic_at(m.nic, sim_owner(m.net->sim, 0), 0, US);
 	b.sending = elan_send_new(&a);
-	b.sequence = a.n->answers.next++;
-	s = elan_sending(a.n, b.sending);
+	b.sequence = elan_here(&a)->answers.next++;
+	s = elan_sending(elan_here(&a), b.sending);
 	*s->copy = (struct elan_buffer){ .sequence = b.sequence };
 	s->owner = ELAN_OWNER_ANSWER;
 	s->number = 8;
@@ -119,17 +118,17 @@ static void answers_to_the_first_try_come_late(void **state)
 	s->left_at = US / 2;
 	b.number = 7;
 	elan_send_on_answer(&a, &b);
-	assert_int_equal(a.n->counts.nacks, 0);
+	assert_int_equal(elan_here(&a)->counts.nacks, 0);
 	assert_true(s->left_at == US / 2);
 	b.number = 8;
 	elan_send_on_answer(&a, &b);
-	assert_int_equal(a.n->counts.nacks, 1);
+	assert_int_equal(elan_here(&a)->counts.nacks, 1);
 	assert_true(s->again_at > 0);
 	b.number = 7;
 	b.kind = ELAN_ACKED;
 	elan_send_on_answer(&a, &b);
-	assert_int_equal(a.n->counts.acks, 1);
-	assert_false(s->is_used);
+	assert_int_equal(elan_here(&a)->counts.acks, 1);
+	assert_false(s->slot.is_used);
 	et_go(&m);
 	et_fini(&m);
 }

@@ -71,7 +71,7 @@ static uint32_t right_of(enum elan_command c)
 
 /* --- simple commands --- */
 
-static enum elan_error copy(const struct elan_at *a, uint32_t context,
+static enum elan_error copy(const struct nic_at *a, uint32_t context,
 	uint32_t bytes, uint64_t from, uint64_t to)
 {
 	uint64_t word;
@@ -79,8 +79,9 @@ static enum elan_error copy(const struct elan_at *a, uint32_t context,
 
 	if (bytes > COPY_MOST || bytes % 8)
 		return ELAN_ERROR_COMMAND;
-	if (from % 8 || to % 8 || !elan_may(a->n, context, from, bytes) ||
-		!elan_may(a->n, context, to, bytes))
+	if (from % 8 || to % 8 ||
+		!elan_may(elan_here(a), context, from, bytes) ||
+		!elan_may(elan_here(a), context, to, bytes))
 		return ELAN_ERROR_ADDRESS;
 	for (i = 0; i < bytes; i += 8) {
 		elan_read(a, from + i, &word, 8);
@@ -90,9 +91,9 @@ static enum elan_error copy(const struct elan_at *a, uint32_t context,
 }
 
 static void execute(
-	const struct elan_at *a, uint32_t queue, const uint64_t *word)
+	const struct nic_at *a, uint32_t queue, const uint64_t *word)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	enum elan_error wrong = ELAN_FINE;
 	struct elan_dma d;
 
@@ -105,11 +106,13 @@ static void execute(
 		wrong = elan_thread_begin(a, queue, word);
 		break;
 	case ELAN_STORE:
-		if (word[1] % 8 || !elan_may(a->n, q->context, word[1], 8))
+		if (word[1] % 8 ||
+			!elan_may(elan_here(a), q->context, word[1], 8))
 			wrong = ELAN_ERROR_ADDRESS;
 		else
 			elan_word_write(a, word[1],
-				elan_word_order(a->n, q->context, word[2]));
+				elan_word_order(
+					elan_here(a), q->context, word[2]));
 		break;
 	case ELAN_COPY:
 		wrong = copy(a, q->context, low(word[0]), word[1], word[2]);
@@ -131,8 +134,8 @@ static void execute(
 			wrong = ELAN_ERROR_COMMAND;
 		break;
 	case ELAN_INTERRUPT:
-		a->n->counts.interrupts++;
-		host_poke(a->x->nic.host, a->w, a->s, a->t);
+		elan_here(a)->counts.interrupts++;
+		host_poke(a->nic->host, a->w, a->s, a->t);
 		break;
 	default:
 		break;
@@ -142,9 +145,9 @@ static void execute(
 }
 
 /* Bytes that were taken; 0 where the queue has to wait or has stopped. */
-static uint32_t simple(const struct elan_at *a, uint32_t queue)
+static uint32_t simple(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint64_t word[1 + ELAN_DMA_WORDS];
 	uint64_t first = elan_queue_word(q, q->taken);
 	uint32_t n = length((enum elan_command)(first & 0xff), first), i;
@@ -162,7 +165,7 @@ static uint32_t simple(const struct elan_at *a, uint32_t queue)
 	for (i = 0; i < n && i < 1 + ELAN_DMA_WORDS; i++)
 		word[i] = elan_queue_word(q, q->taken + 8 * i);
 	q->taken += 8 * n;
-	a->n->counts.commands++;
+	elan_here(a)->counts.commands++;
 	if (!q->skips)
 		execute(a, queue, word);
 	q->skips = false;
@@ -189,9 +192,9 @@ static bool pass_guard(struct elan_queue *q)
 }
 
 /* One queue's turn; returns the bytes that it took. */
-static uint32_t turn(const struct elan_at *a, uint32_t queue)
+static uint32_t turn(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint32_t sum = 0, n;
 
 	while (sum < TURN && !q->error && q->taken < q->announced) {
@@ -222,37 +225,37 @@ static uint32_t turn(const struct elan_at *a, uint32_t queue)
 	return sum;
 }
 
-void elan_command_go(const struct elan_at *a)
+void elan_command_go(const struct nic_at *a)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 
-	if (n->is_command_posted || n->run_first == ELAN_NO_QUEUE)
+	if (n->is_command_posted || !n->run.first)
 		return;
 	n->is_command_posted = true;
 	elan_post(a, n->command_at > a->t ? n->command_at : a->t,
 		ELAN_ENGINE_COMMAND, 0);
 }
 
-void elan_command_on_free(const struct elan_at *a)
+void elan_command_on_free(const struct nic_at *a)
 {
-	struct elan_node *n = a->n;
-	uint32_t queue, used = 0;
+	struct elan_node *n = a->node;
+	uint32_t used = 0;
 
 	n->is_command_posted = false;
-	while (!used && n->run_first != ELAN_NO_QUEUE) {
-		struct elan_queue *q = elan_queue(n, n->run_first);
+	while (!used && n->run.first) {
+		struct elan_queue *q =
+			LIST_ITEM(list_pop(&n->run), struct elan_queue, link);
 
-		queue = n->run_first;
-		n->run_first = q->next;
 		q->is_queued = false;
-		used = turn(a, queue);
+		used = turn(a, q->id);
 		if (!used) {
-			elan_event_on_idle(a, queue);
+			elan_event_on_idle(a, q->id);
 			continue;
 		}
 		n->command_at =
-			a->t + used * (PS_PER_S / a->x->params.command_rate);
-		elan_queue_wake(a, queue);
+			a->t +
+			used * (PS_PER_S / elan_of(a)->params.command_rate);
+		elan_queue_wake(a, q->id);
 	}
 	elan_command_go(a);
 }

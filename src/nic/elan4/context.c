@@ -11,7 +11,7 @@
 int elan_context_set(struct nic *nic, site_id s, uint32_t context,
 	uint64_t first, uint64_t last)
 {
-	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_node *n = nic_node(nic, s);
 	uint32_t i;
 
 	if (context >= ELAN_CONTEXTS || first > last ||
@@ -43,8 +43,7 @@ static struct elan_context *find_context(
 int elan_context_order(
 	struct nic *nic, site_id s, uint32_t context, bool is_big)
 {
-	struct elan_context *c =
-		find_context(elan_node((struct elan *)nic, s), context);
+	struct elan_context *c = find_context(nic_node(nic, s), context);
 
 	if (!c)
 		return EINVAL;

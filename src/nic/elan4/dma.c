@@ -7,8 +7,6 @@
  */
 #include "nic/elan4/parts.h"
 
-#include "base/mem.h"
-
 /* --- reads --- */
 
 static uint32_t free_read(const struct elan_node *n)
@@ -20,30 +18,31 @@ static uint32_t free_read(const struct elan_node *n)
 	return i;
 }
 
-static bool may_read(const struct elan_at *a, uint32_t bytes)
+static bool may_read(const struct nic_at *a, uint32_t bytes)
 {
-	const struct elan_params *p = &a->x->params;
+	const struct elan_params *p = &elan_of(a)->params;
 
-	return a->n->reads < (uint32_t)p->reads &&
-	       free_read(a->n) < ELAN_READS &&
-	       (!a->n->read_bytes ||
-		       a->n->read_bytes + bytes <= (uint32_t)p->read_buffer);
+	return elan_here(a)->reads < (uint32_t)p->reads &&
+	       free_read(elan_here(a)) < ELAN_READS &&
+	       (!elan_here(a)->read_bytes || elan_here(a)->read_bytes + bytes <=
+						     (uint32_t)p->read_buffer);
 }
 
 static void start_read(
-	const struct elan_at *a, const struct elan_read *r, sim_time wait)
+	const struct nic_at *a, const struct elan_read *r, sim_time wait)
 {
-	uint32_t id = free_read(a->n);
+	uint32_t id = free_read(elan_here(a));
 
-	a->n->read[id] = *r;
-	a->n->read[id].is_used = true;
-	a->n->counts.reads++;
+	elan_here(a)->read[id] = *r;
+	elan_here(a)->read[id].is_used = true;
+	elan_here(a)->counts.reads++;
 	/* Of nothing there is nothing to wait for, but a moment later. */
-	elan_post(a, a->t + wait + (r->bytes ? a->x->params.read_latency : 1),
+	elan_post(a,
+		a->t + wait + (r->bytes ? elan_of(a)->params.read_latency : 1),
 		ELAN_ENGINE_READ, id);
 }
 
-void elan_dma_read_for(const struct elan_at *a, packet_id get, uint32_t bytes)
+void elan_dma_read_for(const struct nic_at *a, packet_id get, uint32_t bytes)
 {
 	struct elan_read r = {
 		.bytes = bytes, .is_answer = true, .packet = get
@@ -54,43 +53,39 @@ void elan_dma_read_for(const struct elan_at *a, packet_id get, uint32_t bytes)
 
 /* --- DMAs --- */
 
-static void begin(const struct elan_at *a, uint32_t slot)
+static void begin(const struct nic_at *a, uint32_t slot)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 
-	if (!n->waiting_n)
+	if (!n->waiting.n)
 		return;
-	n->dma[slot] = n->waiting[n->waiting_first];
-	n->waiting_first = (n->waiting_first + 1) % n->waiting_room;
-	n->waiting_n--;
+	n->dma[slot] = *(const struct elan_run *)ring_pop(&n->waiting);
 	n->dma[slot].is_used = true;
-	n->dma[slot].ready = a->t + a->x->params.dispatch;
+	n->dma[slot].ready = a->t + elan_of(a)->params.dispatch;
 }
 
-static uint64_t n_packets(const struct elan_at *a, uint64_t bytes)
+static uint64_t n_packets(const struct nic_at *a, uint64_t bytes)
 {
-	uint64_t block = (uint64_t)a->x->params.read_block;
+	uint64_t block = (uint64_t)elan_of(a)->params.read_block;
 
 	return bytes ? (bytes + block - 1) / block : 1;
 }
 
 enum elan_error elan_dma_add(
-	const struct elan_at *a, uint32_t queue, const struct elan_dma *d)
+	const struct nic_at *a, uint32_t queue, const struct elan_dma *d)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 	struct elan_queue *q = elan_queue(n, queue);
-	uint32_t i;
+	struct elan_run *r;
 
-	if (d->destination >= a->x->n_nodes || d->source_event >= ELAN_EVENTS ||
+	if (d->destination >= elan_of(a)->n_nodes ||
+		d->source_event >= ELAN_EVENTS ||
 		d->target_event >= ELAN_EVENTS)
 		return ELAN_ERROR_COMMAND;
 	if (!elan_may(n, q->context, d->from, d->bytes))
 		return ELAN_ERROR_ADDRESS;
-	if (n->waiting_n == n->waiting_room)
-		n->waiting = mem_grow_ring(n->waiting, &n->waiting_room,
-			n->waiting_first, 4, sizeof(*n->waiting));
-	i = (n->waiting_first + n->waiting_n++) % n->waiting_room;
-	n->waiting[i] = (struct elan_run){
+	r = ring_push(&n->waiting);
+	*r = (struct elan_run){
 		.d = *d,
 		.queue = queue,
 		.context = q->context,
@@ -105,34 +100,35 @@ enum elan_error elan_dma_add(
 }
 
 /* The next block of a DMA, or none where all is being read. */
-static bool read_next(const struct elan_at *a, uint32_t slot)
+static bool read_next(const struct nic_at *a, uint32_t slot)
 {
-	struct elan_run *r = &a->n->dma[slot];
+	struct elan_run *r = &elan_here(a)->dma[slot];
 	uint64_t left = r->d.bytes - r->read;
 	struct elan_read x = { .dma = slot, .offset = r->read };
 	bool is_first = !r->read && !r->pending;
 
 	if (!r->is_used || r->has_failed || (!left && !is_first))
 		return false;
-	x.bytes = left < (uint64_t)a->x->params.read_block
+	x.bytes = left < (uint64_t)elan_of(a)->params.read_block
 			  ? (uint32_t)left
-			  : (uint32_t)a->x->params.read_block;
-	if (!may_read(a, x.bytes) || elan_channel_span(&a->n->dma_channel) >=
-					     (uint32_t)a->x->params.dma_window)
+			  : (uint32_t)elan_of(a)->params.read_block;
+	if (!may_read(a, x.bytes) ||
+		elan_channel_span(&elan_here(a)->dma_channel) >=
+			(uint32_t)elan_of(a)->params.dma_window)
 		return false;
-	x.sequence = a->n->dma_channel.next++;
+	x.sequence = elan_here(a)->dma_channel.next++;
 	x.from = r->ready > a->t ? r->ready : a->t;
 	r->read += x.bytes;
 	r->pending++;
-	a->n->reads++;
-	a->n->read_bytes += x.bytes;
+	elan_here(a)->reads++;
+	elan_here(a)->read_bytes += x.bytes;
 	start_read(a, &x, x.from - a->t);
 	return true;
 }
 
-void elan_dma_go(const struct elan_at *a)
+void elan_dma_go(const struct nic_at *a)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 	uint32_t i;
 
 	for (i = 0; i < ELAN_DMAS; i++)
@@ -178,10 +174,10 @@ static void cut(struct elan_buffer *b, uint64_t to, uint32_t bytes)
 }
 
 /* When blocks leave whose data comes as fast as the bus from since on. */
-static void set_times(const struct elan_at *a, struct elan_buffer *b,
+static void set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since)
 {
-	const struct bus_params *bus = &a->x->params.bus;
+	const struct bus_params *bus = &elan_of(a)->params.bus;
 	uint32_t i, sum = 0;
 
 	b->left_at = start;
@@ -191,40 +187,39 @@ static void set_times(const struct elan_at *a, struct elan_buffer *b,
 		sum += b->piece[i].bytes;
 		come = since +
 		       (sum + bus->width - 1) / bus->width * bus->clock +
-		       a->x->params.command;
-		b->left[i] = start + elan_ser(a->x, sum);
+		       elan_of(a)->params.command;
+		b->left[i] = start + elan_ser(elan_of(a), sum);
 		b->left[i] = b->left[i] > come ? b->left[i] : come;
 	}
 }
 
 /* Free assemblers take what waits for them. */
-static void assemble(const struct elan_at *a)
+static void assemble(const struct nic_at *a)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 
-	while (n->ready_n && n->assembling < ELAN_ASSEMBLERS) {
-		struct elan_ready *r = &n->ready[n->ready_first];
+	while (n->ready.n && n->assembling < ELAN_ASSEMBLERS) {
+		const struct elan_ready *r = ring_pop(&n->ready);
 		sim_time start = r->since > a->t ? r->since : a->t;
 
-		start += a->x->params.command - a->x->least;
+		start += elan_of(a)->params.command - elan_of(a)->least;
 		set_times(
 			a, elan_sending(n, r->sending)->copy, start, r->since);
 		elan_send_at(a, r->sending, start);
 		elan_sending(n, r->sending)->account.built = a->t;
 		n->assembling++;
-		n->ready_first = (n->ready_first + 1) % ELAN_SPAN;
-		n->ready_n--;
 	}
 }
 
 /* A packet of what was read, which comes since then; 0: is there. */
 static void build(
-	const struct elan_at *a, const struct elan_read *r, sim_time since)
+	const struct nic_at *a, const struct elan_read *r, sim_time since)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 	struct elan_run *run = &n->dma[r->dma];
 	uint32_t id = elan_send_new(a);
 	struct elan_sending *s = elan_sending(n, id);
+	struct elan_ready *ready = ring_push(&n->ready);
 	struct elan_buffer *b = s->copy;
 
 	*b = (struct elan_buffer){
@@ -234,7 +229,7 @@ static void build(
 		.sequence = r->sequence,
 		.sending = id,
 		.asked = a->t,
-		.streams = a->x->params.cut_through,
+		.streams = elan_of(a)->params.cut_through,
 	};
 	cut(b, run->d.to + r->offset, r->bytes);
 	elan_read(a, run->d.from + r->offset, b->data, r->bytes);
@@ -250,20 +245,19 @@ static void build(
 	s->is_free = run->d.target_event;
 	s->owner_id = r->dma;
 	s->fifo = ELAN_FIFO_DMA;
-	n->ready[(n->ready_first + n->ready_n++) % ELAN_SPAN] =
-		(struct elan_ready){ id, since };
+	*ready = (struct elan_ready){ id, since };
 	assemble(a);
 }
 
 /* The answer to a get goes where the get says. */
-static void send_answer(const struct elan_at *a, packet_id get)
+static void send_answer(const struct nic_at *a, packet_id get)
 {
-	const struct packet *p = &a->x->nic.net->packets[get];
+	const struct packet *p = &a->nic->net->packets[get];
 	const struct elan_buffer *g = elan_buffer_of(p);
 	const struct elan_piece *want = &g->piece[0];
 	uint32_t id = elan_send_new(a);
-	struct elan_sending *s = elan_sending(a->n, id);
-	sim_time start = a->t + a->x->params.command - a->x->least;
+	struct elan_sending *s = elan_sending(elan_here(a), id);
+	sim_time start = a->t + elan_of(a)->params.command - elan_of(a)->least;
 
 	*s->copy = (struct elan_buffer){
 		.kind = ELAN_DATA,
@@ -290,9 +284,9 @@ static void send_answer(const struct elan_at *a, packet_id get)
 	elan_send_at(a, id, start);
 }
 
-void elan_dma_on_read(const struct elan_at *a, uint32_t read)
+void elan_dma_on_read(const struct nic_at *a, uint32_t read)
 {
-	const struct elan_read *r = &a->n->read[read];
+	const struct elan_read *r = &elan_here(a)->read[read];
 
 	if (r->bytes)
 		elan_bus_ask(a, ELAN_BURST_READ, read, r->bytes);
@@ -300,36 +294,36 @@ void elan_dma_on_read(const struct elan_at *a, uint32_t read)
 		elan_dma_granted(a, read, a->t);
 }
 
-void elan_dma_granted(const struct elan_at *a, uint32_t read, sim_time end)
+void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end)
 {
-	struct elan_read *r = &a->n->read[read];
-	const struct elan_params *p = &a->x->params;
+	struct elan_read *r = &elan_here(a)->read[read];
+	const struct elan_params *p = &elan_of(a)->params;
 	sim_time since;
 
 	since = end -
 		(r->bytes + p->bus.width - 1) / p->bus.width * p->bus.clock;
 	/* As a study: the packet goes while its data is still coming. */
 	r->is_built = p->cut_through && !r->is_answer && r->bytes &&
-		      !a->n->dma[r->dma].has_failed;
+		      !elan_here(a)->dma[r->dma].has_failed;
 	if (r->is_built)
 		build(a, r, since);
 	elan_post(a, end, ELAN_ENGINE_BLOCK, read);
 }
 
-void elan_dma_on_block(const struct elan_at *a, uint32_t read)
+void elan_dma_on_block(const struct nic_at *a, uint32_t read)
 {
-	struct elan_read r = a->n->read[read];
+	struct elan_read r = elan_here(a)->read[read];
 
-	a->n->read[read].is_used = false;
-	a->n->reads--;
+	elan_here(a)->read[read].is_used = false;
+	elan_here(a)->reads--;
 	if (r.is_answer && elan_has_test(elan_buffer_of(
-				   &a->x->nic.net->packets[r.packet]))) {
+				   &a->nic->net->packets[r.packet]))) {
 		elan_input_on_asked(a, r.packet);
 	} else if (r.is_answer) {
 		send_answer(a, r.packet);
 		elan_input_done_read(a, r.packet);
-	} else if (!r.is_built && a->n->dma[r.dma].has_failed) {
-		a->n->read_bytes -= r.bytes;
+	} else if (!r.is_built && elan_here(a)->dma[r.dma].has_failed) {
+		elan_here(a)->read_bytes -= r.bytes;
 		elan_dma_done(a, r.dma, r.sequence);
 	} else if (!r.is_built) {
 		build(a, &r, 0);
@@ -337,34 +331,34 @@ void elan_dma_on_block(const struct elan_at *a, uint32_t read)
 	elan_dma_go(a);
 }
 
-void elan_dma_left(const struct elan_at *a, uint32_t bytes)
+void elan_dma_left(const struct nic_at *a, uint32_t bytes)
 {
-	a->n->read_bytes -= bytes;
-	a->n->assembling--;
+	elan_here(a)->read_bytes -= bytes;
+	elan_here(a)->assembling--;
 	assemble(a);
 	elan_dma_go(a);
 }
 
-void elan_dma_done(const struct elan_at *a, uint32_t dma, uint32_t sequence)
+void elan_dma_done(const struct nic_at *a, uint32_t dma, uint32_t sequence)
 {
-	struct elan_run *r = &a->n->dma[dma];
+	struct elan_run *r = &elan_here(a)->dma[dma];
 
-	elan_channel_done(&a->n->dma_channel, sequence);
+	elan_channel_done(&elan_here(a)->dma_channel, sequence);
 	r->pending--;
 	if (!r->pending && (r->read == r->d.bytes || r->has_failed)) {
 		if (!r->has_failed)
 			elan_event_set(
 				a, r->context, (uint32_t)r->d.source_event, 1);
-		elan_queue(a->n, r->queue)->dmas--;
+		elan_queue(elan_here(a), r->queue)->dmas--;
 		r->is_used = false;
 	}
 	elan_dma_go(a);
 }
 
-void elan_dma_failed(const struct elan_at *a, uint32_t dma, uint32_t sequence,
+void elan_dma_failed(const struct nic_at *a, uint32_t dma, uint32_t sequence,
 	enum elan_error why)
 {
-	struct elan_run *r = &a->n->dma[dma];
+	struct elan_run *r = &elan_here(a)->dma[dma];
 
 	r->has_failed = true;
 	elan_queue_stop(a, r->queue, why);

@@ -9,26 +9,67 @@
 #include "route/updown.h"
 #include "topo/fattree.h"
 
-const char *const elan_error_names[ELAN_ERRORS] = {
-	[ELAN_FINE] = "none",
-	[ELAN_ERROR_OVERFLOW] = "command queue overflow",
-	[ELAN_ERROR_WINDOW] = "stores too far ahead in a command queue",
-	[ELAN_ERROR_COMMAND] = "impossible command",
-	[ELAN_ERROR_RIGHT] = "command that the queue may not use",
-	[ELAN_ERROR_ADDRESS] = "address outside its context",
-	[ELAN_ERROR_REFUSED] = "refused by the receiver",
-	[ELAN_ERROR_RETRIES] = "too many tries",
+#define ERROR(what_, key_)                                                     \
+	[what_] = {                                                            \
+		.key = key_,                                                   \
+		.unit = "times",                                               \
+		.offset = offsetof(struct elan_node, counts.errors) +          \
+			  (what_) * sizeof(uint64_t),                          \
+		.is_error = (what_) != ELAN_FINE,                              \
+	}
+
+#define COUNTER(field_, unit_)                                                 \
+	{                                                                      \
+		.key = #field_, .unit = unit_,                                 \
+		.offset = offsetof(struct elan_node, counts.field_)            \
+	}
+
+/* Errors, by enum elan_error, and other counts. */
+static const struct nic_counter counters[] = {
+	ERROR(ELAN_FINE, "none"),
+	ERROR(ELAN_ERROR_OVERFLOW, "command queue overflow"),
+	ERROR(ELAN_ERROR_WINDOW, "stores too far ahead in a command queue"),
+	ERROR(ELAN_ERROR_COMMAND, "impossible command"),
+	ERROR(ELAN_ERROR_RIGHT, "command that the queue may not use"),
+	ERROR(ELAN_ERROR_ADDRESS, "address outside its context"),
+	ERROR(ELAN_ERROR_REFUSED, "refused by the receiver"),
+	ERROR(ELAN_ERROR_RETRIES, "too many tries"),
+	COUNTER(nacks, "packets"),
+	COUNTER(timeouts, "packets"),
+	COUNTER(resent, "packets"),
+	COUNTER(duplicates, "packets"),
+	COUNTER(torn, "packets"),
+	COUNTER(unreadable, "packets"),
+	COUNTER(violations, "packets"),
+	COUNTER(escapes, "packets"),
+	{ 0 },
 };
+
+const char *elan_error_text(enum elan_error e)
+{
+	return counters[e].key;
+}
+
+struct nic *elan_check(struct nic *nic)
+{
+	BUG_IF(!nic || nic->ops != &elan4_ops);
+	return nic;
+}
 
 /* --- a node's part --- */
 
-struct elan_node *elan_node(struct elan *x, site_id s)
+static void node_init(struct nic *nic, void *node, site_id s)
 {
-	if (!x->nodes[s]) {
-		x->nodes[s] = mem_alloc(1, sizeof(struct elan_node));
-		x->nodes[s]->run_first = ELAN_NO_QUEUE;
-	}
-	return x->nodes[s];
+	struct elan_node *n = node;
+
+	(void)nic;
+	(void)s;
+	ring_init(&n->waiting, sizeof(struct elan_run));
+	ring_init(&n->ready, sizeof(struct elan_ready));
+	slots_init(&n->sendings, sizeof(struct elan_sending));
+	slots_init(&n->words, sizeof(struct elan_word_out));
+	slots_init(&n->copies, sizeof(struct elan_copy));
+	slots_init(&n->gets, sizeof(struct elan_get));
 }
 
 sim_time elan_ser(const struct elan *x, uint32_t bytes)
@@ -40,60 +81,47 @@ sim_time elan_ser(const struct elan *x, uint32_t bytes)
 
 /* --- words --- */
 
-void elan_word_write(const struct elan_at *a, uint64_t address, uint64_t value)
+void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value)
 {
-	struct elan_node *n = a->n;
-	uint32_t id, i;
+	struct elan_node *n = a->node;
+	uint32_t id = slots_take(&n->words);
+	struct elan_word_out *o = slots_at(&n->words, id);
 
-	if (n->words_free == n->words_room) {
-		uint32_t room = n->words_room ? 2 * n->words_room : 8;
-
-		n->words = mem_grow(n->words, room, sizeof(*n->words));
-		for (i = n->words_room; i < room; i++)
-			n->words[i].next = i + 1;
-		n->words_room = room;
-	}
-	id = n->words_free;
-	n->words_free = n->words[id].next;
-	n->words[id] = (struct elan_word_out){ address, value, 0 };
-	if (n->words_first)
-		n->words[n->words_last - 1].next = 1 + id;
-	else
-		n->words_first = 1 + id;
-	n->words_last = 1 + id;
+	o->address = address;
+	o->value = value;
+	slots_push(&n->words, &n->words_out, id);
 	n->words_asked++;
 	elan_bus_ask(a, ELAN_BURST_WORD, id, 8);
 }
 
-void elan_word_granted(const struct elan_at *a, uint32_t word, sim_time end)
+void elan_word_granted(const struct nic_at *a, uint32_t word, sim_time end)
 {
-	a->n->word_in = end + a->x->host.see;
-	elan_post(a, a->n->word_in, ELAN_ENGINE_WORD_IN, word);
-	a->n->words_had++;
+	elan_here(a)->word_in = end + elan_of(a)->host.see;
+	elan_post(a, elan_here(a)->word_in, ELAN_ENGINE_WORD_IN, word);
+	elan_here(a)->words_had++;
 	elan_thread_on_word(a);
 }
 
-void elan_word_on_in(const struct elan_at *a, uint32_t word)
+void elan_word_on_in(const struct nic_at *a, uint32_t word)
 {
-	struct elan_word_out *o = &a->n->words[word];
+	struct elan_word_out *o = slots_at(&elan_here(a)->words, word);
 
-	BUG_IF(a->n->words_first != 1 + word);
-	a->n->words_first = o->next;
-	host_write(a->x->nic.host, a->w, a->s, a->t, o->address, &o->value, 8);
+	BUG_IF(elan_here(a)->words_out.first != word);
+	slots_pop(&elan_here(a)->words, &elan_here(a)->words_out);
+	host_write(a->nic->host, a->w, a->s, a->t, o->address, &o->value, 8);
 	/* for those who wait for this or for something else */
-	host_poke(a->x->nic.host, a->w, a->s, a->t);
-	o->next = a->n->words_free;
-	a->n->words_free = word;
+	host_poke(a->nic->host, a->w, a->s, a->t);
+	slots_give(&elan_here(a)->words, word);
 }
 
-void elan_read(const struct elan_at *a, uint64_t at, void *to, uint32_t n)
+void elan_read(const struct nic_at *a, uint64_t at, void *to, uint32_t n)
 {
 	const struct elan_word_out *o;
 	uint32_t i;
 
-	host_read(a->x->nic.host, a->s, at, to, n);
-	for (i = a->n->words_first; i; i = o->next) {
-		o = &a->n->words[i - 1];
+	host_read(a->nic->host, a->s, at, to, n);
+	for (i = elan_here(a)->words_out.first; i; i = o->slot.next) {
+		o = slots_at(&elan_here(a)->words, i);
 		elan_overlay(to, at, n, o->address, (const uint8_t *)&o->value,
 			sizeof(o->value));
 	}
@@ -101,18 +129,10 @@ void elan_read(const struct elan_at *a, uint64_t at, void *to, uint32_t n)
 
 /* --- the network's client --- */
 
-static struct elan_at at(
-	struct net *net, struct sim_worker *w, site_id s, sim_time t)
-{
-	struct elan *x = net->client_state;
-
-	return (struct elan_at){ x, elan_node(x, s), w, s, t };
-}
-
 static void on_room(struct net *net, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct elan_at a = at(net, w, s, t);
+	struct nic_at a = nic_at(net->client_state, w, s, t);
 
 	elan_send_on_room(&a, fifo);
 }
@@ -120,20 +140,21 @@ static void on_room(struct net *net, struct sim_worker *w, site_id s,
 static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
 {
-	struct elan_at a = at(net, w, s, t);
+	struct nic_at a = nic_at(net->client_state, w, s, t);
 
 	elan_input(&a, fifo, id, tail);
 }
 
 /* No two events may leave their order to chance, unless they are the same. */
-static void check_order(const struct elan_at *a, const struct sim_event *e)
+static void check_order(const struct nic_at *a, const struct sim_event *e)
 {
 #ifdef WEFT_CHECK
-	BUG_IF(a->n->last_at == a->t && a->n->last_rank == e->rank &&
-		a->n->last_data != e->data);
-	a->n->last_at = a->t;
-	a->n->last_rank = e->rank;
-	a->n->last_data = e->data;
+	BUG_IF(elan_here(a)->last_at == a->t &&
+		elan_here(a)->last_rank == e->rank &&
+		elan_here(a)->last_data != e->data);
+	elan_here(a)->last_at = a->t;
+	elan_here(a)->last_rank = e->rank;
+	elan_here(a)->last_data = e->data;
 #else
 	(void)a;
 	(void)e;
@@ -141,7 +162,7 @@ static void check_order(const struct elan_at *a, const struct sim_event *e)
 }
 
 static void on_engine(
-	const struct elan_at *a, const struct sim_event *e, uint32_t data)
+	const struct nic_at *a, const struct sim_event *e, uint32_t data)
 {
 	check_order(a, e);
 	switch (elan_engine_of(e)) {
@@ -205,10 +226,10 @@ static void on_engine(
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	struct elan_at a = at(net, w, s, t);
+	struct nic_at a = nic_at(net->client_state, w, s, t);
 
 	if (sim_phase(&e) == PHASE_PROGRAM)
-		host_event(a.x->nic.host, w, s, t, &e);
+		host_event(a.nic->host, w, s, t, &e);
 	else
 		on_engine(&a, &e, e.data);
 }
@@ -218,13 +239,11 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 /* What the longest way, and back, takes at least: wires and switches. */
 static sim_time round_trip(const struct net *net)
 {
-	const struct fattree *t = fattree_of(net->topo);
+	const struct fattree *t = fattree_find(net->topo);
 	sim_time way = 0;
 	uint32_t i;
 
-	if (net->topo->ops != &fattree_ops)
-		return 0;
-	for (i = 0; i < t->n_levels; i++)
+	for (i = 0; t && i < t->n_levels; i++)
 		way += net->link.latency[fattree_wire(i, FATTREE_UP)] +
 		       net->link.latency[fattree_wire(i, FATTREE_DOWN)];
 	return 2 * way;
@@ -262,6 +281,7 @@ static int elan_init(struct nic *nic, struct err *e)
 {
 	struct elan *x = (struct elan *)nic;
 	const struct net *net = nic->net;
+	const struct updown *routes = updown_find(net->route);
 
 	x->params = *elan_params_of(nic);
 	x->host = x->params.host[x->params.platform];
@@ -269,104 +289,66 @@ static int elan_init(struct nic *nic, struct err *e)
 	if (check(x, e))
 		return -1;
 	x->least = elan_ser(x, 8);
-	x->rotates = net->route->ops == &updown_ops &&
-		     updown_of(net->route)->spread == UPDOWN_ROTATE;
-	x->nodes = map_alloc(x->n_nodes * sizeof(struct elan_node *));
-	x->payloads = payload_pool_new(
-		net->n_workers, net->n_nodes, sizeof(struct elan_buffer));
+	x->rotates = routes && routes->spread == UPDOWN_ROTATE;
+	nic->load_size = sizeof(struct elan_buffer);
 	return 0;
 }
 
-static void node_free(struct elan_node *n)
+static void node_fini(struct nic *nic, void *node)
 {
+	struct elan_node *n = node;
 	uint32_t i;
 
-	if (!n)
-		return;
+	(void)nic;
 	for (i = 0; i < ELAN_QUEUES; i++)
 		elan_queue_free(elan_queue(n, i));
 	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		mem_free(n->queues[i]);
 	elan_threads_free(n);
-	mem_free(n->waiting);
-	mem_free(n->sendings);
-	mem_free(n->words);
+	ring_fini(&n->waiting);
+	ring_fini(&n->ready);
+	slots_fini(&n->sendings);
+	slots_fini(&n->words);
 	elan_event_free(n);
 	mem_free(n->seen);
 	mem_free(n->contexts);
-	mem_free(n->gets);
+	slots_fini(&n->gets);
 	mem_free(n->maps);
 	mem_free(n->line[BUS_IN].burst);
 	mem_free(n->line[BUS_OUT].burst);
-	mem_free(n);
 }
 
-static void elan_fini(struct nic *nic)
+static int audit_node(const void *node, site_id s, struct err *e)
 {
-	struct elan *x = (struct elan *)nic;
-	site_id i;
+	const struct elan_node *n = node;
+	uint32_t dmas = n->waiting.n + n->dma[0].is_used + n->dma[1].is_used;
+	uint32_t inside = n->inside + (n->in.first ? 1u : 0u);
 
-	for (i = 0; i < x->n_nodes; i++)
-		node_free(x->nodes[i]);
-	map_free(x->nodes, x->n_nodes * sizeof(struct elan_node *));
-	payload_pool_free(x->payloads);
-}
-
-static int elan_audit(struct nic *nic, struct err *e)
-{
-	struct elan *x = (struct elan *)nic;
-	uint64_t used = payload_pool_used(x->payloads);
-	site_id i;
-
-	for (i = 0; i < x->n_nodes; i++) {
-		const struct elan_node *n = x->nodes[i];
-		uint32_t dmas, inside;
-
-		if (!n)
-			continue;
-		dmas = n->waiting_n + n->dma[0].is_used + n->dma[1].is_used;
-		inside = n->inside + (n->in_first ? 1u : 0u);
-		if (n->sendings_used || inside || n->reads || n->read_bytes ||
-			n->assembling || dmas || n->gets_first ||
-			elan_event_inside(n) || elan_threads_busy(n) ||
-			n->run_first != ELAN_NO_QUEUE)
-			return err_set_code(e, EXIT_INTERNAL,
-				"audit: node %u: %u packets are not "
-				"acknowledged, %u not executed, %u reads of "
-				"%u bytes, %u packets and %u DMAs not done, "
-				"nor %u copies of events; %s queue has work",
-				i, n->sendings_used, inside, n->reads,
-				n->read_bytes, n->assembling, dmas,
-				elan_event_inside(n),
-				n->run_first == ELAN_NO_QUEUE ? "no" : "a");
-	}
-	if (used)
+	if (n->sendings.used || inside || n->reads || n->read_bytes ||
+		n->assembling || dmas || n->late_gets.first ||
+		elan_event_inside(n) || elan_threads_busy(n) || n->run.first)
 		return err_set_code(e, EXIT_INTERNAL,
-			"audit: %llu packets' bytes are still under way",
-			(unsigned long long)used);
+			"audit: node %u: %u packets are not acknowledged, %u "
+			"not executed, %u reads of %u bytes, %u packets and %u "
+			"DMAs not done, nor %u copies of events; %s queue has "
+			"work",
+			s, n->sendings.used, inside, n->reads, n->read_bytes,
+			n->assembling, dmas, elan_event_inside(n),
+			n->run.first ? "a" : "no");
 	return 0;
-}
-
-/* The first one is no error. */
-static uint64_t describe_errors(
-	const struct nic *nic, site_id s, char *text, size_t size)
-{
-	struct elan_counts c = elan_counts(nic, s);
-
-	return nic_describe_errors(elan_error_names + 1, c.errors + 1,
-		ELAN_ERRORS - 1, text, size);
 }
 
 struct elan_counts elan_counts(const struct nic *nic, site_id s)
 {
-	const struct elan *x = (const struct elan *)nic;
+	const struct elan_node *n = nic->nodes[s];
 
-	return x->nodes[s] ? x->nodes[s]->counts : (struct elan_counts){ 0 };
+	return n ? n->counts : (struct elan_counts){ 0 };
 }
 
-static uint64_t node_memory(const struct elan_node *n)
+static uint64_t node_memory(const void *node)
 {
-	uint64_t sum = sizeof(*n);
+	const struct elan_node *n = node;
+	uint64_t sum = 0;
 	uint32_t i;
 
 	for (i = 0; i < ELAN_QUEUES; i++) {
@@ -374,52 +356,25 @@ static uint64_t node_memory(const struct elan_node *n)
 
 		if (q)
 			sum += sizeof(*q) + q->depth +
-			       q->arrivals_room * sizeof(*q->arrivals) +
-			       q->births_room * sizeof(*q->births);
+			       ring_memory(&q->arrivals) +
+			       ring_memory(&q->births);
 	}
 	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		if (n->queues[i])
 			sum += ELAN_GROUP * sizeof(*n->queues[i]);
 	for (i = 0; i < 2; i++)
 		sum += n->line[i].room * sizeof(*n->line[i].burst);
-	return sum + elan_threads_memory(n) +
-	       n->waiting_room * sizeof(*n->waiting) +
-	       n->n_contexts * sizeof(*n->contexts) +
-	       n->n_maps * sizeof(*n->maps) + n->gets_room * sizeof(*n->gets) +
-	       n->sendings_room * sizeof(*n->sendings) +
-	       n->words_room * sizeof(*n->words) + elan_event_memory(n) +
-	       n->seen_room * sizeof(*n->seen);
+	return sum + elan_threads_memory(n) + ring_memory(&n->waiting) +
+	       ring_memory(&n->ready) + n->n_contexts * sizeof(*n->contexts) +
+	       n->n_maps * sizeof(*n->maps) + slots_memory(&n->gets) +
+	       slots_memory(&n->sendings) + slots_memory(&n->words) +
+	       elan_event_memory(n) + n->seen_room * sizeof(*n->seen);
 }
 
-static uint64_t elan_memory(const struct nic *nic)
+static size_t load_bytes(const struct packet *p)
 {
-	const struct elan *x = (const struct elan *)nic;
-	uint64_t sum = payload_pool_memory(x->payloads);
-	site_id i;
-
-	for (i = 0; i < x->n_nodes; i++)
-		sum += sizeof(x->nodes[i]) +
-		       (x->nodes[i] ? node_memory(x->nodes[i]) : 0);
-	return sum;
-}
-
-/* The card has no registers: what it does is asked for in queues. */
-static void elan_reg_store(struct nic *nic, struct sim_worker *w, site_id s,
-	sim_time t, uint32_t reg, uint64_t value)
-{
-	elan_store(nic, w, s, t, reg >> 16, reg & 0xffff, &value, 1);
-}
-
-static sim_time elan_slot(struct nic *nic, site_id s, sim_time t)
-{
-	(void)nic;
-	(void)s;
-	return t;
-}
-
-static uint64_t elan_load(struct nic *nic, site_id s, uint32_t reg)
-{
-	return elan_queue_room(nic, s, reg >> 16);
+	return offsetof(struct elan_buffer, data) +
+	       elan_buffer_of(p)->data_bytes;
 }
 
 static const struct net_client_ops client = {
@@ -428,26 +383,26 @@ static const struct net_client_ops client = {
 	.on_event = on_event,
 	.on_hurt = elan_frame_on_hurt,
 	.on_lost = elan_frame_on_lost,
-	.on_copy = elan_input_on_copy,
+	.on_copy = nic_on_copy,
 	.on_absorbed = elan_frame_on_lost,
 };
 
 const struct nic_ops elan4_ops = {
 	.name = "elan4",
 	.title = "Elan4 interface",
+	.can = NIC_RESENDS | NIC_CASTS | NIC_THREADS,
 	.size = sizeof(struct elan),
+	.node_size = sizeof(struct elan_node),
 	.params = elan_param_rows,
 	.n_params = sizeof(elan_param_rows) / sizeof(elan_param_rows[0]),
 	.params_size = sizeof(struct elan_params),
 	.client = &client,
+	.counters = counters,
 	.init = elan_init,
-	.fini = elan_fini,
-	.store = elan_reg_store,
-	.slot = elan_slot,
-	.load = elan_load,
-	.audit = elan_audit,
-	.errors = describe_errors,
-	.memory = elan_memory,
-	.retries = elan_frame_retries,
+	.node_init = node_init,
+	.node_fini = node_fini,
+	.node_memory = node_memory,
+	.audit_node = audit_node,
+	.load_bytes = load_bytes,
 	.is_stale = elan_send_is_stale,
 };

@@ -22,9 +22,11 @@
 #ifndef NIC_ELAN4_ELAN_H
 #define NIC_ELAN4_ELAN_H
 
+#include "base/list.h"
+#include "base/ring.h"
+#include "base/slots.h"
 #include "nic/elan4/elan4.h"
 #include "nic/elan4/pcix.h"
-#include "nic/payload.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
 enum elan_engine {
@@ -104,11 +106,6 @@ static inline void elan_channel_done(struct elan_channel *c, uint32_t number)
 		c->oldest++;
 }
 
-/* A list of copies: the first and the last, or 0; see event.c. */
-struct elan_copies {
-	uint32_t first, last;
-};
-
 /* A store that is on its way: the bytes are in the ring already. */
 struct elan_arrival {
 	uint64_t end; /* position behind it */
@@ -134,6 +131,7 @@ struct elan_account {
 };
 
 struct elan_queue {
+	struct list_link link; /* in the run queue, or of those blocked */
 	uint8_t *ring; /* of depth bytes: the backing store */
 	uint32_t depth;
 	uint8_t rights;
@@ -147,28 +145,26 @@ struct elan_queue {
 	bool is_half; /* a time-out is on its way */
 	bool is_blocked; /* waits until a thread can be started */
 	uint16_t context;
-	uint16_t next; /* in the run queue, or of those blocked */
+	uint16_t id;
 	/* positions: bytes since it was opened */
 	uint64_t announced; /* stored without a gap, arrived or not */
 	uint64_t arrived;
 	uint64_t taken; /* decoded */
 	uint64_t freed; /* may be written over */
 	uint64_t ahead[ELAN_WINDOW_WORDS / 64]; /* words behind announced */
-	struct elan_arrival *arrivals; /* a ring of those not yet in */
-	uint32_t arrivals_first, arrivals_n, arrivals_room;
+	struct ring arrivals; /* struct elan_arrival: not yet in */
 	uint64_t half_at; /* position of the packet that is half built */
 	sim_time half_since; /* its beginning was there */
 	sim_time word_at; /* the last store came */
 	uint32_t dmas; /* of it that wait or run */
 	uint32_t gets; /* that are not answered */
 	uint32_t name; /* of its channel: receivers know it by that */
-	struct elan_birth *births; /* only where there is a book */
-	uint32_t births_n, births_room;
+	struct ring births; /* struct elan_birth, where there is a book */
 	struct elan_channel channel;
 	uint64_t ends[ELAN_ENDS]; /* positions behind its packets */
 	uint32_t claimed; /* bytes of its room, by threads */
 	uint64_t mapped; /* an address that units append at, or 0 */
-	struct elan_copies copies; /* that wait for room */
+	struct slot_list copies; /* that wait for room */
 };
 
 #define ELAN_NO_QUEUE 0xffffu
@@ -180,13 +176,13 @@ struct elan_event_cell {
 	uint32_t copy; /* instead of a word; or 0 */
 };
 
-/* Bytes that an event copies when it fires; copies count from 1 on. */
+/* Bytes that an event copies when it fires. */
 struct elan_copy {
+	struct slot slot;
 	uint64_t address;
 	uint8_t *data;
 	uint32_t context, bytes;
 	uint32_t written; /* bytes in memory */
-	uint32_t next; /* in its list; free one */
 };
 
 /* A piece of a packet: what one transaction says. */
@@ -248,12 +244,13 @@ struct elan_buffer {
 	bool writes; /* it is in the list of those */
 	uint32_t came; /* to the input, among all */
 	uint8_t n_flips, harm; /* see frame.h */
-	bool coded, violated; /* its wires are; a symbol came that is none */
+	uint8_t code; /* its wires', of link_codes */
+	bool violated; /* a symbol came that is none */
 	uint16_t flip[ELAN_FLIPS]; /* bits of its frame; + ELAN_NEXT_HOP */
 	sim_time hurt_at; /* the hop of the last flip: when it began */
 	uint16_t context;
 	uint32_t channel, sequence; /* the cookie: who sent it, which one */
-	uint32_t sending; /* at the sender; an acknowledgement returns it */
+	uint32_t sending; /* at the sender, or 0; its answer returns it */
 	struct elan_cookie get;
 	uint16_t data_bytes;
 	uint8_t cast; /* an enum elan_cast: */
@@ -288,22 +285,20 @@ enum elan_owner {
 
 /* A packet that is sent until it is acknowledged. */
 struct elan_sending {
+	struct slot slot; /* of first tries that wait; see send.c */
 	struct elan_buffer *copy; /* what is sent again */
 	site_id dst;
 	uint32_t owner_id; /* queue, DMA */
 	uint32_t event; /* set by the acknowledgement */
 	uint32_t no_event; /* or by a test's no */
 	sim_time left_at; /* and has no answer yet, or 0 */
-	uint32_t late_next, late_prev; /* 1 + sending: see send.c */
 	sim_time again_at; /* it is sent again, or 0 */
 	uint32_t number; /* of the packet that was sent last */
 	uint16_t tries;
 	uint8_t owner;
 	uint8_t route; /* of the next try */
 	uint8_t fifo;
-	bool is_used;
 	bool is_free; /* of any order with others to its node */
-	uint32_t next; /* free one */
 	struct elan_account account;
 };
 
@@ -338,22 +333,22 @@ struct elan_ready {
 
 /* A get whose answer has not come; see get.c. */
 struct elan_get {
+	struct slot slot; /* of those that wait */
 	struct elan_cookie cookie;
 	uint32_t queue;
 	site_id dst;
-	uint32_t next, prev; /* places: of those that wait, or free */
 	sim_time until; /* it waits */
 	uint16_t context;
 	uint8_t tries, n_pieces;
-	bool is_used, is_waiting, is_answered;
+	bool is_waiting, is_answered;
 	struct elan_piece piece[ELAN_MOST_PIECES];
 	struct elan_account account;
 };
 
 /* A word to be written to memory. */
 struct elan_word_out {
+	struct slot slot; /* of those under way */
 	uint64_t address, value;
-	uint32_t next; /* free one, or 1 + the next one under way */
 };
 
 /* What a receiver remembers of a sender's channel. */
@@ -379,51 +374,45 @@ struct elan_node {
 	bool is_bus_posted;
 	/* by groups; NULL until opened */
 	struct elan_queue **queues[ELAN_QUEUES / ELAN_GROUP];
-	uint16_t run_first, run_last; /* the run queue */
+	struct list run; /* the run queue */
 	sim_time command_at; /* the command processor is free */
 	bool is_command_posted;
 
 	struct elan_run dma[ELAN_DMAS]; /* that the engine works on */
-	struct elan_run *waiting; /* the DMA run queue: a ring */
-	uint32_t waiting_first, waiting_n, waiting_room;
+	struct ring waiting; /* struct elan_run: the DMA run queue */
 	struct elan_read read[ELAN_READS];
 	uint32_t reads; /* outstanding, those of gets included */
 	uint32_t read_bytes; /* of DMAs, in the buffers */
 	uint32_t next_dma; /* whose turn it is */
 	struct elan_channel dma_channel;
 	uint32_t assembling; /* packets, now */
-	struct elan_ready ready[ELAN_SPAN]; /* a ring */
-	uint32_t ready_first, ready_n;
+	struct ring ready; /* struct elan_ready */
 
-	struct elan_sending *sendings;
-	uint32_t sendings_room, sendings_free, sendings_used;
-	uint32_t late_first, late_last; /* 1 + sending: first tries */
+	struct slots sendings;
+	struct slot_list late; /* first tries, the eldest first */
 	bool is_late_posted;
 	sim_time round_trip; /* the longest lately */
-	packet_id out_first[ELAN_FIFOS],
-		out_last[ELAN_FIFOS]; /* wait for room */
+	struct packet_list out[ELAN_FIFOS]; /* wait for room */
 
-	struct elan_word_out *words;
-	uint32_t words_room, words_free;
-	uint32_t words_first, words_last; /* 1 + those under way, in order */
+	struct slots words;
+	struct slot_list words_out; /* under way, in order */
 	uint32_t words_asked, words_had; /* ever: for the bus, and had it */
 	sim_time word_in; /* the last one that had the bus is in memory */
 
 	struct elan_event_cell *events; /* [n_events], as many as used */
 	uint32_t n_events;
-	struct elan_copy *copies;
-	uint32_t copies_room, copies_free;
+	struct slots copies;
 	uint32_t copies_inside; /* that events have fired, not done */
 	uint64_t copies_bytes;
-	struct elan_copies firing; /* the event processor is at the first */
+	struct slot_list firing; /* the event processor is at the first */
 
 	struct elan_seen *seen; /* hashed, open addressing */
 	uint32_t seen_room, seen_n;
 	struct elan_channel answers; /* to gets */
 	struct elan_channel get_channel;
-	struct elan_get *gets;
-	uint32_t gets_room, gets_free, gets_made;
-	uint32_t gets_first, gets_last; /* that wait */
+	struct slots gets;
+	uint32_t gets_made;
+	struct slot_list late_gets; /* that wait, the longest first */
 	bool is_get_posted;
 
 	struct elan_context *contexts;
@@ -442,9 +431,8 @@ struct elan_node {
 	uint32_t last_data;
 #endif
 	uint16_t inside; /* packets that the input is at work on */
-	packet_id in_first, in_last; /* that wait for it */
-	/* inside, with writes that are not in memory */
-	packet_id write_first, write_last;
+	struct packet_list in; /* that wait for it */
+	struct packet_list writers; /* inside, not all in memory */
 	uint32_t came; /* packets, to the input */
 	uint32_t turn; /* bursts of writes, to the bus */
 	struct elan_threads *threads; /* NULL until there is code */
@@ -455,23 +443,21 @@ struct elan {
 	struct nic nic;
 	struct elan_params params;
 	struct elan_host host;
-	struct elan_node **nodes; /* NULL until used */
-	struct payload_pool *payloads;
 	site_id n_nodes;
 	sim_time least; /* serialisation of the least packet */
 	bool rotates; /* routes of packets that need no order */
 };
 
-/* Where and when. */
-struct elan_at {
-	struct elan *x;
-	struct elan_node *n;
-	struct sim_worker *w;
-	site_id s;
-	sim_time t;
-};
+static inline struct elan *elan_of(const struct nic_at *a)
+{
+	return (struct elan *)a->nic;
+}
 
-struct elan_node *elan_node(struct elan *x, site_id s);
+static inline struct elan_node *elan_here(const struct nic_at *a)
+{
+	return a->node;
+}
+
 /* NULL: not open, or no such queue. */
 struct elan_queue *elan_queue(const struct elan_node *n, uint32_t id);
 
@@ -480,13 +466,13 @@ struct elan_queue *elan_queue(const struct elan_node *n, uint32_t id);
  * anew between two instants, never among what is posted in one.
  */
 static inline void elan_post(
-	const struct elan_at *a, sim_time t, enum elan_engine e, uint32_t data)
+	const struct nic_at *a, sim_time t, enum elan_engine e, uint32_t data)
 {
-	if (a->n->tick >= ELAN_TICKS && a->t != a->n->tick_at)
-		a->n->tick = 0;
-	a->n->tick_at = a->t;
-	sim_post_self(
-		a->w, a->s, t, SIM_KEY(PHASE_ENGINE, e), a->n->tick++, data);
+	if (elan_here(a)->tick >= ELAN_TICKS && a->t != elan_here(a)->tick_at)
+		elan_here(a)->tick = 0;
+	elan_here(a)->tick_at = a->t;
+	sim_post_self(a->w, a->s, t, SIM_KEY(PHASE_ENGINE, e),
+		elan_here(a)->tick++, data);
 }
 
 /*
@@ -494,11 +480,11 @@ static inline void elan_post(
  * round until then.  A sending has one such event of a kind that counts.
  */
 static inline void elan_post_late(
-	const struct elan_at *a, sim_time t, enum elan_engine e, uint32_t id)
+	const struct nic_at *a, sim_time t, enum elan_engine e, uint32_t id)
 {
 	sim_post_self(a->w, a->s, t,
-		SIM_KEY(PHASE_ENGINE, e + ELAN_ENGINES * (id >> 16)),
-		(uint16_t)id, id);
+		SIM_KEY(PHASE_ENGINE, e + ELAN_ENGINES * ((id - 1) >> 16)),
+		(uint16_t)(id - 1), id);
 }
 
 static inline const struct elan_buffer *elan_buffer_of(const struct packet *p)

@@ -9,8 +9,6 @@
 #include "nic/nic.h"
 #include "weft/elan4.h"
 
-extern const char *const elan_error_names[ELAN_ERRORS];
-
 enum elan_platform { ELAN_OPTERON, ELAN_XEON, ELAN_ITANIUM2, ELAN_PLATFORMS };
 
 /* What a host brings (QSN-F84). */
@@ -54,6 +52,10 @@ static inline const struct elan_params *elan_params_of(const struct nic *nic)
 {
 	return nic->params;
 }
+
+/* An interface that is an Elan4; of another, or none, a BUG. */
+struct nic *elan_check(struct nic *nic);
+const char *elan_error_text(enum elan_error e);
 
 /* --- the driver's: only before the run, or from a program of the node --- */
 

@@ -19,7 +19,7 @@ void et_init(struct et *m, const char *nodes)
 {
 	memset(m, 0, sizeof(*m));
 	m->nodes = nodes;
-	nic_testing_defaults(link_params_table, link_params_n, &m->link);
+	link_params_defaults(&m->link);
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
 	m->router.kind = router_find("direct");
 	nic_testing_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
@@ -107,6 +107,7 @@ void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)
 		build_card(m, &e);
 	if (!m->nic)
 		fail_msg("%s", e.text);
+	nic_testing_mail(&m->mail, m->net);
 }
 
 void et_go(struct et *m)
@@ -141,7 +142,7 @@ uint64_t et_digest(const struct et *m)
 
 struct elan_node *et_node(const struct et *m, site_id s)
 {
-	return elan_node((struct elan *)m->nic, s);
+	return nic_node(m->nic, s);
 }
 
 struct elan_counts et_counts(const struct et *m, site_id s)
@@ -219,7 +220,7 @@ void et_wait_error(const struct et_queue *q, enum elan_error why)
 	uint64_t seen;
 
 	program_poll_until(has_error, &l, loop, &seen);
-	assert_string_equal(elan_error_names[seen], elan_error_names[why]);
+	assert_string_equal(elan_error_text(seen), elan_error_text(why));
 }
 
 void et_store(const struct et_queue *q, int64_t offset, const uint64_t *words,

@@ -8,7 +8,9 @@
 #define NIC_ELAN4_ELAN_TESTING_H
 
 #include "host/bytes_testing.h"
+#include "host/program.h"
 #include "nic/elan4/parts.h"
+#include "nic/nic_testing.h"
 #include "route/updown_testing.h"
 
 enum {
@@ -37,6 +39,7 @@ struct et {
 	struct net *net;
 	struct host *host;
 	struct nic *nic;
+	struct nic_mail mail;
 	uint64_t *digest; /* [node] over deliveries */
 };
 

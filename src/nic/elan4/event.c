@@ -28,31 +28,16 @@
 
 static struct elan_copy *copy_of(const struct elan_node *n, uint32_t id)
 {
-	return &n->copies[id - 1];
+	return slots_at(&n->copies, id);
 }
 
 /* A new one, with room for so many bytes. */
 static uint32_t take(struct elan_node *n, uint32_t bytes)
 {
-	uint32_t id, i;
+	uint32_t id = slots_take(&n->copies);
 
-	if (!n->copies_free) {
-		uint32_t room = n->copies_room ? 2 * n->copies_room : 4;
-
-		n->copies = mem_grow(n->copies, room, sizeof(*n->copies));
-		for (i = n->copies_room; i < room; i++)
-			n->copies[i] =
-				(struct elan_copy){ .next = i + 1 < room ? i + 2
-									 : 0 };
-		n->copies_free = n->copies_room + 1;
-		n->copies_room = room;
-	}
-	id = n->copies_free;
-	n->copies_free = copy_of(n, id)->next;
-	*copy_of(n, id) = (struct elan_copy){
-		.data = mem_alloc(1, bytes),
-		.bytes = bytes,
-	};
+	copy_of(n, id)->data = mem_alloc(1, bytes);
+	copy_of(n, id)->bytes = bytes;
 	n->copies_bytes += bytes;
 	return id;
 }
@@ -63,8 +48,8 @@ static void give(struct elan_node *n, uint32_t id)
 
 	n->copies_bytes -= c->bytes;
 	mem_free(c->data);
-	*c = (struct elan_copy){ .next = n->copies_free };
-	n->copies_free = id;
+	c->data = NULL;
+	slots_give(&n->copies, id);
 }
 
 /* One that has fired is done. */
@@ -74,167 +59,150 @@ static void finish(struct elan_node *n, uint32_t id)
 	give(n, id);
 }
 
-static void push(struct elan_node *n, struct elan_copies *list, uint32_t id)
-{
-	copy_of(n, id)->next = 0;
-	if (list->first)
-		copy_of(n, list->last)->next = id;
-	else
-		list->first = id;
-	list->last = id;
-}
-
-static uint32_t pop(const struct elan_node *n, struct elan_copies *list)
-{
-	uint32_t id = list->first;
-
-	list->first = copy_of(n, id)->next;
-	return id;
-}
-
 void elan_event_free(struct elan_node *n)
 {
 	uint32_t i;
 
-	for (i = 0; i < n->copies_room; i++)
-		mem_free(n->copies[i].data);
-	mem_free(n->copies);
+	for (i = 1; i <= n->copies.room; i++)
+		mem_free(copy_of(n, i)->data);
+	slots_fini(&n->copies);
 	mem_free(n->events);
 }
 
 uint64_t elan_event_memory(const struct elan_node *n)
 {
-	return n->n_events * sizeof(*n->events) +
-	       n->copies_room * sizeof(*n->copies) + n->copies_bytes;
+	return n->n_events * sizeof(*n->events) + slots_memory(&n->copies) +
+	       n->copies_bytes;
 }
 
 /* --- the event processor --- */
 
-static void start(const struct elan_at *a)
+static void start(const struct nic_at *a)
 {
-	const struct elan_params *p = &a->x->params;
-	uint32_t id = a->n->firing.first;
+	const struct elan_params *p = &elan_of(a)->params;
+	uint32_t id = elan_here(a)->firing.first;
 
 	if (id)
 		elan_post(a,
 			a->t + p->event_slot +
-				copy_of(a->n, id)->bytes * PS_PER_S /
+				copy_of(elan_here(a), id)->bytes * PS_PER_S /
 					p->event_rate,
 			ELAN_ENGINE_EVENT, 0);
 }
 
-static void fire_copy(const struct elan_at *a, uint32_t id)
+static void fire_copy(const struct nic_at *a, uint32_t id)
 {
-	bool is_idle = !a->n->firing.first;
+	bool is_idle = !elan_here(a)->firing.first;
 
-	a->n->copies_inside++;
-	push(a->n, &a->n->firing, id);
+	elan_here(a)->copies_inside++;
+	slots_push(&elan_here(a)->copies, &elan_here(a)->firing, id);
 	if (is_idle)
 		start(a);
 }
 
 static void append(
-	const struct elan_at *a, uint32_t queue, uint32_t id, sim_time t)
+	const struct nic_at *a, uint32_t queue, uint32_t id, sim_time t)
 {
-	const struct elan_copy *c = copy_of(a->n, id);
+	const struct elan_copy *c = copy_of(elan_here(a), id);
 
-	if (!elan_queue(a->n, queue)->error)
-		a->n->counts.copied += c->bytes;
+	if (!elan_queue(elan_here(a), queue)->error)
+		elan_here(a)->counts.copied += c->bytes;
 	elan_queue_append(a, queue, c->data, c->bytes, t);
-	finish(a->n, id);
+	finish(elan_here(a), id);
 }
 
-static void to_queue(const struct elan_at *a, uint32_t queue, uint32_t id)
+static void to_queue(const struct nic_at *a, uint32_t queue, uint32_t id)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
-	uint32_t bytes = copy_of(a->n, id)->bytes;
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
+	uint32_t bytes = copy_of(elan_here(a), id)->bytes;
 
 	if (bytes > q->depth)
 		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
-	if (elan_queue_takes(a->n, queue, bytes)) {
+	if (elan_queue_takes(elan_here(a), queue, bytes)) {
 		append(a, queue, id, a->t);
 		return;
 	}
-	push(a->n, &q->copies, id);
+	slots_push(&elan_here(a)->copies, &q->copies, id);
 	elan_queue_wake(a, queue);
 }
 
-static uint32_t next_burst(const struct elan_at *a, uint32_t left)
+static uint32_t next_burst(const struct nic_at *a, uint32_t left)
 {
-	uint32_t most = (uint32_t)a->x->params.merge;
+	uint32_t most = (uint32_t)elan_of(a)->params.merge;
 
 	return left < most ? left : most;
 }
 
-static void to_memory(const struct elan_at *a, uint32_t id)
+static void to_memory(const struct nic_at *a, uint32_t id)
 {
-	uint32_t left = copy_of(a->n, id)->bytes, n;
+	uint32_t left = copy_of(elan_here(a), id)->bytes, n;
 
-	a->n->counts.copied += left;
+	elan_here(a)->counts.copied += left;
 	for (; left; left -= n) {
 		n = next_burst(a, left);
 		elan_bus_ask(a, ELAN_BURST_COPY, id, n);
 	}
 }
 
-void elan_event_granted(const struct elan_at *a, uint32_t copy, sim_time end)
+void elan_event_granted(const struct nic_at *a, uint32_t copy, sim_time end)
 {
-	elan_post(a, end + a->x->host.see, ELAN_ENGINE_COPIED, copy);
+	elan_post(a, end + elan_of(a)->host.see, ELAN_ENGINE_COPIED, copy);
 }
 
-void elan_event_on_copied(const struct elan_at *a, uint32_t copy)
+void elan_event_on_copied(const struct nic_at *a, uint32_t copy)
 {
-	struct elan_copy *c = copy_of(a->n, copy);
+	struct elan_copy *c = copy_of(elan_here(a), copy);
 	uint32_t n = next_burst(a, c->bytes - c->written);
 
-	host_write(a->x->nic.host, a->w, a->s, a->t, c->address + c->written,
+	host_write(a->nic->host, a->w, a->s, a->t, c->address + c->written,
 		c->data + c->written, n);
-	host_poke(a->x->nic.host, a->w, a->s, a->t);
+	host_poke(a->nic->host, a->w, a->s, a->t);
 	c->written += n;
 	if (c->written == c->bytes)
-		finish(a->n, copy);
+		finish(elan_here(a), copy);
 }
 
-void elan_event_on_done(const struct elan_at *a)
+void elan_event_on_done(const struct nic_at *a)
 {
-	uint32_t id = pop(a->n, &a->n->firing);
-	const struct elan_copy *c = copy_of(a->n, id);
-	uint32_t queue =
-		elan_queue_mapped(a->n, c->context, c->address, c->bytes);
+	uint32_t id = slots_pop(&elan_here(a)->copies, &elan_here(a)->firing);
+	const struct elan_copy *c = copy_of(elan_here(a), id);
+	uint32_t queue = elan_queue_mapped(
+		elan_here(a), c->context, c->address, c->bytes);
 
 	if (queue != ELAN_NO_QUEUE) {
 		to_queue(a, queue, id);
-	} else if (elan_may(a->n, c->context, c->address, c->bytes)) {
+	} else if (elan_may(elan_here(a), c->context, c->address, c->bytes)) {
 		to_memory(a, id);
 	} else {
 		/* the queue has been closed since */
-		a->n->counts.errors[ELAN_ERROR_ADDRESS]++;
-		finish(a->n, id);
+		elan_here(a)->counts.errors[ELAN_ERROR_ADDRESS]++;
+		finish(elan_here(a), id);
 	}
 	start(a);
 }
 
-void elan_event_on_room(const struct elan_at *a, uint32_t queue)
+void elan_event_on_room(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 
 	while (q->copies.first) {
-		uint32_t bytes = copy_of(a->n, q->copies.first)->bytes;
+		uint32_t bytes = copy_of(elan_here(a), q->copies.first)->bytes;
 
 		if (!q->error && q->announced + bytes - q->freed > q->depth)
 			return;
 		/* a moment later: this instant's stores have come already */
-		append(a, queue, pop(a->n, &q->copies), a->t + 1);
+		append(a, queue, slots_pop(&elan_here(a)->copies, &q->copies),
+			a->t + 1);
 	}
 }
 
-void elan_event_on_idle(const struct elan_at *a, uint32_t queue)
+void elan_event_on_idle(const struct nic_at *a, uint32_t queue)
 {
-	const struct elan_queue *q = elan_queue(a->n, queue);
+	const struct elan_queue *q = elan_queue(elan_here(a), queue);
 
 	/* no acknowledgement frees room, no word that comes completes it, and
 	 * no thread's end */
-	if (q->copies.first && !q->outstanding && !q->arrivals_n &&
+	if (q->copies.first && !q->outstanding && !q->arrivals.n &&
 		!q->is_blocked)
 		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
 }
@@ -247,7 +215,7 @@ uint32_t elan_event_inside(const struct elan_node *n)
 		const struct elan_queue *q = elan_queue(n, i);
 
 		id = q && q->is_blocked ? q->copies.first : 0;
-		for (; id; id = copy_of(n, id)->next)
+		for (; id; id = copy_of(n, id)->slot.next)
 			left--;
 	}
 	return left;
@@ -291,7 +259,7 @@ static int64_t count_of(uint64_t word)
 	return word < INT64_MAX ? (int64_t)word : INT64_MAX;
 }
 
-enum elan_error elan_event_arm(const struct elan_at *a, uint32_t context,
+enum elan_error elan_event_arm(const struct nic_at *a, uint32_t context,
 	uint32_t event, const uint64_t *word)
 {
 	struct elan_event_cell cell = {
@@ -303,17 +271,17 @@ enum elan_error elan_event_arm(const struct elan_at *a, uint32_t context,
 
 	if (!event)
 		return ELAN_ERROR_COMMAND;
-	if (word[1] % 8 || !elan_may(a->n, context, word[1], 8))
+	if (word[1] % 8 || !elan_may(elan_here(a), context, word[1], 8))
 		return ELAN_ERROR_ADDRESS;
-	return arm(a->n, event, &cell);
+	return arm(elan_here(a), event, &cell);
 }
 
 /* Keeps what a queue has just taken out. */
-static uint32_t keep(const struct elan_at *a, const struct elan_queue *q,
+static uint32_t keep(const struct nic_at *a, const struct elan_queue *q,
 	uint64_t address, uint32_t bytes)
 {
-	uint32_t id = take(a->n, bytes), i;
-	struct elan_copy *c = copy_of(a->n, id);
+	uint32_t id = take(elan_here(a), bytes), i;
+	struct elan_copy *c = copy_of(elan_here(a), id);
 	uint64_t word;
 
 	c->address = address;
@@ -325,10 +293,10 @@ static uint32_t keep(const struct elan_at *a, const struct elan_queue *q,
 	return id;
 }
 
-enum elan_error elan_event_arm_copy(const struct elan_at *a, uint32_t queue,
+enum elan_error elan_event_arm_copy(const struct nic_at *a, uint32_t queue,
 	uint32_t event, uint32_t bytes, const uint64_t *word)
 {
-	const struct elan_queue *q = elan_queue(a->n, queue);
+	const struct elan_queue *q = elan_queue(elan_here(a), queue);
 	struct elan_event_cell cell = {
 		.count = count_of(word[0]),
 		.address = word[1],
@@ -338,25 +306,26 @@ enum elan_error elan_event_arm_copy(const struct elan_at *a, uint32_t queue,
 
 	if (!event)
 		return ELAN_ERROR_COMMAND;
-	if (word[1] % 8 || (!elan_may(a->n, q->context, word[1], bytes) &&
-				   elan_queue_mapped(a->n, q->context, word[1],
-					   bytes) == ELAN_NO_QUEUE))
+	if (word[1] % 8 ||
+		(!elan_may(elan_here(a), q->context, word[1], bytes) &&
+			elan_queue_mapped(elan_here(a), q->context, word[1],
+				bytes) == ELAN_NO_QUEUE))
 		return ELAN_ERROR_ADDRESS;
-	wrong = arm(a->n, event, &cell);
+	wrong = arm(elan_here(a), event, &cell);
 	if (!wrong && cell.count)
-		a->n->events[event].copy = keep(a, q, word[1], bytes);
+		elan_here(a)->events[event].copy = keep(a, q, word[1], bytes);
 	return wrong;
 }
 
-void elan_event_set(const struct elan_at *a, uint32_t context, uint32_t event,
+void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 	uint64_t count)
 {
 	struct elan_event_cell *c;
 
 	/* 0 is none, and is never armed. */
-	if (event >= a->n->n_events)
+	if (event >= elan_here(a)->n_events)
 		return;
-	c = &a->n->events[event];
+	c = &elan_here(a)->events[event];
 	if (!c->count || c->context != context)
 		return;
 	if (count < (uint64_t)c->count) {
@@ -364,18 +333,18 @@ void elan_event_set(const struct elan_at *a, uint32_t context, uint32_t event,
 		return;
 	}
 	c->count = 0;
-	a->n->counts.fired++;
+	elan_here(a)->counts.fired++;
 	if (c->copy)
 		fire_copy(a, c->copy);
 	else
 		elan_word_write(a, c->address,
-			elan_word_order(a->n, context, c->value));
+			elan_word_order(elan_here(a), context, c->value));
 	c->copy = 0;
 }
 
 int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event)
 {
-	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
+	const struct elan_node *n = nic->nodes[s];
 
 	return n && event < n->n_events ? n->events[event].count : 0;
 }

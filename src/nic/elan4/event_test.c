@@ -189,11 +189,11 @@ static void anew_program(void *arg)
 	pattern(w, 1, 256);
 	et_arm_copy(&q, EVENT, 1, ET_TARGET, w, 256);
 	program_charge(10 * US);
-	memory = elan4_ops.memory(et_card());
+	memory = nic_memory(et_card());
 	pattern(w, 2, 256);
 	et_arm_copy(&q, EVENT, 1, ET_TARGET + 4096, w, 16);
 	program_charge(10 * US);
-	assert_int_equal(elan4_ops.memory(et_card()), memory - 2048 + 128);
+	assert_int_equal(nic_memory(et_card()), memory - 2048 + 128);
 	et_add(&q, EVENT, 1);
 	program_charge(10 * US);
 	et_expect(ET_TARGET + 4096, 2, 128);

@@ -61,7 +61,7 @@ uint32_t elan_frame_write(const struct elan_buffer *b, uint32_t src,
 	put(&w, b->context, 2);
 	put(&w, b->channel, 4);
 	put(&w, b->sequence, 4);
-	put(&w, b->sending, 4);
+	put(&w, b->sending - 1, 4);
 	put(&w, b->get.place, 4);
 	put(&w, b->get.number, 4);
 	put_crc(&w);
@@ -143,7 +143,7 @@ enum elan_harm elan_frame_read(
 	b->context = (uint16_t)take(&r, 2);
 	b->channel = (uint32_t)take(&r, 4);
 	b->sequence = (uint32_t)take(&r, 4);
-	b->sending = (uint32_t)take(&r, 4);
+	b->sending = (uint32_t)take(&r, 4) + 1;
 	b->get.place = (uint32_t)take(&r, 4);
 	b->get.number = (uint32_t)take(&r, 4);
 	b->data_bytes = 0;
@@ -157,34 +157,23 @@ enum elan_harm elan_frame_read(
 
 /* --- what flips make of it --- */
 
-static void flip_plain(const struct elan_buffer *b, uint8_t *frame)
-{
-	uint32_t i;
-
-	for (i = 0; i < b->n_flips; i++) {
-		uint32_t bit = b->flip[i] % ELAN_NEXT_HOP;
-
-		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
-	}
-}
-
 /*
  * Each hop that did something codes the frame that came to it, and reads what
  * is left of it.  Returns how many bytes have come through without a symbol
  * that is none: n, or less.
  */
-static uint32_t flip_coded(
-	const struct elan_buffer *b, uint8_t *frame, uint32_t n)
+static uint32_t flip(const struct elan_buffer *b, uint8_t *frame, uint32_t n)
 {
-	uint8_t symbol[2 * ELAN_FRAME_MOST];
+	const struct link_code *code = &link_codes[b->code];
+	uint8_t symbol[CODE_ROOM * ELAN_FRAME_MOST];
 	uint32_t i = 0, whole = n;
 
 	while (i < b->n_flips && whole == n) {
-		code_write(symbol, frame, n);
+		code->write(symbol, frame, n);
 		do
-			code_flip(symbol, n, b->flip[i] % ELAN_NEXT_HOP);
+			code->flip(symbol, n, b->flip[i] % ELAN_NEXT_HOP);
 		while (++i < b->n_flips && !(b->flip[i] & ELAN_NEXT_HOP));
-		whole = code_read(frame, symbol, n);
+		whole = code->read(frame, symbol, n);
 	}
 	return whole;
 }
@@ -193,17 +182,14 @@ enum elan_harm elan_frame_judge(
 	struct elan_buffer *b, uint32_t src, bool *escaped)
 {
 	uint8_t frame[ELAN_FRAME_MOST], good[ELAN_FRAME_MOST];
-	uint32_t n = elan_frame_write(b, src, good), whole = n, from;
+	uint32_t n = elan_frame_write(b, src, good), whole, from;
 	struct elan_buffer was = *b;
 	enum elan_harm harm;
 
 	*escaped = false;
 	b->violated = false;
 	memcpy(frame, good, n);
-	if (b->coded)
-		whole = flip_coded(b, frame, n);
-	else
-		flip_plain(b, frame);
+	whole = flip(b, frame, n);
 	if (whole < n) {
 		b->violated = true;
 		return whole < ELAN_FRAME_HEADER ? ELAN_UNREADABLE : ELAN_TORN;
@@ -236,7 +222,7 @@ void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 	(void)w;
 	if (b->n_flips == ELAN_FLIPS)
 		return; /* it is beyond repair */
-	n = net->link.byte_bits * elan_frame_write(b, p->src, frame);
+	n = net->link.code->byte_bits * elan_frame_write(b, p->src, frame);
 	/* The bits of one moment go side by side, and stay on their lines. */
 	place = (uint32_t)((uint64_t)(bit / LINES) * ((n + LINES - 1) / LINES) /
 			   ((bits + LINES - 1) / LINES)) *
@@ -245,7 +231,7 @@ void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 	if (place >= n)
 		place -= LINES;
 	is_next = b->n_flips && b->hurt_at != p->head;
-	b->coded = net->link.byte_bits != 8;
+	b->code = (uint8_t)(net->link.code - link_codes);
 	b->hurt_at = p->head;
 	b->flip[b->n_flips++] =
 		(uint16_t)(place | (is_next ? ELAN_NEXT_HOP : 0));
@@ -253,44 +239,20 @@ void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 
 void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id)
 {
-	struct elan *x = net->client_state;
-
 	/* It comes again; what it has spent is charged then. */
 	if (net->book && book_has(net->book, id))
 		book_hold(net->book, w->id, id);
-	payload_give(
-		x->payloads, w->id, payload_of_load(net->packets[id].load));
-	packet_give(net->pool, w->id, id);
+	nic_give(net->client_state, w, id);
 }
 
 void elan_frame_on_arrival(
-	const struct elan_at *a, const struct packet *p, struct elan_buffer *b)
+	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
 {
 	bool escaped;
 
 	b->harm = (uint8_t)elan_frame_judge(b, p->src, &escaped);
-	a->n->counts.escapes += escaped;
-	a->n->counts.violations += b->violated;
-	a->n->counts.torn += b->harm == ELAN_TORN;
-	a->n->counts.unreadable += b->harm == ELAN_UNREADABLE;
-}
-
-void elan_frame_retries(const struct nic *nic, struct nic_retries *r)
-{
-	const struct elan *x = (const struct elan *)nic;
-	site_id i;
-
-	*r = (struct nic_retries){ 0 };
-	for (i = 0; i < x->n_nodes; i++) {
-		struct elan_counts c = elan_counts(nic, i);
-
-		r->nacks += c.nacks;
-		r->timeouts += c.timeouts;
-		r->resent += c.resent;
-		r->duplicates += c.duplicates;
-		r->torn += c.torn;
-		r->unreadable += c.unreadable;
-		r->violations += c.violations;
-		r->escapes += c.escapes;
-	}
+	elan_here(a)->counts.escapes += escaped;
+	elan_here(a)->counts.violations += b->violated;
+	elan_here(a)->counts.torn += b->harm == ELAN_TORN;
+	elan_here(a)->counts.unreadable += b->harm == ELAN_UNREADABLE;
 }

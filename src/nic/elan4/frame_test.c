@@ -10,7 +10,7 @@
 #include "link/code.h"
 #include "nic/elan4/frame.h"
 
-enum { SRC = 77, WRITES = 3 };
+enum { SRC = 77, WRITES = 3, CODED = 1 /* 4b5b */ };
 
 enum form { WRITTEN, GOT, TESTED, FORMS };
 
@@ -139,12 +139,12 @@ static void qsn_f76_flips_of_symbols_are_seen(void **state)
 
 	(void)state;
 	make(&was, WRITTEN);
-	was.coded = true;
+	was.code = CODED;
 	n = elan_frame_write(&was, SRC, frame);
 	for (i = 0; i < 10 * n; i++) {
-		code_write(symbol, frame, n);
-		code_flip(symbol, n, i);
-		bad = code_read(frame, symbol, n) < n;
+		link_codes[CODED].write(symbol, frame, n);
+		link_codes[CODED].flip(symbol, n, i);
+		bad = link_codes[CODED].read(frame, symbol, n) < n;
 		elan_frame_write(&was, SRC, frame);
 		b = was;
 		b.n_flips = 1;
@@ -169,7 +169,7 @@ static void qsn_f76_each_wire_codes_anew(void **state)
 	bool escaped;
 
 	(void)state;
-	was.coded = true;
+	was.code = CODED;
 	was.n_flips = 2;
 	elan_frame_write(&was, 1, frame);
 	assert_int_equal(frame[0], 1); /* 01001 on line 0, then 11110 */

@@ -10,17 +10,12 @@
  */
 #include "nic/elan4/parts.h"
 
-#include "base/mem.h"
-
 static struct elan_get *find(
 	const struct elan_node *n, const struct elan_cookie *c)
 {
-	struct elan_get *g;
+	struct elan_get *g = slots_find(&n->gets, c->place);
 
-	if (!c->place || c->place > n->gets_room)
-		return NULL;
-	g = &n->gets[c->place - 1];
-	return g->is_used && g->cookie.number == c->number ? g : NULL;
+	return g && g->cookie.number == c->number ? g : NULL;
 }
 
 static struct elan_get *find_unanswered(
@@ -35,72 +30,47 @@ static struct elan_get *find_unanswered(
 
 static void join(struct elan_node *n, struct elan_get *g)
 {
-	uint32_t place = g->cookie.place;
-
 	g->is_waiting = true;
-	g->next = 0;
-	g->prev = n->gets_last;
-	if (n->gets_last)
-		n->gets[n->gets_last - 1].next = place;
-	else
-		n->gets_first = place;
-	n->gets_last = place;
+	slots_push(&n->gets, &n->late_gets, g->cookie.place);
 }
 
 static void leave(struct elan_node *n, struct elan_get *g)
 {
-	if (!g->is_waiting)
-		return;
+	if (g->is_waiting)
+		slots_remove(&n->gets, &n->late_gets, g->cookie.place);
 	g->is_waiting = false;
-	if (g->prev)
-		n->gets[g->prev - 1].next = g->next;
-	else
-		n->gets_first = g->next;
-	if (g->next)
-		n->gets[g->next - 1].prev = g->prev;
-	else
-		n->gets_last = g->prev;
+}
+
+/* NULL: nobody waits. */
+static struct elan_get *eldest(const struct elan_node *n)
+{
+	return slots_find(&n->gets, n->late_gets.first);
 }
 
 /* One event for all: at the end of the longest wait. */
-static void set_clock(const struct elan_at *a)
+static void set_clock(const struct nic_at *a)
 {
-	if (a->n->is_get_posted || !a->n->gets_first)
+	const struct elan_get *g = eldest(elan_here(a));
+
+	if (elan_here(a)->is_get_posted || !g)
 		return;
-	a->n->is_get_posted = true;
-	elan_post(
-		a, a->n->gets[a->n->gets_first - 1].until, ELAN_ENGINE_GET, 0);
+	elan_here(a)->is_get_posted = true;
+	elan_post(a, g->until, ELAN_ENGINE_GET, 0);
 }
 
 /* --- life --- */
 
-struct elan_cookie elan_get_new(const struct elan_at *a, uint32_t queue,
+struct elan_cookie elan_get_new(const struct nic_at *a, uint32_t queue,
 	site_id dst, const struct elan_buffer *b)
 {
-	struct elan_node *n = a->n;
-	uint32_t place = n->gets_free, i;
-	struct elan_get *g;
+	struct elan_node *n = a->node;
+	uint32_t place = slots_take(&n->gets), i;
+	struct elan_get *g = slots_at(&n->gets, place);
 
-	if (!place) {
-		uint32_t room = n->gets_room ? 2 * n->gets_room : 8;
-
-		n->gets = mem_grow(n->gets, room, sizeof(*n->gets));
-		for (i = n->gets_room; i < room; i++)
-			n->gets[i] =
-				(struct elan_get){ .next = i + 1 < room ? i + 2
-									: 0 };
-		place = n->gets_room + 1;
-		n->gets_room = room;
-	}
-	g = &n->gets[place - 1];
-	n->gets_free = g->next;
-	*g = (struct elan_get){
-		.cookie = { place, n->gets_made++ },
-		.queue = queue,
-		.dst = dst,
-		.context = b->context,
-		.is_used = true,
-	};
+	g->cookie = (struct elan_cookie){ place, n->gets_made++ };
+	g->queue = queue;
+	g->dst = dst;
+	g->context = b->context;
 	g->n_pieces = b->n_pieces;
 	for (i = 0; i < b->n_pieces; i++)
 		g->piece[i] = b->piece[i];
@@ -112,83 +82,88 @@ static void forget(struct elan_node *n, struct elan_get *g)
 {
 	leave(n, g);
 	elan_queue(n, g->queue)->gets--;
-	g->is_used = false;
-	g->next = n->gets_free;
-	n->gets_free = g->cookie.place;
+	slots_give(&n->gets, g->cookie.place);
 }
 
-bool elan_get_answered(const struct elan_at *a, const struct elan_cookie *c)
+bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c)
 {
-	struct elan_get *g = find_unanswered(a->n, c);
+	struct elan_get *g = find_unanswered(elan_here(a), c);
 
 	if (!g)
 		return false;
-	leave(a->n, g);
+	leave(elan_here(a), g);
 	g->is_answered = true;
 	return true;
 }
 
-void elan_get_done(const struct elan_at *a, const struct elan_cookie *c)
+void elan_get_done(const struct nic_at *a, const struct elan_cookie *c)
 {
-	struct elan_get *g = find(a->n, c);
+	struct elan_get *g = find(elan_here(a), c);
 
 	if (g)
-		forget(a->n, g);
+		forget(elan_here(a), g);
 }
 
 bool elan_get_is_answered(const struct elan_node *n, uint32_t queue)
 {
-	const struct elan_get *g = n->gets, *end = g + n->gets_room;
+	uint32_t i;
 
-	while (g < end && !(g->is_used && g->is_answered && g->queue == queue))
-		g++;
-	return g < end;
+	for (i = 1; i <= n->gets.room; i++) {
+		const struct elan_get *g = slots_find(&n->gets, i);
+
+		if (g && g->is_answered && g->queue == queue)
+			return true;
+	}
+	return false;
 }
 
 void elan_get_forget(struct elan_node *n, uint32_t queue)
 {
 	uint32_t i;
 
-	for (i = 0; i < n->gets_room; i++)
-		if (n->gets[i].is_used && n->gets[i].queue == queue)
-			forget(n, &n->gets[i]);
+	for (i = 1; i <= n->gets.room; i++) {
+		struct elan_get *g = slots_find(&n->gets, i);
+
+		if (g && g->queue == queue)
+			forget(n, g);
+	}
 }
 
 /* --- waiting --- */
 
-void elan_get_acked(const struct elan_at *a, const struct elan_cookie *c,
+void elan_get_acked(const struct nic_at *a, const struct elan_cookie *c,
 	const struct elan_account *account)
 {
-	struct elan_get *g = find_unanswered(a->n, c);
+	struct elan_get *g = find_unanswered(elan_here(a), c);
 
 	/* The answer may have been faster. */
 	if (!g)
 		return;
 	g->account = *account;
-	g->until = a->t + a->x->params.get_timeout;
-	leave(a->n, g);
-	join(a->n, g);
+	g->until = a->t + elan_of(a)->params.get_timeout;
+	leave(elan_here(a), g);
+	join(elan_here(a), g);
 	set_clock(a);
 }
 
-void elan_get_failed(const struct elan_at *a, const struct elan_cookie *c,
+void elan_get_failed(const struct nic_at *a, const struct elan_cookie *c,
 	enum elan_error why)
 {
-	struct elan_get *g = find_unanswered(a->n, c);
+	struct elan_get *g = find_unanswered(elan_here(a), c);
 
 	if (!g)
 		return;
 	elan_queue_stop(a, g->queue, why);
-	forget(a->n, g);
+	forget(elan_here(a), g);
 }
 
 /* Asks again, by a packet of the card's own. */
-static void ask(const struct elan_at *a, struct elan_get *g)
+static void ask(const struct nic_at *a, struct elan_get *g)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 	uint32_t id = elan_send_new(a), i;
 	struct elan_sending *s = elan_sending(n, id);
-	sim_time start = a->t + a->x->params.command - a->x->least;
+	sim_time start = a->t + elan_of(a)->params.command - elan_of(a)->least;
 
 	*s->copy = (struct elan_buffer){
 		.kind = ELAN_DATA,
@@ -210,15 +185,14 @@ static void ask(const struct elan_at *a, struct elan_get *g)
 	elan_send_at(a, id, start);
 }
 
-void elan_get_on_late(const struct elan_at *a)
+void elan_get_on_late(const struct nic_at *a)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
+	struct elan_get *g;
 
 	n->is_get_posted = false;
-	while (n->gets_first && n->gets[n->gets_first - 1].until <= a->t) {
-		struct elan_get *g = &n->gets[n->gets_first - 1];
-
-		if (g->tries == a->x->params.get_retries) {
+	while ((g = eldest(n)) && g->until <= a->t) {
+		if (g->tries == elan_of(a)->params.get_retries) {
 			elan_get_failed(a, &g->cookie, ELAN_ERROR_RETRIES);
 			continue;
 		}
@@ -230,7 +204,7 @@ void elan_get_on_late(const struct elan_at *a)
 			ask(a, g);
 			continue;
 		}
-		g->until = a->t + a->x->params.get_timeout;
+		g->until = a->t + elan_of(a)->params.get_timeout;
 		join(n, g);
 	}
 	set_clock(a);

@@ -300,7 +300,7 @@ static void many_source(void *arg)
 
 static void span_program(void *arg)
 {
-	const struct elan_node *n = elan_node((struct elan *)et_card(), 0);
+	const struct elan_node *n = nic_node(et_card(), 0);
 	uint32_t *most = arg, span;
 
 	while (program_now() < 2000 * US) {

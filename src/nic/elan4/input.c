@@ -13,45 +13,30 @@
 
 #include "route/updown.h"
 
-static struct packet *packet_of(const struct elan_at *a, packet_id id)
+static struct packet *packet_of(const struct nic_at *a, packet_id id)
 {
-	return &a->x->nic.net->packets[id];
+	return &a->nic->net->packets[id];
 }
 
-static struct elan_buffer *buffer_of(const struct elan_at *a, packet_id id)
+static struct elan_buffer *buffer_of(const struct nic_at *a, packet_id id)
 {
 	return payload_of_load(packet_of(a, id)->load);
-}
-
-static void give(const struct elan_at *a, packet_id id)
-{
-	payload_give(a->x->payloads, a->w->id, buffer_of(a, id));
-	packet_give(a->x->nic.net->pool, a->w->id, id);
-}
-
-void elan_input_on_copy(struct net *net, struct sim_worker *w, packet_id id)
-{
-	struct elan *x = net->client_state;
-	const struct elan_buffer *b = payload_of_load(net->packets[id].load);
-	struct elan_buffer *own = payload_take(x->payloads, w->id);
-
-	memcpy(own, b, offsetof(struct elan_buffer, data) + b->data_bytes);
-	net->packets[id].load = payload_to_load(own);
 }
 
 /* --- what to do with it --- */
 
 /* The queue that a write appends to. */
-static uint32_t queue_of(const struct elan_at *a, const struct elan_buffer *b,
+static uint32_t queue_of(const struct nic_at *a, const struct elan_buffer *b,
 	const struct elan_piece *p)
 {
-	if (p->what != ELAN_WRITE || !a->n->n_maps)
+	if (p->what != ELAN_WRITE || !elan_here(a)->n_maps)
 		return ELAN_NO_QUEUE;
-	return elan_queue_mapped(a->n, b->context, p->address, p->bytes);
+	return elan_queue_mapped(
+		elan_here(a), b->context, p->address, p->bytes);
 }
 
 /* Whether all queues that it appends to have room: as if for one. */
-static bool queues_take(const struct elan_at *a, const struct elan_buffer *b)
+static bool queues_take(const struct nic_at *a, const struct elan_buffer *b)
 {
 	uint32_t i, queue, sum = 0;
 
@@ -60,18 +45,18 @@ static bool queues_take(const struct elan_at *a, const struct elan_buffer *b)
 		if (queue == ELAN_NO_QUEUE)
 			continue;
 		sum += b->piece[i].bytes;
-		if (!elan_queue_takes(a->n, queue, sum))
+		if (!elan_queue_takes(elan_here(a), queue, sum))
 			return false;
 	}
 	return true;
 }
 
 /* Of its writes those to queues; they are no writes to memory then. */
-static void append(const struct elan_at *a, struct elan_buffer *b)
+static void append(const struct nic_at *a, struct elan_buffer *b)
 {
 	uint32_t i, queue;
 
-	for (i = 0; a->n->n_maps && i < b->n_pieces; i++) {
+	for (i = 0; elan_here(a)->n_maps && i < b->n_pieces; i++) {
 		struct elan_piece *p = &b->piece[i];
 		sim_time t = b->left[i] > a->t ? b->left[i] : a->t;
 
@@ -79,22 +64,23 @@ static void append(const struct elan_at *a, struct elan_buffer *b)
 		if (queue == ELAN_NO_QUEUE)
 			continue;
 		elan_queue_append(a, queue, b->data + p->at, p->bytes,
-			t + a->x->params.input);
+			t + elan_of(a)->params.input);
 		p->what = ELAN_NOP;
 	}
 }
 
-static bool is_allowed(const struct elan_at *a, const struct elan_buffer *b)
+static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 {
 	uint32_t i;
 
-	if (!elan_may(a->n, b->context, 0, 0) || !elan_ask_is_allowed(a, b))
+	if (!elan_may(elan_here(a), b->context, 0, 0) ||
+		!elan_ask_is_allowed(a, b))
 		return false;
 	for (i = 0; i < b->n_pieces; i++) {
 		const struct elan_piece *p = &b->piece[i];
 
-		if (p->what == ELAN_SET ||
-			elan_may(a->n, b->context, p->address, p->bytes))
+		if (p->what == ELAN_SET || elan_may(elan_here(a), b->context,
+						   p->address, p->bytes))
 			continue;
 		if (p->what == ELAN_GET || queue_of(a, b, p) == ELAN_NO_QUEUE)
 			return false;
@@ -109,7 +95,7 @@ static bool is_get(const struct elan_buffer *b)
 
 /* Sets its verdict; false where nothing is executed. */
 static bool judge(
-	const struct elan_at *a, const struct packet *p, struct elan_buffer *b)
+	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
 {
 	b->verdict = ELAN_ACKED;
 	if (b->harm) {
@@ -127,37 +113,32 @@ static bool judge(
 	if (elan_has_test(b))
 		return elan_ask_begin(a, p, b);
 	if (is_get(b) &&
-		(a->n->reads >= (uint32_t)a->x->params.reads ||
-			elan_channel_span(&a->n->answers) == ELAN_SPAN)) {
+		(elan_here(a)->reads >= (uint32_t)elan_of(a)->params.reads ||
+			elan_channel_span(&elan_here(a)->answers) ==
+				ELAN_SPAN)) {
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	if (elan_seen_has(a->n, p->src, b)) {
-		a->n->counts.duplicates++;
+	if (elan_seen_has(elan_here(a), p->src, b)) {
+		elan_here(a)->counts.duplicates++;
 		return false;
 	}
 	if (!queues_take(a, b)) {
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	elan_seen_add(a->n, p->src, b);
+	elan_seen_add(elan_here(a), p->src, b);
 	if (b->channel == ELAN_ANSWER_CHANNEL &&
 		!elan_get_answered(a, &b->get)) {
-		a->n->counts.duplicates++;
+		elan_here(a)->counts.duplicates++;
 		return false;
 	}
 	if (is_get(b)) {
-		a->n->reads++;
-		b->answer = a->n->answers.next++;
+		elan_here(a)->reads++;
+		b->answer = elan_here(a)->answers.next++;
 	}
 	append(a, b);
 	return true;
-}
-
-static void append_packet(const struct elan_at *a, packet_id *first,
-	packet_id *last, packet_id id)
-{
-	packet_append(a->x->nic.net->packets, first, last, id);
 }
 
 /* --- writes --- */
@@ -175,9 +156,9 @@ static uint32_t next_write(const struct elan_buffer *b)
 /* Up to which piece the next burst goes and when its data is there; 0: there
  * is none. */
 static uint32_t next_burst(
-	const struct elan_at *a, const struct elan_buffer *b, sim_time *ready)
+	const struct nic_at *a, const struct elan_buffer *b, sim_time *ready)
 {
-	const struct elan_params *p = &a->x->params;
+	const struct elan_params *p = &elan_of(a)->params;
 	uint32_t first = next_write(b), k = first, bytes;
 
 	if (k == b->n_pieces)
@@ -205,7 +186,7 @@ static uint32_t next_burst(
 }
 
 /* Of one that has a burst, and is the first of its queue that does. */
-static void schedule(const struct elan_at *a, packet_id id)
+static void schedule(const struct nic_at *a, packet_id id)
 {
 	sim_time ready;
 
@@ -221,7 +202,7 @@ static void schedule(const struct elan_at *a, packet_id id)
  * stores slowly is no concern of theirs.  A test that is not decided stands in
  * the list, too, and in the way of what follows it.
  */
-static bool is_before(const struct elan_at *a, packet_id x, packet_id y)
+static bool is_before(const struct nic_at *a, packet_id x, packet_id y)
 {
 	const struct elan_buffer *b = buffer_of(a, x), *c = buffer_of(a, y);
 
@@ -233,39 +214,40 @@ static bool is_before(const struct elan_at *a, packet_id x, packet_id y)
 /* The first in the list from some place on that is of the same queue, and has
  * writes that are not handed on. */
 static packet_id find_before(
-	const struct elan_at *a, packet_id from, packet_id than)
+	const struct nic_at *a, packet_id from, packet_id than)
 {
 	while (from && !is_before(a, from, than))
 		from = packet_of(a, from)->next;
 	return from;
 }
 
-static void join_writers(const struct elan_at *a, packet_id id)
+static void join_writers(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 
 	b->writes = b->ask || next_write(b) < b->n_pieces;
 	if (!b->writes)
 		return;
-	if (!b->ask && !find_before(a, a->n->write_first, id))
+	if (!b->ask && !find_before(a, elan_here(a)->writers.first, id))
 		schedule(a, id);
-	append_packet(a, &a->n->write_first, &a->n->write_last, id);
+	packet_push(a->nic->net->packets, &elan_here(a)->writers, id);
 }
 
-static void leave_writers(const struct elan_at *a, packet_id id)
+static void leave_writers(const struct nic_at *a, packet_id id)
 {
 	packet_id next = packet_of(a, id)->next, before = 0, at;
 
 	if (!buffer_of(a, id)->writes)
 		return;
-	for (at = a->n->write_first; at != id; at = packet_of(a, at)->next)
+	for (at = elan_here(a)->writers.first; at != id;
+		at = packet_of(a, at)->next)
 		before = at;
 	if (before)
 		packet_of(a, before)->next = next;
 	else
-		a->n->write_first = next;
+		elan_here(a)->writers.first = next;
 	if (!next)
-		a->n->write_last = before;
+		elan_here(a)->writers.last = before;
 }
 
 /* What of a packet's writes from one on lies where a get reads. */
@@ -281,10 +263,10 @@ static void overlay_pieces(const struct elan_buffer *b, uint32_t i,
 	}
 }
 
-void elan_input_overlay(const struct elan_at *a, packet_id get, uint8_t *data)
+void elan_input_overlay(const struct nic_at *a, packet_id get, uint8_t *data)
 {
 	const struct elan_buffer *g = buffer_of(a, get), *b;
-	packet_id id = a->n->write_first;
+	packet_id id = elan_here(a)->writers.first;
 
 	for (; id; id = packet_of(a, id)->next) {
 		b = buffer_of(a, id);
@@ -298,7 +280,7 @@ void elan_input_overlay(const struct elan_at *a, packet_id get, uint8_t *data)
 }
 
 /* Gives the bus the next burst of a packet. */
-static void hand_on(const struct elan_at *a, packet_id id)
+static void hand_on(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 	uint32_t first = next_write(b), bytes = 0, i;
@@ -308,22 +290,22 @@ static void hand_on(const struct elan_at *a, packet_id id)
 	for (i = first; i < until; i++)
 		bytes += b->piece[i].bytes;
 	b->handed = (uint8_t)until;
-	b->turn[b->bursts] = a->n->turn++;
+	b->turn[b->bursts] = elan_here(a)->turn++;
 	b->until[b->bursts++] = (uint8_t)until;
 	b->todo++;
-	a->n->counts.writes++;
-	a->n->counts.merged += until - first - 1;
+	elan_here(a)->counts.writes++;
+	elan_here(a)->counts.merged += until - first - 1;
 	if (next_write(b) == b->n_pieces) {
-		a->n->counts.network_ps += (uint64_t)(a->t - b->asked);
-		a->n->counts.networked++;
+		elan_here(a)->counts.network_ps += (uint64_t)(a->t - b->asked);
+		elan_here(a)->counts.networked++;
 	}
 	elan_bus_ask(a, ELAN_BURST_WRITE, id, bytes);
 }
 
-static void decide(const struct elan_at *a, packet_id id);
+static void decide(const struct nic_at *a, packet_id id);
 
 /* The first one of its queue, or none, goes on. */
-static void go_on(const struct elan_at *a, packet_id id)
+static void go_on(const struct nic_at *a, packet_id id)
 {
 	uint8_t ask = id ? buffer_of(a, id)->ask : ELAN_ASK_NONE;
 
@@ -333,7 +315,7 @@ static void go_on(const struct elan_at *a, packet_id id)
 		schedule(a, id);
 }
 
-void elan_input_on_write(const struct elan_at *a, packet_id id)
+void elan_input_on_write(const struct nic_at *a, packet_id id)
 {
 	const struct elan_buffer *b = buffer_of(a, id);
 
@@ -343,23 +325,23 @@ void elan_input_on_write(const struct elan_at *a, packet_id id)
 			 : find_before(a, packet_of(a, id)->next, id));
 }
 
-void elan_input_granted(const struct elan_at *a, packet_id id, sim_time end)
+void elan_input_granted(const struct nic_at *a, packet_id id, sim_time end)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 	uint32_t last = b->until[b->granted++] - 1u;
 
 	/* One that streams ends when its last block does. */
-	if (b->streams && end < b->left[last] + a->x->params.input)
-		end = b->left[last] + a->x->params.input;
-	elan_post(a, end + a->x->host.see, ELAN_ENGINE_WRITTEN, id);
+	if (b->streams && end < b->left[last] + elan_of(a)->params.input)
+		end = b->left[last] + elan_of(a)->params.input;
+	elan_post(a, end + elan_of(a)->host.see, ELAN_ENGINE_WRITTEN, id);
 }
 
 /* --- its end --- */
 
-static void take_next(const struct elan_at *a);
+static void take_next(const struct nic_at *a);
 
 /* One of the things that were to come has: the last ends the packet. */
-static void one_done(const struct elan_at *a, packet_id id)
+static void one_done(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 	uint32_t i;
@@ -375,15 +357,14 @@ static void one_done(const struct elan_at *a, packet_id id)
 		elan_get_done(a, &b->get);
 	leave_writers(a, id);
 	elan_account_done(a, id);
-	if (a->x->nic.on_delivered)
-		a->x->nic.on_delivered(
-			a->x->nic.arg, a->s, packet_of(a, id), a->t);
-	give(a, id);
-	a->n->inside--;
+	if (a->nic->on_delivered)
+		a->nic->on_delivered(a->nic->arg, a->s, packet_of(a, id), a->t);
+	nic_give(a->nic, a->w, id);
+	elan_here(a)->inside--;
 	take_next(a);
 }
 
-void elan_input_on_written(const struct elan_at *a, packet_id id)
+void elan_input_on_written(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 	uint32_t i = b->written ? b->until[b->written - 1] : 0;
@@ -391,29 +372,29 @@ void elan_input_on_written(const struct elan_at *a, packet_id id)
 
 	for (; i < until; i++)
 		if (b->piece[i].what == ELAN_WRITE)
-			host_write(a->x->nic.host, a->w, a->s, a->t,
+			host_write(a->nic->host, a->w, a->s, a->t,
 				b->piece[i].address, b->data + b->piece[i].at,
 				b->piece[i].bytes);
 	one_done(a, id);
 }
 
-void elan_input_done_read(const struct elan_at *a, packet_id get)
+void elan_input_done_read(const struct nic_at *a, packet_id get)
 {
 	one_done(a, get);
 }
 
 /* The way that a packet came: where that is alive so is the way back. */
-static uint32_t way_back(const struct elan_at *a, const struct packet *p,
+static uint32_t way_back(const struct nic_at *a, const struct packet *p,
 	const struct elan_buffer *b)
 {
-	const struct route *r = a->x->nic.net->route;
+	const struct updown *r = updown_find(a->nic->net->route);
 
-	if (r->ops != &updown_ops)
+	if (!r)
 		return b->route;
-	return updown_back(updown_of(r), p->src, a->s, b->route % ELAN_ROUTES);
+	return updown_back(r, p->src, a->s, b->route % ELAN_ROUTES);
 }
 
-static void answer(const struct elan_at *a, packet_id id)
+static void answer(const struct nic_at *a, packet_id id)
 {
 	const struct packet *p = packet_of(a, id);
 	const struct elan_buffer *b = buffer_of(a, id);
@@ -436,38 +417,38 @@ static void answer(const struct elan_at *a, packet_id id)
 			way_back(a, p, b), NULL);
 }
 
-static void release(const struct elan_at *a, packet_id id)
+static void release(const struct nic_at *a, packet_id id)
 {
-	net_release(a->x->nic.net, a->w, a->s, buffer_of(a, id)->fifo,
+	net_release(a->nic->net, a->w, a->s, buffer_of(a, id)->fifo,
 		packet_of(a, id)->chunks, a->t);
 }
 
 /* One of which nothing is executed. */
-static void drop(const struct elan_at *a, packet_id id)
+static void drop(const struct nic_at *a, packet_id id)
 {
 	const struct elan_buffer *b = buffer_of(a, id);
 
-	a->n->counts.dropped += b->kind == ELAN_ABORTED;
+	elan_here(a)->counts.dropped += b->kind == ELAN_ABORTED;
 	if (b->verdict == ELAN_REFUSED || b->verdict == ELAN_DENIED)
 		elan_account_refused(a, id);
 	else
 		elan_account_nothing(a, id);
 	leave_writers(a, id);
-	give(a, id);
-	a->n->inside--;
+	nic_give(a->nic, a->w, id);
+	elan_here(a)->inside--;
 	take_next(a);
 }
 
 /* What becomes of a packet whose test says yes. */
 static enum elan_kind after_yes(
-	const struct elan_at *a, const struct elan_buffer *b)
+	const struct nic_at *a, const struct elan_buffer *b)
 {
 	if (!is_allowed(a, b))
 		return ELAN_REFUSED; /* a queue has been closed since */
 	return queues_take(a, b) ? ELAN_ACKED : ELAN_NACKED;
 }
 
-static void decide(const struct elan_at *a, packet_id id)
+static void decide(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 	bool is_executed = elan_ask_decide(a, id, after_yes(a, b));
@@ -490,14 +471,14 @@ static void decide(const struct elan_at *a, packet_id id)
 	go_on(a, next);
 }
 
-void elan_input_on_asked(const struct elan_at *a, packet_id id)
+void elan_input_on_asked(const struct nic_at *a, packet_id id)
 {
 	buffer_of(a, id)->ask = ELAN_ASK_READ;
-	if (find_before(a, a->n->write_first, id) == id)
+	if (find_before(a, elan_here(a)->writers.first, id) == id)
 		decide(a, id);
 }
 
-void elan_input_on_tail(const struct elan_at *a, packet_id id)
+void elan_input_on_tail(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 
@@ -506,7 +487,7 @@ void elan_input_on_tail(const struct elan_at *a, packet_id id)
 		if (!b->harm)
 			elan_send_on_answer(a, b);
 		elan_account_nothing(a, id);
-		give(a, id);
+		nic_give(a->nic, a->w, id);
 		return;
 	}
 	if (b->ask) {
@@ -521,7 +502,7 @@ void elan_input_on_tail(const struct elan_at *a, packet_id id)
 	if (is_get(b)) {
 		b->handed = 1;
 		b->todo++;
-		a->n->counts.gets++;
+		elan_here(a)->counts.gets++;
 		elan_dma_read_for(a, id, b->piece[0].bytes);
 	}
 	one_done(a, id);
@@ -529,37 +510,33 @@ void elan_input_on_tail(const struct elan_at *a, packet_id id)
 
 /* --- its beginning --- */
 
-static void take(const struct elan_at *a, packet_id id)
+static void take(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = buffer_of(a, id);
 	sim_time tail = packet_of(a, id)->head;
 
 	elan_account_turn(a, id);
 	b->handed = b->todo = b->bursts = b->granted = b->written = 0;
-	b->came = a->n->came++;
+	b->came = elan_here(a)->came++;
 	b->writes = false;
 	b->ask = ELAN_ASK_NONE;
 	if (judge(a, packet_of(a, id), b)) {
 		b->todo = 1; /* the tail */
 		join_writers(a, id);
 	}
-	a->n->inside++;
+	elan_here(a)->inside++;
 	tail = tail > a->t ? tail : a->t;
-	elan_post(a, tail + a->x->params.input, ELAN_ENGINE_ACK, id);
+	elan_post(a, tail + elan_of(a)->params.input, ELAN_ENGINE_ACK, id);
 }
 
-static void take_next(const struct elan_at *a)
+static void take_next(const struct nic_at *a)
 {
-	while (a->n->in_first && a->n->inside < ELAN_INPUTS) {
-		packet_id id = a->n->in_first;
-
-		a->n->in_first = packet_of(a, id)->next;
-		take(a, id);
-	}
+	while (elan_here(a)->in.first && elan_here(a)->inside < ELAN_INPUTS)
+		take(a, packet_pop(a->nic->net->packets, &elan_here(a)->in));
 }
 
 void elan_input(
-	const struct elan_at *a, uint32_t fifo, packet_id id, sim_time tail)
+	const struct nic_at *a, uint32_t fifo, packet_id id, sim_time tail)
 {
 	struct packet *p = packet_of(a, id);
 	struct elan_buffer *b = buffer_of(a, id);
@@ -584,6 +561,6 @@ void elan_input(
 		elan_post(a, tail, ELAN_ENGINE_ACK, id);
 		return;
 	}
-	append_packet(a, &a->n->in_first, &a->n->in_last, id);
+	packet_push(a->nic->net->packets, &elan_here(a)->in, id);
 	take_next(a);
 }

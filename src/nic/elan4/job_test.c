@@ -118,7 +118,7 @@ struct watched {
 static void watch_card(void *arg)
 {
 	struct watched *x = arg;
-	const struct elan_node *n = elan_node((struct elan *)et_card(), 0);
+	const struct elan_node *n = nic_node(et_card(), 0);
 
 	while (program_now() < 200 * US) {
 		x->most = x->most > n->read_bytes ? x->most : n->read_bytes;

@@ -12,10 +12,10 @@
 #include "base/mem.h"
 
 static void grant(
-	const struct elan_at *a, const struct elan_burst *b, enum bus_way way)
+	const struct nic_at *a, const struct elan_burst *b, enum bus_way way)
 {
-	sim_time end = bus_burst(&a->n->bus, &a->x->params.bus, a->t, b->bytes,
-		a->x->host.dma_overhead, way);
+	sim_time end = bus_burst(&elan_here(a)->bus, &elan_of(a)->params.bus,
+		a->t, b->bytes, elan_of(a)->host.dma_overhead, way);
 
 	switch (b->what) {
 	case ELAN_BURST_WORD:
@@ -45,10 +45,10 @@ static void push(struct elan_line *l, const struct elan_burst *b)
 }
 
 /* Whose turn it is: his who has had less of what is his part. */
-static enum bus_way pick(const struct elan_at *a)
+static enum bus_way pick(const struct nic_at *a)
 {
-	const struct elan_line *line = a->n->line;
-	int64_t reads = a->x->params.bus_reads;
+	const struct elan_line *line = elan_here(a)->line;
+	int64_t reads = elan_of(a)->params.bus_reads;
 
 	if (!line[BUS_IN].n || !line[BUS_OUT].n)
 		return line[BUS_IN].n ? BUS_IN : BUS_OUT;
@@ -57,9 +57,9 @@ static enum bus_way pick(const struct elan_at *a)
 		       : BUS_IN;
 }
 
-void elan_bus_on_free(const struct elan_at *a)
+void elan_bus_on_free(const struct nic_at *a)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 	enum bus_way way = pick(a);
 	struct elan_line *l = &n->line[way];
 	bool is_shared = n->line[!way].n;
@@ -82,17 +82,17 @@ void elan_bus_on_free(const struct elan_at *a)
 	elan_post(a, n->bus.free_at, ELAN_ENGINE_BUS, 0);
 }
 
-void elan_bus_ask(const struct elan_at *a, enum elan_burst_what what,
+void elan_bus_ask(const struct nic_at *a, enum elan_burst_what what,
 	uint32_t id, uint32_t bytes)
 {
 	enum bus_way way = what >= ELAN_BURST_READ ? BUS_OUT : BUS_IN;
 	struct elan_burst b = { what, id, bytes };
 
-	if (!a->x->params.bus_reads) {
+	if (!elan_of(a)->params.bus_reads) {
 		grant(a, &b, way);
 		return;
 	}
-	push(&a->n->line[way], &b);
-	if (!a->n->is_bus_posted)
+	push(&elan_here(a)->line[way], &b);
+	if (!elan_here(a)->is_bus_posted)
 		elan_bus_on_free(a);
 }

@@ -4,7 +4,7 @@
 
 #include "host/bus.h"
 
-struct elan_at;
+struct nic_at;
 
 enum elan_burst_what {
 	ELAN_BURST_WORD, /* id: a word */
@@ -27,8 +27,8 @@ struct elan_line {
 };
 
 /* A burst is ready; its granted() is called, now or later, with its end. */
-void elan_bus_ask(const struct elan_at *a, enum elan_burst_what what,
+void elan_bus_ask(const struct nic_at *a, enum elan_burst_what what,
 	uint32_t id, uint32_t bytes);
-void elan_bus_on_free(const struct elan_at *a);
+void elan_bus_on_free(const struct nic_at *a);
 
 #endif

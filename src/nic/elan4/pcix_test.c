@@ -42,7 +42,7 @@ static void dma_program(void *arg)
 static void meter_program(void *arg)
 {
 	struct share *x = arg;
-	struct elan_node *n = elan_node((struct elan *)et_card(), 0);
+	struct elan_node *n = nic_node(et_card(), 0);
 	uint32_t i;
 
 	program_wait(150 * US);

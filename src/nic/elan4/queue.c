@@ -40,8 +40,8 @@ void elan_queue_free(struct elan_queue *q)
 	if (!q)
 		return;
 	mem_free(q->ring);
-	mem_free(q->arrivals);
-	mem_free(q->births);
+	ring_fini(&q->arrivals);
+	ring_fini(&q->births);
 	mem_free(q);
 }
 
@@ -50,7 +50,7 @@ void elan_queue_free(struct elan_queue *q)
 int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	enum elan_depth depth, uint32_t rights, uint32_t context)
 {
-	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q;
 
 	if (queue >= ELAN_QUEUES || depth >= ELAN_DEPTHS ||
@@ -63,7 +63,9 @@ int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	q->ring = mem_alloc(1, q->depth);
 	q->rights = (uint8_t)rights;
 	q->context = (uint16_t)context;
-	q->next = ELAN_NO_QUEUE;
+	q->id = (uint16_t)queue;
+	ring_init(&q->arrivals, sizeof(struct elan_arrival));
+	ring_init(&q->births, sizeof(struct elan_birth));
 	q->name = ELAN_FIRST_QUEUE + n->opened++;
 	set_queue(n, queue, q);
 	return 0;
@@ -77,14 +79,14 @@ static bool is_quiet(const struct elan_queue *q)
 {
 	bool is_waiting = q->is_half && q->half_at == q->taken;
 
-	return !q->outstanding && !q->arrivals_n && !q->is_queued && !q->dmas &&
+	return !q->outstanding && !q->arrivals.n && !q->is_queued && !q->dmas &&
 	       !q->copies.first &&
 	       (q->error || (!is_waiting && !q->is_blocked));
 }
 
 int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
 {
-	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q = elan_queue(n, queue);
 
 	if (!q || address % ELAN_PAGE || address < host_memory(nic->host))
@@ -109,7 +111,7 @@ static void unmap(struct elan_node *n, uint32_t queue)
 
 int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 {
-	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q = elan_queue(n, queue);
 
 	if (!q)
@@ -126,7 +128,7 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 
 int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 {
-	struct elan_node *n = elan_node((struct elan *)nic, s);
+	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q = elan_queue(n, queue);
 
 	if (!q)
@@ -139,7 +141,7 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 	q->is_guarded = q->is_half = false;
 	q->was_denied = q->skips = false;
 	q->announced = q->arrived = q->taken = q->freed = 0;
-	q->births_n = 0;
+	q->births.n = 0;
 	memset(q->ahead, 0, sizeof(q->ahead));
 	return 0;
 }
@@ -148,7 +150,7 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 static const struct elan_queue *find(
 	const struct nic *nic, site_id s, uint32_t queue)
 {
-	const struct elan_node *n = ((const struct elan *)nic)->nodes[s];
+	const struct elan_node *n = nic->nodes[s];
 
 	return n ? elan_queue(n, queue) : NULL;
 }
@@ -181,28 +183,28 @@ uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 }
 
 /* Copies of events, cores and threads wait for that. */
-static void tell_room(const struct elan_at *a, uint32_t queue)
+static void tell_room(const struct nic_at *a, uint32_t queue)
 {
 	elan_event_on_room(a, queue);
-	host_poke(a->x->nic.host, a->w, a->s, a->t);
+	host_poke(a->nic->host, a->w, a->s, a->t);
 	elan_thread_on_room(a, queue);
 }
 
-void elan_queue_freed(const struct elan_at *a, uint32_t queue, uint64_t until)
+void elan_queue_freed(const struct nic_at *a, uint32_t queue, uint64_t until)
 {
-	elan_queue(a->n, queue)->freed = until;
+	elan_queue(elan_here(a), queue)->freed = until;
 	tell_room(a, queue);
 }
 
 void elan_queue_stop(
-	const struct elan_at *a, uint32_t queue, enum elan_error why)
+	const struct nic_at *a, uint32_t queue, enum elan_error why)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 
 	if (q->error)
 		return;
 	q->error = (uint8_t)why;
-	a->n->counts.errors[why]++;
+	elan_here(a)->counts.errors[why]++;
 	tell_room(a, queue);
 }
 
@@ -236,13 +238,9 @@ static void copy_in(struct elan_queue *q, uint64_t position,
 static void note_arrival(
 	struct elan_queue *q, sim_time at, enum elan_error error)
 {
-	uint32_t i;
+	struct elan_arrival *x = ring_push(&q->arrivals);
 
-	if (q->arrivals_n == q->arrivals_room)
-		q->arrivals = mem_grow_ring(q->arrivals, &q->arrivals_room,
-			q->arrivals_first, 8, sizeof(*q->arrivals));
-	i = (q->arrivals_first + q->arrivals_n++) % q->arrivals_room;
-	q->arrivals[i] = (struct elan_arrival){ q->announced, at, error };
+	*x = (struct elan_arrival){ q->announced, at, error };
 }
 
 /* What is wrong with a store; else where it goes. */
@@ -264,10 +262,10 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	uint32_t n)
 {
 	struct elan *x = (struct elan *)nic;
-	struct elan_at a = { x, elan_node(x, s), w, s, t };
-	struct elan_queue *q = elan_queue(a.n, queue);
-	sim_time end = bus_store(
-		&a.n->bus, &x->params.bus, t, 8 * n, x->host.pio_overhead);
+	struct nic_at a = nic_at(nic, w, s, t);
+	struct elan_queue *q = elan_queue(elan_here(&a), queue);
+	sim_time end = bus_store(&elan_here(&a)->bus, &x->params.bus, t, 8 * n,
+		x->host.pio_overhead);
 	enum elan_error wrong;
 	uint64_t position;
 
@@ -322,10 +320,10 @@ static bool has_gap(const struct elan_queue *q)
 	return false;
 }
 
-void elan_queue_append(const struct elan_at *a, uint32_t queue,
+void elan_queue_append(const struct nic_at *a, uint32_t queue,
 	const uint8_t *words, uint32_t bytes, sim_time t)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	enum elan_error wrong = ELAN_FINE;
 	uint64_t word;
 	uint32_t i;
@@ -339,22 +337,23 @@ void elan_queue_append(const struct elan_at *a, uint32_t queue,
 		copy_in(q, q->announced, &word, 1);
 	}
 	/* what came before it comes before it */
-	if (q->arrivals_n) {
-		i = (q->arrivals_first + q->arrivals_n - 1) % q->arrivals_room;
-		t = t > q->arrivals[i].at ? t : q->arrivals[i].at;
+	if (q->arrivals.n) {
+		const struct elan_arrival *last =
+			ring_at(&q->arrivals, q->arrivals.n - 1);
+
+		t = t > last->at ? t : last->at;
 	}
-	a->n->counts.appended += bytes / 8;
+	elan_here(a)->counts.appended += bytes / 8;
 	note_arrival(q, t, wrong);
 	elan_post(a, t, ELAN_ENGINE_STORE, queue);
 }
 
-void elan_queue_on_store(const struct elan_at *a, uint32_t queue)
+void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
-	struct elan_arrival came = q->arrivals[q->arrivals_first];
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
+	struct elan_arrival came =
+		*(const struct elan_arrival *)ring_pop(&q->arrivals);
 
-	q->arrivals_first = (q->arrivals_first + 1) % q->arrivals_room;
-	q->arrivals_n--;
 	q->arrived = came.end;
 	q->word_at = a->t;
 	if (came.error)
@@ -366,19 +365,18 @@ void elan_queue_on_store(const struct elan_at *a, uint32_t queue)
 
 sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position)
 {
+	const struct elan_arrival *x, *before;
 	uint32_t k;
 
 	if (position <= q->arrived)
 		return 0;
 	if (position > q->announced)
 		return SIM_NEVER;
-	for (k = q->arrivals_n; k; k--) {
-		uint32_t i = (q->arrivals_first + k - 1) % q->arrivals_room;
-		uint32_t before =
-			(q->arrivals_first + k - 2) % q->arrivals_room;
-
-		if (k == 1 || q->arrivals[before].end < position)
-			return q->arrivals[i].at;
+	for (k = q->arrivals.n; k; k--) {
+		x = ring_at(&q->arrivals, k - 1);
+		before = k > 1 ? ring_at(&q->arrivals, k - 2) : NULL;
+		if (!before || before->end < position)
+			return x->at;
 	}
 	return 0;
 }
@@ -391,28 +389,22 @@ uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position)
 	return word;
 }
 
-void elan_queue_wake(const struct elan_at *a, uint32_t queue)
+void elan_queue_wake(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_node *n = a->n;
+	struct elan_node *n = a->node;
 	struct elan_queue *q = elan_queue(n, queue);
 
 	if (q->is_queued || q->is_blocked || q->error ||
 		q->taken == q->announced)
 		return;
 	q->is_queued = true;
-	q->next = ELAN_NO_QUEUE;
-	if (n->run_first == ELAN_NO_QUEUE)
-		n->run_first = (uint16_t)queue;
-	else
-		elan_queue(n, n->run_last)->next = (uint16_t)queue;
-	n->run_last = (uint16_t)queue;
+	list_push(&n->run, &q->link);
 	elan_command_go(a);
 }
 
-void elan_queue_acked(
-	const struct elan_at *a, uint32_t queue, uint32_t sequence)
+void elan_queue_acked(const struct nic_at *a, uint32_t queue, uint32_t sequence)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint32_t oldest = q->channel.oldest;
 	uint64_t until = q->freed;
 

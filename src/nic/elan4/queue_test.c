@@ -245,10 +245,10 @@ static void many_program(void *arg)
 	uint32_t k;
 
 	(void)arg;
-	before = elan4_ops.memory(et_card());
+	before = nic_memory(et_card());
 	for (k = 0; k < MANY; k++)
 		et_open_as(k, ELAN_1K, ELAN_MAY_STEN, ET_CONTEXT);
-	after = elan4_ops.memory(et_card());
+	after = nic_memory(et_card());
 	assert_true(after - before > MANY * 1024);
 	assert_true(after - before < MANY * 2048);
 	/* They are filled thirty times as fast as they are emptied. */

@@ -89,11 +89,13 @@ static void quicker_program(void *arg)
 	struct elan *x = (struct elan *)et_card();
 
 	slow_program(arg);
-	assert_in_range(elan_node(x, 0)->round_trip, 30 * US, 31 * US);
+	assert_in_range(((struct elan_node *)nic_node(&x->nic, 0))->round_trip,
+		30 * US, 31 * US);
 	x->params.input = US;
 	elan_queue_close(et_card(), 0, 0);
 	slow_program(arg);
-	assert_in_range(elan_node(x, 0)->round_trip, US, 3 * US);
+	assert_in_range(((struct elan_node *)nic_node(&x->nic, 0))->round_trip,
+		US, 3 * US);
 }
 
 /* A receiver that takes 30 us is waited for longer, until it is quicker. */

@@ -200,7 +200,7 @@ static int64_t decode(const struct elan_queue *q, struct sten *p)
  * When each block has left, if the head could leave since some time, and in
  * the model does at start, when all of the packet is known.
  */
-static void set_times(const struct elan_at *a, struct elan_buffer *b,
+static void set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since, const sim_time *arrived)
 {
 	uint32_t i, sum = 0;
@@ -212,37 +212,36 @@ static void set_times(const struct elan_at *a, struct elan_buffer *b,
 		if (b->piece[i].what != ELAN_WRITE)
 			continue;
 		sum += b->piece[i].bytes;
-		link = since + elan_ser(a->x, sum);
+		link = since + elan_ser(elan_of(a), sum);
 		link = link > start ? link : start;
-		b->left[i] = arrived[i] + a->x->params.command;
+		b->left[i] = arrived[i] + elan_of(a)->params.command;
 		b->left[i] = b->left[i] > link ? b->left[i] : link;
 	}
 }
 
 /* The node that a packet is for, or the first of those; NO_SITE: none. */
-static site_id destination(
-	const struct elan_at *a, uint64_t open, uint64_t last)
+static site_id destination(const struct nic_at *a, uint64_t open, uint64_t last)
 {
 	uint64_t to = open >> 16 & 0xffffffff;
 
 	if (!is_range(open))
 		last = to;
-	else if (!a->x->nic.net->route->ops->spread)
+	else if (!a->nic->net->route->ops->spread)
 		return NO_SITE; /* this network does not broadcast */
-	return to <= last && last < a->x->n_nodes ? (site_id)to : NO_SITE;
+	return to <= last && last < elan_of(a)->n_nodes ? (site_id)to : NO_SITE;
 }
 
 /*
  * A packet that its process does not finish is closed by a time-out, when no
  * more of it has come for that long (QSN-G22).
  */
-static void await_rest(const struct elan_at *a, uint32_t queue)
+static void await_rest(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 
 	if (!q->is_half)
-		elan_post(a, a->t + a->x->params.half_packet, ELAN_ENGINE_HALF,
-			queue);
+		elan_post(a, a->t + elan_of(a)->params.half_packet,
+			ELAN_ENGINE_HALF, queue);
 	if (!q->is_half || q->half_at != q->taken)
 		q->half_since = a->t;
 	q->is_half = true;
@@ -250,9 +249,9 @@ static void await_rest(const struct elan_at *a, uint32_t queue)
 }
 
 /* What has left of a packet that is never finished. */
-static void send_aborted(const struct elan_at *a, const struct elan_queue *q)
+static void send_aborted(const struct nic_at *a, const struct elan_queue *q)
 {
-	struct elan_buffer b = { .kind = ELAN_ABORTED, .sending = UINT32_MAX };
+	struct elan_buffer b = { .kind = ELAN_ABORTED };
 	uint64_t open = elan_queue_word(q, q->half_at), last = UINT64_MAX;
 	site_id to;
 
@@ -268,33 +267,33 @@ static void send_aborted(const struct elan_at *a, const struct elan_queue *q)
 			a, fifo_of(open), to, &b, (uint32_t)(open >> 48), NULL);
 }
 
-void elan_sten_on_half(const struct elan_at *a, uint32_t queue)
+void elan_sten_on_half(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	sim_time until;
 
 	/* The queue may be another one by now. */
 	if (!q || !q->is_half)
 		return;
-	until = q->word_at + a->x->params.half_packet;
+	until = q->word_at + elan_of(a)->params.half_packet;
 	q->is_half = !q->error && q->taken == q->half_at && a->t < until;
 	if (q->is_half)
 		elan_post(a, until, ELAN_ENGINE_HALF, queue);
 	if (q->is_half || q->error || q->taken != q->half_at)
 		return;
-	a->n->counts.aborted++;
+	elan_here(a)->counts.aborted++;
 	send_aborted(a, q);
 }
 
 /* Keeps and sends a packet of so many bytes of commands. */
-static void send(const struct elan_at *a, uint32_t queue, const struct sten *p,
+static void send(const struct nic_at *a, uint32_t queue, const struct sten *p,
 	uint32_t n)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
-	sim_time start = a->t + a->x->params.command - a->x->least;
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
+	sim_time start = a->t + elan_of(a)->params.command - elan_of(a)->least;
 	bool was_half = q->is_half && q->half_at == q->taken;
 	uint32_t id = elan_send_new(a);
-	struct elan_sending *s = elan_sending(a->n, id);
+	struct elan_sending *s = elan_sending(elan_here(a), id);
 
 	*s->copy = p->b;
 	s->copy->channel = q->name;
@@ -319,30 +318,30 @@ static void send(const struct elan_at *a, uint32_t queue, const struct sten *p,
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
 	q->outstanding++;
-	a->n->counts.commands++;
+	elan_here(a)->counts.commands++;
 	elan_send_at(a, id, start);
 }
 
 /* What this node can find wrong with the addresses of a packet. */
 static bool are_addresses_right(
-	const struct elan_at *a, const struct elan_buffer *b)
+	const struct nic_at *a, const struct elan_buffer *b)
 {
 	const struct elan_piece *first = &b->piece[0];
 
 	if (elan_has_test(b))
 		return first->address % 8 == 0;
 	return !b->n_pieces || first->what != ELAN_GET ||
-	       elan_may(a->n, b->context, first->back, first->bytes);
+	       elan_may(elan_here(a), b->context, first->back, first->bytes);
 }
 
-uint32_t elan_sten_send(const struct elan_at *a, uint32_t queue)
+uint32_t elan_sten_send(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	struct sten p;
 	int64_t n;
 
 	if (elan_channel_span(&q->channel) >=
-		(uint32_t)a->x->params.outstanding)
+		(uint32_t)elan_of(a)->params.outstanding)
 		return 0;
 	memset(&p, 0, offsetof(struct sten, b.data));
 	n = decode(q, &p);
@@ -362,9 +361,9 @@ uint32_t elan_sten_send(const struct elan_at *a, uint32_t queue)
 	return (uint32_t)n;
 }
 
-uint32_t elan_sten_skip(const struct elan_at *a, uint32_t queue)
+uint32_t elan_sten_skip(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	struct sten p;
 	int64_t n;
 
@@ -379,7 +378,7 @@ uint32_t elan_sten_skip(const struct elan_at *a, uint32_t queue)
 	/* Behind a guard nothing is outstanding. */
 	q->skips = false;
 	q->taken += (uint64_t)n;
-	a->n->counts.commands++;
+	elan_here(a)->counts.commands++;
 	elan_queue_freed(a, queue, q->taken);
 	return (uint32_t)n;
 }

@@ -177,9 +177,8 @@ static void qsn_f26_one_queue_stops_alone(void **state)
 		et_run(&m, 1, p, 3);
 		c = et_counts(&m, 0);
 		assert_int_equal(c.errors[x.why], 1);
-		assert_int_equal(
-			elan4_ops.errors(m.nic, 0, text, sizeof(text)), 1);
-		assert_non_null(strstr(text, elan_error_names[x.why]));
+		assert_int_equal(nic_errors(m.nic, 0, text, sizeof(text)), 1);
+		assert_non_null(strstr(text, elan_error_text(x.why)));
 		et_fini(&m);
 	}
 }
@@ -468,13 +467,14 @@ static void fails_with(struct et *m, const char *text)
 {
 	struct err e = { 0 };
 
-	assert_int_not_equal(elan4_ops.audit(m->nic, &e), 0);
+	assert_int_not_equal(nic_audit(m->nic, &e), 0);
 	if (!strstr(e.text, text))
 		fail_msg("says: %s", e.text);
 }
 
 static void the_audit_tells_what_is_left(void **state)
 {
+	struct list_link link = { 0 };
 	struct elan_node *n;
 	struct err e = { 0 };
 	struct et m;
@@ -483,10 +483,10 @@ static void the_audit_tells_what_is_left(void **state)
 	et_init(&m, "4");
 	et_start(&m, 1, 1);
 	n = et_node(&m, 2);
-	assert_int_equal(elan4_ops.audit(m.nic, &e), 0);
-	n->sendings_used = 3;
+	assert_int_equal(nic_audit(m.nic, &e), 0);
+	n->sendings.used = 3;
 	fails_with(&m, "node 2: 3 packets are not acknowledged");
-	n->sendings_used = 0;
+	n->sendings.used = 0;
 	n->inside = 2;
 	fails_with(&m, "2 not executed");
 	n->inside = 0;
@@ -499,18 +499,18 @@ static void the_audit_tells_what_is_left(void **state)
 	n->assembling = 1;
 	fails_with(&m, "1 packets and 0 DMAs");
 	n->assembling = 0;
-	n->waiting_n = 4;
+	n->waiting.n = 4;
 	n->dma[1].is_used = true;
 	fails_with(&m, "5 DMAs");
-	n->waiting_n = 0;
+	n->waiting.n = 0;
 	n->dma[1].is_used = false;
 	n->copies_inside = 6;
 	fails_with(&m, "6 copies of events");
 	n->copies_inside = 0;
-	n->run_first = 7;
+	n->run.first = &link;
 	fails_with(&m, "a queue has work");
-	n->run_first = ELAN_NO_QUEUE;
-	assert_int_equal(elan4_ops.audit(m.nic, &e), 0);
+	n->run.first = NULL;
+	assert_int_equal(nic_audit(m.nic, &e), 0);
 	et_fini(&m);
 }
 

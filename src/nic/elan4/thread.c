@@ -18,8 +18,6 @@
 #include "base/mem.h"
 #include "host/card.h"
 
-#define NOBODY UINT32_MAX
-
 enum thread_wait {
 	WAITS_NOT, /* it is ready or runs */
 	WAITS_WORD, /* at an address, for a value */
@@ -27,8 +25,8 @@ enum thread_wait {
 };
 
 struct elan_thread {
+	struct slot slot; /* in the run queue, or of those that wait */
 	uint32_t id;
-	uint32_t next; /* in the run queue, of those that wait, or free */
 	uint16_t context;
 	uint8_t waits; /* an enum thread_wait */
 	bool is_reading; /* of bytes: its read is not due on the bus yet */
@@ -47,47 +45,19 @@ struct thread_code {
 	elan_code *run;
 };
 
-struct thread_list {
-	uint32_t first, last;
-};
-
 struct elan_threads {
-	struct elan_thread **thread; /* they do not move */
-	uint32_t room, free, used;
-	struct thread_list ready, waiting;
+	struct slots all;
+	struct slot_list ready, waiting;
 	uint32_t n_words, n_rooms; /* of those that wait */
 	uint32_t running, last; /* it has the processor; it had it last */
-	uint16_t blocked_first, blocked_last; /* queues */
+	struct list blocked; /* queues */
 	struct thread_code *codes;
 	uint32_t n_codes;
 };
 
-/* --- lists --- */
-
-static const struct thread_list NO_THREADS = { NOBODY, NOBODY };
-
-static void push(struct elan_threads *h, struct thread_list *l, uint32_t id)
+static struct elan_thread *thread(const struct elan_threads *h, uint32_t id)
 {
-	h->thread[id]->next = NOBODY;
-	if (l->first == NOBODY)
-		l->first = id;
-	else
-		h->thread[l->last]->next = id;
-	l->last = id;
-}
-
-/* Takes out the one behind another, or the first. */
-static void take(struct elan_threads *h, struct thread_list *l, uint32_t before)
-{
-	uint32_t id = before == NOBODY ? l->first : h->thread[before]->next;
-	uint32_t next = h->thread[id]->next;
-
-	if (before == NOBODY)
-		l->first = next;
-	else
-		h->thread[before]->next = next;
-	if (l->last == id)
-		l->last = before;
+	return slots_at(&h->all, id);
 }
 
 /* --- life --- */
@@ -96,14 +66,7 @@ static struct elan_threads *threads_of(struct elan_node *n)
 {
 	if (!n->threads) {
 		n->threads = mem_alloc(1, sizeof(*n->threads));
-		*n->threads = (struct elan_threads){
-			.free = NOBODY,
-			.ready = NO_THREADS,
-			.waiting = NO_THREADS,
-			.running = NOBODY,
-			.last = NOBODY,
-			.blocked_first = ELAN_NO_QUEUE,
-		};
+		slots_init(&n->threads->all, sizeof(struct elan_thread));
 	}
 	return n->threads;
 }
@@ -111,14 +74,11 @@ static struct elan_threads *threads_of(struct elan_node *n)
 void elan_threads_free(struct elan_node *n)
 {
 	struct elan_threads *h = n->threads;
-	uint32_t i;
 
-	for (i = 0; h && i < h->room; i++)
-		mem_free(h->thread[i]);
-	if (h) {
-		mem_free(h->thread);
-		mem_free(h->codes);
-	}
+	if (!h)
+		return;
+	slots_fini(&h->all);
+	mem_free(h->codes);
 	mem_free(h);
 }
 
@@ -127,8 +87,7 @@ uint64_t elan_threads_memory(const struct elan_node *n)
 	const struct elan_threads *h = n->threads;
 
 	return h ? sizeof(*h) + h->n_codes * sizeof(*h->codes) +
-			       h->room * (sizeof(*h->thread) +
-						 sizeof(**h->thread))
+			       slots_memory(&h->all)
 		 : 0;
 }
 
@@ -136,23 +95,22 @@ uint32_t elan_threads_busy(const struct elan_node *n)
 {
 	const struct elan_threads *h = n->threads;
 
-	return h && (h->running != NOBODY || h->ready.first != NOBODY);
+	return h && (h->running || h->ready.first);
 }
 
 /* Of a node that has died no thread goes on. */
-static bool is_dead(const struct elan_at *a)
+static bool is_dead(const struct nic_at *a)
 {
-	return a->t >= host_dies_at(a->x->nic.host, a->s);
+	return a->t >= host_dies_at(a->nic->host, a->s);
 }
 
-static void bury(const struct elan_at *a)
+static void bury(const struct nic_at *a)
 {
-	struct elan_threads *h = a->n->threads;
+	struct elan_threads *h = elan_here(a)->threads;
 
-	h->ready = h->waiting = NO_THREADS;
-	h->n_words = h->n_rooms = 0;
-	h->running = NOBODY;
-	card_watch(a->x->nic.host, a->s, NULL, NULL);
+	h->ready = h->waiting = (struct slot_list){ 0 };
+	h->n_words = h->n_rooms = h->running = 0;
+	card_watch(a->nic->host, a->s, NULL, NULL);
 }
 
 /* --- code --- */
@@ -172,7 +130,7 @@ static struct thread_code *find_code(
 int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 	elan_code *run)
 {
-	struct elan_threads *h = threads_of(elan_node((struct elan *)nic, s));
+	struct elan_threads *h = threads_of(nic_node(nic, s));
 	struct thread_code *c = find_code(h, context, code);
 
 	if (context >= ELAN_CONTEXTS || code >= ELAN_CODES)
@@ -188,70 +146,64 @@ int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 
 /* --- who is next --- */
 
-static void dispatch(const struct elan_at *a)
+static void dispatch(const struct nic_at *a)
 {
-	struct elan_threads *h = a->n->threads;
-	const struct elan_params *p = &a->x->params;
+	struct elan_threads *h = elan_here(a)->threads;
+	const struct elan_params *p = &elan_of(a)->params;
 	uint32_t id = h->ready.first;
 	bool is_other = id != h->last;
 
-	if (h->running != NOBODY || id == NOBODY)
+	if (h->running || !id)
 		return;
-	take(h, &h->ready, NOBODY);
+	slots_pop(&h->all, &h->ready);
 	h->running = id;
 	h->last = id;
-	a->n->counts.swaps += is_other;
+	elan_here(a)->counts.swaps += is_other;
 	elan_post(a, a->t + (is_other ? p->thread_swap : p->thread_clock),
 		ELAN_ENGINE_THREAD, id);
 }
 
-/* The wait of one is over; it is behind another in the list. */
-static void wake(const struct elan_at *a, uint32_t before)
+/* The wait of one is over. */
+static void wake(const struct nic_at *a, struct elan_thread *x)
 {
-	struct elan_threads *h = a->n->threads;
-	uint32_t id =
-		before == NOBODY ? h->waiting.first : h->thread[before]->next;
-	struct elan_thread *x = h->thread[id];
+	struct elan_threads *h = elan_here(a)->threads;
 
-	take(h, &h->waiting, before);
+	slots_remove(&h->all, &h->waiting, x->id);
 	if (x->waits == WAITS_WORD && !--h->n_words)
-		card_watch(a->x->nic.host, a->s, NULL, NULL);
+		card_watch(a->nic->host, a->s, NULL, NULL);
 	if (x->waits == WAITS_ROOM)
 		h->n_rooms--;
 	x->waits = WAITS_NOT;
-	push(h, &h->ready, id);
+	slots_push(&h->all, &h->ready, x->id);
 	dispatch(a);
 }
 
-static bool has_word(const struct elan_at *a, const struct elan_thread *x)
+static bool has_word(const struct nic_at *a, const struct elan_thread *x)
 {
 	uint64_t word = 0;
 
-	host_read(a->x->nic.host, a->s, x->at, &word, 8);
+	host_read(a->nic->host, a->s, x->at, &word, 8);
 	return word == x->value;
 }
 
 static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 	uint64_t at, size_t n)
 {
-	struct elan *x = arg;
-	struct elan_at a = { x, elan_node(x, s), w, s, t };
-	struct elan_threads *h = a.n->threads;
-	uint32_t id = h->waiting.first, before = NOBODY, next;
+	struct nic_at a = nic_at(arg, w, s, t);
+	struct elan_threads *h = elan_here(&a)->threads;
+	uint32_t id = h->waiting.first, next;
 
 	if (is_dead(&a)) {
 		bury(&a);
 		return;
 	}
-	for (; id != NOBODY; id = next) {
-		const struct elan_thread *y = h->thread[id];
+	for (; id; id = next) {
+		struct elan_thread *y = thread(h, id);
 
-		next = y->next;
+		next = y->slot.next;
 		if (y->waits == WAITS_WORD && y->at < at + n &&
 			at < y->at + 8 && has_word(&a, y))
-			wake(&a, before);
-		else
-			before = id;
+			wake(&a, y);
 	}
 }
 
@@ -259,122 +211,85 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
  * Who waits for room has a claim on it when he is woken, until he runs: those
  * behind him do not take it from him, and are not woken in vain.
  */
-void elan_thread_on_room(const struct elan_at *a, uint32_t queue)
+void elan_thread_on_room(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_threads *h = a->n->threads;
-	struct elan_queue *q = elan_queue(a->n, queue);
-	uint32_t id, before = NOBODY, next;
+	struct elan_threads *h = elan_here(a)->threads;
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
+	uint32_t id, next;
 
 	if (!h || !h->n_rooms)
 		return;
-	for (id = h->waiting.first; id != NOBODY; id = next) {
-		struct elan_thread *x = h->thread[id];
+	for (id = h->waiting.first; id; id = next) {
+		struct elan_thread *x = thread(h, id);
 
-		next = x->next;
-		if (x->waits != WAITS_ROOM || x->queue != queue) {
-			before = id;
+		next = x->slot.next;
+		if (x->waits != WAITS_ROOM || x->queue != queue)
 			continue;
-		}
-		if (!elan_queue_takes(a->n, queue, q->claimed + x->bytes))
+		if (!elan_queue_takes(
+			    elan_here(a), queue, q->claimed + x->bytes))
 			return;
 		q->claimed += x->bytes;
 		x->has_claim = true;
-		wake(a, before);
+		wake(a, x);
 	}
 }
 
 bool elan_thread_wants(const struct elan_node *n, uint32_t queue)
 {
 	const struct elan_threads *h = n->threads;
-	uint32_t id = h && h->n_rooms ? h->waiting.first : NOBODY;
+	uint32_t id = h && h->n_rooms ? h->waiting.first : 0;
 
-	while (id != NOBODY && (h->thread[id]->waits != WAITS_ROOM ||
-				       h->thread[id]->queue != queue))
-		id = h->thread[id]->next;
-	return id != NOBODY;
+	while (id && (thread(h, id)->waits != WAITS_ROOM ||
+			     thread(h, id)->queue != queue))
+		id = thread(h, id)->slot.next;
+	return id;
 }
 
 /* --- queues that start threads --- */
 
-bool elan_thread_has_room(const struct elan_at *a, uint32_t queue)
+bool elan_thread_has_room(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_threads *h = a->n->threads;
-	struct elan_queue *q = elan_queue(a->n, queue);
+	struct elan_threads *h = elan_here(a)->threads;
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
 
-	if (!h || h->used < (uint32_t)a->x->params.threads)
+	if (!h || h->all.used < (uint32_t)elan_of(a)->params.threads)
 		return true;
 	q->is_blocked = true;
-	q->next = ELAN_NO_QUEUE;
-	if (h->blocked_first == ELAN_NO_QUEUE)
-		h->blocked_first = (uint16_t)queue;
-	else
-		elan_queue(a->n, h->blocked_last)->next = (uint16_t)queue;
-	h->blocked_last = (uint16_t)queue;
+	list_push(&h->blocked, &q->link);
 	return false;
 }
 
 void elan_thread_forget(struct elan_node *n, uint32_t queue)
 {
-	struct elan_threads *h = n->threads;
 	struct elan_queue *q = elan_queue(n, queue);
-	uint32_t before = ELAN_NO_QUEUE, id;
 
-	if (!q->is_blocked)
-		return;
+	if (q->is_blocked)
+		list_remove(&n->threads->blocked, &q->link);
 	q->is_blocked = false;
-	for (id = h->blocked_first; id != queue; id = elan_queue(n, id)->next)
-		before = id;
-	if (before == ELAN_NO_QUEUE)
-		h->blocked_first = q->next;
-	else
-		elan_queue(n, before)->next = q->next;
-	if (h->blocked_last == queue)
-		h->blocked_last = (uint16_t)before;
 }
 
 /*
  * One more can be started: by the first that still wants to when it has its
  * turn.  The others wait again, in the same order.
  */
-static void unblock(const struct elan_at *a)
+static void unblock(const struct nic_at *a)
 {
-	struct elan_threads *h = a->n->threads;
+	struct elan_threads *h = elan_here(a)->threads;
 
-	while (h->blocked_first != ELAN_NO_QUEUE) {
-		uint32_t id = h->blocked_first;
+	while (h->blocked.first) {
+		struct elan_queue *q =
+			LIST_ITEM(h->blocked.first, struct elan_queue, link);
 
-		elan_thread_forget(a->n, id);
-		elan_queue_wake(a, id);
+		elan_thread_forget(elan_here(a), q->id);
+		elan_queue_wake(a, q->id);
 	}
-}
-
-/* A place for one; there may be one more. */
-static struct elan_thread *new_thread(struct elan_threads *h)
-{
-	uint32_t room, i;
-
-	if (h->free == NOBODY) {
-		room = h->room ? 2 * h->room : 4;
-		h->thread = mem_grow(h->thread, room, sizeof(*h->thread));
-		for (i = h->room; i < room; i++) {
-			h->thread[i] = mem_alloc(1, sizeof(**h->thread));
-			h->thread[i]->id = i;
-			h->thread[i]->next = i + 1 < room ? i + 1 : NOBODY;
-		}
-		h->free = h->room;
-		h->room = room;
-	}
-	i = h->free;
-	h->free = h->thread[i]->next;
-	h->used++;
-	return h->thread[i];
 }
 
 enum elan_error elan_thread_begin(
-	const struct elan_at *a, uint32_t queue, const uint64_t *word)
+	const struct nic_at *a, uint32_t queue, const uint64_t *word)
 {
-	struct elan_threads *h = a->n->threads;
-	uint32_t context = elan_queue(a->n, queue)->context;
+	struct elan_threads *h = elan_here(a)->threads;
+	uint32_t context = elan_queue(elan_here(a), queue)->context;
 	const struct thread_code *c = find_code(h, context, word[0] >> 16);
 	struct elan_thread *x;
 	uint32_t id;
@@ -383,14 +298,14 @@ enum elan_error elan_thread_begin(
 		return ELAN_ERROR_COMMAND;
 	if (is_dead(a))
 		return ELAN_FINE;
-	x = new_thread(h);
-	id = x->id;
-	*x = (struct elan_thread){
-		.id = id, .context = (uint16_t)context, .run = c->run
-	};
+	id = slots_take(&h->all);
+	x = thread(h, id);
+	x->id = id;
+	x->context = (uint16_t)context;
+	x->run = c->run;
 	memcpy(x->reg, word + 1, sizeof(x->reg));
-	a->n->counts.threads++;
-	push(h, &h->ready, id);
+	elan_here(a)->counts.threads++;
+	slots_push(&h->all, &h->ready, id);
 	dispatch(a);
 	return ELAN_FINE;
 }
@@ -399,28 +314,27 @@ enum elan_error elan_thread_begin(
 
 static void run(void *arg)
 {
-	const struct elan_thread *x = arg;
+	const struct elan_threads *h = arg;
+	const struct elan_thread *x = thread(h, h->running);
 	uint64_t reg[ELAN_REGISTERS];
 
 	memcpy(reg, x->reg, sizeof(reg));
 	x->run(reg);
 }
 
-static void end(const struct elan_at *a, struct elan_thread *x)
+static void end(const struct nic_at *a, uint32_t id)
 {
-	struct elan_threads *h = a->n->threads;
+	struct elan_threads *h = elan_here(a)->threads;
 
-	h->running = h->last = NOBODY;
-	x->next = h->free;
-	h->free = x->id;
-	h->used--;
+	h->running = h->last = 0;
+	slots_give(&h->all, id);
 	unblock(a);
 }
 
-void elan_thread_on_go(const struct elan_at *a, uint32_t thread)
+void elan_thread_on_go(const struct nic_at *a, uint32_t id)
 {
-	struct elan_threads *h = a->n->threads;
-	struct elan_thread *x = h->thread[thread];
+	struct elan_threads *h = elan_here(a)->threads;
+	struct elan_thread *x = thread(h, id);
 
 	if (is_dead(a)) {
 		bury(a);
@@ -433,53 +347,51 @@ void elan_thread_on_go(const struct elan_at *a, uint32_t thread)
 		return;
 	}
 	if (!x->card)
-		x->card = card_start(a->x->nic.host, a->s, run, x);
+		x->card = card_start(a->nic->host, a->s, run, h);
 	if (card_resume(x->card, a->w, a->t))
-		end(a, x);
-	else if (x->waits)
-		h->running = NOBODY;
+		end(a, id);
+	else if (thread(h, id)->waits)
+		h->running = 0;
 	dispatch(a);
 }
 
 /* No read passes a write, one of the thread's own say: not in line for the bus,
  * nor behind it. */
-void elan_thread_on_word(const struct elan_at *a)
+void elan_thread_on_word(const struct nic_at *a)
 {
-	const struct elan_threads *h = a->n->threads;
-	struct elan_thread *x =
-		h && h->running != NOBODY ? h->thread[h->running] : NULL;
+	const struct elan_threads *h = elan_here(a)->threads;
+	struct elan_thread *x = h && h->running ? thread(h, h->running) : NULL;
 
-	if (!x || !x->is_behind || (int32_t)(a->n->words_had - x->after) < 0)
+	if (!x || !x->is_behind ||
+		(int32_t)(elan_here(a)->words_had - x->after) < 0)
 		return;
 	x->is_behind = false;
 	elan_bus_ask(a, ELAN_BURST_THREAD, x->id, x->bytes);
 }
 
-void elan_thread_granted(const struct elan_at *a, uint32_t thread, sim_time end)
+void elan_thread_granted(const struct nic_at *a, uint32_t id, sim_time end)
 {
-	if (end < a->n->word_in)
-		end = a->n->word_in;
-	elan_post(a, end, ELAN_ENGINE_THREAD, thread);
+	if (end < elan_here(a)->word_in)
+		end = elan_here(a)->word_in;
+	elan_post(a, end, ELAN_ENGINE_THREAD, id);
 }
 
 /* --- what threads call --- */
 
-static struct elan_thread *self(struct elan_at *a)
+/* The one that runs; it may be elsewhere after a wait. */
+static struct elan_thread *self(struct nic_at *a)
 {
-	struct elan_thread *x = card_current();
-	struct nic *nic = host_nic(program_host());
-	site_id s = program_node();
+	const struct elan_threads *h = card_current();
 
-	BUG_IF(!x || nic->ops != &elan4_ops);
-	*a = (struct elan_at){ (struct elan *)nic,
-		elan_node((struct elan *)nic, s), program_worker(), s,
-		program_now() };
-	return x;
+	BUG_IF(!h);
+	*a = nic_at(elan_check(host_nic(program_host())), program_worker(),
+		program_node(), program_now());
+	return thread(h, h->running);
 }
 
 /* Holds the processor for so long. */
 static void hold(
-	const struct elan_at *a, const struct elan_thread *x, sim_time time)
+	const struct nic_at *a, const struct elan_thread *x, sim_time time)
 {
 	elan_post(a, a->t + time, ELAN_ENGINE_THREAD, x->id);
 	card_suspend();
@@ -487,107 +399,109 @@ static void hold(
 
 void elan_card_work(uint32_t cycles)
 {
-	struct elan_at a;
+	struct nic_at a;
 	const struct elan_thread *x = self(&a);
 
 	if (cycles)
-		hold(&a, x, cycles * a.x->params.thread_clock);
+		hold(&a, x, cycles * elan_of(&a)->params.thread_clock);
 }
 
 /* Gives the processor up until it is woken. */
 static void wait(
-	const struct elan_at *a, struct elan_thread *x, enum thread_wait what)
+	const struct nic_at *a, struct elan_thread *x, enum thread_wait what)
 {
-	struct elan_threads *h = a->n->threads;
+	struct elan_threads *h = elan_here(a)->threads;
 
 	x->waits = (uint8_t)what;
-	push(h, &h->waiting, x->id);
+	slots_push(&h->all, &h->waiting, x->id);
 	if (what == WAITS_ROOM)
 		h->n_rooms++;
 	else if (!h->n_words++)
-		card_watch(a->x->nic.host, a->s, on_write, a->x);
+		card_watch(a->nic->host, a->s, on_write, a->nic);
 	card_suspend();
 }
 
 int elan_card_wait(uint64_t at, uint64_t value)
 {
-	struct elan_at a;
+	struct nic_at a;
 	struct elan_thread *x = self(&a);
 
-	if (at % 8 || !elan_may(a.n, x->context, at, 8))
+	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
 		return EFAULT;
 	elan_card_work(1);
-	self(&a);
+	x = self(&a);
 	x->at = at;
-	x->value = elan_word_order(a.n, x->context, value);
+	x->value = elan_word_order(elan_here(&a), x->context, value);
 	if (!has_word(&a, x))
 		wait(&a, x, WAITS_WORD);
 	return 0;
 }
 
 /* Whether its words can be appended now; a claim is used up. */
-static bool has_room(const struct elan_at *a, struct elan_thread *x)
+static bool has_room(const struct nic_at *a, struct elan_thread *x)
 {
-	struct elan_queue *q = elan_queue(a->n, x->queue);
+	struct elan_queue *q = elan_queue(elan_here(a), x->queue);
 
 	if (!x->has_claim)
-		return !elan_thread_wants(a->n, x->queue) &&
-		       elan_queue_takes(a->n, x->queue, q->claimed + x->bytes);
+		return !elan_thread_wants(elan_here(a), x->queue) &&
+		       elan_queue_takes(
+			       elan_here(a), x->queue, q->claimed + x->bytes);
 	x->has_claim = false;
 	q->claimed -= x->bytes;
 	/* a packet may have come in between */
-	return elan_queue_takes(a->n, x->queue, x->bytes);
+	return elan_queue_takes(elan_here(a), x->queue, x->bytes);
 }
 
 int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n)
 {
-	struct elan_at a;
+	struct nic_at a;
 	struct elan_thread *x = self(&a);
 
 	if (!n || n > ELAN_PAGE / 8)
 		return EINVAL;
 	x->bytes = 8 * n;
-	x->queue = elan_queue_mapped(a.n, x->context, to, x->bytes);
+	x->queue = elan_queue_mapped(elan_here(&a), x->context, to, x->bytes);
 	if (x->queue == ELAN_NO_QUEUE)
 		return EFAULT;
-	if (x->bytes > elan_queue(a.n, x->queue)->depth)
+	if (x->bytes > elan_queue(elan_here(&a), x->queue)->depth)
 		return EINVAL;
 	while (!has_room(&a, x)) {
 		wait(&a, x, WAITS_ROOM);
-		self(&a); /* it is later */
+		x = self(&a); /* it is later */
 	}
 	elan_queue_append(&a, x->queue, (const uint8_t *)words, x->bytes,
-		a.t + n * a.x->params.thread_clock);
+		a.t + n * elan_of(&a)->params.thread_clock);
 	elan_card_work(n);
 	return 0;
 }
 
 int elan_card_read(uint64_t at, void *to, uint32_t bytes)
 {
-	struct elan_at a;
+	struct nic_at a;
 	struct elan_thread *x = self(&a);
 
 	if (!bytes || bytes > ELAN_BLOCK)
 		return EINVAL;
-	if (!elan_may(a.n, x->context, at, bytes))
+	if (!elan_may(elan_here(&a), x->context, at, bytes))
 		return EFAULT;
 	x->is_reading = true;
-	x->after = a.n->words_asked;
+	x->after = elan_here(&a)->words_asked;
 	x->bytes = bytes;
-	a.n->counts.reads++;
-	hold(&a, x, a.x->params.read_latency);
-	host_read(a.x->nic.host, a.s, at, to, bytes);
+	elan_here(&a)->counts.reads++;
+	hold(&a, x, elan_of(&a)->params.read_latency);
+	host_read(a.nic->host, a.s, at, to, bytes);
 	return 0;
 }
 
 int elan_card_write(uint64_t at, uint64_t value)
 {
-	struct elan_at a;
+	struct nic_at a;
 	struct elan_thread *x = self(&a);
 
-	if (at % 8 || !elan_may(a.n, x->context, at, 8))
+	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
 		return EFAULT;
-	elan_word_write(&a, at, elan_word_order(a.n, x->context, value));
+	elan_word_write(
+		&a, at, elan_word_order(elan_here(&a), x->context, value));
 	elan_card_work(1);
 	return 0;
 }

@@ -66,7 +66,7 @@ static inline bool faulty_depart(struct direct *d, struct sim_worker *w,
 		faulty_lose(d, w, s, port, channel, id, tail);
 		return true;
 	}
-	bits = d->link->byte_bits * stripped_bytes(d, &d->packets[id]);
+	bits = d->link->code->byte_bits * stripped_bytes(d, &d->packets[id]);
 	if (d->faults->link[link].left < bits)
 		faulty_hurt(d, w, link, wire, id, bits);
 	d->faults->link[link].left -= bits;

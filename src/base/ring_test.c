@@ -1,0 +1,117 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/ring.h"
+
+struct item {
+	uint64_t number;
+	char rest[9];
+};
+
+static void push(struct ring *r, uint64_t number)
+{
+	struct item *x = ring_push(r);
+
+	x->number = number;
+	x->rest[8] = (char)number;
+}
+
+static uint64_t pop(struct ring *r)
+{
+	struct item *x = ring_pop(r);
+
+	assert_int_equal(x->rest[8], (char)x->number);
+	return x->number;
+}
+
+static void what_comes_first_goes_first(void **state)
+{
+	uint64_t in = 0, out = 0;
+	struct ring r;
+	uint32_t i, k;
+
+	(void)state;
+	ring_init(&r, sizeof(struct item));
+	/* three in, two out, so that it grows from every first place */
+	for (i = 0; i < 1000; i++) {
+		for (k = 0; k < 3; k++)
+			push(&r, in++);
+		for (k = 0; k < 2; k++)
+			assert_int_equal(pop(&r), out++);
+		assert_int_equal(r.n, in - out);
+	}
+	while (r.n)
+		assert_int_equal(pop(&r), out++);
+	assert_int_equal(in, out);
+	ring_fini(&r);
+}
+
+static void items_are_found_by_their_place_from_the_front(void **state)
+{
+	struct ring r;
+	uint32_t i;
+
+	(void)state;
+	ring_init(&r, sizeof(struct item));
+	for (i = 0; i < 13; i++)
+		push(&r, i);
+	for (i = 0; i < 7; i++)
+		pop(&r);
+	for (i = 13; i < 20; i++)
+		push(&r, i);
+	for (i = 0; i < r.n; i++)
+		assert_int_equal(
+			((const struct item *)ring_at(&r, i))->number, 7 + i);
+	ring_fini(&r);
+}
+
+static void a_ring_that_stays_short_does_not_grow(void **state)
+{
+	struct ring r;
+	uint64_t room, i;
+
+	(void)state;
+	ring_init(&r, sizeof(struct item));
+	assert_int_equal(ring_memory(&r), 0);
+	push(&r, 0);
+	room = ring_memory(&r);
+	for (i = 0; i < 100000; i++) {
+		push(&r, i + 1);
+		assert_int_equal(pop(&r), i);
+	}
+	assert_int_equal(ring_memory(&r), room);
+	ring_fini(&r);
+	assert_int_equal(ring_memory(&r), 0);
+}
+
+static void places_survive_the_wrap_of_their_numbers(void **state)
+{
+	struct ring r;
+	uint32_t i;
+
+	(void)state;
+	ring_init(&r, sizeof(struct item));
+	push(&r, 0);
+	pop(&r);
+	r.first = UINT32_MAX - 1;
+	for (i = 0; i < 9; i++)
+		push(&r, i);
+	for (i = 0; i < 9; i++)
+		assert_int_equal(pop(&r), i);
+	ring_fini(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_comes_first_goes_first),
+		cmocka_unit_test(items_are_found_by_their_place_from_the_front),
+		cmocka_unit_test(a_ring_that_stays_short_does_not_grow),
+		cmocka_unit_test(places_survive_the_wrap_of_their_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+#include "base/slots.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { LEAST = 4 };
+
+static struct slot *slot_of(const struct slots *s, uint32_t id)
+{
+	return slots_at(s, id);
+}
+
+void slots_fini(struct slots *s)
+{
+	mem_free(s->items);
+	slots_init(s, s->size);
+}
+
+void slots_grow(struct slots *s)
+{
+	uint32_t room = s->room ? 2 * s->room : LEAST, id;
+
+	s->items = mem_grow(s->items, room, s->size);
+	memset(slots_at(s, s->room + 1), 0, (size_t)(room - s->room) * s->size);
+	for (id = s->room + 1; id < room; id++)
+		slot_of(s, id)->next = id + 1;
+	s->free = s->room + 1;
+	s->room = room;
+}
+
+uint32_t slots_take(struct slots *s)
+{
+	uint32_t id;
+
+	if (!s->free)
+		slots_grow(s);
+	id = s->free;
+	s->free = slot_of(s, id)->next;
+	s->used++;
+	memset(slots_at(s, id), 0, s->size);
+	slot_of(s, id)->is_used = true;
+	return id;
+}
+
+void slots_give(struct slots *s, uint32_t id)
+{
+	*slot_of(s, id) = (struct slot){ .next = s->free };
+	s->free = id;
+	s->used--;
+}
+
+void slots_push(struct slots *s, struct slot_list *l, uint32_t id)
+{
+	slot_of(s, id)->next = 0;
+	slot_of(s, id)->prev = l->last;
+	if (l->last)
+		slot_of(s, l->last)->next = id;
+	else
+		l->first = id;
+	l->last = id;
+}
+
+void slots_remove(struct slots *s, struct slot_list *l, uint32_t id)
+{
+	const struct slot *x = slot_of(s, id);
+
+	if (x->prev)
+		slot_of(s, x->prev)->next = x->next;
+	else
+		l->first = x->next;
+	if (x->next)
+		slot_of(s, x->next)->prev = x->prev;
+	else
+		l->last = x->prev;
+}

@@ -1,0 +1,77 @@
+/*
+ * A pool of items that are named by numbers from 1 on; 0 is none, everywhere.
+ * An item begins with a struct slot, which links it into at most one list of
+ * its pool at a time.  The pool is one worker's; items move when it grows, so
+ * that a pointer to one holds until the next slots_take().  Which number an
+ * item gets depends on what was taken and given before, and on nothing else.
+ */
+#ifndef BASE_SLOTS_H
+#define BASE_SLOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct slot {
+	uint32_t next, prev; /* in its list, or of those that are free */
+	bool is_used;
+};
+
+struct slots {
+	char *items;
+	uint32_t size; /* of an item */
+	uint32_t room, used;
+	uint32_t free; /* the first */
+};
+
+/* A list of a pool's items, in the order in which they joined. */
+struct slot_list {
+	uint32_t first, last;
+};
+
+static inline void slots_init(struct slots *s, size_t size)
+{
+	*s = (struct slots){ .size = (uint32_t)size };
+}
+
+void slots_fini(struct slots *s);
+__attribute__((cold)) void slots_grow(struct slots *s);
+
+static inline void *slots_at(const struct slots *s, uint32_t id)
+{
+	return s->items + (size_t)(id - 1) * s->size;
+}
+
+/* NULL where there is no such item, or nobody has it. */
+static inline void *slots_find(const struct slots *s, uint32_t id)
+{
+	struct slot *x = id - 1 < s->room ? slots_at(s, id) : NULL;
+
+	return x && x->is_used ? x : NULL;
+}
+
+/* One whose bytes are 0 but for its slot. */
+uint32_t slots_take(struct slots *s);
+/* One that is in no list. */
+void slots_give(struct slots *s, uint32_t id);
+
+static inline uint64_t slots_memory(const struct slots *s)
+{
+	return (uint64_t)s->room * s->size;
+}
+
+/* --- lists --- */
+
+void slots_push(struct slots *s, struct slot_list *l, uint32_t id);
+void slots_remove(struct slots *s, struct slot_list *l, uint32_t id);
+
+/* Takes out the first of a list that is not empty. */
+static inline uint32_t slots_pop(struct slots *s, struct slot_list *l)
+{
+	uint32_t id = l->first;
+
+	slots_remove(s, l, id);
+	return id;
+}
+
+#endif

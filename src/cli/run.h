@@ -1,0 +1,19 @@
+/* What `weft run` and programs from outside have in common. */
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include "cli/cli.h"
+#include "machine/run.h"
+
+/*
+ * Opens a run and performs it: s says what to run, the command line the rest.
+ * The first Ctrl-C ends the run and what it has measured is reported.  As with
+ * machine_run_open(), to close it is the caller's.
+ */
+int run_perform(struct machine_run *r, const struct cli_args *a,
+	struct machine_run_setup *s, struct err *e);
+
+const char *run_ending_name(enum load_ending e);
+int run_ending_code(enum load_ending e);
+
+#endif

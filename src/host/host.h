@@ -1,0 +1,146 @@
+/*
+ * The nodes of a machine: their memories, and the programs that run on them.
+ * This is what set-up and engines know of them; host/program.h is what
+ * programs may call.
+ *
+ * Everybody who writes into a node's memory does it by a function of this
+ * header or of that one, so that programs that poll a word learn of it; what
+ * else programs poll is announced by host_poke().
+ *
+ * All that happens at a node happens on the worker that owns its site.
+ */
+#ifndef HOST_HOST_H
+#define HOST_HOST_H
+
+#include "host/atomic.h"
+#include "host/memory.h"
+#include "host/params.h"
+#include "sim/sim.h"
+
+enum {
+	HOST_THREADS = 64, /* hardware threads of a node */
+	HOST_STACK = 64 << 10, /* of a program, by default */
+};
+
+struct host;
+struct nic;
+
+struct host_setup {
+	struct sim *sim; /* node i is its site i */
+	site_id n_nodes;
+	const struct host_params *params; /* copied; NULL: the defaults */
+	uint32_t n_programs; /* the most that program_start() will start */
+	/*
+	 * What each node has besides for programs that are spawned, at most
+	 * HOST_THREADS: those that end make room, too.  What is never used
+	 * costs address space only.
+	 */
+	uint32_t n_spawned;
+	size_t stack_bytes; /* of each; 0: HOST_STACK */
+};
+
+struct host *host_new(const struct host_setup *s, struct err *e);
+void host_free(struct host *h);
+
+/* What the machine's programs talk to; set by the network interface. */
+void host_set_nic(struct host *h, struct nic *nic);
+struct nic *host_nic(const struct host *h);
+
+/* Bytes of memory that a node has. */
+uint64_t host_memory(const struct host *h);
+const struct host_params *host_params(const struct host *h);
+
+/*
+ * The nodes' caches, owned by the host: made when an interface that reads and
+ * writes through them first asks.  Not once programs run.
+ */
+struct l2 *host_l2(struct host *h);
+
+/*
+ * Starts run(arg) at time t; only before the simulation runs.  A thread of
+ * a node has one program at most.  arg is borrowed.
+ */
+void program_start(struct host *h, site_id node, uint32_t thread, sim_time t,
+	void (*run)(void *arg), void *arg);
+
+/*
+ * A node dies at t: from then on none of its programs does anything, and none
+ * comes back with it.  Only before the simulation runs.
+ */
+void host_set_death(struct host *h, site_id node, sim_time t);
+/* SIM_NEVER: it does not. */
+sim_time host_dies_at(const struct host *h, site_id node);
+/*
+ * Nothing is left to happen: programs that wait on nodes which die do so
+ * until then.  Only while nothing runs.
+ */
+void host_bury(struct host *h);
+/* Programs that have died; only while nothing runs. */
+uint32_t host_n_dead(const struct host *h);
+
+/* Those that were started and have neither ended nor died; only while nothing
+ * runs. */
+uint32_t host_n_running(const struct host *h);
+
+/* Says of the first of them who it is and what it waits for. */
+void host_describe_waiting(const struct host *h, char *text, size_t size);
+
+/*
+ * Bytes that it holds now, with memories and caches, stacks left out; only
+ * while nothing runs.
+ */
+uint64_t host_held(const struct host *h);
+
+/* As in host/memory.h, of a node; also from a program of that node. */
+bool host_add_range(struct host *h, site_id node, const struct memory_range *r);
+int host_add_synthetic(struct host *h, site_id node, uint64_t at,
+	uint64_t bytes, memory_fill fill, void *arg);
+const struct memory_region *host_synthetic(
+	const struct host *h, site_id node, int i);
+int host_add_foreign(struct host *h, site_id node, uint64_t at, uint64_t bytes,
+	const struct memory_foreign *f);
+void host_drop_foreign(struct host *h, site_id node, int i);
+enum memory_answer host_ask(const struct host *h, site_id node, uint32_t right,
+	uint64_t at, uint64_t n);
+
+/* --- for engines: from the node's own visit, before its programs run --- */
+
+/* An event of PHASE_PROGRAM. */
+void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	const struct sim_event *e);
+
+/* By the interface, as in host/memory.h: false where it is refused. */
+bool host_read(
+	const struct host *h, site_id node, uint64_t at, void *to, size_t n);
+bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	uint64_t at, const void *from, size_t n);
+
+/* By a device, a GPU say. */
+bool host_device_read(
+	const struct host *h, site_id node, uint64_t at, void *to, size_t n);
+bool host_device_write(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint64_t at, const void *from, size_t n);
+
+/*
+ * An atomic operation of the interface on a word; false where that word, or
+ * the bound that the operation needs, is not one that it may read and write.
+ * *old is its answer; old may be NULL. Who polls the word is told where it
+ * changed.
+ */
+bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
+	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old);
+
+/* Adds to a word, in one step. */
+static inline bool host_add(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint64_t at, uint64_t addend)
+{
+	return host_atomic(h, w, node, t, ATOMIC_STORE_ADD, at, addend, NULL);
+}
+
+/*
+ * Something changed at t, which is now, that a test of program_poll_until()
+ * may look at.  A few instructions where nobody does.
+ */
+void host_poke(struct host *h, struct sim_worker *w, site_id node, sim_time t);
+
+#endif

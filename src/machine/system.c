@@ -1,0 +1,120 @@
+#define _GNU_SOURCE
+#include "machine/system.h"
+
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { NODES_PER_THREAD = 256 };
+
+static uint32_t pick_threads(const struct machine *m, uint32_t wanted)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t most = m->topo->n_nodes / NODES_PER_THREAD;
+
+	if (wanted)
+		return wanted;
+	if (most > (uint32_t)cores)
+		most = (uint32_t)cores;
+	return most < 1 ? 1 : most;
+}
+
+static int build_net(struct system *x, const struct machine *m,
+	const struct system_setup *s, struct err *e)
+{
+	struct net_setup n = {
+		.topo = m->topo,
+		.route = m->route,
+		.link = &m->link,
+		.router = &m->router,
+		.client = s->client,
+		.client_state = s->client_state,
+		.n_workers = pick_threads(m, s->threads),
+		.seed = s->seed,
+		.stop = s->stop,
+		.book = s->book,
+		.faults = fault_plan_is_empty(&m->faults) ? NULL : &m->faults,
+	};
+	uint64_t need = net_estimate(&n) + s->bytes, have = mem_available();
+
+	if (need > have)
+		return err_set_code(e, EXIT_LIMIT,
+			"%u nodes need about %.1f GiB of memory, and %.1f GiB "
+			"are free",
+			m->topo->n_nodes, (double)need / (1 << 30),
+			(double)have / (1 << 30));
+	x->net = net_new(&n, e);
+	return x->net ? 0 : -1;
+}
+
+/* The network's plan says when nodes die: so do their programs. */
+static void set_deaths(struct host *h, const struct net *n)
+{
+	const struct faults *f = n->faults;
+	size_t i;
+
+	for (i = 0; f && i < f->n_deaths; i++)
+		if (f->death[i].site < n->n_nodes)
+			host_set_death(h, f->death[i].site, f->death[i].at);
+}
+
+static int build_nodes(struct system *x, const struct machine *m,
+	const struct system_setup *s, struct err *e)
+{
+	struct host_setup h = {
+		.sim = x->net->sim,
+		.n_nodes = x->net->n_nodes,
+		.params = &m->host,
+		.n_programs = s->needs.n_programs,
+		.n_spawned = s->needs.n_spawned,
+		.stack_bytes = s->needs.stack_bytes,
+	};
+	struct nic_setup n = {
+		.ops = m->nic,
+		.params = m->nic_params,
+		.net = x->net,
+		.on_delivered = s->on_delivered,
+		.arg = s->arg,
+	};
+
+	if (!m->nic)
+		return err_set(e, "nic.kind is none: the machine has no "
+				  "network interface for programs to use");
+	x->host = n.host = host_new(&h, e);
+	if (!x->host)
+		return -1;
+	set_deaths(x->host, x->net);
+	x->nic = nic_new(&n, e);
+	return x->nic ? 0 : -1;
+}
+
+struct system *system_new(
+	const struct machine *m, const struct system_setup *s, struct err *e)
+{
+	struct system *x = mem_alloc(1, sizeof(*x));
+
+	if (build_net(x, m, s, e) || (!s->client && build_nodes(x, m, s, e))) {
+		system_free(x);
+		return NULL;
+	}
+	return x;
+}
+
+void system_free(struct system *s)
+{
+	if (!s)
+		return;
+	nic_free(s->nic);
+	host_free(s->host);
+	net_free(s->net);
+	mem_free(s);
+}
+
+uint64_t system_memory(const struct system *s)
+{
+	uint64_t n = net_memory(s->net);
+
+	if (s->nic)
+		n += nic_memory(s->nic) + host_held(s->host);
+	return n;
+}

@@ -1,0 +1,108 @@
+#define _GNU_SOURCE
+#include "sim/pace.h"
+
+#include <time.h>
+
+enum {
+	WINDOWS = 64, /* of a stretch, at most */
+	EVENTS = 4096,
+	PATIENCE_FIRST = 8,
+	PATIENCE_MOST = 1 << 20,
+	FIRST_TRIAL = 2000000, /* ns after the start */
+	TRIAL_LEAST = 50000, /* ns that a trial may take, whatever it does */
+};
+
+int64_t pace_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void pace_init(struct pace *p, int64_t (*clock)(void))
+{
+	*p = (struct pace){
+		.clock = clock,
+		.way = PACE_ALONE,
+		.patience = PATIENCE_FIRST,
+		.first = clock(),
+	};
+	p->since = p->first;
+}
+
+static void begin(struct pace *p, enum pace_way way, bool is_trial,
+	uint64_t events, int64_t now)
+{
+	p->way = way;
+	p->is_trial = is_trial;
+	p->windows = 0;
+	p->events = events;
+	p->since = now;
+}
+
+/* A trial that is much slower than what it is compared with ends early. */
+static bool is_hopeless(const struct pace *p, uint64_t n, int64_t took)
+{
+	int64_t other = p->cost[1 - p->way];
+
+	return took > TRIAL_LEAST + 2 * other * (int64_t)n / 1024;
+}
+
+/* The trial is over: goes on in the better way, and waits with the next trial
+ * until this one's time is a small part of what has passed. */
+static void judge(struct pace *p, uint64_t events, int64_t now, int64_t took)
+{
+	enum pace_way other = (enum pace_way)(1 - p->way);
+	int64_t usual = p->cost[other] * EVENTS / 1024 + 1;
+	int64_t wait = 8 * took / usual;
+
+	p->calm = 0;
+	if (p->cost[p->way] < p->cost[other] - p->cost[other] / 8) {
+		p->patience = PATIENCE_FIRST;
+		begin(p, p->way, false, events, now);
+		return;
+	}
+	p->patience *= 2;
+	if (p->patience < wait)
+		p->patience =
+			wait < PATIENCE_MOST ? (uint32_t)wait : PATIENCE_MOST;
+	if (p->patience > PATIENCE_MOST)
+		p->patience = PATIENCE_MOST;
+	begin(p, other, false, events, now);
+}
+
+static void end_stretch(
+	struct pace *p, uint64_t events, uint64_t n, int64_t now)
+{
+	int64_t took = now - p->since;
+	int64_t cost = took * 1024 / (int64_t)(n ? n : 1) + 1;
+	bool is_due;
+
+	p->cost[p->way] = cost;
+	if (p->is_trial) {
+		judge(p, events, now, took);
+		return;
+	}
+	/* a long run of nearly empty windows counts as what it did */
+	p->calm += (uint32_t)(n / EVENTS) + 1;
+	is_due = p->calm >= p->patience && now - p->first >= FIRST_TRIAL;
+	begin(p, is_due ? (enum pace_way)(1 - p->way) : p->way, is_due, events,
+		now);
+}
+
+enum pace_way pace_next(struct pace *p, uint64_t events)
+{
+	uint64_t n = events - p->events;
+	bool is_over = ++p->windows > WINDOWS || n >= EVENTS;
+
+	if (is_over) {
+		end_stretch(p, events, n, p->clock());
+	} else if (p->is_trial && p->way == PACE_TOGETHER) {
+		int64_t now = p->clock();
+
+		if (is_hopeless(p, n, now - p->since))
+			end_stretch(p, events, n, now);
+	}
+	return p->way;
+}

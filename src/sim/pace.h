@@ -1,0 +1,40 @@
+/*
+ * Decides whether the workers' next window is run by a thread each, or all
+ * of them by one thread while the others sleep.  It decides by the time that
+ * either way took per event, so a machine with little to do in a window, or a
+ * host with other work, does not pay for threads that wait for each other.
+ * What is simulated does not depend on it.
+ *
+ * Windows are timed in stretches.  Now and then the other way is tried for a
+ * stretch, so rarely that all trials together cost a small part of the run.
+ */
+#ifndef SIM_PACE_H
+#define SIM_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum pace_way { PACE_ALONE, PACE_TOGETHER, PACE_WAYS };
+
+struct pace {
+	int64_t (*clock)(void); /* ns */
+	enum pace_way way;
+	bool is_trial;
+	uint32_t windows; /* of this stretch */
+	uint32_t patience; /* stretches until the next trial */
+	uint32_t calm; /* stretches since the last one */
+	uint64_t events; /* when the stretch began */
+	int64_t since; /* the same */
+	int64_t first; /* when the run began */
+	int64_t cost[PACE_WAYS]; /* ns per 1,024 events; 0: not known */
+};
+
+void pace_init(struct pace *p, int64_t (*clock)(void));
+
+/* Before a window: events is the number of all that have run. */
+enum pace_way pace_next(struct pace *p, uint64_t events);
+
+/* A clock that only goes forward. */
+int64_t pace_clock(void);
+
+#endif

@@ -1,0 +1,119 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sim/pace.h"
+
+/* A host whose windows take as long as the test says, in either way. */
+static int64_t now;
+
+static int64_t clock_of_test(void)
+{
+	return now;
+}
+
+struct host {
+	struct pace p;
+	uint64_t n_events, n_windows[PACE_WAYS];
+	int64_t spent[PACE_WAYS];
+};
+
+static void start(struct host *h)
+{
+	*h = (struct host){ 0 };
+	now = 12345;
+	pace_init(&h->p, clock_of_test);
+}
+
+/* Runs windows of so many events for a time. */
+static void run(struct host *h, uint32_t events, int64_t alone,
+	int64_t together, int64_t time)
+{
+	int64_t end = now + time;
+
+	while (now < end) {
+		enum pace_way way = pace_next(&h->p, h->n_events);
+		int64_t took = way == PACE_ALONE ? alone : together;
+
+		now += took;
+		h->n_events += events;
+		h->n_windows[way]++;
+		h->spent[way] += took;
+	}
+}
+
+enum { MS = 1000000 };
+
+static void a_run_begins_alone(void **state)
+{
+	struct host h;
+
+	(void)state;
+	start(&h);
+	run(&h, 10000, 100000, 50000, MS);
+	assert_int_equal(h.n_windows[PACE_TOGETHER], 0);
+}
+
+static void full_windows_are_run_together(void **state)
+{
+	struct host h;
+
+	(void)state;
+	start(&h);
+	run(&h, 1000, 100000, 55000, 1000 * MS);
+	assert_true(h.spent[PACE_ALONE] < 100 * MS);
+}
+
+static void empty_windows_are_run_alone(void **state)
+{
+	struct host h;
+
+	(void)state;
+	start(&h);
+	run(&h, 1, 150, 1000, 100 * MS);
+	assert_true(h.n_windows[PACE_TOGETHER] > 0);
+	assert_true(h.spent[PACE_TOGETHER] < 20 * MS);
+}
+
+/* Each meeting costs what a host gives to others in between. */
+static void a_busy_host_is_asked_seldom(void **state)
+{
+	struct host h;
+
+	(void)state;
+	start(&h);
+	run(&h, 1, 150, 4 * MS, 1000 * MS);
+	assert_true(h.n_windows[PACE_TOGETHER] > 0);
+	assert_true(h.spent[PACE_TOGETHER] < 250 * MS);
+}
+
+static void what_changes_is_noticed(void **state)
+{
+	struct host h;
+	int64_t before;
+
+	(void)state;
+	start(&h);
+	run(&h, 2, 300, 1000, 50 * MS);
+	before = h.spent[PACE_TOGETHER];
+	run(&h, 2000, 300000, 160000, 2000 * MS);
+	assert_true(h.spent[PACE_TOGETHER] - before > 1000 * MS);
+	before = h.spent[PACE_ALONE];
+	run(&h, 2, 300, 1000, 500 * MS);
+	assert_true(h.spent[PACE_ALONE] - before > 250 * MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_run_begins_alone),
+		cmocka_unit_test(full_windows_are_run_together),
+		cmocka_unit_test(empty_windows_are_run_alone),
+		cmocka_unit_test(a_busy_host_is_asked_seldom),
+		cmocka_unit_test(what_changes_is_noticed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,234 @@
+/* Which window comes next, and who runs it. */
+#define _GNU_SOURCE
+#include "sim/far.h"
+#include "sim/inside.h"
+
+#define NO_WINDOW UINT64_MAX
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SIM_RACES
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define SIM_RACES
+#endif
+
+/*
+ * Builds that look for mistakes take both ways by turns, whatever either costs,
+ * and those that look for races mostly the one in which there can be some.
+ */
+static enum pace_way choose_way(struct sim *s)
+{
+	if (s->p.n_workers == 1)
+		return PACE_TOGETHER;
+#if defined(SIM_RACES)
+	return ++s->pace.windows % 512 < 448 ? PACE_TOGETHER : PACE_ALONE;
+#elif defined(WEFT_CHECK)
+	return ++s->pace.windows % 512 < 32 ? PACE_TOGETHER : PACE_ALONE;
+#endif
+	return pace_next(&s->pace, s->n_events);
+}
+
+static bool has_posted(const struct sim_worker *w, uint32_t slot)
+{
+	uint32_t i, box = slot;
+
+	for (i = 0; i < w->n_workers; i++, box += w->slot_mask + 1)
+		if (w->out[box].next != w->first[box])
+			return true;
+	return false;
+}
+
+/* The first window from now on that this worker posted to. */
+static uint64_t next_posted(const struct sim_worker *w)
+{
+	uint32_t i;
+
+	/* Not the last slot: its owner may be emptying it at this moment. */
+	for (i = 0; i < w->slot_mask; i++)
+		if (has_posted(w, (w->slot + i) & w->slot_mask))
+			return (uint64_t)w->start / w->width + i;
+	return NO_WINDOW;
+}
+
+static uint64_t next_far(const struct sim_worker *w)
+{
+	return w->far.n ? (uint64_t)w->far.item[0].t / w->width : NO_WINDOW;
+}
+
+static uint64_t next_window(const struct sim_worker *w)
+{
+	uint64_t next = next_posted(w), far = next_far(w);
+
+	return far < next ? far : next;
+}
+
+static bool is_stopped(const struct sim *s)
+{
+	return s->p.stop &&
+	       atomic_load_explicit(s->p.stop, memory_order_relaxed);
+}
+
+/* Whether window k is to be run; where not, says how the run has ended. */
+static bool goes_on(struct sim *s, uint64_t k, bool stop)
+{
+	if (!stop && k != NO_WINDOW && (sim_time)k * s->p.window < s->until)
+		return true;
+	s->ending = stop	     ? SIM_STOPPED
+		    : k == NO_WINDOW ? SIM_IDLE
+				     : SIM_REACHED;
+	return false;
+}
+
+/*
+ * True while there is a window for all to run together: the same for every
+ * worker.  How many events there were is known of the window before last.
+ */
+static bool agree(struct sim_worker *w, unsigned turn, uint64_t *k)
+{
+	struct sim *s = w->sim;
+	struct notice *all = s->notices[turn & 1];
+	bool stop = false;
+	uint32_t i;
+
+	all[w->id].next = next_window(w);
+	all[w->id].n_events = w->n_events;
+	all[w->id].stop = is_stopped(s);
+	if (w->id == 0) {
+		all[0].way = choose_way(s);
+		s->n_events = 0;
+	}
+	barrier_wait(&s->meet);
+	*k = NO_WINDOW;
+	for (i = 0; i < s->p.n_workers; i++) {
+		if (w->id == 0)
+			s->n_events += all[i].n_events;
+		if (all[i].next < *k)
+			*k = all[i].next;
+		stop |= all[i].stop;
+	}
+	if (stop || *k == NO_WINDOW || (sim_time)*k * w->width >= s->until)
+		return false;
+	return all[0].way == PACE_TOGETHER;
+}
+
+static void step(struct sim_worker *w, uint64_t k)
+{
+	sim_run_window(w, k);
+	w->start += w->width;
+	w->slot = (w->slot + 1) & w->slot_mask;
+}
+
+/* Every worker's own part, while that is the better way. */
+static void run_together(struct sim_worker *w)
+{
+	unsigned turn = 0;
+	uint64_t k;
+
+	while (agree(w, turn++, &k))
+		step(w, k);
+}
+
+/* Whether anybody has posted to a slot. */
+static bool is_awaited(const struct sim *s, uint32_t slot)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->p.n_workers; i++)
+		if (has_posted(&s->workers[i], slot))
+			return true;
+	return false;
+}
+
+/*
+ * The next window of all workers, who stand at the same one; counts the
+ * events that have run.
+ */
+static uint64_t look_around(struct sim *s)
+{
+	const struct sim_worker *w = s->workers;
+	uint64_t next = NO_WINDOW;
+	uint32_t i = 0;
+
+	while (i < w->slot_mask && !is_awaited(s, (w->slot + i) & w->slot_mask))
+		i++;
+	if (i < w->slot_mask)
+		next = (uint64_t)w->start / w->width + i;
+	s->n_events = 0;
+	for (i = 0; i < s->p.n_workers; i++) {
+		uint64_t far = next_far(&s->workers[i]);
+
+		next = far < next ? far : next;
+		s->n_events += s->workers[i].n_events;
+	}
+	return next;
+}
+
+/* One thread runs everybody's windows, while that is the better way. */
+static void run_alone(struct sim *s, uint64_t k)
+{
+	uint32_t i;
+
+	do {
+		for (i = 0; i < s->p.n_workers; i++)
+			step(&s->workers[i], k);
+		k = look_around(s);
+	} while (goes_on(s, k, is_stopped(s)) && choose_way(s) == PACE_ALONE);
+}
+
+void *sim_thread(void *arg)
+{
+	struct sim_worker *w = arg;
+
+	for (;;) {
+		barrier_wait(&w->sim->gate);
+		if (w->sim->leaving)
+			return NULL;
+		run_together(w);
+		barrier_wait(&w->sim->gate);
+	}
+}
+
+/* All workers stand at the same first window that has not run. */
+static void align(struct sim *s)
+{
+	uint64_t k = 0;
+	uint32_t i;
+
+	/* The windows before until that nobody had mail for are over, too. */
+	if (s->ending == SIM_REACHED && s->until > 0)
+		k = (uint64_t)(s->until - 1) / (uint64_t)s->p.window + 1;
+	for (i = 0; i < s->p.n_workers; i++) {
+		uint64_t at =
+			(uint64_t)s->workers[i].start / s->workers[i].width;
+
+		if (at > k)
+			k = at;
+	}
+	for (i = 0; i < s->p.n_workers; i++) {
+		s->workers[i].start = (sim_time)k * s->workers[i].width;
+		s->workers[i].slot = (uint32_t)k & s->workers[i].slot_mask;
+	}
+	s->next_window = k;
+}
+
+enum sim_ending sim_run(struct sim *s, sim_time until)
+{
+	uint64_t k;
+
+	s->until = until;
+	for (;;) {
+		k = look_around(s);
+		if (!goes_on(s, k, is_stopped(s)))
+			break;
+		if (choose_way(s) == PACE_ALONE) {
+			run_alone(s, k);
+			continue;
+		}
+		barrier_wait(&s->gate);
+		run_together(&s->workers[0]);
+		barrier_wait(&s->gate);
+	}
+	align(s);
+	return s->ending;
+}

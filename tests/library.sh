@@ -1,0 +1,203 @@
+#!/bin/sh
+#
+# The libraries as programs from outside meet them: the names that they
+# export, the headers in C and C++, other libraries with the same names,
+# plugins.  Needs $WEFT, in its build directory.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/installed.sh"
+cd "$tmp" || exit 1
+
+# --- names ---
+
+headers=$prefix/include/weft
+if command -v ctags >/dev/null; then
+	ctags --languages=C --langmap=C:.h --c-kinds=px --fields= -f - \
+		"$headers"/*.h | cut -f 1 | grep -v '^!' | sort -u >declared
+	nm -g --defined-only "$libdir/libweft.a" | awk 'NF == 3 { print $3 }' |
+		grep -v '^__' | sort -u >static
+	nm -D --defined-only "$libdir/libweft.so" |
+		awk '$2 != "A" && sub(/@@WEFT_[0-9.]*$/, "", $3) { print $3 }' |
+		grep -v '^__' | sort -u >shared
+	[ "$(wc -l <declared)" -gt 100 ] || complain "no declarations found"
+	for kind in static shared; do
+		for name in $(comm -13 declared $kind); do
+			complain "$kind: $name is in no header"
+		done
+		for name in $(comm -23 declared $kind); do
+			complain "$kind: $name is missing"
+		done
+	done
+	report "both libraries export what the headers declare, no more"
+else
+	skip "both libraries export what the headers declare, no more" ctags
+fi
+
+# --- headers ---
+
+for header in "$headers"/*.h; do
+	name=weft/$(basename "$header")
+	echo "#include <$name>" >one.c
+	$cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror \
+		$(flags --cflags) -c one.c -o one.o >log 2>&1 ||
+		complain "$name: $(head -n 5 log)"
+done
+report "each public header needs no other"
+
+what="each one is C++ as well"
+if command -v g++ >/dev/null; then
+	for header in "$headers"/*.h; do
+		name=weft/$(basename "$header")
+		echo "#include <$name>" >one.cc
+		g++ -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Werror \
+			$(flags --cflags) -c one.cc -o one.o >log 2>&1 ||
+			complain "$name: $(head -n 5 log)"
+	done
+	report "$what"
+else
+	skip "$what" "no g++"
+fi
+
+cat >plus.cc <<'END'
+#include <weft/msg.h>
+#include <weft/run.h>
+
+static void run(void *mine)
+{
+	weft_msg m;
+
+	weft_msg_init(&m, nullptr);
+	*static_cast<uint32_t *>(mine) = weft_msg_nodes(&m);
+	weft_msg_fini(&m);
+}
+
+static bool check(const weft_result *r, const void *nodes, char *, size_t)
+{
+	return *static_cast<const uint32_t *>(nodes) == r->n_nodes;
+}
+
+int main(int argc, char **argv)
+{
+	weft_app app = {};
+
+	app.name = "plus";
+	app.run = run;
+	app.node_bytes = sizeof(uint32_t);
+	app.check = check;
+	return weft_main(argc, argv, &app);
+}
+END
+what="a program in C++ runs"
+if command -v g++ >/dev/null && [ -z "${CFLAGS-}" ]; then
+	for kind in static shared; do
+		g++ -std=c++17 -Wall -Wextra -Werror $(flags --cflags) \
+			plus.cc -o plus $(libs $kind) >log 2>&1 &&
+			./plus qsnet2-16 >log 2>&1 ||
+			complain "$kind: $(head -n 5 log)"
+	done
+	report "$what"
+else
+	skip "$what" "no g++, or none with this sanitizer"
+fi
+
+# --- beside other code ---
+
+cat >app.h <<'END'
+#include <weft/msg.h>
+#include <weft/run.h>
+
+static void run(void *mine)
+{
+	struct weft_msg m;
+
+	weft_msg_init(&m, NULL);
+	weft_msg_barrier(&m);
+	weft_msg_fini(&m);
+	*(char *)mine = 1;
+}
+
+static const struct weft_app app = {
+	.name = "app", .run = run, .node_bytes = 1
+};
+END
+
+# A program whose crc32() is zlib's, or its own; the simulator has one, too.
+cat >crc.c <<'END'
+#include "app.h"
+#ifdef OWN
+unsigned long crc32(unsigned long crc, const unsigned char *at, unsigned n);
+unsigned long crc32(unsigned long crc, const unsigned char *at, unsigned n)
+{
+	return at && n ? 0xcbf43926 : crc;
+}
+#else
+#include <zlib.h>
+#endif
+
+int main(int argc, char **argv)
+{
+	const unsigned char *digits = (const unsigned char *)"123456789";
+
+	if (crc32(0, digits, 9) != 0xcbf43926 || weft_main(argc, argv, &app))
+		return 1;
+	return crc32(0, digits, 9) != 0xcbf43926;
+}
+END
+echo '#include <zlib.h>' >zlib.c
+for kind in static shared; do
+	compile $kind -DOWN crc.c -o crc-own && ./crc-own bgq-board >log 2>&1 ||
+		complain "$kind, a crc32() of its own: $(cat log)"
+	$cc -c zlib.c -o zlib.o 2>/dev/null || continue
+	compile $kind crc.c -lz -o crc && ./crc bgq-board >log 2>&1 ||
+		complain "$kind, zlib's crc32(): $(cat log)"
+done
+report "a program with a crc32(), zlib's or its own, runs"
+
+what="a program that is linked with -static runs"
+if [ -z "${CFLAGS-}" ] && $cc -static -DOWN $(flags --cflags) crc.c -o whole \
+	$(flags --libs --static) >log 2>&1; then
+	./whole bgq-board >log 2>&1 || complain "exit code $?: $(cat log)"
+	report "$what"
+elif [ -z "${CFLAGS-}" ] && ! grep -q 'cannot find' log; then
+	complain "$(head -n 5 log)"
+	report "$what"
+else
+	skip "$what" "a library that is not static, or a sanitizer"
+fi
+
+cat >plugin.c <<'END'
+#include "app.h"
+
+int plugin(int argc, char **argv);
+int plugin(int argc, char **argv)
+{
+	return weft_main(argc, argv, &app);
+}
+END
+cat >loads.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	void *so = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+	int (*plugin)(int, char **);
+
+	if (!so) {
+		puts(dlerror());
+		return 9;
+	}
+	*(void **)&plugin = dlsym(so, "plugin");
+	return plugin(argc - 1, argv + 1);
+}
+END
+$cc ${CFLAGS-} loads.c -o loads -ldl
+for kind in static shared; do
+	compile $kind -fPIC -shared plugin.c -o plugin-$kind.so
+	./loads ./plugin-$kind.so qsnet2-16 >log 2>&1 ||
+		complain "$kind: exit code $?: $(cat log)"
+	grep -q finished log || complain "$kind: $(cat log)"
+done
+report "a shared object that is loaded at run time runs a program"
+
+exit $status
