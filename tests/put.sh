@@ -138,10 +138,10 @@ refused() { # CODE TEXT ARGUMENTS
 	grep -q "$text" "$tmp/err" || complain "$*: $(cat "$tmp/err")"
 }
 
-refused 2 'to: node 32' bgq-board put to=32
-refused 2 'from: node 99' bgq-board put from=99
-refused 2 bytes bgq-board put bytes=2MiB
-refused 2 count bgq-board put bytes=1MiB count=100000
+refused 2 'to: the machine has nodes 0 to 31' bgq-board put to=32
+refused 2 'from: the machine has nodes 0 to 31' bgq-board put from=99
+refused 2 bytes bgq-board put bytes=65MiB
+refused 2 'places: 100000 messages' bgq-board put bytes=1MiB count=100000
 refused 2 'did you mean' bgq-board put target-ofset=1
 refused 2 mmio-load bgq-board put --set nic.mmio-load=1ns
 refused 2 '5 dimensions' bgq put --shape 2x2x2x2x2x2

@@ -229,12 +229,10 @@ refuses 'nodes 0 to 15' run qsnet2-16 ping to=16
 refuses 'the same node' run qsnet2-16 ping to=0
 refuses 'whole words' run qsnet2-16 ping bytes=12
 refuses 'at most 512' run qsnet2-16 ping op=get bytes=1KiB
-refuses 'gets have none' run qsnet2-16 ping op=get mode=stream
-refuses 'only gets' run qsnet2-16 ping batch=2
-refuses 'no Elan4 interface' run bgq-board ping
-refuses 'no Elan4 interface' run bgq-board mirror
-refuses 'no Elan4 interface' run bgq-board gets
-refuses 'no Elan4 interface' run bgq-board crossover
+refuses 'unknown key "mode"' run qsnet2-16 ping op=get mode=stream
+refuses 'unknown key "batch"' run qsnet2-16 ping batch=2
+refuses 'message unit has no "sten"; want auto or put' run bgq-board ping
+refuses 'one means of transfer' run bgq-board crossover
 refuses 'host.memory of' run qsnet2-16 ping --set host.memory=1GiB
 refuses 'more than max' run qsnet2-16 crossover min=2KiB max=1KiB
 refuses 'whole words' run qsnet2-16 crossover step=12

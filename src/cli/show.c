@@ -30,13 +30,12 @@ static enum hint_ties ties_of(const struct machine *m)
 static struct show_size make_size(const struct show *s, uint32_t bytes)
 {
 	const struct link_params *l = &s->m->link;
-	uint8_t chunks = link_chunks(&s->rules, bytes);
-	double wire = s->rules.wire_bytes[chunks];
+	double wire = (double)link_wire_bytes(l, bytes);
 	double data = (double)link_data_rate(l) * bytes;
 
 	return (struct show_size){
 		.bytes = bytes,
-		.time = s->rules.ser[chunks],
+		.time = link_ser(&s->rules, bytes),
 		.one_way = (int64_t)(data / (wire + (double)l->gap)),
 		.both_ways = (int64_t)(data /
 				       (wire + (double)(l->gap + l->protocol))),
@@ -93,9 +92,8 @@ static int gather(struct show *s, const struct machine *m, struct err *e)
 	};
 
 	s->m = m;
-	if (link_rules_init(&s->rules, &m->link, e))
+	if (link_rules_init(&s->rules, &m->link, m->topo, e))
 		return -1;
-	link_rules_wires(&s->rules, m->topo);
 	if (m->topo->ops == &fattree_ops)
 		gather_tree(s);
 	else
@@ -209,6 +207,7 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 		show_json(&s, f);
 	else
 		show_text(&s, f);
+	link_rules_fini(&s.rules);
 	machine_free(m);
 	return 0;
 }

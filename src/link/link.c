@@ -1,5 +1,6 @@
 #include "link/link.h"
 
+#include "base/mem.h"
 #include "base/units.h"
 #include "base/wide.h"
 
@@ -62,6 +63,22 @@ const struct param link_params_table[] = {
 	SIZE(payload, "512 B", 0, 8096, "largest payload of a packet",
 		"BGQ-N21"),
 	SIZE(chunk, "32 B", 1, 4096, "what one token stands for", "BGQ-G3"),
+	SIZE(word, "0 B", 0, 4096,
+		"unit that payload is rounded up to on the wire; 0: a chunk",
+		NULL),
+	{ .name = "control.words",
+		.type = PARAM_COUNT,
+		.offset = AT(control),
+		.def = "0",
+		.max = 64,
+		.help = "control words that follow every control.every words" },
+	{ .name = "control.every",
+		.type = PARAM_COUNT,
+		.offset = AT(control_every),
+		.def = "1",
+		.min = 1,
+		.max = 4096,
+		.help = "words after which control words are sent" },
 	SIZE(protocol, "16 B", 0, 4096,
 		"bytes that the far end owes for each packet it gets: an "
 		"acknowledgement and a token packet",
@@ -135,6 +152,7 @@ void link_params_defaults(struct link_params *p)
 	};
 	size_t i;
 
+	*p = (struct link_params){ 0 };
 	for (i = 0; i < sizeof(b) / sizeof(b[0]); i++)
 		param_defaults(&b[i]);
 }
@@ -176,21 +194,161 @@ int64_t link_data_rate(const struct link_params *p)
 	return p->rate * c->data / c->raw;
 }
 
-int64_t link_wire_bytes(const struct link_params *p, int64_t payload)
+static int64_t word_of(const struct link_params *p)
 {
-	int64_t bytes = (payload + p->chunk - 1) / p->chunk * p->chunk;
-	int64_t heads = 0;
+	return p->word ? p->word : p->chunk;
+}
+
+/* With the control words among them, which come after so many words whatever
+ * these are of: to the nearest byte. */
+static int64_t with_control(const struct link_params *p, int64_t bytes)
+{
+	int64_t every = p->control_every ? p->control_every : 1;
+
+	return bytes + (bytes * p->control + every / 2) / every;
+}
+
+/* So many words of payload in the links' own format. */
+static int64_t plain_bytes(const struct link_params *p, int64_t words)
+{
+	int64_t bytes = words * word_of(p), heads = 0;
 
 	if (p->transaction)
 		heads = (bytes + p->transaction - 1) / p->transaction;
 	return p->header + bytes + heads * p->per_transaction + p->trailer;
 }
 
-void link_rules_wires(struct link_rules *r, const struct topo *t)
+int64_t link_wire_bytes(const struct link_params *p, int64_t payload)
+{
+	int64_t words = (payload + word_of(p) - 1) / word_of(p);
+
+	return with_control(p, plain_bytes(p, words));
+}
+
+/* --- what follows --- */
+
+static int check(const struct link_params *p, struct err *e)
+{
+	if (p->header > p->chunk && !p->formats)
+		return err_set(e,
+			"link.header: %lld bytes do not fit a chunk of %lld",
+			(long long)p->header, (long long)p->chunk);
+	if (p->n_formats > LINK_FORMATS)
+		return err_set(e, "link: %u formats, at most %d are possible",
+			p->n_formats, LINK_FORMATS);
+	return 0;
+}
+
+/* What a packet of so many words is on the wire in a format. */
+static int64_t bytes_of(
+	const struct link_params *p, uint32_t format, int64_t words)
+{
+	const struct link_format *f = p->formats ? &p->formats[format] : NULL;
+
+	return f ? f->header + words * f->word + f->trailer
+		 : plain_bytes(p, words);
+}
+
+/* And in a buffer. */
+static uint32_t chunks_of(
+	const struct link_params *p, uint32_t format, int64_t words)
+{
+	int64_t payload = words * word_of(p);
+	int64_t bytes =
+		p->formats ? bytes_of(p, format, words) : p->chunk + payload;
+	int64_t chunks = (bytes + p->chunk - 1) / p->chunk;
+
+	return (uint32_t)(chunks ? chunks : 1);
+}
+
+/* The rates of links that lack no lane, by class of wire; that of the links'
+ * own parameters is the first. */
+static void find_rates(struct link_rules *r, const struct topo *t, int64_t own,
+	int64_t rate[TOPO_MAX_WIRES + 1])
+{
+	uint32_t i, k;
+
+	rate[0] = own;
+	r->n_rates = 1;
+	for (i = 0; t && i < t->n_wires; i++) {
+		int64_t its = t->wire[i].rate * r->code->data / r->code->raw;
+
+		rate[r->n_rates] = its ? its : own;
+		for (k = 0; rate[k] != rate[r->n_rates]; k++)
+			;
+		r->rate_of[i] = (uint8_t)k;
+		r->n_rates += k == r->n_rates;
+	}
+}
+
+/* A row: every format, and as many words more as there may be of payload. */
+static void fill_row(struct link_rules *r, const struct link_params *p,
+	uint32_t row, int64_t rate, int64_t dead)
+{
+	uint32_t f, n = p->formats ? p->n_formats : 1, words = r->row / n, i;
+	int64_t lanes = p->lanes - dead;
+
+	r->rate[row] = (struct link_rate){
+		.gap = wire_time(p->gap * p->lanes, rate * lanes),
+		.owed = wire_time(p->protocol * p->lanes, rate * lanes),
+	};
+	for (f = 0; f < n; f++) {
+		for (i = 0; i < words; i++) {
+			int64_t bytes = with_control(p, bytes_of(p, f, i));
+			size_t at = (size_t)row * r->row + r->first[f] + i;
+
+			r->bytes[at] = (uint32_t)bytes;
+			r->ser[at] = wire_time(bytes * p->lanes, rate * lanes);
+			if (r->ser[at] > r->longest)
+				r->longest = r->ser[at];
+			if (!row)
+				r->chunks[at] = (uint16_t)chunks_of(p, f, i);
+		}
+	}
+}
+
+static int size_rows(
+	struct link_rules *r, const struct link_params *p, struct err *e)
+{
+	uint32_t f, n = p->formats ? p->n_formats : 1, most = 0, fullest = 0;
+	uint32_t words = (r->max_payload + r->word - 1) / r->word;
+
+	for (f = 0; f < n; f++) {
+		uint32_t chunks = chunks_of(p, f, words);
+
+		r->first[f] = f * (2 * words + 1);
+		if (chunks > most) {
+			most = chunks;
+			fullest = f;
+		}
+	}
+	r->extra = words;
+	r->max_chunks = most;
+	r->row = n * (2 * words + 1);
+	if (most > LINK_MAX_CHUNKS)
+		return err_set(e,
+			"link.payload: %u bytes are %u chunks of %u%s%s, at "
+			"most %d fit a packet with its header",
+			r->max_payload, most, r->chunk, n > 1 ? " in a " : "",
+			n > 1 ? p->formats[fullest].name : "", LINK_MAX_CHUNKS);
+	if (r->row > UINT16_MAX)
+		return err_set(e,
+			"link.word: %u bytes are %u words of %u, too many for "
+			"%u formats",
+			r->max_payload, words, r->word, n);
+	return 0;
+}
+
+static void set_latencies(
+	struct link_rules *r, const struct link_params *p, const struct topo *t)
 {
 	uint32_t i;
 
-	for (i = 0; i < t->n_wires; i++) {
+	for (i = 0; i < N_WIRE_CLASSES; i++) {
+		r->latency[i] = p->latency[i];
+		r->logic[i] = p->logic;
+	}
+	for (i = 0; t && i < t->n_wires; i++) {
 		if (!t->wire[i].latency)
 			continue;
 		r->latency[i] = t->wire[i].latency;
@@ -198,42 +356,43 @@ void link_rules_wires(struct link_rules *r, const struct topo *t)
 	}
 }
 
-int link_rules_init(
-	struct link_rules *r, const struct link_params *p, struct err *e)
+int link_rules_init(struct link_rules *r, const struct link_params *p,
+	const struct topo *t, struct err *e)
 {
-	int64_t chunks = 1 + (p->payload + p->chunk - 1) / p->chunk, i;
-	int64_t rate = link_data_rate(p);
+	int64_t own = link_data_rate(p), rate[TOPO_MAX_WIRES + 1];
+	uint32_t i, rows;
 
-	if (p->header > p->chunk)
-		return err_set(e,
-			"link.header: %lld bytes do not fit a chunk of %lld",
-			(long long)p->header, (long long)p->chunk);
-	if (chunks > LINK_MAX_CHUNKS)
-		return err_set(e,
-			"link.payload: %lld bytes are %lld chunks of %lld, at "
-			"most %d fit a packet with its header",
-			(long long)p->payload, (long long)chunks,
-			(long long)p->chunk, LINK_MAX_CHUNKS);
 	*r = (struct link_rules){
-		.gap = wire_time(p->gap, rate),
-		.owed = wire_time(p->protocol, rate),
-		.max_chunks = (uint32_t)chunks,
 		.max_payload = (uint32_t)p->payload,
 		.chunk = (uint32_t)p->chunk,
+		.word = (uint32_t)word_of(p),
 		.code = &link_codes[p->code],
 		.route = (uint32_t)p->route,
+		.lanes = (uint32_t)p->lanes,
 	};
-	for (i = 0; i < N_WIRE_CLASSES; i++) {
-		r->latency[i] = p->latency[i];
-		r->logic[i] = p->logic;
-	}
+	if (check(p, e) || size_rows(r, p, e))
+		return -1;
+	set_latencies(r, p, t);
+	find_rates(r, t, own, rate);
 	for (i = 0; i <= LINK_MAX_ROUTE; i++)
-		r->route_ser[i] = wire_time(i * p->route, rate);
-	for (i = 1; i <= LINK_MAX_CHUNKS; i++) {
-		int64_t bytes = link_wire_bytes(p, (i - 1) * p->chunk);
-
-		r->wire_bytes[i] = (uint32_t)bytes;
-		r->ser[i] = wire_time(bytes, rate);
-	}
+		r->route_ser[i] = wire_time(i * p->route, own);
+	rows = r->n_rates * r->lanes;
+	r->ser = mem_alloc((size_t)rows * r->row, sizeof(*r->ser));
+	r->bytes = mem_alloc((size_t)rows * r->row, sizeof(*r->bytes));
+	r->chunks = mem_alloc(r->row, sizeof(*r->chunks));
+	r->rate = mem_alloc(rows, sizeof(*r->rate));
+	for (i = 0; i < rows; i++)
+		fill_row(r, p, i, rate[i % r->n_rates], i / r->n_rates);
+	r->gap = r->rate[0].gap;
+	r->owed = r->rate[0].owed;
 	return 0;
+}
+
+void link_rules_fini(struct link_rules *r)
+{
+	mem_free(r->ser);
+	mem_free(r->bytes);
+	mem_free(r->chunks);
+	mem_free(r->rate);
+	*r = (struct link_rules){ 0 };
 }

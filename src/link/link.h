@@ -15,14 +15,27 @@
 
 #include "base/param.h"
 #include "link/code.h"
+#include "link/packet.h"
 #include "sim/sim.h"
 #include "topo/topo.h"
 
 enum {
-	LINK_MAX_CHUNKS = 255, /* of one packet, header included */
+	LINK_MAX_CHUNKS = 4095, /* of one packet, header included */
+	LINK_FORMATS = 8,
 	LINK_CHANNELS = 4,
 	LINK_RETURNS = 7,
 	LINK_MAX_ROUTE = 15, /* switches that a carried route names */
+};
+
+/*
+ * What a kind of packets (requests, responses) is on the wire, where they are
+ * not all alike; an interface declares them.  A packet's own is
+ * packet.format.  It takes as many chunks as its bytes on the wire fill.
+ */
+struct link_format {
+	const char *name;
+	int64_t header, trailer; /* bytes */
+	int64_t word; /* bytes that a word of payload becomes */
 };
 
 struct link_params {
@@ -35,6 +48,12 @@ struct link_params {
 	int64_t route; /* bytes for each switch that is still to be passed */
 	int64_t payload; /* the most, bytes */
 	int64_t chunk; /* bytes a token stands for */
+	int64_t word; /* that payload is rounded up to on the wire, bytes; 0: a
+		       * chunk */
+	/* So many control words follow every so many words. */
+	int64_t control, control_every;
+	const struct link_format *formats; /* NULL: header and trailer */
+	uint32_t n_formats;
 	/* Payload is cut into transactions with a head each; 0: it is not. */
 	int64_t transaction, per_transaction; /* bytes */
 	int64_t protocol; /* bytes owed for each packet that arrives */
@@ -54,35 +73,84 @@ void link_params_defaults(struct link_params *p);
  * default, which lanes and their rate overrule. */
 int link_params_settle(struct link_params *p, bool has_rate, struct err *e);
 
-/* What follows from the parameters; the same for all links of a machine. */
-struct link_rules {
-	sim_time ser[LINK_MAX_CHUNKS + 1]; /* by chunks, trailer included */
+/* A rate that links run at. */
+struct link_rate {
 	sim_time gap, owed; /* gap after a packet; debt for an arrival */
+};
+
+/*
+ * What follows from the parameters; the same for all links of a machine.
+ * Costs are a row for each rate at which a link may run: first by the lanes
+ * that it has lost, then by the class of its wire.  In a row they are by
+ * packet.size: a format after the other, each by words.  Where all links run
+ * at one rate, the first row is all there is.
+ */
+struct link_rules {
+	sim_time *ser; /* serialisation, trailer included */
+	uint32_t *bytes; /* on the wire, control words included */
+	uint16_t *chunks; /* of the first row */
+	sim_time gap, owed; /* of the first rate */
 	sim_time latency[TOPO_MAX_WIRES]; /* by class of wire */
 	sim_time logic[TOPO_MAX_WIRES]; /* what of it is the router's */
-	uint32_t wire_bytes[LINK_MAX_CHUNKS + 1];
 	uint32_t max_chunks; /* of a full packet */
-	uint32_t max_payload, chunk;
+	uint32_t max_payload, chunk, word;
+	uint32_t first[LINK_FORMATS]; /* of a row, by format */
+	uint32_t extra; /* words that a packet may have beyond its payload */
+	uint32_t row; /* costs in one */
+	uint32_t n_rates; /* of links that have all their lanes */
+	uint8_t rate_of[TOPO_MAX_WIRES]; /* by class of wire */
+	uint32_t lanes;
+	struct link_rate *rate; /* as the rows of cost */
+	sim_time longest; /* serialisation */
 	const struct link_code *code;
 	uint32_t route; /* bytes in front for each switch to pass */
 	sim_time route_ser[LINK_MAX_ROUTE + 1]; /* by switches */
 };
 
-int link_rules_init(
-	struct link_rules *r, const struct link_params *p, struct err *e);
-/* Takes the latencies that the topology itself gives. */
-void link_rules_wires(struct link_rules *r, const struct topo *t);
+/* Latencies and rates that the topology gives go before those of links; it may
+ * be NULL. */
+int link_rules_init(struct link_rules *r, const struct link_params *p,
+	const struct topo *t, struct err *e);
+void link_rules_fini(struct link_rules *r);
 
-/* What a payload takes on the wire: whole chunks, and all that goes with
+/* What a payload takes on the wire: whole words, and all that goes with
  * them, but no gap. */
 int64_t link_wire_bytes(const struct link_params *p, int64_t payload);
 /* The rate that its code leaves of a link's raw rate. */
 int64_t link_data_rate(const struct link_params *p);
 
-/* Header and payload in chunks. */
-static inline uint8_t link_chunks(const struct link_rules *r, uint32_t bytes)
+/* The place of a payload's costs in a row. */
+static inline uint32_t link_place(
+	const struct link_rules *r, uint32_t format, uint32_t bytes)
 {
-	return (uint8_t)(1 + (bytes + r->chunk - 1) / r->chunk);
+	return r->first[format] + (bytes + r->word - 1) / r->word;
+}
+
+/* Header and payload in chunks; how long they take; in the first format. */
+static inline uint32_t link_chunks(const struct link_rules *r, uint32_t bytes)
+{
+	return r->chunks[link_place(r, 0, bytes)];
+}
+
+static inline sim_time link_ser(const struct link_rules *r, uint32_t bytes)
+{
+	return r->ser[link_place(r, 0, bytes)];
+}
+
+/* Sets a packet's chunks and size. */
+static inline void link_measure(const struct link_rules *r, struct packet *p)
+{
+	uint32_t i = link_place(r, p->format, p->bytes);
+
+	p->chunks = r->chunks[i];
+	p->size = (uint16_t)(p->size + i);
+}
+
+/* The row of a link whose wire is of a class and that lacks so many lanes. */
+static inline uint32_t link_row(
+	const struct link_rules *r, uint32_t wire, uint32_t dead)
+{
+	return dead * r->n_rates + r->rate_of[wire];
 }
 
 /* The sending side of one port: one cache line. */
@@ -142,7 +210,7 @@ static inline uint32_t link_stamp_channel(uint64_t x)
 
 static inline uint32_t link_stamp_chunks(uint64_t x)
 {
-	return x & 0xff;
+	return x & 0xfff;
 }
 
 /* Takes in the tokens that have come by t. */
@@ -157,7 +225,7 @@ static inline void link_collect(
 
 		if (x >= due)
 			continue;
-		sum += (x & 0xff) << (x >> 8 & 0x30);
+		sum += (x & 0xfff) << (x >> 8 & 0x30);
 		r->stamp[i] = r->stamp[--n];
 	}
 	r->n = n;

@@ -50,9 +50,13 @@ struct packet {
 	uint8_t kind; /* an enum packet_kind */
 	uint8_t flags;
 	uint8_t zone; /* which set of zone masks it obeys */
-	uint8_t chunks; /* header and payload, in units of tokens */
+	uint8_t format; /* of its link's (link.h); 0: the only one */
 	uint8_t answer; /* of those that became one, the greatest */
 	uint16_t bytes; /* of payload */
+	uint16_t chunks; /* what it takes of a buffer, in units of tokens */
+	/* Before it is injected, words on the wire beyond its payload's; then
+	 * the place of its costs in a row of link_rules. */
+	uint16_t size;
 	union {
 		uint16_t tag; /* its sender's */
 		uint16_t last; /* of a range */

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "api/elan.h"
-
 enum { PIECE = 4096 };
 
 static size_t piece(uint64_t left)
@@ -45,49 +43,33 @@ bool filled_compare(struct programs *p, const char *what, uint64_t number,
 	return true;
 }
 
+/* Where the number is; behind all of it where there is none. */
+static uint64_t end_of(uint64_t bytes)
+{
+	return bytes < sizeof(uint64_t) ? bytes : bytes - sizeof(uint64_t);
+}
+
 void filled_make(
 	const struct programs *p, uint64_t number, uint64_t at, uint64_t bytes)
 {
-	uint64_t end = bytes - sizeof(number);
+	uint64_t end = end_of(bytes);
 
 	filled_write(p, number, at, end);
-	program_write(at + end, &number, sizeof(number));
+	if (end < bytes)
+		program_write(at + end, &number, sizeof(number));
 }
 
 bool filled_check(
 	struct programs *p, uint64_t number, uint64_t at, uint64_t bytes)
 {
-	uint64_t last, end = bytes - sizeof(number);
+	uint64_t last, end = end_of(bytes);
 
 	if (!filled_compare(p, "message", number, at, end))
 		return false;
+	if (end == bytes)
+		return true;
 	program_read(at + end, &last, sizeof(last));
 	return last == number ||
 	       programs_complain(p, "message %llu: it ends with %llu",
 		       (unsigned long long)number, (unsigned long long)last);
-}
-
-static bool await_packets(
-	struct programs *p, uint64_t number, uint64_t at, uint64_t bytes)
-{
-	uint64_t i, word;
-
-	for (i = ELAN_PACKET - sizeof(word); i < bytes - sizeof(word);
-		i += ELAN_PACKET) {
-		memory_fill_by(p->load.seed, number, i, (uint8_t *)&word,
-			sizeof(word));
-		if (!elan_wait_word(at + i, word))
-			return false;
-	}
-	return true;
-}
-
-bool filled_await(
-	struct programs *p, uint64_t number, uint64_t at, uint64_t bytes)
-{
-	if (!elan_wait_word(at + bytes - sizeof(number), number))
-		return false;
-	if (p->load.net->faults && !await_packets(p, number, at, bytes))
-		return false;
-	return filled_check(p, number, at, bytes);
 }

@@ -15,19 +15,10 @@ void filled_write(
 bool filled_compare(struct programs *p, const char *what, uint64_t number,
 	uint64_t at, uint64_t bytes);
 
-/*
- * Messages of such bytes, whole words of 8, for QsNetII's workloads: the last
- * word is the number itself, so that a program can wait for it.
- */
+/* Messages of such bytes: the last eight, where there are as many, are the
+ * number itself, so that a program can wait for it. */
 void filled_make(
 	const struct programs *p, uint64_t number, uint64_t at, uint64_t bytes);
-/*
- * Waits for such a message and looks at it; false as above.  Its packets come
- * in order, the last word last, but where faults make some of them come
- * again: then the last word of each is waited for.
- */
-bool filled_await(
-	struct programs *p, uint64_t number, uint64_t at, uint64_t bytes);
 /* False, and complained of, where they are not what was made. */
 bool filled_check(
 	struct programs *p, uint64_t number, uint64_t at, uint64_t bytes);

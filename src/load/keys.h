@@ -32,4 +32,30 @@
 			"order, or groups of dimensions such as A,BCD"         \
 	}
 
+/* For experiments (load/bench/bench.h): the layer, ... */
+#define KEY_VIA(at)                                                            \
+	{                                                                      \
+		.name = "via", .type = PARAM_WORD, .offset = at, .def = "nic", \
+		.words = "nic|msg",                                            \
+		.help = "layer: the network interface's own operations, or "   \
+			"weft/msg.h, on any machine"                           \
+	}
+
+/* ... one of its means, ... */
+#define KEY_BY(at)                                                             \
+	{                                                                      \
+		.name = "by", .type = PARAM_TEXT, .offset = at, .def = "auto", \
+		.help = "means of transfer: auto, or put of the message "      \
+			"unit; auto, sten (short packets that the core "       \
+			"writes) or dma of Elan4"                              \
+	}
+
+/* ... and where its programs run. */
+#define KEY_CPU(at)                                                            \
+	{                                                                      \
+		.name = "cpu", .type = PARAM_COUNT, .offset = at, .def = "0",  \
+		.min = 0, .max = HOST_THREADS - 1,                             \
+		.help = "CPU that the programs run on, on both nodes"          \
+	}
+
 #endif

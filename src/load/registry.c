@@ -2,19 +2,18 @@
 
 #include <string.h>
 
-#include "load/crossover.h"
+#include "load/bench/crossover.h"
 #include "load/collective.h"
 #include "load/events.h"
 #include "load/exchange.h"
-#include "load/gets.h"
+#include "load/bench/gets.h"
 #include "load/messages.h"
-#include "load/mirror.h"
-#include "load/ping.h"
-#include "load/pingpong.h"
-#include "load/put.h"
+#include "load/bench/mirror.h"
+#include "load/bench/pingpong.h"
+#include "load/bench/stream.h"
 #include "load/storm.h"
 #include "load/alltoall.h"
-#include "load/sweep.h"
+#include "load/bench/sweep.h"
 #include "load/synthetic.h"
 
 const struct load_ops *const load_registry[] = {
@@ -28,11 +27,10 @@ const struct load_ops *const load_registry[] = {
 	&load_hotspot,
 	&load_alltoall,
 	&load_pingpong,
-	&load_put,
+	&load_stream,
 	&load_sweep,
 	&load_exchange,
 	&load_messages,
-	&load_ping,
 	&load_crossover,
 	&load_gets,
 	&load_events,

@@ -248,12 +248,10 @@ static void add_topos(struct machine *m)
 	for (i = 0; topo_registry[i]; i++)
 		add_word(&m->kind_row[0], topo_registry[i]->name);
 	add_kind(m, &m->kind_row[0], "topology",
-		(struct param){
-			.offset = offsetof(struct machine_kinds, topo),
+		(struct param){ .offset = offsetof(struct machine_kinds, topo),
 			.def = "torus",
 			.help = "which topology",
-			.source = "BGQ-F2",
-		});
+			.source = "BGQ-F2" });
 	for (i = 0; topo_registry[i]; i++) {
 		const struct topo_ops *ops = topo_registry[i];
 
@@ -300,8 +298,7 @@ static void add_routers(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, router),
 			.def = "direct",
-			.help = "which router",
-		});
+			.help = "which router" });
 	add_block(m, "router", net_params_table, net_params_n, &m->router,
 		always);
 }
@@ -313,12 +310,10 @@ static void add_routes(struct machine *m)
 	for (i = 0; route_registry[i]; i++)
 		add_word(&m->kind_row[1], route_registry[i]->name);
 	add_kind(m, &m->kind_row[1], "routing",
-		(struct param){
-			.offset = offsetof(struct machine_kinds, route),
+		(struct param){ .offset = offsetof(struct machine_kinds, route),
 			.def = "hint",
 			.help = "which routing",
-			.source = "BGQ-F33",
-		});
+			.source = "BGQ-F33" });
 	for (i = 0; route_registry[i]; i++) {
 		const struct route_ops *ops = route_registry[i];
 

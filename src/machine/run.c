@@ -49,11 +49,26 @@ static int read_key(struct machine_run *r, const char *text, struct err *e)
 	return 0;
 }
 
+/* The keys as they are, or those that an old name stands for. */
+static int read_keys(
+	struct machine_run *r, const struct load_words *old, struct err *e)
+{
+	size_t i, n = old->name ? old->n : r->setup.n_keys;
+
+	for (i = 0; i < n; i++)
+		if (read_key(r, old->name ? old->key[i] : r->setup.keys[i], e))
+			return -1;
+	return 0;
+}
+
 static int read_load(struct machine_run *r, struct err *e)
 {
 	const struct load_ops *ops = r->setup.load;
-	size_t i;
+	struct load_words old = { 0 };
 
+	if (!ops && load_translate(&old, r->setup.workload, r->setup.keys,
+			    r->setup.n_keys))
+		ops = load_find(old.name);
 	if (!ops)
 		ops = find_load(r->setup.workload, e);
 	if (!ops)
@@ -76,9 +91,8 @@ static int read_load(struct machine_run *r, struct err *e)
 			mem_alloc(ops->n_params, sizeof(struct param_origin)),
 	};
 	param_defaults(&r->keys);
-	for (i = 0; i < r->setup.n_keys; i++)
-		if (read_key(r, r->setup.keys[i], e))
-			return -1;
+	if (read_keys(r, &old, e))
+		return -1;
 	return ops->init(r->load, r->machine->topo, r->machine->route,
 		&r->machine->link, e);
 }

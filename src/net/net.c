@@ -214,8 +214,7 @@ static struct sim *make_sim(
 		return NULL;
 	}
 	p.window = least;
-	p.reach =
-		most + n->link.ser[n->full] + n->link.route_ser[LINK_MAX_ROUTE];
+	p.reach = most + n->link.longest + n->link.route_ser[LINK_MAX_ROUTE];
 	owner = share_out(n->topo, p.n_workers);
 	p.owner = owner;
 	sim = sim_new(&p, e);
@@ -264,9 +263,8 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 {
 	struct net *n = mem_alloc(1, sizeof(*n));
 
-	if (link_rules_init(&n->link, s->link, e) || check(n, s, e))
+	if (link_rules_init(&n->link, s->link, s->topo, e) || check(n, s, e))
 		goto fail;
-	link_rules_wires(&n->link, s->topo);
 	set_rules(n, s);
 	n->sim = make_sim(s, n, e);
 	if (!n->sim)
@@ -286,6 +284,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	net_attach(n, s->client, s->client_state);
 	return n;
 fail:
+	link_rules_fini(&n->link);
 	mem_free(n);
 	return NULL;
 }
@@ -312,6 +311,7 @@ void net_free(struct net *n)
 	book_free(n->book);
 	faults_free(n->faults);
 	sim_free(n->sim);
+	link_rules_fini(&n->link);
 	mem_free(n);
 }
 

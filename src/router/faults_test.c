@@ -127,8 +127,8 @@ static sim_time first_wire(uint32_t bytes)
 	struct rig *r = make(NULL, 1);
 	struct packet p = { .dst = 1, .bytes = (uint16_t)bytes };
 	const struct link_rules *l = &r->net->link;
-	sim_time t = l->ser[link_chunks(l, p.bytes)] +
-		     l->latency[fattree_wire(0, FATTREE_UP)];
+	sim_time t =
+		link_ser(l, p.bytes) + l->latency[fattree_wire(0, FATTREE_UP)];
 
 	rig_free(r);
 	return t;

@@ -300,6 +300,8 @@ struct rig *rig_new(const struct rig_how *how)
 	} else {
 		hint_make(&r->way, &how->way);
 	}
+	if (how->link)
+		link = *how->link;
 	set(&router.packets, how->packets);
 	set(&router.queues, how->queues);
 	set(&router.injection, how->injection);

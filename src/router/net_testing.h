@@ -17,6 +17,7 @@ struct rig_how {
 	/* A fat tree of Elite4s in place of Blue Gene/Q's torus. */
 	const struct tree_how *tree;
 	int64_t code, route; /* of its links */
+	const struct link_params *link; /* in place of all of these */
 	int64_t packets, queues, injection, reception, transit;
 	uint32_t n_workers;
 	/*

@@ -28,7 +28,7 @@ static struct packet range(uint32_t src, uint32_t first, uint32_t last)
 
 static sim_time serialisation(const struct rig *r, uint32_t bytes)
 {
-	return r->net->link.ser[link_chunks(&r->net->link, bytes)];
+	return link_ser(&r->net->link, bytes);
 }
 
 /* The switch where a broadcast turns: the least subtree with all of them. */

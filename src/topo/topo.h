@@ -42,6 +42,7 @@ struct topo_wire {
 	/* Grant to first effect, ps, and what of it is the router's; 0 where
 	 * both are parameters of links. */
 	int64_t latency, logic;
+	int64_t rate; /* raw, bytes per second; 0: that of links */
 };
 
 struct topo_end {

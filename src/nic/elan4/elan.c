@@ -76,7 +76,7 @@ sim_time elan_ser(const struct elan *x, uint32_t bytes)
 {
 	const struct net *net = x->nic.net;
 
-	return net->link.ser[link_chunks(&net->link, bytes)];
+	return link_ser(&net->link, bytes);
 }
 
 /* --- words --- */

@@ -41,6 +41,12 @@ static int direct_check(
 		return err_set(e,
 			"router.packets: %lld chunks per channel, at most %d",
 			(long long)capacity, INT16_MAX);
+	if (s->router->injection * n->link.max_chunks > UINT16_MAX)
+		return err_set(e,
+			"router.injection: %lld packets of %u chunks, at most "
+			"%d chunks fit a FIFO",
+			(long long)s->router->injection, n->link.max_chunks,
+			UINT16_MAX);
 	return 0;
 }
 

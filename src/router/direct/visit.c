@@ -186,7 +186,7 @@ static void arbitrate_direct(struct direct *d, struct sim_worker *w,
 	struct packet *p, sim_time t)
 {
 	uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
-	sim_time tail = t + d->link->ser[p->chunks];
+	sim_time tail = t + d->link->ser[p->size];
 
 	leave_queue(d, w, s, channel, bit, p, t, tail);
 	receive(d, w, s, fifo, id, t, tail);
@@ -202,7 +202,7 @@ static void receive_heads(struct direct *d, struct sim_worker *w,
 		packet_id id = direct_queue(s, channel, bit)->head;
 		struct packet *p = &d->packets[id];
 		uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
-		sim_time tail = t + d->link->ser[p->chunks];
+		sim_time tail = t + d->link->ser[p->size];
 		bool is_ordered = p->kind != PACKET_DYNAMIC;
 
 		m &= ~BIT(bit);
@@ -227,7 +227,7 @@ static void receive_injected(struct direct *d, struct sim_worker *w,
 		packet_id id = s->inject[fifo].head;
 		const struct packet *p = &d->packets[id];
 		uint32_t to = fifo >= FIFO_LOCAL ? fifo : FIFO_LOCAL;
-		sim_time tail = t + d->link->ser[p->chunks];
+		sim_time tail = t + d->link->ser[p->size];
 
 		m &= ~(1u << fifo);
 		if (!may_receive(d, w, s, to, p, t))
@@ -389,7 +389,7 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	struct packet *p = &d->packets[id];
 
 	booked_inject(d, s, fifo, id, p, t);
-	p->chunks = link_chunks(d->link, p->bytes);
+	link_measure(d->link, p);
 	BUG_IF(f->chunks < p->chunks);
 	d->tally[w->id].injected++;
 	d->route->ops->start(d->route, p);

@@ -1,6 +1,6 @@
 /* Complement traffic through QsNetII's interfaces. */
-#ifndef LOAD_MIRROR_H
-#define LOAD_MIRROR_H
+#ifndef LOAD_BENCH_MIRROR_H
+#define LOAD_BENCH_MIRROR_H
 
 #include "load/load.h"
 

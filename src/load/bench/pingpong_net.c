@@ -1,5 +1,5 @@
-/* Ping-pong: one packet goes back and forth between two nodes. */
-#include "load/pingpong.h"
+/* Ping-pong by the network alone: one packet goes back and forth. */
+#include "load/bench/pingpong.h"
 
 #include "load/keys.h"
 
@@ -13,25 +13,27 @@ static const struct param params[] = {
 		.offset = AT(bytes),
 		.def = "8",
 		.min = 0,
-		.max = 1 << 20,
-		.help = "payload; of the one packet where it is via=net" },
+		.max = 64 << 20,
+		.help = "payload of a message, or of the packet of via=net" },
 	{ .name = "rounds",
 		.type = PARAM_COUNT,
 		.offset = AT(rounds),
 		.def = "1000",
 		.min = 1,
 		.max = 1000000000,
-		.help = "how often it goes and comes back" },
+		.help = "round trips" },
 	{ .name = "via",
 		.type = PARAM_WORD,
-		.offset = AT(via),
+		.offset = AT(bench.via),
 		.def = "net",
 		.words = "net|nic|msg",
-		.help = "the layer it goes through; net: from injection FIFO "
-			"to the tail's arrival; nic: direct puts, from program "
-			"to program; msg: sends and receives of weft/msg.h, "
-			"on any machine" },
+		.help = "layer: net is a packet, from its injection to its "
+			"tail's arrival; nic is the network interface, from "
+			"program to program; msg is sends and receives of "
+			"weft/msg.h, on any machine" },
+	KEY_BY(AT(bench.by)),
 	KEY_ROUTING(AT(routing), "deterministic"),
+	KEY_CPU(AT(cpu)),
 };
 
 static struct pingpong *of(struct load *l)
@@ -76,7 +78,7 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 
 	(void)fifo;
 	(void)t;
-	load_delivered(&g->programs.load, s, p, tail);
+	load_delivered(&g->bench.programs.load, s, p, tail);
 	hist_add(&g->latency, tail - p->born);
 	g->last = tail;
 	packet_give(n->pool, w->id, id);
@@ -99,8 +101,8 @@ static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
 
 	if (load_check_pair(t, g->from, g->to, e))
 		return -1;
-	if (g->via) {
-		l->ops = g->via == 1 ? &load_pingpong_nic : &load_pingpong_msg;
+	if (g->bench.via) {
+		l->ops = &load_pingpong_programs;
 		return l->ops->init(l, t, r, link, e);
 	}
 	if (g->bytes > link->payload)
@@ -146,7 +148,7 @@ static void pingpong_fini(struct load *l)
 
 const struct load_ops load_pingpong = {
 	.name = "pingpong",
-	.help = "one packet goes back and forth between two nodes",
+	.help = "a packet or message goes back and forth between two nodes",
 	.size = sizeof(struct pingpong),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

@@ -1,6 +1,6 @@
 /* Puts against DMAs of QsNetII, by size. */
-#ifndef LOAD_CROSSOVER_H
-#define LOAD_CROSSOVER_H
+#ifndef LOAD_BENCH_CROSSOVER_H
+#define LOAD_BENCH_CROSSOVER_H
 
 #include "load/load.h"
 

@@ -1,6 +1,6 @@
 /* Reads of words of other nodes' memories on QsNetII. */
-#ifndef LOAD_GETS_H
-#define LOAD_GETS_H
+#ifndef LOAD_BENCH_GETS_H
+#define LOAD_BENCH_GETS_H
 
 #include "load/load.h"
 

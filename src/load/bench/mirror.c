@@ -1,26 +1,22 @@
 /*
- * Complement traffic through the interfaces of QsNetII: the nodes are two
- * halves, and each node exchanges DMAs with its mirror image in the other
- * one, all at once, so that every message crosses the middle.  Of an odd
- * number of nodes the middle one is idle.
+ * Complement traffic by programs: the nodes are two halves, and each node
+ * exchanges messages with its mirror image in the other one, all at once, so
+ * that every message crosses the middle.  Of an odd number of nodes the middle
+ * one is idle.
  */
-#include "load/mirror.h"
+#include "load/bench/mirror.h"
 
-#include "api/elan.h"
 #include "base/mem.h"
-#include "load/programs.h"
+#include "load/bench/bench.h"
+#include "load/keys.h"
 
 #define AT(field) offsetof(struct mirror, field)
 #define MIB	  (UINT64_C(1) << 20)
 
 /* Addresses, the same on all nodes. */
-#define COME_AT	  UINT64_C(0x1000)
-#define SENT_AT	  UINT64_C(0x2000)
-#define SOURCE_AT (16 * MIB)
+#define SOURCE_AT BENCH_FREE
 #define TARGET_AT (32 * MIB)
 #define MEMORY	  (48 * MIB)
-
-enum { EVENT_COME = 1, EVENT_SENT };
 
 struct mirror;
 
@@ -32,7 +28,7 @@ struct side {
 };
 
 struct mirror {
-	struct programs programs;
+	struct bench bench;
 	/* keys */
 	int64_t bytes, rounds;
 
@@ -40,20 +36,22 @@ struct mirror {
 };
 
 static const struct param params[] = {
+	KEY_VIA(AT(bench.via)),
+	KEY_BY(AT(bench.by)),
 	{ .name = "bytes",
 		.type = PARAM_BYTES,
 		.offset = AT(bytes),
 		.def = "64 KiB",
-		.min = 8,
+		.min = 1,
 		.max = 16 * MIB,
-		.help = "of a DMA, whole words" },
+		.help = "length of a message" },
 	{ .name = "rounds",
 		.type = PARAM_COUNT,
 		.offset = AT(rounds),
 		.def = "2",
 		.min = 1,
 		.max = 100000,
-		.help = "DMAs of each node" },
+		.help = "messages of each node" },
 };
 
 static struct mirror *of(struct load *l)
@@ -66,14 +64,16 @@ static void fill_own(void *arg, uint64_t offset, uint8_t *out, size_t n)
 {
 	const struct side *s = arg;
 
-	memory_fill_by(s->mirror->programs.load.seed, s->node, offset, out, n);
+	memory_fill_by(
+		s->mirror->bench.programs.load.seed, s->node, offset, out, n);
 }
 
 static void fill_other(void *arg, uint64_t offset, uint8_t *out, size_t n)
 {
 	const struct side *s = arg;
 
-	memory_fill_by(s->mirror->programs.load.seed, s->peer, offset, out, n);
+	memory_fill_by(
+		s->mirror->bench.programs.load.seed, s->peer, offset, out, n);
 }
 
 /* --- the program --- */
@@ -82,49 +82,45 @@ static void check(struct side *s)
 {
 	struct mirror *m = s->mirror;
 	const struct memory_region *r =
-		host_synthetic(m->programs.load.host, s->node, s->target);
+		host_synthetic(m->bench.programs.load.host, s->node, s->target);
 	uint64_t want = (uint64_t)m->rounds * (uint64_t)m->bytes;
 
 	if (r->wrong || r->written != want)
-		programs_complain(&m->programs,
+		programs_complain(&m->bench.programs,
 			"%llu bytes came, not %llu; %llu were wrong",
 			(unsigned long long)r->written,
 			(unsigned long long)want, (unsigned long long)r->wrong);
 }
 
-static void exchange(struct side *s, struct elan_cq *q)
-{
-	const struct mirror *m = s->mirror;
-	struct elan_dma d = {
-		.bytes = (uint64_t)m->bytes,
-		.destination = s->peer,
-		.from = SOURCE_AT,
-		.to = TARGET_AT,
-		.source_event = EVENT_SENT,
-		.target_event = EVENT_COME,
-	};
-	int64_t k;
-
-	elan_arm(q, EVENT_COME, (uint64_t)m->rounds * d.bytes, COME_AT, 1);
-	elan_arm(q, EVENT_SENT, (uint64_t)m->rounds, SENT_AT, 1);
-	program_wait(PROGRAMS_START);
-	s->start = program_now();
-	for (k = 0; k < m->rounds; k++)
-		elan_dma(q, &d);
-	elan_wait_word(COME_AT, 1);
-	s->end = program_now();
-	elan_wait_word(SENT_AT, 1);
-	check(s);
-}
-
 static void run(void *arg)
 {
-	struct side *s = arg;
-	struct elan_cq q;
+	struct bench_end *x = arg;
+	struct side *s = x->arg;
+	const struct mirror *m = s->mirror;
+	const struct bench_driver *v = x->bench->driver;
+	struct bench_put p = bench_put(x, s->peer, (uint64_t)m->bytes);
+	uint64_t k, rounds = (uint64_t)m->rounds;
 
-	if (programs_did(&s->mirror->programs, "elan_cq_open",
-		    elan_cq_open(&q, 0, ELAN_8K, ELAN_MAY_ALL)))
-		exchange(s, &q);
+	if (!bench_open(x))
+		return;
+	if (s->peer == s->node) {
+		bench_ready(x, true);
+		return;
+	}
+	v->expect(x, 0, rounds * p.bytes);
+	v->track_puts(x, p.means, rounds, p.bytes);
+	bench_ready(x, true);
+	s->start = program_now();
+	p.is_tracked = true;
+	p.from = SOURCE_AT;
+	p.to = TARGET_AT;
+	for (k = 0; k < rounds; k++)
+		v->put(x, &p);
+	if (!v->await(x, 0))
+		return;
+	s->end = program_now();
+	if (v->flush(x))
+		check(s);
 }
 
 /* --- the course of a run --- */
@@ -134,38 +130,39 @@ static int mirror_init(struct load *l, const struct topo *t, struct route *r,
 {
 	struct mirror *m = of(l);
 
+	struct bench_needs n = {
+		.n_programs = t->n_nodes,
+		.memory = MEMORY,
+		.is_for_all = true,
+		.is_for_rate = true,
+	};
+
 	(void)r;
 	(void)link;
-	l->needs.n_programs = t->n_nodes;
-	if (programs_need_elan(&m->programs, MEMORY, e))
-		return -1;
 	if (t->n_nodes < 2)
 		return err_set(e, "mirror: needs two nodes");
-	if (m->bytes % 8)
-		return err_set(e, "bytes: want whole words of 8");
-	return 0;
+	return bench_init(&m->bench, m->bench.via, &n, t,
+		       e) || bench_check_bytes(&m->bench, "bytes", m->bytes, e)
+		       ? -1
+		       : 0;
 }
 
 static void mirror_start(struct load *l)
 {
 	struct mirror *m = of(l);
-	struct host *h;
 	site_id n = l->net->n_nodes, i;
 
 	m->sides = mem_alloc(n, sizeof(*m->sides));
-	programs_open(&m->programs);
-	h = m->programs.load.host;
+	bench_start(&m->bench);
 	for (i = 0; i < n; i++) {
 		struct side *s = &m->sides[i];
 
 		*s = (struct side){ .mirror = m, .node = i, .peer = n - 1 - i };
-		if (s->peer == i)
-			continue;
-		BUG_IF(host_add_synthetic(h, i, SOURCE_AT, (uint64_t)m->bytes,
-			       fill_own, s) < 0);
-		s->target = host_add_synthetic(
-			h, i, TARGET_AT, (uint64_t)m->bytes, fill_other, s);
-		program_start(h, i, 0, 0, run, s);
+		BUG_IF(host_add_synthetic(l->host, i, SOURCE_AT,
+			       (uint64_t)m->bytes, fill_own, s) < 0);
+		s->target = host_add_synthetic(l->host, i, TARGET_AT,
+			(uint64_t)m->bytes, fill_other, s);
+		bench_run(&m->bench, i, i, 0, run, s);
 	}
 }
 
@@ -177,7 +174,7 @@ static void mirror_report(struct load *l, struct load_result *r)
 	site_id n = l->net->n_nodes, i;
 	sim_time slowest = 0;
 
-	programs_report(&m->programs, r);
+	bench_report(&m->bench, r);
 	if (r->ending != LOAD_FINISHED)
 		return;
 	for (i = 0; i < n; i++) {
@@ -195,18 +192,18 @@ static void mirror_report(struct load *l, struct load_result *r)
 static void mirror_fini(struct load *l)
 {
 	mem_free(of(l)->sides);
-	programs_fini(l);
+	bench_fini(l);
 }
 
 static uint64_t mirror_estimate(const struct load *l, const struct topo *t)
 {
-	(void)l;
-	return programs_estimate(t->n_nodes, 1, 64 << 10);
+	return bench_estimate(
+		&((const struct mirror *)l)->bench, t->n_nodes, 1, 64 << 10);
 }
 
 const struct load_ops load_mirror = {
 	.name = "mirror",
-	.help = "DMAs of all nodes with their mirror images, on QsNetII",
+	.help = "every node exchanges messages with its mirror image",
 	.size = sizeof(struct mirror),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

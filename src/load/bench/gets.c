@@ -1,29 +1,27 @@
 /*
- * Reads of words that lie anywhere: a program asks for words of other nodes'
- * memories, each drawn by lot, some at a time, and waits for all of them
- * before it asks for more.  The other nodes run no program; their interfaces
- * answer.
+ * Reads of other nodes' memories: a program asks for words of a node, or of
+ * any other nodes, drawn at random, some at a time, and waits for all of them
+ * before it asks for more.
  */
-#include "load/gets.h"
+#include "load/bench/gets.h"
 
 #include <string.h>
 
-#include "api/elan.h"
 #include "base/mem.h"
+#include "load/bench/bench.h"
 #include "load/keys.h"
-#include "load/programs.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct gets, field)
 #define MIB	  (UINT64_C(1) << 20)
 
 /* Addresses, the same on all nodes. */
-#define TARGET_AT (1 * MIB)
-#define SOURCE_AT (2 * MIB)
+#define TARGET_AT (16 * MIB)
+#define SOURCE_AT (32 * MIB)
 #define SOURCE	  (64 * MIB)
 #define MEMORY	  (SOURCE_AT + SOURCE)
 
-enum { MOST_QUEUES = 64, MOST_BATCH = 1024 };
+enum { MOST_BYTES = 4096, MOST_QUEUES = 64, MOST_BATCH = 1024 };
 
 struct gets;
 
@@ -33,13 +31,12 @@ struct owner {
 };
 
 struct gets {
-	struct programs programs;
+	struct bench bench;
 	/* keys */
-	int64_t from, bytes, rounds, batch, queues;
+	int64_t from, to, bytes, rounds, batch, queues, cpu;
 
 	struct owner *owners; /* [node] */
 	sim_time start, end;
-	struct elan_cq cq[MOST_QUEUES];
 };
 
 /* Where a get reads. */
@@ -49,14 +46,23 @@ struct spot {
 };
 
 static const struct param params[] = {
-	KEY_NODE("from", AT(from), "0", "the node that asks"),
+	KEY_VIA(AT(bench.via)),
+	KEY_NODE("from", AT(from), "0", "node that asks"),
+	{ .name = "to",
+		.type = PARAM_COUNT,
+		.offset = AT(to),
+		.def = "any",
+		.words = "any",
+		.min = 0,
+		.max = TOPO_MAX_ROUTERS,
+		.help = "node that is asked; any: all others, at random" },
 	{ .name = "bytes",
 		.type = PARAM_BYTES,
 		.offset = AT(bytes),
 		.def = "8",
 		.min = 8,
-		.max = ELAN_PACKET,
-		.help = "of a get, whole words" },
+		.max = MOST_BYTES,
+		.help = "length of a get" },
 	{ .name = "rounds",
 		.type = PARAM_COUNT,
 		.offset = AT(rounds),
@@ -77,7 +83,8 @@ static const struct param params[] = {
 		.def = "1",
 		.min = 1,
 		.max = MOST_QUEUES,
-		.help = "command queues that a batch is spread over" },
+		.help = "queues that a batch is spread over" },
+	KEY_CPU(AT(cpu)),
 };
 
 static struct gets *of(struct load *l)
@@ -89,21 +96,23 @@ static void fill(void *arg, uint64_t offset, uint8_t *out, size_t n)
 {
 	const struct owner *o = arg;
 
-	memory_fill_by(o->gets->programs.load.seed, o->node, offset, out, n);
+	memory_fill_by(
+		o->gets->bench.programs.load.seed, o->node, offset, out, n);
 }
 
 /* --- the program --- */
 
-/* Of get k: some other node, and some words of it. */
+/* Of get k: some node, and some words of it. */
 static struct spot spot(const struct gets *g, uint64_t k)
 {
-	const struct load *l = &g->programs.load;
+	const struct load *l = &g->bench.programs.load;
 	struct random_bits r =
 		random_draw(l->seed, (site_id)g->from, RANDOM_TARGET, k);
 	uint64_t words = (SOURCE - (uint64_t)g->bytes) / 8 + 1;
 	site_id node = (site_id)random_below(r.a, l->net->n_nodes - 1);
 
-	return (struct spot){ node + (node >= (site_id)g->from),
+	node += node >= (site_id)g->from;
+	return (struct spot){ g->to < 0 ? node : (site_id)g->to,
 		8 * random_below(r.b, words) };
 }
 
@@ -112,64 +121,76 @@ static uint64_t place(const struct gets *g, uint64_t i)
 	return TARGET_AT + i * (uint64_t)g->bytes;
 }
 
-/* Waits for get k of place i by its last word, and looks at all of it. */
-static bool await(struct gets *g, uint64_t k, uint64_t i)
+/* Waits for get k of place i by its last word, where that can be, and looks
+ * at all of it. */
+static bool await(struct bench_end *x, uint64_t k, uint64_t i)
 {
-	uint8_t want[ELAN_PACKET], got[ELAN_PACKET];
+	const struct bench_driver *d = x->bench->driver;
+	struct gets *g = x->arg;
+	uint8_t want[MOST_BYTES], got[MOST_BYTES];
 	size_t n = (size_t)g->bytes;
 	struct spot s = spot(g, k);
 	uint64_t last;
 
-	memory_fill_by(g->programs.load.seed, s.node, s.offset, want, n);
+	memory_fill_by(x->bench->programs.load.seed, s.node, s.offset, want, n);
 	memcpy(&last, want + n - 8, 8);
-	if (!elan_wait_word(place(g, i) + n - 8, last))
+	if (d->wait_word && !d->wait_word(x, place(g, i) + n - 8, last))
 		return false;
 	program_read(place(g, i), got, n);
 	return memcmp(want, got, n) == 0 ||
-	       programs_complain(&g->programs, "get %llu: wrong bytes",
+	       programs_complain(&x->bench->programs, "get %llu: wrong bytes",
 		       (unsigned long long)k);
 }
 
-static bool ask(struct gets *g, uint64_t k, uint64_t n)
+static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 {
 	static const uint64_t none;
-	uint64_t i;
+	const struct bench_driver *d = x->bench->driver;
+	const struct gets *g = x->arg;
+	uint64_t i, bytes = (uint64_t)g->bytes;
 
 	for (i = 0; i < n; i++)
 		program_write(
 			place(g, i + 1) - sizeof(none), &none, sizeof(none));
+	if (!d->wait_word)
+		d->track_gets(x, n, bytes);
 	for (i = 0; i < n; i++) {
 		struct spot s = spot(g, k + i);
 
-		elan_get(&g->cq[i % (uint64_t)g->queues], s.node,
-			SOURCE_AT + s.offset, place(g, i), (uint32_t)g->bytes,
-			0);
+		d->get(x, s.node, SOURCE_AT + s.offset, place(g, i), bytes,
+			(uint32_t)(i % (uint64_t)g->queues), !d->wait_word);
 	}
+	if (!d->wait_word && !d->flush(x))
+		return false;
 	for (i = 0; i < n; i++)
-		if (!await(g, k + i, i))
+		if (!await(x, k + i, i))
 			return false;
 	return true;
 }
 
 static void run(void *arg)
 {
-	struct gets *g = arg;
+	struct bench_end *x = arg;
+	struct gets *g = x->arg;
 	uint64_t k, n, rounds = (uint64_t)g->rounds;
-	uint32_t i;
 
-	for (i = 0; i < (uint32_t)g->queues; i++)
-		if (!programs_did(&g->programs, "elan_cq_open",
-			    elan_cq_open(&g->cq[i], i, ELAN_8K, ELAN_MAY_ALL)))
-			return;
-	program_wait(PROGRAMS_START);
+	if (!bench_open(x))
+		return;
+	bench_ready(x, true);
 	g->start = program_now();
 	for (k = 0; k < rounds; k += n) {
 		n = rounds - k < (uint64_t)g->batch ? rounds - k
 						    : (uint64_t)g->batch;
-		if (!ask(g, k, n))
+		if (!ask(x, k, n))
 			return;
 	}
 	g->end = program_now();
+}
+
+/* The other nodes' interfaces answer, when they have been opened. */
+static void serve(void *arg)
+{
+	bench_open(arg);
 }
 
 /* --- the course of a run --- */
@@ -178,18 +199,29 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct gets *g = of(l);
+	struct bench_needs n = {
+		.n_programs = t->n_nodes,
+		.memory = MEMORY,
+		.queues = (uint32_t)g->queues,
+		.has_gets = true,
+	};
+	uint32_t most;
 
 	(void)r;
 	(void)link;
-	l->needs.n_programs = 1;
-	if (programs_need_elan(&g->programs, MEMORY, e))
-		return -1;
 	if (t->n_nodes < 2)
 		return err_set(e, "gets: needs two nodes");
-	if (load_check_node(t, "from", g->from, e))
+	if (bench_init(&g->bench, g->bench.via, &n, t, e) ||
+		load_check_node(t, "from", g->from, e) ||
+		load_check_node(t, "to", g->to, e) ||
+		bench_check_bytes(&g->bench, "bytes", g->bytes, e) ||
+		bench_check_cpu(&g->bench, g->cpu, e))
 		return -1;
-	if (g->bytes % 8)
-		return err_set(e, "bytes: want whole words of 8");
+	if (g->from == g->to)
+		return err_set(e, "from and to are the same node");
+	most = g->bench.driver->get_most;
+	if (most && g->bytes > most)
+		return err_set(e, "bytes: a get brings at most %u", most);
 	return 0;
 }
 
@@ -199,15 +231,14 @@ static void gets_start(struct load *l)
 	site_id n = l->net->n_nodes, i;
 
 	g->owners = mem_alloc(n, sizeof(*g->owners));
-	programs_open(&g->programs);
+	bench_start(&g->bench);
 	for (i = 0; i < n; i++) {
 		g->owners[i] = (struct owner){ g, i };
-		BUG_IF(host_add_synthetic(g->programs.load.host, i, SOURCE_AT,
-			       SOURCE, fill, &g->owners[i]) < 0);
-		BUG_IF(elan_context_set(
-			g->programs.load.nic, i, ELAN_CONTEXT, 0, MEMORY - 1));
+		BUG_IF(host_add_synthetic(l->host, i, SOURCE_AT, SOURCE, fill,
+			       &g->owners[i]) < 0);
+		bench_run(&g->bench, i, i, (uint32_t)g->cpu,
+			i == (site_id)g->from ? run : serve, g);
 	}
-	program_start(g->programs.load.host, (site_id)g->from, 0, 0, run, g);
 }
 
 static void gets_report(struct load *l, struct load_result *r)
@@ -215,9 +246,12 @@ static void gets_report(struct load *l, struct load_result *r)
 	struct gets *g = of(l);
 	double took = (double)(g->end - g->start), n = (double)g->rounds;
 
-	programs_report(&g->programs, r);
+	bench_report(&g->bench, r);
 	if (r->ending != LOAD_FINISHED || !g->end)
 		return;
+	if (g->to >= 0 && g->bench.driver->report)
+		g->bench.driver->report(
+			&g->bench, r, (site_id)g->from, (site_id)g->to);
 	load_figure(r, "get_ns", took / SIM_NS / n);
 	load_figure(r, "gets_per_us", n * 1e6 / took);
 }
@@ -225,20 +259,27 @@ static void gets_report(struct load *l, struct load_result *r)
 static void gets_fini(struct load *l)
 {
 	mem_free(of(l)->owners);
-	programs_fini(l);
+	bench_fini(l);
+}
+
+static uint64_t gets_estimate(const struct load *l, const struct topo *t)
+{
+	return bench_estimate(
+		&((const struct gets *)l)->bench, t->n_nodes, 1, 64 << 10);
 }
 
 const struct load_ops load_gets = {
 	.name = "gets",
-	.help = "reads of words of any other node's memory, on QsNetII",
+	.help = "reads of other nodes' memories, in batches",
 	.size = sizeof(struct gets),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
+	.on_delivered = programs_delivered,
 	.init = gets_init,
 	.start = gets_start,
 	.next = programs_next,
 	.report = gets_report,
 	.check = programs_check,
 	.fini = gets_fini,
-	.on_delivered = programs_delivered,
+	.estimate = gets_estimate,
 };

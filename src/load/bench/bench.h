@@ -1,0 +1,224 @@
+/*
+ * Experiments that every machine can do: programs put bytes into each other's
+ * memories, get them, and wait for them.  How a transfer is made is a
+ * driver's business; each network interface has one, and so have messages
+ * (weft/msg.h), which every machine has.  An experiment knows no machine, and
+ * a driver knows no experiment.
+ *
+ * The key via picks the driver: "nic" the network interface's own, "msg" that
+ * of messages.  The key by picks one of its means, where it has a choice.
+ *
+ * An experiment begins with a struct bench, calls bench_init() in init() and
+ * bench_start() in start(), and puts programs_next() and the like into its
+ * operations.
+ */
+#ifndef LOAD_BENCH_BENCH_H
+#define LOAD_BENCH_BENCH_H
+
+#include "load/programs.h"
+
+/* A node's memory below this is the driver's. */
+#define BENCH_FREE (UINT64_C(16) << 20)
+/* Where experiments that need no more send from and to. */
+#define BENCH_SOURCE (UINT64_C(1) << 30)
+#define BENCH_TARGET (UINT64_C(2) << 30)
+#define BENCH_MEMORY (UINT64_C(3) << 30)
+
+#define BENCH_NONE UINT32_MAX /* no counter */
+#define BENCH_ANY  UINT32_MAX /* queue or port */
+
+enum { BENCH_AUTO }; /* the driver's choice, the first of all means */
+
+struct bench;
+struct bench_driver;
+
+/* What an experiment wants of its driver. */
+struct bench_needs {
+	uint32_t n_programs; /* of all nodes */
+	uint64_t memory; /* of each node, from address 0 on */
+	uint64_t n_puts; /* of each program to any queue; 0: few */
+	uint32_t queues; /* of each program; 0: one */
+	int64_t routing; /* as the key says */
+	bool has_gets;
+	bool is_for_all; /* every node runs a program */
+	bool is_for_rate; /* what counts is the rate, not the latency */
+};
+
+struct bench {
+	struct programs programs;
+	int64_t via; /* keys */
+	char by[PARAM_TEXT_MAX];
+
+	const struct bench_driver *driver;
+	uint32_t means;
+	struct bench_needs needs;
+	struct bench_end *ends; /* [program] */
+	uint8_t *own; /* the drivers' part of the ends */
+};
+
+/* A program's end of the transfers. */
+struct bench_end {
+	struct bench *bench;
+	site_id node;
+	uint32_t lane; /* the thread, where a node has several programs */
+	bool is_sink; /* it sends nothing; to be said before it is opened */
+	void *arg; /* the experiment's */
+	void *own; /* the driver's */
+};
+
+struct bench_put {
+	uint32_t node;
+	uint64_t to, from, bytes;
+	uint32_t counter; /* of that node, or BENCH_NONE */
+	uint32_t means;
+	uint32_t queue; /* or BENCH_ANY */
+	uint32_t port; /* to leave by, or BENCH_ANY */
+	bool is_tracked;
+};
+
+/*
+ * Calls are from a program, unless it says so.  Those that return bool
+ * return false where the program can only give up; they have complained
+ * then, or the network interface will report why.
+ */
+struct bench_driver {
+	const char *name; /* the network interface's word, or "msg" */
+	const char *const *means; /* "auto" first, NULL last */
+	const char *const *labels; /* in names of figures; NULL: the same */
+	uint32_t quick; /* of means, the best one for a few bytes */
+	uint32_t grain; /* transfers are multiples of so many bytes */
+	uint32_t n_counters;
+	uint32_t most_queues; /* of a program */
+	uint32_t most_lanes; /* programs of a node */
+	uint64_t reach; /* of addresses; 0: all of memory */
+	uint32_t get_most; /* bytes of one get; 0: any */
+	/* Counters are set by a command, which takes its time. */
+	bool sets_later;
+	bool has_self; /* a node can put into its own memory */
+	/* flush() of a put means that the bytes are there. */
+	bool has_acks;
+
+	/* Not from a program. */
+	size_t (*size)(const struct bench_needs *n);
+	bool (*open)(struct bench_end *x);
+	/* Until all are ready; NULL: until PROGRAMS_START. */
+	void (*ready)(struct bench_end *x);
+
+	/* A counter becomes zero when so many bytes have come. */
+	void (*expect)(struct bench_end *x, uint32_t counter, uint64_t bytes);
+	bool (*await)(struct bench_end *x, uint32_t counter);
+
+	void (*put)(struct bench_end *x, const struct bench_put *p);
+	void (*get)(struct bench_end *x, uint32_t node, uint64_t from,
+		uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked);
+	/*
+	 * Before the first of n transfers of so many bytes that are tracked;
+	 * flush() waits for their end.  Of a put that is when its source may
+	 * change, of a get when the bytes are here.  False where any failed.
+	 */
+	void (*track_puts)(struct bench_end *x, uint32_t means, uint64_t n,
+		uint64_t bytes);
+	void (*track_gets)(struct bench_end *x, uint64_t n, uint64_t bytes);
+	bool (*flush)(struct bench_end *x);
+
+	/* --- what may be NULL --- */
+
+	/* Waits for a word of memory, where a transfer's last word comes last:
+	 * then nobody needs a counter for a message. */
+	bool (*wait_word)(struct bench_end *x, uint64_t at, uint64_t value);
+	/* Messages that programs on both sides know of. */
+	bool (*send)(struct bench_end *x, uint32_t node, uint64_t bytes);
+	bool (*receive)(struct bench_end *x, uint32_t node, uint64_t bytes);
+	/* A node's counter's value; not from a program. */
+	uint64_t (*counter)(const struct bench *b, site_id node, uint32_t i);
+	/* Bytes that the program's core has stored for its puts, ever, and
+	 * when that was over. */
+	uint64_t (*stored)(const struct bench_end *x, sim_time *at);
+	/* CPUs that a node's programs may run on; not from a program. */
+	int64_t (*cpus)(const struct bench *b);
+	/* The driver's own figures of transfers from one node to another; not
+	 * from a program. */
+	void (*report)(const struct bench *b, struct load_result *r,
+		site_id from, site_id to);
+	void (*report_rate)(const struct bench *b, struct load_result *r,
+		site_id from, site_id to, double bytes);
+	/* Software's part of a latency; not from a program. */
+	sim_time (*software)(const struct bench *b);
+	/* One node's packets are copied for all by the network. */
+	const struct bench_cast *cast;
+};
+
+/* A broadcast by the network, of bytes at one address of all nodes. */
+struct bench_cast {
+	size_t size; /* of what a program keeps of it */
+	bool (*open)(struct programs *p, void *own);
+	/* Before the root's, of each round, which are numbered from 1 on; to
+	 * a word at done, which is then that number. */
+	void (*expect)(
+		void *own, uint64_t bytes, uint64_t done, uint64_t round);
+	void (*send)(void *own, uint32_t n_nodes, uint64_t at, uint64_t bytes);
+	bool (*await)(void *own, uint64_t done, uint64_t round);
+};
+
+extern const struct bench_driver *const bench_drivers[]; /* NULL last */
+extern const struct bench_driver bench_msg, bench_mu, bench_elan;
+
+/* The driver of a network interface, or NULL. */
+const struct bench_driver *bench_find_driver(const struct nic_ops *nic);
+
+/* --- the course of a run --- */
+
+/* In init(): picks the driver, and looks whether needs can be met. */
+int bench_init(struct bench *b, bool is_msg, const struct bench_needs *n,
+	const struct topo *t, struct err *e);
+/* An error where a key's bytes are none that the driver transfers. */
+int bench_check_bytes(
+	const struct bench *b, const char *key, int64_t bytes, struct err *e);
+/* The same of a CPU that programs are to run on. */
+int bench_check_cpu(const struct bench *b, int64_t cpu, struct err *e);
+/* In start(). */
+void bench_start(struct bench *b);
+/* The i-th program, on a thread of a node. */
+void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
+	void (*run)(void *end), void *arg);
+/* In report(): the layer and what programs_report() fills in. */
+void bench_report(const struct bench *b, struct load_result *r);
+/* For estimate(): nodes with one program each. */
+uint64_t bench_estimate(const struct bench *b, uint64_t n_nodes,
+	uint64_t programs, uint64_t bytes);
+void bench_fini(struct load *l);
+
+/* --- for programs --- */
+
+static inline struct bench_end *bench_end(void *arg)
+{
+	return arg;
+}
+
+bool bench_open(struct bench_end *x);
+/*
+ * Until all are ready, whose counters were set before, or not: where nobody
+ * waits for a counter they are ready sooner.
+ */
+void bench_ready(struct bench_end *x, bool is_set);
+/* A program that only waits for counters goes on at once, where they are set
+ * by then. */
+void bench_settle(struct bench_end *x);
+
+/* From BENCH_SOURCE to BENCH_TARGET, onto counter 0, by the key's means. */
+struct bench_put bench_put(
+	const struct bench_end *x, uint32_t node, uint64_t bytes);
+
+/*
+ * Messages, one at a time, from BENCH_SOURCE of one node to BENCH_TARGET of
+ * another: the receiver expects each before it tells the sender to go on, and
+ * takes it; what was sent by number is looked at.
+ */
+void bench_expect(struct bench_end *x, uint64_t bytes);
+bool bench_counts(const struct bench_end *x); /* whether it sets a counter */
+void bench_send(struct bench_end *x, uint32_t node, uint64_t number,
+	uint64_t bytes, uint32_t means);
+bool bench_receive(struct bench_end *x, uint32_t node, uint64_t bytes,
+	uint64_t number, sim_time *at);
+
+#endif

@@ -1,0 +1,313 @@
+/*
+ * Blue Gene/Q's message unit: puts are descriptors in injection FIFOs, gets
+ * are puts that the other node's unit is asked for, and counters are words of
+ * memory that the unit counts down.
+ */
+#include "load/bench/bench.h"
+
+#include <string.h>
+
+enum {
+	MOST_LANES = 16,
+	MOST_BATCH = 8, /* descriptors that are injected at once */
+	COUNTERS = 96,
+	COUNTER_GETS = COUNTERS, /* and the following, one of each lane */
+	COUNTER_NOBODY = COUNTER_GETS + MOST_LANES,
+	LINE = 128, /* a counter has one for itself */
+	STAGES = 1024, /* descriptors that gets carry */
+	FIFO_BYTES = 64 << 10, /* of the only one */
+	SMALL_FIFO = 4 << 10,
+	/* sub-groups of injection FIFOs, behind those of the first lane */
+	GET_SUBGROUP = PROGRAMS_FIFOS / MU_PER_SUBGROUP,
+	LANE_SUBGROUP,
+};
+
+/* Addresses, the same on every node. */
+#define COUNTERS_AT UINT64_C(0x1000)
+#define FIFOS_AT    UINT64_C(0x10000)
+#define GET_FIFO_AT UINT64_C(0x100000)
+#define LANES_AT    UINT64_C(0x200000) /* FIFOs of further lanes */
+#define STAGES_AT   UINT64_C(0x400000)
+
+struct own {
+	struct programs_fifos fifos;
+	uint32_t next; /* FIFO to try */
+	uint32_t n, most; /* descriptors to be injected together */
+	MUHWI_Descriptor_t batch[MOST_BATCH];
+	MUHWI_Descriptor_t put, get; /* all that they have in common */
+	MUHWI_Descriptor_t asked; /* in the last stage */
+	uint64_t n_stages;
+	bool has_puts, has_gets; /* that are tracked */
+};
+
+static struct own *own(const struct bench_end *x)
+{
+	return x->own;
+}
+
+static uint64_t counter_at(uint32_t counter)
+{
+	return COUNTERS_AT + (uint64_t)counter * LINE;
+}
+
+static size_t unit_size(const struct bench_needs *n)
+{
+	(void)n;
+	return sizeof(struct own);
+}
+
+/* --- set-up --- */
+
+static bool make_descriptors(struct bench_end *x)
+{
+	struct programs *p = &x->bench->programs;
+	MUSPI_Pt2PtDirectPutDescriptorInfo_t put = {
+		.Base = { .Torus_FIFO_Map = MU_MAP_TORUS },
+		.DirectPut = { .Rec_Payload_Base_Address_Id =
+				       PROGRAMS_BASE_PAYLOAD,
+			.Rec_Counter_Base_Address_Id = PROGRAMS_BASE_COUNTER },
+	};
+	MUSPI_Pt2PtRemoteGetDescriptorInfo_t get = {
+		.Base = { .Message_Length = sizeof(MUHWI_Descriptor_t),
+			.Torus_FIFO_Map = MU_MAP_TORUS },
+		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING,
+			.Misc2 = MUHWI_PACKET_VIRTUAL_CHANNEL_DYNAMIC },
+		.RemoteGet = { .Rget_Inj_FIFO_Id =
+				       GET_SUBGROUP * MU_PER_SUBGROUP },
+	};
+
+	programs_route(&put, x->bench->needs.routing);
+	return programs_did(p, "MUSPI_CreatePt2PtDirectPutDescriptor",
+		       MUSPI_CreatePt2PtDirectPutDescriptor(
+			       &own(x)->put, &put)) &&
+	       programs_did(p, "MUSPI_CreatePt2PtRemoteGetDescriptor",
+		       MUSPI_CreatePt2PtRemoteGetDescriptor(
+			       &own(x)->get, &get));
+}
+
+/* The injection FIFO for those who get. */
+static bool open_get_fifo(struct programs *p)
+{
+	static const Kernel_InjFifoAttributes_t attr = { .RemoteGet = 1 };
+	const uint32_t id = 0;
+	MUSPI_InjFifoSubGroup_t g;
+	Kernel_MemoryRegion_t region;
+
+	return programs_did(p, "Kernel_CreateMemoryRegion",
+		       Kernel_CreateMemoryRegion(
+			       &region, GET_FIFO_AT, FIFO_BYTES)) &&
+	       programs_did(p, "Kernel_AllocateInjFifos",
+		       Kernel_AllocateInjFifos(
+			       GET_SUBGROUP, &g, 1, &id, &attr)) &&
+	       programs_did(p, "Kernel_InjFifoInit",
+		       Kernel_InjFifoInit(
+			       &g, id, &region, 0, FIFO_BYTES - 1)) &&
+	       programs_did(p, "Kernel_InjFifoActivate",
+		       Kernel_InjFifoActivate(
+			       &g, 1, &id, KERNEL_INJ_FIFO_ACTIVATE));
+}
+
+/* Few ones are better spread over all FIFOs. */
+static uint32_t batch_of(const struct bench_needs *n)
+{
+	uint64_t most = n->n_puts / n->queues;
+
+	return most > MOST_BATCH ? MOST_BATCH : most ? (uint32_t)most : 1;
+}
+
+static bool unit_open(struct bench_end *x)
+{
+	const struct bench_needs *n = &x->bench->needs;
+	struct programs *p = &x->bench->programs;
+	struct own *o = own(x);
+
+	o->most = batch_of(n);
+	if (x->lane)
+		return programs_open_fifos(p, &o->fifos,
+			       LANE_SUBGROUP + x->lane, n->queues,
+			       LANES_AT + (uint64_t)x->lane * FIFO_BYTES,
+			       SMALL_FIFO) &&
+		       make_descriptors(x);
+	return (x->is_sink ||
+		       programs_open_fifos(p, &o->fifos, 0, n->queues, FIFOS_AT,
+			       n->queues > 1 ? SMALL_FIFO : FIFO_BYTES)) &&
+	       (!n->has_gets || open_get_fifo(p)) && make_descriptors(x) &&
+	       programs_open_bases(p, 0, 0);
+}
+
+/* --- transfers --- */
+
+static void unit_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
+{
+	(void)x;
+	programs_arm(counter_at(counter), bytes);
+}
+
+/* All that waits, into the next FIFO that has room. */
+static void inject(struct own *o)
+{
+	uint64_t number;
+
+	if (!o->n)
+		return;
+	do {
+		number = MUSPI_InjFifoInjectMultiple(
+			programs_fifo(&o->fifos, o->next), o->n, o->batch);
+		o->next = o->next + 1 < o->fifos.n ? o->next + 1 : 0;
+	} while (number == SPI_NONE);
+	o->n = 0;
+}
+
+static bool unit_await(struct bench_end *x, uint32_t counter)
+{
+	inject(own(x));
+	return spi_poll(counter_at(counter), 0);
+}
+
+/* A hint bit and a FIFO, both of one port; the header's order is A-, A+. */
+static void take_port(MUHWI_Descriptor_t *d, uint32_t port)
+{
+	uint32_t hint = 0x200u >> (port ^ 1);
+
+	mu_set_fifo_map(d, (uint64_t)MU_MAP_A_MINUS >> (port ^ 1));
+	d->header.byte[1] = (uint8_t)(hint >> 2);
+	d->header.byte[2] |= (uint8_t)((hint & 3) << 6);
+}
+
+static void aim(MUHWI_Descriptor_t *d, uint32_t node)
+{
+	mu_set(d->header.byte + 4, 4, spi_destination(node).Destination);
+}
+
+static void set_put(MUHWI_Descriptor_t *d, uint64_t to, uint64_t from,
+	uint64_t bytes, uint32_t counter)
+{
+	mu_set_payload(d, from, bytes);
+	mu_set_put(&d->header, PROGRAMS_BASE_PAYLOAD, to);
+	mu_set_counter(&d->header, PROGRAMS_BASE_COUNTER, counter_at(counter));
+}
+
+static void unit_put(struct bench_end *x, const struct bench_put *p)
+{
+	struct own *o = own(x);
+	MUHWI_Descriptor_t *d = &o->batch[o->n];
+
+	*d = o->put;
+	set_put(d, p->to, p->from, p->bytes,
+		p->counter == BENCH_NONE ? COUNTER_NOBODY : p->counter);
+	aim(d, p->node);
+	if (p->node == x->node && p->port == BENCH_ANY)
+		mu_set_fifo_map(d, MU_MAP_LOCAL);
+	if (p->port != BENCH_ANY)
+		take_port(d, p->port);
+	if (p->queue != BENCH_ANY)
+		programs_inject(programs_fifo(&o->fifos, p->queue), d);
+	else if (++o->n == o->most)
+		inject(o);
+}
+
+/* A get carries the put that answers it; those of the same bytes share one. */
+static uint64_t stage(struct bench_end *x, const MUHWI_Descriptor_t *put)
+{
+	struct own *o = own(x);
+	uint64_t at;
+
+	if (!o->n_stages || memcmp(&o->asked, put, sizeof(*put)) != 0)
+		o->n_stages++;
+	at = STAGES_AT +
+	     (x->lane * STAGES + o->n_stages % STAGES) * (uint64_t)sizeof(*put);
+	o->asked = *put;
+	spi_store(at, put, sizeof(*put));
+	return at;
+}
+
+static void unit_get(struct bench_end *x, uint32_t node, uint64_t from,
+	uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked)
+{
+	struct own *o = own(x);
+	MUHWI_Descriptor_t put = o->put, d = o->get;
+
+	set_put(&put, to, from, bytes,
+		is_tracked ? COUNTER_GETS + x->lane : COUNTER_NOBODY);
+	aim(&put, x->node);
+	mu_set_payload(&d, stage(x, &put), sizeof(put));
+	aim(&d, node);
+	programs_inject(
+		programs_fifo(&o->fifos, queue == BENCH_ANY ? 0 : queue), &d);
+}
+
+static void unit_track_puts(
+	struct bench_end *x, uint32_t means, uint64_t n, uint64_t bytes)
+{
+	(void)means;
+	(void)n;
+	(void)bytes;
+	own(x)->has_puts = true;
+}
+
+static void unit_track_gets(struct bench_end *x, uint64_t n, uint64_t bytes)
+{
+	own(x)->has_gets = true;
+	own(x)->n_stages = 0;
+	unit_expect(x, COUNTER_GETS + x->lane, n * bytes);
+}
+
+static bool unit_flush(struct bench_end *x)
+{
+	struct own *o = own(x);
+	uint32_t i;
+
+	inject(o);
+	for (i = 0; o->has_puts && i < o->fifos.n; i++) {
+		const MUSPI_InjFifo_t *f = programs_fifo(&o->fifos, i);
+
+		while (f->numInjected &&
+			!MUSPI_CheckDescComplete(f, f->numInjected - 1))
+			;
+	}
+	if (o->has_gets && !spi_poll(counter_at(COUNTER_GETS + x->lane), 0))
+		return false;
+	o->has_puts = o->has_gets = false;
+	return true;
+}
+
+static uint64_t unit_counter(const struct bench *b, site_id node, uint32_t i)
+{
+	uint64_t word = 0;
+
+	host_read(b->programs.load.host, node, counter_at(i), &word,
+		sizeof(word));
+	return word;
+}
+
+static sim_time unit_software(const struct bench *b)
+{
+	const struct mu_params *p = b->programs.load.nic_params;
+
+	return p->software;
+}
+
+static const char *const means[] = { "auto", "put", NULL };
+
+const struct bench_driver bench_mu = {
+	.name = "bgq-mu",
+	.means = means,
+	.grain = 1,
+	.n_counters = COUNTERS,
+	.most_queues = PROGRAMS_FIFOS,
+	.most_lanes = MOST_LANES,
+	.has_self = true,
+	/* where atomics begin, addresses of memory end */
+	.reach = MU_ATOMIC,
+	.size = unit_size,
+	.open = unit_open,
+	.expect = unit_expect,
+	.await = unit_await,
+	.put = unit_put,
+	.get = unit_get,
+	.track_puts = unit_track_puts,
+	.track_gets = unit_track_gets,
+	.flush = unit_flush,
+	.counter = unit_counter,
+	.software = unit_software,
+};

@@ -1,0 +1,19 @@
+#include "load/bench/bench.h"
+
+#include <string.h>
+
+const struct bench_driver *const bench_drivers[] = {
+	&bench_mu,
+	&bench_elan,
+	NULL,
+};
+
+const struct bench_driver *bench_find_driver(const struct nic_ops *nic)
+{
+	size_t i;
+
+	for (i = 0; nic && bench_drivers[i]; i++)
+		if (!strcmp(bench_drivers[i]->name, nic->name))
+			return bench_drivers[i];
+	return NULL;
+}
