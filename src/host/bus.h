@@ -1,8 +1,15 @@
 /*
- * A half-duplex I/O bus such as PCI-X: bursts, one after the other in the
- * order in which they are asked for.  A burst takes its data at the bus's
- * rate and an overhead that depends on who makes it; one in the other
- * direction than the last takes a turn-around more.
+ * An I/O bus between a node and a card, such as PCI-X, HyperTransport or PCI
+ * Express.  It gives times, and holds no data.
+ *
+ * What crosses is cut into packets, on PCI-X called bursts, of a payload at
+ * most.  A packet takes an overhead, and a header and its data at the bus's
+ * rate.  A bus has one direction at a time, and takes a turn-around where that
+ * changes, or two that do not disturb each other; in each, packets go one
+ * after the other in the order in which they are asked for.
+ *
+ * A read is a request first.  bus_request() says when its data is at the
+ * bridge; from then on that is a burst as any other.
  *
  * Cores store some time ahead, so that what follows is known.  The card does
  * not wait for all of that: its burst goes next, after one of the cores', and
@@ -11,68 +18,156 @@
 #ifndef HOST_BUS_H
 #define HOST_BUS_H
 
+#include <stdbool.h>
+
+#include "base/ring.h"
 #include "sim/sim.h"
 
 enum bus_way { BUS_OUT /* of the host, to the card */, BUS_IN };
 
+enum bus_kind {
+	BUS_STORE, /* of a core, to the card */
+	BUS_DATA, /* that the card reads */
+	BUS_REQUEST, /* for it */
+	BUS_WRITE, /* of the card, to memory */
+	BUS_KINDS,
+};
+
+static inline enum bus_way bus_way_of(enum bus_kind kind)
+{
+	return kind >= BUS_REQUEST ? BUS_IN : BUS_OUT;
+}
+
 struct bus_params {
-	int64_t clock; /* ps */
-	int64_t width; /* bytes a clock */
+	int64_t width; /* bytes a cycle */
+	int64_t clock, cycles; /* ps, that so many cycles take */
+	int64_t is_duplex; /* there are two directions */
 	int64_t turn; /* ps, where the direction changes */
+	int64_t overhead[BUS_KINDS]; /* ps, of a packet */
+	int64_t header[BUS_KINDS]; /* bytes */
+	int64_t payload; /* of a packet, bytes; 0: as long as it likes */
+	int64_t wait; /* ps, from a request to its data at the bridge */
+	/* part of the time that reads have while writes wait, per cent; 0:
+	 * whoever comes first */
+	int64_t share;
+};
+
+/* What waits for the bus; what and id are the card's. */
+struct bus_burst {
+	uint32_t what, id, bytes;
+	enum bus_kind kind;
+};
+
+/* What bus_ask() calls; at is what that was given. */
+struct bus_card {
+	/* A burst has the bus, until end. */
+	void (*granted)(
+		const void *at, const struct bus_burst *b, sim_time end);
+	/* bus_on_free() is to be called at t. */
+	void (*post)(const void *at, sim_time t);
+};
+
+struct bus_line {
+	struct ring waiting; /* struct bus_burst */
+	int64_t had; /* of the bus's time, while the other waited */
 };
 
 /* One node's. */
 struct bus {
-	sim_time free_at; /* the card's bursts are over */
+	const struct bus_params *params;
+	sim_time
+		free_at[2]; /* the card's bursts are over; one direction: [0] */
 	sim_time stores_until; /* and those of the cores */
 	sim_time store; /* the last of these took */
 	sim_time busy; /* in all */
 	uint64_t bursts, bytes[2]; /* by way */
 	uint8_t last; /* way */
+	bool is_posted;
+	struct bus_line line[2]; /* by way */
 };
 
-/* How long a burst takes; it is counted. */
-static inline sim_time bus_takes(struct bus *b, const struct bus_params *p,
-	uint32_t bytes, sim_time overhead, enum bus_way way)
-{
-	sim_time clocks = (bytes + p->width - 1) / p->width;
-	sim_time took = overhead + clocks * p->clock;
+/* The parameters are borrowed. */
+void bus_init(struct bus *b, const struct bus_params *p);
+void bus_fini(struct bus *b);
+uint64_t bus_memory(const struct bus *b); /* beside itself, bytes */
 
-	if (b->bursts && b->last != way)
-		took += p->turn;
+/*
+ * A burst is ready at t, which is now; card->granted() is called, now or
+ * later.  Where reads have a share, bursts stand in line for the bus.
+ */
+void bus_ask(struct bus *b, const struct bus_card *card, const void *at,
+	sim_time t, const struct bus_burst *x);
+void bus_on_free(
+	struct bus *b, const struct bus_card *card, const void *at, sim_time t);
+
+/* How long a packet takes. */
+static inline sim_time bus_packet(
+	const struct bus_params *p, enum bus_kind kind, uint32_t bytes)
+{
+	sim_time cycles = (bytes + p->header[kind] + p->width - 1) / p->width;
+
+	return p->overhead[kind] +
+	       (cycles * p->clock + p->cycles - 1) / p->cycles;
+}
+
+/* How long a burst takes; it is counted. */
+static inline sim_time bus_takes(
+	struct bus *b, enum bus_kind kind, uint32_t bytes)
+{
+	const struct bus_params *p = b->params;
+	enum bus_way way = bus_way_of(kind);
+	sim_time took = 0;
+
+	if (!p->is_duplex && b->bursts && b->last != way)
+		took = p->turn;
 	b->last = (uint8_t)way;
-	b->bursts++;
 	b->bytes[way] += bytes;
+	if (p->payload && bytes > p->payload) {
+		uint32_t full = (bytes - 1) / (uint32_t)p->payload;
+
+		took += full * bus_packet(p, kind, (uint32_t)p->payload);
+		b->bursts += full;
+		bytes -= full * (uint32_t)p->payload;
+	}
+	took += bus_packet(p, kind, bytes);
+	b->bursts++;
 	b->busy += took;
 	return took;
 }
 
 /* The card's burst, ready at t, which is now; returns when it is over. */
-static inline sim_time bus_burst(struct bus *b, const struct bus_params *p,
-	sim_time t, uint32_t bytes, sim_time overhead, enum bus_way way)
+static inline sim_time bus_burst(
+	struct bus *b, sim_time t, enum bus_kind kind, uint32_t bytes)
 {
-	sim_time took = bus_takes(b, p, bytes, overhead, way);
-	sim_time start = b->free_at > t ? b->free_at : t;
+	uint32_t i = b->params->is_duplex ? bus_way_of(kind) : 0;
+	sim_time took = bus_takes(b, kind, bytes);
+	sim_time start = b->free_at[i] > t ? b->free_at[i] : t;
 	sim_time stores = b->stores_until - start;
 
-	if (stores > 0) {
+	if (stores > 0 && i == 0) {
 		start += stores < b->store ? stores : b->store;
 		b->stores_until += took;
 	}
-	b->free_at = start + took;
-	return b->free_at;
+	b->free_at[i] = start + took;
+	return b->free_at[i];
 }
 
 /* A core's, ready at t, which is now or ahead; returns when it is over. */
-static inline sim_time bus_store(struct bus *b, const struct bus_params *p,
-	sim_time t, uint32_t bytes, sim_time overhead)
+static inline sim_time bus_store(struct bus *b, sim_time t, uint32_t bytes)
 {
 	sim_time start = b->stores_until > t ? b->stores_until : t;
 
-	b->store = bus_takes(b, p, bytes, overhead, BUS_OUT);
-	start = b->free_at > start ? b->free_at : start;
+	b->store = bus_takes(b, BUS_STORE, bytes);
+	start = b->free_at[0] > start ? b->free_at[0] : start;
 	b->stores_until = start + b->store;
 	return b->stores_until;
+}
+
+/* A read is asked for at t, which is now; returns when its data is at the
+ * bridge. */
+static inline sim_time bus_request(struct bus *b, sim_time t)
+{
+	return bus_burst(b, t, BUS_REQUEST, 0) + b->params->wait;
 }
 
 #endif

@@ -35,7 +35,10 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 	else
 		host_params_defaults(&h->params);
 	if (host_params_check(&h->params, e) ||
+		(s->side && !(h->side = side_new(s->side, s->side_params,
+				      h->n_nodes, e))) ||
 		!(h->fibers = new_fibers(h, e))) {
+		side_free(h->side);
 		mem_free(h);
 		return NULL;
 	}
@@ -58,6 +61,7 @@ void host_free(struct host *h)
 	for (i = 0; i < h->n_nodes; i++)
 		memory_fini(&h->nodes[i].memory);
 	l2_free(h->l2);
+	side_free(h->side);
 	mem_free(h->dies_at);
 	map_free(h->nodes, h->n_nodes * sizeof(*h->nodes));
 	map_free(h->programs, (most_programs(h) + 1) * sizeof(*h->programs));
@@ -82,6 +86,11 @@ uint64_t host_memory(const struct host *h)
 const struct host_params *host_params(const struct host *h)
 {
 	return &h->params;
+}
+
+struct side *host_side(const struct host *h)
+{
+	return h->side;
 }
 
 struct l2 *host_l2(struct host *h)
@@ -159,7 +168,8 @@ void host_describe_waiting(const struct host *h, char *text, size_t size)
 
 uint64_t host_held(const struct host *h)
 {
-	uint64_t n = h->n_nodes * sizeof(*h->nodes) + l2_memory(h->l2);
+	uint64_t n = h->n_nodes * sizeof(*h->nodes) + l2_memory(h->l2) +
+		     (h->side ? h->side->ops->memory(h->side) : 0);
 	const struct program *p;
 	site_id i;
 

@@ -24,6 +24,8 @@ enum {
 
 struct host;
 struct nic;
+struct side;
+struct side_ops;
 
 struct host_setup {
 	struct sim *sim; /* node i is its site i */
@@ -37,6 +39,9 @@ struct host_setup {
 	 */
 	uint32_t n_spawned;
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
+	/* What an interface that takes any side stands at; NULL: nothing. */
+	const struct side_ops *side;
+	const void *side_params; /* copied */
 };
 
 struct host *host_new(const struct host_setup *s, struct err *e);
@@ -49,6 +54,9 @@ struct nic *host_nic(const struct host *h);
 /* Bytes of memory that a node has. */
 uint64_t host_memory(const struct host *h);
 const struct host_params *host_params(const struct host *h);
+
+/* See host/side.h; NULL where the set-up names none. */
+struct side *host_side(const struct host *h);
 
 /*
  * The nodes' caches, owned by the host: made when an interface that reads and
@@ -108,6 +116,9 @@ enum memory_answer host_ask(const struct host *h, site_id node, uint32_t right,
 /* An event of PHASE_PROGRAM. */
 void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	const struct sim_event *e);
+
+/* Whether an event of PHASE_PROGRAM, due at t, is of a poll that is over. */
+bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e);
 
 /* By the interface, as in host/memory.h: false where it is refused. */
 bool host_read(

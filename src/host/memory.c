@@ -330,7 +330,8 @@ static bool write_split(
 bool memory_read_parts(
 	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n)
 {
-	if (memory_ask(m, MEMORY_MAY_READ(by), at, n) != MEMORY_OPEN)
+	if (!memory_has(m, at, n) &&
+		memory_ask(m, MEMORY_MAY_READ(by), at, n) != MEMORY_OPEN)
 		return false;
 	if (is_made_up(m, at, n))
 		return read_split(m, at, to, n);
@@ -341,7 +342,8 @@ bool memory_read_parts(
 bool memory_write_parts(struct memory *m, enum memory_by by, uint64_t at,
 	const void *from, size_t n)
 {
-	if (memory_ask(m, MEMORY_MAY_WRITE(by), at, n) != MEMORY_OPEN)
+	if (!memory_has(m, at, n) &&
+		memory_ask(m, MEMORY_MAY_WRITE(by), at, n) != MEMORY_OPEN)
 		return false;
 	if (is_made_up(m, at, n))
 		return write_split(m, at, from, n);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "host/card.h"
 #include "host/program.h"
+#include "host/side.h"
 
 enum program_state {
 	STATE_UNUSED,
@@ -20,10 +21,21 @@ enum program_state {
 };
 
 /* The aux field of an event of PHASE_PROGRAM; its data is the program. */
-enum { EVENT_RESUME, EVENT_LOOK };
+enum {
+	EVENT_RESUME,
+	EVENT_LOOK,
+	EVENT_LATE, /* a poll's deadline; at one instant after its look */
+};
 
 /* What is polled: the list that a program is on. */
 enum { POLLS_WORD, POLLS_TEST, POLLS };
+
+/* See program_watch(). */
+struct watch {
+	uint64_t at, bytes;
+	void (*on_write)(void *arg, uint64_t at, size_t n); /* NULL: none */
+	void *arg;
+};
 
 struct program {
 	struct host *host;
@@ -34,6 +46,7 @@ struct program {
 	uint8_t state;
 	uint8_t round; /* of this instant, see program_spawn() */
 	bool is_look_posted;
+	bool is_late; /* its last poll has missed its deadline */
 	bool is_system;
 	bool is_card; /* of the network interface: see host/card.h */
 	void (*run)(void *arg);
@@ -50,14 +63,12 @@ struct program {
 	enum word_test word_test;
 	struct poll_loop loop;
 	sim_time first; /* look */
-};
+	sim_time look_at; /* where one is posted */
+	sim_time deadline; /* SIM_NEVER: none */
+	sim_time late_at; /* the last EVENT_LATE that was posted */
 
-/* See program_watch(). */
-struct watch {
-	const struct program *by; /* NULL: nobody watches */
-	uint64_t at, bytes;
-	void (*on_write)(void *arg, uint64_t at, size_t n);
-	void *arg;
+	struct watch watch;
+	struct program *next_watching;
 };
 
 /* What a node's interface runs: see host/card.h. */
@@ -71,7 +82,7 @@ struct node {
 	struct memory memory;
 	struct program *programs; /* all that it ever had */
 	struct program *polling[POLLS];
-	struct watch watch;
+	struct program *watching;
 	bool is_watched; /* by a program, or by the interface */
 	uint32_t n_spawned; /* of its share */
 	uint64_t n_draws;
@@ -94,6 +105,7 @@ struct host {
 	struct sim *sim;
 	struct nic *nic;
 	struct l2 *l2;
+	struct side *side;
 	struct host_params params;
 	site_id n_nodes;
 	uint32_t n_started, most_started; /* the first ones */
@@ -148,8 +160,12 @@ uint64_t card_held(const struct node *n);
 /* A program that polls does so no more. */
 void poll_forget(struct program *p);
 
-/* A look's moment has come. */
+/* A look's moment has come, or a deadline. */
 void poll_look(struct program *p, struct sim_worker *w, sim_time t);
+void poll_give_up(struct program *p, struct sim_worker *w, sim_time t);
+
+/* A program that watches does so no more. */
+void poll_end_watch(struct program *p);
 
 /* Whether anybody wants to know of writes. */
 static inline bool poll_is_on(const struct node *node)
@@ -160,17 +176,7 @@ static inline bool poll_is_on(const struct node *node)
 /* Who watches has changed. */
 static inline void poll_set_watched(struct node *n)
 {
-	n->is_watched = n->watch.by || (n->cards && n->cards->on_write);
-}
-
-/* A program that watches does so no more. */
-static inline void poll_end_watch(const struct program *p)
-{
-	struct node *n = node_of(p);
-
-	if (n->watch.by == p)
-		n->watch.by = NULL;
-	poll_set_watched(n);
+	n->is_watched = n->watching || (n->cards && n->cards->on_write);
 }
 
 /* Bytes were written. */

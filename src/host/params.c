@@ -12,51 +12,59 @@
 		.source = source_                                              \
 	}
 
-const struct param host_params_table[] = {
+const struct param host_params_table[HOST_PARAMS] = {
 	NUMBER("memory", PARAM_BYTES, memory, "16 GiB", L2_PAGE, MOST_MEMORY,
 		"memory of a node",
 		"assumed: what compute cards were built with"),
-	NUMBER("l2.slices", PARAM_COUNT, l2.slices, "16", 1, 256,
+};
+
+#undef AT
+#define AT(field) offsetof(struct l2_params, field)
+
+const struct param l2_params_table[L2_PARAMS] = {
+	NUMBER("l2.slices", PARAM_COUNT, slices, "16", 1, 256,
 		"slices that lines are interleaved over", "BGQ-N64"),
-	NUMBER("l2.line", PARAM_BYTES, l2.line, "128 B", L2_BEAT, L2_PAGE,
+	NUMBER("l2.line", PARAM_BYTES, line, "128 B", L2_BEAT, L2_PAGE,
 		"a line", "BGQ-G33"),
-	NUMBER("l2.capacity", PARAM_BYTES, l2.capacity, "32 MiB", L2_PAGE,
-		MOST_L2, "all slices together", "BGQ-G33"),
-	NUMBER("l2.ways", PARAM_COUNT, l2.ways, "16", 1, 64,
+	NUMBER("l2.capacity", PARAM_BYTES, capacity, "32 MiB", L2_PAGE, MOST_L2,
+		"all slices together", "BGQ-G33"),
+	NUMBER("l2.ways", PARAM_COUNT, ways, "16", 1, 64,
 		"lines of a set, of which the least recently used one goes",
 		"assumed: a common figure; sweeps do not depend on it"),
-	NUMBER("l2.read", PARAM_TIME, l2.read, "80 ns", 1, MOST_TIME,
+	NUMBER("l2.read", PARAM_TIME, read, "80 ns", 1, MOST_TIME,
 		"a read of a line or less from a port, until it is back",
 		"BGQ-G33"),
-	NUMBER("l2.write", PARAM_TIME, l2.write, "70 ns", 1, MOST_TIME,
+	NUMBER("l2.write", PARAM_TIME, write, "70 ns", 1, MOST_TIME,
 		"a write, until it is visible", "BGQ-G33"),
-	NUMBER("l2.atomic", PARAM_TIME, l2.atomic, "70 ns", 1, MOST_TIME,
+	NUMBER("l2.atomic", PARAM_TIME, atomic, "70 ns", 1, MOST_TIME,
 		"an atomic operation, until it is visible", "BGQ-G33"),
-	NUMBER("l2.slice-rate", PARAM_RATE, l2.slice_rate, "25.6 GB/s", 1000000,
+	NUMBER("l2.slice-rate", PARAM_RATE, slice_rate, "25.6 GB/s", 1000000,
 		PS_PER_S, "what one slice can move",
 		"assumed: 32 B in each cycle of 800 MHz"),
-	NUMBER("ddr.latency", PARAM_TIME, l2.ddr_latency, "160 ns", 0,
-		MOST_TIME, "what a miss takes over a hit",
+	NUMBER("ddr.latency", PARAM_TIME, ddr_latency, "160 ns", 0, MOST_TIME,
+		"what a miss takes over a hit",
 		"assumed: what a load from DDR takes over one from L2"),
-	NUMBER("ddr.rate", PARAM_RATE, l2.ddr_rate, "37.5 GB/s", 1000000,
-		PS_PER_S, "what DDR can move, reads and writes together",
+	NUMBER("ddr.rate", PARAM_RATE, ddr_rate, "37.5 GB/s", 1000000, PS_PER_S,
+		"what DDR can move, reads and writes together",
 		"calibrated: BGQ-N114"),
 };
 
-const size_t host_common_n = 1;
-const size_t host_params_n =
-	sizeof(host_params_table) / sizeof(host_params_table[0]);
-
-void host_params_defaults(struct host_params *p)
+static void set_defaults(const struct param *rows, size_t n, void *values)
 {
 	struct param_block b = {
 		.section = "host",
-		.rows = host_params_table,
-		.n_rows = host_params_n,
-		.values = p,
+		.rows = rows,
+		.n_rows = n,
+		.values = values,
 	};
 
 	param_defaults(&b);
+}
+
+void host_params_defaults(struct host_params *p)
+{
+	set_defaults(host_params_table, HOST_PARAMS, p);
+	set_defaults(l2_params_table, L2_PARAMS, &p->l2);
 }
 
 int host_params_check(const struct host_params *p, struct err *e)

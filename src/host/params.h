@@ -13,10 +13,13 @@ struct host_params {
 	struct l2_params l2;
 };
 
-/* The first host_common_n rows are of any node with a network interface,
- * the others of a cache that the interface reads and writes through. */
-extern const struct param host_params_table[];
-extern const size_t host_params_n, host_common_n;
+enum { HOST_PARAMS = 1, L2_PARAMS = 10 };
+
+/* Of any node with a network interface; of a struct host_params. */
+extern const struct param host_params_table[HOST_PARAMS];
+/* Of an L2 that the interface reads and writes through, and the DDR behind it;
+ * of a struct l2_params. */
+extern const struct param l2_params_table[L2_PARAMS];
 
 void host_params_defaults(struct host_params *p);
 

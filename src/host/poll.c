@@ -52,6 +52,14 @@ void poll_look(struct program *p, struct sim_worker *w, sim_time t)
 	program_post(p, w, t + p->loop.load, 0, EVENT_RESUME);
 }
 
+void poll_give_up(struct program *p, struct sim_worker *w, sim_time t)
+{
+	leave_list(p);
+	p->is_look_posted = false;
+	p->is_late = true;
+	program_resume(p, w, t);
+}
+
 /*
  * The first look that sees what changes now.  The looks of this instant are
  * over for the programs up to the one that runs, and for all once those run
@@ -75,19 +83,25 @@ static void consider(struct program *p, struct sim_worker *w, sim_time t)
 	if (p->is_look_posted || !passes(p))
 		return;
 	p->is_look_posted = true;
-	program_post(p, w, next_look(p, t), 0, EVENT_LOOK);
+	p->look_at = next_look(p, t);
+	program_post(p, w, p->look_at, 0, EVENT_LOOK);
 }
 
-static void tell_program(struct node *node, struct sim_worker *w, sim_time t,
+static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n)
 {
-	const struct watch *x = &node->watch;
+	bool is_told = false;
 	struct program *p;
 
-	if (at + n <= x->at || at >= x->at + x->bytes)
-		return;
-	x->on_write(x->arg, at, n);
-	for (p = node->polling[POLLS_TEST]; p; p = p->next_polling)
+	for (p = node->watching; p; p = p->next_watching) {
+		const struct watch *x = &p->watch;
+
+		if (at + n <= x->at || at >= x->at + x->bytes)
+			continue;
+		x->on_write(x->arg, at, n);
+		is_told = true;
+	}
+	for (p = node->polling[POLLS_TEST]; p && is_told; p = p->next_polling)
 		consider(p, w, t);
 }
 
@@ -102,8 +116,7 @@ void poll_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 			consider(p, w, t);
 	if (!node->is_watched)
 		return;
-	if (node->watch.by)
-		tell_program(node, w, t, at, n);
+	tell_programs(node, w, t, at, n);
 	if (node->cards && node->cards->on_write)
 		node->cards->on_write(node->cards->arg, w, site, t, at, n);
 }
@@ -118,17 +131,33 @@ void host_poke(struct host *h, struct sim_worker *w, site_id node, sim_time t)
 
 /* --- for programs --- */
 
-static void poll(struct program *p, struct poll_loop loop)
+/* One event will do for all polls with the same deadline. */
+static void post_deadline(struct program *p)
+{
+	if (p->deadline == SIM_NEVER || p->deadline == p->late_at)
+		return;
+	p->late_at = p->deadline;
+	program_post(p, p->worker, p->deadline, 0, EVENT_LATE);
+}
+
+static void poll(struct program *p, struct poll_loop loop, sim_time deadline)
 {
 	struct program **list = list_of(p);
 
 	BUG_IF(loop.period < 1 || loop.load < 0 || loop.phase < 0);
 	p->loop = loop;
 	p->first = p->now + loop.phase;
+	p->deadline = deadline;
+	p->is_late = false;
 	if (!loop.phase && passes(p)) {
 		program_charge(loop.load);
 		return;
 	}
+	if (deadline <= p->now) {
+		p->is_late = true;
+		return;
+	}
+	post_deadline(p);
 	p->next_polling = *list;
 	*list = p;
 	if (loop.phase)
@@ -149,21 +178,42 @@ bool program_poll(uint64_t at, enum word_test test, uint64_t value,
 	p->at = at;
 	p->word_test = test;
 	p->value = value;
-	poll(p, loop);
+	poll(p, loop, SIM_NEVER);
 	*word = p->seen;
 	return true;
 }
 
-void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
-	struct poll_loop loop, uint64_t *seen)
+bool program_poll_before(bool (*test)(void *arg, uint64_t *seen), void *arg,
+	struct poll_loop loop, sim_time deadline, uint64_t *seen)
 {
 	struct program *p = program_current();
 
 	BUG_IF(!p || p->is_card || !test);
 	p->test = test;
 	p->test_arg = arg;
-	poll(p, loop);
+	poll(p, loop, deadline);
 	*seen = p->seen;
+	return !p->is_late;
+}
+
+void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
+	struct poll_loop loop, uint64_t *seen)
+{
+	program_poll_before(test, arg, loop, SIM_NEVER, seen);
+}
+
+void poll_end_watch(struct program *p)
+{
+	struct node *n = node_of(p);
+	struct program **at = &n->watching;
+
+	if (!p->watch.on_write)
+		return;
+	while (*at != p)
+		at = &(*at)->next_watching;
+	*at = p->next_watching;
+	p->watch.on_write = NULL;
+	poll_set_watched(n);
 }
 
 void program_watch(uint64_t at, uint64_t bytes,
@@ -172,12 +222,11 @@ void program_watch(uint64_t at, uint64_t bytes,
 	struct program *p = program_current();
 
 	BUG_IF(!p || p->is_card);
-	node_of(p)->watch = (struct watch){
-		.by = on_write ? p : NULL,
-		.at = at,
-		.bytes = bytes,
-		.on_write = on_write,
-		.arg = arg,
-	};
+	poll_end_watch(p);
+	if (!on_write)
+		return;
+	p->watch = (struct watch){ at, bytes, on_write, arg };
+	p->next_watching = node_of(p)->watching;
+	node_of(p)->watching = p;
 	poll_set_watched(node_of(p));
 }

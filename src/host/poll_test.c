@@ -484,6 +484,32 @@ static void a_watch_ends_where_it_is_said_to(void **state)
 	assert_int_equal(ended.n, 1);
 }
 
+/* Each program of a node has a watch of its own. */
+static void programs_of_a_node_watch_apart(void **state)
+{
+	struct host_testing m = { 0 };
+	struct watcher x[3] = {
+		{ .at = WORD, .bytes = 8, .wanted = 1 },
+		{ .at = WORD, .bytes = 8, .wanted = 3 },
+		{ .at = WORD + 8, .bytes = 8, .stays = true },
+	};
+	uint32_t i;
+
+	(void)state;
+	host_testing_start(&m);
+	for (i = 0; i < 3; i++)
+		program_start(m.host, 1, i, 0, watch, &x[i]);
+	for (i = 1; i <= 3; i++)
+		host_testing_write(&m, 1, i * 110 * SIM_NS, i);
+	host_testing_run(&m);
+	assert_int_equal(x[0].n, 1);
+	assert_int_equal(x[0].passed_at, 200 * SIM_NS);
+	assert_int_equal(x[1].n, 3);
+	assert_int_equal(x[1].passed_at, 400 * SIM_NS);
+	assert_int_equal(x[2].n, 0);
+	host_testing_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -499,6 +525,7 @@ int main(void)
 		cmocka_unit_test(each_poller_is_woken_by_its_own_word),
 		cmocka_unit_test(a_watch_tells_of_writes_and_wakes),
 		cmocka_unit_test(a_watch_ends_where_it_is_said_to),
+		cmocka_unit_test(programs_of_a_node_watch_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

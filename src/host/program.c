@@ -125,12 +125,29 @@ void host_bury(struct host *h)
 	}
 }
 
+bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
+{
+	const struct program *p = &h->programs[e->data];
+	bool is_polling = p->state == STATE_POLLING;
+
+	switch (sim_aux(e)) {
+	case EVENT_LOOK: /* of a poll that has missed its deadline */
+		return !is_polling || !p->is_look_posted || p->look_at != t;
+	case EVENT_LATE:
+		return !is_polling || p->deadline != t;
+	default:
+		return false;
+	}
+}
+
 void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	const struct sim_event *e)
 {
 	struct program *p = &h->programs[e->data];
 
 	BUG_IF(p->host != h || p->node != node);
+	if (host_is_stale(h, t, e))
+		return;
 	if (t >= host_dies_at(h, node)) {
 		kill(p);
 		return;
@@ -138,6 +155,8 @@ void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	p->round = (uint8_t)(sim_number(e) / HOST_THREADS);
 	if (sim_aux(e) == EVENT_LOOK)
 		poll_look(p, w, t);
+	else if (sim_aux(e) == EVENT_LATE)
+		poll_give_up(p, w, t);
 	else
 		program_resume(p, w, t);
 }
@@ -161,6 +180,7 @@ static void set_up(struct host *h, struct program *p, uint32_t thread,
 	p->thread = (uint8_t)thread;
 	p->state = STATE_STARTED;
 	p->is_system = current && current->is_system;
+	p->late_at = SIM_NEVER;
 	p->run = run;
 	p->arg = arg;
 	program_prepare(p, h->fibers, index_of(p));

@@ -99,11 +99,18 @@ void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	struct poll_loop loop, uint64_t *seen);
 
 /*
+ * The same, but no longer than until a time.  False at that time where no look
+ * has seen it, the one at that time included.
+ */
+bool program_poll_before(bool (*test)(void *arg, uint64_t *seen), void *arg,
+	struct poll_loop loop, sim_time deadline, uint64_t *seen);
+
+/*
  * For a library that waits for one of many words: until the program ends,
  * on_write(arg, ...) is called when bytes of [at, at + bytes) are written or
  * changed, by whomever, and tests of program_poll_until() are looked at after
  * it.  It is called as those tests are: it may note what it saw, and read
- * memory by host_read().  A node has one watch; NULL ends it.
+ * memory by host_read().  A program has one watch; NULL ends it.
  */
 void program_watch(uint64_t at, uint64_t bytes,
 	void (*on_write)(void *arg, uint64_t at, size_t n), void *arg);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/host_testing.h"
+#include "host/side.h"
 
 enum { NODES = 6 };
 
@@ -221,6 +222,30 @@ static void parameters_are_checked_and_have_defaults(void **state)
 	assert_int_equal(e.code, EXIT_BAD_INPUT);
 }
 
+static void a_host_has_the_side_that_it_is_given(void **state)
+{
+	struct err e = { 0 };
+	struct host_params params;
+	struct host_setup s = { .n_nodes = 2 };
+	struct host *h;
+	uint64_t held;
+
+	(void)state;
+	h = host_new(&s, &e);
+	assert_null(host_side(h));
+	held = host_held(h);
+	host_free(h);
+	host_params_defaults(&params);
+	s.side = &side_l2_ops;
+	s.side_params = &params.l2;
+	h = host_new(&s, &e);
+	assert_ptr_equal(host_side(h)->ops, &side_l2_ops);
+	assert_true(host_held(h) > held);
+	host_free(h);
+	params.l2.ways = 5;
+	assert_null(host_new(&s, &e));
+}
+
 /* --- death --- */
 
 struct mortal {
@@ -315,6 +340,7 @@ int main(void)
 		cmocka_unit_test(nodes_can_have_synthetic_memory),
 		cmocka_unit_test(what_is_held_counts_memory_and_caches),
 		cmocka_unit_test(parameters_are_checked_and_have_defaults),
+		cmocka_unit_test(a_host_has_the_side_that_it_is_given),
 		cmocka_unit_test(programs_die_with_their_nodes),
 		cmocka_unit_test(who_polls_dies_too),
 	};

@@ -357,10 +357,8 @@ static void add_hosts(struct machine *m)
 
 	while (nic_registry[mu] != &bgq_mu_ops)
 		mu++;
-	add_block(
-		m, "host", host_params_table, host_common_n, &m->host, has_nic);
-	add_block(m, "host", host_params_table + host_common_n,
-		host_params_n - host_common_n, &m->host,
+	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, has_nic);
+	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2,
 		use_if(&m->kinds.nic, mu + 1));
 }
 

@@ -193,7 +193,8 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 {
 	struct count *c = arg;
 
-	(void)t;
+	if (sim_phase(e) == PHASE_PROGRAM && host_is_stale(c->nic->host, t, e))
+		return;
 	if (!c->nic->ops->is_stale || !c->nic->ops->is_stale(c->nic, e))
 		c->n++;
 }

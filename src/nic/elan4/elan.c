@@ -62,8 +62,8 @@ static void node_init(struct nic *nic, void *node, site_id s)
 {
 	struct elan_node *n = node;
 
-	(void)nic;
 	(void)s;
+	bus_init(&n->bus, &((struct elan *)nic)->params.bus);
 	ring_init(&n->waiting, sizeof(struct elan_run));
 	ring_init(&n->ready, sizeof(struct elan_ready));
 	slots_init(&n->sendings, sizeof(struct elan_sending));
@@ -203,7 +203,7 @@ static void on_engine(
 		elan_word_on_in(a, data);
 		break;
 	case ELAN_ENGINE_BUS:
-		elan_bus_on_free(a);
+		bus_on_free(&elan_here(a)->bus, &elan_bus_card, a, a->t);
 		break;
 	case ELAN_ENGINE_THREAD:
 		elan_thread_on_go(a, data);
@@ -277,6 +277,17 @@ static int check(const struct elan *x, struct err *e)
 	return 0;
 }
 
+/* PCI-X: bursts of any length, each with an overhead of its host's. */
+static void set_up_bus(struct elan *x)
+{
+	struct bus_params *p = &x->params.bus;
+
+	p->cycles = 1;
+	p->overhead[BUS_STORE] = x->host.pio_overhead;
+	p->overhead[BUS_DATA] = x->host.dma_overhead;
+	p->overhead[BUS_WRITE] = x->host.dma_overhead;
+}
+
 static int elan_init(struct nic *nic, struct err *e)
 {
 	struct elan *x = (struct elan *)nic;
@@ -285,6 +296,7 @@ static int elan_init(struct nic *nic, struct err *e)
 
 	x->params = *elan_params_of(nic);
 	x->host = x->params.host[x->params.platform];
+	set_up_bus(x);
 	x->n_nodes = net->topo->n_nodes;
 	if (check(x, e))
 		return -1;
@@ -314,8 +326,7 @@ static void node_fini(struct nic *nic, void *node)
 	mem_free(n->contexts);
 	slots_fini(&n->gets);
 	mem_free(n->maps);
-	mem_free(n->line[BUS_IN].burst);
-	mem_free(n->line[BUS_OUT].burst);
+	bus_fini(&n->bus);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -362,10 +373,9 @@ static uint64_t node_memory(const void *node)
 	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
 		if (n->queues[i])
 			sum += ELAN_GROUP * sizeof(*n->queues[i]);
-	for (i = 0; i < 2; i++)
-		sum += n->line[i].room * sizeof(*n->line[i].burst);
-	return sum + elan_threads_memory(n) + ring_memory(&n->waiting) +
-	       ring_memory(&n->ready) + n->n_contexts * sizeof(*n->contexts) +
+	return sum + bus_memory(&n->bus) + elan_threads_memory(n) +
+	       ring_memory(&n->waiting) + ring_memory(&n->ready) +
+	       n->n_contexts * sizeof(*n->contexts) +
 	       n->n_maps * sizeof(*n->maps) + slots_memory(&n->gets) +
 	       slots_memory(&n->sendings) + slots_memory(&n->words) +
 	       elan_event_memory(n) + n->seen_room * sizeof(*n->seen);

@@ -370,8 +370,6 @@ enum { ELAN_DMAS = 2, ELAN_ASSEMBLERS = 2, ELAN_READS = 16 };
 
 struct elan_node {
 	struct bus bus;
-	struct elan_line line[2]; /* by way */
-	bool is_bus_posted;
 	/* by groups; NULL until opened */
 	struct elan_queue **queues[ELAN_QUEUES / ELAN_GROUP];
 	struct list run; /* the run queue */

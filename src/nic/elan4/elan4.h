@@ -42,7 +42,6 @@ struct elan_params {
 	struct bus_params bus;
 	int64_t thread_clock, thread_swap; /* ps */
 	int64_t threads; /* of a node */
-	int64_t bus_reads; /* their part, per cent; 0: as they come */
 	struct elan_host host[ELAN_PLATFORMS];
 };
 

@@ -529,7 +529,7 @@ static void any_chains_do_no_harm(void **state)
 		et_init(&m, "4");
 		m.params.event_slot = seed % 2 ? 1 : 200 * SIM_NS;
 		if (seed % 3 == 0)
-			m.params.bus_reads = 50;
+			m.params.bus.share = 50;
 		if (seed % 5 == 0)
 			m.params.command_rate = 30000000;
 		et_run(&m, 1 + seed % 2, p, 4);

@@ -311,7 +311,7 @@ static void make_faults(struct hurts *f, uint64_t seed)
 static void set_params(struct et *m, uint64_t seed)
 {
 	m->params.event_slot = seed % 2 ? 1 : 200 * SIM_NS;
-	m->params.bus_reads = seed % 3 ? 0 : 50;
+	m->params.bus.share = seed % 3 ? 0 : 50;
 	m->params.threads = seed % 7 ? 256 : 1 + (int64_t)(seed % 5);
 	m->params.outstanding = 1 + (int64_t)(seed % 4);
 	m->params.get_timeout = 100 * US;

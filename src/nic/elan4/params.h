@@ -175,7 +175,7 @@ static const struct param elan_param_rows[] = {
 		"assumed: a loop over a cached word"),
 	TIME_TO(MOST_STEP / 10, "bus.clock", bus.clock, "7.5 ns", 1,
 		"of the host's bus", "QSN-N22"),
-	COUNT("bus.reads", bus_reads, "0", 0, 99,
+	COUNT("bus.reads", bus.share, "0", 0, 99,
 		"part of the bus that reads of the card get while writes wait, "
 		"per cent; 0: whoever comes first",
 		"assumed: QSN-F16 gives no number"),

@@ -80,7 +80,7 @@ static struct share run_share(int64_t percent, bool reads, bool writes)
 		p[n++] = (struct et_program){ 0, check_program, NULL };
 	}
 	et_init(&m, "4");
-	m.params.bus_reads = percent;
+	m.params.bus.share = percent;
 	et_run(&m, 1, p, n);
 	et_fini(&m);
 	return x;

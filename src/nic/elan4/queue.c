@@ -264,8 +264,7 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	struct elan *x = (struct elan *)nic;
 	struct nic_at a = nic_at(nic, w, s, t);
 	struct elan_queue *q = elan_queue(elan_here(&a), queue);
-	sim_time end = bus_store(&elan_here(&a)->bus, &x->params.bus, t, 8 * n,
-		x->host.pio_overhead);
+	sim_time end = bus_store(&elan_here(&a)->bus, t, 8 * n);
 	enum elan_error wrong;
 	uint64_t position;
 

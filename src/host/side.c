@@ -1,0 +1,33 @@
+#include "host/side.h"
+
+#include "base/mem.h"
+
+const struct side_ops *const side_registry[] = {
+	&side_l2_ops,
+	&side_pcix_ops,
+	&side_ht_ops,
+	&side_pcie_ops,
+	NULL,
+};
+
+struct side *side_new(const struct side_ops *ops, const void *params,
+	site_id n_nodes, struct err *e)
+{
+	struct side *s = mem_alloc(1, ops->size);
+
+	s->ops = ops;
+	s->n_nodes = n_nodes;
+	if (ops->init(s, params, e)) {
+		mem_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void side_free(struct side *s)
+{
+	if (!s)
+		return;
+	s->ops->fini(s);
+	mem_free(s);
+}

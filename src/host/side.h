@@ -1,0 +1,68 @@
+/*
+ * A side: what stands between a network interface and a node's memory, for all
+ * nodes of a machine.  It is a cache that the interface is at, or a bus that
+ * its card is in.  It gives times; bytes are read and written by host/host.h
+ * at the times that it gives.
+ *
+ * An interface that takes any side is given one by the machine file
+ * (side.kind).  Those of real machines know what they stand at: the message
+ * unit uses host/l2.h by itself, an Elan4 host/bus.h.
+ *
+ * A read takes two calls, since other things happen on a bus between them:
+ * request() now, and data() at the time that it returns.  How many reads are
+ * under way at a time, at most n_reads of at most most_read bytes each, is the
+ * interface's to see to.  t is now, but for store(), which may be told ahead.
+ */
+#ifndef HOST_SIDE_H
+#define HOST_SIDE_H
+
+#include "base/param.h"
+#include "sim/sim.h"
+
+struct side {
+	const struct side_ops *ops;
+	site_id n_nodes;
+	uint32_t most_read; /* bytes of a read */
+	uint32_t n_reads; /* at a time */
+};
+
+struct side_ops {
+	const char *name; /* the word written in a machine file */
+	const char *title; /* what it is called in a sentence */
+	size_t size; /* of the variant, whose first member is struct side */
+	const struct param *params; /* of a struct of its own */
+	size_t n_params, params_size;
+
+	/* The parameters are copied. */
+	int (*init)(struct side *s, const void *params, struct err *e);
+	void (*fini)(struct side *s);
+
+	/* A read is asked for: returns when data() is to be called. */
+	sim_time (*request)(struct side *s, site_id node, sim_time t,
+		uint64_t at, uint32_t bytes);
+	/* Returns when all of it is in the interface. */
+	sim_time (*data)(struct side *s, site_id node, sim_time t, uint64_t at,
+		uint32_t bytes);
+	/* A write; returns when loads can see it. */
+	sim_time (*write)(struct side *s, site_id node, sim_time t, uint64_t at,
+		uint32_t bytes);
+	/* An atomic operation on a word, done by the memory; returns when loads
+	 * can see it.  NULL: the interface reads and writes. */
+	sim_time (*atomic)(
+		struct side *s, site_id node, sim_time t, uint64_t at);
+	/* A core's store to the interface; returns when it is there. */
+	sim_time (*store)(
+		struct side *s, site_id node, sim_time t, uint32_t bytes);
+
+	uint64_t (*memory)(const struct side *s); /* bytes that it holds */
+};
+
+struct side *side_new(const struct side_ops *ops, const void *params,
+	site_id n_nodes, struct err *e);
+void side_free(struct side *s);
+
+extern const struct side_ops side_l2_ops, side_pcix_ops, side_ht_ops,
+	side_pcie_ops;
+extern const struct side_ops *const side_registry[]; /* ends with NULL */
+
+#endif

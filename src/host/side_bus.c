@@ -1,0 +1,224 @@
+/*
+ * A card in a bus: PCI-X, HyperTransport and PCI Express are tables of
+ * parameters of one kind of bus.
+ */
+#include "host/side.h"
+
+#include "base/mem.h"
+#include "host/bus.h"
+
+#define AT(field) offsetof(struct side_bus_params, field)
+#define PS_PER_S  INT64_C(1000000000000)
+#define MOST_STEP (PS_PER_S / 100000) /* 10 us */
+
+struct side_bus_params {
+	struct bus_params bus;
+	int64_t rate; /* bytes a second; 0: bus.clock says */
+	int64_t request; /* bytes of a read */
+	int64_t reads; /* at a time */
+	int64_t store; /* ps, from the bus to the card */
+	int64_t see; /* ps, from the bus to where loads see a write */
+};
+
+struct side_bus {
+	struct side side;
+	struct side_bus_params params;
+	struct bus *nodes;
+};
+
+/* --- parameters --- */
+
+#define TIME(name_, field_, def_, min_, help_, source_)                        \
+	{                                                                      \
+		.name = name_, .type = PARAM_TIME, .offset = AT(field_),       \
+		.def = def_, .min = min_, .max = MOST_STEP, .help = help_,     \
+		.source = source_                                              \
+	}
+#define BYTES(name_, field_, def_, min_, max_, help_, source_)                 \
+	{                                                                      \
+		.name = name_, .type = PARAM_BYTES, .offset = AT(field_),      \
+		.def = def_, .min = min_, .max = max_, .help = help_,          \
+		.source = source_                                              \
+	}
+#define READS(most_, reads_, wait_, reads_from, wait_from)                     \
+	BYTES("request", request, most_, 8, 4096,                              \
+		"largest read that one request asks for", reads_from),         \
+		{ .name = "reads",                                             \
+			.type = PARAM_COUNT,                                   \
+			.offset = AT(reads),                                   \
+			.def = reads_,                                         \
+			.min = 1,                                              \
+			.max = 256,                                            \
+			.help = "reads under way at a time",                   \
+			.source = reads_from },                                \
+		TIME("wait", bus.wait, wait_, 0,                               \
+			"time from a request to its data at the bridge",       \
+			wait_from)
+#define ENDS(store_, see_)                                                     \
+	TIME("store", store, store_, 0,                                        \
+		"time from the bus to the card, of a core's store",            \
+		"assumed: a bridge"),                                          \
+		TIME("see", see, see_, 0,                                      \
+			"time from the bus until a load sees a write",         \
+			"assumed: a bridge")
+#define HEADER(name_, kind_, def_, help_, source_)                             \
+	BYTES("header." name_, bus.header[kind_], def_, 0, 256, help_, source_)
+/* Of a bus with two directions and packets. */
+#define PACKETS(rate_, rate_from, payload_, store_, request_, data_, write_,   \
+	packets_from)                                                          \
+	{ .name = "rate",                                                      \
+		.type = PARAM_RATE,                                            \
+		.offset = AT(rate),                                            \
+		.def = rate_,                                                  \
+		.min = 1000000,                                                \
+		.max = PS_PER_S,                                               \
+		.help = "rate of each direction",                              \
+		.source = rate_from },                                         \
+		BYTES("payload", bus.payload, payload_, 8, 4096,               \
+			"largest payload of a packet", packets_from),          \
+		HEADER("store", BUS_STORE, store_,                             \
+			"bytes around the data of a core's store",             \
+			packets_from),                                         \
+		HEADER("request", BUS_REQUEST, request_,                       \
+			"bytes of a request for data", packets_from),          \
+		HEADER("data", BUS_DATA, data_,                                \
+			"bytes around data that the card reads",               \
+			packets_from),                                         \
+		HEADER("write", BUS_WRITE, write_,                             \
+			"bytes around data that the card writes",              \
+			packets_from)
+
+static const struct param pcix_rows[] = {
+	TIME("clock", bus.clock, "7.5 ns", 1, "cycle of the bus", "QSN-N22"),
+	BYTES("width", bus.width, "8 B", 1, 64, "bytes that a cycle moves",
+		"QSN-N22"),
+	TIME("turn", bus.turn, "6.8 ns", 0,
+		"time that a change of direction takes", "calibrated: QSN-N53"),
+	TIME("overhead.store", bus.overhead[BUS_STORE], "82.5 ns", 0,
+		"time that a burst of stores takes beside its data",
+		"calibrated: QSN-N30"),
+	TIME("overhead.data", bus.overhead[BUS_DATA], "100.9 ns", 0,
+		"time that a burst of read data takes beside the data",
+		"calibrated: QSN-N71"),
+	TIME("overhead.write", bus.overhead[BUS_WRITE], "100.9 ns", 0,
+		"time that a burst of writes takes beside its data",
+		"calibrated: QSN-N71"),
+	READS("512 B", "12", "750 ns", "QSN-N24, QSN-N66", "QSN-N27"),
+	ENDS("200 ns", "76 ns"),
+};
+
+static const struct param ht_rows[] = {
+	PACKETS("9.6 GB/s", "GEM-N38", "64 B", "12 B", "12 B", "4 B", "12 B",
+		"GEM-N39, GEM-N41"),
+	READS("64 B", "12", "100 ns", "assumed: covers the wait",
+		"assumed: a load from memory"),
+	ENDS("20 ns", "50 ns"),
+};
+
+static const struct param pcie_rows[] = {
+	PACKETS("4 GB/s", "APE-N3", "128 B", "24 B", "24 B", "24 B", "24 B",
+		"APE-G13"),
+	READS("512 B", "16", "832 ns", "APE-G13", "calibrated: APE-N5"),
+	ENDS("150 ns", "150 ns"),
+};
+
+/* --- life --- */
+
+/* All but what PCI-X is told: a cycle is as long as the rate says. */
+static void set_up(struct side_bus_params *p)
+{
+	p->bus.cycles = 1;
+	if (!p->rate)
+		return;
+	p->bus.is_duplex = true;
+	p->bus.width = 4;
+	p->bus.clock = p->bus.width * PS_PER_S;
+	p->bus.cycles = p->rate;
+}
+
+static int side_bus_init(struct side *side, const void *params, struct err *e)
+{
+	struct side_bus *s = (struct side_bus *)side;
+
+	(void)e;
+	s->params = *(const struct side_bus_params *)params;
+	set_up(&s->params);
+	side->most_read = (uint32_t)s->params.request;
+	side->n_reads = (uint32_t)s->params.reads;
+	s->nodes = map_alloc(side->n_nodes * sizeof(*s->nodes));
+	return 0;
+}
+
+static void side_bus_fini(struct side *side)
+{
+	struct side_bus *s = (struct side_bus *)side;
+
+	map_free(s->nodes, side->n_nodes * sizeof(*s->nodes));
+}
+
+/* --- what crosses --- */
+
+static struct bus *bus_of(struct side *side, site_id node)
+{
+	struct side_bus *s = (struct side_bus *)side;
+	struct bus *b = &s->nodes[node];
+
+	if (!b->params)
+		bus_init(b, &s->params.bus);
+	return b;
+}
+
+/* Where a request takes no time of the bus, there is none to be seen. */
+static sim_time side_bus_request(struct side *side, site_id node, sim_time t,
+	uint64_t at, uint32_t bytes)
+{
+	struct bus *b = bus_of(side, node);
+
+	(void)at, (void)bytes;
+	if (!b->params->is_duplex)
+		return t + b->params->wait;
+	return bus_request(b, t);
+}
+
+static sim_time side_bus_data(struct side *side, site_id node, sim_time t,
+	uint64_t at, uint32_t bytes)
+{
+	(void)at;
+	return bus_burst(bus_of(side, node), t, BUS_DATA, bytes);
+}
+
+static sim_time side_bus_write(struct side *side, site_id node, sim_time t,
+	uint64_t at, uint32_t bytes)
+{
+	(void)at;
+	return bus_burst(bus_of(side, node), t, BUS_WRITE, bytes) +
+	       ((struct side_bus *)side)->params.see;
+}
+
+static sim_time side_bus_store(
+	struct side *side, site_id node, sim_time t, uint32_t bytes)
+{
+	return bus_store(bus_of(side, node), t, bytes) +
+	       ((struct side_bus *)side)->params.store;
+}
+
+static uint64_t side_bus_memory(const struct side *side)
+{
+	return sizeof(struct side_bus) + side->n_nodes * sizeof(struct bus);
+}
+
+#define OPS(name_, title_, rows_)                                              \
+	{                                                                      \
+		.name = name_, .title = title_,                                \
+		.size = sizeof(struct side_bus), .params = rows_,              \
+		.n_params = sizeof(rows_) / sizeof(rows_[0]),                  \
+		.params_size = sizeof(struct side_bus_params),                 \
+		.init = side_bus_init, .fini = side_bus_fini,                  \
+		.request = side_bus_request, .data = side_bus_data,            \
+		.write = side_bus_write, .store = side_bus_store,              \
+		.memory = side_bus_memory,                                     \
+	}
+
+const struct side_ops side_pcix_ops = OPS("pcix", "a PCI-X bus", pcix_rows);
+const struct side_ops side_ht_ops = OPS("ht", "HyperTransport", ht_rows);
+const struct side_ops side_pcie_ops = OPS("pcie", "PCI Express", pcie_rows);
