@@ -169,11 +169,11 @@ refuses 'window is too short' run qsnet2 random \
 report "trees that cannot be are refused"
 printf 'schema: 1\nmachine: m\ntopology: { kind: fattree, nodes: 16 }\n' \
 	>"$tmp/m.yaml"
-refuses 'hint needs a torus' check "$tmp/m.yaml"
+refuses 'hint needs topology.kind: torus, not fattree' check "$tmp/m.yaml"
 printf 'routing: { kind: updown }\n' >>"$tmp/m.yaml"
 ends 0 check "$tmp/m.yaml"
 printf 'schema: 1\nmachine: m\nrouting: { kind: updown }\n' >"$tmp/m.yaml"
-refuses 'updown needs a fattree' check "$tmp/m.yaml"
+refuses 'updown needs topology.kind: fattree, not torus' check "$tmp/m.yaml"
 report "a topology has its own routing"
 
 exit $status

@@ -2,9 +2,8 @@
 
 #include "host/program.h"
 #include "nic/nic.h"
-#include "topo/torus.h"
 
-_Static_assert((int)TORUS_MAX_DIMS <= (int)WEFT_MAX_DIMS, "sizes");
+_Static_assert((int)TOPO_MAX_DIMS <= (int)WEFT_MAX_DIMS, "sizes");
 
 static const struct net *net(void)
 {
@@ -12,12 +11,6 @@ static const struct net *net(void)
 
 	BUG_IF(!nic);
 	return nic->net;
-}
-
-static const struct torus *torus(void)
-{
-	BUG_IF(net()->topo->ops != &torus_ops);
-	return torus_of(net()->topo);
 }
 
 uint32_t weft_node(void)
@@ -57,32 +50,23 @@ bool weft_spawn(uint32_t thread, void (*run)(void *arg), void *arg)
 
 uint32_t weft_shape(uint32_t size[WEFT_MAX_DIMS])
 {
-	const struct torus *t;
-	uint32_t i;
+	const struct topo *t = net()->topo;
 
-	if (net()->topo->ops != &torus_ops)
-		return 0;
-	t = torus();
-	for (i = 0; i < t->n_dims; i++)
-		size[i] = t->dim[i];
-	return t->n_dims;
+	return t->ops->grid ? t->ops->grid(t, size) : 0;
 }
 
 void weft_coordinates(uint32_t node, uint32_t x[WEFT_MAX_DIMS])
 {
-	const struct torus *t = torus();
-	uint32_t i;
+	const struct topo *t = net()->topo;
 
-	for (i = 0; i < t->n_dims; i++)
-		x[i] = torus_coord(t, node, i);
+	BUG_IF(!t->ops->grid);
+	t->ops->place(t, node, x);
 }
 
 uint32_t weft_node_at(const uint32_t x[WEFT_MAX_DIMS])
 {
-	const struct torus *t = torus();
-	uint32_t node = 0, i;
+	const struct topo *t = net()->topo;
 
-	for (i = 0; i < t->n_dims; i++)
-		node += x[i] % t->dim[i] * t->stride[i];
-	return node;
+	BUG_IF(!t->ops->grid);
+	return t->ops->node_at(t, x);
 }

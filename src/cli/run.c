@@ -12,7 +12,6 @@
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
 #include "out/json.h"
-#include "topo/torus.h"
 
 /* Set by the first SIGINT or SIGTERM; the second one ends the process. */
 static atomic_int stop_asked;

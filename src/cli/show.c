@@ -1,31 +1,9 @@
 #include "cli/show.h"
 
-#include <string.h>
-
 #include "cli/cli.h"
-#include "cli/picture.h"
 #include "load/load.h"
 
-const char *const show_wraps[] = {
-	[TORUS_WRAP] = "torus",
-	[TORUS_MESH] = "mesh",
-	[TORUS_LOOP] = "loop",
-};
-
-const char *const show_spreads[] = {
-	[UPDOWN_SOURCE] = "source",
-	[UPDOWN_ROTATE] = "rotate",
-	[UPDOWN_SINGLE] = "single",
-};
-
 /* --- gathering --- */
-
-static enum hint_ties ties_of(const struct machine *m)
-{
-	if (m->route->ops != &hint_ops)
-		return HINT_TIES_PARITY;
-	return (enum hint_ties)hint_of(m->route)->ties;
-}
 
 static struct show_size make_size(const struct show *s, uint32_t bytes)
 {
@@ -56,30 +34,18 @@ static void gather_sizes(struct show *s)
 	}
 }
 
-static const int64_t one[TOPO_MAX_WIRES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-	1 };
-
-static void gather_torus(struct show *s)
+static void gather_ways(struct show *s)
 {
-	s->t = torus_of(s->m->topo);
-	for (uint32_t d = 0; d < s->t->n_dims; d++) {
-		facts_links(s->t, d, s->links[d]);
-		for (int c = 0; c < N_WIRE_CLASSES; c++)
-			s->wires[c] += s->links[d][c];
-	}
-	s->latency = facts_way(s->t, ties_of(s->m), s->rules.latency);
-	s->hops = facts_way(s->t, ties_of(s->m), one);
-	s->cut = facts_bisection(s->t);
-}
+	const struct route *r = s->m->route;
+	int64_t one[TOPO_MAX_WIRES];
+	uint32_t i;
 
-static void gather_tree(struct show *s)
-{
-	s->tree = fattree_of(s->m->topo);
-	for (uint32_t c = 0; c < s->m->topo->n_wires; c++)
-		s->wires[c] = facts_tree_links(s->tree, c / 2);
-	s->latency = facts_tree_way(s->tree, s->rules.latency);
-	s->hops = facts_tree_way(s->tree, one);
-	s->cut.links = facts_tree_bisection(s->tree);
+	for (i = 0; i < TOPO_MAX_WIRES; i++)
+		one[i] = 1;
+	if (!r->ops->way)
+		return;
+	s->latency = r->ops->way(r, s->rules.latency);
+	s->hops = r->ops->way(r, one);
 }
 
 static int gather(struct show *s, const struct machine *m, struct err *e)
@@ -94,75 +60,29 @@ static int gather(struct show *s, const struct machine *m, struct err *e)
 	s->m = m;
 	if (link_rules_init(&s->rules, &m->link, m->topo, e))
 		return -1;
-	if (m->topo->ops == &fattree_ops)
-		gather_tree(s);
-	else
-		gather_torus(s);
+	gather_ways(s);
+	if (m->topo->ops->cut)
+		s->cut = m->topo->ops->cut(m->topo);
 	s->memory = net_estimate(&setup);
 	gather_sizes(s);
 	return 0;
 }
 
-uint64_t show_links(const struct show *s, uint32_t dim)
+bool show_links(const struct show *s, uint32_t class, uint64_t *links)
 {
-	uint64_t sum = 0;
+	const struct topo *t = s->m->topo;
 
-	for (int c = 0; c < N_WIRE_CLASSES; c++)
-		sum += s->links[dim][c];
-	return sum;
+	*links = t->ops->links ? t->ops->links(t, class) : 0;
+	return *links > 0;
 }
 
-/* Routers that a unit of packaging has along a dimension of this machine. */
-static uint32_t span(
-	const struct show *s, const struct param_list *unit, uint32_t i)
+void show_wire(const struct show *s, uint32_t class, char text[TOPO_TEXT])
 {
-	uint32_t d = s->t->dim[i];
+	const struct topo *t = s->m->topo;
 
-	return i < unit->n && unit->v[i] < d ? (uint32_t)unit->v[i] : d;
-}
-
-bool show_unit(const struct show *s, const struct param_list *list,
-	struct show_unit *u)
-{
-	size_t at = 0;
-	bool is_whole = true;
-
-	*u = (struct show_unit){ .nodes = 1, .n = 1 };
-	for (uint32_t i = 0; i < s->t->n_dims; i++) {
-		uint32_t k = span(s, list, i);
-
-		at += (size_t)snprintf(u->shape + at, sizeof(u->shape) - at,
-			"%s%u", i ? "x" : "", k);
-		u->nodes *= k;
-		u->n *= (s->t->dim[i] + k - 1) / k;
-		is_whole &= i >= list->n || list->v[i] <= s->t->dim[i];
-	}
-	return is_whole || u->n > 1;
-}
-
-void show_zones(const struct hint *h, uint32_t set, char text[SHOW_TEXT])
-{
-	size_t n = 0;
-
-	for (uint32_t z = 0; z < h->n_zones[set]; z++) {
-		if (z)
-			text[n++] = ',';
-		for (uint32_t d = 0; d < h->torus->n_dims; d++)
-			if (h->mask[set][z] >> (2 * d) & 3)
-				text[n++] = (char)('A' + d);
-	}
-	text[n] = '\0';
-	if (!n)
-		strcpy(text, "none");
-}
-
-void show_order(const struct hint *h, char text[SHOW_TEXT])
-{
-	uint32_t d;
-
-	for (d = 0; d < h->torus->n_dims; d++)
-		text[d] = (char)('A' + h->dims[d]);
-	text[d] = '\0';
+	text[0] = '\0';
+	if (t->ops->where)
+		t->ops->where(t, class, text);
 }
 
 size_t show_site_bytes(const struct show *s)
@@ -170,23 +90,15 @@ size_t show_site_bytes(const struct show *s)
 	return s->m->router.kind->site_bytes(s->m->topo->node_ports);
 }
 
-void show_wire(const struct show *s, uint32_t class, char text[SHOW_TEXT])
-{
-	int64_t m;
-
-	if (!s->tree) {
-		snprintf(text, SHOW_TEXT, "%s", picture_wires[class]);
-		return;
-	}
-	m = fattree_length(s->tree, class / 2);
-	snprintf(text, SHOW_TEXT, "%lld m, %s", (long long)m,
-		m > s->tree->copper ? "fibre" : "copper");
-}
-
 uint64_t show_buffer(const struct show *s)
 {
 	return (uint64_t)s->m->router.packets * s->rules.max_chunks *
 	       s->rules.chunk;
+}
+
+const char *show_router(const struct show *s)
+{
+	return topo_is_direct(s->m->topo) ? "node" : "switch";
 }
 
 /* --- the command --- */

@@ -7,10 +7,7 @@
 
 #include <stdio.h>
 
-#include "cli/facts.h"
-#include "cli/facts_tree.h"
 #include "machine/machine.h"
-#include "route/updown.h"
 
 enum { SHOW_SIZES = 3, SHOW_TEXT = 48 };
 
@@ -24,44 +21,24 @@ struct show_size {
 
 struct show {
 	const struct machine *m;
-	const struct torus *t; /* NULL, or */
-	const struct fattree *tree; /* NULL */
 	struct link_rules rules;
-	uint64_t links[TORUS_MAX_DIMS][N_WIRE_CLASSES];
-	uint64_t wires[TOPO_MAX_WIRES];
-	struct facts_way latency, hops;
-	struct facts_cut cut; /* of a tree, through the top */
+	struct route_way latency, hops; /* all 0 where not known */
+	struct topo_cut cut;
 	struct show_size size[SHOW_SIZES];
 	size_t n_sizes;
 	uint64_t memory; /* that a saturated run takes, estimated */
 };
 
-/* Boards, or midplanes. */
-struct show_unit {
-	char shape[PARAM_TEXT_MAX];
-	uint64_t nodes, n;
-};
-
-extern const char *const show_wraps[]; /* of an enum torus_wrap */
-extern const char *const show_spreads[]; /* of an enum updown_spread */
-
-/* False where the machine is a part of one. */
-bool show_unit(const struct show *s, const struct param_list *list,
-	struct show_unit *u);
-/* Of one dimension. */
-uint64_t show_links(const struct show *s, uint32_t dim);
+/* Links of a class of wires; false where it has none. */
+bool show_links(const struct show *s, uint32_t class, uint64_t *links);
+/* What is said of it: "5 m, copper". */
+void show_wire(const struct show *s, uint32_t class, char text[TOPO_TEXT]);
 /* Bytes that a receiver holds per channel. */
 uint64_t show_buffer(const struct show *s);
-
 /* What a node's router takes in a simulation. */
 size_t show_site_bytes(const struct show *s);
-/* "5 m, copper", or what a torus's wires cross. */
-void show_wire(const struct show *s, uint32_t class, char text[SHOW_TEXT]);
-
-/* "ABC,D": zones in the order in which they are done. */
-void show_zones(const struct hint *h, uint32_t set, char text[SHOW_TEXT]);
-/* "ABCD": the deterministic order. */
-void show_order(const struct hint *h, char text[SHOW_TEXT]);
+/* "switch", or "node" where these are routers. */
+const char *show_router(const struct show *s);
 
 static inline double show_gbps(int64_t bps)
 {

@@ -3,57 +3,33 @@
 #include "load/load.h"
 #include "out/json.h"
 
-static void json_dims(struct json *j, const struct show *s)
+static void json_row(struct json *j, const struct topo_table *table,
+	const struct topo_cell *cell)
 {
-	json_array(j, "dimensions");
-	for (uint32_t d = 0; d < s->t->n_dims; d++) {
-		char name[2] = { (char)('A' + d) };
+	uint32_t i;
 
-		json_object(j, NULL);
-		json_text(j, "name", name);
-		json_count(j, "length", s->t->dim[d]);
-		json_text(j, "ends", show_wraps[s->t->ring[d]]);
-		json_count(j, "links", show_links(s, d));
-		json_end(j, '}');
-	}
-	json_end(j, ']');
-}
-
-static void json_unit(struct json *j, const struct show *s, const char *name,
-	const struct param_list *list)
-{
-	struct show_unit u;
-
-	if (!show_unit(s, list, &u))
-		return;
 	json_object(j, NULL);
-	json_text(j, "unit", name);
-	json_text(j, "shape", u.shape);
-	json_count(j, "nodes", u.nodes);
-	json_count(j, "units", u.n);
+	for (i = 0; i < TOPO_MAX_COLUMNS && table->column[i].key; i++) {
+		if (table->column[i].is_count)
+			json_count(j, table->column[i].key, cell[i].n);
+		else
+			json_text(j, table->column[i].key, cell[i].text);
+	}
 	json_end(j, '}');
 }
 
-static void json_levels(struct json *j, const struct show *s)
+/* What the topology is made of. */
+static void json_tables(struct json *j, const struct topo *t)
 {
-	json_array(j, "levels");
-	for (uint32_t l = 1; l <= s->tree->n_levels; l++) {
-		json_object(j, NULL);
-		json_count(j, "level", l);
-		json_count(j, "switches", fattree_n_switches(s->tree, l));
-		json_count(j, "nodes_below", s->tree->span[l]);
-		json_count(j, "up", s->tree->n_up[l]);
-		json_end(j, '}');
-	}
-	json_end(j, ']');
-}
+	struct topo_cell cell[TOPO_MAX_COLUMNS];
+	uint32_t k, i;
 
-static void json_packaging(struct json *j, const struct show *s)
-{
-	json_array(j, "packaging");
-	json_unit(j, s, "board", &s->t->board);
-	json_unit(j, s, "midplane", &s->t->midplane);
-	json_end(j, ']');
+	for (k = 0; t->ops->tables && t->ops->tables[k].key; k++) {
+		json_array(j, t->ops->tables[k].key);
+		for (i = 0; t->ops->row(t, k, i, cell); i++)
+			json_row(j, &t->ops->tables[k], cell);
+		json_end(j, ']');
+	}
 }
 
 static void json_wires(struct json *j, const struct show *s)
@@ -62,13 +38,14 @@ static void json_wires(struct json *j, const struct show *s)
 
 	json_array(j, "wires");
 	for (uint32_t c = 0; c < t->n_wires; c++) {
-		char where[SHOW_TEXT];
+		char where[TOPO_TEXT];
+		uint64_t links;
 
-		if (!s->wires[c])
+		if (!show_links(s, c, &links))
 			continue;
 		json_object(j, NULL);
 		json_text(j, "class", t->wire[c].name);
-		json_count(j, "links", s->wires[c]);
+		json_count(j, "links", links);
 		json_real(j, "latency_ns", show_ns(s->rules.latency[c]));
 		show_wire(s, c, where);
 		json_text(j, "where", where);
@@ -100,15 +77,14 @@ static void json_lines(struct json *j, const struct show *s)
 static void json_bisection(struct json *j, const struct show *s)
 {
 	const struct link_params *l = &s->m->link;
-	char name[2] = { (char)('A' + s->cut.dim) };
 
 	if (!s->cut.links) {
 		json_null(j, "bisection");
 		return;
 	}
 	json_object(j, "bisection");
-	if (s->t)
-		json_text(j, "dimension", name);
+	if (s->cut.dim[0])
+		json_text(j, "dimension", s->cut.dim);
 	json_count(j, "links", s->cut.links);
 	json_real(j, "raw_GBps",
 		show_gbps(link_data_rate(l)) * (double)s->cut.links);
@@ -157,38 +133,45 @@ static void json_ways(struct json *j, const struct show *s)
 	json_end(j, ']');
 }
 
-static void json_router(struct json *j, const struct show *s)
+static void json_buffers(struct json *j, const struct show *s)
 {
-	const struct hint *h = hint_of(s->m->route);
 	uint64_t bytes = show_buffer(s);
 	uint32_t n = s->m->route->ops->n_channels;
-	char text[SHOW_TEXT];
+	char key[TOPO_TEXT];
 
 	json_object(j, "buffers");
 	json_count(j, "channels", n);
 	json_int(j, "queues", s->m->router.queues);
 	json_int(j, "packets", s->m->router.packets);
 	json_count(j, "bytes", bytes);
-	json_count(j, s->tree ? "bytes_per_switch" : "bytes_per_node",
-		bytes * n * s->m->topo->n_ports);
+	snprintf(key, sizeof(key), "bytes_per_%s", show_router(s));
+	json_count(j, key, bytes * n * s->m->topo->n_ports);
 	json_end(j, '}');
+}
+
+static void json_routing(struct json *j, const struct route *r)
+{
+	struct route_fact f;
+	bool is_listing = false;
+	uint32_t i = 0;
+
 	json_object(j, "routing");
-	if (s->m->route->ops == &updown_ops) {
-		json_text(j, "spread",
-			show_spreads[updown_of(s->m->route)->spread]);
-		json_end(j, '}');
-		return;
+	for (;; i++) {
+		f = (struct route_fact){ 0 };
+		if (!r->ops->fact || !r->ops->fact(r, i, &f))
+			break;
+		if (f.kind == ROUTE_FACT_LISTED && !is_listing)
+			json_array(j, f.key);
+		else if (f.kind != ROUTE_FACT_LISTED && is_listing)
+			json_end(j, ']');
+		is_listing = f.kind == ROUTE_FACT_LISTED;
+		if (f.kind == ROUTE_FACT_FLAG)
+			json_flag(j, f.key, f.flag);
+		else
+			json_text(j, is_listing ? NULL : f.key, f.text);
 	}
-	show_order(h, text);
-	json_text(j, "order", text);
-	json_array(j, "zones");
-	for (uint32_t i = 0; i < HINT_ZONE_SETS; i++) {
-		show_zones(h, i, text);
-		json_text(j, NULL, text);
-	}
-	json_end(j, ']');
-	json_flag(j, "escape", h->escape != 0);
-	json_flag(j, "bubble", h->bubble != 0);
+	if (is_listing)
+		json_end(j, ']');
 	json_end(j, '}');
 }
 
@@ -205,21 +188,17 @@ void show_json(const struct show *s, FILE *f)
 	json_text(&j, "title", m->header.title);
 	json_text(&j, "shape", shape);
 	json_count(&j, "nodes", m->topo->n_nodes);
-	if (s->tree)
+	if (!topo_is_direct(m->topo))
 		json_count(
 			&j, "switches", m->topo->n_routers - m->topo->n_nodes);
 	json_count(&j, "ports", m->topo->n_ports);
-	if (s->tree) {
-		json_levels(&j, s);
-	} else {
-		json_dims(&j, s);
-		json_packaging(&j, s);
-	}
+	json_tables(&j, m->topo);
 	json_wires(&j, s);
 	json_lines(&j, s);
 	json_bisection(&j, s);
 	json_ways(&j, s);
-	json_router(&j, s);
+	json_buffers(&j, s);
+	json_routing(&j, m->route);
 	json_object(&j, "simulation");
 	json_count(&j, "bytes_per_node", show_site_bytes(s));
 	json_count(&j, "estimated_bytes", s->memory);

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "cli/cli.h"
-#include "cli/picture.h"
 #include "load/load.h"
 #include "out/table.h"
 
@@ -16,79 +15,41 @@ static void put(struct table *t, FILE *f)
 	table_fini(t);
 }
 
-static void text_dims(const struct show *s, FILE *f)
+static void add_row(struct table *out, const struct topo_table *table,
+	const struct topo_cell *cell)
 {
-	static const struct table_column columns[] = {
-		{ "dimension", false },
-		{ "length", true },
-		{ "ends", false },
-		{ "links", true },
-	};
-	struct table t;
+	char count[TOPO_MAX_COLUMNS][24];
+	const char *text[TOPO_MAX_COLUMNS] = { NULL };
+	uint32_t i;
 
-	table_init(&t, columns, 4);
-	for (uint32_t d = 0; d < s->t->n_dims; d++) {
-		char name[2] = { (char)('A' + d) }, length[24], links[24];
-
-		snprintf(length, sizeof(length), "%u", s->t->dim[d]);
-		snprintf(links, sizeof(links), "%" PRIu64, show_links(s, d));
-		table_add(&t, (const char *[]){ name, length,
-				      show_wraps[s->t->ring[d]], links });
+	for (i = 0; i < TOPO_MAX_COLUMNS && table->column[i].key; i++) {
+		snprintf(count[i], sizeof(count[i]), "%" PRIu64, cell[i].n);
+		text[i] = table->column[i].is_count ? count[i] : cell[i].text;
+		if (cell[i].is_blank)
+			text[i] = NULL;
 	}
-	put(&t, f);
+	table_add(out, text);
 }
 
-static void add_unit(const struct show *s, struct table *t, const char *name,
-	const struct param_list *list)
+/* What the topology is made of. */
+static void text_tables(const struct topo *t, FILE *f)
 {
-	char nodes[24], n[24];
-	struct show_unit u;
+	struct table_column columns[TOPO_MAX_COLUMNS];
+	struct topo_cell cell[TOPO_MAX_COLUMNS];
+	struct table out;
+	uint32_t k, i, n;
 
-	if (!show_unit(s, list, &u))
-		return;
-	snprintf(nodes, sizeof(nodes), "%" PRIu64, u.nodes);
-	snprintf(n, sizeof(n), "%" PRIu64, u.n);
-	table_add(t, (const char *[]){ name, u.shape, nodes, n });
-}
+	for (k = 0; t->ops->tables && t->ops->tables[k].key; k++) {
+		const struct topo_column *c = t->ops->tables[k].column;
 
-static void text_units(const struct show *s, FILE *f)
-{
-	static const struct table_column columns[] = {
-		{ "packaging", false },
-		{ "shape", false },
-		{ "nodes", true },
-		{ "units", true },
-	};
-	struct table t;
-
-	table_init(&t, columns, 4);
-	add_unit(s, &t, "board", &s->t->board);
-	add_unit(s, &t, "midplane", &s->t->midplane);
-	put(&t, f);
-}
-
-static void text_levels(const struct show *s, FILE *f)
-{
-	static const struct table_column columns[] = {
-		{ "level", false },
-		{ "switches", true },
-		{ "nodes below", true },
-		{ "up-links of each", true },
-	};
-	struct table t;
-
-	table_init(&t, columns, 4);
-	for (uint32_t l = 1; l <= s->tree->n_levels; l++) {
-		char level[24], n[24], below[24], up[24];
-
-		snprintf(level, sizeof(level), "%u", l);
-		snprintf(n, sizeof(n), "%u", fattree_n_switches(s->tree, l));
-		snprintf(below, sizeof(below), "%u", s->tree->span[l]);
-		snprintf(up, sizeof(up), "%u", s->tree->n_up[l]);
-		table_add(&t, (const char *[]){ level, n, below,
-				      s->tree->n_up[l] ? up : NULL });
+		for (n = 0; n < TOPO_MAX_COLUMNS && c[n].key; n++)
+			columns[n] = (struct table_column){ c[n].title,
+				c[n].is_count && !c[n].is_left };
+		table_init(&out, columns, n);
+		for (i = 0; t->ops->row(t, k, i, cell); i++)
+			add_row(&out, &t->ops->tables[k], cell);
+		put(&out, f);
 	}
-	put(&t, f);
 }
 
 static void text_wires(const struct show *s, FILE *f)
@@ -103,15 +64,16 @@ static void text_wires(const struct show *s, FILE *f)
 
 	table_init(&t, columns, 4);
 	for (uint32_t c = 0; c < s->m->topo->n_wires; c++) {
-		char links[24], latency[SHOW_TEXT], where[SHOW_TEXT];
+		char text[24], latency[SHOW_TEXT], where[TOPO_TEXT];
+		uint64_t links;
 
-		if (!s->wires[c])
+		if (!show_links(s, c, &links))
 			continue;
-		snprintf(links, sizeof(links), "%" PRIu64, s->wires[c]);
+		snprintf(text, sizeof(text), "%" PRIu64, links);
 		snprintf(latency, sizeof(latency), "%.10g ns",
 			show_ns(s->rules.latency[c]));
 		show_wire(s, c, where);
-		table_add(&t, (const char *[]){ s->m->topo->wire[c].name, links,
+		table_add(&t, (const char *[]){ s->m->topo->wire[c].name, text,
 				      latency, where });
 	}
 	put(&t, f);
@@ -202,7 +164,7 @@ static void text_link(const struct show *s, FILE *f)
 	const struct link_params *l = &s->m->link;
 	int64_t payload = load_link_rate(l, (uint32_t)l->payload);
 	int64_t rate = link_data_rate(l);
-	char where[SHOW_TEXT] = "through the top", code[SHOW_TEXT] = "";
+	char code[SHOW_TEXT] = "";
 
 	if (rate != l->rate)
 		snprintf(code, sizeof(code), " (%s)", link_codes[l->code].name);
@@ -225,19 +187,20 @@ static void text_link(const struct show *s, FILE *f)
 			" B of payload\n",
 			l->per_transaction, l->transaction);
 	text_lines(s, f);
-	if (s->t)
-		snprintf(where, sizeof(where), "across %c",
-			(char)('A' + s->cut.dim));
 	if (s->cut.links)
 		fprintf(f,
 			"bisection   %" PRIu64
 			" links %s: %.5g GB/s each way, %.5g of "
 			"payload\n",
-			s->cut.links, where,
+			s->cut.links, s->cut.where,
 			show_gbps(rate) * (double)s->cut.links,
 			show_gbps(payload) * (double)s->cut.links);
-	fprintf(f, "ways        %.4g hops on average, at most %" PRId64 "\n\n",
-		s->hops.mean, s->hops.max);
+	if (s->m->route->ops->way)
+		fprintf(f,
+			"ways        %.4g hops on average, at most %" PRId64
+			"\n",
+			s->hops.mean, s->hops.max);
+	fputc('\n', f);
 }
 
 static void text_router(const struct show *s, FILE *f)
@@ -256,7 +219,7 @@ static void text_router(const struct show *s, FILE *f)
 		" queue%s; %.4g KiB a %s\n",
 		r->packets, bytes, r->queues, r->queues > 1 ? "s" : "",
 		(double)(bytes * n * s->m->topo->n_ports) / 1024,
-		s->tree ? "switch" : "node");
+		show_router(s));
 	fprintf(f,
 		"FIFOs       injection %" PRId64 ", reception %" PRId64
 		" packets each\n",
@@ -270,34 +233,6 @@ static void text_router(const struct show *s, FILE *f)
 		fprintf(f, "arbiters    transit before injection\n");
 }
 
-static void text_routing(const struct show *s, FILE *f)
-{
-	const struct hint *h = hint_of(s->m->route);
-	char text[SHOW_TEXT];
-
-	if (s->m->route->ops == &updown_ops) {
-		fprintf(f,
-			"routing     up and down, at most %d stored routes to "
-			"a node, spread by %s\n",
-			UPDOWN_ROUTES,
-			show_spreads[updown_of(s->m->route)->spread]);
-		return;
-	}
-	show_order(h, text);
-	fprintf(f, "routing     deterministic in the order %s\n", text);
-	fprintf(f, "zones      ");
-	for (uint32_t i = 0; i < HINT_ZONE_SETS; i++) {
-		show_zones(h, i, text);
-		fprintf(f, "%s %u: %s", i ? ";" : "", i, text);
-	}
-	fprintf(f, "\nescape      %s\n",
-		!h->escape  ? "none: dynamic packets can lock"
-		: h->bubble ? "to the deterministic channel, bubble "
-			      "rule"
-			    : "to the deterministic channel, without "
-			      "the bubble rule");
-}
-
 static void text_memory(const struct show *s, FILE *f)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
@@ -309,7 +244,7 @@ static void text_memory(const struct show *s, FILE *f)
 	fprintf(f,
 		"simulation  %zu B of state per %s; a saturated run takes "
 		"about %.4g %s\n\n",
-		show_site_bytes(s), s->tree ? "site" : "node", size, units[i]);
+		show_site_bytes(s), "node", size, units[i]);
 }
 
 void show_text(const struct show *s, FILE *f)
@@ -321,22 +256,18 @@ void show_text(const struct show *s, FILE *f)
 	machine_shape(m, shape, sizeof(shape));
 	fprintf(f, "%s: %s\n%s, %u node%s", m->header.name, m->header.title,
 		shape, nodes, nodes == 1 ? "" : "s");
-	if (s->tree)
+	if (!topo_is_direct(m->topo))
 		fprintf(f, ", %u switches", m->topo->n_routers - nodes);
 	fprintf(f, " of %u ports\n\n", m->topo->n_ports);
-	if (s->tree) {
-		text_levels(s, f);
-	} else {
-		text_dims(s, f);
-		text_units(s, f);
-	}
+	text_tables(m->topo, f);
 	text_wires(s, f);
 	text_link(s, f);
 	text_sizes(s, f);
 	text_latency(s, f);
 	text_router(s, f);
-	text_routing(s, f);
+	if (m->route->ops->describe)
+		m->route->ops->describe(m->route, f);
 	text_memory(s, f);
-	if (s->t)
-		picture_draw(s->t, f);
+	if (m->topo->ops->draw)
+		m->topo->ops->draw(m->topo, f);
 }

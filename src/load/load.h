@@ -166,12 +166,8 @@ uint64_t load_digest(const struct load *l);
 
 void load_figure(struct load_result *r, const char *name, double value);
 
-/*
- * The rate, in payload bytes per second and node, at which the busiest link
- * of a torus or a fat tree is always busy when every node sends to every
- * other one alike by balanced minimal routes.  0 where there is no such
- * bound.
- */
+/* The topology's peak for packets of so many bytes; 0 where there is no such
+ * bound. */
 int64_t load_peak(
 	const struct topo *t, const struct link_params *link, uint32_t bytes);
 /* Payload bytes per second of one link whose other direction is as busy. */

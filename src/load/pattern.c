@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "sim/random.h"
-#include "topo/torus.h"
 
 /* Bits of a node number, or -1 where the count is no power of two. */
 static int node_bits(site_id n)
@@ -27,26 +26,19 @@ static site_id reversed(site_id i, uint32_t bits)
 	return r;
 }
 
-/* The router whose coordinate x becomes f(x, length) in each dimension. */
-static site_id mapped(
-	const struct torus *t, site_id i, uint32_t (*f)(uint32_t x, uint32_t d))
+/* Almost half way round each dimension, to the node of the same number at
+ * its router. */
+static site_id around(const struct topo *t, site_id i)
 {
-	site_id r = 0;
-	uint32_t k;
+	uint32_t x[TOPO_MAX_DIMS], size[TOPO_MAX_DIMS], k;
+	uint32_t n = t->ops->grid(t, size);
+	site_id first;
 
-	for (k = 0; k < t->n_dims; k++)
-		r += f(torus_coord(t, i, k), t->dim[k]) * t->stride[k];
-	return r;
-}
-
-static uint32_t around(uint32_t x, uint32_t d)
-{
-	return (x + (d + 1) / 2 - 1) % d;
-}
-
-static uint32_t mirrored(uint32_t x, uint32_t d)
-{
-	return d - 1 - x;
+	t->ops->place(t, i, x);
+	first = t->ops->node_at(t, x);
+	for (k = 0; k < n; k++)
+		x[k] = (x[k] + (size[k] + 1) / 2 - 1) % size[k];
+	return t->ops->node_at(t, x) + (i - first);
 }
 
 static void shuffle(site_id *a, site_id n, uint64_t seed)
@@ -66,18 +58,16 @@ static void shuffle(site_id *a, site_id n, uint64_t seed)
 
 static site_id fixed_target(const struct pattern *p, site_id i)
 {
-	const struct torus *t = torus_of(p->topo);
-
 	switch (p->kind) {
 	case PATTERN_TRANSPOSE:
 		return transposed(i, (uint32_t)node_bits(p->n));
 	case PATTERN_REVERSE:
 		return reversed(i, (uint32_t)node_bits(p->n));
 	case PATTERN_TORNADO:
-		return mapped(t, i, around);
+		return around(p->topo, i);
 	default:
-		return p->topo->ops == &torus_ops ? mapped(t, i, mirrored)
-						  : p->n - 1 - i;
+		/* in a torus, the complement of each coordinate */
+		return p->n - 1 - i;
 	}
 }
 
@@ -95,7 +85,7 @@ static int check(const struct pattern *p, struct err *e)
 			"bit-reversal needs a power of two of nodes, not %u",
 			p->n);
 	if ((p->kind == PATTERN_TORNADO || p->kind == PATTERN_NEIGHBOUR) &&
-		p->topo->ops != &torus_ops)
+		!p->topo->ops->grid)
 		return err_set(e, "%s needs a torus or mesh",
 			p->kind == PATTERN_TORNADO ? "tornado" : "neighbours");
 	if (p->kind == PATTERN_HOTSPOT && p->hot >= p->n)
@@ -147,17 +137,27 @@ static site_id any_other(site_id n, site_id from, uint64_t bits)
 	return i + (i >= from);
 }
 
-/* The k-th wire's far end, passing over ports without a wire. */
+/*
+ * The k-th wire's far end, passing over ports without a wire.  Where nodes are
+ * not routers: of the node's router, and there the node of the same number.
+ */
 static site_id neighbour(const struct pattern *p, site_id from, uint64_t k)
 {
-	uint32_t n = p->topo->n_ports, i;
+	const struct topo *t = p->topo;
+	bool is_direct = topo_is_direct(t);
+	router_id at = is_direct ? from : t->ops->peer(t, from, 0).router;
+	uint32_t n = t->n_ports, i;
 
 	for (i = 0; i < n; i++) {
 		port_id port = (port_id)((k + i) % n);
-		router_id r = p->topo->ops->peer(p->topo, from, port).router;
+		router_id r = t->ops->peer(t, at, port).router;
 
-		if (r != NO_ROUTER && r != from)
+		if (r == NO_ROUTER || r == at)
+			continue;
+		if (is_direct)
 			return r;
+		if (r >= t->n_nodes)
+			return t->ops->home(t, r) + from - t->ops->home(t, at);
 	}
 	return NO_SITE;
 }

@@ -1,8 +1,6 @@
 #include "load/load.h"
 
 #include "base/wide.h"
-#include "topo/fattree.h"
-#include "topo/torus.h"
 
 #define PS_PER_S INT64_C(1000000000000)
 
@@ -25,75 +23,30 @@ sim_time load_packet_time(const struct link_params *l, uint32_t bytes)
 	return (sim_time)(n * PS_PER_S / link_data_rate(l));
 }
 
-/*
- * What a wire carries that leads up from a level of a fat tree, of packets for
- * nodes by lot: in front of each is the route that is left of it.
- */
-static uint128 tree_rate(const struct fattree *t, const struct link_params *k,
-	uint32_t bytes, uint32_t level)
+struct rates {
+	struct topo_rates rates;
+	const struct link_params *link;
+	uint32_t bytes;
+};
+
+static uint64_t rate(
+	const struct topo_rates *k, uint32_t class, uint64_t left, uint64_t of)
 {
-	uint128 n = t->topo.n_nodes, below = t->span[level], sum = 0;
-	uint128 wire = (uint128)wire_bytes(k, bytes) * (n - below);
-	uint32_t l;
+	const struct rates *r = (const struct rates *)k;
+	uint128 wire = (uint128)wire_bytes(r->link, r->bytes) * of +
+		       (uint128)left * (uint64_t)r->link->route;
 
-	for (l = level + 1; l <= t->n_levels; l++) {
-		uint128 within = t->span[l] < n ? t->span[l] : n;
-
-		sum += (within - below) * (2 * l - 1 - level);
-		below = within;
-	}
-	wire += sum * (uint64_t)k->route;
-	return (uint128)link_data_rate(k) * bytes * (n - t->span[level]) / wire;
-}
-
-/*
- * Of a fat tree: a node's link, or, where that is less, what leaves a subtree
- * over its up-links: of each node below, all that is for others.
- */
-static int64_t tree_peak(
-	const struct fattree *t, const struct link_params *k, uint32_t bytes)
-{
-	uint128 n = t->topo.n_nodes, peak = tree_rate(t, k, bytes, 0);
-	uint32_t l;
-
-	for (l = 1; l < t->n_levels; l++) {
-		uint128 below = t->span[l];
-		uint128 bound = tree_rate(t, k, bytes, l) * t->n_paths[l + 1] *
-				(n - 1) / (below * (n - below));
-
-		if (bound < peak)
-			peak = bound;
-	}
-	return (int64_t)peak;
+	(void)class;
+	return (uint64_t)((uint128)link_data_rate(r->link) * r->bytes * of /
+			  wire);
 }
 
 int64_t load_peak(
-	const struct topo *topo, const struct link_params *link, uint32_t bytes)
+	const struct topo *t, const struct link_params *link, uint32_t bytes)
 {
-	const struct torus *t = torus_of(topo);
-	uint128 rate = (uint128)load_link_rate(link, bytes);
-	uint128 peak = rate * 8 * TORUS_MAX_LENGTH, ports;
-	uint128 n = topo->n_nodes;
-	uint32_t i;
+	struct rates r = { { rate }, link, bytes };
 
-	if (n < 2)
+	if (t->n_nodes < 2 || !t->ops->peak)
 		return 0;
-	if (topo->ops == &fattree_ops)
-		return tree_peak(fattree_of(topo), link, bytes);
-	if (topo->ops != &torus_ops)
-		return 0;
-	for (i = 0; i < t->n_dims; i++) {
-		uint128 d = t->dim[i], bound;
-
-		if (d == 1)
-			continue;
-		bound = d % 2 == 0 ? rate * 8 / d : rate * 8 * d / (d * d - 1);
-		if (!torus_is_ring(t, i))
-			bound /= 2;
-		if (bound < peak)
-			peak = bound;
-	}
-	peak = peak * (n - 1) / n;
-	ports = rate * topo->n_ports; /* as many injection FIFOs */
-	return (int64_t)(peak < ports ? peak : ports);
+	return (int64_t)t->ops->peak(t, &r.rates);
 }

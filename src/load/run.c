@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "route/hint.h"
 
 enum { SLICES_PER_STALL = 2 };
 
@@ -62,9 +61,7 @@ uint32_t load_find_fifo(
 
 int load_set_zones(struct route *r, const char *zones, struct err *e)
 {
-	if (r->ops != &hint_ops)
-		return 0;
-	return hint_set_zones((struct hint *)r, 0, zones, e);
+	return r->ops->set_zones ? r->ops->set_zones(r, 0, zones, e) : 0;
 }
 
 int load_check_node(

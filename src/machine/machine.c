@@ -428,9 +428,7 @@ static int set_shape(struct machine *m, const struct param_block *blocks,
 	if (strlen(shape) >= PARAM_TEXT_MAX)
 		return err_set(e, "--shape: too long");
 	snprintf(text, sizeof(text), "topology.%s=%s",
-		topo_registry[m->kinds.topo] == &fattree_ops ? "nodes"
-							     : "shape",
-		shape);
+		topo_registry[m->kinds.topo]->shape_key, shape);
 	return assign(m, blocks, text, "--shape", e);
 }
 

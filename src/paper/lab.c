@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "machine/run.h"
 #include "paper/paper.h"
-#include "topo/fattree.h"
-#include "topo/torus.h"
 
 enum { MOST_FIGURES = LOAD_MAX_FIGURES + 3 };
 
@@ -69,46 +67,30 @@ static void keep(struct report *p, const char *name, double value)
 
 /* --- what `weft show` knows --- */
 
-/* Links, each direction counted, from one half of a dimension to the other. */
-static uint64_t cut(const struct torus *t, uint32_t dim)
+/* The time of a head on the longest way. */
+static double farthest(const struct machine *m)
 {
-	const struct topo *topo = &t->topo;
-	uint64_t n = 0;
-	router_id r;
-	port_id p;
+	struct link_rules rules;
+	struct err e = { 0 };
+	int64_t most;
 
-	for (r = 0; r < topo->n_routers; r++) {
-		if (torus_coord(t, r, dim) >= t->dim[dim] / 2)
-			continue;
-		for (p = 0; p < topo->n_ports; p++) {
-			struct topo_end end = topo->ops->peer(topo, r, p);
-
-			n += end.router != NO_ROUTER &&
-			     torus_coord(t, end.router, dim) >= t->dim[dim] / 2;
-		}
-	}
-	return n;
+	if (!m->route->ops->way ||
+		link_rules_init(&rules, &m->link, m->topo, &e))
+		return 0;
+	most = m->route->ops->way(m->route, rules.latency).max;
+	link_rules_fini(&rules);
+	return (double)most / SIM_NS;
 }
 
-static uint32_t longest(const struct torus *t)
+static uint32_t longest(const struct topo *t)
 {
-	uint32_t d, found = 0;
+	uint32_t size[TOPO_MAX_DIMS], most = 0, d;
+	uint32_t n = t->ops->grid ? t->ops->grid(t, size) : 0;
 
-	for (d = 1; d < t->n_dims; d++)
-		if (t->dim[d] > t->dim[found])
-			found = d;
-	return found;
-}
-
-/* Between the ends of a fat tree a head passes each class of wires once. */
-static double farthest(const struct topo *t)
-{
-	int64_t sum = 0;
-	uint32_t i;
-
-	for (i = 0; i < t->n_wires; i++)
-		sum += t->wire[i].latency;
-	return (double)sum / SIM_NS;
+	for (d = 0; d < n; d++)
+		if (size[d] > most)
+			most = size[d];
+	return most;
 }
 
 static void show(
@@ -116,7 +98,6 @@ static void show(
 {
 	struct machine *m = machine_load(
 		x->machine, x->sets, count_words(x->sets), x->shape, e);
-	const struct torus *t;
 	double rate;
 
 	if (!m)
@@ -125,13 +106,11 @@ static void show(
 	keep(p, "link_GBps", rate);
 	keep(p, "data_GBps", (double)link_data_rate(&m->link) / 1e9);
 	keep(p, "node_GBps", rate * m->topo->n_ports);
-	if (m->topo->ops == &fattree_ops)
-		keep(p, "farthest_ns", farthest(m->topo));
-	if (m->topo->ops == &torus_ops) {
-		t = torus_of(m->topo);
-		keep(p, "longest", t->dim[longest(t)]);
-		keep(p, "bisection_GBps", rate * (double)cut(t, longest(t)));
-	}
+	keep(p, "farthest_ns", farthest(m));
+	keep(p, "longest", longest(m->topo));
+	if (m->topo->ops->cut)
+		keep(p, "bisection_GBps",
+			rate * (double)m->topo->ops->cut(m->topo).links);
 	machine_free(m);
 }
 

@@ -283,10 +283,12 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 	struct hint *h = (struct hint *)r;
 	uint32_t i, n_hints;
 
-	if (topo->ops != &torus_ops)
-		return err_set(e, "routing.kind: hint needs a torus");
+	h->torus = torus_from(topo);
+	if (!h->torus)
+		return err_set(e,
+			"routing.kind: hint needs topology.kind: torus, not %s",
+			topo->ops->name);
 	r->topo = topo;
-	h->torus = torus_of(topo);
 	h->route.bubble = h->bubble != 0;
 	h->route.has_escape = h->escape != 0;
 	if (check_lengths(h->torus, e) || set_order(h, e))
@@ -395,6 +397,12 @@ static void hint_start(const struct route *r, struct packet *p)
 static const char *const channels[] = { "dynamic", "deterministic", "high",
 	"system" };
 
+static int set_zones(
+	struct route *r, uint32_t set, const char *text, struct err *e)
+{
+	return hint_set_zones((struct hint *)r, set, text, e);
+}
+
 const struct route_ops hint_ops = {
 	.name = "hint",
 	.channels = channels,
@@ -405,4 +413,8 @@ const struct route_ops hint_ops = {
 	.init = hint_init,
 	.fini = hint_fini,
 	.start = hint_start,
+	.set_zones = set_zones,
+	.way = hint_way,
+	.describe = hint_describe,
+	.fact = hint_fact,
 };

@@ -44,4 +44,10 @@ static inline const struct hint *hint_of(const struct route *r)
 int hint_set_zones(
 	struct hint *h, uint32_t set, const char *text, struct err *e);
 
+/* --- hint_facts.c; see struct route_ops --- */
+
+struct route_way hint_way(const struct route *r, const int64_t *cost);
+void hint_describe(const struct route *r, FILE *f);
+bool hint_fact(const struct route *r, uint32_t i, struct route_fact *f);
+
 #endif

@@ -36,6 +36,27 @@ struct route_walks {
 	const char *how;
 };
 
+enum { ROUTE_TEXT = 48 };
+
+/* What ways cost, over all ordered pairs of different nodes; all 0 where
+ * there is none. */
+struct route_way {
+	int64_t min, max;
+	double mean;
+};
+
+/* Something that is said of a routing. */
+struct route_fact {
+	const char *key; /* in JSON */
+	enum {
+		ROUTE_FACT_TEXT,
+		ROUTE_FACT_LISTED, /* with those of the same key around it */
+		ROUTE_FACT_FLAG,
+	} kind;
+	char text[ROUTE_TEXT];
+	bool flag;
+};
+
 struct route_ops {
 	const char *name;
 	const char *const *channels; /* names of those that packets use */
@@ -78,6 +99,20 @@ struct route_ops {
 	 * there is no spread. */
 	void (*walk_ranges)(
 		const struct route *r, uint16_t *after, struct route_walks *w);
+
+	/* Programs a set of zones, in words; NULL where it has none. */
+	int (*set_zones)(
+		struct route *r, uint32_t set, const char *text, struct err *e);
+	/*
+	 * The cost of its ways where a wire costs what its class does: with
+	 * latencies the time that a head is under way, with ones the hops.
+	 * NULL: not known.
+	 */
+	struct route_way (*way)(const struct route *r, const int64_t *cost);
+	/* What is said of it, in lines of text and one by one; fact() is
+	 * given a zeroed one, and false after the last.  NULL: nothing. */
+	void (*describe)(const struct route *r, FILE *f);
+	bool (*fact)(const struct route *r, uint32_t i, struct route_fact *f);
 };
 
 /* Sets escape and ask by a packet's hints. */

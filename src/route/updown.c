@@ -40,12 +40,15 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 {
 	struct updown *u = (struct updown *)r;
 
-	if (t->ops != &fattree_ops)
-		return err_set(e, "routing.kind: updown needs a fattree");
+	u->tree = fattree_from(t);
+	if (!u->tree)
+		return err_set(e,
+			"routing.kind: updown needs topology.kind: fattree, "
+			"not %s",
+			t->ops->name);
 	r->topo = t;
 	r->is_carried = true;
 	r->answers = u->answers;
-	u->tree = fattree_of(t);
 	return 0;
 }
 
@@ -273,6 +276,63 @@ static uint32_t updown_spread(
 	return ports;
 }
 
+/* --- what follows from it --- */
+
+/* Ordered pairs of different nodes in the same subtree of a level. */
+static double pairs_within(const struct fattree *t, uint32_t level)
+{
+	double span = t->span[level], n = t->topo.n_nodes;
+	double full = (double)(t->topo.n_nodes / t->span[level]);
+	double rest = n - full * span;
+
+	return full * span * (span - 1) + (rest > 0 ? rest * (rest - 1) : 0);
+}
+
+/* The way up to where two nodes meet, and down. */
+static struct route_way updown_way(const struct route *r, const int64_t *cost)
+{
+	const struct fattree *t = updown_of(r)->tree;
+	struct route_way f = { 0 };
+	double n = t->topo.n_nodes, sum = 0;
+	int64_t way = 0;
+	uint32_t l;
+
+	for (l = 1; l <= t->n_levels; l++) {
+		double pairs = pairs_within(t, l) - pairs_within(t, l - 1);
+
+		way += cost[fattree_wire(l - 1, FATTREE_UP)] +
+		       cost[fattree_wire(l - 1, FATTREE_DOWN)];
+		if (pairs <= 0)
+			continue;
+		sum += pairs * (double)way;
+		f.min = f.min ? f.min : way;
+		f.max = way;
+	}
+	f.mean = n > 1 ? sum / (n * (n - 1)) : 0;
+	return f;
+}
+
+static const char *const spreads[] = {
+	[UPDOWN_SOURCE] = "source",
+	[UPDOWN_ROTATE] = "rotate",
+	[UPDOWN_SINGLE] = "single",
+};
+
+static void updown_describe(const struct route *r, FILE *f)
+{
+	fprintf(f,
+		"routing     up and down, at most %d stored routes to a node, "
+		"spread by %s\n",
+		UPDOWN_ROUTES, spreads[updown_of(r)->spread]);
+}
+
+static bool updown_fact(const struct route *r, uint32_t i, struct route_fact *f)
+{
+	f->key = "spread";
+	snprintf(f->text, sizeof(f->text), "%s", spreads[updown_of(r)->spread]);
+	return !i;
+}
+
 static const char *const channels[] = { "dynamic", "high" };
 
 const struct route_ops updown_ops = {
@@ -289,4 +349,7 @@ const struct route_ops updown_ops = {
 	.spread = updown_spread,
 	.walk = updown_walk,
 	.walk_ranges = updown_walk_ranges,
+	.way = updown_way,
+	.describe = updown_describe,
+	.fact = updown_fact,
 };

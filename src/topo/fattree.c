@@ -1,6 +1,9 @@
 #include "topo/fattree.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "base/wide.h"
 
 #define AT(field) offsetof(struct fattree, field)
 
@@ -286,11 +289,116 @@ static router_id home(const struct topo *topo, router_id r)
 	return first + (router_id)((uint64_t)(i % paths) * n / paths);
 }
 
+/* --- what follows from it --- */
+
+/* Subtrees of a level that have nodes. */
+static uint64_t subtrees(const struct fattree *t, uint32_t level)
+{
+	return ((uint64_t)t->topo.n_nodes + t->span[level] - 1) /
+	       t->span[level];
+}
+
+/*
+ * What a wire carries that leads up from a level, of packets for nodes at
+ * random: in front of each is the route that is left of it.
+ */
+static uint128 up_rate(
+	const struct fattree *t, const struct topo_rates *k, uint32_t level)
+{
+	uint64_t n = t->topo.n_nodes, below = t->span[level], sum = 0;
+	uint32_t l;
+
+	for (l = level + 1; l <= t->n_levels; l++) {
+		uint64_t within = t->span[l] < n ? t->span[l] : n;
+
+		sum += (within - below) * (2 * l - 1 - level);
+		below = within;
+	}
+	return k->rate(
+		k, fattree_wire(level, FATTREE_UP), sum, n - t->span[level]);
+}
+
+/* A node's link, or, where that is less, what leaves a subtree over its
+ * up-links: of each node below, all that is for others. */
+static uint64_t fattree_peak(
+	const struct topo *topo, const struct topo_rates *k)
+{
+	const struct fattree *t = fattree_of(topo);
+	uint128 n = topo->n_nodes, peak = up_rate(t, k, 0);
+	uint32_t l;
+
+	for (l = 1; l < t->n_levels; l++) {
+		uint128 below = t->span[l];
+		uint128 bound = up_rate(t, k, l) * t->n_paths[l + 1] * (n - 1) /
+				(below * (n - below));
+
+		if (bound < peak)
+			peak = bound;
+	}
+	return (uint64_t)peak;
+}
+
+static uint64_t fattree_links(const struct topo *topo, uint32_t class)
+{
+	const struct fattree *t = fattree_of(topo);
+
+	return subtrees(t, class / 2) * t->n_paths[class / 2 + 1];
+}
+
+static void fattree_where(
+	const struct topo *topo, uint32_t class, char text[TOPO_TEXT])
+{
+	const struct fattree *t = fattree_of(topo);
+	int64_t m = fattree_length(t, class / 2);
+
+	snprintf(text, TOPO_TEXT, "%lld m, %s", (long long)m,
+		m > t->copper ? "fibre" : "copper");
+}
+
+/* One half of the subtrees below the top and the rest. */
+static struct topo_cut fattree_cut(const struct topo *topo)
+{
+	const struct fattree *t = fattree_of(topo);
+
+	return (struct topo_cut){
+		.links = subtrees(t, t->n_levels - 1) / 2 *
+			 t->n_paths[t->n_levels],
+		.where = "through the top",
+	};
+}
+
+static const struct topo_table tables[] = {
+	{ "levels", { { "level", "level", true, true },
+			    { "switches", "switches", true, false },
+			    { "nodes below", "nodes_below", true, false },
+			    { "up-links of each", "up", true, false } } },
+	{ NULL, { { NULL, NULL, false, false } } },
+};
+
+static bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
+	struct topo_cell cell[TOPO_MAX_COLUMNS])
+{
+	const struct fattree *t = fattree_of(topo);
+	uint32_t level = i + 1;
+
+	(void)table;
+	if (level > t->n_levels)
+		return false;
+	memset(cell, 0, TOPO_MAX_COLUMNS * sizeof(*cell));
+	cell[0].n = level;
+	cell[1].n = t->first[level + 1] - t->first[level];
+	cell[2].n = t->span[level];
+	cell[3].n = t->n_up[level];
+	cell[3].is_blank = !t->n_up[level];
+	return true;
+}
+
 const struct topo_ops fattree_ops = {
 	.name = "fattree",
 	.size = sizeof(struct fattree),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
+	.shape_key = "nodes",
 	.init = fattree_init,
 	.peer = fattree_peer,
 	.home = home,
@@ -298,4 +406,15 @@ const struct topo_ops fattree_ops = {
 	.name_router = fattree_name_router,
 	.name_port = fattree_name_port,
 	.name_shape = fattree_name_shape,
+	.peak = fattree_peak,
+	.links = fattree_links,
+	.where = fattree_where,
+	.cut = fattree_cut,
+	.tables = tables,
+	.row = fattree_row,
 };
+
+const struct fattree *fattree_from(const struct topo *t)
+{
+	return t->ops == &fattree_ops ? fattree_of(t) : NULL;
+}

@@ -50,6 +50,9 @@ struct fattree {
 
 extern const struct topo_ops fattree_ops;
 
+/* NULL where it is another topology. */
+const struct fattree *fattree_from(const struct topo *t);
+
 static inline const struct fattree *fattree_of(const struct topo *t)
 {
 	return (const struct fattree *)t;
@@ -99,13 +102,6 @@ static inline int64_t fattree_length(const struct fattree *t, uint32_t stage)
 	int64_t last = t->length.n - 1;
 
 	return t->length.v[stage < last ? stage : last];
-}
-
-/* Switches of a level. */
-static inline uint32_t fattree_n_switches(
-	const struct fattree *t, uint32_t level)
-{
-	return t->first[level + 1] - t->first[level];
 }
 
 #endif

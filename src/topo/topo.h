@@ -7,8 +7,10 @@
 #ifndef TOPO_TOPO_H
 #define TOPO_TOPO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/param.h"
@@ -21,6 +23,9 @@ typedef uint64_t port_mask; /* a bit per port */
 #define TOPO_NO_PORT UINT32_MAX
 
 enum {
+	TOPO_MAX_DIMS = 6,
+	TOPO_MAX_COLUMNS = 4,
+	TOPO_TEXT = 48,
 	TOPO_MAX_PORTS = 12,
 	TOPO_MAX_ROUTERS = 1 << 22,
 	TOPO_MAX_WIRES = 12,
@@ -69,11 +74,44 @@ static inline int topo_is_direct(const struct topo *t)
 	return t->n_nodes == t->n_routers;
 }
 
+/* What links carry, for topo_ops.peak. */
+struct topo_rates {
+	/* Payload bytes per second of a wire of some class, whose packets have
+	 * on average left / of switches still to pass. */
+	uint64_t (*rate)(const struct topo_rates *k, uint32_t class,
+		uint64_t left, uint64_t of);
+};
+
+/* Where a plane halves the machine. */
+struct topo_cut {
+	uint64_t links; /* 0 where there is nothing to cut */
+	char where[TOPO_TEXT]; /* "across A" */
+	char dim[TOPO_TEXT]; /* "A"; empty where it has no dimensions */
+};
+
+/* A table of what a topology is made of: its columns, as they are called in
+ * text and in JSON. */
+struct topo_table {
+	const char *key; /* of the table, in JSON */
+	struct topo_column {
+		const char *title, *key;
+		bool is_count; /* else a text */
+		bool is_left; /* of counts: as texts are */
+	} column[TOPO_MAX_COLUMNS];
+};
+
+struct topo_cell {
+	uint64_t n; /* of a count */
+	bool is_blank; /* in text */
+	char text[PARAM_TEXT_MAX];
+};
+
 struct topo_ops {
 	const char *name; /* the word written in a machine file */
 	size_t size; /* of the variant, whose first member is struct topo */
 	const struct param *params; /* of the variant's struct */
 	size_t n_params;
+	const char *shape_key; /* the parameter that --shape sets */
 
 	/* Checks the values read and sets the rest of struct topo. */
 	int (*init)(struct topo *t, struct err *e);
@@ -100,6 +138,40 @@ struct topo_ops {
 		char *text, size_t size);
 	/* "4x4x4x4x2" */
 	void (*name_shape)(const struct topo *t, char *text, size_t size);
+
+	/* --- what follows from it; NULL: not known, or it has none --- */
+
+	/*
+	 * Of topologies whose routers have coordinates: how many, and how
+	 * many routers there are along each; where a node's router is; and
+	 * the first node of the router at some place.
+	 */
+	uint32_t (*grid)(const struct topo *t, uint32_t size[TOPO_MAX_DIMS]);
+	void (*place)(const struct topo *t, router_id node,
+		uint32_t x[TOPO_MAX_DIMS]);
+	router_id (*node_at)(
+		const struct topo *t, const uint32_t x[TOPO_MAX_DIMS]);
+
+	/*
+	 * The rate, in payload bytes per second and node, at which the busiest
+	 * link is always busy when every node sends to all others uniformly
+	 * by balanced minimal routes; of at least two nodes.
+	 */
+	uint64_t (*peak)(const struct topo *t, const struct topo_rates *k);
+
+	/* Links of a class, both directions counted as one. */
+	uint64_t (*links)(const struct topo *t, uint32_t class);
+	/* What a class's wires cross, or how long they are. */
+	void (*where)(
+		const struct topo *t, uint32_t class, char text[TOPO_TEXT]);
+	struct topo_cut (*cut)(const struct topo *t);
+	/* Tables, ended by one without a key; row i of one, false where there
+	 * are no more. */
+	const struct topo_table *tables;
+	bool (*row)(const struct topo *t, uint32_t table, uint32_t i,
+		struct topo_cell cell[TOPO_MAX_COLUMNS]);
+	/* A picture, or part of one. */
+	void (*draw)(const struct topo *t, FILE *out);
 };
 
 /* "node 17 (1,0,3)", "node 17", "switch 2.5". */

@@ -176,11 +176,45 @@ static void torus_name_shape(const struct topo *topo, char *text, size_t size)
 			text + n, size - n, "%s%u", i ? "x" : "", t->dim[i]);
 }
 
+/* --- coordinates --- */
+
+static uint32_t torus_grid(
+	const struct topo *topo, uint32_t size[TOPO_MAX_DIMS])
+{
+	const struct torus *t = torus_of(topo);
+
+	memcpy(size, t->dim, t->n_dims * sizeof(*size));
+	return t->n_dims;
+}
+
+static void torus_place(
+	const struct topo *topo, router_id node, uint32_t x[TOPO_MAX_DIMS])
+{
+	const struct torus *t = torus_of(topo);
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims; i++)
+		x[i] = torus_coord(t, node, i);
+}
+
+static router_id torus_node_at(
+	const struct topo *topo, const uint32_t x[TOPO_MAX_DIMS])
+{
+	const struct torus *t = torus_of(topo);
+	router_id r = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims; i++)
+		r += x[i] % t->dim[i] * t->stride[i];
+	return r;
+}
+
 const struct topo_ops torus_ops = {
 	.name = "torus",
 	.size = sizeof(struct torus),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
+	.shape_key = "shape",
 	.init = torus_init,
 	.peer = torus_peer,
 	.straight = torus_straight,
@@ -188,4 +222,19 @@ const struct topo_ops torus_ops = {
 	.name_router = torus_name_router,
 	.name_port = torus_name_port,
 	.name_shape = torus_name_shape,
+	.grid = torus_grid,
+	.place = torus_place,
+	.node_at = torus_node_at,
+	.peak = torus_peak,
+	.links = torus_class_links,
+	.where = torus_where,
+	.cut = torus_cut,
+	.tables = torus_tables,
+	.row = torus_row,
+	.draw = torus_draw,
 };
+
+const struct torus *torus_from(const struct topo *t)
+{
+	return t->ops == &torus_ops ? torus_of(t) : NULL;
+}

@@ -4,7 +4,7 @@
 
 #include "topo/topo.h"
 
-enum { TORUS_MAX_DIMS = 6, TORUS_MAX_LENGTH = 65536 };
+enum { TORUS_MAX_DIMS = TOPO_MAX_DIMS, TORUS_MAX_LENGTH = 65536 };
 
 /* How the two ends of a dimension are joined. */
 enum torus_wrap {
@@ -29,6 +29,9 @@ struct torus {
 
 extern const struct topo_ops torus_ops;
 
+/* NULL where it is another topology. */
+const struct torus *torus_from(const struct topo *t);
+
 static inline const struct torus *torus_of(const struct topo *t)
 {
 	return (const struct torus *)t;
@@ -50,5 +53,25 @@ static inline int torus_is_ring(const struct torus *t, uint32_t dim)
 {
 	return t->ring[dim] != TORUS_MESH;
 }
+
+/* --- torus_facts.c --- */
+
+extern const struct topo_table torus_tables[];
+
+/* Links, both directions counted as one, of each class in a dimension. */
+void torus_links(
+	const struct torus *t, uint32_t dim, uint64_t links[N_WIRE_CLASSES]);
+
+/* See struct topo_ops. */
+uint64_t torus_peak(const struct topo *topo, const struct topo_rates *k);
+uint64_t torus_class_links(const struct topo *topo, uint32_t class);
+void torus_where(const struct topo *topo, uint32_t class, char text[TOPO_TEXT]);
+struct topo_cut torus_cut(const struct topo *topo);
+bool torus_row(const struct topo *topo, uint32_t table, uint32_t i,
+	struct topo_cell cell[TOPO_MAX_COLUMNS]);
+
+/* --- torus_picture.c --- */
+
+void torus_draw(const struct topo *topo, FILE *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -479,6 +480,50 @@ static void the_largest_machine_is_four_million_routers(void **state)
 	assert_int_equal(peer(&t, TOPO_MAX_ROUTERS - 1, 2).router, 2047);
 }
 
+static void links_are_counted_once(void **state)
+{
+	uint64_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		uint64_t sum = 0, ends = 0;
+		struct torus t;
+		char shape[64];
+
+		snprintf(shape, sizeof(shape), "%ux%ux%u", 2 + draw(&n, 8),
+			2 + draw(&n, 6), 1 + draw(&n, 4));
+		make(&t, shape, draw(&n, 2) ? "torus" : "mesh,torus");
+		for (uint32_t c = 0; c < t.topo.n_wires; c++)
+			sum += ops->links(&t.topo, c);
+		for (router_id r = 0; r < t.topo.n_routers; r++)
+			for (port_id p = 0; p < t.topo.n_ports; p++)
+				ends += ops->peer(&t.topo, r, p).router !=
+					NO_ROUTER;
+		assert_int_equal(2 * sum, ends);
+	}
+}
+
+/* BGQ-N15: the bisection is 45.7 times that of BG/L's 64x48x32. */
+static void the_20_petaflop_machine_is_cut_at_12288_links(void **state)
+{
+	struct torus t;
+	struct topo_cut cut;
+
+	(void)state;
+	make(&t, "16x16x16x12x2", "torus");
+	cut = ops->cut(&t.topo);
+	assert_int_equal(cut.links, 12288);
+	assert_string_equal(cut.where, "across A");
+	make(&t, "64x48x32", "torus");
+	cut = ops->cut(&t.topo);
+	assert_int_equal(cut.links, 3072);
+	assert_true(fabs(12288 * 2000.0 / (3072 * 175.0) - 45.7) < 0.05);
+	make(&t, "4x1", "mesh");
+	assert_int_equal(ops->cut(&t.topo).links, 1);
+	make(&t, "1", "torus");
+	assert_int_equal(ops->cut(&t.topo).links, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -505,6 +550,8 @@ int main(void)
 		cmocka_unit_test(all_routers_of_a_torus_are_nodes),
 		cmocka_unit_test(impossible_shapes_are_refused),
 		cmocka_unit_test(the_largest_machine_is_four_million_routers),
+		cmocka_unit_test(links_are_counted_once),
+		cmocka_unit_test(the_20_petaflop_machine_is_cut_at_12288_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,19 +10,9 @@
  * Nodes of the plane in which all other coordinates are 0.  A wire is drawn
  * by its class; < > and ^ v are the two ends of wires that close rings.
  */
-#include "cli/picture.h"
-
-#include <stdbool.h>
+#include "topo/torus.h"
 
 enum { MOST_COLUMNS = 16, MOST_ROWS = 8, NO_DIM = TORUS_MAX_DIMS };
-
-const char *const picture_wires[N_WIRE_CLASSES] = {
-	[WIRE_BOARD] = "inside a board",
-	[WIRE_BOARDS] = "from board to board",
-	[WIRE_MIDPLANES] = "from midplane to midplane",
-	[WIRE_LOOP] = "out of a midplane and back into it",
-	[WIRE_INNER] = "of a dimension that stays on its board",
-};
 
 static const char across[] = {
 	[WIRE_BOARD] = '-',
@@ -136,24 +126,30 @@ static void draw_rows(struct picture *p)
 		draw_marks(p, 'v');
 }
 
+static void explain(struct picture *p, char a, char b, uint32_t class)
+{
+	char text[TOPO_TEXT];
+
+	torus_where(&p->t->topo, class, text);
+	fprintf(p->out, "  %c %c  %s\n", a, b, text);
+}
+
 static void draw_legend(struct picture *p)
 {
 	uint32_t c;
 
 	for (c = 0; c < N_WIRE_CLASSES; c++)
 		if (p->seen >> c & 1 && c != WIRE_LOOP)
-			fprintf(p->out, "  %c %c  %s\n", across[c], down[c],
-				picture_wires[c]);
+			explain(p, across[c], down[c], c);
 	if (is_ring(p, p->x))
-		fprintf(p->out, "  < >  %s\n",
-			picture_wires[wire(p, p->x, p->t->dim[p->x] - 1)]);
+		explain(p, '<', '>', wire(p, p->x, p->t->dim[p->x] - 1));
 	if (is_ring(p, p->y))
-		fprintf(p->out, "  ^ v  %s\n",
-			picture_wires[wire(p, p->y, p->t->dim[p->y] - 1)]);
+		explain(p, '^', 'v', wire(p, p->y, p->t->dim[p->y] - 1));
 }
 
-void picture_draw(const struct torus *t, FILE *out)
+void torus_draw(const struct topo *topo, FILE *out)
 {
+	const struct torus *t = torus_of(topo);
 	struct picture p = { .t = t, .x = next_dim(t, 0), .out = out };
 
 	if (p.x == NO_DIM)

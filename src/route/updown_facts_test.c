@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "cli/facts_tree.h"
 #include "route/updown_testing.h"
 
 /* Numbers that no two sums share. */
@@ -35,7 +34,7 @@ static void ways_are_those_of_all_pairs(void **state)
 
 	(void)state;
 	for (int i = 0; tree_some[i].nodes; i++) {
-		struct facts_way f, w = { 0 };
+		struct route_way f, w = { 0 };
 		uint32_t n, a, b;
 
 		updown_make(&m, &tree_some[i]);
@@ -51,7 +50,7 @@ static void ways_are_those_of_all_pairs(void **state)
 			}
 		}
 		w.mean /= n > 1 ? (double)n * (n - 1) : 1;
-		f = facts_tree_way(&m.t, cost);
+		f = updown_ops.way(&m.u.route, cost);
 		assert_int_equal(f.min, w.min);
 		assert_int_equal(f.max, w.max);
 		assert_true(fabs(f.mean - w.mean) <= 1e-9 * w.mean);
@@ -73,7 +72,7 @@ static void links_are_counted_by_stage(void **state)
 				if (t->ops->peer(t, r, p).router != NO_ROUTER)
 					n[t->ops->wire(t, r, p)]++;
 		for (uint32_t c = 0; c < t->n_wires; c++)
-			assert_int_equal(n[c], facts_tree_links(&m.t, c / 2));
+			assert_int_equal(n[c], t->ops->links(t, c));
 	}
 }
 
@@ -88,10 +87,10 @@ static void qsn_f71_the_bisection_grows_linearly(void **state)
 	for (int i = 0; i < 7; i++) {
 		updown_make(&m, &(struct tree_how){ .nodes = nodes[i] });
 		assert_int_equal(
-			facts_tree_bisection(&m.t), m.t.topo.n_nodes / 2);
+			fattree_ops.cut(&m.t.topo).links, m.t.topo.n_nodes / 2);
 	}
 	updown_make(&m, &(struct tree_how){ .nodes = "64", .up = "4x1" });
-	assert_int_equal(facts_tree_bisection(&m.t), 8);
+	assert_int_equal(fattree_ops.cut(&m.t.topo).links, 8);
 }
 
 int main(void)

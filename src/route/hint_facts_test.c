@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/facts.h"
+#include "route/hint.h"
 #include "sim/random.h"
 
 struct machine_of {
@@ -84,9 +84,9 @@ static int64_t walk(const struct machine_of *m, router_id from, router_id to)
 	return sum;
 }
 
-static struct facts_way walk_all(const struct machine_of *m)
+static struct route_way walk_all(const struct machine_of *m)
 {
-	struct facts_way f = { .min = INT64_MAX };
+	struct route_way f = { .min = INT64_MAX };
 	router_id n = m->t.topo.n_routers, x, y;
 
 	for (x = 0; x < n; x++) {
@@ -107,10 +107,10 @@ static struct facts_way walk_all(const struct machine_of *m)
 static void compare(const char *shape, const char *wrap, const char *ties)
 {
 	struct machine_of m;
-	struct facts_way a, b;
+	struct route_way a, b;
 
 	make(&m, shape, wrap, ties);
-	a = facts_way(&m.t, (enum hint_ties)m.h.ties, cost);
+	a = hint_ops.way(&m.h.route, cost);
 	b = walk_all(&m);
 	if (a.min != b.min || a.max != b.max ||
 		fabs(a.mean - b.mean) > 1e-9 * b.mean)
@@ -147,68 +147,17 @@ static void ways_are_those_that_packets_go(void **state)
 static void ties_by_lot_cost_the_mean(void **state)
 {
 	struct machine_of m;
-	struct facts_way plus, lot;
+	struct route_way plus, lot;
 
 	(void)state;
 	make(&m, "4x3", "torus", "random");
-	plus = facts_way(&m.t, HINT_TIES_PLUS, cost);
-	lot = facts_way(&m.t, HINT_TIES_RANDOM, cost);
+	lot = hint_ops.way(&m.h.route, cost);
+	m.h.ties = HINT_TIES_PLUS;
+	plus = hint_ops.way(&m.h.route, cost);
 	assert_int_equal(plus.min, lot.min);
 	assert_true(lot.max >= plus.max);
 	/* A ring of four: 2 of 3 ways round are fixed, one is either half. */
 	assert_true(fabs(lot.mean - plus.mean) < plus.mean / 4);
-	unmake(&m);
-}
-
-static void links_are_counted_once(void **state)
-{
-	uint64_t n = 0;
-
-	(void)state;
-	for (int i = 0; i < 20; i++) {
-		uint64_t links[N_WIRE_CLASSES], sum = 0, ends = 0;
-		struct machine_of m;
-		char shape[64];
-
-		snprintf(shape, sizeof(shape), "%ux%ux%u", 2 + draw(&n, 8),
-			2 + draw(&n, 6), 1 + draw(&n, 4));
-		make(&m, shape, draw(&n, 2) ? "torus" : "mesh,torus", "parity");
-		for (uint32_t d = 0; d < m.t.n_dims; d++) {
-			facts_links(&m.t, d, links);
-			for (int c = 0; c < N_WIRE_CLASSES; c++)
-				sum += links[c];
-		}
-		for (router_id r = 0; r < m.t.topo.n_routers; r++)
-			for (port_id p = 0; p < m.t.topo.n_ports; p++)
-				ends += torus_ops.peer(&m.t.topo, r, p)
-						.router != NO_ROUTER;
-		assert_int_equal(2 * sum, ends);
-		unmake(&m);
-	}
-}
-
-/* BGQ-N15: the bisection is 45.7 times that of BG/L's 64x48x32. */
-static void the_20_petaflop_machine_is_cut_at_12288_links(void **state)
-{
-	struct machine_of m;
-	struct facts_cut cut;
-
-	(void)state;
-	make(&m, "16x16x16x12x2", "torus", "parity");
-	cut = facts_bisection(&m.t);
-	assert_int_equal(cut.links, 12288);
-	assert_int_equal(cut.dim, 0);
-	unmake(&m);
-	make(&m, "64x48x32", "torus", "parity");
-	cut = facts_bisection(&m.t);
-	assert_int_equal(cut.links, 3072);
-	assert_true(fabs(12288 * 2000.0 / (3072 * 175.0) - 45.7) < 0.05);
-	unmake(&m);
-	make(&m, "4x1", "mesh", "parity");
-	assert_int_equal(facts_bisection(&m.t).links, 1);
-	unmake(&m);
-	make(&m, "1", "torus", "parity");
-	assert_int_equal(facts_bisection(&m.t).links, 0);
 	unmake(&m);
 }
 
@@ -217,8 +166,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ways_are_those_that_packets_go),
 		cmocka_unit_test(ties_by_lot_cost_the_mean),
-		cmocka_unit_test(links_are_counted_once),
-		cmocka_unit_test(the_20_petaflop_machine_is_cut_at_12288_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,14 @@
-#include "cli/facts.h"
+/*
+ * What follows from hint routing without running it.  All of it is exact, by
+ * symmetry: in a torus what a way costs is a sum over dimensions, and what it
+ * costs in one depends on the two coordinates there, and, half way round, on
+ * the parity of the source's coordinates.
+ */
+#include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "route/hint.h"
 
 #define NONE INT64_MAX
 
@@ -155,7 +163,7 @@ static void widen(struct best *to, const struct best *from,
  * one parity, which the coordinates' parities must come out as.
  */
 static void combine(
-	const struct ways *w, uint32_t n, uint32_t parity, struct facts_way *f)
+	const struct ways *w, uint32_t n, uint32_t parity, struct route_way *f)
 {
 	struct best b = { .most = { 0, -1 }, .least = { NONE, NONE } };
 	uint32_t i;
@@ -173,18 +181,19 @@ static void combine(
 		f->min = b.least[parity];
 }
 
-struct facts_way facts_way(const struct torus *t, enum hint_ties ties,
-	const int64_t cost[N_WIRE_CLASSES])
+struct route_way hint_way(const struct route *r, const int64_t *cost)
 {
-	struct facts_way f = { .min = NONE };
+	const struct hint *h = hint_of(r);
+	const struct torus *t = h->torus;
+	struct route_way f = { .min = NONE };
 	double n = t->topo.n_routers;
 	struct ways w[TORUS_MAX_DIMS];
 	uint32_t i;
 
 	if (t->topo.n_routers < 2)
-		return (struct facts_way){ 0 };
+		return (struct route_way){ 0 };
 	for (i = 0; i < t->n_dims; i++) {
-		w[i] = ways_in(t, i, ties, cost);
+		w[i] = ways_in(t, i, (enum hint_ties)h->ties, cost);
 		f.mean += sum_pairs(t, i, &w[i]);
 	}
 	f.mean /= n * (n - 1);
@@ -193,29 +202,73 @@ struct facts_way facts_way(const struct torus *t, enum hint_ties ties,
 	return f;
 }
 
-void facts_links(
-	const struct torus *t, uint32_t dim, uint64_t links[N_WIRE_CLASSES])
-{
-	uint32_t x, lines = t->topo.n_routers / t->dim[dim];
+/* --- what is said of it --- */
 
-	for (x = 0; x < N_WIRE_CLASSES; x++)
-		links[x] = 0;
-	for (x = 0; x < t->dim[dim]; x++)
-		if (has_wire(t, dim, x))
-			links[wire(t, dim, x)] += lines;
+/* "ABC,D": zones in the order in which they are done. */
+static void name_zones(
+	const struct hint *h, uint32_t set, char text[ROUTE_TEXT])
+{
+	size_t n = 0;
+	uint32_t z, d;
+
+	for (z = 0; z < h->n_zones[set]; z++) {
+		if (z)
+			text[n++] = ',';
+		for (d = 0; d < h->torus->n_dims; d++)
+			if (h->mask[set][z] >> (2 * d) & 3)
+				text[n++] = (char)('A' + d);
+	}
+	text[n] = '\0';
+	if (!n)
+		strcpy(text, "none");
 }
 
-struct facts_cut facts_bisection(const struct torus *t)
+/* "ABCD": the deterministic order. */
+static void name_order(const struct hint *h, char text[ROUTE_TEXT])
 {
-	struct facts_cut cut = { 0 };
+	uint32_t d;
+
+	for (d = 0; d < h->torus->n_dims; d++)
+		text[d] = (char)('A' + h->dims[d]);
+	text[d] = '\0';
+}
+
+void hint_describe(const struct route *r, FILE *f)
+{
+	const struct hint *h = hint_of(r);
+	char text[ROUTE_TEXT];
 	uint32_t i;
 
-	for (i = 0; i < t->n_dims; i++) {
-		uint64_t links = t->topo.n_routers / t->dim[i] *
-				 (torus_is_ring(t, i) ? 2u : 1u);
-
-		if (t->dim[i] > 1 && (!cut.links || links < cut.links))
-			cut = (struct facts_cut){ .dim = i, .links = links };
+	name_order(h, text);
+	fprintf(f, "routing     deterministic in the order %s\n", text);
+	fprintf(f, "zones      ");
+	for (i = 0; i < HINT_ZONE_SETS; i++) {
+		name_zones(h, i, text);
+		fprintf(f, "%s %u: %s", i ? ";" : "", i, text);
 	}
-	return cut;
+	fprintf(f, "\nescape      %s\n",
+		!h->escape  ? "none: dynamic packets can lock"
+		: h->bubble ? "to the deterministic channel, bubble "
+			      "rule"
+			    : "to the deterministic channel, without "
+			      "the bubble rule");
+}
+
+bool hint_fact(const struct route *r, uint32_t i, struct route_fact *f)
+{
+	const struct hint *h = hint_of(r);
+
+	if (!i) {
+		f->key = "order";
+		name_order(h, f->text);
+	} else if (i <= HINT_ZONE_SETS) {
+		f->key = "zones";
+		f->kind = ROUTE_FACT_LISTED;
+		name_zones(h, i - 1, f->text);
+	} else {
+		f->kind = ROUTE_FACT_FLAG;
+		f->key = i == HINT_ZONE_SETS + 1 ? "escape" : "bubble";
+		f->flag = i == HINT_ZONE_SETS + 1 ? h->escape : h->bubble;
+	}
+	return i <= HINT_ZONE_SETS + 2;
 }
