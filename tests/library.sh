@@ -200,4 +200,53 @@ for kind in static shared; do
 done
 report "a shared object that is loaded at run time runs a program"
 
+# --- mistakes inside of a run ---
+
+# Calls of a machine's own interface where there is none of it.
+cat >wrong.c <<'END'
+#include <stdio.h>
+#include <weft/program.h>
+#include <weft/run.h>
+#include <weft/spi.h>
+
+static void misuse(void *mine)
+{
+	weft_compute(1000 * WEFT_NS);
+	if (weft_node() == 5)
+		spi_upc(MU_UPC_PACKETS_IN, 0);
+	*(char *)mine = 1;
+}
+
+static void use(void *mine)
+{
+	*(char *)mine = 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct weft_app app = { .name = "wrong", .run = misuse,
+		.node_bytes = 1 };
+	int i;
+
+	for (i = 0; i < 3; i++)
+		printf("code %d\n", weft_main(argc, argv, &app));
+	app.run = use;
+	printf("code %d\n", weft_main(argc, argv, &app));
+	fflush(stdout);
+	weft_node();
+	puts("not reached");
+	return 0;
+}
+END
+compile shared wrong.c -o wrong
+for threads in 1 3; do
+	./wrong qsnet2-16 --threads $threads --json >log 2>err
+	[ "$(grep -c '^code 5$' log)" = 3 ] && grep -q '^code 0$' log ||
+		complain "$threads threads: $(grep ^code log)"
+	grep -q 'wrong: internal error at .*unit' err ||
+		complain "$threads threads: $(cat err)"
+	grep -q 'not reached' log && complain "outside of a run it goes on"
+done
+report "a mistake in a program ends its run with 5, and main() goes on"
+
 exit $status

@@ -33,7 +33,7 @@
  * its source event has fired.  Threads that share a queue lock it.
  *
  * Called from outside a program, or on a machine without an Elan4, any of
- * these ends the run as an internal error.
+ * these is an internal error, see weft/program.h.
  */
 #ifndef WEFT_ELAN_H
 #define WEFT_ELAN_H

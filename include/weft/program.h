@@ -11,7 +11,8 @@
  * thread-local, errno among it, is not kept over one.
  *
  * Times are in picoseconds since the machine was switched on.  Called from
- * outside a program, any of these ends the run as an internal error.
+ * outside a program, any of these is an internal error, which ends the run, or
+ * the process where there is none.
  */
 #ifndef WEFT_PROGRAM_H
 #define WEFT_PROGRAM_H

@@ -25,7 +25,7 @@
  * pointer.  Threads that share a FIFO's struct lock it.
  *
  * Called from outside a program, or on a machine without a message unit, any
- * of these ends the run as an internal error.
+ * of these is an internal error, see weft/program.h.
  */
 #ifndef WEFT_SPI_H
 #define WEFT_SPI_H

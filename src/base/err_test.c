@@ -182,6 +182,73 @@ static void a_rule_is_looked_at_once(void **state)
 	assert_int_equal(n_looks, 1);
 }
 
+/* --- guards --- */
+
+static void say_bug_guarded(void *arg)
+{
+	(*(int *)arg)++;
+	say_bug();
+}
+
+static void a_guard_catches_a_bug(void **state)
+{
+	struct err e = { 0 };
+	int n = 0;
+
+	(void)state;
+	assert_false(err_is_guarded());
+	assert_int_equal(err_guard(say_bug_guarded, &n, &e), -1);
+	assert_int_equal(n, 1);
+	assert_int_equal(e.code, EXIT_INTERNAL);
+	assert_non_null(strstr(e.text, "site 17"));
+	assert_false(err_is_guarded());
+}
+
+static void give_up(void *arg)
+{
+	assert_true(err_is_guarded());
+	err_give_up(EXIT_LIMIT, "%s", (const char *)arg);
+}
+
+/* Gives up twice, once caught. */
+static void give_up_again(void *arg)
+{
+	struct err e = { 0 };
+	char text[] = "inner";
+
+	(void)arg;
+	assert_int_equal(err_guard(give_up, text, &e), -1);
+	assert_int_equal(e.code, EXIT_LIMIT);
+	assert_string_equal(e.text, "inner");
+	err_raise(&(struct err){ .code = EXIT_STOPPED, .text = "outer" });
+}
+
+static void guards_nest(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(err_guard(give_up_again, NULL, &e), -1);
+	assert_int_equal(e.code, EXIT_STOPPED);
+	assert_string_equal(e.text, "outer");
+}
+
+static void do_nothing(void *arg)
+{
+	err_land();
+	(void)arg;
+}
+
+static void a_guard_changes_nothing_where_all_is_well(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(err_guard(do_nothing, NULL, &e), 0);
+	assert_int_equal(e.code, 0);
+	err_land();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +260,9 @@ int main(void)
 		cmocka_unit_test(a_bug_says_where_and_ends_the_process),
 		cmocka_unit_test(only_a_broken_rule_is_a_bug),
 		cmocka_unit_test(a_rule_is_looked_at_once),
+		cmocka_unit_test(a_guard_catches_a_bug),
+		cmocka_unit_test(guards_nest),
+		cmocka_unit_test(a_guard_changes_nothing_where_all_is_well),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

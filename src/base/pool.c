@@ -38,7 +38,7 @@ void pool_fini(struct pool *p)
 	mem_free(p->depot);
 }
 
-/* Some slots that nobody has used yet, as a chain. */
+/* Some slots that nobody has used yet, as a chain; none where all were. */
 static struct pool_chain take_fresh(struct pool *p)
 {
 	struct pool_depot *d = p->depot;
@@ -46,7 +46,7 @@ static struct pool_chain take_fresh(struct pool *p)
 	struct pool_chain c = { .first = line, .n = FRESH };
 
 	if (p->setup.most - d->fresh <= FRESH)
-		p->setup.on_empty(p->setup.most);
+		return (struct pool_chain){ 0 };
 	for (i = 1; i < FRESH; i++, line += lines)
 		*(uint32_t *)pool_slot(p, line) = line + lines;
 	d->fresh += FRESH;
@@ -67,6 +67,8 @@ void pool_restock(struct pool *p, struct pool_shelf *s)
 	pthread_mutex_lock(&d->mutex);
 	s->now = d->n ? d->full[--d->n] : take_fresh(p);
 	pthread_mutex_unlock(&d->mutex);
+	if (!s->now.n)
+		p->setup.on_empty(p->setup.most);
 }
 
 /* The magazine at hand becomes the spare one, and a spare that is there

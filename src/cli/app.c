@@ -264,6 +264,15 @@ static int tell(
 	return of(r->load)->is_right ? EXIT_FINISHED : EXIT_ANSWER_NO;
 }
 
+/* A call of weft_main(). */
+struct call {
+	int argc;
+	char **argv;
+	const struct weft_app *app;
+	struct err *e;
+	int code;
+};
+
 static int run_app(
 	const struct weft_app *is, const struct cli_args *args, struct err *e)
 {
@@ -289,20 +298,27 @@ static int run_app(
 	return code;
 }
 
+static void run_call(void *arg)
+{
+	struct call *c = arg;
+	struct cli_args args;
+	int code = cli_parse(&args, c->argc, c->argv,
+		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_JSON,
+		"MACHINE", c->app->help, c->e);
+
+	c->code = code > 0 ? EXIT_FINISHED : code;
+	if (!code)
+		c->code = run_app(c->app, &args, c->e);
+}
+
+/* Guarded as a whole: what happens outside of load_run() counts, too. */
 int weft_main(int argc, char **argv, const struct weft_app *app)
 {
 	struct err e = { 0 };
-	struct cli_args args;
-	int code = cli_parse(&args, argc, argv,
-		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_JSON,
-		"MACHINE", app->help, &e);
+	struct call c = { .argc = argc, .argv = argv, .app = app, .e = &e };
 
-	if (!code)
-		code = run_app(app, &args, &e);
-	else if (code > 0)
-		code = EXIT_FINISHED;
-	if (!e.code)
-		return code;
+	if (!err_guard(run_call, &c, &e))
+		return c.code;
 	fprintf(stderr, "%s: %s\n", app->name, e.text);
 	return e.code;
 }

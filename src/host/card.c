@@ -1,9 +1,6 @@
 #define _GNU_SOURCE
 #include "host/card.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/err.h"
 #include "host/node.h"
 #include "sim/fiber.h"
@@ -25,17 +22,16 @@ static uint32_t pool_size(uint32_t i)
 	return (uint32_t)FIRST_POOL << i;
 }
 
-static void add_pool(struct host *h, struct card_fibers *f)
+static void add_pool(struct host *h, struct card_fibers *f, struct err *e)
 {
-	struct err e = { 0 };
-
-	BUG_IF(f->n_pools == CARD_POOLS);
-	f->pool[f->n_pools] =
-		fiber_pool_new(pool_size(f->n_pools), h->stack_bytes, &e);
-	if (!f->pool[f->n_pools]) {
-		fprintf(stderr, "weft: %s\n", e.text);
-		_Exit(EXIT_LIMIT);
+	if (f->n_pools == CARD_POOLS) {
+		err_set_code(e, EXIT_LIMIT, "too many threads on cards");
+		return;
 	}
+	f->pool[f->n_pools] =
+		fiber_pool_new(pool_size(f->n_pools), h->stack_bytes, e);
+	if (!f->pool[f->n_pools])
+		return;
 	f->n_pools++;
 	f->used = 0;
 }
@@ -44,13 +40,18 @@ static void add_pool(struct host *h, struct card_fibers *f)
 static void take_fiber(struct host *h, struct card_thread *c)
 {
 	struct card_fibers *f = &h->card_fibers;
+	struct err e = { 0 };
 
 	pthread_mutex_lock(&f->lock);
 	if (!f->n_pools || f->used == pool_size(f->n_pools - 1))
-		add_pool(h, f);
-	c->pool = f->pool[f->n_pools - 1];
-	c->fiber = f->used++;
+		add_pool(h, f, &e);
+	if (!e.code) {
+		c->pool = f->pool[f->n_pools - 1];
+		c->fiber = f->used++;
+	}
 	pthread_mutex_unlock(&f->lock);
+	if (e.code)
+		err_raise(&e);
 }
 
 /* --- life --- */

@@ -11,6 +11,7 @@ enum { LAST_ROUND = 63 }; /* that fits an event's key */
 /* The program that runs on this thread.  A fiber may change its thread while it
  * waits, where one thread runs the windows of all workers (sim/pace.h). */
 static _Thread_local struct program *current;
+static _Thread_local struct fiber_pool *fibers; /* its pool */
 
 /* --- threads that run fibers --- */
 
@@ -33,11 +34,20 @@ static void make_key(void)
 	BUG_IF(pthread_key_create(&key, leave_thread));
 }
 
+/* Where a program's mistake, or one made for it, ends the run, the program
+ * ends here; program_enter() goes on with the worker's end. */
+static void leave_program(void)
+{
+	if (current)
+		fiber_abandon(fibers);
+}
+
 static void enter_thread(void)
 {
 	pthread_once(&key_once, make_key);
 	fiber_thread_init(&fiber_thread);
 	BUG_IF(pthread_setspecific(key, &fiber_thread));
+	err_set_leave(leave_program);
 	is_entered = true;
 }
 
@@ -70,9 +80,13 @@ bool program_enter(struct program *p, struct fiber_pool *pool, uint32_t id,
 	p->worker = w;
 	p->now = t;
 	current = p;
+	fibers = pool;
 	state = fiber_resume(pool, id);
 	current = NULL;
-	return state == FIBER_ENDED;
+	if (state != FIBER_ENDED)
+		return false;
+	err_land();
+	return true;
 }
 
 void program_resume(struct program *p, struct sim_worker *w, sim_time t)

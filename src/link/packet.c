@@ -1,14 +1,10 @@
 #include "link/packet.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/err.h"
 
 static void on_empty(uint32_t most)
 {
-	fprintf(stderr, "weft: more than %u packets in the machine\n", most);
-	_Exit(EXIT_LIMIT);
+	err_give_up(EXIT_LIMIT, "more than %u packets in the machine", most);
 }
 
 struct packet_pool *packet_pool_new(uint32_t n_workers, uint32_t most)

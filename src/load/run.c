@@ -142,13 +142,28 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 	return LOAD_FINISHED;
 }
 
+struct run {
+	struct load *load;
+	struct load_result *result;
+};
+
+static void run(void *arg)
+{
+	struct run *r = arg;
+
+	r->load->ops->start(r->load);
+	r->result->ending = run_slices(r->load, r->result);
+}
+
 int load_run(struct load *l, struct load_result *r, struct err *e)
 {
+	struct run all = { .load = l, .result = r };
+
 	memset(r, 0, sizeof(*r));
 	r->via = "net";
 	l->digest = mem_alloc(l->net->n_sites, sizeof(*l->digest));
-	l->ops->start(l);
-	r->ending = run_slices(l, r);
+	if (err_guard(run, &all, e))
+		return -1;
 	r->end = sim_now(l->net->sim);
 	if (r->ending == LOAD_ENDLESS)
 		return err_set_code(e, EXIT_LIMIT,

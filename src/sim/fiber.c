@@ -41,9 +41,6 @@
 #define FIBER_TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
-#ifdef WEFT_FIBER_UCONTEXT
-#include <ucontext.h>
-#endif
 
 enum {
 	CANARY_BYTES = CACHE_LINE,
@@ -448,50 +445,7 @@ INLINED void note_left(struct fiber *f)
 
 #ifdef WEFT_FIBER_UCONTEXT
 
-/* The contexts lie on the stacks that they describe. */
-INLINED void fiber_switch(void **save, void *to)
-{
-	ucontext_t here;
-
-	*save = &here;
-	BUG_IF(swapcontext(&here, to));
-}
-
-struct entry {
-	void (*run)(void *arg);
-	void *arg;
-};
-
-/* makecontext() hands on integers only, and of a stack uses the upper end. */
-static void on_entry(unsigned high, unsigned low)
-{
-	uint64_t address = (uint64_t)high << 32 | low;
-	struct entry e = *(struct entry *)(uintptr_t)address;
-
-	e.run(e.arg);
-}
-
-static void make_first(ucontext_t *first, char *top, struct entry *e)
-{
-	uint64_t address = (uintptr_t)e;
-
-	BUG_IF(getcontext(first));
-	first->uc_stack.ss_sp = top - FIBER_MIN_STACK / 2;
-	first->uc_stack.ss_size = FIBER_MIN_STACK / 2;
-	first->uc_link = NULL;
-	makecontext(first, (void (*)(void))on_entry, 2,
-		(unsigned)(address >> 32), (unsigned)address);
-}
-
-INLINED void fiber_enter(
-	void **save, void *top, void (*run)(void *arg), void *arg)
-{
-	struct entry e = { .run = run, .arg = arg };
-	ucontext_t first;
-
-	make_first(&first, top, &e);
-	fiber_switch(save, &first);
-}
+#include "sim/fiber_ucontext.h"
 
 #else
 
@@ -501,6 +455,15 @@ void fiber_enter(void **save, void *top, void (*run)(void *arg), void *arg);
 
 #endif
 
+/* To whoever resumed it, for the last time. */
+INLINED void end_fiber(struct fiber *f)
+{
+	f->state = FIBER_ENDED;
+	note_leaving(f);
+	fiber_switch(&f->sp, f->back);
+	BUG("a fiber went on after its end");
+}
+
 /* A fiber's lowest frame.  It is never returned to once the fiber has ended. */
 static void fiber_main(void *arg)
 {
@@ -508,10 +471,15 @@ static void fiber_main(void *arg)
 
 	note_entered(f);
 	f->run(f->arg);
-	f->state = FIBER_ENDED;
-	note_leaving(f);
-	fiber_switch(&f->sp, f->back);
-	BUG("a fiber went on after its end");
+	end_fiber(f);
+}
+
+void fiber_abandon(struct fiber_pool *p)
+{
+	uint32_t id = fiber_current(p);
+
+	if (id != FIBER_NONE)
+		end_fiber(&p->fibers[id]);
 }
 
 static void *stack_top(const struct fiber_pool *p, uint32_t id)

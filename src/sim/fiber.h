@@ -11,8 +11,8 @@
  * - A fiber that moves must not keep the address of a thread-local variable
  *   over a suspension, and compilers do that unasked (errno is one).  A fiber
  *   that stays on its thread may use them freely.
- * - A fiber ends by returning from its function.  It must not end its thread
- *   and must not longjmp() off its stack.
+ * - A fiber ends by returning from its function, or by fiber_abandon().  It
+ *   must not end its thread and must not longjmp() off its stack.
  * - The rounding mode and other floating-point controls (FPCR; MXCSR and the
  *   x87 control word) are the thread's.  They are not switched: a fiber that
  *   changes them puts them back before it suspends.
@@ -84,6 +84,10 @@ enum fiber_state fiber_resume(struct fiber_pool *p, uint32_t id);
  * fiber says who it is, so that a switch needs no thread-local pointer.
  */
 void fiber_suspend(struct fiber_pool *p, uint32_t id);
+
+/* Ends the fiber on whose stack this is called, in the middle, with whatever it
+ * holds; returns only where that is none of the pool's. */
+void fiber_abandon(struct fiber_pool *p);
 
 /* The fiber on whose stack this is called, or FIBER_NONE. */
 uint32_t fiber_current(const struct fiber_pool *p);

@@ -30,6 +30,7 @@ struct sim {
 	pthread_t *threads;
 	sim_time until;
 	bool leaving;
+	bool is_guarded; /* whoever calls sim_run(), see base/err.h */
 	enum sim_ending ending;
 };
 

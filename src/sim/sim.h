@@ -135,6 +135,8 @@ struct sim_worker {
 
 	site_id visited; /* the site that is being visited, or NO_SITE */
 	uint64_t n_events, n_visits, n_windows;
+	unsigned turn; /* of notices, while workers run together */
+	struct err failure; /* what ended its part of the run */
 	struct sim *sim;
 };
 
@@ -169,7 +171,9 @@ void sim_free(struct sim *s);
 /*
  * Runs every window that starts before until, or until nothing is left to do
  * (SIM_IDLE), or somebody set stop.  Where it ends, unless it was stopped,
- * does not depend on the number of workers.
+ * does not depend on the number of workers.  A guarded caller (base/err.h)
+ * gets any worker's BUG(), when all workers have left the window that it was
+ * in; nothing may be run after that.
  */
 enum sim_ending sim_run(struct sim *s, sim_time until);
 

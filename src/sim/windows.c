@@ -84,10 +84,10 @@ static bool goes_on(struct sim *s, uint64_t k, bool stop)
  * True while there is a window for all to run together: the same for every
  * worker.  How many events there were is known of the window before last.
  */
-static bool agree(struct sim_worker *w, unsigned turn, uint64_t *k)
+static bool agree(struct sim_worker *w, uint64_t *k)
 {
 	struct sim *s = w->sim;
-	struct notice *all = s->notices[turn & 1];
+	struct notice *all = s->notices[++w->turn & 1];
 	bool stop = false;
 	uint32_t i;
 
@@ -120,13 +120,39 @@ static void step(struct sim_worker *w, uint64_t k)
 }
 
 /* Every worker's own part, while that is the better way. */
-static void run_together(struct sim_worker *w)
+static void run_together(void *arg)
 {
-	unsigned turn = 0;
+	struct sim_worker *w = arg;
 	uint64_t k;
 
-	while (agree(w, turn++, &k))
+	while (agree(w, &k))
 		step(w, k);
+}
+
+/* The same, where a worker's mistake ends its part: the others learn of it
+ * before the next window, and end theirs. */
+static void run_guarded(struct sim_worker *w)
+{
+	struct sim *s = w->sim;
+
+	w->turn = 0;
+	if (!s->is_guarded) {
+		run_together(w);
+		return;
+	}
+	if (!err_guard(run_together, w, &w->failure))
+		return;
+	s->notices[++w->turn & 1][w->id].stop = true;
+	barrier_wait(&s->meet);
+}
+
+static void raise_failure(const struct sim *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->p.n_workers; i++)
+		if (s->workers[i].failure.code)
+			err_raise(&s->workers[i].failure);
 }
 
 /* Whether anybody has posted to a slot. */
@@ -184,7 +210,7 @@ void *sim_thread(void *arg)
 		barrier_wait(&w->sim->gate);
 		if (w->sim->leaving)
 			return NULL;
-		run_together(w);
+		run_guarded(w);
 		barrier_wait(&w->sim->gate);
 	}
 }
@@ -217,6 +243,7 @@ enum sim_ending sim_run(struct sim *s, sim_time until)
 	uint64_t k;
 
 	s->until = until;
+	s->is_guarded = err_is_guarded();
 	for (;;) {
 		k = look_around(s);
 		if (!goes_on(s, k, is_stopped(s)))
@@ -226,8 +253,9 @@ enum sim_ending sim_run(struct sim *s, sim_time until)
 			continue;
 		}
 		barrier_wait(&s->gate);
-		run_together(&s->workers[0]);
+		run_guarded(&s->workers[0]);
 		barrier_wait(&s->gate);
+		raise_failure(s);
 	}
 	align(s);
 	return s->ending;
