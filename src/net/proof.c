@@ -445,10 +445,10 @@ int proof_make(struct proof *p, const struct topo *t, const struct route *r,
 		proof_walks(p, t, r);
 		return 0;
 	}
-	if (r->ops != &hint_ops)
+	w.h = hint_find(r);
+	if (!w.h)
 		return err_set(e, "no proof is known for routing.kind: %s",
 			r->ops->name);
-	w.h = hint_of(r);
 	hint_deps_init(&w.deps, w.h, HINT_DEPS_ESCAPE);
 	find_rings(&w);
 	p->is_proved = true;
