@@ -173,6 +173,13 @@ static void set_rules(struct net *n, const struct net_setup *s)
 	n->full = (int32_t)n->link.max_chunks;
 }
 
+/* Replay is looked at where it can make a difference. */
+static bool has_retry(const struct link_rules *r, const struct net_setup *s)
+{
+	return r->retry.kind == RETRY_REPLAY &&
+	       (s->faults || link_retry_binds(r));
+}
+
 /* Which worker simulates which site: each gets equal shares of the nodes, by
  * number, and of the switches among them. */
 static uint8_t *share_out(const struct topo *t, uint32_t n_workers)
@@ -280,6 +287,9 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	if (s->faults)
 		n->faults =
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);
+	if (has_retry(&n->link, s))
+		n->retry = map_alloc(
+			(size_t)n->n_sites * n->n_ports * sizeof(*n->retry));
 	make_routers(n, s);
 	net_attach(n, s->client, s->client_state);
 	return n;
@@ -299,10 +309,20 @@ void net_attach(struct net *n, const struct net_client_ops *client, void *state)
 		n->router[i]->client = client;
 }
 
+static void free_retry(struct net *n)
+{
+	size_t i, links = (size_t)n->n_sites * n->n_ports;
+
+	for (i = 0; n->retry && i < links; i++)
+		retry_fini(&n->retry[i]);
+	map_free(n->retry, n->retry ? links * sizeof(*n->retry) : 0);
+}
+
 void net_free(struct net *n)
 {
 	if (!n)
 		return;
+	free_retry(n);
 	if (n->router[NET_SWITCHES] != n->router[NET_NODES])
 		n->router[NET_SWITCHES]->ops->free(n->router[NET_SWITCHES]);
 	n->router[NET_NODES]->ops->free(n->router[NET_NODES]);

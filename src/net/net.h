@@ -104,6 +104,7 @@ struct net {
 	const struct net_client_ops *client;
 	void *client_state;
 	struct faults *faults; /* NULL: there are none */
+	struct link_retry *retry; /* [site * n_ports + port], or NULL */
 	struct book *book; /* NULL: no budgets are kept */
 	struct coll *coll; /* its switches' own; NULL: they have none */
 	struct packet_pool *pool;

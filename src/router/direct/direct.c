@@ -63,7 +63,8 @@ static size_t direct_site_bytes(uint32_t n_ports)
 }
 
 /* The copy of visit.c that does what is asked for, and no more. */
-static const struct direct_build *pick_build(const struct net_setup *s)
+static const struct direct_build *pick_build(
+	const struct net *n, const struct net_setup *s)
 {
 	enum { TORUS, TREE, FULL };
 	static const struct direct_build *const build[] = {
@@ -72,7 +73,7 @@ static const struct direct_build *pick_build(const struct net_setup *s)
 		[FULL] = &direct_full,
 	};
 
-	if (s->faults || s->book)
+	if (n->faults || n->retry || n->book)
 		return build[FULL];
 	return build[topo_is_direct(s->topo) && s->route->first ? TORUS : TREE];
 }
@@ -105,13 +106,14 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	struct direct *d = mem_alloc(1, sizeof(*d));
 
 	d->router.sites = *sites;
-	d->build = pick_build(s);
+	d->build = pick_build(n, s);
 	d->router.calls = &d->build->calls;
 	d->packets = n->packets;
 	d->route = n->route;
 	d->link = &n->link;
 	d->tally = n->tally;
 	d->faults = n->faults;
+	d->retry = n->retry;
 	d->book = n->book;
 	d->n_ports = sites->n_ports;
 	d->n_nodes = n->n_nodes;

@@ -180,6 +180,7 @@ struct direct {
 	/* by kind of site; this one where the other is no direct router */
 	struct direct *kind[NET_KINDS];
 	struct faults *faults;
+	struct link_retry *retry;
 	struct book *book;
 	struct coll *coll; /* NULL: there is none */
 	/* when tokens rose to a level: [site][port][level], see booked.h */

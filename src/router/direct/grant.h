@@ -59,9 +59,9 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 	}
 	link_take(l, d->link, t, tail);
 	l->count[channel] += stripped_bytes(d, p);
-	if (faulty_depart(d, w, s, port, channel, id, t, tail))
+	if (faulty_depart(d, w, s, port, channel, id, t, tail, &arrival))
 		; /* it arrives nowhere */
-	else if (__builtin_expect(l->is_far, 0))
+	else if (__builtin_expect(l->is_far, 0) || faulty_is_late(d))
 		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
 	else
 		sim_post_near(w, l->peer, arrival, key, (uint16_t)channel, id);
