@@ -4,22 +4,20 @@
 #define LOAD_BENCH_PINGPONG_H
 
 #include "load/bench/bench.h"
+#include "load/registry.h"
 
 struct pingpong {
 	struct bench bench; /* used by programs only */
 	/* keys */
-	int64_t from, to, bytes, rounds, routing, cpu;
+	int64_t routing;
 
 	/* via=net; only the node that has the packet touches these */
 	uint8_t kind;
 	int64_t flights; /* done */
 	sim_time last;
 	struct hist latency;
-
-	sim_time start, end; /* of the program that begins */
 };
 
-extern const struct load_ops load_pingpong;
 /* What init() changes to where programs play. */
 extern const struct load_ops load_pingpong_programs;
 

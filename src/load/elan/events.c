@@ -4,14 +4,13 @@
  * appends one packet after the other to command queues in turn, for all other
  * nodes in turn, which run no program.
  */
-#include "load/events.h"
-
 #include <string.h>
 
 #include "api/elan.h"
 #include "base/mem.h"
 #include "load/keys.h"
 #include "load/programs.h"
+#include "load/registry.h"
 
 #define AT(field) offsetof(struct events, field)
 #define MIB	  (UINT64_C(1) << 20)
@@ -34,28 +33,13 @@ struct events {
 };
 
 static const struct param params[] = {
-	KEY_NODE("from", AT(from), "0", "the node whose events they are"),
-	{ .name = "bytes",
-		.type = PARAM_BYTES,
-		.offset = AT(bytes),
-		.def = "24",
-		.min = 8,
-		.max = ELAN_PACKET,
-		.help = "of a packet, whole words" },
-	{ .name = "rounds",
-		.type = PARAM_COUNT,
-		.offset = AT(rounds),
-		.def = "4000",
-		.min = 1,
-		.max = MOST_ROUNDS,
-		.help = "packets in all, each of an event" },
-	{ .name = "queues",
-		.type = PARAM_COUNT,
-		.offset = AT(queues),
-		.def = "32",
-		.min = 1,
-		.max = MOST_QUEUES,
-		.help = "command queues that they are appended to" },
+	KEY_NODE("from", AT(from), "0", "node whose events they are"),
+	KEY_BYTES("bytes", AT(bytes), "24", 8, ELAN_PACKET,
+		"length of a packet, whole words"),
+	KEY_COUNT("rounds", AT(rounds), "4000", 1, MOST_ROUNDS,
+		"packets in all, each of an event"),
+	KEY_COUNT("queues", AT(queues), "32", 1, MOST_QUEUES,
+		"command queues that they are appended to"),
 };
 
 static struct events *of(struct load *l)
@@ -168,7 +152,7 @@ static int events_init(struct load *l, const struct topo *t, struct route *r,
 	(void)r;
 	(void)link;
 	l->needs.n_programs = 1;
-	if (programs_need_elan(&g->programs, MEMORY, e))
+	if (programs_need(&g->programs, "elan4", MEMORY, e))
 		return -1;
 	if (t->n_nodes < 2)
 		return err_set(e, "events: needs two nodes");
@@ -231,9 +215,9 @@ const struct load_ops load_events = {
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.init = events_init,
 	.start = events_start,
-	.next = programs_next,
 	.report = events_report,
 	.check = events_check,
 	.fini = programs_fini,
 	.on_delivered = programs_delivered,
+	.next = programs_next,
 };

@@ -1,0 +1,308 @@
+/*
+ * A collective, many times back to back, on all nodes.  What comes of each
+ * is looked at: a broadcast's bytes are others in every round, and so are
+ * the elements of a reduction; nobody leaves the last barrier before the
+ * last node has come.
+ *
+ * A broadcast can also be left to QsNetII's network.  Whoever gets one must be
+ * ready for it, so a barrier goes before each, which is not counted; one by
+ * messages can be had in the same way, to compare.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "load/bench/bench.h"
+#include "load/keys.h"
+#include "load/registry.h"
+#include "weft/msg.h"
+
+#define AT(field) offsetof(struct collective, field)
+
+enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
+
+/* What a program keeps. */
+struct member {
+	sim_time came, left; /* of the last round */
+	sim_time all_came, all_left; /* the sums over the rounds */
+	uint64_t cast[]; /* of broadcasts by the network */
+};
+
+struct collective {
+	struct bench bench; /* by messages */
+	/* keys */
+	int64_t op, hardware, apart, root;
+
+	const struct bench_cast *cast;
+};
+
+static const struct param params[] = {
+	KEY_WORD("op", AT(op), "barrier", "barrier|broadcast|reduce|allreduce",
+		"what all nodes do; reductions are sums of integers"),
+	KEY_WORD("by", AT(hardware), "software", "software|hardware",
+		"of a broadcast: messages between nodes, or packets that the "
+		"network copies for all nodes, as QsNetII's does"),
+	{ .name = "apart",
+		.type = PARAM_FLAG,
+		.offset = AT(apart),
+		.def = "no",
+		.help = "of a broadcast: a barrier before each round, whose "
+			"time is not counted; always so by hardware" },
+	KEY_BYTES("bytes", AT(bench.bytes), "8", 0, 1 << 24,
+		"length of a broadcast or reduction; whole words"),
+	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 1000000,
+		"repetitions, back to back"),
+	KEY_NODE(
+		"root", AT(root), "0", "node that broadcasts, or gets the sum"),
+};
+
+static struct collective *of(const struct bench_end *x)
+{
+	return (struct collective *)x->bench;
+}
+
+static bool is_root(const struct bench_end *x)
+{
+	return x->node == (site_id)of(x)->root;
+}
+
+/* --- data --- */
+
+/* Element i of a node in a round; broadcasts are node 0's. */
+static uint64_t element(
+	const struct collective *c, site_id node, int64_t round, uint64_t i)
+{
+	return (c->bench.programs.load.seed + (uint64_t)round) * 1000003 +
+	       i * (node + 1) + node;
+}
+
+/* The sum over all nodes. */
+static uint64_t sum(const struct collective *c, int64_t round, uint64_t i)
+{
+	uint64_t n = c->bench.programs.load.net->n_nodes;
+
+	return n * element(c, 0, round, 0) + i * (n * (n + 1) / 2) +
+	       n * (n - 1) / 2;
+}
+
+static void fill(const struct bench_end *x, int64_t round)
+{
+	const struct collective *c = of(x);
+	uint64_t i, n = (uint64_t)c->bench.bytes / 8, word;
+	bool is_broadcast = c->op == OP_BROADCAST;
+
+	if (is_broadcast && !is_root(x))
+		return;
+	for (i = 0; i < n; i++) {
+		word = element(c, is_broadcast ? 0 : x->node, round, i);
+		weft_msg_store(BENCH_SOURCE + 8 * i, &word, 8);
+	}
+}
+
+static bool check(struct bench_end *x, int64_t round)
+{
+	struct collective *c = of(x);
+	uint64_t i, n = (uint64_t)c->bench.bytes / 8, got = 0, want;
+	uint64_t at = c->op == OP_BROADCAST ? BENCH_SOURCE : BENCH_TARGET;
+
+	if (c->op == OP_BARRIER || (c->op == OP_REDUCE && !is_root(x)))
+		return true;
+	for (i = 0; i < n; i++) {
+		want = c->op == OP_BROADCAST ? element(c, 0, round, i)
+					     : sum(c, round, i);
+		weft_msg_load(at + 8 * i, &got, 8);
+		if (got != want)
+			return programs_complain(&c->bench.programs,
+				"round %" PRId64 ": element %" PRIu64
+				" is %" PRIu64 " and should be %" PRIu64,
+				round, i, got, want);
+	}
+	return true;
+}
+
+/* --- the program --- */
+
+/* A broadcast by the network; EIO where the card has given up, which reports
+ * why itself. */
+static int cast(struct bench_end *x, int64_t round)
+{
+	const struct bench_cast *c = of(x)->cast;
+	struct member *m = x->data;
+
+	if (is_root(x))
+		c->send(m->cast, x->bench->programs.load.net->n_nodes,
+			BENCH_SOURCE, (uint64_t)x->bench->bytes);
+	return c->await(m->cast, BENCH_TARGET, (uint64_t)round + 1) ? 0 : EIO;
+}
+
+static int perform(struct bench_end *x, struct weft_msg *m, int64_t round)
+{
+	const struct collective *c = of(x);
+	uint64_t bytes = (uint64_t)c->bench.bytes;
+	uint32_t root = (uint32_t)c->root;
+
+	if (c->cast)
+		return cast(x, round);
+	switch (c->op) {
+	case OP_BARRIER:
+		return weft_msg_barrier(m);
+	case OP_BROADCAST:
+		return weft_msg_broadcast(m, root, BENCH_SOURCE, bytes);
+	case OP_REDUCE:
+		return weft_msg_reduce(m, root, WEFT_MSG_SUM_INT, BENCH_SOURCE,
+			BENCH_TARGET, bytes / 8);
+	default:
+		return weft_msg_allreduce(m, WEFT_MSG_SUM_INT, BENCH_SOURCE,
+			BENCH_TARGET, bytes / 8);
+	}
+}
+
+static void run(void *arg)
+{
+	struct bench_end *x = arg;
+	struct collective *c = of(x);
+	struct member *m = x->data;
+	struct weft_msg *msg = bench_messages(x);
+	int64_t round;
+	int code;
+
+	if (!bench_open(x) ||
+		(c->cast && !c->cast->open(&c->bench.programs, m->cast)))
+		return;
+	weft_msg_barrier(msg);
+	x->start = program_now();
+	for (round = 0; round < c->bench.rounds; round++) {
+		fill(x, round);
+		if (c->cast)
+			c->cast->expect(m->cast, (uint64_t)c->bench.bytes,
+				BENCH_TARGET, (uint64_t)round + 1);
+		if (c->apart)
+			weft_msg_barrier(msg);
+		m->came = program_now();
+		code = perform(x, msg, round);
+		if (code == EIO ||
+			!programs_did(&c->bench.programs, "collective", code))
+			return;
+		m->left = program_now();
+		m->all_came += m->came;
+		m->all_left += m->left;
+		if (!check(x, round))
+			return;
+	}
+	x->end = program_now();
+}
+
+/* --- the course of a run --- */
+
+static int find_cast(struct collective *c, struct err *e)
+{
+	const struct nic_ops *nic = c->bench.programs.load.nic_ops;
+	const struct bench_driver *d = bench_find_driver(nic);
+
+	if (c->hardware && (!d || !d->cast))
+		return err_set(e,
+			"by: the network of the %s does not copy packets for "
+			"a broadcast",
+			nic->title);
+	c->cast = c->hardware ? d->cast : NULL;
+	c->apart |= c->hardware;
+	return 0;
+}
+
+static int collective_init(struct load *l, const struct topo *t,
+	struct route *r, const struct link_params *link, struct err *e)
+{
+	struct collective *c = (struct collective *)l;
+	struct bench_needs n = {
+		.n_programs = t->n_nodes,
+		.memory = BENCH_MEMORY,
+		.touched = 2 * (uint64_t)c->bench.bytes,
+		.data = sizeof(struct member),
+		.is_msg = true,
+		.is_for_all = true,
+	};
+
+	(void)r;
+	(void)link;
+	if (load_check_node(t, "root", c->root, e))
+		return -1;
+	if (c->bench.bytes % 8)
+		return err_set(e, "bytes: want whole words of 8");
+	if (c->op != OP_BROADCAST && (c->apart || c->hardware))
+		return err_set(e, "%s: only of op=broadcast",
+			c->apart ? "apart" : "by");
+	if (find_cast(c, e))
+		return -1;
+	n.data += c->cast ? c->cast->size : 0;
+	return bench_init(&c->bench, &n, t, e);
+}
+
+static void collective_start(struct load *l)
+{
+	bench_start_all((struct bench *)l, run);
+}
+
+/* Of a broadcast whose rounds are apart: from the root's call until a node
+ * has it, on average; of the node for which that is longest. */
+static sim_time time_apart(const struct collective *c)
+{
+	const struct member *m;
+	sim_time most = 0;
+	uint32_t i;
+
+	for (i = 0; i < c->bench.needs.n_programs; i++) {
+		m = c->bench.ends[i].data;
+		most = m->all_left > most ? m->all_left : most;
+	}
+	m = c->bench.ends[c->root].data;
+	return most - m->all_came;
+}
+
+static void collective_report(struct load *l, struct load_result *r)
+{
+	struct collective *c = (struct collective *)l;
+	bool is_done = bench_report(&c->bench, r);
+
+	r->via = c->cast ? "nic" : "msg";
+	if (is_done)
+		load_figure(r, "time_ns",
+			(double)(c->apart ? time_apart(c)
+					  : bench_time(&c->bench)) /
+				SIM_NS / (double)c->bench.rounds);
+}
+
+static int collective_check(struct load *l, struct err *e)
+{
+	struct collective *c = (struct collective *)l;
+	sim_time came = 0, left = SIM_NEVER;
+	uint32_t i;
+
+	if (programs_check(l, e))
+		return -1;
+	for (i = 0; i < c->bench.needs.n_programs; i++) {
+		const struct member *m = c->bench.ends[i].data;
+
+		came = m->came > came ? m->came : came;
+		left = m->left < left ? m->left : left;
+	}
+	if ((c->op == OP_BARRIER || c->op == OP_ALLREDUCE) && c->bench.bytes &&
+		left < came)
+		return err_set_code(e, EXIT_INTERNAL,
+			"a node left before the last had come");
+	return 0;
+}
+
+const struct load_ops load_collective = {
+	.name = "collective",
+	.help = "a barrier, broadcast or reduction of all nodes",
+	.size = sizeof(struct collective),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.init = collective_init,
+	.start = collective_start,
+	.report = collective_report,
+	.fini = bench_fini,
+	.estimate = bench_estimate,
+	.on_delivered = programs_delivered,
+	.next = programs_next,
+	.check = collective_check,
+};

@@ -1,0 +1,435 @@
+/*
+ * Exchanges: every node sends to its partners, and receives as much.
+ *
+ * exchange   The partners are a node's neighbours: the nodes at the other ends
+ *            of its links, each reached over that very link; where links lead
+ *            to switches, the nodes with the next numbers.  In each round the
+ *            same number of bytes goes to every partner.  The serial driver is
+ *            that of Blue Gene/Q's paper (BGQ datasheet, M3): a queue and a put
+ *            per link, then it waits until all counters are zero, and begins
+ *            anew.  The pipelined one has several rounds under way, with as
+ *            many buffers to receive into.
+ *
+ * mirror     The nodes are two halves, and each one's partner is its mirror
+ *            image in the other, so that every message crosses the middle.  All
+ *            rounds are sent at once.  Of an odd number of nodes the middle one
+ *            is idle.
+ *
+ * A round's counters are those of round % (2 * depth): a neighbour sends
+ * round k when it has seen the end of k - depth, for which it needed what
+ * this node sent when it had seen the end of k - 2 * depth, and had set the
+ * counters for k.  So none is used before it is set.
+ *
+ * All bytes are synthetic: each is compared when it arrives, and at the end
+ * each must have come once in every round.
+ */
+#include "load/bench/bench.h"
+#include "load/keys.h"
+#include "load/registry.h"
+
+#define AT(field) offsetof(struct exchange, field)
+
+enum { EXCHANGE, MIRROR };
+
+enum {
+	MOST_LINKS = 16,
+	LINKS = 10, /* that there is room for, at least */
+	MOST_DEPTH = 4,
+	QUEUE_BYTES = 16 << 10,
+};
+
+/* A node's links: of each the port, the other end and its number there. */
+struct links {
+	uint32_t n;
+	uint32_t port[MOST_LINKS], index[MOST_LINKS];
+	site_id peer[MOST_LINKS];
+};
+
+struct exchange {
+	struct bench bench;
+	/* keys */
+	int64_t driver, resync, depth, idle;
+
+	uint32_t n_depth; /* rounds under way */
+	uint32_t stride; /* of what there is one of for each link */
+	bool is_split; /* each link has counters of its own */
+	uint64_t n_links; /* of all nodes, each direction by itself */
+};
+
+static const struct param params[] = {
+	KEY_VIA(AT(bench.via)),
+	KEY_BY(AT(bench.by)),
+	KEY_BYTES("bytes", AT(bench.bytes), "1 MiB", 1, 256 << 20,
+		"what goes over each link in each round"),
+	{ .name = "driver",
+		.type = PARAM_WORD,
+		.offset = AT(driver),
+		.def = "serial",
+		.words = "serial|pipelined",
+		.help = "one round after the other, as in Blue Gene/Q's "
+			"paper, or several at a time" },
+	KEY_COUNT("rounds", AT(bench.rounds), "4", 1, 1000000000, "rounds"),
+	{ .name = "resync",
+		.type = PARAM_TIME,
+		.offset = AT(resync),
+		.def = "800 ns",
+		.min = 0,
+		.max = INT64_C(1000000000000),
+		.help = "software's time between two rounds of the serial "
+			"driver",
+		.source = "calibrated: BGQ-N103" },
+	KEY_COUNT("depth", AT(depth), "2", 1, MOST_DEPTH,
+		"rounds that the pipelined driver has under way"),
+	{ .name = "idle",
+		.type = PARAM_TIME,
+		.offset = AT(idle),
+		.def = "0 ns",
+		.min = 0,
+		.max = INT64_C(1000000000000),
+		.help = "how long programs wait after the last round" },
+};
+
+static const struct param mirror_params[] = {
+	KEY_VIA(AT(bench.via)),
+	KEY_BY(AT(bench.by)),
+	KEY_BYTES("bytes", AT(bench.bytes), "64 KiB", 1, 16 << 20,
+		"length of a message"),
+	KEY_COUNT("rounds", AT(bench.rounds), "2", 1, 100000,
+		"messages of each node"),
+};
+
+static struct exchange *of(const struct bench_end *x)
+{
+	return (struct exchange *)x->bench;
+}
+
+static bool is_mirror(const struct exchange *x)
+{
+	return x->bench.programs.load.ops->variant == MIRROR;
+}
+
+/* --- bytes --- */
+
+/* Buffers of one node's links lie side by side. */
+static uint64_t link_at(const struct exchange *x, uint32_t link)
+{
+	return link * (uint64_t)x->bench.bytes;
+}
+
+static uint64_t target_at(const struct exchange *x, uint32_t buffer)
+{
+	return BENCH_SOURCE + (buffer + 1) * link_at(x, x->stride);
+}
+
+/* What a node sends over a link of its own. */
+static uint64_t owner(const struct bench_end *e, uint64_t i, bool is_source)
+{
+	const struct links *l = e->data;
+
+	return is_source ? (uint64_t)e->node * MOST_LINKS + i
+			 : (uint64_t)l->peer[i] * MOST_LINKS + l->index[i];
+}
+
+static bool add_regions(struct bench_end *e)
+{
+	const struct exchange *x = of(e);
+	uint64_t bytes = link_at(x, ((struct links *)e->data)->n);
+	uint32_t i;
+	bool is_good = bench_add_source(e, BENCH_SOURCE, bytes);
+
+	for (i = 0; i < x->n_depth && is_good; i++)
+		is_good = bench_add_target(e, i, target_at(x, i), bytes);
+	return is_good;
+}
+
+static void check_region(struct bench_end *e, uint32_t i, uint64_t times)
+{
+	const struct links *l = e->data;
+
+	bench_check_target(e, i, times * link_at(of(e), l->n), times);
+}
+
+/* --- the program --- */
+
+static uint32_t counter_of(
+	const struct exchange *x, uint64_t round, uint32_t link)
+{
+	uint32_t set = (uint32_t)(round % (2 * x->n_depth));
+
+	return x->is_split ? set * x->stride + link : set;
+}
+
+/* Those of a round. */
+static void set_counters(struct bench_end *e, uint64_t round)
+{
+	const struct exchange *x = of(e);
+	const struct links *l = e->data;
+	uint64_t bytes = (uint64_t)x->bench.bytes;
+	uint32_t i, n = x->is_split ? l->n : 1;
+
+	for (i = 0; i < n; i++)
+		e->bench->driver->expect(e, counter_of(x, round, i),
+			x->is_split ? bytes : l->n * bytes);
+}
+
+static void send_round(struct bench_end *e, uint64_t round)
+{
+	const struct exchange *x = of(e);
+	const struct links *l = e->data;
+	uint32_t i, buffer = (uint32_t)(round % x->n_depth);
+
+	for (i = 0; i < l->n; i++) {
+		struct bench_put p =
+			bench_put(e, l->peer[i], (uint64_t)x->bench.bytes);
+
+		p.to = target_at(x, buffer) + link_at(x, l->index[i]);
+		p.from += link_at(x, i);
+		p.counter = counter_of(x, round, l->index[i]);
+		/* what is set by a command goes the same way as puts */
+		p.queue = e->bench->driver->sets_later ? 0 : i;
+		p.port = l->port[i];
+		p.is_tracked = is_mirror(x);
+		e->bench->driver->put(e, &p);
+	}
+}
+
+static bool end_round(struct bench_end *e, uint64_t round)
+{
+	const struct exchange *x = of(e);
+	uint32_t i, n = x->is_split ? ((struct links *)e->data)->n : 1;
+
+	for (i = 0; i < n; i++)
+		if (!e->bench->driver->await(e, counter_of(x, round, i)))
+			return false;
+	set_counters(e, round);
+	return true;
+}
+
+static void exchange_rounds(struct bench_end *e)
+{
+	struct exchange *x = of(e);
+	uint64_t rounds = (uint64_t)x->bench.rounds, sent = 0, k;
+	uint32_t i;
+
+	for (k = 0; k < 2 * x->n_depth; k++)
+		set_counters(e, k);
+	bench_ready(e, true);
+	e->start = program_now();
+	for (k = 0; k < rounds; k++) {
+		for (; sent < rounds && sent < k + x->n_depth; sent++)
+			send_round(e, sent);
+		if (!end_round(e, k))
+			return;
+		if (!x->driver)
+			program_charge(x->resync);
+	}
+	e->end = program_now();
+	for (i = 0; i < x->n_depth; i++)
+		check_region(e, i, (rounds + x->n_depth - 1 - i) / x->n_depth);
+	program_charge(x->idle);
+}
+
+static void exchange_all(struct bench_end *e)
+{
+	const struct bench_driver *d = e->bench->driver;
+	uint64_t k, rounds = (uint64_t)e->bench->rounds;
+	uint64_t bytes = (uint64_t)e->bench->bytes;
+
+	d->expect(e, 0, rounds * bytes);
+	d->track_puts(e, e->bench->means, rounds, bytes);
+	bench_ready(e, true);
+	e->start = program_now();
+	for (k = 0; k < rounds; k++)
+		send_round(e, 0);
+	if (!d->await(e, 0))
+		return;
+	e->end = program_now();
+	if (d->flush(e))
+		check_region(e, 0, rounds);
+}
+
+/* A node without partners comes to the barrier that others may have. */
+static void run(void *arg)
+{
+	struct bench_end *e = arg;
+	bool has_any = ((struct links *)e->data)->n;
+
+	if ((has_any && !add_regions(e)) || !bench_open(e))
+		return;
+	if (!has_any)
+		bench_ready(e, true);
+	else if (is_mirror(of(e)))
+		exchange_all(e);
+	else
+		exchange_rounds(e);
+}
+
+/* --- partners --- */
+
+/* Of a router's ports, how many before this one have a link. */
+static uint32_t index_of(const struct topo *t, router_id r, port_id port)
+{
+	uint32_t n = 0;
+	port_id p;
+
+	for (p = 0; p < port; p++)
+		n += t->ops->peer(t, r, p).router != NO_ROUTER;
+	return n;
+}
+
+static void add_link(
+	struct links *l, site_id peer, uint32_t port, uint32_t index)
+{
+	l->peer[l->n] = peer;
+	l->port[l->n] = port;
+	l->index[l->n++] = index;
+}
+
+static struct links find_partners(
+	const struct exchange *x, const struct topo *t, site_id s)
+{
+	struct links l = { 0 };
+	site_id n = t->n_nodes;
+	port_id p;
+
+	if (is_mirror(x)) {
+		if (n - 1 - s != s)
+			add_link(&l, n - 1 - s, BENCH_ANY, 0);
+	} else if (t->n_routers > n && n > 1) {
+		add_link(&l, (s + 1) % n, BENCH_ANY, 1);
+		add_link(&l, (s + n - 1) % n, BENCH_ANY, 0);
+	} else {
+		for (p = 0; t->n_routers == n && p < t->n_ports; p++) {
+			struct topo_end to = t->ops->peer(t, s, p);
+
+			if (to.router != NO_ROUTER)
+				add_link(&l, to.router, p,
+					index_of(t, to.router, to.port));
+		}
+	}
+	return l;
+}
+
+/* --- the course of a run --- */
+
+static int count_links(struct exchange *x, const struct topo *t, struct err *e)
+{
+	const char *name = x->bench.programs.load.ops->name;
+	site_id s;
+
+	if (t->n_nodes == t->n_routers && t->n_ports > MOST_LINKS)
+		return err_set(e, "%s: more than %d links of a node", name,
+			MOST_LINKS);
+	for (s = 0; s < t->n_nodes; s++)
+		x->n_links += find_partners(x, t, s).n;
+	if (!x->n_links)
+		return err_set(e,
+			is_mirror(x) ? "%s: needs two nodes"
+				     : "%s: no node of this machine has a "
+				       "neighbour",
+			name);
+	return 0;
+}
+
+static int exchange_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
+{
+	struct exchange *x = (struct exchange *)l;
+	struct bench *b = &x->bench;
+	struct bench_needs n = {
+		.n_programs = t->n_nodes,
+		.data = sizeof(struct links),
+		.queue_bytes = QUEUE_BYTES,
+		.is_msg = b->via,
+		.is_for_all = true,
+		.is_for_rate = true,
+	};
+	uint64_t packet = (uint64_t)link->payload, bytes = (uint64_t)b->bytes;
+
+	(void)r;
+	if (count_links(x, t, e))
+		return -1;
+	x->stride = t->n_ports > LINKS ? t->n_ports : LINKS;
+	x->n_depth = x->driver ? (uint32_t)x->depth : 1;
+	n.memory = target_at(x, x->n_depth);
+	n.queues = is_mirror(x) ? 1 : (uint32_t)t->n_ports;
+	n.touched = bench_synthetic(b, (1 + x->n_depth) * link_at(x, n.queues));
+	if (bench_init(b, &n, t, e))
+		return -1;
+	b->piece = bytes;
+	b->owner = owner;
+	x->is_split = 2 * x->n_depth * x->stride <= b->driver->n_counters;
+	if (packet)
+		b->programs.expected = x->n_links * (uint64_t)b->rounds *
+				       ((bytes + packet - 1) / packet);
+	return 0;
+}
+
+static void exchange_start(struct load *l)
+{
+	struct exchange *x = (struct exchange *)l;
+	site_id s;
+
+	bench_start_all(&x->bench, run);
+	for (s = 0; s < l->net->n_nodes; s++)
+		*(struct links *)x->bench.ends[s].data =
+			find_partners(x, l->net->topo, s);
+}
+
+/* As Blue Gene/Q's paper counts: what a node sends and what it receives. */
+static void exchange_report(struct load *l, struct load_result *r)
+{
+	struct exchange *x = (struct exchange *)l;
+	struct bench *b = &x->bench;
+	double rate, dt;
+
+	if (!bench_report(b, r))
+		return;
+	r->has_throughput = true;
+	r->measured = bench_time(b);
+	r->bytes = x->n_links * (uint64_t)b->bytes * (uint64_t)b->rounds;
+	dt = (double)r->measured;
+	rate = (double)r->bytes * 1e3 / dt;
+	load_figure(r, "total_GBps", 2 * rate / l->net->n_nodes);
+	load_figure(r, "per_link_GBps", rate / (double)x->n_links);
+	load_figure(r, "round_ns", dt / SIM_NS / (double)b->rounds);
+}
+
+static void mirror_report(struct load *l, struct load_result *r)
+{
+	struct bench *b = (struct bench *)l;
+	double bytes = 2e6 * (double)b->rounds * (double)b->bytes;
+	double n = (double)((struct exchange *)l)->n_links;
+
+	if (!bench_report(b, r))
+		return;
+	bytes /= (double)bench_time(b);
+	load_figure(r, "both_ways_MBps_per_node", bytes);
+	load_figure(r, "total_GBps", bytes / 2e3 * n);
+}
+
+const struct load_ops load_exchange = {
+	.name = "exchange",
+	.help = "every node exchanges bytes with its neighbours",
+	.size = sizeof(struct exchange),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.variant = EXCHANGE,
+	BENCH_OPS,
+	.init = exchange_init,
+	.start = exchange_start,
+	.report = exchange_report,
+};
+
+const struct load_ops load_mirror = {
+	.name = "mirror",
+	.help = "every node exchanges bytes with its mirror image",
+	.size = sizeof(struct exchange),
+	.params = mirror_params,
+	.n_params = sizeof(mirror_params) / sizeof(mirror_params[0]),
+	.variant = MIRROR,
+	BENCH_OPS,
+	.init = exchange_init,
+	.start = exchange_start,
+	.report = mirror_report,
+};
