@@ -330,12 +330,10 @@ static void add_nics(struct machine *m)
 	for (i = 0; nic_registry[i]; i++)
 		add_word(&m->kind_row[2], nic_registry[i]->name);
 	add_kind(m, &m->kind_row[2], "nic",
-		(struct param){
-			.offset = offsetof(struct machine_kinds, nic),
+		(struct param){ .offset = offsetof(struct machine_kinds, nic),
 			.def = "bgq-mu",
 			.help = "which network interface",
-			.source = "BGQ-F86, BGQ-F88",
-		});
+			.source = "BGQ-F86, BGQ-F88" });
 	for (i = 0; nic_registry[i]; i++) {
 		const struct nic_ops *ops = nic_registry[i];
 
