@@ -58,8 +58,9 @@ struct bench {
 	uint32_t means;
 	struct bench_needs needs;
 	struct bench_end *ends; /* [program] */
-	uint8_t *own,
-		*data; /* the drivers' and the experiment's part of them */
+	uint8_t *own; /* the driver's part of them */
+	uint8_t *data; /* the experiment's */
+	uint32_t *address; /* [node], as the driver writes it, where all send */
 
 	/*
 	 * Synthetic memory is made of pieces: whose bytes the i-th of them
@@ -154,6 +155,8 @@ struct bench_driver {
 	/* Bytes that the program's core has stored for its puts, ever, and
 	 * when that was over. */
 	uint64_t (*stored)(const struct bench_end *x, sim_time *at);
+	/* How a node is addressed; not from a program. */
+	uint32_t (*address)(const struct topo *t, site_id node);
 	/* CPUs that a node's programs may run on; not from a program. */
 	int64_t (*cpus)(const struct bench *b);
 	/* The driver's own figures of transfers from one node to another; not
