@@ -75,9 +75,12 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 {
 	struct load *l = &b->programs.load;
 	const struct bench_driver *own = bench_find_driver(l->nic_ops);
-	const char *title = n->is_msg ? "message layer" : l->nic_ops->title;
+	const char *title;
 	uint64_t memory = n->memory;
 
+	if (programs_need_nic(&b->programs, e))
+		return -1;
+	title = n->is_msg ? "message layer" : l->nic_ops->title;
 	b->driver = n->is_msg ? &bench_msg : own;
 	b->needs = *n;
 	b->needs.queues += !n->queues;
