@@ -132,17 +132,17 @@ struct bench_driver {
 	void (*put)(struct bench_end *x, const struct bench_put *p);
 	void (*get)(struct bench_end *x, uint32_t node, uint64_t from,
 		uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked);
-	/*
-	 * Before the first of n transfers of so many bytes that are tracked;
-	 * flush() waits for their end.  Of a put that is when its source may
-	 * change, of a get when the bytes are here.  False where any failed.
-	 */
-	void (*track_puts)(struct bench_end *x, uint32_t means, uint64_t n,
-		uint64_t bytes);
-	void (*track_gets)(struct bench_end *x, uint64_t n, uint64_t bytes);
+	/* Waits for the end of all transfers that are tracked: of a put that
+	 * is when its source may change, of a get when the bytes are here.
+	 * False where any failed. */
 	bool (*flush)(struct bench_end *x);
 
 	/* --- what may be NULL --- */
+
+	/* Before the first of n transfers of so many bytes that are tracked. */
+	void (*track_puts)(struct bench_end *x, uint32_t means, uint64_t n,
+		uint64_t bytes);
+	void (*track_gets)(struct bench_end *x, uint64_t n, uint64_t bytes);
 
 	/* Waits for a word of memory, where a transfer's last word comes last:
 	 * then nobody needs a counter for a message. */
@@ -249,6 +249,20 @@ bool bench_add_target(
  * where times is not 0.  Complains where not. */
 bool bench_check_target(
 	struct bench_end *x, uint32_t i, uint64_t bytes, uint64_t times);
+
+static inline void bench_track_puts(
+	struct bench_end *x, uint32_t means, uint64_t n, uint64_t bytes)
+{
+	if (x->bench->driver->track_puts)
+		x->bench->driver->track_puts(x, means, n, bytes);
+}
+
+static inline void bench_track_gets(
+	struct bench_end *x, uint64_t n, uint64_t bytes)
+{
+	if (x->bench->driver->track_gets)
+		x->bench->driver->track_gets(x, n, bytes);
+}
 
 /* From BENCH_SOURCE to BENCH_TARGET, onto counter 0, by the key's means. */
 struct bench_put bench_put(

@@ -219,6 +219,7 @@ static void unit_put(struct bench_end *x, const struct bench_put *p)
 
 	if (!is_free)
 		bound = o->put;
+	o->has_puts |= p->is_tracked;
 	set_put(d, p->to, p->from, p->bytes,
 		p->counter == BENCH_NONE ? COUNTER_NOBODY : p->counter);
 	aim(x, d, p->node);
@@ -262,15 +263,6 @@ static void unit_get(struct bench_end *x, uint32_t node, uint64_t from,
 	mu_set_payload(&d, stage(x, &put), sizeof(put));
 	aim(x, &d, node);
 	fifos_inject(fifos_at(&o->fifos, queue == BENCH_ANY ? 0 : queue), &d);
-}
-
-static void unit_track_puts(
-	struct bench_end *x, uint32_t means, uint64_t n, uint64_t bytes)
-{
-	(void)means;
-	(void)n;
-	(void)bytes;
-	own(x)->has_puts = true;
 }
 
 static void unit_track_gets(struct bench_end *x, uint64_t n, uint64_t bytes)
@@ -333,7 +325,6 @@ const struct bench_driver bench_mu = {
 	.await = unit_await,
 	.put = unit_put,
 	.get = unit_get,
-	.track_puts = unit_track_puts,
 	.track_gets = unit_track_gets,
 	.flush = unit_flush,
 	.counter = unit_counter,
