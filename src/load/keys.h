@@ -70,9 +70,9 @@
 #define KEY_BY(at)                                                             \
 	{                                                                      \
 		.name = "by", .type = PARAM_TEXT, .offset = at, .def = "auto", \
-		.help = "means of transfer: auto, or put of the message "      \
-			"unit; auto, sten (short packets that the core "       \
-			"writes) or dma of Elan4"                              \
+		.help = "one of the network interface's means of transfer, "   \
+			"such as sten (short packets that the core writes) "   \
+			"and dma of Elan4; auto: its driver's choice"          \
 	}
 
 /* ... and where its programs run. */

@@ -230,7 +230,7 @@ static int collective_init(struct load *l, const struct topo *t,
 	if (c->op != OP_BROADCAST && (c->apart || c->hardware))
 		return err_set(e, "%s: only of op=broadcast",
 			c->apart ? "apart" : "by");
-	if (find_cast(c, e))
+	if (programs_need_nic(&c->bench.programs, e) || find_cast(c, e))
 		return -1;
 	n.data += c->cast ? c->cast->size : 0;
 	return bench_init(&c->bench, &n, t, e);

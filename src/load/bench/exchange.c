@@ -236,7 +236,7 @@ static void exchange_all(struct bench_end *e)
 	uint64_t bytes = (uint64_t)e->bench->bytes;
 
 	d->expect(e, 0, rounds * bytes);
-	d->track_puts(e, e->bench->means, rounds, bytes);
+	bench_track_puts(e, e->bench->means, rounds, bytes);
 	bench_ready(e, true);
 	e->start = program_now();
 	for (k = 0; k < rounds; k++)

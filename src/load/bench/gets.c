@@ -119,7 +119,7 @@ static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 		program_write(
 			place(g, i + 1) - sizeof(none), &none, sizeof(none));
 	if (!d->wait_word)
-		d->track_gets(x, n, bytes);
+		bench_track_gets(x, n, bytes);
 	for (i = 0; i < n; i++) {
 		struct spot s = spot(g, k + i);
 

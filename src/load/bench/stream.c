@@ -156,7 +156,7 @@ static void prepare(struct bench_end *x, bool receives)
 		d->expect(x, 0, rounds * bytes);
 	}
 	if (!x->is_sink)
-		d->track_puts(x, x->bench->means, rounds, bytes);
+		bench_track_puts(x, x->bench->means, rounds, bytes);
 }
 
 static void send_all(struct bench_end *x)
