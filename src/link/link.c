@@ -49,6 +49,21 @@ const struct param link_params_table[] = {
 		.max = LINK_MAX_RATE,
 		.help = "raw rate of a lane, in place of link.rate; 0 B/s: the "
 			"link's rate divided by its lanes" },
+	{ .name = "lanes-least",
+		.type = PARAM_COUNT,
+		.offset = AT(least_lanes),
+		.def = "1",
+		.min = 1,
+		.max = 64,
+		.help = "lanes that a link needs to carry anything, where "
+			"others have died" },
+	{ .name = "retrain",
+		.type = PARAM_TIME,
+		.offset = AT(retrain),
+		.def = "0 ps",
+		.max = PS_PER_S,
+		.help = "time that a link carries nothing when a lane of it "
+			"dies or returns" },
 	{ .name = "code",
 		.type = PARAM_WORD,
 		.offset = AT(code),
@@ -149,6 +164,7 @@ void link_params_defaults(struct link_params *p)
 		{ "link", link_params_table, link_params_n, p, NULL },
 		{ "link", link_carried_table, link_carried_n, p, NULL },
 		{ "link", link_latency_table, link_latency_n, p, NULL },
+		{ "link", retry_params_table, retry_params_n, &p->retry, NULL },
 	};
 	size_t i;
 
@@ -162,6 +178,10 @@ int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 	int64_t rate = p->lanes * p->lane_rate;
 	char one[48], all[48], given[48];
 
+	if (p->least_lanes > p->lanes)
+		return err_set(e,
+			"link.lanes-least: %lld of %lld lanes (link.lanes)",
+			(long long)p->least_lanes, (long long)p->lanes);
 	if (!p->lane_rate)
 		return 0;
 	units_format(UNIT_RATE, p->lane_rate, one, sizeof(one));
@@ -368,9 +388,12 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 		.word = (uint32_t)word_of(p),
 		.code = &link_codes[p->code],
 		.route = (uint32_t)p->route,
+		.protocol = (uint32_t)p->protocol,
+		.retry = p->retry,
 		.lanes = (uint32_t)p->lanes,
 	};
-	if (check(p, e) || size_rows(r, p, e))
+	if (check(p, e) || size_rows(r, p, e) ||
+		retry_check(&p->retry, r->max_chunks, e))
 		return -1;
 	set_latencies(r, p, t);
 	find_rates(r, t, own, rate);
@@ -386,6 +409,24 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	r->gap = r->rate[0].gap;
 	r->owed = r->rate[0].owed;
 	return 0;
+}
+
+bool link_retry_binds(const struct link_rules *r)
+{
+	struct retry_packet x = { .gap = r->gap };
+	uint32_t w, i;
+
+	for (w = 0; w < TOPO_MAX_WIRES; w++)
+		if (r->latency[w] > x.latency)
+			x.latency = r->latency[w];
+	for (i = 0; i < r->row; i++) {
+		x.ser = r->ser[i];
+		x.chunks = r->chunks[i];
+		if (x.ser && x.chunks <= r->max_chunks &&
+			retry_binds(&r->retry, r->max_chunks, &x, r->longest))
+			return true;
+	}
+	return false;
 }
 
 void link_rules_fini(struct link_rules *r)

@@ -130,8 +130,11 @@ struct sim_worker {
 	struct sim_event *inbox; /* of several workers */
 	uint32_t inbox_room;
 
-	/* own events too far for a slot: a binary heap by time */
+	/* own events too far for a slot: a binary heap by time; and others',
+	 * see mail.c */
 	struct sim_heap far;
+	struct sim_heap *away; /* [2][owning worker] */
+	sim_time away_next; /* the first of those of this window */
 
 	site_id visited; /* the site that is being visited, or NO_SITE */
 	uint64_t n_events, n_visits, n_windows;
@@ -156,7 +159,7 @@ struct sim_params {
 	 * by number */
 	const uint8_t *owner;
 	sim_time window; /* the least delay of mail to another site */
-	sim_time reach; /* the longest such delay */
+	sim_time reach; /* the longest that is usual */
 	const struct sim_ops *ops;
 	void *model;
 	bool prefetches; /* worth it where the sites do not fit a cache */
@@ -177,8 +180,16 @@ void sim_free(struct sim *s);
  */
 enum sim_ending sim_run(struct sim *s, sim_time until);
 
-/* The start of the first window that has not run. */
+/* The start of the first window that has not run, and of the first one that has
+ * an event; SIM_NEVER where there is none. */
 sim_time sim_now(const struct sim *s);
+sim_time sim_next_time(const struct sim *s);
+
+/*
+ * For runs in slices of a length, one after the other from now on: the end of
+ * the first one in which anything happens, or of the first where nothing does.
+ */
+sim_time sim_slice(const struct sim *s, sim_time length);
 
 uint32_t sim_n_workers(const struct sim *s);
 struct sim_worker *sim_worker(struct sim *s, uint32_t id);
@@ -213,7 +224,7 @@ static inline void sim_put(struct sim_worker *w, site_id site, uint32_t dt,
 /*
  * Posts an event.  To the worker's site that is being visited: at any later
  * time, or now with a later key.  To any other site: one window from now or
- * later, and no later than the reach.
+ * later; beyond the reach that costs more.
  */
 static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 	uint16_t key, uint16_t aux, uint32_t data)
