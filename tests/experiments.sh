@@ -97,7 +97,8 @@ refused 'nic.kind elan4' bgq-board events
 printf 'schema: 1\nmachine: bare\ntopology:\n  kind: torus\n  shape: [4]\n' \
 	>"$tmp/bare.yaml"
 for load in stream gets exchange storm collective events 'alltoall via=msg'; do
-	refused 'no network interface' "$tmp/bare.yaml" $load --set nic.kind=none
+	refused 'no network interface' "$tmp/bare.yaml" $load \
+		--set nic.kind=none
 done
 report 'mistakes are reported in a line'
 
