@@ -75,9 +75,12 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 {
 	struct load *l = &b->programs.load;
 	const struct bench_driver *own = bench_find_driver(l->nic_ops);
-	const char *title = n->is_msg ? "message layer" : l->nic_ops->title;
+	const char *title;
 	uint64_t memory = n->memory;
 
+	if (programs_need_nic(&b->programs, e))
+		return -1;
+	title = n->is_msg ? "message layer" : l->nic_ops->title;
 	b->driver = n->is_msg ? &bench_msg : own;
 	b->needs = *n;
 	b->needs.queues += !n->queues;
@@ -109,6 +112,15 @@ int bench_check_bytes(
 	return 0;
 }
 
+static void list_addresses(struct bench *b, const struct net *n)
+{
+	site_id s;
+
+	b->address = mem_alloc(n->n_nodes, sizeof(*b->address));
+	for (s = 0; s < n->n_nodes; s++)
+		b->address[s] = b->driver->address(n->topo, s);
+}
+
 void bench_open_ends(struct bench *b)
 {
 	size_t size = b->driver->size(&b->needs), data = b->needs.data;
@@ -118,6 +130,8 @@ void bench_open_ends(struct bench *b)
 	b->ends = mem_alloc(n, sizeof(*b->ends));
 	b->own = mem_alloc(n, size);
 	b->data = data ? mem_alloc(n, data) : NULL;
+	if (b->driver->address && b->needs.is_for_all)
+		list_addresses(b, b->programs.load.net);
 	for (i = 0; i < n; i++) {
 		b->ends[i].bench = b;
 		b->ends[i].own = b->own + i * size;
@@ -202,6 +216,7 @@ void bench_fini(struct load *l)
 	mem_free(b->ends);
 	mem_free(b->own);
 	mem_free(b->data);
+	mem_free(b->address);
 }
 
 /* --- for programs --- */

@@ -41,12 +41,9 @@ static const struct param params[] = {
 	KEY_WORD("by", AT(hardware), "software", "software|hardware",
 		"of a broadcast: messages between nodes, or packets that the "
 		"network copies for all nodes, as QsNetII's does"),
-	{ .name = "apart",
-		.type = PARAM_FLAG,
-		.offset = AT(apart),
-		.def = "no",
-		.help = "of a broadcast: a barrier before each round, whose "
-			"time is not counted; always so by hardware" },
+	KEY_FLAG("apart", AT(apart), "no",
+		"of a broadcast: a barrier before each round, whose time is "
+		"not counted; always so by hardware"),
 	KEY_BYTES("bytes", AT(bench.bytes), "8", 0, 1 << 24,
 		"length of a broadcast or reduction; whole words"),
 	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 1000000,
@@ -230,7 +227,7 @@ static int collective_init(struct load *l, const struct topo *t,
 	if (c->op != OP_BROADCAST && (c->apart || c->hardware))
 		return err_set(e, "%s: only of op=broadcast",
 			c->apart ? "apart" : "by");
-	if (find_cast(c, e))
+	if (programs_need_nic(&c->bench.programs, e) || find_cast(c, e))
 		return -1;
 	n.data += c->cast ? c->cast->size : 0;
 	return bench_init(&c->bench, &n, t, e);
