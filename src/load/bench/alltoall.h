@@ -8,7 +8,7 @@
 struct alltoall {
 	struct bench bench; /* used by programs only */
 	/* keys */
-	int64_t bytes, routing, driver, data, fifos;
+	int64_t bytes, routing, driver, data, fifos, procs;
 	char zones[PARAM_TEXT_MAX];
 
 	uint32_t rounds, last_bytes, full_bytes; /* packets of a message */
@@ -23,8 +23,8 @@ struct alltoall {
 
 	/* by programs */
 	bool is_synthetic;
-	uint64_t n_nodes;
-	struct alltoall_node *nodes;
+	uint64_t n_ranks;
+	struct alltoall_rank *ranks;
 };
 
 /* What init() changes to where programs send. */

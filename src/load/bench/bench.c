@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/msg.h"
 #include "base/mem.h"
 #include "load/filled.h"
 #include "weft/msg.h"
@@ -54,6 +55,21 @@ static int check_memory(
 	return programs_need_memory(&b->programs, memory, e);
 }
 
+static int check_processes(const struct bench *b, bool is_msg, struct err *e)
+{
+	const struct load *l = &b->programs.load;
+	const struct api *api = api_to(l->nic_ops);
+	uint32_t most = api ? api->msg->most_processes : 0;
+
+	if (b->needs.n_processes > 1 && !is_msg)
+		return err_set(e, "procs: only programs that use messages "
+				  "(via=msg) have several processes a node");
+	if (most && b->needs.n_processes > most)
+		return err_set(e, "procs: the %s serves %u processes at most",
+			l->nic_ops->title, most);
+	return 0;
+}
+
 int bench_init(struct bench *b, bool is_msg, const struct bench_needs *n,
 	const struct topo *t, struct err *e)
 {
@@ -63,15 +79,21 @@ int bench_init(struct bench *b, bool is_msg, const struct bench_needs *n,
 
 	b->driver = is_msg ? &bench_msg : own;
 	b->needs = *n;
-	l->needs.n_programs = n->n_programs;
 	b->needs.queues += !n->queues;
+	b->needs.n_processes += !n->n_processes;
+	l->needs.n_programs = n->n_programs;
+	l->needs.n_processes = b->needs.n_processes;
 	if (!b->driver)
 		return err_set(e,
 			"%s: the %s has no driver of its own for it; via=msg "
 			"does it by messages",
 			l->ops->name, l->nic_ops->title);
+	if (check_processes(b, is_msg, e))
+		return -1;
 	if (is_msg)
-		memory += weft_msg_memory(t->n_nodes, NULL);
+		memory += weft_msg_memory(
+			t->n_nodes * b->needs.n_processes, NULL);
+	memory *= b->needs.n_processes;
 	if (b->needs.queues > b->driver->most_queues)
 		return err_set(e, "%s: more than %u queues", l->ops->name,
 			b->driver->most_queues);
@@ -123,6 +145,15 @@ void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	program_start(b->programs.load.host, node, thread, 0, run, x);
 }
 
+void bench_run_rank(
+	struct bench *b, uint32_t i, void (*run)(void *end), void *arg)
+{
+	uint32_t n = b->needs.n_processes;
+
+	bench_run(b, i, i / n, i % n * host_threads_each(b->programs.load.host),
+		run, arg);
+}
+
 void bench_report(const struct bench *b, struct load_result *r)
 {
 	programs_report(&b->programs, r);
@@ -133,9 +164,12 @@ uint64_t bench_estimate(const struct bench *b, uint64_t n_nodes,
 	uint64_t programs, uint64_t bytes)
 {
 	bool is_msg = b->driver == &bench_msg;
+	uint64_t each = b->needs.n_processes;
 
-	return programs_estimate(n_nodes, programs + is_msg,
-		bytes + b->driver->size(&b->needs) + (is_msg ? MSG_BYTES : 0));
+	return programs_estimate(n_nodes, (programs + is_msg) * each,
+		(bytes + b->driver->size(&b->needs) +
+			(is_msg ? MSG_BYTES : 0)) *
+			each);
 }
 
 uint64_t bench_synthetic(const struct bench *b, uint64_t bytes)

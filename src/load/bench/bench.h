@@ -35,11 +35,14 @@ struct bench_driver;
 /* What an experiment wants of its driver. */
 struct bench_needs {
 	uint32_t n_programs; /* of all nodes */
-	uint64_t memory; /* of each node, from address 0 on */
+	uint64_t memory; /* of each process, from address 0 on */
 	uint64_t n_puts; /* of each program to any queue; 0: few */
 	uint32_t queues; /* of each program; 0: one */
 	uint32_t queue_bytes; /* that will do; 0: as many as there can be */
 	int64_t routing; /* as the key says */
+	/* Of each node; 0: one.  Several only by messages, where a node in
+	 * calls of the driver is a rank then. */
+	uint32_t n_processes;
 	bool has_gets;
 	bool is_for_all; /* every node runs a program */
 	bool is_for_rate; /* what counts is the rate, not the latency */
@@ -191,9 +194,13 @@ void bench_start(struct bench *b);
 /* The i-th program, on a thread of a node. */
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	void (*run)(void *end), void *arg);
+/* The program of a rank: process i % n_processes of node i / n_processes. */
+void bench_run_rank(
+	struct bench *b, uint32_t i, void (*run)(void *end), void *arg);
 /* In report(): the layer and what programs_report() fills in. */
 void bench_report(const struct bench *b, struct load_result *r);
-/* For estimate(): nodes with one program each. */
+/* For estimate(): nodes with so many programs each, and processes of so many
+ * bytes. */
 uint64_t bench_estimate(const struct bench *b, uint64_t n_nodes,
 	uint64_t programs, uint64_t bytes);
 /* What so many synthetic bytes of a node take: pages that its cache has

@@ -27,7 +27,7 @@ struct collective;
 
 struct member {
 	struct collective *c;
-	site_id node;
+	uint32_t rank;
 	sim_time start, came, left, end; /* came and left: the last round's */
 	sim_time all_came, all_left; /* the sums over the rounds */
 	void *cast; /* what it keeps of broadcasts by the network */
@@ -36,7 +36,7 @@ struct member {
 struct collective {
 	struct bench bench; /* by messages */
 	/* keys */
-	int64_t op, by, apart, bytes, rounds, root;
+	int64_t op, by, apart, bytes, rounds, root, procs;
 
 	const struct bench_cast *cast;
 	struct member *members;
@@ -59,8 +59,10 @@ static const struct param params[] = {
 		"length of a broadcast or reduction; whole words"),
 	KEY_COUNT("rounds", AT(rounds), "10", 1, 1000000,
 		"repetitions, back to back"),
-	KEY_NODE(
-		"root", AT(root), "0", "node that broadcasts, or gets the sum"),
+	KEY_NODE("root", AT(root), "0",
+		"node, or rank where a node has several processes, that "
+		"broadcasts or gets the sum"),
+	KEY_PROCS(AT(procs)),
 };
 
 static struct collective *of(struct load *l)
@@ -70,18 +72,18 @@ static struct collective *of(struct load *l)
 
 /* --- data --- */
 
-/* Element i of a node in a round; broadcasts are node 0's. */
+/* Element i of a rank in a round; broadcasts are rank 0's. */
 static uint64_t element(
-	const struct collective *c, site_id node, int64_t round, uint64_t i)
+	const struct collective *c, uint32_t rank, int64_t round, uint64_t i)
 {
 	return (c->bench.programs.load.seed + (uint64_t)round) * 1000003 +
-	       i * (node + 1) + node;
+	       i * (rank + UINT64_C(1)) + rank;
 }
 
-/* The sum over all nodes. */
+/* The sum over all ranks. */
 static uint64_t sum(const struct collective *c, int64_t round, uint64_t i)
 {
-	uint64_t n = c->bench.programs.load.net->n_nodes;
+	uint64_t n = c->bench.needs.n_programs;
 
 	return n * element(c, 0, round, 0) + i * (n * (n + 1) / 2) +
 	       n * (n - 1) / 2;
@@ -93,10 +95,10 @@ static void fill(const struct member *m, int64_t round)
 	uint64_t i, n = (uint64_t)c->bytes / 8, word;
 	bool is_broadcast = c->op == OP_BROADCAST;
 
-	if (is_broadcast && m->node != (site_id)c->root)
+	if (is_broadcast && m->rank != (uint32_t)c->root)
 		return;
 	for (i = 0; i < n; i++) {
-		word = element(c, is_broadcast ? 0 : m->node, round, i);
+		word = element(c, is_broadcast ? 0 : m->rank, round, i);
 		weft_msg_store(BENCH_SOURCE + 8 * i, &word, 8);
 	}
 }
@@ -108,7 +110,7 @@ static bool check(struct member *m, int64_t round)
 	uint64_t at = c->op == OP_BROADCAST ? BENCH_SOURCE : BENCH_TARGET;
 
 	if (c->op == OP_BARRIER ||
-		(c->op == OP_REDUCE && m->node != (site_id)c->root))
+		(c->op == OP_REDUCE && m->rank != (uint32_t)c->root))
 		return true;
 	for (i = 0; i < n; i++) {
 		want = c->op == OP_BROADCAST ? element(c, 0, round, i)
@@ -131,7 +133,7 @@ static int cast(struct member *m, int64_t round)
 {
 	const struct collective *c = m->c;
 
-	if (m->node == (site_id)c->root)
+	if (m->rank == (uint32_t)c->root)
 		c->cast->send(m->cast, c->bench.programs.load.net->n_nodes,
 			BENCH_SOURCE, (uint64_t)c->bytes);
 	return c->cast->await(m->cast, BENCH_TARGET, (uint64_t)round + 1) ? 0
@@ -217,17 +219,21 @@ static int collective_init(struct load *l, const struct topo *t,
 {
 	struct collective *c = of(l);
 	struct bench_needs n = {
-		.n_programs = t->n_nodes,
+		.n_programs = t->n_nodes * (uint32_t)c->procs,
+		.n_processes = (uint32_t)c->procs,
 		.memory = BENCH_MEMORY,
 		.is_for_all = true,
 	};
 
 	(void)r;
 	(void)link;
-	if (load_check_node(t, "root", c->root, e))
-		return -1;
+	if (c->root >= n.n_programs)
+		return err_set(e, "root: there are %s 0 to %u",
+			c->procs > 1 ? "ranks" : "nodes", n.n_programs - 1);
 	if (c->bytes % 8)
 		return err_set(e, "bytes: want whole words of 8");
+	if (c->by == BY_HARDWARE && c->procs > 1)
+		return err_set(e, "procs: only of by=software");
 	if (c->op != OP_BROADCAST && (c->apart || c->by == BY_HARDWARE))
 		return err_set(e, "%s: only of op=broadcast",
 			c->apart ? "apart" : "by");
@@ -239,26 +245,26 @@ static void collective_start(struct load *l)
 {
 	struct collective *c = of(l);
 	size_t size = c->cast ? c->cast->size : 0;
-	site_id s, n = l->net->n_nodes;
+	uint32_t s, n = c->bench.needs.n_programs;
 
 	bench_start(&c->bench);
 	c->members = mem_alloc(n, sizeof(*c->members));
 	c->casts = c->cast ? mem_alloc(n, size) : NULL;
 	for (s = 0; s < n; s++) {
-		c->members[s] = (struct member){ .c = c, .node = s };
+		c->members[s] = (struct member){ .c = c, .rank = s };
 		if (c->cast)
 			c->members[s].cast = c->casts + s * size;
-		bench_run(&c->bench, s, s, 0, run, &c->members[s]);
+		bench_run_rank(&c->bench, s, run, &c->members[s]);
 	}
 }
 
-/* Of all nodes: the first start and departure, the last arrival and end. */
+/* Of all ranks: the first start and departure, the last arrival and end. */
 static struct member extremes(const struct collective *c)
 {
 	struct member x = c->members[0];
-	site_id s;
+	uint32_t s;
 
-	for (s = 1; s < c->bench.programs.load.net->n_nodes; s++) {
+	for (s = 1; s < c->bench.needs.n_programs; s++) {
 		const struct member *m = &c->members[s];
 
 		x.start = m->start < x.start ? m->start : x.start;
@@ -274,9 +280,9 @@ static struct member extremes(const struct collective *c)
 static double time_apart(const struct collective *c)
 {
 	sim_time most = 0;
-	site_id s;
+	uint32_t s;
 
-	for (s = 0; s < c->bench.programs.load.net->n_nodes; s++)
+	for (s = 0; s < c->bench.needs.n_programs; s++)
 		if (c->members[s].all_left > most)
 			most = c->members[s].all_left;
 	return (double)(most - c->members[c->root].all_came) / SIM_NS /
