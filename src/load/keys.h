@@ -75,6 +75,11 @@
 			"writes) or dma of Elan4"                              \
 	}
 
+/* ... how many processes each node has, ... */
+#define KEY_PROCS(at)                                                          \
+	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \
+		"processes of each node, where programs use weft/msg.h")
+
 /* ... and where its programs run. */
 #define KEY_CPU(at)                                                            \
 	{                                                                      \
