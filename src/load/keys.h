@@ -60,6 +60,11 @@
 		"sten (short packets that the core writes) and dma of Elan4; " \
 		"auto: its driver's choice")
 
+/* ... how many processes each node has, ... */
+#define KEY_PROCS(at)                                                          \
+	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \
+		"processes of each node, where programs use weft/msg.h")
+
 /* ... and where its programs run. */
 #define KEY_CPU(at)                                                            \
 	KEY_COUNT("cpu", at, "0", 0, HOST_THREADS - 1,                         \

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/msg.h"
 #include "base/mem.h"
 #include "weft/msg.h"
 
@@ -70,6 +71,22 @@ static int check_keys(
 	return 0;
 }
 
+static int check_processes(struct bench *b, struct err *e)
+{
+	const struct load *l = &b->programs.load;
+	const struct api *api = api_to(l->nic_ops);
+	uint32_t most = api ? api->msg->most_processes : 0;
+
+	b->procs += !b->procs;
+	if (b->procs > 1 && !b->needs.is_msg)
+		return err_set(e, "procs: only programs that use messages "
+				  "(via=msg) have several processes a node");
+	if (most && b->procs > most)
+		return err_set(e, "procs: the %s serves %u processes at most",
+			l->nic_ops->title, most);
+	return 0;
+}
+
 int bench_init(struct bench *b, const struct bench_needs *n,
 	const struct topo *t, struct err *e)
 {
@@ -89,8 +106,12 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 			"%s: the %s has no driver of its own for it; via=msg "
 			"does it by messages",
 			l->ops->name, title);
+	if (check_processes(b, e))
+		return -1;
 	if (n->is_msg)
-		memory += weft_msg_memory(t->n_nodes, NULL);
+		memory +=
+			weft_msg_memory(t->n_nodes * (uint32_t)b->procs, NULL);
+	memory *= (uint64_t)b->procs;
 	if (b->needs.queues > b->driver->most_queues)
 		return err_set(e, "%s: more than %u queues", l->ops->name,
 			b->driver->most_queues);
@@ -99,7 +120,10 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 		return -1;
 	if (!n->n_programs)
 		b->needs.n_programs = 2;
+	if (n->is_for_all)
+		b->needs.n_programs *= (uint32_t)b->procs;
 	l->needs.n_programs = b->needs.n_programs;
+	l->needs.n_processes = (uint32_t)b->procs;
 	return 0;
 }
 
@@ -142,7 +166,7 @@ void bench_open_ends(struct bench *b)
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	void (*run)(void *end))
 {
-	b->ends[i].node = node;
+	b->ends[i].node = b->ends[i].rank = node;
 	program_start(b->programs.load.host, node, thread, 0, run, &b->ends[i]);
 }
 
@@ -159,11 +183,15 @@ void bench_start_pair(
 
 void bench_start_all(struct bench *b, void (*run)(void *end))
 {
-	site_id s;
+	uint32_t procs = (uint32_t)b->procs, i;
+	uint32_t threads = host_threads_each(b->programs.load.host);
 
 	bench_open_ends(b);
-	for (s = 0; s < b->programs.load.net->n_nodes; s++)
-		bench_run(b, s, s, (uint32_t)b->cpu, run);
+	for (i = 0; i < b->needs.n_programs; i++) {
+		bench_run(b, i, i / procs,
+			i % procs * threads + (uint32_t)b->cpu, run);
+		b->ends[i].rank = i;
+	}
 }
 
 bool bench_report(const struct bench *b, struct load_result *r)

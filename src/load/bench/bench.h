@@ -35,7 +35,7 @@ struct bench_driver;
 /* What an experiment wants, of its driver and besides. */
 struct bench_needs {
 	uint32_t n_programs; /* of all nodes; 0: two, on nodes from and to */
-	uint64_t memory; /* of each node, from address 0 on */
+	uint64_t memory; /* of each process, from address 0 on */
 	uint64_t touched; /* of that by each program, about */
 	size_t data; /* that it keeps for each program; 0: nothing */
 	uint64_t n_puts; /* of each program to any queue; 0: few */
@@ -44,7 +44,9 @@ struct bench_needs {
 	int64_t routing; /* as the key says */
 	bool is_msg; /* by messages */
 	bool has_gets;
-	bool is_for_all; /* every node runs a program */
+	/* Every process runs a program; n_programs are those of nodes with one
+	 * process each. */
+	bool is_for_all;
 	bool is_for_rate; /* what counts is the rate, not the latency */
 };
 
@@ -52,6 +54,7 @@ struct bench {
 	struct programs programs;
 	/* keys that several experiments have */
 	int64_t via, from, to, bytes, rounds, cpu;
+	int64_t procs; /* of each node, by messages; 0: one */
 	char by[PARAM_TEXT_MAX];
 
 	const struct bench_driver *driver;
@@ -77,6 +80,7 @@ enum { BENCH_REGIONS = 4 };
 struct bench_end {
 	struct bench *bench;
 	site_id node;
+	uint32_t rank; /* the node, where each has one process */
 	uint32_t peer; /* of two nodes */
 	bool begins; /* it is the first of two */
 	uint32_t lane; /* the thread, where a node has several programs */
@@ -88,7 +92,7 @@ struct bench_end {
 };
 
 struct bench_put {
-	uint32_t node;
+	uint32_t node; /* or rank */
 	uint64_t to, from, bytes;
 	uint32_t counter; /* of that node, or BENCH_NONE */
 	uint32_t means;
