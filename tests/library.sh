@@ -325,6 +325,7 @@ report "150 s with something to do every 10 ms take less than a second"
 
 # Calls of a machine's own interface where there is none of it.
 cat >wrong.c <<'END'
+#include <signal.h>
 #include <stdio.h>
 #include <weft/program.h>
 #include <weft/run.h>
@@ -343,16 +344,23 @@ static void use(void *mine)
 	*(char *)mine = 1;
 }
 
+static void on_signal(int number)
+{
+	printf("signal %d\n", number);
+}
+
 int main(int argc, char **argv)
 {
 	struct weft_app app = { .name = "wrong", .run = misuse,
 		.node_bytes = 1 };
 	int i;
 
+	signal(SIGINT, on_signal);
 	for (i = 0; i < 3; i++)
 		printf("code %d\n", weft_main(argc, argv, &app));
 	app.run = use;
 	printf("code %d\n", weft_main(argc, argv, &app));
+	raise(SIGINT);
 	fflush(stdout);
 	weft_node();
 	puts("not reached");
@@ -366,6 +374,7 @@ for threads in 1 3; do
 		complain "$threads threads: $(grep ^code log)"
 	grep -q 'wrong: internal error at ' err ||
 		complain "$threads threads: $(cat err)"
+	grep -q '^signal' log || complain "the handler of SIGINT is lost"
 	grep -q 'not reached' log && complain "outside of a run it goes on"
 done
 report "a mistake in a program ends its run with 5, and main() goes on"
