@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "router/registry.h"
 
 /* --- reading --- */
 
@@ -105,6 +106,21 @@ static void add_links(struct machine *m)
 		&m->lines, "cables");
 }
 
+static void add_routers(struct machine *m)
+{
+	size_t i;
+
+	for (i = 0; router_registry[i]; i++)
+		add_word(&m->kind_row[3], router_registry[i]->name);
+	add_kind(m, &m->kind_row[3], "router",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, router),
+			.def = router_registry[0]->name,
+			.help = "which router",
+		});
+	add_block(m, "router", net_params_table, net_params_n, &m->router, "");
+}
+
 static void add_routes(struct machine *m)
 {
 	size_t i;
@@ -164,7 +180,7 @@ struct machine *machine_default(void)
 	add_topos(m);
 	add_topo_blocks(m, "topology");
 	add_links(m);
-	add_block(m, "router", net_params_table, net_params_n, &m->router, "");
+	add_routers(m);
 	add_routes(m);
 	add_nics(m);
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
@@ -385,6 +401,7 @@ static int choose(struct machine *m, struct err *e)
 
 	m->topo = topo_now(m);
 	m->route = m->routes[route_now(m)];
+	m->router.kind = router_registry[m->kinds.router];
 	m->nic = nic_now(m);
 	m->nic_params = m->nic ? m->nics[m->kinds.nic - 1] : NULL;
 	m->link.formats = m->nic ? m->nic->formats : NULL;

@@ -12,14 +12,14 @@
 #include "machine/file.h"
 #include "nic/nic.h"
 #include "route/route.h"
-#include "router/net.h"
+#include "net/net.h"
 #include "topo/topo.h"
 
 enum { MACHINE_DIRS = 5, MACHINE_KINDS = 8, MACHINE_BLOCKS = 32 };
 
 /* Which variants a machine has: indices of the registries. */
 struct machine_kinds {
-	int64_t topo;
+	int64_t topo, router;
 	int64_t route; /* 0: the topology's own, else 1 + the index */
 	int64_t nic; /* 0: none, else 1 + the index */
 };
@@ -51,7 +51,7 @@ struct machine {
 	struct machine_header header;
 	char path[1024];
 	struct machine_kinds kinds;
-	struct machine_kind kind_row[3];
+	struct machine_kind kind_row[4];
 	struct topo *topo, *topos[MACHINE_KINDS]; /* one of them */
 	struct route *route, *routes[MACHINE_KINDS];
 	struct link_params link;
