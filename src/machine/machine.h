@@ -35,6 +35,8 @@ struct machine_use {
 	int64_t least, most;
 };
 
+struct machine;
+
 /* Where machine files are looked for; NULL at the end. */
 struct machine_dirs {
 	const char *dir[MACHINE_DIRS];
@@ -42,6 +44,9 @@ struct machine_dirs {
 };
 
 void machine_dirs(struct machine_dirs *d);
+/* Sets a machine's path.  A name with a slash or a dot is one; any other is
+ * looked for. */
+int machine_find(struct machine *m, const char *name, struct err *e);
 
 struct machine {
 	struct machine_header header;
