@@ -14,6 +14,7 @@
 #include "nic/elan4/elan4.h"
 #include "route/hint.h"
 #include "route/updown.h"
+#include "router/registry.h"
 #include "topo/fattree_testing.h"
 #include "topo/torus_testing.h"
 
@@ -102,13 +103,14 @@ static void build(struct rig *r)
 		.seed = SEED,
 	};
 	struct host_params p;
-	struct host_setup h = { .params = &p };
+	struct host_setup h = { .params = &p, .n_spawned = 1 };
 	struct nic_setup n = {
 		.ops = nic_of(r), .on_delivered = on_delivered, .arg = r
 	};
 
 	link_params_defaults(&r->link);
 	set(net_params_table, net_params_n, &r->router, NULL, NULL);
+	r->router.kind = router_find("direct");
 	if (r->test->machine == MSG_TEST_TREE)
 		make_tree(r, &s, &e);
 	else

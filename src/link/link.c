@@ -123,6 +123,7 @@ void link_params_defaults(struct link_params *p)
 	const struct param_block b[] = {
 		{ "link", link_params_table, link_params_n, p, NULL },
 		{ "link", link_carried_table, link_carried_n, p, NULL },
+		{ "link", retry_kind_table, retry_kind_n, &p->retry, NULL },
 		{ "link", retry_params_table, retry_params_n, &p->retry, NULL },
 	};
 	size_t i;
@@ -278,7 +279,7 @@ static void fill_row(struct link_rules *r, const struct link_params *p,
 
 			r->bytes[at] = (uint32_t)bytes;
 			r->ser[at] = wire_time(bytes * p->lanes, rate * lanes);
-			if (r->ser[at] > r->longest)
+			if (!dead && r->ser[at] > r->longest)
 				r->longest = r->ser[at];
 			if (!row)
 				r->chunks[at] = (uint16_t)chunks_of(p, f, i);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "router/registry.h"
 
 /* --- reading --- */
 
@@ -94,13 +95,30 @@ static void add_topo_blocks(struct machine *m, const char *section)
 static void add_links(struct machine *m)
 {
 	add_block(m, "link", link_params_table, link_params_n, &m->link, "");
+	add_block(
+		m, "link", retry_kind_table, retry_kind_n, &m->link.retry, "");
 	add_block(m, "link", retry_params_table, retry_params_n, &m->link.retry,
-		"");
+		"replay");
 	add_topo_blocks(m, "link");
 	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
 		"carried-routes");
 	add_block(m, "link", training_params_table, training_params_n,
 		&m->lines, "cables");
+}
+
+static void add_routers(struct machine *m)
+{
+	size_t i;
+
+	for (i = 0; router_registry[i]; i++)
+		add_word(&m->kind_row[3], router_registry[i]->name);
+	add_kind(m, &m->kind_row[3], "router",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, router),
+			.def = router_registry[0]->name,
+			.help = "which router",
+		});
+	add_block(m, "router", net_params_table, net_params_n, &m->router, "");
 }
 
 static void add_routes(struct machine *m)
@@ -189,7 +207,7 @@ struct machine *machine_default(void)
 	add_topos(m);
 	add_topo_blocks(m, "topology");
 	add_links(m);
-	add_block(m, "router", net_params_table, net_params_n, &m->router, "");
+	add_routers(m);
 	add_routes(m);
 	add_nics(m);
 	add_sides(m);
@@ -271,6 +289,7 @@ bool machine_uses(const struct machine *m, size_t block)
 	       is_kind(needs, "side", side ? side->name : NULL) ||
 	       has_word(t->ops->has ? t->ops->has(t) : NULL, needs) ||
 	       has_word(r->has, needs) ||
+	       has_word(m->link.retry.kind ? "replay" : NULL, needs) ||
 	       has_word(nic ? nic->has : NULL, needs);
 }
 
@@ -417,10 +436,13 @@ static int choose(struct machine *m, struct err *e)
 
 	m->topo = topo_now(m);
 	m->route = m->routes[route_now(m)];
+	m->router.kind = router_registry[m->kinds.router];
 	m->nic = nic_now(m);
 	m->nic_params = m->nic ? m->nics[m->kinds.nic - 1] : NULL;
 	m->side = side_now(m);
 	m->side_params = m->side ? m->sides[m->kinds.side - 1] : NULL;
+	m->link.formats = m->nic ? m->nic->formats : NULL;
+	m->link.n_formats = m->nic ? m->nic->n_formats : 0;
 	for (i = 0; i < m->n_blocks; i++)
 		if (!machine_uses(m, i) && check_unused(m, &m->block[i], e))
 			return -1;
@@ -444,6 +466,7 @@ static int read_plan(struct machine *m, struct err *e)
 	m->faults.least_lanes = m->link.least_lanes;
 	m->faults.retrain = m->link.retrain;
 	m->faults.bit = training_bit(m->link.rate);
+	m->faults.parts = m->nic ? m->nic->parts : NULL;
 	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }
 

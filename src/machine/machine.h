@@ -13,14 +13,14 @@
 #include "machine/file.h"
 #include "nic/nic.h"
 #include "route/route.h"
-#include "router/net.h"
+#include "net/net.h"
 #include "topo/topo.h"
 
 enum { MACHINE_DIRS = 5, MACHINE_KINDS = 8, MACHINE_BLOCKS = 32 };
 
 /* Which variants a machine has: indices of the registries. */
 struct machine_kinds {
-	int64_t topo;
+	int64_t topo, router;
 	int64_t route; /* 0: the topology's own, else 1 + the index */
 	int64_t nic, side; /* 0: none, else 1 + the index */
 };
@@ -40,6 +40,8 @@ struct machine_use {
 	char needs[48];
 };
 
+struct machine;
+
 /* Where machine files are looked for; NULL at the end. */
 struct machine_dirs {
 	const char *dir[MACHINE_DIRS];
@@ -47,6 +49,9 @@ struct machine_dirs {
 };
 
 void machine_dirs(struct machine_dirs *d);
+/* Sets a machine's path.  A name with a slash or a dot is one; any other is
+ * looked for. */
+int machine_find(struct machine *m, const char *name, struct err *e);
 
 struct machine {
 	struct machine_header header;
@@ -81,9 +86,6 @@ struct machine {
  */
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e);
-/* Sets the path of the file; a name with a slash or a dot is one, any other is
- * looked for. */
-int machine_find(struct machine *m, const char *name, struct err *e);
 /* Reads a plan of faults in place of the machine's, or over it. */
 int machine_read_faults(struct machine *m, const char *path, struct err *e);
 /* An error where there are some, and what is lost would be lost for good. */

@@ -110,6 +110,10 @@ static void what_nothing_of_the_machine_needs_is_refused(void **state)
 	is_refused("", "link.latency.board=5ns", "link.latency.board is not a");
 	is_refused("topology: { wires: packaged }\n", "topology.cable.length=4",
 		"topology.cable.length is not a");
+	/* no routing that we have knows such a torus */
+	is_refused("topology: { nodes: 2 }\n", "topology.node.up=9ns",
+		"hint needs a torus whose routers are nodes");
+	is_refused("", "topology.node.up=9ns", "topology.node.up is not a");
 	is_refused("", "link.route=1B", "link.route is not a parameter");
 	is_refused("", "host.memory=1GiB", "host.memory is not a parameter");
 	is_refused("nic: { kind: elan4 }\n", "host.l2.ways=4",
@@ -121,7 +125,8 @@ static void every_block_can_be_used(void **state)
 {
 	static const char *const some[] = { "", "topology: { wires: packaged }",
 		"topology: { kind: fattree }\nnic: { kind: elan4 }",
-		"topology: { shape: 2x2x2x2x2 }\nnic: { kind: bgq-mu }" };
+		"topology: { shape: 2x2x2x2x2 }\nnic: { kind: bgq-mu }",
+		"link: { retry: replay }" };
 	bool used[MACHINE_BLOCKS] = { false };
 	size_t i, k, n = 0;
 
@@ -132,7 +137,8 @@ static void every_block_can_be_used(void **state)
 		n = m->n_blocks;
 		for (k = 0; k < n; k++)
 			used[k] |= machine_uses(m, k) ||
-				   strchr(m->use[k].needs, '.');
+				   strchr(m->use[k].needs, '.') ||
+				   !strcmp(m->use[k].needs, "node-wires");
 		machine_free(m);
 	}
 	for (k = 0; k < n; k++)

@@ -298,6 +298,7 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 			"routing.kind: hint needs a torus whose routers are "
 			"nodes (topology.nodes: 0) with one link in each "
 			"direction (topology.links: 1)");
+	r->topo = topo;
 	h->route.bubble = h->bubble != 0;
 	h->route.has_escape = h->escape != 0;
 	if (check_lengths(h->torus, e) || set_order(h, e))
@@ -403,6 +404,9 @@ static void hint_start(const struct route *r, struct packet *p)
 	route_look_up(r, p);
 }
 
+static const char *const channels[] = { "dynamic", "deterministic", "high",
+	"system" };
+
 static int set_zones(
 	struct route *r, uint32_t set, const char *text, struct err *e)
 {
@@ -411,13 +415,14 @@ static int set_zones(
 
 const struct route_ops hint_ops = {
 	.name = "hint",
+	.channels = channels,
+	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct hint),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.init = hint_init,
 	.fini = hint_fini,
 	.start = hint_start,
-	.kinds = (1u << N_PACKET_KINDS) - 1,
 	.set_zones = set_zones,
 	.way = hint_way,
 	.describe = hint_describe,

@@ -33,11 +33,11 @@ static sim_time serialisation(uint32_t bytes)
 static sim_time head_time(
 	const struct rig *r, const int64_t *metres, uint32_t a, uint32_t b)
 {
-	uint32_t span = 1, radix = r->tree.t.n_down[1];
+	const uint32_t *span = r->tree.t.span;
 	uint32_t level = 0, s;
 	sim_time t = 0;
 
-	for (; a / span != b / span; span *= radix)
+	while (a / span[level] != b / span[level])
 		level++;
 	for (s = 0; s < level; s++)
 		t += 2 * metres[s] * ELITE_METRE_PS;
@@ -355,7 +355,7 @@ static void nodes_have_one_link_and_switches_no_fifos(void **state)
 	(void)state;
 	assert_int_equal(r->net->n_nodes, 16);
 	assert_int_equal(r->net->n_sites, 24);
-	assert_int_equal(r->net->n_fifos, 1);
+	assert_int_equal(net_fifos(r->net, NET_USER).count, 1);
 	rig_storm(r, &series, 30, 1u << PACKET_DYNAMIC, false);
 	rig_run(r);
 	for (s = 16; s < 24; s++)

@@ -80,21 +80,23 @@ static int64_t at_level(const struct param_list *list, uint32_t level)
 	return list->v[i < last ? i : last];
 }
 
-/* Of a level, ports down and up; those up are there at the top, too. */
+/* Of a level, ports down and up.  A switch has as many up as down, or more, and
+ * where fewer have links the rest are empty. */
 static int set_ports(struct fattree *t, uint32_t level, struct err *e)
 {
 	int64_t down = at_level(&t->radix, level), up = at_level(&t->up, level);
 
+	port_id ports = (port_id)(down + (up > down ? up : down));
+
 	t->n_down[level] = (uint32_t)down;
 	t->n_up[level] = (uint32_t)(up ? up : down);
-	if (t->n_down[level] + t->n_up[level] > TOPO_MAX_PORTS)
+	if (ports > TOPO_MAX_PORTS)
 		return err_set(e,
 			"topology.radix: a switch of level %u would have %u "
 			"ports, at most %d",
-			level, t->n_down[level] + t->n_up[level],
-			TOPO_MAX_PORTS);
-	if (t->n_down[level] + t->n_up[level] > t->topo.n_ports)
-		t->topo.n_ports = t->n_down[level] + t->n_up[level];
+			level, ports, TOPO_MAX_PORTS);
+	if (ports > t->topo.n_ports)
+		t->topo.n_ports = ports;
 	return 0;
 }
 

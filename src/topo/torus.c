@@ -296,6 +296,13 @@ static struct topo_end torus_peer(
 	};
 }
 
+static port_id torus_straight(const struct topo *topo, router_id r, port_id in)
+{
+	const struct torus *t = torus_of(topo);
+
+	return r < t->first || in >= t->base[t->n_dims] ? TOPO_NO_PORT : in ^ 1;
+}
+
 uint32_t torus_wire_up(const struct torus *t, uint32_t dim, uint32_t x)
 {
 	return t->wires == TORUS_PACKAGED ? torus_packaging_wire(t, dim, x)
@@ -431,6 +438,7 @@ const struct topo_ops torus_ops = {
 	.has = torus_has,
 	.init = torus_init,
 	.peer = torus_peer,
+	.straight = torus_straight,
 	.wire = torus_wire,
 	.home = torus_home,
 	.name_router = torus_name_router,

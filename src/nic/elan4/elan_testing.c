@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
+#include "router/registry.h"
 
 /* --- the machine --- */
 
@@ -20,6 +21,7 @@ void et_init(struct et *m, const char *nodes)
 	m->nodes = nodes;
 	link_params_defaults(&m->link);
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
+	m->router.kind = router_find("direct");
 	nic_testing_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
 	/* A test's time-out is its time-out. */
 	m->params.per_node = m->params.round_trips = 0;
@@ -218,7 +220,8 @@ void et_wait_error(const struct et_queue *q, enum elan_error why)
 	uint64_t seen;
 
 	program_poll_until(has_error, &l, loop, &seen);
-	assert_string_equal(elan_error_text(seen), elan_error_text(why));
+	assert_string_equal(
+		elan_error_text((enum elan_error)seen), elan_error_text(why));
 }
 
 void et_store(const struct et_queue *q, int64_t offset, const uint64_t *words,

@@ -1,15 +1,15 @@
-/* Where machine files are. */
 #define _GNU_SOURCE
+/* Where machine files are. */
+#include "machine/machine.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/name.h"
-#include "machine/machine.h"
 
 enum { MOST_MACHINES = 256 };
 
@@ -114,11 +114,6 @@ static struct found *find_in(const char *variable, const char *folder)
 	return f;
 }
 
-static struct found *find_all(void)
-{
-	return find_in("WEFT_MACHINES", "machines");
-}
-
 static void found_free(struct found *f)
 {
 	size_t i;
@@ -177,7 +172,7 @@ int machine_find(struct machine *m, const char *name, struct err *e)
 		snprintf(m->path, sizeof(m->path), "%s", name);
 		return 0;
 	}
-	all = find_all();
+	all = find_in("WEFT_MACHINES", "machines");
 	path = path_of(all, name);
 	if (path) {
 		snprintf(m->path, sizeof(m->path), "%s", path);
