@@ -96,7 +96,7 @@ for plan in faults.bit-errors=1e-6 'faults.events=15 us switch 2.0 dies'; do
 	report "the same with $plan"
 done
 run run bgq-board collective op=broadcast by=hardware
-[ $code -eq 2 ] && grep -q 'no Elan4' "$tmp/err" || complain "bgq: $code"
+[ $code -eq 2 ] && grep -q 'does not copy' "$tmp/err" || complain "bgq: $code"
 for key in by=hardware apart=yes; do
 	run run qsnet2-16 collective $key
 	[ $code -eq 2 ] && grep -q 'only of op=broadcast' "$tmp/err" ||
@@ -108,8 +108,8 @@ run run bgq-board collective op=reduce bytes=9
 [ $code -eq 2 ] && grep -q 'whole words' "$tmp/err" || complain "bytes: $code"
 run run bgq-board collective root=32
 [ $code -eq 2 ] && grep -q 'nodes 0 to 31' "$tmp/err" || complain "root: $code"
-run run qsnet2-16 alltoall via=nic
-[ $code -eq 2 ] && grep -q 'no message unit' "$tmp/err" || complain "nic: $code"
+run run qsnet2-16 storm via=msg rogues=1
+[ $code -eq 2 ] && grep -q 'rogues' "$tmp/err" || complain "rogues: $code"
 run run qsnet2-16 collective --set host.memory=1GiB
 [ $code -eq 2 ] && grep -q 'host.memory' "$tmp/err" || complain "memory: $code"
 run run bgq-board pingpong via=msg to=32

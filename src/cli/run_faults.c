@@ -12,9 +12,7 @@ static struct fault_counts sum(const struct net *n)
 	for (i = 0; i < n->topo->n_wires; i++) {
 		struct fault_counts c = faults_total(n->faults, i);
 
-		all.bit_errors += c.bit_errors;
-		all.hurt += c.hurt;
-		all.lost += c.lost;
+		fault_counts_add(&all, &c);
 	}
 	return all;
 }
@@ -80,6 +78,11 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 		"faults      %" PRIu64 " bits flipped in %" PRIu64
 		" packets, %" PRIu64 " packets lost on dead links\n",
 		c.bit_errors, c.hurt, c.lost);
+	if (n->retry)
+		fprintf(f,
+			"replay      %" PRIu64 " packets sent again, %" PRIu64
+			" echoes, reported as dead %" PRIu64 " times\n",
+			c.resent, c.echoes, c.reported);
 	text_training(f, n);
 	fprintf(f,
 		"retries     %" PRIu64 " packets sent again: %" PRIu64
@@ -119,11 +122,17 @@ static void json_training(struct json *j, const struct net *n)
 	json_end(j, '}');
 }
 
-static void json_counts(struct json *j, const struct fault_counts *c)
+static void json_counts(
+	struct json *j, const struct fault_counts *c, bool has_retry)
 {
 	json_count(j, "bit_errors", c->bit_errors);
 	json_count(j, "hurt_packets", c->hurt);
 	json_count(j, "lost_packets", c->lost);
+	if (has_retry) {
+		json_count(j, "resent_packets", c->resent);
+		json_count(j, "echoes", c->echoes);
+		json_count(j, "reported_dead", c->reported);
+	}
 }
 
 void run_faults_json(
@@ -139,7 +148,7 @@ void run_faults_json(
 		return;
 	c = sum(n);
 	json_object(j, "faults");
-	json_counts(j, &c);
+	json_counts(j, &c, n->retry != NULL);
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_count(j, keys[i], nic_sum(r->nic, keys[i]));
 	json_count(j, "dead_programs", r->dead_programs);
@@ -149,7 +158,7 @@ void run_faults_json(
 		c = faults_total(n->faults, i);
 		json_object(j, NULL);
 		json_text(j, "class", t->wire[i].name);
-		json_counts(j, &c);
+		json_counts(j, &c, n->retry != NULL);
 		json_end(j, '}');
 	}
 	json_end(j, ']');

@@ -390,18 +390,23 @@ void faults_free(struct faults *f)
 	mem_free(f);
 }
 
+void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c)
+{
+	sum->bit_errors += c->bit_errors;
+	sum->hurt += c->hurt;
+	sum->lost += c->lost;
+	sum->resent += c->resent;
+	sum->echoes += c->echoes;
+	sum->reported += c->reported;
+}
+
 struct fault_counts faults_total(const struct faults *f, uint32_t wire)
 {
 	struct fault_counts sum = { 0 };
 	uint32_t i;
 
-	for (i = 0; i < f->n_workers; i++) {
-		const struct fault_counts *c = &f->tally[i].wire[wire];
-
-		sum.bit_errors += c->bit_errors;
-		sum.hurt += c->hurt;
-		sum.lost += c->lost;
-	}
+	for (i = 0; i < f->n_workers; i++)
+		fault_counts_add(&sum, &f->tally[i].wire[wire]);
 	return sum;
 }
 

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 
 #include "base/param.h"
+#include "link/link.h"
 #include "link/training.h"
 #include "sim/sim.h"
 #include "topo/topo.h"
@@ -79,6 +80,9 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e);
 void fault_plan_free(struct fault_plan *p);
 bool fault_plan_is_empty(const struct fault_plan *p);
+/* Whether every packet comes through in the end: links retry, what dies
+ * returns, and of full packets one in three is not hit. */
+bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l);
 
 /* --- in a run --- */
 
@@ -115,7 +119,14 @@ struct fault_counts {
 	uint64_t bit_errors;
 	uint64_t hurt; /* packets that were hit first on such a wire */
 	uint64_t lost; /* by a dead link */
+	/* by links that retry (retry.h) */
+	uint64_t resent; /* copies that were in vain */
+	uint64_t echoes; /* copies of what had come already */
+	uint64_t reported; /* times that a link seemed dead */
 };
+
+/* Adds up what was counted. */
+void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c);
 
 /* Per worker. */
 struct fault_tally {

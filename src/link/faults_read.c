@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "base/units.h"
+#include "base/wide.h"
 
 #define AT(field) offsetof(struct fault_params, field)
 
@@ -504,4 +505,24 @@ bool fault_plan_is_empty(const struct fault_plan *p)
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
 		any |= p->rate[i];
 	return !any;
+}
+
+bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l)
+{
+	uint64_t bits = link_codes[l->code].byte_bits *
+			(uint64_t)link_wire_bytes(l, l->payload);
+	size_t i;
+
+	if (l->retry.kind != RETRY_REPLAY)
+		return false;
+
+	/* in order: what dies returns with the next event, or never */
+	for (i = 0; i < p->n_events; i++)
+		if (!p->event[i].returns &&
+			(i + 1 == p->n_events || !p->event[i + 1].returns))
+			return false;
+	for (i = 0; i < TOPO_MAX_WIRES; i++)
+		if ((uint128)p->rate[i] * bits > UINT64_C(1000000000000000000))
+			return false;
+	return !p->n_lines && !p->cold_start;
 }

@@ -149,6 +149,7 @@ void link_params_defaults(struct link_params *p)
 		{ "link", link_params_table, link_params_n, p, NULL },
 		{ "link", link_carried_table, link_carried_n, p, NULL },
 		{ "link", link_latency_table, link_latency_n, p, NULL },
+		{ "link", retry_params_table, retry_params_n, &p->retry, NULL },
 	};
 	size_t i;
 
@@ -368,9 +369,12 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 		.word = (uint32_t)word_of(p),
 		.code = &link_codes[p->code],
 		.route = (uint32_t)p->route,
+		.protocol = (uint32_t)p->protocol,
+		.retry = p->retry,
 		.lanes = (uint32_t)p->lanes,
 	};
-	if (check(p, e) || size_rows(r, p, e))
+	if (check(p, e) || size_rows(r, p, e) ||
+		retry_check(&p->retry, r->max_chunks, e))
 		return -1;
 	set_latencies(r, p, t);
 	find_rates(r, t, own, rate);
@@ -386,6 +390,24 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	r->gap = r->rate[0].gap;
 	r->owed = r->rate[0].owed;
 	return 0;
+}
+
+bool link_retry_binds(const struct link_rules *r)
+{
+	struct retry_packet x = { .gap = r->gap };
+	uint32_t w, i;
+
+	for (w = 0; w < TOPO_MAX_WIRES; w++)
+		if (r->latency[w] > x.latency)
+			x.latency = r->latency[w];
+	for (i = 0; i < r->row; i++) {
+		x.ser = r->ser[i];
+		x.chunks = r->chunks[i];
+		if (x.ser && x.chunks <= r->max_chunks &&
+			retry_binds(&r->retry, r->max_chunks, &x, r->longest))
+			return true;
+	}
+	return false;
 }
 
 void link_rules_fini(struct link_rules *r)

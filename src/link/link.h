@@ -16,6 +16,7 @@
 #include "base/param.h"
 #include "link/code.h"
 #include "link/packet.h"
+#include "link/retry.h"
 #include "sim/sim.h"
 #include "topo/topo.h"
 
@@ -58,6 +59,7 @@ struct link_params {
 	int64_t transaction, per_transaction; /* bytes */
 	int64_t protocol; /* bytes owed for each packet that arrives */
 	int64_t gap; /* bytes between packets */
+	struct retry_params retry;
 	int64_t logic; /* what of a latency is the router's, ps */
 };
 
@@ -104,6 +106,8 @@ struct link_rules {
 	sim_time longest; /* serialisation */
 	const struct link_code *code;
 	uint32_t route; /* bytes in front for each switch to pass */
+	uint32_t protocol; /* bytes owed for an arrival */
+	struct retry_params retry;
 	sim_time route_ser[LINK_MAX_ROUTE + 1]; /* by switches */
 };
 
@@ -112,6 +116,8 @@ struct link_rules {
 int link_rules_init(struct link_rules *r, const struct link_params *p,
 	const struct topo *t, struct err *e);
 void link_rules_fini(struct link_rules *r);
+/* Whether replay buffers are so small that links wait without any error. */
+bool link_retry_binds(const struct link_rules *r);
 
 /* What a payload takes on the wire: whole words, and all that goes with
  * them, but no gap. */

@@ -20,6 +20,7 @@ const struct load_alias load_aliases[] = {
 	{ "ping", "mode=both", "stream",
 		"by=sten both=yes bytes=8 rounds=200 places=1", PING_KEYS },
 	{ "ping", NULL, "pingpong", "via=nic by=sten rounds=200", PING_KEYS },
+	{ "neighbour", NULL, "exchange", "", { { 0 } } },
 	{ "put", NULL, "stream", "bytes=1000 rounds=1",
 		{ { "count=", "rounds=" } } },
 	{ 0 },

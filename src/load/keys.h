@@ -14,6 +14,24 @@
 		.min = 0, .max = TOPO_MAX_ROUTERS, .help = text                \
 	}
 
+#define KEY_COUNT(key, at, value, least, most, text)                           \
+	{                                                                      \
+		.name = key, .type = PARAM_COUNT, .offset = at, .def = value,  \
+		.min = least, .max = most, .help = text                        \
+	}
+
+#define KEY_BYTES(key, at, value, least, most, text)                           \
+	{                                                                      \
+		.name = key, .type = PARAM_BYTES, .offset = at, .def = value,  \
+		.min = least, .max = most, .help = text                        \
+	}
+
+#define KEY_WORD(key, at, value, list, text)                                   \
+	{                                                                      \
+		.name = key, .type = PARAM_WORD, .offset = at, .def = value,   \
+		.words = list, .help = text                                    \
+	}
+
 /* For load_kind(). */
 #define KEY_ROUTING(at, value)                                                 \
 	{                                                                      \

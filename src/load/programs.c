@@ -4,17 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/elan.h"
 #include "base/mem.h"
-#include "weft/msg.h"
 
 /* What a node takes that does something, more or less: its message unit, its
  * caches' footprint, and of each program the stack that it has touched. */
 enum {
 	NODE_BYTES = 24 << 10,
 	PROGRAM_BYTES = 12 << 10,
-	/* stages, FIFOs or queues, and slots of some neighbours */
-	MSG_BYTES = 192 << 10,
 	SLICES_PER_STALL = 4,
 };
 
@@ -25,47 +21,24 @@ struct programs_arrivals {
 	struct hist latency;
 };
 
-int programs_need_nic(const struct programs *p, const struct nic_ops *nic,
-	const char *what, uint64_t memory, struct err *e)
+int programs_need_memory(
+	const struct programs *p, uint64_t memory, struct err *e)
 {
-	const struct load *l = &p->load;
-
-	if (l->nic_ops != nic)
-		return err_set(
-			e, "%s: the machine has no %s", l->ops->name, what);
-	if ((uint64_t)l->host_params->memory < memory)
+	if ((uint64_t)p->load.host_params->memory < memory)
 		return err_set(e, "%s: needs a host.memory of %.1f GiB",
-			l->ops->name, (double)memory / (1 << 30));
+			p->load.ops->name, (double)memory / (1 << 30));
 	return 0;
 }
 
-int programs_need(const struct programs *p, uint64_t memory, struct err *e)
+int programs_need(const struct programs *p, const char *nic, uint64_t memory,
+	struct err *e)
 {
 	const struct load *l = &p->load;
 
-	uint64_t most = l->nic_ops ? l->nic_ops->most_memory : 0;
-
-	if (most && memory > most)
-		return err_set(e,
-			"%s: needs %.1f GiB of each node's memory, and the "
-			"%s addresses %.0f",
-			l->ops->name, (double)memory / (1 << 30),
-			l->nic_ops->title, (double)most / (1 << 30));
-	return programs_need_nic(p, &bgq_mu_ops, "message unit", memory, e);
-}
-
-int programs_need_elan(const struct programs *p, uint64_t memory, struct err *e)
-{
-	return programs_need_nic(p, &elan4_ops, "Elan4 interface", memory, e);
-}
-
-int programs_need_msg(const struct programs *p, uint32_t n_nodes,
-	uint64_t memory, struct err *e)
-{
-	memory += weft_msg_memory(n_nodes, NULL);
-	if (p->load.nic_ops == &elan4_ops)
-		return programs_need_nic(p, &elan4_ops, "", memory, e);
-	return programs_need(p, memory, e);
+	if (!l->nic_ops || strcmp(l->nic_ops->name, nic) != 0)
+		return err_set(e, "%s: runs on machines with nic.kind %s",
+			l->ops->name, nic);
+	return programs_need_memory(p, memory, e);
 }
 
 static struct programs_arrivals *mine(struct programs *p, site_id s)
@@ -205,11 +178,6 @@ uint64_t programs_estimate(
 				 bytes_per_node);
 }
 
-uint64_t programs_estimate_msg(uint64_t n_nodes, uint64_t bytes_per_node)
-{
-	return programs_estimate(n_nodes, 2, MSG_BYTES + bytes_per_node);
-}
-
 static void note_wrong(struct programs *p, int code, const char *text)
 {
 	site_id s = program_node();
@@ -249,75 +217,4 @@ bool programs_begin(struct programs *p)
 bool programs_did(struct programs *p, const char *call, int32_t code)
 {
 	return !code || programs_complain(p, "%s: %s", call, strerror(code));
-}
-
-/* --- the message unit --- */
-
-/* Up to eight FIFOs, all of one sub-group. */
-static bool open_group(struct programs *p, MUSPI_InjFifoSubGroup_t *g,
-	uint32_t subgroup, uint32_t n, uint64_t at, uint64_t size)
-{
-	static const uint32_t ids[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-	Kernel_MemoryRegion_t region;
-	uint32_t i;
-
-	if (!programs_did(p, "Kernel_CreateMemoryRegion",
-		    Kernel_CreateMemoryRegion(&region, at, n * size)) ||
-		!programs_did(p, "Kernel_AllocateInjFifos",
-			Kernel_AllocateInjFifos(subgroup, g, n, ids, NULL)))
-		return false;
-	for (i = 0; i < n; i++)
-		if (!programs_did(p, "Kernel_InjFifoInit",
-			    Kernel_InjFifoInit(
-				    g, i, &region, i * size, size - 1)))
-			return false;
-	return programs_did(p, "Kernel_InjFifoActivate",
-		Kernel_InjFifoActivate(g, n, ids, KERNEL_INJ_FIFO_ACTIVATE));
-}
-
-bool programs_open_fifos(struct programs *p, struct programs_fifos *f,
-	uint32_t first, uint32_t n, uint64_t at, uint64_t size)
-{
-	uint32_t i, k;
-
-	BUG_IF(n > PROGRAMS_FIFOS);
-	f->n = n;
-	for (i = 0; i < n; i += k) {
-		k = n - i < MU_PER_SUBGROUP ? n - i : MU_PER_SUBGROUP;
-		if (!open_group(p, &f->group[i / MU_PER_SUBGROUP],
-			    first + i / MU_PER_SUBGROUP, k, at + i * size,
-			    size))
-			return false;
-	}
-	return true;
-}
-
-bool programs_open_bases(
-	struct programs *p, uint64_t payload, uint64_t counters)
-{
-	static const uint32_t ids[] = { PROGRAMS_BASE_PAYLOAD,
-		PROGRAMS_BASE_COUNTER };
-	MUSPI_BaseAddressTableSubGroup_t g;
-
-	counters = MUSPI_GetAtomicAddress(counters, MU_ATOMIC_STORE_ADD);
-	return programs_did(p, "Kernel_AllocateBaseAddressTable",
-		       Kernel_AllocateBaseAddressTable(0, &g, 2, ids, 0)) &&
-	       programs_did(p, "MUSPI_SetBaseAddress",
-		       MUSPI_SetBaseAddress(&g, ids[0], payload)) &&
-	       programs_did(p, "MUSPI_SetBaseAddress",
-		       MUSPI_SetBaseAddress(&g, ids[1], counters));
-}
-
-void programs_inject(MUSPI_InjFifo_t *fifo, const MUHWI_Descriptor_t *desc)
-{
-	while (MUSPI_InjFifoInject(fifo, desc) == (uint64_t)-1)
-		;
-}
-
-void programs_route(MUSPI_Pt2PtDirectPutDescriptorInfo_t *info, int64_t routing)
-{
-	info->Pt2Pt.Misc1 = routing ? MUHWI_PACKET_USE_DETERMINISTIC_ROUTING
-				    : MUHWI_PACKET_USE_DYNAMIC_ROUTING;
-	info->Pt2Pt.Misc2 = routing ? MUHWI_PACKET_VIRTUAL_CHANNEL_DETERMINISTIC
-				    : MUHWI_PACKET_VIRTUAL_CHANNEL_DYNAMIC;
 }

@@ -10,7 +10,6 @@
 #ifndef LOAD_PROGRAMS_H
 #define LOAD_PROGRAMS_H
 
-#include "api/spi.h"
 #include "host/program.h"
 #include "load/load.h"
 
@@ -30,19 +29,14 @@ struct programs {
 };
 
 /*
- * In init(): whether the machine has a message unit, or Elan4, and each node
- * so many bytes of memory.
+ * In init(), of a workload for one network interface, by its word in machine
+ * files: whether the machine has it, and each node so many bytes of memory.
  */
-int programs_need(const struct programs *p, uint64_t memory, struct err *e);
-int programs_need_elan(
+int programs_need(const struct programs *p, const char *nic, uint64_t memory,
+	struct err *e);
+/* Of memory alone. */
+int programs_need_memory(
 	const struct programs *p, uint64_t memory, struct err *e);
-/* The same of another interface, which the user knows as what. */
-int programs_need_nic(const struct programs *p, const struct nic_ops *nic,
-	const char *what, uint64_t memory, struct err *e);
-
-/* Any that messages (weft/msg.h) know; what they take is added to memory. */
-int programs_need_msg(const struct programs *p, uint32_t n_nodes,
-	uint64_t memory, struct err *e);
 
 /* In start(), before programs are started. */
 void programs_open(struct programs *p);
@@ -54,6 +48,11 @@ void programs_fini(struct load *l);
 void programs_delivered(
 	void *arg, site_id s, const struct packet *p, sim_time t);
 
+/* All of them but fini(). */
+#define PROGRAMS_OPS                                                           \
+	.on_delivered = programs_delivered, .next = programs_next,             \
+	.check = programs_check
+
 /* In report(): the layer, and the packets' latencies. */
 void programs_report(const struct programs *p, struct load_result *r);
 
@@ -63,9 +62,6 @@ void programs_report(const struct programs *p, struct load_result *r);
  */
 uint64_t programs_estimate(
 	uint64_t n_nodes, uint64_t programs_per_node, uint64_t bytes_per_node);
-
-/* The same of one program each that uses messages. */
-uint64_t programs_estimate_msg(uint64_t n_nodes, uint64_t bytes_per_node);
 
 /*
  * A program has set up what others send to, and waits until all have: false,
@@ -82,50 +78,5 @@ bool programs_complain(struct programs *p, const char *format, ...)
 
 /* Complains of a call that returned an error number; true where it is 0. */
 bool programs_did(struct programs *p, const char *call, int32_t code);
-
-/* --- the message unit, as these workloads use it --- */
-
-/* Injection FIFOs, in sub-groups that begin with a program's own. */
-enum { PROGRAMS_FIFOS = 128 };
-
-struct programs_fifos {
-	MUSPI_InjFifoSubGroup_t group[PROGRAMS_FIFOS / MU_PER_SUBGROUP];
-	uint32_t n;
-};
-
-/*
- * Takes n FIFOs from sub-group first on, of size bytes each, side by side
- * in memory; false, and complained of, where that fails.
- */
-bool programs_open_fifos(struct programs *p, struct programs_fifos *f,
-	uint32_t first, uint32_t n, uint64_t at, uint64_t size);
-
-static inline MUSPI_InjFifo_t *programs_fifo(
-	struct programs_fifos *f, uint32_t i)
-{
-	return MUSPI_IdToInjFifo(
-		i % MU_PER_SUBGROUP, &f->group[i / MU_PER_SUBGROUP]);
-}
-
-/* Entries of the base address table that it sets. */
-enum { PROGRAMS_BASE_PAYLOAD, PROGRAMS_BASE_COUNTER };
-
-/* Payloads go behind one address, counters are words behind another. */
-bool programs_open_bases(
-	struct programs *p, uint64_t payload, uint64_t counters);
-
-/* Injects, as soon as the FIFO has room. */
-void programs_inject(MUSPI_InjFifo_t *fifo, const MUHWI_Descriptor_t *desc);
-
-/* Sets a counter. */
-static inline void programs_arm(uint64_t counter, uint64_t bytes)
-{
-	spi_store(counter, &bytes, sizeof(bytes));
-}
-
-/* What a put's header needs for one of the keys "routing": dynamic,
- * deterministic. */
-void programs_route(
-	MUSPI_Pt2PtDirectPutDescriptorInfo_t *info, int64_t routing);
 
 #endif

@@ -1,24 +1,10 @@
-#include "load/load.h"
+#include "load/registry.h"
 
 #include <string.h>
 
-#include "load/bench/crossover.h"
-#include "load/collective.h"
-#include "load/events.h"
-#include "load/exchange.h"
-#include "load/bench/gets.h"
-#include "load/messages.h"
-#include "load/bench/mirror.h"
-#include "load/bench/pingpong.h"
-#include "load/bench/stream.h"
-#include "load/storm.h"
-#include "load/alltoall.h"
-#include "load/bench/sweep.h"
-#include "load/synthetic.h"
-
 const struct load_ops *const load_registry[] = {
 	&load_random,
-	&load_neighbour,
+	&load_neighbours,
 	&load_transpose,
 	&load_reversal,
 	&load_tornado,

@@ -281,6 +281,8 @@ static void add_links(struct machine *m)
 		torus++;
 	add_block(
 		m, "link", link_params_table, link_params_n, &m->link, always);
+	add_block(m, "link", retry_params_table, retry_params_n, &m->link.retry,
+		always);
 	add_block(m, "link", link_latency_table, link_latency_n, &m->link,
 		use_if(&m->kinds.topo, torus));
 	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
@@ -572,10 +574,15 @@ void machine_shape(const struct machine *m, char *text, size_t size)
 	m->topo->ops->name_shape(m->topo, text, size);
 }
 
+bool machine_loses_nothing(const struct machine *m)
+{
+	return fault_plan_is_empty(&m->faults) ||
+	       fault_plan_passes(&m->faults, &m->link);
+}
+
 int machine_check_faults(const struct machine *m, struct err *e)
 {
-	if (fault_plan_is_empty(&m->faults) ||
-		(m->nic && m->nic->client->on_lost))
+	if (machine_loses_nothing(m) || (m->nic && m->nic->client->on_lost))
 		return 0;
 	return err_set(e,
 		"faults: nothing on this machine sends again what is lost "

@@ -76,6 +76,8 @@ struct machine *machine_load(const char *name, const char *const *sets,
 /* Reads a plan of faults in place of the machine's, or over it. */
 int machine_read_faults(struct machine *m, const char *path, struct err *e);
 /* An error where there are some, and what is lost would be lost for good. */
+/* Whether its links bring every packet through whatever the plan says. */
+bool machine_loses_nothing(const struct machine *m);
 int machine_check_faults(const struct machine *m, struct err *e);
 /* One with every variant and every parameter's default, for `weft params`;
  * it cannot be run. */

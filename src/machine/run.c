@@ -100,7 +100,7 @@ static int read_load(struct machine_run *r, struct err *e)
 /* Who loses a packet must be able to do without it, or to send it again. */
 static int check_faults(const struct machine_run *r, struct err *e)
 {
-	if (fault_plan_is_empty(&r->machine->faults))
+	if (machine_loses_nothing(r->machine))
 		return 0;
 	if (machine_check_faults(r->machine, e))
 		return -1;

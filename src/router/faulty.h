@@ -52,16 +52,125 @@ static __attribute__((noinline, unused)) void faulty_lose(struct net *n,
 	n->client->on_lost(n, w, id);
 }
 
+/* --- links that retry --- */
+
+/* Whether arrivals may be later than a wire's latency and a packet. */
+static inline bool faulty_is_late(const struct net *n)
+{
+	return NET_FAULTY && n->retry;
+}
+
+struct faulty_copy {
+	struct faults *faults;
+	uint32_t link, wire, bits, ack_bits, worker;
+	sim_time latency;
+};
+
+/* Sends so many bits; true where any was flipped. */
+static inline bool faulty_flips(const struct faulty_copy *c, uint32_t bits)
+{
+	struct fault_link *l = &c->faults->link[c->link];
+	bool is_hit = false;
+
+	while (l->left < bits) {
+		c->faults->tally[c->worker].wire[c->wire].bit_errors++;
+		faults_draw(c->faults, c->link, c->wire);
+		is_hit = true;
+	}
+	l->left -= bits;
+	return is_hit;
+}
+
+static enum retry_fate faulty_fate(
+	void *arg, sim_time from, sim_time until, sim_time *back)
+{
+	const struct faulty_copy *c = arg;
+	struct faults *f = c->faults;
+
+	if (!f)
+		return RETRY_PASSES;
+	if (faults_cut(f, c->link, from, until + c->latency)) {
+		*back = f->outage[f->link[c->link].outage].until;
+		return *back == SIM_NEVER ? RETRY_IS_DEAD : RETRY_IS_CUT;
+	}
+	if (!faulty_flips(c, c->bits))
+		return RETRY_PASSES;
+	f->tally[c->worker].wire[c->wire].hurt++;
+	return RETRY_FAILS;
+}
+
+static bool faulty_ack_is_lost(void *arg)
+{
+	const struct faulty_copy *c = arg;
+
+	return c->faults && faulty_flips(c, c->ack_bits);
+}
+
+static void faulty_count(const struct net *n, const struct sim_worker *w,
+	uint32_t wire, const struct retry_done *d)
+{
+	struct fault_counts *c;
+
+	if (!n->faults)
+		return;
+	c = &n->faults->tally[w->id].wire[wire];
+	c->resent += d->resent;
+	c->echoes += d->echoes;
+	c->reported += d->is_reported;
+}
+
+/* As faulty_depart(): the packet comes through later, or, where its link is
+ * dead for good, it does not. */
+static __attribute__((noinline, unused)) bool faulty_retry(struct net *n,
+	struct sim_worker *w, struct net_site *s, uint32_t port,
+	uint32_t channel, packet_id id, sim_time t, sim_time tail,
+	sim_time *arrival)
+{
+	struct link_sender *l = &s->port[port].sender;
+	uint32_t bytes = stripped_bytes(n, &n->packets[id]);
+	struct faulty_copy c = { .faults = n->faults,
+		.link = s->id * n->n_ports + port,
+		.wire = l->wire,
+		.bits = n->link.code->byte_bits * bytes,
+		.ack_bits = n->link.code->byte_bits * n->link.protocol,
+		.worker = w->id,
+		.latency = n->link.latency[l->wire] };
+	const struct retry_luck luck = { faulty_fate, faulty_ack_is_lost, &c,
+		n->client->on_lost != NULL };
+	const struct retry_packet x = { t, tail - t, n->link.gap, c.latency,
+		n->packets[id].chunks };
+	struct retry_done d = retry_send(&n->retry[c.link], &n->link.retry,
+		(uint32_t)n->full, &x, &luck);
+
+	faulty_count(n, w, c.wire, &d);
+	l->count[channel] += (uint64_t)d.resent * bytes;
+	if (l->free_at < d.free_at)
+		l->free_at = d.free_at;
+	if (l->owed_until < l->free_at)
+		l->owed_until = l->free_at;
+	if (d.is_lost) {
+		faulty_lose(n, w, s, port, channel, id, tail);
+		return true;
+	}
+	*arrival = d.start + c.latency;
+	if (NET_BOOKED)
+		book_until(n->book, id, CAUSE_RETRY, *arrival);
+	return false;
+}
+
 /* A packet takes a link from t on; true where it does not get through. */
 static inline bool faulty_depart(struct net *n, struct sim_worker *w,
-	const struct net_site *s, uint32_t port, uint32_t channel, packet_id id,
-	sim_time t, sim_time tail)
+	struct net_site *s, uint32_t port, uint32_t channel, packet_id id,
+	sim_time t, sim_time tail, sim_time *arrival)
 {
 	uint32_t link = s->id * n->n_ports + port;
 	uint32_t wire = s->port[port].sender.wire, bits;
 
 	if (!NET_FAULTY)
 		return false;
+	if (n->retry)
+		return faulty_retry(
+			n, w, s, port, channel, id, t, tail, arrival);
 	if (faults_cut(n->faults, link, t, tail + n->link.latency[wire])) {
 		faulty_lose(n, w, s, port, channel, id, tail);
 		return true;

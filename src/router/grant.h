@@ -59,9 +59,9 @@ static inline __attribute__((always_inline)) bool depart(struct net *n,
 	}
 	link_take(l, &n->link, t, tail);
 	l->count[channel] += stripped_bytes(n, p);
-	if (faulty_depart(n, w, s, port, channel, id, t, tail))
+	if (faulty_depart(n, w, s, port, channel, id, t, tail, &arrival))
 		; /* it arrives nowhere */
-	else if (__builtin_expect(l->is_far, 0))
+	else if (__builtin_expect(l->is_far, 0) || faulty_is_late(n))
 		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
 	else
 		sim_post_near(w, l->peer, arrival, key, (uint16_t)channel, id);

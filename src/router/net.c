@@ -180,10 +180,18 @@ static void set_rules(struct net *n, const struct net_setup *s)
 	n->capacity = n->link.max_chunks * (uint32_t)s->router->packets;
 }
 
-/* The copy of visit.c that does what is asked for, and no more. */
-static const struct net_visits *pick_visits(const struct net_setup *s)
+/* Replay is looked at where it can make a difference. */
+static bool has_retry(const struct link_rules *r, const struct net_setup *s)
 {
-	if (s->faults)
+	return r->retry.kind == RETRY_REPLAY &&
+	       (s->faults || link_retry_binds(r));
+}
+
+/* The copy of visit.c that does what is asked for, and no more. */
+static const struct net_visits *pick_visits(
+	const struct link_rules *r, const struct net_setup *s)
+{
+	if (s->faults || has_retry(r, s))
 		return s->book ? &net_booked_faulty_visits : &net_faulty_visits;
 	if (s->book)
 		return &net_booked_visits;
@@ -275,7 +283,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 			(long long)s->router->injection, n->full, UINT16_MAX);
 		goto fail;
 	}
-	n->visits = pick_visits(s);
+	n->visits = pick_visits(&n->link, s);
 	n->sim_ops.visit = n->visits ? n->visits->visit : net_visit;
 	n->sim_ops.prefetch = net_prefetch;
 	n->sim = make_sim(s, n, e);
@@ -292,6 +300,9 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	if (s->faults)
 		n->faults =
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);
+	if (has_retry(&n->link, s))
+		n->retry = map_alloc(
+			(size_t)n->n_sites * n->n_ports * sizeof(*n->retry));
 	if (s->route->ops->spread)
 		n->casts = map_alloc(n->n_sites * sizeof(*n->casts));
 	for (i = 0; i < n->n_sites; i++)
@@ -303,10 +314,20 @@ fail:
 	return NULL;
 }
 
+static void free_retry(struct net *n)
+{
+	size_t i, links = (size_t)n->n_sites * n->n_ports;
+
+	for (i = 0; n->retry && i < links; i++)
+		retry_fini(&n->retry[i]);
+	map_free(n->retry, n->retry ? links * sizeof(*n->retry) : 0);
+}
+
 void net_free(struct net *n)
 {
 	if (!n)
 		return;
+	free_retry(n);
 	map_free(n->tally, n->n_workers * sizeof(*n->tally));
 	map_free(n->sites, (size_t)n->n_sites * sizeof(*n->sites));
 	packet_pool_free(n->pool);

@@ -235,6 +235,7 @@ struct net {
 	void *client_state;
 	const struct net_visits *visits; /* NULL: the plain ones */
 	struct faults *faults; /* NULL: there are none */
+	struct link_retry *retry; /* [site * n_ports + port], or NULL */
 	struct net_casts *casts; /* [site]; NULL: there are none */
 	struct book *book; /* NULL: no budgets are kept */
 	/* where they are: [site][port][level], see router/booked.h */

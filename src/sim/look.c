@@ -42,7 +42,7 @@ static uint64_t worker_memory(const struct sim *s, const struct sim_worker *w)
 	n += (uint64_t)w->n_sites * (sizeof(*w->head) + sizeof(*w->order));
 	n += w->next_room * sizeof(*w->next);
 	n += w->inbox_room * sizeof(*w->inbox);
-	return n + w->far.room * sizeof(*w->far.item);
+	return n + (w->far.room + w->abroad.room) * sizeof(*w->far.item);
 }
 
 uint64_t sim_memory(const struct sim *s)
@@ -80,5 +80,7 @@ void sim_each_event(struct sim *s,
 					k, f, arg);
 		for (k = 0; k < w->far.n; k++)
 			f(arg, w->far.item[k].t, &w->far.item[k].e);
+		for (k = 0; k < w->abroad.n; k++)
+			f(arg, w->abroad.item[k].t, &w->abroad.item[k].e);
 	}
 }

@@ -40,14 +40,16 @@ static void post_at(
 /* --- events beyond the last slot --- */
 
 /* Moves what has come within reach of the window at w->start. */
-static void far_pull(struct sim_worker *w)
+static void far_pull(struct sim_worker *w, struct sim_heap *h)
 {
-	while (w->far.n) {
-		uint64_t dt = (uint64_t)(w->far.item[0].t - w->start);
+	while (h->n) {
+		uint64_t dt = (uint64_t)(h->item[0].t - w->start);
+		struct sim_event e;
 
 		if (dt >= w->reach + w->width)
 			return;
-		post_at(w, w->id, dt, far_pop(&w->far).e);
+		e = far_pop(h).e;
+		post_at(w, w->owner[e.site], dt, e);
 	}
 }
 
@@ -92,8 +94,12 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 		BUG("site %u: an event at %lld ps, before the window at %lld",
 			site, (long long)t, (long long)w->start);
 	if (!sim_is_own(w, site)) {
-		BUG_IF(dt - w->width >= w->reach);
-		post_at(w, w->owner[site], dt, e);
+		BUG_IF(dt < w->width);
+		if (dt < w->width + w->reach)
+			post_at(w, w->owner[site], dt, e);
+		else
+			far_push(
+				&w->abroad, (struct sim_far){ .t = t, .e = e });
 	} else if (dt >= w->width) {
 		far_push(&w->far, (struct sim_far){ .t = t, .e = e });
 	} else if (w->visited == site) {
@@ -225,7 +231,8 @@ void sim_run_window(struct sim_worker *w, uint64_t k)
 
 	w->start = (sim_time)k * w->width;
 	w->slot = (uint32_t)k & w->slot_mask;
-	far_pull(w);
+	far_pull(w, &w->far);
+	far_pull(w, &w->abroad);
 	w->n_windows++;
 	e = gather(w, &n);
 	if (!n)
@@ -272,6 +279,7 @@ static void worker_fini(struct sim *s, struct sim_worker *w)
 	mem_free(w->batch - 1);
 	mem_free(w->inbox);
 	mem_free(w->far.item);
+	mem_free(w->abroad.item);
 }
 
 /* All of them together must be less than 2^32 ps long. */

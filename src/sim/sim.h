@@ -132,6 +132,8 @@ struct sim_worker {
 
 	/* own events too far for a slot: a binary heap by time */
 	struct sim_heap far;
+	/* the same of events for other workers' sites */
+	struct sim_heap abroad;
 
 	site_id visited; /* the site that is being visited, or NO_SITE */
 	uint64_t n_events, n_visits, n_windows;
@@ -156,7 +158,7 @@ struct sim_params {
 	 * by number */
 	const uint8_t *owner;
 	sim_time window; /* the least delay of mail to another site */
-	sim_time reach; /* the longest such delay */
+	sim_time reach; /* the longest that is usual */
 	const struct sim_ops *ops;
 	void *model;
 	bool prefetches; /* worth it where the sites do not fit a cache */
@@ -213,7 +215,7 @@ static inline void sim_put(struct sim_worker *w, site_id site, uint32_t dt,
 /*
  * Posts an event.  To the worker's site that is being visited: at any later
  * time, or now with a later key.  To any other site: one window from now or
- * later, and no later than the reach.
+ * later; beyond the reach that costs more.
  */
 static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 	uint16_t key, uint16_t aux, uint32_t data)

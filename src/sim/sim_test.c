@@ -70,12 +70,11 @@ static void toy_post(struct toy *y, struct sim_worker *w, site_id from,
 {
 	uint16_t key = SIM_KEY(phase, from & 0xfff);
 	uint16_t aux = (uint16_t)y->sites[from].n_posted++;
-
 	uint32_t data = toy_data(to, t, key, aux, hops);
 
 	if (from == to)
 		sim_post_self(w, to, t, key, aux, data);
-	else if (sim_is_own(w, to) && hops % 2)
+	else if (sim_is_own(w, to) && hops % 2 && t - w->start < y->p.reach)
 		sim_post_near(w, to, t, key, aux, data);
 	else
 		sim_post(w, to, t, key, aux, data);
@@ -109,9 +108,10 @@ static void toy_hop(struct toy *y, struct sim_worker *w, site_id s, sim_time t,
 		dt = 1 + (sim_time)random_below(r.a, (uint64_t)least);
 		toy_post(y, w, s, s, t + dt, any, hops);
 		return;
-	case 2: /* own site, beyond every slot */
+	case 2: /* any site, beyond every slot */
 		dt = most + (sim_time)random_below(r.a, (uint64_t)least * 200);
-		toy_post(y, w, s, s, rounded(y, t + dt), any, hops);
+		to = r.b & 4 ? s : to;
+		toy_post(y, w, s, to, rounded(y, t + dt), any, hops);
 		return;
 	case 3:
 		dt = least;

@@ -51,9 +51,16 @@ static uint64_t next_posted(const struct sim_worker *w)
 	return NO_WINDOW;
 }
 
+/* What is for another worker is handed over a window before it is due. */
 static uint64_t next_far(const struct sim_worker *w)
 {
-	return w->far.n ? (uint64_t)w->far.item[0].t / w->width : NO_WINDOW;
+	uint64_t far = NO_WINDOW, abroad = NO_WINDOW;
+
+	if (w->far.n)
+		far = (uint64_t)w->far.item[0].t / w->width;
+	if (w->abroad.n)
+		abroad = (uint64_t)w->abroad.item[0].t / w->width - 1;
+	return far < abroad ? far : abroad;
 }
 
 static uint64_t next_window(const struct sim_worker *w)

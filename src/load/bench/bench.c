@@ -51,10 +51,7 @@ static int check_memory(
 			"addresses %.0f",
 			l->ops->name, (double)memory / (1 << 30),
 			l->nic_ops->title, (double)reach / (1 << 30));
-	if ((uint64_t)l->host_params->memory < memory)
-		return err_set(e, "%s: needs a host.memory of %.1f GiB",
-			l->ops->name, (double)memory / (1 << 30));
-	return 0;
+	return programs_need_memory(&b->programs, memory, e);
 }
 
 int bench_init(struct bench *b, bool is_msg, const struct bench_needs *n,
@@ -139,6 +136,15 @@ uint64_t bench_estimate(const struct bench *b, uint64_t n_nodes,
 
 	return programs_estimate(n_nodes, programs + is_msg,
 		bytes + b->driver->size(&b->needs) + (is_msg ? MSG_BYTES : 0));
+}
+
+uint64_t bench_synthetic(const struct bench *b, uint64_t bytes)
+{
+	const struct l2_params *p = &b->programs.load.host_params->l2;
+	uint64_t most = (uint64_t)p->capacity;
+
+	/* a cache that overflows has tags, 4 bytes a line */
+	return bytes < most ? bytes / 256 : 4 * most / (uint64_t)p->line;
 }
 
 void bench_fini(struct load *l)

@@ -38,6 +38,7 @@ struct bench_needs {
 	uint64_t memory; /* of each node, from address 0 on */
 	uint64_t n_puts; /* of each program to any queue; 0: few */
 	uint32_t queues; /* of each program; 0: one */
+	uint32_t queue_bytes; /* that will do; 0: as many as there can be */
 	int64_t routing; /* as the key says */
 	bool has_gets;
 	bool is_for_all; /* every node runs a program */
@@ -144,8 +145,17 @@ struct bench_driver {
 		site_id from, site_id to, double bytes);
 	/* Software's part of a latency; not from a program. */
 	sim_time (*software)(const struct bench *b);
+	/* A program that breaks the rules of a queue of its own all the time:
+	 * arg is a struct bench_rogue. */
+	void (*rogue)(void *arg);
 	/* One node's packets are copied for all by the network. */
 	const struct bench_cast *cast;
+};
+
+struct bench_rogue {
+	struct programs *programs;
+	uint32_t stream; /* of random numbers */
+	uint64_t deeds, done; /* how many, and those that were stopped */
 };
 
 /* A broadcast by the network, of bytes at one address of all nodes. */
@@ -186,6 +196,9 @@ void bench_report(const struct bench *b, struct load_result *r);
 /* For estimate(): nodes with one program each. */
 uint64_t bench_estimate(const struct bench *b, uint64_t n_nodes,
 	uint64_t programs, uint64_t bytes);
+/* What so many synthetic bytes of a node take: pages that its cache has
+ * touched, or tags. */
+uint64_t bench_synthetic(const struct bench *b, uint64_t bytes);
 void bench_fini(struct load *l);
 
 /* --- for programs --- */
@@ -196,6 +209,8 @@ static inline struct bench_end *bench_end(void *arg)
 }
 
 bool bench_open(struct bench_end *x);
+/* Of an end by messages: the messages themselves. */
+struct weft_msg *bench_messages(struct bench_end *x);
 /*
  * Until all are ready, whose counters were set before, or not: where nobody
  * waits for a counter they are ready sooner.

@@ -7,13 +7,12 @@
  * From some size on the second always is.  That size is the crossover; it is
  * looked for among what was measured, and known nowhere else.
  */
-#include "load/bench/crossover.h"
-
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "load/bench/bench.h"
 #include "load/keys.h"
+#include "load/registry.h"
 
 #define AT(field) offsetof(struct crossover, field)
 
@@ -227,9 +226,7 @@ const struct load_ops load_crossover = {
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.init = crossover_init,
 	.start = crossover_start,
-	.next = programs_next,
 	.report = crossover_report,
-	.check = programs_check,
 	.fini = crossover_fini,
-	.on_delivered = programs_delivered,
+	PROGRAMS_OPS,
 };

@@ -5,7 +5,7 @@
  */
 #include "api/elan.h"
 #include "load/bench/bench.h"
-#include "load/rogue.h"
+#include "load/elan/rogue.h"
 
 enum { MEANS_AUTO, MEANS_STEN, MEANS_DMA };
 
@@ -24,6 +24,7 @@ enum {
 struct own {
 	uint64_t value[COUNTERS]; /* that were expected last */
 	uint64_t lane_value;
+	uint32_t next; /* queue, of those that will do */
 	struct elan_cq queue[];
 };
 
@@ -44,7 +45,9 @@ static uint32_t lane_event(const struct bench_end *x)
 
 static struct elan_cq *queue(const struct bench_end *x, uint32_t i)
 {
-	return &own(x)->queue[i == BENCH_ANY ? 0 : i];
+	if (i == BENCH_ANY)
+		i = own(x)->next++ % x->bench->needs.queues;
+	return &own(x)->queue[i];
 }
 
 static size_t elan_size(const struct bench_needs *n)
@@ -264,5 +267,6 @@ const struct bench_driver bench_elan = {
 	.cpus = elan_cpus,
 	.report = elan_report,
 	.report_rate = elan_report_rate,
+	.rogue = rogue_run,
 	.cast = &cast,
 };

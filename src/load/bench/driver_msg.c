@@ -21,6 +21,11 @@ static size_t msg_size(const struct bench_needs *n)
 	return sizeof(struct own);
 }
 
+struct weft_msg *bench_messages(struct bench_end *x)
+{
+	return &own(x)->msg;
+}
+
 static bool msg_open(struct bench_end *x)
 {
 	return programs_did(&x->bench->programs, "weft_msg_init",

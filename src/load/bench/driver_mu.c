@@ -3,9 +3,10 @@
  * are puts that the other node's unit is asked for, and counters are words of
  * memory that the unit counts down.
  */
-#include "load/bench/bench.h"
-
 #include <string.h>
+
+#include "load/bench/bench.h"
+#include "load/spi/fifos.h"
 
 enum {
 	MOST_LANES = 16,
@@ -18,9 +19,12 @@ enum {
 	FIFO_BYTES = 64 << 10, /* of the only one */
 	SMALL_FIFO = 4 << 10,
 	/* sub-groups of injection FIFOs, behind those of the first lane */
-	GET_SUBGROUP = PROGRAMS_FIFOS / MU_PER_SUBGROUP,
+	GET_SUBGROUP = FIFOS_MOST / MU_PER_SUBGROUP,
 	LANE_SUBGROUP,
 };
+
+/* Entries of the base address table. */
+enum { BASE_PAYLOAD, BASE_COUNTER };
 
 /* Addresses, the same on every node. */
 #define COUNTERS_AT UINT64_C(0x1000)
@@ -30,7 +34,7 @@ enum {
 #define STAGES_AT   UINT64_C(0x400000)
 
 struct own {
-	struct programs_fifos fifos;
+	struct fifos fifos;
 	uint32_t next; /* FIFO to try */
 	uint32_t n, most; /* descriptors to be injected together */
 	MUHWI_Descriptor_t batch[MOST_BATCH];
@@ -61,11 +65,11 @@ static size_t unit_size(const struct bench_needs *n)
 static bool make_descriptors(struct bench_end *x)
 {
 	struct programs *p = &x->bench->programs;
+	bool is_ordered = x->bench->needs.routing;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t put = {
 		.Base = { .Torus_FIFO_Map = MU_MAP_TORUS },
-		.DirectPut = { .Rec_Payload_Base_Address_Id =
-				       PROGRAMS_BASE_PAYLOAD,
-			.Rec_Counter_Base_Address_Id = PROGRAMS_BASE_COUNTER },
+		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_PAYLOAD,
+			.Rec_Counter_Base_Address_Id = BASE_COUNTER },
 	};
 	MUSPI_Pt2PtRemoteGetDescriptorInfo_t get = {
 		.Base = { .Message_Length = sizeof(MUHWI_Descriptor_t),
@@ -76,7 +80,11 @@ static bool make_descriptors(struct bench_end *x)
 				       GET_SUBGROUP * MU_PER_SUBGROUP },
 	};
 
-	programs_route(&put, x->bench->needs.routing);
+	put.Pt2Pt.Misc1 = is_ordered ? MUHWI_PACKET_USE_DETERMINISTIC_ROUTING
+				     : MUHWI_PACKET_USE_DYNAMIC_ROUTING;
+	put.Pt2Pt.Misc2 = is_ordered
+				  ? MUHWI_PACKET_VIRTUAL_CHANNEL_DETERMINISTIC
+				  : MUHWI_PACKET_VIRTUAL_CHANNEL_DYNAMIC;
 	return programs_did(p, "MUSPI_CreatePt2PtDirectPutDescriptor",
 		       MUSPI_CreatePt2PtDirectPutDescriptor(
 			       &own(x)->put, &put)) &&
@@ -89,22 +97,25 @@ static bool make_descriptors(struct bench_end *x)
 static bool open_get_fifo(struct programs *p)
 {
 	static const Kernel_InjFifoAttributes_t attr = { .RemoteGet = 1 };
-	const uint32_t id = 0;
 	MUSPI_InjFifoSubGroup_t g;
-	Kernel_MemoryRegion_t region;
 
-	return programs_did(p, "Kernel_CreateMemoryRegion",
-		       Kernel_CreateMemoryRegion(
-			       &region, GET_FIFO_AT, FIFO_BYTES)) &&
-	       programs_did(p, "Kernel_AllocateInjFifos",
-		       Kernel_AllocateInjFifos(
-			       GET_SUBGROUP, &g, 1, &id, &attr)) &&
-	       programs_did(p, "Kernel_InjFifoInit",
-		       Kernel_InjFifoInit(
-			       &g, id, &region, 0, FIFO_BYTES - 1)) &&
-	       programs_did(p, "Kernel_InjFifoActivate",
-		       Kernel_InjFifoActivate(
-			       &g, 1, &id, KERNEL_INJ_FIFO_ACTIVATE));
+	return fifos_open_group(
+		p, &g, GET_SUBGROUP, 1, &attr, GET_FIFO_AT, FIFO_BYTES);
+}
+
+/* Payloads and counters lie behind the same address. */
+static bool open_bases(struct programs *p)
+{
+	static const uint32_t ids[] = { BASE_PAYLOAD, BASE_COUNTER };
+	MUSPI_BaseAddressTableSubGroup_t g;
+
+	return programs_did(p, "Kernel_AllocateBaseAddressTable",
+		       Kernel_AllocateBaseAddressTable(0, &g, 2, ids, 0)) &&
+	       programs_did(p, "MUSPI_SetBaseAddress",
+		       MUSPI_SetBaseAddress(&g, BASE_PAYLOAD, 0)) &&
+	       programs_did(p, "MUSPI_SetBaseAddress",
+		       MUSPI_SetBaseAddress(&g, BASE_COUNTER,
+			       MUSPI_GetAtomicAddress(0, MU_ATOMIC_STORE_ADD)));
 }
 
 /* Few ones are better spread over all FIFOs. */
@@ -119,20 +130,21 @@ static bool unit_open(struct bench_end *x)
 {
 	const struct bench_needs *n = &x->bench->needs;
 	struct programs *p = &x->bench->programs;
+	uint64_t size = n->queues > 1 ? SMALL_FIFO : FIFO_BYTES;
 	struct own *o = own(x);
 
 	o->most = batch_of(n);
 	if (x->lane)
-		return programs_open_fifos(p, &o->fifos,
-			       LANE_SUBGROUP + x->lane, n->queues,
+		return fifos_open(p, &o->fifos, LANE_SUBGROUP + x->lane,
+			       n->queues,
 			       LANES_AT + (uint64_t)x->lane * FIFO_BYTES,
 			       SMALL_FIFO) &&
 		       make_descriptors(x);
 	return (x->is_sink ||
-		       programs_open_fifos(p, &o->fifos, 0, n->queues, FIFOS_AT,
-			       n->queues > 1 ? SMALL_FIFO : FIFO_BYTES)) &&
+		       fifos_open(p, &o->fifos, 0, n->queues, FIFOS_AT,
+			       n->queue_bytes ? n->queue_bytes : size)) &&
 	       (!n->has_gets || open_get_fifo(p)) && make_descriptors(x) &&
-	       programs_open_bases(p, 0, 0);
+	       open_bases(p);
 }
 
 /* --- transfers --- */
@@ -140,7 +152,7 @@ static bool unit_open(struct bench_end *x)
 static void unit_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
 {
 	(void)x;
-	programs_arm(counter_at(counter), bytes);
+	spi_store(counter_at(counter), &bytes, sizeof(bytes));
 }
 
 /* All that waits, into the next FIFO that has room. */
@@ -152,7 +164,7 @@ static void inject(struct own *o)
 		return;
 	do {
 		number = MUSPI_InjFifoInjectMultiple(
-			programs_fifo(&o->fifos, o->next), o->n, o->batch);
+			fifos_at(&o->fifos, o->next), o->n, o->batch);
 		o->next = o->next + 1 < o->fifos.n ? o->next + 1 : 0;
 	} while (number == SPI_NONE);
 	o->n = 0;
@@ -183,8 +195,8 @@ static void set_put(MUHWI_Descriptor_t *d, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t counter)
 {
 	mu_set_payload(d, from, bytes);
-	mu_set_put(&d->header, PROGRAMS_BASE_PAYLOAD, to);
-	mu_set_counter(&d->header, PROGRAMS_BASE_COUNTER, counter_at(counter));
+	mu_set_put(&d->header, BASE_PAYLOAD, to);
+	mu_set_counter(&d->header, BASE_COUNTER, counter_at(counter));
 }
 
 static void unit_put(struct bench_end *x, const struct bench_put *p)
@@ -201,7 +213,7 @@ static void unit_put(struct bench_end *x, const struct bench_put *p)
 	if (p->port != BENCH_ANY)
 		take_port(d, p->port);
 	if (p->queue != BENCH_ANY)
-		programs_inject(programs_fifo(&o->fifos, p->queue), d);
+		fifos_inject(fifos_at(&o->fifos, p->queue), d);
 	else if (++o->n == o->most)
 		inject(o);
 }
@@ -232,8 +244,7 @@ static void unit_get(struct bench_end *x, uint32_t node, uint64_t from,
 	aim(&put, x->node);
 	mu_set_payload(&d, stage(x, &put), sizeof(put));
 	aim(&d, node);
-	programs_inject(
-		programs_fifo(&o->fifos, queue == BENCH_ANY ? 0 : queue), &d);
+	fifos_inject(fifos_at(&o->fifos, queue == BENCH_ANY ? 0 : queue), &d);
 }
 
 static void unit_track_puts(
@@ -259,7 +270,7 @@ static bool unit_flush(struct bench_end *x)
 
 	inject(o);
 	for (i = 0; o->has_puts && i < o->fifos.n; i++) {
-		const MUSPI_InjFifo_t *f = programs_fifo(&o->fifos, i);
+		const MUSPI_InjFifo_t *f = fifos_at(&o->fifos, i);
 
 		while (f->numInjected &&
 			!MUSPI_CheckDescComplete(f, f->numInjected - 1))
@@ -294,7 +305,7 @@ const struct bench_driver bench_mu = {
 	.means = means,
 	.grain = 1,
 	.n_counters = COUNTERS,
-	.most_queues = PROGRAMS_FIFOS,
+	.most_queues = FIFOS_MOST,
 	.most_lanes = MOST_LANES,
 	.has_self = true,
 	/* where atomics begin, addresses of memory end */

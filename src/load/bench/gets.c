@@ -3,13 +3,12 @@
  * any other nodes, drawn at random, some at a time, and waits for all of them
  * before it asks for more.
  */
-#include "load/bench/gets.h"
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "load/bench/bench.h"
 #include "load/keys.h"
+#include "load/registry.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct gets, field)
@@ -274,12 +273,10 @@ const struct load_ops load_gets = {
 	.size = sizeof(struct gets),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
-	.on_delivered = programs_delivered,
+	PROGRAMS_OPS,
 	.init = gets_init,
 	.start = gets_start,
-	.next = programs_next,
 	.report = gets_report,
-	.check = programs_check,
 	.fini = gets_fini,
 	.estimate = gets_estimate,
 };

@@ -126,12 +126,10 @@ static uint64_t estimate(const struct load *l, const struct topo *t)
 
 const struct load_ops load_pingpong_programs = {
 	.name = "pingpong",
-	.on_delivered = programs_delivered,
+	PROGRAMS_OPS,
 	.init = init,
 	.start = start,
-	.next = programs_next,
 	.report = report,
-	.check = programs_check,
 	.fini = bench_fini,
 	.estimate = estimate,
 };

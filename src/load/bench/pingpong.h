@@ -4,6 +4,7 @@
 #define LOAD_BENCH_PINGPONG_H
 
 #include "load/bench/bench.h"
+#include "load/registry.h"
 
 struct pingpong {
 	struct bench bench; /* used by programs only */
@@ -19,7 +20,6 @@ struct pingpong {
 	sim_time start, end; /* of the program that begins */
 };
 
-extern const struct load_ops load_pingpong;
 /* What init() changes to where programs play. */
 extern const struct load_ops load_pingpong_programs;
 

@@ -7,14 +7,13 @@
  * it is.  What a place's bytes are is a function of its number; around them
  * the receiver's memory holds guards that must not change.
  */
-#include "load/bench/stream.h"
-
 #include <inttypes.h>
 #include <string.h>
 
 #include "load/bench/bench.h"
 #include "load/filled.h"
 #include "load/keys.h"
+#include "load/registry.h"
 
 #define AT(field) offsetof(struct stream, field)
 
@@ -366,12 +365,10 @@ const struct load_ops load_stream = {
 	.size = sizeof(struct stream),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
-	.on_delivered = programs_delivered,
+	PROGRAMS_OPS,
 	.init = stream_init,
 	.start = stream_start,
-	.next = programs_next,
 	.report = stream_report,
-	.check = programs_check,
 	.fini = bench_fini,
 	.estimate = stream_estimate,
 };

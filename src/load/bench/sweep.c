@@ -7,12 +7,11 @@
  * eight bytes back and forth.  A get is asked for and seen by the same node,
  * while the other one's network interface answers without any program.
  */
-#include "load/bench/sweep.h"
-
 #include <stdio.h>
 
 #include "load/bench/bench.h"
 #include "load/keys.h"
+#include "load/registry.h"
 
 #define AT(field) offsetof(struct sweep, field)
 
@@ -347,10 +346,8 @@ const struct load_ops load_sweep = {
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.init = sweep_init,
 	.start = sweep_start,
-	.next = programs_next,
 	.report = sweep_report,
-	.check = programs_check,
 	.fini = bench_fini,
 	.estimate = sweep_estimate,
-	.on_delivered = programs_delivered,
+	PROGRAMS_OPS,
 };

@@ -2,20 +2,14 @@
  * A program that breaks the rules of its own command queue all the time: it
  * alone is stopped, and lets itself be restarted.
  */
-#ifndef LOAD_ROGUE_H
-#define LOAD_ROGUE_H
+#ifndef LOAD_ELAN_ROGUE_H
+#define LOAD_ELAN_ROGUE_H
 
 #include "api/elan.h"
-#include "load/programs.h"
+#include "load/bench/bench.h"
 
-struct rogue {
-	struct programs *programs;
-	uint32_t stream; /* of random numbers */
-	uint64_t deeds, done; /* how many, and those that were stopped */
-};
-
-/* The program; arg is a struct rogue.  Complains of a misdeed that was not
- * noticed. */
+/* The program; arg is a struct bench_rogue.  Complains of a misdeed that was
+ * not noticed. */
 void rogue_run(void *arg);
 
 /* From a program: lets a queue go on that the card has stopped, when nothing

@@ -1,4 +1,4 @@
-#include "load/plan.h"
+#include "load/spi/plan.h"
 
 #include "load/order.h"
 #include "meas/digest.h"

@@ -1,4 +1,4 @@
-#include "load/rogue.h"
+#include "load/elan/rogue.h"
 
 #include <errno.h>
 
@@ -21,8 +21,8 @@ void rogue_restart(struct programs *p, struct elan_cq *q)
 	q->n = 0;
 }
 
-static void store(
-	const struct rogue *r, uint64_t at, const uint64_t *word, uint32_t n)
+static void store(const struct bench_rogue *r, uint64_t at,
+	const uint64_t *word, uint32_t n)
 {
 	elan_store(r->programs->load.nic, program_worker(), program_node(),
 		program_now(), ROGUE_QUEUE, (uint32_t)(at % ELAN_PAGE), word,
@@ -30,7 +30,7 @@ static void store(
 }
 
 /* Breaks a rule of a queue of 1 KB that is empty. */
-static void misbehave(const struct rogue *r, uint64_t k)
+static void misbehave(const struct bench_rogue *r, uint64_t k)
 {
 	uint64_t word[16] = { 0 }, i;
 	struct random_bits x;
@@ -65,7 +65,7 @@ static void misbehave(const struct rogue *r, uint64_t k)
 
 void rogue_run(void *arg)
 {
-	struct rogue *r = arg;
+	struct bench_rogue *r = arg;
 	struct elan_cq q;
 	uint64_t k, tries;
 

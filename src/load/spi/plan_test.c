@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "load/plan.h"
+#include "load/spi/plan.h"
 
 static const struct plan plan = { .seed = 7, .n_actors = 37 };
 

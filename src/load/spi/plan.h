@@ -5,8 +5,8 @@
  * Actors, a program each, send in rounds, one message in each of some lanes;
  * a lane's senders and receivers are a permutation, another one each round.
  */
-#ifndef LOAD_PLAN_H
-#define LOAD_PLAN_H
+#ifndef LOAD_SPI_PLAN_H
+#define LOAD_SPI_PLAN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,6 @@
-#include "load/messages.h"
+#include "load/spi/messages.h"
 
 #include "base/mem.h"
-#include "topo/torus.h"
 
 #define AT(field) offsetof(struct messages, field)
 #define MIB	  (UINT64_C(1) << 20)
@@ -45,30 +44,14 @@ static bool did(struct actor *a, const char *call, int32_t code)
 
 static bool open_inj(struct actor *a)
 {
-	static const uint32_t ids[] = { 0, 1, 2, 3, 4 };
 	static const Kernel_InjFifoAttributes_t attrs[N_OF_FIFOS] = {
 		[FIFO_URGENT] = { .Priority = 1 },
 		[FIFO_GET] = { .RemoteGet = 1 },
 	};
-	MUSPI_InjFifoSubGroup_t *g = &a->fifos.group[0];
-	Kernel_MemoryRegion_t region;
-	uint32_t i;
 
-	if (!did(a, "Kernel_CreateMemoryRegion",
-		    Kernel_CreateMemoryRegion(&region, a->base + FIFOS,
-			    N_OF_FIFOS * FIFO_BYTES)) ||
-		!did(a, "Kernel_AllocateInjFifos",
-			Kernel_AllocateInjFifos(
-				program_thread(), g, N_OF_FIFOS, ids, attrs)))
-		return false;
-	for (i = 0; i < N_OF_FIFOS; i++)
-		if (!did(a, "Kernel_InjFifoInit",
-			    Kernel_InjFifoInit(g, i, &region, i * FIFO_BYTES,
-				    FIFO_BYTES - 1)))
-			return false;
-	return did(a, "Kernel_InjFifoActivate",
-		Kernel_InjFifoActivate(
-			g, N_OF_FIFOS, ids, KERNEL_INJ_FIFO_ACTIVATE));
+	return fifos_open_group(&a->m->programs, &a->fifos.group[0],
+		program_thread(), N_OF_FIFOS, attrs, a->base + FIFOS,
+		FIFO_BYTES);
 }
 
 static bool open_rec(struct actor *a)
@@ -136,15 +119,14 @@ static int messages_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (t->ops != &torus_ops)
-		return err_set(e, "messages: wants a torus");
 	m->plan = (struct plan){
 		.seed = l->seed,
 		.n_actors = (uint32_t)actors,
 	};
 	m->rounds = ((uint64_t)m->count + per_round - 1) / per_round;
 	l->needs.n_programs = m->plan.n_actors;
-	return programs_need(&m->programs, base_of((uint64_t)m->threads), e);
+	return programs_need(
+		&m->programs, "bgq-mu", base_of((uint64_t)m->threads), e);
 }
 
 static void messages_start(struct load *l)

@@ -1,26 +1,26 @@
 /*
- * Puts, DMAs and gets of random sizes between random nodes of QsNetII, for
- * machines on which things go wrong.
+ * Puts and gets of random sizes between random nodes, also for machines on
+ * which things go wrong.
  *
- * Each node has some programs, each with a command queue and, at each of its
- * partners, a place of its own, between guards.  A program writes there, waits
- * until that is acknowledged, and reads all of it back: the bytes must be
- * those, and the guards and what lies behind the bytes must be as before.  So
- * what is lost, doubled late, or elsewhere is seen.  What has come to a node
- * is counted by an event besides, byte by byte, and must be what was sent.
+ * Each node has some programs, each with a queue and, at each of its
+ * partners, a place of its own, between guards.  A program writes there, by
+ * any of the driver's means, waits until that is acknowledged, and reads all
+ * of it back: the bytes must be those, and the guards and what lies behind the
+ * bytes must be as before.  So what is lost, doubled late, or elsewhere is
+ * seen.  Where nothing is acknowledged it reads until the bytes are there.
+ * What has come to a node is counted besides, byte by byte, and must be what
+ * was sent.
  *
- * A queue that the card has stopped, because a node is gone, is restarted, and
- * its program goes on with the next message.  Rogues are programs that break
- * the rules of their own queues all the time.
+ * A program whose message fails, because a node is gone, goes on with the
+ * next one.  Rogues are programs that break the rules of their own queues all
+ * the time.
  */
-#include "load/storm.h"
-
 #include <string.h>
 
-#include "api/elan.h"
 #include "base/mem.h"
-#include "load/programs.h"
-#include "load/rogue.h"
+#include "load/bench/bench.h"
+#include "load/keys.h"
+#include "load/registry.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct storm, field)
@@ -30,21 +30,22 @@ enum {
 	GUARD = 64,
 	MOST_BYTES = 64 << 10,
 	CONSTANT = 16 << 10, /* bytes for gets */
-	EVENT_TARGET = 1,
-	EVENT_LANE = 2, /* and the following */
+	MOST_GET = 512,
 	MOST_LANES = 16,
+	MOST_LOOKS =
+		10000, /* until bytes that nothing acknowledges are there */
 };
 
 /* Addresses, the same on all nodes. */
-#define WORDS_AT    UINT64_C(0x1000)
-#define CONSTANT_AT UINT64_C(0x10000)
-#define SOURCE_AT   UINT64_C(0x1000000)
+#define SOURCE_AT   BENCH_FREE
 #define BACK_AT	    UINT64_C(0x2000000)
+#define CONSTANT_AT UINT64_C(0x3000000)
 #define TARGET_AT   UINT64_C(0x4000000)
 
-#define ARMED INT64_C(0x4000000000000)
+/* More than ever comes. */
+#define ARMED UINT64_C(0x4000000000000)
 
-enum { OP_PUT, OP_DMA, OP_GET };
+enum { OP_PUT, OP_PUT_OTHERWISE, OP_GET };
 
 struct storm;
 
@@ -63,61 +64,37 @@ struct lane {
 	uint32_t stream; /* of random numbers */
 	struct place place[PARTNERS];
 	uint64_t sent, checked; /* messages, bytes */
-	uint64_t value; /* of its event, the last one */
 	bool is_over; /* it has sent all */
 	uint64_t *failed; /* numbers of messages */
 	uint32_t n_failed;
 };
 
 struct storm {
-	struct programs programs;
+	struct bench bench;
 	/* keys */
 	int64_t count, bytes, lanes, rogues, deeds;
 
 	struct lane *lane;
-	struct rogue *rogue;
+	struct bench_rogue *rogue;
 	uint32_t n_lanes;
 	site_id n_nodes;
 	uint64_t area;
 };
 
 static const struct param params[] = {
-	{ .name = "count",
-		.type = PARAM_COUNT,
-		.offset = AT(count),
-		.def = "10000",
-		.min = 1,
-		.max = INT64_C(1000000000),
-		.help = "messages, of all nodes" },
-	{ .name = "bytes",
-		.type = PARAM_BYTES,
-		.offset = AT(bytes),
-		.def = "2 KiB",
-		.min = 8,
-		.max = MOST_BYTES,
-		.help = "of a message, at most; whole words" },
-	{ .name = "lanes",
-		.type = PARAM_COUNT,
-		.offset = AT(lanes),
-		.def = "2",
-		.min = 1,
-		.max = MOST_LANES,
-		.help = "programs of a node, with a queue each" },
-	{ .name = "rogues",
-		.type = PARAM_COUNT,
-		.offset = AT(rogues),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "nodes, the last ones, that have a program more, which "
-			"breaks its queue's rules" },
-	{ .name = "deeds",
-		.type = PARAM_COUNT,
-		.offset = AT(deeds),
-		.def = "20",
-		.min = 1,
-		.max = 1000000,
-		.help = "how often each of them does" },
+	KEY_VIA(AT(bench.via)),
+	KEY_COUNT("count", AT(count), "10000", 1, INT64_C(1000000000),
+		"messages of all nodes"),
+	KEY_BYTES("bytes", AT(bytes), "2 KiB", 8, MOST_BYTES,
+		"longest message; all are whole words"),
+	KEY_COUNT("lanes", AT(lanes), "2", 1, MOST_LANES,
+		"programs of each node, with a queue each; one where a node "
+		"can have no more, as with messages"),
+	KEY_COUNT("rogues", AT(rogues), "0", 0, TOPO_MAX_ROUTERS,
+		"nodes, the last ones, that have one more program, which "
+		"breaks its queue's rules; on Elan4"),
+	KEY_COUNT("deeds", AT(deeds), "20", 1, 1000000,
+		"how often each of them does"),
 };
 
 static struct storm *of(struct load *l)
@@ -142,8 +119,8 @@ static void choose_partners(struct lane *l)
 
 	for (i = 0; i < PARTNERS; i++) {
 		struct place *p = &l->place[i];
-		uint64_t x = random_draw(
-			m->programs.load.seed, l->stream, RANDOM_PATTERN, i)
+		uint64_t x = random_draw(m->bench.programs.load.seed, l->stream,
+			RANDOM_PATTERN, i)
 				     .a;
 
 		p->node = (site_id)((l->node + 1 +
@@ -169,8 +146,8 @@ static uint64_t size(uint64_t bits, uint64_t most)
 static struct message message(const struct lane *l, uint64_t k)
 {
 	const struct storm *m = l->storm;
-	struct random_bits r =
-		random_draw(m->programs.load.seed, l->stream, RANDOM_TARGET, k);
+	struct random_bits r = random_draw(
+		m->bench.programs.load.seed, l->stream, RANDOM_TARGET, k);
 	struct message x = {
 		.number = (uint64_t)l->stream << 32 | k,
 		.op = (uint32_t)(r.a % 5 / 2),
@@ -178,12 +155,12 @@ static struct message message(const struct lane *l, uint64_t k)
 	};
 	uint64_t most = (uint64_t)m->bytes;
 
-	if (x.op == OP_GET && most > ELAN_PACKET)
-		most = ELAN_PACKET;
+	if (x.op == OP_GET && most > MOST_GET)
+		most = MOST_GET;
 	x.partner = l->place[x.partner].first;
 	x.dst = l->place[x.partner].node;
 	x.bytes = size(r.b, most);
-	x.at = (r.b >> 20) % ((CONSTANT - ELAN_PACKET) / 8) * 8;
+	x.at = (r.b >> 20) % ((CONSTANT - MOST_GET) / 8) * 8;
 	return x;
 }
 
@@ -197,11 +174,6 @@ static uint64_t share(const struct storm *m, uint32_t lane)
 
 /* --- the programs' parts --- */
 
-static uint64_t word_at(const struct lane *l)
-{
-	return WORDS_AT + 64 * l->number;
-}
-
 static uint64_t area_at(const struct lane *l, uint64_t base)
 {
 	return base + l->number * l->storm->area;
@@ -214,40 +186,19 @@ static uint64_t place_at(const struct lane *l)
 				   l->storm->area;
 }
 
-static uint32_t arm(struct lane *l, struct elan_cq *q, uint64_t count)
+static bool fetch(
+	struct bench_end *x, site_id from, uint64_t at, uint64_t bytes)
 {
-	elan_arm(q, EVENT_LANE + l->number, count, word_at(l), ++l->value);
-	return EVENT_LANE + l->number;
+	const struct bench_driver *d = x->bench->driver;
+
+	d->track_gets(x, 1, bytes);
+	d->get(x, from, at, area_at(x->arg, BACK_AT), bytes, BENCH_ANY, true);
+	return d->flush(x);
 }
 
-/* The event has fired; false where the message has failed. */
-static bool is_done(struct lane *l, struct elan_cq *q)
-{
-	if (elan_wait_event(q, word_at(l), l->value))
-		return true;
-	rogue_restart(&l->storm->programs, q);
-	return false;
-}
-
-static bool fetch(struct lane *l, struct elan_cq *q, site_id from, uint64_t at,
+/* Whether the bytes that were fetched are the right ones. */
+static bool is_same(const struct lane *l, const uint8_t *want, uint64_t from,
 	uint64_t bytes)
-{
-	uint64_t to = area_at(l, BACK_AT), done = 0;
-	uint32_t event = arm(l, q, bytes);
-
-	while (done < bytes) {
-		uint32_t n = bytes - done < ELAN_PACKET
-				     ? (uint32_t)(bytes - done)
-				     : ELAN_PACKET;
-
-		elan_get(q, from, at + done, to + done, n, event);
-		done += n;
-	}
-	return is_done(l, q);
-}
-
-static bool is_same(struct lane *l, const uint8_t *want, uint64_t from,
-	uint64_t bytes, const char *what, uint64_t number)
 {
 	uint8_t got[1024];
 	uint64_t at, n;
@@ -255,55 +206,66 @@ static bool is_same(struct lane *l, const uint8_t *want, uint64_t from,
 	for (at = 0; at < bytes; at += n) {
 		n = bytes - at < sizeof(got) ? bytes - at : sizeof(got);
 		program_read(area_at(l, BACK_AT) + from + at, got, n);
-		if (!memcmp(want + at, got, n))
-			continue;
-		return programs_complain(&l->storm->programs,
-			"message %llu: wrong %s within %llu bytes",
-			(unsigned long long)number, what,
-			(unsigned long long)n);
+		if (memcmp(want + at, got, n) != 0)
+			return false;
 	}
-	l->checked += bytes;
 	return true;
 }
 
-/* Reads a place back, with its guards, and looks at it. */
-static bool look(struct lane *l, struct elan_cq *q, const struct message *x)
+static bool complain(struct lane *l, const char *what, uint64_t number)
 {
-	const struct place *p = &l->place[x->partner];
-	uint64_t all = l->storm->area;
-
-	if (!fetch(l, q, x->dst, place_at(l), all))
-		return false;
-	if (p->is_unknown)
-		return is_same(l, p->bytes + GUARD, GUARD, x->bytes, "bytes",
-			x->number);
-	return is_same(l, p->bytes, 0, all, "bytes or guards", x->number);
+	return programs_complain(&l->storm->bench.programs,
+		"message %llu: wrong %s", (unsigned long long)number, what);
 }
 
-static bool put(struct lane *l, struct elan_cq *q, const struct message *x)
+/* Reads a place back, with its guards, and looks at it. */
+static bool look(struct bench_end *x, const struct message *m)
 {
-	struct place *p = &l->place[x->partner];
-	uint64_t from = area_at(l, SOURCE_AT), to = place_at(l) + GUARD;
-	uint64_t parts = x->op == OP_DMA ? 1 : elan_put_packets(x->bytes);
-	struct elan_dma d = {
-		.bytes = x->bytes,
-		.destination = x->dst,
-		.from = from,
-		.to = to,
-		.target_event = EVENT_TARGET,
-	};
+	struct lane *l = x->arg;
+	const struct place *p = &l->place[m->partner];
+	uint64_t all = l->storm->area, from = p->is_unknown ? GUARD : 0;
+	uint64_t bytes = p->is_unknown ? m->bytes : all;
+	uint32_t looks = x->bench->driver->has_acks ? 1 : MOST_LOOKS;
 
-	memory_fill_by(l->storm->programs.load.seed, x->number, 0,
-		p->bytes + GUARD, x->bytes);
-	program_write(from, p->bytes + GUARD, x->bytes);
-	d.source_event = arm(l, q, parts);
-	if (x->op == OP_DMA)
-		elan_dma(q, &d);
-	else
-		elan_put_from(q, x->dst, to, from, x->bytes, EVENT_TARGET,
-			(uint32_t)d.source_event);
-	if (is_done(l, q))
-		return look(l, q, x);
+	while (looks--) {
+		if (!fetch(x, m->dst, place_at(l), all))
+			return false;
+		if (!is_same(l, p->bytes + from, from, bytes))
+			continue;
+		l->checked += bytes;
+		return true;
+	}
+	return complain(l, "bytes or guards", m->number);
+}
+
+/* By one of the driver's means but its own choice, if it has any. */
+static uint32_t means_of(const struct bench *b, const struct message *m)
+{
+	uint32_t n = 1;
+
+	while (b->driver->means[n])
+		n++;
+	return n == 1 ? BENCH_AUTO : 1 + m->op % (n - 1);
+}
+
+static bool put(struct bench_end *x, const struct message *m)
+{
+	const struct bench_driver *d = x->bench->driver;
+	struct lane *l = x->arg;
+	struct place *p = &l->place[m->partner];
+	struct bench_put b = bench_put(x, m->dst, m->bytes);
+
+	b.from = area_at(l, SOURCE_AT);
+	b.to = place_at(l) + GUARD;
+	b.means = means_of(x->bench, m);
+	b.is_tracked = true;
+	memory_fill_by(x->bench->programs.load.seed, m->number, 0,
+		p->bytes + GUARD, m->bytes);
+	program_write(b.from, p->bytes + GUARD, m->bytes);
+	d->track_puts(x, b.means, 1, b.bytes);
+	d->put(x, &b);
+	if (d->flush(x))
+		return look(x, m);
 	p->is_unknown = true;
 	return false;
 }
@@ -311,17 +273,21 @@ static bool put(struct lane *l, struct elan_cq *q, const struct message *x)
 static void constants(
 	const struct storm *m, site_id node, uint64_t at, void *to, size_t n)
 {
-	memory_fill_by(m->programs.load.seed, ~(uint64_t)node, at, to, n);
+	memory_fill_by(m->bench.programs.load.seed, ~(uint64_t)node, at, to, n);
 }
 
-static bool get(struct lane *l, struct elan_cq *q, const struct message *x)
+static bool get(struct bench_end *x, const struct message *m)
 {
-	uint8_t want[ELAN_PACKET];
+	struct lane *l = x->arg;
+	uint8_t want[MOST_GET];
 
-	if (!fetch(l, q, x->dst, CONSTANT_AT + x->at, x->bytes))
+	if (!fetch(x, m->dst, CONSTANT_AT + m->at, m->bytes))
 		return false;
-	constants(l->storm, x->dst, x->at, want, x->bytes);
-	is_same(l, want, 0, x->bytes, "bytes of a get", x->number);
+	constants(l->storm, m->dst, m->at, want, m->bytes);
+	if (is_same(l, want, 0, m->bytes))
+		l->checked += m->bytes;
+	else
+		complain(l, "bytes of a get", m->number);
 	return true;
 }
 
@@ -334,8 +300,9 @@ static void note_failure(struct lane *l, uint64_t k)
 }
 
 /* What the others read and write here. */
-static void prepare(const struct lane *l, struct elan_cq *q)
+static void prepare(struct bench_end *x)
 {
+	const struct lane *l = x->arg;
 	uint8_t block[1024];
 	uint64_t at;
 
@@ -343,26 +310,25 @@ static void prepare(const struct lane *l, struct elan_cq *q)
 		constants(l->storm, l->node, at, block, sizeof(block));
 		program_write(CONSTANT_AT + at, block, sizeof(block));
 	}
-	elan_arm(q, EVENT_TARGET, ARMED, WORDS_AT - 64, 1);
+	x->bench->driver->expect(x, 0, ARMED);
 }
 
 static void run_lane(void *arg)
 {
-	struct lane *l = arg;
+	struct bench_end *x = arg;
+	struct lane *l = x->arg;
 	uint64_t k, n = share(l->storm, (uint32_t)(l - l->storm->lane));
-	struct elan_cq q;
 
-	if (!programs_did(&l->storm->programs, "elan_cq_open",
-		    elan_cq_open(&q, l->number, ELAN_64K, ELAN_MAY_ALL)))
+	if (!bench_open(x))
 		return;
 	if (!l->number)
-		prepare(l, &q);
-	program_wait(PROGRAMS_START);
+		prepare(x);
+	bench_ready(x, true);
 	for (k = 0; k < n; k++) {
-		struct message x = message(l, k);
+		struct message m = message(l, k);
 
 		l->sent++;
-		if (!(x.op == OP_GET ? get(l, &q, &x) : put(l, &q, &x)))
+		if (!(m.op == OP_GET ? get(x, &m) : put(x, &m)))
 			note_failure(l, k);
 	}
 	l->is_over = true;
@@ -374,7 +340,9 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct storm *m = of(l);
-	uint64_t memory;
+	struct bench_needs n = { .has_gets = true, .is_for_all = true };
+	const struct bench_driver *d =
+		m->bench.via ? &bench_msg : bench_find_driver(l->nic_ops);
 
 	(void)r;
 	(void)link;
@@ -385,12 +353,16 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	if (m->rogues > t->n_nodes)
 		return err_set(
 			e, "rogues: the machine has %u nodes", t->n_nodes);
+	if (m->rogues && !(d && d->rogue))
+		return err_set(e, "rogues: only Elan4's queues have them");
+	if (d && m->lanes > d->most_lanes)
+		m->lanes = d->most_lanes;
 	m->n_nodes = t->n_nodes;
 	m->n_lanes = t->n_nodes * (uint32_t)m->lanes;
 	m->area = (uint64_t)m->bytes + 2 * GUARD;
-	memory = TARGET_AT + m->n_lanes * m->area;
-	l->needs.n_programs = m->n_lanes + (uint32_t)m->rogues;
-	return programs_need_elan(&m->programs, memory, e);
+	n.memory = TARGET_AT + m->n_lanes * m->area;
+	n.n_programs = m->n_lanes + (uint32_t)m->rogues;
+	return bench_init(&m->bench, m->bench.via, &n, t, e);
 }
 
 static void start_rogues(struct storm *m)
@@ -399,15 +371,15 @@ static void start_rogues(struct storm *m)
 
 	m->rogue = mem_alloc((size_t)m->rogues, sizeof(*m->rogue));
 	for (i = 0; i < (uint32_t)m->rogues; i++) {
-		struct rogue *r = &m->rogue[i];
+		struct bench_rogue *r = &m->rogue[i];
 
-		*r = (struct rogue){
-			.programs = &m->programs,
+		*r = (struct bench_rogue){
+			.programs = &m->bench.programs,
 			.stream = m->n_lanes + i,
 			.deeds = (uint64_t)m->deeds,
 		};
-		program_start(m->programs.load.host, m->n_nodes - 1 - i,
-			(uint32_t)m->lanes, 0, rogue_run, r);
+		program_start(m->bench.programs.load.host, m->n_nodes - 1 - i,
+			(uint32_t)m->lanes, 0, m->bench.driver->rogue, r);
 	}
 }
 
@@ -416,8 +388,8 @@ static void storm_start(struct load *l)
 	struct storm *m = of(l);
 	uint32_t i;
 
-	programs_open(&m->programs);
-	m->programs.may_err = m->rogues;
+	bench_start(&m->bench);
+	m->bench.programs.may_err = m->rogues;
 	m->lane = mem_alloc(m->n_lanes, sizeof(*m->lane));
 	for (i = 0; i < m->n_lanes; i++) {
 		struct lane *x = &m->lane[i];
@@ -429,8 +401,8 @@ static void storm_start(struct load *l)
 			.stream = i,
 		};
 		choose_partners(x);
-		program_start(m->programs.load.host, x->node, x->number, 0,
-			run_lane, x);
+		m->bench.ends[i].lane = x->number;
+		bench_run(&m->bench, i, x->node, x->number, run_lane, x);
 	}
 	start_rogues(m);
 }
@@ -441,7 +413,7 @@ static void storm_report(struct load *l, struct load_result *r)
 	uint64_t sent = 0, checked = 0, failed = 0, deeds = 0;
 	uint32_t i;
 
-	programs_report(&m->programs, r);
+	bench_report(&m->bench, r);
 	for (i = 0; m->lane && i < m->n_lanes; i++) {
 		sent += m->lane[i].sent;
 		checked += m->lane[i].checked;
@@ -486,17 +458,19 @@ static int storm_check(struct load *l, struct err *e)
 
 	if (programs_check(l, e))
 		return -1;
+	if (!m->bench.driver->counter)
+		return 0;
 	sure = mem_alloc(m->n_nodes, sizeof(*sure));
 	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
 	for (i = 0; i < m->n_lanes; i++)
 		expect(&m->lane[i], sure, perhaps);
 	for (i = 0; i < m->n_nodes && !failed; i++) {
-		uint64_t came = (uint64_t)(ARMED - elan_event_count(l->nic, i,
-							   EVENT_TARGET));
+		uint64_t came =
+			ARMED - m->bench.driver->counter(&m->bench, i, 0);
 
 		if (came < sure[i] || came > perhaps[i])
 			failed = err_set_code(e, EXIT_INTERNAL,
-				"node %u: its event has counted %llu bytes, "
+				"node %u: its counter has seen %llu bytes, "
 				"and %llu to %llu were sent",
 				i, (unsigned long long)came,
 				(unsigned long long)sure[i],
@@ -519,12 +493,21 @@ static void storm_fini(struct load *l)
 	}
 	mem_free(m->lane);
 	mem_free(m->rogue);
-	programs_fini(l);
+	bench_fini(l);
+}
+
+static uint64_t storm_estimate(const struct load *l, const struct topo *t)
+{
+	const struct storm *m = (const struct storm *)l;
+	uint64_t lanes = (uint64_t)m->lanes;
+
+	return bench_estimate(&m->bench, t->n_nodes, lanes,
+		lanes * (2 * PARTNERS + 2) * m->area);
 }
 
 const struct load_ops load_storm = {
 	.name = "storm",
-	.help = "random puts, DMAs and gets over QsNetII, all bytes checked",
+	.help = "random puts and gets between all nodes, all bytes checked",
 	.size = sizeof(struct storm),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
@@ -534,5 +517,6 @@ const struct load_ops load_storm = {
 	.report = storm_report,
 	.check = storm_check,
 	.fini = storm_fini,
+	.estimate = storm_estimate,
 	.on_delivered = programs_delivered,
 };

@@ -1,9 +1,10 @@
 /* Random messages of all kinds, every byte looked at. */
-#ifndef LOAD_MESSAGES_H
-#define LOAD_MESSAGES_H
+#ifndef LOAD_SPI_MESSAGES_H
+#define LOAD_SPI_MESSAGES_H
 
-#include "load/plan.h"
-#include "load/programs.h"
+#include "load/spi/plan.h"
+#include "load/spi/fifos.h"
+#include "load/registry.h"
 
 /* What an actor has of its node's memory, from its base on. */
 enum {
@@ -60,15 +61,13 @@ struct actor {
 	struct messages *m;
 	uint32_t id;
 	uint64_t base; /* of its part of the memory */
-	struct programs_fifos fifos;
+	struct fifos fifos;
 	MUSPI_RecFifoSubGroup_t rec;
 	uint64_t sent[PLAN_LANES]; /* the last descriptor of each lane, + 1 */
 	uint8_t fifo[PLAN_LANES]; /* and where it is */
 	struct lane lane[PLAN_LANES];
 	uint64_t n_sent;
 };
-
-extern const struct load_ops load_messages;
 
 /*
  * From its program: takes FIFOs and base addresses, which begin at the

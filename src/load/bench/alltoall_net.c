@@ -3,7 +3,7 @@
  * once.  A message longer than a packet goes in rounds, one packet to every
  * other node per round, each round and node in a random order of its own.
  */
-#include "load/alltoall.h"
+#include "load/bench/alltoall.h"
 
 #include "base/mem.h"
 #include "load/keys.h"
@@ -28,48 +28,27 @@ struct sender {
 };
 
 static const struct param params[] = {
-	{ .name = "bytes",
-		.type = PARAM_BYTES,
-		.offset = AT(bytes),
-		.def = "512",
-		.min = 1,
-		.max = 1 << 24,
-		.help = "what every node sends to every other node" },
-	{ .name = "via",
-		.type = PARAM_WORD,
-		.offset = AT(via),
-		.def = "net",
-		.words = "net|nic|msg",
-		.help = "the layer it goes through; net: packets enter the "
-			"injection FIFOs directly, and reception drains at "
-			"once; nic: programs put into memories; msg: the same "
-			"by weft/msg.h, on any machine" },
+	KEY_BYTES("bytes", AT(bytes), "512", 1, 1 << 24,
+		"what every node sends to every other node"),
+	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
+		"layer: net is packets that enter the injection FIFOs "
+		"directly, and whose reception drains at once; nic is "
+		"programs and the network interface; msg is programs and "
+		"weft/msg.h, on any machine"),
+	KEY_BY(AT(bench.by)),
 	KEY_ROUTING(AT(routing), "dynamic"),
 	KEY_ZONES(AT(zones)),
-	{ .name = "driver",
-		.type = PARAM_WORD,
-		.offset = AT(driver),
-		.def = "rounds",
-		.words = "rounds|messages",
-		.help = "of programs; rounds: a put per packet, one to every "
-			"destination in turn, as via=net does; messages: a put "
-			"per message, one destination after the other" },
-	{ .name = "fifos",
-		.type = PARAM_COUNT,
-		.offset = AT(fifos),
-		.def = "16",
-		.min = 1,
-		.max = PROGRAMS_FIFOS,
-		.help = "of via=nic: injection FIFOs of each node, which is "
-			"how many messages it sends at a time" },
-	{ .name = "data",
-		.type = PARAM_WORD,
-		.offset = AT(data),
-		.def = "auto",
-		.words = "auto|real|synthetic",
-		.help = "of programs; real: bytes in memories; synthetic: made "
-			"up where they are read, and compared where they are "
-			"written; auto: real below 1 GiB of it" },
+	KEY_WORD("driver", AT(driver), "rounds", "rounds|messages",
+		"of programs; rounds: a put per packet, one to every "
+		"destination in turn, as via=net does; messages: a put per "
+		"message, one destination after the other"),
+	KEY_COUNT("fifos", AT(fifos), "16", 1, 128,
+		"injection FIFOs or command queues of each node that via=nic "
+		"spreads its puts over"),
+	KEY_WORD("data", AT(data), "auto", "auto|real|synthetic",
+		"of programs; real: bytes in memories; synthetic: made up "
+		"where they are read, and compared where they are written; "
+		"auto: real below 1 GiB of it"),
 };
 
 static struct alltoall *of(struct load *l)
@@ -81,17 +60,18 @@ static packet_id make_packet(
 	struct alltoall *a, struct sim_worker *w, site_id s)
 {
 	struct sender *from = &a->sender[s];
-	uint32_t n = a->programs.load.net->n_nodes, off;
+	uint32_t n = a->bench.programs.load.net->n_nodes, off;
 	uint64_t key;
 	packet_id id;
 
 	if (from->round == a->rounds)
 		return NO_PACKET;
-	key = random_draw(a->programs.load.seed, s, RANDOM_TARGET, from->round)
+	key = random_draw(
+		a->bench.programs.load.seed, s, RANDOM_TARGET, from->round)
 		      .a;
 	off = 1 + order_at(key, n - 1, from->step);
-	id = packet_take(a->programs.load.net->pool, w->id);
-	a->programs.load.net->packets[id] = (struct packet){
+	id = packet_take(a->bench.programs.load.net->pool, w->id);
+	a->bench.programs.load.net->packets[id] = (struct packet){
 		.src = s,
 		.dst = (s + off) % n,
 		.number = from->round * (n - 1) + from->step,
@@ -119,12 +99,12 @@ static void pump(struct alltoall *a, struct sim_worker *w, site_id s,
 		if (!id && !(id = make_packet(a, w, s)))
 			return;
 		from->pending = id;
-		fifo = load_find_fifo(a->programs.load.net, s, id, first);
+		fifo = load_find_fifo(a->bench.programs.load.net, s, id, first);
 		if (fifo == N_FIFOS)
 			return;
 		from->pending = NO_PACKET;
-		a->programs.load.net->packets[id].born = t;
-		net_inject(a->programs.load.net, w, s, fifo, id, t);
+		a->bench.programs.load.net->packets[id].born = t;
+		net_inject(a->bench.programs.load.net, w, s, fifo, id, t);
 	}
 }
 
@@ -150,7 +130,7 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 
 	(void)fifo;
 	(void)t;
-	load_delivered(&a->programs.load, s, p, tail);
+	load_delivered(&a->bench.programs.load, s, p, tail);
 	r->n++;
 	if (tail > r->last)
 		r->last = tail;
@@ -185,8 +165,8 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 	a->peak = load_peak(t, link,
 		a->bytes < link->payload ? (uint32_t)a->bytes : a->full_bytes);
 	a->expected = n * (n - 1) * a->rounds;
-	if (a->via) {
-		l->ops = a->via == 1 ? &load_alltoall_nic : &load_alltoall_msg;
+	if (a->bench.via) {
+		l->ops = &load_alltoall_programs;
 		return l->ops->init(l, t, r, link, e);
 	}
 	/* for the progress line: by the peak, or a guess where there is none */
@@ -216,7 +196,7 @@ static uint64_t arrived(const struct alltoall *a, sim_time *last)
 	uint32_t i;
 
 	*last = 0;
-	for (i = 0; i < a->programs.load.net->n_workers; i++) {
+	for (i = 0; i < a->bench.programs.load.net->n_workers; i++) {
 		n += a->arrivals[i].n;
 		if (a->arrivals[i].last > *last)
 			*last = a->arrivals[i].last;

@@ -5,7 +5,7 @@
  * message, and tells who will send it: by a put onto a word, of another kind
  * each time, after which that word has the round's number.
  */
-#include "load/messages.h"
+#include "load/spi/messages.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -54,6 +54,12 @@ static bool complain(struct actor *a, const char *what, uint32_t sender,
 static bool did(struct actor *a, const char *call, int32_t code)
 {
 	return programs_did(&a->m->programs, call, code);
+}
+
+/* Sets a counter. */
+static void set_counter(uint64_t counter, uint64_t bytes)
+{
+	spi_store(counter, &bytes, sizeof(bytes));
 }
 
 /* --- places, relative to an actor's base --- */
@@ -166,7 +172,7 @@ static void arm(
 	if (m->type == PLAN_ATOMIC)
 		store_byte(at, WORD_BEFORE, m->bytes);
 	if (m->type == PLAN_PUT || m->type == PLAN_ATOMIC || is_own)
-		programs_arm(a->base + counter_of(lane, is_own), m->bytes);
+		set_counter(a->base + counter_of(lane, is_own), m->bytes);
 }
 
 static bool is_guarded(uint64_t at)
@@ -302,7 +308,7 @@ static void inject(struct actor *a, uint32_t lane, uint32_t fifo,
 	uint64_t number;
 
 	do
-		number = MUSPI_InjFifoInject(programs_fifo(&a->fifos, fifo), d);
+		number = MUSPI_InjFifoInject(fifos_at(&a->fifos, fifo), d);
 	while (number == SPI_NONE);
 	if (lane < PLAN_LANES) {
 		a->sent[lane] = number + 1;
@@ -312,7 +318,7 @@ static void inject(struct actor *a, uint32_t lane, uint32_t fifo,
 
 static void await_sent(struct actor *a, uint32_t lane)
 {
-	const MUSPI_InjFifo_t *f = programs_fifo(&a->fifos, a->fifo[lane]);
+	const MUSPI_InjFifo_t *f = fifos_at(&a->fifos, a->fifo[lane]);
 
 	while (a->sent[lane] && !MUSPI_CheckDescComplete(f, a->sent[lane] - 1))
 		;
@@ -509,11 +515,11 @@ static bool prepare(struct actor *a)
 
 	for (lane = 0; lane < PLAN_LANES; lane++) {
 		for (i = 0; i < MESSAGES_CREDITS; i++)
-			programs_arm(a->base + credit_of(lane, i),
+			set_counter(a->base + credit_of(lane, i),
 				i ? i : MESSAGES_CREDITS);
 		ready(a, lane, 0);
 	}
-	programs_arm(a->base + CREDIT_COUNTER, n_credits * 8);
+	set_counter(a->base + CREDIT_COUNTER, n_credits * 8);
 	store_bytes(a, ~(uint64_t)a->id, GIFT, PLAN_MOST + PLAN_ALIGN);
 	return messages_open(a);
 }

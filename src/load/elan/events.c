@@ -4,14 +4,13 @@
  * appends one packet after the other to command queues in turn, for all other
  * nodes in turn, which run no program.
  */
-#include "load/events.h"
-
 #include <string.h>
 
 #include "api/elan.h"
 #include "base/mem.h"
 #include "load/keys.h"
 #include "load/programs.h"
+#include "load/registry.h"
 
 #define AT(field) offsetof(struct events, field)
 #define MIB	  (UINT64_C(1) << 20)
@@ -168,7 +167,7 @@ static int events_init(struct load *l, const struct topo *t, struct route *r,
 	(void)r;
 	(void)link;
 	l->needs.n_programs = 1;
-	if (programs_need_elan(&g->programs, MEMORY, e))
+	if (programs_need(&g->programs, "elan4", MEMORY, e))
 		return -1;
 	if (t->n_nodes < 2)
 		return err_set(e, "events: needs two nodes");
@@ -231,9 +230,9 @@ const struct load_ops load_events = {
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.init = events_init,
 	.start = events_start,
-	.next = programs_next,
 	.report = events_report,
 	.check = events_check,
 	.fini = programs_fini,
 	.on_delivered = programs_delivered,
+	.next = programs_next,
 };

@@ -7,7 +7,7 @@
  * an open loop packet k is due a random (exponential) time after packet
  * k - 1, and its latency counts from then.
  */
-#include "load/synthetic.h"
+#include "load/registry.h"
 
 #include <string.h>
 
@@ -543,7 +543,7 @@ static void synthetic_fini(struct load *l)
 
 SYNTHETIC(load_random, PATTERN_RANDOM, "random",
 	"every packet to any other node alike", N_PARAMS - 2);
-SYNTHETIC(load_neighbour, PATTERN_NEIGHBOUR, "neighbours",
+SYNTHETIC(load_neighbours, PATTERN_NEIGHBOUR, "neighbours",
 	"every packet to the next wire's end", N_PARAMS - 2);
 SYNTHETIC(load_transpose, PATTERN_TRANSPOSE, "transpose",
 	"halves of the node number swapped", N_PARAMS - 2);

@@ -1,0 +1,289 @@
+#include "link/retry.h"
+
+#include "base/mem.h"
+
+#define AT(field) offsetof(struct retry_params, field)
+
+enum { HOPELESS = 1 << 20 }; /* tries, of one who never gives up */
+
+const struct param retry_params_table[] = {
+	{ .name = "retry",
+		.type = PARAM_WORD,
+		.offset = AT(kind),
+		.def = "none",
+		.words = "none|replay",
+		.help = "what a link does about packets that are hit on it: "
+			"nothing, or replay them until they come through" },
+	{ .name = "retry.window",
+		.type = PARAM_COUNT,
+		.offset = AT(window),
+		.def = "272",
+		.min = 1,
+		.max = 1 << 20,
+		.help = "size of a sender's replay buffer",
+		.source = "BGQ-G23 (16 full packets)" },
+	{ .name = "retry.unit",
+		.type = PARAM_WORD,
+		.offset = AT(unit),
+		.def = "chunks",
+		.words = "chunks|packets",
+		.help = "unit of retry.window",
+		.source = "assumed: a buffer that is shared by chunks" },
+	{ .name = "retry.numbers",
+		.type = PARAM_COUNT,
+		.offset = AT(numbers),
+		.def = "8",
+		.min = 1,
+		.max = 16,
+		.help = "bits of a sequence number; fewer packets than it has "
+			"values can be under way",
+		.source = "BGQ-G22" },
+	{ .name = "retry.by",
+		.type = PARAM_WORD,
+		.offset = AT(by),
+		.def = "timeout",
+		.words = "timeout|nack",
+		.help = "what makes a sender go back to a packet: silence, or "
+			"a message from the far end",
+		.source = "BGQ-G23" },
+	{ .name = "retry.timeout",
+		.type = PARAM_COUNT,
+		.offset = AT(timeout),
+		.def = "4",
+		.min = 1,
+		.max = 1000000,
+		.help = "time after which a packet that is not acknowledged is "
+			"sent again, in round trips of the wire",
+		.source = "BGQ-G23" },
+	{ .name = "retry.tries",
+		.type = PARAM_COUNT,
+		.offset = AT(tries),
+		.def = "1000",
+		.min = 1,
+		.max = 1000000,
+		.help = "failures in a row after which a link is reported as "
+			"dead",
+		.source = "assumed" },
+};
+
+const size_t retry_params_n =
+	sizeof(retry_params_table) / sizeof(retry_params_table[0]);
+
+static uint32_t weight(const struct retry_params *p, uint32_t chunks)
+{
+	return p->unit == RETRY_PACKETS ? 1 : chunks;
+}
+
+int retry_check(const struct retry_params *p, uint32_t full, struct err *e)
+{
+	if (p->kind == RETRY_NONE || weight(p, full) <= p->window)
+		return 0;
+	return err_set(e,
+		"link.retry.window: %lld chunks hold no full packet (%u "
+		"chunks)",
+		(long long)p->window, full);
+}
+
+/* --- the replay buffer --- */
+
+static struct retry_entry *entry(const struct link_retry *q, uint32_t i)
+{
+	return &q->entry[(q->first + i) & (q->room - 1)];
+}
+
+static void forget(
+	struct link_retry *q, const struct retry_params *p, sim_time t)
+{
+	while (q->n && entry(q, 0)->acked <= t) {
+		q->chunks -= weight(p, entry(q, 0)->chunks);
+		q->first++;
+		q->n--;
+	}
+}
+
+static void grow(struct link_retry *q)
+{
+	uint32_t room = q->room ? 2 * q->room : 8, i;
+	struct retry_entry *v = mem_alloc(room, sizeof(*v));
+
+	for (i = 0; i < q->n; i++)
+		v[i] = *entry(q, i);
+	mem_free(q->entry);
+	q->entry = v;
+	q->room = room;
+	q->first = 0;
+}
+
+static void keep(struct link_retry *q, const struct retry_params *p,
+	uint32_t chunks, sim_time acked)
+{
+	uint32_t i;
+
+	if (q->n == q->room)
+		grow(q);
+	/* an acknowledgement is one of all before it */
+	for (i = q->n; i-- && entry(q, i)->acked > acked;)
+		entry(q, i)->acked = acked;
+	q->n++;
+	*entry(q, q->n - 1) = (struct retry_entry){ acked, chunks };
+	q->chunks += weight(p, chunks);
+	q->next = (q->next + 1) & ((1u << p->numbers) - 1);
+}
+
+/* When there is room for a full packet, and a number for it. */
+static sim_time has_room(
+	const struct link_retry *q, const struct retry_params *p, uint32_t full)
+{
+	int64_t chunks = q->chunks, n = q->n;
+	sim_time t = 0;
+	uint32_t i;
+
+	for (i = 0; chunks + weight(p, full) > p->window ||
+		    n + 1 >= INT64_C(1) << p->numbers;
+		i++) {
+		t = entry(q, i)->acked;
+		chunks -= weight(p, entry(q, i)->chunks);
+		n--;
+	}
+	return t;
+}
+
+void retry_fini(struct link_retry *q)
+{
+	mem_free(q->entry);
+	*q = (struct link_retry){ 0 };
+}
+
+/* --- sending --- */
+
+struct sending {
+	struct link_retry *q;
+	const struct retry_params *p;
+	const struct retry_packet *x;
+	const struct retry_luck *luck;
+	sim_time whole; /* with the gap behind it */
+	struct retry_done done;
+};
+
+static sim_time silence(const struct sending *s)
+{
+	return 2 * s->x->latency * s->p->timeout;
+}
+
+/* Echoes are sent before anything that could not end in time. */
+static void send_echoes(struct sending *s)
+{
+	struct link_retry *q = s->q;
+
+	if (!q->echo || s->done.start + s->whole <= q->echo)
+		return;
+	if (s->done.start < q->echo_until)
+		s->done.start = q->echo_until;
+	q->echo = 0;
+	s->done.echoes++;
+}
+
+/* When a packet that has failed is sent again. */
+static sim_time again(struct sending *s, enum retry_fate fate, sim_time back)
+{
+	struct link_retry *q = s->q;
+	sim_time tail = s->done.start + s->x->ser, next, each;
+
+	next = tail + (s->p->by == RETRY_BY_NACK && fate == RETRY_FAILS
+				      ? 2 * s->x->latency
+				      : silence(s));
+	if (q->echo && q->echo < next) {
+		next = q->echo_until; /* behind those */
+		s->done.echoes++;
+	}
+	q->echo = 0; /* a nack tells what has come, too */
+	each = s->x->ser + silence(s);
+	if (fate == RETRY_IS_CUT && next < back) {
+		uint64_t n = (uint64_t)((back - next + each - 1) / each);
+
+		next += (sim_time)n * each;
+		s->done.resent += n < HOPELESS ? (uint32_t)n : HOPELESS;
+	}
+	return next;
+}
+
+/* Sends until it comes through; false where it never does. */
+static bool come_through(struct sending *s)
+{
+	enum retry_fate fate;
+	sim_time back = 0;
+	uint32_t tries = 0;
+
+	for (;;) {
+		fate = s->luck->packet(s->luck->arg, s->done.start,
+			s->done.start + s->x->ser, &back);
+		if (fate == RETRY_PASSES)
+			return true;
+		if (fate == RETRY_IS_DEAD)
+			return false;
+		s->done.resent++;
+		s->done.start = s->q->back = again(s, fate, back);
+		s->done.is_reported |=
+			++tries >= s->p->tries || s->done.resent >= s->p->tries;
+		if (tries >= s->p->tries && s->luck->gives_up)
+			return false;
+		BUG_IF(tries > HOPELESS);
+	}
+}
+
+/* The far end has it: what the sender hears of that. */
+static sim_time acknowledge(struct sending *s)
+{
+	struct link_retry *q = s->q;
+	sim_time tail = s->done.start + s->x->ser;
+	sim_time acked = tail + 2 * s->x->latency;
+	bool is_lost = s->luck->is_ack_lost(s->luck->arg);
+
+	if (!is_lost && q->echo && acked <= q->echo)
+		q->echo = 0; /* it stands for the one that was lost */
+	if (q->echo) {
+		q->echo_until += s->whole;
+	} else if (is_lost) {
+		q->echo = tail + silence(s);
+		q->echo_until = q->echo + s->whole;
+	}
+	return is_lost ? q->echo_until + 2 * s->x->latency : acked;
+}
+
+struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
+	uint32_t full, const struct retry_packet *x,
+	const struct retry_luck *luck)
+{
+	struct sending s = { .q = q,
+		.p = p,
+		.x = x,
+		.luck = luck,
+		.whole = x->ser + x->gap,
+		.done = { .start = x->t > q->clear ? x->t : q->clear } };
+	sim_time room;
+
+	forget(q, p, x->t);
+	send_echoes(&s);
+	s.done.is_lost = !come_through(&s);
+	q->clear = s.done.start + s.whole;
+	if (!s.done.is_lost)
+		keep(q, p, x->chunks, acknowledge(&s));
+	s.done.free_at = x->t + s.whole;
+	if (s.done.free_at > q->back && s.done.free_at < q->clear)
+		s.done.free_at = q->clear;
+	room = has_room(q, p, full);
+	if (room > s.done.free_at)
+		s.done.free_at = room;
+	return s.done;
+}
+
+bool retry_binds(const struct retry_params *p, uint32_t full,
+	const struct retry_packet *x, sim_time longest)
+{
+	/* a packet's place is taken from its grant to its acknowledgement */
+	sim_time whole = x->ser + x->gap, held = longest + 2 * x->latency;
+	int64_t n = (held + whole - 1) / whole;
+
+	return (n - 1) * weight(p, x->chunks) + weight(p, full) > p->window ||
+	       n >= INT64_C(1) << p->numbers;
+}

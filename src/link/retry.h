@@ -1,0 +1,111 @@
+/*
+ * Link-level retry: a sender keeps what it sends in a replay buffer until the
+ * far end has acknowledged it, and sends it again, with all that followed it,
+ * when that does not happen.  Go back N: the far end takes packets in order
+ * of their sequence numbers and drops all others, so order is kept and
+ * nothing comes twice; acknowledgements are cumulative.
+ *
+ * No events are needed.  Whether a packet is hit is known when it is granted
+ * (faults.h), so the time at which its good copy is sent is, too: this is the
+ * protocol in time stamps.
+ *
+ *	grant        hit                 time-out, or nack
+ *	  |---k---|---k+1---|--k+2--|  |---k---|---k+1---|---k+2---|---k+3---
+ *	                    dropped   back                         clear
+ *
+ * From a hit packet on everything is dropped by the far end until the sender
+ * goes back; what is granted meanwhile goes to the end of the row.  A sender
+ * begins nothing that it could not end before it has to go back, and it is
+ * busy while packets that it may not forget fill its buffer.  Where an
+ * acknowledgement is lost and no later one comes in its place, the sender
+ * goes back, too, and the far end knows the copies by their numbers: these
+ * are echoes, which cost nothing but time on the link.
+ */
+#ifndef LINK_RETRY_H
+#define LINK_RETRY_H
+
+#include <stdbool.h>
+
+#include "base/param.h"
+#include "sim/sim.h"
+
+enum { RETRY_NONE, RETRY_REPLAY };
+enum { RETRY_CHUNKS, RETRY_PACKETS };
+enum { RETRY_BY_TIMEOUT, RETRY_BY_NACK };
+
+/* Of links: link.retry and what is below it. */
+struct retry_params {
+	int64_t kind;
+	int64_t window, unit; /* that the replay buffer holds */
+	int64_t numbers; /* bits of a sequence number */
+	int64_t by; /* what makes a sender go back */
+	int64_t timeout; /* round trips of the wire, from a packet's tail on */
+	int64_t tries; /* in a row, after which a link is reported */
+};
+
+extern const struct param retry_params_table[];
+extern const size_t retry_params_n;
+
+/* A packet with a cost of full chunks must fit the window. */
+int retry_check(const struct retry_params *p, uint32_t full, struct err *e);
+
+/* A packet that is granted. */
+struct retry_packet {
+	sim_time t, ser, gap, latency;
+	uint32_t chunks;
+};
+
+enum retry_fate {
+	RETRY_PASSES,
+	RETRY_FAILS,
+	RETRY_IS_CUT, /* by a link that is dead for some time */
+	RETRY_IS_DEAD, /* by one that never returns */
+};
+
+/* What happens to what is sent. */
+struct retry_luck {
+	/* To a packet; where it is cut, *back is when the link returns. */
+	enum retry_fate (*packet)(
+		void *arg, sim_time from, sim_time until, sim_time *back);
+	/* Whether an acknowledgement is lost. */
+	bool (*is_ack_lost)(void *arg);
+	void *arg;
+	bool gives_up; /* a packet after that many tries; or it goes on */
+};
+
+/* What came of it. */
+struct retry_done {
+	sim_time start; /* of the copy that the far end takes */
+	sim_time free_at; /* the link can take another packet */
+	uint32_t resent; /* copies that were in vain */
+	uint32_t echoes; /* packets that came again, and were dropped */
+	bool is_lost, is_reported;
+};
+
+struct retry_entry {
+	sim_time acked;
+	uint32_t chunks;
+};
+
+/* The sender of one directed link; all zero when nothing was sent. */
+struct link_retry {
+	sim_time back; /* when it last goes back */
+	sim_time clear; /* when all is sent that it has got */
+	sim_time echo, echo_until; /* that it will send; 0: none */
+	struct retry_entry *entry; /* a ring, in order */
+	uint32_t first, n, room;
+	uint32_t chunks; /* of all entries */
+	uint32_t next; /* number of the next packet */
+};
+
+struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
+	uint32_t full, const struct retry_packet *x,
+	const struct retry_luck *luck);
+void retry_fini(struct link_retry *q);
+
+/* Whether packets of some size on some wire would ever wait for the window
+ * where none is hit; longest is the longest serialisation. */
+bool retry_binds(const struct retry_params *p, uint32_t full,
+	const struct retry_packet *x, sim_time longest);
+
+#endif

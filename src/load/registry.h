@@ -1,0 +1,20 @@
+/* All workloads that there are: registry.c lists them. */
+#ifndef LOAD_REGISTRY_H
+#define LOAD_REGISTRY_H
+
+#include "load/load.h"
+
+/* Packets by a pattern: see traffic/. */
+extern const struct load_ops load_random, load_neighbours, load_transpose,
+	load_reversal, load_tornado, load_complement, load_permutation,
+	load_hotspot;
+
+/* Experiments on any machine: see bench/. */
+extern const struct load_ops load_pingpong, load_stream, load_sweep, load_gets,
+	load_crossover, load_exchange, load_mirror, load_storm, load_collective,
+	load_alltoall;
+
+/* One machine's own: see spi/ and elan/. */
+extern const struct load_ops load_messages, load_events;
+
+#endif
