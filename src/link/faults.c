@@ -222,23 +222,17 @@ static void add_wire(struct outages *o, struct topo_end a, struct topo_end b,
 	add_outage(o, b, from, trains, up);
 }
 
-/* Both directions of what an event is about. */
+/* Both directions of what goes down with a part. */
 static void add_wires(
 	struct outages *o, const struct fault_event *e, sim_time until)
 {
 	const struct topo *t = o->topo;
-	port_id p;
+	struct topo_end end;
+	uint32_t i;
 
-	for (p = 0; p < t->n_ports; p++) {
-		struct topo_end far;
-
-		if (e->port != FAULT_SITE && e->port != p)
-			continue;
-		far = t->ops->peer(t, e->site, p);
-		if (far.router == NO_ROUTER)
-			continue;
-		add_wire(o, (struct topo_end){ e->site, p }, far, e->at, until);
-	}
+	for (i = 0; part_wire(t, &e->part, i, &end); i++)
+		add_wire(o, end, t->ops->peer(t, end.router, end.port), e->at,
+			until);
 }
 
 static bool has_lines(const struct fault_plan *p, uint32_t a, uint32_t b)
@@ -278,6 +272,116 @@ static void add_start(struct outages *o)
 	}
 }
 
+/* --- lanes --- */
+
+/* A lane of a wire that dies or returns. */
+struct change {
+	struct topo_end end;
+	sim_time at;
+	int by;
+};
+
+static int by_wire(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	if (x->end.router != y->end.router)
+		return x->end.router < y->end.router ? -1 : 1;
+	if (x->end.port != y->end.port)
+		return x->end.port < y->end.port ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_width(const void *a, const void *b)
+{
+	const struct fault_width *x = a, *y = b;
+
+	if (x->link != y->link)
+		return x->link < y->link ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* One wire's changes, in order: it is narrower, or while too few lanes are
+ * left, or it is trained anew, dead. */
+static void add_widths(struct outages *o, const struct change *c, size_t n)
+{
+	const struct fault_plan *p = o->plan;
+	struct faults *f = o->faults;
+	struct topo_end a = c->end;
+	struct topo_end b = o->topo->ops->peer(o->topo, a.router, a.port);
+	int64_t dead = 0, least = p->least_lanes > 0 ? p->least_lanes : 1;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		sim_time until = i + 1 < n ? c[i + 1].at : SIM_NEVER;
+		sim_time up = c[i].at + p->retrain;
+		uint32_t lacks;
+
+		dead += c[i].by;
+		lacks = (uint32_t)dead;
+		if (p->lanes - dead < least) {
+			up = until;
+			lacks = 0; /* nothing passes anyway */
+		}
+		up = up < until ? up : until;
+		if (up > c[i].at) {
+			add_outage(o, a, c[i].at, up, up);
+			add_outage(o, b, c[i].at, up, up);
+		}
+		f->width[f->n_widths++] =
+			(struct fault_width){ link_of(o->topo, a), lacks,
+				c[i].at };
+		f->width[f->n_widths++] =
+			(struct fault_width){ link_of(o->topo, b), lacks,
+				c[i].at };
+	}
+	f->n_narrow += 2;
+}
+
+static size_t list_changes(const struct fault_plan *p, struct change *c)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < p->n_events; i++) {
+		const struct fault_event *e = &p->event[i];
+
+		if (e->kind == &fault_lane)
+			c[n++] = (struct change){ { e->site, e->port }, e->at,
+				e->returns ? -1 : 1 };
+	}
+	if (n)
+		qsort(c, n, sizeof(*c), by_wire);
+	return n;
+}
+
+static void add_lanes(struct outages *o)
+{
+	const struct fault_plan *p = o->plan;
+	struct faults *f = o->faults;
+	struct change *c = mem_alloc(p->n_events + 1, sizeof(*c));
+	size_t n = list_changes(p, c), i, k;
+
+	if (n)
+		f->width = mem_alloc(2 * n + 1, sizeof(*f->width));
+	for (i = 0; i < n; i = k) {
+		for (k = i + 1; k < n && c[k].end.router == c[i].end.router &&
+				c[k].end.port == c[i].end.port;
+			k++)
+			;
+		add_widths(o, c + i, k - i);
+	}
+	mem_free(c);
+	if (!n)
+		return;
+	qsort(f->width, f->n_widths, sizeof(*f->width), by_width);
+	f->width[f->n_widths].link = NO_LINK;
+	f->first_width = map_alloc(f->n_links * sizeof(*f->first_width));
+	for (i = 0; i < f->n_links; i++)
+		f->first_width[i] = (uint32_t)f->n_widths;
+	for (i = f->n_widths; i--;)
+		f->first_width[f->width[i].link] = (uint32_t)i;
+}
+
 /* In order; those that overlap become one. */
 static void merge(struct outages *o)
 {
@@ -311,9 +415,13 @@ static void make_outages(
 	if (p->training.lines)
 		f->trainings.time = training_time(&p->training, p->bit);
 	add_start(&o);
+	add_lanes(&o);
 	/* What dies returns with the next event, if it does. */
 	for (i = 0; i < p->n_events; i++) {
 		bool ends = i + 1 < p->n_events && e[i + 1].returns;
+
+		if (e[i].kind == &fault_lane)
+			continue;
 
 		if (!e[i].returns)
 			add_wires(&o, &e[i], ends ? e[i + 1].at : SIM_NEVER);
@@ -340,6 +448,7 @@ static void note_deaths(struct faults *f, const struct fault_plan *p)
 		size_t n = f->n_deaths;
 
 		if (e[i].port != FAULT_SITE || e[i].returns ||
+			(e[i].kind && !e[i].kind->is_site) ||
 			(n && f->death[n - 1].site == e[i].site))
 			continue;
 		f->death[f->n_deaths++] =
@@ -383,6 +492,9 @@ void faults_free(struct faults *f)
 	map_free(f->link, f->n_links * sizeof(*f->link));
 	if (f->blind)
 		map_free(f->blind, f->n_links * sizeof(*f->blind));
+	if (f->first_width)
+		map_free(f->first_width, f->n_links * sizeof(*f->first_width));
+	mem_free(f->width);
 	mem_free(f->trainings.untrained);
 	map_free(f->tally, f->n_workers * sizeof(*f->tally));
 	mem_free(f->outage);

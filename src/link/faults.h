@@ -22,7 +22,7 @@
 #include "link/link.h"
 #include "link/training.h"
 #include "sim/sim.h"
-#include "topo/topo.h"
+#include "topo/parts.h"
 
 /* The section "faults" of a machine file, or of one of its own. */
 struct fault_params {
@@ -35,17 +35,26 @@ struct fault_params {
 	int64_t cold_start; /* all links are trained when the run begins */
 };
 
-extern const struct param fault_params_table[];
-extern const size_t fault_params_n;
-/* The rest are of links whose lines are known. */
-extern const size_t fault_common_n;
+/* Of all machines; of those with links whose lines are known. */
+extern const struct param fault_params_table[], fault_lines_table[];
+extern const size_t fault_params_n, fault_lines_n;
 
-enum { FAULT_SITE = 0xff }; /* of all ports */
+enum { FAULT_SITE = PART_SITE };
+
+/* A lane of a link, of which it has several; its unit is its number. */
+extern const struct part_kind fault_lane;
 
 struct fault_event {
 	sim_time at;
-	router_id site;
-	port_id port; /* or FAULT_SITE */
+	union {
+		struct part part;
+		struct { /* the same */
+			const struct part_kind *kind;
+			router_id site;
+			port_id port; /* or FAULT_SITE */
+			uint32_t unit;
+		};
+	};
 	bool returns; /* it dies otherwise */
 	const char *place; /* borrowed from the parameters */
 };
@@ -70,12 +79,17 @@ struct fault_plan {
 	struct fault_line *line; /* by link and line */
 	size_t n_lines;
 	bool cold_start;
+	/* Set before it is read: */
 	struct training_params training;
 	int64_t bit; /* what one lasts on a line, ps */
+	int64_t lanes, least_lanes; /* of a link; with fewer it is dead */
+	sim_time retrain; /* how long one is dead that loses or gets a lane */
+	const struct part_kind *const *parts; /* the machine's own, up to a
+					       * NULL; or NULL */
 };
 
-/* The parameters must outlive the plan, whose training and bit are set before.
- * On an error, too, the plan is to be freed. */
+/* The parameters must outlive the plan.  On an error, too, the plan is to be
+ * freed. */
 int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e);
 void fault_plan_free(struct fault_plan *p);
@@ -97,6 +111,12 @@ enum fault_state { FAULT_DOWN, FAULT_TRAINING, FAULT_UP };
 /* A directed link with lines that cannot be trained, a bit each. */
 struct fault_untrained {
 	uint32_t link, lines;
+};
+
+/* From some time on a link lacks so many lanes. */
+struct fault_width {
+	uint32_t link, dead;
+	sim_time from;
 };
 
 /* What came of training, all through the run. */
@@ -143,9 +163,13 @@ struct faults {
 	struct fault_link *link; /* [site * n_ports + port] */
 	/* in order; the last one is of no link */
 	struct fault_outage *outage;
+	/* by link and time, the last one of no link; NULL: all have all */
+	struct fault_width *width;
+	uint32_t *first_width; /* [link] */
+	uint32_t n_narrow; /* links that ever lack lanes */
 	struct fault_tally *tally; /* [worker] */
 	struct fault_death *death; /* by site */
-	size_t n_links, n_outages, n_deaths;
+	size_t n_links, n_outages, n_widths, n_deaths;
 	uint64_t rate[TOPO_MAX_WIRES];
 	struct fault_trainings trainings;
 	/* [link] lines that are not sampled in their eye; or NULL */
@@ -182,6 +206,21 @@ static inline void faults_draw(struct faults *f, uint32_t link, uint32_t wire)
 	struct fault_link *l = &f->link[link];
 
 	l->left += 1 + faults_gap(f, link, wire, l->draws++);
+}
+
+/* The lanes that a link lacks at a time; from either end. */
+static inline uint32_t faults_dead_lanes(
+	const struct faults *f, uint32_t link, sim_time t)
+{
+	const struct fault_width *x;
+	uint32_t dead = 0;
+
+	if (!f->width)
+		return 0;
+	for (x = &f->width[f->first_width[link]];
+		x->link == link && x->from <= t; x++)
+		dead = x->dead;
+	return dead;
 }
 
 /* Whether the link is dead at some time from t up to until. */

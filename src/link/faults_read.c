@@ -19,6 +19,7 @@ enum {
 	MOST_WORDS = 12,
 	MOST_EVENTS = 100000,
 	MOST_LINES = 1000,
+	MOST_KINDS = 24,
 	MOST_SKEW = 1000000, /* ps */
 	NAME_MAX = 96,
 };
@@ -42,6 +43,12 @@ const struct param fault_params_table[] = {
 			"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up "
 			"2 dies\"",
 		.source = "assumed: nothing dies" },
+};
+
+const size_t fault_params_n =
+	sizeof(fault_params_table) / sizeof(fault_params_table[0]);
+
+const struct param fault_lines_table[] = {
 	{ .name = "lines",
 		.type = PARAM_LINES,
 		.offset = AT(lines),
@@ -60,14 +67,15 @@ const struct param fault_params_table[] = {
 		.source = "assumed: a machine that was on before" },
 };
 
-const size_t fault_common_n = 2;
-const size_t fault_params_n =
-	sizeof(fault_params_table) / sizeof(fault_params_table[0]);
+const size_t fault_lines_n =
+	sizeof(fault_lines_table) / sizeof(fault_lines_table[0]);
 
 /* One line while it is read. */
 struct line {
 	const struct param_line *from;
 	const struct topo *topo;
+	const struct fault_plan *plan;
+	struct part_names *names;
 	struct err *e;
 	char *text;
 	char *word[MOST_WORDS];
@@ -193,62 +201,7 @@ static int read_bit_errors(struct line *l, struct fault_plan *p)
 
 /* --- events --- */
 
-enum { KIND_LINK, KIND_SWITCH, KIND_NODE, N_KINDS };
-
-static const char *const kinds[N_KINDS] = { "link", "switch", "node" };
 static const char *const verbs[] = { "dies", "returns" };
-
-/* By its name, or a node by its number. */
-static int find_site(
-	const struct line *l, const char *name, uint32_t kind, router_id *site)
-{
-	const struct topo *t = l->topo;
-	router_id r = kind == KIND_SWITCH ? t->n_nodes : 0;
-	router_id end = kind == KIND_NODE ? t->n_nodes : t->n_routers;
-	char text[NAME_MAX];
-	char *rest;
-	unsigned long n = strtoul(name, &rest, 10);
-
-	if (kind != KIND_SWITCH && !*rest && *name >= '0' && *name <= '9') {
-		*site = (router_id)n;
-		return n < t->n_nodes ? 0
-				      : fail(l, "there are nodes 0 to %u",
-						t->n_nodes - 1);
-	}
-	for (; r < end; r++) {
-		t->ops->name_router(t, r, text, sizeof(text));
-		if (strcmp(text, name) != 0)
-			continue;
-		*site = r;
-		return 0;
-	}
-	return fail(l, "there is no %s \"%.40s\"",
-		kind == KIND_NODE ? "node" : "switch", name);
-}
-
-/* A site's only wire needs no name. */
-static int find_port(
-	const struct line *l, router_id site, const char *name, port_id *port)
-{
-	const struct topo *t = l->topo;
-	char text[TOPO_MAX_PORTS][NAME_MAX];
-	const char *names[TOPO_MAX_PORTS];
-	port_id p, n = 0;
-
-	for (p = 0; p < t->n_ports; p++) {
-		if (t->ops->peer(t, site, p).router == NO_ROUTER)
-			continue;
-		t->ops->name_port(t, site, p, text[n], sizeof(text[n]));
-		names[n] = text[n];
-		*port = p;
-		if (!strcmp(text[n++], name))
-			return 0;
-	}
-	if (n == 1 && !*name)
-		return 0;
-	return *name ? refuse_word(l, "port", name, names, n)
-		     : fail(l, "which link? The name of a port is missing");
-}
 
 static int find_word(const struct line *l, const char *what, const char *word,
 	const char *const *names, size_t n, uint32_t *found)
@@ -264,10 +217,83 @@ static int find_word(const struct line *l, const char *what, const char *word,
 	return refuse_word(l, what, word, names, n);
 }
 
+static int read_lane(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e)
+{
+	char *end;
+
+	if (n < 2)
+		return err_set(e, "which lane? Its number is missing");
+	p->unit = (uint32_t)strtoul(word[n - 1], &end, 10);
+	if (*end || *word[n - 1] < '0' || *word[n - 1] > '9')
+		return err_set(e, "\"%.40s\" is not the number of a lane",
+			word[n - 1]);
+	return part_read_link(k, names, word, n - 1, p, e);
+}
+
+const struct part_kind fault_lane = { .word = "lane", .read = read_lane };
+
+/* Those that the machine has; returns their number. */
+static size_t list_kinds(const struct line *l,
+	const struct part_kind *kind[MOST_KINDS], const char *name[MOST_KINDS])
+{
+	const struct topo *t = l->topo;
+	const struct part_kind *const *of[] = { t->ops->parts, l->plan->parts };
+	size_t n = 0, i;
+
+	if (!of[0])
+		of[0] = part_kinds;
+	if (l->plan->lanes > 1)
+		kind[n++] = &fault_lane;
+	for (i = 0; i < 2; i++)
+		for (; of[i] && *of[i] && n < MOST_KINDS; of[i]++)
+			if (!(*of[i])->exists || (*of[i])->exists(t))
+				kind[n++] = *of[i];
+	for (i = 0; i < n; i++)
+		name[i] = kind[i]->word;
+	return n;
+}
+
+static int find_kind(const struct line *l, const char *word, struct part *p)
+{
+	const struct part_kind *kind[MOST_KINDS];
+	const char *name[MOST_KINDS];
+	size_t n = list_kinds(l, kind, name), used = 0, i;
+	char all[256] = "", hint[NAME_HINT];
+
+	for (i = 0; i < n; i++) {
+		if (strcmp(name[i], word) != 0) {
+			used += (size_t)snprintf(all + used, sizeof(all) - used,
+				"%s%s", used ? ", " : "", name[i]);
+			continue;
+		}
+		p->kind = kind[i];
+		return 0;
+	}
+	return fail(l, "unknown part \"%.40s\"%s (this machine has: %s)", word,
+		name_hint(word, name, n, "", hint), all);
+}
+
+/* What a part's words say; the last one is the event's. */
+static int read_part(struct line *l, size_t at, struct part *p)
+{
+	struct err e = { .text = "" };
+
+	if (find_kind(l, l->word[at], p))
+		return -1;
+	if (p->kind->read(
+		    p->kind, l->names, l->word + at + 1, l->n - at - 2, p, &e))
+		return fail(l, "%s", e.text);
+	if (p->kind == &fault_lane && p->unit >= l->plan->lanes)
+		return fail(l, "a link has lanes 0 to %lld",
+			(long long)l->plan->lanes - 1);
+	return 0;
+}
+
 static int read_event(struct line *l, struct fault_event *e)
 {
 	char text[NAME_MAX];
-	uint32_t kind = 0, verb = 0;
+	uint32_t verb = 0;
 	size_t at = 1; /* the kind's place: behind "30us" or "30 us" */
 	const char *why;
 
@@ -275,23 +301,18 @@ static int read_event(struct line *l, struct fault_event *e)
 		at = 2;
 	if (l->n < at + 3)
 		return fail(l,
-			"\"%.60s\": want a time, a link, switch or node, "
-			"and dies or returns",
+			"\"%.60s\": want a time, a part (link, node, ...) and "
+			"its name, and dies or returns",
 			l->from->text);
 	join(text, sizeof(text), l->word, at);
 	if (units_read(UNIT_TIME, text, &e->at, &why) || e->at < 0)
 		return fail(l, "\"%.40s\" is not a time", text);
-	if (find_word(l, "part", l->word[at], kinds, N_KINDS, &kind) ||
-		find_word(l, "event", l->word[l->n - 1], verbs, 2, &verb) ||
-		find_site(l, l->word[at + 1], kind, &e->site))
+	if (find_word(l, "event", l->word[l->n - 1], verbs, 2, &verb) ||
+		read_part(l, at, &e->part))
 		return -1;
-	join(text, sizeof(text), l->word + at + 2, l->n - at - 3);
-	e->port = FAULT_SITE;
 	e->returns = verb;
 	e->place = l->from->place;
-	if (kind == KIND_LINK)
-		return find_port(l, e->site, text, &e->port);
-	return *text ? fail(l, "what is \"%.40s\"?", text) : 0;
+	return 0;
 }
 
 /* The lower of a wire's two ends stands for both. */
@@ -299,7 +320,7 @@ static void normalise(const struct topo *t, struct fault_event *e)
 {
 	struct topo_end far;
 
-	if (e->port == FAULT_SITE)
+	if (e->port == FAULT_SITE || e->kind->wire)
 		return;
 	far = t->ops->peer(t, e->site, e->port);
 	if (far.router < e->site) {
@@ -316,7 +337,18 @@ static int by_part(const void *a, const void *b)
 		return x->site < y->site ? -1 : 1;
 	if (x->port != y->port)
 		return x->port < y->port ? -1 : 1;
+	if (x->kind != y->kind)
+		return strcmp(x->kind->word, y->kind->word);
+	if (x->unit != y->unit)
+		return x->unit < y->unit ? -1 : 1;
 	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static bool is_one_part(
+	const struct fault_event *x, const struct fault_event *y)
+{
+	return x->site == y->site && x->port == y->port && x->kind == y->kind &&
+	       x->unit == y->unit;
 }
 
 /* What dies is alive, and what returns is dead. */
@@ -327,9 +359,7 @@ static int check_turns(const struct fault_plan *p, struct err *e)
 	for (i = 0; i < p->n_events; i++) {
 		const struct fault_event *x = &p->event[i];
 		const struct fault_event *before =
-			i && x[-1].site == x->site && x[-1].port == x->port
-				? x - 1
-				: NULL;
+			i && is_one_part(&x[-1], x) ? x - 1 : NULL;
 		const char *place = x->place;
 
 		if (before && before->at == x->at)
@@ -401,9 +431,8 @@ static int read_skew(const struct line *l, size_t at, struct fault_line *x)
 
 static int read_line(struct line *l, struct fault_line *x)
 {
-	char text[NAME_MAX];
-	router_id site = 0;
-	port_id port = 0;
+	struct err e = { .text = "" };
+	struct part link = { 0 };
 	size_t at = 2;
 
 	while (at < l->n && strcmp(l->word[at], "line") != 0)
@@ -412,13 +441,13 @@ static int read_line(struct line *l, struct fault_line *x)
 		return fail(l,
 			"\"%.60s\": want a link, a line, and skew or closed",
 			l->from->text);
-	join(text, sizeof(text), l->word + 2, at - 2);
-	if (find_site(l, l->word[1], KIND_LINK, &site) ||
-		find_port(l, site, text, &port) ||
-		find_word(l, "line", l->word[at + 1], fault_line_names,
-			TRAINING_LINES, &x->line))
+	if (part_read_link(
+		    &part_link, l->names, l->word + 1, at - 1, &link, &e))
+		return fail(l, "%s", e.text);
+	if (find_word(l, "line", l->word[at + 1], fault_line_names,
+		    TRAINING_LINES, &x->line))
 		return -1;
-	x->link = site * l->topo->n_ports + port;
+	x->link = link.site * l->topo->n_ports + link.port;
 	x->place = l->from->place;
 	return read_skew(l, at + 2, x);
 }
@@ -466,13 +495,18 @@ static int read_lines(
 int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e)
 {
-	struct line l = { .topo = t, .e = e };
+	struct part_names names = { .topo = t };
+	struct line l = { .topo = t, .plan = p, .names = &names, .e = e };
 	int failed = 0;
 	size_t i;
 
 	*p = (struct fault_plan){
 		.training = p->training,
 		.bit = p->bit,
+		.lanes = p->lanes,
+		.least_lanes = p->least_lanes,
+		.retrain = p->retrain,
+		.parts = p->parts,
 		.cold_start = text->cold_start,
 	};
 	for (i = 0; i < text->bit_errors.n && !failed; i++)
@@ -486,6 +520,7 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 			"faults.cold-start: nothing is known of the lines of "
 			"this machine's links (link.lines is 0)");
 	mem_free(l.text);
+	part_names_fini(&names);
 	return failed ? -1 : 0;
 }
 
@@ -507,6 +542,29 @@ bool fault_plan_is_empty(const struct fault_plan *p)
 	return !any;
 }
 
+/* Whether event i takes something away for good; of a link's lanes (in order,
+ * lane by lane), more than it can do without. */
+static bool is_for_good(const struct fault_plan *p, size_t i)
+{
+	const struct fault_event *e = &p->event[i];
+	int64_t gone = 0;
+	size_t k;
+
+	if (e->returns || (i + 1 < p->n_events && e[1].returns))
+		return false;
+	if (e->kind != &fault_lane)
+		return true;
+	for (k = i + 1; k--;) {
+		const struct fault_event *x = &p->event[k];
+
+		if (x->site != e->site || x->port != e->port ||
+			x->kind != e->kind)
+			break;
+		gone += x->returns ? -1 : 1;
+	}
+	return p->lanes - gone < p->least_lanes;
+}
+
 bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l)
 {
 	uint64_t bits = link_codes[l->code].byte_bits *
@@ -515,11 +573,8 @@ bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l)
 
 	if (l->retry.kind != RETRY_REPLAY)
 		return false;
-
-	/* in order: what dies returns with the next event, or never */
 	for (i = 0; i < p->n_events; i++)
-		if (!p->event[i].returns &&
-			(i + 1 == p->n_events || !p->event[i + 1].returns))
+		if (is_for_good(p, i))
 			return false;
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
 		if ((uint128)p->rate[i] * bits > UINT64_C(1000000000000000000))

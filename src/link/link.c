@@ -49,6 +49,21 @@ const struct param link_params_table[] = {
 		.max = LINK_MAX_RATE,
 		.help = "raw rate of a lane, in place of link.rate; 0 B/s: the "
 			"link's rate divided by its lanes" },
+	{ .name = "lanes-least",
+		.type = PARAM_COUNT,
+		.offset = AT(least_lanes),
+		.def = "1",
+		.min = 1,
+		.max = 64,
+		.help = "lanes that a link needs to carry anything, where "
+			"others have died" },
+	{ .name = "retrain",
+		.type = PARAM_TIME,
+		.offset = AT(retrain),
+		.def = "0 ps",
+		.max = PS_PER_S,
+		.help = "time that a link carries nothing when a lane of it "
+			"dies or returns" },
 	{ .name = "code",
 		.type = PARAM_WORD,
 		.offset = AT(code),
@@ -163,6 +178,10 @@ int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 	int64_t rate = p->lanes * p->lane_rate;
 	char one[48], all[48], given[48];
 
+	if (p->least_lanes > p->lanes)
+		return err_set(e,
+			"link.lanes-least: %lld of %lld lanes (link.lanes)",
+			(long long)p->least_lanes, (long long)p->lanes);
 	if (!p->lane_rate)
 		return 0;
 	units_format(UNIT_RATE, p->lane_rate, one, sizeof(one));

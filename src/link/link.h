@@ -42,6 +42,8 @@ struct link_format {
 struct link_params {
 	int64_t rate; /* bytes per second; what its lanes carry together */
 	int64_t lanes, lane_rate; /* the latter is 0 where rate is given */
+	int64_t least_lanes; /* with fewer a link is dead */
+	int64_t retrain; /* it is dead so long when it loses or gets one, ps */
 	int64_t code; /* an index of link_codes */
 	/* Of a torus's wires: grant to first effect, ps. */
 	int64_t latency[N_WIRE_CLASSES];

@@ -89,18 +89,14 @@ static void tell_progress(const struct programs *p, sim_time now)
 sim_time programs_next(struct load *l)
 {
 	struct programs *p = (struct programs *)l;
-	sim_time now = sim_now(l->net->sim);
 
 	if (!nic_n_events(l->nic)) {
 		host_bury(l->host);
 		p->is_stalled = host_n_running(l->host) != 0;
 		return SIM_NEVER;
 	}
-	tell_progress(p, now);
-	if (p->until < now)
-		p->until = now;
-	p->until += l->net->params.stall / SLICES_PER_STALL;
-	return p->until;
+	tell_progress(p, sim_now(l->net->sim));
+	return sim_slice(l->net->sim, l->net->params.stall / SLICES_PER_STALL);
 }
 
 /* The first complaint of the lowest node. */

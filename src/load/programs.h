@@ -23,7 +23,6 @@ struct programs {
 	struct load load;
 	struct programs_arrivals *arrivals; /* [worker] */
 	uint64_t expected; /* packets, for the progress; 0: not known */
-	sim_time until;
 	bool is_stalled;
 	bool may_err; /* its programs make mistakes */
 };

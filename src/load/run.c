@@ -99,10 +99,22 @@ static bool is_locked(struct load *l, struct load_result *r)
 }
 
 /* Packets wait for long in a full network; so look before judging. */
-static bool is_stalled(const struct load *l)
+static bool is_stalled(const struct load *l, sim_time now)
 {
-	return net_longest_wait(l->net, sim_now(l->net->sim)) >=
-	       l->net->params.stall;
+	return net_longest_wait(l->net, now) >= l->net->params.stall;
+}
+
+/* When to look for stalls again: soon, or, where nothing happens for long and
+ * no packet can stall meanwhile, after that. */
+static sim_time next_look(const struct load *l)
+{
+	const struct sim *sim = l->net->sim;
+	sim_time slice = l->net->params.stall / SLICES_PER_STALL;
+	sim_time soon = sim_now(sim) + slice, end = sim_slice(sim, slice);
+
+	if (packet_pool_used(l->net->pool) && is_stalled(l, end))
+		return soon;
+	return end;
 }
 
 /*
@@ -112,8 +124,7 @@ static bool is_stalled(const struct load *l)
 static enum load_ending run_slices(struct load *l, struct load_result *r)
 {
 	struct sim *sim = l->net->sim;
-	sim_time slice = l->net->params.stall / SLICES_PER_STALL;
-	sim_time look = slice, until = l->ops->next(l);
+	sim_time until = l->ops->next(l), look = next_look(l);
 
 	while (until != SIM_NEVER) {
 		enum sim_ending e = sim_run(sim, until < look ? until : look);
@@ -125,9 +136,9 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 		if (sim_now(sim) > MOST_TIME)
 			return LOAD_ENDLESS;
 		if (sim_now(sim) >= look) {
-			look = sim_now(sim) + slice;
-			if (is_stalled(l) && is_locked(l, r))
+			if (is_stalled(l, sim_now(sim)) && is_locked(l, r))
 				return LOAD_DEADLOCKED;
+			look = next_look(l);
 		}
 		if (sim_now(sim) >= until)
 			until = l->ops->next(l);

@@ -364,10 +364,10 @@ struct machine *machine_default(void)
 	add_routes(m);
 	add_nics(m);
 	add_hosts(m);
-	add_block(m, "faults", fault_params_table, fault_common_n,
+	add_block(m, "faults", fault_params_table, fault_params_n,
 		&m->fault_lines, always);
-	add_block(m, "faults", fault_params_table + fault_common_n,
-		fault_params_n - fault_common_n, &m->fault_lines, is_tree(m));
+	add_block(m, "faults", fault_lines_table, fault_lines_n,
+		&m->fault_lines, is_tree(m));
 	return m;
 }
 
@@ -512,6 +512,9 @@ static int settle_links(struct machine *m, struct err *e)
 static int read_plan(struct machine *m, struct err *e)
 {
 	m->faults.training = m->lines;
+	m->faults.lanes = m->link.lanes;
+	m->faults.least_lanes = m->link.least_lanes;
+	m->faults.retrain = m->link.retrain;
 	m->faults.bit = training_bit(m->link.rate);
 	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }

@@ -39,6 +39,27 @@ struct sim {
 /* A worker's part of window k. */
 void sim_run_window(struct sim_worker *w, uint64_t k);
 
+/* --- mail.c --- */
+
+/* Puts an event into the slot of its owner's window, dt after w->start. */
+void mail_put(
+	struct sim_worker *w, uint32_t owner, uint64_t dt, struct sim_event e);
+/*
+ * Sends an event to a site of another worker, one window from now or any time
+ * later.  This is the one place where mail leaves its worker.  A process that
+ * simulates some of the sites only would send from here what is for the others,
+ * as a time, an event and what the event's data stands for, and hand what it
+ * receives to mail_send() of any worker before the next window is chosen.
+ */
+void mail_send(
+	struct sim_worker *w, uint32_t owner, sim_time t, struct sim_event e);
+/* At a window's start: moves what has come within reach into slots. */
+void mail_take_far(struct sim_worker *w);
+/* When the first of what it has or has sent beyond all slots is due. */
+sim_time mail_next_far(const struct sim_worker *w);
+/* All mail of the window for this worker's sites, in one array. */
+struct sim_event *mail_gather(struct sim_worker *w, uint32_t *n);
+
 /* --- windows.c --- */
 
 /* What all workers but the first run, each on a thread; arg is the worker. */

@@ -42,7 +42,9 @@ static uint64_t worker_memory(const struct sim *s, const struct sim_worker *w)
 	n += (uint64_t)w->n_sites * (sizeof(*w->head) + sizeof(*w->order));
 	n += w->next_room * sizeof(*w->next);
 	n += w->inbox_room * sizeof(*w->inbox);
-	return n + (w->far.room + w->abroad.room) * sizeof(*w->far.item);
+	for (i = 0; i < 2 * s->p.n_workers; i++)
+		n += w->away[i].room * sizeof(*w->away[i].item);
+	return n + w->far.room * sizeof(*w->far.item);
 }
 
 uint64_t sim_memory(const struct sim *s)
@@ -64,6 +66,15 @@ static void each_in_slot(const struct sim_worker *w, uint32_t box, uint32_t k,
 		f(arg, w->start + (sim_time)k * w->width + sim_when(e), e);
 }
 
+static void each_in_heap(const struct sim_heap *h,
+	void (*f)(void *, sim_time, const struct sim_event *), void *arg)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->n; i++)
+		f(arg, h->item[i].t, &h->item[i].e);
+}
+
 void sim_each_event(struct sim *s,
 	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg)
 {
@@ -78,9 +89,8 @@ void sim_each_event(struct sim *s,
 					j * s->n_slots +
 						((w->slot + k) & w->slot_mask),
 					k, f, arg);
-		for (k = 0; k < w->far.n; k++)
-			f(arg, w->far.item[k].t, &w->far.item[k].e);
-		for (k = 0; k < w->abroad.n; k++)
-			f(arg, w->abroad.item[k].t, &w->abroad.item[k].e);
+		each_in_heap(&w->far, f, arg);
+		for (j = 0; j < 2 * s->p.n_workers; j++)
+			each_in_heap(&w->away[j], f, arg);
 	}
 }

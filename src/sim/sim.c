@@ -1,57 +1,10 @@
 #define _GNU_SOURCE
 #include "sim/inside.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "sim/far.h"
 
-enum { AHEAD = 4, MAIL_FIRST = 256, BATCH_FIRST = 64, SLOTS_LEAST = 64 };
-
-static uint32_t mail_n(const struct sim_worker *w, uint32_t box)
-{
-	return (uint32_t)(w->out[box].next - w->first[box]);
-}
-
-void sim_mail_grow(struct sim_worker *w, struct sim_mail *m)
-{
-	uint32_t box = (uint32_t)(m - w->out), n = mail_n(w, box);
-	uint32_t room = n ? 2 * n : MAIL_FIRST;
-
-	w->first[box] = mem_grow(w->first[box], room, sizeof(*m->next));
-	m->next = w->first[box] + n;
-	m->end = w->first[box] + room;
-}
-
-/* Puts an event that happens dt after w->start into the owner's slot. */
-static void post_at(
-	struct sim_worker *w, uint32_t owner, uint64_t dt, struct sim_event e)
-{
-	uint32_t k = (uint32_t)dt / w->width;
-	uint32_t slot = (w->slot + k) & w->slot_mask;
-	struct sim_mail *m = &w->out[owner * (w->slot_mask + 1) + slot];
-
-	e.rank |= SIM_RANK((uint32_t)dt - k * w->width, 0, 0);
-	if (m->next == m->end)
-		sim_mail_grow(w, m);
-	*m->next++ = e;
-}
-
-/* --- events beyond the last slot --- */
-
-/* Moves what has come within reach of the window at w->start. */
-static void far_pull(struct sim_worker *w, struct sim_heap *h)
-{
-	while (h->n) {
-		uint64_t dt = (uint64_t)(h->item[0].t - w->start);
-		struct sim_event e;
-
-		if (dt >= w->reach + w->width)
-			return;
-		e = far_pop(h).e;
-		post_at(w, w->owner[e.site], dt, e);
-	}
-}
+enum { AHEAD = 4, BATCH_FIRST = 64, SLOTS_LEAST = 64, SLOTS_MOST = 2048 };
 
 /* --- posting, the rare cases --- */
 
@@ -95,11 +48,7 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 			site, (long long)t, (long long)w->start);
 	if (!sim_is_own(w, site)) {
 		BUG_IF(dt < w->width);
-		if (dt < w->width + w->reach)
-			post_at(w, w->owner[site], dt, e);
-		else
-			far_push(
-				&w->abroad, (struct sim_far){ .t = t, .e = e });
+		mail_send(w, w->owner[site], t, e);
 	} else if (dt >= w->width) {
 		far_push(&w->far, (struct sim_far){ .t = t, .e = e });
 	} else if (w->visited == site) {
@@ -110,42 +59,11 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 		w->n_events++;
 	} else {
 		BUG_IF(w->visited != NO_SITE);
-		post_at(w, w->id, dt, e);
+		mail_put(w, w->id, dt, e);
 	}
 }
 
 /* --- a window --- */
-
-/* All mail for this worker's sites, in one array. */
-static struct sim_event *gather(struct sim_worker *w, uint32_t *n)
-{
-	struct sim *s = w->sim;
-	uint32_t box = w->id * s->n_slots + w->slot, total = 0, i;
-
-	if (s->p.n_workers == 1) {
-		*n = mail_n(w, box);
-		w->out[box].next = w->first[box];
-		return w->first[box];
-	}
-	for (i = 0; i < s->p.n_workers; i++)
-		total += mail_n(&s->workers[i], box);
-	if (total > w->inbox_room) {
-		w->inbox_room = 2 * total;
-		w->inbox = mem_grow(w->inbox, w->inbox_room, sizeof(*w->inbox));
-	}
-	*n = 0;
-	for (i = 0; i < s->p.n_workers; i++) {
-		struct sim_worker *from = &s->workers[i];
-		uint32_t k = mail_n(from, box);
-
-		if (k)
-			memcpy(w->inbox + *n, from->first[box],
-				k * sizeof(*w->inbox));
-		*n += k;
-		from->out[box].next = from->first[box];
-	}
-	return w->inbox;
-}
 
 /* Threads the events into one list per site; returns how many sites have
  * one.  The order of sites is that of their first mail: it does not matter. */
@@ -231,10 +149,9 @@ void sim_run_window(struct sim_worker *w, uint64_t k)
 
 	w->start = (sim_time)k * w->width;
 	w->slot = (uint32_t)k & w->slot_mask;
-	far_pull(w, &w->far);
-	far_pull(w, &w->abroad);
 	w->n_windows++;
-	e = gather(w, &n);
+	mail_take_far(w);
+	e = mail_gather(w, &n);
 	if (!n)
 		return;
 	visit_all(w, e, n);
@@ -262,6 +179,8 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->head = map_alloc(n * sizeof(*w->head));
 	w->order = map_alloc(n * sizeof(*w->order));
 	w->own = w->out + id * s->n_slots;
+	w->away = mem_alloc(2 * t, sizeof(*w->away));
+	w->away_next = SIM_NEVER;
 	batch_reserve(w, BATCH_FIRST);
 }
 
@@ -279,15 +198,19 @@ static void worker_fini(struct sim *s, struct sim_worker *w)
 	mem_free(w->batch - 1);
 	mem_free(w->inbox);
 	mem_free(w->far.item);
-	mem_free(w->abroad.item);
+	for (i = 0; i < 2 * s->p.n_workers; i++)
+		mem_free(w->away[i].item);
+	mem_free(w->away);
 }
 
-/* All of them together must be less than 2^32 ps long. */
+/* Enough for the reach, but no more than SLOTS_MOST; all of them together must
+ * be less than 2^32 ps long.  What they do not reach is kept in heaps. */
 static uint32_t count_slots(const struct sim_params *p)
 {
 	uint32_t n = SLOTS_LEAST;
 
-	while ((sim_time)(n - 1) * p->window <= p->reach + p->window)
+	while (n < SLOTS_MOST && 2 * n * p->window <= UINT32_MAX &&
+		(sim_time)(n - 1) * p->window <= p->reach + p->window)
 		n *= 2;
 	return n;
 }
@@ -307,12 +230,6 @@ static int check(const struct sim_params *p, struct err *e)
 	if (p->window > UINT32_MAX / SLOTS_LEAST)
 		return err_set(e, "the shortest wire takes %lld ps: too long",
 			(long long)p->window);
-	if (p->reach / p->window >= 2048 ||
-		(sim_time)count_slots(p) * p->window > UINT32_MAX)
-		return err_set(e,
-			"the slowest mail between sites (%lld ps) takes too "
-			"many times as long as the fastest (%lld ps)",
-			(long long)p->reach, (long long)p->window);
 	return 0;
 }
 

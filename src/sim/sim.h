@@ -130,10 +130,11 @@ struct sim_worker {
 	struct sim_event *inbox; /* of several workers */
 	uint32_t inbox_room;
 
-	/* own events too far for a slot: a binary heap by time */
+	/* own events too far for a slot: a binary heap by time; and others',
+	 * see mail.c */
 	struct sim_heap far;
-	/* the same of events for other workers' sites */
-	struct sim_heap abroad;
+	struct sim_heap *away; /* [2][owning worker] */
+	sim_time away_next; /* the first of those of this window */
 
 	site_id visited; /* the site that is being visited, or NO_SITE */
 	uint64_t n_events, n_visits, n_windows;
@@ -179,8 +180,16 @@ void sim_free(struct sim *s);
  */
 enum sim_ending sim_run(struct sim *s, sim_time until);
 
-/* The start of the first window that has not run. */
+/* The start of the first window that has not run, and of the first one that has
+ * an event; SIM_NEVER where there is none. */
 sim_time sim_now(const struct sim *s);
+sim_time sim_next_time(const struct sim *s);
+
+/*
+ * For runs in slices of a length, one after the other from now on: the end of
+ * the first one in which anything happens, or of the first where nothing does.
+ */
+sim_time sim_slice(const struct sim *s, sim_time length);
 
 uint32_t sim_n_workers(const struct sim *s);
 struct sim_worker *sim_worker(struct sim *s, uint32_t id);

@@ -51,16 +51,11 @@ static uint64_t next_posted(const struct sim_worker *w)
 	return NO_WINDOW;
 }
 
-/* What is for another worker is handed over a window before it is due. */
 static uint64_t next_far(const struct sim_worker *w)
 {
-	uint64_t far = NO_WINDOW, abroad = NO_WINDOW;
+	sim_time t = mail_next_far(w);
 
-	if (w->far.n)
-		far = (uint64_t)w->far.item[0].t / w->width;
-	if (w->abroad.n)
-		abroad = (uint64_t)w->abroad.item[0].t / w->width - 1;
-	return far < abroad ? far : abroad;
+	return t == SIM_NEVER ? NO_WINDOW : (uint64_t)t / w->width;
 }
 
 static uint64_t next_window(const struct sim_worker *w)
@@ -173,11 +168,8 @@ static bool is_awaited(const struct sim *s, uint32_t slot)
 	return false;
 }
 
-/*
- * The next window of all workers, who stand at the same one; counts the
- * events that have run.
- */
-static uint64_t look_around(struct sim *s)
+/* The next window of all workers, who stand at the same one. */
+static uint64_t next_of_all(const struct sim *s)
 {
 	const struct sim_worker *w = s->workers;
 	uint64_t next = NO_WINDOW;
@@ -187,14 +179,37 @@ static uint64_t look_around(struct sim *s)
 		i++;
 	if (i < w->slot_mask)
 		next = (uint64_t)w->start / w->width + i;
-	s->n_events = 0;
 	for (i = 0; i < s->p.n_workers; i++) {
 		uint64_t far = next_far(&s->workers[i]);
 
 		next = far < next ? far : next;
-		s->n_events += s->workers[i].n_events;
 	}
 	return next;
+}
+
+/* The same; counts the events that have run. */
+static uint64_t look_around(struct sim *s)
+{
+	s->n_events = sim_n_events(s);
+	return next_of_all(s);
+}
+
+sim_time sim_next_time(const struct sim *s)
+{
+	uint64_t k = next_of_all(s);
+
+	return k == NO_WINDOW ? SIM_NEVER : (sim_time)k * s->p.window;
+}
+
+/* Slices end where windows do, so they follow each other by whole windows. */
+sim_time sim_slice(const struct sim *s, sim_time length)
+{
+	sim_time now = sim_now(s), next = sim_next_time(s);
+	sim_time step = (length + s->p.window - 1) / s->p.window * s->p.window;
+
+	if (next == SIM_NEVER || next < now)
+		next = now;
+	return now + (next - now) / step * step + length;
 }
 
 /* One thread runs everybody's windows, while that is the better way. */

@@ -72,6 +72,8 @@ static inline int topo_is_direct(const struct topo *t)
 	return t->n_nodes == t->n_routers;
 }
 
+struct part_kind;
+
 /* What links carry, for topo_ops.peak. */
 struct topo_rates {
 	/* Payload bytes per second of a wire of some class, whose packets have
@@ -131,6 +133,9 @@ struct topo_ops {
 		char *text, size_t size);
 	/* "4x4x4x4x2" */
 	void (*name_shape)(const struct topo *t, char *text, size_t size);
+	/* The kinds of parts that it has, up to a NULL (topo/parts.h); NULL:
+	 * links, switches and nodes. */
+	const struct part_kind *const *parts;
 
 	/* --- what follows from it; NULL: not known, or it has none --- */
 

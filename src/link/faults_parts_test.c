@@ -1,0 +1,273 @@
+/* What plans name: the parts that a topology, links and a machine have. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "link/faults.h"
+#include "topo/fattree_testing.h"
+#include "topo/torus.h"
+
+static struct fattree tree;
+static struct torus torus;
+
+static int set_up(void **state)
+{
+	struct param_block b = { "topology", torus_ops.params,
+		torus_ops.n_params, &torus, NULL };
+	struct err e = { .text = "" };
+
+	(void)state;
+	tree_make(&tree, &(struct tree_how){ .nodes = "16", .radix = "4" });
+	param_defaults(&b);
+	torus.topo.ops = &torus_ops;
+	return param_read(&b, param_find(&b, "shape"), "4x3x2", &e) ||
+	       param_read(&b, param_find(&b, "wrap"), "mesh", &e) ||
+	       torus_ops.init(&torus.topo, &e);
+}
+
+/* Lines separated by '|'. */
+static int try(struct fault_plan *p, const struct topo *t, const char *events,
+	struct err *e)
+{
+	struct fault_params text = { 0 };
+	char copy[512], *s, *save = NULL;
+	int failed;
+
+	snprintf(copy, sizeof(copy), "%s", events);
+	for (s = strtok_r(copy, "|", &save); s; s = strtok_r(NULL, "|", &save))
+		param_lines_add(&text.events, s, "");
+	failed = fault_plan_read(p, &text, t, e);
+	param_lines_free(&text.events);
+	return failed;
+}
+
+static void refuse(const struct topo *t, const struct fault_plan *how,
+	const char *event, const char *what)
+{
+	struct fault_plan p = *how;
+	struct err e = { .text = "" };
+
+	assert_int_equal(try(&p, t, event, &e), -1);
+	assert_string_equal(e.text, what);
+	fault_plan_free(&p);
+}
+
+static const struct fault_plan plain = { 0 };
+
+static void a_word_that_is_no_part_is_refused_with_those_that_are(void **state)
+{
+	const struct fault_plan lanes = { .lanes = 3 };
+
+	(void)state;
+	refuse(&tree.topo, &plain, "1 us swich 1.0 dies",
+		"faults: unknown part \"swich\"; did you mean switch? (this "
+		"machine has: link, switch, node)");
+	refuse(&torus.topo, &plain, "1 us switch 1.0 dies",
+		"faults: unknown part \"switch\" (this machine has: link, "
+		"node)");
+	refuse(&torus.topo, &lanes, "1 us gpu 1 dies",
+		"faults: unknown part \"gpu\" (this machine has: lane, link, "
+		"node)");
+}
+
+static void a_port_without_a_wire_is_called_so(void **state)
+{
+	(void)state;
+	refuse(&torus.topo, &plain, "1 us link 0 A- dies",
+		"faults: no link at port A- of node 0 (0,0,0)");
+	refuse(&torus.topo, &plain, "1 us link 3 A+ dies",
+		"faults: no link at port A+ of node 3 (3,0,0)");
+	refuse(&torus.topo, &plain, "1 us link 0 AA+ dies",
+		"faults: unknown port \"AA+\"; did you mean A+?");
+	refuse(&tree.topo, &plain, "1 us link 2.1 up 0 dies",
+		"faults: no link at port up 0 of switch 2.1");
+}
+
+/* A node of a torus has a number and coordinates. */
+static void a_router_may_be_named_in_several_ways(void **state)
+{
+	struct fault_plan p = { 0 };
+	struct err e = { .text = "" };
+	size_t i;
+
+	(void)state;
+	assert_int_equal(
+		try(&p, &torus.topo,
+			"1 us link 5 B+ dies|2 us link 1,1,0 B+ returns|3 us "
+			"link (1,1,0) B+ dies|4 us link 1,2,0 B- returns",
+			&e),
+		0);
+	assert_int_equal(p.n_events, 4);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(p.event[i].site, 5);
+		assert_int_equal(p.event[i].port, 2);
+		assert_ptr_equal(p.event[i].kind, &part_link);
+	}
+	fault_plan_free(&p);
+}
+
+/* --- a machine's own parts: cards of two links each, and hosts --- */
+
+static int read_own(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e)
+{
+	(void)n;
+	p->port = PART_SITE;
+	p->unit = 7;
+	return part_find_site(
+		names, k->word, word[0], 0, names->topo->n_nodes, &p->site, e);
+}
+
+static bool card_wire(const struct topo *t, const struct part *p, uint32_t i,
+	struct topo_end *end)
+{
+	(void)t;
+	*end = (struct topo_end){ p->site, 2 * i };
+	return i < 2;
+}
+
+static const struct part_kind card = {
+	.word = "card", .read = read_own, .wire = card_wire
+};
+static const struct part_kind host = { .word = "host", .read = read_own };
+static const struct part_kind *const own[] = { &card, &host, NULL };
+
+static void a_machine_has_parts_of_its_own(void **state)
+{
+	struct fault_plan p = { .parts = own };
+	struct err e = { .text = "" };
+	struct faults *f;
+	sim_time t = 1500 * SIM_NS;
+
+	(void)state;
+	refuse(&torus.topo, &p, "1 us hots 1 dies",
+		"faults: unknown part \"hots\"; did you mean host? (this "
+		"machine has: link, node, card, host)");
+	assert_int_equal(try(&p, &torus.topo,
+				 "1 us card 0 dies|2 us card 0 returns|"
+				 "1 us host 0 dies",
+				 &e),
+		0);
+	f = faults_new(&p, &torus.topo, 1, 1);
+	/* a card's links, both ways; a host is its owner's affair */
+	assert_int_equal(f->n_outages, 4);
+	assert_true(faults_cut(f, 0, t, t + 1));
+	assert_true(faults_cut(f, 2, t, t + 1));
+	assert_false(faults_cut(f, 4, t, t + 1));
+	assert_int_equal(f->n_deaths, 0);
+	assert_ptr_equal(p.event[2].kind, &host);
+	assert_int_equal(p.event[2].unit, 7);
+	faults_free(f);
+	fault_plan_free(&p);
+}
+
+/* --- lanes --- */
+
+static void lanes_die_one_after_the_other(void **state)
+{
+	struct fault_plan p = { .lanes = 3, .least_lanes = 2 };
+	struct err e = { .text = "" };
+	struct faults *f;
+	sim_time us;
+
+	(void)state;
+	refuse(&torus.topo, &p, "1 us lane 0 A+ 3 dies",
+		"faults: a link has lanes 0 to 2");
+	refuse(&torus.topo, &p, "1 us lane 0 A+ dies",
+		"faults: \"A+\" is not the number of a lane");
+	refuse(&torus.topo, &p, "1 us lane 0 A+ 1 dies|2 us lane 1 A- 1 dies",
+		"faults: dies, and is dead already");
+	assert_int_equal(try(&p, &torus.topo,
+				 "10 us lane 0 A+ 1 dies|20 us lane 1 A- 0 "
+				 "dies|30 us lane 0 A+ 1 returns|40 us lane 0 "
+				 "A+ 0 returns",
+				 &e),
+		0);
+	f = faults_new(&p, &torus.topo, 1, 1);
+	assert_int_equal(f->n_narrow, 2);
+	for (us = 0; us < 60; us++) {
+		sim_time t = us * 1000 * SIM_NS;
+		bool narrow = us >= 10 && us < 40;
+		bool dead = us >= 20 && us < 30; /* one of three is left */
+
+		assert_int_equal(faults_cut(f, 0, t, t + 1), dead);
+		assert_int_equal(faults_cut(f, 7, t, t + 1), dead);
+		assert_int_equal(faults_dead_lanes(f, 0, t), narrow && !dead);
+		assert_int_equal(faults_dead_lanes(f, 7, t), narrow && !dead);
+		assert_int_equal(faults_dead_lanes(f, 1, t), 0);
+	}
+	faults_free(f);
+	fault_plan_free(&p);
+}
+
+static void a_link_is_dead_while_it_is_trained_anew(void **state)
+{
+	struct fault_plan p = { .lanes = 3, .retrain = 1000 * SIM_NS };
+	struct err e = { .text = "" };
+	struct faults *f;
+
+	(void)state;
+	assert_int_equal(try(&p, &torus.topo, "10 us lane 0 A+ 1 dies", &e), 0);
+	f = faults_new(&p, &torus.topo, 1, 1);
+	assert_false(faults_cut(f, 0, 9999 * SIM_NS, 10000 * SIM_NS));
+	assert_true(faults_cut(f, 0, 10000 * SIM_NS, 10001 * SIM_NS));
+	assert_true(faults_cut(f, 0, 10999 * SIM_NS, 11000 * SIM_NS));
+	assert_false(faults_cut(f, 0, 11000 * SIM_NS, 99000 * SIM_NS));
+	faults_free(f);
+	fault_plan_free(&p);
+}
+
+/* --- many --- */
+
+static void long_plans_are_read_quickly(void **state)
+{
+	enum { LINES = 32587 };
+	struct fattree big = { 0 };
+	struct fault_plan p = { 0 };
+	struct fault_params text = { 0 };
+	struct err e = { .text = "" };
+	clock_t start = clock();
+	uint32_t switches, i;
+
+	(void)state;
+	tree_make(&big, &(struct tree_how){ .nodes = "4096", .radix = "4" });
+	switches = big.topo.n_routers - big.topo.n_nodes;
+	for (i = 0; i < LINES; i++) {
+		char name[32], line[64];
+
+		big.topo.ops->name_router(&big.topo,
+			big.topo.n_nodes + i % switches, name, sizeof(name));
+		snprintf(line, sizeof(line), "%u us switch %s %s", i, name,
+			i / switches % 2 ? "returns" : "dies");
+		param_lines_add(&text.events, line, "");
+	}
+	assert_int_equal(fault_plan_read(&p, &text, &big.topo, &e), 0);
+	assert_int_equal(p.n_events, LINES);
+	/* 26 s where each name is looked for */
+	assert_true(clock() - start < 3 * CLOCKS_PER_SEC);
+	param_lines_free(&text.events);
+	fault_plan_free(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_word_that_is_no_part_is_refused_with_those_that_are),
+		cmocka_unit_test(a_port_without_a_wire_is_called_so),
+		cmocka_unit_test(a_router_may_be_named_in_several_ways),
+		cmocka_unit_test(a_machine_has_parts_of_its_own),
+		cmocka_unit_test(lanes_die_one_after_the_other),
+		cmocka_unit_test(a_link_is_dead_while_it_is_trained_anew),
+		cmocka_unit_test(long_plans_are_read_quickly),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, NULL);
+}

@@ -1,0 +1,222 @@
+#define _GNU_SOURCE
+#include "topo/parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+
+enum { FEW = 8, NAME_MAX = 96 };
+
+/* --- routers --- */
+
+static int by_name(const void *a, const void *b, void *arg)
+{
+	const struct part_names *n = arg;
+
+	return strcmp(
+		n->name[*(const router_id *)a], n->name[*(const router_id *)b]);
+}
+
+static void learn(struct part_names *n)
+{
+	const struct topo *t = n->topo;
+	router_id r;
+
+	n->name = mem_alloc(t->n_routers, sizeof(*n->name));
+	n->order = mem_alloc(t->n_routers, sizeof(*n->order));
+	for (r = 0; r < t->n_routers; r++) {
+		t->ops->name_router(t, r, n->name[r], sizeof(*n->name));
+		n->order[r] = r;
+	}
+	qsort_r(n->order, t->n_routers, sizeof(*n->order), by_name, n);
+}
+
+void part_names_fini(struct part_names *n)
+{
+	mem_free(n->name);
+	mem_free(n->order);
+	*n = (struct part_names){ 0 };
+}
+
+/* One after the other. */
+static router_id search(const struct topo *t, const char *name)
+{
+	char text[NAME_MAX];
+	router_id r;
+
+	for (r = 0; r < t->n_routers; r++) {
+		t->ops->name_router(t, r, text, sizeof(text));
+		if (!strcmp(text, name))
+			return r;
+	}
+	return NO_ROUTER;
+}
+
+/* By halves. */
+static router_id recall(const struct part_names *n, const char *name)
+{
+	router_id low = 0, high = n->topo->n_routers;
+
+	while (low < high) {
+		router_id mid = low + (high - low) / 2;
+
+		if (strcmp(n->name[n->order[mid]], name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < n->topo->n_routers && !strcmp(n->name[n->order[low]], name))
+		return n->order[low];
+	return NO_ROUTER;
+}
+
+static router_id find(struct part_names *n, const char *name)
+{
+	if (n->n_asked++ < FEW)
+		return search(n->topo, name);
+	if (!n->name)
+		learn(n);
+	return recall(n, name);
+}
+
+int part_find_site(struct part_names *n, const char *what, const char *name,
+	router_id first, router_id end, router_id *site, struct err *e)
+{
+	char text[NAME_MAX], *rest;
+	unsigned long number = strtoul(name, &rest, 10);
+
+	if (first == 0 && !*rest && *name >= '0' && *name <= '9') {
+		*site = (router_id)number;
+		return number < n->topo->n_nodes
+			       ? 0
+			       : err_set(e, "there are nodes 0 to %u",
+					 n->topo->n_nodes - 1);
+	}
+	*site = find(n, name);
+	if (*site == NO_ROUTER && *name != '(') {
+		snprintf(text, sizeof(text), "(%.90s)", name);
+		*site = find(n, text);
+	}
+	if (*site != NO_ROUTER && *site >= first && *site < end)
+		return 0;
+	return err_set(e, "there is no %s \"%.40s\"", what, name);
+}
+
+/* --- ports --- */
+
+static int refuse_port(const struct topo *t, router_id site, const char *name,
+	char (*text)[NAME_MAX], size_t n, struct err *e)
+{
+	const char *names[TOPO_MAX_PORTS];
+	char hint[NAME_HINT], other[NAME_MAX], where[NAME_MAX];
+	port_id p;
+	size_t i;
+
+	if (!*name)
+		return err_set(e, "which link? The name of a port is missing");
+	topo_name_site(t, site, where, sizeof(where));
+	for (p = 0; p < t->n_ports; p++) {
+		t->ops->name_port(t, site, p, other, sizeof(other));
+		if (!strcmp(other, name))
+			return err_set(
+				e, "no link at port %s of %s", name, where);
+	}
+	for (i = 0; i < n; i++)
+		names[i] = text[i];
+	return err_set(e, "unknown port \"%.40s\"%s", name,
+		name_hint(name, names, n, "", hint));
+}
+
+int part_find_port(struct part_names *n, router_id site, const char *name,
+	port_id *port, struct err *e)
+{
+	const struct topo *t = n->topo;
+	char text[TOPO_MAX_PORTS][NAME_MAX];
+	port_id p, wired = 0;
+
+	for (p = 0; p < t->n_ports; p++) {
+		if (t->ops->peer(t, site, p).router == NO_ROUTER)
+			continue;
+		t->ops->name_port(t, site, p, text[wired], NAME_MAX);
+		*port = p;
+		if (!strcmp(text[wired++], name))
+			return 0;
+	}
+	if (wired == 1 && !*name)
+		return 0;
+	return refuse_port(t, site, name, text, wired, e);
+}
+
+/* --- kinds --- */
+
+int part_read_link(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e)
+{
+	char text[NAME_MAX] = "";
+	size_t used = 0, i;
+
+	(void)k;
+	for (i = 1; i < n && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+			"%s%s", i > 1 ? " " : "", word[i]);
+	if (part_find_site(names, "node or switch", word[0], 0,
+		    names->topo->n_routers, &p->site, e))
+		return -1;
+	return part_find_port(names, p->site, text, &p->port, e);
+}
+
+static int read_site(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e)
+{
+	const struct topo *t = names->topo;
+	bool is_node = k == &part_node;
+
+	p->port = PART_SITE;
+	if (part_find_site(names, k->word, word[0], is_node ? 0 : t->n_nodes,
+		    is_node ? t->n_nodes : t->n_routers, &p->site, e))
+		return -1;
+	return n > 1 ? err_set(e, "what is \"%.40s\"?", word[1]) : 0;
+}
+
+static bool has_switches(const struct topo *t)
+{
+	return !topo_is_direct(t);
+}
+
+const struct part_kind part_link = {
+	.word = "link", .is_whole = true, .read = part_read_link
+};
+const struct part_kind part_switch = { .word = "switch",
+	.is_site = true,
+	.is_whole = true,
+	.exists = has_switches,
+	.read = read_site };
+const struct part_kind part_node = {
+	.word = "node", .is_site = true, .is_whole = true, .read = read_site
+};
+
+const struct part_kind *const part_kinds[] = { &part_link, &part_switch,
+	&part_node, NULL };
+
+bool part_wire(const struct topo *t, const struct part *p, uint32_t i,
+	struct topo_end *end)
+{
+	uint32_t port;
+
+	if (p->kind && p->kind->wire)
+		return p->kind->wire(t, p, i, end);
+	if (p->kind && !p->kind->is_whole)
+		return false;
+	*end = (struct topo_end){ p->site, p->port };
+	if (p->port != PART_SITE)
+		return !i;
+	for (port = 0; port < t->n_ports; port++) {
+		end->port = port;
+		if (t->ops->peer(t, p->site, port).router != NO_ROUTER && !i--)
+			return true;
+	}
+	return false;
+}
