@@ -413,6 +413,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 
 static void list_loads(char *text, size_t size)
 {
+	const struct load_alias *a;
 	size_t n = 0, i;
 
 	n += (size_t)snprintf(text, size,
@@ -421,6 +422,13 @@ static void list_loads(char *text, size_t size)
 	for (i = 0; load_registry[i] && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "  %-13s %s\n",
 			load_registry[i]->name, load_registry[i]->help);
+	n += (size_t)snprintf(text + n, size - n,
+		"\nOld names, for this release (weft-run(1) has their "
+		"keys):\n");
+	for (a = load_aliases; a->name && n < size; a++)
+		n += (size_t)snprintf(text + n, size - n, "  %s %-*s%s %s\n",
+			a->name, (int)(17 - strlen(a->name)),
+			a->when ? a->when : "", a->now, a->keys);
 }
 
 int cli_run(int argc, char **argv, struct err *e)
@@ -428,7 +436,7 @@ int cli_run(int argc, char **argv, struct err *e)
 	static struct machine_run r; /* too big for a stack */
 	struct machine_run_setup s = { 0 };
 	struct cli_args args;
-	char help[2048];
+	char help[4096];
 	int code;
 
 	list_loads(help, sizeof(help));

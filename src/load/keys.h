@@ -59,6 +59,13 @@
 			"weft/msg.h, on any machine"                           \
 	}
 
+/* ... two nodes, ... */
+#define KEY_PAIR(type)                                                         \
+	KEY_NODE("from", offsetof(struct type, bench.from), "0",               \
+		"node that begins"),                                           \
+		KEY_NODE("to", offsetof(struct type, bench.to), "1",           \
+			"other node")
+
 /* ... one of its means, ... */
 #define KEY_BY(at)                                                             \
 	{                                                                      \

@@ -65,7 +65,7 @@ enum {
 	}
 
 #define NEAR(size, driver_name)                                                \
-	.machine = "bgq-loop", .workload = "neighbour",                        \
+	.machine = "bgq-loop", .workload = "exchange",                         \
 	.keys = { "bytes=" size, "driver=" driver_name }
 
 #define SATURATED(torus, zone, ...)                                            \

@@ -46,14 +46,20 @@ enum {
 #define PING(platform, ...)                                                    \
 	{                                                                      \
 		.machine = "qsnet2-16", .sets = { "nic.platform=" platform },  \
-		.workload = "ping", .keys = { __VA_ARGS__ },                   \
+		.workload = "pingpong",                                        \
+		.keys = { "via=nic", "rounds=200", __VA_ARGS__ },              \
 	}
 
-#define STREAM(platform, how)                                                  \
-	PING(platform, "op=dma", "mode=" how, "bytes=1MiB", "rounds=40")
+#define STREAM(platform, ...)                                                  \
+	{                                                                      \
+		.machine = "qsnet2-16", .sets = { "nic.platform=" platform },  \
+		.workload = "stream", .keys = { "places=1", __VA_ARGS__ },     \
+	}
+
+#define DMAS "by=dma", "bytes=1MiB", "rounds=40"
 
 #define STORES(platform)                                                       \
-	PING(platform, "op=put", "mode=stream", "bytes=64KiB", "rounds=100")
+	STREAM(platform, "by=sten", "bytes=64KiB", "rounds=100")
 
 #define MIRROR(name)                                                           \
 	{                                                                      \
@@ -64,15 +70,15 @@ enum {
 #define LASTING "load=max", "warmup=40us", "measure=400us"
 
 static const struct paper_experiment experiments[N_EXPERIMENTS] = {
-	[PUT_OPTERON] = PING("opteron", "op=put", "bytes=8"),
-	[PUT_SECOND] = PING("opteron", "op=put", "bytes=8", "cpu=1"),
-	[PUT_XEON] = PING("xeon", "op=put", "bytes=8"),
-	[PUT_ITANIUM2] = PING("itanium2", "op=put", "bytes=8"),
-	[DMA_OPTERON] = PING("opteron", "op=dma", "bytes=8"),
-	[STREAM_OPTERON] = STREAM("opteron", "stream"),
-	[STREAM_XEON] = STREAM("xeon", "stream"),
-	[STREAM_ITANIUM2] = STREAM("itanium2", "stream"),
-	[BOTH_ITANIUM2] = STREAM("itanium2", "both"),
+	[PUT_OPTERON] = PING("opteron", "by=sten", "bytes=8"),
+	[PUT_SECOND] = PING("opteron", "by=sten", "bytes=8", "cpu=1"),
+	[PUT_XEON] = PING("xeon", "by=sten", "bytes=8"),
+	[PUT_ITANIUM2] = PING("itanium2", "by=sten", "bytes=8"),
+	[DMA_OPTERON] = PING("opteron", "by=dma", "bytes=8"),
+	[STREAM_OPTERON] = STREAM("opteron", DMAS),
+	[STREAM_XEON] = STREAM("xeon", DMAS),
+	[STREAM_ITANIUM2] = STREAM("itanium2", DMAS),
+	[BOTH_ITANIUM2] = STREAM("itanium2", DMAS, "both=yes"),
 	[STORES_OPTERON] = STORES("opteron"),
 	[STORES_ITANIUM2] = STORES("itanium2"),
 	[BUSY_PLAIN] = { .machine = "qsnet2-16",
@@ -83,8 +89,9 @@ static const struct paper_experiment experiments[N_EXPERIMENTS] = {
 		.workload = "complement",
 		.keys = { LASTING } },
 	[FARTHEST] = { .machine = "qsnet2-4096",
-		.workload = "ping",
-		.keys = { "op=put", "to=4095", "bytes=8", "rounds=20" } },
+		.workload = "pingpong",
+		.keys = { "via=nic", "by=sten", "to=4095", "bytes=8",
+			"rounds=20" } },
 	[CROSSOVER] = { .machine = "qsnet2-16", .workload = "crossover" },
 	/* The paper does not say how large its network was. */
 	[GETS] = { .machine = "qsnet2-64", .workload = "gets" },

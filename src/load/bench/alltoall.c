@@ -7,23 +7,18 @@
  * itself, so that one packet goes to every other node before a second one
  * does, each round in another order, as Blue Gene/L's library did.
  */
-#include <inttypes.h>
-
-#include "base/mem.h"
 #include "load/bench/alltoall.h"
 #include "load/order.h"
 #include "sim/random.h"
 
 #define MOST_REAL (UINT64_C(1) << 30) /* of all nodes, where nobody says */
 
-enum { LINE = 128 };
+enum { LINE = 128, QUEUE_BYTES = 4 << 10 };
 
-struct alltoall_node {
-	struct alltoall *a;
-	site_id node;
-	int source, target; /* synthetic regions */
-	sim_time start, end;
-};
+static struct alltoall *of(const struct bench_end *x)
+{
+	return (struct alltoall *)x->bench;
+}
 
 /* --- bytes --- */
 
@@ -41,7 +36,7 @@ static site_id other_of(site_id node, uint64_t index)
 /* Bytes that a node gets, and where: one node's behind the other's. */
 static uint64_t bytes_of(const struct alltoall *a)
 {
-	return (a->n_nodes - 1) * (uint64_t)a->bytes;
+	return (a->n_nodes - 1) * (uint64_t)a->bench.bytes;
 }
 
 static uint64_t target_at(const struct alltoall *a)
@@ -52,7 +47,7 @@ static uint64_t target_at(const struct alltoall *a)
 /* Where in a node's source or target another one's bytes are. */
 static uint64_t offset_of(const struct alltoall *a, site_id node, site_id other)
 {
-	return index_of(node, other) * (uint64_t)a->bytes;
+	return index_of(node, other) * (uint64_t)a->bench.bytes;
 }
 
 static uint64_t owner_of(site_id from, site_id to)
@@ -60,54 +55,19 @@ static uint64_t owner_of(site_id from, site_id to)
 	return (uint64_t)from << 32 | to;
 }
 
-/* What a node sends to another one. */
-static void fill_by(const struct alltoall *a, site_id from, site_id to,
-	uint64_t at, uint8_t *out, size_t n)
+static uint64_t owner(const struct bench_end *x, uint64_t i, bool is_source)
 {
-	memory_fill_by(
-		a->bench.programs.load.seed, owner_of(from, to), at, out, n);
+	site_id other = other_of(x->node, i);
+
+	return is_source ? owner_of(x->node, other) : owner_of(other, x->node);
 }
 
-static void fill(
-	void *arg, uint64_t offset, uint8_t *out, size_t n, bool is_source)
+static bool make_synthetic(struct bench_end *x)
 {
-	const struct alltoall_node *m = arg;
-	uint64_t bytes = (uint64_t)m->a->bytes;
+	uint64_t bytes = bytes_of(of(x));
 
-	while (n) {
-		uint64_t at = offset % bytes;
-		size_t k = n < bytes - at ? n : (size_t)(bytes - at);
-		site_id other = other_of(m->node, offset / bytes);
-
-		fill_by(m->a, is_source ? m->node : other,
-			is_source ? other : m->node, at, out, k);
-		offset += k;
-		out += k;
-		n -= k;
-	}
-}
-
-static void fill_source(void *arg, uint64_t offset, uint8_t *out, size_t n)
-{
-	fill(arg, offset, out, n, true);
-}
-
-static void fill_target(void *arg, uint64_t offset, uint8_t *out, size_t n)
-{
-	fill(arg, offset, out, n, false);
-}
-
-static bool make_synthetic(struct alltoall_node *m)
-{
-	struct alltoall *a = m->a;
-	uint64_t bytes = bytes_of(a);
-
-	m->source = host_add_synthetic(a->bench.programs.load.host, m->node,
-		BENCH_SOURCE, bytes, fill_source, m);
-	m->target = host_add_synthetic(a->bench.programs.load.host, m->node,
-		target_at(a), bytes, fill_target, m);
-	return (m->source >= 0 && m->target >= 0) ||
-	       programs_complain(&a->bench.programs, "no synthetic regions");
+	return bench_add_source(x, BENCH_SOURCE, bytes) &&
+	       bench_add_target(x, 0, target_at(of(x)), bytes);
 }
 
 /* Goes through the bytes of a region where they are stored. */
@@ -131,100 +91,74 @@ static uint8_t *next_bytes(struct cursor *c, size_t *n)
 	return bytes;
 }
 
-static void make_message(struct alltoall_node *m, site_id to, struct cursor *c)
+/* Makes, or looks at, the next message; false where it is wrong. */
+static bool go_on(
+	struct bench_end *x, uint64_t owner, struct cursor *c, bool is_source)
 {
-	size_t at = 0, end = (size_t)m->a->bytes, n;
+	size_t at = 0, end = (size_t)x->bench->bytes, n;
+	uint64_t seed = x->bench->programs.load.seed;
 
 	for (; at < end; at += n) {
 		uint8_t *bytes;
 
 		n = end - at;
 		bytes = next_bytes(c, &n);
-		fill_by(m->a, m->node, to, at, bytes, n);
-	}
-}
-
-static bool make_real(struct alltoall_node *m)
-{
-	struct cursor c = { .at = BENCH_SOURCE };
-	uint64_t i;
-
-	/* what it sends and what comes */
-	program_reserve(2 * bytes_of(m->a));
-	for (i = 0; i < m->a->n_nodes - 1; i++)
-		make_message(m, other_of(m->node, i), &c);
-	return true;
-}
-
-static void check_synthetic(struct alltoall_node *m)
-{
-	struct alltoall *a = m->a;
-	const struct memory_region *r =
-		host_synthetic(a->bench.programs.load.host, m->node, m->target);
-
-	if (!memory_region_is_whole(r, 1))
-		programs_complain(&a->bench.programs,
-			"%" PRIu64 " bytes were written, of which %" PRIu64
-			" were wrong, and not each once",
-			r->written, r->wrong);
-}
-
-static bool is_right(
-	const struct alltoall_node *m, site_id from, struct cursor *c)
-{
-	size_t at = 0, end = (size_t)m->a->bytes, n;
-
-	for (; at < end; at += n) {
-		const uint8_t *bytes;
-
-		n = end - at;
-		bytes = next_bytes(c, &n);
-		if (!memory_is_by(m->a->bench.programs.load.seed,
-			    owner_of(from, m->node), at, bytes, n))
+		if (is_source)
+			memory_fill_by(seed, owner, at, bytes, n);
+		else if (!memory_is_by(seed, owner, at, bytes, n))
 			return false;
 	}
 	return true;
 }
 
-static void check_real(struct alltoall_node *m)
+static bool make_real(struct bench_end *x)
 {
-	struct cursor c = { .at = target_at(m->a) };
+	struct cursor c = { .at = BENCH_SOURCE };
 	uint64_t i;
 
-	for (i = 0; i < m->a->n_nodes - 1; i++) {
-		site_id from = other_of(m->node, i);
+	/* what it sends and what comes */
+	program_reserve(2 * bytes_of(of(x)));
+	for (i = 0; i < of(x)->n_nodes - 1; i++)
+		go_on(x, owner(x, i, true), &c, true);
+	return true;
+}
 
-		if (is_right(m, from, &c))
-			continue;
-		programs_complain(&m->a->bench.programs,
-			"wrong bytes from node %u", from);
-		return;
-	}
+static bool check_real(struct bench_end *x)
+{
+	struct cursor c = { .at = target_at(of(x)) };
+	uint64_t i;
+
+	for (i = 0; i < of(x)->n_nodes - 1; i++)
+		if (!go_on(x, owner(x, i, false), &c, false))
+			return programs_complain(&x->bench->programs,
+				"wrong bytes from node %u",
+				other_of(x->node, i));
+	return true;
 }
 
 /* --- the program --- */
 
 /* Each piece of each message, in the driver's order. */
-static void send_all(struct bench_end *x, const struct alltoall_node *m)
+static void send_all(struct bench_end *x)
 {
-	const struct alltoall *a = m->a;
+	const struct alltoall *a = of(x);
 	uint32_t n = (uint32_t)a->n_nodes, i;
 	uint32_t rounds = a->driver ? 1 : a->rounds, round;
-	uint64_t left = (uint64_t)a->bytes, at = 0;
+	uint64_t left = (uint64_t)a->bench.bytes, at = 0;
 	struct bench_put p = bench_put(x, 0, 0);
 
 	for (round = 0; round < rounds; round++) {
-		uint64_t key = random_draw(a->bench.programs.load.seed, m->node,
+		uint64_t key = random_draw(a->bench.programs.load.seed, x->node,
 			RANDOM_TARGET, round)
 				       .a;
 
 		p.bytes = !a->driver && left > a->full_bytes ? a->full_bytes
 							     : left;
 		for (i = 0; i < n - 1; i++) {
-			p.node = (m->node + 1 + order_at(key, n - 1, i)) % n;
-			p.to = target_at(a) + offset_of(a, p.node, m->node) +
+			p.node = (x->node + 1 + order_at(key, n - 1, i)) % n;
+			p.to = target_at(a) + offset_of(a, p.node, x->node) +
 			       at;
-			p.from = BENCH_SOURCE + offset_of(a, m->node, p.node) +
+			p.from = BENCH_SOURCE + offset_of(a, x->node, p.node) +
 				 at;
 			x->bench->driver->put(x, &p);
 		}
@@ -236,23 +170,23 @@ static void send_all(struct bench_end *x, const struct alltoall_node *m)
 static void run(void *arg)
 {
 	struct bench_end *x = arg;
-	struct alltoall_node *m = x->arg;
-	struct alltoall *a = m->a;
+	bool is_synthetic = of(x)->is_synthetic;
+	uint64_t bytes = bytes_of(of(x));
 
-	if (!(a->is_synthetic ? make_synthetic(m) : make_real(m)) ||
+	if (!(is_synthetic ? make_synthetic(x) : make_real(x)) ||
 		!bench_open(x))
 		return;
-	x->bench->driver->expect(x, 0, bytes_of(a));
+	x->bench->driver->expect(x, 0, bytes);
 	bench_ready(x, true);
-	m->start = program_now();
-	send_all(x, m);
+	x->start = program_now();
+	send_all(x);
 	if (!x->bench->driver->await(x, 0))
 		return;
-	m->end = program_now();
-	if (a->is_synthetic)
-		check_synthetic(m);
+	x->end = program_now();
+	if (is_synthetic)
+		bench_check_target(x, 0, bytes, 1);
 	else
-		check_real(m);
+		check_real(x);
 }
 
 /* --- the course of a run --- */
@@ -261,86 +195,55 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct alltoall *a = (struct alltoall *)l;
+	uint64_t packets = a->rounds * (t->n_nodes - UINT64_C(1)), bytes;
 	struct bench_needs n = {
 		.n_programs = t->n_nodes,
-		.n_puts =
-			a->driver ? 0 : a->rounds * (t->n_nodes - UINT64_C(1)),
+		.n_puts = a->driver ? 0 : packets,
 		.queues = (uint32_t)a->fifos,
+		.queue_bytes = QUEUE_BYTES,
 		.routing = a->routing,
+		.is_msg = a->bench.via == 2,
 		.is_for_all = true,
 	};
 
 	(void)r;
 	(void)link;
 	a->n_nodes = t->n_nodes;
-	a->is_synthetic = a->data ? a->data == 2
-				  : 2 * bytes_of(a) > MOST_REAL / a->n_nodes;
+	bytes = bytes_of(a);
+	a->is_synthetic =
+		a->data ? a->data == 2 : 2 * bytes > MOST_REAL / a->n_nodes;
+	a->bench.piece = (uint64_t)a->bench.bytes;
+	a->bench.owner = owner;
 	a->bench.programs.expected = a->expected;
-	n.memory = target_at(a) + bytes_of(a);
-	return bench_init(&a->bench, a->bench.via == 2, &n, t, e);
+	n.memory = target_at(a) + bytes;
+	n.touched = bench_synthetic(&a->bench, 2 * bytes) +
+		    (a->is_synthetic ? 0 : 2 * bytes);
+	return bench_init(&a->bench, &n, t, e);
 }
 
 static void start(struct load *l)
 {
-	struct alltoall *a = (struct alltoall *)l;
-	site_id s, n = l->net->n_nodes;
-
-	bench_start(&a->bench);
-	a->nodes = mem_alloc(n, sizeof(*a->nodes));
-	for (s = 0; s < n; s++) {
-		a->nodes[s] = (struct alltoall_node){ .a = a, .node = s };
-		bench_run(&a->bench, s, s, 0, run, &a->nodes[s]);
-	}
+	bench_start_all((struct bench *)l, run);
 }
 
 static void report(struct load *l, struct load_result *r)
 {
 	struct alltoall *a = (struct alltoall *)l;
-	sim_time start, end = 0;
-	site_id s;
 
 	r->has_peak = a->peak > 0;
 	r->peak_bps = a->peak;
-	bench_report(&a->bench, r);
-	if (r->ending != LOAD_FINISHED)
-		return;
-	start = a->nodes[0].start;
-	for (s = 0; s < a->n_nodes; s++) {
-		const struct alltoall_node *m = &a->nodes[s];
-
-		end = m->end > end ? m->end : end;
-		start = m->start < start ? m->start : start;
-	}
-	if (end <= start)
+	if (!bench_report(&a->bench, r))
 		return;
 	r->has_throughput = true;
-	r->measured = end - start;
+	r->measured = bench_time(&a->bench);
 	r->bytes = a->n_nodes * bytes_of(a);
 	load_figure(r, "time_ns", (double)r->measured / SIM_NS);
 }
 
-static void fini(struct load *l)
-{
-	mem_free(((struct alltoall *)l)->nodes);
-	bench_fini(l);
-}
-
-static uint64_t estimate(const struct load *l, const struct topo *t)
-{
-	const struct alltoall *a = (const struct alltoall *)l;
-	uint64_t bytes = 2 * bytes_of(a);
-
-	return bench_estimate(&a->bench, t->n_nodes, 1,
-		bench_synthetic(&a->bench, bytes) +
-			(a->is_synthetic ? 0 : bytes));
-}
-
 const struct load_ops load_alltoall_programs = {
 	.name = "alltoall",
-	PROGRAMS_OPS,
+	BENCH_OPS,
 	.init = init,
 	.start = start,
 	.report = report,
-	.fini = fini,
-	.estimate = estimate,
 };

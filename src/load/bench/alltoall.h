@@ -8,7 +8,7 @@
 struct alltoall {
 	struct bench bench; /* used by programs only */
 	/* keys */
-	int64_t bytes, routing, driver, data, fifos;
+	int64_t routing, driver, data, fifos;
 	char zones[PARAM_TEXT_MAX];
 
 	uint32_t rounds, last_bytes, full_bytes; /* packets of a message */
@@ -24,7 +24,6 @@ struct alltoall {
 	/* by programs */
 	bool is_synthetic;
 	uint64_t n_nodes;
-	struct alltoall_node *nodes;
 };
 
 /* What init() changes to where programs send. */

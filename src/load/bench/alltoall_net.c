@@ -28,7 +28,7 @@ struct sender {
 };
 
 static const struct param params[] = {
-	KEY_BYTES("bytes", AT(bytes), "512", 1, 1 << 24,
+	KEY_BYTES("bytes", AT(bench.bytes), "512", 1, 1 << 24,
 		"what every node sends to every other node"),
 	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
 		"layer: net is packets that enter the injection FIFOs "
@@ -158,12 +158,14 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 	a->full_bytes = (uint32_t)link->payload;
 	if (!a->full_bytes)
 		return err_set(e, "link.payload: packets carry nothing");
-	a->rounds = (uint32_t)((a->bytes + link->payload - 1) / link->payload);
-	a->last_bytes =
-		(uint32_t)(a->bytes - (int64_t)(a->rounds - 1) * link->payload);
+	a->rounds = (uint32_t)((a->bench.bytes + link->payload - 1) /
+			       link->payload);
+	a->last_bytes = (uint32_t)(a->bench.bytes -
+				   (int64_t)(a->rounds - 1) * link->payload);
 	a->kind = load_kind(0, a->routing);
 	a->peak = load_peak(t, link,
-		a->bytes < link->payload ? (uint32_t)a->bytes : a->full_bytes);
+		a->bench.bytes < link->payload ? (uint32_t)a->bench.bytes
+					       : a->full_bytes);
 	a->expected = n * (n - 1) * a->rounds;
 	if (a->bench.via) {
 		l->ops = &load_alltoall_programs;
@@ -171,7 +173,7 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 	}
 	/* for the progress line: by the peak, or a guess where there is none */
 	a->slice =
-		(sim_time)((double)(n * (uint64_t)a->bytes) * 1e12 /
+		(sim_time)((double)(n * (uint64_t)a->bench.bytes) * 1e12 /
 			   (double)(a->peak ? a->peak : link->rate) / SLICES) +
 		1000 * SIM_NS;
 	return 0;
@@ -237,7 +239,7 @@ static void alltoall_report(struct load *l, struct load_result *r)
 	r->end = last;
 	r->has_throughput = true;
 	r->measured = last;
-	r->bytes = n * (n - 1) * (uint64_t)a->bytes;
+	r->bytes = n * (n - 1) * (uint64_t)a->bench.bytes;
 	load_figure(r, "time_ns", (double)last / SIM_NS);
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "load/filled.h"
 #include "weft/msg.h"
 
 /* What else a node takes that uses messages: stages, FIFOs or queues, and
@@ -54,31 +53,51 @@ static int check_memory(
 	return programs_need_memory(&b->programs, memory, e);
 }
 
-int bench_init(struct bench *b, bool is_msg, const struct bench_needs *n,
+static int check_keys(
+	const struct bench *b, const struct topo *t, struct err *e)
+{
+	int64_t cpus = b->driver->cpus ? b->driver->cpus(b) : HOST_THREADS;
+
+	if (load_check_node(t, "from", b->from, e) ||
+		load_check_node(t, "to", b->to, e) ||
+		bench_check_bytes(b, "bytes", b->bytes, e))
+		return -1;
+	if (!b->needs.n_programs && b->from == b->to)
+		return err_set(e, "from and to are the same node");
+	if (b->cpu >= cpus)
+		return err_set(
+			e, "cpu: a node has nic.cpus=%lld", (long long)cpus);
+	return 0;
+}
+
+int bench_init(struct bench *b, const struct bench_needs *n,
 	const struct topo *t, struct err *e)
 {
 	struct load *l = &b->programs.load;
 	const struct bench_driver *own = bench_find_driver(l->nic_ops);
+	const char *title = n->is_msg ? "message layer" : l->nic_ops->title;
 	uint64_t memory = n->memory;
 
-	b->driver = is_msg ? &bench_msg : own;
+	b->driver = n->is_msg ? &bench_msg : own;
 	b->needs = *n;
-	l->needs.n_programs = n->n_programs;
 	b->needs.queues += !n->queues;
 	if (!b->driver)
 		return err_set(e,
 			"%s: the %s has no driver of its own for it; via=msg "
 			"does it by messages",
-			l->ops->name, l->nic_ops->title);
-	if (is_msg)
+			l->ops->name, title);
+	if (n->is_msg)
 		memory += weft_msg_memory(t->n_nodes, NULL);
 	if (b->needs.queues > b->driver->most_queues)
 		return err_set(e, "%s: more than %u queues", l->ops->name,
 			b->driver->most_queues);
-	return find_means(b, is_msg ? "message layer" : l->nic_ops->title, e) ||
-			       check_memory(b, memory, own ? own->reach : 0, e)
-		       ? -1
-		       : 0;
+	if (find_means(b, title, e) || check_keys(b, t, e) ||
+		check_memory(b, memory, own ? own->reach : 0, e))
+		return -1;
+	if (!n->n_programs)
+		b->needs.n_programs = 2;
+	l->needs.n_programs = b->needs.n_programs;
+	return 0;
 }
 
 int bench_check_bytes(
@@ -90,52 +109,70 @@ int bench_check_bytes(
 	return 0;
 }
 
-int bench_check_cpu(const struct bench *b, int64_t cpu, struct err *e)
+void bench_open_ends(struct bench *b)
 {
-	int64_t n = b->driver->cpus ? b->driver->cpus(b) : HOST_THREADS;
-
-	if (cpu >= n)
-		return err_set(
-			e, "cpu: a node has nic.cpus=%lld", (long long)n);
-	return 0;
-}
-
-void bench_start(struct bench *b)
-{
-	size_t size = b->driver->size(&b->needs);
+	size_t size = b->driver->size(&b->needs), data = b->needs.data;
 	uint32_t i, n = b->needs.n_programs;
 
 	programs_open(&b->programs);
 	b->ends = mem_alloc(n, sizeof(*b->ends));
 	b->own = mem_alloc(n, size);
-	for (i = 0; i < n; i++)
+	b->data = data ? mem_alloc(n, data) : NULL;
+	for (i = 0; i < n; i++) {
+		b->ends[i].bench = b;
 		b->ends[i].own = b->own + i * size;
+		b->ends[i].data = data ? b->data + i * data : NULL;
+	}
 }
 
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
-	void (*run)(void *end), void *arg)
+	void (*run)(void *end))
 {
-	struct bench_end *x = &b->ends[i];
-
-	x->bench = b;
-	x->node = node;
-	x->arg = arg;
-	program_start(b->programs.load.host, node, thread, 0, run, x);
+	b->ends[i].node = node;
+	program_start(b->programs.load.host, node, thread, 0, run, &b->ends[i]);
 }
 
-void bench_report(const struct bench *b, struct load_result *r)
+void bench_start_pair(
+	struct bench *b, void (*begin)(void *end), void (*answer)(void *end))
+{
+	bench_open_ends(b);
+	b->ends[0].begins = true;
+	b->ends[0].peer = (uint32_t)b->to;
+	b->ends[1].peer = (uint32_t)b->from;
+	bench_run(b, 0, (site_id)b->from, (uint32_t)b->cpu, begin);
+	bench_run(b, 1, (site_id)b->to, (uint32_t)b->cpu, answer);
+}
+
+void bench_start_all(struct bench *b, void (*run)(void *end))
+{
+	site_id s;
+
+	bench_open_ends(b);
+	for (s = 0; s < b->programs.load.net->n_nodes; s++)
+		bench_run(b, s, s, (uint32_t)b->cpu, run);
+}
+
+bool bench_report(const struct bench *b, struct load_result *r)
 {
 	programs_report(&b->programs, r);
-	r->via = b->driver == &bench_msg ? "msg" : "nic";
+	r->via = b->needs.is_msg ? "msg" : "nic";
+	return r->ending == LOAD_FINISHED && bench_time(b) > 0;
 }
 
-uint64_t bench_estimate(const struct bench *b, uint64_t n_nodes,
-	uint64_t programs, uint64_t bytes)
+sim_time bench_time(const struct bench *b)
 {
-	bool is_msg = b->driver == &bench_msg;
+	sim_time start = SIM_NEVER, end = 0;
+	uint32_t i;
 
-	return programs_estimate(n_nodes, programs + is_msg,
-		bytes + b->driver->size(&b->needs) + (is_msg ? MSG_BYTES : 0));
+	for (i = 0; i < b->needs.n_programs; i++) {
+		const struct bench_end *x = &b->ends[i];
+
+		if (!x->end)
+			continue;
+		start = x->start < start ? x->start : start;
+		end = x->end > end ? x->end : end;
+	}
+	return end > start ? end - start : 0;
 }
 
 uint64_t bench_synthetic(const struct bench *b, uint64_t bytes)
@@ -147,6 +184,16 @@ uint64_t bench_synthetic(const struct bench *b, uint64_t bytes)
 	return bytes < most ? bytes / 256 : 4 * most / (uint64_t)p->line;
 }
 
+uint64_t bench_estimate(const struct load *l, const struct topo *t)
+{
+	const struct bench *b = (const struct bench *)l;
+	const struct bench_needs *n = &b->needs;
+
+	(void)t;
+	return programs_estimate(n->n_programs, 1 + n->is_msg,
+		n->touched + b->driver->size(n) + (n->is_msg ? MSG_BYTES : 0));
+}
+
 void bench_fini(struct load *l)
 {
 	struct bench *b = (struct bench *)l;
@@ -154,6 +201,7 @@ void bench_fini(struct load *l)
 	programs_fini(l);
 	mem_free(b->ends);
 	mem_free(b->own);
+	mem_free(b->data);
 }
 
 /* --- for programs --- */
@@ -167,16 +215,13 @@ void bench_ready(struct bench_end *x, bool is_set)
 {
 	const struct bench_driver *d = x->bench->driver;
 
+	/* who only waits for counters goes on at once, if they are set */
+	if (x->is_sink && !d->sets_later)
+		return;
 	if (d->ready && is_set)
 		d->ready(x);
 	else if (!d->ready)
 		program_wait(is_set ? PROGRAMS_START : PROGRAMS_START / 2);
-}
-
-void bench_settle(struct bench_end *x)
-{
-	if (x->bench->driver->sets_later)
-		bench_ready(x, true);
 }
 
 struct bench_put bench_put(
@@ -191,72 +236,4 @@ struct bench_put bench_put(
 		.queue = BENCH_ANY,
 		.port = BENCH_ANY,
 	};
-}
-
-/* --- messages --- */
-
-bool bench_counts(const struct bench_end *x)
-{
-	return !x->bench->driver->receive && !x->bench->driver->wait_word;
-}
-
-void bench_expect(struct bench_end *x, uint64_t bytes)
-{
-	if (bench_counts(x))
-		x->bench->driver->expect(x, 0, bytes);
-}
-
-void bench_send(struct bench_end *x, uint32_t node, uint64_t number,
-	uint64_t bytes, uint32_t means)
-{
-	const struct bench_driver *d = x->bench->driver;
-	struct bench_put p = bench_put(x, node, bytes);
-
-	filled_make(&x->bench->programs, number, BENCH_SOURCE, bytes);
-	p.means = means;
-	if (d->wait_word)
-		p.counter = BENCH_NONE;
-	if (d->send)
-		d->send(x, node, bytes);
-	else
-		d->put(x, &p);
-}
-
-/* Where faults make packets come again, the last one need not be the last:
- * the last word of each is waited for. */
-static bool wait_packets(struct bench_end *x, uint64_t number, uint64_t bytes)
-{
-	const struct programs *p = &x->bench->programs;
-	uint64_t i, word, most = x->bench->driver->get_most;
-
-	for (i = most - sizeof(word); i < bytes - sizeof(word); i += most) {
-		memory_fill_by(p->load.seed, number, i, (uint8_t *)&word,
-			sizeof(word));
-		if (!x->bench->driver->wait_word(x, BENCH_TARGET + i, word))
-			return false;
-	}
-	return true;
-}
-
-static bool wait_message(
-	struct bench_end *x, uint32_t node, uint64_t number, uint64_t bytes)
-{
-	const struct bench_driver *d = x->bench->driver;
-
-	if (d->receive)
-		return d->receive(x, node, bytes);
-	if (!d->wait_word)
-		return d->await(x, 0);
-	return d->wait_word(x, BENCH_TARGET + bytes - sizeof(number), number) &&
-	       (!x->bench->programs.load.net->faults ||
-		       wait_packets(x, number, bytes));
-}
-
-bool bench_receive(struct bench_end *x, uint32_t node, uint64_t bytes,
-	uint64_t number, sim_time *at)
-{
-	if (!wait_message(x, node, number, bytes))
-		return false;
-	*at = program_now();
-	return filled_check(&x->bench->programs, number, BENCH_TARGET, bytes);
 }

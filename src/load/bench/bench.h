@@ -32,14 +32,17 @@ enum { BENCH_AUTO }; /* the driver's choice, the first of all means */
 struct bench;
 struct bench_driver;
 
-/* What an experiment wants of its driver. */
+/* What an experiment wants, of its driver and besides. */
 struct bench_needs {
-	uint32_t n_programs; /* of all nodes */
+	uint32_t n_programs; /* of all nodes; 0: two, on nodes from and to */
 	uint64_t memory; /* of each node, from address 0 on */
+	uint64_t touched; /* of that by each program, about */
+	size_t data; /* that it keeps for each program; 0: nothing */
 	uint64_t n_puts; /* of each program to any queue; 0: few */
 	uint32_t queues; /* of each program; 0: one */
 	uint32_t queue_bytes; /* that will do; 0: as many as there can be */
 	int64_t routing; /* as the key says */
+	bool is_msg; /* by messages */
 	bool has_gets;
 	bool is_for_all; /* every node runs a program */
 	bool is_for_rate; /* what counts is the rate, not the latency */
@@ -47,23 +50,39 @@ struct bench_needs {
 
 struct bench {
 	struct programs programs;
-	int64_t via; /* keys */
+	/* keys that several experiments have */
+	int64_t via, from, to, bytes, rounds, cpu;
 	char by[PARAM_TEXT_MAX];
 
 	const struct bench_driver *driver;
 	uint32_t means;
 	struct bench_needs needs;
 	struct bench_end *ends; /* [program] */
-	uint8_t *own; /* the drivers' part of the ends */
+	uint8_t *own,
+		*data; /* the drivers' and the experiment's part of them */
+
+	/*
+	 * Synthetic memory is made of pieces: whose bytes the i-th of them
+	 * holds, in what a program sends, or in what comes to it.
+	 */
+	uint64_t piece; /* bytes */
+	uint64_t (*owner)(
+		const struct bench_end *x, uint64_t i, bool is_source);
 };
+
+enum { BENCH_REGIONS = 4 };
 
 /* A program's end of the transfers. */
 struct bench_end {
 	struct bench *bench;
 	site_id node;
+	uint32_t peer; /* of two nodes */
+	bool begins; /* it is the first of two */
 	uint32_t lane; /* the thread, where a node has several programs */
 	bool is_sink; /* it sends nothing; to be said before it is opened */
-	void *arg; /* the experiment's */
+	sim_time start, end; /* of what is measured */
+	int region[BENCH_REGIONS]; /* synthetic memory that is written to */
+	void *data; /* the experiment's */
 	void *own; /* the driver's */
 };
 
@@ -178,35 +197,37 @@ const struct bench_driver *bench_find_driver(const struct nic_ops *nic);
 
 /* --- the course of a run --- */
 
-/* In init(): picks the driver, and looks whether needs can be met. */
-int bench_init(struct bench *b, bool is_msg, const struct bench_needs *n,
+/* In init(): picks the driver, and looks whether keys and needs can be met. */
+int bench_init(struct bench *b, const struct bench_needs *n,
 	const struct topo *t, struct err *e);
 /* An error where a key's bytes are none that the driver transfers. */
 int bench_check_bytes(
 	const struct bench *b, const char *key, int64_t bytes, struct err *e);
-/* The same of a CPU that programs are to run on. */
-int bench_check_cpu(const struct bench *b, int64_t cpu, struct err *e);
-/* In start(). */
-void bench_start(struct bench *b);
+/* In start(), before the others. */
+void bench_open_ends(struct bench *b);
 /* The i-th program, on a thread of a node. */
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
-	void (*run)(void *end), void *arg);
-/* In report(): the layer and what programs_report() fills in. */
-void bench_report(const struct bench *b, struct load_result *r);
-/* For estimate(): nodes with one program each. */
-uint64_t bench_estimate(const struct bench *b, uint64_t n_nodes,
-	uint64_t programs, uint64_t bytes);
+	void (*run)(void *end));
+/* In start(): one on each of two nodes, or on each node. */
+void bench_start_pair(
+	struct bench *b, void (*begin)(void *end), void (*answer)(void *end));
+void bench_start_all(struct bench *b, void (*run)(void *end));
+/* In report(): the layer and what programs_report() fills in; false where
+ * there is no more to report. */
+bool bench_report(const struct bench *b, struct load_result *r);
+/* From the first program's start to the last one's end. */
+sim_time bench_time(const struct bench *b);
 /* What so many synthetic bytes of a node take: pages that its cache has
  * touched, or tags. */
 uint64_t bench_synthetic(const struct bench *b, uint64_t bytes);
+
+/* load_ops' own. */
+uint64_t bench_estimate(const struct load *l, const struct topo *t);
 void bench_fini(struct load *l);
 
-/* --- for programs --- */
+#define BENCH_OPS PROGRAMS_OPS, .estimate = bench_estimate, .fini = bench_fini
 
-static inline struct bench_end *bench_end(void *arg)
-{
-	return arg;
-}
+/* --- for programs --- */
 
 bool bench_open(struct bench_end *x);
 /* Of an end by messages: the messages themselves. */
@@ -216,24 +237,34 @@ struct weft_msg *bench_messages(struct bench_end *x);
  * waits for a counter they are ready sooner.
  */
 void bench_ready(struct bench_end *x, bool is_set);
-/* A program that only waits for counters goes on at once, where they are set
- * by then. */
-void bench_settle(struct bench_end *x);
+
+/* Synthetic memory; those that are written to are numbered. */
+bool bench_add_source(struct bench_end *x, uint64_t at, uint64_t bytes);
+bool bench_add_target(
+	struct bench_end *x, uint32_t i, uint64_t at, uint64_t bytes);
+/* So many bytes have been written, none of them wrong; each equally often
+ * where times is not 0.  Complains where not. */
+bool bench_check_target(
+	struct bench_end *x, uint32_t i, uint64_t bytes, uint64_t times);
 
 /* From BENCH_SOURCE to BENCH_TARGET, onto counter 0, by the key's means. */
 struct bench_put bench_put(
 	const struct bench_end *x, uint32_t node, uint64_t bytes);
 
+/* Bytes that depend on a number: made at an address, and looked at. */
+void bench_make(const struct bench_end *x, uint64_t number, uint64_t at,
+	uint64_t bytes);
+bool bench_check(
+	struct bench_end *x, uint64_t number, uint64_t at, uint64_t bytes);
+
 /*
- * Messages, one at a time, from BENCH_SOURCE of one node to BENCH_TARGET of
- * another: the receiver expects each before it tells the sender to go on, and
- * takes it; what was sent by number is looked at.
+ * A message there and back between two nodes, from BENCH_SOURCE to
+ * BENCH_TARGET, with bytes that depend on its number; next are the bytes of
+ * the following one.  The first is to be expected before all are ready.
  */
 void bench_expect(struct bench_end *x, uint64_t bytes);
 bool bench_counts(const struct bench_end *x); /* whether it sets a counter */
-void bench_send(struct bench_end *x, uint32_t node, uint64_t number,
-	uint64_t bytes, uint32_t means);
-bool bench_receive(struct bench_end *x, uint32_t node, uint64_t bytes,
-	uint64_t number, sim_time *at);
+bool bench_rally(struct bench_end *x, uint64_t number, uint64_t bytes,
+	uint64_t next, uint32_t means);
 
 #endif

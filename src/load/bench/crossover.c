@@ -23,7 +23,7 @@ enum { MOST_BYTES = 64 << 10, MOST_ROWS = 14 };
 struct crossover {
 	struct bench bench;
 	/* keys */
-	int64_t from, to, min, max, step, rounds;
+	int64_t min, max, step;
 
 	uint32_t n_sizes;
 	sim_time (*took)[N_MEANS]; /* [size]: one way */
@@ -31,36 +31,13 @@ struct crossover {
 };
 
 static const struct param params[] = {
-	KEY_NODE("from", AT(from), "0", "node that begins"),
-	KEY_NODE("to", AT(to), "1", "other node"),
-	{ .name = "min",
-		.type = PARAM_BYTES,
-		.offset = AT(min),
-		.def = "8",
-		.min = 8,
-		.max = MOST_BYTES,
-		.help = "smallest size" },
-	{ .name = "max",
-		.type = PARAM_BYTES,
-		.offset = AT(max),
-		.def = "4 KiB",
-		.min = 8,
-		.max = MOST_BYTES,
-		.help = "largest size" },
-	{ .name = "step",
-		.type = PARAM_BYTES,
-		.offset = AT(step),
-		.def = "8",
-		.min = 8,
-		.max = MOST_BYTES,
-		.help = "from one size to the next" },
-	{ .name = "rounds",
-		.type = PARAM_COUNT,
-		.offset = AT(rounds),
-		.def = "10",
-		.min = 1,
-		.max = 10000,
-		.help = "round trips of each size" },
+	KEY_PAIR(crossover),
+	KEY_BYTES("min", AT(min), "8", 8, MOST_BYTES, "smallest size"),
+	KEY_BYTES("max", AT(max), "4 KiB", 8, MOST_BYTES, "largest size"),
+	KEY_BYTES("step", AT(step), "8", 8, MOST_BYTES,
+		"from one size to the next"),
+	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 10000,
+		"round trips of each size"),
 };
 
 static struct crossover *of(struct load *l)
@@ -78,30 +55,16 @@ static uint64_t size_of(const struct crossover *c, uint32_t i)
 /* Of message k of a side; beyond the last one, the last one's. */
 static uint64_t size_at(const struct crossover *c, uint64_t k)
 {
-	uint64_t i = k / (N_MEANS * (uint64_t)c->rounds);
+	uint64_t i = k / (N_MEANS * (uint64_t)c->bench.rounds);
 
 	return size_of(c, i < c->n_sizes ? (uint32_t)i : c->n_sizes - 1);
 }
 
-/* Message k there and back. */
-static bool play(struct bench_end *x, bool begins, uint32_t means, uint64_t k)
+static void play(void *arg)
 {
-	const struct crossover *c = x->arg;
-	uint32_t to = (uint32_t)(begins ? c->to : c->from);
-	uint64_t bytes = size_at(c, k);
-	sim_time at;
-
-	if (!begins && !bench_receive(x, to, bytes, 2 * k + 1, &at))
-		return false;
-	bench_expect(x, begins ? bytes : size_at(c, k + 1));
-	bench_send(x, to, 2 * k + 1 + !begins, bytes, means);
-	return !begins || bench_receive(x, to, bytes, 2 * k + 2, &at);
-}
-
-static void run(struct bench_end *x, bool begins)
-{
-	struct crossover *c = x->arg;
-	uint64_t k = 0, rounds = (uint64_t)c->rounds;
+	struct bench_end *x = arg;
+	struct crossover *c = (struct crossover *)x->bench;
+	uint64_t k = 0, rounds = (uint64_t)c->bench.rounds;
 	uint32_t i, m;
 
 	if (!bench_open(x))
@@ -111,25 +74,16 @@ static void run(struct bench_end *x, bool begins)
 	for (i = 0; i < c->n_sizes; i++)
 		for (m = 0; m < N_MEANS; m++) {
 			uint64_t end = k + rounds;
-			sim_time start = program_now();
 
+			x->start = program_now();
 			for (; k < end; k++)
-				if (!play(x, begins, FIRST + m, k))
+				if (!bench_rally(x, 2 * k + 1, size_at(c, k),
+					    size_at(c, k + 1), FIRST + m))
 					return;
-			if (begins)
-				c->took[i][m] = (program_now() - start) /
-						(2 * c->rounds);
+			if (x->begins)
+				c->took[i][m] = (program_now() - x->start) /
+						(2 * c->bench.rounds);
 		}
-}
-
-static void begin(void *arg)
-{
-	run(arg, true);
-}
-
-static void answer(void *arg)
-{
-	run(arg, false);
 }
 
 /* --- the course of a run --- */
@@ -138,12 +92,11 @@ static int crossover_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct crossover *c = of(l);
-	struct bench_needs n = { .n_programs = 2, .memory = BENCH_MEMORY };
+	struct bench_needs n = { .memory = BENCH_MEMORY };
 
 	(void)r;
 	(void)link;
-	if (bench_init(&c->bench, false, &n, t, e) ||
-		load_check_pair(t, c->from, c->to, e) ||
+	if (bench_init(&c->bench, &n, t, e) ||
 		bench_check_bytes(&c->bench, "min", c->min, e) ||
 		bench_check_bytes(&c->bench, "step", c->step, e))
 		return -1;
@@ -163,9 +116,7 @@ static void crossover_start(struct load *l)
 	struct crossover *c = of(l);
 
 	c->took = mem_alloc(c->n_sizes, sizeof(*c->took));
-	bench_start(&c->bench);
-	bench_run(&c->bench, 0, (site_id)c->from, 0, begin, c);
-	bench_run(&c->bench, 1, (site_id)c->to, 0, answer, c);
+	bench_start_pair(&c->bench, play, play);
 }
 
 /* The latencies of sizes that are powers of two. */
@@ -196,8 +147,7 @@ static void crossover_report(struct load *l, struct load_result *r)
 	struct crossover *c = of(l);
 	uint32_t i, first = c->n_sizes, always = c->n_sizes;
 
-	bench_report(&c->bench, r);
-	if (r->ending != LOAD_FINISHED)
+	if (!bench_report(&c->bench, r))
 		return;
 	for (i = c->n_sizes; i-- && c->took[i][1] < c->took[i][0];)
 		always = i;
@@ -219,8 +169,7 @@ static void crossover_fini(struct load *l)
 
 const struct load_ops load_crossover = {
 	.name = "crossover",
-	.help = "two means of one network interface: from which size on the "
-		"second is faster",
+	.help = "from which size on one means is faster than another",
 	.size = sizeof(struct crossover),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
@@ -229,4 +178,5 @@ const struct load_ops load_crossover = {
 	.report = crossover_report,
 	.fini = crossover_fini,
 	PROGRAMS_OPS,
+	.estimate = bench_estimate,
 };

@@ -23,9 +23,6 @@
  * All bytes are synthetic: each is compared when it arrives, and at the end
  * each must have come once in every round.
  */
-#include <inttypes.h>
-
-#include "base/mem.h"
 #include "load/bench/bench.h"
 #include "load/keys.h"
 #include "load/registry.h"
@@ -41,36 +38,28 @@ enum {
 	QUEUE_BYTES = 16 << 10,
 };
 
-struct exchange;
-
-/* A node's program. */
-struct exchanger {
-	struct exchange *x;
-	site_id node;
-	uint32_t n_links;
-	/* of each link: the port, the other end and its number there */
+/* A node's links: of each the port, the other end and its number there. */
+struct links {
+	uint32_t n;
 	uint32_t port[MOST_LINKS], index[MOST_LINKS];
 	site_id peer[MOST_LINKS];
-	int target[MOST_DEPTH]; /* synthetic regions */
-	sim_time start, end;
 };
 
 struct exchange {
 	struct bench bench;
 	/* keys */
-	int64_t bytes, driver, rounds, resync, depth, idle;
+	int64_t driver, resync, depth, idle;
 
 	uint32_t n_depth; /* rounds under way */
 	uint32_t stride; /* of what there is one of for each link */
 	bool is_split; /* each link has counters of its own */
 	uint64_t n_links; /* of all nodes, each direction by itself */
-	struct exchanger *nodes;
 };
 
 static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_BY(AT(bench.by)),
-	KEY_BYTES("bytes", AT(bytes), "1 MiB", 1, 256 << 20,
+	KEY_BYTES("bytes", AT(bench.bytes), "1 MiB", 1, 256 << 20,
 		"what goes over each link in each round"),
 	{ .name = "driver",
 		.type = PARAM_WORD,
@@ -79,7 +68,7 @@ static const struct param params[] = {
 		.words = "serial|pipelined",
 		.help = "one round after the other, as in Blue Gene/Q's "
 			"paper, or several at a time" },
-	KEY_COUNT("rounds", AT(rounds), "4", 1, 1000000000, "rounds"),
+	KEY_COUNT("rounds", AT(bench.rounds), "4", 1, 1000000000, "rounds"),
 	{ .name = "resync",
 		.type = PARAM_TIME,
 		.offset = AT(resync),
@@ -103,15 +92,15 @@ static const struct param params[] = {
 static const struct param mirror_params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_BY(AT(bench.by)),
-	KEY_BYTES("bytes", AT(bytes), "64 KiB", 1, 16 << 20,
+	KEY_BYTES("bytes", AT(bench.bytes), "64 KiB", 1, 16 << 20,
 		"length of a message"),
-	KEY_COUNT(
-		"rounds", AT(rounds), "2", 1, 100000, "messages of each node"),
+	KEY_COUNT("rounds", AT(bench.rounds), "2", 1, 100000,
+		"messages of each node"),
 };
 
-static struct exchange *of(struct load *l)
+static struct exchange *of(const struct bench_end *x)
 {
-	return (struct exchange *)l;
+	return (struct exchange *)x->bench;
 }
 
 static bool is_mirror(const struct exchange *x)
@@ -124,7 +113,7 @@ static bool is_mirror(const struct exchange *x)
 /* Buffers of one node's links lie side by side. */
 static uint64_t link_at(const struct exchange *x, uint32_t link)
 {
-	return link * (uint64_t)x->bytes;
+	return link * (uint64_t)x->bench.bytes;
 }
 
 static uint64_t target_at(const struct exchange *x, uint32_t buffer)
@@ -132,72 +121,32 @@ static uint64_t target_at(const struct exchange *x, uint32_t buffer)
 	return BENCH_SOURCE + (buffer + 1) * link_at(x, x->stride);
 }
 
-static void fill(
-	void *arg, uint64_t offset, uint8_t *out, size_t n, bool is_source)
+/* What a node sends over a link of its own. */
+static uint64_t owner(const struct bench_end *e, uint64_t i, bool is_source)
 {
-	const struct exchanger *m = arg;
-	uint64_t bytes = (uint64_t)m->x->bytes;
+	const struct links *l = e->data;
 
-	while (n) {
-		uint64_t at = offset % bytes, left = bytes - at;
-		size_t k = n < left ? n : (size_t)left;
-		uint32_t i = (uint32_t)(offset / bytes);
-
-		/* what a node sends over a link of its own */
-		memory_fill_by(m->x->bench.programs.load.seed,
-			is_source ? (uint64_t)m->node * MOST_LINKS + i
-				  : (uint64_t)m->peer[i] * MOST_LINKS +
-					    m->index[i],
-			at, out, k);
-		offset += k;
-		out += k;
-		n -= k;
-	}
+	return is_source ? (uint64_t)e->node * MOST_LINKS + i
+			 : (uint64_t)l->peer[i] * MOST_LINKS + l->index[i];
 }
 
-static void fill_source(void *arg, uint64_t offset, uint8_t *out, size_t n)
+static bool add_regions(struct bench_end *e)
 {
-	fill(arg, offset, out, n, true);
-}
-
-static void fill_target(void *arg, uint64_t offset, uint8_t *out, size_t n)
-{
-	fill(arg, offset, out, n, false);
-}
-
-static bool add_regions(struct exchange *x, struct exchanger *m)
-{
-	struct host *h = x->bench.programs.load.host;
-	uint64_t bytes = link_at(x, m->n_links);
+	const struct exchange *x = of(e);
+	uint64_t bytes = link_at(x, ((struct links *)e->data)->n);
 	uint32_t i;
-	bool is_good = host_add_synthetic(h, m->node, BENCH_SOURCE, bytes,
-			       fill_source, m) >= 0;
+	bool is_good = bench_add_source(e, BENCH_SOURCE, bytes);
 
-	for (i = 0; i < x->n_depth && is_good; i++) {
-		m->target[i] = host_add_synthetic(
-			h, m->node, target_at(x, i), bytes, fill_target, m);
-		is_good = m->target[i] >= 0;
-	}
-	return is_good ||
-	       programs_complain(&x->bench.programs, "no synthetic regions");
+	for (i = 0; i < x->n_depth && is_good; i++)
+		is_good = bench_add_target(e, i, target_at(x, i), bytes);
+	return is_good;
 }
 
-static void check_region(
-	struct exchange *x, struct exchanger *m, int region, uint64_t times)
+static void check_region(struct bench_end *e, uint32_t i, uint64_t times)
 {
-	const struct memory_region *r =
-		host_synthetic(x->bench.programs.load.host, m->node, region);
+	const struct links *l = e->data;
 
-	if (r->wrong)
-		programs_complain(&x->bench.programs,
-			"%" PRIu64 " wrong bytes, the first one at %" PRIu64
-			" of all that were received",
-			r->wrong, r->first_wrong);
-	else if (!memory_region_is_whole(r, times))
-		programs_complain(&x->bench.programs,
-			"%" PRIu64 " bytes were written, and not each %" PRIu64
-			" times",
-			r->written, times);
+	bench_check_target(e, i, times * link_at(of(e), l->n), times);
 }
 
 /* --- the program --- */
@@ -211,117 +160,108 @@ static uint32_t counter_of(
 }
 
 /* Those of a round. */
-static void set_counters(
-	struct bench_end *e, const struct exchanger *m, uint64_t round)
+static void set_counters(struct bench_end *e, uint64_t round)
 {
-	const struct exchange *x = m->x;
-	uint64_t bytes = (uint64_t)x->bytes;
-	uint32_t i, n = x->is_split ? m->n_links : 1;
+	const struct exchange *x = of(e);
+	const struct links *l = e->data;
+	uint64_t bytes = (uint64_t)x->bench.bytes;
+	uint32_t i, n = x->is_split ? l->n : 1;
 
 	for (i = 0; i < n; i++)
 		e->bench->driver->expect(e, counter_of(x, round, i),
-			x->is_split ? bytes : m->n_links * bytes);
+			x->is_split ? bytes : l->n * bytes);
 }
 
-static void send_round(
-	struct bench_end *e, const struct exchanger *m, uint64_t round)
+static void send_round(struct bench_end *e, uint64_t round)
 {
-	const struct exchange *x = m->x;
+	const struct exchange *x = of(e);
+	const struct links *l = e->data;
 	uint32_t i, buffer = (uint32_t)(round % x->n_depth);
 
-	for (i = 0; i < m->n_links; i++) {
+	for (i = 0; i < l->n; i++) {
 		struct bench_put p =
-			bench_put(e, m->peer[i], (uint64_t)x->bytes);
+			bench_put(e, l->peer[i], (uint64_t)x->bench.bytes);
 
-		p.to = target_at(x, buffer) + link_at(x, m->index[i]);
+		p.to = target_at(x, buffer) + link_at(x, l->index[i]);
 		p.from += link_at(x, i);
-		p.counter = counter_of(x, round, m->index[i]);
+		p.counter = counter_of(x, round, l->index[i]);
 		/* what is set by a command goes the same way as puts */
 		p.queue = e->bench->driver->sets_later ? 0 : i;
-		p.port = m->port[i];
+		p.port = l->port[i];
 		p.is_tracked = is_mirror(x);
 		e->bench->driver->put(e, &p);
 	}
 }
 
-static bool end_round(
-	struct bench_end *e, const struct exchanger *m, uint64_t round)
+static bool end_round(struct bench_end *e, uint64_t round)
 {
-	uint32_t i, n = m->x->is_split ? m->n_links : 1;
+	const struct exchange *x = of(e);
+	uint32_t i, n = x->is_split ? ((struct links *)e->data)->n : 1;
 
 	for (i = 0; i < n; i++)
-		if (!e->bench->driver->await(e, counter_of(m->x, round, i)))
+		if (!e->bench->driver->await(e, counter_of(x, round, i)))
 			return false;
-	set_counters(e, m, round);
+	set_counters(e, round);
 	return true;
 }
 
-static bool prepare(struct bench_end *e, struct exchanger *m)
+static void exchange_rounds(struct bench_end *e)
 {
-	uint64_t round;
-
-	if (!add_regions(m->x, m) || !bench_open(e))
-		return false;
-	for (round = 0; round < 2 * m->x->n_depth; round++)
-		set_counters(e, m, round);
-	return true;
-}
-
-static void exchange_program(void *arg)
-{
-	struct bench_end *e = arg;
-	struct exchanger *m = e->arg;
-	struct exchange *x = m->x;
-	uint64_t rounds = (uint64_t)x->rounds, sent = 0, done;
+	struct exchange *x = of(e);
+	uint64_t rounds = (uint64_t)x->bench.rounds, sent = 0, k;
 	uint32_t i;
 
-	if (!prepare(e, m))
-		return;
+	for (k = 0; k < 2 * x->n_depth; k++)
+		set_counters(e, k);
 	bench_ready(e, true);
-	m->start = program_now();
-	for (done = 0; done < rounds; done++) {
-		for (; sent < rounds && sent < done + x->n_depth; sent++)
-			send_round(e, m, sent);
-		if (!end_round(e, m, done))
+	e->start = program_now();
+	for (k = 0; k < rounds; k++) {
+		for (; sent < rounds && sent < k + x->n_depth; sent++)
+			send_round(e, sent);
+		if (!end_round(e, k))
 			return;
 		if (!x->driver)
 			program_charge(x->resync);
 	}
-	m->end = program_now();
+	e->end = program_now();
 	for (i = 0; i < x->n_depth; i++)
-		check_region(x, m, m->target[i],
-			(rounds + x->n_depth - 1 - i) / x->n_depth);
+		check_region(e, i, (rounds + x->n_depth - 1 - i) / x->n_depth);
 	program_charge(x->idle);
 }
 
-static void mirror_program(void *arg)
+static void exchange_all(struct bench_end *e)
 {
-	struct bench_end *e = arg;
-	struct exchanger *m = e->arg;
 	const struct bench_driver *d = e->bench->driver;
-	uint64_t k, rounds = (uint64_t)m->x->rounds;
-	uint64_t bytes = (uint64_t)m->x->bytes;
+	uint64_t k, rounds = (uint64_t)e->bench->rounds;
+	uint64_t bytes = (uint64_t)e->bench->bytes;
 
-	if (!add_regions(m->x, m) || !bench_open(e))
-		return;
 	d->expect(e, 0, rounds * bytes);
 	d->track_puts(e, e->bench->means, rounds, bytes);
 	bench_ready(e, true);
-	m->start = program_now();
+	e->start = program_now();
 	for (k = 0; k < rounds; k++)
-		send_round(e, m, 0);
+		send_round(e, 0);
 	if (!d->await(e, 0))
 		return;
-	m->end = program_now();
+	e->end = program_now();
 	if (d->flush(e))
-		check_region(m->x, m, m->target[0], rounds);
+		check_region(e, 0, rounds);
 }
 
 /* A node without partners comes to the barrier that others may have. */
-static void idle_program(void *arg)
+static void run(void *arg)
 {
-	if (bench_open(arg))
-		bench_ready(arg, true);
+	struct bench_end *e = arg;
+	bool has_any = ((struct links *)e->data)->n;
+
+	if ((has_any && !add_regions(e)) || !bench_open(e))
+		return;
+	if (!has_any)
+		bench_ready(e, true);
+	else if (is_mirror(of(e)))
+		exchange_all(e);
+	else
+		exchange_rounds(e);
 }
 
 /* --- partners --- */
@@ -338,50 +278,50 @@ static uint32_t index_of(const struct topo *t, router_id r, port_id port)
 }
 
 static void add_link(
-	struct exchanger *m, site_id peer, uint32_t port, uint32_t index)
+	struct links *l, site_id peer, uint32_t port, uint32_t index)
 {
-	m->peer[m->n_links] = peer;
-	m->port[m->n_links] = port;
-	m->index[m->n_links++] = index;
+	l->peer[l->n] = peer;
+	l->port[l->n] = port;
+	l->index[l->n++] = index;
 }
 
-static void find_partners(struct exchanger *m, const struct topo *t)
+static struct links find_partners(
+	const struct exchange *x, const struct topo *t, site_id s)
 {
-	site_id n = t->n_nodes, s = m->node;
+	struct links l = { 0 };
+	site_id n = t->n_nodes;
 	port_id p;
 
-	m->n_links = 0;
-	if (is_mirror(m->x)) {
+	if (is_mirror(x)) {
 		if (n - 1 - s != s)
-			add_link(m, n - 1 - s, BENCH_ANY, 0);
+			add_link(&l, n - 1 - s, BENCH_ANY, 0);
 	} else if (t->n_routers > n && n > 1) {
-		add_link(m, (s + 1) % n, BENCH_ANY, 1);
-		add_link(m, (s + n - 1) % n, BENCH_ANY, 0);
+		add_link(&l, (s + 1) % n, BENCH_ANY, 1);
+		add_link(&l, (s + n - 1) % n, BENCH_ANY, 0);
 	} else {
 		for (p = 0; t->n_routers == n && p < t->n_ports; p++) {
 			struct topo_end to = t->ops->peer(t, s, p);
 
 			if (to.router != NO_ROUTER)
-				add_link(m, to.router, p,
+				add_link(&l, to.router, p,
 					index_of(t, to.router, to.port));
 		}
 	}
+	return l;
 }
 
 /* --- the course of a run --- */
 
 static int count_links(struct exchange *x, const struct topo *t, struct err *e)
 {
-	struct exchanger m = { .x = x };
 	const char *name = x->bench.programs.load.ops->name;
+	site_id s;
 
 	if (t->n_nodes == t->n_routers && t->n_ports > MOST_LINKS)
 		return err_set(e, "%s: more than %d links of a node", name,
 			MOST_LINKS);
-	for (; m.node < t->n_nodes; m.node++) {
-		find_partners(&m, t);
-		x->n_links += m.n_links;
-	}
+	for (s = 0; s < t->n_nodes; s++)
+		x->n_links += find_partners(x, t, s).n;
 	if (!x->n_links)
 		return err_set(e,
 			is_mirror(x) ? "%s: needs two nodes"
@@ -394,14 +334,17 @@ static int count_links(struct exchange *x, const struct topo *t, struct err *e)
 static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
-	struct exchange *x = of(l);
+	struct exchange *x = (struct exchange *)l;
+	struct bench *b = &x->bench;
 	struct bench_needs n = {
 		.n_programs = t->n_nodes,
+		.data = sizeof(struct links),
+		.queue_bytes = QUEUE_BYTES,
+		.is_msg = b->via,
 		.is_for_all = true,
 		.is_for_rate = true,
-		.queue_bytes = QUEUE_BYTES,
 	};
-	uint64_t packet = (uint64_t)link->payload;
+	uint64_t packet = (uint64_t)link->payload, bytes = (uint64_t)b->bytes;
 
 	(void)r;
 	if (count_links(x, t, e))
@@ -410,129 +353,83 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 	x->n_depth = x->driver ? (uint32_t)x->depth : 1;
 	n.memory = target_at(x, x->n_depth);
 	n.queues = is_mirror(x) ? 1 : (uint32_t)t->n_ports;
-	if (bench_init(&x->bench, x->bench.via, &n, t, e) ||
-		bench_check_bytes(&x->bench, "bytes", x->bytes, e))
+	n.touched = bench_synthetic(b, (1 + x->n_depth) * link_at(x, n.queues));
+	if (bench_init(b, &n, t, e))
 		return -1;
-	x->is_split = 2 * x->n_depth * x->stride <= x->bench.driver->n_counters;
+	b->piece = bytes;
+	b->owner = owner;
+	x->is_split = 2 * x->n_depth * x->stride <= b->driver->n_counters;
 	if (packet)
-		x->bench.programs.expected =
-			x->n_links * (uint64_t)x->rounds *
-			(((uint64_t)x->bytes + packet - 1) / packet);
+		b->programs.expected = x->n_links * (uint64_t)b->rounds *
+				       ((bytes + packet - 1) / packet);
 	return 0;
 }
 
 static void exchange_start(struct load *l)
 {
-	struct exchange *x = of(l);
-	site_id s, n = l->net->n_nodes;
+	struct exchange *x = (struct exchange *)l;
+	site_id s;
 
-	bench_start(&x->bench);
-	x->nodes = mem_alloc(n, sizeof(*x->nodes));
-	for (s = 0; s < n; s++) {
-		struct exchanger *m = &x->nodes[s];
-
-		m->x = x;
-		m->node = s;
-		find_partners(m, l->net->topo);
-		bench_run(&x->bench, s, s, 0,
-			!m->n_links    ? idle_program
-			: is_mirror(x) ? mirror_program
-				       : exchange_program,
-			m);
-	}
-}
-
-/* From the first node's start to the last one's end; 0 where that is not
- * known. */
-static double time_of(const struct exchange *x)
-{
-	site_id s, n = x->bench.programs.load.net->n_nodes;
-	sim_time start = SIM_NEVER, end = 0;
-
-	for (s = 0; s < n; s++) {
-		const struct exchanger *m = &x->nodes[s];
-
-		if (!m->end)
-			continue;
-		start = m->start < start ? m->start : start;
-		end = m->end > end ? m->end : end;
-	}
-	return end > start ? (double)(end - start) : 0;
+	bench_start_all(&x->bench, run);
+	for (s = 0; s < l->net->n_nodes; s++)
+		*(struct links *)x->bench.ends[s].data =
+			find_partners(x, l->net->topo, s);
 }
 
 /* As Blue Gene/Q's paper counts: what a node sends and what it receives. */
 static void exchange_report(struct load *l, struct load_result *r)
 {
-	struct exchange *x = of(l);
-	double sent = (double)x->n_links * (double)x->bytes * (double)x->rounds;
-	double rate, dt = time_of(x);
+	struct exchange *x = (struct exchange *)l;
+	struct bench *b = &x->bench;
+	double rate, dt;
 
-	bench_report(&x->bench, r);
-	if (r->ending != LOAD_FINISHED || !(dt > 0))
+	if (!bench_report(b, r))
 		return;
 	r->has_throughput = true;
-	r->measured = (sim_time)dt;
-	r->bytes = x->n_links * (uint64_t)x->bytes * (uint64_t)x->rounds;
-	rate = sent * 1e3 / dt;
+	r->measured = bench_time(b);
+	r->bytes = x->n_links * (uint64_t)b->bytes * (uint64_t)b->rounds;
+	dt = (double)r->measured;
+	rate = (double)r->bytes * 1e3 / dt;
 	load_figure(r, "total_GBps", 2 * rate / l->net->n_nodes);
 	load_figure(r, "per_link_GBps", rate / (double)x->n_links);
-	load_figure(r, "round_ns", dt / SIM_NS / (double)x->rounds);
+	load_figure(r, "round_ns", dt / SIM_NS / (double)b->rounds);
 }
 
 static void mirror_report(struct load *l, struct load_result *r)
 {
-	struct exchange *x = of(l);
-	double bytes = 2e6 * (double)x->rounds * (double)x->bytes;
-	double dt = time_of(x);
+	struct bench *b = (struct bench *)l;
+	double bytes = 2e6 * (double)b->rounds * (double)b->bytes;
+	double n = (double)((struct exchange *)l)->n_links;
 
-	bench_report(&x->bench, r);
-	if (r->ending != LOAD_FINISHED || !(dt > 0))
+	if (!bench_report(b, r))
 		return;
-	load_figure(r, "both_ways_MBps_per_node", bytes / dt);
-	load_figure(r, "total_GBps", bytes / 2e3 * (double)x->n_links / dt);
-}
-
-static void exchange_fini(struct load *l)
-{
-	mem_free(of(l)->nodes);
-	bench_fini(l);
-}
-
-static uint64_t exchange_estimate(const struct load *l, const struct topo *t)
-{
-	const struct exchange *x = (const struct exchange *)l;
-
-	return bench_estimate(&x->bench, t->n_nodes, 1,
-		bench_synthetic(&x->bench,
-			(1 + x->n_depth) * link_at(x, x->bench.needs.queues)));
+	bytes /= (double)bench_time(b);
+	load_figure(r, "both_ways_MBps_per_node", bytes);
+	load_figure(r, "total_GBps", bytes / 2e3 * n);
 }
 
 const struct load_ops load_exchange = {
 	.name = "exchange",
-	.help = "every node exchanges bytes with its neighbours, by programs",
+	.help = "every node exchanges bytes with its neighbours",
 	.size = sizeof(struct exchange),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.variant = EXCHANGE,
-	PROGRAMS_OPS,
+	BENCH_OPS,
 	.init = exchange_init,
 	.start = exchange_start,
 	.report = exchange_report,
-	.fini = exchange_fini,
-	.estimate = exchange_estimate,
 };
 
 const struct load_ops load_mirror = {
 	.name = "mirror",
-	.help = "every node exchanges bytes with its mirror image, by programs",
+	.help = "every node exchanges bytes with its mirror image",
 	.size = sizeof(struct exchange),
 	.params = mirror_params,
 	.n_params = sizeof(mirror_params) / sizeof(mirror_params[0]),
 	.variant = MIRROR,
-	PROGRAMS_OPS,
+	BENCH_OPS,
 	.init = exchange_init,
 	.start = exchange_start,
 	.report = mirror_report,
-	.fini = exchange_fini,
-	.estimate = exchange_estimate,
 };

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "base/mem.h"
 #include "load/bench/bench.h"
 #include "load/keys.h"
 #include "load/registry.h"
@@ -22,20 +21,10 @@
 
 enum { MOST_BYTES = 4096, MOST_QUEUES = 64, MOST_BATCH = 1024 };
 
-struct gets;
-
-struct owner {
-	struct gets *gets;
-	site_id node;
-};
-
 struct gets {
 	struct bench bench;
 	/* keys */
-	int64_t from, to, bytes, rounds, batch, queues, cpu;
-
-	struct owner *owners; /* [node] */
-	sim_time start, end;
+	int64_t batch, queues;
 };
 
 /* Where a get reads. */
@@ -46,57 +35,35 @@ struct spot {
 
 static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
-	KEY_NODE("from", AT(from), "0", "node that asks"),
+	KEY_NODE("from", AT(bench.from), "0", "node that asks"),
 	{ .name = "to",
 		.type = PARAM_COUNT,
-		.offset = AT(to),
+		.offset = AT(bench.to),
 		.def = "any",
 		.words = "any",
 		.min = 0,
 		.max = TOPO_MAX_ROUTERS,
 		.help = "node that is asked; any: all others, at random" },
-	{ .name = "bytes",
-		.type = PARAM_BYTES,
-		.offset = AT(bytes),
-		.def = "8",
-		.min = 8,
-		.max = MOST_BYTES,
-		.help = "length of a get" },
-	{ .name = "rounds",
-		.type = PARAM_COUNT,
-		.offset = AT(rounds),
-		.def = "400",
-		.min = 1,
-		.max = 1000000,
-		.help = "gets in all" },
-	{ .name = "batch",
-		.type = PARAM_COUNT,
-		.offset = AT(batch),
-		.def = "1",
-		.min = 1,
-		.max = MOST_BATCH,
-		.help = "gets that are asked for at a time" },
-	{ .name = "queues",
-		.type = PARAM_COUNT,
-		.offset = AT(queues),
-		.def = "1",
-		.min = 1,
-		.max = MOST_QUEUES,
-		.help = "queues that a batch is spread over" },
-	KEY_CPU(AT(cpu)),
+	KEY_BYTES("bytes", AT(bench.bytes), "8", 8, MOST_BYTES,
+		"length of a get"),
+	KEY_COUNT("rounds", AT(bench.rounds), "400", 1, 1000000, "gets in all"),
+	KEY_COUNT("batch", AT(batch), "1", 1, MOST_BATCH,
+		"gets that are asked for at a time"),
+	KEY_COUNT("queues", AT(queues), "1", 1, MOST_QUEUES,
+		"queues that a batch is spread over"),
+	KEY_CPU(AT(bench.cpu)),
 };
 
-static struct gets *of(struct load *l)
+static struct gets *of(const struct bench_end *x)
 {
-	return (struct gets *)l;
+	return (struct gets *)x->bench;
 }
 
-static void fill(void *arg, uint64_t offset, uint8_t *out, size_t n)
+static uint64_t owner(const struct bench_end *x, uint64_t i, bool is_source)
 {
-	const struct owner *o = arg;
-
-	memory_fill_by(
-		o->gets->bench.programs.load.seed, o->node, offset, out, n);
+	(void)i;
+	(void)is_source;
+	return x->node;
 }
 
 /* --- the program --- */
@@ -106,18 +73,18 @@ static struct spot spot(const struct gets *g, uint64_t k)
 {
 	const struct load *l = &g->bench.programs.load;
 	struct random_bits r =
-		random_draw(l->seed, (site_id)g->from, RANDOM_TARGET, k);
-	uint64_t words = (SOURCE - (uint64_t)g->bytes) / 8 + 1;
+		random_draw(l->seed, (site_id)g->bench.from, RANDOM_TARGET, k);
+	uint64_t words = (SOURCE - (uint64_t)g->bench.bytes) / 8 + 1;
 	site_id node = (site_id)random_below(r.a, l->net->n_nodes - 1);
 
-	node += node >= (site_id)g->from;
-	return (struct spot){ g->to < 0 ? node : (site_id)g->to,
+	node += node >= (site_id)g->bench.from;
+	return (struct spot){ g->bench.to < 0 ? node : (site_id)g->bench.to,
 		8 * random_below(r.b, words) };
 }
 
 static uint64_t place(const struct gets *g, uint64_t i)
 {
-	return TARGET_AT + i * (uint64_t)g->bytes;
+	return TARGET_AT + i * (uint64_t)g->bench.bytes;
 }
 
 /* Waits for get k of place i by its last word, where that can be, and looks
@@ -125,9 +92,9 @@ static uint64_t place(const struct gets *g, uint64_t i)
 static bool await(struct bench_end *x, uint64_t k, uint64_t i)
 {
 	const struct bench_driver *d = x->bench->driver;
-	struct gets *g = x->arg;
+	struct gets *g = of(x);
 	uint8_t want[MOST_BYTES], got[MOST_BYTES];
-	size_t n = (size_t)g->bytes;
+	size_t n = (size_t)g->bench.bytes;
 	struct spot s = spot(g, k);
 	uint64_t last;
 
@@ -145,8 +112,8 @@ static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 {
 	static const uint64_t none;
 	const struct bench_driver *d = x->bench->driver;
-	const struct gets *g = x->arg;
-	uint64_t i, bytes = (uint64_t)g->bytes;
+	const struct gets *g = of(x);
+	uint64_t i, bytes = (uint64_t)g->bench.bytes;
 
 	for (i = 0; i < n; i++)
 		program_write(
@@ -167,29 +134,24 @@ static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 	return true;
 }
 
+/* The other nodes' interfaces answer, when they have been opened. */
 static void run(void *arg)
 {
 	struct bench_end *x = arg;
-	struct gets *g = x->arg;
-	uint64_t k, n, rounds = (uint64_t)g->rounds;
+	uint64_t k, n, rounds = (uint64_t)x->bench->rounds;
+	uint64_t batch = (uint64_t)of(x)->batch;
 
-	if (!bench_open(x))
+	if (!bench_add_source(x, SOURCE_AT, SOURCE) || !bench_open(x) ||
+		x->node != (site_id)x->bench->from)
 		return;
 	bench_ready(x, true);
-	g->start = program_now();
+	x->start = program_now();
 	for (k = 0; k < rounds; k += n) {
-		n = rounds - k < (uint64_t)g->batch ? rounds - k
-						    : (uint64_t)g->batch;
+		n = rounds - k < batch ? rounds - k : batch;
 		if (!ask(x, k, n))
 			return;
 	}
-	g->end = program_now();
-}
-
-/* The other nodes' interfaces answer, when they have been opened. */
-static void serve(void *arg)
-{
-	bench_open(arg);
+	x->end = program_now();
 }
 
 /* --- the course of a run --- */
@@ -197,11 +159,14 @@ static void serve(void *arg)
 static int gets_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
-	struct gets *g = of(l);
+	struct gets *g = (struct gets *)l;
+	struct bench *b = &g->bench;
 	struct bench_needs n = {
 		.n_programs = t->n_nodes,
 		.memory = MEMORY,
+		.touched = 64 << 10,
 		.queues = (uint32_t)g->queues,
+		.is_msg = b->via,
 		.has_gets = true,
 	};
 	uint32_t most;
@@ -210,61 +175,35 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 	(void)link;
 	if (t->n_nodes < 2)
 		return err_set(e, "gets: needs two nodes");
-	if (bench_init(&g->bench, g->bench.via, &n, t, e) ||
-		load_check_node(t, "from", g->from, e) ||
-		load_check_node(t, "to", g->to, e) ||
-		bench_check_bytes(&g->bench, "bytes", g->bytes, e) ||
-		bench_check_cpu(&g->bench, g->cpu, e))
-		return -1;
-	if (g->from == g->to)
+	if (b->from == b->to)
 		return err_set(e, "from and to are the same node");
-	most = g->bench.driver->get_most;
-	if (most && g->bytes > most)
+	if (bench_init(b, &n, t, e))
+		return -1;
+	b->piece = SOURCE;
+	b->owner = owner;
+	most = b->driver->get_most;
+	if (most && b->bytes > most)
 		return err_set(e, "bytes: a get brings at most %u", most);
 	return 0;
 }
 
 static void gets_start(struct load *l)
 {
-	struct gets *g = of(l);
-	site_id n = l->net->n_nodes, i;
-
-	g->owners = mem_alloc(n, sizeof(*g->owners));
-	bench_start(&g->bench);
-	for (i = 0; i < n; i++) {
-		g->owners[i] = (struct owner){ g, i };
-		BUG_IF(host_add_synthetic(l->host, i, SOURCE_AT, SOURCE, fill,
-			       &g->owners[i]) < 0);
-		bench_run(&g->bench, i, i, (uint32_t)g->cpu,
-			i == (site_id)g->from ? run : serve, g);
-	}
+	bench_start_all((struct bench *)l, run);
 }
 
 static void gets_report(struct load *l, struct load_result *r)
 {
-	struct gets *g = of(l);
-	double took = (double)(g->end - g->start), n = (double)g->rounds;
+	struct bench *b = (struct bench *)l;
+	double n = (double)b->rounds, took;
 
-	bench_report(&g->bench, r);
-	if (r->ending != LOAD_FINISHED || !g->end)
+	if (!bench_report(b, r))
 		return;
-	if (g->to >= 0 && g->bench.driver->report)
-		g->bench.driver->report(
-			&g->bench, r, (site_id)g->from, (site_id)g->to);
+	took = (double)bench_time(b);
+	if (b->to >= 0 && b->driver->report)
+		b->driver->report(b, r, (site_id)b->from, (site_id)b->to);
 	load_figure(r, "get_ns", took / SIM_NS / n);
 	load_figure(r, "gets_per_us", n * 1e6 / took);
-}
-
-static void gets_fini(struct load *l)
-{
-	mem_free(of(l)->owners);
-	bench_fini(l);
-}
-
-static uint64_t gets_estimate(const struct load *l, const struct topo *t)
-{
-	return bench_estimate(
-		&((const struct gets *)l)->bench, t->n_nodes, 1, 64 << 10);
 }
 
 const struct load_ops load_gets = {
@@ -273,10 +212,8 @@ const struct load_ops load_gets = {
 	.size = sizeof(struct gets),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
-	PROGRAMS_OPS,
+	BENCH_OPS,
 	.init = gets_init,
 	.start = gets_start,
 	.report = gets_report,
-	.fini = gets_fini,
-	.estimate = gets_estimate,
 };

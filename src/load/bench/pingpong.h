@@ -9,15 +9,13 @@
 struct pingpong {
 	struct bench bench; /* used by programs only */
 	/* keys */
-	int64_t from, to, bytes, rounds, routing, cpu;
+	int64_t routing;
 
 	/* via=net; only the node that has the packet touches these */
 	uint8_t kind;
 	int64_t flights; /* done */
 	sim_time last;
 	struct hist latency;
-
-	sim_time start, end; /* of the program that begins */
 };
 
 /* What init() changes to where programs play. */

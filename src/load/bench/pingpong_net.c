@@ -6,34 +6,19 @@
 #define AT(field) offsetof(struct pingpong, field)
 
 static const struct param params[] = {
-	KEY_NODE("from", AT(from), "0", "the node that begins"),
-	KEY_NODE("to", AT(to), "1", "the node that answers"),
-	{ .name = "bytes",
-		.type = PARAM_BYTES,
-		.offset = AT(bytes),
-		.def = "8",
-		.min = 0,
-		.max = 64 << 20,
-		.help = "payload of a message, or of the packet of via=net" },
-	{ .name = "rounds",
-		.type = PARAM_COUNT,
-		.offset = AT(rounds),
-		.def = "1000",
-		.min = 1,
-		.max = 1000000000,
-		.help = "round trips" },
-	{ .name = "via",
-		.type = PARAM_WORD,
-		.offset = AT(bench.via),
-		.def = "net",
-		.words = "net|nic|msg",
-		.help = "layer: net is a packet, from its injection to its "
-			"tail's arrival; nic is the network interface, from "
-			"program to program; msg is sends and receives of "
-			"weft/msg.h, on any machine" },
+	KEY_PAIR(pingpong),
+	KEY_BYTES("bytes", AT(bench.bytes), "8", 0, 64 << 20,
+		"payload of a message, or of the packet of via=net"),
+	KEY_COUNT("rounds", AT(bench.rounds), "1000", 1, 1000000000,
+		"round trips"),
+	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
+		"layer: net is a packet, from its injection to its tail's "
+		"arrival; nic is the network interface, from program to "
+		"program; msg is sends and receives of weft/msg.h, on any "
+		"machine"),
 	KEY_BY(AT(bench.by)),
 	KEY_ROUTING(AT(routing), "deterministic"),
-	KEY_CPU(AT(cpu)),
+	KEY_CPU(AT(bench.cpu)),
 };
 
 static struct pingpong *of(struct load *l)
@@ -61,11 +46,12 @@ static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	(void)e;
 	n->packets[id] = (struct packet){
 		.src = s,
-		.dst = (site_id)(s == (site_id)g->from ? g->to : g->from),
+		.dst = (site_id)(s == (site_id)g->bench.from ? g->bench.to
+							     : g->bench.from),
 		.number = (uint32_t)g->flights,
 		.born = t,
 		.kind = g->kind,
-		.bytes = (uint16_t)g->bytes,
+		.bytes = (uint16_t)g->bench.bytes,
 	};
 	net_inject(n, w, s, load_find_fifo(n, s, id, 0), id, t);
 }
@@ -82,7 +68,7 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 	hist_add(&g->latency, tail - p->born);
 	g->last = tail;
 	packet_give(n->pool, w->id, id);
-	if (++g->flights < 2 * g->rounds)
+	if (++g->flights < 2 * g->bench.rounds)
 		sim_post_self(
 			w, s, tail, SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
 }
@@ -99,22 +85,22 @@ static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
 {
 	struct pingpong *g = of(l);
 
-	if (load_check_pair(t, g->from, g->to, e))
+	if (load_check_pair(t, g->bench.from, g->bench.to, e))
 		return -1;
 	if (g->bench.via) {
 		l->ops = &load_pingpong_programs;
 		return l->ops->init(l, t, r, link, e);
 	}
-	if (g->bytes > link->payload)
+	if (g->bench.bytes > link->payload)
 		return err_set(e, "bytes: %lld, a packet carries at most %lld",
-			(long long)g->bytes, (long long)link->payload);
+			(long long)g->bench.bytes, (long long)link->payload);
 	g->kind = load_kind(0, g->routing);
 	return 0;
 }
 
 static void pingpong_start(struct load *l)
 {
-	site_id s = (site_id)of(l)->from;
+	site_id s = (site_id)of(l)->bench.from;
 
 	sim_post(sim_owner(l->net->sim, s), s, 0,
 		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
@@ -124,7 +110,7 @@ static sim_time pingpong_next(struct load *l)
 {
 	struct pingpong *g = of(l);
 
-	if (g->flights == 2 * g->rounds)
+	if (g->flights == 2 * g->bench.rounds)
 		return SIM_NEVER;
 	return sim_now(l->net->sim) + 1000000 * (sim_time)SIM_NS;
 }

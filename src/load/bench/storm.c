@@ -72,9 +72,8 @@ struct lane {
 struct storm {
 	struct bench bench;
 	/* keys */
-	int64_t count, bytes, lanes, rogues, deeds;
+	int64_t count, lanes, rogues, deeds;
 
-	struct lane *lane;
 	struct bench_rogue *rogue;
 	uint32_t n_lanes;
 	site_id n_nodes;
@@ -85,7 +84,7 @@ static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_COUNT("count", AT(count), "10000", 1, INT64_C(1000000000),
 		"messages of all nodes"),
-	KEY_BYTES("bytes", AT(bytes), "2 KiB", 8, MOST_BYTES,
+	KEY_BYTES("bytes", AT(bench.bytes), "2 KiB", 8, MOST_BYTES,
 		"longest message; all are whole words"),
 	KEY_COUNT("lanes", AT(lanes), "2", 1, MOST_LANES,
 		"programs of each node, with a queue each; one where a node "
@@ -153,7 +152,7 @@ static struct message message(const struct lane *l, uint64_t k)
 		.op = (uint32_t)(r.a % 5 / 2),
 		.partner = (uint32_t)(r.a >> 8) % PARTNERS,
 	};
-	uint64_t most = (uint64_t)m->bytes;
+	uint64_t most = (uint64_t)m->bench.bytes;
 
 	if (x.op == OP_GET && most > MOST_GET)
 		most = MOST_GET;
@@ -192,7 +191,7 @@ static bool fetch(
 	const struct bench_driver *d = x->bench->driver;
 
 	d->track_gets(x, 1, bytes);
-	d->get(x, from, at, area_at(x->arg, BACK_AT), bytes, BENCH_ANY, true);
+	d->get(x, from, at, area_at(x->data, BACK_AT), bytes, BENCH_ANY, true);
 	return d->flush(x);
 }
 
@@ -221,7 +220,7 @@ static bool complain(struct lane *l, const char *what, uint64_t number)
 /* Reads a place back, with its guards, and looks at it. */
 static bool look(struct bench_end *x, const struct message *m)
 {
-	struct lane *l = x->arg;
+	struct lane *l = x->data;
 	const struct place *p = &l->place[m->partner];
 	uint64_t all = l->storm->area, from = p->is_unknown ? GUARD : 0;
 	uint64_t bytes = p->is_unknown ? m->bytes : all;
@@ -251,7 +250,7 @@ static uint32_t means_of(const struct bench *b, const struct message *m)
 static bool put(struct bench_end *x, const struct message *m)
 {
 	const struct bench_driver *d = x->bench->driver;
-	struct lane *l = x->arg;
+	struct lane *l = x->data;
 	struct place *p = &l->place[m->partner];
 	struct bench_put b = bench_put(x, m->dst, m->bytes);
 
@@ -278,7 +277,7 @@ static void constants(
 
 static bool get(struct bench_end *x, const struct message *m)
 {
-	struct lane *l = x->arg;
+	struct lane *l = x->data;
 	uint8_t want[MOST_GET];
 
 	if (!fetch(x, m->dst, CONSTANT_AT + m->at, m->bytes))
@@ -302,7 +301,7 @@ static void note_failure(struct lane *l, uint64_t k)
 /* What the others read and write here. */
 static void prepare(struct bench_end *x)
 {
-	const struct lane *l = x->arg;
+	const struct lane *l = x->data;
 	uint8_t block[1024];
 	uint64_t at;
 
@@ -316,8 +315,8 @@ static void prepare(struct bench_end *x)
 static void run_lane(void *arg)
 {
 	struct bench_end *x = arg;
-	struct lane *l = x->arg;
-	uint64_t k, n = share(l->storm, (uint32_t)(l - l->storm->lane));
+	struct lane *l = x->data;
+	uint64_t k, n = share(l->storm, l->stream);
 
 	if (!bench_open(x))
 		return;
@@ -340,13 +339,18 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct storm *m = of(l);
-	struct bench_needs n = { .has_gets = true, .is_for_all = true };
+	struct bench_needs n = {
+		.data = sizeof(struct lane),
+		.is_msg = m->bench.via,
+		.has_gets = true,
+		.is_for_all = true,
+	};
 	const struct bench_driver *d =
 		m->bench.via ? &bench_msg : bench_find_driver(l->nic_ops);
 
 	(void)r;
 	(void)link;
-	if (m->bytes % 8)
+	if (m->bench.bytes % 8)
 		return err_set(e, "bytes: want whole words of 8");
 	if (t->n_nodes < 2)
 		return err_set(e, "storm: needs two nodes");
@@ -359,10 +363,11 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 		m->lanes = d->most_lanes;
 	m->n_nodes = t->n_nodes;
 	m->n_lanes = t->n_nodes * (uint32_t)m->lanes;
-	m->area = (uint64_t)m->bytes + 2 * GUARD;
+	m->area = (uint64_t)m->bench.bytes + 2 * GUARD;
 	n.memory = TARGET_AT + m->n_lanes * m->area;
 	n.n_programs = m->n_lanes + (uint32_t)m->rogues;
-	return bench_init(&m->bench, m->bench.via, &n, t, e);
+	n.touched = (2 * PARTNERS + 2) * m->area;
+	return bench_init(&m->bench, &n, t, e);
 }
 
 static void start_rogues(struct storm *m)
@@ -388,11 +393,11 @@ static void storm_start(struct load *l)
 	struct storm *m = of(l);
 	uint32_t i;
 
-	bench_start(&m->bench);
+	bench_open_ends(&m->bench);
 	m->bench.programs.may_err = m->rogues;
-	m->lane = mem_alloc(m->n_lanes, sizeof(*m->lane));
 	for (i = 0; i < m->n_lanes; i++) {
-		struct lane *x = &m->lane[i];
+		struct bench_end *e = &m->bench.ends[i];
+		struct lane *x = e->data;
 
 		*x = (struct lane){
 			.storm = m,
@@ -401,8 +406,8 @@ static void storm_start(struct load *l)
 			.stream = i,
 		};
 		choose_partners(x);
-		m->bench.ends[i].lane = x->number;
-		bench_run(&m->bench, i, x->node, x->number, run_lane, x);
+		e->lane = x->number;
+		bench_run(&m->bench, i, x->node, x->number, run_lane);
 	}
 	start_rogues(m);
 }
@@ -414,12 +419,14 @@ static void storm_report(struct load *l, struct load_result *r)
 	uint32_t i;
 
 	bench_report(&m->bench, r);
-	for (i = 0; m->lane && i < m->n_lanes; i++) {
-		sent += m->lane[i].sent;
-		checked += m->lane[i].checked;
-		failed += m->lane[i].n_failed;
+	for (i = 0; i < m->n_lanes; i++) {
+		const struct lane *x = m->bench.ends[i].data;
+
+		sent += x->sent;
+		checked += x->checked;
+		failed += x->n_failed;
 	}
-	for (i = 0; m->rogue && i < (uint32_t)m->rogues; i++)
+	for (i = 0; i < (uint32_t)m->rogues; i++)
 		deeds += m->rogue[i].done;
 	load_figure(r, "messages", (double)sent);
 	load_figure(r, "failed_messages", (double)failed);
@@ -463,7 +470,7 @@ static int storm_check(struct load *l, struct err *e)
 	sure = mem_alloc(m->n_nodes, sizeof(*sure));
 	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
 	for (i = 0; i < m->n_lanes; i++)
-		expect(&m->lane[i], sure, perhaps);
+		expect(m->bench.ends[i].data, sure, perhaps);
 	for (i = 0; i < m->n_nodes && !failed; i++) {
 		uint64_t came =
 			ARMED - m->bench.driver->counter(&m->bench, i, 0);
@@ -486,23 +493,15 @@ static void storm_fini(struct load *l)
 	struct storm *m = of(l);
 	uint32_t i, k;
 
-	for (i = 0; m->lane && i < m->n_lanes; i++) {
+	for (i = 0; m->bench.ends && i < m->n_lanes; i++) {
+		struct lane *x = m->bench.ends[i].data;
+
 		for (k = 0; k < PARTNERS; k++)
-			mem_free(m->lane[i].place[k].bytes);
-		mem_free(m->lane[i].failed);
+			mem_free(x->place[k].bytes);
+		mem_free(x->failed);
 	}
-	mem_free(m->lane);
 	mem_free(m->rogue);
 	bench_fini(l);
-}
-
-static uint64_t storm_estimate(const struct load *l, const struct topo *t)
-{
-	const struct storm *m = (const struct storm *)l;
-	uint64_t lanes = (uint64_t)m->lanes;
-
-	return bench_estimate(&m->bench, t->n_nodes, lanes,
-		lanes * (2 * PARTNERS + 2) * m->area);
 }
 
 const struct load_ops load_storm = {
@@ -517,6 +516,6 @@ const struct load_ops load_storm = {
 	.report = storm_report,
 	.check = storm_check,
 	.fini = storm_fini,
-	.estimate = storm_estimate,
+	.estimate = bench_estimate,
 	.on_delivered = programs_delivered,
 };

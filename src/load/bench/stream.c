@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "load/bench/bench.h"
-#include "load/filled.h"
 #include "load/keys.h"
 #include "load/registry.h"
 
@@ -23,15 +22,8 @@ enum {
 	BLOCK = 4096, /* bytes that programs handle at a time */
 };
 
-struct stream;
-
-/* What a program knows. */
+/* What a program's core stored for its puts, and when that was over. */
 struct side {
-	struct stream *stream;
-	uint32_t peer;
-	bool sends, receives;
-	sim_time from, until;
-	/* what the core stored for its puts, and when that was over */
 	uint64_t stored;
 	sim_time stored_at;
 };
@@ -39,38 +31,26 @@ struct side {
 struct stream {
 	struct bench bench;
 	/* keys */
-	int64_t from, to, both, bytes, rounds, places, cpu;
-	int64_t source_offset, target_offset;
+	int64_t both, places, source_offset, target_offset;
 
 	uint64_t n_places, source_slot, target_slot; /* slots in bytes */
-	struct side side[2];
 };
 
 static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_BY(AT(bench.by)),
-	KEY_NODE("from", AT(from), "0", "node that sends"),
-	KEY_NODE("to", AT(to), "1", "node that receives"),
+	KEY_NODE("from", AT(bench.from), "0", "node that sends"),
+	KEY_NODE("to", AT(bench.to), "1", "node that receives"),
 	{ .name = "both",
 		.type = PARAM_FLAG,
 		.offset = AT(both),
 		.def = "no",
 		.help = "both nodes send, and both receive" },
-	{ .name = "bytes",
-		.type = PARAM_BYTES,
-		.offset = AT(bytes),
-		.def = "64 KiB",
-		.min = 0,
-		.max = 64 << 20,
-		.help = "length of a message; nobody can see that one of 0 "
-			"bytes has come" },
-	{ .name = "rounds",
-		.type = PARAM_COUNT,
-		.offset = AT(rounds),
-		.def = "16",
-		.min = 1,
-		.max = 1000000,
-		.help = "messages of each node that sends" },
+	KEY_BYTES("bytes", AT(bench.bytes), "64 KiB", 0, 64 << 20,
+		"length of a message; nobody can see that one of 0 bytes has "
+		"come"),
+	KEY_COUNT("rounds", AT(bench.rounds), "16", 1, 1000000,
+		"messages of each node that sends"),
 	{ .name = "places",
 		.type = PARAM_COUNT,
 		.offset = AT(places),
@@ -80,21 +60,11 @@ static const struct param params[] = {
 		.max = 1000000,
 		.help = "places that messages are written to in turn; all: "
 			"each message has its own" },
-	{ .name = "source-offset",
-		.type = PARAM_BYTES,
-		.offset = AT(source_offset),
-		.def = "0",
-		.min = 0,
-		.max = 4095,
-		.help = "distance of the bytes from an aligned address" },
-	{ .name = "target-offset",
-		.type = PARAM_BYTES,
-		.offset = AT(target_offset),
-		.def = "0",
-		.min = 0,
-		.max = 4095,
-		.help = "the same of where they are written to" },
-	KEY_CPU(AT(cpu)),
+	KEY_BYTES("source-offset", AT(source_offset), "0", 0, 4095,
+		"distance of the bytes from an aligned address"),
+	KEY_BYTES("target-offset", AT(target_offset), "0", 0, 4095,
+		"the same of where they are written to"),
+	KEY_CPU(AT(bench.cpu)),
 };
 
 static struct stream *of(struct load *l)
@@ -123,15 +93,6 @@ static uint64_t target_of(const struct stream *s, uint64_t place)
 static size_t block_of(uint64_t at, uint64_t end)
 {
 	return end - at < BLOCK ? (size_t)(end - at) : BLOCK;
-}
-
-static void fill_sources(const struct stream *s)
-{
-	uint64_t i;
-
-	for (i = 0; i < s->n_places; i++)
-		filled_write(&s->bench.programs, i + 1, source_of(s, i),
-			(uint64_t)s->bytes);
 }
 
 static void fill_guards(const struct stream *s)
@@ -165,14 +126,14 @@ static bool check_guard(
 	return true;
 }
 
-static void check_places(struct stream *s)
+static void check_places(struct bench_end *x)
 {
-	uint64_t i, at, bytes = (uint64_t)s->bytes;
+	struct stream *s = (struct stream *)x->bench;
+	uint64_t i, at, bytes = (uint64_t)s->bench.bytes;
 
 	for (i = 0; i < s->n_places; i++) {
 		at = target_of(s, i);
-		if (!filled_compare(
-			    &s->bench.programs, "message", i + 1, at, bytes) ||
+		if (!bench_check(x, i + 1, at, bytes) ||
 			!check_guard(s, i, slot_of(s, i), at) ||
 			!check_guard(s, i, at + bytes, slot_of(s, i + 1)))
 			return;
@@ -181,64 +142,64 @@ static void check_places(struct stream *s)
 
 /* --- the program --- */
 
-static void prepare(struct bench_end *x, const struct side *d)
+static void prepare(struct bench_end *x, bool receives)
 {
-	const struct stream *s = d->stream;
-	const struct bench_driver *v = x->bench->driver;
-	uint64_t rounds = (uint64_t)s->rounds, bytes = (uint64_t)s->bytes;
+	const struct stream *s = (struct stream *)x->bench;
+	const struct bench_driver *d = x->bench->driver;
+	uint64_t rounds = (uint64_t)s->bench.rounds, i;
+	uint64_t bytes = (uint64_t)s->bench.bytes;
 
-	if (d->sends)
-		fill_sources(s);
-	if (d->receives) {
+	for (i = 0; !x->is_sink && i < s->n_places; i++)
+		bench_make(x, i + 1, source_of(s, i), bytes);
+	if (receives) {
 		fill_guards(s);
-		v->expect(x, 0, rounds * bytes);
+		d->expect(x, 0, rounds * bytes);
 	}
-	if (d->sends)
-		v->track_puts(x, x->bench->means, rounds, bytes);
+	if (!x->is_sink)
+		d->track_puts(x, x->bench->means, rounds, bytes);
 }
 
-static void send_all(struct bench_end *x, struct side *d)
+static void send_all(struct bench_end *x)
 {
-	const struct stream *s = d->stream;
-	const struct bench_driver *v = x->bench->driver;
-	struct bench_put p = bench_put(x, d->peer, (uint64_t)s->bytes);
-	uint64_t k, n = s->n_places, stored = 0;
+	const struct stream *s = (struct stream *)x->bench;
+	const struct bench_driver *d = x->bench->driver;
+	struct bench_put p = bench_put(x, x->peer, (uint64_t)s->bench.bytes);
+	struct side *i = x->data;
+	uint64_t k, n = s->n_places;
 
-	if (v->stored)
-		stored = v->stored(x, &d->stored_at);
+	if (d->stored)
+		i->stored = d->stored(x, &i->stored_at);
 	p.is_tracked = true;
-	for (k = 0; k < (uint64_t)s->rounds; k++) {
+	for (k = 0; k < (uint64_t)s->bench.rounds; k++) {
 		p.from = source_of(s, k % n);
 		p.to = target_of(s, k % n);
-		v->put(x, &p);
+		d->put(x, &p);
 	}
-	if (v->stored)
-		d->stored = v->stored(x, &d->stored_at) - stored;
+	if (d->stored)
+		i->stored = d->stored(x, &i->stored_at) - i->stored;
 }
 
 static void run(void *arg)
 {
 	struct bench_end *x = arg;
-	struct side *d = x->arg;
-	const struct bench_driver *v = x->bench->driver;
+	const struct bench_driver *d = x->bench->driver;
+	bool both = ((struct stream *)x->bench)->both;
+	bool receives = !x->begins || both || x->peer == x->node;
 
-	x->is_sink = !d->sends;
+	x->is_sink = !x->begins && !both;
 	if (!bench_open(x))
 		return;
-	prepare(x, d);
-	if (d->sends)
-		bench_ready(x, true);
-	else
-		bench_settle(x);
-	d->from = program_now();
-	if (d->sends)
-		send_all(x, d);
-	if (d->receives && !v->await(x, 0))
+	prepare(x, receives);
+	bench_ready(x, true);
+	x->start = program_now();
+	if (!x->is_sink)
+		send_all(x);
+	if (receives && !d->await(x, 0))
 		return;
-	d->until = program_now();
-	if (d->receives)
-		check_places(d->stream);
-	if (d->sends && !v->flush(x))
+	x->end = program_now();
+	if (receives)
+		check_places(x);
+	if (!x->is_sink && !d->flush(x))
 		programs_complain(
 			&x->bench->programs, "not all of it was sent");
 }
@@ -247,16 +208,16 @@ static void run(void *arg)
 
 static int set_places(struct stream *s, struct err *e)
 {
-	uint64_t bytes = (uint64_t)s->bytes;
+	uint64_t bytes = (uint64_t)s->bench.bytes;
 	uint64_t most = BENCH_TARGET - BENCH_SOURCE;
 
 	s->source_slot = (uint64_t)s->source_offset + bytes;
 	s->source_slot = (s->source_slot + GUARD - 1) / GUARD * GUARD;
 	s->target_slot = (uint64_t)s->target_offset + bytes + 2 * GUARD;
 	s->target_slot = (s->target_slot + GUARD - 1) / GUARD * GUARD;
-	s->n_places =
-		(uint64_t)(s->places < 0 || s->places > s->rounds ? s->rounds
-								  : s->places);
+	s->n_places = (uint64_t)(s->places < 0 || s->places > s->bench.rounds
+					 ? s->bench.rounds
+					 : s->places);
 	if (s->n_places * s->target_slot > most)
 		return err_set(e,
 			"places: %" PRIu64 " messages of %" PRIu64 " bytes "
@@ -270,93 +231,82 @@ static int stream_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct stream *s = of(l);
+	struct bench *b = &s->bench;
 	struct bench_needs n = {
-		.n_programs = s->from == s->to ? 1 : 2,
+		.n_programs = b->from == b->to,
 		.memory = BENCH_MEMORY,
+		.data = sizeof(struct side),
+		.is_msg = b->via,
 		.is_for_rate = true,
 	};
 
 	(void)r;
 	(void)link;
-	if (bench_init(&s->bench, s->bench.via, &n, t, e) ||
-		load_check_node(t, "from", s->from, e) ||
-		load_check_node(t, "to", s->to, e) || set_places(s, e) ||
-		bench_check_bytes(&s->bench, "bytes", s->bytes, e) ||
-		bench_check_cpu(&s->bench, s->cpu, e))
+	if (set_places(s, e))
 		return -1;
-	if (s->from == s->to && !s->bench.driver->has_self)
+	n.touched = (s->source_slot + s->target_slot) * s->n_places;
+	if (bench_init(b, &n, t, e))
+		return -1;
+	if (b->from == b->to && !b->driver->has_self)
 		return err_set(e, "from and to are the same node");
 	return 0;
 }
 
 static void stream_start(struct load *l)
 {
-	struct stream *s = of(l);
-	uint32_t i, n = s->bench.needs.n_programs;
+	struct bench *b = (struct bench *)l;
 
-	bench_start(&s->bench);
-	for (i = 0; i < n; i++) {
-		s->side[i] = (struct side){
-			.stream = s,
-			.peer = (uint32_t)(i ? s->from : s->to),
-			.sends = !i || s->both,
-			.receives = i || s->both || n == 1,
-		};
-		bench_run(&s->bench, i, (site_id)(i ? s->to : s->from),
-			(uint32_t)s->cpu, run, &s->side[i]);
+	if (b->from != b->to) {
+		bench_start_pair(b, run, run);
+		return;
 	}
+	bench_open_ends(b);
+	b->ends[0].begins = true;
+	b->ends[0].peer = (uint32_t)b->to;
+	bench_run(b, 0, (site_id)b->from, (uint32_t)b->cpu, run);
 }
 
 static void report_rates(const struct stream *s, struct load_result *r)
 {
-	const struct side *a = &s->side[0];
-	const struct side *b = &s->side[s->bench.needs.n_programs - 1];
-	double bytes = (double)s->rounds * (double)s->bytes;
-	double dt = (double)(b->until - a->from);
-	sim_time until = a->until > b->until ? a->until : b->until;
+	const struct bench *b = &s->bench;
+	const struct bench_end *x = &b->ends[0];
+	const struct bench_end *y = &b->ends[b->needs.n_programs - 1];
+	const struct side *i = x->data;
+	double bytes = (double)b->rounds * (double)b->bytes;
+	double dt = (double)(y->end - x->start);
+	sim_time end = x->end > y->end ? x->end : y->end;
 	double all = s->both ? 2 * bytes : bytes;
 
 	if (s->both) {
 		load_figure(r, "out_MBps",
-			bytes * 1e6 / (double)(b->until - b->from));
+			bytes * 1e6 / (double)(y->end - y->start));
 		load_figure(r, "back_MBps",
-			bytes * 1e6 / (double)(a->until - a->from));
+			bytes * 1e6 / (double)(x->end - x->start));
 	} else {
 		load_figure(r, "one_way_ns", dt / SIM_NS);
 		load_figure(r, "payload_GBps", bytes * 1e3 / dt);
 	}
-	load_figure(r, "total_MBps", all * 1e6 / (double)(until - a->from));
-	if (a->stored)
+	load_figure(r, "total_MBps", all * 1e6 / (double)(end - x->start));
+	if (i->stored)
 		load_figure(r, "stored_MBps",
-			(double)a->stored * 1e6 /
-				(double)(a->stored_at - a->from));
+			(double)i->stored * 1e6 /
+				(double)(i->stored_at - x->start));
 }
 
 static void stream_report(struct load *l, struct load_result *r)
 {
-	struct stream *s = of(l);
-	const struct bench_driver *v = s->bench.driver;
-	site_id from = (site_id)s->from, to = (site_id)s->to;
+	struct bench *b = (struct bench *)l;
+	const struct bench_driver *d = b->driver;
+	site_id from = (site_id)b->from, to = (site_id)b->to;
 
-	bench_report(&s->bench, r);
-	if (r->ending != LOAD_FINISHED || !s->bytes ||
-		!s->side[s->bench.needs.n_programs - 1].until)
+	if (!bench_report(b, r) || !b->bytes)
 		return;
-	if (v->report)
-		v->report(&s->bench, r, from, to);
-	report_rates(s, r);
-	if (v->report_rate)
-		v->report_rate(&s->bench, r, from, to,
-			(double)s->rounds * (double)s->bytes);
-}
-
-static uint64_t stream_estimate(const struct load *l, const struct topo *t)
-{
-	const struct stream *s = (const struct stream *)l;
-
-	(void)t;
-	return bench_estimate(&s->bench, 2, 1,
-		(s->source_slot + s->target_slot) * s->n_places);
+	if (d->report)
+		d->report(b, r, from, to);
+	report_rates(of(l), r);
+	if (d->report_rate)
+		d->report_rate(
+			b, r, from, to, (double)b->rounds * (double)b->bytes);
 }
 
 const struct load_ops load_stream = {
@@ -365,10 +315,8 @@ const struct load_ops load_stream = {
 	.size = sizeof(struct stream),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
-	PROGRAMS_OPS,
+	BENCH_OPS,
 	.init = stream_init,
 	.start = stream_start,
 	.report = stream_report,
-	.fini = bench_fini,
-	.estimate = stream_estimate,
 };

@@ -28,54 +28,27 @@ struct size {
 struct sweep {
 	struct bench bench;
 	/* keys */
-	int64_t op, from, to, min, max, rounds, burst;
+	int64_t op, min, max, burst;
 
 	uint32_t n_sizes;
 	struct size size[MOST_SIZES];
 	sim_time answer; /* what eight bytes take one way */
-	int target[2]; /* synthetic region, of either end */
 };
 
 static const struct param params[] = {
-	{ .name = "op",
-		.type = PARAM_WORD,
-		.offset = AT(op),
-		.def = "put",
-		.words = "put|get",
-		.help = "put: from one node to the other; get: one asks, the "
-			"other's network interface answers" },
 	KEY_VIA(AT(bench.via)),
 	KEY_BY(AT(bench.by)),
-	KEY_NODE("from", AT(from), "0", "node that begins"),
-	KEY_NODE("to", AT(to), "1", "other node"),
-	{ .name = "min",
-		.type = PARAM_BYTES,
-		.offset = AT(min),
-		.def = "8",
-		.min = 1,
-		.max = 4 << 20,
-		.help = "smallest size" },
-	{ .name = "max",
-		.type = PARAM_BYTES,
-		.offset = AT(max),
-		.def = "1 MiB",
-		.min = 1,
-		.max = 4 << 20,
-		.help = "largest size; each is twice the one before" },
-	{ .name = "rounds",
-		.type = PARAM_COUNT,
-		.offset = AT(rounds),
-		.def = "20",
-		.min = 1,
-		.max = 1000000,
-		.help = "transfers of each size by themselves" },
-	{ .name = "burst",
-		.type = PARAM_COUNT,
-		.offset = AT(burst),
-		.def = "16",
-		.min = 1,
-		.max = 512,
-		.help = "transfers of each size at a time" },
+	KEY_WORD("op", AT(op), "put", "put|get",
+		"put: from one node to the other; get: one asks, the other's "
+		"network interface answers"),
+	KEY_PAIR(sweep),
+	KEY_BYTES("min", AT(min), "8", 1, 4 << 20, "smallest size"),
+	KEY_BYTES("max", AT(max), "1 MiB", 1, 4 << 20,
+		"largest size; each is twice the one before"),
+	KEY_COUNT("rounds", AT(bench.rounds), "20", 1, 1000000,
+		"transfers of each size by themselves"),
+	KEY_COUNT("burst", AT(burst), "16", 1, 512,
+		"transfers of each size at a time"),
 };
 
 static struct sweep *of(struct load *l)
@@ -83,45 +56,20 @@ static struct sweep *of(struct load *l)
 	return (struct sweep *)l;
 }
 
-/* --- bytes --- */
-
-static void fill(void *arg, uint64_t offset, uint8_t *out, size_t n)
+static uint64_t owner(const struct bench_end *x, uint64_t i, bool is_source)
 {
-	const struct sweep *s = arg;
-
-	memory_fill_by(s->bench.programs.load.seed, 0, offset, out, n);
+	(void)x;
+	(void)i;
+	(void)is_source;
+	return 0;
 }
 
-static bool add_regions(struct sweep *s, uint32_t end)
+static bool open_end(struct bench_end *x)
 {
-	struct host *h = s->bench.programs.load.host;
-	uint64_t bytes = s->size[s->n_sizes - 1].bytes;
+	uint64_t bytes = x->bench->piece;
 
-	s->target[end] = -1;
-	if (host_add_synthetic(
-		    h, program_node(), BENCH_SOURCE, bytes, fill, s) >= 0)
-		s->target[end] = host_add_synthetic(
-			h, program_node(), BENCH_TARGET, bytes, fill, s);
-	return s->target[end] >= 0 ||
-	       programs_complain(&s->bench.programs, "no synthetic regions");
-}
-
-/* All that this end has received is right. */
-static bool check(struct sweep *s, uint32_t end, uint64_t want)
-{
-	const struct memory_region *r = host_synthetic(
-		s->bench.programs.load.host, program_node(), s->target[end]);
-
-	return (!r->wrong && r->written == want) ||
-	       programs_complain(&s->bench.programs,
-		       "%llu bytes came, not %llu; %llu were wrong",
-		       (unsigned long long)r->written, (unsigned long long)want,
-		       (unsigned long long)r->wrong);
-}
-
-static bool open_end(struct bench_end *x, uint32_t end)
-{
-	return add_regions(x->arg, end) && bench_open(x);
+	return bench_add_source(x, BENCH_SOURCE, bytes) &&
+	       bench_add_target(x, 0, BENCH_TARGET, bytes) && bench_open(x);
 }
 
 /* --- puts --- */
@@ -130,9 +78,8 @@ static bool open_end(struct bench_end *x, uint32_t end)
 static bool put_burst(struct bench_end *x, uint64_t bytes, uint32_t means,
 	int64_t n, sim_time *took)
 {
-	const struct sweep *s = x->arg;
 	const struct bench_driver *d = x->bench->driver;
-	struct bench_put p = bench_put(x, (uint32_t)s->to, bytes);
+	struct bench_put p = bench_put(x, x->peer, bytes);
 	sim_time start = program_now();
 
 	p.means = means;
@@ -148,14 +95,15 @@ static bool put_burst(struct bench_end *x, uint64_t bytes, uint32_t means,
 static void put_program(void *arg)
 {
 	struct bench_end *x = arg;
-	struct sweep *s = x->arg;
+	struct sweep *s = (struct sweep *)x->bench;
 	uint32_t i, means = x->bench->means;
-	int64_t k, rounds = s->rounds;
+	int64_t k, rounds = x->bench->rounds;
 	sim_time both = 0;
 
-	if (!open_end(x, 0))
+	if (!open_end(x))
 		return;
 	bench_ready(x, true);
+	x->start = program_now();
 	for (k = 0; k < rounds; k++)
 		if (!put_burst(x, ANSWER, x->bench->driver->quick, 1, &both))
 			return;
@@ -171,13 +119,14 @@ static void put_program(void *arg)
 		z->one = z->one / rounds - s->answer;
 		z->many -= s->answer;
 	}
+	x->end = program_now();
 }
 
 /* Bytes of what comes k-th: eight, then of each size single ones and a
  * burst; 0 where there is no more. */
 static uint64_t expected(const struct sweep *s, uint64_t k)
 {
-	uint64_t rounds = (uint64_t)s->rounds, i;
+	uint64_t rounds = (uint64_t)s->bench.rounds, i;
 
 	if (k < rounds)
 		return ANSWER;
@@ -193,13 +142,13 @@ static uint64_t expected(const struct sweep *s, uint64_t k)
 static void answer_program(void *arg)
 {
 	struct bench_end *x = arg;
-	struct sweep *s = x->arg;
+	struct sweep *s = (struct sweep *)x->bench;
 	const struct bench_driver *d = x->bench->driver;
-	struct bench_put p = bench_put(x, (uint32_t)s->from, ANSWER);
+	struct bench_put p = bench_put(x, x->peer, ANSWER);
 	uint64_t k, sum = 0;
 
 	p.means = d->quick;
-	if (!open_end(x, 1))
+	if (!open_end(x))
 		return;
 	d->expect(x, 0, expected(s, 0));
 	for (k = 0; expected(s, k); k++) {
@@ -209,7 +158,7 @@ static void answer_program(void *arg)
 		if (expected(s, k + 1))
 			d->expect(x, 0, expected(s, k + 1));
 		d->put(x, &p);
-		if (!check(s, 1, sum))
+		if (!bench_check_target(x, 0, sum, 0))
 			return;
 	}
 	d->flush(x);
@@ -220,14 +169,13 @@ static void answer_program(void *arg)
 static bool get_burst(
 	struct bench_end *x, uint64_t bytes, int64_t n, sim_time *took)
 {
-	const struct sweep *s = x->arg;
 	const struct bench_driver *d = x->bench->driver;
 	sim_time start = program_now();
 
 	d->track_gets(x, (uint64_t)n, bytes);
 	for (; n; n--)
-		d->get(x, (uint32_t)s->to, BENCH_SOURCE, BENCH_TARGET, bytes,
-			BENCH_ANY, true);
+		d->get(x, x->peer, BENCH_SOURCE, BENCH_TARGET, bytes, BENCH_ANY,
+			true);
 	if (!d->flush(x))
 		return false;
 	*took += program_now() - start;
@@ -237,33 +185,35 @@ static bool get_burst(
 static void get_program(void *arg)
 {
 	struct bench_end *x = arg;
-	struct sweep *s = x->arg;
+	struct sweep *s = (struct sweep *)x->bench;
 	uint64_t sum = 0;
 	uint32_t i;
 	int64_t k;
 
-	if (!open_end(x, 0))
+	if (!open_end(x))
 		return;
 	bench_ready(x, true);
+	x->start = program_now();
 	for (i = 0; i < s->n_sizes; i++) {
 		struct size *z = &s->size[i];
 
-		for (k = 0; k < s->rounds; k++)
+		for (k = 0; k < x->bench->rounds; k++)
 			if (!get_burst(x, z->bytes, 1, &z->one))
 				return;
 		if (!get_burst(x, z->bytes, s->burst, &z->many))
 			return;
-		z->one /= s->rounds;
-		sum += z->bytes * (uint64_t)(s->rounds + s->burst);
-		if (!check(s, 0, sum))
+		z->one /= x->bench->rounds;
+		sum += z->bytes * (uint64_t)(x->bench->rounds + s->burst);
+		if (!bench_check_target(x, 0, sum, 0))
 			return;
 	}
+	x->end = program_now();
 }
 
 /* The other end's interface answers by itself. */
 static void give_program(void *arg)
 {
-	open_end(arg, 1);
+	open_end(arg);
 }
 
 /* --- the course of a run --- */
@@ -273,24 +223,25 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 {
 	struct sweep *s = of(l);
 	struct bench_needs n = {
-		.n_programs = 2,
 		.memory = BENCH_MEMORY,
+		.touched = 128 << 10,
+		.is_msg = s->bench.via,
 		.has_gets = s->op == OP_GET,
 	};
 	int64_t bytes;
 
 	(void)r;
 	(void)link;
-	if (load_check_pair(t, s->from, s->to, e))
-		return -1;
 	if (s->min > s->max)
 		return err_set(e, "min: more than max");
 	for (bytes = s->min; bytes <= s->max; bytes *= 2) {
 		BUG_IF(s->n_sizes == MOST_SIZES);
 		s->size[s->n_sizes++].bytes = (uint64_t)bytes;
 	}
-	if (bench_init(&s->bench, s->bench.via, &n, t, e))
+	if (bench_init(&s->bench, &n, t, e))
 		return -1;
+	s->bench.piece = s->size[s->n_sizes - 1].bytes;
+	s->bench.owner = owner;
 	if (s->op == OP_GET && s->bench.means != BENCH_AUTO)
 		return err_set(e, "by: gets leave no choice of means");
 	return 0;
@@ -301,11 +252,8 @@ static void sweep_start(struct load *l)
 	struct sweep *s = of(l);
 	bool is_put = s->op == OP_PUT;
 
-	bench_start(&s->bench);
-	bench_run(&s->bench, 0, (site_id)s->from, 0,
-		is_put ? put_program : get_program, s);
-	bench_run(&s->bench, 1, (site_id)s->to, 0,
-		is_put ? answer_program : give_program, s);
+	bench_start_pair(&s->bench, is_put ? put_program : get_program,
+		is_put ? answer_program : give_program);
 }
 
 static void sweep_report(struct load *l, struct load_result *r)
@@ -313,8 +261,7 @@ static void sweep_report(struct load *l, struct load_result *r)
 	struct sweep *s = of(l);
 	uint32_t i;
 
-	bench_report(&s->bench, r);
-	if (r->ending != LOAD_FINISHED)
+	if (!bench_report(&s->bench, r))
 		return;
 	for (i = 0; i < s->n_sizes; i++) {
 		struct size *z = &s->size[i];
@@ -331,13 +278,6 @@ static void sweep_report(struct load *l, struct load_result *r)
 	}
 }
 
-static uint64_t sweep_estimate(const struct load *l, const struct topo *t)
-{
-	(void)t;
-	return bench_estimate(
-		&((const struct sweep *)l)->bench, 2, 1, 128 << 10);
-}
-
 const struct load_ops load_sweep = {
 	.name = "sweep",
 	.help = "puts or gets of all sizes: latency, and rate of many",
@@ -347,7 +287,5 @@ const struct load_ops load_sweep = {
 	.init = sweep_init,
 	.start = sweep_start,
 	.report = sweep_report,
-	.fini = bench_fini,
-	.estimate = sweep_estimate,
-	PROGRAMS_OPS,
+	BENCH_OPS,
 };

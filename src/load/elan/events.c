@@ -33,28 +33,13 @@ struct events {
 };
 
 static const struct param params[] = {
-	KEY_NODE("from", AT(from), "0", "the node whose events they are"),
-	{ .name = "bytes",
-		.type = PARAM_BYTES,
-		.offset = AT(bytes),
-		.def = "24",
-		.min = 8,
-		.max = ELAN_PACKET,
-		.help = "of a packet, whole words" },
-	{ .name = "rounds",
-		.type = PARAM_COUNT,
-		.offset = AT(rounds),
-		.def = "4000",
-		.min = 1,
-		.max = MOST_ROUNDS,
-		.help = "packets in all, each of an event" },
-	{ .name = "queues",
-		.type = PARAM_COUNT,
-		.offset = AT(queues),
-		.def = "32",
-		.min = 1,
-		.max = MOST_QUEUES,
-		.help = "command queues that they are appended to" },
+	KEY_NODE("from", AT(from), "0", "node whose events they are"),
+	KEY_BYTES("bytes", AT(bytes), "24", 8, ELAN_PACKET,
+		"length of a packet, whole words"),
+	KEY_COUNT("rounds", AT(rounds), "4000", 1, MOST_ROUNDS,
+		"packets in all, each of an event"),
+	KEY_COUNT("queues", AT(queues), "32", 1, MOST_QUEUES,
+		"command queues that they are appended to"),
 };
 
 static struct events *of(struct load *l)

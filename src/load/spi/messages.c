@@ -1,6 +1,7 @@
 #include "load/spi/messages.h"
 
 #include "base/mem.h"
+#include "load/keys.h"
 
 #define AT(field) offsetof(struct messages, field)
 #define MIB	  (UINT64_C(1) << 20)
@@ -11,20 +12,10 @@ enum {
 };
 
 static const struct param params[] = {
-	{ .name = "count",
-		.type = PARAM_COUNT,
-		.offset = AT(count),
-		.def = "100000",
-		.min = 1,
-		.max = INT64_C(1000000000000),
-		.help = "messages, at least; all send equally many" },
-	{ .name = "threads",
-		.type = PARAM_COUNT,
-		.offset = AT(threads),
-		.def = "2",
-		.min = 1,
-		.max = MOST_THREADS,
-		.help = "hardware threads of each node that send and receive" },
+	KEY_COUNT("count", AT(count), "100000", 1, INT64_C(1000000000000),
+		"messages, at least; all send equally many"),
+	KEY_COUNT("threads", AT(threads), "2", 1, MOST_THREADS,
+		"hardware threads of each node that send and receive"),
 };
 
 static const enum mu_atomic operation[N_BASES] = {
@@ -176,16 +167,14 @@ static uint64_t messages_estimate(const struct load *l, const struct topo *t)
 
 const struct load_ops load_messages = {
 	.name = "messages",
-	.help = "random messages of all kinds between all nodes",
+	.help = "random messages of all kinds, on Blue Gene/Q",
 	.size = sizeof(struct messages),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.init = messages_init,
 	.start = messages_start,
-	.next = programs_next,
 	.report = messages_report,
-	.check = programs_check,
 	.fini = messages_fini,
 	.estimate = messages_estimate,
-	.on_delivered = programs_delivered,
+	PROGRAMS_OPS,
 };

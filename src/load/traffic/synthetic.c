@@ -87,21 +87,11 @@ static const struct param params[] = {
 		.help = "fraction of the pattern's peak that each node offers "
 			"(of one link's rate where it has no peak); max: a "
 			"packet whenever an injection FIFO has room" },
-	{ .name = "bytes",
-		.type = PARAM_BYTES,
-		.offset = AT(bytes),
-		.def = "512",
-		.min = 0,
-		.max = 8096,
-		.help = "payload of each packet" },
+	KEY_BYTES("bytes", AT(bytes), "512", 0, 8096, "payload of each packet"),
 	KEY_ROUTING(AT(routing), "dynamic"),
-	{ .name = "class",
-		.type = PARAM_WORD,
-		.offset = AT(class),
-		.def = "user",
-		.words = "user|high|system",
-		.help = "priority of the packets; high and system are routed "
-			"deterministically" },
+	KEY_WORD("class", AT(class), "user", "user|high|system",
+		"priority of the packets; high and system are routed "
+		"deterministically"),
 	KEY_ZONES(AT(zones)),
 	{ .name = "warmup",
 		.type = PARAM_TIME,
@@ -121,7 +111,7 @@ static const struct param params[] = {
 		.words = "auto",
 		.help = "time that is measured; auto: until the throughput is "
 			"known to 0.5 % with 95 % confidence" },
-	KEY_NODE("hot", AT(hot), "0", "the node that a hotspot is at"),
+	KEY_NODE("hot", AT(hot), "0", "node that a hotspot is at"),
 	{ .name = "share",
 		.type = PARAM_FRACTION,
 		.offset = AT(share),
@@ -542,18 +532,18 @@ static void synthetic_fini(struct load *l)
 	}
 
 SYNTHETIC(load_random, PATTERN_RANDOM, "random",
-	"every packet to any other node alike", N_PARAMS - 2);
+	"every packet to any other node, at random", N_PARAMS - 2);
 SYNTHETIC(load_neighbours, PATTERN_NEIGHBOUR, "neighbours",
 	"every packet to the next wire's end", N_PARAMS - 2);
 SYNTHETIC(load_transpose, PATTERN_TRANSPOSE, "transpose",
 	"halves of the node number swapped", N_PARAMS - 2);
 SYNTHETIC(load_reversal, PATTERN_REVERSE, "bit-reversal",
-	"bits of the node number turned round", N_PARAMS - 2);
+	"bits of the node number reversed", N_PARAMS - 2);
 SYNTHETIC(load_tornado, PATTERN_TORNADO, "tornado",
 	"just under half way round each dimension", N_PARAMS - 2);
 SYNTHETIC(load_complement, PATTERN_COMPLEMENT, "complement",
 	"every node with its mirror image", N_PARAMS - 2);
 SYNTHETIC(load_permutation, PATTERN_PERMUTATION, "permutation",
-	"a permutation drawn by lot", N_PARAMS - 2);
+	"a permutation drawn at random", N_PARAMS - 2);
 SYNTHETIC(load_hotspot, PATTERN_HOTSPOT, "hotspot",
 	"one node gets a share of all packets", N_PARAMS);

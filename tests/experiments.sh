@@ -1,0 +1,99 @@
+#!/bin/sh
+#
+# Every experiment on every machine, by the interface's own operations and by
+# messages.  A run fails by itself unless every byte is right; here each runs
+# on other numbers of threads, too, and old names do what new ones do.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+value() { # KEY of the JSON in $tmp/out
+	sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" \
+		"$tmp/out" | head -n 1
+}
+
+works() { # ARGUMENTS
+	run run "$@" --json --quiet
+	[ $code -eq 0 ] && [ "$(value ending)" = finished ] ||
+		complain "weft run $*: $code: $(cat "$tmp/err")"
+}
+
+# ARGUMENTS: on one thread and on three, each machine and layer
+everywhere() {
+	for machine in 'bgq --shape 3x2x2' 'qsnet2-16 --shape 7'; do
+		for via in nic msg; do
+			works $machine "$@" via=$via
+			digest=$(value digest)
+			[ "$(value via)" = $via ] ||
+				complain "$machine: via $(value via)"
+			works $machine "$@" via=$via --threads 3
+			[ -n "$digest" ] && [ "$(value digest)" = "$digest" ] ||
+				complain "$machine $via: another digest"
+		done
+	done
+	report "on every machine, by interface and by messages: $*"
+}
+
+everywhere pingpong bytes=1000 rounds=5 to=6
+everywhere stream bytes=1000 rounds=5
+everywhere stream bytes=1000 rounds=5 both=yes places=2
+everywhere sweep max=2KiB rounds=2 burst=3
+everywhere sweep op=get max=2KiB rounds=2 burst=3
+everywhere gets batch=3 rounds=20 queues=2
+everywhere gets to=3 rounds=5 bytes=64
+everywhere exchange bytes=1000 rounds=3
+everywhere exchange bytes=1000 rounds=9 driver=pipelined depth=3
+everywhere mirror bytes=1000
+everywhere alltoall bytes=1304
+everywhere alltoall bytes=1304 driver=messages data=synthetic
+everywhere storm count=60
+for op in barrier broadcast allreduce; do
+	works bgq --shape 3x2x2 collective op=$op
+	works qsnet2-16 --shape 7 collective op=$op
+done
+report 'collectives on every machine'
+
+# OLD -- NEW: both runs are the same
+same() {
+	old= new=
+	while [ "$1" != -- ]; do
+		old="$old $1"
+		shift
+	done
+	shift
+	works $old
+	one=$(value digest)
+	works "$@"
+	[ -n "$one" ] && [ "$(value digest)" = "$one" ] ||
+		complain "$old: not what $* is"
+}
+
+same qsnet2-16 ping bytes=64 rounds=3 -- \
+	qsnet2-16 pingpong via=nic by=sten bytes=64 rounds=3
+same qsnet2-16 ping op=dma mode=both bytes=64 rounds=3 -- \
+	qsnet2-16 stream by=dma both=yes places=1 bytes=64 rounds=3
+same qsnet2-16 ping op=get rounds=3 -- qsnet2-16 gets to=1 rounds=3
+same bgq-board put count=3 to=5 -- bgq-board stream bytes=1000 rounds=3 to=5
+same bgq-board neighbour bytes=99 -- bgq-board exchange bytes=99
+report 'old names do what they did'
+
+# --- mistakes ---
+
+refused() { # TEXT ARGUMENTS
+	text=$1
+	shift
+	run run "$@"
+	[ $code -eq 2 ] || complain "$*: exit code $code, not 2"
+	grep -q "$text" "$tmp/err" || complain "$*: $(cat "$tmp/err")"
+}
+
+refused 'want auto, sten or dma' qsnet2-16 stream by=put
+refused 'want auto or put' bgq-board exchange by=dma
+refused 'message layer has no "dma"' qsnet2-16 stream via=msg by=dma
+refused 'whole words of 8' qsnet2-16 exchange bytes=9
+refused 'same node' qsnet2-16 stream to=0
+refused 'same node' bgq-board gets to=0
+refused 'want fewer places' bgq-board stream bytes=64MiB rounds=100
+refused 'nic.kind elan4' bgq-board events
+report 'mistakes are reported in a line'
+
+exit $status
