@@ -67,7 +67,7 @@ static void run(void *mine)
 	weft_msg m;
 
 	weft_msg_init(&m, nullptr);
-	*static_cast<uint32_t *>(mine) = weft_msg_nodes(&m);
+	*static_cast<uint32_t *>(mine) = weft_msg_ranks(&m);
 	weft_msg_fini(&m);
 }
 

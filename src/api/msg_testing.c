@@ -121,9 +121,11 @@ static void build(struct rig *r)
 	if (!r->net)
 		fail_msg("%s", e.text);
 	host_params_defaults(&p);
-	p.memory = MEMORY;
+	h.n_processes = r->test->n_processes ? r->test->n_processes : 1;
+	p.memory = MEMORY * h.n_processes;
 	h.sim = r->net->sim;
-	h.n_nodes = h.n_programs = r->net->n_nodes;
+	h.n_nodes = r->net->n_nodes;
+	h.n_programs = h.n_nodes * h.n_processes;
 	r->digest = mem_alloc(r->net->n_sites, sizeof(*r->digest));
 	r->host = n.host = host_new(&h, &e);
 	n.net = r->net;
@@ -167,12 +169,15 @@ uint64_t msg_test_run(const struct weft_msg_test *t)
 {
 	struct rig *r = mem_alloc(1, sizeof(*r));
 	uint64_t digest;
-	site_id i;
+	uint32_t i, each;
 
 	r->test = t;
 	build(r);
-	for (i = 0; i < r->net->n_nodes; i++)
-		program_start(r->host, i, 0, 0, node_program, (void *)t);
+	each = host_n_processes(r->host);
+	for (i = 0; i < r->net->n_nodes * each; i++)
+		program_start(r->host, i / each,
+			i % each * host_threads_each(r->host), 0, node_program,
+			(void *)t);
 	digest = finish(r);
 	nic_free(r->nic);
 	host_free(r->host);
@@ -188,16 +193,23 @@ uint64_t msg_test_run(const struct weft_msg_test *t)
 void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
 	const struct weft_msg_options *o)
 {
+	static const uint32_t processes[][2] = {
+		[MSG_TEST_TORUS] = { 1, 4 }, [MSG_TEST_TREE] = { 1, 2 }
+	};
 	struct weft_msg_test t = { .run = run };
 	uint64_t digest;
+	uint32_t i;
 
 	if (o)
 		t.options = *o;
 	for (; t.machine < MSG_TEST_MACHINES; t.machine++) {
-		t.n_workers = 1;
-		digest = msg_test_run(&t);
-		t.n_workers = 3;
-		assert_true(msg_test_run(&t) == digest);
+		for (i = 0; i < 2; i++) {
+			t.n_processes = processes[t.machine][i];
+			t.n_workers = 1;
+			digest = msg_test_run(&t);
+			t.n_workers = 3;
+			assert_true(msg_test_run(&t) == digest);
+		}
 	}
 }
 

@@ -58,6 +58,7 @@ struct load_needs {
 	uint32_t n_programs; /* the most that start() will start, in all */
 	uint32_t n_spawned; /* besides on each node, at most HOST_THREADS */
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
+	uint32_t n_processes; /* of each node; 0: one */
 };
 
 struct load {

@@ -492,6 +492,8 @@ static int choose(struct machine *m, struct err *e)
 	m->route = m->routes[k->route];
 	m->nic = k->nic ? nic_registry[k->nic - 1] : NULL;
 	m->nic_params = k->nic ? m->nics[k->nic - 1] : NULL;
+	m->link.formats = m->nic ? m->nic->formats : NULL;
+	m->link.n_formats = m->nic ? m->nic->n_formats : 0;
 	for (i = 0; i < m->n_blocks; i++)
 		if (!machine_uses(m, i) && check_unused(m, &m->block[i], e))
 			return -1;
@@ -515,6 +517,7 @@ static int read_plan(struct machine *m, struct err *e)
 	m->faults.least_lanes = m->link.least_lanes;
 	m->faults.retrain = m->link.retrain;
 	m->faults.bit = training_bit(m->link.rate);
+	m->faults.parts = m->nic ? m->nic->parts : NULL;
 	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }
 
