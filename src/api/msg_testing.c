@@ -14,6 +14,7 @@
 #include "nic/elan4/elan4.h"
 #include "route/hint.h"
 #include "route/updown.h"
+#include "router/registry.h"
 #include "topo/fattree_testing.h"
 #include "topo/torus.h"
 
@@ -111,6 +112,7 @@ static void build(struct rig *r)
 
 	link_params_defaults(&r->link);
 	set(net_params_table, net_params_n, &r->router, NULL, NULL);
+	r->router.kind = router_find("direct");
 	if (r->test->machine == MSG_TEST_TREE)
 		make_tree(r, &s, &e);
 	else

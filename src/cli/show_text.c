@@ -238,12 +238,12 @@ static void text_router(const struct show *s, FILE *f)
 {
 	const struct net_params *r = &s->m->router;
 	uint64_t bytes = show_buffer(s);
-	uint8_t list[N_CHANNELS];
-	uint32_t n = show_channels(s, list);
+	uint32_t n = s->m->route->ops->n_channels;
 
 	fprintf(f, "channels    ");
 	for (uint32_t c = 0; c < n; c++)
-		fprintf(f, "%s%s", c ? ", " : "", net_channel_names[list[c]]);
+		fprintf(f, "%s%s", c ? ", " : "",
+			s->m->route->ops->channels[c]);
 	fprintf(f,
 		"\nbuffers     per port and channel %" PRId64
 		" packets (%" PRIu64 " B), %" PRId64
@@ -275,8 +275,7 @@ static void text_memory(const struct show *s, FILE *f)
 	fprintf(f,
 		"simulation  %zu B of state per %s; a saturated run takes "
 		"about %.4g %s\n\n",
-		sizeof(struct net_site),
-		topo_is_direct(s->m->topo) ? "node" : "site", size, units[i]);
+		show_site_bytes(s), "node", size, units[i]);
 }
 
 void show_text(const struct show *s, FILE *f)

@@ -14,8 +14,8 @@
 
 #include "base/param.h"
 #include "host/program.h"
+#include "net/net.h"
 #include "nic/payload.h"
-#include "router/net.h"
 
 struct nic {
 	const struct nic_ops *ops;

@@ -100,7 +100,7 @@ static void pump(struct alltoall *a, struct sim_worker *w, site_id s,
 			return;
 		from->pending = id;
 		fifo = load_find_fifo(a->bench.programs.load.net, s, id, first);
-		if (fifo == N_FIFOS)
+		if (fifo == NET_NO_FIFO)
 			return;
 		from->pending = NO_PACKET;
 		a->bench.programs.load.net->packets[id].born = t;

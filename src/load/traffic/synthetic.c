@@ -176,7 +176,7 @@ static packet_id make_packet(
 static void fill(struct synthetic *y, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	while (load_has_room(y->load.net, s, fifo)) {
+	while (net_has_room(y->load.net, s, fifo)) {
 		packet_id id = make_packet(y, w, s, t);
 
 		if (!id)
@@ -207,7 +207,7 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 			return;
 		src->pending = id;
 		fifo = load_find_fifo(y->load.net, s, id, first);
-		if (fifo == N_FIFOS)
+		if (fifo == NET_NO_FIFO)
 			return;
 		src->pending = NO_PACKET;
 		if (y->rate == LOAD_MAX)
@@ -226,7 +226,8 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 	if (y->rate == LOAD_MAX && y->kind == PACKET_DYNAMIC)
 		fill(y, w, s, fifo, t);
 	else
-		pump(y, w, s, fifo < n->n_fifos ? fifo : 0, t);
+		pump(y, w, s, fifo < net_fifos(n, NET_USER).count ? fifo : 0,
+			t);
 }
 
 /* A FIFO is to be filled for the first time, or a packet is due. */
@@ -328,7 +329,9 @@ static sim_time first_fill(const struct synthetic *y, site_id s, uint32_t fifo)
 	uint64_t time = (uint64_t)y->packet_time;
 
 	return (sim_time)((random_below(x, time) +
-				  fifo * time / y->load.net->n_fifos) %
+				  fifo * time /
+					  net_fifos(y->load.net, NET_USER)
+						  .count) %
 			  time);
 }
 
@@ -351,7 +354,7 @@ static void synthetic_start(struct load *l)
 			sim_post(w, s, src->due, key, 0, 0);
 			continue;
 		}
-		for (f = 0; f < n->n_fifos; f++)
+		for (f = 0; f < net_fifos(n, NET_USER).count; f++)
 			sim_post(w, s, first_fill(y, s, f), key, f, 0);
 	}
 }

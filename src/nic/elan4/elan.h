@@ -66,11 +66,11 @@ enum {
 
 /* Network FIFOs by use. */
 enum elan_fifo {
-	ELAN_FIFO_STEN = FIFO_USER,
-	ELAN_FIFO_DMA = FIFO_USER + 1,
-	ELAN_FIFO_ANSWER = FIFO_USER + 2,
-	ELAN_FIFO_CAST = FIFO_HIGH, /* broadcasts */
-	ELAN_FIFO_ACK = FIFO_SYSTEM,
+	ELAN_FIFO_STEN = 0,
+	ELAN_FIFO_DMA,
+	ELAN_FIFO_ANSWER,
+	ELAN_FIFO_CAST = 14, /* broadcasts */
+	ELAN_FIFO_ACK,
 };
 
 enum {

@@ -55,7 +55,7 @@ static struct toy_item *item(const struct nic_at *a, uint32_t id)
 
 static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
-	assert_true(outbox_has_room(a, fifo));
+	assert_true(net_has_room(a->nic->net, a->s, fifo));
 	net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 
@@ -74,7 +74,8 @@ static void send_load(
 		.bytes = 64,
 		.load = nic_unpack(a->nic, a->w->id, what, sizeof(*what)),
 	};
-	outbox_send(a, &toy_node(a)->outbox, FIFO_USER, id, leave);
+	outbox_send(a, &toy_node(a)->outbox, net_fifos(net, NET_USER).first, id,
+		leave);
 }
 
 static void send(const struct nic_at *a, uint32_t id)
