@@ -187,6 +187,7 @@ static bool has_news(void *arg, uint64_t *seen)
 
 	*seen = 0;
 	return m->n_news || m->has_all || m->has_word ||
+	       (m->ops->has_events && m->ops->has_events(m)) ||
 	       (m->awaited.kind == MSG_DONE_OWN &&
 		       m->ops->is_done(m, &m->awaited));
 }
@@ -204,8 +205,9 @@ static void look_at_all(struct msg_state *m)
 
 bool msg_step(struct msg_state *m)
 {
-	bool did = m->n_news || m->has_all;
+	bool did = m->ops->poll && m->ops->poll(m);
 
+	did |= m->n_news || m->has_all;
 	while (m->n_news || m->has_all) {
 		uint32_t what = m->news[m->news_first];
 
@@ -463,6 +465,8 @@ int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 	BUG_IF(!api_to(m->nic->ops));
 	m->ops = api_to(m->nic->ops)->msg;
 	find_place(m);
+	if (m->ops->most_processes && m->n_processes > m->ops->most_processes)
+		return EBUSY;
 	code = set_options(m, &o);
 	if (code)
 		return code;

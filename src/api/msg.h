@@ -118,6 +118,7 @@ _Static_assert(
  */
 struct msg_ops {
 	uint64_t memory; /* of a process, at own_at */
+	uint32_t most_processes; /* of a node; 0: as many as it has threads */
 
 	int (*open)(struct msg_state *m);
 	/* Waits until nothing of its own is under way. */
@@ -144,6 +145,31 @@ struct msg_ops {
 	bool (*is_done)(
 		const struct msg_state *m, const struct weft_msg_done *done);
 	struct poll_loop (*loop)(struct msg_state *m);
+
+	/*
+	 * --- what may be NULL ---
+	 *
+	 * What the interface or the network does by itself.  ENOSYS: not with
+	 * these arguments, so that software does it, as it does where there is
+	 * no such entry; all ranks must come to the same answer.
+	 */
+	int (*atomic)(struct msg_state *m, uint32_t rank, uint64_t at,
+		enum weft_msg_atomic op, uint64_t operand, uint64_t *old);
+	int (*barrier)(struct msg_state *m);
+	int (*broadcast)(struct msg_state *m, uint32_t root, uint64_t at,
+		uint64_t bytes);
+	/* root: WEFT_MSG_ANY for all. */
+	int (*reduce)(struct msg_state *m, uint32_t root,
+		enum weft_msg_reduction op, uint64_t from, uint64_t to,
+		uint64_t n);
+
+	/* Of an interface whose completions come through queues: takes in
+	 * those that have come, and sets words to zero for them.  Whether
+	 * there were any. */
+	bool (*poll)(struct msg_state *m);
+	/* Whether there are any; also called from outside the program, which
+	 * the interface wakes by host_poke(). */
+	bool (*has_events)(const struct msg_state *m);
 };
 
 static inline struct msg_state *msg_state(struct weft_msg *m)

@@ -68,6 +68,14 @@ int weft_msg_atomic(struct weft_msg *msg, uint32_t rank, uint64_t at,
 
 	if (code || at % 8 || (uint32_t)op >= WEFT_MSG_ATOMICS)
 		return code ? code : EINVAL;
+	if (m->ops->atomic) {
+		code = m->ops->atomic(m, rank, a.at, op, operand, &was);
+		if (!code && old)
+			*old = was;
+		if (code != ENOSYS)
+			return code;
+		code = 0;
+	}
 	if (rank == m->rank) {
 		apply(a.at, op, operand, &was);
 	} else {

@@ -43,7 +43,10 @@ int weft_msg_barrier(struct weft_msg *msg)
 {
 	struct msg_state *m = msg_state(msg);
 	uint32_t n = m->n_ranks, k;
+	int code = m->ops->barrier ? m->ops->barrier(m) : ENOSYS;
 
+	if (code != ENOSYS)
+		return code;
 	for (k = 1; k < n; k *= 2) {
 		send(m, (m->rank + k) % n, NULL, 0);
 		receive(m, (m->rank + n - k) % n, NULL, 0);
@@ -127,6 +130,11 @@ int weft_msg_broadcast(
 
 	if (code)
 		return code;
+	if (m->ops->broadcast) {
+		code = m->ops->broadcast(m, root, m->base + at, bytes);
+		if (code != ENOSYS)
+			return code;
+	}
 	place = place_of(m, root);
 	bit = bit_of(m, place);
 	if (place)
@@ -240,6 +248,13 @@ static int reduce(struct msg_state *m, uint32_t root,
 	if (msg_check(m, m->rank, from, 8 * n) ||
 		(is_mine && msg_check(m, m->rank, to, 8 * n)))
 		return EFAULT;
+	if (m->ops->reduce) {
+		int code = m->ops->reduce(
+			m, root, op, m->base + from, m->base + to, n);
+
+		if (code != ENOSYS)
+			return code;
+	}
 	for (i = 0; i < n; i += k) {
 		k = n - i < PIECE ? (uint32_t)(n - i) : PIECE;
 		program_read(m->base + from + 8 * i, a, 8 * k);

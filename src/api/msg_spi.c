@@ -99,8 +99,6 @@ static int spi_open(struct msg_state *m)
 	uint32_t first = m->process * GROUPS;
 	int code;
 
-	if (first + GROUPS > MU_SYSTEM_SUBGROUP)
-		return EBUSY;
 	code = open_bases(m);
 	if (!code)
 		code = open_fifos(&o->post, first + GROUP_POST, 1,
@@ -268,6 +266,7 @@ static void spi_close(struct msg_state *m)
 
 static const struct msg_ops spi_msg_ops = {
 	.memory = OWN_BYTES,
+	.most_processes = MU_SYSTEM_SUBGROUP / GROUPS,
 	.open = spi_open,
 	.close = spi_close,
 	.post = spi_post,

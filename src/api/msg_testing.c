@@ -105,7 +105,7 @@ static void build(struct rig *r)
 		.seed = SEED,
 	};
 	struct host_params p;
-	struct host_setup h = { .params = &p };
+	struct host_setup h = { .params = &p, .n_spawned = 1 };
 	struct nic_setup n = {
 		.ops = nic_of(r), .on_delivered = on_delivered, .arg = r
 	};

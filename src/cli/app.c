@@ -6,6 +6,7 @@
 #include "weft/run.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -321,13 +322,22 @@ static void run_call(void *arg)
 		c->code = run_app(c->app, &args, c->e);
 }
 
-/* Guarded as a whole: what happens outside of load_run() counts, too. */
+/*
+ * Guarded as a whole: what happens outside of load_run() counts, too.  Signals
+ * are the caller's again afterwards.
+ */
 int weft_main(int argc, char **argv, const struct weft_app *app)
 {
 	struct err e = { 0 };
 	struct call c = { .argc = argc, .argv = argv, .app = app, .e = &e };
+	struct sigaction on_int, on_term;
 
-	if (!err_guard(run_call, &c, &e))
+	sigaction(SIGINT, NULL, &on_int);
+	sigaction(SIGTERM, NULL, &on_term);
+	err_guard(run_call, &c, &e);
+	sigaction(SIGINT, &on_int, NULL);
+	sigaction(SIGTERM, &on_term, NULL);
+	if (!e.code)
 		return c.code;
 	fprintf(stderr, "%s: %s\n", app->name, e.text);
 	return e.code;

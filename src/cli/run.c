@@ -24,6 +24,7 @@ static void on_signal(int number)
 
 const atomic_int *cli_catch_signals(void)
 {
+	atomic_store_explicit(&stop_asked, 0, memory_order_relaxed);
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	return &stop_asked;

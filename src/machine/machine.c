@@ -220,7 +220,6 @@ static size_t count_given(const struct machine *m)
 	return n;
 }
 
-/* What is said twice on a command line contradicts itself. */
 static int assign(struct machine *m, const struct param_block *blocks,
 	const char *text, const char *place, struct err *e)
 {
@@ -308,7 +307,6 @@ static int check_unused(
 	return 0;
 }
 
-/* All is read: takes the variants that were named. */
 static int choose(struct machine *m, struct err *e)
 {
 	const struct machine_kinds *k = &m->kinds;

@@ -35,6 +35,7 @@ static const struct param params[] = {
 		"directly, and whose reception drains at once; nic is "
 		"programs and the network interface; msg is programs and "
 		"weft/msg.h, on any machine"),
+	KEY_PROCS(AT(bench.procs)),
 	KEY_BY(AT(bench.by)),
 	KEY_ROUTING(AT(routing), "dynamic"),
 	KEY_ZONES(AT(zones)),
@@ -166,6 +167,9 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 	a->peak = load_peak(t, link,
 		a->bench.bytes < link->payload ? (uint32_t)a->bench.bytes
 					       : a->full_bytes);
+	if (!a->bench.via && a->bench.procs > 1)
+		return err_set(e, "procs: via=net has no processes");
+	n *= (uint64_t)a->bench.procs;
 	a->expected = n * (n - 1) * a->rounds;
 	if (a->bench.via) {
 		l->ops = &load_alltoall_programs;

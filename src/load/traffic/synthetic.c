@@ -77,48 +77,26 @@ struct synthetic {
 };
 
 static const struct param params[] = {
-	{ .name = "load",
-		.type = PARAM_FRACTION,
-		.offset = AT(rate),
-		.def = "max",
-		.min = 1,
-		.max = 4000000,
-		.words = "max",
-		.help = "fraction of the pattern's peak that each node offers "
-			"(of one link's rate where it has no peak); max: a "
-			"packet whenever an injection FIFO has room" },
+	KEY(PARAM_FRACTION, "load", AT(rate), "max", 1, 4000000, "max",
+		"fraction of the pattern's peak that each node offers (of one "
+		"link's rate where it has no peak); max: a packet whenever an "
+		"injection FIFO has room"),
 	KEY_BYTES("bytes", AT(bytes), "512", 0, 8096, "payload of each packet"),
 	KEY_ROUTING(AT(routing), "dynamic"),
 	KEY_WORD("class", AT(class), "user", "user|high|system",
 		"priority of the packets; high and system are routed "
 		"deterministically"),
 	KEY_ZONES(AT(zones)),
-	{ .name = "warmup",
-		.type = PARAM_TIME,
-		.offset = AT(warmup),
-		.def = "auto",
-		.min = 0,
-		.max = PS_PER_S,
-		.words = "auto",
-		.help = "time before anything is measured; auto: until the "
-			"throughput has settled" },
-	{ .name = "measure",
-		.type = PARAM_TIME,
-		.offset = AT(measure),
-		.def = "auto",
-		.min = 1000000,
-		.max = PS_PER_S,
-		.words = "auto",
-		.help = "time that is measured; auto: until the throughput is "
-			"known to 0.5 % with 95 % confidence" },
+	KEY(PARAM_TIME, "warmup", AT(warmup), "auto", 0, PS_PER_S, "auto",
+		"time before anything is measured; auto: until the throughput "
+		"has settled"),
+	KEY(PARAM_TIME, "measure", AT(measure), "auto", 1000000, PS_PER_S,
+		"auto",
+		"time that is measured; auto: until the throughput is known "
+		"to 0.5 % with 95 % confidence"),
 	KEY_NODE("hot", AT(hot), "0", "node that a hotspot is at"),
-	{ .name = "share",
-		.type = PARAM_FRACTION,
-		.offset = AT(share),
-		.def = "10 %",
-		.min = 0,
-		.max = 1000000,
-		.help = "part of a hotspot's traffic that goes there" },
+	KEY(PARAM_FRACTION, "share", AT(share), "10 %", 0, 1000000, NULL,
+		"part of a hotspot's traffic that goes there"),
 };
 
 enum { N_PARAMS = sizeof(params) / sizeof(params[0]) };

@@ -220,7 +220,8 @@ void et_wait_error(const struct et_queue *q, enum elan_error why)
 	uint64_t seen;
 
 	program_poll_until(has_error, &l, loop, &seen);
-	assert_string_equal(elan_error_text(seen), elan_error_text(why));
+	assert_string_equal(
+		elan_error_text((enum elan_error)seen), elan_error_text(why));
 }
 
 void et_store(const struct et_queue *q, int64_t offset, const uint64_t *words,
