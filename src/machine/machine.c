@@ -176,10 +176,10 @@ static void add_sides(struct machine *m)
 {
 	size_t i;
 
-	add_word(&m->kind_row[3], "none");
+	add_word(&m->kind_row[4], "none");
 	for (i = 0; side_registry[i]; i++)
-		add_word(&m->kind_row[3], side_registry[i]->name);
-	add_kind(m, &m->kind_row[3], "side",
+		add_word(&m->kind_row[4], side_registry[i]->name);
+	add_kind(m, &m->kind_row[4], "side",
 		(struct param){
 			.offset = offsetof(struct machine_kinds, side),
 			.def = "none",

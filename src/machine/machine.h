@@ -57,7 +57,7 @@ struct machine {
 	struct machine_header header;
 	char path[1024];
 	struct machine_kinds kinds;
-	struct machine_kind kind_row[4];
+	struct machine_kind kind_row[5];
 	struct topo *topo, *topos[MACHINE_KINDS]; /* one of them */
 	struct route *route, *routes[MACHINE_KINDS];
 	struct link_params link;

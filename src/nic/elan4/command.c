@@ -18,20 +18,10 @@ enum { TURN = 64, COPY_MOST = 64 };
 
 #define PS_PER_S INT64_C(1000000000000)
 
-static uint32_t low(uint64_t word)
-{
-	return (uint32_t)(word >> 16) & 0xffff;
-}
-
-static uint32_t high(uint64_t word)
-{
-	return (uint32_t)(word >> 32);
-}
-
 /* Words of ELAN_ARM_COPY; 0: it is none. */
 static uint32_t copy_length(uint64_t word)
 {
-	uint32_t bytes = high(word);
+	uint32_t bytes = elan_high(word);
 
 	return bytes && bytes <= ELAN_COPY_MOST && !(bytes % 8) ? 3 + bytes / 8
 								: 0;
@@ -121,22 +111,25 @@ static void execute(
 					elan_here(a), q->context, word[2]));
 		break;
 	case ELAN_COPY:
-		wrong = copy(a, q->context, low(word[0]), word[1], word[2]);
+		wrong = copy(
+			a, q->context, elan_low(word[0]), word[1], word[2]);
 		break;
 	case ELAN_ADD:
-		elan_event_set(a, q->context, low(word[0]), high(word[0]));
+		elan_event_set(
+			a, q->context, elan_low(word[0]), elan_high(word[0]));
 		break;
 	case ELAN_ARM:
-		wrong = elan_event_arm(a, q->context, low(word[0]), word + 1);
+		wrong = elan_event_arm(
+			a, q->context, elan_low(word[0]), word + 1);
 		break;
 	case ELAN_ARM_COPY:
-		wrong = elan_event_arm_copy(
-			a, queue, low(word[0]), high(word[0]), word + 1);
+		wrong = elan_event_arm_copy(a, queue, elan_low(word[0]),
+			elan_high(word[0]), word + 1);
 		break;
 	case ELAN_GUARD:
 		q->is_guarded = true;
-		q->guard = (uint8_t)low(word[0]);
-		if (low(word[0]) >= ELAN_GUARDS)
+		q->guard = (uint8_t)elan_low(word[0]);
+		if (elan_low(word[0]) >= ELAN_GUARDS)
 			wrong = ELAN_ERROR_COMMAND;
 		break;
 	case ELAN_INTERRUPT:

@@ -85,12 +85,6 @@ const char *elan_error_text(enum elan_error e)
 	return counters[e].key;
 }
 
-struct nic *elan_check(struct nic *nic)
-{
-	BUG_IF(!nic || nic->ops != &elan4_ops);
-	return nic;
-}
-
 /* --- what units say to each other --- */
 
 static void on_queue_room(const struct nic_at *a, uint32_t queue)

@@ -55,6 +55,17 @@ struct elan_queue {
 	struct slot_list copies; /* of events, that wait for room */
 };
 
+/* Parts of a command's word. */
+static inline uint32_t elan_low(uint64_t word)
+{
+	return (uint32_t)(word >> 16) & 0xffff;
+}
+
+static inline uint32_t elan_high(uint64_t word)
+{
+	return (uint32_t)(word >> 32);
+}
+
 /* What a queue says to units above it. */
 struct elan_queue_calls {
 	/* One has work: there is something for the command processor. */

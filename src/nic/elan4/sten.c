@@ -12,16 +12,6 @@
 #include "nic/elan4/queue.h"
 #include "nic/elan4/send.h"
 
-static uint32_t low(uint64_t word)
-{
-	return (uint32_t)(word >> 16) & 0xffff;
-}
-
-static uint32_t high(uint64_t word)
-{
-	return (uint32_t)(word >> 32);
-}
-
 /* --- decoding --- */
 
 enum { INCOMPLETE = -1, IMPOSSIBLE = -2 };
@@ -75,7 +65,7 @@ static int read_block(struct reading *r, struct elan_buffer *b, uint64_t to,
 static int read_write(struct reading *r, struct elan_buffer *b, uint64_t word,
 	sim_time *arrived)
 {
-	uint32_t bytes = low(word), at, n;
+	uint32_t bytes = elan_low(word), at, n;
 	uint64_t to;
 	int code = 0;
 
@@ -95,8 +85,8 @@ static int read_get(struct reading *r, struct elan_buffer *b, uint64_t word)
 {
 	struct elan_piece p = {
 		.what = ELAN_GET,
-		.bytes = (uint16_t)low(word),
-		.event = high(word),
+		.bytes = (uint16_t)elan_low(word),
+		.event = elan_high(word),
 	};
 
 	if (!p.bytes || p.bytes > ELAN_PACKET || b->n_pieces || b->cast ||
@@ -111,7 +101,7 @@ static int read_get(struct reading *r, struct elan_buffer *b, uint64_t word)
 static int read_test(struct reading *r, struct elan_buffer *b, uint64_t word)
 {
 	struct elan_piece p = {
-		.what = ELAN_TEST, .bytes = 8, .event = low(word)
+		.what = ELAN_TEST, .bytes = 8, .event = elan_low(word)
 	};
 
 	if (b->n_pieces || p.event >= ELAN_OPERATIONS)
@@ -128,8 +118,8 @@ static int read_set(struct elan_buffer *b, uint64_t word)
 		return IMPOSSIBLE;
 	b->piece[b->n_pieces++] = (struct elan_piece){
 		.what = ELAN_SET,
-		.event = low(word),
-		.count = high(word),
+		.event = elan_low(word),
+		.count = elan_high(word),
 	};
 	return 0;
 }
@@ -177,7 +167,7 @@ static int64_t decode(const struct elan_queue *q, struct sten *p)
 		switch (p->close & 0xff) {
 		case ELAN_CLOSE:
 			is_closed = true;
-			if (high(p->close) >= ELAN_EVENTS)
+			if (elan_high(p->close) >= ELAN_EVENTS)
 				code = IMPOSSIBLE;
 			break;
 		case ELAN_WRITE:
@@ -333,8 +323,8 @@ static void send(const struct nic_at *a, uint32_t queue, const struct sten *p,
 	s->owner = &owner;
 	s->owner_id = queue;
 	if ((p->close & 0xff) == ELAN_CLOSE) {
-		s->event = low(p->close);
-		s->no_event = high(p->close);
+		s->event = elan_low(p->close);
+		s->no_event = elan_high(p->close);
 	}
 	s->item.route = (uint8_t)(p->open >> 48);
 	s->fifo = fifo_of(p->open);

@@ -3,7 +3,8 @@
 void outbox_send(const struct nic_at *a, struct outbox *o, uint32_t fifo,
 	packet_id id, outbox_leave *leave)
 {
-	if (!o->line[fifo].first && outbox_has_room(a, fifo))
+	BUG_IF(fifo >= OUTBOX_FIFOS);
+	if (!o->line[fifo].first && net_has_room(a->nic->net, a->s, fifo))
 		leave(a, fifo, id);
 	else
 		packet_push(a->nic->net->packets, &o->line[fifo], id);
@@ -14,6 +15,6 @@ void outbox_on_room(const struct nic_at *a, struct outbox *o, uint32_t fifo,
 {
 	struct packet_list *l = &o->line[fifo];
 
-	while (l->first && outbox_has_room(a, fifo))
+	while (l->first && net_has_room(a->nic->net, a->s, fifo))
 		leave(a, fifo, packet_pop(a->nic->net->packets, l));
 }

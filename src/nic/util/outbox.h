@@ -9,20 +9,15 @@
 
 #include "nic/nic.h"
 
+enum { OUTBOX_FIFOS = 16 };
+
 /* One node's. */
 struct outbox {
-	struct packet_list line[N_FIFOS];
+	struct packet_list line[OUTBOX_FIFOS];
 };
 
 /* A packet goes into its FIFO, which has room: hands it to net_inject(). */
 typedef void outbox_leave(const struct nic_at *a, uint32_t fifo, packet_id id);
-
-static inline bool outbox_has_room(const struct nic_at *a, uint32_t fifo)
-{
-	const struct net *net = a->nic->net;
-
-	return net->sites[a->s].inject[fifo].chunks >= net->full;
-}
 
 /* A packet leaves now, where nobody waits and there is room, or later. */
 void outbox_send(const struct nic_at *a, struct outbox *o, uint32_t fifo,
