@@ -135,7 +135,7 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 
 /* --- life --- */
 
-static void set_up(struct plain *x, const struct plain_params *p, site_id nodes)
+static void set_up(struct plain *x, const struct plain_params *p)
 {
 	x->reads = (struct side_reads_how){ x->side, PLAIN_READS, on_read };
 	x->queues = (struct workqs_how){
@@ -155,7 +155,7 @@ static void set_up(struct plain *x, const struct plain_params *p, site_id nodes)
 		.asked = plain_receive_asked,
 		.answered = plain_receive_answered,
 	};
-	asks_set_up(&x->asks, &p->retry, nodes, PLAIN_ASKS, PLAIN_ENGINES);
+	asks_set_up(&x->asks, &p->retry, x->nic.net, PLAIN_ASKS, PLAIN_ENGINES);
 }
 
 static int plain_init(struct nic *nic, struct err *e)
@@ -166,7 +166,7 @@ static int plain_init(struct nic *nic, struct err *e)
 	x->side = host_side(nic->host);
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind plain needs a side");
-	set_up(x, &x->params, nic->n_nodes);
+	set_up(x, &x->params);
 	return asks_check(nic, e);
 }
 

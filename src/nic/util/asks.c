@@ -13,9 +13,13 @@ static void on_late(const struct nic_at *a, uint32_t id)
 }
 
 void asks_set_up(struct asks_how *how, const struct resend_params *p,
-	site_id n_nodes, uint32_t first, uint32_t stride)
+	const struct net *net, uint32_t first, uint32_t stride)
 {
-	resend_set_up(&how->resend, p, n_nodes, first);
+	resend_set_up(&how->resend, p, net->n_nodes, first);
+	how->user = net_fifos(net, NET_USER);
+	how->high = net_fifos(net, NET_HIGH);
+	BUG_IF(how->user.first + how->user.count > OUTBOX_FIFOS ||
+		how->high.first >= OUTBOX_FIFOS);
 	how->input = first + RESEND_EVENTS;
 	how->resend.stride = stride;
 	how->resend.send = send_try;
@@ -158,8 +162,9 @@ static void send_try(const struct nic_at *a, uint32_t id)
 	x->resent += s->item.tries > 0;
 	account(a, p, s);
 	/* those to one node keep their order */
-	outbox_send(
-		a, &x->out, FIFO_USER + s->item.dst % net->n_fifos, p, leave);
+	outbox_send(a, &x->out,
+		x->how->user.first + s->item.dst % x->how->user.count, p,
+		leave);
 }
 
 void asks_on_room(struct net *net, struct sim_worker *w, site_id s,
@@ -255,7 +260,8 @@ void asks_answer(const struct nic_at *a, packet_id id)
 	if (net->book && !book_has(net->book, id))
 		book_open(net->book, id, &none);
 	asks_of(a)->answers++;
-	outbox_send(a, &asks_of(a)->out, FIFO_HIGH, id, leave);
+	outbox_send(
+		a, &asks_of(a)->out, asks_of(a)->how->high.first, id, leave);
 }
 
 /* Its CRC has found nothing; a length that has changed is found, too. */

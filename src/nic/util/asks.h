@@ -53,6 +53,7 @@ struct ask_item {
 /* One for all nodes. */
 struct asks_how {
 	struct resend_how resend; /* give_up is the owner's */
+	struct net_fifos user, high; /* for requests, and answers */
 	uint32_t input; /* the number of the event that a packet is here */
 	sim_time latency; /* until then, from its tail on */
 	uint8_t kind; /* of requests, an enum packet_kind */
@@ -86,7 +87,7 @@ struct asks {
 /* Sets what resends need but give_up, and the numbers of events: ASKS_EVENTS
  * from first on; the owner has stride of them, from ENGINE_CLIENT on. */
 void asks_set_up(struct asks_how *how, const struct resend_params *p,
-	site_id n_nodes, uint32_t first, uint32_t stride);
+	const struct net *net, uint32_t first, uint32_t stride);
 void asks_init(struct asks *x, const struct asks_how *how, size_t item_size);
 void asks_fini(struct asks *x);
 uint64_t asks_memory(const struct asks *x);
