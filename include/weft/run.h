@@ -68,8 +68,8 @@ struct weft_app {
  * are left that nobody took; 4 for a limit of the host; 5 for a call that a
  * program may not make, or a mistake of Weft's; 6 where SIGINT or SIGTERM
  * stopped it, which are the caller's again afterwards.  It returns in all of
- * these cases and may be called again.  The process ends only where memory runs out
- * (4) or a program overruns its stack (5).
+ * these cases and may be called again.  The process ends only where memory runs
+ * out (4) or a program overruns its stack (5).
  */
 int weft_main(int argc, char **argv, const struct weft_app *app);
 
