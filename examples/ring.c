@@ -22,7 +22,7 @@ struct node {
 /* Adds to the token, and has all nodes before it do so first. */
 static void pass_token(struct weft_msg *m)
 {
-	uint32_t me = weft_msg_node(m), n = weft_msg_nodes(m);
+	uint32_t me = weft_msg_rank(m), n = weft_msg_ranks(m);
 	uint64_t sum = 0;
 
 	if (me) {
@@ -39,7 +39,7 @@ static void pass_token(struct weft_msg *m)
 /* A block to the next node, and the one before's. */
 static bool pass_block(struct weft_msg *m)
 {
-	uint32_t me = weft_msg_node(m), n = weft_msg_nodes(m),
+	uint32_t me = weft_msg_rank(m), n = weft_msg_ranks(m),
 		 before = (me + n - 1) % n;
 	uint8_t mine[BLOCK], got[BLOCK], want[BLOCK];
 	struct weft_msg_request r;
@@ -52,7 +52,7 @@ static bool pass_block(struct weft_msg *m)
 	weft_msg_receive(m, WEFT_MSG_ANY, TAG_BLOCK, COPY_AT, BLOCK, &s);
 	weft_msg_finish(m, &r, NULL);
 	weft_msg_load(COPY_AT, got, BLOCK);
-	return s.node == before && !memcmp(got, want, BLOCK);
+	return s.rank == before && !memcmp(got, want, BLOCK);
 }
 
 static void run(void *arg)

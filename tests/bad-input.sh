@@ -97,8 +97,11 @@ refused 'nodes' run bgq transpose --shape 3x3x3
 refused 'routing.order' show bgq --set routing.order=AAB
 refused 'is not one of' show bgq --set topology.wrap=mobius
 refused 'do not fit a chunk' show bgq --set link.header=64
+refused 'give one of them' show bgq --set link.lane-rate=5Gb/s
+refused 'link.retry.window' show bgq --set link.retry=replay \
+	--set link.retry.window=16
 refused 'link.payload' show bgq --set link.payload=8000B \
-	--set link.chunk=16B --set link.header=16B
+	--set link.chunk=1B --set link.header=1B
 refused 'whole descriptors' run bgq-board put --set link.payload=0
 refused 'whole descriptors' run bgq-board put --set link.payload=100
 refused 'lines of 128 B' run bgq-board put --set host.l2.line=64

@@ -94,6 +94,12 @@ refused 'same node' qsnet2-16 stream to=0
 refused 'same node' bgq-board gets to=0
 refused 'want fewer places' bgq-board stream bytes=64MiB rounds=100
 refused 'nic.kind elan4' bgq-board events
+printf 'schema: 1\nmachine: bare\ntopology:\n  kind: torus\n  shape: [4]\n' \
+	>"$tmp/bare.yaml"
+for load in stream gets exchange storm collective events 'alltoall via=msg'; do
+	refused 'no network interface' "$tmp/bare.yaml" $load \
+		--set nic.kind=none
+done
 report 'mistakes are reported in a line'
 
 exit $status

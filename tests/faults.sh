@@ -209,6 +209,29 @@ run run qsnet2-16 storm rogues=16 count=100 --threads 3
 [ $code = 0 ] || complain "$(cat "$tmp/err")"
 report 'a process on each node breaks its queue'\''s rules'
 
+# --- links that retry ---
+
+first=
+for threads in 1 3; do
+	ends 0 run bgq random --shape 4x4x4 load=0.6 warmup=20us measure=40us \
+		--json --threads $threads --set link.retry=replay \
+		--set faults.bit-errors=1e-6
+	holds '.faults.hurt_packets > 50' '.faults.lost_packets == 0' \
+		'.faults.resent_packets == .faults.hurt_packets'
+	now=$(jq -c '[.digest, .faults]' "$tmp/out")
+	[ "$now" = "${first:=$now}" ] ||
+		complain "$threads threads: $now, and not $first"
+done
+ends 0 run bgq-board alltoall bytes=4KiB via=msg --json \
+	--set link.retry=replay --set link.retry.by=nack \
+	--set faults.bit-errors=1e-5
+holds '.faults.resent_packets > 0' '.faults.lost_packets == 0'
+refuses 'sends again' run bgq-board put --set link.retry=replay \
+	--set 'faults.events=5 us link 0 A+ dies'
+refuses 'this machine has: link, node' run bgq-board put \
+	--set link.retry=replay --set 'faults.events=5 us switch 1.0 dies'
+report 'links that retry lose nothing, on a machine that resends nothing'
+
 # --- bad plans ---
 
 plan <<-'EOF'

@@ -67,7 +67,7 @@ static void run(void *mine)
 	weft_msg m;
 
 	weft_msg_init(&m, nullptr);
-	*static_cast<uint32_t *>(mine) = weft_msg_nodes(&m);
+	*static_cast<uint32_t *>(mine) = weft_msg_ranks(&m);
 	weft_msg_fini(&m);
 }
 
@@ -199,6 +199,94 @@ for kind in static shared; do
 	grep -q finished log || complain "$kind: $(cat log)"
 done
 report "a shared object that is loaded at run time runs a program"
+
+# --- several processes a node ---
+
+cat >processes.c <<'END'
+#include <stdio.h>
+#include <weft/msg.h>
+#include <weft/program.h>
+#include <weft/run.h>
+
+struct mine {
+	uint32_t rank, ranks, node, process, processes, thread, spawned, sum;
+};
+
+/* Threads of a process are its own. */
+static void other(void *arg)
+{
+	struct mine *m = arg;
+
+	m->spawned = weft_process() == m->process && weft_thread() == 2;
+}
+
+static void run(void *arg)
+{
+	struct mine *m = arg;
+	struct weft_msg msg;
+	uint64_t word;
+
+	m->node = weft_node();
+	m->process = weft_process();
+	m->processes = weft_n_processes();
+	m->thread = weft_thread();
+	if (weft_spawn(64 / m->processes, other, m) ||
+		!weft_spawn(2, other, m))
+		return;
+	weft_msg_init(&msg, NULL);
+	m->rank = weft_msg_rank(&msg);
+	m->ranks = weft_msg_ranks(&msg);
+	/* the same address, and others' bytes */
+	word = 1000 + m->rank;
+	weft_msg_store(64, &word, 8);
+	weft_msg_barrier(&msg);
+	weft_msg_get(&msg, (m->rank + 1) % m->ranks, 64, 128, 8, NULL);
+	weft_msg_load(128, &word, 8);
+	m->sum = (uint32_t)word;
+	weft_msg_fini(&msg);
+}
+
+static bool check(
+	const struct weft_result *r, const void *ranks, char *text, size_t size)
+{
+	const struct mine *m = ranks;
+	uint32_t i, n = r->n_nodes * r->n_processes;
+
+	for (i = 0; i < n; i++, m++) {
+		if (m->rank == i && m->ranks == n && m->spawned && !m->thread &&
+			m->node == i / r->n_processes &&
+			m->process == i % r->n_processes &&
+			m->processes == r->n_processes &&
+			m->sum == 1000 + (i + 1) % n)
+			continue;
+		snprintf(text, size, "rank %u is wrong", i);
+		return false;
+	}
+	snprintf(text, size, "%u ranks", n);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct weft_app app = { .name = "processes", .run = run,
+		.node_bytes = sizeof(struct mine), .n_spawned = PROCESSES,
+		.n_processes = PROCESSES, .check = check };
+
+	return weft_main(argc, argv, &app);
+}
+END
+for procs in 1 2 3 4; do
+	compile shared -DPROCESSES=$procs processes.c -o processes
+	for machine in bgq-board qsnet2-16; do
+		./processes $machine >log 2>&1 ||
+			complain "$procs on $machine: $(cat log)"
+	done
+done
+grep -q '64 ranks' log || complain "$(cat log)"
+compile shared -DPROCESSES=65 processes.c -o processes
+./processes bgq-board >log 2>&1
+[ $? -eq 2 ] || complain "65: $(cat log)"
+report "a node has several processes, each with its own threads and memory"
 
 # --- idling ---
 

@@ -64,6 +64,15 @@ done
 both time_ns collective op=broadcast bytes=0
 report "a broadcast of nothing"
 
+for procs in 2 4; do
+	both time_ns alltoall via=msg bytes=600 procs=$procs
+	both time_ns alltoall via=msg bytes=600 procs=$procs data=synthetic
+	both time_ns collective op=allreduce bytes=80 rounds=3 procs=$procs
+	both time_ns collective op=broadcast bytes=8000 rounds=2 root=9 \
+		procs=$procs
+	report "$procs processes a node"
+done
+
 # By QsNetII's network: the same bytes, sooner.
 for bytes in 0 8 512 5000; do
 	run run qsnet2-64 collective op=broadcast apart=yes bytes=$bytes --json
@@ -114,6 +123,15 @@ run run qsnet2-16 collective --set host.memory=1GiB
 [ $code -eq 2 ] && grep -q 'host.memory' "$tmp/err" || complain "memory: $code"
 run run bgq-board pingpong via=msg to=32
 [ $code -eq 2 ] || complain "to: $code"
+for how in 'bgq-board alltoall via=nic' 'bgq-board alltoall' \
+	'qsnet2-16 collective op=broadcast by=hardware'; do
+	run run $how procs=2
+	[ $code -eq 2 ] && grep -q '^weft: procs: ' "$tmp/err" ||
+		complain "$how procs=2: $code"
+done
+run run bgq-board alltoall via=msg bytes=8 procs=22 --set host.memory=64GiB
+[ $code -eq 2 ] && grep -q 'serves 21 processes' "$tmp/err" ||
+	complain "procs=22: $code: $(cat "$tmp/err")"
 report "what cannot be has exit code 2"
 
 exit $status

@@ -1,25 +1,31 @@
 /*
- * Messages between nodes, the same on every machine that has programs: puts
- * and gets, sends and receives, atomics and collectives.  A program that
+ * Messages between processes, the same on every machine that has programs:
+ * puts and gets, sends and receives, atomics and collectives.  A program that
  * uses nothing else runs on Blue Gene/Q and on QsNetII alike.
  *
- * One program of a node, of all its threads, has a struct weft_msg, once.  All
- * nodes open theirs alike, and the collectives are called by all nodes in
- * the same order.  Addresses are of nodes' memories.
+ * A process is addressed by its rank: process p of node n has rank
+ * n * weft_n_processes() + p, which is the node where a node has but one.  Of
+ * all threads of a process one has a struct weft_msg, once.  All open theirs
+ * alike, and the collectives are called by all in the same order.
  *
- * Progress.  Whatever a node has to do for others, to take messages in, to
+ * Memory.  An address is one of a process's memory, from 0 on: the node's, or
+ * the process's part of it where there are several.  Interfaces' own calls
+ * (weft/spi.h, weft/elan.h) know addresses of the node, where a process's
+ * part begins at weft_msg_base().
+ *
+ * Progress.  Whatever a process has to do for others, to take messages in, to
  * answer atomics, is done in its own calls: all that wait do it while they
  * wait, and weft_msg_progress() does it once.  Puts and gets need nothing of
- * the other node.
+ * the other process.
  *
  * Time.  Calls take what the interface below takes: descriptors and
  * registers of the message unit, stores into Elan4's command queues, and
  * loops that look at memory.  Free are the core's own copies, among them all
- * that a node sends to itself, finding out which of the words that are
+ * that a process sends to itself, finding out which of the words that are
  * waited for has changed, matching, and arithmetic.
  *
  * Errors.  Calls that return int return 0 or an error number: EINVAL for a
- * node, counter or operation that there is not, EFAULT for bytes outside the
+ * rank, counter or operation that there is not, EFAULT for bytes outside the
  * memories, EBUSY where too much is under way, EMSGSIZE where a message was
  * longer than its receiver's place.
  */
@@ -36,17 +42,17 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum {
-	WEFT_MSG_COUNTERS = 32, /* of a node */
+	WEFT_MSG_COUNTERS = 32, /* of a process */
 	WEFT_MSG_DONES =
 		64, /* puts and gets under way that somebody waits for */
 	WEFT_MSG_EAGER = 480, /* bytes that a message may have to go at once */
-	WEFT_MSG_SLOTS = 64, /* of a pair of nodes, at most */
+	WEFT_MSG_SLOTS = 64, /* of a pair of processes, at most */
 	WEFT_MSG_EARLY = 64, /* messages that wait for their receive, beside
 			   those that wait in slots */
 	WEFT_MSG_WORDS = 1536,
 };
 
-#define WEFT_MSG_ANY  UINT32_MAX /* node or tag */
+#define WEFT_MSG_ANY  UINT32_MAX /* rank or tag */
 #define WEFT_MSG_NONE UINT32_MAX /* counter */
 
 /* The caller's, and left alone by it; no copy of it works. */
@@ -56,30 +62,34 @@ struct weft_msg {
 
 struct weft_msg_options {
 	/* Where the layer's own memory begins, a multiple of 4096, the same
-	 * on all nodes; 0: it is the end of the node's memory. */
+	 * in all processes; 0: it is the end of the process's memory. */
 	uint64_t at;
-	/* Messages to a node that it has not taken in; 0: 8. */
+	/* Messages to a process that it has not taken in; 0: 8. */
 	uint32_t slots;
 	/* Messages of up to so many bytes go at once; 0: WEFT_MSG_EAGER. */
 	uint32_t eager;
-	/* When all nodes are ready, which a launcher would see to: until
+	/* When all are ready, which a launcher would see to: until
 	 * then weft_msg_init() waits.  Picoseconds; 0: 10 us. */
 	int64_t start;
 };
 
-/* options may be NULL.  EBUSY where the node has one. */
+/* options may be NULL.  EBUSY where the machine's interface has no room for one
+ * more process on the node. */
 int weft_msg_init(struct weft_msg *m, const struct weft_msg_options *options);
-/* All nodes', after all that they began: a barrier, and the end. */
+/* All processes', after all that they began: a barrier, and the end. */
 int weft_msg_fini(struct weft_msg *m);
 
-/* Bytes of a node's memory that it takes on so many nodes. */
+/* Bytes of a process's memory that it takes among so many. */
 uint64_t weft_msg_memory(
-	uint32_t n_nodes, const struct weft_msg_options *options);
+	uint32_t n_ranks, const struct weft_msg_options *options);
 
-uint32_t weft_msg_node(const struct weft_msg *m);
-uint32_t weft_msg_nodes(const struct weft_msg *m);
+uint32_t weft_msg_rank(const struct weft_msg *m);
+uint32_t weft_msg_ranks(const struct weft_msg *m);
 
-/* The node's own memory; false where it has no such bytes.  Free. */
+/* Where its memory begins in the node's. */
+uint64_t weft_msg_base(void);
+
+/* The process's own memory; false where it has no such bytes.  Free. */
 bool weft_msg_load(uint64_t at, void *to, size_t n);
 bool weft_msg_store(uint64_t at, const void *from, size_t n);
 
@@ -96,16 +106,17 @@ struct weft_msg_done {
 };
 
 /*
- * Writes bytes into another node's memory.  done tells that the source may
+ * Writes bytes into another process's memory.  done tells that the source may
  * change; NULL: nobody wants to know.  When the bytes are there only the
- * other node's counter tells, which they are taken from; WEFT_MSG_NONE: none.
+ * other process's counter tells, which they are taken from; WEFT_MSG_NONE:
+ * none.
  */
-int weft_msg_put(struct weft_msg *m, uint32_t node, uint64_t to, uint64_t from,
+int weft_msg_put(struct weft_msg *m, uint32_t rank, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t counter, struct weft_msg_done *done);
 
-/* Reads another node's memory.  done tells that the bytes are here; NULL:
+/* Reads another process's memory.  done tells that the bytes are here; NULL:
  * it returns then. */
-int weft_msg_get(struct weft_msg *m, uint32_t node, uint64_t from, uint64_t to,
+int weft_msg_get(struct weft_msg *m, uint32_t rank, uint64_t from, uint64_t to,
 	uint64_t bytes, struct weft_msg_done *done);
 
 /* Makes progress where it is not done. */
@@ -114,8 +125,8 @@ void weft_msg_wait(struct weft_msg *m, struct weft_msg_done *done);
 
 /*
  * Sets a counter to the bytes that are to come; before they can come, which
- * is sure if the call is before a barrier, or a message, that the other
- * nodes' puts are after.
+ * is sure if the call is before a barrier, or a message, that the others'
+ * puts are after.
  */
 int weft_msg_expect(struct weft_msg *m, uint32_t counter, uint64_t bytes);
 /* Until they are here; the counter may then be set again. */
@@ -124,7 +135,7 @@ int weft_msg_wait_counter(struct weft_msg *m, uint32_t counter);
 /* --- sends and receives --- */
 
 struct weft_msg_status {
-	uint32_t node, tag;
+	uint32_t rank, tag;
 	uint64_t bytes; /* of the message, also where fewer were taken */
 	int error; /* 0 or EMSGSIZE: the rest is lost */
 };
@@ -133,25 +144,25 @@ struct weft_msg_status {
 struct weft_msg_request {
 	struct weft_msg_request *next;
 	uint64_t at, bytes, from;
-	uint32_t node, tag, fin;
+	uint32_t rank, tag, fin;
 	uint32_t state;
 	struct weft_msg_done done;
 	struct weft_msg_status status;
 };
 
 /*
- * Sends to a node.  Messages of a node with a tag that is the same, or which
+ * Sends to a rank.  Messages of a rank with a tag that is the same, or which
  * any receive could take, are received in the order in which they were sent.
  * Short ones go at once while the receiver has a slot for them, and end when
  * they have gone; of long ones the receiver is told, and they end when it
  * has got them.  A tag is below WEFT_MSG_ANY.
  */
-int weft_msg_send_start(struct weft_msg *m, uint32_t node, uint32_t tag,
+int weft_msg_send_start(struct weft_msg *m, uint32_t rank, uint32_t tag,
 	uint64_t from, uint64_t bytes, struct weft_msg_request *r);
-/* Receives up to max bytes from a node, or WEFT_MSG_ANY, with a tag, or
+/* Receives up to max bytes from a rank, or WEFT_MSG_ANY, with a tag, or
  * WEFT_MSG_ANY: the message that arrived first of those that nobody else took.
  */
-int weft_msg_receive_start(struct weft_msg *m, uint32_t node, uint32_t tag,
+int weft_msg_receive_start(struct weft_msg *m, uint32_t rank, uint32_t tag,
 	uint64_t to, uint64_t max, struct weft_msg_request *r);
 
 /* Makes progress where it has not ended.  status may be NULL. */
@@ -162,9 +173,9 @@ int weft_msg_finish(struct weft_msg *m, struct weft_msg_request *r,
 	struct weft_msg_status *status);
 
 /* Both start and finish. */
-int weft_msg_send(struct weft_msg *m, uint32_t node, uint32_t tag,
+int weft_msg_send(struct weft_msg *m, uint32_t rank, uint32_t tag,
 	uint64_t from, uint64_t bytes);
-int weft_msg_receive(struct weft_msg *m, uint32_t node, uint32_t tag,
+int weft_msg_receive(struct weft_msg *m, uint32_t rank, uint32_t tag,
 	uint64_t to, uint64_t max, struct weft_msg_status *status);
 
 /* --- atomics --- */
@@ -179,12 +190,12 @@ enum weft_msg_atomic {
 };
 
 /*
- * Changes the word at an address, a multiple of eight, of a node and returns
+ * Changes the word at an address, a multiple of eight, of a rank and returns
  * when that has been done; *old is the word before, old may be NULL.  The
- * other node does it in a call of its own (see Progress); such changes of a
+ * other process does it in a call of its own (see Progress); such changes of a
  * word exclude each other, not puts.
  */
-int weft_msg_atomic(struct weft_msg *m, uint32_t node, uint64_t at,
+int weft_msg_atomic(struct weft_msg *m, uint32_t rank, uint64_t at,
 	enum weft_msg_atomic op, uint64_t operand, uint64_t *old);
 
 /* --- collectives --- */
@@ -197,16 +208,16 @@ enum weft_msg_reduction {
 	WEFT_MSG_REDUCTIONS,
 };
 
-/* Returns when all nodes have called it. */
+/* Returns when all have called it. */
 int weft_msg_barrier(struct weft_msg *m);
-/* The root's bytes at an address of each node. */
+/* The root's bytes at an address of each process. */
 int weft_msg_broadcast(
 	struct weft_msg *m, uint32_t root, uint64_t at, uint64_t bytes);
-/* n elements of eight bytes each from every node; the result is the root's,
+/* n elements of eight bytes each from every process; the result is the root's,
  * at to, which may be where they are from; others need no to. */
 int weft_msg_reduce(struct weft_msg *m, uint32_t root,
 	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n);
-/* The same result to all nodes, to the last bit. */
+/* The same result to all, to the last bit. */
 int weft_msg_allreduce(struct weft_msg *m, enum weft_msg_reduction op,
 	uint64_t from, uint64_t to, uint64_t n);
 

@@ -36,6 +36,14 @@ uint32_t weft_node(void);
 uint32_t weft_nodes(void);
 uint32_t weft_thread(void);
 
+/*
+ * Its process, of those on its node, from 0 on; how many each node has, most
+ * often one (n_processes of struct weft_app).  They share the node's hardware
+ * threads, and each counts its own from 0 on.
+ */
+uint32_t weft_process(void);
+uint32_t weft_n_processes(void);
+
 weft_time weft_now(void);
 
 /* Computes for so long; or waits until then, not at all if that is past. */
@@ -43,7 +51,7 @@ void weft_compute(weft_time time);
 void weft_wait_until(weft_time time);
 
 /*
- * Starts run(arg) now on another thread of the same node; it first runs when
+ * Starts run(arg) now on another thread of the same process; it first runs when
  * this program waits.  arg must live as long as it runs.  False where there
  * is no such thread, where one runs there, or where the node has no room for
  * one more (n_spawned of struct weft_app).

@@ -26,6 +26,7 @@ extern "C" {
 /* How it went, for check(). */
 struct weft_result {
 	uint32_t n_nodes;
+	uint32_t n_processes; /* of each node */
 	int64_t end; /* ps */
 	/* received; messages are counted by Blue Gene/Q's units only */
 	uint64_t n_messages, n_packets;
@@ -36,13 +37,16 @@ struct weft_app {
 	const char *name;
 	const char *help; /* one line */
 	/*
-	 * Runs on thread 0 of each node from time 0 on.  mine is the node's
-	 * own: node_bytes bytes, zero at first, which nobody else touches
-	 * while it runs.
+	 * Runs on thread 0 of each process of each node from time 0 on.  mine
+	 * is the process's own: node_bytes bytes, zero at first, which nobody
+	 * else touches while it runs.
 	 */
 	void (*run)(void *mine);
 	size_t node_bytes;
 	uint32_t n_nodes; /* the first ones; 0: all */
+	/* Of each node; 0: one.  They share its hardware threads and its
+	 * memory out among them. */
+	uint32_t n_processes;
 	uint32_t n_spawned; /* programs that a node can spawn besides, to 64 */
 	size_t stack_bytes; /* of each program; 0: 64 KiB */
 	bool is_system; /* it is system software */
@@ -54,11 +58,11 @@ struct weft_app {
 	 */
 	const char *interface;
 	/*
-	 * When all programs have ended: whether what they did is right.  nodes
-	 * is the array of what each was given.  text is one line for the
-	 * report.  May be NULL.
+	 * When all programs have ended: whether what they did is right.  ranks
+	 * is the array of what each was given: process p of node n is rank
+	 * n * n_processes + p.  text is one line for the report.  May be NULL.
 	 */
-	bool (*check)(const struct weft_result *result, const void *nodes,
+	bool (*check)(const struct weft_result *result, const void *ranks,
 		char *text, size_t size);
 };
 
@@ -68,8 +72,8 @@ struct weft_app {
  * are left that nobody took; 4 for a limit of the host; 5 for a call that a
  * program may not make, or a mistake of Weft's; 6 where SIGINT or SIGTERM
  * stopped it, which are the caller's again afterwards.  It returns in all of
- * these cases and may be called again.  The process ends only where memory runs
- * out (4) or a program overruns its stack (5).
+ * these cases and may be called again.  The process ends only where memory
+ * runs out (4) or a program overruns its stack (5).
  */
 int weft_main(int argc, char **argv, const struct weft_app *app);
 

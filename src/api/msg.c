@@ -13,7 +13,7 @@ enum {
 	FIN = 16, /* bytes */
 	CREDITS = 2, /* words */
 	ASK = sizeof(struct msg_ask),
-	NEWS_ASK = 1, /* of an entry, beside the node */
+	NEWS_ASK = 1, /* of an entry, beside the rank */
 };
 
 #define START (10000 * (sim_time)SIM_NS)
@@ -28,7 +28,7 @@ static uint64_t round_up(uint64_t bytes)
 /* Where everything is, from m->at on. */
 static void lay_out(struct msg_state *m, uint64_t own)
 {
-	uint64_t n = m->n_nodes, at = m->at;
+	uint64_t n = m->n_ranks, at = m->at;
 
 	m->own_at = at;
 	at += round_up(own);
@@ -72,9 +72,9 @@ static int set_options(struct msg_state *m, const struct weft_msg_options *o)
 }
 
 uint64_t weft_msg_memory(
-	uint32_t n_nodes, const struct weft_msg_options *options)
+	uint32_t n_ranks, const struct weft_msg_options *options)
 {
-	struct msg_state m = { .n_nodes = n_nodes };
+	struct msg_state m = { .n_ranks = n_ranks };
 	struct weft_msg_options o = { 0 };
 
 	if (options)
@@ -86,14 +86,28 @@ uint64_t weft_msg_memory(
 	return m.end;
 }
 
+/* Of a node with one process, the node knows which bytes there are. */
+static bool is_mine(uint64_t at, uint64_t n)
+{
+	uint64_t each = host_memory_each(program_host());
+
+	return host_n_processes(program_host()) == 1 ||
+	       (at <= each && n <= each - at);
+}
+
+uint64_t weft_msg_base(void)
+{
+	return program_base();
+}
+
 bool weft_msg_load(uint64_t at, void *to, size_t n)
 {
-	return program_read(at, to, n);
+	return is_mine(at, n) && program_read(program_base() + at, to, n);
 }
 
 bool weft_msg_store(uint64_t at, const void *from, size_t n)
 {
-	return program_write(at, from, n);
+	return is_mine(at, n) && program_write(program_base() + at, from, n);
 }
 
 void msg_copy(uint64_t to, uint64_t from, uint64_t bytes)
@@ -112,13 +126,18 @@ void msg_copy(uint64_t to, uint64_t from, uint64_t bytes)
 }
 
 int msg_check(
-	const struct msg_state *m, uint32_t node, uint64_t at, uint64_t bytes)
+	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t bytes)
 {
-	uint64_t memory = host_memory(m->host);
-
-	if (node >= m->n_nodes)
+	if (rank >= m->n_ranks)
 		return EINVAL;
-	return at <= memory && bytes <= memory - at ? 0 : EFAULT;
+	return at <= m->each && bytes <= m->each - at ? 0 : EFAULT;
+}
+
+void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,
+	const void *data, uint32_t bytes)
+{
+	m->ops->post(
+		m, rank, msg_address(m, rank, own_at - m->base), data, bytes);
 }
 
 /* --- what has come --- */
@@ -138,8 +157,8 @@ static void on_slot(struct msg_state *m, uint64_t end)
 	/* the number comes last */
 	if (end % MSG_SLOT)
 		return;
-	if (slot / m->n_nodes / m->n_slots == MSG_USER)
-		add_news(m, (uint32_t)(slot % m->n_nodes) << 1);
+	if (slot / m->n_ranks / m->n_slots == MSG_USER)
+		add_news(m, (uint32_t)(slot % m->n_ranks) << 1);
 	else
 		m->has_word = true;
 }
@@ -168,6 +187,7 @@ static bool has_news(void *arg, uint64_t *seen)
 
 	*seen = 0;
 	return m->n_news || m->has_all || m->has_word ||
+	       (m->ops->has_events && m->ops->has_events(m)) ||
 	       (m->awaited.kind == MSG_DONE_OWN &&
 		       m->ops->is_done(m, &m->awaited));
 }
@@ -177,7 +197,7 @@ static void look_at_all(struct msg_state *m)
 	uint32_t i;
 
 	m->has_all = false;
-	for (i = 0; i < m->n_nodes; i++) {
+	for (i = 0; i < m->n_ranks; i++) {
 		msg_match_drain(m, i);
 		msg_atomic_serve(m, i);
 	}
@@ -185,8 +205,9 @@ static void look_at_all(struct msg_state *m)
 
 bool msg_step(struct msg_state *m)
 {
-	bool did = m->n_news || m->has_all;
+	bool did = m->ops->poll && m->ops->poll(m);
 
+	did |= m->n_news || m->has_all;
 	while (m->n_news || m->has_all) {
 		uint32_t what = m->news[m->news_first];
 
@@ -279,12 +300,12 @@ uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value)
 	return word[1];
 }
 
-void msg_answer(struct msg_state *m, uint32_t node, uint32_t fin,
+void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 	uint64_t answer, uint64_t value)
 {
 	uint64_t word[2] = { value, answer };
 
-	m->ops->post(m, node, m->fins_at + FIN * fin, word, sizeof(word));
+	msg_post(m, rank, m->fins_at + FIN * fin, word, sizeof(word));
 }
 
 /* --- puts and gets --- */
@@ -332,15 +353,15 @@ void weft_msg_wait(struct weft_msg *msg, struct weft_msg_done *done)
 	end(m, done);
 }
 
-int weft_msg_put(struct weft_msg *msg, uint32_t node, uint64_t to,
+int weft_msg_put(struct weft_msg *msg, uint32_t rank, uint64_t to,
 	uint64_t from, uint64_t bytes, uint32_t counter,
 	struct weft_msg_done *done)
 {
 	struct msg_state *m = msg_state(msg);
-	int code = msg_check(m, node, to, bytes);
+	int code = msg_check(m, rank, to, bytes);
 
 	if (!code)
-		code = msg_check(m, m->node, from, bytes);
+		code = msg_check(m, m->rank, from, bytes);
 	if (code || (counter >= WEFT_MSG_COUNTERS && counter != WEFT_MSG_NONE))
 		return code ? code : EINVAL;
 	if (done && m->dones == UINT64_MAX)
@@ -349,8 +370,10 @@ int weft_msg_put(struct weft_msg *msg, uint32_t node, uint64_t to,
 		*done = (struct weft_msg_done){ 0 };
 	if (!bytes)
 		return 0;
-	if (node != m->node) {
-		m->ops->put(m, node, to, from, bytes, counter, done);
+	to = msg_address(m, rank, to);
+	from += m->base;
+	if (rank != m->rank) {
+		m->ops->put(m, rank, to, from, bytes, counter, done);
 		return 0;
 	}
 	msg_copy(to, from, bytes);
@@ -359,23 +382,25 @@ int weft_msg_put(struct weft_msg *msg, uint32_t node, uint64_t to,
 	return 0;
 }
 
-int weft_msg_get(struct weft_msg *msg, uint32_t node, uint64_t from,
+int weft_msg_get(struct weft_msg *msg, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, struct weft_msg_done *done)
 {
 	struct msg_state *m = msg_state(msg);
 	struct weft_msg_done mine = { 0 };
-	int code = msg_check(m, node, from, bytes);
+	int code = msg_check(m, rank, from, bytes);
 
 	if (!code)
-		code = msg_check(m, m->node, to, bytes);
+		code = msg_check(m, m->rank, to, bytes);
 	if (code)
 		return code;
-	if (bytes && node != m->node) {
+	from = msg_address(m, rank, from);
+	to += m->base;
+	if (bytes && rank != m->rank) {
 		mine.index = msg_take_word(m);
 		if (!mine.index)
 			return EBUSY;
 		mine.kind = MSG_DONE_WORD;
-		m->ops->get(m, node, from, to, bytes, mine.index);
+		m->ops->get(m, rank, from, to, bytes, mine.index);
 	} else {
 		msg_copy(to, from, bytes);
 	}
@@ -413,6 +438,18 @@ int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
 
 /* --- life --- */
 
+/* Which process of all it is, and what it has of its node's memory. */
+static void find_place(struct msg_state *m)
+{
+	m->node = program_node();
+	m->process = program_process();
+	m->n_processes = host_n_processes(m->host);
+	m->rank = m->node * m->n_processes + m->process;
+	m->n_ranks = m->nic->net->n_nodes * m->n_processes;
+	m->each = host_memory_each(m->host);
+	m->base = program_base();
+}
+
 int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 {
 	struct msg_state *m = msg_state(msg);
@@ -427,17 +464,20 @@ int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 	m->nic = host_nic(m->host);
 	BUG_IF(!api_to(m->nic->ops));
 	m->ops = api_to(m->nic->ops)->msg;
-	m->node = program_node();
-	m->n_nodes = m->nic->net->n_nodes;
+	find_place(m);
+	if (m->ops->most_processes && m->n_processes > m->ops->most_processes)
+		return EBUSY;
 	code = set_options(m, &o);
 	if (code)
 		return code;
-	memory = host_memory(m->host);
-	if (!m->at && weft_msg_memory(m->n_nodes, &o) <= memory)
-		m->at = (memory - weft_msg_memory(m->n_nodes, &o)) / PAGE *
-			PAGE;
+	memory = weft_msg_memory(m->n_ranks, &o);
+	if (!m->at && memory <= m->each)
+		m->at = (m->each - memory) / PAGE * PAGE;
+	if (!m->at)
+		return EFAULT;
+	m->at += m->base;
 	lay_out(m, m->ops->memory);
-	if (!m->at || m->end > memory)
+	if (m->end > m->base + m->each)
 		return EFAULT;
 	msg_match_init(m);
 	code = m->ops->open(m);
@@ -460,12 +500,12 @@ int weft_msg_fini(struct weft_msg *msg)
 	return 0;
 }
 
-uint32_t weft_msg_node(const struct weft_msg *m)
+uint32_t weft_msg_rank(const struct weft_msg *m)
 {
-	return ((const struct msg_state *)m)->node;
+	return ((const struct msg_state *)m)->rank;
 }
 
-uint32_t weft_msg_nodes(const struct weft_msg *m)
+uint32_t weft_msg_ranks(const struct weft_msg *m)
 {
-	return ((const struct msg_state *)m)->n_nodes;
+	return ((const struct msg_state *)m)->n_ranks;
 }

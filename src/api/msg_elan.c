@@ -32,10 +32,15 @@ static struct own *own(struct msg_state *m)
 	return (struct own *)m->own;
 }
 
-/* An event per word; 0 is none. */
-static uint32_t event_of(uint32_t word)
+enum { WORDS = WEFT_MSG_COUNTERS + WEFT_MSG_DONES };
+
+/* An event per word of each process of a rank's node; 0 is none. */
+static uint32_t event_of(
+	const struct msg_state *m, uint32_t rank, uint32_t word)
 {
-	return word == WEFT_MSG_NONE ? 0 : 1 + word;
+	return word == WEFT_MSG_NONE
+		       ? 0
+		       : 1 + msg_process_of(m, rank) * WORDS + word;
 }
 
 static struct elan_cq *next_post(struct msg_state *m)
@@ -55,8 +60,8 @@ static struct elan_cq *next_get(struct msg_state *m)
 static void arm(struct msg_state *m, uint32_t word, uint64_t count)
 {
 	program_write(msg_word_at(m, word), &count, 8);
-	elan_arm(&own(m)->queue[QUEUE_EVENTS], event_of(word), count,
-		msg_word_at(m, word), 0);
+	elan_arm(&own(m)->queue[QUEUE_EVENTS], event_of(m, m->rank, word),
+		count, msg_word_at(m, word), 0);
 }
 
 static int msg_elan_open(struct msg_state *m)
@@ -65,44 +70,44 @@ static int msg_elan_open(struct msg_state *m)
 	uint32_t i;
 
 	for (i = 0; i < QUEUES && !code; i++)
-		code = elan_cq_open(
-			&own(m)->queue[i], i, ELAN_8K, ELAN_MAY_ALL);
+		code = elan_cq_open(&own(m)->queue[i], m->process * QUEUES + i,
+			ELAN_8K, ELAN_MAY_ALL);
 	return code;
 }
 
-static void msg_elan_post(struct msg_state *m, uint32_t node, uint64_t to,
+static void msg_elan_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	const void *data, uint32_t bytes)
 {
-	elan_put(next_post(m), node, to, data, bytes, 0, 0);
+	elan_put(next_post(m), msg_node_of(m, rank), to, data, bytes, 0, 0);
 }
 
-static void msg_elan_put(struct msg_state *m, uint32_t node, uint64_t to,
+static void msg_elan_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	uint64_t from, uint64_t bytes, uint32_t counter,
 	struct weft_msg_done *done)
 {
 	struct elan_dma d = {
 		.bytes = bytes,
-		.destination = node,
+		.destination = msg_node_of(m, rank),
 		.from = from,
 		.to = to,
-		.target_event = event_of(counter),
+		.target_event = event_of(m, rank, counter),
 	};
 
 	if (bytes <= PUT_MOST) {
-		elan_put_from(next_post(m), node, to, from, bytes,
-			event_of(counter), 0);
+		elan_put_from(next_post(m), msg_node_of(m, rank), to, from,
+			bytes, event_of(m, rank, counter), 0);
 		return;
 	}
 	if (done) {
 		*done = (struct weft_msg_done){ MSG_DONE_WORD, msg_take_word(m),
 			0 };
 		arm(m, done->index, 1);
-		d.source_event = event_of(done->index);
+		d.source_event = event_of(m, m->rank, done->index);
 	}
 	elan_dma(&own(m)->queue[QUEUE_EVENTS], &d);
 }
 
-static void msg_elan_get(struct msg_state *m, uint32_t node, uint64_t from,
+static void msg_elan_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
 	uint64_t i, n;
@@ -110,8 +115,8 @@ static void msg_elan_get(struct msg_state *m, uint32_t node, uint64_t from,
 	arm(m, word, bytes);
 	for (i = 0; i < bytes; i += n) {
 		n = bytes - i < ELAN_PACKET ? bytes - i : ELAN_PACKET;
-		elan_get(next_get(m), node, from + i, to + i, (uint32_t)n,
-			event_of(word));
+		elan_get(next_get(m), msg_node_of(m, rank), from + i, to + i,
+			(uint32_t)n, event_of(m, m->rank, word));
 	}
 }
 
@@ -122,8 +127,8 @@ static void msg_elan_arrived(
 
 	for (; bytes; bytes -= n) {
 		n = bytes < UINT32_MAX ? bytes : UINT32_MAX;
-		elan_set(&own(m)->queue[QUEUE_EVENTS], event_of(counter),
-			(uint32_t)n);
+		elan_set(&own(m)->queue[QUEUE_EVENTS],
+			event_of(m, m->rank, counter), (uint32_t)n);
 	}
 }
 

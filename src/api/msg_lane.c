@@ -4,54 +4,54 @@
 #include "api/msg.h"
 
 static uint64_t peer_at(
-	const struct msg_state *m, enum msg_lane lane, uint32_t node)
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
 {
 	return m->peers_at +
-	       ((uint64_t)node * MSG_LANES + lane) * sizeof(struct msg_peer);
+	       ((uint64_t)rank * MSG_LANES + lane) * sizeof(struct msg_peer);
 }
 
 struct msg_peer msg_peer(
-	const struct msg_state *m, enum msg_lane lane, uint32_t node)
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
 {
 	struct msg_peer p = { 0 };
 
-	program_read(peer_at(m, lane, node), &p, sizeof(p));
+	program_read(peer_at(m, lane, rank), &p, sizeof(p));
 	return p;
 }
 
-void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t node,
+void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	const struct msg_peer *p)
 {
-	program_write(peer_at(m, lane, node), p, sizeof(*p));
+	program_write(peer_at(m, lane, rank), p, sizeof(*p));
 }
 
-/* Two words, that a node writes to tell of slots that it has emptied. */
+/* Two words, that a rank writes to tell of slots that it has emptied. */
 static uint64_t credits_at(
-	const struct msg_state *m, enum msg_lane lane, uint32_t node)
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
 {
-	return m->credits_at + ((uint64_t)node * MSG_LANES + lane) * 16;
+	return m->credits_at + ((uint64_t)rank * MSG_LANES + lane) * 16;
 }
 
-/* Where the slot ends that a message of a node goes to. */
+/* Where the slot ends that a message of a rank goes to. */
 static uint64_t slot_end(const struct msg_state *m, enum msg_lane lane,
-	uint32_t node, uint64_t number)
+	uint32_t rank, uint64_t number)
 {
 	uint64_t row = lane * m->n_slots + (number - 1) % m->n_slots;
 
-	return m->slots_at + (row * m->n_nodes + node + 1) * MSG_SLOT;
+	return m->slots_at + (row * m->n_ranks + rank + 1) * MSG_SLOT;
 }
 
 /* --- sending --- */
 
 bool msg_lane_has_slot(
-	const struct msg_state *m, enum msg_lane lane, uint32_t node)
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
 {
 	uint64_t empty[2] = { 0 };
 
-	program_read(credits_at(m, lane, node), empty, sizeof(empty));
+	program_read(credits_at(m, lane, rank), empty, sizeof(empty));
 	if (empty[1] > empty[0])
 		empty[0] = empty[1];
-	return msg_peer(m, lane, node).sent - empty[0] < m->n_slots;
+	return msg_peer(m, lane, rank).sent - empty[0] < m->n_slots;
 }
 
 static uint32_t whole_words(uint64_t bytes)
@@ -59,48 +59,47 @@ static uint32_t whole_words(uint64_t bytes)
 	return (uint32_t)(bytes + 7) / 8 * 8;
 }
 
-void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t node,
+void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_trailer *t, const void *data)
 {
-	struct msg_peer p = msg_peer(m, lane, node);
+	struct msg_peer p = msg_peer(m, lane, rank);
 	uint32_t n = t->kind == MSG_SHORT ? whole_words(t->bytes) : 0;
 	uint8_t slot[MSG_SLOT] = { 0 };
 
 	t->number = ++p.sent;
-	msg_set_peer(m, lane, node, &p);
+	msg_set_peer(m, lane, rank, &p);
 	if (n)
 		memcpy(slot, data, t->bytes);
 	memcpy(slot + n, t, sizeof(*t));
 	n += sizeof(*t);
-	m->ops->post(
-		m, node, slot_end(m, lane, m->node, t->number) - n, slot, n);
+	msg_post(m, rank, slot_end(m, lane, m->rank, t->number) - n, slot, n);
 }
 
 /* --- receiving --- */
 
-bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t node,
+bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_trailer *t, uint64_t *at)
 {
-	uint64_t number = msg_peer(m, lane, node).taken + 1;
-	uint64_t end = slot_end(m, lane, node, number) - sizeof(*t);
+	uint64_t number = msg_peer(m, lane, rank).taken + 1;
+	uint64_t end = slot_end(m, lane, rank, number) - sizeof(*t);
 
 	program_read(end, t, sizeof(*t));
 	*at = end - (t->kind == MSG_SHORT ? whole_words(t->bytes) : 0);
 	return t->number == number;
 }
 
-void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t node)
+void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank)
 {
-	struct msg_peer p = msg_peer(m, lane, node);
-	uint64_t at = credits_at(m, lane, m->node);
+	struct msg_peer p = msg_peer(m, lane, rank);
+	uint64_t at = credits_at(m, lane, m->rank);
 
 	p.taken++;
 	if (p.taken - p.told >= m->n_slots / 2) {
 		p.told = p.taken;
 		at += 8 * (p.n_told++ % 2);
-		msg_set_peer(m, lane, node, &p);
-		m->ops->post(m, node, at, &p.taken, 8);
+		msg_set_peer(m, lane, rank, &p);
+		msg_post(m, rank, at, &p.taken, 8);
 		return;
 	}
-	msg_set_peer(m, lane, node, &p);
+	msg_set_peer(m, lane, rank, &p);
 }

@@ -11,7 +11,7 @@ enum state {
 	STATE_DONE,
 	STATE_POSTED, /* a receive waits for a message */
 	STATE_WAITING, /* a send waits for a slot */
-	STATE_EARLY, /* to the node itself; its receive is not there yet */
+	STATE_EARLY, /* to itself; its receive is not there yet */
 	STATE_TOLD, /* a long send waits until it has been got */
 	STATE_WANTED, /* a long receive waits for a word */
 	STATE_GETTING,
@@ -102,9 +102,9 @@ static void drop(struct msg_state *m, uint16_t prev, uint16_t i)
 
 /* --- a receive and its message --- */
 
-static bool fits(const struct weft_msg_request *r, uint32_t node, uint32_t tag)
+static bool fits(const struct weft_msg_request *r, uint32_t rank, uint32_t tag)
 {
-	return (r->node == WEFT_MSG_ANY || r->node == node) &&
+	return (r->rank == WEFT_MSG_ANY || r->rank == rank) &&
 	       (r->tag == WEFT_MSG_ANY || r->tag == tag);
 }
 
@@ -112,7 +112,7 @@ static bool fits(const struct weft_msg_request *r, uint32_t node, uint32_t tag)
 static uint64_t meet(struct weft_msg_request *r, const struct msg_early *e)
 {
 	r->status = (struct weft_msg_status){
-		.node = e->node,
+		.rank = e->rank,
 		.tag = e->tag,
 		.bytes = e->bytes,
 		.error = e->bytes > r->bytes ? EMSGSIZE : 0,
@@ -142,11 +142,11 @@ static void deliver(struct msg_state *m, struct weft_msg_request *r,
 
 /* Of receives that wait, the first that it fits. */
 static struct weft_msg_request *take_posted(
-	struct msg_state *m, uint32_t node, uint32_t tag)
+	struct msg_state *m, uint32_t rank, uint32_t tag)
 {
 	struct weft_msg_request *r = m->posted.first, *prev = NULL;
 
-	for (; r && !fits(r, node, tag); r = r->next)
+	for (; r && !fits(r, rank, tag); r = r->next)
 		prev = r;
 	if (r)
 		unlink_behind(&m->posted, prev, r);
@@ -157,7 +157,7 @@ static struct weft_msg_request *take_posted(
 static bool arrive(
 	struct msg_state *m, const struct msg_early *what, uint64_t at)
 {
-	struct weft_msg_request *r = take_posted(m, what->node, what->tag);
+	struct weft_msg_request *r = take_posted(m, what->rank, what->tag);
 	struct msg_early *e;
 
 	if (r) {
@@ -170,7 +170,7 @@ static bool arrive(
 	e->bytes = what->bytes;
 	e->from = what->from;
 	e->self = what->self;
-	e->node = what->node;
+	e->rank = what->rank;
 	e->tag = what->tag;
 	e->kind = what->kind;
 	e->fin = what->fin;
@@ -179,16 +179,16 @@ static bool arrive(
 	return true;
 }
 
-void msg_match_drain(struct msg_state *m, uint32_t node)
+void msg_match_drain(struct msg_state *m, uint32_t rank)
 {
 	struct msg_trailer t;
 	uint64_t at;
 
-	while (msg_lane_next(m, MSG_USER, node, &t, &at)) {
+	while (msg_lane_next(m, MSG_USER, rank, &t, &at)) {
 		struct msg_early e = {
 			.bytes = t.bytes,
 			.from = t.from,
-			.node = node,
+			.rank = rank,
 			.tag = t.tag,
 			.kind = t.kind,
 			.fin = t.fin,
@@ -198,7 +198,7 @@ void msg_match_drain(struct msg_state *m, uint32_t node)
 			m->is_full = true;
 			return;
 		}
-		msg_lane_taken(m, MSG_USER, node);
+		msg_lane_taken(m, MSG_USER, rank);
 	}
 }
 
@@ -210,7 +210,7 @@ static bool send_to_self(struct msg_state *m, struct weft_msg_request *r)
 		.bytes = r->bytes,
 		.from = r->at,
 		.self = r,
-		.node = r->node,
+		.rank = r->rank,
 		.tag = r->tag,
 		.kind = r->bytes <= m->eager ? MSG_SHORT : MSG_SELF,
 	};
@@ -228,9 +228,9 @@ static bool try_send(struct msg_state *m, struct weft_msg_request *r)
 	struct msg_trailer t = { .bytes = r->bytes, .tag = r->tag };
 	uint8_t data[WEFT_MSG_EAGER];
 
-	if (r->node == m->node)
+	if (r->rank == m->rank)
 		return send_to_self(m, r);
-	if (!msg_lane_has_slot(m, MSG_USER, r->node))
+	if (!msg_lane_has_slot(m, MSG_USER, r->rank))
 		return false;
 	if (r->bytes <= m->eager) {
 		t.kind = MSG_SHORT;
@@ -246,26 +246,26 @@ static bool try_send(struct msg_state *m, struct weft_msg_request *r)
 		r->state = STATE_TOLD;
 		append(&m->active, r);
 	}
-	msg_lane_send(m, MSG_USER, r->node, &t, data);
+	msg_lane_send(m, MSG_USER, r->rank, &t, data);
 	return true;
 }
 
-/* Sends to a node go in order: where one must wait, so do all behind it. */
+/* Sends to a rank go in order: where one must wait, so do all behind it. */
 static bool go_on_sending(struct msg_state *m)
 {
 	struct weft_msg_request *r = m->waiting.first, *prev = NULL, *next;
 	bool did = false;
 
 	for (m->round++; r; r = next) {
-		struct msg_peer p = msg_peer(m, MSG_USER, r->node);
+		struct msg_peer p = msg_peer(m, MSG_USER, r->rank);
 
 		next = r->next;
 		if (p.stuck != m->round) {
 			unlink_behind(&m->waiting, prev, r);
 			if (try_send(m, r)) {
-				p = msg_peer(m, MSG_USER, r->node);
+				p = msg_peer(m, MSG_USER, r->rank);
 				p.waiting--;
-				msg_set_peer(m, MSG_USER, r->node, &p);
+				msg_set_peer(m, MSG_USER, r->rank, &p);
 				did = true;
 				continue;
 			}
@@ -278,7 +278,7 @@ static bool go_on_sending(struct msg_state *m)
 			if (!next)
 				m->waiting.last = r;
 			p.stuck = m->round;
-			msg_set_peer(m, MSG_USER, r->node, &p);
+			msg_set_peer(m, MSG_USER, r->rank, &p);
 		}
 		prev = r;
 	}
@@ -304,7 +304,7 @@ static bool advance(struct msg_state *m, struct weft_msg_request *r)
 			return false;
 		r->state = STATE_GETTING;
 		if (r->bytes)
-			m->ops->get(m, r->status.node, r->from, r->at, r->bytes,
+			m->ops->get(m, r->status.rank, r->from, r->at, r->bytes,
 				r->done.index);
 	}
 	if (r->bytes && !msg_word_is_zero(m, r->done.index))
@@ -331,7 +331,7 @@ bool msg_match_go_on(struct msg_state *m)
 		r->state = STATE_DONE;
 		did = true;
 		if (is_receive)
-			msg_answer(m, r->status.node, r->fin, 1, 0);
+			msg_answer(m, r->status.rank, r->fin, 1, 0);
 	}
 	return go_on_sending(m) || did;
 }
@@ -344,53 +344,53 @@ bool msg_match_is_idle(const struct msg_state *m)
 
 /* --- calls --- */
 
-int weft_msg_send_start(struct weft_msg *msg, uint32_t node, uint32_t tag,
+int weft_msg_send_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
 	uint64_t from, uint64_t bytes, struct weft_msg_request *r)
 {
 	struct msg_state *m = msg_state(msg);
-	int code = msg_check(m, m->node, from, bytes);
+	int code = msg_check(m, m->rank, from, bytes);
 	struct msg_peer p;
 
-	if (node >= m->n_nodes || tag == WEFT_MSG_ANY || code)
+	if (rank >= m->n_ranks || tag == WEFT_MSG_ANY || code)
 		return code ? code : EINVAL;
 	*r = (struct weft_msg_request){
-		.at = from,
+		.at = m->base + from,
 		.bytes = bytes,
-		.node = node,
+		.rank = rank,
 		.tag = tag,
 		.state = STATE_WAITING,
-		.status = { .node = node, .tag = tag, .bytes = bytes },
+		.status = { .rank = rank, .tag = tag, .bytes = bytes },
 	};
-	p = msg_peer(m, MSG_USER, node);
+	p = msg_peer(m, MSG_USER, rank);
 	if (!p.waiting && try_send(m, r))
 		return 0;
-	p = msg_peer(m, MSG_USER, node);
+	p = msg_peer(m, MSG_USER, rank);
 	p.waiting++;
-	msg_set_peer(m, MSG_USER, node, &p);
+	msg_set_peer(m, MSG_USER, rank, &p);
 	append(&m->waiting, r);
 	return 0;
 }
 
-int weft_msg_receive_start(struct weft_msg *msg, uint32_t node, uint32_t tag,
+int weft_msg_receive_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
 	uint64_t to, uint64_t max, struct weft_msg_request *r)
 {
 	struct msg_state *m = msg_state(msg);
-	int code = msg_check(m, m->node, to, max);
+	int code = msg_check(m, m->rank, to, max);
 	uint16_t i, prev = 0;
 
-	if ((node >= m->n_nodes && node != WEFT_MSG_ANY) || code)
+	if ((rank >= m->n_ranks && rank != WEFT_MSG_ANY) || code)
 		return code ? code : EINVAL;
 	*r = (struct weft_msg_request){
-		.at = to,
+		.at = m->base + to,
 		.bytes = max,
-		.node = node,
+		.rank = rank,
 		.tag = tag,
 		.state = STATE_POSTED,
 	};
 	for (i = m->early_first; i; i = m->early[i - 1].next) {
 		struct msg_early *e = &m->early[i - 1];
 
-		if (fits(r, e->node, e->tag)) {
+		if (fits(r, e->rank, e->tag)) {
 			deliver(m, r, e, early_at(m, e));
 			drop(m, prev, i);
 			return 0;
@@ -425,20 +425,20 @@ int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
 	return r->status.error;
 }
 
-int weft_msg_send(struct weft_msg *m, uint32_t node, uint32_t tag,
+int weft_msg_send(struct weft_msg *m, uint32_t rank, uint32_t tag,
 	uint64_t from, uint64_t bytes)
 {
 	struct weft_msg_request r;
-	int code = weft_msg_send_start(m, node, tag, from, bytes, &r);
+	int code = weft_msg_send_start(m, rank, tag, from, bytes, &r);
 
 	return code ? code : weft_msg_finish(m, &r, NULL);
 }
 
-int weft_msg_receive(struct weft_msg *m, uint32_t node, uint32_t tag,
+int weft_msg_receive(struct weft_msg *m, uint32_t rank, uint32_t tag,
 	uint64_t to, uint64_t max, struct weft_msg_status *status)
 {
 	struct weft_msg_request r;
-	int code = weft_msg_receive_start(m, node, tag, to, max, &r);
+	int code = weft_msg_receive_start(m, rank, tag, to, max, &r);
 
 	return code ? code : weft_msg_finish(m, &r, status);
 }

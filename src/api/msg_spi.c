@@ -15,12 +15,14 @@ enum {
 	GETS_BYTES = 64 << 10,
 	PUT_FIFOS = MU_PER_SUBGROUP,
 
-	/* sub-groups; and the FIFO that others' remote gets go to */
+	/* sub-groups of FIFOs, of each process; others' remote gets go to the
+	 * first FIFO of the last */
 	GROUP_POST = 0,
 	GROUP_PUT,
 	GROUP_GET,
-	FIFO_GET = GROUP_GET * MU_PER_SUBGROUP,
-	/* base addresses: all of memory; the words; one that nobody reads */
+	GROUPS,
+	/* base addresses, of each process's sub-group: all of memory; the
+	 * words; one that nobody reads */
 	BASE_MEMORY = 0,
 	BASE_WORDS,
 	BASE_NOBODY,
@@ -45,6 +47,12 @@ _Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
 static struct own *own(struct msg_state *m)
 {
 	return (struct own *)m->own;
+}
+
+/* The first number that a process has of what sub-groups have. */
+static uint32_t first_of(uint32_t subgroup)
+{
+	return subgroup * MU_PER_SUBGROUP;
 }
 
 /* --- set-up --- */
@@ -72,7 +80,7 @@ static int open_bases(struct msg_state *m)
 {
 	static const uint32_t ids[] = { BASE_MEMORY, BASE_WORDS, BASE_NOBODY };
 	MUSPI_BaseAddressTableSubGroup_t g;
-	int code = Kernel_AllocateBaseAddressTable(0, &g, 3, ids, 0);
+	int code = Kernel_AllocateBaseAddressTable(m->process, &g, 3, ids, 0);
 
 	if (code)
 		return code;
@@ -88,37 +96,53 @@ static int open_bases(struct msg_state *m)
 static int spi_open(struct msg_state *m)
 {
 	struct own *o = own(m);
-	int code = open_bases(m);
+	uint32_t first = m->process * GROUPS;
+	int code;
 
+	code = open_bases(m);
 	if (!code)
-		code = open_fifos(&o->post, GROUP_POST, 1, m->own_at + AT_POST,
-			FIFO_BYTES, false);
+		code = open_fifos(&o->post, first + GROUP_POST, 1,
+			m->own_at + AT_POST, FIFO_BYTES, false);
 	if (!code)
-		code = open_fifos(&o->put, GROUP_PUT, PUT_FIFOS,
+		code = open_fifos(&o->put, first + GROUP_PUT, PUT_FIFOS,
 			m->own_at + AT_PUT, FIFO_BYTES, false);
 	if (!code)
-		code = open_fifos(&o->get, GROUP_GET, 1, m->own_at + AT_GET,
-			GETS_BYTES, true);
+		code = open_fifos(&o->get, first + GROUP_GET, 1,
+			m->own_at + AT_GET, GETS_BYTES, true);
 	return code;
 }
 
 /* --- descriptors --- */
 
-/* A put from one node's memory into another's. */
-static MUHWI_Descriptor_t make_put(uint32_t node, uint64_t to, uint64_t from,
-	uint64_t bytes, uint32_t word)
+/* From a rank to another one, perhaps of the same node. */
+static MUSPI_BaseDescriptorInfoFields_t make_base(const struct msg_state *m,
+	uint32_t source, uint32_t target, uint64_t from, uint64_t bytes)
 {
+	bool is_local = msg_node_of(m, source) == msg_node_of(m, target);
+
+	return (MUSPI_BaseDescriptorInfoFields_t){
+		.Payload_Address = from,
+		.Message_Length = bytes,
+		.Torus_FIFO_Map = is_local ? MU_MAP_LOCAL : MU_MAP_TORUS,
+		.Dest = spi_destination(msg_node_of(m, target)),
+	};
+}
+
+/* A put from one rank's memory into another's. */
+static MUHWI_Descriptor_t make_put(const struct msg_state *m, uint32_t source,
+	uint32_t target, uint64_t to, uint64_t from, uint64_t bytes,
+	uint32_t word)
+{
+	uint32_t first = first_of(msg_process_of(m, target));
 	bool is_counted = word != WEFT_MSG_NONE;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = {
-		.Base = { .Payload_Address = from,
-			.Message_Length = bytes,
-			.Torus_FIFO_Map = MU_MAP_TORUS,
-			.Dest = spi_destination(node) },
+		.Base = make_base(m, source, target, from, bytes),
 		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING },
-		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_MEMORY,
+		.DirectPut = { .Rec_Payload_Base_Address_Id =
+				       first + BASE_MEMORY,
 			.Rec_Payload_Offset = to,
 			.Rec_Counter_Base_Address_Id =
-				is_counted ? BASE_WORDS : BASE_NOBODY,
+				first + (is_counted ? BASE_WORDS : BASE_NOBODY),
 			.Rec_Counter_Offset = is_counted ? 8 * word : 0 },
 	};
 	MUHWI_Descriptor_t d;
@@ -149,22 +173,24 @@ static uint64_t take_stage(struct msg_state *m, MUSPI_InjFifo_t *f)
 
 /* --- operations --- */
 
-static void spi_post(struct msg_state *m, uint32_t node, uint64_t to,
+static void spi_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	const void *data, uint32_t bytes)
 {
 	MUSPI_InjFifo_t *f = &own(m)->post.fifo[0];
 	uint64_t stage = take_stage(m, f);
-	MUHWI_Descriptor_t d = make_put(node, to, stage, bytes, WEFT_MSG_NONE);
+	MUHWI_Descriptor_t d =
+		make_put(m, m->rank, rank, to, stage, bytes, WEFT_MSG_NONE);
 
 	program_write(stage, data, bytes);
 	inject(f, &d);
 }
 
-static void spi_put(struct msg_state *m, uint32_t node, uint64_t to,
+static void spi_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	uint64_t from, uint64_t bytes, uint32_t counter,
 	struct weft_msg_done *done)
 {
-	MUHWI_Descriptor_t d = make_put(node, to, from, bytes, counter);
+	MUHWI_Descriptor_t d =
+		make_put(m, m->rank, rank, to, from, bytes, counter);
 	uint32_t fifo;
 	uint64_t number;
 
@@ -176,19 +202,20 @@ static void spi_put(struct msg_state *m, uint32_t node, uint64_t to,
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, fifo, number };
 }
 
-static void spi_get(struct msg_state *m, uint32_t node, uint64_t from,
+static void spi_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
 	MUSPI_InjFifo_t *f = &own(m)->post.fifo[0];
 	uint64_t stage = take_stage(m, f);
-	MUHWI_Descriptor_t put = make_put(m->node, to, from, bytes, word), d;
+	MUHWI_Descriptor_t put = make_put(
+				   m, rank, m->rank, to, from, bytes, word),
+			   d;
 	MUSPI_Pt2PtRemoteGetDescriptorInfo_t i = {
-		.Base = { .Payload_Address = stage,
-			.Message_Length = sizeof(put),
-			.Torus_FIFO_Map = MU_MAP_TORUS,
-			.Dest = spi_destination(node) },
+		.Base = make_base(m, m->rank, rank, stage, sizeof(put)),
 		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING },
-		.RemoteGet = { .Rget_Inj_FIFO_Id = FIFO_GET },
+		.RemoteGet = { .Rget_Inj_FIFO_Id = first_of(
+				       msg_process_of(m, rank) * GROUPS +
+				       GROUP_GET) },
 	};
 
 	program_write(msg_word_at(m, word), &bytes, 8);
@@ -210,7 +237,7 @@ static void spi_arrived(struct msg_state *m, uint32_t counter, uint64_t bytes)
 static bool spi_is_done(
 	const struct msg_state *m, const struct weft_msg_done *done)
 {
-	uint32_t fifo = GROUP_PUT * MU_PER_SUBGROUP + done->index;
+	uint32_t fifo = first_of(m->process * GROUPS + GROUP_PUT) + done->index;
 
 	return mu_peek(m->nic, m->node, MU_REGISTER(MU_INJ_COUNT, fifo)) >
 	       done->number;
@@ -239,6 +266,7 @@ static void spi_close(struct msg_state *m)
 
 static const struct msg_ops spi_msg_ops = {
 	.memory = OWN_BYTES,
+	.most_processes = MU_SYSTEM_SUBGROUP / GROUPS,
 	.open = spi_open,
 	.close = spi_close,
 	.post = spi_post,

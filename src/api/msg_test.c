@@ -26,7 +26,7 @@ static uint64_t stream(uint32_t from, uint32_t to, uint32_t i)
 /* Bytes of each size, at odd addresses too, to every node and itself. */
 static void put_to_all(struct weft_msg *m, void *arg)
 {
-	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), to, i;
+	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m), to, i;
 	struct weft_msg_done done;
 	uint64_t sum = 0, at;
 
@@ -72,7 +72,7 @@ static void puts_write_and_count(void **state)
 /* Many at a time, from everybody, while those do nothing. */
 static void get_from_all(struct weft_msg *m, void *arg)
 {
-	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), k, i;
+	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m), k, i;
 	struct weft_msg_done done[SIZES];
 	uint64_t at = MSG_TEST_TARGET;
 
@@ -113,7 +113,7 @@ static void gets_bring_bytes(void **state)
 static void too_many_gets(struct weft_msg *m, void *arg)
 {
 	struct weft_msg_done done[WEFT_MSG_DONES], more;
-	uint32_t i, to = (weft_msg_node(m) + 1) % weft_msg_nodes(m);
+	uint32_t i, to = (weft_msg_rank(m) + 1) % weft_msg_ranks(m);
 
 	(void)arg;
 	for (i = 0; i < WEFT_MSG_DONES; i++)
@@ -151,7 +151,7 @@ static uint64_t word(uint64_t at)
 /* Everybody at everybody: each old value is seen once. */
 static void change_words(struct weft_msg *m, void *arg)
 {
-	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), i;
+	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m), i;
 	uint64_t old, mine = 0, bit = UINT64_C(1) << me, at = MSG_TEST_TARGET;
 	uint64_t *seen = arg;
 
@@ -218,7 +218,7 @@ static void atomics_exclude_each_other(void **state)
 /* Nobody leaves before the last has come, time after time. */
 static void meet(struct weft_msg *m, void *arg)
 {
-	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), i, round;
+	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m), i, round;
 	uint64_t *came = arg;
 
 	for (round = 0; round < 40; round++) {
@@ -247,7 +247,7 @@ static void barriers_hold_all_nodes(void **state)
 static void spread(struct weft_msg *m, void *arg)
 {
 	static const uint64_t bytes[] = { 0, 1, 8, 480, 481, LONG };
-	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), root, i;
+	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m), root, i;
 
 	(void)arg;
 	for (root = 0; root < n; root++) {
@@ -306,7 +306,7 @@ static void check_result(enum weft_msg_reduction op, uint32_t n, uint64_t at)
 
 static void reduce_integers(struct weft_msg *m, void *arg)
 {
-	uint32_t n = weft_msg_nodes(m), me = weft_msg_node(m), root, i, op;
+	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m), root, i, op;
 	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET;
 
 	(void)arg;
@@ -350,7 +350,7 @@ static void integers_are_reduced(void **state)
 /* Where order matters: doubles that are of very different sizes. */
 static void reduce_doubles(struct weft_msg *m, void *arg)
 {
-	uint32_t me = weft_msg_node(m), i;
+	uint32_t me = weft_msg_rank(m), i;
 	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET, *results = arg;
 
 	for (i = 0; i < ELEMENTS; i++) {
@@ -406,7 +406,7 @@ static void doubles_are_summed_in_the_same_order(void **state)
 
 static void try_nonsense(struct weft_msg *m, void *arg)
 {
-	uint32_t n = weft_msg_nodes(m);
+	uint32_t n = weft_msg_ranks(m);
 	uint64_t end = UINT64_C(1) << 30;
 	struct weft_msg_request r;
 	struct weft_msg other;

@@ -14,6 +14,7 @@
 #include "nic/elan4/elan4.h"
 #include "route/hint.h"
 #include "route/updown.h"
+#include "router/registry.h"
 #include "topo/fattree_testing.h"
 #include "topo/torus.h"
 
@@ -104,13 +105,14 @@ static void build(struct rig *r)
 		.seed = SEED,
 	};
 	struct host_params p;
-	struct host_setup h = { .params = &p };
+	struct host_setup h = { .params = &p, .n_spawned = 1 };
 	struct nic_setup n = {
 		.ops = nic_of(r), .on_delivered = on_delivered, .arg = r
 	};
 
 	link_params_defaults(&r->link);
 	set(net_params_table, net_params_n, &r->router, NULL, NULL);
+	r->router.kind = router_find("direct");
 	if (r->test->machine == MSG_TEST_TREE)
 		make_tree(r, &s, &e);
 	else
@@ -121,9 +123,11 @@ static void build(struct rig *r)
 	if (!r->net)
 		fail_msg("%s", e.text);
 	host_params_defaults(&p);
-	p.memory = MEMORY;
+	h.n_processes = r->test->n_processes ? r->test->n_processes : 1;
+	p.memory = MEMORY * h.n_processes;
 	h.sim = r->net->sim;
-	h.n_nodes = h.n_programs = r->net->n_nodes;
+	h.n_nodes = r->net->n_nodes;
+	h.n_programs = h.n_nodes * h.n_processes;
 	r->digest = mem_alloc(r->net->n_sites, sizeof(*r->digest));
 	r->host = n.host = host_new(&h, &e);
 	n.net = r->net;
@@ -167,12 +171,15 @@ uint64_t msg_test_run(const struct weft_msg_test *t)
 {
 	struct rig *r = mem_alloc(1, sizeof(*r));
 	uint64_t digest;
-	site_id i;
+	uint32_t i, each;
 
 	r->test = t;
 	build(r);
-	for (i = 0; i < r->net->n_nodes; i++)
-		program_start(r->host, i, 0, 0, node_program, (void *)t);
+	each = host_n_processes(r->host);
+	for (i = 0; i < r->net->n_nodes * each; i++)
+		program_start(r->host, i / each,
+			i % each * host_threads_each(r->host), 0, node_program,
+			(void *)t);
 	digest = finish(r);
 	nic_free(r->nic);
 	host_free(r->host);
@@ -188,16 +195,23 @@ uint64_t msg_test_run(const struct weft_msg_test *t)
 void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
 	const struct weft_msg_options *o)
 {
+	static const uint32_t processes[][2] = {
+		[MSG_TEST_TORUS] = { 1, 4 }, [MSG_TEST_TREE] = { 1, 2 }
+	};
 	struct weft_msg_test t = { .run = run };
 	uint64_t digest;
+	uint32_t i;
 
 	if (o)
 		t.options = *o;
 	for (; t.machine < MSG_TEST_MACHINES; t.machine++) {
-		t.n_workers = 1;
-		digest = msg_test_run(&t);
-		t.n_workers = 3;
-		assert_true(msg_test_run(&t) == digest);
+		for (i = 0; i < 2; i++) {
+			t.n_processes = processes[t.machine][i];
+			t.n_workers = 1;
+			digest = msg_test_run(&t);
+			t.n_workers = 3;
+			assert_true(msg_test_run(&t) == digest);
+		}
 	}
 }
 

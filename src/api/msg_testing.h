@@ -12,13 +12,15 @@ enum {
 	MSG_TEST_SOURCE = 0x1000000,
 	MSG_TEST_TARGET = 0x2000000,
 	MSG_TEST_OTHER = 0x3000000,
+	MSG_TEST_RANKS = 32, /* at most */
 };
 
 struct weft_msg_test {
 	enum msg_test_machine machine;
 	uint32_t n_workers; /* 0: 1 */
+	uint32_t n_processes; /* of each node; 0: 1 */
 	struct weft_msg_options options;
-	void (*run)(struct weft_msg *m, void *arg); /* on each node */
+	void (*run)(struct weft_msg *m, void *arg); /* as each process */
 	void *arg;
 	bool is_left_open; /* without weft_msg_fini() */
 };
@@ -26,7 +28,8 @@ struct weft_msg_test {
 /* Runs them to their end; nobody may have told of an error.  Returns the
  * digest. */
 uint64_t msg_test_run(const struct weft_msg_test *t);
-/* The same on each machine, one worker and three: digests are equal. */
+/* The same on each machine, with one process a node and with several, one
+ * worker and three: digests are equal. */
 void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
 	const struct weft_msg_options *o);
 

@@ -23,9 +23,25 @@ uint32_t weft_nodes(void)
 	return net()->n_nodes;
 }
 
+/* Of its process, in which threads are counted from 0 on. */
+static uint32_t first_thread(void)
+{
+	return program_process() * host_threads_each(program_host());
+}
+
 uint32_t weft_thread(void)
 {
-	return program_thread();
+	return program_thread() - first_thread();
+}
+
+uint32_t weft_process(void)
+{
+	return program_process();
+}
+
+uint32_t weft_n_processes(void)
+{
+	return host_n_processes(program_host());
 }
 
 weft_time weft_now(void)
@@ -45,7 +61,8 @@ void weft_wait_until(weft_time time)
 
 bool weft_spawn(uint32_t thread, void (*run)(void *arg), void *arg)
 {
-	return program_spawn(thread, run, arg);
+	return thread < host_threads_each(program_host()) &&
+	       program_spawn(first_thread() + thread, run, arg);
 }
 
 uint32_t weft_shape(uint32_t size[WEFT_MAX_DIMS])

@@ -391,7 +391,7 @@ static uint64_t sum(enum mu_event event)
 	uint64_t n = 0;
 	uint32_t i;
 
-	for (i = 0; i < N_FIFOS; i++)
+	for (i = 0; i < MU_NET_FIFOS; i++)
 		n += spi_upc(event, i);
 	return n;
 }
@@ -439,7 +439,8 @@ static void counting_receiver(void *arg)
 	reads = spi_upc(MU_UPC_SLAVE_READS, 0);
 	assert_int_equal(sum(MU_UPC_PACKETS_OUT), 6);
 	assert_int_equal(spi_upc(MU_UPC_MESSAGES_OUT, 0), 2);
-	assert_int_equal(spi_upc(MU_UPC_SLAVE_READS, 0), reads + N_FIFOS + 2);
+	assert_int_equal(
+		spi_upc(MU_UPC_SLAVE_READS, 0), reads + MU_NET_FIFOS + 2);
 }
 
 static void bgq_f127_events_are_counted(void **state)

@@ -19,15 +19,15 @@
 
 struct app {
 	struct programs programs;
-	struct start *starts; /* [node] */
-	uint8_t *nodes; /* what each was given */
-	uint32_t n_nodes; /* that run it */
+	struct start *starts; /* [rank] */
+	uint8_t *ranks; /* what each was given */
+	uint32_t n_ranks; /* node by node, each with all its processes */
 	struct weft_result tells;
 	char says[256];
 	bool is_right;
 };
 
-/* How a program is started on a node. */
+/* How a program is started as a process of a node. */
 struct start {
 	const struct weft_app *app;
 	void *mine;
@@ -74,12 +74,19 @@ static int app_init(struct load *l, const struct topo *t, struct route *r,
 	if (!is->run || is->n_spawned > HOST_THREADS)
 		return err_set(
 			e, "no program, or more than %d threads", HOST_THREADS);
-	a->n_nodes = is->n_nodes ? is->n_nodes : t->n_nodes;
+	if (is->n_processes > HOST_THREADS)
+		return err_set(e,
+			"%u processes a node, and there are %d "
+			"threads",
+			is->n_processes, HOST_THREADS);
 	l->needs = (struct load_needs){
-		.n_programs = a->n_nodes,
 		.n_spawned = is->n_spawned,
 		.stack_bytes = is->stack_bytes,
+		.n_processes = is->n_processes ? is->n_processes : 1,
 	};
+	a->n_ranks =
+		(is->n_nodes ? is->n_nodes : t->n_nodes) * l->needs.n_processes;
+	l->needs.n_programs = a->n_ranks;
 	return 0;
 }
 
@@ -96,15 +103,17 @@ static void app_start(struct load *l)
 {
 	const struct weft_app *is = l->arg;
 	struct app *a = of(l);
-	site_id i;
+	uint32_t each = l->needs.n_processes, i;
+	uint32_t threads = host_threads_each(l->host);
 
 	programs_open(&a->programs);
-	a->starts = mem_alloc(a->n_nodes, sizeof(*a->starts));
-	a->nodes = mem_alloc(a->n_nodes, is->node_bytes + 1);
-	for (i = 0; i < a->n_nodes; i++) {
+	a->starts = mem_alloc(a->n_ranks, sizeof(*a->starts));
+	a->ranks = mem_alloc(a->n_ranks, is->node_bytes + 1);
+	for (i = 0; i < a->n_ranks; i++) {
 		a->starts[i] =
-			(struct start){ is, a->nodes + i * is->node_bytes };
-		program_start(l->host, i, 0, 0, run_program, &a->starts[i]);
+			(struct start){ is, a->ranks + i * is->node_bytes };
+		program_start(l->host, i / each, i % each * threads, 0,
+			run_program, &a->starts[i]);
 	}
 }
 
@@ -115,6 +124,7 @@ static void app_report(struct load *l, struct load_result *r)
 
 	programs_report(&of(l)->programs, r);
 	t->n_nodes = l->net->n_nodes;
+	t->n_processes = l->needs.n_processes;
 	t->end = r->end;
 	t->n_packets = net_total(l->net).delivered;
 	t->n_messages = nic_sum(l->nic, "messages");
@@ -156,7 +166,7 @@ static int app_check(struct load *l, struct err *e)
 			"nobody took%s",
 			errors);
 	a->is_right = !is->check ||
-		      is->check(&a->tells, a->nodes, a->says, sizeof(a->says));
+		      is->check(&a->tells, a->ranks, a->says, sizeof(a->says));
 	return 0;
 }
 
@@ -164,7 +174,7 @@ static void app_fini(struct load *l)
 {
 	programs_fini(l);
 	mem_free(of(l)->starts);
-	mem_free(of(l)->nodes);
+	mem_free(of(l)->ranks);
 }
 
 static const struct load_ops app_ops = {

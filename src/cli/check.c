@@ -4,10 +4,10 @@
 
 #include "machine/machine.h"
 #include "out/json.h"
-#include "router/proof.h"
+#include "net/proof.h"
 
 static void json_step(
-	struct json *j, const struct topo *t, const struct proof_step *s)
+	struct json *j, const struct machine *m, const struct proof_step *s)
 {
 	char text[256];
 	uint32_t i;
@@ -20,7 +20,7 @@ static void json_step(
 	json_text(j, "why", s->why);
 	json_array(j, "cycle");
 	for (i = 0; i < s->n_cycle; i++) {
-		proof_name(t, &s->cycle[i], text, sizeof(text));
+		proof_name(m->topo, m->route, &s->cycle[i], text, sizeof(text));
 		json_text(j, NULL, text);
 	}
 	json_end(j, ']');
@@ -51,13 +51,13 @@ static void print_json(const struct machine *m, const struct proof *p, FILE *f)
 	json_count(&j, "turns", p->n_turns);
 	json_array(&j, "steps");
 	for (i = 0; i < p->n_steps; i++)
-		json_step(&j, m->topo, &p->step[i]);
+		json_step(&j, m, &p->step[i]);
 	json_end(&j, ']');
 	json_end(&j, '}');
 }
 
 static void print_step(
-	const struct topo *t, const struct proof_step *s, FILE *f)
+	const struct machine *m, const struct proof_step *s, FILE *f)
 {
 	char text[256];
 	uint32_t i;
@@ -69,7 +69,7 @@ static void print_step(
 		      "first:\n",
 			f);
 	for (i = 0; i < s->n_cycle; i++) {
-		proof_name(t, &s->cycle[i], text, sizeof(text));
+		proof_name(m->topo, m->route, &s->cycle[i], text, sizeof(text));
 		fprintf(f, "     %s\n", text);
 	}
 }
@@ -85,7 +85,7 @@ static void print_text(const struct machine *m, const struct proof *p, FILE *f)
 		p->is_proved ? "cannot deadlock"
 			     : "not proved to be free of deadlock");
 	for (i = 0; i < p->n_steps; i++)
-		print_step(m->topo, &p->step[i], f);
+		print_step(m, &p->step[i], f);
 }
 
 static int check(
@@ -95,7 +95,7 @@ static int check(
 	struct proof p;
 	int code;
 
-	if (proof_make(&p, m->topo, m->route, &m->router, e))
+	if (proof_make(&p, m->topo, m->route, m->router.packets, e))
 		return -1;
 	cli_out_open(&out);
 	if (a->is_json)

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "out/json.h"
-#include "router/net.h"
+#include "net/net.h"
 
 /* What the network is to keep, for net_setup.book: how, filled in, or NULL
  * where neither is asked for. */

@@ -85,15 +85,9 @@ void show_wire(const struct show *s, uint32_t class, char text[TOPO_TEXT])
 		t->ops->where(t, class, text);
 }
 
-uint32_t show_channels(const struct show *s, uint8_t list[N_CHANNELS])
+size_t show_site_bytes(const struct show *s)
 {
-	uint32_t n = 0, kind;
-
-	for (kind = 0; kind < N_PACKET_KINDS; kind++)
-		if (s->m->route->ops->kinds >> kind & 1)
-			list[n++] = (uint8_t)net_channel_of(
-				&(struct packet){ .kind = (uint8_t)kind });
-	return n;
+	return s->m->router.kind->site_bytes(s->m->topo->node_ports);
 }
 
 uint64_t show_buffer(const struct show *s)

@@ -35,8 +35,8 @@ bool show_links(const struct show *s, uint32_t class, uint64_t *links);
 void show_wire(const struct show *s, uint32_t class, char text[TOPO_TEXT]);
 /* Bytes that a receiver holds per channel. */
 uint64_t show_buffer(const struct show *s);
-/* The channels that the routing uses, the first ones of a list. */
-uint32_t show_channels(const struct show *s, uint8_t list[N_CHANNELS]);
+/* What a node's router takes in a simulation. */
+size_t show_site_bytes(const struct show *s);
 /* "switch", or "node" where these are routers. */
 const char *show_router(const struct show *s);
 

@@ -136,8 +136,7 @@ static void json_ways(struct json *j, const struct show *s)
 static void json_buffers(struct json *j, const struct show *s)
 {
 	uint64_t bytes = show_buffer(s);
-	uint8_t list[N_CHANNELS];
-	uint32_t n = show_channels(s, list);
+	uint32_t n = s->m->route->ops->n_channels;
 	char key[TOPO_TEXT];
 
 	json_object(j, "buffers");
@@ -201,7 +200,7 @@ void show_json(const struct show *s, FILE *f)
 	json_buffers(&j, s);
 	json_routing(&j, m->route);
 	json_object(&j, "simulation");
-	json_count(&j, "bytes_per_node", sizeof(struct net_site));
+	json_count(&j, "bytes_per_node", show_site_bytes(s));
 	json_count(&j, "estimated_bytes", s->memory);
 	json_end(&j, '}');
 	json_end(&j, '}');

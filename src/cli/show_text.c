@@ -159,6 +159,36 @@ static void text_lines(const struct show *s, FILE *f)
 		p->taps, p->step, p->eye, (double)training_time(p, bit) / 1e6);
 }
 
+/* What only some links have. */
+static void text_link_more(const struct link_params *l, FILE *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->n_formats; i++)
+		fprintf(f,
+			"            %s: header %" PRId64 " B, %" PRId64
+			" B for each word, trailer %" PRId64 " B\n",
+			l->formats[i].name, l->formats[i].header,
+			l->formats[i].word, l->formats[i].trailer);
+	if (l->lanes > 1)
+		fprintf(f, "lanes       %" PRId64 " of %.10g Gb/s\n", l->lanes,
+			(double)l->rate * 8 / 1e9 / (double)l->lanes);
+	if (l->word && l->word != l->chunk)
+		fprintf(f, "words       %" PRId64 " B on the wire\n", l->word);
+	if (l->control)
+		fprintf(f,
+			"control     %" PRId64 " words after every %" PRId64
+			"\n",
+			l->control, l->control_every);
+	if (l->retry.kind == RETRY_REPLAY)
+		fprintf(f,
+			"retry       by replay: %" PRId64
+			" %s, again after %s\n",
+			l->retry.window,
+			l->retry.unit == RETRY_PACKETS ? "packets" : "chunks",
+			l->retry.by == RETRY_BY_NACK ? "a nack" : "a time-out");
+}
+
 static void text_link(const struct show *s, FILE *f)
 {
 	const struct link_params *l = &s->m->link;
@@ -186,6 +216,7 @@ static void text_link(const struct show *s, FILE *f)
 			"            %" PRId64 " B more for each %" PRId64
 			" B of payload\n",
 			l->per_transaction, l->transaction);
+	text_link_more(l, f);
 	text_lines(s, f);
 	if (s->cut.links)
 		fprintf(f,
@@ -207,12 +238,12 @@ static void text_router(const struct show *s, FILE *f)
 {
 	const struct net_params *r = &s->m->router;
 	uint64_t bytes = show_buffer(s);
-	uint8_t list[N_CHANNELS];
-	uint32_t n = show_channels(s, list);
+	uint32_t n = s->m->route->ops->n_channels;
 
 	fprintf(f, "channels    ");
 	for (uint32_t c = 0; c < n; c++)
-		fprintf(f, "%s%s", c ? ", " : "", net_channel_names[list[c]]);
+		fprintf(f, "%s%s", c ? ", " : "",
+			s->m->route->ops->channels[c]);
 	fprintf(f,
 		"\nbuffers     per port and channel %" PRId64
 		" packets (%" PRIu64 " B), %" PRId64
@@ -244,8 +275,7 @@ static void text_memory(const struct show *s, FILE *f)
 	fprintf(f,
 		"simulation  %zu B of state per %s; a saturated run takes "
 		"about %.4g %s\n\n",
-		sizeof(struct net_site),
-		topo_is_direct(s->m->topo) ? "node" : "site", size, units[i]);
+		show_site_bytes(s), "node", size, units[i]);
 }
 
 void show_text(const struct show *s, FILE *f)

@@ -24,11 +24,12 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 	struct host *h = mem_alloc(1, sizeof(*h));
 	site_id i;
 
-	BUG_IF(s->n_spawned > HOST_THREADS);
+	BUG_IF(s->n_spawned > HOST_THREADS || s->n_processes > HOST_THREADS);
 	h->sim = s->sim;
 	h->n_nodes = s->n_nodes;
 	h->most_started = s->n_programs;
 	h->n_spawned = s->n_spawned;
+	h->n_processes = s->n_processes ? s->n_processes : 1;
 	h->stack_bytes = s->stack_bytes ? s->stack_bytes : HOST_STACK;
 	if (s->params)
 		h->params = *s->params;
@@ -86,6 +87,23 @@ uint64_t host_memory(const struct host *h)
 const struct host_params *host_params(const struct host *h)
 {
 	return &h->params;
+}
+
+uint32_t host_n_processes(const struct host *h)
+{
+	return h->n_processes;
+}
+
+uint32_t host_threads_each(const struct host *h)
+{
+	return HOST_THREADS / h->n_processes;
+}
+
+uint64_t host_memory_each(const struct host *h)
+{
+	uint64_t each = host_memory(h) / h->n_processes;
+
+	return h->n_processes > 1 ? each / MEMORY_PAGE * MEMORY_PAGE : each;
 }
 
 struct side *host_side(const struct host *h)

@@ -39,6 +39,11 @@ struct host_setup {
 	 */
 	uint32_t n_spawned;
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
+	/*
+	 * Processes of each node, to HOST_THREADS; 0: one.  Each has as many
+	 * hardware threads and as much of the node's memory as the others.
+	 */
+	uint32_t n_processes;
 	/* What an interface that takes any side stands at; NULL: nothing. */
 	const struct side_ops *side;
 	const void *side_params; /* copied */
@@ -54,6 +59,12 @@ struct nic *host_nic(const struct host *h);
 /* Bytes of memory that a node has. */
 uint64_t host_memory(const struct host *h);
 const struct host_params *host_params(const struct host *h);
+
+uint32_t host_n_processes(const struct host *h);
+/* Hardware threads of a process; its memory, bytes in whole pages.  The first
+ * ones are those of process 0, and so on. */
+uint32_t host_threads_each(const struct host *h);
+uint64_t host_memory_each(const struct host *h);
 
 /* See host/side.h; NULL where the set-up names none. */
 struct side *host_side(const struct host *h);

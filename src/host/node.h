@@ -110,6 +110,7 @@ struct host {
 	site_id n_nodes;
 	uint32_t n_started, most_started; /* the first ones */
 	uint32_t n_spawned; /* then so many for each node */
+	uint32_t n_processes; /* of each node */
 	sim_time *dies_at; /* [node]; NULL: no node dies */
 	atomic_uint n_running, n_dead;
 	size_t stack_bytes;

@@ -304,6 +304,16 @@ uint32_t program_thread(void)
 	return host_self()->thread;
 }
 
+uint32_t program_process(void)
+{
+	return program_thread() / host_threads_each(current->host);
+}
+
+uint64_t program_base(void)
+{
+	return program_process() * host_memory_each(current->host);
+}
+
 sim_time program_now(void)
 {
 	return self()->now;

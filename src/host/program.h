@@ -26,6 +26,9 @@
 struct host *program_host(void);
 site_id program_node(void);
 uint32_t program_thread(void);
+/* Of its node; and where that process's part of the memory begins. */
+uint32_t program_process(void);
+uint64_t program_base(void);
 sim_time program_now(void);
 /* Whether it is a thread of the network interface: see host/card.h. */
 bool program_is_card(void);

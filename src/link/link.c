@@ -319,7 +319,7 @@ static void fill_row(struct link_rules *r, const struct link_params *p,
 
 			r->bytes[at] = (uint32_t)bytes;
 			r->ser[at] = wire_time(bytes * p->lanes, rate * lanes);
-			if (r->ser[at] > r->longest)
+			if (!dead && r->ser[at] > r->longest)
 				r->longest = r->ser[at];
 			if (!row)
 				r->chunks[at] = (uint16_t)chunks_of(p, f, i);

@@ -105,7 +105,7 @@ struct link_rules {
 	uint8_t rate_of[TOPO_MAX_WIRES]; /* by class of wire */
 	uint32_t lanes;
 	struct link_rate *rate; /* as the rows of cost */
-	sim_time longest; /* serialisation */
+	sim_time longest; /* serialisation, of links that lack no lane */
 	const struct link_code *code;
 	uint32_t route; /* bytes in front for each switch to pass */
 	uint32_t protocol; /* bytes owed for an arrival */
@@ -241,19 +241,30 @@ static inline void link_collect(
 }
 
 /* A data packet came in at this port: its acknowledgement is owed. */
+static inline void link_owe_at(struct link_sender *l, sim_time owed, sim_time t)
+{
+	l->owed_until = (l->owed_until > t ? l->owed_until : t) + owed;
+}
+
 static inline void link_owe(
 	struct link_sender *l, const struct link_rules *r, sim_time t)
 {
-	l->owed_until = (l->owed_until > t ? l->owed_until : t) + r->owed;
+	link_owe_at(l, r->owed, t);
 }
 
 /* Takes the link at t for a packet whose tail leaves at tail. */
-static inline void link_take(struct link_sender *l, const struct link_rules *r,
-	sim_time t, sim_time tail)
+static inline void link_take_at(
+	struct link_sender *l, sim_time gap, sim_time t, sim_time tail)
 {
 	sim_time owed = l->owed_until > t ? l->owed_until - t : 0;
 
-	l->free_at = l->owed_until = tail + r->gap + owed;
+	l->free_at = l->owed_until = tail + gap + owed;
+}
+
+static inline void link_take(struct link_sender *l, const struct link_rules *r,
+	sim_time t, sim_time tail)
+{
+	link_take_at(l, r->gap, t, tail);
 }
 
 #endif

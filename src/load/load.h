@@ -11,7 +11,7 @@
 #include "meas/digest.h"
 #include "meas/hist.h"
 #include "nic/nic.h"
-#include "router/net.h"
+#include "net/net.h"
 
 enum load_ending {
 	LOAD_FINISHED,
@@ -58,6 +58,7 @@ struct load_needs {
 	uint32_t n_programs; /* the most that start() will start, in all */
 	uint32_t n_spawned; /* besides on each node, at most HOST_THREADS */
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
+	uint32_t n_processes; /* of each node; 0: one */
 };
 
 struct load {
@@ -176,13 +177,8 @@ int64_t load_link_rate(const struct link_params *link, uint32_t bytes);
 /* The time of a full packet on a busy link: a unit for durations. */
 sim_time load_packet_time(const struct link_params *link, uint32_t bytes);
 
-static inline bool load_has_room(const struct net *n, site_id s, uint32_t fifo)
-{
-	return n->sites[s].inject[fifo].chunks >= n->full;
-}
-
 /*
- * The injection FIFO for a packet, or N_FIFOS where none has room; of those
+ * The injection FIFO for a packet, or NET_NO_FIFO where none has room; of those
  * that would do, the first from first on.
  */
 uint32_t load_find_fifo(

@@ -30,12 +30,22 @@ int programs_need_memory(
 	return 0;
 }
 
+int programs_need_nic(const struct programs *p, struct err *e)
+{
+	if (!p->load.nic_ops)
+		return err_set(e, "%s: the machine has no network interface",
+			p->load.ops->name);
+	return 0;
+}
+
 int programs_need(const struct programs *p, const char *nic, uint64_t memory,
 	struct err *e)
 {
 	const struct load *l = &p->load;
 
-	if (!l->nic_ops || strcmp(l->nic_ops->name, nic) != 0)
+	if (programs_need_nic(p, e))
+		return -1;
+	if (strcmp(l->nic_ops->name, nic) != 0)
 		return err_set(e, "%s: runs on machines with nic.kind %s",
 			l->ops->name, nic);
 	return programs_need_memory(p, memory, e);

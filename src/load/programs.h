@@ -33,6 +33,8 @@ struct programs {
  */
 int programs_need(const struct programs *p, const char *nic, uint64_t memory,
 	struct err *e);
+/* Whether it has any at all. */
+int programs_need_nic(const struct programs *p, struct err *e);
 /* Of memory alone. */
 int programs_need_memory(
 	const struct programs *p, uint64_t memory, struct err *e);

@@ -35,25 +35,28 @@ bool load_find_figure(
 uint32_t load_find_fifo(
 	const struct net *n, site_id s, packet_id id, uint32_t first)
 {
+	static const uint8_t class[N_PACKET_KINDS] = {
+		[PACKET_DYNAMIC] = NET_USER,
+		[PACKET_DETERMINISTIC] = NET_USER,
+		[PACKET_HIGH] = NET_HIGH,
+		[PACKET_SYSTEM] = NET_SYSTEM,
+	};
 	struct packet p = n->packets[id];
-	uint32_t i;
+	struct net_fifos f = net_fifos(n, class[p.kind]);
+	uint32_t i, fifo;
 
-	if (p.kind == PACKET_HIGH || p.kind == PACKET_SYSTEM) {
-		i = p.kind == PACKET_HIGH ? FIFO_HIGH : FIFO_SYSTEM;
-		return load_has_room(n, s, i) ? i : N_FIFOS;
-	}
 	if (p.kind == PACKET_DETERMINISTIC) {
 		/* One FIFO per first direction keeps each flow in order. */
 		n->route->ops->start(n->route, &p);
-		return load_has_room(n, s, p.escape) ? p.escape : N_FIFOS;
+		fifo = f.first + p.escape;
+		return net_has_room(n, s, fifo) ? fifo : NET_NO_FIFO;
 	}
-	for (i = first; i < n->n_fifos; i++)
-		if (load_has_room(n, s, i))
-			return i;
-	for (i = 0; i < first; i++)
-		if (load_has_room(n, s, i))
-			return i;
-	return N_FIFOS;
+	for (i = 0; i < f.count; i++) {
+		fifo = f.first + (i + first) % f.count;
+		if (net_has_room(n, s, fifo))
+			return fifo;
+	}
+	return NET_NO_FIFO;
 }
 
 int load_set_zones(struct route *r, const char *zones, struct err *e)

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "machine/machine.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,190 +10,9 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "nic/bgq_mu/bgq_mu.h"
+#include "router/registry.h"
 #include "topo/fattree.h"
 #include "topo/torus.h"
-
-enum { MOST_MACHINES = 256 };
-
-/* --- where files are --- */
-
-static void add_dir(
-	struct machine_dirs *d, size_t *n, const char *dir, const char *folder)
-{
-	if (*n + 1 >= MACHINE_DIRS)
-		return;
-	snprintf(d->text[*n], sizeof(d->text[*n]), "%s%s", dir, folder);
-	d->dir[*n] = d->text[*n];
-	++*n;
-}
-
-/* Beside the program: in a build tree, or where it was installed. */
-static void add_beside(
-	struct machine_dirs *d, size_t *n, const char *way, const char *folder)
-{
-	char exe[512], path[1024];
-	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash;
-
-	if (len <= 0)
-		return;
-	exe[len] = '\0';
-	slash = strrchr(exe, '/');
-	if (!slash)
-		return;
-	*slash = '\0';
-	snprintf(path, sizeof(path), "%s/%s%s", exe, way, folder);
-	if (access(path, R_OK | X_OK) == 0)
-		add_dir(d, n, path, "");
-}
-
-/* The environment's variable, then ours by the folder's name. */
-static void find_dirs(
-	struct machine_dirs *d, const char *variable, const char *folder)
-{
-	const char *env = getenv(variable);
-	size_t n = 0;
-
-	memset(d, 0, sizeof(*d));
-	if (env && *env)
-		add_dir(d, &n, env, "");
-	add_beside(d, &n, "../share/weft/", folder);
-	add_beside(d, &n, "../../../", folder);
-#ifdef WEFT_DATA_DIR
-	add_dir(d, &n, WEFT_DATA_DIR "/", folder);
-#endif
-}
-
-void machine_dirs(struct machine_dirs *d)
-{
-	find_dirs(d, "WEFT_MACHINES", "machines");
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The machines of one directory that are not in names yet. */
-static void scan(const char *dir, char **names, char **paths, size_t *n)
-{
-	DIR *d = opendir(dir);
-	struct dirent *f;
-
-	while (d && (f = readdir(d))) {
-		size_t len = strlen(f->d_name), i;
-		char path[2048];
-
-		if (len < 6 || strcmp(f->d_name + len - 5, ".yaml") != 0 ||
-			*n == MOST_MACHINES)
-			continue;
-		f->d_name[len - 5] = '\0';
-		for (i = 0; i < *n && strcmp(names[i], f->d_name); i++)
-			;
-		if (i < *n)
-			continue;
-		snprintf(path, sizeof(path), "%s/%s.yaml", dir, f->d_name);
-		names[*n] = mem_text(f->d_name);
-		paths[*n] = mem_text(path);
-		++*n;
-	}
-	if (d)
-		closedir(d);
-}
-
-struct found {
-	char *name[MOST_MACHINES], *path[MOST_MACHINES];
-	size_t n;
-};
-
-static struct found *find_in(const char *variable, const char *folder)
-{
-	struct found *f = mem_alloc(1, sizeof(*f));
-	struct machine_dirs d;
-	size_t i;
-
-	find_dirs(&d, variable, folder);
-	for (i = 0; d.dir[i]; i++)
-		scan(d.dir[i], f->name, f->path, &f->n);
-	return f;
-}
-
-static struct found *find_all(void)
-{
-	return find_in("WEFT_MACHINES", "machines");
-}
-
-static void found_free(struct found *f)
-{
-	size_t i;
-
-	for (i = 0; i < f->n; i++) {
-		mem_free(f->name[i]);
-		mem_free(f->path[i]);
-	}
-	mem_free(f);
-}
-
-static const char *path_of(const struct found *f, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < f->n; i++)
-		if (!strcmp(f->name[i], name))
-			return f->path[i];
-	return NULL;
-}
-
-int machine_list_files(const char *variable, const char *folder,
-	void (*f)(void *arg, const char *name, const char *path), void *arg)
-{
-	struct found *all = find_in(variable, folder);
-	char *sorted[MOST_MACHINES];
-	size_t i, n = all->n;
-
-	memcpy(sorted, all->name, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_name);
-	for (i = 0; i < n; i++)
-		f(arg, sorted[i], path_of(all, sorted[i]));
-	found_free(all);
-	return n ? 0 : -1;
-}
-
-int machine_list(void (*f)(void *arg, const char *name, const char *path),
-	void *arg, struct err *e)
-{
-	if (!machine_list_files("WEFT_MACHINES", "machines", f, arg))
-		return 0;
-	return err_set(e, "no machine files found; WEFT_MACHINES can name "
-			  "their directory");
-}
-
-/* A name with a slash or a dot is a path; any other is looked for. */
-static int find_path(struct machine *m, const char *name, struct err *e)
-{
-	struct found *all;
-	char hint[NAME_HINT];
-	const char *path;
-
-	if (strpbrk(name, "/.")) {
-		if (strlen(name) >= sizeof(m->path))
-			return err_set(
-				e, "the machine file's path is too long");
-		snprintf(m->path, sizeof(m->path), "%s", name);
-		return 0;
-	}
-	all = find_all();
-	path = path_of(all, name);
-	if (path) {
-		snprintf(m->path, sizeof(m->path), "%s", path);
-	} else {
-		err_set(e, "no machine is called \"%.60s\"%s", name,
-			name_hint(name, (const char *const *)all->name, all->n,
-				"; `weft machines` lists them", hint));
-	}
-	found_free(all);
-	return path ? 0 : -1;
-}
 
 /* --- reading --- */
 
@@ -247,12 +65,10 @@ static void add_topos(struct machine *m)
 	for (i = 0; topo_registry[i]; i++)
 		add_word(&m->kind_row[0], topo_registry[i]->name);
 	add_kind(m, &m->kind_row[0], "topology",
-		(struct param){
-			.offset = offsetof(struct machine_kinds, topo),
+		(struct param){ .offset = offsetof(struct machine_kinds, topo),
 			.def = "torus",
 			.help = "which topology",
-			.source = "BGQ-F2",
-		});
+			.source = "BGQ-F2" });
 	for (i = 0; topo_registry[i]; i++) {
 		const struct topo_ops *ops = topo_registry[i];
 
@@ -291,6 +107,21 @@ static void add_links(struct machine *m)
 		&m->lines, is_tree(m));
 }
 
+static void add_routers(struct machine *m)
+{
+	size_t i;
+
+	for (i = 0; router_registry[i]; i++)
+		add_word(&m->kind_row[3], router_registry[i]->name);
+	add_kind(m, &m->kind_row[3], "router",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, router),
+			.def = "direct",
+			.help = "which router" });
+	add_block(m, "router", net_params_table, net_params_n, &m->router,
+		always);
+}
+
 static void add_routes(struct machine *m)
 {
 	size_t i;
@@ -298,12 +129,10 @@ static void add_routes(struct machine *m)
 	for (i = 0; route_registry[i]; i++)
 		add_word(&m->kind_row[1], route_registry[i]->name);
 	add_kind(m, &m->kind_row[1], "routing",
-		(struct param){
-			.offset = offsetof(struct machine_kinds, route),
+		(struct param){ .offset = offsetof(struct machine_kinds, route),
 			.def = "hint",
 			.help = "which routing",
-			.source = "BGQ-F33",
-		});
+			.source = "BGQ-F33" });
 	for (i = 0; route_registry[i]; i++) {
 		const struct route_ops *ops = route_registry[i];
 
@@ -323,12 +152,10 @@ static void add_nics(struct machine *m)
 	for (i = 0; nic_registry[i]; i++)
 		add_word(&m->kind_row[2], nic_registry[i]->name);
 	add_kind(m, &m->kind_row[2], "nic",
-		(struct param){
-			.offset = offsetof(struct machine_kinds, nic),
+		(struct param){ .offset = offsetof(struct machine_kinds, nic),
 			.def = "bgq-mu",
 			.help = "which network interface",
-			.source = "BGQ-F86, BGQ-F88",
-		});
+			.source = "BGQ-F86, BGQ-F88" });
 	for (i = 0; nic_registry[i]; i++) {
 		const struct nic_ops *ops = nic_registry[i];
 
@@ -359,8 +186,7 @@ struct machine *machine_default(void)
 	m->is_whole = true;
 	add_topos(m);
 	add_links(m);
-	add_block(m, "router", net_params_table, net_params_n, &m->router,
-		always);
+	add_routers(m);
 	add_routes(m);
 	add_nics(m);
 	add_hosts(m);
@@ -395,7 +221,6 @@ static size_t count_given(const struct machine *m)
 	return n;
 }
 
-/* What is said twice on a command line contradicts itself. */
 static int assign(struct machine *m, const struct param_block *blocks,
 	const char *text, const char *place, struct err *e)
 {
@@ -483,7 +308,6 @@ static int check_unused(
 	return 0;
 }
 
-/* All is read: takes the variants that were named. */
 static int choose(struct machine *m, struct err *e)
 {
 	const struct machine_kinds *k = &m->kinds;
@@ -491,8 +315,11 @@ static int choose(struct machine *m, struct err *e)
 
 	m->topo = m->topos[k->topo];
 	m->route = m->routes[k->route];
+	m->router.kind = router_registry[k->router];
 	m->nic = k->nic ? nic_registry[k->nic - 1] : NULL;
 	m->nic_params = k->nic ? m->nics[k->nic - 1] : NULL;
+	m->link.formats = m->nic ? m->nic->formats : NULL;
+	m->link.n_formats = m->nic ? m->nic->n_formats : 0;
 	for (i = 0; i < m->n_blocks; i++)
 		if (!machine_uses(m, i) && check_unused(m, &m->block[i], e))
 			return -1;
@@ -516,6 +343,7 @@ static int read_plan(struct machine *m, struct err *e)
 	m->faults.least_lanes = m->link.least_lanes;
 	m->faults.retrain = m->link.retrain;
 	m->faults.bit = training_bit(m->link.rate);
+	m->faults.parts = m->nic ? m->nic->parts : NULL;
 	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }
 
@@ -524,7 +352,7 @@ struct machine *machine_load(const char *name, const char *const *sets,
 {
 	struct machine *m = machine_default();
 
-	if (find_path(m, name, e) || read_all(m, sets, n_sets, shape, e) ||
+	if (machine_find(m, name, e) || read_all(m, sets, n_sets, shape, e) ||
 		choose(m, e) || settle_links(m, e) ||
 		host_params_check(&m->host, e) ||
 		m->topo->ops->init(m->topo, e) ||

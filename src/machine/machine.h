@@ -12,14 +12,14 @@
 #include "machine/file.h"
 #include "nic/nic.h"
 #include "route/route.h"
-#include "router/net.h"
+#include "net/net.h"
 #include "topo/topo.h"
 
 enum { MACHINE_DIRS = 5, MACHINE_KINDS = 8, MACHINE_BLOCKS = 32 };
 
 /* Which variants a machine has: indices of the registries. */
 struct machine_kinds {
-	int64_t topo, route;
+	int64_t topo, route, router;
 	int64_t nic; /* 0: none, else 1 + the index */
 };
 
@@ -35,6 +35,8 @@ struct machine_use {
 	int64_t least, most;
 };
 
+struct machine;
+
 /* Where machine files are looked for; NULL at the end. */
 struct machine_dirs {
 	const char *dir[MACHINE_DIRS];
@@ -42,12 +44,15 @@ struct machine_dirs {
 };
 
 void machine_dirs(struct machine_dirs *d);
+/* Sets a machine's path.  A name with a slash or a dot is one; any other is
+ * looked for. */
+int machine_find(struct machine *m, const char *name, struct err *e);
 
 struct machine {
 	struct machine_header header;
 	char path[1024];
 	struct machine_kinds kinds;
-	struct machine_kind kind_row[3];
+	struct machine_kind kind_row[4];
 	struct topo *topo, *topos[MACHINE_KINDS]; /* one of them */
 	struct route *route, *routes[MACHINE_KINDS];
 	struct link_params link;

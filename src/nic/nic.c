@@ -28,8 +28,7 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 	nic->nodes = map_alloc(nic->n_nodes * sizeof(*nic->nodes));
 	nic->payloads = payload_pool_new(
 		s->net->n_workers, nic->n_nodes, nic->load_size);
-	s->net->client = nic->ops->client;
-	s->net->client_state = nic;
+	net_attach(s->net, nic->ops->client, nic);
 	host_set_nic(s->host, nic);
 	return nic;
 }

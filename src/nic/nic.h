@@ -14,8 +14,8 @@
 
 #include "base/param.h"
 #include "host/program.h"
+#include "net/net.h"
 #include "nic/payload.h"
-#include "router/net.h"
 
 struct nic {
 	const struct nic_ops *ops;
@@ -74,6 +74,12 @@ struct nic_ops {
 	size_t n_params, params_size;
 	const struct net_client_ops *client; /* its state is the nic */
 	const struct nic_counter *counters; /* the last one has no key */
+	/* What its kinds of packets are on the wire; NULL: as links say. */
+	const struct link_format *formats;
+	uint32_t n_formats;
+	/* Parts of nodes that plans of faults name, up to a NULL, which are its
+	 * own affair; NULL: there are none. */
+	const struct part_kind *const *parts;
 
 	/* Checks the values against the network; makes the state and sets
 	 * load_size.  What it has set up is freed by fini(), NULL: nothing. */

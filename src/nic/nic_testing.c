@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
+#include "router/registry.h"
 
 enum { MOST_LOAD = 8192 };
 
@@ -48,6 +49,7 @@ void nic_testing_init(
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
 	link_params_defaults(&m->link);
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
+	m->router.kind = router_find("direct");
 	m->hint.route.ops = &hint_ops;
 	m->ops = ops;
 	m->params = mem_alloc(1, ops->params_size);

@@ -288,6 +288,7 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 		return err_set(e,
 			"routing.kind: hint needs topology.kind: torus, not %s",
 			topo->ops->name);
+	r->topo = topo;
 	h->route.bubble = h->bubble != 0;
 	h->route.has_escape = h->escape != 0;
 	if (check_lengths(h->torus, e) || set_order(h, e))
@@ -393,6 +394,9 @@ static void hint_start(const struct route *r, struct packet *p)
 	route_look_up(r, p);
 }
 
+static const char *const channels[] = { "dynamic", "deterministic", "high",
+	"system" };
+
 static int set_zones(
 	struct route *r, uint32_t set, const char *text, struct err *e)
 {
@@ -401,13 +405,14 @@ static int set_zones(
 
 const struct route_ops hint_ops = {
 	.name = "hint",
+	.channels = channels,
+	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct hint),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.init = hint_init,
 	.fini = hint_fini,
 	.start = hint_start,
-	.kinds = (1u << N_PACKET_KINDS) - 1,
 	.set_zones = set_zones,
 	.way = hint_way,
 	.describe = hint_describe,

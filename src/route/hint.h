@@ -36,6 +36,12 @@ static inline const struct hint *hint_of(const struct route *r)
 	return (const struct hint *)r;
 }
 
+/* NULL where it is none. */
+static inline const struct hint *hint_find(const struct route *r)
+{
+	return r->ops == &hint_ops ? hint_of(r) : NULL;
+}
+
 /*
  * Programs one set of zone masks: "none", "longest-first", "order" (one
  * dimension after the other, as deterministic packets go), or groups of

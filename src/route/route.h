@@ -59,6 +59,8 @@ struct route_fact {
 
 struct route_ops {
 	const char *name;
+	const char *const *channels; /* names of those that packets use */
+	uint32_t n_channels;
 	size_t size; /* of the variant, whose first member is struct route */
 	const struct param *params;
 	size_t n_params;
@@ -98,8 +100,6 @@ struct route_ops {
 	void (*walk_ranges)(
 		const struct route *r, uint16_t *after, struct route_walks *w);
 
-	/* Kinds of packets that have a channel of their own, a bit each. */
-	uint8_t kinds;
 	/* Programs a set of zones, in words; NULL where it has none. */
 	int (*set_zones)(
 		struct route *r, uint32_t set, const char *text, struct err *e);

@@ -333,8 +333,12 @@ static bool updown_fact(const struct route *r, uint32_t i, struct route_fact *f)
 	return !i;
 }
 
+static const char *const channels[] = { "dynamic", "high" };
+
 const struct route_ops updown_ops = {
 	.name = "updown",
+	.channels = channels,
+	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct updown),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
@@ -345,7 +349,6 @@ const struct route_ops updown_ops = {
 	.spread = updown_spread,
 	.walk = updown_walk,
 	.walk_ranges = updown_walk_ranges,
-	.kinds = 1u << PACKET_DYNAMIC | 1u << PACKET_HIGH,
 	.way = updown_way,
 	.describe = updown_describe,
 	.fact = updown_fact,

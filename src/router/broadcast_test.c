@@ -11,7 +11,7 @@ enum { MANY = 40, PERIOD = FULL_PS + GAP_PS };
 
 static site_id next(const struct rig *r, site_id s, port_id p)
 {
-	return r->net->sites[s].port[p].sender.peer;
+	return direct_site(r->net, s)->port[p].sender.peer;
 }
 
 /* From s by a port, to the router before s on its ring. */
@@ -38,7 +38,7 @@ static void check_line(const struct rig *r, uint32_t k, sim_time at)
 
 	assert_null(rig_copy(r, k, p->src));
 	for (s = p->src; s != p->dst;) {
-		uint32_t wire = r->net->sites[s].port[port].sender.wire;
+		uint32_t wire = direct_site(r->net, s)->port[port].sender.wire;
 		const struct arrival *a;
 
 		s = next(r, s, port);
@@ -50,7 +50,7 @@ static void check_line(const struct rig *r, uint32_t k, sim_time at)
 		assert_int_equal(a->packet.dst, s);
 		assert_int_equal(a->packet.src, p->src);
 		assert_int_equal(a->packet.bytes, p->bytes);
-		assert_int_equal(a->fifo, net_reception_of(p, port ^ 1));
+		assert_int_equal(a->fifo, direct_reception_of(p, port ^ 1));
 		assert_true(a->head == at);
 		assert_true(a->tail == at + FULL_PS);
 	}
@@ -164,7 +164,7 @@ static void check_closed(uint8_t kind, int64_t reception)
 	};
 	struct rig *r = rig_new(&how);
 	struct packet x = line(r, kind, 0, 0);
-	uint32_t fifo = net_reception_of(&x, 1);
+	uint32_t fifo = direct_reception_of(&x, 1);
 	sim_time t = 2 * MANY * PERIOD;
 	site_id s;
 

@@ -39,7 +39,7 @@ static struct rig *jam(
 	struct rig *r = rig_new(&how);
 
 	p.dst = to;
-	rig_close(r, to, net_reception_of(&p, in));
+	rig_close(r, to, direct_reception_of(&p, in));
 	rig_flood(r, 0, rig_fifo(r, &p), 2 * SOME, p);
 	rig_run_until(r, late);
 	assert_int_equal(r->node[to].n,
@@ -49,7 +49,7 @@ static struct rig *jam(
 
 static void end(struct rig *r, site_id to, uint32_t in)
 {
-	rig_open(r, to, net_reception_of(&r->flow[0].packet, in), 2 * late);
+	rig_open(r, to, direct_reception_of(&r->flow[0].packet, in), 2 * late);
 	rig_run(r);
 	rig_free(r);
 }
@@ -58,7 +58,7 @@ static void end(struct rig *r, site_id to, uint32_t in)
  * room for one more, and what goes straight on fills it. */
 static void check_straight(struct packet p, const char *bubble, uint32_t enter)
 {
-	uint32_t c = net_channel_of(&p);
+	uint32_t c = direct_channel_of(&p);
 	struct rig *r;
 
 	p.src = 1;
@@ -75,7 +75,7 @@ static void check_straight(struct packet p, const char *bubble, uint32_t enter)
 /* From (0,0) through (1,0), where it turns, to (1,1): turning is entering. */
 static void check_turning(struct packet p, const char *bubble, uint32_t enter)
 {
-	uint32_t c = net_channel_of(&p);
+	uint32_t c = direct_channel_of(&p);
 	struct rig *r = jam(bubble, p, 5, B_MINUS);
 
 	assert_int_equal(rig_standing(r, 5, B_MINUS, c), enter);

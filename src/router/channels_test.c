@@ -93,7 +93,7 @@ static void check_blocked(uint8_t stuck, uint8_t kind, uint32_t fifo)
 
 	how.fills = true;
 	r = rig_new(&how);
-	rig_close(r, 3, net_reception_of(&x, 1));
+	rig_close(r, 3, direct_reception_of(&x, 1));
 	rig_flood(r, 0, rig_fifo(r, &x), SOME, x);
 	k = rig_send(r, t, fifo, y);
 	rig_run_until(r, 2 * t);
@@ -103,7 +103,7 @@ static void check_blocked(uint8_t stuck, uint8_t kind, uint32_t fifo)
 		assert_true(r->got[k] && r->got[k]->head == t + way);
 	else
 		assert_null(r->got[k]);
-	rig_open(r, 3, net_reception_of(&x, 1), 3 * t);
+	rig_open(r, 3, direct_reception_of(&x, 1), 3 * t);
 	rig_run(r);
 	rig_free(r);
 }
@@ -236,7 +236,7 @@ static void the_user_channels_share_a_link(void **state)
 	int64_t queues;
 
 	(void)state;
-	for (queues = 1; queues <= NET_QUEUES; queues++) {
+	for (queues = 1; queues <= DIRECT_QUEUES; queues++) {
 		uint32_t n[N_PACKET_KINDS] = { 0 }, i;
 		struct rig *r;
 

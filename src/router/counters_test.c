@@ -40,7 +40,7 @@ static void senders_count_by_any_group_of_channels(void **state)
 			.bytes = bytes[i],
 		};
 
-		sum[net_channel_of(&p)] = (5 + i) * wire_bytes(bytes[i]);
+		sum[direct_channel_of(&p)] = (5 + i) * wire_bytes(bytes[i]);
 		rig_flood(
 			r, 0, i < PACKET_HIGH ? i : rig_fifo(r, &p), 5 + i, p);
 	}
@@ -77,7 +77,7 @@ static void both_ends_of_a_wire_agree(void **state)
 	for (s = 0; s < r->net->n_sites; s++) {
 		for (p = 0; p < r->net->n_ports; p++) {
 			const struct link_sender *l =
-				&r->net->sites[s].port[p].sender;
+				&direct_site(r->net, s)->port[p].sender;
 
 			for (c = 0; c < N_CHANNELS; c++) {
 				uint64_t b = rig_sent_bytes(r, s, p, 1u << c);

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "route/hint_testing.h"
-#include "router/net.h"
+#include "router/direct/direct.h"
 #include "sim/random.h"
 
 enum { MOST_SITES = 128, TEXT = 4096 };
@@ -67,7 +67,7 @@ static void fill(struct net *n, struct sim_worker *worker, site_id s,
 {
 	struct world *w = n->client_state;
 
-	while (!w->is_stopped && n->sites[s].inject[fifo].chunks >= n->full) {
+	while (!w->is_stopped && net_has_room(n, s, fifo)) {
 		struct random_bits r =
 			random_draw(w->seed, s, RANDOM_TEST, w->n[s]);
 		site_id to = w->target(w, s, fifo, r.a);
@@ -132,6 +132,7 @@ static struct world *make(const struct hint_how *how, int64_t packets)
 	hint_make(&w->m, how);
 	param_defaults(&router);
 	link_params_defaults(&w->link);
+	w->router.kind = &direct_ops;
 	w->router.packets = packets;
 	w->kinds = 1u << PACKET_DYNAMIC;
 	w->target = anybody;
@@ -183,8 +184,10 @@ static uint64_t standing(const struct world *w)
 
 	for (s = 0; s < w->net->n_sites; s++)
 		for (c = 0; c < N_CHANNELS; c++)
-			for (q = 0; q < NET_BITS; q++)
-				sum += w->net->sites[s].queue[c][q].count;
+			for (q = 0; q < w->net->n_ports * DIRECT_QUEUES; q++)
+				sum += direct_queue(
+					direct_site(w->net, s), c, q)
+					       ->count;
 	return sum;
 }
 
@@ -227,7 +230,7 @@ static struct line read_line(const struct world *w, const char *text)
 		fail_msg("what is this: %s", text);
 	l.in = port_named(w, in);
 	l.out = port_named(w, out);
-	while (strcmp(net_channel_names[c], channel) != 0)
+	while (strcmp(direct_ops.channels[c], channel) != 0)
 		assert_true(++c < N_CHANNELS);
 	l.channel = c;
 	return l;
@@ -239,22 +242,23 @@ static void waits(
 	const struct world *w, const struct line *l, const struct line *next)
 {
 	const struct net *n = w->net;
-	const struct net_site *s = &n->sites[l->node];
+	const struct direct_site *s = direct_site(n, l->node);
 	const struct link_sender *sender = &s->port[l->out].sender;
 	bool asks = false;
 	uint32_t q;
 
 	assert_int_equal(sender->peer, next->node);
 	assert_int_equal(sender->peer_port, next->in);
-	for (q = l->in * NET_QUEUES; q < (l->in + 1) * NET_QUEUES; q++) {
-		const struct net_queue *queue = &s->queue[l->channel][q];
+	for (q = l->in * DIRECT_QUEUES; q < (l->in + 1) * DIRECT_QUEUES; q++) {
+		const struct direct_queue *queue =
+			direct_queue(s, l->channel, q);
 		const struct packet *p = &n->packets[queue->head];
 
 		if (queue->count)
 			asks |= p->escape == l->out || p->ask >> l->out & 1;
 	}
 	assert_true(asks);
-	assert_true(sender->tokens[next->channel] < n->entry);
+	assert_true(sender->tokens[next->channel] < direct_of(n, 0)->entry);
 }
 
 /* Each line waits for the next, and the last for the first. */
@@ -339,7 +343,7 @@ static struct world *draw_world(uint64_t *k)
 	w->kinds = 1 + draw(k, 15);
 	w->has_small = draw(k, 2);
 	w->stays = draw(k, 2);
-	w->router.queues = 1 + draw(k, NET_QUEUES);
+	w->router.queues = 1 + draw(k, DIRECT_QUEUES);
 	w->router.transit = draw(k, 3);
 	return w;
 }

@@ -78,10 +78,10 @@ uint32_t rig_standing(
 {
 	uint32_t i, sum = 0;
 
-	for (i = 0; i < NET_QUEUES; i++)
-		sum += r->net->sites[s]
-			       .queue[channel][p * NET_QUEUES + i]
-			       .count;
+	for (i = 0; i < DIRECT_QUEUES; i++)
+		sum += direct_queue(
+			direct_site(r->net, s), channel, p * DIRECT_QUEUES + i)
+			       ->count;
 	return sum;
 }
 

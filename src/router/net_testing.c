@@ -54,7 +54,7 @@ static void pump(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
 		struct rig_flow *f = &r->flow[end->first - 1];
 
 		if (f->from > t ||
-			n->sites[s].inject[fifo].chunks <
+			direct_site(n, s)->inject[fifo].chunks <
 				link_chunks(&n->link, f->packet.bytes))
 			return;
 		inject(r, w, s, fifo, f, t);
@@ -89,7 +89,7 @@ static void send_answers(
 {
 	struct rig_node *node = &((struct rig *)n->client_state)->node[s];
 
-	while (node->answers && n->sites[s].inject[FIFO_ANSWER].chunks) {
+	while (node->answers && direct_site(n, s)->inject[FIFO_ANSWER].chunks) {
 		packet_id id = node->answers;
 
 		node->answers = n->packets[id].next;
@@ -274,7 +274,7 @@ static void set_elite(
 struct rig *rig_new(const struct rig_how *how)
 {
 	struct rig *r = mem_alloc(1, sizeof(*r));
-	struct net_params router;
+	struct net_params router = { .kind = &direct_ops };
 	struct link_params link;
 	struct err e = { 0 };
 	struct net_setup s = {
@@ -419,15 +419,15 @@ void rig_open(struct rig *r, site_id s, uint32_t fifo, sim_time t)
 static void check_site(const struct rig *r, site_id id)
 {
 	const struct net *n = r->net;
-	const struct net_site *s = &n->sites[id];
+	const struct direct_site *s = direct_site(n, id);
 	uint32_t p, c;
 
-	for (p = 0; p < n->n_ports; p++) {
+	for (p = 0; p < direct_of(n, id)->n_ports; p++) {
 		if (s->port[p].sender.peer == NO_ROUTER)
 			continue;
 		for (c = 0; c < N_CHANNELS; c++)
-			assert_in_range(
-				s->port[p].sender.tokens[c], 0, n->capacity);
+			assert_in_range(s->port[p].sender.tokens[c], 0,
+				direct_of(n, id)->capacity);
 	}
 	for (p = 0; p < N_FIFOS; p++)
 		assert_in_range(
@@ -451,7 +451,8 @@ static void check(struct rig *r)
 		check_site(r, s);
 		/* what happens now has not happened yet */
 		if (now)
-			net_check_idle(r->net, &r->net->sites[s], now - 1);
+			direct_of(r->net, s)->build->check_idle(
+				r->net, s, now - 1);
 	}
 }
 
@@ -480,11 +481,11 @@ void rig_run_until(struct rig *r, sim_time t)
 /* Nobody asks for anything any more. */
 static void check_quiet(const struct rig *r, site_id id)
 {
-	const struct net_site *s = &r->net->sites[id];
+	const struct direct_site *s = direct_site(r->net, id);
 	uint32_t p, i;
 
-	for (p = 0; p < r->net->n_ports; p++) {
-		const struct net_requests *q = &s->port[p].requests;
+	for (p = 0; p < direct_of(r->net, id)->n_ports; p++) {
+		const struct direct_requests *q = &s->port[p].requests;
 		bool is_wired = s->port[p].sender.peer != NO_ROUTER;
 
 		for (i = 0; i < N_REQUESTS; i++)

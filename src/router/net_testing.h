@@ -9,7 +9,7 @@
 
 #include "route/hint_testing.h"
 #include "route/updown_testing.h"
-#include "router/net.h"
+#include "router/direct/direct.h"
 
 /* What is 0 or NULL stands for the default. */
 struct rig_how {

@@ -69,7 +69,7 @@ static void walk(struct walker *w, struct packet p, char *letters)
 	w->now += 1000 * SIM_NS;
 	while ((o = port_used(w, s)) < n) {
 		*letters++ = (char)('A' + o / 2);
-		s = w->r->net->sites[s].port[o].sender.peer;
+		s = direct_site(w->r->net, s)->port[o].sender.peer;
 	}
 	*letters = '\0';
 	assert_int_equal(s, p.dst);

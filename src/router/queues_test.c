@@ -105,7 +105,7 @@ static void packets_for_other_links_pass(void **state)
 	uint8_t kind;
 
 	(void)state;
-	for (queues = 1; queues <= NET_QUEUES; queues++)
+	for (queues = 1; queues <= DIRECT_QUEUES; queues++)
 		for (kind = 0; kind < PACKET_SYSTEM; kind++)
 			check_passing(kind, queues);
 }
@@ -130,14 +130,14 @@ static void ordered_packets_for_one_link_do_not_pass(void **state)
 /* How many packets of n each queue holds if they are spread evenly. */
 static void check_spread(const struct plane *p, uint32_t channel, uint32_t n)
 {
-	const struct net_queue *q =
-		&p->r->net->sites[p->mid].queue[channel][WEST * NET_QUEUES];
+	const struct direct_queue *q = direct_queue(
+		direct_site(p->r->net, p->mid), channel, WEST * DIRECT_QUEUES);
 	uint32_t i;
 
 	assert_int_equal(rig_standing(p->r, p->mid, WEST, channel), n);
-	for (i = 0; i < NET_QUEUES; i++)
-		assert_in_range(q[i].count, n / NET_QUEUES,
-			(n + NET_QUEUES - 1) / NET_QUEUES);
+	for (i = 0; i < DIRECT_QUEUES; i++)
+		assert_in_range(q[i].count, n / DIRECT_QUEUES,
+			(n + DIRECT_QUEUES - 1) / DIRECT_QUEUES);
 }
 
 /* BGQ-F31: at first every second packet leaves at once, and those that stay
@@ -148,13 +148,13 @@ static void check_joining(uint8_t kind, uint32_t channel)
 	uint32_t n, sent = 0;
 
 	keep_east_busy(&p);
-	for (n = 1; n <= 2 * NET_QUEUES; n++) {
+	for (n = 1; n <= 2 * DIRECT_QUEUES; n++) {
 		send_to(&p, kind, 3, 1);
-		if (n < NET_QUEUES)
+		if (n < DIRECT_QUEUES)
 			send_to(&p, kind, 1, 3);
 	}
-	for (n = 1; n <= 2 * NET_QUEUES; n++) {
-		sent += n < NET_QUEUES ? 2 : 1;
+	for (n = 1; n <= 2 * DIRECT_QUEUES; n++) {
+		sent += n < DIRECT_QUEUES ? 2 : 1;
 		rig_run_until(p.r, sent * (sim_time)PERIOD);
 		check_spread(&p, channel, n);
 	}
@@ -206,7 +206,7 @@ static void several_packets_of_a_receiver_leave_at_once(void **state)
 {
 	(void)state;
 	check_leaving(1);
-	check_leaving(NET_QUEUES);
+	check_leaving(DIRECT_QUEUES);
 }
 
 /* --- tokens --- */

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
+#include "coll/coll.h"
 #include "base/mem.h"
-#include "router/casts.h"
 #include "router/net_testing.h"
 
 enum { APART = 6000 * SIM_NS, MANY = 12 };
@@ -110,7 +110,7 @@ static void check_all_ranges(uint32_t k, uint32_t step)
 		check_copies(r, i);
 		check_times(r, i);
 	}
-	assert_int_equal(casts_waiting(r->net), 0);
+	assert_int_equal(r->net->coll->ops->waiting(r->net->coll), 0);
 	sum = net_total(r->net);
 	/* one answer for each broadcast leaves as many copies as end */
 	assert_int_equal(sum.copies, sum.absorbed);
@@ -281,7 +281,7 @@ static struct outcome storm(uint32_t k, uint32_t n_workers, uint32_t queues)
 	}
 	rig_run(r);
 	assert_int_equal(net_knot(r->net, NULL, 0), 0);
-	assert_int_equal(casts_waiting(r->net), 0);
+	assert_int_equal(r->net->coll->ops->waiting(r->net->coll), 0);
 	for (i = m; i < r->n_sent; i++) {
 		check_copies(r, i);
 		assert_non_null(rig_answer(r, i));
@@ -393,7 +393,8 @@ static void a_leg_that_is_free_unties_no_knot(void **state)
 	static const struct tree_how tree = { .nodes = "16" };
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
 	struct route_ops ops = updown_ops;
-	uint64_t before, bit = 4 * NET_QUEUES; /* in by port 4 */
+	uint32_t bit = 4 * DIRECT_QUEUES; /* in by port 4 */
+	uint64_t before;
 	char text[1000];
 	site_id s;
 
@@ -407,8 +408,8 @@ static void a_leg_that_is_free_unties_no_knot(void **state)
 	assert_true(before >= 16);
 	assert_non_null(strstr(text, "channel high"));
 	for (s = 16; s < 20; s++) {
-		struct net_queue *q =
-			&r->net->sites[s].queue[CHANNEL_HIGH][bit];
+		struct direct_queue *q =
+			direct_queue(direct_site(r->net, s), CHANNEL_HIGH, bit);
 
 		assert_int_equal(q->count, 2);
 		r->net->packets[q->head].ask |= 1;
@@ -486,20 +487,20 @@ static void a_lost_leg_is_not_answered(void **state)
 	assert_null(rig_answer(r, 0));
 	assert_int_equal(net_total(r->net).lost, 1);
 	/* on its way up and where it turns, and where it was lost */
-	assert_int_equal(casts_waiting(r->net), 3);
+	assert_int_equal(r->net->coll->ops->waiting(r->net->coll), 3);
 	/* the second try knows nothing of the first */
 	rig_send(r, 60000 * SIM_NS, FIFO_HIGH, range(0, 0, 15));
 	rig_run_until(r, 90000 * SIM_NS);
 	rig_gather(r);
 	check_copies(r, 1);
 	assert_non_null(rig_answer(r, 1));
-	assert_int_equal(casts_waiting(r->net), 3);
+	assert_int_equal(r->net->coll->ops->waiting(r->net->coll), 3);
 	/* and one that comes much later makes switches forget it */
 	rig_send(r, 200000 * SIM_NS, FIFO_HIGH, range(0, 0, 15));
 	rig_run(r);
 	assert_non_null(rig_answer(r, 2));
 	assert_null(rig_answer(r, 0));
-	assert_int_equal(casts_waiting(r->net), 0);
+	assert_int_equal(r->net->coll->ops->waiting(r->net->coll), 0);
 	rig_free(r);
 }
 

@@ -36,7 +36,8 @@ static void check_backing_up(uint8_t kind)
 		.fills = true,
 	};
 	struct packet p = { .dst = 3, .kind = kind, .bytes = 512 };
-	uint32_t c = net_channel_of(&p), fifo = net_reception_of(&p, 1), k;
+	uint32_t c = direct_channel_of(&p), fifo = direct_reception_of(&p, 1),
+		 k;
 	struct rig *r = rig_new(&how);
 
 	rig_close(r, 3, fifo);

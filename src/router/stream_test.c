@@ -154,7 +154,9 @@ static void all_links_stream_at_once(void **state)
 		for (p = 0; p < r->net->n_ports; p++) {
 			struct packet x = {
 				.src = s,
-				.dst = r->net->sites[s].port[p].sender.peer,
+				.dst = direct_site(r->net, s)
+					       ->port[p]
+					       .sender.peer,
 				.hints = (uint16_t)(1u << p),
 				.kind = (uint8_t)((s + p / 2) % 2),
 				.bytes = 512,

@@ -355,7 +355,7 @@ static void nodes_have_one_link_and_switches_no_fifos(void **state)
 	(void)state;
 	assert_int_equal(r->net->n_nodes, 16);
 	assert_int_equal(r->net->n_sites, 24);
-	assert_int_equal(r->net->n_fifos, 1);
+	assert_int_equal(net_fifos(r->net, NET_USER).count, 1);
 	rig_storm(r, &series, 30, 1u << PACKET_DYNAMIC, false);
 	rig_run(r);
 	for (s = 16; s < 24; s++)

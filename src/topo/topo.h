@@ -17,8 +17,10 @@
 
 typedef uint32_t router_id;
 typedef uint32_t port_id;
+typedef uint64_t port_mask; /* a bit per port */
 
-#define NO_ROUTER UINT32_MAX
+#define NO_ROUTER    UINT32_MAX
+#define TOPO_NO_PORT UINT32_MAX
 
 enum {
 	TOPO_MAX_DIMS = 6,
@@ -118,6 +120,11 @@ struct topo_ops {
 
 	/* The far end of the wire that leaves r by p. */
 	struct topo_end (*peer)(const struct topo *t, router_id r, port_id p);
+
+	/* The port by which what came in at one goes straight on, whether or
+	 * not it has a wire; TOPO_NO_PORT if there is none.  NULL where no
+	 * port has one. */
+	port_id (*straight)(const struct topo *t, router_id r, port_id in);
 
 	/* The class of a wire that exists. */
 	uint32_t (*wire)(const struct topo *t, router_id r, port_id p);

@@ -111,6 +111,13 @@ static struct topo_end torus_peer(
 	};
 }
 
+static port_id torus_straight(const struct topo *t, router_id r, port_id in)
+{
+	(void)t;
+	(void)r;
+	return in ^ 1;
+}
+
 /* Routers per unit of packaging along a dimension; all where not said. */
 static uint32_t span(const struct param_list *unit, uint32_t i, uint32_t d)
 {
@@ -210,6 +217,7 @@ const struct topo_ops torus_ops = {
 	.shape_key = "shape",
 	.init = torus_init,
 	.peer = torus_peer,
+	.straight = torus_straight,
 	.wire = torus_wire,
 	.name_router = torus_name_router,
 	.name_port = torus_name_port,

@@ -23,7 +23,7 @@ struct alltoall {
 
 	/* by programs */
 	bool is_synthetic;
-	uint64_t n_nodes;
+	uint64_t n_ranks;
 };
 
 /* What init() changes to where programs send. */

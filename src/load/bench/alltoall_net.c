@@ -35,6 +35,7 @@ static const struct param params[] = {
 		"directly, and whose reception drains at once; nic is "
 		"programs and the network interface; msg is programs and "
 		"weft/msg.h, on any machine"),
+	KEY_PROCS(AT(bench.procs)),
 	KEY_BY(AT(bench.by)),
 	KEY_ROUTING(AT(routing), "dynamic"),
 	KEY_ZONES(AT(zones)),
@@ -100,7 +101,7 @@ static void pump(struct alltoall *a, struct sim_worker *w, site_id s,
 			return;
 		from->pending = id;
 		fifo = load_find_fifo(a->bench.programs.load.net, s, id, first);
-		if (fifo == N_FIFOS)
+		if (fifo == NET_NO_FIFO)
 			return;
 		from->pending = NO_PACKET;
 		a->bench.programs.load.net->packets[id].born = t;
@@ -166,6 +167,9 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 	a->peak = load_peak(t, link,
 		a->bench.bytes < link->payload ? (uint32_t)a->bench.bytes
 					       : a->full_bytes);
+	if (!a->bench.via && a->bench.procs > 1)
+		return err_set(e, "procs: via=net has no processes");
+	n *= (uint64_t)a->bench.procs;
 	a->expected = n * (n - 1) * a->rounds;
 	if (a->bench.via) {
 		l->ops = &load_alltoall_programs;

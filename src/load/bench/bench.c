@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/msg.h"
 #include "base/mem.h"
 #include "weft/msg.h"
 
@@ -70,14 +71,33 @@ static int check_keys(
 	return 0;
 }
 
+static int check_processes(struct bench *b, struct err *e)
+{
+	const struct load *l = &b->programs.load;
+	const struct api *api = api_to(l->nic_ops);
+	uint32_t most = api ? api->msg->most_processes : 0;
+
+	b->procs += !b->procs;
+	if (b->procs > 1 && !b->needs.is_msg)
+		return err_set(e, "procs: only programs that use messages "
+				  "(via=msg) have several processes a node");
+	if (most && b->procs > most)
+		return err_set(e, "procs: the %s serves %u processes at most",
+			l->nic_ops->title, most);
+	return 0;
+}
+
 int bench_init(struct bench *b, const struct bench_needs *n,
 	const struct topo *t, struct err *e)
 {
 	struct load *l = &b->programs.load;
 	const struct bench_driver *own = bench_find_driver(l->nic_ops);
-	const char *title = n->is_msg ? "message layer" : l->nic_ops->title;
+	const char *title;
 	uint64_t memory = n->memory;
 
+	if (programs_need_nic(&b->programs, e))
+		return -1;
+	title = n->is_msg ? "message layer" : l->nic_ops->title;
 	b->driver = n->is_msg ? &bench_msg : own;
 	b->needs = *n;
 	b->needs.queues += !n->queues;
@@ -86,8 +106,12 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 			"%s: the %s has no driver of its own for it; via=msg "
 			"does it by messages",
 			l->ops->name, title);
+	if (check_processes(b, e))
+		return -1;
 	if (n->is_msg)
-		memory += weft_msg_memory(t->n_nodes, NULL);
+		memory +=
+			weft_msg_memory(t->n_nodes * (uint32_t)b->procs, NULL);
+	memory *= (uint64_t)b->procs;
 	if (b->needs.queues > b->driver->most_queues)
 		return err_set(e, "%s: more than %u queues", l->ops->name,
 			b->driver->most_queues);
@@ -96,7 +120,10 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 		return -1;
 	if (!n->n_programs)
 		b->needs.n_programs = 2;
+	if (n->is_for_all)
+		b->needs.n_programs *= (uint32_t)b->procs;
 	l->needs.n_programs = b->needs.n_programs;
+	l->needs.n_processes = (uint32_t)b->procs;
 	return 0;
 }
 
@@ -109,6 +136,15 @@ int bench_check_bytes(
 	return 0;
 }
 
+static void list_addresses(struct bench *b, const struct net *n)
+{
+	site_id s;
+
+	b->address = mem_alloc(n->n_nodes, sizeof(*b->address));
+	for (s = 0; s < n->n_nodes; s++)
+		b->address[s] = b->driver->address(n->topo, s);
+}
+
 void bench_open_ends(struct bench *b)
 {
 	size_t size = b->driver->size(&b->needs), data = b->needs.data;
@@ -118,6 +154,8 @@ void bench_open_ends(struct bench *b)
 	b->ends = mem_alloc(n, sizeof(*b->ends));
 	b->own = mem_alloc(n, size);
 	b->data = data ? mem_alloc(n, data) : NULL;
+	if (b->driver->address && b->needs.is_for_all)
+		list_addresses(b, b->programs.load.net);
 	for (i = 0; i < n; i++) {
 		b->ends[i].bench = b;
 		b->ends[i].own = b->own + i * size;
@@ -128,7 +166,7 @@ void bench_open_ends(struct bench *b)
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	void (*run)(void *end))
 {
-	b->ends[i].node = node;
+	b->ends[i].node = b->ends[i].rank = node;
 	program_start(b->programs.load.host, node, thread, 0, run, &b->ends[i]);
 }
 
@@ -145,11 +183,15 @@ void bench_start_pair(
 
 void bench_start_all(struct bench *b, void (*run)(void *end))
 {
-	site_id s;
+	uint32_t procs = (uint32_t)b->procs, i;
+	uint32_t threads = host_threads_each(b->programs.load.host);
 
 	bench_open_ends(b);
-	for (s = 0; s < b->programs.load.net->n_nodes; s++)
-		bench_run(b, s, s, (uint32_t)b->cpu, run);
+	for (i = 0; i < b->needs.n_programs; i++) {
+		bench_run(b, i, i / procs,
+			i % procs * threads + (uint32_t)b->cpu, run);
+		b->ends[i].rank = i;
+	}
 }
 
 bool bench_report(const struct bench *b, struct load_result *r)
@@ -202,6 +244,7 @@ void bench_fini(struct load *l)
 	mem_free(b->ends);
 	mem_free(b->own);
 	mem_free(b->data);
+	mem_free(b->address);
 }
 
 /* --- for programs --- */

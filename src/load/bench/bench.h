@@ -35,7 +35,7 @@ struct bench_driver;
 /* What an experiment wants, of its driver and besides. */
 struct bench_needs {
 	uint32_t n_programs; /* of all nodes; 0: two, on nodes from and to */
-	uint64_t memory; /* of each node, from address 0 on */
+	uint64_t memory; /* of each process, from address 0 on */
 	uint64_t touched; /* of that by each program, about */
 	size_t data; /* that it keeps for each program; 0: nothing */
 	uint64_t n_puts; /* of each program to any queue; 0: few */
@@ -44,7 +44,9 @@ struct bench_needs {
 	int64_t routing; /* as the key says */
 	bool is_msg; /* by messages */
 	bool has_gets;
-	bool is_for_all; /* every node runs a program */
+	/* Every process runs a program; n_programs are those of nodes with one
+	 * process each. */
+	bool is_for_all;
 	bool is_for_rate; /* what counts is the rate, not the latency */
 };
 
@@ -52,14 +54,16 @@ struct bench {
 	struct programs programs;
 	/* keys that several experiments have */
 	int64_t via, from, to, bytes, rounds, cpu;
+	int64_t procs; /* of each node, by messages; 0: one */
 	char by[PARAM_TEXT_MAX];
 
 	const struct bench_driver *driver;
 	uint32_t means;
 	struct bench_needs needs;
 	struct bench_end *ends; /* [program] */
-	uint8_t *own,
-		*data; /* the drivers' and the experiment's part of them */
+	uint8_t *own; /* the driver's part of them */
+	uint8_t *data; /* the experiment's */
+	uint32_t *address; /* [node], as the driver writes it, where all send */
 
 	/*
 	 * Synthetic memory is made of pieces: whose bytes the i-th of them
@@ -76,6 +80,7 @@ enum { BENCH_REGIONS = 4 };
 struct bench_end {
 	struct bench *bench;
 	site_id node;
+	uint32_t rank; /* the node, where each has one process */
 	uint32_t peer; /* of two nodes */
 	bool begins; /* it is the first of two */
 	uint32_t lane; /* the thread, where a node has several programs */
@@ -87,7 +92,7 @@ struct bench_end {
 };
 
 struct bench_put {
-	uint32_t node;
+	uint32_t node; /* or rank */
 	uint64_t to, from, bytes;
 	uint32_t counter; /* of that node, or BENCH_NONE */
 	uint32_t means;
@@ -131,17 +136,17 @@ struct bench_driver {
 	void (*put)(struct bench_end *x, const struct bench_put *p);
 	void (*get)(struct bench_end *x, uint32_t node, uint64_t from,
 		uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked);
-	/*
-	 * Before the first of n transfers of so many bytes that are tracked;
-	 * flush() waits for their end.  Of a put that is when its source may
-	 * change, of a get when the bytes are here.  False where any failed.
-	 */
-	void (*track_puts)(struct bench_end *x, uint32_t means, uint64_t n,
-		uint64_t bytes);
-	void (*track_gets)(struct bench_end *x, uint64_t n, uint64_t bytes);
+	/* Waits for the end of all transfers that are tracked: of a put that
+	 * is when its source may change, of a get when the bytes are here.
+	 * False where any failed. */
 	bool (*flush)(struct bench_end *x);
 
 	/* --- what may be NULL --- */
+
+	/* Before the first of n transfers of so many bytes that are tracked. */
+	void (*track_puts)(struct bench_end *x, uint32_t means, uint64_t n,
+		uint64_t bytes);
+	void (*track_gets)(struct bench_end *x, uint64_t n, uint64_t bytes);
 
 	/* Waits for a word of memory, where a transfer's last word comes last:
 	 * then nobody needs a counter for a message. */
@@ -154,6 +159,8 @@ struct bench_driver {
 	/* Bytes that the program's core has stored for its puts, ever, and
 	 * when that was over. */
 	uint64_t (*stored)(const struct bench_end *x, sim_time *at);
+	/* How a node is addressed; not from a program. */
+	uint32_t (*address)(const struct topo *t, site_id node);
 	/* CPUs that a node's programs may run on; not from a program. */
 	int64_t (*cpus)(const struct bench *b);
 	/* The driver's own figures of transfers from one node to another; not
@@ -246,6 +253,20 @@ bool bench_add_target(
  * where times is not 0.  Complains where not. */
 bool bench_check_target(
 	struct bench_end *x, uint32_t i, uint64_t bytes, uint64_t times);
+
+static inline void bench_track_puts(
+	struct bench_end *x, uint32_t means, uint64_t n, uint64_t bytes)
+{
+	if (x->bench->driver->track_puts)
+		x->bench->driver->track_puts(x, means, n, bytes);
+}
+
+static inline void bench_track_gets(
+	struct bench_end *x, uint64_t n, uint64_t bytes)
+{
+	if (x->bench->driver->track_gets)
+		x->bench->driver->track_gets(x, n, bytes);
+}
 
 /* From BENCH_SOURCE to BENCH_TARGET, onto counter 0, by the key's means. */
 struct bench_put bench_put(

@@ -41,18 +41,17 @@ static const struct param params[] = {
 	KEY_WORD("by", AT(hardware), "software", "software|hardware",
 		"of a broadcast: messages between nodes, or packets that the "
 		"network copies for all nodes, as QsNetII's does"),
-	{ .name = "apart",
-		.type = PARAM_FLAG,
-		.offset = AT(apart),
-		.def = "no",
-		.help = "of a broadcast: a barrier before each round, whose "
-			"time is not counted; always so by hardware" },
+	KEY_FLAG("apart", AT(apart), "no",
+		"of a broadcast: a barrier before each round, whose time is "
+		"not counted; always so by hardware"),
 	KEY_BYTES("bytes", AT(bench.bytes), "8", 0, 1 << 24,
 		"length of a broadcast or reduction; whole words"),
 	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 1000000,
 		"repetitions, back to back"),
-	KEY_NODE(
-		"root", AT(root), "0", "node that broadcasts, or gets the sum"),
+	KEY_NODE("root", AT(root), "0",
+		"node, or rank where nodes have several processes, that "
+		"broadcasts or gets the sum"),
+	KEY_PROCS(AT(bench.procs)),
 };
 
 static struct collective *of(const struct bench_end *x)
@@ -62,23 +61,23 @@ static struct collective *of(const struct bench_end *x)
 
 static bool is_root(const struct bench_end *x)
 {
-	return x->node == (site_id)of(x)->root;
+	return x->rank == (uint32_t)of(x)->root;
 }
 
 /* --- data --- */
 
-/* Element i of a node in a round; broadcasts are node 0's. */
+/* Element i of a rank in a round; broadcasts are rank 0's. */
 static uint64_t element(
-	const struct collective *c, site_id node, int64_t round, uint64_t i)
+	const struct collective *c, uint32_t rank, int64_t round, uint64_t i)
 {
 	return (c->bench.programs.load.seed + (uint64_t)round) * 1000003 +
-	       i * (node + 1) + node;
+	       i * (rank + UINT64_C(1)) + rank;
 }
 
-/* The sum over all nodes. */
+/* The sum over all ranks. */
 static uint64_t sum(const struct collective *c, int64_t round, uint64_t i)
 {
-	uint64_t n = c->bench.programs.load.net->n_nodes;
+	uint64_t n = c->bench.needs.n_programs;
 
 	return n * element(c, 0, round, 0) + i * (n * (n + 1) / 2) +
 	       n * (n - 1) / 2;
@@ -93,7 +92,7 @@ static void fill(const struct bench_end *x, int64_t round)
 	if (is_broadcast && !is_root(x))
 		return;
 	for (i = 0; i < n; i++) {
-		word = element(c, is_broadcast ? 0 : x->node, round, i);
+		word = element(c, is_broadcast ? 0 : x->rank, round, i);
 		weft_msg_store(BENCH_SOURCE + 8 * i, &word, 8);
 	}
 }
@@ -223,14 +222,18 @@ static int collective_init(struct load *l, const struct topo *t,
 
 	(void)r;
 	(void)link;
-	if (load_check_node(t, "root", c->root, e))
-		return -1;
+	if (c->root >= t->n_nodes * c->bench.procs)
+		return err_set(e, "root: there are %s 0 to %lld",
+			c->bench.procs > 1 ? "ranks" : "nodes",
+			(long long)(t->n_nodes * c->bench.procs - 1));
+	if (c->hardware && c->bench.procs > 1)
+		return err_set(e, "procs: only of by=software");
 	if (c->bench.bytes % 8)
 		return err_set(e, "bytes: want whole words of 8");
 	if (c->op != OP_BROADCAST && (c->apart || c->hardware))
 		return err_set(e, "%s: only of op=broadcast",
 			c->apart ? "apart" : "by");
-	if (find_cast(c, e))
+	if (programs_need_nic(&c->bench.programs, e) || find_cast(c, e))
 		return -1;
 	n.data += c->cast ? c->cast->size : 0;
 	return bench_init(&c->bench, &n, t, e);

@@ -37,8 +37,8 @@ static void fill_target(void *arg, uint64_t offset, uint8_t *out, size_t n)
 static int add(
 	struct bench_end *x, uint64_t at, uint64_t bytes, memory_fill make)
 {
-	int i = host_add_synthetic(
-		x->bench->programs.load.host, x->node, at, bytes, make, x);
+	int i = host_add_synthetic(x->bench->programs.load.host, x->node,
+		program_base() + at, bytes, make, x);
 
 	if (i < 0)
 		programs_complain(&x->bench->programs, "no synthetic memory");
@@ -93,7 +93,7 @@ void bench_make(
 
 		memory_fill_by(
 			x->bench->programs.load.seed, number, i, block, n);
-		program_write(at + i, block, n);
+		program_write(program_base() + at + i, block, n);
 	}
 }
 
@@ -108,7 +108,7 @@ bool bench_check(
 
 		memory_fill_by(
 			x->bench->programs.load.seed, number, i, want, n);
-		program_read(at + i, got, n);
+		program_read(program_base() + at + i, got, n);
 		if (memcmp(want, got, n) != 0)
 			return programs_complain(&x->bench->programs,
 				"message %llu: wrong bytes behind %llu",
@@ -147,7 +147,8 @@ static void send(
 
 	bench_make(x, number, BENCH_SOURCE, end);
 	if (end < bytes)
-		program_write(BENCH_SOURCE + end, &number, WORD);
+		program_write(
+			program_base() + BENCH_SOURCE + end, &number, WORD);
 	p.means = means;
 	if (d->wait_word)
 		p.counter = BENCH_NONE;

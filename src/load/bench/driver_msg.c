@@ -90,22 +90,6 @@ static void msg_get(struct bench_end *x, uint32_t node, uint64_t from,
 			next_done(o, is_tracked)));
 }
 
-static void msg_track_puts(
-	struct bench_end *x, uint32_t means, uint64_t n, uint64_t bytes)
-{
-	(void)x;
-	(void)means;
-	(void)n;
-	(void)bytes;
-}
-
-static void msg_track_gets(struct bench_end *x, uint64_t n, uint64_t bytes)
-{
-	(void)x;
-	(void)n;
-	(void)bytes;
-}
-
 static bool msg_flush(struct bench_end *x)
 {
 	while (own(x)->n)
@@ -143,8 +127,6 @@ const struct bench_driver bench_msg = {
 	.await = msg_await,
 	.put = msg_put,
 	.get = msg_get,
-	.track_puts = msg_track_puts,
-	.track_gets = msg_track_gets,
 	.flush = msg_flush,
 	.send = msg_send,
 	.receive = msg_receive,

@@ -65,7 +65,9 @@ static size_t unit_size(const struct bench_needs *n)
 static bool make_descriptors(struct bench_end *x)
 {
 	struct programs *p = &x->bench->programs;
+	struct own *o = own(x);
 	bool is_ordered = x->bench->needs.routing;
+	uint32_t i;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t put = {
 		.Base = { .Torus_FIFO_Map = MU_MAP_TORUS },
 		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_PAYLOAD,
@@ -85,12 +87,13 @@ static bool make_descriptors(struct bench_end *x)
 	put.Pt2Pt.Misc2 = is_ordered
 				  ? MUHWI_PACKET_VIRTUAL_CHANNEL_DETERMINISTIC
 				  : MUHWI_PACKET_VIRTUAL_CHANNEL_DYNAMIC;
-	return programs_did(p, "MUSPI_CreatePt2PtDirectPutDescriptor",
-		       MUSPI_CreatePt2PtDirectPutDescriptor(
-			       &own(x)->put, &put)) &&
-	       programs_did(p, "MUSPI_CreatePt2PtRemoteGetDescriptor",
-		       MUSPI_CreatePt2PtRemoteGetDescriptor(
-			       &own(x)->get, &get));
+	if (!programs_did(p, "MUSPI_CreatePt2PtDirectPutDescriptor",
+		    MUSPI_CreatePt2PtDirectPutDescriptor(&o->put, &put)))
+		return false;
+	for (i = 0; i < MOST_BATCH; i++)
+		o->batch[i] = o->put;
+	return programs_did(p, "MUSPI_CreatePt2PtRemoteGetDescriptor",
+		MUSPI_CreatePt2PtRemoteGetDescriptor(&o->get, &get));
 }
 
 /* The injection FIFO for those who get. */
@@ -186,9 +189,16 @@ static void take_port(MUHWI_Descriptor_t *d, uint32_t port)
 	d->header.byte[2] |= (uint8_t)((hint & 3) << 6);
 }
 
-static void aim(MUHWI_Descriptor_t *d, uint32_t node)
+static uint32_t unit_address(const struct topo *t, site_id node)
 {
-	mu_set(d->header.byte + 4, 4, spi_destination(node).Destination);
+	return spi_destination_in(t, node).Destination;
+}
+
+static void aim(const struct bench_end *x, MUHWI_Descriptor_t *d, uint32_t node)
+{
+	mu_set(d->header.byte + 4, 4,
+		x->bench->address ? x->bench->address[node]
+				  : spi_destination(node).Destination);
 }
 
 static void set_put(MUHWI_Descriptor_t *d, uint64_t to, uint64_t from,
@@ -199,23 +209,31 @@ static void set_put(MUHWI_Descriptor_t *d, uint64_t to, uint64_t from,
 	mu_set_counter(&d->header, BASE_COUNTER, counter_at(counter));
 }
 
+/* Those that may go anywhere wait for others, and differ in little. */
 static void unit_put(struct bench_end *x, const struct bench_put *p)
 {
 	struct own *o = own(x);
-	MUHWI_Descriptor_t *d = &o->batch[o->n];
+	bool is_free = p->queue == BENCH_ANY && p->port == BENCH_ANY &&
+		       p->node != x->node;
+	MUHWI_Descriptor_t bound, *d = is_free ? &o->batch[o->n] : &bound;
 
-	*d = o->put;
+	if (!is_free)
+		bound = o->put;
+	o->has_puts |= p->is_tracked;
 	set_put(d, p->to, p->from, p->bytes,
 		p->counter == BENCH_NONE ? COUNTER_NOBODY : p->counter);
-	aim(d, p->node);
-	if (p->node == x->node && p->port == BENCH_ANY)
-		mu_set_fifo_map(d, MU_MAP_LOCAL);
+	aim(x, d, p->node);
+	if (is_free) {
+		if (++o->n == o->most)
+			inject(o);
+		return;
+	}
 	if (p->port != BENCH_ANY)
 		take_port(d, p->port);
-	if (p->queue != BENCH_ANY)
-		fifos_inject(fifos_at(&o->fifos, p->queue), d);
-	else if (++o->n == o->most)
-		inject(o);
+	else if (p->node == x->node)
+		mu_set_fifo_map(d, MU_MAP_LOCAL);
+	fifos_inject(
+		fifos_at(&o->fifos, p->queue == BENCH_ANY ? 0 : p->queue), d);
 }
 
 /* A get carries the put that answers it; those of the same bytes share one. */
@@ -241,19 +259,10 @@ static void unit_get(struct bench_end *x, uint32_t node, uint64_t from,
 
 	set_put(&put, to, from, bytes,
 		is_tracked ? COUNTER_GETS + x->lane : COUNTER_NOBODY);
-	aim(&put, x->node);
+	aim(x, &put, x->node);
 	mu_set_payload(&d, stage(x, &put), sizeof(put));
-	aim(&d, node);
+	aim(x, &d, node);
 	fifos_inject(fifos_at(&o->fifos, queue == BENCH_ANY ? 0 : queue), &d);
-}
-
-static void unit_track_puts(
-	struct bench_end *x, uint32_t means, uint64_t n, uint64_t bytes)
-{
-	(void)means;
-	(void)n;
-	(void)bytes;
-	own(x)->has_puts = true;
 }
 
 static void unit_track_gets(struct bench_end *x, uint64_t n, uint64_t bytes)
@@ -316,9 +325,9 @@ const struct bench_driver bench_mu = {
 	.await = unit_await,
 	.put = unit_put,
 	.get = unit_get,
-	.track_puts = unit_track_puts,
 	.track_gets = unit_track_gets,
 	.flush = unit_flush,
 	.counter = unit_counter,
+	.address = unit_address,
 	.software = unit_software,
 };

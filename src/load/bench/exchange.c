@@ -61,13 +61,9 @@ static const struct param params[] = {
 	KEY_BY(AT(bench.by)),
 	KEY_BYTES("bytes", AT(bench.bytes), "1 MiB", 1, 256 << 20,
 		"what goes over each link in each round"),
-	{ .name = "driver",
-		.type = PARAM_WORD,
-		.offset = AT(driver),
-		.def = "serial",
-		.words = "serial|pipelined",
-		.help = "one round after the other, as in Blue Gene/Q's "
-			"paper, or several at a time" },
+	KEY_WORD("driver", AT(driver), "serial", "serial|pipelined",
+		"one round after the other, as in Blue Gene/Q's paper, or "
+		"several at a time"),
 	KEY_COUNT("rounds", AT(bench.rounds), "4", 1, 1000000000, "rounds"),
 	{ .name = "resync",
 		.type = PARAM_TIME,
@@ -80,13 +76,8 @@ static const struct param params[] = {
 		.source = "calibrated: BGQ-N103" },
 	KEY_COUNT("depth", AT(depth), "2", 1, MOST_DEPTH,
 		"rounds that the pipelined driver has under way"),
-	{ .name = "idle",
-		.type = PARAM_TIME,
-		.offset = AT(idle),
-		.def = "0 ns",
-		.min = 0,
-		.max = INT64_C(1000000000000),
-		.help = "how long programs wait after the last round" },
+	KEY(PARAM_TIME, "idle", AT(idle), "0 ns", 0, INT64_C(1000000000000),
+		NULL, "how long programs wait after the last round"),
 };
 
 static const struct param mirror_params[] = {
@@ -236,7 +227,7 @@ static void exchange_all(struct bench_end *e)
 	uint64_t bytes = (uint64_t)e->bench->bytes;
 
 	d->expect(e, 0, rounds * bytes);
-	d->track_puts(e, e->bench->means, rounds, bytes);
+	bench_track_puts(e, e->bench->means, rounds, bytes);
 	bench_ready(e, true);
 	e->start = program_now();
 	for (k = 0; k < rounds; k++)

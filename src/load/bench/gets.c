@@ -36,14 +36,8 @@ struct spot {
 static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_NODE("from", AT(bench.from), "0", "node that asks"),
-	{ .name = "to",
-		.type = PARAM_COUNT,
-		.offset = AT(bench.to),
-		.def = "any",
-		.words = "any",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "node that is asked; any: all others, at random" },
+	KEY(PARAM_COUNT, "to", AT(bench.to), "any", 0, TOPO_MAX_ROUTERS, "any",
+		"node that is asked; any: all others, at random"),
 	KEY_BYTES("bytes", AT(bench.bytes), "8", 8, MOST_BYTES,
 		"length of a get"),
 	KEY_COUNT("rounds", AT(bench.rounds), "400", 1, 1000000, "gets in all"),
@@ -119,7 +113,7 @@ static bool ask(struct bench_end *x, uint64_t k, uint64_t n)
 		program_write(
 			place(g, i + 1) - sizeof(none), &none, sizeof(none));
 	if (!d->wait_word)
-		d->track_gets(x, n, bytes);
+		bench_track_gets(x, n, bytes);
 	for (i = 0; i < n; i++) {
 		struct spot s = spot(g, k + i);
 

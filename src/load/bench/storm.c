@@ -190,7 +190,7 @@ static bool fetch(
 {
 	const struct bench_driver *d = x->bench->driver;
 
-	d->track_gets(x, 1, bytes);
+	bench_track_gets(x, 1, bytes);
 	d->get(x, from, at, area_at(x->data, BACK_AT), bytes, BENCH_ANY, true);
 	return d->flush(x);
 }
@@ -261,7 +261,7 @@ static bool put(struct bench_end *x, const struct message *m)
 	memory_fill_by(x->bench->programs.load.seed, m->number, 0,
 		p->bytes + GUARD, m->bytes);
 	program_write(b.from, p->bytes + GUARD, m->bytes);
-	d->track_puts(x, b.means, 1, b.bytes);
+	bench_track_puts(x, b.means, 1, b.bytes);
 	d->put(x, &b);
 	if (d->flush(x))
 		return look(x, m);

@@ -41,25 +41,15 @@ static const struct param params[] = {
 	KEY_BY(AT(bench.by)),
 	KEY_NODE("from", AT(bench.from), "0", "node that sends"),
 	KEY_NODE("to", AT(bench.to), "1", "node that receives"),
-	{ .name = "both",
-		.type = PARAM_FLAG,
-		.offset = AT(both),
-		.def = "no",
-		.help = "both nodes send, and both receive" },
+	KEY_FLAG("both", AT(both), "no", "both nodes send, and both receive"),
 	KEY_BYTES("bytes", AT(bench.bytes), "64 KiB", 0, 64 << 20,
 		"length of a message; nobody can see that one of 0 bytes has "
 		"come"),
 	KEY_COUNT("rounds", AT(bench.rounds), "16", 1, 1000000,
 		"messages of each node that sends"),
-	{ .name = "places",
-		.type = PARAM_COUNT,
-		.offset = AT(places),
-		.def = "all",
-		.words = "all",
-		.min = 1,
-		.max = 1000000,
-		.help = "places that messages are written to in turn; all: "
-			"each message has its own" },
+	KEY(PARAM_COUNT, "places", AT(places), "all", 1, 1000000, "all",
+		"places that messages are written to in turn; all: each "
+		"message has its own"),
 	KEY_BYTES("source-offset", AT(source_offset), "0", 0, 4095,
 		"distance of the bytes from an aligned address"),
 	KEY_BYTES("target-offset", AT(target_offset), "0", 0, 4095,
@@ -156,7 +146,7 @@ static void prepare(struct bench_end *x, bool receives)
 		d->expect(x, 0, rounds * bytes);
 	}
 	if (!x->is_sink)
-		d->track_puts(x, x->bench->means, rounds, bytes);
+		bench_track_puts(x, x->bench->means, rounds, bytes);
 }
 
 static void send_all(struct bench_end *x)

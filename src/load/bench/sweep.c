@@ -172,7 +172,7 @@ static bool get_burst(
 	const struct bench_driver *d = x->bench->driver;
 	sim_time start = program_now();
 
-	d->track_gets(x, (uint64_t)n, bytes);
+	bench_track_gets(x, (uint64_t)n, bytes);
 	for (; n; n--)
 		d->get(x, x->peer, BENCH_SOURCE, BENCH_TARGET, bytes, BENCH_ANY,
 			true);

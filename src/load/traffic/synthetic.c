@@ -77,48 +77,26 @@ struct synthetic {
 };
 
 static const struct param params[] = {
-	{ .name = "load",
-		.type = PARAM_FRACTION,
-		.offset = AT(rate),
-		.def = "max",
-		.min = 1,
-		.max = 4000000,
-		.words = "max",
-		.help = "fraction of the pattern's peak that each node offers "
-			"(of one link's rate where it has no peak); max: a "
-			"packet whenever an injection FIFO has room" },
+	KEY(PARAM_FRACTION, "load", AT(rate), "max", 1, 4000000, "max",
+		"fraction of the pattern's peak that each node offers (of one "
+		"link's rate where it has no peak); max: a packet whenever an "
+		"injection FIFO has room"),
 	KEY_BYTES("bytes", AT(bytes), "512", 0, 8096, "payload of each packet"),
 	KEY_ROUTING(AT(routing), "dynamic"),
 	KEY_WORD("class", AT(class), "user", "user|high|system",
 		"priority of the packets; high and system are routed "
 		"deterministically"),
 	KEY_ZONES(AT(zones)),
-	{ .name = "warmup",
-		.type = PARAM_TIME,
-		.offset = AT(warmup),
-		.def = "auto",
-		.min = 0,
-		.max = PS_PER_S,
-		.words = "auto",
-		.help = "time before anything is measured; auto: until the "
-			"throughput has settled" },
-	{ .name = "measure",
-		.type = PARAM_TIME,
-		.offset = AT(measure),
-		.def = "auto",
-		.min = 1000000,
-		.max = PS_PER_S,
-		.words = "auto",
-		.help = "time that is measured; auto: until the throughput is "
-			"known to 0.5 % with 95 % confidence" },
+	KEY(PARAM_TIME, "warmup", AT(warmup), "auto", 0, PS_PER_S, "auto",
+		"time before anything is measured; auto: until the throughput "
+		"has settled"),
+	KEY(PARAM_TIME, "measure", AT(measure), "auto", 1000000, PS_PER_S,
+		"auto",
+		"time that is measured; auto: until the throughput is known "
+		"to 0.5 % with 95 % confidence"),
 	KEY_NODE("hot", AT(hot), "0", "node that a hotspot is at"),
-	{ .name = "share",
-		.type = PARAM_FRACTION,
-		.offset = AT(share),
-		.def = "10 %",
-		.min = 0,
-		.max = 1000000,
-		.help = "part of a hotspot's traffic that goes there" },
+	KEY(PARAM_FRACTION, "share", AT(share), "10 %", 0, 1000000, NULL,
+		"part of a hotspot's traffic that goes there"),
 };
 
 enum { N_PARAMS = sizeof(params) / sizeof(params[0]) };
@@ -176,7 +154,7 @@ static packet_id make_packet(
 static void fill(struct synthetic *y, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	while (load_has_room(y->load.net, s, fifo)) {
+	while (net_has_room(y->load.net, s, fifo)) {
 		packet_id id = make_packet(y, w, s, t);
 
 		if (!id)
@@ -207,7 +185,7 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 			return;
 		src->pending = id;
 		fifo = load_find_fifo(y->load.net, s, id, first);
-		if (fifo == N_FIFOS)
+		if (fifo == NET_NO_FIFO)
 			return;
 		src->pending = NO_PACKET;
 		if (y->rate == LOAD_MAX)
@@ -226,7 +204,8 @@ static void on_room(struct net *n, struct sim_worker *w, site_id s,
 	if (y->rate == LOAD_MAX && y->kind == PACKET_DYNAMIC)
 		fill(y, w, s, fifo, t);
 	else
-		pump(y, w, s, fifo < n->n_fifos ? fifo : 0, t);
+		pump(y, w, s, fifo < net_fifos(n, NET_USER).count ? fifo : 0,
+			t);
 }
 
 /* A FIFO is to be filled for the first time, or a packet is due. */
@@ -328,7 +307,9 @@ static sim_time first_fill(const struct synthetic *y, site_id s, uint32_t fifo)
 	uint64_t time = (uint64_t)y->packet_time;
 
 	return (sim_time)((random_below(x, time) +
-				  fifo * time / y->load.net->n_fifos) %
+				  fifo * time /
+					  net_fifos(y->load.net, NET_USER)
+						  .count) %
 			  time);
 }
 
@@ -351,7 +332,7 @@ static void synthetic_start(struct load *l)
 			sim_post(w, s, src->due, key, 0, 0);
 			continue;
 		}
-		for (f = 0; f < n->n_fifos; f++)
+		for (f = 0; f < net_fifos(n, NET_USER).count; f++)
 			sim_post(w, s, first_fill(y, s, f), key, f, 0);
 	}
 }

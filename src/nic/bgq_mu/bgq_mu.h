@@ -9,6 +9,19 @@
 #include "weft/hwi.h"
 
 /*
+ * The unit's engines are numbered by the network FIFOs that they serve: one
+ * for each link, two for the node itself, and one each for high priority and
+ * system packets.
+ */
+enum mu_net_fifo {
+	MU_NET_USER = 0,
+	MU_NET_LOCAL = 12,
+	MU_NET_HIGH = 14,
+	MU_NET_SYSTEM = 15,
+	MU_NET_FIFOS = 16,
+};
+
+/*
  * Registers: MU_REGISTER(kind, number).  Where several are of a kind the
  * number is a FIFO's, a base address's, a sub-group's, ...  Those marked S
  * are for the system alone: it stores with MU_PRIVILEGED.  So is everything

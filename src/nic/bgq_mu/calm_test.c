@@ -93,7 +93,8 @@ static void run(uint32_t distance, uint64_t seed)
 	open_unit(&x, true);
 	open_unit(&y, false);
 	for (i = 0; i < ROUNDS; i++) {
-		uint32_t what = draw(&seed, 4), engine = draw(&seed, N_FIFOS);
+		uint32_t what = draw(&seed, 4),
+			 engine = draw(&seed, MU_NET_FIFOS);
 		uint32_t bytes = draw(&seed, 4) ? 512 : 1 + draw(&seed, 512);
 		uint64_t at = draw(&seed, PAGES * 32) * UINT64_C(128);
 		sim_time one, two;

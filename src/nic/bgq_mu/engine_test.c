@@ -183,7 +183,7 @@ static void bgq_f130_one_bad_bit_is_mended(void **state)
 	for (k = 0; k < 2; k++) {
 		struct faulty x = {
 			.bits = UINT64_C(1) << 40,
-			.engine = k ? N_FIFOS + 1 : 1,
+			.engine = k ? MU_NET_FIFOS + 1 : 1,
 			.node = k,
 		};
 
@@ -204,7 +204,7 @@ static void bgq_f130_two_bad_bits_stop_their_engine_alone(void **state)
 	for (k = 0; k < 2; k++) {
 		struct faulty x = {
 			.bits = 3,
-			.engine = k ? N_FIFOS + 1 : 1,
+			.engine = k ? MU_NET_FIFOS + 1 : 1,
 			.node = k,
 		};
 

@@ -35,13 +35,13 @@ static inline void turn_wanting(
 /* A FIFO joins those that engines may choose, or leaves them. */
 static inline void count_able(uint16_t *n_able, uint32_t engines, int by)
 {
-	static const uint16_t bit[N_FIFOS] = { 1u << 0, 1u << 1, 1u << 2,
+	static const uint16_t bit[MU_NET_FIFOS] = { 1u << 0, 1u << 1, 1u << 2,
 		1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9,
 		1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15 };
 	uint16_t set = (uint16_t)engines, more = (uint16_t)by;
 	uint32_t i;
 
-	for (i = 0; i < N_FIFOS; i++)
+	for (i = 0; i < MU_NET_FIFOS; i++)
 		n_able[i] = (uint16_t)(n_able[i] + (set & bit[i] ? more : 0));
 }
 
@@ -51,7 +51,7 @@ void mu_fetch_count_mixed(struct mu_senders *s, uint32_t engines, int by)
 {
 	uint32_t i;
 
-	for (i = 0; !s->are_mixed && i < N_FIFOS; i++)
+	for (i = 0; !s->are_mixed && i < MU_NET_FIFOS; i++)
 		s->n_able[i] = s->engines >> i & 1 ? s->n : 0;
 	count_able(s->n_able, engines, by);
 	s->are_mixed = s->n + by > 0;
@@ -156,10 +156,10 @@ static uint16_t engines_of(uint64_t map)
 
 	out = (m >> 14 & 0x3) | (m >> 10 & 0xc) | (m >> 6 & 0x30) |
 	      (m >> 2 & 0xc0) | (m << 2 & 0x300);
-	out = out << FIFO_USER | (m >> 5 & 1) << FIFO_LOCAL |
-	      (m >> 4 & 1) << (FIFO_LOCAL + 1);
-	out |= (m & MU_MAP_HIGH ? 1u : 0) << FIFO_HIGH;
-	out |= (m & MU_MAP_SYSTEM ? 1u : 0) << FIFO_SYSTEM;
+	out = out << MU_NET_USER | (m >> 5 & 1) << MU_NET_LOCAL |
+	      (m >> 4 & 1) << (MU_NET_LOCAL + 1);
+	out |= (m & MU_MAP_HIGH ? 1u : 0) << MU_NET_HIGH;
+	out |= (m & MU_MAP_SYSTEM ? 1u : 0) << MU_NET_SYSTEM;
 	return (uint16_t)out;
 }
 

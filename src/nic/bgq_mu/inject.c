@@ -10,9 +10,7 @@
 
 static bool has_room(const struct mu *mu, site_id s, uint32_t engine)
 {
-	const struct net *net = mu->nic.net;
-
-	return net->sites[s].inject[engine].chunks >= net->full;
+	return net_has_room(mu->nic.net, s, engine);
 }
 
 /* --- which message --- */

@@ -48,7 +48,7 @@ static void send_past(void *arg)
 	program_wait(1000 * SIM_NS);
 	sw_inject(&f, &d);
 	sw_wait_sent(&f);
-	for (i = 0; i < N_FIFOS; i++)
+	for (i = 0; i < MU_NET_FIFOS; i++)
 		sum += packets_in(i);
 	assert_int_equal(sum, 10);
 }
@@ -103,7 +103,7 @@ static void send_class(void *arg)
 	program_wait(1000 * SIM_NS);
 	sw_inject(&f, &d);
 	sw_wait_sent(&f);
-	for (i = 0; i < N_FIFOS; i++)
+	for (i = 0; i < MU_NET_FIFOS; i++)
 		assert_int_equal(packets_in(i), i == c->in ? 4 : 0);
 	if (c->dst == program_node())
 		sw_wait_counter(SW_COUNTER);
@@ -117,7 +117,7 @@ static void receive_class(void *arg)
 	if (c->dst == 1) {
 		sw_open_bases(2000);
 		sw_wait_counter(SW_COUNTER);
-		for (i = 0; i < N_FIFOS; i++)
+		for (i = 0; i < MU_NET_FIFOS; i++)
 			assert_int_equal(sw_upc(MU_UPC_PACKETS_OUT, i),
 				i == c->out ? 4 : 0);
 	}
@@ -129,10 +129,11 @@ static void bgq_f18_fifos_are_split_by_class(void **state)
 	static const struct class classes[] = {
 		{ 0x4000, MU_DYNAMIC, 1, 0, 0, 1 },
 		{ 0x8000, MU_DETERMINISTIC, 1, 0, 1, 1 },
-		{ MU_MAP_HIGH, MU_HIGH, 1, 0, FIFO_HIGH, FIFO_HIGH },
-		{ MU_MAP_SYSTEM, MU_SYSTEM, 1, 512, FIFO_SYSTEM, FIFO_SYSTEM },
-		{ 0x20, MU_DYNAMIC, 0, 0, FIFO_LOCAL, 0 },
-		{ 0x10, MU_DYNAMIC, 0, 0, FIFO_LOCAL + 1, 0 },
+		{ MU_MAP_HIGH, MU_HIGH, 1, 0, MU_NET_HIGH, MU_NET_HIGH },
+		{ MU_MAP_SYSTEM, MU_SYSTEM, 1, 512, MU_NET_SYSTEM,
+			MU_NET_SYSTEM },
+		{ 0x20, MU_DYNAMIC, 0, 0, MU_NET_LOCAL, 0 },
+		{ 0x10, MU_DYNAMIC, 0, 0, MU_NET_LOCAL + 1, 0 },
 	};
 	size_t i;
 
@@ -289,7 +290,7 @@ static void send_spread(void *arg)
 	sw_wait_sent(&f);
 	sw_wait_sent(&g);
 	assert_int_equal(packets_in(4), 100);
-	for (i = 0; i < N_FIFOS; i++)
+	for (i = 0; i < MU_NET_FIFOS; i++)
 		if (i == 1 || i == 2 || i == 5)
 			assert_in_range(packets_in(i), 10, 60);
 		else if (i != 4)
@@ -334,11 +335,11 @@ static void copy(void *arg)
 	sw_expect(SW_TARGET + 77, 5, 10001);
 	sw_expect_all(SW_TARGET, 0, 77);
 	sw_expect_all(SW_TARGET + 77 + 10001, 0, 100);
-	for (i = 0; i < FIFO_LOCAL; i++)
+	for (i = 0; i < MU_NET_LOCAL; i++)
 		assert_int_equal(packets_in(i), 0);
 	assert_int_equal(
-		packets_in(FIFO_LOCAL) + packets_in(FIFO_LOCAL + 1), 20);
-	assert_true(packets_in(FIFO_LOCAL) && packets_in(FIFO_LOCAL + 1));
+		packets_in(MU_NET_LOCAL) + packets_in(MU_NET_LOCAL + 1), 20);
+	assert_true(packets_in(MU_NET_LOCAL) && packets_in(MU_NET_LOCAL + 1));
 }
 
 static void check_copy(void)
@@ -557,7 +558,7 @@ static void prefetch(void *arg)
 	program_wait(1000 * SIM_NS);
 	sw_inject(&f, &d);
 	sw_wait_sent(&f);
-	for (i = 0; i < N_FIFOS; i++)
+	for (i = 0; i < MU_NET_FIFOS; i++)
 		assert_int_equal(packets_in(i), 0);
 	assert_int_equal(sw_load(MU_INJ_COUNT, 0), 1);
 }

@@ -237,28 +237,28 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	mu_receive(&a, fifo, id, tail);
 }
 
-_Static_assert(ENGINE_CLIENT % N_FIFOS == 0 && N_FIFOS == 16,
+_Static_assert(ENGINE_CLIENT % MU_NET_FIFOS == 0 && MU_NET_FIFOS == 16,
 	"a kind of event is a number's upper bits");
 
 static inline void on_engine(
 	const struct nic_at *a, uint32_t number, uint32_t data)
 {
-	uint32_t f = number % N_FIFOS;
+	uint32_t f = number % MU_NET_FIFOS;
 
-	switch (number / N_FIFOS) {
-	case MU_ENGINE_INJECTED / N_FIFOS:
+	switch (number / MU_NET_FIFOS) {
+	case MU_ENGINE_INJECTED / MU_NET_FIFOS:
 		mu_inject_on_done(a, f);
 		return;
-	case MU_ENGINE_PULLED / N_FIFOS:
+	case MU_ENGINE_PULLED / MU_NET_FIFOS:
 		mu_receive_on_pulled(a, f);
 		return;
-	case MU_ENGINE_WRITTEN / N_FIFOS:
+	case MU_ENGINE_WRITTEN / MU_NET_FIFOS:
 		mu_receive_on_written(a, f, data);
 		return;
-	case MU_ENGINE_COUNTED / N_FIFOS:
+	case MU_ENGINE_COUNTED / MU_NET_FIFOS:
 		mu_receive_on_counted(a, f, data);
 		return;
-	case MU_ENGINE_PORT / N_FIFOS:
+	case MU_ENGINE_PORT / MU_NET_FIFOS:
 		mu_port_on_free(a, f);
 		return;
 	default:
@@ -308,6 +308,9 @@ static int check(const struct mu *mu, struct err *e)
 				"nic.kind: bgq-mu addresses at most %u nodes "
 				"in a dimension, not %u",
 				1u << MU_COORD_BITS, t->dim[i]);
+	if (!mu_port_fits(mu->nic.net))
+		return err_set(e,
+			"nic.kind: bgq-mu needs the FIFOs of a direct router");
 	if (mu->params.mmio_load < mu->params.mmio_store)
 		return err_set(e,
 			"nic.mmio-load: shorter than mmio-store, the way "
@@ -334,7 +337,7 @@ static void attach(struct mu *mu)
 	uint32_t n = (uint32_t)mu->params.ports, last = n - 1, i;
 	uint32_t shared = last ? last : 1;
 
-	for (i = 0; i < N_FIFOS; i++) {
+	for (i = 0; i < MU_NET_FIFOS; i++) {
 		bool is_rare = i >= 2 * MU_DIMS;
 
 		mu->port_of[MU_ASK_INJECT + i] =
@@ -422,7 +425,7 @@ static int audit_engines(const struct mu_node *n, site_id s, struct err *e)
 {
 	uint32_t i;
 
-	for (i = 0; i < N_FIFOS; i++) {
+	for (i = 0; i < MU_NET_FIFOS; i++) {
 		const struct mu_rme *r = &n->rme[i];
 
 		if (n->broken >> i & 1)

@@ -29,11 +29,14 @@
 /* Numbers of events: ENGINE_CLIENT and above. */
 enum mu_engine {
 	MU_ENGINE_INJECTED = ENGINE_CLIENT, /* + network FIFO */
-	MU_ENGINE_PULLED = MU_ENGINE_INJECTED + N_FIFOS, /* + network FIFO */
-	MU_ENGINE_WRITTEN = MU_ENGINE_PULLED + N_FIFOS, /* + network FIFO */
-	MU_ENGINE_COUNTED = MU_ENGINE_WRITTEN + N_FIFOS, /* + network FIFO */
-	MU_ENGINE_PORT = MU_ENGINE_COUNTED + N_FIFOS, /* + master port */
-	MU_ENGINE_SLAVE = MU_ENGINE_PORT + N_FIFOS,
+	MU_ENGINE_PULLED =
+		MU_ENGINE_INJECTED + MU_NET_FIFOS, /* + network FIFO */
+	MU_ENGINE_WRITTEN =
+		MU_ENGINE_PULLED + MU_NET_FIFOS, /* + network FIFO */
+	MU_ENGINE_COUNTED =
+		MU_ENGINE_WRITTEN + MU_NET_FIFOS, /* + network FIFO */
+	MU_ENGINE_PORT = MU_ENGINE_COUNTED + MU_NET_FIFOS, /* + master port */
+	MU_ENGINE_SLAVE = MU_ENGINE_PORT + MU_NET_FIFOS,
 	MU_ENGINE_FETCHED, /* + injection FIFO */
 };
 
@@ -43,9 +46,9 @@ enum mu_level { MU_LEVEL_SYSTEM, MU_LEVEL_HIGH, MU_LEVEL_NORMAL, MU_LEVELS };
 /* Who asks a master port: a bit each. */
 enum mu_requester {
 	MU_ASK_INJECT = 0, /* + network FIFO */
-	MU_ASK_WRITE = MU_ASK_INJECT + N_FIFOS, /* + network FIFO */
-	MU_ASK_COUNT = MU_ASK_WRITE + N_FIFOS, /* + network FIFO */
-	MU_ASK_FETCH = MU_ASK_COUNT + N_FIFOS,
+	MU_ASK_WRITE = MU_ASK_INJECT + MU_NET_FIFOS, /* + network FIFO */
+	MU_ASK_COUNT = MU_ASK_WRITE + MU_NET_FIFOS, /* + network FIFO */
+	MU_ASK_FETCH = MU_ASK_COUNT + MU_NET_FIFOS,
 	MU_REQUESTERS,
 };
 
@@ -179,7 +182,7 @@ struct mu_range {
 
 /* Bits to flip in an engine's next packet. */
 struct mu_flips {
-	uint64_t bits[2 * N_FIFOS];
+	uint64_t bits[2 * MU_NET_FIFOS];
 };
 
 /* Injection FIFOs with packets to cut. */
@@ -189,7 +192,7 @@ struct mu_senders {
 	uint16_t words; /* a bit for each word that is not 0 */
 	uint16_t engines; /* that they may use, where all are alike */
 	bool are_mixed; /* they are not: counted one by one */
-	uint16_t n_able[N_FIFOS]; /* that an engine may choose, then */
+	uint16_t n_able[MU_NET_FIFOS]; /* that an engine may choose, then */
 };
 
 struct mu_node {
@@ -198,8 +201,8 @@ struct mu_node {
 	uint64_t wanting[MU_LEVELS][MU_INJ_WORDS];
 	uint16_t n_wanting[MU_LEVELS];
 	struct mu_senders sending[MU_LEVELS];
-	struct mu_job job[N_FIFOS];
-	struct mu_rme rme[N_FIFOS];
+	struct mu_job job[MU_NET_FIFOS];
+	struct mu_rme rme[MU_NET_FIFOS];
 	struct mu_port port[MU_MAX_PORTS];
 	struct mu_range range[MU_RANGES];
 	uint64_t open_end; /* of memory that the first one opens to all */
@@ -216,7 +219,7 @@ struct mu_node {
 	uint32_t group[MU_GROUPS];
 	uint64_t errors[MU_INTERRUPTS];
 	uint64_t error_address, error_number;
-	uint64_t packets_in[N_FIFOS], packets_out[N_FIFOS];
+	uint64_t packets_in[MU_NET_FIFOS], packets_out[MU_NET_FIFOS];
 	uint64_t messages_in, messages_out;
 	uint64_t rejected; /* packets that were thrown away */
 	uint64_t slave_reads, slave_writes;
@@ -393,6 +396,9 @@ static inline bool mu_port_allows(const struct nic_at *a, uint64_t at,
 		return true;
 	return mu_port_allows_slow(a, at, bytes, right);
 }
+
+/* Whether a network's FIFOs are those that engines are numbered by. */
+bool mu_port_fits(const struct net *n);
 
 /*
  * Requests for [at, at + bytes), which the ranges allow, from the port that a

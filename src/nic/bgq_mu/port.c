@@ -9,13 +9,29 @@
 #include "host/l2_burst.h"
 #include "nic/bgq_mu/mu.h"
 
+bool mu_port_fits(const struct net *n)
+{
+	static const uint32_t first[N_NET_CLASSES] = {
+		[NET_USER] = MU_NET_USER,
+		[NET_LOCAL] = MU_NET_LOCAL,
+		[NET_HIGH] = MU_NET_HIGH,
+		[NET_SYSTEM] = MU_NET_SYSTEM,
+	};
+	uint32_t i;
+
+	for (i = 0; i < N_NET_CLASSES; i++)
+		if (net_fifos(n, i).first != first[i])
+			return false;
+	return true;
+}
+
 enum { READ_UNIT = 32, LINE = MU_LINE, FULL = 4 /* lines of a packet */ };
 
 /* --- who is next --- */
 
 static enum mu_level level_of(const struct nic_at *a, uint32_t requester)
 {
-	uint32_t fifo = requester % N_FIFOS;
+	uint32_t fifo = requester % MU_NET_FIFOS;
 
 	if (requester == MU_ASK_FETCH)
 		return mu_fetch_level(mu_here(a));
@@ -24,9 +40,9 @@ static enum mu_level level_of(const struct nic_at *a, uint32_t requester)
 
 		return mu_inj_used(mu_here(a), inj)->level;
 	}
-	if (fifo == FIFO_SYSTEM)
+	if (fifo == MU_NET_SYSTEM)
 		return MU_LEVEL_SYSTEM;
-	return fifo == FIFO_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
+	return fifo == MU_NET_HIGH ? MU_LEVEL_HIGH : MU_LEVEL_NORMAL;
 }
 
 static uint32_t choose(const struct nic_at *a, uint64_t asking)
@@ -55,7 +71,7 @@ static uint32_t choose(const struct nic_at *a, uint64_t asking)
 
 static void take(const struct nic_at *a, uint32_t requester)
 {
-	uint32_t fifo = requester % N_FIFOS;
+	uint32_t fifo = requester % MU_NET_FIFOS;
 
 	if (requester == MU_ASK_FETCH)
 		mu_fetch_take(a);

@@ -176,7 +176,8 @@ void mu_receive_on_pulled(const struct nic_at *a, uint32_t fifo)
 
 	r->is_pulling = false;
 	r->turn = mu_here(a)->n_pulled++;
-	if (mu_is_sound(a, N_FIFOS + fifo, packet_of(a, r->in.first)->number))
+	if (mu_is_sound(
+		    a, MU_NET_FIFOS + fifo, packet_of(a, r->in.first)->number))
 		take_in(a, fifo);
 	else
 		mu_here(a)->rme_broken |= (uint16_t)(1u << fifo);

@@ -40,7 +40,7 @@ static void count_engines(void *arg)
 
 	sw_open_bases(6 * 32);
 	sw_wait_counter(SW_COUNTER);
-	for (i = 0; i < N_FIFOS; i++)
+	for (i = 0; i < MU_NET_FIFOS; i++)
 		n[i] = sw_upc(MU_UPC_PACKETS_OUT, i);
 }
 
@@ -62,30 +62,30 @@ static void receive_class(enum mu_channel channel, uint64_t *n)
 
 static void bgq_f21_a_normal_packet_keeps_to_its_receiver(void **state)
 {
-	uint64_t n[N_FIFOS];
+	uint64_t n[MU_NET_FIFOS];
 	uint32_t i;
 
 	(void)state;
 	receive_class(MU_DETERMINISTIC, n);
-	for (i = 0; i < N_FIFOS; i++)
+	for (i = 0; i < MU_NET_FIFOS; i++)
 		assert_int_equal(n[i], i < 6);
 	receive_class(MU_DYNAMIC, n);
-	for (i = 0; i < N_FIFOS; i++)
+	for (i = 0; i < MU_NET_FIFOS; i++)
 		assert_int_equal(n[i], i < 6);
 }
 
 static void bgq_f21_high_and_system_have_their_own_fifos(void **state)
 {
-	uint64_t n[N_FIFOS];
+	uint64_t n[MU_NET_FIFOS];
 	uint32_t i;
 
 	(void)state;
 	receive_class(MU_HIGH, n);
-	for (i = 0; i < N_FIFOS; i++)
-		assert_int_equal(n[i], i == FIFO_HIGH ? 6 : 0);
+	for (i = 0; i < MU_NET_FIFOS; i++)
+		assert_int_equal(n[i], i == MU_NET_HIGH ? 6 : 0);
 	receive_class(MU_SYSTEM, n);
-	for (i = 0; i < N_FIFOS; i++)
-		assert_int_equal(n[i], i == FIFO_SYSTEM ? 6 : 0);
+	for (i = 0; i < MU_NET_FIFOS; i++)
+		assert_int_equal(n[i], i == MU_NET_SYSTEM ? 6 : 0);
 }
 
 static void count_one(void *arg)
@@ -95,13 +95,13 @@ static void count_one(void *arg)
 
 	sw_open_bases(32);
 	sw_wait_counter(SW_COUNTER);
-	for (i = 0; i < N_FIFOS; i++)
+	for (i = 0; i < MU_NET_FIFOS; i++)
 		n[i] = sw_upc(MU_UPC_PACKETS_OUT, i);
 }
 
 static void bgq_f18_each_class_has_its_engines(void **state)
 {
-	uint64_t n[N_FIFOS];
+	uint64_t n[MU_NET_FIFOS];
 	uint32_t i, k;
 
 	(void)state;
@@ -113,7 +113,7 @@ static void bgq_f18_each_class_has_its_engines(void **state)
 		};
 
 		sw_run_on("3x3x3", 1, programs, 2);
-		for (i = 0; i < N_FIFOS; i++)
+		for (i = 0; i < MU_NET_FIFOS; i++)
 			assert_int_equal(n[i], i == k);
 	}
 	for (k = 0; k < 2; k++) {
@@ -124,8 +124,8 @@ static void bgq_f18_each_class_has_its_engines(void **state)
 		};
 
 		sw_run_on("3x3x3", 1, programs, 2);
-		for (i = 0; i < N_FIFOS; i++)
-			assert_int_equal(n[i], i == FIFO_LOCAL + k);
+		for (i = 0; i < MU_NET_FIFOS; i++)
+			assert_int_equal(n[i], i == MU_NET_LOCAL + k);
 	}
 }
 

@@ -140,7 +140,7 @@ static uint64_t taken(void)
 	uint64_t n = sw_upc(MU_UPC_REJECTED, 0);
 	uint32_t i;
 
-	for (i = 0; i < N_FIFOS; i++)
+	for (i = 0; i < MU_NET_FIFOS; i++)
 		n += sw_upc(MU_UPC_PACKETS_OUT, i);
 	return n;
 }

@@ -128,7 +128,7 @@ static uint64_t load_subgroup(const struct mu_subgroup *g, uint32_t kind)
 
 static uint64_t load_upc(const struct mu_node *n, uint32_t event, uint32_t unit)
 {
-	bool is_engine = unit < N_FIFOS, is_port = unit < MU_MAX_PORTS;
+	bool is_engine = unit < MU_NET_FIFOS, is_port = unit < MU_MAX_PORTS;
 
 	switch (event) {
 	case MU_UPC_PACKETS_IN:
@@ -385,7 +385,7 @@ static enum mu_interrupt store_subgroup(
 static enum mu_interrupt store_fault(
 	struct mu_node *n, uint32_t id, uint64_t value)
 {
-	if (id >= 2 * N_FIFOS || __builtin_popcountll(value) > 2)
+	if (id >= 2 * MU_NET_FIFOS || __builtin_popcountll(value) > 2)
 		return MU_ERROR_REGISTER;
 	if (!n->flips)
 		n->flips = mem_alloc(1, sizeof(*n->flips));

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "coll/coll.h"
 #include "nic/elan4/elan_testing.h"
-#include "router/casts.h"
 
 #define US (INT64_C(1000) * SIM_NS)
 
@@ -311,7 +311,7 @@ static uint64_t run_everybody(uint32_t n_workers, const struct fault_plan *plan)
 	if (plan)
 		assert_true(ET_SUM(&m, torn) > 0 && ET_SUM(&m, timeouts) > 0);
 	else
-		assert_int_equal(casts_waiting(m.net), 0);
+		assert_int_equal(m.net->coll->ops->waiting(m.net->coll), 0);
 	digest = et_digest(&m);
 	et_fini(&m);
 	return digest;

@@ -255,6 +255,11 @@ static int check(const struct elan *x, struct err *e)
 	uint32_t payload = x->nic.net->link.max_payload;
 	sim_time trip = round_trip(x->nic.net);
 
+	if (net_fifos(x->nic.net, NET_USER).most <= ELAN_FIFO_ANSWER ||
+		net_fifos(x->nic.net, NET_HIGH).first != ELAN_FIFO_CAST ||
+		net_fifos(x->nic.net, NET_SYSTEM).first != ELAN_FIFO_ACK)
+		return err_set(e,
+			"nic.kind: elan4 needs the FIFOs of a direct router");
 	if (payload < ELAN_PACKET)
 		return err_set(e,
 			"nic.kind: elan4 sends packets of %d bytes, and "

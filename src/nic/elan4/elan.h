@@ -65,11 +65,12 @@ enum {
 
 /* Network FIFOs by use. */
 enum elan_fifo {
-	ELAN_FIFO_STEN = FIFO_USER,
-	ELAN_FIFO_DMA = FIFO_USER + 1,
-	ELAN_FIFO_ANSWER = FIFO_USER + 2,
-	ELAN_FIFO_CAST = FIFO_HIGH, /* broadcasts */
-	ELAN_FIFO_ACK = FIFO_SYSTEM,
+	ELAN_FIFO_STEN = 0,
+	ELAN_FIFO_DMA,
+	ELAN_FIFO_ANSWER,
+	ELAN_FIFO_CAST = 14, /* broadcasts */
+	ELAN_FIFO_ACK,
+	ELAN_FIFOS,
 };
 
 enum {
@@ -389,7 +390,7 @@ struct elan_node {
 	struct slot_list late; /* first tries, the eldest first */
 	bool is_late_posted;
 	sim_time round_trip; /* the longest lately */
-	struct packet_list out[N_FIFOS]; /* wait for room */
+	struct packet_list out[ELAN_FIFOS]; /* wait for room */
 
 	struct slots words;
 	struct slot_list words_out; /* under way, in order */

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
+#include "router/registry.h"
 
 /* --- the machine --- */
 
@@ -20,6 +21,7 @@ void et_init(struct et *m, const char *nodes)
 	m->nodes = nodes;
 	link_params_defaults(&m->link);
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
+	m->router.kind = router_find("direct");
 	nic_testing_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
 	/* A test's time-out is its time-out. */
 	m->params.per_node = m->params.round_trips = 0;

@@ -82,9 +82,7 @@ static void forget(const struct nic_at *a, uint32_t id)
 
 static bool has_room(const struct nic_at *a, uint32_t fifo)
 {
-	const struct net *net = a->nic->net;
-
-	return net->sites[a->s].inject[fifo].chunks >= net->full;
+	return net_has_room(a->nic->net, a->s, fifo);
 }
 
 /*

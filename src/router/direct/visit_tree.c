@@ -1,6 +1,6 @@
 /* The same code once more, for networks whose packets carry their routes and
  * may be for many nodes. */
-#define NET_TREE   1
-#define NET_VISITS net_tree_visits
+#define DIRECT_TREE  1
+#define DIRECT_BUILD direct_tree
 
-#include "router/visit_again.h"
+#include "router/direct/visit.c"

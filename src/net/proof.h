@@ -1,5 +1,5 @@
 /*
- * The proof that the direct router cannot deadlock on a machine, made before
+ * The proof that a network cannot deadlock, made before
  * anything runs.  It is made of the machine's own wires and routing tables,
  * and looks at no queue, for it holds for every traffic whose packets go
  * minimal ways and whose receivers take in what arrives.
@@ -19,16 +19,16 @@
  *    the dynamic channels have no cycle of their own.
  * d  A packet on a ring always asks for its next ring channel, or is there.
  */
-#ifndef ROUTER_PROOF_H
-#define ROUTER_PROOF_H
+#ifndef NET_PROOF_H
+#define NET_PROOF_H
 
-#include "router/net.h"
+#include "route/route.h"
 
 /* The buffer at the far end of a wire: packets that left router by port. */
 struct proof_channel {
 	router_id router;
 	port_id port;
-	uint32_t channel; /* an enum net_channel */
+	uint32_t channel; /* one of the routing's */
 };
 
 struct proof_step {
@@ -71,13 +71,14 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r);
 /* Adds a channel to the cycle of a step. */
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);
 
-/* The error is set where there is no such proof for this routing. */
+/* packets: full ones that a channel holds.  The error is set where there is no
+ * such proof for this routing. */
 int proof_make(struct proof *p, const struct topo *t, const struct route *r,
-	const struct net_params *n, struct err *e);
+	int64_t packets, struct err *e);
 void proof_free(struct proof *p);
 
 /* "node 3 (3) by A+ to node 4 (4), channel deterministic" */
-void proof_name(const struct topo *t, const struct proof_channel *c, char *text,
-	size_t size);
+void proof_name(const struct topo *t, const struct route *r,
+	const struct proof_channel *c, char *text, size_t size);
 
 #endif

@@ -9,37 +9,34 @@
  * before it has come: its head's way through the switch takes longer than a
  * byte does.
  */
-#ifndef ROUTER_STRIPPED_H
-#define ROUTER_STRIPPED_H
+#ifndef ROUTER_DIRECT_STRIPPED_H
+#define ROUTER_DIRECT_STRIPPED_H
 
-#include "router/booked.h"
-
-#ifndef NET_FAULTY
-#define NET_FAULTY 0
-#endif
+#include "router/direct/booked.h"
 
 /* Whether this copy of visit.c knows of routes in packets, and of broadcasts
  * to a range (spread.h): all but the plain one do. */
-#ifndef NET_TREE
-#define NET_TREE (NET_BOOKED || NET_FAULTY)
+#ifndef DIRECT_TREE
+#define DIRECT_TREE DIRECT_FULL
 #endif
 
-static inline sim_time stripped_ser(const struct net *n, const struct packet *p)
+static inline sim_time stripped_ser(
+	const struct direct *d, const struct packet *p)
 {
-	sim_time ser = n->link.ser[p->size];
+	sim_time ser = d->link->ser[p->size];
 
-	if (NET_TREE && n->link.route)
-		ser += n->link.route_ser[route_left(p)];
+	if (DIRECT_TREE && d->link->route)
+		ser += d->link->route_ser[route_left(p)];
 	return ser;
 }
 
 static inline uint32_t stripped_bytes(
-	const struct net *n, const struct packet *p)
+	const struct direct *d, const struct packet *p)
 {
-	uint32_t bytes = n->link.bytes[p->size];
+	uint32_t bytes = d->link->bytes[p->size];
 
-	if (NET_TREE && n->link.route)
-		bytes += n->link.route * route_left(p);
+	if (DIRECT_TREE && d->link->route)
+		bytes += d->link->route * route_left(p);
 	return bytes;
 }
 

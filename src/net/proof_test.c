@@ -11,15 +11,14 @@
 #include "route/cdg.h"
 #include "route/hint_deps.h"
 #include "route/hint_testing.h"
-#include "router/proof.h"
+#include "net/proof.h"
 
 static void prove(
 	struct proof *p, const struct hint_machine *m, int64_t packets)
 {
-	struct net_params n = { .packets = packets };
 	struct err e = { 0 };
 
-	if (proof_make(p, &m->t.topo, &m->h.route, &n, &e))
+	if (proof_make(p, &m->t.topo, &m->h.route, packets, &e))
 		fail_msg("%s", e.text);
 }
 
@@ -326,15 +325,13 @@ static void the_largest_machine_is_proved(void **state)
 
 static void channels_have_names(void **state)
 {
-	struct proof_channel c = {
-		.router = 3, .port = 1, .channel = CHANNEL_HIGH
-	};
+	struct proof_channel c = { .router = 3, .port = 1, .channel = 2 };
 	struct hint_machine m;
 	char text[128];
 
 	(void)state;
 	hint_make(&m, &(struct hint_how){ .shape = "4x2" });
-	proof_name(&m.t.topo, &c, text, sizeof(text));
+	proof_name(&m.t.topo, &m.h.route, &c, text, sizeof(text));
 	assert_string_equal(
 		text, "node 3 (3,0) by A- to node 2 (2,0), channel high");
 	hint_unmake(&m);

@@ -8,14 +8,13 @@
 #include <string.h>
 
 #include "route/updown_testing.h"
-#include "router/proof.h"
+#include "net/proof.h"
 
 static void prove(struct proof *p, const struct tree_machine *m)
 {
-	struct net_params n = { .packets = 2 };
 	struct err e = { 0 };
 
-	if (proof_make(p, &m->t.topo, &m->u.route, &n, &e))
+	if (proof_make(p, &m->t.topo, &m->u.route, 2, &e))
 		fail_msg("%s", e.text);
 	assert_int_equal(p->n_steps, p->step[0].holds ? 3 : 2);
 	assert_int_equal(p->step[0].letter, 'a');
@@ -138,7 +137,7 @@ static void a_route_that_goes_down_and_up_can_lock(void **state)
 			o->router);
 		assert_true(c->router >= 16);
 	}
-	proof_name(&m.t.topo, &s->cycle[0], text, sizeof(text));
+	proof_name(&m.t.topo, &m.u.route, &s->cycle[0], text, sizeof(text));
 	assert_non_null(strstr(text, "switch "));
 	assert_non_null(strstr(text, " by "));
 	proof_free(&p);
@@ -210,7 +209,7 @@ static void broadcasts_that_can_lock_are_told(void **state)
 	assert_false(p.is_proved);
 	assert_true(p.step[2].n_cycle > 1);
 	for (i = 0; i < p.step[2].n_cycle; i++)
-		assert_int_equal(p.step[2].cycle[i].channel, CHANNEL_HIGH);
+		assert_int_equal(p.step[2].cycle[i].channel, 1);
 	proof_free(&p);
 	prove_spread(&p, spread_nowhere);
 	assert_false(p.is_proved);

@@ -1,4 +1,4 @@
-#include "router/proof.h"
+#include "net/proof.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static void check_channels(struct proof *p, struct proof_step *s,
 
 	s->letter = 'b';
 	s->what = "no channel waits for itself";
-	p->n_turns = find_cycle(s, t, after, CHANNEL_DYNAMIC);
+	p->n_turns = find_cycle(s, t, after, 0);
 	for (i = 0; i < n; i++)
 		p->n_channels += after[i] != 0;
 	if (s->holds)
@@ -127,7 +127,7 @@ static void check_broadcasts(struct proof *p, struct proof_step *s,
 			w.number, w.how);
 	} else {
 		add_answers(t, cast, after);
-		n_turns = find_cycle(s, t, after, CHANNEL_HIGH);
+		n_turns = find_cycle(s, t, after, 1);
 		if (s->holds)
 			snprintf(s->why, sizeof(s->why),
 				"%" PRIu64 " ways up walked, %" PRIu64

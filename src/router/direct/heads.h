@@ -3,15 +3,15 @@
  * asking.  Private to visit.c, of which this is a part: n is the network, w
  * the worker, s the site that is visited.
  */
-#ifndef ROUTER_HEADS_H
-#define ROUTER_HEADS_H
+#ifndef ROUTER_DIRECT_HEADS_H
+#define ROUTER_DIRECT_HEADS_H
 
 #include <string.h>
 
-#include "router/faulty.h"
+#include "router/direct/faulty.h"
 
-_Static_assert(offsetof(struct net_requests, inject) ==
-		       offsetof(struct net_requests, n_rare) + 2,
+_Static_assert(offsetof(struct direct_requests, inject) ==
+		       offsetof(struct direct_requests, n_rare) + 2,
 	"heads_any() reads both at once");
 
 #define BIT(i) (UINT64_C(1) << (i))
@@ -26,7 +26,7 @@ static inline bool heads_arrived(const struct packet *p)
  * the instant ends, the others when their link falls idle.
  */
 static inline void heads_want(
-	struct sim_worker *w, struct net_site *s, uint32_t ports, sim_time t)
+	struct sim_worker *w, struct direct_site *s, uint32_t ports, sim_time t)
 {
 	uint32_t m = ports & ~(s->timed | s->dirty);
 
@@ -45,10 +45,10 @@ static inline void heads_want(
 }
 
 static inline void heads_ask(
-	struct net_site *s, uint32_t ports, uint32_t request, uint64_t bit)
+	struct direct_site *s, uint32_t ports, uint32_t request, uint64_t bit)
 {
 	for (; ports; ports &= ports - 1) {
-		struct net_requests *r =
+		struct direct_requests *r =
 			&s->port[__builtin_ctz(ports)].requests;
 
 		r->head[request] |= bit;
@@ -58,10 +58,10 @@ static inline void heads_ask(
 }
 
 static inline void heads_unask(
-	struct net_site *s, uint32_t ports, uint32_t request, uint64_t bit)
+	struct direct_site *s, uint32_t ports, uint32_t request, uint64_t bit)
 {
 	for (; ports; ports &= ports - 1) {
-		struct net_requests *r =
+		struct direct_requests *r =
 			&s->port[__builtin_ctz(ports)].requests;
 
 		r->head[request] &= ~bit;
@@ -70,7 +70,7 @@ static inline void heads_unask(
 	}
 }
 
-static inline bool heads_any(const struct net_requests *r)
+static inline bool heads_any(const struct direct_requests *r)
 {
 	uint32_t both; /* n_rare and the first mask of inject */
 
@@ -79,10 +79,10 @@ static inline bool heads_any(const struct net_requests *r)
 }
 
 static inline void heads_unask_injection(
-	struct net_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
+	struct direct_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
 {
 	for (; ports; ports &= ports - 1) {
-		struct net_requests *r =
+		struct direct_requests *r =
 			&s->port[__builtin_ctz(ports)].requests;
 
 		r->inject[request] &= (uint16_t) ~(1u << fifo);
@@ -97,7 +97,7 @@ static inline uint32_t heads_injection(const struct packet *p)
 	return INJ_DETERMINISTIC + p->kind - PACKET_DETERMINISTIC;
 }
 
-static inline void heads_hide_injection(struct net *n, struct net_site *s,
+static inline void heads_hide_injection(struct direct *d, struct direct_site *s,
 	uint32_t fifo, const struct packet *p)
 {
 	if (p->kind != PACKET_DYNAMIC) {
@@ -106,17 +106,17 @@ static inline void heads_hide_injection(struct net *n, struct net_site *s,
 		return;
 	}
 	heads_unask_injection(s, p->ask, INJ_DYNAMIC, fifo);
-	if (!(p->ask >> p->escape & 1) && n->route->has_escape)
+	if (!(p->ask >> p->escape & 1) && d->route->has_escape)
 		heads_unask_injection(s, 1u << p->escape, INJ_ESCAPE, fifo);
 }
 
-static inline __attribute__((always_inline)) void heads_hide(struct net *n,
-	struct net_site *s, uint32_t channel, uint32_t bit,
+static inline __attribute__((always_inline)) void heads_hide(struct direct *d,
+	struct direct_site *s, uint32_t channel, uint32_t bit,
 	const struct packet *p)
 {
 	if (channel == CHANNEL_DYNAMIC) {
 		heads_unask(s, p->ask, REQ_DYNAMIC, BIT(bit));
-		if (!(p->ask >> p->escape & 1) && n->route->has_escape)
+		if (!(p->ask >> p->escape & 1) && d->route->has_escape)
 			heads_unask(s, 1u << p->escape, REQ_ESCAPE, BIT(bit));
 	} else if (p->kind != PACKET_DYNAMIC) {
 		heads_unask(s, 1u << p->escape, REQ_DETERMINISTIC + channel - 1,
@@ -134,7 +134,7 @@ static inline __attribute__((always_inline)) void heads_hide(struct net *n,
 static inline bool same_way(const struct packet *a, const struct packet *b)
 {
 	return a->escape == b->escape ||
-	       (NET_TREE && (a->flags | b->flags) & PACKET_RANGE) ||
+	       (DIRECT_TREE && (a->flags | b->flags) & PACKET_RANGE) ||
 	       ((heads_arrived(a) || a->flags & PACKET_DEPOSIT) &&
 		       (heads_arrived(b) || b->flags & PACKET_DEPOSIT));
 }
@@ -143,19 +143,19 @@ static inline bool same_way(const struct packet *a, const struct packet *b)
  * An older packet in another queue of this receiver's channel wants the same
  * way: first come, first served keeps deterministic packets in order.
  */
-static bool has_elder(const struct net *n, const struct net_site *s,
+static bool has_elder(const struct direct *d, const struct direct_site *s,
 	uint32_t channel, uint32_t bit, const struct packet *p)
 {
-	uint32_t first = bit - bit % NET_QUEUES, i, k;
+	uint32_t first = bit - bit % DIRECT_QUEUES, i, k;
 
-	for (i = first; i < first + NET_QUEUES; i++) {
-		packet_id id = s->queue[channel][i].head;
+	for (i = first; i < first + DIRECT_QUEUES; i++) {
+		packet_id id = direct_queue(s, channel, i)->head;
 
 		if (i == bit)
 			continue;
-		for (k = s->queue[channel][i].count; k--;
-			id = n->packets[id].next) {
-			const struct packet *o = &n->packets[id];
+		for (k = direct_queue(s, channel, i)->count; k--;
+			id = d->packets[id].next) {
+			const struct packet *o = &d->packets[id];
 
 			if (o->kind != PACKET_DYNAMIC && o->head < p->head &&
 				same_way(o, p))
@@ -166,13 +166,13 @@ static bool has_elder(const struct net *n, const struct net_site *s,
 }
 
 /* A line broadcast also takes the room for the copy that it leaves here. */
-static bool takes_room(const struct net *n, struct net_site *s, uint32_t bit,
-	const struct packet *p)
+static bool takes_room(const struct direct *d, struct direct_site *s,
+	uint32_t bit, const struct packet *p)
 {
-	uint32_t fifo = net_reception_of(p, bit / NET_QUEUES);
+	uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
 
 	if (!(p->flags & PACKET_DEPOSIT) || heads_arrived(p) ||
-		n->client->is_sink)
+		d->router.client->is_sink)
 		return true;
 	if (s->reception[fifo].chunks < p->chunks)
 		return false;
@@ -184,25 +184,26 @@ static bool takes_room(const struct net *n, struct net_site *s, uint32_t bit,
  * range all that it has not left by yet. */
 static inline uint32_t ordered_ports(const struct packet *p)
 {
-	return NET_TREE && p->flags & PACKET_RANGE ? p->ask : 1u << p->escape;
+	return DIRECT_TREE && p->flags & PACKET_RANGE ? p->ask
+						      : 1u << p->escape;
 }
 
-static void show_ordered(const struct net *n, struct sim_worker *w,
-	struct net_site *s, uint32_t channel, uint32_t bit,
+static void show_ordered(const struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, uint32_t bit,
 	const struct packet *p, sim_time t)
 {
-	bool is_younger = has_elder(n, s, channel, bit, p);
+	bool is_younger = has_elder(d, s, channel, bit, p);
 
-	if (is_younger || !takes_room(n, s, bit, p)) {
-		booked_wait(n, p, is_younger ? CAUSE_QUEUE : CAUSE_RECEIVER, t);
+	if (is_younger || !takes_room(d, s, bit, p)) {
+		booked_wait(d, p, is_younger ? CAUSE_QUEUE : CAUSE_RECEIVER, t);
 		s->held[channel] |= BIT(bit);
 		s->held_any |= (uint8_t)(1u << channel);
 	} else if (heads_arrived(p)) {
-		booked_wait(n, p, CAUSE_RECEIVER, t);
+		booked_wait(d, p, CAUSE_RECEIVER, t);
 		s->local[channel] |= BIT(bit);
 		s->dirty |= DIRTY_RECEPTION;
 	} else {
-		booked_wait(n, p, CAUSE_TOKENS, t);
+		booked_wait(d, p, CAUSE_TOKENS, t);
 		heads_ask(s, ordered_ports(p), REQ_DETERMINISTIC + channel - 1,
 			BIT(bit));
 		heads_want(w, s, ordered_ports(p), t);
@@ -210,14 +211,14 @@ static void show_ordered(const struct net *n, struct sim_worker *w,
 }
 
 /* A dynamic head in its own channel that is not there yet. */
-static inline void heads_show_dynamic(struct net *n, struct sim_worker *w,
-	struct net_site *s, uint32_t bit, const struct packet *p, sim_time t)
+static inline void heads_show_dynamic(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t bit, const struct packet *p, sim_time t)
 {
 	uint32_t ports = p->ask;
 
-	booked_wait(n, p, CAUSE_TOKENS, t);
+	booked_wait(d, p, CAUSE_TOKENS, t);
 	heads_ask(s, ports, REQ_DYNAMIC, BIT(bit));
-	if (!(ports >> p->escape & 1) && n->route->has_escape) {
+	if (!(ports >> p->escape & 1) && d->route->has_escape) {
 		heads_ask(s, 1u << p->escape, REQ_ESCAPE, BIT(bit));
 		ports |= 1u << p->escape;
 	}
@@ -225,8 +226,8 @@ static inline void heads_show_dynamic(struct net *n, struct sim_worker *w,
 }
 
 /* A dynamic head in the escape channel. */
-static void show_escaped(struct sim_worker *w, struct net_site *s, uint32_t bit,
-	const struct packet *p, sim_time t)
+static void show_escaped(struct sim_worker *w, struct direct_site *s,
+	uint32_t bit, const struct packet *p, sim_time t)
 {
 	uint32_t ports = 1u << p->escape;
 
@@ -239,26 +240,27 @@ static void show_escaped(struct sim_worker *w, struct net_site *s, uint32_t bit,
 }
 
 /* A packet came to the head of a queue whose way out is free. */
-static void heads_show(struct net *n, struct sim_worker *w, struct net_site *s,
-	uint32_t channel, uint32_t bit, const struct packet *p, sim_time t)
+static void heads_show(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, uint32_t bit,
+	const struct packet *p, sim_time t)
 {
 	if (p->kind != PACKET_DYNAMIC) {
-		show_ordered(n, w, s, channel, bit, p, t);
+		show_ordered(d, w, s, channel, bit, p, t);
 	} else if (heads_arrived(p)) {
-		booked_wait(n, p, CAUSE_RECEIVER, t);
+		booked_wait(d, p, CAUSE_RECEIVER, t);
 		s->local[channel] |= BIT(bit);
 		s->dirty |= DIRTY_RECEPTION;
 	} else if (channel == CHANNEL_DYNAMIC) {
-		heads_show_dynamic(n, w, s, bit, p, t);
+		heads_show_dynamic(d, w, s, bit, p, t);
 	} else {
-		booked_wait(n, p, CAUSE_TOKENS, t);
+		booked_wait(d, p, CAUSE_TOKENS, t);
 		show_escaped(w, s, bit, p, t);
 	}
 }
 
 /* Some heads of a channel that were held may have become the eldest. */
-static void heads_retry(struct net *n, struct sim_worker *w, struct net_site *s,
-	uint32_t channel, uint64_t bits, sim_time t)
+static void heads_retry(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, uint64_t bits, sim_time t)
 {
 	uint64_t m = s->held[channel] & bits;
 
@@ -266,18 +268,18 @@ static void heads_retry(struct net *n, struct sim_worker *w, struct net_site *s,
 	for (; m; m &= m - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(m);
 
-		heads_show(n, w, s, channel, bit,
-			&n->packets[s->queue[channel][bit].head], t);
+		heads_show(d, w, s, channel, bit,
+			&d->packets[direct_queue(s, channel, bit)->head], t);
 	}
 	if (!s->held[channel])
 		s->held_any &= (uint8_t) ~(1u << channel);
 }
 
 static inline void ask_injection(
-	struct net_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
+	struct direct_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
 {
 	for (; ports; ports &= ports - 1) {
-		struct net_requests *r =
+		struct direct_requests *r =
 			&s->port[__builtin_ctz(ports)].requests;
 
 		r->inject[request] |= (uint16_t)(1u << fifo);
@@ -287,12 +289,13 @@ static inline void ask_injection(
 }
 
 /* An injection FIFO's head begins to ask. */
-static void heads_show_injection(struct net *n, struct sim_worker *w,
-	struct net_site *s, uint32_t fifo, const struct packet *p, sim_time t)
+static void heads_show_injection(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t fifo, const struct packet *p,
+	sim_time t)
 {
 	uint32_t ports = p->ask;
 
-	booked_wait(n, p, heads_arrived(p) ? CAUSE_RECEIVER : CAUSE_TOKENS, t);
+	booked_wait(d, p, heads_arrived(p) ? CAUSE_RECEIVER : CAUSE_TOKENS, t);
 	if (heads_arrived(p)) {
 		s->local_inject |= (uint16_t)(1u << fifo);
 		s->dirty |= DIRTY_RECEPTION;
@@ -303,7 +306,7 @@ static void heads_show_injection(struct net *n, struct sim_worker *w,
 		ask_injection(s, ports, heads_injection(p), fifo);
 	} else {
 		ask_injection(s, ports, INJ_DYNAMIC, fifo);
-		if (!(ports >> p->escape & 1) && n->route->has_escape) {
+		if (!(ports >> p->escape & 1) && d->route->has_escape) {
 			ask_injection(s, 1u << p->escape, INJ_ESCAPE, fifo);
 			ports |= 1u << p->escape;
 		}

@@ -3,10 +3,10 @@
  * packets; transit before injection, or by the programmed ratio.  Ties go by
  * a pseudo-random register.  Private to visit.c, of which this is a part.
  */
-#ifndef ROUTER_PICK_H
-#define ROUTER_PICK_H
+#ifndef ROUTER_DIRECT_PICK_H
+#define ROUTER_DIRECT_PICK_H
 
-#include "router/grant.h"
+#include "router/direct/grant.h"
 
 /* Who is to get a sender: a queue's head, or an injection FIFO's. */
 struct winner {
@@ -21,14 +21,15 @@ enum { RANK_SYSTEM, RANK_HIGH = 2, RANK_USER = 4, NO_WINNER = 127 };
 static const struct winner nobody = { .rank = NO_WINNER };
 
 /* A 16-bit maximal LFSR (taps 16, 14, 13, 11), one step. */
-static inline uint32_t roll(struct net_site *s)
+static inline uint32_t roll(struct direct_site *s)
 {
 	s->lfsr = (s->lfsr >> 1) ^ ((0u - (s->lfsr & 1u)) & 0xb400u);
 	return s->lfsr;
 }
 
 /* One of the bits of m, from a pseudo-random place on. */
-static inline uint32_t choose(struct net_site *s, uint64_t m, uint32_t n_bits)
+static inline uint32_t choose(
+	struct direct_site *s, uint64_t m, uint32_t n_bits)
 {
 	uint64_t high;
 
@@ -39,36 +40,37 @@ static inline uint32_t choose(struct net_site *s, uint64_t m, uint32_t n_bits)
 }
 
 /* Takes in the tokens that have come back to a sender by t. */
-static void collect(
-	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+static void collect(const struct direct *d, struct direct_site *s,
+	uint32_t port, sim_time t)
 {
 	struct link_sender *l = &s->port[port].sender;
 
-	take_in(n, s, port, t);
-	if (l->tokens[CHANNEL_DYNAMIC] >= n->full)
+	take_in(d, s, port, t);
+	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
 		s->roomy |= 1u << port;
 }
 
 /* Who may escape depends on the tokens of all senders. */
-static void collect_all(const struct net *n, struct net_site *s, sim_time t)
+static void collect_all(
+	const struct direct *d, struct direct_site *s, sim_time t)
 {
 	uint32_t p;
 
-	for (p = 0; p < n->n_ports; p++)
-		collect(n, s, p, t);
+	for (p = 0; p < d->n_ports; p++)
+		collect(d, s, p, t);
 }
 
 /* Of small packets, those that the few tokens left are enough for. */
-static uint64_t fitting(const struct net *n, const struct net_site *s,
+static uint64_t fitting(const struct direct *d, const struct direct_site *s,
 	uint32_t channel, uint64_t m, int tokens)
 {
 	uint64_t fit = 0;
 
 	for (; m; m &= m - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(m);
-		packet_id id = s->queue[channel][bit].head;
+		packet_id id = direct_queue(s, channel, bit)->head;
 
-		if (n->packets[id].chunks <= tokens)
+		if (d->packets[id].chunks <= tokens)
 			fit |= BIT(bit);
 	}
 	return fit;
@@ -77,95 +79,93 @@ static uint64_t fitting(const struct net *n, const struct net_site *s,
 /* A dynamic head whose escape is this port, and none of whose ways has
  * dynamic tokens for a full packet. */
 static inline bool is_starved(
-	const struct net_site *s, uint32_t port, const struct packet *p)
+	const struct direct_site *s, uint32_t port, const struct packet *p)
 {
 	return p->escape == port && !(p->ask & s->roomy);
 }
 
-static uint64_t starved(const struct net *n, const struct net_site *s,
+static uint64_t starved(const struct direct *d, const struct direct_site *s,
 	uint64_t m, uint32_t port)
 {
 	uint64_t out = 0;
 
 	for (; m; m &= m - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(m);
-		packet_id id = s->queue[CHANNEL_DYNAMIC][bit].head;
+		packet_id id = direct_queue(s, CHANNEL_DYNAMIC, bit)->head;
 
-		if (is_starved(s, port, &n->packets[id]))
+		if (is_starved(s, port, &d->packets[id]))
 			out |= BIT(bit);
 	}
 	return out;
 }
 
-static uint32_t starved_fifos(const struct net *n, const struct net_site *s,
-	uint32_t m, uint32_t port)
+static uint32_t starved_fifos(const struct direct *d,
+	const struct direct_site *s, uint32_t m, uint32_t port)
 {
 	uint32_t out = 0;
 
 	for (; m; m &= m - 1) {
 		uint32_t f = (uint32_t)__builtin_ctz(m);
 
-		if (is_starved(s, port, &n->packets[s->inject[f].head]))
+		if (is_starved(s, port, &d->packets[s->inject[f].head]))
 			out |= 1u << f;
 	}
 	return out;
 }
 
 /* Heads that the sender could put on its dynamic channel. */
-static inline uint64_t to_dynamic(const struct net *n, const struct net_site *s,
-	uint32_t port, uint32_t request)
+static inline uint64_t to_dynamic(const struct direct *d,
+	const struct direct_site *s, uint32_t port, uint32_t request)
 {
 	uint64_t m = s->port[port].requests.head[request];
 	int tokens = s->port[port].sender.tokens[CHANNEL_DYNAMIC];
 
-	if (tokens >= n->full || !m)
+	if (tokens >= d->full || !m)
 		return m;
-	return tokens > 0 ? fitting(n, s, source_of[request], m, tokens) : 0;
+	return tokens > 0 ? fitting(d, s, source_of[request], m, tokens) : 0;
 }
 
 /* Heads that it could move along a ring: straight on, or into it. */
-static inline uint64_t to_ring(const struct net *n, const struct net_site *s,
-	uint32_t port, uint32_t request)
+static inline uint64_t to_ring(const struct direct *d,
+	const struct direct_site *s, uint32_t port, uint32_t request)
 {
 	uint64_t m = s->port[port].requests.head[request];
 	int tokens = s->port[port].sender.tokens[target_of[request]];
 
-	if (tokens >= n->entry)
+	if (tokens >= d->entry)
 		return m;
-	/* straight on: from the receiver opposite */
-	return tokens >= n->full ? m & receiver_bits((port ^ 1) * NET_QUEUES)
-				 : 0;
+	return tokens >= d->full ? m & straight_bits(s, port) : 0;
 }
 
 /* Dynamic heads that may leave for the escape channel. */
 static inline uint64_t to_escape(
-	const struct net *n, const struct net_site *s, uint32_t port)
+	const struct direct *d, const struct direct_site *s, uint32_t port)
 {
-	const struct net_requests *r = &s->port[port].requests;
+	const struct direct_requests *r = &s->port[port].requests;
 	uint64_t m = r->head[REQ_ESCAPE];
 
-	if (s->port[port].sender.tokens[CHANNEL_DETERMINISTIC] < n->entry ||
-		!n->route->has_escape)
+	if (s->port[port].sender.tokens[CHANNEL_DETERMINISTIC] < d->entry ||
+		!d->route->has_escape)
 		return 0;
 	if (!(s->roomy >> port & 1))
 		m |= r->head[REQ_DYNAMIC];
-	return starved(n, s, m, port);
+	return starved(d, s, m, port);
 }
 
 static struct winner pick_transit(
-	const struct net *n, struct net_site *s, uint32_t port)
+	const struct direct *d, struct direct_site *s, uint32_t port)
 {
-	uint64_t dynamic = to_dynamic(n, s, port, REQ_DYNAMIC);
-	uint64_t back = to_dynamic(n, s, port, REQ_RETURN);
-	uint64_t ring = to_ring(n, s, port, REQ_DETERMINISTIC);
-	uint64_t escape = to_escape(n, s, port);
+	uint64_t dynamic = to_dynamic(d, s, port, REQ_DYNAMIC);
+	uint64_t back = to_dynamic(d, s, port, REQ_RETURN);
+	uint64_t ring = to_ring(d, s, port, REQ_DETERMINISTIC);
+	uint64_t escape = to_escape(d, s, port);
 	uint64_t zero = dynamic | escape, one = back | ring;
 	struct winner w = { .rank = RANK_USER };
 	uint32_t bit;
 
 	if (!(zero | one))
 		return nobody;
-	bit = choose(s, zero | one, n->n_bits);
+	bit = choose(s, zero | one, d->n_bits);
 	w.bit = (uint8_t)bit;
 	if ((zero >> bit & 1) && (!(one >> bit & 1) || (roll(s) & 2)))
 		w.request = dynamic >> bit & 1 ? REQ_DYNAMIC : REQ_ESCAPE;
@@ -174,64 +174,64 @@ static struct winner pick_transit(
 	return w;
 }
 
-static uint32_t fitting_fifos(
-	const struct net *n, const struct net_site *s, uint32_t m, int tokens)
+static uint32_t fitting_fifos(const struct direct *d,
+	const struct direct_site *s, uint32_t m, int tokens)
 {
 	uint32_t fit = 0;
 
 	for (; m; m &= m - 1) {
 		uint32_t f = (uint32_t)__builtin_ctz(m);
 
-		if (n->packets[s->inject[f].head].chunks <= tokens)
+		if (d->packets[s->inject[f].head].chunks <= tokens)
 			fit |= 1u << f;
 	}
 	return fit;
 }
 
 static uint32_t inject_dynamic(
-	const struct net *n, const struct net_site *s, uint32_t port)
+	const struct direct *d, const struct direct_site *s, uint32_t port)
 {
 	uint32_t m = s->port[port].requests.inject[INJ_DYNAMIC];
 	int tokens = s->port[port].sender.tokens[CHANNEL_DYNAMIC];
 
-	if (tokens >= n->full || !m)
+	if (tokens >= d->full || !m)
 		return m;
-	return tokens > 0 ? fitting_fifos(n, s, m, tokens) : 0;
+	return tokens > 0 ? fitting_fifos(d, s, m, tokens) : 0;
 }
 
 static uint32_t inject_escape(
-	const struct net *n, const struct net_site *s, uint32_t port)
+	const struct direct *d, const struct direct_site *s, uint32_t port)
 {
-	const struct net_requests *r = &s->port[port].requests;
+	const struct direct_requests *r = &s->port[port].requests;
 	uint32_t m = r->inject[INJ_ESCAPE];
 
-	if (s->port[port].sender.tokens[CHANNEL_DETERMINISTIC] < n->entry ||
-		!n->route->has_escape)
+	if (s->port[port].sender.tokens[CHANNEL_DETERMINISTIC] < d->entry ||
+		!d->route->has_escape)
 		return 0;
 	if (!(s->roomy >> port & 1))
 		m |= r->inject[INJ_DYNAMIC];
-	return starved_fifos(n, s, m, port);
+	return starved_fifos(d, s, m, port);
 }
 
-static uint32_t inject_ring(const struct net *n, const struct net_site *s,
+static uint32_t inject_ring(const struct direct *d, const struct direct_site *s,
 	uint32_t port, uint32_t request)
 {
 	int tokens = s->port[port].sender.tokens[injection_target[request]];
 
-	return tokens >= n->entry ? s->port[port].requests.inject[request] : 0;
+	return tokens >= d->entry ? s->port[port].requests.inject[request] : 0;
 }
 
 static struct winner pick_injection(
-	const struct net *n, struct net_site *s, uint32_t port)
+	const struct direct *d, struct direct_site *s, uint32_t port)
 {
-	uint32_t dynamic = inject_dynamic(n, s, port);
-	uint32_t ring = inject_ring(n, s, port, INJ_DETERMINISTIC);
-	uint32_t escape = inject_escape(n, s, port);
+	uint32_t dynamic = inject_dynamic(d, s, port);
+	uint32_t ring = inject_ring(d, s, port, INJ_DETERMINISTIC);
+	uint32_t escape = inject_escape(d, s, port);
 	struct winner w = { .rank = RANK_USER + 1, .is_injection = true };
 
 	if (!(dynamic | ring | escape))
 		return nobody;
-	w.bit = (uint8_t)choose(s, dynamic | ring | escape, n->n_fifos);
+	w.bit = (uint8_t)choose(s, dynamic | ring | escape, d->n_fifos);
 	w.request = dynamic >> w.bit & 1 ? INJ_DYNAMIC
 		    : ring >> w.bit & 1	 ? INJ_DETERMINISTIC
 					 : INJ_ESCAPE;
@@ -240,16 +240,15 @@ static struct winner pick_injection(
 
 enum { CLASS_USER, CLASS_HIGH, CLASS_SYSTEM };
 
-static inline bool injection_is_due(const struct net *n,
-	const struct net_site *s, uint32_t port, uint32_t class)
+static inline bool injection_is_due(const struct direct *d,
+	const struct direct_site *s, uint32_t port, uint32_t class)
 {
-	return n->params.transit &&
-	       s->port[port].requests.streak[class] >= n->params.transit;
+	return d->transit && s->port[port].requests.streak[class] >= d->transit;
 }
 
 /* Keeps count for the ratio of transit to injection. */
 static void count_streak(
-	struct net_site *s, uint32_t port, const struct winner *w)
+	struct direct_site *s, uint32_t port, const struct winner *w)
 {
 	uint32_t high =
 		w->is_injection ? (uint32_t)INJ_HIGH : (uint32_t)REQ_HIGH;
@@ -262,74 +261,74 @@ static void count_streak(
 }
 
 /* High priority and system: a channel each, transit and injection. */
-static struct winner pick_class(const struct net *n, struct net_site *s,
+static struct winner pick_class(const struct direct *d, struct direct_site *s,
 	uint32_t port, uint32_t request, uint32_t injection, uint8_t rank)
 {
-	uint64_t m = to_ring(n, s, port, request);
-	uint32_t i = inject_ring(n, s, port, injection);
+	uint64_t m = to_ring(d, s, port, request);
+	uint32_t i = inject_ring(d, s, port, injection);
 	bool due = injection_is_due(
-		n, s, port, rank == RANK_HIGH ? CLASS_HIGH : CLASS_SYSTEM);
+		d, s, port, rank == RANK_HIGH ? CLASS_HIGH : CLASS_SYSTEM);
 
 	if (m && !(i && due))
 		return (struct winner){
 			.rank = rank,
 			.request = (uint8_t)request,
-			.bit = (uint8_t)choose(s, m, n->n_bits),
+			.bit = (uint8_t)choose(s, m, d->n_bits),
 		};
 	if (i)
 		return (struct winner){
 			.rank = (uint8_t)(due ? rank : rank + 1),
 			.is_injection = true,
 			.request = (uint8_t)injection,
-			.bit = (uint8_t)choose(s, i, n->n_fifos),
+			.bit = (uint8_t)choose(s, i, d->n_fifos),
 		};
 	return nobody;
 }
 
 static struct winner pick_user(
-	const struct net *n, struct net_site *s, uint32_t port)
+	const struct direct *d, struct direct_site *s, uint32_t port)
 {
 	struct winner w;
 
-	if (injection_is_due(n, s, port, CLASS_USER)) {
-		w = pick_injection(n, s, port);
+	if (injection_is_due(d, s, port, CLASS_USER)) {
+		w = pick_injection(d, s, port);
 		if (w.rank != NO_WINNER) {
 			w.rank = RANK_USER;
 			return w;
 		}
 	}
-	w = pick_transit(n, s, port);
-	return w.rank != NO_WINNER ? w : pick_injection(n, s, port);
+	w = pick_transit(d, s, port);
+	return w.rank != NO_WINNER ? w : pick_injection(d, s, port);
 }
 
 /* Where other requests than dynamic ones are made, or tokens are short. */
-static struct winner pick_rare(
-	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+static struct winner pick_rare(const struct direct *d, struct direct_site *s,
+	uint32_t port, sim_time t)
 {
-	const struct net_requests *r = &s->port[port].requests;
+	const struct direct_requests *r = &s->port[port].requests;
 	struct winner w = nobody;
 
-	collect_all(n, s, t);
+	collect_all(d, s, t);
 	if (__builtin_expect(r->head[REQ_SYSTEM] || r->inject[INJ_SYSTEM], 0))
-		w = pick_class(n, s, port, REQ_SYSTEM, INJ_SYSTEM, RANK_SYSTEM);
+		w = pick_class(d, s, port, REQ_SYSTEM, INJ_SYSTEM, RANK_SYSTEM);
 	if (__builtin_expect(r->head[REQ_HIGH] || r->inject[INJ_HIGH], 0) &&
 		w.rank == NO_WINNER)
-		w = pick_class(n, s, port, REQ_HIGH, INJ_HIGH, RANK_HIGH);
-	return w.rank != NO_WINNER ? w : pick_user(n, s, port);
+		w = pick_class(d, s, port, REQ_HIGH, INJ_HIGH, RANK_HIGH);
+	return w.rank != NO_WINNER ? w : pick_user(d, s, port);
 }
 
 /* Where only dynamic packets ask, and there are tokens for them. */
 static inline struct winner pick_dynamic(
-	const struct net *n, struct net_site *s, uint32_t port)
+	const struct direct *d, struct direct_site *s, uint32_t port)
 {
-	const struct net_requests *r = &s->port[port].requests;
+	const struct direct_requests *r = &s->port[port].requests;
 
 	if (r->head[REQ_DYNAMIC])
 		return (struct winner){
 			.rank = RANK_USER,
 			.request = REQ_DYNAMIC,
 			.bit = (uint8_t)choose(
-				s, r->head[REQ_DYNAMIC], n->n_bits),
+				s, r->head[REQ_DYNAMIC], d->n_bits),
 		};
 	if (r->inject[INJ_DYNAMIC])
 		return (struct winner){
@@ -337,39 +336,40 @@ static inline struct winner pick_dynamic(
 			.is_injection = true,
 			.request = INJ_DYNAMIC,
 			.bit = (uint8_t)choose(
-				s, r->inject[INJ_DYNAMIC], n->n_fifos),
+				s, r->inject[INJ_DYNAMIC], d->n_fifos),
 		};
 	return nobody;
 }
 
-static __attribute__((noinline)) struct winner pick_slow(
-	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
+	struct direct_site *s, uint32_t port, sim_time t)
 {
-	collect(n, s, port, t);
+	collect(d, s, port, t);
 	if (s->port[port].requests.n_rare || !(s->roomy >> port & 1))
-		return pick_rare(n, s, port, t);
-	return pick_dynamic(n, s, port);
+		return pick_rare(d, s, port, t);
+	return pick_dynamic(d, s, port);
 }
 
 /* Stamps are taken in only where that could make a difference, or before
  * the place for them runs out. */
-static inline struct winner pick(
-	const struct net *n, struct net_site *s, uint32_t port, sim_time t)
+static inline struct winner pick(const struct direct *d, struct direct_site *s,
+	uint32_t port, sim_time t)
 {
 	if (s->port[port].requests.n_rare || !(s->roomy >> port & 1) ||
 		s->port[port].returns.n >= LINK_RETURNS - 1)
-		return pick_slow(n, s, port, t);
-	return pick_dynamic(n, s, port);
+		return pick_slow(d, s, port, t);
+	return pick_dynamic(d, s, port);
 }
 
 /* Of the free senders, the one an adaptive winner likes best. */
-static uint32_t best_port(const struct net *n, struct net_site *s,
+static uint32_t best_port(const struct direct *d, struct direct_site *s,
 	const struct winner *w, uint32_t port, uint32_t todo, sim_time t)
 {
-	packet_id id = w->is_injection
-			       ? s->inject[w->bit].head
-			       : s->queue[source_of[w->request]][w->bit].head;
-	uint32_t alike = 0, m = todo & n->packets[id].ask;
+	packet_id id =
+		w->is_injection
+			? s->inject[w->bit].head
+			: direct_queue(s, source_of[w->request], w->bit)->head;
+	uint32_t alike = 0, m = todo & d->packets[id].ask;
 	int most = 0;
 
 	if (w->request > (w->is_injection ? INJ_DYNAMIC : REQ_RETURN))
@@ -380,7 +380,7 @@ static uint32_t best_port(const struct net *n, struct net_site *s,
 		uint32_t o = (uint32_t)__builtin_ctz(m);
 		int tokens;
 
-		collect(n, s, o, t);
+		collect(d, s, o, t);
 		tokens = s->port[o].sender.tokens[CHANNEL_DYNAMIC];
 		if (tokens > most)
 			alike = 0;
@@ -389,7 +389,7 @@ static uint32_t best_port(const struct net *n, struct net_site *s,
 			alike |= 1u << o;
 		}
 	}
-	return choose(s, alike, n->n_ports);
+	return choose(s, alike, d->n_outputs);
 }
 
 #endif

@@ -1,9 +1,8 @@
-#include "router/net.h"
+#include "net/net.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "router/casts.h"
 
 #define AT(field) offsetof(struct net_params, field)
 
@@ -14,12 +13,6 @@ enum {
 };
 
 const struct param net_params_table[] = {
-	{ .name = "kind",
-		.type = PARAM_WORD,
-		.offset = AT(kind),
-		.def = "direct",
-		.words = "direct",
-		.help = "which router" },
 	{ .name = "packets",
 		.type = PARAM_COUNT,
 		.offset = AT(packets),
@@ -33,7 +26,7 @@ const struct param net_params_table[] = {
 		.offset = AT(queues),
 		.def = "4",
 		.min = 1,
-		.max = NET_QUEUES,
+		.max = 4,
 		.help = "queues per channel; each has a path out of its own",
 		.source = "calibrated: BGQ-N34 (BGQ-G2)" },
 	{ .name = "injection",
@@ -76,36 +69,72 @@ const struct param net_params_table[] = {
 const size_t net_params_n =
 	sizeof(net_params_table) / sizeof(net_params_table[0]);
 
-uint64_t net_estimate(const struct net_setup *s)
-{
-	uint32_t ports = s->topo->n_ports;
-	/* Saturated: one channel of each receiver half full, the injection
-	 * FIFOs full, and the mail of a few windows. */
-	uint64_t packets = ports * (uint64_t)(s->router->packets / 2) +
-			   ports * (uint64_t)s->router->injection;
-	uint64_t packet_bytes =
-		sizeof(struct packet) + (s->book ? book_packet_bytes : 0);
+/* --- what will be needed --- */
 
-	return s->topo->n_routers *
-	       (sizeof(struct net_site) + packets * packet_bytes +
-		       32 * sizeof(struct sim_event));
+/* Sites of one kind; where nodes are like switches all are nodes. */
+struct kind {
+	const struct router_ops *ops;
+	struct router_sites sites;
+};
+
+static uint32_t list_kinds(const struct net_setup *s, struct kind kind[])
+{
+	const struct topo *t = s->topo;
+	bool is_one = topo_is_direct(t);
+
+	kind[NET_NODES] = (struct kind){
+		.ops = s->router->kind,
+		.sites.end = is_one ? t->n_routers : t->n_nodes,
+		.sites.n_ports = is_one ? t->n_ports : t->node_ports,
+	};
+	if (is_one)
+		return 1;
+	kind[NET_SWITCHES] = (struct kind){
+		.ops = s->router->switches ? s->router->switches
+					   : s->router->kind,
+		.sites.first = t->n_nodes,
+		.sites.end = t->n_routers,
+		.sites.n_ports = t->n_ports,
+	};
+	return 2;
 }
 
-static int check(const struct net_setup *s, struct err *e)
+uint64_t net_estimate(const struct net_setup *s)
 {
-	if (s->topo->n_ports > NET_PORTS)
-		return err_set(e, "%u ports, at most %d are possible",
-			s->topo->n_ports, NET_PORTS);
-	if (s->route->bubble && s->router->packets < 2)
-		return err_set(e,
-			"router.packets: the bubble rule needs room for two "
-			"packets in a channel");
+	uint64_t packet_bytes =
+		sizeof(struct packet) + (s->book ? book_packet_bytes : 0);
+	struct kind kind[NET_KINDS];
+	uint32_t n = list_kinds(s, kind), i;
+	uint64_t sum = 0;
+
+	/* Saturated: one channel of each receiver half full, the injection
+	 * FIFOs full, and the mail of a few windows. */
+	for (i = 0; i < n; i++) {
+		const struct router_sites *x = &kind[i].sites;
+		uint64_t packets =
+			x->n_ports * (uint64_t)(s->router->packets / 2 +
+						s->router->injection);
+
+		sum += (uint64_t)(x->end - x->first) *
+		       (kind[i].ops->site_bytes(x->n_ports) +
+			       packets * packet_bytes +
+			       32 * sizeof(struct sim_event));
+	}
+	return sum;
+}
+
+/* --- set-up --- */
+
+static int check(const struct net *n, const struct net_setup *s, struct err *e)
+{
 	if (s->link->route && !s->route->is_carried)
 		return err_set(e,
 			"link.route: packets carry no route (routing.kind is "
 			"%s)",
 			s->route->ops->name);
-	return 0;
+	if (s->router->kind->check(n, s, e))
+		return -1;
+	return s->router->switches ? s->router->switches->check(n, s, e) : 0;
 }
 
 /* The least and the longest latency of the wires that exist. */
@@ -132,52 +161,16 @@ static void wire_range(const struct net *n, sim_time *least, sim_time *most)
 		*least = *most = n->link.latency[WIRE_BOARD];
 }
 
-static void site_init(struct net *n, site_id id)
-{
-	struct net_site *s = &n->sites[id];
-	uint32_t p, c;
-
-	s->id = id;
-	s->lfsr = ((id * 0x9e37u) & 0xffffu) | 1u;
-	for (p = 0; p < n->n_ports; p++) {
-		struct topo_end far = n->topo->ops->peer(n->topo, id, p);
-		struct link_sender *l = &s->port[p].sender;
-
-		l->peer = far.router;
-		if (far.router == NO_ROUTER)
-			continue;
-		l->peer_port = (uint8_t)far.port;
-		l->is_far = !sim_is_own(sim_owner(n->sim, id), far.router);
-		l->wire = (uint8_t)n->topo->ops->wire(n->topo, id, p);
-		for (c = 0; c < N_CHANNELS; c++)
-			l->tokens[c] = (int16_t)n->capacity;
-		s->roomy |= 1u << p;
-		s->port[p].requests.n_rare = n->params.transit != 0;
-	}
-	for (p = 0; p < N_FIFOS; p++) {
-		s->inject[p].chunks =
-			(uint16_t)((int32_t)n->params.injection * n->full);
-		s->reception[p].chunks = (int32_t)n->params.reception * n->full;
-	}
-}
-
 static void set_rules(struct net *n, const struct net_setup *s)
 {
 	n->route = s->route;
 	n->topo = s->topo;
 	n->params = *s->router;
-	n->client = s->client;
-	n->client_state = s->client_state;
 	n->seed = s->seed;
 	n->n_sites = s->topo->n_routers;
 	n->n_nodes = s->topo->n_nodes;
 	n->n_ports = s->topo->n_ports;
-	n->n_queues = (uint32_t)s->router->queues;
-	n->n_bits = n->n_ports * NET_QUEUES;
-	n->n_fifos = s->topo->node_ports;
 	n->full = (int32_t)n->link.max_chunks;
-	n->entry = n->full * (s->route->bubble ? 2 : 1);
-	n->capacity = n->link.max_chunks * (uint32_t)s->router->packets;
 }
 
 /* Replay is looked at where it can make a difference. */
@@ -185,17 +178,6 @@ static bool has_retry(const struct link_rules *r, const struct net_setup *s)
 {
 	return r->retry.kind == RETRY_REPLAY &&
 	       (s->faults || link_retry_binds(r));
-}
-
-/* The copy of visit.c that does what is asked for, and no more. */
-static const struct net_visits *pick_visits(
-	const struct link_rules *r, const struct net_setup *s)
-{
-	if (s->faults || has_retry(r, s))
-		return s->book ? &net_booked_faulty_visits : &net_faulty_visits;
-	if (s->book)
-		return &net_booked_visits;
-	return s->route->ops->spread ? &net_tree_visits : NULL;
 }
 
 /* Which worker simulates which site: each gets equal shares of the nodes, by
@@ -247,71 +229,84 @@ static struct sim *make_sim(
 	return sim;
 }
 
-static size_t rises_bytes(const struct net *n)
+/* Where nodes and switches have different routers. */
+static void visit_any(struct sim_worker *w, site_id s)
 {
-	return (size_t)n->n_sites * n->n_ports * n->n_levels *
-	       sizeof(*n->rises);
+	net_router(w->model, s)->calls->visit(w, s);
 }
 
-static void keep_book(struct net *n, const struct book_how *how)
+static void prefetch_any(const struct sim_worker *w, const struct sim_event *e)
 {
-	n->book = book_new(how, n->n_workers, n->n_sites, MOST_BOOKED);
-	n->n_levels = (uint32_t)n->full + 2 * (N_CHANNELS - 1);
-	n->rises = map_alloc(rises_bytes(n));
+	net_router(w->model, e->site)->calls->prefetch(w, e);
+}
+
+static void make_routers(struct net *n, const struct net_setup *s)
+{
+	struct kind kind[NET_KINDS];
+	uint32_t n_kinds = list_kinds(s, kind), i;
+
+	for (i = 0; i < n_kinds; i++) {
+		struct router *r = kind[i].ops->make(n, s, &kind[i].sites);
+
+		r->ops = kind[i].ops;
+		r->net = n;
+		r->sites = kind[i].sites;
+		n->router[i] = r;
+	}
+	if (n_kinds == 1)
+		n->router[NET_SWITCHES] = n->router[NET_NODES];
+	for (i = 0; i < n_kinds; i++)
+		n->router[i]->ops->wire(n->router[i]);
+	n->calls = n->router[NET_NODES]->calls;
+	n->sim_ops.visit = n->calls->visit;
+	n->sim_ops.prefetch = n->calls->prefetch;
+	if (n->router[NET_SWITCHES]->calls != n->calls) {
+		n->sim_ops.visit = visit_any;
+		n->sim_ops.prefetch = prefetch_any;
+	}
 }
 
 struct net *net_new(const struct net_setup *s, struct err *e)
 {
-	struct net *n;
-	site_id i;
+	struct net *n = mem_alloc(1, sizeof(*n));
 
-	if (check(s, e))
-		return NULL;
-	n = mem_alloc(1, sizeof(*n));
-	if (link_rules_init(&n->link, s->link, s->topo, e))
+	if (link_rules_init(&n->link, s->link, s->topo, e) || check(n, s, e))
 		goto fail;
 	set_rules(n, s);
-	if (n->capacity > INT16_MAX) {
-		err_set(e, "router.packets: %u chunks per channel, at most %d",
-			n->capacity, INT16_MAX);
-		goto fail;
-	}
-	if (s->router->injection * n->full > UINT16_MAX) {
-		err_set(e,
-			"router.injection: %lld packets of %d chunks, at most "
-			"%d chunks fit a FIFO",
-			(long long)s->router->injection, n->full, UINT16_MAX);
-		goto fail;
-	}
-	n->visits = pick_visits(&n->link, s);
-	n->sim_ops.visit = n->visits ? n->visits->visit : net_visit;
-	n->sim_ops.prefetch = net_prefetch;
 	n->sim = make_sim(s, n, e);
 	if (!n->sim)
 		goto fail;
-	n->sites = map_alloc_dense((size_t)n->n_sites * sizeof(*n->sites));
 	n->n_workers = sim_n_workers(n->sim);
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
 	n->pool = packet_pool_new(
 		n->n_workers, s->book ? MOST_BOOKED : MOST_PACKETS);
 	n->packets = n->pool->base;
 	if (s->book)
-		keep_book(n, s->book);
+		n->book = book_new(
+			s->book, n->n_workers, n->n_sites, MOST_BOOKED);
 	if (s->faults)
 		n->faults =
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);
 	if (has_retry(&n->link, s))
 		n->retry = map_alloc(
 			(size_t)n->n_sites * n->n_ports * sizeof(*n->retry));
-	if (s->route->ops->spread)
-		n->casts = map_alloc(n->n_sites * sizeof(*n->casts));
-	for (i = 0; i < n->n_sites; i++)
-		site_init(n, i);
+	make_routers(n, s);
+	net_attach(n, s->client, s->client_state);
 	return n;
 fail:
 	link_rules_fini(&n->link);
 	mem_free(n);
 	return NULL;
+}
+
+void net_attach(struct net *n, const struct net_client_ops *client, void *state)
+{
+	uint32_t i;
+
+	n->client = client;
+	n->client_state = state;
+	for (i = 0; i < NET_KINDS; i++)
+		n->router[i]->client = client;
 }
 
 static void free_retry(struct net *n)
@@ -328,11 +323,11 @@ void net_free(struct net *n)
 	if (!n)
 		return;
 	free_retry(n);
+	if (n->router[NET_SWITCHES] != n->router[NET_NODES])
+		n->router[NET_SWITCHES]->ops->free(n->router[NET_SWITCHES]);
+	n->router[NET_NODES]->ops->free(n->router[NET_NODES]);
 	map_free(n->tally, n->n_workers * sizeof(*n->tally));
-	map_free(n->sites, (size_t)n->n_sites * sizeof(*n->sites));
 	packet_pool_free(n->pool);
-	casts_free(n);
-	map_free(n->rises, rises_bytes(n));
 	book_free(n->book);
 	faults_free(n->faults);
 	sim_free(n->sim);
@@ -342,18 +337,16 @@ void net_free(struct net *n)
 
 /* Packets that came over a site's wires: those that left it, and those that
  * are still there. */
-static uint64_t arrived(const struct net *n, site_id id)
+static uint64_t arrived(const struct net *n, site_id s)
 {
-	const struct net_site *s = &n->sites[id];
+	const struct router *r = net_router(n, s);
+	uint32_t i = r->ops->n_buffers(r, s);
 	uint64_t sum = 0;
-	uint32_t p, c, q;
 
-	for (c = 0; c < N_CHANNELS; c++) {
-		for (p = 0; p < n->n_ports; p++)
-			sum += s->port[p].receiver.packets[c];
-		for (q = 0; q < NET_BITS; q++)
-			sum += s->queue[c][q].count;
-	}
+	while (i--)
+		sum += r->ops->buffer(r, s, i).count;
+	for (i = 0; i < r->sites.n_ports; i++)
+		sum += r->ops->counters(r, s, i, UINT32_MAX, 0).packets;
 	return sum;
 }
 
@@ -377,8 +370,11 @@ struct net_tally net_total(const struct net *n)
 
 uint64_t net_memory(const struct net *n)
 {
-	return (uint64_t)n->n_sites * sizeof(*n->sites) +
+	const struct router *nodes = n->router[NET_NODES];
+	const struct router *switches = n->router[NET_SWITCHES];
+
+	return nodes->ops->memory(nodes) +
+	       (switches != nodes ? switches->ops->memory(switches) : 0) +
 	       packet_pool_memory(n->pool) + sim_memory(n->sim) +
-	       casts_memory(n) +
-	       (n->book ? rises_bytes(n) + book_memory(n->book) : 0);
+	       (n->book ? book_memory(n->book) : 0);
 }

@@ -1,4 +1,4 @@
-#include "router/proof.h"
+#include "net/proof.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
 
 #define NO_RING UINT32_MAX
 
-enum { RING_CHANNELS = N_CHANNELS - 1 };
+/* Of hint bits' channels: the first, and those on rings. */
+enum { CHANNEL_DYNAMIC, CHANNEL_DETERMINISTIC, RING_CHANNELS = 3 };
 
 /* The channels that a packet passes which goes straight on: a ring, or the
  * line that a mesh has in its place. */
@@ -421,7 +422,7 @@ static void check_progress(struct work *w, struct proof_step *s)
 /* --- all --- */
 
 int proof_make(struct proof *p, const struct topo *t, const struct route *r,
-	const struct net_params *n, struct err *e)
+	int64_t packets, struct err *e)
 {
 	static void (*const check[PROOF_STEPS])(
 		struct work *, struct proof_step *) = {
@@ -434,7 +435,7 @@ int proof_make(struct proof *p, const struct topo *t, const struct route *r,
 		.t = t,
 		.bubble = r->bubble,
 		.has_escape = r->has_escape,
-		.packets = n->packets,
+		.packets = packets,
 		.proof = p,
 	};
 	uint32_t i;
@@ -444,10 +445,10 @@ int proof_make(struct proof *p, const struct topo *t, const struct route *r,
 		proof_walks(p, t, r);
 		return 0;
 	}
-	if (r->ops != &hint_ops)
+	w.h = hint_find(r);
+	if (!w.h)
 		return err_set(e, "no proof is known for routing.kind: %s",
 			r->ops->name);
-	w.h = hint_of(r);
 	hint_deps_init(&w.deps, w.h, HINT_DEPS_ESCAPE);
 	find_rings(&w);
 	p->is_proved = true;
@@ -471,8 +472,8 @@ void proof_free(struct proof *p)
 		mem_free(p->step[i].cycle);
 }
 
-void proof_name(const struct topo *t, const struct proof_channel *c, char *text,
-	size_t size)
+void proof_name(const struct topo *t, const struct route *r,
+	const struct proof_channel *c, char *text, size_t size)
 {
 	router_id to = far_end(t, c->router, c->port);
 	char near[96], far[96] = "nothing", port[16];
@@ -482,5 +483,5 @@ void proof_name(const struct topo *t, const struct proof_channel *c, char *text,
 	if (to != NO_ROUTER)
 		topo_name_site(t, to, far, sizeof(far));
 	snprintf(text, size, "%s by %s to %s, channel %s", near, port, far,
-		net_channel_names[c->channel]);
+		r->ops->channels[c->channel]);
 }

@@ -1,0 +1,63 @@
+/*
+ * Collectives in the network: what switches remember of packets that pass, and
+ * combine.  A router offers every such packet that comes to it, and does what
+ * the answer says: sends it on by some ports, a copy each; keeps it; or lets it
+ * end.  It knows nothing of what the packets mean.
+ */
+#ifndef COLL_COLL_H
+#define COLL_COLL_H
+
+#include <stdbool.h>
+
+#include "link/packet.h"
+#include "route/route.h"
+
+enum coll_what {
+	COLL_PASS, /* goes on by all of some ports; by none: it has arrived */
+	COLL_HOLD, /* waits in its buffer until more has come to this site */
+	COLL_ABSORB, /* ends here: it has become part of something else */
+};
+
+struct coll_step {
+	enum coll_what what;
+	port_mask ports; /* where it passes */
+};
+
+struct coll {
+	const struct coll_ops *ops;
+	const struct route *route;
+	site_id n_sites, n_nodes;
+};
+
+struct coll_ops {
+	const char *name;
+	size_t size; /* of the variant, whose first member is struct coll */
+	uint8_t flags; /* of packets that it has to do with */
+
+	void (*init)(struct coll *c);
+	void (*fini)(struct coll *c);
+	/*
+	 * A packet's head came to a site at a port; the packet may be changed.
+	 * One that is held is offered again, when it is first in its buffer
+	 * and others have come.
+	 */
+	struct coll_step (*arrive)(struct coll *c, site_id s, struct packet *p,
+		port_id in, sim_time t);
+	/* What all sites together wait for, and what came in vain. */
+	uint64_t (*waiting)(const struct coll *c);
+	uint64_t (*strays)(const struct coll *c);
+	uint64_t (*memory)(const struct coll *c); /* bytes */
+};
+
+/* What a routing's packets need; NULL where they need nothing. */
+struct coll *coll_new(const struct route *r);
+/* The same of one kind. */
+struct coll *coll_make(const struct coll_ops *ops, const struct route *r);
+void coll_free(struct coll *c);
+
+/* 0 where there is none. */
+uint64_t coll_memory(const struct coll *c);
+/* At the end of a run: an error where something waits that nothing explains. */
+int coll_audit(const struct coll *c, struct err *e);
+
+#endif

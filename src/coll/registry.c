@@ -1,0 +1,44 @@
+#include "coll/casts.h"
+
+#include "base/mem.h"
+
+struct coll *coll_make(const struct coll_ops *ops, const struct route *r)
+{
+	struct coll *c = mem_alloc(1, ops->size);
+
+	c->ops = ops;
+	c->route = r;
+	c->n_sites = r->topo->n_routers;
+	c->n_nodes = r->topo->n_nodes;
+	ops->init(c);
+	return c;
+}
+
+struct coll *coll_new(const struct route *r)
+{
+	return r->ops->spread ? coll_make(&casts_ops, r) : NULL;
+}
+
+void coll_free(struct coll *c)
+{
+	if (!c)
+		return;
+	c->ops->fini(c);
+	mem_free(c);
+}
+
+uint64_t coll_memory(const struct coll *c)
+{
+	return c ? c->ops->memory(c) : 0;
+}
+
+int coll_audit(const struct coll *c, struct err *e)
+{
+	uint64_t waiting = c->ops->waiting(c);
+
+	if (!waiting || c->ops->strays(c))
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"audit: switches wait for the answers to %llu broadcasts",
+		(unsigned long long)waiting);
+}

@@ -1,0 +1,235 @@
+/*
+ * Counting everything: at the end of a run nothing may be missing.  And what
+ * performance counters say.
+ */
+#include "net/net.h"
+
+#include "base/mem.h"
+
+struct audit {
+	struct net *n;
+	uint32_t n_channels; /* the most that a router has */
+	/* [site][port][channel]: tokens of the far end's buffer that a
+	 * sender does not hold because something stands for them */
+	int32_t *out;
+	uint64_t in_flight, in_queues, in_fifos;
+	bool is_over; /* no event is left */
+};
+
+static int32_t *tokens_of(
+	const struct audit *a, site_id s, uint32_t port, uint32_t channel)
+{
+	size_t i = (size_t)s * a->n->n_ports + port;
+
+	return &a->out[i * a->n_channels + channel];
+}
+
+static struct topo_end peer_of(const struct net *n, site_id s, port_id p)
+{
+	return n->topo->ops->peer(n->topo, s, p);
+}
+
+/* Charges the tokens of a packet in a buffer, or on its way there, to the
+ * sender that took them. */
+static void charge(
+	struct audit *a, site_id s, uint32_t in, uint32_t channel, packet_id id)
+{
+	const struct router *r = net_router(a->n, s);
+	struct topo_end from = peer_of(a->n, s, in);
+
+	*tokens_of(a, from.router, from.port, channel) +=
+		r->ops->charge(r, &a->n->packets[id], channel);
+}
+
+static void count_event(void *arg, sim_time t, const struct sim_event *e)
+{
+	struct audit *a = arg;
+	uint32_t number = sim_number(e), aux = sim_aux(e);
+
+	(void)t;
+	a->is_over = false;
+	if (sim_phase(e) == PHASE_ARRIVAL) {
+		a->in_flight++;
+		charge(a, e->site, number, aux, e->data);
+	} else if (sim_phase(e) == PHASE_TOKEN) {
+		*tokens_of(a, e->site, number, aux) += (int32_t)e->data;
+	}
+}
+
+static int count_buffer(
+	struct audit *a, site_id s, const struct net_buffer *b, struct err *e)
+{
+	packet_id id = b->head;
+	uint32_t count;
+
+	for (count = 0; count < b->count && id; count++) {
+		charge(a, s, b->port, b->channel, id);
+		id = a->n->packets[id].next;
+	}
+	a->in_queues += count;
+	if (count != b->count || (count && id))
+		return err_set_code(e, EXIT_INTERNAL,
+			"audit: site %u: a queue of %u packets holds %u", s,
+			b->count, count);
+	return 0;
+}
+
+static int count_site(struct audit *a, site_id s, struct err *e)
+{
+	const struct router *r = net_router(a->n, s);
+	uint32_t i, n = r->ops->n_buffers(r, s);
+
+	for (i = 0; i < n; i++) {
+		struct net_buffer b = r->ops->buffer(r, s, i);
+
+		if (count_buffer(a, s, &b, e))
+			return -1;
+	}
+	a->in_fifos += r->ops->n_injecting(r, s);
+	return 0;
+}
+
+static int check_wire(
+	const struct audit *a, site_id s, port_id p, struct err *e)
+{
+	const struct router *r = net_router(a->n, s);
+	const struct router *far = net_router(a->n, peer_of(a->n, s, p).router);
+	uint32_t c;
+
+	for (c = 0; c < far->ops->n_channels; c++) {
+		int32_t most = far->ops->capacity(far, c);
+		int32_t all =
+			r->ops->tokens(r, s, p, c) + *tokens_of(a, s, p, c);
+
+		if (all != most)
+			return err_set_code(e, EXIT_INTERNAL,
+				"audit: site %u port %u channel %u: %d of %d "
+				"tokens",
+				s, p, c, all, most);
+	}
+	return 0;
+}
+
+static int check_tokens(const struct audit *a, site_id s, struct err *e)
+{
+	uint32_t n = net_router(a->n, s)->sites.n_ports, p;
+
+	for (p = 0; p < n; p++)
+		if (peer_of(a->n, s, p).router != NO_ROUTER &&
+			check_wire(a, s, p, e))
+			return -1;
+	return 0;
+}
+
+static int check_packets(const struct audit *a, struct err *e)
+{
+	struct net_tally t = net_total(a->n);
+	uint64_t here = a->in_flight + a->in_queues + a->in_fifos;
+
+	if (t.injected + t.copies == t.delivered + t.lost + t.absorbed + here)
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"audit: %llu packets went in and %llu copies were made, %llu "
+		"came out, %llu were lost, %llu became part of others and %llu "
+		"are inside",
+		(unsigned long long)t.injected, (unsigned long long)t.copies,
+		(unsigned long long)t.delivered, (unsigned long long)t.lost,
+		(unsigned long long)t.absorbed, (unsigned long long)here);
+}
+
+/* What the routers themselves have to look at. */
+static int check_routers(const struct audit *a, struct err *e)
+{
+	bool is_over = a->is_over && !(a->in_queues + a->in_fifos);
+	uint32_t i;
+
+	for (i = 0; i < NET_KINDS; i++) {
+		const struct router *r = a->n->router[i];
+
+		if (r->ops->audit && (!i || r != a->n->router[NET_NODES]) &&
+			r->ops->audit(r, is_over, e))
+			return -1;
+	}
+	return 0;
+}
+
+int net_audit(struct net *n, struct err *e)
+{
+	uint32_t nodes = n->router[NET_NODES]->ops->n_channels;
+	uint32_t switches = n->router[NET_SWITCHES]->ops->n_channels;
+	struct audit a = {
+		.n = n,
+		.n_channels = nodes > switches ? nodes : switches,
+		.is_over = true,
+	};
+	size_t size =
+		(size_t)n->n_sites * n->n_ports * a.n_channels * sizeof(*a.out);
+	int failed = 0;
+	site_id s;
+
+	a.out = map_alloc(size);
+	sim_each_event(n->sim, count_event, &a);
+	for (s = 0; s < n->n_sites && !failed; s++)
+		failed = count_site(&a, s, e);
+	for (s = 0; s < n->n_sites && !failed; s++)
+		failed = check_tokens(&a, s, e);
+	if (!failed)
+		failed = check_packets(&a, e) || check_routers(&a, e);
+	map_free(a.out, size);
+	return failed;
+}
+
+struct net_counters net_counters(const struct net *n, site_id s, port_id p,
+	uint32_t channels, sim_time now)
+{
+	const struct router *r = net_router(n, s);
+
+	if (p >= r->sites.n_ports)
+		return (struct net_counters){ 0 };
+	return r->ops->counters(r, s, p, channels, now);
+}
+
+/* Counts the link that leaves s by p, and the receiver that another one, or
+ * it itself, leads to. */
+static void add_use(const struct net *n, struct net_use *u, site_id s,
+	port_id p, struct topo_end receiver, sim_time now)
+{
+	uint64_t bytes = net_counters(n, s, p, UINT32_MAX, now).sent_bytes;
+
+	u->n_links++;
+	u->sent_bytes += bytes;
+	u->waited +=
+		net_counters(n, receiver.router, receiver.port, UINT32_MAX, now)
+			.waited;
+	if (bytes > u->most_bytes)
+		u->most_bytes = bytes;
+}
+
+struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
+{
+	struct net_use u = { 0 };
+	site_id s;
+
+	for (s = 0; s < n->n_sites; s++)
+		if (peer_of(n, s, p).router != NO_ROUTER)
+			add_use(n, &u, s, p, (struct topo_end){ s, p }, now);
+	return u;
+}
+
+struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
+{
+	struct net_use u = { 0 };
+	site_id s;
+	port_id p;
+
+	for (s = 0; s < n->n_sites; s++) {
+		for (p = 0; p < net_router(n, s)->sites.n_ports; p++) {
+			struct topo_end to = peer_of(n, s, p);
+
+			if (to.router != NO_ROUTER &&
+				n->topo->ops->wire(n->topo, s, p) == class)
+				add_use(n, &u, s, p, to, now);
+		}
+	}
+	return u;
+}

@@ -1,0 +1,475 @@
+/*
+ * Deadlock, found in a running network.  A packet can go if those before it
+ * in its queue can, and one of the ways that it may take has room for it or
+ * will have: what is free in the buffer at the other end, what is on its way
+ * to or from there, and what packets hold there that can go themselves.  So
+ * the search lets packets go, in thought, one after the other, until no more
+ * can; those that are left wait only for each other.
+ *
+ * Whatever could move is taken to move, so a network that is merely slow is
+ * never called locked.  Packets in flight count as room, for nobody knows yet
+ * what they will wait for; once they have arrived the next search sees them.
+ */
+#include "net/net.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+
+enum { LINE = 160 };
+
+struct knot {
+	struct net *n;
+	uint32_t n_channels; /* the most that a router has */
+	int32_t *room; /* [receiver] chunks that are or will be free */
+	uint16_t *gone; /* [buffer] packets that can go, from its head on */
+	uint32_t per_site[NET_KINDS]; /* buffers */
+	site_id *todo; /* sites where something may have come free */
+	uint8_t *is_todo; /* [site] */
+	site_id n_todo;
+	size_t n_receivers, n_buffers;
+};
+
+/* Where a packet waits. */
+struct place {
+	site_id site;
+	uint32_t i; /* a buffer of the site */
+};
+
+static const struct router *router_at(const struct knot *k, struct place at)
+{
+	return net_router(k->n, at.site);
+}
+
+static struct net_buffer buffer_at(const struct knot *k, struct place at)
+{
+	const struct router *r = router_at(k, at);
+
+	return r->ops->buffer(r, at.site, at.i);
+}
+
+static uint32_t n_buffers_of(const struct knot *k, site_id s)
+{
+	return k->per_site[s < k->n->n_nodes ? NET_NODES : NET_SWITCHES];
+}
+
+/* A channel of a port's receiver: all its buffers share its room. */
+static size_t receiver(
+	const struct knot *k, site_id s, uint32_t port, uint32_t channel)
+{
+	return ((size_t)s * k->n->n_ports + port) * k->n_channels + channel;
+}
+
+static size_t receiver_of(const struct knot *k, struct place at)
+{
+	struct net_buffer b = buffer_at(k, at);
+
+	return receiver(k, at.site, b.port, b.channel);
+}
+
+static uint16_t *gone_at(const struct knot *k, struct place at)
+{
+	site_id nodes = k->n->n_nodes, s = at.site;
+	size_t i = s < nodes ? (size_t)s * k->per_site[NET_NODES]
+			     : (size_t)nodes * k->per_site[NET_NODES] +
+				       (size_t)(s - nodes) *
+					       k->per_site[NET_SWITCHES];
+
+	return &k->gone[i + at.i];
+}
+
+/* The first packet of a buffer that is not known to go, or NULL. */
+static const struct packet *first_left(const struct knot *k, struct place at)
+{
+	struct net_buffer b = buffer_at(k, at);
+	uint32_t i = *gone_at(k, at);
+	packet_id id = b.head;
+
+	if (i == b.count)
+		return NULL;
+	for (; i; i--)
+		id = k->n->packets[id].next;
+	return &k->n->packets[id];
+}
+
+/* --- who can go --- */
+
+/* Of the buffers of one receiver's channel, the first. */
+static struct place first_of(const struct knot *k, struct place at)
+{
+	size_t receiver = receiver_of(k, at);
+
+	while (at.i &&
+		receiver_of(k, (struct place){ at.site, at.i - 1 }) == receiver)
+		at.i--;
+	return at;
+}
+
+/* Something older in this buffer wants the same way, and is not known to go. */
+static bool holds_elder(
+	const struct knot *k, struct place at, const struct packet *p)
+{
+	uint32_t left = buffer_at(k, at).count - *gone_at(k, at);
+	const struct packet *o = first_left(k, at);
+
+	for (; left; left--, o = &k->n->packets[o->next])
+		if (o->kind != PACKET_DYNAMIC && o->head < p->head &&
+			(o->escape == p->escape ||
+				(o->flags | p->flags) & PACKET_RANGE))
+			return true;
+	return false;
+}
+
+/* First come, first served: an older one in another buffer of the same
+ * receiver's channel. */
+static bool has_elder(
+	const struct knot *k, struct place at, const struct packet *p)
+{
+	size_t receiver = receiver_of(k, at);
+	uint32_t own = at.i, n = n_buffers_of(k, at.site);
+
+	if (p->kind == PACKET_DYNAMIC)
+		return false;
+	for (at = first_of(k, at); at.i < n && receiver_of(k, at) == receiver;
+		at.i++)
+		if (at.i != own && holds_elder(k, at, p))
+			return true;
+	return false;
+}
+
+/* The ways open to a packet that has not arrived. */
+static uint32_t list_ways(const struct knot *k, struct place at,
+	const struct packet *p, struct net_way *way)
+{
+	const struct router *r = router_at(k, at);
+	struct net_buffer b = buffer_at(k, at);
+
+	return r->ops->ways(r, &b, p, way);
+}
+
+/* The receiver that a port sends to. */
+static size_t receiver_after(
+	const struct knot *k, struct place at, const struct net_way *w)
+{
+	const struct topo *t = k->n->topo;
+	struct topo_end to = t->ops->peer(t, at.site, w->port);
+
+	return receiver(k, to.router, to.port, w->channel);
+}
+
+static bool has_room(
+	const struct knot *k, struct place at, const struct net_way *w)
+{
+	return k->room[receiver_after(k, at, w)] >= w->need;
+}
+
+/* A broadcast to a range goes when all its ways have room, else one will do. */
+static bool can_go(
+	const struct knot *k, struct place at, const struct packet *p)
+{
+	struct net_way way[NET_MOST_WAYS];
+	bool needs_all = p->flags & PACKET_RANGE;
+	uint32_t i;
+
+	if (has_elder(k, at, p))
+		return false;
+	if (p->escape == PACKET_NO_PORT)
+		return true; /* reception is not the network's business */
+	for (i = list_ways(k, at, p, way); i--;)
+		if (has_room(k, at, &way[i]) != needs_all)
+			return !needs_all;
+	return needs_all;
+}
+
+static void look_at(struct knot *k, site_id s)
+{
+	if (k->is_todo[s])
+		return;
+	k->is_todo[s] = 1;
+	k->todo[k->n_todo++] = s;
+}
+
+/* Lets go what can; whoever sends to this site may get room by it. */
+static bool let_go(struct knot *k, struct place at)
+{
+	const struct router *r = router_at(k, at);
+	const struct topo *t = k->n->topo;
+	struct net_buffer b = buffer_at(k, at);
+	const struct packet *p;
+	bool any = false;
+
+	if (*gone_at(k, at) == b.count)
+		return false;
+	while ((p = first_left(k, at)) && can_go(k, at, p)) {
+		++*gone_at(k, at);
+		k->room[receiver_of(k, at)] += r->ops->charge(r, p, b.channel);
+		look_at(k, t->ops->peer(t, at.site, b.port).router);
+		any = true;
+	}
+	return any;
+}
+
+static void search_site(struct knot *k, site_id s)
+{
+	struct place at = { .site = s };
+	uint32_t n = n_buffers_of(k, s);
+	bool again;
+
+	do { /* one buffer may hold up another */
+		again = false;
+		for (at.i = 0; at.i < n; at.i++)
+			again |= let_go(k, at);
+	} while (again);
+}
+
+/* Charges what is in a buffer to its receiver. */
+static uint32_t take_room(struct knot *k, struct place at)
+{
+	const struct router *r = router_at(k, at);
+	struct net_buffer b = buffer_at(k, at);
+	packet_id id = b.head;
+	uint32_t i;
+
+	for (i = 0; i < b.count; i++, id = k->n->packets[id].next)
+		k->room[receiver_of(k, at)] -=
+			r->ops->charge(r, &k->n->packets[id], b.channel);
+	return b.count;
+}
+
+static void take_all(struct knot *k)
+{
+	struct place at;
+	size_t i;
+
+	for (i = 0; i < k->n_receivers; i++) {
+		site_id s = (site_id)(i / k->n_channels / k->n->n_ports);
+		const struct router *r = net_router(k->n, s);
+		uint32_t c = (uint32_t)(i % k->n_channels);
+
+		if (c < r->ops->n_channels)
+			k->room[i] = r->ops->capacity(r, c);
+	}
+	for (at.site = 0; at.site < k->n->n_sites; at.site++)
+		for (at.i = 0; at.i < n_buffers_of(k, at.site); at.i++)
+			if (take_room(k, at))
+				look_at(k, at.site);
+}
+
+static void search(struct knot *k)
+{
+	take_all(k);
+	while (k->n_todo) {
+		site_id s = k->todo[--k->n_todo];
+
+		k->is_todo[s] = 0;
+		search_site(k, s);
+	}
+}
+
+/* --- what is told of those that are left --- */
+
+static uint64_t count_left(const struct knot *k, struct place *first)
+{
+	struct place at;
+	uint64_t left = 0;
+
+	for (at.site = 0; at.site < k->n->n_sites; at.site++) {
+		for (at.i = 0; at.i < n_buffers_of(k, at.site); at.i++) {
+			uint32_t n = buffer_at(k, at).count - *gone_at(k, at);
+
+			if (n && !left)
+				*first = at;
+			left += n;
+		}
+	}
+	return left;
+}
+
+/* The way that a receiver's packets wait for.  One of them, the eldest if no
+ * other, is not held up by another in the same receiver. */
+static struct net_way awaited(const struct knot *k, struct place at)
+{
+	size_t receiver = receiver_of(k, at);
+	struct net_way way[NET_MOST_WAYS];
+	uint32_t j, n, end = n_buffers_of(k, at.site);
+
+	for (at = first_of(k, at); at.i < end && receiver_of(k, at) == receiver;
+		at.i++) {
+		const struct packet *p = first_left(k, at);
+
+		if (!p || has_elder(k, at, p))
+			continue;
+		n = list_ways(k, at, p, way);
+		for (j = 0; j < n; j++)
+			if (!has_room(k, at, &way[j]))
+				return way[j];
+	}
+	BUG("a buffer of a knot waits for nothing");
+}
+
+static struct place next_place(
+	const struct knot *k, struct place at, const struct net_way *w)
+{
+	size_t receiver = receiver_after(k, at, w);
+	struct topo_end to =
+		k->n->topo->ops->peer(k->n->topo, at.site, w->port);
+	struct place next = { .site = to.router };
+
+	while (receiver_of(k, next) != receiver)
+		next.i++;
+	return next;
+}
+
+static int write_line(const struct knot *k, struct place at,
+	const struct net_way *w, char *text, size_t size)
+{
+	const struct topo *t = k->n->topo;
+	struct net_buffer b = buffer_at(k, at);
+	char site[96], in[16], out[16];
+
+	topo_name_site(t, at.site, site, sizeof(site));
+	t->ops->name_port(t, at.site, b.port, in, sizeof(in));
+	t->ops->name_port(t, at.site, w->port, out, sizeof(out));
+	return snprintf(text, size,
+		"  %s, receiver %s, channel %s, asks for %s\n", site, in,
+		router_at(k, at)->ops->channels[b.channel], out);
+}
+
+/* From a buffer of the cycle on; what does not fit is counted. */
+static void write_from(
+	const struct knot *k, struct place first, char *text, size_t size)
+{
+	size_t used = 0, more = 0;
+	struct place at = first;
+
+	do {
+		struct net_way w = awaited(k, at);
+		char line[LINE];
+		int n = write_line(k, at, &w, line, sizeof(line));
+
+		if (!more && used + (size_t)n + LINE / 4 < size)
+			used += (size_t)snprintf(
+				text + used, size - used, "%s", line);
+		else
+			more++;
+		at = next_place(k, at, &w);
+	} while (receiver_of(k, at) != receiver_of(k, first));
+	if (more)
+		snprintf(text + used, size - used, "  and %zu more\n", more);
+}
+
+/* Follows those that are left until a buffer comes again. */
+static void write_cycle(
+	const struct knot *k, struct place at, char *text, size_t size)
+{
+	uint8_t *seen = map_alloc(k->n_receivers);
+
+	while (!seen[receiver_of(k, at)]) {
+		struct net_way w = awaited(k, at);
+
+		seen[receiver_of(k, at)] = 1;
+		at = next_place(k, at, &w);
+	}
+	map_free(seen, k->n_receivers);
+	write_from(k, at, text, size);
+}
+
+/* A head that waits for ever waits for a buffer that is full but for less
+ * than the most that anybody needs; so many packets must be inside. */
+static bool may_lock(const struct net *n)
+{
+	uint64_t least = n->router[NET_NODES]->lock_packets, inside = 0;
+	uint32_t i;
+
+	if (n->router[NET_SWITCHES]->lock_packets < least)
+		least = n->router[NET_SWITCHES]->lock_packets;
+	for (i = 0; i < n->n_workers; i++)
+		inside += n->tally[i].injected + n->tally[i].copies -
+			  n->tally[i].delivered - n->tally[i].absorbed;
+	return inside >= least;
+}
+
+static void knot_init(struct knot *k)
+{
+	struct net *n = k->n;
+	uint32_t i;
+
+	for (i = 0; i < NET_KINDS; i++) {
+		const struct router *r = n->router[i];
+
+		k->per_site[i] = r->ops->n_buffers(r, r->sites.first);
+		if (r->ops->n_channels > k->n_channels)
+			k->n_channels = r->ops->n_channels;
+	}
+	k->n_receivers = (size_t)n->n_sites * n->n_ports * k->n_channels;
+	k->n_buffers =
+		(size_t)n->n_nodes * k->per_site[NET_NODES] +
+		(size_t)(n->n_sites - n->n_nodes) * k->per_site[NET_SWITCHES];
+	k->room = map_alloc(k->n_receivers * sizeof(*k->room));
+	k->gone = map_alloc(k->n_buffers * sizeof(*k->gone));
+	k->todo = map_alloc(n->n_sites * sizeof(*k->todo));
+	k->is_todo = map_alloc(n->n_sites);
+}
+
+static void knot_fini(struct knot *k)
+{
+	map_free(k->room, k->n_receivers * sizeof(*k->room));
+	map_free(k->gone, k->n_buffers * sizeof(*k->gone));
+	map_free(k->todo, k->n->n_sites * sizeof(*k->todo));
+	map_free(k->is_todo, k->n->n_sites);
+}
+
+uint64_t net_knot(struct net *n, char *text, size_t size)
+{
+	struct knot k = { .n = n };
+	struct place first = { 0 };
+	uint64_t left;
+
+	if (!may_lock(n))
+		return 0;
+	knot_init(&k);
+	search(&k);
+	left = count_left(&k, &first);
+	if (left && size)
+		write_cycle(&k, first, text, size);
+	knot_fini(&k);
+	return left;
+}
+
+static sim_time longest_at(const struct net *n, site_id s, sim_time now)
+{
+	const struct router *r = net_router(n, s);
+	uint32_t i = r->ops->n_buffers(r, s);
+	sim_time longest = 0;
+
+	while (i--) {
+		struct net_buffer b = r->ops->buffer(r, s, i);
+		sim_time waits;
+
+		if (!b.count)
+			continue;
+		waits = now - n->packets[b.head].head;
+		longest = waits > longest ? waits : longest;
+	}
+	return longest;
+}
+
+/* A big machine with little to do is looked at often; so not at all of it. */
+sim_time net_longest_wait(const struct net *n, sim_time now)
+{
+	sim_time longest = 0;
+	site_id s;
+
+	if (!may_lock(n))
+		return 0;
+	for (s = 0; s < n->n_sites; s++) {
+		const struct router *r = net_router(n, s);
+		sim_time waits;
+
+		if (!r->ops->is_short(r, s))
+			continue;
+		waits = longest_at(n, s, now);
+		longest = waits > longest ? waits : longest;
+	}
+	return longest;
+}

@@ -1,0 +1,226 @@
+/*
+ * A network: sites, the wires between them, a routing, and on top a client
+ * that injects packets and takes what arrives.  What a site is made of is its
+ * router's business (net/router.h): nothing here knows a queue or a port's
+ * state, and a network never touches a node's memory.
+ *
+ * Nodes and switches may have different routers; where all sites are alike
+ * there is one.
+ */
+#ifndef NET_NET_H
+#define NET_NET_H
+
+#include "link/faults.h"
+#include "link/link.h"
+#include "link/packet.h"
+#include "meas/budget.h"
+#include "net/router.h"
+#include "route/route.h"
+#include "sim/sim.h"
+
+/* Injection FIFOs by class: see net_fifos(). */
+enum net_class {
+	NET_USER,
+	NET_LOCAL, /* for packets to the node itself */
+	NET_HIGH,
+	NET_SYSTEM,
+	N_NET_CLASSES,
+};
+
+struct coll;
+
+#define NET_NO_FIFO UINT32_MAX
+
+/* Engine events below this number are the router's, the others and programs
+ * the client's. */
+enum { ENGINE_CLIENT = 64 };
+
+struct net_params {
+	const struct router_ops *kind; /* of all sites */
+	const struct router_ops *switches; /* of these; NULL: the same */
+	int64_t packets; /* full ones that a channel holds */
+	int64_t queues; /* per channel */
+	int64_t injection, reception; /* depth of FIFOs, full packets */
+	int64_t transit; /* grants to transit per grant to injection */
+	int64_t stall; /* a head that waits so long may be deadlocked */
+};
+
+extern const struct param net_params_table[];
+extern const size_t net_params_n;
+
+struct net_client_ops {
+	/* An injection FIFO has got room for a full packet. */
+	void (*on_room)(struct net *n, struct sim_worker *w, site_id s,
+		uint32_t fifo, sim_time t);
+	/*
+	 * A packet's head entered a reception FIFO at t; its tail does at
+	 * tail.  The client owns the packet now, and gives the room back with
+	 * net_release(), unless it is a sink.
+	 */
+	void (*on_packet)(struct net *n, struct sim_worker *w, site_id s,
+		uint32_t fifo, packet_id p, sim_time t, sim_time tail);
+	/* An event of its own: ENGINE_CLIENT and above, and programs.  By
+	 * value, which is two registers. */
+	void (*on_event)(struct net *n, struct sim_worker *w, site_id s,
+		sim_time t, struct sim_event e);
+	/* A broadcast has made a copy of a packet, which shares the original's
+	 * load; may be NULL. */
+	void (*on_copy)(struct net *n, struct sim_worker *w, packet_id copy);
+	/* A bit of a packet was flipped on a wire, counted from the first one
+	 * of bits that it has there.  Both or none of this and the next. */
+	void (*on_hurt)(struct net *n, struct sim_worker *w, packet_id p,
+		uint32_t bit, uint32_t bits);
+	/* A packet was lost on a dead link: the client owns it now. */
+	void (*on_lost)(struct net *n, struct sim_worker *w, packet_id p);
+	/* An answer to a broadcast has become part of another, or is nobody's:
+	 * the client owns it now.  Of those who send broadcasts. */
+	void (*on_absorbed)(struct net *n, struct sim_worker *w, packet_id p);
+	bool is_sink; /* reception drains at once */
+};
+
+/* Per worker, so that nobody shares a line. */
+struct net_tally {
+	_Alignas(64) uint64_t injected;
+	uint64_t delivered;
+	uint64_t copies; /* made by broadcasts */
+	uint64_t lost; /* on dead links */
+	uint64_t absorbed; /* answers, by switches */
+	uint64_t hops; /* of whole packets, by net_total() */
+};
+
+/* Nodes' and switches' routers; the same one where there is no difference. */
+enum { NET_NODES, NET_SWITCHES, NET_KINDS };
+
+struct net {
+	const struct router_calls *calls; /* of the nodes' router */
+	struct router *router[NET_KINDS];
+	struct packet *packets;
+	const struct route *route;
+	struct net_tally *tally;
+	struct link_rules link;
+	int32_t full; /* chunks of a full packet */
+	uint32_t n_ports; /* the most that a site has */
+
+	const struct net_client_ops *client;
+	void *client_state;
+	struct faults *faults; /* NULL: there are none */
+	struct link_retry *retry; /* [site * n_ports + port], or NULL */
+	struct book *book; /* NULL: no budgets are kept */
+	struct coll *coll; /* its switches' own; NULL: they have none */
+	struct packet_pool *pool;
+	struct sim *sim;
+	struct sim_ops sim_ops;
+	const struct topo *topo;
+	struct net_params params;
+	site_id n_sites;
+	site_id n_nodes; /* the first sites, which inject and receive */
+	uint32_t n_workers;
+	uint64_t seed;
+};
+
+struct net_setup {
+	const struct topo *topo;
+	const struct route *route;
+	const struct link_params *link;
+	const struct net_params *router;
+	const struct net_client_ops *client;
+	void *client_state;
+	uint32_t n_workers;
+	uint64_t seed;
+	const atomic_int *stop; /* see struct sim_params */
+	const struct book_how *book; /* NULL: keep no time budgets */
+	const struct fault_plan *faults; /* NULL: there are none */
+};
+
+/* What a network of this size will take, bytes; nothing is built. */
+uint64_t net_estimate(const struct net_setup *s);
+
+struct net *net_new(const struct net_setup *s, struct err *e);
+void net_free(struct net *n);
+
+/* Another client, before anything runs. */
+void net_attach(
+	struct net *n, const struct net_client_ops *client, void *state);
+
+/*
+ * Puts a packet whose src, dst, kind, bytes, flags and zone are set into an
+ * injection FIFO, which must have room.  Only from the site's own visit, in
+ * the engine or program phase.
+ *
+ * A broadcast (PACKET_RANGE, last) is of high priority, and its number is one
+ * that its source has used for no other packet.  Each node of the range has to
+ * send an answer (PACKET_ANSWER, number, answer; dst is the broadcast's src).
+ */
+static inline void net_inject(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id p, sim_time t)
+{
+	n->calls->inject(n, w, s, fifo, p, t);
+}
+
+/* Whether an injection FIFO has room for a full packet. */
+static inline bool net_has_room(const struct net *n, site_id s, uint32_t fifo)
+{
+	return n->calls->has_room(n, s, fifo);
+}
+
+/* The injection FIFOs of a class, which all nodes have. */
+static inline struct net_fifos net_fifos(
+	const struct net *n, enum net_class class)
+{
+	const struct router *r = n->router[NET_NODES];
+
+	return r->ops->fifos(r, class);
+}
+
+/* Gives chunks of a reception FIFO back; from the site's own visit. */
+static inline void net_release(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, uint32_t chunks, sim_time t)
+{
+	n->calls->release(n, w, s, fifo, chunks, t);
+}
+
+static inline const struct router *net_router(const struct net *n, site_id s)
+{
+	return n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
+}
+
+/* Bytes that it holds now. */
+uint64_t net_memory(const struct net *n);
+
+/* Sums over the workers. */
+struct net_tally net_total(const struct net *n);
+
+/*
+ * Counts every packet and token in the machine and compares: nothing lost,
+ * nothing doubled.  Only while nothing runs.
+ */
+int net_audit(struct net *n, struct err *e);
+
+/*
+ * The performance counters of a port over the channels of a mask, as they
+ * stand at now.
+ */
+struct net_counters net_counters(const struct net *n, site_id s, port_id p,
+	uint32_t channels, sim_time now);
+
+/* The same over all routers, for the links that leave by one port. */
+struct net_use {
+	uint64_t n_links;
+	uint64_t sent_bytes, most_bytes; /* of all, of the busiest one */
+	sim_time waited; /* in the receivers of the same port */
+};
+
+struct net_use net_port_use(const struct net *n, port_id p, sim_time now);
+/* The same for the links of one class; waited is at their far ends. */
+struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now);
+
+/*
+ * Looks for packets each of which waits only for others of the set.  Returns
+ * their number, and describes one cycle of them in text.
+ */
+uint64_t net_knot(struct net *n, char *text, size_t size);
+/* The longest that a head waits now where tokens are short; 0 where there are
+ * too few packets inside for any deadlock. */
+sim_time net_longest_wait(const struct net *n, sim_time now);
+
+#endif

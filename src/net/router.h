@@ -1,0 +1,136 @@
+/*
+ * What every router is to its network: calls that clients and the kernel make
+ * all the time, and operations for set-up and for whoever looks at a network
+ * from outside: audit, search for knots, counters, descriptions.
+ *
+ * Routers meet on wires by two events, so that different ones can be wired
+ * together: SIM_KEY(PHASE_ARRIVAL, port) with the channel as aux and the
+ * packet as data, when a head comes in; SIM_KEY(PHASE_TOKEN, port) with the
+ * channel and a number of chunks, when tokens come back.
+ */
+#ifndef NET_ROUTER_H
+#define NET_ROUTER_H
+
+#include "link/packet.h"
+#include "sim/sim.h"
+#include "topo/topo.h"
+
+struct net;
+struct net_client_ops;
+struct net_setup;
+struct router;
+
+/* Hot; none is ever NULL. */
+struct router_calls {
+	/* The kernel's: runs the events of a site. */
+	void (*visit)(struct sim_worker *w, site_id s);
+	void (*prefetch)(const struct sim_worker *w, const struct sim_event *e);
+	/* The client's: see net.h. */
+	void (*inject)(struct net *n, struct sim_worker *w, site_id s,
+		uint32_t fifo, packet_id p, sim_time t);
+	void (*release)(struct net *n, struct sim_worker *w, site_id s,
+		uint32_t fifo, uint32_t chunks, sim_time t);
+	bool (*has_room)(const struct net *n, site_id s, uint32_t fifo);
+};
+
+/* FIFOs of one class are numbered one after the other. */
+struct net_fifos {
+	uint32_t first;
+	uint32_t count; /* for traffic of all kinds: one for each port */
+	uint32_t most; /* that there are */
+};
+
+/* Packets in order, of which only the first can leave. */
+struct net_buffer {
+	site_id site;
+	port_id port; /* that they came in by */
+	uint32_t channel;
+	packet_id head; /* the others follow by packet.next */
+	uint32_t count;
+};
+
+/* A way that a packet may take. */
+struct net_way {
+	port_id port;
+	uint32_t channel;
+	int32_t need; /* chunks of room at its far end */
+};
+
+enum { NET_MOST_WAYS = 2 * TOPO_MAX_PORTS };
+
+/* Bytes sent; packets received, and the time integral of the packets that
+ * wait in the receiver. */
+struct net_counters {
+	uint64_t sent_bytes;
+	uint64_t packets;
+	sim_time waited;
+};
+
+/* Sites that are alike. */
+struct router_sites {
+	site_id first, end;
+	uint32_t n_ports; /* of each of them */
+};
+
+/* What a router has, whichever it is; a variant's struct begins with it. */
+struct router {
+	const struct router_ops *ops;
+	const struct router_calls *calls;
+	struct net *net;
+	const struct net_client_ops *client;
+	struct router_sites sites;
+	uint64_t lock_packets; /* fewer in a network never lock */
+};
+
+/* Cold; a pair of site and port has a wire. */
+struct router_ops {
+	const char *name; /* the word written in a machine file */
+	const char *const *channels; /* their names */
+	uint32_t n_channels;
+
+	/* Before anything is made: whether it can do what is asked for. */
+	int (*check)(
+		const struct net *n, const struct net_setup *s, struct err *e);
+	/* What a site of so many ports takes, bytes. */
+	size_t (*site_bytes)(uint32_t n_ports);
+	/* Makes the router of some sites; then, when those of all sites are
+	 * there, wires them. */
+	struct router *(*make)(struct net *n, const struct net_setup *s,
+		const struct router_sites *sites);
+	void (*wire)(struct router *r);
+	void (*free)(struct router *r);
+	uint64_t (*memory)(const struct router *r); /* bytes held */
+
+	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
+
+	/* The chunks that a channel of a receiver holds. */
+	int32_t (*capacity)(const struct router *r, uint32_t channel);
+	/* Of these, what a sender may use now, and what comes back to it
+	 * other than by events. */
+	int32_t (*tokens)(
+		const struct router *r, site_id s, port_id p, uint32_t channel);
+	/* What a packet takes of them. */
+	int32_t (*charge)(const struct router *r, const struct packet *p,
+		uint32_t channel);
+	/* A sender lacks tokens, so that something may wait for them. */
+	bool (*is_short)(const struct router *r, site_id s);
+
+	/* Those of one port and channel follow one another. */
+	uint32_t (*n_buffers)(const struct router *r, site_id s);
+	struct net_buffer (*buffer)(
+		const struct router *r, site_id s, uint32_t i);
+	/* Packets in injection FIFOs that have not begun to leave. */
+	uint32_t (*n_injecting)(const struct router *r, site_id s);
+	/* The ways open to a packet that is first in a buffer and has not
+	 * arrived; at most NET_MOST_WAYS. */
+	uint32_t (*ways)(const struct router *r, const struct net_buffer *b,
+		const struct packet *p, struct net_way *way);
+
+	struct net_counters (*counters)(const struct router *r, site_id s,
+		port_id p, uint32_t channels, sim_time now);
+	/* Checks of its own, while nothing runs; is_over: and nothing is left
+	 * to do.  May be NULL. */
+	int (*audit)(const struct router *r, bool is_over, struct err *e);
+};
+
+#endif

@@ -1,0 +1,258 @@
+/*
+ * What the router writes into the book of time budgets.  Private to visit.c,
+ * of which this is a part; in the copies of it that keep none (DIRECT_FULL is
+ * 0) all of this is nothing.
+ *
+ *	from arrival or injection until it asks       queue
+ *	until the tokens for what it got were there   tokens
+ *	until the grant                               arbitration
+ *	of the link's latency, link.logic             router
+ *	the rest of it                                wire
+ *	at its end: until the reception FIFO took it  receiver
+ *	and its tail                                  serialisation
+ *
+ * A head that is held asks no more than one further back: behind an elder it
+ * is in a queue; short of reception room for a line broadcast's copy it waits
+ * for the receiver.  A packet that was born before it was injected was in a
+ * queue at its source.
+ *
+ * Tokens count from when they came, which is not when they are looked at.
+ * For each sender, and for each number of tokens that a grant can need (a
+ * level), the book has the time when the sender's tokens last rose to it:
+ * 1 to a full packet on the dynamic channel, one or two full packets on a
+ * ring.  A head that was granted at t, having asked since s, waited for
+ * tokens until that time, if it lies between the two; if it is before s, not
+ * at all.  What else it might have been granted, and was not, counts for
+ * nothing.  To see the rises in order, stamps are taken in earlier than they
+ * need be; that changes nothing (see link.h).
+ */
+#ifndef ROUTER_DIRECT_BOOKED_H
+#define ROUTER_DIRECT_BOOKED_H
+
+#include <stdio.h>
+
+#include "router/direct/direct.h"
+
+#ifndef DIRECT_FULL
+#define DIRECT_FULL 0
+#endif
+
+static inline bool is_booked(const struct direct *d)
+{
+	return DIRECT_FULL && d->book;
+}
+
+/* --- tokens --- */
+
+static inline sim_time *booked_rises(
+	const struct direct *d, const struct direct_site *s, uint32_t port)
+{
+	return &d->rises[((size_t)(s->id - d->router.sites.first) * d->n_ports +
+				 port) *
+			 d->n_levels];
+}
+
+/* Where a number of tokens is among a port's levels; none is the place before
+ * the channel's first. */
+static inline int32_t booked_level(
+	const struct direct *d, uint32_t channel, int32_t tokens)
+{
+	if (channel == CHANNEL_DYNAMIC)
+		return tokens - 1;
+	return d->full + 2 * ((int32_t)channel - 1) + tokens / d->full - 1;
+}
+
+/* Tokens of a channel rise at t. */
+static inline void booked_rise(const struct direct *d,
+	const struct direct_site *s, uint32_t port, uint32_t channel,
+	int32_t from, int32_t to, sim_time t)
+{
+	int32_t most = channel == CHANNEL_DYNAMIC ? d->full : 2 * d->full;
+	sim_time *rises = booked_rises(d, s, port);
+	int32_t i = booked_level(d, channel, from) + 1;
+	int32_t end = booked_level(d, channel, to < most ? to : most);
+
+	for (; i <= end; i++)
+		rises[i] = t;
+}
+
+/* The stamp that comes first, if it has come by t, or link_returns.n. */
+static inline uint32_t booked_first(const struct link_returns *r, sim_time t)
+{
+	uint32_t first = r->n, i;
+
+	for (i = 0; i < r->n; i++)
+		if (link_stamp_time(r->stamp[i]) <= t &&
+			(first == r->n || r->stamp[i] < r->stamp[first]))
+			first = i;
+	return first;
+}
+
+/* As link_collect(), one stamp after the other. */
+static inline void booked_collect(const struct direct *d, struct direct_site *s,
+	uint32_t port, sim_time t)
+{
+	struct link_sender *l = &s->port[port].sender;
+	struct link_returns *r = &s->port[port].returns;
+	uint32_t i;
+
+	while ((i = booked_first(r, t)) < r->n) {
+		uint64_t x = r->stamp[i];
+		uint32_t c = link_stamp_channel(x);
+		int32_t was = l->tokens[c];
+		int32_t is = was + (int32_t)link_stamp_chunks(x);
+
+		booked_rise(d, s, port, c, was, is, link_stamp_time(x));
+		l->tokens[c] = (int16_t)is;
+		r->stamp[i] = r->stamp[--r->n];
+	}
+}
+
+/* Takes in the tokens that have come by t. */
+static inline void take_in(const struct direct *d, struct direct_site *s,
+	uint32_t port, sim_time t)
+{
+	if (is_booked(d))
+		booked_collect(d, s, port, t);
+	else
+		link_collect(&s->port[port].sender, &s->port[port].returns, t);
+}
+
+/* Tokens come as an event: those that came as stamps were there before. */
+static inline void booked_token(const struct direct *d, struct direct_site *s,
+	uint32_t port, uint32_t channel, uint32_t chunks, sim_time t)
+{
+	int32_t was;
+
+	if (!is_booked(d))
+		return;
+	booked_collect(d, s, port, t);
+	was = s->port[port].sender.tokens[channel];
+	booked_rise(d, s, port, channel, was, was + (int32_t)chunks, t);
+}
+
+/* --- where a followed packet is --- */
+
+static inline void booked_tell(const struct direct *d,
+	const struct direct_site *s, packet_id id, const char *how,
+	uint32_t port, const char *channel)
+{
+	char site[96], name[16] = "";
+
+	if (!book_is_followed(d->book, id))
+		return;
+	topo_name_site(d->router.net->topo, s->id, site, sizeof(site));
+	if (port < d->n_ports)
+		d->router.net->topo->ops->name_port(
+			d->router.net->topo, s->id, port, name, sizeof(name));
+	book_set_note(d->book, id, "%s, %s%s%s%s%s", site, how,
+		*name ? " " : "", name, *channel ? ", " : "", channel);
+}
+
+static inline void booked_tell_fifo(const struct direct *d,
+	const struct direct_site *s, packet_id id, const char *kind,
+	uint32_t fifo)
+{
+	const char *class = fifo < FIFO_LOCAL	 ? ""
+			    : fifo < FIFO_HIGH	 ? " local"
+			    : fifo < FIFO_SYSTEM ? " high"
+						 : " system";
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s FIFO%s", kind, class);
+	booked_tell(d, s, id, text, fifo, "");
+}
+
+/* --- the way of a packet --- */
+
+static inline void booked_inject(const struct direct *d,
+	const struct direct_site *s, uint32_t fifo, packet_id id,
+	const struct packet *p, sim_time t)
+{
+	struct book_message m;
+
+	if (!is_booked(d))
+		return;
+	if (!book_has(d->book, id)) {
+		m = book_message(d->book, s->id, 1, p->born);
+		m.is_networks = true;
+		book_open(d->book, id, &m);
+	}
+	booked_tell_fifo(d, s, id, "injection", fifo);
+	book_wait(d->book, id, CAUSE_QUEUE, t);
+}
+
+static inline void booked_arrival(const struct direct *d,
+	const struct direct_site *s, uint32_t in, uint32_t channel,
+	packet_id id, sim_time t)
+{
+	if (!is_booked(d))
+		return;
+	booked_tell(d, s, id, "in by", in, direct_ops.channels[channel]);
+	book_wait(d->book, id, CAUSE_QUEUE, t);
+}
+
+/* A head begins to wait for something else. */
+static inline void booked_wait(const struct direct *d, const struct packet *p,
+	enum cause c, sim_time t)
+{
+	if (is_booked(d))
+		book_wait(d->book, (packet_id)(p - d->packets), c, t);
+}
+
+/* Before the tokens are taken. */
+static inline void booked_grant(const struct direct *d, struct direct_site *s,
+	uint32_t port, uint32_t channel, packet_id id, int32_t need, sim_time t)
+{
+	sim_time came;
+
+	if (!is_booked(d))
+		return;
+	booked_collect(d, s, port, t);
+	BUG_IF(s->port[port].sender.tokens[channel] < need);
+	came = booked_rises(d, s, port)[booked_level(d, channel, need)];
+	if (came > book_at(d->book, id))
+		book_until(d->book, id, CAUSE_TOKENS, came);
+	book_until(d->book, id, CAUSE_ARBITRATION, t);
+}
+
+static inline void booked_depart(const struct direct *d,
+	const struct direct_site *s, uint32_t port, uint32_t channel,
+	packet_id id, sim_time t, sim_time arrival)
+{
+	sim_time logic = d->link->logic[s->port[port].sender.wire];
+
+	if (!is_booked(d))
+		return;
+	if (logic > arrival - t)
+		logic = arrival - t;
+	booked_tell(d, s, id, "out by", port, direct_ops.channels[channel]);
+	book_until(d->book, id, CAUSE_ROUTER, t + logic);
+	book_until(d->book, id, CAUSE_WIRE, arrival);
+}
+
+static inline void booked_receive(const struct direct *d, struct sim_worker *w,
+	const struct direct_site *s, uint32_t fifo, packet_id id, sim_time t,
+	sim_time tail)
+{
+	if (!is_booked(d))
+		return;
+	booked_tell_fifo(d, s, id, "reception", fifo);
+	book_wait(d->book, id, CAUSE_RECEIVER, t);
+	book_until(d->book, id, CAUSE_SERIALISATION, tail);
+	if (book_is_networks(d->book, id))
+		book_close(d->book, w->id, id, tail);
+}
+
+/* A line broadcast leaves a copy, whose tail comes at tail. */
+static inline void booked_copy(const struct direct *d, struct sim_worker *w,
+	const struct direct_site *s, const struct packet *p, packet_id copy,
+	uint32_t fifo, sim_time t, sim_time tail)
+{
+	if (!is_booked(d))
+		return;
+	book_add_copy(d->book, (packet_id)(p - d->packets), copy);
+	booked_receive(d, w, s, fifo, copy, t, tail);
+}
+
+#endif

@@ -1,0 +1,437 @@
+/*
+ * The direct router's set-up, and what it says of itself to those who look at
+ * a network from outside.
+ */
+#include "router/direct/direct.h"
+
+#include "base/mem.h"
+#include "coll/coll.h"
+
+static struct direct *of(const struct router *r)
+{
+	return (struct direct *)(uintptr_t)r;
+}
+
+static struct direct_site *site_of(const struct router *r, site_id s)
+{
+	return direct_at(of(r), s);
+}
+
+/* --- set-up --- */
+
+static int direct_check(
+	const struct net *n, const struct net_setup *s, struct err *e)
+{
+	int64_t capacity = s->router->packets * n->link.max_chunks;
+
+	if (s->topo->n_ports > DIRECT_PORTS)
+		return err_set(e,
+			"router.kind: direct has at most %d ports, not %u",
+			DIRECT_PORTS, s->topo->n_ports);
+	if (s->topo->node_ports > FIFO_LOCAL)
+		return err_set(e,
+			"router.kind: direct has at most %d ports at a node, "
+			"not %u",
+			FIFO_LOCAL, s->topo->node_ports);
+	if (s->route->bubble && s->router->packets < 2)
+		return err_set(e,
+			"router.packets: the bubble rule needs room for two "
+			"packets in a channel");
+	if (capacity > INT16_MAX)
+		return err_set(e,
+			"router.packets: %lld chunks per channel, at most %d",
+			(long long)capacity, INT16_MAX);
+	if (s->router->injection * n->link.max_chunks > UINT16_MAX)
+		return err_set(e,
+			"router.injection: %lld packets of %u chunks, at most "
+			"%d chunks fit a FIFO",
+			(long long)s->router->injection, n->link.max_chunks,
+			UINT16_MAX);
+	return 0;
+}
+
+static size_t queue_bytes(uint32_t n_ports)
+{
+	return n_ports * (N_CHANNELS * DIRECT_QUEUES) *
+	       sizeof(struct direct_queue);
+}
+
+static size_t direct_site_bytes(uint32_t n_ports)
+{
+	return queue_bytes(n_ports) + sizeof(struct direct_site) +
+	       n_ports * sizeof(struct direct_port);
+}
+
+/* The copy of visit.c that does what is asked for, and no more. */
+static const struct direct_build *pick_build(
+	const struct net *n, const struct net_setup *s)
+{
+	enum { TORUS, TREE, FULL };
+	static const struct direct_build *const build[] = {
+		[TORUS] = &direct_torus,
+		[TREE] = &direct_tree,
+		[FULL] = &direct_full,
+	};
+
+	if (n->faults || n->retry || n->book)
+		return build[FULL];
+	return build[topo_is_direct(s->topo) && s->route->first ? TORUS : TREE];
+}
+
+static uint32_t n_sites(const struct direct *d)
+{
+	return d->router.sites.end - d->router.sites.first;
+}
+
+static size_t rises_bytes(const struct direct *d)
+{
+	return (size_t)n_sites(d) * d->n_ports * d->n_levels *
+	       sizeof(*d->rises);
+}
+
+static void make_sites(struct direct *d)
+{
+	size_t before = queue_bytes(d->n_ports);
+
+	d->stride = direct_site_bytes(d->n_ports);
+	d->mapping_size = (size_t)n_sites(d) * d->stride;
+	d->mapping = map_alloc_dense(d->mapping_size);
+	d->sites = (uintptr_t)d->mapping + before -
+		   d->router.sites.first * d->stride;
+}
+
+static struct router *direct_make(struct net *n, const struct net_setup *s,
+	const struct router_sites *sites)
+{
+	struct direct *d = mem_alloc(1, sizeof(*d));
+
+	d->router.sites = *sites;
+	d->build = pick_build(n, s);
+	d->router.calls = &d->build->calls;
+	d->packets = n->packets;
+	d->route = n->route;
+	d->link = &n->link;
+	d->tally = n->tally;
+	d->faults = n->faults;
+	d->retry = n->retry;
+	d->book = n->book;
+	d->n_ports = sites->n_ports;
+	d->n_nodes = n->n_nodes;
+	d->n_queues = (uint32_t)s->router->queues;
+	d->n_outputs = n->n_ports;
+	d->n_bits = n->n_ports * DIRECT_QUEUES;
+	d->n_fifos = s->topo->node_ports;
+	d->full = n->full;
+	d->entry = n->full * (s->route->bubble ? 2 : 1);
+	d->transit = (uint32_t)s->router->transit;
+	d->capacity = (uint32_t)n->full * (uint32_t)s->router->packets;
+	d->router.lock_packets =
+		1 + (d->capacity - (uint32_t)d->entry) / (uint32_t)d->full;
+	make_sites(d);
+	if (d->book) {
+		d->n_levels = (uint32_t)d->full + 2 * (N_CHANNELS - 1);
+		d->rises = map_alloc(rises_bytes(d));
+	}
+	if (!n->coll)
+		n->coll = coll_new(s->route);
+	d->coll = n->coll;
+	return &d->router;
+}
+
+static void wire_port(struct direct *d, struct direct_site *s, port_id p)
+{
+	const struct net *n = d->router.net;
+	struct topo_end far = n->topo->ops->peer(n->topo, s->id, p);
+	struct link_sender *l = &s->port[p].sender;
+	const struct router *peer;
+	uint32_t c;
+
+	l->peer = far.router;
+	s->port[p].requests.straight = PACKET_NO_PORT;
+	if (far.router == NO_ROUTER)
+		return;
+	peer = net_router(n, far.router);
+	l->peer_port = (uint8_t)far.port;
+	/* what is no direct router has no place for our stamps */
+	l->is_far = !sim_is_own(sim_owner(n->sim, s->id), far.router) ||
+		    peer->ops != &direct_ops;
+	l->wire = (uint8_t)n->topo->ops->wire(n->topo, s->id, p);
+	for (c = 0; c < N_CHANNELS && c < peer->ops->n_channels; c++)
+		l->tokens[c] = (int16_t)peer->ops->capacity(peer, c);
+	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
+		s->roomy |= 1u << p;
+	s->port[p].requests.n_rare = d->transit != 0;
+}
+
+/* Which ports lie opposite each other. */
+static void find_straight(const struct direct *d, struct direct_site *s)
+{
+	const struct topo *t = d->router.net->topo;
+	port_id in, out;
+
+	for (in = 0; in < d->n_ports && t->ops->straight; in++) {
+		out = t->ops->straight(t, s->id, in);
+		if (out < d->n_ports)
+			s->port[out].requests.straight = (uint8_t)in;
+	}
+}
+
+static void site_init(struct direct *d, site_id id)
+{
+	const struct net_params *p = &d->router.net->params;
+	struct direct_site *s = direct_at(d, id);
+	uint32_t i;
+
+	s->id = id;
+	s->lfsr = ((id * 0x9e37u) & 0xffffu) | 1u;
+	for (i = 0; i < d->n_ports; i++)
+		wire_port(d, s, i);
+	find_straight(d, s);
+	for (i = 0; i < N_FIFOS; i++) {
+		s->inject[i].chunks =
+			(uint16_t)((int32_t)p->injection * d->full);
+		s->reception[i].chunks = (int32_t)p->reception * d->full;
+	}
+}
+
+static void direct_wire(struct router *r)
+{
+	struct direct *d = of(r);
+	uint32_t i;
+	site_id s;
+
+	for (i = 0; i < NET_KINDS; i++)
+		d->kind[i] = r->net->router[i]->ops == &direct_ops
+				     ? of(r->net->router[i])
+				     : d;
+	for (s = r->sites.first; s < r->sites.end; s++)
+		site_init(d, s);
+}
+
+static void direct_free(struct router *r)
+{
+	struct direct *d = of(r);
+
+	coll_free(d->router.net->coll);
+	d->router.net->coll = NULL;
+	map_free(d->rises, rises_bytes(d));
+	map_free(d->mapping, d->mapping_size);
+	mem_free(d);
+}
+
+static uint64_t direct_memory(const struct router *r)
+{
+	const struct direct *d = of(r);
+
+	return d->mapping_size + rises_bytes(d) +
+	       (r == r->net->router[NET_NODES] ? coll_memory(d->coll) : 0);
+}
+
+static struct net_fifos direct_fifos(const struct router *r, uint32_t class)
+{
+	static const struct net_fifos fifos[N_NET_CLASSES] = {
+		[NET_USER] = { FIFO_USER, 0, FIFO_LOCAL - FIFO_USER },
+		[NET_LOCAL] = { FIFO_LOCAL, 2, FIFO_HIGH - FIFO_LOCAL },
+		[NET_HIGH] = { FIFO_HIGH, 1, 1 },
+		[NET_SYSTEM] = { FIFO_SYSTEM, 1, 1 },
+	};
+	struct net_fifos f = fifos[class];
+
+	if (class == NET_USER)
+		f.count = of(r)->n_fifos;
+	return f;
+}
+
+/* --- from outside --- */
+
+static int32_t direct_capacity(const struct router *r, uint32_t channel)
+{
+	(void)channel;
+	return (int32_t)of(r)->capacity;
+}
+
+static int32_t direct_tokens(
+	const struct router *r, site_id s, port_id p, uint32_t channel)
+{
+	const struct direct_port *port = &site_of(r, s)->port[p];
+	int32_t sum = port->sender.tokens[channel];
+	uint32_t i;
+
+	for (i = 0; i < port->returns.n; i++)
+		if (link_stamp_channel(port->returns.stamp[i]) == channel)
+			sum += (int32_t)link_stamp_chunks(
+				port->returns.stamp[i]);
+	return sum;
+}
+
+static int32_t charge(
+	const struct router *r, const struct packet *p, uint32_t channel)
+{
+	return direct_charge(of(r), p, channel);
+}
+
+static bool direct_is_short(const struct router *r, site_id id)
+{
+	const struct direct_site *s = site_of(r, id);
+	uint32_t port, channel;
+
+	for (port = 0; port < of(r)->n_ports; port++) {
+		const struct link_sender *l = &s->port[port].sender;
+
+		for (channel = 0; channel < N_CHANNELS; channel++)
+			if (l->tokens[channel] < of(r)->entry &&
+				l->peer != NO_ROUTER)
+				return true;
+	}
+	return false;
+}
+
+static uint32_t direct_n_buffers(const struct router *r, site_id s)
+{
+	(void)s;
+	return N_CHANNELS * of(r)->n_ports * DIRECT_QUEUES;
+}
+
+static struct net_buffer direct_buffer(
+	const struct router *r, site_id s, uint32_t i)
+{
+	uint32_t n = of(r)->n_ports * DIRECT_QUEUES;
+	const struct direct_queue *q =
+		direct_queue(site_of(r, s), i / n, i % n);
+
+	return (struct net_buffer){
+		.site = s,
+		.port = i % n / DIRECT_QUEUES,
+		.channel = i / n,
+		.head = q->head,
+		.count = q->count,
+	};
+}
+
+static uint32_t direct_n_injecting(const struct router *r, site_id s)
+{
+	uint32_t f, sum = 0;
+
+	for (f = 0; f < N_FIFOS; f++)
+		sum += site_of(r, s)->inject[f].n;
+	return sum;
+}
+
+static uint32_t list_ports(
+	uint32_t ports, struct net_way like, struct net_way *way)
+{
+	uint32_t n = 0;
+
+	for (; ports; ports &= ports - 1) {
+		like.port = (port_id)__builtin_ctz(ports);
+		way[n++] = like;
+	}
+	return n;
+}
+
+/* As in heads.h. */
+static uint32_t direct_ways(const struct router *r, const struct net_buffer *b,
+	const struct packet *p, struct net_way *way)
+{
+	const struct direct *d = of(r);
+	bool on_ring = b->channel != CHANNEL_DYNAMIC;
+	bool is_dynamic = p->kind == PACKET_DYNAMIC;
+	struct net_way ring = {
+		.port = p->escape,
+		.channel = is_dynamic ? (uint32_t)CHANNEL_DETERMINISTIC
+				      : direct_channel_of(p),
+		.need = d->entry,
+	};
+	uint32_t n = 0;
+
+	if (p->flags & PACKET_RANGE) {
+		ring.need = d->full;
+		return list_ports(p->ask, ring, way);
+	}
+	if (on_ring && site_of(r, b->site)->port[p->escape].requests.straight ==
+			       b->port)
+		ring.need = d->full;
+	if (is_dynamic && !(on_ring && p->flags & PACKET_STAY))
+		n = list_ports(p->ask,
+			(struct net_way){
+				.channel = CHANNEL_DYNAMIC, .need = p->chunks },
+			way);
+	if (on_ring || !is_dynamic || d->route->has_escape)
+		way[n++] = ring;
+	return n;
+}
+
+/* What the packets that wait in a channel of a receiver have waited. */
+static sim_time waiting(const struct direct *d, struct direct_site *s,
+	port_id p, uint32_t channel, sim_time now)
+{
+	sim_time sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < DIRECT_QUEUES; i++) {
+		const struct direct_queue *q = &direct_queues(s, p, channel)[i];
+		packet_id id = q->head;
+		uint32_t k = q->count;
+
+		for (; k--; id = d->packets[id].next)
+			sum += now - d->packets[id].head;
+	}
+	return sum;
+}
+
+static struct net_counters direct_counters(const struct router *r, site_id id,
+	port_id p, uint32_t channels, sim_time now)
+{
+	struct direct_site *s = site_of(r, id);
+	struct net_counters sum = { 0 };
+	uint32_t c;
+
+	for (c = 0; c < N_CHANNELS; c++) {
+		if (!(channels >> c & 1))
+			continue;
+		sum.sent_bytes += s->port[p].sender.count[c];
+		sum.packets += s->port[p].receiver.packets[c];
+		sum.waited += s->port[p].receiver.waited[c] +
+			      waiting(of(r), s, p, c, now);
+	}
+	return sum;
+}
+
+/* At the end no switch waits for answers, unless some were lost or came too
+ * late. */
+static int direct_audit(const struct router *r, bool is_over, struct err *e)
+{
+	const struct direct *d = of(r);
+
+	return is_over && d->coll && !d->faults ? coll_audit(d->coll, e) : 0;
+}
+
+static const char *const channels[N_CHANNELS] = {
+	[CHANNEL_DYNAMIC] = "dynamic",
+	[CHANNEL_DETERMINISTIC] = "deterministic",
+	[CHANNEL_HIGH] = "high",
+	[CHANNEL_SYSTEM] = "system",
+};
+
+const struct router_ops direct_ops = {
+	.name = "direct",
+	.channels = channels,
+	.n_channels = N_CHANNELS,
+	.check = direct_check,
+	.site_bytes = direct_site_bytes,
+	.make = direct_make,
+	.wire = direct_wire,
+	.free = direct_free,
+	.memory = direct_memory,
+	.fifos = direct_fifos,
+	.capacity = direct_capacity,
+	.tokens = direct_tokens,
+	.charge = charge,
+	.is_short = direct_is_short,
+	.n_buffers = direct_n_buffers,
+	.buffer = direct_buffer,
+	.n_injecting = direct_n_injecting,
+	.ways = direct_ways,
+	.counters = direct_counters,
+	.audit = direct_audit,
+};

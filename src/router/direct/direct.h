@@ -1,0 +1,269 @@
+/*
+ * The direct router (Blue Gene/Q's, and with other tables Elite4's): a site
+ * has up to 16 ports, four channels and up to four queues in each.
+ *
+ *	injection FIFOs            receivers: channels x queues
+ *	   | head                     | heads
+ *	   v                          v
+ *	requests, a bit per head, by output and kind of request
+ *	                    |
+ *	                    v   arbitration, once per instant
+ *	      senders (links)       reception FIFOs -> client
+ *
+ * A head's bit is receiver * DIRECT_QUEUES + queue; injection FIFOs' requests
+ * have masks of their own.  A site's bytes follow its ports: queues lie before
+ * its struct, ports behind it, and a hop touches a handful of cache lines.
+ *
+ * Private to the router and its tests.
+ */
+#ifndef ROUTER_DIRECT_DIRECT_H
+#define ROUTER_DIRECT_DIRECT_H
+
+#include "net/net.h"
+
+enum {
+	DIRECT_PORTS = 16,
+	DIRECT_QUEUES = 4, /* the most, per channel */
+	DIRECT_BITS = DIRECT_PORTS * DIRECT_QUEUES,
+};
+
+#define DIRTY_RECEPTION (1u << 31)
+
+enum direct_channel {
+	CHANNEL_DYNAMIC,
+	CHANNEL_DETERMINISTIC, /* the escape channel too */
+	CHANNEL_HIGH,
+	CHANNEL_SYSTEM,
+	N_CHANNELS,
+};
+
+/*
+ * Injection and reception FIFOs by class.  A user FIFO is named for a port:
+ * packets that arrive at a port are received in its FIFO; an injection FIFO
+ * is not bound to its port.
+ */
+enum direct_fifos {
+	FIFO_USER = 0, /* and the following, one per port of a node */
+	FIFO_LOCAL = 12, /* two of them */
+	FIFO_HIGH = 14,
+	FIFO_SYSTEM = 15,
+	N_FIFOS = 16,
+};
+
+/* Numbers of engine events, all below ENGINE_CLIENT. */
+enum direct_engine {
+	ENGINE_LINK_FREE = 0, /* + port */
+	ENGINE_QUEUE = 16, /* + port; aux: channel << 8 | queue */
+	ENGINE_INJECTED = 32, /* + fifo */
+	ENGINE_RECEPTION = 48, /* + fifo */
+};
+
+/* Kinds of request that queue heads make of a sender. */
+enum direct_request {
+	REQ_DYNAMIC, /* dynamic channel to dynamic channel, or, where that
+		      * port is the head's escape, to the escape channel */
+	REQ_RETURN, /* from the escape channel back to the dynamic one */
+	REQ_ESCAPE, /* to the escape channel by a port that zones forbid */
+	REQ_DETERMINISTIC, /* on the escape channel */
+	REQ_HIGH,
+	REQ_SYSTEM,
+	N_REQUESTS,
+};
+
+enum direct_injection {
+	INJ_DYNAMIC,
+	INJ_ESCAPE,
+	INJ_DETERMINISTIC,
+	INJ_HIGH,
+	INJ_SYSTEM,
+	N_INJECTIONS,
+};
+
+/* What waits for one sender: one cache line. */
+struct direct_requests {
+	uint64_t head[N_REQUESTS]; /* bit per queue head */
+	uint16_t n_rare; /* bits set in other masks than the first ones, and
+			  * one where the ratio of injection is programmed */
+	uint16_t inject[N_INJECTIONS]; /* bit per injection FIFO */
+	uint8_t streak[3]; /* transit grants since the last injection, by
+			    * class: user, high, system */
+	uint8_t straight; /* the port that packets come in by which go
+			   * straight on by this one */
+};
+
+_Static_assert(sizeof(struct direct_requests) == 64, "one cache line");
+
+/* The receiving side of one port, by channel. */
+struct direct_receiver {
+	uint64_t packets[N_CHANNELS]; /* that left it */
+	sim_time waited[N_CHANNELS]; /* by them, from arrival to grant */
+};
+
+/* All of one port: what it sends and what it receives. */
+struct direct_port {
+	_Alignas(64) struct link_sender sender;
+	struct link_returns returns;
+	struct direct_requests requests;
+	struct direct_receiver receiver;
+};
+
+/* Packets in order; the next one may go when the last one's tail has left. */
+struct direct_queue {
+	packet_id head, tail;
+	sim_time busy_until;
+	uint32_t count;
+	uint32_t unused[3]; /* two to a cache line */
+};
+
+struct direct_fifo {
+	packet_id head, tail;
+	uint16_t chunks; /* room left */
+	uint16_t n; /* that have not begun to leave */
+	bool is_busy; /* a packet is leaving */
+};
+
+struct direct_reception {
+	sim_time free_at;
+	int32_t chunks; /* room left */
+};
+
+struct direct_site {
+	uint32_t dirty; /* senders to look at before the instant ends, and
+			 * DIRTY_RECEPTION */
+	uint32_t timed; /* senders that have a link-free event on its way */
+	uint32_t unused;
+	uint32_t roomy; /* senders with dynamic tokens for a full packet */
+	uint64_t local[N_CHANNELS]; /* heads that wait for a reception FIFO */
+	uint32_t lfsr; /* the arbiters' pseudo-random register */
+	site_id id;
+	uint16_t local_inject; /* FIFOs that wait for reception */
+	uint16_t rx_timed; /* reception FIFOs with an event on its way */
+	uint8_t held_any; /* a bit per channel with held heads */
+
+	struct direct_fifo inject[N_FIFOS];
+	struct direct_reception reception[N_FIFOS];
+	uint64_t held[N_CHANNELS]; /* heads that may not ask yet */
+	struct direct_port port[];
+};
+
+_Static_assert(sizeof(struct direct_site) % 64 == 0, "whole cache lines");
+
+/* A copy of visit.c, for networks that need no more than it has. */
+struct direct_build {
+	struct router_calls calls;
+	/* A BUG where a free link has a packet that it could carry. */
+	void (*check_idle)(struct net *n, site_id s, sim_time t);
+};
+
+/*
+ * For a torus and nothing else; with packets that carry their routes and go to
+ * many nodes; with all of that, time budgets and faults.
+ */
+extern const struct direct_build direct_torus, direct_tree, direct_full;
+
+struct direct {
+	struct router router;
+	/* read by every hop; some of it is the network's */
+	uintptr_t sites; /* where site 0 would be */
+	size_t stride;
+	struct packet *packets;
+	const struct route *route;
+	const struct link_rules *link;
+	struct net_tally *tally;
+	uint32_t n_ports, n_queues;
+	/* of what an arbiter chooses from: a start beyond the last one would
+	 * favour the first */
+	uint32_t n_bits, n_outputs, n_fifos;
+	int32_t full, entry; /* chunks: a full packet, to enter a ring */
+	uint32_t transit;
+	site_id n_nodes;
+	/* by kind of site; this one where the other is no direct router */
+	struct direct *kind[NET_KINDS];
+	struct faults *faults;
+	struct link_retry *retry;
+	struct book *book;
+	struct coll *coll; /* NULL: there is none */
+	/* when tokens rose to a level: [site][port][level], see booked.h */
+	sim_time *rises;
+	uint32_t n_levels; /* of a port */
+
+	uint32_t capacity; /* chunks per channel */
+	const struct direct_build *build;
+	void *mapping;
+	size_t mapping_size;
+};
+
+extern const struct router_ops direct_ops;
+
+static inline struct direct_site *direct_at(const struct direct *d, site_id s)
+{
+	return (struct direct_site *)(d->sites + s * d->stride);
+}
+
+/* The router of a site, of a network that has no other ones. */
+static inline struct direct *direct_of(const struct net *n, site_id s)
+{
+	return (struct direct *)n->router[s >= n->n_nodes];
+}
+
+static inline struct direct *direct_nodes(const struct net *n)
+{
+	return (struct direct *)n->router[NET_NODES];
+}
+
+static inline struct direct_site *direct_site(const struct net *n, site_id s)
+{
+	return direct_at(direct_of(n, s), s);
+}
+
+/* The queues of a port, channel by channel; those of the first port are next
+ * to the site. */
+static inline struct direct_queue *direct_queues(
+	struct direct_site *s, port_id port, uint32_t channel)
+{
+	struct direct_queue *end = (struct direct_queue *)(void *)s;
+
+	return end - (port + 1) * (N_CHANNELS * DIRECT_QUEUES) +
+	       channel * DIRECT_QUEUES;
+}
+
+static inline struct direct_queue *direct_queue(
+	const struct direct_site *s, uint32_t channel, uint32_t bit)
+{
+	return direct_queues((struct direct_site *)(uintptr_t)s,
+		       bit / DIRECT_QUEUES, channel) +
+	       bit % DIRECT_QUEUES;
+}
+
+/*
+ * The tokens of a channel that a packet takes.  On a ring each packet counts
+ * as a full one, or holes could scatter until none fits a packet and the
+ * bubble is lost.
+ */
+static inline int32_t direct_charge(
+	const struct direct *d, const struct packet *p, uint32_t channel)
+{
+	return channel == CHANNEL_DYNAMIC ? p->chunks : d->full;
+}
+
+static inline uint32_t direct_reception_of(const struct packet *p, port_id in)
+{
+	if (p->kind == PACKET_SYSTEM)
+		return FIFO_SYSTEM;
+	return p->kind == PACKET_HIGH ? FIFO_HIGH : FIFO_USER + in;
+}
+
+/* Of a non-adaptive packet, by its kind. */
+static inline uint32_t direct_channel_of(const struct packet *p)
+{
+	static const uint8_t channel[N_PACKET_KINDS] = {
+		[PACKET_DYNAMIC] = CHANNEL_DYNAMIC,
+		[PACKET_DETERMINISTIC] = CHANNEL_DETERMINISTIC,
+		[PACKET_HIGH] = CHANNEL_HIGH,
+		[PACKET_SYSTEM] = CHANNEL_SYSTEM,
+	};
+
+	return channel[p->kind];
+}
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * What a grant does: a packet leaves its queue or injection FIFO, takes a
+ * link and tokens, and gives the tokens of the buffer that it leaves back.
+ * Private to visit.c, of which this is a part.
+ */
+#ifndef ROUTER_DIRECT_GRANT_H
+#define ROUTER_DIRECT_GRANT_H
+
+#include "router/direct/faulty.h"
+#include "router/direct/heads.h"
+
+static const uint8_t source_of[N_REQUESTS] = {
+	[REQ_DYNAMIC] = CHANNEL_DYNAMIC,
+	[REQ_RETURN] = CHANNEL_DETERMINISTIC,
+	[REQ_ESCAPE] = CHANNEL_DYNAMIC,
+	[REQ_DETERMINISTIC] = CHANNEL_DETERMINISTIC,
+	[REQ_HIGH] = CHANNEL_HIGH,
+	[REQ_SYSTEM] = CHANNEL_SYSTEM,
+};
+
+static const uint8_t target_of[N_REQUESTS] = {
+	[REQ_DYNAMIC] = CHANNEL_DYNAMIC,
+	[REQ_RETURN] = CHANNEL_DYNAMIC,
+	[REQ_ESCAPE] = CHANNEL_DETERMINISTIC,
+	[REQ_DETERMINISTIC] = CHANNEL_DETERMINISTIC,
+	[REQ_HIGH] = CHANNEL_HIGH,
+	[REQ_SYSTEM] = CHANNEL_SYSTEM,
+};
+
+static const uint8_t injection_target[N_INJECTIONS] = {
+	[INJ_DYNAMIC] = CHANNEL_DYNAMIC,
+	[INJ_ESCAPE] = CHANNEL_DETERMINISTIC,
+	[INJ_DETERMINISTIC] = CHANNEL_DETERMINISTIC,
+	[INJ_HIGH] = CHANNEL_HIGH,
+	[INJ_SYSTEM] = CHANNEL_SYSTEM,
+};
+
+/* Sends a packet by a sender; true if that took the last tokens for a full
+ * packet on its dynamic channel. */
+static inline __attribute__((always_inline)) bool depart(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	uint32_t channel, packet_id id, const struct packet *p, sim_time t,
+	sim_time tail)
+{
+	struct link_sender *l = &s->port[port].sender;
+	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
+	sim_time arrival = t + d->link->latency[l->wire];
+	bool lost = false;
+
+	booked_depart(d, s, port, channel, id, t, arrival);
+	l->tokens[channel] =
+		(int16_t)(l->tokens[channel] - direct_charge(d, p, channel));
+	if (__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < d->full, 0)) {
+		take_in(d, s, port, t);
+		if (l->tokens[CHANNEL_DYNAMIC] < d->full) {
+			lost = s->roomy >> port & 1;
+			s->roomy &= ~(1u << port);
+		}
+	}
+	link_take(l, d->link, t, tail);
+	l->count[channel] += stripped_bytes(d, p);
+	if (faulty_depart(d, w, s, port, channel, id, t, tail, &arrival))
+		; /* it arrives nowhere */
+	else if (__builtin_expect(l->is_far, 0) || faulty_is_late(d))
+		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
+	else
+		sim_post_near(w, l->peer, arrival, key, (uint16_t)channel, id);
+	if (heads_any(&s->port[port].requests)) {
+		s->timed |= 1u << port;
+		sim_post_self(w, s->id, l->free_at,
+			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
+	}
+	return lost;
+}
+
+/* The site at a wire's other end, where that is a direct router's too. */
+static inline struct direct_site *direct_peer(
+	const struct direct *d, site_id peer)
+{
+	return direct_at(DIRECT_TREE ? d->kind[peer >= d->n_nodes] : d, peer);
+}
+
+/* Gives a buffer's tokens back to the sender at the wire's other end. */
+static inline void give_back(struct direct *d, struct sim_worker *w,
+	const struct link_sender *l, uint32_t channel, uint32_t chunks,
+	sim_time tail)
+{
+	sim_time t = tail + d->link->latency[l->wire];
+	struct link_returns *r =
+		&direct_peer(d, l->peer)->port[l->peer_port].returns;
+
+	/*
+	 * Of another worker, or full, or awaited: an event.  Whether it is
+	 * awaited may depend on which of the two sites was visited first,
+	 * but then the stamp is later than either's window, and whoever
+	 * comes second sees what the first one did.
+	 */
+	if (__builtin_expect(
+		    l->is_far || r->n == LINK_RETURNS || r->is_starving, 0))
+		sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
+			(uint16_t)channel, chunks);
+	else
+		r->stamp[r->n++] = link_stamp(t, channel, chunks);
+}
+
+/* The head of a queue is leaving: its tail will have left at tail. */
+static inline __attribute__((always_inline)) void leave_queue(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t channel,
+	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
+{
+	uint32_t in = bit / DIRECT_QUEUES;
+	struct direct_queue *q = direct_queue(s, channel, bit);
+
+	s->port[in].receiver.packets[channel]++;
+	s->port[in].receiver.waited[channel] += t - p->head;
+	give_back(d, w, &s->port[in].sender, channel,
+		(uint32_t)direct_charge(d, p, channel), tail);
+	q->head = p->next;
+	q->busy_until = tail;
+	if (--q->count)
+		sim_post_self(w, s->id, tail,
+			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
+			(uint16_t)(channel << 8 | bit), 0);
+}
+
+/* Leaves a copy of a line broadcast in the reception FIFO, whose room it has
+ * had since it began to ask. */
+static void deposit(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, const struct packet *p, uint32_t in, sim_time t,
+	sim_time tail)
+{
+	uint32_t fifo = direct_reception_of(p, in);
+	packet_id id = packet_take(d->router.net->pool, w->id);
+	struct packet *c = &d->packets[id];
+
+	*c = *p;
+	c->flags |= PACKET_COPY;
+	c->dst = s->id;
+	if (d->router.client->on_copy)
+		d->router.client->on_copy(d->router.net, w, id);
+	booked_copy(d, w, s, p, id, fifo, t, tail);
+	d->tally[w->id].copies++;
+	d->tally[w->id].delivered++;
+	d->router.client->on_packet(d->router.net, w, s->id, fifo, id, t, tail);
+}
+
+static inline uint64_t receiver_bits(uint32_t bit)
+{
+	return (BIT(DIRECT_QUEUES) - 1) << (bit - bit % DIRECT_QUEUES);
+}
+
+/* Heads that would go straight on by a sender. */
+static inline uint64_t straight_bits(const struct direct_site *s, uint32_t port)
+{
+	uint32_t in = s->port[port].requests.straight;
+
+	return in < DIRECT_PORTS ? receiver_bits(in * DIRECT_QUEUES) : 0;
+}
+
+/* The tokens without which a head's request is not granted: see pick.h. */
+static inline int32_t needed(const struct direct *d,
+	const struct direct_site *s, uint32_t request, uint32_t port,
+	uint32_t bit, const struct packet *p)
+{
+	if (target_of[request] == CHANNEL_DYNAMIC)
+		return p->chunks;
+	return request != REQ_ESCAPE && straight_bits(s, port) >> bit & 1
+		       ? d->full
+		       : d->entry;
+}
+
+static inline __attribute__((always_inline)) bool grant_request(
+	struct direct *d, struct sim_worker *w, struct direct_site *s,
+	uint32_t port, uint32_t request, uint32_t bit, sim_time t)
+{
+	uint32_t channel = source_of[request];
+	packet_id id = direct_queue(s, channel, bit)->head;
+	struct packet *p = &d->packets[id];
+	sim_time tail = t + stripped_ser(d, p);
+	bool lost;
+
+	booked_grant(d, s, port, target_of[request], id,
+		needed(d, s, request, port, bit, p), t);
+	heads_hide(d, s, channel, bit, p);
+	if (channel != CHANNEL_DYNAMIC && p->flags & PACKET_DEPOSIT)
+		deposit(d, w, s, p, bit / DIRECT_QUEUES, t, tail);
+	leave_queue(d, w, s, channel, bit, p, t, tail);
+	lost = depart(d, w, s, port, target_of[request], id, p, t, tail);
+	/* only packets that keep their order are ever held */
+	if (channel != CHANNEL_DYNAMIC && s->held_any >> channel & 1)
+		heads_retry(d, w, s, channel, receiver_bits(bit), t);
+	return lost;
+}
+
+#if DIRECT_TREE
+static bool spread_grant(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t port, uint32_t request, uint32_t bit,
+	sim_time t);
+#endif
+
+static __attribute__((noinline)) bool grant_rare(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	uint32_t request, uint32_t bit, sim_time t)
+{
+#if DIRECT_TREE
+	packet_id id = direct_queue(s, source_of[request], bit)->head;
+
+	if (d->packets[id].flags & PACKET_RANGE)
+		return spread_grant(d, w, s, port, request, bit, t);
+#endif
+	return grant_request(d, w, s, port, request, bit, t);
+}
+
+/* The usual case is worth a copy of its own. */
+static inline __attribute__((always_inline)) bool grant_head(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	uint32_t request, uint32_t bit, sim_time t)
+{
+	if (request == REQ_DYNAMIC)
+		return grant_request(d, w, s, port, REQ_DYNAMIC, bit, t);
+	return grant_rare(d, w, s, port, request, bit, t);
+}
+
+static void leave_injection(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t fifo, sim_time tail)
+{
+	struct direct_fifo *f = &s->inject[fifo];
+	const struct packet *p = &d->packets[f->head];
+
+	f->head = p->next;
+	f->n--;
+	f->is_busy = true;
+	sim_post_self(w, s->id, tail,
+		SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo), p->chunks, 0);
+}
+
+static __attribute__((noinline)) bool grant_injection(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	uint32_t request, uint32_t fifo, sim_time t)
+{
+	packet_id id = s->inject[fifo].head;
+	const struct packet *p = &d->packets[id];
+	sim_time tail = t + stripped_ser(d, p);
+
+	booked_grant(d, s, port, injection_target[request], id,
+		request == INJ_DYNAMIC ? p->chunks : d->entry, t);
+	heads_hide_injection(d, s, fifo, p);
+	leave_injection(d, w, s, fifo, tail);
+	return depart(d, w, s, port, injection_target[request], id, p, t, tail);
+}
+
+#endif

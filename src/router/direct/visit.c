@@ -1,0 +1,568 @@
+/*
+ * The life of a packet in a router, from the arrival of its head to the
+ * grant that sends it on.  All of it happens inside one site's visit.
+ *
+ * Arbitration runs once at the end of every instant in which something
+ * changed: a head came forward, a link fell idle, tokens came.  It matches
+ * idle senders with heads that ask for them; an adaptive head takes the idle
+ * sender with the most tokens.
+ *
+ * Compiled several times: visit_tree.c and visit_full.c include this file.
+ */
+#include "router/direct/pick.h"
+#if DIRECT_TREE
+#include "router/direct/spread.h"
+#endif
+
+#ifndef DIRECT_BUILD
+#define DIRECT_BUILD direct_torus
+#endif
+
+/* The router of a site; on a torus all are nodes. */
+static inline struct direct *router_of(const struct net *n, site_id s)
+{
+	return DIRECT_TREE ? direct_of(n, s) : direct_nodes(n);
+}
+
+/* --- senders --- */
+
+/* True as in depart(). */
+static inline __attribute__((always_inline)) bool grant(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	const struct winner *who, sim_time t)
+{
+	s->port[port].returns.is_starving = 0;
+	if (__builtin_expect(d->transit, 0))
+		count_streak(s, port, who);
+	if (who->is_injection)
+		return grant_injection(
+			d, w, s, port, who->request, who->bit, t);
+	return grant_head(d, w, s, port, who->request, who->bit, t);
+}
+
+static __attribute__((noinline)) bool grant_one_of_many(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	const struct winner *who, sim_time t)
+{
+	return grant(d, w, s, port, who, t);
+}
+
+/* Idle senders with none but starved heads: some may have to escape now. */
+static __attribute__((noinline)) uint32_t starving(
+	const struct direct *d, const struct direct_site *s)
+{
+	uint32_t p, m = 0;
+
+	for (p = 0; p < d->n_ports; p++)
+		m |= s->port[p].returns.is_starving << p;
+	return m;
+}
+
+/*
+ * A sender is idle and nobody who asks for it can go: from now on its tokens
+ * come as events, beginning with those that are on their way.
+ */
+static void await_tokens(
+	struct sim_worker *w, struct direct_site *s, uint32_t port)
+{
+	struct link_returns *r = &s->port[port].returns;
+
+	r->is_starving = heads_any(&s->port[port].requests);
+	if (!r->is_starving)
+		return;
+	for (; r->n; r->n--) {
+		uint64_t x = r->stamp[r->n - 1];
+
+		sim_post_self(w, s->id, link_stamp_time(x),
+			SIM_KEY(PHASE_TOKEN, port),
+			(uint16_t)link_stamp_channel(x), link_stamp_chunks(x));
+	}
+}
+
+/* Several senders may be idle: matches them with those who ask. */
+static void arbitrate_many(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t)
+{
+	uint32_t todo = 0;
+
+	for (;;) {
+		uint32_t o, best;
+		struct winner who, other;
+
+		todo |= s->dirty & ~DIRTY_RECEPTION;
+		s->dirty &= DIRTY_RECEPTION;
+		if (!todo)
+			return;
+		o = choose(s, todo, d->n_outputs);
+		who = pick(d, s, o, t);
+		if (who.rank == NO_WINNER) {
+			todo &= ~(1u << o);
+			await_tokens(w, s, o);
+			continue;
+		}
+		best = o;
+		if (todo & (todo - 1)) {
+			best = best_port(d, s, &who, o, todo, t);
+			other = best != o ? pick(d, s, best, t) : nobody;
+			if (other.rank < who.rank)
+				who = other;
+		}
+		todo &= ~(1u << best);
+		if (grant_one_of_many(d, w, s, best, &who, t))
+			s->dirty |= starving(d, s);
+	}
+}
+
+/* One sender is idle, and nothing else is to be looked at. */
+static inline __attribute__((always_inline)) void arbitrate_one(
+	struct direct *d, struct sim_worker *w, struct direct_site *s,
+	uint32_t port, sim_time t)
+{
+	struct winner who = pick(d, s, port, t);
+
+	if (__builtin_expect(who.rank == NO_WINNER, 0))
+		await_tokens(w, s, port);
+	else if (grant(d, w, s, port, &who, t))
+		s->dirty |= starving(d, s);
+}
+
+/* After every instant: a BUG where a free link has a packet for it. */
+static void check_idle(struct net *n, site_id site, sim_time t)
+{
+	struct direct *d = router_of(n, site);
+	struct direct_site *s = direct_at(d, site);
+	uint32_t o, lfsr = s->lfsr;
+
+	for (o = 0; o < d->n_ports; o++) {
+		if (s->port[o].sender.peer == NO_ROUTER ||
+			s->port[o].sender.free_at > t)
+			continue;
+		collect(d, s, o, t);
+		if (pick(d, s, o, t).rank != NO_WINNER)
+			BUG("site %u at %lld ps: port %u is free and a packet "
+			    "waits for it",
+				s->id, (long long)t, o);
+	}
+	s->lfsr = lfsr;
+}
+
+/* --- reception --- */
+
+/* Whether a reception FIFO can take a packet now; sees to it that somebody
+ * asks again if it is only busy. */
+static bool may_receive(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t fifo, const struct packet *p,
+	sim_time t)
+{
+	const struct direct_reception *f = &s->reception[fifo];
+
+	if (!d->router.client->is_sink && f->chunks < p->chunks)
+		return false;
+	if (f->free_at <= t)
+		return true;
+	if (!(s->rx_timed >> fifo & 1)) {
+		s->rx_timed |= (uint16_t)(1u << fifo);
+		sim_post_self(w, s->id, f->free_at,
+			SIM_KEY(PHASE_ENGINE, ENGINE_RECEPTION + fifo), 0, 0);
+	}
+	return false;
+}
+
+static void receive(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t fifo, packet_id id, sim_time t,
+	sim_time tail)
+{
+	s->reception[fifo].free_at = tail;
+	if (!d->router.client->is_sink)
+		s->reception[fifo].chunks -= d->packets[id].chunks;
+	d->tally[w->id].delivered++;
+	booked_receive(d, w, s, fifo, id, t, tail);
+	d->router.client->on_packet(d->router.net, w, s->id, fifo, id, t, tail);
+}
+
+/* What a head that has arrived does where nothing else waits for reception. */
+static void arbitrate_direct(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, uint32_t bit, packet_id id,
+	struct packet *p, sim_time t)
+{
+	uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
+	sim_time tail = t + d->link->ser[p->size];
+
+	leave_queue(d, w, s, channel, bit, p, t, tail);
+	receive(d, w, s, fifo, id, t, tail);
+}
+
+static void receive_heads(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, sim_time t)
+{
+	uint64_t m = s->local[channel];
+
+	while (m) {
+		uint32_t bit = choose(s, m, d->n_bits);
+		packet_id id = direct_queue(s, channel, bit)->head;
+		struct packet *p = &d->packets[id];
+		uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
+		sim_time tail = t + d->link->ser[p->size];
+		bool is_ordered = p->kind != PACKET_DYNAMIC;
+
+		m &= ~BIT(bit);
+		if (!may_receive(d, w, s, fifo, p, t))
+			continue;
+		s->local[channel] &= ~BIT(bit);
+		leave_queue(d, w, s, channel, bit, p, t, tail);
+		receive(d, w, s, fifo, id, t, tail);
+		if (is_ordered && s->held_any >> channel & 1)
+			heads_retry(d, w, s, channel, receiver_bits(bit), t);
+	}
+}
+
+/* Local transfers: from an injection FIFO straight to reception. */
+static void receive_injected(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t)
+{
+	uint32_t m = s->local_inject;
+
+	while (m) {
+		uint32_t fifo = choose(s, m, N_FIFOS);
+		packet_id id = s->inject[fifo].head;
+		const struct packet *p = &d->packets[id];
+		uint32_t to = fifo >= FIFO_LOCAL ? fifo : FIFO_LOCAL;
+		sim_time tail = t + d->link->ser[p->size];
+
+		m &= ~(1u << fifo);
+		if (!may_receive(d, w, s, to, p, t))
+			continue;
+		s->local_inject &= (uint16_t) ~(1u << fifo);
+		leave_injection(d, w, s, fifo, tail);
+		receive(d, w, s, to, id, t, tail);
+	}
+}
+
+static void arbitrate_reception(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t)
+{
+	uint32_t channel;
+
+	/* Held heads may be let loose while others are received. */
+	while (s->dirty & DIRTY_RECEPTION) {
+		s->dirty &= ~DIRTY_RECEPTION;
+		for (channel = N_CHANNELS; channel--;)
+			if (s->local[channel])
+				receive_heads(d, w, s, channel, t);
+		if (s->local_inject)
+			receive_injected(d, w, s, t);
+	}
+}
+
+/* --- what comes --- */
+
+/* Of empty queues, one that nothing is still leaving. */
+static uint32_t quietest(const struct direct *d, const struct direct_queue *q,
+	uint32_t best, sim_time t)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->n_queues; i++)
+		if (!q[i].count && q[i].busy_until <= t)
+			return i;
+	return best;
+}
+
+/* The queue with the fewest packets waiting. */
+static __attribute__((noinline)) uint32_t shortest(
+	const struct direct *d, const struct direct_queue *q, sim_time t)
+{
+	uint32_t best = 0, least = q[0].count, i;
+
+	for (i = 1; i < d->n_queues && least; i++) {
+		best = q[i].count < least ? i : best;
+		least = q[i].count < least ? q[i].count : least;
+	}
+	return least ? best : quietest(d, q, best, t);
+}
+
+/*
+ * The queue that a packet joins.  Queues are tried in turn, since what came
+ * last is likely to be still there.
+ */
+static inline uint32_t join(const struct direct *d, struct direct_port *port,
+	const struct direct_queue *q, sim_time t)
+{
+	uint32_t i = port->sender.turn;
+
+	if (q[i].count || q[i].busy_until > t)
+		i = shortest(d, q, t);
+	port->sender.turn = (uint8_t)(i + 1 < d->n_queues ? i + 1 : 0);
+	return i;
+}
+
+/* Heads or injection FIFOs that wait for reception. */
+static inline bool is_awaited(const struct direct_site *s)
+{
+	return (s->local[CHANNEL_DYNAMIC] | s->local[CHANNEL_DETERMINISTIC] |
+		       s->local[CHANNEL_HIGH] | s->local[CHANNEL_SYSTEM] |
+		       s->local_inject) != 0;
+}
+
+/*
+ * Nobody could dispute a reception FIFO with a dynamic packet now; where that
+ * may be full, nothing else is to happen at this instant either.
+ */
+static inline bool is_unrivalled(const struct direct *d,
+	const struct sim_worker *w, const struct direct_site *s, uint32_t in,
+	const struct packet *p, const struct sim_event *e, sim_time t)
+{
+	const struct direct_reception *f = &s->reception[FIFO_USER + in];
+
+	if (p->kind != PACKET_DYNAMIC || f->free_at > t)
+		return false;
+	if (d->router.client->is_sink)
+		return !(s->local[CHANNEL_DYNAMIC] |
+			 s->local[CHANNEL_DETERMINISTIC]);
+	return !is_booked(d) && f->chunks >= p->chunks && !s->dirty &&
+	       !is_awaited(s) && !sim_more(w, e);
+}
+
+static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, sim_time t,
+	const struct sim_event *e)
+{
+	uint32_t in = sim_number(e), channel = sim_aux(e), bit;
+	packet_id id = e->data;
+	struct packet *p = &d->packets[id];
+	struct direct_queue *q = direct_queues(s, in, channel);
+
+	p->head = t;
+	p->next = NO_PACKET;
+	booked_arrival(d, s, in, channel, id, t);
+	link_owe(&s->port[in].sender, d->link, t);
+#if DIRECT_TREE
+	if (d->coll && p->flags & d->coll->ops->flags) {
+		if (spread_arrive(d, w, s, in, channel, id, t))
+			return;
+	} else
+#endif
+		route_arrive(d->route, p, in);
+	bit = join(d, &s->port[in], q, t);
+	q += bit;
+	bit += in * DIRECT_QUEUES;
+	if (q->count++) {
+		d->packets[q->tail].next = id;
+		q->tail = id;
+		return;
+	}
+	q->head = q->tail = id;
+	if (q->busy_until <= t && heads_arrived(p) &&
+		is_unrivalled(d, w, s, in, p, e, t))
+		arbitrate_direct(d, w, s, channel, bit, id, p, t);
+	else if (q->busy_until <= t && channel == CHANNEL_DYNAMIC &&
+		 !heads_arrived(p))
+		heads_show_dynamic(d, w, s, bit, p, t);
+	else if (q->busy_until <= t)
+		heads_show(d, w, s, channel, bit, p, t);
+	else
+		sim_post_self(w, s->id, q->busy_until,
+			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
+			(uint16_t)(channel << 8 | bit), 0);
+}
+
+/* Tokens from a neighbour of another worker, or that somebody waits for. */
+static void on_token(struct direct *d, struct direct_site *s, uint32_t port,
+	uint32_t channel, uint32_t chunks, sim_time t)
+{
+	struct link_sender *l = &s->port[port].sender;
+
+	booked_token(d, s, port, channel, chunks, t);
+	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
+	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
+		s->roomy |= 1u << port;
+	if (s->port[port].returns.is_starving)
+		s->dirty |= 1u << port;
+}
+
+static void inject(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, packet_id id, sim_time t)
+{
+	struct direct *d = direct_nodes(n);
+	struct direct_site *s = direct_at(d, site);
+	struct direct_fifo *f = &s->inject[fifo];
+	struct packet *p = &d->packets[id];
+
+	booked_inject(d, s, fifo, id, p, t);
+	link_measure(d->link, p);
+	BUG_IF(f->chunks < p->chunks);
+	d->tally[w->id].injected++;
+	d->route->ops->start(d->route, p);
+	p->next = NO_PACKET;
+	p->head = t;
+	f->chunks = (uint16_t)(f->chunks - p->chunks);
+	if (f->n++) {
+		d->packets[f->tail].next = id;
+		f->tail = id;
+		return;
+	}
+	f->head = f->tail = id;
+	if (!f->is_busy)
+		heads_show_injection(d, w, s, fifo, p, t);
+}
+
+/* The tail of an injection FIFO's packet has left it. */
+static void on_injected(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t, uint32_t fifo, uint32_t chunks)
+{
+	struct direct_fifo *f = &s->inject[fifo];
+
+	f->is_busy = false;
+	f->chunks = (uint16_t)(f->chunks + chunks);
+	if (f->n)
+		heads_show_injection(d, w, s, fifo, &d->packets[f->head], t);
+	if (f->chunks >= d->full)
+		d->router.client->on_room(d->router.net, w, s->id, fifo, t);
+}
+
+static bool has_room(const struct net *n, site_id site, uint32_t fifo)
+{
+	const struct direct *d = direct_nodes(n);
+
+	return direct_at(d, site)->inject[fifo].chunks >= d->full;
+}
+
+static void release(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, uint32_t chunks, sim_time t)
+{
+	struct direct *d = direct_nodes(n);
+	struct direct_site *s = direct_at(d, site);
+	uint32_t channel;
+
+	s->reception[fifo].chunks += (int32_t)chunks;
+	if (is_awaited(s))
+		s->dirty |= DIRTY_RECEPTION;
+	for (channel = 0; s->held_any && channel < N_CHANNELS; channel++)
+		if (s->held_any >> channel & 1)
+			heads_retry(d, w, s, channel, ~UINT64_C(0), t);
+}
+
+/* The packet in front has left: the next one comes to the head. */
+static void on_queue(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, uint32_t bit, sim_time t)
+{
+	heads_show(d, w, s, channel, bit,
+		&d->packets[direct_queue(s, channel, bit)->head], t);
+}
+
+static inline void client_event(struct direct *d, struct sim_worker *w,
+	const struct direct_site *s, sim_time t, const struct sim_event *e)
+{
+	d->router.client->on_event(d->router.net, w, s->id, t, *e);
+}
+
+static inline void on_engine(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t, const struct sim_event *e)
+{
+	uint32_t number = sim_number(e);
+
+	if (number >= ENGINE_CLIENT) {
+		client_event(d, w, s, t, e);
+	} else if (number < ENGINE_QUEUE) {
+		s->timed &= ~(1u << number);
+		s->dirty |= 1u << number;
+	} else if (number < ENGINE_INJECTED) {
+		on_queue(d, w, s, sim_aux(e) >> 8, sim_aux(e) & 0xff, t);
+	} else if (number < ENGINE_RECEPTION) {
+		on_injected(d, w, s, t, number - ENGINE_INJECTED, sim_aux(e));
+	} else {
+		number -= ENGINE_RECEPTION;
+		s->rx_timed &= (uint16_t) ~(1u << number);
+		s->dirty |= DIRTY_RECEPTION;
+	}
+}
+
+/* The end of an instant; held heads may be let loose on the way. */
+static __attribute__((noinline)) void arbitrate(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, sim_time t)
+{
+	while (s->dirty) {
+		if (s->dirty & DIRTY_RECEPTION)
+			arbitrate_reception(d, w, s, t);
+		arbitrate_many(d, w, s, t);
+	}
+}
+
+static inline bool is_link_free(const struct sim_event *e)
+{
+	return (uint16_t)(e->rank >> 16) <
+		       SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE) &&
+	       sim_phase(e) == PHASE_ENGINE;
+}
+
+/* A link has fallen idle, and nothing else happens at this instant. */
+static inline void on_idle(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t port, sim_time t)
+{
+	s->timed &= ~(1u << port);
+	arbitrate_one(d, w, s, port, t);
+}
+
+static void visit(struct sim_worker *w, site_id site)
+{
+	struct direct *d = router_of(w->model, site);
+	struct direct_site *s = direct_at(d, site);
+	const struct sim_event *next;
+	sim_time t;
+
+	while ((next = sim_next(w, &t))) {
+		/* a copy: posts may move the batch */
+		struct sim_event e = { next->rank, next->site, next->data };
+		unsigned phase = sim_phase(&e);
+
+		if (phase == PHASE_ARRIVAL)
+			on_arrival(d, w, s, t, &e);
+		else if (is_link_free(&e) && !s->dirty && !sim_more(w, &e))
+			on_idle(d, w, s, sim_number(&e), t);
+		else if (phase == PHASE_ENGINE)
+			on_engine(d, w, s, t, &e);
+		else if (phase == PHASE_TOKEN)
+			on_token(d, s, sim_number(&e), sim_aux(&e), e.data, t);
+		else
+			client_event(d, w, s, t, &e);
+		if (s->dirty && !sim_more(w, &e))
+			arbitrate(d, w, s, t);
+#ifdef WEFT_CHECK
+		if (!sim_more(w, &e))
+			check_idle(d->router.net, site, t);
+#endif
+	}
+}
+
+static void prefetch(const struct sim_worker *w, const struct sim_event *e)
+{
+	const struct direct *d = router_of(w->model, e->site);
+	struct direct_site *s = direct_at(d, e->site);
+	uint32_t port = sim_number(e) & 15;
+
+	/* the number of an engine need not be a port's */
+	port = port < d->n_ports ? port : 0;
+	__builtin_prefetch(s);
+	__builtin_prefetch(&s->port[port].sender);
+	if (sim_phase(e) == PHASE_ARRIVAL) {
+		const struct direct_queue *q =
+			direct_queues(s, port, sim_aux(e));
+
+		__builtin_prefetch(&d->packets[e->data]);
+		__builtin_prefetch(q);
+		__builtin_prefetch(q + 2);
+	} else if (sim_phase(e) == PHASE_ENGINE) {
+		__builtin_prefetch(&s->port[port].requests);
+	}
+}
+
+const struct direct_build DIRECT_BUILD = {
+	.calls = {
+		.visit = visit,
+		.prefetch = prefetch,
+		.inject = inject,
+		.release = release,
+		.has_room = has_room,
+	},
+	.check_idle = check_idle,
+};

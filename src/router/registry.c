@@ -1,0 +1,19 @@
+#include "router/registry.h"
+
+#include <string.h>
+
+#include "router/direct/direct.h"
+
+const struct router_ops *const router_registry[] = {
+	&direct_ops,
+	NULL,
+};
+
+const struct router_ops *router_find(const char *name)
+{
+	const struct router_ops *const *r = router_registry;
+
+	while (*r && strcmp((*r)->name, name) != 0)
+		r++;
+	return *r;
+}
