@@ -27,9 +27,13 @@ const struct elan_host *cq_host(void)
 	return &cq_params()->host[cq_params()->platform];
 }
 
+/* A process begins on a CPU of its own, where there are so many. */
 sim_time cq_way(void)
 {
-	return program_thread() % cq_params()->cpus * cq_host()->hop;
+	uint32_t threads = host_threads_each(program_host());
+	uint32_t cpu = program_process() + program_thread() % threads;
+
+	return cpu % cq_params()->cpus * cq_host()->hop;
 }
 
 /* --- queues --- */
