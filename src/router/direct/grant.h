@@ -212,13 +212,22 @@ static __attribute__((noinline)) bool grant_rare(struct direct *d,
 	return grant_request(d, w, s, port, request, bit, t);
 }
 
-/* The usual case is worth a copy of its own. */
+static __attribute__((noinline)) bool grant_deterministic(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	uint32_t bit, sim_time t)
+{
+	return grant_request(d, w, s, port, REQ_DETERMINISTIC, bit, t);
+}
+
+/* The usual cases are worth copies of their own. */
 static inline __attribute__((always_inline)) bool grant_head(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
 	uint32_t request, uint32_t bit, sim_time t)
 {
 	if (request == REQ_DYNAMIC)
 		return grant_request(d, w, s, port, REQ_DYNAMIC, bit, t);
+	if (request == REQ_DETERMINISTIC)
+		return grant_deterministic(d, w, s, port, bit, t);
 	return grant_rare(d, w, s, port, request, bit, t);
 }
 

@@ -148,6 +148,8 @@ static bool has_elder(const struct direct *d, const struct direct_site *s,
 {
 	uint32_t first = bit - bit % DIRECT_QUEUES, i, k;
 
+	if (d->n_queues == 1)
+		return false;
 	for (i = first; i < first + DIRECT_QUEUES; i++) {
 		packet_id id = direct_queue(s, channel, i)->head;
 
@@ -256,6 +258,26 @@ static void heads_show(struct direct *d, struct sim_worker *w,
 		booked_wait(d, p, CAUSE_TOKENS, t);
 		show_escaped(w, s, bit, p, t);
 	}
+}
+
+/* The same of a packet that keeps its order and has nobody to keep it with:
+ * one queue, no copy to leave, some way to go. */
+static inline bool heads_is_alone(
+	const struct direct *d, const struct packet *p)
+{
+	return !DIRECT_FULL && d->n_queues == 1 && !heads_arrived(p) &&
+	       p->kind == PACKET_DETERMINISTIC && !(p->flags & PACKET_DEPOSIT);
+}
+
+static inline void heads_show_alone(struct sim_worker *w, struct direct_site *s,
+	uint32_t bit, const struct packet *p, sim_time t)
+{
+	uint32_t port = p->escape;
+	struct direct_requests *r = &s->port[port].requests;
+
+	r->head[REQ_DETERMINISTIC] |= BIT(bit);
+	r->n_rare++;
+	heads_want(w, s, 1u << port, t);
 }
 
 /* Some heads of a channel that were held may have become the eldest. */

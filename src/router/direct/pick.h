@@ -301,9 +301,55 @@ static struct winner pick_user(
 	return w.rank != NO_WINNER ? w : pick_injection(d, s, port);
 }
 
+/* Whether none but deterministic packets ask for a sender. */
+static inline bool is_deterministic(
+	const struct direct *d, const struct direct_requests *r)
+{
+	uint64_t heads = r->head[REQ_DYNAMIC] | r->head[REQ_RETURN] |
+			 r->head[REQ_ESCAPE] | r->head[REQ_HIGH] |
+			 r->head[REQ_SYSTEM];
+	uint32_t fifos = r->inject[INJ_DYNAMIC] | r->inject[INJ_ESCAPE] |
+			 (uint32_t)r->inject[INJ_HIGH] | r->inject[INJ_SYSTEM];
+
+	return !(heads | fifos) && !d->transit;
+}
+
+/* Whether stamps would make no difference to deterministic packets, and there
+ * is place for more of them. */
+static inline bool has_plenty(
+	const struct direct *d, const struct direct_port *p)
+{
+	return p->sender.tokens[CHANNEL_DETERMINISTIC] >= d->entry &&
+	       p->returns.n < LINK_RETURNS - 1;
+}
+
+/* The same as pick_user() then, which looks at the sender's own tokens only. */
+static inline struct winner pick_deterministic(
+	const struct direct *d, struct direct_site *s, uint32_t port)
+{
+	uint64_t m = to_ring(d, s, port, REQ_DETERMINISTIC);
+	uint32_t i;
+
+	if (m)
+		return (struct winner){
+			.rank = RANK_USER,
+			.request = REQ_DETERMINISTIC,
+			.bit = (uint8_t)choose(s, m, d->n_bits),
+		};
+	i = inject_ring(d, s, port, INJ_DETERMINISTIC);
+	if (i)
+		return (struct winner){
+			.rank = RANK_USER + 1,
+			.is_injection = true,
+			.request = INJ_DETERMINISTIC,
+			.bit = (uint8_t)choose(s, i, d->n_fifos),
+		};
+	return nobody;
+}
+
 /* Where other requests than dynamic ones are made, or tokens are short. */
-static struct winner pick_rare(const struct direct *d, struct direct_site *s,
-	uint32_t port, sim_time t)
+static __attribute__((noinline)) struct winner pick_rare(const struct direct *d,
+	struct direct_site *s, uint32_t port, sim_time t)
 {
 	const struct direct_requests *r = &s->port[port].requests;
 	struct winner w = nobody;
@@ -344,7 +390,13 @@ static inline struct winner pick_dynamic(
 static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
 {
+	bool is_only = is_deterministic(d, &s->port[port].requests);
+
+	if (is_only && has_plenty(d, &s->port[port]))
+		return pick_deterministic(d, s, port);
 	collect(d, s, port, t);
+	if (is_only)
+		return pick_deterministic(d, s, port);
 	if (s->port[port].requests.n_rare || !(s->roomy >> port & 1))
 		return pick_rare(d, s, port, t);
 	return pick_dynamic(d, s, port);

@@ -305,8 +305,9 @@ static inline bool is_awaited(const struct direct_site *s)
 }
 
 /*
- * Nobody could dispute a reception FIFO with a dynamic packet now; where that
- * may be full, nothing else is to happen at this instant either.
+ * Nobody could dispute a reception FIFO with a packet now; where that may be
+ * full, or its order matters, nothing else is to happen at this instant
+ * either.
  */
 static inline bool is_unrivalled(const struct direct *d,
 	const struct sim_worker *w, const struct direct_site *s, uint32_t in,
@@ -314,11 +315,13 @@ static inline bool is_unrivalled(const struct direct *d,
 {
 	const struct direct_reception *f = &s->reception[FIFO_USER + in];
 
-	if (p->kind != PACKET_DYNAMIC || f->free_at > t)
+	if (p->kind > PACKET_DETERMINISTIC || f->free_at > t)
 		return false;
-	if (d->router.client->is_sink)
+	if (d->router.client->is_sink && p->kind == PACKET_DYNAMIC)
 		return !(s->local[CHANNEL_DYNAMIC] |
 			 s->local[CHANNEL_DETERMINISTIC]);
+	if (p->kind != PACKET_DYNAMIC && d->n_queues > 1)
+		return false; /* it may have to wait for an elder */
 	return !is_booked(d) && f->chunks >= p->chunks && !s->dirty &&
 	       !is_awaited(s) && !sim_more(w, e);
 }
@@ -358,6 +361,8 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	else if (q->busy_until <= t && channel == CHANNEL_DYNAMIC &&
 		 !heads_arrived(p))
 		heads_show_dynamic(d, w, s, bit, p, t);
+	else if (q->busy_until <= t && heads_is_alone(d, p))
+		heads_show_alone(w, s, bit, p, t);
 	else if (q->busy_until <= t)
 		heads_show(d, w, s, channel, bit, p, t);
 	else
@@ -456,8 +461,13 @@ static void release(struct net *n, struct sim_worker *w, site_id site,
 static void on_queue(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t channel, uint32_t bit, sim_time t)
 {
-	heads_show(d, w, s, channel, bit,
-		&d->packets[direct_queue(s, channel, bit)->head], t);
+	const struct packet *p =
+		&d->packets[direct_queue(s, channel, bit)->head];
+
+	if (heads_is_alone(d, p))
+		heads_show_alone(w, s, bit, p, t);
+	else
+		heads_show(d, w, s, channel, bit, p, t);
 }
 
 static inline void client_event(struct direct *d, struct sim_worker *w,
@@ -487,7 +497,7 @@ static inline void on_engine(struct direct *d, struct sim_worker *w,
 	}
 }
 
-/* The end of an instant; held heads may be let loose on the way. */
+/* All that is to be looked at; held heads may be let loose on the way. */
 static __attribute__((noinline)) void arbitrate(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t)
 {
@@ -498,19 +508,19 @@ static __attribute__((noinline)) void arbitrate(struct direct *d,
 	}
 }
 
-static inline bool is_link_free(const struct sim_event *e)
+/* The end of an instant; mostly one sender is idle, and nothing else is to be
+ * looked at. */
+static inline __attribute__((always_inline)) void end_instant(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, sim_time t)
 {
-	return (uint16_t)(e->rank >> 16) <
-		       SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE) &&
-	       sim_phase(e) == PHASE_ENGINE;
-}
+	uint32_t dirty = s->dirty;
 
-/* A link has fallen idle, and nothing else happens at this instant. */
-static inline void on_idle(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t port, sim_time t)
-{
-	s->timed &= ~(1u << port);
-	arbitrate_one(d, w, s, port, t);
+	if (!(dirty & (dirty - 1)) && dirty != DIRTY_RECEPTION) {
+		s->dirty = 0;
+		arbitrate_one(d, w, s, (uint32_t)__builtin_ctz(dirty), t);
+	}
+	if (__builtin_expect(s->dirty, 0))
+		arbitrate(d, w, s, t);
 }
 
 static void visit(struct sim_worker *w, site_id site)
@@ -527,8 +537,6 @@ static void visit(struct sim_worker *w, site_id site)
 
 		if (phase == PHASE_ARRIVAL)
 			on_arrival(d, w, s, t, &e);
-		else if (is_link_free(&e) && !s->dirty && !sim_more(w, &e))
-			on_idle(d, w, s, sim_number(&e), t);
 		else if (phase == PHASE_ENGINE)
 			on_engine(d, w, s, t, &e);
 		else if (phase == PHASE_TOKEN)
@@ -536,7 +544,7 @@ static void visit(struct sim_worker *w, site_id site)
 		else
 			client_event(d, w, s, t, &e);
 		if (s->dirty && !sim_more(w, &e))
-			arbitrate(d, w, s, t);
+			end_instant(d, w, s, t);
 #ifdef WEFT_CHECK
 		if (!sim_more(w, &e))
 			check_idle(d->router.net, site, t);
