@@ -15,22 +15,21 @@ enum {
 	OWN_BYTES = AT_STAGES + WORKQ_DEPTH * MSG_SLOT,
 };
 
-struct __attribute__((may_alias)) own {
-	struct workq_user user;
-};
-
-_Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+_Static_assert(sizeof(struct workq_user) <= 8 * MSG_OWN_WORDS, "room");
 
 static struct workq_user *user(const struct msg_state *m)
 {
-	return &((struct own *)m->own)->user;
+	return (struct workq_user *)m->own;
 }
 
 static int msg_plain_open(struct msg_state *m)
 {
-	int code = plain_register(m->nic, m->node, m->process, KEY + m->process,
-		m->base, m->each, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC);
+	struct ranges *keys = plain_keys(m->nic, m->node);
 
+	ranges_drop(keys, KEY + m->process);
+	ranges_add(keys, KEY + m->process, m->base, m->each,
+		PLAIN_FLAGS(
+			m->process, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC));
 	*user(m) = (struct workq_user){
 		.queues = plain_queues(m->nic, m->node),
 		.queue = m->process,
@@ -38,7 +37,7 @@ static int msg_plain_open(struct msg_state *m)
 		.entries_at = m->own_at,
 		.completions_at = m->own_at + AT_COMPLETIONS,
 	};
-	return code ? code : workq_user_open(user(m));
+	return workq_user_open(user(m));
 }
 
 static void msg_plain_close(struct msg_state *m)
@@ -85,23 +84,11 @@ static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0, number };
 }
 
-static void msg_plain_expect(
-	struct msg_state *m, uint32_t counter, uint64_t bytes)
-{
-	program_write(msg_word_at(m, counter), &bytes, 8);
-}
-
 static void msg_plain_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
-	msg_plain_expect(m, word, bytes);
+	msg_word_expect(m, word, bytes);
 	post(m, PLAIN_GET, rank, from, to, bytes, word);
-}
-
-static void msg_plain_arrived(
-	struct msg_state *m, uint32_t counter, uint64_t bytes)
-{
-	program_atomic(ATOMIC_STORE_ADD, msg_word_at(m, counter), -bytes, NULL);
 }
 
 static bool msg_plain_is_done(
@@ -122,8 +109,8 @@ static const struct msg_ops plain_msg_ops = {
 	.post = msg_plain_post,
 	.put = msg_plain_put,
 	.get = msg_plain_get,
-	.expect = msg_plain_expect,
-	.arrived = msg_plain_arrived,
+	.expect = msg_word_expect,
+	.arrived = msg_word_arrived,
 	.is_done = msg_plain_is_done,
 	.loop = msg_plain_loop,
 };

@@ -15,6 +15,7 @@ enum {
 	PT_OWN = 2, /* the same at PT_SOURCE, with none */
 	PT_READ_ONLY = 3,
 	PT_FOREIGN = 4, /* another process's */
+	PT_NOWHERE = 5, /* there is no such memory */
 	PT_SOURCE = 0x1000000,
 	PT_TARGET = 0x2000000,
 	PT_BYTES = 0x100000,

@@ -84,7 +84,6 @@ enum { WORKQS_EVENTS = 2 };
 /* One for all nodes. */
 struct workqs_how {
 	uint32_t first; /* number of WORKQS_EVENTS events */
-	uint32_t read; /* what its reads are */
 	uint32_t entry, size; /* bytes, of an owner's queue too */
 	const struct workq_params *params;
 	/* Entries have come, or the queue has stopped. */
@@ -127,9 +126,6 @@ int workqs_close(struct workqs *x, uint32_t queue);
 /* A store to a doorbell: entries written, and completions taken, ever. */
 void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	uint32_t written, uint32_t taken, sim_time birth);
-/* A read of how->read is done. */
-void workqs_on_read(
-	const struct nic_at *a, struct workqs *x, const struct side_read *r);
 
 static inline bool workq_has_entry(const struct workq *q)
 {
