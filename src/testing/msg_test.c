@@ -421,8 +421,8 @@ static void doubles_are_summed_in_the_same_order(void **state)
 static void try_nonsense(struct weft_msg *m, void *arg)
 {
 	uint32_t n = weft_msg_ranks(m);
-	uint64_t end = host_memory(program_host()) /
-		       host_n_processes(program_host());
+	uint64_t end =
+		host_memory(program_host()) / host_n_processes(program_host());
 	struct weft_msg_request r;
 	struct weft_msg other;
 
