@@ -519,12 +519,6 @@ static size_t load_bytes(const struct packet *p)
 	       (p->bytes + MU_CHUNK - 1u) / MU_CHUNK * MU_CHUNK;
 }
 
-struct nic *mu_check(struct nic *nic)
-{
-	BUG_IF(!nic || nic->ops != &bgq_mu_ops);
-	return nic;
-}
-
 static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
