@@ -19,7 +19,8 @@ enum { MACHINE_DIRS = 5, MACHINE_KINDS = 8, MACHINE_BLOCKS = 32 };
 
 /* Which variants a machine has: indices of the registries. */
 struct machine_kinds {
-	int64_t topo, route, router;
+	int64_t topo, router;
+	int64_t route; /* 0: the topology's own, else 1 + the index */
 	int64_t nic; /* 0: none, else 1 + the index */
 };
 
@@ -29,10 +30,13 @@ struct machine_kind {
 	char words[PARAM_TEXT_MAX];
 };
 
-/* Whether a block's parameters are of a machine of these kinds. */
+/*
+ * What a block's parameters need: a variant ("nic.elan4"), anything in a
+ * section ("nic"), or a word that one of the machine's variants has ("l2").
+ * Empty: nothing.
+ */
 struct machine_use {
-	const int64_t *kind; /* NULL: of all machines */
-	int64_t least, most;
+	char needs[48];
 };
 
 struct machine;

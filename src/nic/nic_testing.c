@@ -10,6 +10,7 @@
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
 #include "router/registry.h"
+#include "topo/torus_testing.h"
 
 enum { MOST_LOAD = 8192 };
 
@@ -25,27 +26,14 @@ void nic_testing_defaults(const struct param *rows, size_t n, void *values)
 	param_defaults(&b);
 }
 
-static void set_shape(struct torus *t, const char *shape)
-{
-	struct param_block b = {
-		.section = "",
-		.rows = torus_ops.params,
-		.n_rows = torus_ops.n_params,
-		.values = t,
-	};
-	struct err e = { 0 };
-
-	param_defaults(&b);
-	t->topo.ops = &torus_ops;
-	if (param_read(&b, param_find(&b, "shape"), shape, &e))
-		fail_msg("%s", e.text);
-}
-
 void nic_testing_init(
 	struct nic_testing *m, const struct nic_ops *ops, const char *shape)
 {
+	struct err e = { 0 };
+
 	memset(m, 0, sizeof(*m));
-	set_shape(&m->torus, shape);
+	if (torus_read(&m->torus, shape, NULL, &e))
+		fail_msg("%s", e.text);
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
 	link_params_defaults(&m->link);
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
