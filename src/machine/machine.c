@@ -172,6 +172,33 @@ static void add_nics(struct machine *m)
 	}
 }
 
+static void add_sides(struct machine *m)
+{
+	size_t i;
+
+	add_word(&m->kind_row[4], "none");
+	for (i = 0; side_registry[i]; i++)
+		add_word(&m->kind_row[4], side_registry[i]->name);
+	add_kind(m, &m->kind_row[4], "side",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, side),
+			.def = "none",
+			.help = "what is between the network interface and "
+				"memory: a cache, or a bus",
+			.source = "assumed: real interfaces know it",
+		});
+	snprintf(m->use[m->n_blocks - 1].needs,
+		sizeof(m->use[m->n_blocks - 1].needs), "any-side");
+	for (i = 0; side_registry[i]; i++) {
+		const struct side_ops *ops = side_registry[i];
+
+		BUG_IF(i == MACHINE_KINDS);
+		m->sides[i] = mem_alloc(1, ops->params_size);
+		add_variant(m, "side", ops->name, ops->params, ops->n_params,
+			m->sides[i]);
+	}
+}
+
 struct machine *machine_default(void)
 {
 	struct machine *m = mem_alloc(1, sizeof(*m));
@@ -183,6 +210,7 @@ struct machine *machine_default(void)
 	add_routers(m);
 	add_routes(m);
 	add_nics(m);
+	add_sides(m);
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
 	add_block(m, "faults", fault_params_table, fault_params_n,
@@ -202,6 +230,11 @@ static struct topo *topo_now(const struct machine *m)
 static const struct nic_ops *nic_now(const struct machine *m)
 {
 	return m->kinds.nic ? nic_registry[m->kinds.nic - 1] : NULL;
+}
+
+static const struct side_ops *side_now(const struct machine *m)
+{
+	return m->kinds.side ? side_registry[m->kinds.side - 1] : NULL;
 }
 
 /* The index of its routing. */
@@ -247,11 +280,13 @@ bool machine_uses(const struct machine *m, size_t block)
 	const struct topo *t = topo_now(m);
 	const struct route_ops *r = route_registry[route_now(m)];
 	const struct nic_ops *nic = nic_now(m);
+	const struct side_ops *side = side_now(m);
 
 	return m->is_whole || !*needs ||
 	       is_kind(needs, "topology", t->ops->name) ||
 	       is_kind(needs, "routing", r->name) ||
 	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
+	       is_kind(needs, "side", side ? side->name : NULL) ||
 	       has_word(t->ops->has ? t->ops->has(t) : NULL, needs) ||
 	       has_word(r->has, needs) ||
 	       has_word(m->link.retry.kind ? "replay" : NULL, needs) ||
@@ -404,6 +439,8 @@ static int choose(struct machine *m, struct err *e)
 	m->router.kind = router_registry[m->kinds.router];
 	m->nic = nic_now(m);
 	m->nic_params = m->nic ? m->nics[m->kinds.nic - 1] : NULL;
+	m->side = side_now(m);
+	m->side_params = m->side ? m->sides[m->kinds.side - 1] : NULL;
 	m->link.formats = m->nic ? m->nic->formats : NULL;
 	m->link.n_formats = m->nic ? m->nic->n_formats : 0;
 	for (i = 0; i < m->n_blocks; i++)
@@ -495,6 +532,7 @@ void machine_free(struct machine *m)
 		mem_free(m->topos[i]);
 		mem_free(m->routes[i]);
 		mem_free(m->nics[i]);
+		mem_free(m->sides[i]);
 	}
 	mem_free(m);
 }
@@ -513,7 +551,7 @@ bool machine_loses_nothing(const struct machine *m)
 
 int machine_check_faults(const struct machine *m, struct err *e)
 {
-	if (machine_loses_nothing(m) || (m->nic && m->nic->can & NIC_RESENDS))
+	if (machine_loses_nothing(m) || (m->nic && m->nic->client->on_lost))
 		return 0;
 	return err_set(e,
 		"faults: nothing on this machine sends again what is lost "

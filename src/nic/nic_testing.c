@@ -42,6 +42,12 @@ void nic_testing_init(
 	m->ops = ops;
 	m->params = mem_alloc(1, ops->params_size);
 	nic_testing_defaults(ops->params, ops->n_params, m->params);
+	if (!ops->has || strcmp(ops->has, "any-side") != 0)
+		return;
+	m->side = &side_pcie_ops;
+	m->side_params = mem_alloc(1, m->side->params_size);
+	nic_testing_defaults(
+		m->side->params, m->side->n_params, m->side_params);
 }
 
 static void on_delivered(
@@ -86,6 +92,8 @@ static void build_net(struct nic_testing *m, uint32_t n_workers, struct err *e)
 		.router = &m->router,
 		.n_workers = n_workers,
 		.seed = 1,
+		.book = m->book,
+		.faults = m->faults,
 	};
 
 	if (torus_ops.init(&m->torus.topo, e) ||
@@ -98,7 +106,12 @@ void nic_testing_start(
 	struct nic_testing *m, uint32_t n_workers, uint32_t n_programs)
 {
 	struct host_params p;
-	struct host_setup h = { .params = &p, .n_programs = n_programs };
+	struct host_setup h = {
+		.params = &p,
+		.n_programs = n_programs,
+		.side = m->side,
+		.side_params = m->side_params,
+	};
 	struct nic_setup n = {
 		.ops = m->ops,
 		.params = m->params,
@@ -160,4 +173,5 @@ void nic_testing_fini(struct nic_testing *m)
 	hint_ops.fini(&m->hint.route);
 	mem_free(m->digest);
 	mem_free(m->params);
+	mem_free(m->side_params);
 }
