@@ -308,6 +308,7 @@ static int contract_init(struct load *l, const struct topo *t, struct route *r,
 		.n_puts = arg->clause->n_puts,
 		.has_gets = arg->clause->has_gets,
 		.is_for_all = true,
+		.is_msg = !bench_find_driver(l->nic_ops),
 	};
 
 	(void)r;
@@ -370,6 +371,14 @@ static struct outcome run_once(const struct kit_kind *k,
 	return out;
 }
 
+/* Its own, or that of messages, which all have. */
+static const struct bench_driver *driver_of(const struct nic_ops *nic)
+{
+	const struct bench_driver *d = bench_find_driver(nic);
+
+	return d ? d : &bench_msg;
+}
+
 static bool applies(const struct clause *c, const struct bench_driver *d)
 {
 	return (!c->needs_self || d->has_self) &&
@@ -385,10 +394,8 @@ static void everywhere(const struct clause *c, const char *const *faults)
 	kit_find_kinds(&kinds);
 	for (i = 0; i < kinds.n; i++) {
 		const struct kit_kind *k = &kinds.kind[i];
-		const struct bench_driver *d = bench_find_driver(k->nic);
+		const struct bench_driver *d = driver_of(k->nic);
 
-		if (!d)
-			fail_msg("%s has no driver", k->nic->name);
 		/* who sends nothing twice has links that do */
 		n_sets = !faults ? 0 : k->nic->can & NIC_RESENDS ? 1 : 2;
 		for (m = 0; d->means[m] && applies(c, d); m++) {
