@@ -41,7 +41,7 @@ const struct param fault_params_table[] = {
 		.def = "none",
 		.help = "what dies or returns when, as \"30 us switch 2.5 "
 			"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up "
-			"2 dies\"",
+			"2 dies\", \"30 us lane 7 A+ 0 dies\"",
 		.source = "assumed: nothing dies" },
 };
 
@@ -490,6 +490,16 @@ static int read_lines(
 				place, *place ? ": " : "");
 	}
 	return 0;
+}
+
+void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
+	const struct training_params *t)
+{
+	p->training = *t;
+	p->bit = training_bit(l->rate);
+	p->lanes = l->lanes;
+	p->least_lanes = l->least_lanes;
+	p->retrain = l->retrain;
 }
 
 int fault_plan_read(struct fault_plan *p, const struct fault_params *text,

@@ -337,11 +337,7 @@ static int settle_links(struct machine *m, struct err *e)
 
 static int read_plan(struct machine *m, struct err *e)
 {
-	m->faults.training = m->lines;
-	m->faults.lanes = m->link.lanes;
-	m->faults.least_lanes = m->link.least_lanes;
-	m->faults.retrain = m->link.retrain;
-	m->faults.bit = training_bit(m->link.rate);
+	fault_plan_set_links(&m->faults, &m->link, &m->lines);
 	m->faults.parts = m->nic ? m->nic->parts : NULL;
 	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }

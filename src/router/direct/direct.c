@@ -73,7 +73,7 @@ static const struct direct_build *pick_build(
 		[FULL] = &direct_full,
 	};
 
-	if (n->faults || n->retry || n->book)
+	if (n->faults || n->retry || n->book || n->link.n_rates > 1)
 		return build[FULL];
 	return build[topo_is_direct(s->topo) && s->route->first ? TORUS : TREE];
 }
@@ -110,10 +110,11 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	d->router.calls = &d->build->calls;
 	d->packets = n->packets;
 	d->route = n->route;
-	d->link = &n->link;
+	d->link = n->link;
 	d->tally = n->tally;
 	d->faults = n->faults;
 	d->retry = n->retry;
+	d->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
 	d->book = n->book;
 	d->n_ports = sites->n_ports;
 	d->n_nodes = n->n_nodes;
