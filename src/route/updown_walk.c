@@ -84,7 +84,7 @@ static void walk_from(struct walk *w, uint32_t src)
 	for (l = 1; l <= t->n_levels; l++) {
 		uint32_t base = src / t->span[l] * t->span[l];
 
-		for (i = 0; i < (uint32_t)t->radix; i++) {
+		for (i = 0; i < t->n_down[l]; i++) {
 			uint32_t dst = base + i * t->span[l - 1];
 
 			if (dst >= t->topo.n_nodes ||
@@ -99,9 +99,9 @@ static void walk_from(struct walk *w, uint32_t src)
 /* Ports of a switch that lead down, and have wires. */
 static uint32_t downs(const struct fattree *t, router_id r)
 {
-	uint32_t p, m = 0;
+	uint32_t p, m = 0, n = t->n_down[fattree_level(t, r)];
 
-	for (p = 0; p < (uint32_t)t->radix; p++)
+	for (p = 0; p < n; p++)
 		if (t->topo.ops->peer(&t->topo, r, p).router != NO_ROUTER)
 			m |= 1u << p;
 	return m;
@@ -116,7 +116,9 @@ static void spread_down(struct walk *w, uint16_t *used)
 	router_id r;
 
 	for (r = w->topo->n_routers; r-- > t->first[2];) {
-		for (p = 0; p < (uint32_t)t->radix; p++) {
+		uint32_t n_down = t->n_down[fattree_level(t, r)];
+
+		for (p = 0; p < n_down; p++) {
 			router_id to;
 
 			if (!(used[r] >> p & 1))
@@ -182,7 +184,7 @@ void updown_walk(
  */
 static void climb(struct walk *w, struct packet *p, uint32_t i, uint16_t *used)
 {
-	uint32_t radix = (uint32_t)updown_of(w->route)->tree->radix;
+	const struct fattree *t = updown_of(w->route)->tree;
 	uint16_t *behind = NULL;
 	router_id at = p->src;
 	uint32_t ports, hops;
@@ -203,7 +205,8 @@ static void climb(struct walk *w, struct packet *p, uint32_t i, uint16_t *used)
 		behind = &w->after[(size_t)at * w->topo->n_ports + port];
 		at = to.router;
 		ports = w->route->ops->spread(w->route, p, at);
-		if (!ports || ports & ((1u << radix) - 1))
+		if (!ports ||
+			ports & ((1u << t->n_down[fattree_level(t, at)]) - 1))
 			break;
 	}
 	if (!ports || hops == MOST_HOPS) {
