@@ -126,7 +126,8 @@ static void every_block_can_be_used(void **state)
 	static const char *const some[] = { "", "topology: { wires: packaged }",
 		"topology: { kind: fattree }\nnic: { kind: elan4 }",
 		"topology: { shape: 2x2x2x2x2 }\nnic: { kind: bgq-mu }",
-		"link: { retry: replay }" };
+		"link: { retry: replay }",
+		"nic: { kind: plain }\nside: { kind: pcie }" };
 	bool used[MACHINE_BLOCKS] = { false };
 	size_t i, k, n = 0;
 
