@@ -151,7 +151,9 @@ static uint64_t plain_counter(const struct bench *b, site_id node, uint32_t i)
 
 static sim_time plain_software(const struct bench *b)
 {
-	return plain_params_of(b->programs.load.nic)->work.post;
+	const struct plain_params *p = b->programs.load.nic->params;
+
+	return p->work.post;
 }
 
 static const char *const means[] = { "auto", "put", NULL };
