@@ -270,6 +270,7 @@ struct msg_ask {
 	uint64_t number;
 };
 
+enum atomic_op msg_atomic_op(enum weft_msg_atomic op);
 void msg_atomic_serve(struct msg_state *m, uint32_t rank);
 
 #endif

@@ -32,7 +32,7 @@ struct plain_work {
 	uint32_t queue, out; /* packets without an answer */
 	struct plain_entry e;
 	uint64_t from, made; /* its bytes' address; those that were cut */
-	enum plain_status status;
+	uint32_t status; /* an enum plain_status */
 	struct ask_account account;
 };
 
@@ -64,7 +64,6 @@ struct plain_node {
 
 struct plain {
 	struct nic nic;
-	struct plain_params params;
 	struct side *side;
 	struct side_reads_how reads;
 	struct workqs_how queues;
@@ -74,6 +73,11 @@ struct plain {
 static inline struct plain *plain_of(const struct nic_at *a)
 {
 	return (struct plain *)a->nic;
+}
+
+static inline const struct plain_params *plain_params(const struct nic_at *a)
+{
+	return a->nic->params;
 }
 
 static inline struct plain_node *plain_here(const struct nic_at *a)
@@ -86,14 +90,6 @@ static inline uint32_t plain_bytes(const struct ask_header *h)
 	return (uint32_t)(h->word[WORD_KEY] >> 32);
 }
 
-static inline enum plain_status plain_look_up(const struct nic_at *a,
-	uint32_t key, uint64_t offset, uint64_t bytes, uint32_t mask,
-	uint32_t flags, uint64_t *at)
-{
-	return (enum plain_status)ranges_look_up(
-		&plain_here(a)->keys, key, offset, bytes, mask, flags, at);
-}
-
 /* A queue may have got something to do. */
 void plain_send_wake(const struct nic_at *a, uint32_t queue);
 void plain_send_on_turn(const struct nic_at *a);
@@ -101,8 +97,8 @@ void plain_send_left(const struct nic_at *a);
 void plain_send_give_up(const struct nic_at *a, uint32_t id);
 /* A request is answered: returns whose it was; then, its work is done. */
 uint32_t plain_send_ended(const struct nic_at *a, uint32_t id);
-void plain_send_done(const struct nic_at *a, uint32_t work,
-	enum plain_status status, uint64_t value);
+void plain_send_done(
+	const struct nic_at *a, uint32_t work, uint32_t status, uint64_t value);
 
 void plain_receive_asked(const struct nic_at *a, packet_id id, struct ask *x);
 void plain_receive_answered(const struct nic_at *a, packet_id id, struct ask *x,

@@ -92,9 +92,8 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 static int plain_init(struct nic *nic, struct err *e)
 {
 	struct plain *x = (struct plain *)nic;
-	const struct plain_params *p = &x->params;
+	const struct plain_params *p = nic->params;
 
-	x->params = *plain_params_of(nic);
 	x->side = host_side(nic->host);
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind plain needs a side");
@@ -103,7 +102,7 @@ static int plain_init(struct nic *nic, struct err *e)
 		.first = PLAIN_QUEUES,
 		.entry = sizeof(struct plain_entry),
 		.size = sizeof(struct plain_queue),
-		.params = &x->params.work,
+		.params = &p->work,
 		.fetched = plain_send_wake,
 	};
 	x->asks = (struct asks_how){
@@ -162,10 +161,9 @@ static int audit_node(const void *node, site_id s, struct err *e)
 		!workqs_is_busy(&n->queues))
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"audit: node %u: %u work entries are under way, %u packets are "
-		"not acknowledged, %u not sent, %u not executed",
-		s, n->works.used, n->asks.resend.items.used, n->n_made,
-		n->asks.inside);
+		"audit: node %u: %u work entries, %u requests and %u packets "
+		"are under way",
+		s, n->works.used, n->asks.resend.items.used, n->asks.inside);
 }
 
 static const struct net_client_ops client = {

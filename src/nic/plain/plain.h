@@ -68,11 +68,6 @@ struct plain_params {
 
 extern const struct nic_ops plain_ops;
 
-static inline const struct plain_params *plain_params_of(const struct nic *nic)
-{
-	return nic->params;
-}
-
 /* A node's queues, and keys, for its programs and whoever is their kernel. */
 struct workqs *plain_queues(struct nic *nic, site_id s);
 struct ranges *plain_keys(struct nic *nic, site_id s);

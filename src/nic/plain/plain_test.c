@@ -124,6 +124,55 @@ static void a_get_brings_bytes_and_counts_them(void **state)
 	pt_fini(&m);
 }
 
+static void self_program(void *arg)
+{
+	struct pt_queue q = pt_open(0);
+	struct plain_entry e = { .node = PT_SELF, .bytes = 4000 };
+
+	(void)arg;
+	pt_store(PT_SOURCE + 3992, 5);
+	pt_post(&q, e);
+	assert_int_equal(pt_wait(&q).status, PLAIN_OK);
+	e.op = PLAIN_GET;
+	e.own_offset = 8000;
+	pt_post(&q, e);
+	assert_int_equal(pt_wait(&q).status, PLAIN_OK);
+	assert_int_equal(pt_load(PT_SOURCE + 8000 + 3992), 5);
+}
+
+static void a_node_reaches_its_own_memory_as_any_other(void **state)
+{
+	struct pt m;
+
+	(void)state;
+	pt_init(&m);
+	pt_run(&m, 1, 1, self_program);
+	pt_fini(&m);
+}
+
+/* Nothing is nothing, and completes. */
+static void empty_program(void *arg)
+{
+	struct pt_queue q = pt_open(0);
+	uint32_t i;
+
+	(void)arg;
+	for (i = 0; i < 2; i++) {
+		pt_post(&q, (struct plain_entry){ .op = i });
+		assert_int_equal(pt_wait(&q).status, PLAIN_OK);
+	}
+}
+
+static void an_entry_of_no_bytes_completes(void **state)
+{
+	struct pt m;
+
+	(void)state;
+	pt_init(&m);
+	pt_run(&m, 1, 1, empty_program);
+	pt_fini(&m);
+}
+
 /* --- atomics --- */
 
 static void atomics_program(void *arg)
@@ -310,6 +359,8 @@ int main(void)
 			a_put_of_eight_bytes_completes_in_a_few_microseconds),
 		cmocka_unit_test(bytes_of_a_put_appear_in_order),
 		cmocka_unit_test(a_get_brings_bytes_and_counts_them),
+		cmocka_unit_test(a_node_reaches_its_own_memory_as_any_other),
+		cmocka_unit_test(an_entry_of_no_bytes_completes),
 		cmocka_unit_test(atomics_return_what_the_word_was),
 		cmocka_unit_test(misuse_stops_its_own_queue_alone),
 		cmocka_unit_test(a_ring_without_room_stops_its_queue),

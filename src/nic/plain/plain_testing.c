@@ -96,6 +96,8 @@ void pt_write(struct pt_queue *q, struct plain_entry e)
 	e.own_key = e.own_key ? e.own_key : PT_OWN;
 	if (e.node == program_node())
 		e.node = (e.node + 1) % PT_NODES;
+	if (e.node == PT_SELF)
+		e.node = program_node();
 	assert_true(program_write(
 		q->at + q->written++ % PT_ENTRIES * sizeof(e), &e, sizeof(e)));
 }

@@ -11,6 +11,7 @@
 
 enum {
 	PT_NODES = 4,
+	PT_SELF = 99, /* in place of the program's own node */
 	PT_KEY = 1, /* PT_BYTES at PT_TARGET, with all rights */
 	PT_OWN = 2, /* the same at PT_SOURCE, with none */
 	PT_READ_ONLY = 3,

@@ -1,20 +1,20 @@
 #include "nic/plain/card.h"
 
 /* Addresses take the place of offsets. */
-static enum plain_status check(const struct nic_at *a, struct ask_header *h)
+static uint32_t check(const struct ranges *keys, struct ask_header *h)
 {
 	uint32_t right = h->op == PLAIN_PUT   ? PLAIN_WRITE
 			 : h->op == PLAIN_GET ? PLAIN_READ
 					      : PLAIN_ATOMIC;
 	uint32_t key = (uint32_t)h->word[WORD_KEY];
 	uint64_t *at = &h->word[WORD_AT], *count = &h->word[WORD_OPERAND];
-	enum plain_status status =
-		plain_look_up(a, key, *at, plain_bytes(h), right, right, at);
+	uint32_t status = ranges_look_up(
+		keys, key, *at, plain_bytes(h), right, right, at);
 	bool is_odd = h->op >= PLAIN_WORD && *at % 8;
 
 	if (h->op == PLAIN_PUT && *count && !status) {
-		status = plain_look_up(
-			a, key, *count - 1, 8, right, right, count);
+		status = ranges_look_up(
+			keys, key, *count - 1, 8, right, right, count);
 		is_odd = (*count)++ % 8;
 	}
 	if (!status && (h->op >= PLAIN_OPS || is_odd))
@@ -74,7 +74,7 @@ void plain_receive_asked(const struct nic_at *a, packet_id id, struct ask *x)
 {
 	uint32_t src = a->nic->net->packets[id].src;
 	bool was_refused = x->h.status;
-	enum plain_status status = check(a, &x->h);
+	uint32_t status = check(&plain_here(a)->keys, &x->h);
 
 	if (x->h.op >= PLAIN_WORD && !x->is_again)
 		seen_note(&asks_of(a)->seen, src, x->h.channel, NULL);

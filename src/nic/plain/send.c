@@ -15,7 +15,7 @@ static bool can_go(const struct nic_at *a, const struct plain_queue *q)
 		return q->work || q->q.entries.n;
 	e = !q->work && q->q.entries.n ? ring_at(&q->q.entries, 0) : NULL;
 	return (q->work || (e && !(q->has_atomic && e->op >= PLAIN_WORD))) &&
-	       window_span(&q->window) < (uint32_t)plain_of(a)->params.window;
+	       window_span(&q->window) < (uint32_t)plain_params(a)->window;
 }
 
 static void kick(const struct nic_at *a)
@@ -23,7 +23,7 @@ static void kick(const struct nic_at *a)
 	struct plain_node *n = a->node;
 
 	if (n->is_turn_posted || !n->run.n ||
-		n->n_made >= (uint32_t)plain_of(a)->params.buffers)
+		n->n_made >= (uint32_t)plain_params(a)->buffers)
 		return;
 	n->is_turn_posted = true;
 	asks_post(a, n->next_turn, PLAIN_TURN, 0);
@@ -40,17 +40,18 @@ void plain_send_wake(const struct nic_at *a, uint32_t queue)
 	*(uint32_t *)ring_push(&n->run) = queue;
 	/* an engine that slept takes its time to begin */
 	if (!n->is_turn_posted && n->next_turn < a->t)
-		n->next_turn = a->t + plain_of(a)->params.dispatch;
+		n->next_turn = a->t + plain_params(a)->dispatch;
 	kick(a);
 }
 
 /* What its node alone can say of an entry. */
-static enum plain_status check(const struct nic_at *a, struct plain_work *x)
+static uint32_t check(const struct nic_at *a, struct plain_work *x)
 {
 	const struct workq *q = &queue_of(a, x->queue)->q;
 	uint32_t mine = PLAIN_FLAGS(q->rings.owner, 0);
 	struct plain_entry *e = &x->e;
-	enum plain_status status = PLAIN_OK;
+	const struct ranges *keys = &plain_here(a)->keys;
+	uint32_t status = PLAIN_OK;
 
 	if (q->is_stopped)
 		return PLAIN_STOPPED;
@@ -58,14 +59,14 @@ static enum plain_status check(const struct nic_at *a, struct plain_work *x)
 		(e->op >= PLAIN_WORD && e->bytes != 8))
 		return PLAIN_BAD_ENTRY;
 	if (e->op == PLAIN_GET && e->operand) {
-		status = plain_look_up(a, e->own_key, e->operand - 1, 8,
+		status = ranges_look_up(keys, e->own_key, e->operand - 1, 8,
 			PLAIN_PROCESS, mine, &e->operand);
 		if (!status && e->operand++ % 8)
 			return PLAIN_BAD_ENTRY;
 	}
 	if (e->op >= PLAIN_WORD || status)
 		return status;
-	return plain_look_up(a, e->own_key, e->own_offset, e->bytes,
+	return ranges_look_up(keys, e->own_key, e->own_offset, e->bytes,
 		PLAIN_PROCESS, mine, &x->from);
 }
 
@@ -76,7 +77,7 @@ static bool begin(const struct nic_at *a, struct plain_queue *q, uint32_t queue)
 	uint32_t id = slots_take(&n->works);
 	uint32_t most = a->nic->net->link.max_payload;
 	struct plain_work *x = slots_at(&n->works, id);
-	enum plain_status status;
+	uint32_t status;
 	struct workq_birth birth = workqs_take(a, &n->queues, queue, &x->e);
 
 	x->queue = queue;
@@ -145,7 +146,7 @@ void plain_send_on_turn(const struct nic_at *a)
 	struct plain_queue *q = queue_of(a, queue);
 
 	n->is_turn_posted = q->is_running = false;
-	n->next_turn = a->t + plain_of(a)->params.packet;
+	n->next_turn = a->t + plain_params(a)->packet;
 	if (q->work && q->q.is_stopped) {
 		((struct plain_work *)slots_at(&n->works, q->work))->out++;
 		plain_send_done(a, q->work, PLAIN_STOPPED, 0);
@@ -178,8 +179,8 @@ void plain_send_give_up(const struct nic_at *a, uint32_t id)
 	plain_send_done(a, plain_send_ended(a, id), PLAIN_GAVE_UP, 0);
 }
 
-void plain_send_done(const struct nic_at *a, uint32_t work,
-	enum plain_status status, uint64_t value)
+void plain_send_done(
+	const struct nic_at *a, uint32_t work, uint32_t status, uint64_t value)
 {
 	struct plain_node *n = a->node;
 	struct plain_work *x = slots_at(&n->works, work);
