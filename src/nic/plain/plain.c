@@ -3,15 +3,11 @@
 #define AT(field) offsetof(struct plain_params, field)
 #define PS_PER_S  INT64_C(1000000000000)
 #define CARD	  "assumed: a card of the 2020s, 100 Gb/s"
-#define ROW(type_, name_, field_, def_, min_, max_, help_, source_)            \
-	{                                                                      \
-		.name = name_, .type = type_, .offset = AT(field_),            \
-		.def = def_, .min = min_, .max = max_, .help = help_,          \
-		.source = source_                                              \
-	}
-#define COUNT(...) ROW(PARAM_COUNT, __VA_ARGS__)
+#define COUNT(name_, field_, ...)                                              \
+	PARAM_ROW(PARAM_COUNT, name_, AT(field_), __VA_ARGS__)
 #define TIME(name_, field_, def_, min_, ...)                                   \
-	ROW(PARAM_TIME, name_, field_, def_, min_, PS_PER_S / 1000, __VA_ARGS__)
+	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, min_, PS_PER_S / 1000,  \
+		__VA_ARGS__)
 
 static const struct param params[] = {
 	{ .name = "routing",
@@ -27,8 +23,7 @@ static const struct param params[] = {
 	COUNT("buffers", buffers, "16", 1, 256,
 		"packets that are being made or wait to leave", CARD),
 	TIME("dispatch", dispatch, "40 ns", 0,
-		"time that an idle card takes to begin with a work entry",
-		CARD),
+		"time that an idle card takes to begin a work entry", CARD),
 	TIME("packet", packet, "10 ns", 1, "time between two packets", CARD),
 	TIME("input", input, "60 ns", 0,
 		"time from a packet's end to its first access to memory", CARD),

@@ -1,6 +1,5 @@
 /*
- * A plain RDMA card, as anyone would draw one today, for machines that are
- * nobody's in particular.
+ * A plain RDMA card, for machines that are nobody's in particular.
  *
  * A process of a node has queues of work (nic/util/workq.h).  Their entries
  * put, get, or change a word of another node's memory.  That is named by a
@@ -51,16 +50,14 @@ struct plain_entry {
 	uint32_t key, own_key; /* of its bytes there, and here */
 	uint64_t offset, own_offset; /* in these ranges */
 	uint64_t bytes; /* of a word 8, and nothing is here */
-	/* Of a put or get that counts: 1 + the word's offset in the range that
-	 * the bytes go to. */
+	/* of what counts: 1 + the word's offset, in the range written to */
 	uint64_t operand;
 	uint64_t bound; /* of an atomic */
 };
 
 struct plain_params {
 	int64_t routing; /* 0: dynamic, 1: deterministic */
-	int64_t window; /* packets of a queue under way */
-	int64_t buffers; /* packets made and not sent */
+	int64_t window, buffers; /* packets */
 	int64_t dispatch, packet, input; /* ps */
 	struct workq_params work;
 	struct resend_params retry;

@@ -55,13 +55,9 @@ struct workq_params {
 	int64_t post, poll_period, poll_load; /* of software, ps */
 };
 
-#define WORKQ_ROW(name_, type_, at_, field_, def_, min_, max_, help_, from_)   \
-	{                                                                      \
-		.name = name_, .type = type_,                                  \
-		.offset = (at_) + offsetof(struct workq_params, field_),       \
-		.def = def_, .min = min_, .max = max_, .help = help_,          \
-		.source = from_                                                \
-	}
+#define WORKQ_ROW(name_, type_, at_, field_, ...)                              \
+	PARAM_ROW(type_, name_, (at_) + offsetof(struct workq_params, field_), \
+		__VA_ARGS__)
 #define WORKQ_ROWS(at_, prefetch_, post_)                                      \
 	WORKQ_ROW("prefetch", PARAM_COUNT, at_, prefetch, prefetch_, 1, 64,    \
 		"largest number of work entries that are fetched at once",     \
