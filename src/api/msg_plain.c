@@ -106,7 +106,6 @@ static int msg_plain_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
 			operand) };
 
 	weft_msg_wait((struct weft_msg *)m, &done);
-	/* which takes it in, and fails where the queue has stopped */
 	if (!workq_user_wait(user(m), (uint32_t)done.number))
 		return EIO;
 	*old = user(m)->value[done.number % WORKQ_DEPTH];

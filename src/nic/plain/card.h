@@ -36,7 +36,6 @@ struct plain_work {
 	struct ask_account account;
 };
 
-/* A packet of it until it is answered. */
 struct plain_sending {
 	struct ask_item ask;
 	uint32_t work;

@@ -30,7 +30,6 @@ enum plain_op {
 	PLAIN_OPS = PLAIN_WORD + N_ATOMICS,
 };
 
-/* What other nodes may do with a range. */
 enum plain_right { PLAIN_READ = 1, PLAIN_WRITE = 2, PLAIN_ATOMIC = 4 };
 
 enum plain_status {
@@ -65,7 +64,6 @@ struct plain_params {
 
 extern const struct nic_ops plain_ops;
 
-/* A node's queues, and keys, for its programs and whoever is their kernel. */
 struct workqs *plain_queues(struct nic *nic, site_id s);
 struct ranges *plain_keys(struct nic *nic, site_id s);
 
