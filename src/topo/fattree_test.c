@@ -290,7 +290,7 @@ static void trees_that_cannot_be_are_refused(void **state)
 	is_refused(&(struct tree_how){ .nodes = "16", .up = "[]" }, "up");
 	is_refused(
 		&(struct tree_how){ .nodes = "16", .length = "[]" }, "length");
-	is_refused(&(struct tree_how){ .nodes = "16", .radix = "7" }, "radix");
+	is_refused(&(struct tree_how){ .nodes = "16", .radix = "9" }, "radix");
 }
 
 int main(void)

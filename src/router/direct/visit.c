@@ -333,8 +333,11 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	uint32_t in = sim_number(e), channel = sim_aux(e), bit;
 	packet_id id = e->data;
 	struct packet *p = &d->packets[id];
-	struct direct_queue *q = direct_queues(s, in, channel);
+	uint32_t first = is_stepped(d) ? channel * d->channel_bits : 0;
+	struct direct_queue *q = direct_queues(s, in, channel) + first;
+	struct route_step step = { .is_ordered = false };
 
+	(void)step;
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
@@ -343,12 +346,15 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	if (d->coll && p->flags & d->coll->ops->flags) {
 		if (spread_arrive(d, w, s, in, channel, id, t))
 			return;
+	} else if (!d->tables) {
+		step = route_arrive(d->route, p, s->id, in);
 	} else
 #endif
-		route_arrive(d->route, p, in);
-	bit = join(d, &s->port[in], q, t);
+		route_hop(d->tables, p, in);
+	bit = is_stepped(d) && step.is_ordered ? 0
+					       : join(d, &s->port[in], q, t);
 	q += bit;
-	bit += in * DIRECT_QUEUES;
+	bit += in * DIRECT_QUEUES + first;
 	if (q->count++) {
 		d->packets[q->tail].next = id;
 		q->tail = id;
@@ -359,7 +365,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 		is_unrivalled(d, w, s, in, p, e, t))
 		arbitrate_direct(d, w, s, channel, bit, id, p, t);
 	else if (q->busy_until <= t && channel == CHANNEL_DYNAMIC &&
-		 !heads_arrived(p))
+		 !heads_arrived(p) && !is_stepped(d))
 		heads_show_dynamic(d, w, s, bit, p, t);
 	else if (q->busy_until <= t && heads_is_alone(d, p))
 		heads_show_alone(w, s, bit, p, t);
@@ -385,6 +391,17 @@ static void on_token(struct direct *d, struct direct_site *s, uint32_t port,
 		s->dirty |= 1u << port;
 }
 
+/* A packet's way, and its first step. */
+static inline void begin(const struct direct *d, struct packet *p)
+{
+	if (DIRECT_TREE && !d->tables) {
+		route_begin(d->route, p);
+		return;
+	}
+	d->route->ops->start(d->route, p);
+	route_look_up(d->tables, p);
+}
+
 static void inject(struct net *n, struct sim_worker *w, site_id site,
 	uint32_t fifo, packet_id id, sim_time t)
 {
@@ -397,7 +414,7 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	link_measure(d->link, p);
 	BUG_IF(f->chunks < p->chunks);
 	d->tally[w->id].injected++;
-	d->route->ops->start(d->route, p);
+	begin(d, p);
 	p->next = NO_PACKET;
 	p->head = t;
 	f->chunks = (uint16_t)(f->chunks - p->chunks);
