@@ -35,19 +35,6 @@ void *mem_grow(void *old, size_t n, size_t size)
 	return p;
 }
 
-void *mem_grow_ring(
-	void *p, uint32_t *room, uint32_t first, uint32_t least, size_t size)
-{
-	uint32_t was = *room;
-	char *ring;
-
-	*room = was ? 2 * was : least;
-	ring = mem_grow(p, *room, size);
-	if (first)
-		memcpy(ring + was * size, ring, first * size);
-	return ring;
-}
-
 char *mem_text(const char *s)
 {
 	size_t n = strlen(s) + 1;

@@ -15,12 +15,6 @@ enum { CACHE_LINE = 64 };
 /* Zeroed.  mem_free() takes what these two gave. */
 void *mem_alloc(size_t n, size_t size);
 void *mem_grow(void *p, size_t n, size_t size);
-/*
- * Doubles a full ring of *room items, the oldest of which is at first, or
- * begins one of least items; what had wrapped round follows the rest again.
- */
-void *mem_grow_ring(
-	void *p, uint32_t *room, uint32_t first, uint32_t least, size_t size);
 char *mem_text(const char *s);
 void mem_free(void *p);
 

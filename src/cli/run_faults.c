@@ -83,6 +83,9 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 			"replay      %" PRIu64 " packets sent again, %" PRIu64
 			" echoes, reported as dead %" PRIu64 " times\n",
 			c.resent, c.echoes, c.reported);
+	if (n->faults->n_narrow)
+		fprintf(f, "lanes       %u links ran with fewer of them\n",
+			n->faults->n_narrow);
 	text_training(f, n);
 	fprintf(f,
 		"retries     %" PRIu64 " packets sent again: %" PRIu64
@@ -152,6 +155,8 @@ void run_faults_json(
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_count(j, keys[i], nic_sum(r->nic, keys[i]));
 	json_count(j, "dead_programs", r->dead_programs);
+	if (n->faults->n_narrow)
+		json_count(j, "narrow_links", n->faults->n_narrow);
 	json_training(j, n);
 	json_array(j, "links");
 	for (i = 0; i < t->n_wires; i++) {

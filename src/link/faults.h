@@ -79,7 +79,7 @@ struct fault_plan {
 	struct fault_line *line; /* by link and line */
 	size_t n_lines;
 	bool cold_start;
-	/* Set before it is read: */
+	/* Set before it is read, all but the last by fault_plan_set_links(): */
 	struct training_params training;
 	int64_t bit; /* what one lasts on a line, ps */
 	int64_t lanes, least_lanes; /* of a link; with fewer it is dead */
@@ -88,6 +88,8 @@ struct fault_plan {
 					       * NULL; or NULL */
 };
 
+void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
+	const struct training_params *t);
 /* The parameters must outlive the plan.  On an error, too, the plan is to be
  * freed. */
 int fault_plan_read(struct fault_plan *p, const struct fault_params *text,

@@ -492,6 +492,16 @@ static int read_lines(
 	return 0;
 }
 
+void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
+	const struct training_params *t)
+{
+	p->training = *t;
+	p->bit = training_bit(l->rate);
+	p->lanes = l->lanes;
+	p->least_lanes = l->least_lanes;
+	p->retrain = l->retrain;
+}
+
 int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e)
 {

@@ -400,6 +400,11 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	for (i = 0; i <= LINK_MAX_ROUTE; i++)
 		r->route_ser[i] = wire_time(i * p->route, own);
 	rows = r->n_rates * r->lanes;
+	if (rows * r->row > UINT16_MAX)
+		return err_set(e,
+			"link.lanes: %u lanes, and %u costs of packets for "
+			"each; at most %d in all",
+			r->lanes, r->n_rates * r->row, UINT16_MAX);
 	r->ser = mem_alloc((size_t)rows * r->row, sizeof(*r->ser));
 	r->bytes = mem_alloc((size_t)rows * r->row, sizeof(*r->bytes));
 	r->chunks = mem_alloc(r->row, sizeof(*r->chunks));

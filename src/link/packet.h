@@ -66,7 +66,7 @@ struct packet {
 	uint16_t bytes; /* of payload */
 	uint16_t chunks; /* what it takes of a buffer, in units of tokens */
 	/* Before it is injected, words on the wire beyond its payload's; then
-	 * the place of its costs in a row of link_rules. */
+	 * the place of its costs in link_rules. */
 	uint16_t size;
 	union {
 		uint16_t tag; /* its sender's */

@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "base/name.h"
-#include "nic/bgq_mu/bgq_mu.h"
 #include "router/registry.h"
 #include "topo/fattree.h"
 #include "topo/torus.h"
@@ -166,17 +165,17 @@ static void add_nics(struct machine *m)
 	}
 }
 
-/* A node's memory; its L2 where the message unit is at it. */
+/* A node's memory; its L2 where the interface is at it. */
 static void add_hosts(struct machine *m)
 {
 	const struct machine_use has_nic = { &m->kinds.nic, 1, MACHINE_KINDS };
-	size_t mu = 0;
+	size_t i;
 
-	while (nic_registry[mu] != &bgq_mu_ops)
-		mu++;
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, has_nic);
-	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2,
-		use_if(&m->kinds.nic, mu + 1));
+	for (i = 0; nic_registry[i]; i++)
+		if (nic_registry[i]->can & NIC_AT_L2)
+			add_block(m, "host", l2_params_table, L2_PARAMS,
+				&m->host.l2, use_if(&m->kinds.nic, i + 1));
 }
 
 struct machine *machine_default(void)
@@ -338,11 +337,7 @@ static int settle_links(struct machine *m, struct err *e)
 
 static int read_plan(struct machine *m, struct err *e)
 {
-	m->faults.training = m->lines;
-	m->faults.lanes = m->link.lanes;
-	m->faults.least_lanes = m->link.least_lanes;
-	m->faults.retrain = m->link.retrain;
-	m->faults.bit = training_bit(m->link.rate);
+	fault_plan_set_links(&m->faults, &m->link, &m->lines);
 	m->faults.parts = m->nic ? m->nic->parts : NULL;
 	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }
@@ -413,7 +408,7 @@ bool machine_loses_nothing(const struct machine *m)
 
 int machine_check_faults(const struct machine *m, struct err *e)
 {
-	if (machine_loses_nothing(m) || (m->nic && m->nic->client->on_lost))
+	if (machine_loses_nothing(m) || (m->nic && m->nic->can & NIC_RESENDS))
 		return 0;
 	return err_set(e,
 		"faults: nothing on this machine sends again what is lost "

@@ -51,7 +51,7 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 	if (sim_phase(e) == PHASE_ARRIVAL) {
 		a->in_flight++;
 		charge(a, e->site, number, aux, e->data);
-	} else if (sim_phase(e) == PHASE_TOKEN) {
+	} else if (sim_phase(e) == PHASE_TOKEN && number < NET_LINK) {
 		*tokens_of(a, e->site, number, aux) += (int32_t)e->data;
 	}
 }

@@ -299,14 +299,52 @@ fail:
 	return NULL;
 }
 
+/* Somebody wants to know when links die and return. */
+static void announce(struct net *n)
+{
+	const struct fault_outage *o;
+	size_t i;
+
+	for (i = 0; i < n->faults->n_outages; i++) {
+		site_id s;
+		uint16_t key;
+
+		o = &n->faults->outage[i];
+		s = o->link / n->n_ports;
+		key = SIM_KEY(PHASE_TOKEN, NET_LINK + o->link % n->n_ports);
+		sim_post(sim_owner(n->sim, s), s, o->from, key, 0, 0);
+		if (o->until != SIM_NEVER)
+			sim_post(sim_owner(n->sim, s), s, o->until, key, 1, 0);
+	}
+	n->is_announced = true;
+}
+
+void net_on_link(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	const struct sim_event *e)
+{
+	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
+	port_id p = sim_number(e) - NET_LINK;
+	bool is_up = sim_aux(e);
+
+	if (r->ops->on_link)
+		r->ops->on_link(r, w, s, p, is_up, t);
+	if (n->client->on_link)
+		n->client->on_link(n, w, s, p, is_up, t);
+}
+
 void net_attach(struct net *n, const struct net_client_ops *client, void *state)
 {
+	bool is_asked = client && client->on_link;
 	uint32_t i;
 
 	n->client = client;
 	n->client_state = state;
-	for (i = 0; i < NET_KINDS; i++)
+	for (i = 0; i < NET_KINDS; i++) {
 		n->router[i]->client = client;
+		is_asked |= n->router[i]->ops->on_link != NULL;
+	}
+	if (is_asked && n->faults && !n->is_announced)
+		announce(n);
 }
 
 static void free_retry(struct net *n)

@@ -70,6 +70,10 @@ struct net_client_ops {
 	 * of bits that it has there.  Both or none of this and the next. */
 	void (*on_hurt)(struct net *n, struct sim_worker *w, packet_id p,
 		uint32_t bit, uint32_t bits);
+	/* A link of a site has died or returned; may be NULL, and is then no
+	 * event. */
+	void (*on_link)(struct net *n, struct sim_worker *w, site_id s,
+		port_id p, bool is_up, sim_time t);
 	/* A packet was lost on a dead link: the client owns it now. */
 	void (*on_lost)(struct net *n, struct sim_worker *w, packet_id p);
 	/* An answer to a broadcast has become part of another, or is nobody's:
@@ -108,6 +112,7 @@ struct net {
 	struct book *book; /* NULL: no budgets are kept */
 	struct coll *coll; /* its switches' own; NULL: they have none */
 	struct packet_pool *pool;
+	bool is_announced; /* there are events where links die and return */
 	struct sim *sim;
 	struct sim_ops sim_ops;
 	const struct topo *topo;
@@ -183,6 +188,11 @@ static inline const struct router *net_router(const struct net *n, site_id s)
 {
 	return n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
 }
+
+/* Of routers, for events of PHASE_TOKEN and numbers from NET_LINK on: tells
+ * the router and the client. */
+void net_on_link(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	const struct sim_event *e);
 
 /* Bytes that it holds now. */
 uint64_t net_memory(const struct net *n);

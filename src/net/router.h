@@ -6,7 +6,9 @@
  * Routers meet on wires by two events, so that different ones can be wired
  * together: SIM_KEY(PHASE_ARRIVAL, port) with the channel as aux and the
  * packet as data, when a head comes in; SIM_KEY(PHASE_TOKEN, port) with the
- * channel and a number of chunks, when tokens come back.
+ * channel and a number of chunks, when tokens come back.  Where somebody wants
+ * to know, SIM_KEY(PHASE_TOKEN, NET_LINK + port) says that a link has died, or
+ * with an aux of 1 returned, at both of its ends: net_on_link().
  */
 #ifndef NET_ROUTER_H
 #define NET_ROUTER_H
@@ -14,6 +16,8 @@
 #include "link/packet.h"
 #include "sim/sim.h"
 #include "topo/topo.h"
+
+enum { NET_LINK = 128 };
 
 struct net;
 struct net_client_ops;
@@ -128,6 +132,12 @@ struct router_ops {
 
 	struct net_counters (*counters)(const struct router *r, site_id s,
 		port_id p, uint32_t channels, sim_time now);
+	/*
+	 * A link of a site has died or returned: what becomes of packets that
+	 * could take it.  NULL: no event, and those that take it are lost.
+	 */
+	void (*on_link)(struct router *r, struct sim_worker *w, site_id s,
+		port_id p, bool is_up, sim_time t);
 	/* Checks of its own, while nothing runs; is_over: and nothing is left
 	 * to do.  May be NULL. */
 	int (*audit)(const struct router *r, bool is_over, struct err *e);

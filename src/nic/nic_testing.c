@@ -86,7 +86,7 @@ void nic_testing_mail(struct nic_mail *m, struct net *net)
 	m->ops = *net->client;
 	m->ops.on_packet = on_mail;
 	m->to = net->client;
-	net->client = &m->ops;
+	net_attach(net, &m->ops, net->client_state);
 }
 
 static void build_net(struct nic_testing *m, uint32_t n_workers, struct err *e)

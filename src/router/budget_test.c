@@ -57,7 +57,7 @@ static void the_split_never_changes_the_sum(void **state)
 		booked_begin((struct rig_how){ .way = { .shape = "4" } });
 
 	(void)state;
-	b.r->net->link.logic[WIRE_BOARD] = 2 * BOARD_PS;
+	direct_nodes(b.r->net)->link.logic[WIRE_BOARD] = 2 * BOARD_PS;
 	rig_send(b.r, 0, 0, (struct packet){ .dst = 1, .bytes = 512 });
 	booked_run(&b);
 	CHECK(&b, 0, [CAUSE_ROUTER] = BOARD_PS, FULL);

@@ -277,6 +277,7 @@ struct rig *rig_new(const struct rig_how *how)
 	struct net_params router = { .kind = &direct_ops };
 	struct link_params link;
 	struct err e = { 0 };
+	uint32_t i;
 	struct net_setup s = {
 		.topo = how->tree ? &r->tree.t.topo : &r->way.t.topo,
 		.route = how->tree ? &r->tree.u.route : &r->way.h.route,
@@ -299,6 +300,8 @@ struct rig *rig_new(const struct rig_how *how)
 		link.route = how->route;
 	} else {
 		hint_make(&r->way, &how->way);
+		for (i = 0; how->rates && i < N_WIRE_CLASSES; i++)
+			r->way.t.topo.wire[i].rate = how->rates[i];
 	}
 	if (how->link)
 		link = *how->link;

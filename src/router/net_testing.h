@@ -18,6 +18,7 @@ struct rig_how {
 	const struct tree_how *tree;
 	int64_t code, route; /* of its links */
 	const struct link_params *link; /* in place of all of these */
+	const int64_t *rates; /* of a torus's classes of wires */
 	int64_t packets, queues, injection, reception, transit;
 	uint32_t n_workers;
 	/*

@@ -263,8 +263,7 @@ static void finish(const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj)
 	mu_here(a)->messages_in++;
 	if (f->threshold && was <= f->threshold &&
 		mu_inj_room(f, f->tail) > f->threshold) {
-		mu_subgroup(mu_here(a), inj / MU_PER_SUBGROUP)->inj_crossed |=
-			(uint8_t)(1u << inj % MU_PER_SUBGROUP);
+		mu_mark(mu_here(a), MU_INJ_CROSSED, inj, MU_PER_SUBGROUP);
 		mu_tell(a, MU_INT_INJ_THRESHOLD, inj, f->head);
 	}
 	host_poke(a->nic->host, a->w, a->s, a->t);

@@ -519,12 +519,6 @@ static size_t load_bytes(const struct packet *p)
 	       (p->bytes + MU_CHUNK - 1u) / MU_CHUNK * MU_CHUNK;
 }
 
-struct nic *mu_check(struct nic *nic)
-{
-	BUG_IF(!nic || nic->ops != &bgq_mu_ops);
-	return nic;
-}
-
 static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
@@ -535,7 +529,7 @@ static const struct net_client_ops client = {
 const struct nic_ops bgq_mu_ops = {
 	.name = "bgq-mu",
 	.title = "message unit",
-	.can = NIC_ATOMICS,
+	.can = NIC_ATOMICS | NIC_AT_L2,
 	.most_memory = MU_ATOMIC, /* addresses above it are operations */
 	.size = sizeof(struct mu),
 	.node_size = sizeof(struct mu_node),

@@ -58,6 +58,7 @@ enum {
 	MU_LINE = 128,
 	MU_DRAINS = MU_PAYLOAD / MU_CHUNK + 2, /* with the header's */
 	MU_INJ_WORDS = (MU_INJ_FIFOS + 63) / 64,
+	MU_MASKS = MU_REC_ARRIVED - MU_INJ_OWNED + 1,
 };
 
 enum {
@@ -135,8 +136,7 @@ struct mu_subgroup {
 	struct mu_rec_fifo rec[MU_REC_PER_SUBGROUP];
 	uint64_t base[MU_PER_SUBGROUP];
 	uint8_t base_set; /* a bit for each that was ever written */
-	uint8_t inj_owned, rec_owned, base_owned;
-	uint8_t inj_crossed, rec_crossed, rec_arrived;
+	uint8_t mask[MU_MASKS]; /* registers MU_INJ_OWNED and after */
 };
 
 /* The packet that an injection engine is at work on. */
@@ -292,6 +292,20 @@ static inline struct mu_inj_fifo *mu_inj(struct mu_node *n, uint64_t id)
 static inline struct mu_inj_fifo *mu_inj_used(struct mu_node *n, uint32_t id)
 {
 	return &n->subgroup[id / MU_PER_SUBGROUP]->inj[id % MU_PER_SUBGROUP];
+}
+
+/* A mask of a sub-group, by its register. */
+static inline uint8_t *mu_mask(struct mu_subgroup *g, enum mu_register kind)
+{
+	return &g->mask[kind - MU_INJ_OWNED];
+}
+
+/* Sets a FIFO's bit in one, of so many FIFOs in a sub-group. */
+static inline void mu_mark(
+	struct mu_node *n, enum mu_register kind, uint32_t fifo, uint32_t per)
+{
+	*mu_mask(mu_subgroup(n, fifo / per), kind) |=
+		(uint8_t)(1u << fifo % per);
 }
 
 /* The time of so many bytes at a rate, to the next picosecond. */

@@ -108,24 +108,6 @@ static uint64_t load_rec(const struct mu_rec_fifo *f, uint32_t kind)
 	}
 }
 
-static uint64_t load_subgroup(const struct mu_subgroup *g, uint32_t kind)
-{
-	switch (kind) {
-	case MU_INJ_OWNED:
-		return g->inj_owned;
-	case MU_REC_OWNED:
-		return g->rec_owned;
-	case MU_BASE_OWNED:
-		return g->base_owned;
-	case MU_INJ_CROSSED:
-		return g->inj_crossed;
-	case MU_REC_CROSSED:
-		return g->rec_crossed;
-	default:
-		return g->rec_arrived;
-	}
-}
-
 static uint64_t load_upc(const struct mu_node *n, uint32_t event, uint32_t unit)
 {
 	bool is_engine = unit < MU_NET_FIFOS, is_port = unit < MU_MAX_PORTS;
@@ -208,7 +190,7 @@ uint64_t mu_peek(struct nic *nic, site_id s, uint32_t reg)
 	if (is_rec(kind))
 		return load_rec(&g->rec[id % MU_REC_PER_SUBGROUP], kind);
 	return kind == MU_BASE ? g->base[id % MU_PER_SUBGROUP]
-			       : load_subgroup(g, kind);
+			       : *mu_mask(g, kind);
 }
 
 uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg)
@@ -355,30 +337,15 @@ static enum mu_interrupt store_rec(
 	}
 }
 
-static enum mu_interrupt store_subgroup(
+/* Owners are set, what interrupts is cleared. */
+static enum mu_interrupt store_mask(
 	struct mu_subgroup *g, uint32_t kind, uint64_t value)
 {
+	uint8_t *mask = mu_mask(g, kind);
+
 	if (value > 0xff)
 		return MU_ERROR_REGISTER;
-	switch (kind) {
-	case MU_INJ_OWNED:
-		g->inj_owned = (uint8_t)value;
-		break;
-	case MU_REC_OWNED:
-		g->rec_owned = (uint8_t)value;
-		break;
-	case MU_BASE_OWNED:
-		g->base_owned = (uint8_t)value;
-		break;
-	case MU_INJ_CROSSED:
-		g->inj_crossed &= (uint8_t)~value;
-		break;
-	case MU_REC_CROSSED:
-		g->rec_crossed &= (uint8_t)~value;
-		break;
-	default:
-		g->rec_arrived &= (uint8_t)~value;
-	}
+	*mask = (uint8_t)(kind <= MU_BASE_OWNED ? value : *mask & ~value);
 	return MU_INTERRUPTS;
 }
 
@@ -463,7 +430,7 @@ static __attribute__((noinline)) enum mu_interrupt store(struct mu_node *n,
 		return store_rec(
 			&g->rec[id % MU_REC_PER_SUBGROUP], kind, value);
 	if (kind != MU_BASE)
-		return store_subgroup(g, kind, value);
+		return store_mask(g, kind, value);
 	g->base[id % MU_PER_SUBGROUP] = value;
 	g->base_set |= (uint8_t)(1u << id % MU_PER_SUBGROUP);
 	return MU_INTERRUPTS;

@@ -151,9 +151,7 @@ static enum mu_room reserve_rec(
 	b->number = enter(&f->order, bytes);
 	f->shadow += bytes;
 	if (free >= f->threshold && free - bytes < f->threshold) {
-		mu_subgroup(mu_here(a), id / MU_REC_PER_SUBGROUP)
-			->rec_crossed |=
-			(uint8_t)(1u << id % MU_REC_PER_SUBGROUP);
+		mu_mark(mu_here(a), MU_REC_CROSSED, id, MU_REC_PER_SUBGROUP);
 		mu_tell(a, MU_INT_REC_THRESHOLD, id, UINT64_MAX);
 	}
 	return MU_ROOM;
@@ -171,9 +169,7 @@ static void done_rec(const struct nic_at *a, const struct packet *p)
 	f->tail += complete(&f->order, (uint32_t)b->number,
 		mu_is_interrupt(&b->header), &interrupts);
 	if (interrupts) {
-		mu_subgroup(mu_here(a), id / MU_REC_PER_SUBGROUP)
-			->rec_arrived |=
-			(uint8_t)(1u << id % MU_REC_PER_SUBGROUP);
+		mu_mark(mu_here(a), MU_REC_ARRIVED, id, MU_REC_PER_SUBGROUP);
 		mu_tell(a, MU_INT_ARRIVAL, id, UINT64_MAX);
 	}
 	host_poke(a->nic->host, a->w, a->s, a->t);

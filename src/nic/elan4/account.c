@@ -22,7 +22,9 @@
  *
  * Kept only where there is a book; nothing here changes a time.
  */
-#include "nic/elan4/parts.h"
+#include "nic/elan4/account.h"
+
+#include "nic/elan4/buffer.h"
 
 static struct book *book_of(const struct nic_at *a)
 {
@@ -31,27 +33,13 @@ static struct book *book_of(const struct nic_at *a)
 
 /* --- at the sender --- */
 
-void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
-	uint64_t position, sim_time t)
-{
-	struct elan_queue *q = elan_queue(nic_node(nic, s), queue);
-	struct elan_birth *b;
-
-	if (!nic->net->book || !q)
-		return;
-	b = ring_push(&q->births);
-	*b = (struct elan_birth){
-		.position = position, .at = t, .handed = t, .came = t
-	};
-}
-
-void elan_account_store(const struct nic_at *a, struct elan_queue *q,
+void elan_account_store(const struct nic_at *a, struct ring *births,
 	uint64_t position, uint32_t bytes, sim_time came)
 {
 	uint32_t i;
 
-	for (i = 0; i < q->births.n; i++) {
-		struct elan_birth *b = ring_at(&q->births, i);
+	for (i = 0; i < births->n; i++) {
+		struct elan_birth *b = ring_at(births, i);
 
 		if (b->position < position || b->position >= position + bytes)
 			continue;
@@ -62,7 +50,7 @@ void elan_account_store(const struct nic_at *a, struct elan_queue *q,
 }
 
 struct elan_account elan_account_begin(const struct nic_at *a,
-	struct elan_queue *q, uint64_t position, uint64_t n_packets)
+	struct ring *births, uint64_t position, uint64_t n_packets)
 {
 	struct elan_birth b = { .at = a->t, .handed = a->t, .came = a->t };
 	const struct elan_birth *first;
@@ -71,13 +59,13 @@ struct elan_account elan_account_begin(const struct nic_at *a,
 	if (!book_of(a))
 		return c;
 	/* What was stored without a word of it is born here. */
-	while (q->births.n) {
-		first = ring_at(&q->births, 0);
+	while (births->n) {
+		first = ring_at(births, 0);
 		if (first->position > position)
 			break;
 		if (first->position == position)
 			b = *first;
-		ring_pop(&q->births);
+		ring_pop(births);
 	}
 	c.message = book_message(book_of(a), a->s, (uint32_t)n_packets, b.at);
 	c.handed = b.handed;
@@ -127,8 +115,7 @@ void elan_account_packet(
 
 void elan_account_tail(const struct nic_at *a, packet_id id, sim_time tail)
 {
-	const struct packet *p = &a->nic->net->packets[id];
-	bool is_stored = elan_buffer_of(p)->channel >= ELAN_FIRST_QUEUE;
+	bool is_stored = elan_buffer(a, id)->channel >= ELAN_FIRST_QUEUE;
 
 	if (!book_of(a))
 		return;

@@ -134,7 +134,7 @@ static void the_parts_of_a_dma(void **state)
 		m.params.read_latency + m.params.host[0].dma_overhead +
 			64 * 7500);
 	expect(&x, CAUSE_PACKET, m.params.command - e->least);
-	expect(&x, CAUSE_SERIALISATION, elan_ser(e, 512));
+	expect(&x, CAUSE_SERIALISATION, link_ser(&e->nic.net->link, 512));
 	expect_way(&m, &x, 1, 512);
 	et_fini(&m);
 }
@@ -167,7 +167,8 @@ static void the_parts_of_a_get(void **state)
 		m.params.input + m.params.read_latency +
 			m.params.host[0].dma_overhead + 7500);
 	expect(&x, CAUSE_PACKET, 2 * (m.params.command - e->least));
-	expect(&x, CAUSE_SERIALISATION, elan_ser(e, 0) + e->least);
+	expect(&x, CAUSE_SERIALISATION,
+		link_ser(&e->nic.net->link, 0) + e->least);
 	expect_way(&m, &x, 2, 8);
 	et_fini(&m);
 }

@@ -6,10 +6,34 @@
  * the bus; its own writes are handed to it in the same moment.  The bus keeps
  * writes in order, so what a test sees is all that was handed to it before, in
  * memory or not yet, and nothing comes between it and its writes.
+ *
+ * What was executed, or denied, is remembered: a no that is on its way to the
+ * sender must stay true, though an older copy of the packet may still be under
+ * way.
  */
-#include "nic/elan4/parts.h"
+#include "nic/elan4/ask.h"
 
 #include <string.h>
+
+bool elan_ask_has_seen(
+	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
+{
+	enum seen_answer x =
+		seen_find(&elan_here(a)->seen, p->src, b->channel, b->sequence);
+
+	if (x == SEEN_NOT)
+		return false;
+	b->verdict = x == SEEN_YES ? ELAN_ACKED : ELAN_DENIED;
+	elan_count(a)->duplicates++;
+	return true;
+}
+
+void elan_ask_note(const struct nic_at *a, const struct packet *p,
+	const struct elan_buffer *b)
+{
+	seen_add(&elan_here(a)->seen, p->src, b->channel, b->sequence,
+		b->verdict != ELAN_DENIED);
+}
 
 bool elan_ask_is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 {
@@ -30,15 +54,13 @@ bool elan_ask_is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 bool elan_ask_begin(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
 {
-	if (elan_seen_has(elan_here(a), p->src, b)) {
-		elan_here(a)->counts.duplicates++;
+	if (elan_ask_has_seen(a, p, b))
 		return false;
-	}
-	if (elan_here(a)->reads >= (uint32_t)elan_of(a)->params.reads) {
+	if (!reads_has_room(&elan_here(a)->reads)) {
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	elan_here(a)->reads++;
+	reads_reserve(&elan_here(a)->reads);
 	b->ask = ELAN_ASK_READS;
 	return true;
 }
@@ -105,36 +127,33 @@ static bool holds(enum elan_operation o, uint64_t word, uint64_t value)
 	return false;
 }
 
-static bool is_yes(const struct nic_at *a, packet_id id)
+static bool is_yes(const struct nic_at *a, packet_id id, packet_id writers)
 {
-	const struct packet *packets = a->nic->net->packets;
-	const struct elan_buffer *b = elan_buffer_of(&packets[id]);
+	const struct elan_buffer *b = elan_buffer(a, id);
 	const struct elan_piece *p = &b->piece[0];
 	struct word w = { .at = p->address };
-	packet_id other = elan_here(a)->writers.first;
 	uint64_t word;
 
 	elan_read(a, p->address, w.byte, 8);
-	for (; other; other = packets[other].next)
-		put_bursts(&w, elan_buffer_of(&packets[other]));
+	for (; writers; writers = elan_packet(a, writers)->next)
+		put_bursts(&w, elan_buffer(a, writers));
 	memcpy(&word, w.byte, 8);
 	return holds((enum elan_operation)p->event,
 		elan_word_order(elan_here(a), b->context, word), p->back);
 }
 
-bool elan_ask_decide(const struct nic_at *a, packet_id id, enum elan_kind yes)
+bool elan_ask_decide(const struct nic_at *a, packet_id id, enum elan_kind yes,
+	packet_id writers)
 {
-	const struct packet *p = &a->nic->net->packets[id];
-	struct elan_buffer *b = payload_of_load(p->load);
+	const struct packet *p = elan_packet(a, id);
+	struct elan_buffer *b = elan_buffer(a, id);
 
 	/* A copy of it may have been faster. */
-	if (elan_seen_has(elan_here(a), p->src, b)) {
-		elan_here(a)->counts.duplicates++;
+	if (elan_ask_has_seen(a, p, b))
 		return false;
-	}
-	b->verdict = (uint8_t)(is_yes(a, id) ? yes : ELAN_DENIED);
+	b->verdict = (uint8_t)(is_yes(a, id, writers) ? yes : ELAN_DENIED);
 	if (b->verdict == ELAN_NACKED || b->verdict == ELAN_REFUSED)
 		return false;
-	elan_seen_add(elan_here(a), p->src, b);
+	elan_ask_note(a, p, b);
 	return b->verdict == ELAN_ACKED;
 }

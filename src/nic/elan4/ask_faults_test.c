@@ -205,9 +205,9 @@ static void word_program(void *arg)
 	store_word(WORD, me == x->not_here ? 4 : 5 + me);
 	if (me != x->busy)
 		return;
-	et_node(x->m, me)->reads += (uint32_t)x->m->params.reads;
+	et_node(x->m, me)->reads.n += (uint32_t)x->m->params.reads;
 	program_wait(40 * US);
-	et_node(x->m, me)->reads -= (uint32_t)x->m->params.reads;
+	et_node(x->m, me)->reads.n -= (uint32_t)x->m->params.reads;
 }
 
 static void run_query(struct et *m, struct query *x, uint32_t n_workers)
@@ -304,7 +304,7 @@ static void qsn_f36_one_that_refuses_outweighs_a_no(void **state)
 	(void)state;
 	et_init(&m, "16");
 	et_start(&m, 1, 1);
-	et_node(&m, 11)->contexts[0].number = 99;
+	et_node(&m, 11)->contexts.range[0].number = 99;
 	program_start(m.host, ASKER, 0, 0, refused_program, NULL);
 	et_go(&m);
 	assert_int_equal(et_counts(&m, ASKER).denied, 0);

@@ -15,15 +15,15 @@
 
 enum { RANGES = 40 };
 
-struct range {
+struct casting {
 	uint32_t first, last, bytes;
 };
 
-static struct range range_of(uint32_t k, uint32_t n)
+static struct casting range_of(uint32_t k, uint32_t n)
 {
 	uint32_t first = k * 7 % n;
 
-	return (struct range){
+	return (struct casting){
 		.first = first,
 		.last = first + k * 13 % (n - first),
 		.bytes = 1 + k * 101 % ELAN_PACKET,
@@ -36,7 +36,7 @@ static void ranges_program(void *arg)
 	uint32_t n = *(const uint32_t *)arg, k;
 
 	for (k = 0; k < RANGES; k++) {
-		struct range r = range_of(k, n);
+		struct casting r = range_of(k, n);
 
 		et_arm(&q, 1, 1);
 		et_cast(&q, r.first, r.last, ET_TARGET + 512 * k, k, r.bytes, 2,
@@ -69,7 +69,7 @@ static void check_ranges(const char *nodes, site_id from, uint32_t n)
 		int64_t left = 1000000;
 
 		for (k = 0; k < RANGES; k++) {
-			struct range r = range_of(k, n);
+			struct casting r = range_of(k, n);
 			bool is_in = s >= r.first && s <= r.last;
 
 			et_expect_at(
@@ -212,7 +212,7 @@ static void one_that_refuses_stops_the_queue_alone(void **state)
 	(void)state;
 	et_init(&m, "16");
 	et_start(&m, 1, 1);
-	et_node(&m, 11)->contexts[0].number = 99;
+	et_node(&m, 11)->contexts.range[0].number = 99;
 	program_start(m.host, 4, 0, 0, p.run, p.arg);
 	et_go(&m);
 	for (s = 0; s < 16; s++) {

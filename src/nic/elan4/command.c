@@ -4,28 +4,24 @@
  * command at least, so the longest one, an event's copy of 2 KB, holds the
  * others up for 2 us.
  */
-#include "nic/elan4/parts.h"
+#include "nic/elan4/command.h"
 
 #include <string.h>
+
+#include "nic/elan4/dma.h"
+#include "nic/elan4/event.h"
+#include "nic/elan4/queue.h"
+#include "nic/elan4/sten.h"
+#include "nic/elan4/thread.h"
 
 enum { TURN = 64, COPY_MOST = 64 };
 
 #define PS_PER_S INT64_C(1000000000000)
 
-static uint32_t low(uint64_t word)
-{
-	return (uint32_t)(word >> 16) & 0xffff;
-}
-
-static uint32_t high(uint64_t word)
-{
-	return (uint32_t)(word >> 32);
-}
-
 /* Words of ELAN_ARM_COPY; 0: it is none. */
 static uint32_t copy_length(uint64_t word)
 {
-	uint32_t bytes = high(word);
+	uint32_t bytes = elan_high(word);
 
 	return bytes && bytes <= ELAN_COPY_MOST && !(bytes % 8) ? 3 + bytes / 8
 								: 0;
@@ -115,26 +111,29 @@ static void execute(
 					elan_here(a), q->context, word[2]));
 		break;
 	case ELAN_COPY:
-		wrong = copy(a, q->context, low(word[0]), word[1], word[2]);
+		wrong = copy(
+			a, q->context, elan_low(word[0]), word[1], word[2]);
 		break;
 	case ELAN_ADD:
-		elan_event_set(a, q->context, low(word[0]), high(word[0]));
+		elan_event_set(
+			a, q->context, elan_low(word[0]), elan_high(word[0]));
 		break;
 	case ELAN_ARM:
-		wrong = elan_event_arm(a, q->context, low(word[0]), word + 1);
+		wrong = elan_event_arm(
+			a, q->context, elan_low(word[0]), word + 1);
 		break;
 	case ELAN_ARM_COPY:
-		wrong = elan_event_arm_copy(
-			a, queue, low(word[0]), high(word[0]), word + 1);
+		wrong = elan_event_arm_copy(a, queue, elan_low(word[0]),
+			elan_high(word[0]), word + 1);
 		break;
 	case ELAN_GUARD:
 		q->is_guarded = true;
-		q->guard = (uint8_t)low(word[0]);
-		if (low(word[0]) >= ELAN_GUARDS)
+		q->guard = (uint8_t)elan_low(word[0]);
+		if (elan_low(word[0]) >= ELAN_GUARDS)
 			wrong = ELAN_ERROR_COMMAND;
 		break;
 	case ELAN_INTERRUPT:
-		elan_here(a)->counts.interrupts++;
+		elan_count(a)->interrupts++;
 		host_poke(a->nic->host, a->w, a->s, a->t);
 		break;
 	default:
@@ -165,7 +164,7 @@ static uint32_t simple(const struct nic_at *a, uint32_t queue)
 	for (i = 0; i < n && i < 1 + ELAN_DMA_WORDS; i++)
 		word[i] = elan_queue_word(q, q->taken + 8 * i);
 	q->taken += 8 * n;
-	elan_here(a)->counts.commands++;
+	elan_count(a)->commands++;
 	if (!q->skips)
 		execute(a, queue, word);
 	q->skips = false;
@@ -227,34 +226,30 @@ static uint32_t turn(const struct nic_at *a, uint32_t queue)
 
 void elan_command_go(const struct nic_at *a)
 {
-	struct elan_node *n = a->node;
+	struct elan_commands *x = elan_here(a)->commands;
 
-	if (n->is_command_posted || !n->run.first)
+	if (x->is_posted || !elan_here(a)->queues->run.first)
 		return;
-	n->is_command_posted = true;
-	elan_post(a, n->command_at > a->t ? n->command_at : a->t,
-		ELAN_ENGINE_COMMAND, 0);
+	x->is_posted = true;
+	elan_post(a, x->free_at > a->t ? x->free_at : a->t, ELAN_ENGINE_COMMAND,
+		0);
 }
 
 void elan_command_on_free(const struct nic_at *a)
 {
-	struct elan_node *n = a->node;
+	struct elan_commands *x = elan_here(a)->commands;
+	const struct elan_queue *q;
 	uint32_t used = 0;
 
-	n->is_command_posted = false;
-	while (!used && n->run.first) {
-		struct elan_queue *q =
-			LIST_ITEM(list_pop(&n->run), struct elan_queue, link);
-
-		q->is_queued = false;
+	x->is_posted = false;
+	while (!used && (q = elan_queue_next(elan_here(a)))) {
 		used = turn(a, q->id);
 		if (!used) {
 			elan_event_on_idle(a, q->id);
 			continue;
 		}
-		n->command_at =
-			a->t +
-			used * (PS_PER_S / elan_of(a)->params.command_rate);
+		x->free_at =
+			a->t + used * (PS_PER_S / elan_params(a)->command_rate);
 		elan_queue_wake(a, q->id);
 	}
 	elan_command_go(a);

@@ -424,7 +424,7 @@ static void a_dma_reads_what_was_stored_before_it(void **state)
 	}
 }
 
-struct seen {
+struct sighting {
 	sim_time first;
 };
 
@@ -442,7 +442,7 @@ static void seen_program(void *arg)
 
 static void seen_check(void *arg)
 {
-	struct seen *x = arg;
+	struct sighting *x = arg;
 	struct poll_loop loop = { .period = 1 };
 	uint64_t word;
 
@@ -455,7 +455,7 @@ static void seen_check(void *arg)
 /* On a bus that takes 6.4 us for the packet. */
 static void qsn_f81_a_dma_packet_is_whole_before_it_leaves(void **state)
 {
-	struct seen x;
+	struct sighting x;
 	struct et m;
 	uint32_t cut;
 

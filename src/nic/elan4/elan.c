@@ -1,19 +1,54 @@
-#include "nic/elan4/parts.h"
+/*
+ * The card as a whole: its units put together, their events handed out.  It is
+ * the only file that knows all of them.
+ */
+#include "nic/elan4/elan.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "base/wide.h"
+#include "nic/elan4/answer.h"
+#include "nic/elan4/command.h"
+#include "nic/elan4/dma.h"
+#include "nic/elan4/event.h"
+#include "nic/elan4/frame.h"
+#include "nic/elan4/get.h"
+#include "nic/elan4/input.h"
 #include "nic/elan4/params.h"
+#include "nic/elan4/pcix.h"
+#include "nic/elan4/queue.h"
+#include "nic/elan4/send.h"
+#include "nic/elan4/sten.h"
+#include "nic/elan4/thread.h"
 #include "route/updown.h"
 #include "topo/fattree.h"
+
+/* A node's card. */
+struct whole {
+	struct elan_node n;
+	struct elan_queues queues;
+	struct elan_events events;
+	struct elan_sender sender;
+	struct elan_gets gets;
+	struct elan_dmas dmas;
+	struct elan_answers answers;
+	struct elan_input input;
+	struct elan_commands commands;
+};
+
+/* All of them. */
+struct cards {
+	struct elan x;
+	struct resend_how resend;
+	struct reads_how reads;
+	struct words_how words;
+};
 
 #define ERROR(what_, key_)                                                     \
 	[what_] = {                                                            \
 		.key = key_,                                                   \
 		.unit = "times",                                               \
-		.offset = offsetof(struct elan_node, counts.errors) +          \
+		.offset = offsetof(struct whole, n.counts.errors) +            \
 			  (what_) * sizeof(uint64_t),                          \
 		.is_error = (what_) != ELAN_FINE,                              \
 	}
@@ -21,7 +56,7 @@
 #define COUNTER(field_, unit_)                                                 \
 	{                                                                      \
 		.key = #field_, .unit = unit_,                                 \
-		.offset = offsetof(struct elan_node, counts.field_)            \
+		.offset = offsetof(struct whole, n.counts.field_)              \
 	}
 
 /* Errors, by enum elan_error, and other counts. */
@@ -50,81 +85,154 @@ const char *elan_error_text(enum elan_error e)
 	return counters[e].key;
 }
 
-struct nic *elan_check(struct nic *nic)
+/* --- what units say to each other --- */
+
+static void on_queue_room(const struct nic_at *a, uint32_t queue)
 {
-	BUG_IF(!nic || nic->ops != &elan4_ops);
-	return nic;
+	elan_event_on_room(a, queue);
+	host_poke(a->nic->host, a->w, a->s, a->t);
+	elan_thread_on_room(a, queue);
+}
+
+static const struct elan_queue_calls queue_calls = {
+	.on_work = elan_command_go,
+	.on_room = on_queue_room,
+	.on_restart = elan_get_forget,
+};
+
+static void ask_word(const struct nic_at *a, uint32_t id, uint32_t bytes)
+{
+	elan_bus_ask(a, ELAN_BURST_WORD, id, bytes);
+}
+
+static void word_granted(const struct nic_at *a, uint32_t id, sim_time end)
+{
+	words_granted(a, &elan_here(a)->words, id, end);
+}
+
+static void ask_read(const struct nic_at *a, uint32_t id, uint32_t bytes)
+{
+	elan_bus_ask(a, ELAN_BURST_READ, id, bytes);
+}
+
+static void read_granted(const struct nic_at *a, uint32_t id, sim_time end)
+{
+	reads_granted(a, &elan_here(a)->reads, id, end);
+}
+
+static void connect(struct cards *c)
+{
+	struct elan *x = &c->x;
+
+	elan_send_set_up(&c->resend, x);
+	c->reads = (struct reads_how){
+		.ready = ELAN_ENGINE_READ,
+		.done = ELAN_ENGINE_BLOCK,
+		.latency = x->params.read_latency,
+		.most = (uint32_t)x->params.reads,
+		.ask = ask_read,
+	};
+	c->words = (struct words_how){
+		.in = ELAN_ENGINE_WORD_IN,
+		.see = x->host.see,
+		.ask = ask_word,
+		.on_had = elan_thread_on_word,
+	};
+	x->granted[ELAN_BURST_WORD] = word_granted;
+	x->granted[ELAN_BURST_WRITE] = elan_input_granted;
+	x->granted[ELAN_BURST_COPY] = elan_event_granted;
+	x->granted[ELAN_BURST_READ] = read_granted;
+	x->granted[ELAN_BURST_THREAD] = elan_thread_granted;
 }
 
 /* --- a node's part --- */
 
 static void node_init(struct nic *nic, void *node, site_id s)
 {
-	struct elan_node *n = node;
+	const struct cards *c = (const struct cards *)nic;
+	struct whole *x = node;
+	struct elan_node *n = &x->n;
 
 	(void)s;
-	bus_init(&n->bus, &((struct elan *)nic)->params.bus);
-	ring_init(&n->waiting, sizeof(struct elan_run));
-	ring_init(&n->ready, sizeof(struct elan_ready));
-	slots_init(&n->sendings, sizeof(struct elan_sending));
-	slots_init(&n->words, sizeof(struct elan_word_out));
-	slots_init(&n->copies, sizeof(struct elan_copy));
-	slots_init(&n->gets, sizeof(struct elan_get));
+	n->queues = &x->queues;
+	n->events = &x->events;
+	n->sender = &x->sender;
+	n->gets = &x->gets;
+	n->dmas = &x->dmas;
+	n->answers = &x->answers;
+	n->input = &x->input;
+	n->commands = &x->commands;
+	bus_init(&n->bus, &c->x.params.bus);
+	words_init(&n->words, &c->words, &n->ticks);
+	reads_init(&n->reads, &c->reads, &n->ticks, sizeof(struct elan_read));
+	resend_init(&x->sender.resend, &c->resend, &n->ticks,
+		sizeof(struct elan_sending));
+	x->sender.on_left = elan_dma_on_left;
+	x->queues.calls = &queue_calls;
+	elan_events_init(&x->events);
+	elan_gets_init(&x->gets);
+	elan_dmas_init(&x->dmas);
 }
 
-sim_time elan_ser(const struct elan *x, uint32_t bytes)
+static void node_fini(struct nic *nic, void *node)
 {
-	const struct net *net = x->nic.net;
+	struct whole *x = node;
 
-	return link_ser(&net->link, bytes);
+	(void)nic;
+	elan_queues_fini(&x->queues);
+	elan_threads_free(x->n.threads);
+	elan_events_fini(&x->events);
+	elan_dmas_fini(&x->dmas);
+	resend_fini(&x->sender.resend);
+	slots_fini(&x->gets.items);
+	words_fini(&x->n.words);
+	reads_fini(&x->n.reads);
+	seen_fini(&x->n.seen);
+	ranges_fini(&x->n.contexts);
+	bus_fini(&x->n.bus);
 }
 
-/* --- words --- */
-
-void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value)
+static uint64_t node_memory(const void *node)
 {
-	struct elan_node *n = a->node;
-	uint32_t id = slots_take(&n->words);
-	struct elan_word_out *o = slots_at(&n->words, id);
+	const struct whole *x = node;
+	const struct elan_node *n = &x->n;
 
-	o->address = address;
-	o->value = value;
-	slots_push(&n->words, &n->words_out, id);
-	n->words_asked++;
-	elan_bus_ask(a, ELAN_BURST_WORD, id, 8);
+	return elan_queues_memory(&x->queues) +
+	       elan_threads_memory(n->threads) +
+	       elan_events_memory(&x->events) + elan_dmas_memory(&x->dmas) +
+	       slots_memory(&x->sender.resend.items) +
+	       slots_memory(&x->gets.items) + slots_memory(&n->words.items) +
+	       slots_memory(&n->reads.items) + seen_memory(&n->seen) +
+	       ranges_memory(&n->contexts) + bus_memory(&n->bus);
 }
 
-void elan_word_granted(const struct nic_at *a, uint32_t word, sim_time end)
+static int audit_node(const void *node, site_id s, struct err *e)
 {
-	elan_here(a)->word_in = end + elan_of(a)->host.see;
-	elan_post(a, elan_here(a)->word_in, ELAN_ENGINE_WORD_IN, word);
-	elan_here(a)->words_had++;
-	elan_thread_on_word(a);
+	const struct whole *x = node;
+	uint32_t dmas = elan_dmas_left(&x->dmas);
+	uint32_t copies = elan_events_left(&x->n);
+	uint32_t inside = x->input.inside + (x->input.in.first ? 1u : 0u);
+	uint32_t sent = x->sender.resend.items.used;
+
+	if (sent || inside || x->n.reads.n || x->dmas.read_bytes ||
+		x->dmas.assembling || dmas || x->gets.late.first || copies ||
+		elan_threads_busy(x->n.threads) || x->queues.run.first)
+		return err_set_code(e, EXIT_INTERNAL,
+			"audit: node %u: %u packets are not acknowledged, %u "
+			"not executed, %u reads of %u bytes, %u packets and %u "
+			"DMAs not done, nor %u copies of events; %s queue has "
+			"work",
+			s, sent, inside, x->n.reads.n, x->dmas.read_bytes,
+			x->dmas.assembling, dmas, copies,
+			x->queues.run.first ? "a" : "no");
+	return 0;
 }
 
-void elan_word_on_in(const struct nic_at *a, uint32_t word)
+struct elan_counts elan_counts(const struct nic *nic, site_id s)
 {
-	struct elan_word_out *o = slots_at(&elan_here(a)->words, word);
+	const struct elan_node *n = nic->nodes[s];
 
-	BUG_IF(elan_here(a)->words_out.first != word);
-	slots_pop(&elan_here(a)->words, &elan_here(a)->words_out);
-	host_write(a->nic->host, a->w, a->s, a->t, o->address, &o->value, 8);
-	/* for those who wait for this or for something else */
-	host_poke(a->nic->host, a->w, a->s, a->t);
-	slots_give(&elan_here(a)->words, word);
-}
-
-void elan_read(const struct nic_at *a, uint64_t at, void *to, uint32_t n)
-{
-	const struct elan_word_out *o;
-	uint32_t i;
-
-	host_read(a->nic->host, a->s, at, to, n);
-	for (i = elan_here(a)->words_out.first; i; i = o->slot.next) {
-		o = slots_at(&elan_here(a)->words, i);
-		elan_overlay(to, at, n, o->address, (const uint8_t *)&o->value,
-			sizeof(o->value));
-	}
+	return n ? n->counts : (struct elan_counts){ 0 };
 }
 
 /* --- the network's client --- */
@@ -145,27 +253,19 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	elan_input(&a, fifo, id, tail);
 }
 
-/* No two events may leave their order to chance, unless they are the same. */
-static void check_order(const struct nic_at *a, const struct sim_event *e)
+static enum elan_engine engine_of(const struct sim_event *e)
 {
-#ifdef WEFT_CHECK
-	BUG_IF(elan_here(a)->last_at == a->t &&
-		elan_here(a)->last_rank == e->rank &&
-		elan_here(a)->last_data != e->data);
-	elan_here(a)->last_at = a->t;
-	elan_here(a)->last_rank = e->rank;
-	elan_here(a)->last_data = e->data;
-#else
-	(void)a;
-	(void)e;
-#endif
+	return (enum elan_engine)(
+		ENGINE_CLIENT + (sim_number(e) - ENGINE_CLIENT) % ELAN_ENGINES);
 }
 
 static void on_engine(
 	const struct nic_at *a, const struct sim_event *e, uint32_t data)
 {
-	check_order(a, e);
-	switch (elan_engine_of(e)) {
+	struct resend *r = &elan_here(a)->sender->resend;
+
+	ticks_check(a, &elan_here(a)->ticks, e);
+	switch (engine_of(e)) {
 	case ELAN_ENGINE_STORE:
 		elan_queue_on_store(a, data);
 		break;
@@ -173,22 +273,22 @@ static void on_engine(
 		elan_sten_on_half(a, data);
 		break;
 	case ELAN_ENGINE_LEAVE:
-		elan_send_on_leave(a, data);
+		resend_on_leave(a, r, data);
 		break;
 	case ELAN_ENGINE_LATE:
-		elan_send_on_late(a);
+		resend_on_late(a, r);
 		break;
 	case ELAN_ENGINE_LATER:
-		elan_send_on_later(a, data);
+		resend_on_later(a, r, data);
 		break;
 	case ELAN_ENGINE_AGAIN:
-		elan_send_on_again(a, data);
+		resend_on_again(a, r, data);
 		break;
 	case ELAN_ENGINE_READ:
-		elan_dma_on_read(a, data);
+		reads_on_ready(a, &elan_here(a)->reads, data);
 		break;
 	case ELAN_ENGINE_BLOCK:
-		elan_dma_on_block(a, data);
+		reads_on_done(a, &elan_here(a)->reads, data);
 		break;
 	case ELAN_ENGINE_INPUT:
 		elan_input_on_write(a, data);
@@ -200,10 +300,10 @@ static void on_engine(
 		elan_input_on_tail(a, data);
 		break;
 	case ELAN_ENGINE_WORD_IN:
-		elan_word_on_in(a, data);
+		words_on_in(a, &elan_here(a)->words, data);
 		break;
 	case ELAN_ENGINE_BUS:
-		bus_on_free(&elan_here(a)->bus, &elan_bus_card, a, a->t);
+		elan_bus_on_free(a);
 		break;
 	case ELAN_ENGINE_THREAD:
 		elan_thread_on_go(a, data);
@@ -232,6 +332,20 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 		host_event(a.nic->host, w, s, t, &e);
 	else
 		on_engine(&a, &e, e.data);
+}
+
+/* Time-outs of what has been answered since. */
+static bool is_stale(const struct nic *nic, const struct sim_event *e)
+{
+	const struct elan_node *n;
+
+	if (sim_phase(e) != PHASE_ENGINE || sim_number(e) < ENGINE_CLIENT ||
+		e->site >= nic->n_nodes)
+		return false;
+	n = nic->nodes[e->site];
+	if (engine_of(e) == ELAN_ENGINE_GET)
+		return !n->gets->late.first;
+	return resend_is_stale(&n->sender->resend, engine_of(e), e->data);
 }
 
 /* --- life --- */
@@ -265,7 +379,7 @@ static int check(const struct elan *x, struct err *e)
 			"nic.kind: elan4 sends packets of %d bytes, and "
 			"link.payload is %u",
 			ELAN_PACKET, payload);
-	if (p->command <= elan_ser(x, 8))
+	if (p->command <= x->least)
 		return err_set(e,
 			"nic.command: shorter than the least packet takes on "
 			"the link");
@@ -277,17 +391,6 @@ static int check(const struct elan *x, struct err *e)
 	return 0;
 }
 
-/* PCI-X: bursts of any length, each with an overhead of its host's. */
-static void set_up_bus(struct elan *x)
-{
-	struct bus_params *p = &x->params.bus;
-
-	p->cycles = 1;
-	p->overhead[BUS_STORE] = x->host.pio_overhead;
-	p->overhead[BUS_DATA] = x->host.dma_overhead;
-	p->overhead[BUS_WRITE] = x->host.dma_overhead;
-}
-
 static int elan_init(struct nic *nic, struct err *e)
 {
 	struct elan *x = (struct elan *)nic;
@@ -296,89 +399,14 @@ static int elan_init(struct nic *nic, struct err *e)
 
 	x->params = *elan_params_of(nic);
 	x->host = x->params.host[x->params.platform];
-	set_up_bus(x);
-	x->n_nodes = net->topo->n_nodes;
+	elan_bus_set_up(&x->params.bus, &x->host);
+	x->least = link_ser(&net->link, 8);
 	if (check(x, e))
 		return -1;
-	x->least = elan_ser(x, 8);
+	connect((struct cards *)nic);
 	x->rotates = routes && routes->spread == UPDOWN_ROTATE;
 	nic->load_size = sizeof(struct elan_buffer);
 	return 0;
-}
-
-static void node_fini(struct nic *nic, void *node)
-{
-	struct elan_node *n = node;
-	uint32_t i;
-
-	(void)nic;
-	for (i = 0; i < ELAN_QUEUES; i++)
-		elan_queue_free(elan_queue(n, i));
-	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
-		mem_free(n->queues[i]);
-	elan_threads_free(n);
-	ring_fini(&n->waiting);
-	ring_fini(&n->ready);
-	slots_fini(&n->sendings);
-	slots_fini(&n->words);
-	elan_event_free(n);
-	mem_free(n->seen);
-	mem_free(n->contexts);
-	slots_fini(&n->gets);
-	mem_free(n->maps);
-	bus_fini(&n->bus);
-}
-
-static int audit_node(const void *node, site_id s, struct err *e)
-{
-	const struct elan_node *n = node;
-	uint32_t dmas = n->waiting.n + n->dma[0].is_used + n->dma[1].is_used;
-	uint32_t inside = n->inside + (n->in.first ? 1u : 0u);
-
-	if (n->sendings.used || inside || n->reads || n->read_bytes ||
-		n->assembling || dmas || n->late_gets.first ||
-		elan_event_inside(n) || elan_threads_busy(n) || n->run.first)
-		return err_set_code(e, EXIT_INTERNAL,
-			"audit: node %u: %u packets are not acknowledged, %u "
-			"not executed, %u reads of %u bytes, %u packets and %u "
-			"DMAs not done, nor %u copies of events; %s queue has "
-			"work",
-			s, n->sendings.used, inside, n->reads, n->read_bytes,
-			n->assembling, dmas, elan_event_inside(n),
-			n->run.first ? "a" : "no");
-	return 0;
-}
-
-struct elan_counts elan_counts(const struct nic *nic, site_id s)
-{
-	const struct elan_node *n = nic->nodes[s];
-
-	return n ? n->counts : (struct elan_counts){ 0 };
-}
-
-static uint64_t node_memory(const void *node)
-{
-	const struct elan_node *n = node;
-	uint64_t sum = 0;
-	uint32_t i;
-
-	for (i = 0; i < ELAN_QUEUES; i++) {
-		const struct elan_queue *q = elan_queue(n, i);
-
-		if (q)
-			sum += sizeof(*q) + q->depth +
-			       ring_memory(&q->arrivals) +
-			       ring_memory(&q->births);
-	}
-	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++)
-		if (n->queues[i])
-			sum += ELAN_GROUP * sizeof(*n->queues[i]);
-	return sum + bus_memory(&n->bus) + elan_threads_memory(n) +
-	       ring_memory(&n->waiting) + ring_memory(&n->ready) +
-	       n->n_contexts * sizeof(*n->contexts) +
-	       n->n_maps * sizeof(*n->maps) + slots_memory(&n->gets) +
-	       slots_memory(&n->sendings) + slots_memory(&n->words) +
-	       elan_event_memory(n) + n->seen_room * sizeof(*n->seen);
 }
 
 static size_t load_bytes(const struct packet *p)
@@ -401,8 +429,8 @@ const struct nic_ops elan4_ops = {
 	.name = "elan4",
 	.title = "Elan4 interface",
 	.can = NIC_RESENDS | NIC_CASTS | NIC_THREADS,
-	.size = sizeof(struct elan),
-	.node_size = sizeof(struct elan_node),
+	.size = sizeof(struct cards),
+	.node_size = sizeof(struct whole),
 	.params = elan_param_rows,
 	.n_params = sizeof(elan_param_rows) / sizeof(elan_param_rows[0]),
 	.params_size = sizeof(struct elan_params),
@@ -414,5 +442,5 @@ const struct nic_ops elan4_ops = {
 	.node_memory = node_memory,
 	.audit_node = audit_node,
 	.load_bytes = load_bytes,
-	.is_stale = elan_send_is_stale,
+	.is_stale = is_stale,
 };

@@ -16,86 +16,106 @@
  * is part of how every message's end is told, and those times are calibrated
  * with it.
  */
-#include "nic/elan4/parts.h"
+#include "nic/elan4/event.h"
 
 #include <string.h>
 
 #include "base/mem.h"
+#include "nic/elan4/pcix.h"
+#include "nic/elan4/queue.h"
 
 #define PS_PER_S INT64_C(1000000000000)
 
 /* --- copies --- */
 
-static struct elan_copy *copy_of(const struct elan_node *n, uint32_t id)
+/* Bytes that an event copies when it fires. */
+struct elan_copy {
+	struct slot slot;
+	uint64_t address;
+	uint8_t *data;
+	uint32_t context, bytes;
+	uint32_t written; /* bytes in memory */
+};
+
+static struct elan_events *events_of(const struct nic_at *a)
 {
-	return slots_at(&n->copies, id);
+	return elan_here(a)->events;
+}
+
+static struct elan_copy *copy_of(const struct elan_events *x, uint32_t id)
+{
+	return slots_at(&x->copies, id);
 }
 
 /* A new one, with room for so many bytes. */
-static uint32_t take(struct elan_node *n, uint32_t bytes)
+static uint32_t take(struct elan_events *x, uint32_t bytes)
 {
-	uint32_t id = slots_take(&n->copies);
+	uint32_t id = slots_take(&x->copies);
 
-	copy_of(n, id)->data = mem_alloc(1, bytes);
-	copy_of(n, id)->bytes = bytes;
-	n->copies_bytes += bytes;
+	copy_of(x, id)->data = mem_alloc(1, bytes);
+	copy_of(x, id)->bytes = bytes;
+	x->bytes += bytes;
 	return id;
 }
 
-static void give(struct elan_node *n, uint32_t id)
+static void give(struct elan_events *x, uint32_t id)
 {
-	struct elan_copy *c = copy_of(n, id);
+	struct elan_copy *c = copy_of(x, id);
 
-	n->copies_bytes -= c->bytes;
+	x->bytes -= c->bytes;
 	mem_free(c->data);
 	c->data = NULL;
-	slots_give(&n->copies, id);
+	slots_give(&x->copies, id);
 }
 
 /* One that has fired is done. */
-static void finish(struct elan_node *n, uint32_t id)
+static void finish(struct elan_events *x, uint32_t id)
 {
-	n->copies_inside--;
-	give(n, id);
+	x->inside--;
+	give(x, id);
 }
 
-void elan_event_free(struct elan_node *n)
+void elan_events_init(struct elan_events *x)
+{
+	slots_init(&x->copies, sizeof(struct elan_copy));
+}
+
+void elan_events_fini(struct elan_events *x)
 {
 	uint32_t i;
 
-	for (i = 1; i <= n->copies.room; i++)
-		mem_free(copy_of(n, i)->data);
-	slots_fini(&n->copies);
-	mem_free(n->events);
+	for (i = 1; i <= x->copies.room; i++)
+		mem_free(copy_of(x, i)->data);
+	slots_fini(&x->copies);
+	mem_free(x->cell);
 }
 
-uint64_t elan_event_memory(const struct elan_node *n)
+uint64_t elan_events_memory(const struct elan_events *x)
 {
-	return n->n_events * sizeof(*n->events) + slots_memory(&n->copies) +
-	       n->copies_bytes;
+	return x->n * sizeof(*x->cell) + slots_memory(&x->copies) + x->bytes;
 }
 
 /* --- the event processor --- */
 
 static void start(const struct nic_at *a)
 {
-	const struct elan_params *p = &elan_of(a)->params;
-	uint32_t id = elan_here(a)->firing.first;
+	const struct elan_params *p = elan_params(a);
+	uint32_t id = events_of(a)->firing.first;
 
 	if (id)
 		elan_post(a,
 			a->t + p->event_slot +
-				copy_of(elan_here(a), id)->bytes * PS_PER_S /
+				copy_of(events_of(a), id)->bytes * PS_PER_S /
 					p->event_rate,
 			ELAN_ENGINE_EVENT, 0);
 }
 
 static void fire_copy(const struct nic_at *a, uint32_t id)
 {
-	bool is_idle = !elan_here(a)->firing.first;
+	bool is_idle = !events_of(a)->firing.first;
 
-	elan_here(a)->copies_inside++;
-	slots_push(&elan_here(a)->copies, &elan_here(a)->firing, id);
+	events_of(a)->inside++;
+	slots_push(&events_of(a)->copies, &events_of(a)->firing, id);
 	if (is_idle)
 		start(a);
 }
@@ -103,18 +123,18 @@ static void fire_copy(const struct nic_at *a, uint32_t id)
 static void append(
 	const struct nic_at *a, uint32_t queue, uint32_t id, sim_time t)
 {
-	const struct elan_copy *c = copy_of(elan_here(a), id);
+	const struct elan_copy *c = copy_of(events_of(a), id);
 
 	if (!elan_queue(elan_here(a), queue)->error)
-		elan_here(a)->counts.copied += c->bytes;
+		elan_count(a)->copied += c->bytes;
 	elan_queue_append(a, queue, c->data, c->bytes, t);
-	finish(elan_here(a), id);
+	finish(events_of(a), id);
 }
 
 static void to_queue(const struct nic_at *a, uint32_t queue, uint32_t id)
 {
 	struct elan_queue *q = elan_queue(elan_here(a), queue);
-	uint32_t bytes = copy_of(elan_here(a), id)->bytes;
+	uint32_t bytes = copy_of(events_of(a), id)->bytes;
 
 	if (bytes > q->depth)
 		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
@@ -122,22 +142,22 @@ static void to_queue(const struct nic_at *a, uint32_t queue, uint32_t id)
 		append(a, queue, id, a->t);
 		return;
 	}
-	slots_push(&elan_here(a)->copies, &q->copies, id);
+	slots_push(&events_of(a)->copies, &q->copies, id);
 	elan_queue_wake(a, queue);
 }
 
 static uint32_t next_burst(const struct nic_at *a, uint32_t left)
 {
-	uint32_t most = (uint32_t)elan_of(a)->params.merge;
+	uint32_t most = (uint32_t)elan_params(a)->merge;
 
 	return left < most ? left : most;
 }
 
 static void to_memory(const struct nic_at *a, uint32_t id)
 {
-	uint32_t left = copy_of(elan_here(a), id)->bytes, n;
+	uint32_t left = copy_of(events_of(a), id)->bytes, n;
 
-	elan_here(a)->counts.copied += left;
+	elan_count(a)->copied += left;
 	for (; left; left -= n) {
 		n = next_burst(a, left);
 		elan_bus_ask(a, ELAN_BURST_COPY, id, n);
@@ -151,7 +171,7 @@ void elan_event_granted(const struct nic_at *a, uint32_t copy, sim_time end)
 
 void elan_event_on_copied(const struct nic_at *a, uint32_t copy)
 {
-	struct elan_copy *c = copy_of(elan_here(a), copy);
+	struct elan_copy *c = copy_of(events_of(a), copy);
 	uint32_t n = next_burst(a, c->bytes - c->written);
 
 	host_write(a->nic->host, a->w, a->s, a->t, c->address + c->written,
@@ -159,13 +179,13 @@ void elan_event_on_copied(const struct nic_at *a, uint32_t copy)
 	host_poke(a->nic->host, a->w, a->s, a->t);
 	c->written += n;
 	if (c->written == c->bytes)
-		finish(elan_here(a), copy);
+		finish(events_of(a), copy);
 }
 
 void elan_event_on_done(const struct nic_at *a)
 {
-	uint32_t id = slots_pop(&elan_here(a)->copies, &elan_here(a)->firing);
-	const struct elan_copy *c = copy_of(elan_here(a), id);
+	uint32_t id = slots_pop(&events_of(a)->copies, &events_of(a)->firing);
+	const struct elan_copy *c = copy_of(events_of(a), id);
 	uint32_t queue = elan_queue_mapped(
 		elan_here(a), c->context, c->address, c->bytes);
 
@@ -175,8 +195,8 @@ void elan_event_on_done(const struct nic_at *a)
 		to_memory(a, id);
 	} else {
 		/* the queue has been closed since */
-		elan_here(a)->counts.errors[ELAN_ERROR_ADDRESS]++;
-		finish(elan_here(a), id);
+		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
+		finish(events_of(a), id);
 	}
 	start(a);
 }
@@ -186,12 +206,12 @@ void elan_event_on_room(const struct nic_at *a, uint32_t queue)
 	struct elan_queue *q = elan_queue(elan_here(a), queue);
 
 	while (q->copies.first) {
-		uint32_t bytes = copy_of(elan_here(a), q->copies.first)->bytes;
+		uint32_t bytes = copy_of(events_of(a), q->copies.first)->bytes;
 
 		if (!q->error && q->announced + bytes - q->freed > q->depth)
 			return;
 		/* a moment later: this instant's stores have come already */
-		append(a, queue, slots_pop(&elan_here(a)->copies, &q->copies),
+		append(a, queue, slots_pop(&events_of(a)->copies, &q->copies),
 			a->t + 1);
 	}
 }
@@ -207,15 +227,15 @@ void elan_event_on_idle(const struct nic_at *a, uint32_t queue)
 		elan_queue_stop(a, queue, ELAN_ERROR_OVERFLOW);
 }
 
-uint32_t elan_event_inside(const struct elan_node *n)
+uint32_t elan_events_left(const struct elan_node *n)
 {
-	uint32_t left = n->copies_inside, i, id;
+	uint32_t left = n->events->inside, i, id;
 
 	for (i = 0; left && i < ELAN_QUEUES; i++) {
 		const struct elan_queue *q = elan_queue(n, i);
 
 		id = q && q->is_blocked ? q->copies.first : 0;
-		for (; id; id = copy_of(n, id)->slot.next)
+		for (; id; id = copy_of(n->events, id)->slot.next)
 			left--;
 	}
 	return left;
@@ -224,32 +244,32 @@ uint32_t elan_event_inside(const struct elan_node *n)
 /* --- events --- */
 
 /* Made where it is new; its number is below ELAN_EVENTS. */
-static struct elan_event_cell *event_of(struct elan_node *n, uint32_t event)
+static struct elan_event_cell *cell_of(struct elan_events *x, uint32_t event)
 {
-	uint32_t room = n->n_events, i;
+	uint32_t room = x->n, i;
 
 	if (event >= room) {
 		room = room ? room : 16;
 		while (room <= event)
 			room *= 2;
-		n->events = mem_grow(n->events, room, sizeof(*n->events));
-		for (i = n->n_events; i < room; i++)
-			n->events[i] = (struct elan_event_cell){ 0 };
-		n->n_events = room;
+		x->cell = mem_grow(x->cell, room, sizeof(*x->cell));
+		for (i = x->n; i < room; i++)
+			x->cell[i] = (struct elan_event_cell){ 0 };
+		x->n = room;
 	}
-	return &n->events[event];
+	return &x->cell[event];
 }
 
 /* Arms it, where the context may; what was kept for it is dropped. */
 static enum elan_error arm(
-	struct elan_node *n, uint32_t event, const struct elan_event_cell *to)
+	struct elan_events *x, uint32_t event, const struct elan_event_cell *to)
 {
-	struct elan_event_cell *cell = event_of(n, event);
+	struct elan_event_cell *cell = cell_of(x, event);
 
 	if (cell->count && cell->context != to->context)
 		return ELAN_ERROR_RIGHT;
 	if (cell->copy)
-		give(n, cell->copy);
+		give(x, cell->copy);
 	*cell = *to;
 	return ELAN_FINE;
 }
@@ -273,15 +293,15 @@ enum elan_error elan_event_arm(const struct nic_at *a, uint32_t context,
 		return ELAN_ERROR_COMMAND;
 	if (word[1] % 8 || !elan_may(elan_here(a), context, word[1], 8))
 		return ELAN_ERROR_ADDRESS;
-	return arm(elan_here(a), event, &cell);
+	return arm(events_of(a), event, &cell);
 }
 
 /* Keeps what a queue has just taken out. */
 static uint32_t keep(const struct nic_at *a, const struct elan_queue *q,
 	uint64_t address, uint32_t bytes)
 {
-	uint32_t id = take(elan_here(a), bytes), i;
-	struct elan_copy *c = copy_of(elan_here(a), id);
+	uint32_t id = take(events_of(a), bytes), i;
+	struct elan_copy *c = copy_of(events_of(a), id);
 	uint64_t word;
 
 	c->address = address;
@@ -311,9 +331,9 @@ enum elan_error elan_event_arm_copy(const struct nic_at *a, uint32_t queue,
 			elan_queue_mapped(elan_here(a), q->context, word[1],
 				bytes) == ELAN_NO_QUEUE))
 		return ELAN_ERROR_ADDRESS;
-	wrong = arm(elan_here(a), event, &cell);
+	wrong = arm(events_of(a), event, &cell);
 	if (!wrong && cell.count)
-		elan_here(a)->events[event].copy = keep(a, q, word[1], bytes);
+		events_of(a)->cell[event].copy = keep(a, q, word[1], bytes);
 	return wrong;
 }
 
@@ -323,9 +343,9 @@ void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 	struct elan_event_cell *c;
 
 	/* 0 is none, and is never armed. */
-	if (event >= elan_here(a)->n_events)
+	if (event >= events_of(a)->n)
 		return;
-	c = &elan_here(a)->events[event];
+	c = &events_of(a)->cell[event];
 	if (!c->count || c->context != context)
 		return;
 	if (count < (uint64_t)c->count) {
@@ -333,7 +353,7 @@ void elan_event_set(const struct nic_at *a, uint32_t context, uint32_t event,
 		return;
 	}
 	c->count = 0;
-	elan_here(a)->counts.fired++;
+	elan_count(a)->fired++;
 	if (c->copy)
 		fire_copy(a, c->copy);
 	else
@@ -346,5 +366,5 @@ int64_t elan_event_count(const struct nic *nic, site_id s, uint32_t event)
 {
 	const struct elan_node *n = nic->nodes[s];
 
-	return n && event < n->n_events ? n->events[event].count : 0;
+	return n && event < n->events->n ? n->events->cell[event].count : 0;
 }

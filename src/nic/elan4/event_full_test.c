@@ -111,13 +111,13 @@ static void full_program(void *arg)
 	/* those two are not held up */
 	et_wait_word(ET_FLAG + 8, ELAN_STORE);
 	et_wait_word(ET_FLAG, 1);
-	assert_true(et_node(m, 0)->copies_inside > MANY / 2);
+	assert_true(et_node(m, 0)->events->inside > MANY / 2);
 	assert_int_equal(elan_queue_close(et_card(), 0, QUEUE), EBUSY);
 	/* in order, and all */
 	for (k = 1; k <= MANY; k++)
 		et_wait_word(ET_TARGET + 8 * 19, k);
 	et_wait_room(&full, 1024);
-	assert_int_equal(et_node(m, 0)->copies_inside, 0);
+	assert_int_equal(et_node(m, 0)->events->inside, 0);
 	assert_int_equal(et_error(&full), ELAN_FINE);
 	assert_int_equal(elan_queue_close(et_card(), 0, QUEUE), 0);
 }
@@ -308,7 +308,7 @@ static void what_never_fits_stops_its_queue(void **state)
 	run_one(&m, stuck_program, NULL);
 	assert_int_equal(et_counts(&m, 0).errors[ELAN_ERROR_OVERFLOW], 2);
 	assert_int_equal(et_counts(&m, 0).packets, 0);
-	assert_int_equal(et_node(&m, 0)->copies_bytes, 0);
+	assert_int_equal(et_node(&m, 0)->events->bytes, 0);
 	et_fini(&m);
 }
 

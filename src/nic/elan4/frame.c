@@ -3,11 +3,8 @@
 #include <string.h>
 
 #include "base/crc32.h"
-#include "link/code.h"
 
-enum { LINES = CODE_LINES };
-
-_Static_assert(10 * ELAN_FRAME_MOST < ELAN_NEXT_HOP, "a flip has its place");
+_Static_assert(10 * ELAN_FRAME_MOST < FLIPS_NEXT_HOP, "a flip has its place");
 
 /* --- writing --- */
 
@@ -157,31 +154,11 @@ enum elan_harm elan_frame_read(
 
 /* --- what flips make of it --- */
 
-/*
- * Each hop that did something codes the frame that came to it, and reads what
- * is left of it.  Returns how many bytes have come through without a symbol
- * that is none: n, or less.
- */
-static uint32_t flip(const struct elan_buffer *b, uint8_t *frame, uint32_t n)
-{
-	const struct link_code *code = &link_codes[b->code];
-	uint8_t symbol[CODE_ROOM * ELAN_FRAME_MOST];
-	uint32_t i = 0, whole = n;
-
-	while (i < b->n_flips && whole == n) {
-		code->write(symbol, frame, n);
-		do
-			code->flip(symbol, n, b->flip[i] % ELAN_NEXT_HOP);
-		while (++i < b->n_flips && !(b->flip[i] & ELAN_NEXT_HOP));
-		whole = code->read(frame, symbol, n);
-	}
-	return whole;
-}
-
 enum elan_harm elan_frame_judge(
 	struct elan_buffer *b, uint32_t src, bool *escaped)
 {
 	uint8_t frame[ELAN_FRAME_MOST], good[ELAN_FRAME_MOST];
+	uint8_t room[CODE_ROOM * ELAN_FRAME_MOST];
 	uint32_t n = elan_frame_write(b, src, good), whole, from;
 	struct elan_buffer was = *b;
 	enum elan_harm harm;
@@ -189,7 +166,7 @@ enum elan_harm elan_frame_judge(
 	*escaped = false;
 	b->violated = false;
 	memcpy(frame, good, n);
-	whole = flip(b, frame, n);
+	whole = flips_apply(&b->flips, frame, n, room);
 	if (whole < n) {
 		b->violated = true;
 		return whole < ELAN_FRAME_HEADER ? ELAN_UNREADABLE : ELAN_TORN;
@@ -216,25 +193,10 @@ void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 	const struct packet *p = &net->packets[id];
 	struct elan_buffer *b = payload_of_load(p->load);
 	uint8_t frame[ELAN_FRAME_MOST];
-	uint32_t n, place;
-	bool is_next;
 
 	(void)w;
-	if (b->n_flips == ELAN_FLIPS)
-		return; /* it is beyond repair */
-	n = net->link.code->byte_bits * elan_frame_write(b, p->src, frame);
-	/* The bits of one moment go side by side, and stay on their lines. */
-	place = (uint32_t)((uint64_t)(bit / LINES) * ((n + LINES - 1) / LINES) /
-			   ((bits + LINES - 1) / LINES)) *
-			LINES +
-		bit % LINES;
-	if (place >= n)
-		place -= LINES;
-	is_next = b->n_flips && b->hurt_at != p->head;
-	b->code = (uint8_t)(net->link.code - link_codes);
-	b->hurt_at = p->head;
-	b->flip[b->n_flips++] =
-		(uint16_t)(place | (is_next ? ELAN_NEXT_HOP : 0));
+	flips_note(&b->flips, net->link.code, p->head,
+		elan_frame_write(b, p->src, frame), bit, bits);
 }
 
 void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id)
@@ -251,8 +213,8 @@ void elan_frame_on_arrival(
 	bool escaped;
 
 	b->harm = (uint8_t)elan_frame_judge(b, p->src, &escaped);
-	elan_here(a)->counts.escapes += escaped;
-	elan_here(a)->counts.violations += b->violated;
-	elan_here(a)->counts.torn += b->harm == ELAN_TORN;
-	elan_here(a)->counts.unreadable += b->harm == ELAN_UNREADABLE;
+	elan_count(a)->escapes += escaped;
+	elan_count(a)->violations += b->violated;
+	elan_count(a)->torn += b->harm == ELAN_TORN;
+	elan_count(a)->unreadable += b->harm == ELAN_UNREADABLE;
 }

@@ -9,13 +9,12 @@
  * be good.  A hurt one is, its bits are flipped, and the CRCs decide
  * (QSN-F39).  On a coded wire the flipped bits are those of its symbols
  * (QSN-F76): a symbol that is none is seen by the code, and the CRCs decide of
- * those that have become others.  The model of the link counts some bytes more
- * or less than the frame has, so the place of a flipped bit is scaled.
+ * those that have become others.  See nic/util/flips.h.
  */
 #ifndef NIC_ELAN4_FRAME_H
 #define NIC_ELAN4_FRAME_H
 
-#include "nic/elan4/parts.h"
+#include "nic/elan4/buffer.h"
 
 enum {
 	ELAN_FRAME_HEADER = 32,
@@ -41,5 +40,13 @@ enum elan_harm elan_frame_read(
  */
 enum elan_harm elan_frame_judge(
 	struct elan_buffer *b, uint32_t src, bool *escaped);
+
+/* As the network's client has them. */
+void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
+	uint32_t bit, uint32_t bits);
+void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id);
+/* A hurt packet is here: sets its harm. */
+void elan_frame_on_arrival(
+	const struct nic_at *a, const struct packet *p, struct elan_buffer *b);
 
 #endif

@@ -115,8 +115,8 @@ static void qsn_f39_every_flipped_bit_is_seen(void **state)
 		bits = 8 * elan_frame_write(&was, SRC, frame);
 		for (i = 0; i < bits; i++) {
 			b = was;
-			b.n_flips = 1;
-			b.flip[0] = (uint16_t)i;
+			b.flips.n = 1;
+			b.flips.place[0] = (uint16_t)i;
 			assert_int_equal(elan_frame_judge(&b, SRC, &escaped),
 				i < 8 * ELAN_FRAME_HEADER ? ELAN_UNREADABLE
 							  : ELAN_TORN);
@@ -139,7 +139,7 @@ static void qsn_f76_flips_of_symbols_are_seen(void **state)
 
 	(void)state;
 	make(&was, WRITTEN);
-	was.code = CODED;
+	was.flips.code = CODED;
 	n = elan_frame_write(&was, SRC, frame);
 	for (i = 0; i < 10 * n; i++) {
 		link_codes[CODED].write(symbol, frame, n);
@@ -147,8 +147,8 @@ static void qsn_f76_flips_of_symbols_are_seen(void **state)
 		bad = link_codes[CODED].read(frame, symbol, n) < n;
 		elan_frame_write(&was, SRC, frame);
 		b = was;
-		b.n_flips = 1;
-		b.flip[0] = (uint16_t)i;
+		b.flips.n = 1;
+		b.flips.place[0] = (uint16_t)i;
 		assert_int_not_equal(
 			elan_frame_judge(&b, SRC, &escaped), ELAN_SOUND);
 		assert_false(escaped);
@@ -169,20 +169,20 @@ static void qsn_f76_each_wire_codes_anew(void **state)
 	bool escaped;
 
 	(void)state;
-	was.code = CODED;
-	was.n_flips = 2;
+	was.flips.code = CODED;
+	was.flips.n = 2;
 	elan_frame_write(&was, 1, frame);
 	assert_int_equal(frame[0], 1); /* 01001 on line 0, then 11110 */
 	/* 01001 -> 01011 -> 01001: bits 3 of line 0, twice */
-	was.flip[0] = was.flip[1] = 24;
+	was.flips.place[0] = was.flips.place[1] = 24;
 	b = was;
 	assert_int_equal(elan_frame_judge(&b, 1, &escaped), ELAN_SOUND);
 	/* 01001 -> 00001, which is none; and back is too late */
-	was.flip[0] = was.flip[1] = 8;
+	was.flips.place[0] = was.flips.place[1] = 8;
 	b = was;
 	assert_int_equal(elan_frame_judge(&b, 1, &escaped), ELAN_SOUND);
 	assert_false(b.violated);
-	was.flip[1] |= ELAN_NEXT_HOP;
+	was.flips.place[1] |= FLIPS_NEXT_HOP;
 	b = was;
 	assert_int_equal(elan_frame_judge(&b, 1, &escaped), ELAN_UNREADABLE);
 	assert_true(b.violated);
@@ -197,9 +197,9 @@ static void an_acknowledgement_has_a_crc(void **state)
 
 	(void)state;
 	assert_int_equal(bits, 8 * ELAN_FRAME_HEADER);
-	b.n_flips = 1;
+	b.flips.n = 1;
 	for (i = 0; i < bits; i++) {
-		b.flip[0] = (uint16_t)i;
+		b.flips.place[0] = (uint16_t)i;
 		assert_int_equal(
 			elan_frame_judge(&b, SRC, &escaped), ELAN_UNREADABLE);
 	}
@@ -222,7 +222,7 @@ static void what_no_crc_sees_comes_in_wrong(void **state)
 	/* the highest power is sent first, bytes with their lowest bit */
 	for (i = 0; i <= 32; i++)
 		if (polynomial >> (32 - i) & 1)
-			b.flip[b.n_flips++] = (uint16_t)(at + i);
+			b.flips.place[b.flips.n++] = (uint16_t)(at + i);
 	assert_int_equal(elan_frame_judge(&b, SRC, &escaped), ELAN_SOUND);
 	assert_true(escaped);
 	assert_memory_not_equal(b.data, was.data, was.data_bytes);
@@ -230,7 +230,7 @@ static void what_no_crc_sees_comes_in_wrong(void **state)
 	b = was;
 	for (i = 0; i < 32; i++)
 		if (polynomial >> (32 - i) & 1)
-			b.flip[b.n_flips++] = (uint16_t)(at + i);
+			b.flips.place[b.flips.n++] = (uint16_t)(at + i);
 	assert_int_equal(elan_frame_judge(&b, SRC, &escaped), ELAN_TORN);
 }
 
@@ -241,8 +241,8 @@ static void a_bit_that_is_flipped_back_is_none(void **state)
 
 	(void)state;
 	make(&b, WRITTEN);
-	b.n_flips = 2;
-	b.flip[0] = b.flip[1] = 300;
+	b.flips.n = 2;
+	b.flips.place[0] = b.flips.place[1] = 300;
 	assert_int_equal(elan_frame_judge(&b, SRC, &escaped), ELAN_SOUND);
 	assert_false(escaped);
 }

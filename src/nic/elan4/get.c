@@ -8,53 +8,79 @@
  * An answer names the get that it belongs to.  Only the first one is
  * executed, and none that nobody waits for any more.
  */
-#include "nic/elan4/parts.h"
+#include "nic/elan4/get.h"
+
+#include "nic/elan4/queue.h"
+#include "nic/elan4/send.h"
+
+struct elan_get {
+	struct slot slot; /* of those that wait */
+	struct elan_cookie cookie;
+	uint32_t queue;
+	site_id dst;
+	sim_time until; /* it waits */
+	uint16_t context;
+	uint8_t tries, n_pieces;
+	bool is_waiting, is_answered;
+	struct elan_piece piece[ELAN_MOST_PIECES];
+	struct elan_account account;
+};
+
+static struct elan_gets *gets_of(const struct nic_at *a)
+{
+	return elan_here(a)->gets;
+}
+
+void elan_gets_init(struct elan_gets *x)
+{
+	slots_init(&x->items, sizeof(struct elan_get));
+}
 
 static struct elan_get *find(
-	const struct elan_node *n, const struct elan_cookie *c)
+	const struct elan_gets *x, const struct elan_cookie *c)
 {
-	struct elan_get *g = slots_find(&n->gets, c->place);
+	struct elan_get *g = slots_find(&x->items, c->place);
 
 	return g && g->cookie.number == c->number ? g : NULL;
 }
 
 static struct elan_get *find_unanswered(
-	const struct elan_node *n, const struct elan_cookie *c)
+	const struct elan_gets *x, const struct elan_cookie *c)
 {
-	struct elan_get *g = find(n, c);
+	struct elan_get *g = find(x, c);
 
 	return g && !g->is_answered ? g : NULL;
 }
 
 /* --- the list of those that are waited for, the longest first --- */
 
-static void join(struct elan_node *n, struct elan_get *g)
+static void join(struct elan_gets *x, struct elan_get *g)
 {
 	g->is_waiting = true;
-	slots_push(&n->gets, &n->late_gets, g->cookie.place);
+	slots_push(&x->items, &x->late, g->cookie.place);
 }
 
-static void leave(struct elan_node *n, struct elan_get *g)
+static void leave(struct elan_gets *x, struct elan_get *g)
 {
 	if (g->is_waiting)
-		slots_remove(&n->gets, &n->late_gets, g->cookie.place);
+		slots_remove(&x->items, &x->late, g->cookie.place);
 	g->is_waiting = false;
 }
 
 /* NULL: nobody waits. */
-static struct elan_get *eldest(const struct elan_node *n)
+static struct elan_get *eldest(const struct elan_gets *x)
 {
-	return slots_find(&n->gets, n->late_gets.first);
+	return slots_find(&x->items, x->late.first);
 }
 
 /* One event for all: at the end of the longest wait. */
 static void set_clock(const struct nic_at *a)
 {
-	const struct elan_get *g = eldest(elan_here(a));
+	const struct elan_get *g = eldest(gets_of(a));
 
-	if (elan_here(a)->is_get_posted || !g)
+	if (gets_of(a)->is_posted || !g)
 		return;
-	elan_here(a)->is_get_posted = true;
+	gets_of(a)->is_posted = true;
 	elan_post(a, g->until, ELAN_ENGINE_GET, 0);
 }
 
@@ -63,66 +89,57 @@ static void set_clock(const struct nic_at *a)
 struct elan_cookie elan_get_new(const struct nic_at *a, uint32_t queue,
 	site_id dst, const struct elan_buffer *b)
 {
-	struct elan_node *n = a->node;
-	uint32_t place = slots_take(&n->gets), i;
-	struct elan_get *g = slots_at(&n->gets, place);
+	struct elan_gets *x = gets_of(a);
+	uint32_t place = slots_take(&x->items), i;
+	struct elan_get *g = slots_at(&x->items, place);
 
-	g->cookie = (struct elan_cookie){ place, n->gets_made++ };
+	g->cookie = (struct elan_cookie){ place, x->made++ };
 	g->queue = queue;
 	g->dst = dst;
 	g->context = b->context;
 	g->n_pieces = b->n_pieces;
 	for (i = 0; i < b->n_pieces; i++)
 		g->piece[i] = b->piece[i];
-	elan_queue(n, queue)->gets++;
+	elan_queue(elan_here(a), queue)->gets++;
 	return g->cookie;
 }
 
 static void forget(struct elan_node *n, struct elan_get *g)
 {
-	leave(n, g);
-	elan_queue(n, g->queue)->gets--;
-	slots_give(&n->gets, g->cookie.place);
+	struct elan_queue *q = elan_queue(n, g->queue);
+
+	leave(n->gets, g);
+	q->gets--;
+	q->answered -= g->is_answered;
+	slots_give(&n->gets->items, g->cookie.place);
 }
 
 bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c)
 {
-	struct elan_get *g = find_unanswered(elan_here(a), c);
+	struct elan_get *g = find_unanswered(gets_of(a), c);
 
 	if (!g)
 		return false;
-	leave(elan_here(a), g);
+	leave(gets_of(a), g);
 	g->is_answered = true;
+	elan_queue(elan_here(a), g->queue)->answered++;
 	return true;
 }
 
 void elan_get_done(const struct nic_at *a, const struct elan_cookie *c)
 {
-	struct elan_get *g = find(elan_here(a), c);
+	struct elan_get *g = find(gets_of(a), c);
 
 	if (g)
 		forget(elan_here(a), g);
-}
-
-bool elan_get_is_answered(const struct elan_node *n, uint32_t queue)
-{
-	uint32_t i;
-
-	for (i = 1; i <= n->gets.room; i++) {
-		const struct elan_get *g = slots_find(&n->gets, i);
-
-		if (g && g->is_answered && g->queue == queue)
-			return true;
-	}
-	return false;
 }
 
 void elan_get_forget(struct elan_node *n, uint32_t queue)
 {
 	uint32_t i;
 
-	for (i = 1; i <= n->gets.room; i++) {
-		struct elan_get *g = slots_find(&n->gets, i);
+	for (i = 1; i <= n->gets->items.room; i++) {
+		struct elan_get *g = slots_find(&n->gets->items, i);
 
 		if (g && g->queue == queue)
 			forget(n, g);
@@ -134,22 +151,22 @@ void elan_get_forget(struct elan_node *n, uint32_t queue)
 void elan_get_acked(const struct nic_at *a, const struct elan_cookie *c,
 	const struct elan_account *account)
 {
-	struct elan_get *g = find_unanswered(elan_here(a), c);
+	struct elan_get *g = find_unanswered(gets_of(a), c);
 
 	/* The answer may have been faster. */
 	if (!g)
 		return;
 	g->account = *account;
-	g->until = a->t + elan_of(a)->params.get_timeout;
-	leave(elan_here(a), g);
-	join(elan_here(a), g);
+	g->until = a->t + elan_params(a)->get_timeout;
+	leave(gets_of(a), g);
+	join(gets_of(a), g);
 	set_clock(a);
 }
 
 void elan_get_failed(const struct nic_at *a, const struct elan_cookie *c,
 	enum elan_error why)
 {
-	struct elan_get *g = find_unanswered(elan_here(a), c);
+	struct elan_get *g = find_unanswered(gets_of(a), c);
 
 	if (!g)
 		return;
@@ -157,19 +174,35 @@ void elan_get_failed(const struct nic_at *a, const struct elan_cookie *c,
 	forget(elan_here(a), g);
 }
 
+static void on_acked(
+	const struct nic_at *a, const struct elan_sent *s, bool is_yes)
+{
+	(void)is_yes;
+	window_done(&gets_of(a)->channel, s->sequence);
+	elan_get_acked(a, &s->get, &s->account);
+}
+
+static void on_failed(
+	const struct nic_at *a, const struct elan_sent *s, enum elan_error why)
+{
+	window_done(&gets_of(a)->channel, s->sequence);
+	elan_get_failed(a, &s->get, why);
+}
+
+static const struct elan_owner owner = { on_acked, on_failed };
+
 /* Asks again, by a packet of the card's own. */
 static void ask(const struct nic_at *a, struct elan_get *g)
 {
-	struct elan_node *n = a->node;
 	uint32_t id = elan_send_new(a), i;
-	struct elan_sending *s = elan_sending(n, id);
-	sim_time start = a->t + elan_of(a)->params.command - elan_of(a)->least;
+	struct elan_sending *s = elan_sending(a, id);
+	sim_time start = elan_start(a);
 
 	*s->copy = (struct elan_buffer){
 		.kind = ELAN_DATA,
 		.context = g->context,
 		.channel = ELAN_GET_CHANNEL,
-		.sequence = n->get_channel.next++,
+		.sequence = gets_of(a)->channel.next++,
 		.sending = id,
 		.asked = a->t,
 		.left_at = start,
@@ -178,8 +211,8 @@ static void ask(const struct nic_at *a, struct elan_get *g)
 	};
 	for (i = 0; i < g->n_pieces; i++)
 		s->copy->piece[i] = g->piece[i];
-	s->dst = g->dst;
-	s->owner = ELAN_OWNER_GET;
+	s->item.dst = g->dst;
+	s->owner = &owner;
 	s->fifo = ELAN_FIFO_STEN;
 	s->account = g->account;
 	elan_send_at(a, id, start);
@@ -187,25 +220,25 @@ static void ask(const struct nic_at *a, struct elan_get *g)
 
 void elan_get_on_late(const struct nic_at *a)
 {
-	struct elan_node *n = a->node;
+	struct elan_gets *x = gets_of(a);
 	struct elan_get *g;
 
-	n->is_get_posted = false;
-	while ((g = eldest(n)) && g->until <= a->t) {
-		if (g->tries == elan_of(a)->params.get_retries) {
+	x->is_posted = false;
+	while ((g = eldest(x)) && g->until <= a->t) {
+		if (g->tries == elan_params(a)->get_retries) {
 			elan_get_failed(a, &g->cookie, ELAN_ERROR_RETRIES);
 			continue;
 		}
-		leave(n, g);
+		leave(x, g);
 		/* Where too many are asked for anew, this one waits on. */
-		if (elan_channel_span(&n->get_channel) < ELAN_SPAN) {
+		if (window_span(&x->channel) < ELAN_SPAN) {
 			g->tries++;
-			n->counts.asked_again++;
+			elan_count(a)->asked_again++;
 			ask(a, g);
 			continue;
 		}
-		g->until = a->t + elan_of(a)->params.get_timeout;
-		join(n, g);
+		g->until = a->t + elan_params(a)->get_timeout;
+		join(x, g);
 	}
 	set_clock(a);
 }

@@ -304,7 +304,7 @@ static void span_program(void *arg)
 	uint32_t *most = arg, span;
 
 	while (program_now() < 2000 * US) {
-		span = elan_channel_span(&n->get_channel);
+		span = window_span(&n->gets->channel);
 		*most = *most > span ? *most : span;
 		program_charge(US);
 	}
@@ -337,8 +337,8 @@ static void many_gets_wait_and_are_asked_again(void **state)
 		assert_int_equal(most, ELAN_SPAN);
 		assert_true(et_counts(&m, 0).asked_again > 100);
 		assert_int_equal(
-			elan_channel_span(&et_node(&m, 0)->get_channel), 0);
-		assert_int_equal(et_node(&m, 0)->get_channel.done, 0);
+			window_span(&et_node(&m, 0)->gets->channel), 0);
+		assert_int_equal(et_node(&m, 0)->gets->channel.done, 0);
 		assert_true(!digest || digest == et_digest(&m));
 		digest = et_digest(&m);
 		et_fini(&m);

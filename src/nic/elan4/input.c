@@ -7,20 +7,25 @@
  * answer to the sender leaves when the tail is through.  One that begins with a
  * test waits for that before anything of it is executed or answered.
  */
-#include "nic/elan4/parts.h"
+#include "nic/elan4/input.h"
 
-#include <string.h>
-
+#include "nic/elan4/account.h"
+#include "nic/elan4/answer.h"
+#include "nic/elan4/ask.h"
+#include "nic/elan4/dma.h"
+#include "nic/elan4/event.h"
+#include "nic/elan4/frame.h"
+#include "nic/elan4/get.h"
+#include "nic/elan4/pcix.h"
+#include "nic/elan4/queue.h"
+#include "nic/elan4/send.h"
 #include "route/updown.h"
 
-static struct packet *packet_of(const struct nic_at *a, packet_id id)
-{
-	return &a->nic->net->packets[id];
-}
+enum { INPUTS = 4 }; /* packets that it works on */
 
-static struct elan_buffer *buffer_of(const struct nic_at *a, packet_id id)
+static struct elan_input *input_of(const struct nic_at *a)
 {
-	return payload_of_load(packet_of(a, id)->load);
+	return elan_here(a)->input;
 }
 
 /* --- what to do with it --- */
@@ -29,7 +34,7 @@ static struct elan_buffer *buffer_of(const struct nic_at *a, packet_id id)
 static uint32_t queue_of(const struct nic_at *a, const struct elan_buffer *b,
 	const struct elan_piece *p)
 {
-	if (p->what != ELAN_WRITE || !elan_here(a)->n_maps)
+	if (p->what != ELAN_WRITE || !elan_here(a)->queues->n_maps)
 		return ELAN_NO_QUEUE;
 	return elan_queue_mapped(
 		elan_here(a), b->context, p->address, p->bytes);
@@ -56,7 +61,7 @@ static void append(const struct nic_at *a, struct elan_buffer *b)
 {
 	uint32_t i, queue;
 
-	for (i = 0; elan_here(a)->n_maps && i < b->n_pieces; i++) {
+	for (i = 0; elan_here(a)->queues->n_maps && i < b->n_pieces; i++) {
 		struct elan_piece *p = &b->piece[i];
 		sim_time t = b->left[i] > a->t ? b->left[i] : a->t;
 
@@ -64,7 +69,7 @@ static void append(const struct nic_at *a, struct elan_buffer *b)
 		if (queue == ELAN_NO_QUEUE)
 			continue;
 		elan_queue_append(a, queue, b->data + p->at, p->bytes,
-			t + elan_of(a)->params.input);
+			t + elan_params(a)->input);
 		p->what = ELAN_NOP;
 	}
 }
@@ -88,11 +93,6 @@ static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 	return true;
 }
 
-static bool is_get(const struct elan_buffer *b)
-{
-	return b->n_pieces && b->piece[0].what == ELAN_GET;
-}
-
 /* Sets its verdict; false where nothing is executed. */
 static bool judge(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
@@ -112,30 +112,26 @@ static bool judge(
 	}
 	if (elan_has_test(b))
 		return elan_ask_begin(a, p, b);
-	if (is_get(b) &&
-		(elan_here(a)->reads >= (uint32_t)elan_of(a)->params.reads ||
-			elan_channel_span(&elan_here(a)->answers) ==
-				ELAN_SPAN)) {
+	if (elan_is_get(b) && (!reads_has_room(&elan_here(a)->reads) ||
+				      !elan_answer_has_room(a))) {
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	if (elan_seen_has(elan_here(a), p->src, b)) {
-		elan_here(a)->counts.duplicates++;
+	if (elan_ask_has_seen(a, p, b))
 		return false;
-	}
 	if (!queues_take(a, b)) {
 		b->verdict = ELAN_NACKED;
 		return false;
 	}
-	elan_seen_add(elan_here(a), p->src, b);
+	elan_ask_note(a, p, b);
 	if (b->channel == ELAN_ANSWER_CHANNEL &&
 		!elan_get_answered(a, &b->get)) {
-		elan_here(a)->counts.duplicates++;
+		elan_count(a)->duplicates++;
 		return false;
 	}
-	if (is_get(b)) {
-		elan_here(a)->reads++;
-		b->answer = elan_here(a)->answers.next++;
+	if (elan_is_get(b)) {
+		reads_reserve(&elan_here(a)->reads);
+		b->answer = elan_answer_number(a);
 	}
 	append(a, b);
 	return true;
@@ -158,7 +154,7 @@ static uint32_t next_write(const struct elan_buffer *b)
 static uint32_t next_burst(
 	const struct nic_at *a, const struct elan_buffer *b, sim_time *ready)
 {
-	const struct elan_params *p = &elan_of(a)->params;
+	const struct elan_params *p = elan_params(a);
 	uint32_t first = next_write(b), k = first, bytes;
 
 	if (k == b->n_pieces)
@@ -190,7 +186,7 @@ static void schedule(const struct nic_at *a, packet_id id)
 {
 	sim_time ready;
 
-	next_burst(a, buffer_of(a, id), &ready);
+	next_burst(a, elan_buffer(a, id), &ready);
 	elan_post(a, ready > a->t ? ready : a->t + 1, ELAN_ENGINE_INPUT, id);
 }
 
@@ -204,9 +200,9 @@ static void schedule(const struct nic_at *a, packet_id id)
  */
 static bool is_before(const struct nic_at *a, packet_id x, packet_id y)
 {
-	const struct elan_buffer *b = buffer_of(a, x), *c = buffer_of(a, y);
+	const struct elan_buffer *b = elan_buffer(a, x), *c = elan_buffer(a, y);
 
-	return packet_of(a, x)->src == packet_of(a, y)->src &&
+	return elan_packet(a, x)->src == elan_packet(a, y)->src &&
 	       b->channel == c->channel &&
 	       (b->ask || next_write(b) < b->n_pieces);
 }
@@ -217,37 +213,37 @@ static packet_id find_before(
 	const struct nic_at *a, packet_id from, packet_id than)
 {
 	while (from && !is_before(a, from, than))
-		from = packet_of(a, from)->next;
+		from = elan_packet(a, from)->next;
 	return from;
 }
 
 static void join_writers(const struct nic_at *a, packet_id id)
 {
-	struct elan_buffer *b = buffer_of(a, id);
+	struct elan_buffer *b = elan_buffer(a, id);
 
 	b->writes = b->ask || next_write(b) < b->n_pieces;
 	if (!b->writes)
 		return;
-	if (!b->ask && !find_before(a, elan_here(a)->writers.first, id))
+	if (!b->ask && !find_before(a, input_of(a)->writers.first, id))
 		schedule(a, id);
-	packet_push(a->nic->net->packets, &elan_here(a)->writers, id);
+	packet_push(a->nic->net->packets, &input_of(a)->writers, id);
 }
 
 static void leave_writers(const struct nic_at *a, packet_id id)
 {
-	packet_id next = packet_of(a, id)->next, before = 0, at;
+	packet_id next = elan_packet(a, id)->next, before = 0, at;
 
-	if (!buffer_of(a, id)->writes)
+	if (!elan_buffer(a, id)->writes)
 		return;
-	for (at = elan_here(a)->writers.first; at != id;
-		at = packet_of(a, at)->next)
+	for (at = input_of(a)->writers.first; at != id;
+		at = elan_packet(a, at)->next)
 		before = at;
 	if (before)
-		packet_of(a, before)->next = next;
+		elan_packet(a, before)->next = next;
 	else
-		elan_here(a)->writers.first = next;
+		input_of(a)->writers.first = next;
 	if (!next)
-		elan_here(a)->writers.last = before;
+		input_of(a)->writers.last = before;
 }
 
 /* What of a packet's writes from one on lies where a get reads. */
@@ -258,18 +254,22 @@ static void overlay_pieces(const struct elan_buffer *b, uint32_t i,
 		const struct elan_piece *p = &b->piece[i];
 
 		if (p->what == ELAN_WRITE)
-			elan_overlay(data, get->address, get->bytes, p->address,
-				b->data + p->at, p->bytes);
+			words_overlay(data, get->address, get->bytes,
+				p->address, b->data + p->at, p->bytes);
 	}
 }
 
-void elan_input_overlay(const struct nic_at *a, packet_id get, uint8_t *data)
+/*
+ * Puts writes that came before a get, and are not in memory yet, over what was
+ * read for it: on the bus no read passes a write.
+ */
+static void overlay(const struct nic_at *a, packet_id get, uint8_t *data)
 {
-	const struct elan_buffer *g = buffer_of(a, get), *b;
-	packet_id id = elan_here(a)->writers.first;
+	const struct elan_buffer *g = elan_buffer(a, get), *b;
+	packet_id id = input_of(a)->writers.first;
 
-	for (; id; id = packet_of(a, id)->next) {
-		b = buffer_of(a, id);
+	for (; id; id = elan_packet(a, id)->next) {
+		b = elan_buffer(a, id);
 		if ((int32_t)(b->came - g->came) > 0)
 			return;
 		if (b->ask)
@@ -282,7 +282,7 @@ void elan_input_overlay(const struct nic_at *a, packet_id get, uint8_t *data)
 /* Gives the bus the next burst of a packet. */
 static void hand_on(const struct nic_at *a, packet_id id)
 {
-	struct elan_buffer *b = buffer_of(a, id);
+	struct elan_buffer *b = elan_buffer(a, id);
 	uint32_t first = next_write(b), bytes = 0, i;
 	sim_time ready;
 	uint32_t until = next_burst(a, b, &ready);
@@ -290,14 +290,14 @@ static void hand_on(const struct nic_at *a, packet_id id)
 	for (i = first; i < until; i++)
 		bytes += b->piece[i].bytes;
 	b->handed = (uint8_t)until;
-	b->turn[b->bursts] = elan_here(a)->turn++;
+	b->turn[b->bursts] = input_of(a)->turn++;
 	b->until[b->bursts++] = (uint8_t)until;
 	b->todo++;
-	elan_here(a)->counts.writes++;
-	elan_here(a)->counts.merged += until - first - 1;
+	elan_count(a)->writes++;
+	elan_count(a)->merged += until - first - 1;
 	if (next_write(b) == b->n_pieces) {
-		elan_here(a)->counts.network_ps += (uint64_t)(a->t - b->asked);
-		elan_here(a)->counts.networked++;
+		elan_count(a)->network_ps += (uint64_t)(a->t - b->asked);
+		elan_count(a)->networked++;
 	}
 	elan_bus_ask(a, ELAN_BURST_WRITE, id, bytes);
 }
@@ -307,7 +307,7 @@ static void decide(const struct nic_at *a, packet_id id);
 /* The first one of its queue, or none, goes on. */
 static void go_on(const struct nic_at *a, packet_id id)
 {
-	uint8_t ask = id ? buffer_of(a, id)->ask : ELAN_ASK_NONE;
+	uint8_t ask = id ? elan_buffer(a, id)->ask : ELAN_ASK_NONE;
 
 	if (ask == ELAN_ASK_READ)
 		decide(a, id);
@@ -317,22 +317,22 @@ static void go_on(const struct nic_at *a, packet_id id)
 
 void elan_input_on_write(const struct nic_at *a, packet_id id)
 {
-	const struct elan_buffer *b = buffer_of(a, id);
+	const struct elan_buffer *b = elan_buffer(a, id);
 
 	hand_on(a, id);
 	go_on(a, next_write(b) < b->n_pieces
 			 ? id
-			 : find_before(a, packet_of(a, id)->next, id));
+			 : find_before(a, elan_packet(a, id)->next, id));
 }
 
 void elan_input_granted(const struct nic_at *a, packet_id id, sim_time end)
 {
-	struct elan_buffer *b = buffer_of(a, id);
+	struct elan_buffer *b = elan_buffer(a, id);
 	uint32_t last = b->until[b->granted++] - 1u;
 
 	/* One that streams ends when its last block does. */
-	if (b->streams && end < b->left[last] + elan_of(a)->params.input)
-		end = b->left[last] + elan_of(a)->params.input;
+	if (b->streams && end < b->left[last] + elan_params(a)->input)
+		end = b->left[last] + elan_params(a)->input;
 	elan_post(a, end + elan_of(a)->host.see, ELAN_ENGINE_WRITTEN, id);
 }
 
@@ -343,7 +343,7 @@ static void take_next(const struct nic_at *a);
 /* One of the things that were to come has: the last ends the packet. */
 static void one_done(const struct nic_at *a, packet_id id)
 {
-	struct elan_buffer *b = buffer_of(a, id);
+	struct elan_buffer *b = elan_buffer(a, id);
 	uint32_t i;
 
 	b->todo--;
@@ -358,15 +358,16 @@ static void one_done(const struct nic_at *a, packet_id id)
 	leave_writers(a, id);
 	elan_account_done(a, id);
 	if (a->nic->on_delivered)
-		a->nic->on_delivered(a->nic->arg, a->s, packet_of(a, id), a->t);
+		a->nic->on_delivered(
+			a->nic->arg, a->s, elan_packet(a, id), a->t);
 	nic_give(a->nic, a->w, id);
-	elan_here(a)->inside--;
+	input_of(a)->inside--;
 	take_next(a);
 }
 
 void elan_input_on_written(const struct nic_at *a, packet_id id)
 {
-	struct elan_buffer *b = buffer_of(a, id);
+	struct elan_buffer *b = elan_buffer(a, id);
 	uint32_t i = b->written ? b->until[b->written - 1] : 0;
 	uint32_t until = b->until[b->written++];
 
@@ -376,11 +377,6 @@ void elan_input_on_written(const struct nic_at *a, packet_id id)
 				b->piece[i].address, b->data + b->piece[i].at,
 				b->piece[i].bytes);
 	one_done(a, id);
-}
-
-void elan_input_done_read(const struct nic_at *a, packet_id get)
-{
-	one_done(a, get);
 }
 
 /* The way that a packet came: where that is alive so is the way back. */
@@ -396,8 +392,8 @@ static uint32_t way_back(const struct nic_at *a, const struct packet *p,
 
 static void answer(const struct nic_at *a, packet_id id)
 {
-	const struct packet *p = packet_of(a, id);
-	const struct elan_buffer *b = buffer_of(a, id);
+	const struct packet *p = elan_packet(a, id);
+	const struct elan_buffer *b = elan_buffer(a, id);
 	struct elan_buffer ack = {
 		.kind = b->verdict,
 		.channel = b->channel,
@@ -417,25 +413,19 @@ static void answer(const struct nic_at *a, packet_id id)
 			way_back(a, p, b), NULL);
 }
 
-static void release(const struct nic_at *a, packet_id id)
-{
-	net_release(a->nic->net, a->w, a->s, buffer_of(a, id)->fifo,
-		packet_of(a, id)->chunks, a->t);
-}
-
 /* One of which nothing is executed. */
 static void drop(const struct nic_at *a, packet_id id)
 {
-	const struct elan_buffer *b = buffer_of(a, id);
+	const struct elan_buffer *b = elan_buffer(a, id);
 
-	elan_here(a)->counts.dropped += b->kind == ELAN_ABORTED;
+	elan_count(a)->dropped += b->kind == ELAN_ABORTED;
 	if (b->verdict == ELAN_REFUSED || b->verdict == ELAN_DENIED)
 		elan_account_refused(a, id);
 	else
 		elan_account_nothing(a, id);
 	leave_writers(a, id);
 	nic_give(a->nic, a->w, id);
-	elan_here(a)->inside--;
+	input_of(a)->inside--;
 	take_next(a);
 }
 
@@ -450,8 +440,9 @@ static enum elan_kind after_yes(
 
 static void decide(const struct nic_at *a, packet_id id)
 {
-	struct elan_buffer *b = buffer_of(a, id);
-	bool is_executed = elan_ask_decide(a, id, after_yes(a, b));
+	struct elan_buffer *b = elan_buffer(a, id);
+	bool is_executed = elan_ask_decide(
+		a, id, after_yes(a, b), input_of(a)->writers.first);
 	packet_id next;
 
 	b->ask = ELAN_ASK_NONE;
@@ -461,7 +452,7 @@ static void decide(const struct nic_at *a, packet_id id)
 		b->handed = b->n_pieces;
 	while (next_write(b) < b->n_pieces)
 		hand_on(a, id);
-	next = find_before(a, packet_of(a, id)->next, id);
+	next = find_before(a, elan_packet(a, id)->next, id);
 	elan_account_tested(a, id);
 	answer(a, id);
 	if (is_executed)
@@ -471,18 +462,57 @@ static void decide(const struct nic_at *a, packet_id id)
 	go_on(a, next);
 }
 
-void elan_input_on_asked(const struct nic_at *a, packet_id id)
+/* --- reads --- */
+
+static void send_answer(const struct nic_at *a, packet_id get)
 {
-	buffer_of(a, id)->ask = ELAN_ASK_READ;
-	if (find_before(a, elan_here(a)->writers.first, id) == id)
+	const struct elan_piece *want = &elan_buffer(a, get)->piece[0];
+	void *data;
+	uint32_t sending = elan_answer_begin(a, get, &data);
+
+	elan_read(a, want->address, data, want->bytes);
+	overlay(a, get, data);
+	elan_answer_send(a, get, sending);
+}
+
+/* What a packet's test needs has been read. */
+static void on_asked(const struct nic_at *a, packet_id id)
+{
+	elan_buffer(a, id)->ask = ELAN_ASK_READ;
+	if (find_before(a, input_of(a)->writers.first, id) == id)
 		decide(a, id);
+}
+
+static void on_read(const struct nic_at *a, const struct read *x)
+{
+	packet_id id = ((const struct elan_read *)x)->packet;
+
+	if (elan_has_test(elan_buffer(a, id))) {
+		on_asked(a, id);
+	} else {
+		send_answer(a, id);
+		one_done(a, id);
+	}
+	elan_dma_go(a);
+}
+
+/* Reads memory for a get or a test; a place was kept for that. */
+static void read_for(const struct nic_at *a, packet_id id, uint32_t bytes)
+{
+	static const struct read_owner reader = { .done = on_read };
+	struct elan_read *r =
+		reads_begin(a, &elan_here(a)->reads, &reader, bytes, 0);
+
+	r->packet = id;
+	elan_count(a)->reads++;
 }
 
 void elan_input_on_tail(const struct nic_at *a, packet_id id)
 {
-	struct elan_buffer *b = buffer_of(a, id);
+	struct elan_buffer *b = elan_buffer(a, id);
 
-	release(a, id);
+	net_release(a->nic->net, a->w, a->s, b->fifo,
+		elan_packet(a, id)->chunks, a->t);
 	if (b->kind != ELAN_DATA && b->kind != ELAN_ABORTED) {
 		if (!b->harm)
 			elan_send_on_answer(a, b);
@@ -491,7 +521,7 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id)
 		return;
 	}
 	if (b->ask) {
-		elan_dma_read_for(a, id, 8);
+		read_for(a, id, 8);
 		return;
 	}
 	answer(a, id);
@@ -499,11 +529,11 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id)
 		drop(a, id);
 		return;
 	}
-	if (is_get(b)) {
+	if (elan_is_get(b)) {
 		b->handed = 1;
 		b->todo++;
-		elan_here(a)->counts.gets++;
-		elan_dma_read_for(a, id, b->piece[0].bytes);
+		elan_count(a)->gets++;
+		read_for(a, id, b->piece[0].bytes);
 	}
 	one_done(a, id);
 }
@@ -512,34 +542,34 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id)
 
 static void take(const struct nic_at *a, packet_id id)
 {
-	struct elan_buffer *b = buffer_of(a, id);
-	sim_time tail = packet_of(a, id)->head;
+	struct elan_buffer *b = elan_buffer(a, id);
+	sim_time tail = elan_packet(a, id)->head;
 
 	elan_account_turn(a, id);
 	b->handed = b->todo = b->bursts = b->granted = b->written = 0;
-	b->came = elan_here(a)->came++;
+	b->came = input_of(a)->came++;
 	b->writes = false;
 	b->ask = ELAN_ASK_NONE;
-	if (judge(a, packet_of(a, id), b)) {
+	if (judge(a, elan_packet(a, id), b)) {
 		b->todo = 1; /* the tail */
 		join_writers(a, id);
 	}
-	elan_here(a)->inside++;
+	input_of(a)->inside++;
 	tail = tail > a->t ? tail : a->t;
-	elan_post(a, tail + elan_of(a)->params.input, ELAN_ENGINE_ACK, id);
+	elan_post(a, tail + elan_params(a)->input, ELAN_ENGINE_ACK, id);
 }
 
 static void take_next(const struct nic_at *a)
 {
-	while (elan_here(a)->in.first && elan_here(a)->inside < ELAN_INPUTS)
-		take(a, packet_pop(a->nic->net->packets, &elan_here(a)->in));
+	while (input_of(a)->in.first && input_of(a)->inside < INPUTS)
+		take(a, packet_pop(a->nic->net->packets, &input_of(a)->in));
 }
 
 void elan_input(
 	const struct nic_at *a, uint32_t fifo, packet_id id, sim_time tail)
 {
-	struct packet *p = packet_of(a, id);
-	struct elan_buffer *b = buffer_of(a, id);
+	struct packet *p = elan_packet(a, id);
+	struct elan_buffer *b = elan_buffer(a, id);
 	sim_time later = a->t - b->left_at;
 	uint32_t i;
 
@@ -561,6 +591,6 @@ void elan_input(
 		elan_post(a, tail, ELAN_ENGINE_ACK, id);
 		return;
 	}
-	packet_push(a->nic->net->packets, &elan_here(a)->in, id);
+	packet_push(a->nic->net->packets, &input_of(a)->in, id);
 	take_next(a);
 }

@@ -265,8 +265,8 @@ static void events_are_made_when_they_are_armed(void **state)
 	(void)state;
 	et_init(&m, "4");
 	run_two(&m, last_event_program, NULL, NULL);
-	assert_int_equal(et_node(&m, 0)->n_events, ELAN_EVENTS);
-	assert_int_equal(et_node(&m, 1)->n_events, 0);
+	assert_int_equal(et_node(&m, 0)->events->n, ELAN_EVENTS);
+	assert_int_equal(et_node(&m, 1)->events->n, 0);
 	et_fini(&m);
 }
 

@@ -3,29 +3,13 @@
  * here: reads that have come, threads' included, writes, words and copies of
  * events.
  */
-#include "nic/elan4/parts.h"
+#include "nic/elan4/pcix.h"
 
 static void granted(const void *at, const struct bus_burst *b, sim_time end)
 {
 	const struct nic_at *a = at;
 
-	switch ((enum elan_burst_what)b->what) {
-	case ELAN_BURST_WORD:
-		elan_word_granted(a, b->id, end);
-		break;
-	case ELAN_BURST_WRITE:
-		elan_input_granted(a, b->id, end);
-		break;
-	case ELAN_BURST_READ:
-		elan_dma_granted(a, b->id, end);
-		break;
-	case ELAN_BURST_COPY:
-		elan_event_granted(a, b->id, end);
-		break;
-	case ELAN_BURST_THREAD:
-		elan_thread_granted(a, b->id, end);
-		break;
-	}
+	elan_of(a)->granted[b->what](a, b->id, end);
 }
 
 static void post(const void *at, sim_time t)
@@ -33,7 +17,7 @@ static void post(const void *at, sim_time t)
 	elan_post(at, t, ELAN_ENGINE_BUS, 0);
 }
 
-const struct bus_card elan_bus_card = { .granted = granted, .post = post };
+static const struct bus_card card = { .granted = granted, .post = post };
 
 void elan_bus_ask(const struct nic_at *a, enum elan_burst_what what,
 	uint32_t id, uint32_t bytes)
@@ -45,5 +29,18 @@ void elan_bus_ask(const struct nic_at *a, enum elan_burst_what what,
 		.kind = what >= ELAN_BURST_READ ? BUS_DATA : BUS_WRITE,
 	};
 
-	bus_ask(&elan_here(a)->bus, &elan_bus_card, a, a->t, &b);
+	bus_ask(&elan_here(a)->bus, &card, a, a->t, &b);
+}
+
+void elan_bus_on_free(const struct nic_at *a)
+{
+	bus_on_free(&elan_here(a)->bus, &card, a, a->t);
+}
+
+void elan_bus_set_up(struct bus_params *p, const struct elan_host *h)
+{
+	p->cycles = 1;
+	p->overhead[BUS_STORE] = h->pio_overhead;
+	p->overhead[BUS_DATA] = h->dma_overhead;
+	p->overhead[BUS_WRITE] = h->dma_overhead;
 }

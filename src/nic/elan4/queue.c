@@ -4,12 +4,20 @@
  * room comes back only when a packet has been acknowledged.  Whoever breaks
  * a queue's rules stops that queue, and no other (QSN-F26).
  */
-#include "nic/elan4/parts.h"
+#include "nic/elan4/queue.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "nic/elan4/account.h"
+
+/* A store that is on its way: the bytes are in the ring already. */
+struct elan_arrival {
+	uint64_t end; /* position behind it */
+	sim_time at;
+	enum elan_error error; /* it stops the queue */
+};
 
 static const uint32_t depths[ELAN_DEPTHS] = {
 	[ELAN_1K] = 1 << 10,
@@ -21,21 +29,21 @@ static const uint32_t depths[ELAN_DEPTHS] = {
 struct elan_queue *elan_queue(const struct elan_node *n, uint32_t id)
 {
 	struct elan_queue *const *group =
-		id < ELAN_QUEUES ? n->queues[id / ELAN_GROUP] : NULL;
+		id < ELAN_QUEUES ? n->queues->group[id / ELAN_GROUP] : NULL;
 
 	return group ? group[id % ELAN_GROUP] : NULL;
 }
 
 static void set_queue(struct elan_node *n, uint32_t id, struct elan_queue *q)
 {
-	struct elan_queue ***group = &n->queues[id / ELAN_GROUP];
+	struct elan_queue ***group = &n->queues->group[id / ELAN_GROUP];
 
 	if (!*group)
 		*group = mem_alloc(ELAN_GROUP, sizeof(**group));
 	(*group)[id % ELAN_GROUP] = q;
 }
 
-void elan_queue_free(struct elan_queue *q)
+static void queue_free(struct elan_queue *q)
 {
 	if (!q)
 		return;
@@ -43,6 +51,38 @@ void elan_queue_free(struct elan_queue *q)
 	ring_fini(&q->arrivals);
 	ring_fini(&q->births);
 	mem_free(q);
+}
+
+void elan_queues_fini(struct elan_queues *x)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++) {
+		for (k = 0; x->group[i] && k < ELAN_GROUP; k++)
+			queue_free(x->group[i][k]);
+		mem_free(x->group[i]);
+	}
+	mem_free(x->maps);
+}
+
+static uint64_t queue_memory(const struct elan_queue *q)
+{
+	return q ? sizeof(*q) + q->depth + ring_memory(&q->arrivals) +
+			       ring_memory(&q->births)
+		 : 0;
+}
+
+uint64_t elan_queues_memory(const struct elan_queues *x)
+{
+	uint64_t sum = x->n_maps * sizeof(*x->maps);
+	uint32_t i, k;
+
+	for (i = 0; i < ELAN_QUEUES / ELAN_GROUP; i++) {
+		sum += x->group[i] ? ELAN_GROUP * sizeof(*x->group[i]) : 0;
+		for (k = 0; x->group[i] && k < ELAN_GROUP; k++)
+			sum += queue_memory(x->group[i][k]);
+	}
+	return sum;
 }
 
 /* --- the driver --- */
@@ -66,7 +106,7 @@ int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	q->id = (uint16_t)queue;
 	ring_init(&q->arrivals, sizeof(struct elan_arrival));
 	ring_init(&q->births, sizeof(struct elan_birth));
-	q->name = ELAN_FIRST_QUEUE + n->opened++;
+	q->name = ELAN_FIRST_QUEUE + n->queues->opened++;
 	set_queue(n, queue, q);
 	return 0;
 }
@@ -88,25 +128,33 @@ int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
 {
 	struct elan_node *n = nic_node(nic, s);
 	struct elan_queue *q = elan_queue(n, queue);
+	struct elan_queues *x = n->queues;
 
 	if (!q || address % ELAN_PAGE || address < host_memory(nic->host))
 		return EINVAL;
 	if (q->mapped ||
 		elan_queue_mapped(n, q->context, address, 8) != ELAN_NO_QUEUE)
 		return EBUSY;
-	n->maps = mem_grow(n->maps, n->n_maps + 1, sizeof(*n->maps));
-	n->maps[n->n_maps++] = (uint16_t)queue;
+	x->maps = mem_grow(x->maps, x->n_maps + 1, sizeof(*x->maps));
+	x->maps[x->n_maps++] = (uint16_t)queue;
 	q->mapped = address;
 	return 0;
 }
 
-static void unmap(struct elan_node *n, uint32_t queue)
+static void unmap(struct elan_queues *x, uint32_t queue)
 {
 	uint32_t i;
 
-	for (i = 0; i < n->n_maps; i++)
-		if (n->maps[i] == queue)
-			n->maps[i] = n->maps[--n->n_maps];
+	for (i = 0; i < x->n_maps; i++)
+		if (x->maps[i] == queue)
+			x->maps[i] = x->maps[--x->n_maps];
+}
+
+static void unblock(struct elan_node *n, struct elan_queue *q)
+{
+	if (q->is_blocked)
+		list_remove(&n->queues->blocked, &q->link);
+	q->is_blocked = false;
 }
 
 int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
@@ -116,12 +164,11 @@ int elan_queue_close(struct nic *nic, site_id s, uint32_t queue)
 
 	if (!q)
 		return EINVAL;
-	if (!is_quiet(q) || q->gets || q->claimed ||
-		elan_thread_wants(n, queue))
+	if (!is_quiet(q) || q->gets || q->claimed || q->wanted)
 		return EBUSY;
-	elan_thread_forget(n, queue);
-	unmap(n, queue);
-	elan_queue_free(q);
+	unblock(n, q);
+	unmap(n->queues, queue);
+	queue_free(q);
 	set_queue(n, queue, NULL);
 	return 0;
 }
@@ -133,10 +180,10 @@ int elan_queue_restart(struct nic *nic, site_id s, uint32_t queue)
 
 	if (!q)
 		return EINVAL;
-	if (!q->error || !is_quiet(q) || elan_get_is_answered(n, queue))
+	if (!q->error || !is_quiet(q) || q->answered)
 		return EBUSY;
-	elan_get_forget(n, queue);
-	elan_thread_forget(n, queue);
+	n->queues->calls->on_restart(n, queue);
+	unblock(n, q);
 	q->error = ELAN_FINE;
 	q->is_guarded = q->is_half = false;
 	q->was_denied = q->skips = false;
@@ -182,12 +229,10 @@ uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 	return q ? q->depth - (q->announced - q->freed) : 0;
 }
 
-/* Copies of events, cores and threads wait for that. */
+/* Cores, copies of events and threads wait for that. */
 static void tell_room(const struct nic_at *a, uint32_t queue)
 {
-	elan_event_on_room(a, queue);
-	host_poke(a->nic->host, a->w, a->s, a->t);
-	elan_thread_on_room(a, queue);
+	elan_here(a)->queues->calls->on_room(a, queue);
 }
 
 void elan_queue_freed(const struct nic_at *a, uint32_t queue, uint64_t until)
@@ -204,7 +249,7 @@ void elan_queue_stop(
 	if (q->error)
 		return;
 	q->error = (uint8_t)why;
-	elan_here(a)->counts.errors[why]++;
+	elan_count(a)->errors[why]++;
 	tell_room(a, queue);
 }
 
@@ -275,11 +320,26 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 	wrong = misuse(q, offset, n, &position);
 	if (wrong == ELAN_FINE) {
 		copy_in(q, position, words, n);
-		elan_account_store(&a, q, position, 8 * n, end + x->host.store);
+		elan_account_store(
+			&a, &q->births, position, 8 * n, end + x->host.store);
 	}
 	note_arrival(q, end + x->host.store, wrong);
 	elan_post(&a, end + x->host.store, ELAN_ENGINE_STORE, queue);
 	return end;
+}
+
+void elan_note_birth(struct nic *nic, site_id s, uint32_t queue,
+	uint64_t position, sim_time t)
+{
+	struct elan_queue *q = elan_queue(nic_node(nic, s), queue);
+	struct elan_birth *b;
+
+	if (!nic->net->book || !q)
+		return;
+	b = ring_push(&q->births);
+	*b = (struct elan_birth){
+		.position = position, .at = t, .handed = t, .came = t
+	};
 }
 
 /* --- what units of the card append --- */
@@ -287,15 +347,16 @@ sim_time elan_store(struct nic *nic, struct sim_worker *w, site_id s,
 uint32_t elan_queue_mapped(const struct elan_node *n, uint32_t context,
 	uint64_t at, uint64_t bytes)
 {
+	const struct elan_queues *x = n->queues;
 	uint32_t i;
 
 	if (at % 8 || bytes % 8 || at % ELAN_PAGE + bytes > ELAN_PAGE)
 		return ELAN_NO_QUEUE;
-	for (i = 0; i < n->n_maps; i++) {
-		const struct elan_queue *q = elan_queue(n, n->maps[i]);
+	for (i = 0; i < x->n_maps; i++) {
+		const struct elan_queue *q = elan_queue(n, x->maps[i]);
 
 		if (q->context == context && q->mapped == at - at % ELAN_PAGE)
-			return n->maps[i];
+			return x->maps[i];
 	}
 	return ELAN_NO_QUEUE;
 }
@@ -342,7 +403,7 @@ void elan_queue_append(const struct nic_at *a, uint32_t queue,
 
 		t = t > last->at ? t : last->at;
 	}
-	elan_here(a)->counts.appended += bytes / 8;
+	elan_count(a)->appended += bytes / 8;
 	note_arrival(q, t, wrong);
 	elan_post(a, t, ELAN_ENGINE_STORE, queue);
 }
@@ -397,8 +458,40 @@ void elan_queue_wake(const struct nic_at *a, uint32_t queue)
 		q->taken == q->announced)
 		return;
 	q->is_queued = true;
-	list_push(&n->run, &q->link);
-	elan_command_go(a);
+	list_push(&n->queues->run, &q->link);
+	n->queues->calls->on_work(a);
+}
+
+struct elan_queue *elan_queue_next(struct elan_node *n)
+{
+	struct elan_queue *q;
+
+	if (!n->queues->run.first)
+		return NULL;
+	q = LIST_ITEM(list_pop(&n->queues->run), struct elan_queue, link);
+	q->is_queued = false;
+	return q;
+}
+
+void elan_queue_block(struct elan_node *n, uint32_t queue)
+{
+	struct elan_queue *q = elan_queue(n, queue);
+
+	q->is_blocked = true;
+	list_push(&n->queues->blocked, &q->link);
+}
+
+void elan_queue_unblock_all(const struct nic_at *a)
+{
+	struct list *blocked = &elan_here(a)->queues->blocked;
+
+	while (blocked->first) {
+		struct elan_queue *q =
+			LIST_ITEM(blocked->first, struct elan_queue, link);
+
+		unblock(elan_here(a), q);
+		elan_queue_wake(a, q->id);
+	}
 }
 
 void elan_queue_acked(const struct nic_at *a, uint32_t queue, uint32_t sequence)
@@ -408,8 +501,8 @@ void elan_queue_acked(const struct nic_at *a, uint32_t queue, uint32_t sequence)
 	uint64_t until = q->freed;
 
 	q->outstanding--;
-	elan_channel_done(&q->channel, sequence);
-	if (!elan_channel_span(&q->channel))
+	window_done(&q->channel, sequence);
+	if (!window_span(&q->channel))
 		until = q->taken;
 	else if (q->channel.oldest != oldest)
 		until = q->ends[(q->channel.oldest - 1) % ELAN_ENDS];

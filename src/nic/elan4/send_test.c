@@ -20,28 +20,6 @@ static void run_two(
 	et_run(m, 1, p, b ? 2 : 1);
 }
 
-/* --- numbers --- */
-
-static void a_channel_spans_from_the_eldest_to_the_newest(void **state)
-{
-	struct elan_channel c = { .next = UINT32_MAX - 3,
-		.oldest = UINT32_MAX - 3 };
-	uint32_t first = c.next, i;
-
-	(void)state;
-	c.next += ELAN_SPAN;
-	for (i = ELAN_SPAN - 1; i; i--) {
-		elan_channel_done(&c, first + i);
-		assert_int_equal(elan_channel_span(&c), ELAN_SPAN);
-	}
-	elan_channel_done(&c, first);
-	assert_int_equal(elan_channel_span(&c), 0);
-	assert_int_equal(c.done, 0);
-	c.next += 2;
-	elan_channel_done(&c, c.next - 2);
-	assert_int_equal(elan_channel_span(&c), 1);
-}
-
 /* --- sent again though it has come --- */
 
 enum { AGAIN = 10 };
@@ -430,7 +408,6 @@ static void a_budget_changes_nothing_and_misses_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_channel_spans_from_the_eldest_to_the_newest),
 		cmocka_unit_test(qsn_f25_what_is_resent_is_not_stored_again),
 		cmocka_unit_test(qsn_g3_duplicates_are_executed_once),
 		cmocka_unit_test(an_acknowledgement_may_come_late),

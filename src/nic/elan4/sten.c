@@ -4,19 +4,13 @@
  * stored is known, and when each store arrives, so its head can leave before
  * its tail is here (QSN-F34).
  */
-#include "nic/elan4/parts.h"
+#include "nic/elan4/sten.h"
 
 #include <string.h>
 
-static uint32_t low(uint64_t word)
-{
-	return (uint32_t)(word >> 16) & 0xffff;
-}
-
-static uint32_t high(uint64_t word)
-{
-	return (uint32_t)(word >> 32);
-}
+#include "nic/elan4/get.h"
+#include "nic/elan4/queue.h"
+#include "nic/elan4/send.h"
 
 /* --- decoding --- */
 
@@ -71,7 +65,7 @@ static int read_block(struct reading *r, struct elan_buffer *b, uint64_t to,
 static int read_write(struct reading *r, struct elan_buffer *b, uint64_t word,
 	sim_time *arrived)
 {
-	uint32_t bytes = low(word), at, n;
+	uint32_t bytes = elan_low(word), at, n;
 	uint64_t to;
 	int code = 0;
 
@@ -91,8 +85,8 @@ static int read_get(struct reading *r, struct elan_buffer *b, uint64_t word)
 {
 	struct elan_piece p = {
 		.what = ELAN_GET,
-		.bytes = (uint16_t)low(word),
-		.event = high(word),
+		.bytes = (uint16_t)elan_low(word),
+		.event = elan_high(word),
 	};
 
 	if (!p.bytes || p.bytes > ELAN_PACKET || b->n_pieces || b->cast ||
@@ -107,7 +101,7 @@ static int read_get(struct reading *r, struct elan_buffer *b, uint64_t word)
 static int read_test(struct reading *r, struct elan_buffer *b, uint64_t word)
 {
 	struct elan_piece p = {
-		.what = ELAN_TEST, .bytes = 8, .event = low(word)
+		.what = ELAN_TEST, .bytes = 8, .event = elan_low(word)
 	};
 
 	if (b->n_pieces || p.event >= ELAN_OPERATIONS)
@@ -124,8 +118,8 @@ static int read_set(struct elan_buffer *b, uint64_t word)
 		return IMPOSSIBLE;
 	b->piece[b->n_pieces++] = (struct elan_piece){
 		.what = ELAN_SET,
-		.event = low(word),
-		.count = high(word),
+		.event = elan_low(word),
+		.count = elan_high(word),
 	};
 	return 0;
 }
@@ -173,7 +167,7 @@ static int64_t decode(const struct elan_queue *q, struct sten *p)
 		switch (p->close & 0xff) {
 		case ELAN_CLOSE:
 			is_closed = true;
-			if (high(p->close) >= ELAN_EVENTS)
+			if (elan_high(p->close) >= ELAN_EVENTS)
 				code = IMPOSSIBLE;
 			break;
 		case ELAN_WRITE:
@@ -212,9 +206,9 @@ static void set_times(const struct nic_at *a, struct elan_buffer *b,
 		if (b->piece[i].what != ELAN_WRITE)
 			continue;
 		sum += b->piece[i].bytes;
-		link = since + elan_ser(elan_of(a), sum);
+		link = since + elan_ser(a, sum);
 		link = link > start ? link : start;
-		b->left[i] = arrived[i] + elan_of(a)->params.command;
+		b->left[i] = arrived[i] + elan_params(a)->command;
 		b->left[i] = b->left[i] > link ? b->left[i] : link;
 	}
 }
@@ -228,7 +222,7 @@ static site_id destination(const struct nic_at *a, uint64_t open, uint64_t last)
 		last = to;
 	else if (!a->nic->net->route->ops->spread)
 		return NO_SITE; /* this network does not broadcast */
-	return to <= last && last < elan_of(a)->n_nodes ? (site_id)to : NO_SITE;
+	return to <= last && last < a->nic->n_nodes ? (site_id)to : NO_SITE;
 }
 
 /*
@@ -240,7 +234,7 @@ static void await_rest(const struct nic_at *a, uint32_t queue)
 	struct elan_queue *q = elan_queue(elan_here(a), queue);
 
 	if (!q->is_half)
-		elan_post(a, a->t + elan_of(a)->params.half_packet,
+		elan_post(a, a->t + elan_params(a)->half_packet,
 			ELAN_ENGINE_HALF, queue);
 	if (!q->is_half || q->half_at != q->taken)
 		q->half_since = a->t;
@@ -275,25 +269,45 @@ void elan_sten_on_half(const struct nic_at *a, uint32_t queue)
 	/* The queue may be another one by now. */
 	if (!q || !q->is_half)
 		return;
-	until = q->word_at + elan_of(a)->params.half_packet;
+	until = q->word_at + elan_params(a)->half_packet;
 	q->is_half = !q->error && q->taken == q->half_at && a->t < until;
 	if (q->is_half)
 		elan_post(a, until, ELAN_ENGINE_HALF, queue);
 	if (q->is_half || q->error || q->taken != q->half_at)
 		return;
-	elan_here(a)->counts.aborted++;
+	elan_count(a)->aborted++;
 	send_aborted(a, q);
 }
+
+static void on_acked(
+	const struct nic_at *a, const struct elan_sent *s, bool is_yes)
+{
+	struct elan_queue *q = elan_queue(elan_here(a), s->owner_id);
+
+	q->was_denied |= !is_yes;
+	elan_queue_acked(a, s->owner_id, s->sequence);
+	elan_get_acked(a, &s->get, &s->account);
+}
+
+static void on_failed(
+	const struct nic_at *a, const struct elan_sent *s, enum elan_error why)
+{
+	elan_get_failed(a, &s->get, why);
+	elan_queue_stop(a, s->owner_id, why);
+	elan_queue_acked(a, s->owner_id, s->sequence);
+}
+
+static const struct elan_owner owner = { on_acked, on_failed };
 
 /* Keeps and sends a packet of so many bytes of commands. */
 static void send(const struct nic_at *a, uint32_t queue, const struct sten *p,
 	uint32_t n)
 {
 	struct elan_queue *q = elan_queue(elan_here(a), queue);
-	sim_time start = a->t + elan_of(a)->params.command - elan_of(a)->least;
+	sim_time start = elan_start(a);
 	bool was_half = q->is_half && q->half_at == q->taken;
 	uint32_t id = elan_send_new(a);
-	struct elan_sending *s = elan_sending(elan_here(a), id);
+	struct elan_sending *s = elan_sending(a, id);
 
 	*s->copy = p->b;
 	s->copy->channel = q->name;
@@ -303,22 +317,22 @@ static void send(const struct nic_at *a, uint32_t queue, const struct sten *p,
 	set_times(a, s->copy, start,
 		start - (was_half ? a->t - q->half_since : 0), p->arrived);
 	s->copy->last = (uint16_t)p->last;
-	s->dst = destination(a, p->open, p->last);
+	s->item.dst = destination(a, p->open, p->last);
 	if (p->b.n_pieces && p->b.piece[0].what == ELAN_GET)
-		s->copy->get = elan_get_new(a, queue, s->dst, &p->b);
-	s->owner = ELAN_OWNER_QUEUE;
+		s->copy->get = elan_get_new(a, queue, s->item.dst, &p->b);
+	s->owner = &owner;
 	s->owner_id = queue;
 	if ((p->close & 0xff) == ELAN_CLOSE) {
-		s->event = low(p->close);
-		s->no_event = high(p->close);
+		s->event = elan_low(p->close);
+		s->no_event = elan_high(p->close);
 	}
-	s->route = (uint8_t)(p->open >> 48);
+	s->item.route = (uint8_t)(p->open >> 48);
 	s->fifo = fifo_of(p->open);
-	s->account = elan_account_begin(a, q, q->taken, 1);
+	s->account = elan_account_begin(a, &q->births, q->taken, 1);
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
 	q->outstanding++;
-	elan_here(a)->counts.commands++;
+	elan_count(a)->commands++;
 	elan_send_at(a, id, start);
 }
 
@@ -340,8 +354,7 @@ uint32_t elan_sten_send(const struct nic_at *a, uint32_t queue)
 	struct sten p;
 	int64_t n;
 
-	if (elan_channel_span(&q->channel) >=
-		(uint32_t)elan_of(a)->params.outstanding)
+	if (window_span(&q->channel) >= (uint32_t)elan_params(a)->outstanding)
 		return 0;
 	memset(&p, 0, offsetof(struct sten, b.data));
 	n = decode(q, &p);
@@ -378,7 +391,7 @@ uint32_t elan_sten_skip(const struct nic_at *a, uint32_t queue)
 	/* Behind a guard nothing is outstanding. */
 	q->skips = false;
 	q->taken += (uint64_t)n;
-	elan_here(a)->counts.commands++;
+	elan_count(a)->commands++;
 	elan_queue_freed(a, queue, q->taken);
 	return (uint32_t)n;
 }

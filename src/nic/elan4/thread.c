@@ -10,13 +10,15 @@
  * otherwise.  All that it posts is for a later instant: what ends a wait may
  * be a program's store.
  */
-#include "nic/elan4/parts.h"
+#include "nic/elan4/thread.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "host/card.h"
+#include "nic/elan4/pcix.h"
+#include "nic/elan4/queue.h"
 
 enum thread_wait {
 	WAITS_NOT, /* it is ready or runs */
@@ -48,9 +50,8 @@ struct thread_code {
 struct elan_threads {
 	struct slots all;
 	struct slot_list ready, waiting;
-	uint32_t n_words, n_rooms; /* of those that wait */
+	uint32_t n_words; /* of those that wait */
 	uint32_t running, last; /* it has the processor; it had it last */
-	struct list blocked; /* queues */
 	struct thread_code *codes;
 	uint32_t n_codes;
 };
@@ -71,10 +72,8 @@ static struct elan_threads *threads_of(struct elan_node *n)
 	return n->threads;
 }
 
-void elan_threads_free(struct elan_node *n)
+void elan_threads_free(struct elan_threads *h)
 {
-	struct elan_threads *h = n->threads;
-
 	if (!h)
 		return;
 	slots_fini(&h->all);
@@ -82,19 +81,15 @@ void elan_threads_free(struct elan_node *n)
 	mem_free(h);
 }
 
-uint64_t elan_threads_memory(const struct elan_node *n)
+uint64_t elan_threads_memory(const struct elan_threads *h)
 {
-	const struct elan_threads *h = n->threads;
-
 	return h ? sizeof(*h) + h->n_codes * sizeof(*h->codes) +
 			       slots_memory(&h->all)
 		 : 0;
 }
 
-uint32_t elan_threads_busy(const struct elan_node *n)
+bool elan_threads_busy(const struct elan_threads *h)
 {
-	const struct elan_threads *h = n->threads;
-
 	return h && (h->running || h->ready.first);
 }
 
@@ -104,12 +99,23 @@ static bool is_dead(const struct nic_at *a)
 	return a->t >= host_dies_at(a->nic->host, a->s);
 }
 
+/* That it appends to. */
+static struct elan_queue *queue_of(
+	const struct nic_at *a, const struct elan_thread *x)
+{
+	return elan_queue(elan_here(a), x->queue);
+}
+
 static void bury(const struct nic_at *a)
 {
 	struct elan_threads *h = elan_here(a)->threads;
+	uint32_t id;
 
+	for (id = h->waiting.first; id; id = thread(h, id)->slot.next)
+		if (thread(h, id)->waits == WAITS_ROOM)
+			queue_of(a, thread(h, id))->wanted--;
 	h->ready = h->waiting = (struct slot_list){ 0 };
-	h->n_words = h->n_rooms = h->running = 0;
+	h->n_words = h->running = 0;
 	card_watch(a->nic->host, a->s, NULL, NULL);
 }
 
@@ -149,7 +155,7 @@ int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 static void dispatch(const struct nic_at *a)
 {
 	struct elan_threads *h = elan_here(a)->threads;
-	const struct elan_params *p = &elan_of(a)->params;
+	const struct elan_params *p = elan_params(a);
 	uint32_t id = h->ready.first;
 	bool is_other = id != h->last;
 
@@ -158,7 +164,7 @@ static void dispatch(const struct nic_at *a)
 	slots_pop(&h->all, &h->ready);
 	h->running = id;
 	h->last = id;
-	elan_here(a)->counts.swaps += is_other;
+	elan_count(a)->swaps += is_other;
 	elan_post(a, a->t + (is_other ? p->thread_swap : p->thread_clock),
 		ELAN_ENGINE_THREAD, id);
 }
@@ -172,7 +178,7 @@ static void wake(const struct nic_at *a, struct elan_thread *x)
 	if (x->waits == WAITS_WORD && !--h->n_words)
 		card_watch(a->nic->host, a->s, NULL, NULL);
 	if (x->waits == WAITS_ROOM)
-		h->n_rooms--;
+		queue_of(a, x)->wanted--;
 	x->waits = WAITS_NOT;
 	slots_push(&h->all, &h->ready, x->id);
 	dispatch(a);
@@ -217,7 +223,7 @@ void elan_thread_on_room(const struct nic_at *a, uint32_t queue)
 	struct elan_queue *q = elan_queue(elan_here(a), queue);
 	uint32_t id, next;
 
-	if (!h || !h->n_rooms)
+	if (!q->wanted)
 		return;
 	for (id = h->waiting.first; id; id = next) {
 		struct elan_thread *x = thread(h, id);
@@ -234,55 +240,16 @@ void elan_thread_on_room(const struct nic_at *a, uint32_t queue)
 	}
 }
 
-bool elan_thread_wants(const struct elan_node *n, uint32_t queue)
-{
-	const struct elan_threads *h = n->threads;
-	uint32_t id = h && h->n_rooms ? h->waiting.first : 0;
-
-	while (id && (thread(h, id)->waits != WAITS_ROOM ||
-			     thread(h, id)->queue != queue))
-		id = thread(h, id)->slot.next;
-	return id;
-}
-
 /* --- queues that start threads --- */
 
 bool elan_thread_has_room(const struct nic_at *a, uint32_t queue)
 {
-	struct elan_threads *h = elan_here(a)->threads;
-	struct elan_queue *q = elan_queue(elan_here(a), queue);
+	const struct elan_threads *h = elan_here(a)->threads;
 
-	if (!h || h->all.used < (uint32_t)elan_of(a)->params.threads)
+	if (!h || h->all.used < (uint32_t)elan_params(a)->threads)
 		return true;
-	q->is_blocked = true;
-	list_push(&h->blocked, &q->link);
+	elan_queue_block(elan_here(a), queue);
 	return false;
-}
-
-void elan_thread_forget(struct elan_node *n, uint32_t queue)
-{
-	struct elan_queue *q = elan_queue(n, queue);
-
-	if (q->is_blocked)
-		list_remove(&n->threads->blocked, &q->link);
-	q->is_blocked = false;
-}
-
-/*
- * One more can be started: by the first that still wants to when it has its
- * turn.  The others wait again, in the same order.
- */
-static void unblock(const struct nic_at *a)
-{
-	struct elan_threads *h = elan_here(a)->threads;
-
-	while (h->blocked.first) {
-		struct elan_queue *q =
-			LIST_ITEM(h->blocked.first, struct elan_queue, link);
-
-		elan_thread_forget(elan_here(a), q->id);
-		elan_queue_wake(a, q->id);
-	}
 }
 
 enum elan_error elan_thread_begin(
@@ -304,7 +271,7 @@ enum elan_error elan_thread_begin(
 	x->context = (uint16_t)context;
 	x->run = c->run;
 	memcpy(x->reg, word + 1, sizeof(x->reg));
-	elan_here(a)->counts.threads++;
+	elan_count(a)->threads++;
 	slots_push(&h->all, &h->ready, id);
 	dispatch(a);
 	return ELAN_FINE;
@@ -328,7 +295,9 @@ static void end(const struct nic_at *a, uint32_t id)
 
 	h->running = h->last = 0;
 	slots_give(&h->all, id);
-	unblock(a);
+	/* One more can be started: by the first that still wants to when it
+	 * has its turn.  The others wait again, in the same order. */
+	elan_queue_unblock_all(a);
 }
 
 void elan_thread_on_go(const struct nic_at *a, uint32_t id)
@@ -363,7 +332,7 @@ void elan_thread_on_word(const struct nic_at *a)
 	struct elan_thread *x = h && h->running ? thread(h, h->running) : NULL;
 
 	if (!x || !x->is_behind ||
-		(int32_t)(elan_here(a)->words_had - x->after) < 0)
+		(int32_t)(elan_here(a)->words.had - x->after) < 0)
 		return;
 	x->is_behind = false;
 	elan_bus_ask(a, ELAN_BURST_THREAD, x->id, x->bytes);
@@ -371,8 +340,8 @@ void elan_thread_on_word(const struct nic_at *a)
 
 void elan_thread_granted(const struct nic_at *a, uint32_t id, sim_time end)
 {
-	if (end < elan_here(a)->word_in)
-		end = elan_here(a)->word_in;
+	if (end < elan_here(a)->words.last_in)
+		end = elan_here(a)->words.last_in;
 	elan_post(a, end, ELAN_ENGINE_THREAD, id);
 }
 
@@ -403,7 +372,7 @@ void elan_card_work(uint32_t cycles)
 	const struct elan_thread *x = self(&a);
 
 	if (cycles)
-		hold(&a, x, cycles * elan_of(&a)->params.thread_clock);
+		hold(&a, x, cycles * elan_params(&a)->thread_clock);
 }
 
 /* Gives the processor up until it is woken. */
@@ -415,7 +384,7 @@ static void wait(
 	x->waits = (uint8_t)what;
 	slots_push(&h->all, &h->waiting, x->id);
 	if (what == WAITS_ROOM)
-		h->n_rooms++;
+		queue_of(a, x)->wanted++;
 	else if (!h->n_words++)
 		card_watch(a->nic->host, a->s, on_write, a->nic);
 	card_suspend();
@@ -443,9 +412,8 @@ static bool has_room(const struct nic_at *a, struct elan_thread *x)
 	struct elan_queue *q = elan_queue(elan_here(a), x->queue);
 
 	if (!x->has_claim)
-		return !elan_thread_wants(elan_here(a), x->queue) &&
-		       elan_queue_takes(
-			       elan_here(a), x->queue, q->claimed + x->bytes);
+		return !q->wanted && elan_queue_takes(elan_here(a), x->queue,
+					     q->claimed + x->bytes);
 	x->has_claim = false;
 	q->claimed -= x->bytes;
 	/* a packet may have come in between */
@@ -470,7 +438,7 @@ int elan_card_append(uint64_t to, const uint64_t *words, uint32_t n)
 		x = self(&a); /* it is later */
 	}
 	elan_queue_append(&a, x->queue, (const uint8_t *)words, x->bytes,
-		a.t + n * elan_of(&a)->params.thread_clock);
+		a.t + n * elan_params(&a)->thread_clock);
 	elan_card_work(n);
 	return 0;
 }
@@ -485,10 +453,10 @@ int elan_card_read(uint64_t at, void *to, uint32_t bytes)
 	if (!elan_may(elan_here(&a), x->context, at, bytes))
 		return EFAULT;
 	x->is_reading = true;
-	x->after = elan_here(&a)->words_asked;
+	x->after = elan_here(&a)->words.asked;
 	x->bytes = bytes;
-	elan_here(&a)->counts.reads++;
-	hold(&a, x, elan_of(&a)->params.read_latency);
+	elan_count(&a)->reads++;
+	hold(&a, x, elan_params(&a)->read_latency);
 	host_read(a.nic->host, a.s, at, to, bytes);
 	return 0;
 }

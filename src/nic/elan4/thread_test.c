@@ -31,17 +31,17 @@ static void append(const uint64_t *words, uint32_t n)
 
 /* --- who starts one --- */
 
-struct seen {
+struct sighting {
 	sim_time at;
 	uint64_t reg[ELAN_REGISTERS];
 	uint32_t n;
 };
 
-static struct seen seen[4]; /* by node */
+static struct sighting seen[4]; /* by node */
 
 static void note_thread(const uint64_t *reg)
 {
-	struct seen *s = &seen[program_node()];
+	struct sighting *s = &seen[program_node()];
 
 	s->at = program_now();
 	memcpy(s->reg, reg, sizeof(s->reg));

@@ -220,7 +220,7 @@ static inline void booked_depart(const struct direct *d,
 	const struct direct_site *s, uint32_t port, uint32_t channel,
 	packet_id id, sim_time t, sim_time arrival)
 {
-	sim_time logic = d->link->logic[s->port[port].sender.wire];
+	sim_time logic = d->link.logic[s->port[port].sender.wire];
 
 	if (!is_booked(d))
 		return;

@@ -79,7 +79,7 @@ static const struct direct_build *pick_build(
 		[FULL] = &direct_full,
 	};
 
-	if (n->faults || n->retry || n->book)
+	if (n->faults || n->retry || n->book || n->link.n_rates > 1)
 		return build[FULL];
 	return build[topo_is_direct(s->topo) && s->route->tables ? TORUS
 								 : TREE];
@@ -118,10 +118,11 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	d->packets = n->packets;
 	d->route = n->route;
 	d->tables = n->route->tables;
-	d->link = &n->link;
+	d->link = n->link;
 	d->tally = n->tally;
 	d->faults = n->faults;
 	d->retry = n->retry;
+	d->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
 	d->book = n->book;
 	d->n_ports = sites->n_ports;
 	d->n_nodes = n->n_nodes;

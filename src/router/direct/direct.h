@@ -169,7 +169,7 @@ struct direct {
 	struct packet *packets;
 	const struct route *route;
 	const struct route_tables *tables; /* its; may be NULL */
-	const struct link_rules *link;
+	struct link_rules link; /* a copy, which is nearer */
 	struct net_tally *tally;
 	uint32_t n_ports, n_queues;
 	/* of what an arbiter chooses from: a start beyond the last one would
@@ -183,6 +183,7 @@ struct direct {
 	struct direct *kind[NET_KINDS];
 	struct faults *faults;
 	struct link_retry *retry;
+	bool has_rates; /* links differ, see rates.h */
 	struct book *book;
 	struct coll *coll; /* NULL: there is none */
 	/* when tokens rose to a level: [site][port][level], see booked.h */

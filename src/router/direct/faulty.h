@@ -12,7 +12,7 @@
 #define ROUTER_DIRECT_FAULTY_H
 
 #include "router/direct/booked.h"
-#include "router/direct/stripped.h"
+#include "router/direct/rates.h"
 
 static __attribute__((noinline, unused)) void faulty_hurt(struct direct *d,
 	struct sim_worker *w, uint32_t link, uint32_t wire, packet_id id,
@@ -44,7 +44,7 @@ static __attribute__((noinline, unused)) void faulty_lose(struct direct *d,
 
 	d->tally[w->id].lost++;
 	d->faults->tally[w->id].wire[l->wire].lost++;
-	sim_post_self(w, s->id, tail + 2 * d->link->latency[l->wire],
+	sim_post_self(w, s->id, tail + 2 * d->link.latency[l->wire],
 		SIM_KEY(PHASE_TOKEN, port), (uint16_t)channel, chunks);
 	/* Who opened it knows whether it comes again. */
 	if (is_booked(d) && book_is_networks(d->book, id))
@@ -131,15 +131,15 @@ static __attribute__((noinline, unused)) bool faulty_retry(struct direct *d,
 	struct faulty_copy c = { .faults = d->faults,
 		.link = s->id * d->router.net->n_ports + port,
 		.wire = l->wire,
-		.bits = d->link->code->byte_bits * bytes,
-		.ack_bits = d->link->code->byte_bits * d->link->protocol,
+		.bits = d->link.code->byte_bits * bytes,
+		.ack_bits = d->link.code->byte_bits * d->link.protocol,
 		.worker = w->id,
-		.latency = d->link->latency[l->wire] };
+		.latency = d->link.latency[l->wire] };
 	const struct retry_luck luck = { faulty_fate, faulty_ack_is_lost, &c,
 		d->router.client->on_lost != NULL };
-	const struct retry_packet x = { t, tail - t, d->link->gap, c.latency,
-		d->packets[id].chunks };
-	struct retry_done done = retry_send(&d->retry[c.link], &d->link->retry,
+	const struct retry_packet x = { t, tail - t,
+		rates_of(d, s, port, t).gap, c.latency, d->packets[id].chunks };
+	struct retry_done done = retry_send(&d->retry[c.link], &d->link.retry,
 		(uint32_t)d->full, &x, &luck);
 
 	faulty_count(d, w, c.wire, &done);
@@ -171,11 +171,11 @@ static inline bool faulty_depart(struct direct *d, struct sim_worker *w,
 	if (d->retry)
 		return faulty_retry(
 			d, w, s, port, channel, id, t, tail, arrival);
-	if (faults_cut(d->faults, link, t, tail + d->link->latency[wire])) {
+	if (faults_cut(d->faults, link, t, tail + d->link.latency[wire])) {
 		faulty_lose(d, w, s, port, channel, id, tail);
 		return true;
 	}
-	bits = d->link->code->byte_bits * stripped_bytes(d, &d->packets[id]);
+	bits = d->link.code->byte_bits * stripped_bytes(d, &d->packets[id]);
 	if (d->faults->link[link].left < bits)
 		faulty_hurt(d, w, link, wire, id, bits);
 	d->faults->link[link].left -= bits;

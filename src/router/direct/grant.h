@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 {
 	struct link_sender *l = &s->port[port].sender;
 	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
-	sim_time arrival = t + d->link->latency[l->wire];
+	sim_time arrival = t + d->link.latency[l->wire];
 	bool lost = false;
 
 	booked_depart(d, s, port, channel, id, t, arrival);
@@ -57,8 +57,9 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 			s->roomy &= ~(1u << port);
 		}
 	}
-	link_take(l, d->link, t, tail);
+	link_take_at(l, rates_of(d, s, port, t).gap, t, tail);
 	l->count[channel] += stripped_bytes(d, p);
+	rates_depart(d, s, port, id, t);
 	if (faulty_depart(d, w, s, port, channel, id, t, tail, &arrival))
 		; /* it arrives nowhere */
 	else if (__builtin_expect(l->is_far, 0) || faulty_is_late(d))
@@ -85,7 +86,7 @@ static inline void give_back(struct direct *d, struct sim_worker *w,
 	const struct link_sender *l, uint32_t channel, uint32_t chunks,
 	sim_time tail)
 {
-	sim_time t = tail + d->link->latency[l->wire];
+	sim_time t = tail + d->link.latency[l->wire];
 	struct link_returns *r =
 		&direct_peer(d, l->peer)->port[l->peer_port].returns;
 
@@ -176,7 +177,7 @@ static inline __attribute__((always_inline)) bool grant_request(
 	uint32_t channel = source_of[request];
 	packet_id id = direct_queue(s, channel, bit)->head;
 	struct packet *p = &d->packets[id];
-	sim_time tail = t + stripped_ser(d, p);
+	sim_time tail = sent_tail(d, s, port, p, t);
 	bool lost;
 
 	booked_grant(d, s, port, target_of[request], id,
@@ -220,7 +221,7 @@ static __attribute__((noinline)) bool grant_stepped(struct direct *d,
 	uint32_t channel = stepped_source(d, bit);
 	packet_id id = direct_queue(s, channel, bit)->head;
 	const struct packet *p = &d->packets[id];
-	sim_time tail = t + stripped_ser(d, p);
+	sim_time tail = sent_tail(d, s, port, p, t);
 
 	booked_grant(d, s, port, request, id, direct_charge(d, p, request), t);
 	heads_unask(s, p->ask, request, BIT(bit));
@@ -271,7 +272,7 @@ static __attribute__((noinline)) bool grant_injection(struct direct *d,
 {
 	packet_id id = s->inject[fifo].head;
 	const struct packet *p = &d->packets[id];
-	sim_time tail = t + stripped_ser(d, p);
+	sim_time tail = sent_tail(d, s, port, p, t);
 	uint32_t to = is_stepped(d) ? request : injection_target[request];
 
 	booked_grant(d, s, port, to, id,

@@ -425,7 +425,8 @@ static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 		return pick_stepped(d, s, port);
 	}
 #endif
-	is_only = is_deterministic(d, &s->port[port].requests);
+	is_only = s->port[port].requests.n_rare &&
+		  is_deterministic(d, &s->port[port].requests);
 
 	if (is_only && has_plenty(d, &s->port[port]))
 		return pick_deterministic(d, s, port);

@@ -37,7 +37,7 @@ static __attribute__((noinline)) bool spread_grant(struct direct *d,
 	uint32_t channel = source_of[request];
 	packet_id id = direct_queue(s, channel, bit)->head;
 	struct packet *p = &d->packets[id];
-	sim_time tail = t + stripped_ser(d, p);
+	sim_time tail = sent_tail(d, s, port, p, t);
 	bool is_last, lost;
 
 	heads_unask(s, 1u << port, request, BIT(bit));
@@ -66,7 +66,7 @@ static void spread_absorb(struct direct *d, struct sim_worker *w,
 
 	s->port[in].receiver.packets[channel]++;
 	give_back(d, w, &s->port[in].sender, channel,
-		(uint32_t)direct_charge(d, p, channel), t + stripped_ser(d, p));
+		(uint32_t)direct_charge(d, p, channel), received_tail(d, p, t));
 	d->tally[w->id].absorbed++;
 	if (is_booked(d))
 		book_drop(d->book, w->id, id);

@@ -23,20 +23,20 @@
 static inline sim_time stripped_ser(
 	const struct direct *d, const struct packet *p)
 {
-	sim_time ser = d->link->ser[p->size];
+	sim_time ser = d->link.ser[p->size];
 
-	if (DIRECT_TREE && d->link->route)
-		ser += d->link->route_ser[route_left(p)];
+	if (DIRECT_TREE && d->link.route)
+		ser += d->link.route_ser[route_left(p)];
 	return ser;
 }
 
 static inline uint32_t stripped_bytes(
 	const struct direct *d, const struct packet *p)
 {
-	uint32_t bytes = d->link->bytes[p->size];
+	uint32_t bytes = d->link.bytes[p->size];
 
-	if (DIRECT_TREE && d->link->route)
-		bytes += d->link->route * route_left(p);
+	if (DIRECT_TREE && d->link.route)
+		bytes += d->link.route * route_left(p);
 	return bytes;
 }
 

@@ -186,7 +186,7 @@ static void arbitrate_direct(struct direct *d, struct sim_worker *w,
 	struct packet *p, sim_time t)
 {
 	uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
-	sim_time tail = t + d->link->ser[p->size];
+	sim_time tail = received_tail(d, p, t);
 
 	leave_queue(d, w, s, channel, bit, p, t, tail);
 	receive(d, w, s, fifo, id, t, tail);
@@ -202,7 +202,7 @@ static void receive_heads(struct direct *d, struct sim_worker *w,
 		packet_id id = direct_queue(s, channel, bit)->head;
 		struct packet *p = &d->packets[id];
 		uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
-		sim_time tail = t + d->link->ser[p->size];
+		sim_time tail = received_tail(d, p, t);
 		bool is_ordered = p->kind != PACKET_DYNAMIC;
 
 		m &= ~BIT(bit);
@@ -227,7 +227,7 @@ static void receive_injected(struct direct *d, struct sim_worker *w,
 		packet_id id = s->inject[fifo].head;
 		const struct packet *p = &d->packets[id];
 		uint32_t to = fifo >= FIFO_LOCAL ? fifo : FIFO_LOCAL;
-		sim_time tail = t + d->link->ser[p->size];
+		sim_time tail = t + d->link.ser[p->size];
 
 		m &= ~(1u << fifo);
 		if (!may_receive(d, w, s, to, p, t))
@@ -341,7 +341,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
-	link_owe(&s->port[in].sender, d->link, t);
+	link_owe_at(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
 		if (spread_arrive(d, w, s, in, channel, id, t))
@@ -402,6 +402,16 @@ static inline void begin(const struct direct *d, struct packet *p)
 	route_look_up(d->tables, p);
 }
 
+/* Tokens, or a link that has died or returned. */
+static inline void on_link(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t, const struct sim_event *e)
+{
+	if (DIRECT_FULL && sim_number(e) >= NET_LINK)
+		net_on_link(d->router.net, w, s->id, t, e);
+	else
+		on_token(d, s, sim_number(e), sim_aux(e), e->data, t);
+}
+
 static void inject(struct net *n, struct sim_worker *w, site_id site,
 	uint32_t fifo, packet_id id, sim_time t)
 {
@@ -411,7 +421,7 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	struct packet *p = &d->packets[id];
 
 	booked_inject(d, s, fifo, id, p, t);
-	link_measure(d->link, p);
+	link_measure(&d->link, p);
 	BUG_IF(f->chunks < p->chunks);
 	d->tally[w->id].injected++;
 	begin(d, p);
@@ -547,7 +557,7 @@ static void visit(struct sim_worker *w, site_id site)
 		else if (phase == PHASE_ENGINE)
 			on_engine(d, w, s, t, &e);
 		else if (phase == PHASE_TOKEN)
-			on_token(d, s, sim_number(&e), sim_aux(&e), e.data, t);
+			on_link(d, w, s, t, &e);
 		else
 			client_event(d, w, s, t, &e);
 		if (s->dirty && !sim_more(w, &e))

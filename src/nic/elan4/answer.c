@@ -1,0 +1,78 @@
+/*
+ * Answers to gets.  A get says where its answer goes; that is a packet as any
+ * other, kept until it is acknowledged, and names the get.
+ */
+#include "nic/elan4/answer.h"
+
+#include "nic/elan4/account.h"
+#include "nic/elan4/send.h"
+
+static struct window *channel(const struct nic_at *a)
+{
+	return &elan_here(a)->answers->channel;
+}
+
+bool elan_answer_has_room(const struct nic_at *a)
+{
+	return window_span(channel(a)) < ELAN_SPAN;
+}
+
+uint32_t elan_answer_number(const struct nic_at *a)
+{
+	return channel(a)->next++;
+}
+
+static void on_acked(
+	const struct nic_at *a, const struct elan_sent *s, bool is_yes)
+{
+	(void)is_yes;
+	window_done(channel(a), s->sequence);
+}
+
+/* Whoever asked asks again. */
+static void on_failed(
+	const struct nic_at *a, const struct elan_sent *s, enum elan_error why)
+{
+	window_done(channel(a), s->sequence);
+	elan_count(a)->errors[why]++;
+}
+
+static const struct elan_owner owner = { on_acked, on_failed };
+
+uint32_t elan_answer_begin(const struct nic_at *a, packet_id get, void **data)
+{
+	const struct elan_buffer *g = elan_buffer(a, get);
+	const struct elan_piece *want = &g->piece[0];
+	uint32_t id = elan_send_new(a);
+	struct elan_sending *s = elan_sending(a, id);
+
+	*s->copy = (struct elan_buffer){
+		.kind = ELAN_DATA,
+		.context = g->context,
+		.channel = ELAN_ANSWER_CHANNEL,
+		.sequence = g->answer,
+		.get = g->get,
+		.sending = id,
+		.asked = a->t,
+	};
+	elan_buffer_cut(s->copy, want->back, want->bytes);
+	if (want->event)
+		elan_add_piece(s->copy, (struct elan_piece){ .what = ELAN_SET,
+						.event = want->event,
+						.count = want->bytes });
+	s->is_free = want->event;
+	s->item.dst = elan_packet(a, get)->src;
+	s->owner = &owner;
+	s->fifo = ELAN_FIFO_ANSWER;
+	*data = s->copy->data;
+	return id;
+}
+
+void elan_answer_send(const struct nic_at *a, packet_id get, uint32_t sending)
+{
+	struct elan_sending *s = elan_sending(a, sending);
+
+	elan_buffer_set_times(a, s->copy, elan_start(a), 0);
+	elan_account_answer(a, get, &s->account);
+	elan_send_at(a, sending, elan_start(a));
+}

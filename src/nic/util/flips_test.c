@@ -1,0 +1,141 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "nic/util/flips.h"
+
+enum { BYTES = 40, PLAIN = 0, CODED = 1 };
+
+static uint32_t apply(const struct flips *f, uint8_t *frame)
+{
+	uint8_t room[CODE_ROOM * BYTES];
+	uint32_t i;
+
+	for (i = 0; i < BYTES; i++)
+		frame[i] = (uint8_t)(17 * i);
+	return flips_apply(f, frame, BYTES, room);
+}
+
+static uint32_t bits_wrong(const uint8_t *frame)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < BYTES; i++)
+		n += (uint32_t)__builtin_popcount(frame[i] ^ (uint8_t)(17 * i));
+	return n;
+}
+
+static void a_flip_changes_one_bit_of_a_plain_frame(void **state)
+{
+	uint8_t frame[BYTES], all[BYTES] = { 0 };
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 8 * BYTES; i++) {
+		struct flips f = { 0 };
+
+		flips_note(&f, &link_codes[PLAIN], 1, BYTES, i, 8 * BYTES);
+		assert_int_equal(apply(&f, frame), BYTES);
+		assert_int_equal(bits_wrong(frame), 1);
+		for (k = 0; k < BYTES; k++)
+			all[k] |= frame[k] ^ (uint8_t)(17 * k);
+	}
+	/* and each bit has one */
+	for (k = 0; k < BYTES; k++)
+		assert_int_equal(all[k], 0xff);
+}
+
+static void two_flips_of_a_bit_cancel(void **state)
+{
+	struct flips f = { 0 };
+	uint8_t frame[BYTES];
+
+	(void)state;
+	flips_note(&f, &link_codes[PLAIN], 1, BYTES, 99, 8 * BYTES);
+	flips_note(&f, &link_codes[PLAIN], 2, BYTES, 99, 8 * BYTES);
+	assert_int_equal(apply(&f, frame), BYTES);
+	assert_int_equal(bits_wrong(frame), 0);
+}
+
+/* The link counts more bits, or fewer, than the frame has. */
+static void places_are_scaled_and_stay_on_their_lines(void **state)
+{
+	uint32_t bits, i, last, code, all;
+
+	(void)state;
+	for (code = 0; code < N_LINK_CODES; code++)
+		for (bits = 24; bits < 1200; bits += 37) {
+			all = link_codes[code].byte_bits * BYTES;
+			for (last = i = 0; i < bits; i++) {
+				struct flips f = { 0 };
+
+				flips_note(&f, &link_codes[code], 1, BYTES, i,
+					bits);
+				assert_true(f.place[0] < all);
+				assert_int_equal(f.place[0] % CODE_LINES,
+					i % CODE_LINES);
+				assert_true(f.place[0] / CODE_LINES >= last);
+				last = f.place[0] / CODE_LINES;
+			}
+			/* what is hit last is near the end */
+			assert_true(
+				last + 1 + all / bits + 1 >= all / CODE_LINES);
+		}
+}
+
+/* A symbol that is none stops the frame at the hop where it came to be. */
+static void a_code_sees_some_flips_hop_by_hop(void **state)
+{
+	uint32_t i, whole, seen = 0, silent = 0, healed = 0;
+	uint8_t frame[BYTES];
+
+	(void)state;
+	for (i = 0; i < 10 * BYTES; i++) {
+		struct flips f = { 0 }, twice;
+
+		flips_note(&f, &link_codes[CODED], 1, BYTES, i, 10 * BYTES);
+		whole = apply(&f, frame);
+		seen += whole < BYTES;
+		silent += whole == BYTES && bits_wrong(frame);
+		/* on the same wire it is undone; on the next it is too late */
+		twice = f;
+		flips_note(&f, &link_codes[CODED], 1, BYTES, i, 10 * BYTES);
+		assert_int_equal(apply(&f, frame), BYTES);
+		assert_int_equal(bits_wrong(frame), 0);
+		flips_note(&twice, &link_codes[CODED], 2, BYTES, i, 10 * BYTES);
+		healed += whole < BYTES && apply(&twice, frame) == BYTES;
+	}
+	assert_int_equal(seen + silent, 10 * BYTES);
+	assert_true(seen > BYTES && silent > BYTES);
+	assert_int_equal(healed, 0);
+}
+
+static void a_packet_remembers_so_many_and_no_more(void **state)
+{
+	struct flips f = { 0 }, was;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < FLIPS_MOST; i++)
+		flips_note(&f, &link_codes[PLAIN], 1, BYTES, i, 8 * BYTES);
+	was = f;
+	flips_note(&f, &link_codes[PLAIN], 9, BYTES, 100, 8 * BYTES);
+	assert_memory_equal(&f, &was, sizeof(f));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_flip_changes_one_bit_of_a_plain_frame),
+		cmocka_unit_test(two_flips_of_a_bit_cancel),
+		cmocka_unit_test(places_are_scaled_and_stay_on_their_lines),
+		cmocka_unit_test(a_code_sees_some_flips_hop_by_hop),
+		cmocka_unit_test(a_packet_remembers_so_many_and_no_more),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,29 @@
+/*
+ * Packets that wait for room in the network's FIFOs, in order.  It is for an
+ * interface that makes packets whether they fit or not: one that begins a
+ * packet only when there is room, as the message unit does, needs none.  It
+ * has no bound; whoever wants one counts.
+ */
+#ifndef NIC_UTIL_OUTBOX_H
+#define NIC_UTIL_OUTBOX_H
+
+#include "nic/nic.h"
+
+enum { OUTBOX_FIFOS = 16 };
+
+/* One node's. */
+struct outbox {
+	struct packet_list line[OUTBOX_FIFOS];
+};
+
+/* A packet goes into its FIFO, which has room: hands it to net_inject(). */
+typedef void outbox_leave(const struct nic_at *a, uint32_t fifo, packet_id id);
+
+/* A packet leaves now, where nobody waits and there is room, or later. */
+void outbox_send(const struct nic_at *a, struct outbox *o, uint32_t fifo,
+	packet_id id, outbox_leave *leave);
+/* As the network's client has it. */
+void outbox_on_room(const struct nic_at *a, struct outbox *o, uint32_t fifo,
+	outbox_leave *leave);
+
+#endif

@@ -1,0 +1,44 @@
+#include "nic/util/ranges.h"
+
+#include "base/mem.h"
+
+void ranges_fini(struct ranges *r)
+{
+	mem_free(r->range);
+}
+
+uint64_t ranges_memory(const struct ranges *r)
+{
+	return r->n * sizeof(*r->range);
+}
+
+struct range *ranges_find(const struct ranges *r, uint32_t number)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (r->range[i].number == number)
+			return &r->range[i];
+	return NULL;
+}
+
+void ranges_set(
+	struct ranges *r, uint32_t number, uint64_t first, uint64_t last)
+{
+	struct range *x = ranges_find(r, number);
+
+	if (!x) {
+		r->range = mem_grow(r->range, r->n + 1, sizeof(*r->range));
+		x = &r->range[r->n++];
+	}
+	*x = (struct range){ .number = number, .first = first, .last = last };
+}
+
+bool ranges_allow(
+	const struct ranges *r, uint32_t number, uint64_t at, uint64_t bytes)
+{
+	const struct range *x = ranges_find(r, number);
+
+	return x && (!bytes || (at >= x->first && at <= x->last &&
+				       bytes - 1 <= x->last - at));
+}

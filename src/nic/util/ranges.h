@@ -1,0 +1,36 @@
+/*
+ * What of a node's memory somebody may touch, by number: of a context, a key,
+ * a handle.  It protects and does not translate: addresses are the node's
+ * own.  A cache of translations is in nic/util/tlb.h.
+ */
+#ifndef NIC_UTIL_RANGES_H
+#define NIC_UTIL_RANGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct range {
+	uint32_t number;
+	uint32_t flags; /* the owner's */
+	uint64_t first, last;
+};
+
+struct ranges {
+	struct range *range;
+	uint32_t n;
+};
+
+void ranges_fini(struct ranges *r);
+uint64_t ranges_memory(const struct ranges *r);
+
+/* [first, last] in place of what the number had; no flags. */
+void ranges_set(
+	struct ranges *r, uint32_t number, uint64_t first, uint64_t last);
+/* NULL: the number has none. */
+struct range *ranges_find(const struct ranges *r, uint32_t number);
+/* Whether a number has a range and [at, at + bytes) lies in it; no bytes do,
+ * wherever they are. */
+bool ranges_allow(
+	const struct ranges *r, uint32_t number, uint64_t at, uint64_t bytes);
+
+#endif

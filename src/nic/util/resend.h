@@ -1,0 +1,83 @@
+/*
+ * Packets that are kept until they are acknowledged, and sent again, after a
+ * pause that doubles each time and by another route, when they were turned
+ * away or nothing came back.  What a packet is, how it is sent and what an
+ * answer says is its owner's business; so is what becomes of one that is
+ * given up.
+ *
+ * Nothing has come back when that takes longer than a least time, and much
+ * longer than it took recently: congestion must not be taken for loss.  First
+ * tries all wait for the same time, so they are late in the order in which
+ * they left, and need one event at a time.
+ */
+#ifndef NIC_UTIL_RESEND_H
+#define NIC_UTIL_RESEND_H
+
+#include "base/slots.h"
+#include "nic/util/ticks.h"
+
+/* What an owner's item begins with. */
+struct resend_item {
+	struct slot slot; /* of first tries that wait */
+	site_id dst;
+	uint8_t route; /* of the next try; a number, modulo the routes */
+	uint16_t tries;
+	sim_time left_at; /* and has no answer yet, or 0 */
+	sim_time again_at; /* it is sent again, or 0 */
+};
+
+/* One for all nodes. */
+struct resend_how {
+	/* numbers of events, and what they are taken modulo */
+	uint32_t leave, late, later, again, stride;
+	sim_time timeout; /* the least */
+	int64_t round_trips; /* and so many of the longest recent one */
+	int64_t retries;
+	sim_time back_off;
+	/* An item is to be sent, now. */
+	void (*send)(const struct nic_at *a, uint32_t id);
+	/* Nothing has come back in time: told before what follows from it. */
+	void (*on_late)(const struct nic_at *a, uint32_t id);
+	/* It was tried often enough: the owner gives it back. */
+	void (*give_up)(const struct nic_at *a, uint32_t id);
+};
+
+enum { RESEND_DETOURS = 256 }; /* destinations share them */
+
+/* One node's. */
+struct resend {
+	const struct resend_how *how;
+	struct ticks *ticks;
+	struct slots items;
+	struct slot_list late; /* first tries, the eldest first */
+	bool is_posted;
+	sim_time round_trip; /* the longest recently */
+	uint8_t detour[RESEND_DETOURS]; /* routes that did not fail recently */
+};
+
+/* How and ticks are borrowed; size is an item's. */
+void resend_init(struct resend *r, const struct resend_how *how,
+	struct ticks *ticks, size_t size);
+void resend_fini(struct resend *r);
+
+/* A new item, zeroed; it is first sent at t, or now. */
+uint32_t resend_take(struct resend *r);
+void resend_at(
+	const struct nic_at *a, struct resend *r, uint32_t id, sim_time t);
+
+/* An answer has come: says what was learned from it, whatever it is. */
+void resend_answered(const struct nic_at *a, struct resend *r, uint32_t id);
+/* It said that the packet was turned away. */
+void resend_again(const struct nic_at *a, struct resend *r, uint32_t id);
+/* It is done with. */
+void resend_give(struct resend *r, uint32_t id);
+
+/* The events of how->leave and so on; id is the event's data. */
+void resend_on_leave(const struct nic_at *a, struct resend *r, uint32_t id);
+void resend_on_late(const struct nic_at *a, struct resend *r);
+void resend_on_later(const struct nic_at *a, struct resend *r, uint32_t id);
+void resend_on_again(const struct nic_at *a, struct resend *r, uint32_t id);
+/* Whether such an event is a clock that nobody waits for: see nic_ops. */
+bool resend_is_stale(const struct resend *r, uint32_t number, uint32_t id);
+
+#endif

@@ -1,0 +1,98 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nic/util/seen.h"
+#include "nic/util/window.h"
+
+enum { SPAN = 32 };
+
+static void a_window_spans_from_the_eldest_to_the_newest(void **state)
+{
+	struct window w = { .next = UINT32_MAX - 3, .oldest = UINT32_MAX - 3 };
+	uint32_t first = w.next, i;
+
+	(void)state;
+	w.next += SPAN;
+	for (i = SPAN - 1; i; i--) {
+		window_done(&w, first + i);
+		assert_int_equal(window_span(&w), SPAN);
+	}
+	window_done(&w, first);
+	assert_int_equal(window_span(&w), 0);
+	assert_int_equal(w.done, 0);
+	w.next += 2;
+	window_done(&w, w.next - 2);
+	assert_int_equal(window_span(&w), 1);
+}
+
+static void nothing_is_seen_before_it_came(void **state)
+{
+	struct seen s = { 0 };
+
+	(void)state;
+	assert_int_equal(seen_find(&s, 1, 2, 3), SEEN_NOT);
+	seen_add(&s, 1, 2, 3, true);
+	assert_int_equal(seen_find(&s, 1, 2, 3), SEEN_YES);
+	assert_int_equal(seen_find(&s, 1, 2, 4), SEEN_NOT);
+	assert_int_equal(seen_find(&s, 1, 2, 2), SEEN_NOT);
+	assert_int_equal(seen_find(&s, 1, 3, 3), SEEN_NOT);
+	assert_int_equal(seen_find(&s, 2, 2, 3), SEEN_NOT);
+	seen_fini(&s);
+}
+
+/* In any order within a span, across the wrap of numbers. */
+static void what_was_said_is_said_again(void **state)
+{
+	struct seen s = { 0 };
+	uint32_t first = UINT32_MAX - 100, i, k;
+
+	(void)state;
+	for (i = 0; i < 10 * SPAN; i++) {
+		k = first + (i ^ 5);
+		assert_int_equal(seen_find(&s, 7, 0, k), SEEN_NOT);
+		seen_add(&s, 7, 0, k, k % 3);
+		assert_int_equal(
+			seen_find(&s, 7, 0, k), k % 3 ? SEEN_YES : SEEN_NO);
+		if (i < SPAN)
+			continue;
+		k = first + ((i - SPAN) ^ 5);
+		assert_int_equal(
+			seen_find(&s, 7, 0, k), k % 3 ? SEEN_YES : SEEN_NO);
+	}
+	/* and what is too old was a yes */
+	assert_int_equal(seen_find(&s, 7, 0, first), SEEN_YES);
+	seen_fini(&s);
+}
+
+static void many_channels_do_not_mix(void **state)
+{
+	struct seen s = { 0 };
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 3000; i++)
+		seen_add(&s, i % 100, i / 100, i, i % 2);
+	for (i = 0; i < 3000; i++)
+		for (k = i - 1; k != i + 2; k++)
+			assert_int_equal(seen_find(&s, i % 100, i / 100, k),
+				k != i	? SEEN_NOT
+				: i % 2 ? SEEN_YES
+					: SEEN_NO);
+	assert_true(seen_memory(&s) < 3000 * 128);
+	seen_fini(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_window_spans_from_the_eldest_to_the_newest),
+		cmocka_unit_test(nothing_is_seen_before_it_came),
+		cmocka_unit_test(what_was_said_is_said_again),
+		cmocka_unit_test(many_channels_do_not_mix),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,97 @@
+#include "nic/util/tlb.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+
+struct tlb_entry {
+	uint64_t page, frame;
+	uint64_t used; /* a stamp; 0: empty */
+	uint32_t space;
+};
+
+void tlb_init(struct tlb *t, uint32_t entries, uint32_t ways)
+{
+	*t = (struct tlb){ .ways = ways };
+	if (!entries)
+		return;
+	BUG_IF(!ways || entries % ways);
+	t->sets = entries / ways;
+	BUG_IF(t->sets & (t->sets - 1));
+	t->entry = mem_alloc(entries, sizeof(*t->entry));
+}
+
+void tlb_fini(struct tlb *t)
+{
+	mem_free(t->entry);
+}
+
+uint64_t tlb_memory(const struct tlb *t)
+{
+	return (uint64_t)t->sets * t->ways * sizeof(*t->entry);
+}
+
+static struct tlb_entry *set_of(const struct tlb *t, uint64_t page)
+{
+	return &t->entry[(page & (t->sets - 1)) * t->ways];
+}
+
+static struct tlb_entry *find(
+	const struct tlb *t, uint32_t space, uint64_t page)
+{
+	struct tlb_entry *x = t->sets ? set_of(t, page) : NULL;
+	uint32_t i;
+
+	for (i = 0; x && i < t->ways; i++)
+		if (x[i].used && x[i].page == page && x[i].space == space)
+			return &x[i];
+	return NULL;
+}
+
+bool tlb_look(struct tlb *t, uint32_t space, uint64_t page, uint64_t *frame)
+{
+	struct tlb_entry *x = find(t, space, page);
+
+	if (!x) {
+		t->misses++;
+		return false;
+	}
+	t->hits++;
+	x->used = ++t->uses;
+	*frame = x->frame;
+	return true;
+}
+
+void tlb_put(struct tlb *t, uint32_t space, uint64_t page, uint64_t frame)
+{
+	struct tlb_entry *x = find(t, space, page), *set;
+	uint32_t i;
+
+	if (!t->sets)
+		return;
+	set = set_of(t, page);
+	for (i = 0; !x && i < t->ways; i++)
+		if (!set[i].used)
+			x = &set[i];
+	if (!x)
+		for (x = set, i = 1; i < t->ways; i++)
+			if (set[i].used < x->used)
+				x = &set[i];
+	*x = (struct tlb_entry){
+		.page = page, .frame = frame, .used = ++t->uses, .space = space
+	};
+}
+
+uint32_t tlb_drop(struct tlb *t, uint32_t space, uint64_t first, uint64_t n)
+{
+	uint32_t i, dropped = 0;
+
+	for (i = 0; i < t->sets * t->ways; i++) {
+		struct tlb_entry *x = &t->entry[i];
+
+		if (!x->used || x->space != space || x->page - first >= n)
+			continue;
+		x->used = 0;
+		dropped++;
+	}
+	return dropped;
+}

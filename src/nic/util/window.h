@@ -1,0 +1,28 @@
+/*
+ * Numbers of packets under way: given out in order, done in any.  It does not
+ * know which packets they are, and has no clock.  The owner keeps the span
+ * from the oldest that is not done to the newest at 64 or less.
+ */
+#ifndef NIC_UTIL_WINDOW_H
+#define NIC_UTIL_WINDOW_H
+
+#include <stdint.h>
+
+struct window {
+	uint32_t next, oldest;
+	uint64_t done; /* a bit per number from oldest on */
+};
+
+static inline uint32_t window_span(const struct window *w)
+{
+	return w->next - w->oldest;
+}
+
+static inline void window_done(struct window *w, uint32_t number)
+{
+	w->done |= UINT64_C(1) << (number - w->oldest);
+	for (; w->done & 1; w->done >>= 1)
+		w->oldest++;
+}
+
+#endif
