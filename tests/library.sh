@@ -299,7 +299,7 @@ static void run(void *mine)
 	int i;
 
 	for (i = 0; i < 15000 && !weft_node(); i++)
-		weft_wait_until((i + 1) * 10000000 * WEFT_NS);
+		weft_wait_until(10000000 * WEFT_NS * (i + 1));
 	*(char *)mine = 1;
 }
 

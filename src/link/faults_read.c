@@ -41,7 +41,7 @@ const struct param fault_params_table[] = {
 		.def = "none",
 		.help = "what dies or returns when, as \"30 us switch 2.5 "
 			"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up "
-			"2 dies\"",
+			"2 dies\", \"30 us lane 7 A+ 0 dies\"",
 		.source = "assumed: nothing dies" },
 };
 

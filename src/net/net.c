@@ -406,6 +406,17 @@ struct net_tally net_total(const struct net *n)
 	return t;
 }
 
+static uint64_t retry_memory(const struct net *n)
+{
+	size_t i, links = (size_t)n->n_sites * n->n_ports;
+	uint64_t sum = 0;
+
+	for (i = 0; n->retry && i < links; i++)
+		sum += sizeof(*n->retry) +
+		       n->retry[i].room * sizeof(*n->retry->entry);
+	return sum;
+}
+
 uint64_t net_memory(const struct net *n)
 {
 	const struct router *nodes = n->router[NET_NODES];
@@ -414,5 +425,5 @@ uint64_t net_memory(const struct net *n)
 	return nodes->ops->memory(nodes) +
 	       (switches != nodes ? switches->ops->memory(switches) : 0) +
 	       packet_pool_memory(n->pool) + sim_memory(n->sim) +
-	       (n->book ? book_memory(n->book) : 0);
+	       retry_memory(n) + (n->book ? book_memory(n->book) : 0);
 }
