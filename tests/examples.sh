@@ -134,4 +134,46 @@ compile shared no.c -o no &&
 	complain "exit code $code: $(cat "$tmp/err")"
 report "and so it is with programs for QsNetII"
 
+# --- limits, signals ---
+
+cat >endless.c <<'END'
+#include <weft/program.h>
+#include <weft/run.h>
+
+static void run(void *mine)
+{
+	(void)mine;
+	for (;;)
+		weft_compute(1000000);
+}
+
+int main(int argc, char **argv)
+{
+	const struct weft_app app = {
+		.name = "endless", .help = "Never ends.", .run = run,
+		.node_bytes = NODE_BYTES,
+	};
+
+	return weft_main(argc, argv, &app);
+}
+END
+if compile shared -DNODE_BYTES=8 endless.c -o endless; then
+	./endless bgq-board --json >"$tmp/out" 2>"$tmp/err" </dev/null &
+	pid=$!
+	sleep 1
+	kill -TERM $pid
+	wait $pid
+	code=$?
+	[ $code -eq 6 ] && [ "$(value ending)" = stopped ] ||
+		complain "exit code $code: $(cat "$tmp/err")"
+	start endless bgq-board --set nic.kind=none
+	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
+fi
+report "a signal ends a program's run, which reports how far it came"
+compile shared -DNODE_BYTES='((size_t)1 << 44)' endless.c -o huge &&
+	start huge bgq-board
+[ $code -eq 4 ] && grep -q 'GiB of memory' "$tmp/err" ||
+	complain "exit code $code: $(cat "$tmp/err")"
+report "a program that does not fit the memory is refused with exit code 4"
+
 exit $status

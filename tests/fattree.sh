@@ -154,22 +154,24 @@ refuses 'nodes 0 to 63' run qsnet2 pingpong --follow 64.0
 report "workloads that need more are refused"
 refuses 'at most 4096' show qsnet2 --shape 4097
 refuses 'topology.nodes' show qsnet2 --shape 4x4
-refuses 'topology.up' show qsnet2 --set topology.up=5
+refuses 'topology.up' show qsnet2 --set topology.up=100
 refuses 'topology.shape is not a parameter' show qsnet2 \
 	--set topology.shape=4x4
 refuses 'link.latency.board is not a parameter' show qsnet2 \
 	--set link.latency.board=5ns
 refuses 'is not a parameter' show qsnet2 --set nic.kind=none
-refuses 'topology.nodes is not a parameter' show bgq --set topology.nodes=4
+refuses 'whose routers are nodes' show bgq --set topology.nodes=2
 refuses 'routing.spread is not a parameter' show bgq --set routing.spread=single
 refuses 'is not one of' show qsnet2 --set routing.spread=even
-refuses 'is not a parameter' show bgq --set topology.kind=fattree
+refuses 'topology.nodes: 0 is out of range' show bgq --set topology.kind=fattree
 refuses 'window is too short' run qsnet2 random \
 	--set topology.cable.length=1
 report "trees that cannot be are refused"
 printf 'schema: 1\nmachine: m\ntopology: { kind: fattree, nodes: 16 }\n' \
 	>"$tmp/m.yaml"
-refuses 'hint needs topology.kind: torus, not fattree' check "$tmp/m.yaml"
+ends 0 check "$tmp/m.yaml"
+refuses 'hint needs topology.kind: torus, not fattree' check "$tmp/m.yaml" \
+	--set routing.kind=hint
 printf 'routing: { kind: updown }\n' >>"$tmp/m.yaml"
 ends 0 check "$tmp/m.yaml"
 printf 'schema: 1\nmachine: m\nrouting: { kind: updown }\n' >"$tmp/m.yaml"

@@ -404,6 +404,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->book = run_book_how(a, &how);
 	if (machine_run_open(r, s, e) || run_book_check(a, r->machine->topo, e))
 		return -1;
+	atomic_store_explicit(&stop_asked, 0, memory_order_relaxed);
 	cli_catch_signals();
 	k.start = cli_clock();
 	failed = machine_run_perform(r, e);

@@ -32,6 +32,10 @@ uint64_t atomic_apply(enum atomic_op op, uint64_t word, uint64_t operand,
 		return word ^ operand;
 	case ATOMIC_STORE_MAX:
 		return word > operand ? word : operand;
+	case ATOMIC_STORE_AND:
+		return word & operand;
+	case ATOMIC_STORE_IF:
+		return word == bound ? operand : word;
 	}
 	return word;
 }

@@ -26,6 +26,9 @@ enum atomic_op {
 	ATOMIC_STORE_OR,
 	ATOMIC_STORE_XOR,
 	ATOMIC_STORE_MAX, /* unsigned */
+	/* not Blue Gene/Q's: and; store where the word is the bound */
+	ATOMIC_STORE_AND,
+	ATOMIC_STORE_IF,
 };
 
 #define ATOMIC_REFUSED (UINT64_C(1) << 63)

@@ -140,19 +140,6 @@ static void times_are_right_to_the_nearest_picosecond(void **state)
 	}
 }
 
-static void latencies_are_kept_by_class(void **state)
-{
-	struct link_params p = defaults();
-	struct link_rules r = rules(&p);
-
-	(void)state;
-	assert_int_equal(r.latency[WIRE_BOARD], 42000);
-	assert_int_equal(r.latency[WIRE_BOARDS], 49000);
-	assert_int_equal(r.latency[WIRE_MIDPLANES], 199000);
-	assert_int_equal(r.latency[WIRE_LOOP], 139000);
-	assert_int_equal(r.latency[WIRE_INNER], 54000);
-}
-
 /* QSN-G1, QSN-N50. */
 static struct link_params elite(void)
 {
@@ -202,22 +189,21 @@ static void qsn_f76_4b5b_leaves_four_fifths(void **state)
 	assert_int_equal(coded.owed, 3751);
 }
 
-/* A topology that knows its wires says what they take; the others do not. */
-static void a_topology_may_give_latencies(void **state)
+/* Latencies are the topology's. */
+static void a_topology_gives_latencies(void **state)
 {
 	struct link_params p = defaults();
 	struct link_rules r;
-	struct topo t = { .n_wires = 2 };
+	struct topo t = { .n_wires = 3 };
 
 	(void)state;
 	t.wire[1] = (struct topo_wire){ .latency = 777, .logic = 77 };
 	t.wire[2] = (struct topo_wire){ .latency = 888, .logic = 88 };
 	r = rules_on(&p, &t);
-	assert_int_equal(r.latency[WIRE_BOARD], 42000);
-	assert_int_equal(r.logic[WIRE_BOARD], 16000);
 	assert_int_equal(r.latency[1], 777);
 	assert_int_equal(r.logic[1], 77);
-	assert_int_equal(r.latency[2], 199000);
+	assert_int_equal(r.latency[2], 888);
+	assert_int_equal(r.logic[2], 88);
 }
 
 static void is_refused(const struct link_params *p, const char *what)
@@ -488,11 +474,10 @@ int main(void)
 		cmocka_unit_test(
 			bytes_on_the_wire_are_header_chunks_and_trailer),
 		cmocka_unit_test(times_are_right_to_the_nearest_picosecond),
-		cmocka_unit_test(latencies_are_kept_by_class),
 		cmocka_unit_test(
 			qsn_g1_payload_goes_in_transactions_of_128_bytes),
 		cmocka_unit_test(qsn_f76_4b5b_leaves_four_fifths),
-		cmocka_unit_test(a_topology_may_give_latencies),
+		cmocka_unit_test(a_topology_gives_latencies),
 		cmocka_unit_test(frames_that_cannot_be_are_refused),
 	};
 

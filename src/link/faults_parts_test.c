@@ -12,24 +12,17 @@
 #include "base/mem.h"
 #include "link/faults.h"
 #include "topo/fattree_testing.h"
-#include "topo/torus.h"
+#include "topo/torus_testing.h"
 
 static struct fattree tree;
 static struct torus torus;
 
 static int set_up(void **state)
 {
-	struct param_block b = { "topology", torus_ops.params,
-		torus_ops.n_params, &torus, NULL };
-	struct err e = { .text = "" };
-
 	(void)state;
 	tree_make(&tree, &(struct tree_how){ .nodes = "16", .radix = "4" });
-	param_defaults(&b);
-	torus.topo.ops = &torus_ops;
-	return param_read(&b, param_find(&b, "shape"), "4x3x2", &e) ||
-	       param_read(&b, param_find(&b, "wrap"), "mesh", &e) ||
-	       torus_ops.init(&torus.topo, &e);
+	torus_make(&torus, "4x3x2", "mesh");
+	return 0;
 }
 
 /* Lines separated by '|'. */

@@ -10,14 +10,6 @@
 #define LINK_MIN_RATE 1000000 /* B/s */
 #define LINK_MAX_RATE INT64_C(1000000000000)
 
-#define LATENCY(class, name_, def_, help_, source_)                            \
-	{                                                                      \
-		.name = "latency." name_, .type = PARAM_TIME,                  \
-		.offset = AT(latency) + (class) * sizeof(int64_t),             \
-		.def = def_, .min = 1, .max = PS_PER_S / 1000, .help = help_,  \
-		.source = source_                                              \
-	}
-
 #define SIZE(field_, def_, min_, max_, help_, source_)                         \
 	{                                                                      \
 		.name = #field_, .type = PARAM_BYTES, .offset = AT(field_),    \
@@ -126,44 +118,12 @@ const struct param link_carried_table[] = {
 const size_t link_carried_n =
 	sizeof(link_carried_table) / sizeof(link_carried_table[0]);
 
-const struct param link_latency_table[] = {
-	{ .name = "logic",
-		.type = PARAM_TIME,
-		.offset = AT(logic),
-		.def = "16 ns",
-		.min = 0,
-		.max = PS_PER_S / 1000,
-		.help = "what of each latency is the router's logic, for the "
-			"time budget; changes no time",
-		.source = "BGQ-N28" },
-	LATENCY(WIRE_BOARD, "board", "42 ns",
-		"from the grant in one router to the head's arrival in the "
-		"next, on one board: logic, SerDes and wire",
-		"calibrated: BGQ-N92 less BGQ-N91 (40 ns of it is BGQ-N27)"),
-	LATENCY(WIRE_BOARDS, "boards", "49 ns",
-		"the same from board to board inside a midplane",
-		"calibrated: BGQ-N91 less BGQ-N90 (40 ns of it is BGQ-N27)"),
-	LATENCY(WIRE_MIDPLANES, "midplanes", "199 ns",
-		"the same from midplane to midplane: two link chips and a "
-		"fibre more",
-		"calibrated: BGQ-N31 (150 ns over a board crossing)"),
-	LATENCY(WIRE_LOOP, "loop", "139 ns",
-		"the same out of a midplane and back through its link chips",
-		"assumed: a board crossing and two link chips of 45 ns"),
-	LATENCY(WIRE_INNER, "inner", "54 ns",
-		"the same in a dimension that never leaves the board (E)",
-		"calibrated: BGQ-N102, with BGQ-N90 to BGQ-N92"),
-};
-
-const size_t link_latency_n =
-	sizeof(link_latency_table) / sizeof(link_latency_table[0]);
-
 void link_params_defaults(struct link_params *p)
 {
 	const struct param_block b[] = {
 		{ "link", link_params_table, link_params_n, p, NULL },
 		{ "link", link_carried_table, link_carried_n, p, NULL },
-		{ "link", link_latency_table, link_latency_n, p, NULL },
+		{ "link", retry_kind_table, retry_kind_n, &p->retry, NULL },
 		{ "link", retry_params_table, retry_params_n, &p->retry, NULL },
 	};
 	size_t i;
@@ -359,18 +319,11 @@ static int size_rows(
 	return 0;
 }
 
-static void set_latencies(
-	struct link_rules *r, const struct link_params *p, const struct topo *t)
+static void set_latencies(struct link_rules *r, const struct topo *t)
 {
 	uint32_t i;
 
-	for (i = 0; i < N_WIRE_CLASSES; i++) {
-		r->latency[i] = p->latency[i];
-		r->logic[i] = p->logic;
-	}
 	for (i = 0; t && i < t->n_wires; i++) {
-		if (!t->wire[i].latency)
-			continue;
 		r->latency[i] = t->wire[i].latency;
 		r->logic[i] = t->wire[i].logic;
 	}
@@ -395,7 +348,7 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	if (check(p, e) || size_rows(r, p, e) ||
 		retry_check(&p->retry, r->max_chunks, e))
 		return -1;
-	set_latencies(r, p, t);
+	set_latencies(r, t);
 	find_rates(r, t, own, rate);
 	for (i = 0; i <= LINK_MAX_ROUTE; i++)
 		r->route_ser[i] = wire_time(i * p->route, own);

@@ -45,8 +45,6 @@ struct link_params {
 	int64_t least_lanes; /* with fewer a link is dead */
 	int64_t retrain; /* it is dead so long when it loses or gets one, ps */
 	int64_t code; /* an index of link_codes */
-	/* Of a torus's wires: grant to first effect, ps. */
-	int64_t latency[N_WIRE_CLASSES];
 	int64_t header, trailer; /* bytes */
 	int64_t route; /* bytes for each switch that is still to be passed */
 	int64_t payload; /* the most, bytes */
@@ -62,14 +60,11 @@ struct link_params {
 	int64_t protocol; /* bytes owed for each packet that arrives */
 	int64_t gap; /* bytes between packets */
 	struct retry_params retry;
-	int64_t logic; /* what of a latency is the router's, ps */
 };
 
-/* Of all links; of networks whose packets carry their routes; the latencies of
- * a torus's wires. */
-extern const struct param link_params_table[], link_carried_table[],
-	link_latency_table[];
-extern const size_t link_params_n, link_carried_n, link_latency_n;
+/* Of all links; of networks whose packets carry their routes. */
+extern const struct param link_params_table[], link_carried_table[];
+extern const size_t link_params_n, link_carried_n;
 
 /* Sets the defaults of all of these. */
 void link_params_defaults(struct link_params *p);

@@ -6,7 +6,7 @@
 
 enum { HOPELESS = 1 << 20 }; /* tries, of one who never gives up */
 
-const struct param retry_params_table[] = {
+const struct param retry_kind_table[] = {
 	{ .name = "retry",
 		.type = PARAM_WORD,
 		.offset = AT(kind),
@@ -14,6 +14,12 @@ const struct param retry_params_table[] = {
 		.words = "none|replay",
 		.help = "what a link does about packets that are hit on it: "
 			"nothing, or replay them until they come through" },
+};
+
+const size_t retry_kind_n =
+	sizeof(retry_kind_table) / sizeof(retry_kind_table[0]);
+
+const struct param retry_params_table[] = {
 	{ .name = "retry.window",
 		.type = PARAM_COUNT,
 		.offset = AT(window),

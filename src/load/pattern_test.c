@@ -10,27 +10,11 @@
 #include "base/mem.h"
 #include "load/pattern.h"
 #include "sim/random.h"
-#include "topo/torus.h"
+#include "topo/torus_testing.h"
 
 static uint64_t bits(uint64_t n)
 {
 	return random_draw(1, 0, RANDOM_TEST, n).a;
-}
-
-static void make_torus(struct torus *t, const char *shape, const char *wrap)
-{
-	struct param_block b = { .section = "topology",
-		.rows = torus_ops.params,
-		.n_rows = torus_ops.n_params,
-		.values = t };
-	struct err e = { 0 };
-
-	memset(t, 0, sizeof(*t));
-	t->topo.ops = &torus_ops;
-	param_defaults(&b);
-	assert_int_equal(param_read(&b, param_find(&b, "shape"), shape, &e), 0);
-	assert_int_equal(param_read(&b, param_find(&b, "wrap"), wrap, &e), 0);
-	assert_int_equal(torus_ops.init(&t->topo, &e), 0);
 }
 
 static void make(
@@ -81,7 +65,7 @@ static void fixed_patterns_are_permutations(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
-		make_torus(&t, shapes[i], "torus");
+		torus_make(&t, shapes[i], "torus");
 		for (int k = PATTERN_TRANSPOSE; k <= PATTERN_PERMUTATION; k++) {
 			struct err e = { 0 };
 
@@ -100,7 +84,7 @@ static void a_fixed_target_stays(void **state)
 	struct torus t;
 
 	(void)state;
-	make_torus(&t, "4x4", "torus");
+	torus_make(&t, "4x4", "torus");
 	make(&p, PATTERN_PERMUTATION, &t);
 	for (site_id i = 0; i < p.n; i++)
 		for (uint64_t k = 0; k < 20; k++)
@@ -118,7 +102,7 @@ static void transpose_and_reversal_undo_themselves(void **state)
 	struct torus t;
 
 	(void)state;
-	make_torus(&t, "4x4x4x4x4", "torus"); /* 2^10 nodes */
+	torus_make(&t, "4x4x4x4x4", "torus"); /* 2^10 nodes */
 	for (int k = 0; k < 3; k++) {
 		uint32_t idle;
 
@@ -147,7 +131,7 @@ static void patterns_do_what_their_names_say(void **state)
 	struct torus t;
 
 	(void)state;
-	make_torus(&t, "8x8", "torus");
+	torus_make(&t, "8x8", "torus");
 	make(&p, PATTERN_TRANSPOSE, &t); /* (x, y) to (y, x) */
 	target_is(&p, 3 + 8 * 5, 5 + 8 * 3);
 	target_is(&p, 3 + 8 * 3, NO_SITE);
@@ -179,7 +163,7 @@ static void a_tornado_goes_under_half_way_round(void **state)
 		shape[0] = (char)('0' + d / 10);
 		shape[1] = (char)('0' + d % 10);
 		shape[2] = '\0';
-		make_torus(&t, shape, "torus");
+		torus_make(&t, shape, "torus");
 		make(&p, PATTERN_TORNADO, &t);
 		assert_true(2 * far < d && 2 * (far + 1) >= d);
 		for (site_id i = 0; i < d; i++)
@@ -195,7 +179,7 @@ static void a_permutation_is_drawn_from_the_seed(void **state)
 	struct torus t;
 
 	(void)state;
-	make_torus(&t, "8", "torus");
+	torus_make(&t, "8", "torus");
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		struct pattern p = { .kind = PATTERN_PERMUTATION };
 		struct err e = { 0 };
@@ -225,7 +209,7 @@ static void random_targets_are_all_others_alike(void **state)
 	struct torus t;
 
 	(void)state;
-	make_torus(&t, "3x3", "torus");
+	torus_make(&t, "3x3", "torus");
 	make(&p, PATTERN_RANDOM, &t);
 	for (uint64_t k = 0; k < DRAWS; k++)
 		seen[pattern_target(&p, 4, k, bits(k))]++;
@@ -249,7 +233,7 @@ static void a_hot_spot_gets_its_share(void **state)
 	struct torus t;
 
 	(void)state;
-	make_torus(&t, "4x4", "torus");
+	torus_make(&t, "4x4", "torus");
 	for (uint32_t share = 0; share <= 1000000; share += 250000) {
 		uint32_t hot = 0, want;
 
@@ -283,7 +267,7 @@ static void what_misses_the_hot_spot_is_spread(void **state)
 	struct torus t;
 
 	(void)state;
-	make_torus(&t, "4x4", "torus");
+	torus_make(&t, "4x4", "torus");
 	make(&p, PATTERN_HOTSPOT, &t);
 	p.hot = 15;
 	p.share_ppm = 500000;
@@ -302,7 +286,7 @@ static void neighbours_are_the_far_ends_of_all_wires_in_turn(void **state)
 	struct torus t;
 
 	(void)state;
-	make_torus(&t, "4x4x4x4x2", "torus");
+	torus_make(&t, "4x4x4x4x2", "torus");
 	make(&p, PATTERN_NEIGHBOUR, &t);
 	for (site_id i = 0; i < p.n; i++)
 		for (uint64_t k = 0; k < 25; k++)
@@ -321,7 +305,7 @@ static void every_neighbour_gets_a_turn_and_nobody_else(void **state)
 
 	(void)state;
 	for (int w = 0; w < 3; w++) {
-		make_torus(&t, "3x1x4x2", wraps[w]);
+		torus_make(&t, "3x1x4x2", wraps[w]);
 		make(&p, PATTERN_NEIGHBOUR, &t);
 		for (site_id i = 0; i < p.n; i++) {
 			uint8_t is[24] = { 0 }, got[24] = { 0 };
@@ -349,7 +333,7 @@ static void is_refused(const char *shape, struct pattern p, const char *what)
 	struct err e = { 0 };
 	struct torus t;
 
-	make_torus(&t, shape, "torus");
+	torus_make(&t, shape, "torus");
 	assert_int_equal(pattern_init(&p, &t.topo, 1, &e), -1);
 	assert_int_equal(e.code, EXIT_BAD_INPUT);
 	if (!strstr(e.text, what))

@@ -10,7 +10,7 @@
 #include "load/load.h"
 #include "sim/random.h"
 #include "topo/fattree_testing.h"
-#include "topo/torus.h"
+#include "topo/torus_testing.h"
 
 #define GB INT64_C(1000000000)
 
@@ -27,18 +27,8 @@ static int64_t peak_of(const char *shape, const char *wrap, uint32_t bytes)
 {
 	struct link_params link = bgq_link();
 	struct torus t;
-	struct param_block b = { .section = "topology",
-		.rows = torus_ops.params,
-		.n_rows = torus_ops.n_params,
-		.values = &t };
-	struct err e = { 0 };
 
-	memset(&t, 0, sizeof(t));
-	t.topo.ops = &torus_ops;
-	param_defaults(&b);
-	assert_int_equal(param_read(&b, param_find(&b, "shape"), shape, &e), 0);
-	assert_int_equal(param_read(&b, param_find(&b, "wrap"), wrap, &e), 0);
-	assert_int_equal(torus_ops.init(&t.topo, &e), 0);
+	torus_make(&t, shape, wrap);
 	return load_peak(&t.topo, &link, bytes);
 }
 
@@ -160,9 +150,10 @@ static void the_peak_keeps_the_busiest_link_busy(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < many; i++) {
-		struct torus t = { .topo = { .ops = &torus_ops } };
+		struct torus t;
 		struct err e = { 0 };
 
+		assert_int_equal(torus_read(&t, NULL, NULL, &e), 0);
 		t.shape.n =
 			1 + (int64_t)random_below(
 				    random_draw(1, 0, RANDOM_TEST, k++).a, 4);
@@ -180,6 +171,33 @@ static void the_peak_keeps_the_busiest_link_busy(void **state)
 		is_near(load_peak(&t.topo, &link, 512),
 			peak_by_hand(&t, 2e9 * 512 / 568));
 	}
+}
+
+/* Nodes of one router share its links; parallel links add up. */
+static void nodes_share_what_a_router_has(void **state)
+{
+	struct link_params link = bgq_link();
+	struct torus t;
+	struct err e = { 0 };
+	double rate = 2e9 * 512 / 568, n;
+
+	(void)state;
+	assert_int_equal(torus_read(&t, "8x8x8", NULL, &e), 0);
+	t.nodes = 2;
+	assert_int_equal(torus_ops.init(&t.topo, &e), 0);
+	n = 1024;
+	is_near(load_peak(&t.topo, &link, 512), rate / 2 * (n - 1) / n);
+	assert_int_equal(torus_read(&t, "16x2", NULL, &e), 0);
+	t.nodes = 2;
+	t.links = (struct param_list){ 2, { 2, 1 } };
+	assert_int_equal(torus_ops.init(&t.topo, &e), 0);
+	n = 64;
+	is_near(load_peak(&t.topo, &link, 512), rate / 2 * (n - 1) / n);
+	/* a node's own link is the least */
+	assert_int_equal(torus_read(&t, "2x2", NULL, &e), 0);
+	t.nodes = 1;
+	assert_int_equal(torus_ops.init(&t.topo, &e), 0);
+	is_near(load_peak(&t.topo, &link, 512), rate);
 }
 
 /* In rings of two and three every node can keep both its ports busy. */
@@ -285,6 +303,7 @@ int main(void)
 		cmocka_unit_test(a_midplane_can_take_two_links_of_every_node),
 		cmocka_unit_test(a_long_dimension_is_the_bound),
 		cmocka_unit_test(the_peak_keeps_the_busiest_link_busy),
+		cmocka_unit_test(nodes_share_what_a_router_has),
 		cmocka_unit_test(
 			a_short_ring_can_take_both_links_of_every_node),
 		cmocka_unit_test(a_node_sends_no_more_than_its_ports),

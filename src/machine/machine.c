@@ -2,25 +2,20 @@
 #include "machine/machine.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
-#include "base/name.h"
 #include "router/registry.h"
-#include "topo/fattree.h"
-#include "topo/torus.h"
 
 /* --- reading --- */
 
 static void add_block(struct machine *m, const char *section,
-	const struct param *rows, size_t n, void *values,
-	struct machine_use use)
+	const struct param *rows, size_t n, void *values, const char *needs)
 {
+	struct machine_use *u = &m->use[m->n_blocks];
+
 	BUG_IF(m->n_blocks == MACHINE_BLOCKS);
-	m->use[m->n_blocks] = use;
+	snprintf(u->needs, sizeof(u->needs), "%s", needs);
 	m->block[m->n_blocks] = (struct param_block){
 		.section = section,
 		.rows = rows,
@@ -31,11 +26,14 @@ static void add_block(struct machine *m, const char *section,
 	param_defaults(&m->block[m->n_blocks++]);
 }
 
-static const struct machine_use always = { .kind = NULL };
-
-static struct machine_use use_if(const int64_t *kind, size_t index)
+/* The parameters that only one variant of a section has. */
+static void add_variant(struct machine *m, const char *section,
+	const char *name, const struct param *rows, size_t n, void *values)
 {
-	return (struct machine_use){ kind, (int64_t)index, (int64_t)index };
+	char needs[sizeof(m->use[0].needs)];
+
+	snprintf(needs, sizeof(needs), "%s.%s", section, name);
+	add_block(m, section, rows, n, values, needs);
 }
 
 /* The row that says which variant a section has. */
@@ -46,7 +44,7 @@ static void add_kind(struct machine *m, struct machine_kind *k,
 	row.type = PARAM_WORD;
 	row.words = k->words;
 	k->row = row;
-	add_block(m, section, &k->row, 1, &m->kinds, always);
+	add_block(m, section, &k->row, 1, &m->kinds, "");
 }
 
 static void add_word(struct machine_kind *k, const char *word)
@@ -64,46 +62,48 @@ static void add_topos(struct machine *m)
 	for (i = 0; topo_registry[i]; i++)
 		add_word(&m->kind_row[0], topo_registry[i]->name);
 	add_kind(m, &m->kind_row[0], "topology",
-		(struct param){ .offset = offsetof(struct machine_kinds, topo),
-			.def = "torus",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, topo),
+			.def = topo_registry[0]->name,
 			.help = "which topology",
-			.source = "BGQ-F2" });
+			.source = "assumed: the simplest",
+		});
 	for (i = 0; topo_registry[i]; i++) {
 		const struct topo_ops *ops = topo_registry[i];
 
 		BUG_IF(i == MACHINE_KINDS);
 		m->topos[i] = mem_alloc(1, ops->size);
 		m->topos[i]->ops = ops;
-		add_block(m, "topology", ops->params, ops->n_params,
-			m->topos[i], use_if(&m->kinds.topo, i));
+		add_variant(m, "topology", ops->name, ops->params,
+			ops->n_params, m->topos[i]);
 	}
 }
 
-static struct machine_use is_tree(const struct machine *m)
+/* What topologies have in this section beside their own parameters. */
+static void add_topo_blocks(struct machine *m, const char *section)
 {
-	size_t i = 0;
+	const struct topo_block *const *b;
+	size_t i;
 
-	while (topo_registry[i] != &fattree_ops)
-		i++;
-	return use_if(&m->kinds.topo, i);
+	for (i = 0; topo_registry[i]; i++)
+		for (b = topo_registry[i]->blocks; b && *b; b++)
+			if (!strcmp((*b)->section, section))
+				add_block(m, section, (*b)->rows, (*b)->n_rows,
+					m->topos[i], (*b)->needs);
 }
 
 static void add_links(struct machine *m)
 {
-	size_t torus = 0;
-
-	while (topo_registry[torus] != &torus_ops)
-		torus++;
+	add_block(m, "link", link_params_table, link_params_n, &m->link, "");
 	add_block(
-		m, "link", link_params_table, link_params_n, &m->link, always);
+		m, "link", retry_kind_table, retry_kind_n, &m->link.retry, "");
 	add_block(m, "link", retry_params_table, retry_params_n, &m->link.retry,
-		always);
-	add_block(m, "link", link_latency_table, link_latency_n, &m->link,
-		use_if(&m->kinds.topo, torus));
+		"replay");
+	add_topo_blocks(m, "link");
 	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
-		is_tree(m));
+		"carried-routes");
 	add_block(m, "link", training_params_table, training_params_n,
-		&m->lines, is_tree(m));
+		&m->lines, "cables");
 }
 
 static void add_routers(struct machine *m)
@@ -115,31 +115,35 @@ static void add_routers(struct machine *m)
 	add_kind(m, &m->kind_row[3], "router",
 		(struct param){
 			.offset = offsetof(struct machine_kinds, router),
-			.def = "direct",
-			.help = "which router" });
-	add_block(m, "router", net_params_table, net_params_n, &m->router,
-		always);
+			.def = router_registry[0]->name,
+			.help = "which router",
+		});
+	add_block(m, "router", net_params_table, net_params_n, &m->router, "");
 }
 
 static void add_routes(struct machine *m)
 {
 	size_t i;
 
+	add_word(&m->kind_row[1], "auto");
 	for (i = 0; route_registry[i]; i++)
 		add_word(&m->kind_row[1], route_registry[i]->name);
 	add_kind(m, &m->kind_row[1], "routing",
-		(struct param){ .offset = offsetof(struct machine_kinds, route),
-			.def = "hint",
-			.help = "which routing",
-			.source = "BGQ-F33" });
+		(struct param){
+			.offset = offsetof(struct machine_kinds, route),
+			.def = "auto",
+			.help = "which routing; auto: what the topology is "
+				"mostly used with",
+			.source = "assumed: the topology's own",
+		});
 	for (i = 0; route_registry[i]; i++) {
 		const struct route_ops *ops = route_registry[i];
 
 		BUG_IF(i == MACHINE_KINDS);
 		m->routes[i] = mem_alloc(1, ops->size);
 		m->routes[i]->ops = ops;
-		add_block(m, "routing", ops->params, ops->n_params,
-			m->routes[i], use_if(&m->kinds.route, i));
+		add_variant(m, "routing", ops->name, ops->params, ops->n_params,
+			m->routes[i]);
 	}
 }
 
@@ -151,31 +155,48 @@ static void add_nics(struct machine *m)
 	for (i = 0; nic_registry[i]; i++)
 		add_word(&m->kind_row[2], nic_registry[i]->name);
 	add_kind(m, &m->kind_row[2], "nic",
-		(struct param){ .offset = offsetof(struct machine_kinds, nic),
-			.def = "bgq-mu",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, nic),
+			.def = "none",
 			.help = "which network interface",
-			.source = "BGQ-F86, BGQ-F88" });
+			.source = "assumed: workloads put packets into the "
+				  "network",
+		});
 	for (i = 0; nic_registry[i]; i++) {
 		const struct nic_ops *ops = nic_registry[i];
 
 		BUG_IF(i == MACHINE_KINDS);
 		m->nics[i] = mem_alloc(1, ops->params_size);
-		add_block(m, "nic", ops->params, ops->n_params, m->nics[i],
-			use_if(&m->kinds.nic, i + 1));
+		add_variant(m, "nic", ops->name, ops->params, ops->n_params,
+			m->nics[i]);
 	}
 }
 
-/* A node's memory; its L2 where the interface is at it. */
-static void add_hosts(struct machine *m)
+static void add_sides(struct machine *m)
 {
-	const struct machine_use has_nic = { &m->kinds.nic, 1, MACHINE_KINDS };
 	size_t i;
 
-	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, has_nic);
-	for (i = 0; nic_registry[i]; i++)
-		if (nic_registry[i]->can & NIC_AT_L2)
-			add_block(m, "host", l2_params_table, L2_PARAMS,
-				&m->host.l2, use_if(&m->kinds.nic, i + 1));
+	add_word(&m->kind_row[4], "none");
+	for (i = 0; side_registry[i]; i++)
+		add_word(&m->kind_row[4], side_registry[i]->name);
+	add_kind(m, &m->kind_row[4], "side",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, side),
+			.def = "none",
+			.help = "what is between the network interface and "
+				"memory: a cache, or a bus",
+			.source = "assumed: real interfaces know it",
+		});
+	snprintf(m->use[m->n_blocks - 1].needs,
+		sizeof(m->use[m->n_blocks - 1].needs), "any-side");
+	for (i = 0; side_registry[i]; i++) {
+		const struct side_ops *ops = side_registry[i];
+
+		BUG_IF(i == MACHINE_KINDS);
+		m->sides[i] = mem_alloc(1, ops->params_size);
+		add_variant(m, "side", ops->name, ops->params, ops->n_params,
+			m->sides[i]);
+	}
 }
 
 struct machine *machine_default(void)
@@ -184,24 +205,92 @@ struct machine *machine_default(void)
 
 	m->is_whole = true;
 	add_topos(m);
+	add_topo_blocks(m, "topology");
 	add_links(m);
 	add_routers(m);
 	add_routes(m);
 	add_nics(m);
-	add_hosts(m);
+	add_sides(m);
+	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
+	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
 	add_block(m, "faults", fault_params_table, fault_params_n,
-		&m->fault_lines, always);
+		&m->fault_lines, "");
 	add_block(m, "faults", fault_lines_table, fault_lines_n,
-		&m->fault_lines, is_tree(m));
+		&m->fault_lines, "cables");
 	return m;
+}
+
+/* --- which parameters a machine has --- */
+
+static struct topo *topo_now(const struct machine *m)
+{
+	return m->topos[m->kinds.topo];
+}
+
+static const struct nic_ops *nic_now(const struct machine *m)
+{
+	return m->kinds.nic ? nic_registry[m->kinds.nic - 1] : NULL;
+}
+
+static const struct side_ops *side_now(const struct machine *m)
+{
+	return m->kinds.side ? side_registry[m->kinds.side - 1] : NULL;
+}
+
+/* The index of its routing. */
+static size_t route_now(const struct machine *m)
+{
+	const char *own = topo_now(m)->ops->routing;
+	size_t i = 0;
+
+	if (m->kinds.route)
+		return (size_t)m->kinds.route - 1;
+	while (route_registry[i + 1] && strcmp(route_registry[i]->name, own))
+		i++;
+	return i;
+}
+
+/* Whether words, or NULL, have one of them. */
+static bool has_word(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	while (words && *words) {
+		words += strspn(words, " ");
+		if (strcspn(words, " ") == n && !strncmp(words, word, n))
+			return true;
+		words += strcspn(words, " ");
+	}
+	return false;
+}
+
+/* "nic.elan4", or "nic" where there is any. */
+static bool is_kind(const char *needs, const char *section, const char *kind)
+{
+	size_t n = strlen(section);
+
+	if (!kind || strncmp(needs, section, n) != 0)
+		return false;
+	return !needs[n] || (needs[n] == '.' && !strcmp(needs + n + 1, kind));
 }
 
 bool machine_uses(const struct machine *m, size_t block)
 {
-	const struct machine_use *u = &m->use[block];
+	const char *needs = m->use[block].needs;
+	const struct topo *t = topo_now(m);
+	const struct route_ops *r = route_registry[route_now(m)];
+	const struct nic_ops *nic = nic_now(m);
+	const struct side_ops *side = side_now(m);
 
-	return m->is_whole || !u->kind ||
-	       (*u->kind >= u->least && *u->kind <= u->most);
+	return m->is_whole || !*needs ||
+	       is_kind(needs, "topology", t->ops->name) ||
+	       is_kind(needs, "routing", r->name) ||
+	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
+	       is_kind(needs, "side", side ? side->name : NULL) ||
+	       has_word(t->ops->has ? t->ops->has(t) : NULL, needs) ||
+	       has_word(r->has, needs) ||
+	       has_word(m->link.retry.kind ? "replay" : NULL, needs) ||
+	       has_word(nic ? nic->has : NULL, needs);
 }
 
 /* Parameters that the command line has set. */
@@ -220,6 +309,7 @@ static size_t count_given(const struct machine *m)
 	return n;
 }
 
+/* What is said twice on a command line contradicts itself. */
 static int assign(struct machine *m, const struct param_block *blocks,
 	const char *text, const char *place, struct err *e)
 {
@@ -243,7 +333,7 @@ static int set_shape(struct machine *m, const struct param_block *blocks,
 	if (strlen(shape) >= PARAM_TEXT_MAX)
 		return err_set(e, "--shape: too long");
 	snprintf(text, sizeof(text), "topology.%s=%s",
-		topo_registry[m->kinds.topo]->shape_key, shape);
+		topo_now(m)->ops->shape_key, shape);
 	return assign(m, blocks, text, "--shape", e);
 }
 
@@ -266,6 +356,36 @@ static int read_once(struct machine *m, const struct param_block *blocks,
 }
 
 /*
+ * The first reading, for the kinds: a name may be taken for that of another
+ * variant, so nobody looks yet at what is right for a parameter.
+ */
+static int read_kinds(struct machine *m, const char *const *sets, size_t n_sets,
+	const char *shape, struct err *e)
+{
+	struct param_block loose[MACHINE_BLOCKS];
+	struct param *rows[MACHINE_BLOCKS];
+	size_t i, k;
+	int failed;
+
+	for (i = 0; i < m->n_blocks; i++) {
+		const struct param_block *b = &m->block[i];
+
+		rows[i] = mem_alloc(b->n_rows, sizeof(*rows[i]));
+		memcpy(rows[i], b->rows, b->n_rows * sizeof(*rows[i]));
+		for (k = 0; k < b->n_rows; k++) {
+			rows[i][k].min = INT64_MIN;
+			rows[i][k].max = INT64_MAX;
+		}
+		loose[i] = *b;
+		loose[i].rows = rows[i];
+	}
+	failed = read_once(m, loose, sets, n_sets, shape, e);
+	for (i = 0; i < m->n_blocks; i++)
+		mem_free(rows[i]);
+	return failed;
+}
+
+/*
  * Variants may have parameters of one name, and the first block that has a
  * name takes what is said of it.  When all is read the kinds are known; so
  * it is read again with the blocks first that the machine uses.
@@ -276,7 +396,7 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 	struct param_block sorted[MACHINE_BLOCKS];
 	size_t i, n = 0;
 
-	if (read_once(m, m->block, sets, n_sets, shape, e))
+	if (read_kinds(m, sets, n_sets, shape, e))
 		return -1;
 	m->is_whole = false;
 	for (i = 0; i < m->n_blocks; i++)
@@ -290,7 +410,7 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 	return read_once(m, sorted, sets, n_sets, shape, e);
 }
 
-/* What is said of a variant that the machine does not have. */
+/* What is said of what the machine does not have. */
 static int check_unused(
 	const struct machine *m, const struct param_block *b, struct err *e)
 {
@@ -300,23 +420,27 @@ static int check_unused(
 		if (b->origins[i].set)
 			return err_set(e,
 				"%s: %s.%s is not a parameter of a machine "
-				"whose topology is a %s and whose nic is %s",
+				"whose topology is a %s, whose routing is %s "
+				"and whose nic is %s",
 				b->origins[i].place, b->section,
 				b->rows[i].name, m->topo->ops->name,
+				m->route->ops->name,
 				m->nic ? m->nic->name : "none");
 	return 0;
 }
 
+/* All is read: takes the variants that were named. */
 static int choose(struct machine *m, struct err *e)
 {
-	const struct machine_kinds *k = &m->kinds;
 	size_t i;
 
-	m->topo = m->topos[k->topo];
-	m->route = m->routes[k->route];
-	m->router.kind = router_registry[k->router];
-	m->nic = k->nic ? nic_registry[k->nic - 1] : NULL;
-	m->nic_params = k->nic ? m->nics[k->nic - 1] : NULL;
+	m->topo = topo_now(m);
+	m->route = m->routes[route_now(m)];
+	m->router.kind = router_registry[m->kinds.router];
+	m->nic = nic_now(m);
+	m->nic_params = m->nic ? m->nics[m->kinds.nic - 1] : NULL;
+	m->side = side_now(m);
+	m->side_params = m->side ? m->sides[m->kinds.side - 1] : NULL;
 	m->link.formats = m->nic ? m->nic->formats : NULL;
 	m->link.n_formats = m->nic ? m->nic->n_formats : 0;
 	for (i = 0; i < m->n_blocks; i++)
@@ -342,6 +466,25 @@ static int read_plan(struct machine *m, struct err *e)
 	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }
 
+/* What is wrong with a kind is said with the place that named it. */
+static int init_route(struct machine *m, struct err *e)
+{
+	const struct param_block *b = m->block;
+	struct err was;
+
+	if (!m->route->ops->init(m->route, m->topo, e))
+		return 0;
+	while (b->rows != &m->kind_row[1].row)
+		b++;
+	was = *e;
+	if (!b->origins[0].set ||
+		strncmp(was.text, "routing.kind", strlen("routing.kind")) != 0)
+		return -1;
+	*e = (struct err){ 0 };
+	return err_set_code(
+		e, was.code, "%s: %s", b->origins[0].place, was.text);
+}
+
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e)
 {
@@ -350,8 +493,7 @@ struct machine *machine_load(const char *name, const char *const *sets,
 	if (machine_find(m, name, e) || read_all(m, sets, n_sets, shape, e) ||
 		choose(m, e) || settle_links(m, e) ||
 		host_params_check(&m->host, e) ||
-		m->topo->ops->init(m->topo, e) ||
-		m->route->ops->init(m->route, m->topo, e) ||
+		m->topo->ops->init(m->topo, e) || init_route(m, e) ||
 		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {
 		machine_free(m);
 		return NULL;
@@ -390,6 +532,7 @@ void machine_free(struct machine *m)
 		mem_free(m->topos[i]);
 		mem_free(m->routes[i]);
 		mem_free(m->nics[i]);
+		mem_free(m->sides[i]);
 	}
 	mem_free(m);
 }
@@ -408,7 +551,7 @@ bool machine_loses_nothing(const struct machine *m)
 
 int machine_check_faults(const struct machine *m, struct err *e)
 {
-	if (machine_loses_nothing(m) || (m->nic && m->nic->can & NIC_RESENDS))
+	if (machine_loses_nothing(m) || (m->nic && m->nic->client->on_lost))
 		return 0;
 	return err_set(e,
 		"faults: nothing on this machine sends again what is lost "

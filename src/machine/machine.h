@@ -7,6 +7,7 @@
 #define MACHINE_MACHINE_H
 
 #include "host/params.h"
+#include "host/side.h"
 #include "link/faults.h"
 #include "link/link.h"
 #include "machine/file.h"
@@ -19,8 +20,9 @@ enum { MACHINE_DIRS = 5, MACHINE_KINDS = 8, MACHINE_BLOCKS = 32 };
 
 /* Which variants a machine has: indices of the registries. */
 struct machine_kinds {
-	int64_t topo, route, router;
-	int64_t nic; /* 0: none, else 1 + the index */
+	int64_t topo, router;
+	int64_t route; /* 0: the topology's own, else 1 + the index */
+	int64_t nic, side; /* 0: none, else 1 + the index */
 };
 
 /* The row of a section's kind: its words are the registry's names. */
@@ -29,10 +31,13 @@ struct machine_kind {
 	char words[PARAM_TEXT_MAX];
 };
 
-/* Whether a block's parameters are of a machine of these kinds. */
+/*
+ * What a block's parameters need: a variant ("nic.elan4"), anything in a
+ * section ("nic"), or a word that one of the machine's variants has ("l2").
+ * Empty: nothing.
+ */
 struct machine_use {
-	const int64_t *kind; /* NULL: of all machines */
-	int64_t least, most;
+	char needs[48];
 };
 
 struct machine;
@@ -52,7 +57,7 @@ struct machine {
 	struct machine_header header;
 	char path[1024];
 	struct machine_kinds kinds;
-	struct machine_kind kind_row[4];
+	struct machine_kind kind_row[5];
 	struct topo *topo, *topos[MACHINE_KINDS]; /* one of them */
 	struct route *route, *routes[MACHINE_KINDS];
 	struct link_params link;
@@ -61,6 +66,9 @@ struct machine {
 	const struct nic_ops *nic; /* NULL: none */
 	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */
 	struct host_params host;
+	/* What the interface stands at, where it takes any. */
+	const struct side_ops *side; /* NULL: none */
+	void *side_params, *sides[MACHINE_KINDS];
 	struct fault_params fault_lines;
 	struct fault_plan faults; /* what they say */
 	/* Where a section has variants, each has a block of its own, and the

@@ -68,6 +68,8 @@ static int build_nodes(struct system *x, const struct machine *m,
 		.n_programs = s->needs.n_programs,
 		.n_spawned = s->needs.n_spawned,
 		.stack_bytes = s->needs.stack_bytes,
+		.side = m->side,
+		.side_params = m->side_params,
 		.n_processes = s->needs.n_processes,
 	};
 	struct nic_setup n = {

@@ -158,7 +158,7 @@ static void wire_range(const struct net *n, sim_time *least, sim_time *most)
 		}
 	}
 	if (!*most) /* a single router */
-		*least = *most = n->link.latency[WIRE_BOARD];
+		*least = *most = n->link.latency[0];
 }
 
 static void set_rules(struct net *n, const struct net_setup *s)

@@ -100,6 +100,13 @@ void nic_on_copy(struct net *net, struct sim_worker *w, packet_id id)
 		nic, w->id, payload_of_load(p->load), nic->ops->load_bytes(p));
 }
 
+void nic_on_lost(struct net *net, struct sim_worker *w, packet_id id)
+{
+	if (net->book && book_has(net->book, id))
+		book_hold(net->book, w->id, id);
+	nic_give(net->client_state, w, id);
+}
+
 /* --- after a run --- */
 
 int nic_audit(const struct nic *nic, struct err *e)

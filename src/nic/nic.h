@@ -50,7 +50,6 @@ enum nic_can {
 	NIC_SHARES = 32, /* memory of other nodes, read and written by loads
 			  * and stores */
 	NIC_THREADS = 64, /* runs code of its own */
-	NIC_AT_L2 = 128, /* reaches memory by the node's L2 cache */
 };
 
 /*
@@ -70,6 +69,9 @@ struct nic_ops {
 	uint32_t can; /* bits of enum nic_can */
 	uint64_t most_memory; /* bytes of a node that it addresses; 0: any */
 	size_t size; /* of the variant, whose first member is struct nic */
+	/* What parameters of other sections need that it has, in words with
+	 * blanks between them: see machine.c.  NULL: nothing. */
+	const char *has;
 	size_t node_size; /* of a node's part */
 	const struct param *params; /* of a struct of its own */
 	size_t n_params, params_size;
@@ -148,6 +150,8 @@ static inline void nic_give(struct nic *nic, struct sim_worker *w, packet_id id)
 
 /* For a client's on_copy(): a copy has bytes of its own. */
 void nic_on_copy(struct net *net, struct sim_worker *w, packet_id id);
+/* For on_lost(), where it comes again: what it has spent is charged then. */
+void nic_on_lost(struct net *net, struct sim_worker *w, packet_id id);
 
 /*
  * For a program of the machine: a poll loop in no step with anything, whose

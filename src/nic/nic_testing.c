@@ -10,6 +10,7 @@
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
 #include "router/registry.h"
+#include "topo/torus_testing.h"
 
 enum { MOST_LOAD = 8192 };
 
@@ -25,27 +26,14 @@ void nic_testing_defaults(const struct param *rows, size_t n, void *values)
 	param_defaults(&b);
 }
 
-static void set_shape(struct torus *t, const char *shape)
-{
-	struct param_block b = {
-		.section = "",
-		.rows = torus_ops.params,
-		.n_rows = torus_ops.n_params,
-		.values = t,
-	};
-	struct err e = { 0 };
-
-	param_defaults(&b);
-	t->topo.ops = &torus_ops;
-	if (param_read(&b, param_find(&b, "shape"), shape, &e))
-		fail_msg("%s", e.text);
-}
-
 void nic_testing_init(
 	struct nic_testing *m, const struct nic_ops *ops, const char *shape)
 {
+	struct err e = { 0 };
+
 	memset(m, 0, sizeof(*m));
-	set_shape(&m->torus, shape);
+	if (torus_read(&m->torus, shape, NULL, &e))
+		fail_msg("%s", e.text);
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
 	link_params_defaults(&m->link);
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
@@ -54,6 +42,12 @@ void nic_testing_init(
 	m->ops = ops;
 	m->params = mem_alloc(1, ops->params_size);
 	nic_testing_defaults(ops->params, ops->n_params, m->params);
+	if (!ops->has || strcmp(ops->has, "any-side") != 0)
+		return;
+	m->side = &side_pcie_ops;
+	m->side_params = mem_alloc(1, m->side->params_size);
+	nic_testing_defaults(
+		m->side->params, m->side->n_params, m->side_params);
 }
 
 static void on_delivered(
@@ -98,6 +92,8 @@ static void build_net(struct nic_testing *m, uint32_t n_workers, struct err *e)
 		.router = &m->router,
 		.n_workers = n_workers,
 		.seed = 1,
+		.book = m->book,
+		.faults = m->faults,
 	};
 
 	if (torus_ops.init(&m->torus.topo, e) ||
@@ -110,7 +106,12 @@ void nic_testing_start(
 	struct nic_testing *m, uint32_t n_workers, uint32_t n_programs)
 {
 	struct host_params p;
-	struct host_setup h = { .params = &p, .n_programs = n_programs };
+	struct host_setup h = {
+		.params = &p,
+		.n_programs = n_programs,
+		.side = m->side,
+		.side_params = m->side_params,
+	};
 	struct nic_setup n = {
 		.ops = m->ops,
 		.params = m->params,
@@ -172,4 +173,5 @@ void nic_testing_fini(struct nic_testing *m)
 	hint_ops.fini(&m->hint.route);
 	mem_free(m->digest);
 	mem_free(m->params);
+	mem_free(m->side_params);
 }

@@ -3,6 +3,7 @@
 #ifndef NIC_NIC_TESTING_H
 #define NIC_NIC_TESTING_H
 
+#include "host/side.h"
 #include "nic/nic.h"
 #include "route/hint.h"
 #include "topo/torus.h"
@@ -26,6 +27,10 @@ struct nic_testing {
 	struct net_params router;
 	const struct nic_ops *ops;
 	void *params; /* the interface's */
+	const struct side_ops *side; /* where it takes any: PCI Express */
+	void *side_params;
+	const struct book_how *book;
+	const struct fault_plan *faults;
 
 	/* set by start() */
 	struct net *net;

@@ -101,9 +101,13 @@ static void longest_first(const struct torus *t, uint8_t *dims)
 /* The dimension that a letter names, or -1. */
 static int letter(const struct torus *t, char c)
 {
-	int i = toupper((unsigned char)c) - 'A';
+	int i;
 
-	return i >= 0 && (uint32_t)i < t->n_dims ? i : -1;
+	for (i = 0; (uint32_t)i < t->n_dims; i++)
+		if (tolower((unsigned char)t->letters[i]) ==
+			tolower((unsigned char)c))
+			return i;
+	return -1;
 }
 
 static int set_order(struct hint *h, struct err *e)
@@ -122,9 +126,9 @@ static int set_order(struct hint *h, struct err *e)
 		if (i < 0 || seen >> i & 1)
 			return err_set(e,
 				"routing.order: \"%s\": want each of the %u "
-				"dimensions A to %c once, or longest-first",
-				h->order, t->n_dims,
-				(char)('A' + t->n_dims - 1));
+				"dimensions %c to %c once, or longest-first",
+				h->order, t->n_dims, t->letters[0],
+				t->letters[t->n_dims - 1]);
 		seen |= 1u << i;
 		h->dims[n++] = (uint8_t)i;
 	}
@@ -166,9 +170,10 @@ static int zones_groups(
 		else
 			return err_set(e,
 				"zones: \"%s\" is neither none, longest-first "
-				"nor order, nor groups of the dimensions A to "
+				"nor order, nor groups of the dimensions %c to "
 				"%c such as \"A,BC\"",
-				text, (char)('A' + h->torus->n_dims - 1));
+				text, h->torus->letters[0],
+				h->torus->letters[h->torus->n_dims - 1]);
 	}
 	h->n_zones[set] = (uint8_t)(n + (h->mask[set][n] != 0));
 	for (i = 0; i < h->n_zones[set]; i++)
@@ -177,7 +182,7 @@ static int zones_groups(
 		if (!(all & dim_ports(i)))
 			return err_set(e,
 				"zones: \"%s\" leaves out dimension %c", text,
-				(char)('A' + i));
+				h->torus->letters[i]);
 	return 0;
 }
 
@@ -235,7 +240,7 @@ static int check_lengths(const struct torus *t, struct err *e)
 			return err_set(e,
 				"topology.shape: dimension %c of %u: hint-bit "
 				"routing counts at most %d hops",
-				(char)('A' + i), t->dim[i], UINT8_MAX);
+				t->letters[i], t->dim[i], UINT8_MAX);
 	return 0;
 }
 
@@ -283,11 +288,16 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 	struct hint *h = (struct hint *)r;
 	uint32_t i, n_hints;
 
-	h->torus = torus_from(topo);
+	h->torus = torus_find(topo);
 	if (!h->torus)
 		return err_set(e,
 			"routing.kind: hint needs topology.kind: torus, not %s",
 			topo->ops->name);
+	if (!torus_is_plain(h->torus))
+		return err_set(e,
+			"routing.kind: hint needs a torus whose routers are "
+			"nodes (topology.nodes: 0) with one link in each "
+			"direction (topology.links: 1)");
 	r->topo = topo;
 	h->route.bubble = h->bubble != 0;
 	h->route.has_escape = h->escape != 0;

@@ -22,17 +22,6 @@ struct ways {
 	double sum[2][2];
 };
 
-static bool has_wire(const struct torus *t, uint32_t dim, uint32_t x)
-{
-	return t->topo.ops->peer(&t->topo, x * t->stride[dim], 2 * dim)
-		       .router != NO_ROUTER;
-}
-
-static enum wire_class wire(const struct torus *t, uint32_t dim, uint32_t x)
-{
-	return t->topo.ops->wire(&t->topo, x * t->stride[dim], 2 * dim);
-}
-
 /* What the way from 0 up to x costs; [d] is once round a ring. */
 static int64_t *sum_up(const struct torus *t, uint32_t dim, const int64_t *cost)
 {
@@ -40,8 +29,10 @@ static int64_t *sum_up(const struct torus *t, uint32_t dim, const int64_t *cost)
 	int64_t *up = mem_alloc(d + 1, sizeof(*up));
 
 	for (x = 0; x < d; x++)
-		up[x + 1] = up[x] +
-			    (has_wire(t, dim, x) ? cost[wire(t, dim, x)] : 0);
+		up[x + 1] =
+			up[x] + (torus_has_wire_up(t, dim, x)
+						? cost[torus_wire_up(t, dim, x)]
+						: 0);
 	return up;
 }
 
@@ -216,7 +207,7 @@ static void name_zones(
 			text[n++] = ',';
 		for (d = 0; d < h->torus->n_dims; d++)
 			if (h->mask[set][z] >> (2 * d) & 3)
-				text[n++] = (char)('A' + d);
+				text[n++] = h->torus->letters[d];
 	}
 	text[n] = '\0';
 	if (!n)
@@ -229,7 +220,7 @@ static void name_order(const struct hint *h, char text[ROUTE_TEXT])
 	uint32_t d;
 
 	for (d = 0; d < h->torus->n_dims; d++)
-		text[d] = (char)('A' + h->dims[d]);
+		text[d] = h->torus->letters[h->dims[d]];
 	text[d] = '\0';
 }
 

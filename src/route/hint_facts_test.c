@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "route/hint.h"
 #include "sim/random.h"
+#include "topo/torus_testing.h"
 
 struct machine_of {
 	struct torus t;
@@ -39,22 +40,16 @@ static void set(struct param_block *b, const char *name, const char *text)
 static void make(struct machine_of *m, const char *shape, const char *wrap,
 	const char *ties)
 {
-	struct param_block topology = { "topology", torus_ops.params,
-		torus_ops.n_params, &m->t, NULL };
 	struct param_block routing = { "routing", hint_ops.params,
 		hint_ops.n_params, &m->h, NULL };
 	struct err e = { 0 };
 
 	memset(m, 0, sizeof(*m));
-	m->t.topo.ops = &torus_ops;
 	m->h.route.ops = &hint_ops;
-	param_defaults(&topology);
 	param_defaults(&routing);
-	set(&topology, "shape", shape);
-	set(&topology, "wrap", wrap);
+	torus_make(&m->t, shape, wrap);
 	set(&routing, "ties", ties);
-	if (torus_ops.init(&m->t.topo, &e) ||
-		hint_ops.init(&m->h.route, &m->t.topo, &e))
+	if (hint_ops.init(&m->h.route, &m->t.topo, &e))
 		fail_msg("%s", e.text);
 }
 

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "topo/torus_testing.h"
+
 static void set(const struct param_block *b, const char *name, const char *text)
 {
 	struct err e = { 0 };
@@ -18,12 +20,6 @@ static void set(const struct param_block *b, const char *name, const char *text)
 
 void hint_make(struct hint_machine *m, const struct hint_how *how)
 {
-	struct param_block topo = {
-		.section = "topology",
-		.rows = torus_ops.params,
-		.n_rows = torus_ops.n_params,
-		.values = &m->t,
-	};
 	struct param_block route = {
 		.section = "routing",
 		.rows = hint_ops.params,
@@ -33,12 +29,9 @@ void hint_make(struct hint_machine *m, const struct hint_how *how)
 	struct err e = { 0 };
 
 	memset(m, 0, sizeof(*m));
-	m->t.topo.ops = &torus_ops;
 	m->h.route.ops = &hint_ops;
-	param_defaults(&topo);
 	param_defaults(&route);
-	set(&topo, "shape", how->shape);
-	set(&topo, "wrap", how->wrap);
+	torus_make(&m->t, how->shape, how->wrap);
 	set(&route, "order", how->order);
 	set(&route, "ties", how->ties);
 	set(&route, "zones.0", how->zones);
@@ -47,8 +40,7 @@ void hint_make(struct hint_machine *m, const struct hint_how *how)
 	set(&route, "zones.3", how->zones);
 	set(&route, "bubble", how->bubble);
 	set(&route, "escape", how->escape);
-	if (torus_ops.init(&m->t.topo, &e) ||
-		hint_ops.init(&m->h.route, &m->t.topo, &e))
+	if (hint_ops.init(&m->h.route, &m->t.topo, &e))
 		fail_msg("%s", e.text);
 }
 
@@ -64,23 +56,20 @@ void hint_defaults(struct hint_machine *m)
 		.n_rows = hint_ops.n_params,
 		.values = &m->h };
 
+	struct err e = { 0 };
+
 	memset(m, 0, sizeof(*m));
 	param_defaults(&b);
-	m->t.topo.ops = &torus_ops;
+	assert_int_equal(torus_read(&m->t, NULL, NULL, &e), 0);
 	m->h.route.ops = &hint_ops;
 }
 
 void hint_set_shape(struct hint_machine *m, const char *shape, int64_t wrap)
 {
-	struct param_block b = { .section = "topology",
-		.rows = torus_ops.params,
-		.n_rows = torus_ops.n_params,
-		.values = &m->t };
 	struct err e = { 0 };
 
-	param_defaults(&b);
+	assert_int_equal(torus_read(&m->t, shape, NULL, &e), 0);
 	m->t.wrap = (struct param_list){ .n = 1, .v = { wrap } };
-	assert_int_equal(param_read(&b, param_find(&b, "shape"), shape, &e), 0);
 }
 
 int hint_try(struct hint_machine *m, struct err *e)

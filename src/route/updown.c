@@ -10,7 +10,6 @@ _Static_assert(2 * FATTREE_MAX_LEVELS - 1 <= COUNT_SHIFT / PORT_BITS,
 	"the longest route fits");
 /* route_left() reads the number */
 _Static_assert(WAY_SHIFT + COUNT_SHIFT == 60, "a route fits a packet's way");
-_Static_assert(2 * FATTREE_MAX_RADIX <= 1 << PORT_BITS, "a port fits");
 _Static_assert(FATTREE_MAX_NODES <= UINT16_MAX, "the end of a range fits");
 
 static const struct param params[] = {
@@ -38,12 +37,17 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 {
 	struct updown *u = (struct updown *)r;
 
-	u->tree = fattree_from(t);
+	u->tree = fattree_find(t);
 	if (!u->tree)
 		return err_set(e,
 			"routing.kind: updown needs topology.kind: fattree, "
 			"not %s",
 			t->ops->name);
+	if (t->n_ports > 1u << PORT_BITS)
+		return err_set(e,
+			"routing.kind: updown names ports by %d bits, and "
+			"switches have %u ports",
+			PORT_BITS, t->n_ports);
 	r->topo = t;
 	r->is_carried = true;
 	r->answers = u->answers;
@@ -83,8 +87,7 @@ uint64_t updown_route(
 	uint64_t route = 0;
 
 	for (l = 1; l < top; l++) {
-		uint64_t port =
-			(uint32_t)t->radix + up_link(u, src, l, &number);
+		uint64_t port = t->n_down[l] + up_link(u, src, l, &number);
 
 		route |= port << PORT_BITS * n++;
 	}
@@ -193,8 +196,8 @@ static void start_broadcast(const struct updown *u, struct packet *p)
 	p->hints = (uint16_t)(number + 1);
 	top = range_top(u->tree, p);
 	for (l = 1; l < top; l++) {
-		uint64_t port = (uint32_t)u->tree->radix +
-				up_link(u, p->src, l, &number);
+		uint64_t port =
+			u->tree->n_down[l] + up_link(u, p->src, l, &number);
 
 		route |= port << PORT_BITS * (l - 1);
 	}
@@ -274,7 +277,7 @@ static port_mask updown_spread(
 	if (port != PACKET_NO_PORT)
 		return 1u << port;
 	below = (at - t->first[level]) / t->n_paths[level] * t->span[level];
-	for (i = 0; i < (uint32_t)t->radix; i++, below += t->span[level - 1])
+	for (i = 0; i < t->n_down[level]; i++, below += t->span[level - 1])
 		if (below <= p->last && p->dst < below + t->span[level - 1])
 			ports |= 1u << i;
 	return ports;
@@ -341,6 +344,7 @@ static const char *const channels[] = { "dynamic", "high" };
 
 const struct route_ops updown_ops = {
 	.name = "updown",
+	.has = "carried-routes",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct updown),

@@ -84,7 +84,7 @@ static void walk_from(struct walk *w, uint32_t src)
 	for (l = 1; l <= t->n_levels; l++) {
 		uint32_t base = src / t->span[l] * t->span[l];
 
-		for (i = 0; i < (uint32_t)t->radix; i++) {
+		for (i = 0; i < t->n_down[l]; i++) {
 			uint32_t dst = base + i * t->span[l - 1];
 
 			if (dst >= t->topo.n_nodes ||
@@ -99,10 +99,10 @@ static void walk_from(struct walk *w, uint32_t src)
 /* Ports of a switch that lead down, and have wires. */
 static port_mask downs(const struct fattree *t, router_id r)
 {
+	uint32_t n = t->n_down[fattree_level(t, r)], p;
 	port_mask m = 0;
-	uint32_t p;
 
-	for (p = 0; p < (uint32_t)t->radix; p++)
+	for (p = 0; p < n; p++)
 		if (t->topo.ops->peer(&t->topo, r, p).router != NO_ROUTER)
 			m |= (port_mask)1 << p;
 	return m;
@@ -117,7 +117,9 @@ static void spread_down(struct walk *w, port_mask *used)
 	router_id r;
 
 	for (r = w->topo->n_routers; r-- > t->first[2];) {
-		for (p = 0; p < (uint32_t)t->radix; p++) {
+		uint32_t n_down = t->n_down[fattree_level(t, r)];
+
+		for (p = 0; p < n_down; p++) {
 			router_id to;
 
 			if (!(used[r] >> p & 1))
@@ -171,7 +173,7 @@ void updown_walk(
  */
 static void climb(struct walk *w, struct packet *p, uint32_t i, port_mask *used)
 {
-	uint32_t radix = (uint32_t)updown_of(w->route)->tree->radix;
+	const struct fattree *t = updown_of(w->route)->tree;
 	port_mask *behind = NULL;
 	router_id at = p->src;
 	port_mask ports;
@@ -193,7 +195,10 @@ static void climb(struct walk *w, struct packet *p, uint32_t i, port_mask *used)
 		behind = &w->after[(size_t)at * w->topo->n_ports + port];
 		at = to.router;
 		ports = w->route->ops->spread(w->route, p, at);
-		if (!ports || ports & (((port_mask)1 << radix) - 1))
+		if (!ports ||
+			ports & (((port_mask)1
+					 << t->n_down[fattree_level(t, at)]) -
+					1))
 			break;
 	}
 	if (!ports || hops == MOST_HOPS) {

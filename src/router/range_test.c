@@ -34,12 +34,11 @@ static sim_time serialisation(const struct rig *r, uint32_t bytes)
 /* The switch where a broadcast turns: the least subtree with all of them. */
 static uint32_t top(const struct rig *r, const struct packet *p)
 {
-	uint32_t level = 1, span = (uint32_t)r->tree.t.radix;
-	uint32_t radix = span;
+	const uint32_t *span = r->tree.t.span;
+	uint32_t level = 1;
 
-	for (; p->src / span != p->dst / span ||
-		p->src / span != p->last / span;
-		span *= radix)
+	while (p->src / span[level] != p->dst / span[level] ||
+		p->src / span[level] != p->last / span[level])
 		level++;
 	return level;
 }

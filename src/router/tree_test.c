@@ -33,11 +33,11 @@ static sim_time serialisation(uint32_t bytes)
 static sim_time head_time(
 	const struct rig *r, const int64_t *metres, uint32_t a, uint32_t b)
 {
-	uint32_t span = 1, radix = (uint32_t)r->tree.t.radix;
+	const uint32_t *span = r->tree.t.span;
 	uint32_t level = 0, s;
 	sim_time t = 0;
 
-	for (; a / span != b / span; span *= radix)
+	while (a / span[level] != b / span[level])
 		level++;
 	for (s = 0; s < level; s++)
 		t += 2 * metres[s] * ELITE_METRE_PS;

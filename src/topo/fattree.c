@@ -15,62 +15,62 @@ static const struct param params[] = {
 		.min = 1,
 		.max = FATTREE_MAX_NODES,
 		.help = "nodes; levels are built until all of them fit",
-		.source = "QSN-G21" },
+		.source = "assumed: a small machine" },
 	{ .name = "radix",
-		.type = PARAM_COUNT,
+		.type = PARAM_COUNTS,
 		.offset = AT(radix),
 		.def = "4",
 		.min = 2,
 		.max = FATTREE_MAX_RADIX,
-		.help = "ports of a switch that lead down, and the most that "
-			"lead up",
-		.source = "QSN-N44" },
+		.help = "ports that lead down from the switches of each level, "
+			"from below; the last number holds for the rest",
+		.source = "assumed: small switches" },
 	{ .name = "up",
 		.type = PARAM_COUNTS,
 		.offset = AT(up),
-		.def = "4",
-		.min = 1,
+		.def = "0",
+		.min = 0,
 		.max = FATTREE_MAX_RADIX,
 		.help = "up-links of the switches of each level, from below; "
-			"the last number holds for the rest; fewer than radix: "
-			"a tapered tree",
-		.source = "QSN-N44, QSN-F69" },
+			"the last number holds for the rest; 0: as many as "
+			"lead down; fewer: a tapered tree",
+		.source = "assumed: a full tree" },
 	{ .name = "switch",
 		.type = PARAM_TIME,
 		.offset = AT(logic),
-		.def = "21 ns",
+		.def = "100 ns",
 		.min = 0,
 		.max = 1000000000,
-		.help = "what a switch takes from a head's arrival to its "
-			"leaving",
-		.source = "QSN-N59" },
+		.help = "time that a switch takes from a head's arrival to its "
+			"departure",
+		.source = "assumed: what switches of today take" },
 	{ .name = "cable.length",
 		.type = PARAM_COUNTS,
 		.offset = AT(length),
-		.def = "5x4",
+		.def = "2x5",
 		.min = 1,
 		.max = 10000,
 		.help = "metres of cable at each stage: from the nodes to "
 			"level 1, from level 1 to level 2, ...; the last "
 			"number holds for the rest",
-		.source = "QSN-G25" },
+		.source = "assumed: in a rack, then between racks" },
 	{ .name = "cable.delay",
 		.type = PARAM_TIME,
 		.offset = AT(delay),
-		.def = "4 ns",
+		.def = "5 ns",
 		.min = 1,
 		.max = 1000000,
 		.help = "of each metre",
-		.source = "QSN-N57" },
+		.source = "assumed: two thirds of the speed of light" },
 	{ .name = "cable.copper",
 		.type = PARAM_COUNT,
 		.offset = AT(copper),
-		.def = "13",
+		.def = "3",
 		.min = 0,
 		.max = 10000,
 		.help = "metres that copper reaches; what is longer is fibre; "
 			"changes no time",
-		.source = "QSN-N46" },
+		.source = "assumed: fast links" },
 };
 
 static int64_t at_level(const struct param_list *list, uint32_t level)
@@ -80,33 +80,51 @@ static int64_t at_level(const struct param_list *list, uint32_t level)
 	return list->v[i < last ? i : last];
 }
 
+/* Of a level, ports down and up.  A switch has as many up as down, or more, and
+ * where fewer have links the rest are empty. */
+static int set_ports(struct fattree *t, uint32_t level, struct err *e)
+{
+	int64_t down = at_level(&t->radix, level), up = at_level(&t->up, level);
+
+	port_id ports = (port_id)(down + (up > down ? up : down));
+
+	t->n_down[level] = (uint32_t)down;
+	t->n_up[level] = (uint32_t)(up ? up : down);
+	if (ports > TOPO_MAX_PORTS)
+		return err_set(e,
+			"topology.radix: a switch of level %u would have %u "
+			"ports, at most %d",
+			level, ports, TOPO_MAX_PORTS);
+	if (ports > t->topo.n_ports)
+		t->topo.n_ports = ports;
+	return 0;
+}
+
 /* Levels until all nodes are below one subtree. */
 static int set_levels(struct fattree *t, struct err *e)
 {
-	uint32_t radix = (uint32_t)t->radix, l;
+	uint32_t l;
 
+	t->topo.n_ports = 0;
 	t->span[0] = t->n_paths[0] = t->n_paths[1] = 1;
 	for (l = 1; l <= FATTREE_MAX_LEVELS; l++) {
-		int64_t up = at_level(&t->up, l);
-
-		if (up > t->radix)
-			return err_set(e,
-				"topology.up: %lld up-links, at most as many "
-				"as down (%u)",
-				(long long)up, radix);
-		t->span[l] = t->span[l - 1] * radix;
+		if (set_ports(t, l, e))
+			return -1;
+		t->span[l] = t->span[l - 1] * t->n_down[l];
 		if (t->span[l] >= t->nodes)
 			break;
-		t->n_up[l] = (uint32_t)up;
 		t->n_paths[l + 1] = t->n_paths[l] * t->n_up[l];
+		if (t->n_paths[l + 1] > TOPO_MAX_ROUTERS)
+			return err_set(e, "topology.up: more than %d switches",
+				TOPO_MAX_ROUTERS);
 	}
 	if (l > FATTREE_MAX_LEVELS)
 		return err_set(e,
-			"topology.nodes: %lld, at most %u fit %d levels of "
-			"radix %u",
+			"topology.nodes: %lld, at most %u fit %d levels",
 			(long long)t->nodes, t->span[FATTREE_MAX_LEVELS],
-			FATTREE_MAX_LEVELS, radix);
+			FATTREE_MAX_LEVELS);
 	t->n_levels = l;
+	t->n_up[l] = 0;
 	return 0;
 }
 
@@ -141,24 +159,39 @@ static void set_wires(struct fattree *t)
 	t->topo.n_wires = 2 * t->n_levels;
 }
 
+static int check_lists(const struct fattree *t, struct err *e)
+{
+	const char *name = !t->up.n	  ? "up"
+			   : !t->radix.n  ? "radix"
+			   : !t->length.n ? "cable.length"
+					  : NULL;
+
+	if (!name)
+		return 0;
+	return err_set(e, "topology.%s: want at least one number", name);
+}
+
 static int fattree_init(struct topo *topo, struct err *e)
 {
 	struct fattree *t = (struct fattree *)topo;
+	uint64_t n;
 	uint32_t l;
 
-	if (!t->up.n || !t->length.n)
-		return err_set(e, "topology.%s: want at least one number",
-			t->up.n ? "cable.length" : "up");
-	if (set_levels(t, e))
+	if (check_lists(t, e) || set_levels(t, e))
 		return -1;
 	topo->n_nodes = (router_id)t->nodes;
-	topo->n_ports = 2 * (port_id)t->radix;
 	topo->node_ports = 1;
 	t->first[1] = topo->n_nodes;
 	for (l = 1; l <= t->n_levels; l++) {
 		uint32_t trees = (topo->n_nodes + t->span[l] - 1) / t->span[l];
 
-		t->first[l + 1] = t->first[l] + trees * t->n_paths[l];
+		n = t->first[l] + (uint64_t)trees * t->n_paths[l];
+		if (n > TOPO_MAX_ROUTERS)
+			return err_set(e,
+				"topology.nodes: more than %d nodes and "
+				"switches",
+				TOPO_MAX_ROUTERS);
+		t->first[l + 1] = (router_id)n;
 	}
 	topo->n_routers = t->first[t->n_levels + 1];
 	set_wires(t);
@@ -179,7 +212,7 @@ static struct topo_end node_peer(
 static struct topo_end down_peer(
 	const struct fattree *t, uint32_t level, uint32_t i, port_id p)
 {
-	uint32_t tree = i / t->n_paths[level] * (uint32_t)t->radix + p;
+	uint32_t tree = i / t->n_paths[level] * t->n_down[level] + p;
 	uint32_t path = i % t->n_paths[level], below = t->n_paths[level - 1];
 
 	if (tree * t->span[level - 1] >= t->topo.n_nodes)
@@ -188,7 +221,7 @@ static struct topo_end down_peer(
 		return (struct topo_end){ .router = tree, .port = 0 };
 	return (struct topo_end){
 		.router = t->first[level - 1] + tree * below + path % below,
-		.port = (port_id)t->radix + path / below,
+		.port = t->n_down[level - 1] + path / below,
 	};
 }
 
@@ -196,7 +229,7 @@ static struct topo_end up_peer(
 	const struct fattree *t, uint32_t level, uint32_t i, uint32_t j)
 {
 	uint32_t tree = i / t->n_paths[level], path = i % t->n_paths[level];
-	uint32_t radix = (uint32_t)t->radix;
+	uint32_t radix = t->n_down[level + 1];
 
 	if (j >= t->n_up[level])
 		return (struct topo_end){ .router = NO_ROUTER };
@@ -217,9 +250,9 @@ static struct topo_end fattree_peer(
 	if (!level)
 		return node_peer(t, r, p);
 	r -= t->first[level];
-	if (p < t->radix)
+	if (p < t->n_down[level])
 		return down_peer(t, level, r, p);
-	return up_peer(t, level, r, p - (port_id)t->radix);
+	return up_peer(t, level, r, p - t->n_down[level]);
 }
 
 static uint32_t fattree_class(const struct topo *topo, router_id r, port_id p)
@@ -227,7 +260,7 @@ static uint32_t fattree_class(const struct topo *topo, router_id r, port_id p)
 	const struct fattree *t = fattree_of(topo);
 	uint32_t level = fattree_level(t, r);
 
-	if (level && p < t->radix)
+	if (level && p < t->n_down[level])
 		return fattree_wire(level - 1, FATTREE_DOWN);
 	return fattree_wire(level, FATTREE_UP);
 }
@@ -247,7 +280,8 @@ static void fattree_name_router(
 static void fattree_name_port(const struct topo *topo, router_id r, port_id p,
 	char *text, size_t size)
 {
-	port_id radix = (port_id)fattree_of(topo)->radix;
+	const struct fattree *t = fattree_of(topo);
+	port_id radix = t->n_down[fattree_level(t, r)];
 
 	if (r < topo->n_nodes)
 		snprintf(text, size, "link");
@@ -256,20 +290,39 @@ static void fattree_name_port(const struct topo *topo, router_id r, port_id p,
 			p < radix ? p : p - radix);
 }
 
-/* "4-ary 5-tree", and what goes up where that is less than what comes. */
+/* ", up 2,1"; of the levels below the top. */
+static size_t name_list(const uint32_t *list, uint32_t n, const char *word,
+	char *text, size_t size)
+{
+	size_t at = 0;
+	uint32_t l;
+
+	for (l = 1; l <= n && at < size; l++)
+		at += (size_t)snprintf(text + at, size - at, "%s%u",
+			l > 1 ? "," : word, list[l]);
+	return at < size ? at : size;
+}
+
+/* "4-ary 5-tree", or with different radices "8,4,2-ary 3-tree"; and what goes
+ * up where that is not as much as comes. */
 static void fattree_name_shape(const struct topo *topo, char *text, size_t size)
 {
 	const struct fattree *t = fattree_of(topo);
-	uint32_t radix = (uint32_t)t->radix, l;
-	bool is_tapered = false;
-	size_t n = (size_t)snprintf(
-		text, size, "%u-ary %u-tree", radix, t->n_levels);
+	bool is_tapered = false, is_mixed = false;
+	size_t n;
+	uint32_t l;
 
-	for (l = 1; l < t->n_levels; l++)
-		is_tapered |= t->n_up[l] < radix;
-	for (l = 1; l < t->n_levels && is_tapered && n < size; l++)
-		n += (size_t)snprintf(text + n, size - n, "%s%u",
-			l > 1 ? "," : ", up ", t->n_up[l]);
+	for (l = 1; l < t->n_levels; l++) {
+		is_tapered |= t->n_up[l] != t->n_down[l];
+		is_mixed |= t->n_down[l] != t->n_down[l + 1];
+	}
+	n = name_list(t->n_down, is_mixed ? t->n_levels : 1, "", text, size);
+	if (n < size)
+		n += (size_t)snprintf(
+			text + n, size - n, "-ary %u-tree", t->n_levels);
+	if (is_tapered && n < size)
+		name_list(
+			t->n_up, t->n_levels - 1, ", up ", text + n, size - n);
 }
 
 /* The switches above a subtree are shared out evenly among its nodes. */
@@ -393,12 +446,20 @@ static bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
 	return true;
 }
 
+static const char *fattree_has(const struct topo *topo)
+{
+	(void)topo;
+	return "cables";
+}
+
 const struct topo_ops fattree_ops = {
 	.name = "fattree",
 	.size = sizeof(struct fattree),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.shape_key = "nodes",
+	.routing = "updown",
+	.has = fattree_has,
 	.init = fattree_init,
 	.peer = fattree_peer,
 	.home = home,
@@ -413,8 +474,3 @@ const struct topo_ops fattree_ops = {
 	.tables = tables,
 	.row = fattree_row,
 };
-
-const struct fattree *fattree_from(const struct topo *t)
-{
-	return t->ops == &fattree_ops ? fattree_of(t) : NULL;
-}

@@ -1,9 +1,11 @@
 /*
- * Fat trees: k-ary n-trees, full or tapered, of any number of nodes.
+ * Fat trees: k-ary n-trees, full or tapered, of any number of nodes and with
+ * any radix at each level.
  *
- * A switch of level l has radix ports down and n_up[l] ports up.  Below it
- * are the nodes whose numbers agree but for their l lowest digits (to the
- * base of radix), and above these nodes there are n_paths[l] such switches:
+ * A switch of level l has n_down[l] ports down and, behind these, n_up[l] up.
+ * Below it are the nodes whose numbers agree but for their l lowest digits
+ * (digit i is to the base of n_down[i + 1]), and above these nodes there are
+ * n_paths[l] such switches:
  * one for each way of going up.  So a switch is a subtree and a path; its
  * parent by up-link j covers the subtree that holds its own, and its path is
  * the switch's with j in front.
@@ -23,8 +25,8 @@
 
 enum {
 	FATTREE_MAX_LEVELS = 6,
-	FATTREE_MAX_RADIX = 8,
-	FATTREE_MAX_NODES = 46656,
+	FATTREE_MAX_RADIX = TOPO_MAX_PORTS - 1,
+	FATTREE_MAX_NODES = 65535,
 };
 
 /* Classes of wires, by stage and direction: stage 0 is at the nodes. */
@@ -33,8 +35,8 @@ enum { FATTREE_UP, FATTREE_DOWN };
 struct fattree {
 	struct topo topo;
 	int64_t nodes;
-	int64_t radix;
-	struct param_list up; /* up-links by level; the last for the rest */
+	struct param_list radix; /* by level; the last for the rest */
+	struct param_list up; /* the same; 0: as many as down */
 	struct param_list length; /* metres by stage; the same */
 	int64_t delay; /* of a metre, ps */
 	int64_t copper; /* metres that copper reaches */
@@ -42,16 +44,13 @@ struct fattree {
 
 	/* set by init(); of levels 1 .. n_levels */
 	uint32_t n_levels;
-	uint32_t n_up[FATTREE_MAX_LEVELS + 1];
+	uint32_t n_down[FATTREE_MAX_LEVELS + 1], n_up[FATTREE_MAX_LEVELS + 1];
 	uint32_t span[FATTREE_MAX_LEVELS + 1]; /* nodes below; [0] is 1 */
 	uint32_t n_paths[FATTREE_MAX_LEVELS + 2]; /* [0] and [1] are 1 */
 	router_id first[FATTREE_MAX_LEVELS + 2]; /* site of a level's first */
 };
 
 extern const struct topo_ops fattree_ops;
-
-/* NULL where it is another topology. */
-const struct fattree *fattree_from(const struct topo *t);
 
 static inline const struct fattree *fattree_of(const struct topo *t)
 {
@@ -93,7 +92,7 @@ static inline uint32_t fattree_meet(
 static inline uint32_t fattree_digit(
 	const struct fattree *t, router_id node, uint32_t i)
 {
-	return node / t->span[i] % (uint32_t)t->radix;
+	return node / t->span[i] % t->n_down[i + 1];
 }
 
 /* Metres of cable of a stage. */

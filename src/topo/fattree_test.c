@@ -286,11 +286,11 @@ static void trees_that_cannot_be_are_refused(void **state)
 	is_refused(&(struct tree_how){ .nodes = "4097" }, "4096");
 	is_refused(&(struct tree_how){ .nodes = "65", .radix = "2", .up = "2" },
 		"64");
-	is_refused(&(struct tree_how){ .nodes = "16", .up = "5" }, "up");
 	is_refused(&(struct tree_how){ .nodes = "16", .up = "[]" }, "up");
 	is_refused(
 		&(struct tree_how){ .nodes = "16", .length = "[]" }, "length");
-	is_refused(&(struct tree_how){ .nodes = "16", .radix = "9" }, "radix");
+	is_refused(&(struct tree_how){ .nodes = "16", .radix = "70" }, "radix");
+	is_refused(&(struct tree_how){ .nodes = "16", .radix = "[]" }, "radix");
 }
 
 int main(void)

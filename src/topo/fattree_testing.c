@@ -22,6 +22,8 @@ const struct tree_how tree_some[] = {
 	{ .nodes = "64", .radix = "2", .up = "2", .length = "2x3x4x5x6x7" },
 	{ .nodes = "50", .radix = "3", .up = "3x2x1" },
 	{ .nodes = "100", .radix = "6", .up = "5x6" },
+	{ .nodes = "60", .radix = "3x4x5" },
+	{ .nodes = "41", .radix = "5x2x6", .up = "2x4" },
 	{ .nodes = NULL },
 };
 
@@ -43,7 +45,10 @@ int tree_try(struct fattree *t, const struct tree_how *how, struct err *e)
 	memset(t, 0, sizeof(*t));
 	t->topo.ops = &fattree_ops;
 	param_defaults(&b);
-	if (set(&b, "nodes", how->nodes, e) ||
+	t->logic = 21000;
+	t->delay = 4000;
+	if (set(&b, "radix", "4", e) || set(&b, "cable.length", "5x4", e) ||
+		set(&b, "nodes", how->nodes, e) ||
 		set(&b, "radix", how->radix, e) || set(&b, "up", how->up, e) ||
 		set(&b, "cable.length", how->length, e))
 		return -1;

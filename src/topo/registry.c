@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "topo/dragonfly.h"
 #include "topo/fattree.h"
 #include "topo/torus.h"
 
 const struct topo_ops *const topo_registry[] = {
 	&torus_ops,
 	&fattree_ops,
+	&dragonfly_ops,
 	NULL,
 };
 
@@ -20,6 +22,20 @@ const struct topo_ops *topo_find(const char *name)
 		if (!strcmp(topo_registry[i]->name, name))
 			return topo_registry[i];
 	return NULL;
+}
+
+void topo_defaults(struct topo *t)
+{
+	const struct topo_block *const *b = t->ops->blocks;
+	struct param_block p = { "topology", t->ops->params, t->ops->n_params,
+		t, NULL };
+
+	param_defaults(&p);
+	for (; b && *b; b++) {
+		p.rows = (*b)->rows;
+		p.n_rows = (*b)->n_rows;
+		param_defaults(&p);
+	}
 }
 
 void topo_name_site(const struct topo *t, router_id r, char *text, size_t size)

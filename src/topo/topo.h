@@ -44,8 +44,7 @@ enum wire_class {
 /* A class of wires, all of one latency. */
 struct topo_wire {
 	const char *name;
-	/* Grant to first effect, ps, and what of it is the router's; 0 where
-	 * both are parameters of links. */
+	/* Grant to first effect, ps, and what of it is the router's. */
 	int64_t latency, logic;
 	int64_t rate; /* raw, bytes per second; 0: that of links */
 };
@@ -108,12 +107,27 @@ struct topo_cell {
 	char text[PARAM_TEXT_MAX];
 };
 
+/* Parameters of a topology that stand in another section than its own, or that
+ * only some machines have: those where has() says the word that they need. */
+struct topo_block {
+	const char *section, *needs;
+	const struct param *rows;
+	size_t n_rows;
+};
+
 struct topo_ops {
 	const char *name; /* the word written in a machine file */
 	size_t size; /* of the variant, whose first member is struct topo */
 	const struct param *params; /* of the variant's struct */
 	size_t n_params;
 	const char *shape_key; /* the parameter that --shape sets */
+	const char *routing; /* where the machine file names none */
+	/* Further parameters of the variant's struct, ended by NULL; or NULL
+	 * where there are none. */
+	const struct topo_block *const *blocks;
+	/* What parameters of any section need that it has, in words with
+	 * blanks between them; by the values read.  NULL: nothing. */
+	const char *(*has)(const struct topo *t);
 
 	/* Checks the values read and sets the rest of struct topo. */
 	int (*init)(struct topo *t, struct err *e);
@@ -181,6 +195,9 @@ struct topo_ops {
 
 /* "node 17 (1,0,3)", "node 17", "switch 2.5". */
 void topo_name_site(const struct topo *t, router_id r, char *text, size_t size);
+
+/* Sets all of a topology's parameters to their defaults. */
+void topo_defaults(struct topo *t);
 
 /* NULL where there is no such topology. */
 const struct topo_ops *topo_find(const char *name);

@@ -1,13 +1,7 @@
-/*
- * k-ary n-cubes: Blue Gene/Q (5-D), Gemini and APEnet+ (3-D).
- *
- * Router r sits at r = x0 + d0 * (x1 + d1 * (x2 + ...)).  Port 2i leads to
- * x[i] + 1 and port 2i+1 to x[i] - 1, both modulo d[i] in a ring.  In a ring
- * of two both ports reach the same neighbour, over two separate wires.  The
- * wire from port p always ends at the neighbour's port p ^ 1.
- */
+/* k-ary n-cubes: Blue Gene/Q (5-D), Gemini and APEnet+ (3-D). */
 #include "topo/torus.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,11 +11,11 @@ static const struct param params[] = {
 	{ .name = "shape",
 		.type = PARAM_COUNTS,
 		.offset = AT(shape),
-		.def = "4x4x4x4x2",
+		.def = "4x4x4",
 		.min = 1,
 		.max = TORUS_MAX_LENGTH,
 		.help = "routers along each dimension, one to six of them",
-		.source = "BGQ-N17" },
+		.source = "assumed: a small machine" },
 	{ .name = "wrap",
 		.type = PARAM_WORDS,
 		.offset = AT(wrap),
@@ -30,45 +24,142 @@ static const struct param params[] = {
 		.help = "how the ends of each dimension are joined; the last "
 			"word holds for the dimensions that follow; loop also "
 			"wires a dimension of one to itself",
-		.source = "BGQ-F2, BGQ-F84" },
-	{ .name = "board",
-		.type = PARAM_COUNTS,
-		.offset = AT(board),
-		.def = "2x2x2x2x2",
-		.min = 1,
-		.max = TORUS_MAX_LENGTH,
-		.help = "routers on one board along each dimension",
-		.source = "BGQ-N18" },
-	{ .name = "midplane",
-		.type = PARAM_COUNTS,
-		.offset = AT(midplane),
-		.def = "4x4x4x4x2",
-		.min = 1,
-		.max = TORUS_MAX_LENGTH,
-		.help = "routers in one midplane along each dimension",
-		.source = "BGQ-N17" },
-	{ .name = "inner",
-		.type = PARAM_COUNTS,
-		.offset = AT(inner),
-		.def = "4",
+		.source = "assumed: rings" },
+	{ .name = "nodes",
+		.type = PARAM_COUNT,
+		.offset = AT(nodes),
+		.def = "0",
 		.min = 0,
-		.max = TORUS_MAX_DIMS,
-		.help = "dimensions (from 0) that never leave the board; a "
-			"number that the shape does not have means none",
-		.source = "BGQ-F7" },
+		.max = TOPO_MAX_PORTS - 2,
+		.help = "nodes of each router; 0: the router is a node",
+		.source = "assumed: a direct network" },
+	{ .name = "links",
+		.type = PARAM_COUNTS,
+		.offset = AT(links),
+		.def = "1",
+		.min = 1,
+		.max = TOPO_MAX_PORTS / 2,
+		.help = "parallel links of a router in each direction of each "
+			"dimension; the last number holds for the rest",
+		.source = "assumed: one" },
+	{ .name = "letters",
+		.type = PARAM_TEXT,
+		.offset = AT(letters),
+		.def = "ABCDEF",
+		.help = "names of the dimensions, a letter each",
+		.source = "assumed: as Blue Gene/Q's are called" },
+	{ .name = "wires",
+		.type = PARAM_WORD,
+		.offset = AT(wires),
+		.def = "uniform",
+		.words = "uniform|packaged",
+		.help = "what decides how long a wire is: its dimension, or "
+			"the boards and midplanes that it crosses",
+		.source = "assumed: nothing is known of the packaging" },
 };
 
-static const struct topo_wire wires[N_WIRE_CLASSES] = {
-	[WIRE_BOARD] = { .name = "board" },
-	[WIRE_BOARDS] = { .name = "boards" },
-	[WIRE_MIDPLANES] = { .name = "midplanes" },
-	[WIRE_LOOP] = { .name = "loop" },
-	[WIRE_INNER] = { .name = "inner" },
+static const struct param node_params[] = {
+	{ .name = "node.up",
+		.type = PARAM_TIME,
+		.offset = AT(node_up),
+		.def = "20 ns",
+		.min = 1,
+		.max = 1000000000,
+		.help = "latency from a node to its router",
+		.source = "assumed: half a router" },
+	{ .name = "node.down",
+		.type = PARAM_TIME,
+		.offset = AT(node_down),
+		.def = "60 ns",
+		.min = 1,
+		.max = 1000000000,
+		.help = "latency from a router to its node, the router's own "
+			"time included",
+		.source = "assumed: a router and half of one" },
 };
 
-static int torus_init(struct topo *topo, struct err *e)
+static const struct topo_block node_wires = {
+	.section = "topology",
+	.needs = "node-wires",
+	.rows = node_params,
+	.n_rows = sizeof(node_params) / sizeof(node_params[0]),
+};
+
+static const struct param uniform_params[] = {
+	{ .name = "router",
+		.type = PARAM_TIME,
+		.offset = AT(logic),
+		.def = "40 ns",
+		.min = 0,
+		.max = 1000000000,
+		.help = "time that a router takes from a head's arrival to its "
+			"departure",
+		.source = "assumed: what routers of direct networks take" },
+	{ .name = "cable.length",
+		.type = PARAM_COUNTS,
+		.offset = AT(length),
+		.def = "2",
+		.min = 0,
+		.max = 10000,
+		.help = "metres of cable between neighbours in each dimension; "
+			"the last number holds for the rest",
+		.source = "assumed: a neighbour's rack at most" },
+	{ .name = "cable.delay",
+		.type = PARAM_TIME,
+		.offset = AT(delay),
+		.def = "5 ns",
+		.min = 1,
+		.max = 1000000,
+		.help = "of each metre",
+		.source = "assumed: two thirds of the speed of light" },
+};
+
+static const struct topo_block uniform = {
+	.section = "topology",
+	.needs = "uniform-wires",
+	.rows = uniform_params,
+	.n_rows = sizeof(uniform_params) / sizeof(uniform_params[0]),
+};
+
+static const struct topo_block *const blocks[] = {
+	&node_wires,
+	&uniform,
+	&torus_units,
+	&torus_latencies,
+	NULL,
+};
+
+/* Of dimension i; the last one for the rest. */
+static int64_t of_dim(const struct param_list *list, uint32_t i)
 {
-	struct torus *t = (struct torus *)topo;
+	int64_t last = list->n - 1;
+
+	return list->v[i < last ? i : last];
+}
+
+/* Different ones, in upper or lower case. */
+static int check_letters(const struct torus *t, struct err *e)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < t->n_dims; i++) {
+		if (!isalpha((unsigned char)t->letters[i]))
+			return err_set(e,
+				"topology.letters: \"%s\": want a letter for "
+				"each of the %u dimensions",
+				t->letters, t->n_dims);
+		for (k = 0; k < i; k++)
+			if (tolower((unsigned char)t->letters[k]) ==
+				tolower((unsigned char)t->letters[i]))
+				return err_set(e,
+					"topology.letters: \"%s\" has %c twice",
+					t->letters, t->letters[i]);
+	}
+	return 0;
+}
+
+static int set_dims(struct torus *t, struct err *e)
+{
 	uint64_t n = 1;
 	uint32_t i;
 
@@ -77,31 +168,125 @@ static int torus_init(struct topo *topo, struct err *e)
 			(long long)t->shape.n, TORUS_MAX_DIMS);
 	t->n_dims = (uint32_t)t->shape.n;
 	for (i = 0; i < t->n_dims; i++) {
-		int64_t last = t->wrap.n - 1;
-
 		t->dim[i] = (uint32_t)t->shape.v[i];
 		t->stride[i] = (uint32_t)n;
-		t->ring[i] = last < 0 ? TORUS_WRAP
-				      : (uint8_t)t->wrap.v[i < last ? i : last];
+		t->ring[i] =
+			t->wrap.n ? (uint8_t)of_dim(&t->wrap, i) : TORUS_WRAP;
+		t->n_links[i] = t->links.n ? (uint8_t)of_dim(&t->links, i) : 1;
+		t->base[i + 1] = t->base[i] + 2u * t->n_links[i];
 		n *= t->dim[i];
-		if (n > TOPO_MAX_ROUTERS)
-			return err_set(e, "this shape has more than %d routers",
-				TOPO_MAX_ROUTERS);
+		if (n * (uint64_t)(t->nodes + 1) > TOPO_MAX_ROUTERS)
+			return err_set(e, "this shape has more than %d %s",
+				TOPO_MAX_ROUTERS,
+				t->nodes ? "routers and nodes" : "routers");
 	}
-	t->topo.n_nodes = t->topo.n_routers = (router_id)n;
-	t->topo.n_ports = t->topo.node_ports = 2 * t->n_dims;
-	t->topo.n_wires = N_WIRE_CLASSES;
-	memcpy(t->topo.wire, wires, sizeof(wires));
+	t->n = (router_id)n;
 	return 0;
+}
+
+static void set_wires(struct torus *t)
+{
+	struct topo *topo = &t->topo;
+	uint32_t i;
+
+	if (t->wires == TORUS_PACKAGED) {
+		torus_packaging_init(t);
+	} else {
+		topo->n_wires = t->n_dims;
+		for (i = 0; i < t->n_dims; i++) {
+			t->names[i][0] = t->letters[i];
+			topo->wire[i] = (struct topo_wire){
+				.name = t->names[i],
+				.latency = t->logic +
+					   t->delay * of_dim(&t->length, i),
+				.logic = t->logic,
+			};
+		}
+	}
+	if (!t->nodes)
+		return;
+	topo->wire[topo->n_wires++] =
+		(struct topo_wire){ .name = "node up", .latency = t->node_up };
+	topo->wire[topo->n_wires++] = (struct topo_wire){
+		.name = "node down",
+		.latency = t->node_down,
+		.logic = t->node_down < t->logic ? t->node_down : t->logic,
+	};
+}
+
+static int torus_init(struct topo *topo, struct err *e)
+{
+	struct torus *t = (struct torus *)topo;
+	port_id ports;
+
+	if (set_dims(t, e) || check_letters(t, e))
+		return -1;
+	if (t->wires == TORUS_UNIFORM && !t->length.n)
+		return err_set(
+			e, "topology.cable.length: want at least one number");
+	ports = t->base[t->n_dims] + (port_id)t->nodes;
+	if (ports > TOPO_MAX_PORTS)
+		return err_set(e,
+			"topology.links: a router would have %u ports, at most "
+			"%d",
+			ports, TOPO_MAX_PORTS);
+	t->first = t->n * (router_id)t->nodes;
+	topo->n_nodes = t->nodes ? t->first : t->n;
+	topo->n_routers = t->first + t->n;
+	topo->n_ports = ports;
+	topo->node_ports = t->nodes ? 1 : ports;
+	set_wires(t);
+	return 0;
+}
+
+static const char *torus_has(const struct topo *topo)
+{
+	static const char *const words[2][2] = {
+		[TORUS_UNIFORM] = { "cables uniform-wires",
+			"cables uniform-wires node-wires" },
+		[TORUS_PACKAGED] = { "packaging", "packaging node-wires" },
+	};
+	const struct torus *t = torus_of(topo);
+
+	return words[t->wires][t->nodes > 0];
+}
+
+/* --- wires --- */
+
+static uint32_t dim_of(const struct torus *t, port_id p)
+{
+	uint32_t i = 0;
+
+	while (p >= t->base[i + 1])
+		i++;
+	return i;
+}
+
+/* The wire between a node and its router. */
+static struct topo_end node_end(const struct torus *t, router_id r, port_id p)
+{
+	uint32_t k = (uint32_t)t->nodes;
+	port_id base = t->base[t->n_dims];
+
+	if (r >= t->first)
+		return (struct topo_end){ (r - t->first) * k + p - base, 0 };
+	if (p)
+		return (struct topo_end){ .router = NO_ROUTER };
+	return (struct topo_end){ t->first + r / k, base + r % k };
 }
 
 static struct topo_end torus_peer(
 	const struct topo *topo, router_id r, port_id p)
 {
 	const struct torus *t = torus_of(topo);
-	uint32_t i = p / 2, d = t->dim[i], x = torus_coord(t, r, i);
-	uint32_t y = p % 2 == 0 ? (x + 1) % d : (x + d - 1) % d;
+	uint32_t i, d, x, y;
 
+	if (r < t->first || p >= t->base[t->n_dims])
+		return node_end(t, r, p);
+	i = dim_of(t, p);
+	d = t->dim[i];
+	x = torus_coord(t, r - t->first, i);
+	y = p % 2 == 0 ? (x + 1) % d : (x + d - 1) % d;
 	if ((d == 1 && t->ring[i] != TORUS_LOOP) ||
 		(t->ring[i] == TORUS_MESH && x == (p % 2 == 0 ? d - 1 : 0)))
 		return (struct topo_end){ .router = NO_ROUTER };
@@ -111,38 +296,50 @@ static struct topo_end torus_peer(
 	};
 }
 
-static port_id torus_straight(const struct topo *t, router_id r, port_id in)
+static port_id torus_straight(const struct topo *topo, router_id r, port_id in)
 {
-	(void)t;
-	(void)r;
-	return in ^ 1;
+	const struct torus *t = torus_of(topo);
+
+	return r < t->first || in >= t->base[t->n_dims] ? TOPO_NO_PORT : in ^ 1;
 }
 
-/* Routers per unit of packaging along a dimension; all where not said. */
-static uint32_t span(const struct param_list *unit, uint32_t i, uint32_t d)
+uint32_t torus_wire_up(const struct torus *t, uint32_t dim, uint32_t x)
 {
-	return i < unit->n ? (uint32_t)unit->v[i] : d;
+	return t->wires == TORUS_PACKAGED ? torus_packaging_wire(t, dim, x)
+					  : dim;
+}
+
+bool torus_has_wire_up(const struct torus *t, uint32_t dim, uint32_t x)
+{
+	router_id r = t->first + x * t->stride[dim];
+
+	return torus_peer(&t->topo, r, t->base[dim]).router != NO_ROUTER;
 }
 
 static uint32_t torus_wire(const struct topo *topo, router_id r, port_id p)
 {
 	const struct torus *t = torus_of(topo);
-	uint32_t i = p / 2, d = t->dim[i], x = torus_coord(t, r, i), lo;
-	uint32_t board = span(&t->board, i, d);
-	uint32_t midplane = span(&t->midplane, i, d);
-	int64_t k;
+	uint32_t i, d, x;
 
-	for (k = 0; k < t->inner.n; k++)
-		if (t->inner.v[k] == i)
-			return WIRE_INNER;
-	lo = p % 2 == 0 ? x : (x + d - 1) % d; /* the wire's lower end */
-	if (lo == d - 1) /* it joins the ends */
-		return d <= midplane ? WIRE_LOOP : WIRE_MIDPLANES;
-	if (lo / midplane != (lo + 1) / midplane)
-		return WIRE_MIDPLANES;
-	return lo / board != (lo + 1) / board ? WIRE_BOARDS : WIRE_BOARD;
+	if (r < t->first || p >= t->base[t->n_dims])
+		return topo->n_wires - (r < t->first ? 2 : 1);
+	i = dim_of(t, p);
+	d = t->dim[i];
+	x = torus_coord(t, r - t->first, i);
+	return torus_wire_up(t, i, p % 2 == 0 ? x : (x + d - 1) % d);
 }
 
+static router_id torus_home(const struct topo *topo, router_id r)
+{
+	const struct torus *t = torus_of(topo);
+
+	return r < t->first || !t->nodes ? r
+					 : (r - t->first) * (router_id)t->nodes;
+}
+
+/* --- names --- */
+
+/* "(1,0,3)"; where it has nodes of its own "1,0,3". */
 static void torus_name_router(
 	const struct topo *topo, router_id r, char *text, size_t size)
 {
@@ -150,19 +347,36 @@ static void torus_name_router(
 	size_t n = 0;
 	uint32_t i;
 
+	if (r < t->first) {
+		snprintf(text, size, "%u", r);
+		return;
+	}
 	for (i = 0; i < t->n_dims && n < size; i++)
-		n += (size_t)snprintf(text + n, size - n, "%c%u", i ? ',' : '(',
-			torus_coord(t, r, i));
+		n += (size_t)snprintf(text + n, size - n, "%s%u",
+			i	   ? ","
+			: t->nodes ? ""
+				   : "(",
+			torus_coord(t, r - t->first, i));
 	if (n < size)
-		snprintf(text + n, size - n, ")");
+		snprintf(text + n, size - n, "%s", t->nodes ? "" : ")");
 }
 
+/* "A+", "x+7" where there are several; "link" of a node, "node 1" to one. */
 static void torus_name_port(const struct topo *topo, router_id r, port_id p,
 	char *text, size_t size)
 {
-	(void)topo;
-	(void)r;
-	snprintf(text, size, "%c%c", (char)('A' + p / 2), p % 2 ? '-' : '+');
+	const struct torus *t = torus_of(topo);
+	uint32_t i;
+
+	if (r < t->first) {
+		snprintf(text, size, "link");
+	} else if (p >= t->base[t->n_dims]) {
+		snprintf(text, size, "node %u", p - t->base[t->n_dims]);
+	} else {
+		i = dim_of(t, p);
+		snprintf(text, size, t->n_links[i] > 1 ? "%c%c%u" : "%c%c",
+			t->letters[i], p % 2 ? '-' : '+', (p - t->base[i]) / 2);
+	}
 }
 
 static void torus_name_shape(const struct topo *topo, char *text, size_t size)
@@ -174,6 +388,9 @@ static void torus_name_shape(const struct topo *topo, char *text, size_t size)
 	for (i = 0; i < t->n_dims && n < size; i++)
 		n += (size_t)snprintf(
 			text + n, size - n, "%s%u", i ? "x" : "", t->dim[i]);
+	if (t->nodes && n < size)
+		snprintf(text + n, size - n, ", %lld node%s each",
+			(long long)t->nodes, t->nodes > 1 ? "s" : "");
 }
 
 /* --- coordinates --- */
@@ -194,7 +411,8 @@ static void torus_place(
 	uint32_t i;
 
 	for (i = 0; i < t->n_dims; i++)
-		x[i] = torus_coord(t, node, i);
+		x[i] = torus_coord(
+			t, t->nodes ? node / (router_id)t->nodes : node, i);
 }
 
 static router_id torus_node_at(
@@ -206,7 +424,7 @@ static router_id torus_node_at(
 
 	for (i = 0; i < t->n_dims; i++)
 		r += x[i] % t->dim[i] * t->stride[i];
-	return r;
+	return t->nodes ? r * (router_id)t->nodes : r;
 }
 
 const struct topo_ops torus_ops = {
@@ -215,10 +433,14 @@ const struct topo_ops torus_ops = {
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.shape_key = "shape",
+	.routing = "hint",
+	.blocks = blocks,
+	.has = torus_has,
 	.init = torus_init,
 	.peer = torus_peer,
 	.straight = torus_straight,
 	.wire = torus_wire,
+	.home = torus_home,
 	.name_router = torus_name_router,
 	.name_port = torus_name_port,
 	.name_shape = torus_name_shape,
@@ -226,15 +448,10 @@ const struct topo_ops torus_ops = {
 	.place = torus_place,
 	.node_at = torus_node_at,
 	.peak = torus_peak,
-	.links = torus_class_links,
+	.links = torus_links,
 	.where = torus_where,
 	.cut = torus_cut,
 	.tables = torus_tables,
 	.row = torus_row,
 	.draw = torus_draw,
 };
-
-const struct torus *torus_from(const struct topo *t)
-{
-	return t->ops == &torus_ops ? torus_of(t) : NULL;
-}

@@ -1,4 +1,18 @@
-/* Tori and meshes of one to six dimensions, of any length each. */
+/*
+ * Tori and meshes of one to six dimensions, of any length each.
+ *
+ * A router is a node, or has nodes of its own.  Then sites 0 .. n_nodes - 1
+ * are nodes and routers follow: node n is number n % k of router n / k, and
+ * is wired to it by the node's port 0.
+ *
+ * Router r sits at r = x0 + d0 * (x1 + d1 * (x2 + ...)).  In a direction
+ * there may be several parallel links.  Those of dimension i have the ports
+ * base[i] + 2j, which leads to x[i] + 1, and base[i] + 2j + 1, which leads to
+ * x[i] - 1, both modulo d[i] in a ring; so with one link each port 2i and port
+ * 2i + 1.  In a ring of two both reach the same neighbour, over two separate
+ * wires.  The wire from port p always ends at the neighbour's port p ^ 1.  A
+ * router's nodes are at the ports behind these.
+ */
 #ifndef TOPO_TORUS_H
 #define TOPO_TORUS_H
 
@@ -13,24 +27,44 @@ enum torus_wrap {
 	TORUS_LOOP, /* as WRAP, and a single router is wired to itself */
 };
 
+/* What decides how long a wire is. */
+enum torus_wires {
+	TORUS_UNIFORM, /* its dimension, which is its class */
+	TORUS_PACKAGED, /* what it crosses: an enum wire_class */
+};
+
 struct torus {
 	struct topo topo;
 	struct param_list shape;
 	struct param_list wrap; /* the last one holds for the rest */
+	int64_t nodes; /* of each router; 0: the router is one */
+	struct param_list links; /* by dimension; the last for the rest */
+	char letters[PARAM_TEXT_MAX];
+	int64_t node_up, node_down; /* latencies of the nodes' wires, ps */
+	int64_t wires; /* an enum torus_wires */
+	/* uniform ones */
+	struct param_list length; /* metres by dimension; the same */
+	int64_t delay; /* of a metre, ps */
+	int64_t logic; /* of a router, ps */
+	/* Blue Gene/Q's packaging: torus_packaging.c */
 	struct param_list board, midplane; /* routers per dimension */
 	struct param_list inner; /* dimensions that stay on the board */
+	int64_t latency[N_WIRE_CLASSES], packed_logic;
 
 	/* set by init() */
 	uint32_t n_dims;
 	uint32_t dim[TORUS_MAX_DIMS];
 	uint32_t stride[TORUS_MAX_DIMS];
 	uint8_t ring[TORUS_MAX_DIMS]; /* an enum torus_wrap */
+	uint8_t n_links[TORUS_MAX_DIMS]; /* in each direction */
+	port_id base[TORUS_MAX_DIMS + 1]; /* the last: where nodes' ports begin
+					   */
+	router_id first; /* site of router 0 */
+	router_id n; /* routers */
+	char names[TORUS_MAX_DIMS][2]; /* of uniform wires */
 };
 
 extern const struct topo_ops torus_ops;
-
-/* NULL where it is another topology. */
-const struct torus *torus_from(const struct topo *t);
 
 static inline const struct torus *torus_of(const struct topo *t)
 {
@@ -43,6 +77,7 @@ static inline const struct torus *torus_find(const struct topo *t)
 	return t->ops == &torus_ops ? torus_of(t) : NULL;
 }
 
+/* Of router r, counted from 0. */
 static inline uint32_t torus_coord(
 	const struct torus *t, router_id r, uint32_t dim)
 {
@@ -54,17 +89,36 @@ static inline int torus_is_ring(const struct torus *t, uint32_t dim)
 	return t->ring[dim] != TORUS_MESH;
 }
 
-/* --- torus_facts.c --- */
+/* Whether routers are nodes, with one link in each direction. */
+static inline bool torus_is_plain(const struct torus *t)
+{
+	return !t->nodes && t->base[t->n_dims] == 2 * t->n_dims;
+}
+
+/* The class of the wire that leads from coordinate x of a dimension up. */
+uint32_t torus_wire_up(const struct torus *t, uint32_t dim, uint32_t x);
+bool torus_has_wire_up(const struct torus *t, uint32_t dim, uint32_t x);
+
+/* --- torus_packaging.c --- */
+
+extern const struct topo_block torus_units, torus_latencies;
+
+/* Sets the classes of wires. */
+void torus_packaging_init(struct torus *t);
+/* As torus_wire_up(). */
+uint32_t torus_packaging_wire(const struct torus *t, uint32_t dim, uint32_t x);
+void torus_packaging_where(uint32_t class, char text[TOPO_TEXT]);
+/* Row i of the table of units: boards and midplanes, those that the machine
+ * has at least one of. */
+bool torus_packaging_row(
+	const struct torus *t, uint32_t i, struct topo_cell *cell);
+
+/* --- torus_facts.c; see struct topo_ops --- */
 
 extern const struct topo_table torus_tables[];
 
-/* Links, both directions counted as one, of each class in a dimension. */
-void torus_links(
-	const struct torus *t, uint32_t dim, uint64_t links[N_WIRE_CLASSES]);
-
-/* See struct topo_ops. */
 uint64_t torus_peak(const struct topo *topo, const struct topo_rates *k);
-uint64_t torus_class_links(const struct topo *topo, uint32_t class);
+uint64_t torus_links(const struct topo *topo, uint32_t class);
 void torus_where(const struct topo *topo, uint32_t class, char text[TOPO_TEXT]);
 struct topo_cut torus_cut(const struct topo *topo);
 bool torus_row(const struct topo *topo, uint32_t table, uint32_t i,

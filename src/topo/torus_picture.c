@@ -51,11 +51,16 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* The class of the wire from coordinate i of dim upwards. */
-static enum wire_class wire(struct picture *p, uint32_t dim, uint32_t i)
+/* How a wire is drawn: by its class, or all as those on a board. */
+static char mark(const struct picture *p, const char *marks, uint32_t class)
 {
-	enum wire_class c = p->t->topo.ops->wire(
-		&p->t->topo, i * p->t->stride[dim], 2 * dim);
+	return marks[p->t->wires == TORUS_PACKAGED ? class : WIRE_BOARD];
+}
+
+/* The class of the wire from coordinate i of dim upwards. */
+static uint32_t wire(struct picture *p, uint32_t dim, uint32_t i)
+{
+	uint32_t c = torus_wire_up(p->t, dim, i);
 
 	p->seen |= 1u << c;
 	return c;
@@ -77,7 +82,7 @@ static void draw_nodes(struct picture *p)
 		fputc('o', p->out);
 		if (i + 1 == p->t->dim[p->x])
 			break;
-		c = across[wire(p, p->x, i)];
+		c = mark(p, across, wire(p, p->x, i));
 		fprintf(p->out, "%c%c%c", c, c, c);
 	}
 	fputs(is_cut ? "..." : is_ring(p, p->x) ? " >" : "", p->out);
@@ -99,7 +104,7 @@ static void draw_numbers(const struct picture *p)
 {
 	uint32_t i;
 
-	fprintf(p->out, "      %c\n      ", (char)('A' + p->x));
+	fprintf(p->out, "      %c\n      ", p->t->letters[p->x]);
 	for (i = 0; i < p->columns; i++)
 		fprintf(p->out, i + 1 < p->columns ? "%-4u" : "%u", i);
 	fputc('\n', p->out);
@@ -114,11 +119,11 @@ static void draw_rows(struct picture *p)
 		if (p->y == NO_DIM)
 			fputs("    ", p->out);
 		else
-			fprintf(p->out, "%c %u ", i ? ' ' : (char)('A' + p->y),
+			fprintf(p->out, "%c %u ", i ? ' ' : p->t->letters[p->y],
 				i);
 		draw_nodes(p);
 		if (p->y != NO_DIM && i + 1 < p->t->dim[p->y])
-			draw_marks(p, down[wire(p, p->y, i)]);
+			draw_marks(p, mark(p, down, wire(p, p->y, i)));
 	}
 	if (is_cut)
 		draw_marks(p, '.');
@@ -136,9 +141,10 @@ static void explain(struct picture *p, char a, char b, uint32_t class)
 
 static void draw_legend(struct picture *p)
 {
+	bool is_packaged = p->t->wires == TORUS_PACKAGED;
 	uint32_t c;
 
-	for (c = 0; c < N_WIRE_CLASSES; c++)
+	for (c = 0; c < N_WIRE_CLASSES && is_packaged; c++)
 		if (p->seen >> c & 1 && c != WIRE_LOOP)
 			explain(p, across[c], down[c], c);
 	if (is_ring(p, p->x))

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "sim/random.h"
-#include "topo/torus.h"
+#include "topo/torus_testing.h"
 
 static const struct topo_ops *ops = &torus_ops;
 
@@ -25,19 +25,7 @@ static uint32_t draw(uint64_t *n, uint32_t below)
 static int read_torus(
 	struct torus *t, const char *shape, const char *wrap, struct err *e)
 {
-	struct param_block b = { .section = "topology",
-		.rows = ops->params,
-		.n_rows = ops->n_params,
-		.values = t };
-
-	memset(t, 0, sizeof(*t));
-	t->topo.ops = ops;
-	param_defaults(&b);
-	if (shape && param_read(&b, param_find(&b, "shape"), shape, e))
-		return -1;
-	if (wrap && param_read(&b, param_find(&b, "wrap"), wrap, e))
-		return -1;
-	return ops->init(&t->topo, e);
+	return torus_read(t, shape, wrap, e) || ops->init(&t->topo, e) ? -1 : 0;
 }
 
 static void make(struct torus *t, const char *shape, const char *wrap)
@@ -54,8 +42,7 @@ static void make_any(struct torus *t, uint64_t *n)
 	struct err e = { 0 };
 	uint32_t room = 600, i;
 
-	memset(t, 0, sizeof(*t));
-	t->topo.ops = ops;
+	assert_int_equal(torus_read(t, NULL, NULL, &e), 0);
 	t->shape.n = 1 + draw(n, TORUS_MAX_DIMS);
 	t->wrap.n = draw(n, (uint32_t)t->shape.n + 1);
 	t->board.n = draw(n, (uint32_t)t->shape.n + 1);
@@ -312,7 +299,7 @@ static void a_blue_gene_q_midplane_has_512_routers_of_10_ports(void **state)
 	struct torus t;
 
 	(void)state;
-	make(&t, NULL, NULL);
+	make(&t, "4x4x4x4x2", NULL);
 	assert_int_equal(t.topo.n_routers, 512);
 	assert_int_equal(t.topo.n_ports, 10);
 	count_wires(&t, n);
@@ -330,7 +317,7 @@ static void both_e_ports_lead_to_the_same_partner_on_the_board(void **state)
 	struct torus t;
 
 	(void)state;
-	make(&t, NULL, NULL);
+	make(&t, "4x4x4x4x2", NULL);
 	for (router_id r = 0; r < t.topo.n_routers; r++) {
 		router_id partner = r < 256 ? r + 256 : r - 256;
 
@@ -480,6 +467,22 @@ static void the_largest_machine_is_four_million_routers(void **state)
 	assert_int_equal(peer(&t, TOPO_MAX_ROUTERS - 1, 2).router, 2047);
 }
 
+static void letters_must_differ(void **state)
+{
+	struct torus t;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(torus_read(&t, "2x2x2", NULL, &e), 0);
+	strcpy(t.letters, "xX");
+	assert_int_equal(ops->init(&t.topo, &e), -1);
+	assert_non_null(strstr(e.text, "twice"));
+	strcpy(t.letters, "xy");
+	e = (struct err){ 0 };
+	assert_int_equal(ops->init(&t.topo, &e), -1);
+	assert_non_null(strstr(e.text, "a letter for each of the 3"));
+}
+
 static void links_are_counted_once(void **state)
 {
 	uint64_t n = 0;
@@ -550,6 +553,7 @@ int main(void)
 		cmocka_unit_test(all_routers_of_a_torus_are_nodes),
 		cmocka_unit_test(impossible_shapes_are_refused),
 		cmocka_unit_test(the_largest_machine_is_four_million_routers),
+		cmocka_unit_test(letters_must_differ),
 		cmocka_unit_test(links_are_counted_once),
 		cmocka_unit_test(the_20_petaflop_machine_is_cut_at_12288_links),
 	};

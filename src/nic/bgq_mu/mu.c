@@ -527,9 +527,10 @@ static const struct net_client_ops client = {
 };
 
 const struct nic_ops bgq_mu_ops = {
+	.has = "l2",
 	.name = "bgq-mu",
 	.title = "message unit",
-	.can = NIC_ATOMICS | NIC_AT_L2,
+	.can = NIC_ATOMICS,
 	.most_memory = MU_ATOMIC, /* addresses above it are operations */
 	.size = sizeof(struct mu),
 	.node_size = sizeof(struct mu_node),

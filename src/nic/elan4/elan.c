@@ -420,9 +420,9 @@ static const struct net_client_ops client = {
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_hurt = elan_frame_on_hurt,
-	.on_lost = elan_frame_on_lost,
+	.on_lost = nic_on_lost,
 	.on_copy = nic_on_copy,
-	.on_absorbed = elan_frame_on_lost,
+	.on_absorbed = nic_on_lost,
 };
 
 const struct nic_ops elan4_ops = {

@@ -199,14 +199,6 @@ void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 		elan_frame_write(b, p->src, frame), bit, bits);
 }
 
-void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id)
-{
-	/* It comes again; what it has spent is charged then. */
-	if (net->book && book_has(net->book, id))
-		book_hold(net->book, w->id, id);
-	nic_give(net->client_state, w, id);
-}
-
 void elan_frame_on_arrival(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
 {

@@ -44,7 +44,6 @@ enum elan_harm elan_frame_judge(
 /* As the network's client has them. */
 void elan_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 	uint32_t bit, uint32_t bits);
-void elan_frame_on_lost(struct net *net, struct sim_worker *w, packet_id id);
 /* A hurt packet is here: sets its harm. */
 void elan_frame_on_arrival(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b);

@@ -1,5 +1,8 @@
 #include "nic/util/flips.h"
 
+#include <string.h>
+
+#include "base/crc32.h"
 #include "base/err.h"
 
 enum { LINES = CODE_LINES };
@@ -43,4 +46,28 @@ uint32_t flips_apply(
 		whole = code->read(frame, room, n);
 	}
 	return whole;
+}
+
+enum flips_harm flips_judge(struct flips *f, void *header, uint32_t n_header,
+	void *data, uint32_t n_data)
+{
+	uint8_t frame[FLIPS_FRAME], was[FLIPS_FRAME];
+	uint8_t room[CODE_ROOM * FLIPS_FRAME];
+	uint32_t n = n_header + n_data, crc;
+
+	BUG_IF(n + FLIPS_CRC > FLIPS_FRAME);
+	memcpy(frame, header, n_header);
+	memcpy(frame + n_header, data, n_data);
+	crc = crc32(frame, n);
+	memcpy(frame + n, &crc, FLIPS_CRC);
+	memcpy(was, frame, n);
+	if (flips_apply(f, frame, n + FLIPS_CRC, room) < n + FLIPS_CRC)
+		return FLIPS_FOUND;
+	memcpy(&crc, frame + n, FLIPS_CRC);
+	if (crc != crc32(frame, n))
+		return FLIPS_FOUND;
+	memcpy(header, frame, n_header);
+	memcpy(data, frame + n_header, n_data);
+	f->n = 0;
+	return memcmp(was, frame, n) ? FLIPS_ESCAPED : FLIPS_NONE;
 }

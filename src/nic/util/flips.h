@@ -17,6 +17,8 @@
 
 enum {
 	FLIPS_MOST = 16, /* that a packet remembers */
+	FLIPS_FRAME = 3276, /* bytes; symbols of ten bits each have a place */
+	FLIPS_CRC = 4, /* bytes */
 	FLIPS_NEXT_HOP = 0x8000, /* on another wire than the flip before */
 };
 
@@ -43,5 +45,15 @@ void flips_note(struct flips *f, const struct link_code *code, sim_time hop,
  */
 uint32_t flips_apply(
 	const struct flips *f, uint8_t *frame, uint32_t n, uint8_t *room);
+
+enum flips_harm { FLIPS_NONE, FLIPS_FOUND, FLIPS_ESCAPED };
+
+/*
+ * What comes of a frame that is a header, data and a CRC-32 of both, of
+ * FLIPS_FRAME bytes at most.  Where the CRC does not find what the flips did,
+ * header and data are what they made of them.
+ */
+enum flips_harm flips_judge(struct flips *f, void *header, uint32_t n_header,
+	void *data, uint32_t n_data);
 
 #endif

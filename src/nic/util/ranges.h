@@ -33,4 +33,26 @@ struct range *ranges_find(const struct ranges *r, uint32_t number);
 bool ranges_allow(
 	const struct ranges *r, uint32_t number, uint64_t at, uint64_t bytes);
 
+/*
+ * A range that is named by its number, and bytes of it by their offset: of an
+ * owner's memory, say, that others have some rights to.  False where the
+ * number is in use, or not.
+ */
+bool ranges_add(struct ranges *r, uint32_t number, uint64_t at, uint64_t bytes,
+	uint32_t flags);
+bool ranges_drop(struct ranges *r, uint32_t number);
+
+enum range_answer {
+	RANGE_OPEN,
+	RANGE_NONE, /* there is no such number */
+	RANGE_OUTSIDE, /* of its bytes */
+	RANGE_FORBIDDEN,
+};
+
+/* Whether a range has bytes at an offset and, of the flags in mask, exactly
+ * some; *at is where they are. */
+enum range_answer ranges_look_up(const struct ranges *r, uint32_t number,
+	uint64_t offset, uint64_t bytes, uint32_t mask, uint32_t flags,
+	uint64_t *at);
+
 #endif

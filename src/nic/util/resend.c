@@ -7,6 +7,19 @@ static struct resend_item *item(const struct resend *r, uint32_t id)
 	return slots_at(&r->items, id);
 }
 
+void resend_set_up(struct resend_how *how, const struct resend_params *p,
+	site_id n_nodes, uint32_t first)
+{
+	how->timeout = p->timeout + p->per_node * (sim_time)n_nodes;
+	how->round_trips = p->round_trips;
+	how->retries = p->limit;
+	how->back_off = p->back_off;
+	how->leave = first;
+	how->late = first + 1;
+	how->later = first + 2;
+	how->again = first + 3;
+}
+
 void resend_init(struct resend *r, const struct resend_how *how,
 	struct ticks *ticks, size_t size)
 {
@@ -182,6 +195,22 @@ void resend_on_later(const struct nic_at *a, struct resend *r, uint32_t id)
 		post_later(a, r, id, due(r, x));
 	else
 		is_late(a, r, id);
+}
+
+bool resend_on_event(
+	const struct nic_at *a, struct resend *r, uint32_t number, uint32_t id)
+{
+	if (number == r->how->leave)
+		resend_on_leave(a, r, id);
+	else if (number == r->how->late)
+		resend_on_late(a, r);
+	else if (number == r->how->later)
+		resend_on_later(a, r, id);
+	else if (number == r->how->again)
+		resend_on_again(a, r, id);
+	else
+		return false;
+	return true;
 }
 
 bool resend_is_stale(const struct resend *r, uint32_t number, uint32_t id)

@@ -13,8 +13,45 @@
 #ifndef NIC_UTIL_RESEND_H
 #define NIC_UTIL_RESEND_H
 
+#include "base/param.h"
 #include "base/slots.h"
 #include "nic/util/ticks.h"
+
+/* What a machine file may say of it, as rows of an owner's table. */
+struct resend_params {
+	int64_t timeout, per_node, round_trips, limit, back_off;
+};
+
+#define RESEND_ROW(name_, type_, at_, field_, def_, min_, max_, help_, from_)  \
+	{                                                                      \
+		.name = "retry." name_, .type = type_,                         \
+		.offset = (at_) + offsetof(struct resend_params, field_),      \
+		.def = def_, .min = min_, .max = max_, .help = help_,          \
+		.source = from_                                                \
+	}
+#define RESEND_ROWS(at_, timeout_, limit_)                                     \
+	RESEND_ROW("timeout", PARAM_TIME, at_, timeout, timeout_, 1000000,     \
+		INT64_C(1000000000000),                                        \
+		"minimum time after which a packet without an answer is sent " \
+		"again; doubled for the second and the third try",             \
+		"assumed: far more than an idle round trip"),                  \
+		RESEND_ROW("per-node", PARAM_TIME, at_, per_node, "2 us", 0,   \
+			1000000000,                                            \
+			"additional time-out for each node of the machine",    \
+			"assumed: some packets of each on one link"),          \
+		RESEND_ROW("round-trips", PARAM_COUNT, at_, round_trips, "4",  \
+			0, 1000,                                               \
+			"minimum time-out, in multiples of the longest "       \
+			"recent round trip",                                   \
+			"assumed: a loaded network is not a dead one"),        \
+		RESEND_ROW("limit", PARAM_COUNT, at_, limit, limit_, 0, 255,   \
+			"number of times that a packet is sent again",         \
+			"assumed: what is lost so often is lost for good"),    \
+		RESEND_ROW("back-off", PARAM_TIME, at_, back_off, "1 us", 1,   \
+			1000000000,                                            \
+			"pause before a packet is sent again; doubled each "   \
+			"time",                                                \
+			"assumed: a round trip")
 
 /* What an owner's item begins with. */
 struct resend_item {
@@ -55,6 +92,11 @@ struct resend {
 	uint8_t detour[RESEND_DETOURS]; /* routes that did not fail recently */
 };
 
+/* Sets times and tries; and the numbers of events, four from first on. */
+void resend_set_up(struct resend_how *how, const struct resend_params *p,
+	site_id n_nodes, uint32_t first);
+enum { RESEND_EVENTS = 4 };
+
 /* How and ticks are borrowed; size is an item's. */
 void resend_init(struct resend *r, const struct resend_how *how,
 	struct ticks *ticks, size_t size);
@@ -77,6 +119,9 @@ void resend_on_leave(const struct nic_at *a, struct resend *r, uint32_t id);
 void resend_on_late(const struct nic_at *a, struct resend *r);
 void resend_on_later(const struct nic_at *a, struct resend *r, uint32_t id);
 void resend_on_again(const struct nic_at *a, struct resend *r, uint32_t id);
+/* Whether an event is one of these, which is handled then. */
+bool resend_on_event(
+	const struct nic_at *a, struct resend *r, uint32_t number, uint32_t id);
 /* Whether such an event is a clock that nobody waits for: see nic_ops. */
 bool resend_is_stale(const struct resend *r, uint32_t number, uint32_t id);
 

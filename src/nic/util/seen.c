@@ -7,9 +7,11 @@ enum { LEAST = 16 };
 struct seen_channel {
 	uint32_t src, channel;
 	uint32_t newest;
+	bool is_used; /* the place in the table */
+	bool has_word;
 	uint64_t mask; /* bit i: newest - i has been here, and: */
 	uint64_t denied; /* was told no */
-	bool is_used; /* the place in the table */
+	uint64_t word;
 };
 
 void seen_fini(struct seen *s)
@@ -92,4 +94,22 @@ void seen_add(struct seen *s, uint32_t src, uint32_t channel, uint32_t number,
 	c->mask |= UINT64_C(1) << -ahead % 64;
 	if (!is_yes)
 		c->denied |= UINT64_C(1) << -ahead % 64;
+}
+
+void seen_note(
+	struct seen *s, uint32_t src, uint32_t channel, const uint64_t *word)
+{
+	struct seen_channel *c = find(s, src, channel);
+
+	c->has_word = word != NULL;
+	c->word = word ? *word : 0;
+}
+
+bool seen_noted(
+	const struct seen *s, uint32_t src, uint32_t channel, uint64_t *word)
+{
+	const struct seen_channel *c = find(s, src, channel);
+
+	*word = c->word;
+	return c->has_word;
 }

@@ -28,4 +28,13 @@ enum seen_answer seen_find(
 void seen_add(struct seen *s, uint32_t src, uint32_t channel, uint32_t number,
 	bool is_yes);
 
+/*
+ * A word that was said besides, of a channel that has been here: it keeps the
+ * last one; NULL: that is not known yet.
+ */
+void seen_note(
+	struct seen *s, uint32_t src, uint32_t channel, const uint64_t *word);
+bool seen_noted(
+	const struct seen *s, uint32_t src, uint32_t channel, uint64_t *word);
+
 #endif

@@ -43,6 +43,25 @@ static void nothing_is_seen_before_it_came(void **state)
 	seen_fini(&s);
 }
 
+static void a_channel_keeps_the_last_word_that_was_said(void **state)
+{
+	struct seen s = { 0 };
+	uint64_t word = 77, said;
+
+	(void)state;
+	seen_add(&s, 1, 2, 3, true);
+	assert_false(seen_noted(&s, 1, 2, &said));
+	seen_note(&s, 1, 2, &word);
+	seen_add(&s, 1, 2, 4, true);
+	seen_add(&s, 1, 3, 4, true);
+	assert_true(seen_noted(&s, 1, 2, &said));
+	assert_int_equal(said, 77);
+	assert_false(seen_noted(&s, 1, 3, &said));
+	seen_note(&s, 1, 2, NULL);
+	assert_false(seen_noted(&s, 1, 2, &said));
+	seen_fini(&s);
+}
+
 /* In any order within a span, across the wrap of numbers. */
 static void what_was_said_is_said_again(void **state)
 {
@@ -90,6 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_window_spans_from_the_eldest_to_the_newest),
 		cmocka_unit_test(nothing_is_seen_before_it_came),
+		cmocka_unit_test(a_channel_keeps_the_last_word_that_was_said),
 		cmocka_unit_test(what_was_said_is_said_again),
 		cmocka_unit_test(many_channels_do_not_mix),
 	};

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "api/msg_testing.h"
+#include "testing/msg_testing.h"
 
 enum { LONG = 5000, PLACE = 8192 };
 
@@ -198,12 +198,17 @@ static void change_words(struct weft_msg *m, void *arg)
 static void atomics_exclude_each_other(void **state)
 {
 	struct weft_msg_test t = { .run = change_words };
+	struct kit_kinds kinds;
+	uint32_t k;
 	uint64_t seen[16 * 16];
 	uint32_t i;
 
 	(void)state;
-	for (; t.machine < MSG_TEST_MACHINES; t.machine++) {
-		uint32_t n = t.machine == MSG_TEST_TREE ? 16 : 8;
+	kit_find_kinds(&kinds);
+	for (k = 0; k < kinds.n; k++) {
+		uint32_t n = kinds.kind[k].n_nodes;
+
+		t.kind = &kinds.kind[k];
 
 		memset(seen, 0, sizeof(seen));
 		t.arg = seen;
@@ -234,10 +239,14 @@ static void meet(struct weft_msg *m, void *arg)
 static void barriers_hold_all_nodes(void **state)
 {
 	struct weft_msg_test t = { .run = meet };
+	struct kit_kinds kinds;
+	uint32_t k;
 	uint64_t came[16];
 
 	(void)state;
-	for (; t.machine < MSG_TEST_MACHINES; t.machine++) {
+	kit_find_kinds(&kinds);
+	for (k = 0; k < kinds.n; k++) {
+		t.kind = &kinds.kind[k];
 		memset(came, 0, sizeof(came));
 		t.arg = came;
 		msg_test_run(&t);
@@ -379,12 +388,17 @@ static void doubles_are_summed_in_the_same_order(void **state)
 {
 	static uint64_t a[1 + 17 * ELEMENTS], b[1 + 17 * ELEMENTS];
 	struct weft_msg_test t = { .run = reduce_doubles };
+	struct kit_kinds kinds;
+	uint32_t k;
 	double x;
 	uint32_t i;
 
 	(void)state;
-	for (; t.machine < MSG_TEST_MACHINES; t.machine++) {
-		uint32_t n = t.machine == MSG_TEST_TREE ? 16 : 8;
+	kit_find_kinds(&kinds);
+	for (k = 0; k < kinds.n; k++) {
+		uint32_t n = kinds.kind[k].n_nodes;
+
+		t.kind = &kinds.kind[k];
 
 		memset(a, 0, sizeof(a));
 		memset(b, 0, sizeof(b));
@@ -407,7 +421,8 @@ static void doubles_are_summed_in_the_same_order(void **state)
 static void try_nonsense(struct weft_msg *m, void *arg)
 {
 	uint32_t n = weft_msg_ranks(m);
-	uint64_t end = UINT64_C(1) << 30;
+	uint64_t end =
+		host_memory(program_host()) / host_n_processes(program_host());
 	struct weft_msg_request r;
 	struct weft_msg other;
 

@@ -1,11 +1,9 @@
-/* For tests: programs that use messages, on all nodes of both machines. */
-#ifndef API_MSG_TESTING_H
-#define API_MSG_TESTING_H
+/* For tests: programs that use messages, on all nodes of every machine. */
+#ifndef TESTING_MSG_TESTING_H
+#define TESTING_MSG_TESTING_H
 
 #include "api/msg.h"
-
-/* A torus of eight nodes, a fat tree of sixteen. */
-enum msg_test_machine { MSG_TEST_TORUS, MSG_TEST_TREE, MSG_TEST_MACHINES };
+#include "testing/kit_testing.h"
 
 /* Memory that tests use. */
 enum {
@@ -16,7 +14,7 @@ enum {
 };
 
 struct weft_msg_test {
-	enum msg_test_machine machine;
+	const struct kit_kind *kind;
 	uint32_t n_workers; /* 0: 1 */
 	uint32_t n_processes; /* of each node; 0: 1 */
 	struct weft_msg_options options;

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "api/msg_testing.h"
+#include "testing/msg_testing.h"
 #include "sim/random.h"
 
 static uint64_t stream(uint32_t from, uint32_t to, uint32_t i)

@@ -1,0 +1,161 @@
+/* What a machine file means: variants, what they need, and defaults. */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "machine/machine.h"
+
+#define HEAD "schema: 1\nmachine: m\n"
+
+/* Loads a machine file of these sections. */
+static struct machine *load(
+	const char *text, const char *set, const char *shape, struct err *e)
+{
+	char path[] = "/tmp/weft-machine-XXXXXX.yaml";
+	int fd = mkstemps(path, 5);
+	struct machine *m;
+
+	assert_true(fd >= 0);
+	assert_true(write(fd, HEAD, strlen(HEAD)) > 0);
+	if (text[0])
+		assert_true(write(fd, text, strlen(text)) > 0);
+	close(fd);
+	m = machine_load(path, &set, set != NULL, shape, e);
+	unlink(path);
+	return m;
+}
+
+static void is_refused(const char *text, const char *set, const char *what)
+{
+	struct err e = { 0 };
+
+	assert_null(load(text, set, NULL, &e));
+	assert_int_equal(e.code, EXIT_BAD_INPUT);
+	if (!strstr(e.text, what))
+		fail_msg("\"%s\" says nothing of \"%s\"", e.text, what);
+}
+
+static struct machine *loaded(const char *text, const char *shape)
+{
+	struct err e = { 0 };
+	struct machine *m = load(text, NULL, shape, &e);
+
+	if (!m)
+		fail_msg("%s", e.text);
+	return m;
+}
+
+static void an_empty_file_is_nobodys_machine(void **state)
+{
+	struct machine *m = loaded("", NULL);
+	uint32_t i;
+
+	(void)state;
+	assert_null(m->nic);
+	assert_string_equal(m->topo->ops->name, topo_registry[0]->name);
+	for (i = 1; i < m->topo->n_wires; i++)
+		assert_int_equal(
+			m->topo->wire[i].latency, m->topo->wire[0].latency);
+	machine_free(m);
+}
+
+static void the_routing_follows_the_topology(void **state)
+{
+	struct machine *m = loaded("topology: { kind: fattree }\n", NULL);
+
+	(void)state;
+	assert_string_equal(m->route->ops->name, m->topo->ops->routing);
+	machine_free(m);
+	is_refused("topology: { kind: fattree }\nrouting: { kind: hint }\n",
+		NULL, ".yaml:4:18: routing.kind: hint needs topology.kind");
+	is_refused("", "routing.kind=updown", "--set: routing.kind: updown");
+}
+
+/* Both have topology.nodes: of each router, and in all. */
+static void a_name_is_read_for_the_variant_that_has_it(void **state)
+{
+	struct machine *m = loaded(
+		"topology: { nodes: 500, radix: 4, kind: fattree }\n", NULL);
+
+	(void)state;
+	assert_int_equal(m->topo->n_nodes, 500);
+	machine_free(m);
+	is_refused("topology: { nodes: 500 }\n", NULL, "topology.nodes");
+}
+
+static void a_shape_is_what_the_topology_says(void **state)
+{
+	struct machine *m = loaded("topology: { kind: torus }\n", "2x3");
+
+	(void)state;
+	assert_int_equal(m->topo->n_nodes, 6);
+	machine_free(m);
+	m = loaded("topology: { kind: fattree }\n", "77");
+	assert_int_equal(m->topo->n_nodes, 77);
+	machine_free(m);
+}
+
+static void what_nothing_of_the_machine_needs_is_refused(void **state)
+{
+	(void)state;
+	is_refused("", "topology.board=2x2", "topology.board is not a");
+	is_refused("", "link.latency.board=5ns", "link.latency.board is not a");
+	is_refused("topology: { wires: packaged }\n", "topology.cable.length=4",
+		"topology.cable.length is not a");
+	/* no routing that we have knows such a torus */
+	is_refused("topology: { nodes: 2 }\n", "topology.node.up=9ns",
+		"hint needs a torus whose routers are nodes");
+	is_refused("", "topology.node.up=9ns", "topology.node.up is not a");
+	is_refused("", "link.route=1B", "link.route is not a parameter");
+	is_refused("", "host.memory=1GiB", "host.memory is not a parameter");
+	is_refused("nic: { kind: elan4 }\n", "host.l2.ways=4",
+		"host.l2.ways is not a parameter");
+}
+
+/* Words that a block needs must be had by somebody, or it is dead. */
+static void every_block_can_be_used(void **state)
+{
+	static const char *const some[] = { "", "topology: { wires: packaged }",
+		"topology: { kind: fattree }\nnic: { kind: elan4 }",
+		"topology: { shape: 2x2x2x2x2 }\nnic: { kind: bgq-mu }",
+		"link: { retry: replay }",
+		"nic: { kind: plain }\nside: { kind: pcie }" };
+	bool used[MACHINE_BLOCKS] = { false };
+	size_t i, k, n = 0;
+
+	(void)state;
+	for (i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		struct machine *m = loaded(some[i], NULL);
+
+		n = m->n_blocks;
+		for (k = 0; k < n; k++)
+			used[k] |= machine_uses(m, k) ||
+				   strchr(m->use[k].needs, '.') ||
+				   !strcmp(m->use[k].needs, "node-wires");
+		machine_free(m);
+	}
+	for (k = 0; k < n; k++)
+		assert_true(used[k]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_file_is_nobodys_machine),
+		cmocka_unit_test(the_routing_follows_the_topology),
+		cmocka_unit_test(a_name_is_read_for_the_variant_that_has_it),
+		cmocka_unit_test(a_shape_is_what_the_topology_says),
+		cmocka_unit_test(what_nothing_of_the_machine_needs_is_refused),
+		cmocka_unit_test(every_block_can_be_used),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+/* The plain card through bit errors, dead links and late answers. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nic/plain/plain_testing.h"
+
+enum { ROUNDS = 30, BYTES = 3000, WORD = PT_BYTES - 8 };
+
+static struct plain_entry entry(enum plain_op op, uint64_t bytes)
+{
+	return (struct plain_entry){ .op = op,
+		.node = (program_node() + 1) % PT_NODES,
+		.bytes = bytes };
+}
+
+static uint64_t byte_at(uint32_t node, uint64_t round, uint64_t at)
+{
+	return node * 1000003 + round * 1009 + at;
+}
+
+/*
+ * Every node puts into the next one's memory, which counts, gets it back, and
+ * adds to a word: what is executed twice, or not at all, would be seen.
+ */
+static void everybody(void *arg)
+{
+	struct pt_queue q = pt_open(0);
+	uint32_t me = program_node();
+	uint64_t round, i;
+	struct plain_entry e;
+
+	(void)arg;
+	for (round = 0; round < ROUNDS; round++) {
+		for (i = 0; i < BYTES; i += 8)
+			pt_store(PT_SOURCE + i, byte_at(me, round, i));
+		e = entry(PLAIN_PUT, BYTES);
+		e.operand = 1 + WORD;
+		pt_post(&q, e);
+		assert_int_equal(pt_wait(&q).status, PLAIN_OK);
+		e = entry(PLAIN_GET, BYTES);
+		e.own_offset = 0x10000;
+		pt_post(&q, e);
+		assert_int_equal(pt_wait(&q).status, PLAIN_OK);
+		for (i = 0; i < BYTES; i += 8)
+			assert_int_equal(pt_load(PT_SOURCE + 0x10000 + i),
+				byte_at(me, round, i));
+		e = entry(PLAIN_ADD, 8);
+		e.offset = WORD - 8;
+		e.operand = 5;
+		pt_post(&q, e);
+		assert_int_equal(pt_wait(&q).value, 5 * round);
+	}
+}
+
+static void check(const struct pt *m)
+{
+	site_id s;
+
+	for (s = 0; s < PT_NODES; s++) {
+		assert_int_equal(pt_word_at(m, s, PT_TARGET + WORD),
+			-(uint64_t)ROUNDS * BYTES);
+		assert_int_equal(
+			pt_word_at(m, s, PT_TARGET + WORD - 8), 5 * ROUNDS);
+	}
+}
+
+/* --- bit errors --- */
+
+static uint64_t run_hurt(struct pt *m, uint32_t n_workers)
+{
+	static struct fault_plan plan;
+	uint32_t i;
+
+	for (i = 0; i < TOPO_MAX_WIRES; i++)
+		plan.rate[i] = UINT64_C(5000000000000); /* 5e-6 of all bits */
+	pt_init(m);
+	m->t.faults = &plan;
+	m->params->retry.timeout = 5000 * SIM_NS;
+	m->params->retry.per_node = 0;
+	m->params->retry.limit = 100;
+	pt_run(m, n_workers, PT_NODES, everybody);
+	check(m);
+	assert_int_equal(nic_sum(m->t.nic, "escapes"), 0);
+	return nic_testing_digest(&m->t);
+}
+
+static void bit_errors_are_found_and_all_is_executed_once(void **state)
+{
+	struct pt m;
+	uint64_t digest;
+
+	(void)state;
+	digest = run_hurt(&m, 1);
+	assert_true(nic_sum(m.t.nic, "torn") > 20);
+	assert_true(nic_sum(m.t.nic, "resent") > 20);
+	pt_fini(&m);
+	assert_int_equal(run_hurt(&m, 3), digest);
+	pt_fini(&m);
+}
+
+/* --- resent though it has come --- */
+
+static void what_comes_twice_is_executed_once(void **state)
+{
+	struct pt m;
+
+	(void)state;
+	pt_init(&m);
+	/* shorter than any round trip, and longer pauses each time */
+	m.params->retry = (struct resend_params){
+		.timeout = 200 * SIM_NS, .limit = 100, .back_off = 100 * SIM_NS
+	};
+	pt_run(&m, 1, PT_NODES, everybody);
+	check(&m);
+	assert_true(nic_sum(m.t.nic, "resent") > 100);
+	pt_fini(&m);
+}
+
+/* --- a dead link --- */
+
+static void dead_program(void *arg)
+{
+	struct pt_queue q = pt_open(0), other = pt_open(1);
+	struct plain_entry e = entry(PLAIN_PUT, 8);
+
+	(void)arg;
+	program_wait(1000 * SIM_NS);
+	pt_post(&q, e);
+	e.node = 3;
+	pt_post(&other, e);
+	assert_int_equal(pt_wait(&other).status, PLAIN_OK);
+	assert_int_equal(pt_wait(&q).status, PLAIN_GAVE_UP);
+	pt_post(&other, e);
+	assert_int_equal(pt_wait(&other).status, PLAIN_OK);
+}
+
+static void a_dead_link_makes_the_card_give_up(void **state)
+{
+	struct fault_event e = { .at = 1, .site = 0, .port = 0, .place = "" };
+	struct fault_plan plan = { .event = &e, .n_events = 1 };
+	struct pt m;
+
+	(void)state;
+	pt_init(&m);
+	m.t.faults = &plan;
+	pt_run(&m, 1, 1, dead_program);
+	assert_int_equal(nic_count(m.t.nic, 0, "gave up"), 1);
+	assert_int_equal(
+		nic_count(m.t.nic, 0, "resent"), m.params->retry.limit);
+	assert_int_equal(pt_word_at(&m, 1, PT_TARGET), 0);
+	pt_fini(&m);
+}
+
+/* --- workers --- */
+
+static uint64_t run_calm(uint32_t n_workers, uint64_t *memory)
+{
+	struct pt m;
+	uint64_t digest;
+
+	pt_init(&m);
+	pt_run(&m, n_workers, PT_NODES, everybody);
+	check(&m);
+	assert_int_equal(nic_sum(m.t.nic, "resent"), 0);
+	digest = nic_testing_digest(&m.t);
+	*memory = nic_memory(m.t.nic);
+	pt_fini(&m);
+	return digest;
+}
+
+static void one_and_three_workers_do_the_same(void **state)
+{
+	uint64_t memory;
+
+	(void)state;
+	assert_int_equal(run_calm(1, &memory), run_calm(3, &memory));
+	assert_in_range(memory, 1000, 10 << 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bit_errors_are_found_and_all_is_executed_once),
+		cmocka_unit_test(what_comes_twice_is_executed_once),
+		cmocka_unit_test(a_dead_link_makes_the_card_give_up),
+		cmocka_unit_test(one_and_three_workers_do_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,193 @@
+#include "nic/plain/card.h"
+
+/* --- requests --- */
+
+/* Addresses take the place of offsets. */
+static enum plain_status check(const struct nic_at *a, struct ask_header *h)
+{
+	uint32_t right = h->op == PLAIN_PUT   ? PLAIN_WRITE
+			 : h->op == PLAIN_GET ? PLAIN_READ
+					      : PLAIN_ATOMIC;
+	uint32_t key = (uint32_t)h->word[WORD_KEY];
+	uint64_t *at = &h->word[WORD_AT], *count = &h->word[WORD_OPERAND];
+	enum plain_status status =
+		plain_look_up(a, key, *at, plain_bytes(h), right, right, at);
+	bool is_odd = h->op > PLAIN_GET && *at % 8;
+
+	if (h->op == PLAIN_PUT && *count && !status) {
+		status = plain_look_up(
+			a, key, *count - 1, 8, right, right, count);
+		is_odd = (*count)++ % 8;
+	}
+	if (!status && (h->op >= PLAIN_OPS || is_odd))
+		status = PLAIN_BAD_ENTRY;
+	return status;
+}
+
+/* What is asked for goes over the side; what was done before follows that. */
+static void execute(const struct nic_at *a, packet_id id, const struct ask *x)
+{
+	struct side *side = plain_of(a)->side;
+	const uint64_t *word = x->h.word;
+	bool is_word = x->h.op > PLAIN_GET && !x->is_again;
+	sim_time t;
+
+	if (x->h.op == PLAIN_GET || (is_word && !side->ops->atomic)) {
+		side_reads_begin(a, &plain_here(a)->reads, word[WORD_AT],
+			plain_bytes(&x->h), is_word ? READ_WORD : READ_ANSWER,
+			id);
+		return;
+	}
+	if (is_word)
+		t = side->ops->atomic(side, a->s, a->t, word[WORD_AT]);
+	else
+		t = side->ops->write(side, a->s, a->t, word[WORD_AT],
+			x->is_again ? 0 : x->h.bytes);
+	if (x->h.op == PLAIN_PUT && word[WORD_OPERAND] && !x->is_again)
+		t = side->ops->write(
+			side, a->s, a->t, word[WORD_OPERAND] - 1, 8);
+	asks_post(a, t, PLAIN_WRITTEN, id);
+}
+
+/* All is done: an answer to a put carries nothing. */
+static void answer(const struct nic_at *a, packet_id id, struct ask *x)
+{
+	x->h.bytes =
+		x->h.op == PLAIN_GET && !x->h.status ? plain_bytes(&x->h) : 0;
+	asks_answer(a, id);
+}
+
+void plain_receive_asked(const struct nic_at *a, packet_id id, struct ask *x)
+{
+	uint32_t src = a->nic->net->packets[id].src;
+	bool was_refused = x->h.status;
+	enum plain_status status = check(a, &x->h);
+
+	if (x->h.op > PLAIN_GET && !x->is_again)
+		seen_note(&asks_of(a)->seen, src, x->h.channel, NULL);
+	/* what was done, or refused, stays so */
+	if (x->is_again && (!was_refused || !status))
+		status = was_refused ? PLAIN_BAD_KEY : PLAIN_OK;
+	x->h.status = (uint8_t)status;
+	if (x->h.status || !plain_bytes(&x->h))
+		answer(a, id, x);
+	else
+		execute(a, id, x);
+}
+
+void plain_receive_on_read(const struct nic_at *a, const struct side_read *r)
+{
+	struct ask *x = ask_of(a, r->id);
+	struct side *side = plain_of(a)->side;
+
+	asks_charge(a, r->id, CAUSE_MEMORY_READ, a->t);
+	if (r->what == READ_WORD) {
+		asks_post(a, side->ops->write(side, a->s, a->t, r->at, 8),
+			PLAIN_WRITTEN, r->id);
+		return;
+	}
+	if (!host_read(a->nic->host, a->s, r->at, x->data, r->bytes))
+		x->h.status = PLAIN_OUT_OF_BOUNDS;
+	answer(a, r->id, x);
+}
+
+static const enum atomic_op atomics[PLAIN_OPS] = {
+	[PLAIN_ADD] = ATOMIC_STORE_ADD,
+	[PLAIN_SWAP] = ATOMIC_STORE,
+	[PLAIN_COMPARE_SWAP] = ATOMIC_STORE_IF,
+	[PLAIN_AND] = ATOMIC_STORE_AND,
+	[PLAIN_OR] = ATOMIC_STORE_OR,
+	[PLAIN_XOR] = ATOMIC_STORE_XOR,
+	[PLAIN_MAX] = ATOMIC_STORE_MAX,
+};
+
+/* In one instant.  The operand of an atomic becomes what its word was. */
+static bool write_bytes(const struct nic_at *a, packet_id id, struct ask *x)
+{
+	struct host *host = a->nic->host;
+	uint64_t *operand = &x->h.word[WORD_OPERAND], at = x->h.word[WORD_AT];
+	uint64_t old = 0, new;
+	bool done;
+
+	asks_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	if (x->h.op <= PLAIN_GET) {
+		done = host_write(
+			host, a->w, a->s, a->t, at, x->data, x->h.bytes);
+		if (done && *operand)
+			done = host_add(host, a->w, a->s, a->t, *operand - 1,
+				-(uint64_t)x->h.bytes);
+	} else {
+		done = host_read(host, a->s, at, &old, 8);
+		new = atomic_apply(atomics[x->h.op], old, *operand,
+			x->h.word[WORD_COMPARE], operand);
+		done = done && host_write(host, a->w, a->s, a->t, at, &new, 8);
+	}
+	if (a->nic->on_delivered)
+		a->nic->on_delivered(
+			a->nic->arg, a->s, &a->nic->net->packets[id], a->t);
+	return done;
+}
+
+static void request_written(const struct nic_at *a, packet_id id, struct ask *x)
+{
+	struct seen *seen = &asks_of(a)->seen;
+	uint32_t src = a->nic->net->packets[id].src;
+	uint64_t *value = &x->h.word[WORD_OPERAND];
+
+	if (!x->is_again && !write_bytes(a, id, x))
+		x->h.status = PLAIN_OUT_OF_BOUNDS;
+	if (x->h.op == PLAIN_PUT) {
+		asks_complete(a, id, !x->h.status && !x->is_again);
+	} else if (!x->is_again) {
+		seen_note(seen, src, x->h.channel, value);
+	} else if (!seen_noted(seen, src, x->h.channel, value)) {
+		/* it is being done now, and will be answered */
+		asks_finish(a, id, false);
+		return;
+	}
+	answer(a, id, x);
+}
+
+/* --- answers --- */
+
+void plain_receive_answered(const struct nic_at *a, packet_id id, struct ask *x,
+	struct ask_item *item)
+{
+	const struct plain_work *w = slots_at(
+		&plain_here(a)->works, ((struct plain_sending *)item)->work);
+	struct side *side = plain_of(a)->side;
+	struct ask_header *h = &x->h;
+	bool is_atomic = h->op > PLAIN_GET;
+
+	/* where a get's bytes go, and are counted */
+	h->word[WORD_AT] =
+		w->from + (item->copy->h.word[WORD_AT] - w->e.offset);
+	if (!is_atomic)
+		h->word[WORD_OPERAND] = w->e.operand;
+	h->id = plain_send_ended(a, h->id);
+	if (h->bytes) {
+		asks_post(a,
+			side->ops->write(
+				side, a->s, a->t, h->word[WORD_AT], h->bytes),
+			PLAIN_WRITTEN, id);
+		return;
+	}
+	plain_send_done(
+		a, h->id, h->status, is_atomic ? h->word[WORD_OPERAND] : 0);
+	asks_finish(a, id, is_atomic && !h->status);
+}
+
+void plain_receive_on_written(const struct nic_at *a, packet_id id)
+{
+	struct ask *x = ask_of(a, id);
+	bool is_done;
+
+	if (!x->h.is_answer) {
+		request_written(a, id, x);
+		return;
+	}
+	is_done = write_bytes(a, id, x);
+	plain_send_done(
+		a, x->h.id, is_done ? PLAIN_OK : PLAIN_OUT_OF_BOUNDS, 0);
+	asks_finish(a, id, is_done);
+}

@@ -1,0 +1,205 @@
+#include "nic/plain/card.h"
+
+static struct plain_queue *queue_of(const struct nic_at *a, uint32_t queue)
+{
+	return (struct plain_queue *)plain_here(a)->queues.queue[queue];
+}
+
+/*
+ * One atomic of a queue is under way at a time, since a node that is asked
+ * again remembers the value of one.
+ */
+static bool can_go(const struct nic_at *a, const struct plain_queue *q)
+{
+	const struct plain_entry *e;
+
+	if (q->q.is_stopped)
+		return q->work || q->q.entries.n;
+	e = !q->work && q->q.entries.n ? ring_at(&q->q.entries, 0) : NULL;
+	return (q->work || (e && !(q->has_atomic && e->op > PLAIN_GET))) &&
+	       window_span(&q->window) < (uint32_t)plain_of(a)->params.window;
+}
+
+static void kick(const struct nic_at *a)
+{
+	struct plain_node *n = a->node;
+
+	if (n->is_turn_posted || !n->run.n ||
+		n->n_made >= (uint32_t)plain_of(a)->params.buffers)
+		return;
+	n->is_turn_posted = true;
+	asks_post(a, n->next_turn, PLAIN_TURN, 0);
+}
+
+void plain_send_wake(const struct nic_at *a, uint32_t queue)
+{
+	struct plain_node *n = a->node;
+	struct plain_queue *q = queue_of(a, queue);
+
+	if (q->is_running || !can_go(a, q))
+		return;
+	q->is_running = true;
+	*(uint32_t *)ring_push(&n->run) = queue;
+	/* an engine that slept takes its time to begin */
+	if (!n->is_turn_posted && n->next_turn < a->t)
+		n->next_turn = a->t + plain_of(a)->params.dispatch;
+	kick(a);
+}
+
+/* What its node alone can say of an entry. */
+static enum plain_status check(const struct nic_at *a, struct plain_work *x)
+{
+	const struct workq *q = &queue_of(a, x->queue)->q;
+	uint32_t mine = q->rings.owner << PLAIN_RIGHTS;
+	struct plain_entry *e = &x->e;
+	enum plain_status status = PLAIN_OK;
+
+	if (q->is_stopped)
+		return PLAIN_STOPPED;
+	if (e->op >= PLAIN_OPS || e->node >= a->nic->n_nodes ||
+		(e->op > PLAIN_GET && e->bytes != 8))
+		return PLAIN_BAD_ENTRY;
+	if (e->op == PLAIN_GET && e->operand) {
+		status = plain_look_up(a, e->own_key, e->operand - 1, 8,
+			PLAIN_PROCESS, mine, &e->operand);
+		if (!status && e->operand++ % 8)
+			return PLAIN_BAD_ENTRY;
+	}
+	if (e->op > PLAIN_GET || status)
+		return status;
+	return plain_look_up(a, e->own_key, e->own_offset, e->bytes,
+		PLAIN_PROCESS, mine, &x->from);
+}
+
+/* Takes the next entry; false where it has ended already. */
+static bool begin(const struct nic_at *a, struct plain_queue *q, uint32_t queue)
+{
+	struct plain_node *n = a->node;
+	uint32_t id = slots_take(&n->works);
+	uint32_t most = a->nic->net->link.max_payload;
+	struct plain_work *x = slots_at(&n->works, id);
+	enum plain_status status;
+
+	x->birth = workqs_take(a, &n->queues, queue, &x->e);
+	x->queue = queue;
+	x->came = a->t;
+	status = check(a, x);
+	if (status) {
+		plain_send_done(a, id, status, 0);
+		return false;
+	}
+	x->message = book_message(a->nic->net->book, a->s,
+		(uint32_t)(x->e.bytes ? (x->e.bytes - 1) / most + 1 : 1),
+		x->birth.at);
+	q->work = id;
+	q->has_atomic |= x->e.op > PLAIN_GET;
+	return true;
+}
+
+/* The next packet of an entry. */
+static void cut(const struct nic_at *a, struct plain_queue *q)
+{
+	struct plain_node *n = a->node;
+	struct plain_work *x = slots_at(&n->works, q->work);
+	uint64_t left = x->e.bytes - x->made, from = x->from + x->made;
+	uint32_t most = a->nic->net->link.max_payload;
+	uint32_t bytes = left < most ? (uint32_t)left : most;
+	uint32_t id = asks_new(a, x->e.node, x->queue, q->window.next++);
+	struct plain_sending *s = asks_item(a, id);
+	struct ask_header *h = &s->ask.copy->h;
+
+	h->op = (uint8_t)x->e.op;
+	h->word[WORD_AT] = x->e.offset + x->made;
+	h->word[WORD_OPERAND] = x->e.operand;
+	h->word[WORD_COMPARE] = x->e.compare;
+	h->word[WORD_KEY] = (uint64_t)bytes << 32 | x->e.key;
+	s->ask.message = x->message;
+	s->ask.handed = x->birth.handed;
+	s->ask.came = x->came;
+	s->work = q->work;
+	n->n_made++;
+	x->out++;
+	x->made += bytes;
+	if (x->made == x->e.bytes)
+		q->work = 0;
+	h->bytes = x->e.op == PLAIN_PUT ? bytes : 0;
+	if (h->bytes)
+		side_reads_begin(a, &n->reads, from, bytes, READ_PAYLOAD, id);
+	else
+		asks_ready(a, id);
+}
+
+void plain_send_on_turn(const struct nic_at *a)
+{
+	struct plain_node *n = a->node;
+	uint32_t queue = *(uint32_t *)ring_pop(&n->run);
+	struct plain_queue *q = queue_of(a, queue);
+
+	n->is_turn_posted = q->is_running = false;
+	n->next_turn = a->t + plain_of(a)->params.packet;
+	if (q->work && q->q.is_stopped) {
+		/* no more of it is sent */
+		((struct plain_work *)slots_at(&n->works, q->work))->out++;
+		plain_send_done(a, q->work, PLAIN_STOPPED, 0);
+	} else if (q->work || (q->q.entries.n && begin(a, q, queue))) {
+		cut(a, q);
+	}
+	plain_send_wake(a, queue);
+	kick(a);
+}
+
+void plain_send_on_payload(const struct nic_at *a, const struct side_read *x)
+{
+	struct ask *s = ((struct ask_item *)asks_item(a, x->id))->copy;
+
+	if (!host_read(a->nic->host, a->s, x->at, s->data, x->bytes))
+		s->h.op = PLAIN_OPS; /* so its target turns it away */
+	asks_ready(a, x->id);
+}
+
+void plain_send_left(const struct nic_at *a)
+{
+	plain_here(a)->n_made--;
+	kick(a);
+}
+
+uint32_t plain_send_ended(const struct nic_at *a, uint32_t id)
+{
+	const struct plain_sending *s = asks_item(a, id);
+	const struct ask_header *h = &s->ask.copy->h;
+	uint32_t work = s->work;
+
+	window_done(&queue_of(a, h->channel)->window, h->number);
+	asks_answered(a, id);
+	return work;
+}
+
+void plain_send_give_up(const struct nic_at *a, uint32_t id)
+{
+	plain_send_done(a, plain_send_ended(a, id), PLAIN_GAVE_UP, 0);
+}
+
+void plain_send_done(const struct nic_at *a, uint32_t work,
+	enum plain_status status, uint64_t value)
+{
+	struct plain_node *n = a->node;
+	struct plain_work *x = slots_at(&n->works, work);
+	struct plain_queue *q = queue_of(a, x->queue);
+	struct workq_completion end = { .id = x->e.id, .value = value };
+	uint32_t queue = x->queue;
+
+	x->out -= x->out > 0;
+	x->status = x->status ? x->status : status;
+	q->q.is_stopped |= x->status != PLAIN_OK;
+	if (x->e.op > PLAIN_GET)
+		q->has_atomic = false;
+	if (x->status && q->work == work)
+		q->work = 0;
+	if (!x->out && q->work != work) {
+		n->status[x->status]++;
+		end.status = x->status;
+		slots_give(&n->works, work);
+		workqs_complete(a, &n->queues, queue, &end);
+	}
+	plain_send_wake(a, queue);
+}

@@ -1,0 +1,345 @@
+#include "nic/util/asks.h"
+
+#include <string.h>
+
+/* --- life --- */
+
+static void send_try(const struct nic_at *a, uint32_t id);
+
+static void on_late(const struct nic_at *a, uint32_t id)
+{
+	(void)id;
+	asks_of(a)->timeouts++;
+}
+
+void asks_set_up(struct asks_how *how, const struct resend_params *p,
+	const struct net *net, uint32_t first, uint32_t stride)
+{
+	resend_set_up(&how->resend, p, net->n_nodes, first);
+	how->user = net_fifos(net, NET_USER);
+	how->high = net_fifos(net, NET_HIGH);
+	BUG_IF(how->user.first + how->user.count > OUTBOX_FIFOS ||
+		how->high.first >= OUTBOX_FIFOS);
+	how->input = first + RESEND_EVENTS;
+	how->resend.stride = stride;
+	how->resend.send = send_try;
+	how->resend.on_late = on_late;
+}
+
+int asks_check(struct nic *nic, struct err *e)
+{
+	uint32_t payload = nic->net->link.max_payload;
+	uint32_t most = FLIPS_FRAME - FLIPS_CRC - sizeof(struct ask_header);
+
+	if (!payload || payload > most)
+		return err_set(e,
+			"link.payload: nic.kind %s sends packets of 1 to %u "
+			"bytes",
+			nic->ops->name, most);
+	nic->load_size = sizeof(struct ask) + payload;
+	return 0;
+}
+
+void asks_init(struct asks *x, const struct asks_how *how, size_t item_size)
+{
+	x->how = how;
+	resend_init(&x->resend, &how->resend, &x->ticks, item_size);
+}
+
+void asks_fini(struct asks *x)
+{
+	resend_fini(&x->resend);
+	seen_fini(&x->seen);
+}
+
+uint64_t asks_memory(const struct asks *x)
+{
+	return slots_memory(&x->resend.items) + seen_memory(&x->seen);
+}
+
+bool asks_is_idle(const struct asks *x)
+{
+	return !x->resend.items.used && !x->inside;
+}
+
+size_t asks_load_bytes(const struct packet *p)
+{
+	const struct ask *x = payload_of_load(p->load);
+
+	return sizeof(*x) + x->h.bytes;
+}
+
+/* --- requests leave --- */
+
+uint32_t asks_new(
+	const struct nic_at *a, site_id dst, uint32_t channel, uint32_t number)
+{
+	struct asks *x = a->node;
+	uint32_t id = resend_take(&x->resend);
+	struct ask_item *s = asks_item(a, id);
+
+	s->copy = payload_take(a->nic->payloads, a->w->id);
+	*s->copy = (struct ask){
+		.h = { .channel = channel, .number = number, .id = id },
+	};
+	s->item.dst = dst;
+	s->cut = a->t;
+	slots_push(&x->resend.items, &x->leaving, id);
+	return id;
+}
+
+void asks_ready(const struct nic_at *a, uint32_t id)
+{
+	struct asks *x = a->node;
+	struct ask_item *s = asks_item(a, id);
+
+	s->is_ready = true;
+	while (x->leaving.first) {
+		s = asks_item(a, x->leaving.first);
+		if (!s->is_ready)
+			return;
+		resend_at(a, &x->resend,
+			slots_pop(&x->resend.items, &x->leaving), a->t);
+	}
+}
+
+/* Into the network. */
+static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
+{
+	struct net *net = a->nic->net;
+	const struct ask *x = ask_of(a, id);
+	uint32_t from = x->fifo, chunks = x->chunks;
+	bool is_answer = x->h.is_answer, is_first = x->is_first;
+
+	asks_charge(a, id, CAUSE_ENGINE, a->t);
+	net_inject(net, a->w, a->s, fifo, id, a->t);
+	if (is_answer) {
+		asks_of(a)->inside--;
+		net_release(net, a->w, a->s, from, chunks, a->t);
+	} else if (is_first) {
+		asks_of(a)->how->left(a);
+	}
+}
+
+static void account(
+	const struct nic_at *a, packet_id id, const struct ask_item *s)
+{
+	struct book *k = a->nic->net->book;
+
+	book_open(k, id, &s->message);
+	book_note(k, id, "node %u, card", a->s);
+	asks_charge(a, id, CAUSE_SOFTWARE, s->handed);
+	asks_charge(a, id, CAUSE_DESCRIPTOR, s->came);
+	asks_charge(a, id, CAUSE_ENGINE, s->cut);
+	asks_charge(a, id, CAUSE_MEMORY_READ, s->left);
+	asks_charge(a, id, CAUSE_RETRY, a->t);
+}
+
+static void send_try(const struct nic_at *a, uint32_t id)
+{
+	struct asks *x = a->node;
+	struct ask_item *s = asks_item(a, id);
+	struct net *net = a->nic->net;
+	packet_id p = packet_take(net->pool, a->w->id);
+	struct ask *copy = payload_take(a->nic->payloads, a->w->id);
+
+	s->copy->is_first = !s->item.tries;
+	memcpy(copy, s->copy, sizeof(*copy) + s->copy->h.bytes);
+	net->packets[p] = (struct packet){
+		.src = a->s,
+		.dst = s->item.dst,
+		.number = x->number++,
+		.born = a->t,
+		.kind = x->how->kind,
+		.bytes = (uint16_t)copy->h.bytes,
+		.load = payload_to_load(copy),
+	};
+	/* tries take the routes in turn, where packets carry theirs */
+	if (net->route->is_carried && s->item.route)
+		net->packets[p].hints = (uint16_t)(1 + s->item.route);
+	s->left = s->left ? s->left : a->t;
+	x->packets++;
+	x->resent += s->item.tries > 0;
+	account(a, p, s);
+	/* those to one node keep their order */
+	outbox_send(a, &x->out,
+		x->how->user.first + s->item.dst % x->how->user.count, p,
+		leave);
+}
+
+void asks_on_room(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	struct nic_at a = nic_at(net->client_state, w, s, t);
+
+	outbox_on_room(&a, &asks_of(&a)->out, fifo, leave);
+}
+
+void asks_answered(const struct nic_at *a, uint32_t id)
+{
+	struct ask_item *s = asks_item(a, id);
+
+	payload_give(a->nic->payloads, a->w->id, s->copy);
+	resend_give(&asks_of(a)->resend, id);
+}
+
+/* --- packets come --- */
+
+void asks_on_packet(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct ask *x = ask_of(&a, id);
+
+	x->fifo = fifo;
+	x->chunks = net->packets[id].chunks;
+	asks_of(&a)->inside++;
+	asks_post(&a, tail + asks_of(&a)->how->latency, asks_of(&a)->how->input,
+		id);
+}
+
+void asks_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
+	uint32_t bit, uint32_t bits)
+{
+	const struct packet *p = &net->packets[id];
+	struct ask *x = payload_of_load(p->load);
+	uint32_t bytes = (uint32_t)sizeof(x->h) + x->h.bytes + FLIPS_CRC;
+
+	(void)w;
+	flips_note(&x->flips, net->link.code, p->head, bytes, bit, bits);
+}
+
+void asks_complete(const struct nic_at *a, packet_id id, bool is_done)
+{
+	struct book *k = a->nic->net->book;
+
+	if (!k || !book_has(k, id))
+		return;
+	if (is_done)
+		book_close(k, a->w->id, id, a->t);
+	else
+		book_hold(k, a->w->id, id);
+}
+
+void asks_finish(const struct nic_at *a, packet_id id, bool is_done)
+{
+	const struct ask *x = ask_of(a, id);
+	uint32_t fifo = x->fifo, chunks = x->chunks;
+
+	asks_complete(a, id, is_done);
+	asks_of(a)->inside--;
+	nic_give(a->nic, a->w, id);
+	net_release(a->nic->net, a->w, a->s, fifo, chunks, a->t);
+}
+
+/* The packet itself goes back as its answer. */
+void asks_answer(const struct nic_at *a, packet_id id)
+{
+	struct net *net = a->nic->net;
+	struct packet *p = &net->packets[id];
+	struct ask *x = ask_of(a, id);
+	struct book_message none = {
+		.birth = a->t, .src = a->s, .n_packets = 1
+	};
+
+	if (x->h.status || x->is_again)
+		asks_complete(a, id, false);
+	if (x->h.status && x->h.op != asks_of(a)->how->kept)
+		seen_add(&asks_of(a)->seen, p->src, x->h.channel, x->h.number,
+			false);
+	x->h.is_answer = true;
+	*p = (struct packet){
+		.src = a->s,
+		.dst = p->src,
+		.number = asks_of(a)->number++,
+		.born = a->t,
+		.kind = PACKET_HIGH,
+		.bytes = (uint16_t)x->h.bytes,
+		.load = p->load,
+	};
+	if (net->book && !book_has(net->book, id))
+		book_open(net->book, id, &none);
+	asks_of(a)->answers++;
+	outbox_send(
+		a, &asks_of(a)->out, asks_of(a)->how->high.first, id, leave);
+}
+
+/* Its CRC has found nothing; a length that has changed is found, too. */
+static bool is_sound(const struct nic_at *a, struct ask *x)
+{
+	uint32_t bytes = x->h.bytes;
+	enum flips_harm harm;
+
+	if (!x->flips.n)
+		return true;
+	harm = flips_judge(&x->flips, &x->h, sizeof(x->h), x->data, bytes);
+	asks_of(a)->escapes += harm == FLIPS_ESCAPED;
+	return harm != FLIPS_FOUND && x->h.bytes == bytes;
+}
+
+static void take_request(const struct nic_at *a, packet_id id, struct ask *x)
+{
+	struct seen *seen = &asks_of(a)->seen;
+	uint32_t src = a->nic->net->packets[id].src;
+	enum seen_answer was = SEEN_NOT;
+
+	if (x->h.op != asks_of(a)->how->kept)
+		was = seen_find(seen, src, x->h.channel, x->h.number);
+	x->is_again = was != SEEN_NOT;
+	if (!x->is_again && x->h.op != asks_of(a)->how->kept)
+		seen_add(seen, src, x->h.channel, x->h.number, true);
+	/* what was refused stays so */
+	x->h.status = was == SEEN_NO;
+	asks_of(a)->how->asked(a, id, x);
+}
+
+static void take_answer(const struct nic_at *a, packet_id id, struct ask *x)
+{
+	struct resend *r = &asks_of(a)->resend;
+	struct ask_item *s = slots_find(&r->items, x->h.id);
+
+	/* to what has been answered before */
+	if (!s || s->copy->h.number != x->h.number ||
+		s->copy->h.channel != x->h.channel) {
+		asks_finish(a, id, false);
+		return;
+	}
+	resend_answered(a, r, x->h.id);
+	asks_of(a)->how->answered(a, id, x, s);
+}
+
+static void on_input(const struct nic_at *a, packet_id id)
+{
+	struct ask *x = ask_of(a, id);
+
+	asks_charge(a, id, CAUSE_RECEIVER, a->t);
+	book_note(a->nic->net->book, id, "node %u, card", a->s);
+	if (!is_sound(a, x)) {
+		asks_of(a)->torn++;
+		asks_finish(a, id, false);
+	} else if (x->h.is_answer) {
+		take_answer(a, id, x);
+	} else {
+		take_request(a, id, x);
+	}
+}
+
+/* --- events --- */
+
+bool asks_on_event(const struct nic_at *a, uint32_t number, uint32_t data)
+{
+	if (number != asks_of(a)->how->input)
+		return resend_on_event(a, &asks_of(a)->resend, number, data);
+	on_input(a, data);
+	return true;
+}
+
+bool asks_is_stale(const struct nic *nic, const struct sim_event *e)
+{
+	const struct asks *x =
+		e->site < nic->n_nodes ? nic->nodes[e->site] : NULL;
+
+	return x && sim_phase(e) == PHASE_ENGINE &&
+	       sim_number(e) >= ENGINE_CLIENT &&
+	       resend_is_stale(&x->resend, asks_number(x, e), e->data);
+}

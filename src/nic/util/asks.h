@@ -1,0 +1,167 @@
+/*
+ * Requests that are answered.  A request is a packet, and its answer is, which
+ * is not answered itself.  The sender keeps a copy of a request and sends it
+ * again until it is answered; the receiver remembers what it has executed, so
+ * that what comes twice is executed once.  Frames have a CRC.  What a request
+ * says, how it is executed, and what an answer is good for is the owner's
+ * business.
+ *
+ * Requests and answers are packets of different kinds, which never wait for
+ * each other in the network.  A request keeps its place in the reception FIFO
+ * until its answer has left, and an owner takes answers whatever happens: so
+ * answers always drain, and then requests do.
+ */
+#ifndef NIC_UTIL_ASKS_H
+#define NIC_UTIL_ASKS_H
+
+#include "nic/util/flips.h"
+#include "nic/util/outbox.h"
+#include "nic/util/resend.h"
+#include "nic/util/seen.h"
+
+/* What a packet says beside its data; its CRC is of this, too. */
+struct ask_header {
+	uint64_t word[4]; /* the owner's */
+	uint32_t channel, number; /* of it: at most 32 are not answered */
+	uint32_t id; /* of the sender's item */
+	uint32_t bytes; /* of data */
+	uint8_t op, status; /* the owner's; status 0: it was executed */
+	uint8_t is_answer, unused;
+	uint32_t unused_too;
+};
+
+/* Behind a packet's load. */
+struct ask {
+	struct ask_header h;
+	struct flips flips;
+	uint32_t fifo, chunks; /* that it holds of reception */
+	bool is_first; /* try */
+	bool is_again; /* it has been executed before */
+	uint8_t data[];
+};
+
+/* What the owner's item begins with: a request until it is answered. */
+struct ask_item {
+	struct resend_item item;
+	struct ask *copy;
+	bool is_ready; /* to leave */
+	/* where its time goes, for a book of time budgets */
+	struct book_message message;
+	sim_time handed, came, cut, left;
+};
+
+/* One for all nodes. */
+struct asks_how {
+	struct resend_how resend; /* give_up is the owner's */
+	struct net_fifos user, high; /* for requests, and answers */
+	uint32_t input; /* the number of the event that a packet is here */
+	sim_time latency; /* until then, from its tail on */
+	uint8_t kind; /* of requests, an enum packet_kind */
+	uint8_t kept; /* an op that may be executed twice, or is not there */
+
+	/* A request has left for the first time. */
+	void (*left)(const struct nic_at *a);
+	/* A request has come: asks_answer() follows, now or later.  Where
+	 * is_again, nothing is to be done but that. */
+	void (*asked)(const struct nic_at *a, packet_id id, struct ask *x);
+	/* An answer has come: asks_answered(), and then asks_finish(). */
+	void (*answered)(const struct nic_at *a, packet_id id, struct ask *x,
+		struct ask_item *item);
+};
+
+enum { ASKS_EVENTS = RESEND_EVENTS + 1 };
+
+/* What an owner's node begins with. */
+struct asks {
+	const struct asks_how *how;
+	struct ticks ticks;
+	struct resend resend; /* struct ask_item and what follows */
+	struct slot_list leaving; /* of these, in order */
+	struct outbox out;
+	struct seen seen;
+	uint32_t inside; /* packets that have come */
+	uint32_t number; /* of packets */
+	uint64_t packets, answers, resent, timeouts, torn, escapes;
+};
+
+/* Sets what resends need but give_up, and the numbers of events: ASKS_EVENTS
+ * from first on; the owner has stride of them, from ENGINE_CLIENT on. */
+void asks_set_up(struct asks_how *how, const struct resend_params *p,
+	const struct net *net, uint32_t first, uint32_t stride);
+void asks_init(struct asks *x, const struct asks_how *how, size_t item_size);
+void asks_fini(struct asks *x);
+uint64_t asks_memory(const struct asks *x);
+/* For nic_ops.load_bytes(). */
+size_t asks_load_bytes(const struct packet *p);
+/* An error where packets' payload is too long for what flips can hit, or there
+ * is none; else sets the size of a load. */
+int asks_check(struct nic *nic, struct err *e);
+bool asks_is_idle(const struct asks *x);
+bool asks_is_stale(const struct nic *nic, const struct sim_event *e);
+
+static inline struct ask *ask_of(const struct nic_at *a, packet_id id)
+{
+	return payload_of_load(a->nic->net->packets[id].load);
+}
+
+static inline struct asks *asks_of(const struct nic_at *a)
+{
+	return a->node;
+}
+
+static inline void *asks_item(const struct nic_at *a, uint32_t id)
+{
+	return slots_at(&asks_of(a)->resend.items, id);
+}
+
+/* Of an event, of those that are taken modulo a stride. */
+static inline uint32_t asks_number(
+	const struct asks *x, const struct sim_event *e)
+{
+	return ENGINE_CLIENT +
+	       (sim_number(e) - ENGINE_CLIENT) % x->how->resend.stride;
+}
+
+/* Posts an event, later than now. */
+static inline void asks_post(
+	const struct nic_at *a, sim_time t, uint32_t number, uint32_t data)
+{
+	ticks_post(
+		a, &asks_of(a)->ticks, t > a->t ? t : a->t + 1, number, data);
+}
+
+static inline void asks_charge(
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
+{
+	struct book *k = a->nic->net->book;
+
+	if (k && book_has(k, id) && t > book_at(k, id))
+		book_until(k, id, c, t);
+}
+
+/* A new request; its copy's header is all zero but for channel and number. */
+uint32_t asks_new(
+	const struct nic_at *a, site_id dst, uint32_t channel, uint32_t number);
+/* All of it is there: requests leave in the order in which they were new. */
+void asks_ready(const struct nic_at *a, uint32_t id);
+/* It is answered, or given up: its copy goes. */
+void asks_answered(const struct nic_at *a, uint32_t id);
+
+/* A request has been executed, or refused as its status says. */
+void asks_answer(const struct nic_at *a, packet_id id);
+/* A packet leaves nothing behind; is_done: its message is complete. */
+void asks_finish(const struct nic_at *a, packet_id id, bool is_done);
+/* A request's message is complete before its answer goes. */
+void asks_complete(const struct nic_at *a, packet_id id, bool is_done);
+
+/* For the network's client. */
+void asks_on_packet(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail);
+void asks_on_room(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t);
+void asks_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
+	uint32_t bit, uint32_t bits);
+/* Whether an event is one of how's, which is handled then. */
+bool asks_on_event(const struct nic_at *a, uint32_t number, uint32_t data);
+
+#endif

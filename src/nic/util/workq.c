@@ -1,0 +1,281 @@
+#include "nic/util/workq.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct doorbell {
+	uint32_t queue, written, taken;
+};
+
+/* A completion on its way to memory. */
+struct end {
+	struct slot slot;
+	uint32_t queue;
+	uint64_t at;
+	struct workq_completion c;
+};
+
+void workqs_init(struct workqs *x, const struct workqs_how *how,
+	struct side_reads *reads)
+{
+	x->how = how;
+	x->reads = reads;
+	ring_init(&x->doorbells, sizeof(struct doorbell));
+	slots_init(&x->ends, sizeof(struct end));
+}
+
+void workqs_fini(struct workqs *x)
+{
+	uint32_t i;
+
+	for (i = 0; i < WORKQS; i++) {
+		if (!x->queue[i])
+			continue;
+		ring_fini(&x->queue[i]->entries);
+		ring_fini(&x->queue[i]->births);
+		mem_free(x->queue[i]);
+	}
+	ring_fini(&x->doorbells);
+	slots_fini(&x->ends);
+}
+
+uint64_t workqs_memory(const struct workqs *x)
+{
+	uint64_t sum = ring_memory(&x->doorbells) + slots_memory(&x->ends);
+	uint32_t i;
+
+	for (i = 0; i < WORKQS; i++)
+		if (x->queue[i])
+			sum += x->how->size +
+			       ring_memory(&x->queue[i]->entries) +
+			       ring_memory(&x->queue[i]->births);
+	return sum;
+}
+
+static bool is_busy(const struct workq *q)
+{
+	return q->n_rings || q->is_fetching || q->entries.n || q->n_out ||
+	       q->fetched != q->written;
+}
+
+bool workqs_is_busy(const struct workqs *x)
+{
+	uint32_t i;
+
+	for (i = 0; i < WORKQS; i++)
+		if (x->queue[i] && is_busy(x->queue[i]))
+			return true;
+	return false;
+}
+
+/* --- open and close --- */
+
+static bool is_ring(uint32_t n)
+{
+	return n && n <= WORKQ_MOST && !(n & (n - 1));
+}
+
+static struct workq *make(struct workqs *x, uint32_t queue)
+{
+	struct workq *q = mem_alloc(1, x->how->size);
+
+	ring_init(&q->entries, x->how->entry);
+	ring_init(&q->births, sizeof(struct workq_birth));
+	x->queue[queue] = q;
+	return q;
+}
+
+int workqs_open(const struct nic_at *a, struct workqs *x, uint32_t queue,
+	const struct workq_rings *r)
+{
+	const uint32_t both =
+		MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC);
+	struct workq *q;
+
+	if (queue >= WORKQS || !is_ring(r->n_entries) ||
+		!is_ring(r->n_completions) || r->entries_at % x->how->entry ||
+		r->completions_at % sizeof(struct workq_completion))
+		return EINVAL;
+	if (host_ask(a->nic->host, a->s, both, r->entries_at,
+		    (uint64_t)r->n_entries * x->how->entry) ||
+		host_ask(a->nic->host, a->s, both, r->completions_at,
+			r->n_completions * sizeof(struct workq_completion)))
+		return EFAULT;
+	q = x->queue[queue] ? x->queue[queue] : make(x, queue);
+	if (q->is_open)
+		return EBUSY;
+	q->rings = *r;
+	q->written = q->fetched = q->completed = q->taken = 0;
+	q->is_stopped = false;
+	q->is_open = true;
+	return 0;
+}
+
+int workqs_close(struct workqs *x, uint32_t queue)
+{
+	struct workq *q = workqs_find(x, queue);
+
+	if (!q)
+		return EINVAL;
+	if (is_busy(q))
+		return EBUSY;
+	q->is_open = false;
+	return 0;
+}
+
+/* --- entries --- */
+
+void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
+	uint32_t written, uint32_t taken, sim_time birth)
+{
+	struct side *side = x->reads->how->side;
+	struct workq *q = workqs_find(x, queue);
+	sim_time t;
+
+	if (!q)
+		return; /* that page is not mapped */
+	q->n_rings++;
+	*(struct doorbell *)ring_push(&x->doorbells) =
+		(struct doorbell){ queue, written, taken };
+	if (a->nic->net->book)
+		*(struct workq_birth *)ring_push(&q->births) =
+			(struct workq_birth){ written, birth, a->t };
+	t = side->ops->store(side, a->s, a->t, 8);
+	ticks_post(
+		a, x->reads->ticks, t > a->t ? t : a->t + 1, x->how->first, 0);
+}
+
+/* Asks for some of the entries that are written, not past the ring's end. */
+static void fetch(const struct nic_at *a, struct workqs *x, uint32_t queue)
+{
+	struct workq *q = x->queue[queue];
+	uint32_t n = q->written - q->fetched,
+		 most = (uint32_t)x->how->params->prefetch;
+	uint32_t first = q->fetched & (q->rings.n_entries - 1);
+
+	if (!n || q->is_fetching || q->entries.n >= most)
+		return;
+	n = n < most ? n : most;
+	if (n > q->rings.n_entries - first)
+		n = q->rings.n_entries - first;
+	q->is_fetching = true;
+	x->fetches++;
+	side_reads_begin(a, x->reads,
+		q->rings.entries_at + (uint64_t)first * x->how->entry,
+		n * x->how->entry, x->how->read, queue);
+}
+
+static void overrun(const struct nic_at *a, struct workqs *x, uint32_t queue)
+{
+	struct workq *q = x->queue[queue];
+
+	if (q->is_stopped)
+		return;
+	q->is_stopped = true;
+	x->overruns++;
+	x->how->fetched(a, queue);
+}
+
+static void on_doorbell(const struct nic_at *a, struct workqs *x)
+{
+	struct doorbell d = *(struct doorbell *)ring_pop(&x->doorbells);
+	struct workq *q = x->queue[d.queue];
+
+	q->n_rings--;
+	q->taken = d.taken;
+	/* Which of too many are whole? */
+	if (d.written - q->fetched > q->rings.n_entries) {
+		overrun(a, x, d.queue);
+		return;
+	}
+	q->written = d.written;
+	fetch(a, x, d.queue);
+}
+
+void workqs_on_read(
+	const struct nic_at *a, struct workqs *x, const struct side_read *r)
+{
+	struct workq *q = x->queue[r->id];
+	uint64_t at;
+
+	q->is_fetching = false;
+	for (at = r->at; at < r->at + r->bytes; at += x->how->entry) {
+		void *entry = ring_push(&q->entries);
+
+		if (!host_read(a->nic->host, a->s, at, entry, x->how->entry))
+			memset(entry, 0xff, x->how->entry);
+		q->fetched++;
+	}
+	fetch(a, x, r->id);
+	x->how->fetched(a, r->id);
+}
+
+struct workq_birth workqs_take(
+	const struct nic_at *a, struct workqs *x, uint32_t queue, void *entry)
+{
+	struct workq *q = x->queue[queue];
+	uint32_t number = q->fetched - q->entries.n;
+	struct workq_birth b = { number, a->t, a->t };
+
+	for (; q->births.n; ring_pop(&q->births)) {
+		b = *(struct workq_birth *)ring_at(&q->births, 0);
+		if ((int32_t)(b.written - number) > 0)
+			break;
+	}
+	memcpy(entry, ring_pop(&q->entries), x->how->entry);
+	q->n_out++;
+	fetch(a, x, queue);
+	return b;
+}
+
+/* --- completions --- */
+
+void workqs_complete(const struct nic_at *a, struct workqs *x, uint32_t queue,
+	const struct workq_completion *c)
+{
+	struct side *side = x->reads->how->side;
+	struct workq *q = x->queue[queue];
+	uint32_t place = q->completed & (q->rings.n_completions - 1), id;
+	struct end *e;
+	sim_time t;
+
+	if (q->completed - q->taken >= q->rings.n_completions) {
+		q->n_out--;
+		overrun(a, x, queue);
+		return;
+	}
+	id = slots_take(&x->ends);
+	e = slots_at(&x->ends, id);
+	e->queue = queue;
+	e->at = q->rings.completions_at + place * sizeof(*c);
+	e->c = *c;
+	e->c.number = ++q->completed;
+	t = side->ops->write(side, a->s, a->t, e->at, sizeof(*c));
+	ticks_post(a, x->reads->ticks, t > a->t ? t : a->t + 1,
+		x->how->first + 1, id);
+}
+
+static void on_completed(const struct nic_at *a, struct workqs *x, uint32_t id)
+{
+	const struct end *e = slots_at(&x->ends, id);
+
+	host_write(a->nic->host, a->w, a->s, a->t, e->at, &e->c, sizeof(e->c));
+	/* for those who wait for this or for something else */
+	host_poke(a->nic->host, a->w, a->s, a->t);
+	x->queue[e->queue]->n_out--;
+	slots_give(&x->ends, id);
+}
+
+bool workqs_on_event(const struct nic_at *a, struct workqs *x, uint32_t number,
+	uint32_t data)
+{
+	if (number == x->how->first)
+		on_doorbell(a, x);
+	else if (number == x->how->first + 1)
+		on_completed(a, x, data);
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,150 @@
+/*
+ * Queues of work in a node's memory.  A queue is two rings there: entries,
+ * which software writes and the interface fetches over its side (host/side.h)
+ * when a doorbell rings, and completions, which the interface writes.  What an
+ * entry says, and when it is done, is the owner's business.
+ *
+ * A ring that has no room stops its queue, and no other; so may the owner.  A
+ * queue that has stopped takes entries as before, for its owner to turn away,
+ * until it is opened again.
+ */
+#ifndef NIC_UTIL_WORKQ_H
+#define NIC_UTIL_WORKQ_H
+
+#include "base/ring.h"
+#include "nic/util/side_reads.h"
+
+enum {
+	WORKQS = 256, /* of a node */
+	WORKQ_MOST = 1 << 16, /* entries of a ring */
+};
+
+/* An entry begins with its id. */
+struct workq_completion {
+	uint64_t id, value;
+	uint32_t status, unused; /* the owner's; 0: it has succeeded */
+	uint64_t number; /* from 1 on, the last to be written */
+};
+
+struct workq_rings {
+	uint32_t owner; /* a process, say */
+	uint32_t n_entries, n_completions; /* powers of two */
+	uint64_t entries_at, completions_at;
+};
+
+/* When a program began to post entries, and when the doorbell rang; kept only
+ * where there is a book of time budgets. */
+struct workq_birth {
+	uint32_t written;
+	sim_time at, handed;
+};
+
+/* What an owner's queue begins with. */
+struct workq {
+	struct workq_rings rings;
+	struct ring entries, births; /* fetched; posted */
+	uint32_t written, fetched, completed, taken; /* ever */
+	uint32_t n_rings; /* of the doorbell, on their way */
+	uint32_t n_out; /* entries taken and not completed */
+	bool is_open, is_fetching, is_stopped;
+};
+
+/* What a machine file may say of them, as rows of an owner's table. */
+struct workq_params {
+	int64_t prefetch; /* entries of a fetch */
+	int64_t post, poll_period, poll_load; /* of software, ps */
+};
+
+#define WORKQ_ROW(name_, type_, at_, field_, def_, min_, max_, help_, from_)   \
+	{                                                                      \
+		.name = name_, .type = type_,                                  \
+		.offset = (at_) + offsetof(struct workq_params, field_),       \
+		.def = def_, .min = min_, .max = max_, .help = help_,          \
+		.source = from_                                                \
+	}
+#define WORKQ_ROWS(at_, prefetch_, post_)                                      \
+	WORKQ_ROW("prefetch", PARAM_COUNT, at_, prefetch, prefetch_, 1, 64,    \
+		"largest number of work entries that are fetched at once",     \
+		"assumed: a card of the 2020s"),                               \
+		WORKQ_ROW("software.post", PARAM_TIME, at_, post, post_, 0,    \
+			1000000000,                                            \
+			"time that a core takes to write a work entry",        \
+			"assumed: some hundred instructions"),                 \
+		WORKQ_ROW("software.poll-period", PARAM_TIME, at_,             \
+			poll_period, "20 ns", 1, 1000000000,                   \
+			"time from one look of a poll loop to the next",       \
+			"assumed: a loop over a cached word"),                 \
+		WORKQ_ROW("software.poll-load", PARAM_TIME, at_, poll_load,    \
+			"5 ns", 0, 1000000000,                                 \
+			"time until a look of a poll loop has its value",      \
+			"assumed: a loop over a cached word")
+
+enum { WORKQS_EVENTS = 2 };
+
+/* One for all nodes. */
+struct workqs_how {
+	uint32_t first; /* number of WORKQS_EVENTS events */
+	uint32_t read; /* what its reads are */
+	uint32_t entry, size; /* bytes, of an owner's queue too */
+	const struct workq_params *params;
+	/* Entries have come, or the queue has stopped. */
+	void (*fetched)(const struct nic_at *a, uint32_t queue);
+};
+
+/* One node's. */
+struct workqs {
+	const struct workqs_how *how;
+	struct side_reads *reads;
+	struct workq *queue[WORKQS]; /* NULL until opened */
+	struct ring doorbells;
+	struct slots ends; /* completions on their way */
+	uint64_t fetches, overruns; /* ever */
+};
+
+void workqs_init(struct workqs *x, const struct workqs_how *how,
+	struct side_reads *reads);
+void workqs_fini(struct workqs *x);
+uint64_t workqs_memory(const struct workqs *x);
+/* Whether anything is under way. */
+bool workqs_is_busy(const struct workqs *x);
+
+/* A queue that is open, or NULL. */
+static inline void *workqs_find(const struct workqs *x, uint32_t queue)
+{
+	struct workq *q = queue < WORKQS ? x->queue[queue] : NULL;
+
+	return q && q->is_open ? q : NULL;
+}
+
+/*
+ * 0, EINVAL for what cannot be, EBUSY for what is in use, EFAULT where there
+ * is no such memory.  What the owner's part of a queue holds stays.
+ */
+int workqs_open(const struct nic_at *a, struct workqs *x, uint32_t queue,
+	const struct workq_rings *r);
+int workqs_close(struct workqs *x, uint32_t queue);
+
+/* A store to a doorbell: entries written, and completions taken, ever. */
+void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
+	uint32_t written, uint32_t taken, sim_time birth);
+/* A read of how->read is done. */
+void workqs_on_read(
+	const struct nic_at *a, struct workqs *x, const struct side_read *r);
+
+static inline bool workq_has_entry(const struct workq *q)
+{
+	return q->entries.n;
+}
+
+/* Takes the next entry; where nobody keeps a book, it is born now. */
+struct workq_birth workqs_take(
+	const struct nic_at *a, struct workqs *x, uint32_t queue, void *entry);
+/* One that was taken has ended. */
+void workqs_complete(const struct nic_at *a, struct workqs *x, uint32_t queue,
+	const struct workq_completion *c);
+
+/* Whether an event is one of how's, which is handled then. */
+bool workqs_on_event(const struct nic_at *a, struct workqs *x, uint32_t number,
+	uint32_t data);
+
+#endif

@@ -1,0 +1,125 @@
+#include "testing/kit_testing.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "meas/digest.h"
+
+enum { SEED = 7 };
+
+static void on_delivered(
+	void *arg, site_id s, const struct packet *p, sim_time t)
+{
+	struct kit *k = arg;
+
+	k->digest[s] = digest_add(k->digest[s], t, p->src, p->kind, p->bytes);
+}
+
+void kit_open(struct kit *k, const struct kit_how *how)
+{
+	struct system_setup s = {
+		.seed = SEED,
+		.threads = how->n_workers ? how->n_workers : 1,
+		.needs = how->needs,
+		.on_delivered = on_delivered,
+		.arg = k,
+	};
+	struct err e = { 0 };
+	size_t n = 0;
+
+	while (how->sets && how->sets[n])
+		n++;
+	k->machine = machine_load(how->machine, how->sets, n, how->shape, &e);
+	if (!k->machine)
+		fail_msg("%s", e.text);
+	k->digest = mem_alloc(k->machine->topo->n_routers, sizeof(*k->digest));
+	k->system = system_new(k->machine, &s, &e);
+	if (!k->system)
+		fail_msg("%s", e.text);
+	k->net = k->system->net;
+	k->host = k->system->host;
+	k->nic = k->system->nic;
+}
+
+uint64_t kit_run(struct kit *k, bool may_err)
+{
+	struct err e = { 0 };
+	char text[256];
+	site_id i;
+
+	assert_int_equal(sim_run(k->net->sim, SIM_NEVER - 1), SIM_IDLE);
+	for (i = 0; !may_err && i < k->net->n_nodes; i++)
+		if (nic_errors(k->nic, i, text, sizeof(text)))
+			fail_msg("node %u: %s", i, text);
+	if (host_n_running(k->host)) {
+		host_describe_waiting(k->host, text, sizeof(text));
+		fail_msg("%s", text);
+	}
+	if (net_audit(k->net, &e) || (!may_err && nic_audit(k->nic, &e)))
+		fail_msg("%s", e.text);
+	return digest_fold(k->digest, k->net->n_nodes);
+}
+
+void kit_close(struct kit *k)
+{
+	system_free(k->system);
+	mem_free(k->digest);
+	machine_free(k->machine);
+}
+
+/* --- one machine of each kind --- */
+
+static bool is_new(const struct kit_kinds *k, const struct kit_kind *x)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->n; i++)
+		if (k->kind[i].nic == x->nic && k->kind[i].topo == x->topo &&
+			k->kind[i].route == x->route)
+			return false;
+	return x->nic && x->n_nodes >= 4 && x->n_nodes <= KIT_NODES;
+}
+
+static void add_machine(void *arg, const char *name, const char *path)
+{
+	static const char *const shapes[] = { "2x2x2", "16", "8" };
+	struct kit_kinds *k = arg;
+	uint32_t i;
+
+	(void)path;
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct kit_kind x = { .shape = shapes[i] };
+		struct err e = { 0 };
+		struct machine *m = machine_load(name, NULL, 0, shapes[i], &e);
+
+		if (!m)
+			continue;
+		snprintf(x.machine, sizeof(x.machine), "%s", name);
+		x.nic = m->nic;
+		x.topo = m->topo->ops;
+		x.route = m->route->ops;
+		x.n_nodes = m->topo->n_nodes;
+		if (is_new(k, &x)) {
+			assert_true(k->n < KIT_KINDS);
+			k->kind[k->n++] = x;
+		}
+		machine_free(m);
+	}
+}
+
+void kit_find_kinds(struct kit_kinds *k)
+{
+	struct err e = { 0 };
+
+	memset(k, 0, sizeof(*k));
+	if (machine_list(add_machine, k, &e))
+		fail_msg("%s", e.text);
+	assert_true(k->n > 0);
+}

@@ -1,0 +1,59 @@
+/*
+ * For tests: machines as they are shipped, from their files, small and with
+ * whatever a test wants otherwise; and one machine of each kind, so that what
+ * holds for all machines is tested on those that are still to come, too.
+ */
+#ifndef TESTING_KIT_TESTING_H
+#define TESTING_KIT_TESTING_H
+
+#include "machine/system.h"
+
+struct kit_how {
+	const char *machine; /* a machine file's name */
+	const char *shape; /* or NULL: the file's own */
+	const char *const *sets; /* "path=value", NULL last; or NULL */
+	uint32_t n_workers; /* 0: 1 */
+	struct load_needs needs;
+};
+
+struct kit {
+	struct machine *machine;
+	struct system *system;
+	struct net *net;
+	struct host *host;
+	struct nic *nic;
+	uint64_t *digest; /* [site] */
+};
+
+/* Fails the test where there is no such machine. */
+void kit_open(struct kit *k, const struct kit_how *how);
+/*
+ * Runs until nothing is left to happen.  Fails the test where a program still
+ * waits, something is lost, or, unless they are expected, an interface has
+ * reported errors.  Returns the digest.
+ */
+uint64_t kit_run(struct kit *k, bool may_err);
+void kit_close(struct kit *k);
+
+enum { KIT_KINDS = 32, KIT_NODES = 16 /* at most */ };
+
+/* A machine of at least four nodes. */
+struct kit_kind {
+	char machine[64];
+	const char *shape;
+	const struct nic_ops *nic;
+	const struct topo_ops *topo;
+	const struct route_ops *route;
+	uint32_t n_nodes;
+};
+
+struct kit_kinds {
+	struct kit_kind kind[KIT_KINDS];
+	uint32_t n;
+};
+
+/* The first machine file of each combination of interface, topology and
+ * routing. */
+void kit_find_kinds(struct kit_kinds *k);
+
+#endif

@@ -1,0 +1,103 @@
+#include "testing/msg_testing.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+enum { SEED = 7 };
+
+static void node_program(void *arg)
+{
+	const struct weft_msg_test *t = arg;
+	struct weft_msg m;
+
+	assert_int_equal(weft_msg_init(&m, &t->options), 0);
+	t->run(&m, t->arg);
+	if (!t->is_left_open)
+		assert_int_equal(weft_msg_fini(&m), 0);
+}
+
+uint64_t msg_test_run(const struct weft_msg_test *t)
+{
+	uint32_t each = t->n_processes ? t->n_processes : 1, i;
+	uint32_t n = t->kind->n_nodes * each;
+	struct kit_how how = {
+		.machine = t->kind->machine,
+		.shape = t->kind->shape,
+		.n_workers = t->n_workers,
+		.needs = { .n_programs = n,
+			.n_spawned = 1,
+			.n_processes = each },
+	};
+	struct kit k;
+	uint64_t digest;
+
+	kit_open(&k, &how);
+	for (i = 0; i < n; i++)
+		program_start(k.host, i / each,
+			i % each * host_threads_each(k.host), 0, node_program,
+			(void *)t);
+	digest = kit_run(&k, false);
+	kit_close(&k);
+	return digest;
+}
+
+/* Processes of each node, beside one. */
+static uint32_t several(const struct kit_kind *k)
+{
+	uint32_t most = MSG_TEST_RANKS / k->n_nodes;
+
+	return most < 4 ? most : 4;
+}
+
+void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
+	const struct weft_msg_options *o)
+{
+	struct weft_msg_test t = { .run = run };
+	struct kit_kinds kinds;
+	uint64_t digest;
+	uint32_t i;
+
+	if (o)
+		t.options = *o;
+	kit_find_kinds(&kinds);
+	for (i = 0; i < 2 * kinds.n; i++) {
+		t.kind = &kinds.kind[i / 2];
+		t.n_processes = i % 2 ? several(t.kind) : 1;
+		t.n_workers = 1;
+		digest = msg_test_run(&t);
+		t.n_workers = 3;
+		assert_true(msg_test_run(&t) == digest);
+	}
+}
+
+void msg_test_fill(uint64_t at, uint64_t stream, uint64_t bytes)
+{
+	uint8_t block[512];
+	uint64_t i, n;
+
+	for (i = 0; i < bytes; i += n) {
+		n = bytes - i < sizeof(block) ? bytes - i : sizeof(block);
+		memory_fill_by(SEED, stream, i, block, n);
+		assert_true(weft_msg_store(at + i, block, n));
+	}
+}
+
+bool msg_test_is(uint64_t at, uint64_t stream, uint64_t bytes)
+{
+	uint8_t want[512], got[512];
+	uint64_t i, n;
+
+	for (i = 0; i < bytes; i += n) {
+		n = bytes - i < sizeof(want) ? bytes - i : sizeof(want);
+		memory_fill_by(SEED, stream, i, want, n);
+		assert_true(weft_msg_load(at + i, got, n));
+		if (memcmp(want, got, n) != 0)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,423 @@
+#include "topo/dragonfly.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/wide.h"
+
+#define AT(field) offsetof(struct dragonfly, field)
+#define LENGTH(name_, i, def_, help_, source_)                                 \
+	{                                                                      \
+		.name = "cable." name_, .type = PARAM_COUNT,                   \
+		.offset = AT(length) + (i) * sizeof(int64_t), .def = def_,     \
+		.min = 1, .max = 10000, .help = "metres of cable " help_,      \
+		.source = source_                                              \
+	}
+#define NUMBER(name_, field_, def_, min_, help_, source_)                      \
+	{                                                                      \
+		.name = name_, .type = PARAM_COUNT, .offset = AT(field_),      \
+		.def = def_, .min = min_, .max = TOPO_MAX_PORTS,               \
+		.help = help_, .source = source_                               \
+	}
+
+enum { NODE, LOCAL, GLOBAL };
+
+static const struct param params[] = {
+	{ .name = "nodes",
+		.type = PARAM_COUNT,
+		.offset = AT(nodes),
+		.def = "0",
+		.min = 0,
+		.max = TOPO_MAX_ROUTERS,
+		.help = "nodes, in whole groups; 0: of as many groups as "
+			"global links can join",
+		.source = "assumed: the largest machine" },
+	NUMBER("per-router", per_router, "4", 1, "nodes of each router",
+		"assumed: balanced, half of the routers of a group"),
+	NUMBER("routers", routers, "8", 1, "routers of each group",
+		"assumed: routers of 15 ports"),
+	NUMBER("global", globals, "4", 0, "global links of each router",
+		"assumed: balanced, as many as nodes"),
+	{ .name = "arrangement",
+		.type = PARAM_WORD,
+		.offset = AT(arrangement),
+		.def = "palmtree",
+		.words = "palmtree|consecutive",
+		.help = "which group a group's global ports lead to, counted "
+			"router by router; palmtree: to the groups before it, "
+			"the nearest first; consecutive: to all others in "
+			"their order",
+		.source = "assumed: spreads neighbouring groups over routers" },
+	{ .name = "router",
+		.type = PARAM_TIME,
+		.offset = AT(logic),
+		.def = "100 ns",
+		.min = 0,
+		.max = 1000000000,
+		.help = "time that a router takes from a head's arrival to its "
+			"departure",
+		.source = "assumed: what switches of today take" },
+	LENGTH("node", NODE, "2", "between a node and its router",
+		"assumed: in a rack"),
+	LENGTH("local", LOCAL, "2", "between two routers of a group",
+		"assumed: a group is a rack or two"),
+	LENGTH("global", GLOBAL, "20", "between two groups",
+		"assumed: a machine room"),
+	{ .name = "cable.delay",
+		.type = PARAM_TIME,
+		.offset = AT(delay),
+		.def = "5 ns",
+		.min = 1,
+		.max = 1000000,
+		.help = "of each metre",
+		.source = "assumed: two thirds of the speed of light" },
+};
+
+static int set_groups(struct dragonfly *t, struct err *e)
+{
+	uint64_t per = (uint64_t)t->p * t->a, most = (uint64_t)t->a * t->h + 1;
+	uint64_t g = t->nodes ? (uint64_t)t->nodes / per : most;
+
+	if (t->nodes && (uint64_t)t->nodes % per)
+		return err_set(e,
+			"topology.nodes: %lld are not whole groups of %llu",
+			(long long)t->nodes, (unsigned long long)per);
+	if (g > most)
+		return err_set(e,
+			"topology.nodes: %lld are %llu groups, and global "
+			"links join at most %llu",
+			(long long)t->nodes, (unsigned long long)g,
+			(unsigned long long)most);
+	if (g * (per + t->a) > TOPO_MAX_ROUTERS)
+		return err_set(e,
+			"topology.nodes: more than %d nodes and routers",
+			TOPO_MAX_ROUTERS);
+	t->g = (uint32_t)g;
+	t->m = g > 1 ? t->a * t->h / (t->g - 1) : 0;
+	return 0;
+}
+
+static void set_wires(struct dragonfly *t)
+{
+	static const char *const names[DRAGONFLY_WIRES] = {
+		[DRAGONFLY_NODE_UP] = "node up",
+		[DRAGONFLY_NODE_DOWN] = "node down",
+		[DRAGONFLY_LOCAL] = "local",
+		[DRAGONFLY_GLOBAL] = "global",
+	};
+	uint32_t i;
+
+	t->topo.n_wires = DRAGONFLY_WIRES;
+	for (i = 0; i < DRAGONFLY_WIRES; i++) {
+		/* in front of what leaves a node there is no router */
+		int64_t logic = i == DRAGONFLY_NODE_UP ? 0 : t->logic;
+		int64_t metres = t->length[i ? i - 1 : NODE];
+
+		t->topo.wire[i] = (struct topo_wire){
+			.name = names[i],
+			.latency = logic + t->delay * metres,
+			.logic = logic,
+		};
+	}
+}
+
+static int dragonfly_init(struct topo *topo, struct err *e)
+{
+	struct dragonfly *t = (struct dragonfly *)topo;
+
+	t->p = (uint32_t)t->per_router;
+	t->a = (uint32_t)t->routers;
+	t->h = (uint32_t)t->globals;
+	t->local = t->p;
+	t->global = t->local + t->a - 1;
+	topo->n_ports = t->global + t->h;
+	topo->node_ports = 1;
+	if (topo->n_ports > TOPO_MAX_PORTS)
+		return err_set(e,
+			"topology.routers: a router would have %u ports, at "
+			"most %d",
+			topo->n_ports, TOPO_MAX_PORTS);
+	if (set_groups(t, e))
+		return -1;
+	topo->n_nodes = t->g * t->a * t->p;
+	topo->n_routers = topo->n_nodes + t->g * t->a;
+	set_wires(t);
+	return 0;
+}
+
+/* --- wires --- */
+
+static router_id router_at(
+	const struct dragonfly *t, uint32_t group, uint32_t number)
+{
+	return t->topo.n_nodes + group * t->a + number;
+}
+
+/* Where a group's global port leads; false where it is empty. */
+static bool leads_to(const struct dragonfly *t, uint32_t group, uint32_t q,
+	uint32_t *to, uint32_t *port)
+{
+	uint32_t others = t->g - 1, x, copy;
+
+	if (q >= t->m * others)
+		return false;
+	x = q % others;
+	copy = q / others * others;
+	if (t->arrangement == DRAGONFLY_PALMTREE) {
+		*to = (group + t->g - x - 1) % t->g;
+		*port = copy + others - 1 - x;
+	} else {
+		*to = x + (x >= group);
+		*port = copy + group - (group > *to);
+	}
+	return true;
+}
+
+uint32_t dragonfly_way(
+	const struct dragonfly *t, uint32_t from, uint32_t to, uint32_t k)
+{
+	uint32_t x = to - (to > from);
+
+	if (t->arrangement == DRAGONFLY_PALMTREE)
+		x = (from + t->g - to - 1) % t->g;
+	return k * (t->g - 1) + x;
+}
+
+static struct topo_end router_peer(
+	const struct dragonfly *t, router_id r, port_id p)
+{
+	uint32_t group = dragonfly_group(t, r), i = dragonfly_number(t, r);
+	uint32_t to, port;
+
+	if (p < t->local)
+		return (struct topo_end){ (r - t->topo.n_nodes) * t->p + p, 0 };
+	if (p < t->global) {
+		to = p - t->local;
+		to += to >= i;
+		return (struct topo_end){ router_at(t, group, to),
+			dragonfly_local(t, to, i) };
+	}
+	if (p >= t->topo.n_ports ||
+		!leads_to(t, group, i * t->h + p - t->global, &to, &port))
+		return (struct topo_end){ .router = NO_ROUTER };
+	return (struct topo_end){ router_at(t, to, port / t->h),
+		t->global + port % t->h };
+}
+
+static struct topo_end dragonfly_peer(
+	const struct topo *topo, router_id r, port_id p)
+{
+	const struct dragonfly *t = dragonfly_of(topo);
+
+	if (r >= topo->n_nodes)
+		return router_peer(t, r, p);
+	if (p)
+		return (struct topo_end){ .router = NO_ROUTER };
+	return (struct topo_end){ dragonfly_router(t, r), r % t->p };
+}
+
+static uint32_t dragonfly_wire(const struct topo *topo, router_id r, port_id p)
+{
+	const struct dragonfly *t = dragonfly_of(topo);
+
+	if (r < topo->n_nodes)
+		return DRAGONFLY_NODE_UP;
+	if (p < t->local)
+		return DRAGONFLY_NODE_DOWN;
+	return p < t->global ? DRAGONFLY_LOCAL : DRAGONFLY_GLOBAL;
+}
+
+static router_id dragonfly_home(const struct topo *topo, router_id r)
+{
+	return r < topo->n_nodes ? r
+				 : (r - topo->n_nodes) * dragonfly_of(topo)->p;
+}
+
+/* --- names --- */
+
+static void dragonfly_name_router(
+	const struct topo *topo, router_id r, char *text, size_t size)
+{
+	const struct dragonfly *t = dragonfly_of(topo);
+
+	if (r < topo->n_nodes)
+		snprintf(text, size, "%u", r);
+	else
+		snprintf(text, size, "g%u.r%u", dragonfly_group(t, r),
+			dragonfly_number(t, r));
+}
+
+/* "local 3" leads to router 3 of the group. */
+static void dragonfly_name_port(const struct topo *topo, router_id r, port_id p,
+	char *text, size_t size)
+{
+	const struct dragonfly *t = dragonfly_of(topo);
+	uint32_t to = p - t->local;
+
+	if (r < topo->n_nodes)
+		snprintf(text, size, "link");
+	else if (p < t->local)
+		snprintf(text, size, "node %u", p);
+	else if (p < t->global)
+		snprintf(text, size, "local %u",
+			to + (to >= dragonfly_number(t, r)));
+	else
+		snprintf(text, size, "global %u", p - t->global);
+}
+
+static void dragonfly_name_shape(
+	const struct topo *topo, char *text, size_t size)
+{
+	const struct dragonfly *t = dragonfly_of(topo);
+
+	snprintf(text, size, "dragonfly of %u group%s of %u router%s", t->g,
+		t->g > 1 ? "s" : "", t->a, t->a > 1 ? "s" : "");
+}
+
+/* --- what follows from it --- */
+
+/* Global ports in use of router i of a group. */
+static uint32_t in_use(const struct dragonfly *t, uint32_t i)
+{
+	uint32_t all = t->m * (t->g - 1), before = i * t->h;
+
+	if (all <= before)
+		return 0;
+	return all - before < t->h ? all - before : t->h;
+}
+
+/*
+ * Of n - 1 destinations p are at another router of the group, and a * p in
+ * another group, to which m links lead.  So of what each node sends
+ *
+ *	a global link carries	(a p)^2 / m				of n -
+ *1, a local one	p^2 (1 + a (s + s') / m)
+ *
+ * where s and s' are the global links of the routers at its ends: what comes
+ * from outside goes on by it, and what leaves by them comes to it.
+ */
+static uint64_t dragonfly_peak(
+	const struct topo *topo, const struct topo_rates *k)
+{
+	const struct dragonfly *t = dragonfly_of(topo);
+	uint128 n = topo->n_nodes, p = t->p, ap = (uint64_t)t->a * t->p;
+	uint128 peak = k->rate(k, DRAGONFLY_NODE_UP, 0, 1);
+	uint128 m = t->m ? t->m : 1, bound;
+
+	if (t->a > 1) {
+		bound = k->rate(k, DRAGONFLY_LOCAL, 0, 1) * (n - 1) * m /
+			(p * p * (m + t->a * (in_use(t, 0) + in_use(t, 1))));
+		peak = bound < peak ? bound : peak;
+	}
+	if (t->g > 1) {
+		bound = k->rate(k, DRAGONFLY_GLOBAL, 0, 1) * (n - 1) * m /
+			(ap * ap);
+		peak = bound < peak ? bound : peak;
+	}
+	return (uint64_t)peak;
+}
+
+static uint64_t dragonfly_links(const struct topo *topo, uint32_t class)
+{
+	const struct dragonfly *t = dragonfly_of(topo);
+
+	if (class == DRAGONFLY_LOCAL)
+		return (uint64_t)t->g * t->a * (t->a - 1) / 2;
+	if (class == DRAGONFLY_GLOBAL)
+		return (uint64_t)t->g * (t->g - 1) / 2 * t->m;
+	return topo->n_nodes;
+}
+
+static void dragonfly_where(
+	const struct topo *topo, uint32_t class, char text[TOPO_TEXT])
+{
+	static const char *const words[] = { "between node and router",
+		"inside a group", "from group to group" };
+	uint32_t i = class ? class - 1 : NODE;
+
+	snprintf(text, TOPO_TEXT, "%lld m, %s",
+		(long long)dragonfly_of(topo)->length[i], words[i]);
+}
+
+/* Half of the groups, or of the routers where there is one group. */
+static struct topo_cut dragonfly_cut(const struct topo *topo)
+{
+	const struct dragonfly *t = dragonfly_of(topo);
+	struct topo_cut cut = { .where = "between halves of the groups" };
+	uint64_t n = t->g > 1 ? t->g : t->a;
+
+	cut.links = n / 2 * (n - n / 2) * (t->g > 1 ? t->m : 1);
+	if (t->g < 2)
+		snprintf(cut.where, sizeof(cut.where),
+			"between halves of the group");
+	return cut;
+}
+
+static const struct topo_table tables[] = {
+	{ "parts", { { "part", "part", false, false },
+			   { "number", "number", true, false },
+			   { "nodes in each", "nodes", true, false },
+			   { "global links of each", "global_links", true,
+				   false } } },
+	{ NULL, { { NULL, NULL, false, false } } },
+};
+
+static bool dragonfly_row(const struct topo *topo, uint32_t table, uint32_t i,
+	struct topo_cell cell[TOPO_MAX_COLUMNS])
+{
+	const struct dragonfly *t = dragonfly_of(topo);
+
+	(void)table;
+	memset(cell, 0, TOPO_MAX_COLUMNS * sizeof(*cell));
+	snprintf(cell[0].text, sizeof(cell[0].text), i ? "group" : "router");
+	cell[1].n = i ? t->g : (uint64_t)t->g * t->a;
+	cell[2].n = i ? (uint64_t)t->a * t->p : t->p;
+	cell[3].n = i ? (uint64_t)t->m * (t->g - 1) : in_use(t, 0);
+	return i < 2;
+}
+
+/* The groups that group 0's routers lead to. */
+static void dragonfly_draw(const struct topo *topo, FILE *out)
+{
+	enum { MOST_ROUTERS = 16, MOST_LINKS = 12 };
+	const struct dragonfly *t = dragonfly_of(topo);
+	uint32_t i, k, to, port;
+
+	for (i = 0; i < t->a && i < MOST_ROUTERS && in_use(t, i); i++) {
+		fprintf(out, "  g0.r%u to", i);
+		for (k = 0; k < t->h && k < MOST_LINKS; k++)
+			if (leads_to(t, 0, i * t->h + k, &to, &port))
+				fprintf(out, " g%u.r%u", to, port / t->h);
+		fputs(k < t->h ? " ...\n" : "\n", out);
+	}
+}
+
+static const char *dragonfly_has(const struct topo *topo)
+{
+	(void)topo;
+	return "cables";
+}
+
+const struct topo_ops dragonfly_ops = {
+	.name = "dragonfly",
+	.size = sizeof(struct dragonfly),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.shape_key = "nodes",
+	.routing = "minimal",
+	.has = dragonfly_has,
+	.init = dragonfly_init,
+	.peer = dragonfly_peer,
+	.wire = dragonfly_wire,
+	.home = dragonfly_home,
+	.name_router = dragonfly_name_router,
+	.name_port = dragonfly_name_port,
+	.name_shape = dragonfly_name_shape,
+	.peak = dragonfly_peak,
+	.links = dragonfly_links,
+	.where = dragonfly_where,
+	.cut = dragonfly_cut,
+	.tables = tables,
+	.row = dragonfly_row,
+	.draw = dragonfly_draw,
+};

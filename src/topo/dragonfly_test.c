@@ -1,0 +1,294 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "topo/dragonfly.h"
+
+static const struct topo_ops *ops = &dragonfly_ops;
+
+struct how {
+	int64_t p, a, h, groups, arrangement;
+};
+
+static const struct how some[] = {
+	{ 2, 4, 2, 0, DRAGONFLY_PALMTREE },
+	{ 2, 4, 2, 0, DRAGONFLY_CONSECUTIVE },
+	{ 2, 4, 2, 5, DRAGONFLY_PALMTREE }, /* two links between two groups */
+	{ 2, 4, 2, 5, DRAGONFLY_CONSECUTIVE },
+	{ 1, 3, 3, 8, DRAGONFLY_PALMTREE }, /* with ports left over */
+	{ 3, 3, 3, 8, DRAGONFLY_CONSECUTIVE },
+	{ 1, 1, 4, 0, DRAGONFLY_PALMTREE }, /* groups of one router */
+	{ 3, 2, 2, 2, DRAGONFLY_PALMTREE },
+	{ 4, 5, 0, 1, DRAGONFLY_PALMTREE }, /* one group */
+	{ 0, 0, 0, 0, 0 },
+};
+
+static int try_to_make(
+	struct dragonfly *t, const struct how *how, struct err *e)
+{
+	memset(t, 0, sizeof(*t));
+	t->topo.ops = ops;
+	topo_defaults(&t->topo);
+	t->per_router = how->p;
+	t->routers = how->a;
+	t->globals = how->h;
+	t->nodes = how->groups * how->p * how->a;
+	t->arrangement = how->arrangement;
+	return ops->init(&t->topo, e);
+}
+
+static void make(struct dragonfly *t, const struct how *how)
+{
+	struct err e = { 0 };
+
+	if (try_to_make(t, how, &e))
+		fail_msg("%s", e.text);
+}
+
+static void every_wire_leads_back(void **state)
+{
+	struct dragonfly t;
+
+	(void)state;
+	for (int i = 0; some[i].p; i++) {
+		uint64_t n[DRAGONFLY_WIRES] = { 0 };
+
+		make(&t, &some[i]);
+		for (router_id r = 0; r < t.topo.n_routers; r++) {
+			for (port_id p = 0; p < t.topo.n_ports; p++) {
+				struct topo_end f = ops->peer(&t.topo, r, p), b;
+
+				if (f.router == NO_ROUTER)
+					continue;
+				assert_true(f.router < t.topo.n_routers);
+				b = ops->peer(&t.topo, f.router, f.port);
+				assert_int_equal(b.router, r);
+				assert_int_equal(b.port, p);
+				assert_int_not_equal(f.router, r);
+				n[ops->wire(&t.topo, r, p)]++;
+			}
+		}
+		for (uint32_t c = 0; c < DRAGONFLY_WIRES; c++)
+			assert_int_equal(
+				n[c], ops->links(&t.topo, c) *
+					      (c < DRAGONFLY_LOCAL ? 1 : 2));
+	}
+}
+
+/* Each two groups by as many links, each two routers of a group by one. */
+static void all_groups_are_joined_alike(void **state)
+{
+	struct dragonfly t;
+
+	(void)state;
+	for (int i = 0; some[i].p; i++) {
+		make(&t, &some[i]);
+		for (uint32_t from = 0; from < t.g; from++) {
+			uint32_t n[64] = { 0 };
+
+			for (uint32_t q = 0; q < t.a * t.h; q++) {
+				router_id r =
+					t.topo.n_nodes + from * t.a + q / t.h;
+				struct topo_end f = ops->peer(
+					&t.topo, r, t.global + q % t.h);
+
+				if (f.router != NO_ROUTER)
+					n[dragonfly_group(&t, f.router)]++;
+			}
+			for (uint32_t to = 0; to < t.g; to++)
+				assert_int_equal(n[to], to == from ? 0 : t.m);
+		}
+	}
+}
+
+static void a_way_leads_to_its_group(void **state)
+{
+	struct dragonfly t;
+
+	(void)state;
+	for (int i = 0; some[i].p; i++) {
+		make(&t, &some[i]);
+		for (uint32_t k = 0; k < t.g * t.g * t.m; k++) {
+			uint32_t from = k % t.g, to = k / t.g % t.g, q;
+			struct topo_end f;
+
+			if (from == to)
+				continue;
+			q = dragonfly_way(&t, from, to, k / t.g / t.g);
+			f = ops->peer(&t.topo,
+				t.topo.n_nodes + from * t.a + q / t.h,
+				t.global + q % t.h);
+			assert_int_equal(dragonfly_group(&t, f.router), to);
+		}
+	}
+}
+
+static void a_local_port_leads_to_its_router(void **state)
+{
+	struct dragonfly t;
+	char text[32];
+
+	(void)state;
+	make(&t, &some[0]);
+	for (uint32_t i = 0; i < t.a; i++) {
+		for (uint32_t k = 0; k < t.a; k++) {
+			router_id r = t.topo.n_nodes + 3 * t.a + i;
+			port_id p = dragonfly_local(&t, i, k);
+
+			if (i == k)
+				continue;
+			assert_int_equal(ops->peer(&t.topo, r, p).router,
+				t.topo.n_nodes + 3 * t.a + k);
+			ops->name_port(&t.topo, r, p, text, sizeof(text));
+			assert_int_equal(text[strlen("local ")], '0' + k);
+		}
+	}
+	ops->name_router(
+		&t.topo, t.topo.n_nodes + 3 * t.a + 2, text, sizeof(text));
+	assert_string_equal(text, "g3.r2");
+	topo_name_site(&t.topo, 5, text, sizeof(text));
+	assert_string_equal(text, "node 5");
+}
+
+/* --- the peak --- */
+
+#define RATE UINT64_C(1000000000)
+
+static uint64_t rate(
+	const struct topo_rates *k, uint32_t class, uint64_t left, uint64_t of)
+{
+	(void)k;
+	(void)class;
+	(void)left;
+	(void)of;
+	return RATE;
+}
+
+/* Adds what goes by the wire from r to another router of the group. */
+static void pass(const struct dragonfly *t, double *load, router_id r,
+	router_id to, double what)
+{
+	port_id p;
+
+	if (r == to)
+		return;
+	p = dragonfly_local(t, dragonfly_number(t, r), dragonfly_number(t, to));
+	load[(size_t)r * t->topo.n_ports + p] += what;
+}
+
+/* All packets from router to router, by all links between their groups. */
+static void send(const struct dragonfly *t, double *load, router_id from,
+	router_id to, double what)
+{
+	uint32_t i = dragonfly_group(t, from), j = dragonfly_group(t, to), k;
+
+	if (i == j) {
+		pass(t, load, from, to, what);
+		return;
+	}
+	for (k = 0; k < t->m; k++) {
+		uint32_t q = dragonfly_way(t, i, j, k);
+		router_id out = t->topo.n_nodes + i * t->a + q / t->h;
+		port_id p = t->global + q % t->h;
+
+		pass(t, load, from, out, what / t->m);
+		load[(size_t)out * t->topo.n_ports + p] += what / t->m;
+		pass(t, load, ops->peer(&t->topo, out, p).router, to,
+			what / t->m);
+	}
+}
+
+static double busiest(const struct dragonfly *t)
+{
+	size_t n = (size_t)t->topo.n_routers * t->topo.n_ports, i;
+	double *load = mem_alloc(n, sizeof(*load)), most = 1;
+	router_id a, b;
+
+	for (a = t->topo.n_nodes; a < t->topo.n_routers; a++)
+		for (b = t->topo.n_nodes; b < t->topo.n_routers; b++)
+			if (a != b)
+				send(t, load, a, b,
+					(double)t->p * t->p /
+						(t->topo.n_nodes - 1.));
+	for (i = 0; i < n; i++)
+		most = load[i] > most ? load[i] : most;
+	mem_free(load);
+	return most;
+}
+
+static void the_peak_keeps_the_busiest_link_busy(void **state)
+{
+	const struct topo_rates k = { rate };
+	struct dragonfly t;
+
+	(void)state;
+	for (int i = 0; some[i].p; i++) {
+		double found, want;
+
+		make(&t, &some[i]);
+		found = (double)ops->peak(&t.topo, &k);
+		want = (double)RATE / busiest(&t);
+		if (found < want - 2 || found > want + 2)
+			fail_msg("case %d: %.1f, want %.1f", i, found, want);
+	}
+}
+
+static void the_cut_halves_the_groups(void **state)
+{
+	struct dragonfly t;
+
+	(void)state;
+	make(&t, &some[0]); /* nine groups */
+	assert_int_equal(ops->cut(&t.topo).links, 4 * 5);
+	make(&t, &some[2]); /* five, by two links each */
+	assert_int_equal(ops->cut(&t.topo).links, 2 * 3 * 2);
+	make(&t, &some[8]); /* one of five routers */
+	assert_int_equal(ops->cut(&t.topo).links, 2 * 3);
+}
+
+static void is_refused(
+	int64_t p, int64_t a, int64_t h, int64_t nodes, const char *what)
+{
+	struct dragonfly t;
+	struct err e = { 0 };
+
+	memset(&t, 0, sizeof(t));
+	t.topo.ops = ops;
+	topo_defaults(&t.topo);
+	t.per_router = p;
+	t.routers = a;
+	t.globals = h;
+	t.nodes = nodes;
+	assert_int_equal(ops->init(&t.topo, &e), -1);
+	assert_int_equal(e.code, EXIT_BAD_INPUT);
+	if (!strstr(e.text, what))
+		fail_msg("\"%s\" says nothing of \"%s\"", e.text, what);
+}
+
+static void dragonflies_that_cannot_be_are_refused(void **state)
+{
+	(void)state;
+	is_refused(2, 4, 2, 9, "whole groups of 8");
+	is_refused(2, 4, 2, 80, "join at most 9");
+	is_refused(2, 60, 20, 0, "ports");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_wire_leads_back),
+		cmocka_unit_test(all_groups_are_joined_alike),
+		cmocka_unit_test(a_way_leads_to_its_group),
+		cmocka_unit_test(a_local_port_leads_to_its_router),
+		cmocka_unit_test(the_peak_keeps_the_busiest_link_busy),
+		cmocka_unit_test(the_cut_halves_the_groups),
+		cmocka_unit_test(dragonflies_that_cannot_be_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

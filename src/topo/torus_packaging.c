@@ -1,0 +1,181 @@
+/*
+ * Blue Gene/Q's packaging: boards in midplanes in a machine.  What a wire
+ * crosses decides how long it is.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "topo/torus.h"
+
+#define AT(field) offsetof(struct torus, field)
+
+#define LATENCY(class, name_, def_, help_, source_)                            \
+	{                                                                      \
+		.name = "latency." name_, .type = PARAM_TIME,                  \
+		.offset = AT(latency) + (class) * sizeof(int64_t),             \
+		.def = def_, .min = 1, .max = 1000000000, .help = help_,       \
+		.source = source_                                              \
+	}
+
+static const struct param unit_params[] = {
+	{ .name = "board",
+		.type = PARAM_COUNTS,
+		.offset = AT(board),
+		.def = "2x2x2x2x2",
+		.min = 1,
+		.max = TORUS_MAX_LENGTH,
+		.help = "routers on one board along each dimension",
+		.source = "BGQ-N18" },
+	{ .name = "midplane",
+		.type = PARAM_COUNTS,
+		.offset = AT(midplane),
+		.def = "4x4x4x4x2",
+		.min = 1,
+		.max = TORUS_MAX_LENGTH,
+		.help = "routers in one midplane along each dimension",
+		.source = "BGQ-N17" },
+	{ .name = "inner",
+		.type = PARAM_COUNTS,
+		.offset = AT(inner),
+		.def = "4",
+		.min = 0,
+		.max = TORUS_MAX_DIMS,
+		.help = "dimensions (from 0) that never leave the board; a "
+			"number that the shape does not have means none",
+		.source = "BGQ-F7" },
+};
+
+static const struct param latency_params[] = {
+	{ .name = "logic",
+		.type = PARAM_TIME,
+		.offset = AT(packed_logic),
+		.def = "16 ns",
+		.min = 0,
+		.max = 1000000000,
+		.help = "what of each latency is the router's logic, for the "
+			"time budget; changes no time",
+		.source = "BGQ-N28" },
+	LATENCY(WIRE_BOARD, "board", "42 ns",
+		"from the grant in one router to the head's arrival in the "
+		"next, on one board: logic, SerDes and wire",
+		"calibrated: BGQ-N92 less BGQ-N91 (40 ns of it is BGQ-N27)"),
+	LATENCY(WIRE_BOARDS, "boards", "49 ns",
+		"the same from board to board inside a midplane",
+		"calibrated: BGQ-N91 less BGQ-N90 (40 ns of it is BGQ-N27)"),
+	LATENCY(WIRE_MIDPLANES, "midplanes", "199 ns",
+		"the same from midplane to midplane: two link chips and a "
+		"fibre more",
+		"calibrated: BGQ-N31 (150 ns over a board crossing)"),
+	LATENCY(WIRE_LOOP, "loop", "139 ns",
+		"the same out of a midplane and back through its link chips",
+		"assumed: a board crossing and two link chips of 45 ns"),
+	LATENCY(WIRE_INNER, "inner", "54 ns",
+		"the same in a dimension that never leaves the board (E)",
+		"calibrated: BGQ-N102, with BGQ-N90 to BGQ-N92"),
+};
+
+const struct topo_block torus_units = {
+	.section = "topology",
+	.needs = "packaging",
+	.rows = unit_params,
+	.n_rows = sizeof(unit_params) / sizeof(unit_params[0]),
+};
+
+const struct topo_block torus_latencies = {
+	.section = "link",
+	.needs = "packaging",
+	.rows = latency_params,
+	.n_rows = sizeof(latency_params) / sizeof(latency_params[0]),
+};
+
+void torus_packaging_init(struct torus *t)
+{
+	static const char *const names[N_WIRE_CLASSES] = {
+		[WIRE_BOARD] = "board",
+		[WIRE_BOARDS] = "boards",
+		[WIRE_MIDPLANES] = "midplanes",
+		[WIRE_LOOP] = "loop",
+		[WIRE_INNER] = "inner",
+	};
+	uint32_t i;
+
+	t->topo.n_wires = N_WIRE_CLASSES;
+	for (i = 0; i < N_WIRE_CLASSES; i++)
+		t->topo.wire[i] = (struct topo_wire){
+			.name = names[i],
+			.latency = t->latency[i],
+			.logic = t->packed_logic,
+		};
+}
+
+/* Routers per unit of packaging along a dimension; all where not said. */
+static uint32_t span(const struct param_list *unit, uint32_t i, uint32_t d)
+{
+	return i < unit->n ? (uint32_t)unit->v[i] : d;
+}
+
+uint32_t torus_packaging_wire(const struct torus *t, uint32_t dim, uint32_t x)
+{
+	uint32_t d = t->dim[dim], board = span(&t->board, dim, d);
+	uint32_t midplane = span(&t->midplane, dim, d);
+	int64_t k;
+
+	for (k = 0; k < t->inner.n; k++)
+		if (t->inner.v[k] == dim)
+			return WIRE_INNER;
+	if (x == d - 1) /* it joins the ends */
+		return d <= midplane ? WIRE_LOOP : WIRE_MIDPLANES;
+	if (x / midplane != (x + 1) / midplane)
+		return WIRE_MIDPLANES;
+	return x / board != (x + 1) / board ? WIRE_BOARDS : WIRE_BOARD;
+}
+
+void torus_packaging_where(uint32_t class, char text[TOPO_TEXT])
+{
+	static const char *const texts[N_WIRE_CLASSES] = {
+		[WIRE_BOARD] = "inside a board",
+		[WIRE_BOARDS] = "from board to board",
+		[WIRE_MIDPLANES] = "from midplane to midplane",
+		[WIRE_LOOP] = "out of a midplane and back into it",
+		[WIRE_INNER] = "of a dimension that stays on its board",
+	};
+
+	snprintf(text, TOPO_TEXT, "%s", texts[class]);
+}
+
+/* Boards, or midplanes; false where the machine is a part of one. */
+static bool unit_row(const struct torus *t, const char *name,
+	const struct param_list *unit, struct topo_cell *cell)
+{
+	bool is_whole = true;
+	size_t at = 0;
+	uint32_t i;
+
+	snprintf(cell[0].text, sizeof(cell[0].text), "%s", name);
+	cell[2].n = cell[3].n = 1;
+	for (i = 0; i < t->n_dims; i++) {
+		uint32_t d = t->dim[i], k = d;
+
+		if (i < unit->n && unit->v[i] < d)
+			k = (uint32_t)unit->v[i];
+		at += (size_t)snprintf(cell[1].text + at,
+			sizeof(cell[1].text) - at, "%s%u", i ? "x" : "", k);
+		cell[2].n *= k;
+		cell[3].n *= (d + k - 1) / k;
+		is_whole &= i >= unit->n || unit->v[i] <= d;
+	}
+	return is_whole || cell[3].n > 1;
+}
+
+bool torus_packaging_row(
+	const struct torus *t, uint32_t i, struct topo_cell *cell)
+{
+	const struct param_list *const unit[] = { &t->board, &t->midplane };
+	static const char *const name[] = { "board", "midplane" };
+	uint32_t k;
+
+	for (k = 0; k < 2; k++)
+		if (unit_row(t, name[k], unit[k], cell) && !i--)
+			return true;
+	return false;
+}
