@@ -33,6 +33,7 @@ enum packet_flags {
 	PACKET_RANGE = 16, /* for all nodes from dst to last */
 	PACKET_ANSWER = 32, /* to one of these: goes back to its sender dst, by
 			     * the way it came; number is that one's */
+	PACKET_HELD = 64, /* waits in a switch for others to come */
 };
 
 enum { PACKET_DIMS = 6, PACKET_NO_PORT = 0xff };

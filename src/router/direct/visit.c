@@ -236,7 +236,10 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	link_owe_at(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
-		if (spread_arrive(d, w, s, in, channel, id, t))
+		bool ends = spread_arrive(d, w, s, in, channel, id, t);
+
+		spread_again(d, w, s, t);
+		if (ends)
 			return;
 	} else if (!d->tables) {
 		step = route_arrive(d->route, p, s->id, in);
@@ -253,6 +256,12 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 		return;
 	}
 	q->head = q->tail = id;
+#if DIRECT_TREE
+	if (q->busy_until <= t && p->flags & PACKET_HELD) {
+		spread_hold(s, channel, bit);
+		return;
+	}
+#endif
 	if (q->busy_until <= t && heads_arrived(p) &&
 		is_unrivalled(d, w, s, in, p, e, t))
 		arbitrate_direct(d, w, s, channel, bit, id, p, t);
