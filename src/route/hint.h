@@ -25,7 +25,8 @@ struct hint {
 	 * hops << 8 | direction */
 	uint16_t *step[2][TORUS_MAX_DIMS];
 	uint16_t (*coord)[HINT_COORDS]; /* [router]; the last: their parity */
-	uint8_t *first; /* see struct route */
+	struct route_tables tables;
+	uint8_t *first; /* see struct route_tables */
 	uint16_t *allowed[HINT_ZONE_SETS];
 };
 
