@@ -38,8 +38,8 @@ struct coll_ops {
 	void (*fini)(struct coll *c);
 	/*
 	 * A packet's head came to a site at a port; the packet may be changed.
-	 * One that is held is offered again, when it is first in its buffer
-	 * and others have come.
+	 * One that is held is offered again, with PACKET_HELD set, when it is
+	 * first in its buffer and others have come.
 	 */
 	struct coll_step (*arrive)(struct coll *c, site_id s, struct packet *p,
 		port_id in, sim_time t);

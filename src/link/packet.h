@@ -33,6 +33,7 @@ enum packet_flags {
 	PACKET_RANGE = 16, /* for all nodes from dst to last */
 	PACKET_ANSWER = 32, /* to one of these: goes back to its sender dst, by
 			     * the way it came; number is that one's */
+	PACKET_HELD = 64, /* waits in a switch for others to come */
 };
 
 enum { PACKET_DIMS = 6, PACKET_NO_PORT = 0xff };
@@ -43,13 +44,24 @@ struct packet {
 	uint32_t number; /* counted by its source */
 	sim_time born; /* what its latency is measured from */
 	sim_time head; /* when its head came to the router it is in */
-	uint16_t hints; /* directions left to go, a bit per port */
-	uint8_t left[PACKET_DIMS]; /* hops left per dimension */
+	/* Its way: what routing keeps. */
+	union {
+		struct {
+			/* directions left to go, a bit per port; or which way
+			 * its sender names: 1 + number */
+			uint16_t hints;
+			uint8_t left[PACKET_DIMS]; /* hops per dimension */
+		};
+		uint64_t way; /* its low 16 bits are the hints */
+	};
 	uint16_t ask; /* ports it may take now; none: it is there */
 	uint8_t escape; /* its deterministic port, or PACKET_NO_PORT */
 	uint8_t kind; /* an enum packet_kind */
 	uint8_t flags;
-	uint8_t zone; /* which set of zone masks it obeys */
+	union {
+		uint8_t zone; /* which set of zone masks it obeys */
+		uint8_t channel; /* its next one, where routing names it */
+	};
 	uint8_t format; /* of its link's (link.h); 0: the only one */
 	uint8_t answer; /* of those that became one, the greatest */
 	uint16_t bytes; /* of payload */

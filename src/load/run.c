@@ -47,7 +47,7 @@ uint32_t load_find_fifo(
 
 	if (p.kind == PACKET_DETERMINISTIC) {
 		/* One FIFO per first direction keeps each flow in order. */
-		n->route->ops->start(n->route, &p);
+		route_begin(n->route, &p);
 		fifo = f.first + p.escape;
 		return net_has_room(n, s, fifo) ? fifo : NET_NO_FIFO;
 	}

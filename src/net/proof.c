@@ -52,12 +52,19 @@ static uint32_t *ring_at(const struct work *w, router_id r, port_id p)
 	return &w->ring_of[(size_t)r * w->t->n_ports + p];
 }
 
+/* The port opposite to one: what comes in there goes straight on by it. */
+static port_id behind(const struct work *w, router_id r, port_id p)
+{
+	return w->t->ops->straight(w->t, r, p);
+}
+
 /* A router whose channel is the first of the line of (r, p); on a ring, r. */
 static router_id beginning(const struct work *w, router_id r, port_id p)
 {
 	router_id at = r, before;
 
-	while ((before = far_end(w->t, at, p ^ 1)) != NO_ROUTER && before != r)
+	while ((before = far_end(w->t, at, behind(w, at, p))) != NO_ROUTER &&
+		before != r)
 		at = before;
 	return before == r ? r : at;
 }
@@ -421,8 +428,8 @@ static void check_progress(struct work *w, struct proof_step *s)
 
 /* --- all --- */
 
-int proof_make(struct proof *p, const struct topo *t, const struct route *r,
-	int64_t packets, struct err *e)
+void proof_make(struct proof *p, const struct topo *t, const struct route *r,
+	int64_t packets)
 {
 	static void (*const check[PROOF_STEPS])(
 		struct work *, struct proof_step *) = {
@@ -441,14 +448,11 @@ int proof_make(struct proof *p, const struct topo *t, const struct route *r,
 	uint32_t i;
 
 	memset(p, 0, sizeof(*p));
-	if (r->ops->walk) {
-		proof_walks(p, t, r);
-		return 0;
-	}
 	w.h = hint_find(r);
-	if (!w.h)
-		return err_set(e, "no proof is known for routing.kind: %s",
-			r->ops->name);
+	if (!w.h) {
+		proof_walks(p, t, r);
+		return;
+	}
 	hint_deps_init(&w.deps, w.h, HINT_DEPS_ESCAPE);
 	find_rings(&w);
 	p->is_proved = true;
@@ -461,7 +465,6 @@ int proof_make(struct proof *p, const struct topo *t, const struct route *r,
 	hint_deps_fini(&w.deps);
 	mem_free(w.ring_of);
 	mem_free(w.rings);
-	return 0;
 }
 
 void proof_free(struct proof *p)

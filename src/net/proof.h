@@ -56,13 +56,13 @@ struct proof {
 };
 
 /*
- * The part of proof_make() for routings that store whole routes: three things
- * are enough.
+ * The part of proof_make() for routings without rings: three things are
+ * enough.
  *
- * a  Each stored route leads over wires to its end.
+ * a  Each route leads over wires to its end.
  * b  No channel waits for itself: the graph of what may follow what on a way
- *    has no cycle.  Packets never change from one channel to another, and on
- *    each of them go by the same routes.
+ *    has no cycle.  A channel is one of a wire's, by router, port and
+ *    number; packets of another class go by the same routes beside it.
  * c  Nor does one with all broadcasts and their answers beside these; only of
  *    routings that have them.
  */
@@ -71,10 +71,9 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r);
 /* Adds a channel to the cycle of a step. */
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);
 
-/* packets: full ones that a channel holds.  The error is set where there is no
- * such proof for this routing. */
-int proof_make(struct proof *p, const struct topo *t, const struct route *r,
-	int64_t packets, struct err *e);
+/* packets: full ones that a channel holds. */
+void proof_make(struct proof *p, const struct topo *t, const struct route *r,
+	int64_t packets);
 void proof_free(struct proof *p);
 
 /* "node 3 (3) by A+ to node 4 (4), channel deterministic" */

@@ -6,22 +6,29 @@
 #include "base/mem.h"
 #include "route/cdg.h"
 
-struct graph {
-	const struct topo *t;
-	const uint16_t *after; /* see struct route_ops */
-};
-
+/* An edge by which channel and port of the next router are asked for. */
 static uint32_t next_channel(const void *arg, uint32_t v, uint32_t *at)
 {
-	const struct graph *g = arg;
-	uint32_t n = g->t->n_ports, m = (uint32_t)g->after[v] >> *at << *at;
-	port_id p;
+	const struct route_graph *g = arg;
+	const struct topo *t = g->topo;
+	uint32_t c = *at / TOPO_MAX_PORTS, wire = v / g->n_channels;
 
-	if (!m)
-		return CDG_NONE;
-	p = (port_id)__builtin_ctz(m);
-	*at = p + 1;
-	return g->t->ops->peer(g->t, v / n, v % n).router * n + p;
+	for (; c < g->n_channels; *at = ++c * TOPO_MAX_PORTS) {
+		uint32_t from = *at % TOPO_MAX_PORTS;
+		port_mask m = g->after[(size_t)v * g->n_channels + c];
+		port_id p;
+
+		m = m >> from << from;
+		if (!m)
+			continue;
+		p = (port_id)__builtin_ctzll(m);
+		*at = c * TOPO_MAX_PORTS + p + 1;
+		return route_vertex(g,
+			t->ops->peer(t, wire / t->n_ports, wire % t->n_ports)
+				.router,
+			p, c);
+	}
+	return CDG_NONE;
 }
 
 static void check_routes(struct proof_step *s, const struct route_walks *w)
@@ -39,40 +46,54 @@ static void check_routes(struct proof_step *s, const struct route_walks *w)
 }
 
 /* The number of ways from one channel to the next; s says whether they make a
- * cycle. */
-static uint64_t find_cycle(struct proof_step *s, const struct topo *t,
-	const uint16_t *after, uint32_t channel)
+ * cycle.  first is what the graph's first channel is to the routing. */
+static uint64_t find_cycle(
+	struct proof_step *s, const struct route_graph *g, uint32_t first)
 {
-	struct graph g = { .t = t, .after = after };
+	uint32_t n_ports = g->topo->n_ports, i;
 	struct cdg graph = {
-		.n = t->n_routers * t->n_ports,
-		.arg = &g,
+		.n = g->topo->n_routers * n_ports * g->n_channels,
+		.arg = g,
 		.next = next_channel,
 	};
 	struct cdg_cycle c = cdg_find_cycle(&graph);
-	uint32_t i;
 
 	s->holds = !c.n;
 	if (c.n)
 		snprintf(s->why, sizeof(s->why),
 			"ways lead through %u channels and back", c.n);
-	for (i = 0; i < c.n; i++)
-		proof_tell(s, c.vertex[i] / t->n_ports,
-			c.vertex[i] % t->n_ports, channel);
+	for (i = 0; i < c.n; i++) {
+		uint32_t wire = c.vertex[i] / g->n_channels;
+
+		proof_tell(s, wire / n_ports, wire % n_ports,
+			first + c.vertex[i] % g->n_channels);
+	}
 	mem_free(c.vertex);
 	return c.n_edges;
 }
 
-static void check_channels(struct proof *p, struct proof_step *s,
-	const struct topo *t, const uint16_t *after)
+static uint32_t count_followed(const struct route_graph *g)
 {
-	uint32_t n = t->n_routers * t->n_ports, i;
+	uint32_t n = g->topo->n_routers * g->topo->n_ports * g->n_channels;
+	uint32_t v, c, sum = 0;
 
+	for (v = 0; v < n; v++) {
+		port_mask any = 0;
+
+		for (c = 0; c < g->n_channels; c++)
+			any |= g->after[(size_t)v * g->n_channels + c];
+		sum += any != 0;
+	}
+	return sum;
+}
+
+static void check_channels(
+	struct proof *p, struct proof_step *s, const struct route_graph *g)
+{
 	s->letter = 'b';
 	s->what = "no channel waits for itself";
-	p->n_turns = find_cycle(s, t, after, 0);
-	for (i = 0; i < n; i++)
-		p->n_channels += after[i] != 0;
+	p->n_turns = find_cycle(s, g, 0);
+	p->n_channels = count_followed(g);
 	if (s->holds)
 		snprintf(s->why, sizeof(s->why),
 			"%u channels that others follow, %" PRIu64
@@ -83,23 +104,25 @@ static void check_channels(struct proof *p, struct proof_step *s,
 /* Answers go back by the ways that broadcasts came: where one channel follows
  * another, the way back of the first follows that of the second. */
 static void add_answers(
-	const struct topo *t, const uint16_t *cast, uint16_t *after)
+	const struct route_graph *cast, const struct route_graph *g)
 {
-	uint32_t n = t->n_ports, i, m;
+	const struct topo *t = g->topo;
+	uint32_t n = t->n_ports, i;
+	port_mask m;
 
 	for (i = 0; i < t->n_routers * n; i++) {
 		struct topo_end in;
 
-		after[i] |= cast[i];
-		if (!cast[i])
+		g->after[i] |= cast->after[i];
+		if (!cast->after[i])
 			continue;
 		in = t->ops->peer(t, i / n, i % n);
-		for (m = cast[i]; m; m &= m - 1) {
+		for (m = cast->after[i]; m; m &= m - 1) {
 			struct topo_end out = t->ops->peer(
-				t, in.router, (port_id)__builtin_ctz(m));
+				t, in.router, (port_id)__builtin_ctzll(m));
 
-			after[out.router * n + out.port] |=
-				(uint16_t)(1u << in.port);
+			g->after[out.router * n + out.port] |= (port_mask)1
+							       << in.port;
 		}
 	}
 }
@@ -108,26 +131,27 @@ static void add_answers(
  * Each copy of a broadcast waits for its own channel alone, and the buffer
  * that it leaves for all of them: so what a buffer waits for are all channels
  * that may follow it, as if it were one packet after the other.  An answer
- * waits for no other answer: it goes on, or ends, where it comes.
+ * waits for no other answer: it goes on, or ends, where it comes.  Routings
+ * with broadcasts have one channel for them.
  */
 static void check_broadcasts(struct proof *p, struct proof_step *s,
-	const struct topo *t, const struct route *r, uint16_t *after)
+	const struct route *r, const struct route_graph *g)
 {
-	size_t n = (size_t)t->n_routers * t->n_ports;
-	uint16_t *cast = mem_alloc(n, sizeof(*cast));
 	struct route_walks w = { 0 };
+	struct route_graph cast;
 	uint64_t n_turns;
 
 	s->letter = 'c';
 	s->what = "nor with broadcasts and their answers beside them";
-	r->ops->walk_ranges(r, cast, &w);
+	route_graph_init(&cast, g->topo, 1);
+	r->ops->walk_ranges(r, &cast, &w);
 	if (w.is_broken) {
 		snprintf(s->why, sizeof(s->why),
 			"a broadcast from node %u by way %u %s", w.src,
 			w.number, w.how);
 	} else {
-		add_answers(t, cast, after);
-		n_turns = find_cycle(s, t, after, 1);
+		add_answers(&cast, g);
+		n_turns = find_cycle(s, g, 1);
 		if (s->holds)
 			snprintf(s->why, sizeof(s->why),
 				"%" PRIu64 " ways up walked, %" PRIu64
@@ -135,24 +159,27 @@ static void check_broadcasts(struct proof *p, struct proof_step *s,
 				w.n_routes, n_turns);
 	}
 	p->n_steps = 3;
-	mem_free(cast);
+	route_graph_fini(&cast);
 }
 
 void proof_walks(struct proof *p, const struct topo *t, const struct route *r)
 {
-	uint16_t *after =
-		mem_alloc((size_t)t->n_routers * t->n_ports, sizeof(*after));
 	struct route_walks w = { 0 };
+	struct route_graph g;
 
-	r->ops->walk(r, after, &w);
+	route_graph_init(&g, t, r->n_channels > 1 ? r->n_channels : 1);
+	if (r->ops->walk)
+		r->ops->walk(r, &g, &w);
+	else
+		route_follow(r, &g, &w);
 	p->n_routes = w.n_routes;
 	p->n_steps = 2;
 	check_routes(&p->step[0], &w);
-	check_channels(p, &p->step[1], t, after);
+	check_channels(p, &p->step[1], &g);
 	p->is_proved = p->step[0].holds && p->step[1].holds;
 	if (r->ops->walk_ranges && p->step[0].holds) {
-		check_broadcasts(p, &p->step[2], t, r, after);
+		check_broadcasts(p, &p->step[2], r, &g);
 		p->is_proved &= p->step[2].holds;
 	}
-	mem_free(after);
+	route_graph_fini(&g);
 }

@@ -318,8 +318,13 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 		if (hint_set_zones(h, i, h->zones[i], e))
 			return -1;
 	}
-	h->route.first = h->first;
-	h->route.allowed = (const uint16_t *const *)h->allowed;
+	h->tables.first = h->first;
+	h->tables.allowed = (const uint16_t *const *)h->allowed;
+	for (i = 0; i < topo->n_ports; i++) {
+		h->tables.dim[i] = (uint8_t)(i / 2);
+		h->tables.rest[i] = (uint16_t)~dim_ports(i / 2);
+	}
+	h->route.tables = &h->tables;
 	return 0;
 }
 
@@ -406,7 +411,25 @@ static void hint_start(const struct route *r, struct packet *p)
 		memcpy((uint8_t *)p + offsetof(struct packet, hints), &sum,
 			sizeof(sum));
 	}
-	route_look_up(r, p);
+}
+
+/* What the tables say, as a step. */
+static struct route_step hint_next(
+	const struct route *r, struct packet *p, router_id at, port_id in)
+{
+	(void)at;
+	if (in == TOPO_NO_PORT)
+		route_look_up(r->tables, p);
+	else
+		route_hop(r->tables, p, in);
+	return (struct route_step){
+		.ports = p->kind == PACKET_DYNAMIC ? p->ask
+			 : p->escape == PACKET_NO_PORT
+				 ? 0
+				 : (port_mask)1 << p->escape,
+		.escape = p->escape,
+		.is_ordered = p->kind != PACKET_DYNAMIC,
+	};
 }
 
 static const char *const channels[] = { "dynamic", "deterministic", "high",
@@ -428,6 +451,7 @@ const struct route_ops hint_ops = {
 	.init = hint_init,
 	.fini = hint_fini,
 	.start = hint_start,
+	.next = hint_next,
 	.set_zones = set_zones,
 	.way = hint_way,
 	.describe = hint_describe,

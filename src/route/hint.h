@@ -35,7 +35,8 @@ struct hint {
 	union hint_step *step[2][TORUS_MAX_DIMS];
 	union hint_step none;
 	uint16_t (*coord)[HINT_COORDS]; /* [router]; the last: their parity */
-	uint8_t *first; /* see struct route */
+	struct route_tables tables;
+	uint8_t *first; /* see struct route_tables */
 	uint16_t *allowed[HINT_ZONE_SETS];
 };
 

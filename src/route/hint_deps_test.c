@@ -32,7 +32,7 @@ static router_id hop(
 	struct topo_end far = torus_ops.peer(&w->m->t.topo, r, port);
 
 	assert_int_not_equal(far.router, NO_ROUTER);
-	route_arrive(&w->m->h.route, p, far.port);
+	route_arrive(&w->m->h.route, p, far.router, far.port);
 	return far.router;
 }
 
@@ -96,16 +96,16 @@ static void walk_pair(struct walk *w, router_id from, router_id to)
 
 		/* By lot, a flow that is in order keeps to one way; the proof
 		 * holds for either, so draw it as for a dynamic packet. */
-		hint_ops.start(&w->m->h.route, &p);
+		route_begin(&w->m->h.route, &p);
 		p.kind = PACKET_DETERMINISTIC;
-		route_look_up(&w->m->h.route, &p);
+		route_look_up(w->m->h.route.tables, &p);
 		if (w->of != HINT_DEPS_DYNAMIC)
 			walk_ordered(w, p);
 		for (zone = 0; zone < HINT_ZONE_SETS; zone++) {
 			p = q;
 			p.kind = PACKET_DYNAMIC;
 			p.zone = (uint8_t)zone;
-			hint_ops.start(&w->m->h.route, &p);
+			route_begin(&w->m->h.route, &p);
 			memset(w->seen, 0, sizeof(w->seen));
 			if (w->of != HINT_DEPS_ORDERED)
 				walk_dynamic(w, from, p);

@@ -67,13 +67,13 @@ static int64_t walk(const struct machine_of *m, router_id from, router_id to)
 	router_id r = from;
 
 	p.kind = PACKET_DETERMINISTIC;
-	hint_ops.start(&m->h.route, &p);
+	route_begin(&m->h.route, &p);
 	while (p.hints) {
 		struct topo_end end = torus_ops.peer(t, r, p.escape);
 
 		sum += cost[torus_ops.wire(t, r, p.escape)];
 		r = end.router;
-		route_arrive(&m->h.route, &p, end.port);
+		route_arrive(&m->h.route, &p, r, end.port);
 	}
 	assert_int_equal(r, to);
 	return sum;

@@ -103,7 +103,7 @@ static router_id hop(const struct hint_machine *n, struct packet *p,
 
 	assert_true(port < n->t.topo.n_ports);
 	assert_int_not_equal(f.router, NO_ROUTER);
-	route_arrive(&n->h.route, p, f.port);
+	route_arrive(&n->h.route, p, f.router, f.port);
 	return f.router;
 }
 
@@ -146,7 +146,7 @@ static void walk(const struct hint_machine *n, struct packet *p, uint64_t *k)
 	uint32_t left = distance_all(n, p);
 	router_id at = p->src;
 
-	hint_ops.start(&n->h.route, p);
+	route_begin(&n->h.route, p);
 	for (; p->hints; left--) {
 		uint16_t ports = p->ask;
 
@@ -175,7 +175,7 @@ static void has_one_hint(
 	const struct hint_machine *n, struct packet *p, uint64_t *k)
 {
 	(void)k;
-	hint_ops.start(&n->h.route, p);
+	route_begin(&n->h.route, p);
 	for (uint32_t i = 0; i < n->t.n_dims; i++) {
 		uint32_t bits = p->hints >> (2 * i) & 3;
 
@@ -200,7 +200,7 @@ static void follows_order(
 	router_id at = p->src;
 
 	p->kind = (uint8_t)(PACKET_DETERMINISTIC + draw(k, 3));
-	hint_ops.start(&n->h.route, p);
+	route_begin(&n->h.route, p);
 	for (uint32_t i = 0; i < n->t.n_dims; i++) {
 		uint32_t dim = n->h.dims[i], hops = distance(n, p, dim);
 		uint8_t port = p->escape;
@@ -262,7 +262,7 @@ static void zones_in_turn(
 	router_id at = p->src;
 
 	p->zone = 0;
-	hint_ops.start(&n->h.route, p);
+	route_begin(&n->h.route, p);
 	while (p->hints) {
 		uint32_t most = 0, i;
 
@@ -294,7 +294,7 @@ static void all_open(
 	router_id at = p->src;
 
 	p->zone = 1;
-	hint_ops.start(&n->h.route, p);
+	route_begin(&n->h.route, p);
 	while (p->hints) {
 		assert_int_equal(p->ask, p->hints);
 		at = hop(n, p, at, any_of(p->ask, k));
@@ -316,7 +316,7 @@ static void one_open(
 
 	(void)k;
 	p->zone = 2;
-	hint_ops.start(&n->h.route, p);
+	route_begin(&n->h.route, p);
 	while (p->hints) {
 		assert_int_equal(p->ask, 1u << p->escape);
 		at = hop(n, p, at, p->escape);
@@ -346,7 +346,7 @@ static void loads(const struct hint_machine *n, uint32_t dim, uint32_t *least,
 		router_id at = i / n_routers;
 
 		p = (struct packet){ .src = at, .dst = i % n_routers };
-		for (hint_ops.start(&n->h.route, &p); p.hints;) {
+		for (route_begin(&n->h.route, &p); p.hints;) {
 			if (p.escape / 2 == dim)
 				load[2 * at + p.escape % 2]++;
 			at = hop(n, &p, at, p.escape);
@@ -389,7 +389,7 @@ static void count_plus(int64_t ties, uint32_t n, uint32_t *plus, uint32_t *both)
 	for (uint32_t i = 0; i < n; i++) {
 		p = (struct packet){ .src = i % 8, .number = i / 8 };
 		p.dst = (p.src + 2) % 4 + (p.src < 4 ? 4 : 0);
-		hint_ops.start(&t.h.route, &p);
+		route_begin(&t.h.route, &p);
 		*plus += p.hints & 1;
 		*both += (p.hints & 5) == 5;
 	}
@@ -426,8 +426,8 @@ static void a_given_hint_does_not_change_other_ties(void **state)
 			struct packet a = any_packet(&n, &k), b = a;
 
 			b.hints = 2;
-			hint_ops.start(&n.h.route, &a);
-			hint_ops.start(&n.h.route, &b);
+			route_begin(&n.h.route, &a);
+			route_begin(&n.h.route, &b);
 			assert_int_equal(a.hints >> 2, b.hints >> 2);
 			assert_memory_equal(
 				a.left + 1, b.left + 1, PACKET_DIMS - 1);
@@ -456,7 +456,7 @@ static void given_hints_are_kept(void **state)
 		hops = plus ? (y + d - x) % d : (x + d - y) % d;
 		hops = hops ? hops : d; /* once around */
 		hops += distance_all(&n, &p) - distance(&n, &p, dim);
-		hint_ops.start(&n.h.route, &p);
+		route_begin(&n.h.route, &p);
 		assert_int_equal(p.hints >> (2 * dim) & 3, plus ? 1 : 2);
 		for (; p.hints; hops--)
 			at = hop(&n, &p, at, any_of(p.ask, &k));
@@ -476,7 +476,7 @@ static void a_hint_leads_once_around_a_loop_of_one(void **state)
 		struct packet p = { .src = 3, .dst = 3 };
 
 		p.hints = (uint16_t)(1u << port);
-		hint_ops.start(&n.h.route, &p);
+		route_begin(&n.h.route, &p);
 		assert_int_equal(p.hints, 1u << port);
 		assert_int_equal(p.ask, 1u << port);
 		assert_int_equal(hop(&n, &p, 3, port), 3);
@@ -494,7 +494,7 @@ static void a_packet_to_its_own_router_is_there(void **state)
 	for (router_id r = 0; r < n.t.topo.n_routers; r++) {
 		struct packet p = { .src = r, .dst = r };
 
-		hint_ops.start(&n.h.route, &p);
+		route_begin(&n.h.route, &p);
 		assert_int_equal(p.hints, 0);
 		assert_int_equal(p.ask, 0);
 		assert_int_equal(p.escape, PACKET_NO_PORT);

@@ -200,7 +200,7 @@ static router_id hop(const struct hint_machine *n, struct packet *p,
 
 	assert_true(port < n->t.topo.n_ports);
 	assert_int_not_equal(f.router, NO_ROUTER);
-	route_arrive(&n->h.route, p, f.port);
+	route_arrive(&n->h.route, p, f.router, f.port);
 	return f.router;
 }
 
@@ -213,7 +213,7 @@ static uint32_t walk_given(
 	uint32_t hops = 0;
 
 	p.hints = (uint16_t)(1u << port);
-	for (hint_ops.start(&n->h.route, &p); p.hints; hops++)
+	for (route_begin(&n->h.route, &p); p.hints; hops++)
 		at = hop(n, &p, at, p.escape);
 	assert_int_equal(at, to);
 	return hops;

@@ -12,6 +12,21 @@
 #include "link/packet.h"
 #include "topo/topo.h"
 
+enum { ROUTE_TABLE_PORTS = 16 };
+
+/*
+ * Where what a packet may do follows from its hint bits: tables over all sets
+ * of bits, so that a hop needs no call.
+ */
+struct route_tables {
+	const uint8_t *first; /* the deterministic port */
+	const uint16_t *const *allowed; /* [zone] of a dynamic packet */
+	/* A hop that came in at a port is one of a dimension; when that is
+	 * done, these bits are left. */
+	uint8_t dim[ROUTE_TABLE_PORTS];
+	uint16_t rest[ROUTE_TABLE_PORTS];
+};
+
 struct route {
 	const struct route_ops *ops;
 	const struct topo *topo;
@@ -20,12 +35,28 @@ struct route {
 	uint8_t has_escape; /* dynamic packets may escape */
 	uint8_t is_carried; /* packets name their switches: route_left() */
 	int64_t answers; /* how long switches wait for those of a broadcast */
-	/*
-	 * Where what a packet may do follows from its hint bits: tables over
-	 * all sets of bits, so that a hop needs no call.  Else NULL.
-	 */
-	const uint8_t *first; /* the deterministic port */
-	const uint16_t *const *allowed; /* [zone] of a dynamic packet */
+	/* Channels that next() tells apart; 0 and 1: none. */
+	uint8_t n_channels;
+	const struct route_tables *tables; /* NULL: call next() */
+};
+
+/* What a packet may do next. */
+struct route_step {
+	port_mask ports; /* any of them will do; none: it has arrived */
+	port_id escape; /* of these, or beside them, the one that always leads
+			 * on; PACKET_NO_PORT where there are none */
+	uint8_t channel; /* that it takes there, below route.n_channels */
+	bool is_ordered; /* packets like it may not overtake each other */
+};
+
+/*
+ * Which channels packets may ask for behind each: after[] has, for a router,
+ * port and channel, and for each channel, the ports of the next router.
+ */
+struct route_graph {
+	const struct topo *topo;
+	uint32_t n_channels;
+	port_mask *after; /* [router][port][channel][next channel] */
 };
 
 /* What a walk along a routing's ways found. */
@@ -73,35 +104,42 @@ struct route_ops {
 	void (*fini)(struct route *r);
 
 	/*
-	 * Sets hints, left, ask and escape of a packet at its source.  Where
-	 * the sender gave hints they are kept; zero asks for minimal ones.
-	 * It may make the packet's kind another that goes in its place.
+	 * Gives a packet its way, at its source.  Where the sender gave hints
+	 * they are kept; zero asks for minimal ones.  It may make the packet's
+	 * kind another that goes in its place.
 	 */
 	void (*start)(const struct route *r, struct packet *p);
 
-	/* The same after a hop that came in at port in; NULL where there
-	 * are tables. */
-	void (*arrive)(const struct route *r, struct packet *p, port_id in);
+	/*
+	 * What a packet may do next at a router, having come in at a port, or
+	 * at its source at TOPO_NO_PORT.  Called once for each router that it
+	 * comes to, so its way may be changed.
+	 */
+	struct route_step (*next)(const struct route *r, struct packet *p,
+		router_id at, port_id in);
+
+	/* The ways that a sender can name by hints, 1 + number; NULL: one,
+	 * which needs no name. */
+	uint32_t (*n_ways)(const struct route *r, uint32_t src, uint32_t dst);
 
 	/*
-	 * The same of a broadcast to a range of nodes, which has come to a
+	 * Of a broadcast to a range of nodes, which has come to a
 	 * router: returns the ports that it leaves by, one copy each; none
 	 * where it has arrived.  NULL where there are no such broadcasts.
 	 */
-	uint32_t (*spread)(
+	port_mask (*spread)(
 		const struct route *r, struct packet *p, router_id at);
 
 	/*
-	 * Of routings that store whole ways: walks them all, and sets the
-	 * ports that packets may ask for behind each channel, as masks:
-	 * after[router * n_ports + port], zero before.  NULL for others.
+	 * Of routings that know better than route_follow(), which follows all
+	 * ways of all pairs: adds what may follow what.  NULL for others.
 	 */
-	void (*walk)(
-		const struct route *r, uint16_t *after, struct route_walks *w);
+	void (*walk)(const struct route *r, struct route_graph *g,
+		struct route_walks *w);
 	/* The same of all broadcasts, but not of their answers; NULL where
 	 * there is no spread. */
-	void (*walk_ranges)(
-		const struct route *r, uint16_t *after, struct route_walks *w);
+	void (*walk_ranges)(const struct route *r, struct route_graph *g,
+		struct route_walks *w);
 
 	/* Programs a set of zones, in words; NULL where it has none. */
 	int (*set_zones)(
@@ -118,35 +156,69 @@ struct route_ops {
 	bool (*fact)(const struct route *r, uint32_t i, struct route_fact *f);
 };
 
-/* Sets escape and ask by a packet's hints. */
-static inline void route_look_up(const struct route *r, struct packet *p)
+/* What a router keeps of it in the packet. */
+static inline void route_keep(struct packet *p, struct route_step s)
 {
-	p->escape = r->first[p->hints];
-	p->ask = p->kind == PACKET_DYNAMIC ? r->allowed[p->zone][p->hints]
+	p->escape = (uint8_t)s.escape;
+	p->ask = (uint16_t)s.ports;
+}
+
+/* Sets escape and ask by a packet's hints. */
+static inline void route_look_up(const struct route_tables *t, struct packet *p)
+{
+	p->escape = t->first[p->hints];
+	p->ask = p->kind == PACKET_DYNAMIC ? t->allowed[p->zone][p->hints]
 					   : (uint16_t)0;
+}
+
+/* The same after a hop that came in at a port. */
+static inline void route_hop(
+	const struct route_tables *t, struct packet *p, port_id in)
+{
+	/* It left its last router by the port opposite to this one. */
+	if (--p->left[t->dim[in]])
+		return; /* as before: the dimension is not done */
+	p->hints &= t->rest[in];
+	route_look_up(t, p);
 }
 
 /* Switches that a packet which carries its route has still to pass, beyond
  * the one that it is in. */
 static inline uint32_t route_left(const struct packet *p)
 {
-	return p->left[PACKET_DIMS - 1] >> 4;
+	return (uint32_t)(p->way >> 60);
 }
 
-/* A packet has come in at a port. */
-static inline void route_arrive(
-	const struct route *r, struct packet *p, port_id in)
+/* By tables or not: a packet at its source, and one that has come in. */
+void route_begin(const struct route *r, struct packet *p);
+struct route_step route_arrive(
+	const struct route *r, struct packet *p, router_id at, port_id in);
+
+/* Makes a graph without edges; to be freed with route_graph_fini(). */
+void route_graph_init(
+	struct route_graph *g, const struct topo *t, uint32_t n_channels);
+void route_graph_fini(struct route_graph *g);
+
+/* A channel as a number: one of n_routers * n_ports * n_channels. */
+static inline uint32_t route_vertex(
+	const struct route_graph *g, router_id r, port_id p, uint32_t channel)
 {
-	if (__builtin_expect(!r->first, 0)) {
-		r->ops->arrive(r, p, in);
-		return;
-	}
-	/* It left its last router by the port opposite to this one. */
-	if (--p->left[in / 2])
-		return; /* as before: the dimension is not done */
-	p->hints &= (uint16_t) ~(3u << (in & ~1u));
-	route_look_up(r, p);
+	return (r * g->topo->n_ports + p) * g->n_channels + channel;
 }
+
+/* Behind a channel some ports of the next router may be asked for. */
+static inline void route_add(const struct route_graph *g, uint32_t vertex,
+	port_mask ports, uint32_t channel)
+{
+	g->after[(size_t)vertex * g->n_channels + channel] |= ports;
+}
+
+/*
+ * Follows every way that next() offers, from every node to every other one,
+ * by each way that a sender can name.
+ */
+void route_follow(
+	const struct route *r, struct route_graph *g, struct route_walks *w);
 
 const struct route_ops *route_find(const char *name);
 extern const struct route_ops *const route_registry[];

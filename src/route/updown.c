@@ -4,15 +4,12 @@
 
 #define AT(field) offsetof(struct updown, field)
 
-enum { PORT_BITS = 4, COUNT_SHIFT = 44 };
+enum { PORT_BITS = 4, COUNT_SHIFT = 44, WAY_SHIFT = 16 };
 
 _Static_assert(2 * FATTREE_MAX_LEVELS - 1 <= COUNT_SHIFT / PORT_BITS,
 	"the longest route fits");
-_Static_assert(PACKET_DIMS * 8 == COUNT_SHIFT + PORT_BITS,
-	"a route fits a packet's field");
-/* the number is in the high bits of the last byte: route_left() */
-_Static_assert(COUNT_SHIFT % 8 == 4, "the number has half a byte");
-_Static_assert(TOPO_MAX_PORTS <= 1 << PORT_BITS, "a port fits");
+/* route_left() reads the number */
+_Static_assert(WAY_SHIFT + COUNT_SHIFT == 60, "a route fits a packet's way");
 _Static_assert(FATTREE_MAX_NODES <= UINT16_MAX, "the end of a range fits");
 
 static const struct param params[] = {
@@ -147,24 +144,15 @@ uint64_t updown_alive(const struct updown *u, const uint16_t *dead,
 	return alive;
 }
 
-/* Bytes in the order that link.h asks for. */
+/* The hints stay, for they say which route it is. */
 static void put_route(struct packet *p, uint64_t route)
 {
-	memcpy(p->left, &route, sizeof(p->left));
+	p->way = route << WAY_SHIFT | p->hints;
 }
 
 static uint64_t get_route(const struct packet *p)
 {
-	uint64_t route = 0;
-
-	memcpy(&route, p->left, sizeof(p->left));
-	return route;
-}
-
-static void set_port(struct packet *p, uint32_t port)
-{
-	p->escape = (uint8_t)port;
-	p->ask = (uint16_t)(port == PACKET_NO_PORT ? 0 : 1u << port);
+	return p->way >> WAY_SHIFT;
 }
 
 /* The level of the switch that a broadcast climbs to: at least 1. */
@@ -199,7 +187,8 @@ static void start_broadcast(const struct updown *u, struct packet *p)
 	uint32_t number, top, l;
 	uint64_t route = 0;
 
-	set_port(p, 0);
+	p->escape = 0;
+	p->ask = 1;
 	if (p->flags & PACKET_ANSWER)
 		return;
 	BUG_IF(p->dst > p->last || p->last >= u->tree->topo.n_nodes);
@@ -232,13 +221,11 @@ static void updown_start(const struct route *r, struct packet *p)
 		start_broadcast(u, p);
 		return;
 	}
-	set_port(p, PACKET_NO_PORT);
 	if (p->src == p->dst)
 		return;
 	number = choose_route(u, p, updown_n_routes(u, p->src, p->dst));
 	p->hints = (uint16_t)(number + 1);
 	put_route(p, updown_route(u, p->src, p->dst, number));
-	set_port(p, 0);
 }
 
 /* Takes the next port off a packet's route; none where it ends. */
@@ -254,15 +241,31 @@ static uint32_t next_port(struct packet *p)
 	return route & ((1u << PORT_BITS) - 1);
 }
 
-static void updown_arrive(const struct route *r, struct packet *p, port_id in)
+static struct route_step updown_next(
+	const struct route *r, struct packet *p, router_id at, port_id in)
 {
+	uint32_t port = PACKET_NO_PORT;
+
 	(void)r;
-	(void)in;
-	set_port(p, next_port(p));
+	(void)at;
+	if (in != TOPO_NO_PORT)
+		port = next_port(p);
+	else if (p->src != p->dst)
+		port = 0; /* a node has one */
+	return (struct route_step){
+		.ports = port == PACKET_NO_PORT ? 0 : (port_mask)1 << port,
+		.escape = port,
+		.is_ordered = true,
+	};
+}
+
+static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
+{
+	return updown_n_routes(updown_of(r), src, dst);
 }
 
 /* From where it turns on: every port down whose nodes meet the range. */
-static uint32_t updown_spread(
+static port_mask updown_spread(
 	const struct route *r, struct packet *p, router_id at)
 {
 	const struct fattree *t = updown_of(r)->tree;
@@ -350,7 +353,8 @@ const struct route_ops updown_ops = {
 	.init = updown_init,
 	.fini = updown_fini,
 	.start = updown_start,
-	.arrive = updown_arrive,
+	.next = updown_next,
+	.n_ways = n_ways,
 	.spread = updown_spread,
 	.walk = updown_walk,
 	.walk_ranges = updown_walk_ranges,

@@ -83,14 +83,10 @@ uint64_t updown_alive(const struct updown *u, const uint16_t *dead,
 	uint32_t src, uint32_t dst);
 
 /* See struct route_ops; of a routing whose ops may be others. */
-void updown_walk(const struct route *r, uint16_t *after, struct route_walks *w);
+void updown_walk(
+	const struct route *r, struct route_graph *g, struct route_walks *w);
 
 void updown_walk_ranges(
-	const struct route *r, uint16_t *after, struct route_walks *w);
-
-/* The same, of large trees too, without what is known of up-down routes:
- * all pairs and all routes. */
-void updown_walk_all(
-	const struct route *r, uint16_t *after, struct route_walks *w);
+	const struct route *r, struct route_graph *g, struct route_walks *w);
 
 #endif

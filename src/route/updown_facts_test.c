@@ -19,11 +19,11 @@ static int64_t walk(const struct tree_machine *m, uint32_t a, uint32_t b)
 	router_id r = a;
 	int64_t sum = 0;
 
-	updown_ops.start(&m->u.route, &p);
+	route_begin(&m->u.route, &p);
 	while (p.escape != PACKET_NO_PORT) {
 		sum += cost[t->ops->wire(t, r, p.escape)];
 		r = t->ops->peer(t, r, p.escape).router;
-		updown_ops.arrive(&m->u.route, &p, 0);
+		route_arrive(&m->u.route, &p, r, 0);
 	}
 	return sum;
 }

@@ -26,7 +26,7 @@ static struct way carry(const struct tree_machine *m, struct packet *p)
 	const struct topo *t = &m->t.topo;
 	struct way w = { .end = p->src };
 
-	updown_ops.start(&m->u.route, p);
+	route_begin(&m->u.route, p);
 	while (p->escape != PACKET_NO_PORT) {
 		struct topo_end to = t->ops->peer(t, w.end, p->escape);
 
@@ -36,7 +36,7 @@ static struct way carry(const struct tree_machine *m, struct packet *p)
 		assert_true(to.router != NO_ROUTER);
 		w.channel[w.n++] = w.end * t->n_ports + p->escape;
 		w.end = to.router;
-		route_arrive(&m->u.route, p, to.port);
+		route_arrive(&m->u.route, p, to.router, to.port);
 	}
 	assert_int_equal(p->ask, 0);
 	return w;
@@ -242,7 +242,7 @@ static void qsn_g7_rotating_senders_take_all_their_routes_in_turn(void **state)
 	for (uint32_t k = 0; k < 100; k++) {
 		struct packet p = { .src = 7, .dst = 60, .number = k };
 
-		updown_ops.start(&m.u.route, &p);
+		route_begin(&m.u.route, &p);
 		assert_int_equal(p.hints, 1 + k % 16);
 	}
 }
@@ -295,7 +295,7 @@ static void a_packet_to_its_own_node_needs_no_port(void **state)
 
 	(void)state;
 	updown_make(&m, &(struct tree_how){ .nodes = "16" });
-	updown_ops.start(&m.u.route, &p);
+	route_begin(&m.u.route, &p);
 	assert_int_equal(p.escape, PACKET_NO_PORT);
 	assert_int_equal(p.ask, 0);
 }
@@ -339,17 +339,17 @@ static void qsn_f71_routes_around_dead_wires_are_found(void **state)
 
 /* --- walking --- */
 
-static uint16_t *walked(const struct tree_machine *m,
-	void (*walk)(const struct route *, uint16_t *, struct route_walks *),
+static port_mask *walked(const struct tree_machine *m,
+	void (*walk)(const struct route *, struct route_graph *,
+		struct route_walks *),
 	struct route_walks *w)
 {
-	uint16_t *after =
-		mem_alloc((size_t)m->t.topo.n_routers * m->t.topo.n_ports,
-			sizeof(*after));
+	struct route_graph g;
 
 	*w = (struct route_walks){ 0 };
-	walk(&m->u.route, after, w);
-	return after;
+	route_graph_init(&g, &m->t.topo, 1);
+	walk(&m->u.route, &g, w);
+	return g.after;
 }
 
 /* What is known of up-down routes leaves nothing out, and adds nothing. */
@@ -366,11 +366,11 @@ static void the_short_walk_finds_what_the_long_one_does(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct route_walks a, b;
-		uint16_t *x, *y;
+		port_mask *x, *y;
 
 		updown_make(&m, &trees[i]);
 		x = walked(&m, updown_walk, &a);
-		y = walked(&m, updown_walk_all, &b);
+		y = walked(&m, route_follow, &b);
 		assert_memory_equal(x, y,
 			(size_t)m.t.topo.n_routers * m.t.topo.n_ports *
 				sizeof(*x));
@@ -384,21 +384,22 @@ static void the_short_walk_finds_what_the_long_one_does(void **state)
 
 /* One broadcast from switch to switch, as a router would. */
 static void spread_from(const struct tree_machine *m, struct packet p,
-	router_id at, uint32_t port, uint16_t *after)
+	router_id at, uint32_t port, port_mask *after)
 {
-	uint32_t n = m->t.topo.n_ports, ports;
+	uint32_t n = m->t.topo.n_ports;
+	port_mask ports;
 	struct topo_end to = fattree_ops.peer(&m->t.topo, at, port);
 
 	assert_true(to.router != NO_ROUTER);
 	ports = updown_ops.spread(&m->u.route, &p, to.router);
 	assert_int_equal(ports == 0, to.router < m->t.topo.n_nodes);
-	after[at * n + port] |= (uint16_t)ports;
+	after[at * n + port] |= ports;
 	for (; ports; ports &= ports - 1)
-		spread_from(
-			m, p, to.router, (uint32_t)__builtin_ctz(ports), after);
+		spread_from(m, p, to.router, (uint32_t)__builtin_ctzll(ports),
+			after);
 }
 
-static void spread_all(const struct tree_machine *m, uint16_t *after)
+static void spread_all(const struct tree_machine *m, port_mask *after)
 {
 	uint32_t n = m->t.topo.n_nodes, src, first, last, i;
 
@@ -414,7 +415,7 @@ static void spread_all(const struct tree_machine *m, uint16_t *after)
 
 				for (i = updown_n_climbs(&m->u, &p); i; i--) {
 					p.hints = (uint16_t)i;
-					updown_ops.start(&m->u.route, &p);
+					route_begin(&m->u.route, &p);
 					spread_from(m, p, src, p.escape, after);
 				}
 			}
@@ -437,7 +438,7 @@ static void the_walk_of_broadcasts_finds_all_their_ways(void **state)
 	for (k = 0; k < sizeof(trees) / sizeof(trees[0]); k++) {
 		struct route_walks w = { 0 };
 		struct tree_machine m;
-		uint16_t *x, *y;
+		port_mask *x, *y;
 		size_t size;
 
 		updown_make(&m, &trees[k]);

@@ -17,7 +17,7 @@ enum { WALKED_ALL = 64, MOST_HOPS = 16 };
 struct walk {
 	const struct route *route;
 	const struct topo *topo;
-	uint16_t *after;
+	port_mask *after; /* of the one channel */
 	struct route_walks *found;
 };
 
@@ -40,12 +40,12 @@ static void walk_one(struct walk *w, uint32_t src, uint32_t dst, uint32_t i)
 		.dst = dst,
 		.hints = (uint16_t)(i + 1),
 	};
-	uint16_t *behind = NULL;
+	port_mask *behind = NULL;
 	router_id at = src;
 	uint32_t hops;
 
 	w->found->n_routes++;
-	w->route->ops->start(w->route, &p);
+	route_begin(w->route, &p);
 	for (hops = 0; p.escape != PACKET_NO_PORT; hops++) {
 		struct topo_end to = w->topo->ops->peer(w->topo, at, p.escape);
 
@@ -57,10 +57,10 @@ static void walk_one(struct walk *w, uint32_t src, uint32_t dst, uint32_t i)
 			return;
 		}
 		if (behind)
-			*behind |= (uint16_t)(1u << p.escape);
+			*behind |= (port_mask)1 << p.escape;
 		behind = &w->after[(size_t)at * w->topo->n_ports + p.escape];
 		at = to.router;
-		w->route->ops->arrive(w->route, &p, to.port);
+		route_arrive(w->route, &p, at, to.port);
 	}
 	if (at != dst)
 		say_broken(w, &p, i, "ends elsewhere");
@@ -97,19 +97,20 @@ static void walk_from(struct walk *w, uint32_t src)
 }
 
 /* Ports of a switch that lead down, and have wires. */
-static uint32_t downs(const struct fattree *t, router_id r)
+static port_mask downs(const struct fattree *t, router_id r)
 {
-	uint32_t p, m = 0, n = t->n_down[fattree_level(t, r)];
+	uint32_t n = t->n_down[fattree_level(t, r)], p;
+	port_mask m = 0;
 
 	for (p = 0; p < n; p++)
 		if (t->topo.ops->peer(&t->topo, r, p).router != NO_ROUTER)
-			m |= 1u << p;
+			m |= (port_mask)1 << p;
 	return m;
 }
 
 /* What goes down from a switch goes on to all that is below; used has the
  * ports that packets leave each switch by. */
-static void spread_down(struct walk *w, uint16_t *used)
+static void spread_down(struct walk *w, port_mask *used)
 {
 	const struct fattree *t = updown_of(w->route)->tree;
 	uint32_t n = w->topo->n_ports, p;
@@ -124,13 +125,13 @@ static void spread_down(struct walk *w, uint16_t *used)
 			if (!(used[r] >> p & 1))
 				continue;
 			to = w->topo->ops->peer(w->topo, r, p).router;
-			w->after[(size_t)r * n + p] |= (uint16_t)downs(t, to);
-			used[to] |= (uint16_t)downs(t, to);
+			w->after[(size_t)r * n + p] |= downs(t, to);
+			used[to] |= downs(t, to);
 		}
 	}
 }
 
-static void find_used(const struct walk *w, uint16_t *used)
+static void find_used(const struct walk *w, port_mask *used)
 {
 	uint32_t n = w->topo->n_ports, p;
 	router_id r;
@@ -143,27 +144,15 @@ static void find_used(const struct walk *w, uint16_t *used)
 					w->after[(size_t)r * n + p];
 }
 
-void updown_walk_all(
-	const struct route *r, uint16_t *after, struct route_walks *found)
-{
-	struct walk w = { r, r->topo, after, found };
-	uint32_t n = r->topo->n_nodes, src, dst;
-
-	for (src = 0; src < n; src++)
-		for (dst = 0; dst < n; dst++)
-			if (src != dst)
-				walk_pair(&w, src, dst);
-}
-
 void updown_walk(
-	const struct route *r, uint16_t *after, struct route_walks *found)
+	const struct route *r, struct route_graph *g, struct route_walks *found)
 {
-	struct walk w = { r, r->topo, after, found };
+	struct walk w = { r, r->topo, g->after, found };
 	uint32_t n = r->topo->n_nodes, src;
-	uint16_t *used;
+	port_mask *used;
 
 	if (n <= WALKED_ALL) {
-		updown_walk_all(r, after, found);
+		route_follow(r, g, found);
 		return;
 	}
 	for (src = 0; src < n; src++)
@@ -182,18 +171,19 @@ void updown_walk(
  * is enough to send one to all that is below, and to let what goes down a wire
  * go on to all.
  */
-static void climb(struct walk *w, struct packet *p, uint32_t i, uint16_t *used)
+static void climb(struct walk *w, struct packet *p, uint32_t i, port_mask *used)
 {
 	const struct fattree *t = updown_of(w->route)->tree;
-	uint16_t *behind = NULL;
+	port_mask *behind = NULL;
 	router_id at = p->src;
-	uint32_t ports, hops;
+	port_mask ports;
+	uint32_t hops;
 
 	w->found->n_routes++;
 	w->route->ops->start(w->route, p);
-	ports = 1u << p->escape;
+	ports = (port_mask)1 << p->escape;
 	for (hops = 0; hops < MOST_HOPS; hops++) {
-		port_id port = (port_id)__builtin_ctz(ports);
+		port_id port = (port_id)__builtin_ctzll(ports);
 		struct topo_end to = w->topo->ops->peer(w->topo, at, port);
 
 		if (to.router == NO_ROUTER) {
@@ -201,23 +191,25 @@ static void climb(struct walk *w, struct packet *p, uint32_t i, uint16_t *used)
 			return;
 		}
 		if (behind)
-			*behind |= (uint16_t)ports;
+			*behind |= ports;
 		behind = &w->after[(size_t)at * w->topo->n_ports + port];
 		at = to.router;
 		ports = w->route->ops->spread(w->route, p, at);
 		if (!ports ||
-			ports & ((1u << t->n_down[fattree_level(t, at)]) - 1))
+			ports & (((port_mask)1
+					 << t->n_down[fattree_level(t, at)]) -
+					1))
 			break;
 	}
 	if (!ports || hops == MOST_HOPS) {
 		say_broken(w, p, i, "never turns");
 		return;
 	}
-	*behind |= (uint16_t)ports;
-	used[at] |= (uint16_t)ports;
+	*behind |= ports;
+	used[at] |= ports;
 }
 
-static void climb_from(struct walk *w, uint32_t src, uint16_t *used)
+static void climb_from(struct walk *w, uint32_t src, port_mask *used)
 {
 	const struct updown *u = updown_of(w->route);
 	uint32_t n = w->topo->n_nodes, l, i;
@@ -241,36 +233,37 @@ static void climb_from(struct walk *w, uint32_t src, uint16_t *used)
 }
 
 /* A broadcast to all nodes comes down a wire. */
-static void descend(struct walk *w, router_id r, port_id port, uint16_t *used)
+static void descend(struct walk *w, router_id r, port_id port, port_mask *used)
 {
 	struct packet p = {
 		.last = (uint16_t)(w->topo->n_nodes - 1),
 		.flags = PACKET_RANGE,
 	};
 	router_id to = w->topo->ops->peer(w->topo, r, port).router;
-	uint32_t ports;
+	port_mask ports;
 
 	if (to == NO_ROUTER) {
 		say_broken(w, &p, 0, "asks for a port that has no wire");
 		return;
 	}
 	ports = w->route->ops->spread(w->route, &p, to);
-	w->after[(size_t)r * w->topo->n_ports + port] |= (uint16_t)ports;
-	used[to] |= (uint16_t)ports;
+	w->after[(size_t)r * w->topo->n_ports + port] |= ports;
+	used[to] |= ports;
 }
 
 void updown_walk_ranges(
-	const struct route *r, uint16_t *after, struct route_walks *found)
+	const struct route *r, struct route_graph *g, struct route_walks *found)
 {
-	struct walk w = { r, r->topo, after, found };
-	uint16_t *used = mem_alloc(r->topo->n_routers, sizeof(*used));
-	uint32_t src, m;
+	struct walk w = { r, r->topo, g->after, found };
+	port_mask *used = mem_alloc(r->topo->n_routers, sizeof(*used));
+	port_mask m;
+	uint32_t src;
 	router_id at;
 
 	for (src = 0; src < r->topo->n_nodes; src++)
 		climb_from(&w, src, used);
 	for (at = r->topo->n_routers; at-- > r->topo->n_nodes;)
 		for (m = used[at]; m; m &= m - 1)
-			descend(&w, at, (port_id)__builtin_ctz(m), used);
+			descend(&w, at, (port_id)__builtin_ctzll(m), used);
 	mem_free(used);
 }

@@ -402,7 +402,7 @@ uint32_t rig_fifo(const struct rig *r, const struct packet *p)
 
 	if (p->kind == PACKET_HIGH || p->kind == PACKET_SYSTEM)
 		return p->kind == PACKET_HIGH ? FIFO_HIGH : FIFO_SYSTEM;
-	r->net->route->ops->start(r->net->route, &q);
+	route_begin(r->net->route, &q);
 	return q.escape == PACKET_NO_PORT ? (uint32_t)FIFO_LOCAL : q.escape;
 }
 

@@ -130,7 +130,7 @@ static uint64_t hops_of(const struct rig *r, const struct packet *p)
 	uint64_t n = 0;
 	uint32_t i;
 
-	r->net->route->ops->start(r->net->route, &q);
+	route_begin(r->net->route, &q);
 	for (i = 0; i < r->way.t.n_dims; i++)
 		n += q.left[i];
 	return n;

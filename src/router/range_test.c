@@ -375,7 +375,7 @@ static void a_leg_that_waits_is_no_knot(void **state)
 }
 
 /* In a tree of 16: from switch to switch for ever, up and down by turns. */
-static uint32_t spread_in_a_ring(
+static port_mask spread_in_a_ring(
 	const struct route *r, struct packet *p, router_id at)
 {
 	(void)r;

@@ -289,7 +289,7 @@ static void trees_that_cannot_be_are_refused(void **state)
 	is_refused(&(struct tree_how){ .nodes = "16", .up = "[]" }, "up");
 	is_refused(
 		&(struct tree_how){ .nodes = "16", .length = "[]" }, "length");
-	is_refused(&(struct tree_how){ .nodes = "16", .radix = "40" }, "radix");
+	is_refused(&(struct tree_how){ .nodes = "16", .radix = "70" }, "radix");
 	is_refused(&(struct tree_how){ .nodes = "16", .radix = "[]" }, "radix");
 }
 

@@ -26,7 +26,7 @@ enum {
 	TOPO_MAX_DIMS = 6,
 	TOPO_MAX_COLUMNS = 4,
 	TOPO_TEXT = 48,
-	TOPO_MAX_PORTS = 12,
+	TOPO_MAX_PORTS = 64, /* as many as a port_mask has bits */
 	TOPO_MAX_ROUTERS = 1 << 22,
 	TOPO_MAX_WIRES = 12,
 };

@@ -37,6 +37,12 @@ static int direct_check(
 		return err_set(e,
 			"router.packets: the bubble rule needs room for two "
 			"packets in a channel");
+	if (s->route->n_channels > 1 &&
+		s->route->n_channels * s->router->queues > DIRECT_QUEUES)
+		return err_set(e,
+			"router.queues: the direct router has %d for all %u "
+			"channels of the routing together",
+			DIRECT_QUEUES, s->route->n_channels);
 	if (capacity > INT16_MAX)
 		return err_set(e,
 			"router.packets: %lld chunks per channel, at most %d",
@@ -75,7 +81,8 @@ static const struct direct_build *pick_build(
 
 	if (n->faults || n->retry || n->book || n->link.n_rates > 1)
 		return build[FULL];
-	return build[topo_is_direct(s->topo) && s->route->first ? TORUS : TREE];
+	return build[topo_is_direct(s->topo) && s->route->tables ? TORUS
+								 : TREE];
 }
 
 static uint32_t n_sites(const struct direct *d)
@@ -110,6 +117,7 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	d->router.calls = &d->build->calls;
 	d->packets = n->packets;
 	d->route = n->route;
+	d->tables = n->route->tables;
 	d->link = n->link;
 	d->tally = n->tally;
 	d->faults = n->faults;
@@ -125,6 +133,8 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	d->full = n->full;
 	d->entry = n->full * (s->route->bubble ? 2 : 1);
 	d->transit = (uint32_t)s->router->transit;
+	if (s->route->n_channels > 1)
+		d->channel_bits = d->n_queues;
 	d->capacity = (uint32_t)n->full * (uint32_t)s->router->packets;
 	d->router.lock_packets =
 		1 + (d->capacity - (uint32_t)d->entry) / (uint32_t)d->full;
@@ -345,6 +355,11 @@ static uint32_t direct_ways(const struct router *r, const struct net_buffer *b,
 	};
 	uint32_t n = 0;
 
+	if (d->channel_bits)
+		return list_ports(p->ask,
+			(struct net_way){ .channel = p->channel,
+				.need = direct_charge(d, p, p->channel) },
+			way);
 	if (p->flags & PACKET_RANGE) {
 		ring.need = d->full;
 		return list_ports(p->ask, ring, way);

@@ -168,6 +168,7 @@ struct direct {
 	size_t stride;
 	struct packet *packets;
 	const struct route *route;
+	const struct route_tables *tables; /* its; may be NULL */
 	struct link_rules link; /* a copy, which is nearer */
 	struct net_tally *tally;
 	uint32_t n_ports, n_queues;
@@ -176,6 +177,7 @@ struct direct {
 	uint32_t n_bits, n_outputs, n_fifos;
 	int32_t full, entry; /* chunks: a full packet, to enter a ring */
 	uint32_t transit;
+	uint32_t channel_bits; /* of a stepped routing, see stepped.h; or 0 */
 	site_id n_nodes;
 	/* by kind of site; this one where the other is no direct router */
 	struct direct *kind[NET_KINDS];

@@ -212,6 +212,24 @@ static __attribute__((noinline)) bool grant_rare(struct direct *d,
 	return grant_request(d, w, s, port, request, bit, t);
 }
 
+#if DIRECT_TREE
+/* The same as grant_request(): the request is the channel that it goes to. */
+static __attribute__((noinline)) bool grant_stepped(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	uint32_t request, uint32_t bit, sim_time t)
+{
+	uint32_t channel = stepped_source(d, bit);
+	packet_id id = direct_queue(s, channel, bit)->head;
+	const struct packet *p = &d->packets[id];
+	sim_time tail = sent_tail(d, s, port, p, t);
+
+	booked_grant(d, s, port, request, id, direct_charge(d, p, request), t);
+	heads_unask(s, p->ask, request, BIT(bit));
+	leave_queue(d, w, s, channel, bit, p, t, tail);
+	return depart(d, w, s, port, request, id, p, t, tail);
+}
+#endif
+
 static __attribute__((noinline)) bool grant_deterministic(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
 	uint32_t bit, sim_time t)
@@ -224,6 +242,10 @@ static inline __attribute__((always_inline)) bool grant_head(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
 	uint32_t request, uint32_t bit, sim_time t)
 {
+#if DIRECT_TREE
+	if (is_stepped(d))
+		return grant_stepped(d, w, s, port, request, bit, t);
+#endif
 	if (request == REQ_DYNAMIC)
 		return grant_request(d, w, s, port, REQ_DYNAMIC, bit, t);
 	if (request == REQ_DETERMINISTIC)
@@ -251,12 +273,13 @@ static __attribute__((noinline)) bool grant_injection(struct direct *d,
 	packet_id id = s->inject[fifo].head;
 	const struct packet *p = &d->packets[id];
 	sim_time tail = sent_tail(d, s, port, p, t);
+	uint32_t to = is_stepped(d) ? request : injection_target[request];
 
-	booked_grant(d, s, port, injection_target[request], id,
-		request == INJ_DYNAMIC ? p->chunks : d->entry, t);
+	booked_grant(d, s, port, to, id,
+		to == CHANNEL_DYNAMIC ? p->chunks : d->entry, t);
 	heads_hide_injection(d, s, fifo, p);
 	leave_injection(d, w, s, fifo, tail);
-	return depart(d, w, s, port, injection_target[request], id, p, t, tail);
+	return depart(d, w, s, port, to, id, p, t, tail);
 }
 
 #endif

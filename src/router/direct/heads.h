@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "router/direct/faulty.h"
+#include "router/direct/stepped.h"
 
 _Static_assert(offsetof(struct direct_requests, inject) ==
 		       offsetof(struct direct_requests, n_rare) + 2,
@@ -100,6 +100,10 @@ static inline uint32_t heads_injection(const struct packet *p)
 static inline void heads_hide_injection(struct direct *d, struct direct_site *s,
 	uint32_t fifo, const struct packet *p)
 {
+	if (is_stepped(d)) {
+		heads_unask_injection(s, p->ask, p->channel, fifo);
+		return;
+	}
 	if (p->kind != PACKET_DYNAMIC) {
 		heads_unask_injection(
 			s, 1u << p->escape, heads_injection(p), fifo);
@@ -241,12 +245,27 @@ static void show_escaped(struct sim_worker *w, struct direct_site *s,
 	heads_want(w, s, ports, t);
 }
 
+#if DIRECT_TREE
+static bool spread_show(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, uint32_t bit, packet_id id,
+	sim_time t);
+#endif
+
 /* A packet came to the head of a queue whose way out is free. */
 static void heads_show(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t channel, uint32_t bit,
 	const struct packet *p, sim_time t)
 {
-	if (p->kind != PACKET_DYNAMIC) {
+#if DIRECT_TREE
+	if (p->flags & PACKET_HELD && spread_show(d, w, s, channel, bit,
+					      (packet_id)(p - d->packets), t))
+		return;
+#endif
+	if (is_stepped(d) && !heads_arrived(p)) {
+		booked_wait(d, p, CAUSE_TOKENS, t);
+		heads_ask(s, p->ask, p->channel, BIT(bit));
+		heads_want(w, s, p->ask, t);
+	} else if (p->kind != PACKET_DYNAMIC) {
 		show_ordered(d, w, s, channel, bit, p, t);
 	} else if (heads_arrived(p)) {
 		booked_wait(d, p, CAUSE_RECEIVER, t);
@@ -323,7 +342,9 @@ static void heads_show_injection(struct direct *d, struct sim_worker *w,
 		s->dirty |= DIRTY_RECEPTION;
 		return;
 	}
-	if (p->kind != PACKET_DYNAMIC) {
+	if (is_stepped(d)) {
+		ask_injection(s, ports, p->channel, fifo);
+	} else if (p->kind != PACKET_DYNAMIC) {
 		ports = 1u << p->escape;
 		ask_injection(s, ports, heads_injection(p), fifo);
 	} else {

@@ -387,10 +387,46 @@ static inline struct winner pick_dynamic(
 	return nobody;
 }
 
+#if DIRECT_TREE
+/* Any head or FIFO whose channel has tokens for it: transit first. */
+static __attribute__((noinline)) struct winner pick_stepped(
+	const struct direct *d, struct direct_site *s, uint32_t port)
+{
+	uint32_t n = d->route->n_channels, c, i = 0;
+	struct winner w = { .rank = RANK_USER };
+	uint64_t m = 0;
+
+	for (c = 0; c < n; c++) {
+		m |= stepped_heads(d, s, port, c);
+		i |= stepped_fifos(d, s, port, c);
+	}
+	if (!m && !i)
+		return nobody;
+	w.is_injection = !m || (i && injection_is_due(d, s, port, CLASS_USER));
+	w.bit = (uint8_t)(w.is_injection ? choose(s, i, d->n_fifos)
+					 : choose(s, m, d->n_bits));
+	while (!(w.is_injection ? stepped_fifos(d, s, port, w.request) >> w.bit
+				: stepped_heads(d, s, port, w.request) >>
+					  w.bit) &
+		1)
+		w.request++;
+	return w;
+}
+#endif
+
 static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
 {
-	bool is_only = is_deterministic(d, &s->port[port].requests);
+	bool is_only;
+
+#if DIRECT_TREE
+	if (is_stepped(d)) {
+		collect(d, s, port, t);
+		return pick_stepped(d, s, port);
+	}
+#endif
+	is_only = s->port[port].requests.n_rare &&
+		  is_deterministic(d, &s->port[port].requests);
 
 	if (is_only && has_plenty(d, &s->port[port]))
 		return pick_deterministic(d, s, port);
@@ -424,7 +460,8 @@ static uint32_t best_port(const struct direct *d, struct direct_site *s,
 	uint32_t alike = 0, m = todo & d->packets[id].ask;
 	int most = 0;
 
-	if (w->request > (w->is_injection ? INJ_DYNAMIC : REQ_RETURN))
+	if (w->request > (w->is_injection ? INJ_DYNAMIC : REQ_RETURN) ||
+		is_stepped(d))
 		return port;
 	if (!(m & (m - 1)))
 		return port;

@@ -9,7 +9,7 @@
  *
  * Compiled several times: visit_tree.c and visit_full.c include this file.
  */
-#include "router/direct/pick.h"
+#include "router/direct/reception.h"
 #if DIRECT_TREE
 #include "router/direct/spread.h"
 #endif
@@ -146,114 +146,6 @@ static void check_idle(struct net *n, site_id site, sim_time t)
 	s->lfsr = lfsr;
 }
 
-/* --- reception --- */
-
-/* Whether a reception FIFO can take a packet now; sees to it that somebody
- * asks again if it is only busy. */
-static bool may_receive(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t fifo, const struct packet *p,
-	sim_time t)
-{
-	const struct direct_reception *f = &s->reception[fifo];
-
-	if (!d->router.client->is_sink && f->chunks < p->chunks)
-		return false;
-	if (f->free_at <= t)
-		return true;
-	if (!(s->rx_timed >> fifo & 1)) {
-		s->rx_timed |= (uint16_t)(1u << fifo);
-		sim_post_self(w, s->id, f->free_at,
-			SIM_KEY(PHASE_ENGINE, ENGINE_RECEPTION + fifo), 0, 0);
-	}
-	return false;
-}
-
-static void receive(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t fifo, packet_id id, sim_time t,
-	sim_time tail)
-{
-	s->reception[fifo].free_at = tail;
-	if (!d->router.client->is_sink)
-		s->reception[fifo].chunks -= d->packets[id].chunks;
-	d->tally[w->id].delivered++;
-	booked_receive(d, w, s, fifo, id, t, tail);
-	d->router.client->on_packet(d->router.net, w, s->id, fifo, id, t, tail);
-}
-
-/* What a head that has arrived does where nothing else waits for reception. */
-static void arbitrate_direct(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t channel, uint32_t bit, packet_id id,
-	struct packet *p, sim_time t)
-{
-	uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
-	sim_time tail = received_tail(d, p, t);
-
-	leave_queue(d, w, s, channel, bit, p, t, tail);
-	receive(d, w, s, fifo, id, t, tail);
-}
-
-static void receive_heads(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t channel, sim_time t)
-{
-	uint64_t m = s->local[channel];
-
-	while (m) {
-		uint32_t bit = choose(s, m, d->n_bits);
-		packet_id id = direct_queue(s, channel, bit)->head;
-		struct packet *p = &d->packets[id];
-		uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
-		sim_time tail = received_tail(d, p, t);
-		bool is_ordered = p->kind != PACKET_DYNAMIC;
-
-		m &= ~BIT(bit);
-		if (!may_receive(d, w, s, fifo, p, t))
-			continue;
-		s->local[channel] &= ~BIT(bit);
-		leave_queue(d, w, s, channel, bit, p, t, tail);
-		receive(d, w, s, fifo, id, t, tail);
-		if (is_ordered && s->held_any >> channel & 1)
-			heads_retry(d, w, s, channel, receiver_bits(bit), t);
-	}
-}
-
-/* Local transfers: from an injection FIFO straight to reception. */
-static void receive_injected(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, sim_time t)
-{
-	uint32_t m = s->local_inject;
-
-	while (m) {
-		uint32_t fifo = choose(s, m, N_FIFOS);
-		packet_id id = s->inject[fifo].head;
-		const struct packet *p = &d->packets[id];
-		uint32_t to = fifo >= FIFO_LOCAL ? fifo : FIFO_LOCAL;
-		sim_time tail = t + d->link.ser[p->size];
-
-		m &= ~(1u << fifo);
-		if (!may_receive(d, w, s, to, p, t))
-			continue;
-		s->local_inject &= (uint16_t) ~(1u << fifo);
-		leave_injection(d, w, s, fifo, tail);
-		receive(d, w, s, to, id, t, tail);
-	}
-}
-
-static void arbitrate_reception(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, sim_time t)
-{
-	uint32_t channel;
-
-	/* Held heads may be let loose while others are received. */
-	while (s->dirty & DIRTY_RECEPTION) {
-		s->dirty &= ~DIRTY_RECEPTION;
-		for (channel = N_CHANNELS; channel--;)
-			if (s->local[channel])
-				receive_heads(d, w, s, channel, t);
-		if (s->local_inject)
-			receive_injected(d, w, s, t);
-	}
-}
-
 /* --- what comes --- */
 
 /* Of empty queues, one that nothing is still leaving. */
@@ -333,33 +225,48 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	uint32_t in = sim_number(e), channel = sim_aux(e), bit;
 	packet_id id = e->data;
 	struct packet *p = &d->packets[id];
-	struct direct_queue *q = direct_queues(s, in, channel);
+	uint32_t first = is_stepped(d) ? channel * d->channel_bits : 0;
+	struct direct_queue *q = direct_queues(s, in, channel) + first;
+	struct route_step step = { .is_ordered = false };
 
+	(void)step;
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
 	link_owe_at(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
-		if (spread_arrive(d, w, s, in, channel, id, t))
+		bool ends = spread_arrive(d, w, s, in, channel, id, t);
+
+		spread_again(d, w, s, t);
+		if (ends)
 			return;
+	} else if (!d->tables) {
+		step = route_arrive(d->route, p, s->id, in);
 	} else
 #endif
-		route_arrive(d->route, p, in);
-	bit = join(d, &s->port[in], q, t);
+		route_hop(d->tables, p, in);
+	bit = is_stepped(d) && step.is_ordered ? 0
+					       : join(d, &s->port[in], q, t);
 	q += bit;
-	bit += in * DIRECT_QUEUES;
+	bit += in * DIRECT_QUEUES + first;
 	if (q->count++) {
 		d->packets[q->tail].next = id;
 		q->tail = id;
 		return;
 	}
 	q->head = q->tail = id;
+#if DIRECT_TREE
+	if (q->busy_until <= t && p->flags & PACKET_HELD) {
+		spread_hold(s, channel, bit);
+		return;
+	}
+#endif
 	if (q->busy_until <= t && heads_arrived(p) &&
 		is_unrivalled(d, w, s, in, p, e, t))
 		arbitrate_direct(d, w, s, channel, bit, id, p, t);
 	else if (q->busy_until <= t && channel == CHANNEL_DYNAMIC &&
-		 !heads_arrived(p))
+		 !heads_arrived(p) && !is_stepped(d))
 		heads_show_dynamic(d, w, s, bit, p, t);
 	else if (q->busy_until <= t && heads_is_alone(d, p))
 		heads_show_alone(w, s, bit, p, t);
@@ -385,6 +292,17 @@ static void on_token(struct direct *d, struct direct_site *s, uint32_t port,
 		s->dirty |= 1u << port;
 }
 
+/* A packet's way, and its first step. */
+static inline void begin(const struct direct *d, struct packet *p)
+{
+	if (DIRECT_TREE && !d->tables) {
+		route_begin(d->route, p);
+		return;
+	}
+	d->route->ops->start(d->route, p);
+	route_look_up(d->tables, p);
+}
+
 /* Tokens, or a link that has died or returned. */
 static inline void on_link(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, sim_time t, const struct sim_event *e)
@@ -407,7 +325,7 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	link_measure(&d->link, p);
 	BUG_IF(f->chunks < p->chunks);
 	d->tally[w->id].injected++;
-	d->route->ops->start(d->route, p);
+	begin(d, p);
 	p->next = NO_PACKET;
 	p->head = t;
 	f->chunks = (uint16_t)(f->chunks - p->chunks);

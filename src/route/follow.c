@@ -1,0 +1,213 @@
+/*
+ * What follows from next() alone: the first step and those after it, and the
+ * graph of what may wait for what.
+ *
+ * To find the graph, packets are sent from every node to every other one in
+ * thought, by each way that a sender can name.  Where a router may choose,
+ * all choices are followed; a router that a packet comes to again with the
+ * same way left, by the same port and channel, is followed once.
+ */
+#include "route/route.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { MOST_STATES = 1 << 20 };
+
+/* A packet that has come to a router. */
+struct state {
+	router_id at;
+	port_id in;
+	uint32_t behind; /* the channel that it holds */
+	uint64_t way;
+};
+
+#define NOTHING UINT32_MAX
+
+struct follow {
+	const struct route *r;
+	const struct route_graph *g;
+	struct route_walks *found;
+	struct packet p; /* what all states have in common */
+	struct state *state; /* those that were seen, in order */
+	uint32_t n, room;
+	uint32_t *table; /* 1 + a state, by hash */
+	uint32_t table_size;
+};
+
+void route_begin(const struct route *r, struct packet *p)
+{
+	r->ops->start(r, p);
+	if (r->tables)
+		route_look_up(r->tables, p);
+	else if (!(p->flags & (PACKET_RANGE | PACKET_ANSWER)))
+		route_arrive(r, p, p->src, TOPO_NO_PORT);
+}
+
+struct route_step route_arrive(
+	const struct route *r, struct packet *p, router_id at, port_id in)
+{
+	struct route_step s = r->ops->next(r, p, at, in);
+
+	if (!r->tables)
+		route_keep(p, s);
+	if (r->n_channels > 1)
+		p->channel = s.channel;
+	return s;
+}
+
+void route_graph_init(
+	struct route_graph *g, const struct topo *t, uint32_t n_channels)
+{
+	g->topo = t;
+	g->n_channels = n_channels;
+	g->after = mem_alloc((size_t)t->n_routers * t->n_ports * n_channels,
+		n_channels * sizeof(*g->after));
+}
+
+void route_graph_fini(struct route_graph *g)
+{
+	mem_free(g->after);
+}
+
+/* --- states --- */
+
+static uint32_t *slot_of(const struct follow *f, const struct state *s)
+{
+	uint64_t x = s->way ^ (uint64_t)s->at << 32 ^ s->in ^ s->behind * 77u;
+	uint32_t i;
+
+	x *= UINT64_C(0x9e3779b97f4a7c15);
+	for (i = (uint32_t)(x >> 32) & (f->table_size - 1); f->table[i];
+		i = (i + 1) & (f->table_size - 1)) {
+		const struct state *o = &f->state[f->table[i] - 1];
+
+		if (o->at == s->at && o->in == s->in &&
+			o->behind == s->behind && o->way == s->way)
+			break;
+	}
+	return &f->table[i];
+}
+
+static void grow(struct follow *f)
+{
+	uint32_t i;
+
+	f->room = 2 * f->room + 32;
+	f->state = mem_grow(f->state, f->room, sizeof(*f->state));
+	f->table_size = 64;
+	while (f->table_size < 2 * f->room)
+		f->table_size *= 2;
+	mem_free(f->table);
+	f->table = mem_alloc(f->table_size, sizeof(*f->table));
+	for (i = 0; i < f->n; i++)
+		*slot_of(f, &f->state[i]) = i + 1;
+}
+
+/* Adds a state, unless it was seen. */
+static void add(struct follow *f, struct state s)
+{
+	uint32_t *slot;
+
+	if (f->n == f->room)
+		grow(f);
+	slot = slot_of(f, &s);
+	if (*slot)
+		return;
+	f->state[f->n++] = s;
+	*slot = f->n;
+}
+
+static void forget(struct follow *f)
+{
+	f->n = 0;
+	memset(f->table, 0, f->table_size * sizeof(*f->table));
+}
+
+/* --- following --- */
+
+static void say_broken(struct follow *f, const char *how)
+{
+	if (f->found->is_broken)
+		return;
+	f->found->is_broken = true;
+	f->found->src = f->p.src;
+	f->found->dst = f->p.dst;
+	f->found->number = f->p.hints ? f->p.hints - 1u : 0;
+	f->found->how = how;
+}
+
+/* All that a packet may do where it has come to. */
+static void go_on(struct follow *f, struct state s)
+{
+	const struct topo *t = f->g->topo;
+	struct packet p = f->p;
+	struct route_step step;
+	port_mask m;
+
+	p.way = s.way;
+	step = f->r->ops->next(f->r, &p, s.at, s.in);
+	m = step.ports;
+	if (f->r->has_escape && step.escape != PACKET_NO_PORT)
+		m |= (port_mask)1 << step.escape;
+	if (!m && s.at != p.dst)
+		say_broken(f, "ends elsewhere");
+	if (s.behind != NOTHING)
+		route_add(f->g, s.behind, m, step.channel);
+	for (; m; m &= m - 1) {
+		port_id port = (port_id)__builtin_ctzll(m);
+		struct topo_end to = t->ops->peer(t, s.at, port);
+
+		if (to.router == NO_ROUTER) {
+			say_broken(f, "asks for a port that has no wire");
+			continue;
+		}
+		add(f, (struct state){ to.router, to.port,
+			       route_vertex(f->g, s.at, port, step.channel),
+			       p.way });
+	}
+}
+
+static void follow_way(
+	struct follow *f, uint32_t src, uint32_t dst, uint32_t hints)
+{
+	uint32_t i;
+
+	f->p = (struct packet){
+		.src = src,
+		.dst = dst,
+		.hints = (uint16_t)hints,
+	};
+	f->found->n_routes++;
+	f->r->ops->start(f->r, &f->p);
+	if (f->n)
+		forget(f);
+	add(f, (struct state){ src, TOPO_NO_PORT, NOTHING, f->p.way });
+	for (i = 0; i < f->n && i < MOST_STATES; i++)
+		go_on(f, f->state[i]);
+	if (i == MOST_STATES)
+		say_broken(f, "does not end");
+}
+
+void route_follow(
+	const struct route *r, struct route_graph *g, struct route_walks *w)
+{
+	struct follow f = { .r = r, .g = g, .found = w };
+	uint32_t n = g->topo->n_nodes, src, dst, i;
+
+	for (src = 0; src < n; src++) {
+		for (dst = 0; dst < n; dst++) {
+			uint32_t n_ways = r->ops->n_ways
+						  ? r->ops->n_ways(r, src, dst)
+						  : 0;
+
+			if (src == dst)
+				continue;
+			for (i = n_ways ? 1 : 0; i <= n_ways; i++)
+				follow_way(&f, src, dst, i);
+		}
+	}
+	mem_free(f.state);
+	mem_free(f.table);
+}

@@ -1,0 +1,116 @@
+/*
+ * Heads that have arrived, and packets of a node to itself: into the reception
+ * FIFOs.  Private to visit.c, of which this is a part.
+ */
+#ifndef ROUTER_DIRECT_RECEPTION_H
+#define ROUTER_DIRECT_RECEPTION_H
+
+#include "router/direct/pick.h"
+
+/* Whether a reception FIFO can take a packet now; sees to it that somebody
+ * asks again if it is only busy. */
+static bool may_receive(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t fifo, const struct packet *p,
+	sim_time t)
+{
+	const struct direct_reception *f = &s->reception[fifo];
+
+	if (!d->router.client->is_sink && f->chunks < p->chunks)
+		return false;
+	if (f->free_at <= t)
+		return true;
+	if (!(s->rx_timed >> fifo & 1)) {
+		s->rx_timed |= (uint16_t)(1u << fifo);
+		sim_post_self(w, s->id, f->free_at,
+			SIM_KEY(PHASE_ENGINE, ENGINE_RECEPTION + fifo), 0, 0);
+	}
+	return false;
+}
+
+static void receive(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t fifo, packet_id id, sim_time t,
+	sim_time tail)
+{
+	s->reception[fifo].free_at = tail;
+	if (!d->router.client->is_sink)
+		s->reception[fifo].chunks -= d->packets[id].chunks;
+	d->tally[w->id].delivered++;
+	booked_receive(d, w, s, fifo, id, t, tail);
+	d->router.client->on_packet(d->router.net, w, s->id, fifo, id, t, tail);
+}
+
+/* What a head that has arrived does where nothing else waits for reception. */
+static void arbitrate_direct(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, uint32_t bit, packet_id id,
+	struct packet *p, sim_time t)
+{
+	uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
+	sim_time tail = received_tail(d, p, t);
+
+	leave_queue(d, w, s, channel, bit, p, t, tail);
+	receive(d, w, s, fifo, id, t, tail);
+}
+
+static void receive_heads(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, sim_time t)
+{
+	uint64_t m = s->local[channel];
+
+	while (m) {
+		uint32_t bit = choose(s, m, d->n_bits);
+		packet_id id = direct_queue(s, channel, bit)->head;
+		struct packet *p = &d->packets[id];
+		uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
+		sim_time tail = received_tail(d, p, t);
+		bool is_ordered = p->kind != PACKET_DYNAMIC;
+
+		m &= ~BIT(bit);
+		if (!may_receive(d, w, s, fifo, p, t))
+			continue;
+		s->local[channel] &= ~BIT(bit);
+		leave_queue(d, w, s, channel, bit, p, t, tail);
+		receive(d, w, s, fifo, id, t, tail);
+		if (is_ordered && s->held_any >> channel & 1)
+			heads_retry(d, w, s, channel, receiver_bits(bit), t);
+	}
+}
+
+/* Local transfers: from an injection FIFO straight to reception. */
+static void receive_injected(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t)
+{
+	uint32_t m = s->local_inject;
+
+	while (m) {
+		uint32_t fifo = choose(s, m, N_FIFOS);
+		packet_id id = s->inject[fifo].head;
+		const struct packet *p = &d->packets[id];
+		uint32_t to = fifo >= FIFO_LOCAL ? fifo : FIFO_LOCAL;
+		sim_time tail = t + d->link.ser[p->size];
+
+		m &= ~(1u << fifo);
+		if (!may_receive(d, w, s, to, p, t))
+			continue;
+		s->local_inject &= (uint16_t) ~(1u << fifo);
+		leave_injection(d, w, s, fifo, tail);
+		receive(d, w, s, to, id, t, tail);
+	}
+}
+
+static void arbitrate_reception(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t)
+{
+	uint32_t channel;
+
+	/* Held heads may be let loose while others are received. */
+	while (s->dirty & DIRTY_RECEPTION) {
+		s->dirty &= ~DIRTY_RECEPTION;
+		for (channel = N_CHANNELS; channel--;)
+			if (s->local[channel])
+				receive_heads(d, w, s, channel, t);
+		if (s->local_inject)
+			receive_injected(d, w, s, t);
+	}
+}
+
+#endif
