@@ -19,7 +19,8 @@ works() { # ARGUMENTS
 
 # ARGUMENTS: on one thread and on three, each machine and layer
 everywhere() {
-	for machine in 'bgq --shape 3x2x2' 'qsnet2-16 --shape 7'; do
+	for machine in 'bgq --shape 3x2x2' 'qsnet2-16 --shape 7' \
+		'torus --shape 3x2x2' 'fattree --shape 7'; do
 		for via in nic msg; do
 			works $machine "$@" via=$via
 			digest=$(value digest)
@@ -49,6 +50,7 @@ everywhere storm count=60
 for op in barrier broadcast allreduce; do
 	works bgq --shape 3x2x2 collective op=$op
 	works qsnet2-16 --shape 7 collective op=$op
+	works torus --shape 3x2x2 collective op=$op
 done
 report 'collectives on every machine'
 
@@ -88,6 +90,7 @@ refused() { # TEXT ARGUMENTS
 
 refused 'want auto, sten or dma' qsnet2-16 stream by=put
 refused 'want auto or put' bgq-board exchange by=dma
+refused 'want auto$' torus exchange by=dma
 refused 'message layer has no "dma"' qsnet2-16 stream via=msg by=dma
 refused 'whole words of 8' qsnet2-16 exchange bytes=9
 refused 'same node' qsnet2-16 stream to=0

@@ -197,7 +197,7 @@ struct bench_cast {
 };
 
 extern const struct bench_driver *const bench_drivers[]; /* NULL last */
-extern const struct bench_driver bench_msg, bench_mu, bench_elan;
+extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain;
 
 /* The driver of a network interface, or NULL. */
 const struct bench_driver *bench_find_driver(const struct nic_ops *nic);

@@ -5,6 +5,7 @@
 const struct bench_driver *const bench_drivers[] = {
 	&bench_mu,
 	&bench_elan,
+	&bench_plain,
 	NULL,
 };
 

@@ -1,6 +1,6 @@
 /*
  * Descriptor fetch.  FIFOs that have a descriptor and none in the unit are
- * chosen from by priority and by lot (BGQ-F110); what was fetched is looked
+ * chosen from by priority and at random (BGQ-F110); what was fetched is looked
  * at, and its FIFO joins those with packets to cut.  A descriptor that cannot
  * be stops its FIFO, and nobody else's.
  */
@@ -45,7 +45,7 @@ static inline void count_able(uint16_t *n_able, uint32_t engines, int by)
 		n_able[i] = (uint16_t)(n_able[i] + (set & bit[i] ? more : 0));
 }
 
-/* Not all are alike: who may choose whom is counted for each engine, until
+/* Not all are alike: what an engine may choose from is counted for each, until
  * nobody is left. */
 void mu_fetch_count_mixed(struct mu_senders *s, uint32_t engines, int by)
 {
@@ -57,7 +57,7 @@ void mu_fetch_count_mixed(struct mu_senders *s, uint32_t engines, int by)
 	s->are_mixed = s->n + by > 0;
 }
 
-/* One of the highest level, by lot. */
+/* One of the highest level, at random. */
 static uint32_t choose(const struct nic_at *a)
 {
 	uint32_t l = 0, k, word = 0;
@@ -120,7 +120,7 @@ void mu_fetch_want(const struct nic_at *a, uint32_t inj)
 		mu_account_want(a, inj);
 	f->state = MU_INJ_WAITING;
 	if (!wants_any(mu_here(a)) && mu_port_is_free(a, MU_ASK_FETCH)) {
-		/* drawn by lot from one */
+		/* a draw from one */
 		mu_random(mu_here(a), 1);
 		fetch(a, f, inj);
 		return;

@@ -1,6 +1,6 @@
 /*
  * Injection engines.  An engine has one packet at a time, of a message that
- * it is given by priority and by lot, anew for each packet (BGQ-F112), and
+ * it is given by priority and at random, anew for each packet (BGQ-F112), and
  * begins it only when its network FIFO has room for a full one.  When the
  * last packet of a descriptor is in the network its FIFO's head advances.
  */
@@ -73,7 +73,7 @@ static inline uint32_t n_able(const struct mu_senders *s, uint32_t engine)
 	return s->engines >> engine & 1 ? s->n : 0;
 }
 
-/* An injection FIFO with a packet for an engine, by lot, or MU_INJ_FIFOS. */
+/* An injection FIFO with a packet for an engine, at random, or MU_INJ_FIFOS. */
 static inline uint32_t choose(struct mu_node *n, uint32_t engine)
 {
 	const struct mu_senders *s = n->sending, *end = s + MU_LEVELS;

@@ -1,6 +1,6 @@
 /*
  * Master ports.  A requester is attached to one port for good; when the port
- * is free the one with the highest priority has its turn, by lot among
+ * is free the one with the highest priority has its turn, at random among
  * equals.  A turn is all requests of one packet, or one descriptor, one a
  * cycle.  A request waits for its slice's slot in the look-up table: an empty
  * one is filled at once, else the request goes by the slower FIFO, which

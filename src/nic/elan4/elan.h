@@ -123,7 +123,8 @@ struct elan {
 	struct elan_host host;
 	sim_time least; /* serialisation of the least packet */
 	bool rotates; /* routes of packets that need no order */
-	elan_granted *granted[ELAN_BURSTS]; /* who is told, by its burst */
+	elan_granted
+		*granted[ELAN_BURSTS]; /* called when a burst has the bus */
 };
 
 static inline struct elan *elan_of(const struct nic_at *a)

@@ -40,21 +40,24 @@
 #define HOST(name_, i_, store_, see_, burst_, pio_, dma_, hop_, seen_from,     \
 	pio_from, dma_from, hop_from)                                          \
 	STEP(name_ ".store", host[i_].store, store_, 0,                        \
-		"from the bus to the card's queue, of a core's store",         \
+		"time of a core's store from the bus to the card's queue",     \
 		"assumed: bridge and queue (QSN datasheet, 1.3)"),             \
 		STEP(name_ ".see", host[i_].see, see_, 0,                      \
-			"from the bus until a load can see a write of the "    \
-			"card",                                                \
+			"time from the bus until a load can see a write of "   \
+			"the card",                                            \
 			seen_from),                                            \
 		BYTES(name_ ".pio-burst", host[i_].pio_burst, burst_, 8,       \
-			ELAN_BLOCK, "bytes that stores are combined to",       \
+			ELAN_BLOCK,                                            \
+			"largest burst that stores are combined into",         \
 			"QSN-F18"),                                            \
 		STEP(name_ ".pio-overhead", host[i_].pio_overhead, pio_, 0,    \
-			"of a burst of stores on the bus", pio_from),          \
+			"overhead of a burst of stores on the bus", pio_from), \
 		STEP(name_ ".dma-overhead", host[i_].dma_overhead, dma_, 0,    \
-			"of a burst of the card on the bus", dma_from),        \
+			"overhead of a burst of the card on the bus",          \
+			dma_from),                                             \
 		STEP(name_ ".hop", host[i_].hop, hop_, 0,                      \
-			"from the bridge to a further CPU, for each",          \
+			"time from one CPU to the next on the way to the "     \
+			"bridge",                                              \
 			hop_from)
 
 static const struct param elan_param_rows[] = {
@@ -63,15 +66,17 @@ static const struct param elan_param_rows[] = {
 		.offset = AT(platform),
 		.def = "opteron",
 		.words = "opteron|xeon|itanium2",
-		.help = "which host",
+		.help = "kind of host",
 		.source = "QSN-N71" },
 	COUNT("cpus", cpus, "2", 1, HOST_THREADS,
-		"of a node; its threads run on them in turn", "QSN-N82"),
+		"CPUs of a node, which its threads are dealt out to in turn",
+		"QSN-N82"),
 	STEP("command", command, "82.5 ns", 1,
-		"from a store's arrival to the end of its packet on the link",
+		"time from a store's arrival to the end of its packet on the "
+		"link",
 		"QSN-N62"),
 	STEP("input", input, "157.5 ns", 1,
-		"from a packet's arrival to its first write on the bus",
+		"time from a packet's arrival to its first write on the bus",
 		"QSN-N61"),
 	{ .name = "command-rate",
 		.type = PARAM_RATE,
@@ -79,44 +84,49 @@ static const struct param elan_param_rows[] = {
 		.def = "1 GB/s",
 		.min = 1000000,
 		.max = PS_PER_S,
-		.help = "at which commands are taken out of queues",
+		.help = "rate at which commands are taken out of queues",
 		.source = "QSN-N12" },
 	COUNT("outstanding", outstanding, "2", 1, 16,
-		"packets of a queue that are not acknowledged", "QSN-N26"),
+		"largest number of unacknowledged packets of a queue",
+		"QSN-N26"),
 	TIME("half-packet", half_packet, "2 us", 1,
-		"after which a packet that stays half built is closed",
+		"time after which a packet that stays half built is closed",
 		"QSN-G22"),
 	STEP("dma.dispatch", dispatch, "0 ns", 0,
-		"from a descriptor to its first read", "calibrated: QSN-N77"),
+		"time from a descriptor to its first read",
+		"calibrated: QSN-N77"),
 	STEP("dma.read-latency", read_latency, "750 ns", 1,
-		"of a read of the host's memory, until data comes", "QSN-N27"),
-	COUNT("dma.reads", reads, "12", 1, 16, "split reads at a time",
-		"QSN-N24"),
+		"latency of a read of the host's memory", "QSN-N27"),
+	COUNT("dma.reads", reads, "12", 1, 16,
+		"largest number of split reads at a time", "QSN-N24"),
 	BYTES("dma.read-buffer", read_buffer, "2 KiB", 512, 1 << 20,
-		"for data of reads", "QSN-N23"),
+		"buffer for the data of reads", "QSN-N23"),
 	BYTES("dma.read-block", read_block, "512 B", 8, ELAN_PACKET,
-		"of a read, at most", "QSN-N66"),
+		"largest read", "QSN-N66"),
 	COUNT("dma.window", dma_window, "8", 1, ELAN_SPAN,
-		"packets of DMAs from the eldest that is not acknowledged on",
+		"window of packets of DMAs, from the oldest unacknowledged one "
+		"on",
 		"assumed: covers the longest way and back"),
 	{ .name = "dma.cut-through",
 		.type = PARAM_FLAG,
 		.offset = AT(cut_through),
 		.def = "no",
-		.help = "a packet of a DMA leaves while its data is coming "
-			"(the real one is whole in the card first)",
+		.help = "whether a packet of a DMA leaves while its data is "
+			"still coming (the real card has it whole first)",
 		.source = "QSN-F81" },
 	STEP("thread.clock", thread_clock, "5 ns", 1,
-		"a cycle of the thread processor", "QSN-N17"),
+		"cycle of the thread processor", "QSN-N17"),
 	STEP("thread.swap", thread_swap, "65 ns", 1,
-		"until another thread runs there", "QSN-N9"),
+		"time to swap another thread in", "QSN-N9"),
 	COUNT("thread.limit", threads, "256", 1, 4096,
-		"threads of a card; more wait in their queues",
+		"largest number of threads of a card; more wait in their "
+		"queues",
 		"assumed: more than a job starts at once"),
 	BYTES("merge", merge, "512 B", ELAN_BLOCK, ELAN_PACKET,
-		"that writes side by side are merged to, at most", "QSN-F45"),
+		"largest burst that adjacent writes are merged into",
+		"QSN-F45"),
 	STEP("merge-wait", merge_wait, "150 ns", 0,
-		"that a write waits for one to be merged with",
+		"time that a write waits for another to be merged with",
 		"assumed: a block at link rate takes 110 ns"),
 	{ .name = "retry.timeout",
 		.type = PARAM_TIME,
@@ -124,31 +134,36 @@ static const struct param elan_param_rows[] = {
 		.def = "20 us",
 		.min = 1000000,
 		.max = PS_PER_S,
-		.help = "after which a packet without an answer is sent again, "
-			"at least; doubled for the second and the third try",
+		.help = "minimum time-out of a packet without an answer; "
+			"doubled for the second and again for the third try",
 		.source = "assumed: far more than an idle round trip" },
 	TIME("retry.per-node", per_node, "2 us", 0,
-		"more for each node of the machine",
+		"addition to the minimum time-out for each node of the machine",
 		"assumed: four packets of each on one link"),
 	COUNT("retry.round-trips", round_trips, "4", 0, 1000,
-		"the longest ones of late, after which at the soonest",
+		"minimum time-out, in multiples of the longest recent round "
+		"trip",
 		"assumed: a loaded network is not a dead one"),
-	COUNT("retry.limit", retries, "16", 0, 255, "resends of a packet",
-		"QSN-G4"),
+	COUNT("retry.limit", retries, "16", 0, 255,
+		"largest number of resends of a packet", "QSN-G4"),
 	TIME("retry.back-off", back_off, "1 us", 1,
-		"before the second try; doubled for each more", "QSN-G4"),
+		"pause before the second try, doubled for each further one",
+		"QSN-G4"),
 	{ .name = "get.timeout",
 		.type = PARAM_TIME,
 		.offset = AT(get_timeout),
 		.def = "20 ms",
 		.min = 1000000,
 		.max = PS_PER_S,
-		.help = "after which a get without its answer is asked again",
+		.help = "time-out of a get without its answer, which is then "
+			"asked again",
 		.source = "assumed: longer than all tries of an answer" },
 	COUNT("get.limit", get_retries, "2", 0, 255,
-		"how often a get is asked again", "assumed: as QSN-G4's trap"),
+		"largest number of times that a get is asked again",
+		"assumed: as QSN-G4's trap"),
 	STEP("event.slot", event_slot, "200 ns", 1,
-		"of the event processor, for each copy of an event that fires",
+		"time of the event processor for each copy of an event that "
+		"fires",
 		"calibrated: QSN-N38"),
 	{ .name = "event.rate",
 		.type = PARAM_RATE,
@@ -156,7 +171,7 @@ static const struct param elan_param_rows[] = {
 		.def = "1.6 GB/s",
 		.min = 1000000,
 		.max = PS_PER_S,
-		.help = "at which it copies, besides",
+		.help = "rate at which the event processor copies, in addition",
 		.source = "QSN-N14" },
 	TIME("software.command", software, "20 ns", 0,
 		"a core's work to issue a short packet, beside its stores",
@@ -165,24 +180,25 @@ static const struct param elan_param_rows[] = {
 		"a core's work to issue a DMA, beside its stores",
 		"assumed: QSN-N79 less the stores"),
 	BYTES("software.dma-from", dma_from, "1500 B", 0, 1 << 30,
-		"from which length on the library takes the DMA engine",
+		"length from which on the library uses the DMA engine",
 		"QSN-N78"),
 	TIME("software.poll-period", poll_period, "10 ns", 1,
-		"from one look of a poll loop to the next",
+		"time from one look of a poll loop to the next",
 		"assumed: a loop over a cached word"),
 	TIME("software.poll-load", poll_load, "5 ns", 0,
-		"until a look has its value",
+		"time until a look has its value",
 		"assumed: a loop over a cached word"),
 	TIME_TO(MOST_STEP / 10, "bus.clock", bus.clock, "7.5 ns", 1,
-		"of the host's bus", "QSN-N22"),
+		"clock cycle of the host's bus", "QSN-N22"),
 	COUNT("bus.reads", bus.share, "0", 0, 99,
-		"part of the bus that reads of the card get while writes wait, "
-		"per cent; 0: whoever comes first",
+		"share of the bus that the card's reads get while writes wait, "
+		"per cent; 0: first come, first served",
 		"assumed: QSN-F16 gives no number"),
-	BYTES("bus.width", bus.width, "8 B", 1, 64, "of the host's bus",
+	BYTES("bus.width", bus.width, "8 B", 1, 64, "width of the host's bus",
 		"QSN-N22"),
 	STEP("bus.turn", bus.turn, "6.8 ns", 0,
-		"where the bus changes its direction", "calibrated: QSN-N53"),
+		"time that a change of direction takes on the bus",
+		"calibrated: QSN-N53"),
 	HOST("opteron", ELAN_OPTERON, "200 ns", "76 ns", "64 B", "82.5 ns",
 		"100.9 ns", "50 ns", "calibrated: QSN-N71",
 		"calibrated: QSN-N30", "calibrated: QSN-N71", "QSN-N83"),

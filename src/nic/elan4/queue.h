@@ -117,7 +117,7 @@ void elan_queue_append(const struct nic_at *a, uint32_t queue,
 /* When a position's bytes were or will be in; SIM_NEVER: not announced. */
 sim_time elan_queue_arrival(const struct elan_queue *q, uint64_t position);
 uint64_t elan_queue_word(const struct elan_queue *q, uint64_t position);
-/* What lies before a position may be written over: tells all who wait. */
+/* What lies before a position may be written over; calls on_room(). */
 void elan_queue_freed(const struct nic_at *a, uint32_t queue, uint64_t until);
 
 /* Has work, perhaps: gets a turn. */

@@ -3,8 +3,8 @@
  * when it is swapped in until it waits or ends: its calls take time and hold
  * the processor, the C code between them takes none.  Threads that are ready
  * stand in the run queue: those just started, and those that have what they
- * waited for, a word of memory or room in a command queue.  Whoever goes on
- * where he was the last one to run is not swapped; he goes on a cycle later.
+ * waited for, a word of memory or room in a command queue.  One that goes on
+ * where it was the last one to run is not swapped; it goes on a cycle later.
  *
  * The processor has one event on its way while somebody has it, and none
  * otherwise.  All that it posts is for a later instant: what ends a wait may
@@ -214,8 +214,8 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 }
 
 /*
- * Who waits for room has a claim on it when he is woken, until he runs: those
- * behind him do not take it from him, and are not woken in vain.
+ * A thread that waits for room has a claim on it when it is woken, until it
+ * runs: those behind it do not take it away, and are not woken in vain.
  */
 void elan_thread_on_room(const struct nic_at *a, uint32_t queue)
 {
