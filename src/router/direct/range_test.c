@@ -10,7 +10,7 @@
 
 #include "coll/coll.h"
 #include "base/mem.h"
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum { APART = 6000 * SIM_NS, MANY = 12 };
 
