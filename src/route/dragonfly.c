@@ -160,6 +160,20 @@ static struct route_step dragonfly_next(
 	return s;
 }
 
+/*
+ * A step follows from where a packet is, where it came in and the router or
+ * group that it heads for.  So nodes of one number in their groups see all
+ * steps out of groups, through them and into them, and pairs inside a group
+ * the others.
+ */
+static bool is_followed(const struct route *r, uint32_t src, uint32_t dst)
+{
+	const struct dragonfly *t = of(r)->topo;
+
+	return group_of(t, src) == group_of(t, dst) ||
+	       src % (t->p * t->a) == dst % (t->p * t->a);
+}
+
 /* --- what follows from it --- */
 
 /*
@@ -266,6 +280,7 @@ const struct route_ops dragonfly_route_ops = {
 	.start = dragonfly_start,
 	.next = dragonfly_next,
 	.n_ways = n_ways,
+	.is_followed = is_followed,
 	.way = dragonfly_cost,
 	.describe = dragonfly_describe,
 	.fact = dragonfly_fact,
