@@ -414,14 +414,7 @@ static __attribute__((noinline)) struct winner pick_stepped(
 	w.is_injection = !m || (i && injection_is_due(d, s, port, CLASS_USER));
 	w.bit = (uint8_t)(w.is_injection ? choose(s, i, N_FIFOS)
 					 : choose(s, m, d->n_bits));
-<<<<<<< HEAD
 	while (!(stepped_fit(d, s, port, &w) >> w.bit & 1))
-=======
-	while (!((w.is_injection ? stepped_fifos(d, s, port, w.request)
-				 : stepped_heads(d, s, port, w.request)) >>
-			 w.bit &
-		 1))
->>>>>>> routes
 		w.request++;
 	return w;
 }
