@@ -412,7 +412,7 @@ static __attribute__((noinline)) struct winner pick_stepped(
 	if (!m && !i)
 		return nobody;
 	w.is_injection = !m || (i && injection_is_due(d, s, port, CLASS_USER));
-	w.bit = (uint8_t)(w.is_injection ? choose(s, i, d->n_fifos)
+	w.bit = (uint8_t)(w.is_injection ? choose(s, i, N_FIFOS)
 					 : choose(s, m, d->n_bits));
 	while (!(stepped_fit(d, s, port, &w) >> w.bit & 1))
 		w.request++;
