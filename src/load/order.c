@@ -6,8 +6,6 @@
 
 #include "meas/digest.h"
 
-enum { ROUNDS = 4 };
-
 /* Bits of a half: 4 to their power is m or more; one at least. */
 static uint32_t half_of(uint32_t m)
 {
@@ -28,7 +26,7 @@ uint32_t order_at(uint64_t key, uint32_t m, uint32_t i)
 	do {
 		uint32_t a = i >> half, b = i & ((1u << half) - 1);
 
-		for (r = 0; r < ROUNDS; r++) {
+		for (r = 0; r < ORDER_ROUNDS; r++) {
 			uint32_t c = a ^ mask_by(key, r, b, half);
 
 			a = b;
@@ -46,7 +44,7 @@ uint32_t order_find(uint64_t key, uint32_t m, uint32_t x)
 	do {
 		uint32_t a = x >> half, b = x & ((1u << half) - 1);
 
-		for (r = ROUNDS; r--;) {
+		for (r = ORDER_ROUNDS; r--;) {
 			uint32_t c = b ^ mask_by(key, r, a, half);
 
 			b = a;
@@ -55,4 +53,34 @@ uint32_t order_find(uint64_t key, uint32_t m, uint32_t x)
 		x = a << half | b;
 	} while (x >= m);
 	return x;
+}
+
+void order_init(struct order *o, uint64_t key, uint32_t m)
+{
+	uint32_t r, x;
+
+	o->key = key;
+	o->m = m;
+	o->half = half_of(m);
+	for (r = 0; r < ORDER_ROUNDS && o->half <= ORDER_HALF; r++)
+		for (x = 0; x < 1u << o->half; x++)
+			o->mask[r][x] = (uint16_t)mask_by(key, r, x, o->half);
+}
+
+uint32_t order_look(const struct order *o, uint32_t i)
+{
+	uint32_t half = o->half, r;
+
+	if (half > ORDER_HALF)
+		return order_at(o->key, o->m, i);
+	do {
+		uint32_t a = i >> half, b = i & ((1u << half) - 1);
+
+		for (r = 0; r < ORDER_ROUNDS; r += 2) {
+			a ^= o->mask[r][b];
+			b ^= o->mask[r + 1][a];
+		}
+		i = a << half | b;
+	} while (i >= o->m);
+	return i;
 }

@@ -1,4 +1,4 @@
-/* Random orders without a table. */
+/* Random orders. */
 #ifndef LOAD_ORDER_H
 #define LOAD_ORDER_H
 
@@ -10,5 +10,18 @@
  */
 uint32_t order_at(uint64_t key, uint32_t m, uint32_t i);
 uint32_t order_find(uint64_t key, uint32_t m, uint32_t x);
+
+/* For those who go through a whole order: the same by a table, where that
+ * is small. */
+enum { ORDER_ROUNDS = 4, ORDER_HALF = 6 /* bits: to 4,096 elements */ };
+
+struct order {
+	uint64_t key;
+	uint32_t m, half;
+	uint16_t mask[ORDER_ROUNDS][1 << ORDER_HALF];
+};
+
+void order_init(struct order *o, uint64_t key, uint32_t m);
+uint32_t order_look(const struct order *o, uint32_t i);
 
 #endif

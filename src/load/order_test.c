@@ -32,6 +32,21 @@ static void an_order_has_every_element_once(void **state)
 	}
 }
 
+static void a_table_of_an_order_has_the_same_elements(void **state)
+{
+	static const uint32_t sizes[] = { 1, 4, 5, 511, 4096, 4097, 20000 };
+	struct order o;
+	uint32_t k, i;
+
+	(void)state;
+	for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+		order_init(&o, 7 + k, sizes[k]);
+		for (i = 0; i < sizes[k]; i++)
+			assert_int_equal(order_look(&o, i),
+				order_at(7 + k, sizes[k], i));
+	}
+}
+
 static void another_key_is_another_order(void **state)
 {
 	uint32_t i, same = 0;
@@ -46,6 +61,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_order_has_every_element_once),
+		cmocka_unit_test(a_table_of_an_order_has_the_same_elements),
 		cmocka_unit_test(another_key_is_another_order),
 	};
 

@@ -266,9 +266,10 @@ static void list_coords(struct hint *h)
 static void list_steps(struct hint *h, uint32_t parity, uint32_t dim)
 {
 	int32_t d = (int32_t)h->torus->dim[dim], i;
-	uint16_t *step = mem_alloc((size_t)(2 * d), sizeof(*step));
+	union hint_step *step = mem_alloc((size_t)(2 * d), sizeof(*step));
 
-	h->step[parity][dim] = step + d; /* indices run from -d */
+	step += d; /* indices run from -d */
+	h->step[parity][dim] = step;
 	for (i = 1 - d; i < d; i++) {
 		int32_t up = i < 0 ? i + d : i;
 		bool plus = !torus_is_ring(h->torus, dim) ? i > 0
@@ -276,10 +277,10 @@ static void list_steps(struct hint *h, uint32_t parity, uint32_t dim)
 				    ? 2 * up < d
 				    : h->ties == HINT_TIES_PLUS || !parity;
 
-		if (i)
-			h->step[parity][dim][i] =
-				(uint16_t)((plus ? up : d - up) << 8 |
-					   (plus ? 1 : 2));
+		if (!i)
+			continue;
+		step[i].packet.left[dim] = (uint8_t)(plus ? up : d - up);
+		step[i].packet.hints = (uint16_t)((plus ? 1 : 2) << 2 * dim);
 	}
 }
 
@@ -304,6 +305,8 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 	if (check_lengths(h->torus, e) || set_order(h, e))
 		return -1;
 	list_coords(h);
+	for (i = 0; i < 2 * TORUS_MAX_DIMS; i++)
+		h->step[i % 2][i / 2] = &h->none;
 	for (i = 0; i < 2 * h->torus->n_dims; i++)
 		list_steps(h, i % 2, i / 2);
 	n_hints = 1u << (2 * h->torus->n_dims);
@@ -388,23 +391,25 @@ static void start_special(const struct hint *h, struct packet *p)
 	p->hints = (uint16_t)hints;
 }
 
+_Static_assert(offsetof(struct packet, left) ==
+		       offsetof(struct packet, hints) + sizeof(uint16_t),
+	"as in union hint_step");
+
 static void hint_start(const struct route *r, struct packet *p)
 {
 	const struct hint *h = hint_of(r);
 	const uint16_t *x = h->coord[p->src], *y = h->coord[p->dst];
-	uint16_t *const *step = h->step[x[HINT_COORDS - 1]];
-	uint32_t i, hints = 0, n = h->torus->n_dims;
+	union hint_step *const *step = h->step[x[HINT_COORDS - 1]];
+	union hint_step sum = { .all = 0 };
+	uint32_t i;
 
 	if (__builtin_expect(p->hints || h->ties == HINT_TIES_RANDOM, 0)) {
 		start_special(h, p);
 	} else {
-		for (i = 0; i < n; i++) {
-			uint32_t hop = step[i][y[i] - x[i]];
-
-			p->left[i] = (uint8_t)(hop >> 8);
-			hints |= (hop & 3) << (2 * i);
-		}
-		p->hints = (uint16_t)hints;
+		for (i = 0; i < TORUS_MAX_DIMS; i++)
+			sum.all |= step[i][(ptrdiff_t)y[i] - x[i]].all;
+		memcpy((uint8_t *)p + offsetof(struct packet, hints), &sum,
+			sizeof(sum));
 	}
 }
 

@@ -9,6 +9,15 @@ enum { HINT_ZONE_SETS = 4, HINT_ZONES = TORUS_MAX_DIMS, HINT_COORDS = 8 };
 
 enum hint_ties { HINT_TIES_PARITY, HINT_TIES_RANDOM, HINT_TIES_PLUS };
 
+/* What one dimension adds to a packet, as it lies there. */
+union hint_step {
+	struct {
+		uint16_t hints;
+		uint8_t left[PACKET_DIMS];
+	} packet;
+	uint64_t all;
+};
+
 struct hint {
 	struct route route;
 	char order[PARAM_TEXT_MAX];
@@ -21,9 +30,10 @@ struct hint {
 	uint8_t dims[TORUS_MAX_DIMS]; /* in deterministic order */
 	uint8_t n_zones[HINT_ZONE_SETS];
 	uint16_t mask[HINT_ZONE_SETS][HINT_ZONES]; /* of ports */
-	/* [parity of the source][dimension] -> [y - x], also below 0:
-	 * hops << 8 | direction */
-	uint16_t *step[2][TORUS_MAX_DIMS];
+	/* [parity of the source][dimension] -> [y - x], also below 0; without
+	 * a dimension, one of no hops */
+	union hint_step *step[2][TORUS_MAX_DIMS];
+	union hint_step none;
 	uint16_t (*coord)[HINT_COORDS]; /* [router]; the last: their parity */
 	struct route_tables tables;
 	uint8_t *first; /* see struct route_tables */

@@ -64,10 +64,9 @@ static void mark(uint64_t *signature, uint32_t parity, bool moved,
 
 /* All that one way along a dimension of d makes possible at its routers. */
 static void mark_way(const struct work *w, uint64_t *signatures, uint32_t d,
-	uint32_t parity, uint32_t from, uint32_t step)
+	uint32_t parity, uint32_t from, uint32_t hops, uint32_t minus)
 {
-	uint32_t hops = step >> 8, minus = (step & 3) == 2, k;
-	uint32_t odd = w->is_coupled ? from & 1 : 0;
+	uint32_t odd = w->is_coupled ? from & 1 : 0, k;
 
 	for (k = 0; k <= hops; k++) {
 		uint64_t *s =
@@ -91,10 +90,15 @@ static uint64_t *make_signatures(const struct work *w, uint32_t dim)
 
 	for (parity = 0; parity < 2; parity++)
 		for (x = 0; x < d; x++)
-			for (y = 0; y < d; y++)
+			for (y = 0; y < d; y++) {
+				const union hint_step *t =
+					&w->h->step[parity][dim]
+						   [(int32_t)y - (int32_t)x];
+
 				mark_way(w, s, d, w->is_coupled ? parity : 0, x,
-					w->h->step[parity][dim]
-						  [(int32_t)y - (int32_t)x]);
+					t->packet.left[dim],
+					t->packet.hints >> 2 * dim >> 1 & 1);
+			}
 	return s;
 }
 

@@ -147,16 +147,18 @@ static void send_all(struct bench_end *x)
 	uint32_t rounds = a->driver ? 1 : a->rounds, round;
 	uint64_t left = (uint64_t)a->bench.bytes, at = 0;
 	struct bench_put p = bench_put(x, 0, 0);
+	struct order order;
 
 	for (round = 0; round < rounds; round++) {
-		uint64_t key = random_draw(a->bench.programs.load.seed, x->rank,
-			RANDOM_TARGET, round)
-				       .a;
-
+		order_init(&order,
+			random_draw(a->bench.programs.load.seed, x->rank,
+				RANDOM_TARGET, round)
+				.a,
+			n - 1);
 		p.bytes = !a->driver && left > a->full_bytes ? a->full_bytes
 							     : left;
 		for (i = 0; i < n - 1; i++) {
-			p.node = (x->rank + 1 + order_at(key, n - 1, i)) % n;
+			p.node = (x->rank + 1 + order_look(&order, i)) % n;
 			p.to = target_at(a) + offset_of(a, p.node, x->rank) +
 			       at;
 			p.from = BENCH_SOURCE + offset_of(a, x->rank, p.node) +

@@ -450,16 +450,21 @@ static inline void mu_fetch_set_sending(const struct nic_at *a,
 	const struct mu_inj_fifo *f, uint32_t inj, bool is_sending)
 {
 	struct mu_senders *s = &mu_here(a)->sending[f->level];
-	uint64_t word = s->word[inj / 64] ^ UINT64_C(1) << inj % 64;
-	uint32_t rest = s->words & ~(1u << inj / 64);
+	uint64_t bit = UINT64_C(1) << inj % 64;
 
 	if (!s->n)
 		s->engines = f->engines;
 	if (__builtin_expect(s->engines != f->engines || s->are_mixed, 0))
 		mu_fetch_count_mixed(s, f->engines, is_sending ? 1 : -1);
-	s->n = (uint16_t)(s->n + (is_sending ? 1 : -1));
-	s->word[inj / 64] = word;
-	s->words = (uint16_t)(rest | (word ? 1u : 0) << inj / 64);
+	if (is_sending) {
+		s->n++;
+		s->word[inj / 64] |= bit;
+		s->words |= (uint16_t)(1u << inj / 64);
+	} else {
+		s->n--;
+		if (!(s->word[inj / 64] &= ~bit))
+			s->words &= (uint16_t) ~(1u << inj / 64);
+	}
 }
 void mu_fetch_halt(const struct nic_at *a, uint32_t inj);
 
