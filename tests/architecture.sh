@@ -1,24 +1,28 @@
 #!/bin/sh
 #
-# What ARCHITECTURE.md names is there: each file::function, file and folder.
+# What ARCHITECTURE.md and DECISIONS.md name is there: each file::function, file
+# and folder; and the first is short enough to be read.
 set -u
 . "$(dirname "$0")/tap.sh"
 
-text=$SRC/ARCHITECTURE.md
-for name in $(grep -o '[a-z0-9_/]*\.[ch]::[a-z0-9_]*' "$text" | sort -u); do
+text="$SRC/ARCHITECTURE.md $SRC/DECISIONS.md"
+[ "$(wc -w <"$SRC/ARCHITECTURE.md")" -le 4000 ] ||
+	complain "more than 4,000 words"
+report 'ARCHITECTURE.md'
+for name in $(grep -ho '[a-z0-9_/]*\.[ch]::[a-z0-9_]*' $text | sort -u); do
 	file=${name%%::*}
 	grep -qE "(^|[ *])${name##*::}\(" "$SRC/src/$file" 2>/dev/null ||
 		complain "src/$file has no ${name##*::}()"
 	report "$name"
 done
-for file in $(grep -o '`[a-z]*/[a-z0-9_]*\.[ch]' "$text" | tr -d '`' |
+for file in $(grep -ho '`[a-z]*/[a-z0-9_]*\.[ch]' $text | tr -d '`' |
 	sort -u); do
 	[ -f "$SRC/src/$file" ] || [ -f "$SRC/$file" ] ||
 		[ -f "$SRC/include/$file" ] ||
 		complain "no such file"
 	report "$file"
 done
-for layer in $(sed -n 's,^    \([a-z]*\)/  *.*,\1,p' "$text"); do
+for layer in $(sed -n 's,^    \([a-z]*\)/  *.*,\1,p' $text); do
 	[ -d "$SRC/src/$layer" ] || complain "no such folder"
 	report "src/$layer"
 done

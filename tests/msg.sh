@@ -1,9 +1,21 @@
 #!/bin/sh
 #
 # Workloads by messages: the same on both machines, with every byte looked at,
-# and equal digests on any number of threads.  Needs $WEFT.
+# and equal digests on any number of threads.
+# Needs $WEFT; with $WEFT_SLOW it tries fewer sizes and numbers of threads.
 set -u
 . "$(dirname "$0")/tap.sh"
+
+workers='1 2 3'
+sizes='0 8 480 481 20000'
+many='2 4'
+casts='0 8 512 5000'
+if [ -n "${WEFT_SLOW:-}" ]; then
+	workers='1 3'
+	sizes='0 8 20000'
+	many=4
+	casts='0 5000'
+fi
 
 value() { # KEY of the JSON in $tmp/out
 	sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" \
@@ -20,7 +32,7 @@ both() { # FIGURE WORKLOAD
 	shift
 	for machine in bgq-board qsnet2-16; do
 		digest=
-		for threads in 1 2 3; do
+		for threads in $workers; do
 			run run $machine "$@" --json --threads $threads
 			[ $code -eq 0 ] && [ "$(value ending)" = finished ] ||
 				complain "$machine: $code: $(cat "$tmp/err")"
@@ -35,7 +47,7 @@ both() { # FIGURE WORKLOAD
 	done
 }
 
-for bytes in 0 8 480 481 20000; do
+for bytes in $sizes; do
 	both one_way_ns pingpong via=msg bytes=$bytes rounds=50
 	# Elan4 stands behind a bus.
 	[ $bytes -gt 8 ] || is_more "$qsn" "$bgq" ||
@@ -64,7 +76,7 @@ done
 both time_ns collective op=broadcast bytes=0
 report "a broadcast of nothing"
 
-for procs in 2 4; do
+for procs in $many; do
 	both time_ns alltoall via=msg bytes=600 procs=$procs
 	both time_ns alltoall via=msg bytes=600 procs=$procs data=synthetic
 	both time_ns collective op=allreduce bytes=80 rounds=3 procs=$procs
@@ -74,12 +86,12 @@ for procs in 2 4; do
 done
 
 # By QsNetII's network: the same bytes, sooner.
-for bytes in 0 8 512 5000; do
+for bytes in $casts; do
 	run run qsnet2-64 collective op=broadcast apart=yes bytes=$bytes --json
 	[ $code -eq 0 ] || complain "software: $code: $(cat "$tmp/err")"
 	software=$(value time_ns)
 	digest=
-	for threads in 1 2 3; do
+	for threads in $workers; do
 		run run qsnet2-64 collective op=broadcast by=hardware root=9 \
 			bytes=$bytes --json --threads $threads
 		[ $code -eq 0 ] && [ "$(value ending)" = finished ] ||

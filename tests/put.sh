@@ -3,7 +3,7 @@
 # Puts of real bytes, from a program on one node to a program on another: the
 # command fails unless every byte is right and every counter ends at zero;
 # at any alignment (BGQ-F93), also to the node itself (BGQ-F114).
-# Needs $WEFT; with $WEFT_SLOW it tries fewer pairs of nodes.
+# Needs $WEFT; with $WEFT_SLOW it tries fewer sizes and pairs of nodes.
 set -u
 export LC_ALL=C
 weft=${WEFT:?}
@@ -42,10 +42,19 @@ value() { # KEY of the JSON in $tmp/out
 		"$tmp/out" | head -n 1
 }
 
+sizes='0 1 7 8 31 32 33 64 127 128 129 500 511 512 513 1000 1024 1025 4096
+	10000 65536 1048576'
+workers='1 2 3 7'
+step=1
+if [ -n "${WEFT_SLOW:-}" ]; then
+	sizes='0 1 33 512 513 10000'
+	workers='1 3'
+	step=31
+fi
+
 # --- bytes ---
 
-for bytes in 0 1 7 8 31 32 33 64 127 128 129 500 511 512 513 1000 1024 \
-	1025 4096 10000 65536 1048576; do
+for bytes in $sizes; do
 	for offsets in '0 0' '1 0' '0 1' '31 33' '4095 13'; do
 		set -- $offsets
 		run bgq-board put bytes=$bytes from=0 to=21 \
@@ -73,7 +82,7 @@ report 'other shapes and packet sizes will do'
 # --- the same, whatever the number of threads ---
 
 same() { # ARGUMENTS
-	for threads in 1 2 3 7; do
+	for threads in $workers; do
 		run "$@" --threads $threads || continue
 		[ -n "$(value digest)" ] || complain 'no digest'
 		echo "$(value digest) $(value one_way_ns) $(value sim_time_ns)"
@@ -86,7 +95,7 @@ same bgq-board put bytes=1000 from=0 to=31
 same bgq-board put bytes=100000 from=17 to=2 target-offset=3
 same bgq-board put bytes=513 from=9 to=9 count=50
 same bgq-midplane put bytes=20000 from=0 to=511 count=20
-report '1, 2, 3 and 7 threads do the same to the picosecond'
+report "$workers threads do the same to the picosecond"
 
 # --- all pairs of a board, and how long they take ---
 
@@ -113,8 +122,6 @@ check_times() { # reads the JSON of many runs; complains of each that is wrong
 		}'
 }
 
-step=1
-[ -z "${WEFT_SLOW:-}" ] || step=7
 pairs=0
 i=0
 while [ $i -lt 1024 ]; do

@@ -14,7 +14,7 @@ fi
 many='2 7'
 much='bytes=256KiB rounds=40'
 sizes=8
-[ "${WEFT_SLOW-}" ] && much='bytes=256KiB rounds=10' sizes=64
+[ "${WEFT_SLOW-}" ] && much='bytes=256KiB rounds=10' sizes=64 many=7
 
 figure() { # NAME ARGUMENTS: in thousandths
 	name=$1

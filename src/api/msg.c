@@ -276,6 +276,16 @@ bool msg_word_is_zero(const struct msg_state *m, uint32_t word)
 	return !value;
 }
 
+void msg_word_expect(struct msg_state *m, uint32_t word, uint64_t bytes)
+{
+	program_write(msg_word_at(m, word), &bytes, 8);
+}
+
+void msg_word_arrived(struct msg_state *m, uint32_t word, uint64_t bytes)
+{
+	program_atomic(ATOMIC_STORE_ADD, msg_word_at(m, word), -bytes, NULL);
+}
+
 uint32_t msg_take_fin(struct msg_state *m)
 {
 	uint32_t fin = take_bit(&m->fins);

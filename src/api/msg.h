@@ -206,6 +206,10 @@ static inline uint64_t msg_word_at(const struct msg_state *m, uint32_t word)
 	return m->words_at + 8 * (uint64_t)word;
 }
 
+/* For .expect and .arrived, where what comes is subtracted from the word. */
+void msg_word_expect(struct msg_state *m, uint32_t word, uint64_t bytes);
+void msg_word_arrived(struct msg_state *m, uint32_t word, uint64_t bytes);
+
 /* A word for a put or get, or 0 where none is free; and gives it back. */
 uint32_t msg_take_word(struct msg_state *m);
 void msg_give_word(struct msg_state *m, uint32_t word);
@@ -266,6 +270,7 @@ struct msg_ask {
 	uint64_t number;
 };
 
+enum atomic_op msg_atomic_op(enum weft_msg_atomic op);
 void msg_atomic_serve(struct msg_state *m, uint32_t rank);
 
 #endif

@@ -14,18 +14,17 @@ static uint64_t ask_at(const struct msg_state *m, uint32_t rank)
 	return m->asks_at + (uint64_t)rank * sizeof(struct msg_ask);
 }
 
-static uint64_t result(uint64_t op, uint64_t word, uint64_t operand)
+enum atomic_op msg_atomic_op(enum weft_msg_atomic op)
 {
-	switch (op) {
-	case WEFT_MSG_OR:
-		return word | operand;
-	case WEFT_MSG_XOR:
-		return word ^ operand;
-	case WEFT_MSG_MAX:
-		return word > operand ? word : operand;
-	default:
-		return word + operand;
-	}
+	static const enum atomic_op ops[WEFT_MSG_ATOMICS] = {
+		[WEFT_MSG_ADD] = ATOMIC_STORE_ADD,
+		[WEFT_MSG_OR] = ATOMIC_STORE_OR,
+		[WEFT_MSG_XOR] = ATOMIC_STORE_XOR,
+		[WEFT_MSG_MAX] = ATOMIC_STORE_MAX,
+		[WEFT_MSG_FETCH_ADD] = ATOMIC_STORE_ADD,
+	};
+
+	return ops[op];
 }
 
 /* In one instant. */
@@ -35,7 +34,8 @@ static bool apply(uint64_t at, uint64_t op, uint64_t operand, uint64_t *old)
 
 	if (at % 8 || op >= WEFT_MSG_ATOMICS || !program_read(at, old, 8))
 		return false;
-	word = result(op, *old, operand);
+	word = atomic_apply(
+		msg_atomic_op((enum weft_msg_atomic)op), *old, operand, 0, old);
 	return program_write(at, &word, 8);
 }
 

@@ -3,6 +3,8 @@
  * from the core itself is staged in memory, a stage for each entry.  Each
  * process has a key to all of its memory.
  */
+#include <errno.h>
+
 #include "api/msg.h"
 #include "api/workq.h"
 #include "nic/plain/plain.h"
@@ -15,22 +17,21 @@ enum {
 	OWN_BYTES = AT_STAGES + WORKQ_DEPTH * MSG_SLOT,
 };
 
-struct __attribute__((may_alias)) own {
-	struct workq_user user;
-};
-
-_Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+_Static_assert(sizeof(struct workq_user) <= 8 * MSG_OWN_WORDS, "room");
 
 static struct workq_user *user(const struct msg_state *m)
 {
-	return &((struct own *)m->own)->user;
+	return (struct workq_user *)m->own;
 }
 
 static int msg_plain_open(struct msg_state *m)
 {
-	int code = plain_register(m->nic, m->node, m->process, KEY + m->process,
-		m->base, m->each, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC);
+	struct ranges *keys = plain_keys(m->nic, m->node);
 
+	ranges_drop(keys, KEY + m->process);
+	ranges_add(keys, KEY + m->process, m->base, m->each,
+		PLAIN_FLAGS(
+			m->process, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC));
 	*user(m) = (struct workq_user){
 		.queues = plain_queues(m->nic, m->node),
 		.queue = m->process,
@@ -38,7 +39,7 @@ static int msg_plain_open(struct msg_state *m)
 		.entries_at = m->own_at,
 		.completions_at = m->own_at + AT_COMPLETIONS,
 	};
-	return code ? code : workq_user_open(user(m));
+	return workq_user_open(user(m));
 }
 
 static void msg_plain_close(struct msg_state *m)
@@ -46,9 +47,8 @@ static void msg_plain_close(struct msg_state *m)
 	workq_user_wait_all(user(m));
 }
 
-/* A word has one offset in the memories of all processes. */
-static uint32_t post(struct msg_state *m, enum plain_op op, uint32_t rank,
-	uint64_t there, uint64_t here, uint64_t bytes, uint32_t word)
+static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
+	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand)
 {
 	struct plain_entry e = {
 		.op = op,
@@ -58,11 +58,16 @@ static uint32_t post(struct msg_state *m, enum plain_op op, uint32_t rank,
 		.offset = there - msg_address(m, rank, 0),
 		.own_offset = here - m->base,
 		.bytes = bytes,
+		.operand = operand,
 	};
 
-	if (word != WEFT_MSG_NONE)
-		e.operand = 1 + msg_word_at(m, word) - m->base;
 	return workq_user_post(user(m), &e, program_now());
+}
+
+/* A word that counts has one offset in the memories of all processes. */
+static uint64_t count(const struct msg_state *m, uint32_t word)
+{
+	return word == WEFT_MSG_NONE ? 0 : 1 + msg_word_at(m, word) - m->base;
 }
 
 static void msg_plain_post(struct msg_state *m, uint32_t rank, uint64_t to,
@@ -72,36 +77,39 @@ static void msg_plain_post(struct msg_state *m, uint32_t rank, uint64_t to,
 			 workq_user_next(user(m)) % WORKQ_DEPTH * MSG_SLOT;
 
 	program_write(stage, data, bytes);
-	post(m, PLAIN_PUT, rank, to, stage, bytes, WEFT_MSG_NONE);
+	post(m, PLAIN_PUT, rank, to, stage, bytes, 0);
 }
 
 static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	uint64_t from, uint64_t bytes, uint32_t counter,
 	struct weft_msg_done *done)
 {
-	uint32_t number = post(m, PLAIN_PUT, rank, to, from, bytes, counter);
+	uint32_t number =
+		post(m, PLAIN_PUT, rank, to, from, bytes, count(m, counter));
 
 	if (done)
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0, number };
 }
 
-static void msg_plain_expect(
-	struct msg_state *m, uint32_t counter, uint64_t bytes)
-{
-	program_write(msg_word_at(m, counter), &bytes, 8);
-}
-
 static void msg_plain_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
-	msg_plain_expect(m, word, bytes);
-	post(m, PLAIN_GET, rank, from, to, bytes, word);
+	msg_word_expect(m, word, bytes);
+	post(m, PLAIN_GET, rank, from, to, bytes, count(m, word));
 }
 
-static void msg_plain_arrived(
-	struct msg_state *m, uint32_t counter, uint64_t bytes)
+static int msg_plain_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
+	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
 {
-	program_atomic(ATOMIC_STORE_ADD, msg_word_at(m, counter), -bytes, NULL);
+	struct weft_msg_done done = { MSG_DONE_OWN, 0,
+		post(m, PLAIN_WORD + msg_atomic_op(op), rank, at, m->base, 8,
+			operand) };
+
+	weft_msg_wait((struct weft_msg *)m, &done);
+	if (!workq_user_wait(user(m), (uint32_t)done.number))
+		return EIO;
+	*old = user(m)->value[done.number % WORKQ_DEPTH];
+	return 0;
 }
 
 static bool msg_plain_is_done(
@@ -122,9 +130,10 @@ static const struct msg_ops plain_msg_ops = {
 	.post = msg_plain_post,
 	.put = msg_plain_put,
 	.get = msg_plain_get,
-	.expect = msg_plain_expect,
-	.arrived = msg_plain_arrived,
+	.expect = msg_word_expect,
+	.arrived = msg_word_arrived,
 	.is_done = msg_plain_is_done,
+	.atomic = msg_plain_atomic,
 	.loop = msg_plain_loop,
 };
 

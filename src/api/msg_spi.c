@@ -224,16 +224,6 @@ static void spi_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	inject(f, &d);
 }
 
-static void spi_expect(struct msg_state *m, uint32_t counter, uint64_t bytes)
-{
-	program_write(msg_word_at(m, counter), &bytes, 8);
-}
-
-static void spi_arrived(struct msg_state *m, uint32_t counter, uint64_t bytes)
-{
-	program_atomic(ATOMIC_STORE_ADD, msg_word_at(m, counter), -bytes, NULL);
-}
-
 static bool spi_is_done(
 	const struct msg_state *m, const struct weft_msg_done *done)
 {
@@ -272,8 +262,8 @@ static const struct msg_ops spi_msg_ops = {
 	.post = spi_post,
 	.put = spi_put,
 	.get = spi_get,
-	.expect = spi_expect,
-	.arrived = spi_arrived,
+	.expect = msg_word_expect,
+	.arrived = msg_word_arrived,
 	.is_done = spi_is_done,
 	.loop = spi_loop,
 };

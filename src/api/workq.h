@@ -11,7 +11,7 @@
 
 enum { WORKQ_DEPTH = 64 }; /* entries; as many as a window may span */
 
-struct workq_user {
+struct __attribute__((may_alias)) workq_user {
 	/* to be set */
 	struct workqs *queues;
 	uint32_t queue, owner;

@@ -68,6 +68,13 @@ struct param {
 			     * "calibrated: on what", or NULL for a choice */
 };
 
+/* A row of a number. */
+#define PARAM_ROW(type_, name_, offset_, def_, min_, max_, help_, source_)     \
+	{                                                                      \
+		.name = name_, .type = type_, .offset = offset_, .def = def_,  \
+		.min = min_, .max = max_, .help = help_, .source = source_     \
+	}
+
 /* Where a value came from; one per row, kept beside the values. */
 struct param_origin {
 	bool set; /* by a file or a command, not by default */

@@ -29,6 +29,7 @@ enum atomic_op {
 	/* not Blue Gene/Q's: and; store where the word is the bound */
 	ATOMIC_STORE_AND,
 	ATOMIC_STORE_IF,
+	N_ATOMICS,
 };
 
 #define ATOMIC_REFUSED (UINT64_C(1) << 63)

@@ -177,6 +177,10 @@ int64_t load_link_rate(const struct link_params *link, uint32_t bytes);
 /* The time of a full packet on a busy link: a unit for durations. */
 sim_time load_packet_time(const struct link_params *link, uint32_t bytes);
 
+/* The one injection FIFO that a packet may go into, or NET_NO_FIFO where any of
+ * its class will do. */
+uint32_t load_own_fifo(const struct net *n, packet_id id);
+
 /*
  * The injection FIFO for a packet, or NET_NO_FIFO where none has room; of those
  * that would do, the first from first on.

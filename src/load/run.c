@@ -32,27 +32,32 @@ bool load_find_figure(
 	return false;
 }
 
+uint32_t load_own_fifo(const struct net *n, packet_id id)
+{
+	struct packet p = n->packets[id];
+
+	if (p.kind == PACKET_HIGH)
+		return net_fifos(n, NET_HIGH).first;
+	if (p.kind == PACKET_SYSTEM)
+		return net_fifos(n, NET_SYSTEM).first;
+	if (p.kind == PACKET_DYNAMIC)
+		return NET_NO_FIFO;
+	/* One FIFO per first direction keeps each flow in order. */
+	route_begin(n->route, &p);
+	return net_fifos(n, NET_USER).first + p.escape;
+}
+
 uint32_t load_find_fifo(
 	const struct net *n, site_id s, packet_id id, uint32_t first)
 {
-	static const uint8_t class[N_PACKET_KINDS] = {
-		[PACKET_DYNAMIC] = NET_USER,
-		[PACKET_DETERMINISTIC] = NET_USER,
-		[PACKET_HIGH] = NET_HIGH,
-		[PACKET_SYSTEM] = NET_SYSTEM,
-	};
-	struct packet p = n->packets[id];
-	struct net_fifos f = net_fifos(n, class[p.kind]);
-	uint32_t i, fifo;
+	uint32_t own = load_own_fifo(n, id), i;
+	struct net_fifos f = net_fifos(n, NET_USER);
 
-	if (p.kind == PACKET_DETERMINISTIC) {
-		/* One FIFO per first direction keeps each flow in order. */
-		route_begin(n->route, &p);
-		fifo = f.first + p.escape;
-		return net_has_room(n, s, fifo) ? fifo : NET_NO_FIFO;
-	}
+	if (own != NET_NO_FIFO)
+		return net_has_room(n, s, own) ? own : NET_NO_FIFO;
 	for (i = 0; i < f.count; i++) {
-		fifo = f.first + (i + first) % f.count;
+		uint32_t fifo = f.first + (i + first) % f.count;
+
 		if (net_has_room(n, s, fifo))
 			return fifo;
 	}

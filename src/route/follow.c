@@ -190,24 +190,28 @@ static void follow_way(
 		say_broken(f, "does not end");
 }
 
+static void follow_pair(struct follow *f, uint32_t src, uint32_t dst)
+{
+	const struct route_ops *ops = f->r->ops;
+	uint32_t n_ways, i;
+
+	if (src == dst ||
+		(ops->is_followed && !ops->is_followed(f->r, src, dst)))
+		return;
+	n_ways = ops->n_ways ? ops->n_ways(f->r, src, dst) : 0;
+	for (i = n_ways ? 1 : 0; i <= n_ways; i++)
+		follow_way(f, src, dst, i);
+}
+
 void route_follow(
 	const struct route *r, struct route_graph *g, struct route_walks *w)
 {
 	struct follow f = { .r = r, .g = g, .found = w };
-	uint32_t n = g->topo->n_nodes, src, dst, i;
+	uint32_t n = g->topo->n_nodes, src, dst;
 
-	for (src = 0; src < n; src++) {
-		for (dst = 0; dst < n; dst++) {
-			uint32_t n_ways = r->ops->n_ways
-						  ? r->ops->n_ways(r, src, dst)
-						  : 0;
-
-			if (src == dst)
-				continue;
-			for (i = n_ways ? 1 : 0; i <= n_ways; i++)
-				follow_way(&f, src, dst, i);
-		}
-	}
+	for (src = 0; src < n; src++)
+		for (dst = 0; dst < n; dst++)
+			follow_pair(&f, src, dst);
 	mem_free(f.state);
 	mem_free(f.table);
 }

@@ -2,12 +2,14 @@
 
 #include <string.h>
 
+#include "route/dragonfly.h"
 #include "route/hint.h"
 #include "route/updown.h"
 
 const struct route_ops *const route_registry[] = {
 	&hint_ops,
 	&updown_ops,
+	&dragonfly_route_ops,
 	NULL,
 };
 

@@ -122,6 +122,10 @@ struct route_ops {
 	 * which needs no name. */
 	uint32_t (*n_ways)(const struct route *r, uint32_t src, uint32_t dst);
 
+	/* Whether the proof has to follow the ways of a pair, for those of
+	 * others take no other steps.  NULL: of all pairs. */
+	bool (*is_followed)(const struct route *r, uint32_t src, uint32_t dst);
+
 	/*
 	 * Of a broadcast to a range of nodes, which has come to a
 	 * router: returns the ports that it leaves by, one copy each; none

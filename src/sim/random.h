@@ -28,6 +28,7 @@ enum random_purpose {
 	RANDOM_ERROR, /* bits until a link flips one */
 	RANDOM_SKEW, /* of a line of a link */
 	RANDOM_TRAINING, /* what is read between two bits */
+	RANDOM_WAY, /* which of its ways a packet takes */
 };
 
 struct random_bits {

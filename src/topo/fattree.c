@@ -229,10 +229,11 @@ static struct topo_end up_peer(
 	const struct fattree *t, uint32_t level, uint32_t i, uint32_t j)
 {
 	uint32_t tree = i / t->n_paths[level], path = i % t->n_paths[level];
-	uint32_t radix = t->n_down[level + 1];
+	uint32_t radix;
 
 	if (j >= t->n_up[level])
 		return (struct topo_end){ .router = NO_ROUTER };
+	radix = t->n_down[level + 1];
 	return (struct topo_end){
 		.router = t->first[level + 1] +
 			  tree / radix * t->n_paths[level + 1] + path +

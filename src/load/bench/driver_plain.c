@@ -67,12 +67,11 @@ static bool card_open(struct bench_end *x)
 	struct load *l = &x->bench->programs.load;
 	uint32_t i, n = x->bench->needs.queues;
 
-	if (!x->lane &&
-		!programs_did(&x->bench->programs, "plain_register",
-			plain_register(l->nic, x->node, 0, KEY, 0,
-				host_memory(l->host),
-				PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC)))
-		return false;
+	if (!x->lane)
+		ranges_add(plain_keys(l->nic, x->node), KEY, 0,
+			host_memory(l->host),
+			PLAIN_FLAGS(
+				0, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC));
 	for (i = 0; i < n; i++)
 		if (!open_queue(x, i, x->lane * n + i))
 			return false;

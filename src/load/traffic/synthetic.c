@@ -39,6 +39,7 @@ struct source {
 	struct random_bits bits; /* one draw serves four packets */
 	sim_time due; /* of an open loop's packet k */
 	packet_id pending; /* made, but its FIFO was full */
+	uint32_t fifo; /* of that, or NET_NO_FIFO: any */
 	bool is_timed; /* its due event is on its way */
 };
 
@@ -181,10 +182,18 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 			src->is_timed = true;
 			return;
 		}
-		if (!id && !(id = make_packet(y, w, s, t)))
+		if (!id) {
+			id = make_packet(y, w, s, t);
+			if (!id)
+				return;
+			src->pending = id;
+			src->fifo = load_own_fifo(y->load.net, id);
+		}
+		fifo = src->fifo;
+		if (fifo == NET_NO_FIFO)
+			fifo = load_find_fifo(y->load.net, s, id, first);
+		else if (!net_has_room(y->load.net, s, fifo))
 			return;
-		src->pending = id;
-		fifo = load_find_fifo(y->load.net, s, id, first);
 		if (fifo == NET_NO_FIFO)
 			return;
 		src->pending = NO_PACKET;

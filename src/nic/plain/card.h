@@ -1,7 +1,5 @@
-/*
- * What the card's files share: send.c cuts entries into requests, receive.c
- * executes them at the other node, and takes the answers.
- */
+/* What the card's files share: send.c cuts entries into requests; receive.c
+ * executes them at the other node, and takes the answers. */
 #ifndef NIC_PLAIN_CARD_H
 #define NIC_PLAIN_CARD_H
 
@@ -18,20 +16,15 @@ enum plain_engine {
 	PLAIN_ENGINES = PLAIN_WRITTEN + 1 - ENGINE_CLIENT,
 };
 
-/* What is read: ids are a queue, a request's, a packet. */
-enum plain_read { READ_ENTRIES, READ_PAYLOAD, READ_ANSWER, READ_WORD };
-
-/* Words of a request, and of an answer to an atomic, whose operand is the
- * value. */
+/* Words of a request; an answer to an atomic has the value as operand. */
 enum plain_word {
 	WORD_AT, /* an offset in the key's range; once known, an address */
 	WORD_OPERAND,
-	WORD_COMPARE,
+	WORD_BOUND,
 	WORD_KEY, /* and bytes << 32 */
 };
 
-/* Of a key's flags: its process, above its rights. */
-enum { PLAIN_RIGHTS = 3, PLAIN_PROCESS = 0xffff << PLAIN_RIGHTS };
+enum { PLAIN_PROCESS = 0xffff << 3 }; /* of a key's flags */
 
 /* An entry under way. */
 struct plain_work {
@@ -39,13 +32,10 @@ struct plain_work {
 	uint32_t queue, out; /* packets without an answer */
 	struct plain_entry e;
 	uint64_t from, made; /* its bytes' address; those that were cut */
-	enum plain_status status;
-	struct workq_birth birth;
-	struct book_message message;
-	sim_time came;
+	uint32_t status; /* an enum plain_status */
+	struct ask_account account;
 };
 
-/* A packet of it until it is answered. */
 struct plain_sending {
 	struct ask_item ask;
 	uint32_t work;
@@ -73,7 +63,6 @@ struct plain_node {
 
 struct plain {
 	struct nic nic;
-	struct plain_params params;
 	struct side *side;
 	struct side_reads_how reads;
 	struct workqs_how queues;
@@ -85,40 +74,34 @@ static inline struct plain *plain_of(const struct nic_at *a)
 	return (struct plain *)a->nic;
 }
 
+static inline const struct plain_params *plain_params(const struct nic_at *a)
+{
+	return a->nic->params;
+}
+
 static inline struct plain_node *plain_here(const struct nic_at *a)
 {
 	return a->node;
 }
 
-/* Bytes that a request is about. */
 static inline uint32_t plain_bytes(const struct ask_header *h)
 {
 	return (uint32_t)(h->word[WORD_KEY] >> 32);
 }
 
-static inline enum plain_status plain_look_up(const struct nic_at *a,
-	uint32_t key, uint64_t offset, uint64_t bytes, uint32_t mask,
-	uint32_t flags, uint64_t *at)
-{
-	return (enum plain_status)ranges_look_up(
-		&plain_here(a)->keys, key, offset, bytes, mask, flags, at);
-}
-
 /* A queue may have got something to do. */
 void plain_send_wake(const struct nic_at *a, uint32_t queue);
 void plain_send_on_turn(const struct nic_at *a);
-void plain_send_on_payload(const struct nic_at *a, const struct side_read *x);
 void plain_send_left(const struct nic_at *a);
 void plain_send_give_up(const struct nic_at *a, uint32_t id);
 /* A request is answered: returns whose it was; then, its work is done. */
 uint32_t plain_send_ended(const struct nic_at *a, uint32_t id);
-void plain_send_done(const struct nic_at *a, uint32_t work,
-	enum plain_status status, uint64_t value);
+void plain_send_done(
+	const struct nic_at *a, uint32_t work, uint32_t status, uint64_t value);
 
 void plain_receive_asked(const struct nic_at *a, packet_id id, struct ask *x);
 void plain_receive_answered(const struct nic_at *a, packet_id id, struct ask *x,
 	struct ask_item *item);
-void plain_receive_on_read(const struct nic_at *a, const struct side_read *r);
 void plain_receive_on_written(const struct nic_at *a, packet_id id);
 
 #endif

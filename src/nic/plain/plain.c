@@ -1,20 +1,13 @@
-#include <errno.h>
-
-#include "base/mem.h"
 #include "nic/plain/card.h"
 
 #define AT(field) offsetof(struct plain_params, field)
 #define PS_PER_S  INT64_C(1000000000000)
 #define CARD	  "assumed: a card of the 2020s, 100 Gb/s"
-#define ROW(type_, name_, field_, def_, min_, max_, help_, source_)            \
-	{                                                                      \
-		.name = name_, .type = type_, .offset = AT(field_),            \
-		.def = def_, .min = min_, .max = max_, .help = help_,          \
-		.source = source_                                              \
-	}
-#define COUNT(...) ROW(PARAM_COUNT, __VA_ARGS__)
+#define COUNT(name_, field_, ...)                                              \
+	PARAM_ROW(PARAM_COUNT, name_, AT(field_), __VA_ARGS__)
 #define TIME(name_, field_, def_, min_, ...)                                   \
-	ROW(PARAM_TIME, name_, field_, def_, min_, PS_PER_S / 1000, __VA_ARGS__)
+	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, min_, PS_PER_S / 1000,  \
+		__VA_ARGS__)
 
 static const struct param params[] = {
 	{ .name = "routing",
@@ -25,14 +18,12 @@ static const struct param params[] = {
 		.help = "routing of requests; deterministic keeps the packets "
 			"from one node to another in order",
 		.source = "assumed: nothing here needs the order" },
-	/* nic/util/seen.h remembers twice as many */
 	COUNT("window", window, "32", 1, 32,
 		"packets of a queue that are not acknowledged", CARD),
 	COUNT("buffers", buffers, "16", 1, 256,
 		"packets that are being made or wait to leave", CARD),
 	TIME("dispatch", dispatch, "40 ns", 0,
-		"time that an idle card takes to begin with a work entry",
-		CARD),
+		"time that an idle card takes to begin a work entry", CARD),
 	TIME("packet", packet, "10 ns", 1, "time between two packets", CARD),
 	TIME("input", input, "60 ns", 0,
 		"time from a packet's end to its first access to memory", CARD),
@@ -40,110 +31,73 @@ static const struct param params[] = {
 	RESEND_ROWS(AT(retry), "50 us", "7"),
 };
 
-#define COUNTER(key_, field_)                                                  \
-	{                                                                      \
-		key_, "", offsetof(struct plain_node, field_), 0               \
-	}
-#define ERROR(key_, field_)                                                    \
-	{                                                                      \
-		key_, "", offsetof(struct plain_node, field_), 1               \
-	}
+#define COUNT_OF(field_) "", offsetof(struct plain_node, field_)
 
 static const struct nic_counter counters[] = {
-	COUNTER("packets", asks.packets),
-	COUNTER("answers", asks.answers),
-	COUNTER("fetches", queues.fetches),
-	COUNTER("completions", status[PLAIN_OK]),
-	COUNTER("resent", asks.resent),
-	COUNTER("timeouts", asks.timeouts),
-	COUNTER("torn", asks.torn),
-	COUNTER("escapes", asks.escapes),
-	ERROR("bad work entry", status[PLAIN_BAD_ENTRY]),
-	ERROR("unknown key", status[PLAIN_BAD_KEY]),
-	ERROR("outside of a key's range", status[PLAIN_OUT_OF_BOUNDS]),
-	ERROR("no right", status[PLAIN_NO_RIGHT]),
-	ERROR("gave up", status[PLAIN_GAVE_UP]),
-	ERROR("queue stopped", status[PLAIN_STOPPED]),
-	ERROR("ring overrun", queues.overruns),
+	{ "packets", COUNT_OF(asks.packets), false },
+	{ "answers", COUNT_OF(asks.answers), false },
+	{ "fetches", COUNT_OF(queues.fetches), false },
+	{ "completions", COUNT_OF(status[PLAIN_OK]), false },
+	{ "resent", COUNT_OF(asks.resent), false },
+	{ "timeouts", COUNT_OF(asks.timeouts), false },
+	{ "torn", COUNT_OF(asks.torn), false },
+	{ "escapes", COUNT_OF(asks.escapes), false },
+	{ "bad work entry", COUNT_OF(status[PLAIN_BAD_ENTRY]), true },
+	{ "unknown key", COUNT_OF(status[PLAIN_BAD_KEY]), true },
+	{ "outside of a key's range", COUNT_OF(status[PLAIN_OUT_OF_BOUNDS]),
+		true },
+	{ "no right", COUNT_OF(status[PLAIN_NO_RIGHT]), true },
+	{ "gave up", COUNT_OF(status[PLAIN_GAVE_UP]), true },
+	{ "queue stopped", COUNT_OF(status[PLAIN_STOPPED]), true },
+	{ "ring overrun", COUNT_OF(queues.overruns), true },
 	{ .key = NULL },
 };
-
-/* --- what a kernel does --- */
 
 struct workqs *plain_queues(struct nic *nic, site_id s)
 {
 	return &((struct plain_node *)nic_node(nic, s))->queues;
 }
 
-int plain_register(struct nic *nic, site_id s, uint32_t process, uint32_t key,
-	uint64_t at, uint64_t bytes, uint32_t rights)
+struct ranges *plain_keys(struct nic *nic, site_id s)
 {
-	struct plain_node *n = nic_node(nic, s);
-
-	if (host_ask(nic->host, s, MEMORY_MAY_READ(MEMORY_NIC), at, bytes))
-		return EFAULT;
-	return ranges_add(&n->keys, key, at, bytes,
-		       process << PLAIN_RIGHTS | rights)
-		       ? 0
-		       : EBUSY;
-}
-
-int plain_forget(struct nic *nic, site_id s, uint32_t key)
-{
-	struct plain_node *n = nic_node(nic, s);
-
-	return ranges_drop(&n->keys, key) ? 0 : EINVAL;
-}
-
-/* --- events --- */
-
-static void on_read(const struct nic_at *a, const struct side_read *x)
-{
-	if (x->what == READ_ENTRIES)
-		workqs_on_read(a, &plain_here(a)->queues, x);
-	else if (x->what == READ_PAYLOAD)
-		plain_send_on_payload(a, x);
-	else
-		plain_receive_on_read(a, x);
-}
-
-static void on_engine(const struct nic_at *a, uint32_t number, uint32_t data)
-{
-	struct plain_node *n = a->node;
-
-	if (number == PLAIN_TURN)
-		plain_send_on_turn(a);
-	else if (number == PLAIN_WRITTEN)
-		plain_receive_on_written(a, data);
-	else if (!side_reads_on_event(a, &n->reads, number, data) &&
-		 !workqs_on_event(a, &n->queues, number, data))
-		asks_on_event(a, number, data);
+	return &((struct plain_node *)nic_node(nic, s))->keys;
 }
 
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
 	struct nic_at a = nic_at(net->client_state, w, s, t);
+	struct plain_node *n = a.node;
+	uint32_t number = asks_number(&n->asks, &e);
 
 	if (sim_phase(&e) == PHASE_PROGRAM) {
 		host_event(a.nic->host, w, s, t, &e);
 		return;
 	}
-	ticks_check(&a, &asks_of(&a)->ticks, &e);
-	on_engine(&a, asks_number(a.node, &e), e.data);
+	ticks_check(&a, &n->asks.ticks, &e);
+	if (number == PLAIN_TURN)
+		plain_send_on_turn(&a);
+	else if (number == PLAIN_WRITTEN)
+		plain_receive_on_written(&a, e.data);
+	else if (!side_reads_on_event(&a, &n->reads, number, e.data) &&
+		 !workqs_on_event(&a, &n->queues, number, e.data))
+		asks_on_event(&a, number, e.data);
 }
 
-/* --- life --- */
-
-static void set_up(struct plain *x, const struct plain_params *p)
+static int plain_init(struct nic *nic, struct err *e)
 {
-	x->reads = (struct side_reads_how){ x->side, PLAIN_READS, on_read };
+	struct plain *x = (struct plain *)nic;
+	const struct plain_params *p = nic->params;
+
+	x->side = host_side(nic->host);
+	if (!x->side)
+		return err_set(e, "side.kind: nic.kind plain needs a side");
+	x->reads = (struct side_reads_how){ x->side, PLAIN_READS };
 	x->queues = (struct workqs_how){
 		.first = PLAIN_QUEUES,
-		.read = READ_ENTRIES,
 		.entry = sizeof(struct plain_entry),
 		.size = sizeof(struct plain_queue),
-		.params = &x->params.work,
+		.params = &p->work,
 		.fetched = plain_send_wake,
 	};
 	x->asks = (struct asks_how){
@@ -155,18 +109,7 @@ static void set_up(struct plain *x, const struct plain_params *p)
 		.asked = plain_receive_asked,
 		.answered = plain_receive_answered,
 	};
-	asks_set_up(&x->asks, &p->retry, x->nic.net, PLAIN_ASKS, PLAIN_ENGINES);
-}
-
-static int plain_init(struct nic *nic, struct err *e)
-{
-	struct plain *x = (struct plain *)nic;
-
-	x->params = *plain_params_of(nic);
-	x->side = host_side(nic->host);
-	if (!x->side)
-		return err_set(e, "side.kind: nic.kind plain needs a side");
-	set_up(x, &x->params);
+	asks_set_up(&x->asks, &p->retry, nic->net, PLAIN_ASKS, PLAIN_ENGINES);
 	return asks_check(nic, e);
 }
 
@@ -213,10 +156,9 @@ static int audit_node(const void *node, site_id s, struct err *e)
 		!workqs_is_busy(&n->queues))
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"audit: node %u: %u work entries are under way, %u packets are "
-		"not acknowledged, %u not sent, %u not executed",
-		s, n->works.used, n->asks.resend.items.used, n->n_made,
-		n->asks.inside);
+		"audit: node %u: %u work entries, %u requests and %u packets "
+		"are under way",
+		s, n->works.used, n->asks.resend.items.used, n->asks.inside);
 }
 
 static const struct net_client_ops client = {

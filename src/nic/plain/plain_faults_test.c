@@ -9,7 +9,7 @@
 
 enum { ROUNDS = 30, BYTES = 3000, WORD = PT_BYTES - 8 };
 
-static struct plain_entry entry(enum plain_op op, uint64_t bytes)
+static struct plain_entry entry(uint32_t op, uint64_t bytes)
 {
 	return (struct plain_entry){ .op = op,
 		.node = (program_node() + 1) % PT_NODES,
@@ -47,7 +47,7 @@ static void everybody(void *arg)
 		for (i = 0; i < BYTES; i += 8)
 			assert_int_equal(pt_load(PT_SOURCE + 0x10000 + i),
 				byte_at(me, round, i));
-		e = entry(PLAIN_ADD, 8);
+		e = entry(PLAIN_WORD + ATOMIC_STORE_ADD, 8);
 		e.offset = WORD - 8;
 		e.operand = 5;
 		pt_post(&q, e);

@@ -124,23 +124,72 @@ static void a_get_brings_bytes_and_counts_them(void **state)
 	pt_fini(&m);
 }
 
+static void self_program(void *arg)
+{
+	struct pt_queue q = pt_open(0);
+	struct plain_entry e = { .node = PT_SELF, .bytes = 4000 };
+
+	(void)arg;
+	pt_store(PT_SOURCE + 3992, 5);
+	pt_post(&q, e);
+	assert_int_equal(pt_wait(&q).status, PLAIN_OK);
+	e.op = PLAIN_GET;
+	e.own_offset = 8000;
+	pt_post(&q, e);
+	assert_int_equal(pt_wait(&q).status, PLAIN_OK);
+	assert_int_equal(pt_load(PT_SOURCE + 8000 + 3992), 5);
+}
+
+static void a_node_reaches_its_own_memory_as_any_other(void **state)
+{
+	struct pt m;
+
+	(void)state;
+	pt_init(&m);
+	pt_run(&m, 1, 1, self_program);
+	pt_fini(&m);
+}
+
+/* Nothing is nothing, and completes. */
+static void empty_program(void *arg)
+{
+	struct pt_queue q = pt_open(0);
+	uint32_t i;
+
+	(void)arg;
+	for (i = 0; i < 2; i++) {
+		pt_post(&q, (struct plain_entry){ .op = i });
+		assert_int_equal(pt_wait(&q).status, PLAIN_OK);
+	}
+}
+
+static void an_entry_of_no_bytes_completes(void **state)
+{
+	struct pt m;
+
+	(void)state;
+	pt_init(&m);
+	pt_run(&m, 1, 1, empty_program);
+	pt_fini(&m);
+}
+
 /* --- atomics --- */
 
 static void atomics_program(void *arg)
 {
 	static const struct {
-		enum plain_op op;
-		uint64_t operand, compare, result;
+		enum atomic_op op;
+		uint64_t operand, bound, result;
 	} row[] = {
-		{ PLAIN_ADD, 5, 0, 12 },
-		{ PLAIN_SWAP, 0xf0, 0, 0xf0 },
-		{ PLAIN_COMPARE_SWAP, 9, 1, 0xf0 },
-		{ PLAIN_COMPARE_SWAP, 0xff, 0xf0, 0xff },
-		{ PLAIN_AND, 0x3c, 0, 0x3c },
-		{ PLAIN_OR, 0x81, 0, 0xbd },
-		{ PLAIN_XOR, 0x0f, 0, 0xb2 },
-		{ PLAIN_MAX, 0xb1, 0, 0xb2 },
-		{ PLAIN_MAX, UINT64_MAX, 0, UINT64_MAX },
+		{ ATOMIC_STORE_ADD, 5, 0, 12 },
+		{ ATOMIC_STORE, 0xf0, 0, 0xf0 },
+		{ ATOMIC_STORE_IF, 9, 1, 0xf0 },
+		{ ATOMIC_STORE_IF, 0xff, 0xf0, 0xff },
+		{ ATOMIC_STORE_AND, 0x3c, 0, 0x3c },
+		{ ATOMIC_STORE_OR, 0x81, 0, 0xbd },
+		{ ATOMIC_STORE_XOR, 0x0f, 0, 0xb2 },
+		{ ATOMIC_STORE_MAX, 0xb1, 0, 0xb2 },
+		{ ATOMIC_STORE_MAX, UINT64_MAX, 0, UINT64_MAX },
 	};
 	struct pt_queue q = pt_open(0);
 	struct workq_completion c;
@@ -152,16 +201,17 @@ static void atomics_program(void *arg)
 	pt_post(&q, (struct plain_entry){ .bytes = 8 });
 	pt_wait(&q);
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-		pt_post(&q, (struct plain_entry){ .op = row[i].op,
+		pt_post(&q, (struct plain_entry){ .op = PLAIN_WORD + row[i].op,
 				    .bytes = 8,
 				    .operand = row[i].operand,
-				    .compare = row[i].compare });
+				    .bound = row[i].bound });
 		c = pt_wait(&q);
 		assert_int_equal(c.status, PLAIN_OK);
 		assert_int_equal(c.value, word);
 		word = row[i].result;
 	}
-	pt_post(&q, (struct plain_entry){ .op = PLAIN_OR, .bytes = 8 });
+	pt_post(&q, (struct plain_entry){
+			    .op = PLAIN_WORD + ATOMIC_STORE_OR, .bytes = 8 });
 	assert_int_equal(pt_wait(&q).value, word);
 }
 
@@ -185,15 +235,19 @@ struct misuse {
 static const struct misuse misuses[] = {
 	{ { .op = PLAIN_OPS, .bytes = 8 }, PLAIN_BAD_ENTRY },
 	{ { .node = PT_NODES, .bytes = 8 }, PLAIN_BAD_ENTRY },
-	{ { .op = PLAIN_ADD, .bytes = 16 }, PLAIN_BAD_ENTRY },
-	{ { .op = PLAIN_ADD, .bytes = 8, .offset = 4 }, PLAIN_BAD_ENTRY },
+	{ { .op = PLAIN_WORD + ATOMIC_STORE_ADD, .bytes = 16 },
+		PLAIN_BAD_ENTRY },
+	{ { .op = PLAIN_WORD + ATOMIC_STORE_ADD, .bytes = 8, .offset = 4 },
+		PLAIN_BAD_ENTRY },
 	{ { .bytes = 8, .operand = 1 + 4 }, PLAIN_BAD_ENTRY },
 	{ { .op = PLAIN_GET, .bytes = 8, .operand = 1 + 4 }, PLAIN_BAD_ENTRY },
 	{ { .bytes = 8, .key = 99 }, PLAIN_BAD_KEY },
 	{ { .bytes = 8, .own_key = 99 }, PLAIN_BAD_KEY },
 	{ { .bytes = 8, .own_key = PT_FOREIGN }, PLAIN_NO_RIGHT },
 	{ { .bytes = 8, .key = PT_READ_ONLY }, PLAIN_NO_RIGHT },
-	{ { .op = PLAIN_ADD, .bytes = 8, .key = PT_READ_ONLY },
+	{ { .op = PLAIN_WORD + ATOMIC_STORE_ADD,
+		  .bytes = 8,
+		  .key = PT_READ_ONLY },
 		PLAIN_NO_RIGHT },
 	{ { .op = PLAIN_GET, .bytes = 8, .key = PT_OWN }, PLAIN_NO_RIGHT },
 	{ { .bytes = 8, .offset = PT_BYTES - 7 }, PLAIN_OUT_OF_BOUNDS },
@@ -201,6 +255,17 @@ static const struct misuse misuses[] = {
 	{ { .bytes = 8, .own_offset = PT_BYTES - 7 }, PLAIN_OUT_OF_BOUNDS },
 	{ { .bytes = UINT64_MAX }, PLAIN_OUT_OF_BOUNDS },
 	{ { .bytes = 8, .operand = 1 + PT_BYTES }, PLAIN_OUT_OF_BOUNDS },
+	{ { .bytes = 8, .key = PT_NOWHERE }, PLAIN_OUT_OF_BOUNDS },
+	{ { .bytes = 8, .own_key = PT_NOWHERE }, PLAIN_BAD_ENTRY },
+	{ { .op = PLAIN_GET, .bytes = 8, .key = PT_NOWHERE },
+		PLAIN_OUT_OF_BOUNDS },
+	{ { .op = PLAIN_GET, .bytes = 8, .own_key = PT_NOWHERE },
+		PLAIN_OUT_OF_BOUNDS },
+	{ { .op = PLAIN_WORD + ATOMIC_STORE_ADD,
+		  .bytes = 8,
+		  .key = PT_NOWHERE,
+		  .offset = 1 },
+		PLAIN_OUT_OF_BOUNDS },
 	/* what is past the end is seen when the packet comes that has it */
 	{ { .bytes = 4096, .offset = PT_BYTES - 2048 }, PLAIN_OUT_OF_BOUNDS },
 };
@@ -287,26 +352,6 @@ static void a_ring_without_room_stops_its_queue(void **state)
 	pt_fini(&m);
 }
 
-/* --- keys --- */
-
-static void keys_are_registered_once(void **state)
-{
-	struct pt m;
-
-	(void)state;
-	pt_init(&m);
-	pt_run(&m, 1, 1, put_program);
-	assert_int_equal(
-		plain_register(m.t.nic, 1, 0, PT_KEY, 0, 8, 0), 16); /* EBUSY */
-	assert_int_equal(plain_register(m.t.nic, 1, 0, 50, UINT64_MAX - 7, 8,
-				 PLAIN_READ),
-		14); /* EFAULT */
-	assert_int_equal(plain_forget(m.t.nic, 1, PT_KEY), 0);
-	assert_int_equal(plain_forget(m.t.nic, 1, PT_KEY), 22); /* EINVAL */
-	assert_int_equal(plain_register(m.t.nic, 1, 0, PT_KEY, 0, 8, 0), 0);
-	pt_fini(&m);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,10 +359,11 @@ int main(void)
 			a_put_of_eight_bytes_completes_in_a_few_microseconds),
 		cmocka_unit_test(bytes_of_a_put_appear_in_order),
 		cmocka_unit_test(a_get_brings_bytes_and_counts_them),
+		cmocka_unit_test(a_node_reaches_its_own_memory_as_any_other),
+		cmocka_unit_test(an_entry_of_no_bytes_completes),
 		cmocka_unit_test(atomics_return_what_the_word_was),
 		cmocka_unit_test(misuse_stops_its_own_queue_alone),
 		cmocka_unit_test(a_ring_without_room_stops_its_queue),
-		cmocka_unit_test(keys_are_registered_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,13 +19,19 @@ void pt_run(struct pt *m, uint32_t n_workers, uint32_t n, void (*run)(void *))
 
 	nic_testing_start(&m->t, n_workers, PT_NODES);
 	for (i = 0; i < PT_NODES; i++) {
-		plain_register(m->t.nic, i, 0, PT_KEY, PT_TARGET, PT_BYTES,
-			PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC);
-		plain_register(m->t.nic, i, 0, PT_OWN, PT_SOURCE, PT_BYTES, 0);
-		plain_register(m->t.nic, i, 0, PT_READ_ONLY, PT_TARGET,
-			PT_BYTES, PLAIN_READ);
-		plain_register(
-			m->t.nic, i, 1, PT_FOREIGN, PT_SOURCE, PT_BYTES, 7);
+		struct ranges *keys = plain_keys(m->t.nic, i);
+
+		ranges_add(keys, PT_KEY, PT_TARGET, PT_BYTES,
+			PLAIN_FLAGS(
+				0, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC));
+		ranges_add(
+			keys, PT_OWN, PT_SOURCE, PT_BYTES, PLAIN_FLAGS(0, 0));
+		ranges_add(keys, PT_READ_ONLY, PT_TARGET, PT_BYTES,
+			PLAIN_FLAGS(0, PLAIN_READ));
+		ranges_add(keys, PT_FOREIGN, PT_SOURCE, PT_BYTES,
+			PLAIN_FLAGS(1, 7));
+		ranges_add(keys, PT_NOWHERE, UINT64_MAX - PT_BYTES, PT_BYTES,
+			PLAIN_FLAGS(0, 7));
 	}
 	for (i = 0; i < n; i++)
 		program_start(m->t.host, i, 0, 0, run, m);
@@ -90,6 +96,8 @@ void pt_write(struct pt_queue *q, struct plain_entry e)
 	e.own_key = e.own_key ? e.own_key : PT_OWN;
 	if (e.node == program_node())
 		e.node = (e.node + 1) % PT_NODES;
+	if (e.node == PT_SELF)
+		e.node = program_node();
 	assert_true(program_write(
 		q->at + q->written++ % PT_ENTRIES * sizeof(e), &e, sizeof(e)));
 }

@@ -11,10 +11,12 @@
 
 enum {
 	PT_NODES = 4,
+	PT_SELF = 99, /* in place of the program's own node */
 	PT_KEY = 1, /* PT_BYTES at PT_TARGET, with all rights */
 	PT_OWN = 2, /* the same at PT_SOURCE, with none */
 	PT_READ_ONLY = 3,
 	PT_FOREIGN = 4, /* another process's */
+	PT_NOWHERE = 5, /* there is no such memory */
 	PT_SOURCE = 0x1000000,
 	PT_TARGET = 0x2000000,
 	PT_BYTES = 0x100000,

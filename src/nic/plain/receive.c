@@ -1,22 +1,20 @@
 #include "nic/plain/card.h"
 
-/* --- requests --- */
-
 /* Addresses take the place of offsets. */
-static enum plain_status check(const struct nic_at *a, struct ask_header *h)
+static uint32_t check(const struct ranges *keys, struct ask_header *h)
 {
 	uint32_t right = h->op == PLAIN_PUT   ? PLAIN_WRITE
 			 : h->op == PLAIN_GET ? PLAIN_READ
 					      : PLAIN_ATOMIC;
 	uint32_t key = (uint32_t)h->word[WORD_KEY];
 	uint64_t *at = &h->word[WORD_AT], *count = &h->word[WORD_OPERAND];
-	enum plain_status status =
-		plain_look_up(a, key, *at, plain_bytes(h), right, right, at);
-	bool is_odd = h->op > PLAIN_GET && *at % 8;
+	uint32_t status = ranges_look_up(
+		keys, key, *at, plain_bytes(h), right, right, at);
+	bool is_odd = h->op >= PLAIN_WORD && *at % 8;
 
 	if (h->op == PLAIN_PUT && *count && !status) {
-		status = plain_look_up(
-			a, key, *count - 1, 8, right, right, count);
+		status = ranges_look_up(
+			keys, key, *count - 1, 8, right, right, count);
 		is_odd = (*count)++ % 8;
 	}
 	if (!status && (h->op >= PLAIN_OPS || is_odd))
@@ -24,18 +22,41 @@ static enum plain_status check(const struct nic_at *a, struct ask_header *h)
 	return status;
 }
 
+/* All is done: an answer to a put carries nothing. */
+static void answer(const struct nic_at *a, packet_id id, struct ask *x)
+{
+	x->h.bytes =
+		x->h.op == PLAIN_GET && !x->h.status ? plain_bytes(&x->h) : 0;
+	asks_answer(a, id);
+}
+
+static void on_read(const struct nic_at *a, const struct side_read *r)
+{
+	struct ask *x = ask_of(a, r->id);
+	struct side *side = plain_of(a)->side;
+
+	asks_charge(a, r->id, CAUSE_MEMORY_READ, a->t);
+	if (x->h.op >= PLAIN_WORD) {
+		asks_post(a, side->ops->write(side, a->s, a->t, r->at, 8),
+			PLAIN_WRITTEN, r->id);
+		return;
+	}
+	if (!host_read(a->nic->host, a->s, r->at, x->data, r->bytes))
+		x->h.status = PLAIN_OUT_OF_BOUNDS;
+	answer(a, r->id, x);
+}
+
 /* What is asked for goes over the side; what was done before follows that. */
 static void execute(const struct nic_at *a, packet_id id, const struct ask *x)
 {
 	struct side *side = plain_of(a)->side;
 	const uint64_t *word = x->h.word;
-	bool is_word = x->h.op > PLAIN_GET && !x->is_again;
+	bool is_word = x->h.op >= PLAIN_WORD && !x->is_again;
 	sim_time t;
 
 	if (x->h.op == PLAIN_GET || (is_word && !side->ops->atomic)) {
 		side_reads_begin(a, &plain_here(a)->reads, word[WORD_AT],
-			plain_bytes(&x->h), is_word ? READ_WORD : READ_ANSWER,
-			id);
+			plain_bytes(&x->h), on_read, NULL, id);
 		return;
 	}
 	if (is_word)
@@ -49,21 +70,13 @@ static void execute(const struct nic_at *a, packet_id id, const struct ask *x)
 	asks_post(a, t, PLAIN_WRITTEN, id);
 }
 
-/* All is done: an answer to a put carries nothing. */
-static void answer(const struct nic_at *a, packet_id id, struct ask *x)
-{
-	x->h.bytes =
-		x->h.op == PLAIN_GET && !x->h.status ? plain_bytes(&x->h) : 0;
-	asks_answer(a, id);
-}
-
 void plain_receive_asked(const struct nic_at *a, packet_id id, struct ask *x)
 {
 	uint32_t src = a->nic->net->packets[id].src;
 	bool was_refused = x->h.status;
-	enum plain_status status = check(a, &x->h);
+	uint32_t status = check(&plain_here(a)->keys, &x->h);
 
-	if (x->h.op > PLAIN_GET && !x->is_again)
+	if (x->h.op >= PLAIN_WORD && !x->is_again)
 		seen_note(&asks_of(a)->seen, src, x->h.channel, NULL);
 	/* what was done, or refused, stays so */
 	if (x->is_again && (!was_refused || !status))
@@ -74,32 +87,6 @@ void plain_receive_asked(const struct nic_at *a, packet_id id, struct ask *x)
 	else
 		execute(a, id, x);
 }
-
-void plain_receive_on_read(const struct nic_at *a, const struct side_read *r)
-{
-	struct ask *x = ask_of(a, r->id);
-	struct side *side = plain_of(a)->side;
-
-	asks_charge(a, r->id, CAUSE_MEMORY_READ, a->t);
-	if (r->what == READ_WORD) {
-		asks_post(a, side->ops->write(side, a->s, a->t, r->at, 8),
-			PLAIN_WRITTEN, r->id);
-		return;
-	}
-	if (!host_read(a->nic->host, a->s, r->at, x->data, r->bytes))
-		x->h.status = PLAIN_OUT_OF_BOUNDS;
-	answer(a, r->id, x);
-}
-
-static const enum atomic_op atomics[PLAIN_OPS] = {
-	[PLAIN_ADD] = ATOMIC_STORE_ADD,
-	[PLAIN_SWAP] = ATOMIC_STORE,
-	[PLAIN_COMPARE_SWAP] = ATOMIC_STORE_IF,
-	[PLAIN_AND] = ATOMIC_STORE_AND,
-	[PLAIN_OR] = ATOMIC_STORE_OR,
-	[PLAIN_XOR] = ATOMIC_STORE_XOR,
-	[PLAIN_MAX] = ATOMIC_STORE_MAX,
-};
 
 /* In one instant.  The operand of an atomic becomes what its word was. */
 static bool write_bytes(const struct nic_at *a, packet_id id, struct ask *x)
@@ -118,8 +105,8 @@ static bool write_bytes(const struct nic_at *a, packet_id id, struct ask *x)
 				-(uint64_t)x->h.bytes);
 	} else {
 		done = host_read(host, a->s, at, &old, 8);
-		new = atomic_apply(atomics[x->h.op], old, *operand,
-			x->h.word[WORD_COMPARE], operand);
+		new = atomic_apply(x->h.op - PLAIN_WORD, old, *operand,
+			x->h.word[WORD_BOUND], operand);
 		done = done && host_write(host, a->w, a->s, a->t, at, &new, 8);
 	}
 	if (a->nic->on_delivered)
@@ -148,8 +135,6 @@ static void request_written(const struct nic_at *a, packet_id id, struct ask *x)
 	answer(a, id, x);
 }
 
-/* --- answers --- */
-
 void plain_receive_answered(const struct nic_at *a, packet_id id, struct ask *x,
 	struct ask_item *item)
 {
@@ -157,7 +142,7 @@ void plain_receive_answered(const struct nic_at *a, packet_id id, struct ask *x,
 		&plain_here(a)->works, ((struct plain_sending *)item)->work);
 	struct side *side = plain_of(a)->side;
 	struct ask_header *h = &x->h;
-	bool is_atomic = h->op > PLAIN_GET;
+	bool is_atomic = h->op >= PLAIN_WORD;
 
 	/* where a get's bytes go, and are counted */
 	h->word[WORD_AT] =

@@ -5,10 +5,8 @@ static struct plain_queue *queue_of(const struct nic_at *a, uint32_t queue)
 	return (struct plain_queue *)plain_here(a)->queues.queue[queue];
 }
 
-/*
- * One atomic of a queue is under way at a time, since a node that is asked
- * again remembers the value of one.
- */
+/* One atomic of a queue is under way at a time, since a node that is asked
+ * again remembers the value of one. */
 static bool can_go(const struct nic_at *a, const struct plain_queue *q)
 {
 	const struct plain_entry *e;
@@ -16,8 +14,8 @@ static bool can_go(const struct nic_at *a, const struct plain_queue *q)
 	if (q->q.is_stopped)
 		return q->work || q->q.entries.n;
 	e = !q->work && q->q.entries.n ? ring_at(&q->q.entries, 0) : NULL;
-	return (q->work || (e && !(q->has_atomic && e->op > PLAIN_GET))) &&
-	       window_span(&q->window) < (uint32_t)plain_of(a)->params.window;
+	return (q->work || (e && !(q->has_atomic && e->op >= PLAIN_WORD))) &&
+	       window_span(&q->window) < (uint32_t)plain_params(a)->window;
 }
 
 static void kick(const struct nic_at *a)
@@ -25,7 +23,7 @@ static void kick(const struct nic_at *a)
 	struct plain_node *n = a->node;
 
 	if (n->is_turn_posted || !n->run.n ||
-		n->n_made >= (uint32_t)plain_of(a)->params.buffers)
+		n->n_made >= (uint32_t)plain_params(a)->buffers)
 		return;
 	n->is_turn_posted = true;
 	asks_post(a, n->next_turn, PLAIN_TURN, 0);
@@ -42,32 +40,33 @@ void plain_send_wake(const struct nic_at *a, uint32_t queue)
 	*(uint32_t *)ring_push(&n->run) = queue;
 	/* an engine that slept takes its time to begin */
 	if (!n->is_turn_posted && n->next_turn < a->t)
-		n->next_turn = a->t + plain_of(a)->params.dispatch;
+		n->next_turn = a->t + plain_params(a)->dispatch;
 	kick(a);
 }
 
 /* What its node alone can say of an entry. */
-static enum plain_status check(const struct nic_at *a, struct plain_work *x)
+static uint32_t check(const struct nic_at *a, struct plain_work *x)
 {
 	const struct workq *q = &queue_of(a, x->queue)->q;
-	uint32_t mine = q->rings.owner << PLAIN_RIGHTS;
+	uint32_t mine = PLAIN_FLAGS(q->rings.owner, 0);
 	struct plain_entry *e = &x->e;
-	enum plain_status status = PLAIN_OK;
+	const struct ranges *keys = &plain_here(a)->keys;
+	uint32_t status = PLAIN_OK;
 
 	if (q->is_stopped)
 		return PLAIN_STOPPED;
 	if (e->op >= PLAIN_OPS || e->node >= a->nic->n_nodes ||
-		(e->op > PLAIN_GET && e->bytes != 8))
+		(e->op >= PLAIN_WORD && e->bytes != 8))
 		return PLAIN_BAD_ENTRY;
 	if (e->op == PLAIN_GET && e->operand) {
-		status = plain_look_up(a, e->own_key, e->operand - 1, 8,
+		status = ranges_look_up(keys, e->own_key, e->operand - 1, 8,
 			PLAIN_PROCESS, mine, &e->operand);
 		if (!status && e->operand++ % 8)
 			return PLAIN_BAD_ENTRY;
 	}
-	if (e->op > PLAIN_GET || status)
+	if (e->op >= PLAIN_WORD || status)
 		return status;
-	return plain_look_up(a, e->own_key, e->own_offset, e->bytes,
+	return ranges_look_up(keys, e->own_key, e->own_offset, e->bytes,
 		PLAIN_PROCESS, mine, &x->from);
 }
 
@@ -78,22 +77,34 @@ static bool begin(const struct nic_at *a, struct plain_queue *q, uint32_t queue)
 	uint32_t id = slots_take(&n->works);
 	uint32_t most = a->nic->net->link.max_payload;
 	struct plain_work *x = slots_at(&n->works, id);
-	enum plain_status status;
+	uint32_t status;
+	struct workq_birth birth = workqs_take(a, &n->queues, queue, &x->e);
 
-	x->birth = workqs_take(a, &n->queues, queue, &x->e);
 	x->queue = queue;
-	x->came = a->t;
 	status = check(a, x);
 	if (status) {
 		plain_send_done(a, id, status, 0);
 		return false;
 	}
-	x->message = book_message(a->nic->net->book, a->s,
-		(uint32_t)(x->e.bytes ? (x->e.bytes - 1) / most + 1 : 1),
-		x->birth.at);
+	x->account = (struct ask_account){
+		book_message(a->nic->net->book, a->s,
+			(uint32_t)(x->e.bytes ? (x->e.bytes - 1) / most + 1
+					      : 1),
+			birth.at),
+		birth.handed, a->t
+	};
 	q->work = id;
-	q->has_atomic |= x->e.op > PLAIN_GET;
+	q->has_atomic |= x->e.op >= PLAIN_WORD;
 	return true;
+}
+
+static void on_payload(const struct nic_at *a, const struct side_read *x)
+{
+	struct ask *s = ((struct ask_item *)asks_item(a, x->id))->copy;
+
+	if (!host_read(a->nic->host, a->s, x->at, s->data, x->bytes))
+		s->h.op = PLAIN_OPS; /* so its target turns it away */
+	asks_ready(a, x->id);
 }
 
 /* The next packet of an entry. */
@@ -111,11 +122,9 @@ static void cut(const struct nic_at *a, struct plain_queue *q)
 	h->op = (uint8_t)x->e.op;
 	h->word[WORD_AT] = x->e.offset + x->made;
 	h->word[WORD_OPERAND] = x->e.operand;
-	h->word[WORD_COMPARE] = x->e.compare;
+	h->word[WORD_BOUND] = x->e.bound;
 	h->word[WORD_KEY] = (uint64_t)bytes << 32 | x->e.key;
-	s->ask.message = x->message;
-	s->ask.handed = x->birth.handed;
-	s->ask.came = x->came;
+	s->ask.account = x->account;
 	s->work = q->work;
 	n->n_made++;
 	x->out++;
@@ -124,7 +133,8 @@ static void cut(const struct nic_at *a, struct plain_queue *q)
 		q->work = 0;
 	h->bytes = x->e.op == PLAIN_PUT ? bytes : 0;
 	if (h->bytes)
-		side_reads_begin(a, &n->reads, from, bytes, READ_PAYLOAD, id);
+		side_reads_begin(
+			a, &n->reads, from, bytes, on_payload, NULL, id);
 	else
 		asks_ready(a, id);
 }
@@ -136,9 +146,8 @@ void plain_send_on_turn(const struct nic_at *a)
 	struct plain_queue *q = queue_of(a, queue);
 
 	n->is_turn_posted = q->is_running = false;
-	n->next_turn = a->t + plain_of(a)->params.packet;
+	n->next_turn = a->t + plain_params(a)->packet;
 	if (q->work && q->q.is_stopped) {
-		/* no more of it is sent */
 		((struct plain_work *)slots_at(&n->works, q->work))->out++;
 		plain_send_done(a, q->work, PLAIN_STOPPED, 0);
 	} else if (q->work || (q->q.entries.n && begin(a, q, queue))) {
@@ -146,15 +155,6 @@ void plain_send_on_turn(const struct nic_at *a)
 	}
 	plain_send_wake(a, queue);
 	kick(a);
-}
-
-void plain_send_on_payload(const struct nic_at *a, const struct side_read *x)
-{
-	struct ask *s = ((struct ask_item *)asks_item(a, x->id))->copy;
-
-	if (!host_read(a->nic->host, a->s, x->at, s->data, x->bytes))
-		s->h.op = PLAIN_OPS; /* so its target turns it away */
-	asks_ready(a, x->id);
 }
 
 void plain_send_left(const struct nic_at *a)
@@ -179,8 +179,8 @@ void plain_send_give_up(const struct nic_at *a, uint32_t id)
 	plain_send_done(a, plain_send_ended(a, id), PLAIN_GAVE_UP, 0);
 }
 
-void plain_send_done(const struct nic_at *a, uint32_t work,
-	enum plain_status status, uint64_t value)
+void plain_send_done(
+	const struct nic_at *a, uint32_t work, uint32_t status, uint64_t value)
 {
 	struct plain_node *n = a->node;
 	struct plain_work *x = slots_at(&n->works, work);
@@ -191,8 +191,9 @@ void plain_send_done(const struct nic_at *a, uint32_t work,
 	x->out -= x->out > 0;
 	x->status = x->status ? x->status : status;
 	q->q.is_stopped |= x->status != PLAIN_OK;
-	if (x->e.op > PLAIN_GET)
+	if (x->e.op >= PLAIN_WORD)
 		q->has_atomic = false;
+	/* of one that has failed no more is sent */
 	if (x->status && q->work == work)
 		q->work = 0;
 	if (!x->out && q->work != work) {

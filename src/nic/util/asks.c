@@ -126,10 +126,10 @@ static void account(
 {
 	struct book *k = a->nic->net->book;
 
-	book_open(k, id, &s->message);
+	book_open(k, id, &s->account.message);
 	book_note(k, id, "node %u, card", a->s);
-	asks_charge(a, id, CAUSE_SOFTWARE, s->handed);
-	asks_charge(a, id, CAUSE_DESCRIPTOR, s->came);
+	asks_charge(a, id, CAUSE_SOFTWARE, s->account.handed);
+	asks_charge(a, id, CAUSE_DESCRIPTOR, s->account.came);
 	asks_charge(a, id, CAUSE_ENGINE, s->cut);
 	asks_charge(a, id, CAUSE_MEMORY_READ, s->left);
 	asks_charge(a, id, CAUSE_RETRY, a->t);

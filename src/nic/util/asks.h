@@ -40,14 +40,19 @@ struct ask {
 	uint8_t data[];
 };
 
+/* Where its time has gone, for a book of time budgets. */
+struct ask_account {
+	struct book_message message;
+	sim_time handed, came; /* over the bus; into the card */
+};
+
 /* What the owner's item begins with: a request until it is answered. */
 struct ask_item {
 	struct resend_item item;
 	struct ask *copy;
 	bool is_ready; /* to leave */
-	/* where its time goes, for a book of time budgets */
-	struct book_message message;
-	sim_time handed, came, cut, left;
+	struct ask_account account;
+	sim_time cut, left;
 };
 
 /* One for all nodes. */

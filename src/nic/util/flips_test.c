@@ -127,6 +127,63 @@ static void a_packet_remembers_so_many_and_no_more(void **state)
 	assert_memory_equal(&f, &was, sizeof(f));
 }
 
+/* --- frames with a CRC --- */
+
+static enum flips_harm judge(struct flips *f, uint8_t *header, uint8_t *data)
+{
+	memset(header, 0x35, 16);
+	memset(data, 0xc2, BYTES);
+	return flips_judge(f, header, 16, data, BYTES);
+}
+
+static bool is_as_it_was(const uint8_t *header, const uint8_t *data)
+{
+	uint8_t as[BYTES];
+
+	memset(as, 0x35, 16);
+	if (memcmp(header, as, 16) != 0)
+		return false;
+	memset(as, 0xc2, BYTES);
+	return !memcmp(data, as, BYTES);
+}
+
+static void a_crc_finds_any_one_flip_and_any_two(void **state)
+{
+	uint8_t header[16], data[BYTES];
+	uint16_t i, k, n = 8 * (16 + BYTES + FLIPS_CRC);
+
+	(void)state;
+	for (i = 0; i < n; i++) {
+		struct flips f = { .n = 1, .place = { i } };
+
+		assert_int_equal(judge(&f, header, data), FLIPS_FOUND);
+		for (k = 0; k < i; k = (uint16_t)(k + 7)) {
+			f = (struct flips){ .n = 2, .place = { i, k } };
+			assert_int_equal(judge(&f, header, data), FLIPS_FOUND);
+		}
+		f = (struct flips){ .n = 2, .place = { i, i } };
+		assert_int_equal(judge(&f, header, data), FLIPS_NONE);
+		assert_true(is_as_it_was(header, data));
+		assert_int_equal(f.n, 0);
+	}
+}
+
+/* Its own polynomial is what a CRC cannot see. */
+static void what_a_crc_does_not_find_is_in_the_frame(void **state)
+{
+	static const uint8_t power[] = { 32, 26, 23, 22, 16, 12, 11, 10, 8, 7,
+		5, 4, 2, 1, 0 };
+	struct flips f = { 0 };
+	uint8_t header[16], data[BYTES];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(power); i++)
+		f.place[f.n++] = (uint16_t)(100 + 32 - power[i]);
+	assert_int_equal(judge(&f, header, data), FLIPS_ESCAPED);
+	assert_false(is_as_it_was(header, data));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +192,8 @@ int main(void)
 		cmocka_unit_test(places_are_scaled_and_stay_on_their_lines),
 		cmocka_unit_test(a_code_sees_some_flips_hop_by_hop),
 		cmocka_unit_test(a_packet_remembers_so_many_and_no_more),
+		cmocka_unit_test(a_crc_finds_any_one_flip_and_any_two),
+		cmocka_unit_test(what_a_crc_does_not_find_is_in_the_frame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,12 +58,44 @@ static void a_number_has_one_range_and_its_own_flags(void **state)
 	ranges_fini(&r);
 }
 
+static void bytes_are_named_by_number_and_offset(void **state)
+{
+	struct ranges r = { 0 };
+	uint64_t at = 0;
+
+	(void)state;
+	assert_true(ranges_add(&r, 3, 1000, 100, 5));
+	assert_false(ranges_add(&r, 3, 2000, 100, 5));
+	assert_false(ranges_add(&r, 4, 2000, 0, 5));
+	assert_int_equal(ranges_look_up(&r, 3, 92, 8, 1, 1, &at), RANGE_OPEN);
+	assert_int_equal(at, 1092);
+	assert_int_equal(
+		ranges_look_up(&r, 3, 93, 8, 1, 1, &at), RANGE_OUTSIDE);
+	assert_int_equal(ranges_look_up(&r, 3, UINT64_MAX - 3, 8, 0, 0, &at),
+		RANGE_OUTSIDE);
+	assert_int_equal(
+		ranges_look_up(&r, 3, 1, UINT64_MAX, 0, 0, &at), RANGE_OUTSIDE);
+	assert_int_equal(
+		ranges_look_up(&r, 3, 0, 8, 2, 2, &at), RANGE_FORBIDDEN);
+	assert_int_equal(
+		ranges_look_up(&r, 3, 0, 8, 7, 1, &at), RANGE_FORBIDDEN);
+	assert_int_equal(ranges_look_up(&r, 4, 0, 8, 0, 0, &at), RANGE_NONE);
+	assert_int_equal(at, 1092);
+	assert_true(ranges_add(&r, 4, 0, 1, 0));
+	assert_true(ranges_drop(&r, 3));
+	assert_false(ranges_drop(&r, 3));
+	assert_int_equal(ranges_look_up(&r, 3, 0, 8, 0, 0, &at), RANGE_NONE);
+	assert_int_equal(ranges_look_up(&r, 4, 0, 1, 0, 0, &at), RANGE_OPEN);
+	ranges_fini(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_range_holds_its_first_and_last_byte),
 		cmocka_unit_test(the_last_byte_of_all_is_a_place),
 		cmocka_unit_test(a_number_has_one_range_and_its_own_flags),
+		cmocka_unit_test(bytes_are_named_by_number_and_offset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

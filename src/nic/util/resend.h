@@ -22,13 +22,9 @@ struct resend_params {
 	int64_t timeout, per_node, round_trips, limit, back_off;
 };
 
-#define RESEND_ROW(name_, type_, at_, field_, def_, min_, max_, help_, from_)  \
-	{                                                                      \
-		.name = "retry." name_, .type = type_,                         \
-		.offset = (at_) + offsetof(struct resend_params, field_),      \
-		.def = def_, .min = min_, .max = max_, .help = help_,          \
-		.source = from_                                                \
-	}
+#define RESEND_ROW(name_, type_, at_, field_, ...)                             \
+	PARAM_ROW(type_, "retry." name_,                                       \
+		(at_) + offsetof(struct resend_params, field_), __VA_ARGS__)
 #define RESEND_ROWS(at_, timeout_, limit_)                                     \
 	RESEND_ROW("timeout", PARAM_TIME, at_, timeout, timeout_, 1000000,     \
 		INT64_C(1000000000000),                                        \

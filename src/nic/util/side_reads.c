@@ -61,7 +61,7 @@ static void pump(const struct nic_at *a, struct side_reads *r)
 }
 
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
-	uint32_t bytes, uint32_t what, uint32_t id)
+	uint32_t bytes, side_read_done *done, void *owner, uint32_t id)
 {
 	uint32_t item = slots_take(&r->items);
 	struct side_read *x = slots_at(&r->items, item);
@@ -69,7 +69,8 @@ void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	BUG_IF(!bytes);
 	x->at = at;
 	x->bytes = bytes;
-	x->what = what;
+	x->done = done;
+	x->owner = owner;
 	x->id = id;
 	slots_push(&r->items, &r->line, item);
 	pump(a, r);
@@ -99,7 +100,7 @@ static void on_here(const struct nic_at *a, struct side_reads *r, uint32_t data)
 		slots_give(&r->items, item);
 	pump(a, r);
 	if (done.here == done.bytes)
-		r->how->done(a, &done);
+		done.done(a, &done);
 }
 
 bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,

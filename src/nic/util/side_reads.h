@@ -12,11 +12,18 @@
 #include "host/side.h"
 #include "nic/util/ticks.h"
 
+struct side_read;
+
+/* All of a read is here. */
+typedef void side_read_done(const struct nic_at *a, const struct side_read *x);
+
 struct side_read {
 	struct slot slot;
 	uint64_t at;
 	uint32_t bytes;
-	uint32_t what, id; /* the owner's */
+	side_read_done *done;
+	void *owner; /* the owner's, as is */
+	uint32_t id;
 	uint32_t asked, here; /* bytes */
 };
 
@@ -26,8 +33,6 @@ enum { SIDE_READS_EVENTS = 2 };
 struct side_reads_how {
 	struct side *side;
 	uint32_t first; /* number of SIDE_READS_EVENTS events */
-	/* All of it is here. */
-	void (*done)(const struct nic_at *a, const struct side_read *x);
 };
 
 /* One node's. */
@@ -46,7 +51,7 @@ uint64_t side_reads_memory(const struct side_reads *r);
 
 /* One byte or more. */
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
-	uint32_t bytes, uint32_t what, uint32_t id);
+	uint32_t bytes, side_read_done *done, void *owner, uint32_t id);
 
 /* Whether an event is one of how's, which is handled then. */
 bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,

@@ -147,6 +147,8 @@ void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 		a, x->reads->ticks, t > a->t ? t : a->t + 1, x->how->first, 0);
 }
 
+static void on_entries(const struct nic_at *a, const struct side_read *r);
+
 /* Asks for some of the entries that are written, not past the ring's end. */
 static void fetch(const struct nic_at *a, struct workqs *x, uint32_t queue)
 {
@@ -164,7 +166,7 @@ static void fetch(const struct nic_at *a, struct workqs *x, uint32_t queue)
 	x->fetches++;
 	side_reads_begin(a, x->reads,
 		q->rings.entries_at + (uint64_t)first * x->how->entry,
-		n * x->how->entry, x->how->read, queue);
+		n * x->how->entry, on_entries, x, queue);
 }
 
 static void overrun(const struct nic_at *a, struct workqs *x, uint32_t queue)
@@ -194,9 +196,9 @@ static void on_doorbell(const struct nic_at *a, struct workqs *x)
 	fetch(a, x, d.queue);
 }
 
-void workqs_on_read(
-	const struct nic_at *a, struct workqs *x, const struct side_read *r)
+static void on_entries(const struct nic_at *a, const struct side_read *r)
 {
+	struct workqs *x = r->owner;
 	struct workq *q = x->queue[r->id];
 	uint64_t at;
 

@@ -55,13 +55,9 @@ struct workq_params {
 	int64_t post, poll_period, poll_load; /* of software, ps */
 };
 
-#define WORKQ_ROW(name_, type_, at_, field_, def_, min_, max_, help_, from_)   \
-	{                                                                      \
-		.name = name_, .type = type_,                                  \
-		.offset = (at_) + offsetof(struct workq_params, field_),       \
-		.def = def_, .min = min_, .max = max_, .help = help_,          \
-		.source = from_                                                \
-	}
+#define WORKQ_ROW(name_, type_, at_, field_, ...)                              \
+	PARAM_ROW(type_, name_, (at_) + offsetof(struct workq_params, field_), \
+		__VA_ARGS__)
 #define WORKQ_ROWS(at_, prefetch_, post_)                                      \
 	WORKQ_ROW("prefetch", PARAM_COUNT, at_, prefetch, prefetch_, 1, 64,    \
 		"largest number of work entries that are fetched at once",     \
@@ -84,7 +80,6 @@ enum { WORKQS_EVENTS = 2 };
 /* One for all nodes. */
 struct workqs_how {
 	uint32_t first; /* number of WORKQS_EVENTS events */
-	uint32_t read; /* what its reads are */
 	uint32_t entry, size; /* bytes, of an owner's queue too */
 	const struct workq_params *params;
 	/* Entries have come, or the queue has stopped. */
@@ -127,9 +122,6 @@ int workqs_close(struct workqs *x, uint32_t queue);
 /* A store to a doorbell: entries written, and completions taken, ever. */
 void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	uint32_t written, uint32_t taken, sim_time birth);
-/* A read of how->read is done. */
-void workqs_on_read(
-	const struct nic_at *a, struct workqs *x, const struct side_read *r);
 
 static inline bool workq_has_entry(const struct workq *q)
 {

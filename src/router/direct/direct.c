@@ -23,8 +23,10 @@ static int direct_check(
 	const struct net *n, const struct net_setup *s, struct err *e)
 {
 	int64_t capacity = s->router->packets * n->link.max_chunks;
+	bool has_switches =
+		!s->router->switches || s->router->switches == &direct_ops;
 
-	if (s->topo->n_ports > DIRECT_PORTS)
+	if (has_switches && s->topo->n_ports > DIRECT_PORTS)
 		return err_set(e,
 			"router.kind: direct has at most %d ports, not %u",
 			DIRECT_PORTS, s->topo->n_ports);
@@ -127,8 +129,8 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	d->n_ports = sites->n_ports;
 	d->n_nodes = n->n_nodes;
 	d->n_queues = (uint32_t)s->router->queues;
-	d->n_outputs = n->n_ports;
-	d->n_bits = n->n_ports * DIRECT_QUEUES;
+	d->n_outputs = n->n_ports < DIRECT_PORTS ? n->n_ports : DIRECT_PORTS;
+	d->n_bits = d->n_outputs * DIRECT_QUEUES;
 	d->n_fifos = s->topo->node_ports;
 	d->full = n->full;
 	d->entry = n->full * (s->route->bubble ? 2 : 1);

@@ -388,6 +388,15 @@ static inline struct winner pick_dynamic(
 }
 
 #if DIRECT_TREE
+/* What could have been chosen with the winner, of those who ask for the same
+ * channel. */
+static uint64_t stepped_fit(const struct direct *d, const struct direct_site *s,
+	uint32_t port, const struct winner *w)
+{
+	return w->is_injection ? stepped_fifos(d, s, port, w->request)
+			       : stepped_heads(d, s, port, w->request);
+}
+
 /* Any head or FIFO whose channel has tokens for it: transit first. */
 static __attribute__((noinline)) struct winner pick_stepped(
 	const struct direct *d, struct direct_site *s, uint32_t port)
@@ -403,12 +412,9 @@ static __attribute__((noinline)) struct winner pick_stepped(
 	if (!m && !i)
 		return nobody;
 	w.is_injection = !m || (i && injection_is_due(d, s, port, CLASS_USER));
-	w.bit = (uint8_t)(w.is_injection ? choose(s, i, d->n_fifos)
+	w.bit = (uint8_t)(w.is_injection ? choose(s, i, N_FIFOS)
 					 : choose(s, m, d->n_bits));
-	while (!(w.is_injection ? stepped_fifos(d, s, port, w.request) >> w.bit
-				: stepped_heads(d, s, port, w.request) >>
-					  w.bit) &
-		1)
+	while (!(stepped_fit(d, s, port, &w) >> w.bit & 1))
 		w.request++;
 	return w;
 }

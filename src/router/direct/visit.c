@@ -166,6 +166,8 @@ static __attribute__((noinline)) uint32_t shortest(
 {
 	uint32_t best = 0, least = q[0].count, i;
 
+	if (d->n_queues == 1)
+		return 0;
 	for (i = 1; i < d->n_queues && least; i++) {
 		best = q[i].count < least ? i : best;
 		least = q[i].count < least ? q[i].count : least;
@@ -382,7 +384,9 @@ static void on_queue(struct direct *d, struct sim_worker *w,
 	const struct packet *p =
 		&d->packets[direct_queue(s, channel, bit)->head];
 
-	if (heads_is_alone(d, p))
+	if (channel == CHANNEL_DYNAMIC && !heads_arrived(p) && !is_stepped(d))
+		heads_show_dynamic(d, w, s, bit, p, t);
+	else if (heads_is_alone(d, p))
 		heads_show_alone(w, s, bit, p, t);
 	else
 		heads_show(d, w, s, channel, bit, p, t);

@@ -1,4 +1,4 @@
-#include "router/budget_testing.h"
+#include "router/direct/budget_testing.h"
 
 #include <stdarg.h>
 #include <stddef.h>

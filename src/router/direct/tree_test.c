@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum { STREAM = 60, APART = 3000 * SIM_NS };
 

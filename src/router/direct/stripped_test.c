@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum { NODES = 64, FAR = 63, SWITCHES = 5, STREAM = 50, ROUTE = 3 };
 

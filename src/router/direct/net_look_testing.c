@@ -1,5 +1,5 @@
 /* What a rig's packets have come to. */
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* For tests: a rig that keeps time budgets, and writes each one down. */
-#ifndef ROUTER_BUDGET_TESTING_H
-#define ROUTER_BUDGET_TESTING_H
+#ifndef ROUTER_DIRECT_BUDGET_TESTING_H
+#define ROUTER_DIRECT_BUDGET_TESTING_H
 
 #include <stdatomic.h>
 
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum {
 	A_PLUS,

@@ -1,4 +1,4 @@
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum { STREAM = 120, SETTLED = 50, UNSETTLED = 100, FAR = 3 };
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum { SOME = 30, PERIOD = FULL_PS + GAP_PS };
 

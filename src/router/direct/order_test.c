@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 #define KIND(kind) (1u << (kind))
 

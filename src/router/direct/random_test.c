@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum { DRAWS = 250, SLOW_DRAWS = 40, TEXT = 40 };
 

@@ -4,8 +4,8 @@
  * own, given in the order of the calls.  Broadcasts to a range are answered
  * by who gets them, when their tails have come.
  */
-#ifndef ROUTER_NET_TESTING_H
-#define ROUTER_NET_TESTING_H
+#ifndef ROUTER_DIRECT_NET_TESTING_H
+#define ROUTER_DIRECT_NET_TESTING_H
 
 #include "route/hint_testing.h"
 #include "route/updown_testing.h"

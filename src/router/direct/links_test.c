@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 /* Of packets of so many chunks of 16 B, 16 GB/s. */
 static struct link_params large(uint32_t chunks)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum { MANY = 400, APART = 3000 * SIM_NS };
 

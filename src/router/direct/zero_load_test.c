@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum { APART = 20000 * SIM_NS, E_DIM = 4 };
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum { A_PLUS, A_MINUS, B_PLUS, B_MINUS, MANY = 60 };
 enum { PERIOD = FULL_PS + GAP_PS };

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum { TRIES = 60, MOST_HOPS = 64 };
 

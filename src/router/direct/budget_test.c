@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "router/budget_testing.h"
+#include "router/direct/budget_testing.h"
 
 /* --- alone --- */
 

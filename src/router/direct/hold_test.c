@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "coll/coll.h"
-#include "router/net_testing.h"
+#include "router/direct/net_testing.h"
 
 enum { LATE = 20000 * SIM_NS, FIRST_SWITCH = 16 };
 

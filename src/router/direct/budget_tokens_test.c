@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "router/budget_testing.h"
+#include "router/direct/budget_testing.h"
 
 /*
  * Who enters a ring needs tokens for two packets, and there is room for two

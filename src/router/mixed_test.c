@@ -1,0 +1,492 @@
+/*
+ * Nodes with direct routers around a switch of another kind, made up here: 40
+ * ports, one buffer for each, and a link's next packet is that of the first
+ * port whose head wants it.  What looks at a network from outside works for
+ * both.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "router/direct/direct.h"
+
+enum { NODES = 40, SWITCH = NODES, HOLDS = 3 /* packets */, SENT = 50 };
+
+/* --- a star, and the only routes that it has --- */
+
+static struct topo_end star_peer(const struct topo *t, router_id r, port_id p)
+{
+	(void)t;
+	if (r == SWITCH)
+		return (struct topo_end){ p, 0 };
+	return p ? (struct topo_end){ .router = NO_ROUTER }
+		 : (struct topo_end){ SWITCH, r };
+}
+
+static uint32_t star_wire(const struct topo *t, router_id r, port_id p)
+{
+	(void)t;
+	(void)r;
+	(void)p;
+	return 0;
+}
+
+static router_id star_home(const struct topo *t, router_id r)
+{
+	(void)t;
+	return r == SWITCH ? 0 : r;
+}
+
+static void star_name(
+	const struct topo *t, router_id r, char *text, size_t size)
+{
+	(void)t;
+	snprintf(text, size, "%u", r);
+}
+
+static void star_name_port(
+	const struct topo *t, router_id r, port_id p, char *text, size_t size)
+{
+	(void)t;
+	(void)r;
+	snprintf(text, size, "%u", p);
+}
+
+static const struct topo_ops star_ops = {
+	.name = "star",
+	.peer = star_peer,
+	.wire = star_wire,
+	.home = star_home,
+	.name_router = star_name,
+	.name_port = star_name_port,
+};
+
+static const struct topo star = {
+	.ops = &star_ops,
+	.n_nodes = NODES,
+	.n_routers = NODES + 1,
+	.n_ports = NODES,
+	.node_ports = 1,
+	.n_wires = 1,
+	.wire = { { .name = "wire", .latency = 50000, .logic = 20000 } },
+};
+
+static void start(const struct route *r, struct packet *p)
+{
+	(void)r;
+	p->way = 0;
+}
+
+static struct route_step next(
+	const struct route *r, struct packet *p, router_id at, port_id in)
+{
+	port_id port = at == SWITCH ? p->dst : 0;
+
+	(void)r;
+	(void)in;
+	if (at == p->dst)
+		return (struct route_step){ .escape = PACKET_NO_PORT };
+	return (struct route_step){
+		.ports = (port_mask)1 << port,
+		.escape = port,
+		.is_ordered = true,
+	};
+}
+
+static const char *const names[] = { "only" };
+
+static const struct route_ops route_ops = {
+	.name = "star",
+	.channels = names,
+	.n_channels = 1,
+	.start = start,
+	.next = next,
+};
+
+/* --- the switch --- */
+
+struct toy_port {
+	packet_id head, tail;
+	uint32_t count;
+	bool is_busy; /* its head is leaving */
+	int32_t tokens; /* of the node at its wire */
+	sim_time free_at;
+	uint64_t sent, left; /* bytes, packets */
+};
+
+struct toy {
+	struct router router;
+	struct toy_port port[NODES];
+};
+
+static struct toy *toy_of(const struct router *r)
+{
+	return (struct toy *)(uintptr_t)r;
+}
+
+static int toy_check(
+	const struct net *n, const struct net_setup *s, struct err *e)
+{
+	(void)n;
+	(void)s;
+	(void)e;
+	return 0;
+}
+
+static size_t toy_site_bytes(uint32_t n_ports)
+{
+	return n_ports * sizeof(struct toy_port);
+}
+
+static const struct router_calls toy_calls;
+
+static struct router *toy_make(struct net *n, const struct net_setup *s,
+	const struct router_sites *sites)
+{
+	struct toy *x = mem_alloc(1, sizeof(*x));
+
+	(void)n;
+	(void)s;
+	assert_int_equal(sites->first, SWITCH);
+	assert_int_equal(sites->n_ports, NODES);
+	x->router.calls = &toy_calls;
+	x->router.lock_packets = HOLDS;
+	return &x->router;
+}
+
+static void toy_wire(struct router *r)
+{
+	const struct router *nodes = r->net->router[NET_NODES];
+	uint32_t p;
+
+	for (p = 0; p < NODES; p++)
+		toy_of(r)->port[p].tokens = nodes->ops->capacity(nodes, 0);
+}
+
+static void toy_free(struct router *r)
+{
+	mem_free(toy_of(r));
+}
+
+static uint64_t toy_memory(const struct router *r)
+{
+	(void)r;
+	return sizeof(struct toy);
+}
+
+static int32_t toy_capacity(const struct router *r, uint32_t channel)
+{
+	(void)channel;
+	return HOLDS * r->net->full;
+}
+
+static int32_t toy_tokens(
+	const struct router *r, site_id s, port_id p, uint32_t channel)
+{
+	const struct router *nodes = r->net->router[NET_NODES];
+
+	(void)s;
+	return channel ? nodes->ops->capacity(nodes, channel)
+		       : toy_of(r)->port[p].tokens;
+}
+
+static int32_t toy_charge(
+	const struct router *r, const struct packet *p, uint32_t channel)
+{
+	(void)r;
+	(void)channel;
+	return p->chunks;
+}
+
+static bool toy_is_short(const struct router *r, site_id s)
+{
+	(void)r;
+	(void)s;
+	return true;
+}
+
+static uint32_t toy_n_buffers(const struct router *r, site_id s)
+{
+	(void)r;
+	(void)s;
+	return NODES;
+}
+
+static struct net_buffer toy_buffer(
+	const struct router *r, site_id s, uint32_t i)
+{
+	const struct toy_port *p = &toy_of(r)->port[i];
+
+	return (struct net_buffer){
+		.site = s,
+		.port = i,
+		.head = p->head,
+		.count = p->count,
+	};
+}
+
+static uint32_t toy_n_injecting(const struct router *r, site_id s)
+{
+	(void)r;
+	(void)s;
+	return 0;
+}
+
+static uint32_t toy_ways(const struct router *r, const struct net_buffer *b,
+	const struct packet *p, struct net_way *way)
+{
+	(void)r;
+	(void)b;
+	*way = (struct net_way){ .port = p->dst, .need = p->chunks };
+	return 1;
+}
+
+static struct net_counters toy_counters(const struct router *r, site_id s,
+	port_id p, uint32_t channels, sim_time now)
+{
+	(void)s;
+	(void)channels;
+	(void)now;
+	return (struct net_counters){
+		.sent_bytes = toy_of(r)->port[p].sent,
+		.packets = toy_of(r)->port[p].left,
+	};
+}
+
+/* The head of a port's buffer leaves, if its link is free and has tokens. */
+static void try(struct toy *x, struct sim_worker *w, port_id in, sim_time t)
+{
+	struct net *n = x->router.net;
+	struct toy_port *from = &x->port[in], *to;
+	struct packet *p = &n->packets[from->head];
+	packet_id id = from->head;
+	sim_time tail;
+
+	if (!from->count || from->is_busy)
+		return;
+	to = &x->port[p->dst];
+	if (to->free_at > t || to->tokens < p->chunks)
+		return;
+	tail = t + n->link.ser[p->size];
+	to->tokens -= p->chunks;
+	to->free_at = tail + n->link.gap;
+	to->sent += n->link.bytes[p->size];
+	from->left++;
+	from->count--;
+	from->head = p->next;
+	from->is_busy = true;
+	sim_post(w, p->dst, t + n->link.latency[0], SIM_KEY(PHASE_ARRIVAL, 0),
+		0, id);
+	sim_post(w, in, tail + n->link.latency[0], SIM_KEY(PHASE_TOKEN, 0), 0,
+		p->chunks);
+	sim_post(w, SWITCH, tail, SIM_KEY(PHASE_ENGINE, in), 0, 0);
+	sim_post(w, SWITCH, to->free_at, SIM_KEY(PHASE_PROGRAM, 0), 0, 0);
+}
+
+static void toy_visit(struct sim_worker *w, site_id s)
+{
+	struct net *n = w->model;
+	struct toy *x = toy_of(n->router[NET_SWITCHES]);
+	const struct sim_event *e;
+	sim_time t;
+
+	assert_int_equal(s, SWITCH);
+	while ((e = sim_next(w, &t))) {
+		struct toy_port *p = &x->port[sim_number(e)];
+		port_id in;
+
+		if (sim_phase(e) == PHASE_ARRIVAL) {
+			n->packets[e->data].next = NO_PACKET;
+			n->packets[e->data].head = t;
+			if (p->count++)
+				n->packets[p->tail].next = e->data;
+			else
+				p->head = e->data;
+			p->tail = e->data;
+		} else if (sim_phase(e) == PHASE_TOKEN) {
+			p->tokens += (int32_t)e->data;
+		} else if (sim_phase(e) == PHASE_ENGINE) {
+			p->is_busy = false;
+		}
+		for (in = 0; in < NODES; in++)
+			try(x, w, in, t);
+	}
+}
+
+static void toy_prefetch(const struct sim_worker *w, const struct sim_event *e)
+{
+	(void)w;
+	(void)e;
+}
+
+static const struct router_calls toy_calls = {
+	.visit = toy_visit,
+	.prefetch = toy_prefetch,
+};
+
+static const struct router_ops toy_ops = {
+	.name = "toy",
+	.channels = names,
+	.n_channels = 1,
+	.check = toy_check,
+	.site_bytes = toy_site_bytes,
+	.make = toy_make,
+	.wire = toy_wire,
+	.free = toy_free,
+	.memory = toy_memory,
+	.capacity = toy_capacity,
+	.tokens = toy_tokens,
+	.charge = toy_charge,
+	.is_short = toy_is_short,
+	.n_buffers = toy_n_buffers,
+	.buffer = toy_buffer,
+	.n_injecting = toy_n_injecting,
+	.ways = toy_ways,
+	.counters = toy_counters,
+};
+
+/* --- traffic --- */
+
+struct world {
+	struct route route;
+	struct link_params link;
+	struct net_params router;
+	struct net *net;
+	uint32_t sent[NODES], got[NODES];
+	bool is_hot; /* all to node 0 */
+};
+
+static void fill(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
+	sim_time t)
+{
+	struct world *x = n->client_state;
+
+	while (x->sent[s] < SENT && net_has_room(n, s, fifo)) {
+		packet_id id = packet_take(n->pool, w->id);
+		uint32_t far = 1 + x->sent[s]++ % (NODES - 1);
+
+		n->packets[id] = (struct packet){
+			.src = s,
+			.dst = x->is_hot ? 0 : (s + far) % NODES,
+			.bytes = 100,
+			.born = t,
+		};
+		net_inject(n, w, s, fifo, id, t);
+	}
+}
+
+static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct world *x = n->client_state;
+
+	(void)fifo;
+	(void)t;
+	(void)tail;
+	assert_int_equal(n->packets[id].dst, s);
+	x->got[s]++;
+	packet_give(n->pool, w->id, id);
+}
+
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	struct sim_event e)
+{
+	(void)e;
+	fill(n, w, s, net_fifos(n, NET_USER).first, t);
+}
+
+static const struct net_client_ops client = {
+	.on_room = fill,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.is_sink = true,
+};
+
+static void setup(struct world *x, struct net_setup *s)
+{
+	struct param_block router = { .section = "router",
+		.rows = net_params_table,
+		.n_rows = net_params_n,
+		.values = &x->router };
+
+	x->route = (struct route){ .ops = &route_ops, .topo = &star };
+	param_defaults(&router);
+	link_params_defaults(&x->link);
+	x->router.kind = &direct_ops;
+	x->router.switches = &toy_ops;
+	*s = (struct net_setup){
+		.topo = &star,
+		.route = &x->route,
+		.link = &x->link,
+		.router = &x->router,
+		.client = &client,
+		.client_state = x,
+		.n_workers = 1,
+	};
+}
+
+static void check_run(bool is_hot)
+{
+	struct world x = { .is_hot = is_hot };
+	uint32_t all = 0, i, senders = is_hot ? NODES - 1 : NODES;
+	struct net_setup s;
+	struct err e = { 0 };
+	char text[100];
+
+	setup(&x, &s);
+	x.net = net_new(&s, &e);
+	if (!x.net)
+		fail_msg("%s", e.text);
+	assert_true(net_memory(x.net) > 0 && net_estimate(&s) > 0);
+	for (i = is_hot ? 1 : 0; i < NODES; i++)
+		sim_post(sim_owner(x.net->sim, i), i, 0,
+			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+	sim_run(x.net->sim, 20000 * (sim_time)SIM_NS);
+	assert_int_equal(net_audit(x.net, &e), 0); /* under way, too */
+	sim_run(x.net->sim, SIM_NEVER);
+	assert_int_equal(net_audit(x.net, &e), 0);
+	assert_int_equal(net_knot(x.net, text, sizeof(text)), 0);
+	for (i = 0; i < NODES; i++)
+		all += x.got[i];
+	assert_int_equal(all, senders * SENT);
+	assert_int_equal(net_total(x.net).hops, 2 * senders * SENT);
+	assert_true(net_wire_use(x.net, 0, 0).n_links == 2 * NODES);
+	net_free(x.net);
+}
+
+static void nodes_and_a_switch_of_another_kind_work_together(void **state)
+{
+	(void)state;
+	check_run(false);
+	check_run(true);
+}
+
+static void a_direct_router_alone_has_not_that_many_ports(void **state)
+{
+	struct world x = { 0 };
+	struct err e = { 0 };
+	struct net_setup s;
+
+	(void)state;
+	setup(&x, &s);
+	x.router.switches = NULL;
+	assert_null(net_new(&s, &e));
+	assert_non_null(strstr(e.text, "at most 16 ports, not 40"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			nodes_and_a_switch_of_another_kind_work_together),
+		cmocka_unit_test(a_direct_router_alone_has_not_that_many_ports),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+#!/bin/sh
+#
+# A dragonfly of one's own: its ways are proved free of deadlock and are not
+# where all stages share a channel, and what is proved runs.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
+
+if ! command -v jq >/dev/null; then
+	echo "there is no jq"
+	exit 77
+fi
+
+small='--shape 72 --set topology.per-router=2 --set topology.routers=4
+	--set topology.global=2'
+few='--set router.packets=2 --set router.transit=1'
+lasting='warmup=5us measure=10us'
+
+for mode in minimal valiant; do
+	set="--set routing.mode=$mode"
+	ends 0 check dragonfly $set --json
+	holds '.proved and .nodes == 1024 and .routes > 60000'
+	ends 1 check dragonfly $small $set --set routing.stages=no --json
+	holds '(.proved | not) and (.steps[1].cycle | length > 1 and
+		any(test(" by global ")) and all(test("stage 1$")))'
+	ends 0 run dragonfly random $small $few $set $lasting --json
+	holds '.ending == "finished"'
+	ends 3 run dragonfly random $small $few $set $lasting \
+		--set routing.stages=no --json
+	holds '.ending == "deadlocked" and (.results.cycle | length > 1)'
+	report "$mode ways lock on one channel, and not on one for each stage"
+	ends 0 run dragonfly random $small $set load=0.1 $lasting --json
+	held=$(jq .results.fraction_of_peak "$tmp/out")
+	holds '.results.fraction_of_peak | . > 0.09 and . < 0.11'
+	ends 0 run dragonfly random $small $set load=0.1 $lasting \
+		routing=deterministic --json
+	holds ".results.fraction_of_peak - $held | fabs < 0.01"
+	for via in net msg; do
+		ends 0 run dragonfly alltoall $small $set via=$via bytes=4KiB \
+			$few --json
+		holds '.ending == "finished"'
+	done
+	report "$mode ways carry traffic in order or not, and messages"
+done
+
+# Group to group: all by one link of the shortest ways, and by all others.
+rate() { # MODE
+	ends 0 run dragonfly complement $small $lasting \
+		--set routing.mode=$1 --json
+	jq '.results.throughput_GBps_per_node * 1000 | round' "$tmp/out"
+}
+[ "$(rate valiant)" -gt $((2 * $(rate minimal))) ] ||
+	complain 'Valiant is no better'
+report 'Valiant spreads what would meet at one link'
+
+ends 0 run dragonfly random $small $lasting --threads 1 --json
+one=$(jq .digest "$tmp/out")
+ends 0 run dragonfly random $small $lasting --threads 3 --json
+holds ".digest == $one"
+report 'the same on any number of threads'
+
+refuses 'needs topology.kind: dragonfly' check torus \
+	--set routing.kind=dragonfly
+refuses 'router.queues' run dragonfly random --set router.queues=3
+refuses 'is not one of' check dragonfly --set routing.mode=shortest
+report 'bad input is refused'
+
+exit $status
