@@ -83,7 +83,7 @@ struct poll_loop workq_user_loop(const struct workq_user *u)
 	return nic_poll_loop(u->nic, p->poll_period, p->poll_load);
 }
 
-static bool workq_user_wait(struct workq_user *u, uint32_t number)
+bool workq_user_wait(struct workq_user *u, uint32_t number)
 {
 	struct awaited x = { u, number };
 	uint64_t seen;

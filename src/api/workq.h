@@ -34,7 +34,8 @@ uint32_t workq_user_next(struct workq_user *u);
 uint32_t workq_user_post(struct workq_user *u, void *entry, sim_time begun);
 /* Whether an entry has completed; also from outside the program. */
 bool workq_user_is_done(const struct workq_user *u, uint32_t number);
-/* Waits until all have; false where any failed. */
+/* Until it has, or all have; false where any failed. */
+bool workq_user_wait(struct workq_user *u, uint32_t number);
 bool workq_user_wait_all(struct workq_user *u);
 struct poll_loop workq_user_loop(const struct workq_user *u);
 
