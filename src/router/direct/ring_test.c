@@ -31,6 +31,10 @@ static struct route_step next(
 	(void)in;
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
+	if (r->answers) { /* the other channel at every hop, in this ring */
+		s.channel = (at - p->src) & 1;
+		return s;
+	}
 	/* once it has passed the last node, the second channel */
 	s.channel = r->n_channels > 1 && at < p->src;
 	return s;
@@ -229,6 +233,34 @@ static void a_dateline_is_proved_and_runs_through(void **state)
 	}
 }
 
+/* Those who ask for one link come from either channel, and go to either. */
+static void channels_may_change_at_every_hop(void **state)
+{
+	struct world *x = make(2, 1, NULL);
+	struct net_setup s = {
+		.topo = &x->m.t.topo,
+		.route = &x->route,
+		.link = &x->link,
+		.router = &x->router,
+		.client = &client,
+		.client_state = x,
+		.n_workers = 1,
+	};
+	struct err e = { 0 };
+
+	(void)state;
+	net_free(x->net);
+	x->route.answers = 1;
+	x->router.packets = 8;
+	x->router.transit =
+		0; /* or they could lock, for there is no dateline */
+	x->net = net_new(&s, &e);
+	assert_true(runs_through(x));
+	assert_true(net_counters(x->net, 3, 1, 1u << 0, 0).packets > 0);
+	assert_true(net_counters(x->net, 3, 1, 1u << 1, 0).packets > 0);
+	unmake(x);
+}
+
 static void budgets_change_nothing_of_it(void **state)
 {
 	static const struct book_how how = { 0 };
@@ -340,6 +372,7 @@ int main(void)
 		cmocka_unit_test(
 			a_ring_of_one_channel_is_found_to_lock_and_does),
 		cmocka_unit_test(a_dateline_is_proved_and_runs_through),
+		cmocka_unit_test(channels_may_change_at_every_hop),
 		cmocka_unit_test(budgets_change_nothing_of_it),
 		cmocka_unit_test(too_many_queues_are_refused),
 		cmocka_unit_test(
