@@ -117,7 +117,7 @@ static sim_time gap(const struct synthetic *y, site_id s, uint64_t k)
 			  40);
 }
 
-static packet_id make_packet(
+static inline __attribute__((always_inline)) packet_id make_packet(
 	struct synthetic *y, struct sim_worker *w, site_id s, sim_time t)
 {
 	struct source *src = &y->source[s];
