@@ -179,66 +179,47 @@ static int put(struct elan_cq *q, const struct put *p)
 	return 0;
 }
 
+/* What every kind of put is given, by the names that the calls below use. */
+#define PUT(...)                                                               \
+	(struct put)                                                           \
+	{                                                                      \
+		.to = to, .bytes = bytes, .target_event = target_event,        \
+		__VA_ARGS__                                                    \
+	}
+#define RANGE .is_range = true, .node = first, .last = last
+
+static int put_data(struct elan_cq *q, const struct put *p)
+{
+	return p->bytes && !p->data ? EFAULT : put(q, p);
+}
+
 int elan_put(struct elan_cq *q, uint32_t node, uint64_t to, const void *data,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event)
 {
-	struct put p = { .node = node,
-		.to = to,
-		.data = data,
-		.bytes = bytes,
-		.target_event = target_event,
-		.source_event = source_event };
-
-	if (bytes && !data)
-		return EFAULT;
-	return put(q, &p);
+	return put_data(q,
+		&PUT(.node = node, .data = data, .source_event = source_event));
 }
 
 int elan_put_from(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,
 	uint64_t bytes, uint32_t target_event, uint32_t source_event)
 {
-	struct put p = { .node = node,
-		.to = to,
-		.from = from,
-		.bytes = bytes,
-		.target_event = target_event,
-		.source_event = source_event };
-
-	return put(q, &p);
+	return put(q,
+		&PUT(.node = node, .from = from, .source_event = source_event));
 }
 
 int elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint64_t to, const void *data, uint64_t bytes, uint32_t target_event,
 	uint32_t source_event)
 {
-	struct put p = { .is_range = true,
-		.node = first,
-		.last = last,
-		.to = to,
-		.data = data,
-		.bytes = bytes,
-		.target_event = target_event,
-		.source_event = source_event };
-
-	if (bytes && !data)
-		return EFAULT;
-	return put(q, &p);
+	return put_data(
+		q, &PUT(RANGE, .data = data, .source_event = source_event));
 }
 
 int elan_broadcast_from(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint64_t to, uint64_t from, uint64_t bytes, uint32_t target_event,
 	uint32_t source_event)
 {
-	struct put p = { .is_range = true,
-		.node = first,
-		.last = last,
-		.to = to,
-		.from = from,
-		.bytes = bytes,
-		.target_event = target_event,
-		.source_event = source_event };
-
-	return put(q, &p);
+	return put(q, &PUT(RANGE, .from = from, .source_event = source_event));
 }
 
 /* A put that is asked for first. */
@@ -251,40 +232,22 @@ static int put_if(struct elan_cq *q, struct put *p)
 	if ((uint32_t)p->ask->operation >= ELAN_OPERATIONS ||
 		p->bytes > ELAN_PACKET)
 		return EINVAL;
-	if (p->bytes && !p->data)
-		return EFAULT;
 	p->source_event = p->ask->yes_event;
-	return put(q, p);
+	return put_data(q, p);
 }
 
 int elan_put_if(struct elan_cq *q, uint32_t node,
 	const struct elan_question *ask, uint64_t to, const void *data,
 	uint32_t bytes, uint32_t target_event)
 {
-	struct put p = { .node = node,
-		.to = to,
-		.data = data,
-		.bytes = bytes,
-		.target_event = target_event,
-		.ask = ask };
-
-	return put_if(q, &p);
+	return put_if(q, &PUT(.node = node, .data = data, .ask = ask));
 }
 
 int elan_broadcast_if(struct elan_cq *q, uint32_t first, uint32_t last,
 	const struct elan_question *ask, uint64_t to, const void *data,
 	uint32_t bytes, uint32_t target_event)
 {
-	struct put p = { .is_range = true,
-		.node = first,
-		.last = last,
-		.to = to,
-		.data = data,
-		.bytes = bytes,
-		.target_event = target_event,
-		.ask = ask };
-
-	return put_if(q, &p);
+	return put_if(q, &PUT(RANGE, .data = data, .ask = ask));
 }
 
 int elan_test(struct elan_cq *q, uint32_t node, const struct elan_question *ask)

@@ -74,6 +74,12 @@ struct param {
 		.name = name_, .type = type_, .offset = offset_, .def = def_,  \
 		.min = min_, .max = max_, .help = help_, .source = source_     \
 	}
+/* And one of a word. */
+#define PARAM_ONE_OF(name_, offset_, def_, words_, help_, source_)             \
+	{                                                                      \
+		.name = name_, .type = PARAM_WORD, .offset = offset_,          \
+		.def = def_, .words = words_, .help = help_, .source = source_ \
+	}
 
 /* Where a value came from; one per row, kept beside the values. */
 struct param_origin {

@@ -36,10 +36,10 @@ static const struct argp_option run_options[] = {
 };
 
 static const struct argp_option book_options[] = {
-	{ "budget", KEY_BUDGET, NULL, 0, "tell where the messages' time went",
+	{ "budget", KEY_BUDGET, NULL, 0, "report where the messages' time went",
 		0 },
 	{ "follow", KEY_FOLLOW, "[NODE.]N", 0,
-		"tell the way of message N, from 0, that a node (0) sends", 0 },
+		"trace message N, counted from 0, that a node (0) sends", 0 },
 	{ 0 },
 };
 
@@ -364,13 +364,6 @@ int cli_out_close(struct cli_out *o, struct err *e)
 	return 0;
 }
 
-int cli_out_drop(struct cli_out *o)
-{
-	fclose(o->file);
-	mem_free(o->text);
-	return -1;
-}
-
 int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e)
@@ -378,9 +371,11 @@ int cli_print(const struct cli_args *a,
 	struct cli_out out;
 
 	cli_out_open(&out);
-	if (perform(a, out.file, e))
-		return cli_out_drop(&out);
-	return cli_out_close(&out, e);
+	if (!perform(a, out.file, e))
+		return cli_out_close(&out, e);
+	fclose(out.file);
+	mem_free(out.text);
+	return -1;
 }
 
 bool cli_colour(FILE *f)

@@ -155,7 +155,7 @@ int cli_claims(int argc, char **argv, struct err *e)
 	struct cli_args a;
 	struct library *l;
 	int code = cli_parse(&a, argc, argv, CLI_JSON, "[SYSTEM]",
-		"Tells how many of the features that a machine's paper "
+		"Reports how many of the features that a machine's paper "
 		"describes are shown by a test.\v"
 		"With a SYSTEM it lists each feature, with its tests.",
 		e);

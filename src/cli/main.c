@@ -31,7 +31,7 @@ static void usage(FILE *f)
 	for (i = 0; i < N_COMMANDS; i++)
 		fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].help);
 	fputs("  help       this text, or `weft help COMMAND`\n\n"
-	      "`weft COMMAND --help` tells a command's options; the manual is "
+	      "`weft COMMAND --help` lists a command's options; the manual is "
 	      "weft(1).\n",
 		f);
 }

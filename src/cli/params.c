@@ -298,7 +298,7 @@ static int check_name(const char *name, struct err *e)
 		err_set(e, "no machine and no workload is called \"%.60s\"%s",
 			name,
 			name_hint(name, (const char *const *)all.name, all.n,
-				"; `weft help` tells how to list them", hint));
+				"; `weft help` says how to list them", hint));
 	for (size_t i = 0; i < all.n; i++)
 		mem_free(all.name[i]);
 	return found ? 0 : -1;

@@ -27,44 +27,31 @@ enum {
 #define MOST_RATE UINT64_C(10000000000000000)
 
 const struct param fault_params_table[] = {
-	{ .name = "bit-errors",
-		.type = PARAM_LINES,
-		.offset = AT(bit_errors),
-		.def = "none",
-		.help = "part of the bits that are flipped on their way, as "
-			"\"1e-9\"; with the name of a class of links in front, "
-			"as \"stage 1 up 1e-7\", of those alone",
-		.source = "assumed: links that make no errors" },
-	{ .name = "events",
-		.type = PARAM_LINES,
-		.offset = AT(events),
-		.def = "none",
-		.help = "what dies or returns when, as \"30 us switch 2.5 "
-			"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up "
-			"2 dies\", \"30 us lane 7 A+ 0 dies\"",
-		.source = "assumed: nothing dies" },
+	PARAM_ROW(PARAM_LINES, "bit-errors", AT(bit_errors), "none", 0, 0,
+		"part of the bits that are flipped on their way, as "
+		"\"1e-9\"; with the name of a class of links in front, "
+		"as \"stage 1 up 1e-7\", of those alone",
+		"assumed: links that make no errors"),
+	PARAM_ROW(PARAM_LINES, "events", AT(events), "none", 0, 0,
+		"what dies or returns when, as \"30 us switch 2.5 "
+		"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up "
+		"2 dies\", \"30 us lane 7 A+ 0 dies\"",
+		"assumed: nothing dies"),
 };
 
 const size_t fault_params_n =
 	sizeof(fault_params_table) / sizeof(fault_params_table[0]);
 
 const struct param fault_lines_table[] = {
-	{ .name = "lines",
-		.type = PARAM_LINES,
-		.offset = AT(lines),
-		.def = "none",
-		.help = "lines of a link that are not as the others, in the "
-			"direction away from the port, as \"link 1.0 up 2 line "
-			"3 skew 900 ps\", \"link 7 line clock closed\"",
-		.source = "assumed: good cables" },
-	{ .name = "cold-start",
-		.type = PARAM_FLAG,
-		.offset = AT(cold_start),
-		.def = "no",
-		.max = 1,
-		.help = "all links are trained when the run begins, and not "
-			"before",
-		.source = "assumed: a machine that was on before" },
+	PARAM_ROW(PARAM_LINES, "lines", AT(lines), "none", 0, 0,
+		"lines of a link that are not as the others, in the "
+		"direction away from the port, as \"link 1.0 up 2 line "
+		"3 skew 900 ps\", \"link 7 line clock closed\"",
+		"assumed: good cables"),
+	PARAM_ROW(PARAM_FLAG, "cold-start", AT(cold_start), "no", 0, 1,
+		"all links are trained when the run begins, and not "
+		"before",
+		"assumed: a machine that was on before"),
 };
 
 const size_t fault_lines_n =

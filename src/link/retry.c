@@ -7,69 +7,38 @@
 enum { HOPELESS = 1 << 20 }; /* tries, of one who never gives up */
 
 const struct param retry_kind_table[] = {
-	{ .name = "retry",
-		.type = PARAM_WORD,
-		.offset = AT(kind),
-		.def = "none",
-		.words = "none|replay",
-		.help = "what a link does about packets that are hit on it: "
-			"nothing, or replay them until they come through" },
+	PARAM_ONE_OF("retry", AT(kind), "none", "none|replay",
+		"what a link does about packets that are hit on it: "
+		"nothing, or replay them until they come through",
+		NULL),
 };
 
 const size_t retry_kind_n =
 	sizeof(retry_kind_table) / sizeof(retry_kind_table[0]);
 
 const struct param retry_params_table[] = {
-	{ .name = "retry.window",
-		.type = PARAM_COUNT,
-		.offset = AT(window),
-		.def = "272",
-		.min = 1,
-		.max = 1 << 20,
-		.help = "size of a sender's replay buffer",
-		.source = "BGQ-G23 (16 full packets)" },
-	{ .name = "retry.unit",
-		.type = PARAM_WORD,
-		.offset = AT(unit),
-		.def = "chunks",
-		.words = "chunks|packets",
-		.help = "unit of retry.window",
-		.source = "assumed: a buffer that is shared by chunks" },
-	{ .name = "retry.numbers",
-		.type = PARAM_COUNT,
-		.offset = AT(numbers),
-		.def = "8",
-		.min = 1,
-		.max = 16,
-		.help = "bits of a sequence number; fewer packets than it has "
-			"values can be under way",
-		.source = "BGQ-G22" },
-	{ .name = "retry.by",
-		.type = PARAM_WORD,
-		.offset = AT(by),
-		.def = "timeout",
-		.words = "timeout|nack",
-		.help = "what makes a sender go back to a packet: silence, or "
-			"a message from the far end",
-		.source = "BGQ-G23" },
-	{ .name = "retry.timeout",
-		.type = PARAM_COUNT,
-		.offset = AT(timeout),
-		.def = "4",
-		.min = 1,
-		.max = 1000000,
-		.help = "time after which a packet that is not acknowledged is "
-			"sent again, in round trips of the wire",
-		.source = "BGQ-G23" },
-	{ .name = "retry.tries",
-		.type = PARAM_COUNT,
-		.offset = AT(tries),
-		.def = "1000",
-		.min = 1,
-		.max = 1000000,
-		.help = "failures in a row after which a link is reported as "
-			"dead",
-		.source = "assumed" },
+	PARAM_ROW(PARAM_COUNT, "retry.window", AT(window), "272", 1, 1 << 20,
+		"size of a sender's replay buffer",
+		"BGQ-G23 (16 full packets)"),
+	PARAM_ONE_OF("retry.unit", AT(unit), "chunks", "chunks|packets",
+		"unit of retry.window",
+		"assumed: a buffer that is shared by chunks"),
+	PARAM_ROW(PARAM_COUNT, "retry.numbers", AT(numbers), "8", 1, 16,
+		"bits of a sequence number; fewer packets than it has "
+		"values can be under way",
+		"BGQ-G22"),
+	PARAM_ONE_OF("retry.by", AT(by), "timeout", "timeout|nack",
+		"what makes a sender go back to a packet: silence, or "
+		"a message from the far end",
+		"BGQ-G23"),
+	PARAM_ROW(PARAM_COUNT, "retry.timeout", AT(timeout), "4", 1, 1000000,
+		"time after which a packet that is not acknowledged is "
+		"sent again, in round trips of the wire",
+		"BGQ-G23"),
+	PARAM_ROW(PARAM_COUNT, "retry.tries", AT(tries), "1000", 1, 1000000,
+		"failures in a row after which a link is reported as "
+		"dead",
+		"assumed"),
 };
 
 const size_t retry_params_n =

@@ -12,64 +12,36 @@
 enum { WORD_BITS = 64, MOST_TAPS = 1024, MOST_REPEATS = 4096 };
 
 const struct param training_params_table[] = {
-	{ .name = "lines",
-		.type = PARAM_COUNT,
-		.offset = AT(lines),
-		.def = "0",
-		.max = TRAINING_LINES,
-		.help = "pairs of a link in each direction: 10, eight for "
-			"data, one for control, the clock; 0: none are "
-			"modelled" },
-	{ .name = "training.on",
-		.type = PARAM_FLAG,
-		.offset = AT(is_on),
-		.def = "yes",
-		.max = 1,
-		.help = "links that come up are trained; otherwise each line "
-			"is sampled where it falls" },
-	{ .name = "training.skew",
-		.type = PARAM_TIME,
-		.offset = AT(skew),
-		.def = "500 ps",
-		.max = 100 * PS_PER_NS,
-		.help = "how far a line is from the clock at most, to either "
-			"side",
-		.source = "assumed: 40 ps for each metre of 13 m of copper" },
-	{ .name = "training.eye",
-		.type = PARAM_TIME,
-		.offset = AT(eye),
-		.def = "400 ps",
-		.min = 1,
-		.max = 100 * PS_PER_NS,
-		.help = "how long a bit can be read, of the time that it "
-			"lasts",
-		.source = "assumed: about half of a bit's 750 ps" },
-	{ .name = "training.step",
-		.type = PARAM_TIME,
-		.offset = AT(step),
-		.def = "25 ps",
-		.min = 1,
-		.max = 100 * PS_PER_NS,
-		.help = "what one tap of a line's delay is",
-		.source = "assumed: a sixteenth of an eye" },
-	{ .name = "training.taps",
-		.type = PARAM_COUNT,
-		.offset = AT(taps),
-		.def = "64",
-		.min = 2,
-		.max = MOST_TAPS,
-		.help = "taps of a line's delay; the middle one is where "
-			"lines are sampled that are not trained",
-		.source = "assumed: two bits' times, so that any skew of up "
-			  "to half a bit and an eye is reached" },
-	{ .name = "training.repeats",
-		.type = PARAM_COUNT,
-		.offset = AT(repeats),
-		.def = "4",
-		.min = 1,
-		.max = MOST_REPEATS,
-		.help = "words of 64 bits that are compared at each tap",
-		.source = "assumed: few; an edge spoils the first" },
+	PARAM_ROW(PARAM_COUNT, "lines", AT(lines), "0", 0, TRAINING_LINES,
+		"pairs of a link in each direction: 10, eight for "
+		"data, one for control, the clock; 0: none are "
+		"modelled",
+		NULL),
+	PARAM_ROW(PARAM_FLAG, "training.on", AT(is_on), "yes", 0, 1,
+		"links that come up are trained; otherwise each line "
+		"is sampled where it falls",
+		NULL),
+	PARAM_ROW(PARAM_TIME, "training.skew", AT(skew), "500 ps", 0,
+		100 * PS_PER_NS,
+		"how far a line is from the clock at most, to either "
+		"side",
+		"assumed: 40 ps for each metre of 13 m of copper"),
+	PARAM_ROW(PARAM_TIME, "training.eye", AT(eye), "400 ps", 1,
+		100 * PS_PER_NS,
+		"how long a bit can be read, of the time that it "
+		"lasts",
+		"assumed: about half of a bit's 750 ps"),
+	PARAM_ROW(PARAM_TIME, "training.step", AT(step), "25 ps", 1,
+		100 * PS_PER_NS, "what one tap of a line's delay is",
+		"assumed: a sixteenth of an eye"),
+	PARAM_ROW(PARAM_COUNT, "training.taps", AT(taps), "64", 2, MOST_TAPS,
+		"taps of a line's delay; the middle one is where "
+		"lines are sampled that are not trained",
+		"assumed: two bits' times, so that any skew of up "
+		"to half a bit and an eye is reached"),
+	PARAM_ROW(PARAM_COUNT, "training.repeats", AT(repeats), "4", 1,
+		MOST_REPEATS, "words of 64 bits that are compared at each tap",
+		"assumed: few; an edge spoils the first"),
 };
 
 const size_t training_params_n =

@@ -183,7 +183,7 @@ static const char noise_note[] =
 	"The paper's 4 MB is slower than its 256 MB; the model has one rate "
 	"of the DDR memory for both.";
 static const char driver_note[] =
-	"By rounds of one packet to each node. The paper does not tell its "
+	"By rounds of one packet to each node. The paper does not name its "
 	"driver: each node sends one message to each other node.";
 static const char zones_note[] =
 	"Saturated random traffic in place of an all-to-all: it does not end "

@@ -55,7 +55,8 @@ static const struct param params[] = {
 		.def = "parity",
 		.words = "parity|random|plus",
 		.help = "direction where both are equally far: by the parity "
-			"of the source's coordinates, by lot, or always plus",
+			"of the source's coordinates, at random, or always "
+			"plus",
 		.source = "BGQ-G8" },
 	{ .name = "bubble",
 		.type = PARAM_FLAG,

@@ -196,7 +196,6 @@ struct bench_cast {
 	bool (*await)(void *own, uint64_t done, uint64_t round);
 };
 
-extern const struct bench_driver *const bench_drivers[]; /* NULL last */
 extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain;
 
 /* The driver of a network interface, or NULL. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-const struct bench_driver *const bench_drivers[] = {
+static const struct bench_driver *const bench_drivers[] = {
 	&bench_mu,
 	&bench_elan,
 	&bench_plain,

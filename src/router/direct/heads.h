@@ -217,8 +217,9 @@ static void show_ordered(const struct direct *d, struct sim_worker *w,
 }
 
 /* A dynamic head in its own channel that is not there yet. */
-static inline void heads_show_dynamic(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t bit, const struct packet *p, sim_time t)
+static inline __attribute__((always_inline)) void heads_show_dynamic(
+	struct direct *d, struct sim_worker *w, struct direct_site *s,
+	uint32_t bit, const struct packet *p, sim_time t)
 {
 	uint32_t ports = p->ask;
 
