@@ -30,7 +30,8 @@ while IFS= read -r line; do
 	[ -n "$line" ] && check "$line"
 done <<<"$commands"
 
-for target in $(grep -o 'make [a-z]*' "$readme" | sort -u | cut -d' ' -f2); do
+targets=$(grep -oE '(^ *|`)make [a-z]+' "$readme" | sed 's/.* //' | sort -u)
+for target in $targets; do
 	check "make -C '$SRC' -n $target"
 done
 
