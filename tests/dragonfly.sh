@@ -57,6 +57,13 @@ ends 0 run dragonfly random $small $lasting --threads 1 --json
 one=$(jq .digest "$tmp/out")
 ends 0 run dragonfly random $small $lasting --threads 3 --json
 holds ".digest == $one"
+# packets of several classes, whose FIFOs are chosen from
+for threads in 1 2 3; do
+	ends 0 run dragonfly alltoall via=msg bytes=1300 --shape 64 \
+		--threads $threads --json
+	[ $threads -gt 1 ] || one=$(jq .digest "$tmp/out")
+	holds ".digest == $one"
+done
 report 'the same on any number of threads'
 
 refuses 'needs topology.kind: dragonfly' check torus \

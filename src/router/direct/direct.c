@@ -173,7 +173,8 @@ static void wire_port(struct direct *d, struct direct_site *s, port_id p)
 		l->tokens[c] = (int16_t)peer->ops->capacity(peer, c);
 	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
 		s->roomy |= 1u << p;
-	s->port[p].requests.n_rare = d->transit != 0;
+	/* where it is never 0, no head is picked the short way */
+	s->port[p].requests.n_rare = d->transit != 0 || d->channel_bits;
 }
 
 /* Which ports lie opposite each other. */
