@@ -8,63 +8,17 @@
 #include <string.h>
 
 #include "base/wide.h"
-#include "link/link.h"
-#include "sim/random.h"
+#include "link/link_testing.h"
 
 #define PS_PER_S INT64_C(1000000000000)
-
-static uint64_t draw(uint64_t *n, uint64_t below)
-{
-	return random_below(random_draw(5, 0, RANDOM_TEST, (*n)++).a, below);
-}
-
-/* Blue Gene/Q's. */
-static struct link_params defaults(void)
-{
-	struct link_params p;
-
-	memset(&p, 0, sizeof(p));
-	link_params_defaults(&p);
-	return p;
-}
-
-/* All that were made, for the end. */
-static struct link_rules made[1000];
-static size_t n_made;
-
-static struct link_rules rules_on(
-	const struct link_params *p, const struct topo *t)
-{
-	struct link_rules r;
-	struct err e = { 0 };
-
-	if (link_rules_init(&r, p, t, &e))
-		fail_msg("%s", e.text);
-	assert_true(n_made < sizeof(made) / sizeof(made[0]));
-	made[n_made++] = r;
-	return r;
-}
-
-static struct link_rules rules(const struct link_params *p)
-{
-	return rules_on(p, NULL);
-}
-
-static int forget(void **state)
-{
-	(void)state;
-	while (n_made)
-		link_rules_fini(&made[--n_made]);
-	return 0;
-}
 
 /* --- framing --- */
 
 /* BGQ-F13: header, whole chunks of payload, trailer, at 2 GB/s. */
 static void a_blue_gene_q_packet_takes_its_bytes_at_2_gb_per_s(void **state)
 {
-	struct link_params p = defaults();
-	struct link_rules r = rules(&p);
+	struct link_params p = link_test_defaults();
+	struct link_rules r = link_test_rules(&p);
 
 	(void)state;
 	assert_int_equal(r.bytes[link_place(&r, 0, 32)], 72);
@@ -83,15 +37,15 @@ static void a_blue_gene_q_packet_takes_its_bytes_at_2_gb_per_s(void **state)
 /* BGQ-F13 */
 static void payload_travels_in_whole_chunks(void **state)
 {
-	struct link_params p = defaults();
+	struct link_params p = link_test_defaults();
 	uint64_t n = 0;
 
 	(void)state;
 	for (int i = 0; i < 200; i++) {
 		struct link_rules r;
 
-		p.chunk = 32 + (int64_t)draw(&n, 200);
-		r = rules(&p);
+		p.chunk = 32 + (int64_t)link_test_draw(&n, 200);
+		r = link_test_rules(&p);
 		for (uint32_t bytes = 0; bytes <= 512; bytes++) {
 			uint32_t c = link_chunks(&r, bytes) - 1u;
 
@@ -105,14 +59,14 @@ static void payload_travels_in_whole_chunks(void **state)
 
 static void bytes_on_the_wire_are_header_chunks_and_trailer(void **state)
 {
-	struct link_params p = defaults();
+	struct link_params p = link_test_defaults();
 	struct link_rules r;
 
 	(void)state;
 	p.header = 24;
 	p.chunk = 40;
 	p.trailer = 5;
-	r = rules(&p);
+	r = link_test_rules(&p);
 	for (uint32_t i = 1; i <= r.max_chunks; i++)
 		assert_int_equal(r.bytes[i - 1], 24 + (i - 1) * 40 + 5);
 }
@@ -120,16 +74,16 @@ static void bytes_on_the_wire_are_header_chunks_and_trailer(void **state)
 /* No error of rounding adds up: half a picosecond per packet at most. */
 static void times_are_right_to_the_nearest_picosecond(void **state)
 {
-	struct link_params p = defaults();
+	struct link_params p = link_test_defaults();
 	uint64_t n = 0;
 
 	(void)state;
 	for (int i = 0; i < 200; i++) {
 		struct link_rules r;
 
-		p.rate = 1000000 +
-			 (int64_t)draw(&n, (uint64_t)1 << (20 + i % 20));
-		r = rules(&p);
+		p.rate = 1000000 + (int64_t)link_test_draw(
+					   &n, (uint64_t)1 << (20 + i % 20));
+		r = link_test_rules(&p);
 		for (uint32_t c = 1; c <= r.max_chunks; c++) {
 			int128 exact = (int128)r.bytes[c - 1] * PS_PER_S;
 			int128 error = (int128)r.ser[c - 1] * p.rate - exact;
@@ -143,7 +97,7 @@ static void times_are_right_to_the_nearest_picosecond(void **state)
 /* QSN-G1, QSN-N50. */
 static struct link_params elite(void)
 {
-	struct link_params p = defaults();
+	struct link_params p = link_test_defaults();
 
 	p.rate = 1333000000;
 	p.header = p.chunk = 8;
@@ -157,7 +111,7 @@ static struct link_params elite(void)
 static void qsn_g1_payload_goes_in_transactions_of_128_bytes(void **state)
 {
 	struct link_params p = elite();
-	struct link_rules r = rules(&p);
+	struct link_rules r = link_test_rules(&p);
 
 	(void)state;
 	assert_int_equal(link_wire_bytes(&p, 0), 8);
@@ -174,14 +128,14 @@ static void qsn_g1_payload_goes_in_transactions_of_128_bytes(void **state)
 static void qsn_f76_4b5b_leaves_four_fifths(void **state)
 {
 	struct link_params p = elite();
-	struct link_rules plain = rules(&p), coded;
+	struct link_rules plain = link_test_rules(&p), coded;
 
 	(void)state;
 	assert_int_equal(link_data_rate(&p), 1333000000);
 	p.code = 1; /* 4b5b */
 	assert_int_equal(link_data_rate(&p), 1066400000);
 	p.gap = p.protocol = 4;
-	coded = rules(&p);
+	coded = link_test_rules(&p);
 	for (uint32_t c = 1; c <= coded.max_chunks; c++)
 		assert_in_range(coded.ser[c - 1], plain.ser[c - 1] * 5 / 4 - 1,
 			plain.ser[c - 1] * 5 / 4 + 1);
@@ -192,14 +146,14 @@ static void qsn_f76_4b5b_leaves_four_fifths(void **state)
 /* Latencies are the topology's. */
 static void a_topology_gives_latencies(void **state)
 {
-	struct link_params p = defaults();
+	struct link_params p = link_test_defaults();
 	struct link_rules r;
 	struct topo t = { .n_wires = 3 };
 
 	(void)state;
 	t.wire[1] = (struct topo_wire){ .latency = 777, .logic = 77 };
 	t.wire[2] = (struct topo_wire){ .latency = 888, .logic = 88 };
-	r = rules_on(&p, &t);
+	r = link_test_rules_on(&p, &t);
 	assert_int_equal(r.latency[1], 777);
 	assert_int_equal(r.logic[1], 77);
 	assert_int_equal(r.latency[2], 888);
@@ -219,14 +173,14 @@ static void is_refused(const struct link_params *p, const char *what)
 
 static void frames_that_cannot_be_are_refused(void **state)
 {
-	struct link_params p = defaults();
+	struct link_params p = link_test_defaults();
 
 	(void)state;
 	p.header = 33;
 	is_refused(&p, "link.header");
 	p.header = 32;
 	p.payload = 4094 * 32;
-	assert_int_equal(rules(&p).max_chunks, LINK_MAX_CHUNKS);
+	assert_int_equal(link_test_rules(&p).max_chunks, LINK_MAX_CHUNKS);
 	p.payload++;
 	is_refused(&p, "link.payload");
 	p.header = p.chunk = 1;
@@ -238,7 +192,7 @@ static void frames_that_cannot_be_are_refused(void **state)
 static void packets_may_have_up_to_4095_chunks(void **state)
 {
 	static const uint32_t chunks[] = { 2, 255, 256, 257, 258, 4095 };
-	struct link_params p = defaults();
+	struct link_params p = link_test_defaults();
 
 	(void)state;
 	p.header = p.chunk = 16;
@@ -247,7 +201,7 @@ static void packets_may_have_up_to_4095_chunks(void **state)
 		struct link_rules r;
 
 		p.payload = 16 * (chunks[i] - 1);
-		r = rules(&p);
+		r = link_test_rules(&p);
 		x.bytes = (uint16_t)(p.payload < UINT16_MAX ? p.payload : 0);
 		link_measure(&r, &x);
 		assert_int_equal(r.max_chunks, chunks[i]);
@@ -296,7 +250,7 @@ static const struct link_format phits[] = {
 
 static struct link_params gemini(void)
 {
-	struct link_params p = defaults();
+	struct link_params p = link_test_defaults();
 
 	p.lanes = 3;
 	p.rate = 3 * INT64_C(781250000);
@@ -313,7 +267,7 @@ static void each_format_has_its_own_cost(void **state)
 {
 	enum { PHIT = 1280 };
 	struct link_params p = gemini();
-	struct link_rules r = rules(&p);
+	struct link_rules r = link_test_rules(&p);
 	struct packet x = { .format = 3, .bytes = 64 };
 
 	(void)state;
@@ -333,7 +287,7 @@ static void each_format_has_its_own_cost(void **state)
 static void a_link_that_lost_lanes_is_slower(void **state)
 {
 	struct link_params p = gemini();
-	struct link_rules r = rules(&p);
+	struct link_rules r = link_test_rules(&p);
 	struct packet x = { .bytes = 64 };
 
 	(void)state;
@@ -357,7 +311,7 @@ static void a_class_of_wires_may_have_its_own_rate(void **state)
 	p.gap = 3;
 	t.wire[1].rate = p.rate / 2;
 	t.wire[2].rate = p.rate;
-	r = rules_on(&p, &t);
+	r = link_test_rules_on(&p, &t);
 	link_measure(&r, &x);
 	assert_int_equal(r.n_rates, 2);
 	assert_int_equal(link_row(&r, 0, 0), link_row(&r, 2, 0));
@@ -369,7 +323,7 @@ static void a_class_of_wires_may_have_its_own_rate(void **state)
 /* APEnet+: 261 words and a quarter as many control words (APE-N11). */
 static void control_words_follow_at_their_cadence(void **state)
 {
-	struct link_params p = defaults();
+	struct link_params p = link_test_defaults();
 	struct link_rules r;
 	struct packet x = { .bytes = 4096, .size = 3 };
 
@@ -379,7 +333,7 @@ static void control_words_follow_at_their_cadence(void **state)
 	p.payload = 4096;
 	p.control = 2;
 	p.control_every = 8;
-	r = rules(&p);
+	r = link_test_rules(&p);
 	assert_int_equal(link_wire_bytes(&p, 4096), 261 * 16 * 10 / 8);
 	assert_int_equal(r.bytes[link_place(&r, 0, 4096)], 5220);
 	/* three words sent twice: no more chunks, and control words, too */
@@ -391,13 +345,13 @@ static void control_words_follow_at_their_cadence(void **state)
 /* Words of 8 B on the wire, tokens of 64 B. */
 static void a_word_need_not_be_a_chunk(void **state)
 {
-	struct link_params p = defaults();
+	struct link_params p = link_test_defaults();
 	struct link_rules r;
 
 	(void)state;
 	p.chunk = 64;
 	p.word = 8;
-	r = rules(&p);
+	r = link_test_rules(&p);
 	assert_int_equal(r.bytes[link_place(&r, 0, 1)], 32 + 8 + 8);
 	assert_int_equal(link_chunks(&r, 1), 2);
 	assert_int_equal(r.bytes[link_place(&r, 0, 65)], 32 + 72 + 8);
@@ -409,7 +363,7 @@ static void a_word_need_not_be_a_chunk(void **state)
 
 static struct link_params lanes(int64_t n, const char *rate)
 {
-	struct link_params p = defaults();
+	struct link_params p = link_test_defaults();
 	struct param_block b = { "link", link_params_table, link_params_n, &p,
 		NULL };
 	struct err e = { .text = "" };
@@ -424,7 +378,7 @@ static void a_link_is_as_fast_as_its_lanes(void **state)
 {
 	struct link_params gemini = lanes(3, "6.25 Gb/s");
 	struct link_params apenet = lanes(4, "7.0 Gb/s");
-	struct link_params none = defaults();
+	struct link_params none = link_test_defaults();
 	struct err e = { .text = "" };
 
 	(void)state;
@@ -481,5 +435,5 @@ int main(void)
 		cmocka_unit_test(frames_that_cannot_be_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, forget);
+	return cmocka_run_group_tests(tests, NULL, link_test_forget);
 }

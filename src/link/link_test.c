@@ -7,55 +7,9 @@
 #include <string.h>
 
 #include "base/wide.h"
-#include "link/link.h"
-#include "sim/random.h"
+#include "link/link_testing.h"
 
 #define PS_PER_S INT64_C(1000000000000)
-
-static uint64_t draw(uint64_t *n, uint64_t below)
-{
-	return random_below(random_draw(5, 0, RANDOM_TEST, (*n)++).a, below);
-}
-
-/* Blue Gene/Q's. */
-static struct link_params defaults(void)
-{
-	struct link_params p;
-
-	memset(&p, 0, sizeof(p));
-	link_params_defaults(&p);
-	return p;
-}
-
-/* All that were made, for the end. */
-static struct link_rules made[1000];
-static size_t n_made;
-
-static struct link_rules rules_on(
-	const struct link_params *p, const struct topo *t)
-{
-	struct link_rules r;
-	struct err e = { 0 };
-
-	if (link_rules_init(&r, p, t, &e))
-		fail_msg("%s", e.text);
-	assert_true(n_made < sizeof(made) / sizeof(made[0]));
-	made[n_made++] = r;
-	return r;
-}
-
-static struct link_rules rules(const struct link_params *p)
-{
-	return rules_on(p, NULL);
-}
-
-static int forget(void **state)
-{
-	(void)state;
-	while (n_made)
-		link_rules_fini(&made[--n_made]);
-	return 0;
-}
 
 /* --- the debt of protocol bytes --- */
 
@@ -118,8 +72,8 @@ static sim_time stream(
 /* 512 of 560 bytes: header, trailer and gap, but no protocol. */
 static void a_one_way_stream_spends_560_bytes_a_packet(void **state)
 {
-	struct link_params p = defaults();
-	struct link_rules r = rules(&p);
+	struct link_params p = link_test_defaults();
+	struct link_rules r = link_test_rules(&p);
 
 	(void)state;
 	assert_int_equal(stream(&r, 41400, false, 1000), 1000 * 280 * SIM_NS);
@@ -129,8 +83,8 @@ static void a_one_way_stream_spends_560_bytes_a_packet(void **state)
 static void a_two_way_stream_spends_576_bytes_a_packet(void **state)
 {
 	static const sim_time latencies[] = { 1, 41400, 198250, 1000000 };
-	struct link_params p = defaults();
-	struct link_rules r = rules(&p);
+	struct link_params p = link_test_defaults();
+	struct link_rules r = link_test_rules(&p);
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
@@ -145,8 +99,8 @@ static void a_two_way_stream_spends_576_bytes_a_packet(void **state)
 
 static void idle_time_pays_the_debt(void **state)
 {
-	struct link_params p = defaults();
-	struct link_rules r = rules(&p);
+	struct link_params p = link_test_defaults();
+	struct link_rules r = link_test_rules(&p);
 	struct link_sender l;
 
 	(void)state;
@@ -165,8 +119,8 @@ static void idle_time_pays_the_debt(void **state)
 /* The link is free for a packet though its debt is not paid. */
 static void a_debt_does_not_hold_a_packet_back(void **state)
 {
-	struct link_params p = defaults();
-	struct link_rules r = rules(&p);
+	struct link_params p = link_test_defaults();
+	struct link_rules r = link_test_rules(&p);
 	struct link_sender l = { 0 };
 
 	(void)state;
@@ -180,8 +134,8 @@ static void a_debt_does_not_hold_a_packet_back(void **state)
 /* A busy link pays nothing, and what was paid is not asked for again. */
 static void a_debt_is_paid_once(void **state)
 {
-	struct link_params p = defaults();
-	struct link_rules r = rules(&p);
+	struct link_params p = link_test_defaults();
+	struct link_rules r = link_test_rules(&p);
 	struct link_sender l = { 0 };
 
 	(void)state;
@@ -196,8 +150,8 @@ static void a_debt_is_paid_once(void **state)
 /* Where the way in is slower than the way out. */
 static void a_late_tail_holds_the_link(void **state)
 {
-	struct link_params p = defaults();
-	struct link_rules r = rules(&p);
+	struct link_params p = link_test_defaults();
+	struct link_rules r = link_test_rules(&p);
 	struct link_sender l = { 0 };
 
 	(void)state;
@@ -224,8 +178,8 @@ static void ledger_idle(struct ledger *g, sim_time t)
 
 static void time_stamps_do_what_a_ledger_does(void **state)
 {
-	struct link_params p = defaults();
-	struct link_rules r = rules(&p);
+	struct link_params p = link_test_defaults();
+	struct link_rules r = link_test_rules(&p);
 	uint64_t n = 0;
 
 	(void)state;
@@ -235,11 +189,13 @@ static void time_stamps_do_what_a_ledger_does(void **state)
 		sim_time t = 0;
 
 		for (int i = 0; i < 500; i++) {
-			uint32_t c = 1 + (uint32_t)draw(&n, r.max_chunks);
+			uint32_t c =
+				1 + (uint32_t)link_test_draw(&n, r.max_chunks);
 
-			t += (sim_time)draw(&n, draw(&n, 4) ? 9000 : 400000);
+			t += (sim_time)link_test_draw(
+				&n, link_test_draw(&n, 4) ? 9000 : 400000);
 			ledger_idle(&g, t);
-			if (t >= l.free_at && draw(&n, 2)) {
+			if (t >= l.free_at && link_test_draw(&n, 2)) {
 				take(&l, &r, t, c);
 				g.free_at = t + r.ser[c - 1] + r.gap + g.debt;
 				g.debt = 0;
@@ -264,7 +220,7 @@ static void tokens_are_back_when_their_time_has_come(void **state)
 		struct link_sender l = { 0 };
 		struct link_returns r = { 0 };
 		int want[LINK_CHANNELS] = { 0 };
-		sim_time due[100], now = (sim_time)draw(&n, PS_PER_S);
+		sim_time due[100], now = (sim_time)link_test_draw(&n, PS_PER_S);
 		uint32_t channel[100], chunks[100];
 
 		for (int i = 0; i < 100; i++) {
@@ -272,13 +228,15 @@ static void tokens_are_back_when_their_time_has_come(void **state)
 
 			due[i] = SIM_NEVER;
 			if (r.n < LINK_RETURNS) {
-				due[i] = now + (sim_time)draw(&n, 20);
-				channel[i] = (uint32_t)draw(&n, LINK_CHANNELS);
-				chunks[i] = 1 + (uint32_t)draw(&n, 255);
+				due[i] = now + (sim_time)link_test_draw(&n, 20);
+				channel[i] = (uint32_t)link_test_draw(
+					&n, LINK_CHANNELS);
+				chunks[i] =
+					1 + (uint32_t)link_test_draw(&n, 255);
 				r.stamp[r.n++] = link_stamp(
 					due[i], channel[i], chunks[i]);
 			}
-			now += (sim_time)draw(&n, 5);
+			now += (sim_time)link_test_draw(&n, 5);
 			link_collect(&l, &r, now);
 			for (int k = 0; k <= i; k++) {
 				waiting += due[k] > now && due[k] != SIM_NEVER;
@@ -307,5 +265,5 @@ int main(void)
 		cmocka_unit_test(tokens_are_back_when_their_time_has_come),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, forget);
+	return cmocka_run_group_tests(tests, NULL, link_test_forget);
 }

@@ -1,0 +1,21 @@
+/* For tests: rules of links, which are freed when the tests are over. */
+#ifndef LINK_LINK_TESTING_H
+#define LINK_LINK_TESTING_H
+
+#include "link/link.h"
+
+/* Blue Gene/Q's parameters. */
+struct link_params link_test_defaults(void);
+
+/* What follows from them, on wires of a topology; fails the test where they
+ * cannot be. */
+struct link_rules link_test_rules_on(
+	const struct link_params *p, const struct topo *t);
+struct link_rules link_test_rules(const struct link_params *p);
+
+/* A test group's teardown: frees all rules that were made. */
+int link_test_forget(void **state);
+
+uint64_t link_test_draw(uint64_t *n, uint64_t below);
+
+#endif
