@@ -90,6 +90,12 @@ refused 'at most 512' run bgq random bytes=600
 refused 'too large' run bgq random bytes=99999999999999999999
 refused 'is not one of' run bgq random routing=adaptive
 refused 'is neither' run bgq random zones=AQ
+refused 'zones: means nothing on qsnet2-64, whose routing is updown; its own '\
+'parameters, for --set, are routing.spread' run qsnet2-64 random zones=ABC
+refused 'zones: means nothing' run dragonfly alltoall zones=none
+refused 'routing: means nothing' run fattree random routing=deterministic
+refused 'routing: means nothing' run qsnet2-16 pingpong routing=dynamic
+refused 'class: means nothing' run dragonfly random class=high
 refused 'leaves out' run bgq random zones=A,BC
 refused 'have no rate' run bgq random load=0.5 bytes=0
 refused 'node 99999' run bgq hotspot hot=99999

@@ -127,13 +127,12 @@ static void json_lines(struct json *j, const char *key, const char *text)
 	json_end(j, ']');
 }
 
-/* Part of the raw rate, over the whole run, warm-up included. */
-static double use(const struct machine_run *r, uint64_t bytes, uint64_t n_links)
+/* Part of the data rate, over the whole run, warm-up included. */
+static double use(const struct machine_run *r, double busy, uint64_t n_links)
 {
-	double most = (double)link_data_rate(&r->machine->link) *
-		      (double)r->result.end / 1e12 * (double)n_links;
+	double most = (double)r->result.end * (double)n_links;
 
-	return most > 0 ? (double)bytes / most : 0;
+	return most > 0 ? busy / most : 0;
 }
 
 /*
@@ -171,8 +170,8 @@ static void json_links(struct json *j, const struct machine_run *r)
 		json_object(j, NULL);
 		json_text(j, "port", name);
 		json_count(j, "links", u.n_links);
-		json_real(j, "mean_use", use(r, u.sent_bytes, u.n_links));
-		json_real(j, "max_use", use(r, u.most_bytes, 1));
+		json_real(j, "mean_use", use(r, (double)u.busy, u.n_links));
+		json_real(j, "max_use", use(r, (double)u.most_busy, 1));
 		json_real(j, "mean_queue",
 			r->result.end
 				? (double)u.waited / (double)r->result.end /
@@ -195,7 +194,7 @@ static void print_links(const struct machine_run *r, FILE *f)
 			fputs("\n            ", f);
 		if (u.n_links)
 			fprintf(f, "%s %.0f %%  ", name,
-				use(r, u.sent_bytes, u.n_links) * 100);
+				use(r, (double)u.busy, u.n_links) * 100);
 	}
 	fputs("of the raw rate, warm-up included\n", f);
 }

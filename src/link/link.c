@@ -312,6 +312,8 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 		return -1;
 	set_latencies(r, t);
 	find_rates(r, t, own, rate);
+	for (i = 0; i < TOPO_MAX_WIRES; i++)
+		r->bps[i] = rate[r->rate_of[i]];
 	for (i = 0; i <= LINK_MAX_ROUTE; i++)
 		r->route_ser[i] = wire_time(i * p->route, own);
 	rows = r->n_rates * r->lanes;

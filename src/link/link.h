@@ -98,6 +98,7 @@ struct link_rules {
 	uint32_t row; /* costs in one */
 	uint32_t n_rates; /* of links that have all their lanes */
 	uint8_t rate_of[TOPO_MAX_WIRES]; /* by class of wire */
+	int64_t bps[TOPO_MAX_WIRES]; /* the same, without the line code */
 	uint32_t lanes;
 	struct link_rate *rate; /* as the rows of cost */
 	sim_time longest; /* serialisation, of links that lack no lane */

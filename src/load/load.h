@@ -199,6 +199,10 @@ int load_check_node(
 int load_check_pair(
 	const struct topo *t, int64_t from, int64_t to, struct err *e);
 
+/* What the machine must have for a key to mean anything, as machine_has() knows
+ * it; NULL: nothing. */
+const char *load_key_needs(const char *key);
+
 /* What the keys class and routing ask for: an enum packet_kind. */
 uint8_t load_kind(int64_t class, int64_t routing);
 

@@ -89,6 +89,21 @@ int load_check_pair(
 	return 0;
 }
 
+const char *load_key_needs(const char *key)
+{
+	static const char *const needs[][2] = {
+		{ "zones", "zones" },
+		{ "routing", "orders" },
+		{ "class", "classes" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (!strcmp(key, needs[i][0]))
+			return needs[i][1];
+	return NULL;
+}
+
 uint8_t load_kind(int64_t class, int64_t routing)
 {
 	if (class)
@@ -180,7 +195,7 @@ int load_run(struct load *l, struct load_result *r, struct err *e)
 	l->digest = mem_alloc(l->net->n_sites, sizeof(*l->digest));
 	if (err_guard(run, &all, e))
 		return -1;
-	r->end = sim_now(l->net->sim);
+	r->end = sim_last_time(l->net->sim);
 	if (r->ending == LOAD_ENDLESS)
 		return err_set_code(e, EXIT_LIMIT,
 			"more than %d s of simulated time",

@@ -274,6 +274,17 @@ static bool is_kind(const char *needs, const char *section, const char *kind)
 	return !needs[n] || (needs[n] == '.' && !strcmp(needs + n + 1, kind));
 }
 
+bool machine_has(const struct machine *m, const char *word)
+{
+	const struct topo *t = topo_now(m);
+	const struct nic_ops *nic = nic_now(m);
+
+	return has_word(t->ops->has ? t->ops->has(t) : NULL, word) ||
+	       has_word(route_registry[route_now(m)]->has, word) ||
+	       has_word(m->link.retry.kind ? "replay" : NULL, word) ||
+	       has_word(nic ? nic->has : NULL, word);
+}
+
 bool machine_uses(const struct machine *m, size_t block)
 {
 	const char *needs = m->use[block].needs;
@@ -287,10 +298,7 @@ bool machine_uses(const struct machine *m, size_t block)
 	       is_kind(needs, "routing", r->name) ||
 	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
 	       is_kind(needs, "side", side ? side->name : NULL) ||
-	       has_word(t->ops->has ? t->ops->has(t) : NULL, needs) ||
-	       has_word(r->has, needs) ||
-	       has_word(m->link.retry.kind ? "replay" : NULL, needs) ||
-	       has_word(nic ? nic->has : NULL, needs);
+	       machine_has(m, needs);
 }
 
 /* Parameters that the command line has set. */

@@ -97,6 +97,9 @@ int machine_check_faults(const struct machine *m, struct err *e);
 struct machine *machine_default(void);
 void machine_free(struct machine *m);
 
+/* Whether its topology, routing, links or interface have what a word of their
+ * has stands for. */
+bool machine_has(const struct machine *m, const char *word);
 /* Whether a block belongs to what the machine is. */
 bool machine_uses(const struct machine *m, size_t block);
 

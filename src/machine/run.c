@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "machine/run.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -61,6 +62,32 @@ static int read_keys(
 	return 0;
 }
 
+/* A key that means nothing on this machine is a mistake. */
+static int check_keys(const struct machine_run *r, struct err *e)
+{
+	const struct route_ops *o = r->machine->route->ops;
+	char has[256] = "";
+	size_t i, k, n = 0;
+
+	for (i = 0; i < r->keys.n_rows; i++) {
+		const char *key = r->keys.rows[i].name;
+		const char *needs = load_key_needs(key);
+
+		if (!needs || !r->keys.origins[i].set ||
+			machine_has(r->machine, needs))
+			continue;
+		for (k = 0; k < o->n_params && n < sizeof(has); k++)
+			n += (size_t)snprintf(has + n, sizeof(has) - n,
+				"%srouting.%s", k ? ", " : "",
+				o->params[k].name);
+		return err_set(e,
+			"%s: means nothing on %s, whose routing is %s; its "
+			"own parameters, for --set, are %s",
+			key, r->machine->header.name, o->name, has);
+	}
+	return 0;
+}
+
 static int read_load(struct machine_run *r, struct err *e)
 {
 	const struct load_ops *ops = r->setup.load;
@@ -91,7 +118,7 @@ static int read_load(struct machine_run *r, struct err *e)
 			mem_alloc(ops->n_params, sizeof(struct param_origin)),
 	};
 	param_defaults(&r->keys);
-	if (read_keys(r, &old, e))
+	if (read_keys(r, &old, e) || check_keys(r, e))
 		return -1;
 	return ops->init(r->load, r->machine->topo, r->machine->route,
 		&r->machine->link, e);

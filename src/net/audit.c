@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#define PS_PER_S INT64_C(1000000000000)
+
 struct audit {
 	struct net *n;
 	uint32_t n_channels; /* the most that a router has */
@@ -189,15 +191,32 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 	return r->ops->counters(r, s, p, channels, now);
 }
 
+/* The time that the bytes which have left s by p until now took. */
+static sim_time time_busy(const struct net *n, site_id s, port_id p,
+	const struct net_counters *c, sim_time now)
+{
+	uint32_t class = n->topo->ops->wire(n->topo, s, p);
+	sim_time busy = (sim_time)((uint128)c->sent_bytes * (uint64_t)PS_PER_S /
+				   (uint64_t)n->link.bps[class]);
+	sim_time later = c->free_at > now ? c->free_at - now : 0;
+
+	return busy > later ? busy - later : 0;
+}
+
 /* Counts the link that leaves s by p, and the receiver that another one, or
  * it itself, leads to. */
 static void add_use(const struct net *n, struct net_use *u, site_id s,
 	port_id p, struct topo_end receiver, sim_time now)
 {
-	uint64_t bytes = net_counters(n, s, p, UINT32_MAX, now).sent_bytes;
+	struct net_counters c = net_counters(n, s, p, UINT32_MAX, now);
+	sim_time busy = time_busy(n, s, p, &c, now);
+	uint64_t bytes = c.sent_bytes;
 
 	u->n_links++;
 	u->sent_bytes += bytes;
+	u->busy += (uint64_t)busy;
+	if (busy > u->most_busy)
+		u->most_busy = busy;
 	u->waited +=
 		net_counters(n, receiver.router, receiver.port, UINT32_MAX, now)
 			.waited;

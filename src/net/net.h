@@ -10,6 +10,7 @@
 #ifndef NET_NET_H
 #define NET_NET_H
 
+#include "base/wide.h"
 #include "link/faults.h"
 #include "link/link.h"
 #include "link/packet.h"
@@ -217,6 +218,8 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 struct net_use {
 	uint64_t n_links;
 	uint64_t sent_bytes, most_bytes; /* of all, of the busiest one */
+	uint128 busy; /* time that bytes took until now: of all, ... */
+	sim_time most_busy; /* ... and of the busiest one */
 	sim_time waited; /* in the receivers of the same port */
 };
 

@@ -62,10 +62,12 @@ struct net_way {
 
 enum { NET_MOST_WAYS = 2 * TOPO_MAX_PORTS };
 
-/* Bytes sent; packets received, and the time integral of the packets that
- * wait in the receiver. */
+/* Bytes sent, where those of a packet that is being sent count as sent until
+ * the link is free; packets received, and the time integral of the packets
+ * that wait in the receiver. */
 struct net_counters {
 	uint64_t sent_bytes;
+	sim_time free_at;
 	uint64_t packets;
 	sim_time waited;
 };

@@ -90,8 +90,9 @@ struct route_fact {
 
 struct route_ops {
 	const char *name;
-	/* What parameters of other sections need that it has, in words with
-	 * blanks between them: see machine.c.  NULL: nothing. */
+	/* What parameters of other sections and keys of workloads need that it
+	 * has, in words with blanks between them: see machine_has().  NULL:
+	 * nothing. */
 	const char *has;
 	const char *const *channels; /* names of those that packets use */
 	uint32_t n_channels;

@@ -28,8 +28,19 @@ uint64_t sim_n_events(const struct sim *s)
 	uint32_t i;
 
 	for (i = 0; i < s->p.n_workers; i++)
-		n += s->workers[i].n_events;
+		n += s->workers[i].n_counted;
 	return n;
+}
+
+sim_time sim_last_time(const struct sim *s)
+{
+	sim_time last = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->p.n_workers; i++)
+		if (s->workers[i].last > last)
+			last = s->workers[i].last;
+	return last;
 }
 
 static uint64_t worker_memory(const struct sim *s, const struct sim_worker *w)

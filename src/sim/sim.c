@@ -140,6 +140,10 @@ static void visit_all(
 		ops->visit(w, w->visited);
 	}
 	w->visited = NO_SITE;
+	if (w->n_events - w->n_discounted == w->n_counted)
+		return;
+	w->n_counted = w->n_events - w->n_discounted;
+	w->last = w->start + w->width;
 }
 
 void sim_run_window(struct sim_worker *w, uint64_t k)

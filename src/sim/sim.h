@@ -138,6 +138,10 @@ struct sim_worker {
 
 	site_id visited; /* the site that is being visited, or NO_SITE */
 	uint64_t n_events, n_visits, n_windows;
+	/* Of these events, those that sim_discount() was told of; how many
+	 * others there were, and when the last window that had one ended. */
+	uint64_t n_discounted, n_counted;
+	sim_time last;
 	unsigned turn; /* of notices, while workers run together */
 	struct err failure; /* what ended its part of the run */
 	struct sim *sim;
@@ -185,6 +189,9 @@ enum sim_ending sim_run(struct sim *s, sim_time until);
 sim_time sim_now(const struct sim *s);
 sim_time sim_next_time(const struct sim *s);
 
+/* The end of the last window in which anything happened that counts. */
+sim_time sim_last_time(const struct sim *s);
+
 /*
  * For runs in slices of a length, one after the other from now on: the end of
  * the first one in which anything happens, or of the first where nothing does.
@@ -194,7 +201,7 @@ sim_time sim_slice(const struct sim *s, sim_time length);
 uint32_t sim_n_workers(const struct sim *s);
 struct sim_worker *sim_worker(struct sim *s, uint32_t id);
 struct sim_worker *sim_owner(struct sim *s, site_id site);
-uint64_t sim_n_events(const struct sim *s);
+uint64_t sim_n_events(const struct sim *s); /* that count */
 uint64_t sim_memory(const struct sim *s);
 
 /* Hands every event that waits to f, with its time. */
@@ -274,6 +281,16 @@ static inline const struct sim_event *sim_next(
 	w->at++;
 	*t = w->start + sim_when(e);
 	return e;
+}
+
+/*
+ * The event that runs would be none if sites were visited in another order or
+ * shared out otherwise: it does not count, so that what is counted depends on
+ * neither.
+ */
+static inline void sim_discount(struct sim_worker *w)
+{
+	w->n_discounted++;
 }
 
 /* Whether another event of this visit happens at the time of e too. */

@@ -241,6 +241,8 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 	if (bench_init(&s->bench, &n, t, e))
 		return -1;
 	s->bench.piece = s->size[s->n_sizes - 1].bytes;
+	if (s->bench.piece < ANSWER)
+		s->bench.piece = ANSWER;
 	s->bench.owner = owner;
 	if (s->op == OP_GET && s->bench.means != BENCH_AUTO)
 		return err_set(e, "by: gets leave no choice of means");

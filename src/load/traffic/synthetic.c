@@ -346,19 +346,20 @@ static void synthetic_start(struct load *l)
 	}
 }
 
-/* All workers' samples of batches [from, to). */
-static void samples(
-	const struct synthetic *y, uint32_t from, uint32_t to, uint64_t *sample)
+/* All workers' samples of batches [from, to), to be freed: a window may be
+ * longer than any number of them. */
+static uint64_t *samples(const struct synthetic *y, uint32_t from, uint32_t to)
 {
+	uint64_t *sample = mem_alloc(to - from + 1, sizeof(*sample));
 	uint32_t w, i;
 
-	memset(sample, 0, (to - from) * sizeof(*sample));
 	for (w = 0; w < sim_n_workers(y->load.net->sim); w++) {
 		const struct meter *m = &y->meter[w];
 
 		for (i = from; i < to && i < m->room; i++)
 			sample[i - from] += m->batch[i];
 	}
+	return sample;
 }
 
 /* Packets due by now, and those of them that are not yet in a FIFO. */
@@ -406,23 +407,27 @@ static void end_measuring(struct synthetic *y, sim_time now)
 
 static bool is_warm(const struct synthetic *y, uint32_t i)
 {
-	uint64_t sample[WARM_LIMIT + 1];
+	uint64_t *sample;
+	bool is;
 
 	if (y->warmup != AUTO)
 		return (sim_time)i * y->batch - y->shift >= y->warmup;
 	if (i >= WARM_LIMIT)
 		return true;
-	samples(y, 0, i, sample);
-	return batches_warm(sample, i);
+	sample = samples(y, 0, i);
+	is = batches_warm(sample, i);
+	mem_free(sample);
+	return is;
 }
 
 static uint32_t half_width(const struct synthetic *y, uint32_t i)
 {
 	uint32_t from = (uint32_t)((y->from + y->shift) / y->batch);
-	uint64_t sample[MEASURE_LIMIT + 1];
+	uint64_t *sample = samples(y, from, i);
+	uint32_t width = batches_half_width(sample, i - from);
 
-	samples(y, from, i, sample);
-	return batches_half_width(sample, i - from);
+	mem_free(sample);
+	return width;
 }
 
 static bool is_measured(const struct synthetic *y, uint32_t i)
@@ -468,7 +473,7 @@ static void synthetic_report(struct load *l, struct load_result *r)
 	struct synthetic *y = of(l);
 	uint32_t first = (uint32_t)((y->from + y->shift) / y->batch);
 	uint32_t last = (uint32_t)((y->until + y->shift) / y->batch), i, width;
-	uint64_t sample[MEASURE_LIMIT + 1];
+	uint64_t *sample;
 
 	if (r->ending == LOAD_FINISHED && y->is_saturated)
 		r->ending = LOAD_SATURATED;
@@ -478,9 +483,12 @@ static void synthetic_report(struct load *l, struct load_result *r)
 		return;
 	r->has_throughput = true;
 	r->measured = y->until - y->from;
-	samples(y, first, last, sample);
+	if (r->end < y->until)
+		r->end = y->until;
+	sample = samples(y, first, last);
 	for (i = 0; i < last - first; i++)
 		r->bytes += sample[i];
+	mem_free(sample);
 	for (i = 0; i < sim_n_workers(l->net->sim); i++)
 		hist_merge(&r->latency, &y->meter[i].latency);
 	load_figure(r, "warmup_ns", (double)y->from / SIM_NS);

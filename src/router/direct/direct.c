@@ -402,7 +402,7 @@ static struct net_counters direct_counters(const struct router *r, site_id id,
 	port_id p, uint32_t channels, sim_time now)
 {
 	struct direct_site *s = site_of(r, id);
-	struct net_counters sum = { 0 };
+	struct net_counters sum = { .free_at = s->port[p].sender.free_at };
 	uint32_t c;
 
 	for (c = 0; c < N_CHANNELS; c++) {

@@ -280,12 +280,15 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 			(uint16_t)(channel << 8 | bit), 0);
 }
 
-/* Tokens from a neighbour of another worker, or that somebody waits for. */
-static void on_token(struct direct *d, struct direct_site *s, uint32_t port,
-	uint32_t channel, uint32_t chunks, sim_time t)
+/* Tokens from a neighbour of another worker, or that somebody waits for:
+ * mostly they are none of the kernel's events. */
+static void on_token(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t port, uint32_t channel, uint32_t chunks,
+	sim_time t)
 {
 	struct link_sender *l = &s->port[port].sender;
 
+	sim_discount(w);
 	booked_token(d, s, port, channel, chunks, t);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
 	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
@@ -312,7 +315,7 @@ static inline void on_link(struct direct *d, struct sim_worker *w,
 	if (DIRECT_FULL && sim_number(e) >= NET_LINK)
 		net_on_link(d->router.net, w, s->id, t, e);
 	else
-		on_token(d, s, sim_number(e), sim_aux(e), e->data, t);
+		on_token(d, w, s, sim_number(e), sim_aux(e), e->data, t);
 }
 
 static void inject(struct net *n, struct sim_worker *w, site_id site,
