@@ -292,7 +292,7 @@ int elan_dma(struct elan_cq *q, const struct elan_dma *d)
 
 	if (!cq_is_open(q))
 		return EBADF;
-	program_charge(cq_params()->software);
+	program_charge(cq_params()->software + cq_params()->dma_software);
 	cq_need_room(q, 8 * n);
 	elan_note_birth(
 		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
@@ -300,7 +300,7 @@ int elan_dma(struct elan_cq *q, const struct elan_dma *d)
 		cq_add(q, word[i]);
 	elan_flush(q);
 	/* what the core still has to do does not hold up the card */
-	program_charge(cq_params()->dma_software);
+	program_charge(cq_params()->dma_after);
 	return 0;
 }
 
@@ -329,7 +329,7 @@ sim_time elan_put_time(uint64_t bytes)
 sim_time elan_dma_time(void)
 {
 	return cq_params()->software + cq_params()->dma_software +
-	       stores_take(8 * (1 + ELAN_DMA_WORDS));
+	       cq_params()->dma_after + stores_take(8 * (1 + ELAN_DMA_WORDS));
 }
 
 bool elan_write_is_dma(uint64_t bytes, enum elan_goal goal)
