@@ -236,7 +236,8 @@ enum elan_goal { ELAN_FOR_LATENCY, ELAN_FOR_CPU };
  * more than 4 GiB. */
 weft_time elan_put_time(uint64_t bytes);
 weft_time elan_dma_time(void);
-/* Whether elan_write() would take the DMA engine. */
+/* Whether elan_write() would take the DMA engine: by what both would take on an
+ * idle machine of these parameters. */
 bool elan_write_is_dma(uint64_t bytes, enum elan_goal goal);
 /* How often it sets its source event. */
 uint64_t elan_write_acks(uint64_t bytes, enum elan_goal goal);
