@@ -136,7 +136,7 @@ static const struct paper_experiment experiments[N_EXPERIMENTS] = {
 	[LARGE_ZONES] = SATURATED(
 		"16x16x16x8", "longest-first", "warmup=288us", "measure=72us"),
 	[ALL_4K] = { ALL_TO_ALL("4KiB", "messages") },
-	[ALL_4K_ROUNDS] = { ALL_TO_ALL("4KiB", "rounds") },
+	[ALL_4K_ROUNDS] = { ALL_TO_ALL("4KiB", "rounds"), .is_slow = true },
 	[ALL_32K] = { ALL_TO_ALL("32KiB", "messages"), .is_slow = true },
 	[ALL_32K_ROUNDS] = { ALL_TO_ALL("32KiB", "rounds"), .is_slow = true },
 	[SHOW_BGQ] = { .machine = "bgq-20pf" },
