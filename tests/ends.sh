@@ -54,4 +54,28 @@ for machine in bgq-board qsnet2-16 'torus --shape 2x2'; do
 	works $machine sweep min=1 max=4 via=msg op=get
 done
 
+
+# --- limits ---
+
+refused 'addresses at most 64 GiB' bgq-board pingpong via=msg \
+	--set host.memory=128GiB
+refused 'addresses at most 64 GiB' bgq-board pingpong via=msg \
+	--set host.memory=129GiB
+works bgq-board pingpong via=msg rounds=3 --set host.memory=64GiB
+
+# A plan with one event.
+plan() { # EVENT
+	printf 'schema: 1\nfaults:\n  events:\n    - %s\n' "$1" >"$tmp/plan.yaml"
+}
+
+for machine in qsnet2-16 'torus --shape 3x3'; do
+	for time in '0 ns' '1 ns' '9999 ns'; do
+		plan "$time node 3 dies"
+		works $machine storm count=300 --faults "$tmp/plan.yaml"
+	done
+done
+plan '9223372036854775000 ps node 3 dies'
+refused 'later than any run lasts' qsnet2-16 storm count=300 \
+	--faults "$tmp/plan.yaml"
+
 exit $status

@@ -321,6 +321,59 @@ for machine in bgq-board qsnet2-16; do
 done
 report "150 s with something to do every 10 ms take less than a second"
 
+# --- the ends of time and memory ---
+
+cat >ends.c <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+#include <weft/program.h>
+#include <weft/run.h>
+
+static int what;
+
+static void run(void *mine)
+{
+	*(char *)mine = 1;
+	weft_compute(1);
+	if (what == 0)
+		weft_compute(INT64_MAX);
+	if (what == 1)
+		weft_wait_until(INT64_MAX);
+	weft_compute(INT64_MIN);
+	weft_wait_until(INT64_MIN);
+}
+
+int main(int argc, char **argv)
+{
+	struct weft_app app = { .name = "ends", .run = run, .node_bytes = 1 };
+
+	what = atoi(getenv("WHAT"));
+	if (what == 2)
+		app.node_bytes = SIZE_MAX;
+	if (what == 3)
+		app.node_bytes = (size_t)1 << 50;
+	if (what == 4)
+		app.stack_bytes = SIZE_MAX;
+	return weft_main(argc, argv, &app);
+}
+END
+compile shared ends.c -o ends
+ends() { # WHAT CODE TEXT
+	(
+		[ -n "${WEFT_SLOW-}" ] || ulimit -t 1
+		WHAT=$1 ./ends qsnet2-16 >log 2>&1
+	)
+	is=$?
+	[ $is = "$2" ] && grep -q "$3" log ||
+		complain "$1: exit code $is: $(cat log)"
+}
+ends 0 4 'more than 275 s'
+ends 1 4 'more than 275 s'
+ends 2 2 'node_bytes'
+ends 3 4 'GiB of memory'
+ends 4 2 'stack'
+report "waits without end and impossible sizes are refused at once"
+
 # --- mistakes inside of a run ---
 
 # Calls of a machine's own interface where there is none of it.

@@ -87,4 +87,15 @@ result "$tmp/other" bgq random --shape 4x4x2 $short --seed 2
 	complain "the same digest for two seeds"
 report "another seed is another run"
 
+# Where a process may use one CPU only, it uses one thread.
+if command -v taskset >/dev/null; then
+	taskset -c 0 "$weft" run bgq random --shape 8x8x8 warmup=1us \
+		measure=1us --json >"$tmp/out" 2>"$tmp/err"
+	grep -q '"threads": 1,' "$tmp/out" ||
+		complain "$(grep threads "$tmp/out" "$tmp/err")"
+	report "as many threads as CPUs that may be used"
+else
+	skip "as many threads as CPUs that may be used" "no taskset"
+fi
+
 exit $status

@@ -17,6 +17,8 @@
 #include "cli/run_faults.h"
 #include "load/programs.h"
 
+#define MOST_BYTES (UINT64_C(1) << 60) /* far more than any host has */
+
 struct app {
 	struct programs programs;
 	struct start *starts; /* [rank] */
@@ -87,6 +89,11 @@ static int app_init(struct load *l, const struct topo *t, struct route *r,
 	a->n_ranks =
 		(is->n_nodes ? is->n_nodes : t->n_nodes) * l->needs.n_processes;
 	l->needs.n_programs = a->n_ranks;
+	if (is->node_bytes > MOST_BYTES / a->n_ranks)
+		return err_set(e,
+			"node_bytes: %zu bytes for each of %u processes are "
+			"more than any host has",
+			is->node_bytes, a->n_ranks);
 	return 0;
 }
 

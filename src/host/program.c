@@ -8,6 +8,9 @@
 
 enum { LAST_ROUND = 63 }; /* that fits an event's key */
 
+/* Later than any run lasts, and far from where sums of times overflow. */
+#define FOREVER (INT64_C(1) << 60)
+
 /* The program that runs on this thread.  A fiber may change its thread while it
  * waits, where one thread runs the windows of all workers (sim/pace.h). */
 static _Thread_local struct program *current;
@@ -345,13 +348,15 @@ void program_wait(sim_time t)
 
 	if (t <= p->now)
 		return;
+	if (t > FOREVER)
+		t = FOREVER;
 	program_post(p, p->worker, t, 0, EVENT_RESUME);
 	program_suspend(p, STATE_TIMED);
 }
 
 void program_charge(sim_time dt)
 {
-	program_wait(host_self()->now + dt);
+	program_wait(dt < FOREVER ? host_self()->now + dt : FOREVER);
 }
 
 bool program_read(uint64_t at, void *to, size_t n)

@@ -294,6 +294,11 @@ static int read_event(struct line *l, struct fault_event *e)
 	join(text, sizeof(text), l->word, at);
 	if (units_read(UNIT_TIME, text, &e->at, &why) || e->at < 0)
 		return fail(l, "\"%.40s\" is not a time", text);
+	if (e->at >= LINK_MAX_TIME)
+		return fail(l,
+			"%.40s is later than any run lasts; want less than "
+			"%d s",
+			text, (int)(LINK_MAX_TIME / SIM_NS / 1000000000));
 	if (find_word(l, "event", l->word[l->n - 1], verbs, 2, &verb) ||
 		read_part(l, at, &e->part))
 		return -1;

@@ -154,10 +154,10 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 
 		if (e == SIM_STOPPED)
 			return LOAD_STOPPED;
-		if (e == SIM_IDLE)
-			break;
 		if (sim_now(sim) > MOST_TIME)
 			return LOAD_ENDLESS;
+		if (e == SIM_IDLE)
+			break;
 		if (sim_now(sim) >= look) {
 			if (is_stalled(l, sim_now(sim)) && is_locked(l, r))
 				return LOAD_DEADLOCKED;

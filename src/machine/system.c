@@ -1,21 +1,22 @@
 #define _GNU_SOURCE
 #include "machine/system.h"
 
-#include <unistd.h>
-
 #include "base/mem.h"
+#include "sim/barrier.h"
 
 enum { NODES_PER_THREAD = 256 };
 
 static uint32_t pick_threads(const struct machine *m, uint32_t wanted)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t most = m->topo->n_nodes / NODES_PER_THREAD;
+	uint32_t cpus = barrier_cpus();
 
 	if (wanted)
 		return wanted;
-	if (most > (uint32_t)cores)
-		most = (uint32_t)cores;
+	if (cpus > SIM_MAX_WORKERS)
+		cpus = SIM_MAX_WORKERS;
+	if (most > cpus)
+		most = cpus;
 	return most < 1 ? 1 : most;
 }
 

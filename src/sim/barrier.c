@@ -2,6 +2,7 @@
 #include "sim/barrier.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 /* A pause takes some 40 ns on x86-64 and a nanosecond elsewhere: in all, as
  * long as it takes to sleep and to be woken, more or less. */
@@ -20,21 +21,22 @@ static inline void relax(void)
 #endif
 }
 
-/* The cores that this process may use; many where nobody can tell. */
-static unsigned count_cores(void)
+/* The set has no room for the CPUs of the largest hosts. */
+unsigned barrier_cpus(void)
 {
 	cpu_set_t set;
+	long online;
 
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return CPU_SETSIZE;
-	return (unsigned)CPU_COUNT(&set);
+	if (!sched_getaffinity(0, sizeof(set), &set))
+		return (unsigned)CPU_COUNT(&set);
+	online = sysconf(_SC_NPROCESSORS_ONLN);
+	return online > 0 ? (unsigned)online : 1;
 }
 
 void barrier_init(struct barrier *b, unsigned n)
 {
-
 	b->n = n;
-	b->spins = n > count_cores() ? SPINS_CROWDED : SPINS;
+	b->spins = n > barrier_cpus() ? SPINS_CROWDED : SPINS;
 	atomic_init(&b->arrived, 0);
 	atomic_init(&b->round, 0);
 	atomic_init(&b->sleepers, 0);

@@ -22,4 +22,8 @@ void barrier_init(struct barrier *b, unsigned n);
 void barrier_fini(struct barrier *b);
 void barrier_wait(struct barrier *b);
 
+/* The CPUs that this process may use: threads beyond them get in each other's
+ * way. */
+unsigned barrier_cpus(void);
+
 #endif

@@ -1,9 +1,11 @@
+#define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,6 +121,35 @@ static void a_guarded_run_without_mistakes_runs_to_its_end(void **state)
 	}
 }
 
+/* No stack of this size can be had. */
+static void set_stacks(size_t bytes)
+{
+	pthread_attr_t a;
+
+	assert_int_equal(pthread_attr_init(&a), 0);
+	assert_int_equal(pthread_attr_setstacksize(&a, bytes), 0);
+	assert_int_equal(pthread_setattr_default_np(&a), 0);
+	pthread_attr_destroy(&a);
+}
+
+static void one_thread_runs_all_where_no_other_can_be_started(void **state)
+{
+	struct model m = { .fails_at = SIM_NEVER };
+	pthread_attr_t a;
+	size_t usual;
+
+	(void)state;
+	assert_int_equal(pthread_getattr_default_np(&a), 0);
+	assert_int_equal(pthread_attr_getstacksize(&a, &usual), 0);
+	pthread_attr_destroy(&a);
+	set_stacks((size_t)1 << 47);
+	start(&m, 4);
+	set_stacks(usual);
+	assert_int_equal(sim_run(m.sim, SIM_NEVER), SIM_IDLE);
+	assert_int_equal(sim_n_events(m.sim), SITES * (WINDOWS + 1));
+	sim_free(m.sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +158,8 @@ int main(void)
 		cmocka_unit_test(several_sites_may_fail_at_once),
 		cmocka_unit_test(
 			a_guarded_run_without_mistakes_runs_to_its_end),
+		cmocka_unit_test(
+			one_thread_runs_all_where_no_other_can_be_started),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

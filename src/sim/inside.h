@@ -28,6 +28,8 @@ struct sim {
 	struct pace pace; /* this and the next: the first worker's */
 	uint64_t n_events; /* that are known to have run */
 	pthread_t *threads;
+	uint32_t n_threads; /* that could be started, and the caller's */
+	pthread_mutex_t starting; /* held until their number is known */
 	sim_time until;
 	bool leaving;
 	bool is_guarded; /* whoever calls sim_run(), see base/err.h */

@@ -237,15 +237,21 @@ static int check(const struct sim_params *p, struct err *e)
 	return 0;
 }
 
+/* Where the host lets us start fewer threads than there are workers, one runs
+ * them all. */
 static void start_threads(struct sim *s)
 {
-	uint32_t i;
+	uint32_t i = 1;
 
-	for (i = 1; i < s->p.n_workers; i++) {
-		if (pthread_create(
-			    &s->threads[i], NULL, sim_thread, &s->workers[i]))
-			BUG("cannot start thread %u", i);
-	}
+	pthread_mutex_init(&s->starting, NULL);
+	pthread_mutex_lock(&s->starting);
+	while (i < s->p.n_workers && !pthread_create(&s->threads[i], NULL,
+					     sim_thread, &s->workers[i]))
+		i++;
+	s->n_threads = i;
+	barrier_init(&s->gate, i);
+	barrier_init(&s->meet, i);
+	pthread_mutex_unlock(&s->starting);
 }
 
 /* Gives every site its worker. */
@@ -285,8 +291,6 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 	for (i = 0; i < s->p.n_workers; i++)
 		worker_init(s, i);
 	pace_init(&s->pace, pace_clock);
-	barrier_init(&s->gate, s->p.n_workers);
-	barrier_init(&s->meet, s->p.n_workers);
 	start_threads(s);
 	return s;
 }
@@ -299,7 +303,7 @@ void sim_free(struct sim *s)
 		return;
 	s->leaving = true;
 	barrier_wait(&s->gate);
-	for (i = 1; i < s->p.n_workers; i++)
+	for (i = 1; i < s->n_threads; i++)
 		pthread_join(s->threads[i], NULL);
 	for (i = 0; i < s->p.n_workers; i++)
 		worker_fini(s, &s->workers[i]);
@@ -307,6 +311,7 @@ void sim_free(struct sim *s)
 		map_free(s->notices[i], s->p.n_workers * sizeof(struct notice));
 	barrier_fini(&s->gate);
 	barrier_fini(&s->meet);
+	pthread_mutex_destroy(&s->starting);
 	mem_free(s->threads);
 	mem_free(s->owner);
 	mem_free(s->workers);

@@ -21,6 +21,8 @@ static enum pace_way choose_way(struct sim *s)
 {
 	if (s->p.n_workers == 1)
 		return PACE_TOGETHER;
+	if (s->n_threads < s->p.n_workers)
+		return PACE_ALONE;
 #if defined(SIM_RACES)
 	return ++s->pace.windows % 512 < 448 ? PACE_TOGETHER : PACE_ALONE;
 #elif defined(WEFT_CHECK)
@@ -232,6 +234,8 @@ void *sim_thread(void *arg)
 {
 	struct sim_worker *w = arg;
 
+	pthread_mutex_lock(&w->sim->starting);
+	pthread_mutex_unlock(&w->sim->starting);
 	for (;;) {
 		barrier_wait(&w->sim->gate);
 		if (w->sim->leaving)

@@ -40,10 +40,10 @@ static int find_means(struct bench *b, const char *title, struct err *e)
 }
 
 /* Addresses are the network interface's, also below messages. */
-static int check_memory(
-	const struct bench *b, uint64_t memory, uint64_t reach, struct err *e)
+static int check_memory(const struct bench *b, uint64_t memory, struct err *e)
 {
 	const struct load *l = &b->programs.load;
+	uint64_t reach = l->nic_ops->most_memory;
 
 	if (reach && memory > reach)
 		return err_set(e,
@@ -116,7 +116,7 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 		return err_set(e, "%s: more than %u queues", l->ops->name,
 			b->driver->most_queues);
 	if (find_means(b, title, e) || check_keys(b, t, e) ||
-		check_memory(b, memory, own ? own->reach : 0, e))
+		check_memory(b, memory, e))
 		return -1;
 	if (!n->n_programs)
 		b->needs.n_programs = 2;

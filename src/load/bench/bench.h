@@ -115,7 +115,6 @@ struct bench_driver {
 	uint32_t n_counters;
 	uint32_t most_queues; /* of a program */
 	uint32_t most_lanes; /* programs of a node */
-	uint64_t reach; /* of addresses; 0: all of memory */
 	uint32_t get_most; /* bytes of one get; 0: any */
 	/* Counters are set by a command, which takes its time. */
 	bool sets_later;

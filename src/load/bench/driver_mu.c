@@ -318,7 +318,6 @@ const struct bench_driver bench_mu = {
 	.most_lanes = MOST_LANES,
 	.has_self = true,
 	/* where atomics begin, addresses of memory end */
-	.reach = MU_ATOMIC,
 	.size = unit_size,
 	.open = unit_open,
 	.expect = unit_expect,
