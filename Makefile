@@ -75,8 +75,10 @@ format:
 		xargs -r clang-format -i
 
 install:
+	@scripts/deps
 	@PREFIX='$(PREFIX)' scripts/build install
-	@meson install -C build/install --no-rebuild
+	@meson install -C build/release --no-rebuild --quiet
+	@scripts/installed '$(PREFIX)'
 
 clean:
 	rm -rf build

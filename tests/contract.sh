@@ -25,6 +25,30 @@ ends() { # CODE ARGUMENTS
 		complain "exit code $code, want $want: $(cat "$tmp/err")"
 }
 
+# --- texts ---
+
+# What a terminal of some columns gets of a run's progress.
+if command -v script >/dev/null; then
+	script -qec "stty cols 30; '$weft' run bgq random --shape 8x8x8 \
+		warmup=20us measure=20us --threads 1 >/dev/null" /dev/null \
+		</dev/null | tr '\r' '\n' | sed 's/.\[K//' >"$tmp/lines"
+	grep -q simulated "$tmp/lines" || complain "no progress"
+	awk 'length > 29 { print "too long: " $0 }' "$tmp/lines" \
+		>>"$tmp/complaints"
+	report "progress fits a narrow terminal"
+else
+	skip "progress fits a narrow terminal" "no script"
+fi
+
+ends 0 run bgq-loop exchange bytes=2MiB rounds=1
+grep -q ' 1 node: ' "$tmp/out" || complain "$(head -n 1 "$tmp/out")"
+grep -qE '^round  *[0-9]{7} ns' "$tmp/out" || complain "no long round"
+grep -E '[0-9]e[+-]?[0-9]' "$tmp/out" >>"$tmp/complaints"
+ends 0 run bgq-board stream bytes=8 rounds=1
+grep -q ' 1 packet, 1 packet-hop$' "$tmp/out" ||
+	complain "$(grep simulated "$tmp/out")"
+report "one node, one packet, no exponents, no cost of a few packets"
+
 # --- weft run --json ---
 
 common='
@@ -263,11 +287,13 @@ done
 ends 0 params "$src/machines/bgq.yaml" --json
 holds "bgq says what the tables say, but for what is neutral there" '
 	[.parameters[] | select(.value != .default) | .name] ==
-	["topology.shape", "topology.wires", "routing.kind", "nic.kind"]'
+	["topology.shape", "topology.wires", "link.rate", "link.header",
+	"link.trailer", "link.payload", "link.chunk", "link.protocol",
+	"link.gap", "router.queues", "routing.kind", "nic.kind"]'
 ends 0 params bgq-board --set link.rate=1GB/s --shape 4x4 --json
 holds "weft params MACHINE tells what was set where" '
 	([.parameters[] | select(.name == "link.rate")][0] |
-		.value == "1 GB/s" and .default == "2 GB/s" and
+		.value == "1 GB/s" and .default == "10 GB/s" and
 		.from == "--set") and
 	([.parameters[] | select(.name == "topology.shape")][0] |
 		.value == "4x4" and .from == "--shape")'

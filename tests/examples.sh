@@ -7,6 +7,27 @@ set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/installed.sh"
 
+# They are installed, too, with a Makefile.
+cp -r "$prefix/share/weft/examples" "$tmp/made" &&
+	make -C "$tmp/made" CC="$cc" CFLAGS="${CFLAGS-}" ring \
+		PKG_CONFIG="pkg-config --define-variable=prefix=$prefix" \
+		>"$tmp/log" 2>&1 || complain "$(tail -n 5 "$tmp/log")"
+"$tmp/made/ring" torus --shape 2x2 >"$tmp/out" 2>&1 ||
+	complain "$(cat "$tmp/out")"
+report "examples are installed, and make builds them"
+
+grep -q "$(sed -n 's/^prefix=//p' "$pc")/" "$build/compile_commands.json" &&
+	complain "compilers are told the prefix"
+mkdir -p "$tmp/other/opt"
+cp -r "$prefix" "$tmp/other/opt/weft"
+DESTDIR=$tmp/other "$src/scripts/installed" /opt/weft >"$tmp/out" 2>&1
+for line in PATH=/opt/weft/bin MANPATH=/opt/weft/share/man \
+	PKG_CONFIG_PATH=/opt/weft/lib LD_LIBRARY_PATH=/opt/weft/lib; do
+	grep -q "^  export $line" "$tmp/out" ||
+		complain "no $line: $(cat "$tmp/out")"
+done
+report "another prefix does not compile all anew, and says what to export"
+
 # A copy, so that nothing of the tree is found by chance.
 mkdir "$tmp/examples"
 cp "$src"/examples/*.[ch] "$tmp/examples"

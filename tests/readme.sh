@@ -35,6 +35,16 @@ for target in $targets; do
 	check "make -C '$SRC' -n $target"
 done
 
+# What it shows below its first command is what that prints.
+first=$(head -n 1 <<<"$commands")
+shown=$(awk '/^```$/ { p = 1 } p && /^    / { print substr($0, 5) }
+	p && /^[A-Z]/ { exit }' "$readme" | grep -v '^\.\.\.$')
+printed=$(weft ${first#weft })
+[ "$(wc -l <<<"$shown")" -gt 5 ] || failed=1
+while IFS= read -r line; do
+	check 'grep -qxF -- "$line" <<<"$printed"'
+done <<<"$shown"
+
 # What it says of zones is what comes out.
 part() {
 	"$WEFT" run bgq random load=max --shape 8x4x4x4 "$@" --json |

@@ -243,8 +243,9 @@ static void print_text(
 	char text[PARAM_TEXT_MAX], errors[256];
 
 	machine_shape(r->machine, text, sizeof(text));
-	fprintf(f, "%s %s, %u nodes: %s: %s\n", r->machine->header.name, text,
-		a->tells.n_nodes, app_of(a)->name, ending_of(r));
+	fprintf(f, "%s %s, %u node%s: %s: %s\n", r->machine->header.name, text,
+		a->tells.n_nodes, cli_s(a->tells.n_nodes), app_of(a)->name,
+		ending_of(r));
 	if (r->result.knot[0])
 		fprintf(f, "these buffers wait for each other:\n%s",
 			r->result.knot);
@@ -253,8 +254,10 @@ static void print_text(
 	fprintf(f,
 		"simulated   %.3f us: ", (double)a->tells.end / SIM_NS / 1e3);
 	if (a->tells.n_messages)
-		fprintf(f, "%" PRIu64 " messages, ", a->tells.n_messages);
-	fprintf(f, "%" PRIu64 " packets\n", a->tells.n_packets);
+		fprintf(f, "%" PRIu64 " message%s, ", a->tells.n_messages,
+			cli_s(a->tells.n_messages));
+	fprintf(f, "%" PRIu64 " packet%s\n", a->tells.n_packets,
+		cli_s(a->tells.n_packets));
 	if (a->tells.n_errors) {
 		describe_errors(r->load, errors, sizeof(errors));
 		fprintf(f, "errors      %" PRIu64 "%s\n", a->tells.n_errors,

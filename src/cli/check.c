@@ -80,8 +80,8 @@ static void print_text(const struct machine *m, const struct proof *p, FILE *f)
 	uint32_t i;
 
 	machine_shape(m, shape, sizeof(shape));
-	fprintf(f, "%s %s, %u nodes: %s\n", m->header.name, shape,
-		m->topo->n_nodes,
+	fprintf(f, "%s %s, %u node%s: %s\n", m->header.name, shape,
+		m->topo->n_nodes, cli_s(m->topo->n_nodes),
 		p->is_proved ? "cannot deadlock"
 			     : "not proved to be free of deadlock");
 	for (i = 0; i < p->n_steps; i++)

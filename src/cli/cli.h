@@ -76,6 +76,16 @@ bool cli_colour(FILE *f);
 /* A terminal's columns; 0 where it is none. */
 size_t cli_width(FILE *f);
 
+/* On stderr, a terminal: a line in place of the last one, as much of it as
+ * there is room for; NULL: none. */
+void cli_progress(const char *line);
+
+/* "s" behind the name of things, unless there is one of them. */
+static inline const char *cli_s(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 /* The commands; each returns its exit code or sets the error. */
 int cli_run(int argc, char **argv, struct err *e);
 int cli_show(int argc, char **argv, struct err *e);

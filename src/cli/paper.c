@@ -34,22 +34,24 @@ static void on_progress(void *arg, const struct load_progress *p)
 {
 	struct session *s = arg;
 	double now = cli_clock();
+	char line[128];
+	int n;
 
 	if (now - s->last < 0.2)
 		return;
 	s->last = now;
-	fprintf(stderr, "\r%s: %.0f us simulated", s->now,
+	n = snprintf(line, sizeof(line), "%.60s: %.0f us simulated", s->now,
 		(double)p->now / SIM_NS / 1e3);
 	if (p->per_mille)
-		fprintf(stderr, ", %u %%",
+		snprintf(line + n, sizeof(line) - (size_t)n, ", %u %%",
 			p->per_mille > 1000 ? 100 : p->per_mille / 10);
-	fputs("\033[K", stderr);
+	cli_progress(line);
 }
 
 static void clear_line(const struct session *s)
 {
 	if (s->talks)
-		fputs("\r\033[K", stderr);
+		cli_progress(NULL);
 }
 
 /* --- rows --- */
@@ -195,7 +197,7 @@ static void measure_row(struct session *s, size_t i)
 
 	s->now = row->id;
 	if (s->talks)
-		fprintf(stderr, "\r%s\033[K", row->id);
+		cli_progress(row->id);
 	paper_measure(s->lab, row, &r);
 	clear_line(s);
 	if (r.is_stopped) {

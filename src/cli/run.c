@@ -2,6 +2,7 @@
 #include "cli/run.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
 #include "out/json.h"
+
+enum { MANY_HOPS = 10000 }; /* whose cost says something */
 
 /* Set by the first SIGINT or SIGTERM; the second one ends the process. */
 static atomic_int stop_asked;
@@ -40,6 +43,13 @@ double cli_clock(void)
 
 /* --- progress --- */
 
+void cli_progress(const char *line)
+{
+	size_t columns = cli_width(stderr), most = columns ? columns - 1 : 79;
+
+	fprintf(stderr, "\r%.*s\033[K", (int)most, line ? line : "");
+}
+
 struct ticker {
 	double start, last;
 };
@@ -48,21 +58,23 @@ static void on_progress(void *arg, const struct load_progress *p)
 {
 	struct ticker *k = arg;
 	double now = cli_clock(), spent = now - k->start;
-	char time[48];
+	char time[48], line[160];
+	int n;
 
 	if (now - k->last < 0.2)
 		return;
 	k->last = now;
 	units_format(UNIT_TIME, p->now / SIM_NS * SIM_NS, time, sizeof(time));
-	fprintf(stderr, "\r%s simulated, %.2f M packet-hops/s", time,
-		(double)p->hops / spent / 1e6);
+	n = snprintf(line, sizeof(line), "%s simulated, %.2f M packet-hops/s",
+		time, (double)p->hops / spent / 1e6);
 	if (p->per_mille)
-		fprintf(stderr, ", %u %%, %.0f s to go  ",
+		snprintf(line + n, sizeof(line) - (size_t)n,
+			", %u %%, %.0f s to go",
 			p->per_mille > 1000 ? 100 : p->per_mille / 10,
 			p->per_mille > 1000
 				? 0
 				: spent * (1000 - p->per_mille) / p->per_mille);
-	fputs("\033[K", stderr);
+	cli_progress(line);
 }
 
 /* --- telling --- */
@@ -310,7 +322,9 @@ static void print_figure(const struct load_figure *g, FILE *f)
 	for (i = 0; name[i]; i++)
 		if (name[i] == '_')
 			name[i] = ' ';
-	fprintf(f, "%-11s %.6g %s\n", name, g->value, unit);
+	/* six digits, but no exponents */
+	fprintf(f, fabs(g->value) < 1e6 ? "%-11s %.6g %s\n" : "%-11s %.0f %s\n",
+		name, g->value, unit);
 }
 
 static void print_figures(const struct machine_run *r, FILE *f)
@@ -350,8 +364,9 @@ static void print_text(
 	size_t i;
 
 	machine_shape(r->machine, shape, sizeof(shape));
-	fprintf(f, "%s %s, %u nodes: %s", r->machine->header.name, shape,
-		r->system->net->n_nodes, r->load->ops->name);
+	fprintf(f, "%s %s, %u node%s: %s", r->machine->header.name, shape,
+		r->system->net->n_nodes, cli_s(r->system->net->n_nodes),
+		r->load->ops->name);
 	for (i = 2; i < a->n_words; i++)
 		fprintf(f, " %s", a->word[i]);
 	fprintf(f, ": %s\n", ending_name[l->ending]);
@@ -360,10 +375,13 @@ static void print_text(
 	print_figures(r, f);
 	fprintf(f,
 		"simulated   %.3f us in %.2f s on %u thread%s: %" PRIu64
-		" packets, %" PRIu64 " packet-hops, %.0f ns each\n",
-		ns(l->end) / 1e3, r->wall_s, r->threads,
-		r->threads > 1 ? "s" : "", r->packets, r->hops,
-		r->hops ? r->wall_s * 1e9 / (double)r->hops : 0);
+		" packet%s, %" PRIu64 " packet-hop%s",
+		ns(l->end) / 1e3, r->wall_s, r->threads, cli_s(r->threads),
+		r->packets, cli_s(r->packets), r->hops, cli_s(r->hops));
+	/* of a few it is what setting up takes */
+	if (r->hops >= MANY_HOPS)
+		fprintf(f, ", %.0f ns each", r->wall_s * 1e9 / (double)r->hops);
+	fputs("\n", f);
 	fprintf(f, "digest      %016" PRIx64 "\n", r->digest);
 	run_budget_text(f, a, r->system->net);
 }
@@ -408,7 +426,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	k.start = cli_clock();
 	failed = machine_run_perform(r, e);
 	if (talks)
-		fputs("\r\033[K", stderr);
+		cli_progress(NULL);
 	return failed;
 }
 

@@ -285,8 +285,9 @@ void show_text(const struct show *s, FILE *f)
 	char shape[PARAM_TEXT_MAX];
 
 	machine_shape(m, shape, sizeof(shape));
-	fprintf(f, "%s: %s\n%s, %u node%s", m->header.name, m->header.title,
-		shape, nodes, nodes == 1 ? "" : "s");
+	fprintf(f, "%s%s%s\n%s, %u node%s", m->header.name,
+		m->header.title[0] ? ": " : "", m->header.title, shape, nodes,
+		nodes == 1 ? "" : "s");
 	if (!topo_is_direct(m->topo))
 		fprintf(f, ", %u switches", m->topo->n_routers - nodes);
 	fprintf(f, " of %u ports\n\n", m->topo->n_ports);

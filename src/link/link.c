@@ -18,9 +18,9 @@
 	}
 
 const struct param link_params_table[] = {
-	PARAM_ROW(PARAM_RATE, "rate", AT(rate), "2 GB/s", LINK_MIN_RATE,
+	PARAM_ROW(PARAM_RATE, "rate", AT(rate), "10 GB/s", LINK_MIN_RATE,
 		LINK_MAX_RATE, "raw rate of a link in each direction",
-		"BGQ-N5"),
+		"default"),
 	PARAM_ROW(PARAM_COUNT, "lanes", AT(lanes), "1", 1, 64,
 		"lanes that a link's bits are spread over",
 		"assumed: one, of the whole rate"),
@@ -39,13 +39,13 @@ const struct param link_params_table[] = {
 		NULL),
 	PARAM_ONE_OF("code", AT(code), "none", LINK_CODES,
 		"line code; 4b5b takes a fifth of the raw rate", NULL),
-	SIZE(header, "32 B", 1, 4096, "bytes in front of the payload",
-		"BGQ-N20"),
-	SIZE(trailer, "8 B", 0, 4096, "check bytes behind the payload",
-		"BGQ-N22"),
-	SIZE(payload, "512 B", 0, 8096, "largest payload of a packet",
-		"BGQ-N21"),
-	SIZE(chunk, "32 B", 1, 4096, "what one token stands for", "BGQ-G3"),
+	SIZE(header, "16 B", 1, 4096, "bytes in front of the payload",
+		"default"),
+	SIZE(trailer, "4 B", 0, 4096, "check bytes behind the payload",
+		"default"),
+	SIZE(payload, "1 KiB", 0, 8096, "largest payload of a packet",
+		"default"),
+	SIZE(chunk, "16 B", 1, 4096, "what one token stands for", "default"),
 	SIZE(word, "0 B", 0, 4096,
 		"unit that payload is rounded up to on the wire; 0: a chunk",
 		NULL),
@@ -53,12 +53,11 @@ const struct param link_params_table[] = {
 		"control words that follow every control.every words", NULL),
 	PARAM_ROW(PARAM_COUNT, "control.every", AT(control_every), "1", 1, 4096,
 		"words after which control words are sent", NULL),
-	SIZE(protocol, "16 B", 0, 4096,
+	SIZE(protocol, "0 B", 0, 4096,
 		"bytes that the far end owes for each packet it gets: an "
 		"acknowledgement and a token packet",
-		"calibrated: BGQ-N23"),
-	SIZE(gap, "8 B", 0, 4096, "idle bytes between two packets",
-		"calibrated: BGQ-N111"),
+		"default"),
+	SIZE(gap, "0 B", 0, 4096, "idle bytes between two packets", "default"),
 	SIZE(transaction, "0 B", 0, 8096,
 		"bytes of payload that share one head of per-transaction "
 		"bytes; 0: the payload is not divided",
@@ -79,21 +78,6 @@ const struct param link_carried_table[] = {
 
 const size_t link_carried_n =
 	sizeof(link_carried_table) / sizeof(link_carried_table[0]);
-
-void link_params_defaults(struct link_params *p)
-{
-	const struct param_block b[] = {
-		{ "link", link_params_table, link_params_n, p, NULL },
-		{ "link", link_carried_table, link_carried_n, p, NULL },
-		{ "link", retry_kind_table, retry_kind_n, &p->retry, NULL },
-		{ "link", retry_params_table, retry_params_n, &p->retry, NULL },
-	};
-	size_t i;
-
-	*p = (struct link_params){ 0 };
-	for (i = 0; i < sizeof(b) / sizeof(b[0]); i++)
-		param_defaults(&b[i]);
-}
 
 int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 {

@@ -66,8 +66,6 @@ struct link_params {
 extern const struct param link_params_table[], link_carried_table[];
 extern const size_t link_params_n, link_carried_n;
 
-/* Sets the defaults of all of these. */
-void link_params_defaults(struct link_params *p);
 /* Makes rate and lanes agree; the rate may be one that was given, or the
  * default, which lanes and their rate overrule. */
 int link_params_settle(struct link_params *p, bool has_rate, struct err *e);

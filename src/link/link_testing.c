@@ -17,10 +17,22 @@ uint64_t link_test_draw(uint64_t *n, uint64_t below)
 
 struct link_params link_test_defaults(void)
 {
-	struct link_params p;
+	struct link_params p = { 0 };
+	const struct param_block b[] = {
+		{ "link", link_params_table, link_params_n, &p, NULL },
+		{ "link", link_carried_table, link_carried_n, &p, NULL },
+		{ "link", retry_kind_table, retry_kind_n, &p.retry, NULL },
+		{ "link", retry_params_table, retry_params_n, &p.retry, NULL },
+	};
+	size_t i;
 
-	memset(&p, 0, sizeof(p));
-	link_params_defaults(&p);
+	for (i = 0; i < sizeof(b) / sizeof(b[0]); i++)
+		param_defaults(&b[i]);
+	p.rate = 2000000000;
+	p.header = p.chunk = 32;
+	p.trailer = p.gap = 8;
+	p.payload = 512;
+	p.protocol = 16;
 	return p;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "load/load.h"
+#include "link/link_testing.h"
 #include "sim/random.h"
 #include "topo/fattree_testing.h"
 #include "topo/torus_testing.h"
@@ -19,7 +20,7 @@ static struct link_params bgq_link(void)
 	struct link_params p;
 
 	memset(&p, 0, sizeof(p));
-	link_params_defaults(&p);
+	p = link_test_defaults();
 	return p;
 }
 

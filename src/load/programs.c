@@ -33,7 +33,9 @@ int programs_need_memory(
 int programs_need_nic(const struct programs *p, struct err *e)
 {
 	if (!p->load.nic_ops)
-		return err_set(e, "%s: the machine has no network interface",
+		return err_set(e,
+			"%s: the machine has no network interface; nic.kind: "
+			"plain is one that fits any",
 			p->load.ops->name);
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "weft_paths.h" /* the build's */
 
 enum { MOST_MACHINES = 256 };
 
@@ -55,9 +56,7 @@ static void find_dirs(
 		add_dir(d, &n, env, "");
 	add_beside(d, &n, "../share/weft/", folder);
 	add_beside(d, &n, "../../../", folder);
-#ifdef WEFT_DATA_DIR
 	add_dir(d, &n, WEFT_DATA_DIR "/", folder);
-#endif
 }
 
 void machine_dirs(struct machine_dirs *d)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "link/link_testing.h"
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
 #include "router/registry.h"
@@ -35,7 +36,7 @@ void nic_testing_init(
 	if (torus_read(&m->torus, shape, NULL, &e))
 		fail_msg("%s", e.text);
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
-	link_params_defaults(&m->link);
+	m->link = link_test_defaults();
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
 	m->router.kind = router_find("direct");
 	m->hint.route.ops = &hint_ops;

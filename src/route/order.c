@@ -94,8 +94,8 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	if (!o->torus)
 		return err_set(e,
 			"routing.kind: order needs topology.kind: torus, not "
-			"%s",
-			t->ops->name);
+			"%s, whose own routing is %s",
+			t->ops->name, t->ops->routing(t));
 	if (set_order(o, e))
 		return -1;
 	r->topo = t;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "link/link_testing.h"
 #include "router/direct/direct.h"
 
 enum { NODES = 40, SWITCH = NODES, HOLDS = 3 /* packets */, SENT = 50 };
@@ -417,7 +418,7 @@ static void setup(struct world *x, struct net_setup *s)
 
 	x->route = (struct route){ .ops = &route_ops, .topo = &star };
 	param_defaults(&router);
-	link_params_defaults(&x->link);
+	x->link = link_test_defaults();
 	x->router.kind = &direct_ops;
 	x->router.switches = &toy_ops;
 	*s = (struct net_setup){

@@ -1,4 +1,5 @@
 #include "nic/elan4/elan_testing.h"
+#include "link/link_testing.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@ void et_init(struct et *m, const char *nodes)
 {
 	memset(m, 0, sizeof(*m));
 	m->nodes = nodes;
-	link_params_defaults(&m->link);
+	m->link = link_test_defaults();
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
 	m->router.kind = router_find("direct");
 	nic_testing_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "link/link_testing.h"
 #include "route/hint_testing.h"
 #include "router/direct/direct.h"
 #include "sim/random.h"
@@ -131,7 +132,7 @@ static struct world *make(const struct hint_how *how, int64_t packets)
 
 	hint_make(&w->m, how);
 	param_defaults(&router);
-	link_params_defaults(&w->link);
+	w->link = link_test_defaults();
 	w->router.kind = &direct_ops;
 	w->router.packets = packets;
 	w->kinds = 1u << PACKET_DYNAMIC;

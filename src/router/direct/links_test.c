@@ -6,13 +6,14 @@
 #include <cmocka.h>
 
 #include "router/direct/net_testing.h"
+#include "link/link_testing.h"
 
 /* Of packets of so many chunks of 16 B, 16 GB/s. */
 static struct link_params large(uint32_t chunks)
 {
 	struct link_params p;
 
-	link_params_defaults(&p);
+	p = link_test_defaults();
 	p.rate = INT64_C(16000000000);
 	p.header = p.chunk = 16;
 	p.payload = (chunks - 1) * 16;
@@ -70,7 +71,7 @@ static struct link_params three_lanes(void)
 {
 	struct link_params p;
 
-	link_params_defaults(&p);
+	p = link_test_defaults();
 	p.rate = INT64_C(3000000000);
 	p.lanes = 3;
 	p.header = p.chunk = 30;

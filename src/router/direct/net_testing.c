@@ -1,4 +1,5 @@
 #include "router/direct/net_testing.h"
+#include "link/link_testing.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -291,7 +292,7 @@ struct rig *rig_new(const struct rig_how *how)
 	};
 
 	r->how = *how;
-	link_params_defaults(&link);
+	link = link_test_defaults();
 	set_defaults(net_params_table, net_params_n, &router);
 	if (how->tree) {
 		updown_make(&r->tree, how->tree);

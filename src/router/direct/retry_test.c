@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "router/direct/net_testing.h"
+#include "link/link_testing.h"
 
 enum { MANY = 60 };
 
@@ -13,7 +14,7 @@ static struct link_params replay(int64_t by)
 {
 	struct link_params p;
 
-	link_params_defaults(&p);
+	p = link_test_defaults();
 	p.retry.kind = RETRY_REPLAY;
 	p.retry.by = by;
 	return p;
@@ -120,7 +121,7 @@ static void a_network_without_errors_is_as_it_was(void **state)
 	struct rig *a, *b, *c;
 
 	(void)state;
-	link_params_defaults(&without);
+	without = link_test_defaults();
 	a = storm(&without, NULL, 1, NULL);
 	b = storm(&with, &p, 1, NULL);
 	c = storm(&with, NULL, 1, NULL);

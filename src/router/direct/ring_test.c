@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "link/link_testing.h"
 #include "net/proof.h"
 #include "route/hint_testing.h"
 #include "router/direct/direct.h"
@@ -144,7 +145,7 @@ static struct world *make(
 		.n_channels = (uint8_t)n_channels,
 	};
 	param_defaults(&router);
-	link_params_defaults(&x->link);
+	x->link = link_test_defaults();
 	x->router.kind = &direct_ops;
 	x->router.packets = 1;
 	x->router.transit = 1; /* injection has its turn: buffers fill up */
