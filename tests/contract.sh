@@ -290,6 +290,11 @@ holds "bgq says what the tables say, but for what is neutral there" '
 	["topology.shape", "topology.wires", "link.rate", "link.header",
 	"link.trailer", "link.payload", "link.chunk", "link.protocol",
 	"link.gap", "router.queues", "routing.kind", "nic.kind"]'
+printf 'schema: 1\nmachine: mine\n' >"$tmp/mine.yaml"
+ends 0 params "$tmp/mine.yaml" --json
+holds "links and routers of a file from scratch are nobody's" '
+	[.parameters[] | select(.name | test("^(link|router)[.]")) |
+		select(.source | test("BGQ|QSN")) | .name] == []'
 ends 0 params bgq-board --set link.rate=1GB/s --shape 4x4 --json
 holds "weft params MACHINE tells what was set where" '
 	([.parameters[] | select(.name == "link.rate")][0] |

@@ -65,7 +65,8 @@ works bgq-board pingpong via=msg rounds=3 --set host.memory=64GiB
 
 # A plan with one event.
 plan() { # EVENT
-	printf 'schema: 1\nfaults:\n  events:\n    - %s\n' "$1" >"$tmp/plan.yaml"
+	printf 'schema: 1\nfaults:\n  events:\n    - %s\n' "$1" \
+		>"$tmp/plan.yaml"
 }
 
 for machine in qsnet2-16 'torus --shape 3x3'; do

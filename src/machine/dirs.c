@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <weft_paths.h> /* made by meson */
 
 #include "base/mem.h"
 #include "base/name.h"
-#include "weft_paths.h" /* the build's */
 
 enum { MOST_MACHINES = 256 };
 

@@ -263,7 +263,7 @@ static int read_head(const struct reader *r)
 		if (key == v[0].end && i <= HEAD_MACHINE &&
 			!(r->is_part && i == HEAD_MACHINE))
 			return fail(r, v[0].at, "%s is missing; want %s: %s",
-				name, name, i ? "and a name" : "1");
+				name, name, i ? "NAME" : "1");
 		if (key < v[0].end && r->is_part &&
 			(i == HEAD_MACHINE || i == HEAD_BASE))
 			return fail(r, v[key].at,

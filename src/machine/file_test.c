@@ -299,9 +299,10 @@ static void a_key_stands_once(void **state)
 static void the_head_is_checked(void **state)
 {
 	(void)state;
-	says("machine: m\n", "m.yaml:1:1: schema is missing");
-	says("schema: 1\n", "m.yaml:1:1: machine is missing");
-	says("schema: 2\nmachine: m\nfuture: x\n",
+	says("machine: m\n", "m.yaml:1:1: schema is missing; want schema: 1");
+	says("schema: 1\n",
+		"m.yaml:1:1: machine is missing; want machine: NAME");
+	says("schema: 2\nmachine: m\nf: x\n",
 		"m.yaml:1:9: schema: 2 is out of range (only 1)");
 	says("schema: one\nmachine: m\n",
 		"m.yaml:1:9: schema: \"one\" is not a count "

@@ -512,8 +512,9 @@ static int init_route(struct machine *m, struct err *e)
 		strncmp(was.text, "routing.kind", strlen("routing.kind")) != 0)
 		return -1;
 	*e = (struct err){ 0 };
-	return err_set_code(
-		e, was.code, "%s: %s", b->origins[0].place, was.text);
+	return err_set_code(e, was.code,
+		"%s: %s; routing.kind: auto is %s here", b->origins[0].place,
+		was.text, m->topo->ops->routing(m->topo));
 }
 
 struct machine *machine_load(const char *name, const char *const *sets,

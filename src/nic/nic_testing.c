@@ -38,6 +38,7 @@ void nic_testing_init(
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
 	m->link = link_test_defaults();
 	nic_testing_defaults(net_params_table, net_params_n, &m->router);
+	m->router.queues = 4;
 	m->router.kind = router_find("direct");
 	m->hint.route.ops = &hint_ops;
 	m->ops = ops;

@@ -44,8 +44,8 @@ static int dragonfly_init(struct route *r, const struct topo *t, struct err *e)
 	if (!d->topo)
 		return err_set(e,
 			"routing.kind: dragonfly needs topology.kind: "
-			"dragonfly, not %s, whose own routing is %s",
-			t->ops->name, t->ops->routing(t));
+			"dragonfly, not %s",
+			t->ops->name);
 	if (d->topo->g > FIELD / 2 || d->topo->a * d->topo->h > FIELD / 2)
 		return err_set(e,
 			"routing.kind: dragonfly numbers at most %d groups and "

@@ -262,8 +262,8 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 	if (!h->torus)
 		return err_set(e,
 			"routing.kind: hint needs topology.kind: torus, not "
-			"%s, whose own routing is %s",
-			topo->ops->name, topo->ops->routing(topo));
+			"%s",
+			topo->ops->name);
 	if (!torus_is_plain(h->torus))
 		return err_set(e,
 			"routing.kind: hint needs a torus whose routers are "

@@ -94,8 +94,8 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	if (!o->torus)
 		return err_set(e,
 			"routing.kind: order needs topology.kind: torus, not "
-			"%s, whose own routing is %s",
-			t->ops->name, t->ops->routing(t));
+			"%s",
+			t->ops->name);
 	if (set_order(o, e))
 		return -1;
 	r->topo = t;
@@ -310,6 +310,7 @@ static const char *const channels[] = { "0", "1" };
 
 const struct route_ops order_ops = {
 	.name = "order",
+	.has = "orders",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct order),

@@ -41,8 +41,8 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 	if (!u->tree)
 		return err_set(e,
 			"routing.kind: updown needs topology.kind: fattree, "
-			"not %s, whose own routing is %s",
-			t->ops->name, t->ops->routing(t));
+			"not %s",
+			t->ops->name);
 	if (t->n_ports > 1u << PORT_BITS)
 		return err_set(e,
 			"routing.kind: updown names ports by %d bits, and "

@@ -294,6 +294,7 @@ struct rig *rig_new(const struct rig_how *how)
 	r->how = *how;
 	link = link_test_defaults();
 	set_defaults(net_params_table, net_params_n, &router);
+	router.queues = DIRECT_QUEUES;
 	if (how->tree) {
 		updown_make(&r->tree, how->tree);
 		set(&r->tree.u.route.answers, how->forget);
