@@ -215,8 +215,8 @@ static void an_unknown_key_is_refused(void **state)
 		"m.yaml:3:1: unknown key \"weather\" (want one of schema, "
 		"machine, title, base, topology, link)");
 	says(HEAD "link:\n  rat: 2 GB/s\n",
-		"m.yaml:4:3: unknown key \"link.rat\"; "
-		"did you mean link.rate?");
+		"m.yaml:4:3: unknown key \"link.rat\"; did you mean "
+		"link.rate?");
 	says(HEAD "link:\n  latency:\n    bord: 2 ns\n",
 		"m.yaml:5:5: unknown key \"link.latency.bord\"; "
 		"did you mean link.latency.board?");
@@ -302,7 +302,7 @@ static void the_head_is_checked(void **state)
 	says("machine: m\n", "m.yaml:1:1: schema is missing; want schema: 1");
 	says("schema: 1\n",
 		"m.yaml:1:1: machine is missing; want machine: NAME");
-	says("schema: 2\nmachine: m\nf: x\n",
+	says("schema: 2\nmachine: m\nfuture: x\n",
 		"m.yaml:1:9: schema: 2 is out of range (only 1)");
 	says("schema: one\nmachine: m\n",
 		"m.yaml:1:9: schema: \"one\" is not a count "
