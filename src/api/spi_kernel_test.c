@@ -132,7 +132,7 @@ static void bases_program(void *arg)
 	assert_int_equal(spi_physical(&r, 0x4fff, &pa), EINVAL);
 }
 
-static void bgq_f133_the_kernel_gives_out_and_takes_back(void **state)
+static void the_kernel_gives_out_and_takes_back(void **state)
 {
 	(void)state;
 	run_one(inj_program, 0);
@@ -425,7 +425,7 @@ static void ranges_close_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f133_the_kernel_gives_out_and_takes_back),
+		cmocka_unit_test(the_kernel_gives_out_and_takes_back),
 		cmocka_unit_test(
 			bgq_f134_users_and_the_system_use_the_same_calls),
 		cmocka_unit_test(bgq_f107_space_above_a_threshold_interrupts),

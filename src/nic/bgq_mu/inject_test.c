@@ -123,7 +123,7 @@ static void receive_class(void *arg)
 	}
 }
 
-static void bgq_f18_fifos_are_split_by_class(void **state)
+static void fifos_are_split_by_class(void **state)
 {
 	/* packets that go in the plus direction come in by the minus port */
 	static const struct class classes[] = {
@@ -581,7 +581,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f17_routers_on_the_way_touch_no_memory),
-		cmocka_unit_test(bgq_f18_fifos_are_split_by_class),
+		cmocka_unit_test(fifos_are_split_by_class),
 		cmocka_unit_test(bgq_f88_engines_work_in_parallel),
 		cmocka_unit_test(bgq_f19_all_links_are_busy_at_once),
 		cmocka_unit_test(bgq_f20_a_fifo_is_not_bound_to_a_link),

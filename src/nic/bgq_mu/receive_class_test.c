@@ -99,7 +99,7 @@ static void count_one(void *arg)
 		n[i] = sw_upc(MU_UPC_PACKETS_OUT, i);
 }
 
-static void bgq_f18_each_class_has_its_engines(void **state)
+static void each_class_has_its_engines(void **state)
 {
 	uint64_t n[MU_NET_FIFOS];
 	uint32_t i, k;
@@ -193,7 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f21_a_normal_packet_keeps_to_its_receiver),
 		cmocka_unit_test(bgq_f21_high_and_system_have_their_own_fifos),
-		cmocka_unit_test(bgq_f18_each_class_has_its_engines),
+		cmocka_unit_test(each_class_has_its_engines),
 		cmocka_unit_test(
 			bgq_f42_each_node_on_the_line_has_its_own_copy),
 	};
