@@ -129,6 +129,51 @@ static void each_class_has_its_engines(void **state)
 	}
 }
 
+/* --- all engines at once --- */
+
+enum { STREAM = 100 * MU_PAYLOAD };
+
+static void send_stream(void *arg)
+{
+	struct sw_fifo f = sw_open(7, 0);
+	struct mu_descriptor d = sw_put(13, STREAM);
+
+	(void)arg;
+	program_wait(LATER);
+	sw_inject(&f, &d);
+}
+
+static void time_streams(void *arg)
+{
+	sim_time *took = arg;
+
+	sw_open_bases((uint64_t)*took * STREAM);
+	sw_wait_counter(SW_COUNTER);
+	*took = program_now() - LATER;
+}
+
+/* From so many neighbours of the node in the middle. */
+static sim_time receive_streams(uint32_t n)
+{
+	sim_time x = n;
+	struct sw_program programs[7] = { { 13, time_streams, &x } };
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		programs[1 + i] =
+			(struct sw_program){ around[i], send_stream, NULL };
+	sw_run_on("3x3x3", 1, programs, 1 + n);
+	return x;
+}
+
+static void bgq_f88_reception_engines_work_in_parallel(void **state)
+{
+	sim_time one = receive_streams(1), six = receive_streams(6);
+
+	(void)state;
+	assert_in_range(six, one, one + one / 20);
+}
+
 /* --- line broadcast --- */
 
 enum { LINE_BYTES = 3000, ON_LINE = 6 };
@@ -194,6 +239,7 @@ int main(void)
 		cmocka_unit_test(bgq_f21_a_normal_packet_keeps_to_its_receiver),
 		cmocka_unit_test(bgq_f21_high_and_system_have_their_own_fifos),
 		cmocka_unit_test(each_class_has_its_engines),
+		cmocka_unit_test(bgq_f88_reception_engines_work_in_parallel),
 		cmocka_unit_test(
 			bgq_f42_each_node_on_the_line_has_its_own_copy),
 	};

@@ -404,7 +404,18 @@ static void tell_errors(void *arg)
 	assert_int_equal(sw_load(MU_INT_PENDING, MU_NON_CRITICAL), 0);
 	assert_int_equal(sw_load(MU_ERROR_NUMBER, 0), 77);
 	assert_int_equal(sw_load(MU_ERROR_ADDRESS, 0), 3);
-	/* Each is masked by itself, and put into groups at will. */
+	/* Each is masked by itself, in the group that it is in, ... */
+	sw_store_system(MU_INT_MASK, 0, ~reg);
+	program_charge(1000 * SIM_NS);
+	assert_int_equal(sw_load(MU_INT_PENDING, MU_CRITICAL), permission);
+	sw_store_system(MU_INT_MASK, 0, reg);
+	program_charge(1000 * SIM_NS);
+	assert_int_equal(sw_load(MU_INT_PENDING, MU_CRITICAL), reg);
+	sw_store_system(MU_INT_MASK, 0, 0);
+	program_charge(1000 * SIM_NS);
+	assert_int_equal(sw_load(MU_INT_PENDING, MU_CRITICAL), 0);
+	assert_int_equal(sw_load(MU_INT_STATUS, 0), permission | reg);
+	/* ... and put into groups at will. */
 	sw_store_system(MU_INT_MASK, 0, ~reg);
 	sw_store_system(MU_INT_GROUP, MU_NON_CRITICAL, permission);
 	sw_store_system(MU_INT_GROUP, MU_MACHINE_CHECK, reg);
