@@ -125,6 +125,8 @@ void nic_testing_start(
 
 	host_params_defaults(&p);
 	p.memory = NIC_TESTING_MEMORY;
+	if (m->l2_capacity)
+		p.l2.capacity = m->l2_capacity;
 	build_net(m, n_workers, &e);
 	if (m->net) {
 		h.sim = m->net->sim;

@@ -547,36 +547,6 @@ static void bgq_f113_leading_bytes_dropped_tail_zeroed(void **state)
 	sw_run_on("2", 1, p, 2);
 }
 
-static void prefetch(void *arg)
-{
-	struct sw_fifo f = sw_open(0, 0);
-	struct mu_descriptor d = sw_put(1, 4096);
-	uint32_t i;
-
-	(void)arg;
-	mu_set_prefetch(&d, true);
-	program_wait(1000 * SIM_NS);
-	sw_inject(&f, &d);
-	sw_wait_sent(&f);
-	for (i = 0; i < MU_NET_FIFOS; i++)
-		assert_int_equal(packets_in(i), 0);
-	assert_int_equal(sw_load(MU_INJ_COUNT, 0), 1);
-}
-
-static void bgq_f115_prefetch_reads_and_sends_nothing(void **state)
-{
-	const struct sw_program p = { 0, prefetch, NULL };
-	struct nic_testing m;
-
-	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "2");
-	sw_run(&m, 1, &p, 1);
-	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, 1 + 4096 / 128);
-	assert_int_equal(net_total(m.net).injected, 0);
-	assert_null(m.nic->nodes[1]);
-	nic_testing_fini(&m);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -592,7 +562,6 @@ int main(void)
 		cmocka_unit_test(bgq_f93_any_alignment),
 		cmocka_unit_test(bgq_f113_read_sizes_follow_alignment),
 		cmocka_unit_test(bgq_f113_leading_bytes_dropped_tail_zeroed),
-		cmocka_unit_test(bgq_f115_prefetch_reads_and_sends_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
