@@ -100,8 +100,16 @@ enum mu_event {
 	MU_UPC_BYPASSED, /* of a master port: requests past its FIFO */
 	MU_UPC_SLAVE_READS,
 	MU_UPC_SLAVE_WRITES,
+	MU_UPC_SENT, /* of a counter of a sender: bytes */
 	MU_UPC_EVENTS,
 };
+
+/*
+ * Each sender of the torus, A+, A-, B+, ... E-, has four counters, and each
+ * of these a set of channels, a bit per enum mu_channel, whose bytes it counts
+ * (BGQ-F71).  Counter c of sender s is number s * MU_SENDER_COUNTERS + c.
+ */
+enum { MU_SENDERS = 10, MU_SENDER_COUNTERS = 4 };
 
 /* A torus FIFO map: which network injection FIFOs may carry a message. */
 enum mu_map {

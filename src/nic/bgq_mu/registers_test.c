@@ -331,6 +331,7 @@ static void store_as_user(void *arg)
 		MU_INT_GROUP,
 		MU_FAULT,
 		MU_INJ_ENABLE_GROUP,
+		MU_SENT_CHANNELS,
 	};
 	static const struct {
 		enum mu_register kind;
