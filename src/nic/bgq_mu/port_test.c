@@ -206,6 +206,11 @@ static void send_counted(void *arg)
 	assert_int_equal(sw_upc(MU_UPC_MESSAGES_IN, 0), 2);
 	assert_int_equal(sw_upc(MU_UPC_REQUESTS, 2), 2);
 	assert_int_equal(sw_upc(MU_UPC_OUTSTANDING, 2), 2 * READ);
+	/* four lines a packet; each comes back four cycles after the one
+	 * before it, which was asked for one cycle before it */
+	assert_int_equal(sw_upc(MU_UPC_REQUESTS, 0), 6 * 4);
+	assert_int_equal(sw_upc(MU_UPC_OUTSTANDING, 0),
+		6 * (4 * READ + (1 + 2 + 3) * 3 * CYCLE));
 	assert_int_equal(sw_upc(MU_UPC_BYPASSED, 2), 2);
 	assert_int_equal(sw_upc(MU_UPC_SLAVE_WRITES, 0), 6);
 	assert_int_equal(sw_load(MU_INJ_FETCHED, 100), 2);
@@ -220,8 +225,11 @@ static void receive_counted(void *arg)
 	sw_wait_counter(SW_COUNTER);
 	before = sw_upc(MU_UPC_SLAVE_READS, 0);
 	assert_int_equal(sw_upc(MU_UPC_PACKETS_OUT, 1), 6);
+	/* four lines and a counter */
+	assert_int_equal(sw_upc(MU_UPC_REQUESTS, 0), 6 * 5);
+	assert_int_equal(sw_upc(MU_UPC_OUTSTANDING, 0), 6 * 5 * WRITE);
 	assert_int_equal(sw_upc(MU_UPC_MESSAGES_OUT, 0), 2);
-	assert_int_equal(sw_upc(MU_UPC_SLAVE_READS, 0), before + 3);
+	assert_int_equal(sw_upc(MU_UPC_SLAVE_READS, 0), before + 5);
 	assert_int_equal(sw_upc(MU_UPC_PACKETS_OUT, 200), 0);
 	assert_int_equal(sw_upc(MU_UPC_REQUESTS, 3), 0);
 	assert_int_equal(sw_upc(MU_UPC_EVENTS, 0), 0);
