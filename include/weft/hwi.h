@@ -138,6 +138,18 @@ enum mu_atomic {
 	MU_ATOMIC_STORE_MAX = 6,
 };
 
+/* The same of a payload's address: what is sent of each word is what the load
+ * answers.  A bound is the word behind the one that is incremented, in front
+ * of the one that is decremented. */
+enum mu_atomic_load {
+	MU_ATOMIC_LOAD = 0,
+	MU_ATOMIC_LOAD_CLEAR = 1,
+	MU_ATOMIC_LOAD_INCREMENT = 2,
+	MU_ATOMIC_LOAD_DECREMENT = 3,
+	MU_ATOMIC_LOAD_INCREMENT_BOUNDED = 4,
+	MU_ATOMIC_LOAD_DECREMENT_BOUNDED = 5,
+};
+
 /* --- bytes --- */
 
 enum {
