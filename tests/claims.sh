@@ -139,12 +139,14 @@ for file in "$src"/claims/*.yaml; do
 				echo "no file $file"
 				continue
 			fi
-			jq -r --arg file "$file" --rawfile text "$src/$file" '
-				def squeeze: gsub("\\s+"; " ");
-				($text | squeeze) as $text |
+			# jq takes a second for the white space of a file
+			tr -s '[:space:]' ' ' <"$src/$file" >"$tmp/squeezed"
+			jq -r --arg file "$file" --rawfile text \
+				"$tmp/squeezed" '
 				.[].mutants[] | .id as $id | .edits[] |
-				select(.file == $file) | (.find | squeeze) as
-				$find | ($text | split($find) | length - 1) |
+				select(.file == $file) |
+				(.find | gsub("\\s+"; " ")) as $find |
+				($text | split($find) | length - 1) |
 				select(. != 1) |
 				"\($id): its text is in \($file) \(.) times"
 			' "$tmp/out"
