@@ -34,6 +34,8 @@ struct route {
 	uint8_t bubble; /* entering an escape ring needs room for two */
 	uint8_t has_escape; /* dynamic packets may escape */
 	uint8_t is_carried; /* packets name their switches: route_left() */
+	/* High priority is another channel of equal right, not a priority. */
+	uint8_t is_shared;
 	int64_t answers; /* how long switches wait for those of a broadcast */
 	/* Channels that next() tells apart; 0 and 1: none. */
 	uint8_t n_channels;
