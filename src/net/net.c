@@ -286,6 +286,9 @@ static void make_routers(struct net *n, const struct net_setup *s)
 	for (i = 0; i < n_kinds; i++)
 		n->router[i]->ops->wire(n->router[i]);
 	n->calls = n->router[NET_NODES]->calls;
+	for (i = 0; i < N_NET_CLASSES; i++)
+		n->fifos[i] = n->router[NET_NODES]->ops->fifos(
+			n->router[NET_NODES], i);
 	n->sim_ops.visit = n->calls->visit;
 	n->sim_ops.prefetch = n->calls->prefetch;
 	if (n->router[NET_SWITCHES]->calls != n->calls) {
