@@ -300,8 +300,8 @@ static void the_head_is_checked(void **state)
 {
 	(void)state;
 	says("machine: m\n", "m.yaml:1:1: schema is missing; want schema: 1");
-	says("schema: 1\n",
-		"m.yaml:1:1: machine is missing; want machine: NAME");
+	says("\nschema: 1\n",
+		"m.yaml:2:1: machine is missing; want machine: NAME");
 	says("schema: 2\nmachine: m\nfuture: x\n",
 		"m.yaml:1:9: schema: 2 is out of range (only 1)");
 	says("schema: one\nmachine: m\n",
