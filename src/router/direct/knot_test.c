@@ -132,6 +132,7 @@ static struct world *make(const struct hint_how *how, int64_t packets)
 
 	hint_make(&w->m, how);
 	param_defaults(&router);
+	w->router.queues = DIRECT_QUEUES;
 	w->link = link_test_defaults();
 	w->router.kind = &direct_ops;
 	w->router.packets = packets;
