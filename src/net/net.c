@@ -55,6 +55,12 @@ const struct param net_params_table[] = {
 			"injection FIFO of the same class that waits for the "
 			"same link; 0: transit always goes first",
 		.source = "BGQ-F69, BGQ-G36" },
+};
+
+const size_t net_params_n =
+	sizeof(net_params_table) / sizeof(net_params_table[0]);
+
+const struct param net_every_table[] = {
 	{ .name = "stall",
 		.type = PARAM_TIME,
 		.offset = AT(stall),
@@ -66,8 +72,7 @@ const struct param net_params_table[] = {
 		.source = NULL },
 };
 
-const size_t net_params_n =
-	sizeof(net_params_table) / sizeof(net_params_table[0]);
+const size_t net_every_n = sizeof(net_every_table) / sizeof(net_every_table[0]);
 
 /* --- what will be needed --- */
 

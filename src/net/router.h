@@ -91,6 +91,9 @@ struct router_ops {
 	const char *name; /* the word written in a machine file */
 	const char *const *channels; /* their names */
 	uint32_t n_channels;
+	/* Parameters of its own, which are net_params.own, or NULL. */
+	const struct param *params;
+	size_t n_params, params_size;
 
 	/* Before anything is made: whether it can do what is asked for. */
 	int (*check)(
@@ -107,8 +110,9 @@ struct router_ops {
 
 	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
 
-	/* The chunks that a channel of a receiver holds. */
-	int32_t (*capacity)(const struct router *r, uint32_t channel);
+	/* The chunks that a channel of a port's receiver holds. */
+	int32_t (*capacity)(
+		const struct router *r, port_id p, uint32_t channel);
 	/* Of these, what a sender may use now, and what comes back to it
 	 * other than by events. */
 	int32_t (*tokens)(

@@ -33,6 +33,8 @@ struct route {
 	/* How the router guards the channels; read by its arbiters. */
 	uint8_t bubble; /* entering an escape ring needs room for two */
 	uint8_t has_escape; /* dynamic packets may escape */
+	uint8_t is_loose; /* to change between parallel links of a ring takes
+			   * no more room than to go straight on */
 	uint8_t is_carried; /* packets name their switches: route_left() */
 	int64_t answers; /* how long switches wait for those of a broadcast */
 	/* Channels that next() tells apart; 0 and 1: none. */

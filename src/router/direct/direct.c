@@ -170,7 +170,8 @@ static void wire_port(struct direct *d, struct direct_site *s, port_id p)
 		    peer->ops != &direct_ops;
 	l->wire = (uint8_t)n->topo->ops->wire(n->topo, s->id, p);
 	for (c = 0; c < N_CHANNELS && c < peer->ops->n_channels; c++)
-		l->tokens[c] = (int16_t)peer->ops->capacity(peer, c);
+		l->tokens[c] = (int16_t)peer->ops->capacity(
+			peer, far.port, c);
 	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
 		s->roomy |= 1u << p;
 	/* where it is never 0, no head is picked the short way */
@@ -258,8 +259,10 @@ static struct net_fifos direct_fifos(const struct router *r, uint32_t class)
 
 /* --- from outside --- */
 
-static int32_t direct_capacity(const struct router *r, uint32_t channel)
+static int32_t direct_capacity(
+	const struct router *r, port_id p, uint32_t channel)
 {
+	(void)p;
 	(void)channel;
 	return (int32_t)of(r)->capacity;
 }
