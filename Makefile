@@ -3,8 +3,8 @@
 PREFIX = /usr/local
 MATRIX = release asan clang O0 tsan cross
 
-.PHONY: build help demo test matrix bench campaign fuzz sources format \
-	install clean
+.PHONY: build help demo test matrix bench campaign mutants fuzz sources \
+	format install clean
 
 build:
 	@scripts/deps
@@ -17,6 +17,8 @@ help:
 	@echo 'make matrix     and with clang, -O0, TSan, another architecture'
 	@echo 'make bench      the benchmarks'
 	@echo 'make campaign   the long test campaign'
+	@echo 'make mutants    do tests notice that a feature is taken away?'
+	@echo '                IDS="BGQ-F2 qsnet2" tries these alone'
 	@echo 'make fuzz       each fuzz target for a minute'
 	@echo 'make sources    list new files in the meson.build files'
 	@echo 'make format     clang-format all C files'
@@ -54,6 +56,11 @@ campaign:
 	else \
 		echo 'there is no tests/campaign'; \
 	fi
+	@scripts/mutants
+
+mutants:
+	@scripts/deps
+	@scripts/mutants $(IDS)
 
 fuzz:
 	@scripts/deps matrix

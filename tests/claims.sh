@@ -25,8 +25,9 @@ list() { # FILE
 			status = "?"
 			n = 0
 		}
+		/^    [a-z]*:/ { key = $1 }
 		/^    status: / { status = $2 }
-		/^      - / {
+		/^      - / && key == "tests:" {
 			n++
 			k = split($2, part, ":")
 			print id, status, part[1], (k > 1 ? part[2] : "-")
@@ -130,6 +131,26 @@ for file in "$src"/claims/*.yaml; do
 		(.missing | length) == .features - .covered" \
 		"$tmp/out" >/dev/null || complain "$(head -c 200 "$tmp/out")"
 	report "$system: weft claims counts the same"
+
+	# Each change of a mutant has one place; scripts/mutants makes them.
+	jq -r ".$system.mutants[].edits[].file" "$tmp/out" | sort -u |
+		while read -r file; do
+			if ! [ -f "$src/$file" ]; then
+				echo "no file $file"
+				continue
+			fi
+			jq -r --arg file "$file" --rawfile text "$src/$file" '
+				def squeeze: gsub("\\s+"; " ");
+				($text | squeeze) as $text |
+				.[].mutants[] | .id as $id | .edits[] |
+				select(.file == $file) | (.find | squeeze) as
+				$find | ($text | split($find) | length - 1) |
+				select(. != 1) |
+				"\($id): its text is in \($file) \(.) times"
+			' "$tmp/out"
+		done >"$tmp/misplaced"
+	[ -s "$tmp/misplaced" ] && complain "$(cat "$tmp/misplaced")"
+	report "$system: every mutant applies"
 done
 
 # --- the command ---
@@ -188,6 +209,26 @@ broken 'an id that is there twice' 'bad.yaml:6: the id' <<-EOF
 EOF
 broken 'another status' 'covered or missing' <<-EOF
 	features: [{ id: X-F1, what: a, status: done }]
+EOF
+broken 'a mutant of a missing feature' 'bad.yaml:5: .* no mutant' <<-EOF
+	features:
+	  - { id: X-F1, what: a, status: missing,
+	      mutant: { file: a, find: b, put: "" } }
+EOF
+broken 'a mutant without a file' 'bad.yaml:6: a mutant has file' <<-EOF
+	features:
+	  - { id: X-F1, what: a, status: covered, tests: [a:b],
+	      mutant: { find: b, put: c } }
+EOF
+broken 'a mutant outside of the tree' 'bad.yaml:6: file: want' <<-EOF
+	features:
+	  - { id: X-F1, what: a, status: covered, tests: [a:b],
+	      mutant: [{ file: ../a, find: b, put: c }] }
+EOF
+broken 'an unknown key of a mutant' 'bad.yaml:6: want file, find' <<-EOF
+	features:
+	  - { id: X-F1, what: a, status: covered, tests: [a:b],
+	      mutant: [{ file: a, find: b, replace: c }] }
 EOF
 broken 'an unknown key' 'want id, what' <<-EOF
 	features: [{ id: X-F1, what: a, state: missing }]

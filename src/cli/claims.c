@@ -63,6 +63,29 @@ static int keep_one(struct library *l, const char *name, struct err *e)
 			"; `weft claims` lists them", hint));
 }
 
+static void json_mutant(struct json *j, const struct claim *c)
+{
+	size_t i;
+
+	json_object(j, NULL);
+	json_text(j, "id", c->id);
+	json_text(j, "what", c->what);
+	json_array(j, "tests");
+	for (i = 0; i < c->n_tests; i++)
+		json_text(j, NULL, c->tests[i]);
+	json_end(j, ']');
+	json_array(j, "edits");
+	for (i = 0; i < c->n_edits; i++) {
+		json_object(j, NULL);
+		json_text(j, "file", c->mutant[i].file);
+		json_text(j, "find", c->mutant[i].find);
+		json_text(j, "put", c->mutant[i].put);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+	json_end(j, '}');
+}
+
 static void json_system(
 	struct json *j, const char *name, const struct claims *c)
 {
@@ -75,6 +98,11 @@ static void json_system(
 	for (i = 0; i < c->n; i++)
 		if (!c->v[i].is_covered)
 			json_text(j, NULL, c->v[i].id);
+	json_end(j, ']');
+	json_array(j, "mutants");
+	for (i = 0; i < c->n; i++)
+		if (c->v[i].n_edits)
+			json_mutant(j, &c->v[i]);
 	json_end(j, ']');
 	json_end(j, '}');
 }

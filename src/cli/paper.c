@@ -11,7 +11,7 @@
 
 enum { WHAT_WIDTH = 36 };
 
-/* One row at a time goes through here, and is told at once. */
+/* One row at a time goes through here, and is printed at once. */
 struct session {
 	const struct cli_args *args;
 	const struct paper_system *system;
@@ -22,8 +22,12 @@ struct session {
 	bool talks; /* on a terminal at stderr */
 	bool is_stopped;
 	const char *now; /* the row that is being measured */
+	const char *note; /* the last one that was printed */
 	double last; /* time of the last progress */
-	uint32_t n_rows[N_PAPER_KINDS], n_passed[N_PAPER_KINDS]; /* [kind] */
+	/* [kind], of values that do not follow from others */
+	uint32_t n_values[N_PAPER_KINDS], n_passed[N_PAPER_KINDS];
+	uint32_t n_repeats;
+	bool *missed; /* [row] */
 };
 
 static void on_progress(void *arg, const struct load_progress *p)
@@ -50,6 +54,28 @@ static void clear_line(const struct session *s)
 
 /* --- rows --- */
 
+static bool is_compared(const struct paper_row *row)
+{
+	return row->kind != PAPER_QUALITATIVE;
+}
+
+static void json_value(
+	struct json *j, const char *key, double value, bool is_known)
+{
+	if (is_known)
+		json_real(j, key, value);
+	else
+		json_null(j, key);
+}
+
+static void json_words(struct json *j, const char *key, const char *text)
+{
+	if (text)
+		json_text(j, key, text);
+	else
+		json_null(j, key);
+}
+
 static void json_row(struct session *s, const struct paper_row *row,
 	const struct paper_result *r)
 {
@@ -60,34 +86,33 @@ static void json_row(struct session *s, const struct paper_row *row,
 	json_text(j, "id", row->id);
 	json_text(j, "what", row->what);
 	json_text(j, "unit", row->unit);
-	json_real(j, "paper", row->paper);
-	if (r->is_measured) {
-		json_real(j, "model", r->model);
-		json_real(j, "error_pct", r->error_pct);
-	} else {
-		json_null(j, "model");
-		json_null(j, "error_pct");
-	}
-	json_real(j, "tolerance_pct", r->tolerance_pct);
+	json_value(j, "paper", row->paper, is_compared(row));
+	json_value(j, "model", r->model, r->is_measured);
+	json_value(j, "error_pct", r->error_pct,
+		r->is_measured && is_compared(row));
+	json_value(j, "tolerance_pct", r->tolerance_pct, is_compared(row));
 	paper_tolerance(row, text, sizeof(text));
 	json_text(j, "tolerance", text);
 	json_text(j, "kind", paper_kind_names[row->kind]);
+	json_words(j, "repeats", row->repeats);
 	json_flag(j, "pass", r->pass);
-	if (!r->is_measured)
-		json_text(j, "note", r->why);
-	else if (row->note)
-		json_text(j, "note", row->note);
-	else
-		json_null(j, "note");
+	json_words(j, "note", r->is_measured ? row->note : r->why);
 	paper_command(s->system, row, text, sizeof(text));
 	json_text(j, "command", text);
 	json_end(j, '}');
 }
 
 /* Four digits; what is larger than they show is whole all the same. */
-static void put_value(double value)
+static void put_value(double value, bool is_known)
 {
-	printf(" %8.*f", value >= 1000 ? 0 : value >= 100 ? 1 : 2, value);
+	if (is_known)
+		printf(" %8.*f",
+			value >= 1000  ? 0
+			: value >= 100 ? 1
+				       : 2,
+			value);
+	else
+		printf(" %8s", "-");
 }
 
 static void print_head(const struct session *s)
@@ -99,15 +124,16 @@ static void print_head(const struct session *s)
 		s->is_red ? "\033[0m" : "");
 }
 
-static void print_notes(const struct session *s, const struct paper_row *row,
+static void print_notes(struct session *s, const struct paper_row *row,
 	const struct paper_result *r)
 {
 	char text[PAPER_COMMAND_MAX];
 
 	if (!r->is_measured)
 		printf("           %s\n", r->why);
-	else if (row->note && (!r->pass || s->args->is_verbose))
-		printf("           %s\n", row->note);
+	else if (row->note && row->note != s->note &&
+		 (!r->pass || s->args->is_verbose))
+		printf("           %s\n", s->note = row->note);
 	if (!s->args->is_verbose)
 		return;
 	paper_tolerance(row, text, sizeof(text));
@@ -116,33 +142,55 @@ static void print_notes(const struct session *s, const struct paper_row *row,
 	printf("%s\n", text);
 }
 
-static void print_row(const struct session *s, const struct paper_row *row,
+static void print_row(struct session *s, const struct paper_row *row,
 	const struct paper_result *r)
 {
 	if (s->is_red && !r->pass)
 		fputs("\033[31m", stdout);
 	printf("%-9s  %-*s", row->id, WHAT_WIDTH, row->what);
-	put_value(row->paper);
-	if (r->is_measured)
-		put_value(r->model);
-	else
-		printf(" %8s", "-");
+	put_value(row->paper, is_compared(row));
+	put_value(r->model, r->is_measured);
 	printf(" %-5s", row->unit);
-	if (r->is_measured)
+	if (r->is_measured && is_compared(row))
 		printf(" %+5.1f %%", r->error_pct);
 	else
 		printf(" %7s", "-");
-	printf("  %-10s %s%s\n", paper_kind_names[row->kind],
-		r->pass		 ? "ok"
-		: r->is_measured ? "MISSES"
-				 : "FAILS",
+	printf("  %-11s %s%s\n", paper_kind_names[row->kind],
+		!r->is_measured	    ? "FAILS"
+		: !is_compared(row) ? "-"
+		: r->pass	    ? "ok"
+				    : "MISSES",
 		s->is_red && !r->pass ? "\033[0m" : "");
 	print_notes(s, row, r);
 	fflush(stdout);
 }
 
-static void measure_row(struct session *s, const struct paper_row *row)
+static bool is_left(const struct session *s, size_t i)
 {
+	return s->chosen[i] &&
+	       !(s->args->is_quick &&
+		       paper_is_slow(s->system, &s->system->rows[i]));
+}
+
+/* A value counts once, however many of its rows are measured. */
+static void count_row(struct session *s, size_t i, bool pass)
+{
+	const struct paper_row *rows = s->system->rows, *first = NULL;
+
+	s->missed[i] = !pass;
+	if (rows[i].repeats)
+		first = paper_row(s->system, rows[i].repeats);
+	if (first && is_left(s, (size_t)(first - rows))) {
+		s->n_repeats++;
+		return;
+	}
+	s->n_values[rows[i].kind]++;
+	s->n_passed[rows[i].kind] += pass;
+}
+
+static void measure_row(struct session *s, size_t i)
+{
+	const struct paper_row *row = &s->system->rows[i];
 	struct paper_result r;
 
 	s->now = row->id;
@@ -154,19 +202,11 @@ static void measure_row(struct session *s, const struct paper_row *row)
 		s->is_stopped = true;
 		return;
 	}
-	s->n_rows[row->kind]++;
-	s->n_passed[row->kind] += r.pass;
+	count_row(s, i, r.pass);
 	if (s->args->is_json)
 		json_row(s, row, &r);
 	else
 		print_row(s, row, &r);
-}
-
-static bool is_left(const struct session *s, size_t i)
-{
-	return s->chosen[i] &&
-	       !(s->args->is_quick &&
-		       paper_is_slow(s->system, &s->system->rows[i]));
 }
 
 static void measure_all(struct session *s)
@@ -175,7 +215,7 @@ static void measure_all(struct session *s)
 
 	for (i = 0; i < s->system->n_rows && !s->is_stopped; i++)
 		if (is_left(s, i))
-			measure_row(s, &s->system->rows[i]);
+			measure_row(s, i);
 }
 
 /* --- what stands around them --- */
@@ -207,13 +247,42 @@ static void json_skipped(struct session *s)
 	json_end(&s->json, ']');
 }
 
+/* Of values that the paper printed. */
 static uint32_t sum(const uint32_t *n)
 {
 	uint32_t k, all = 0;
 
-	for (k = 0; k < N_PAPER_KINDS; k++)
+	for (k = 0; k < PAPER_QUALITATIVE; k++)
 		all += n[k];
 	return all;
+}
+
+static void json_sums(struct session *s)
+{
+	struct json *j = &s->json;
+	int k;
+
+	json_object(j, "values");
+	for (k = 0; k < PAPER_QUALITATIVE; k++) {
+		json_object(j, paper_kind_names[k]);
+		json_count(j, "passed", s->n_passed[k]);
+		json_count(j, "missed", s->n_values[k] - s->n_passed[k]);
+		json_end(j, '}');
+	}
+	json_end(j, '}');
+	json_count(j, "passed", sum(s->n_passed));
+	json_count(j, "missed", sum(s->n_values) - sum(s->n_passed));
+}
+
+static void json_misses(struct session *s)
+{
+	size_t i;
+
+	json_array(&s->json, "misses");
+	for (i = 0; i < s->system->n_rows; i++)
+		if (s->missed[i])
+			json_text(&s->json, NULL, s->system->rows[i].id);
+	json_end(&s->json, ']');
 }
 
 static void json_session(struct session *s, FILE *f)
@@ -226,8 +295,8 @@ static void json_session(struct session *s, FILE *f)
 	json_array(&s->json, "rows");
 	measure_all(s);
 	json_end(&s->json, ']');
-	json_count(&s->json, "passed", sum(s->n_passed));
-	json_count(&s->json, "missed", sum(s->n_rows) - sum(s->n_passed));
+	json_sums(s);
+	json_misses(s);
 	json_skipped(s);
 	json_missing(s);
 	json_text(&s->json, "ending", s->is_stopped ? "stopped" : "finished");
@@ -262,27 +331,61 @@ static void print_skipped(const struct session *s)
 	for (i = 0; i < s->system->n_rows; i++)
 		n += s->chosen[i] && !is_left(s, i);
 	if (n)
-		printf("%u rows take longer and were left out by --quick\n", n);
+		printf("left out by --quick: %u row%s\n", n, n == 1 ? "" : "s");
+}
+
+static void print_sums(const struct session *s)
+{
+	const char *before = ": ";
+	int k;
+
+	printf("\n%u of %u independent values within tolerance",
+		sum(s->n_passed), sum(s->n_values));
+	for (k = 0; k < PAPER_QUALITATIVE; k++) {
+		if (!s->n_values[k])
+			continue;
+		printf("%s%s %u of %u", before, paper_kind_names[k],
+			s->n_passed[k], s->n_values[k]);
+		before = ", ";
+	}
+	fputs("\n", stdout);
+	if (s->n_repeats)
+		printf("not counted, as they follow from others: %u row%s\n",
+			s->n_repeats, s->n_repeats == 1 ? "" : "s");
+}
+
+static bool has_missed(const struct session *s)
+{
+	return memchr(s->missed, true, s->system->n_rows) != NULL;
+}
+
+static void print_misses(const struct session *s)
+{
+	const char *before = "misses: ";
+	size_t i;
+
+	if (!has_missed(s))
+		return;
+	for (i = 0; i < s->system->n_rows; i++) {
+		if (!s->missed[i])
+			continue;
+		printf("%s%s", before, s->system->rows[i].id);
+		before = ", ";
+	}
+	fputs("; see the notes above\n", stdout);
 }
 
 static void print_session(struct session *s)
 {
-	int k;
-
 	print_head(s);
 	measure_all(s);
-	printf("\n%u of %u rows within tolerance", sum(s->n_passed),
-		sum(s->n_rows));
-	for (k = 0; k < N_PAPER_KINDS; k++)
-		if (s->n_rows[k])
-			printf("; %s %u of %u", paper_kind_names[k],
-				s->n_passed[k], s->n_rows[k]);
-	fputs("\n", stdout);
+	print_sums(s);
+	print_misses(s);
 	print_skipped(s);
 	print_missing(s->system);
 }
 
-static int tell(struct session *s, struct err *e)
+static int report(struct session *s, struct err *e)
 {
 	struct cli_out out;
 
@@ -296,8 +399,7 @@ static int tell(struct session *s, struct err *e)
 	}
 	if (s->is_stopped)
 		return EXIT_STOPPED;
-	return sum(s->n_passed) == sum(s->n_rows) ? EXIT_FINISHED
-						  : EXIT_ANSWER_NO;
+	return has_missed(s) ? EXIT_ANSWER_NO : EXIT_FINISHED;
 }
 
 static int choose(struct session *s, struct err *e)
@@ -310,7 +412,9 @@ static int choose(struct session *s, struct err *e)
 	for (i = 0; i < s->system->n_rows; i++)
 		if (is_left(s, i))
 			return 0;
-	return err_set(e, "what is asked for takes longer than --quick allows");
+	return err_set(e,
+		"all rows asked for take longer than --quick allows; measure "
+		"them without it");
 }
 
 static int perform(struct session *s, struct err *e)
@@ -325,7 +429,7 @@ static int perform(struct session *s, struct err *e)
 	int code;
 
 	s->lab = paper_lab_new(s->system, &setup);
-	code = tell(s, e);
+	code = report(s, e);
 	paper_lab_free(s->lab);
 	return code;
 }
@@ -338,8 +442,8 @@ static void list_papers(char *text, size_t size)
 		"Measures on the model what a machine's paper printed, and "
 		"prints paper, model and error.\v"
 		"An ID is a number of the paper's datasheet (BGQ-N90, or N90a "
-		"for one of its values); without any, all are measured. It "
-		"ends with 1 where a row misses.\n\nPapers:\n");
+		"for one of its values); without one, all are measured. The "
+		"exit code is 1 while any row misses.\n\nPapers:\n");
 	for (i = 0; paper_registry[i] && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "  %-13s %s\n",
 			paper_registry[i]->name, paper_registry[i]->title);
@@ -367,7 +471,9 @@ int cli_paper(int argc, char **argv, struct err *e)
 	if (!s.system)
 		return -1;
 	s.chosen = mem_alloc(s.system->n_rows, sizeof(*s.chosen));
+	s.missed = mem_alloc(s.system->n_rows, sizeof(*s.missed));
 	code = choose(&s, e) ? -1 : perform(&s, e);
+	mem_free(s.missed);
 	mem_free(s.chosen);
 	return code;
 }

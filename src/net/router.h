@@ -94,6 +94,9 @@ struct router_ops {
 	/* Parameters of its own, which are net_params.own, or NULL. */
 	const struct param *params;
 	size_t n_params, params_size;
+	/* Of a channel; or, where the routing names channels, of all of them
+	 * together. */
+	uint32_t most_queues;
 
 	/* Before anything is made: whether it can do what is asked for. */
 	int (*check)(

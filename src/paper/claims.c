@@ -82,6 +82,57 @@ static int take_tests(struct reader *r, struct claim *c, yaml_node_t *list)
 	return 0;
 }
 
+static int edit_key(
+	struct reader *r, void *arg, const char *key, yaml_node_t *v)
+{
+	struct claim_edit *e = arg;
+
+	if (!strcmp(key, "file"))
+		return take_text(r, v, &e->file);
+	if (!strcmp(key, "find"))
+		return take_text(r, v, &e->find);
+	if (strcmp(key, "put") != 0)
+		return fail(r, v, "want file, find or put");
+	if (v->type != YAML_SCALAR_NODE || v->data.scalar.length)
+		return take_text(r, v, &e->put);
+	if (e->put)
+		return fail(r, v, "the key is there twice");
+	e->put = mem_text("");
+	return 0;
+}
+
+static int take_edit(struct reader *r, struct claim *c, yaml_node_t *v)
+{
+	struct claim_edit *e;
+
+	c->mutant = mem_grow(c->mutant, c->n_edits + 1, sizeof(*c->mutant));
+	e = &c->mutant[c->n_edits++];
+	memset(e, 0, sizeof(*e));
+	if (each_key(r, v, e, edit_key))
+		return -1;
+	if (!e->file || !e->find || !e->put)
+		return fail(r, v, "a mutant has file, find and put");
+	if (e->file[0] == '/' || strstr(e->file, ".."))
+		return fail(r, v, "file: want a path inside the source tree");
+	return 0;
+}
+
+/* One edit, or a list of them. */
+static int take_mutant(struct reader *r, struct claim *c, yaml_node_t *v)
+{
+	yaml_node_item_t *i;
+
+	if (c->mutant)
+		return fail(r, v, "want one mutant");
+	if (v->type != YAML_SEQUENCE_NODE)
+		return take_edit(r, c, v);
+	for (i = v->data.sequence.items.start; i < v->data.sequence.items.top;
+		i++)
+		if (take_edit(r, c, yaml_document_get_node(&r->doc, *i)))
+			return -1;
+	return 0;
+}
+
 static int feature_key(
 	struct reader *r, void *arg, const char *key, yaml_node_t *v)
 {
@@ -94,8 +145,10 @@ static int feature_key(
 		return take_text(r, v, &c->what);
 	if (!strcmp(key, "tests"))
 		return take_tests(r, c, v);
+	if (!strcmp(key, "mutant"))
+		return take_mutant(r, c, v);
 	if (strcmp(key, "status") != 0)
-		return fail(r, v, "want id, what, status or tests");
+		return fail(r, v, "want id, what, status, tests or mutant");
 	c->is_covered = text && !strcmp(text, "covered");
 	if (!c->is_covered && !(text && !strcmp(text, "missing")))
 		return fail(r, v, "status: covered or missing");
@@ -118,6 +171,8 @@ static int take_feature(struct reader *r, yaml_node_t *v)
 	if (c->is_covered != (c->n_tests > 0))
 		return fail(
 			r, v, "what is covered has tests, and nothing else");
+	if (!c->is_covered && c->n_edits)
+		return fail(r, v, "what is missing has no mutant");
 	for (i = 0; i + 1 < all->n; i++)
 		if (!strcmp(all->v[i].id, c->id))
 			return fail(r, v, "the id is there twice");
@@ -209,6 +264,12 @@ void claims_free(struct claims *c)
 	for (i = 0; i < c->n; i++) {
 		for (k = 0; k < c->v[i].n_tests; k++)
 			mem_free(c->v[i].tests[k]);
+		for (k = 0; k < c->v[i].n_edits; k++) {
+			mem_free(c->v[i].mutant[k].file);
+			mem_free(c->v[i].mutant[k].find);
+			mem_free(c->v[i].mutant[k].put);
+		}
+		mem_free(c->v[i].mutant);
 		mem_free(c->v[i].tests);
 		mem_free(c->v[i].id);
 		mem_free(c->v[i].what);

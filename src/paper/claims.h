@@ -10,6 +10,10 @@
  *	    what: one line
  *	    status: covered            # or missing
  *	    tests: [router/paths:bgq_f26_head_leaves_before_tail, tests/put.sh]
+ *	    mutant: # or a list of such edits, all made together
+ *	      file: src/router/direct/grant.h
+ *	      find: a text that is in the file once
+ *	      put: what stands there instead; the feature is gone
  *
  * A test is a unit test program and a function of it, or a file.
  */
@@ -21,11 +25,18 @@
 
 #include "base/err.h"
 
+/* A part of a mutant: one change of one file. */
+struct claim_edit {
+	char *file, *find, *put;
+};
+
 struct claim {
 	char *id, *what;
 	bool is_covered;
 	char **tests;
 	size_t n_tests;
+	struct claim_edit *mutant;
+	size_t n_edits;
 };
 
 struct claims {

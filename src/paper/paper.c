@@ -23,6 +23,7 @@ const char *const paper_kind_names[] = {
 	[PAPER_PREDICTED] = "predicted",
 	[PAPER_CALIBRATED] = "calibrated",
 	[PAPER_ARITHMETIC] = "arithmetic",
+	[PAPER_QUALITATIVE] = "qualitative",
 };
 
 const struct paper_system *paper_find(const char *name, struct err *e)
@@ -137,6 +138,16 @@ int paper_select(const struct paper_system *s, const char *const *words,
 	return 0;
 }
 
+const struct paper_row *paper_row(const struct paper_system *s, const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_rows; i++)
+		if (!strcmp(s->rows[i].id, id))
+			return &s->rows[i];
+	return NULL;
+}
+
 bool paper_is_slow(const struct paper_system *s, const struct paper_row *row)
 {
 	return s->experiments[row->a.experiment].is_slow ||
@@ -144,7 +155,7 @@ bool paper_is_slow(const struct paper_system *s, const struct paper_row *row)
 		       s->experiments[row->b.experiment].is_slow);
 }
 
-/* --- telling --- */
+/* --- describing --- */
 
 static void add(char *text, size_t size, const char *before, const char *word)
 {
@@ -186,11 +197,13 @@ void paper_tolerance(const struct paper_row *row, char *text, size_t size)
 	static const char *const forms[] = {
 		[PAPER_PERCENT] = "%g %%",
 		[PAPER_POINTS] = "%g points",
-		[PAPER_AT_LEAST] = "at least, %g %%",
-		[PAPER_AT_MOST] = "at most, %g %%",
+		[PAPER_AT_LEAST] = "%g %% below",
+		[PAPER_AT_MOST] = "%g %% above",
 	};
 
-	if (row->rule == PAPER_POINTS && strcmp(row->unit, "%") != 0)
+	if (row->kind == PAPER_QUALITATIVE)
+		snprintf(text, size, "none");
+	else if (row->rule == PAPER_POINTS && strcmp(row->unit, "%") != 0)
 		snprintf(text, size, "%g %s", row->tolerance, row->unit);
 	else
 		snprintf(text, size, forms[row->rule], row->tolerance);
@@ -200,6 +213,14 @@ void paper_tolerance(const struct paper_row *row, char *text, size_t size)
 static bool is_within(double value, double limit)
 {
 	return value <= limit + 1e-9 * (1 + fabs(limit));
+}
+
+static bool is_close(const struct paper_row *row, double error, double limit)
+{
+	if (row->kind == PAPER_QUALITATIVE)
+		return true;
+	return (row->rule == PAPER_AT_MOST || is_within(-error, limit)) &&
+	       (row->rule == PAPER_AT_LEAST || is_within(error, limit));
 }
 
 void paper_judge(
@@ -214,8 +235,5 @@ void paper_judge(
 	result->model = model;
 	result->error_pct = error;
 	result->tolerance_pct = limit;
-	result->pass =
-		result->is_measured &&
-		(row->rule == PAPER_AT_MOST || is_within(-error, limit)) &&
-		(row->rule == PAPER_AT_LEAST || is_within(error, limit));
+	result->pass = result->is_measured && is_close(row, error, limit);
 }

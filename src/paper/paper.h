@@ -36,6 +36,7 @@ enum paper_kind {
 	PAPER_PREDICTED, /* no parameter was fitted to it */
 	PAPER_CALIBRATED, /* one was */
 	PAPER_ARITHMETIC, /* follows from the machine's parameters alone */
+	PAPER_QUALITATIVE, /* the paper has words and no number: only shown */
 	N_PAPER_KINDS,
 };
 
@@ -61,7 +62,7 @@ struct paper_row {
 	const char *id; /* "BGQ-N90a" */
 	const char *what;
 	const char *unit;
-	double paper;
+	double paper; /* 0 where it is qualitative */
 	enum paper_rule rule;
 	double tolerance;
 	enum paper_kind kind;
@@ -69,6 +70,11 @@ struct paper_row {
 	double scale;
 	enum paper_op op;
 	struct paper_term a, b;
+	/*
+	 * The id of a row that this one follows from, by a unit, a constant
+	 * or another reading of the same measurement; else NULL.
+	 */
+	const char *repeats;
 	const char *note; /* or NULL */
 };
 
@@ -105,13 +111,16 @@ const struct paper_system *paper_find(const char *name, struct err *e);
 int paper_select(const struct paper_system *s, const char *const *words,
 	size_t n_words, bool *chosen, struct err *e);
 
+/* The row of this id; NULL where there is none. */
+const struct paper_row *paper_row(const struct paper_system *s, const char *id);
+
 bool paper_is_slow(const struct paper_system *s, const struct paper_row *row);
 
 /* The commands that measure a row, "; " between them.  Cut where too long. */
 void paper_command(const struct paper_system *s, const struct paper_row *row,
 	char *text, size_t size);
 
-/* The tolerance as people say it: "2 %", "4 points", "at least, 1 %". */
+/* The tolerance in words: "2 %", "4 points", "1 % below", "none". */
 void paper_tolerance(const struct paper_row *row, char *text, size_t size);
 
 /* --- measuring --- */
@@ -130,7 +139,8 @@ struct paper_result {
 	double model, error_pct;
 	/* The rule's limit as per cent of the paper's value. */
 	double tolerance_pct;
-	bool pass; /* never where it is not measured */
+	/* Never where it is not measured; always where it is only shown. */
+	bool pass;
 	char why[sizeof(((struct err *)0)->text)]; /* it is not; else "" */
 };
 

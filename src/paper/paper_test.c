@@ -59,7 +59,9 @@ static void check_rows(const struct paper_system *s)
 		const struct paper_row *r = &s->rows[i];
 
 		assert_true(*r->what && *r->unit && r->a.figure);
-		assert_true(r->paper > 0 && r->tolerance > 0 && r->scale > 0);
+		assert_true(r->scale > 0);
+		assert_int_equal(r->kind == PAPER_QUALITATIVE, r->paper <= 0);
+		assert_int_equal(r->paper > 0, r->tolerance > 0);
 		assert_true(strlen(r->what) <= 36);
 		assert_true(r->a.experiment < s->n_experiments);
 		assert_true(r->b.experiment < s->n_experiments);
@@ -99,8 +101,10 @@ static void check_fitted(
 /* What was fitted is never called predicted. */
 static void the_fit_set_is_calibrated(void **state)
 {
-	static const char *const bgq[] = { "N23", "N31", "N34", "N90", "N91",
-		"N92", "N102", "N103", "N111", "N114" };
+	static const char *const bgq[] = { "N23", "N31", "N34", "N36", "N90",
+		"N91", "N92", "N102", "N103", "N111", "N114",
+		/* the same again */
+		"N61", "N80", "N82", "N89" };
 	static const char *const qsnet2[] = { "N29", "N30", "N51", "N53", "N71",
 		"N72", "N73", "N77", "N81",
 		/* the same again */
@@ -109,6 +113,70 @@ static void the_fit_set_is_calibrated(void **state)
 	(void)state;
 	check_fitted(&paper_bgq, bgq, sizeof(bgq) / sizeof(bgq[0]));
 	check_fitted(&paper_qsnet2, qsnet2, sizeof(qsnet2) / sizeof(qsnet2[0]));
+}
+
+/* The row that another one follows from is there, and of its kind. */
+static void check_repeats(const struct paper_system *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_rows; i++) {
+		const struct paper_row *r = &s->rows[i], *first;
+
+		if (!r->repeats)
+			continue;
+		first = paper_row(s, r->repeats);
+		assert_non_null(first);
+		assert_true(first != r && first->kind == r->kind);
+	}
+}
+
+static void a_row_that_follows_from_another_is_of_its_kind(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; paper_registry[i]; i++)
+		check_repeats(paper_registry[i]);
+}
+
+/* All values that are evidence, in order. */
+static void check_evidence(const struct paper_system *s, const char *want)
+{
+	char ids[512] = "";
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n_rows; i++)
+		if (s->rows[i].kind == PAPER_PREDICTED && !s->rows[i].repeats)
+			n += (size_t)snprintf(ids + n, sizeof(ids) - n, "%s ",
+				s->rows[i].id + strlen(s->prefix));
+	assert_string_equal(ids, want);
+}
+
+/* Each value once, and none that was fitted or follows by arithmetic. */
+static void what_counts_as_evidence_is_listed(void **state)
+{
+	(void)state;
+	check_evidence(&paper_bgq,
+		"N35 N84a N85a N93a N94a N95a N96a N97a N98a N99a N100a N101a "
+		"N104a N105a N106a N107a N108a N109a N110a N112a N113a ");
+	check_evidence(&paper_qsnet2, "N70 N78 ");
+}
+
+/* Section 1.6 of the datasheet. */
+static void tolerances_are_no_wider_than_the_datasheet_s(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < paper_bgq.n_rows; i++) {
+		const struct paper_row *r = &paper_bgq.rows[i];
+		long n = strtol(r->id + strlen("BGQ-N"), NULL, 10);
+		double most = n == 112 ? 5 : n == 31 ? 3 : 2;
+
+		assert_true(
+			r->tolerance <= (r->rule == PAPER_POINTS ? 4 : most));
+	}
 }
 
 static void check_missing(const struct paper_system *s)
@@ -173,7 +241,7 @@ static void a_limit_is_within(void **state)
 	assert_false(passes(PAPER_AT_LEAST, 2, INFINITY));
 }
 
-static void points_are_told_as_per_cent(void **state)
+static void points_are_given_as_per_cent_too(void **state)
 {
 	struct paper_row row = {
 		.unit = "%", .paper = 66, .rule = PAPER_POINTS, .tolerance = 10
@@ -185,6 +253,25 @@ static void points_are_told_as_per_cent(void **state)
 	assert_true(r.pass && r.is_measured);
 	assert_float_equal(r.error_pct, -11.515, 0.001);
 	assert_float_equal(r.tolerance_pct, 15.152, 0.001);
+}
+
+static void what_has_no_printed_value_is_only_shown(void **state)
+{
+	struct paper_row row = { .unit = "ns", .kind = PAPER_QUALITATIVE };
+	struct paper_result r = { 0 };
+	char text[32];
+
+	(void)state;
+	paper_judge(&row, 100, &r);
+	assert_true(r.pass && r.is_measured);
+	paper_judge(&row, NAN, &r);
+	assert_false(r.pass || r.is_measured);
+	paper_tolerance(&row, text, sizeof(text));
+	assert_string_equal(text, "none");
+	assert_int_equal(
+		paper_row(&paper_bgq, "BGQ-N62")->kind, PAPER_QUALITATIVE);
+	assert_int_equal(
+		paper_row(&paper_qsnet2, "QSN-N83")->kind, PAPER_QUALITATIVE);
 }
 
 /* --- measuring --- */
@@ -206,26 +293,27 @@ static const struct paper_experiment tiny[] = {
 
 static const struct paper_row tiny_rows[] = {
 	{ "BGQ-N1a", "w", "ns", 78, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 1,
-		PAPER_ONE, { 0, "one_way_ns" }, { 0 }, NULL },
+		PAPER_ONE, { 0, "one_way_ns" }, { 0 }, NULL, NULL },
 	{ "BGQ-N1b", "w", "times", 39, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 1,
-		PAPER_RATIO, { 0, "one_way_ns" }, { 1, "link_GBps" }, NULL },
+		PAPER_RATIO, { 0, "one_way_ns" }, { 1, "link_GBps" }, NULL,
+		NULL },
 	{ "BGQ-N1c", "w", "ns", 152, PAPER_PERCENT, 0.01, PAPER_PREDICTED, 2,
-		PAPER_DIFFERENCE, { 0, "one_way_ns" }, { 1, "link_GBps" },
+		PAPER_DIFFERENCE, { 0, "one_way_ns" }, { 1, "link_GBps" }, NULL,
 		NULL },
 	{ "BGQ-N2", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED, 1,
-		PAPER_ONE, { 0, "no_such_figure" }, { 0 }, NULL },
+		PAPER_ONE, { 0, "no_such_figure" }, { 0 }, NULL, NULL },
 	{ "BGQ-N3", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED, 1,
-		PAPER_ONE, { 2, "one_way_ns" }, { 0 }, NULL },
+		PAPER_ONE, { 2, "one_way_ns" }, { 0 }, NULL, NULL },
 	{ "BGQ-N4", "w", "ns", 1, PAPER_PERCENT, 1, PAPER_PREDICTED, 1,
-		PAPER_ONE, { 3, "fraction_of_peak" }, { 0 }, NULL },
+		PAPER_ONE, { 3, "fraction_of_peak" }, { 0 }, NULL, NULL },
 	/* Both rings of the cut are cut twice: 2 x 2 links of 2 GB/s. */
 	{ "BGQ-N5", "w", "GB/s", 8, PAPER_PERCENT, 0.01, PAPER_ARITHMETIC, 1,
-		PAPER_ONE, { 1, "bisection_GBps" }, { 0 }, NULL },
+		PAPER_ONE, { 1, "bisection_GBps" }, { 0 }, NULL, NULL },
 	/* 18 m of cable and three switches. */
 	{ "BGQ-N6", "w", "ns", 135, PAPER_PERCENT, 0.01, PAPER_ARITHMETIC, 1,
-		PAPER_ONE, { 4, "farthest_ns" }, { 0 }, NULL },
+		PAPER_ONE, { 4, "farthest_ns" }, { 0 }, NULL, NULL },
 	{ "BGQ-N7", "w", "GB/s", 1.0664, PAPER_PERCENT, 0.01, PAPER_ARITHMETIC,
-		1, PAPER_ONE, { 4, "data_GBps" }, { 0 }, NULL },
+		1, PAPER_ONE, { 4, "data_GBps" }, { 0 }, NULL, NULL },
 };
 
 static const struct paper_system tiny_system = {
@@ -314,9 +402,14 @@ int main(void)
 		cmocka_unit_test(ids_are_there_once_and_in_order),
 		cmocka_unit_test(a_row_is_whole),
 		cmocka_unit_test(the_fit_set_is_calibrated),
+		cmocka_unit_test(
+			a_row_that_follows_from_another_is_of_its_kind),
+		cmocka_unit_test(what_counts_as_evidence_is_listed),
+		cmocka_unit_test(tolerances_are_no_wider_than_the_datasheet_s),
 		cmocka_unit_test(what_is_missing_is_no_row),
+		cmocka_unit_test(what_has_no_printed_value_is_only_shown),
 		cmocka_unit_test(a_limit_is_within),
-		cmocka_unit_test(points_are_told_as_per_cent),
+		cmocka_unit_test(points_are_given_as_per_cent_too),
 		cmocka_unit_test(rows_are_computed_from_runs),
 		cmocka_unit_test(an_experiment_runs_once),
 	};

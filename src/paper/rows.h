@@ -12,6 +12,9 @@
 #define CALIBRATED PAPER_CALIBRATED
 #define ARITHMETIC PAPER_ARITHMETIC
 
+/* The paper has no number to compare with. */
+#define IN_WORDS .kind = PAPER_QUALITATIVE
+
 /* How the model's value comes from figures. */
 #define ONE(factor, x, f) .scale = (factor), .a = { x, f }
 #define RATIO(factor, x, f, y, g)                                              \

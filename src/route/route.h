@@ -36,6 +36,8 @@ struct route {
 	uint8_t is_loose; /* to change between parallel links of a ring takes
 			   * no more room than to go straight on */
 	uint8_t is_carried; /* packets name their switches: route_left() */
+	/* High priority is another channel of equal right, not a priority. */
+	uint8_t is_shared;
 	int64_t answers; /* how long switches wait for those of a broadcast */
 	/* Channels that next() tells apart; 0 and 1: none. */
 	uint8_t n_channels;

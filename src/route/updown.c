@@ -50,6 +50,7 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 			PORT_BITS, t->n_ports);
 	r->topo = t;
 	r->is_carried = true;
+	r->is_shared = true;
 	r->answers = u->answers;
 	return 0;
 }

@@ -16,7 +16,8 @@
  * nodes may be any that follow each other, the sender among them or not.
  *
  * All packets go by one of two channels: high priority and system packets by
- * the high one, all others by the dynamic one, in their order.
+ * the high one, all others by the dynamic one, in their order.  The two share a
+ * link: while both have something to send, they take turns.
  */
 #ifndef ROUTE_UPDOWN_H
 #define ROUTE_UPDOWN_H

@@ -131,7 +131,8 @@ struct direct_site {
 	uint32_t dirty; /* senders to look at before the instant ends, and
 			 * DIRTY_RECEPTION */
 	uint32_t timed; /* senders that have a link-free event on its way */
-	uint32_t unused;
+	uint32_t turns; /* senders whose last packet took the high channel,
+			 * where that shares their link: see pick.h */
 	uint32_t roomy; /* senders with dynamic tokens for a full packet */
 	uint64_t local[N_CHANNELS]; /* heads that wait for a reception FIFO */
 	uint32_t lfsr; /* the arbiters' pseudo-random register */

@@ -347,6 +347,37 @@ static inline struct winner pick_deterministic(
 	return nobody;
 }
 
+#if DIRECT_TREE
+/*
+ * The two channels of a link that they share: where both have something to
+ * send, and tokens for it, the one that the last packet did not take.
+ */
+static struct winner pick_shared(
+	const struct direct *d, struct direct_site *s, uint32_t port)
+{
+	bool is_high = !(s->turns >> port & 1);
+	struct winner w = nobody;
+	uint32_t i;
+
+	for (i = 0; i < 2 && w.rank == NO_WINNER; i++, is_high = !is_high)
+		w = is_high ? pick_class(
+				      d, s, port, REQ_HIGH, INJ_HIGH, RANK_HIGH)
+			    : pick_user(d, s, port);
+	return w;
+}
+
+/* A sender's packet goes by one of them. */
+static inline void take_turn(
+	struct direct_site *s, uint32_t port, const struct winner *w)
+{
+	uint32_t high =
+		w->is_injection ? (uint32_t)INJ_HIGH : (uint32_t)REQ_HIGH;
+
+	s->turns &= ~(1u << port);
+	s->turns |= (uint32_t)(w->request == high) << port;
+}
+#endif
+
 /* Where other requests than dynamic ones are made, or tokens are short. */
 static __attribute__((noinline)) struct winner pick_rare(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
@@ -355,6 +386,10 @@ static __attribute__((noinline)) struct winner pick_rare(const struct direct *d,
 	struct winner w = nobody;
 
 	collect_all(d, s, t);
+#if DIRECT_TREE
+	if (d->route->is_shared)
+		return pick_shared(d, s, port);
+#endif
 	if (__builtin_expect(r->head[REQ_SYSTEM] || r->inject[INJ_SYSTEM], 0))
 		w = pick_class(d, s, port, REQ_SYSTEM, INJ_SYSTEM, RANK_SYSTEM);
 	if (__builtin_expect(r->head[REQ_HIGH] || r->inject[INJ_HIGH], 0) &&

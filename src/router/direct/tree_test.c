@@ -249,6 +249,71 @@ static void qsn_f68_channels_do_not_wait_for_each_other(void **state)
 	rig_free(r);
 }
 
+/* Of the first 100 packets that came to a node, those of a kind. */
+static uint32_t came_of(const struct rig *r, site_id s, uint8_t kind)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < 100; i++)
+		n += r->node[s].log[i].packet.kind == kind;
+	return n;
+}
+
+/* Floods of both kinds meet on a link: each gets half of it. */
+static void check_shared(
+	uint32_t src, uint32_t other, uint32_t dst, uint32_t bytes)
+{
+	static const struct tree_how tree = { .nodes = "16" };
+	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
+	struct packet low = full(src, dst), high = full(other, dst);
+	uint32_t n;
+
+	high.kind = PACKET_HIGH;
+	high.bytes = (uint16_t)bytes;
+	rig_flood(r, 0, 0, 200, low);
+	rig_flood(r, 0, FIFO_HIGH, 200, high);
+	rig_run(r);
+	n = came_of(r, dst, PACKET_HIGH);
+	if (n < 48 || n > 52)
+		fail_msg("%u of 100 packets are high ones", n);
+	rig_free(r);
+}
+
+/* QSN-F68: where a node injects both, and where they meet in a switch. */
+static void qsn_f68_two_channels_share_a_link(void **state)
+{
+	(void)state;
+	check_shared(0, 0, 15, 512);
+	check_shared(0, 0, 1, 512);
+	check_shared(0, 1, 2, 512);
+	check_shared(0, 7, 15, 512);
+	check_shared(0, 0, 15, 8);
+	check_shared(0, 7, 15, 8);
+}
+
+/* QSN-F68: one that uses its channel now and then waits for one packet. */
+static void qsn_f68_a_channel_that_was_idle_is_next(void **state)
+{
+	static const struct tree_how tree = { .nodes = "16" };
+	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
+	/* its way, and on each of two links the packet that is there */
+	sim_time most = 61 * SIM_NS + 2 * byte_time(ELITE_FULL_BYTES) +
+			serialisation(8);
+	struct packet high = full(0, 1);
+	uint32_t i, k[10];
+
+	(void)state;
+	high.kind = PACKET_HIGH;
+	high.bytes = 8;
+	rig_flood(r, 0, 0, 200, full(0, 1));
+	for (i = 0; i < 10; i++)
+		k[i] = rig_send(r, (i + 1) * 5003 * SIM_NS, FIFO_HIGH, high);
+	rig_run(r);
+	for (i = 0; i < 10; i++)
+		assert_true(r->got[k[i]]->tail - r->sent[k[i]] <= most);
+	rig_free(r);
+}
+
 /* One queue and one route: first come, first served. */
 static void qsn_f70_packets_of_one_route_stay_in_order(void **state)
 {
@@ -408,6 +473,8 @@ int main(void)
 		cmocka_unit_test(qsn_g5_two_packets_fill_a_cable_of_50_m),
 		cmocka_unit_test(a_head_does_not_wait_for_its_tail),
 		cmocka_unit_test(qsn_f68_channels_do_not_wait_for_each_other),
+		cmocka_unit_test(qsn_f68_two_channels_share_a_link),
+		cmocka_unit_test(qsn_f68_a_channel_that_was_idle_is_next),
 		cmocka_unit_test(qsn_f70_packets_of_one_route_stay_in_order),
 		cmocka_unit_test(qsn_g7_packets_of_many_routes_may_overtake),
 		cmocka_unit_test(

@@ -34,6 +34,9 @@ static inline __attribute__((always_inline)) bool grant(struct direct *d,
 	s->port[port].returns.is_starving = 0;
 	if (__builtin_expect(d->transit, 0))
 		count_streak(s, port, who);
+#if DIRECT_TREE
+	take_turn(s, port, who);
+#endif
 	if (who->is_injection)
 		return grant_injection(
 			d, w, s, port, who->request, who->bit, t);

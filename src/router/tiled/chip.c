@@ -99,7 +99,7 @@ static void give_back(struct tiled *d, struct sim_worker *w,
 {
 	const struct tiled_wire *wire = tiled_wire(d, s->id, d->source_of[in]);
 
-	sim_post(w, wire->peer, t + d->link->latency[wire->class],
+	sim_post(w, wire->peer, t + tiled_token_time(d, wire),
 		SIM_KEY(PHASE_TOKEN, wire->peer_port), (uint16_t)channel,
 		(uint32_t)d->full);
 }

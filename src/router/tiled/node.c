@@ -48,7 +48,7 @@ static void give_back(struct tiled *d, struct sim_worker *w,
 {
 	const struct tiled_wire *wire = tiled_wire(d, s->id, 0);
 
-	sim_post(w, wire->peer, t + d->link->latency[wire->class],
+	sim_post(w, wire->peer, t + tiled_token_time(d, wire),
 		SIM_KEY(PHASE_TOKEN, wire->peer_port), (uint16_t)channel,
 		packets * (uint32_t)d->full);
 }
@@ -76,6 +76,8 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	d->tally[w->id].delivered++;
 	if (d->router.client->is_sink)
 		give_back(d, w, s, channel, 1, tail);
+	else
+		s->held[channel]++;
 	d->router.client->on_packet(
 		d->router.net, w, s->id, channel, id, t, tail);
 }
@@ -118,6 +120,7 @@ static void release(struct net *n, struct sim_worker *w, site_id site,
 	struct tiled *d = tiled_nodes(n);
 
 	(void)chunks;
+	tiled_node(d, site)->held[fifo]--;
 	give_back(d, w, tiled_node(d, site), fifo, 1, t);
 }
 

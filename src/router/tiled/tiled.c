@@ -34,7 +34,7 @@ static const struct param params[] = {
 		"time in which a node hands over or takes a packet, per "
 		"channel",
 		"GEM-N36"),
-	PARAM_ROW(PARAM_COUNT, "netlink.buffer", AT(nodes), "16", 1, 1024,
+	PARAM_ROW(PARAM_COUNT, "netlink.buffer", AT(nodes), "32", 1, 1024,
 		"packets of a node that wait at either end of its wire, per "
 		"channel",
 		"assumed"),
@@ -362,9 +362,14 @@ static int32_t tiled_tokens(
 	if (is_node(r))
 		return d->full * tiled_node(d, s)->fifo[channel].tokens;
 	x = tiled_chip(d, s);
+	if (p < d->n_links)
+		return d->full * x->output[d->tile_of[p]].tokens[channel];
+	/* those that a node's client holds come back to it */
 	return d->full *
-	       (p < d->n_links ? x->output[d->tile_of[p]].tokens[channel]
-			       : x->exit[p - d->n_links].tokens[channel]);
+	       (x->exit[p - d->n_links].tokens[channel] +
+		       (int32_t)tiled_node(tiled_nodes(r->net),
+			       tiled_wire(d, s, p)->peer)
+			       ->held[channel]);
 }
 
 static int32_t tiled_charge(

@@ -233,6 +233,13 @@ static inline const struct tiled_wire *tiled_wire(
 			p];
 }
 
+/* How long tokens take by a wire: they pass no tiles. */
+static inline sim_time tiled_token_time(
+	const struct tiled *d, const struct tiled_wire *wire)
+{
+	return d->link->latency[wire->class] - d->link->logic[wire->class];
+}
+
 /* The node that a packet's direction names. */
 static inline uint32_t tiled_exit_of(uint32_t group)
 {
