@@ -13,14 +13,6 @@ enum {
 };
 
 const struct param net_params_table[] = {
-	{ .name = "packets",
-		.type = PARAM_COUNT,
-		.offset = AT(packets),
-		.def = "8",
-		.min = 1,
-		.max = 120,
-		.help = "full packets that a receiver holds per channel",
-		.source = "calibrated: BGQ-N34 (BGQ-G1)" },
 	{ .name = "queues",
 		.type = PARAM_COUNT,
 		.offset = AT(queues),
@@ -31,14 +23,6 @@ const struct param net_params_table[] = {
 			"0: as many as the router has for the channels of the "
 			"routing",
 		.source = "calibrated: BGQ-N34 (BGQ-G2)" },
-	{ .name = "injection",
-		.type = PARAM_COUNT,
-		.offset = AT(injection),
-		.def = "2",
-		.min = 1,
-		.max = 120,
-		.help = "full packets that an injection FIFO holds",
-		.source = "BGQ-G15" },
 	{ .name = "reception",
 		.type = PARAM_COUNT,
 		.offset = AT(reception),
@@ -63,6 +47,22 @@ const size_t net_params_n =
 	sizeof(net_params_table) / sizeof(net_params_table[0]);
 
 const struct param net_every_table[] = {
+	{ .name = "packets",
+		.type = PARAM_COUNT,
+		.offset = AT(packets),
+		.def = "8",
+		.min = 1,
+		.max = 120,
+		.help = "full packets that a receiver holds per channel",
+		.source = "calibrated: BGQ-N34 (BGQ-G1)" },
+	{ .name = "injection",
+		.type = PARAM_COUNT,
+		.offset = AT(injection),
+		.def = "2",
+		.min = 1,
+		.max = 120,
+		.help = "full packets that an injection FIFO holds",
+		.source = "BGQ-G15" },
 	{ .name = "stall",
 		.type = PARAM_TIME,
 		.offset = AT(stall),

@@ -35,6 +35,10 @@ static int direct_check(
 			"router.kind: direct has at most %d ports at a node, "
 			"not %u",
 			FIFO_LOCAL, s->topo->node_ports);
+	if (s->route->has_planes)
+		return err_set(e,
+			"routing.planes: direct routers have none "
+			"(router.kind)");
 	if (s->route->bubble && s->router->packets < 2)
 		return err_set(e,
 			"router.packets: the bubble rule needs room for two "

@@ -238,6 +238,15 @@ static port_id pick_link(const struct tiled *d, struct tiled_chip *s,
 	return best;
 }
 
+/* Of a packet that keeps its order: the same for all that keep it with it. */
+static inline uint32_t hash_of(const struct packet *p)
+{
+	uint32_t x = p->src * 0x9e3779b1u ^ p->dst * 0x85ebca77u ^
+		     p->hints * 0xc2b2ae3du;
+
+	return (x ^ x >> 15) * 0x27d4eb2fu >> 16;
+}
+
 /* The tile towards the nodes that is free first; of packets that keep their
  * order always the same one. */
 static uint32_t pick_tile(const struct tiled *d, const struct tiled_chip *s,
@@ -253,7 +262,7 @@ static uint32_t pick_tile(const struct tiled *d, const struct tiled_chip *s,
 		uint32_t tile = d->processor[k], column = d->column_of[tile];
 		sim_time at = inner_room(d, b, column);
 
-		if (p->kind != PACKET_DYNAMIC && k != p->hints % n)
+		if (p->kind != PACKET_DYNAMIC && k != hash_of(p) % n)
 			continue;
 		if (at > t) {
 			*room = at < *room ? at : *room;
@@ -353,9 +362,9 @@ static uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
 	if (port >= d->n_links)
 		return s->exit[port - d->n_links].tokens[channel] > 0 ? m : 0;
 	m |= s->any[channel][d->group_of[port]];
-	if (s->output[d->tile_of[port]].tokens[channel] >= 2)
+	if (s->output[d->tile_of[port]].tokens[channel] >= d->need)
 		return m;
-	if (d->is_loose || !tiled_wire(d, s->id, port)->is_ring)
+	if (!tiled_wire(d, s->id, port)->is_ring)
 		return s->output[d->tile_of[port]].tokens[channel] > 0 ? m : 0;
 	straight = tiled_wire(d, s->id, port)->straight;
 	return s->output[d->tile_of[port]].tokens[channel] > 0 &&
@@ -417,7 +426,7 @@ static uint32_t spread(
 	uint32_t turn = draw(s), k;
 
 	if (p->kind != PACKET_DYNAMIC)
-		return p->hints % n;
+		return hash_of(p) % n;
 	for (k = 0; k < n; k++) {
 		uint32_t i = (k + turn) % n;
 		uint32_t load = s->bus[d->processor[i]].load;

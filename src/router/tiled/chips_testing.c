@@ -154,9 +154,9 @@ static void make_route(struct chips *c, const struct chips_how *how)
 	c->order.route.ops = &order_ops;
 	param_defaults(&b);
 	read_row(&b, "dateline", "no");
+	read_row(&b, "planes", how->is_open ? "no" : "yes");
 	if (order_ops.init(&c->order.route, &c->torus.topo, &e))
 		fail_msg("%s", e.text);
-	c->order.route.is_loose = how->planes != NULL;
 }
 
 static void make_links(struct chips *c)
@@ -182,8 +182,6 @@ static void make_router(struct chips *c, const struct chips_how *how)
 	};
 
 	param_defaults(&b);
-	if (how->buffer)
-		c->tiled.buffer = how->buffer;
 	if (how->row)
 		c->tiled.row = how->row;
 	if (how->column)
@@ -191,6 +189,8 @@ static void make_router(struct chips *c, const struct chips_how *how)
 	c->tiled.inner = how->inner;
 	c->router.kind = &tiled_ops;
 	c->router.own = &c->tiled;
+	c->router.packets = how->packets ? how->packets : 8;
+	c->router.injection = 4;
 	c->router.stall = 100 * 1000 * SIM_NS;
 }
 

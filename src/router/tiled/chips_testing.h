@@ -15,8 +15,9 @@ enum chips_format { CHIPS_WRITE, CHIPS_GET, CHIPS_DONE, CHIPS_DATA };
 /* What is 0 or NULL stands for Gemini's own. */
 struct chips_how {
 	const char *shape;
-	const char *planes;
-	int64_t buffer, row, column, inner;
+	bool is_open; /* rings have no planes */
+	int64_t packets; /* of a link's buffer, per channel */
+	int64_t row, column, inner;
 	int64_t lane_rate[3]; /* bits per second, by dimension */
 	uint32_t n_workers;
 	const struct book_how *book;

@@ -22,9 +22,6 @@ static const struct param params[] = {
 		"whether packets wait for each other inside the chip: ideal "
 		"is a chip without any inner contention",
 		"GEM-F38"),
-	PARAM_ROW(PARAM_COUNT, "buffer", AT(buffer), "256", 1, 1 << 20,
-		"chunks that the input buffer of a link holds, per channel",
-		"GEM-G6"),
 	PARAM_ROW(PARAM_COUNT, "row", AT(row), "16", 1, 4096,
 		"chunks that a row buffer holds", "GEM-G7"),
 	PARAM_ROW(PARAM_COUNT, "column", AT(column), "32", 1, 4096,
@@ -38,8 +35,6 @@ static const struct param params[] = {
 		"packets of a node that wait at either end of its wire, per "
 		"channel",
 		"assumed"),
-	PARAM_ROW(PARAM_COUNT, "injection", AT(injection), "4", 1, 1024,
-		"packets that an injection FIFO of a node holds", "assumed"),
 };
 
 /* --- set-up --- */
@@ -86,6 +81,7 @@ static int tiled_check(
 	const struct topo *t = s->topo;
 	uint32_t links, nodes;
 
+	(void)n;
 	if (topo_is_direct(t) || t->node_ports != 1)
 		return err_set(e,
 			"router.kind: tiled needs routers with nodes of their "
@@ -104,11 +100,15 @@ static int tiled_check(
 			"router.processors: %lld tiles for %u nodes are too "
 			"many",
 			(long long)h->processors, nodes);
-	if (h->buffer < 2 * n->link.max_chunks)
+	if (s->route->n_channels > 1)
 		return err_set(e,
-			"router.buffer: %lld chunks, want room for two full "
-			"packets of %u",
-			(long long)h->buffer, n->link.max_chunks);
+			"router.kind: tiled has a channel for requests and one "
+			"for responses, and none for datelines "
+			"(routing.dateline)");
+	if (s->router->packets < 2 && s->route->has_planes)
+		return err_set(e,
+			"router.packets: packets enter a ring where there is "
+			"room for two");
 	return 0;
 }
 
@@ -132,7 +132,6 @@ static void number_links(struct tiled *d)
 		d->group_of[p] = (uint8_t)x.number;
 		d->link_of[p] = (uint8_t)x.link;
 		d->port_at[x.number][x.link] = (uint8_t)p;
-		d->straight_of[p] = (uint8_t)t->ops->straight(t, t->n_nodes, p);
 	}
 }
 
@@ -204,8 +203,8 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->book = n->book;
 	d->faults = n->faults;
 	d->full = n->full;
-	d->capacity = (int16_t)(d->how.buffer / n->full);
-	d->is_loose = n->route->is_loose;
+	d->capacity = (int16_t)s->router->packets;
+	d->need = n->route->has_planes ? 2 : 1;
 	d->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
 	d->router.lock_packets = (uint64_t)d->capacity;
 	d->stride = tiled_site_bytes(sites->n_ports);
@@ -266,7 +265,7 @@ static void init_node(struct tiled *d, site_id s)
 	x->id = s;
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		x->fifo[c].tokens = (int16_t)d->how.nodes;
-		x->fifo[c].room = (uint16_t)d->how.injection;
+		x->fifo[c].room = (uint16_t)d->router.net->params.injection;
 	}
 }
 
@@ -365,11 +364,10 @@ static int32_t tiled_tokens(
 	if (p < d->n_links)
 		return d->full * x->output[d->tile_of[p]].tokens[channel];
 	/* those that a node's client holds come back to it */
-	return d->full *
-	       (x->exit[p - d->n_links].tokens[channel] +
-		       (int32_t)tiled_node(tiled_nodes(r->net),
-			       tiled_wire(d, s, p)->peer)
-			       ->held[channel]);
+	return d->full * (x->exit[p - d->n_links].tokens[channel] +
+				 (int32_t)tiled_node(tiled_nodes(r->net),
+					 tiled_wire(d, s, p)->peer)
+					 ->held[channel]);
 }
 
 static int32_t tiled_charge(

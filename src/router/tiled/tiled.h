@@ -58,11 +58,9 @@ struct tiled_params {
 	int64_t processors; /* tiles that face the nodes */
 	int64_t cycle; /* that a phit takes inside, ps */
 	int64_t inner; /* an enum tiled_inner */
-	int64_t buffer; /* chunks of an input buffer, per channel */
 	int64_t row, column; /* of inner buffers */
 	int64_t packet; /* a node hands one over, ps */
 	int64_t nodes; /* packets that wait at a node's wire, per channel */
-	int64_t injection; /* in a node's FIFO */
 };
 
 struct tiled_queue {
@@ -171,7 +169,7 @@ struct tiled {
 	struct faults *faults;
 	struct link_retry *retry;
 	int32_t full; /* chunks of a full packet */
-	bool is_loose; /* planes of a direction are not told apart */
+	int16_t need; /* packets of room, to enter a plane */
 	uint32_t n_links; /* ports of a chip that are links */
 	uint32_t n_nodes, n_inputs;
 	int16_t capacity; /* packets of an input buffer */
@@ -184,7 +182,6 @@ struct tiled {
 	/* links by port, and the other way round */
 	uint8_t group_of[TOPO_MAX_PORTS], link_of[TOPO_MAX_PORTS];
 	uint8_t port_at[TILED_GROUPS][TILED_LINKS];
-	uint8_t straight_of[TOPO_MAX_PORTS];
 	bool has_rates; /* links differ, or may */
 	/* of a chip's port */
 	struct tiled_wire *wire; /* [site - first][port] */
@@ -252,13 +249,7 @@ static inline int16_t tiled_needed(
 {
 	const struct tiled_wire *wire = tiled_wire(d, s, port);
 
-	if (wire->straight == in || !wire->is_ring)
-		return 1;
-	return d->is_loose && in < d->n_links &&
-			       d->group_of[d->straight_of[in]] ==
-				       d->group_of[port]
-		       ? 1
-		       : 2;
+	return wire->straight == in || !wire->is_ring ? 1 : d->need;
 }
 
 #endif
