@@ -13,6 +13,8 @@
 #ifndef NET_ROUTER_H
 #define NET_ROUTER_H
 
+#include <stdio.h>
+
 #include "link/packet.h"
 #include "sim/sim.h"
 #include "topo/topo.h"
@@ -21,6 +23,7 @@ enum { NET_LINK = 128 };
 
 struct net;
 struct net_client_ops;
+struct net_params;
 struct net_setup;
 struct router;
 
@@ -97,6 +100,9 @@ struct router_ops {
 	/* Of a channel; or, where the routing names channels, of all of them
 	 * together. */
 	uint32_t most_queues;
+
+	/* What is said of it beside its buffers, in lines of text. */
+	void (*describe)(const struct net_params *p, FILE *f);
 
 	/* Before anything is made: whether it can do what is asked for. */
 	int (*check)(

@@ -4,6 +4,8 @@
  */
 #include "router/tiled/tiled.h"
 
+#include <inttypes.h>
+
 #include "base/mem.h"
 
 #define AT(field) offsetof(struct tiled_params, field)
@@ -333,6 +335,27 @@ static struct net_fifos tiled_fifos(const struct router *r, uint32_t class)
 
 /* --- from outside --- */
 
+static void tiled_describe(const struct net_params *p, FILE *f)
+{
+	const struct tiled_params *h = p->own;
+
+	fprintf(f,
+		"tiles       %" PRId64 " rows of %" PRId64 ", %" PRId64
+		" of which face nodes\n",
+		h->rows, h->columns, h->processors);
+	if (h->inner == TILED_IDEAL)
+		fprintf(f, "inside      no contention\n");
+	else
+		fprintf(f,
+			"inside      row buffers of %" PRId64
+			" chunks, column buffers of %" PRId64 "\n",
+			h->row, h->column);
+	fprintf(f,
+		"FIFOs       injection %" PRId64 " packets; %" PRId64
+		" wait at either end of a node's wire\n",
+		p->injection, h->nodes);
+}
+
 static bool is_node(const struct router *r)
 {
 	return !r->sites.first;
@@ -512,6 +535,7 @@ const struct router_ops tiled_ops = {
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.params_size = sizeof(struct tiled_params),
+	.describe = tiled_describe,
 	.check = tiled_check,
 	.site_bytes = tiled_site_bytes,
 	.make = tiled_make,
