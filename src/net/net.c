@@ -76,6 +76,23 @@ const struct param net_every_table[] = {
 
 const size_t net_every_n = sizeof(net_every_table) / sizeof(net_every_table[0]);
 
+void net_params_defaults(struct net_params *p)
+{
+	const struct param_block block[] = {
+		{ .section = "router",
+			.rows = net_params_table,
+			.n_rows = net_params_n,
+			.values = p },
+		{ .section = "router",
+			.rows = net_every_table,
+			.n_rows = net_every_n,
+			.values = p },
+	};
+
+	param_defaults(&block[0]);
+	param_defaults(&block[1]);
+}
+
 /* --- what will be needed --- */
 
 /* Sites of one kind; where nodes are like switches all are nodes. */

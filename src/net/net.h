@@ -49,6 +49,8 @@ struct net_params {
 /* Of direct routers, and of all. */
 extern const struct param net_params_table[], net_every_table[];
 extern const size_t net_params_n, net_every_n;
+/* Sets the defaults of both. */
+void net_params_defaults(struct net_params *p);
 
 struct net_client_ops {
 	/* An injection FIFO has got room for a full packet. */

@@ -315,8 +315,7 @@ static port_id torus_straight(const struct topo *topo, router_id r, port_id in)
 	return r < t->first || in >= t->base[t->n_dims] ? TOPO_NO_PORT : in ^ 1;
 }
 
-static struct topo_direction torus_direction(
-	const struct topo *topo, port_id p)
+static struct topo_direction torus_direction(const struct topo *topo, port_id p)
 {
 	const struct torus *t = torus_of(topo);
 	uint32_t i = dim_of(t, p);

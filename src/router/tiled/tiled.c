@@ -156,6 +156,14 @@ static bool is_processor(const struct tiled *d, uint32_t tile)
 	return (row + 1) * per / rows != row * per / rows;
 }
 
+/* The port that packets of an input came by. */
+static uint32_t source_of(const struct tiled *d, uint32_t in)
+{
+	uint32_t per = (uint32_t)d->how.processors + 1;
+
+	return in < d->n_links ? in : d->n_links + (in - d->n_links) / per;
+}
+
 static void place_tiles(struct tiled *d)
 {
 	uint32_t n = (uint32_t)(d->how.rows * d->how.columns), tile, p = 0;
@@ -177,14 +185,7 @@ static void place_tiles(struct tiled *d)
 	}
 	d->n_inputs = p;
 	for (p = 0; p < d->n_inputs; p++)
-		d->source_of[p] =
-			(uint8_t)(p < d->n_links
-					  ? p
-					  : d->n_links +
-						    (p - d->n_links) /
-							    ((uint32_t)d->how
-									    .processors +
-								    1));
+		d->source_of[p] = (uint8_t)source_of(d, p);
 }
 
 static struct router *tiled_make(struct net *n, const struct net_setup *s,
