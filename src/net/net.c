@@ -25,9 +25,11 @@ const struct param net_params_table[] = {
 		.type = PARAM_COUNT,
 		.offset = AT(queues),
 		.def = "4",
-		.min = 1,
+		.min = 0,
 		.max = 4,
-		.help = "queues per channel; each has a path out of its own",
+		.help = "queues per channel, each with a path out of its own; "
+			"0: as many as the router has for the channels of the "
+			"routing",
 		.source = "calibrated: BGQ-N34 (BGQ-G2)" },
 	{ .name = "injection",
 		.type = PARAM_COUNT,
