@@ -39,8 +39,8 @@ void nic_testing_init(
 	if (torus_read(&m->torus, shape, NULL, &e))
 		fail_msg("%s", e.text);
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
+	net_params_defaults(&m->router);
 	m->link = link_test_defaults();
-	nic_testing_defaults(net_params_table, net_params_n, &m->router);
 	m->router.queues = 4;
 	m->router.kind = router_find("direct");
 	m->hint.route.ops = &hint_ops;

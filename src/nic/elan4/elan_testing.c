@@ -20,8 +20,8 @@ void et_init(struct et *m, const char *nodes)
 {
 	memset(m, 0, sizeof(*m));
 	m->nodes = nodes;
+	net_params_defaults(&m->router);
 	m->link = link_test_defaults();
-	nic_testing_defaults(net_params_table, net_params_n, &m->router);
 	m->router.kind = router_find("direct");
 	nic_testing_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
 	/* A test's time-out is its time-out. */

@@ -240,18 +240,6 @@ static const struct net_client_ops filling = {
 
 /* --- life --- */
 
-static void set_defaults(const struct param *rows, size_t n, void *values)
-{
-	struct param_block b = {
-		.section = "",
-		.rows = rows,
-		.n_rows = n,
-		.values = values,
-	};
-
-	param_defaults(&b);
-}
-
 static void set(int64_t *field, int64_t value)
 {
 	if (value)
@@ -292,8 +280,8 @@ struct rig *rig_new(const struct rig_how *how)
 	};
 
 	r->how = *how;
+	net_params_defaults(&router);
 	link = link_test_defaults();
-	set_defaults(net_params_table, net_params_n, &router);
 	router.queues = DIRECT_QUEUES;
 	if (how->tree) {
 		updown_make(&r->tree, how->tree);
