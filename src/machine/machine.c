@@ -472,21 +472,6 @@ static int choose(struct machine *m, struct err *e)
 	return 0;
 }
 
-static int check_memory(const struct machine *m, struct err *e)
-{
-	uint64_t most = m->nic ? m->nic->most_memory : 0;
-
-	if (host_params_check(&m->host, e))
-		return -1;
-	if (most && (uint64_t)m->host.memory > most)
-		return err_set(e,
-			"host.memory: %.1f GiB, and the %s addresses at most "
-			"%.0f GiB",
-			(double)m->host.memory / (1 << 30), m->nic->title,
-			(double)most / (1 << 30));
-	return 0;
-}
-
 static int settle_links(struct machine *m, struct err *e)
 {
 	const struct param_block *b = m->block;
@@ -538,7 +523,9 @@ struct machine *machine_load(const char *name, const char *const *sets,
 	struct machine *m = machine_default();
 
 	if (machine_find(m, name, e) || read_all(m, sets, n_sets, shape, e) ||
-		choose(m, e) || settle_links(m, e) || check_memory(m, e) ||
+		choose(m, e) || settle_links(m, e) ||
+		host_params_check(&m->host, e) ||
+		nic_check_memory(m->nic, m->host.memory, e) ||
 		m->topo->ops->init(m->topo, e) || init_route(m, e) ||
 		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {
 		machine_free(m);

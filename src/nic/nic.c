@@ -8,6 +8,18 @@
 
 /* --- life --- */
 
+int nic_check_memory(const struct nic_ops *ops, int64_t bytes, struct err *e)
+{
+	uint64_t most = ops ? ops->most_memory : 0;
+
+	if (!most || (uint64_t)bytes <= most)
+		return 0;
+	return err_set(e,
+		"host.memory: %.1f GiB, and the %s addresses at most %.0f GiB",
+		(double)bytes / (1 << 30), ops->title,
+		(double)most / (1 << 30));
+}
+
 struct nic *nic_new(const struct nic_setup *s, struct err *e)
 {
 	struct nic *nic = mem_alloc(1, s->ops->size);

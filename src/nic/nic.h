@@ -119,6 +119,9 @@ struct nic_setup {
 };
 
 /* Makes itself the client of the network and the host's interface. */
+/* Whether an interface, or none (NULL), addresses all of a node's memory. */
+int nic_check_memory(const struct nic_ops *ops, int64_t bytes, struct err *e);
+
 struct nic *nic_new(const struct nic_setup *s, struct err *e);
 void nic_free(struct nic *nic);
 

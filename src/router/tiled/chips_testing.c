@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "link/link_testing.h"
 
 static const struct link_format formats[] = {
 	[CHIPS_WRITE] = { "write", 21, 3, 9 },
@@ -161,7 +162,7 @@ static void make_route(struct chips *c, const struct chips_how *how)
 
 static void make_links(struct chips *c)
 {
-	link_params_defaults(&c->link);
+	c->link = link_test_defaults();
 	c->link.lanes = 3;
 	c->link.rate = INT64_C(18750000000) / 8;
 	c->link.payload = 64;
