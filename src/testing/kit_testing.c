@@ -1,16 +1,11 @@
 #include "testing/kit_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "meas/digest.h"
+#include "testing/testing.h"
 
 enum { SEED = 7 };
 

@@ -3,12 +3,6 @@
  * one machine of each kind, through the drivers that experiments use, so a new
  * interface inherits it with its driver.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
@@ -16,6 +10,7 @@
 #include "machine/run.h"
 #include "sim/random.h"
 #include "testing/kit_testing.h"
+#include "testing/testing.h"
 
 enum { PLACE = 16 << 10, GUARD = 64, MANY = 400, MOST_BYTES = 6000 };
 

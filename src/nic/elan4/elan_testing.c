@@ -1,17 +1,12 @@
 #include "nic/elan4/elan_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
 #include "router/registry.h"
+#include "testing/testing.h"
 
 /* --- the machine --- */
 

@@ -2,15 +2,10 @@
  * The event processor: what events copy when they fire, and that what they copy
  * to command queues is executed.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 #define US     (INT64_C(1000) * SIM_NS)
 #define MAPPED UINT64_C(0xffff000000000000)
