@@ -67,7 +67,8 @@ struct elan_cq {
 /*
  * Opens queue id, below ELAN_QUEUES, for the program's job: context 1, all of
  * memory.  rights are bits of enum elan_right.  EINVAL for what cannot be,
- * EBUSY for a queue that is open.  *q is filled in in any case.
+ * EBUSY for a queue that is open; *q is then no queue, for which all calls
+ * return EBADF or, those that close, restart or map one, EINVAL.
  */
 int elan_cq_open(
 	struct elan_cq *q, uint32_t id, enum elan_depth depth, uint32_t rights);
