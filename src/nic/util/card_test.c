@@ -84,8 +84,6 @@ static struct card_node *here(const struct nic_at *a)
 	return a->node;
 }
 
-/* --- the card --- */
-
 static void on_fetched(const struct nic_at *a, uint32_t queue)
 {
 	struct card_node *n = a->node;
@@ -254,8 +252,6 @@ static const struct nic_ops card_ops = {
 	.is_stale = asks_is_stale,
 };
 
-/* --- tests --- */
-
 static void run(struct world *x, void (*program)(void *arg))
 {
 	world = x;
@@ -346,8 +342,6 @@ static void no_more_reads_are_under_way_than_the_side_allows(void **state)
 	assert_true(side_reads_memory(&node(&x, 0)->reads) > 0);
 	nic_testing_fini(&x.m);
 }
-
-/* --- queues --- */
 
 static int open_rings(uint64_t entries, uint64_t ends, uint32_t n)
 {
@@ -525,8 +519,6 @@ static void a_queue_with_entries_is_not_closed(void **state)
 	assert_int_equal(node(&x, 0)->queues.queue[0]->entries.n, 1);
 	nic_testing_fini(&x.m);
 }
-
-/* --- requests --- */
 
 static void ask_once(void *arg)
 {
