@@ -17,6 +17,21 @@ static void on_delivered(
 	k->digest[s] = digest_add(k->digest[s], t, p->src, p->kind, p->bytes);
 }
 
+struct machine *kit_machine(
+	const char *name, const char *const *sets, const char *shape)
+{
+	struct err e = { 0 };
+	struct machine *m;
+	size_t n = 0;
+
+	while (sets && sets[n])
+		n++;
+	m = machine_load(name, sets, n, shape, &e);
+	if (!m)
+		fail_msg("%s", e.text);
+	return m;
+}
+
 void kit_open(struct kit *k, const struct kit_how *how)
 {
 	struct system_setup s = {
@@ -27,13 +42,8 @@ void kit_open(struct kit *k, const struct kit_how *how)
 		.arg = k,
 	};
 	struct err e = { 0 };
-	size_t n = 0;
 
-	while (how->sets && how->sets[n])
-		n++;
-	k->machine = machine_load(how->machine, how->sets, n, how->shape, &e);
-	if (!k->machine)
-		fail_msg("%s", e.text);
+	k->machine = kit_machine(how->machine, how->sets, how->shape);
 	k->digest = mem_alloc(k->machine->topo->n_routers, sizeof(*k->digest));
 	k->system = system_new(k->machine, &s, &e);
 	if (!k->system)

@@ -83,7 +83,7 @@ static void qsn_f36_lost_answers_execute_nothing_twice(void **state)
 
 	(void)state;
 	for (i = 0; i < 4; i++)
-		plan.rate[i] = UINT64_C(500000000000000); /* 5e-4 */
+		plan.rate[i] = UINT64_C(700000000000000); /* 7e-4 */
 	et_init(&m, "4");
 	m.faults = &plan;
 	check_count(&m);
