@@ -63,7 +63,6 @@ struct card {
 	struct asks_how asks;
 };
 
-/* What a test looks at. */
 struct world {
 	struct nic_testing m;
 	uint32_t lost; /* requests that are not answered, of the first ones */
@@ -143,6 +142,11 @@ static void on_asked(const struct nic_at *a, packet_id id, struct ask *x)
 		asks_answer(a, id);
 }
 
+static bool fits(const struct ask_header *x, const struct ask_header *y)
+{
+	return x->op == y->op;
+}
+
 static void on_answered(const struct nic_at *a, packet_id id, struct ask *x,
 	struct ask_item *item)
 {
@@ -187,6 +191,7 @@ static int init(struct nic *nic, struct err *e)
 		.kept = UINT8_MAX,
 		.left = on_left,
 		.asked = on_asked,
+		.fits = fits,
 		.answered = on_answered,
 	};
 	asks_set_up(&x->asks, &p->retry, nic->net, CARD_ASKS, CARD_ENGINES);
@@ -298,7 +303,6 @@ static void read_three(void *arg)
 	begin(arg, 0x3000, 1, 3);
 }
 
-/* On a bus; a long one is cut, and no piece is told of. */
 static void reads_end_whole_and_in_order(void **state)
 {
 	struct world x = { 0 };
@@ -339,7 +343,6 @@ static void no_more_reads_are_under_way_than_the_side_allows(void **state)
 	assert_int_equal(x.n_reads, MOST);
 	assert_int_equal(node(&x, 0)->reads.n, 0);
 	assert_int_equal(node(&x, 0)->reads.items.used, 0);
-	assert_true(side_reads_memory(&node(&x, 0)->reads) > 0);
 	nic_testing_fini(&x.m);
 }
 
@@ -466,7 +469,6 @@ static void more_entries_than_a_ring_has_stop_its_queue(void **state)
 	nic_testing_fini(&x.m);
 }
 
-/* Nobody says that completions were taken. */
 static void take_no_completions(void *arg)
 {
 	uint32_t i;
