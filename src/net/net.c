@@ -15,15 +15,11 @@ enum {
 };
 
 const struct param net_params_table[] = {
-	PARAM_ROW(PARAM_COUNT, "packets", AT(packets), "8", 1, 120,
-		"full packets that a receiver holds per channel",
-		"calibrated: BGQ-N34 (BGQ-G1)"),
 	PARAM_ROW(PARAM_COUNT, "queues", AT(queues), "4", 0, 4,
-		"queues per channel, each with a path out of its own; 0: as "
-		"many as the router has for the channels of the routing",
+		"queues per channel, each with a path out of its own; "
+		"0: as many as the router has for the channels of the "
+		"routing",
 		"calibrated: BGQ-N34 (BGQ-G2)"),
-	PARAM_ROW(PARAM_COUNT, "injection", AT(injection), "2", 1, 120,
-		"full packets that an injection FIFO holds", "BGQ-G15"),
 	PARAM_ROW(PARAM_COUNT, "reception", AT(reception), "2", 1, 120,
 		"full packets that a reception FIFO holds", "BGQ-G15"),
 	PARAM_ROW(PARAM_COUNT, "transit", AT(transit), "0", 0, 255,
@@ -31,6 +27,17 @@ const struct param net_params_table[] = {
 		"injection FIFO of the same class that waits for the "
 		"same link; 0: transit always goes first",
 		"BGQ-F69, BGQ-G36"),
+};
+
+const size_t net_params_n =
+	sizeof(net_params_table) / sizeof(net_params_table[0]);
+
+const struct param net_every_table[] = {
+	PARAM_ROW(PARAM_COUNT, "packets", AT(packets), "8", 1, 120,
+		"full packets that a receiver holds per channel",
+		"calibrated: BGQ-N34 (BGQ-G1)"),
+	PARAM_ROW(PARAM_COUNT, "injection", AT(injection), "2", 1, 120,
+		"full packets that an injection FIFO holds", "BGQ-G15"),
 	PARAM_ROW(PARAM_TIME, "stall", AT(stall), "100 us", 1000000,
 		INT64_C(1000000000000),
 		"a packet that waits so long at the head of a queue is "
@@ -38,8 +45,24 @@ const struct param net_params_table[] = {
 		NULL),
 };
 
-const size_t net_params_n =
-	sizeof(net_params_table) / sizeof(net_params_table[0]);
+const size_t net_every_n = sizeof(net_every_table) / sizeof(net_every_table[0]);
+
+void net_params_defaults(struct net_params *p)
+{
+	const struct param_block block[] = {
+		{ .section = "router",
+			.rows = net_params_table,
+			.n_rows = net_params_n,
+			.values = p },
+		{ .section = "router",
+			.rows = net_every_table,
+			.n_rows = net_every_n,
+			.values = p },
+	};
+
+	param_defaults(&block[0]);
+	param_defaults(&block[1]);
+}
 
 /* --- what will be needed --- */
 
