@@ -1,15 +1,10 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "host/params.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 enum {
 	NODES = 4,

@@ -239,6 +239,15 @@ static struct topo *topo_now(const struct machine *m)
 	return m->topos[m->kinds.topo];
 }
 
+static struct topo_words words_now(const struct machine *m)
+{
+	const struct topo *t = topo_now(m);
+
+	return t->ops->words
+		       ? t->ops->words(t)
+		       : (struct topo_words){ t->ops->has, t->ops->routing };
+}
+
 static const struct nic_ops *nic_now(const struct machine *m)
 {
 	return m->kinds.nic ? nic_registry[m->kinds.nic - 1] : NULL;
@@ -252,7 +261,7 @@ static const struct side_ops *side_now(const struct machine *m)
 /* The index of its routing. */
 static size_t route_now(const struct machine *m)
 {
-	const char *own = topo_now(m)->ops->routing(topo_now(m));
+	const char *own = words_now(m).routing;
 	size_t i = 0;
 
 	if (m->kinds.route)
@@ -288,10 +297,9 @@ static bool is_kind(const char *needs, const char *section, const char *kind)
 
 bool machine_has(const struct machine *m, const char *word)
 {
-	const struct topo *t = topo_now(m);
 	const struct nic_ops *nic = nic_now(m);
 
-	return has_word(t->ops->has ? t->ops->has(t) : NULL, word) ||
+	return has_word(words_now(m).has, word) ||
 	       has_word(route_registry[route_now(m)]->has, word) ||
 	       has_word(m->link.retry.kind ? "replay" : NULL, word) ||
 	       has_word(nic ? nic->has : NULL, word);
@@ -514,7 +522,7 @@ static int init_route(struct machine *m, struct err *e)
 	*e = (struct err){ 0 };
 	return err_set_code(e, was.code,
 		"%s: %s; routing.kind: auto is %s here", b->origins[0].place,
-		was.text, m->topo->ops->routing(m->topo));
+		was.text, words_now(m).routing);
 }
 
 struct machine *machine_load(const char *name, const char *const *sets,

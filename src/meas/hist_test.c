@@ -1,9 +1,3 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +5,7 @@
 #include "base/mem.h"
 #include "meas/hist.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 #define TOP (INT64_C(1) << 62)
 

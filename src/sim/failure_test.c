@@ -1,15 +1,10 @@
 #define _GNU_SOURCE
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sim/sim.h"
+#include "testing/testing.h"
 
 enum { WINDOW = 10000, SITES = 12, WINDOWS = 400 };
 

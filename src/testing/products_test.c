@@ -4,12 +4,6 @@
  * scratch, as small as they can be; what is registered is tested by itself.
  */
 #define _GNU_SOURCE
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +12,7 @@
 #include "base/mem.h"
 #include "load/registry.h"
 #include "machine/run.h"
+#include "testing/testing.h"
 
 enum { MOST_SETS = 12, TEXT = 64 };
 

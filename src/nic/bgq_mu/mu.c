@@ -39,14 +39,8 @@ static const struct param params[] = {
 	TIME("slave", slave, "5 ns", 0,
 		"time that the slave port is busy with an access",
 		"assumed: four cycles of 800 MHz (BGQ-F103)"),
-	{ .name = "port.count",
-		.type = PARAM_COUNT,
-		.offset = AT(ports),
-		.def = "3",
-		.min = 1,
-		.max = MU_MAX_PORTS,
-		.help = "number of master ports into the crossbar",
-		.source = "BGQ-G16" },
+	PARAM_ROW(PARAM_COUNT, "port.count", AT(ports), "3", 1, MU_MAX_PORTS,
+		"number of master ports into the crossbar", "BGQ-G16"),
 	TIME("port.cycle", port_cycle, "1.25 ns", 1,
 		"time from one request of a master port to the next",
 		"BGQ-N25, BGQ-N66"),
@@ -73,15 +67,10 @@ static const struct param params[] = {
 	TIME("reception.lookup", lookup, "10 ns", 1,
 		"time to look up the base address and to add the offset",
 		SPLIT),
-	{ .name = "reception.buffers",
-		.type = PARAM_COUNT,
-		.offset = AT(buffers),
-		.def = "4",
-		.min = 1,
-		.max = 255,
-		.help = "number of packets that an engine can have on their "
-			"way to memory",
-		.source = "assumed: enough for short packets (BGQ-F119)" },
+	PARAM_ROW(PARAM_COUNT, "reception.buffers", AT(buffers), "4", 1, 255,
+		"number of packets that an engine can have on their "
+		"way to memory",
+		"assumed: enough for short packets (BGQ-F119)"),
 	TIME("software.descriptor", software, "98 ns", 0,
 		"a core's work for a descriptor: copying it, synchronising, "
 		"advancing the tail",
@@ -324,8 +313,7 @@ static int check(const struct mu *mu, struct err *e)
 			MU_DESCRIPTOR_BYTES, payload);
 	if (l2_params(host_l2(mu->nic.host))->line < MU_LINE)
 		return err_set(e,
-			"host.l2.line: the message unit asks for lines of "
-			"%d B",
+			"host.l2.line: the message unit asks for lines of %d B",
 			MU_LINE);
 	return 0;
 }

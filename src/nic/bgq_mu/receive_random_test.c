@@ -3,18 +3,13 @@
  * writes nothing but what its ranges allow, takes in or throws away every
  * packet, and never stops.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "host/node.h"
 #include "meas/digest.h"
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/receive_testing.h"
+#include "testing/testing.h"
 
 enum {
 	LATER = 1000 * SIM_NS,
