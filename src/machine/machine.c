@@ -308,19 +308,17 @@ bool machine_has(const struct machine *m, const char *word)
 bool machine_uses(const struct machine *m, size_t block)
 {
 	const char *needs = m->use[block].needs;
-	const struct topo *t = topo_now(m);
-	const struct route_ops *r = route_registry[route_now(m)];
+	const char *route = route_registry[route_now(m)]->name;
 	const struct nic_ops *nic = nic_now(m);
 	const struct side_ops *side = side_now(m);
 
-	return m->is_whole || !*needs ||
-	       is_kind(needs, "topology", t->ops->name) ||
-	       is_kind(needs, "routing", r->name) ||
+	return m->is_whole || !*needs || machine_has(m, needs) ||
+	       is_kind(needs, "topology", topo_now(m)->ops->name) ||
+	       is_kind(needs, "routing", route) ||
 	       is_kind(needs, "router",
 		       router_registry[m->kinds.router]->name) ||
 	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
-	       is_kind(needs, "side", side ? side->name : NULL) ||
-	       machine_has(m, needs);
+	       is_kind(needs, "side", side ? side->name : NULL);
 }
 
 /* Parameters that the command line has set. */
@@ -516,8 +514,7 @@ static int init_route(struct machine *m, struct err *e)
 	while (b->rows != &m->kind_row[1].row)
 		b++;
 	was = *e;
-	if (!b->origins[0].set ||
-		strncmp(was.text, "routing.kind", strlen("routing.kind")) != 0)
+	if (!b->origins[0].set || strncmp(was.text, "routing.kind", 12) != 0)
 		return -1;
 	*e = (struct err){ 0 };
 	return err_set_code(e, was.code,
