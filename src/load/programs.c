@@ -53,7 +53,7 @@ int programs_need(const struct programs *p, const char *nic, uint64_t memory,
 
 static struct programs_arrivals *mine(struct programs *p, site_id s)
 {
-	return &p->arrivals[sim_owner(p->load.net->sim, s)->id];
+	return &p->arrivals[p->owner[s]];
 }
 
 void programs_delivered(
@@ -70,6 +70,7 @@ void programs_delivered(
 void programs_open(struct programs *p)
 {
 	p->arrivals = map_alloc(p->load.net->n_workers * sizeof(*p->arrivals));
+	p->owner = sim_worker(p->load.net->sim, 0)->owner;
 }
 
 static uint64_t arrived(const struct programs *p)
