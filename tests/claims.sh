@@ -196,15 +196,19 @@ refused 'an unknown system' 'did you mean bgq' claims bgp
 refused 'two systems' 'too much' claims bgq bgq
 mkdir "$tmp/claims"
 WEFT_CLAIMS=$tmp/claims
-broken 'a covered feature without a test' 'bad.yaml:5: what is covered' <<-EOF
+broken 'a covered feature without a test' 'bad.yaml:5:[0-9]*: .* covered' <<-EOF
 	features:
 	  - { id: X-F1, what: a, status: covered }
 EOF
-broken 'a missing feature with one' 'bad.yaml:5: what is covered' <<-EOF
+broken 'a covered feature without a mutant' 'bad.yaml:5:[0-9]*: .*mutant' <<-EOF
+	features:
+	  - { id: X-F1, what: a, status: covered, tests: [a:b] }
+EOF
+broken 'a missing feature with a test' 'bad.yaml:5:[0-9]*: .* covered' <<-EOF
 	features:
 	  - { id: X-F1, what: a, status: missing, tests: [a:b] }
 EOF
-broken 'an id that is there twice' 'bad.yaml:6: the id' <<-EOF
+broken 'an id that is there twice' 'bad.yaml:6:[0-9]*: the id' <<-EOF
 	features:
 	  - { id: X-F1, what: a, status: missing }
 	  - { id: X-F1, what: a, status: missing }
@@ -212,22 +216,22 @@ EOF
 broken 'another status' 'covered or missing' <<-EOF
 	features: [{ id: X-F1, what: a, status: done }]
 EOF
-broken 'a mutant of a missing feature' 'bad.yaml:5: .* no mutant' <<-EOF
+broken 'a missing feature with a mutant' 'bad.yaml:5:[0-9]*: .* mutant' <<-EOF
 	features:
 	  - { id: X-F1, what: a, status: missing,
 	      mutant: { file: a, find: b, put: "" } }
 EOF
-broken 'a mutant without a file' 'bad.yaml:6: a mutant has file' <<-EOF
+broken 'a mutant without a file' 'bad.yaml:6:[0-9]*: a mutant has file' <<-EOF
 	features:
 	  - { id: X-F1, what: a, status: covered, tests: [a:b],
 	      mutant: { find: b, put: c } }
 EOF
-broken 'a mutant outside of the tree' 'bad.yaml:6: file: want' <<-EOF
+broken 'a mutant outside of the tree' 'bad.yaml:6:[0-9]*: file: want' <<-EOF
 	features:
 	  - { id: X-F1, what: a, status: covered, tests: [a:b],
 	      mutant: [{ file: ../a, find: b, put: c }] }
 EOF
-broken 'an unknown key of a mutant' 'bad.yaml:6: want file, find' <<-EOF
+broken 'an unknown key of a mutant' 'bad.yaml:6:[0-9]*: want file, find' <<-EOF
 	features:
 	  - { id: X-F1, what: a, status: covered, tests: [a:b],
 	      mutant: [{ file: a, find: b, replace: c }] }
@@ -239,5 +243,44 @@ broken 'no features' 'want system, title and features' </dev/null
 broken 'no YAML' 'bad.yaml:' <<-EOF
 	features: [}
 EOF
+
+# --- scripts/mutants, where there is the build that it copies ---
+
+verdict() { # ID TEXT
+	grep -q "$1  *$2" "$tmp/out" || complain "$1 is not $2"
+}
+
+if [ "$weft" -ef "$src/build/release/src/weft" ]; then
+	test=base/crc32:knows_the_check_value
+	{
+		printf 'schema: 1\nsystem: bad\ntitle: t\nfeatures:\n'
+		i=0
+		while IFS='|' read -r find put; do
+			i=$((i + 1))
+			echo "  - { id: X-F$i, what: a, status: covered,"
+			echo "      tests: ['$test'], mutant: {"
+			echo "      file: src/base/crc32.c,"
+			echo "      find: '$find', put: '$put' } }"
+		done <<-'EOF'
+			return ~x;|return x;
+			return ~x;|return    ~x;
+			x & 15|x & 7
+			return ~x;|return ~y;
+			return ~x;|for (;;);
+		EOF
+	} >"$tmp/claims/bad.yaml"
+	CLAIMS=$tmp/claims SCRATCH=$tmp/mutants PATIENCE=2 JOBS=1 \
+		"$src/scripts/mutants" bad >"$tmp/out" 2>&1
+	[ $? -eq 1 ] || complain 'it did not end with 1'
+	verdict X-F1 'killed'
+	verdict X-F2 'SURVIVED'
+	verdict X-F3 'DOES NOT APPLY: src/base/crc32.c: .* 2 times'
+	verdict X-F4 'DOES NOT COMPILE'
+	verdict X-F5 'killed.* does not end'
+	grep -qx '2 could not be tried' "$tmp/out" &&
+		grep -qx '2 killed, 1 survived' "$tmp/out" ||
+		complain "$(tail -n 12 "$tmp/out")"
+	report 'a mutant is killed, survives, does not apply or compile'
+fi
 
 exit $status

@@ -1,16 +1,11 @@
 /* The programming interface of QsNetII: puts, gets, DMAs, and its queues. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/elan.h"
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 #define US (INT64_C(1000) * SIM_NS)
 
@@ -47,7 +42,7 @@ static void stream_program(void *arg)
 }
 
 /* QSN-N29, QSN-N30: 128 bytes give 600 MB/s, 64 give 450. */
-static void qsn_f18_a_platform_has_its_burst(void **state)
+static void a_platform_has_its_burst(void **state)
 {
 	static const struct {
 		enum elan_platform platform;
@@ -346,7 +341,7 @@ static void a_stopped_queue_is_restarted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f18_a_platform_has_its_burst),
+		cmocka_unit_test(a_platform_has_its_burst),
 		cmocka_unit_test(puts_of_any_size_fit_any_queue),
 		cmocka_unit_test(the_last_word_comes_last),
 		cmocka_unit_test(qsn_f21_who_stores_waits_for_who_takes),

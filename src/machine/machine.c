@@ -118,7 +118,19 @@ static void add_routers(struct machine *m)
 			.def = router_registry[0]->name,
 			.help = "which router",
 		});
-	add_block(m, "router", net_params_table, net_params_n, &m->router, "");
+	add_block(m, "router", net_every_table, net_every_n, &m->router, "");
+	add_block(m, "router", net_params_table, net_params_n, &m->router,
+		"router.direct");
+	for (i = 0; router_registry[i]; i++) {
+		const struct router_ops *ops = router_registry[i];
+
+		BUG_IF(i == MACHINE_KINDS);
+		if (!ops->params)
+			continue;
+		m->routers[i] = mem_alloc(1, ops->params_size);
+		add_variant(m, "router", ops->name, ops->params, ops->n_params,
+			m->routers[i]);
+	}
 }
 
 static void add_routes(struct machine *m)
@@ -227,6 +239,15 @@ static struct topo *topo_now(const struct machine *m)
 	return m->topos[m->kinds.topo];
 }
 
+static struct topo_words words_now(const struct machine *m)
+{
+	const struct topo *t = topo_now(m);
+
+	return t->ops->words
+		       ? t->ops->words(t)
+		       : (struct topo_words){ t->ops->has, t->ops->routing };
+}
+
 static const struct nic_ops *nic_now(const struct machine *m)
 {
 	return m->kinds.nic ? nic_registry[m->kinds.nic - 1] : NULL;
@@ -240,7 +261,7 @@ static const struct side_ops *side_now(const struct machine *m)
 /* The index of its routing. */
 static size_t route_now(const struct machine *m)
 {
-	const char *own = topo_now(m)->ops->routing(topo_now(m));
+	const char *own = words_now(m).routing;
 	size_t i = 0;
 
 	if (m->kinds.route)
@@ -285,10 +306,11 @@ bool machine_uses(const struct machine *m, size_t block)
 	return m->is_whole || !*needs ||
 	       is_kind(needs, "topology", t->ops->name) ||
 	       is_kind(needs, "routing", r->name) ||
+	       is_kind(needs, "router",
+		       router_registry[m->kinds.router]->name) ||
 	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
 	       is_kind(needs, "side", side ? side->name : NULL) ||
-	       has_word(t->ops->has ? t->ops->has(t) : NULL, needs) ||
-	       has_word(r->has, needs) ||
+	       has_word(words_now(m).has, needs) || has_word(r->has, needs) ||
 	       has_word(m->link.retry.kind ? "replay" : NULL, needs) ||
 	       has_word(nic ? nic->has : NULL, needs);
 }
@@ -437,6 +459,7 @@ static int choose(struct machine *m, struct err *e)
 	m->topo = topo_now(m);
 	m->route = m->routes[route_now(m)];
 	m->router.kind = router_registry[m->kinds.router];
+	m->router.own = m->routers[m->kinds.router];
 	m->nic = nic_now(m);
 	m->nic_params = m->nic ? m->nics[m->kinds.nic - 1] : NULL;
 	m->side = side_now(m);
@@ -540,6 +563,7 @@ void machine_free(struct machine *m)
 	for (i = 0; i < MACHINE_KINDS; i++) {
 		mem_free(m->topos[i]);
 		mem_free(m->routes[i]);
+		mem_free(m->routers[i]);
 		mem_free(m->nics[i]);
 		mem_free(m->sides[i]);
 	}

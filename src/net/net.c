@@ -7,69 +7,62 @@
 #define AT(field) offsetof(struct net_params, field)
 
 enum {
+	LEAST_PACKETS = 1 << 20, /* of addresses, for any machine */
+	OUTBOX_PACKETS = 1 << 12, /* of each site, behind full FIFOs */
 	MOST_PACKETS = 1 << 27,
 	MOST_BOOKED = 1 << 25, /* fewer, since addresses are short, too */
 	PREFETCH_SITES = 1024, /* more do not fit a second-level cache */
 };
 
 const struct param net_params_table[] = {
-	{ .name = "packets",
-		.type = PARAM_COUNT,
-		.offset = AT(packets),
-		.def = "8",
-		.min = 1,
-		.max = 120,
-		.help = "full packets that a receiver holds per channel",
-		.source = "calibrated: BGQ-N34 (BGQ-G1)" },
-	{ .name = "queues",
-		.type = PARAM_COUNT,
-		.offset = AT(queues),
-		.def = "4",
-		.min = 0,
-		.max = 4,
-		.help = "queues per channel, each with a path out of its own; "
-			"0: as many as the router has for the channels of the "
-			"routing",
-		.source = "calibrated: BGQ-N34 (BGQ-G2)" },
-	{ .name = "injection",
-		.type = PARAM_COUNT,
-		.offset = AT(injection),
-		.def = "2",
-		.min = 1,
-		.max = 120,
-		.help = "full packets that an injection FIFO holds",
-		.source = "BGQ-G15" },
-	{ .name = "reception",
-		.type = PARAM_COUNT,
-		.offset = AT(reception),
-		.def = "2",
-		.min = 1,
-		.max = 120,
-		.help = "full packets that a reception FIFO holds",
-		.source = "BGQ-G15" },
-	{ .name = "transit",
-		.type = PARAM_COUNT,
-		.offset = AT(transit),
-		.def = "0",
-		.min = 0,
-		.max = 255,
-		.help = "grants to packets in transit for each grant to an "
-			"injection FIFO of the same class that waits for the "
-			"same link; 0: transit always goes first",
-		.source = "BGQ-F69, BGQ-G36" },
-	{ .name = "stall",
-		.type = PARAM_TIME,
-		.offset = AT(stall),
-		.def = "100 us",
-		.min = 1000000,
-		.max = INT64_C(1000000000000),
-		.help = "a packet that waits so long at the head of a queue is "
-			"looked at for deadlock",
-		.source = NULL },
+	PARAM_ROW(PARAM_COUNT, "queues", AT(queues), "4", 0, 4,
+		"queues per channel, each with a path out of its own; "
+		"0: as many as the router has for the channels of the "
+		"routing",
+		"calibrated: BGQ-N34 (BGQ-G2)"),
+	PARAM_ROW(PARAM_COUNT, "reception", AT(reception), "2", 1, 120,
+		"full packets that a reception FIFO holds", "BGQ-G15"),
+	PARAM_ROW(PARAM_COUNT, "transit", AT(transit), "0", 0, 255,
+		"grants to packets in transit for each grant to an "
+		"injection FIFO of the same class that waits for the "
+		"same link; 0: transit always goes first",
+		"BGQ-F69, BGQ-G36"),
 };
 
 const size_t net_params_n =
 	sizeof(net_params_table) / sizeof(net_params_table[0]);
+
+const struct param net_every_table[] = {
+	PARAM_ROW(PARAM_COUNT, "packets", AT(packets), "8", 1, 120,
+		"full packets that a receiver holds per channel",
+		"calibrated: BGQ-N34 (BGQ-G1)"),
+	PARAM_ROW(PARAM_COUNT, "injection", AT(injection), "2", 1, 120,
+		"full packets that an injection FIFO holds", "BGQ-G15"),
+	PARAM_ROW(PARAM_TIME, "stall", AT(stall), "100 us", 1000000,
+		INT64_C(1000000000000),
+		"a packet that waits so long at the head of a queue is "
+		"looked at for deadlock",
+		NULL),
+};
+
+const size_t net_every_n = sizeof(net_every_table) / sizeof(net_every_table[0]);
+
+void net_params_defaults(struct net_params *p)
+{
+	const struct param_block block[] = {
+		{ .section = "router",
+			.rows = net_params_table,
+			.n_rows = net_params_n,
+			.values = p },
+		{ .section = "router",
+			.rows = net_every_table,
+			.n_rows = net_every_n,
+			.values = p },
+	};
+
+	param_defaults(&block[0]);
+	param_defaults(&block[1]);
+}
 
 /* --- what will be needed --- */
 
@@ -123,6 +116,30 @@ uint64_t net_estimate(const struct net_setup *s)
 			       32 * sizeof(struct sim_event));
 	}
 	return sum;
+}
+
+/*
+ * Packets that there can be: all buffers full of the shortest.  Address space
+ * may be short, too, so a small machine asks for little of it.
+ */
+static uint32_t most_packets(const struct net *n, const struct net_setup *s)
+{
+	uint64_t most = s->book ? MOST_BOOKED : MOST_PACKETS;
+	uint64_t sum = LEAST_PACKETS;
+	const struct net_params *p = s->router;
+	uint64_t full = (uint64_t)(LINK_CHANNELS * p->packets + p->injection +
+				   p->reception);
+	struct kind kind[NET_KINDS];
+	uint32_t n_kinds = list_kinds(s, kind), i;
+
+	for (i = 0; i < n_kinds; i++) {
+		const struct router_sites *x = &kind[i].sites;
+
+		sum += (uint64_t)(x->end - x->first) *
+		       (OUTBOX_PACKETS +
+			       (x->n_ports + 1) * full * n->link.max_chunks);
+	}
+	return (uint32_t)(sum < most ? sum : most);
 }
 
 /* --- set-up --- */
@@ -260,6 +277,9 @@ static void make_routers(struct net *n, const struct net_setup *s)
 	for (i = 0; i < n_kinds; i++)
 		n->router[i]->ops->wire(n->router[i]);
 	n->calls = n->router[NET_NODES]->calls;
+	for (i = 0; i < N_NET_CLASSES; i++)
+		n->fifos[i] = n->router[NET_NODES]->ops->fifos(
+			n->router[NET_NODES], i);
 	n->sim_ops.visit = n->calls->visit;
 	n->sim_ops.prefetch = n->calls->prefetch;
 	if (n->router[NET_SWITCHES]->calls != n->calls) {
@@ -280,12 +300,11 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 		goto fail;
 	n->n_workers = sim_n_workers(n->sim);
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
-	n->pool = packet_pool_new(
-		n->n_workers, s->book ? MOST_BOOKED : MOST_PACKETS);
+	n->pool = packet_pool_new(n->n_workers, most_packets(n, s));
 	n->packets = n->pool->base;
 	if (s->book)
 		n->book = book_new(
-			s->book, n->n_workers, n->n_sites, MOST_BOOKED);
+			s->book, n->n_workers, n->n_sites, most_packets(n, s));
 	if (s->faults)
 		n->faults =
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);

@@ -1,15 +1,10 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
 #include "router/registry.h"
+#include "testing/testing.h"
 #include "topo/torus_testing.h"
 
 enum { MOST_LOAD = 8192 };
@@ -39,7 +34,7 @@ void nic_testing_init(
 		fail_msg("%s", e.text);
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
 	link_params_defaults(&m->link);
-	nic_testing_defaults(net_params_table, net_params_n, &m->router);
+	net_params_defaults(&m->router);
 	m->router.kind = router_find("direct");
 	m->hint.route.ops = &hint_ops;
 	m->ops = ops;

@@ -54,6 +54,10 @@ struct topo_end {
 	port_id port;
 };
 
+struct topo_direction {
+	uint32_t number, link;
+};
+
 /*
  * Sites 0 .. n_nodes - 1 inject and receive.  In a direct network that is all
  * of them; in an indirect one switches follow, which only pass packets on.
@@ -108,12 +112,22 @@ struct topo_cell {
 };
 
 /* Parameters of a topology that stand in another section than its own, or that
- * only some machines have: those where has() says the word that they need. */
+ * only some machines have: those that have the word that they need. */
 struct topo_block {
 	const char *section, *needs;
 	const struct param *rows;
 	size_t n_rows;
 };
+
+/* What parameters of any section need that a topology has, in words with blanks
+ * between them; and its routing where the machine file names none. */
+struct topo_words {
+	const char *has, *routing;
+};
+
+#define TOPO_CABLE_DELAY(at)                                                   \
+	PARAM_ROW(PARAM_TIME, "cable.delay", at, "5 ns", 1, 1000000,           \
+		"of each metre", "assumed: two thirds of the speed of light")
 
 struct topo_ops {
 	const char *name; /* the word written in a machine file */
@@ -121,14 +135,12 @@ struct topo_ops {
 	const struct param *params; /* of the variant's struct */
 	size_t n_params;
 	const char *shape_key; /* the parameter that --shape sets */
-	/* The routing where the machine file names none, by the values read. */
-	const char *(*routing)(const struct topo *t);
 	/* Further parameters of the variant's struct, ended by NULL; or NULL
 	 * where there are none. */
 	const struct topo_block *const *blocks;
-	/* What parameters of any section need that it has, in words with
-	 * blanks between them; by the values read.  NULL: nothing. */
-	const char *(*has)(const struct topo *t);
+	const char *has, *routing; /* see struct topo_words; or: */
+	/* ... by the values read.  NULL: they do not depend on them. */
+	struct topo_words (*words)(const struct topo *t);
 
 	/* Checks the values read and sets the rest of struct topo. */
 	int (*init)(struct topo *t, struct err *e);
@@ -140,6 +152,11 @@ struct topo_ops {
 	 * not it has a wire; TOPO_NO_PORT if there is none.  NULL where no
 	 * port has one. */
 	port_id (*straight)(const struct topo *t, router_id r, port_id in);
+
+	/* Of topologies with parallel links: the direction of a router's port,
+	 * and its number among the links of that direction.  NULL: there are
+	 * none. */
+	struct topo_direction (*direction)(const struct topo *t, port_id p);
 
 	/* The class of a wire that exists. */
 	uint32_t (*wire)(const struct topo *t, router_id r, port_id p);

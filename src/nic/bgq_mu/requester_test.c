@@ -1,12 +1,7 @@
 /* Who uses which port, and who goes first there. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/mu_testing.h"
+#include "testing/testing.h"
 
 enum { LINKS = 2 * MU_DIMS, LATER = 2000 * SIM_NS };
 

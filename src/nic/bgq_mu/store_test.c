@@ -1,13 +1,8 @@
 /* Memory FIFO messages, as they are stored and as software reads them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "nic/bgq_mu/receive_testing.h"
+#include "testing/testing.h"
 
 enum { LATER = 1000 * SIM_NS, POISON = 0xee };
 

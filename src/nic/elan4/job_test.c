@@ -1,11 +1,6 @@
 /* DMAs between processes of a job: whose memory, and who has work with it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 #define US (INT64_C(1000) * SIM_NS)
 
@@ -59,7 +54,7 @@ static void job_check(void *arg)
 }
 
 /* Between any two addresses of the two processes, and of no others. */
-static void qsn_f47_dmas_stay_within_a_job(void **state)
+static void dmas_stay_within_a_job(void **state)
 {
 	static const struct job cases[] = {
 		{ ET_OTHER, MINE, MINE, ELAN_FINE },
@@ -229,7 +224,7 @@ static void qsn_f11_nobody_is_needed_until_somebody_asks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f47_dmas_stay_within_a_job),
+		cmocka_unit_test(dmas_stay_within_a_job),
 		cmocka_unit_test(
 			qsn_f4_bytes_go_straight_from_memory_to_memory),
 		cmocka_unit_test(qsn_f11_nobody_is_needed_until_somebody_asks),

@@ -1,6 +1,8 @@
 /*
  * The sender.  A packet is kept until it is acknowledged (nic/util/resend.h);
- * after too many tries its owner is stopped (QSN-G4).
+ * after too many tries its owner is stopped (QSN-G4).  A receiver whose units
+ * are all at work on gets and tests says so, and that try does not count: one
+ * of them ends whatever happens.
  *
  * Where the machine says so (routing.spread), packets that are free of any
  * order, whose end an event counts, take the routes to their node in turn
@@ -221,13 +223,14 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	const struct elan_sending *s = slots_find(&r->items, b->sending);
 
 	/*
-	 * An answer to a packet that was answered before says nothing, and
-	 * one that comes after the time-out says it too late, unless it is
-	 * final.
+	 * An answer to a packet that was answered before, or that has not left
+	 * (bits were flipped unseen), says nothing, and one that comes after
+	 * the time-out says it too late, unless it is final.
 	 */
-	if (!s || s->copy->sequence != b->sequence ||
+	if (!s || !resend_has_left(&s->item) ||
+		s->copy->sequence != b->sequence ||
 		s->copy->channel != b->channel ||
-		(b->kind == ELAN_NACKED &&
+		((b->kind == ELAN_NACKED || b->kind == ELAN_BUSY) &&
 			(!s->item.left_at || is_outdated(s, b))))
 		return;
 	resend_answered(a, r, b->sending);
@@ -240,6 +243,9 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	} else if (b->kind == ELAN_NACKED) {
 		elan_count(a)->nacks++;
 		resend_again(a, r, b->sending);
+	} else if (b->kind == ELAN_BUSY) {
+		elan_count(a)->nacks++;
+		resend_excused(a, r, b->sending);
 	} else {
 		fail(a, b->sending, ELAN_ERROR_REFUSED);
 	}

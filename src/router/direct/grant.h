@@ -50,14 +50,15 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 	booked_depart(d, s, port, channel, id, t, arrival);
 	l->tokens[channel] =
 		(int16_t)(l->tokens[channel] - direct_charge(d, p, channel));
-	if (__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < d->full, 0)) {
+	if (channel == CHANNEL_DYNAMIC &&
+		__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < d->full, 0)) {
 		take_in(d, s, port, t);
 		if (l->tokens[CHANNEL_DYNAMIC] < d->full) {
 			lost = s->roomy >> port & 1;
 			s->roomy &= ~(1u << port);
 		}
 	}
-	link_take_at(l, rates_of(d, s, port, t).gap, t, tail);
+	link_take(l, rates_of(d, s, port, t).gap, t, tail);
 	l->count[channel] += stripped_bytes(d, p);
 	rates_depart(d, s, port, id, t);
 	if (faulty_depart(d, w, s, port, channel, id, t, tail, &arrival))
@@ -105,7 +106,7 @@ static inline void give_back(struct direct *d, struct sim_worker *w,
 }
 
 /* The head of a queue is leaving: its tail will have left at tail. */
-static inline __attribute__((always_inline)) void leave_queue(struct direct *d,
+static inline __attribute__((always_inline)) void quit_queue(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t channel,
 	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
 {
@@ -118,10 +119,27 @@ static inline __attribute__((always_inline)) void leave_queue(struct direct *d,
 		(uint32_t)direct_charge(d, p, channel), tail);
 	q->head = p->next;
 	q->busy_until = tail;
-	if (--q->count)
-		sim_post_self(w, s->id, tail,
-			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
-			(uint16_t)(channel << 8 | bit), 0);
+	q->count--;
+}
+
+/* ... and the next one follows it. */
+static inline __attribute__((always_inline)) void follow(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t channel,
+	uint32_t bit, sim_time t, sim_time tail)
+{
+	const struct direct_queue *q = direct_queue(s, channel, bit);
+
+	if (q->count)
+		heads_follow(
+			d, w, s, channel, bit, &d->packets[q->head], t, tail);
+}
+
+static inline __attribute__((always_inline)) void leave_queue(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t channel,
+	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
+{
+	quit_queue(d, w, s, channel, bit, p, t, tail);
+	follow(d, w, s, channel, bit, t, tail);
 }
 
 /* Leaves a copy of a line broadcast in the reception FIFO, whose room it has
@@ -185,8 +203,9 @@ static inline __attribute__((always_inline)) bool grant_request(
 	heads_hide(d, s, channel, bit, p);
 	if (channel != CHANNEL_DYNAMIC && p->flags & PACKET_DEPOSIT)
 		deposit(d, w, s, p, bit / DIRECT_QUEUES, t, tail);
-	leave_queue(d, w, s, channel, bit, p, t, tail);
+	quit_queue(d, w, s, channel, bit, p, t, tail);
 	lost = depart(d, w, s, port, target_of[request], id, p, t, tail);
+	follow(d, w, s, channel, bit, t, tail);
 	/* only packets that keep their order are ever held */
 	if (channel != CHANNEL_DYNAMIC && s->held_any >> channel & 1)
 		heads_retry(d, w, s, channel, receiver_bits(bit), t);
@@ -230,14 +249,7 @@ static __attribute__((noinline)) bool grant_stepped(struct direct *d,
 }
 #endif
 
-static __attribute__((noinline)) bool grant_deterministic(struct direct *d,
-	struct sim_worker *w, struct direct_site *s, uint32_t port,
-	uint32_t bit, sim_time t)
-{
-	return grant_request(d, w, s, port, REQ_DETERMINISTIC, bit, t);
-}
-
-/* The usual cases are worth copies of their own. */
+/* The usual case is worth a copy of its own. */
 static inline __attribute__((always_inline)) bool grant_head(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
 	uint32_t request, uint32_t bit, sim_time t)
@@ -248,8 +260,6 @@ static inline __attribute__((always_inline)) bool grant_head(struct direct *d,
 #endif
 	if (request == REQ_DYNAMIC)
 		return grant_request(d, w, s, port, REQ_DYNAMIC, bit, t);
-	if (request == REQ_DETERMINISTIC)
-		return grant_deterministic(d, w, s, port, bit, t);
 	return grant_rare(d, w, s, port, request, bit, t);
 }
 

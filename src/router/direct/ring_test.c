@@ -3,18 +3,13 @@
  * dateline on by a second one.  The proof follows from its next() alone, and a
  * saturated run says the same.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "net/proof.h"
 #include "route/hint_testing.h"
 #include "router/direct/direct.h"
+#include "testing/testing.h"
 
 enum { NODES = 8, UP = 0, SENT = 200, MOST_TIME = 4000000 /* ns */ };
 
@@ -121,10 +116,6 @@ static struct world *make(
 	uint32_t n_channels, int64_t queues, const struct book_how *book)
 {
 	struct world *x = mem_alloc(1, sizeof(*x));
-	struct param_block router = { .section = "router",
-		.rows = net_params_table,
-		.n_rows = net_params_n,
-		.values = &x->router };
 	struct net_setup s = {
 		.topo = &x->m.t.topo,
 		.route = &x->route,
@@ -143,7 +134,7 @@ static struct world *make(
 		.topo = &x->m.t.topo,
 		.n_channels = (uint8_t)n_channels,
 	};
-	param_defaults(&router);
+	net_params_defaults(&x->router);
 	link_params_defaults(&x->link);
 	x->router.kind = &direct_ops;
 	x->router.packets = 1;

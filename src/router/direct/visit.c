@@ -61,18 +61,12 @@ static __attribute__((noinline)) uint32_t starving(
 	return m;
 }
 
-/*
- * A sender is idle and nobody who asks for it can go: from now on its tokens
- * come as events, beginning with those that are on their way.
- */
-static void await_tokens(
+/* Tokens on their way to a sender become events. */
+static __attribute__((noinline)) void post_tokens(
 	struct sim_worker *w, struct direct_site *s, uint32_t port)
 {
 	struct link_returns *r = &s->port[port].returns;
 
-	r->is_starving = heads_any(&s->port[port].requests);
-	if (!r->is_starving)
-		return;
 	for (; r->n; r->n--) {
 		uint64_t x = r->stamp[r->n - 1];
 
@@ -80,6 +74,20 @@ static void await_tokens(
 			SIM_KEY(PHASE_TOKEN, port),
 			(uint16_t)link_stamp_channel(x), link_stamp_chunks(x));
 	}
+}
+
+/*
+ * A sender is idle and nobody who asks for it can go: from now on its tokens
+ * come as events, beginning with those that are on their way.
+ */
+static inline void await_tokens(
+	struct sim_worker *w, struct direct_site *s, uint32_t port)
+{
+	struct direct_port *p = &s->port[port];
+
+	p->returns.is_starving = heads_any(&p->requests);
+	if (p->returns.is_starving)
+		post_tokens(w, s, port);
 }
 
 /* Several senders may be idle: matches them with those who ask. */
@@ -116,13 +124,50 @@ static void arbitrate_many(struct direct *d, struct sim_worker *w,
 	}
 }
 
+/* The same as arbitrate_one() where none but deterministic packets ask, which
+ * take no dynamic tokens from anybody. */
+static __attribute__((noinline)) void arbitrate_ordered(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
+{
+	uint64_t m;
+	uint32_t i;
+
+	if (!has_plenty(d, &s->port[port]))
+		collect(d, s, port, t);
+	m = to_ring(d, s, port, REQ_DETERMINISTIC);
+	if (m) {
+		s->port[port].returns.is_starving = 0;
+		grant_request(d, w, s, port, REQ_DETERMINISTIC,
+			choose(s, m, d->n_bits), t);
+		return;
+	}
+	i = inject_ring(d, s, port, INJ_DETERMINISTIC);
+	if (i) {
+		s->port[port].returns.is_starving = 0;
+		grant_injection(d, w, s, port, INJ_DETERMINISTIC,
+			choose(s, i, d->n_fifos), t);
+		return;
+	}
+	s->port[port].returns.is_starving = 1;
+	post_tokens(w, s, port);
+}
+
 /* One sender is idle, and nothing else is to be looked at. */
 static inline __attribute__((always_inline)) void arbitrate_one(
 	struct direct *d, struct sim_worker *w, struct direct_site *s,
 	uint32_t port, sim_time t)
 {
-	struct winner who = pick(d, s, port, t);
+	const struct direct_requests *r = &s->port[port].requests;
+	struct winner who;
 
+	if (is_plain(s, port)) {
+		who = pick_dynamic(d, s, port);
+	} else if (!heads_other(r) && heads_ordered(r)) {
+		arbitrate_ordered(d, w, s, port, t);
+		return;
+	} else {
+		who = pick_slow(d, s, port, t);
+	}
 	if (__builtin_expect(who.rank == NO_WINNER, 0))
 		await_tokens(w, s, port);
 	else if (grant(d, w, s, port, &who, t))
@@ -169,8 +214,6 @@ static __attribute__((noinline)) uint32_t shortest(
 {
 	uint32_t best = 0, least = q[0].count, i;
 
-	if (d->n_queues == 1)
-		return 0;
 	for (i = 1; i < d->n_queues && least; i++) {
 		best = q[i].count < least ? i : best;
 		least = q[i].count < least ? q[i].count : least;
@@ -187,6 +230,8 @@ static inline uint32_t join(const struct direct *d, struct direct_port *port,
 {
 	uint32_t i = port->sender.turn;
 
+	if (d->n_queues == 1)
+		return 0;
 	if (q[i].count || q[i].busy_until > t)
 		i = shortest(d, q, t);
 	port->sender.turn = (uint8_t)(i + 1 < d->n_queues ? i + 1 : 0);
@@ -238,7 +283,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
-	link_owe_at(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
+	link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
 		bool ends = spread_arrive(d, w, s, in, channel, id, t);
@@ -278,9 +323,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	else if (q->busy_until <= t)
 		heads_show(d, w, s, channel, bit, p, t);
 	else
-		sim_post_self(w, s->id, q->busy_until,
-			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
-			(uint16_t)(channel << 8 | bit), 0);
+		heads_follow(d, w, s, channel, bit, p, t, q->busy_until);
 }
 
 /* Tokens from a neighbour of another worker, or that somebody waits for. */
@@ -300,6 +343,8 @@ static void on_token(struct direct *d, struct direct_site *s, uint32_t port,
 /* A packet's way, and its first step. */
 static inline void begin(const struct direct *d, struct packet *p)
 {
+	if (p->flags & PACKET_BEGUN)
+		return;
 	if (DIRECT_TREE && !d->tables) {
 		route_begin(d->route, p);
 		return;
@@ -398,7 +443,9 @@ static void on_queue(struct direct *d, struct sim_worker *w,
 static inline void client_event(struct direct *d, struct sim_worker *w,
 	const struct direct_site *s, sim_time t, const struct sim_event *e)
 {
-	d->router.client->on_event(d->router.net, w, s->id, t, *e);
+	struct sim_event x = { .rank = e->rank, .data = e->data };
+
+	d->router.client->on_event(d->router.net, w, s->id, t, x);
 }
 
 static inline void on_engine(struct direct *d, struct sim_worker *w,
@@ -457,7 +504,7 @@ static void visit(struct sim_worker *w, site_id site)
 
 	while ((next = sim_next(w, &t))) {
 		/* a copy: posts may move the batch */
-		struct sim_event e = { next->rank, next->site, next->data };
+		struct sim_event e = { .rank = next->rank, .data = next->data };
 		unsigned phase = sim_phase(&e);
 
 		if (phase == PHASE_ARRIVAL)
