@@ -1,12 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "api/spi_testing.h"
+
+#include "testing/testing.h"
 
 uint64_t spi_test_run(const char *shape, uint32_t n_workers,
 	const struct spi_test_program *programs, uint32_t n, uint64_t n_errors)
@@ -15,7 +11,7 @@ uint64_t spi_test_run(const char *shape, uint32_t n_workers,
 	uint64_t digest, told = 0;
 	uint32_t i;
 
-	nic_testing_init(&m, &bgq_mu_ops, shape);
+	nic_testing_machine(&m, "bgq", shape);
 	nic_testing_start(&m, n_workers, n);
 	for (i = 0; i < n; i++)
 		program_start(m.host, programs[i].node, programs[i].thread, 0,

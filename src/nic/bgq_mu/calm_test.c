@@ -2,15 +2,10 @@
  * Requests in closed form against the same ones one after the other: two
  * units that differ in nothing else are asked for the same at the same times.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "host/l2_take.h"
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/mu_testing.h"
+#include "testing/testing.h"
 
 enum { ROUNDS = 20000, PAGES = 40 };
 
@@ -23,7 +18,7 @@ static void open_unit(struct unit *u, bool is_plain)
 {
 	struct mu *mu;
 
-	nic_testing_init(&u->m, &bgq_mu_ops, "2");
+	nic_testing_machine(&u->m, "bgq", "2");
 	nic_testing_start(&u->m, 1, 1);
 	mu = (struct mu *)u->m.nic;
 	assert_true(mu->is_plain);

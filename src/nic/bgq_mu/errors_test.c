@@ -2,16 +2,11 @@
  * Packets that software got wrong: they are thrown away and told of, they
  * touch nothing, and what comes right behind them arrives.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/receive_testing.h"
+#include "testing/testing.h"
 
 enum {
 	LATER = 1000 * SIM_NS,
@@ -361,7 +356,7 @@ static void what_is_thrown_away_makes_room(void **state)
 		struct nic_testing m;
 		struct mu_params *p;
 
-		nic_testing_init(&m, &bgq_mu_ops, "4");
+		nic_testing_machine(&m, "bgq", "4");
 		p = m.params;
 		p->ports = 1;
 		p->port_cycle = 300 * SIM_NS;

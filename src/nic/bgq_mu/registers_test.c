@@ -1,11 +1,6 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/mu_testing.h"
+#include "testing/testing.h"
 
 static uint64_t errors(enum mu_interrupt kind)
 {
@@ -125,7 +120,7 @@ static void bgq_f87_one_subgroup_takes_little_memory(void **state)
 	uint64_t before, after;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "8");
+	nic_testing_machine(&m, "bgq", "8");
 	nic_testing_start(&m, 1, 1);
 	before = nic_memory(m.nic);
 	program_start(m.host, 0, 0, 0, p.run, NULL);
