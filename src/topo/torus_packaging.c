@@ -10,12 +10,9 @@
 #define AT(field) offsetof(struct torus, field)
 
 #define LATENCY(class, name_, def_, help_, source_)                            \
-	{                                                                      \
-		.name = "latency." name_, .type = PARAM_TIME,                  \
-		.offset = AT(latency) + (class) * sizeof(int64_t),             \
-		.def = def_, .min = 1, .max = 1000000000, .help = help_,       \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_TIME, "latency." name_,                                \
+		AT(latency) + (class) * sizeof(int64_t), def_, 1, 1000000000,  \
+		help_, source_)
 
 static const struct param unit_params[] = {
 	PARAM_ROW(PARAM_COUNTS, "board", AT(board), "2x2x2x2x2", 1,

@@ -16,18 +16,12 @@ _Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
 #define SPLIT	  "assumed: share of the end points' 580 ns (BGQ datasheet, M2)"
 
 #define TIME(name_, field_, def_, min_, help_, source_)                        \
-	{                                                                      \
-		.name = name_, .type = PARAM_TIME, .offset = AT(field_),       \
-		.def = def_, .min = min_, .max = MOST_TIME, .help = help_,     \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, min_, MOST_TIME, help_, \
+		source_)
 
 #define RATE(name_, field_, def_, help_, source_)                              \
-	{                                                                      \
-		.name = name_, .type = PARAM_RATE, .offset = AT(field_),       \
-		.def = def_, .min = 1000000, .max = PS_PER_S, .help = help_,   \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_RATE, name_, AT(field_), def_, 1000000, PS_PER_S,      \
+		help_, source_)
 
 static const struct param params[] = {
 	TIME("mmio-store", mmio_store, "55 ns", 1,
@@ -200,13 +194,6 @@ bool mu_pass_flips(const struct nic_at *a, uint32_t engine, uint64_t word)
 	}
 	mu_tell(a, MU_ERROR_MEMORY, engine, UINT64_MAX);
 	return false;
-}
-
-uint64_t mu_errors(const struct nic *nic, site_id node, enum mu_interrupt kind)
-{
-	const struct mu_node *n = nic->nodes[node];
-
-	return n ? n->errors[kind] : 0;
 }
 
 /* --- the network's client --- */

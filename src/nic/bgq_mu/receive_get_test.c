@@ -4,7 +4,7 @@
 
 enum {
 	LATER = 1000 * SIM_NS,
-	GET = 40, /* the injection FIFO that gets are for */
+	GET = 41, /* the injection FIFO that gets are for */
 	DATA = 0x5000000, /* what is got */
 	LIST = 0x6000000, /* descriptors that a get brings */
 	REC = 9,

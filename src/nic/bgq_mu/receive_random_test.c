@@ -202,25 +202,27 @@ static uint64_t run(uint32_t n_workers, uint64_t seed)
 {
 	struct sw_program programs[SENDERS + 1] = { { 0, tidy_up, NULL } };
 	struct nic_testing m;
+	const struct mu_node *n;
 	struct mu_params *p;
 	uint64_t sum;
 	uint32_t i;
 
 	for (i = 1; i <= SENDERS; i++)
 		programs[i] = (struct sw_program){ i, send_any, &seed };
-	nic_testing_init(&m, &bgq_mu_ops, "4");
+	nic_testing_machine(&m, "bgq", "4");
 	p = m.params;
 	p->buffers = 1 + (int64_t)(seed % 5);
 	sw_run(&m, n_workers, programs, SENDERS + 1);
-	assert_true(((struct mu_node *)m.nic->nodes[0])->messages_in > 50);
+	n = m.nic->nodes[0];
+	assert_true(n->messages_in > 50);
 	sum = look_at_memory(&m) + nic_testing_digest(&m);
-	assert_true(mu_errors(m.nic, 0, MU_ERROR_RANGE) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_ERROR_FIFO) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_ERROR_BASE) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_ERROR_COUNTER) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_ERROR_DESCRIPTOR) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_INT_REC_FULL) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_INT_GET_FULL) > 0);
+	assert_true(n->errors[MU_ERROR_RANGE] > 0);
+	assert_true(n->errors[MU_ERROR_FIFO] > 0);
+	assert_true(n->errors[MU_ERROR_BASE] > 0);
+	assert_true(n->errors[MU_ERROR_COUNTER] > 0);
+	assert_true(n->errors[MU_ERROR_DESCRIPTOR] > 0);
+	assert_true(n->errors[MU_INT_REC_FULL] > 0);
+	assert_true(n->errors[MU_INT_GET_FULL] > 0);
 	nic_testing_fini(&m);
 	return sum;
 }

@@ -323,7 +323,7 @@ static void bgq_f92_words_are_changed_while_they_are_sent(void **state)
 	struct nic_testing m;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "2");
+	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, programs, 2);
 	assert_int_equal(l2_counts(host_l2(m.host), 0).atomics, LOADS * 2);
 	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, LOADS * 2);
@@ -390,6 +390,7 @@ static void send_long(void *arg)
 	sw_fill(SW_SOURCE, 9, LONG);
 	sw_set_channel(&d, MU_DETERMINISTIC);
 	mu_set_fifo_map(&d, MU_MAP_A_MINUS);
+	mu_set_put(&d.header, SW_BASE_TARGET, 99);
 	program_wait(LATER);
 	sw_inject(&f, &d);
 }
@@ -403,10 +404,11 @@ static void watch_counter(void *arg)
 	uint32_t *n = arg;
 
 	sw_open_bases(LONG);
+	sw_store(MU_BASE, SW_BASE_TARGET, SW_TARGET + 77);
 	while (left) {
 		assert_true(program_poll(
 			SW_COUNTER, WORD_IS_NOT, left, loop, &left));
-		sw_expect(SW_TARGET, 9, LONG - left);
+		sw_expect(SW_TARGET + 77 + 99, 9, LONG - left);
 		++*n;
 	}
 }
@@ -547,7 +549,7 @@ static void a_put_of_no_bytes_arrives_and_writes_nothing(void **state)
 	(void)state;
 	sw_run_on("2", 1, programs, 2);
 	/* and where there is nothing to wait for either */
-	nic_testing_init(&m, &bgq_mu_ops, "2");
+	nic_testing_machine(&m, "bgq", "2");
 	p = m.params;
 	p->lookup = 1;
 	sw_run(&m, 1, programs, 2);

@@ -1,12 +1,7 @@
 /* Who uses which port, and who goes first there. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/mu_testing.h"
+#include "testing/testing.h"
 
 enum { LINKS = 2 * MU_DIMS, LATER = 2000 * SIM_NS };
 
@@ -98,7 +93,7 @@ static void use_engine(uint32_t engine, struct spread *s)
 	uint32_t i;
 
 	sw_run_on(CUBE, 1, &read, 1);
-	nic_testing_init(&m, &bgq_mu_ops, CUBE);
+	nic_testing_machine(&m, "bgq", CUBE);
 	find_neighbours(&m, neighbour);
 	p[1].node = neighbour[engine];
 	sw_run(&m, 1, p, 2);
@@ -163,7 +158,7 @@ static void run_exchange(uint32_t ports, struct traffic *x)
 
 	for (i = 0; i < 4; i++)
 		p[i] = (struct sw_program){ i, exchange, x };
-	nic_testing_init(&m, &bgq_mu_ops, "2x2");
+	nic_testing_machine(&m, "bgq", "2x2");
 	((struct mu_params *)m.params)->ports = ports;
 	sw_run(&m, 1, p, 4);
 	for (i = 0; i < 4; i++) {
@@ -173,6 +168,8 @@ static void run_exchange(uint32_t ports, struct traffic *x)
 			x[i].requests[0] + x[i].requests[1] + x[i].requests[2]);
 		/* two descriptors, 235 reads of 30000 bytes twice */
 		assert_int_equal(c.reads, 2 + 2 * 235);
+		/* each packet of the second one begins within a line */
+		assert_int_equal(c.writes, 235 + 58 * 5 + 3);
 		assert_int_equal(c.atomics, 2 * 59);
 	}
 	nic_testing_fini(&m);
@@ -334,7 +331,7 @@ static struct level time_level(
 	struct nic_testing m;
 	struct mu_params *params;
 
-	nic_testing_init(&m, &bgq_mu_ops, "3");
+	nic_testing_machine(&m, "bgq", "3");
 	params = m.params;
 	params->ports = 1;
 	params->port_cycle = SLOW;
@@ -431,7 +428,7 @@ static struct arriving arrive(
 	struct mu_params *params;
 	uint32_t i;
 
-	nic_testing_init(&m, &bgq_mu_ops, CUBE);
+	nic_testing_machine(&m, "bgq", CUBE);
 	find_neighbours(&m, neighbour);
 	p[2].node = neighbour[0];
 	for (i = 0; i < LINKS; i++)

@@ -81,6 +81,7 @@ static void read_headed(void *arg)
 	sw_expect_all(r.at + r.head, POISON, r.bytes - r.head);
 }
 
+/* BGQ-F104, BGQ-F116: the descriptor's template is in each header. */
 static void bgq_f116_a_packet_is_stored_with_its_header(void **state)
 {
 	const struct sw_program programs[] = {
@@ -261,7 +262,7 @@ static uint64_t run_shared(uint32_t n_workers, struct shared *x)
 		programs[n++] =
 			i == 13 ? (struct sw_program){ i, read_shared, x }
 				: (struct sw_program){ i, send_shared, NULL };
-	nic_testing_init(&m, &bgq_mu_ops, "3x3x3");
+	nic_testing_machine(&m, "bgq", "3x3x3");
 	p = m.params;
 	p->port_cycle = 20 * SIM_NS; /* a long packet is long on its way */
 	sw_run(&m, n_workers, programs, n);
