@@ -408,6 +408,7 @@ int cli_out_close(struct cli_out *o, struct err *e)
 {
 	bool ok;
 
+	cli_stop_flag(); /* whole or not at all */
 	/* what was lost on the way was lost for lack of memory */
 	ok = !ferror(o->file);
 	if (fclose(o->file) || !ok)

@@ -107,6 +107,7 @@ int main(int argc, char **argv)
 
 	cli_catch_signals();
 	code = dispatch(argc, argv, &e);
+	cli_stop_flag(); /* how it ends is settled */
 	if (e.code) {
 		complain(&e);
 		return e.code;
