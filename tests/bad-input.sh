@@ -89,15 +89,15 @@ refused 'is not a fraction' run bgq random load=nan
 refused 'at most 512' run bgq random bytes=600
 refused 'too large' run bgq random bytes=99999999999999999999
 refused 'is not one of' run bgq random routing=adaptive
-refused 'is neither' run bgq random zones=AQ
+refused 'is no zone order' run bgq random zones=AQ
 refused 'leaves out' run bgq random zones=A,BC
 refused 'have no rate' run bgq random load=0.5 bytes=0
 refused 'node 99999' run bgq hotspot hot=99999
 refused 'nodes' run bgq transpose --shape 3x3x3
 refused 'routing.order' show bgq --set routing.order=AAB
 refused 'is not one of' show bgq --set topology.wrap=mobius
-refused 'do not fit a chunk' show bgq --set link.header=64
-refused 'give one of them' show bgq --set link.lane-rate=5Gb/s
+refused 'do not fit into a chunk' show bgq --set link.header=64
+refused 'set only one of the two' show bgq --set link.lane-rate=5Gb/s
 refused 'link.retry.window' show bgq --set link.retry=replay \
 	--set link.retry.window=16
 refused 'link.payload' show bgq --set link.payload=8000B \

@@ -249,7 +249,7 @@ static void a_wrong_value_is_refused_in_its_place(void **state)
 		"m.yaml:3:18: topology.kind: \"tours\" is not one of torus, "
 		"mesh, fat-tree; did you mean torus?");
 	says(HEAD "topology: {shape: [1,1,1,1,1,1,1,1,1]}",
-		"m.yaml:3:19: topology.shape: 9 values, want at most 8");
+		"m.yaml:3:19: topology.shape: 9 values (want at most 8)");
 }
 
 static void a_wrong_type_is_refused(void **state)

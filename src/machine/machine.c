@@ -65,7 +65,7 @@ static void add_topos(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, topo),
 			.def = topo_registry[0]->name,
-			.help = "which topology",
+			.help = "kind of topology",
 			.source = "assumed: the simplest",
 		});
 	for (i = 0; topo_registry[i]; i++) {
@@ -116,7 +116,7 @@ static void add_routers(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, router),
 			.def = router_registry[0]->name,
-			.help = "which router",
+			.help = "kind of router",
 		});
 	add_block(m, "router", net_params_table, net_params_n, &m->router, "");
 }
@@ -132,8 +132,8 @@ static void add_routes(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, route),
 			.def = "auto",
-			.help = "which routing; auto: what the topology is "
-				"mostly used with",
+			.help = "kind of routing; auto: the usual one for the "
+				"topology",
 			.source = "assumed: the topology's own",
 		});
 	for (i = 0; route_registry[i]; i++) {
@@ -158,7 +158,7 @@ static void add_nics(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, nic),
 			.def = "none",
-			.help = "which network interface",
+			.help = "kind of network interface",
 			.source = "assumed: workloads put packets into the "
 				  "network",
 		});

@@ -19,16 +19,17 @@ static const struct param params[] = {
 		.offset = AT(mode),
 		.def = "minimal",
 		.words = "minimal|valiant",
-		.help = "the shortest way, or that by way of a group that is "
-			"drawn at random",
-		.source = "assumed: best for even traffic" },
+		.help = "minimal: the shortest path; valiant: a path through a "
+			"randomly chosen intermediate group",
+		.source = "assumed: best for uniform traffic" },
 	{ .name = "stages",
 		.type = PARAM_FLAG,
 		.offset = AT(stages),
 		.def = "yes",
-		.help = "whether packets change to the next channel with each "
-			"global link; no: all are on one, and can deadlock",
-		.source = "assumed: without them it can deadlock" },
+		.help = "whether packets move to the next channel with each "
+			"global link; no: all packets use one channel and can "
+			"deadlock",
+		.source = "assumed: needed for freedom from deadlock" },
 };
 
 static const struct dragonfly_route *of(const struct route *r)
@@ -48,8 +49,8 @@ static int dragonfly_init(struct route *r, const struct topo *t, struct err *e)
 			t->ops->name);
 	if (d->topo->g > FIELD / 2 || d->topo->a * d->topo->h > FIELD / 2)
 		return err_set(e,
-			"routing.kind: dragonfly numbers at most %d groups and "
-			"global links of a group",
+			"routing.kind: dragonfly supports at most %d groups, "
+			"and as many global links per group",
 			FIELD / 2);
 	r->topo = t;
 	r->n_channels = !d->stages ? 1 : d->mode == DRAGONFLY_VALIANT ? 3 : 2;
@@ -253,8 +254,8 @@ static void dragonfly_describe(const struct route *r, FILE *f)
 {
 	fprintf(f, "routing     %s, on %s\n",
 		of(r)->mode == DRAGONFLY_VALIANT
-			? "by way of a group drawn at random"
-			: "the shortest way",
+			? "by way of a randomly chosen group"
+			: "the shortest path",
 		of(r)->stages ? "a channel for each stage" : "one channel");
 }
 

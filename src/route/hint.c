@@ -21,7 +21,7 @@ static const struct param params[] = {
 		.type = PARAM_TEXT,
 		.offset = AT(order),
 		.def = "longest-first",
-		.help = "order of dimensions for deterministic packets and for "
+		.help = "dimension order of deterministic packets and of "
 			"escapes: letters (\"ABCDE\") or longest-first",
 		.source = "BGQ-F34" },
 	{ .name = "zones.0",
@@ -54,23 +54,24 @@ static const struct param params[] = {
 		.offset = AT(ties),
 		.def = "parity",
 		.words = "parity|random|plus",
-		.help = "direction where both are equally far: by the parity "
-			"of the source's coordinates, at random, or always "
-			"plus",
+		.help = "direction if both are equally short: by the parity of "
+			"the source's coordinates, at random, or always plus",
 		.source = "BGQ-G8" },
 	{ .name = "bubble",
 		.type = PARAM_FLAG,
 		.offset = AT(bubble),
 		.def = "yes",
-		.help = "entering a ring of an escape channel needs room for "
-			"two full packets (no: for one, and rings can lock)",
+		.help = "whether entering a ring of an escape channel needs "
+			"room for two full packets; no: room for one suffices, "
+			"and rings can deadlock",
 		.source = "BGQ-F38, BGQ-G4" },
 	{ .name = "escape",
 		.type = PARAM_FLAG,
 		.offset = AT(escape),
 		.def = "yes",
-		.help = "dynamic packets may escape to the deterministic "
-			"channel (no: adaptive routing can lock)",
+		.help = "whether dynamic packets may escape to the "
+			"deterministic channel; no: adaptive routing can "
+			"deadlock",
 		.source = "BGQ-F38, BGQ-G4" },
 };
 
@@ -126,8 +127,9 @@ static int set_order(struct hint *h, struct err *e)
 
 		if (i < 0 || seen >> i & 1)
 			return err_set(e,
-				"routing.order: \"%s\": want each of the %u "
-				"dimensions %c to %c once, or longest-first",
+				"routing.order: \"%s\" is no order (want each "
+				"of the %u dimensions %c to %c once, or "
+				"longest-first)",
 				h->order, t->n_dims, t->letters[0],
 				t->letters[t->n_dims - 1]);
 		seen |= 1u << i;
@@ -135,7 +137,7 @@ static int set_order(struct hint *h, struct err *e)
 	}
 	if (n != t->n_dims)
 		return err_set(e,
-			"routing.order: \"%s\" names %u of %u dimensions",
+			"routing.order: \"%s\" names only %u of %u dimensions",
 			h->order, n, t->n_dims);
 	return 0;
 }
@@ -170,9 +172,9 @@ static int zones_groups(
 			h->mask[set][n] |= dim_ports((uint32_t)d);
 		else
 			return err_set(e,
-				"zones: \"%s\" is neither none, longest-first "
-				"nor order, nor groups of the dimensions %c to "
-				"%c such as \"A,BC\"",
+				"zones: \"%s\" is no zone order (want none, "
+				"longest-first, order, or groups of the "
+				"dimensions %c to %c such as \"A,BC\")",
 				text, h->torus->letters[0],
 				h->torus->letters[h->torus->n_dims - 1]);
 	}
@@ -182,8 +184,9 @@ static int zones_groups(
 	for (i = 0; i < h->torus->n_dims; i++)
 		if (!(all & dim_ports(i)))
 			return err_set(e,
-				"zones: \"%s\" leaves out dimension %c", text,
-				h->torus->letters[i]);
+				"zones: \"%s\" leaves out dimension %c (want "
+				"every dimension once)",
+				text, h->torus->letters[i]);
 	return 0;
 }
 
@@ -239,8 +242,9 @@ static int check_lengths(const struct torus *t, struct err *e)
 	for (i = 0; i < t->n_dims; i++)
 		if (t->dim[i] > UINT8_MAX) /* hints may lead all around */
 			return err_set(e,
-				"topology.shape: dimension %c of %u: hint-bit "
-				"routing counts at most %d hops",
+				"topology.shape: dimension %c has %u routers, "
+				"and hint-bit routing allows at most %d hops "
+				"in a dimension",
 				t->letters[i], t->dim[i], UINT8_MAX);
 	return 0;
 }

@@ -18,9 +18,10 @@ static const struct param params[] = {
 		.offset = AT(spread),
 		.def = "source",
 		.words = "source|rotate|single",
-		.help = "which of its stored routes a packet takes: one by its "
-			"source's number, so that few meet; the next one for "
-			"each packet of a node; or always up-link 0",
+		.help = "which stored route a packet takes: source: one chosen "
+			"by the source's number, so that few routes collide; "
+			"rotate: the next one for each packet of a node; "
+			"single: always up-link 0",
 		.source = "QSN-G7" },
 	{ .name = "answers",
 		.type = PARAM_TIME,
@@ -28,9 +29,9 @@ static const struct param params[] = {
 		.def = "100 us",
 		.min = 1000000,
 		.max = INT64_C(1000000000000),
-		.help = "after which a switch forgets a broadcast to which not "
-			"all answers have come",
-		.source = "assumed: more than the time-out of who sends" },
+		.help = "time after which a switch discards a broadcast whose "
+			"answers are incomplete",
+		.source = "assumed: longer than the sender's time-out" },
 };
 
 static int updown_init(struct route *r, const struct topo *t, struct err *e)
@@ -45,8 +46,8 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 			t->ops->name);
 	if (t->n_ports > 1u << PORT_BITS)
 		return err_set(e,
-			"routing.kind: updown names ports by %d bits, and "
-			"switches have %u ports",
+			"routing.kind: updown stores ports in %d bits, too few "
+			"for switches of %u ports",
 			PORT_BITS, t->n_ports);
 	r->topo = t;
 	r->is_carried = true;

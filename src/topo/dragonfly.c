@@ -10,7 +10,8 @@
 	{                                                                      \
 		.name = "cable." name_, .type = PARAM_COUNT,                   \
 		.offset = AT(length) + (i) * sizeof(int64_t), .def = def_,     \
-		.min = 1, .max = 10000, .help = "metres of cable " help_,      \
+		.min = 1, .max = 10000,                                        \
+		.help = "length of the cable " help_ ", in metres",            \
 		.source = source_                                              \
 	}
 #define NUMBER(name_, field_, def_, min_, help_, source_)                      \
@@ -29,24 +30,26 @@ static const struct param params[] = {
 		.def = "0",
 		.min = 0,
 		.max = TOPO_MAX_ROUTERS,
-		.help = "nodes, in whole groups; 0: of as many groups as "
-			"global links can join",
+		.help = "number of nodes, in whole groups; 0: as many groups "
+			"as the global links can join",
 		.source = "assumed: the largest machine" },
-	NUMBER("per-router", per_router, "4", 1, "nodes of each router",
+	NUMBER("per-router", per_router, "4", 1,
+		"number of nodes at each router",
 		"assumed: balanced, half of the routers of a group"),
-	NUMBER("routers", routers, "8", 1, "routers of each group",
+	NUMBER("routers", routers, "8", 1, "number of routers in each group",
 		"assumed: routers of 15 ports"),
-	NUMBER("global", globals, "4", 0, "global links of each router",
+	NUMBER("global", globals, "4", 0,
+		"number of global links of each router",
 		"assumed: balanced, as many as nodes"),
 	{ .name = "arrangement",
 		.type = PARAM_WORD,
 		.offset = AT(arrangement),
 		.def = "palmtree",
 		.words = "palmtree|consecutive",
-		.help = "which group a group's global ports lead to, counted "
-			"router by router; palmtree: to the groups before it, "
-			"the nearest first; consecutive: to all others in "
-			"their order",
+		.help = "which groups a group's global ports lead to, router "
+			"by router; palmtree: the preceding groups, nearest "
+			"first; consecutive: all other groups in ascending "
+			"order",
 		.source = "assumed: spreads neighbouring groups over routers" },
 	{ .name = "router",
 		.type = PARAM_TIME,
@@ -56,7 +59,7 @@ static const struct param params[] = {
 		.max = 1000000000,
 		.help = "time that a router takes from a head's arrival to its "
 			"departure",
-		.source = "assumed: what switches of today take" },
+		.source = "assumed: typical of today's switches" },
 	LENGTH("node", NODE, "2", "between a node and its router",
 		"assumed: in a rack"),
 	LENGTH("local", LOCAL, "2", "between two routers of a group",
@@ -69,7 +72,7 @@ static const struct param params[] = {
 		.def = "5 ns",
 		.min = 1,
 		.max = 1000000,
-		.help = "of each metre",
+		.help = "delay of a metre of cable",
 		.source = "assumed: two thirds of the speed of light" },
 };
 
@@ -80,12 +83,13 @@ static int set_groups(struct dragonfly *t, struct err *e)
 
 	if (t->nodes && (uint64_t)t->nodes % per)
 		return err_set(e,
-			"topology.nodes: %lld are not whole groups of %llu",
+			"topology.nodes: %lld is not a multiple of a group's "
+			"%llu nodes",
 			(long long)t->nodes, (unsigned long long)per);
 	if (g > most)
 		return err_set(e,
-			"topology.nodes: %lld are %llu groups, and global "
-			"links join at most %llu",
+			"topology.nodes: %lld nodes are %llu groups, and the "
+			"global links join at most %llu",
 			(long long)t->nodes, (unsigned long long)g,
 			(unsigned long long)most);
 	if (g * (per + t->a) > TOPO_MAX_ROUTERS)
@@ -134,8 +138,8 @@ static int dragonfly_init(struct topo *topo, struct err *e)
 	topo->node_ports = 1;
 	if (topo->n_ports > TOPO_MAX_PORTS)
 		return err_set(e,
-			"topology.routers: a router would have %u ports, at "
-			"most %d",
+			"topology.routers: a router would have %u ports, more "
+			"than the %d allowed",
 			topo->n_ports, TOPO_MAX_PORTS);
 	if (set_groups(t, e))
 		return -1;

@@ -14,7 +14,8 @@ static const struct param params[] = {
 		.def = "64",
 		.min = 1,
 		.max = FATTREE_MAX_NODES,
-		.help = "nodes; levels are built until all of them fit",
+		.help = "number of nodes; the tree gets as many levels as they "
+			"need",
 		.source = "assumed: a small machine" },
 	{ .name = "radix",
 		.type = PARAM_COUNTS,
@@ -22,8 +23,9 @@ static const struct param params[] = {
 		.def = "4",
 		.min = 2,
 		.max = FATTREE_MAX_RADIX,
-		.help = "ports that lead down from the switches of each level, "
-			"from below; the last number holds for the rest",
+		.help = "number of ports that lead down from each switch, "
+			"level by level from the bottom; the last number "
+			"applies to all further levels",
 		.source = "assumed: small switches" },
 	{ .name = "up",
 		.type = PARAM_COUNTS,
@@ -31,9 +33,10 @@ static const struct param params[] = {
 		.def = "0",
 		.min = 0,
 		.max = FATTREE_MAX_RADIX,
-		.help = "up-links of the switches of each level, from below; "
-			"the last number holds for the rest; 0: as many as "
-			"lead down; fewer: a tapered tree",
+		.help = "number of links that lead up from each switch, level "
+			"by level from the bottom; the last number applies to "
+			"all further levels; 0: as many as lead down; fewer "
+			"make a tapered tree",
 		.source = "assumed: a full tree" },
 	{ .name = "switch",
 		.type = PARAM_TIME,
@@ -43,16 +46,16 @@ static const struct param params[] = {
 		.max = 1000000000,
 		.help = "time that a switch takes from a head's arrival to its "
 			"departure",
-		.source = "assumed: what switches of today take" },
+		.source = "assumed: typical of today's switches" },
 	{ .name = "cable.length",
 		.type = PARAM_COUNTS,
 		.offset = AT(length),
 		.def = "2x5",
 		.min = 1,
 		.max = 10000,
-		.help = "metres of cable at each stage: from the nodes to "
-			"level 1, from level 1 to level 2, ...; the last "
-			"number holds for the rest",
+		.help = "length of the cables of each stage, in metres: from "
+			"the nodes to level 1, from level 1 to level 2, and so "
+			"on; the last number applies to all further stages",
 		.source = "assumed: in a rack, then between racks" },
 	{ .name = "cable.delay",
 		.type = PARAM_TIME,
@@ -60,7 +63,7 @@ static const struct param params[] = {
 		.def = "5 ns",
 		.min = 1,
 		.max = 1000000,
-		.help = "of each metre",
+		.help = "delay of a metre of cable",
 		.source = "assumed: two thirds of the speed of light" },
 	{ .name = "cable.copper",
 		.type = PARAM_COUNT,
@@ -68,8 +71,8 @@ static const struct param params[] = {
 		.def = "3",
 		.min = 0,
 		.max = 10000,
-		.help = "metres that copper reaches; what is longer is fibre; "
-			"changes no time",
+		.help = "greatest length of a copper cable, in metres; longer "
+			"ones are fibre; only a label, without effect on times",
 		.source = "assumed: fast links" },
 };
 
@@ -93,7 +96,7 @@ static int set_ports(struct fattree *t, uint32_t level, struct err *e)
 	if (ports > TOPO_MAX_PORTS)
 		return err_set(e,
 			"topology.radix: a switch of level %u would have %u "
-			"ports, at most %d",
+			"ports, more than the %d allowed",
 			level, ports, TOPO_MAX_PORTS);
 	if (ports > t->topo.n_ports)
 		t->topo.n_ports = ports;
@@ -120,7 +123,8 @@ static int set_levels(struct fattree *t, struct err *e)
 	}
 	if (l > FATTREE_MAX_LEVELS)
 		return err_set(e,
-			"topology.nodes: %lld, at most %u fit %d levels",
+			"topology.nodes: %lld is more than the %u nodes that "
+			"fit into %d levels",
 			(long long)t->nodes, t->span[FATTREE_MAX_LEVELS],
 			FATTREE_MAX_LEVELS);
 	t->n_levels = l;

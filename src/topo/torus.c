@@ -14,7 +14,7 @@ static const struct param params[] = {
 		.def = "4x4x4",
 		.min = 1,
 		.max = TORUS_MAX_LENGTH,
-		.help = "routers along each dimension, one to six of them",
+		.help = "number of routers along each of one to six dimensions",
 		.source = "assumed: a small machine" },
 	{ .name = "wrap",
 		.type = PARAM_WORDS,
@@ -22,8 +22,8 @@ static const struct param params[] = {
 		.def = "torus",
 		.words = "torus|mesh|loop",
 		.help = "how the ends of each dimension are joined; the last "
-			"word holds for the dimensions that follow; loop also "
-			"wires a dimension of one to itself",
+			"word applies to all further dimensions; loop also "
+			"wires a dimension of size one to itself",
 		.source = "assumed: rings" },
 	{ .name = "nodes",
 		.type = PARAM_COUNT,
@@ -31,7 +31,8 @@ static const struct param params[] = {
 		.def = "0",
 		.min = 0,
 		.max = TOPO_MAX_PORTS - 2,
-		.help = "nodes of each router; 0: the router is a node",
+		.help = "number of nodes at each router; 0: each router is "
+			"itself a node",
 		.source = "assumed: a direct network" },
 	{ .name = "links",
 		.type = PARAM_COUNTS,
@@ -39,23 +40,24 @@ static const struct param params[] = {
 		.def = "1",
 		.min = 1,
 		.max = TOPO_MAX_PORTS / 2,
-		.help = "parallel links of a router in each direction of each "
-			"dimension; the last number holds for the rest",
+		.help = "number of parallel links in each direction of each "
+			"dimension; the last number applies to all further "
+			"dimensions",
 		.source = "assumed: one" },
 	{ .name = "letters",
 		.type = PARAM_TEXT,
 		.offset = AT(letters),
 		.def = "ABCDEF",
-		.help = "names of the dimensions, a letter each",
-		.source = "assumed: as Blue Gene/Q's are called" },
+		.help = "names of the dimensions, one letter each",
+		.source = "assumed: Blue Gene/Q's names" },
 	{ .name = "wires",
 		.type = PARAM_WORD,
 		.offset = AT(wires),
 		.def = "uniform",
 		.words = "uniform|packaged",
-		.help = "what decides how long a wire is: its dimension, or "
-			"the boards and midplanes that it crosses",
-		.source = "assumed: nothing is known of the packaging" },
+		.help = "what determines the length of a wire: its dimension, "
+			"or the boards and midplanes that it crosses",
+		.source = "assumed: no packaging is specified" },
 };
 
 static const struct param node_params[] = {
@@ -75,7 +77,7 @@ static const struct param node_params[] = {
 		.max = 1000000000,
 		.help = "latency from a router to its node, the router's own "
 			"time included",
-		.source = "assumed: a router and half of one" },
+		.source = "assumed: one and a half routers" },
 };
 
 static const struct topo_block node_wires = {
@@ -94,15 +96,16 @@ static const struct param uniform_params[] = {
 		.max = 1000000000,
 		.help = "time that a router takes from a head's arrival to its "
 			"departure",
-		.source = "assumed: what routers of direct networks take" },
+		.source = "assumed: typical of direct networks' routers" },
 	{ .name = "cable.length",
 		.type = PARAM_COUNTS,
 		.offset = AT(length),
 		.def = "2",
 		.min = 0,
 		.max = 10000,
-		.help = "metres of cable between neighbours in each dimension; "
-			"the last number holds for the rest",
+		.help = "length of the cable between neighbours in each "
+			"dimension, in metres; the last number applies to all "
+			"further dimensions",
 		.source = "assumed: a neighbour's rack at most" },
 	{ .name = "cable.delay",
 		.type = PARAM_TIME,
@@ -110,7 +113,7 @@ static const struct param uniform_params[] = {
 		.def = "5 ns",
 		.min = 1,
 		.max = 1000000,
-		.help = "of each metre",
+		.help = "delay of a metre of cable",
 		.source = "assumed: two thirds of the speed of light" },
 };
 
@@ -145,8 +148,9 @@ static int check_letters(const struct torus *t, struct err *e)
 	for (i = 0; i < t->n_dims; i++) {
 		if (!isalpha((unsigned char)t->letters[i]))
 			return err_set(e,
-				"topology.letters: \"%s\": want a letter for "
-				"each of the %u dimensions",
+				"topology.letters: \"%s\" does not name the "
+				"dimensions (want one letter for each of the "
+				"%u)",
 				t->letters, t->n_dims);
 		for (k = 0; k < i; k++)
 			if (tolower((unsigned char)t->letters[k]) ==
@@ -164,7 +168,8 @@ static int set_dims(struct torus *t, struct err *e)
 	uint32_t i;
 
 	if (t->shape.n < 1 || t->shape.n > TORUS_MAX_DIMS)
-		return err_set(e, "a torus of %lld dimensions, want 1 to %d",
+		return err_set(e,
+			"topology.shape: %lld dimensions (want 1 to %d)",
 			(long long)t->shape.n, TORUS_MAX_DIMS);
 	t->n_dims = (uint32_t)t->shape.n;
 	for (i = 0; i < t->n_dims; i++) {
@@ -176,7 +181,7 @@ static int set_dims(struct torus *t, struct err *e)
 		t->base[i + 1] = t->base[i] + 2u * t->n_links[i];
 		n *= t->dim[i];
 		if (n * (uint64_t)(t->nodes + 1) > TOPO_MAX_ROUTERS)
-			return err_set(e, "this shape has more than %d %s",
+			return err_set(e, "topology.shape: more than %d %s",
 				TOPO_MAX_ROUTERS,
 				t->nodes ? "routers and nodes" : "routers");
 	}
@@ -227,8 +232,8 @@ static int torus_init(struct topo *topo, struct err *e)
 	ports = t->base[t->n_dims] + (port_id)t->nodes;
 	if (ports > TOPO_MAX_PORTS)
 		return err_set(e,
-			"topology.links: a router would have %u ports, at most "
-			"%d",
+			"topology.links: a router would have %u ports, more "
+			"than the %d allowed",
 			ports, TOPO_MAX_PORTS);
 	t->first = t->n * (router_id)t->nodes;
 	topo->n_nodes = t->nodes ? t->first : t->n;

@@ -24,7 +24,7 @@ static const struct param unit_params[] = {
 		.def = "2x2x2x2x2",
 		.min = 1,
 		.max = TORUS_MAX_LENGTH,
-		.help = "routers on one board along each dimension",
+		.help = "number of routers on a board along each dimension",
 		.source = "BGQ-N18" },
 	{ .name = "midplane",
 		.type = PARAM_COUNTS,
@@ -32,7 +32,7 @@ static const struct param unit_params[] = {
 		.def = "4x4x4x4x2",
 		.min = 1,
 		.max = TORUS_MAX_LENGTH,
-		.help = "routers in one midplane along each dimension",
+		.help = "number of routers in a midplane along each dimension",
 		.source = "BGQ-N17" },
 	{ .name = "inner",
 		.type = PARAM_COUNTS,
@@ -40,8 +40,8 @@ static const struct param unit_params[] = {
 		.def = "4",
 		.min = 0,
 		.max = TORUS_MAX_DIMS,
-		.help = "dimensions (from 0) that never leave the board; a "
-			"number that the shape does not have means none",
+		.help = "dimensions, counted from 0, that never leave the "
+			"board; a number beyond the last dimension means none",
 		.source = "BGQ-F7" },
 };
 
@@ -52,25 +52,26 @@ static const struct param latency_params[] = {
 		.def = "16 ns",
 		.min = 0,
 		.max = 1000000000,
-		.help = "what of each latency is the router's logic, for the "
-			"time budget; changes no time",
+		.help = "part of each latency that the time budget attributes "
+			"to the router's logic; without effect on times",
 		.source = "BGQ-N28" },
 	LATENCY(WIRE_BOARD, "board", "42 ns",
-		"from the grant in one router to the head's arrival in the "
-		"next, on one board: logic, SerDes and wire",
+		"latency on a board, from the grant in one router to the "
+		"head's arrival in the next: logic, SerDes and wire",
 		"calibrated: BGQ-N92 less BGQ-N91 (40 ns of it is BGQ-N27)"),
 	LATENCY(WIRE_BOARDS, "boards", "49 ns",
-		"the same from board to board inside a midplane",
+		"latency from board to board in a midplane",
 		"calibrated: BGQ-N91 less BGQ-N90 (40 ns of it is BGQ-N27)"),
 	LATENCY(WIRE_MIDPLANES, "midplanes", "199 ns",
-		"the same from midplane to midplane: two link chips and a "
-		"fibre more",
+		"latency from midplane to midplane, with two link chips and a "
+		"fibre",
 		"calibrated: BGQ-N31 (150 ns over a board crossing)"),
 	LATENCY(WIRE_LOOP, "loop", "139 ns",
-		"the same out of a midplane and back through its link chips",
+		"latency out of a midplane and back into it, through its link "
+		"chips",
 		"assumed: a board crossing and two link chips of 45 ns"),
 	LATENCY(WIRE_INNER, "inner", "54 ns",
-		"the same in a dimension that never leaves the board (E)",
+		"latency in a dimension that never leaves the board (E)",
 		"calibrated: BGQ-N102, with BGQ-N90 to BGQ-N92"),
 };
 
