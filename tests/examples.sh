@@ -111,7 +111,7 @@ sed 's/Torus_FIFO_Map = MU_MAP_TORUS/Torus_FIFO_Map = 0/' setup.h >none.h
 sed 's/setup\.h/none.h/' pingpong.c >stuck.c
 compile shared stuck.c -o stuck &&
 	start stuck bgq-board
-[ $code -eq 3 ] && grep -q 'impossible descriptor' "$tmp/err" ||
+[ $code -eq 3 ] && grep -q 'invalid descriptor' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 report "programs that wait for ever have exit code 3, and are told why"
 
@@ -119,7 +119,7 @@ report "programs that wait for ever have exit code 3, and are told why"
 sed 's/weft_node() + 1/weft_nodes()/' elan_pipeline.c >lost.c
 compile shared lost.c -o lost &&
 	start lost qsnet2-16
-[ $code -eq 1 ] && grep -q 'stopped: impossible command' "$tmp/err" ||
+[ $code -eq 1 ] && grep -q 'stopped: invalid command' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 # Who waits for a word that nobody writes waits for ever.
 sed 's/elan_wait_event(q, at, 1)/elan_wait_word(at, 2)/' elan_setup.h >none.h

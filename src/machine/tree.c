@@ -97,8 +97,8 @@ static int on_scalar(struct tree *t, const yaml_event_t *ev)
 static int on_open(struct tree *t, const yaml_event_t *ev)
 {
 	if (t->n_open == MACHINE_NESTING_MAX)
-		return tree_fail(t, ev->start_mark, "nested deeper than %d",
-			MACHINE_NESTING_MAX);
+		return tree_fail(t, ev->start_mark,
+			"nested more than %d levels deep", MACHINE_NESTING_MAX);
 	t->open[t->n_open++] = t->n;
 	add_node(t, ev->type == YAML_MAPPING_START_EVENT ? NODE_MAP : NODE_LIST,
 		ev);
@@ -111,7 +111,8 @@ static int on_event(struct tree *t, const yaml_event_t *ev)
 
 	switch (ev->type) {
 	case YAML_DOCUMENT_START_EVENT:
-		return t->n ? tree_fail(t, at, "more than one document") : 0;
+		return t->n ? tree_fail(t, at, "more than one YAML document")
+			    : 0;
 	case YAML_ALIAS_EVENT:
 		return tree_fail(t, at, "aliases are not allowed");
 	case YAML_SCALAR_EVENT:
@@ -124,7 +125,7 @@ static int on_event(struct tree *t, const yaml_event_t *ev)
 		t->v[t->open[--t->n_open]].end = t->n;
 		return 0;
 	case YAML_STREAM_END_EVENT:
-		return t->n ? 0 : tree_fail(t, tree_top, "empty file");
+		return t->n ? 0 : tree_fail(t, tree_top, "the file is empty");
 	default:
 		return 0;
 	}
@@ -150,8 +151,8 @@ static int fail_parse(const struct tree *t, const yaml_parser_t *p,
 	const char *problem = p->problem ? p->problem : "out of memory";
 
 	if (p->error == YAML_READER_ERROR)
-		return tree_fail(
-			t, mark_at(text, offset), "not a text: %s", problem);
+		return tree_fail(t, mark_at(text, offset), "not valid YAML: %s",
+			problem);
 	return tree_fail(t, p->problem_mark, "%s%s%s", problem,
 		p->context ? " " : "", p->context ? p->context : "");
 }

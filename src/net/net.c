@@ -19,23 +19,24 @@ const struct param net_params_table[] = {
 		.def = "8",
 		.min = 1,
 		.max = 120,
-		.help = "full packets that a receiver holds per channel",
-		.source = "calibrated: BGQ-N34 (BGQ-G1)" },
+		.help = "capacity of a receiver per channel, in full packets",
+		.source = "calibrated: BGQ-N34, BGQ-N36 (BGQ-G1)" },
 	{ .name = "queues",
 		.type = PARAM_COUNT,
 		.offset = AT(queues),
 		.def = "4",
 		.min = 1,
 		.max = 4,
-		.help = "queues per channel; each has a path out of its own",
-		.source = "calibrated: BGQ-N34 (BGQ-G2)" },
+		.help = "number of queues per channel, each with its own path "
+			"out of the receiver",
+		.source = "calibrated: BGQ-N34, BGQ-N36 (BGQ-G2)" },
 	{ .name = "injection",
 		.type = PARAM_COUNT,
 		.offset = AT(injection),
 		.def = "2",
 		.min = 1,
 		.max = 120,
-		.help = "full packets that an injection FIFO holds",
+		.help = "capacity of an injection FIFO, in full packets",
 		.source = "BGQ-G15" },
 	{ .name = "reception",
 		.type = PARAM_COUNT,
@@ -43,7 +44,7 @@ const struct param net_params_table[] = {
 		.def = "2",
 		.min = 1,
 		.max = 120,
-		.help = "full packets that a reception FIFO holds",
+		.help = "capacity of a reception FIFO, in full packets",
 		.source = "BGQ-G15" },
 	{ .name = "transit",
 		.type = PARAM_COUNT,
@@ -51,9 +52,9 @@ const struct param net_params_table[] = {
 		.def = "0",
 		.min = 0,
 		.max = 255,
-		.help = "grants to packets in transit for each grant to an "
-			"injection FIFO of the same class that waits for the "
-			"same link; 0: transit always goes first",
+		.help = "number of grants to packets in transit for each grant "
+			"to an injection FIFO of the same class that waits for "
+			"the same link; 0: packets in transit always go first",
 		.source = "BGQ-F69, BGQ-G36" },
 	{ .name = "stall",
 		.type = PARAM_TIME,
@@ -61,8 +62,8 @@ const struct param net_params_table[] = {
 		.def = "100 us",
 		.min = 1000000,
 		.max = INT64_C(1000000000000),
-		.help = "a packet that waits so long at the head of a queue is "
-			"looked at for deadlock",
+		.help = "time that a packet may wait at the head of a queue "
+			"before the run looks for a deadlock",
 		.source = NULL },
 };
 
@@ -129,8 +130,8 @@ static int check(const struct net *n, const struct net_setup *s, struct err *e)
 {
 	if (s->link->route && !s->route->is_carried)
 		return err_set(e,
-			"link.route: packets carry no route (routing.kind is "
-			"%s)",
+			"link.route: packets carry no route with routing.kind "
+			"%s (want 0 B)",
 			s->route->ops->name);
 	if (s->router->kind->check(n, s, e))
 		return -1;
@@ -215,8 +216,8 @@ static struct sim *make_sim(
 	/* or a tail would leave a switch before it has come */
 	if (n->link.route_ser[1] > least) {
 		err_set(e,
-			"link.route: %u bytes take longer than the way over "
-			"the shortest wire",
+			"link.route: %u bytes take longer on the link than the "
+			"latency of the shortest wire",
 			n->link.route);
 		return NULL;
 	}

@@ -8,7 +8,7 @@
 
 static void on_empty(uint32_t most)
 {
-	BUG("more than %u payloads in the machine", most);
+	BUG("more than %u payloads in flight", most);
 }
 
 struct payload_pool *payload_pool_new(
