@@ -66,6 +66,17 @@ for threads in 1 2 3; do
 done
 report 'the same on any number of threads'
 
+# Two links between any two groups, one of them dead.
+plan <<END
+  events: ["1 us link g1.r0 global 0 dies"]
+END
+ends 0 run dragonfly alltoall via=msg bytes=2000 --shape 40 \
+	--set topology.per-router=2 --set topology.routers=4 \
+	--set topology.global=2 --faults "$tmp/plan.yaml" \
+	--set nic.retry.timeout="20 us" --set nic.retry.per-node="0 ns" --json
+holds '.ending == "finished" and .faults.lost_packets > 20'
+report 'what a dead link loses is sent again by another one'
+
 refuses 'needs topology.kind: dragonfly' check torus \
 	--set routing.kind=dragonfly
 refuses 'router.queues' run dragonfly random --set router.queues=3

@@ -116,6 +116,13 @@ for plan in faults.bit-errors=1e-6 'faults.events=15 us switch 2.0 dies'; do
 		complain "$code: $(cat "$tmp/err")"
 	report "the same with $plan"
 done
+printf 'schema: 1\nmachine: m\ntopology: { kind: torus, shape: [4, 4] }\n%s\n' \
+	'nic: { kind: elan4 }' >"$tmp/elans.yaml"
+run run "$tmp/elans.yaml" collective op=broadcast by=hardware
+[ $code -eq 2 ] && grep -q '^weft: by: .*needs a fat tree$' "$tmp/err" ||
+	complain "exit code $code: $(cat "$tmp/err")"
+report "by=hardware is refused where the network has no broadcasts"
+
 run run bgq-board collective op=broadcast by=hardware
 [ $code -eq 2 ] && grep -q 'does not copy' "$tmp/err" || complain "bgq: $code"
 for key in by=hardware apart=yes; do

@@ -39,6 +39,11 @@ reads=$(figure total_MBps qsnet2-16 ping op=dma mode=stream $much)
 [ "$reads" -gt $((2 * stores)) ] || complain "$stores and $reads MB/s"
 report "QSN-F17: stores of a core have low latency, DMAs have bandwidth"
 
+later=$(figure one_way_ns qsnet2-16 ping op=dma bytes=8 \
+	--set nic.software.dma=2us)
+within $((later - dma)) 1995000 2005000
+report "what software does before a DMA's command is part of its latency"
+
 within "$(figure stored_MBps qsnet2-16 ping op=put mode=stream $much)" \
 	443000 457000
 for burst in 32B:284000:285000 16B:164000:165000; do

@@ -13,9 +13,10 @@
  * Time.  A call that says nothing of it takes none.  One that sends commands
  * takes as long as its stores need on the host's bus, after what waits there,
  * and waits while the queue is full; puts, gets, tests, DMAs and broadcasts
- * take nic.software.command before, and DMAs nic.software.dma after that.  It
- * returns when the bus has taken all.  A further CPU's stores and loads have a
- * longer way (nic.cpus, nic.*.hop): a thread n runs on CPU n % nic.cpus.
+ * take nic.software.command before, DMAs also nic.software.dma before and
+ * nic.software.dma-after afterwards.  It returns when the bus has taken all.
+ * A further CPU's stores and loads have a longer way (nic.cpus, nic.*.hop): a
+ * thread n runs on CPU n % nic.cpus.
  *
  * Errors.  Where a call returns int that is 0, or the error number of what
  * was wrong, and then nothing was sent: EBADF for a queue that is not open,
@@ -66,7 +67,8 @@ struct elan_cq {
 /*
  * Opens queue id, below ELAN_QUEUES, for the program's job: context 1, all of
  * memory.  rights are bits of enum elan_right.  EINVAL for what cannot be,
- * EBUSY for a queue that is open.  *q is filled in in any case.
+ * EBUSY for a queue that is open; *q is then no queue, for which all calls
+ * return EBADF or, those that close, restart or map one, EINVAL.
  */
 int elan_cq_open(
 	struct elan_cq *q, uint32_t id, enum elan_depth depth, uint32_t rights);
@@ -235,7 +237,8 @@ enum elan_goal { ELAN_FOR_LATENCY, ELAN_FOR_CPU };
  * more than 4 GiB. */
 weft_time elan_put_time(uint64_t bytes);
 weft_time elan_dma_time(void);
-/* Whether elan_write() would take the DMA engine. */
+/* Whether elan_write() would take the DMA engine: by what both would take on an
+ * idle machine of these parameters. */
 bool elan_write_is_dma(uint64_t bytes, enum elan_goal goal);
 /* How often it sets its source event. */
 uint64_t elan_write_acks(uint64_t bytes, enum elan_goal goal);

@@ -27,7 +27,8 @@
  * Errors.  Calls that return int return 0 or an error number: EINVAL for a
  * rank, counter or operation that there is not, EFAULT for bytes outside the
  * memories, EBUSY where too much is under way, EMSGSIZE where a message was
- * longer than its receiver's place.
+ * longer than its receiver's place, EBADF after weft_msg_fini().  Calls that
+ * return nothing do nothing then, and all is done.
  */
 #ifndef WEFT_MSG_H
 #define WEFT_MSG_H
@@ -74,7 +75,8 @@ struct weft_msg_options {
 };
 
 /* options may be NULL.  EBUSY where the machine's interface has no room for one
- * more process on the node. */
+ * more process on the node, or for one more of these in the process.  Where it
+ * fails *m stays as it was. */
 int weft_msg_init(struct weft_msg *m, const struct weft_msg_options *options);
 /* All processes', after all that they began: a barrier, and the end. */
 int weft_msg_fini(struct weft_msg *m);

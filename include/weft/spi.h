@@ -309,7 +309,8 @@ typedef struct {
 void MUSPI_SetUpDestination(MUHWI_Destination_t *dest, uint32_t a, uint32_t b,
 	uint32_t c, uint32_t d, uint32_t e);
 
-/* Where node number n of the machine is. */
+/* Where node number n of the machine is.  Where there is no such node: a place
+ * that no machine has, and the unit rejects descriptors for it. */
 MUHWI_Destination_t spi_destination(uint32_t node);
 
 /*

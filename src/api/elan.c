@@ -4,9 +4,6 @@
 #include "api/elan_queue.h"
 #include "host/program.h"
 
-/* Longer puts are not reckoned with. */
-#define PUT_MOST (UINT64_C(1) << 32)
-
 /* --- commands --- */
 
 int elan_issue(struct elan_cq *q, const uint64_t *words, uint32_t n)
@@ -292,7 +289,7 @@ int elan_dma(struct elan_cq *q, const struct elan_dma *d)
 
 	if (!cq_is_open(q))
 		return EBADF;
-	program_charge(cq_params()->software);
+	program_charge(cq_params()->software + cq_params()->dma_software);
 	cq_need_room(q, 8 * n);
 	elan_note_birth(
 		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
@@ -300,48 +297,8 @@ int elan_dma(struct elan_cq *q, const struct elan_dma *d)
 		cq_add(q, word[i]);
 	elan_flush(q);
 	/* what the core still has to do does not hold up the card */
-	program_charge(cq_params()->dma_software);
+	program_charge(cq_params()->dma_after);
 	return 0;
-}
-
-/* --- the library's choice --- */
-
-/* Of bytes of commands. */
-static sim_time stores_take(uint64_t bytes)
-{
-	uint64_t burst = (uint64_t)cq_host()->pio_burst;
-	sim_time bursts = (sim_time)((bytes + burst - 1) / burst);
-
-	return cq_way() + bursts * cq_host()->pio_overhead +
-	       (sim_time)((bytes + 7) / 8 * 8 /
-			  (uint64_t)cq_params()->bus.width) *
-		       cq_params()->bus.clock;
-}
-
-sim_time elan_put_time(uint64_t bytes)
-{
-	if (bytes > PUT_MOST)
-		return INT64_MAX;
-	return cq_params()->software +
-	       stores_take(bytes + 24 * elan_put_packets(bytes));
-}
-
-sim_time elan_dma_time(void)
-{
-	return cq_params()->software + cq_params()->dma_software +
-	       stores_take(8 * (1 + ELAN_DMA_WORDS));
-}
-
-bool elan_write_is_dma(uint64_t bytes, enum elan_goal goal)
-{
-	if (goal == ELAN_FOR_CPU)
-		return elan_put_time(bytes) > elan_dma_time();
-	return bytes >= (uint64_t)cq_params()->dma_from;
-}
-
-uint64_t elan_write_acks(uint64_t bytes, enum elan_goal goal)
-{
-	return elan_write_is_dma(bytes, goal) ? 1 : elan_put_packets(bytes);
 }
 
 int elan_write(struct elan_cq *q, uint32_t node, uint64_t to, uint64_t from,

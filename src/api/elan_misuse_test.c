@@ -52,15 +52,18 @@ static void no_queue_program(void *arg)
 	struct elan_question ask = { .operation = ELAN_EQUAL };
 	uint64_t word = ELAN_NOP, end = elan_memory_bytes();
 	sim_time begin = program_now();
-	struct elan_cq q;
+	struct elan_cq q, own = open_queue(9, ELAN_MAY_ALL);
 	uint32_t i;
 
 	(void)arg;
-	for (i = 0; i < 3; i++) {
-		assert_int_equal(elan_cq_open(&q, i ? 7 : ELAN_QUEUES,
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(elan_cq_open(&q,
+					 i == 3	 ? own.id
+					 : i > 0 ? 7
+						 : ELAN_QUEUES,
 					 i == 1 ? ELAN_DEPTHS : ELAN_8K,
 					 i == 2 ? ELAN_MAY_ALL + 1 : 0),
-			EINVAL);
+			i == 3 ? EBUSY : EINVAL);
 		assert_int_equal(elan_put(&q, 1, 0, &word, 8, 0, 0), EBADF);
 		assert_int_equal(elan_put_from(&q, 1, 0, 0, 8, 0, 0), EBADF);
 		assert_int_equal(
@@ -89,12 +92,16 @@ static void no_queue_program(void *arg)
 		assert_false(elan_wait_event(&q, ET_FLAG, 0));
 	}
 	assert_int_equal(program_now(), begin);
+	/* nor to who has opened it */
+	assert_int_equal(elan_put(&own, 1, 0, &word, 8, 0, 0), 0);
+	program_charge(20 * US);
+	assert_int_equal(elan_cq_error(&own), ELAN_FINE);
 }
 
 static void a_queue_that_is_not_open_does_nothing(void **state)
 {
 	(void)state;
-	run_program(no_queue_program, 0);
+	run_program(no_queue_program, 1);
 }
 
 static void no_events(struct elan_cq *q)

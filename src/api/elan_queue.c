@@ -45,7 +45,8 @@ int elan_cq_open(
 	int code = elan_queue_open(
 		nic, program_node(), id, depth, rights, ELAN_CONTEXT);
 
-	*q = (struct elan_cq){ .id = id };
+	/* one that was not opened may be another's */
+	*q = (struct elan_cq){ .id = code ? ELAN_QUEUES : id };
 	if (!code)
 		elan_context_set(nic, program_node(), ELAN_CONTEXT, 0,
 			host_memory(program_host()) - 1);

@@ -128,6 +128,8 @@ void msg_copy(uint64_t to, uint64_t from, uint64_t bytes)
 int msg_check(
 	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t bytes)
 {
+	if (!m->ops)
+		return EBADF;
 	if (rank >= m->n_ranks)
 		return EINVAL;
 	return at <= m->each && bytes <= m->each - at ? 0 : EFAULT;
@@ -237,8 +239,11 @@ void msg_sleep(struct msg_state *m)
 void weft_msg_progress(struct weft_msg *msg)
 {
 	struct msg_state *m = msg_state(msg);
-	struct poll_loop loop = m->ops->loop(m);
+	struct poll_loop loop;
 
+	if (!m->ops)
+		return;
+	loop = m->ops->loop(m);
 	program_charge(loop.period > loop.load ? loop.period : loop.load);
 	msg_step(m);
 }
@@ -322,6 +327,8 @@ void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 
 static bool is_done(const struct msg_state *m, const struct weft_msg_done *done)
 {
+	if (!m->ops)
+		return true;
 	switch (done->kind) {
 	case MSG_DONE:
 		return true;
@@ -425,8 +432,8 @@ int weft_msg_expect(struct weft_msg *msg, uint32_t counter, uint64_t bytes)
 {
 	struct msg_state *m = msg_state(msg);
 
-	if (counter >= WEFT_MSG_COUNTERS)
-		return EINVAL;
+	if (!m->ops || counter >= WEFT_MSG_COUNTERS)
+		return m->ops ? EINVAL : EBADF;
 	if (!msg_word_is_zero(m, counter))
 		return EBUSY;
 	if (bytes)
@@ -438,8 +445,8 @@ int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
 {
 	struct msg_state *m = msg_state(msg);
 
-	if (counter >= WEFT_MSG_COUNTERS)
-		return EINVAL;
+	if (!m->ops || counter >= WEFT_MSG_COUNTERS)
+		return m->ops ? EINVAL : EBADF;
 	while (!msg_word_is_zero(m, counter))
 		if (!msg_step(m))
 			msg_sleep(m);
@@ -460,16 +467,11 @@ static void find_place(struct msg_state *m)
 	m->base = program_base();
 }
 
-int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
+/* All but what opens it: where it is, and its memory. */
+static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 {
-	struct msg_state *m = msg_state(msg);
-	struct weft_msg_options o = { 0 };
-	uint64_t memory;
 	int code;
 
-	if (options)
-		o = *options;
-	memset(msg, 0, sizeof(*msg));
 	m->host = program_host();
 	m->nic = host_nic(m->host);
 	BUG_IF(!api_to(m->nic->ops));
@@ -477,12 +479,14 @@ int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 	find_place(m);
 	if (m->ops->most_processes && m->n_processes > m->ops->most_processes)
 		return EBUSY;
-	code = set_options(m, &o);
+	code = set_options(m, o);
 	if (code)
 		return code;
-	memory = weft_msg_memory(m->n_ranks, &o);
-	if (!m->at && memory <= m->each)
-		m->at = (m->each - memory) / PAGE * PAGE;
+	if (!m->at) {
+		lay_out(m, most_own());
+		if (m->end < m->each)
+			m->at = (m->each - m->end) / PAGE * PAGE;
+	}
 	if (!m->at)
 		return EFAULT;
 	m->at += m->base;
@@ -490,9 +494,24 @@ int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 	if (m->end > m->base + m->each)
 		return EFAULT;
 	msg_match_init(m);
-	code = m->ops->open(m);
+	return 0;
+}
+
+int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
+{
+	/* msg may be in use, and is left alone where this fails */
+	struct msg_state *m = msg_state(msg), fresh = { 0 };
+	struct weft_msg_options o = { 0 };
+	int code;
+
+	if (options)
+		o = *options;
+	code = set_up(&fresh, &o);
+	if (!code)
+		code = fresh.ops->open(&fresh);
 	if (code)
 		return code;
+	*m = fresh;
 	program_watch(m->words_at, m->end - m->words_at, on_write, m);
 	program_wait(o.start ? o.start : START);
 	return 0;
@@ -502,11 +521,14 @@ int weft_msg_fini(struct weft_msg *msg)
 {
 	struct msg_state *m = msg_state(msg);
 
+	if (!m->ops)
+		return EBADF;
 	if (m->dones || m->fins || !msg_match_is_idle(m))
 		return EBUSY;
 	weft_msg_barrier(msg);
 	m->ops->close(m);
 	program_watch(0, 0, NULL, NULL);
+	m->ops = NULL; /* no call does anything from now on */
 	return 0;
 }
 

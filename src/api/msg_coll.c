@@ -43,8 +43,11 @@ int weft_msg_barrier(struct weft_msg *msg)
 {
 	struct msg_state *m = msg_state(msg);
 	uint32_t n = m->n_ranks, k;
-	int code = m->ops->barrier ? m->ops->barrier(m) : ENOSYS;
+	int code;
 
+	if (!m->ops)
+		return EBADF;
+	code = m->ops->barrier ? m->ops->barrier(m) : ENOSYS;
 	if (code != ENOSYS)
 		return code;
 	for (k = 1; k < n; k *= 2) {
@@ -242,6 +245,8 @@ static int reduce(struct msg_state *m, uint32_t root,
 	uint64_t a[PIECE], i;
 	uint32_t k;
 
+	if (!m->ops)
+		return EBADF;
 	if ((uint32_t)op >= WEFT_MSG_REDUCTIONS || n > UINT64_MAX / 8 ||
 		(root != WEFT_MSG_ANY && root >= m->n_ranks))
 		return EINVAL;

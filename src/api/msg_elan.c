@@ -72,6 +72,8 @@ static int msg_elan_open(struct msg_state *m)
 	for (i = 0; i < QUEUES && !code; i++)
 		code = elan_cq_open(&own(m)->queue[i], m->process * QUEUES + i,
 			ELAN_8K, ELAN_MAY_ALL);
+	for (; code && i; i--)
+		elan_cq_close(&own(m)->queue[i - 1]);
 	return code;
 }
 

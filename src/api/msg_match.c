@@ -417,6 +417,8 @@ int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
 {
 	struct msg_state *m = msg_state(msg);
 
+	if (!m->ops)
+		return EBADF;
 	while (r->state != STATE_DONE)
 		if (!msg_step(m))
 			msg_sleep(m);

@@ -223,6 +223,9 @@ static void asking_program(void *arg)
 	/* as the descriptor's destination has it */
 	assert_int_equal(spi_destination(17).Destination,
 		x[0] << 24 | x[1] << 18 | x[2] << 12);
+	/* of no node: not one that there is */
+	assert_int_equal(spi_destination(30).Destination, 0x3fffffff);
+	assert_int_equal(spi_destination(777).Destination, 0x3fffffff);
 	x[1] += 3;
 	assert_int_equal(weft_node_at(x), 17);
 	weft_compute(5 * WEFT_NS);

@@ -240,7 +240,7 @@ static const struct side_ops *side_now(const struct machine *m)
 /* The index of its routing. */
 static size_t route_now(const struct machine *m)
 {
-	const char *own = topo_now(m)->ops->routing;
+	const char *own = topo_now(m)->ops->routing(topo_now(m));
 	size_t i = 0;
 
 	if (m->kinds.route)
@@ -459,6 +459,14 @@ static int settle_links(struct machine *m, struct err *e)
 		&m->link, b->origins[param_find(b, "rate") - b->rows].set, e);
 }
 
+static void settle_queues(struct machine *m)
+{
+	uint32_t n = m->route->n_channels;
+
+	if (!m->router.queues)
+		m->router.queues = m->router.kind->most_queues / (n ? n : 1);
+}
+
 static int read_plan(struct machine *m, struct err *e)
 {
 	fault_plan_set_links(&m->faults, &m->link, &m->lines);
@@ -498,6 +506,7 @@ struct machine *machine_load(const char *name, const char *const *sets,
 		machine_free(m);
 		return NULL;
 	}
+	settle_queues(m);
 	return m;
 }
 

@@ -16,7 +16,7 @@
 #include "net/net.h"
 #include "topo/topo.h"
 
-enum { MACHINE_DIRS = 5, MACHINE_KINDS = 8, MACHINE_BLOCKS = 32 };
+enum { MACHINE_DIRS = 5, MACHINE_KINDS = 8, MACHINE_BLOCKS = 48 };
 
 /* Which variants a machine has: indices of the registries. */
 struct machine_kinds {

@@ -69,13 +69,26 @@ static void an_empty_file_is_nobodys_machine(void **state)
 
 static void the_routing_follows_the_topology(void **state)
 {
-	struct machine *m = loaded("topology: { kind: fattree }\n", NULL);
+	static const char *const some[][2] = {
+		{ "topology: { kind: fattree }\n", "updown" },
+		{ "topology: { kind: dragonfly, nodes: 64 }\n", "dragonfly" },
+		{ "topology: { kind: torus }\n", "hint" },
+		{ "topology: { nodes: 2 }\n", "order" },
+		{ "topology: { links: [1, 2] }\n", "order" },
+	};
+	size_t i;
 
 	(void)state;
-	assert_string_equal(m->route->ops->name, m->topo->ops->routing);
-	machine_free(m);
+	for (i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		struct machine *m = loaded(some[i][0], NULL);
+
+		assert_string_equal(m->route->ops->name, some[i][1]);
+		machine_free(m);
+	}
 	is_refused("topology: { kind: fattree }\nrouting: { kind: hint }\n",
 		NULL, ".yaml:4:18: routing.kind: hint needs topology.kind");
+	is_refused("topology: { kind: fattree }\n", "routing.kind=order",
+		"order needs topology.kind: torus, not fattree");
 	is_refused("", "routing.kind=updown", "--set: routing.kind: updown");
 }
 
@@ -110,8 +123,7 @@ static void what_nothing_of_the_machine_needs_is_refused(void **state)
 	is_refused("", "link.latency.board=5ns", "link.latency.board is not a");
 	is_refused("topology: { wires: packaged }\n", "topology.cable.length=4",
 		"topology.cable.length is not a");
-	/* no routing that we have knows such a torus */
-	is_refused("topology: { nodes: 2 }\n", "topology.node.up=9ns",
+	is_refused("topology: { nodes: 2 }\n", "routing.kind=hint",
 		"hint needs a torus whose routers are nodes");
 	is_refused("", "topology.node.up=9ns", "topology.node.up is not a");
 	is_refused("", "link.route=1B", "link.route is not a parameter");
@@ -126,7 +138,7 @@ static void every_block_can_be_used(void **state)
 	static const char *const some[] = { "", "topology: { wires: packaged }",
 		"topology: { kind: fattree }\nnic: { kind: elan4 }",
 		"topology: { shape: 2x2x2x2x2 }\nnic: { kind: bgq-mu }",
-		"link: { retry: replay }",
+		"link: { retry: replay }", "topology: { nodes: 2 }",
 		"nic: { kind: plain }\nside: { kind: pcie }" };
 	bool used[MACHINE_BLOCKS] = { false };
 	size_t i, k, n = 0;
@@ -138,8 +150,7 @@ static void every_block_can_be_used(void **state)
 		n = m->n_blocks;
 		for (k = 0; k < n; k++)
 			used[k] |= machine_uses(m, k) ||
-				   strchr(m->use[k].needs, '.') ||
-				   !strcmp(m->use[k].needs, "node-wires");
+				   strchr(m->use[k].needs, '.');
 		machine_free(m);
 	}
 	for (k = 0; k < n; k++)

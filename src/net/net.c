@@ -25,10 +25,11 @@ const struct param net_params_table[] = {
 		.type = PARAM_COUNT,
 		.offset = AT(queues),
 		.def = "4",
-		.min = 1,
+		.min = 0,
 		.max = 4,
 		.help = "number of queues per channel, each with its own path "
-			"out of the receiver",
+			"out of the receiver; 0: as many as the router has for "
+			"the channels of the routing",
 		.source = "calibrated: BGQ-N34, BGQ-N36 (BGQ-G2)" },
 	{ .name = "injection",
 		.type = PARAM_COUNT,

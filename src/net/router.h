@@ -91,6 +91,9 @@ struct router_ops {
 	const char *name; /* the word written in a machine file */
 	const char *const *channels; /* their names */
 	uint32_t n_channels;
+	/* Of a channel; or, where the routing names channels, of all of them
+	 * together. */
+	uint32_t most_queues;
 
 	/* Before anything is made: whether it can do what is asked for. */
 	int (*check)(

@@ -8,11 +8,9 @@
  */
 #include "route/hint.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "sim/random.h"
 
 #define AT(field) offsetof(struct hint, field)
 
@@ -100,18 +98,6 @@ static void longest_first(const struct torus *t, uint8_t *dims)
 	}
 }
 
-/* The dimension that a letter names, or -1. */
-static int letter(const struct torus *t, char c)
-{
-	int i;
-
-	for (i = 0; (uint32_t)i < t->n_dims; i++)
-		if (tolower((unsigned char)t->letters[i]) ==
-			tolower((unsigned char)c))
-			return i;
-	return -1;
-}
-
 static int set_order(struct hint *h, struct err *e)
 {
 	const struct torus *t = h->torus;
@@ -123,7 +109,7 @@ static int set_order(struct hint *h, struct err *e)
 		return 0;
 	}
 	for (c = h->order; *c; c++) {
-		int i = letter(t, *c);
+		int i = grid_letter(t, *c);
 
 		if (i < 0 || seen >> i & 1)
 			return err_set(e,
@@ -164,7 +150,7 @@ static int zones_groups(
 	const char *c;
 
 	for (c = text; *c; c++) {
-		int d = letter(h->torus, *c);
+		int d = grid_letter(h->torus, *c);
 
 		if (strchr(",/|", *c) && h->mask[set][n] && n < HINT_ZONES - 1)
 			n++;
@@ -249,24 +235,6 @@ static int check_lengths(const struct torus *t, struct err *e)
 	return 0;
 }
 
-static void list_coords(struct hint *h)
-{
-	const struct torus *t = h->torus;
-	router_id r;
-	uint32_t i;
-
-	h->coord = mem_alloc(t->topo.n_routers, sizeof(*h->coord));
-	for (r = 0; r < t->topo.n_routers; r++) {
-		uint32_t sum = 0;
-
-		for (i = 0; i < t->n_dims; i++) {
-			h->coord[r][i] = (uint16_t)torus_coord(t, r, i);
-			sum += h->coord[r][i];
-		}
-		h->coord[r][HINT_COORDS - 1] = sum & 1;
-	}
-}
-
 /* One dimension's step for each difference of coordinates. */
 static void list_steps(struct hint *h, uint32_t parity, uint32_t dim)
 {
@@ -280,7 +248,7 @@ static void list_steps(struct hint *h, uint32_t parity, uint32_t dim)
 		bool plus = !torus_is_ring(h->torus, dim) ? i > 0
 			    : 2 * up != d
 				    ? 2 * up < d
-				    : h->ties == HINT_TIES_PLUS || !parity;
+				    : h->ties == GRID_TIES_PLUS || !parity;
 
 		if (!i)
 			continue;
@@ -309,7 +277,7 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 	h->route.has_escape = h->escape != 0;
 	if (check_lengths(h->torus, e) || set_order(h, e))
 		return -1;
-	list_coords(h);
+	h->coord = grid_list(h->torus);
 	for (i = 0; i < 2 * TORUS_MAX_DIMS; i++)
 		h->step[i % 2][i / 2] = &h->none;
 	for (i = 0; i < 2 * h->torus->n_dims; i++)
@@ -348,16 +316,17 @@ static void hint_fini(struct route *r)
 
 /* --- a packet's way --- */
 
-/* By lot: packet by packet, or, where they must stay in order, by flow. */
+/* At random: packet by packet, or, where they must stay in order, by flow. */
 static bool tie_goes_plus(
 	const struct hint *h, const struct packet *p, uint32_t dim)
 {
 	uint64_t lot = p->kind == PACKET_DYNAMIC ? p->number
 						 : UINT64_C(1) << 32 | p->dst;
 
-	if (h->ties == HINT_TIES_RANDOM)
-		return random_draw(0, p->src, RANDOM_TIE, lot).a >> dim & 1;
-	return h->ties == HINT_TIES_PLUS || !h->coord[p->src][HINT_COORDS - 1];
+	return grid_plus((enum grid_ties)h->ties, h->coord[p->src][GRID_PARITY],
+		       p->src, lot) >>
+		       dim &
+	       1;
 }
 
 /*
@@ -404,11 +373,11 @@ static void hint_start(const struct route *r, struct packet *p)
 {
 	const struct hint *h = hint_of(r);
 	const uint16_t *x = h->coord[p->src], *y = h->coord[p->dst];
-	union hint_step *const *step = h->step[x[HINT_COORDS - 1]];
+	union hint_step *const *step = h->step[x[GRID_PARITY]];
 	union hint_step sum = { .all = 0 };
 	uint32_t i;
 
-	if (__builtin_expect(p->hints || h->ties == HINT_TIES_RANDOM, 0)) {
+	if (__builtin_expect(p->hints || h->ties == GRID_TIES_RANDOM, 0)) {
 		start_special(h, p);
 	} else {
 		for (i = 0; i < TORUS_MAX_DIMS; i++)
@@ -435,6 +404,13 @@ static struct route_step hint_next(
 		.escape = p->escape,
 		.is_ordered = p->kind != PACKET_DYNAMIC,
 	};
+}
+
+static struct route_way hint_way(const struct route *r, const int64_t *cost)
+{
+	const struct hint *h = hint_of(r);
+
+	return grid_way(h->torus, (enum grid_ties)h->ties, cost);
 }
 
 static const char *const channels[] = { "dynamic", "deterministic", "high",

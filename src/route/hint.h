@@ -2,12 +2,9 @@
 #ifndef ROUTE_HINT_H
 #define ROUTE_HINT_H
 
-#include "route/route.h"
-#include "topo/torus.h"
+#include "route/grid.h"
 
-enum { HINT_ZONE_SETS = 4, HINT_ZONES = TORUS_MAX_DIMS, HINT_COORDS = 8 };
-
-enum hint_ties { HINT_TIES_PARITY, HINT_TIES_RANDOM, HINT_TIES_PLUS };
+enum { HINT_ZONE_SETS = 4, HINT_ZONES = TORUS_MAX_DIMS };
 
 /* What one dimension adds to a packet, as it lies there. */
 union hint_step {
@@ -22,7 +19,7 @@ struct hint {
 	struct route route;
 	char order[PARAM_TEXT_MAX];
 	char zones[HINT_ZONE_SETS][PARAM_TEXT_MAX];
-	int64_t ties; /* an enum hint_ties */
+	int64_t ties; /* an enum grid_ties */
 	int64_t bubble, escape; /* flags */
 
 	/* set by init() */
@@ -34,7 +31,7 @@ struct hint {
 	 * a dimension, one of no hops */
 	union hint_step *step[2][TORUS_MAX_DIMS];
 	union hint_step none;
-	uint16_t (*coord)[HINT_COORDS]; /* [router]; the last: their parity */
+	grid_coord *coord; /* [router] */
 	struct route_tables tables;
 	uint8_t *first; /* see struct route_tables */
 	uint16_t *allowed[HINT_ZONE_SETS];
@@ -63,7 +60,6 @@ int hint_set_zones(
 
 /* --- hint_facts.c; see struct route_ops --- */
 
-struct route_way hint_way(const struct route *r, const int64_t *cost);
 void hint_describe(const struct route *r, FILE *f);
 bool hint_fact(const struct route *r, uint32_t i, struct route_fact *f);
 

@@ -128,7 +128,7 @@ static bool is_coupled(const struct hint *h)
 	uint32_t i;
 
 	for (i = 0; i < h->torus->n_dims; i++)
-		if (h->ties == HINT_TIES_PARITY && torus_is_ring(h->torus, i) &&
+		if (h->ties == GRID_TIES_PARITY && torus_is_ring(h->torus, i) &&
 			h->torus->dim[i] % 2 == 0)
 			return true;
 	return false;

@@ -88,7 +88,7 @@ static void walk_dynamic(struct walk *w, router_id r, struct packet p)
 
 static void walk_pair(struct walk *w, router_id from, router_id to)
 {
-	uint32_t zone, lots = w->m->h.ties == HINT_TIES_RANDOM ? LOTS : 1, k;
+	uint32_t zone, lots = w->m->h.ties == GRID_TIES_RANDOM ? LOTS : 1, k;
 
 	for (k = 0; k < lots; k++) {
 		struct packet p = { .src = from, .dst = to, .number = k };

@@ -147,7 +147,7 @@ static void ties_by_lot_cost_the_mean(void **state)
 	(void)state;
 	make(&m, "4x3", "torus", "random");
 	lot = hint_ops.way(&m.h.route, cost);
-	m.h.ties = HINT_TIES_PLUS;
+	m.h.ties = GRID_TIES_PLUS;
 	plus = hint_ops.way(&m.h.route, cost);
 	assert_int_equal(plus.min, lot.min);
 	assert_true(lot.max >= plus.max);

@@ -402,13 +402,13 @@ static void ties_by_lot_are_fair_and_ties_to_plus_are_not(void **state)
 	uint32_t plus, both;
 
 	(void)state;
-	count_plus(HINT_TIES_PARITY, N, &plus, &both);
+	count_plus(GRID_TIES_PARITY, N, &plus, &both);
 	assert_int_equal(plus, N / 2);
-	count_plus(HINT_TIES_RANDOM, N, &plus, &both);
+	count_plus(GRID_TIES_RANDOM, N, &plus, &both);
 	assert_in_range(plus, N / 2 - WITHIN, N / 2 + WITHIN);
 	/* Two dimensions' lots have nothing to do with each other. */
 	assert_in_range(both, N / 4 - WITHIN, N / 4 + WITHIN);
-	count_plus(HINT_TIES_PLUS, N, &plus, &both);
+	count_plus(GRID_TIES_PLUS, N, &plus, &both);
 	assert_int_equal(both, N);
 }
 
@@ -418,7 +418,7 @@ static void a_given_hint_does_not_change_other_ties(void **state)
 	uint64_t k = 0;
 
 	(void)state;
-	for (int64_t ties = HINT_TIES_PARITY; ties <= HINT_TIES_PLUS; ties++) {
+	for (int64_t ties = GRID_TIES_PARITY; ties <= GRID_TIES_PLUS; ties++) {
 		struct hint_machine n;
 
 		make_ties(&n, "7x4x2", ties);

@@ -4,12 +4,14 @@
 
 #include "route/dragonfly.h"
 #include "route/hint.h"
+#include "route/order.h"
 #include "route/updown.h"
 
 const struct route_ops *const route_registry[] = {
 	&hint_ops,
 	&updown_ops,
 	&dragonfly_route_ops,
+	&order_ops,
 	NULL,
 };
 

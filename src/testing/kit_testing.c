@@ -87,31 +87,44 @@ static bool is_new(const struct kit_kinds *k, const struct kit_kind *x)
 	return x->nic && x->n_nodes >= 4 && x->n_nodes <= KIT_NODES;
 }
 
+/* What a machine may be asked for to be of another kind. */
+static const char *const variants[][KIT_SETS] = {
+	{ NULL },
+	{ "topology.nodes=2", "topology.links=2" },
+};
+
+static void add_variant(
+	struct kit_kinds *k, const char *name, const char *shape, uint32_t v)
+{
+	uint32_t n_sets = variants[v][0] ? KIT_SETS : 0;
+	struct kit_kind x = { .shape = shape };
+	struct err e = { 0 };
+	struct machine *m = machine_load(name, variants[v], n_sets, shape, &e);
+
+	if (!m)
+		return;
+	snprintf(x.machine, sizeof(x.machine), "%s", name);
+	memcpy(x.sets, variants[v], n_sets * sizeof(x.sets[0]));
+	x.nic = m->nic;
+	x.topo = m->topo->ops;
+	x.route = m->route->ops;
+	x.n_nodes = m->topo->n_nodes;
+	if (is_new(k, &x)) {
+		assert_true(k->n < KIT_KINDS);
+		k->kind[k->n++] = x;
+	}
+	machine_free(m);
+}
+
 static void add_machine(void *arg, const char *name, const char *path)
 {
 	static const char *const shapes[] = { "2x2x2", "16", "8" };
-	struct kit_kinds *k = arg;
-	uint32_t i;
+	uint32_t i, v;
 
 	(void)path;
-	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		struct kit_kind x = { .shape = shapes[i] };
-		struct err e = { 0 };
-		struct machine *m = machine_load(name, NULL, 0, shapes[i], &e);
-
-		if (!m)
-			continue;
-		snprintf(x.machine, sizeof(x.machine), "%s", name);
-		x.nic = m->nic;
-		x.topo = m->topo->ops;
-		x.route = m->route->ops;
-		x.n_nodes = m->topo->n_nodes;
-		if (is_new(k, &x)) {
-			assert_true(k->n < KIT_KINDS);
-			k->kind[k->n++] = x;
-		}
-		machine_free(m);
-	}
+	for (v = 0; v < sizeof(variants) / sizeof(variants[0]); v++)
+		for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+			add_variant(arg, name, shapes[i], v);
 }
 
 void kit_find_kinds(struct kit_kinds *k)

@@ -35,17 +35,27 @@ void kit_open(struct kit *k, const struct kit_how *how);
 uint64_t kit_run(struct kit *k, bool may_err);
 void kit_close(struct kit *k);
 
-enum { KIT_KINDS = 32, KIT_NODES = 16 /* at most */ };
+enum { KIT_KINDS = 32, KIT_NODES = 16 /* at most */, KIT_SETS = 2 };
 
 /* A machine of at least four nodes. */
 struct kit_kind {
 	char machine[64];
 	const char *shape;
+	const char *sets[KIT_SETS + 1]; /* NULL last */
 	const struct nic_ops *nic;
 	const struct topo_ops *topo;
 	const struct route_ops *route;
 	uint32_t n_nodes;
 };
+
+static inline uint32_t kit_n_sets(const struct kit_kind *k)
+{
+	uint32_t n = 0;
+
+	while (k->sets[n])
+		n++;
+	return n;
+}
 
 struct kit_kinds {
 	struct kit_kind kind[KIT_KINDS];
@@ -53,7 +63,7 @@ struct kit_kinds {
 };
 
 /* The first machine file of each combination of interface, topology and
- * routing. */
+ * routing, as it is or with parameters that ask for another routing. */
 void kit_find_kinds(struct kit_kinds *k);
 
 #endif

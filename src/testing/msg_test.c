@@ -465,6 +465,82 @@ static void try_nonsense(struct weft_msg *m, void *arg)
 		EFAULT);
 }
 
+/* A second opening, as anything may be given to it. */
+static void try_again(struct weft_msg *m, void *arg)
+{
+	uint32_t n = weft_msg_ranks(m), rank = weft_msg_rank(m);
+	struct weft_msg_options bad = { .slots = 1 };
+
+	(void)arg;
+	assert_int_equal(weft_msg_init(m, NULL), EBUSY);
+	assert_int_equal(weft_msg_init(m, &bad), EINVAL);
+	assert_int_equal(weft_msg_ranks(m), n);
+	assert_int_equal(weft_msg_barrier(m), 0);
+	msg_test_fill(MSG_TEST_SOURCE, rank, 600);
+	if (rank % 2 == 0 && rank + 1 < n)
+		assert_int_equal(
+			weft_msg_send(m, rank + 1, 5, MSG_TEST_SOURCE, 600), 0);
+	if (rank % 2) {
+		assert_int_equal(weft_msg_receive(m, rank - 1, 5,
+					 MSG_TEST_TARGET, 600, NULL),
+			0);
+		assert_true(msg_test_is(MSG_TEST_TARGET, rank - 1, 600));
+	}
+}
+
+static void opening_twice_fails_and_harms_nothing(void **state)
+{
+	(void)state;
+	msg_test_everywhere(try_again, NULL);
+}
+
+/* Of those that could wait, and some others. */
+static void try_closed(struct weft_msg *m, void *arg)
+{
+	struct weft_msg_done done = { MSG_DONE_WORD, 40, 0 };
+	struct weft_msg_request r = { 0 };
+	uint64_t old;
+
+	(void)arg;
+	assert_int_equal(weft_msg_fini(m), 0);
+	assert_int_equal(weft_msg_fini(m), EBADF);
+	assert_int_equal(weft_msg_barrier(m), EBADF);
+	assert_int_equal(weft_msg_broadcast(m, 0, 0, 8), EBADF);
+	assert_int_equal(
+		weft_msg_reduce(m, 0, WEFT_MSG_SUM_INT, 0, 0, 1), EBADF);
+	assert_int_equal(
+		weft_msg_allreduce(m, WEFT_MSG_SUM_INT, 0, 0, 1), EBADF);
+	assert_int_equal(
+		weft_msg_atomic(m, 0, 0, WEFT_MSG_ADD, 1, &old), EBADF);
+	assert_int_equal(
+		weft_msg_put(m, 0, 0, 0, 8, WEFT_MSG_NONE, &done), EBADF);
+	assert_int_equal(weft_msg_get(m, 0, 0, 0, 8, NULL), EBADF);
+	assert_int_equal(weft_msg_expect(m, 0, 8), EBADF);
+	assert_int_equal(weft_msg_wait_counter(m, 0), EBADF);
+	assert_int_equal(weft_msg_send(m, 0, 0, 0, 8), EBADF);
+	assert_int_equal(weft_msg_send_start(m, 0, 0, 0, 8, &r), EBADF);
+	assert_int_equal(weft_msg_receive(m, 0, 0, 0, 8, NULL), EBADF);
+	assert_int_equal(weft_msg_receive_start(m, 0, 0, 0, 8, &r), EBADF);
+	assert_int_equal(weft_msg_finish(m, &r, NULL), EBADF);
+	weft_msg_progress(m);
+	weft_msg_wait(m, &done);
+	assert_true(weft_msg_is_done(m, &done));
+}
+
+static void nothing_waits_when_it_is_closed(void **state)
+{
+	struct weft_msg_test t = { .run = try_closed, .is_left_open = true };
+	struct kit_kinds kinds;
+	uint32_t i;
+
+	(void)state;
+	kit_find_kinds(&kinds);
+	for (i = 0; i < kinds.n; i++) {
+		t.kind = &kinds.kind[i];
+		msg_test_run(&t);
+	}
+}
+
 static void nonsense_is_refused(void **state)
 {
 	(void)state;
@@ -483,6 +559,8 @@ int main(void)
 		cmocka_unit_test(integers_are_reduced),
 		cmocka_unit_test(doubles_are_summed_in_the_same_order),
 		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(opening_twice_fails_and_harms_nothing),
+		cmocka_unit_test(nothing_waits_when_it_is_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

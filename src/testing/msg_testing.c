@@ -28,6 +28,7 @@ uint64_t msg_test_run(const struct weft_msg_test *t)
 	struct kit_how how = {
 		.machine = t->kind->machine,
 		.shape = t->kind->shape,
+		.sets = t->kind->sets,
 		.n_workers = t->n_workers,
 		.needs = { .n_programs = n,
 			.n_spawned = 1,

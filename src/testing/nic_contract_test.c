@@ -346,11 +346,12 @@ static struct outcome run_once(const struct kit_kind *k,
 	const struct contract_arg *arg, const char *const *sets, size_t n_sets,
 	uint32_t threads, const struct book_how *book)
 {
+	const char *all[2 * KIT_SETS] = { NULL };
 	const struct machine_run_setup s = {
 		.machine = k->machine,
 		.shape = k->shape,
-		.sets = sets,
-		.n_sets = n_sets,
+		.sets = all,
+		.n_sets = n_sets + kit_n_sets(k),
 		.load = &contract_ops,
 		.load_arg = arg,
 		.seed = 3,
@@ -361,6 +362,8 @@ static struct outcome run_once(const struct kit_kind *k,
 	struct outcome out;
 	struct err e = { 0 };
 
+	memcpy(all, k->sets, sizeof(k->sets[0]) * KIT_SETS);
+	memcpy(all + kit_n_sets(k), sets, n_sets * sizeof(sets[0]));
 	if (machine_run_open(r, &s, &e) || machine_run_perform(r, &e))
 		fail_msg("%s %s by=%s: %s", k->machine, k->shape, arg->by,
 			e.text);

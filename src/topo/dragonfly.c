@@ -402,13 +402,19 @@ static const char *dragonfly_has(const struct topo *topo)
 	return "cables";
 }
 
+static const char *dragonfly_routing(const struct topo *topo)
+{
+	(void)topo;
+	return "dragonfly";
+}
+
 const struct topo_ops dragonfly_ops = {
 	.name = "dragonfly",
 	.size = sizeof(struct dragonfly),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.shape_key = "nodes",
-	.routing = "dragonfly",
+	.routing = dragonfly_routing,
 	.has = dragonfly_has,
 	.init = dragonfly_init,
 	.peer = dragonfly_peer,

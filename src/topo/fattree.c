@@ -457,13 +457,19 @@ static const char *fattree_has(const struct topo *topo)
 	return "cables";
 }
 
+static const char *fattree_routing(const struct topo *topo)
+{
+	(void)topo;
+	return "updown";
+}
+
 const struct topo_ops fattree_ops = {
 	.name = "fattree",
 	.size = sizeof(struct fattree),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.shape_key = "nodes",
-	.routing = "updown",
+	.routing = fattree_routing,
 	.has = fattree_has,
 	.init = fattree_init,
 	.peer = fattree_peer,

@@ -121,7 +121,8 @@ struct topo_ops {
 	const struct param *params; /* of the variant's struct */
 	size_t n_params;
 	const char *shape_key; /* the parameter that --shape sets */
-	const char *routing; /* where the machine file names none */
+	/* The routing where the machine file names none, by the values read. */
+	const char *(*routing)(const struct topo *t);
 	/* Further parameters of the variant's struct, ended by NULL; or NULL
 	 * where there are none. */
 	const struct topo_block *const *blocks;

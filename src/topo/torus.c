@@ -256,6 +256,18 @@ static const char *torus_has(const struct topo *topo)
 	return words[t->wires][t->nodes > 0];
 }
 
+/* Hint bits know no nodes of a router and no parallel links. */
+static const char *torus_routing(const struct topo *topo)
+{
+	const struct torus *t = torus_of(topo);
+	int64_t i;
+
+	for (i = 0; i < t->links.n; i++)
+		if (t->links.v[i] > 1)
+			return "order";
+	return t->nodes ? "order" : "hint";
+}
+
 /* --- wires --- */
 
 static uint32_t dim_of(const struct torus *t, port_id p)
@@ -344,11 +356,13 @@ static router_id torus_home(const struct topo *topo, router_id r)
 
 /* --- names --- */
 
-/* "(1,0,3)"; where it has nodes of its own "1,0,3". */
+/* "(1,0,3)"; where it has nodes of its own "1,0,3", unless that would be a
+ * node's name. */
 static void torus_name_router(
 	const struct topo *topo, router_id r, char *text, size_t size)
 {
 	const struct torus *t = torus_of(topo);
+	bool is_bare = t->nodes && t->n_dims > 1;
 	size_t n = 0;
 	uint32_t i;
 
@@ -358,12 +372,12 @@ static void torus_name_router(
 	}
 	for (i = 0; i < t->n_dims && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "%s%u",
-			i	   ? ","
-			: t->nodes ? ""
-				   : "(",
+			i	  ? ","
+			: is_bare ? ""
+				  : "(",
 			torus_coord(t, r - t->first, i));
 	if (n < size)
-		snprintf(text + n, size - n, "%s", t->nodes ? "" : ")");
+		snprintf(text + n, size - n, "%s", is_bare ? "" : ")");
 }
 
 /* "A+", "x+7" where there are several; "link" of a node, "node 1" to one. */
@@ -438,7 +452,7 @@ const struct topo_ops torus_ops = {
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.shape_key = "shape",
-	.routing = "hint",
+	.routing = torus_routing,
 	.blocks = blocks,
 	.has = torus_has,
 	.init = torus_init,

@@ -192,7 +192,7 @@ static void run(void *arg)
 
 /* --- the course of a run --- */
 
-static int find_cast(struct collective *c, struct err *e)
+static int find_cast(struct collective *c, const struct route *r, struct err *e)
 {
 	const struct nic_ops *nic = c->bench.programs.load.nic_ops;
 	const struct bench_driver *d = bench_find_driver(nic);
@@ -202,6 +202,11 @@ static int find_cast(struct collective *c, struct err *e)
 			"by: the network of the %s does not copy packets for "
 			"a broadcast",
 			nic->title);
+	if (c->hardware && !r->ops->spread)
+		return err_set(e,
+			"by: routing.kind: %s does not copy packets for a "
+			"broadcast; by=hardware needs a fat tree",
+			r->ops->name);
 	c->cast = c->hardware ? d->cast : NULL;
 	c->apart |= c->hardware;
 	return 0;
@@ -220,7 +225,6 @@ static int collective_init(struct load *l, const struct topo *t,
 		.is_for_all = true,
 	};
 
-	(void)r;
 	(void)link;
 	if (c->root >= t->n_nodes * c->bench.procs)
 		return err_set(e, "root: there are %s 0 to %lld",
@@ -233,7 +237,7 @@ static int collective_init(struct load *l, const struct topo *t,
 	if (c->op != OP_BROADCAST && (c->apart || c->hardware))
 		return err_set(e, "%s: only of op=broadcast",
 			c->apart ? "apart" : "by");
-	if (programs_need_nic(&c->bench.programs, e) || find_cast(c, e))
+	if (programs_need_nic(&c->bench.programs, e) || find_cast(c, r, e))
 		return -1;
 	n.data += c->cast ? c->cast->size : 0;
 	return bench_init(&c->bench, &n, t, e);

@@ -35,8 +35,7 @@ struct elan_params {
 	int64_t retries, back_off;
 	int64_t get_timeout, get_retries;
 	int64_t event_slot, event_rate; /* of a copy */
-	int64_t software, dma_software; /* of the library's calls */
-	int64_t dma_from; /* bytes from which the library takes DMAs */
+	int64_t software, dma_software, dma_after; /* of the library's calls */
 	int64_t cpus; /* of a node: thread n runs on CPU n % cpus */
 	int64_t poll_period, poll_load;
 	struct bus_params bus;

@@ -181,13 +181,14 @@ static const struct param elan_param_rows[] = {
 		"time that a core takes to issue a short packet, in addition "
 		"to its stores",
 		"assumed: a few tens of instructions"),
-	TIME("software.dma", dma_software, "300 ns", 0,
-		"time that a core takes to issue a DMA, in addition to its "
+	TIME("software.dma", dma_software, "0 ns", 0,
+		"additional time that a core takes to issue a DMA, before its "
+		"stores",
+		"calibrated: QSN-N77"),
+	TIME("software.dma-after", dma_after, "300 ns", 0,
+		"additional time that a core takes to issue a DMA, after its "
 		"stores",
 		"assumed: QSN-N79 without the stores"),
-	BYTES("software.dma-from", dma_from, "1500 B", 0, 1 << 30,
-		"smallest length for which the library uses the DMA engine",
-		"QSN-N78"),
 	TIME("software.poll-period", poll_period, "10 ns", 1,
 		"period of a poll loop", "assumed: a loop over a cached word"),
 	TIME("software.poll-load", poll_load, "5 ns", 0,

@@ -154,9 +154,10 @@ static void send_try(const struct nic_at *a, uint32_t id)
 		.bytes = (uint16_t)copy->h.bytes,
 		.load = payload_to_load(copy),
 	};
-	/* tries take the routes in turn, where packets carry theirs */
-	if (net->route->is_carried && s->item.route)
-		net->packets[p].hints = (uint16_t)(1 + s->item.route);
+	/* tries take the ways in turn */
+	copy->h.way = net->route->ops->n_ways ? s->item.route : 0;
+	if (copy->h.way)
+		net->packets[p].hints = (uint16_t)(1 + copy->h.way);
 	s->left = s->left ? s->left : a->t;
 	x->packets++;
 	x->resent += s->item.tries > 0;
@@ -257,6 +258,10 @@ void asks_answer(const struct nic_at *a, packet_id id)
 		.bytes = (uint16_t)x->h.bytes,
 		.load = p->load,
 	};
+	/* that to the last try may have been lost; so that all pairs of ways
+	 * have their turn, not in step with requests */
+	if (x->h.way)
+		p->hints = (uint16_t)(1 + x->h.way + x->h.way / 2);
 	if (net->book && !book_has(net->book, id))
 		book_open(net->book, id, &none);
 	asks_of(a)->answers++;

@@ -26,7 +26,8 @@ struct ask_header {
 	uint32_t id; /* of the sender's item */
 	uint32_t bytes; /* of data */
 	uint8_t op, status; /* the owner's; status 0: it was executed */
-	uint8_t is_answer, unused;
+	uint8_t is_answer;
+	uint8_t way; /* of a request that is sent again; or 0 */
 	uint32_t unused_too;
 };
 

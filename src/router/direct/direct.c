@@ -436,6 +436,7 @@ const struct router_ops direct_ops = {
 	.name = "direct",
 	.channels = channels,
 	.n_channels = N_CHANNELS,
+	.most_queues = DIRECT_QUEUES,
 	.check = direct_check,
 	.site_bytes = direct_site_bytes,
 	.make = direct_make,

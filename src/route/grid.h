@@ -1,0 +1,35 @@
+/*
+ * What routings of a torus have in common: where its routers are, which way
+ * packets go where both are equally far, and what ways cost.
+ */
+#ifndef ROUTE_GRID_H
+#define ROUTE_GRID_H
+
+#include "route/route.h"
+#include "topo/torus.h"
+
+enum { GRID_COORDS = 8, GRID_PARITY = GRID_COORDS - 1 };
+
+/* A router's coordinates; at GRID_PARITY that of their sum. */
+typedef uint16_t grid_coord[GRID_COORDS];
+
+/* Where both ways round a ring are equally far: plus from even routers and
+ * minus from odd ones, at random, or always plus. */
+enum grid_ties { GRID_TIES_PARITY, GRID_TIES_RANDOM, GRID_TIES_PLUS };
+
+/* Of all routers, by number; to be freed with mem_free(). */
+grid_coord *grid_list(const struct torus *t);
+
+/* The dimension that a letter names, or -1. */
+int grid_letter(const struct torus *t, char c);
+
+/* A bit per dimension: whether ties there go plus.  Random ones are drawn by
+ * source and lot. */
+uint32_t grid_plus(
+	enum grid_ties ties, uint32_t parity, uint32_t src, uint64_t lot);
+
+/* See struct route_ops. */
+struct route_way grid_way(
+	const struct torus *t, enum grid_ties ties, const int64_t *cost);
+
+#endif

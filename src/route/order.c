@@ -1,0 +1,327 @@
+#include "route/order.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/random.h"
+
+#define AT(field) offsetof(struct order, field)
+
+/* What a packet keeps, above its hints. */
+enum {
+	MINUS_SHIFT = 16, /* a bit per dimension */
+	ORDER_SHIFT = 24,
+	LINK_SHIFT = 32, /* modulo the links of a direction */
+};
+
+static const struct param params[] = {
+	{ .name = "order",
+		.type = PARAM_TEXT,
+		.offset = AT(order),
+		.def = "letters",
+		.help = "order of directions: letters with a sign "
+			"(\"A+B+A-B-\"), without one for both signs of a "
+			"dimension (\"AB\"), or letters: that of their names",
+		.source = "assumed: dimension order" },
+	{ .name = "ties",
+		.type = PARAM_WORD,
+		.offset = AT(ties),
+		.def = "hash",
+		.words = "parity|hash|plus",
+		.help = "direction where both are equally far: by the parity "
+			"of the source's coordinates, by a hash of source and "
+			"destination, or always plus",
+		.source = "assumed: loads both directions alike" },
+	{ .name = "dateline",
+		.type = PARAM_FLAG,
+		.offset = AT(dateline),
+		.def = "yes",
+		.help = "whether packets change channels where a ring closes; "
+			"no: all are on one, and rings can deadlock",
+		.source = "assumed: without it rings can deadlock" },
+};
+
+static const struct order *of(const struct route *r)
+{
+	return (const struct order *)r;
+}
+
+/* --- set-up --- */
+
+/* The directions that a letter and its sign, if any, name. */
+static uint32_t read_directions(const struct torus *t, const char **c)
+{
+	int dim = grid_letter(t, **c);
+	uint32_t bits = 3;
+
+	++*c;
+	if (**c == '+' || **c == '-')
+		bits = *(*c)++ == '+' ? 1 : 2;
+	return dim < 0 ? 0 : bits << 2 * dim;
+}
+
+static int set_order(struct order *o, struct err *e)
+{
+	uint32_t n = 2 * o->torus->n_dims, seen = 0, k = 0, bits;
+	const char *c = o->order;
+
+	if (!strcmp(c, "letters"))
+		c = o->torus->letters;
+	while (*c && k < n) {
+		bits = read_directions(o->torus, &c);
+		if (!bits || bits & seen)
+			break;
+		seen |= bits;
+		for (; bits; bits &= bits - 1)
+			o->dir[k++] = (uint8_t)__builtin_ctz(bits);
+	}
+	if (k == n && (!*c || !strcmp(o->order, "letters")))
+		return 0;
+	return err_set(e,
+		"routing.order: \"%s\": want each of the %u directions %c+ to "
+		"%c- once, or letters",
+		o->order, n, o->torus->letters[0],
+		o->torus->letters[o->torus->n_dims - 1]);
+}
+
+static int order_init(struct route *r, const struct topo *t, struct err *e)
+{
+	struct order *o = (struct order *)r;
+	uint32_t i;
+	port_id p;
+
+	o->torus = torus_find(t);
+	if (!o->torus)
+		return err_set(e,
+			"routing.kind: order needs topology.kind: torus, not "
+			"%s",
+			t->ops->name);
+	if (set_order(o, e))
+		return -1;
+	r->topo = t;
+	r->n_channels = o->dateline ? 2 : 1;
+	o->coord = grid_list(o->torus);
+	for (i = 0; i < o->torus->n_dims; i++)
+		for (p = o->torus->base[i]; p < o->torus->base[i + 1]; p++)
+			o->ports[2 * i + p % 2] |= (port_mask)1 << p;
+	return 0;
+}
+
+static void order_fini(struct route *r)
+{
+	mem_free(((struct order *)r)->coord);
+}
+
+/* --- a packet's way --- */
+
+static const uint16_t *coord_of(const struct order *o, uint32_t node)
+{
+	uint32_t per = (uint32_t)o->torus->nodes;
+
+	return o->coord[per ? node / per : node];
+}
+
+/* Whether both ways are equally far between two coordinates. */
+static bool is_tie(const struct torus *t, uint32_t dim, uint32_t x, uint32_t y)
+{
+	uint32_t far = x < y ? y - x : x - y;
+
+	return far && 2 * far == t->dim[dim] && torus_is_ring(t, dim);
+}
+
+static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
+{
+	const uint16_t *x = coord_of(of(r), src), *y = coord_of(of(r), dst);
+	uint32_t n = 1, i;
+
+	for (i = 0; i < of(r)->torus->n_dims; i++)
+		n <<= is_tie(of(r)->torus, i, x[i], y[i]);
+	return n;
+}
+
+/* Which dimensions it goes down in; named has a bit for each tie, where the
+ * sender names its way. */
+static uint32_t find_minus(const struct order *o, const struct packet *p,
+	uint32_t hash, uint32_t named)
+{
+	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
+	const struct torus *t = o->torus;
+	uint32_t plus = o->ties == GRID_TIES_RANDOM
+				? hash
+				: grid_plus((enum grid_ties)o->ties,
+					  x[GRID_PARITY], p->src, 0);
+	uint32_t minus = 0, i;
+
+	for (i = 0; i < t->n_dims; i++) {
+		bool is_down = y[i] < x[i];
+		uint32_t far = is_down ? x[i] - y[i] : y[i] - x[i];
+
+		if (is_tie(t, i, x[i], y[i])) {
+			is_down = !(p->hints ? named & 1 : plus >> i & 1);
+			named >>= 1;
+		} else if (torus_is_ring(t, i) && 2 * far > t->dim[i]) {
+			is_down = !is_down;
+		}
+		minus |= (uint32_t)is_down << i;
+	}
+	return minus;
+}
+
+static void order_start(const struct route *r, struct packet *p)
+{
+	const struct order *o = of(r);
+	bool is_ordered = p->kind != PACKET_DYNAMIC;
+	uint64_t hash = random_draw(0, p->src, RANDOM_WAY, p->dst).a;
+	uint32_t named = p->hints ? p->hints - 1u : 0;
+	uint32_t ways = n_ways(r, p->src, p->dst);
+	uint32_t link = (uint32_t)(hash >> 32) + named / ways;
+
+	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
+		 (uint64_t)link << LINK_SHIFT |
+		 (uint64_t)find_minus(o, p, (uint32_t)hash, named)
+			 << MINUS_SHIFT;
+	if (r->n_channels > 1)
+		p->kind = PACKET_DYNAMIC; /* the channels are the ring's */
+}
+
+/* The first direction in which there is something left to go, or
+ * ORDER_DIRECTIONS. */
+static uint32_t direction(const struct order *o, const struct packet *p,
+	const uint16_t *x, const uint16_t *y)
+{
+	uint32_t minus = p->way >> MINUS_SHIFT & 0xff, k;
+
+	for (k = 0; k < 2 * o->torus->n_dims; k++) {
+		uint32_t d = o->dir[k], i = d / 2;
+
+		if (x[i] != y[i] && (minus >> i & 1) == d % 2)
+			return d;
+	}
+	return ORDER_DIRECTIONS;
+}
+
+/* Whether a hop from x closes a ring, or one before it did. */
+static bool is_past(
+	const struct order *o, uint32_t dir, uint32_t x, uint32_t src)
+{
+	return dir % 2 ? !x || x > src
+		       : x == o->torus->dim[dir / 2] - 1 || x < src;
+}
+
+static struct route_step order_next(
+	const struct route *r, struct packet *p, router_id at, port_id in)
+{
+	const struct order *o = of(r);
+	const struct torus *t = o->torus;
+	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
+	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
+	uint32_t dir, link;
+
+	(void)in;
+	if (at == p->dst)
+		return (struct route_step){ .escape = PACKET_NO_PORT };
+	if (at < t->first) {
+		s.ports = 1; /* a node has one port */
+		return s;
+	}
+	dir = direction(o, p, o->coord[at - t->first], y);
+	if (dir == ORDER_DIRECTIONS) {
+		s.escape = t->base[t->n_dims] + p->dst % (uint32_t)t->nodes;
+		s.ports = (port_mask)1 << s.escape;
+		return s;
+	}
+	if (r->n_channels > 1)
+		s.channel = is_past(
+			o, dir, o->coord[at - t->first][dir / 2], x[dir / 2]);
+	link = (uint32_t)(p->way >> LINK_SHIFT) % t->n_links[dir / 2];
+	s.escape = t->base[dir / 2] + 2 * link + dir % 2;
+	s.ports = s.is_ordered ? (port_mask)1 << s.escape : o->ports[dir];
+	return s;
+}
+
+/*
+ * A step follows from where a packet is, from its direction and from the
+ * coordinate that it had there at first.  So ways in one dimension see all
+ * steps along it, and ways in two, one of them by a single hop, all turns; and
+ * nodes of one number at their routers all steps from and to nodes.
+ */
+static bool is_followed(const struct route *r, uint32_t src, uint32_t dst)
+{
+	const struct order *o = of(r);
+	const struct torus *t = o->torus;
+	const uint16_t *x = coord_of(o, src), *y = coord_of(o, dst);
+	uint32_t per = t->nodes ? (uint32_t)t->nodes : 1, n = 0, near = 0, i;
+
+	for (i = 0; i < t->n_dims; i++) {
+		uint32_t far = x[i] < y[i] ? y[i] - x[i] : x[i] - y[i];
+
+		n += far != 0;
+		near += far == 1 || far == t->dim[i] - 1;
+	}
+	return src % per == dst % per && (n < 2 || (n == 2 && near));
+}
+
+/* --- what is said of it --- */
+
+static struct route_way order_way(const struct route *r, const int64_t *cost)
+{
+	return grid_way(of(r)->torus, (enum grid_ties)of(r)->ties, cost);
+}
+
+/* "A+ A- B+ B-" */
+static void name_order(const struct order *o, char text[ROUTE_TEXT])
+{
+	uint32_t k, n = 0;
+
+	for (k = 0; k < 2 * o->torus->n_dims; k++) {
+		if (k)
+			text[n++] = ' ';
+		text[n++] = o->torus->letters[o->dir[k] / 2];
+		text[n++] = o->dir[k] % 2 ? '-' : '+';
+	}
+	text[n] = '\0';
+}
+
+static void order_describe(const struct route *r, FILE *f)
+{
+	char text[ROUTE_TEXT];
+
+	name_order(of(r), text);
+	fprintf(f, "routing     by directions in the order %s\n", text);
+	fprintf(f, "dateline    %s\n",
+		of(r)->dateline ? "where a ring closes"
+				: "none: rings can lock");
+}
+
+static bool order_fact(const struct route *r, uint32_t i, struct route_fact *f)
+{
+	if (!i) {
+		f->key = "order";
+		name_order(of(r), f->text);
+	} else {
+		f->kind = ROUTE_FACT_FLAG;
+		f->key = "dateline";
+		f->flag = of(r)->dateline;
+	}
+	return i < 2;
+}
+
+static const char *const channels[] = { "0", "1" };
+
+const struct route_ops order_ops = {
+	.name = "order",
+	.channels = channels,
+	.n_channels = sizeof(channels) / sizeof(channels[0]),
+	.size = sizeof(struct order),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.init = order_init,
+	.fini = order_fini,
+	.start = order_start,
+	.next = order_next,
+	.n_ways = n_ways,
+	.is_followed = is_followed,
+	.way = order_way,
+	.describe = order_describe,
+	.fact = order_fact,
+};

@@ -1,0 +1,41 @@
+/*
+ * Order of directions on a torus: a packet goes all its hops of one direction,
+ * then all of the next.  Its way is minimal; which way round where both are
+ * equally far is settled at its source.
+ *
+ * Routers may have nodes of their own and parallel links.  Of these a packet
+ * takes any; those that keep their order take the one that source and
+ * destination are hashed to.
+ *
+ * Rings have a dateline: a packet uses channel 0 before the link that closes
+ * the ring, and channel 1 on it and behind it.  So no channel of a ring waits
+ * for itself: nothing goes over the closing link on channel 0, nor all the way
+ * round on channel 1.
+ *
+ * A sender may name a way by a number, which has a bit for each dimension that
+ * it is half way round, lowest first: 1 goes plus.  Numbers beyond these name
+ * the same ways again; packets that keep their order take the next link.
+ */
+#ifndef ROUTE_ORDER_H
+#define ROUTE_ORDER_H
+
+#include "route/grid.h"
+
+enum { ORDER_DIRECTIONS = 2 * TORUS_MAX_DIMS };
+
+struct order {
+	struct route route;
+	char order[PARAM_TEXT_MAX];
+	int64_t ties; /* an enum grid_ties */
+	int64_t dateline; /* a flag */
+
+	/* set by init() */
+	const struct torus *torus;
+	grid_coord *coord; /* [router of the torus] */
+	uint8_t dir[ORDER_DIRECTIONS]; /* 2 * dimension + is minus, in order */
+	port_mask ports[ORDER_DIRECTIONS]; /* by the same */
+};
+
+extern const struct route_ops order_ops;
+
+#endif

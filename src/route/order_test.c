@@ -1,0 +1,391 @@
+/* Order of directions, on tori with nodes and parallel links of all kinds. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "route/order.h"
+
+struct how {
+	const char *shape, *wrap, *links;
+	int64_t nodes;
+};
+
+static const struct how some[] = {
+	{ "4x3x2", "torus", "2x1x2", 2 },
+	{ "5x4", "torus", "1", 0 }, /* routers are nodes */
+	{ "6", "torus", "3", 3 },
+	{ "2x2x2", "torus", "1x2", 1 },
+	{ "3x4", "mesh", "2", 2 },
+	{ "4x1x4", "torus,mesh,loop", "1", 0 },
+	{ NULL, NULL, NULL, 0 },
+};
+
+struct world {
+	struct torus t;
+	struct order o;
+};
+
+static void set(struct param_block *b, const char *name, const char *text)
+{
+	struct err e = { 0 };
+
+	if (param_read(b, param_find(b, name), text, &e))
+		fail_msg("%s", e.text);
+}
+
+static void make_topo(struct world *x, const struct how *how)
+{
+	struct param_block b = { "topology", torus_ops.params,
+		torus_ops.n_params, &x->t, NULL };
+	struct err e = { 0 };
+
+	memset(x, 0, sizeof(*x));
+	x->t.topo.ops = &torus_ops;
+	topo_defaults(&x->t.topo);
+	set(&b, "shape", how->shape);
+	set(&b, "wrap", how->wrap);
+	set(&b, "links", how->links);
+	x->t.nodes = how->nodes;
+	if (torus_ops.init(&x->t.topo, &e))
+		fail_msg("%s", e.text);
+}
+
+static int make_route(struct world *x, const char *order, const char *ties,
+	bool dateline, struct err *e)
+{
+	struct param_block b = { "routing", order_ops.params,
+		order_ops.n_params, &x->o, NULL };
+
+	x->o.route.ops = &order_ops;
+	param_defaults(&b);
+	set(&b, "order", order);
+	set(&b, "ties", ties);
+	x->o.dateline = dateline;
+	return order_ops.init(&x->o.route, &x->t.topo, e);
+}
+
+static void make(struct world *x, const struct how *how, const char *ties)
+{
+	struct err e = { 0 };
+
+	make_topo(x, how);
+	if (make_route(x, "letters", ties, true, &e))
+		fail_msg("%s", e.text);
+}
+
+static void unmake(struct world *x)
+{
+	order_ops.fini(&x->o.route);
+}
+
+static struct packet start(
+	const struct world *x, uint32_t src, uint32_t dst, uint8_t kind)
+{
+	struct packet p = { .src = src, .dst = dst, .kind = kind };
+
+	order_ops.start(&x->o.route, &p);
+	return p;
+}
+
+static uint32_t dim_of(const struct torus *t, port_id p)
+{
+	uint32_t i = 0;
+
+	while (p >= t->base[i + 1])
+		i++;
+	return i;
+}
+
+struct trip {
+	uint32_t hops, hash; /* between routers */
+	uint32_t dirs; /* a bit per direction */
+};
+
+/* Goes with a packet by the step's escape; it must arrive, on the right
+ * channels and in the order of directions. */
+static struct trip go(const struct world *x, struct packet p, bool is_ordered)
+{
+	const struct torus *t = &x->t;
+	uint32_t last = 0, closed = 0, dir, i;
+	struct trip trip = { 0 };
+	router_id at = p.src;
+
+	for (;;) {
+		struct route_step s = order_ops.next(
+			&x->o.route, &p, at, at == p.src ? TOPO_NO_PORT : 0);
+		port_mask all = (port_mask)1 << s.escape;
+
+		if (!s.ports)
+			break;
+		assert_int_equal(s.is_ordered, is_ordered);
+		assert_true(s.ports & all);
+		if (at < t->first || s.escape >= t->base[t->n_dims]) {
+			assert_true(s.ports == all);
+			assert_int_equal(s.channel, 0);
+			at = torus_ops.peer(&t->topo, at, s.escape).router;
+			continue;
+		}
+		i = dim_of(t, s.escape);
+		dir = 2 * i + s.escape % 2;
+		assert_true(dir >= last);
+		closed = dir == last && trip.hops ? closed : 0;
+		last = dir;
+		all = 0;
+		for (uint32_t k = 0; k < t->n_links[i]; k++)
+			all |= (port_mask)1
+			       << (t->base[i] + 2 * k + s.escape % 2);
+		assert_true(is_ordered ? s.ports == (port_mask)1 << s.escape
+				       : s.ports == all);
+		if (torus_coord(t, at - t->first, i) ==
+			(dir % 2 ? 0 : t->dim[i] - 1))
+			closed = 1;
+		assert_int_equal(s.channel, closed);
+		trip.hops++;
+		trip.hash = trip.hash * 31 + s.escape;
+		trip.dirs |= 1u << dir;
+		at = torus_ops.peer(&t->topo, at, s.escape).router;
+		assert_true(at != NO_ROUTER);
+	}
+	assert_int_equal(at, p.dst);
+	return trip;
+}
+
+/* Hops that two nodes are apart. */
+static uint32_t distance(const struct torus *t, uint32_t a, uint32_t b)
+{
+	uint32_t x[TOPO_MAX_DIMS], y[TOPO_MAX_DIMS], sum = 0;
+
+	torus_ops.place(&t->topo, a, x);
+	torus_ops.place(&t->topo, b, y);
+	for (uint32_t i = 0; i < t->n_dims; i++) {
+		uint32_t far = x[i] < y[i] ? y[i] - x[i] : x[i] - y[i];
+
+		sum += torus_is_ring(t, i) && 2 * far > t->dim[i]
+			       ? t->dim[i] - far
+			       : far;
+	}
+	return sum;
+}
+
+static void ways_are_minimal_and_keep_the_order(void **state)
+{
+	static const char *const ties[] = { "hash", "parity", "plus" };
+	struct world x;
+
+	(void)state;
+	for (int i = 0; some[i].shape; i++) {
+		make(&x, &some[i], ties[i % 3]);
+		for (uint32_t a = 0; a < x.t.topo.n_nodes; a++) {
+			for (uint32_t b = 0; b < x.t.topo.n_nodes; b++) {
+				struct packet p = start(&x, a, b, 0);
+				struct trip way = go(&x, p, false);
+
+				assert_int_equal(
+					way.hops, distance(&x.t, a, b));
+				p = start(&x, a, b, PACKET_DETERMINISTIC);
+				assert_int_equal(
+					go(&x, p, true).hops, way.hops);
+			}
+		}
+		unmake(&x);
+	}
+}
+
+/* Half way round a ring of four, by what was asked for. */
+static void ties_go_as_they_are_said_to(void **state)
+{
+	const struct how ring = { "4", "torus", "1", 0 };
+	const struct how wide = { "4x4", "torus", "1", 2 };
+	uint32_t plus = 0;
+	struct world x;
+
+	(void)state;
+	make(&x, &ring, "plus");
+	for (uint32_t a = 0; a < 4; a++)
+		assert_int_equal(
+			go(&x, start(&x, a, (a + 2) % 4, 0), false).dirs, 1);
+	unmake(&x);
+	make(&x, &ring, "parity");
+	for (uint32_t a = 0; a < 4; a++)
+		assert_int_equal(
+			go(&x, start(&x, a, (a + 2) % 4, 0), false).dirs,
+			1 + a % 2);
+	unmake(&x);
+	make(&x, &wide, "hash");
+	for (uint32_t a = 0; a < 32; a++) {
+		struct packet p = start(&x, a, (a + 4) % 8 + a / 8 * 8, 0);
+
+		plus += go(&x, p, false).dirs == 1;
+		p.number++;
+		assert_int_equal(go(&x, p, false).dirs == 1,
+			go(&x, start(&x, p.src, p.dst, 0), false).dirs == 1);
+	}
+	assert_true(plus > 8 && plus < 24);
+	unmake(&x);
+}
+
+static void a_sender_names_the_way_round(void **state)
+{
+	struct world x;
+
+	(void)state;
+	make(&x, &(struct how){ "4x3x2", "torus", "1", 0 }, "plus");
+	assert_int_equal(order_ops.n_ways(&x.o.route, 0, 1), 1);
+	assert_int_equal(order_ops.n_ways(&x.o.route, 0, 2), 2);
+	assert_int_equal(order_ops.n_ways(&x.o.route, 0, 2 + 12), 4);
+	for (uint32_t way = 0; way < 4; way++) {
+		struct packet p = { .dst = 2 + 12 };
+
+		p.hints = (uint16_t)(way + 1);
+		order_ops.start(&x.o.route, &p);
+		assert_int_equal(go(&x, p, false).dirs,
+			(way & 1 ? 1 : 2) | (way & 2 ? 16 : 32));
+	}
+	unmake(&x);
+}
+
+/* Ordered packets of one pair take one link, those of many pairs all. */
+static void hashes_spread_over_parallel_links(void **state)
+{
+	uint32_t seen[4] = { 0 };
+	struct world x;
+
+	(void)state;
+	make(&x, &(struct how){ "3x3", "torus", "4x1", 4 }, "hash");
+	for (uint32_t i = 0; i < 64; i++) {
+		uint32_t src = i % 4, dst = 4 + i / 4 % 4;
+		struct packet p = start(&x, src, dst, PACKET_DETERMINISTIC);
+		struct route_step s = order_ops.next(
+			&x.o.route, &p, x.t.first, x.t.base[2] + src);
+
+		assert_true(
+			s.is_ordered && s.ports == (port_mask)1 << s.escape);
+		assert_true(s.escape < 8 && s.escape % 2 == 0);
+		seen[s.escape / 2]++;
+		assert_int_equal(go(&x, p, true).hash,
+			go(&x, start(&x, src, dst, PACKET_DETERMINISTIC), true)
+				.hash);
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(seen[i] > 0);
+	unmake(&x);
+}
+
+static void an_order_names_each_direction_once(void **state)
+{
+	static const char *const bad[] = { "A", "ABA", "A+A+B", "ABC", "AB+",
+		"A+B+A-B-C", "", "A B" };
+	const struct how how = { "3x3", "torus", "1", 0 };
+	struct err e = { 0 };
+	struct world x;
+
+	(void)state;
+	make_topo(&x, &how);
+	assert_int_equal(make_route(&x, "b-A+B+a-", "hash", true, &e), 0);
+	assert_int_equal(x.o.dir[0], 3);
+	assert_int_equal(x.o.dir[3], 1);
+	unmake(&x);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		make_topo(&x, &how);
+		e = (struct err){ 0 };
+		assert_int_not_equal(
+			make_route(&x, bad[i], "hash", true, &e), 0);
+		assert_non_null(strstr(e.text, "routing.order"));
+	}
+}
+
+/* What is followed for the proof sees each step that any pair takes. */
+static void the_proof_follows_all_steps(void **state)
+{
+	static const char *const orders[] = { "letters", "A+A-",
+		"A-B-C-A+B+C+" };
+	struct route_ops whole = order_ops;
+	struct err e = { 0 };
+
+	(void)state;
+	whole.is_followed = NULL;
+	for (int i = 0; some[i].shape; i++) {
+		struct route_graph few, all;
+		struct route_walks w = { 0 };
+		size_t n, k;
+		struct world x;
+
+		make_topo(&x, &some[i]);
+		assert_int_equal(
+			make_route(&x, x.t.n_dims == 3 ? orders[2] : orders[0],
+				"hash", true, &e),
+			0);
+		route_graph_init(&few, &x.t.topo, 2);
+		route_graph_init(&all, &x.t.topo, 2);
+		route_follow(&x.o.route, &few, &w);
+		x.o.route.ops = &whole;
+		route_follow(&x.o.route, &all, &w);
+		assert_false(w.is_broken);
+		n = (size_t)x.t.topo.n_routers * x.t.topo.n_ports * 4;
+		for (k = 0; k < n; k++) {
+			/* nothing follows a way to a node */
+			port_mask nodes = ~(port_mask)0 << x.t.base[x.t.n_dims];
+
+			assert_true(
+				few.after[k] == (all.after[k] & few.after[k]) &&
+				!(all.after[k] & ~few.after[k] & ~nodes));
+		}
+		route_graph_fini(&few);
+		route_graph_fini(&all);
+		unmake(&x);
+	}
+}
+
+static void costs_are_those_of_all_pairs(void **state)
+{
+	static const int64_t ones[TOPO_MAX_WIRES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1,
+		1, 1, 1 };
+	struct world x;
+
+	(void)state;
+	for (int i = 0; some[i].shape; i++) {
+		uint32_t min = UINT32_MAX, max = 0, n, ends;
+		struct route_way w;
+		double sum = 0;
+
+		make(&x, &some[i], "hash");
+		n = x.t.topo.n_nodes;
+		ends = x.t.nodes ? 2 : 0;
+		for (uint32_t a = 0; a < n; a++) {
+			for (uint32_t b = 0; b < n; b++) {
+				uint32_t d = distance(&x.t, a, b) + ends;
+
+				if (a == b)
+					continue;
+				sum += d;
+				min = d < min ? d : min;
+				max = d > max ? d : max;
+			}
+		}
+		w = order_ops.way(&x.o.route, ones);
+		assert_int_equal(w.min, min);
+		assert_int_equal(w.max, max);
+		assert_true(fabs(w.mean - sum / n / (n - 1)) < 1e-9);
+		unmake(&x);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ways_are_minimal_and_keep_the_order),
+		cmocka_unit_test(ties_go_as_they_are_said_to),
+		cmocka_unit_test(a_sender_names_the_way_round),
+		cmocka_unit_test(hashes_spread_over_parallel_links),
+		cmocka_unit_test(an_order_names_each_direction_once),
+		cmocka_unit_test(the_proof_follows_all_steps),
+		cmocka_unit_test(costs_are_those_of_all_pairs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

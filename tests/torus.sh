@@ -1,0 +1,125 @@
+#!/bin/sh
+#
+# A torus whose routers have nodes of their own and parallel links: directions
+# in order and a dateline are proved free of deadlock and are not without one,
+# and what is proved runs.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
+
+if ! command -v jq >/dev/null; then
+	echo "there is no jq"
+	exit 77
+fi
+
+wide='--shape 4x3x2 --set topology.nodes=2 --set topology.links=2x1x2
+	--set topology.letters=xyz'
+few='--set router.packets=2 --set router.transit=1'
+lasting='warmup=5us measure=10us'
+
+ends 0 check torus --set topology.nodes=2 --json
+holds '.proved and .nodes == 2048 and .routes > 100000'
+for order in xyz z-y-x-x+y+z+; do
+	ends 0 check torus $wide --set routing.order=$order --json
+	holds '.proved and .nodes == 48'
+done
+ends 1 check torus $wide --set routing.dateline=no --json
+holds '(.proved | not) and (.steps[1].cycle | length > 2 and
+	(all(test(" by x[+]")) or all(test(" by x-"))))'
+for routing in dynamic deterministic; do
+	set="--set topology.nodes=2 --shape 4x4 $few routing=$routing"
+	ends 0 run torus random $set $lasting --json
+	holds '.ending == "finished"'
+	ends 3 run torus random $set $lasting --set routing.dateline=no --json
+	holds '.ending == "deadlocked" and (.results.cycle | length > 1)'
+done
+report 'rings lock without a dateline, and not with one'
+
+# routers that are nodes, as those of a mesh and a ring of two, need no other
+for set in '--shape 4x4x1' '--shape 4x4 --set topology.wrap=mesh' \
+	'--shape 2x2x2'; do
+	set="$set --set routing.kind=order --set routing.ties=plus"
+	ends 0 check torus $set --json
+	holds .proved
+	ends 0 run torus random $set $few $lasting --json
+	holds '.ending == "finished"'
+done
+ends 1 check torus --shape 4x4x1 --set routing.kind=order \
+	--set routing.dateline=no --json
+ends 3 run torus random --shape 4x4x1 --set routing.kind=order $few $lasting \
+	--set routing.dateline=no --json
+report 'so do routers that are nodes'
+
+for threads in 1 3; do
+	for run in 'random load=max' 'random load=0.3 routing=deterministic' \
+		'alltoall via=msg bytes=1300' 'neighbours load=0.5'; do
+		case $run in alltoall*) more= ;; *) more=$lasting ;; esac
+		ends 0 run torus $run $wide $more --threads $threads --json
+		holds '.ending == "finished"'
+		jq -r .digest "$tmp/out"
+	done >"$tmp/digests.$threads"
+done
+cmp -s "$tmp/digests.1" "$tmp/digests.3" || complain 'digests differ'
+[ "$(sort -u "$tmp/digests.1" | wc -l)" -eq 4 ] || complain 'all alike'
+report 'traffic and messages, the same on any number of threads'
+
+# Bounds: two nodes share what was one's, two links carry twice as much, and a
+# node never gets more than its own link.
+peak() { # SETTINGS
+	ends 0 show torus --shape 16x4 "$@" --json
+	jq '.packets[2].random_peak_GBps_per_node * 64 / .nodes /
+		(1 - 1 / .nodes) * 1000 | round' "$tmp/out"
+}
+is() { # A B
+	[ $(($1 - $2)) -le 2 ] && [ $(($2 - $1)) -le 2 ] ||
+		complain "a peak of $1, not $2"
+}
+one=$(peak)
+is "$(peak --set topology.nodes=1)" "$one"
+is "$(peak --set topology.nodes=2)" $((one / 4))
+is "$(peak --set topology.nodes=2 --set topology.links=2x1)" $((one / 2))
+ends 0 show torus --shape 4x4 --set topology.nodes=1 --set topology.links=2 \
+	--json
+holds '.packets[2].random_peak_GBps_per_node | . > 12.1 and . < 12.3'
+ends 0 run torus random load=0.2 $wide $lasting --json
+holds '.results.fraction_of_peak | . > 0.18 and . < 0.22'
+ends 0 show torus $wide --json
+holds '.switches == 24 and .ports == 12 and .routing.dateline and
+	.routing.order == "x+ x- y+ y- z+ z-" and
+	(.dimensions | map(.links) == [48, 24, 48]) and
+	(.wires[] | select(.class == "node up").links == 48)'
+report 'a peak counts nodes and links'
+
+# A link that comes back, one of several that does not, and a router.
+plan <<END
+  events:
+    - 1 us link 1,0,1 x+0 dies
+    - 30 us link 1,0,1 x+0 returns
+    - 2 us link 0,0,0 z-1 dies
+    - 3 us switch 2,2,0 dies
+    - 20 us switch 2,2,0 returns
+END
+set -- alltoall via=msg bytes=2000 $wide --faults "$tmp/plan.yaml" --json \
+	--set nic.retry.timeout="20 us" \
+	--set nic.retry.per-node="0 ns"
+for threads in 1 3; do
+	ends 0 run torus "$@" --threads $threads
+	holds '.ending == "finished" and .faults.lost_packets > 20'
+	[ $threads -gt 1 ] || one=$(jq .digest "$tmp/out")
+	holds ".digest == $one"
+done
+ends 0 run torus "$@" --set nic.routing=deterministic
+for bad in 'link 1,0,1 y+0' 'link 1,0,1 x+2' 'switch 4,0,0' 'link 1,0 x+0'; do
+	echo "  events: [\"1 us $bad dies\"]" | plan
+	refuses 'unknown port\|there is no' run torus random $wide \
+		--faults "$tmp/plan.yaml"
+done
+report 'a plan names routers and each of their links'
+
+refuses 'at most 16 ports' run torus random --set topology.nodes=2 \
+	--set topology.links=3
+refuses 'routing.order' check torus $wide --set routing.order=xy
+refuses 'hint needs a torus' check torus $wide --set routing.kind=hint
+report 'bad input is refused'
+
+exit $status
