@@ -3,8 +3,8 @@
 PREFIX = /usr/local
 MATRIX = release asan clang O0 tsan cross
 
-.PHONY: build help demo test matrix bench campaign mutants fuzz sources \
-	format install clean
+.PHONY: build help demo test matrix bench campaign mutants chaos fuzz \
+	sources format install clean
 
 build:
 	@scripts/deps
@@ -19,6 +19,8 @@ help:
 	@echo 'make campaign   the long test campaign'
 	@echo 'make mutants    do tests notice that a feature is taken away?'
 	@echo '                IDS="BGQ-F2 qsnet2" tries these alone'
+	@echo 'make chaos      random machines, workloads, faults and failures'
+	@echo '                SEED=1 COUNT=200 VARIANT=release KIND=ends ...'
 	@echo 'make fuzz       each fuzz target for a minute'
 	@echo 'make sources    list new files in the meson.build files'
 	@echo 'make format     clang-format all C files'
@@ -57,10 +59,17 @@ campaign:
 		echo 'there is no tests/campaign'; \
 	fi
 	@scripts/mutants
+	@COUNT=2000 scripts/chaos
+	@COUNT=200 SEED=10001 VARIANT=asan scripts/chaos
 
 mutants:
 	@scripts/deps
 	@scripts/mutants $(IDS)
+
+chaos:
+	@scripts/deps
+	@SEED='$(SEED)' COUNT='$(COUNT)' VARIANT='$(VARIANT)' KIND='$(KIND)' \
+		scripts/chaos
 
 fuzz:
 	@scripts/deps matrix

@@ -100,8 +100,16 @@ enum mu_event {
 	MU_UPC_BYPASSED, /* of a master port: requests past its FIFO */
 	MU_UPC_SLAVE_READS,
 	MU_UPC_SLAVE_WRITES,
+	MU_UPC_SENT, /* of a counter of a sender: bytes */
 	MU_UPC_EVENTS,
 };
+
+/*
+ * Each sender of the torus, A+, A-, B+, ... E-, has four counters, and each
+ * of these a set of channels, a bit per enum mu_channel, whose bytes it counts
+ * (BGQ-F71).  Counter c of sender s is number s * MU_SENDER_COUNTERS + c.
+ */
+enum { MU_SENDERS = 10, MU_SENDER_COUNTERS = 4 };
 
 /* A torus FIFO map: which network injection FIFOs may carry a message. */
 enum mu_map {
@@ -128,6 +136,18 @@ enum mu_atomic {
 	MU_ATOMIC_STORE_OR = 4,
 	MU_ATOMIC_STORE_XOR = 5,
 	MU_ATOMIC_STORE_MAX = 6,
+};
+
+/* The same of a payload's address: what is sent of each word is what the load
+ * answers.  A bound is the word behind the one that is incremented, in front
+ * of the one that is decremented. */
+enum mu_atomic_load {
+	MU_ATOMIC_LOAD = 0,
+	MU_ATOMIC_LOAD_CLEAR = 1,
+	MU_ATOMIC_LOAD_INCREMENT = 2,
+	MU_ATOMIC_LOAD_DECREMENT = 3,
+	MU_ATOMIC_LOAD_INCREMENT_BOUNDED = 4,
+	MU_ATOMIC_LOAD_DECREMENT_BOUNDED = 5,
 };
 
 /* --- bytes --- */

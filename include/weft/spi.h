@@ -198,6 +198,11 @@ int32_t Kernel_SetInterruptGroup(enum mu_group group, uint64_t mask);
 /* Of a group: those that wait to be handled. */
 int32_t Kernel_GetInterrupts(enum mu_group group, uint64_t *mask);
 
+/* Sets a counter of a sender to 0 and the channels whose bytes it counts, a
+ * bit per enum mu_channel; spi_upc() reads it. */
+int32_t Kernel_SetSenderCounter(
+	uint32_t sender, uint32_t counter, uint32_t channels);
+
 /* --- what the unit refused to do --- */
 
 typedef struct {
@@ -424,8 +429,8 @@ uint64_t MUSPI_getRecFifosArrived(const MUSPI_RecFifoSubGroup_t *subgrp);
  */
 uint64_t spi_wait_interrupt(uint64_t mask);
 
-/* What a performance counter counted, of an engine or a master port; loads a
- * register.  0 where there is no such one. */
+/* What a performance counter counted, of an engine, a master port, or a
+ * sender's counter; loads a register.  0 where there is no such one. */
 uint64_t spi_upc(enum mu_event event, uint32_t unit);
 
 /* --- the node's memory --- */

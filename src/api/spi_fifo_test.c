@@ -123,6 +123,34 @@ static void bgq_f108_the_tail_lets_the_unit_send(void **state)
 	spi_test_run("2x2", 1, p, N(p), 0);
 }
 
+/* A load comes behind all stores that were made before it. */
+static void load_program(void *arg)
+{
+	enum { STORES = 20 };
+	const struct mu_params *u = mu_params_of(host_nic(program_host()));
+	MUSPI_InjFifoSubGroup_t g;
+	MUSPI_InjFifo_t *f = spi_test_inj(&g, 3, FIFO_ID, 4, NULL);
+	sim_time t;
+	uint32_t k;
+
+	(void)arg;
+	program_wait(SPI_TEST_START);
+	t = program_now();
+	for (k = 0; k < STORES; k++)
+		MUSPI_SetInjFifoThreshold(f, k);
+	assert_int_equal(program_now(), t);
+	assert_int_equal(MUSPI_getHwHead(f), f->start);
+	assert_int_equal(program_now() - t, u->mmio_load + STORES * u->slave);
+}
+
+static void bgq_f89_loads_and_stores_share_a_port(void **state)
+{
+	const struct spi_test_program p[] = { { 0, 0, load_program, NULL } };
+
+	(void)state;
+	spi_test_run("2x2", 1, p, N(p), 0);
+}
+
 struct completion {
 	uint64_t left;
 	sim_time at;
@@ -436,6 +464,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f106_registers_follow_the_circle),
 		cmocka_unit_test(bgq_f108_the_tail_lets_the_unit_send),
+		cmocka_unit_test(bgq_f89_loads_and_stores_share_a_port),
 		cmocka_unit_test(
 			bgq_f136_complete_descriptors_have_left_memory),
 		cmocka_unit_test(bgq_f109_every_thread_has_its_own_order),

@@ -468,6 +468,20 @@ int32_t Kernel_SetInterruptGroup(enum mu_group group, uint64_t mask)
 	return wrong;
 }
 
+int32_t Kernel_SetSenderCounter(
+	uint32_t sender, uint32_t counter, uint32_t channels)
+{
+	if (!program_is_system())
+		return EPERM;
+	if (sender >= MU_SENDERS || counter >= MU_SENDER_COUNTERS ||
+		channels >> (MU_SYSTEM + 1))
+		return EINVAL;
+	unit_store_as_kernel(MU_REGISTER(MU_SENT_CHANNELS,
+				     sender * MU_SENDER_COUNTERS + counter),
+		channels);
+	return 0;
+}
+
 int32_t Kernel_GetInterrupts(enum mu_group group, uint64_t *mask)
 {
 	int32_t wrong = check_interrupts(group, 0);

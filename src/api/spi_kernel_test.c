@@ -132,7 +132,7 @@ static void bases_program(void *arg)
 	assert_int_equal(spi_physical(&r, 0x4fff, &pa), EINVAL);
 }
 
-static void bgq_f133_the_kernel_gives_out_and_takes_back(void **state)
+static void the_kernel_gives_out_and_takes_back(void **state)
 {
 	(void)state;
 	run_one(inj_program, 0);
@@ -344,6 +344,106 @@ static void bgq_f107_space_above_a_threshold_interrupts(void **state)
 	run_one(masked_program, 0);
 }
 
+/* --- counters of senders --- */
+
+/* Messages of each channel, and what each is on the wire. */
+static const struct {
+	uint8_t misc1, misc2;
+	uint64_t map;
+	uint32_t n, bytes, wire;
+} counted[] = {
+	{ MUHWI_PACKET_USE_DYNAMIC_ROUTING,
+		MUHWI_PACKET_VIRTUAL_CHANNEL_DYNAMIC, MU_MAP_TORUS, 4, 8, 72 },
+	{ 0, MUHWI_PACKET_VIRTUAL_CHANNEL_DETERMINISTIC, MU_MAP_TORUS, 3, 100,
+		168 },
+	{ 0, MUHWI_PACKET_VIRTUAL_CHANNEL_HIGH_PRIORITY, MU_MAP_HIGH, 2, 512,
+		552 },
+	{ 0, MUHWI_PACKET_VIRTUAL_CHANNEL_SYSTEM, MU_MAP_SYSTEM, 1, 33, 104 },
+};
+
+static void send_all_channels(MUSPI_InjFifo_t *user, MUSPI_InjFifo_t *system)
+{
+	uint32_t c, k;
+
+	for (c = 0; c < N(counted); c++)
+		for (k = 0; k < counted[c].n; k++) {
+			MUSPI_Pt2PtDirectPutDescriptorInfo_t i =
+				spi_test_put(1, counted[c].bytes, 0);
+
+			i.Pt2Pt.Misc1 = counted[c].misc1;
+			i.Pt2Pt.Misc2 = counted[c].misc2;
+			i.Base.Torus_FIFO_Map = counted[c].map;
+			spi_test_send_put(c == MU_SYSTEM ? system : user, &i);
+		}
+	program_charge(20000 * SIM_NS);
+}
+
+/* Bytes of the channels of a mask. */
+static uint64_t wire_bytes(uint32_t channels)
+{
+	uint64_t sum = 0;
+	uint32_t c;
+
+	for (c = 0; c < N(counted); c++)
+		sum += channels >> c & 1 ? counted[c].n * counted[c].wire : 0;
+	return sum;
+}
+
+/* Four counters of A+ at once, with groups of channels; all groups in turn. */
+static void counting_program(void *arg)
+{
+	Kernel_InjFifoAttributes_t a = { .System = 1 };
+	MUSPI_InjFifoSubGroup_t g, sg;
+	MUSPI_InjFifo_t *user = spi_test_inj(&g, 0, 0, 16, NULL), *system;
+	uint32_t k, c;
+
+	(void)arg;
+	assert_int_equal(Kernel_SetSenderCounter(0, 0, 15), EPERM);
+	spi_become_system();
+	assert_int_equal(Kernel_SetSenderCounter(10, 0, 15), EINVAL);
+	assert_int_equal(Kernel_SetSenderCounter(0, 4, 15), EINVAL);
+	assert_int_equal(Kernel_SetSenderCounter(0, 0, 16), EINVAL);
+	system = spi_test_inj(&sg, 64, 6, 4, &a);
+	program_wait(SPI_TEST_START);
+	for (k = 0; k < 16; k += 4) {
+		for (c = 0; c < 4; c++) {
+			assert_int_equal(
+				Kernel_SetSenderCounter(0, c, k + c), 0);
+			assert_int_equal(Kernel_SetSenderCounter(1, c, 15), 0);
+			assert_int_equal(spi_upc(MU_UPC_SENT, c), 0);
+		}
+		send_all_channels(user, system);
+		for (c = 0; c < 4; c++) {
+			assert_int_equal(
+				spi_upc(MU_UPC_SENT, c), wire_bytes(k + c));
+			assert_int_equal(spi_upc(MU_UPC_SENT, 4 + c), 0);
+		}
+	}
+	assert_int_equal(spi_upc(MU_UPC_SENT, 40), 0);
+}
+
+static void counted_program(void *arg)
+{
+	(void)arg;
+	spi_test_bases(4 * (4 * 8 + 3 * 100 + 2 * 512 + 33));
+	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
+	/* what came in by its A- it did not send */
+	assert_int_equal(spi_upc(MU_UPC_SENT, 4), 0);
+}
+
+static void bgq_f71_a_program_reads_four_counters_of_a_sender(void **state)
+{
+	const struct spi_test_program p[] = {
+		{ 0, 0, counting_program, NULL },
+		{ 1, 0, counted_program, NULL },
+	};
+
+	(void)state;
+	spi_test_run("4x2", 1, p, N(p), 0);
+}
+
+/* --- errors --- */
+
 /* A descriptor that cannot be stops its FIFO; to deactivate it ends that. */
 static void error_program(void *arg)
 {
@@ -425,11 +525,13 @@ static void ranges_close_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bgq_f133_the_kernel_gives_out_and_takes_back),
+		cmocka_unit_test(the_kernel_gives_out_and_takes_back),
 		cmocka_unit_test(
 			bgq_f134_users_and_the_system_use_the_same_calls),
 		cmocka_unit_test(bgq_f107_space_above_a_threshold_interrupts),
 		cmocka_unit_test(bgq_f107_a_masked_interrupt_wakes_nobody),
+		cmocka_unit_test(
+			bgq_f71_a_program_reads_four_counters_of_a_sender),
 		cmocka_unit_test(errors_are_told_and_mended),
 		cmocka_unit_test(ranges_close_memory),
 	};

@@ -74,7 +74,7 @@ static void bgq_f132_headers_are_built_bit_by_bit(void **state)
 	assert_int_equal(mu_coord(&d.header, 4), 5);
 }
 
-static void bgq_f135_there_are_three_kinds(void **state)
+static void there_are_three_kinds(void **state)
 {
 	MUSPI_Pt2PtMemoryFIFODescriptorInfo_t f = {
 		.MemFIFO = { .Rec_FIFO_Id = 271, .Rec_Put_Offset = 0x1234 },
@@ -373,7 +373,7 @@ static void seen_program(void *arg)
 	assert_true(spi_test_is(SPI_TEST_TARGET + 64, 8, 256));
 }
 
-static void bgq_f140_software_may_stand_on_either_layer(void **state)
+static void software_may_stand_on_either_layer(void **state)
 {
 	const struct spi_test_program p[] = {
 		{ 0, 0, bits_program, NULL },
@@ -459,12 +459,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f104_a_descriptor_is_64_bytes_of_fields),
 		cmocka_unit_test(bgq_f132_headers_are_built_bit_by_bit),
-		cmocka_unit_test(bgq_f135_there_are_three_kinds),
+		cmocka_unit_test(there_are_three_kinds),
 		cmocka_unit_test(bgq_f118_a_remote_get_brings_descriptors),
 		cmocka_unit_test(bgq_f125_counters_count_bytes_down),
 		cmocka_unit_test(bgq_f124_every_packet_knows_its_place),
 		cmocka_unit_test(bgq_f137_receivers_poll_a_fifo_or_a_counter),
-		cmocka_unit_test(bgq_f140_software_may_stand_on_either_layer),
+		cmocka_unit_test(software_may_stand_on_either_layer),
 		cmocka_unit_test(bgq_f127_events_are_counted),
 	};
 

@@ -8,6 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+void mem_give_up(void)
+{
+	fputs("weft: out of memory\n", stderr);
+	_Exit(EXIT_LIMIT);
+}
+
 static _Noreturn void out_of_memory(size_t n, size_t size)
 {
 	fprintf(stderr, "weft: out of memory (%zu x %zu bytes)\n", n, size);

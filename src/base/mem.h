@@ -18,6 +18,9 @@ void *mem_grow(void *p, size_t n, size_t size);
 char *mem_text(const char *s);
 void mem_free(void *p);
 
+/* For what libraries could not get: ends the process like these. */
+_Noreturn void mem_give_up(void);
+
 /*
  * A zeroed mapping, page aligned, that costs memory only where it is touched.
  * A dense one is touched everywhere in no order: it asks for large pages,

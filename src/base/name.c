@@ -103,3 +103,14 @@ size_t name_letter(const char *s)
 		return 0;
 	return c == 0x7f || c == 0x2028 || c == 0x2029 ? 0 : n;
 }
+
+void name_clean(char *s, const char *keep)
+{
+	size_t n;
+
+	for (; *s; s += n ? n : 1) {
+		n = name_letter(s);
+		if (!n && !strchr(keep, *s))
+			*s = '?';
+	}
+}

@@ -27,4 +27,7 @@ const char *name_hint(const char *name, const char *const *candidates, size_t n,
  */
 size_t name_letter(const char *s);
 
+/* Puts ? for each byte that is part of no such letter, nor one of keep. */
+void name_clean(char *s, const char *keep);
+
 #endif

@@ -85,6 +85,15 @@ static void the_first_of_equals_wins(void **state)
 	assert_string_equal(name_nearest("carx", two, 2), "card");
 }
 
+static void what_a_terminal_would_obey_is_shown_as_a_mark(void **state)
+{
+	char text[] = "a\033[1m\302\233\233 \303\251\n\tb\177";
+
+	(void)state;
+	name_clean(text, "\n");
+	assert_string_equal(text, "a?[1m??? \303\251\n?b?");
+}
+
 static void a_very_long_name_is_near_to_nothing(void **state)
 {
 	enum { LEN = 1 << 20 };
@@ -133,6 +142,7 @@ int main(void)
 		cmocka_unit_test(a_swap_counts_one),
 		cmocka_unit_test(the_first_of_equals_wins),
 		cmocka_unit_test(a_very_long_name_is_near_to_nothing),
+		cmocka_unit_test(what_a_terminal_would_obey_is_shown_as_a_mark),
 		cmocka_unit_test(any_single_slip_is_found),
 	};
 

@@ -12,6 +12,7 @@
 #include "api/api.h"
 #include "api/spi.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "cli/run.h"
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
@@ -167,6 +168,7 @@ static int app_check(struct load *l, struct err *e)
 			errors);
 	a->is_right = !is->check ||
 		      is->check(&a->tells, a->ranks, a->says, sizeof(a->says));
+	name_clean(a->says, "\n\t");
 	return 0;
 }
 
@@ -334,11 +336,13 @@ int weft_main(int argc, char **argv, const struct weft_app *app)
 
 	sigaction(SIGINT, NULL, &on_int);
 	sigaction(SIGTERM, NULL, &on_term);
+	cli_catch_signals();
 	err_guard(run_call, &c, &e);
 	sigaction(SIGINT, &on_int, NULL);
 	sigaction(SIGTERM, &on_term, NULL);
 	if (!e.code)
 		return c.code;
+	name_clean(e.text, "");
 	fprintf(stderr, "%s: %s\n", app->name, e.text);
 	return e.code;
 }

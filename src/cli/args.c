@@ -16,6 +16,7 @@ enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
 enum { KEY_FAULTS = 384 };
 enum { KEY_QUICK = 320 };
 enum { MOST_OPTIONS = 16 };
+enum { HELP_WIDTH = 79, HELP_INDENT = 29 };
 
 static const struct argp_option machine_options[] = {
 	{ "set", 's', "PATH=VALUE", 0,
@@ -318,6 +319,56 @@ static void explain(
 	err_set(e, "the options cannot be read; --help lists them");
 }
 
+/* Words from a column on, up to a \v; lines that follow are indented. */
+static void print_wrapped(const char *s, size_t at, size_t indent)
+{
+	while (*s && *s != '\v') {
+		size_t blanks = strspn(s, " ");
+		size_t n = blanks + strcspn(s + blanks, " \n\v");
+
+		if (at > indent && at + n > HELP_WIDTH) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+			s += blanks;
+			n -= blanks;
+		}
+		printf("%.*s", (int)n, s);
+		at += n;
+		s += n;
+		if (*s == '\n') {
+			putchar(*s++);
+			at = 0;
+		}
+	}
+	if (at)
+		putchar('\n');
+}
+
+/* argp_help() asserts that it gets its memory.  A \v in the help stands where
+ * the options go. */
+static void print_help(const struct argp_option *o, const char *name,
+	const char *usage, const char *help)
+{
+	size_t n = help ? strcspn(help, "\v") : 0;
+
+	printf("Usage: %s [OPTION...] %s\n", name, usage);
+	if (n)
+		print_wrapped(help, 0, 0);
+	putchar('\n');
+	for (; o->name; o++) {
+		char letter[] = { '-', (char)o->key, ',', '\0' };
+		int at = printf("  %-3s --%s%s%s", o->key < 128 ? letter : "",
+			o->name, o->arg ? "=" : "", o->arg ? o->arg : "");
+
+		printf("%*s", HELP_INDENT - at, "");
+		print_wrapped(o->doc, HELP_INDENT, HELP_INDENT);
+	}
+	if (n && help[n]) {
+		putchar('\n');
+		print_wrapped(help + n + 1, 0, 0);
+	}
+}
+
 int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 	const char *usage, const char *help, struct err *e)
 {
@@ -325,20 +376,22 @@ int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 	struct argp argp = { options, parse_one, usage, help, NULL, NULL,
 		NULL };
 	struct parse p = { .a = a, .e = e, .options = options };
+	int code;
 
 	collect(options, takes);
 	memset(a, 0, sizeof(*a));
 	a->seed = 1;
-	if (argp_parse(&argp, argc, argv,
-		    ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &p)) {
+	code = argp_parse(&argp, argc, argv,
+		ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &p);
+	if (code == ENOMEM)
+		mem_give_up();
+	if (code) {
 		if (!e->code)
 			explain(options, argc, argv, e);
 		return -1;
 	}
 	if (p.is_help) {
-		argp_help(&argp, stdout,
-			ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC,
-			argv[0]);
+		print_help(options, argv[0], usage, help);
 		return 1;
 	}
 	return 0;
@@ -347,14 +400,18 @@ int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 void cli_out_open(struct cli_out *o)
 {
 	o->file = open_memstream(&o->text, &o->size);
-	BUG_IF(!o->file);
+	if (!o->file)
+		mem_give_up();
 }
 
 int cli_out_close(struct cli_out *o, struct err *e)
 {
 	bool ok;
 
-	fclose(o->file);
+	/* what was lost on the way was lost for lack of memory */
+	ok = !ferror(o->file);
+	if (fclose(o->file) || !ok)
+		mem_give_up();
 	ok = fwrite(o->text, 1, o->size, stdout) == o->size &&
 	     fflush(stdout) == 0;
 	mem_free(o->text);

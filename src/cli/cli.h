@@ -62,11 +62,10 @@ int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e);
 
-/*
- * From now on the first SIGINT or SIGTERM sets what is returned, and the
- * second one ends the process.
- */
-const atomic_int *cli_catch_signals(void);
+/* SIGINT and SIGTERM end the process with EXIT_STOPPED from now on. */
+void cli_catch_signals(void);
+/* The first one sets what is returned from now on, the second one kills. */
+const atomic_int *cli_stop_flag(void);
 
 /* Seconds since some time past, for progress. */
 double cli_clock(void);

@@ -96,19 +96,17 @@ static int dispatch(int argc, char **argv, struct err *e)
 /* An error is one line, whatever names the user gave. */
 static void complain(struct err *e)
 {
-	char *c;
-
-	for (c = e->text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	name_clean(e->text, "");
 	fprintf(stderr, "weft: %s\n", e->text);
 }
 
 int main(int argc, char **argv)
 {
 	struct err e = { 0 };
-	int code = dispatch(argc, argv, &e);
+	int code;
 
+	cli_catch_signals();
+	code = dispatch(argc, argv, &e);
 	if (e.code) {
 		complain(&e);
 		return e.code;

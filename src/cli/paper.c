@@ -422,7 +422,7 @@ static int perform(struct session *s, struct err *e)
 	struct paper_setup setup = {
 		.seed = s->args->seed,
 		.threads = s->args->threads,
-		.stop = cli_catch_signals(),
+		.stop = cli_stop_flag(),
 		.on_progress = s->talks ? on_progress : NULL,
 		.progress_arg = s,
 	};

@@ -15,18 +15,31 @@
 
 /* Set by the first SIGINT or SIGTERM; the second one ends the process. */
 static atomic_int stop_asked;
+static atomic_int is_running; /* something looks at it */
 
 static void on_signal(int number)
 {
+	static const char text[] = "weft: stopped by a signal\n";
+
+	if (!atomic_load_explicit(&is_running, memory_order_relaxed)) {
+		(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+		_exit(EXIT_STOPPED);
+	}
 	atomic_store_explicit(&stop_asked, 1, memory_order_relaxed);
 	signal(number, SIG_DFL);
 }
 
-const atomic_int *cli_catch_signals(void)
+void cli_catch_signals(void)
 {
+	atomic_store_explicit(&is_running, 0, memory_order_relaxed);
 	atomic_store_explicit(&stop_asked, 0, memory_order_relaxed);
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
+}
+
+const atomic_int *cli_stop_flag(void)
+{
+	atomic_store_explicit(&is_running, 1, memory_order_relaxed);
 	return &stop_asked;
 }
 
@@ -404,8 +417,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->book = run_book_how(a, &how);
 	if (machine_run_open(r, s, e) || run_book_check(a, r->machine->topo, e))
 		return -1;
-	atomic_store_explicit(&stop_asked, 0, memory_order_relaxed);
-	cli_catch_signals();
+	cli_stop_flag();
 	k.start = cli_clock();
 	failed = machine_run_perform(r, e);
 	if (talks)

@@ -34,6 +34,7 @@ enum packet_flags {
 	PACKET_ANSWER = 32, /* to one of these: goes back to its sender dst, by
 			     * the way it came; number is that one's */
 	PACKET_HELD = 64, /* waits in a switch for others to come */
+	PACKET_BEGUN = 128, /* has its way before it is injected */
 };
 
 enum { PACKET_DIMS = 6, PACKET_NO_PORT = 0xff };

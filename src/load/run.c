@@ -34,17 +34,18 @@ bool load_find_figure(
 
 uint32_t load_own_fifo(const struct net *n, packet_id id)
 {
-	struct packet p = n->packets[id];
+	struct packet *p = &n->packets[id];
 
-	if (p.kind == PACKET_HIGH)
+	if (p->kind == PACKET_HIGH)
 		return net_fifos(n, NET_HIGH).first;
-	if (p.kind == PACKET_SYSTEM)
+	if (p->kind == PACKET_SYSTEM)
 		return net_fifos(n, NET_SYSTEM).first;
-	if (p.kind == PACKET_DYNAMIC)
+	if (p->kind == PACKET_DYNAMIC)
 		return NET_NO_FIFO;
 	/* One FIFO per first direction keeps each flow in order. */
-	route_begin(n->route, &p);
-	return net_fifos(n, NET_USER).first + p.escape;
+	route_begin(n->route, p);
+	p->flags |= PACKET_BEGUN;
+	return net_fifos(n, NET_USER).first + p->escape;
 }
 
 uint32_t load_find_fifo(
@@ -120,7 +121,7 @@ static sim_time next_look(const struct load *l)
 	sim_time slice = l->net->params.stall / SLICES_PER_STALL;
 	sim_time soon = sim_now(sim) + slice, end = sim_slice(sim, slice);
 
-	if (packet_pool_used(l->net->pool) && is_stalled(l, end))
+	if (end > soon && packet_pool_used(l->net->pool) && is_stalled(l, end))
 		return soon;
 	return end;
 }

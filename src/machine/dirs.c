@@ -3,6 +3,7 @@
 #include "machine/machine.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,18 +71,30 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* What can stand in a list on a terminal. */
+static bool is_plain(const char *name)
+{
+	size_t n;
+
+	while ((n = name_letter(name)))
+		name += n;
+	return !*name;
+}
+
 /* The machines of one directory that are not in names yet. */
 static void scan(const char *dir, char **names, char **paths, size_t *n)
 {
 	DIR *d = opendir(dir);
 	struct dirent *f;
 
+	if (!d && errno == ENOMEM)
+		mem_give_up();
 	while (d && (f = readdir(d))) {
 		size_t len = strlen(f->d_name), i;
 		char path[2048];
 
 		if (len < 6 || strcmp(f->d_name + len - 5, ".yaml") != 0 ||
-			*n == MOST_MACHINES)
+			*n == MOST_MACHINES || !is_plain(f->d_name))
 			continue;
 		f->d_name[len - 5] = '\0';
 		for (i = 0; i < *n && strcmp(names[i], f->d_name); i++)

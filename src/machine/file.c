@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "machine/tree.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -369,35 +368,11 @@ static int read_tree(struct reader *r)
 	return 0;
 }
 
-static int read_text(struct reader *r, const char *text, size_t len)
-{
-	int failed;
-
-	if (len > MACHINE_FILE_MAX)
-		return fail(r, tree_top, "the file is larger than 1 MiB");
-	failed = tree_read(&r->tree, text, len) || read_tree(r) ? -1 : 0;
-	tree_free(&r->tree);
-	return failed;
-}
-
 static int read_file(struct reader *r)
 {
-	size_t len;
-	int failed;
-	char *text;
-	FILE *f;
+	int failed = tree_read_file(&r->tree, r->path) || read_tree(r) ? -1 : 0;
 
-	tree_show_path(r->path, r->tree.shown);
-	f = fopen(r->path, "r");
-	if (!f)
-		return fail(r, tree_top, "cannot read: %s", strerror(errno));
-	text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
-	len = fread(text, 1, MACHINE_FILE_MAX + 1, f);
-	failed = ferror(f)
-			 ? fail(r, tree_top, "cannot read: %s", strerror(errno))
-			 : read_text(r, text, len);
-	mem_free(text);
-	fclose(f);
+	tree_free(&r->tree);
 	return failed;
 }
 
@@ -431,11 +406,14 @@ int machine_text_read(const char *name, const char *text, size_t len,
 	const struct param_block *blocks, size_t n_blocks, struct err *e)
 {
 	struct reader r = { .dirs = dirs, .header = header };
+	int failed;
 
 	r.sections = blocks;
 	r.n_sections = n_blocks;
 	r.tree.e = e;
 	*header = (struct machine_header){ 0 };
 	tree_show_path(name, r.tree.shown);
-	return read_text(&r, text, len);
+	failed = tree_read(&r.tree, text, len) || read_tree(&r) ? -1 : 0;
+	tree_free(&r.tree);
+	return failed;
 }

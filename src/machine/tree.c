@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "machine/file.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,11 +51,18 @@ static struct node *add_node(
 	return &t->v[t->n++];
 }
 
+static bool is_space(unsigned char c)
+{
+	return c == '\n' || c == '\t';
+}
+
 /* NUL, line breaks and escapes, the two-byte ones of UTF-8 too. */
-static bool has_control(const unsigned char *s, size_t len)
+static bool has_control(
+	const struct tree *t, const unsigned char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (s[i] < 0x20 || s[i] == 0x7f ||
+		if ((s[i] < 0x20 && !(t->has_lines && is_space(s[i]))) ||
+			s[i] == 0x7f ||
 			(s[i] == 0xc2 && i + 1 < len && s[i + 1] < 0xa0))
 			return true;
 	return false;
@@ -85,7 +93,7 @@ static int on_scalar(struct tree *t, const yaml_event_t *ev)
 	size_t len = ev->data.scalar.length;
 	struct node *n;
 
-	if (has_control(s, len))
+	if (has_control(t, s, len))
 		return tree_fail(t, ev->start_mark,
 			"line breaks and control characters are not allowed");
 	n = add_node(t, NODE_SCALAR, ev);
@@ -148,12 +156,13 @@ static int fail_parse(const struct tree *t, const yaml_parser_t *p,
 	const char *text, size_t len)
 {
 	size_t offset = p->problem_offset < len ? p->problem_offset : len;
-	const char *problem = p->problem ? p->problem : "out of memory";
 
+	if (p->error == YAML_MEMORY_ERROR)
+		mem_give_up();
 	if (p->error == YAML_READER_ERROR)
 		return tree_fail(t, mark_at(text, offset), "not valid YAML: %s",
-			problem);
-	return tree_fail(t, p->problem_mark, "%s%s%s", problem,
+			p->problem);
+	return tree_fail(t, p->problem_mark, "%s%s%s", p->problem,
 		p->context ? " " : "", p->context ? p->context : "");
 }
 
@@ -169,7 +178,7 @@ static int parse(struct tree *t, const char *text, size_t len)
 	int failed = 0;
 
 	if (!yaml_parser_initialize(&p))
-		return tree_fail(t, tree_top, "out of memory");
+		mem_give_up();
 	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
 	while (!failed && !done) {
 		if (!yaml_parser_parse(&p, &ev)) {
@@ -184,11 +193,45 @@ static int parse(struct tree *t, const char *text, size_t len)
 	return failed;
 }
 
-int tree_read(struct tree *t, const char *text, size_t len)
+static void clear(struct tree *t)
 {
 	t->v = NULL;
 	t->n = t->room = t->n_open = 0;
+}
+
+int tree_read(struct tree *t, const char *text, size_t len)
+{
+	clear(t);
+	if (len > MACHINE_FILE_MAX)
+		return tree_fail(t, tree_top, "the file is larger than 1 MiB");
 	return parse(t, text, len);
+}
+
+static int fail_file(const struct tree *t)
+{
+	if (errno == ENOMEM)
+		mem_give_up();
+	return tree_fail(t, tree_top, "cannot read: %s", strerror(errno));
+}
+
+int tree_read_file(struct tree *t, const char *path)
+{
+	size_t len;
+	int failed;
+	char *text;
+	FILE *f;
+
+	clear(t);
+	tree_show_path(path, t->shown);
+	f = fopen(path, "r");
+	if (!f)
+		return fail_file(t);
+	text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
+	len = fread(text, 1, MACHINE_FILE_MAX + 1, f);
+	failed = ferror(f) ? fail_file(t) : tree_read(t, text, len);
+	mem_free(text);
+	fclose(f);
+	return failed;
 }
 
 void tree_free(struct tree *t)

@@ -5,6 +5,7 @@
 #ifndef MACHINE_TREE_H
 #define MACHINE_TREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <yaml.h>
 
@@ -29,6 +30,7 @@ struct node {
 struct tree {
 	char shown[TREE_SHOWN]; /* the path, in messages */
 	struct err *e; /* where they go */
+	bool has_lines; /* a scalar may be several lines, with tabs */
 	struct node *v;
 	size_t n, room;
 	size_t open[MACHINE_NESTING_MAX], n_open;
@@ -42,8 +44,10 @@ void tree_show_path(const char *path, char text[TREE_SHOWN]);
 int tree_fail(const struct tree *t, yaml_mark_t at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* shown and e are set; on an error too, tree_free() is the caller's to call. */
+/* e is set, and shown where there is no path; on an error too, tree_free() is
+ * the caller's to call. */
 int tree_read(struct tree *t, const char *text, size_t len);
+int tree_read_file(struct tree *t, const char *path);
 void tree_free(struct tree *t);
 
 #endif

@@ -7,6 +7,8 @@
 #define AT(field) offsetof(struct net_params, field)
 
 enum {
+	LEAST_PACKETS = 1 << 20, /* of addresses, for any machine */
+	OUTBOX_PACKETS = 1 << 12, /* of each site, behind full FIFOs */
 	MOST_PACKETS = 1 << 27,
 	MOST_BOOKED = 1 << 25, /* fewer, since addresses are short, too */
 	PREFETCH_SITES = 1024, /* more do not fit a second-level cache */
@@ -123,6 +125,30 @@ uint64_t net_estimate(const struct net_setup *s)
 			       32 * sizeof(struct sim_event));
 	}
 	return sum;
+}
+
+/*
+ * Packets that there can be: all buffers full of the shortest.  Address space
+ * may be short, too, so a small machine asks for little of it.
+ */
+static uint32_t most_packets(const struct net *n, const struct net_setup *s)
+{
+	uint64_t most = s->book ? MOST_BOOKED : MOST_PACKETS;
+	uint64_t sum = LEAST_PACKETS;
+	const struct net_params *p = s->router;
+	uint64_t full = (uint64_t)(LINK_CHANNELS * p->packets + p->injection +
+				   p->reception);
+	struct kind kind[NET_KINDS];
+	uint32_t n_kinds = list_kinds(s, kind), i;
+
+	for (i = 0; i < n_kinds; i++) {
+		const struct router_sites *x = &kind[i].sites;
+
+		sum += (uint64_t)(x->end - x->first) *
+		       (OUTBOX_PACKETS +
+			       (x->n_ports + 1) * full * n->link.max_chunks);
+	}
+	return (uint32_t)(sum < most ? sum : most);
 }
 
 /* --- set-up --- */
@@ -260,6 +286,9 @@ static void make_routers(struct net *n, const struct net_setup *s)
 	for (i = 0; i < n_kinds; i++)
 		n->router[i]->ops->wire(n->router[i]);
 	n->calls = n->router[NET_NODES]->calls;
+	for (i = 0; i < N_NET_CLASSES; i++)
+		n->fifos[i] = n->router[NET_NODES]->ops->fifos(
+			n->router[NET_NODES], i);
 	n->sim_ops.visit = n->calls->visit;
 	n->sim_ops.prefetch = n->calls->prefetch;
 	if (n->router[NET_SWITCHES]->calls != n->calls) {
@@ -280,12 +309,11 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 		goto fail;
 	n->n_workers = sim_n_workers(n->sim);
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
-	n->pool = packet_pool_new(
-		n->n_workers, s->book ? MOST_BOOKED : MOST_PACKETS);
+	n->pool = packet_pool_new(n->n_workers, most_packets(n, s));
 	n->packets = n->pool->base;
 	if (s->book)
 		n->book = book_new(
-			s->book, n->n_workers, n->n_sites, MOST_BOOKED);
+			s->book, n->n_workers, n->n_sites, most_packets(n, s));
 	if (s->faults)
 		n->faults =
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);

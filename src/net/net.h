@@ -102,6 +102,7 @@ struct net {
 	const struct route *route;
 	struct net_tally *tally;
 	struct link_rules link;
+	struct net_fifos fifos[N_NET_CLASSES];
 	int32_t full; /* chunks of a full packet */
 	uint32_t n_ports; /* the most that a site has */
 
@@ -150,7 +151,8 @@ void net_attach(
 /*
  * Puts a packet whose src, dst, kind, bytes, flags and zone are set into an
  * injection FIFO, which must have room.  Only from the site's own visit, in
- * the engine or program phase.
+ * the engine or program phase.  Where it was given to route_begin() before,
+ * that stands (PACKET_BEGUN).
  *
  * A broadcast (PACKET_RANGE, last) is of high priority, and its number is one
  * that its source has used for no other packet.  Each node of the range has to
@@ -172,9 +174,7 @@ static inline bool net_has_room(const struct net *n, site_id s, uint32_t fifo)
 static inline struct net_fifos net_fifos(
 	const struct net *n, enum net_class class)
 {
-	const struct router *r = n->router[NET_NODES];
-
-	return r->ops->fifos(r, class);
+	return n->fifos[class];
 }
 
 /* Gives chunks of a reception FIFO back; from the site's own visit. */

@@ -14,6 +14,9 @@
 
 enum { MOST_LOAD = 8192 };
 
+/* Far longer than what any test runs for. */
+static const sim_time LONGEST = 20000000 * (sim_time)SIM_NS;
+
 void nic_testing_defaults(const struct param *rows, size_t n, void *values)
 {
 	struct param_block b = {
@@ -122,6 +125,8 @@ void nic_testing_start(
 
 	host_params_defaults(&p);
 	p.memory = NIC_TESTING_MEMORY;
+	if (m->l2_capacity)
+		p.l2.capacity = m->l2_capacity;
 	build_net(m, n_workers, &e);
 	if (m->net) {
 		h.sim = m->net->sim;
@@ -157,6 +162,8 @@ void nic_testing_finish(struct nic *nic, struct net *net, struct host *host)
 
 void nic_testing_run(struct nic_testing *m)
 {
+	/* a program that never stops looking fails the test here */
+	assert_int_equal(sim_run(m->net->sim, LONGEST), SIM_IDLE);
 	nic_testing_finish(m->nic, m->net, m->host);
 }
 

@@ -27,6 +27,7 @@ struct nic_testing {
 	struct net_params router;
 	const struct nic_ops *ops;
 	void *params; /* the interface's */
+	int64_t l2_capacity; /* bytes; 0: the usual */
 	const struct side_ops *side; /* where it takes any: PCI Express */
 	void *side_params;
 	const struct book_how *book;

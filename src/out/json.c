@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/err.h"
+#include "base/name.h"
 
 void json_init(struct json *j, FILE *out)
 {
@@ -12,16 +13,17 @@ void json_init(struct json *j, FILE *out)
 
 static void quote(struct json *j, const char *s)
 {
-	const unsigned char *c = (const unsigned char *)s;
+	size_t n;
 
 	fputc('"', j->out);
-	for (; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			fprintf(j->out, "\\%c", *c);
-		else if (*c < 0x20 || *c == 0x7f)
-			fprintf(j->out, "\\u%04x", *c);
+	for (; *s; s += n ? n : 1) {
+		n = name_letter(s);
+		if (*s == '"' || *s == '\\')
+			fprintf(j->out, "\\%c", *s);
+		else if (n)
+			fwrite(s, 1, n, j->out);
 		else
-			fputc(*c, j->out);
+			fprintf(j->out, "\\u%04x", (unsigned char)*s);
 	}
 	fputc('"', j->out);
 }

@@ -1,91 +1,80 @@
-#define _POSIX_C_SOURCE 200809L
 #include "paper/claims.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <yaml.h>
 
 #include "base/mem.h"
-
-enum { FILE_MAX = 1 << 20 };
+#include "machine/tree.h"
 
 struct reader {
-	const char *path;
-	yaml_document_t doc;
+	struct tree tree;
 	struct claims *claims;
-	struct err *e;
 };
 
-static int fail(const struct reader *r, const yaml_node_t *at, const char *what)
+typedef int take_key(struct reader *r, void *arg, const char *key, size_t v);
+
+static int fail(const struct reader *r, size_t at, const char *what)
 {
-	return err_set(r->e, "%.200s:%zu: %s", r->path,
-		at ? at->start_mark.line + 1 : 1, what);
+	return tree_fail(&r->tree, r->tree.v[at].at, "%s", what);
 }
 
-static const char *scalar(const yaml_node_t *n)
+/* The text of a node that has any. */
+static const char *scalar(const struct reader *r, size_t at)
 {
-	if (!n || n->type != YAML_SCALAR_NODE || !n->data.scalar.length)
-		return NULL;
-	return (const char *)n->data.scalar.value;
+	const char *s = r->tree.v[at].text;
+
+	return s && *s ? s : NULL;
 }
 
-static int take_text(const struct reader *r, const yaml_node_t *n, char **text)
+static int take_text(const struct reader *r, size_t at, char **text)
 {
-	const char *s = scalar(n);
+	const char *s = scalar(r, at);
 
 	if (!s)
-		return fail(r, n, "want a text");
+		return fail(r, at, "want a text");
 	if (*text)
-		return fail(r, n, "the key is there twice");
+		return fail(r, at, "the key is there twice");
 	*text = mem_text(s);
 	return 0;
 }
 
 /* Calls f for each key of a map. */
-static int each_key(struct reader *r, yaml_node_t *map, void *arg,
-	int (*f)(struct reader *r, void *arg, const char *key, yaml_node_t *v))
+static int each_key(struct reader *r, size_t map, void *arg, take_key *f)
 {
-	yaml_node_pair_t *p;
+	const struct node *v = r->tree.v;
+	size_t k;
 
-	if (map->type != YAML_MAPPING_NODE)
+	if (v[map].kind != NODE_MAP)
 		return fail(r, map, "want keys and values");
-	for (p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
-		p++) {
-		yaml_node_t *key = yaml_document_get_node(&r->doc, p->key);
-		const char *name = scalar(key);
-
-		if (!name)
-			return fail(r, key, "want a key");
-		if (f(r, arg, name, yaml_document_get_node(&r->doc, p->value)))
+	for (k = map + 1; k < v[map].end; k = v[v[k].end].end) {
+		if (!scalar(r, k))
+			return fail(r, k, "want a key");
+		if (f(r, arg, v[k].text, v[k].end))
 			return -1;
 	}
 	return 0;
 }
 
-static int take_tests(struct reader *r, struct claim *c, yaml_node_t *list)
+static int take_tests(struct reader *r, struct claim *c, size_t list)
 {
-	yaml_node_item_t *i;
+	const struct node *v = r->tree.v;
+	size_t i;
 
-	if (list->type != YAML_SEQUENCE_NODE || c->tests)
+	if (v[list].kind != NODE_LIST || c->tests)
 		return fail(r, list, "want one list of tests");
-	for (i = list->data.sequence.items.start;
-		i < list->data.sequence.items.top; i++) {
+	for (i = list + 1; i < v[list].end; i = v[i].end) {
 		c->tests =
 			mem_grow(c->tests, c->n_tests + 1, sizeof(*c->tests));
 		c->tests[c->n_tests] = NULL;
-		if (take_text(r, yaml_document_get_node(&r->doc, *i),
-			    &c->tests[c->n_tests++]))
+		if (take_text(r, i, &c->tests[c->n_tests++]))
 			return -1;
 	}
 	return 0;
 }
 
-static int edit_key(
-	struct reader *r, void *arg, const char *key, yaml_node_t *v)
+static int edit_key(struct reader *r, void *arg, const char *key, size_t v)
 {
 	struct claim_edit *e = arg;
+	const struct node *n = &r->tree.v[v];
 
 	if (!strcmp(key, "file"))
 		return take_text(r, v, &e->file);
@@ -93,7 +82,7 @@ static int edit_key(
 		return take_text(r, v, &e->find);
 	if (strcmp(key, "put") != 0)
 		return fail(r, v, "want file, find or put");
-	if (v->type != YAML_SCALAR_NODE || v->data.scalar.length)
+	if (n->kind != NODE_SCALAR || *n->text)
 		return take_text(r, v, &e->put);
 	if (e->put)
 		return fail(r, v, "the key is there twice");
@@ -101,7 +90,7 @@ static int edit_key(
 	return 0;
 }
 
-static int take_edit(struct reader *r, struct claim *c, yaml_node_t *v)
+static int take_edit(struct reader *r, struct claim *c, size_t v)
 {
 	struct claim_edit *e;
 
@@ -118,26 +107,25 @@ static int take_edit(struct reader *r, struct claim *c, yaml_node_t *v)
 }
 
 /* One edit, or a list of them. */
-static int take_mutant(struct reader *r, struct claim *c, yaml_node_t *v)
+static int take_mutant(struct reader *r, struct claim *c, size_t at)
 {
-	yaml_node_item_t *i;
+	const struct node *v = r->tree.v;
+	size_t i;
 
 	if (c->mutant)
-		return fail(r, v, "want one mutant");
-	if (v->type != YAML_SEQUENCE_NODE)
-		return take_edit(r, c, v);
-	for (i = v->data.sequence.items.start; i < v->data.sequence.items.top;
-		i++)
-		if (take_edit(r, c, yaml_document_get_node(&r->doc, *i)))
+		return fail(r, at, "want one mutant");
+	if (v[at].kind != NODE_LIST)
+		return take_edit(r, c, at);
+	for (i = at + 1; i < v[at].end; i = v[i].end)
+		if (take_edit(r, c, i))
 			return -1;
 	return 0;
 }
 
-static int feature_key(
-	struct reader *r, void *arg, const char *key, yaml_node_t *v)
+static int feature_key(struct reader *r, void *arg, const char *key, size_t v)
 {
 	struct claim *c = arg;
-	const char *text = scalar(v);
+	const char *text = scalar(r, v);
 
 	if (!strcmp(key, "id"))
 		return take_text(r, v, &c->id);
@@ -155,7 +143,7 @@ static int feature_key(
 	return 0;
 }
 
-static int take_feature(struct reader *r, yaml_node_t *v)
+static int take_feature(struct reader *r, size_t v)
 {
 	struct claims *all = r->claims;
 	struct claim *c;
@@ -179,82 +167,51 @@ static int take_feature(struct reader *r, yaml_node_t *v)
 	return 0;
 }
 
-static int top_key(struct reader *r, void *arg, const char *key, yaml_node_t *v)
+static int top_key(struct reader *r, void *arg, const char *key, size_t at)
 {
+	const struct node *v = r->tree.v;
 	struct claims *c = r->claims;
-	yaml_node_item_t *i;
+	size_t i;
 
 	(void)arg;
 	if (!strcmp(key, "schema"))
-		return scalar(v) && !strcmp(scalar(v), "1")
+		return scalar(r, at) && !strcmp(scalar(r, at), "1")
 			       ? 0
-			       : fail(r, v, "schema: 1");
+			       : fail(r, at, "schema: 1");
 	if (!strcmp(key, "system"))
-		return take_text(r, v, &c->system);
+		return take_text(r, at, &c->system);
 	if (!strcmp(key, "title"))
-		return take_text(r, v, &c->title);
+		return take_text(r, at, &c->title);
 	if (strcmp(key, "features") != 0)
-		return fail(r, v, "want schema, system, title or features");
-	if (v->type != YAML_SEQUENCE_NODE || c->n)
-		return fail(r, v, "want one list of features");
-	for (i = v->data.sequence.items.start; i < v->data.sequence.items.top;
-		i++)
-		if (take_feature(r, yaml_document_get_node(&r->doc, *i)))
+		return fail(r, at, "want schema, system, title or features");
+	if (v[at].kind != NODE_LIST || c->n)
+		return fail(r, at, "want one list of features");
+	for (i = at + 1; i < v[at].end; i = v[i].end)
+		if (take_feature(r, i))
 			return -1;
 	return 0;
 }
 
-static int read_document(struct reader *r)
+static int read_tree(struct reader *r)
 {
-	yaml_node_t *root = yaml_document_get_root_node(&r->doc);
-
-	if (!root)
-		return fail(r, NULL, "the file is empty");
-	if (each_key(r, root, NULL, top_key))
+	if (each_key(r, 0, NULL, top_key))
 		return -1;
 	if (!r->claims->system || !r->claims->title || !r->claims->n)
-		return fail(r, root, "want system, title and features");
+		return fail(r, 0, "want system, title and features");
 	return 0;
-}
-
-static int parse(struct reader *r, FILE *f)
-{
-	yaml_parser_t parser;
-	int code;
-
-	if (!yaml_parser_initialize(&parser))
-		return fail(r, NULL, "the parser does not start");
-	yaml_parser_set_input_file(&parser, f);
-	if (!yaml_parser_load(&parser, &r->doc)) {
-		code = err_set(r->e, "%.200s:%zu: %s", r->path,
-			parser.problem_mark.line + 1,
-			parser.problem ? parser.problem : "not YAML");
-	} else {
-		code = read_document(r);
-		yaml_document_delete(&r->doc);
-	}
-	yaml_parser_delete(&parser);
-	return code;
 }
 
 int claims_read(struct claims *c, const char *path, struct err *e)
 {
-	struct reader r = { .path = path, .claims = c, .e = e };
-	struct stat st;
-	FILE *f;
-	int code;
+	struct reader r = { .claims = c };
+	int failed;
 
 	memset(c, 0, sizeof(*c));
-	f = fopen(path, "rb");
-	if (!f)
-		return err_set(e, "%.200s: %s", path, strerror(errno));
-	if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode) ||
-		st.st_size > FILE_MAX)
-		code = err_set(e, "%.200s: not a file of claims", path);
-	else
-		code = parse(&r, f);
-	fclose(f);
-	return code;
+	r.tree.e = e;
+	r.tree.has_lines = true;
+	failed = tree_read_file(&r.tree, path) || read_tree(&r) ? -1 : 0;
+	tree_free(&r.tree);
+	return failed;
 }
 
 void claims_free(struct claims *c)

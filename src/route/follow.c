@@ -38,6 +38,8 @@ struct follow {
 
 void route_begin(const struct route *r, struct packet *p)
 {
+	if (p->flags & PACKET_BEGUN)
+		return;
 	r->ops->start(r, p);
 	if (r->tables)
 		route_look_up(r->tables, p);

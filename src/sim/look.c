@@ -40,7 +40,6 @@ static uint64_t worker_memory(const struct sim *s, const struct sim_worker *w)
 	for (i = 0; i < s->p.n_workers * s->n_slots; i++)
 		n += (uint64_t)((char *)w->out[i].end - (char *)w->first[i]);
 	n += (uint64_t)w->n_sites * (sizeof(*w->head) + sizeof(*w->order));
-	n += w->next_room * sizeof(*w->next);
 	n += w->inbox_room * sizeof(*w->inbox);
 	for (i = 0; i < 2 * s->p.n_workers; i++)
 		n += w->away[i].room * sizeof(*w->away[i].item);

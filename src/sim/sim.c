@@ -65,42 +65,40 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 
 /* --- a window --- */
 
-/* Threads the events into one list per site; returns how many sites have
- * one.  The order of sites is that of their first mail: it does not matter. */
+/*
+ * Threads the events into one list per site: 1 + the index of the next one
+ * takes the place of the site, which the list's owner knows.  Returns how many
+ * sites have one.  The order of sites is that of their first mail: it does not
+ * matter.
+ */
 static uint32_t sort_by_site(
-	struct sim_worker *w, const struct sim_event *e, uint32_t n)
+	struct sim_worker *w, struct sim_event *e, uint32_t n)
 {
-	uint32_t *head = w->head, *next, i, n_sites = 0;
+	uint32_t *head = w->head, i;
 	site_id *order = w->order;
 
-	if (n > w->next_room) {
-		w->next_room = 2 * n;
-		w->next = mem_grow(w->next, w->next_room, sizeof(*w->next));
-	}
-	next = w->next;
-	for (i = 0; i < n; i++) {
-		site_id site = e[i].site;
+	for (i = 1; i <= n; i++, e++) {
+		site_id site = e->site;
 		uint32_t old = head[site];
 
-		next[i] = old;
-		head[site] = i + 1;
+		e->site = old;
+		head[site] = i;
 		if (!old)
-			order[n_sites++] = site;
+			*order++ = site;
 	}
-	return n_sites;
+	return (uint32_t)(order - w->order);
 }
 
 static inline void fill_batch(
-	struct sim_worker *w, const struct sim_event *e, uint32_t site)
+	struct sim_worker *w, const struct sim_event *e, site_id site)
 {
 	uint32_t i = w->head[site];
-	const uint32_t *next = w->next;
 	struct sim_event *end = w->batch;
 
 	w->head[site] = 0;
 	w->at = end;
 	*end++ = e[i - 1];
-	while ((i = next[i - 1])) {
+	while ((i = e[i - 1].site)) {
 		struct sim_event *at = end++, x = e[i - 1];
 
 		while (at[-1].rank > x.rank) {
@@ -113,16 +111,21 @@ static inline void fill_batch(
 }
 
 static void prefetch(
-	const struct sim_worker *w, const struct sim_event *e, uint32_t site)
+	const struct sim_worker *w, const struct sim_event *e, site_id site)
 {
-	uint32_t i;
+	uint32_t i = w->head[site];
 
-	for (i = w->head[site]; i; i = w->next[i - 1])
-		w->sim->p.ops->prefetch(w, &e[i - 1]);
+	while (i) {
+		struct sim_event x = e[i - 1];
+
+		i = x.site;
+		x.site = site;
+		w->sim->p.ops->prefetch(w, &x);
+	}
 }
 
 static void visit_all(
-	struct sim_worker *w, const struct sim_event *e, uint32_t n_events)
+	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
 	uint32_t n = sort_by_site(w, e, n_events);
 	const struct sim_ops *ops = w->sim->p.ops;
@@ -193,7 +196,6 @@ static void worker_fini(struct sim *s, struct sim_worker *w)
 	mem_free(w->out);
 	mem_free(w->first);
 	map_free(w->head, s->p.n_sites * sizeof(*w->head));
-	mem_free(w->next);
 	map_free(w->order, s->p.n_sites * sizeof(*w->order));
 	mem_free(w->batch - 1);
 	mem_free(w->inbox);

@@ -60,7 +60,7 @@ enum sim_phase {
 
 struct sim_event {
 	uint64_t rank; /* when, in ps after its window's start; key; aux */
-	site_id site;
+	site_id site; /* of mail; a visit is told by its own argument */
 	uint32_t data;
 };
 
@@ -123,8 +123,6 @@ struct sim_worker {
 
 	/* sorting by site */
 	uint32_t *head; /* [site] 1 + index of its first event, or 0 */
-	uint32_t *next; /* [event] */
-	uint32_t next_room;
 	site_id *order; /* sites with mail */
 	site_id n_sites; /* its own */
 	struct sim_event *inbox; /* of several workers */

@@ -152,7 +152,6 @@ static void toy_visit(struct sim_worker *w, site_id site)
 		uint32_t rank = (uint32_t)key << 16 | aux;
 		uint32_t hops = e.data & ((1u << HOPS_BITS) - 1);
 
-		s->n_wrong += e.site != site;
 		s->n_wrong += t < w->start || t >= w->start + y->p.window;
 		s->n_wrong += e.data != toy_data(site, t, key, aux, hops);
 		s->n_wrong +=

@@ -74,6 +74,9 @@ enum mu_register {
 	MU_ERROR_ADDRESS, /* read only: of the last error; all ones: none */
 	MU_ERROR_NUMBER, /* read only: FIFO, base, ... of the last error */
 	MU_UPC, /* read only: enum mu_event, see mu_upc() */
+	/* S of a counter of a sender: the channels that it counts; a store
+	 * lets it begin at 0 */
+	MU_SENT_CHANNELS,
 	/* S of an engine, 0 to 15 injection, 16 to 31 reception: a store
 	 * flips the bits that it has in a word of its next packet */
 	MU_FAULT,

@@ -97,6 +97,89 @@ static void bgq_f136_a_64_bit_count_of_messages_injected_whole(void **state)
 	sw_run_on("3", 1, p, 2);
 }
 
+/* --- prefetching --- */
+
+static void prefetch(void *arg)
+{
+	struct sw_fifo f = sw_open(0, 0);
+	struct mu_descriptor d = sw_put(1, 4096);
+	uint32_t i;
+
+	(void)arg;
+	mu_set_prefetch(&d, true);
+	program_wait(1000 * SIM_NS);
+	sw_inject(&f, &d);
+	sw_wait_sent(&f);
+	for (i = 0; i < MU_NET_FIFOS; i++)
+		assert_int_equal(sw_upc(MU_UPC_PACKETS_IN, i), 0);
+	assert_int_equal(sw_load(MU_INJ_COUNT, 0), 1);
+}
+
+static void bgq_f115_prefetch_reads_and_sends_nothing(void **state)
+{
+	const struct sw_program p = { 0, prefetch, NULL };
+	struct nic_testing m;
+
+	(void)state;
+	nic_testing_init(&m, &bgq_mu_ops, "2");
+	sw_run(&m, 1, &p, 1);
+	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, 1 + 4096 / 128);
+	assert_int_equal(net_total(m.net).injected, 0);
+	assert_null(m.nic->nodes[1]);
+	nic_testing_fini(&m);
+}
+
+enum { CACHE = 128 << 10, SMALL = 16 << 10, LARGE = 4 * CACHE };
+
+/* Reads memory to send it, or to prefetch it; how many lines were missed. */
+static uint64_t read_lines(
+	struct sw_fifo *f, uint64_t at, uint64_t bytes, bool is_prefetch)
+{
+	const struct l2 *l2 = host_l2(program_host());
+	uint64_t was = l2_counts(l2, program_node()).misses;
+	struct mu_descriptor d = sw_put(1, 0);
+
+	mu_set_payload(&d, at, bytes);
+	mu_set_prefetch(&d, is_prefetch);
+	sw_inject(f, &d);
+	sw_wait_sent(f);
+	return l2_counts(l2, program_node()).misses - was;
+}
+
+/* A cache that holds the small area, but not the large one with it. */
+static void prefetch_lines(void *arg)
+{
+	const uint64_t small = SW_SOURCE, large = SW_SOURCE + (1 << 20);
+	enum { LINES = SMALL / 128, MORE = 2 /* the descriptor's */ };
+	struct sw_fifo f = sw_open(0, 0);
+	uint32_t i;
+
+	(void)arg;
+	program_wait(1000 * SIM_NS);
+	for (i = 0; i < 2; i++) {
+		read_lines(&f, large, LARGE, false);
+		assert_in_range(read_lines(&f, small, SMALL, i == 1), LINES,
+			LINES + MORE);
+		/* it is there, whatever it was read for */
+		assert_in_range(read_lines(&f, small, SMALL, false), 0, MORE);
+	}
+}
+
+static void bgq_f115_what_is_prefetched_is_in_l2(void **state)
+{
+	const struct sw_program p[] = {
+		{ 0, prefetch_lines, NULL },
+		{ 1, open_only, NULL },
+	};
+	struct nic_testing m;
+
+	(void)state;
+	nic_testing_init(&m, &bgq_mu_ops, "2");
+	m.l2_capacity = CACHE;
+	sw_run(&m, 1, p, 2);
+	nic_testing_fini(&m);
+}
+
 /* --- bad bits --- */
 
 struct faulty {
@@ -226,6 +309,8 @@ int main(void)
 			bgq_f112_each_packet_is_chosen_by_priority_and_lot),
 		cmocka_unit_test(
 			bgq_f136_a_64_bit_count_of_messages_injected_whole),
+		cmocka_unit_test(bgq_f115_prefetch_reads_and_sends_nothing),
+		cmocka_unit_test(bgq_f115_what_is_prefetched_is_in_l2),
 		cmocka_unit_test(bgq_f130_one_bad_bit_is_mended),
 		cmocka_unit_test(bgq_f130_two_bad_bits_stop_their_engine_alone),
 	};

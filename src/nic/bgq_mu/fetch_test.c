@@ -228,6 +228,36 @@ static void bgq_f108_a_descriptor_is_sent_when_the_tail_moves(void **state)
 	check_step_by_step();
 }
 
+/* Packets that two engines of one master port send: the last one may be done
+ * before the one before it. */
+static void watch_head(void *arg)
+{
+	struct sw_fifo f = sw_open(40, 0);
+	struct mu_descriptor d = sw_put(1, 4 * MU_PAYLOAD);
+	uint64_t k = 0;
+
+	(void)arg;
+	mu_set_fifo_map(&d, 0x5000);
+	program_wait(1000 * SIM_NS);
+	sw_inject(&f, &d);
+	for (; k < 4; program_charge(SIM_NS)) {
+		k = sw_upc(MU_UPC_PACKETS_IN, 0) + sw_upc(MU_UPC_PACKETS_IN, 2);
+		assert_int_equal(
+			sw_load(MU_INJ_HEAD, 40), f.at + (k == 4 ? 64 : 0));
+	}
+}
+
+static void bgq_f108_the_head_moves_when_all_is_sent(void **state)
+{
+	const struct sw_program p[] = {
+		{ 1, open_only, NULL },
+		{ 0, watch_head, NULL },
+	};
+
+	(void)state;
+	sw_run_on("3", 1, p, 2);
+}
+
 /* Address, length, map and header template are what the message follows. */
 static void bgq_f104_a_descriptor_says_it_all(void **state)
 {
@@ -508,6 +538,7 @@ int main(void)
 		cmocka_unit_test(bgq_f129_users_errors_do_not_reach_the_system),
 		cmocka_unit_test(
 			bgq_f108_a_descriptor_is_sent_when_the_tail_moves),
+		cmocka_unit_test(bgq_f108_the_head_moves_when_all_is_sent),
 		cmocka_unit_test(bgq_f104_a_descriptor_says_it_all),
 		cmocka_unit_test(bgq_f109_order_in_a_fifo_and_none_between),
 		cmocka_unit_test(bgq_f111_one_descriptor_of_each_fifo_is_held),

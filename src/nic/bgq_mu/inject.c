@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "host/atomic.h"
 #include "nic/bgq_mu/mu.h"
 
 static bool has_room(const struct mu *mu, site_id s, uint32_t engine)
@@ -117,6 +118,77 @@ static __attribute__((noinline)) void refuse(const struct nic_at *a,
 	mu_inject_go_on(a, engine);
 }
 
+/* --- words that the L2 changes while they are read (BGQ-F92) --- */
+
+static const enum atomic_op load_of[] = {
+	[MU_ATOMIC_LOAD] = ATOMIC_LOAD,
+	[MU_ATOMIC_LOAD_CLEAR] = ATOMIC_LOAD_CLEAR,
+	[MU_ATOMIC_LOAD_INCREMENT] = ATOMIC_LOAD_INCREMENT,
+	[MU_ATOMIC_LOAD_DECREMENT] = ATOMIC_LOAD_DECREMENT,
+	[MU_ATOMIC_LOAD_INCREMENT_BOUNDED] = ATOMIC_LOAD_INCREMENT_BOUNDED,
+	[MU_ATOMIC_LOAD_DECREMENT_BOUNDED] = ATOMIC_LOAD_DECREMENT_BOUNDED,
+};
+
+static bool is_atomic(const struct mu_inj_fifo *f)
+{
+	return f->payload >= MU_ATOMIC && f->payload < 2 * MU_ATOMIC &&
+	       (f->payload & 7) <= MU_ATOMIC_LOAD_DECREMENT_BOUNDED;
+}
+
+/* Where a packet's words are. */
+static uint64_t words_at(
+	const struct mu *mu, const struct mu_inj_fifo *f, uint64_t packet)
+{
+	return (f->payload & (MU_ATOMIC - 1) & ~UINT64_C(7)) +
+	       packet * mu->payload;
+}
+
+/* Whether they are words, and they and their bounds may be changed. */
+static bool allows_words(const struct nic_at *a, const struct mu_inj_fifo *f,
+	uint64_t at, const struct mu_job *job)
+{
+	bool is_system = mu_is_system(job->inj);
+	uint64_t bound =
+		at + (uint64_t)atomic_bound_at(load_of[f->payload & 7]);
+
+	return job->bytes % 8 == 0 &&
+	       mu_port_allows(a, at, job->bytes, false, is_system) &&
+	       mu_port_allows(a, at, job->bytes, true, is_system) &&
+	       mu_port_allows(a, bound, job->bytes, false, is_system);
+}
+
+/* What the ranges do not allow as it is: operations, or nothing to be sent. */
+static __attribute__((noinline)) void read_otherwise(const struct nic_at *a,
+	struct mu_inj_fifo *f, const struct mu_job *job, uint32_t engine,
+	uint64_t from)
+{
+	uint64_t at = words_at(mu_of(a), f, job->packet);
+
+	if (is_atomic(f) && allows_words(a, f, at, job))
+		post_done(a, engine,
+			mu_port_atomic(a, MU_ASK_INJECT + engine, at,
+				job->bytes / 8u));
+	else
+		refuse(a, f, job, engine, from);
+}
+
+/* The answers to its loads; nothing of what no memory is behind, which ranges
+ * may allow. */
+static __attribute__((noinline)) void fill_otherwise(const struct nic_at *a,
+	const struct mu_inj_fifo *f, const struct mu_job *job, uint8_t *payload)
+{
+	uint64_t at = words_at(mu_of(a), f, job->packet), old;
+	uint32_t i;
+
+	memset(payload, 0, job->bytes);
+	for (i = 0; is_atomic(f) && i < job->bytes; i += 8)
+		if (host_atomic(a->nic->host, a->w, a->s, a->t,
+			    load_of[f->payload & 7], at + i, 0, &old))
+			memcpy(payload + i, &old, 8);
+}
+
+/* --- a packet's bytes --- */
+
 /* The port is the engine's: asks for the packet's bytes. */
 static inline void read_payload(const struct nic_at *a, struct mu_inj_fifo *f,
 	struct mu_job *job, uint32_t engine)
@@ -128,7 +200,7 @@ static inline void read_payload(const struct nic_at *a, struct mu_inj_fifo *f,
 			mu_port_read(
 				a, MU_ASK_INJECT + engine, from, job->bytes));
 	else
-		refuse(a, f, job, engine, from);
+		read_otherwise(a, f, job, engine, from);
 }
 
 void mu_inject_take(const struct nic_at *a, uint32_t engine)
@@ -214,11 +286,10 @@ static struct mu_buffer *fill_buffer(const struct nic_at *a,
 	uint32_t end = (job->bytes + MU_CHUNK - 1u) & ~(MU_CHUNK - 1u);
 
 	fill_header(a, f, job, &b->header);
-	/* What no memory is behind reads as nothing; ranges allow it. */
 	if (!host_read(mu->nic.host, a->s,
 		    f->payload + job->packet * mu->payload, b->payload,
 		    job->bytes))
-		memset(b->payload, 0, job->bytes);
+		fill_otherwise(a, f, job, b->payload);
 	if (end != job->bytes)
 		memset(b->payload + job->bytes, 0, end - job->bytes);
 	return b;

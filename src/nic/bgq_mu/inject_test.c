@@ -123,7 +123,7 @@ static void receive_class(void *arg)
 	}
 }
 
-static void bgq_f18_fifos_are_split_by_class(void **state)
+static void fifos_are_split_by_class(void **state)
 {
 	/* packets that go in the plus direction come in by the minus port */
 	static const struct class classes[] = {
@@ -547,41 +547,11 @@ static void bgq_f113_leading_bytes_dropped_tail_zeroed(void **state)
 	sw_run_on("2", 1, p, 2);
 }
 
-static void prefetch(void *arg)
-{
-	struct sw_fifo f = sw_open(0, 0);
-	struct mu_descriptor d = sw_put(1, 4096);
-	uint32_t i;
-
-	(void)arg;
-	mu_set_prefetch(&d, true);
-	program_wait(1000 * SIM_NS);
-	sw_inject(&f, &d);
-	sw_wait_sent(&f);
-	for (i = 0; i < MU_NET_FIFOS; i++)
-		assert_int_equal(packets_in(i), 0);
-	assert_int_equal(sw_load(MU_INJ_COUNT, 0), 1);
-}
-
-static void bgq_f115_prefetch_reads_and_sends_nothing(void **state)
-{
-	const struct sw_program p = { 0, prefetch, NULL };
-	struct nic_testing m;
-
-	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "2");
-	sw_run(&m, 1, &p, 1);
-	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, 1 + 4096 / 128);
-	assert_int_equal(net_total(m.net).injected, 0);
-	assert_null(m.nic->nodes[1]);
-	nic_testing_fini(&m);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f17_routers_on_the_way_touch_no_memory),
-		cmocka_unit_test(bgq_f18_fifos_are_split_by_class),
+		cmocka_unit_test(fifos_are_split_by_class),
 		cmocka_unit_test(bgq_f88_engines_work_in_parallel),
 		cmocka_unit_test(bgq_f19_all_links_are_busy_at_once),
 		cmocka_unit_test(bgq_f20_a_fifo_is_not_bound_to_a_link),
@@ -592,7 +562,6 @@ int main(void)
 		cmocka_unit_test(bgq_f93_any_alignment),
 		cmocka_unit_test(bgq_f113_read_sizes_follow_alignment),
 		cmocka_unit_test(bgq_f113_leading_bytes_dropped_tail_zeroed),
-		cmocka_unit_test(bgq_f115_prefetch_reads_and_sends_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -414,6 +414,7 @@ static void node_fini(struct nic *nic, void *node)
 	for (i = 0; i < MU_SUBGROUPS; i++)
 		subgroup_free(n->subgroup[i]);
 	mem_free(n->flips);
+	mem_free(n->sent);
 	mu_account_free(n);
 	ring_fini(&n->stores);
 }
@@ -513,6 +514,7 @@ static uint64_t node_memory(const void *node)
 	uint32_t i;
 
 	sum += n->flips ? sizeof(*n->flips) : 0;
+	sum += n->sent ? MU_SENT * sizeof(*n->sent) : 0;
 	for (i = 0; i < MU_SUBGROUPS; i++)
 		sum += n->subgroup[i] ? subgroup_memory(n->subgroup[i]) : 0;
 	return sum;

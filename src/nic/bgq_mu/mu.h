@@ -59,6 +59,7 @@ enum {
 	MU_DRAINS = MU_PAYLOAD / MU_CHUNK + 2, /* with the header's */
 	MU_INJ_WORDS = (MU_INJ_FIFOS + 63) / 64,
 	MU_MASKS = MU_REC_ARRIVED - MU_INJ_OWNED + 1,
+	MU_SENT = MU_SENDERS * MU_SENDER_COUNTERS,
 };
 
 enum {
@@ -185,6 +186,12 @@ struct mu_flips {
 	uint64_t bits[2 * MU_NET_FIFOS];
 };
 
+/* What a counter of a sender counts, and what was sent before. */
+struct mu_sent {
+	uint32_t channels;
+	uint64_t before;
+};
+
 /* Injection FIFOs with packets to cut. */
 struct mu_senders {
 	uint64_t word[MU_INJ_WORDS]; /* a bit for each */
@@ -224,6 +231,7 @@ struct mu_node {
 	uint64_t rejected; /* packets that were thrown away */
 	uint64_t slave_reads, slave_writes;
 	struct mu_flips *flips; /* NULL: none ever */
+	struct mu_sent *sent; /* [counter]; NULL: none is in use */
 	struct mu_account **accounts; /* [FIFO], where there is a book */
 };
 

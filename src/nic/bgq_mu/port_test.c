@@ -189,223 +189,6 @@ static void bgq_f127_outstanding_over_requests_is_the_latency(void **state)
 	nic_testing_fini(&b.m);
 }
 
-/* --- who uses which --- */
-
-static void bgq_f96_requesters_are_attached_for_good_and_spread(void **state)
-{
-	uint32_t reads[MU_MAX_PORTS] = { 0 }, writes[MU_MAX_PORTS] = { 0 };
-	struct bench b;
-	const uint8_t *port;
-	uint32_t i;
-
-	(void)state;
-	open_bench(&b);
-	port = mu_of(&b.at)->port_of;
-	for (i = 0; i < 2 * MU_DIMS; i++) {
-		reads[port[MU_ASK_INJECT + i]]++;
-		writes[port[MU_ASK_WRITE + i]]++;
-		assert_int_equal(
-			port[MU_ASK_WRITE + i], port[MU_ASK_COUNT + i]);
-	}
-	assert_int_equal(reads[0], 5);
-	assert_int_equal(reads[1], 5);
-	assert_int_equal(writes[0], 5);
-	assert_int_equal(writes[1], 5);
-	/* BGQ-F110: descriptors have a port with little else on it */
-	assert_int_equal(port[MU_ASK_FETCH], 2);
-	nic_testing_fini(&b.m);
-}
-
-struct traffic {
-	uint64_t requests[MU_MAX_PORTS];
-	sim_time took;
-};
-
-static void exchange(void *arg)
-{
-	struct traffic *x = (struct traffic *)arg + program_node();
-	site_id to = program_node() ^ 1;
-	struct mu_descriptor d = sw_put(to, 30000);
-	struct sw_fifo f = sw_open(program_node() * 8, 0);
-	sim_time t;
-	uint32_t i;
-
-	sw_open_bases(30000 + 30000);
-	program_wait(1000 * SIM_NS);
-	t = program_now();
-	sw_inject(&f, &d);
-	d = sw_put(program_node(), 30000);
-	mu_set_put(&d.header, SW_BASE_TARGET, 40000);
-	sw_inject(&f, &d);
-	sw_wait_counter(SW_COUNTER);
-	x->took = program_now() - t;
-	for (i = 0; i < MU_MAX_PORTS; i++)
-		x->requests[i] = sw_upc(MU_UPC_REQUESTS, i);
-}
-
-static void run_exchange(uint32_t ports, struct traffic *x)
-{
-	struct sw_program p[4];
-	struct nic_testing m;
-	uint32_t i;
-
-	for (i = 0; i < 4; i++)
-		p[i] = (struct sw_program){ i, exchange, x };
-	nic_testing_init(&m, &bgq_mu_ops, "2x2");
-	((struct mu_params *)m.params)->ports = ports;
-	sw_run(&m, 1, p, 4);
-	for (i = 0; i < 4; i++) {
-		struct l2_counts c = l2_counts(host_l2(m.host), i);
-
-		assert_int_equal(c.reads + c.writes + c.atomics,
-			x[i].requests[0] + x[i].requests[1] + x[i].requests[2]);
-		/* two descriptors, 235 reads of 30000 bytes twice */
-		assert_int_equal(c.reads, 2 + 2 * 235);
-		assert_int_equal(c.atomics, 2 * 59);
-	}
-	nic_testing_fini(&m);
-}
-
-static void bgq_f89_engines_and_fetch_share_several_ports(void **state)
-{
-	struct traffic three[4], one[4];
-	uint32_t i;
-
-	(void)state;
-	run_exchange(3, three);
-	run_exchange(1, one);
-	for (i = 0; i < 4; i++) {
-		assert_true(three[i].requests[0] && three[i].requests[1] &&
-			    three[i].requests[2]);
-		assert_true(one[i].requests[0]);
-		assert_false(one[i].requests[1] || one[i].requests[2]);
-	}
-}
-
-static void bgq_f90_all_traffic_goes_through_l2(void **state)
-{
-	struct traffic x[4];
-
-	(void)state;
-	run_exchange(3, x);
-}
-
-/* --- priorities --- */
-
-/*
- * One port, at 50 ns a request, which normal user traffic keeps busy: ten
- * engines with a packet each ask for it.  All of it prefetches, so that only
- * the port is in the way.
- */
-enum { SLOW = 50 * SIM_NS, TURN = 5 * SLOW };
-
-struct level {
-	uint32_t inj;
-	uint64_t attributes, others; /* the flood's */
-	sim_time fetched, sent; /* after the tail's store */
-};
-
-static void flood(void *arg)
-{
-	const struct level *l = arg;
-	struct mu_node *n;
-	struct sw_fifo f[10];
-	uint32_t i;
-
-	for (i = 0; i < 10; i++)
-		f[i] = sw_open(i, l->others);
-	program_wait(2000 * SIM_NS);
-	for (i = 0; i < 10; i++) {
-		struct mu_descriptor d = sw_put(1, 40 * MU_PAYLOAD);
-
-		mu_set_fifo_map(&d, MU_MAP_A_MINUS >> i);
-		mu_set_prefetch(&d, true);
-		sw_inject(&f[i], &d);
-	}
-	/* Half of it is done: all had their share. */
-	program_wait(45000 * SIM_NS);
-	n = host_nic(program_host())->nodes[program_node()];
-	for (i = 0; i < 10; i++)
-		assert_in_range(mu_inj(n, i)->next, 8, 32);
-	for (i = 0; i < 10; i++)
-		sw_wait_sent(&f[i]);
-}
-
-static void send_at_level(void *arg)
-{
-	struct level *l = arg;
-	struct sw_fifo f = sw_open(l->inj, l->attributes);
-	struct mu_descriptor d = sw_put(1, 10 * MU_PAYLOAD);
-	sim_time t;
-
-	/* by a network FIFO of its own */
-	mu_set_fifo_map(&d, MU_MAP_HIGH);
-	mu_set_prefetch(&d, true);
-	program_wait(10000 * SIM_NS);
-	t = program_now();
-	sw_inject(&f, &d);
-	while (!sw_load(MU_INJ_FETCHED, l->inj))
-		program_charge(SIM_NS);
-	l->fetched = program_now() - t;
-	sw_wait_sent(&f);
-	l->sent = program_now() - t;
-}
-
-static void open_only(void *arg)
-{
-	(void)arg;
-	sw_open_bases(0);
-}
-
-static struct level time_level(
-	uint32_t inj, uint64_t attributes, bool is_flooded, uint64_t others)
-{
-	struct level l = { inj, attributes, others, 0, 0 };
-	const struct sw_program p[] = {
-		{ 0, send_at_level, &l },
-		{ 0, flood, &l },
-	};
-	struct nic_testing m;
-	struct mu_params *params;
-
-	nic_testing_init(&m, &bgq_mu_ops, "3");
-	params = m.params;
-	params->ports = 1;
-	params->port_cycle = SLOW;
-	sw_run(&m, 1, p, is_flooded ? 2 : 1);
-	nic_testing_fini(&m);
-	return l;
-}
-
-static void bgq_f97_the_higher_level_goes_first_at_a_port(void **state)
-{
-	struct level alone = time_level(100, 0, false, 0);
-	struct level normal = time_level(100, 0, true, 0);
-	struct level high = time_level(100, MU_INJ_HIGH, true, 0);
-	struct level system = time_level(520, 0, true, 0);
-
-	(void)state;
-	/* ten packets, each waits for one turn of another's at most */
-	assert_in_range(high.sent, alone.sent, alone.sent + 11 * TURN);
-	assert_in_range(system.sent, alone.sent, alone.sent + 11 * TURN);
-	assert_true(normal.sent > alone.sent + 40 * TURN);
-}
-
-static void bgq_f98_descriptors_go_before_data(void **state)
-{
-	struct level alone = time_level(100, 0, false, 0);
-	struct level normal = time_level(100, 0, true, 0);
-	struct level system = time_level(520, 0, true, 0);
-
-	(void)state;
-	assert_in_range(normal.fetched, alone.fetched, alone.fetched + TURN);
-	assert_in_range(system.fetched, alone.fetched, alone.fetched + TURN);
-	assert_true(normal.sent > alone.sent + 40 * TURN);
-	/* The system's go before the data of high priority, too. */
-	system = time_level(520, 0, true, MU_INJ_HIGH);
-	assert_in_range(system.fetched, alone.fetched, alone.fetched + TURN);
-}
-
 /* --- what the counters count --- */
 
 static void send_counted(void *arg)
@@ -423,6 +206,11 @@ static void send_counted(void *arg)
 	assert_int_equal(sw_upc(MU_UPC_MESSAGES_IN, 0), 2);
 	assert_int_equal(sw_upc(MU_UPC_REQUESTS, 2), 2);
 	assert_int_equal(sw_upc(MU_UPC_OUTSTANDING, 2), 2 * READ);
+	/* four lines a packet; each comes back four cycles after the one
+	 * before it, which was asked for one cycle before it */
+	assert_int_equal(sw_upc(MU_UPC_REQUESTS, 0), 6 * 4);
+	assert_int_equal(sw_upc(MU_UPC_OUTSTANDING, 0),
+		6 * (4 * READ + (1 + 2 + 3) * 3 * CYCLE));
 	assert_int_equal(sw_upc(MU_UPC_BYPASSED, 2), 2);
 	assert_int_equal(sw_upc(MU_UPC_SLAVE_WRITES, 0), 6);
 	assert_int_equal(sw_load(MU_INJ_FETCHED, 100), 2);
@@ -437,8 +225,11 @@ static void receive_counted(void *arg)
 	sw_wait_counter(SW_COUNTER);
 	before = sw_upc(MU_UPC_SLAVE_READS, 0);
 	assert_int_equal(sw_upc(MU_UPC_PACKETS_OUT, 1), 6);
+	/* four lines and a counter */
+	assert_int_equal(sw_upc(MU_UPC_REQUESTS, 0), 6 * 5);
+	assert_int_equal(sw_upc(MU_UPC_OUTSTANDING, 0), 6 * 5 * WRITE);
 	assert_int_equal(sw_upc(MU_UPC_MESSAGES_OUT, 0), 2);
-	assert_int_equal(sw_upc(MU_UPC_SLAVE_READS, 0), before + 3);
+	assert_int_equal(sw_upc(MU_UPC_SLAVE_READS, 0), before + 5);
 	assert_int_equal(sw_upc(MU_UPC_PACKETS_OUT, 200), 0);
 	assert_int_equal(sw_upc(MU_UPC_REQUESTS, 3), 0);
 	assert_int_equal(sw_upc(MU_UPC_EVENTS, 0), 0);
@@ -456,6 +247,12 @@ static void bgq_f127_counters_count(void **state)
 }
 
 /* --- ranges --- */
+
+static void open_only(void *arg)
+{
+	(void)arg;
+	sw_open_bases(0);
+}
 
 static void close_ranges(uint64_t first, uint64_t last, uint64_t rights)
 {
@@ -573,12 +370,6 @@ int main(void)
 		cmocka_unit_test(bgq_f101_striding_over_slices_is_best),
 		cmocka_unit_test(
 			bgq_f127_outstanding_over_requests_is_the_latency),
-		cmocka_unit_test(
-			bgq_f96_requesters_are_attached_for_good_and_spread),
-		cmocka_unit_test(bgq_f89_engines_and_fetch_share_several_ports),
-		cmocka_unit_test(bgq_f90_all_traffic_goes_through_l2),
-		cmocka_unit_test(bgq_f97_the_higher_level_goes_first_at_a_port),
-		cmocka_unit_test(bgq_f98_descriptors_go_before_data),
 		cmocka_unit_test(bgq_f127_counters_count),
 		cmocka_unit_test(
 			bgq_f128_reads_outside_the_ranges_are_rejected),

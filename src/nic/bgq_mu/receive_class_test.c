@@ -99,7 +99,7 @@ static void count_one(void *arg)
 		n[i] = sw_upc(MU_UPC_PACKETS_OUT, i);
 }
 
-static void bgq_f18_each_class_has_its_engines(void **state)
+static void each_class_has_its_engines(void **state)
 {
 	uint64_t n[MU_NET_FIFOS];
 	uint32_t i, k;
@@ -127,6 +127,51 @@ static void bgq_f18_each_class_has_its_engines(void **state)
 		for (i = 0; i < MU_NET_FIFOS; i++)
 			assert_int_equal(n[i], i == MU_NET_LOCAL + k);
 	}
+}
+
+/* --- all engines at once --- */
+
+enum { STREAM = 100 * MU_PAYLOAD };
+
+static void send_stream(void *arg)
+{
+	struct sw_fifo f = sw_open(7, 0);
+	struct mu_descriptor d = sw_put(13, STREAM);
+
+	(void)arg;
+	program_wait(LATER);
+	sw_inject(&f, &d);
+}
+
+static void time_streams(void *arg)
+{
+	sim_time *took = arg;
+
+	sw_open_bases((uint64_t)*took * STREAM);
+	sw_wait_counter(SW_COUNTER);
+	*took = program_now() - LATER;
+}
+
+/* From so many neighbours of the node in the middle. */
+static sim_time receive_streams(uint32_t n)
+{
+	sim_time x = n;
+	struct sw_program programs[7] = { { 13, time_streams, &x } };
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		programs[1 + i] =
+			(struct sw_program){ around[i], send_stream, NULL };
+	sw_run_on("3x3x3", 1, programs, 1 + n);
+	return x;
+}
+
+static void bgq_f88_reception_engines_work_in_parallel(void **state)
+{
+	sim_time one = receive_streams(1), six = receive_streams(6);
+
+	(void)state;
+	assert_in_range(six, one, one + one / 20);
 }
 
 /* --- line broadcast --- */
@@ -193,7 +238,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f21_a_normal_packet_keeps_to_its_receiver),
 		cmocka_unit_test(bgq_f21_high_and_system_have_their_own_fifos),
-		cmocka_unit_test(bgq_f18_each_class_has_its_engines),
+		cmocka_unit_test(each_class_has_its_engines),
+		cmocka_unit_test(bgq_f88_reception_engines_work_in_parallel),
 		cmocka_unit_test(
 			bgq_f42_each_node_on_the_line_has_its_own_copy),
 	};

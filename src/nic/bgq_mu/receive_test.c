@@ -240,6 +240,148 @@ static void bgq_f92_words_are_changed_while_they_are_moved(void **state)
 	sw_run_on("2", 1, programs, 2);
 }
 
+/* Two words for each load, apart, with bounds that one of them is at. */
+static const struct {
+	enum mu_atomic_load op;
+	uint64_t answer[2], left[2]; /* of 5 and 6 */
+} loads[] = {
+	{ MU_ATOMIC_LOAD, { 5, 6 }, { 5, 6 } },
+	{ MU_ATOMIC_LOAD_CLEAR, { 5, 6 }, { 0, 0 } },
+	{ MU_ATOMIC_LOAD_INCREMENT, { 5, 6 }, { 6, 7 } },
+	{ MU_ATOMIC_LOAD_DECREMENT, { 5, 6 }, { 4, 5 } },
+	{ MU_ATOMIC_LOAD_INCREMENT_BOUNDED, { 5, ATOMIC_REFUSED }, { 6, 6 } },
+	{ MU_ATOMIC_LOAD_DECREMENT_BOUNDED, { 5, ATOMIC_REFUSED }, { 4, 6 } },
+};
+
+enum { LOADS = sizeof(loads) / sizeof(loads[0]) };
+
+/* Word i of load k, in the middle of three; the others are bounds, of 6. */
+static uint64_t loaded_at(uint32_t k, uint32_t i)
+{
+	return SW_SOURCE + (k * 2 + i) * 24 + 8;
+}
+
+static void write_word(uint64_t at, uint64_t word)
+{
+	assert_true(program_write(at, &word, 8));
+}
+
+static uint64_t read_word(uint64_t at)
+{
+	uint64_t word = 0;
+
+	assert_true(program_read(at, &word, 8));
+	return word;
+}
+
+static void send_loads(void *arg)
+{
+	struct sw_fifo f = sw_open(0, 0);
+	uint32_t k, i;
+
+	(void)arg;
+	for (k = 0; k < LOADS; k++)
+		for (i = 0; i < 2; i++) {
+			write_word(loaded_at(k, i), 5 + i);
+			write_word(loaded_at(k, i) - 8, 6);
+			write_word(loaded_at(k, i) + 8, 6);
+		}
+	program_wait(LATER);
+	for (k = 0; k < LOADS; k++)
+		for (i = 0; i < 2; i++) {
+			struct mu_descriptor d = sw_put(1, 8);
+
+			mu_set_payload(&d,
+				loaded_at(k, i) | MU_ATOMIC | loads[k].op, 8);
+			mu_set_put(&d.header, SW_BASE_TARGET, (k * 2 + i) * 8);
+			sw_inject(&f, &d);
+		}
+	sw_wait_sent(&f);
+	for (k = 0; k < LOADS; k++)
+		for (i = 0; i < 2; i++) {
+			assert_int_equal(
+				read_word(loaded_at(k, i)), loads[k].left[i]);
+			assert_int_equal(read_word(loaded_at(k, i) - 8), 6);
+			assert_int_equal(read_word(loaded_at(k, i) + 8), 6);
+		}
+}
+
+static void receive_loads(void *arg)
+{
+	uint32_t k, i;
+
+	(void)arg;
+	sw_open_bases(LOADS * 2 * 8);
+	sw_wait_counter(SW_COUNTER);
+	for (k = 0; k < LOADS; k++)
+		for (i = 0; i < 2; i++)
+			assert_int_equal(read_word(SW_TARGET + (k * 2 + i) * 8),
+				loads[k].answer[i]);
+}
+
+static void bgq_f92_words_are_changed_while_they_are_sent(void **state)
+{
+	const struct sw_program programs[] = {
+		{ 0, send_loads, NULL },
+		{ 1, receive_loads, NULL },
+	};
+	struct nic_testing m;
+
+	(void)state;
+	nic_testing_init(&m, &bgq_mu_ops, "2");
+	sw_run(&m, 1, programs, 2);
+	assert_int_equal(l2_counts(host_l2(m.host), 0).atomics, LOADS * 2);
+	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, LOADS * 2);
+	nic_testing_fini(&m);
+}
+
+/* What is no whole word, no operation, or not to be written is refused. */
+static void send_bad_loads(void *arg)
+{
+	static const struct {
+		uint64_t at, bytes;
+	} bad[] = {
+		{ SW_SOURCE | MU_ATOMIC, 12 },
+		{ SW_SOURCE | MU_ATOMIC | 6, 8 },
+		{ SW_SOURCE | 2 * MU_ATOMIC, 8 },
+		{ SW_SOURCE | 3 * MU_ATOMIC, 8 },
+		{ NIC_TESTING_MEMORY | MU_ATOMIC, 8 },
+		{ (NIC_TESTING_MEMORY - 8) | MU_ATOMIC |
+				MU_ATOMIC_LOAD_INCREMENT_BOUNDED,
+			8 },
+	};
+	uint32_t n = sizeof(bad) / sizeof(bad[0]), i;
+
+	(void)arg;
+	for (i = 0; i <= n; i++) {
+		struct sw_fifo f = sw_open(i, 0);
+		struct mu_descriptor d = sw_put(1, 8);
+
+		if (i < n)
+			mu_set_payload(&d, bad[i].at, bad[i].bytes);
+		else
+			mu_set_payload(&d,
+				SW_SOURCE | MU_ATOMIC | MU_ATOMIC_LOAD_CLEAR,
+				8);
+		if (i == n)
+			sw_store_system(MU_RANGE_RIGHTS, 0, MU_USER_READ);
+		program_charge(LATER);
+		sw_inject(&f, &d);
+		program_charge(LATER);
+		assert_int_equal(
+			sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), i + 1);
+		assert_int_equal(sw_load(MU_INJ_STOPPED, i), 1);
+	}
+}
+
+static void loads_that_cannot_be_are_refused(void **state)
+{
+	const struct sw_program p = { 0, send_bad_loads, NULL };
+
+	(void)state;
+	sw_run_on("2", 1, &p, 1);
+}
+
 /* --- the payload, then the counter --- */
 
 enum { LONG = 20 * 512 + 77 };
@@ -425,6 +567,8 @@ int main(void)
 			bgq_f125_a_counter_counts_down_to_zero_and_again),
 		cmocka_unit_test(
 			bgq_f92_words_are_changed_while_they_are_moved),
+		cmocka_unit_test(bgq_f92_words_are_changed_while_they_are_sent),
+		cmocka_unit_test(loads_that_cannot_be_are_refused),
 		cmocka_unit_test(bgq_f117_the_counter_follows_the_payload),
 		cmocka_unit_test(
 			bgq_f117_an_atomic_lies_between_payload_and_counter),

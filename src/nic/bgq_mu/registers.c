@@ -138,6 +138,23 @@ static uint64_t load_upc(const struct mu_node *n, uint32_t event, uint32_t unit)
 	}
 }
 
+/* Of a sender's counter: all that its channels have ever sent. */
+static uint64_t sent(
+	struct nic *nic, site_id s, const struct mu_node *n, uint32_t counter)
+{
+	return net_counters(nic->net, s, counter / MU_SENDER_COUNTERS,
+		n->sent[counter].channels, 0)
+		.sent_bytes;
+}
+
+static uint64_t load_sent(
+	struct nic *nic, site_id s, const struct mu_node *n, uint32_t counter)
+{
+	return n->sent && counter < MU_SENT
+		       ? sent(nic, s, n, counter) - n->sent[counter].before
+		       : 0;
+}
+
 static uint64_t load_range(const struct mu_range *r, uint32_t kind)
 {
 	return kind == MU_RANGE_FIRST  ? r->first
@@ -168,6 +185,8 @@ static uint64_t load_unit(const struct mu_node *n, uint32_t kind, uint32_t id)
 		return n->error_number;
 	case MU_UPC:
 		return load_upc(n, id >> 8, id & 0xff);
+	case MU_SENT_CHANNELS:
+		return n->sent && id < MU_SENT ? n->sent[id].channels : 0;
 	default:
 		return 0;
 	}
@@ -180,6 +199,8 @@ uint64_t mu_peek(struct nic *nic, site_id s, uint32_t reg)
 	uint32_t sub = subgroup_of(kind, id);
 	struct mu_subgroup *g;
 
+	if (kind == MU_UPC && id >> 8 == MU_UPC_SENT)
+		return load_sent(nic, s, n, id & 0xff);
 	if (sub == OF_UNIT)
 		return load_unit(n, kind, id);
 	g = mu_subgroup(n, sub);
@@ -360,6 +381,20 @@ static enum mu_interrupt store_fault(
 	return MU_INTERRUPTS;
 }
 
+static enum mu_interrupt store_sent(
+	const struct nic_at *a, uint32_t id, uint64_t value)
+{
+	struct mu_node *n = a->node;
+
+	if (id >= MU_SENT || value >> (MU_SYSTEM + 1))
+		return MU_ERROR_REGISTER;
+	if (!n->sent)
+		n->sent = mem_alloc(MU_SENT, sizeof(*n->sent));
+	n->sent[id].channels = (uint32_t)value;
+	n->sent[id].before = sent(a->nic, a->s, n, id);
+	return MU_INTERRUPTS;
+}
+
 void mu_registers_open(struct mu_node *n)
 {
 	const struct mu_range *r = &n->range[0];
@@ -382,8 +417,9 @@ static enum mu_interrupt store_range(
 }
 
 static enum mu_interrupt store_unit(
-	struct mu_node *n, uint32_t kind, uint32_t id, uint64_t value)
+	const struct nic_at *a, uint32_t kind, uint32_t id, uint64_t value)
 {
+	struct mu_node *n = a->node;
 	bool is_range = kind >= MU_RANGE_FIRST && kind <= MU_RANGE_RIGHTS;
 
 	if (is_range && id >= MU_RANGES)
@@ -404,6 +440,8 @@ static enum mu_interrupt store_unit(
 			return MU_ERROR_REGISTER;
 		n->group[id] = (uint32_t)value;
 		return MU_INTERRUPTS;
+	case MU_SENT_CHANNELS:
+		return store_sent(a, id, value);
 	case MU_FAULT:
 		return store_fault(n, id, value);
 	default:
@@ -411,7 +449,7 @@ static enum mu_interrupt store_unit(
 	}
 }
 
-static __attribute__((noinline)) enum mu_interrupt store(struct mu_node *n,
+static __attribute__((noinline)) enum mu_interrupt store(const struct nic_at *a,
 	uint32_t kind, uint32_t id, uint64_t value, bool is_privileged)
 {
 	uint32_t sub = subgroup_of(kind, id);
@@ -422,8 +460,8 @@ static __attribute__((noinline)) enum mu_interrupt store(struct mu_node *n,
 	if (!is_privileged && !is_users(kind, id))
 		return MU_ERROR_PERMISSION;
 	if (sub == OF_UNIT)
-		return store_unit(n, kind, id, value);
-	g = mu_subgroup(n, sub);
+		return store_unit(a, kind, id, value);
+	g = mu_subgroup(a->node, sub);
 	if (is_inj(kind))
 		return store_inj(&g->inj[id % MU_PER_SUBGROUP], kind, value);
 	if (is_rec(kind))
@@ -496,7 +534,7 @@ void mu_registers_on_store(const struct nic_at *a)
 		id / MU_PER_SUBGROUP < MU_SYSTEM_SUBGROUP)
 		wrong = store_tail(mu_inj(n, id), x.value);
 	else
-		wrong = store(n, kind, id, x.value, x.reg & MU_PRIVILEGED);
+		wrong = store(a, kind, id, x.value, x.reg & MU_PRIVILEGED);
 
 	n->slave_writes++;
 	if (wrong != MU_INTERRUPTS)

@@ -165,7 +165,7 @@ static void store_in_order(void *arg)
 	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_REGISTER), 0);
 }
 
-static void bgq_f103_stores_take_effect_in_order_one_at_a_time(void **state)
+static void stores_take_effect_in_order_one_at_a_time(void **state)
 {
 	const struct sw_program p = { 0, store_in_order, NULL };
 
@@ -201,7 +201,7 @@ static void copy_while_storing(void *arg)
 	c->reads = sw_upc(MU_UPC_SLAVE_READS, 0) - reads;
 }
 
-static void bgq_f103_traffic_goes_on_meanwhile(void **state)
+static void traffic_goes_on_meanwhile(void **state)
 {
 	struct copy with = { .n_stores = 1000 }, without = { 0 };
 	const struct sw_program p = { 0, copy_while_storing, &with };
@@ -331,6 +331,7 @@ static void store_as_user(void *arg)
 		MU_INT_GROUP,
 		MU_FAULT,
 		MU_INJ_ENABLE_GROUP,
+		MU_SENT_CHANNELS,
 	};
 	static const struct {
 		enum mu_register kind;
@@ -404,7 +405,18 @@ static void tell_errors(void *arg)
 	assert_int_equal(sw_load(MU_INT_PENDING, MU_NON_CRITICAL), 0);
 	assert_int_equal(sw_load(MU_ERROR_NUMBER, 0), 77);
 	assert_int_equal(sw_load(MU_ERROR_ADDRESS, 0), 3);
-	/* Each is masked by itself, and put into groups at will. */
+	/* Each is masked by itself, in the group that it is in, ... */
+	sw_store_system(MU_INT_MASK, 0, ~reg);
+	program_charge(1000 * SIM_NS);
+	assert_int_equal(sw_load(MU_INT_PENDING, MU_CRITICAL), permission);
+	sw_store_system(MU_INT_MASK, 0, reg);
+	program_charge(1000 * SIM_NS);
+	assert_int_equal(sw_load(MU_INT_PENDING, MU_CRITICAL), reg);
+	sw_store_system(MU_INT_MASK, 0, 0);
+	program_charge(1000 * SIM_NS);
+	assert_int_equal(sw_load(MU_INT_PENDING, MU_CRITICAL), 0);
+	assert_int_equal(sw_load(MU_INT_STATUS, 0), permission | reg);
+	/* ... and put into groups at will. */
 	sw_store_system(MU_INT_MASK, 0, ~reg);
 	sw_store_system(MU_INT_GROUP, MU_NON_CRITICAL, permission);
 	sw_store_system(MU_INT_GROUP, MU_MACHINE_CHECK, reg);
@@ -515,9 +527,8 @@ int main(void)
 		cmocka_unit_test(bgq_f87_counts_of_fifos_and_bases),
 		cmocka_unit_test(bgq_f87_last_ones_carry_messages),
 		cmocka_unit_test(bgq_f87_one_subgroup_takes_little_memory),
-		cmocka_unit_test(
-			bgq_f103_stores_take_effect_in_order_one_at_a_time),
-		cmocka_unit_test(bgq_f103_traffic_goes_on_meanwhile),
+		cmocka_unit_test(stores_take_effect_in_order_one_at_a_time),
+		cmocka_unit_test(traffic_goes_on_meanwhile),
 		cmocka_unit_test(bgq_f106_registers_follow_the_fifo),
 		cmocka_unit_test(bgq_f107_one_interrupt_per_crossing),
 		cmocka_unit_test(

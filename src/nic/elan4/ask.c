@@ -38,17 +38,10 @@ void elan_ask_note(const struct nic_at *a, const struct packet *p,
 bool elan_ask_is_allowed(const struct nic_at *a, const struct elan_buffer *b)
 {
 	const struct elan_piece *p = &b->piece[0];
-	uint32_t i;
 
-	/* Bits that were flipped unseen could have made anything. */
-	for (i = 1; i < b->n_pieces; i++)
-		if (b->piece[i].what == ELAN_TEST ||
-			(elan_has_test(b) && b->piece[i].what == ELAN_GET))
-			return false;
-	if (!elan_has_test(b))
-		return true;
-	return p->event < ELAN_OPERATIONS && p->address % 8 == 0 &&
-	       elan_may(elan_here(a), b->context, p->address, 8);
+	return !elan_has_test(b) ||
+	       (p->address % 8 == 0 &&
+		       elan_may(elan_here(a), b->context, p->address, 8));
 }
 
 bool elan_ask_begin(

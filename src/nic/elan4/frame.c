@@ -154,13 +154,59 @@ enum elan_harm elan_frame_read(
 
 /* --- what flips make of it --- */
 
+/* Whether a unit of a card makes such transactions (sten.c, dma.c, answer.c);
+ * what reads and executes them relies on it. */
+static bool is_possible_piece(const struct elan_buffer *b, uint32_t i)
+{
+	const struct elan_piece *p = &b->piece[i];
+
+	switch (p->what) {
+	case ELAN_WRITE:
+		return p->bytes && p->bytes <= ELAN_BLOCK && !elan_is_get(b);
+	case ELAN_GET:
+		return !i && !b->cast && p->bytes && p->bytes <= ELAN_PACKET &&
+		       p->event < ELAN_EVENTS;
+	case ELAN_TEST:
+		return !i && p->bytes == 8 && p->event < ELAN_OPERATIONS;
+	default:
+		return p->event < ELAN_EVENTS;
+	}
+}
+
+static bool is_possible(const struct elan_buffer *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->n_pieces; i++)
+		if (b->kind != ELAN_DATA || !is_possible_piece(b, i))
+			return false;
+	return true;
+}
+
+enum elan_harm elan_frame_take(
+	struct elan_buffer *b, uint32_t src, const uint8_t *frame, uint32_t n)
+{
+	struct elan_buffer was = *b;
+	enum elan_harm harm;
+	uint32_t from;
+
+	harm = elan_frame_read(b, &from, frame, n);
+	/* Its way through the card is that of what it was. */
+	if (harm == ELAN_SOUND && (from != src || b->kind != was.kind))
+		harm = ELAN_UNREADABLE;
+	if (harm == ELAN_SOUND && !is_possible(b))
+		harm = ELAN_TORN;
+	if (harm != ELAN_SOUND)
+		*b = was;
+	return harm;
+}
+
 enum elan_harm elan_frame_judge(
 	struct elan_buffer *b, uint32_t src, bool *escaped)
 {
 	uint8_t frame[ELAN_FRAME_MOST], good[ELAN_FRAME_MOST];
 	uint8_t room[CODE_ROOM * ELAN_FRAME_MOST];
-	uint32_t n = elan_frame_write(b, src, good), whole, from;
-	struct elan_buffer was = *b;
+	uint32_t n = elan_frame_write(b, src, good), whole;
 	enum elan_harm harm;
 
 	*escaped = false;
@@ -173,15 +219,8 @@ enum elan_harm elan_frame_judge(
 	}
 	if (!memcmp(frame, good, n))
 		return ELAN_SOUND;
-	harm = elan_frame_read(b, &from, frame, n);
-	/* Its way through the card is that of what it was. */
-	if (harm == ELAN_SOUND && (from != src || b->kind != was.kind))
-		harm = ELAN_UNREADABLE;
+	harm = elan_frame_take(b, src, frame, n);
 	*escaped = harm == ELAN_SOUND;
-	if (harm != ELAN_SOUND) {
-		*b = was;
-		b->violated = false;
-	}
 	return harm;
 }
 

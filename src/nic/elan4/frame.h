@@ -35,6 +35,14 @@ enum elan_harm elan_frame_read(
 	struct elan_buffer *b, uint32_t *src, const uint8_t *frame, uint32_t n);
 
 /*
+ * Makes a packet of a source what a frame says that has come in its place: one
+ * that no card makes is torn, though its CRCs may be right.  It stays as it was
+ * where that is not ELAN_SOUND.
+ */
+enum elan_harm elan_frame_take(
+	struct elan_buffer *b, uint32_t src, const uint8_t *frame, uint32_t n);
+
+/*
  * What a packet's flipped bits make of it.  One whose CRCs do not see them
  * becomes what the frame says now, and *escaped is set.
  */

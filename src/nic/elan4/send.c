@@ -221,11 +221,12 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	const struct elan_sending *s = slots_find(&r->items, b->sending);
 
 	/*
-	 * An answer to a packet that was answered before says nothing, and
-	 * one that comes after the time-out says it too late, unless it is
-	 * final.
+	 * An answer to a packet that was answered before, or that has not left
+	 * (bits were flipped unseen), says nothing, and one that comes after
+	 * the time-out says it too late, unless it is final.
 	 */
-	if (!s || s->copy->sequence != b->sequence ||
+	if (!s || !resend_has_left(&s->item) ||
+		s->copy->sequence != b->sequence ||
 		s->copy->channel != b->channel ||
 		(b->kind == ELAN_NACKED &&
 			(!s->item.left_at || is_outdated(s, b))))

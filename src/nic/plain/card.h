@@ -99,6 +99,8 @@ uint32_t plain_send_ended(const struct nic_at *a, uint32_t id);
 void plain_send_done(
 	const struct nic_at *a, uint32_t work, uint32_t status, uint64_t value);
 
+bool plain_receive_fits(
+	const struct ask_header *answer, const struct ask_header *request);
 void plain_receive_asked(const struct nic_at *a, packet_id id, struct ask *x);
 void plain_receive_answered(const struct nic_at *a, packet_id id, struct ask *x,
 	struct ask_item *item);

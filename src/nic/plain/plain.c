@@ -114,6 +114,7 @@ static int plain_init(struct nic *nic, struct err *e)
 		.kept = PLAIN_GET,
 		.left = plain_send_left,
 		.asked = plain_receive_asked,
+		.fits = plain_receive_fits,
 		.answered = plain_receive_answered,
 	};
 	asks_set_up(&x->asks, &p->retry, nic->net, PLAIN_ASKS, PLAIN_ENGINES);

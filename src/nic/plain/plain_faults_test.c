@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <string.h>
+
+#include "nic/plain/card.h"
 #include "nic/plain/plain_testing.h"
 
 enum { ROUNDS = 30, BYTES = 3000, WORD = PT_BYTES - 8 };
@@ -119,6 +122,102 @@ static void what_comes_twice_is_executed_once(void **state)
 	pt_fini(&m);
 }
 
+/* --- what no CRC sees --- */
+
+/* The worst that a fuzzer has found (fuzz/fuzz_frames.c): a request's or an
+ * answer's header, of an operation, with a field that is another. */
+static const struct worst {
+	bool is_answer;
+	uint32_t op;
+	size_t field, bytes;
+	uint64_t value;
+} * worst;
+
+#define WORST(field_)                                                          \
+	offsetof(struct ask_header, field_),                                   \
+		sizeof(((struct ask_header *)0)->field_)
+
+static const struct worst worsts[] = {
+	{ false, PLAIN_GET, WORST(word[WORD_KEY]),
+		UINT64_C(0xf0000) << 32 | PT_KEY },
+	{ false, PLAIN_GET, WORST(word[WORD_KEY]), UINT64_MAX },
+	{ false, PLAIN_PUT, WORST(word[WORD_KEY]), PT_KEY },
+	{ false, PLAIN_PUT, WORST(op), PLAIN_GET },
+	{ false, PLAIN_GET, WORST(op), PLAIN_PUT },
+	{ false, PLAIN_PUT, WORST(op), UINT8_MAX },
+	{ false, PLAIN_PUT, WORST(is_answer), true },
+	{ false, PLAIN_PUT, WORST(id), UINT32_MAX },
+	{ false, PLAIN_PUT, WORST(number), UINT32_MAX },
+	{ false, PLAIN_PUT, WORST(channel), UINT32_MAX },
+	{ true, PLAIN_PUT, WORST(status), UINT8_MAX },
+	{ true, PLAIN_PUT, WORST(op), PLAIN_GET },
+	{ true, PLAIN_GET, WORST(op), PLAIN_WORD },
+	{ true, PLAIN_GET, WORST(is_answer), false },
+	{ true, PLAIN_GET, WORST(id), 0 },
+	{ true, PLAIN_GET, WORST(id), UINT32_MAX },
+	{ true, PLAIN_WORD + ATOMIC_STORE_ADD, WORST(op), PLAIN_PUT },
+};
+
+static const struct net_client_ops *worst_client;
+static uint32_t n_spoilt;
+
+/* It happens to the first of its kind. */
+static void spoil(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct ask *x = payload_of_load(net->packets[id].load);
+
+	if (!n_spoilt && x->h.is_answer == worst->is_answer &&
+		x->h.op == worst->op) {
+		memcpy((char *)&x->h + worst->field, &worst->value,
+			worst->bytes);
+		n_spoilt++;
+	}
+	worst_client->on_packet(net, w, s, fifo, id, t, tail);
+}
+
+/* Each entry ends, well or not. */
+static void ends(void *arg)
+{
+	struct pt *m = arg;
+	struct pt_queue q = pt_open(0);
+	struct net_client_ops *ops = (struct net_client_ops *)(uintptr_t)m->arg;
+	uint32_t i;
+
+	if (program_node() == 0) {
+		worst_client = m->t.mail.to;
+		*ops = *worst_client;
+		ops->on_packet = spoil;
+		m->t.mail.to = ops;
+	}
+	for (i = 0; i < 3; i++) {
+		pt_post(&q, entry(PLAIN_PUT, 1000));
+		pt_wait(&q);
+		pt_post(&q, entry(PLAIN_GET, 1000));
+		pt_wait(&q);
+		pt_post(&q, entry(PLAIN_WORD + ATOMIC_STORE_ADD, 8));
+		pt_wait(&q);
+	}
+}
+
+static void what_no_crc_sees_harms_no_card(void **state)
+{
+	struct net_client_ops ops;
+	struct pt m;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(worsts) / sizeof(worsts[0]); i++) {
+		worst = &worsts[i];
+		n_spoilt = 0;
+		pt_init(&m);
+		m.arg = &ops;
+		pt_run(&m, 1, 2, ends);
+		assert_int_equal(n_spoilt, 1);
+		pt_fini(&m);
+	}
+}
+
 /* --- a dead link --- */
 
 static void dead_program(void *arg)
@@ -185,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bit_errors_are_found_and_all_is_executed_once),
 		cmocka_unit_test(what_comes_twice_is_executed_once),
+		cmocka_unit_test(what_no_crc_sees_harms_no_card),
 		cmocka_unit_test(a_dead_link_makes_the_card_give_up),
 		cmocka_unit_test(one_and_three_workers_do_the_same),
 	};

@@ -1,7 +1,29 @@
 #include "nic/plain/card.h"
 
+/* Whether a request has the bytes that its operation has. */
+static bool is_whole(const struct ask_header *h, uint32_t most)
+{
+	uint32_t bytes = plain_bytes(h);
+
+	if (h->op == PLAIN_PUT)
+		return bytes == h->bytes;
+	return !h->bytes && (h->op == PLAIN_GET ? bytes <= most : bytes == 8);
+}
+
+bool plain_receive_fits(
+	const struct ask_header *answer, const struct ask_header *request)
+{
+	uint32_t bytes = request->op == PLAIN_GET && !answer->status
+				 ? plain_bytes(request)
+				 : 0;
+
+	return answer->op == request->op && answer->bytes == bytes &&
+	       answer->status < PLAIN_STATUSES;
+}
+
 /* Addresses take the place of offsets. */
-static uint32_t check(const struct ranges *keys, struct ask_header *h)
+static uint32_t check(
+	const struct ranges *keys, struct ask_header *h, uint32_t most)
 {
 	uint32_t right = h->op == PLAIN_PUT   ? PLAIN_WRITE
 			 : h->op == PLAIN_GET ? PLAIN_READ
@@ -17,7 +39,7 @@ static uint32_t check(const struct ranges *keys, struct ask_header *h)
 			keys, key, *count - 1, 8, right, right, count);
 		is_odd = (*count)++ % 8;
 	}
-	if (!status && (h->op >= PLAIN_OPS || is_odd))
+	if (!status && (h->op >= PLAIN_OPS || is_odd || !is_whole(h, most)))
 		status = PLAIN_BAD_ENTRY;
 	return status;
 }
@@ -74,7 +96,8 @@ void plain_receive_asked(const struct nic_at *a, packet_id id, struct ask *x)
 {
 	uint32_t src = a->nic->net->packets[id].src;
 	bool was_refused = x->h.status;
-	uint32_t status = check(&plain_here(a)->keys, &x->h);
+	uint32_t status = check(
+		&plain_here(a)->keys, &x->h, a->nic->net->link.max_payload);
 
 	if (x->h.op >= PLAIN_WORD && !x->is_again)
 		seen_note(&asks_of(a)->seen, src, x->h.channel, NULL);

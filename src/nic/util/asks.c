@@ -309,6 +309,12 @@ static void take_answer(const struct nic_at *a, packet_id id, struct ask *x)
 		asks_finish(a, id, false);
 		return;
 	}
+	if (!resend_has_left(&s->item) ||
+		!asks_of(a)->how->fits(&x->h, &s->copy->h)) {
+		asks_of(a)->torn++;
+		asks_finish(a, id, false);
+		return;
+	}
 	resend_answered(a, r, x->h.id);
 	asks_of(a)->how->answered(a, id, x, s);
 }

@@ -70,6 +70,10 @@ struct asks_how {
 	/* A request has come: asks_answer() follows, now or later.  Where
 	 * is_again, nothing is to be done but that. */
 	void (*asked)(const struct nic_at *a, packet_id id, struct ask *x);
+	/* Whether an answer can be one to a request, of which bits that were
+	 * flipped unseen know nothing. */
+	bool (*fits)(const struct ask_header *answer,
+		const struct ask_header *request);
 	/* An answer has come: asks_answered(), and then asks_finish(). */
 	void (*answered)(const struct nic_at *a, packet_id id, struct ask *x,
 		struct ask_item *item);

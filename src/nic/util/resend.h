@@ -60,6 +60,12 @@ struct resend_item {
 	sim_time again_at; /* it is sent again, or 0 */
 };
 
+/* Once at least: before that nobody can have an answer. */
+static inline bool resend_has_left(const struct resend_item *x)
+{
+	return x->left_at || x->tries;
+}
+
 /* One for all nodes. */
 struct resend_how {
 	/* numbers of events, and what they are taken modulo */

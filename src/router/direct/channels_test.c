@@ -341,27 +341,36 @@ static void the_ratio_does_not_cross_classes(void **state)
 
 /* --- FIFOs --- */
 
+/* Sends two packets of a kind by one FIFO, the second one at t. */
+static void check_one_by_one(uint8_t kind, sim_time t)
+{
+	struct rig_how how = { .way = { .shape = "4x4" } };
+	struct packet a = { .dst = 1, .kind = kind, .bytes = 512 };
+	struct packet b = { .dst = 4, .kind = kind, .bytes = 512 };
+	struct rig *r = rig_new(&how);
+
+	rig_send(r, 0, 3, a);
+	rig_send(r, t, 3, b);
+	rig_run(r);
+	assert_int_equal(r->got[0]->head, BOARD_PS);
+	assert_int_equal(r->got[1]->head, FULL_PS + BOARD_PS);
+	rig_free(r);
+}
+
 /* BGQ-F66: the second packet of an injection FIFO leaves when the first
- * one's tail has, though its own link is free; another FIFO's does not wait.
+ * one's tail has, though its own link is free, whether it was there before or
+ * comes while the first one is served; another FIFO's does not wait.
  * BGQ-F20: both links are served by one FIFO, whatever its name. */
 static void an_injection_fifo_serves_one_packet(void **state)
 {
-	struct rig_how how = { .way = { .shape = "4x4" } };
-	struct packet a = { .dst = 1, .bytes = 512 };
-	struct packet b = { .dst = 4, .bytes = 512 };
 	uint8_t kind;
 
 	(void)state;
 	for (kind = 0; kind < N_PACKET_KINDS; kind++) {
-		struct rig *r = rig_new(&how);
-
-		a.kind = b.kind = kind;
-		rig_send(r, 0, 3, a);
-		rig_send(r, 0, 3, b);
-		rig_run(r);
-		assert_int_equal(r->got[0]->head, BOARD_PS);
-		assert_int_equal(r->got[1]->head, FULL_PS + BOARD_PS);
-		rig_free(r);
+		check_one_by_one(kind, 0);
+		check_one_by_one(kind, 1);
+		check_one_by_one(kind, FULL_PS / 2);
+		check_one_by_one(kind, FULL_PS);
 	}
 }
 

@@ -300,23 +300,30 @@ static bool direct_is_short(const struct router *r, site_id id)
 	return false;
 }
 
+/* That a receiver uses of each channel's places. */
+static uint32_t queues_of(const struct direct *d)
+{
+	return d->channel_bits ? (uint32_t)DIRECT_QUEUES : d->n_queues;
+}
+
 static uint32_t direct_n_buffers(const struct router *r, site_id s)
 {
 	(void)s;
-	return N_CHANNELS * of(r)->n_ports * DIRECT_QUEUES;
+	return N_CHANNELS * of(r)->n_ports * queues_of(of(r));
 }
 
 static struct net_buffer direct_buffer(
 	const struct router *r, site_id s, uint32_t i)
 {
-	uint32_t n = of(r)->n_ports * DIRECT_QUEUES;
+	uint32_t n = queues_of(of(r)), n_ports = of(r)->n_ports;
+	uint32_t port = i / n % n_ports, channel = i / n / n_ports;
 	const struct direct_queue *q =
-		direct_queue(site_of(r, s), i / n, i % n);
+		direct_queues(site_of(r, s), port, channel) + i % n;
 
 	return (struct net_buffer){
 		.site = s,
-		.port = i % n / DIRECT_QUEUES,
-		.channel = i / n,
+		.port = port,
+		.channel = channel,
 		.head = q->head,
 		.count = q->count,
 	};

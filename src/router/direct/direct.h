@@ -82,8 +82,9 @@ enum direct_injection {
 /* What waits for one sender: one cache line. */
 struct direct_requests {
 	uint64_t head[N_REQUESTS]; /* bit per queue head */
-	uint16_t n_rare; /* bits set in other masks than the first ones, and
-			  * one where the ratio of injection is programmed */
+	uint16_t n_rare; /* bits set in other masks than those of dynamic and
+			  * deterministic packets, and one where no head is
+			  * picked the short way */
 	uint16_t inject[N_INJECTIONS]; /* bit per injection FIFO */
 	uint8_t streak[3]; /* transit grants since the last injection, by
 			    * class: user, high, system */
@@ -225,10 +226,9 @@ static inline struct direct_site *direct_site(const struct net *n, site_id s)
 static inline struct direct_queue *direct_queues(
 	struct direct_site *s, port_id port, uint32_t channel)
 {
-	struct direct_queue *end = (struct direct_queue *)(void *)s;
+	struct direct_queue(*end)[N_CHANNELS][DIRECT_QUEUES] = (void *)s;
 
-	return end - (port + 1) * (N_CHANNELS * DIRECT_QUEUES) +
-	       channel * DIRECT_QUEUES;
+	return end[-1 - (ptrdiff_t)port][channel];
 }
 
 static inline struct direct_queue *direct_queue(

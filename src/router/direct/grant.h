@@ -50,7 +50,8 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 	booked_depart(d, s, port, channel, id, t, arrival);
 	l->tokens[channel] =
 		(int16_t)(l->tokens[channel] - direct_charge(d, p, channel));
-	if (__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < d->full, 0)) {
+	if (channel == CHANNEL_DYNAMIC &&
+		__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < d->full, 0)) {
 		take_in(d, s, port, t);
 		if (l->tokens[CHANNEL_DYNAMIC] < d->full) {
 			lost = s->roomy >> port & 1;
@@ -230,14 +231,7 @@ static __attribute__((noinline)) bool grant_stepped(struct direct *d,
 }
 #endif
 
-static __attribute__((noinline)) bool grant_deterministic(struct direct *d,
-	struct sim_worker *w, struct direct_site *s, uint32_t port,
-	uint32_t bit, sim_time t)
-{
-	return grant_request(d, w, s, port, REQ_DETERMINISTIC, bit, t);
-}
-
-/* The usual cases are worth copies of their own. */
+/* The usual case is worth a copy of its own. */
 static inline __attribute__((always_inline)) bool grant_head(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
 	uint32_t request, uint32_t bit, sim_time t)
@@ -248,8 +242,6 @@ static inline __attribute__((always_inline)) bool grant_head(struct direct *d,
 #endif
 	if (request == REQ_DYNAMIC)
 		return grant_request(d, w, s, port, REQ_DYNAMIC, bit, t);
-	if (request == REQ_DETERMINISTIC)
-		return grant_deterministic(d, w, s, port, bit, t);
 	return grant_rare(d, w, s, port, request, bit, t);
 }
 

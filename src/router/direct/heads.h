@@ -11,14 +11,30 @@
 #include "router/direct/stepped.h"
 
 _Static_assert(offsetof(struct direct_requests, inject) ==
-		       offsetof(struct direct_requests, n_rare) + 2,
-	"heads_any() reads both at once");
+			       offsetof(struct direct_requests, n_rare) + 2 &&
+		       INJ_DYNAMIC == 0 && INJ_DETERMINISTIC < 3,
+	"heads_other() and heads_any() read them at once");
 
 #define BIT(i) (UINT64_C(1) << (i))
 
 static inline bool heads_arrived(const struct packet *p)
 {
 	return p->escape == PACKET_NO_PORT;
+}
+
+/* See heads_want(); the port is neither timed nor dirty. */
+static inline void heads_want_one(
+	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
+{
+	sim_time free_at = s->port[port].sender.free_at;
+
+	if (free_at <= t) {
+		s->dirty |= 1u << port;
+		return;
+	}
+	s->timed |= 1u << port;
+	sim_post_self(w, s->id, free_at,
+		SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
 }
 
 /*
@@ -30,18 +46,8 @@ static inline void heads_want(
 {
 	uint32_t m = ports & ~(s->timed | s->dirty);
 
-	for (; m; m &= m - 1) {
-		uint32_t port = (uint32_t)__builtin_ctz(m);
-		sim_time free_at = s->port[port].sender.free_at;
-
-		if (free_at <= t) {
-			s->dirty |= 1u << port;
-			continue;
-		}
-		s->timed |= 1u << port;
-		sim_post_self(w, s->id, free_at,
-			SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
-	}
+	for (; m; m &= m - 1)
+		heads_want_one(w, s, (uint32_t)__builtin_ctz(m), t);
 }
 
 static inline void heads_ask(
@@ -52,30 +58,50 @@ static inline void heads_ask(
 			&s->port[__builtin_ctz(ports)].requests;
 
 		r->head[request] |= bit;
-		if (request != REQ_DYNAMIC)
+		if (request != REQ_DYNAMIC && request != REQ_DETERMINISTIC)
 			r->n_rare++;
 	}
+}
+
+static inline void heads_unask_one(
+	struct direct_site *s, uint32_t port, uint32_t request, uint64_t bit)
+{
+	struct direct_requests *r = &s->port[port].requests;
+
+	r->head[request] &= ~bit;
+	if (request != REQ_DYNAMIC && request != REQ_DETERMINISTIC)
+		r->n_rare--;
 }
 
 static inline void heads_unask(
 	struct direct_site *s, uint32_t ports, uint32_t request, uint64_t bit)
 {
-	for (; ports; ports &= ports - 1) {
-		struct direct_requests *r =
-			&s->port[__builtin_ctz(ports)].requests;
-
-		r->head[request] &= ~bit;
-		if (request != REQ_DYNAMIC)
-			r->n_rare--;
-	}
+	for (; ports; ports &= ports - 1)
+		heads_unask_one(
+			s, (uint32_t)__builtin_ctz(ports), request, bit);
 }
 
 static inline bool heads_any(const struct direct_requests *r)
+{
+	uint64_t some; /* n_rare and the first masks of inject */
+
+	memcpy(&some, &r->n_rare, sizeof(some));
+	return (r->head[REQ_DYNAMIC] | r->head[REQ_DETERMINISTIC] | some) != 0;
+}
+
+/* Whether any but deterministic packets ask. */
+static inline bool heads_other(const struct direct_requests *r)
 {
 	uint32_t both; /* n_rare and the first mask of inject */
 
 	memcpy(&both, &r->n_rare, sizeof(both));
 	return (r->head[REQ_DYNAMIC] | both) != 0;
+}
+
+/* Whether deterministic ones do. */
+static inline bool heads_ordered(const struct direct_requests *r)
+{
+	return (r->head[REQ_DETERMINISTIC] | r->inject[INJ_DETERMINISTIC]) != 0;
 }
 
 static inline void heads_unask_injection(
@@ -86,7 +112,7 @@ static inline void heads_unask_injection(
 			&s->port[__builtin_ctz(ports)].requests;
 
 		r->inject[request] &= (uint16_t) ~(1u << fifo);
-		if (request != INJ_DYNAMIC)
+		if (request != INJ_DYNAMIC && request != INJ_DETERMINISTIC)
 			r->n_rare--;
 	}
 }
@@ -121,12 +147,12 @@ static inline __attribute__((always_inline)) void heads_hide(struct direct *d,
 	if (channel == CHANNEL_DYNAMIC) {
 		heads_unask(s, p->ask, REQ_DYNAMIC, BIT(bit));
 		if (!(p->ask >> p->escape & 1) && d->route->has_escape)
-			heads_unask(s, 1u << p->escape, REQ_ESCAPE, BIT(bit));
+			heads_unask_one(s, p->escape, REQ_ESCAPE, BIT(bit));
 	} else if (p->kind != PACKET_DYNAMIC) {
-		heads_unask(s, 1u << p->escape, REQ_DETERMINISTIC + channel - 1,
+		heads_unask_one(s, p->escape, REQ_DETERMINISTIC + channel - 1,
 			BIT(bit));
 	} else {
-		heads_unask(s, 1u << p->escape, REQ_DETERMINISTIC, BIT(bit));
+		heads_unask_one(s, p->escape, REQ_DETERMINISTIC, BIT(bit));
 		if (!(p->flags & PACKET_STAY))
 			heads_unask(s, p->ask, REQ_RETURN, BIT(bit));
 	}
@@ -293,11 +319,10 @@ static inline void heads_show_alone(struct sim_worker *w, struct direct_site *s,
 	uint32_t bit, const struct packet *p, sim_time t)
 {
 	uint32_t port = p->escape;
-	struct direct_requests *r = &s->port[port].requests;
 
-	r->head[REQ_DETERMINISTIC] |= BIT(bit);
-	r->n_rare++;
-	heads_want(w, s, 1u << port, t);
+	s->port[port].requests.head[REQ_DETERMINISTIC] |= BIT(bit);
+	if (!((s->timed | s->dirty) >> port & 1))
+		heads_want_one(w, s, port, t);
 }
 
 /* Some heads of a channel that were held may have become the eldest. */
@@ -325,7 +350,7 @@ static inline void ask_injection(
 			&s->port[__builtin_ctz(ports)].requests;
 
 		r->inject[request] |= (uint16_t)(1u << fifo);
-		if (request != INJ_DYNAMIC)
+		if (request != INJ_DYNAMIC && request != INJ_DETERMINISTIC)
 			r->n_rare++;
 	}
 }

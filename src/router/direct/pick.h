@@ -301,19 +301,6 @@ static struct winner pick_user(
 	return w.rank != NO_WINNER ? w : pick_injection(d, s, port);
 }
 
-/* Whether none but deterministic packets ask for a sender. */
-static inline bool is_deterministic(
-	const struct direct *d, const struct direct_requests *r)
-{
-	uint64_t heads = r->head[REQ_DYNAMIC] | r->head[REQ_RETURN] |
-			 r->head[REQ_ESCAPE] | r->head[REQ_HIGH] |
-			 r->head[REQ_SYSTEM];
-	uint32_t fifos = r->inject[INJ_DYNAMIC] | r->inject[INJ_ESCAPE] |
-			 (uint32_t)r->inject[INJ_HIGH] | r->inject[INJ_SYSTEM];
-
-	return !(heads | fifos) && !d->transit;
-}
-
 /* Whether stamps would make no difference to deterministic packets, and there
  * is place for more of them. */
 static inline bool has_plenty(
@@ -458,7 +445,8 @@ static __attribute__((noinline)) struct winner pick_stepped(
 static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
 {
-	bool is_only;
+	const struct direct_requests *r = &s->port[port].requests;
+	bool is_only = heads_ordered(r) && !heads_other(r);
 
 #if DIRECT_TREE
 	if (is_stepped(d)) {
@@ -466,28 +454,31 @@ static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 		return pick_stepped(d, s, port);
 	}
 #endif
-	is_only = s->port[port].requests.n_rare &&
-		  is_deterministic(d, &s->port[port].requests);
-
 	if (is_only && has_plenty(d, &s->port[port]))
 		return pick_deterministic(d, s, port);
 	collect(d, s, port, t);
 	if (is_only)
 		return pick_deterministic(d, s, port);
-	if (s->port[port].requests.n_rare || !(s->roomy >> port & 1))
+	if (r->n_rare || heads_ordered(r) || !(s->roomy >> port & 1))
 		return pick_rare(d, s, port, t);
 	return pick_dynamic(d, s, port);
 }
 
 /* Stamps are taken in only where that could make a difference, or before
  * the place for them runs out. */
+static inline bool is_plain(const struct direct_site *s, uint32_t port)
+{
+	const struct direct_port *p = &s->port[port];
+
+	return !p->requests.n_rare && !heads_ordered(&p->requests) &&
+	       s->roomy >> port & 1 && p->returns.n < LINK_RETURNS - 1;
+}
+
 static inline struct winner pick(const struct direct *d, struct direct_site *s,
 	uint32_t port, sim_time t)
 {
-	if (s->port[port].requests.n_rare || !(s->roomy >> port & 1) ||
-		s->port[port].returns.n >= LINK_RETURNS - 1)
-		return pick_slow(d, s, port, t);
-	return pick_dynamic(d, s, port);
+	return is_plain(s, port) ? pick_dynamic(d, s, port)
+				 : pick_slow(d, s, port, t);
 }
 
 /* Of the free senders, the one an adaptive winner likes best. */

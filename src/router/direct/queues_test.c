@@ -212,11 +212,11 @@ static void several_packets_of_a_receiver_leave_at_once(void **state)
 /* --- tokens --- */
 
 /*
- * BGQ-F26: room for the whole packet.  Node 1 takes two full packets and no
- * more; its receiver, which holds 34 chunks, has 10 left.  One of 11 chunks
- * waits and one of 10 goes; then none is left for a header alone.
+ * From node 0 to a node that takes two full packets and no more; its receiver,
+ * which holds 34 chunks, has 10 left.  One of 11 chunks waits in the node
+ * before it and one of 10 goes; then none is left for a header alone.
  */
-static void a_packet_needs_room_for_all_of_it(void **state)
+static void check_room(site_id to)
 {
 	struct rig_how how = {
 		.way = { .shape = "8", .wrap = "mesh", .escape = "no" },
@@ -224,26 +224,42 @@ static void a_packet_needs_room_for_all_of_it(void **state)
 		.fills = true,
 	};
 	struct rig *r = rig_new(&how);
+	struct packet p = { .dst = to, .bytes = 512 };
 	uint64_t bytes = 3 * 552 + 7 * 32 + 8;
 	sim_time t = 10 * PERIOD;
 
-	(void)state;
-	rig_close(r, 1, FIFO_USER + A_MINUS);
-	rig_flood(r, 0, 0, 3, (struct packet){ .dst = 1, .bytes = 512 });
-	rig_send(r, 0, 0, (struct packet){ .dst = 1, .bytes = 6 * 32 });
-	rig_send(r, 0, 0, (struct packet){ .dst = 1, .bytes = 10 * 32 });
+	rig_close(r, to, FIFO_USER + A_MINUS);
+	rig_flood(r, 0, 0, 3, p);
+	p.bytes = 6 * 32;
+	rig_send(r, 0, 0, p);
+	p.bytes = 10 * 32;
+	rig_send(r, 0, 0, p);
 	rig_run_until(r, t);
-	assert_int_equal(rig_sent_bytes(r, 0, A_PLUS, ALL_CHANNELS), bytes);
-	rig_send(r, t, 1, (struct packet){ .dst = 1, .bytes = 9 * 32 });
+	assert_int_equal(
+		rig_sent_bytes(r, to - 1, A_PLUS, ALL_CHANNELS), bytes);
+	p.bytes = 9 * 32;
+	rig_send(r, t, 1, p);
 	rig_run_until(r, 2 * t);
 	bytes += 10 * 32 + 8;
-	assert_int_equal(rig_sent_bytes(r, 0, A_PLUS, ALL_CHANNELS), bytes);
-	rig_send(r, 2 * t, 1, (struct packet){ .dst = 1, .bytes = 0 });
+	assert_int_equal(
+		rig_sent_bytes(r, to - 1, A_PLUS, ALL_CHANNELS), bytes);
+	p.bytes = 0;
+	rig_send(r, 2 * t, 1, p);
 	rig_run_until(r, 3 * t);
-	assert_int_equal(rig_sent_bytes(r, 0, A_PLUS, ALL_CHANNELS), bytes);
-	rig_open(r, 1, FIFO_USER + A_MINUS, 4 * t);
+	assert_int_equal(
+		rig_sent_bytes(r, to - 1, A_PLUS, ALL_CHANNELS), bytes);
+	rig_open(r, to, FIFO_USER + A_MINUS, 4 * t);
 	rig_run(r);
 	rig_free(r);
+}
+
+/* BGQ-F26: room for the whole packet, of one that is injected and of one that
+ * goes on. */
+static void a_packet_needs_room_for_all_of_it(void **state)
+{
+	(void)state;
+	check_room(1);
+	check_room(2);
 }
 
 /*

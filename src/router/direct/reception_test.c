@@ -58,7 +58,7 @@ static void check_backing_up(uint8_t kind)
 	rig_free(r);
 }
 
-/* BGQ-F27, BGQ-F28 */
+/* BGQ-F27 */
 static void a_full_fifo_backs_up_to_the_sender(void **state)
 {
 	uint8_t kind;

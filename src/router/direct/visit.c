@@ -116,13 +116,50 @@ static void arbitrate_many(struct direct *d, struct sim_worker *w,
 	}
 }
 
+/* The same as arbitrate_one() where none but deterministic packets ask. */
+static __attribute__((noinline)) void arbitrate_ordered(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
+{
+	uint64_t m;
+	uint32_t i = 0;
+	bool lost;
+
+	if (!has_plenty(d, &s->port[port]))
+		collect(d, s, port, t);
+	m = to_ring(d, s, port, REQ_DETERMINISTIC);
+	if (!m)
+		i = inject_ring(d, s, port, INJ_DETERMINISTIC);
+	if (!m && !i) {
+		await_tokens(w, s, port);
+		return;
+	}
+	s->port[port].returns.is_starving = 0;
+	if (m)
+		lost = grant_request(d, w, s, port, REQ_DETERMINISTIC,
+			choose(s, m, d->n_bits), t);
+	else
+		lost = grant_injection(d, w, s, port, INJ_DETERMINISTIC,
+			choose(s, i, d->n_fifos), t);
+	if (lost)
+		s->dirty |= starving(d, s);
+}
+
 /* One sender is idle, and nothing else is to be looked at. */
 static inline __attribute__((always_inline)) void arbitrate_one(
 	struct direct *d, struct sim_worker *w, struct direct_site *s,
 	uint32_t port, sim_time t)
 {
-	struct winner who = pick(d, s, port, t);
+	const struct direct_requests *r = &s->port[port].requests;
+	struct winner who;
 
+	if (is_plain(s, port)) {
+		who = pick_dynamic(d, s, port);
+	} else if (!heads_other(r) && heads_ordered(r)) {
+		arbitrate_ordered(d, w, s, port, t);
+		return;
+	} else {
+		who = pick_slow(d, s, port, t);
+	}
 	if (__builtin_expect(who.rank == NO_WINNER, 0))
 		await_tokens(w, s, port);
 	else if (grant(d, w, s, port, &who, t))
@@ -169,8 +206,6 @@ static __attribute__((noinline)) uint32_t shortest(
 {
 	uint32_t best = 0, least = q[0].count, i;
 
-	if (d->n_queues == 1)
-		return 0;
 	for (i = 1; i < d->n_queues && least; i++) {
 		best = q[i].count < least ? i : best;
 		least = q[i].count < least ? q[i].count : least;
@@ -187,6 +222,8 @@ static inline uint32_t join(const struct direct *d, struct direct_port *port,
 {
 	uint32_t i = port->sender.turn;
 
+	if (d->n_queues == 1)
+		return 0;
 	if (q[i].count || q[i].busy_until > t)
 		i = shortest(d, q, t);
 	port->sender.turn = (uint8_t)(i + 1 < d->n_queues ? i + 1 : 0);
@@ -300,6 +337,8 @@ static void on_token(struct direct *d, struct direct_site *s, uint32_t port,
 /* A packet's way, and its first step. */
 static inline void begin(const struct direct *d, struct packet *p)
 {
+	if (p->flags & PACKET_BEGUN)
+		return;
 	if (DIRECT_TREE && !d->tables) {
 		route_begin(d->route, p);
 		return;
@@ -398,7 +437,11 @@ static void on_queue(struct direct *d, struct sim_worker *w,
 static inline void client_event(struct direct *d, struct sim_worker *w,
 	const struct direct_site *s, sim_time t, const struct sim_event *e)
 {
-	d->router.client->on_event(d->router.net, w, s->id, t, *e);
+	struct sim_event x = {
+		.rank = e->rank, .site = s->id, .data = e->data
+	};
+
+	d->router.client->on_event(d->router.net, w, s->id, t, x);
 }
 
 static inline void on_engine(struct direct *d, struct sim_worker *w,
@@ -457,7 +500,7 @@ static void visit(struct sim_worker *w, site_id site)
 
 	while ((next = sim_next(w, &t))) {
 		/* a copy: posts may move the batch */
-		struct sim_event e = { next->rank, next->site, next->data };
+		struct sim_event e = { .rank = next->rank, .data = next->data };
 		unsigned phase = sim_phase(&e);
 
 		if (phase == PHASE_ARRIVAL)

@@ -1,0 +1,412 @@
+/* Makes machines, workloads and plans of faults. */
+#define _GNU_SOURCE
+#include "chaos.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What keeps runs short. */
+enum { MOST_COUNT = 200, MOST_BYTES = 65536, MOST_PS = 20000000 };
+enum { MOST_NODES = 300, MOST_TRIES = 12 };
+
+void trial_init(struct trial *t, uint64_t seed)
+{
+	*t = (struct trial){ .seed = seed, .dice = { seed } };
+	snprintf(t->file, sizeof(t->file), "%s/%" PRIu64 ".yaml", chaos.dir,
+		seed);
+	snprintf(t->plan, sizeof(t->plan), "%s/%" PRIu64 "-faults.yaml",
+		chaos.dir, seed);
+}
+
+void trial_fini(struct trial *t)
+{
+	if (!t->n_findings) {
+		unlink(t->file);
+		unlink(t->plan);
+	}
+	words_free(&t->machine);
+	words_free(&t->keys);
+	options_free(&t->params);
+}
+
+/* --- machines --- */
+
+static const struct option *find(const char *name)
+{
+	for (size_t i = 0; i < chaos.options.n; i++)
+		if (!strcmp(chaos.options.v[i].name, name))
+			return &chaos.options.v[i];
+	return NULL;
+}
+
+static bool has_name(const char *name, const char *end)
+{
+	size_t n = strlen(name), k = strlen(end);
+
+	return n >= k && !strcmp(name + n - k, end);
+}
+
+/* A file that says which variants the machine is made of, and no more. */
+static void write_file(struct trial *t)
+{
+	FILE *f = fopen(t->file, "w");
+	char word[TEXT_MAX];
+
+	if (!f) {
+		perror(t->file);
+		exit(2);
+	}
+	fprintf(f, "schema: 1\nmachine: chaos-%" PRIu64 "\n", t->seed);
+	for (size_t i = 0; i < chaos.options.n; i++) {
+		const struct option *o = &chaos.options.v[i];
+		size_t section = strcspn(o->name, ".");
+
+		if (o->workload || !has_name(o->name, ".kind") ||
+			o != find(o->name))
+			continue;
+		/* most routings go with one topology only */
+		if (!strcmp(o->name, "routing.kind") && draw(&t->dice, 4))
+			continue;
+		if (option_word(o, &t->dice, word))
+			fprintf(f, "%.*s:\n  kind: %s\n", (int)section, o->name,
+				word);
+	}
+	fclose(f);
+}
+
+static void machine_words(
+	const struct trial *t, struct words *w, const char *command)
+{
+	words_add(w, "%s", command);
+	words_copy(w, &t->machine);
+}
+
+/* What a command says of the machine as it is now. */
+static struct outcome ask(struct trial *t, const char *command)
+{
+	struct words w = { 0 };
+	struct outcome o;
+
+	machine_words(t, &w, command);
+	words_add(&w, "--json");
+	o = try(t, &w, NULL);
+	words_free(&w);
+	return o;
+}
+
+static void choose(struct trial *t)
+{
+	bool is_own = draw(&t->dice, 2);
+
+	words_free(&t->machine);
+	if (is_own)
+		write_file(t);
+	words_add(&t->machine, "%s",
+		is_own ? t->file
+		       : chaos.machine[draw(&t->dice, chaos.n_machines)]);
+}
+
+static bool read_params(struct trial *t)
+{
+	struct outcome o = ask(t, "params");
+	bool ok = o.code == 0;
+
+	options_free(&t->params);
+	if (ok)
+		options_read(&t->params, o.out);
+	outcome_free(&o);
+	return ok;
+}
+
+static void set(struct trial *t, const struct option *o, const char *value)
+{
+	words_add(&t->machine, "--set=%s=%s", o->name, value);
+}
+
+/* Sizes are always drawn, so that the machine is small; others at times. */
+static void draw_params(struct trial *t)
+{
+	char value[TEXT_MAX];
+	uint64_t n = t->params.n, often = draw(&t->dice, 10), n_sets = 0;
+
+	for (size_t i = 0; i < n && n_sets < 60; i++) {
+		const struct option *o = &t->params.v[i];
+		bool is_size = !strncmp(o->name, "topology.", 9) &&
+			       (option_is(o, "count") ||
+				       option_is(o, "list of counts"));
+
+		if (has_name(o->name, ".kind") ||
+			(!is_size && draw(&t->dice, n) >= often))
+			continue;
+		if (!option_value(o, is_size ? SMALL : NEAR, &t->dice, value))
+			continue;
+		if (is_size && has_name(o->name, ".nodes") && draw(&t->dice, 2))
+			snprintf(value, sizeof(value), "%" PRIu64,
+				1 + draw(&t->dice, 32));
+		set(t, o, value);
+		n_sets++;
+	}
+}
+
+/* Drops the settings that an error names, else some of them. */
+static void relent(struct trial *t, const char *error)
+{
+	struct words *w = &t->machine;
+	size_t before = w->n;
+	char name[TEXT_MAX];
+
+	for (size_t i = w->n - 1; i >= 1; i--) {
+		sscanf(w->v[i], "--set=%[^=]", name);
+		if (strstr(error, name))
+			words_drop(w, i);
+	}
+	if (w->n < before)
+		return;
+	for (size_t i = w->n - 1; i >= 1; i--)
+		if (draw(&t->dice, 2))
+			words_drop(w, i);
+}
+
+/* What check refuses a run refuses, too. */
+static void try_refused(struct trial *t)
+{
+	struct words w = { 0 };
+	struct outcome o;
+
+	machine_words(t, &w, "run");
+	words_add(&w, "%s", chaos.workload[draw(&t->dice, chaos.n_workloads)]);
+	o = try(t, &w, &(struct launch){ .limit_s = 2 });
+	if (o.code != 2)
+		finding(t, &w, NULL,
+			"`weft check` refuses the machine, a run ends with %d",
+			o.code);
+	outcome_free(&o);
+	words_free(&w);
+}
+
+static bool count_nodes(struct trial *t)
+{
+	struct outcome o = ask(t, "show");
+	char *n;
+	bool ok = !o.code && json_values(o.out, "nodes", &n, 1) == 1;
+
+	outcome_free(&o);
+	if (!ok)
+		return false;
+	t->n_nodes = strtoull(n, NULL, 10);
+	free(n);
+	return t->n_nodes <= MOST_NODES;
+}
+
+bool make_machine(struct trial *t)
+{
+	struct outcome o;
+
+	for (int i = 0; i < MOST_TRIES; i++) {
+		if (i % 6 == 0) {
+			do
+				choose(t);
+			while (!read_params(t));
+			draw_params(t);
+		}
+		if (!count_nodes(t) && t->n_nodes > MOST_NODES)
+			continue;
+		o = ask(t, "check");
+		t->checked = o.code;
+		if (o.code == 2) {
+			try_refused(t);
+			relent(t, o.err);
+		}
+		outcome_free(&o);
+		if (t->checked == 0 || t->checked == 1)
+			return count_nodes(t);
+	}
+	return false;
+}
+
+/* --- workloads --- */
+
+/* A number that a run ends soon with, whatever it counts. */
+static int64_t most_of(const struct option *o)
+{
+	return option_is(o, "count")  ? MOST_COUNT
+	       : option_is(o, "size") ? MOST_BYTES
+	       : option_is(o, "time") ? MOST_PS
+				      : 4000000;
+}
+
+static bool is_node(const struct option *o)
+{
+	return strstr(o->range, "to 4194304") != NULL;
+}
+
+static void draw_key(struct trial *t, const struct option *o, bool is_fixed)
+{
+	char value[TEXT_MAX], limit[TEXT_MAX];
+	struct option within = *o;
+	const char *to = strstr(o->range, " to ");
+
+	if (is_node(o)) {
+		snprintf(value, sizeof(value), "%" PRIu64,
+			draw(&t->dice, t->n_nodes + !draw(&t->dice, 20)));
+	} else if (to && !option_is(o, "fraction")) {
+		/* between its least and what is short */
+		static const char *const unit[] = { "", " B", " ps" };
+		size_t k = option_is(o, "count")  ? 0
+			   : option_is(o, "size") ? 1
+						  : 2;
+
+		snprintf(limit, sizeof(limit), "%" PRId64 "%s", most_of(o),
+			unit[k]);
+		within.value = limit;
+		if (!option_value(&within, NEAR, &t->dice, value))
+			return;
+	} else if (!option_value(o, NEAR, &t->dice, value)) {
+		return;
+	}
+	if (is_fixed || draw(&t->dice, 3) == 0)
+		words_add(&t->keys, "%s=%s", o->name, value);
+}
+
+/* Whether runs are long where it is not given. */
+static bool is_long(const struct option *o)
+{
+	return (option_is(o, "time") && !strcmp(o->value, "auto")) ||
+	       (!is_node(o) && option_exceeds(o, most_of(o)));
+}
+
+static void draw_keys(struct trial *t, const char *name)
+{
+	words_free(&t->keys);
+	words_add(&t->keys, "%s", name);
+	for (int fixed = 1; fixed >= 0; fixed--) {
+		for (size_t k = 0; k < chaos.options.n; k++) {
+			const struct option *o = &chaos.options.v[k];
+
+			if (o->workload && !strcmp(o->workload, name) &&
+				is_long(o) == fixed)
+				draw_key(t, o, fixed);
+		}
+		if (fixed)
+			t->n_fixed = t->keys.n - 1;
+	}
+}
+
+static bool is_refused(struct trial *t)
+{
+	struct words w = { 0 };
+	struct outcome o;
+	bool refused;
+
+	run_words(t, &w);
+	o = try(t, &w, &(struct launch){ .limit_s = 1 });
+	refused = o.code == 2 || (o.code == 4 && *o.err);
+	if (refused) /* the one that it is about, or any */
+		for (size_t i = t->keys.n - 1; i > t->n_fixed; i--)
+			if (strstr(o.err, t->keys.v[i]) || !draw(&t->dice, 3))
+				words_drop(&t->keys, i);
+	outcome_free(&o);
+	words_free(&w);
+	return refused;
+}
+
+bool make_workload(struct trial *t)
+{
+	for (int i = 0; i < MOST_TRIES; i++) {
+		if (i % 4 == 0) {
+			const char *name =
+				chaos.workload[(t->seed + 7 * (unsigned)i) %
+					       chaos.n_workloads];
+
+			draw_keys(t, name);
+		}
+		if (!is_refused(t))
+			return true;
+	}
+	return false;
+}
+
+void run_words(const struct trial *t, struct words *w)
+{
+	machine_words(t, w, "run");
+	words_copy(w, &t->keys);
+	if (t->has_plan)
+		words_add(w, "--faults=%s", t->plan);
+	words_add(w, "--seed=%" PRIu64, t->seed % 1000);
+	words_add(w, "--json");
+}
+
+/* --- faults --- */
+
+static void write_part(FILE *f, struct trial *t)
+{
+	struct dice *d = &t->dice;
+	unsigned node = (unsigned)draw(d, t->n_nodes);
+
+	switch (draw(d, 5)) {
+	case 0:
+		fprintf(f, "node %u", node);
+		break;
+	case 1:
+		fprintf(f, "switch %u.%u", 1 + (unsigned)draw(d, 2),
+			(unsigned)draw(d, 4));
+		break;
+	case 2:
+		fprintf(f, "link %u", node);
+		break;
+	case 3:
+		fprintf(f, "link %u.%u up %u", 1 + (unsigned)draw(d, 2),
+			(unsigned)draw(d, 4), (unsigned)draw(d, 3));
+		break;
+	default:
+		fprintf(f, "link %u %c%c", node, 'A' + (int)draw(d, 3),
+			draw(d, 2) ? '+' : '-');
+	}
+}
+
+static void write_events(FILE *f, struct trial *t)
+{
+	uint64_t n = draw(&t->dice, 4);
+
+	if (n)
+		fputs("  events:\n", f);
+	while (n--) {
+		struct dice before;
+		uint64_t ns = draw(&t->dice, 4) ? draw(&t->dice, 30000) : 0;
+
+		before = t->dice;
+		fprintf(f, "    - %" PRIu64 " ns ", ns);
+		write_part(f, t);
+		fputs(" dies\n", f);
+		if (!draw(&t->dice, 4))
+			continue;
+		t->dice = before;
+		fprintf(f, "    - %" PRIu64 " ns ",
+			ns + 1 + draw(&before, 30000));
+		write_part(f, t);
+		fputs(" returns\n", f);
+	}
+}
+
+/* A plan that the machine takes, if one of a few is. */
+void make_plan(struct trial *t)
+{
+	for (int i = 0; i < 4; i++) {
+		FILE *f = fopen(t->plan, "w");
+
+		if (!f)
+			return;
+		fprintf(f,
+			"schema: 1\nfaults:\n  bit-errors: %" PRIu64 "e-%d\n",
+			draw(&t->dice, 10), 4 + (int)draw(&t->dice, 6));
+		write_events(f, t);
+		fclose(f);
+		t->has_plan = true;
+		if (!is_refused(t))
+			return;
+		t->has_plan = false;
+	}
+}
