@@ -47,8 +47,8 @@ refused 'want a machine and a workload' run bgq
 refused 'want one machine' show
 refused 'want one machine' show bgq bgq-board
 refused 'want one machine' check
-refused 'is too much' machines bgq
-refused 'is too much' params bgq random
+refused 'unexpected argument' machines bgq
+refused 'unexpected argument' params bgq random
 
 # --- names ---
 
@@ -161,8 +161,8 @@ refused 'topology.shape is given twice' show bgq --shape 4x4 \
 refused 'link.rate is given twice' show bgq --set link.rate=2GB/s \
 	--set link.rate=2GB/s
 refused 'load is given twice' run bgq random load=1 load=max
-refused 'for a machine' params random --shape 4x4
-refused 'for a machine' params --set link.rate=1GB/s
+refused 'need a machine' params random --shape 4x4
+refused 'need a machine' params --set link.rate=1GB/s
 
 sets=
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
@@ -177,7 +177,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
 	words="$words a b c d e"
 done
 run run $words
-judge 2 'more than 64 words'
+judge 2 'more than 64 arguments'
 report "65 words"
 
 line='a
@@ -299,7 +299,7 @@ refused 'host.l2.capacity' show bgq-board --set host.l2.capacity=64KiB
 refused 'host.l2.slices' show bgq-board --set host.l2.slices=256 \
 	--set host.l2.capacity=128KiB
 refused 'host.memory' show bgq-board --set host.memory=1KiB
-refused 'host.memory of 3.0 GiB' run bgq-board put --set host.memory=2GiB
+refused 'host.memory of at least 3.0 GiB' run bgq-board put --set host.memory=2GiB
 
 # --- outputs ---
 

@@ -24,9 +24,9 @@ start() { # PROGRAM ARGUMENTS
 
 for source in *.c; do
 	name=${source%.c}
-	machine=bgq-board other=qsnet2-16 misses='no message unit'
+	machine=bgq-board other=qsnet2-16 misses='needs the message unit'
 	case $name in
-	elan_*) machine=qsnet2-16 other=bgq-board misses='no Elan4 interface' ;;
+	elan_*) machine=qsnet2-16 other=bgq-board misses='needs the Elan4 interface' ;;
 	ring) other= ;;
 	esac
 	compile shared "$source" -o "$name" || {
@@ -130,7 +130,7 @@ compile shared stuck.c -o stuck &&
 sed 's/"elan"/"elna"/' elan_scatter.c >no.c
 compile shared no.c -o no &&
 	start no qsnet2-16
-[ $code -eq 2 ] && grep -q 'elna: there are spi, elan' "$tmp/err" ||
+[ $code -eq 2 ] && grep -q '"elna" (want one of spi, elan)' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 report "and so it is with programs for QsNetII"
 

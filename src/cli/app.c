@@ -68,7 +68,7 @@ static int app_init(struct load *l, const struct topo *t, struct route *r,
 		return -1;
 	if (api && l->nic_ops != api->nic)
 		return err_set(e,
-			"the program needs %s, which this machine does not "
+			"the program needs the %s, which this machine does not "
 			"have; try %s",
 			api->nic->title, api->machine);
 	if (is->n_nodes > t->n_nodes)

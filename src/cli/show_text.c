@@ -221,7 +221,7 @@ static void text_link(const struct show *s, FILE *f)
 	if (s->cut.links)
 		fprintf(f,
 			"bisection   %" PRIu64
-			" links %s: %.5g GB/s each way, %.5g of it payload\n",
+			" links %s: %.5g GB/s each way, %.5g of payload\n",
 			s->cut.links, s->cut.where,
 			show_gbps(rate) * (double)s->cut.links,
 			show_gbps(payload) * (double)s->cut.links);

@@ -29,7 +29,7 @@ const struct param training_params_table[] = {
 		100 * PS_PER_NS,
 		"width of the eye: the part of a bit time in which the line "
 		"can be sampled",
-		"assumed: about half of a bit time of 750 ps"),
+		"assumed: about half a bit time (750 ps)"),
 	PARAM_ROW(PARAM_TIME, "training.step", AT(step), "25 ps", 1,
 		100 * PS_PER_NS, "delay of one tap of a line's delay chain",
 		"assumed: a sixteenth of an eye"),
