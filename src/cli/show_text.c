@@ -209,7 +209,7 @@ static void text_link(const struct show *s, FILE *f)
 	if (l->route)
 		fprintf(f,
 			"            %" PRId64 " B of route in front of it for "
-					       "each switch on the way\n",
+			"each switch on the way\n",
 			l->route);
 	if (l->transaction)
 		fprintf(f,
@@ -245,22 +245,11 @@ static void text_router(const struct show *s, FILE *f)
 			s->m->route->ops->channels[c]);
 	fprintf(f,
 		"\nbuffers     per port and channel %" PRId64
-		" packets (%" PRIu64 " B), %" PRId64
-		" queue%s; %.4g KiB a %s\n",
-		r->packets, bytes, r->queues, r->queues > 1 ? "s" : "",
+		" packets (%" PRIu64 " B); %.4g KiB a %s\n",
+		r->packets, bytes,
 		(double)(bytes * n * s->m->topo->n_ports) / 1024,
 		show_router(s));
-	fprintf(f,
-		"FIFOs       injection %" PRId64 ", reception %" PRId64
-		" packets each\n",
-		r->injection, r->reception);
-	if (r->transit)
-		fprintf(f,
-			"arbiters    %" PRId64
-			" grants to packets in transit for one to injection\n",
-			r->transit);
-	else
-		fprintf(f, "arbiters    transit before injection\n");
+	r->kind->describe(r, f);
 }
 
 static void text_memory(const struct show *s, FILE *f)

@@ -118,7 +118,19 @@ static void add_routers(struct machine *m)
 			.def = router_registry[0]->name,
 			.help = "kind of router",
 		});
-	add_block(m, "router", net_params_table, net_params_n, &m->router, "");
+	add_block(m, "router", net_every_table, net_every_n, &m->router, "");
+	add_block(m, "router", net_params_table, net_params_n, &m->router,
+		"router.direct");
+	for (i = 0; router_registry[i]; i++) {
+		const struct router_ops *ops = router_registry[i];
+
+		BUG_IF(i == MACHINE_KINDS);
+		if (!ops->params)
+			continue;
+		m->routers[i] = mem_alloc(1, ops->params_size);
+		add_variant(m, "router", ops->name, ops->params, ops->n_params,
+			m->routers[i]);
+	}
 }
 
 static void add_routes(struct machine *m)
@@ -285,6 +297,8 @@ bool machine_uses(const struct machine *m, size_t block)
 	return m->is_whole || !*needs ||
 	       is_kind(needs, "topology", t->ops->name) ||
 	       is_kind(needs, "routing", r->name) ||
+	       is_kind(needs, "router",
+		       router_registry[m->kinds.router]->name) ||
 	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
 	       is_kind(needs, "side", side ? side->name : NULL) ||
 	       has_word(t->ops->has ? t->ops->has(t) : NULL, needs) ||
@@ -437,6 +451,7 @@ static int choose(struct machine *m, struct err *e)
 	m->topo = topo_now(m);
 	m->route = m->routes[route_now(m)];
 	m->router.kind = router_registry[m->kinds.router];
+	m->router.own = m->routers[m->kinds.router];
 	m->nic = nic_now(m);
 	m->nic_params = m->nic ? m->nics[m->kinds.nic - 1] : NULL;
 	m->side = side_now(m);
@@ -540,6 +555,7 @@ void machine_free(struct machine *m)
 	for (i = 0; i < MACHINE_KINDS; i++) {
 		mem_free(m->topos[i]);
 		mem_free(m->routes[i]);
+		mem_free(m->routers[i]);
 		mem_free(m->nics[i]);
 		mem_free(m->sides[i]);
 	}

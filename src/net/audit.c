@@ -94,11 +94,12 @@ static int check_wire(
 	const struct audit *a, site_id s, port_id p, struct err *e)
 {
 	const struct router *r = net_router(a->n, s);
-	const struct router *far = net_router(a->n, peer_of(a->n, s, p).router);
+	struct topo_end end = peer_of(a->n, s, p);
+	const struct router *far = net_router(a->n, end.router);
 	uint32_t c;
 
 	for (c = 0; c < far->ops->n_channels; c++) {
-		int32_t most = far->ops->capacity(far, c);
+		int32_t most = far->ops->capacity(far, end.port, c);
 		int32_t all =
 			r->ops->tokens(r, s, p, c) + *tokens_of(a, s, p, c);
 

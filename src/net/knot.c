@@ -245,9 +245,10 @@ static void take_all(struct knot *k)
 		site_id s = (site_id)(i / k->n_channels / k->n->n_ports);
 		const struct router *r = net_router(k->n, s);
 		uint32_t c = (uint32_t)(i % k->n_channels);
+		port_id p = (port_id)(i / k->n_channels % k->n->n_ports);
 
 		if (c < r->ops->n_channels)
-			k->room[i] = r->ops->capacity(r, c);
+			k->room[i] = r->ops->capacity(r, p, c);
 	}
 	for (at.site = 0; at.site < k->n->n_sites; at.site++)
 		for (at.i = 0; at.i < n_buffers_of(k, at.site); at.i++)

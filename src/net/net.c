@@ -15,14 +15,6 @@ enum {
 };
 
 const struct param net_params_table[] = {
-	{ .name = "packets",
-		.type = PARAM_COUNT,
-		.offset = AT(packets),
-		.def = "8",
-		.min = 1,
-		.max = 120,
-		.help = "capacity of a receiver per channel, in full packets",
-		.source = "calibrated: BGQ-N34, BGQ-N36 (BGQ-G1)" },
 	{ .name = "queues",
 		.type = PARAM_COUNT,
 		.offset = AT(queues),
@@ -33,14 +25,6 @@ const struct param net_params_table[] = {
 			"out of the receiver; 0: as many as the router has for "
 			"the channels of the routing",
 		.source = "calibrated: BGQ-N34, BGQ-N36 (BGQ-G2)" },
-	{ .name = "injection",
-		.type = PARAM_COUNT,
-		.offset = AT(injection),
-		.def = "2",
-		.min = 1,
-		.max = 120,
-		.help = "capacity of an injection FIFO, in full packets",
-		.source = "BGQ-G15" },
 	{ .name = "reception",
 		.type = PARAM_COUNT,
 		.offset = AT(reception),
@@ -59,6 +43,28 @@ const struct param net_params_table[] = {
 			"to an injection FIFO of the same class that waits for "
 			"the same link; 0: packets in transit always go first",
 		.source = "BGQ-F69, BGQ-G36" },
+};
+
+const size_t net_params_n =
+	sizeof(net_params_table) / sizeof(net_params_table[0]);
+
+const struct param net_every_table[] = {
+	{ .name = "packets",
+		.type = PARAM_COUNT,
+		.offset = AT(packets),
+		.def = "8",
+		.min = 1,
+		.max = 120,
+		.help = "capacity of a receiver per channel, in full packets",
+		.source = "calibrated: BGQ-N34, BGQ-N36 (BGQ-G1)" },
+	{ .name = "injection",
+		.type = PARAM_COUNT,
+		.offset = AT(injection),
+		.def = "2",
+		.min = 1,
+		.max = 120,
+		.help = "capacity of an injection FIFO, in full packets",
+		.source = "BGQ-G15" },
 	{ .name = "stall",
 		.type = PARAM_TIME,
 		.offset = AT(stall),
@@ -70,8 +76,24 @@ const struct param net_params_table[] = {
 		.source = NULL },
 };
 
-const size_t net_params_n =
-	sizeof(net_params_table) / sizeof(net_params_table[0]);
+const size_t net_every_n = sizeof(net_every_table) / sizeof(net_every_table[0]);
+
+void net_params_defaults(struct net_params *p)
+{
+	const struct param_block block[] = {
+		{ .section = "router",
+			.rows = net_params_table,
+			.n_rows = net_params_n,
+			.values = p },
+		{ .section = "router",
+			.rows = net_every_table,
+			.n_rows = net_every_n,
+			.values = p },
+	};
+
+	param_defaults(&block[0]);
+	param_defaults(&block[1]);
+}
 
 /* --- what will be needed --- */
 

@@ -38,6 +38,7 @@ enum { ENGINE_CLIENT = 64 };
 struct net_params {
 	const struct router_ops *kind; /* of all sites */
 	const struct router_ops *switches; /* of these; NULL: the same */
+	const void *own; /* what the kind alone has */
 	int64_t packets; /* full ones that a channel holds */
 	int64_t queues; /* per channel */
 	int64_t injection, reception; /* depth of FIFOs, full packets */
@@ -45,8 +46,11 @@ struct net_params {
 	int64_t stall; /* a head that waits so long may be deadlocked */
 };
 
-extern const struct param net_params_table[];
-extern const size_t net_params_n;
+/* Of direct routers, and of all. */
+extern const struct param net_params_table[], net_every_table[];
+extern const size_t net_params_n, net_every_n;
+/* Sets the defaults of both. */
+void net_params_defaults(struct net_params *p);
 
 struct net_client_ops {
 	/* An injection FIFO has got room for a full packet. */

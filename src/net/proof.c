@@ -450,7 +450,7 @@ void proof_make(struct proof *p, const struct topo *t, const struct route *r,
 	memset(p, 0, sizeof(*p));
 	w.h = hint_find(r);
 	if (!w.h) {
-		proof_walks(p, t, r);
+		proof_walks(p, t, r, packets);
 		return;
 	}
 	hint_deps_init(&w.deps, w.h, HINT_DEPS_ESCAPE);

@@ -66,7 +66,21 @@ struct proof {
  * c  Nor does one with all broadcasts and their answers beside these; only of
  *    routings that have them.
  */
-void proof_walks(struct proof *p, const struct topo *t, const struct route *r);
+void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
+	int64_t packets);
+
+/*
+ * The same for routings with planes, from the graph of what may follow what.
+ *
+ * b  Each plane keeps moving by itself: to enter it takes room for two full
+ *    packets, to go straight on in it room for one, and its buffers hold two.
+ * c  From plane to plane, as packets turn, no way leads back.
+ *
+ * Nothing inside a router waits for room elsewhere, and requests and responses
+ * never share a buffer: each channel has planes of its own.
+ */
+void proof_planes(
+	struct proof *p, const struct route_graph *g, int64_t packets);
 
 /* Adds a channel to the cycle of a step. */
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);

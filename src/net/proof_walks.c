@@ -163,7 +163,8 @@ static void check_broadcasts(struct proof *p, struct proof_step *s,
 	route_graph_fini(&cast);
 }
 
-void proof_walks(struct proof *p, const struct topo *t, const struct route *r)
+void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
+	int64_t packets)
 {
 	struct route_walks w = { 0 };
 	struct route_graph g;
@@ -176,8 +177,12 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r)
 	p->n_routes = w.n_routes;
 	p->n_steps = 2;
 	check_routes(&p->step[0], &w);
-	check_channels(p, &p->step[1], &g);
-	p->is_proved = p->step[0].holds && p->step[1].holds;
+	if (r->has_planes)
+		proof_planes(p, &g, packets);
+	else
+		check_channels(p, &p->step[1], &g);
+	p->is_proved = p->step[0].holds && p->step[1].holds &&
+		       (p->n_steps < 3 || p->step[2].holds);
 	if (r->ops->walk_ranges && p->step[0].holds) {
 		check_broadcasts(p, &p->step[2], r, &g);
 		p->is_proved &= p->step[2].holds;

@@ -13,6 +13,8 @@
 #ifndef NET_ROUTER_H
 #define NET_ROUTER_H
 
+#include <stdio.h>
+
 #include "link/packet.h"
 #include "sim/sim.h"
 #include "topo/topo.h"
@@ -21,6 +23,7 @@ enum { NET_LINK = 128 };
 
 struct net;
 struct net_client_ops;
+struct net_params;
 struct net_setup;
 struct router;
 
@@ -91,9 +94,15 @@ struct router_ops {
 	const char *name; /* the word written in a machine file */
 	const char *const *channels; /* their names */
 	uint32_t n_channels;
+	/* Parameters of its own, which are net_params.own, or NULL. */
+	const struct param *params;
+	size_t n_params, params_size;
 	/* Of a channel; or, where the routing names channels, of all of them
 	 * together. */
 	uint32_t most_queues;
+
+	/* What is said of it beside its buffers, in lines of text. */
+	void (*describe)(const struct net_params *p, FILE *f);
 
 	/* Before anything is made: whether it can do what is asked for. */
 	int (*check)(
@@ -110,8 +119,9 @@ struct router_ops {
 
 	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
 
-	/* The chunks that a channel of a receiver holds. */
-	int32_t (*capacity)(const struct router *r, uint32_t channel);
+	/* The chunks that a channel of a port's receiver holds. */
+	int32_t (*capacity)(
+		const struct router *r, port_id p, uint32_t channel);
 	/* Of these, what a sender may use now, and what comes back to it
 	 * other than by events. */
 	int32_t (*tokens)(

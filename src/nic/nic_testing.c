@@ -39,7 +39,7 @@ void nic_testing_init(
 		fail_msg("%s", e.text);
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
 	link_params_defaults(&m->link);
-	nic_testing_defaults(net_params_table, net_params_n, &m->router);
+	net_params_defaults(&m->router);
 	m->router.kind = router_find("direct");
 	m->hint.route.ops = &hint_ops;
 	m->ops = ops;

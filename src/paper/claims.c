@@ -157,12 +157,11 @@ static int take_feature(struct reader *r, size_t v)
 	if (!c->id || !c->what)
 		return fail(
 			r, v, "a feature needs an id and a description (what)");
-	if (c->is_covered != (c->n_tests > 0))
+	if (c->is_covered != (c->n_tests > 0) ||
+		c->is_covered != (c->n_edits > 0))
 		return fail(r, v,
-			"a covered feature needs tests, and a missing one has "
-			"none");
-	if (!c->is_covered && c->n_edits)
-		return fail(r, v, "what is missing has no mutant");
+			"a covered feature needs tests and a mutant, and a "
+			"missing one has neither");
 	for (i = 0; i + 1 < all->n; i++)
 		if (!strcmp(all->v[i].id, c->id))
 			return fail(r, v, "the id is given twice");

@@ -140,6 +140,19 @@ static void say_broken(struct follow *f, const char *how)
 	f->found->how = how;
 }
 
+/* On a plane a packet that goes straight on waits for its next link there,
+ * whatever else it could take. */
+static port_mask waited_for(const struct follow *f, struct state s,
+	const struct route_step *step, port_mask m)
+{
+	const struct topo *t = f->g->topo;
+
+	if (f->r->has_planes && step->escape != PACKET_NO_PORT && m &&
+		t->ops->straight(t, s.at, s.in) == step->escape)
+		return (port_mask)1 << step->escape;
+	return m;
+}
+
 /* All that a packet may do where it has come to. */
 static void go_on(struct follow *f, struct state s)
 {
@@ -156,7 +169,8 @@ static void go_on(struct follow *f, struct state s)
 	if (!m && s.at != p.dst)
 		say_broken(f, "ends at another node");
 	if (s.behind != NOTHING)
-		route_add(f->g, s.behind, m, step.channel);
+		route_add(f->g, s.behind, waited_for(f, s, &step, m),
+			step.channel);
 	for (; m; m &= m - 1) {
 		port_id port = (port_id)__builtin_ctzll(m);
 		struct topo_end to = t->ops->peer(t, s.at, port);

@@ -39,6 +39,14 @@ static const struct param params[] = {
 		.help = "whether packets change channels where a ring closes; "
 			"no: all are on one, and rings can deadlock",
 		.source = "assumed: without it rings can deadlock" },
+	{ .name = "planes",
+		.type = PARAM_FLAG,
+		.offset = AT(planes),
+		.def = "no",
+		.help = "whether parallel links of one number are rings of "
+			"their own, which packets enter only where there is "
+			"room for two; of tiled routers",
+		.source = "assumed: datelines do" },
 };
 
 static const struct order *of(const struct route *r)
@@ -99,7 +107,12 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	if (set_order(o, e))
 		return -1;
 	r->topo = t;
+	if (o->dateline && o->planes)
+		return err_set(e,
+			"routing.planes: rings have either planes or a "
+			"dateline (routing.dateline: no)");
 	r->n_channels = o->dateline ? 2 : 1;
+	r->has_planes = (uint8_t)o->planes;
 	o->coord = grid_list(o->torus);
 	for (i = 0; i < o->torus->n_dims; i++)
 		for (p = o->torus->base[i]; p < o->torus->base[i + 1]; p++)
@@ -217,7 +230,6 @@ static struct route_step order_next(
 	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
 	uint32_t dir, link;
 
-	(void)in;
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
 	if (at < t->first) {
@@ -235,6 +247,9 @@ static struct route_step order_next(
 			o, dir, o->coord[at - t->first][dir / 2], x[dir / 2]);
 	link = (uint32_t)(p->way >> LINK_SHIFT) % t->n_links[dir / 2];
 	s.escape = t->base[dir / 2] + 2 * link + dir % 2;
+	if (o->planes && !s.is_ordered && in < t->base[t->n_dims] &&
+		o->ports[dir] >> (in ^ 1) & 1)
+		s.escape = in ^ 1; /* straight on in its plane */
 	s.ports = s.is_ordered ? (port_mask)1 << s.escape : o->ports[dir];
 	return s;
 }
@@ -288,9 +303,10 @@ static void order_describe(const struct route *r, FILE *f)
 
 	name_order(of(r), text);
 	fprintf(f, "routing     by directions in the order %s\n", text);
-	fprintf(f, "dateline    %s\n",
-		of(r)->dateline ? "where a ring closes"
-				: "none: rings can lock");
+	fprintf(f, "%s\n",
+		of(r)->planes	  ? "planes      each link of a ring"
+		: of(r)->dateline ? "dateline    where a ring closes"
+				  : "dateline    none: rings can lock");
 }
 
 static bool order_fact(const struct route *r, uint32_t i, struct route_fact *f)

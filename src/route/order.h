@@ -12,6 +12,11 @@
  * for itself: nothing goes over the closing link on channel 0, nor all the way
  * round on channel 1.
  *
+ * Or each ring has planes: the parallel links of one number, each a ring of its
+ * own that packets enter only where there is room for two.  A packet on a plane
+ * can always wait for its next link there, which is its escape; it may take
+ * any other.
+ *
  * A sender may name a way by a number, which has a bit for each dimension that
  * it is half way round, lowest first: 1 goes plus.  Numbers beyond these name
  * the same ways again; packets that keep their order take the next link.
@@ -27,7 +32,7 @@ struct order {
 	struct route route;
 	char order[PARAM_TEXT_MAX];
 	int64_t ties; /* an enum grid_ties */
-	int64_t dateline; /* a flag */
+	int64_t dateline, planes; /* flags */
 
 	/* set by init() */
 	const struct torus *torus;

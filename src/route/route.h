@@ -33,6 +33,9 @@ struct route {
 	/* How the router guards the channels; read by its arbiters. */
 	uint8_t bubble; /* entering an escape ring needs room for two */
 	uint8_t has_escape; /* dynamic packets may escape */
+	/* Parallel links of one number are rings of their own: entering one
+	 * needs room for two, from another plane too. */
+	uint8_t has_planes;
 	uint8_t is_carried; /* packets name their switches: route_left() */
 	/* High priority is another channel of equal right, not a priority. */
 	uint8_t is_shared;

@@ -166,7 +166,7 @@ static void toy_wire(struct router *r)
 	uint32_t p;
 
 	for (p = 0; p < NODES; p++)
-		toy_of(r)->port[p].tokens = nodes->ops->capacity(nodes, 0);
+		toy_of(r)->port[p].tokens = nodes->ops->capacity(nodes, 0, 0);
 }
 
 static void toy_free(struct router *r)
@@ -180,8 +180,9 @@ static uint64_t toy_memory(const struct router *r)
 	return sizeof(struct toy);
 }
 
-static int32_t toy_capacity(const struct router *r, uint32_t channel)
+static int32_t toy_capacity(const struct router *r, port_id p, uint32_t channel)
 {
+	(void)p;
 	(void)channel;
 	return HOLDS * r->net->full;
 }
@@ -192,7 +193,7 @@ static int32_t toy_tokens(
 	const struct router *nodes = r->net->router[NET_NODES];
 
 	(void)s;
-	return channel ? nodes->ops->capacity(nodes, channel)
+	return channel ? nodes->ops->capacity(nodes, p, channel)
 		       : toy_of(r)->port[p].tokens;
 }
 
@@ -410,13 +411,9 @@ static const struct net_client_ops client = {
 
 static void setup(struct world *x, struct net_setup *s)
 {
-	struct param_block router = { .section = "router",
-		.rows = net_params_table,
-		.n_rows = net_params_n,
-		.values = &x->router };
 
 	x->route = (struct route){ .ops = &route_ops, .topo = &star };
-	param_defaults(&router);
+	net_params_defaults(&x->router);
 	link_params_defaults(&x->link);
 	x->router.kind = &direct_ops;
 	x->router.switches = &toy_ops;

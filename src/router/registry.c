@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "router/direct/direct.h"
+#include "router/tiled/tiled.h"
 
 const struct router_ops *const router_registry[] = {
 	&direct_ops,
+	&tiled_ops,
 	NULL,
 };
 

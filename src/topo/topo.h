@@ -54,6 +54,10 @@ struct topo_end {
 	port_id port;
 };
 
+struct topo_direction {
+	uint32_t number, link;
+};
+
 /*
  * Sites 0 .. n_nodes - 1 inject and receive.  In a direct network that is all
  * of them; in an indirect one switches follow, which only pass packets on.
@@ -140,6 +144,11 @@ struct topo_ops {
 	 * not it has a wire; TOPO_NO_PORT if there is none.  NULL where no
 	 * port has one. */
 	port_id (*straight)(const struct topo *t, router_id r, port_id in);
+
+	/* Of topologies with parallel links: the direction of a router's port,
+	 * and its number among the links of that direction.  NULL: there are
+	 * none. */
+	struct topo_direction (*direction)(const struct topo *t, port_id p);
 
 	/* The class of a wire that exists. */
 	uint32_t (*wire)(const struct topo *t, router_id r, port_id p);

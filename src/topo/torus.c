@@ -320,6 +320,14 @@ static port_id torus_straight(const struct topo *topo, router_id r, port_id in)
 	return r < t->first || in >= t->base[t->n_dims] ? TOPO_NO_PORT : in ^ 1;
 }
 
+static struct topo_direction torus_direction(const struct topo *topo, port_id p)
+{
+	const struct torus *t = torus_of(topo);
+	uint32_t i = dim_of(t, p);
+
+	return (struct topo_direction){ 2 * i + p % 2, (p - t->base[i]) / 2 };
+}
+
 uint32_t torus_wire_up(const struct torus *t, uint32_t dim, uint32_t x)
 {
 	return t->wires == TORUS_PACKAGED ? torus_packaging_wire(t, dim, x)
@@ -458,6 +466,7 @@ const struct topo_ops torus_ops = {
 	.init = torus_init,
 	.peer = torus_peer,
 	.straight = torus_straight,
+	.direction = torus_direction,
 	.wire = torus_wire,
 	.home = torus_home,
 	.name_router = torus_name_router,

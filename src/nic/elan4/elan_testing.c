@@ -20,7 +20,7 @@ void et_init(struct et *m, const char *nodes)
 	memset(m, 0, sizeof(*m));
 	m->nodes = nodes;
 	link_params_defaults(&m->link);
-	nic_testing_defaults(net_params_table, net_params_n, &m->router);
+	net_params_defaults(&m->router);
 	m->router.kind = router_find("direct");
 	nic_testing_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
 	/* A test's time-out is its time-out. */

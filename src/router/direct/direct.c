@@ -4,6 +4,8 @@
  */
 #include "router/direct/direct.h"
 
+#include <inttypes.h>
+
 #include "base/mem.h"
 #include "coll/coll.h"
 
@@ -35,6 +37,9 @@ static int direct_check(
 			"router.kind: direct supports at most %d ports at a "
 			"node, not %u",
 			FIFO_LOCAL, s->topo->node_ports);
+	if (s->route->has_planes)
+		return err_set(e, "routing.planes: direct routers have none "
+				  "(router.kind)");
 	if (s->route->bubble && s->router->packets < 2)
 		return err_set(e, "router.packets: the bubble rule needs room "
 				  "for at least two packets in a channel");
@@ -170,7 +175,7 @@ static void wire_port(struct direct *d, struct direct_site *s, port_id p)
 		    peer->ops != &direct_ops;
 	l->wire = (uint8_t)n->topo->ops->wire(n->topo, s->id, p);
 	for (c = 0; c < N_CHANNELS && c < peer->ops->n_channels; c++)
-		l->tokens[c] = (int16_t)peer->ops->capacity(peer, c);
+		l->tokens[c] = (int16_t)peer->ops->capacity(peer, far.port, c);
 	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
 		s->roomy |= 1u << p;
 	/* where it is never 0, no head is picked the short way */
@@ -258,8 +263,26 @@ static struct net_fifos direct_fifos(const struct router *r, uint32_t class)
 
 /* --- from outside --- */
 
-static int32_t direct_capacity(const struct router *r, uint32_t channel)
+static void direct_describe(const struct net_params *p, FILE *f)
 {
+	fprintf(f, "queues      %" PRId64 " per channel\n", p->queues);
+	fprintf(f,
+		"FIFOs       injection %" PRId64 ", reception %" PRId64
+		" packets each\n",
+		p->injection, p->reception);
+	if (p->transit)
+		fprintf(f,
+			"arbiters    %" PRId64
+			" grants to packets in transit for one to injection\n",
+			p->transit);
+	else
+		fprintf(f, "arbiters    transit before injection\n");
+}
+
+static int32_t direct_capacity(
+	const struct router *r, port_id p, uint32_t channel)
+{
+	(void)p;
 	(void)channel;
 	return (int32_t)of(r)->capacity;
 }
@@ -444,6 +467,7 @@ const struct router_ops direct_ops = {
 	.channels = channels,
 	.n_channels = N_CHANNELS,
 	.most_queues = DIRECT_QUEUES,
+	.describe = direct_describe,
 	.check = direct_check,
 	.site_bytes = direct_site_bytes,
 	.make = direct_make,

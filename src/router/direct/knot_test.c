@@ -124,13 +124,9 @@ static const struct net_client_ops client = {
 static struct world *make(const struct hint_how *how, int64_t packets)
 {
 	struct world *w = mem_alloc(1, sizeof(*w));
-	struct param_block router = { .section = "router",
-		.rows = net_params_table,
-		.n_rows = net_params_n,
-		.values = &w->router };
 
 	hint_make(&w->m, how);
-	param_defaults(&router);
+	net_params_defaults(&w->router);
 	link_params_defaults(&w->link);
 	w->router.kind = &direct_ops;
 	w->router.packets = packets;

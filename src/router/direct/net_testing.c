@@ -239,18 +239,6 @@ static const struct net_client_ops filling = {
 
 /* --- life --- */
 
-static void set_defaults(const struct param *rows, size_t n, void *values)
-{
-	struct param_block b = {
-		.section = "",
-		.rows = rows,
-		.n_rows = n,
-		.values = values,
-	};
-
-	param_defaults(&b);
-}
-
 static void set(int64_t *field, int64_t value)
 {
 	if (value)
@@ -292,7 +280,7 @@ struct rig *rig_new(const struct rig_how *how)
 
 	r->how = *how;
 	link_params_defaults(&link);
-	set_defaults(net_params_table, net_params_n, &router);
+	net_params_defaults(&router);
 	if (how->tree) {
 		updown_make(&r->tree, how->tree);
 		set(&r->tree.u.route.answers, how->forget);

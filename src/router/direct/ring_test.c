@@ -121,10 +121,6 @@ static struct world *make(
 	uint32_t n_channels, int64_t queues, const struct book_how *book)
 {
 	struct world *x = mem_alloc(1, sizeof(*x));
-	struct param_block router = { .section = "router",
-		.rows = net_params_table,
-		.n_rows = net_params_n,
-		.values = &x->router };
 	struct net_setup s = {
 		.topo = &x->m.t.topo,
 		.route = &x->route,
@@ -143,7 +139,7 @@ static struct world *make(
 		.topo = &x->m.t.topo,
 		.n_channels = (uint8_t)n_channels,
 	};
-	param_defaults(&router);
+	net_params_defaults(&x->router);
 	link_params_defaults(&x->link);
 	x->router.kind = &direct_ops;
 	x->router.packets = 1;

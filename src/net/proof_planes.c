@@ -1,0 +1,200 @@
+#include "net/proof.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "route/cdg.h"
+
+#define NO_PLANE UINT32_MAX
+
+/* Links that go straight on into each other, from the first one on; or one
+ * link that leads to a node. */
+struct plane {
+	router_id first;
+	port_id port;
+};
+
+struct planes {
+	const struct route_graph *g;
+	uint32_t *of; /* [router][port] */
+	struct plane *plane;
+	uint32_t n, room;
+	uint32_t n_closed; /* rings */
+};
+
+/* --- which link is of which plane --- */
+
+static uint32_t *plane_at(const struct planes *x, router_id r, port_id p)
+{
+	return &x->of[(size_t)r * x->g->topo->n_ports + p];
+}
+
+/* The link that follows one; router is NO_ROUTER where there is none. */
+static struct topo_end next_link(const struct topo *t, router_id r, port_id p)
+{
+	struct topo_end far = t->ops->peer(t, r, p);
+
+	if (far.router == NO_ROUTER)
+		return far;
+	far.port = t->ops->straight(t, far.router, far.port);
+	if (far.port == TOPO_NO_PORT ||
+		t->ops->peer(t, far.router, far.port).router == NO_ROUTER)
+		far.router = NO_ROUTER;
+	return far;
+}
+
+/* The link before one in its plane, or that link itself where it is first. */
+static struct topo_end link_before(const struct topo *t, router_id r, port_id p)
+{
+	struct topo_end at = { r, p };
+	port_id in = t->ops->straight(t, r, p);
+	struct topo_end far;
+
+	if (in == TOPO_NO_PORT)
+		return at;
+	far = t->ops->peer(t, r, in);
+	return far.router == NO_ROUTER ? at : far;
+}
+
+static void add_plane(struct planes *x, router_id r, port_id p)
+{
+	const struct topo *t = x->g->topo;
+	struct topo_end first = { r, p }, at, before;
+
+	/* back to its beginning, or on a ring all round */
+	while ((before = link_before(t, first.router, first.port)).router !=
+			r ||
+		before.port != p) {
+		if (before.router == first.router && before.port == first.port)
+			break;
+		first = before;
+	}
+	if (x->n == x->room) {
+		x->room = 2 * x->room + 64;
+		x->plane = mem_grow(x->plane, x->room, sizeof(*x->plane));
+	}
+	x->plane[x->n] = (struct plane){ first.router, first.port };
+	for (at = first; at.router != NO_ROUTER &&
+			 *plane_at(x, at.router, at.port) == NO_PLANE;
+		at = next_link(t, at.router, at.port))
+		*plane_at(x, at.router, at.port) = x->n;
+	x->n_closed += at.router == first.router && at.port == first.port;
+	x->n++;
+}
+
+static void find_planes(struct planes *x)
+{
+	const struct topo *t = x->g->topo;
+	size_t n = (size_t)t->n_routers * t->n_ports;
+	router_id r;
+	port_id p;
+
+	x->of = mem_alloc(n, sizeof(*x->of));
+	memset(x->of, 0xff, n * sizeof(*x->of));
+	for (r = 0; r < t->n_routers; r++)
+		for (p = 0; p < t->n_ports; p++)
+			if (t->ops->peer(t, r, p).router != NO_ROUTER &&
+				*plane_at(x, r, p) == NO_PLANE)
+				add_plane(x, r, p);
+}
+
+/* --- turns --- */
+
+/* Of a link of a plane: the ports behind it that lead out of the plane. */
+static port_mask turns_of(const struct planes *x, struct topo_end at)
+{
+	const struct topo *t = x->g->topo;
+	struct topo_end far = t->ops->peer(t, at.router, at.port);
+	port_id on = t->ops->straight(t, far.router, far.port);
+	port_mask m = x->g->after[route_vertex(x->g, at.router, at.port, 0)];
+
+	return on == TOPO_NO_PORT ? m : m & ~((port_mask)1 << on);
+}
+
+/* Planes that a plane's packets turn into; *at counts its links, times the
+ * ports of a router. */
+static uint32_t next_plane(const void *arg, uint32_t v, uint32_t *at)
+{
+	const struct planes *x = arg;
+	const struct topo *t = x->g->topo;
+	struct topo_end link = { x->plane[v].first, x->plane[v].port };
+	uint32_t i, skip = *at / TOPO_MAX_PORTS, from = *at % TOPO_MAX_PORTS;
+
+	for (i = 0;; i++) {
+		if (i >= skip) {
+			port_mask m = turns_of(x, link) >> from << from;
+			router_id far =
+				t->ops->peer(t, link.router, link.port).router;
+
+			if (m) {
+				port_id p = (port_id)__builtin_ctzll(m);
+
+				*at = i * TOPO_MAX_PORTS + p + 1;
+				/* a last port carries to the next link */
+				return *plane_at(x, far, p);
+			}
+			from = 0;
+		}
+		link = next_link(t, link.router, link.port);
+		if (link.router == NO_ROUTER ||
+			(link.router == x->plane[v].first &&
+				link.port == x->plane[v].port))
+			return CDG_NONE;
+	}
+}
+
+static void check_moving(
+	struct proof_step *s, const struct planes *x, int64_t packets)
+{
+	s->letter = 'b';
+	s->what = "each plane keeps moving";
+	s->holds = packets >= 2;
+	snprintf(s->why, sizeof(s->why),
+		s->holds
+			? "entering a ring takes room for 2 full packets, "
+			  "going straight on for 1, and a buffer holds %" PRId64
+			  ": %u planes and lines in each channel"
+			: "entering a ring takes room for 2 full packets, and "
+			  "a buffer holds %" PRId64
+			  ": nothing could ever enter "
+			  "%u planes",
+		packets, x->n);
+}
+
+static void check_turns(struct proof_step *s, struct planes *x, uint64_t *turns)
+{
+	struct cdg graph = { .n = x->n, .arg = x, .next = next_plane };
+	struct cdg_cycle c = cdg_find_cycle(&graph);
+	uint32_t i;
+
+	s->letter = 'c';
+	s->what = "no way leads from a plane back into it";
+	s->holds = !c.n;
+	*turns = c.n_edges;
+	snprintf(s->why, sizeof(s->why),
+		c.n ? "packets that turn lead through %u planes and back "
+		      "(%" PRIu64 " turns)"
+		    : "%u planes and lines, %" PRIu64
+		      " turns from one into another, no cycle",
+		c.n ? c.n : x->n, c.n_edges);
+	for (i = 0; i < c.n; i++)
+		proof_tell(s, x->plane[c.vertex[i]].first,
+			x->plane[c.vertex[i]].port, 0);
+	mem_free(c.vertex);
+}
+
+void proof_planes(struct proof *p, const struct route_graph *g, int64_t packets)
+{
+	struct planes x = { .g = g };
+
+	find_planes(&x);
+	p->n_steps = 3;
+	p->n_rings = x.n;
+	p->n_closed = x.n_closed;
+	check_moving(&p->step[1], &x, packets);
+	check_turns(&p->step[2], &x, &p->n_turns);
+	mem_free(x.of);
+	mem_free(x.plane);
+}

@@ -1,0 +1,532 @@
+/*
+ * The life of a packet in a chip, from the arrival of its head to the grant
+ * that sends it through the tiles and over a link.
+ *
+ * Arbitration runs once at the end of every instant in which something
+ * changed.  A head that finds no tokens waits for them; what tokens come are
+ * given to heads that wait, and then new heads are looked at.
+ */
+#include "router/tiled/booked.h"
+#include "router/tiled/inner.h"
+
+#define BIT(i) (UINT64_C(1) << (i))
+
+/* Where a packet wants to go: packet.ask is its direction and the links there
+ * that it may take, or a node. */
+static inline uint32_t group_of(const struct packet *p)
+{
+	return p->ask >> 8;
+}
+
+static void keep_step(
+	const struct tiled *d, struct packet *p, struct route_step s)
+{
+	port_mask m = s.ports;
+	port_id port = (port_id)__builtin_ctzll(m);
+	uint32_t links = 0;
+
+	if (port >= d->n_links) {
+		p->ask = (uint16_t)((TILED_TO_NODE | (port - d->n_links)) << 8);
+		return;
+	}
+	for (; m; m &= m - 1)
+		links |= 1u << d->link_of[__builtin_ctzll(m)];
+	p->ask = (uint16_t)((uint32_t)d->group_of[port] << 8 | links);
+}
+
+/* A pseudo-random start for what is looked at in turn. */
+static inline uint32_t draw(struct tiled_chip *s)
+{
+	s->lfsr = (s->lfsr >> 1) ^ (-(s->lfsr & 1u) & 0xb400u);
+	return s->lfsr;
+}
+
+/* The first bit of a mask, from some place on and round. */
+static inline uint32_t choose(struct tiled_chip *s, uint64_t m)
+{
+	uint32_t from = draw(s) & 63;
+	uint64_t high = m >> from << from;
+
+	return (uint32_t)__builtin_ctzll(high ? high : m);
+}
+
+static inline bool is_single(uint32_t links)
+{
+	return !(links & (links - 1));
+}
+
+/* --- waiting --- */
+
+static void wait_until(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, uint32_t in, uint32_t channel, sim_time t,
+	sim_time now)
+{
+	struct tiled_input *i = &s->input[in];
+
+	i->state[channel] = TILED_TIMED;
+	booked_wait(d, i->queue[channel].head, CAUSE_ARBITRATION, now);
+	sim_post_self(
+		w, s->id, t, SIM_KEY(PHASE_ENGINE, in), (uint16_t)channel, 0);
+}
+
+/* The mask of heads that a head waits in. */
+static inline uint64_t *waiters(const struct tiled *d, struct tiled_chip *s,
+	uint32_t channel, const struct packet *p)
+{
+	uint32_t group = group_of(p), links = p->ask & 0xff;
+
+	if (group & TILED_TO_NODE)
+		return &s->one[channel][d->n_links + tiled_exit_of(group)];
+	if (is_single(links))
+		return &s->one[channel]
+			      [d->port_at[group][__builtin_ctz(links)]];
+	return &s->any[channel][group];
+}
+
+static void wait_for_tokens(struct tiled *d, struct tiled_chip *s, uint32_t in,
+	uint32_t channel, packet_id id, sim_time t)
+{
+	s->input[in].state[channel] = TILED_WAITS;
+	*waiters(d, s, channel, &d->packets[id]) |= BIT(in);
+	booked_wait(d, id, CAUSE_TOKENS, t);
+}
+
+/* --- leaving --- */
+
+/* Gives an input's room back to who fills it. */
+static void give_back(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, uint32_t in, uint32_t channel, sim_time t)
+{
+	const struct tiled_wire *wire = tiled_wire(d, s->id, d->source_of[in]);
+
+	sim_post(w, wire->peer, t + tiled_token_time(d, wire),
+		SIM_KEY(PHASE_TOKEN, wire->peer_port), (uint16_t)channel,
+		(uint32_t)d->full);
+}
+
+/* The head of an input leaves at t; its tail has at left. */
+static void leave(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
+	uint32_t in, uint32_t channel, sim_time t, sim_time left)
+{
+	struct tiled_input *i = &s->input[in];
+	struct tiled_queue *q = &i->queue[channel];
+	const struct packet *p = &d->packets[q->head];
+
+	i->packets[channel]++;
+	i->waited[channel] += t - p->head;
+	i->turn = (uint8_t)!channel;
+	i->state[channel] = TILED_IDLE;
+	if (in >= d->n_links && d->tile_of[in] != TILED_NO_TILE)
+		s->bus[d->tile_of[in]].load -= p->chunks;
+	q->head = p->next;
+	if (--q->count)
+		wait_until(d, w, s, in, channel, left, t);
+	give_back(d, w, s, in, channel, left);
+}
+
+/* When the tail of a packet comes to the input that it is in; a node hands it
+ * over as a whole. */
+static inline sim_time tail_of(
+	const struct tiled *d, uint32_t in, const struct packet *p)
+{
+	return in < d->n_links ? p->head + d->link->ser[p->size] : p->head;
+}
+
+/* What a packet costs on a link, now. */
+static inline uint32_t size_on(const struct tiled *d,
+	const struct tiled_chip *s, port_id port, const struct packet *p,
+	sim_time t)
+{
+	uint32_t class, dead;
+
+	if (!d->has_rates)
+		return p->size;
+	class = tiled_wire(d, s->id, port)->class;
+	dead = d->faults ? faults_dead_lanes(d->faults,
+				   s->id * d->router.net->n_ports + port, t)
+			 : 0;
+	return link_row(d->link, class, dead) * d->link->row +
+	       p->size % d->link->row;
+}
+
+/* Through the tiles and over a link. */
+static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
+	uint32_t in, uint32_t channel, port_id port, sim_time t)
+{
+	packet_id id = s->input[in].queue[channel].head;
+	struct packet *p = &d->packets[id];
+	const struct tiled_wire *wire = tiled_wire(d, s->id, port);
+	uint32_t from = d->tile_of[in], to = d->tile_of[port];
+	struct tiled_output *o = &s->output[to];
+	uint32_t size = size_on(d, s, port, p, t);
+	sim_time came = tail_of(d, in, p), ser = d->link->ser[size];
+	struct inner x = inner_pass(d, &s->bus[from], o, d->row_of[from],
+		d->column_of[to], p->chunks, t, came, ser);
+
+	o->tokens[channel]--;
+	o->bytes[channel] += d->link->bytes[size];
+	leave(d, w, s, in, channel, t, x.left);
+	if (x.start + ser >= came)
+		p->size = (uint16_t)size;
+	booked_note(d, id, s->id, "out by", port);
+	booked_depart(d, id, wire->class, t, x.start);
+	sim_post(w, wire->peer, x.start + d->link->latency[wire->class],
+		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
+}
+
+/* The path to a node is a packet's own from start on. */
+static void hand_over(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, uint32_t node, uint32_t channel, packet_id id,
+	sim_time t, sim_time start)
+{
+	struct tiled_exit *e = &s->exit[node];
+	port_id port = d->n_links + node;
+	const struct tiled_wire *wire = tiled_wire(d, s->id, port);
+
+	start = inner_max(start, e->free_at[channel]);
+	e->free_at[channel] = start + d->how.packet;
+	e->tokens[channel]--;
+	e->bytes[channel] += d->link->bytes[d->packets[id].size];
+	booked_note(d, id, s->id, "out by", port);
+	booked_depart(d, id, wire->class, t, start);
+	sim_post(w, wire->peer, start + d->link->latency[wire->class],
+		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
+}
+
+/* --- looking for a way --- */
+
+/* Of the links that a head may take: the one with the most tokens, and of
+ * those of its column the one that is free first.  TOPO_NO_PORT: none has
+ * tokens, or, where *room is set, none has room in its row buffer before. */
+static port_id pick_link(const struct tiled *d, struct tiled_chip *s,
+	uint32_t in, uint32_t channel, const struct packet *p, sim_time t,
+	sim_time *room)
+{
+	const struct tiled_bus *b = &s->bus[d->tile_of[in]];
+	uint32_t links = p->ask & 0xff, row = d->row_of[d->tile_of[in]];
+	const uint8_t *port_at = d->port_at[group_of(p)];
+	uint32_t turn = is_single(links) ? 0 : draw(s), k;
+	port_id best = TOPO_NO_PORT;
+	sim_time first = 0;
+	int16_t most = 0;
+
+	*room = SIM_NEVER;
+	for (k = 0; k < TILED_LINKS; k++) {
+		uint32_t link = (k + turn) % TILED_LINKS, column;
+		port_id port = port_at[link];
+		const struct tiled_output *o = &s->output[d->tile_of[port]];
+		sim_time at;
+
+		if (!(links >> link & 1) ||
+			o->tokens[channel] <
+				tiled_needed(d, s->id, d->source_of[in], port))
+			continue;
+		column = d->column_of[d->tile_of[port]];
+		at = inner_room(d, b, column);
+		if (at > t) {
+			*room = at < *room ? at : *room;
+			continue;
+		}
+		at = inner_start(d, b, o, row, column, t);
+		if (o->tokens[channel] < most ||
+			(o->tokens[channel] == most && at >= first))
+			continue;
+		best = port;
+		most = o->tokens[channel];
+		first = at;
+	}
+	return best;
+}
+
+/* Of a packet that keeps its order: the same for all that keep it with it. */
+static inline uint32_t hash_of(const struct packet *p)
+{
+	uint32_t x = p->src * 0x9e3779b1u ^ p->dst * 0x85ebca77u ^
+		     p->hints * 0xc2b2ae3du;
+
+	return (x ^ x >> 15) * 0x27d4eb2fu >> 16;
+}
+
+/* The tile towards the nodes that is free first; of packets that keep their
+ * order always the same one. */
+static uint32_t pick_tile(const struct tiled *d, const struct tiled_chip *s,
+	uint32_t in, const struct packet *p, sim_time t, sim_time *room)
+{
+	const struct tiled_bus *b = &s->bus[d->tile_of[in]];
+	uint32_t row = d->row_of[d->tile_of[in]], best = TILED_NO_TILE, k;
+	uint32_t n = (uint32_t)d->how.processors;
+	sim_time first = SIM_NEVER;
+
+	*room = SIM_NEVER;
+	for (k = 0; k < n; k++) {
+		uint32_t tile = d->processor[k], column = d->column_of[tile];
+		sim_time at = inner_room(d, b, column);
+
+		if (p->kind != PACKET_DYNAMIC && k != hash_of(p) % n)
+			continue;
+		if (at > t) {
+			*room = at < *room ? at : *room;
+			continue;
+		}
+		at = inner_start(d, b, &s->output[tile], row, column, t);
+		if (at < first) {
+			first = at;
+			best = tile;
+		}
+	}
+	return best;
+}
+
+/* A head that is for a node of this chip, and has passed a link. */
+static void look_at_node(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, uint32_t in, uint32_t channel, packet_id id,
+	sim_time t)
+{
+	struct packet *p = &d->packets[id];
+	uint32_t node = tiled_exit_of(group_of(p)), from = d->tile_of[in], tile;
+	struct inner x;
+	sim_time room;
+
+	if (!s->exit[node].tokens[channel]) {
+		wait_for_tokens(d, s, in, channel, id, t);
+		return;
+	}
+	tile = pick_tile(d, s, in, p, t, &room);
+	if (tile == TILED_NO_TILE) {
+		wait_until(d, w, s, in, channel, room, t);
+		return;
+	}
+	x = inner_pass(d, &s->bus[from], &s->output[tile], d->row_of[from],
+		d->column_of[tile], p->chunks, t, tail_of(d, in, p),
+		p->chunks * d->how.cycle);
+	leave(d, w, s, in, channel, t, x.left);
+	hand_over(d, w, s, node, channel, id, t, x.start);
+}
+
+/* One that turns round: it passes no tile. */
+static void look_at_turn(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, uint32_t in, uint32_t channel, packet_id id,
+	sim_time t)
+{
+	uint32_t node = tiled_exit_of(group_of(&d->packets[id]));
+	sim_time start = inner_max(t, s->exit[node].free_at[channel]);
+
+	if (!s->exit[node].tokens[channel]) {
+		wait_for_tokens(d, s, in, channel, id, t);
+		return;
+	}
+	leave(d, w, s, in, channel, t, start + d->how.packet);
+	hand_over(d, w, s, node, channel, id, t, start);
+}
+
+/* A head goes, or waits for what it lacks. */
+static void look(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
+	uint32_t in, uint32_t channel, sim_time t)
+{
+	packet_id id = s->input[in].queue[channel].head;
+	struct packet *p = &d->packets[id];
+	port_id port;
+	sim_time room;
+
+	if (d->tile_of[in] == TILED_NO_TILE) {
+		look_at_turn(d, w, s, in, channel, id, t);
+		return;
+	}
+	if (s->bus[d->tile_of[in]].free_at > t) {
+		wait_until(d, w, s, in, channel, s->bus[d->tile_of[in]].free_at,
+			t);
+		return;
+	}
+	if (group_of(p) & TILED_TO_NODE) {
+		look_at_node(d, w, s, in, channel, id, t);
+		return;
+	}
+	port = pick_link(d, s, in, channel, p, t, &room);
+	if (port != TOPO_NO_PORT)
+		go(d, w, s, in, channel, port, t);
+	else if (room != SIM_NEVER)
+		wait_until(d, w, s, in, channel, room, t);
+	else
+		wait_for_tokens(d, s, in, channel, id, t);
+}
+
+/* --- arbitration --- */
+
+/* The heads that a port's tokens can help. */
+static uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
+	uint32_t channel, port_id port)
+{
+	uint64_t m = s->one[channel][port];
+	uint32_t straight;
+
+	if (port >= d->n_links)
+		return s->exit[port - d->n_links].tokens[channel] > 0 ? m : 0;
+	m |= s->any[channel][d->group_of[port]];
+	if (s->output[d->tile_of[port]].tokens[channel] >= d->need)
+		return m;
+	if (!tiled_wire(d, s->id, port)->is_ring)
+		return s->output[d->tile_of[port]].tokens[channel] > 0 ? m : 0;
+	straight = tiled_wire(d, s->id, port)->straight;
+	return s->output[d->tile_of[port]].tokens[channel] > 0 &&
+			       straight != TILED_NO_TILE
+		       ? m & BIT(straight)
+		       : 0;
+}
+
+static void give_tokens(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, uint32_t channel, port_id port, sim_time t)
+{
+	uint64_t tried = 0, m;
+
+	while ((m = helped(d, s, channel, port) & ~tried)) {
+		uint32_t in = choose(s, m);
+		packet_id id = s->input[in].queue[channel].head;
+
+		tried |= BIT(in);
+		*waiters(d, s, channel, &d->packets[id]) &= ~BIT(in);
+		look(d, w, s, in, channel, t);
+	}
+}
+
+static void arbitrate(
+	struct tiled *d, struct sim_worker *w, struct tiled_chip *s, sim_time t)
+{
+	uint32_t c, k;
+	uint64_t m;
+
+	for (c = 0; c < TILED_CHANNELS; c++) {
+		while (s->ports[c]) {
+			port_id port = choose(s, s->ports[c]);
+
+			s->ports[c] &= ~BIT(port);
+			give_tokens(d, w, s, c, port, t);
+		}
+	}
+	while ((m = s->heads[0] | s->heads[1])) {
+		uint32_t in = choose(s, m), turn = s->input[in].turn;
+
+		for (k = 0; k < TILED_CHANNELS; k++) {
+			c = (k + turn) % TILED_CHANNELS;
+			if (!(s->heads[c] >> in & 1))
+				continue;
+			s->heads[c] &= ~BIT(in);
+			look(d, w, s, in, c, t);
+		}
+	}
+}
+
+/* --- what comes --- */
+
+/* The emptiest tile that faces nodes; of packets that keep their order always
+ * the same one. */
+static uint32_t spread(
+	const struct tiled *d, struct tiled_chip *s, const struct packet *p)
+{
+	uint32_t n = (uint32_t)d->how.processors, best = 0, least = UINT32_MAX;
+	uint32_t turn = draw(s), k;
+
+	if (p->kind != PACKET_DYNAMIC)
+		return hash_of(p) % n;
+	for (k = 0; k < n; k++) {
+		uint32_t i = (k + turn) % n;
+		uint32_t load = s->bus[d->processor[i]].load;
+
+		if (load < least) {
+			least = load;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* The input of a packet that came in by a port. */
+static uint32_t input_of(const struct tiled *d, struct tiled_chip *s,
+	const struct packet *p, port_id port)
+{
+	uint32_t n = (uint32_t)d->how.processors, first;
+
+	if (port < d->n_links)
+		return port;
+	first = d->n_links + (port - d->n_links) * (n + 1);
+	return first + (group_of(p) & TILED_TO_NODE ? n : spread(d, s, p));
+}
+
+static void on_arrival(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, const struct sim_event *e, sim_time t)
+{
+	uint32_t port = sim_number(e), channel = sim_aux(e), in;
+	packet_id id = e->data;
+	struct packet *p = &d->packets[id];
+	struct tiled_queue *q;
+
+	(void)w;
+	p->head = t;
+	p->next = NO_PACKET;
+	keep_step(d, p, d->route->ops->next(d->route, p, s->id, port));
+	booked_note(d, id, s->id, "in by", port);
+	booked_wait(d, id, CAUSE_QUEUE, t);
+	in = input_of(d, s, p, port);
+	if (port >= d->n_links && d->tile_of[in] != TILED_NO_TILE)
+		s->bus[d->tile_of[in]].load += p->chunks;
+	q = &s->input[in].queue[channel];
+	if (q->count++) {
+		d->packets[q->tail].next = id;
+		q->tail = id;
+		return;
+	}
+	q->head = q->tail = id;
+	s->input[in].state[channel] = TILED_NEW;
+	s->heads[channel] |= BIT(in);
+}
+
+static void on_token(struct tiled *d, struct tiled_chip *s, port_id port,
+	uint32_t channel, uint32_t chunks)
+{
+	int16_t *tokens = port < d->n_links
+				  ? &s->output[d->tile_of[port]].tokens[channel]
+				  : &s->exit[port - d->n_links].tokens[channel];
+
+	*tokens = (int16_t)(*tokens + (int)chunks / d->full);
+	s->ports[channel] |= BIT(port);
+}
+
+static void visit(struct sim_worker *w, site_id site)
+{
+	struct tiled *d = tiled_chips(w->model);
+	struct tiled_chip *s = tiled_chip(d, site);
+	const struct sim_event *next;
+	sim_time t;
+
+	while ((next = sim_next(w, &t))) {
+		struct sim_event e = { next->rank, next->site, next->data };
+		unsigned phase = sim_phase(&e);
+		uint32_t number = sim_number(&e);
+
+		if (phase == PHASE_ARRIVAL)
+			on_arrival(d, w, s, &e, t);
+		else if (phase == PHASE_TOKEN && number >= NET_LINK)
+			net_on_link(d->router.net, w, site, t, &e);
+		else if (phase == PHASE_TOKEN)
+			on_token(d, s, number, sim_aux(&e), e.data);
+		else
+			s->heads[sim_aux(&e)] |= BIT(number);
+		if (!sim_more(w, &e))
+			arbitrate(d, w, s, t);
+	}
+}
+
+static void prefetch(const struct sim_worker *w, const struct sim_event *e)
+{
+	const struct tiled *d = tiled_chips(w->model);
+	const struct tiled_chip *s = tiled_chip(d, e->site);
+
+	__builtin_prefetch(s);
+	__builtin_prefetch(&s->input[sim_number(e) & (TILED_INPUTS - 1)]);
+	if (sim_phase(e) == PHASE_ARRIVAL)
+		__builtin_prefetch(&d->packets[e->data]);
+}
+
+const struct router_calls tiled_chip_calls = {
+	.visit = visit,
+	.prefetch = prefetch,
+};

@@ -1,0 +1,273 @@
+/* Packets through chips of tiles: times, order, room, what is shared. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "net/proof.h"
+#include "router/tiled/chips_testing.h"
+
+enum { PHIT = 1280, HAND_OVER = 7692, NODES = 128 };
+
+static uint32_t draw(uint64_t *x, uint32_t below)
+{
+	*x = *x * UINT64_C(6364136223846793005) + 1442695040888963407u;
+	return (uint32_t)((*x >> 33) % below);
+}
+
+static struct packet write_to(uint32_t src, uint32_t dst, uint32_t bytes)
+{
+	return (struct packet){
+		.src = src,
+		.dst = dst,
+		.bytes = (uint16_t)bytes,
+		.format = CHIPS_WRITE,
+	};
+}
+
+/* The hops between two nodes of a 4x4x4. */
+static uint32_t hops(uint32_t a, uint32_t b)
+{
+	uint32_t x = a / 2, y = b / 2, n = 0, i;
+
+	for (i = 0; i < 3; i++, x /= 4, y /= 4) {
+		uint32_t d = (x - y) & 3;
+
+		n += d == 3 ? 1 : d;
+	}
+	return n;
+}
+
+/* One at a time, so that it meets no other. */
+static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
+{
+	static const uint32_t bytes[] = { 0, 8, 24, 64 };
+	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
+	uint32_t from, to, first = 0, i = 0, k;
+
+	(void)state;
+	for (from = 0; from < NODES; from += 37)
+		for (to = 0; to < NODES; to++, i++)
+			chips_send(c, i * 3000 * (sim_time)SIM_NS, 0, 1,
+				write_to(from, to, bytes[i % 4]));
+	chips_run(c);
+	for (from = 0; from < NODES; from += 37) {
+		for (to = 0; to < NODES; to++, first++) {
+			const struct chips_arrival *a = c->got[first];
+			uint32_t n = hops(from, to);
+			sim_time ser = 0;
+
+			k = 7 + 3 * (bytes[first % 4] / 8) + 1;
+			ser = n ? k * PHIT : 0;
+			ser = ser > HAND_OVER ? ser : HAND_OVER;
+			assert_int_equal(a->head - a->sent,
+				(35 + 85 + 105 * n) * SIM_NS);
+			assert_int_equal(a->tail - a->head, ser);
+		}
+	}
+	chips_free(c);
+}
+
+/* Links of half the rate stretch a packet for good. */
+static void the_slowest_wire_is_what_serialises(void **state)
+{
+	struct chips *c = chips_new(&(struct chips_how){
+		.shape = "4x4x4", .lane_rate = { 0, INT64_C(3125000000), 0 } });
+	/* x alone; then x, y and z */
+	uint32_t a = chips_send(c, 0, 0, 1, write_to(0, 2, 64));
+	uint32_t b = chips_send(c, 10000 * SIM_NS, 0, 1, write_to(0, 42, 64));
+
+	(void)state;
+	chips_run(c);
+	assert_int_equal(c->got[a]->tail - c->got[a]->head, 32 * PHIT);
+	assert_int_equal(c->got[b]->head - c->got[b]->sent,
+		(35 + 85 + 3 * 105) * SIM_NS);
+	assert_int_equal(c->got[b]->tail - c->got[b]->head, 32 * 2 * PHIT);
+	chips_free(c);
+}
+
+/* Full packets that arrive in the middle of a run, GB/s. */
+static double rate(const struct chips *c, sim_time from, sim_time until)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < c->n_sent; i++)
+		n += c->got[i]->tail >= from && c->got[i]->tail < until;
+	return n * 64.0 * 1000 / (double)(until - from);
+}
+
+static double rate_of(uint32_t dst, uint8_t kind, uint32_t n)
+{
+	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
+	struct packet p = write_to(0, dst, 64);
+	double r;
+
+	p.kind = kind;
+	chips_send(c, 0, 0, n, p);
+	chips_run(c);
+	r = rate(c, 2000 * SIM_NS, 22000 * SIM_NS);
+	chips_free(c);
+	return r;
+}
+
+/* Node 8 is a y neighbour, which has four links of 1.5625 GB/s of payload;
+ * node 2 an x neighbour, which has eight: there the node's own 8.32 bind. */
+static void adaptive_packets_use_all_links_hashed_ones_one(void **state)
+{
+	double y = rate_of(8, PACKET_DYNAMIC, 4000);
+	double x = rate_of(2, PACKET_DYNAMIC, 4000);
+	double one = rate_of(8, PACKET_DETERMINISTIC, 4000);
+	double near = rate_of(1, PACKET_DYNAMIC, 4000);
+
+	(void)state;
+	assert_true(y > 6.20 && y < 6.26);
+	assert_true(x > 8.25 && x < 8.33);
+	assert_true(one > 1.55 && one < 1.57);
+	assert_true(near > 8.25 && near < 8.33);
+}
+
+/* Both nodes of a chip share its eight tiles. */
+static void two_nodes_share_the_tiles_that_face_them(void **state)
+{
+	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
+	/* to x+, x-, y+, y-, z+, z- neighbours in turn */
+	static const uint32_t to[] = { 2, 6, 8, 24, 32, 96 };
+	uint32_t i, n = 3000;
+	double sum;
+
+	(void)state;
+	for (i = 0; i < n; i++) {
+		chips_send(c, 0, 0, 1, write_to(0, to[i % 6], 64));
+		chips_send(c, 0, 0, 1, write_to(1, to[i % 6] + 1, 64));
+	}
+	chips_run(c);
+	sum = rate(c, 2000 * SIM_NS, 22000 * SIM_NS);
+	if (sum < 12.5 || sum > 12.8)
+		fail_msg("%.3f GB/s", sum);
+	chips_free(c);
+}
+
+/* A storm of random packets, of which some shares are hashed. */
+static void storm(struct chips *c, uint64_t seed, uint32_t n, uint32_t hashed)
+{
+	static const uint16_t bytes[] = { 0, 8, 16, 64, 64 };
+	uint32_t s, i, nodes = c->net->n_nodes;
+
+	for (i = 0; i < n; i++) {
+		for (s = 0; s < nodes; s++) {
+			struct packet p = write_to(
+				s, draw(&seed, nodes), bytes[draw(&seed, 5)]);
+			uint32_t fifo = draw(&seed, 3) == 0;
+
+			p.kind = draw(&seed, 4) < hashed ? PACKET_DETERMINISTIC
+							 : PACKET_DYNAMIC;
+			if (fifo)
+				p.format = CHIPS_DONE;
+			chips_send(c, 0, fifo, 1, p);
+		}
+	}
+}
+
+static void nothing_locks_with_buffers_of_two_packets(void **state)
+{
+	static const char *const shape[] = { "2x2x2", "3x5x2", "8x1x1", "1x8x1",
+		"5x4x3" };
+	uint32_t i, hashed;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		for (hashed = 0; hashed <= 4; hashed += 2) {
+			struct chips *c = chips_new(
+				&(struct chips_how){ .shape = shape[i],
+					.packets = 2,
+					.drains_slowly = hashed == 2 });
+
+			storm(c, i + 1, 200, hashed);
+			chips_run(c);
+			chips_free(c);
+		}
+	}
+}
+
+static void hashed_packets_never_overtake_adaptive_ones_do(void **state)
+{
+	struct chips *c = chips_new(&(struct chips_how){ .shape = "3x3x3" });
+	uint32_t i, hashed = 0;
+
+	(void)state;
+	storm(c, 7, 400, 2);
+	for (i = 0; i < 54; i++) {
+		struct packet p = write_to(i, (i + 20) % 54, 64);
+
+		p.kind = i % 2 ? PACKET_DETERMINISTIC : PACKET_DYNAMIC;
+		chips_send(c, 0, 0, 200, p);
+	}
+	chips_run(c);
+	hashed = chips_overtakings(c, PACKET_DETERMINISTIC);
+	assert_int_equal(hashed, 0);
+	assert_true(chips_overtakings(c, PACKET_DYNAMIC) > 100);
+	chips_free(c);
+}
+
+static bool is_proved(const struct chips *c)
+{
+	struct proof p;
+	bool is_proved;
+
+	proof_make(&p, &c->torus.topo, &c->order.route, c->router.packets);
+	is_proved = p.is_proved;
+	proof_free(&p);
+	return is_proved;
+}
+
+/* The proof knows it, and so does a run. */
+static void rings_without_planes_lock(void **state)
+{
+	struct chips *c = chips_new(&(struct chips_how){
+		.shape = "1x8x1", .packets = 2, .is_open = true });
+	char text[300];
+
+	(void)state;
+	assert_false(is_proved(c));
+	storm(c, 1, 600, 2);
+	chips_run_until(c, SIM_NEVER);
+	assert_true(net_knot(c->net, text, sizeof(text)) > 0);
+	chips_free(c);
+}
+
+static void rings_with_planes_are_proved_not_to(void **state)
+{
+	static const char *const shape[] = { "1x8x1", "4x4x4", "3x2x5" };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct chips *c =
+			chips_new(&(struct chips_how){ .shape = shape[i] });
+
+		assert_true(is_proved(c));
+		chips_free(c);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_packet_alone_takes_its_wires_and_one_serialisation),
+		cmocka_unit_test(the_slowest_wire_is_what_serialises),
+		cmocka_unit_test(
+			adaptive_packets_use_all_links_hashed_ones_one),
+		cmocka_unit_test(two_nodes_share_the_tiles_that_face_them),
+		cmocka_unit_test(nothing_locks_with_buffers_of_two_packets),
+		cmocka_unit_test(
+			hashed_packets_never_overtake_adaptive_ones_do),
+		cmocka_unit_test(rings_without_planes_lock),
+		cmocka_unit_test(rings_with_planes_are_proved_not_to),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

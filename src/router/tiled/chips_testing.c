@@ -1,0 +1,327 @@
+#include "router/tiled/chips_testing.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static const struct link_format formats[] = {
+	[CHIPS_WRITE] = { "write", 21, 3, 9 },
+	[CHIPS_GET] = { "get", 21, 3, 9 },
+	[CHIPS_DONE] = { "done", 3, 3, 9 },
+	[CHIPS_DATA] = { "data", 6, 3, 9 },
+};
+
+/* --- the client --- */
+
+static struct chips *of(const struct net *n)
+{
+	return n->client_state;
+}
+
+static void send_one(struct chips *c, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	struct chips_end *e = &c->end[s][fifo];
+	struct chips_flow *f = &c->flow[e->flow[e->at]];
+	packet_id id = packet_take(c->net->pool, w->id);
+	uint32_t number = f->first + e->done;
+
+	c->net->packets[id] = f->like;
+	c->net->packets[id].number = number;
+	c->net->packets[id].born = t;
+	c->sent[number] = t;
+	if (++e->done == f->n) {
+		e->at++;
+		e->done = 0;
+	}
+	net_inject(c->net, w, s, fifo, id, t);
+}
+
+static void on_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	struct chips_end *e = &of(n)->end[s][fifo];
+
+	while (e->at < e->n && net_has_room(n, s, fifo) &&
+		of(n)->flow[e->flow[e->at]].from <= t)
+		send_one(of(n), w, s, fifo, t);
+}
+
+static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct chips *c = of(n);
+
+	if (c->n_log[s] == c->log_room[s]) {
+		c->log_room[s] = 2 * c->log_room[s] + 16;
+		c->log[s] =
+			mem_grow(c->log[s], c->log_room[s], sizeof(**c->log));
+	}
+	c->log[s][c->n_log[s]++] = (struct chips_arrival){
+		.packet = n->packets[id],
+		.site = s,
+		.fifo = fifo,
+		.head = t,
+		.tail = tail,
+	};
+	packet_give(n->pool, w->id, id);
+	if (c->drains_slowly)
+		sim_post_self(w, s, tail + 200 * SIM_NS,
+			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT + 2 + fifo),
+			(uint16_t)(c->n_log[s]), 0);
+}
+
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	struct sim_event e)
+{
+	uint32_t number = sim_number(&e) - ENGINE_CLIENT;
+
+	if (number < TILED_CHANNELS)
+		on_room(n, w, s, number, t);
+	else
+		net_release(n, w, s, number - 2, 0, t);
+}
+
+static const struct net_client_ops sink = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.is_sink = true,
+};
+
+static const struct net_client_ops slow = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+};
+
+/* --- set-up --- */
+
+static void read_row(struct param_block *b, const char *name, const char *text)
+{
+	struct err e = { 0 };
+
+	if (text && param_read(b, param_find(b, name), text, &e))
+		fail_msg("%s", e.text);
+}
+
+static void make_torus(struct chips *c, const struct chips_how *how)
+{
+	static const uint32_t metres = 11;
+	struct param_block b = {
+		.section = "topology",
+		.rows = torus_ops.params,
+		.n_rows = torus_ops.n_params,
+		.values = &c->torus,
+	};
+	struct err e = { 0 };
+	uint32_t i;
+
+	c->torus.topo.ops = &torus_ops;
+	topo_defaults(&c->torus.topo);
+	read_row(&b, "shape", how->shape ? how->shape : "4x4x4");
+	read_row(&b, "links", "8x4x8");
+	read_row(&b, "nodes", "2");
+	read_row(&b, "letters", "xyz");
+	c->torus.node_up = 35 * SIM_NS;
+	c->torus.node_down = 85 * SIM_NS;
+	c->torus.logic = 50 * SIM_NS;
+	c->torus.length = (struct param_list){ .n = 1, .v = { metres } };
+	c->torus.delay = 5 * SIM_NS;
+	if (torus_ops.init(&c->torus.topo, &e))
+		fail_msg("%s", e.text);
+	for (i = 0; i < 3; i++)
+		if (how->lane_rate[i])
+			c->torus.topo.wire[i].rate = how->lane_rate[i] / 8 * 3;
+}
+
+static void make_route(struct chips *c, const struct chips_how *how)
+{
+	struct param_block b = {
+		.section = "routing",
+		.rows = order_ops.params,
+		.n_rows = order_ops.n_params,
+		.values = &c->order,
+	};
+	struct err e = { 0 };
+
+	c->order.route.ops = &order_ops;
+	param_defaults(&b);
+	read_row(&b, "dateline", "no");
+	read_row(&b, "planes", how->is_open ? "no" : "yes");
+	if (order_ops.init(&c->order.route, &c->torus.topo, &e))
+		fail_msg("%s", e.text);
+}
+
+static void make_links(struct chips *c)
+{
+	link_params_defaults(&c->link);
+	c->link.lanes = 3;
+	c->link.rate = INT64_C(18750000000) / 8;
+	c->link.payload = 64;
+	c->link.chunk = 3;
+	c->link.word = 8;
+	c->link.protocol = c->link.gap = 0;
+	c->link.formats = formats;
+	c->link.n_formats = sizeof(formats) / sizeof(formats[0]);
+}
+
+static void make_router(struct chips *c, const struct chips_how *how)
+{
+	struct param_block b = {
+		.section = "router",
+		.rows = tiled_ops.params,
+		.n_rows = tiled_ops.n_params,
+		.values = &c->tiled,
+	};
+
+	param_defaults(&b);
+	if (how->row)
+		c->tiled.row = how->row;
+	if (how->column)
+		c->tiled.column = how->column;
+	c->tiled.inner = how->inner;
+	c->router.kind = &tiled_ops;
+	c->router.own = &c->tiled;
+	c->router.packets = how->packets ? how->packets : 8;
+	c->router.injection = 4;
+	c->router.stall = 100 * 1000 * SIM_NS;
+}
+
+struct chips *chips_new(const struct chips_how *how)
+{
+	struct chips *c = mem_alloc(1, sizeof(*c));
+	struct net_setup s = {
+		.topo = &c->torus.topo,
+		.route = &c->order.route,
+		.link = &c->link,
+		.router = &c->router,
+		.client = how->drains_slowly ? &slow : &sink,
+		.client_state = c,
+		.n_workers = how->n_workers ? how->n_workers : 1,
+		.book = how->book,
+	};
+	struct err e = { 0 };
+
+	c->drains_slowly = how->drains_slowly;
+	make_torus(c, how);
+	make_route(c, how);
+	make_links(c);
+	make_router(c, how);
+	c->net = net_new(&s, &e);
+	if (!c->net)
+		fail_msg("%s", e.text);
+	c->end = mem_alloc(c->net->n_nodes, sizeof(*c->end));
+	c->log = mem_alloc(c->net->n_nodes, sizeof(*c->log));
+	c->n_log = mem_alloc(c->net->n_nodes, sizeof(*c->n_log));
+	c->log_room = mem_alloc(c->net->n_nodes, sizeof(*c->log_room));
+	return c;
+}
+
+void chips_free(struct chips *c)
+{
+	uint32_t i, k, n = c->net->n_nodes;
+
+	net_free(c->net);
+	order_ops.fini(&c->order.route);
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < TILED_CHANNELS; k++)
+			mem_free(c->end[i][k].flow);
+		mem_free(c->log[i]);
+	}
+	mem_free(c->end);
+	mem_free(c->log);
+	mem_free(c->n_log);
+	mem_free(c->log_room);
+	mem_free(c->flow);
+	mem_free(c->sent);
+	mem_free(c->got);
+	mem_free(c);
+}
+
+/* --- what is sent --- */
+
+uint32_t chips_send(struct chips *c, sim_time t, uint32_t fifo, uint32_t n,
+	struct packet like)
+{
+	struct chips_end *e = &c->end[like.src][fifo];
+	uint32_t first = c->n_sent;
+
+	if (c->n_flows == c->flow_room) {
+		c->flow_room = 2 * c->flow_room + 64;
+		c->flow = mem_grow(c->flow, c->flow_room, sizeof(*c->flow));
+	}
+	if (e->n == e->room) {
+		e->room = 2 * e->room + 8;
+		e->flow = mem_grow(e->flow, e->room, sizeof(*e->flow));
+	}
+	c->flow[c->n_flows] = (struct chips_flow){ like, t, fifo, n, first };
+	e->flow[e->n++] = c->n_flows++;
+	c->n_sent += n;
+	c->sent = mem_grow(c->sent, c->n_sent, sizeof(*c->sent));
+	sim_post(sim_owner(c->net->sim, like.src), like.src, t,
+		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT + fifo), 0, 0);
+	return first;
+}
+
+static void count(struct chips *c)
+{
+	struct err e = { 0 };
+
+	if (net_audit(c->net, &e))
+		fail_msg("%s", e.text);
+}
+
+void chips_run_until(struct chips *c, sim_time t)
+{
+	sim_run(c->net->sim, t);
+	count(c);
+}
+
+void chips_run(struct chips *c)
+{
+	uint32_t s, i, n = 0;
+
+	chips_run_until(c, 500 * SIM_NS); /* under way, too */
+	chips_run_until(c, SIM_NEVER);
+	c->got = mem_alloc(c->n_sent, sizeof(*c->got));
+	for (s = 0; s < c->net->n_nodes; s++) {
+		for (i = 0; i < c->n_log[s]; i++) {
+			struct chips_arrival *a = &c->log[s][i];
+
+			assert_int_equal(a->packet.dst, s);
+			assert_null(c->got[a->packet.number]);
+			a->sent = c->sent[a->packet.number];
+			c->got[a->packet.number] = a;
+			n++;
+		}
+	}
+	assert_int_equal(n, c->n_sent);
+}
+
+uint32_t chips_overtakings(const struct chips *c, uint8_t kind)
+{
+	uint32_t s, i, k, n = 0;
+
+	for (s = 0; s < c->net->n_nodes; s++) {
+		for (i = 0; i < c->n_log[s]; i++) {
+			const struct packet *p = &c->log[s][i].packet;
+
+			for (k = i + 1; k < c->n_log[s] && k < i + 64; k++) {
+				const struct packet *q = &c->log[s][k].packet;
+
+				n += p->kind == kind && q->kind == kind &&
+				     p->src == q->src &&
+				     p->channel == q->channel &&
+				     q->number < p->number;
+			}
+		}
+	}
+	return n;
+}

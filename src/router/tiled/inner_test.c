@@ -1,0 +1,331 @@
+/*
+ * The time stamps of inner.h against a chip that is simulated phit by phit: 8
+ * x 6 tiles, each input with packets that never end, each output's link
+ * always ready.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "router/tiled/inner.h"
+
+enum {
+	ROWS = 8,
+	COLUMNS = 6,
+	TILES = ROWS * COLUMNS,
+	ROW_PHITS = 16,
+	COLUMN_PHITS = 32,
+	MOST = 4096, /* packets of an input */
+	CYCLE = 1250,
+};
+
+struct parcel {
+	uint8_t to;
+	uint8_t phits;
+};
+
+/* What inputs send, in order. */
+struct traffic {
+	struct parcel (*from)[MOST]; /* [input] */
+	uint32_t n; /* of each */
+};
+
+static uint32_t draw(uint64_t *x, uint32_t below)
+{
+	*x = *x * UINT64_C(6364136223846793005) + 1442695040888963407u;
+	return (uint32_t)((*x >> 33) % below);
+}
+
+/* --- phit by phit --- */
+
+struct fifo {
+	uint16_t parcel[ROW_PHITS + COLUMN_PHITS]; /* whose phit: number + 1 */
+	uint32_t first, n;
+};
+
+static void put(struct fifo *f, uint32_t parcel)
+{
+	uint32_t room = ROW_PHITS + COLUMN_PHITS;
+
+	f->parcel[(f->first + f->n++) % room] = (uint16_t)parcel;
+}
+
+static uint32_t take(struct fifo *f)
+{
+	uint32_t p = f->parcel[f->first];
+
+	f->first = (f->first + 1) % (ROW_PHITS + COLUMN_PHITS);
+	f->n--;
+	return p;
+}
+
+/* A packet that holds a stage: its source, and the phits still to come. */
+struct hold {
+	uint32_t from, left;
+};
+
+struct phits {
+	const struct traffic *traffic;
+	uint32_t next[TILES], sent[TILES]; /* of each input's packets */
+	struct fifo row[TILES][COLUMNS];
+	struct hold column[TILES][ROWS]; /* [output][input row] */
+	struct fifo end[TILES][ROWS];
+	uint8_t sources[TILES][ROWS][COLUMN_PHITS]; /* of packets in end */
+	struct hold link[TILES];
+	uint32_t turn;
+	uint64_t out; /* phits */
+	uint64_t last; /* cycle of the last one */
+	uint64_t of[TILES]; /* by output */
+};
+
+static const struct parcel *parcel_of(
+	const struct phits *x, uint32_t in, uint32_t number)
+{
+	return &x->traffic->from[in][number - 1];
+}
+
+/* The link of an output: whole packets, by rows in turn. */
+static void step_link(struct phits *x, uint32_t o, uint64_t now)
+{
+	struct hold *h = &x->link[o];
+	uint32_t k;
+
+	for (k = 0; k < ROWS && !h->left; k++) {
+		uint32_t row = (x->turn + k) % ROWS;
+
+		if (!x->end[o][row].n)
+			continue;
+		h->from = row;
+		h->left = x->end[o][row].parcel[x->end[o][row].first];
+	}
+	if (!h->left || !x->end[o][h->from].n)
+		return;
+	take(&x->end[o][h->from]);
+	h->left--;
+	x->out++;
+	x->of[o]++;
+	x->last = now;
+}
+
+/* The column channel from a row to an output; what lies in the end buffer is
+ * the length of each phit's packet. */
+static void step_column(struct phits *x, uint32_t o, uint32_t row)
+{
+	struct hold *h = &x->column[o][row];
+	struct fifo *f;
+	uint32_t k;
+
+	for (k = 0; k < COLUMNS && !h->left; k++) {
+		uint32_t in = row * COLUMNS + (x->turn + k) % COLUMNS;
+		const struct parcel *p;
+
+		f = &x->row[in][o % COLUMNS];
+		if (!f->n)
+			continue;
+		p = parcel_of(x, in, f->parcel[f->first]);
+		if (p->to != o)
+			continue;
+		h->from = in;
+		h->left = p->phits;
+	}
+	f = &x->row[h->from][o % COLUMNS];
+	if (!h->left || !f->n || x->end[o][row].n == COLUMN_PHITS)
+		return;
+	put(&x->end[o][row], parcel_of(x, h->from, f->parcel[f->first])->phits);
+	take(f);
+	h->left--;
+}
+
+static void step_bus(struct phits *x, uint32_t in)
+{
+	const struct parcel *p = &x->traffic->from[in][x->next[in]];
+	struct fifo *f;
+
+	if (x->next[in] == x->traffic->n)
+		return;
+	f = &x->row[in][p->to % COLUMNS];
+	if (f->n == ROW_PHITS)
+		return;
+	put(f, x->next[in] + 1);
+	if (++x->sent[in] == p->phits) {
+		x->sent[in] = 0;
+		x->next[in]++;
+	}
+}
+
+/* Stages from the last to the first, so that each takes a cycle. */
+static void run_phits(struct phits *x, uint64_t cycles)
+{
+	uint64_t now;
+	uint32_t i, row;
+
+	for (now = 0; now < cycles; now++) {
+		x->turn = (uint32_t)(now * 7);
+		for (i = 0; i < TILES; i++)
+			step_link(x, i, now);
+		for (i = 0; i < TILES; i++)
+			for (row = 0; row < ROWS; row++)
+				step_column(x, i, row);
+		for (i = 0; i < TILES; i++)
+			step_bus(x, i);
+	}
+}
+
+/* --- in time stamps --- */
+
+struct stamps {
+	struct tiled chip;
+	struct tiled_bus bus[TILES];
+	struct tiled_output output[TILES];
+	uint32_t next[TILES];
+	uint64_t out;
+	sim_time last;
+	uint64_t of[TILES];
+};
+
+static void set_up(struct stamps *x)
+{
+	x->chip.how.cycle = CYCLE;
+	x->chip.how.row = ROW_PHITS;
+	x->chip.how.column = COLUMN_PHITS;
+}
+
+/* The earliest that an input's next packet can go. */
+static sim_time ready(
+	const struct stamps *x, const struct traffic *t, uint32_t in)
+{
+	sim_time room;
+
+	if (x->next[in] == t->n)
+		return SIM_NEVER;
+	room = inner_room(
+		&x->chip, &x->bus[in], t->from[in][x->next[in]].to % COLUMNS);
+	return inner_max(inner_max(x->bus[in].free_at, room), 0);
+}
+
+static void run_stamps(
+	struct stamps *x, const struct traffic *t, sim_time until)
+{
+	for (;;) {
+		uint32_t best = 0, in;
+		const struct parcel *p;
+		struct inner i;
+		sim_time at;
+
+		for (in = 1; in < TILES; in++)
+			if (ready(x, t, in) < ready(x, t, best))
+				best = in;
+		at = ready(x, t, best);
+		if (at >= until)
+			return;
+		p = &t->from[best][x->next[best]++];
+		i = inner_pass(&x->chip, &x->bus[best], &x->output[p->to],
+			best / COLUMNS, p->to % COLUMNS, p->phits, at, at,
+			p->phits * (sim_time)CYCLE);
+		if (i.end <= until) {
+			x->out += p->phits;
+			x->of[p->to] += p->phits;
+		}
+		x->last = i.end;
+	}
+}
+
+/* --- tests --- */
+
+static struct traffic *make(uint64_t seed, uint32_t n)
+{
+	static const uint8_t size[] = { 2, 8, 11, 27, 32, 32 };
+	struct traffic *t = mem_alloc(1, sizeof(*t));
+	uint32_t i, k;
+
+	t->from = mem_alloc(TILES, sizeof(*t->from));
+	t->n = n;
+	for (i = 0; i < TILES; i++)
+		for (k = 0; k < n; k++)
+			t->from[i][k] = (struct parcel){
+				.to = (uint8_t)draw(&seed, TILES),
+				.phits = size[draw(&seed, sizeof(size))],
+			};
+	return t;
+}
+
+static void drop(struct traffic *t)
+{
+	mem_free(t->from);
+	mem_free(t);
+}
+
+static void a_packet_alone_leaves_as_its_phits_do(void **state)
+{
+	uint32_t phits, to, from;
+
+	(void)state;
+	for (phits = 1; phits <= 32; phits++) {
+		for (from = 0; from < TILES; from += 5) {
+			to = (from * 7 + phits) % TILES;
+			struct parcel one[1] = { { (uint8_t)to,
+				(uint8_t)phits } };
+			struct parcel(*all)[MOST] =
+				mem_alloc(TILES, sizeof(*all));
+			struct traffic t = { all, 0 };
+			struct phits *p = mem_alloc(1, sizeof(*p));
+			struct stamps *s = mem_alloc(1, sizeof(*s));
+
+			memcpy(all[from], one, sizeof(one));
+			t.n = 1;
+			p->traffic = &t;
+			set_up(s);
+			/* the others have nothing */
+			for (uint32_t i = 0; i < TILES; i++)
+				if (i != from)
+					p->next[i] = s->next[i] = 1;
+			run_phits(p, 200);
+			run_stamps(s, &t, 200 * CYCLE);
+			assert_int_equal(p->out, phits);
+			/* two stages, and the phit's own cycle */
+			assert_int_equal(s->last / CYCLE, p->last - 2 + 1);
+			mem_free(p);
+			mem_free(s);
+			mem_free(all);
+		}
+	}
+}
+
+static void at_saturation_as_much_comes_out_as_by_phits(void **state)
+{
+	enum { CYCLES = 20000 };
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 1; seed <= 3; seed++) {
+		struct traffic *t = make(seed, MOST);
+		struct phits *p = mem_alloc(1, sizeof(*p));
+		struct stamps *s = mem_alloc(1, sizeof(*s));
+		double ratio;
+
+		p->traffic = t;
+		set_up(s);
+		run_phits(p, CYCLES);
+		run_stamps(s, t, (sim_time)CYCLES * CYCLE);
+		ratio = (double)s->out / (double)p->out;
+		assert_true(ratio > 0.98 && ratio < 1.02);
+		mem_free(p);
+		mem_free(s);
+		drop(t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_packet_alone_leaves_as_its_phits_do),
+		cmocka_unit_test(at_saturation_as_much_comes_out_as_by_phits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/*
+ * A node's side of the wire to its chip: injection FIFOs, one for each
+ * channel, with a path of their own, and what arrives.
+ */
+#include "router/tiled/booked.h"
+
+/* The packet in front of a FIFO goes, if it can. */
+static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
+	uint32_t channel, sim_time t)
+{
+	struct tiled_fifo *f = &s->fifo[channel];
+	const struct tiled_wire *wire = tiled_wire(d, s->id, 0);
+	packet_id id = f->queue.head;
+	struct packet *p = &d->packets[id];
+
+	if (!f->queue.count || f->is_timed)
+		return;
+	if (!f->tokens) {
+		booked_wait(d, id, CAUSE_TOKENS, t);
+		return;
+	}
+	f->tokens--;
+	f->queue.head = p->next;
+	f->queue.count--;
+	f->is_timed = true;
+	f->bytes += d->link->bytes[p->size];
+	booked_depart(d, id, wire->class, t, t);
+	sim_post(w, wire->peer, t + d->link->latency[wire->class],
+		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
+	sim_post_self(w, s->id, t + d->how.packet,
+		SIM_KEY(PHASE_ENGINE, channel), 0, 0);
+}
+
+/* A packet has been handed over: there is room behind it. */
+static void on_sent(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
+	uint32_t channel, sim_time t)
+{
+	s->fifo[channel].is_timed = false;
+	s->fifo[channel].room++;
+	send(d, w, s, channel, t);
+	d->router.client->on_room(d->router.net, w, s->id, channel, t);
+}
+
+/* Gives the room of packets back to the chip. */
+static void give_back(struct tiled *d, struct sim_worker *w,
+	const struct tiled_node *s, uint32_t channel, uint32_t packets,
+	sim_time t)
+{
+	const struct tiled_wire *wire = tiled_wire(d, s->id, 0);
+
+	sim_post(w, wire->peer, t + tiled_token_time(d, wire),
+		SIM_KEY(PHASE_TOKEN, wire->peer_port), (uint16_t)channel,
+		packets * (uint32_t)d->full);
+}
+
+/* Of its slowest wire; packets from the same chip have passed no link. */
+static sim_time serialisation(const struct tiled *d, const struct tiled_node *s,
+	const struct packet *p)
+{
+	bool is_near =
+		tiled_wire(d, p->src, 0)->peer == tiled_wire(d, s->id, 0)->peer;
+	sim_time ser = is_near ? 0 : d->link->ser[p->size];
+
+	return ser > d->how.packet ? ser : d->how.packet;
+}
+
+static void on_arrival(struct tiled *d, struct sim_worker *w,
+	struct tiled_node *s, uint32_t channel, packet_id id, sim_time t)
+{
+	struct packet *p = &d->packets[id];
+	sim_time tail = t + serialisation(d, s, p);
+
+	p->head = t;
+	s->packets[channel]++;
+	booked_receive(d, w, s->id, id, t, tail);
+	d->tally[w->id].delivered++;
+	if (d->router.client->is_sink)
+		give_back(d, w, s, channel, 1, tail);
+	else
+		s->held[channel]++;
+	d->router.client->on_packet(
+		d->router.net, w, s->id, channel, id, t, tail);
+}
+
+static void inject(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, packet_id id, sim_time t)
+{
+	struct tiled *d = tiled_nodes(n);
+	struct tiled_node *s = tiled_node(d, site);
+	struct tiled_fifo *f = &s->fifo[fifo];
+	struct packet *p = &d->packets[id];
+
+	BUG_IF(!f->room);
+	booked_inject(d, site, id, p, t);
+	link_measure(d->link, p);
+	d->tally[w->id].injected++;
+	p->channel = (uint8_t)fifo;
+	route_begin(d->route, p);
+	p->head = t;
+	f->room--;
+	if (f->queue.count)
+		d->packets[f->queue.tail].next = id;
+	else
+		f->queue.head = id;
+	f->queue.tail = id;
+	p->next = NO_PACKET;
+	if (!f->queue.count++)
+		send(d, w, s, fifo, t);
+}
+
+static bool has_room(const struct net *n, site_id site, uint32_t fifo)
+{
+	return tiled_node(tiled_nodes(n), site)->fifo[fifo].room;
+}
+
+/* Chunks are counted by the packet: each took the room of a full one. */
+static void release(struct net *n, struct sim_worker *w, site_id site,
+	uint32_t fifo, uint32_t chunks, sim_time t)
+{
+	struct tiled *d = tiled_nodes(n);
+
+	(void)chunks;
+	tiled_node(d, site)->held[fifo]--;
+	give_back(d, w, tiled_node(d, site), fifo, 1, t);
+}
+
+static void on_token(struct tiled *d, struct sim_worker *w,
+	struct tiled_node *s, uint32_t channel, uint32_t chunks, sim_time t)
+{
+	struct tiled_fifo *f = &s->fifo[channel];
+
+	f->tokens = (int16_t)(f->tokens + (int)chunks / d->full);
+	send(d, w, s, channel, t);
+}
+
+static void visit(struct sim_worker *w, site_id site)
+{
+	struct tiled *d = tiled_nodes(w->model);
+	struct tiled_node *s = tiled_node(d, site);
+	const struct sim_event *next;
+	sim_time t;
+
+	while ((next = sim_next(w, &t))) {
+		struct sim_event e = { next->rank, next->site, next->data };
+		unsigned phase = sim_phase(&e);
+		uint32_t number = sim_number(&e);
+
+		if (phase == PHASE_ARRIVAL)
+			on_arrival(d, w, s, sim_aux(&e), e.data, t);
+		else if (phase == PHASE_TOKEN && number >= NET_LINK)
+			net_on_link(d->router.net, w, site, t, &e);
+		else if (phase == PHASE_TOKEN)
+			on_token(d, w, s, sim_aux(&e), e.data, t);
+		else if (phase == PHASE_ENGINE && number < ENGINE_CLIENT)
+			on_sent(d, w, s, number, t);
+		else
+			d->router.client->on_event(
+				d->router.net, w, site, t, e);
+	}
+}
+
+static void prefetch(const struct sim_worker *w, const struct sim_event *e)
+{
+	const struct tiled *d = tiled_nodes(w->model);
+
+	__builtin_prefetch(tiled_node(d, e->site));
+	if (sim_phase(e) == PHASE_ARRIVAL)
+		__builtin_prefetch(&d->packets[e->data]);
+}
+
+const struct router_calls tiled_node_calls = {
+	.visit = visit,
+	.prefetch = prefetch,
+	.inject = inject,
+	.release = release,
+	.has_room = has_room,
+};

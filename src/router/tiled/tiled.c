@@ -1,0 +1,556 @@
+/*
+ * The tiled router's set-up, and what it says of itself to those who look at
+ * a network from outside.
+ */
+#include "router/tiled/tiled.h"
+
+#include <inttypes.h>
+
+#include "base/mem.h"
+
+#define AT(field) offsetof(struct tiled_params, field)
+
+static const struct param params[] = {
+	PARAM_ROW(PARAM_COUNT, "rows", AT(rows), "8", 1, TILED_ROWS,
+		"rows of tiles", "GEM-G8"),
+	PARAM_ROW(PARAM_COUNT, "columns", AT(columns), "6", 1, TILED_COLUMNS,
+		"columns of tiles", "GEM-G8"),
+	PARAM_ROW(PARAM_COUNT, "processors", AT(processors), "8", 1,
+		TILED_TILES / 2, "tiles that face the nodes", "GEM-N6"),
+	PARAM_ROW(PARAM_TIME, "cycle", AT(cycle), "1250 ps", 1, 1000000,
+		"time that a chunk takes on a bus or channel inside the chip",
+		"GEM-N29"),
+	PARAM_ONE_OF("inner", AT(inner), "tiles", "tiles|ideal",
+		"whether packets wait for each other inside the chip: ideal "
+		"is a chip without any inner contention",
+		"GEM-F38"),
+	PARAM_ROW(PARAM_COUNT, "row", AT(row), "16", 1, 4096,
+		"chunks that a row buffer holds", "GEM-G7"),
+	PARAM_ROW(PARAM_COUNT, "column", AT(column), "32", 1, 4096,
+		"chunks that an output's buffer for a row holds", "GEM-G7"),
+	PARAM_ROW(PARAM_TIME, "netlink.packet", AT(packet), "7692 ps", 1,
+		1000000000,
+		"time in which a node hands over or takes a packet, per "
+		"channel",
+		"GEM-N36"),
+	PARAM_ROW(PARAM_COUNT, "netlink.buffer", AT(nodes), "32", 1, 1024,
+		"packets of a node that wait at either end of its wire, per "
+		"channel",
+		"assumed"),
+};
+
+/* --- set-up --- */
+
+static const struct tiled_params *how_of(const struct net_setup *s)
+{
+	return s->router->own;
+}
+
+/* The ports of a chip that lead to nodes are the last. */
+static uint32_t count_links(const struct topo *t)
+{
+	uint32_t n = 0;
+
+	while (n < t->n_ports) {
+		router_id far = t->ops->peer(t, t->n_nodes, n).router;
+
+		if (far != NO_ROUTER && far < t->n_nodes)
+			break;
+		n++;
+	}
+	return n;
+}
+
+static int check_tiles(
+	const struct tiled_params *h, uint32_t links, struct err *e)
+{
+	int64_t tiles = h->rows * h->columns;
+
+	if ((int64_t)links + h->processors != tiles)
+		return err_set(e,
+			"router.kind: tiled has %lld x %lld tiles, %lld of "
+			"which face nodes, for %u links: want %lld links",
+			(long long)h->rows, (long long)h->columns,
+			(long long)h->processors, links,
+			(long long)(tiles - h->processors));
+	return 0;
+}
+
+static int tiled_check(
+	const struct net *n, const struct net_setup *s, struct err *e)
+{
+	const struct tiled_params *h = how_of(s);
+	const struct topo *t = s->topo;
+	uint32_t links, nodes;
+
+	(void)n;
+	if (topo_is_direct(t) || t->node_ports != 1)
+		return err_set(e,
+			"router.kind: tiled needs routers with nodes of their "
+			"own (topology.nodes)");
+	links = count_links(t);
+	nodes = t->n_ports - links;
+	if (check_tiles(h, links, e))
+		return -1;
+	if (nodes > TILED_NODES)
+		return err_set(e,
+			"topology.nodes: tiled routers have at most %d nodes, "
+			"not %u",
+			TILED_NODES, nodes);
+	if (links + nodes * (h->processors + 1) > TILED_INPUTS)
+		return err_set(e,
+			"router.processors: %lld tiles for %u nodes are too "
+			"many",
+			(long long)h->processors, nodes);
+	if (s->route->n_channels > 1)
+		return err_set(e,
+			"router.kind: tiled has a channel for requests and one "
+			"for responses, and none for datelines "
+			"(routing.dateline)");
+	if (s->router->packets < 2 && s->route->has_planes)
+		return err_set(e,
+			"router.packets: packets enter a ring where there is "
+			"room for two");
+	return 0;
+}
+
+static size_t tiled_site_bytes(uint32_t n_ports)
+{
+	return n_ports > 1 ? sizeof(struct tiled_chip)
+			   : sizeof(struct tiled_node);
+}
+
+static void number_links(struct tiled *d)
+{
+	const struct topo *t = d->router.net->topo;
+	uint32_t p;
+
+	for (p = 0; p < d->n_links; p++) {
+		struct topo_direction x =
+			t->ops->direction ? t->ops->direction(t, p)
+					  : (struct topo_direction){ p, 0 };
+
+		BUG_IF(x.number >= TILED_GROUPS || x.link >= TILED_LINKS);
+		d->group_of[p] = (uint8_t)x.number;
+		d->link_of[p] = (uint8_t)x.link;
+		d->port_at[x.number][x.link] = (uint8_t)p;
+	}
+}
+
+/* Tiles that face nodes stand in the middle columns, as many in each; links
+ * are at the others, row by row. */
+static bool is_processor(const struct tiled *d, uint32_t tile)
+{
+	uint32_t columns = (uint32_t)d->how.columns;
+	uint32_t rows = (uint32_t)d->how.rows, n = (uint32_t)d->how.processors;
+	uint32_t wide = (n + rows - 1) / rows, first, per, row, column;
+
+	wide = wide < 2 && columns > 1 && n > 1 ? 2 : wide;
+	first = (columns - wide) / 2;
+	row = tile / columns;
+	column = tile % columns;
+	if (column < first || column >= first + wide)
+		return false;
+	per = n / wide + (column - first < n % wide);
+	/* spread over the rows */
+	return (row + 1) * per / rows != row * per / rows;
+}
+
+/* The port that packets of an input came by. */
+static uint32_t source_of(const struct tiled *d, uint32_t in)
+{
+	uint32_t per = (uint32_t)d->how.processors + 1;
+
+	return in < d->n_links ? in : d->n_links + (in - d->n_links) / per;
+}
+
+static void place_tiles(struct tiled *d)
+{
+	uint32_t n = (uint32_t)(d->how.rows * d->how.columns), tile, p = 0;
+	uint32_t k = 0, node;
+
+	for (tile = 0; tile < n; tile++) {
+		d->row_of[tile] = (uint8_t)(tile / (uint32_t)d->how.columns);
+		d->column_of[tile] = (uint8_t)(tile % (uint32_t)d->how.columns);
+		if (is_processor(d, tile))
+			d->processor[k++] = (uint8_t)tile;
+		else
+			d->tile_of[p++] = (uint8_t)tile;
+	}
+	BUG_IF(p != d->n_links);
+	for (node = 0; node < d->n_nodes; node++) {
+		for (k = 0; k < (uint32_t)d->how.processors; k++)
+			d->tile_of[p++] = d->processor[k];
+		d->tile_of[p++] = TILED_NO_TILE;
+	}
+	d->n_inputs = p;
+	for (p = 0; p < d->n_inputs; p++)
+		d->source_of[p] = (uint8_t)source_of(d, p);
+}
+
+static struct router *tiled_make(struct net *n, const struct net_setup *s,
+	const struct router_sites *sites)
+{
+	struct tiled *d = mem_alloc(1, sizeof(*d));
+	uint32_t n_sites = sites->end - sites->first;
+	bool is_node = !sites->first;
+
+	d->router.sites = *sites;
+	d->router.net = n;
+	d->router.calls = is_node ? &tiled_node_calls : &tiled_chip_calls;
+	d->how = *how_of(s);
+	d->packets = n->packets;
+	d->route = n->route;
+	d->link = &n->link;
+	d->tally = n->tally;
+	d->book = n->book;
+	d->faults = n->faults;
+	d->full = n->full;
+	d->capacity = (int16_t)s->router->packets;
+	d->need = n->route->has_planes ? 2 : 1;
+	d->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
+	d->router.lock_packets = (uint64_t)d->capacity;
+	d->stride = tiled_site_bytes(sites->n_ports);
+	d->bytes = n_sites * d->stride;
+	d->sites = map_alloc_dense(d->bytes);
+	d->wire = map_alloc_dense(
+		(size_t)n_sites * sites->n_ports * sizeof(*d->wire));
+	if (!is_node) {
+		d->n_links = count_links(n->topo);
+		d->n_nodes = sites->n_ports - d->n_links;
+		number_links(d);
+		place_tiles(d);
+	}
+	return &d->router;
+}
+
+/* Whether packets that go on and on in the direction of a port come back. */
+static bool is_on_ring(const struct topo *t, router_id r, port_id p)
+{
+	router_id at = r;
+
+	do {
+		struct topo_end far = t->ops->peer(t, at, p);
+
+		if (far.router == NO_ROUTER)
+			return false;
+		at = far.router;
+		p = t->ops->straight(t, at, far.port);
+	} while (at != r);
+	return true;
+}
+
+static void wire_port(struct tiled *d, site_id s, port_id p)
+{
+	const struct topo *t = d->router.net->topo;
+	struct topo_end far = t->ops->peer(t, s, p);
+	struct tiled_wire *x = &d->wire[(size_t)(s - d->router.sites.first) *
+						d->router.sites.n_ports +
+					p];
+
+	*x = (struct tiled_wire){ .peer = NO_SITE, .straight = TILED_NO_TILE };
+	if (far.router == NO_ROUTER)
+		return;
+	x->peer = far.router;
+	x->peer_port = (uint8_t)far.port;
+	x->class = (uint8_t)t->ops->wire(t, s, p);
+	if (d->router.sites.first && p < d->n_links) {
+		x->straight = (uint8_t)t->ops->straight(t, s, p);
+		x->is_ring = is_on_ring(t, s, p);
+	}
+}
+
+static void init_node(struct tiled *d, site_id s)
+{
+	struct tiled_node *x = tiled_node(d, s);
+	uint32_t c;
+
+	x->id = s;
+	for (c = 0; c < TILED_CHANNELS; c++) {
+		x->fifo[c].tokens = (int16_t)d->how.nodes;
+		x->fifo[c].room = (uint16_t)d->router.net->params.injection;
+	}
+}
+
+static void init_chip(struct tiled *d, site_id s)
+{
+	struct tiled_chip *x = tiled_chip(d, s);
+	uint32_t c, p;
+
+	x->id = s;
+	x->lfsr = ((s * 0x9e37u) & 0xffffu) | 1u;
+	for (c = 0; c < TILED_CHANNELS; c++) {
+		for (p = 0; p < d->n_links; p++)
+			if (tiled_wire(d, s, p)->peer != NO_SITE)
+				x->output[d->tile_of[p]].tokens[c] =
+					d->capacity;
+		for (p = 0; p < d->n_nodes; p++)
+			x->exit[p].tokens[c] = (int16_t)d->how.nodes;
+	}
+}
+
+static void tiled_wire_up(struct router *r)
+{
+	struct tiled *d = tiled_of(r);
+	site_id s;
+	port_id p;
+
+	for (s = r->sites.first; s < r->sites.end; s++) {
+		for (p = 0; p < r->sites.n_ports; p++)
+			wire_port(d, s, p);
+		if (r->sites.first)
+			init_chip(d, s);
+		else
+			init_node(d, s);
+	}
+}
+
+static size_t wire_bytes(const struct tiled *d)
+{
+	return (size_t)(d->router.sites.end - d->router.sites.first) *
+	       d->router.sites.n_ports * sizeof(*d->wire);
+}
+
+static void tiled_free(struct router *r)
+{
+	struct tiled *d = tiled_of(r);
+
+	map_free(d->wire, wire_bytes(d));
+	map_free(d->sites, d->bytes);
+	mem_free(d);
+}
+
+static uint64_t tiled_memory(const struct router *r)
+{
+	return tiled_of(r)->bytes + wire_bytes(tiled_of(r));
+}
+
+/* A FIFO for each channel: what is not a response is a request. */
+static struct net_fifos tiled_fifos(const struct router *r, uint32_t class)
+{
+	(void)r;
+	if (class == NET_HIGH)
+		return (struct net_fifos){ TILED_RESPONSES, 1, 1 };
+	return (struct net_fifos){ TILED_REQUESTS, 1, 1 };
+}
+
+/* --- from outside --- */
+
+static void tiled_describe(const struct net_params *p, FILE *f)
+{
+	const struct tiled_params *h = p->own;
+
+	fprintf(f,
+		"tiles       %" PRId64 " rows of %" PRId64 ", %" PRId64
+		" of which face nodes\n",
+		h->rows, h->columns, h->processors);
+	if (h->inner == TILED_IDEAL)
+		fprintf(f, "inside      no contention\n");
+	else
+		fprintf(f,
+			"inside      row buffers of %" PRId64
+			" chunks, column buffers of %" PRId64 "\n",
+			h->row, h->column);
+	fprintf(f,
+		"FIFOs       injection %" PRId64 " packets; %" PRId64
+		" wait at either end of a node's wire\n",
+		p->injection, h->nodes);
+}
+
+static bool is_node(const struct router *r)
+{
+	return !r->sites.first;
+}
+
+static bool is_link(const struct router *r, port_id p)
+{
+	return !is_node(r) && p < tiled_of(r)->n_links;
+}
+
+static int32_t tiled_capacity(
+	const struct router *r, port_id p, uint32_t channel)
+{
+	const struct tiled *d = tiled_of(r);
+
+	(void)channel;
+	return d->full * (is_link(r, p) ? d->capacity : (int32_t)d->how.nodes);
+}
+
+static int32_t tiled_tokens(
+	const struct router *r, site_id s, port_id p, uint32_t channel)
+{
+	const struct tiled *d = tiled_of(r);
+	const struct tiled_chip *x;
+
+	if (is_node(r))
+		return d->full * tiled_node(d, s)->fifo[channel].tokens;
+	x = tiled_chip(d, s);
+	if (p < d->n_links)
+		return d->full * x->output[d->tile_of[p]].tokens[channel];
+	/* those that a node's client holds come back to it */
+	return d->full * (x->exit[p - d->n_links].tokens[channel] +
+				 (int32_t)tiled_node(tiled_nodes(r->net),
+					 tiled_wire(d, s, p)->peer)
+					 ->held[channel]);
+}
+
+static int32_t tiled_charge(
+	const struct router *r, const struct packet *p, uint32_t channel)
+{
+	(void)p;
+	(void)channel;
+	return tiled_of(r)->full;
+}
+
+static bool tiled_is_short(const struct router *r, site_id s)
+{
+	const struct tiled *d = tiled_of(r);
+	const struct tiled_chip *x = tiled_chip(d, s);
+	uint32_t c, p;
+
+	for (c = 0; c < TILED_CHANNELS && !is_node(r); c++)
+		for (p = 0; p < r->sites.n_ports; p++)
+			if (x->one[c][p] ||
+				(p < d->n_links && x->any[c][d->group_of[p]]))
+				return true;
+	return false;
+}
+
+static uint32_t tiled_n_buffers(const struct router *r, site_id s)
+{
+	(void)s;
+	return is_node(r) ? 0 : TILED_CHANNELS * tiled_of(r)->n_inputs;
+}
+
+static struct net_buffer tiled_buffer(
+	const struct router *r, site_id s, uint32_t i)
+{
+	const struct tiled *d = tiled_of(r);
+	uint32_t in = i % d->n_inputs, channel = i / d->n_inputs;
+	const struct tiled_queue *q =
+		&tiled_chip(d, s)->input[in].queue[channel];
+
+	return (struct net_buffer){
+		.site = s,
+		.port = d->source_of[in],
+		.channel = channel,
+		.head = q->head,
+		.count = q->count,
+	};
+}
+
+static uint32_t tiled_n_injecting(const struct router *r, site_id s)
+{
+	const struct tiled_node *x = tiled_node(tiled_of(r), s);
+
+	return is_node(r) ? x->fifo[TILED_REQUESTS].queue.count +
+				    x->fifo[TILED_RESPONSES].queue.count
+			  : 0;
+}
+
+static uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
+	const struct packet *p, struct net_way *way)
+{
+	const struct tiled *d = tiled_of(r);
+	uint32_t group = p->ask >> 8, links = p->ask & 0xff, n = 0;
+
+	if (group & TILED_TO_NODE) {
+		way[0] = (struct net_way){
+			.port = d->n_links + tiled_exit_of(group),
+			.channel = b->channel,
+			.need = d->full,
+		};
+		return 1;
+	}
+	for (; links; links &= links - 1) {
+		port_id port = d->port_at[group][__builtin_ctz(links)];
+
+		way[n++] = (struct net_way){
+			.port = port,
+			.channel = b->channel,
+			.need = d->full *
+				tiled_needed(d, b->site, b->port, port),
+		};
+	}
+	return n;
+}
+
+/* What the packets of an input have waited. */
+static sim_time waiting(
+	const struct tiled *d, const struct tiled_queue *q, sim_time now)
+{
+	packet_id id = q->head;
+	uint32_t k = q->count;
+	sim_time sum = 0;
+
+	for (; k--; id = d->packets[id].next)
+		sum += now - d->packets[id].head;
+	return sum;
+}
+
+static void add_chip_counters(const struct tiled *d, const struct tiled_chip *s,
+	port_id p, uint32_t c, sim_time now, struct net_counters *sum)
+{
+	uint32_t i;
+
+	sum->sent_bytes += p < d->n_links ? s->output[d->tile_of[p]].bytes[c]
+					  : s->exit[p - d->n_links].bytes[c];
+	for (i = 0; i < d->n_inputs; i++) {
+		if (d->source_of[i] != p)
+			continue;
+		sum->packets += s->input[i].packets[c];
+		sum->waited += s->input[i].waited[c] +
+			       waiting(d, &s->input[i].queue[c], now);
+	}
+}
+
+static struct net_counters tiled_counters(const struct router *r, site_id s,
+	port_id p, uint32_t channels, sim_time now)
+{
+	const struct tiled *d = tiled_of(r);
+	struct net_counters sum = { 0 };
+	uint32_t c;
+
+	for (c = 0; c < TILED_CHANNELS; c++) {
+		if (!(channels >> c & 1))
+			continue;
+		if (is_node(r)) {
+			sum.sent_bytes += tiled_node(d, s)->fifo[c].bytes;
+			sum.packets += tiled_node(d, s)->packets[c];
+		} else {
+			add_chip_counters(d, tiled_chip(d, s), p, c, now, &sum);
+		}
+	}
+	return sum;
+}
+
+static const char *const channels[TILED_CHANNELS] = {
+	[TILED_REQUESTS] = "request",
+	[TILED_RESPONSES] = "response",
+};
+
+const struct router_ops tiled_ops = {
+	.name = "tiled",
+	.channels = channels,
+	.n_channels = TILED_CHANNELS,
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.params_size = sizeof(struct tiled_params),
+	.describe = tiled_describe,
+	.check = tiled_check,
+	.site_bytes = tiled_site_bytes,
+	.make = tiled_make,
+	.wire = tiled_wire_up,
+	.free = tiled_free,
+	.memory = tiled_memory,
+	.fifos = tiled_fifos,
+	.capacity = tiled_capacity,
+	.tokens = tiled_tokens,
+	.charge = tiled_charge,
+	.is_short = tiled_is_short,
+	.n_buffers = tiled_n_buffers,
+	.buffer = tiled_buffer,
+	.n_injecting = tiled_n_injecting,
+	.ways = tiled_ways,
+	.counters = tiled_counters,
+};
