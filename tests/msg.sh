@@ -124,7 +124,8 @@ run run "$tmp/elans.yaml" collective op=broadcast by=hardware
 report "by=hardware is refused where the network has no broadcasts"
 
 run run bgq-board collective op=broadcast by=hardware
-[ $code -eq 2 ] && grep -q 'network that copies' "$tmp/err" || complain "bgq: $code"
+[ $code -eq 2 ] && grep -q 'network that copies' "$tmp/err" ||
+	complain "bgq: $code"
 for key in by=hardware apart=yes; do
 	run run qsnet2-16 collective $key
 	[ $code -eq 2 ] && grep -q 'only for op=broadcast' "$tmp/err" ||

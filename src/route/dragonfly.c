@@ -14,22 +14,14 @@ enum {
 };
 
 static const struct param params[] = {
-	{ .name = "mode",
-		.type = PARAM_WORD,
-		.offset = AT(mode),
-		.def = "minimal",
-		.words = "minimal|valiant",
-		.help = "minimal: the shortest path; valiant: a path through a "
-			"randomly chosen intermediate group",
-		.source = "assumed: best for uniform traffic" },
-	{ .name = "stages",
-		.type = PARAM_FLAG,
-		.offset = AT(stages),
-		.def = "yes",
-		.help = "whether packets move to the next channel with each "
-			"global link; no: all packets use one channel and can "
-			"deadlock",
-		.source = "assumed: needed for freedom from deadlock" },
+	PARAM_ONE_OF("mode", AT(mode), "minimal", "minimal|valiant",
+		"minimal: the shortest path; valiant: a path through a "
+		"randomly chosen intermediate group",
+		"assumed: best for uniform traffic"),
+	PARAM_ROW(PARAM_FLAG, "stages", AT(stages), "yes", 0, 0,
+		"whether packets move to the next channel with each global "
+		"link; no: all packets use one channel and can deadlock",
+		"assumed: needed for freedom from deadlock"),
 };
 
 static const struct dragonfly_route *of(const struct route *r)

@@ -13,25 +13,16 @@ _Static_assert(WAY_SHIFT + COUNT_SHIFT == 60, "a route fits a packet's way");
 _Static_assert(FATTREE_MAX_NODES <= UINT16_MAX, "the end of a range fits");
 
 static const struct param params[] = {
-	{ .name = "spread",
-		.type = PARAM_WORD,
-		.offset = AT(spread),
-		.def = "source",
-		.words = "source|rotate|single",
-		.help = "which stored route a packet takes: source: one chosen "
-			"by the source's number, so that few routes collide; "
-			"rotate: the next one for each packet of a node; "
-			"single: always up-link 0",
-		.source = "QSN-G7" },
-	{ .name = "answers",
-		.type = PARAM_TIME,
-		.offset = AT(answers),
-		.def = "100 us",
-		.min = 1000000,
-		.max = INT64_C(1000000000000),
-		.help = "time after which a switch discards a broadcast whose "
-			"answers are incomplete",
-		.source = "assumed: longer than the sender's time-out" },
+	PARAM_ONE_OF("spread", AT(spread), "source", "source|rotate|single",
+		"which stored route a packet takes: source: one chosen by the "
+		"source's number, so that few routes collide; rotate: the next "
+		"one for each packet of a node; single: always up-link 0",
+		"QSN-G7"),
+	PARAM_ROW(PARAM_TIME, "answers", AT(answers), "100 us", 1000000,
+		INT64_C(1000000000000),
+		"time after which a switch discards a broadcast whose answers "
+		"are incomplete",
+		"assumed: longer than the sender's time-out"),
 };
 
 static int updown_init(struct route *r, const struct topo *t, struct err *e)

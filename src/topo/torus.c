@@ -8,14 +8,10 @@
 #define AT(field) offsetof(struct torus, field)
 
 static const struct param params[] = {
-	{ .name = "shape",
-		.type = PARAM_COUNTS,
-		.offset = AT(shape),
-		.def = "4x4x4",
-		.min = 1,
-		.max = TORUS_MAX_LENGTH,
-		.help = "number of routers along each of one to six dimensions",
-		.source = "assumed: a small machine" },
+	PARAM_ROW(PARAM_COUNTS, "shape", AT(shape), "4x4x4", 1,
+		TORUS_MAX_LENGTH,
+		"number of routers along each of one to six dimensions",
+		"assumed: a small machine"),
 	{ .name = "wrap",
 		.type = PARAM_WORDS,
 		.offset = AT(wrap),
@@ -25,59 +21,31 @@ static const struct param params[] = {
 			"word applies to all further dimensions; loop also "
 			"wires a dimension of size one to itself",
 		.source = "assumed: rings" },
-	{ .name = "nodes",
-		.type = PARAM_COUNT,
-		.offset = AT(nodes),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_PORTS - 2,
-		.help = "number of nodes at each router; 0: each router is "
-			"itself a node",
-		.source = "assumed: a direct network" },
-	{ .name = "links",
-		.type = PARAM_COUNTS,
-		.offset = AT(links),
-		.def = "1",
-		.min = 1,
-		.max = TOPO_MAX_PORTS / 2,
-		.help = "number of parallel links in each direction of each "
-			"dimension; the last number applies to all further "
-			"dimensions",
-		.source = "assumed: one" },
-	{ .name = "letters",
-		.type = PARAM_TEXT,
-		.offset = AT(letters),
-		.def = "ABCDEF",
-		.help = "names of the dimensions, one letter each",
-		.source = "assumed: Blue Gene/Q's names" },
-	{ .name = "wires",
-		.type = PARAM_WORD,
-		.offset = AT(wires),
-		.def = "uniform",
-		.words = "uniform|packaged",
-		.help = "what determines the length of a wire: its dimension, "
-			"or the boards and midplanes that it crosses",
-		.source = "assumed: no packaging is specified" },
+	PARAM_ROW(PARAM_COUNT, "nodes", AT(nodes), "0", 0, TOPO_MAX_PORTS - 2,
+		"number of nodes at each router; 0: each router is itself a "
+		"node",
+		"assumed: a direct network"),
+	PARAM_ROW(PARAM_COUNTS, "links", AT(links), "1", 1, TOPO_MAX_PORTS / 2,
+		"number of parallel links in each direction of each dimension; "
+		"the last number applies to all further dimensions",
+		"assumed: one"),
+	PARAM_ROW(PARAM_TEXT, "letters", AT(letters), "ABCDEF", 0, 0,
+		"names of the dimensions, one letter each",
+		"assumed: Blue Gene/Q's names"),
+	PARAM_ONE_OF("wires", AT(wires), "uniform", "uniform|packaged",
+		"what determines the length of a wire: its dimension, or the "
+		"boards and midplanes that it crosses",
+		"assumed: no packaging is specified"),
 };
 
 static const struct param node_params[] = {
-	{ .name = "node.up",
-		.type = PARAM_TIME,
-		.offset = AT(node_up),
-		.def = "20 ns",
-		.min = 1,
-		.max = 1000000000,
-		.help = "latency from a node to its router",
-		.source = "assumed: half a router" },
-	{ .name = "node.down",
-		.type = PARAM_TIME,
-		.offset = AT(node_down),
-		.def = "60 ns",
-		.min = 1,
-		.max = 1000000000,
-		.help = "latency from a router to its node, the router's own "
-			"time included",
-		.source = "assumed: one and a half routers" },
+	PARAM_ROW(PARAM_TIME, "node.up", AT(node_up), "20 ns", 1, 1000000000,
+		"latency from a node to its router", "assumed: half a router"),
+	PARAM_ROW(PARAM_TIME, "node.down", AT(node_down), "60 ns", 1,
+		1000000000,
+		"latency from a router to its node, the router's own "
+		"time included",
+		"assumed: one and a half routers"),
 };
 
 static const struct topo_block node_wires = {
@@ -88,33 +56,15 @@ static const struct topo_block node_wires = {
 };
 
 static const struct param uniform_params[] = {
-	{ .name = "router",
-		.type = PARAM_TIME,
-		.offset = AT(logic),
-		.def = "40 ns",
-		.min = 0,
-		.max = 1000000000,
-		.help = "time that a router takes from a head's arrival to its "
-			"departure",
-		.source = "assumed: typical of direct networks' routers" },
-	{ .name = "cable.length",
-		.type = PARAM_COUNTS,
-		.offset = AT(length),
-		.def = "2",
-		.min = 0,
-		.max = 10000,
-		.help = "length of the cable between neighbours in each "
-			"dimension, in metres; the last number applies to all "
-			"further dimensions",
-		.source = "assumed: a neighbour's rack at most" },
-	{ .name = "cable.delay",
-		.type = PARAM_TIME,
-		.offset = AT(delay),
-		.def = "5 ns",
-		.min = 1,
-		.max = 1000000,
-		.help = "delay of a metre of cable",
-		.source = "assumed: two thirds of the speed of light" },
+	PARAM_ROW(PARAM_TIME, "router", AT(logic), "40 ns", 0, 1000000000,
+		"time that a router takes from a head's arrival to its "
+		"departure",
+		"assumed: typical of direct networks' routers"),
+	PARAM_ROW(PARAM_COUNTS, "cable.length", AT(length), "2", 0, 10000,
+		"length of the cable between neighbours in each dimension, in "
+		"metres; the last number applies to all further dimensions",
+		"assumed: a neighbour's rack at most"),
+	TOPO_CABLE_DELAY(AT(delay)),
 };
 
 static const struct topo_block uniform = {
@@ -244,28 +194,22 @@ static int torus_init(struct topo *topo, struct err *e)
 	return 0;
 }
 
-static const char *torus_has(const struct topo *topo)
+/* Hint bits know no nodes of a router and no parallel links. */
+static struct topo_words torus_words(const struct topo *topo)
 {
-	static const char *const words[2][2] = {
+	static const char *const has[2][2] = {
 		[TORUS_UNIFORM] = { "cables uniform-wires",
 			"cables uniform-wires node-wires" },
 		[TORUS_PACKAGED] = { "packaging", "packaging node-wires" },
 	};
 	const struct torus *t = torus_of(topo);
-
-	return words[t->wires][t->nodes > 0];
-}
-
-/* Hint bits know no nodes of a router and no parallel links. */
-static const char *torus_routing(const struct topo *topo)
-{
-	const struct torus *t = torus_of(topo);
+	bool is_wide = t->nodes > 0;
 	int64_t i;
 
 	for (i = 0; i < t->links.n; i++)
-		if (t->links.v[i] > 1)
-			return "order";
-	return t->nodes ? "order" : "hint";
+		is_wide |= t->links.v[i] > 1;
+	return (struct topo_words){ has[t->wires][t->nodes > 0],
+		is_wide ? "order" : "hint" };
 }
 
 /* --- wires --- */
@@ -460,9 +404,8 @@ const struct topo_ops torus_ops = {
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.shape_key = "shape",
-	.routing = torus_routing,
 	.blocks = blocks,
-	.has = torus_has,
+	.words = torus_words,
 	.init = torus_init,
 	.peer = torus_peer,
 	.straight = torus_straight,

@@ -10,14 +10,10 @@
 		__VA_ARGS__)
 
 static const struct param params[] = {
-	{ .name = "routing",
-		.type = PARAM_WORD,
-		.offset = AT(routing),
-		.def = "dynamic",
-		.words = "dynamic|deterministic",
-		.help = "routing of requests; deterministic routing keeps the "
-			"packets between two nodes in order",
-		.source = "assumed: nothing here needs the order" },
+	PARAM_ONE_OF("routing", AT(routing), "dynamic", "dynamic|deterministic",
+		"routing of requests; deterministic routing keeps the packets "
+		"between two nodes in order",
+		"assumed: nothing here needs the order"),
 	COUNT("window", window, "32", 1, 32,
 		"largest number of unacknowledged packets of a queue", CARD),
 	COUNT("buffers", buffers, "16", 1, 256,
