@@ -4,6 +4,7 @@
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
 #include "router/registry.h"
+#include "testing/kit_testing.h"
 #include "testing/testing.h"
 #include "topo/torus_testing.h"
 
@@ -46,6 +47,18 @@ void nic_testing_init(
 	m->side_params = mem_alloc(1, m->side->params_size);
 	nic_testing_defaults(
 		m->side->params, m->side->n_params, m->side_params);
+}
+
+void nic_testing_machine(
+	struct nic_testing *m, const char *machine, const char *shape)
+{
+	struct machine *x = kit_machine(machine, NULL, NULL);
+
+	nic_testing_init(m, x->nic, shape);
+	m->link = x->link;
+	m->router = x->router;
+	memcpy(m->params, x->nic_params, m->ops->params_size);
+	machine_free(x);
 }
 
 static void on_delivered(
