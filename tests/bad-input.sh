@@ -299,7 +299,8 @@ refused 'host.l2.capacity' show bgq-board --set host.l2.capacity=64KiB
 refused 'host.l2.slices' show bgq-board --set host.l2.slices=256 \
 	--set host.l2.capacity=128KiB
 refused 'host.memory' show bgq-board --set host.memory=1KiB
-refused 'host.memory of at least 3.0 GiB' run bgq-board put --set host.memory=2GiB
+refused 'host.memory of at least 3.0 GiB' run bgq-board put \
+	--set host.memory=2GiB
 
 # --- outputs ---
 

@@ -26,7 +26,10 @@ for source in *.c; do
 	name=${source%.c}
 	machine=bgq-board other=qsnet2-16 misses='needs the message unit'
 	case $name in
-	elan_*) machine=qsnet2-16 other=bgq-board misses='needs the Elan4 interface' ;;
+	elan_*)
+		machine=qsnet2-16 other=bgq-board
+		misses='needs the Elan4 interface'
+		;;
 	ring) other= ;;
 	esac
 	compile shared "$source" -o "$name" || {
