@@ -127,7 +127,8 @@ struct topo_words {
 
 #define TOPO_CABLE_DELAY(at)                                                   \
 	PARAM_ROW(PARAM_TIME, "cable.delay", at, "5 ns", 1, 1000000,           \
-		"of each metre", "assumed: two thirds of the speed of light")
+		"delay of a metre of cable",                                   \
+		"assumed: two thirds of the speed of light")
 
 struct topo_ops {
 	const char *name; /* the word written in a machine file */

@@ -459,7 +459,7 @@ static void letters_must_differ(void **state)
 	strcpy(t.letters, "xy");
 	e = (struct err){ 0 };
 	assert_int_equal(ops->init(&t.topo, &e), -1);
-	assert_non_null(strstr(e.text, "a letter for each of the 3"));
+	assert_non_null(strstr(e.text, "one letter for each of the 3"));
 }
 
 static void links_are_counted_once(void **state)
