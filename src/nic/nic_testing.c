@@ -38,7 +38,7 @@ void nic_testing_init(
 	net_params_defaults(&m->router);
 	m->link = link_test_defaults();
 	m->router.queues = 4;
-	m->router.kind = router_find("direct");
+	m->router.kind = router_registry[0];
 	m->hint.route.ops = &hint_ops;
 	m->ops = ops;
 	m->params = mem_alloc(1, ops->params_size);
