@@ -517,9 +517,8 @@ static int init_route(struct machine *m, struct err *e)
 	if (!b->origins[0].set || strncmp(was.text, "routing.kind", 12) != 0)
 		return -1;
 	*e = (struct err){ 0 };
-	return err_set_code(e, was.code,
-		"%s: %s; routing.kind: auto is %s here", b->origins[0].place,
-		was.text, words_now(m).routing);
+	return err_set_code(e, was.code, "%s: %s; its own routing is %s",
+		b->origins[0].place, was.text, words_now(m).routing);
 }
 
 struct machine *machine_load(const char *name, const char *const *sets,
