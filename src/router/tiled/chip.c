@@ -6,6 +6,7 @@
  * changed.  A head that finds no tokens waits for them; what tokens come are
  * given to heads that wait, and then new heads are looked at.
  */
+#include "net/send.h"
 #include "router/tiled/booked.h"
 #include "router/tiled/inner.h"
 
@@ -149,6 +150,29 @@ static inline uint32_t size_on(const struct tiled *d,
 	       p->size % d->link->row;
 }
 
+/* Over a link that has faults or retries: when the head arrives, or SIM_NEVER.
+ */
+static sim_time send(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, uint32_t channel, port_id port, packet_id id,
+	const struct inner *x)
+{
+	struct tiled_output *o = &s->output[d->tile_of[port]];
+	const struct net_sending sending = { .id = id,
+		.site = s->id,
+		.port = port,
+		.class = tiled_wire(d, s->id, port)->class,
+		.channel = channel,
+		.bytes = d->link->bytes[d->packets[id].size],
+		.tokens = (uint32_t)d->full,
+		.t = x->start,
+		.tail = x->end };
+	struct net_sent sent = net_send(d->router.net, w, &sending);
+
+	o->bytes[channel] += (uint64_t)sent.resent * sending.bytes;
+	o->free_at = inner_max(o->free_at, sent.free_at);
+	return sent.is_lost ? SIM_NEVER : sent.arrival;
+}
+
 /* Through the tiles and over a link. */
 static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	uint32_t in, uint32_t channel, port_id port, sim_time t)
@@ -159,7 +183,7 @@ static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	uint32_t from = d->tile_of[in], to = d->tile_of[port];
 	struct tiled_output *o = &s->output[to];
 	uint32_t size = size_on(d, s, port, p, t);
-	sim_time came = tail_of(d, in, p), ser = d->link->ser[size];
+	sim_time came = tail_of(d, in, p), ser = d->link->ser[size], arrival;
 	struct inner x = inner_pass(d, &s->bus[from], o, d->row_of[from],
 		d->column_of[to], p->chunks, t, came, ser);
 
@@ -170,8 +194,13 @@ static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 		p->size = (uint16_t)size;
 	booked_note(d, id, s->id, "out by", port);
 	booked_depart(d, id, wire->class, t, x.start);
-	sim_post(w, wire->peer, x.start + d->link->latency[wire->class],
-		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
+	arrival = x.start + d->link->latency[wire->class];
+	if (d->is_faulty)
+		arrival = send(d, w, s, channel, port, id, &x);
+	if (arrival != SIM_NEVER)
+		sim_post(w, wire->peer, arrival,
+			SIM_KEY(PHASE_ARRIVAL, wire->peer_port),
+			(uint16_t)channel, id);
 }
 
 /* The path to a node is a packet's own from start on. */
@@ -218,6 +247,7 @@ static port_id pick_link(const struct tiled *d, struct tiled_chip *s,
 		sim_time at;
 
 		if (!(links >> link & 1) ||
+			(s->dead >> port & 1 && !is_single(links)) ||
 			o->tokens[channel] <
 				tiled_needed(d, s->id, d->source_of[in], port))
 			continue;
@@ -490,6 +520,11 @@ static void on_token(struct tiled *d, struct tiled_chip *s, port_id port,
 	s->ports[channel] |= BIT(port);
 }
 
+static void on_notice(struct tiled_chip *s, port_id port, bool is_up)
+{
+	s->dead = is_up ? s->dead & ~BIT(port) : s->dead | BIT(port);
+}
+
 static void visit(struct sim_worker *w, site_id site)
 {
 	struct tiled *d = tiled_chips(w->model);
@@ -504,6 +539,8 @@ static void visit(struct sim_worker *w, site_id site)
 
 		if (phase == PHASE_ARRIVAL)
 			on_arrival(d, w, s, &e, t);
+		else if (phase == PHASE_TOKEN && number >= TILED_NOTICE)
+			on_notice(s, number - TILED_NOTICE, sim_aux(&e));
 		else if (phase == PHASE_TOKEN && number >= NET_LINK)
 			net_on_link(d->router.net, w, site, t, &e);
 		else if (phase == PHASE_TOKEN)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "net/send.h"
 
 #define AT(field) offsetof(struct tiled_params, field)
 
@@ -28,6 +29,9 @@ static const struct param params[] = {
 		"chunks that a row buffer holds", "GEM-G7"),
 	PARAM_ROW(PARAM_COUNT, "column", AT(column), "32", 1, 4096,
 		"chunks that an output's buffer for a row holds", "GEM-G7"),
+	PARAM_ROW(PARAM_TIME, "notice", AT(notice), "1 us", 0, 1000000000000,
+		"time after which adaptive packets avoid a link that has died",
+		"assumed"),
 	PARAM_ROW(PARAM_TIME, "netlink.packet", AT(packet), "7692 ps", 1,
 		1000000000,
 		"time in which a node hands over or takes a packet, per "
@@ -205,6 +209,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->tally = n->tally;
 	d->book = n->book;
 	d->faults = n->faults;
+	d->is_faulty = net_is_faulty(n);
 	d->full = n->full;
 	d->capacity = (int16_t)s->router->packets;
 	d->need = n->route->has_planes ? 2 : 1;
@@ -524,6 +529,15 @@ static struct net_counters tiled_counters(const struct router *r, site_id s,
 	return sum;
 }
 
+/* What is hashed to a dead link goes on being lost there. */
+static void tiled_on_link(struct router *r, struct sim_worker *w, site_id s,
+	port_id p, bool is_up, sim_time t)
+{
+	if (is_link(r, p))
+		sim_post_self(w, s, t + tiled_of(r)->how.notice,
+			SIM_KEY(PHASE_TOKEN, TILED_NOTICE + p), is_up, 0);
+}
+
 static const char *const channels[TILED_CHANNELS] = {
 	[TILED_REQUESTS] = "request",
 	[TILED_RESPONSES] = "response",
@@ -553,4 +567,5 @@ const struct router_ops tiled_ops = {
 	.n_injecting = tiled_n_injecting,
 	.ways = tiled_ways,
 	.counters = tiled_counters,
+	.on_link = tiled_on_link,
 };
