@@ -19,20 +19,26 @@ static inline uint32_t group_of(const struct packet *p)
 	return p->ask >> 8;
 }
 
-static void keep_step(
-	const struct tiled *d, struct packet *p, struct route_step s)
+static void keep_step(const struct tiled *d, const struct tiled_chip *s,
+	struct packet *p, struct route_step step)
 {
-	port_mask m = s.ports;
+	port_mask m = step.ports;
 	port_id port = (port_id)__builtin_ctzll(m);
-	uint32_t links = 0;
+	uint32_t group, links = 0;
 
 	if (port >= d->n_links) {
 		p->ask = (uint16_t)((TILED_TO_NODE | (port - d->n_links)) << 8);
 		return;
 	}
-	for (; m; m &= m - 1)
-		links |= 1u << d->link_of[__builtin_ctzll(m)];
-	p->ask = (uint16_t)((uint32_t)d->group_of[port] << 8 | links);
+	group = d->group_of[port];
+	if (s->dead & m && m & ~s->dead && m & (m - 1))
+		m &= ~s->dead;
+	if (m == d->links[group])
+		links = d->all[group];
+	else
+		for (; m; m &= m - 1)
+			links |= 1u << d->link_of[__builtin_ctzll(m)];
+	p->ask = (uint16_t)(group << 8 | links);
 }
 
 /* A pseudo-random start for what is looked at in turn. */
@@ -187,7 +193,7 @@ static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	struct inner x = inner_pass(d, &s->bus[from], o, d->row_of[from],
 		d->column_of[to], p->chunks, t, came, ser);
 
-	o->tokens[channel]--;
+	s->tokens[channel][port]--;
 	o->bytes[channel] += d->link->bytes[size];
 	leave(d, w, s, in, channel, t, x.left);
 	if (x.start + ser >= came)
@@ -214,7 +220,7 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 
 	start = inner_max(start, e->free_at[channel]);
 	e->free_at[channel] = start + d->how.packet;
-	e->tokens[channel]--;
+	s->tokens[channel][port]--;
 	e->bytes[channel] += d->link->bytes[d->packets[id].size];
 	booked_note(d, id, s->id, "out by", port);
 	booked_depart(d, id, wire->class, t, start);
@@ -224,48 +230,73 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 
 /* --- looking for a way --- */
 
-/* Of the links that a head may take: the one with the most tokens, and of
- * those of its column the one that is free first.  TOPO_NO_PORT: none has
- * tokens, or, where *room is set, none has room in its row buffer before. */
+/* Of the links that a head may take: those with the most tokens, a bit each.
+ * *room is when a row buffer has room, of those that have tokens alone. */
+static uint32_t most_tokens(const struct tiled *d, const struct tiled_chip *s,
+	uint32_t in, uint32_t channel, const struct packet *p, sim_time t,
+	sim_time *room)
+{
+	const struct tiled_bus *b = &s->bus[d->tile_of[in]];
+	const uint8_t *port_at = d->port_at[group_of(p)];
+	const int16_t *tokens = s->tokens[channel];
+	uint32_t links = p->ask & 0xff, best = 0;
+	int16_t most = 0;
+
+	*room = SIM_NEVER;
+	for (; links; links &= links - 1) {
+		uint32_t link = (uint32_t)__builtin_ctz(links);
+		port_id port = port_at[link];
+		sim_time at;
+
+		if (tokens[port] < most ||
+			(tokens[port] < d->need &&
+				tokens[port] < tiled_needed(d, s->id,
+						       d->source_of[in], port)))
+			continue;
+		at = inner_room(d, b, d->column_of[d->tile_of[port]]);
+		if (at > t) {
+			*room = at < *room ? at : *room;
+			continue;
+		}
+		best = tokens[port] > most ? 0 : best;
+		best |= 1u << link;
+		most = tokens[port];
+	}
+	return best;
+}
+
+/* Of these the one that is free first; TOPO_NO_PORT where there is none. */
 static port_id pick_link(const struct tiled *d, struct tiled_chip *s,
 	uint32_t in, uint32_t channel, const struct packet *p, sim_time t,
 	sim_time *room)
 {
 	const struct tiled_bus *b = &s->bus[d->tile_of[in]];
-	uint32_t links = p->ask & 0xff, row = d->row_of[d->tile_of[in]];
-	const uint8_t *port_at = d->port_at[group_of(p)];
-	uint32_t turn = is_single(links) ? 0 : draw(s), k;
-	port_id best = TOPO_NO_PORT;
-	sim_time first = 0;
-	int16_t most = 0;
+	uint32_t best = most_tokens(d, s, in, channel, p, t, room), turn;
+	uint32_t row = d->row_of[d->tile_of[in]], links;
+	port_id pick = TOPO_NO_PORT;
+	sim_time first = SIM_NEVER;
 
-	*room = SIM_NEVER;
-	for (k = 0; k < TILED_LINKS; k++) {
-		uint32_t link = (k + turn) % TILED_LINKS, column;
-		port_id port = port_at[link];
-		const struct tiled_output *o = &s->output[d->tile_of[port]];
-		sim_time at;
+	if (!best)
+		return TOPO_NO_PORT;
+	if (is_single(best))
+		return d->port_at[group_of(p)][__builtin_ctz(best)];
+	/* in turn, from anywhere on */
+	turn = draw(s) % TILED_LINKS;
+	links = (best | best << TILED_LINKS) >> turn & 0xff;
+	for (; links; links &= links - 1) {
+		uint32_t link =
+			((uint32_t)__builtin_ctz(links) + turn) % TILED_LINKS;
+		port_id port = d->port_at[group_of(p)][link];
+		uint32_t tile = d->tile_of[port];
+		sim_time at = inner_start(
+			d, b, &s->output[tile], row, d->column_of[tile], t);
 
-		if (!(links >> link & 1) ||
-			(s->dead >> port & 1 && !is_single(links)) ||
-			o->tokens[channel] <
-				tiled_needed(d, s->id, d->source_of[in], port))
-			continue;
-		column = d->column_of[d->tile_of[port]];
-		at = inner_room(d, b, column);
-		if (at > t) {
-			*room = at < *room ? at : *room;
-			continue;
+		if (at < first) {
+			first = at;
+			pick = port;
 		}
-		at = inner_start(d, b, o, row, column, t);
-		if (o->tokens[channel] < most ||
-			(o->tokens[channel] == most && at >= first))
-			continue;
-		best = port;
-		most = o->tokens[channel];
-		first = at;
 	}
-	return best;
+	return pick;
 }
 
 /* Of a packet that keeps its order: the same for all that keep it with it. */
@@ -317,7 +348,7 @@ static void look_at_node(struct tiled *d, struct sim_worker *w,
 	struct inner x;
 	sim_time room;
 
-	if (!s->exit[node].tokens[channel]) {
+	if (!s->tokens[channel][d->n_links + node]) {
 		wait_for_tokens(d, s, in, channel, id, t);
 		return;
 	}
@@ -341,7 +372,7 @@ static void look_at_turn(struct tiled *d, struct sim_worker *w,
 	uint32_t node = tiled_exit_of(group_of(&d->packets[id]));
 	sim_time start = inner_max(t, s->exit[node].free_at[channel]);
 
-	if (!s->exit[node].tokens[channel]) {
+	if (!s->tokens[channel][d->n_links + node]) {
 		wait_for_tokens(d, s, in, channel, id, t);
 		return;
 	}
@@ -387,19 +418,19 @@ static uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
 	uint32_t channel, port_id port)
 {
 	uint64_t m = s->one[channel][port];
-	uint32_t straight;
+	int16_t tokens = s->tokens[channel][port];
+	const struct tiled_wire *wire;
 
 	if (port >= d->n_links)
-		return s->exit[port - d->n_links].tokens[channel] > 0 ? m : 0;
+		return tokens > 0 ? m : 0;
 	m |= s->any[channel][d->group_of[port]];
-	if (s->output[d->tile_of[port]].tokens[channel] >= d->need)
+	if (!m || tokens >= d->need)
 		return m;
-	if (!tiled_wire(d, s->id, port)->is_ring)
-		return s->output[d->tile_of[port]].tokens[channel] > 0 ? m : 0;
-	straight = tiled_wire(d, s->id, port)->straight;
-	return s->output[d->tile_of[port]].tokens[channel] > 0 &&
-			       straight != TILED_NO_TILE
-		       ? m & BIT(straight)
+	wire = tiled_wire(d, s->id, port);
+	if (!wire->is_ring)
+		return tokens > 0 ? m : 0;
+	return tokens > 0 && wire->straight != TILED_NO_TILE
+		       ? m & BIT(wire->straight)
 		       : 0;
 }
 
@@ -492,7 +523,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	(void)w;
 	p->head = t;
 	p->next = NO_PACKET;
-	keep_step(d, p, d->route->ops->next(d->route, p, s->id, port));
+	keep_step(d, s, p, d->route->ops->next(d->route, p, s->id, port));
 	booked_note(d, id, s->id, "in by", port);
 	booked_wait(d, id, CAUSE_QUEUE, t);
 	in = input_of(d, s, p, port);
@@ -512,11 +543,8 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 static void on_token(struct tiled *d, struct tiled_chip *s, port_id port,
 	uint32_t channel, uint32_t chunks)
 {
-	int16_t *tokens = port < d->n_links
-				  ? &s->output[d->tile_of[port]].tokens[channel]
-				  : &s->exit[port - d->n_links].tokens[channel];
-
-	*tokens = (int16_t)(*tokens + (int)chunks / d->full);
+	s->tokens[channel][port] =
+		(int16_t)(s->tokens[channel][port] + (int)chunks / d->full);
 	s->ports[channel] |= BIT(port);
 }
 

@@ -138,6 +138,8 @@ static void number_links(struct tiled *d)
 		d->group_of[p] = (uint8_t)x.number;
 		d->link_of[p] = (uint8_t)x.link;
 		d->port_at[x.number][x.link] = (uint8_t)p;
+		d->links[x.number] |= (port_mask)1 << p;
+		d->all[x.number] |= (uint8_t)(1u << x.link);
 	}
 }
 
@@ -287,10 +289,9 @@ static void init_chip(struct tiled *d, site_id s)
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		for (p = 0; p < d->n_links; p++)
 			if (tiled_wire(d, s, p)->peer != NO_SITE)
-				x->output[d->tile_of[p]].tokens[c] =
-					d->capacity;
+				x->tokens[c][p] = d->capacity;
 		for (p = 0; p < d->n_nodes; p++)
-			x->exit[p].tokens[c] = (int16_t)d->how.nodes;
+			x->tokens[c][d->n_links + p] = (int16_t)d->how.nodes;
 	}
 }
 
@@ -391,12 +392,12 @@ static int32_t tiled_tokens(
 		return d->full * tiled_node(d, s)->fifo[channel].tokens;
 	x = tiled_chip(d, s);
 	if (p < d->n_links)
-		return d->full * x->output[d->tile_of[p]].tokens[channel];
+		return d->full * x->tokens[channel][p];
 	/* those that a node's client holds come back to it */
-	return d->full * (x->exit[p - d->n_links].tokens[channel] +
-				 (int32_t)tiled_node(tiled_nodes(r->net),
-					 tiled_wire(d, s, p)->peer)
-					 ->held[channel]);
+	return d->full *
+	       (x->tokens[channel][p] + (int32_t)tiled_node(tiled_nodes(r->net),
+						tiled_wire(d, s, p)->peer)
+						->held[channel]);
 }
 
 static int32_t tiled_charge(

@@ -108,7 +108,6 @@ struct tiled_output {
 	sim_time column[TILED_ROWS]; /* free from then on, by input row */
 	sim_time end[TILED_ROWS]; /* the last packet of a row leaves */
 	uint64_t bytes[TILED_CHANNELS];
-	int16_t tokens[TILED_CHANNELS]; /* packets */
 };
 
 /* A wire's far end. */
@@ -124,7 +123,6 @@ struct tiled_wire {
 /* What leads to a node. */
 struct tiled_exit {
 	sim_time free_at[TILED_CHANNELS];
-	int16_t tokens[TILED_CHANNELS];
 	uint64_t bytes[TILED_CHANNELS];
 };
 
@@ -137,6 +135,7 @@ struct tiled_chip {
 	 * or for one port */
 	uint64_t any[TILED_CHANNELS][TILED_GROUPS];
 	uint64_t one[TILED_CHANNELS][TOPO_MAX_PORTS];
+	int16_t tokens[TILED_CHANNELS][TOPO_MAX_PORTS]; /* packets of room */
 	uint64_t dead; /* links that adaptive packets avoid, by port */
 	uint32_t lfsr;
 	site_id id;
@@ -188,6 +187,8 @@ struct tiled {
 	/* links by port, and the other way round */
 	uint8_t group_of[TOPO_MAX_PORTS], link_of[TOPO_MAX_PORTS];
 	uint8_t port_at[TILED_GROUPS][TILED_LINKS];
+	port_mask links[TILED_GROUPS]; /* all of them */
+	uint8_t all[TILED_GROUPS]; /* by number */
 	bool has_rates; /* links differ, or may */
 	/* of a chip's port */
 	struct tiled_wire *wire; /* [site - first][port] */
