@@ -58,4 +58,22 @@ holds "its way" '.follow | .is_complete and
 	.steps[0].where == "node 0, card" and
 	.steps[-1].where == "node 15, card"'
 
+# --- the message that a budget calls the longest is the one that is shown ---
+
+shown() { # ARGUMENTS
+	run run "$@" --json --budget
+	longest=$(jq -r '.budget.longest | "\(.node).\(.number)"' "$tmp/out")
+	ps=$(jq .budget.longest.ps "$tmp/out")
+	for threads in 1 3; do
+		run run "$@" --json --follow "$longest" --threads $threads
+		holds "--follow $longest: $* --threads $threads" \
+			".follow | .is_complete and
+			.steps[-1].until_ps - .steps[0].from_ps == $ps"
+	done
+}
+
+shown qsnet2-16 storm count=1000 --seed 2 --set faults.bit-errors=2e-5
+shown qsnet2-16 storm count=1000 --seed 5 --set faults.bit-errors=2e-5
+shown qsnet2-16 collective op=broadcast by=hardware bytes=512 root=5
+
 exit $status

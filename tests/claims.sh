@@ -200,7 +200,11 @@ broken 'a covered feature without a test' 'bad.yaml:5:[0-9]*: .* covered' <<-EOF
 	features:
 	  - { id: X-F1, what: a, status: covered }
 EOF
-broken 'a missing feature with one' 'bad.yaml:5:[0-9]*: what is covered' <<-EOF
+broken 'a covered feature without a mutant' 'bad.yaml:5:[0-9]*: .*mutant' <<-EOF
+	features:
+	  - { id: X-F1, what: a, status: covered, tests: [a:b] }
+EOF
+broken 'a missing feature with a test' 'bad.yaml:5:[0-9]*: .* covered' <<-EOF
 	features:
 	  - { id: X-F1, what: a, status: missing, tests: [a:b] }
 EOF
@@ -212,7 +216,7 @@ EOF
 broken 'another status' 'covered or missing' <<-EOF
 	features: [{ id: X-F1, what: a, status: done }]
 EOF
-broken 'a mutant of a missing feature' 'bad.yaml:5:[0-9]*: .* no mutant' <<-EOF
+broken 'a missing feature with a mutant' 'bad.yaml:5:[0-9]*: .* mutant' <<-EOF
 	features:
 	  - { id: X-F1, what: a, status: missing,
 	      mutant: { file: a, find: b, put: "" } }

@@ -64,7 +64,7 @@ holds '.levels[0].switches == 4 and .levels[1].switches == 4 and
 ends 0 show qsnet2 --set topology.cable.length=5x14x13 --json
 holds '[.wires[].where] == ["5 m, copper", "5 m, copper", "14 m, fibre",
 	"14 m, fibre", "13 m, copper", "13 m, copper"]'
-report "QSN-F75: cables above 13 m are fibre"
+report "weft show calls cables above 13 m fibre"
 
 # --- latency ---
 

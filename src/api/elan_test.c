@@ -47,7 +47,7 @@ static void stream_program(void *arg)
 }
 
 /* QSN-N29, QSN-N30: 128 bytes give 600 MB/s, 64 give 450. */
-static void qsn_f18_a_platform_has_its_burst(void **state)
+static void a_platform_has_its_burst(void **state)
 {
 	static const struct {
 		enum elan_platform platform;
@@ -346,7 +346,7 @@ static void a_stopped_queue_is_restarted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f18_a_platform_has_its_burst),
+		cmocka_unit_test(a_platform_has_its_burst),
 		cmocka_unit_test(puts_of_any_size_fit_any_queue),
 		cmocka_unit_test(the_last_word_comes_last),
 		cmocka_unit_test(qsn_f21_who_stores_waits_for_who_takes),

@@ -34,7 +34,9 @@ static void receive(
 	while (!msg_lane_next(m, MSG_COLL, rank, &t, &at))
 		if (!msg_step(m))
 			msg_sleep(m);
-	BUG_IF(t.bytes != bytes);
+	if (t.bytes != bytes)
+		BUG("ranks %u and %u are in different collectives", m->rank,
+			rank);
 	program_read(at, data, bytes);
 	msg_lane_taken(m, MSG_COLL, rank);
 }

@@ -221,17 +221,19 @@ static inline void link_collect(
 	struct link_sender *l, struct link_returns *r, sim_time t)
 {
 	uint64_t due = (uint64_t)(t + 1) << 16, sum = 0;
-	uint32_t i = r->n, n = i;
+	uint64_t *at = r->stamp, *end = at + r->n;
 
-	while (i--) {
-		uint64_t x = r->stamp[i];
+	while (at < end) {
+		uint64_t x = *at;
 
-		if (x >= due)
+		if (x >= due) {
+			at++;
 			continue;
+		}
 		sum += (x & 0xfff) << (x >> 8 & 0x30);
-		r->stamp[i] = r->stamp[--n];
+		*at = *--end;
 	}
-	r->n = n;
+	r->n = (uint32_t)(end - r->stamp);
 	l->all_tokens += sum; /* no channel overflows into the next */
 }
 
@@ -251,9 +253,9 @@ static inline void link_owe(
 static inline void link_take_at(
 	struct link_sender *l, sim_time gap, sim_time t, sim_time tail)
 {
-	sim_time owed = l->owed_until > t ? l->owed_until - t : 0;
+	sim_time owed_until = l->owed_until > t ? l->owed_until : t;
 
-	l->free_at = l->owed_until = tail + gap + owed;
+	l->free_at = l->owed_until = owed_until + (tail - t) + gap;
 }
 
 static inline void link_take(struct link_sender *l, const struct link_rules *r,

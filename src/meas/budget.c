@@ -73,6 +73,9 @@ struct desk {
 	struct partial *partial; /* open addressing; a power of two */
 	uint32_t n, room;
 	uint32_t top; /* above all packets that it has seen */
+	/* Of copies and packets that took another's place, the last first. */
+	struct book_trail *trails;
+	struct book_trail *done; /* the longest that completed its message */
 };
 
 struct book {
@@ -84,7 +87,6 @@ struct book {
 	/* Of the followed message's packets, the last one first.  Only its
 	 * sender's worker adds to the list. */
 	struct book_trail *trails;
-	struct book_trail *done;
 };
 
 struct book *book_new(const struct book_how *how, uint32_t n_workers,
@@ -113,22 +115,29 @@ static void forget_steps(struct book_trail *r)
 	r->n = r->room = 0;
 }
 
+static void free_trails(struct book_trail *r)
+{
+	struct book_trail *next;
+
+	for (; r; r = next) {
+		next = r->next;
+		forget_steps(r);
+		mem_free(r->note);
+		mem_free(r);
+	}
+}
+
 void book_free(struct book *k)
 {
 	uint32_t i;
 
 	if (!k)
 		return;
-	while (k->trails) {
-		struct book_trail *r = k->trails;
-
-		k->trails = r->next;
-		forget_steps(r);
-		mem_free(r->note);
-		mem_free(r);
-	}
-	for (i = 0; i < k->n_workers; i++)
+	free_trails(k->trails);
+	for (i = 0; i < k->n_workers; i++) {
+		free_trails(k->desk[i].trails);
 		mem_free(k->desk[i].partial);
+	}
 	map_free(k->entry, (size_t)k->most * sizeof(*k->entry));
 	map_free(k->sent, k->n_nodes * sizeof(*k->sent));
 	map_free(k->desk, k->n_workers * sizeof(*k->desk));
@@ -152,13 +161,14 @@ struct book_message book_begin(
 	};
 }
 
-static struct book_trail *begin_trail(struct book *k)
+static struct book_trail *begin_trail(
+	struct book_trail **trails, const char *note)
 {
 	struct book_trail *r = mem_alloc(1, sizeof(*r));
 
-	r->note = mem_text("");
-	r->next = k->trails;
-	k->trails = r;
+	r->note = mem_text(note);
+	r->next = *trails;
+	*trails = r;
 	return r;
 }
 
@@ -173,7 +183,7 @@ void book_add(struct book *k, uint32_t packet, const struct book_message *m)
 			.number = m->number },
 		.n_packets = m->n_packets,
 		.wait = CAUSE_QUEUE,
-		.trail = m->is_followed ? begin_trail(k) : NULL,
+		.trail = m->is_followed ? begin_trail(&k->trails, "") : NULL,
 		.is_open = true,
 		.is_networks = m->is_networks,
 	};
@@ -194,20 +204,8 @@ bool book_is_networks(const struct book *k, uint32_t packet)
 	return k->entry[packet].is_networks;
 }
 
-/* A copy is received elsewhere than its message's other packets: it counts
- * as a message of its own, which nobody follows. */
-void book_add_copy(struct book *k, uint32_t packet, uint32_t copy)
-{
-	struct entry *x = &k->entry[copy];
-
-	BUG_IF(x->is_open);
-	*x = k->entry[packet];
-	x->n_packets = 1;
-	x->trail = NULL;
-}
-
-static void add_step(
-	struct book_trail *r, sim_time from, sim_time until, enum cause c)
+static void add_step(struct book_trail *r, sim_time from, sim_time until,
+	enum cause c, const char *what)
 {
 	if (from == until)
 		return;
@@ -219,8 +217,37 @@ static void add_step(
 		.from = from,
 		.until = until,
 		.cause = c,
-		.what = mem_text(r->note),
+		.what = mem_text(what),
 	};
+}
+
+/* A trail that goes on from where another one is. */
+static struct book_trail *copy_trail(
+	struct desk *d, const struct book_trail *of)
+{
+	struct book_trail *r;
+	uint32_t i;
+
+	if (!of)
+		return NULL;
+	r = begin_trail(&d->trails, of->note);
+	for (i = 0; i < of->n; i++)
+		add_step(r, of->step[i].from, of->step[i].until,
+			of->step[i].cause, of->step[i].what);
+	return r;
+}
+
+/* A copy is received elsewhere than its message's other packets: it counts
+ * as a message of its own, of the same name. */
+void book_add_copy(
+	struct book *k, uint32_t worker, uint32_t packet, uint32_t copy)
+{
+	struct entry *x = &k->entry[copy];
+
+	BUG_IF(x->is_open);
+	*x = k->entry[packet];
+	x->n_packets = 1;
+	x->trail = copy_trail(&k->desk[worker], x->trail);
 }
 
 void book_charge(struct book *k, uint32_t packet, enum cause c, sim_time t)
@@ -229,7 +256,7 @@ void book_charge(struct book *k, uint32_t packet, enum cause c, sim_time t)
 
 	BUG_IF(!x->is_open);
 	if (__builtin_expect(x->trail != NULL, 0))
-		add_step(x->trail, x->account.budget.at, t, c);
+		add_step(x->trail, x->account.budget.at, t, c, x->trail->note);
 	budget_until(&x->account.budget, c, t);
 }
 
@@ -368,6 +395,28 @@ static void count(struct book *k, struct desk *d, const struct entry *x)
 		k->how.on_message(k->how.arg, a);
 }
 
+/* Of two that completed their message; of the same time the one that was at
+ * the node whose name comes first, on any number of workers. */
+static bool is_shown(const struct book_trail *a, const struct book_trail *b)
+{
+	if (!b || a->whole != b->whole)
+		return !b || a->whole > b->whole;
+	return strcmp(a->note, b->note) < 0;
+}
+
+static void end_trail(struct desk *d, const struct entry *x, bool is_whole)
+{
+	struct book_trail *r = x->trail;
+
+	r->is_over = true;
+	r->is_done = is_whole;
+	r->whole = whole(&x->account.budget);
+	if (!is_whole)
+		forget_steps(r);
+	else if (is_shown(r, d->done))
+		d->done = r;
+}
+
 static void finish(struct book *k, uint32_t worker, uint32_t packet)
 {
 	struct entry *x = &k->entry[packet];
@@ -378,14 +427,8 @@ static void finish(struct book *k, uint32_t worker, uint32_t packet)
 		d->top = packet + 1;
 	if (is_whole)
 		count(k, d, x);
-	if (x->trail) {
-		x->trail->is_over = true;
-		x->trail->is_done = is_whole;
-		if (is_whole)
-			k->done = x->trail;
-		else
-			forget_steps(x->trail);
-	}
+	if (x->trail)
+		end_trail(d, x, is_whole);
 	x->is_open = false;
 }
 
@@ -410,19 +453,21 @@ struct book_held book_hold(struct book *k, uint32_t worker, uint32_t packet)
 	return (struct book_held){ x->account, x->trail, x->n_packets };
 }
 
-void book_resume(struct book *k, uint32_t packet, struct book_held *h)
+void book_resume(struct book *k, uint32_t worker, uint32_t packet,
+	const struct book_held *h)
 {
 	struct entry *x = &k->entry[packet];
 
 	BUG_IF(x->is_open);
+	if (h->trail)
+		h->trail->is_over = true;
 	*x = (struct entry){
 		.account = h->account,
 		.n_packets = h->n_packets,
 		.wait = CAUSE_QUEUE,
-		.trail = h->trail,
+		.trail = copy_trail(&k->desk[worker], h->trail),
 		.is_open = true,
 	};
-	h->trail = NULL;
 }
 
 void book_cancel(struct book *k, uint32_t worker, uint32_t packet)
@@ -461,15 +506,29 @@ void book_clear(struct book *k)
 		memset(&k->desk[i].sums, 0, sizeof(k->desk[i].sums));
 }
 
-const struct book_trail *book_followed(const struct book *k)
+static const struct book_trail *first_under_way(const struct book_trail *r)
 {
-	const struct book_trail *r = k->trails;
-
-	if (k->done)
-		return k->done;
 	while (r && r->is_over)
 		r = r->next;
 	return r;
+}
+
+const struct book_trail *book_followed(const struct book *k)
+{
+	const struct book_trail *done = NULL, *r = NULL;
+	uint32_t i;
+
+	for (i = 0; i < k->n_workers; i++) {
+		const struct desk *d = &k->desk[i];
+
+		if (d->done && is_shown(d->done, done))
+			done = d->done;
+		/* what has taken another's place was cut after that */
+		r = r ? r : first_under_way(d->trails);
+	}
+	if (done)
+		return done;
+	return r ? r : first_under_way(k->trails);
 }
 
 uint32_t book_n_sent(const struct book *k, uint32_t node)

@@ -110,7 +110,8 @@ bool book_has(const struct book *k, uint32_t packet);
 /* Up to when its time is charged. */
 sim_time book_at(const struct book *k, uint32_t packet);
 bool book_is_networks(const struct book *k, uint32_t packet);
-void book_add_copy(struct book *k, uint32_t packet, uint32_t copy);
+void book_add_copy(
+	struct book *k, uint32_t worker, uint32_t packet, uint32_t copy);
 void book_charge(struct book *k, uint32_t packet, enum cause c, sim_time t);
 void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t);
 bool book_is_followed(const struct book *k, uint32_t packet);
@@ -125,11 +126,13 @@ struct book_held {
 
 /*
  * Takes a packet out of the book: it is given back, and its message does not
- * miss it.  What was held may be thrown away, or charged to another packet
- * from there on, several times also; then only the first is followed.
+ * miss it.  What was held may be thrown away, or charged to other packets from
+ * there on by the same node, one after the other, each of which goes on with
+ * the way so far.
  */
 struct book_held book_hold(struct book *k, uint32_t worker, uint32_t packet);
-void book_resume(struct book *k, uint32_t packet, struct book_held *h);
+void book_resume(struct book *k, uint32_t worker, uint32_t packet,
+	const struct book_held *h);
 void book_end(struct book *k, uint32_t worker, uint32_t packet, sim_time t);
 void book_cancel(struct book *k, uint32_t worker, uint32_t packet);
 
@@ -216,15 +219,16 @@ struct book_trail {
 	struct book_step *step;
 	uint32_t n, room;
 	char *note; /* where the packet is */
-	bool is_over; /* the packet is closed or dropped */
-	bool is_done; /* and completed its message */
+	bool is_over; /* the packet is closed, dropped, or another's */
+	bool is_done; /* and completed its message, which took: */
+	sim_time whole;
 	struct book_trail *next;
 };
 
 /*
- * The way of the packet that completed the followed message; of the one that
- * was cut last of those under way, where it is not complete; NULL where there
- * is none.
+ * The way of the packet that completed the followed message, of several copies
+ * the one that took longest; of the one that was cut last of those under way,
+ * where it is not complete; NULL where there is none.
  */
 const struct book_trail *book_followed(const struct book *k);
 /* Messages that a node has begun. */

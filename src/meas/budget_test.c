@@ -254,8 +254,7 @@ static void a_message_with_a_dropped_packet_never_ends(void **state)
 	book_free(k);
 }
 
-/* A copy of a followed message's packet is a message by itself, that nobody
- * follows. */
+/* A copy of a followed message's packet is a message by itself. */
 static void a_copy_is_a_message_of_its_own(void **state)
 {
 	struct book *k = new_book(2);
@@ -266,9 +265,9 @@ static void a_copy_is_a_message_of_its_own(void **state)
 	m = book_message(k, 0, 2, 0);
 	book_open(k, 1, &m);
 	book_until(k, 1, CAUSE_WIRE, 5);
-	book_add_copy(k, 1, 9);
+	book_add_copy(k, 0, 1, 9);
 	assert_true(book_is_followed(k, 1));
-	assert_false(book_is_followed(k, 9));
+	assert_true(book_is_followed(k, 9));
 	book_until(k, 9, CAUSE_MEMORY_WRITE, 8);
 	book_close(k, 1, 9, 8);
 	s = sums(k);
@@ -318,6 +317,80 @@ static void of_the_longest_the_first_is_kept(void **state)
 }
 
 /* --- following --- */
+
+/* Of a followed message's copies, one of which is the longest of all
+ * messages, that one is shown; wherever they were received. */
+static void the_longest_copy_is_shown(void **state)
+{
+	struct book *k = new_book(3);
+	struct book_message m;
+	const struct book_trail *r;
+	struct book_sums *s;
+	uint32_t i;
+
+	(void)state;
+	m = book_message(k, 0, 1, 0);
+	m = book_message(k, 0, 1, 0);
+	book_open(k, 1, &m);
+	book_note(k, 1, "switch");
+	book_until(k, 1, CAUSE_WIRE, 5);
+	for (i = 2; i < 5; i++) {
+		sim_time t = i == 3 ? 90 : 10 + i;
+
+		book_add_copy(k, i % 3, 1, i);
+		book_note(k, i, "node %u", i);
+		book_until(k, i, CAUSE_MEMORY_WRITE, t);
+		book_close(k, i % 3, i, t);
+	}
+	book_close(k, 0, 1, 5);
+	s = sums(k);
+	assert_int_equal(s->longest.number, 1);
+	assert_int_equal(s->longest.budget.at, 90);
+	mem_free(s);
+	r = book_followed(k);
+	assert_true(r->is_done);
+	assert_int_equal(r->n, 2);
+	assert_string_equal(r->step[0].what, "switch");
+	assert_string_equal(r->step[1].what, "node 3");
+	assert_int_equal(r->step[1].until, 90);
+	book_free(k);
+}
+
+/* A get's way goes on with each try of its answer: the first is lost, the
+ * second comes, the third is one too many. */
+static void each_packet_that_takes_its_place_is_followed(void **state)
+{
+	struct book *k = new_book(2);
+	struct book_message m;
+	struct book_held held;
+	const struct book_trail *r;
+	uint32_t i;
+
+	(void)state;
+	m = book_message(k, 0, 1, 0);
+	m = book_message(k, 0, 1, 0);
+	book_open(k, 1, &m);
+	book_note(k, 1, "get");
+	book_until(k, 1, CAUSE_WIRE, 5);
+	held = book_hold(k, 1, 1);
+	assert_non_null(book_followed(k));
+	for (i = 2; i < 5; i++) {
+		book_resume(k, 1, i, &held);
+		book_note(k, i, "try %u", i);
+		book_until(k, i, CAUSE_RETRY, 10 * i);
+		assert_int_equal(book_followed(k)->is_done, i > 3);
+		if (i == 3)
+			book_close(k, 0, i, 30);
+		else
+			book_hold(k, 0, i);
+	}
+	r = book_followed(k);
+	assert_true(r->is_done);
+	assert_int_equal(r->n, 2);
+	assert_string_equal(r->step[0].what, "get");
+	assert_string_equal(r->step[1].what, "try 3");
+	book_free(k);
+}
 
 /* Message 1 of node 0: of its packets the one that completes it. */
 static void the_completing_packet_is_followed(void **state)
@@ -369,6 +442,8 @@ int main(void)
 		cmocka_unit_test(a_message_with_a_dropped_packet_never_ends),
 		cmocka_unit_test(a_copy_is_a_message_of_its_own),
 		cmocka_unit_test(of_the_longest_the_first_is_kept),
+		cmocka_unit_test(the_longest_copy_is_shown),
+		cmocka_unit_test(each_packet_that_takes_its_place_is_followed),
 		cmocka_unit_test(the_completing_packet_is_followed),
 	};
 

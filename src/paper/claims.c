@@ -156,11 +156,11 @@ static int take_feature(struct reader *r, size_t v)
 		return -1;
 	if (!c->id || !c->what)
 		return fail(r, v, "a feature has an id and says what it is");
-	if (c->is_covered != (c->n_tests > 0))
-		return fail(
-			r, v, "what is covered has tests, and nothing else");
-	if (!c->is_covered && c->n_edits)
-		return fail(r, v, "what is missing has no mutant");
+	if (c->is_covered != (c->n_tests > 0) ||
+		c->is_covered != (c->n_edits > 0))
+		return fail(r, v,
+			"what is covered has tests and a mutant, and nothing "
+			"else has");
 	for (i = 0; i + 1 < all->n; i++)
 		if (!strcmp(all->v[i].id, c->id))
 			return fail(r, v, "the id is there twice");

@@ -47,8 +47,9 @@ struct claims {
 
 /*
  * Reads a file.  A key that is unknown or missing, an id that is there twice,
- * and a covered feature without a test are errors: "path:line:column: ...".
- * On an error, too, claims_free() is the caller's to call.
+ * and a covered feature without a test or a mutant are errors:
+ * "path:line:column: ...".  On an error, too, claims_free() is the caller's to
+ * call.
  */
 int claims_read(struct claims *c, const char *path, struct err *e);
 void claims_free(struct claims *c);

@@ -110,7 +110,7 @@ static inline void fill_batch(
 	w->end = end;
 }
 
-static void prefetch(
+static __attribute__((noinline)) void prefetch(
 	const struct sim_worker *w, const struct sim_event *e, site_id site)
 {
 	uint32_t i = w->head[site];
@@ -127,20 +127,21 @@ static void prefetch(
 static void visit_all(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
-	uint32_t n = sort_by_site(w, e, n_events);
+	uint32_t n = sort_by_site(w, e, n_events), ahead = 0, i;
 	const struct sim_ops *ops = w->sim->p.ops;
-	bool ahead = w->sim->p.prefetches && ops->prefetch;
-	uint32_t i;
+	const site_id *order = w->order;
 
 	w->n_visits += n;
 	w->n_events += n_events;
 	batch_reserve(w, n_events);
+	if (w->sim->p.prefetches && ops->prefetch && n > AHEAD)
+		ahead = n - AHEAD;
 	for (i = 0; i < n; i++) {
-		if (ahead && i + AHEAD < n)
-			prefetch(w, e, w->order[i + AHEAD]);
-		fill_batch(w, e, w->order[i]);
-		w->visited = w->order[i];
-		ops->visit(w, w->visited);
+		if (i < ahead)
+			prefetch(w, e, order[i + AHEAD]);
+		fill_batch(w, e, order[i]);
+		w->visited = order[i];
+		ops->visit(w, order[i]);
 	}
 	w->visited = NO_SITE;
 }

@@ -124,6 +124,7 @@ struct trial {
 	bool has_plan;
 	char file[TEXT_MAX], plan[TEXT_MAX];
 	uint64_t n_findings;
+	const char *last; /* that the last one was about */
 };
 
 void trial_init(struct trial *t, uint64_t seed);

@@ -10,7 +10,7 @@
 
 /* What keeps runs short. */
 enum { MOST_COUNT = 200, MOST_BYTES = 65536, MOST_PS = 20000000 };
-enum { MOST_NODES = 300, MOST_TRIES = 12 };
+enum { MOST_NODES = 300, MOST_TRIES = 18 };
 
 void trial_init(struct trial *t, uint64_t seed)
 {
@@ -34,14 +34,6 @@ void trial_fini(struct trial *t)
 
 /* --- machines --- */
 
-static const struct option *find(const char *name)
-{
-	for (size_t i = 0; i < chaos.options.n; i++)
-		if (!strcmp(chaos.options.v[i].name, name))
-			return &chaos.options.v[i];
-	return NULL;
-}
-
 static bool has_name(const char *name, const char *end)
 {
 	size_t n = strlen(name), k = strlen(end);
@@ -64,11 +56,11 @@ static void write_file(struct trial *t)
 		const struct option *o = &chaos.options.v[i];
 		size_t section = strcspn(o->name, ".");
 
-		if (o->workload || !has_name(o->name, ".kind") ||
-			o != find(o->name))
-			continue;
 		/* most routings go with one topology only */
-		if (!strcmp(o->name, "routing.kind") && draw(&t->dice, 4))
+		if (strcmp(o->name, "topology.kind") != 0 &&
+			strcmp(o->name, "nic.kind") != 0 &&
+			(strcmp(o->name, "routing.kind") != 0 ||
+				draw(&t->dice, 4)))
 			continue;
 		if (option_word(o, &t->dice, word))
 			fprintf(f, "%.*s:\n  kind: %s\n", (int)section, o->name,
@@ -126,6 +118,24 @@ static void set(struct trial *t, const struct option *o, const char *value)
 	words_add(&t->machine, "--set=%s=%s", o->name, value);
 }
 
+/* Further variants that such a machine has a choice of. */
+static bool draw_kinds(struct trial *t)
+{
+	char word[TEXT_MAX];
+
+	for (size_t i = 0; i < t->params.n; i++) {
+		const struct option *o = &t->params.v[i];
+
+		if (has_name(o->name, ".kind") &&
+			strncmp(o->name, "topology.", 9) != 0 &&
+			strncmp(o->name, "routing.", 8) != 0 &&
+			strncmp(o->name, "nic.", 4) != 0 && draw(&t->dice, 2) &&
+			option_word(o, &t->dice, word))
+			set(t, o, word);
+	}
+	return t->machine.n == 1 || read_params(t);
+}
+
 /* Sizes are always drawn, so that the machine is small; others at times. */
 static void draw_params(struct trial *t)
 {
@@ -143,7 +153,8 @@ static void draw_params(struct trial *t)
 			continue;
 		if (!option_value(o, is_size ? SMALL : NEAR, &t->dice, value))
 			continue;
-		if (is_size && has_name(o->name, ".nodes") && draw(&t->dice, 2))
+		if (is_size && has_name(o->name, ".nodes") &&
+			option_exceeds(o, 8))
 			snprintf(value, sizeof(value), "%" PRIu64,
 				1 + draw(&t->dice, 32));
 		set(t, o, value);
@@ -151,19 +162,48 @@ static void draw_params(struct trial *t)
 	}
 }
 
-/* Drops the settings that an error names, else some of them. */
-static void relent(struct trial *t, const char *error)
+/* Whether an error names what a word sets. */
+static bool is_about(const char *error, const char *word)
+{
+	char name[TEXT_MAX];
+
+	if (sscanf(word, "--set=%[^=]", name) != 1)
+		sscanf(word, "%[^=]", name);
+	return strstr(error, name) != NULL;
+}
+
+/*
+ * Takes back what an error names: drops it where it is set, else sets it to
+ * its least.  False where it names nothing of the machine's.
+ */
+static bool amend(struct trial *t, const char *error)
 {
 	struct words *w = &t->machine;
 	size_t before = w->n;
-	char name[TEXT_MAX];
+	char value[TEXT_MAX];
 
-	for (size_t i = w->n - 1; i >= 1; i--) {
-		sscanf(w->v[i], "--set=%[^=]", name);
-		if (strstr(error, name))
+	for (size_t i = w->n - 1; i >= 1; i--)
+		if (is_about(error, w->v[i]))
 			words_drop(w, i);
+	for (size_t i = 0; i < t->params.n && w->n == before; i++) {
+		const struct option *o = &t->params.v[i];
+
+		if (is_about(error, o->name) && strchr(o->name, '.') &&
+			option_is(o, "count") &&
+			option_value(o, LEAST, &t->dice, value)) {
+			set(t, o, value);
+			return true;
+		}
 	}
-	if (w->n < before)
+	return w->n < before;
+}
+
+/* Amends it, or drops some of what is set. */
+static void relent(struct trial *t, const char *error)
+{
+	struct words *w = &t->machine;
+
+	if (amend(t, error))
 		return;
 	for (size_t i = w->n - 1; i >= 1; i--)
 		if (draw(&t->dice, 2))
@@ -209,11 +249,14 @@ bool make_machine(struct trial *t)
 		if (i % 6 == 0) {
 			do
 				choose(t);
-			while (!read_params(t));
+			while (!read_params(t) || !draw_kinds(t));
 			draw_params(t);
 		}
-		if (!count_nodes(t) && t->n_nodes > MOST_NODES)
+		t->n_nodes = 0;
+		if (!count_nodes(t) && t->n_nodes > MOST_NODES) {
+			i += 5 - i % 6; /* another one */
 			continue;
+		}
 		o = ask(t, "check");
 		t->checked = o.code;
 		if (o.code == 2) {
@@ -304,13 +347,23 @@ static bool is_refused(struct trial *t)
 	run_words(t, &w);
 	o = try(t, &w, &(struct launch){ .limit_s = 1 });
 	refused = o.code == 2 || (o.code == 4 && *o.err);
-	if (refused) /* the one that it is about, or any */
+	if (refused && !amend(t, o.err)) /* the key it is about, or any */
 		for (size_t i = t->keys.n - 1; i > t->n_fixed; i--)
-			if (strstr(o.err, t->keys.v[i]) || !draw(&t->dice, 3))
+			if (is_about(o.err, t->keys.v[i]) || !draw(&t->dice, 3))
 				words_drop(&t->keys, i);
 	outcome_free(&o);
 	words_free(&w);
 	return refused;
+}
+
+/* It may have been amended since. */
+static bool is_checked(struct trial *t)
+{
+	struct outcome o = ask(t, "check");
+
+	t->checked = o.code;
+	outcome_free(&o);
+	return t->checked < 2;
 }
 
 bool make_workload(struct trial *t)
@@ -324,7 +377,7 @@ bool make_workload(struct trial *t)
 			draw_keys(t, name);
 		}
 		if (!is_refused(t))
-			return true;
+			return is_checked(t);
 	}
 	return false;
 }

@@ -176,7 +176,7 @@ static bool draw_number(const struct option *o, enum how how, struct dice *d,
 		v = draw_wide(d, value / 8, 8 * value + (value == 0));
 		break;
 	case SMALL:
-		v = least + (int64_t)draw(d, 5);
+		v = least + (int64_t)draw(d, 4);
 		break;
 	case LEAST:
 		v = least;

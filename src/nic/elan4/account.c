@@ -97,7 +97,7 @@ void elan_account_packet(
 	if (!c->left)
 		c->left = a->t;
 	if (c->is_held) {
-		book_resume(book_of(a), id, &c->held);
+		book_resume(book_of(a), a->w->id, id, &c->held);
 	} else {
 		book_open(book_of(a), id, &c->message);
 		book_note(book_of(a), id, "node %u, card", a->s);

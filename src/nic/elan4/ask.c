@@ -50,7 +50,7 @@ bool elan_ask_begin(
 	if (elan_ask_has_seen(a, p, b))
 		return false;
 	if (!reads_has_room(&elan_here(a)->reads)) {
-		b->verdict = ELAN_NACKED;
+		b->verdict = ELAN_BUSY;
 		return false;
 	}
 	reads_reserve(&elan_here(a)->reads);

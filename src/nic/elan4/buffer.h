@@ -37,7 +37,8 @@ enum elan_kind {
 	ELAN_DATA,
 	ELAN_ACKED,
 	ELAN_DENIED, /* its test said no: not executed, never try again */
-	ELAN_NACKED, /* try again */
+	ELAN_BUSY, /* try again: there will be room */
+	ELAN_NACKED, /* try again, but not for ever */
 	ELAN_REFUSED, /* never try again */
 	ELAN_ABORTED, /* a packet that was never finished */
 };

@@ -114,6 +114,65 @@ static void qsn_f41_two_dmas_overlap(void **state)
 
 /* --- the run queue --- */
 
+struct idle {
+	const struct et *m;
+	sim_time stored, seen;
+	uint64_t
+		reads[2]; /* that were begun before the first was done, after */
+};
+
+static void idle_program(void *arg)
+{
+	struct idle *x = arg;
+	struct et_queue q = et_open(0);
+	struct elan_dma d = dma(8);
+	uint32_t k;
+
+	et_fill(ET_SOURCE, 3, 8);
+	d.source_event = 0;
+	program_wait(10 * US);
+	et_dma(&q, &d);
+	x->stored = program_now();
+	program_wait(100 * US);
+	for (k = 0; k < 4; k++)
+		et_dma(&q, &d);
+	program_wait(101 * US);
+	x->reads[0] = et_counts(x->m, 0).reads - 1;
+	program_wait(200 * US);
+	x->reads[1] = et_counts(x->m, 0).reads - 1;
+}
+
+static void idle_check(void *arg)
+{
+	struct idle *x = arg;
+	struct poll_loop loop = { .period = 1 };
+	uint64_t word;
+
+	program_poll(ET_TARGET, WORD_IS_NOT, 0, loop, &word);
+	x->seen = program_now();
+}
+
+/* It begins to read when the descriptor's store has come; of four, two. */
+static void qsn_f42_an_idle_engine_takes_a_descriptor_at_once(void **state)
+{
+	struct et m;
+	struct idle x = { .m = &m };
+	sim_time way;
+
+	(void)state;
+	et_init(&m, "4");
+	/* store, read, command, 2 x 5 m and a switch, input, write */
+	way = m.params.host[0].store + m.params.dispatch +
+	      m.params.read_latency + m.params.command + 61 * SIM_NS +
+	      m.params.input + m.params.host[0].see +
+	      2 * (m.params.host[0].dma_overhead + m.params.bus.clock);
+	run_two(&m, idle_program, idle_check, &x);
+	assert_int_equal(x.seen, x.stored + way);
+	assert_int_equal(x.reads[0], 2);
+	assert_int_equal(x.reads[1], 4);
+	et_fini(&m);
+}
+
 enum { LINE = 40 };
 
 static void line_program(void *arg)
@@ -181,8 +240,8 @@ static void qsn_f42_more_dmas_wait_in_the_run_queue(void **state)
 
 /* --- reads --- */
 
-/* 96 blocks of 8 bytes: by twelve reads at a time, or fewer (QSN-F16). */
-static void qsn_f43_twelve_reads_are_outstanding(void **state)
+/* 96 blocks of 8 bytes: by twelve reads at a time, or fewer. */
+static void qsn_f16_twelve_reads_are_outstanding(void **state)
 {
 	static const int64_t reads[] = { 12, 6, 1 };
 	struct et m;
@@ -204,8 +263,8 @@ static void qsn_f43_twelve_reads_are_outstanding(void **state)
 	}
 }
 
-/* 32 blocks of 512 bytes: four at a time fit the buffers (QSN-F16). */
-static void qsn_f43_reads_have_2_kb_of_buffers(void **state)
+/* 32 blocks of 512 bytes: four at a time fit the buffers. */
+static void qsn_f16_reads_have_2_kb_of_buffers(void **state)
 {
 	static const int64_t at_once[] = { 4, 8 };
 	struct et m;
@@ -298,6 +357,45 @@ static void qsn_f44_any_alignment_becomes_any_other(void **state)
 	et_fini(&m);
 }
 
+/* --- routes --- */
+
+enum { ROUTED = 64 };
+
+static void routed_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	struct elan_dma d = { .bytes = 700, .from = ET_SOURCE };
+
+	(void)arg;
+	et_fill(ET_SOURCE, 6, 700 + ROUTED);
+	for (; d.destination < ROUTED; d.destination++, d.from++) {
+		d.to = ET_TARGET + 1024 * d.destination;
+		et_dma(&q, &d);
+	}
+}
+
+/* The descriptor says who it is for, and nothing of the way there. */
+static void qsn_f44_the_route_is_found_by_the_process_number(void **state)
+{
+	struct et_program p = { 21, routed_program, NULL };
+	uint8_t bytes[700];
+	struct et m;
+	uint32_t s, k, i;
+
+	(void)state;
+	et_init(&m, "64");
+	et_run(&m, 1, &p, 1);
+	for (s = 0; s < ROUTED; s++) {
+		for (k = 0; k < ROUTED; k++) {
+			host_read(m.host, s, ET_TARGET + 1024 * k, bytes, 700);
+			for (i = 0; i < 700; i++)
+				assert_int_equal(bytes[i],
+					k == s ? et_byte(6, k + i) : 0);
+		}
+	}
+	et_fini(&m);
+}
+
 /* --- completion --- */
 
 struct ends {
@@ -352,8 +450,8 @@ static void qsn_f46_an_event_is_set_at_both_ends(void **state)
 }
 
 /* Step by step: a descriptor of one burst, one dispatch, reads, packets,
- * merged writes, events (QSN-F47: and no processor in between). */
-static void qsn_f80_a_remote_dma_takes_its_steps(void **state)
+ * merged writes, events, and no processor in between. */
+static void a_remote_dma_takes_its_steps(void **state)
 {
 	struct ends x = { .bytes = 1024 };
 	struct elan_counts a, b;
@@ -483,12 +581,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(qsn_f40_two_assemblers_share_one_prefetcher),
 		cmocka_unit_test(qsn_f41_two_dmas_overlap),
+		cmocka_unit_test(
+			qsn_f42_an_idle_engine_takes_a_descriptor_at_once),
 		cmocka_unit_test(qsn_f42_more_dmas_wait_in_the_run_queue),
-		cmocka_unit_test(qsn_f43_twelve_reads_are_outstanding),
-		cmocka_unit_test(qsn_f43_reads_have_2_kb_of_buffers),
+		cmocka_unit_test(qsn_f16_twelve_reads_are_outstanding),
+		cmocka_unit_test(qsn_f16_reads_have_2_kb_of_buffers),
 		cmocka_unit_test(qsn_f44_any_alignment_becomes_any_other),
+		cmocka_unit_test(
+			qsn_f44_the_route_is_found_by_the_process_number),
 		cmocka_unit_test(qsn_f46_an_event_is_set_at_both_ends),
-		cmocka_unit_test(qsn_f80_a_remote_dma_takes_its_steps),
+		cmocka_unit_test(a_remote_dma_takes_its_steps),
 		cmocka_unit_test(a_dma_reads_what_was_stored_before_it),
 		cmocka_unit_test(
 			qsn_f81_a_dma_packet_is_whole_before_it_leaves),

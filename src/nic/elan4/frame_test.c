@@ -126,6 +126,61 @@ static void qsn_f39_every_flipped_bit_is_seen(void **state)
 	}
 }
 
+static uint32_t next(uint32_t *x)
+{
+	*x = *x * 1664525 + 1013904223;
+	return *x >> 8;
+}
+
+/* Flips any of up to 32 bits side by side; false: none. */
+static bool flip_burst(uint8_t *frame, uint32_t n, uint32_t *x)
+{
+	uint64_t flips = (uint64_t)next(x) << 12 ^ next(x);
+	uint32_t bit = next(x) % (8 * n - 32), i;
+
+	flips &= UINT32_MAX;
+	for (i = 0; i < 32; i++)
+		frame[(bit + i) / 8] ^=
+			(uint8_t)((flips >> i & 1) << (bit + i) % 8);
+	return flips;
+}
+
+/* Swaps two of four bytes side by side; false: they are the same. */
+static bool swap_bytes(uint8_t *frame, uint32_t n, uint32_t *x)
+{
+	uint32_t i = next(x) % (n - 3), k = i + 1 + next(x) % 3;
+	uint8_t byte = frame[i];
+
+	frame[i] = frame[k];
+	frame[k] = byte;
+	return frame[i] != frame[k];
+}
+
+/*
+ * What 32 bits of CRC are sure to find: bursts as long as they are, among them
+ * bytes in another order, which no sum would notice.
+ */
+static void qsn_f39_every_burst_of_32_bits_is_seen(void **state)
+{
+	struct elan_buffer was, b = { 0 };
+	uint8_t good[ELAN_FRAME_MOST], frame[ELAN_FRAME_MOST];
+	uint32_t k, n, src, x = 1;
+	bool is_hurt;
+
+	(void)state;
+	for (k = 0; k < 30000; k++) {
+		make(&was, (enum form)(k % FORMS));
+		n = elan_frame_write(&was, SRC, good);
+		memcpy(frame, good, n);
+		is_hurt = k % 2 ? flip_burst(frame, n, &x)
+				: swap_bytes(frame, n, &x);
+		if (is_hurt)
+			assert_int_not_equal(
+				elan_frame_read(&b, &src, frame, n),
+				ELAN_SOUND);
+	}
+}
+
 /*
  * On a coded wire: what the code does not see, the CRCs do; and what it saw is
  * what the table says, flip by flip.
@@ -272,6 +327,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(qsn_f39_every_flipped_bit_is_seen),
+		cmocka_unit_test(qsn_f39_every_burst_of_32_bits_is_seen),
 		cmocka_unit_test(qsn_f76_flips_of_symbols_are_seen),
 		cmocka_unit_test(qsn_f76_each_wire_codes_anew),
 		cmocka_unit_test(an_acknowledgement_has_a_crc),

@@ -345,6 +345,51 @@ static void many_gets_wait_and_are_asked_again(void **state)
 	}
 }
 
+/* --- a node that is asked by all --- */
+
+enum { CROWD = 8, EACH = 6 };
+
+static void crowd_program(void *arg)
+{
+	struct et_queue q[EACH];
+	uint32_t i;
+
+	(void)arg;
+	for (i = 0; i < EACH; i++)
+		q[i] = et_open(i);
+	et_arm(&q[0], 1, EACH * BYTES);
+	program_wait(20 * US);
+	for (i = 0; i < EACH; i++)
+		et_get(&q[i], 0, ET_SOURCE, ET_TARGET + 0x1000 * i, BYTES, 1);
+	program_charge(100000 * US);
+	for (i = 0; i < EACH; i++) {
+		assert_int_equal(et_error(&q[i]), ELAN_FINE);
+		et_expect(ET_TARGET + 0x1000 * i, 5, BYTES);
+	}
+}
+
+/* One that is busy takes no more, and says so: however often that is, it is
+ * no failure. */
+static void gets_wait_for_a_node_that_is_busy(void **state)
+{
+	struct et_program p[CROWD] = { { 0, source_program, NULL } };
+	struct et m;
+	uint32_t i;
+
+	(void)state;
+	for (i = 1; i < CROWD; i++)
+		p[i] = (struct et_program){ i, crowd_program, NULL };
+	et_init(&m, "8");
+	m.params.reads = 1;
+	m.params.read_latency = 9 * US;
+	m.params.retries = 2;
+	et_run(&m, 1, p, CROWD);
+	assert_int_equal(et_counts(&m, 0).gets, (CROWD - 1) * EACH);
+	assert_int_equal(ET_SUM(&m, timeouts), 0);
+	assert_true(ET_SUM(&m, nacks) > 3 * (CROWD - 1) * EACH);
+	et_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +401,7 @@ int main(void)
 		cmocka_unit_test(a_queue_that_restarts_waits_for_no_answers),
 		cmocka_unit_test(a_queue_restarts_when_an_answer_is_executed),
 		cmocka_unit_test(many_gets_wait_and_are_asked_again),
+		cmocka_unit_test(gets_wait_for_a_node_that_is_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

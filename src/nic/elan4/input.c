@@ -114,7 +114,7 @@ static bool judge(
 		return elan_ask_begin(a, p, b);
 	if (elan_is_get(b) && (!reads_has_room(&elan_here(a)->reads) ||
 				      !elan_answer_has_room(a))) {
-		b->verdict = ELAN_NACKED;
+		b->verdict = ELAN_BUSY;
 		return false;
 	}
 	if (elan_ask_has_seen(a, p, b))

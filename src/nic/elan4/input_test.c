@@ -39,8 +39,7 @@ static void dma_check(void *arg)
 	et_expect(ET_TARGET, 2, *(uint64_t *)arg);
 }
 
-/* QSN-F16: by the interface to the bus. */
-static void qsn_f45_blocks_are_merged_to_longer_writes(void **state)
+static void qsn_f16_blocks_are_merged_to_longer_writes(void **state)
 {
 	static const struct {
 		int64_t merge;
@@ -201,6 +200,54 @@ static void qsn_f53_a_context_selects_the_memory(void **state)
 	}
 }
 
+/* A get of bytes that lie at x->to. */
+static void get_program(void *arg)
+{
+	const struct foreign *x = arg;
+	struct et_queue q = et_open_as(2, ELAN_8K, ELAN_MAY_ALL, x->context);
+
+	elan_context_set(et_card(), 0, 99, ET_OTHER_AT, ET_OTHER_AT + 0xfff);
+	program_wait(10 * US);
+	et_get(&q, 1, x->to, ET_OTHER_AT, x->bytes, 0);
+	if (!x->is_fine)
+		et_wait_error(&q, ELAN_ERROR_REFUSED);
+	program_wait(50 * US);
+	if (x->is_fine)
+		et_expect(ET_OTHER_AT, 9, x->bytes);
+	else
+		et_expect_all(ET_OTHER_AT, 0, x->bytes);
+}
+
+static void get_source(void *arg)
+{
+	const struct foreign *x = arg;
+
+	et_fill(x->to, 9, x->bytes);
+}
+
+static void qsn_f53_a_get_reads_its_contexts_memory(void **state)
+{
+	static const uint64_t end = ET_OTHER_AT + ET_OTHER_BYTES;
+	struct foreign cases[] = {
+		{ ET_OTHER, ET_OTHER_AT, 512, false, true },
+		{ ET_OTHER, end - 300, 300, false, true },
+		{ ET_OTHER, end - 299, 300, false, false },
+		{ ET_OTHER, ET_OTHER_AT - 1, 2, false, false },
+		{ ET_OTHER, ET_SOURCE, 8, false, false },
+		{ 99, ET_OTHER_AT, 8, false, false },
+	};
+	struct et m;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		et_init(&m, "4");
+		run_two(&m, get_program, get_source, &cases[i]);
+		assert_int_equal(et_counts(&m, 1).gets, cases[i].is_fine);
+		et_fini(&m);
+	}
+}
+
 /* An event is set by its own context only, here and from elsewhere. */
 static void event_program(void *arg)
 {
@@ -338,9 +385,10 @@ static void qsn_f82_gets_are_batched(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f45_blocks_are_merged_to_longer_writes),
+		cmocka_unit_test(qsn_f16_blocks_are_merged_to_longer_writes),
 		cmocka_unit_test(writes_and_events_stand_in_any_order),
 		cmocka_unit_test(qsn_f53_a_context_selects_the_memory),
+		cmocka_unit_test(qsn_f53_a_get_reads_its_contexts_memory),
 		cmocka_unit_test(qsn_f53_events_belong_to_contexts),
 		cmocka_unit_test(events_are_made_when_they_are_armed),
 		cmocka_unit_test(qsn_f82_gets_are_batched),

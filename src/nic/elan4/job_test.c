@@ -59,7 +59,7 @@ static void job_check(void *arg)
 }
 
 /* Between any two addresses of the two processes, and of no others. */
-static void qsn_f47_dmas_stay_within_a_job(void **state)
+static void dmas_stay_within_a_job(void **state)
 {
 	static const struct job cases[] = {
 		{ ET_OTHER, MINE, MINE, ELAN_FINE },
@@ -229,7 +229,7 @@ static void qsn_f11_nobody_is_needed_until_somebody_asks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qsn_f47_dmas_stay_within_a_job),
+		cmocka_unit_test(dmas_stay_within_a_job),
 		cmocka_unit_test(
 			qsn_f4_bytes_go_straight_from_memory_to_memory),
 		cmocka_unit_test(qsn_f11_nobody_is_needed_until_somebody_asks),

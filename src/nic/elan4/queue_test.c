@@ -52,6 +52,67 @@ static void qsn_f17_cores_push_and_the_card_pulls(void **state)
 	}
 }
 
+struct way {
+	bool is_dma;
+	uint32_t bytes;
+	sim_time took; /* until the last word is there */
+};
+
+static void way_program(void *arg)
+{
+	const struct way *x = arg;
+	struct et_queue q = et_open(0);
+	struct elan_dma d = { .bytes = x->bytes,
+		.destination = 1,
+		.from = ET_SOURCE,
+		.to = ET_TARGET };
+	uint32_t at;
+
+	for (at = 0; at < x->bytes; at += 512)
+		et_fill(ET_SOURCE + at, 1, 512);
+	program_wait(10 * US);
+	if (x->is_dma)
+		et_dma(&q, &d);
+	for (at = 0; !x->is_dma && at < x->bytes; at += 512) {
+		et_wait_room(&q, 1024);
+		et_put(&q, 1, ET_TARGET + at, 1,
+			x->bytes < 512 ? x->bytes : 512, 0, 0);
+	}
+}
+
+static void way_check(void *arg)
+{
+	struct way *x = arg;
+	struct poll_loop loop = { .period = 1 };
+	uint64_t word;
+
+	program_poll(ET_TARGET + x->bytes - 8, WORD_IS_NOT, 0, loop, &word);
+	x->took = program_now() - 10 * US;
+}
+
+/* Eight bytes, and 64 KB, by stores and by reads. */
+static void qsn_f17_stores_are_early_and_reads_are_fast(void **state)
+{
+	struct way x[] = { { false, 8, 0 }, { true, 8, 0 }, { false, 65536, 0 },
+		{ true, 65536, 0 } };
+	struct et m;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		struct et_program p[] = { { 0, way_program, &x[i] },
+			{ 1, way_check, &x[i] } };
+
+		et_init(&m, "4");
+		et_run(&m, 1, p, 2);
+		et_fini(&m);
+	}
+	/* a read's latency; and 450 MB/s against 880 */
+	assert_true(x[0].took + 750 * SIM_NS < x[1].took);
+	assert_in_range(x[2].took, 140 * US, 165 * US);
+	assert_in_range(x[3].took, 72 * US, 80 * US);
+}
+
 enum { SHUFFLES = 30 };
 
 /* Stores a packet's words one by one, in an order that depends on k. */
@@ -271,7 +332,7 @@ static void many_check(void *arg)
 		et_expect(ET_TARGET + 8 * k, k, 8);
 }
 
-static void qsn_f22_8000_queues_are_active_at_once(void **state)
+static void eight_thousand_queues_are_active_at_once(void **state)
 {
 	static const struct et_program p[] = {
 		{ 0, many_program, NULL },
@@ -379,7 +440,66 @@ static void qsn_f24_there_are_four_depths(void **state)
 
 /* --- several producers --- */
 
-enum { PRODUCERS = 12, ROUNDS = 20 };
+enum { PRODUCERS = 12, ROUNDS = 20, UNITS = 3 };
+
+#define MAPPED UINT64_C(0xffff000000000000)
+
+/* Words of a packet that a unit appends: it is for node 1. */
+static uint32_t unit_packet(uint64_t *words, uint32_t unit, uint32_t k)
+{
+	return et_packet(words, 1,
+		ET_TARGET + 0x100000 + 0x10000 * unit + 64 * k,
+		1000 + 100 * unit + k, 64, 0, 0);
+}
+
+static void unit_thread(const uint64_t *reg)
+{
+	uint64_t words[ET_PACKET_WORDS], k;
+
+	for (k = 0; k < ROUNDS; k++)
+		assert_int_equal(elan_card_append(reg[0], words,
+					 unit_packet(words, 0, (uint32_t)k)),
+			0);
+}
+
+/* What the thread, the event processor and the input append to. */
+static void units_program(void *arg)
+{
+	struct et_queue unit[UNITS], q = et_open(910);
+	uint64_t words[ET_PACKET_WORDS], thread[1 + ELAN_REGISTERS];
+	uint32_t k;
+
+	(void)arg;
+	for (k = 0; k < UNITS; k++) {
+		unit[k] = et_open(900 + k);
+		et_map(&unit[k], MAPPED + ELAN_PAGE * k);
+	}
+	et_load(ET_CONTEXT, 1, unit_thread);
+	program_wait(20 * US);
+	et_push(&q, thread, et_thread_words(thread, 1, MAPPED));
+	for (k = 0; k < ROUNDS; k++) {
+		et_arm_copy(&q, 1 + k, 1, MAPPED + ELAN_PAGE, words,
+			unit_packet(words, 1, k));
+		et_add(&q, 1 + k, 1);
+	}
+}
+
+static void sender_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	uint64_t words[ET_PACKET_WORDS];
+	uint32_t k, n;
+
+	(void)arg;
+	program_wait(20 * US);
+	for (k = 0; k < ROUNDS; k++) {
+		n = unit_packet(words + 3, 2, k);
+		words[0] = elan_word(ELAN_OPEN, 0, 0);
+		words[1] = elan_word(ELAN_WRITE, 8 * n, 0) | ELAN_CLOSES;
+		words[2] = MAPPED + ELAN_PAGE * 2;
+		et_push(&q, words, 3 + n);
+	}
+}
 
 static void producer(void *arg)
 {
@@ -387,6 +507,7 @@ static void producer(void *arg)
 	struct et_queue q = et_open(700 + me);
 
 	(void)arg;
+	program_wait(20 * US);
 	for (k = 0; k < ROUNDS; k++)
 		et_put(&q, 1, ET_TARGET + 0x10000 * me + 512 * k, me * 100 + k,
 			(me * 37 + k * 11) % 512 + 1, 0, 0);
@@ -402,11 +523,16 @@ static void producer_check(void *arg)
 		for (k = 0; k < ROUNDS; k++)
 			et_expect(ET_TARGET + 0x10000 * i + 512 * k,
 				i * 100 + k, (i * 37 + k * 11) % 512 + 1);
+	for (i = 0; i < UNITS; i++)
+		for (k = 0; k < ROUNDS; k++)
+			et_expect(ET_TARGET + 0x100000 + 0x10000 * i + 64 * k,
+				1000 + 100 * i + k, 64);
 }
 
-static void qsn_f30_several_cores_store_to_queues_of_their_own(void **state)
+/* Cores, and at the same time the card's units. */
+static void qsn_f30_cores_and_units_have_queues_of_their_own(void **state)
 {
-	struct et_program p[PRODUCERS + 1];
+	struct et_program p[PRODUCERS + 3];
 	struct et m;
 	uint32_t i;
 
@@ -414,9 +540,12 @@ static void qsn_f30_several_cores_store_to_queues_of_their_own(void **state)
 	for (i = 0; i < PRODUCERS; i++)
 		p[i] = (struct et_program){ 0, producer, NULL };
 	p[PRODUCERS] = (struct et_program){ 1, producer_check, NULL };
+	p[PRODUCERS + 1] = (struct et_program){ 0, units_program, NULL };
+	p[PRODUCERS + 2] = (struct et_program){ 2, sender_program, NULL };
 	et_init(&m, "4");
-	et_run(&m, 1, p, PRODUCERS + 1);
-	assert_int_equal(et_counts(&m, 0).packets, PRODUCERS * ROUNDS);
+	et_run(&m, 1, p, PRODUCERS + 3);
+	assert_int_equal(
+		et_counts(&m, 0).packets, (PRODUCERS + UNITS) * ROUNDS);
 	et_fini(&m);
 }
 
@@ -424,17 +553,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(qsn_f17_cores_push_and_the_card_pulls),
+		cmocka_unit_test(qsn_f17_stores_are_early_and_reads_are_fast),
 		cmocka_unit_test(qsn_f19_stores_may_come_in_any_order),
 		cmocka_unit_test(qsn_f19_gaps_are_waited_for_within_a_window),
 		cmocka_unit_test(qsn_f20_a_page_is_a_queue),
 		cmocka_unit_test(
 			qsn_f25_room_comes_back_with_the_acknowledgement),
 		cmocka_unit_test(qsn_f25_each_packet_is_kept_until_its_own),
-		cmocka_unit_test(qsn_f22_8000_queues_are_active_at_once),
+		cmocka_unit_test(eight_thousand_queues_are_active_at_once),
 		cmocka_unit_test(qsn_f23_queues_with_work_take_turns),
 		cmocka_unit_test(qsn_f24_there_are_four_depths),
 		cmocka_unit_test(
-			qsn_f30_several_cores_store_to_queues_of_their_own),
+			qsn_f30_cores_and_units_have_queues_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

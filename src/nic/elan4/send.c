@@ -1,6 +1,8 @@
 /*
  * The sender.  A packet is kept until it is acknowledged (nic/util/resend.h);
- * after too many tries its owner is stopped (QSN-G4).
+ * after too many tries its owner is stopped (QSN-G4).  A receiver whose units
+ * are all at work on gets and tests says so, and that try does not count: one
+ * of them ends whatever happens.
  *
  * Where the machine says so (routing.spread), packets that are free of any
  * order, whose end an event counts, take the routes to their node in turn
@@ -228,7 +230,7 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	if (!s || !resend_has_left(&s->item) ||
 		s->copy->sequence != b->sequence ||
 		s->copy->channel != b->channel ||
-		(b->kind == ELAN_NACKED &&
+		((b->kind == ELAN_NACKED || b->kind == ELAN_BUSY) &&
 			(!s->item.left_at || is_outdated(s, b))))
 		return;
 	resend_answered(a, r, b->sending);
@@ -241,6 +243,9 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	} else if (b->kind == ELAN_NACKED) {
 		elan_count(a)->nacks++;
 		resend_again(a, r, b->sending);
+	} else if (b->kind == ELAN_BUSY) {
+		elan_count(a)->nacks++;
+		resend_excused(a, r, b->sending);
 	} else {
 		fail(a, b->sending, ELAN_ERROR_REFUSED);
 	}

@@ -129,6 +129,36 @@ static void qsn_f65_a_packet_starts_a_thread(void **state)
 	et_fini(&m);
 }
 
+static void event_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+	uint64_t w[1 + ELAN_REGISTERS];
+
+	(void)arg;
+	open_mapped(QUEUE, ET_CONTEXT);
+	et_load(ET_CONTEXT, CODE, note_thread);
+	et_arm_copy(&q, 4, 2, MAPPED, w, et_thread_words(w, CODE, 300));
+	et_add(&q, 4, 1);
+	program_wait(50 * US);
+	assert_int_equal(seen[0].n, 0);
+	et_add(&q, 4, 1);
+}
+
+static void qsn_f65_an_event_starts_a_thread(void **state)
+{
+	struct et_program p = { 0, event_program, NULL };
+	struct et m;
+
+	(void)state;
+	memset(seen, 0, sizeof(seen));
+	et_init(&m, "4");
+	et_run(&m, 1, &p, 1);
+	assert_int_equal(seen[0].n, 1);
+	expect_seen(0, 300);
+	assert_int_equal(et_counts(&m, 0).threads, 1);
+	et_fini(&m);
+}
+
 /* Starts its like with one more in each register, until there are 20. */
 static void chain_thread(const uint64_t *reg)
 {
@@ -480,6 +510,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(qsn_f65_a_core_starts_a_thread),
 		cmocka_unit_test(qsn_f65_a_packet_starts_a_thread),
+		cmocka_unit_test(qsn_f65_an_event_starts_a_thread),
 		cmocka_unit_test(qsn_f65_a_thread_starts_a_thread),
 		cmocka_unit_test(qsn_f66_a_swap_takes_tens_of_nanoseconds),
 		cmocka_unit_test(qsn_f66_ready_threads_take_turns),

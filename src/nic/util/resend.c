@@ -131,13 +131,25 @@ void resend_again(const struct nic_at *a, struct resend *r, uint32_t id)
 		x->tries < MOST_DOUBLINGS ? x->tries : MOST_DOUBLINGS;
 
 	await_no_more(r, id);
-	if (++x->tries > r->how->retries) {
+	if (++x->tries - x->excused > r->how->retries) {
 		r->how->give_up(a, id);
 		return;
 	}
 	x->route++;
 	x->again_at = a->t + (r->how->back_off << doublings);
 	ticks_post_late(a, x->again_at, r->how->again, r->how->stride, id);
+}
+
+void resend_excused(const struct nic_at *a, struct resend *r, uint32_t id)
+{
+	struct resend_item *x = item(r, id);
+
+	/* the longest pauses are all the same */
+	if (x->tries > UINT16_MAX / 2)
+		x->tries--;
+	else
+		x->excused++;
+	resend_again(a, r, id);
 }
 
 void resend_on_again(const struct nic_at *a, struct resend *r, uint32_t id)

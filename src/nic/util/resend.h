@@ -54,7 +54,7 @@ struct resend_item {
 	struct slot slot; /* of first tries that wait */
 	site_id dst;
 	uint8_t route; /* of the next try; a number, modulo the routes */
-	uint16_t tries;
+	uint16_t tries, excused; /* of these, that do not count */
 	sim_time left_at; /* and has no answer yet, or 0 */
 	sim_time again_at; /* it is sent again, or 0 */
 };
@@ -113,6 +113,8 @@ void resend_at(
 void resend_answered(const struct nic_at *a, struct resend *r, uint32_t id);
 /* It said that the packet was turned away. */
 void resend_again(const struct nic_at *a, struct resend *r, uint32_t id);
+/* The same, and the try that has failed does not count. */
+void resend_excused(const struct nic_at *a, struct resend *r, uint32_t id);
 /* It is done with. */
 void resend_give(struct resend *r, uint32_t id);
 

@@ -251,7 +251,7 @@ static inline void booked_copy(const struct direct *d, struct sim_worker *w,
 {
 	if (!is_booked(d))
 		return;
-	book_add_copy(d->book, (packet_id)(p - d->packets), copy);
+	book_add_copy(d->book, w->id, (packet_id)(p - d->packets), copy);
 	booked_receive(d, w, s, fifo, copy, t, tail);
 }
 

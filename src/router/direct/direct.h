@@ -82,14 +82,23 @@ enum direct_injection {
 /* What waits for one sender: one cache line. */
 struct direct_requests {
 	uint64_t head[N_REQUESTS]; /* bit per queue head */
-	uint16_t n_rare; /* bits set in other masks than those of dynamic and
-			  * deterministic packets, and one where no head is
-			  * picked the short way */
-	uint16_t inject[N_INJECTIONS]; /* bit per injection FIFO */
-	uint8_t streak[3]; /* transit grants since the last injection, by
-			    * class: user, high, system */
-	uint8_t straight; /* the port that packets come in by which go
-			   * straight on by this one */
+	union {
+		struct {
+			uint16_t n_rare; /* bits set in other masks than those
+					  * of dynamic and deterministic
+					  * packets, and one where no head is
+					  * picked the short way */
+			uint16_t inject[N_INJECTIONS]; /* bit per FIFO */
+			uint8_t streak[3]; /* transit grants since the last
+					    * injection, by class: user, high,
+					    * system */
+			uint8_t straight; /* the port that packets come in by
+					   * which go straight on by this
+					   * one */
+		};
+		uint32_t others; /* n_rare and INJ_DYNAMIC's mask */
+		uint64_t some; /* ... and those up to INJ_DETERMINISTIC's */
+	};
 };
 
 _Static_assert(sizeof(struct direct_requests) == 64, "one cache line");

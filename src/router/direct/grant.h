@@ -106,7 +106,7 @@ static inline void give_back(struct direct *d, struct sim_worker *w,
 }
 
 /* The head of a queue is leaving: its tail will have left at tail. */
-static inline __attribute__((always_inline)) void leave_queue(struct direct *d,
+static inline __attribute__((always_inline)) void quit_queue(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t channel,
 	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
 {
@@ -119,10 +119,27 @@ static inline __attribute__((always_inline)) void leave_queue(struct direct *d,
 		(uint32_t)direct_charge(d, p, channel), tail);
 	q->head = p->next;
 	q->busy_until = tail;
-	if (--q->count)
-		sim_post_self(w, s->id, tail,
-			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
-			(uint16_t)(channel << 8 | bit), 0);
+	q->count--;
+}
+
+/* ... and the next one follows it. */
+static inline __attribute__((always_inline)) void follow(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t channel,
+	uint32_t bit, sim_time t, sim_time tail)
+{
+	const struct direct_queue *q = direct_queue(s, channel, bit);
+
+	if (q->count)
+		heads_follow(
+			d, w, s, channel, bit, &d->packets[q->head], t, tail);
+}
+
+static inline __attribute__((always_inline)) void leave_queue(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t channel,
+	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
+{
+	quit_queue(d, w, s, channel, bit, p, t, tail);
+	follow(d, w, s, channel, bit, t, tail);
 }
 
 /* Leaves a copy of a line broadcast in the reception FIFO, whose room it has
@@ -186,8 +203,9 @@ static inline __attribute__((always_inline)) bool grant_request(
 	heads_hide(d, s, channel, bit, p);
 	if (channel != CHANNEL_DYNAMIC && p->flags & PACKET_DEPOSIT)
 		deposit(d, w, s, p, bit / DIRECT_QUEUES, t, tail);
-	leave_queue(d, w, s, channel, bit, p, t, tail);
+	quit_queue(d, w, s, channel, bit, p, t, tail);
 	lost = depart(d, w, s, port, target_of[request], id, p, t, tail);
+	follow(d, w, s, channel, bit, t, tail);
 	/* only packets that keep their order are ever held */
 	if (channel != CHANNEL_DYNAMIC && s->held_any >> channel & 1)
 		heads_retry(d, w, s, channel, receiver_bits(bit), t);

@@ -10,10 +10,8 @@
 
 #include "router/direct/stepped.h"
 
-_Static_assert(offsetof(struct direct_requests, inject) ==
-			       offsetof(struct direct_requests, n_rare) + 2 &&
-		       INJ_DYNAMIC == 0 && INJ_DETERMINISTIC < 3,
-	"heads_other() and heads_any() read them at once");
+_Static_assert(INJ_DYNAMIC == 0 && INJ_DETERMINISTIC == 2,
+	"as direct_requests.others and some have them");
 
 #define BIT(i) (UINT64_C(1) << (i))
 
@@ -83,19 +81,14 @@ static inline void heads_unask(
 
 static inline bool heads_any(const struct direct_requests *r)
 {
-	uint64_t some; /* n_rare and the first masks of inject */
-
-	memcpy(&some, &r->n_rare, sizeof(some));
-	return (r->head[REQ_DYNAMIC] | r->head[REQ_DETERMINISTIC] | some) != 0;
+	return (r->head[REQ_DYNAMIC] | r->head[REQ_DETERMINISTIC] | r->some) !=
+	       0;
 }
 
 /* Whether any but deterministic packets ask. */
 static inline bool heads_other(const struct direct_requests *r)
 {
-	uint32_t both; /* n_rare and the first mask of inject */
-
-	memcpy(&both, &r->n_rare, sizeof(both));
-	return (r->head[REQ_DYNAMIC] | both) != 0;
+	return (r->head[REQ_DYNAMIC] | r->others) != 0;
 }
 
 /* Whether deterministic ones do. */
@@ -312,7 +305,8 @@ static inline bool heads_is_alone(
 	const struct direct *d, const struct packet *p)
 {
 	return !DIRECT_FULL && d->n_queues == 1 && !heads_arrived(p) &&
-	       p->kind == PACKET_DETERMINISTIC && !(p->flags & PACKET_DEPOSIT);
+	       p->kind == PACKET_DETERMINISTIC &&
+	       !(p->flags & PACKET_DEPOSIT) && !is_stepped(d);
 }
 
 static inline void heads_show_alone(struct sim_worker *w, struct direct_site *s,
@@ -323,6 +317,24 @@ static inline void heads_show_alone(struct sim_worker *w, struct direct_site *s,
 	s->port[port].requests.head[REQ_DETERMINISTIC] |= BIT(bit);
 	if (!((s->timed | s->dirty) >> port & 1))
 		heads_want_one(w, s, port, t);
+}
+
+/*
+ * A packet comes to the head of its queue when the last one's tail has left,
+ * at a later time than t.  Where the only sender that it may take is not free
+ * before that it asks at once: so nothing has to happen then.
+ */
+static inline __attribute__((always_inline)) void heads_follow(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t channel,
+	uint32_t bit, const struct packet *p, sim_time t, sim_time tail)
+{
+	if (heads_is_alone(d, p) && s->port[p->escape].sender.free_at >= tail)
+		heads_show_alone(w, s, bit, p, t);
+	else
+		sim_post_self(w, s->id, tail,
+			SIM_KEY(PHASE_ENGINE,
+				ENGINE_QUEUE + bit / DIRECT_QUEUES),
+			(uint16_t)(channel << 8 | bit), 0);
 }
 
 /* Some heads of a channel that were held may have become the eldest. */

@@ -24,7 +24,7 @@ static packet_id spread_copy(
 	if (d->router.client->on_copy)
 		d->router.client->on_copy(d->router.net, w, id);
 	if (is_booked(d))
-		book_add_copy(d->book, of, id);
+		book_add_copy(d->book, w->id, of, id);
 	d->tally[w->id].copies++;
 	return id;
 }

@@ -116,32 +116,31 @@ static void arbitrate_many(struct direct *d, struct sim_worker *w,
 	}
 }
 
-/* The same as arbitrate_one() where none but deterministic packets ask. */
+/* The same as arbitrate_one() where none but deterministic packets ask, which
+ * take no dynamic tokens from anybody. */
 static __attribute__((noinline)) void arbitrate_ordered(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
 {
 	uint64_t m;
-	uint32_t i = 0;
-	bool lost;
+	uint32_t i;
 
 	if (!has_plenty(d, &s->port[port]))
 		collect(d, s, port, t);
 	m = to_ring(d, s, port, REQ_DETERMINISTIC);
-	if (!m)
-		i = inject_ring(d, s, port, INJ_DETERMINISTIC);
-	if (!m && !i) {
-		await_tokens(w, s, port);
+	if (m) {
+		s->port[port].returns.is_starving = 0;
+		grant_request(d, w, s, port, REQ_DETERMINISTIC,
+			choose(s, m, d->n_bits), t);
 		return;
 	}
-	s->port[port].returns.is_starving = 0;
-	if (m)
-		lost = grant_request(d, w, s, port, REQ_DETERMINISTIC,
-			choose(s, m, d->n_bits), t);
-	else
-		lost = grant_injection(d, w, s, port, INJ_DETERMINISTIC,
+	i = inject_ring(d, s, port, INJ_DETERMINISTIC);
+	if (i) {
+		s->port[port].returns.is_starving = 0;
+		grant_injection(d, w, s, port, INJ_DETERMINISTIC,
 			choose(s, i, d->n_fifos), t);
-	if (lost)
-		s->dirty |= starving(d, s);
+		return;
+	}
+	await_tokens(w, s, port);
 }
 
 /* One sender is idle, and nothing else is to be looked at. */
@@ -315,9 +314,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	else if (q->busy_until <= t)
 		heads_show(d, w, s, channel, bit, p, t);
 	else
-		sim_post_self(w, s->id, q->busy_until,
-			SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + in),
-			(uint16_t)(channel << 8 | bit), 0);
+		heads_follow(d, w, s, channel, bit, p, t, q->busy_until);
 }
 
 /* Tokens from a neighbour of another worker, or that somebody waits for. */

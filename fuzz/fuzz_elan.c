@@ -1,0 +1,169 @@
+/*
+ * Random programs on weft/elan.h: its calls, and any words as commands.
+ *
+ *	fuzz_elan [--runs N] [--seed S] [file ...]
+ */
+#define _GNU_SOURCE
+#define FUZZ_NAME "fuzz_elan"
+
+#include "weft/elan.h"
+
+#include "program.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { QUEUES = 4, BUFFER = 1 << 16 };
+
+struct process {
+	struct elan_cq q[QUEUES];
+	uint8_t data[BUFFER]; /* that puts are given */
+};
+
+/* Numbers of a call, read before it: C leaves the order of arguments open. */
+struct numbers {
+	uint64_t v[8];
+};
+
+static struct numbers numbers(struct program_at *p)
+{
+	struct numbers n;
+
+	for (int i = 0; i < 8; i++)
+		n.v[i] = number(p);
+	return n;
+}
+
+#define N(i) ((uint32_t)n.v[i])
+
+/* What a thread on the card does. */
+static void work(const uint64_t reg[ELAN_REGISTERS])
+{
+	uint64_t word;
+
+	elan_thread_work((uint32_t)reg[0] % 1000);
+	elan_thread_read(reg[1], &word, sizeof(word));
+	elan_thread_write(reg[2], reg[3]);
+	elan_thread_append(reg[4], reg, (uint32_t)reg[5] % ELAN_REGISTERS);
+}
+
+static void use_queue(struct elan_cq *q, struct program_at *p, uint8_t kind)
+{
+	struct numbers n = numbers(p);
+
+	if (kind == 0)
+		elan_cq_open(q, N(0), (enum elan_depth)N(1),
+			N(2) % 4 ? ELAN_MAY_ALL : N(3));
+	else if (kind == 1)
+		elan_cq_close(q);
+	else if (kind == 2)
+		elan_cq_restart(q);
+	else if (kind == 3)
+		elan_cq_map(q, N(0) % 2 ? n.v[1] : elan_memory_bytes());
+	else if (kind == 4)
+		elan_issue(q, n.v, N(0) % 9);
+	else
+		elan_wait_event(q, n.v[0], n.v[1]);
+}
+
+static void send(struct process *x, struct elan_cq *q, struct program_at *p,
+	uint8_t kind)
+{
+	struct numbers n = numbers(p);
+	uint64_t bytes = n.v[2] % BUFFER;
+	const struct elan_dma dma = { n.v[2], 0, n.v[0], n.v[1], n.v[3], n.v[4],
+		n.v[5] };
+
+	if (kind == 0)
+		elan_put(q, N(0), n.v[1], x->data, bytes, N(3), N(4));
+	else if (kind == 1)
+		elan_put_from(q, N(0), n.v[1], n.v[3], n.v[2], N(4), N(5));
+	else if (kind == 2)
+		elan_broadcast(
+			q, N(0), N(1), n.v[3], x->data, bytes, N(4), N(5));
+	else if (kind == 3)
+		elan_get(q, N(0), n.v[1], n.v[2], N(3), N(4));
+	else if (kind == 4)
+		elan_dma(q, &dma);
+	else
+		elan_write(q, N(0), n.v[1], n.v[3], n.v[2], N(4), N(5),
+			(enum elan_goal)(N(6) % 2));
+}
+
+static void ask(struct process *x, struct elan_cq *q, struct program_at *p,
+	uint8_t kind)
+{
+	struct numbers n = numbers(p);
+	const struct elan_question w = { n.v[0], n.v[1],
+		(enum elan_operation)N(2), N(3), N(4) };
+
+	if (kind == 0)
+		elan_test(q, N(5), &w);
+	else if (kind == 1)
+		elan_query(q, N(5), N(6), &w);
+	else if (kind == 2)
+		elan_put_if(q, N(5), &w, n.v[6], x->data, N(7) % BUFFER, N(4));
+	else if (kind == 3)
+		elan_broadcast_if(q, N(5), N(6), &w, n.v[7], x->data,
+			N(1) % BUFFER, N(4));
+	else if (kind == 4)
+		elan_wait_word(n.v[0], n.v[1]);
+	else
+		elan_store_bytes(n.v[0], x->data, n.v[1] % BUFFER);
+}
+
+static void use_event(struct process *x, struct elan_cq *q,
+	struct program_at *p, uint8_t kind)
+{
+	struct numbers n = numbers(p);
+
+	if (kind < 2)
+		elan_arm(q, N(0), n.v[1], n.v[2], n.v[3]);
+	else if (kind == 2)
+		elan_arm_copy(q, N(0), n.v[1], n.v[2], x->data, N(3) % BUFFER);
+	else if (kind == 3)
+		elan_set(q, N(0), N(1));
+	else if (kind == 4)
+		elan_thread_load(N(0), N(1) % 4 ? work : NULL);
+	else
+		elan_thread_start(q, N(0), n.v + 1);
+}
+
+static void run_program(void *mine)
+{
+	struct program_at p = program_begin();
+	struct process *x = mine;
+
+	for (uint32_t i = 0; i < QUEUES; i++)
+		elan_cq_open(&x->q[i], i, (enum elan_depth)i, ELAN_MAY_ALL);
+	for (int i = 0; i < PROGRAM_CALLS; i++) {
+		uint8_t what = take(&p) % 4, kind = take(&p) % 6;
+		struct elan_cq *q = &x->q[take(&p) % QUEUES];
+
+		if (what == 0)
+			use_queue(q, &p, kind);
+		else if (what == 1)
+			send(x, q, &p, kind);
+		else if (what == 2)
+			ask(x, q, &p, kind);
+		else
+			use_event(x, q, &p, kind);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const on[] = { "qsnet2", "--shape=5",
+		"--set=host.memory=4MiB", NULL };
+	const struct weft_app app = {
+		.name = FUZZ_NAME,
+		.help = "",
+		.run = run_program,
+		.node_bytes = sizeof(struct process),
+		.interface = "elan",
+	};
+
+	program_run(&app, on, data, size);
+	return 0;
+}
+
+#include "program_driver.h"

@@ -1,0 +1,85 @@
+/*
+ * Feeds everything behind a machine's file with anything: what is read is
+ * checked for deadlock, and, where it is small, built and run.  Whatever
+ * comes is refused in one line or works.
+ *
+ *	fuzz_system [--runs N] [--seed S] [file ...]
+ */
+#define _GNU_SOURCE
+#define FUZZ_NAME "fuzz_system"
+
+#include "net/proof.h"
+
+#include "file.h"
+#include "run.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void try_proof(const struct machine *m)
+{
+	struct proof p;
+
+	proof_make(&p, m->topo, m->route, m->router.packets);
+	proof_free(&p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const keys[] = { "warmup=0ps", "measure=1us" };
+	struct machine_run_setup s = { .workload = "random",
+		.keys = keys,
+		.n_keys = 2,
+		.threads = 1,
+		.seed = 1 };
+	struct err e = { 0 };
+	struct fuzz_file f;
+	struct machine *m;
+
+	file_open(&f, data, size);
+	s.machine = f.path;
+	m = machine_load(f.path, NULL, 0, NULL, &e);
+	check_ending(&e);
+	if (m && m->topo->n_nodes <= FUZZ_NODES) {
+		try_proof(m);
+		try_run(&s);
+	}
+	machine_free(m);
+	file_close(&f);
+	return 0;
+}
+
+#ifndef WEFT_LIBFUZZER
+
+#include "driver.h"
+
+static const char *const seeds[] = {
+	"schema: 1\nmachine: m\ntopology:\n  kind: torus\n  shape: [2, 3]\n"
+	"  wrap: [torus, mesh]\nlink:\n  rate: 2 GB/s\n  payload: 512 B\n"
+	"router:\n  packets: 4\n  queues: 2\nrouting:\n  kind: hint\n"
+	"  order: AB\n  bubble: yes\nnic:\n  kind: bgq-mu\n",
+	"schema: 1\nmachine: m\ntopology:\n  kind: fattree\n  nodes: 8\n"
+	"  radix: [2, 4]\n  up: 2\n  cable: { length: [1, 3], delay: 5 ns }\n"
+	"link:\n  route: 1 B\n  header: 5 B\n  code: 4b5b\nrouting:\n"
+	"  kind: updown\n  spread: rotate\nnic:\n  kind: elan4\n",
+	"schema: 1\nmachine: m\ntopology:\n  kind: dragonfly\n  nodes: 0\n"
+	"  per-router: 1\n  routers: 2\n  global: 1\nlink:\n  lanes: 4\n"
+	"  chunk: 16 B\nrouting:\n  kind: dragonfly\n  mode: valiant\n"
+	"nic:\n  kind: plain\nside:\n  kind: pcie\n  rate: 4 GB/s\n"
+	"faults:\n  bit-errors: 1e-9\n",
+};
+
+static const char *const pieces[] = { "torus", "fattree", "dragonfly", "hint",
+	"updown", "bgq-mu", "elan4", "plain", "none", "pcix", "l2", "0", "1",
+	"2", "3", "63", "64", "65536", " ns", " B", " GB/s", "1 ps", "1 ms",
+	"mesh", "loop", "no", "yes", "single", "\n  nodes: 4", "\n  links: 2",
+	"\n  shape: [2, 2]", "\n  up: 1", "\n  global: 2", "\n  escape: no",
+	"\n  stages: no", "\n  retry: replay", "\n  payload: 8096 B",
+	"\n  header: 1 B", "\n  chunk: 1 B", "\n  packets: 1",
+	"\n  wires: packaged", ": ", "\n", "[", "]", "," };
+
+int main(int argc, char **argv)
+{
+	return fuzz_main(argc, argv, FUZZ_WORDS(seeds), FUZZ_WORDS(pieces));
+}
+
+#endif

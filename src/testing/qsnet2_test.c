@@ -1,0 +1,197 @@
+/* What QsNetII's own machine file has to say, and not only Elan4's defaults. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "api/elan.h"
+#include "host/program.h"
+#include "nic/elan4/elan.h"
+#include "testing/kit_testing.h"
+
+#define US (INT64_C(1000) * SIM_NS)
+
+enum { SOURCE = 0x1000000, TARGET = 0x2000000, LONG = 256 << 10 };
+
+static struct elan_cq open_queue(uint32_t id)
+{
+	struct elan_cq q;
+
+	assert_int_equal(elan_cq_open(&q, id, ELAN_64K, ELAN_MAY_ALL), 0);
+	return q;
+}
+
+/* A node takes in what is for a job that it has. */
+static void join_program(void *arg)
+{
+	(void)arg;
+	open_queue(9);
+}
+
+static void dma_to(uint32_t node)
+{
+	struct elan_cq q = open_queue(0);
+	struct elan_dma d = {
+		.bytes = LONG, .destination = node, .from = SOURCE, .to = TARGET
+	};
+
+	program_wait(10 * US);
+	assert_int_equal(elan_dma(&q, &d), 0);
+}
+
+/* --- the bus --- */
+
+static void out_program(void *arg)
+{
+	(void)arg;
+	dma_to(1);
+}
+
+static void in_program(void *arg)
+{
+	(void)arg;
+	dma_to(0);
+}
+
+static void store_program(void *arg)
+{
+	struct elan_cq q = open_queue(1);
+	uint8_t data[ELAN_PACKET];
+	uint32_t k;
+
+	(void)arg;
+	memset(data, 1, sizeof(data));
+	program_wait(10 * US);
+	for (k = 0; k < 100; k++)
+		elan_put(&q, 3, TARGET, data, sizeof(data), 0, 0);
+}
+
+static const struct elan_node *card_of(const struct kit *k, site_id s)
+{
+	return k->nic->nodes[s];
+}
+
+/* MB/s of node 0's bus in 100 us in which all that was asked for goes on. */
+static uint64_t bus_rate(bool out, bool in, bool stores)
+{
+	struct kit k;
+	uint64_t bytes[2];
+	uint32_t i;
+
+	kit_open(&k, &(struct kit_how){
+			     .machine = "qsnet2-16", .needs.n_programs = 7 });
+	for (i = 0; i < 4; i++)
+		program_start(k.host, i, 2, 0, join_program, NULL);
+	if (out)
+		program_start(k.host, 0, 0, 0, out_program, NULL);
+	if (in)
+		program_start(k.host, 2, 0, 0, in_program, NULL);
+	if (stores)
+		program_start(k.host, 0, 1, 0, store_program, NULL);
+	for (i = 0; i < 2; i++) {
+		sim_run(k.net->sim, (20 + 100 * i) * US);
+		bytes[i] = card_of(&k, 0)->bus.bytes[BUS_OUT] +
+			   card_of(&k, 0)->bus.bytes[BUS_IN];
+	}
+	kit_run(&k, false);
+	kit_close(&k);
+	return (bytes[1] - bytes[0]) / 100;
+}
+
+/*
+ * 64 bits at 133 MHz are 1,067 MB/s, for all that goes either way together:
+ * what the card reads, what it writes, and what CPUs store.
+ */
+static void qsn_f9_cpus_and_the_card_share_one_bus(void **state)
+{
+	uint64_t one = bus_rate(true, false, false);
+
+	(void)state;
+	assert_in_range(one, 860, 900);
+	assert_in_range(bus_rate(false, true, false), 860, 900);
+	assert_in_range(bus_rate(false, false, true), 390, 455);
+	assert_in_range(bus_rate(true, true, false), 800, 900);
+	assert_in_range(bus_rate(true, true, true), 600, 900);
+}
+
+/* --- packets of DMAs --- */
+
+struct sighting {
+	bool is_dma;
+	sim_time stored, first; /* all of it; its first word is there */
+};
+
+static void seen_program(void *arg)
+{
+	struct sighting *x = arg;
+	struct elan_cq q = open_queue(0);
+	struct elan_dma d = { .bytes = ELAN_PACKET,
+		.destination = 1,
+		.from = SOURCE,
+		.to = TARGET };
+	uint8_t data[ELAN_PACKET];
+
+	memset(data, 1, sizeof(data));
+	assert_true(program_write(SOURCE, data, sizeof(data)));
+	program_wait(10 * US);
+	if (x->is_dma)
+		elan_dma(&q, &d);
+	else
+		elan_put(&q, 1, TARGET, data, sizeof(data), 0, 0);
+	x->stored = program_now();
+}
+
+static void seen_check(void *arg)
+{
+	struct sighting *x = arg;
+	struct poll_loop loop = { .period = 1 };
+	uint64_t word;
+
+	open_queue(9);
+	program_poll(TARGET, WORD_IS_NOT, 0, loop, &word);
+	x->first = program_now();
+}
+
+/*
+ * On a bus that takes 6.4 us for a packet's data and 1.6 us for a block: of a
+ * DMA all is read before any of it leaves, and a put's first block is there
+ * before its last one is stored.
+ */
+static void qsn_f81_dmas_packets_are_whole_and_puts_need_not_be(void **state)
+{
+	static const char *const sets[] = { "nic.bus.clock=100ns",
+		"nic.merge=128B", NULL };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct sighting x = { .is_dma = i };
+		struct kit k;
+
+		kit_open(&k, &(struct kit_how){ .machine = "qsnet2-16",
+				     .sets = sets,
+				     .needs.n_programs = 2 });
+		program_start(k.host, 0, 0, 0, seen_program, &x);
+		program_start(k.host, 1, 0, 0, seen_check, &x);
+		kit_run(&k, false);
+		kit_close(&k);
+		if (i)
+			assert_true(x.first > x.stored + 8000 * SIM_NS);
+		else
+			assert_true(x.first + 1600 * SIM_NS < x.stored);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(qsn_f9_cpus_and_the_card_share_one_bus),
+		cmocka_unit_test(
+			qsn_f81_dmas_packets_are_whole_and_puts_need_not_be),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
