@@ -76,6 +76,15 @@ static const struct param node_params[] = {
 		.help = "latency from a router to its node, the router's own "
 			"time included",
 		.source = "assumed: a router and half of one" },
+	{ .name = "node.rate",
+		.type = PARAM_RATE,
+		.offset = AT(node_rate),
+		.def = "0 B/s",
+		.min = 0,
+		.max = INT64_C(1000000000000),
+		.help = "raw rate between a node and its router; 0: that of "
+			"links",
+		.source = "assumed: the same links" },
 };
 
 static const struct topo_block node_wires = {
@@ -205,12 +214,14 @@ static void set_wires(struct torus *t)
 	}
 	if (!t->nodes)
 		return;
-	topo->wire[topo->n_wires++] =
-		(struct topo_wire){ .name = "node up", .latency = t->node_up };
+	topo->wire[topo->n_wires++] = (struct topo_wire){
+		.name = "node up", .latency = t->node_up, .rate = t->node_rate
+	};
 	topo->wire[topo->n_wires++] = (struct topo_wire){
 		.name = "node down",
 		.latency = t->node_down,
 		.logic = t->node_down < t->logic ? t->node_down : t->logic,
+		.rate = t->node_rate,
 	};
 }
 

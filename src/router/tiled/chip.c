@@ -209,22 +209,27 @@ static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 			(uint16_t)channel, id);
 }
 
-/* The path to a node is a packet's own from start on. */
+/* The path to a node is a packet's own from start on, or later; its tail comes
+ * out of the tiles at end.  One that had to wait for the path is here as a
+ * whole.  The node learns from packet.head when the tail comes. */
 static void hand_over(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t node, uint32_t channel, packet_id id,
-	sim_time t, sim_time start)
+	sim_time t, sim_time start, sim_time end)
 {
 	struct tiled_exit *e = &s->exit[node];
 	port_id port = d->n_links + node;
 	const struct tiled_wire *wire = tiled_wire(d, s->id, port);
+	sim_time latency = d->link->latency[wire->class];
+	struct packet *p = &d->packets[id];
 
 	start = inner_max(start, e->free_at[channel]);
 	e->free_at[channel] = start + d->how.packet;
 	s->tokens[channel][port]--;
-	e->bytes[channel] += d->link->bytes[d->packets[id].size];
+	e->bytes[channel] += d->link->bytes[p->size];
+	p->head = inner_max(start + d->how.packet, end) + latency;
 	booked_note(d, id, s->id, "out by", port);
 	booked_depart(d, id, wire->class, t, start);
-	sim_post(w, wire->peer, start + d->link->latency[wire->class],
+	sim_post(w, wire->peer, start + latency,
 		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
 }
 
@@ -361,7 +366,7 @@ static void look_at_node(struct tiled *d, struct sim_worker *w,
 		d->column_of[tile], p->chunks, t, tail_of(d, in, p),
 		p->chunks * d->how.cycle);
 	leave(d, w, s, in, channel, t, x.left);
-	hand_over(d, w, s, node, channel, id, t, x.start);
+	hand_over(d, w, s, node, channel, id, t, x.start, x.end);
 }
 
 /* One that turns round: it passes no tile. */
@@ -377,7 +382,7 @@ static void look_at_turn(struct tiled *d, struct sim_worker *w,
 		return;
 	}
 	leave(d, w, s, in, channel, t, start + d->how.packet);
-	hand_over(d, w, s, node, channel, id, t, start);
+	hand_over(d, w, s, node, channel, id, t, start, start);
 }
 
 /* A head goes, or waits for what it lacks. */
