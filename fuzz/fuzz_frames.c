@@ -209,6 +209,7 @@ static bool is_fine(const char *text)
 
 static void run_one(const struct what *what)
 {
+	static const struct book_how how = { .follows = true };
 	struct machine_run *r = mem_alloc(1, sizeof(*r));
 	struct machine_run_setup s = {
 		.machine = what->machine,
@@ -217,6 +218,7 @@ static void run_one(const struct what *what)
 		.keys = what->keys,
 		.seed = 1 + next_byte(),
 		.threads = 1,
+		.book = next_byte() % 2 ? &how : NULL,
 	};
 	struct err e = { 0 };
 

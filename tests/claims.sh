@@ -244,4 +244,43 @@ broken 'no YAML' 'bad.yaml:' <<-EOF
 	features: [}
 EOF
 
+# --- scripts/mutants, where there is the build that it copies ---
+
+verdict() { # ID TEXT
+	grep -q "$1  *$2" "$tmp/out" || complain "$1 is not $2"
+}
+
+if [ "$weft" -ef "$src/build/release/src/weft" ]; then
+	test=base/crc32:knows_the_check_value
+	{
+		printf 'schema: 1\nsystem: bad\ntitle: t\nfeatures:\n'
+		i=0
+		while IFS='|' read -r find put; do
+			i=$((i + 1))
+			echo "  - { id: X-F$i, what: a, status: covered,"
+			echo "      tests: ['$test'], mutant: {"
+			echo "      file: src/base/crc32.c,"
+			echo "      find: '$find', put: '$put' } }"
+		done <<-'EOF'
+			return ~x;|return x;
+			return ~x;|return    ~x;
+			x & 15|x & 7
+			return ~x;|return ~y;
+			return ~x;|for (;;);
+		EOF
+	} >"$tmp/claims/bad.yaml"
+	CLAIMS=$tmp/claims SCRATCH=$tmp/mutants PATIENCE=2 JOBS=1 \
+		"$src/scripts/mutants" bad >"$tmp/out" 2>&1
+	[ $? -eq 1 ] || complain 'it did not end with 1'
+	verdict X-F1 'killed'
+	verdict X-F2 'SURVIVED'
+	verdict X-F3 'DOES NOT APPLY: src/base/crc32.c: .* 2 times'
+	verdict X-F4 'DOES NOT COMPILE'
+	verdict X-F5 'killed.* does not end'
+	grep -qx '2 could not be tried' "$tmp/out" &&
+		grep -qx '2 killed, 1 survived' "$tmp/out" ||
+		complain "$(tail -n 12 "$tmp/out")"
+	report 'a mutant is killed, survives, does not apply or compile'
+fi
+
 exit $status

@@ -111,7 +111,7 @@ ready() { # PID
 	done
 }
 
-for command in 'check bgq-20pf' 'show bgq-20pf' \
+for command in 'check bgq-20pf' 'show bgq --shape 64x64x32x16x2' \
 	'run bgq-20pf random warmup=1s' 'run qsnet2-4096 storm'; do
 	for signal in TERM INT; do
 		"$weft" $command >"$tmp/out" 2>"$tmp/err" </dev/null &

@@ -1,14 +1,9 @@
 /* The library's choice between puts and DMAs, by the CPU's time or latency. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "api/elan.h"
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 #define US (INT64_C(1000) * SIM_NS)
 

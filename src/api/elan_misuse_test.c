@@ -1,17 +1,12 @@
 /* Programs that ask QsNetII's interface for what cannot be: each gets the
  * error number, or the stopped queue, that weft/elan.h promises. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "api/elan.h"
 #include "nic/elan4/elan_testing.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 #define US (INT64_C(1000) * SIM_NS)
 

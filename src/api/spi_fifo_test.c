@@ -1,12 +1,7 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "api/spi_testing.h"
+#include "testing/testing.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -1,10 +1,5 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "api/spi_testing.h"
+#include "testing/testing.h"
 #include "weft/program.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))

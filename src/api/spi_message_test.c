@@ -1,13 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "api/spi_testing.h"
+#include "testing/testing.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 

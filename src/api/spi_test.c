@@ -1,9 +1,3 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
@@ -12,6 +6,7 @@
 #include "host/program.h"
 #include "nic/nic_testing.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 enum {
 	COUNTER_AT = 0x1000,

@@ -1,12 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "api/spi_testing.h"
+
+#include "testing/testing.h"
 
 uint64_t spi_test_run(const char *shape, uint32_t n_workers,
 	const struct spi_test_program *programs, uint32_t n, uint64_t n_errors)

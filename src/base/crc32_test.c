@@ -1,12 +1,7 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/crc32.h"
+#include "testing/testing.h"
 
 /* The check value that every description of this CRC has. */
 static void knows_the_check_value(void **state)

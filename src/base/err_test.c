@@ -1,10 +1,4 @@
 #define _GNU_SOURCE
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "testing/testing.h"
 
 /* Runs f in a child; what it wrote to stderr goes to text. */
 static int run_apart(void (*f)(void), char *text, size_t size)

@@ -1,10 +1,5 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/list.h"
+#include "testing/testing.h"
 
 struct item {
 	uint32_t digit;

@@ -1,10 +1,4 @@
 #define _GNU_SOURCE
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -12,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "testing/testing.h"
 
 /* AddressSanitizer ends the process itself where calloc() would fail. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,14 +1,9 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "testing/testing.h"
 
 static const char *const words[] = { "rate", "latency.board", "latency.cable",
 	"longest-first", "none", "queues" };

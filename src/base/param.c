@@ -449,15 +449,15 @@ int param_resolve(const struct param_block *blocks, size_t n, const char *path,
 	const char *what, const struct param_block **block,
 	const struct param **row, struct err *e)
 {
-	char name[PARAM_TEXT_MAX];
-
 	for (size_t i = 0; i < n; i++) {
+		size_t skip = section_len(&blocks[i], path);
+
 		*block = &blocks[i];
-		for (size_t j = 0; j < blocks[i].n_rows; j++) {
-			*row = &blocks[i].rows[j];
-			if (!strcmp(full_name(*block, *row, name), path))
-				return 0;
-		}
+		if (*blocks[i].section && !skip)
+			continue;
+		*row = param_find(&blocks[i], path + skip);
+		if (*row)
+			return 0;
 	}
 	return refuse_name(blocks, n, path, what, e);
 }

@@ -1,9 +1,4 @@
 #define _POSIX_C_SOURCE 200809L
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/param.h"
+#include "testing/testing.h"
 
 struct link {
 	int64_t rate, latency, cable, gap, errors, retry;

@@ -1,10 +1,5 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/secded.h"
+#include "testing/testing.h"
 
 enum { CODE = 72 }; /* 64 bits of data, and of the check */
 

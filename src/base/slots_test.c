@@ -1,10 +1,5 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/slots.h"
+#include "testing/testing.h"
 
 struct item {
 	struct slot slot;

@@ -1,13 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
+#include "testing/testing.h"
 
 enum { N_KINDS = UNIT_FRACTION + 1 };
 

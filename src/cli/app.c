@@ -77,8 +77,7 @@ static int app_init(struct load *l, const struct topo *t, struct route *r,
 			e, "no program, or more than %d threads", HOST_THREADS);
 	if (is->n_processes > HOST_THREADS)
 		return err_set(e,
-			"%u processes a node, and there are %d "
-			"threads",
+			"%u processes a node, and there are %d threads",
 			is->n_processes, HOST_THREADS);
 	l->needs = (struct load_needs){
 		.n_spawned = is->n_spawned,

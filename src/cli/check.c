@@ -112,9 +112,8 @@ int cli_check(int argc, char **argv, struct err *e)
 	struct cli_args a;
 	int code = cli_parse(&a, argc, argv, CLI_MACHINE | CLI_JSON, "MACHINE",
 		"Proves that packets on a machine cannot wait for each other "
-		"for ever, or prints the channels that can.\v"
-		"It ends with 0 where that is proved and with 1 where it is "
-		"not.",
+		"for ever, or prints the channels that can.\vIt ends with 0 "
+		"where that is proved and with 1 where it is not.",
 		e);
 
 	if (code)

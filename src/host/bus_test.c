@@ -1,10 +1,5 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "host/bus.h"
+#include "testing/testing.h"
 
 /* PCI-X: 8 B a clock, one direction, bursts of any length. */
 static struct bus_params pcix = {

@@ -1,12 +1,7 @@
 #include "host/bytes_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "host/program.h"
+#include "testing/testing.h"
 
 uint8_t bytes_at(uint64_t seed, uint64_t i)
 {

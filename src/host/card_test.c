@@ -1,12 +1,7 @@
 /* Threads of a node's network interface, without one. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "host/card.h"
 #include "host/host_testing.h"
+#include "testing/testing.h"
 
 enum { MANY = 1000 };
 

@@ -1,11 +1,6 @@
 /* Polls that end at a deadline. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "host/host_testing.h"
+#include "testing/testing.h"
 
 struct hurry {
 	struct host_testing *m;

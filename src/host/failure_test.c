@@ -1,12 +1,7 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "host/host_testing.h"
+#include "testing/testing.h"
 
 static void compute(void *arg)
 {

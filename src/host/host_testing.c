@@ -1,12 +1,7 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "host/host_testing.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 #define WINDOW (40 * SIM_NS)
 

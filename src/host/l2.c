@@ -234,11 +234,6 @@ const struct l2_params *l2_params(const struct l2 *c)
 	return &c->params;
 }
 
-uint32_t l2_slice(const struct l2 *c, uint64_t at)
-{
-	return l2_slice_of(c, at);
-}
-
 struct l2_node *l2_node_new(struct l2 *c, site_id node)
 {
 	return new_node(c, node);

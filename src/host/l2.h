@@ -65,9 +65,6 @@ void l2_free(struct l2 *c);
 
 const struct l2_params *l2_params(const struct l2 *c);
 
-/* Which slice serves an address. */
-uint32_t l2_slice(const struct l2 *c, uint64_t at);
-
 /*
  * A request for 1 byte to a line, all in one line, that leaves its port at t.
  * About 50 instructions while the node's footprint fits.

@@ -1,15 +1,11 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "host/l2_take.h"
 #include "host/params.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 enum {
 	NODES = 4,
@@ -100,7 +96,7 @@ static void bgq_n64_lines_are_interleaved_over_16_slices(void **state)
 
 	(void)state;
 	for (at = 0; at < 64 << 10; at += 8)
-		assert_int_equal(l2_slice(c, at), at / LINE % 16);
+		assert_int_equal(l2_slice_of(c, at), at / LINE % 16);
 	l2_free(c);
 }
 

@@ -1,14 +1,9 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "host/memory.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 #define GIB (UINT64_C(1) << 30)
 

@@ -1,13 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "host/host_testing.h"
 #include "host/side.h"
+#include "testing/testing.h"
 
 enum { NODES = 6 };
 

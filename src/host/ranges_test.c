@@ -1,15 +1,10 @@
 /* An address space of several ranges, and whose bytes are in them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "host/host_testing.h"
 #include "host/program.h"
+#include "testing/testing.h"
 
 #define HOST_END (UINT64_C(1) << 20) /* HOST_TESTING_MEMORY */
 #define GPU_AT	 (UINT64_C(1) << 36)

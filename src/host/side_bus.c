@@ -29,17 +29,11 @@ struct side_bus {
 /* --- parameters --- */
 
 #define TIME(name_, field_, def_, min_, help_, source_)                        \
-	{                                                                      \
-		.name = name_, .type = PARAM_TIME, .offset = AT(field_),       \
-		.def = def_, .min = min_, .max = MOST_STEP, .help = help_,     \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, min_, MOST_STEP, help_, \
+		source_)
 #define BYTES(name_, field_, def_, min_, max_, help_, source_)                 \
-	{                                                                      \
-		.name = name_, .type = PARAM_BYTES, .offset = AT(field_),      \
-		.def = def_, .min = min_, .max = max_, .help = help_,          \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_BYTES, name_, AT(field_), def_, min_, max_, help_,     \
+		source_)
 #define READS(most_, reads_, wait_, reads_from, wait_from)                     \
 	BYTES("request", request, most_, 8, 4096,                              \
 		"largest read that one request asks for", reads_from),         \

@@ -1,14 +1,9 @@
 /* Sides by hand calculation, with the parameters that a machine file gets. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "host/side.h"
+#include "testing/testing.h"
 
 struct testing {
 	struct side *side;

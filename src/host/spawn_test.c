@@ -1,14 +1,9 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "host/host_testing.h"
+#include "testing/testing.h"
 
 enum { LIST = 64 }; /* in memory: a count, and bytes behind it */
 

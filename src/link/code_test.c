@@ -1,14 +1,9 @@
 /* 4b5b: every symbol, every flip, and what the code is for. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <string.h>
 
 #include "link/code.h"
+#include "testing/testing.h"
 
 enum { BYTES = 61 };
 

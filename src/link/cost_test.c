@@ -1,14 +1,9 @@
 /* What packets cost on wires: framing, formats, rates. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/wide.h"
 #include "link/link_testing.h"
+#include "testing/testing.h"
 
 #define PS_PER_S INT64_C(1000000000000)
 

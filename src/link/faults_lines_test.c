@@ -1,15 +1,10 @@
 /* Links that train when they come up, and those that cannot. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "link/faults.h"
+#include "testing/testing.h"
 #include "topo/fattree_testing.h"
 
 enum { LEAF = 16, TOP = 20, PORTS = 8, UP = 4, BIT = 750, WIRES = 32 };

@@ -1,16 +1,11 @@
 /* What plans name: the parts that a topology, links and a machine have. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/mem.h"
 #include "link/faults.h"
+#include "testing/testing.h"
 #include "topo/fattree_testing.h"
 #include "topo/torus_testing.h"
 

@@ -49,8 +49,7 @@ const struct param fault_lines_table[] = {
 		"3 skew 900 ps\", \"link 7 line clock closed\"",
 		"assumed: good cables"),
 	PARAM_ROW(PARAM_FLAG, "cold-start", AT(cold_start), "no", 0, 1,
-		"all links are trained when the run begins, and not "
-		"before",
+		"all links are trained when the run begins, and not before",
 		"assumed: a machine that was on before"),
 };
 

@@ -1,15 +1,10 @@
 /* Plans of faults: what is read, what is refused, what follows from them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "link/faults.h"
+#include "testing/testing.h"
 #include "topo/fattree_testing.h"
 
 enum { NODES = 16, LEAF = 16, TOP = 20, PORTS = 8 };

@@ -11,11 +11,8 @@
 #define LINK_MAX_RATE INT64_C(1000000000000)
 
 #define SIZE(field_, def_, min_, max_, help_, source_)                         \
-	{                                                                      \
-		.name = #field_, .type = PARAM_BYTES, .offset = AT(field_),    \
-		.def = def_, .min = min_, .max = max_, .help = help_,          \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_BYTES, #field_, AT(field_), def_, min_, max_, help_,   \
+		source_)
 
 const struct param link_params_table[] = {
 	PARAM_ROW(PARAM_RATE, "rate", AT(rate), "2 GB/s", LINK_MIN_RATE,

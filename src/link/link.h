@@ -238,30 +238,18 @@ static inline void link_collect(
 }
 
 /* A data packet came in at this port: its acknowledgement is owed. */
-static inline void link_owe_at(struct link_sender *l, sim_time owed, sim_time t)
+static inline void link_owe(struct link_sender *l, sim_time owed, sim_time t)
 {
 	l->owed_until = (l->owed_until > t ? l->owed_until : t) + owed;
 }
 
-static inline void link_owe(
-	struct link_sender *l, const struct link_rules *r, sim_time t)
-{
-	link_owe_at(l, r->owed, t);
-}
-
 /* Takes the link at t for a packet whose tail leaves at tail. */
-static inline void link_take_at(
+static inline void link_take(
 	struct link_sender *l, sim_time gap, sim_time t, sim_time tail)
 {
 	sim_time owed_until = l->owed_until > t ? l->owed_until : t;
 
 	l->free_at = l->owed_until = owed_until + (tail - t) + gap;
-}
-
-static inline void link_take(struct link_sender *l, const struct link_rules *r,
-	sim_time t, sim_time tail)
-{
-	link_take_at(l, r->gap, t, tail);
 }
 
 #endif

@@ -1,14 +1,9 @@
 #include "link/link_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "sim/random.h"
+#include "testing/testing.h"
 
 uint64_t link_test_draw(uint64_t *n, uint64_t below)
 {

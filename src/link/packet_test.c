@@ -1,10 +1,4 @@
 #define _GNU_SOURCE
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,6 +11,7 @@
 #include "base/mem.h"
 #include "link/packet.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 enum { MOST = 1 << 20 };
 

@@ -36,8 +36,7 @@ const struct param retry_params_table[] = {
 		"sent again, in round trips of the wire",
 		"BGQ-G23"),
 	PARAM_ROW(PARAM_COUNT, "retry.tries", AT(tries), "1000", 1, 1000000,
-		"failures in a row after which a link is reported as "
-		"dead",
+		"failures in a row after which a link is reported as dead",
 		"assumed"),
 };
 

@@ -2,16 +2,11 @@
  * The protocol in time stamps against the protocol itself: a sender with a
  * pointer and timers, a receiver that takes the number it expects.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "link/retry.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 enum { MANY = 300, FULL = 17, NS = 1000, WIRE = 42 * NS, GAP = 4 * NS };
 

@@ -13,9 +13,8 @@ enum { WORD_BITS = 64, MOST_TAPS = 1024, MOST_REPEATS = 4096 };
 
 const struct param training_params_table[] = {
 	PARAM_ROW(PARAM_COUNT, "lines", AT(lines), "0", 0, TRAINING_LINES,
-		"pairs of a link in each direction: 10, eight for "
-		"data, one for control, the clock; 0: none are "
-		"modelled",
+		"pairs of a link in each direction: 10, eight for data, one "
+		"for control, the clock; 0: none are modelled",
 		NULL),
 	PARAM_ROW(PARAM_FLAG, "training.on", AT(is_on), "yes", 0, 1,
 		"links that come up are trained; otherwise each line "
@@ -23,13 +22,11 @@ const struct param training_params_table[] = {
 		NULL),
 	PARAM_ROW(PARAM_TIME, "training.skew", AT(skew), "500 ps", 0,
 		100 * PS_PER_NS,
-		"how far a line is from the clock at most, to either "
-		"side",
+		"how far a line is from the clock at most, to either side",
 		"assumed: 40 ps for each metre of 13 m of copper"),
 	PARAM_ROW(PARAM_TIME, "training.eye", AT(eye), "400 ps", 1,
 		100 * PS_PER_NS,
-		"how long a bit can be read, of the time that it "
-		"lasts",
+		"how long a bit can be read, of the time that it lasts",
 		"assumed: about half of a bit's 750 ps"),
 	PARAM_ROW(PARAM_TIME, "training.step", AT(step), "25 ps", 1,
 		100 * PS_PER_NS, "what one tap of a line's delay is",

@@ -1,13 +1,8 @@
 /* Lines, their eyes, and the search for the middle. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "link/training.h"
+#include "testing/testing.h"
 
 enum { BIT = 750, LINKS = 200, SEED = 9 };
 

@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "load/order.h"
+#include "testing/testing.h"
 
 /* Every element once, and each is found where it is. */
 static void an_order_has_every_element_once(void **state)

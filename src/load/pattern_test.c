@@ -1,15 +1,10 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "load/pattern.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 #include "topo/torus_testing.h"
 
 static uint64_t bits(uint64_t n)

@@ -1,14 +1,9 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "load/load.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 #include "topo/fattree_testing.h"
 #include "topo/torus_testing.h"
 

@@ -53,7 +53,7 @@ int programs_need(const struct programs *p, const char *nic, uint64_t memory,
 
 static struct programs_arrivals *mine(struct programs *p, site_id s)
 {
-	return &p->arrivals[sim_owner(p->load.net->sim, s)->id];
+	return &p->arrivals[p->owner[s]];
 }
 
 void programs_delivered(
@@ -70,6 +70,7 @@ void programs_delivered(
 void programs_open(struct programs *p)
 {
 	p->arrivals = map_alloc(p->load.net->n_workers * sizeof(*p->arrivals));
+	p->owner = sim_worker(p->load.net->sim, 0)->owner;
 }
 
 static uint64_t arrived(const struct programs *p)
@@ -138,11 +139,23 @@ static int check_nics(const struct programs *p, struct err *e)
 	return 0;
 }
 
+/* Who waits, and where interfaces have reported anything, what for. */
+static int tell_stalled(const struct programs *p, struct err *e)
+{
+	struct err why = { 0 };
+	char text[128];
+
+	host_describe_waiting(p->load.host, text, sizeof(text));
+	if (check_nics(p, &why))
+		return err_set_code(
+			e, EXIT_DEADLOCK, "%s; %.256s", text, why.text);
+	return err_set_code(e, EXIT_DEADLOCK, "%s", text);
+}
+
 int programs_check(struct load *l, struct err *e)
 {
 	struct programs *p = (struct programs *)l;
 	const struct err *wrong = find_wrong(p);
-	char text[128];
 
 	if (wrong) {
 		*e = *wrong;
@@ -151,10 +164,8 @@ int programs_check(struct load *l, struct err *e)
 	/* Where things go wrong, interfaces report it. */
 	if (!p->may_err && !l->net->faults && check_nics(p, e))
 		return -1;
-	if (p->is_stalled) {
-		host_describe_waiting(l->host, text, sizeof(text));
-		return err_set_code(e, EXIT_DEADLOCK, "%s", text);
-	}
+	if (p->is_stalled)
+		return tell_stalled(p, e);
 	return nic_audit(l->nic, e);
 }
 

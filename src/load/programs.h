@@ -22,6 +22,7 @@ struct programs_arrivals; /* per worker */
 struct programs {
 	struct load load;
 	struct programs_arrivals *arrivals; /* [worker] */
+	const uint8_t *owner; /* [site] its worker */
 	uint64_t expected; /* packets, for the progress; 0: not known */
 	bool is_stalled;
 	bool may_err; /* its programs make mistakes */

@@ -1,9 +1,4 @@
 #define _POSIX_C_SOURCE 200809L
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +8,7 @@
 
 #include "base/mem.h"
 #include "machine/file.h"
+#include "testing/testing.h"
 
 struct topology {
 	int64_t kind;

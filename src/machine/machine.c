@@ -239,6 +239,15 @@ static struct topo *topo_now(const struct machine *m)
 	return m->topos[m->kinds.topo];
 }
 
+static struct topo_words words_now(const struct machine *m)
+{
+	const struct topo *t = topo_now(m);
+
+	return t->ops->words
+		       ? t->ops->words(t)
+		       : (struct topo_words){ t->ops->has, t->ops->routing };
+}
+
 static const struct nic_ops *nic_now(const struct machine *m)
 {
 	return m->kinds.nic ? nic_registry[m->kinds.nic - 1] : NULL;
@@ -252,7 +261,7 @@ static const struct side_ops *side_now(const struct machine *m)
 /* The index of its routing. */
 static size_t route_now(const struct machine *m)
 {
-	const char *own = topo_now(m)->ops->routing(topo_now(m));
+	const char *own = words_now(m).routing;
 	size_t i = 0;
 
 	if (m->kinds.route)
@@ -301,8 +310,7 @@ bool machine_uses(const struct machine *m, size_t block)
 		       router_registry[m->kinds.router]->name) ||
 	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
 	       is_kind(needs, "side", side ? side->name : NULL) ||
-	       has_word(t->ops->has ? t->ops->has(t) : NULL, needs) ||
-	       has_word(r->has, needs) ||
+	       has_word(words_now(m).has, needs) || has_word(r->has, needs) ||
 	       has_word(m->link.retry.kind ? "replay" : NULL, needs) ||
 	       has_word(nic ? nic->has : NULL, needs);
 }

@@ -1,17 +1,12 @@
 /* What a machine file means: variants, what they need, and defaults. */
 #define _GNU_SOURCE
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "machine/machine.h"
+#include "testing/testing.h"
 
 #define HEAD "schema: 1\nmachine: m\n"
 

@@ -1,14 +1,9 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "machine/run.h"
+#include "testing/testing.h"
 
 static const char *const keys[] = { "to=1", "rounds=2", "bytes=8" };
 

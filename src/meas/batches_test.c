@@ -1,13 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 
 #include "meas/batches.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 enum { MOST = 400 };
 

@@ -1,9 +1,3 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -11,6 +5,7 @@
 
 #include "base/mem.h"
 #include "meas/budget.h"
+#include "testing/testing.h"
 
 enum { NODES = 10, MOST = 100000 };
 

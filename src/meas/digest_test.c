@@ -1,13 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "meas/digest.h"
+#include "testing/testing.h"
 
 struct delivery {
 	int64_t time;

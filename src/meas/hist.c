@@ -1,12 +1,5 @@
 #include "meas/hist.h"
 
-#include <string.h>
-
-void hist_clear(struct hist *h)
-{
-	memset(h, 0, sizeof(*h));
-}
-
 void hist_merge(struct hist *to, const struct hist *from)
 {
 	uint32_t i;

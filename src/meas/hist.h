@@ -19,7 +19,6 @@ struct hist {
 	uint64_t bucket[HIST_BUCKETS];
 };
 
-void hist_clear(struct hist *h);
 void hist_merge(struct hist *to, const struct hist *from);
 
 /* Where values end up: exact below 64, then 64 buckets per octave. */

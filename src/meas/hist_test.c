@@ -1,9 +1,3 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +5,7 @@
 #include "base/mem.h"
 #include "meas/hist.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 #define TOP (INT64_C(1) << 62)
 
@@ -161,11 +156,6 @@ static void an_empty_histogram_has_neither_mean_nor_quantile(void **state)
 	assert_int_equal(hist_mean(h), -1);
 	assert_int_equal(hist_quantile(h, 500), -1);
 	assert_int_equal(hist_quantile(h, 1000), -1);
-	hist_add(h, 77);
-	hist_clear(h);
-	assert_int_equal(h->n, 0);
-	assert_int_equal(hist_mean(h), -1);
-	assert_int_equal(hist_quantile(h, 0), -1);
 	hist_add(h, 88);
 	assert_int_equal(h->min, 88);
 	assert_int_equal(h->max, 88);

@@ -15,65 +15,34 @@ enum {
 };
 
 const struct param net_params_table[] = {
-	{ .name = "queues",
-		.type = PARAM_COUNT,
-		.offset = AT(queues),
-		.def = "4",
-		.min = 0,
-		.max = 4,
-		.help = "queues per channel, each with a path out of its own; "
-			"0: as many as the router has for the channels of the "
-			"routing",
-		.source = "calibrated: BGQ-N34 (BGQ-G2)" },
-	{ .name = "reception",
-		.type = PARAM_COUNT,
-		.offset = AT(reception),
-		.def = "2",
-		.min = 1,
-		.max = 120,
-		.help = "full packets that a reception FIFO holds",
-		.source = "BGQ-G15" },
-	{ .name = "transit",
-		.type = PARAM_COUNT,
-		.offset = AT(transit),
-		.def = "0",
-		.min = 0,
-		.max = 255,
-		.help = "grants to packets in transit for each grant to an "
-			"injection FIFO of the same class that waits for the "
-			"same link; 0: transit always goes first",
-		.source = "BGQ-F69, BGQ-G36" },
+	PARAM_ROW(PARAM_COUNT, "queues", AT(queues), "4", 0, 4,
+		"queues per channel, each with a path out of its own; "
+		"0: as many as the router has for the channels of the "
+		"routing",
+		"calibrated: BGQ-N34 (BGQ-G2)"),
+	PARAM_ROW(PARAM_COUNT, "reception", AT(reception), "2", 1, 120,
+		"full packets that a reception FIFO holds", "BGQ-G15"),
+	PARAM_ROW(PARAM_COUNT, "transit", AT(transit), "0", 0, 255,
+		"grants to packets in transit for each grant to an "
+		"injection FIFO of the same class that waits for the "
+		"same link; 0: transit always goes first",
+		"BGQ-F69, BGQ-G36"),
 };
 
 const size_t net_params_n =
 	sizeof(net_params_table) / sizeof(net_params_table[0]);
 
 const struct param net_every_table[] = {
-	{ .name = "packets",
-		.type = PARAM_COUNT,
-		.offset = AT(packets),
-		.def = "8",
-		.min = 1,
-		.max = 120,
-		.help = "full packets that a receiver holds per channel",
-		.source = "calibrated: BGQ-N34 (BGQ-G1)" },
-	{ .name = "injection",
-		.type = PARAM_COUNT,
-		.offset = AT(injection),
-		.def = "2",
-		.min = 1,
-		.max = 120,
-		.help = "full packets that an injection FIFO holds",
-		.source = "BGQ-G15" },
-	{ .name = "stall",
-		.type = PARAM_TIME,
-		.offset = AT(stall),
-		.def = "100 us",
-		.min = 1000000,
-		.max = INT64_C(1000000000000),
-		.help = "a packet that waits so long at the head of a queue is "
-			"looked at for deadlock",
-		.source = NULL },
+	PARAM_ROW(PARAM_COUNT, "packets", AT(packets), "8", 1, 120,
+		"full packets that a receiver holds per channel",
+		"calibrated: BGQ-N34 (BGQ-G1)"),
+	PARAM_ROW(PARAM_COUNT, "injection", AT(injection), "2", 1, 120,
+		"full packets that an injection FIFO holds", "BGQ-G15"),
+	PARAM_ROW(PARAM_TIME, "stall", AT(stall), "100 us", 1000000,
+		INT64_C(1000000000000),
+		"a packet that waits so long at the head of a queue is "
+		"looked at for deadlock",
+		NULL),
 };
 
 const size_t net_every_n = sizeof(net_every_table) / sizeof(net_every_table[0]);

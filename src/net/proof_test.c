@@ -1,10 +1,4 @@
 /* BGQ-F38, BGQ-G4: what can lock is told, and what cannot is proved. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,6 +6,7 @@
 #include "route/hint_deps.h"
 #include "route/hint_testing.h"
 #include "net/proof.h"
+#include "testing/testing.h"
 
 static void prove(
 	struct proof *p, const struct hint_machine *m, int64_t packets)

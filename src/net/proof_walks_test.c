@@ -1,14 +1,9 @@
 /* Source routes: what cannot lock is proved, and what can is told. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "route/updown_testing.h"
 #include "net/proof.h"
+#include "testing/testing.h"
 
 static void prove(struct proof *p, const struct tree_machine *m)
 {

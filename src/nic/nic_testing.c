@@ -1,15 +1,10 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
 #include "router/registry.h"
+#include "testing/testing.h"
 #include "topo/torus_testing.h"
 
 enum { MOST_LOAD = 8192 };

@@ -1,14 +1,9 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "nic/payload.h"
+#include "testing/testing.h"
 
 enum { BYTES = 544, MANY = 3000 };
 

@@ -1,14 +1,9 @@
 #define _POSIX_C_SOURCE 200809L
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "out/json.h"
+#include "testing/testing.h"
 
 static void check_text(const char *value, const char *want)
 {

@@ -1,14 +1,9 @@
 #define _GNU_SOURCE
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "out/table.h"
+#include "testing/testing.h"
 
 static const struct table_column columns[] = {
 	{ "name", false },

@@ -1,9 +1,3 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +6,7 @@
 #include "paper/bgq.h"
 #include "paper/paper.h"
 #include "paper/qsnet2.h"
+#include "testing/testing.h"
 
 enum { MOST_ROWS = 512 };
 

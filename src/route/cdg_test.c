@@ -1,14 +1,9 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdbool.h>
 
 #include "base/mem.h"
 #include "route/cdg.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 enum { MOST = 48 };
 

@@ -14,21 +14,14 @@ enum {
 };
 
 static const struct param params[] = {
-	{ .name = "mode",
-		.type = PARAM_WORD,
-		.offset = AT(mode),
-		.def = "minimal",
-		.words = "minimal|valiant",
-		.help = "the shortest way, or that by way of a group that is "
-			"drawn at random",
-		.source = "assumed: best for even traffic" },
-	{ .name = "stages",
-		.type = PARAM_FLAG,
-		.offset = AT(stages),
-		.def = "yes",
-		.help = "whether packets change to the next channel with each "
-			"global link; no: all are on one, and can deadlock",
-		.source = "assumed: without them it can deadlock" },
+	PARAM_ONE_OF("mode", AT(mode), "minimal", "minimal|valiant",
+		"the shortest way, or that by way of a group that is "
+		"drawn at random",
+		"assumed: best for even traffic"),
+	PARAM_ROW(PARAM_FLAG, "stages", AT(stages), "yes", 0, 0,
+		"whether packets change to the next channel with each "
+		"global link; no: all are on one, and can deadlock",
+		"assumed: without them it can deadlock"),
 };
 
 static const struct dragonfly_route *of(const struct route *r)

@@ -1,13 +1,8 @@
 /* Minimal ways and Valiant's, on dragonflies of all kinds. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "route/dragonfly.h"
+#include "testing/testing.h"
 
 struct how {
 	int64_t p, a, h, groups, arrangement;

@@ -15,61 +15,32 @@
 #define AT(field) offsetof(struct hint, field)
 
 static const struct param params[] = {
-	{ .name = "order",
-		.type = PARAM_TEXT,
-		.offset = AT(order),
-		.def = "longest-first",
-		.help = "order of dimensions for deterministic packets and for "
-			"escapes: letters (\"ABCDE\") or longest-first",
-		.source = "BGQ-F34" },
-	{ .name = "zones.0",
-		.type = PARAM_TEXT,
-		.offset = AT(zones[0]),
-		.def = "longest-first",
-		.help = "first set of zone masks: none, longest-first, order, "
-			"or groups of dimensions (\"AB,CD,E\")",
-		.source = "BGQ-G7" },
-	{ .name = "zones.1",
-		.type = PARAM_TEXT,
-		.offset = AT(zones[1]),
-		.def = "none",
-		.help = "second set of zone masks",
-		.source = "BGQ-G7" },
-	{ .name = "zones.2",
-		.type = PARAM_TEXT,
-		.offset = AT(zones[2]),
-		.def = "order",
-		.help = "third set of zone masks",
-		.source = "BGQ-G7" },
-	{ .name = "zones.3",
-		.type = PARAM_TEXT,
-		.offset = AT(zones[3]),
-		.def = "none",
-		.help = "fourth set of zone masks",
-		.source = "BGQ-G6" },
-	{ .name = "ties",
-		.type = PARAM_WORD,
-		.offset = AT(ties),
-		.def = "parity",
-		.words = "parity|random|plus",
-		.help = "direction where both are equally far: by the parity "
-			"of the source's coordinates, at random, or always "
-			"plus",
-		.source = "BGQ-G8" },
-	{ .name = "bubble",
-		.type = PARAM_FLAG,
-		.offset = AT(bubble),
-		.def = "yes",
-		.help = "entering a ring of an escape channel needs room for "
-			"two full packets (no: for one, and rings can lock)",
-		.source = "BGQ-F38, BGQ-G4" },
-	{ .name = "escape",
-		.type = PARAM_FLAG,
-		.offset = AT(escape),
-		.def = "yes",
-		.help = "dynamic packets may escape to the deterministic "
-			"channel (no: adaptive routing can lock)",
-		.source = "BGQ-F38, BGQ-G4" },
+	PARAM_ROW(PARAM_TEXT, "order", AT(order), "longest-first", 0, 0,
+		"order of dimensions for deterministic packets and for "
+		"escapes: letters (\"ABCDE\") or longest-first",
+		"BGQ-F34"),
+	PARAM_ROW(PARAM_TEXT, "zones.0", AT(zones[0]), "longest-first", 0, 0,
+		"first set of zone masks: none, longest-first, order, "
+		"or groups of dimensions (\"AB,CD,E\")",
+		"BGQ-G7"),
+	PARAM_ROW(PARAM_TEXT, "zones.1", AT(zones[1]), "none", 0, 0,
+		"second set of zone masks", "BGQ-G7"),
+	PARAM_ROW(PARAM_TEXT, "zones.2", AT(zones[2]), "order", 0, 0,
+		"third set of zone masks", "BGQ-G7"),
+	PARAM_ROW(PARAM_TEXT, "zones.3", AT(zones[3]), "none", 0, 0,
+		"fourth set of zone masks", "BGQ-G6"),
+	PARAM_ONE_OF("ties", AT(ties), "parity", "parity|random|plus",
+		"direction where both are equally far: by the parity of the "
+		"source's coordinates, at random, or always plus",
+		"BGQ-G8"),
+	PARAM_ROW(PARAM_FLAG, "bubble", AT(bubble), "yes", 0, 0,
+		"entering a ring of an escape channel needs room for "
+		"two full packets (no: for one, and rings can lock)",
+		"BGQ-F38, BGQ-G4"),
+	PARAM_ROW(PARAM_FLAG, "escape", AT(escape), "yes", 0, 0,
+		"dynamic packets may escape to the deterministic "
+		"channel (no: adaptive routing can lock)",
+		"BGQ-F38, BGQ-G4"),
 };
 
 /* --- programming --- */

@@ -2,17 +2,12 @@
  * The edges of the dependency graph are those that come out when every
  * minimal route of every pair of routers is walked.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "route/hint_deps.h"
 #include "route/hint_testing.h"
+#include "testing/testing.h"
 
 enum { MOST_ROUTERS = 256, LOTS = 64 };
 

@@ -1,16 +1,10 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "route/hint.h"
-#include "sim/random.h"
+#include "testing/testing.h"
 #include "topo/torus_testing.h"
 
 struct machine_of {
@@ -21,13 +15,6 @@ struct machine_of {
 /* What a wire of each class costs: numbers that no two sums share. */
 static const int64_t cost[N_WIRE_CLASSES] = { 41400, 48250, 198251, 138257,
 	48013 };
-
-static uint32_t draw(uint64_t *n, uint32_t below)
-{
-	uint64_t bits = random_draw(5, 0, RANDOM_TEST, (*n)++).a;
-
-	return (uint32_t)random_below(bits, below);
-}
 
 static void set(struct param_block *b, const char *name, const char *text)
 {
@@ -129,12 +116,12 @@ static void ways_are_those_that_packets_go(void **state)
 	compare("8x1x3", "torus", "plus");
 	for (int i = 0; i < 60; i++) {
 		char shape[64];
-		uint32_t a = 2 + draw(&n, 8), b = 1 + draw(&n, 6);
+		uint32_t a = 2 + dice(5, &n, 8), b = 1 + dice(5, &n, 6);
 
 		snprintf(shape, sizeof(shape), "%ux%ux%u", a, b,
-			1 + draw(&n, 4));
-		compare(shape, wraps[draw(&n, 5)],
-			draw(&n, 2) ? "parity" : "plus");
+			1 + dice(5, &n, 4));
+		compare(shape, wraps[dice(5, &n, 5)],
+			dice(5, &n, 2) ? "parity" : "plus");
 	}
 }
 

@@ -1,22 +1,9 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "route/hint_testing.h"
-#include "sim/random.h"
-
-static uint32_t draw(uint64_t *n, uint32_t below)
-{
-	uint64_t bits = random_draw(8, 0, RANDOM_TEST, (*n)++).a;
-
-	return (uint32_t)random_below(bits, below);
-}
+#include "testing/testing.h"
 
 static void make_ties(struct hint_machine *n, const char *shape, int64_t ties)
 {
@@ -34,10 +21,10 @@ static void any_order(char *text, uint32_t n_dims, uint64_t *k)
 	uint32_t i;
 
 	for (i = 0; i < n_dims; i++) {
-		uint32_t j = draw(k, i + 1);
+		uint32_t j = dice(8, k, i + 1);
 
 		text[i] = text[j];
-		text[j] = (char)((draw(k, 2) ? 'A' : 'a') + i);
+		text[j] = (char)((dice(8, k, 2) ? 'A' : 'a') + i);
 	}
 	text[n_dims] = '\0';
 }
@@ -49,15 +36,15 @@ static void make_any(struct hint_machine *n, uint64_t *k)
 	uint32_t i;
 
 	hint_defaults(n);
-	n->t.shape.n = n->t.wrap.n = 1 + draw(k, TORUS_MAX_DIMS);
+	n->t.shape.n = n->t.wrap.n = 1 + dice(8, k, TORUS_MAX_DIMS);
 	for (i = 0; i < n->t.shape.n; i++) {
-		n->t.shape.v[i] = 1 + draw(k, draw(k, 4) ? 8 : 20);
-		n->t.wrap.v[i] = draw(k, 3);
+		n->t.shape.v[i] = 1 + dice(8, k, dice(8, k, 4) ? 8 : 20);
+		n->t.wrap.v[i] = dice(8, k, 3);
 		if (n->t.shape.n > 4 && n->t.shape.v[i] > 6)
 			n->t.shape.v[i] = 6;
 	}
-	n->h.ties = draw(k, 3);
-	if (draw(k, 2))
+	n->h.ties = dice(8, k, 3);
+	if (dice(8, k, 2))
 		any_order(n->h.order, (uint32_t)n->t.shape.n, k);
 	if (hint_try(n, &e))
 		fail_msg("%s", e.text);
@@ -66,10 +53,10 @@ static void make_any(struct hint_machine *n, uint64_t *k)
 static struct packet any_packet(const struct hint_machine *n, uint64_t *k)
 {
 	return (struct packet){
-		.src = draw(k, n->t.topo.n_routers),
-		.dst = draw(k, n->t.topo.n_routers),
-		.number = draw(k, 1000),
-		.zone = (uint8_t)draw(k, HINT_ZONE_SETS),
+		.src = dice(8, k, n->t.topo.n_routers),
+		.dst = dice(8, k, n->t.topo.n_routers),
+		.number = dice(8, k, 1000),
+		.zone = (uint8_t)dice(8, k, HINT_ZONE_SETS),
 	};
 }
 
@@ -109,7 +96,7 @@ static router_id hop(const struct hint_machine *n, struct packet *p,
 
 static port_id any_of(uint16_t ports, uint64_t *k)
 {
-	uint32_t skip = draw(k, (uint32_t)__builtin_popcount(ports));
+	uint32_t skip = dice(8, k, (uint32_t)__builtin_popcount(ports));
 
 	while (skip--)
 		ports &= (uint16_t)(ports - 1);
@@ -153,7 +140,7 @@ static void walk(const struct hint_machine *n, struct packet *p, uint64_t *k)
 		assert_true(left > 0);
 		assert_true(ports && !(ports & ~p->hints));
 		assert_true(p->hints >> p->escape & 1);
-		if (draw(k, 3) == 0)
+		if (dice(8, k, 3) == 0)
 			ports = (uint16_t)(1u << p->escape);
 		at = hop(n, p, at, any_of(ports, k));
 	}
@@ -199,7 +186,7 @@ static void follows_order(
 {
 	router_id at = p->src;
 
-	p->kind = (uint8_t)(PACKET_DETERMINISTIC + draw(k, 3));
+	p->kind = (uint8_t)(PACKET_DETERMINISTIC + dice(8, k, 3));
 	route_begin(&n->h.route, p);
 	for (uint32_t i = 0; i < n->t.n_dims; i++) {
 		uint32_t dim = n->h.dims[i], hops = distance(n, p, dim);
@@ -446,7 +433,7 @@ static void given_hints_are_kept(void **state)
 	hint_make_shape(&n, "7x4x2", TORUS_WRAP);
 	for (int i = 0; i < 2000; i++) {
 		struct packet p = any_packet(&n, &k);
-		uint32_t dim = draw(&k, 3), plus = draw(&k, 2), hops;
+		uint32_t dim = dice(8, &k, 3), plus = dice(8, &k, 2), hops;
 		uint32_t x = torus_coord(&n.t, p.src, dim);
 		uint32_t y = torus_coord(&n.t, p.dst, dim);
 		uint32_t d = n.t.dim[dim];

@@ -1,13 +1,8 @@
 #include "route/hint_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
+#include "testing/testing.h"
 #include "topo/torus_testing.h"
 
 static void set(const struct param_block *b, const char *name, const char *text)

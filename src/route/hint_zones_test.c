@@ -1,13 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "route/hint_testing.h"
+#include "testing/testing.h"
 
 static void masks_are(const struct hint *h, uint32_t set, const char *want)
 {

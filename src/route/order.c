@@ -15,38 +15,25 @@ enum {
 };
 
 static const struct param params[] = {
-	{ .name = "order",
-		.type = PARAM_TEXT,
-		.offset = AT(order),
-		.def = "letters",
-		.help = "order of directions: letters with a sign "
-			"(\"A+B+A-B-\"), without one for both signs of a "
-			"dimension (\"AB\"), or letters: that of their names",
-		.source = "assumed: dimension order" },
-	{ .name = "ties",
-		.type = PARAM_WORD,
-		.offset = AT(ties),
-		.def = "hash",
-		.words = "parity|hash|plus",
-		.help = "direction where both are equally far: by the parity "
-			"of the source's coordinates, by a hash of source and "
-			"destination, or always plus",
-		.source = "assumed: loads both directions alike" },
-	{ .name = "dateline",
-		.type = PARAM_FLAG,
-		.offset = AT(dateline),
-		.def = "yes",
-		.help = "whether packets change channels where a ring closes; "
-			"no: all are on one, and rings can deadlock",
-		.source = "assumed: without it rings can deadlock" },
-	{ .name = "planes",
-		.type = PARAM_FLAG,
-		.offset = AT(planes),
-		.def = "no",
-		.help = "whether parallel links of one number are rings of "
-			"their own, which packets enter only where there is "
-			"room for two; of tiled routers",
-		.source = "assumed: datelines do" },
+	PARAM_ROW(PARAM_TEXT, "order", AT(order), "letters", 0, 0,
+		"order of directions: letters with a sign "
+		"(\"A+B+A-B-\"), without one for both signs of a "
+		"dimension (\"AB\"), or letters: that of their names",
+		"assumed: dimension order"),
+	PARAM_ONE_OF("ties", AT(ties), "hash", "parity|hash|plus",
+		"direction where both are equally far: by the parity "
+		"of the source's coordinates, by a hash of source and "
+		"destination, or always plus",
+		"assumed: loads both directions alike"),
+	PARAM_ROW(PARAM_FLAG, "dateline", AT(dateline), "yes", 0, 0,
+		"whether packets change channels where a ring closes; "
+		"no: all are on one, and rings can deadlock",
+		"assumed: without it rings can deadlock"),
+	PARAM_ROW(PARAM_FLAG, "planes", AT(planes), "no", 0, 0,
+		"whether parallel links of one number are rings of "
+		"their own, which packets enter only where there is "
+		"room for two; of tiled routers",
+		"assumed: datelines do"),
 };
 
 static const struct order *of(const struct route *r)

@@ -1,14 +1,9 @@
 /* Order of directions, on tori with nodes and parallel links of all kinds. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
 #include "route/order.h"
+#include "testing/testing.h"
 
 struct how {
 	const char *shape, *wrap, *links;

@@ -13,24 +13,16 @@ _Static_assert(WAY_SHIFT + COUNT_SHIFT == 60, "a route fits a packet's way");
 _Static_assert(FATTREE_MAX_NODES <= UINT16_MAX, "the end of a range fits");
 
 static const struct param params[] = {
-	{ .name = "spread",
-		.type = PARAM_WORD,
-		.offset = AT(spread),
-		.def = "source",
-		.words = "source|rotate|single",
-		.help = "which of its stored routes a packet takes: one by its "
-			"source's number, so that few meet; the next one for "
-			"each packet of a node; or always up-link 0",
-		.source = "QSN-G7" },
-	{ .name = "answers",
-		.type = PARAM_TIME,
-		.offset = AT(answers),
-		.def = "100 us",
-		.min = 1000000,
-		.max = INT64_C(1000000000000),
-		.help = "after which a switch forgets a broadcast to which not "
-			"all answers have come",
-		.source = "assumed: more than the time-out of who sends" },
+	PARAM_ONE_OF("spread", AT(spread), "source", "source|rotate|single",
+		"which of its stored routes a packet takes: one by its "
+		"source's number, so that few meet; the next one for "
+		"each packet of a node; or always up-link 0",
+		"QSN-G7"),
+	PARAM_ROW(PARAM_TIME, "answers", AT(answers), "100 us", 1000000,
+		INT64_C(1000000000000),
+		"after which a switch forgets a broadcast to which not "
+		"all answers have come",
+		"assumed: more than the time-out of who sends"),
 };
 
 static int updown_init(struct route *r, const struct topo *t, struct err *e)

@@ -1,12 +1,7 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 
 #include "route/updown_testing.h"
+#include "testing/testing.h"
 
 /* Numbers that no two sums share. */
 static const int64_t cost[TOPO_MAX_WIRES] = { 20001, 41010, 37100, 38000, 50007,

@@ -1,10 +1,6 @@
 #include "route/updown_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "testing/testing.h"
 
 #include <string.h>
 

@@ -4,17 +4,12 @@
  * port whose head wants it.  What looks at a network from outside works for
  * both.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "router/direct/direct.h"
+#include "testing/testing.h"
 
 enum { NODES = 40, SWITCH = NODES, HOLDS = 3 /* packets */, SENT = 50 };
 

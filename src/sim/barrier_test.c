@@ -1,15 +1,10 @@
 #define _GNU_SOURCE
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/mem.h"
 #include "sim/barrier.h"
+#include "testing/testing.h"
 
 enum { MOST = 9 };
 

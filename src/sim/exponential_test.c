@@ -1,13 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 
 #include "sim/exponential.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 /* The integer logarithm agrees with the library's to 30 binary digits. */
 static void it_is_the_logarithm(void **state)

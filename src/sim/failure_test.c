@@ -1,13 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "sim/sim.h"
+#include "testing/testing.h"
 
 enum { WINDOW = 10000, SITES = 12, WINDOWS = 400 };
 

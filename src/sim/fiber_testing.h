@@ -5,20 +5,17 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "sim/fiber.h"
+#include "testing/testing.h"
 
 #include <execinfo.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #ifndef __has_feature
 #define __has_feature(x) 0

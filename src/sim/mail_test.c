@@ -1,13 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "sim/random.h"
 #include "sim/sim.h"
+#include "testing/testing.h"
 
 enum { WINDOW = 20000, SITES = 8, HOPS = 400 };
 

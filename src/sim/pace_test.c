@@ -1,10 +1,5 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "sim/pace.h"
+#include "testing/testing.h"
 
 /* A host whose windows take as long as the test says, in either way. */
 static int64_t now;

@@ -1,13 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 static uint64_t draw(uint64_t n)
 {

@@ -1,10 +1,4 @@
 #define _GNU_SOURCE
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -12,6 +6,7 @@
 
 #include "base/mem.h"
 #include "sim/sim.h"
+#include "testing/testing.h"
 
 /*
  * A model that writes down what runs, on one worker.  What an event does is

@@ -1,16 +1,11 @@
 #define _GNU_SOURCE
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/mem.h"
 #include "sim/random.h"
 #include "sim/sim.h"
+#include "testing/testing.h"
 
 static uint64_t mix(uint64_t x)
 {

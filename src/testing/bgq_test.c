@@ -1,13 +1,8 @@
 /* Blue Gene/Q as its machine file has it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "host/program.h"
 #include "nic/bgq_mu/mu_testing.h"
 #include "testing/kit_testing.h"
+#include "testing/testing.h"
 
 enum { MANY = 60, REC = 5, SYSTEM_REC = 260 };
 

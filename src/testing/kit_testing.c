@@ -1,16 +1,11 @@
 #include "testing/kit_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "meas/digest.h"
+#include "testing/testing.h"
 
 enum { SEED = 7 };
 
@@ -20,6 +15,21 @@ static void on_delivered(
 	struct kit *k = arg;
 
 	k->digest[s] = digest_add(k->digest[s], t, p->src, p->kind, p->bytes);
+}
+
+struct machine *kit_machine(
+	const char *name, const char *const *sets, const char *shape)
+{
+	struct err e = { 0 };
+	struct machine *m;
+	size_t n = 0;
+
+	while (sets && sets[n])
+		n++;
+	m = machine_load(name, sets, n, shape, &e);
+	if (!m)
+		fail_msg("%s", e.text);
+	return m;
 }
 
 void kit_open(struct kit *k, const struct kit_how *how)
@@ -32,13 +42,8 @@ void kit_open(struct kit *k, const struct kit_how *how)
 		.arg = k,
 	};
 	struct err e = { 0 };
-	size_t n = 0;
 
-	while (how->sets && how->sets[n])
-		n++;
-	k->machine = machine_load(how->machine, how->sets, n, how->shape, &e);
-	if (!k->machine)
-		fail_msg("%s", e.text);
+	k->machine = kit_machine(how->machine, how->sets, how->shape);
 	k->digest = mem_alloc(k->machine->topo->n_routers, sizeof(*k->digest));
 	k->system = system_new(k->machine, &s, &e);
 	if (!k->system)

@@ -25,7 +25,11 @@ struct kit {
 	uint64_t *digest; /* [site] */
 };
 
-/* Fails the test where there is no such machine. */
+/* A machine as its file and some sets say, NULL last; fails the test where
+ * there is none. */
+struct machine *kit_machine(
+	const char *name, const char *const *sets, const char *shape);
+/* Brings one up. */
 void kit_open(struct kit *k, const struct kit_how *how);
 /*
  * Runs until nothing is left to happen.  Fails the test where a program still

@@ -1,14 +1,9 @@
 /* Sends and receives: order, matching, slots, long messages, overload. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "testing/msg_testing.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 static uint64_t stream(uint32_t from, uint32_t to, uint32_t i)
 {

@@ -1,13 +1,8 @@
 /* What a machine may do itself, and what comes through queues. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "testing/msg_testing.h"
+#include "testing/testing.h"
 
 /* A process's, so that threads do not meet. */
 struct seen {

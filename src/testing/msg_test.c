@@ -1,14 +1,9 @@
 /* Messages: puts, gets, counters, atomics, collectives, errors. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "testing/msg_testing.h"
+#include "testing/testing.h"
 
 enum { LONG = 5000, PLACE = 8192 };
 

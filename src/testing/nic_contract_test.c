@@ -1,54 +1,10 @@
-/*
- * What every network interface must do, by whatever means it has: tested on
- * one machine of each kind, through the drivers that experiments use, so a new
- * interface inherits it with its driver.
- */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+/* Bytes, order, queues, budgets and memory: what every network interface must
+ * do, on one machine of each kind. */
 #include <string.h>
 
-#include "base/mem.h"
-#include "load/bench/bench.h"
-#include "machine/run.h"
-#include "sim/random.h"
-#include "testing/kit_testing.h"
+#include "testing/contract_testing.h"
 
-enum { PLACE = 16 << 10, GUARD = 64, MANY = 400, MOST_BYTES = 6000 };
-
-/* A promise: what each node's program does. */
-struct clause {
-	bool (*run)(struct bench_end *x);
-	uint32_t n_puts;
-	bool has_gets;
-	bool needs_self, needs_words; /* only of drivers that can */
-};
-
-struct contract_arg {
-	const struct clause *clause;
-	const char *by;
-};
-
-struct contract {
-	struct bench bench;
-	const struct clause *clause;
-};
-
-static uint32_t n_nodes(const struct bench_end *x)
-{
-	return x->bench->programs.load.net->n_nodes;
-}
-
-/* Whole units of what the driver transfers. */
-static uint64_t whole(const struct bench_end *x, uint64_t bytes)
-{
-	uint64_t grain = x->bench->driver->grain;
-
-	return (bytes + grain - 1) / grain * grain;
-}
+enum { MANY = 400 };
 
 static const uint64_t sizes[] = { 8, 16, 24, 120, 128, 136, 504, 512, 520, 1000,
 	1024, 2048, 4096, 5000 };
@@ -65,63 +21,21 @@ static uint64_t sum_of_sizes(const struct bench_end *x)
 	return sum;
 }
 
-static uint64_t number(uint32_t from, uint32_t to, uint32_t i)
-{
-	return (uint64_t)from << 40 | (uint64_t)to << 20 | i;
-}
-
-/* --- guards: bytes around a target that nobody may touch --- */
-
-static uint64_t target(uint32_t place)
-{
-	return BENCH_TARGET + (uint64_t)place * PLACE + GUARD;
-}
-
-static void guard(struct bench_end *x, uint32_t place, uint64_t bytes)
-{
-	uint64_t at = target(place);
-
-	bench_make(x, number(x->node, x->node, place), at - GUARD, GUARD);
-	bench_make(x, number(x->node, 1 << 19, place), at + bytes, GUARD);
-}
-
-static bool is_guarded(struct bench_end *x, uint32_t place, uint64_t bytes)
-{
-	uint64_t at = target(place);
-
-	return bench_check(
-		       x, number(x->node, x->node, place), at - GUARD, GUARD) &&
-	       bench_check(
-		       x, number(x->node, 1 << 19, place), at + bytes, GUARD);
-}
-
-static void put(struct bench_end *x, uint32_t node, uint32_t place,
-	uint64_t from, uint64_t bytes)
-{
-	struct bench_put p = bench_put(x, node, bytes);
-
-	p.to = target(place);
-	p.from = from;
-	x->bench->driver->put(x, &p);
-}
-
-/* --- clauses --- */
-
 static bool put_sizes(struct bench_end *x)
 {
 	const struct bench_driver *d = x->bench->driver;
-	uint32_t n = n_nodes(x), to = (x->node + 1) % n, i;
+	uint32_t n = contract_nodes(x), to = (x->node + 1) % n, i;
 	uint32_t from = (x->node + n - 1) % n;
 
 	d->expect(x, 0, sum_of_sizes(x));
 	for (i = 0; i < SIZES; i++) {
 		guard(x, i, whole(x, sizes[i]));
-		bench_make(x, number(x->node, to, i), BENCH_SOURCE + i * PLACE,
+		bench_make(x, number(x->node, to, i), source(i),
 			whole(x, sizes[i]));
 	}
 	bench_ready(x, true);
 	for (i = 0; i < SIZES; i++)
-		put(x, to, i, BENCH_SOURCE + i * PLACE, whole(x, sizes[i]));
+		put(x, to, i, source(i), whole(x, sizes[i]));
 	if (!d->await(x, 0))
 		return false;
 	for (i = 0; i < SIZES; i++)
@@ -135,11 +49,11 @@ static bool put_sizes(struct bench_end *x)
 static bool get_sizes(struct bench_end *x)
 {
 	const struct bench_driver *d = x->bench->driver;
-	uint32_t n = n_nodes(x), from = (x->node + 1) % n, i;
+	uint32_t n = contract_nodes(x), from = (x->node + 1) % n, i;
 
 	for (i = 0; i < SIZES; i++) {
 		guard(x, i, whole(x, sizes[i]));
-		bench_make(x, number(x->node, 0, i), BENCH_SOURCE + i * PLACE,
+		bench_make(x, number(x->node, 0, i), source(i),
 			whole(x, sizes[i]));
 	}
 	bench_ready(x, true);
@@ -148,10 +62,7 @@ static bool get_sizes(struct bench_end *x)
 
 		if (d->get_most && bytes > d->get_most)
 			continue;
-		bench_track_gets(x, 1, bytes);
-		d->get(x, from, BENCH_SOURCE + i * PLACE, target(i), bytes,
-			BENCH_ANY, true);
-		if (!d->flush(x) ||
+		if (!get(x, from, source(i), i, bytes) ||
 			!bench_check(x, number(from, 0, i), target(i), bytes) ||
 			!is_guarded(x, i, bytes))
 			return false;
@@ -166,12 +77,11 @@ static bool put_to_self(struct bench_end *x)
 
 	d->expect(x, 0, sum_of_sizes(x));
 	for (i = 0; i < SIZES; i++)
-		bench_make(x, number(x->node, 7, i), BENCH_SOURCE + i * PLACE,
+		bench_make(x, number(x->node, 7, i), source(i),
 			whole(x, sizes[i]));
 	bench_ready(x, true);
 	for (i = 0; i < SIZES; i++)
-		put(x, x->node, i, BENCH_SOURCE + i * PLACE,
-			whole(x, sizes[i]));
+		put(x, x->node, i, source(i), whole(x, sizes[i]));
 	if (!d->await(x, 0))
 		return false;
 	for (i = 0; i < SIZES; i++)
@@ -185,7 +95,7 @@ static bool put_to_self(struct bench_end *x)
 static bool put_many(struct bench_end *x)
 {
 	const struct bench_driver *d = x->bench->driver;
-	uint32_t n = n_nodes(x), to = (x->node + 1) % n, i;
+	uint32_t n = contract_nodes(x), to = (x->node + 1) % n, i;
 	uint64_t bytes = whole(x, 8);
 
 	d->expect(x, 0, MANY * bytes);
@@ -198,60 +108,21 @@ static bool put_many(struct bench_end *x)
 		       target(0), bytes);
 }
 
-/* Everybody to everybody else, each a length of its own. */
-static uint64_t length(const struct bench_end *x, uint32_t from, uint32_t to)
-{
-	return whole(x,
-		8 + random_draw(1, from, RANDOM_TEST, to).a % (MOST_BYTES - 8));
-}
-
-static bool put_to_all(struct bench_end *x)
-{
-	const struct bench_driver *d = x->bench->driver;
-	uint32_t n = n_nodes(x), i;
-	uint64_t sum = 0;
-
-	for (i = 0; i < n; i++) {
-		if (i == x->node)
-			continue;
-		sum += length(x, i, x->node);
-		guard(x, i, length(x, i, x->node));
-		bench_make(x, number(x->node, i, 3), BENCH_SOURCE + i * PLACE,
-			length(x, x->node, i));
-	}
-	d->expect(x, 0, sum);
-	bench_ready(x, true);
-	for (i = (x->node + 1) % n; i != x->node; i = (i + 1) % n)
-		put(x, i, x->node, BENCH_SOURCE + i * PLACE,
-			length(x, x->node, i));
-	if (!d->await(x, 0))
-		return false;
-	for (i = 0; i < n; i++)
-		if (i != x->node &&
-			(!bench_check(x, number(i, x->node, 3), target(i),
-				 length(x, i, x->node)) ||
-				!is_guarded(x, i, length(x, i, x->node))))
-			return false;
-	return true;
-}
-
 /* Gets from all while all put. */
 static bool put_and_get(struct bench_end *x)
 {
 	const struct bench_driver *d = x->bench->driver;
-	uint32_t n = n_nodes(x), from = (x->node + n / 2) % n, i;
+	uint32_t n = contract_nodes(x), from = (x->node + n / 2) % n, i;
 	uint64_t most = d->get_most ? d->get_most : 2000;
 	uint64_t bytes = whole(x, most < 2000 ? most : 2000);
 
-	bench_make(x, number(x->node, 0, 9), BENCH_SOURCE + 64 * PLACE, bytes);
+	bench_make(x, number(x->node, 0, 9), source(64), bytes);
 	if (!put_to_all(x))
 		return false;
 	for (i = 0; i < 6; i++) {
-		bench_track_gets(x, 1, bytes);
-		d->get(x, from, BENCH_SOURCE + 64 * PLACE, target(40 + i),
-			bytes, BENCH_ANY, true);
-		if (!d->flush(x) || !bench_check(x, number(from, 0, 9),
-					    target(40 + i), bytes))
+		if (!get(x, from, source(64), 40 + i, bytes) ||
+			!bench_check(
+				x, number(from, 0, 9), target(40 + i), bytes))
 			return false;
 	}
 	return true;
@@ -261,13 +132,13 @@ static bool put_and_get(struct bench_end *x)
 static bool last_words(struct bench_end *x)
 {
 	const struct bench_driver *d = x->bench->driver;
-	uint32_t n = n_nodes(x), to = (x->node + 1) % n, i;
+	uint32_t n = contract_nodes(x), to = (x->node + 1) % n, i;
 	uint32_t from = (x->node + n - 1) % n;
 
 	bench_ready(x, true);
 	for (i = 0; i < SIZES; i++) {
 		uint64_t bytes = whole(x, sizes[i]), last = 1000 + i;
-		uint64_t at = BENCH_SOURCE + i * PLACE;
+		uint64_t at = source(i);
 		struct bench_put p = bench_put(x, to, bytes);
 
 		bench_make(x, number(x->node, to, i), at, bytes);
@@ -284,196 +155,317 @@ static bool last_words(struct bench_end *x)
 	return true;
 }
 
-/* --- the workload that runs a clause --- */
+/* --- more bytes --- */
 
-static void program(void *arg)
+enum { LONG = 40000, LONG_PLACE = 64, PAGE = 4096 };
+
+/* More than one packet by far, from and to addresses that are no multiples of
+ * anything but the driver's grain. */
+static bool put_long(struct bench_end *x)
 {
-	struct bench_end *x = arg;
-	const struct contract *c = (const struct contract *)x->bench;
+	uint32_t n = contract_nodes(x), from = (x->node + n - 1) % n;
+	uint64_t bytes = whole(x, LONG), grain = x->bench->driver->grain;
+	struct bench_put p = bench_put(x, (x->node + 1) % n, bytes);
 
-	if (bench_open(x) && !c->clause->run(x))
-		programs_complain(&x->bench->programs,
-			"node %u: not as promised", x->node);
+	p.from += grain;
+	p.to = target(LONG_PLACE) + 3 * grain;
+	p.counter = 0;
+	x->bench->driver->expect(x, 0, bytes);
+	bench_make(x, number(x->node, 1, 1), p.from, bytes);
+	bench_ready(x, true);
+	x->bench->driver->put(x, &p);
+	return x->bench->driver->await(x, 0) &&
+	       bench_check(x, number(from, 1, 1), p.to, bytes);
 }
 
-static int contract_init(struct load *l, const struct topo *t, struct route *r,
-	const struct link_params *link, struct err *e)
+static bool get_long(struct bench_end *x)
 {
-	struct contract *c = (struct contract *)l;
-	const struct contract_arg *arg = l->arg;
-	const struct bench_needs n = {
-		.n_programs = t->n_nodes,
-		.memory = BENCH_MEMORY,
-		.touched = 1 << 20,
-		.n_puts = arg->clause->n_puts,
-		.has_gets = arg->clause->has_gets,
-		.is_for_all = true,
-		.is_msg = !bench_find_driver(l->nic_ops),
-	};
+	uint64_t bytes = whole(x, LONG), grain = x->bench->driver->grain;
+	uint32_t from = (x->node + 1) % contract_nodes(x);
+	uint64_t at = BENCH_SOURCE + 5 * grain;
 
-	(void)r;
-	(void)link;
-	c->clause = arg->clause;
-	c->bench.to = 1;
-	snprintf(c->bench.by, sizeof(c->bench.by), "%s", arg->by);
-	return bench_init(&c->bench, &n, t, e);
+	if (x->bench->driver->get_most)
+		bytes = x->bench->driver->get_most;
+	bench_make(x, number(x->node, 1, 1), at, bytes);
+	bench_ready(x, true);
+	return get(x, from, at, LONG_PLACE, bytes) &&
+	       bench_check(x, number(from, 1, 1), target(LONG_PLACE), bytes);
 }
 
-static void contract_start(struct load *l)
+/* Each across the end of a page, here and there. */
+static bool put_across(struct bench_end *x)
 {
-	bench_start_all((struct bench *)l, program);
-}
+	uint32_t n = contract_nodes(x), from = (x->node + n - 1) % n, i;
+	uint64_t bytes = whole(x, 40);
 
-static void contract_report(struct load *l, struct load_result *r)
-{
-	bench_report((struct bench *)l, r);
-}
+	x->bench->driver->expect(x, 0, 5 * bytes);
+	for (i = 0; i < 5; i++)
+		bench_make(x, number(x->node, 2, i),
+			BENCH_SOURCE + (i + 1) * PAGE - 8 * i, bytes);
+	bench_ready(x, true);
+	for (i = 0; i < 5; i++) {
+		struct bench_put p = bench_put(x, (x->node + 1) % n, bytes);
 
-static const struct load_ops contract_ops = {
-	.name = "contract",
-	.size = sizeof(struct contract),
-	.init = contract_init,
-	.start = contract_start,
-	.report = contract_report,
-	BENCH_OPS,
-};
-
-struct outcome {
-	uint64_t digest, memory;
-};
-
-static struct outcome run_once(const struct kit_kind *k,
-	const struct contract_arg *arg, const char *const *sets, size_t n_sets,
-	uint32_t threads, const struct book_how *book)
-{
-	const char *all[2 * KIT_SETS] = { NULL };
-	const struct machine_run_setup s = {
-		.machine = k->machine,
-		.shape = k->shape,
-		.sets = all,
-		.n_sets = n_sets + kit_n_sets(k),
-		.load = &contract_ops,
-		.load_arg = arg,
-		.seed = 3,
-		.threads = threads,
-		.book = book,
-	};
-	struct machine_run *r = mem_alloc(1, sizeof(*r));
-	struct outcome out;
-	struct err e = { 0 };
-
-	memcpy(all, k->sets, sizeof(k->sets[0]) * KIT_SETS);
-	memcpy(all + kit_n_sets(k), sets, n_sets * sizeof(sets[0]));
-	if (machine_run_open(r, &s, &e) || machine_run_perform(r, &e))
-		fail_msg("%s %s by=%s: %s", k->machine, k->shape, arg->by,
-			e.text);
-	assert_int_equal(r->result.ending, LOAD_FINISHED);
-	out = (struct outcome){ r->digest, nic_memory(r->system->nic) };
-	machine_run_close(r);
-	mem_free(r);
-	return out;
-}
-
-/* Its own, or that of messages, which all have. */
-static const struct bench_driver *driver_of(const struct nic_ops *nic)
-{
-	const struct bench_driver *d = bench_find_driver(nic);
-
-	return d ? d : &bench_msg;
-}
-
-static bool applies(const struct clause *c, const struct bench_driver *d)
-{
-	return (!c->needs_self || d->has_self) &&
-	       (!c->needs_words || d->wait_word);
-}
-
-/* On all kinds, by all means, on one thread and on three. */
-static void everywhere(const struct clause *c, const char *const *faults)
-{
-	struct kit_kinds kinds;
-	uint32_t i, m, n_sets;
-
-	kit_find_kinds(&kinds);
-	for (i = 0; i < kinds.n; i++) {
-		const struct kit_kind *k = &kinds.kind[i];
-		const struct bench_driver *d = driver_of(k->nic);
-
-		/* who sends nothing twice has links that do */
-		n_sets = !faults ? 0 : k->nic->can & NIC_RESENDS ? 1 : 2;
-		for (m = 0; d->means[m] && applies(c, d); m++) {
-			const struct contract_arg a = { c, d->means[m] };
-
-			assert_true(run_once(k, &a, faults, n_sets, 1, NULL)
-					    .digest ==
-				    run_once(k, &a, faults, n_sets, 3, NULL)
-					    .digest);
-		}
+		p.from = BENCH_SOURCE + (i + 1) * PAGE - 8 * i;
+		p.to = BENCH_TARGET + (2 * i + 1) * PAGE - 32 + 8 * i;
+		p.counter = 0;
+		x->bench->driver->put(x, &p);
 	}
+	if (!x->bench->driver->await(x, 0))
+		return false;
+	for (i = 0; i < 5; i++)
+		if (!bench_check(x, number(from, 2, i),
+			    BENCH_TARGET + (2 * i + 1) * PAGE - 32 + 8 * i,
+			    bytes))
+			return false;
+	return true;
 }
 
-#define TEST(name, ...)                                                        \
-	static void name(void **state)                                         \
-	{                                                                      \
-		(void)state;                                                   \
-		everywhere(&(struct clause){ __VA_ARGS__ }, NULL);             \
-	}
+/* When a put is over here, its source may be used for other things. */
+static bool put_and_change(struct bench_end *x)
+{
+	uint32_t n = contract_nodes(x), from = (x->node + n - 1) % n, i;
+	uint64_t bytes = whole(x, 3000);
 
-TEST(puts_of_all_sizes_arrive_and_nothing_else_changes, .run = put_sizes,
-	.n_puts = SIZES)
-TEST(gets_of_all_sizes_arrive_and_nothing_else_changes, .run = get_sizes,
+	x->bench->driver->expect(x, 0, 4 * bytes);
+	bench_ready(x, true);
+	for (i = 0; i < 4; i++) {
+		struct bench_put p = bench_put(x, (x->node + 1) % n, bytes);
+
+		bench_make(x, number(x->node, 3, i), BENCH_SOURCE, bytes);
+		bench_track_puts(x, p.means, 1, bytes);
+		p.to = target(i);
+		p.counter = 0;
+		p.is_tracked = true;
+		x->bench->driver->put(x, &p);
+		if (!x->bench->driver->flush(x))
+			return false;
+	}
+	if (!x->bench->driver->await(x, 0))
+		return false;
+	for (i = 0; i < 4; i++)
+		if (!bench_check(x, number(from, 3, i), target(i), bytes))
+			return false;
+	return true;
+}
+
+/* A put that is acknowledged is seen by a get of the same node. */
+static bool put_and_look(struct bench_end *x)
+{
+	uint32_t to = (x->node + 1) % contract_nodes(x), i;
+	uint64_t bytes = whole(x, 256);
+
+	bench_ready(x, true);
+	for (i = 0; i < 6; i++) {
+		struct bench_put p = bench_put(x, to, bytes);
+
+		bench_make(x, number(x->node, 4, i), BENCH_SOURCE, bytes);
+		bench_track_puts(x, p.means, 1, bytes);
+		p.to = target(0);
+		p.counter = BENCH_NONE;
+		p.is_tracked = true;
+		x->bench->driver->put(x, &p);
+		if (!x->bench->driver->flush(x) ||
+			!get(x, to, target(0), 1, bytes) ||
+			!bench_check(
+				x, number(x->node, 4, i), target(1), bytes))
+			return false;
+	}
+	return true;
+}
+
+/* --- counters --- */
+
+/* Each by itself, whatever order they are waited for in. */
+static bool put_and_count(struct bench_end *x)
+{
+	uint32_t n = contract_nodes(x), i;
+
+	for (i = 0; i < 6; i++)
+		x->bench->driver->expect(x, i, whole(x, 100 * (i + 1)));
+	bench_make(x, 1, BENCH_SOURCE, 1000);
+	bench_ready(x, true);
+	for (i = 0; i < 6; i++) {
+		struct bench_put p = bench_put(
+			x, (x->node + 1) % n, whole(x, 100 * (i + 1)));
+
+		p.to = target(i);
+		p.counter = i;
+		x->bench->driver->put(x, &p);
+	}
+	for (i = 6; i--;)
+		if (!x->bench->driver->await(x, i) ||
+			!bench_check(x, 1, target(i), whole(x, 100 * (i + 1))))
+			return false;
+	return true;
+}
+
+/* Two nodes take turns on two counters. */
+static bool take_turns(struct bench_end *x)
+{
+	uint64_t bytes = whole(x, 24);
+	uint32_t other = x->node ^ 1, i;
+
+	if (other >= contract_nodes(x))
+		return true;
+	x->bench->driver->expect(x, 0, bytes);
+	bench_ready(x, true);
+	for (i = 0; i < 12; i++) {
+		struct bench_put p = bench_put(x, other, bytes);
+
+		x->bench->driver->expect(x, (i + 1) % 2, bytes);
+		bench_make(x, number(x->node, 5, i), source(i % 2), bytes);
+		p.from = source(i % 2);
+		p.to = target(i % 2);
+		p.counter = i % 2;
+		x->bench->driver->put(x, &p);
+		if (!x->bench->driver->await(x, i % 2) ||
+			!bench_check(
+				x, number(other, 5, i), target(i % 2), bytes))
+			return false;
+	}
+	return true;
+}
+
+/* --- queues --- */
+
+enum { EACH = 24 };
+
+/* All to one node, more than it can take in at a time. */
+static bool put_to_one(struct bench_end *x)
+{
+	uint32_t n = contract_nodes(x), i, k;
+	uint64_t bytes = whole(x, 600);
+
+	x->bench->driver->expect(x, 0, (n - 1) * EACH * bytes);
+	bench_make(x, number(x->node, 0, 6), BENCH_SOURCE, bytes);
+	bench_ready(x, true);
+	for (i = 0; i < EACH && x->node; i++)
+		put(x, 0, x->node, BENCH_SOURCE, bytes);
+	if (x->node)
+		return true;
+	if (!x->bench->driver->await(x, 0))
+		return false;
+	for (k = 1; k < n; k++)
+		if (!bench_check(x, number(k, 0, 6), target(k), bytes))
+			return false;
+	return true;
+}
+
+/* All from one node, more than its queues of what it is asked for hold. */
+static bool get_from_one(struct bench_end *x)
+{
+	uint64_t bytes = whole(x, 400);
+	uint32_t i;
+
+	bench_make(x, 77, BENCH_SOURCE, bytes);
+	bench_ready(x, true);
+	bench_track_gets(x, EACH, bytes);
+	for (i = 0; i < EACH; i++)
+		x->bench->driver->get(
+			x, 0, BENCH_SOURCE, target(i), bytes, BENCH_ANY, true);
+	if (!x->bench->driver->flush(x))
+		return false;
+	for (i = 0; i < EACH; i++)
+		if (!bench_check(x, 77, target(i), bytes))
+			return false;
+	return true;
+}
+
+/* --- tests --- */
+
+CONTRACT_TEST(puts_of_all_sizes_arrive_and_nothing_else_changes,
+	.run = put_sizes, .n_puts = SIZES)
+CONTRACT_TEST(gets_of_all_sizes_arrive_and_nothing_else_changes,
+	.run = get_sizes, .has_gets = true)
+CONTRACT_TEST(a_node_puts_into_its_own_memory, .run = put_to_self,
+	.n_puts = SIZES, .needs_self = true)
+CONTRACT_TEST(everybody_puts_to_everybody, .run = put_to_all, .n_puts = 64)
+CONTRACT_TEST(gets_and_puts_pass_each_other, .run = put_and_get, .n_puts = 64,
 	.has_gets = true)
-TEST(a_node_puts_into_its_own_memory, .run = put_to_self, .n_puts = SIZES,
-	.needs_self = true)
-TEST(more_puts_than_queues_hold_wait, .run = put_many, .n_puts = MANY)
-TEST(everybody_puts_to_everybody, .run = put_to_all, .n_puts = 64)
-TEST(gets_and_puts_pass_each_other, .run = put_and_get, .n_puts = 64,
-	.has_gets = true)
-TEST(a_last_word_comes_last, .run = last_words, .n_puts = SIZES,
+CONTRACT_TEST(a_last_word_comes_last, .run = last_words, .n_puts = SIZES,
 	.needs_words = true)
+CONTRACT_TEST(long_puts_arrive_at_odd_addresses, .run = put_long)
+CONTRACT_TEST(
+	long_gets_arrive_from_odd_addresses, .run = get_long, .has_gets = true)
+CONTRACT_TEST(puts_cross_the_ends_of_pages, .run = put_across)
+CONTRACT_TEST(a_source_may_change_when_its_put_is_over, .run = put_and_change)
+CONTRACT_TEST(what_is_acknowledged_is_there, .run = put_and_look,
+	.has_gets = true, .needs_acks = true)
+CONTRACT_TEST(counters_count_by_themselves, .run = put_and_count)
+CONTRACT_TEST(counters_are_used_again, .run = take_turns)
+CONTRACT_TEST(more_puts_than_queues_hold_wait, .run = put_many, .n_puts = MANY)
+CONTRACT_TEST(all_put_to_one_node, .run = put_to_one, .n_puts = EACH)
+CONTRACT_TEST(all_get_from_one_node, .run = get_from_one, .has_gets = true)
+CONTRACT_TEST(several_queues_work_side_by_side, .run = put_to_all, .n_puts = 64,
+	.queues = 4)
 
-static const char *const bit_errors[] = { "faults.bit-errors=1e-6",
-	"link.retry=replay" };
-
-static void bit_errors_change_no_byte(void **state)
+static void the_shortest_fifos_will_do(void **state)
 {
-	(void)state;
-	everywhere(&(struct clause){ .run = put_to_all, .n_puts = 64 },
-		bit_errors);
-	everywhere(&(struct clause){ .run = get_sizes, .has_gets = true },
-		bit_errors);
+	static const char *const sets[] = { "router.packets=2",
+		"router.injection=1", "router.reception=1", NULL };
+
+	contract_everywhere(state,
+		&(struct clause){ .run = put_to_all, .n_puts = 64 }, sets);
+	contract_everywhere(state,
+		&(struct clause){ .run = get_from_one, .has_gets = true },
+		sets);
 }
+
+static const struct clause all_puts = { .run = put_to_all, .n_puts = 64 };
+static const struct clause all_gets = { .run = get_sizes, .has_gets = true };
 
 static void budgets_change_nothing(void **state)
 {
-	const struct clause c = { .run = put_to_all, .n_puts = 64 };
-	const struct contract_arg a = { &c, "auto" };
-	const struct book_how how = { 0 };
-	struct kit_kinds kinds;
+	static const struct clause *const some[] = { &all_puts, &all_gets };
+	const struct kit_kinds *kinds = *state;
+	const struct book_how book = { 0 };
 	uint32_t i;
 
-	(void)state;
-	kit_find_kinds(&kinds);
-	for (i = 0; i < kinds.n; i++)
-		assert_true(
-			run_once(&kinds.kind[i], &a, NULL, 0, 1, &how).digest ==
-			run_once(&kinds.kind[i], &a, NULL, 0, 1, NULL).digest);
+	for (i = 0; i < 2 * kinds->n; i++) {
+		const struct kit_kind *k = &kinds->kind[i / 2];
+		const struct contract_how how = { .book = &book }, none = { 0 };
+
+		assert_true(contract_run(some[i % 2], k, &how).digest ==
+			    contract_run(some[i % 2], k, &none).digest);
+	}
 }
 
 static void a_node_takes_little_memory(void **state)
 {
-	const struct clause c = { .run = put_sizes, .n_puts = SIZES };
-	const struct contract_arg a = { &c, "auto" };
-	struct kit_kinds kinds;
+	const struct clause once = { .run = put_sizes, .n_puts = SIZES };
+	const struct clause many = { .run = put_many, .n_puts = MANY };
+	const struct kit_kinds *kinds = *state;
+	const struct contract_how how = { 0 };
 	uint32_t i;
 
-	(void)state;
-	kit_find_kinds(&kinds);
-	for (i = 0; i < kinds.n; i++) {
-		const struct kit_kind *k = &kinds.kind[i];
+	for (i = 0; i < kinds->n; i++) {
+		const struct kit_kind *k = &kinds->kind[i];
+		uint64_t most = k->n_nodes * UINT64_C(128) << 10;
 
-		assert_true(run_once(k, &a, NULL, 0, 1, NULL).memory <
-			    k->n_nodes * UINT64_C(128) << 10);
+		assert_true(contract_run(&once, k, &how).memory < most);
+		assert_true(contract_run(&many, k, &how).memory < most);
+	}
+}
+
+/* By which reports and run files know them. */
+static void counters_have_names_of_their_own(void **state)
+{
+	const struct kit_kinds *kinds = *state;
+	const struct nic_counter *c, *o;
+	uint32_t i, n_errors;
+
+	for (i = 0; i < kinds->n; i++) {
+		n_errors = 0;
+		for (c = kinds->kind[i].nic->counters; c->key; c++) {
+			n_errors += c->is_error;
+			assert_true(c->key[0]);
+			assert_true(c->offset + sizeof(uint64_t) <=
+				    kinds->kind[i].nic->node_size);
+			for (o = c + 1; o->key; o++)
+				assert_string_not_equal(c->key, o->key);
+		}
+		assert_true(n_errors > 0);
 	}
 }
 
@@ -485,14 +477,26 @@ int main(void)
 		cmocka_unit_test(
 			gets_of_all_sizes_arrive_and_nothing_else_changes),
 		cmocka_unit_test(a_node_puts_into_its_own_memory),
-		cmocka_unit_test(more_puts_than_queues_hold_wait),
 		cmocka_unit_test(everybody_puts_to_everybody),
 		cmocka_unit_test(gets_and_puts_pass_each_other),
 		cmocka_unit_test(a_last_word_comes_last),
-		cmocka_unit_test(bit_errors_change_no_byte),
+		cmocka_unit_test(long_puts_arrive_at_odd_addresses),
+		cmocka_unit_test(long_gets_arrive_from_odd_addresses),
+		cmocka_unit_test(puts_cross_the_ends_of_pages),
+		cmocka_unit_test(a_source_may_change_when_its_put_is_over),
+		cmocka_unit_test(what_is_acknowledged_is_there),
+		cmocka_unit_test(counters_count_by_themselves),
+		cmocka_unit_test(counters_are_used_again),
+		cmocka_unit_test(more_puts_than_queues_hold_wait),
+		cmocka_unit_test(all_put_to_one_node),
+		cmocka_unit_test(all_get_from_one_node),
+		cmocka_unit_test(several_queues_work_side_by_side),
+		cmocka_unit_test(the_shortest_fifos_will_do),
 		cmocka_unit_test(budgets_change_nothing),
 		cmocka_unit_test(a_node_takes_little_memory),
+		cmocka_unit_test(counters_have_names_of_their_own),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(
+		tests, contract_set_up, contract_tear_down);
 }

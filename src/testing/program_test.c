@@ -1,11 +1,6 @@
 /* What programs are told of where they are. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "testing/kit_testing.h"
+#include "testing/testing.h"
 #include "weft/program.h"
 
 static void find_place(void *arg)

@@ -1,16 +1,11 @@
 /* What QsNetII's own machine file has to say, and not only Elan4's defaults. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "api/elan.h"
 #include "host/program.h"
 #include "nic/elan4/elan.h"
 #include "testing/kit_testing.h"
+#include "testing/testing.h"
 
 #define US (INT64_C(1000) * SIM_NS)
 

@@ -7,70 +7,43 @@
 
 #define AT(field) offsetof(struct dragonfly, field)
 #define LENGTH(name_, i, def_, help_, source_)                                 \
-	{                                                                      \
-		.name = "cable." name_, .type = PARAM_COUNT,                   \
-		.offset = AT(length) + (i) * sizeof(int64_t), .def = def_,     \
-		.min = 1, .max = 10000, .help = "metres of cable " help_,      \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_COUNT, "cable." name_,                                 \
+		AT(length) + (i) * sizeof(int64_t), def_, 1, 10000,            \
+		"metres of cable " help_, source_)
 #define NUMBER(name_, field_, def_, min_, help_, source_)                      \
-	{                                                                      \
-		.name = name_, .type = PARAM_COUNT, .offset = AT(field_),      \
-		.def = def_, .min = min_, .max = TOPO_MAX_PORTS,               \
-		.help = help_, .source = source_                               \
-	}
+	PARAM_ROW(PARAM_COUNT, name_, AT(field_), def_, min_, TOPO_MAX_PORTS,  \
+		help_, source_)
 
 enum { NODE, LOCAL, GLOBAL };
 
 static const struct param params[] = {
-	{ .name = "nodes",
-		.type = PARAM_COUNT,
-		.offset = AT(nodes),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_ROUTERS,
-		.help = "nodes, in whole groups; 0: of as many groups as "
-			"global links can join",
-		.source = "assumed: the largest machine" },
+	PARAM_ROW(PARAM_COUNT, "nodes", AT(nodes), "0", 0, TOPO_MAX_ROUTERS,
+		"nodes, in whole groups; 0: of as many groups as "
+		"global links can join",
+		"assumed: the largest machine"),
 	NUMBER("per-router", per_router, "4", 1, "nodes of each router",
 		"assumed: balanced, half of the routers of a group"),
 	NUMBER("routers", routers, "8", 1, "routers of each group",
 		"assumed: routers of 15 ports"),
 	NUMBER("global", globals, "4", 0, "global links of each router",
 		"assumed: balanced, as many as nodes"),
-	{ .name = "arrangement",
-		.type = PARAM_WORD,
-		.offset = AT(arrangement),
-		.def = "palmtree",
-		.words = "palmtree|consecutive",
-		.help = "which group a group's global ports lead to, counted "
-			"router by router; palmtree: to the groups before it, "
-			"the nearest first; consecutive: to all others in "
-			"their order",
-		.source = "assumed: spreads neighbouring groups over routers" },
-	{ .name = "router",
-		.type = PARAM_TIME,
-		.offset = AT(logic),
-		.def = "100 ns",
-		.min = 0,
-		.max = 1000000000,
-		.help = "time that a router takes from a head's arrival to its "
-			"departure",
-		.source = "assumed: what switches of today take" },
+	PARAM_ONE_OF("arrangement", AT(arrangement), "palmtree",
+		"palmtree|consecutive",
+		"which group a group's global ports lead to, counted router by "
+		"router; palmtree: to the groups before it, the nearest first; "
+		"consecutive: to all others in their order",
+		"assumed: spreads neighbouring groups over routers"),
+	PARAM_ROW(PARAM_TIME, "router", AT(logic), "100 ns", 0, 1000000000,
+		"time that a router takes from a head's arrival to its "
+		"departure",
+		"assumed: what switches of today take"),
 	LENGTH("node", NODE, "2", "between a node and its router",
 		"assumed: in a rack"),
 	LENGTH("local", LOCAL, "2", "between two routers of a group",
 		"assumed: a group is a rack or two"),
 	LENGTH("global", GLOBAL, "20", "between two groups",
 		"assumed: a machine room"),
-	{ .name = "cable.delay",
-		.type = PARAM_TIME,
-		.offset = AT(delay),
-		.def = "5 ns",
-		.min = 1,
-		.max = 1000000,
-		.help = "of each metre",
-		.source = "assumed: two thirds of the speed of light" },
+	TOPO_CABLE_DELAY(AT(delay)),
 };
 
 static int set_groups(struct dragonfly *t, struct err *e)
@@ -392,26 +365,14 @@ static void dragonfly_draw(const struct topo *topo, FILE *out)
 	}
 }
 
-static const char *dragonfly_has(const struct topo *topo)
-{
-	(void)topo;
-	return "cables";
-}
-
-static const char *dragonfly_routing(const struct topo *topo)
-{
-	(void)topo;
-	return "dragonfly";
-}
-
 const struct topo_ops dragonfly_ops = {
 	.name = "dragonfly",
 	.size = sizeof(struct dragonfly),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.shape_key = "nodes",
-	.routing = dragonfly_routing,
-	.has = dragonfly_has,
+	.routing = "dragonfly",
+	.has = "cables",
 	.init = dragonfly_init,
 	.peer = dragonfly_peer,
 	.wire = dragonfly_wire,

@@ -1,12 +1,7 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
+#include "testing/testing.h"
 #include "topo/dragonfly.h"
 
 static const struct topo_ops *ops = &dragonfly_ops;

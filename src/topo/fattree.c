@@ -8,69 +8,32 @@
 #define AT(field) offsetof(struct fattree, field)
 
 static const struct param params[] = {
-	{ .name = "nodes",
-		.type = PARAM_COUNT,
-		.offset = AT(nodes),
-		.def = "64",
-		.min = 1,
-		.max = FATTREE_MAX_NODES,
-		.help = "nodes; levels are built until all of them fit",
-		.source = "assumed: a small machine" },
-	{ .name = "radix",
-		.type = PARAM_COUNTS,
-		.offset = AT(radix),
-		.def = "4",
-		.min = 2,
-		.max = FATTREE_MAX_RADIX,
-		.help = "ports that lead down from the switches of each level, "
-			"from below; the last number holds for the rest",
-		.source = "assumed: small switches" },
-	{ .name = "up",
-		.type = PARAM_COUNTS,
-		.offset = AT(up),
-		.def = "0",
-		.min = 0,
-		.max = FATTREE_MAX_RADIX,
-		.help = "up-links of the switches of each level, from below; "
-			"the last number holds for the rest; 0: as many as "
-			"lead down; fewer: a tapered tree",
-		.source = "assumed: a full tree" },
-	{ .name = "switch",
-		.type = PARAM_TIME,
-		.offset = AT(logic),
-		.def = "100 ns",
-		.min = 0,
-		.max = 1000000000,
-		.help = "time that a switch takes from a head's arrival to its "
-			"departure",
-		.source = "assumed: what switches of today take" },
-	{ .name = "cable.length",
-		.type = PARAM_COUNTS,
-		.offset = AT(length),
-		.def = "2x5",
-		.min = 1,
-		.max = 10000,
-		.help = "metres of cable at each stage: from the nodes to "
-			"level 1, from level 1 to level 2, ...; the last "
-			"number holds for the rest",
-		.source = "assumed: in a rack, then between racks" },
-	{ .name = "cable.delay",
-		.type = PARAM_TIME,
-		.offset = AT(delay),
-		.def = "5 ns",
-		.min = 1,
-		.max = 1000000,
-		.help = "of each metre",
-		.source = "assumed: two thirds of the speed of light" },
-	{ .name = "cable.copper",
-		.type = PARAM_COUNT,
-		.offset = AT(copper),
-		.def = "3",
-		.min = 0,
-		.max = 10000,
-		.help = "metres that copper reaches; what is longer is fibre; "
-			"changes no time",
-		.source = "assumed: fast links" },
+	PARAM_ROW(PARAM_COUNT, "nodes", AT(nodes), "64", 1, FATTREE_MAX_NODES,
+		"nodes; levels are built until all of them fit",
+		"assumed: a small machine"),
+	PARAM_ROW(PARAM_COUNTS, "radix", AT(radix), "4", 2, FATTREE_MAX_RADIX,
+		"ports that lead down from the switches of each level, "
+		"from below; the last number holds for the rest",
+		"assumed: small switches"),
+	PARAM_ROW(PARAM_COUNTS, "up", AT(up), "0", 0, FATTREE_MAX_RADIX,
+		"up-links of the switches of each level, from below; "
+		"the last number holds for the rest; 0: as many as "
+		"lead down; fewer: a tapered tree",
+		"assumed: a full tree"),
+	PARAM_ROW(PARAM_TIME, "switch", AT(logic), "100 ns", 0, 1000000000,
+		"time that a switch takes from a head's arrival to its "
+		"departure",
+		"assumed: what switches of today take"),
+	PARAM_ROW(PARAM_COUNTS, "cable.length", AT(length), "2x5", 1, 10000,
+		"metres of cable at each stage: from the nodes to "
+		"level 1, from level 1 to level 2, ...; the last "
+		"number holds for the rest",
+		"assumed: in a rack, then between racks"),
+	TOPO_CABLE_DELAY(AT(delay)),
+	PARAM_ROW(PARAM_COUNT, "cable.copper", AT(copper), "3", 0, 10000,
+		"metres that copper reaches; what is longer is fibre; "
+		"changes no time",
+		"assumed: fast links"),
 };
 
 static int64_t at_level(const struct param_list *list, uint32_t level)
@@ -447,26 +410,14 @@ static bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
 	return true;
 }
 
-static const char *fattree_has(const struct topo *topo)
-{
-	(void)topo;
-	return "cables";
-}
-
-static const char *fattree_routing(const struct topo *topo)
-{
-	(void)topo;
-	return "updown";
-}
-
 const struct topo_ops fattree_ops = {
 	.name = "fattree",
 	.size = sizeof(struct fattree),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.shape_key = "nodes",
-	.routing = fattree_routing,
-	.has = fattree_has,
+	.routing = "updown",
+	.has = "cables",
 	.init = fattree_init,
 	.peer = fattree_peer,
 	.home = home,

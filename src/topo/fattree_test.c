@@ -1,11 +1,6 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
+#include "testing/testing.h"
 #include "topo/fattree_testing.h"
 
 static struct topo_end peer(const struct fattree *t, router_id r, port_id p)

@@ -112,12 +112,22 @@ struct topo_cell {
 };
 
 /* Parameters of a topology that stand in another section than its own, or that
- * only some machines have: those where has() says the word that they need. */
+ * only some machines have: those that have the word that they need. */
 struct topo_block {
 	const char *section, *needs;
 	const struct param *rows;
 	size_t n_rows;
 };
+
+/* What parameters of any section need that a topology has, in words with blanks
+ * between them; and its routing where the machine file names none. */
+struct topo_words {
+	const char *has, *routing;
+};
+
+#define TOPO_CABLE_DELAY(at)                                                   \
+	PARAM_ROW(PARAM_TIME, "cable.delay", at, "5 ns", 1, 1000000,           \
+		"of each metre", "assumed: two thirds of the speed of light")
 
 struct topo_ops {
 	const char *name; /* the word written in a machine file */
@@ -125,14 +135,12 @@ struct topo_ops {
 	const struct param *params; /* of the variant's struct */
 	size_t n_params;
 	const char *shape_key; /* the parameter that --shape sets */
-	/* The routing where the machine file names none, by the values read. */
-	const char *(*routing)(const struct topo *t);
 	/* Further parameters of the variant's struct, ended by NULL; or NULL
 	 * where there are none. */
 	const struct topo_block *const *blocks;
-	/* What parameters of any section need that it has, in words with
-	 * blanks between them; by the values read.  NULL: nothing. */
-	const char *(*has)(const struct topo *t);
+	const char *has, *routing; /* see struct topo_words; or: */
+	/* ... by the values read.  NULL: they do not depend on them. */
+	struct topo_words (*words)(const struct topo *t);
 
 	/* Checks the values read and sets the rest of struct topo. */
 	int (*init)(struct topo *t, struct err *e);

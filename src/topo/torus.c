@@ -8,14 +8,10 @@
 #define AT(field) offsetof(struct torus, field)
 
 static const struct param params[] = {
-	{ .name = "shape",
-		.type = PARAM_COUNTS,
-		.offset = AT(shape),
-		.def = "4x4x4",
-		.min = 1,
-		.max = TORUS_MAX_LENGTH,
-		.help = "routers along each dimension, one to six of them",
-		.source = "assumed: a small machine" },
+	PARAM_ROW(PARAM_COUNTS, "shape", AT(shape), "4x4x4", 1,
+		TORUS_MAX_LENGTH,
+		"routers along each dimension, one to six of them",
+		"assumed: a small machine"),
 	{ .name = "wrap",
 		.type = PARAM_WORDS,
 		.offset = AT(wrap),
@@ -25,66 +21,34 @@ static const struct param params[] = {
 			"word holds for the dimensions that follow; loop also "
 			"wires a dimension of one to itself",
 		.source = "assumed: rings" },
-	{ .name = "nodes",
-		.type = PARAM_COUNT,
-		.offset = AT(nodes),
-		.def = "0",
-		.min = 0,
-		.max = TOPO_MAX_PORTS - 2,
-		.help = "nodes of each router; 0: the router is a node",
-		.source = "assumed: a direct network" },
-	{ .name = "links",
-		.type = PARAM_COUNTS,
-		.offset = AT(links),
-		.def = "1",
-		.min = 1,
-		.max = TOPO_MAX_PORTS / 2,
-		.help = "parallel links of a router in each direction of each "
-			"dimension; the last number holds for the rest",
-		.source = "assumed: one" },
-	{ .name = "letters",
-		.type = PARAM_TEXT,
-		.offset = AT(letters),
-		.def = "ABCDEF",
-		.help = "names of the dimensions, a letter each",
-		.source = "assumed: as Blue Gene/Q's are called" },
-	{ .name = "wires",
-		.type = PARAM_WORD,
-		.offset = AT(wires),
-		.def = "uniform",
-		.words = "uniform|packaged",
-		.help = "what decides how long a wire is: its dimension, or "
-			"the boards and midplanes that it crosses",
-		.source = "assumed: nothing is known of the packaging" },
+	PARAM_ROW(PARAM_COUNT, "nodes", AT(nodes), "0", 0, TOPO_MAX_PORTS - 2,
+		"nodes of each router; 0: the router is a node",
+		"assumed: a direct network"),
+	PARAM_ROW(PARAM_COUNTS, "links", AT(links), "1", 1, TOPO_MAX_PORTS / 2,
+		"parallel links of a router in each direction of each "
+		"dimension; the last number holds for the rest",
+		"assumed: one"),
+	PARAM_ROW(PARAM_TEXT, "letters", AT(letters), "ABCDEF", 0, 0,
+		"names of the dimensions, a letter each",
+		"assumed: as Blue Gene/Q's are called"),
+	PARAM_ONE_OF("wires", AT(wires), "uniform", "uniform|packaged",
+		"what decides how long a wire is: its dimension, or "
+		"the boards and midplanes that it crosses",
+		"assumed: nothing is known of the packaging"),
 };
 
 static const struct param node_params[] = {
-	{ .name = "node.up",
-		.type = PARAM_TIME,
-		.offset = AT(node_up),
-		.def = "20 ns",
-		.min = 1,
-		.max = 1000000000,
-		.help = "latency from a node to its router",
-		.source = "assumed: half a router" },
-	{ .name = "node.down",
-		.type = PARAM_TIME,
-		.offset = AT(node_down),
-		.def = "60 ns",
-		.min = 1,
-		.max = 1000000000,
-		.help = "latency from a router to its node, the router's own "
-			"time included",
-		.source = "assumed: a router and half of one" },
-	{ .name = "node.rate",
-		.type = PARAM_RATE,
-		.offset = AT(node_rate),
-		.def = "0 B/s",
-		.min = 0,
-		.max = INT64_C(1000000000000),
-		.help = "raw rate between a node and its router; 0: that of "
-			"links",
-		.source = "assumed: the same links" },
+	PARAM_ROW(PARAM_TIME, "node.up", AT(node_up), "20 ns", 1, 1000000000,
+		"latency from a node to its router", "assumed: half a router"),
+	PARAM_ROW(PARAM_TIME, "node.down", AT(node_down), "60 ns", 1,
+		1000000000,
+		"latency from a router to its node, the router's own "
+		"time included",
+		"assumed: a router and half of one"),
+	PARAM_ROW(PARAM_RATE, "node.rate", AT(node_rate), "0 B/s", 0,
+		INT64_C(1000000000000),
+		"raw rate between a node and its router; 0: that of links",
+		"assumed: the same links"),
 };
 
 static const struct topo_block node_wires = {
@@ -95,32 +59,15 @@ static const struct topo_block node_wires = {
 };
 
 static const struct param uniform_params[] = {
-	{ .name = "router",
-		.type = PARAM_TIME,
-		.offset = AT(logic),
-		.def = "40 ns",
-		.min = 0,
-		.max = 1000000000,
-		.help = "time that a router takes from a head's arrival to its "
-			"departure",
-		.source = "assumed: what routers of direct networks take" },
-	{ .name = "cable.length",
-		.type = PARAM_COUNTS,
-		.offset = AT(length),
-		.def = "2",
-		.min = 0,
-		.max = 10000,
-		.help = "metres of cable between neighbours in each dimension; "
-			"the last number holds for the rest",
-		.source = "assumed: a neighbour's rack at most" },
-	{ .name = "cable.delay",
-		.type = PARAM_TIME,
-		.offset = AT(delay),
-		.def = "5 ns",
-		.min = 1,
-		.max = 1000000,
-		.help = "of each metre",
-		.source = "assumed: two thirds of the speed of light" },
+	PARAM_ROW(PARAM_TIME, "router", AT(logic), "40 ns", 0, 1000000000,
+		"time that a router takes from a head's arrival to its "
+		"departure",
+		"assumed: what routers of direct networks take"),
+	PARAM_ROW(PARAM_COUNTS, "cable.length", AT(length), "2", 0, 10000,
+		"metres of cable between neighbours in each dimension; "
+		"the last number holds for the rest",
+		"assumed: a neighbour's rack at most"),
+	TOPO_CABLE_DELAY(AT(delay)),
 };
 
 static const struct topo_block uniform = {
@@ -250,28 +197,22 @@ static int torus_init(struct topo *topo, struct err *e)
 	return 0;
 }
 
-static const char *torus_has(const struct topo *topo)
+/* Hint bits know no nodes of a router and no parallel links. */
+static struct topo_words torus_words(const struct topo *topo)
 {
-	static const char *const words[2][2] = {
+	static const char *const has[2][2] = {
 		[TORUS_UNIFORM] = { "cables uniform-wires",
 			"cables uniform-wires node-wires" },
 		[TORUS_PACKAGED] = { "packaging", "packaging node-wires" },
 	};
 	const struct torus *t = torus_of(topo);
-
-	return words[t->wires][t->nodes > 0];
-}
-
-/* Hint bits know no nodes of a router and no parallel links. */
-static const char *torus_routing(const struct topo *topo)
-{
-	const struct torus *t = torus_of(topo);
+	bool is_wide = t->nodes > 0;
 	int64_t i;
 
 	for (i = 0; i < t->links.n; i++)
-		if (t->links.v[i] > 1)
-			return "order";
-	return t->nodes ? "order" : "hint";
+		is_wide |= t->links.v[i] > 1;
+	return (struct topo_words){ has[t->wires][t->nodes > 0],
+		is_wide ? "order" : "hint" };
 }
 
 /* --- wires --- */
@@ -466,9 +407,8 @@ const struct topo_ops torus_ops = {
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.shape_key = "shape",
-	.routing = torus_routing,
 	.blocks = blocks,
-	.has = torus_has,
+	.words = torus_words,
 	.init = torus_init,
 	.peer = torus_peer,
 	.straight = torus_straight,

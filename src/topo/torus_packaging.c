@@ -10,51 +10,28 @@
 #define AT(field) offsetof(struct torus, field)
 
 #define LATENCY(class, name_, def_, help_, source_)                            \
-	{                                                                      \
-		.name = "latency." name_, .type = PARAM_TIME,                  \
-		.offset = AT(latency) + (class) * sizeof(int64_t),             \
-		.def = def_, .min = 1, .max = 1000000000, .help = help_,       \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_TIME, "latency." name_,                                \
+		AT(latency) + (class) * sizeof(int64_t), def_, 1, 1000000000,  \
+		help_, source_)
 
 static const struct param unit_params[] = {
-	{ .name = "board",
-		.type = PARAM_COUNTS,
-		.offset = AT(board),
-		.def = "2x2x2x2x2",
-		.min = 1,
-		.max = TORUS_MAX_LENGTH,
-		.help = "routers on one board along each dimension",
-		.source = "BGQ-N18" },
-	{ .name = "midplane",
-		.type = PARAM_COUNTS,
-		.offset = AT(midplane),
-		.def = "4x4x4x4x2",
-		.min = 1,
-		.max = TORUS_MAX_LENGTH,
-		.help = "routers in one midplane along each dimension",
-		.source = "BGQ-N17" },
-	{ .name = "inner",
-		.type = PARAM_COUNTS,
-		.offset = AT(inner),
-		.def = "4",
-		.min = 0,
-		.max = TORUS_MAX_DIMS,
-		.help = "dimensions (from 0) that never leave the board; a "
-			"number that the shape does not have means none",
-		.source = "BGQ-F7" },
+	PARAM_ROW(PARAM_COUNTS, "board", AT(board), "2x2x2x2x2", 1,
+		TORUS_MAX_LENGTH, "routers on one board along each dimension",
+		"BGQ-N18"),
+	PARAM_ROW(PARAM_COUNTS, "midplane", AT(midplane), "4x4x4x4x2", 1,
+		TORUS_MAX_LENGTH,
+		"routers in one midplane along each dimension", "BGQ-N17"),
+	PARAM_ROW(PARAM_COUNTS, "inner", AT(inner), "4", 0, TORUS_MAX_DIMS,
+		"dimensions (from 0) that never leave the board; a "
+		"number that the shape does not have means none",
+		"BGQ-F7"),
 };
 
 static const struct param latency_params[] = {
-	{ .name = "logic",
-		.type = PARAM_TIME,
-		.offset = AT(packed_logic),
-		.def = "16 ns",
-		.min = 0,
-		.max = 1000000000,
-		.help = "what of each latency is the router's logic, for the "
-			"time budget; changes no time",
-		.source = "BGQ-N28" },
+	PARAM_ROW(PARAM_TIME, "logic", AT(packed_logic), "16 ns", 0, 1000000000,
+		"what of each latency is the router's logic, for the "
+		"time budget; changes no time",
+		"BGQ-N28"),
 	LATENCY(WIRE_BOARD, "board", "42 ns",
 		"from the grant in one router to the head's arrival in the "
 		"next, on one board: logic, SerDes and wire",

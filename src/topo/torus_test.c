@@ -1,25 +1,12 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "sim/random.h"
+#include "testing/testing.h"
 #include "topo/torus_testing.h"
 
 static const struct topo_ops *ops = &torus_ops;
-
-static uint32_t draw(uint64_t *n, uint32_t below)
-{
-	uint64_t bits = random_draw(3, 0, RANDOM_TEST, (*n)++).a;
-
-	return (uint32_t)random_below(bits, below);
-}
 
 /* A torus read from text, as a machine file would give it. */
 static int read_torus(
@@ -43,19 +30,19 @@ static void make_any(struct torus *t, uint64_t *n)
 	uint32_t room = 600, i;
 
 	assert_int_equal(torus_read(t, NULL, NULL, &e), 0);
-	t->shape.n = 1 + draw(n, TORUS_MAX_DIMS);
-	t->wrap.n = draw(n, (uint32_t)t->shape.n + 1);
-	t->board.n = draw(n, (uint32_t)t->shape.n + 1);
-	t->midplane.n = draw(n, (uint32_t)t->shape.n + 1);
+	t->shape.n = 1 + dice(3, n, TORUS_MAX_DIMS);
+	t->wrap.n = dice(3, n, (uint32_t)t->shape.n + 1);
+	t->board.n = dice(3, n, (uint32_t)t->shape.n + 1);
+	t->midplane.n = dice(3, n, (uint32_t)t->shape.n + 1);
 	for (i = 0; i < t->shape.n; i++) {
-		t->shape.v[i] = 1 + draw(n, room < 9 ? room : 9);
+		t->shape.v[i] = 1 + dice(3, n, room < 9 ? room : 9);
 		room /= (uint32_t)t->shape.v[i];
-		t->wrap.v[i] = draw(n, 3);
-		t->board.v[i] = 1 + draw(n, 4);
-		t->midplane.v[i] = t->board.v[i] * (1 + draw(n, 3));
+		t->wrap.v[i] = dice(3, n, 3);
+		t->board.v[i] = 1 + dice(3, n, 4);
+		t->midplane.v[i] = t->board.v[i] * (1 + dice(3, n, 3));
 	}
-	t->inner.n = draw(n, 2);
-	t->inner.v[0] = draw(n, TORUS_MAX_DIMS);
+	t->inner.n = dice(3, n, 2);
+	t->inner.v[0] = dice(3, n, TORUS_MAX_DIMS);
 	assert_int_equal(ops->init(&t->topo, &e), 0);
 }
 
@@ -493,9 +480,9 @@ static void links_are_counted_once(void **state)
 		struct torus t;
 		char shape[64];
 
-		snprintf(shape, sizeof(shape), "%ux%ux%u", 2 + draw(&n, 8),
-			2 + draw(&n, 6), 1 + draw(&n, 4));
-		make(&t, shape, draw(&n, 2) ? "torus" : "mesh,torus");
+		snprintf(shape, sizeof(shape), "%ux%ux%u", 2 + dice(3, &n, 8),
+			2 + dice(3, &n, 6), 1 + dice(3, &n, 4));
+		make(&t, shape, dice(3, &n, 2) ? "torus" : "mesh,torus");
 		for (uint32_t c = 0; c < t.topo.n_wires; c++)
 			sum += ops->links(&t.topo, c);
 		for (router_id r = 0; r < t.topo.n_routers; r++)

@@ -1,21 +1,8 @@
 /* Tori whose routers have nodes of their own, and parallel links. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "sim/random.h"
+#include "testing/testing.h"
 #include "topo/torus_testing.h"
 
 static const struct topo_ops *ops = &torus_ops;
-
-static uint32_t draw(uint64_t *n, uint32_t below)
-{
-	uint64_t bits = random_draw(4, 0, RANDOM_TEST, (*n)++).a;
-
-	return (uint32_t)random_below(bits, below);
-}
 
 static struct topo_end peer(const struct torus *t, router_id r, port_id p)
 {
@@ -63,8 +50,8 @@ static void wires_lead_back_whatever_a_router_has(void **state)
 	for (int i = 0; i < 100; i++) {
 		uint64_t ends = 0, counted = 0;
 
-		make_wide(&t, shapes[draw(&n, 4)], links[draw(&n, 3)],
-			draw(&n, 3));
+		make_wide(&t, shapes[dice(4, &n, 4)], links[dice(4, &n, 3)],
+			dice(4, &n, 3));
 		for (router_id r = 0; r < t.topo.n_routers; r++) {
 			for (port_id p = 0; p < t.topo.n_ports; p++) {
 				comes_back(&t, r, p);

@@ -104,10 +104,11 @@ static void elan_put_by(struct bench_end *x, const struct bench_put *p)
 	};
 
 	if (choose(x, p->means, p->bytes) == MEANS_DMA)
-		elan_dma(q, &d);
+		programs_did(&x->bench->programs, "elan_dma", elan_dma(q, &d));
 	else
-		elan_put_from(q, p->node, p->to, p->from, p->bytes, come,
-			(uint32_t)d.source_event);
+		programs_did(&x->bench->programs, "elan_put_from",
+			elan_put_from(q, p->node, p->to, p->from, p->bytes,
+				come, (uint32_t)d.source_event));
 }
 
 static void elan_get_by(struct bench_end *x, uint32_t node, uint64_t from,

@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "load/spi/plan.h"
+#include "testing/testing.h"
 
 static const struct plan plan = { .seed = 7, .n_actors = 37 };
 

@@ -137,8 +137,4 @@ uint64_t mu_peek(struct nic *nic, site_id node, uint32_t reg);
 /* For the time budget: a program begins a descriptor for an injection FIFO. */
 void mu_note_birth(struct nic *nic, site_id s, uint32_t inj, sim_time t);
 
-/* What a node's unit refused to do, of an enum mu_interrupt; only while
- * nothing runs. */
-uint64_t mu_errors(const struct nic *nic, site_id node, enum mu_interrupt kind);
-
 #endif

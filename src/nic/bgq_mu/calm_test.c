@@ -2,15 +2,10 @@
  * Requests in closed form against the same ones one after the other: two
  * units that differ in nothing else are asked for the same at the same times.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "host/l2_take.h"
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/mu_testing.h"
+#include "testing/testing.h"
 
 enum { ROUNDS = 20000, PAGES = 40 };
 

@@ -1,13 +1,8 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "nic/bgq_mu/descriptor.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 /* The public layout, byte by byte (BGQ-G9 to G12). */
 static void fields_lie_where_the_hardware_has_them(void **state)

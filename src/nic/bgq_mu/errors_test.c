@@ -2,16 +2,11 @@
  * Packets that software got wrong: they are thrown away and told of, they
  * touch nothing, and what comes right behind them arrives.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/receive_testing.h"
+#include "testing/testing.h"
 
 enum {
 	LATER = 1000 * SIM_NS,

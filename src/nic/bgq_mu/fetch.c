@@ -86,7 +86,8 @@ void mu_fetch_halt(const struct nic_at *a, uint32_t inj)
 	f->state = MU_INJ_HALTED;
 }
 
-static void fetch(const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj)
+static inline __attribute__((always_inline)) void fetch(
+	const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj)
 {
 	sim_time done;
 

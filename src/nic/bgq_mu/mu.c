@@ -16,18 +16,12 @@ _Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
 #define SPLIT	  "assumed: share of the end points' 580 ns (BGQ datasheet, M2)"
 
 #define TIME(name_, field_, def_, min_, help_, source_)                        \
-	{                                                                      \
-		.name = name_, .type = PARAM_TIME, .offset = AT(field_),       \
-		.def = def_, .min = min_, .max = MOST_TIME, .help = help_,     \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, min_, MOST_TIME, help_, \
+		source_)
 
 #define RATE(name_, field_, def_, help_, source_)                              \
-	{                                                                      \
-		.name = name_, .type = PARAM_RATE, .offset = AT(field_),       \
-		.def = def_, .min = 1000000, .max = PS_PER_S, .help = help_,   \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_RATE, name_, AT(field_), def_, 1000000, PS_PER_S,      \
+		help_, source_)
 
 static const struct param params[] = {
 	TIME("mmio-store", mmio_store, "55 ns", 1,
@@ -39,14 +33,8 @@ static const struct param params[] = {
 	TIME("slave", slave, "5 ns", 0,
 		"time that the slave port is busy with an access",
 		"assumed: four cycles of 800 MHz (BGQ-F103)"),
-	{ .name = "port.count",
-		.type = PARAM_COUNT,
-		.offset = AT(ports),
-		.def = "3",
-		.min = 1,
-		.max = MU_MAX_PORTS,
-		.help = "number of master ports into the crossbar",
-		.source = "BGQ-G16" },
+	PARAM_ROW(PARAM_COUNT, "port.count", AT(ports), "3", 1, MU_MAX_PORTS,
+		"number of master ports into the crossbar", "BGQ-G16"),
 	TIME("port.cycle", port_cycle, "1.25 ns", 1,
 		"time from one request of a master port to the next",
 		"BGQ-N25, BGQ-N66"),
@@ -73,15 +61,10 @@ static const struct param params[] = {
 	TIME("reception.lookup", lookup, "10 ns", 1,
 		"time to look up the base address and to add the offset",
 		SPLIT),
-	{ .name = "reception.buffers",
-		.type = PARAM_COUNT,
-		.offset = AT(buffers),
-		.def = "4",
-		.min = 1,
-		.max = 255,
-		.help = "number of packets that an engine can have on their "
-			"way to memory",
-		.source = "assumed: enough for short packets (BGQ-F119)" },
+	PARAM_ROW(PARAM_COUNT, "reception.buffers", AT(buffers), "4", 1, 255,
+		"number of packets that an engine can have on their "
+		"way to memory",
+		"assumed: enough for short packets (BGQ-F119)"),
 	TIME("software.descriptor", software, "98 ns", 0,
 		"a core's work for a descriptor: copying it, synchronising, "
 		"advancing the tail",
@@ -213,13 +196,6 @@ bool mu_pass_flips(const struct nic_at *a, uint32_t engine, uint64_t word)
 	return false;
 }
 
-uint64_t mu_errors(const struct nic *nic, site_id node, enum mu_interrupt kind)
-{
-	const struct mu_node *n = nic->nodes[node];
-
-	return n ? n->errors[kind] : 0;
-}
-
 /* --- the network's client --- */
 
 static void on_room(struct net *net, struct sim_worker *w, site_id s,
@@ -324,8 +300,7 @@ static int check(const struct mu *mu, struct err *e)
 			MU_DESCRIPTOR_BYTES, payload);
 	if (l2_params(host_l2(mu->nic.host))->line < MU_LINE)
 		return err_set(e,
-			"host.l2.line: the message unit asks for lines of "
-			"%d B",
+			"host.l2.line: the message unit asks for lines of %d B",
 			MU_LINE);
 	return 0;
 }

@@ -1,11 +1,6 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/mu_testing.h"
+#include "testing/testing.h"
 
 enum {
 	CYCLE = 1250,
@@ -322,6 +317,8 @@ static void bgq_f128_reads_outside_the_ranges_are_rejected(void **state)
 	sw_run_on("2", 1, p, 2);
 }
 
+enum { FAR = SW_TARGET + 0x100000, FAR_FIFO = 9 }; /* FIFOs out there */
+
 static void send_to_ranged(void *arg)
 {
 	struct mu_descriptor d = sw_put(1, 100);
@@ -333,6 +330,10 @@ static void send_to_ranged(void *arg)
 	sw_inject(&f, &d);
 	mu_set_put(&d.header, SW_BASE_TARGET, 5000 - 50);
 	sw_inject(&f, &d);
+	d = sw_fifo_message(1, FAR_FIFO, 100);
+	sw_inject(&f, &d);
+	d = sw_get(1, FAR_FIFO, MU_DESCRIPTOR_BYTES);
+	sw_inject(&f, &d);
 	sw_wait_sent(&f);
 }
 
@@ -340,12 +341,16 @@ static void receive_ranged(void *arg)
 {
 	(void)arg;
 	sw_open_bases(200);
+	sw_open_at(FAR_FIFO, MU_INJ_REMOTE_GET, FAR, 1024);
+	sw_open_rec(FAR_FIFO, 1024);
 	close_ranges(0, SW_TARGET + 5000 - 1,
 		MU_USER_READ | MU_USER_WRITE | MU_SYSTEM_READ);
 	program_wait(9000 * SIM_NS);
 	sw_expect(SW_TARGET, 3, 100);
 	sw_expect_all(SW_TARGET + 4900, 0, 200);
-	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 1);
+	sw_expect_all(FAR, 0, 1024);
+	sw_expect_all(sw_load(MU_REC_START, FAR_FIFO), 0, 1024);
+	assert_int_equal(sw_load(MU_ERROR_COUNT, MU_ERROR_RANGE), 3);
 }
 
 static void bgq_f128_writes_outside_the_ranges_are_rejected(void **state)

@@ -1,13 +1,8 @@
 /* Messages and nonsense, at random, from many FIFOs of many nodes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/mu_testing.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 #define SHAPE "3x2x2"
 

@@ -40,6 +40,21 @@ static void ask_count(const struct nic_at *a, uint32_t fifo)
 		mu_port_wait(a, MU_ASK_COUNT + fifo);
 }
 
+/* A packet joins those that ask for a port; true where it need not, for there
+ * are none, and the port is free. */
+static inline bool may_go_at_once(const struct nic_at *a,
+	struct packet_list *asking, uint32_t requester, packet_id id)
+{
+	bool is_first = !asking->first;
+
+	if (is_first && mu_port_is_free(a, requester))
+		return true;
+	packet_push(mu_of(a)->packets, asking, id);
+	if (is_first)
+		mu_port_wait(a, requester);
+	return false;
+}
+
 /* --- out of the network FIFO --- */
 
 static inline sim_time drain_time(const struct mu *mu, uint32_t chunks)
@@ -89,7 +104,8 @@ static void reject(const struct nic_at *a, packet_id id)
 	nic_give(a->nic, a->w, id);
 }
 
-static void deliver(const struct nic_at *a, uint32_t fifo, packet_id id)
+static inline __attribute__((always_inline)) void deliver(
+	const struct nic_at *a, uint32_t fifo, packet_id id)
 {
 	const struct packet *p = packet_of(a, id);
 
@@ -100,101 +116,6 @@ static void deliver(const struct nic_at *a, uint32_t fifo, packet_id id)
 	book_until(a->nic->net->book, id, CAUSE_COMPLETION, a->t);
 	book_close(a->nic->net->book, a->w->id, id, a->t);
 	nic_give(a->nic, a->w, id);
-}
-
-static bool is_before(const struct mu_rme *r, const struct mu_rme *other)
-{
-	return (int32_t)(r->turn - other->turn) < 0;
-}
-
-/* The engine that is held for a FIFO since longest, or NULL. */
-static struct mu_rme *first_held(struct mu_node *n, uint32_t what)
-{
-	struct mu_rme *best = NULL, *r;
-	uint32_t m;
-
-	for (m = n->rme_held; m; m &= m - 1) {
-		r = &n->rme[__builtin_ctz(m)];
-		if (r->held_for == what && (!best || is_before(r, best)))
-			best = r;
-	}
-	return best;
-}
-
-/* Whether what was pulled has a place to go.  Who comes later waits behind
- * those that are held, or small packets could keep a full one out for good. */
-static enum mu_room find_room(
-	const struct nic_at *a, uint32_t fifo, const struct packet *p)
-{
-	const struct mu_header *h = &buffer_of(p)->header;
-	struct mu_rme *r = &mu_here(a)->rme[fifo], *first;
-	enum mu_room room;
-	uint32_t what;
-
-	if (mu_packet_type(h) == MU_PUT)
-		return MU_ROOM;
-	what = mu_packet_type(h) == MU_FIFO ? mu_wait_rec(mu_rec_fifo(h))
-					    : mu_wait_inj(mu_get_fifo(h));
-	first = first_held(mu_here(a), what);
-	room = mu_store_reserve(a, p, first && is_before(first, r));
-	if (room == MU_NO_ROOM) {
-		mu_here(a)->rme_held |= (uint16_t)(1u << fifo);
-		r->held_for = (uint16_t)what;
-	}
-	return room;
-}
-
-static void take_in(const struct nic_at *a, uint32_t fifo)
-{
-	struct mu_rme *r = &mu_here(a)->rme[fifo];
-	struct packet *p = packet_of(a, r->in.first);
-	enum mu_room room = find_room(a, fifo, p);
-	packet_id id;
-
-	if (room == MU_NO_ROOM)
-		return;
-	net_release(a->nic->net, a->w, a->s, fifo, p->chunks, a->t);
-	id = packet_pop(mu_of(a)->packets, &r->in);
-	if (room == MU_REFUSED) {
-		reject(a, id);
-	} else {
-		bool is_asking = r->writes.first;
-
-		r->n_inside++;
-		if (mu_has_book(a))
-			mu_account_pulled(a, id);
-		packet_push(mu_of(a)->packets, &r->writes, id);
-		if (!is_asking)
-			ask_write(a, fifo);
-	}
-	try_pull(a, fifo);
-}
-
-void mu_receive_on_pulled(const struct nic_at *a, uint32_t fifo)
-{
-	struct mu_rme *r = &mu_here(a)->rme[fifo];
-
-	r->is_pulling = false;
-	r->turn = mu_here(a)->n_pulled++;
-	if (mu_is_sound(
-		    a, MU_NET_FIFOS + fifo, packet_of(a, r->in.first)->number))
-		take_in(a, fifo);
-	else
-		mu_here(a)->rme_broken |= (uint16_t)(1u << fifo);
-}
-
-void mu_receive_retry(const struct nic_at *a, uint32_t what)
-{
-	const struct mu_rme *r;
-
-	while ((r = first_held(mu_here(a), what))) {
-		uint32_t fifo = (uint32_t)(r - mu_here(a)->rme);
-
-		mu_here(a)->rme_held &= (uint16_t) ~(1u << fifo);
-		take_in(a, fifo);
-		if (mu_here(a)->rme_held >> fifo & 1)
-			break;
-	}
 }
 
 /* --- into memory --- */
@@ -258,7 +179,7 @@ static uint64_t word_of(uint64_t at)
 }
 
 /* Where a put goes, and whether it may; told where not. */
-static bool find_target(
+static inline __attribute__((always_inline)) bool find_target(
 	const struct nic_at *a, const struct packet *p, uint64_t *at)
 {
 	const struct mu_header *h = &buffer_of(p)->header;
@@ -284,7 +205,7 @@ static bool find_target(
 }
 
 /* Requests for a packet's bytes; when they are done, or -1 where refused. */
-static sim_time write(
+static inline __attribute__((always_inline)) sim_time write(
 	const struct nic_at *a, uint32_t requester, const struct packet *p)
 {
 	struct mu_buffer *b = buffer_of(p);
@@ -300,10 +221,11 @@ static sim_time write(
 	return mu_port_write(a, requester, b->place, bytes);
 }
 
-void mu_receive_take_write(const struct nic_at *a, uint32_t fifo)
+/* The port is the packet's; false where it is refused. */
+static inline __attribute__((always_inline)) bool begin_write(
+	const struct nic_at *a, uint32_t fifo, packet_id id)
 {
 	struct mu_rme *r = &mu_here(a)->rme[fifo];
-	packet_id id = packet_pop(mu_of(a)->packets, &r->writes);
 	sim_time done = write(a, MU_ASK_WRITE + fifo, packet_of(a, id));
 
 	if (done >= 0) {
@@ -314,11 +236,167 @@ void mu_receive_take_write(const struct nic_at *a, uint32_t fifo)
 		r->n_inside--;
 		reject(a, id);
 	}
+	return done >= 0;
+}
+
+void mu_receive_take_write(const struct nic_at *a, uint32_t fifo)
+{
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
+	packet_id id = packet_pop(mu_of(a)->packets, &r->writes);
+	bool is_refused = !begin_write(a, fifo, id);
+
 	if (r->writes.first)
 		ask_write(a, fifo);
-	if (done < 0)
+	if (is_refused)
 		try_pull(a, fifo);
 }
+
+/* --- what was pulled --- */
+
+static bool is_before(const struct mu_rme *r, const struct mu_rme *other)
+{
+	return (int32_t)(r->turn - other->turn) < 0;
+}
+
+/* The engine that is held for a FIFO since longest, or NULL. */
+static struct mu_rme *first_held(struct mu_node *n, uint32_t what)
+{
+	struct mu_rme *best = NULL, *r;
+	uint32_t m;
+
+	for (m = n->rme_held; m; m &= m - 1) {
+		r = &n->rme[__builtin_ctz(m)];
+		if (r->held_for == what && (!best || is_before(r, best)))
+			best = r;
+	}
+	return best;
+}
+
+/* Whether what was pulled has a place to go.  Who comes later waits behind
+ * those that are held, or small packets could keep a full one out for good. */
+static enum mu_room find_room(
+	const struct nic_at *a, uint32_t fifo, const struct packet *p)
+{
+	const struct mu_header *h = &buffer_of(p)->header;
+	struct mu_rme *r = &mu_here(a)->rme[fifo], *first;
+	enum mu_room room;
+	uint32_t what;
+
+	what = mu_packet_type(h) == MU_FIFO ? mu_wait_rec(mu_rec_fifo(h))
+					    : mu_wait_inj(mu_get_fifo(h));
+	first = first_held(mu_here(a), what);
+	room = mu_store_reserve(a, p, first && is_before(first, r));
+	if (room == MU_NO_ROOM) {
+		mu_here(a)->rme_held |= (uint16_t)(1u << fifo);
+		r->held_for = (uint16_t)what;
+	}
+	return room;
+}
+
+static inline __attribute__((always_inline)) void take_in(
+	const struct nic_at *a, uint32_t fifo)
+{
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
+	struct packet *p = packet_of(a, r->in.first);
+	enum mu_room room = MU_ROOM;
+	packet_id id;
+
+	if (mu_packet_type(&buffer_of(p)->header) != MU_PUT)
+		room = find_room(a, fifo, p);
+	if (room == MU_NO_ROOM)
+		return;
+	net_release(a->nic->net, a->w, a->s, fifo, p->chunks, a->t);
+	id = packet_pop(mu_of(a)->packets, &r->in);
+	if (room == MU_REFUSED) {
+		reject(a, id);
+	} else {
+		r->n_inside++;
+		if (mu_has_book(a))
+			mu_account_pulled(a, id);
+		if (may_go_at_once(a, &r->writes, MU_ASK_WRITE + fifo, id))
+			begin_write(a, fifo, id);
+	}
+	try_pull(a, fifo);
+}
+
+void mu_receive_on_pulled(const struct nic_at *a, uint32_t fifo)
+{
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
+
+	r->is_pulling = false;
+	r->turn = mu_here(a)->n_pulled++;
+	if (mu_is_sound(
+		    a, MU_NET_FIFOS + fifo, packet_of(a, r->in.first)->number))
+		take_in(a, fifo);
+	else
+		mu_here(a)->rme_broken |= (uint16_t)(1u << fifo);
+}
+
+void mu_receive_retry(const struct nic_at *a, uint32_t what)
+{
+	const struct mu_rme *r;
+
+	while ((r = first_held(mu_here(a), what))) {
+		uint32_t fifo = (uint32_t)(r - mu_here(a)->rme);
+
+		mu_here(a)->rme_held &= (uint16_t) ~(1u << fifo);
+		take_in(a, fifo);
+		if (mu_here(a)->rme_held >> fifo & 1)
+			break;
+	}
+}
+
+/* --- the counter --- */
+
+static inline __attribute__((always_inline)) bool find_counter(
+	const struct nic_at *a, const struct packet *p, uint64_t *at)
+{
+	const struct mu_header *h = &buffer_of(p)->header;
+	uint32_t op;
+
+	if (!address(a, p, mu_counter_base(h), mu_counter_offset(h), at))
+		return false;
+	op = *at & 7;
+	if (!(*at & MU_ATOMIC) ||
+		(op != MU_ATOMIC_STORE_ADD &&
+			op != MU_ATOMIC_STORE_ADD_COHERENCE_ON_ZERO)) {
+		mu_tell(a, MU_ERROR_COUNTER, mu_counter_base(h), *at);
+		return false;
+	}
+	if (!mu_port_allows(
+		    a, word_of(*at), 8, true, p->kind == PACKET_SYSTEM)) {
+		mu_tell(a, MU_ERROR_RANGE, mu_counter_base(h), word_of(*at));
+		return false;
+	}
+	return true;
+}
+
+static inline __attribute__((always_inline)) void begin_count(
+	const struct nic_at *a, uint32_t fifo, packet_id id)
+{
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
+	struct mu_buffer *b = buffer_of(packet_of(a, id));
+
+	if (find_counter(a, packet_of(a, id), &b->place))
+		sim_post_self(a->w, a->s,
+			mu_port_atomic(
+				a, MU_ASK_COUNT + fifo, word_of(b->place), 1),
+			SIM_KEY(PHASE_ENGINE, MU_ENGINE_COUNTED + fifo),
+			r->number++, id);
+	else
+		reject(a, id);
+}
+
+void mu_receive_take_count(const struct nic_at *a, uint32_t fifo)
+{
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
+
+	begin_count(a, fifo, packet_pop(mu_of(a)->packets, &r->counts));
+	if (r->counts.first)
+		ask_count(a, fifo);
+}
+
+/* --- what was written --- */
 
 /* Words that are changed rather than replaced (BGQ-F92). */
 static void change_words(const struct nic_at *a, const struct mu_buffer *b)
@@ -346,61 +424,15 @@ void mu_receive_on_written(const struct nic_at *a, uint32_t fifo, packet_id id)
 		mu_store_done(a, p);
 		deliver(a, fifo, id);
 	} else {
-		bool is_asking = r->counts.first;
-
 		if (b->place & MU_ATOMIC)
 			change_words(a, b);
 		else
 			host_write(a->nic->host, a->w, a->s, a->t, b->place,
 				b->payload, mu_valid_bytes(&b->header));
-		packet_push(mu_of(a)->packets, &r->counts, id);
-		if (!is_asking)
-			ask_count(a, fifo);
+		if (may_go_at_once(a, &r->counts, MU_ASK_COUNT + fifo, id))
+			begin_count(a, fifo, id);
 	}
 	try_pull(a, fifo);
-}
-
-/* --- the counter --- */
-
-static bool find_counter(
-	const struct nic_at *a, const struct packet *p, uint64_t *at)
-{
-	const struct mu_header *h = &buffer_of(p)->header;
-	uint32_t op;
-
-	if (!address(a, p, mu_counter_base(h), mu_counter_offset(h), at))
-		return false;
-	op = *at & 7;
-	if (!(*at & MU_ATOMIC) ||
-		(op != MU_ATOMIC_STORE_ADD &&
-			op != MU_ATOMIC_STORE_ADD_COHERENCE_ON_ZERO)) {
-		mu_tell(a, MU_ERROR_COUNTER, mu_counter_base(h), *at);
-		return false;
-	}
-	if (!mu_port_allows(
-		    a, word_of(*at), 8, true, p->kind == PACKET_SYSTEM)) {
-		mu_tell(a, MU_ERROR_RANGE, mu_counter_base(h), word_of(*at));
-		return false;
-	}
-	return true;
-}
-
-void mu_receive_take_count(const struct nic_at *a, uint32_t fifo)
-{
-	struct mu_rme *r = &mu_here(a)->rme[fifo];
-	packet_id id = packet_pop(mu_of(a)->packets, &r->counts);
-	struct mu_buffer *b = buffer_of(packet_of(a, id));
-
-	if (find_counter(a, packet_of(a, id), &b->place))
-		sim_post_self(a->w, a->s,
-			mu_port_atomic(
-				a, MU_ASK_COUNT + fifo, word_of(b->place), 1),
-			SIM_KEY(PHASE_ENGINE, MU_ENGINE_COUNTED + fifo),
-			r->number++, id);
-	else
-		reject(a, id);
-	if (r->counts.first)
-		ask_count(a, fifo);
 }
 
 void mu_receive_on_counted(const struct nic_at *a, uint32_t fifo, packet_id id)

@@ -1,15 +1,10 @@
 /* Remote gets: descriptors that packets bring. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/bgq_mu/receive_testing.h"
+#include "testing/testing.h"
 
 enum {
 	LATER = 1000 * SIM_NS,
-	GET = 40, /* the injection FIFO that gets are for */
+	GET = 41, /* the injection FIFO that gets are for */
 	DATA = 0x5000000, /* what is got */
 	LIST = 0x6000000, /* descriptors that a get brings */
 	REC = 9,

@@ -1,11 +1,6 @@
 /* What a memory FIFO message interrupts for. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/bgq_mu/receive_testing.h"
+#include "testing/testing.h"
 
 enum { LATER = 1000 * SIM_NS };
 

@@ -3,18 +3,13 @@
  * writes nothing but what its ranges allow, takes in or throws away every
  * packet, and never stops.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "host/node.h"
 #include "meas/digest.h"
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/receive_testing.h"
+#include "testing/testing.h"
 
 enum {
 	LATER = 1000 * SIM_NS,
@@ -207,6 +202,7 @@ static uint64_t run(uint32_t n_workers, uint64_t seed)
 {
 	struct sw_program programs[SENDERS + 1] = { { 0, tidy_up, NULL } };
 	struct nic_testing m;
+	const struct mu_node *n;
 	struct mu_params *p;
 	uint64_t sum;
 	uint32_t i;
@@ -217,15 +213,16 @@ static uint64_t run(uint32_t n_workers, uint64_t seed)
 	p = m.params;
 	p->buffers = 1 + (int64_t)(seed % 5);
 	sw_run(&m, n_workers, programs, SENDERS + 1);
-	assert_true(((struct mu_node *)m.nic->nodes[0])->messages_in > 50);
+	n = m.nic->nodes[0];
+	assert_true(n->messages_in > 50);
 	sum = look_at_memory(&m) + nic_testing_digest(&m);
-	assert_true(mu_errors(m.nic, 0, MU_ERROR_RANGE) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_ERROR_FIFO) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_ERROR_BASE) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_ERROR_COUNTER) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_ERROR_DESCRIPTOR) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_INT_REC_FULL) > 0);
-	assert_true(mu_errors(m.nic, 0, MU_INT_GET_FULL) > 0);
+	assert_true(n->errors[MU_ERROR_RANGE] > 0);
+	assert_true(n->errors[MU_ERROR_FIFO] > 0);
+	assert_true(n->errors[MU_ERROR_BASE] > 0);
+	assert_true(n->errors[MU_ERROR_COUNTER] > 0);
+	assert_true(n->errors[MU_ERROR_DESCRIPTOR] > 0);
+	assert_true(n->errors[MU_INT_REC_FULL] > 0);
+	assert_true(n->errors[MU_INT_GET_FULL] > 0);
 	nic_testing_fini(&m);
 	return sum;
 }

@@ -1,11 +1,6 @@
 /* Direct puts. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/bgq_mu/receive_testing.h"
+#include "testing/testing.h"
 
 enum { LATER = 1000 * SIM_NS };
 
@@ -395,6 +390,7 @@ static void send_long(void *arg)
 	sw_fill(SW_SOURCE, 9, LONG);
 	sw_set_channel(&d, MU_DETERMINISTIC);
 	mu_set_fifo_map(&d, MU_MAP_A_MINUS);
+	mu_set_put(&d.header, SW_BASE_TARGET, 99);
 	program_wait(LATER);
 	sw_inject(&f, &d);
 }
@@ -408,10 +404,11 @@ static void watch_counter(void *arg)
 	uint32_t *n = arg;
 
 	sw_open_bases(LONG);
+	sw_store(MU_BASE, SW_BASE_TARGET, SW_TARGET + 77);
 	while (left) {
 		assert_true(program_poll(
 			SW_COUNTER, WORD_IS_NOT, left, loop, &left));
-		sw_expect(SW_TARGET, 9, LONG - left);
+		sw_expect(SW_TARGET + 77 + 99, 9, LONG - left);
 		++*n;
 	}
 }

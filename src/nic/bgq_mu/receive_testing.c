@@ -1,10 +1,6 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/bgq_mu/receive_testing.h"
+
+#include "testing/testing.h"
 
 struct sw_reader sw_open_reader(uint32_t id, uint64_t bytes)
 {

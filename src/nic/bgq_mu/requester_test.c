@@ -1,12 +1,7 @@
 /* Who uses which port, and who goes first there. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/bgq_mu/mu.h"
 #include "nic/bgq_mu/mu_testing.h"
+#include "testing/testing.h"
 
 enum { LINKS = 2 * MU_DIMS, LATER = 2000 * SIM_NS };
 
@@ -173,6 +168,8 @@ static void run_exchange(uint32_t ports, struct traffic *x)
 			x[i].requests[0] + x[i].requests[1] + x[i].requests[2]);
 		/* two descriptors, 235 reads of 30000 bytes twice */
 		assert_int_equal(c.reads, 2 + 2 * 235);
+		/* each packet of the second one begins within a line */
+		assert_int_equal(c.writes, 235 + 58 * 5 + 3);
 		assert_int_equal(c.atomics, 2 * 59);
 	}
 	nic_testing_fini(&m);

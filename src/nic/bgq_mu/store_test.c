@@ -1,13 +1,8 @@
 /* Memory FIFO messages, as they are stored and as software reads them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "nic/bgq_mu/receive_testing.h"
+#include "testing/testing.h"
 
 enum { LATER = 1000 * SIM_NS, POISON = 0xee };
 
@@ -86,6 +81,7 @@ static void read_headed(void *arg)
 	sw_expect_all(r.at + r.head, POISON, r.bytes - r.head);
 }
 
+/* BGQ-F104, BGQ-F116: the descriptor's template is in each header. */
 static void bgq_f116_a_packet_is_stored_with_its_header(void **state)
 {
 	const struct sw_program programs[] = {

@@ -1,12 +1,7 @@
 /* Tests that are sent again, and those of a range of nodes. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "coll/coll.h"
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 #define US	   (INT64_C(1000) * SIM_NS)
 #define W(c, l, h) ((uint64_t)(c) | (uint64_t)(l) << 16 | (uint64_t)(h) << 32)
@@ -88,7 +83,7 @@ static void qsn_f36_lost_answers_execute_nothing_twice(void **state)
 
 	(void)state;
 	for (i = 0; i < 4; i++)
-		plan.rate[i] = UINT64_C(500000000000000); /* 5e-4 */
+		plan.rate[i] = UINT64_C(700000000000000); /* 7e-4 */
 	et_init(&m, "4");
 	m.faults = &plan;
 	check_count(&m);

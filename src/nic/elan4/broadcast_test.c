@@ -1,12 +1,7 @@
 /* Packets that are broadcast: who gets them, when, and their one answer. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "coll/coll.h"
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 #define US	   (INT64_C(1000) * SIM_NS)
 #define W(c, l, h) ((uint64_t)(c) | (uint64_t)(l) << 16 | (uint64_t)(h) << 32)

@@ -1,39 +1,27 @@
 #include "nic/elan4/elan_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
-#include "router/registry.h"
+#include "testing/kit_testing.h"
+#include "testing/testing.h"
 
 /* --- the machine --- */
 
 void et_init(struct et *m, const char *nodes)
 {
+	struct machine *x = kit_machine("qsnet2", NULL, NULL);
+
 	memset(m, 0, sizeof(*m));
 	m->nodes = nodes;
-	link_params_defaults(&m->link);
-	net_params_defaults(&m->router);
-	m->router.kind = router_find("direct");
-	nic_testing_defaults(elan4_ops.params, elan4_ops.n_params, &m->params);
+	m->link = x->link;
+	m->router = x->router;
+	m->params = *(const struct elan_params *)x->nic_params;
+	machine_free(x);
 	/* A test's time-out is its time-out. */
 	m->params.per_node = m->params.round_trips = 0;
-	/* Elite4's (QSN-N50, QSN-G1, QSN-G5). */
-	m->link.rate = INT64_C(1333000000);
-	m->link.code = 0;
-	m->link.header = m->link.chunk = 8;
-	m->link.transaction = 128;
-	m->link.per_transaction = 17;
-	m->link.trailer = m->link.protocol = m->link.gap = 0;
-	m->router.packets = m->router.injection = m->router.reception = 2;
-	m->router.queues = 1;
 }
 
 static void on_delivered(

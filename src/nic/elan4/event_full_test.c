@@ -2,17 +2,12 @@
  * Copies of events that their queue has no room for: who waits, who does not,
  * and what never can be; and how fast packets are built by events.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 #define US     (INT64_C(1000) * SIM_NS)
 #define MAPPED UINT64_C(0xffff000000000000)

@@ -1,14 +1,9 @@
 /* Frames: what is written is read, and what is flipped is seen. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "link/code.h"
 #include "nic/elan4/frame.h"
+#include "testing/testing.h"
 
 enum { SRC = 77, WRITES = 3, CODED = 1 /* 4b5b */ };
 

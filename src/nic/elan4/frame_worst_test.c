@@ -4,14 +4,9 @@
  * indexes or sizes something.  Each is executed or dropped, and then all goes
  * on.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/elan4/elan_testing.h"
 #include "nic/elan4/frame.h"
+#include "testing/testing.h"
 
 #define W(c, l, h) ((uint64_t)(c) | (uint64_t)(l) << 16 | (uint64_t)(h) << 32)
 

@@ -1,12 +1,7 @@
 /* Any commands, tests, copies and threads, and the traffic of others. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/err.h"
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 #define US     (INT64_C(1000) * SIM_NS)
 #define MAPPED UINT64_C(0xffff000000000000)

@@ -13,28 +13,19 @@
 #define MOST_STEP (PS_PER_S / 100000) /* of hardware: 10 us */
 
 #define TIME_TO(most_, name_, field_, def_, min_, help_, source_)              \
-	{                                                                      \
-		.name = name_, .type = PARAM_TIME, .offset = AT(field_),       \
-		.def = def_, .min = min_, .max = most_, .help = help_,         \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, min_, most_, help_,     \
+		source_)
 /* What software or a time-out takes, and what a step of the hardware does. */
 #define TIME(...) TIME_TO(MOST_TIME, __VA_ARGS__)
 #define STEP(...) TIME_TO(MOST_STEP, __VA_ARGS__)
 
 #define COUNT(name_, field_, def_, min_, max_, help_, source_)                 \
-	{                                                                      \
-		.name = name_, .type = PARAM_COUNT, .offset = AT(field_),      \
-		.def = def_, .min = min_, .max = max_, .help = help_,          \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_COUNT, name_, AT(field_), def_, min_, max_, help_,     \
+		source_)
 
 #define BYTES(name_, field_, def_, min_, max_, help_, source_)                 \
-	{                                                                      \
-		.name = name_, .type = PARAM_BYTES, .offset = AT(field_),      \
-		.def = def_, .min = min_, .max = max_, .help = help_,          \
-		.source = source_                                              \
-	}
+	PARAM_ROW(PARAM_BYTES, name_, AT(field_), def_, min_, max_, help_,     \
+		source_)
 
 /* What a host brings: six rows. */
 #define HOST(name_, i_, store_, see_, burst_, pio_, dma_, hop_, seen_from,     \

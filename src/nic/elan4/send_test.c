@@ -1,14 +1,9 @@
 /* What is sent until it is acknowledged: retries, duplicates, back-off. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 #define US (INT64_C(1000) * SIM_NS)
 

@@ -1,11 +1,6 @@
 /* What threads on the card read and write. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 enum { CODE = 3 };
 

@@ -1,12 +1,6 @@
 /* Threads on the card that there are too many of, that do what they must not,
  * or that are not let to their end. */
 #define _GNU_SOURCE
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 
 #include "base/err.h"
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 #define US     (INT64_C(1000) * SIM_NS)
 #define MAPPED UINT64_C(0xffff000000000000)

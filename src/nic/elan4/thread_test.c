@@ -1,14 +1,9 @@
 /* Threads on the card: who starts them, what they do, when they run. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "nic/elan4/elan_testing.h"
+#include "testing/testing.h"
 
 #define US     (INT64_C(1000) * SIM_NS)
 #define MAPPED UINT64_C(0xffff000000000000)

@@ -10,14 +10,10 @@
 		__VA_ARGS__)
 
 static const struct param params[] = {
-	{ .name = "routing",
-		.type = PARAM_WORD,
-		.offset = AT(routing),
-		.def = "dynamic",
-		.words = "dynamic|deterministic",
-		.help = "routing of requests; deterministic keeps the packets "
-			"from one node to another in order",
-		.source = "assumed: nothing here needs the order" },
+	PARAM_ONE_OF("routing", AT(routing), "dynamic", "dynamic|deterministic",
+		"routing of requests; deterministic keeps the packets "
+		"from one node to another in order",
+		"assumed: nothing here needs the order"),
 	COUNT("window", window, "32", 1, 32,
 		"packets of a queue that are not acknowledged", CARD),
 	COUNT("buffers", buffers, "16", 1, 256,

@@ -1,14 +1,9 @@
 /* The plain card through bit errors, dead links and late answers. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "nic/plain/card.h"
 #include "nic/plain/plain_testing.h"
+#include "testing/testing.h"
 
 enum { ROUNDS = 30, BYTES = 3000, WORD = PT_BYTES - 8 };
 

@@ -1,11 +1,6 @@
 /* The plain card: what its queues do, entry by entry, on a small torus. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/plain/plain_testing.h"
+#include "testing/testing.h"
 
 /* --- a put --- */
 

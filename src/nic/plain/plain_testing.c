@@ -1,10 +1,6 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/plain/plain_testing.h"
+
+#include "testing/testing.h"
 
 void pt_init(struct pt *m)
 {

@@ -1,12 +1,7 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "nic/util/flips.h"
+#include "testing/testing.h"
 
 enum { BYTES = 40, PLAIN = 0, CODED = 1 };
 

@@ -1,10 +1,5 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/util/ranges.h"
+#include "testing/testing.h"
 
 static void a_range_holds_its_first_and_last_byte(void **state)
 {

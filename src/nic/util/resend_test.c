@@ -1,10 +1,5 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/util/toy_testing.h"
+#include "testing/testing.h"
 
 #define US (1000 * SIM_NS)
 

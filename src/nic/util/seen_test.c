@@ -1,11 +1,6 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/util/seen.h"
 #include "nic/util/window.h"
+#include "testing/testing.h"
 
 enum { SPAN = 32 };
 

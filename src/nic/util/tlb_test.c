@@ -1,10 +1,5 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "nic/util/tlb.h"
+#include "testing/testing.h"
 
 static bool has(struct tlb *t, uint32_t space, uint64_t page)
 {

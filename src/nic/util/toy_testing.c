@@ -1,12 +1,7 @@
 #include "nic/util/toy_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/mem.h"
+#include "testing/testing.h"
 
 enum {
 	TOY_LEAVE = ENGINE_CLIENT,

@@ -1,11 +1,6 @@
 /* BGQ-F42, BGQ-G39: line broadcasts leave a copy at every router on a line. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { MANY = 40, PERIOD = FULL_PS + GAP_PS };
 

@@ -2,13 +2,8 @@
  * BGQ-F38, BGQ-G4, BGQ-G5: rings are entered only where a hole is left
  * behind, and dynamic packets escape to them only where they have to.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { A_PLUS, A_MINUS, B_PLUS, B_MINUS, SOME = 20 };
 

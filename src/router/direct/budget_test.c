@@ -3,14 +3,9 @@
  * hand: each hop is 16 ns of router (BGQ-N28) and the rest of its latency of
  * wire; a full packet takes 276 ns and a gap of 4 ns on a link.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "router/direct/budget_testing.h"
+#include "testing/testing.h"
 
 /* --- alone --- */
 

@@ -1,14 +1,9 @@
 #include "router/direct/budget_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "testing/testing.h"
 
 static void on_message(void *arg, const struct book_account *a)
 {

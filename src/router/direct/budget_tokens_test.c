@@ -1,11 +1,6 @@
 /* Time budgets of packets that wait for tokens, worked out by hand. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/budget_testing.h"
+#include "testing/testing.h"
 
 /*
  * Who enters a ring needs tokens for two packets, and there is room for two

@@ -1,13 +1,8 @@
 /*
  * Classes, channels and FIFOs: who shares what with whom, and who goes first.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { SOME = 30, PERIOD = FULL_PS + GAP_PS };
 

@@ -3,13 +3,8 @@
  * channels; packets that left a receiver and the time integral of those in
  * it, against the time stamps of each packet.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { A_PLUS, A_MINUS, SOME = 40, PERIOD = FULL_PS + GAP_PS };
 

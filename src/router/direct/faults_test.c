@@ -1,11 +1,6 @@
 /* Packets on links that flip bits, and on links that die. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { MANY = 400, APART = 3000 * SIM_NS };
 

@@ -1,13 +1,8 @@
 /* Made-up collectives: switches that hold packets until others have come, and
  * then let all of them go on, or make one of them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "coll/coll.h"
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { LATE = 20000 * SIM_NS, FIRST_SWITCH = 16 };
 

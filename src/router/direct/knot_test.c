@@ -3,12 +3,6 @@
  * when nothing is left to do was called locked.  Both are seen by stopping
  * the sources: whatever can still move arrives.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 #include "route/hint_testing.h"
 #include "router/direct/direct.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 enum { MOST_SITES = 128, TEXT = 4096 };
 
@@ -314,12 +309,6 @@ static uint64_t drain(struct world *w)
 
 /* --- tests --- */
 
-static uint32_t draw(uint64_t *k, uint32_t below)
-{
-	return (uint32_t)random_below(
-		random_draw(9, 0, RANDOM_TEST, (*k)++).a, below);
-}
-
 static struct world *draw_world(uint64_t *k)
 {
 	static const char *const shapes[] = { "8", "5x5", "4x4", "3x6", "4x4x4",
@@ -327,20 +316,21 @@ static struct world *draw_world(uint64_t *k)
 	static const char *const wraps[] = { "torus", "torus", "torus",
 		"mesh,torus" };
 	static const char *const zones[] = { "none", "order", NULL };
-	bool bubble = draw(k, 3) == 0, escape = draw(k, 2) == 0;
-	struct world *w = make(&(struct hint_how){ .shape = shapes[draw(k, 9)],
-				       .wrap = wraps[draw(k, 4)],
-				       .zones = zones[draw(k, 3)],
-				       .bubble = bubble ? "yes" : "no",
-				       .escape = escape ? "yes" : "no" },
-		1 + bubble + draw(k, 3));
+	bool bubble = dice(9, k, 3) == 0, escape = dice(9, k, 2) == 0;
+	struct world *w =
+		make(&(struct hint_how){ .shape = shapes[dice(9, k, 9)],
+			     .wrap = wraps[dice(9, k, 4)],
+			     .zones = zones[dice(9, k, 3)],
+			     .bubble = bubble ? "yes" : "no",
+			     .escape = escape ? "yes" : "no" },
+			1 + bubble + dice(9, k, 3));
 
 	w->seed = *k;
-	w->kinds = 1 + draw(k, 15);
-	w->has_small = draw(k, 2);
-	w->stays = draw(k, 2);
-	w->router.queues = 1 + draw(k, DIRECT_QUEUES);
-	w->router.transit = draw(k, 3);
+	w->kinds = 1 + dice(9, k, 15);
+	w->has_small = dice(9, k, 2);
+	w->stays = dice(9, k, 2);
+	w->router.queues = 1 + dice(9, k, DIRECT_QUEUES);
+	w->router.transit = dice(9, k, 3);
 	return w;
 }
 

@@ -1,11 +1,6 @@
 /* Networks of made-up links: large packets, formats, rates. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 /* Of packets of so many chunks of 16 B, 16 GB/s. */
 static struct link_params large(uint32_t chunks)

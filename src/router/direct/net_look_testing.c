@@ -1,14 +1,9 @@
 /* What a rig's packets have come to. */
 #include "router/direct/net_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "sim/random.h"
+#include "testing/testing.h"
 
 uint32_t rig_overtakings(const struct rig *r, uint8_t kind)
 {

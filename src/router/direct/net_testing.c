@@ -1,15 +1,10 @@
 #include "router/direct/net_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "testing/testing.h"
 
 /* The client's events, + fifo. */
 enum {

@@ -3,15 +3,10 @@
  * one destination stay in order, however full the network is.  BGQ-F43: of
  * dynamic ones some come out of order.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 #define KIND(kind) (1u << (kind))
 

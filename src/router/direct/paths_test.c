@@ -3,16 +3,11 @@
  * zones (BGQ-F36, BGQ-F37).  Packets go one by one, and the senders' counters
  * tell which links each has taken.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { TRIES = 60, MOST_HOPS = 64 };
 

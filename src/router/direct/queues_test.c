@@ -3,13 +3,8 @@
  * mesh: packets come in from the west, by A+ out of (0,1), and leave by A+ or
  * B+, or stay.  Links are kept busy by packets of higher classes.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum {
 	A_PLUS,

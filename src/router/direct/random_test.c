@@ -4,17 +4,12 @@
  * and tokens are all there at every stop (the rig sees to that); and any
  * number of workers does the same to the picosecond.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { DRAWS = 250, SLOW_DRAWS = 40, TEXT = 40 };
 

@@ -1,16 +1,11 @@
 /* Broadcasts to a range of nodes on fat trees, and what becomes of their
  * answers. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "coll/coll.h"
 #include "base/mem.h"
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { APART = 6000 * SIM_NS, MANY = 12 };
 

@@ -2,13 +2,8 @@
  * A client that is not a sink: reception FIFOs fill, the network backs up to
  * the senders, and goes on where room is given back.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { A_PLUS, A_MINUS, B_PLUS, B_MINUS, MANY = 60 };
 enum { PERIOD = FULL_PS + GAP_PS };

@@ -1,11 +1,6 @@
 /* Links that retry: nothing is lost, nothing is overtaken, all is charged. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { MANY = 60 };
 

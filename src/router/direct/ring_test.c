@@ -3,18 +3,13 @@
  * dateline on by a second one.  The proof follows from its next() alone, and a
  * saturated run says the same.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "net/proof.h"
 #include "route/hint_testing.h"
 #include "router/direct/direct.h"
+#include "testing/testing.h"
 
 enum { NODES = 8, UP = 0, SENT = 200, MOST_TIME = 4000000 /* ns */ };
 

@@ -3,13 +3,8 @@
  * chunks keeps its link for p + 48 bytes (header, trailer and gap), and for
  * 16 more of protocol for each packet that came the other way meanwhile.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { STREAM = 120, SETTLED = 50, UNSETTLED = 100, FAR = 3 };
 

@@ -1,11 +1,6 @@
 /* Routes on the wire: each switch takes its part off. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { NODES = 64, FAR = 63, SWITCHES = 5, STREAM = 50, ROUTE = 3 };
 

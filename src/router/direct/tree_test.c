@@ -1,15 +1,10 @@
 /* Fat trees of Elite4s: what packets take on them, alone and together. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { STREAM = 60, APART = 3000 * SIM_NS };
 

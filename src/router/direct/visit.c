@@ -61,18 +61,12 @@ static __attribute__((noinline)) uint32_t starving(
 	return m;
 }
 
-/*
- * A sender is idle and nobody who asks for it can go: from now on its tokens
- * come as events, beginning with those that are on their way.
- */
-static void await_tokens(
+/* Tokens on their way to a sender become events. */
+static __attribute__((noinline)) void post_tokens(
 	struct sim_worker *w, struct direct_site *s, uint32_t port)
 {
 	struct link_returns *r = &s->port[port].returns;
 
-	r->is_starving = heads_any(&s->port[port].requests);
-	if (!r->is_starving)
-		return;
 	for (; r->n; r->n--) {
 		uint64_t x = r->stamp[r->n - 1];
 
@@ -80,6 +74,20 @@ static void await_tokens(
 			SIM_KEY(PHASE_TOKEN, port),
 			(uint16_t)link_stamp_channel(x), link_stamp_chunks(x));
 	}
+}
+
+/*
+ * A sender is idle and nobody who asks for it can go: from now on its tokens
+ * come as events, beginning with those that are on their way.
+ */
+static inline void await_tokens(
+	struct sim_worker *w, struct direct_site *s, uint32_t port)
+{
+	struct direct_port *p = &s->port[port];
+
+	p->returns.is_starving = heads_any(&p->requests);
+	if (p->returns.is_starving)
+		post_tokens(w, s, port);
 }
 
 /* Several senders may be idle: matches them with those who ask. */
@@ -140,7 +148,8 @@ static __attribute__((noinline)) void arbitrate_ordered(struct direct *d,
 			choose(s, i, d->n_fifos), t);
 		return;
 	}
-	await_tokens(w, s, port);
+	s->port[port].returns.is_starving = 1;
+	post_tokens(w, s, port);
 }
 
 /* One sender is idle, and nothing else is to be looked at. */
@@ -274,7 +283,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
-	link_owe_at(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
+	link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
 		bool ends = spread_arrive(d, w, s, in, channel, id, t);
@@ -434,9 +443,7 @@ static void on_queue(struct direct *d, struct sim_worker *w,
 static inline void client_event(struct direct *d, struct sim_worker *w,
 	const struct direct_site *s, sim_time t, const struct sim_event *e)
 {
-	struct sim_event x = {
-		.rank = e->rank, .site = s->id, .data = e->data
-	};
+	struct sim_event x = { .rank = e->rank, .data = e->data };
 
 	d->router.client->on_event(d->router.net, w, s->id, t, x);
 }

@@ -4,16 +4,11 @@
  * worked out here by hand: a board is two routers long, a midplane four, E
  * never leaves its board (BGQ-F7, BGQ-F8), at 2 GB/s.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "router/direct/net_testing.h"
+#include "testing/testing.h"
 
 enum { APART = 20000 * SIM_NS, E_DIM = 4 };
 

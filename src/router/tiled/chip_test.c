@@ -1,14 +1,9 @@
 /* Packets through chips of tiles: times, order, room, what is shared. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "net/proof.h"
 #include "router/tiled/chips_testing.h"
+#include "testing/testing.h"
 
 enum { PHIT = 1280, HAND_OVER = 7692, NODES = 128 };
 

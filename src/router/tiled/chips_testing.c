@@ -1,14 +1,9 @@
 #include "router/tiled/chips_testing.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
+#include "testing/testing.h"
 
 static const struct link_format formats[] = {
 	[CHIPS_WRITE] = { "write", 21, 3, 9 },

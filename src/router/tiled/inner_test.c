@@ -3,16 +3,11 @@
  * x 6 tiles, each input with packets that never end, each output's link
  * always ready.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "router/tiled/inner.h"
+#include "testing/testing.h"
 
 enum {
 	ROWS = 8,

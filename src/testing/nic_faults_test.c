@@ -1,0 +1,211 @@
+/* Bits that flip and links that die: no byte is lost or wrong, or somebody is
+ * told. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "testing/contract_testing.h"
+
+static const struct clause all_puts = { .run = put_to_all, .n_puts = 64 };
+
+/* --- gets, one after the other --- */
+
+enum { GETS = 12 };
+
+static bool get_many(struct bench_end *x)
+{
+	uint32_t n = contract_nodes(x), i;
+	uint64_t bytes = whole(x, 296);
+
+	bench_make(x, number(x->node, 0, 0), BENCH_SOURCE, bytes);
+	bench_ready(x, true);
+	for (i = 0; i < GETS; i++) {
+		uint32_t from = (x->node + 1 + i) % n;
+
+		if (from != x->node &&
+			(!get(x, from, BENCH_SOURCE, i, bytes) ||
+				!bench_check(x, number(from, 0, 0), target(i),
+					bytes)))
+			return false;
+	}
+	return true;
+}
+
+static const struct clause all_gets = { .run = get_many, .has_gets = true };
+
+/* --- bits --- */
+
+static void under_bit_errors(
+	void **state, const struct clause *c, const char *rate, bool by_link)
+{
+	const struct kit_kinds *kinds = *state;
+	const char *const sets[] = { rate, "link.retry=replay", NULL };
+	const char *const cards[] = { rate, NULL };
+	struct kit_kinds some = { .n = 0 };
+	void *now = &some;
+	uint32_t i;
+
+	/* what sends nothing twice has links that do */
+	for (i = 0; i < kinds->n; i++)
+		if (by_link || kinds->kind[i].nic->can & NIC_RESENDS)
+			some.kind[some.n++] = kinds->kind[i];
+	assert_true(some.n > 0);
+	contract_everywhere(&now, c, by_link ? sets : cards);
+}
+
+#define BIT_TEST(name, clause, rate, by_link)                                  \
+	static void name(void **state)                                         \
+	{                                                                      \
+		under_bit_errors(                                              \
+			state, clause, "faults.bit-errors=" rate, by_link);    \
+	}
+
+BIT_TEST(cards_put_right_what_links_damage, &all_puts, "1e-6", false)
+BIT_TEST(cards_get_right_what_links_damage, &all_gets, "1e-6", false)
+BIT_TEST(cards_stand_many_errors, &all_puts, "4e-6", false)
+BIT_TEST(links_put_right_what_they_damage, &all_puts, "1e-6", true)
+BIT_TEST(links_get_right_what_they_damage, &all_gets, "1e-6", true)
+BIT_TEST(links_stand_many_errors, &all_puts, "2e-5", true)
+
+/* --- links --- */
+
+/* Of a router, where there are any, to another one. */
+static void find_link(const struct topo *t, char *text, size_t size)
+{
+	router_id r = topo_is_direct(t) ? 0 : t->n_nodes;
+	char at[64], port[64];
+	port_id p = 0;
+
+	while (t->ops->peer(t, r, p).router == NO_ROUTER ||
+		(!topo_is_direct(t) &&
+			t->ops->peer(t, r, p).router < t->n_nodes))
+		p++;
+	t->ops->name_router(t, r, at, sizeof(at));
+	t->ops->name_port(t, r, p, port, sizeof(port));
+	snprintf(text, size, "link %s %s", at, port);
+}
+
+/* A plan in a file, whose name is to be unlinked; NULL: the link is for good.
+ */
+static void write_plan(
+	const struct kit_kind *k, const char *returns, char path[64])
+{
+	struct err e = { 0 };
+	struct machine *m =
+		machine_load(k->machine, k->sets, kit_n_sets(k), k->shape, &e);
+	char link[160];
+	FILE *f;
+	int fd;
+
+	if (!m)
+		fail_msg("%s", e.text);
+	find_link(m->topo, link, sizeof(link));
+	machine_free(m);
+	strcpy(path, "/tmp/weft-plan-XXXXXX.yaml");
+	fd = mkstemps(path, 5);
+	assert_true(fd >= 0);
+	f = fdopen(fd, "w");
+	fprintf(f, "schema: 1\nfaults:\n  events:\n    - 10500 ns %s dies\n",
+		link);
+	if (returns)
+		fprintf(f, "    - %s %s returns\n", returns, link);
+	fclose(f);
+}
+
+static struct outcome run_with_plan(const struct clause *c,
+	const struct kit_kind *k, const char *returns, uint32_t threads)
+{
+	char path[64];
+	struct outcome x;
+
+	write_plan(k, returns, path);
+	x = contract_run(c, k,
+		&(struct contract_how){ .faults = path, .threads = threads });
+	unlink(path);
+	return x;
+}
+
+/* Resent where there is somebody to do it, or refused at once. */
+static void a_link_that_comes_back_has_lost_nothing(void **state)
+{
+	static const struct clause *const some[] = { &all_puts, &all_gets };
+	const struct kit_kinds *kinds = *state;
+	uint32_t i;
+
+	for (i = 0; i < 2 * kinds->n; i++) {
+		const struct kit_kind *k = &kinds->kind[i / 2];
+		struct outcome x = run_with_plan(some[i % 2], k, "30 us", 1);
+
+		if (!(k->nic->can & NIC_RESENDS)) {
+			assert_int_equal(x.e.code, EXIT_BAD_INPUT);
+			continue;
+		}
+		if (x.e.code)
+			fail_msg("%s %s: %s", k->machine, k->shape, x.e.text);
+		assert_true(run_with_plan(some[i % 2], k, "30 us", 3).digest ==
+			    x.digest);
+	}
+}
+
+/* By another way; or the card reports that it gave up, and so does the run. */
+static void a_link_that_dies_is_passed_by_or_reported(void **state)
+{
+	const struct kit_kinds *kinds = *state;
+	uint32_t i, n_passed = 0;
+
+	for (i = 0; i < kinds->n; i++) {
+		const struct kit_kind *k = &kinds->kind[i];
+		struct outcome x;
+
+		if (!(k->nic->can & NIC_RESENDS))
+			continue;
+		x = run_with_plan(&all_puts, k, NULL, 1);
+		n_passed += !x.e.code;
+		if (!x.e.code)
+			continue;
+		assert_true(x.errors > 0);
+		assert_int_equal(x.e.code, EXIT_DEADLOCK);
+		if (!strstr(x.e.text, "reports:"))
+			fail_msg("%s %s: %s", k->machine, k->shape, x.e.text);
+	}
+	assert_true(n_passed > 0);
+}
+
+/* Time budgets sum up under faults, too, and change nothing. */
+static void budgets_change_nothing_under_faults(void **state)
+{
+	static const char *const sets[] = { "faults.bit-errors=1e-6", NULL };
+	const struct kit_kinds *kinds = *state;
+	const struct book_how book = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < kinds->n; i++) {
+		const struct kit_kind *k = &kinds->kind[i];
+		const struct contract_how none = { .sets = sets },
+					  how = { .sets = sets, .book = &book };
+
+		if (k->nic->can & NIC_RESENDS)
+			assert_true(contract_run(&all_puts, k, &how).digest ==
+				    contract_run(&all_puts, k, &none).digest);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cards_put_right_what_links_damage),
+		cmocka_unit_test(cards_get_right_what_links_damage),
+		cmocka_unit_test(cards_stand_many_errors),
+		cmocka_unit_test(links_put_right_what_they_damage),
+		cmocka_unit_test(links_get_right_what_they_damage),
+		cmocka_unit_test(links_stand_many_errors),
+		cmocka_unit_test(a_link_that_comes_back_has_lost_nothing),
+		cmocka_unit_test(a_link_that_dies_is_passed_by_or_reported),
+		cmocka_unit_test(budgets_change_nothing_under_faults),
+	};
+
+	return cmocka_run_group_tests(
+		tests, contract_set_up, contract_tear_down);
+}

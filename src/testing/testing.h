@@ -1,0 +1,24 @@
+/*
+ * For tests, and nothing else: cmocka with what it needs, and dice that fall
+ * the same way every time.
+ */
+#ifndef TESTING_TESTING_H
+#define TESTING_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sim/random.h"
+
+/* Below some number; *n counts the throws of a seed. */
+static inline uint32_t dice(uint64_t seed, uint64_t *n, uint32_t below)
+{
+	uint64_t bits = random_draw(seed, 0, RANDOM_TEST, (*n)++).a;
+
+	return (uint32_t)random_below(bits, below);
+}
+
+#endif
