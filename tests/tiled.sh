@@ -72,7 +72,8 @@ replay='--set link.retry=replay --set link.retry.window=64
 	--set link.retry.unit=packets --set link.retry.by=nack'
 for threads in 1 2 3; do
 	for run in 'random load=0.4 bytes=72 warmup=2us measure=4us' \
-		'alltoall via=msg bytes=300' 'alltoall via=msg bytes=300 --budget' \
+		'alltoall via=msg bytes=300' \
+		'alltoall via=msg bytes=300 --budget' \
 		"alltoall via=msg bytes=300 --faults $tmp/bits.yaml" \
 		"alltoall via=msg bytes=300 --faults $tmp/bits.yaml $replay" \
 		"alltoall via=msg bytes=900 --faults $tmp/dead.yaml"; do

@@ -32,7 +32,8 @@ struct gem_load {
 	uint32_t ssid; /* of its transaction */
 	uint32_t count; /* of a closing one: its packets, in all */
 	uint8_t op, status, is_response, remote_cq;
-	uint32_t fifo;
+	uint32_t fifo; /* of reception, where it still has a place if: */
+	bool is_held;
 	uint8_t data[GEMINI_LINE];
 };
 

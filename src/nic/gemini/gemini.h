@@ -38,6 +38,7 @@ enum gemini_status {
 struct gemini_params {
 	int64_t output, input, response; /* latencies, ps */
 	int64_t orb; /* requests under way */
+	int64_t pending; /* of others, taken in before they are answered */
 	int64_t timeout; /* of one, ps */
 	int64_t routing; /* 0: adaptive, 1: hashed */
 	int64_t store; /* of a line by a core, ps */

@@ -4,12 +4,18 @@
 
 #include "nic/gemini/card.h"
 
-/* A packet goes away; a request's place is given back with its response. */
+static void release(const struct nic_at *a, packet_id id)
+{
+	net_release(a->nic->net, a->w, a->s, gem_load(a, id)->fifo,
+		a->nic->net->packets[id].chunks, a->t);
+}
+
+/* A packet goes away. */
 static void finish(const struct nic_at *a, packet_id id)
 {
 	gem_here(a)->inside--;
-	net_release(a->nic->net, a->w, a->s, gem_load(a, id)->fifo,
-		a->nic->net->packets[id].chunks, a->t);
+	if (gem_load(a, id)->is_held)
+		release(a, id);
 	nic_give(a->nic, a->w, id);
 }
 
@@ -145,9 +151,17 @@ static void take_response(const struct nic_at *a, packet_id id)
 	}
 }
 
+/* Responses are always taken in.  Of requests so many are; one more keeps its
+ * place in the reception FIFO until its response has left. */
 void gem_target_on_in(const struct nic_at *a, packet_id id)
 {
-	if (gem_load(a, id)->is_response)
+	struct gem_load *l = gem_load(a, id);
+
+	l->is_held = !l->is_response &&
+		     gem_here(a)->inside > (uint32_t)gem_params(a)->pending;
+	if (!l->is_held)
+		release(a, id);
+	if (l->is_response)
 		take_response(a, id);
 	else
 		execute(a, id);

@@ -38,8 +38,7 @@ static const struct param params[] = {
 		"channel",
 		"GEM-N36"),
 	PARAM_ROW(PARAM_COUNT, "netlink.buffer", AT(nodes), "32", 1, 1024,
-		"packets of a node that wait at either end of its wire, per "
-		"channel",
+		"packets of a node that its chip holds, per channel",
 		"assumed"),
 };
 
@@ -291,7 +290,8 @@ static void init_chip(struct tiled *d, site_id s)
 			if (tiled_wire(d, s, p)->peer != NO_SITE)
 				x->tokens[c][p] = d->capacity;
 		for (p = 0; p < d->n_nodes; p++)
-			x->tokens[c][d->n_links + p] = (int16_t)d->how.nodes;
+			x->tokens[c][d->n_links + p] =
+				(int16_t)d->router.net->params.reception;
 	}
 }
 
@@ -358,9 +358,9 @@ static void tiled_describe(const struct net_params *p, FILE *f)
 			" chunks, column buffers of %" PRId64 "\n",
 			h->row, h->column);
 	fprintf(f,
-		"FIFOs       injection %" PRId64 " packets; %" PRId64
-		" wait at either end of a node's wire\n",
-		p->injection, h->nodes);
+		"FIFOs       injection %" PRId64 ", reception %" PRId64
+		" packets each; a chip holds %" PRId64 " of a node\n",
+		p->injection, p->reception, h->nodes);
 }
 
 static bool is_node(const struct router *r)
@@ -379,7 +379,9 @@ static int32_t tiled_capacity(
 	const struct tiled *d = tiled_of(r);
 
 	(void)channel;
-	return d->full * (is_link(r, p) ? d->capacity : (int32_t)d->how.nodes);
+	if (is_node(r))
+		return d->full * (int32_t)r->net->params.reception;
+	return d->full * (p < d->n_links ? d->capacity : (int32_t)d->how.nodes);
 }
 
 static int32_t tiled_tokens(
