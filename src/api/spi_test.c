@@ -224,7 +224,7 @@ static uint64_t run_traffic(
 	uint64_t digest;
 	site_id i;
 
-	nic_testing_init(&m, &bgq_mu_ops, shape);
+	nic_testing_machine(&m, "bgq", shape);
 	nic_testing_start(&m, n_workers, t->n_nodes);
 	assert_int_equal(m.net->n_sites, t->n_nodes);
 	for (i = 0; i < t->n_nodes; i++)
@@ -305,7 +305,7 @@ static void mistakes_are_told_to_the_program(void **state)
 	bool is_done = false;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "2x2");
+	nic_testing_machine(&m, "bgq", "2x2");
 	nic_testing_start(&m, 1, 1);
 	program_start(m.host, 3, 5, 0, mistaken_program, &is_done);
 	nic_testing_run(&m);
@@ -372,7 +372,7 @@ static void calls_cost_what_the_machine_says(void **state)
 	struct costs c;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "2x2");
+	nic_testing_machine(&m, "bgq", "2x2");
 	nic_testing_start(&m, 1, 1);
 	program_start(m.host, 0, 0, 0, costly_program, &c);
 	nic_testing_run(&m);

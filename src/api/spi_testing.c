@@ -11,7 +11,7 @@ uint64_t spi_test_run(const char *shape, uint32_t n_workers,
 	uint64_t digest, told = 0;
 	uint32_t i;
 
-	nic_testing_init(&m, &bgq_mu_ops, shape);
+	nic_testing_machine(&m, "bgq", shape);
 	nic_testing_start(&m, n_workers, n);
 	for (i = 0; i < n; i++)
 		program_start(m.host, programs[i].node, programs[i].thread, 0,

@@ -4,6 +4,7 @@
 #include "meas/digest.h"
 #include "nic/nic_testing.h"
 #include "router/registry.h"
+#include "testing/kit_testing.h"
 #include "testing/testing.h"
 #include "topo/torus_testing.h"
 
@@ -35,7 +36,7 @@ void nic_testing_init(
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
 	link_params_defaults(&m->link);
 	net_params_defaults(&m->router);
-	m->router.kind = router_find("direct");
+	m->router.kind = router_registry[0];
 	m->hint.route.ops = &hint_ops;
 	m->ops = ops;
 	m->params = mem_alloc(1, ops->params_size);
@@ -46,6 +47,18 @@ void nic_testing_init(
 	m->side_params = mem_alloc(1, m->side->params_size);
 	nic_testing_defaults(
 		m->side->params, m->side->n_params, m->side_params);
+}
+
+void nic_testing_machine(
+	struct nic_testing *m, const char *machine, const char *shape)
+{
+	struct machine *x = kit_machine(machine, NULL, NULL);
+
+	nic_testing_init(m, x->nic, shape);
+	m->link = x->link;
+	m->router = x->router;
+	memcpy(m->params, x->nic_params, m->ops->params_size);
+	machine_free(x);
 }
 
 static void on_delivered(

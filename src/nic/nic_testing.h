@@ -43,6 +43,10 @@ struct nic_testing {
 
 void nic_testing_init(
 	struct nic_testing *m, const struct nic_ops *ops, const char *shape);
+/* The same of a machine file's interface, with its links, routers and
+ * parameters. */
+void nic_testing_machine(
+	struct nic_testing *m, const char *machine, const char *shape);
 /* Builds the machine; what goes wrong fails the test. */
 void nic_testing_start(
 	struct nic_testing *m, uint32_t n_workers, uint32_t n_programs);

@@ -400,6 +400,9 @@ CONTRACT_TEST(all_get_from_one_node, .run = get_from_one, .has_gets = true)
 CONTRACT_TEST(several_queues_work_side_by_side, .run = put_to_all, .n_puts = 64,
 	.queues = 4)
 
+CONTRACT_TEST(several_queues_get_side_by_side, .run = get_from_one,
+	.has_gets = true, .queues = 4)
+
 static void the_shortest_fifos_will_do(void **state)
 {
 	static const char *const sets[] = { "router.packets=2",
@@ -428,6 +431,21 @@ static void budgets_change_nothing(void **state)
 
 		assert_true(contract_run(some[i % 2], k, &how).digest ==
 			    contract_run(some[i % 2], k, &none).digest);
+	}
+}
+
+static void a_run_is_repeated_and_no_two_are_alike(void **state)
+{
+	const struct kit_kinds *kinds = *state;
+	const struct contract_how how = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < kinds->n; i++) {
+		const struct kit_kind *k = &kinds->kind[i];
+		uint64_t digest = contract_run(&all_puts, k, &how).digest;
+
+		assert_true(contract_run(&all_puts, k, &how).digest == digest);
+		assert_true(contract_run(&all_gets, k, &how).digest != digest);
 	}
 }
 
@@ -491,7 +509,9 @@ int main(void)
 		cmocka_unit_test(all_put_to_one_node),
 		cmocka_unit_test(all_get_from_one_node),
 		cmocka_unit_test(several_queues_work_side_by_side),
+		cmocka_unit_test(several_queues_get_side_by_side),
 		cmocka_unit_test(the_shortest_fifos_will_do),
+		cmocka_unit_test(a_run_is_repeated_and_no_two_are_alike),
 		cmocka_unit_test(budgets_change_nothing),
 		cmocka_unit_test(a_node_takes_little_memory),
 		cmocka_unit_test(counters_have_names_of_their_own),

@@ -18,7 +18,7 @@ static void open_unit(struct unit *u, bool is_plain)
 {
 	struct mu *mu;
 
-	nic_testing_init(&u->m, &bgq_mu_ops, "2");
+	nic_testing_machine(&u->m, "bgq", "2");
 	nic_testing_start(&u->m, 1, 1);
 	mu = (struct mu *)u->m.nic;
 	assert_true(mu->is_plain);

@@ -116,7 +116,7 @@ static void bgq_f115_prefetch_reads_and_sends_nothing(void **state)
 	struct nic_testing m;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "2");
+	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, &p, 1);
 	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, 1 + 4096 / 128);
 	assert_int_equal(net_total(m.net).injected, 0);
@@ -169,7 +169,7 @@ static void bgq_f115_what_is_prefetched_is_in_l2(void **state)
 	struct nic_testing m;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "2");
+	nic_testing_machine(&m, "bgq", "2");
 	m.l2_capacity = CACHE;
 	sw_run(&m, 1, p, 2);
 	nic_testing_fini(&m);
@@ -242,7 +242,7 @@ static void run_faulty(struct faulty *x, const char *says)
 	struct err e = { 0 };
 	uint32_t i;
 
-	nic_testing_init(&m, &bgq_mu_ops, "3x3");
+	nic_testing_machine(&m, "bgq", "3x3");
 	nic_testing_start(&m, 1, 3);
 	for (i = 0; i < 3; i++)
 		program_start(m.host, p[i].node, 0, 0, p[i].run, p[i].arg);

@@ -356,7 +356,7 @@ static void what_is_thrown_away_makes_room(void **state)
 		struct nic_testing m;
 		struct mu_params *p;
 
-		nic_testing_init(&m, &bgq_mu_ops, "4");
+		nic_testing_machine(&m, "bgq", "4");
 		p = m.params;
 		p->ports = 1;
 		p->port_cycle = 300 * SIM_NS;

@@ -460,7 +460,7 @@ static void hints_name_the_direction(void **state)
 		};
 		struct nic_testing m;
 
-		nic_testing_init(&m, &bgq_mu_ops, "8x3");
+		nic_testing_machine(&m, "bgq", "8x3");
 		m.torus.wrap.n = 2;
 		m.torus.wrap.v[0] = TORUS_WRAP;
 		m.torus.wrap.v[1] = TORUS_MESH;
@@ -559,7 +559,7 @@ static void a_disabled_fifo_is_not_fetched_from(void **state)
 	struct nic_testing m;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "2");
+	nic_testing_machine(&m, "bgq", "2");
 	((struct mu_params *)m.params)->port_cycle = 100 * SIM_NS;
 	sw_run(&m, 1, &p, 1);
 	nic_testing_fini(&m);

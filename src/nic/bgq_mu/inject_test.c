@@ -59,7 +59,7 @@ static void bgq_f17_routers_on_the_way_touch_no_memory(void **state)
 	const struct l2 *l2;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "8");
+	nic_testing_machine(&m, "bgq", "8");
 	sw_run(&m, 2, p, 2);
 	l2 = host_l2(m.host);
 	assert_int_equal(net_total(m.net).hops, 30);
@@ -189,7 +189,7 @@ static sim_time time_burst(bool is_spread, uint32_t n)
 	uint32_t i;
 	struct nic_testing m;
 
-	nic_testing_init(&m, &bgq_mu_ops, CUBE);
+	nic_testing_machine(&m, "bgq", CUBE);
 	if (torus_ops.init(&m.torus.topo, &(struct err){ 0 }))
 		fail();
 	for (i = 0; i < n; i++)
@@ -254,7 +254,7 @@ static void bgq_f20_a_fifo_is_not_bound_to_a_link(void **state)
 	uint32_t i;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, CUBE);
+	nic_testing_machine(&m, "bgq", CUBE);
 	if (torus_ops.init(&m.torus.topo, &(struct err){ 0 }))
 		fail();
 	for (i = 0; i < LINKS; i++)
@@ -342,7 +342,7 @@ static void check_copy(void)
 	const struct sw_program p = { 2, copy, NULL };
 	struct nic_testing m;
 
-	nic_testing_init(&m, &bgq_mu_ops, "4x2");
+	nic_testing_machine(&m, "bgq", "4x2");
 	sw_run(&m, 1, &p, 1);
 	assert_int_equal(net_total(m.net).hops, 0);
 	nic_testing_fini(&m);
@@ -492,7 +492,7 @@ static void bgq_f113_read_sizes_follow_alignment(void **state)
 	struct nic_testing m;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "2");
+	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, p, 2);
 	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, n);
 	nic_testing_fini(&m);

@@ -155,7 +155,7 @@ static uint64_t run_hotspot(uint32_t n_workers)
 	uint32_t n, i;
 	uint64_t digest;
 
-	nic_testing_init(&m, &bgq_mu_ops, "4x3x2");
+	nic_testing_machine(&m, "bgq", "4x3x2");
 	p = m.params;
 	p->drain_rate = 100000000;
 	nic_testing_start(&m, n_workers, 24);
@@ -188,7 +188,7 @@ static void a_torus_that_headers_cannot_name_is_refused(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "64");
+	nic_testing_machine(&m, "bgq", "64");
 	nic_testing_start(&m, 1, 1);
 	s.params = m.params;
 	s.net = m.net;
@@ -210,7 +210,7 @@ static uint64_t memory_of(const char *shape)
 	struct nic_testing m;
 	uint64_t bytes;
 
-	nic_testing_init(&m, &bgq_mu_ops, shape);
+	nic_testing_machine(&m, "bgq", shape);
 	nic_testing_start(&m, 1, 1);
 	bytes = nic_memory(m.nic);
 	nic_testing_fini(&m);
@@ -328,7 +328,7 @@ static void an_audit_tells_what_is_left_and_where(void **state)
 		{ leave_unstored, "node 3: not stored: in reception FIFO 270" },
 		{ leave_unstored_get,
 			"node 3: not stored: in injection FIFO 2" },
-		{ leave_payload, "1 packets' bytes are still under way" },
+		{ leave_payload, "the bytes of 1 packets are still in flight" },
 	};
 	size_t i;
 
@@ -338,7 +338,7 @@ static void an_audit_tells_what_is_left_and_where(void **state)
 		struct nic_testing m;
 		struct err e = { 0 };
 
-		nic_testing_init(&m, &bgq_mu_ops, "4");
+		nic_testing_machine(&m, "bgq", "4");
 		sw_run(&m, 1, &p, 1); /* which audits, and finds nothing */
 		cases[i].leave(&m);
 		assert_int_equal(nic_audit(m.nic, &e), -1);

@@ -379,7 +379,7 @@ uint64_t sw_run_on(const char *shape, uint32_t n_workers,
 	struct nic_testing m;
 	uint64_t digest;
 
-	nic_testing_init(&m, &bgq_mu_ops, shape);
+	nic_testing_machine(&m, "bgq", shape);
 	sw_run(&m, n_workers, programs, n);
 	digest = nic_testing_digest(&m);
 	nic_testing_fini(&m);

@@ -21,7 +21,7 @@ static struct mu_port *open_bench(struct bench *b)
 {
 	struct mu *mu;
 
-	nic_testing_init(&b->m, &bgq_mu_ops, "2");
+	nic_testing_machine(&b->m, "bgq", "2");
 	nic_testing_start(&b->m, 1, 1);
 	mu = (struct mu *)b->m.nic;
 	b->at = (struct nic_at){ .nic = &mu->nic,

@@ -266,7 +266,7 @@ static void run_burst(int64_t rate, sim_time *at)
 	struct nic_testing m;
 	struct mu_params *p;
 
-	nic_testing_init(&m, &bgq_mu_ops, "4");
+	nic_testing_machine(&m, "bgq", "4");
 	p = m.params;
 	p->drain_rate = rate ? rate : p->drain_rate;
 	m.router.reception = QUEUED;
@@ -353,7 +353,7 @@ static sim_time run_buffers(int64_t buffers)
 	struct nic_testing m;
 	struct mu_params *p;
 
-	nic_testing_init(&m, &bgq_mu_ops, "4");
+	nic_testing_machine(&m, "bgq", "4");
 	p = m.params;
 	p->buffers = buffers;
 	p->port_fifo = 0;

@@ -209,7 +209,7 @@ static uint64_t run(uint32_t n_workers, uint64_t seed)
 
 	for (i = 1; i <= SENDERS; i++)
 		programs[i] = (struct sw_program){ i, send_any, &seed };
-	nic_testing_init(&m, &bgq_mu_ops, "4");
+	nic_testing_machine(&m, "bgq", "4");
 	p = m.params;
 	p->buffers = 1 + (int64_t)(seed % 5);
 	sw_run(&m, n_workers, programs, SENDERS + 1);

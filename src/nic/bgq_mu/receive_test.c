@@ -323,7 +323,7 @@ static void bgq_f92_words_are_changed_while_they_are_sent(void **state)
 	struct nic_testing m;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "2");
+	nic_testing_machine(&m, "bgq", "2");
 	sw_run(&m, 1, programs, 2);
 	assert_int_equal(l2_counts(host_l2(m.host), 0).atomics, LOADS * 2);
 	assert_int_equal(l2_counts(host_l2(m.host), 0).reads, LOADS * 2);
@@ -549,7 +549,7 @@ static void a_put_of_no_bytes_arrives_and_writes_nothing(void **state)
 	(void)state;
 	sw_run_on("2", 1, programs, 2);
 	/* and where there is nothing to wait for either */
-	nic_testing_init(&m, &bgq_mu_ops, "2");
+	nic_testing_machine(&m, "bgq", "2");
 	p = m.params;
 	p->lookup = 1;
 	sw_run(&m, 1, programs, 2);

@@ -120,7 +120,7 @@ static void bgq_f87_one_subgroup_takes_little_memory(void **state)
 	uint64_t before, after;
 
 	(void)state;
-	nic_testing_init(&m, &bgq_mu_ops, "8");
+	nic_testing_machine(&m, "bgq", "8");
 	nic_testing_start(&m, 1, 1);
 	before = nic_memory(m.nic);
 	program_start(m.host, 0, 0, 0, p.run, NULL);

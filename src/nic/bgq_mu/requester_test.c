@@ -93,7 +93,7 @@ static void use_engine(uint32_t engine, struct spread *s)
 	uint32_t i;
 
 	sw_run_on(CUBE, 1, &read, 1);
-	nic_testing_init(&m, &bgq_mu_ops, CUBE);
+	nic_testing_machine(&m, "bgq", CUBE);
 	find_neighbours(&m, neighbour);
 	p[1].node = neighbour[engine];
 	sw_run(&m, 1, p, 2);
@@ -158,7 +158,7 @@ static void run_exchange(uint32_t ports, struct traffic *x)
 
 	for (i = 0; i < 4; i++)
 		p[i] = (struct sw_program){ i, exchange, x };
-	nic_testing_init(&m, &bgq_mu_ops, "2x2");
+	nic_testing_machine(&m, "bgq", "2x2");
 	((struct mu_params *)m.params)->ports = ports;
 	sw_run(&m, 1, p, 4);
 	for (i = 0; i < 4; i++) {
@@ -331,7 +331,7 @@ static struct level time_level(
 	struct nic_testing m;
 	struct mu_params *params;
 
-	nic_testing_init(&m, &bgq_mu_ops, "3");
+	nic_testing_machine(&m, "bgq", "3");
 	params = m.params;
 	params->ports = 1;
 	params->port_cycle = SLOW;
@@ -428,7 +428,7 @@ static struct arriving arrive(
 	struct mu_params *params;
 	uint32_t i;
 
-	nic_testing_init(&m, &bgq_mu_ops, CUBE);
+	nic_testing_machine(&m, "bgq", CUBE);
 	find_neighbours(&m, neighbour);
 	p[2].node = neighbour[0];
 	for (i = 0; i < LINKS; i++)

@@ -262,7 +262,7 @@ static uint64_t run_shared(uint32_t n_workers, struct shared *x)
 		programs[n++] =
 			i == 13 ? (struct sw_program){ i, read_shared, x }
 				: (struct sw_program){ i, send_shared, NULL };
-	nic_testing_init(&m, &bgq_mu_ops, "3x3x3");
+	nic_testing_machine(&m, "bgq", "3x3x3");
 	p = m.params;
 	p->port_cycle = 20 * SIM_NS; /* a long packet is long on its way */
 	sw_run(&m, n_workers, programs, n);
