@@ -68,6 +68,8 @@ static void run_again(struct et *m)
 	run_two(m, again_program, again_check, NULL);
 }
 
+/* What nobody answers in time is sent again by the card (QSN-F33), and comes
+ * from there, not from the CPU. */
 static void qsn_f25_what_is_resent_is_not_stored_again(void **state)
 {
 	struct elan_counts c;
