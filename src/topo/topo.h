@@ -218,8 +218,6 @@ void topo_name_site(const struct topo *t, router_id r, char *text, size_t size);
 /* Sets all of a topology's parameters to their defaults. */
 void topo_defaults(struct topo *t);
 
-/* NULL where there is no such topology. */
-const struct topo_ops *topo_find(const char *name);
 extern const struct topo_ops *const topo_registry[];
 
 #endif

@@ -123,11 +123,6 @@ int workqs_close(struct workqs *x, uint32_t queue);
 void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	uint32_t written, uint32_t taken, sim_time birth);
 
-static inline bool workq_has_entry(const struct workq *q)
-{
-	return q->entries.n;
-}
-
 /* Takes the next entry; where nobody keeps a book, it is born now. */
 struct workq_birth workqs_take(
 	const struct nic_at *a, struct workqs *x, uint32_t queue, void *entry);
