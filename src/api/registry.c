@@ -6,6 +6,7 @@
 const struct api *const api_registry[] = {
 	&spi_api,
 	&elan_api,
+	&gni_api,
 	&plain_api,
 	NULL,
 };

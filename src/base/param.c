@@ -278,6 +278,8 @@ static int read_word(const struct param_block *b, const struct param *row,
 	char q[QUOTE_MAX], list[LIST_TEXT_MAX], hint[PARAM_TEXT_MAX];
 	int64_t word = word_find(words, text);
 
+	if (word < 0 && row->min == PARAM_LOOSE)
+		return 0;
 	if (word < 0)
 		return refuse(b, row, e, "%s is not one of %s%s",
 			quote(text, q), list_words(words, list),

@@ -147,6 +147,26 @@ static int read_plain(const struct reader *r, const struct param_block *b,
 	return why.code ? fail(r, n->at, "%s", why.text) : 0;
 }
 
+static int read_entry(const struct reader *r, size_t key, const char *name);
+
+/* A parameter whose name continues that of another one, which has a value:
+ * retry: { value: replay, window: 64 }. */
+static int read_below(const struct reader *r, const char *path, size_t key)
+{
+	const struct node *k = &r->tree.v[key];
+	const struct param_block *b;
+	const struct param *row;
+	struct err unknown = { 0 };
+	char name[KEY_MAX];
+
+	snprintf(name, sizeof(name), "%s.%s", path, k->text);
+	if (!strchr(path, '.') || param_resolve(r->blocks, r->n_sections + 1,
+					  name, "key", &b, &row, &unknown))
+		return fail(r, k->at, "%s has keys other than value and source",
+			path);
+	return read_entry(r, key, name);
+}
+
 /* Takes { value: 2 GB/s, source: BGQ-N5 } apart. */
 static int read_sourced(const struct reader *r, const char *path, size_t map,
 	size_t *value, struct param_origin *o)
@@ -165,11 +185,9 @@ static int read_sourced(const struct reader *r, const char *path, size_t map,
 			return -1;
 		if (!strcmp(v[k].text, "value"))
 			*value = v[k].end;
-		else if (strcmp(v[k].text, row.name))
-			return fail(r, v[k].at,
-				"%s has keys other than value and source",
-				path);
-		else if (read_plain(r, &b, &row, v[k].end))
+		else if (!strcmp(v[k].text, row.name)
+				 ? read_plain(r, &b, &row, v[k].end)
+				 : read_below(r, path, k))
 			return -1;
 	}
 	return *value ? 0 : fail(r, v[map].at, "%s has no value", path);

@@ -395,7 +395,9 @@ static int read_kinds(struct machine *m, const char *const *sets, size_t n_sets,
 		rows[i] = mem_alloc(b->n_rows, sizeof(*rows[i]));
 		memcpy(rows[i], b->rows, b->n_rows * sizeof(*rows[i]));
 		for (k = 0; k < b->n_rows; k++) {
-			rows[i][k].min = INT64_MIN;
+			if (!strcmp(rows[i][k].name, "kind"))
+				continue;
+			rows[i][k].min = PARAM_LOOSE;
 			rows[i][k].max = INT64_MAX;
 		}
 		loose[i] = *b;

@@ -20,8 +20,6 @@ const struct param net_params_table[] = {
 		"the receiver; 0: as many as the router has for the channels "
 		"of the routing",
 		"calibrated: BGQ-N34, BGQ-N36 (BGQ-G2)"),
-	PARAM_ROW(PARAM_COUNT, "reception", AT(reception), "2", 1, 120,
-		"capacity of a reception FIFO, in full packets", "BGQ-G15"),
 	PARAM_ROW(PARAM_COUNT, "transit", AT(transit), "0", 0, 255,
 		"number of grants to packets in transit for each grant to an "
 		"injection FIFO of the same class that waits for the same "
@@ -33,6 +31,8 @@ const size_t net_params_n =
 	sizeof(net_params_table) / sizeof(net_params_table[0]);
 
 const struct param net_every_table[] = {
+	PARAM_ROW(PARAM_COUNT, "reception", AT(reception), "2", 1, 120,
+		"capacity of a reception FIFO, in full packets", "BGQ-G15"),
 	PARAM_ROW(PARAM_COUNT, "packets", AT(packets), "8", 1, 120,
 		"capacity of a receiver per channel, in full packets",
 		"calibrated: BGQ-N34, BGQ-N36 (BGQ-G1)"),

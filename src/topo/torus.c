@@ -46,6 +46,10 @@ static const struct param node_params[] = {
 		"latency from a router to its node, the router's own "
 		"time included",
 		"assumed: one and a half routers"),
+	PARAM_ROW(PARAM_RATE, "node.rate", AT(node_rate), "0 B/s", 0,
+		INT64_C(1000000000000),
+		"raw rate between a node and its router; 0: that of links",
+		"assumed: the same links"),
 };
 
 static const struct topo_block node_wires = {
@@ -160,12 +164,14 @@ static void set_wires(struct torus *t)
 	}
 	if (!t->nodes)
 		return;
-	topo->wire[topo->n_wires++] =
-		(struct topo_wire){ .name = "node up", .latency = t->node_up };
+	topo->wire[topo->n_wires++] = (struct topo_wire){
+		.name = "node up", .latency = t->node_up, .rate = t->node_rate
+	};
 	topo->wire[topo->n_wires++] = (struct topo_wire){
 		.name = "node down",
 		.latency = t->node_down,
 		.logic = t->node_down < t->logic ? t->node_down : t->logic,
+		.rate = t->node_rate,
 	};
 }
 
