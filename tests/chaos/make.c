@@ -305,7 +305,7 @@ static void draw_key(struct trial *t, const struct option *o, bool is_fixed)
 		snprintf(limit, sizeof(limit), "%" PRId64 "%s", most_of(o),
 			unit[k]);
 		within.value = limit;
-		if (!option_value(&within, NEAR, &t->dice, value))
+		if (!option_value(&within, UP_TO, &t->dice, value))
 			return;
 	} else if (!option_value(o, NEAR, &t->dice, value)) {
 		return;
