@@ -570,8 +570,6 @@ static void add_range(struct line *l, const struct param *row)
 		snprintf(text, sizeof(text), "a whole number");
 	else if (row->min == row->max)
 		snprintf(text, sizeof(text), "only %s", min);
-	else if (row->min == INT64_MIN)
-		snprintf(text, sizeof(text), "any");
 	else if (row->max == INT64_MAX)
 		snprintf(text, sizeof(text), "at least %s", min);
 	else

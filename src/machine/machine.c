@@ -308,15 +308,14 @@ bool machine_has(const struct machine *m, const char *word)
 bool machine_uses(const struct machine *m, size_t block)
 {
 	const char *needs = m->use[block].needs;
-	const char *route = route_registry[route_now(m)]->name;
+	const char *router = router_registry[m->kinds.router]->name;
 	const struct nic_ops *nic = nic_now(m);
 	const struct side_ops *side = side_now(m);
 
 	return m->is_whole || !*needs || machine_has(m, needs) ||
 	       is_kind(needs, "topology", topo_now(m)->ops->name) ||
-	       is_kind(needs, "routing", route) ||
-	       is_kind(needs, "router",
-		       router_registry[m->kinds.router]->name) ||
+	       is_kind(needs, "routing", route_registry[route_now(m)]->name) ||
+	       is_kind(needs, "router", router) ||
 	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
 	       is_kind(needs, "side", side ? side->name : NULL);
 }
@@ -492,10 +491,10 @@ static int settle_links(struct machine *m, struct err *e)
 
 static void settle_queues(struct machine *m)
 {
-	uint32_t n = m->route->n_channels;
+	int64_t n = m->route->n_channels ? m->route->n_channels : 1;
 
 	if (!m->router.queues)
-		m->router.queues = m->router.kind->most_queues / (n ? n : 1);
+		m->router.queues = m->router.kind->most_queues / n;
 }
 
 static int read_plan(struct machine *m, struct err *e)
@@ -513,9 +512,8 @@ static int init_route(struct machine *m, struct err *e)
 
 	if (!m->route->ops->init(m->route, m->topo, e))
 		return 0;
-	while (b->rows != &m->kind_row[1].row)
+	for (was = *e; b->rows != &m->kind_row[1].row;)
 		b++;
-	was = *e;
 	if (!b->origins[0].set || strncmp(was.text, "routing.kind", 12) != 0)
 		return -1;
 	*e = (struct err){ 0 };
