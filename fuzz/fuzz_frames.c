@@ -39,8 +39,10 @@ static const struct what {
 	{ "qsnet2", "8", "collective",
 		{ "op=broadcast", "by=hardware", "bytes=1200", "rounds=5" } },
 	{ "qsnet2", "4", "gets", { "rounds=10", "batch=4" } },
+	{ "qsnet2", "4", "storm", { "count=40", "via=msg" } },
 	{ "torus", "2x2", "storm", { "count=60", "bytes=1KiB" } },
 	{ "torus", "2x2", "gets", { "rounds=10", "batch=4" } },
+	{ "torus", "2x2", "storm", { "count=40", "via=msg" } },
 	{ "bgq", "2x2", "storm", { "count=60", "bytes=1KiB" } },
 	{ "bgq", "2x2", "gets", { "rounds=10", "batch=4" } },
 };

@@ -47,8 +47,8 @@ refused 'want a machine and a workload' run bgq
 refused 'want one machine' show
 refused 'want one machine' show bgq bgq-board
 refused 'want one machine' check
-refused 'is too much' machines bgq
-refused 'is too much' params bgq random
+refused 'unexpected argument' machines bgq
+refused 'unexpected argument' params bgq random
 
 # --- names ---
 
@@ -89,22 +89,22 @@ refused 'is not a fraction' run bgq random load=nan
 refused 'at most 512' run bgq random bytes=600
 refused 'too large' run bgq random bytes=99999999999999999999
 refused 'is not one of' run bgq random routing=adaptive
-refused 'is neither' run bgq random zones=AQ
+refused 'is no zone order' run bgq random zones=AQ
 refused 'leaves out' run bgq random zones=A,BC
 refused 'have no rate' run bgq random load=0.5 bytes=0
 refused 'node 99999' run bgq hotspot hot=99999
 refused 'nodes' run bgq transpose --shape 3x3x3
 refused 'routing.order' show bgq --set routing.order=AAB
 refused 'is not one of' show bgq --set topology.wrap=mobius
-refused 'do not fit a chunk' show bgq --set link.header=64
-refused 'give one of them' show bgq --set link.lane-rate=5Gb/s
+refused 'do not fit into a chunk' show bgq --set link.header=64
+refused 'set only one of the two' show bgq --set link.lane-rate=5Gb/s
 refused 'link.retry.window' show bgq --set link.retry=replay \
 	--set link.retry.window=16
 refused 'link.payload' show bgq --set link.payload=8000B \
 	--set link.chunk=1B --set link.header=1B
-refused 'whole descriptors' run bgq-board put --set link.payload=0
-refused 'whole descriptors' run bgq-board put --set link.payload=100
-refused 'lines of 128 B' run bgq-board put --set host.l2.line=64
+refused 'multiple of 64 B' run bgq-board put --set link.payload=0
+refused 'multiple of 64 B' run bgq-board put --set link.payload=100
+refused 'lines of at least 128 B' run bgq-board put --set host.l2.line=64
 refused 'too slow' run bgq-board messages count=100 --set nic.slave=1ms
 refused 'nic.retry.timeout' run qsnet2-16 ping \
 	--set topology.cable.length=10000
@@ -161,8 +161,8 @@ refused 'topology.shape is given twice' show bgq --shape 4x4 \
 refused 'link.rate is given twice' show bgq --set link.rate=2GB/s \
 	--set link.rate=2GB/s
 refused 'load is given twice' run bgq random load=1 load=max
-refused 'for a machine' params random --shape 4x4
-refused 'for a machine' params --set link.rate=1GB/s
+refused 'need a machine' params random --shape 4x4
+refused 'need a machine' params --set link.rate=1GB/s
 
 sets=
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
@@ -177,7 +177,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
 	words="$words a b c d e"
 done
 run run $words
-judge 2 'more than 64 words'
+judge 2 'more than 64 arguments'
 report "65 words"
 
 line='a
@@ -196,9 +196,9 @@ head='schema: 1
 machine: bad
 '
 printf '' >"$bad"
-file_refused 'that is empty' 'bad.yaml:1:1: empty file'
+file_refused 'that is empty' 'bad.yaml:1:1: the file is empty'
 printf '\n\n# nothing\n' >"$bad"
-file_refused 'of a comment' 'empty file'
+file_refused 'of a comment' 'the file is empty'
 printf 'machine: bad\n' >"$bad"
 file_refused 'without a schema' 'schema is missing'
 printf 'schema: 2\nmachine: bad\n' >"$bad"
@@ -216,7 +216,7 @@ file_refused 'with an unknown key' 'bad.yaml:4:3: unknown key'
 printf '%slnik:\n  rate: 2 GB/s\n' "$head" >"$bad"
 file_refused 'with an unknown section' 'did you mean link?'
 printf '%slink:\n  rate: 2 GB/s\n  rate: 2 GB/s\n' "$head" >"$bad"
-file_refused 'with a key twice' 'bad.yaml:5:3: this key stands already'
+file_refused 'with a key twice' 'bad.yaml:5:3: this key is already set'
 printf '%slink:\n  rate: { value: 2 GB/s, sauce: x }\n' "$head" >"$bad"
 file_refused 'with more than value and source' 'bad.yaml:4:'
 printf '%slink: 3\n' "$head" >"$bad"
@@ -238,15 +238,15 @@ file_refused 'that refers to itself' 'bad.yaml:3:7: anchors'
 printf '%sbase: *a\n' "$head" >"$bad"
 file_refused 'with an alias' 'bad.yaml:3:7: '
 printf '%sbase: bad\n' "$head" >"$bad"
-file_refused 'based on itself' 'a circle?'
+file_refused 'based on itself' 'is there a cycle?'
 printf '%sbase: nowhere\n' "$head" >"$bad"
-file_refused 'based on nothing' 'there is no nowhere.yaml'
+file_refused 'based on nothing' 'no file nowhere.yaml'
 printf '%sbase: ../bad\n' "$head" >"$bad"
-file_refused 'based on a path' 'wants a name'
+file_refused 'based on a path' 'must be a name'
 printf '%stitle: !!python/object:os.system [ls]\n' "$head" >"$bad"
 file_refused 'with a foreign tag' 'tags'
 printf '%s---\nschema: 1\n' "$head" >"$bad"
-file_refused 'of two documents' 'more than one document'
+file_refused 'of two documents' 'more than one YAML document'
 printf '\000\001\002\377\376' >"$bad"
 file_refused 'that is binary' 'bad.yaml:1:'
 printf '%stitle: "a\\0b"\n' "$head" >"$bad"
@@ -254,7 +254,7 @@ file_refused 'with a NUL' 'control characters'
 printf '%stitle: \377\n' "$head" >"$bad"
 file_refused 'that is no UTF-8' 'bad.yaml:3:'
 head -c 100000 /dev/zero | tr '\0' '[' >"$bad"
-file_refused 'of 100000 brackets' 'nested deeper than 8'
+file_refused 'of 100000 brackets' 'nested more than 8 levels'
 head -c 100000 /dev/zero | tr '\0' '{' >"$bad"
 file_refused 'of 100000 braces' 'bad.yaml:1:'
 head -c 2000000 /dev/zero | tr '\0' '#' >"$bad"
@@ -267,7 +267,7 @@ mkdir "$tmp/folder.yaml"
 refused 'Is a directory' show "$tmp/folder.yaml"
 refused 'Is a directory' run "$tmp/folder.yaml" random
 refused 'cannot read' show "$tmp/params/x.yaml"
-refused 'empty file' show /dev/null
+refused 'the file is empty' show /dev/null
 refused 'larger than' show /dev/zero
 
 printf '%s' "$head" >"$tmp/secret.yaml"
@@ -293,13 +293,14 @@ fi
 
 # --- a node ---
 
-refused 'powers of two' run bgq-board put --set host.l2.slices=12
-refused 'powers of two' check bgq-board --set host.l2.ways=3
+refused 'a power of two' run bgq-board put --set host.l2.slices=12
+refused 'a power of two' check bgq-board --set host.l2.ways=3
 refused 'host.l2.capacity' show bgq-board --set host.l2.capacity=64KiB
 refused 'host.l2.slices' show bgq-board --set host.l2.slices=256 \
 	--set host.l2.capacity=128KiB
 refused 'host.memory' show bgq-board --set host.memory=1KiB
-refused 'host.memory of 3.0 GiB' run bgq-board put --set host.memory=2GiB
+refused 'host.memory of at least 3.0 GiB' run bgq-board put \
+	--set host.memory=2GiB
 
 # --- outputs ---
 

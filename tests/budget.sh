@@ -86,7 +86,7 @@ says '^  serialisation  *276.000 ns  *67.5 %  ####'
 says '^  wire  *85.000 ns  *20.8 %'
 says '^  sum  *409.000 ns'
 says '^longest  *message 0 of node 0, from 0.000 to 409.000 ns'
-says '^follow  *message 0 of node 0, from 0.000 ns on; it took 409.000 ns'
+says '^follow  *message 0 of node 0, sent at 0.000 ns; it took 409.000 ns'
 says '^ *42.000  *+16.000 ns  router  *node 1 (1), out by A+, deterministic'
 says '^ *409.000  complete'
 report "the same as text"

@@ -85,7 +85,7 @@ report 'bad input of weft check is refused'
 # arrives at the receiver of the other.
 is_cycle() { # SHAPE
 	where='^  node .* (\(.*\)), receiver \(.\)\(.\), channel .*'
-	sed -n "s/$where, asks for \(.\)\(.\)\$/\1 \2 \3 \4 \5/p" \
+	sed -n "s/$where, waits for \(.\)\(.\)\$/\1 \2 \3 \4 \5/p" \
 		"$tmp/out" >"$tmp/cycle"
 	awk -v shape="$1" '
 		BEGIN { n_dims = split(shape, length_of, "x") }

@@ -24,9 +24,12 @@ start() { # PROGRAM ARGUMENTS
 
 for source in *.c; do
 	name=${source%.c}
-	machine=bgq-board other=qsnet2-16 misses='no message unit'
+	machine=bgq-board other=qsnet2-16 misses='needs the message unit'
 	case $name in
-	elan_*) machine=qsnet2-16 other=bgq-board misses='no Elan4 interface' ;;
+	elan_*)
+		machine=qsnet2-16 other=bgq-board
+		misses='needs the Elan4 interface'
+		;;
 	ring) other= ;;
 	esac
 	compile shared "$source" -o "$name" || {
@@ -111,7 +114,7 @@ sed 's/Torus_FIFO_Map = MU_MAP_TORUS/Torus_FIFO_Map = 0/' setup.h >none.h
 sed 's/setup\.h/none.h/' pingpong.c >stuck.c
 compile shared stuck.c -o stuck &&
 	start stuck bgq-board
-[ $code -eq 3 ] && grep -q 'impossible descriptor' "$tmp/err" ||
+[ $code -eq 3 ] && grep -q 'invalid descriptor' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 report "programs that wait for ever have exit code 3, and are told why"
 
@@ -119,7 +122,7 @@ report "programs that wait for ever have exit code 3, and are told why"
 sed 's/weft_node() + 1/weft_nodes()/' elan_pipeline.c >lost.c
 compile shared lost.c -o lost &&
 	start lost qsnet2-16
-[ $code -eq 1 ] && grep -q 'stopped: impossible command' "$tmp/err" ||
+[ $code -eq 1 ] && grep -q 'stopped: invalid command' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 # Who waits for a word that nobody writes waits for ever.
 sed 's/elan_wait_event(q, at, 1)/elan_wait_word(at, 2)/' elan_setup.h >none.h
@@ -130,7 +133,7 @@ compile shared stuck.c -o stuck &&
 sed 's/"elan"/"elna"/' elan_scatter.c >no.c
 compile shared no.c -o no &&
 	start no qsnet2-16
-[ $code -eq 2 ] && grep -q 'elna: there are spi, elan' "$tmp/err" ||
+[ $code -eq 2 ] && grep -q '"elna" (want one of spi, elan)' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 report "and so it is with programs for QsNetII"
 

@@ -90,9 +90,9 @@ refused() { # TEXT ARGUMENTS
 
 refused 'want auto, sten or dma' qsnet2-16 stream by=put
 refused 'want auto or put' bgq-board exchange by=dma
-refused 'want auto$' torus exchange by=dma
+refused 'want auto)$' torus exchange by=dma
 refused 'message layer has no "dma"' qsnet2-16 stream via=msg by=dma
-refused 'whole words of 8' qsnet2-16 exchange bytes=9
+refused 'a multiple of 8' qsnet2-16 exchange bytes=9
 refused 'same node' qsnet2-16 stream to=0
 refused 'same node' bgq-board gets to=0
 refused 'want fewer places' bgq-board stream bytes=64MiB rounds=100
@@ -100,7 +100,7 @@ refused 'nic.kind elan4' bgq-board events
 printf 'schema: 1\nmachine: bare\ntopology:\n  kind: torus\n  shape: [4]\n' \
 	>"$tmp/bare.yaml"
 for load in stream gets exchange storm collective events 'alltoall via=msg'; do
-	refused 'no network interface' "$tmp/bare.yaml" $load \
+	refused 'nic.kind is none' "$tmp/bare.yaml" $load \
 		--set nic.kind=none
 done
 report 'mistakes are reported in a line'

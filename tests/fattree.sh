@@ -152,7 +152,7 @@ refuses 'nic.kind bgq-mu' run qsnet2 messages
 refuses 'nodes 0 to 63' run qsnet2 pingpong to=64
 refuses 'nodes 0 to 63' run qsnet2 pingpong --follow 64.0
 report "workloads that need more are refused"
-refuses 'at most 4096' show qsnet2 --shape 4097
+refuses 'more than the 4096 nodes' show qsnet2 --shape 4097
 refuses 'topology.nodes' show qsnet2 --shape 4x4
 refuses 'topology.up' show qsnet2 --set topology.up=100
 refuses 'topology.shape is not a parameter' show qsnet2 \
@@ -164,7 +164,7 @@ refuses 'whose routers are nodes' show bgq --set topology.nodes=2
 refuses 'routing.spread is not a parameter' show bgq --set routing.spread=single
 refuses 'is not one of' show qsnet2 --set routing.spread=even
 refuses 'topology.nodes: 0 is out of range' show bgq --set topology.kind=fattree
-refuses 'window is too short' run qsnet2 random \
+refuses 'the shortest wire' run qsnet2 random \
 	--set topology.cable.length=1
 report "trees that cannot be are refused"
 printf 'schema: 1\nmachine: m\ntopology: { kind: fattree, nodes: 16 }\n' \

@@ -185,7 +185,7 @@ plan <<-'EOF'
 EOF
 run run qsnet2-16 ping --faults "$tmp/plan.yaml"
 [ $code = 3 ] || complain "exit status $code"
-grep -q 'node 0, thread 0: polls' "$tmp/err" || complain "$(cat "$tmp/err")"
+grep -q 'node 0, thread 0: polling' "$tmp/err" || complain "$(cat "$tmp/err")"
 report 'who waits for a dead node is told of'
 
 # --- all at once ---
@@ -232,7 +232,7 @@ ends 0 run bgq-board alltoall bytes=4KiB via=msg --json \
 	--set link.retry=replay --set link.retry.by=nack \
 	--set faults.bit-errors=1e-5
 holds '.faults.resent_packets > 0' '.faults.lost_packets == 0'
-refuses 'sends again' run bgq-board put --set link.retry=replay \
+refuses 'resends' run bgq-board put --set link.retry=replay \
 	--set 'faults.events=5 us link 0 A+ dies'
 refuses 'this machine has: link, node' run bgq-board put \
 	--set link.retry=replay --set 'faults.events=5 us switch 1.0 dies'
@@ -249,10 +249,11 @@ refuses 'plan.yaml:4:7: .*did you mean switch' run qsnet2-16 storm --faults \
 refuses 'cannot read' run qsnet2-16 storm --faults "$tmp/none.yaml"
 refuses 'did you mean node up' run qsnet2-16 storm \
 	--set 'faults.bit-errors=node ip 1e-9'
-refuses 'sends again' run bgq-board put --set faults.bit-errors=1e-9
-refuses 'sends them again' run qsnet2-16 random --set faults.bit-errors=1e-9
+refuses 'resends' run bgq-board put --set faults.bit-errors=1e-9
+refuses 'enter the network directly' run qsnet2-16 random \
+	--set faults.bit-errors=1e-9
 printf 'schema: 1\nmachine: x\n' >"$tmp/plan.yaml"
-refuses 'no machine' run qsnet2-16 storm --faults "$tmp/plan.yaml"
+refuses 'not a machine' run qsnet2-16 storm --faults "$tmp/plan.yaml"
 printf 'schema: 1\nlink:\n  rate: 1 GB/s\n' >"$tmp/plan.yaml"
 refuses 'unknown key' run qsnet2-16 storm --faults "$tmp/plan.yaml"
 report 'bad plans are refused'

@@ -151,12 +151,12 @@ refused() { # CODE TEXT ARGUMENTS
 	grep -q "$text" "$tmp/err" || complain "$*: $(cat "$tmp/err")"
 }
 
-refused 2 'no bytes' bgq-board pingpong via=nic bytes=0
+refused 2 'could not see the put' bgq-board pingpong via=nic bytes=0
 refused 2 'same node' bgq-board pingpong via=nic to=0
 refused 2 'same node' bgq-board sweep to=0
-refused 2 'min: more' bgq-board sweep min=16 max=8
+refused 2 'min: larger' bgq-board sweep min=16 max=8
 refused 2 'want auto or put' bgq-board sweep by=dma
-refused 2 'no choice' qsnet2-16 sweep op=get by=dma
+refused 2 'only one means' qsnet2-16 sweep op=get by=dma
 refused 2 '0 to 31' bgq-board sweep to=32
 refused 2 'no node' bgq neighbour --shape 1
 refused 2 'host.memory' bgq-board neighbour bytes=256MiB \

@@ -146,7 +146,7 @@ report "QSN-F84: hosts differ, and so do their CPUs"
 ends 5 run qsnet2-16 ping bytes=512 --set nic.retry.limit=0 \
 	--set nic.retry.timeout=1us --set nic.retry.per-node=0ns \
 	--set nic.retry.round-trips=0
-grep -q 'node 0: the Elan4 interface reports: too many tries: 1$' \
+grep -q 'node 0: the Elan4 interface reports: too many retries: 1$' \
 	"$tmp/err" || complain "$(cat "$tmp/err")"
 report "an interface reports by its own name"
 
@@ -232,21 +232,21 @@ report "variants may share a name"
 
 refuses 'nodes 0 to 15' run qsnet2-16 ping to=16
 refuses 'the same node' run qsnet2-16 ping to=0
-refuses 'whole words' run qsnet2-16 ping bytes=12
+refuses 'a multiple of' run qsnet2-16 ping bytes=12
 refuses 'at most 512' run qsnet2-16 ping op=get bytes=1KiB
 refuses 'unknown key "mode"' run qsnet2-16 ping op=get mode=stream
 refuses 'unknown key "batch"' run qsnet2-16 ping batch=2
-refuses 'message unit has no "sten"; want auto or put' run bgq-board ping
-refuses 'one means of transfer' run bgq-board crossover
+refuses 'message unit has no "sten" (want auto or put)' run bgq-board ping
+refuses 'two means of transfer' run bgq-board crossover
 refuses 'host.memory of' run qsnet2-16 ping --set host.memory=1GiB
-refuses 'more than max' run qsnet2-16 crossover min=2KiB max=1KiB
-refuses 'whole words' run qsnet2-16 crossover step=12
+refuses 'larger than max' run qsnet2-16 crossover min=2KiB max=1KiB
+refuses 'a multiple of' run qsnet2-16 crossover step=12
 refuses 'the same node' run qsnet2-16 crossover from=1
 refuses 'nodes 0 to 15' run qsnet2-16 gets from=16
-refuses 'whole words' run qsnet2-16 gets bytes=9
+refuses 'a multiple of' run qsnet2-16 gets bytes=9
 refuses 'two nodes' run qsnet2 gets --shape 1
 refuses 'two nodes' run qsnet2 mirror --shape 1
-refuses 'whole words' run qsnet2 mirror bytes=9
+refuses 'a multiple of' run qsnet2 mirror bytes=9
 report "pings and the like that cannot be are refused"
 refuses 'host.l2.read is not a parameter' show qsnet2 \
 	--set host.l2.read=1ns

@@ -209,7 +209,7 @@ static void sizes_program(void *arg)
 	assert_int_equal(elan_write_acks(UINT64_MAX, ELAN_FOR_LATENCY), 1);
 	assert_string_equal(elan_error_name(ELAN_FINE), "none");
 	assert_string_equal(
-		elan_error_name(ELAN_ERROR_RETRIES), "too many tries");
+		elan_error_name(ELAN_ERROR_RETRIES), "too many retries");
 	assert_string_equal(elan_error_name(ELAN_ERRORS), "unknown");
 	assert_string_equal(elan_error_name((enum elan_error) - 1), "unknown");
 }

@@ -77,6 +77,16 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 
 /* --- receiving --- */
 
+/* What a damaged one says is not what it is: bits may be flipped that no CRC of
+ * the network has seen. */
+static void make_sane(struct msg_trailer *t)
+{
+	t->kind = t->kind == MSG_LONG ? MSG_LONG : MSG_SHORT;
+	t->fin %= MSG_FINS;
+	if (t->kind == MSG_SHORT && t->bytes > WEFT_MSG_EAGER)
+		t->bytes = WEFT_MSG_EAGER;
+}
+
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_trailer *t, uint64_t *at)
 {
@@ -84,6 +94,7 @@ bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	uint64_t end = slot_end(m, lane, rank, number) - sizeof(*t);
 
 	program_read(end, t, sizeof(*t));
+	make_sane(t);
 	*at = end - (t->kind == MSG_SHORT ? whole_words(t->bytes) : 0);
 	return t->number == number;
 }

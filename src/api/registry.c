@@ -6,6 +6,7 @@
 const struct api *const api_registry[] = {
 	&spi_api,
 	&elan_api,
+	&gni_api,
 	&plain_api,
 	NULL,
 };
@@ -46,6 +47,7 @@ const struct api *api_find(const char *name, struct err *e)
 			!strcmp(api_registry[i]->name, name))
 			return api_registry[i];
 	list_names(names, sizeof(names));
-	err_set(e, "no interface is called %s: there are %s", name, names);
+	err_set(e, "no programming interface is called \"%s\" (want one of %s)",
+		name, names);
 	return NULL;
 }

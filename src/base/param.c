@@ -278,6 +278,8 @@ static int read_word(const struct param_block *b, const struct param *row,
 	char q[QUOTE_MAX], list[LIST_TEXT_MAX], hint[PARAM_TEXT_MAX];
 	int64_t word = word_find(words, text);
 
+	if (word < 0 && row->min == PARAM_LOOSE)
+		return 0;
 	if (word < 0)
 		return refuse(b, row, e, "%s is not one of %s%s",
 			quote(text, q), list_words(words, list),
@@ -318,7 +320,7 @@ static int read_list(const struct param_block *b, const struct param *row,
 	int failed = 0;
 
 	if (p.n > PARAM_LIST_MAX)
-		failed = refuse(b, row, e, "%zu values, want at most %d", p.n,
+		failed = refuse(b, row, e, "%zu values (want at most %d)", p.n,
 			PARAM_LIST_MAX);
 	for (size_t i = 0; !failed && i < p.n; i++)
 		failed = read_scalar(b, row, p.v[i], &list.v[i], e);
@@ -564,7 +566,9 @@ static void add_range(struct line *l, const struct param *row)
 
 	units_format(unit, row->min, min, sizeof(min));
 	units_format(unit, row->max, max, sizeof(max));
-	if (row->min == row->max)
+	if (row->min == INT64_MIN)
+		snprintf(text, sizeof(text), "a whole number");
+	else if (row->min == row->max)
 		snprintf(text, sizeof(text), "only %s", min);
 	else if (row->max == INT64_MAX)
 		snprintf(text, sizeof(text), "at least %s", min);

@@ -20,6 +20,10 @@
 
 enum { PARAM_LIST_MAX = 8, PARAM_TEXT_MAX = 128 };
 
+/* The least value of a row that takes any: of a word, too, which changes
+ * nothing where it is none of the row's. */
+#define PARAM_LOOSE INT64_MIN
+
 enum param_type {
 	PARAM_COUNT, /* a whole number: "8" */
 	PARAM_TIME, /* picoseconds: "41.4 ns", "1 us", "250 ps" */

@@ -299,7 +299,7 @@ static void a_list_is_read_to_its_end(void **state)
 	says("routing.shape=4 4", "routing.shape: \"4 4\" is not a count "
 				  "(not a whole number; want 1 to 1024)");
 	says("routing.shape=1x1x1x1x1x1x1x1x1",
-		"routing.shape: 9 values, want at most 8");
+		"routing.shape: 9 values (want at most 8)");
 	says("routing.order=x|y",
 		"routing.order: \"x|y\" is not one of x, y, z, max");
 }

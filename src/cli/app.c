@@ -67,17 +67,21 @@ static int app_init(struct load *l, const struct topo *t, struct route *r,
 	if (is->interface && !(api = api_find(is->interface, e)))
 		return -1;
 	if (api && l->nic_ops != api->nic)
-		return err_set(e, "the machine has no %s: try %s",
+		return err_set(e,
+			"the program needs the %s, which this machine does not "
+			"have; try %s",
 			api->nic->title, api->machine);
 	if (is->n_nodes > t->n_nodes)
-		return err_set(e, "runs on %u nodes, and there are %u",
+		return err_set(e,
+			"the program needs %u nodes, and this machine has %u",
 			is->n_nodes, t->n_nodes);
 	if (!is->run || is->n_spawned > HOST_THREADS)
 		return err_set(
-			e, "no program, or more than %d threads", HOST_THREADS);
+			e, "a node needs 1 to %d programs", HOST_THREADS);
 	if (is->n_processes > HOST_THREADS)
 		return err_set(e,
-			"%u processes a node, and there are %d threads",
+			"%u processes per node are more than its %d hardware "
+			"threads",
 			is->n_processes, HOST_THREADS);
 	l->needs = (struct load_needs){
 		.n_spawned = is->n_spawned,
@@ -162,8 +166,8 @@ static int app_check(struct load *l, struct err *e)
 	}
 	if (nic_audit(l->nic, &left))
 		return err_set_code(e, EXIT_DEADLOCK,
-			"the programs have ended, and left packets that "
-			"nobody took%s",
+			"the programs ended and left packets that nobody "
+			"received%s",
 			errors);
 	a->is_right = !is->check ||
 		      is->check(&a->tells, a->ranks, a->says, sizeof(a->says));
@@ -301,7 +305,7 @@ static int run_app(
 	if (is->interface && !(api = api_find(is->interface, e)))
 		return -1;
 	if (args->n_words != 1)
-		return err_set(e, "want a machine: `%s %s`", is->name,
+		return err_set(e, "no machine given; try `%s %s`", is->name,
 			api ? api->machine : api_registry[0]->machine);
 	r = mem_alloc(1, sizeof(*r));
 	code = run_perform(r, args, &s, e) ? -1 : tell(r, args, e);

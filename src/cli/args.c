@@ -22,31 +22,35 @@ static const struct argp_option machine_options[] = {
 	{ "set", 's', "PATH=VALUE", 0,
 		"set a parameter of the machine (see `weft params`)", 0 },
 	{ "shape", KEY_SHAPE, "AxBxC", 0,
-		"routers along each dimension; short for --set topology.shape; "
-		"of a fat tree its number of nodes",
+		"routers along each dimension of a torus, or number of nodes "
+		"of other topologies; short for --set topology.shape=AxBxC",
 		0 },
 	{ 0 },
 };
 
 static const struct argp_option run_options[] = {
-	{ "seed", KEY_SEED, "N", 0, "seed of all random numbers (1)", 0 },
+	{ "seed", KEY_SEED, "N", 0, "seed of all random numbers (default 1)",
+		0 },
 	{ "threads", 't', "N", 0,
-		"threads to run on; the result is the same for every N", 0 },
-	{ "quiet", KEY_QUIET, NULL, 0, "no progress line", 0 },
+		"number of threads; the result does not depend on it", 0 },
+	{ "quiet", KEY_QUIET, NULL, 0, "print no progress line", 0 },
 	{ 0 },
 };
 
 static const struct argp_option book_options[] = {
-	{ "budget", KEY_BUDGET, NULL, 0, "report where the messages' time went",
-		0 },
+	{ "budget", KEY_BUDGET, NULL, 0,
+		"report what the time of messages was spent on", 0 },
 	{ "follow", KEY_FOLLOW, "[NODE.]N", 0,
-		"trace message N, counted from 0, that a node (0) sends", 0 },
+		"trace message N of a node (0 if not given), counted from 0",
+		0 },
 	{ 0 },
 };
 
 static const struct argp_option fault_options[] = {
 	{ "faults", KEY_FAULTS, "FILE", 0,
-		"what goes wrong, and when (weft-machine(5), \"faults\")", 0 },
+		"plan of faults: bit errors and failing parts (see \"faults\" "
+		"in weft-machine(5))",
+		0 },
 	{ 0 },
 };
 
@@ -56,14 +60,15 @@ static const struct argp_option json_options[] = {
 };
 
 static const struct argp_option paper_options[] = {
-	{ "quick", KEY_QUICK, NULL, 0, "only what takes less than a minute",
-		0 },
-	{ "verbose", 'v', NULL, 0, "print each row's commands and note", 0 },
+	{ "quick", KEY_QUICK, NULL, 0,
+		"measure only rows that take less than a minute in all", 0 },
+	{ "verbose", 'v', NULL, 0,
+		"print each row's note, tolerance and commands", 0 },
 	{ 0 },
 };
 
 static const struct argp_option common_options[] = {
-	{ "help", 'h', NULL, 0, "this help", -1 },
+	{ "help", 'h', NULL, 0, "print this help", -1 },
 	{ 0 },
 };
 
@@ -137,8 +142,8 @@ static int take_option(struct parse *p, int key, const char *arg)
 	switch (key) {
 	case 's':
 		if (a->n_sets == CLI_MAX_SETS)
-			return err_set(
-				p->e, "more than %d --set", CLI_MAX_SETS);
+			return err_set(p->e, "more than %d --set options",
+				CLI_MAX_SETS);
 		a->set[a->n_sets++] = arg;
 		return 0;
 	case KEY_SHAPE:
@@ -188,7 +193,7 @@ static error_t parse_one(int key, char *arg, struct argp_state *state)
 	}
 	if (key == ARGP_KEY_ARG) {
 		if (p->a->n_words == CLI_MAX_WORDS) {
-			err_set(p->e, "more than %d words", CLI_MAX_WORDS);
+			err_set(p->e, "more than %d arguments", CLI_MAX_WORDS);
 			return EINVAL;
 		}
 		p->a->word[p->a->n_words++] = arg;
@@ -316,7 +321,7 @@ static void explain(
 		}
 		i += takes_next;
 	}
-	err_set(e, "the options cannot be read; --help lists them");
+	err_set(e, "invalid options; --help lists the valid ones");
 }
 
 /* Words from a column on, up to a \v; lines that follow are indented. */
@@ -408,6 +413,7 @@ int cli_out_close(struct cli_out *o, struct err *e)
 {
 	bool ok;
 
+	cli_stop_flag(); /* whole or not at all */
 	/* what was lost on the way was lost for lack of memory */
 	ok = !ferror(o->file);
 	if (fclose(o->file) || !ok)

@@ -65,8 +65,8 @@ static void print_step(
 	fprintf(f, "%c  %s: %s\n   %s\n", s->letter, s->what,
 		s->holds ? "yes" : "NO", s->why);
 	if (s->n_cycle)
-		fputs("   each of these waits for the next, the last for the "
-		      "first:\n",
+		fputs("   each of these waits for the next, and the last for "
+		      "the first:\n",
 			f);
 	for (i = 0; i < s->n_cycle; i++) {
 		proof_name(m->topo, m->route, &s->cycle[i], text, sizeof(text));
@@ -111,15 +111,15 @@ int cli_check(int argc, char **argv, struct err *e)
 	struct machine *m;
 	struct cli_args a;
 	int code = cli_parse(&a, argc, argv, CLI_MACHINE | CLI_JSON, "MACHINE",
-		"Proves that packets on a machine cannot wait for each other "
-		"for ever, or prints the channels that can.\vIt ends with 0 "
-		"where that is proved and with 1 where it is not.",
+		"Proves that packets on a machine cannot deadlock, or prints "
+		"channels that can wait for each other.\vThe exit code is 0 if "
+		"freedom from deadlock is proved, and 1 if it is not.",
 		e);
 
 	if (code)
 		return code < 0 ? -1 : 0;
 	if (a.n_words != 1)
-		return err_set(e, "want one machine: `weft check bgq`");
+		return err_set(e, "want one machine, as in `weft check bgq`");
 	m = machine_load(a.word[0], a.set, a.n_sets, a.shape, e);
 	if (!m)
 		return -1;

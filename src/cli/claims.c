@@ -171,8 +171,8 @@ static int print(
 static int perform(const struct cli_args *a, struct library *l, struct err *e)
 {
 	if (machine_list_files("WEFT_CLAIMS", "claims", on_file, l))
-		return err_set(e, "no claims found; WEFT_CLAIMS can name "
-				  "their directory");
+		return err_set(e,
+			"no claims found; set WEFT_CLAIMS to their directory");
 	if (e->code || (a->n_words && keep_one(l, a->word[0], e)))
 		return -1;
 	return print(a, l, e);
@@ -183,16 +183,18 @@ int cli_claims(int argc, char **argv, struct err *e)
 	struct cli_args a;
 	struct library *l;
 	int code = cli_parse(&a, argc, argv, CLI_JSON, "[SYSTEM]",
-		"Reports how many of the features that a machine's paper "
-		"describes are shown by a test.\v"
-		"With a SYSTEM it lists each feature, with its tests.",
+		"Reports how many of the features described in a machine's "
+		"paper are demonstrated by tests.\vWith a SYSTEM, lists each "
+		"feature with its tests.",
 		e);
 
 	if (code)
 		return code < 0 ? -1 : 0;
 	if (a.n_words > 1)
-		return err_set(
-			e, "\"%.60s\" is too much: want one system", a.word[1]);
+		return err_set(e,
+			"unexpected argument \"%.60s\" (want at most one "
+			"system)",
+			a.word[1]);
 	l = mem_alloc(1, sizeof(*l));
 	l->e = e;
 	code = perform(&a, l, e);

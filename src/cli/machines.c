@@ -101,14 +101,14 @@ int cli_machines(int argc, char **argv, struct err *e)
 {
 	struct cli_args args;
 	int code = cli_parse(&args, argc, argv, CLI_JSON, "",
-		"Lists the machines that are found, with their size.", e);
+		"Lists the available machines and their sizes.", e);
 
 	if (code)
 		return code < 0 ? -1 : 0;
 	if (args.n_words)
 		return err_set(e,
-			"\"%.60s\" is too much: `weft machines` takes options "
-			"only",
+			"unexpected argument \"%.60s\" (`weft machines` takes "
+			"only options)",
 			args.word[0]);
 	return cli_print(&args, perform, e);
 }

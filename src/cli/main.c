@@ -16,9 +16,11 @@ static const struct command commands[] = {
 	{ "show", cli_show, "describe a machine" },
 	{ "check", cli_check, "prove that a machine cannot deadlock" },
 	{ "machines", cli_machines, "list the machines" },
-	{ "params", cli_params, "list every parameter" },
-	{ "paper", cli_paper, "measure what a machine's paper printed" },
-	{ "claims", cli_claims, "list which features tests show" },
+	{ "params", cli_params, "list parameters, or the keys of a workload" },
+	{ "paper", cli_paper,
+		"measure the numbers that a machine's paper printed" },
+	{ "claims", cli_claims,
+		"list which features are demonstrated by tests" },
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -30,9 +32,9 @@ static void usage(FILE *f)
 	fputs("usage: weft COMMAND [ARGUMENT...]\n\n", f);
 	for (i = 0; i < N_COMMANDS; i++)
 		fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].help);
-	fputs("  help       this text, or `weft help COMMAND`\n\n"
-	      "`weft COMMAND --help` lists a command's options; the manual is "
-	      "weft(1).\n",
+	fputs("  help       print this text, or with `weft help COMMAND` a "
+	      "command's help\n\n`weft COMMAND --help` lists the options of a "
+	      "command; the manual is weft(1).\n",
 		f);
 }
 
@@ -107,6 +109,7 @@ int main(int argc, char **argv)
 
 	cli_catch_signals();
 	code = dispatch(argc, argv, &e);
+	cli_stop_flag(); /* how it ends is settled */
 	if (e.code) {
 		complain(&e);
 		return e.code;

@@ -313,7 +313,7 @@ static void print_missing(const struct paper_system *p)
 		n += m[i].last - m[i].first + 1;
 	if (!n)
 		return;
-	printf("%u numbers wait for ", n);
+	printf("not measured yet: %u numbers, which wait for ", n);
 	for (i = 0; i < p->n_missing; i++) {
 		for (k = 0; strcmp(m[k].what, m[i].what) != 0; k++)
 			;
@@ -439,11 +439,11 @@ static void list_papers(char *text, size_t size)
 	size_t n = 0, i;
 
 	n += (size_t)snprintf(text, size,
-		"Measures on the model what a machine's paper printed, and "
-		"prints paper, model and error.\v"
-		"An ID is a number of the paper's datasheet (BGQ-N90, or N90a "
-		"for one of its values); without one, all are measured. The "
-		"exit code is 1 while any row misses.\n\nPapers:\n");
+		"Measures on the model the numbers that a machine's paper "
+		"printed, and prints both with the error.\vAn ID names a "
+		"number of the paper's datasheet (BGQ-N90, or N90a for one of "
+		"its values); without one, all are measured. The exit code is "
+		"1 if any row misses its tolerance.\n\nPapers:\n");
 	for (i = 0; paper_registry[i] && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "  %-13s %s\n",
 			paper_registry[i]->name, paper_registry[i]->title);

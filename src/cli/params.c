@@ -29,7 +29,7 @@ static void read_row(
 	const char *source = row->source ? row->source : "choice";
 
 	if (o && o->set)
-		source = *o->source ? o->source : "none given";
+		source = *o->source ? o->source : "not given";
 	snprintf(r->name, sizeof(r->name), "%s%s%s", b->section,
 		*b->section ? "." : "", row->name);
 	param_format(b, row, r->value, sizeof(r->value));
@@ -295,10 +295,11 @@ static int check_name(const char *name, struct err *e)
 	for (size_t i = 0; i < all.n && !found; i++)
 		found = !strcmp(all.name[i], name);
 	if (!found)
-		err_set(e, "no machine and no workload is called \"%.60s\"%s",
-			name,
+		err_set(e, "no machine or workload is called \"%.60s\"%s", name,
 			name_hint(name, (const char *const *)all.name, all.n,
-				"; `weft help` says how to list them", hint));
+				"; `weft machines` and `weft help run` list "
+				"them",
+				hint));
 	for (size_t i = 0; i < all.n; i++)
 		mem_free(all.name[i]);
 	return found ? 0 : -1;
@@ -314,12 +315,12 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 
 	if (a->n_words > 1)
 		return err_set(e,
-			"\"%.60s\" is too much: want one machine or "
-			"one workload, or neither",
+			"unexpected argument \"%.60s\" (want at most one "
+			"machine or workload)",
 			a->word[1]);
 	if ((!a->n_words || ops) && (a->n_sets || a->shape))
-		return err_set(e, "--set and --shape are for a machine, and "
-				  "none is named");
+		return err_set(e, "--set and --shape need a machine, as in "
+				  "`weft params bgq --shape 4x4`");
 	if (!a->n_words)
 		show_all(a, f);
 	else if (ops)
@@ -335,8 +336,8 @@ int cli_params(int argc, char **argv, struct err *e)
 	int code = cli_parse(&args, argc, argv, CLI_MACHINE | CLI_JSON,
 		"[MACHINE|WORKLOAD]",
 		"Lists every parameter with its default, range, meaning and "
-		"source; of a machine its values and where they come from; of "
-		"a workload its keys.",
+		"source. With a machine, lists the machine's values and where "
+		"they come from; with a workload, the workload's keys.",
 		e);
 
 	if (code)

@@ -210,7 +210,7 @@ static void print_links(const struct machine_run *r, FILE *f)
 			fprintf(f, "%s %.0f %%  ", name,
 				use(r, u.sent_bytes, u.n_links) * 100);
 	}
-	fputs("of the raw rate, warm-up included\n", f);
+	fputs("of the raw rate, including the warm-up\n", f);
 }
 
 static void json_results(struct json *j, const struct machine_run *r)
@@ -431,14 +431,15 @@ static void list_loads(char *text, size_t size)
 	size_t n = 0, i;
 
 	n += (size_t)snprintf(text, size,
-		"Runs a workload on a machine and says how it went.\v"
-		"Workloads (`weft params WORKLOAD` lists the keys):\n");
+		"Runs a workload on a machine and reports the "
+		"result.\vWorkloads (`weft params WORKLOAD` lists the keys of "
+		"one):\n");
 	for (i = 0; load_registry[i] && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "  %-13s %s\n",
 			load_registry[i]->name, load_registry[i]->help);
 	n += (size_t)snprintf(text + n, size - n,
-		"\nOld names, for this release (weft-run(1) has their "
-		"keys):\n");
+		"\nOld names, accepted in this release (see weft-run(1) for "
+		"their keys):\n");
 	for (a = load_aliases; a->name && n < size; a++)
 		n += (size_t)snprintf(text + n, size - n, "  %s %-*s%s %s\n",
 			a->name, (int)(17 - strlen(a->name)),
@@ -460,8 +461,8 @@ int cli_run(int argc, char **argv, struct err *e)
 	if (code)
 		return code < 0 ? -1 : 0;
 	if (args.n_words < 2)
-		return err_set(e, "want a machine and a workload: `weft run "
-				  "bgq-midplane random`");
+		return err_set(e, "want a machine and a workload, as in `weft "
+				  "run bgq-midplane random`");
 	s.workload = args.word[1];
 	s.keys = args.word + 2;
 	s.n_keys = args.n_words - 2;

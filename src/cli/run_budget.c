@@ -109,12 +109,13 @@ static void print_budget(FILE *f, const struct book_sums *s)
 	uint64_t spent[N_CAUSES];
 
 	if (!s->n) {
-		fputs("budget      no message ended\n", f);
+		fputs("budget      no message was completed\n", f);
 		return;
 	}
 	fprintf(f,
-		"budget      of %" PRIu64 " message%s, each on average; half "
-		"below %.1f ns, 99 %% below %.1f\n",
+		"budget      of %" PRIu64
+		" message%s, on average; half took less than %.1f ns, 99 %% "
+		"less than %.1f\n",
 		s->n, s->n > 1 ? "s" : "", ns(hist_quantile(&s->whole, 500)),
 		ns(hist_quantile(&s->whole, 990)));
 	print_causes(f, s->spent, s->n);
@@ -182,11 +183,11 @@ static void print_way(
 	fprintf(f, "follow      message %u of node %u", a->follow_number,
 		a->follow_node);
 	if (!r || !r->n) {
-		fputs(": its time has not begun\n", f);
+		fputs(": not sent yet\n", f);
 		return;
 	}
-	fprintf(f, ", from %.3f ns on; %s %.3f ns\n", ns(r->step[0].from),
-		r->is_done ? "it took" : "it has not arrived, so far",
+	fprintf(f, ", sent at %.3f ns; %s %.3f ns\n", ns(r->step[0].from),
+		r->is_done ? "it took" : "it has not arrived after",
 		ns(r->step[r->n - 1].until - r->step[0].from));
 	for (i = 0; i < r->n; i++) {
 		const struct book_step *s = &r->step[i];
@@ -195,7 +196,7 @@ static void print_way(
 			ns(s->until - s->from), cause_names[s->cause], s->what);
 	}
 	fprintf(f, "%14.3f  %s\n", ns(r->step[r->n - 1].until),
-		r->is_done ? "complete" : "under way");
+		r->is_done ? "complete" : "in flight");
 }
 
 static void json_way(

@@ -49,7 +49,7 @@ static void text_training(FILE *f, const struct net *n)
 	if (t->n)
 		fprintf(f,
 			"training    %" PRIu64
-			" links, each in %.10g us; least margin %" PRId64
+			" links, each in %.10g us; smallest margin %" PRId64
 			" ps\n",
 			t->n, (double)t->time / 1e6, t->margin);
 	for (i = 0; i < t->n_untrained && i < MOST_TOLD; i++) {
@@ -62,7 +62,7 @@ static void text_training(FILE *f, const struct net *n)
 	if (t->n_blind)
 		fprintf(f,
 			"untrained   %u links with lines that are sampled "
-			"outside of their eyes\n",
+			"outside their eyes\n",
 			t->n_blind);
 }
 
@@ -80,17 +80,18 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 		c.bit_errors, c.hurt, c.lost);
 	if (n->retry)
 		fprintf(f,
-			"replay      %" PRIu64 " packets sent again, %" PRIu64
-			" echoes, reported as dead %" PRIu64 " times\n",
+			"replay      %" PRIu64 " packets resent, %" PRIu64
+			" arrived twice, links reported as dead %" PRIu64
+			" times\n",
 			c.resent, c.echoes, c.reported);
 	if (n->faults->n_narrow)
-		fprintf(f, "lanes       %u links ran with fewer of them\n",
+		fprintf(f, "lanes       %u links ran with fewer lanes\n",
 			n->faults->n_narrow);
 	text_training(f, n);
 	fprintf(f,
-		"retries     %" PRIu64 " packets sent again: %" PRIu64
-		" were turned away, %" PRIu64 " not answered; %" PRIu64
-		" came twice\n",
+		"retries     %" PRIu64 " packets resent: %" PRIu64
+		" were refused, %" PRIu64 " not answered; %" PRIu64
+		" arrived twice\n",
 		nic_sum(r->nic, "resent"), nic_sum(r->nic, "nacks"),
 		nic_sum(r->nic, "timeouts"), nic_sum(r->nic, "duplicates"));
 	if (r->dead_programs)
@@ -98,8 +99,8 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 			r->dead_programs);
 	if (escapes)
 		fprintf(f,
-			"escapes     %" PRIu64
-			" packets were wrong, and no code saw it\n",
+			"undetected  %" PRIu64
+			" corrupted packets that no check code detected\n",
 			escapes);
 }
 

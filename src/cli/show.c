@@ -109,7 +109,8 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 	struct machine *m;
 
 	if (a->n_words != 1)
-		return err_set(e, "want one machine: `weft show bgq-midplane`");
+		return err_set(
+			e, "want one machine, as in `weft show bgq-midplane`");
 	m = machine_load(a->word[0], a->set, a->n_sets, a->shape, e);
 	if (!m || gather(&s, m, e)) {
 		machine_free(m);

@@ -146,7 +146,7 @@ static void text_lines(const struct show *s, FILE *f)
 		return;
 	fprintf(f,
 		"lines       %" PRId64
-		" each way (%d of data), a bit lasts %" PRId64
+		" each way (%d for data), a bit lasts %" PRId64
 		" ps, skew up to %" PRId64 " ps\n",
 		p->lines, TRAINING_DATA, bit, p->skew);
 	if (!p->is_on) {
@@ -208,27 +208,26 @@ static void text_link(const struct show *s, FILE *f)
 		l->header, l->payload, l->chunk, l->trailer);
 	if (l->route)
 		fprintf(f,
-			"            %" PRId64
-			" B of route in front for each switch to pass\n",
+			"            %" PRId64 " B of route in front of it for "
+			"each switch on the way\n",
 			l->route);
 	if (l->transaction)
 		fprintf(f,
-			"            %" PRId64 " B more for each %" PRId64
-			" B of payload\n",
+			"            %" PRId64
+			" B of overhead for each %" PRId64 " B of payload\n",
 			l->per_transaction, l->transaction);
 	text_link_more(l, f);
 	text_lines(s, f);
 	if (s->cut.links)
 		fprintf(f,
 			"bisection   %" PRIu64
-			" links %s: %.5g GB/s each way, %.5g of "
-			"payload\n",
+			" links %s: %.5g GB/s each way, %.5g of payload\n",
 			s->cut.links, s->cut.where,
 			show_gbps(rate) * (double)s->cut.links,
 			show_gbps(payload) * (double)s->cut.links);
 	if (s->m->route->ops->way)
 		fprintf(f,
-			"ways        %.4g hops on average, at most %" PRId64
+			"paths       %.4g hops on average, at most %" PRId64
 			"\n",
 			s->hops.mean, s->hops.max);
 	fputc('\n', f);
@@ -262,7 +261,7 @@ static void text_memory(const struct show *s, FILE *f)
 	for (; size >= 1024 && i < 4; i++)
 		size /= 1024;
 	fprintf(f,
-		"simulation  %zu B of state per %s; a saturated run takes "
+		"simulation  %zu B of state per %s; a saturated run needs "
 		"about %.4g %s\n\n",
 		show_site_bytes(s), "node", size, units[i]);
 }

@@ -39,6 +39,6 @@ int coll_audit(const struct coll *c, struct err *e)
 	if (!waiting || c->ops->strays(c))
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"audit: switches wait for the answers to %llu broadcasts",
+		"audit: switches still wait for answers to %llu broadcasts",
 		(unsigned long long)waiting);
 }

@@ -25,7 +25,8 @@ static uint32_t pool_size(uint32_t i)
 static void add_pool(struct host *h, struct card_fibers *f, struct err *e)
 {
 	if (f->n_pools == CARD_POOLS) {
-		err_set_code(e, EXIT_LIMIT, "too many threads on cards");
+		err_set_code(e, EXIT_LIMIT,
+			"more threads on cards than the model allows");
 		return;
 	}
 	f->pool[f->n_pools] =

@@ -168,17 +168,17 @@ void host_describe_waiting(const struct host *h, char *text, size_t size)
 	uint64_t word = 0;
 
 	if (!p) {
-		snprintf(text, size, "no program waits");
+		snprintf(text, size, "no program is waiting");
 	} else if (p->state != STATE_POLLING) {
-		snprintf(text, size, "node %u, thread %u: waits for a time",
+		snprintf(text, size, "node %u, thread %u: waiting for a time",
 			p->node, p->thread);
 	} else if (p->test) {
-		snprintf(text, size, "node %u, thread %u: polls a register",
+		snprintf(text, size, "node %u, thread %u: polling a register",
 			p->node, p->thread);
 	} else {
 		memory_load(&node_of(p)->memory, MEMORY_CORE, p->at, &word);
 		snprintf(text, size,
-			"node %u, thread %u: polls the word at 0x%" PRIx64
+			"node %u, thread %u: polling the word at 0x%" PRIx64
 			", which is %" PRIu64,
 			p->node, p->thread, p->at, word);
 	}

@@ -27,23 +27,23 @@ int l2_check(const struct l2_params *p, struct err *e)
 {
 	if (!is_power(p->slices) || !is_power(p->line) || !is_power(p->ways) ||
 		!is_power(p->capacity))
-		return err_set(e,
-			"host.l2: slices, line, capacity and ways must be "
-			"powers of two");
+		return err_set(e, "host.l2: slices, line, capacity and ways "
+				  "must each be a power of two");
 	if (p->line < L2_BEAT || p->line > L2_PAGE)
-		return err_set(e, "host.l2.line: %lld bytes, want %d to %d",
+		return err_set(e, "host.l2.line: %lld bytes (want %d to %d)",
 			(long long)p->line, L2_BEAT, L2_PAGE);
 	/* else a tag has too few bits */
 	if (p->capacity / p->ways < 2 * L2_PAGE)
 		return err_set(e,
-			"host.l2.capacity: %lld bytes, want %lld or more "
-			"(%d for each of %lld ways)",
+			"host.l2.capacity: %lld bytes (want at least %lld, "
+			"which is %d for each of %lld ways)",
 			(long long)p->capacity,
 			(long long)p->ways * 2 * L2_PAGE, 2 * L2_PAGE,
 			(long long)p->ways);
 	if (p->capacity / p->line / p->ways < p->slices)
 		return err_set(e,
-			"host.l2.slices: %lld, but there are %lld sets",
+			"host.l2.slices: %lld slices are more than the cache's "
+			"%lld sets",
 			(long long)p->slices,
 			(long long)(p->capacity / p->line / p->ways));
 	return 0;

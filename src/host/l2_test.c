@@ -427,7 +427,7 @@ static void sizes_that_do_not_fit_are_refused(void **state)
 	p = good;
 	p.slices = 12;
 	assert_int_equal(l2_check(&p, &e), -1);
-	assert_non_null(strstr(e.text, "powers of two"));
+	assert_non_null(strstr(e.text, "a power of two"));
 	p = good;
 	p.ways = 3;
 	assert_int_equal(l2_check(&p, &e), -1);

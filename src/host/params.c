@@ -14,8 +14,7 @@
 
 const struct param host_params_table[HOST_PARAMS] = {
 	NUMBER("memory", PARAM_BYTES, memory, "16 GiB", L2_PAGE, MOST_MEMORY,
-		"memory of a node",
-		"assumed: what compute cards were built with"),
+		"memory of a node", "assumed: the usual size of compute cards"),
 };
 
 #undef AT
@@ -23,28 +22,27 @@ const struct param host_params_table[HOST_PARAMS] = {
 
 const struct param l2_params_table[L2_PARAMS] = {
 	NUMBER("l2.slices", PARAM_COUNT, slices, "16", 1, 256,
-		"slices that lines are interleaved over", "BGQ-N64"),
+		"number of slices that lines are interleaved over", "BGQ-N64"),
 	NUMBER("l2.line", PARAM_BYTES, line, "128 B", L2_BEAT, L2_PAGE,
-		"length of a cache line", "BGQ-G33"),
+		"size of a cache line", "BGQ-G33"),
 	NUMBER("l2.capacity", PARAM_BYTES, capacity, "32 MiB", L2_PAGE, MOST_L2,
 		"capacity of all slices together", "BGQ-G33"),
 	NUMBER("l2.ways", PARAM_COUNT, ways, "16", 1, 64,
-		"lines of a set, of which the least recently used is replaced",
+		"associativity: number of lines in a set, of which the least "
+		"recently used is replaced",
 		"assumed: a common figure; sweeps do not depend on it"),
 	NUMBER("l2.read", PARAM_TIME, read, "80 ns", 1, MOST_TIME,
-		"time from a port's read of a line or less until its data is "
-		"back",
-		"BGQ-G33"),
+		"latency of a port's read of at most a line", "BGQ-G33"),
 	NUMBER("l2.write", PARAM_TIME, write, "70 ns", 1, MOST_TIME,
 		"time until a write is visible", "BGQ-G33"),
 	NUMBER("l2.atomic", PARAM_TIME, atomic, "70 ns", 1, MOST_TIME,
 		"time until an atomic operation is visible", "BGQ-G33"),
 	NUMBER("l2.slice-rate", PARAM_RATE, slice_rate, "25.6 GB/s", 1000000,
 		PS_PER_S, "rate of one slice",
-		"assumed: 32 B in each cycle of 800 MHz"),
+		"assumed: 32 B per cycle of 800 MHz"),
 	NUMBER("ddr.latency", PARAM_TIME, ddr_latency, "160 ns", 0, MOST_TIME,
-		"time that a miss takes beyond a hit",
-		"assumed: what a load from DDR takes over one from L2"),
+		"additional latency of a miss",
+		"assumed: difference between a load from DDR and one from L2"),
 	NUMBER("ddr.rate", PARAM_RATE, ddr_rate, "37.5 GB/s", 1000000, PS_PER_S,
 		"rate of DDR, reads and writes together",
 		"calibrated: BGQ-N114"),

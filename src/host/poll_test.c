@@ -234,7 +234,7 @@ static void who_waits_for_ever_is_told(void **state)
 	assert_int_equal(host_n_running(m.host), 3);
 	host_describe_waiting(m.host, text, sizeof(text));
 	assert_string_equal(text,
-		"node 3, thread 8: polls the word at 0x1000, which is 77");
+		"node 3, thread 8: polling the word at 0x1000, which is 77");
 	host_testing_fini(&m);
 }
 
@@ -256,7 +256,7 @@ static void who_waits_for_a_register_is_told(void **state)
 	host_testing_run(&m);
 	assert_int_equal(host_n_running(m.host), 1);
 	host_describe_waiting(m.host, text, sizeof(text));
-	assert_string_equal(text, "node 3, thread 8: polls a register");
+	assert_string_equal(text, "node 3, thread 8: polling a register");
 	host_testing_fini(&m);
 }
 

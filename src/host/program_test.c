@@ -300,7 +300,7 @@ static void programs_die_with_their_nodes(void **state)
 		assert_int_equal(host_n_running(m.host), 2);
 		host_describe_waiting(m.host, text, sizeof(text));
 		assert_string_equal(text,
-			"node 0, thread 7: polls the word at 0x1000, which "
+			"node 0, thread 7: polling the word at 0x1000, which "
 			"is 0");
 		host_testing_fini(&m);
 	}

@@ -36,21 +36,22 @@ struct side_bus {
 		source_)
 #define READS(most_, reads_, wait_, reads_from, wait_from)                     \
 	BYTES("request", request, most_, 8, 4096,                              \
-		"largest read that one request asks for", reads_from),         \
+		"largest read of a single request", reads_from),               \
 		{ .name = "reads",                                             \
 			.type = PARAM_COUNT,                                   \
 			.offset = AT(reads),                                   \
 			.def = reads_,                                         \
 			.min = 1,                                              \
 			.max = 256,                                            \
-			.help = "reads under way at a time",                   \
+			.help = "largest number of outstanding reads",         \
 			.source = reads_from },                                \
 		TIME("wait", bus.wait, wait_, 0,                               \
-			"time from a request to its data at the bridge",       \
+			"time from a read request until its data is at the "   \
+			"bridge",                                              \
 			wait_from)
 #define ENDS(store_, see_)                                                     \
 	TIME("store", store, store_, 0,                                        \
-		"time from the bus to the card, of a core's store",            \
+		"time of a core's store from the bus to the card",             \
 		"assumed: a bridge"),                                          \
 		TIME("see", see, see_, 0,                                      \
 			"time from the bus until a load sees a write",         \
@@ -66,37 +67,34 @@ struct side_bus {
 		.def = rate_,                                                  \
 		.min = 1000000,                                                \
 		.max = PS_PER_S,                                               \
-		.help = "rate of each direction",                              \
+		.help = "rate in each direction",                              \
 		.source = rate_from },                                         \
 		BYTES("payload", bus.payload, payload_, 8, 4096,               \
 			"largest payload of a packet", packets_from),          \
 		HEADER("store", BUS_STORE, store_,                             \
-			"bytes around the data of a core's store",             \
-			packets_from),                                         \
+			"overhead of a core's store, in bytes", packets_from), \
 		HEADER("request", BUS_REQUEST, request_,                       \
-			"bytes of a request for data", packets_from),          \
+			"size of a read request", packets_from),               \
 		HEADER("data", BUS_DATA, data_,                                \
-			"bytes around data that the card reads",               \
+			"overhead of data that the card reads, in bytes",      \
 			packets_from),                                         \
 		HEADER("write", BUS_WRITE, write_,                             \
-			"bytes around data that the card writes",              \
+			"overhead of data that the card writes, in bytes",     \
 			packets_from)
 
 static const struct param pcix_rows[] = {
-	TIME("clock", bus.clock, "7.5 ns", 1, "cycle of the bus", "QSN-N22"),
-	BYTES("width", bus.width, "8 B", 1, 64, "bytes that a cycle moves",
+	TIME("clock", bus.clock, "7.5 ns", 1, "clock cycle of the bus",
 		"QSN-N22"),
-	TIME("turn", bus.turn, "6.8 ns", 0,
-		"time that a change of direction takes", "calibrated: QSN-N53"),
+	BYTES("width", bus.width, "8 B", 1, 64, "bytes moved in a clock cycle",
+		"QSN-N22"),
+	TIME("turn", bus.turn, "6.8 ns", 0, "time of a change of direction",
+		"calibrated: QSN-N53"),
 	TIME("overhead.store", bus.overhead[BUS_STORE], "82.5 ns", 0,
-		"time that a burst of stores takes beside its data",
-		"calibrated: QSN-N30"),
+		"overhead of a burst of stores", "calibrated: QSN-N30"),
 	TIME("overhead.data", bus.overhead[BUS_DATA], "100.9 ns", 0,
-		"time that a burst of read data takes beside the data",
-		"calibrated: QSN-N71"),
+		"overhead of a burst of read data", "calibrated: QSN-N71"),
 	TIME("overhead.write", bus.overhead[BUS_WRITE], "100.9 ns", 0,
-		"time that a burst of writes takes beside its data",
-		"calibrated: QSN-N71"),
+		"overhead of a burst of writes", "calibrated: QSN-N71"),
 	READS("512 B", "12", "750 ns", "QSN-N24, QSN-N66", "QSN-N27"),
 	ENDS("200 ns", "76 ns"),
 };

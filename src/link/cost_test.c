@@ -398,7 +398,7 @@ static void a_rate_and_lanes_that_disagree_are_refused(void **state)
 	assert_int_equal(link_params_settle(&p, true, &e), -1);
 	assert_string_equal(e.text,
 		"link.rate: 2 GB/s, but link.lanes x link.lane-rate is "
-		"2000000004 B/s; give one of them");
+		"2000000004 B/s; set only one of the two");
 	p = lanes(64, "1000 GB/s");
 	assert_int_equal(link_params_settle(&p, false, &e), -1);
 	p = lanes(1, "3 B/s");

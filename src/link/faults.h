@@ -56,7 +56,7 @@ struct fault_event {
 		};
 	};
 	bool returns; /* it dies otherwise */
-	const char *place; /* borrowed from the parameters */
+	const char *place, *text; /* borrowed from the parameters */
 };
 
 /* A line of a directed link that is not as the others. */
@@ -65,7 +65,7 @@ struct fault_line {
 	uint32_t line;
 	bool is_closed;
 	int64_t skew; /* ps, where it is not */
-	const char *place;
+	const char *place, *text;
 };
 
 extern const char *const fault_line_names[]; /* [TRAINING_LINES] */

@@ -298,11 +298,12 @@ static void wrong_lines_are_refused(void **state)
 	refuse("link 1.0 up 1 line 3 skew 2 us", "out of range");
 	refuse("link 1.0 up 1 line clok closed", "did you mean clock?");
 	refuse("link 1.0 up 1 line 8 closed", "unknown line");
-	refuse("link 1.0 up 1 line clock skew 1 ps", "any phase");
+	refuse("link 1.0 up 1 line clock skew 1 ps", "the clock has no skew");
 	refuse("link 1.0 up 9 line 3 closed", "unknown port");
-	refuse("link 1.0 line 3 closed", "which link?");
-	refuse("link 16 line 3 closed", "nodes 0 to 15");
-	refuse("link 3 line 3 closed|link 3 line 3 skew 1 ps", "two things");
+	refuse("link 1.0 line 3 closed", "the port of the link is missing");
+	refuse("link 16 line 3 closed", "want 0 to 15");
+	refuse("link 3 line 3 closed|link 3 line 3 skew 1 ps",
+		"about the same line");
 	/* on a machine whose lines are not known */
 	assert_int_equal(try(&p, "", "link 3 line 3 closed", false, &e), -1);
 	assert_non_null(strstr(e.text, "link.lines is 0"));

@@ -28,15 +28,14 @@ enum {
 
 const struct param fault_params_table[] = {
 	PARAM_ROW(PARAM_LINES, "bit-errors", AT(bit_errors), "none", 0, 0,
-		"part of the bits that are flipped on their way, as "
-		"\"1e-9\"; with the name of a class of links in front, "
-		"as \"stage 1 up 1e-7\", of those alone",
-		"assumed: links that make no errors"),
+		"bit error rate of all links (\"1e-9\"), or of one class of "
+		"links (\"stage 1 up 1e-7\")",
+		"assumed: error-free links"),
 	PARAM_ROW(PARAM_LINES, "events", AT(events), "none", 0, 0,
-		"what dies or returns when, as \"30 us switch 2.5 "
-		"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up "
-		"2 dies\", \"30 us lane 7 A+ 0 dies\"",
-		"assumed: nothing dies"),
+		"parts that die or return, and when: \"30 us switch 2.5 "
+		"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up 2 "
+		"dies\", \"30 us lane 7 A+ 0 dies\"",
+		"assumed: no failures"),
 };
 
 const size_t fault_params_n =
@@ -44,13 +43,13 @@ const size_t fault_params_n =
 
 const struct param fault_lines_table[] = {
 	PARAM_ROW(PARAM_LINES, "lines", AT(lines), "none", 0, 0,
-		"lines of a link that are not as the others, in the "
-		"direction away from the port, as \"link 1.0 up 2 line "
-		"3 skew 900 ps\", \"link 7 line clock closed\"",
-		"assumed: good cables"),
+		"defective lines of links, in the direction away from the "
+		"port: \"link 1.0 up 2 line 3 skew 900 ps\", \"link 7 line "
+		"clock closed\"",
+		"assumed: intact cables"),
 	PARAM_ROW(PARAM_FLAG, "cold-start", AT(cold_start), "no", 0, 1,
-		"all links are trained when the run begins, and not before",
-		"assumed: a machine that was on before"),
+		"whether all links are trained at the beginning of the run",
+		"assumed: a machine that is already up"),
 };
 
 const size_t fault_lines_n =
@@ -68,17 +67,23 @@ struct line {
 	size_t n;
 };
 
+static int refuse(
+	const char *place, const char *text, const char *why, struct err *e)
+{
+	return err_set(e, "%s%sfaults: \"%.60s\": %s", place,
+		*place ? ": " : "", text, why);
+}
+
 __attribute__((format(printf, 2, 3))) static int fail(
 	const struct line *l, const char *format, ...)
 {
-	const char *place = l->from->place;
 	char text[sizeof(l->e->text)];
 	va_list ap;
 
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	return err_set(l->e, "%s%sfaults: %s", place, *place ? ": " : "", text);
+	return refuse(l->from->place, l->from->text, text, l->e);
 }
 
 static int open_line(struct line *l, const struct param_line *from)
@@ -92,21 +97,24 @@ static int open_line(struct line *l, const struct param_line *from)
 	for (s = strtok_r(l->text, " ", &save); s;
 		s = strtok_r(NULL, " ", &save)) {
 		if (l->n == MOST_WORDS)
-			return fail(
-				l, "too many words in \"%.60s\"", from->text);
+			return fail(l, "too many words");
 		l->word[l->n++] = s;
 	}
-	return l->n ? 0 : fail(l, "an empty line");
+	return l->n ? 0 : fail(l, "the line is empty");
 }
 
+/* What there is, with what was probably meant. */
 static int refuse_word(const struct line *l, const char *what, const char *word,
 	const char *const *names, size_t n)
 {
-	const char *near = name_nearest(word, names, n);
+	char all[256] = "", hint[NAME_HINT];
+	size_t used = 0, i;
 
-	return fail(l, "unknown %s \"%.40s\"%s%s%s", what, word,
-		near ? "; did you mean " : "", near ? near : "",
-		near ? "?" : "");
+	for (i = 0; i < n && used < sizeof(all); i++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
+			i ? ", " : "", names[i]);
+	return fail(l, "unknown %s \"%.40s\"%s (this machine has: %s)", what,
+		word, name_hint(word, names, n, "", hint), all);
 }
 
 static void join(char *text, size_t size, char *const *word, size_t n)
@@ -146,15 +154,15 @@ static int read_rate(const struct line *l, const char *text, uint64_t *rate)
 	}
 	if (!n || *s)
 		return fail(l,
-			"\"%.40s\" is not a rate of bit errors (want 1e-9, or "
-			"0.001)",
+			"\"%.40s\" is not a bit error rate (want a number such "
+			"as 1e-9 or 0.001)",
 			text);
 	for (; v && places > 0 && v <= MOST_RATE; places--)
 		v *= 10;
 	for (; v && places < 0 && v % 10 == 0; places++)
 		v /= 10;
 	if (v && places < 0)
-		return fail(l, "%.40s is finer than 1e-18", text);
+		return fail(l, "%.40s is not a multiple of 1e-18", text);
 	if (v > MOST_RATE || (v && places > 0))
 		return fail(l, "%.40s is out of range (0 to 0.01)", text);
 	*rate = v;
@@ -187,8 +195,6 @@ static int read_bit_errors(struct line *l, struct fault_plan *p)
 
 /* --- events --- */
 
-static const char *const verbs[] = { "dies", "returns" };
-
 static int find_word(const struct line *l, const char *what, const char *word,
 	const char *const *names, size_t n, uint32_t *found)
 {
@@ -209,11 +215,12 @@ static int read_lane(const struct part_kind *k, struct part_names *names,
 	char *end;
 
 	if (n < 2)
-		return err_set(e, "which lane? Its number is missing");
+		return err_set(e, "the number of the lane is missing (want, "
+				  "for example, lane 7 A+ 0)");
 	p->unit = (uint32_t)strtoul(word[n - 1], &end, 10);
 	if (*end || *word[n - 1] < '0' || *word[n - 1] > '9')
-		return err_set(e, "\"%.40s\" is not the number of a lane",
-			word[n - 1]);
+		return err_set(
+			e, "\"%.40s\" is not a lane number", word[n - 1]);
 	return part_read_link(k, names, word, n - 1, p, e);
 }
 
@@ -244,20 +251,15 @@ static int find_kind(const struct line *l, const char *word, struct part *p)
 {
 	const struct part_kind *kind[MOST_KINDS];
 	const char *name[MOST_KINDS];
-	size_t n = list_kinds(l, kind, name), used = 0, i;
-	char all[256] = "", hint[NAME_HINT];
+	size_t n = list_kinds(l, kind, name), i;
 
 	for (i = 0; i < n; i++) {
-		if (strcmp(name[i], word) != 0) {
-			used += (size_t)snprintf(all + used, sizeof(all) - used,
-				"%s%s", used ? ", " : "", name[i]);
+		if (strcmp(name[i], word) != 0)
 			continue;
-		}
 		p->kind = kind[i];
 		return 0;
 	}
-	return fail(l, "unknown part \"%.40s\"%s (this machine has: %s)", word,
-		name_hint(word, name, n, "", hint), all);
+	return refuse_word(l, "part", word, name, n);
 }
 
 /* What a part's words say; the last one is the event's. */
@@ -271,7 +273,7 @@ static int read_part(struct line *l, size_t at, struct part *p)
 		    p->kind, l->names, l->word + at + 1, l->n - at - 2, p, &e))
 		return fail(l, "%s", e.text);
 	if (p->kind == &fault_lane && p->unit >= l->plan->lanes)
-		return fail(l, "a link has lanes 0 to %lld",
+		return fail(l, "links have lanes 0 to %lld",
 			(long long)l->plan->lanes - 1);
 	return 0;
 }
@@ -279,7 +281,7 @@ static int read_part(struct line *l, size_t at, struct part *p)
 static int read_event(struct line *l, struct fault_event *e)
 {
 	char text[NAME_MAX];
-	uint32_t verb = 0;
+	const char *last = l->word[l->n - 1];
 	size_t at = 1; /* the kind's place: behind "30us" or "30 us" */
 	const char *why;
 
@@ -287,17 +289,19 @@ static int read_event(struct line *l, struct fault_event *e)
 		at = 2;
 	if (l->n < at + 3)
 		return fail(l,
-			"\"%.60s\": want a time, a part (link, node, ...) and "
-			"its name, and dies or returns",
-			l->from->text);
+			"want a time, a part, and dies or returns, for example "
+			"\"30 us node 7 dies\"");
 	join(text, sizeof(text), l->word, at);
 	if (units_read(UNIT_TIME, text, &e->at, &why) || e->at < 0)
 		return fail(l, "\"%.40s\" is not a time", text);
-	if (find_word(l, "event", l->word[l->n - 1], verbs, 2, &verb) ||
-		read_part(l, at, &e->part))
+	if (strcmp(last, "dies") != 0 && strcmp(last, "returns") != 0)
+		return fail(l, "\"%.40s\" is no event (want dies or returns)",
+			last);
+	if (read_part(l, at, &e->part))
 		return -1;
-	e->returns = verb;
+	e->returns = !strcmp(last, "returns");
 	e->place = l->from->place;
+	e->text = l->from->text;
 	return 0;
 }
 
@@ -346,18 +350,17 @@ static int check_turns(const struct fault_plan *p, struct err *e)
 		const struct fault_event *x = &p->event[i];
 		const struct fault_event *before =
 			i && is_one_part(&x[-1], x) ? x - 1 : NULL;
-		const char *place = x->place;
 
 		if (before && before->at == x->at)
-			return err_set(e,
-				"%s%sfaults: two events of one part at one "
-				"time",
-				place, *place ? ": " : "");
+			return refuse(x->place, x->text,
+				"the same part has another event at this time",
+				e);
 		if (x->returns == (before && !before->returns))
 			continue;
-		return err_set(e, "%s%sfaults: %s", place, *place ? ": " : "",
-			x->returns ? "returns, and has not died"
-				   : "dies, and is dead already");
+		return refuse(x->place, x->text,
+			x->returns ? "the part is not dead at this time"
+				   : "the part is dead already at this time",
+			e);
 	}
 	return 0;
 }
@@ -368,8 +371,8 @@ static int read_events(
 	size_t i;
 
 	if (lines->n > MOST_EVENTS)
-		return err_set(
-			l->e, "faults: more than %d events", MOST_EVENTS);
+		return err_set(l->e, "faults.events: more than %d events",
+			MOST_EVENTS);
 	p->event = mem_alloc(lines->n + 1, sizeof(*p->event));
 	for (i = 0; i < lines->n; i++) {
 		if (open_line(l, &lines->v[i]) || read_event(l, &p->event[i]))
@@ -401,17 +404,21 @@ static int read_skew(const struct line *l, size_t at, struct fault_line *x)
 		return 0;
 	}
 	if (at >= l->n - 1 || strcmp(l->word[at], "skew") != 0)
-		return fail(l, "\"%.60s\": want skew and a time, or closed",
-			l->from->text);
+		return fail(l,
+			"want skew and a time, or closed, after the line's "
+			"name");
 	if (x->line == TRAINING_CLOCK)
-		return fail(l, "the clock has no skew: it has any phase");
+		return fail(l, "the clock has no skew, since lines are "
+			       "measured against it; want closed");
 	join(text, sizeof(text), l->word + at + 1, l->n - at - 1);
 	if (units_read(UNIT_TIME, text + (*text == '-'), &x->skew, &why))
 		return fail(l, "\"%.40s\" is not a time", text);
 	if (*text == '-')
 		x->skew = -x->skew;
 	if (x->skew < -MOST_SKEW || x->skew > MOST_SKEW)
-		return fail(l, "a skew of %.40s is out of range (1 us)", text);
+		return fail(l,
+			"a skew of %.40s is out of range (-1 us to 1 us)",
+			text);
 	return 0;
 }
 
@@ -425,8 +432,8 @@ static int read_line(struct line *l, struct fault_line *x)
 		at++;
 	if (at + 2 >= l->n || strcmp(l->word[0], "link") != 0)
 		return fail(l,
-			"\"%.60s\": want a link, a line, and skew or closed",
-			l->from->text);
+			"want a link, a line, and skew or closed, for example "
+			"\"link 7 line clock closed\"");
 	if (part_read_link(
 		    &part_link, l->names, l->word + 1, at - 1, &link, &e))
 		return fail(l, "%s", e.text);
@@ -435,6 +442,7 @@ static int read_line(struct line *l, struct fault_line *x)
 		return -1;
 	x->link = link.site * l->topo->n_ports + link.port;
 	x->place = l->from->place;
+	x->text = l->from->text;
 	return read_skew(l, at + 2, x);
 }
 
@@ -453,28 +461,26 @@ static int read_lines(
 	size_t i;
 
 	if (lines->n > MOST_LINES)
-		return err_set(l->e, "faults: more than %d lines", MOST_LINES);
+		return err_set(
+			l->e, "faults.lines: more than %d lines", MOST_LINES);
 	p->line = mem_alloc(lines->n + 1, sizeof(*p->line));
 	for (i = 0; i < lines->n; i++) {
 		if (open_line(l, &lines->v[i]))
 			return -1;
 		if (!p->training.lines)
-			return fail(l, "nothing is known of the lines of this "
-				       "machine's links (link.lines is 0)");
+			return fail(l,
+				"this machine does not model the lines of "
+				"its links (link.lines is 0, want 10)");
 		if (read_line(l, &p->line[i]))
 			return -1;
 	}
 	p->n_lines = lines->n;
 	if (p->n_lines)
 		qsort(p->line, p->n_lines, sizeof(*p->line), by_line);
-	for (i = 1; i < p->n_lines; i++) {
-		const char *place = p->line[i].place;
-
+	for (i = 1; i < p->n_lines; i++)
 		if (!by_line(&p->line[i - 1], &p->line[i]))
-			return err_set(l->e,
-				"%s%sfaults: two things are said of one line",
-				place, *place ? ": " : "");
-	}
+			return refuse(p->line[i].place, p->line[i].text,
+				"another entry is about the same line", l->e);
 	return 0;
 }
 
@@ -513,8 +519,8 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 			 read_lines(&l, p, &text->lines);
 	if (!failed && p->cold_start && !p->training.lines)
 		failed = err_set(e,
-			"faults.cold-start: nothing is known of the lines of "
-			"this machine's links (link.lines is 0)");
+			"faults.cold-start: this machine does not model the "
+			"lines of its links (link.lines is 0, want 10)");
 	mem_free(l.text);
 	part_names_fini(&names);
 	return failed ? -1 : 0;

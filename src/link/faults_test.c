@@ -110,27 +110,28 @@ static void a_class_has_its_own_rate(void **state)
 static void wrong_lines_are_refused(void **state)
 {
 	(void)state;
-	refuse("1e-19", "", "finer than 1e-18");
+	refuse("1e-19", "", "not a multiple of 1e-18");
 	refuse("0.02", "", "out of range");
 	refuse("1e-1", "", "out of range");
-	refuse("1e-", "", "is not a rate");
-	refuse("e-9", "", "is not a rate");
-	refuse("-1", "", "is not a rate");
-	refuse("1e9", "", "is not a rate");
+	refuse("1e-", "", "is not a bit error rate");
+	refuse("e-9", "", "is not a bit error rate");
+	refuse("-1", "", "is not a bit error rate");
+	refuse("1e9", "", "is not a bit error rate");
 	refuse("stage 1 op 1e-9", "", "did you mean stage 1 up?");
 	refuse("", "1 us", "want a time");
 	refuse("", "1 xs node 3 dies", "is not a time");
 	refuse("", "1 us nod 3 dies", "did you mean node?");
-	refuse("", "1 us node 3 dis", "did you mean dies?");
-	refuse("", "1 us node 16 dies", "nodes 0 to 15");
+	refuse("", "1 us node 3 dis", "want dies or returns");
+	refuse("", "1 us node 16 dies", "want 0 to 15");
 	refuse("", "1 us switch 3.1 dies", "there is no switch");
 	refuse("", "1 us switch 1.4 dies", "there is no switch");
-	refuse("", "1 us switch 1.0 up 1 dies", "what is");
-	refuse("", "1 us link 1.0 dies", "which link?");
+	refuse("", "1 us switch 1.0 up 1 dies", "unexpected word \"up\"");
+	refuse("", "1 us link 1.0 dies", "the port of the link is missing");
 	refuse("", "1 us link 1.0 up 9 dies", "unknown port");
-	refuse("", "1 us node 3 returns", "has not died");
+	refuse("", "1 us node 3 returns", "is not dead at this time");
 	refuse("", "1 us node 3 dies|2 us node 3 dies", "dead already");
-	refuse("", "1 us node 3 dies|1 us node 3 returns", "at one time");
+	refuse("", "1 us node 3 dies|1 us node 3 returns",
+		"another event at this time");
 	/* one wire, named from both its ends */
 	refuse("", "1 us link 3 dies|2 us link 1.0 down 3 dies",
 		"dead already");

@@ -19,49 +19,50 @@ const struct param link_params_table[] = {
 		LINK_MAX_RATE, "raw rate of a link in each direction",
 		"BGQ-N5"),
 	PARAM_ROW(PARAM_COUNT, "lanes", AT(lanes), "1", 1, 64,
-		"lanes that a link's bits are spread over",
-		"assumed: one, of the whole rate"),
+		"number of lanes of a link",
+		"assumed: one lane of the full rate"),
 	PARAM_ROW(PARAM_RATE, "lane-rate", AT(lane_rate), "0 B/s", 0,
 		LINK_MAX_RATE,
-		"raw rate of a lane, in place of link.rate; 0 B/s: the "
-		"link's rate divided by its lanes",
+		"raw rate of a lane, which may be given instead of link.rate; "
+		"0 B/s: the link's rate divided by the number of lanes",
 		NULL),
 	PARAM_ROW(PARAM_COUNT, "lanes-least", AT(least_lanes), "1", 1, 64,
-		"lanes that a link needs to carry anything, where "
-		"others have died",
-		NULL),
+		"number of working lanes below which a link is dead", NULL),
 	PARAM_ROW(PARAM_TIME, "retrain", AT(retrain), "0 ps", 0, PS_PER_S,
-		"time that a link carries nothing when a lane of it "
-		"dies or returns",
+		"time that a link needs to retrain when one of its lanes dies "
+		"or returns",
 		NULL),
 	PARAM_ONE_OF("code", AT(code), "none", LINK_CODES,
-		"line code; 4b5b takes a fifth of the raw rate", NULL),
-	SIZE(header, "32 B", 1, 4096, "bytes in front of the payload",
-		"BGQ-N20"),
-	SIZE(trailer, "8 B", 0, 4096, "check bytes behind the payload",
-		"BGQ-N22"),
+		"line code; 4b5b leaves four fifths of the raw rate", NULL),
+	SIZE(header, "32 B", 1, 4096,
+		"size of the header in front of the payload", "BGQ-N20"),
+	SIZE(trailer, "8 B", 0, 4096,
+		"size of the check bytes behind the payload", "BGQ-N22"),
 	SIZE(payload, "512 B", 0, 8096, "largest payload of a packet",
 		"BGQ-N21"),
-	SIZE(chunk, "32 B", 1, 4096, "what one token stands for", "BGQ-G3"),
+	SIZE(chunk, "32 B", 1, 4096, "buffer space that one token stands for",
+		"BGQ-G3"),
 	SIZE(word, "0 B", 0, 4096,
-		"unit that payload is rounded up to on the wire; 0: a chunk",
+		"unit that the payload is rounded up to on the wire; 0: a "
+		"chunk",
 		NULL),
 	PARAM_ROW(PARAM_COUNT, "control.words", AT(control), "0", 0, 64,
-		"control words that follow every control.every words", NULL),
+		"number of control words sent after every control.every words",
+		NULL),
 	PARAM_ROW(PARAM_COUNT, "control.every", AT(control_every), "1", 1, 4096,
-		"words after which control words are sent", NULL),
+		"number of words between control words", NULL),
 	SIZE(protocol, "16 B", 0, 4096,
-		"bytes that the far end owes for each packet it gets: an "
+		"bytes that the receiver returns for each packet: an "
 		"acknowledgement and a token packet",
 		"calibrated: BGQ-N23"),
 	SIZE(gap, "8 B", 0, 4096, "idle bytes between two packets",
 		"calibrated: BGQ-N111"),
 	SIZE(transaction, "0 B", 0, 8096,
-		"bytes of payload that share one head of per-transaction "
+		"payload of a transaction, each of which adds per-transaction "
 		"bytes; 0: the payload is not divided",
 		NULL),
 	PARAM_ROW(PARAM_BYTES, "per-transaction", AT(per_transaction), "0 B", 0,
-		4096, "what goes in front of each transaction", NULL),
+		4096, "overhead of each transaction", NULL),
 };
 
 const size_t link_params_n =
@@ -69,8 +70,9 @@ const size_t link_params_n =
 
 const struct param link_carried_table[] = {
 	SIZE(route, "0 B", 0, 64,
-		"bytes in front of the header for each switch that a packet "
-		"will pass; each takes its own off. They need no tokens",
+		"route bytes in front of the header for each switch on a "
+		"packet's way; each switch removes its own; they need no "
+		"tokens",
 		NULL),
 };
 
@@ -99,7 +101,8 @@ int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 
 	if (p->least_lanes > p->lanes)
 		return err_set(e,
-			"link.lanes-least: %lld of %lld lanes (link.lanes)",
+			"link.lanes-least: %lld is more than the %lld lanes of "
+			"a link (link.lanes)",
 			(long long)p->least_lanes, (long long)p->lanes);
 	if (!p->lane_rate)
 		return 0;
@@ -109,12 +112,12 @@ int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 	if (has_rate && rate != p->rate)
 		return err_set(e,
 			"link.rate: %s, but link.lanes x link.lane-rate is %s; "
-			"give one of them",
+			"set only one of the two",
 			given, all);
 	if (rate < LINK_MIN_RATE || rate > LINK_MAX_RATE)
 		return err_set(e,
-			"link.lane-rate: %lld x %s is out of range (1 MB/s to "
-			"1000 GB/s)",
+			"link.lane-rate: %lld lanes of %s are out of range (1 "
+			"MB/s to 1000 GB/s)",
 			(long long)p->lanes, one);
 	p->rate = rate;
 	return 0;
@@ -170,10 +173,11 @@ static int check(const struct link_params *p, struct err *e)
 {
 	if (p->header > p->chunk && !p->formats)
 		return err_set(e,
-			"link.header: %lld bytes do not fit a chunk of %lld",
+			"link.header: %lld bytes do not fit into a chunk of "
+			"%lld (link.chunk)",
 			(long long)p->header, (long long)p->chunk);
 	if (p->n_formats > LINK_FORMATS)
-		return err_set(e, "link: %u formats, at most %d are possible",
+		return err_set(e, "link: %u packet formats, want at most %d",
 			p->n_formats, LINK_FORMATS);
 	return 0;
 }
@@ -266,14 +270,14 @@ static int size_rows(
 	r->row = n * (2 * words + 1);
 	if (most > LINK_MAX_CHUNKS)
 		return err_set(e,
-			"link.payload: %u bytes are %u chunks of %u%s%s, at "
-			"most %d fit a packet with its header",
+			"link.payload: %u bytes are %u chunks of %u%s%s, and a "
+			"packet with its header holds at most %d",
 			r->max_payload, most, r->chunk, n > 1 ? " in a " : "",
 			n > 1 ? p->formats[fullest].name : "", LINK_MAX_CHUNKS);
 	if (r->row > UINT16_MAX)
 		return err_set(e,
 			"link.word: %u bytes are %u words of %u, too many for "
-			"%u formats",
+			"%u packet formats",
 			r->max_payload, words, r->word, n);
 	return 0;
 }
@@ -314,8 +318,8 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	rows = r->n_rates * r->lanes;
 	if (rows * r->row > UINT16_MAX)
 		return err_set(e,
-			"link.lanes: %u lanes, and %u costs of packets for "
-			"each; at most %d in all",
+			"link.lanes: %u lanes with %u packet sizes each are "
+			"too many (want at most %d in all)",
 			r->lanes, r->n_rates * r->row, UINT16_MAX);
 	r->ser = mem_alloc((size_t)rows * r->row, sizeof(*r->ser));
 	r->bytes = mem_alloc((size_t)rows * r->row, sizeof(*r->bytes));

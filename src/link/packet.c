@@ -4,7 +4,7 @@
 
 static void on_empty(uint32_t most)
 {
-	err_give_up(EXIT_LIMIT, "more than %u packets in the machine", most);
+	err_give_up(EXIT_LIMIT, "more than %u packets in flight", most);
 }
 
 struct packet_pool *packet_pool_new(uint32_t n_workers, uint32_t most)

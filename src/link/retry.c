@@ -8,8 +8,8 @@ enum { HOPELESS = 1 << 20 }; /* tries, of one who never gives up */
 
 const struct param retry_kind_table[] = {
 	PARAM_ONE_OF("retry", AT(kind), "none", "none|replay",
-		"what a link does about packets that are hit on it: "
-		"nothing, or replay them until they come through",
+		"what a link does about corrupted packets: nothing, or replay "
+		"them until they arrive intact",
 		NULL),
 };
 
@@ -21,22 +21,22 @@ const struct param retry_params_table[] = {
 		"size of a sender's replay buffer",
 		"BGQ-G23 (16 full packets)"),
 	PARAM_ONE_OF("retry.unit", AT(unit), "chunks", "chunks|packets",
-		"unit of retry.window",
-		"assumed: a buffer that is shared by chunks"),
+		"unit of retry.window", "assumed: a buffer shared in chunks"),
 	PARAM_ROW(PARAM_COUNT, "retry.numbers", AT(numbers), "8", 1, 16,
-		"bits of a sequence number; fewer packets than it has "
-		"values can be under way",
+		"width of sequence numbers in bits; the number of packets in "
+		"flight stays below the number of values",
 		"BGQ-G22"),
 	PARAM_ONE_OF("retry.by", AT(by), "timeout", "timeout|nack",
-		"what makes a sender go back to a packet: silence, or "
-		"a message from the far end",
+		"what makes a sender go back to a packet: a time-out, or a "
+		"message from the receiver",
 		"BGQ-G23"),
 	PARAM_ROW(PARAM_COUNT, "retry.timeout", AT(timeout), "4", 1, 1000000,
-		"time after which a packet that is not acknowledged is "
-		"sent again, in round trips of the wire",
+		"time-out of an unacknowledged packet, in round trips of the "
+		"wire",
 		"BGQ-G23"),
 	PARAM_ROW(PARAM_COUNT, "retry.tries", AT(tries), "1000", 1, 1000000,
-		"failures in a row after which a link is reported as dead",
+		"number of consecutive failures after which a link is reported "
+		"as dead",
 		"assumed"),
 };
 
@@ -53,8 +53,8 @@ int retry_check(const struct retry_params *p, uint32_t full, struct err *e)
 	if (p->kind == RETRY_NONE || weight(p, full) <= p->window)
 		return 0;
 	return err_set(e,
-		"link.retry.window: %lld chunks hold no full packet (%u "
-		"chunks)",
+		"link.retry.window: %lld chunks do not hold a full packet "
+		"(want at least %u chunks)",
 		(long long)p->window, full);
 }
 

@@ -13,32 +13,36 @@ enum { WORD_BITS = 64, MOST_TAPS = 1024, MOST_REPEATS = 4096 };
 
 const struct param training_params_table[] = {
 	PARAM_ROW(PARAM_COUNT, "lines", AT(lines), "0", 0, TRAINING_LINES,
-		"pairs of a link in each direction: 10, eight for data, one "
-		"for control, the clock; 0: none are modelled",
+		"number of differential pairs of a link in each direction: 10 "
+		"(eight for data, one for control, one for the clock), or 0 if "
+		"they are not modelled",
 		NULL),
 	PARAM_ROW(PARAM_FLAG, "training.on", AT(is_on), "yes", 0, 1,
-		"links that come up are trained; otherwise each line "
-		"is sampled where it falls",
+		"whether links that come up are trained; no: each line is "
+		"sampled at its untrained delay",
 		NULL),
 	PARAM_ROW(PARAM_TIME, "training.skew", AT(skew), "500 ps", 0,
 		100 * PS_PER_NS,
-		"how far a line is from the clock at most, to either side",
-		"assumed: 40 ps for each metre of 13 m of copper"),
+		"largest skew of a line against the clock, in either direction",
+		"assumed: 40 ps for each of 13 m of copper"),
 	PARAM_ROW(PARAM_TIME, "training.eye", AT(eye), "400 ps", 1,
 		100 * PS_PER_NS,
-		"how long a bit can be read, of the time that it lasts",
-		"assumed: about half of a bit's 750 ps"),
+		"width of the eye: the part of a bit time in which the line "
+		"can be sampled",
+		"assumed: about half a bit time (750 ps)"),
 	PARAM_ROW(PARAM_TIME, "training.step", AT(step), "25 ps", 1,
-		100 * PS_PER_NS, "what one tap of a line's delay is",
+		100 * PS_PER_NS, "delay of one tap of a line's delay chain",
 		"assumed: a sixteenth of an eye"),
 	PARAM_ROW(PARAM_COUNT, "training.taps", AT(taps), "64", 2, MOST_TAPS,
-		"taps of a line's delay; the middle one is where "
-		"lines are sampled that are not trained",
-		"assumed: two bits' times, so that any skew of up "
-		"to half a bit and an eye is reached"),
+		"number of taps of a line's delay chain; untrained lines are "
+		"sampled at the middle one",
+		"assumed: two bit times, which cover any skew of up to half a "
+		"bit and an eye"),
 	PARAM_ROW(PARAM_COUNT, "training.repeats", AT(repeats), "4", 1,
-		MOST_REPEATS, "words of 64 bits that are compared at each tap",
-		"assumed: few; an edge spoils the first"),
+		MOST_REPEATS,
+		"number of 64-bit words that are compared at each tap",
+		"assumed: a few suffice, since a bad sampling point corrupts "
+		"the first word already"),
 };
 
 const size_t training_params_n =
@@ -59,19 +63,19 @@ int training_check(const struct training_params *p, int64_t rate, struct err *e)
 		return 0;
 	if (p->lines != TRAINING_LINES)
 		return err_set(e,
-			"link.lines: %lld; a link has %d, or 0 where none are "
-			"modelled",
+			"link.lines: %lld (want %d, or 0 if lines are not "
+			"modelled)",
 			(long long)p->lines, TRAINING_LINES);
 	/* both edges must be seen */
 	if (p->eye + 2 * p->step > bit)
 		return err_set(e,
-			"link.training.eye: %lld ps and two steps more do not "
-			"fit a bit, which lasts %lld ps",
+			"link.training.eye: %lld ps and two steps are longer "
+			"than a bit, which lasts %lld ps",
 			(long long)p->eye, (long long)bit);
 	if (bit / p->step >= MOST_TAPS)
 		return err_set(e,
 			"link.training.step: more than %d steps in a bit, "
-			"which lasts %lld ps",
+			"which lasts %lld ps (want longer steps)",
 			MOST_TAPS, (long long)bit);
 	return 0;
 }

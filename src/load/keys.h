@@ -31,39 +31,40 @@
 /* For load_kind(). */
 #define KEY_ROUTING(at, value)                                                 \
 	KEY_WORD("routing", at, value, "dynamic|deterministic",                \
-		"adaptive among the hinted directions, or in the order of "    \
-		"dimensions")
+		"routing of packets; dynamic: adaptive among the hinted "      \
+		"directions; deterministic: in dimension order")
 
 /* For load_set_zones(). */
 #define KEY_ZONES(at)                                                          \
 	KEY_TEXT("zones", at, "longest-first",                                 \
-		"none, longest-first (equal lengths share a zone), order, "    \
-		"or groups of dimensions such as A,BCD")
+		"zones of dynamic packets: none, longest-first (dimensions "   \
+		"of equal length share a zone), order, or groups of "          \
+		"dimensions such as A,BCD")
 
 /* For experiments (load/bench/bench.h): the layer, ... */
 #define KEY_VIA(at)                                                            \
 	KEY_WORD("via", at, "nic", "nic|msg",                                  \
-		"layer: the network interface's own operations, or "           \
+		"layer; nic: the network interface's own operations; msg: "    \
 		"weft/msg.h, on any machine")
 
 /* ... two nodes, ... */
 #define KEY_PAIR(type)                                                         \
 	KEY_NODE("from", offsetof(struct type, bench.from), "0",               \
-		"node that begins"),                                           \
+		"node that sends first"),                                      \
 		KEY_NODE("to", offsetof(struct type, bench.to), "1",           \
-			"other node")
+			"the other node")
 
 /* ... one of its means, ... */
 #define KEY_BY(at)                                                             \
 	KEY_TEXT("by", at, "auto",                                             \
-		"one of the network interface's means of transfer, such as "   \
-		"sten (short packets that the core writes) and dma of Elan4; " \
-		"auto: its driver's choice")
+		"means of transfer of the network interface, for example "     \
+		"sten (short packets written by the core) or dma on Elan4; "   \
+		"auto: the driver's choice")
 
 /* ... how many processes each node has, ... */
 #define KEY_PROCS(at)                                                          \
 	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \
-		"processes of each node, where programs use weft/msg.h")
+		"number of processes per node, with via=msg")
 
 /* ... and where its programs run. */
 #define KEY_CPU(at)                                                            \

@@ -79,18 +79,23 @@ static int check(const struct pattern *p, struct err *e)
 		return err_set(e, "this pattern needs at least two nodes");
 	if (p->kind == PATTERN_TRANSPOSE && (bits < 0 || bits % 2))
 		return err_set(e,
-			"transpose needs 4, 16, 64, ... nodes, not %u", p->n);
+			"transpose needs a power of four as the number of "
+			"nodes, not %u",
+			p->n);
 	if (p->kind == PATTERN_REVERSE && bits < 0)
 		return err_set(e,
-			"bit-reversal needs a power of two of nodes, not %u",
+			"bit-reversal needs a power of two as the number of "
+			"nodes, not %u",
 			p->n);
 	if ((p->kind == PATTERN_TORNADO || p->kind == PATTERN_NEIGHBOUR) &&
 		!p->topo->ops->grid)
-		return err_set(e, "%s needs a torus or mesh",
+		return err_set(e, "%s needs a torus or a mesh",
 			p->kind == PATTERN_TORNADO ? "tornado" : "neighbours");
 	if (p->kind == PATTERN_HOTSPOT && p->hot >= p->n)
-		return err_set(
-			e, "hot: node %u of a machine of %u", p->hot, p->n);
+		return err_set(e,
+			"hot: node %u is out of range, since the machine has "
+			"%u nodes, counted from 0",
+			p->hot, p->n);
 	return 0;
 }
 
@@ -122,7 +127,7 @@ int pattern_init(
 	if (sends)
 		return 0;
 	return err_set(e, "in this shape the pattern maps every node to "
-			  "itself: nobody would send");
+			  "itself, so that no node would send");
 }
 
 void pattern_fini(struct pattern *p)

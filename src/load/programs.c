@@ -25,7 +25,8 @@ int programs_need_memory(
 	const struct programs *p, uint64_t memory, struct err *e)
 {
 	if ((uint64_t)p->load.host_params->memory < memory)
-		return err_set(e, "%s: needs a host.memory of %.1f GiB",
+		return err_set(e,
+			"%s: needs a host.memory of at least %.1f GiB",
 			p->load.ops->name, (double)memory / (1 << 30));
 	return 0;
 }
@@ -33,7 +34,9 @@ int programs_need_memory(
 int programs_need_nic(const struct programs *p, struct err *e)
 {
 	if (!p->load.nic_ops)
-		return err_set(e, "%s: the machine has no network interface",
+		return err_set(e,
+			"%s: needs a network interface, and nic.kind is none "
+			"on this machine",
 			p->load.ops->name);
 	return 0;
 }
@@ -46,7 +49,7 @@ int programs_need(const struct programs *p, const char *nic, uint64_t memory,
 	if (programs_need_nic(p, e))
 		return -1;
 	if (strcmp(l->nic_ops->name, nic) != 0)
-		return err_set(e, "%s: runs on machines with nic.kind %s",
+		return err_set(e, "%s: runs only on machines with nic.kind %s",
 			l->ops->name, nic);
 	return programs_need_memory(p, memory, e);
 }
@@ -226,8 +229,9 @@ bool programs_begin(struct programs *p)
 		return true;
 	}
 	note_wrong(p, EXIT_BAD_INPUT,
-		"setting up takes longer than 10 us, when others begin to "
-		"send: the interface's registers are too slow");
+		"setting up takes longer than 10 us, after which other nodes "
+		"begin to send; the network interface's registers are too "
+		"slow");
 	return false;
 }
 

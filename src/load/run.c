@@ -155,7 +155,7 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 	if (is_locked(l, r))
 		return LOAD_DEADLOCKED;
 	if (until != SIM_NEVER && l->ops->next(l) != SIM_NEVER)
-		BUG("nothing is left to do, and the workload waits");
+		BUG("nothing is left to do, but the workload is still waiting");
 	return LOAD_FINISHED;
 }
 

@@ -168,8 +168,8 @@ int machine_list(void (*f)(void *arg, const char *name, const char *path),
 {
 	if (!machine_list_files("WEFT_MACHINES", "machines", f, arg))
 		return 0;
-	return err_set(e, "no machine files found; WEFT_MACHINES can name "
-			  "their directory");
+	return err_set(e,
+		"no machine files found; set WEFT_MACHINES to their directory");
 }
 
 int machine_find(struct machine *m, const char *name, struct err *e)

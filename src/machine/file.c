@@ -41,9 +41,9 @@ static const struct param head_rows[N_HEAD] = {
 	{ "machine", PARAM_TEXT, offsetof(struct head, names.name), "", 0, 0,
 		NULL, "the machine's name", NULL },
 	{ "title", PARAM_TEXT, offsetof(struct head, names.title), "", 0, 0,
-		NULL, "one line for humans", NULL },
+		NULL, "a one-line description", NULL },
 	{ "base", PARAM_TEXT, offsetof(struct head, names.base), "", 0, 0, NULL,
-		"the machine that this one changes", NULL },
+		"the machine that this one is based on", NULL },
 };
 
 static size_t next_key(const struct reader *r, size_t key)
@@ -68,12 +68,14 @@ static int check_key(const struct reader *r, size_t map, size_t key)
 	size_t first;
 
 	if (k->kind != NODE_SCALAR)
-		return fail(r, k->at, "a key is a word, not a map or a list");
+		return fail(
+			r, k->at, "a key must be a word, not a map or a list");
 	if (strchr(k->text, '.'))
-		return fail(r, k->at, "a key has no dot; nest maps instead");
+		return fail(r, k->at,
+			"a key may not contain a dot; use nested maps instead");
 	first = find_key(r, map, k->text);
 	if (first != key)
-		return fail(r, k->at, "this key stands already in line %zu",
+		return fail(r, k->at, "this key is already set in line %zu",
 			r->tree.v[first].at.line + 1);
 	return 0;
 }
@@ -90,12 +92,12 @@ static int read_list(const struct reader *r, const struct param_block *b,
 		const char *s = v[i].text;
 
 		if (v[i].kind != NODE_SCALAR || !*s || strpbrk(s, ",[]"))
-			return fail(
-				r, v[i].at, "a list holds single values only");
+			return fail(r, v[i].at,
+				"a list may hold only single values");
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
 			n > 1 ? ", " : "", s);
 		if (n + sizeof("]") > sizeof(text))
-			return fail(r, v[list].at, "%s: too long a list",
+			return fail(r, v[list].at, "%s: the list is too long",
 				row->name);
 	}
 	text[n] = ']';
@@ -118,7 +120,7 @@ static int read_lines(const struct reader *r, const struct param_block *b,
 		return 0;
 	for (; i < end; i = v[i].end) {
 		if (v[i].kind != NODE_SCALAR || !*v[i].text)
-			return fail(r, v[i].at, "%s.%s is a list of lines",
+			return fail(r, v[i].at, "%s.%s must be a list of lines",
 				b->section, row->name);
 		snprintf(place, sizeof(place), "%s:%zu:%zu", r->tree.shown,
 			v[i].at.line + 1, v[i].at.column + 1);
@@ -139,10 +141,30 @@ static int read_plain(const struct reader *r, const struct param_block *b,
 	if (n->kind == NODE_SCALAR)
 		param_read(b, row, n->text, &why);
 	else if (n->kind == NODE_MAP || !is_list)
-		return fail(r, n->at, "%s wants a single value", row->name);
+		return fail(r, n->at, "%s must be a single value", row->name);
 	else if (read_list(r, b, row, node, &why))
 		return -1;
 	return why.code ? fail(r, n->at, "%s", why.text) : 0;
+}
+
+static int read_entry(const struct reader *r, size_t key, const char *name);
+
+/* A parameter whose name continues that of another one, which has a value:
+ * retry: { value: replay, window: 64 }. */
+static int read_below(const struct reader *r, const char *path, size_t key)
+{
+	const struct node *k = &r->tree.v[key];
+	const struct param_block *b;
+	const struct param *row;
+	struct err unknown = { 0 };
+	char name[KEY_MAX];
+
+	snprintf(name, sizeof(name), "%s.%s", path, k->text);
+	if (!strchr(path, '.') || param_resolve(r->blocks, r->n_sections + 1,
+					  name, "key", &b, &row, &unknown))
+		return fail(r, k->at, "%s has keys other than value and source",
+			path);
+	return read_entry(r, key, name);
 }
 
 /* Takes { value: 2 GB/s, source: BGQ-N5 } apart. */
@@ -163,11 +185,9 @@ static int read_sourced(const struct reader *r, const char *path, size_t map,
 			return -1;
 		if (!strcmp(v[k].text, "value"))
 			*value = v[k].end;
-		else if (strcmp(v[k].text, row.name))
-			return fail(r, v[k].at,
-				"%s has keys other than value and source",
-				path);
-		else if (read_plain(r, &b, &row, v[k].end))
+		else if (!strcmp(v[k].text, row.name)
+				 ? read_plain(r, &b, &row, v[k].end)
+				 : read_below(r, path, k))
 			return -1;
 	}
 	return *value ? 0 : fail(r, v[map].at, "%s has no value", path);
@@ -213,7 +233,7 @@ static int read_entry(const struct reader *r, size_t key, const char *name)
 	if (!known && (value->kind != NODE_MAP || !inside))
 		return fail(r, k->at, "%s", unknown.text);
 	if (value->kind != NODE_MAP)
-		return fail(r, value->at, "%s wants a map of keys", name);
+		return fail(r, value->at, "%s must be a map of keys", name);
 	return read_map(r, k->end, name);
 }
 
@@ -244,7 +264,7 @@ static int check_name(const struct reader *r, int i, yaml_mark_t at)
 
 	if ((i != HEAD_MACHINE && i != HEAD_BASE) || (n && !name[n]))
 		return 0;
-	return fail(r, at, "%s wants a name of letters, digits, - and _",
+	return fail(r, at, "%s must be a name of letters, digits, - and _",
 		head_rows[i].name);
 }
 
@@ -254,7 +274,8 @@ static int read_head(const struct reader *r)
 	const struct node *v = r->tree.v;
 
 	if (v[0].kind != NODE_MAP)
-		return fail(r, v[0].at, "a machine file is a map of sections");
+		return fail(
+			r, v[0].at, "a machine file must be a map of sections");
 	for (int i = 0; i < N_HEAD; i++) {
 		const char *name = head_rows[i].name;
 		size_t key = find_key(r, 0, name);
@@ -265,7 +286,8 @@ static int read_head(const struct reader *r)
 		if (key < v[0].end && r->is_part &&
 			(i == HEAD_MACHINE || i == HEAD_BASE))
 			return fail(r, v[key].at,
-				"%s has no place in a file that is no machine",
+				"%s is not allowed in a file that is not a "
+				"machine",
 				name);
 		if (key < v[0].end &&
 			(read_value(r, name, b, &b->rows[i], v[key].end) ||
@@ -316,11 +338,12 @@ static int read_base(const struct reader *r)
 	base.depth++;
 	if (base.depth == MACHINE_BASES_MAX)
 		return err_set(r->tree.e,
-			"%s: base upon base, more than %d files; a circle?",
+			"%s: more than %d files based on each other; is there "
+			"a cycle?",
 			place, MACHINE_BASES_MAX);
 	path = find_base(r);
 	if (!path)
-		return err_set(r->tree.e, "%s: there is no %s.yaml", place,
+		return err_set(r->tree.e, "%s: no file %s.yaml found", place,
 			r->head->names.base);
 	base.path = path;
 	failed = read_file(&base);

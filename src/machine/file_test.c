@@ -245,7 +245,7 @@ static void a_wrong_value_is_refused_in_its_place(void **state)
 		"m.yaml:3:18: topology.kind: \"tours\" is not one of torus, "
 		"mesh, fat-tree; did you mean torus?");
 	says(HEAD "topology: {shape: [1,1,1,1,1,1,1,1,1]}",
-		"m.yaml:3:19: topology.shape: 9 values, want at most 8");
+		"m.yaml:3:19: topology.shape: 9 values (want at most 8)");
 }
 
 static void a_wrong_type_is_refused(void **state)
@@ -255,42 +255,44 @@ static void a_wrong_type_is_refused(void **state)
 		HEAD "topology: {shape: ['']}" };
 
 	(void)state;
-	says("- 1\n", "m.yaml:1:1: a machine file is a map of sections");
-	says(HEAD "link: 5\n", "m.yaml:3:7: link wants a map of keys");
-	says(HEAD "link:\n", "m.yaml:3:6: link wants a map of keys");
+	says("- 1\n", "m.yaml:1:1: a machine file must be a map of sections");
+	says(HEAD "link: 5\n", "m.yaml:3:7: link must be a map of keys");
+	says(HEAD "link:\n", "m.yaml:3:6: link must be a map of keys");
 	says(HEAD "link: {}\n", "m.yaml:3:7: link is empty");
 	says(HEAD "link: {latency: {}}\n",
 		"m.yaml:3:17: link.latency is empty");
 	says(HEAD "link: {rate: [1, 2]}",
-		"m.yaml:3:14: rate wants a single value");
+		"m.yaml:3:14: rate must be a single value");
 	says(HEAD "link: {rate: {value: {value: 1}}}",
-		"m.yaml:3:22: rate wants a single value");
+		"m.yaml:3:22: rate must be a single value");
 	says(HEAD "link: {rate: {source: x}}",
 		"m.yaml:3:14: link.rate has no value");
 	says(HEAD "link: {rate: {value: 1 B/s, source: [x]}}",
-		"m.yaml:3:37: source wants a single value");
+		"m.yaml:3:37: source must be a single value");
 	for (size_t i = 0; i < 3; i++)
-		says(lists[i], "m.yaml:3:20: a list holds single values only");
+		says(lists[i],
+			"m.yaml:3:20: a list may hold only single values");
 	says(HEAD "? [a]\n: b\n",
-		"m.yaml:3:3: a key is a word, not a map or a list");
+		"m.yaml:3:3: a key must be a word, not a map or a list");
 	says(HEAD "link: {latency.board: 1 ns}",
-		"m.yaml:3:8: a key has no dot; nest maps instead");
+		"m.yaml:3:8: a key may not contain a dot; use nested maps "
+		"instead");
 }
 
 static void a_key_stands_once(void **state)
 {
 	(void)state;
 	says(HEAD "machine: n\n",
-		"m.yaml:3:1: this key stands already in line 2");
+		"m.yaml:3:1: this key is already set in line 2");
 	says(HEAD "link: {gap: 1}\ntopology: {kind: mesh}\nlink: {gap: 2}\n",
-		"m.yaml:5:1: this key stands already in line 3");
+		"m.yaml:5:1: this key is already set in line 3");
 	says(HEAD "link: {gap: 1, gap: 1}",
-		"m.yaml:3:16: this key stands already in line 3");
+		"m.yaml:3:16: this key is already set in line 3");
 	says(HEAD "link: {gap: {value: 1, value: 1}}",
-		"m.yaml:3:24: this key stands already in line 3");
+		"m.yaml:3:24: this key is already set in line 3");
 }
 
-#define WANTS_NAME "wants a name of letters, digits, - and _"
+#define WANTS_NAME "must be a name of letters, digits, - and _"
 
 static void the_head_is_checked(void **state)
 {
@@ -305,7 +307,7 @@ static void the_head_is_checked(void **state)
 	says("schema: 1\nmachine: ../m\n", "m.yaml:2:10: machine " WANTS_NAME);
 	says("schema: 1\nmachine:\n", "m.yaml:2:9: machine " WANTS_NAME);
 	says(HEAD "base: ../../etc/passwd\n", "m.yaml:3:7: base " WANTS_NAME);
-	says(HEAD "base: nowhere\n", "m.yaml:3:7: there is no nowhere.yaml");
+	says(HEAD "base: nowhere\n", "m.yaml:3:7: no file nowhere.yaml found");
 }
 
 #define CONTROL "line breaks and control characters are not allowed"
@@ -320,7 +322,7 @@ static void cleverness_is_refused(void **state)
 		"m.yaml:3:7: tags other than YAML's own are not allowed");
 	says(HEAD "title: !!binary aGVsbG8=\n",
 		"m.yaml:3:8: tags other than YAML's own are not allowed");
-	says(HEAD "--- \n" HEAD, "m.yaml:3:1: more than one document");
+	says(HEAD "--- \n" HEAD, "m.yaml:3:1: more than one YAML document");
 	says(HEAD "title: |\n  two\n  lines\n", "m.yaml:3:8: " CONTROL);
 	says(HEAD "title: \"a\\0b\"\n", "m.yaml:3:8: " CONTROL);
 	says(HEAD "title: \"\\e[31m\"\n", "m.yaml:3:8: " CONTROL);
@@ -330,8 +332,8 @@ static void cleverness_is_refused(void **state)
 static void what_is_no_yaml_is_refused(void **state)
 {
 	(void)state;
-	says("", "m.yaml:1:1: empty file");
-	says("# only a comment\n", "m.yaml:1:1: empty file");
+	says("", "m.yaml:1:1: the file is empty");
+	says("# only a comment\n", "m.yaml:1:1: the file is empty");
 	says(HEAD "link: {rate: 2",
 		"m.yaml:4:1: did not find expected ',' or '}' "
 		"while parsing a flow mapping");
@@ -339,15 +341,15 @@ static void what_is_no_yaml_is_refused(void **state)
 		"m.yaml:4:1: found character that cannot start any token "
 		"while scanning for the next token");
 	bytes_say("ab\n\0c", 5,
-		"m.yaml:2:1: not a text: "
+		"m.yaml:2:1: not valid YAML: "
 		"control characters are not allowed");
 	bytes_say("a: \xff\xfe", 5,
-		"m.yaml:1:4: not a text: "
+		"m.yaml:1:4: not valid YAML: "
 		"invalid leading UTF-8 octet");
 	bytes_say("\x7f"
 		  "ELF\x02\x01\x01\0\0",
 		9,
-		"m.yaml:1:1: not a text: "
+		"m.yaml:1:1: not valid YAML: "
 		"control characters are not allowed");
 }
 
@@ -358,12 +360,12 @@ static void nesting_has_a_limit(void **state)
 
 	(void)state;
 	memset(text, '[', N);
-	bytes_say(text, N, "m.yaml:1:9: nested deeper than 8");
+	bytes_say(text, N, "m.yaml:1:9: nested more than 8 levels deep");
 	memset(text, '{', N);
-	bytes_say(text, N, "m.yaml:1:9: nested deeper than 8");
+	bytes_say(text, N, "m.yaml:1:9: nested more than 8 levels deep");
 	for (int i = 0; i < N; i++)
 		memcpy(text + 2 * i, "- ", 2);
-	bytes_say(text, 2 * N, "m.yaml:1:17: nested deeper than 8");
+	bytes_say(text, 2 * N, "m.yaml:1:17: nested more than 8 levels deep");
 	mem_free(text);
 }
 
@@ -376,7 +378,8 @@ static void size_has_a_limit(void **state)
 	memset(text, '#', MACHINE_FILE_MAX + 1);
 	memcpy(text, HEAD, sizeof(HEAD) - 1);
 	assert_int_equal(read_bytes(&f, text, MACHINE_FILE_MAX), 0);
-	bytes_say(text, MACHINE_FILE_MAX + 1, "m.yaml:1:1: larger than 1 MiB");
+	bytes_say(text, MACHINE_FILE_MAX + 1,
+		"m.yaml:1:1: the file is larger than 1 MiB");
 	mem_free(text);
 }
 
@@ -498,7 +501,7 @@ static void a_circle_of_bases_is_refused(void **state)
 	write_file("a.yaml", HEAD "base: b\n");
 	write_file("b.yaml", HEAD "base: a\n");
 	file_says("a.yaml", "b.yaml:3:7",
-		"base upon base, more than 8 files; a circle?");
+		"more than 8 files based on each other; is there a cycle?");
 }
 
 static void eight_files_may_be_stacked(void **state)
@@ -528,7 +531,8 @@ static void what_cannot_be_read_is_refused(void **state)
 		"cannot read: Is a directory");
 	write_file("large.yaml", HEAD);
 	assert_int_equal(truncate(in_dir("large.yaml"), 1 << 21), 0);
-	file_says("large.yaml", "large.yaml:1:1", "larger than 1 MiB");
+	file_says("large.yaml", "large.yaml:1:1",
+		"the file is larger than 1 MiB");
 	if (geteuid() == 0)
 		return;
 	write_file("locked.yaml", HEAD);

@@ -65,8 +65,8 @@ static void add_topos(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, topo),
 			.def = topo_registry[0]->name,
-			.help = "which topology",
-			.source = "assumed: the simplest",
+			.help = "kind of topology",
+			.source = "assumed: the simplest topology",
 		});
 	for (i = 0; topo_registry[i]; i++) {
 		const struct topo_ops *ops = topo_registry[i];
@@ -116,7 +116,7 @@ static void add_routers(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, router),
 			.def = router_registry[0]->name,
-			.help = "which router",
+			.help = "kind of router",
 		});
 	add_block(m, "router", net_every_table, net_every_n, &m->router, "");
 	add_block(m, "router", net_params_table, net_params_n, &m->router,
@@ -144,8 +144,8 @@ static void add_routes(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, route),
 			.def = "auto",
-			.help = "which routing; auto: what the topology is "
-				"mostly used with",
+			.help = "kind of routing; auto: the usual one for the "
+				"topology",
 			.source = "assumed: the topology's own",
 		});
 	for (i = 0; route_registry[i]; i++) {
@@ -170,9 +170,9 @@ static void add_nics(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, nic),
 			.def = "none",
-			.help = "which network interface",
-			.source = "assumed: workloads put packets into the "
-				  "network",
+			.help = "kind of network interface",
+			.source = "assumed: workloads inject packets directly "
+				  "into the network",
 		});
 	for (i = 0; nic_registry[i]; i++) {
 		const struct nic_ops *ops = nic_registry[i];
@@ -195,9 +195,9 @@ static void add_sides(struct machine *m)
 		(struct param){
 			.offset = offsetof(struct machine_kinds, side),
 			.def = "none",
-			.help = "what is between the network interface and "
-				"memory: a cache, or a bus",
-			.source = "assumed: real interfaces know it",
+			.help = "what connects the network interface to "
+				"memory: a cache or a bus",
+			.source = "assumed: follows from the network interface",
 		});
 	snprintf(m->use[m->n_blocks - 1].needs,
 		sizeof(m->use[m->n_blocks - 1].needs), "any-side");
@@ -353,7 +353,7 @@ static int set_shape(struct machine *m, const struct param_block *blocks,
 	if (!shape)
 		return 0;
 	if (strlen(shape) >= PARAM_TEXT_MAX)
-		return err_set(e, "--shape: too long");
+		return err_set(e, "--shape: the text is too long");
 	snprintf(text, sizeof(text), "topology.%s=%s",
 		topo_now(m)->ops->shape_key, shape);
 	return assign(m, blocks, text, "--shape", e);
@@ -395,7 +395,9 @@ static int read_kinds(struct machine *m, const char *const *sets, size_t n_sets,
 		rows[i] = mem_alloc(b->n_rows, sizeof(*rows[i]));
 		memcpy(rows[i], b->rows, b->n_rows * sizeof(*rows[i]));
 		for (k = 0; k < b->n_rows; k++) {
-			rows[i][k].min = INT64_MIN;
+			if (!strcmp(rows[i][k].name, "kind"))
+				continue;
+			rows[i][k].min = PARAM_LOOSE;
 			rows[i][k].max = INT64_MAX;
 		}
 		loose[i] = *b;
@@ -441,9 +443,9 @@ static int check_unused(
 	for (i = 0; i < b->n_rows; i++)
 		if (b->origins[i].set)
 			return err_set(e,
-				"%s: %s.%s is not a parameter of a machine "
-				"whose topology is a %s, whose routing is %s "
-				"and whose nic is %s",
+				"%s: %s.%s is not a parameter of this machine "
+				"(topology.kind: %s, routing.kind: %s, "
+				"nic.kind: %s)",
 				b->origins[i].place, b->section,
 				b->rows[i].name, m->topo->ops->name,
 				m->route->ops->name,
@@ -587,7 +589,8 @@ int machine_check_faults(const struct machine *m, struct err *e)
 	if (machine_loses_nothing(m) || (m->nic && m->nic->client->on_lost))
 		return 0;
 	return err_set(e,
-		"faults: nothing on this machine sends again what is lost "
-		"(nic.kind is %s)",
+		"faults: packets would be lost, and nothing on this machine "
+		"resends them (nic.kind is %s); only bit errors with "
+		"link.retry: replay lose none",
 		m->nic ? m->nic->name : "none");
 }

@@ -106,8 +106,9 @@ static int check_faults(const struct machine_run *r, struct err *e)
 		return -1;
 	if (r->load->ops->client)
 		return err_set(e,
-			"faults: %s puts packets straight into the network, "
-			"and nobody sends them again",
+			"faults: packets would be lost, and nothing resends "
+			"those of %s, which enter the network directly; only "
+			"bit errors with link.retry: replay lose none",
 			r->load->ops->name);
 	return 0;
 }

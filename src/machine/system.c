@@ -39,8 +39,8 @@ static int build_net(struct system *x, const struct machine *m,
 
 	if (need > have)
 		return err_set_code(e, EXIT_LIMIT,
-			"%u nodes need about %.1f GiB of memory, and %.1f GiB "
-			"are free",
+			"%u nodes need about %.1f GiB of memory, but only %.1f "
+			"GiB are free",
 			m->topo->n_nodes, (double)need / (1 << 30),
 			(double)have / (1 << 30));
 	x->net = net_new(&n, e);
@@ -81,8 +81,8 @@ static int build_nodes(struct system *x, const struct machine *m,
 	};
 
 	if (!m->nic)
-		return err_set(e, "nic.kind is none: the machine has no "
-				  "network interface for programs to use");
+		return err_set(e, "programs need a network interface, but "
+				  "nic.kind is none on this machine");
 	x->host = n.host = host_new(&h, e);
 	if (!x->host)
 		return -1;

@@ -105,8 +105,8 @@ static int on_scalar(struct tree *t, const yaml_event_t *ev)
 static int on_open(struct tree *t, const yaml_event_t *ev)
 {
 	if (t->n_open == MACHINE_NESTING_MAX)
-		return tree_fail(t, ev->start_mark, "nested deeper than %d",
-			MACHINE_NESTING_MAX);
+		return tree_fail(t, ev->start_mark,
+			"nested more than %d levels deep", MACHINE_NESTING_MAX);
 	t->open[t->n_open++] = t->n;
 	add_node(t, ev->type == YAML_MAPPING_START_EVENT ? NODE_MAP : NODE_LIST,
 		ev);
@@ -119,7 +119,8 @@ static int on_event(struct tree *t, const yaml_event_t *ev)
 
 	switch (ev->type) {
 	case YAML_DOCUMENT_START_EVENT:
-		return t->n ? tree_fail(t, at, "more than one document") : 0;
+		return t->n ? tree_fail(t, at, "more than one YAML document")
+			    : 0;
 	case YAML_ALIAS_EVENT:
 		return tree_fail(t, at, "aliases are not allowed");
 	case YAML_SCALAR_EVENT:
@@ -132,7 +133,7 @@ static int on_event(struct tree *t, const yaml_event_t *ev)
 		t->v[t->open[--t->n_open]].end = t->n;
 		return 0;
 	case YAML_STREAM_END_EVENT:
-		return t->n ? 0 : tree_fail(t, tree_top, "empty file");
+		return t->n ? 0 : tree_fail(t, tree_top, "the file is empty");
 	default:
 		return 0;
 	}
@@ -159,8 +160,8 @@ static int fail_parse(const struct tree *t, const yaml_parser_t *p,
 	if (p->error == YAML_MEMORY_ERROR)
 		mem_give_up();
 	if (p->error == YAML_READER_ERROR)
-		return tree_fail(
-			t, mark_at(text, offset), "not a text: %s", p->problem);
+		return tree_fail(t, mark_at(text, offset), "not valid YAML: %s",
+			p->problem);
 	return tree_fail(t, p->problem_mark, "%s%s%s", p->problem,
 		p->context ? " " : "", p->context ? p->context : "");
 }
@@ -202,7 +203,7 @@ int tree_read(struct tree *t, const char *text, size_t len)
 {
 	clear(t);
 	if (len > MACHINE_FILE_MAX)
-		return tree_fail(t, tree_top, "larger than 1 MiB");
+		return tree_fail(t, tree_top, "the file is larger than 1 MiB");
 	return parse(t, text, len);
 }
 

@@ -383,7 +383,7 @@ static void count(struct book *k, struct desk *d, const struct entry *x)
 		s->spent[c] += (uint64_t)a->budget.spent[c];
 	}
 	if (sum != whole(&a->budget))
-		BUG("message %u of node %u: %lld ps are charged, and it took "
+		BUG("message %u of node %u: %lld ps were charged, but it took "
 		    "%lld ps",
 			a->number, a->src, (long long)sum,
 			(long long)whole(&a->budget));

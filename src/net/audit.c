@@ -69,8 +69,9 @@ static int count_buffer(
 	a->in_queues += count;
 	if (count != b->count || (count && id))
 		return err_set_code(e, EXIT_INTERNAL,
-			"audit: site %u: a queue of %u packets holds %u", s,
-			b->count, count);
+			"audit: site %u: a queue said to hold %u packets holds "
+			"%u",
+			s, b->count, count);
 	return 0;
 }
 
@@ -130,9 +131,9 @@ static int check_packets(const struct audit *a, struct err *e)
 	if (t.injected + t.copies == t.delivered + t.lost + t.absorbed + here)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"audit: %llu packets went in and %llu copies were made, %llu "
-		"came out, %llu were lost, %llu became part of others and %llu "
-		"are inside",
+		"audit: %llu packets went in and %llu copies were made, but "
+		"%llu came out, %llu were lost, %llu were absorbed and %llu "
+		"are still inside",
 		(unsigned long long)t.injected, (unsigned long long)t.copies,
 		(unsigned long long)t.delivered, (unsigned long long)t.lost,
 		(unsigned long long)t.absorbed, (unsigned long long)here);

@@ -332,7 +332,7 @@ static int write_line(const struct knot *k, struct place at,
 	t->ops->name_port(t, at.site, b.port, in, sizeof(in));
 	t->ops->name_port(t, at.site, w->port, out, sizeof(out));
 	return snprintf(text, size,
-		"  %s, receiver %s, channel %s, asks for %s\n", site, in,
+		"  %s, receiver %s, channel %s, waits for %s\n", site, in,
 		router_at(k, at)->ops->channels[b.channel], out);
 }
 

@@ -16,16 +16,14 @@ enum {
 
 const struct param net_params_table[] = {
 	PARAM_ROW(PARAM_COUNT, "queues", AT(queues), "4", 0, 4,
-		"queues per channel, each with a path out of its own; "
-		"0: as many as the router has for the channels of the "
-		"routing",
-		"calibrated: BGQ-N34 (BGQ-G2)"),
-	PARAM_ROW(PARAM_COUNT, "reception", AT(reception), "2", 1, 120,
-		"full packets that a reception FIFO holds", "BGQ-G15"),
+		"number of queues per channel, each with its own path out of "
+		"the receiver; 0: as many as the router has for the channels "
+		"of the routing",
+		"calibrated: BGQ-N34, BGQ-N36 (BGQ-G2)"),
 	PARAM_ROW(PARAM_COUNT, "transit", AT(transit), "0", 0, 255,
-		"grants to packets in transit for each grant to an "
-		"injection FIFO of the same class that waits for the "
-		"same link; 0: transit always goes first",
+		"number of grants to packets in transit for each grant to an "
+		"injection FIFO of the same class that waits for the same "
+		"link; 0: packets in transit always go first",
 		"BGQ-F69, BGQ-G36"),
 };
 
@@ -33,15 +31,17 @@ const size_t net_params_n =
 	sizeof(net_params_table) / sizeof(net_params_table[0]);
 
 const struct param net_every_table[] = {
+	PARAM_ROW(PARAM_COUNT, "reception", AT(reception), "2", 1, 120,
+		"capacity of a reception FIFO, in full packets", "BGQ-G15"),
 	PARAM_ROW(PARAM_COUNT, "packets", AT(packets), "8", 1, 120,
-		"full packets that a receiver holds per channel",
-		"calibrated: BGQ-N34 (BGQ-G1)"),
+		"capacity of a receiver per channel, in full packets",
+		"calibrated: BGQ-N34, BGQ-N36 (BGQ-G1)"),
 	PARAM_ROW(PARAM_COUNT, "injection", AT(injection), "2", 1, 120,
-		"full packets that an injection FIFO holds", "BGQ-G15"),
+		"capacity of an injection FIFO, in full packets", "BGQ-G15"),
 	PARAM_ROW(PARAM_TIME, "stall", AT(stall), "100 us", 1000000,
 		INT64_C(1000000000000),
-		"a packet that waits so long at the head of a queue is "
-		"looked at for deadlock",
+		"time that a packet may wait at the head of a queue before the "
+		"run looks for a deadlock",
 		NULL),
 };
 
@@ -148,8 +148,8 @@ static int check(const struct net *n, const struct net_setup *s, struct err *e)
 {
 	if (s->link->route && !s->route->is_carried)
 		return err_set(e,
-			"link.route: packets carry no route (routing.kind is "
-			"%s)",
+			"link.route: packets carry no route with routing.kind "
+			"%s (want 0 B)",
 			s->route->ops->name);
 	if (s->router->kind->check(n, s, e))
 		return -1;
@@ -234,8 +234,8 @@ static struct sim *make_sim(
 	/* or a tail would leave a switch before it has come */
 	if (n->link.route_ser[1] > least) {
 		err_set(e,
-			"link.route: %u bytes take longer than the way over "
-			"the shortest wire",
+			"link.route: %u bytes take longer on the link than the "
+			"latency of the shortest wire",
 			n->link.route);
 		return NULL;
 	}

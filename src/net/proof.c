@@ -157,7 +157,8 @@ static void tell_ring(struct work *w, struct proof_step *s, uint32_t n_locking,
 
 	snprintf(s->why, sizeof(s->why),
 		"routing.bubble is off: packets may fill all channels of a "
-		"ring, each waiting for the next; %u of %u rings can lock so",
+		"ring, each waiting for the next; %u of %u rings can deadlock "
+		"in this way",
 		n_locking, w->n_rings);
 	for (i = 0; i < ring->length; i++) {
 		proof_tell(s, r, ring->port, CHANNEL_DETERMINISTIC);
@@ -178,19 +179,19 @@ static void check_rings(struct work *w, struct proof_step *s)
 		tell_ring(w, s, n_locking, &w->rings[example]);
 	else if (w->bubble && s->holds)
 		snprintf(s->why, sizeof(s->why),
-			"entering one takes room for 2 full packets, going "
+			"entering a ring takes room for 2 full packets, going "
 			"straight on for 1, and a buffer holds %" PRId64
 			": %u rings and lines in each of %d channels",
 			w->packets, w->n_rings, RING_CHANNELS);
 	else if (w->bubble)
 		snprintf(s->why, sizeof(s->why),
-			"entering one takes room for 2 full packets, and a "
-			"buffer holds %" PRId64 ": nothing could ever enter",
+			"entering a ring takes room for 2 full packets, and a "
+			"buffer holds %" PRId64 ": no packet could ever enter",
 			w->packets);
 	else
 		snprintf(s->why, sizeof(s->why),
-			"routing.bubble is off, but minimal routes go round "
-			"none of the %u rings and lines",
+			"routing.bubble is off, but no minimal route goes all "
+			"the way round any of the %u rings and lines",
 			w->n_rings);
 }
 
@@ -255,7 +256,7 @@ static void check_turns(struct work *w, struct proof_step *s)
 	struct cdg g = { .n = w->n_rings, .arg = w, .next = next_ring };
 	struct cdg_cycle c = cdg_find_cycle(&g);
 
-	s->what = "no way leads from a ring back into it";
+	s->what = "no path leads from a ring back into it";
 	s->holds = !c.n;
 	w->proof->n_turns = c.n_edges;
 	if (s->holds)
@@ -265,8 +266,7 @@ static void check_turns(struct work *w, struct proof_step *s)
 			w->n_rings, c.n_edges);
 	else
 		snprintf(s->why, sizeof(s->why),
-			"packets that turn lead through %u rings and back",
-			c.n);
+			"packets that turn form a cycle of %u rings", c.n);
 	tell_turns(w, s, &c);
 	mem_free(c.vertex);
 }
@@ -305,10 +305,10 @@ static void check_dynamic(const struct work *w, struct proof_step *s)
 	hint_deps_fini(&dynamic.deps);
 	s->holds = !c.n;
 	snprintf(s->why, sizeof(s->why),
-		c.n ? "routing.escape is off: dynamic packets wait for dynamic "
-		      "channels alone, and these for each other"
-		    : "routing.escape is off, but the dynamic channels have "
-		      "no cycle of their own");
+		c.n ? "routing.escape is off: dynamic packets wait only for "
+		      "dynamic channels, which wait for each other"
+		    : "routing.escape is off, but the dynamic channels form no "
+		      "cycle");
 	for (i = 0; i < c.n; i++)
 		proof_tell(s, c.vertex[i] / w->t->n_ports,
 			c.vertex[i] % w->t->n_ports, CHANNEL_DYNAMIC);
@@ -345,7 +345,7 @@ static void check_escapes(struct work *w, struct proof_step *s)
 {
 	uint32_t n_hints = 1u << w->t->n_ports, hints, n = 0;
 
-	s->what = "a dynamic packet that waits can always ask for its escape";
+	s->what = "a waiting dynamic packet can always request its escape";
 	s->holds = true;
 	for (hints = 1; hints < n_hints && s->holds; hints++) {
 		if (!hint_deps_is_set(w->h, hints))
@@ -413,16 +413,16 @@ static void check_progress(struct work *w, struct proof_step *s)
 {
 	uint32_t stranded = find_stranded(w);
 
-	s->what = "a packet on a ring never waits for dynamic channels alone";
+	s->what = "a packet on a ring never waits only for dynamic channels";
 	s->holds = !stranded && !is_wire_missing(w, s);
 	if (s->holds)
 		snprintf(s->why, sizeof(s->why),
-			"after each hop it asks for a ring channel that has a "
+			"after each hop it requests a ring channel that has a "
 			"wire, or has arrived");
 	else if (stranded)
 		snprintf(s->why, sizeof(s->why),
 			"with hint bits %#x left it has no ring channel to "
-			"ask for",
+			"request",
 			stranded);
 }
 

@@ -152,12 +152,14 @@ static void check_moving(
 	s->what = "each plane keeps moving";
 	s->holds = packets >= 2;
 	snprintf(s->why, sizeof(s->why),
-		s->holds ? "entering one takes room for 2 full packets, going "
-			   "straight on for 1, and a buffer holds %" PRId64
-			   ": %u planes and lines in each channel"
-			 : "entering one takes room for 2 full packets, and a "
-			   "buffer holds %" PRId64 ": nothing could ever enter "
-			   "%u planes",
+		s->holds
+			? "entering a ring takes room for 2 full packets, "
+			  "going straight on for 1, and a buffer holds %" PRId64
+			  ": %u planes and lines in each channel"
+			: "entering a ring takes room for 2 full packets, and "
+			  "a buffer holds %" PRId64
+			  ": nothing could ever enter "
+			  "%u planes",
 		packets, x->n);
 }
 

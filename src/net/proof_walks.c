@@ -34,10 +34,11 @@ static uint32_t next_channel(const void *arg, uint32_t v, uint32_t *at)
 static void check_routes(struct proof_step *s, const struct route_walks *w)
 {
 	s->letter = 'a';
-	s->what = "each stored route leads over wires to its end";
+	s->what = "each stored route leads to its destination over existing "
+		  "wires";
 	s->holds = !w->is_broken;
 	if (s->holds)
-		snprintf(s->why, sizeof(s->why), "%" PRIu64 " routes walked",
+		snprintf(s->why, sizeof(s->why), "%" PRIu64 " routes followed",
 			w->n_routes);
 	else
 		snprintf(s->why, sizeof(s->why),
@@ -61,7 +62,7 @@ static uint64_t find_cycle(
 	s->holds = !c.n;
 	if (c.n)
 		snprintf(s->why, sizeof(s->why),
-			"ways lead through %u channels and back", c.n);
+			"paths form a cycle of %u channels", c.n);
 	for (i = 0; i < c.n; i++) {
 		uint32_t wire = c.vertex[i] / g->n_channels;
 
@@ -96,8 +97,8 @@ static void check_channels(
 	p->n_channels = count_followed(g);
 	if (s->holds)
 		snprintf(s->why, sizeof(s->why),
-			"%u channels that others follow, %" PRIu64
-			" ways from one to the next, no cycle",
+			"%u channels that packets wait in, %" PRIu64
+			" paths from one to another, no cycle",
 			p->n_channels, p->n_turns);
 }
 
@@ -142,20 +143,20 @@ static void check_broadcasts(struct proof *p, struct proof_step *s,
 	uint64_t n_turns;
 
 	s->letter = 'c';
-	s->what = "nor with broadcasts and their answers beside them";
+	s->what = "nor does it with broadcasts and their answers";
 	route_graph_init(&cast, g->topo, 1);
 	r->ops->walk_ranges(r, &cast, &w);
 	if (w.is_broken) {
 		snprintf(s->why, sizeof(s->why),
-			"a broadcast from node %u by way %u %s", w.src,
+			"a broadcast from node %u by path %u %s", w.src,
 			w.number, w.how);
 	} else {
 		add_answers(&cast, g);
 		n_turns = find_cycle(s, g, 1);
 		if (s->holds)
 			snprintf(s->why, sizeof(s->why),
-				"%" PRIu64 " ways up walked, %" PRIu64
-				" ways from one channel to the next, no cycle",
+				"%" PRIu64 " paths up followed, %" PRIu64
+				" paths from one channel to another, no cycle",
 				w.n_routes, n_turns);
 	}
 	p->n_steps = 3;

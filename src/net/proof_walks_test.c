@@ -154,7 +154,7 @@ static void is_told(void (*start)(const struct route *, struct packet *),
 static void routes_that_lead_astray_are_told(void **state)
 {
 	(void)state;
-	is_told(start_astray, "from node 5 to node 6", "elsewhere");
+	is_told(start_astray, "from node 5 to node 6", "another node");
 	is_told(start_nowhere, "from node 5 to node 14", "no wire");
 }
 
@@ -221,7 +221,7 @@ static void broadcasts_have_ways_of_their_own(void **state)
 	prove(&p, &m);
 	assert_true(p.is_proved);
 	/* each of eight switches turns from each port down to that port, too */
-	assert_non_null(strstr(p.step[2].why, " 256 ways from one channel"));
+	assert_non_null(strstr(p.step[2].why, " 256 paths from one channel"));
 	proof_free(&p);
 }
 

@@ -119,7 +119,7 @@ int nic_audit(const struct nic *nic, struct err *e)
 			return -1;
 	if (used)
 		return err_set_code(e, EXIT_INTERNAL,
-			"audit: %llu packets' bytes are still under way",
+			"audit: the bytes of %llu packets are still in flight",
 			(unsigned long long)used);
 	return 0;
 }

@@ -36,7 +36,7 @@ void nic_testing_init(
 	nic_testing_defaults(hint_ops.params, hint_ops.n_params, &m->hint);
 	link_params_defaults(&m->link);
 	net_params_defaults(&m->router);
-	m->router.kind = router_find("direct");
+	m->router.kind = router_registry[0];
 	m->hint.route.ops = &hint_ops;
 	m->ops = ops;
 	m->params = mem_alloc(1, ops->params_size);

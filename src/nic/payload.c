@@ -9,7 +9,7 @@
 
 static void on_empty(uint32_t most)
 {
-	err_give_up(EXIT_LIMIT, "more than %u payloads in the machine", most);
+	err_give_up(EXIT_LIMIT, "more than %u payloads in flight", most);
 }
 
 struct payload_pool *payload_pool_new(

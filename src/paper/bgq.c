@@ -190,7 +190,8 @@ static const char few_rounds_note[] =
 	"last lines are written back; 16 rounds give 25.2 GB/s. The paper's "
 	"4 MB is below its 256 MB; the model has one DDR rate for both.";
 static const char messages_note[] =
-	"One message to each other node, as the paper describes its test.";
+	"One message to each other node, as the paper describes its test. Long "
+	"messages keep a node sending to the same few others, and collide.";
 static const char rounds_note[] =
 	"Beside it: one packet to each other node in turn.";
 static const char zones_note[] =

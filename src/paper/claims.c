@@ -30,9 +30,9 @@ static int take_text(const struct reader *r, size_t at, char **text)
 	const char *s = scalar(r, at);
 
 	if (!s)
-		return fail(r, at, "want a text");
+		return fail(r, at, "want a single value");
 	if (*text)
-		return fail(r, at, "the key is there twice");
+		return fail(r, at, "the key is given twice");
 	*text = mem_text(s);
 	return 0;
 }
@@ -85,7 +85,7 @@ static int edit_key(struct reader *r, void *arg, const char *key, size_t v)
 	if (n->kind != NODE_SCALAR || *n->text)
 		return take_text(r, v, &e->put);
 	if (e->put)
-		return fail(r, v, "the key is there twice");
+		return fail(r, v, "the key is given twice");
 	e->put = mem_text("");
 	return 0;
 }
@@ -139,7 +139,7 @@ static int feature_key(struct reader *r, void *arg, const char *key, size_t v)
 		return fail(r, v, "want id, what, status, tests or mutant");
 	c->is_covered = text && !strcmp(text, "covered");
 	if (!c->is_covered && !(text && !strcmp(text, "missing")))
-		return fail(r, v, "status: covered or missing");
+		return fail(r, v, "status: want covered or missing");
 	return 0;
 }
 
@@ -155,15 +155,16 @@ static int take_feature(struct reader *r, size_t v)
 	if (each_key(r, v, c, feature_key))
 		return -1;
 	if (!c->id || !c->what)
-		return fail(r, v, "a feature has an id and says what it is");
+		return fail(
+			r, v, "a feature needs an id and a description (what)");
 	if (c->is_covered != (c->n_tests > 0) ||
 		c->is_covered != (c->n_edits > 0))
 		return fail(r, v,
-			"what is covered has tests and a mutant, and nothing "
-			"else has");
+			"a covered feature needs tests and a mutant, and a "
+			"missing one has neither");
 	for (i = 0; i + 1 < all->n; i++)
 		if (!strcmp(all->v[i].id, c->id))
-			return fail(r, v, "the id is there twice");
+			return fail(r, v, "the id is given twice");
 	return 0;
 }
 

@@ -219,5 +219,5 @@ void paper_measure(struct paper_lab *lab, const struct paper_row *row,
 	paper_judge(row, row->scale * a, result);
 	if (!result->is_measured)
 		snprintf(result->why, sizeof(result->why),
-			"the experiments give no number");
+			"the experiments yield no number");
 }

@@ -15,13 +15,13 @@ enum {
 
 static const struct param params[] = {
 	PARAM_ONE_OF("mode", AT(mode), "minimal", "minimal|valiant",
-		"the shortest way, or that by way of a group that is "
-		"drawn at random",
-		"assumed: best for even traffic"),
+		"minimal: the shortest path; valiant: a path through a "
+		"randomly chosen intermediate group",
+		"assumed: best for uniform traffic"),
 	PARAM_ROW(PARAM_FLAG, "stages", AT(stages), "yes", 0, 0,
-		"whether packets change to the next channel with each "
-		"global link; no: all are on one, and can deadlock",
-		"assumed: without them it can deadlock"),
+		"whether packets move to the next channel with each global "
+		"link; no: all packets use one channel and can deadlock",
+		"assumed: needed for freedom from deadlock"),
 };
 
 static const struct dragonfly_route *of(const struct route *r)
@@ -41,8 +41,8 @@ static int dragonfly_init(struct route *r, const struct topo *t, struct err *e)
 			t->ops->name);
 	if (d->topo->g > FIELD / 2 || d->topo->a * d->topo->h > FIELD / 2)
 		return err_set(e,
-			"routing.kind: dragonfly numbers at most %d groups and "
-			"global links of a group",
+			"routing.kind: dragonfly supports at most %d groups, "
+			"and as many global links per group",
 			FIELD / 2);
 	r->topo = t;
 	r->n_channels = !d->stages ? 1 : d->mode == DRAGONFLY_VALIANT ? 3 : 2;
@@ -246,8 +246,8 @@ static void dragonfly_describe(const struct route *r, FILE *f)
 {
 	fprintf(f, "routing     %s, on %s\n",
 		of(r)->mode == DRAGONFLY_VALIANT
-			? "by way of a group drawn at random"
-			: "the shortest way",
+			? "by way of a randomly chosen group"
+			: "the shortest path",
 		of(r)->stages ? "a channel for each stage" : "one channel");
 }
 

@@ -167,7 +167,7 @@ static void go_on(struct follow *f, struct state s)
 	if (f->r->has_escape && step.escape != PACKET_NO_PORT)
 		m |= (port_mask)1 << step.escape;
 	if (!m && s.at != p.dst)
-		say_broken(f, "ends elsewhere");
+		say_broken(f, "ends at another node");
 	if (s.behind != NOTHING)
 		route_add(f->g, s.behind, waited_for(f, s, &step, m),
 			step.channel);
@@ -176,7 +176,7 @@ static void go_on(struct follow *f, struct state s)
 		struct topo_end to = t->ops->peer(t, s.at, port);
 
 		if (to.router == NO_ROUTER) {
-			say_broken(f, "asks for a port that has no wire");
+			say_broken(f, "uses a port that has no wire");
 			continue;
 		}
 		add(f, (struct state){ to.router, to.port,
@@ -203,7 +203,7 @@ static void follow_way(
 	for (i = 0; i < f->n && i < MOST_STATES; i++)
 		go_on(f, f->state[i]);
 	if (i == MOST_STATES)
-		say_broken(f, "does not end");
+		say_broken(f, "never ends");
 }
 
 static void follow_pair(struct follow *f, uint32_t src, uint32_t dst)

@@ -16,8 +16,8 @@
 
 static const struct param params[] = {
 	PARAM_ROW(PARAM_TEXT, "order", AT(order), "longest-first", 0, 0,
-		"order of dimensions for deterministic packets and for "
-		"escapes: letters (\"ABCDE\") or longest-first",
+		"dimension order of deterministic packets and of escapes: "
+		"letters (\"ABCDE\") or longest-first",
 		"BGQ-F34"),
 	PARAM_ROW(PARAM_TEXT, "zones.0", AT(zones[0]), "longest-first", 0, 0,
 		"first set of zone masks: none, longest-first, order, "
@@ -30,16 +30,17 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_TEXT, "zones.3", AT(zones[3]), "none", 0, 0,
 		"fourth set of zone masks", "BGQ-G6"),
 	PARAM_ONE_OF("ties", AT(ties), "parity", "parity|random|plus",
-		"direction where both are equally far: by the parity of the "
+		"direction if both are equally short: by the parity of the "
 		"source's coordinates, at random, or always plus",
 		"BGQ-G8"),
 	PARAM_ROW(PARAM_FLAG, "bubble", AT(bubble), "yes", 0, 0,
-		"entering a ring of an escape channel needs room for "
-		"two full packets (no: for one, and rings can lock)",
+		"whether entering a ring of an escape channel needs room for "
+		"two full packets; no: room for one suffices, and rings can "
+		"deadlock",
 		"BGQ-F38, BGQ-G4"),
 	PARAM_ROW(PARAM_FLAG, "escape", AT(escape), "yes", 0, 0,
-		"dynamic packets may escape to the deterministic "
-		"channel (no: adaptive routing can lock)",
+		"whether dynamic packets may escape to the deterministic "
+		"channel; no: adaptive routing can deadlock",
 		"BGQ-F38, BGQ-G4"),
 };
 
@@ -83,8 +84,9 @@ static int set_order(struct hint *h, struct err *e)
 
 		if (i < 0 || seen >> i & 1)
 			return err_set(e,
-				"routing.order: \"%s\": want each of the %u "
-				"dimensions %c to %c once, or longest-first",
+				"routing.order: \"%s\" is no order (want each "
+				"of the %u dimensions %c to %c once, or "
+				"longest-first)",
 				h->order, t->n_dims, t->letters[0],
 				t->letters[t->n_dims - 1]);
 		seen |= 1u << i;
@@ -92,7 +94,7 @@ static int set_order(struct hint *h, struct err *e)
 	}
 	if (n != t->n_dims)
 		return err_set(e,
-			"routing.order: \"%s\" names %u of %u dimensions",
+			"routing.order: \"%s\" names only %u of %u dimensions",
 			h->order, n, t->n_dims);
 	return 0;
 }
@@ -127,9 +129,9 @@ static int zones_groups(
 			h->mask[set][n] |= dim_ports((uint32_t)d);
 		else
 			return err_set(e,
-				"zones: \"%s\" is neither none, longest-first "
-				"nor order, nor groups of the dimensions %c to "
-				"%c such as \"A,BC\"",
+				"zones: \"%s\" is no zone order (want none, "
+				"longest-first, order, or groups of the "
+				"dimensions %c to %c such as \"A,BC\")",
 				text, h->torus->letters[0],
 				h->torus->letters[h->torus->n_dims - 1]);
 	}
@@ -139,8 +141,9 @@ static int zones_groups(
 	for (i = 0; i < h->torus->n_dims; i++)
 		if (!(all & dim_ports(i)))
 			return err_set(e,
-				"zones: \"%s\" leaves out dimension %c", text,
-				h->torus->letters[i]);
+				"zones: \"%s\" leaves out dimension %c (want "
+				"every dimension once)",
+				text, h->torus->letters[i]);
 	return 0;
 }
 
@@ -196,8 +199,9 @@ static int check_lengths(const struct torus *t, struct err *e)
 	for (i = 0; i < t->n_dims; i++)
 		if (t->dim[i] > UINT8_MAX) /* hints may lead all around */
 			return err_set(e,
-				"topology.shape: dimension %c of %u: hint-bit "
-				"routing counts at most %d hops",
+				"topology.shape: dimension %c has %u routers, "
+				"and hint-bit routing allows at most %d hops "
+				"in a dimension",
 				t->letters[i], t->dim[i], UINT8_MAX);
 	return 0;
 }

@@ -47,7 +47,7 @@ void hint_describe(const struct route *r, FILE *f)
 		fprintf(f, "%s %u: %s", i ? ";" : "", i, text);
 	}
 	fprintf(f, "\nescape      %s\n",
-		!h->escape  ? "none: dynamic packets can lock"
+		!h->escape  ? "none: dynamic packets can deadlock"
 		: h->bubble ? "to the deterministic channel, bubble "
 			      "rule"
 			    : "to the deterministic channel, without "

@@ -1,7 +1,5 @@
 #include "route/route.h"
 
-#include <string.h>
-
 #include "route/dragonfly.h"
 #include "route/hint.h"
 #include "route/order.h"
@@ -14,13 +12,3 @@ const struct route_ops *const route_registry[] = {
 	&order_ops,
 	NULL,
 };
-
-const struct route_ops *route_find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; route_registry[i]; i++)
-		if (!strcmp(route_registry[i]->name, name))
-			return route_registry[i];
-	return NULL;
-}

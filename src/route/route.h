@@ -229,7 +229,6 @@ static inline void route_add(const struct route_graph *g, uint32_t vertex,
 void route_follow(
 	const struct route *r, struct route_graph *g, struct route_walks *w);
 
-const struct route_ops *route_find(const char *name);
 extern const struct route_ops *const route_registry[];
 
 #endif

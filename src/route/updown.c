@@ -14,15 +14,15 @@ _Static_assert(FATTREE_MAX_NODES <= UINT16_MAX, "the end of a range fits");
 
 static const struct param params[] = {
 	PARAM_ONE_OF("spread", AT(spread), "source", "source|rotate|single",
-		"which of its stored routes a packet takes: one by its "
-		"source's number, so that few meet; the next one for "
-		"each packet of a node; or always up-link 0",
+		"which stored route a packet takes: source: one chosen by the "
+		"source's number, so that few routes collide; rotate: the next "
+		"one for each packet of a node; single: always up-link 0",
 		"QSN-G7"),
 	PARAM_ROW(PARAM_TIME, "answers", AT(answers), "100 us", 1000000,
 		INT64_C(1000000000000),
-		"after which a switch forgets a broadcast to which not "
-		"all answers have come",
-		"assumed: more than the time-out of who sends"),
+		"time after which a switch discards a broadcast whose answers "
+		"are incomplete",
+		"assumed: longer than the sender's time-out"),
 };
 
 static int updown_init(struct route *r, const struct topo *t, struct err *e)
@@ -37,8 +37,8 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 			t->ops->name);
 	if (t->n_ports > 1u << PORT_BITS)
 		return err_set(e,
-			"routing.kind: updown names ports by %d bits, and "
-			"switches have %u ports",
+			"routing.kind: updown stores ports in %d bits, too few "
+			"for switches of %u ports",
 			PORT_BITS, t->n_ports);
 	r->topo = t;
 	r->is_carried = true;

@@ -51,9 +51,9 @@ static void walk_one(struct walk *w, uint32_t src, uint32_t dst, uint32_t i)
 
 		if (to.router == NO_ROUTER || hops == MOST_HOPS) {
 			say_broken(w, &p, i,
-				hops == MOST_HOPS ? "does not end"
-						  : "asks for a port that has "
-						    "no wire");
+				hops == MOST_HOPS
+					? "never ends"
+					: "uses a port that has no wire");
 			return;
 		}
 		if (behind)
@@ -63,7 +63,7 @@ static void walk_one(struct walk *w, uint32_t src, uint32_t dst, uint32_t i)
 		route_arrive(w->route, &p, at, to.port);
 	}
 	if (at != dst)
-		say_broken(w, &p, i, "ends elsewhere");
+		say_broken(w, &p, i, "ends at another node");
 }
 
 static void walk_pair(struct walk *w, uint32_t src, uint32_t dst)
@@ -187,7 +187,7 @@ static void climb(struct walk *w, struct packet *p, uint32_t i, port_mask *used)
 		struct topo_end to = w->topo->ops->peer(w->topo, at, port);
 
 		if (to.router == NO_ROUTER) {
-			say_broken(w, p, i, "asks for a port that has no wire");
+			say_broken(w, p, i, "uses a port that has no wire");
 			return;
 		}
 		if (behind)
@@ -202,7 +202,7 @@ static void climb(struct walk *w, struct packet *p, uint32_t i, port_mask *used)
 			break;
 	}
 	if (!ports || hops == MOST_HOPS) {
-		say_broken(w, p, i, "never turns");
+		say_broken(w, p, i, "never turns downwards");
 		return;
 	}
 	*behind |= ports;
@@ -243,7 +243,7 @@ static void descend(struct walk *w, router_id r, port_id port, port_mask *used)
 	port_mask ports;
 
 	if (to == NO_ROUTER) {
-		say_broken(w, &p, 0, "asks for a port that has no wire");
+		say_broken(w, &p, 0, "uses a port that has no wire");
 		return;
 	}
 	ports = w->route->ops->spread(w->route, &p, to);

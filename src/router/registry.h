@@ -4,8 +4,6 @@
 
 #include "net/router.h"
 
-/* NULL where there is no such router. */
-const struct router_ops *router_find(const char *name);
 extern const struct router_ops *const router_registry[];
 
 #endif

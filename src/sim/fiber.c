@@ -289,14 +289,14 @@ static int check_sizes(size_t n_fibers, size_t stack_bytes, struct err *e)
 
 	if (stack_bytes < FIBER_MIN_STACK || stack_bytes > FIBER_MAX_STACK)
 		return err_set(e,
-			"fiber stacks of %zu bytes, want %d KiB to %d MiB",
+			"fiber stacks of %zu bytes (want %d KiB to %d MiB)",
 			stack_bytes, FIBER_MIN_STACK >> 10,
 			FIBER_MAX_STACK >> 20);
 	most = SIZE_MAX / 4 / (stack_bytes + FIBER_GUARD_BYTES);
 	if (most >= FIBER_NONE)
 		most = FIBER_NONE - 1;
 	if (n_fibers < 1 || n_fibers > most)
-		return err_set(e, "%zu fibers, want 1 to %zu", n_fibers, most);
+		return err_set(e, "%zu fibers (want 1 to %zu)", n_fibers, most);
 	return 0;
 }
 
@@ -322,15 +322,15 @@ static int map_stacks(struct fiber_pool *p, struct err *e)
 
 	if (map == MAP_FAILED)
 		return err_set_code(e, EXIT_LIMIT,
-			"no room for %u fiber stacks of %zu KiB: %s",
+			"no memory for %u fiber stacks of %zu KiB: %s",
 			p->n_fibers, p->stack_bytes >> 10, strerror(errno));
 	p->map = (uintptr_t)map;
 	madvise(map, p->map_bytes, MADV_NOHUGEPAGE);
 	for (size_t at = 0; at < p->map_bytes; at += p->group_bytes) {
 		if (mprotect((void *)(p->map + at), p->guard_bytes, PROT_NONE))
 			return err_set_code(e, EXIT_LIMIT,
-				"no guards for %u fiber stacks: %s "
-				"(see vm.max_map_count)",
+				"no guard pages for %u fiber stacks: %s (see "
+				"the kernel's setting vm.max_map_count)",
 				p->n_fibers, strerror(errno));
 	}
 	return 0;

@@ -81,7 +81,7 @@ static void senseless_sizes_are_refused(void **state)
 	assert_int_equal(many.code, EXIT_BAD_INPUT);
 	assert_null(fiber_pool_new(10, 100, &small));
 	assert_string_equal(small.text,
-		"fiber stacks of 100 bytes, want 16 KiB to 1024 MiB");
+		"fiber stacks of 100 bytes (want 16 KiB to 1024 MiB)");
 	assert_null(fiber_pool_new(1000000, FIBER_MAX_STACK, &room));
 	assert_int_equal(room.code, EXIT_LIMIT);
 }

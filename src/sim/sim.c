@@ -223,15 +223,17 @@ static int check(const struct sim_params *p, struct err *e)
 	if (p->n_sites < 1)
 		return err_set(e, "a machine needs at least one site");
 	if (p->n_workers < 1 || p->n_workers > SIM_MAX_WORKERS)
-		return err_set(e, "%u threads, want 1 to %d", p->n_workers,
+		return err_set(e, "%u threads (want 1 to %d)", p->n_workers,
 			SIM_MAX_WORKERS);
 	if (p->window < SIM_MIN_WINDOW)
 		return err_set(e,
-			"the shortest wire takes %lld ps: below %d ps the "
-			"window is too short to simulate",
+			"the shortest wire has a latency of %lld ps (want at "
+			"least %d ps)",
 			(long long)p->window, SIM_MIN_WINDOW);
 	if (p->window > UINT32_MAX / SLOTS_LEAST)
-		return err_set(e, "the shortest wire takes %lld ps: too long",
+		return err_set(e,
+			"the shortest wire has a latency of %lld ps, which is "
+			"too long",
 			(long long)p->window);
 	return 0;
 }

@@ -308,9 +308,9 @@ static void bad_parameters_are_refused(void **state)
 	p.window = SIM_MIN_WINDOW - 1;
 	is_refused(p, "4999 ps");
 	p.window = 0;
-	is_refused(p, "window");
+	is_refused(p, "shortest wire");
 	p.window = -41400;
-	is_refused(p, "window");
+	is_refused(p, "shortest wire");
 	p.window = INT64_C(1) << 40;
 	is_refused(p, "too long");
 	sim_free(NULL);

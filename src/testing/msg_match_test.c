@@ -431,6 +431,40 @@ static void random_messages_arrive_in_order(void **state)
 		stress, &(struct weft_msg_options){ .slots = 3, .eager = 100 });
 }
 
+/* --- damaged --- */
+
+static void damaged(struct weft_msg *msg, void *arg)
+{
+	struct msg_state *m = (struct msg_state *)msg;
+	struct weft_msg_status got;
+	uint16_t kind;
+
+	(void)arg;
+	for (kind = MSG_SELF; kind < 9; kind += 3) {
+		struct msg_trailer t = { .bytes = UINT64_C(1) << 62,
+			.from = UINT64_MAX,
+			.tag = 7,
+			.kind = kind,
+			.fin = UINT16_MAX };
+
+		if (m->rank == 0)
+			msg_lane_send(m, MSG_USER, 1, &t, NULL);
+		if (m->rank != 1)
+			continue;
+		assert_int_equal(weft_msg_receive(msg, 0, 7, MSG_TEST_TARGET,
+					 WEFT_MSG_EAGER, &got),
+			0);
+		assert_int_equal(got.bytes, WEFT_MSG_EAGER);
+	}
+}
+
+/* What comes in a slot may be anything; it is taken, and nothing breaks. */
+static void a_damaged_message_is_a_short_one(void **state)
+{
+	(void)state;
+	msg_test_everywhere(damaged, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -442,6 +476,7 @@ int main(void)
 		cmocka_unit_test(one_node_can_be_flooded),
 		cmocka_unit_test(what_piles_up_holds_up_nothing_else),
 		cmocka_unit_test(random_messages_arrive_in_order),
+		cmocka_unit_test(a_damaged_message_is_a_short_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #define LENGTH(name_, i, def_, help_, source_)                                 \
 	PARAM_ROW(PARAM_COUNT, "cable." name_,                                 \
 		AT(length) + (i) * sizeof(int64_t), def_, 1, 10000,            \
-		"metres of cable " help_, source_)
+		"length of the cable " help_ ", in metres", source_)
 #define NUMBER(name_, field_, def_, min_, help_, source_)                      \
 	PARAM_ROW(PARAM_COUNT, name_, AT(field_), def_, min_, TOPO_MAX_PORTS,  \
 		help_, source_)
@@ -18,25 +18,27 @@ enum { NODE, LOCAL, GLOBAL };
 
 static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "nodes", AT(nodes), "0", 0, TOPO_MAX_ROUTERS,
-		"nodes, in whole groups; 0: of as many groups as "
+		"number of nodes, in whole groups; 0: as many groups as the "
 		"global links can join",
 		"assumed: the largest machine"),
-	NUMBER("per-router", per_router, "4", 1, "nodes of each router",
+	NUMBER("per-router", per_router, "4", 1,
+		"number of nodes at each router",
 		"assumed: balanced, half of the routers of a group"),
-	NUMBER("routers", routers, "8", 1, "routers of each group",
+	NUMBER("routers", routers, "8", 1, "number of routers in each group",
 		"assumed: routers of 15 ports"),
-	NUMBER("global", globals, "4", 0, "global links of each router",
+	NUMBER("global", globals, "4", 0,
+		"number of global links of each router",
 		"assumed: balanced, as many as nodes"),
 	PARAM_ONE_OF("arrangement", AT(arrangement), "palmtree",
 		"palmtree|consecutive",
-		"which group a group's global ports lead to, counted router by "
-		"router; palmtree: to the groups before it, the nearest first; "
-		"consecutive: to all others in their order",
+		"which groups a group's global ports lead to, router by "
+		"router; palmtree: the preceding groups, nearest first; "
+		"consecutive: all other groups in ascending order",
 		"assumed: spreads neighbouring groups over routers"),
 	PARAM_ROW(PARAM_TIME, "router", AT(logic), "100 ns", 0, 1000000000,
 		"time that a router takes from a head's arrival to its "
 		"departure",
-		"assumed: what switches of today take"),
+		"assumed: typical of today's switches"),
 	LENGTH("node", NODE, "2", "between a node and its router",
 		"assumed: in a rack"),
 	LENGTH("local", LOCAL, "2", "between two routers of a group",
@@ -53,12 +55,13 @@ static int set_groups(struct dragonfly *t, struct err *e)
 
 	if (t->nodes && (uint64_t)t->nodes % per)
 		return err_set(e,
-			"topology.nodes: %lld are not whole groups of %llu",
+			"topology.nodes: %lld is not a multiple of a group's "
+			"%llu nodes",
 			(long long)t->nodes, (unsigned long long)per);
 	if (g > most)
 		return err_set(e,
-			"topology.nodes: %lld are %llu groups, and global "
-			"links join at most %llu",
+			"topology.nodes: %lld nodes are %llu groups, and the "
+			"global links join at most %llu",
 			(long long)t->nodes, (unsigned long long)g,
 			(unsigned long long)most);
 	if (g * (per + t->a) > TOPO_MAX_ROUTERS)
@@ -107,8 +110,8 @@ static int dragonfly_init(struct topo *topo, struct err *e)
 	topo->node_ports = 1;
 	if (topo->n_ports > TOPO_MAX_PORTS)
 		return err_set(e,
-			"topology.routers: a router would have %u ports, at "
-			"most %d",
+			"topology.routers: a router would have %u ports, more "
+			"than the %d allowed",
 			topo->n_ports, TOPO_MAX_PORTS);
 	if (set_groups(t, e))
 		return -1;

@@ -268,7 +268,7 @@ static void is_refused(
 static void dragonflies_that_cannot_be_are_refused(void **state)
 {
 	(void)state;
-	is_refused(2, 4, 2, 9, "whole groups of 8");
+	is_refused(2, 4, 2, 9, "multiple of a group's 8 nodes");
 	is_refused(2, 4, 2, 80, "join at most 9");
 	is_refused(2, 60, 20, 0, "ports");
 }

@@ -9,30 +9,31 @@
 
 static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "nodes", AT(nodes), "64", 1, FATTREE_MAX_NODES,
-		"nodes; levels are built until all of them fit",
+		"number of nodes; the tree gets as many levels as they need",
 		"assumed: a small machine"),
 	PARAM_ROW(PARAM_COUNTS, "radix", AT(radix), "4", 2, FATTREE_MAX_RADIX,
-		"ports that lead down from the switches of each level, "
-		"from below; the last number holds for the rest",
+		"number of ports that lead down from each switch, level by "
+		"level from the bottom; the last number applies to all further "
+		"levels",
 		"assumed: small switches"),
 	PARAM_ROW(PARAM_COUNTS, "up", AT(up), "0", 0, FATTREE_MAX_RADIX,
-		"up-links of the switches of each level, from below; "
-		"the last number holds for the rest; 0: as many as "
-		"lead down; fewer: a tapered tree",
+		"number of links that lead up from each switch, level by level "
+		"from the bottom; the last number applies to all further "
+		"levels; 0: as many as lead down; fewer make a tapered tree",
 		"assumed: a full tree"),
 	PARAM_ROW(PARAM_TIME, "switch", AT(logic), "100 ns", 0, 1000000000,
 		"time that a switch takes from a head's arrival to its "
 		"departure",
-		"assumed: what switches of today take"),
+		"assumed: typical of today's switches"),
 	PARAM_ROW(PARAM_COUNTS, "cable.length", AT(length), "2x5", 1, 10000,
-		"metres of cable at each stage: from the nodes to "
-		"level 1, from level 1 to level 2, ...; the last "
-		"number holds for the rest",
+		"length of the cables of each stage, in metres: from the nodes "
+		"to level 1, from level 1 to level 2, and so on; the last "
+		"number applies to all further stages",
 		"assumed: in a rack, then between racks"),
 	TOPO_CABLE_DELAY(AT(delay)),
 	PARAM_ROW(PARAM_COUNT, "cable.copper", AT(copper), "3", 0, 10000,
-		"metres that copper reaches; what is longer is fibre; "
-		"changes no time",
+		"greatest length of a copper cable, in metres; longer ones are "
+		"fibre; only a label, without effect on times",
 		"assumed: fast links"),
 };
 
@@ -56,7 +57,7 @@ static int set_ports(struct fattree *t, uint32_t level, struct err *e)
 	if (ports > TOPO_MAX_PORTS)
 		return err_set(e,
 			"topology.radix: a switch of level %u would have %u "
-			"ports, at most %d",
+			"ports, more than the %d allowed",
 			level, ports, TOPO_MAX_PORTS);
 	if (ports > t->topo.n_ports)
 		t->topo.n_ports = ports;
@@ -83,7 +84,8 @@ static int set_levels(struct fattree *t, struct err *e)
 	}
 	if (l > FATTREE_MAX_LEVELS)
 		return err_set(e,
-			"topology.nodes: %lld, at most %u fit %d levels",
+			"topology.nodes: %lld is more than the %u nodes that "
+			"fit into %d levels",
 			(long long)t->nodes, t->span[FATTREE_MAX_LEVELS],
 			FATTREE_MAX_LEVELS);
 	t->n_levels = l;

@@ -92,7 +92,9 @@ int part_find_site(struct part_names *n, const char *what, const char *name,
 		*site = (router_id)number;
 		return number < n->topo->n_nodes
 			       ? 0
-			       : err_set(e, "there are nodes 0 to %u",
+			       : err_set(e,
+					 "no node has this number (want 0 to "
+					 "%u)",
 					 n->topo->n_nodes - 1);
 	}
 	*site = find(n, name);
@@ -116,13 +118,15 @@ static int refuse_port(const struct topo *t, router_id site, const char *name,
 	size_t i;
 
 	if (!*name)
-		return err_set(e, "which link? The name of a port is missing");
+		return err_set(e, "the port of the link is missing (want, for "
+				  "example, link 1.0 up 2 or link 7 A+)");
 	topo_name_site(t, site, where, sizeof(where));
 	for (p = 0; p < t->n_ports; p++) {
 		t->ops->name_port(t, site, p, other, sizeof(other));
 		if (!strcmp(other, name))
-			return err_set(
-				e, "no link at port %s of %s", name, where);
+			return err_set(e,
+				"nothing is connected to port %s of %s", name,
+				where);
 	}
 	for (i = 0; i < n; i++)
 		names[i] = text[i];
@@ -178,7 +182,7 @@ static int read_site(const struct part_kind *k, struct part_names *names,
 	if (part_find_site(names, k->word, word[0], is_node ? 0 : t->n_nodes,
 		    is_node ? t->n_nodes : t->n_routers, &p->site, e))
 		return -1;
-	return n > 1 ? err_set(e, "what is \"%.40s\"?", word[1]) : 0;
+	return n > 1 ? err_set(e, "unexpected word \"%.40s\"", word[1]) : 0;
 }
 
 static bool has_switches(const struct topo *t)

@@ -1,7 +1,6 @@
 #include "topo/topo.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "topo/dragonfly.h"
 #include "topo/fattree.h"
@@ -13,16 +12,6 @@ const struct topo_ops *const topo_registry[] = {
 	&dragonfly_ops,
 	NULL,
 };
-
-const struct topo_ops *topo_find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; topo_registry[i]; i++)
-		if (!strcmp(topo_registry[i]->name, name))
-			return topo_registry[i];
-	return NULL;
-}
 
 void topo_defaults(struct topo *t)
 {

@@ -127,7 +127,8 @@ struct topo_words {
 
 #define TOPO_CABLE_DELAY(at)                                                   \
 	PARAM_ROW(PARAM_TIME, "cable.delay", at, "5 ns", 1, 1000000,           \
-		"of each metre", "assumed: two thirds of the speed of light")
+		"delay of a metre of cable",                                   \
+		"assumed: two thirds of the speed of light")
 
 struct topo_ops {
 	const char *name; /* the word written in a machine file */
@@ -217,8 +218,6 @@ void topo_name_site(const struct topo *t, router_id r, char *text, size_t size);
 /* Sets all of a topology's parameters to their defaults. */
 void topo_defaults(struct topo *t);
 
-/* NULL where there is no such topology. */
-const struct topo_ops *topo_find(const char *name);
 extern const struct topo_ops *const topo_registry[];
 
 #endif

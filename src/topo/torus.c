@@ -10,7 +10,7 @@
 static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNTS, "shape", AT(shape), "4x4x4", 1,
 		TORUS_MAX_LENGTH,
-		"routers along each dimension, one to six of them",
+		"number of routers along each of one to six dimensions",
 		"assumed: a small machine"),
 	{ .name = "wrap",
 		.type = PARAM_WORDS,
@@ -18,23 +18,24 @@ static const struct param params[] = {
 		.def = "torus",
 		.words = "torus|mesh|loop",
 		.help = "how the ends of each dimension are joined; the last "
-			"word holds for the dimensions that follow; loop also "
-			"wires a dimension of one to itself",
+			"word applies to all further dimensions; loop also "
+			"wires a dimension of size one to itself",
 		.source = "assumed: rings" },
 	PARAM_ROW(PARAM_COUNT, "nodes", AT(nodes), "0", 0, TOPO_MAX_PORTS - 2,
-		"nodes of each router; 0: the router is a node",
+		"number of nodes at each router; 0: each router is itself a "
+		"node",
 		"assumed: a direct network"),
 	PARAM_ROW(PARAM_COUNTS, "links", AT(links), "1", 1, TOPO_MAX_PORTS / 2,
-		"parallel links of a router in each direction of each "
-		"dimension; the last number holds for the rest",
+		"number of parallel links in each direction of each dimension; "
+		"the last number applies to all further dimensions",
 		"assumed: one"),
 	PARAM_ROW(PARAM_TEXT, "letters", AT(letters), "ABCDEF", 0, 0,
-		"names of the dimensions, a letter each",
-		"assumed: as Blue Gene/Q's are called"),
+		"names of the dimensions, one letter each",
+		"assumed: Blue Gene/Q's names"),
 	PARAM_ONE_OF("wires", AT(wires), "uniform", "uniform|packaged",
-		"what decides how long a wire is: its dimension, or "
-		"the boards and midplanes that it crosses",
-		"assumed: nothing is known of the packaging"),
+		"what determines the length of a wire: its dimension, or the "
+		"boards and midplanes that it crosses",
+		"assumed: no packaging is specified"),
 };
 
 static const struct param node_params[] = {
@@ -44,7 +45,11 @@ static const struct param node_params[] = {
 		1000000000,
 		"latency from a router to its node, the router's own "
 		"time included",
-		"assumed: a router and half of one"),
+		"assumed: one and a half routers"),
+	PARAM_ROW(PARAM_RATE, "node.rate", AT(node_rate), "0 B/s", 0,
+		INT64_C(1000000000000),
+		"raw rate between a node and its router; 0: that of links",
+		"assumed: the same links"),
 };
 
 static const struct topo_block node_wires = {
@@ -58,10 +63,10 @@ static const struct param uniform_params[] = {
 	PARAM_ROW(PARAM_TIME, "router", AT(logic), "40 ns", 0, 1000000000,
 		"time that a router takes from a head's arrival to its "
 		"departure",
-		"assumed: what routers of direct networks take"),
+		"assumed: typical of direct networks' routers"),
 	PARAM_ROW(PARAM_COUNTS, "cable.length", AT(length), "2", 0, 10000,
-		"metres of cable between neighbours in each dimension; "
-		"the last number holds for the rest",
+		"length of the cable between neighbours in each dimension, in "
+		"metres; the last number applies to all further dimensions",
 		"assumed: a neighbour's rack at most"),
 	TOPO_CABLE_DELAY(AT(delay)),
 };
@@ -97,8 +102,9 @@ static int check_letters(const struct torus *t, struct err *e)
 	for (i = 0; i < t->n_dims; i++) {
 		if (!isalpha((unsigned char)t->letters[i]))
 			return err_set(e,
-				"topology.letters: \"%s\": want a letter for "
-				"each of the %u dimensions",
+				"topology.letters: \"%s\" does not name the "
+				"dimensions (want one letter for each of the "
+				"%u)",
 				t->letters, t->n_dims);
 		for (k = 0; k < i; k++)
 			if (tolower((unsigned char)t->letters[k]) ==
@@ -116,7 +122,8 @@ static int set_dims(struct torus *t, struct err *e)
 	uint32_t i;
 
 	if (t->shape.n < 1 || t->shape.n > TORUS_MAX_DIMS)
-		return err_set(e, "a torus of %lld dimensions, want 1 to %d",
+		return err_set(e,
+			"topology.shape: %lld dimensions (want 1 to %d)",
 			(long long)t->shape.n, TORUS_MAX_DIMS);
 	t->n_dims = (uint32_t)t->shape.n;
 	for (i = 0; i < t->n_dims; i++) {
@@ -128,7 +135,7 @@ static int set_dims(struct torus *t, struct err *e)
 		t->base[i + 1] = t->base[i] + 2u * t->n_links[i];
 		n *= t->dim[i];
 		if (n * (uint64_t)(t->nodes + 1) > TOPO_MAX_ROUTERS)
-			return err_set(e, "this shape has more than %d %s",
+			return err_set(e, "topology.shape: more than %d %s",
 				TOPO_MAX_ROUTERS,
 				t->nodes ? "routers and nodes" : "routers");
 	}
@@ -157,12 +164,14 @@ static void set_wires(struct torus *t)
 	}
 	if (!t->nodes)
 		return;
-	topo->wire[topo->n_wires++] =
-		(struct topo_wire){ .name = "node up", .latency = t->node_up };
+	topo->wire[topo->n_wires++] = (struct topo_wire){
+		.name = "node up", .latency = t->node_up, .rate = t->node_rate
+	};
 	topo->wire[topo->n_wires++] = (struct topo_wire){
 		.name = "node down",
 		.latency = t->node_down,
 		.logic = t->node_down < t->logic ? t->node_down : t->logic,
+		.rate = t->node_rate,
 	};
 }
 
@@ -179,8 +188,8 @@ static int torus_init(struct topo *topo, struct err *e)
 	ports = t->base[t->n_dims] + (port_id)t->nodes;
 	if (ports > TOPO_MAX_PORTS)
 		return err_set(e,
-			"topology.links: a router would have %u ports, at most "
-			"%d",
+			"topology.links: a router would have %u ports, more "
+			"than the %d allowed",
 			ports, TOPO_MAX_PORTS);
 	t->first = t->n * (router_id)t->nodes;
 	topo->n_nodes = t->nodes ? t->first : t->n;

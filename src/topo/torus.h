@@ -41,6 +41,7 @@ struct torus {
 	struct param_list links; /* by dimension; the last for the rest */
 	char letters[PARAM_TEXT_MAX];
 	int64_t node_up, node_down; /* latencies of the nodes' wires, ps */
+	int64_t node_rate; /* of these, bytes per second; 0: as links */
 	int64_t wires; /* an enum torus_wires */
 	/* uniform ones */
 	struct param_list length; /* metres by dimension; the same */

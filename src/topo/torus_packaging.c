@@ -16,38 +16,40 @@
 
 static const struct param unit_params[] = {
 	PARAM_ROW(PARAM_COUNTS, "board", AT(board), "2x2x2x2x2", 1,
-		TORUS_MAX_LENGTH, "routers on one board along each dimension",
-		"BGQ-N18"),
+		TORUS_MAX_LENGTH,
+		"number of routers on a board along each dimension", "BGQ-N18"),
 	PARAM_ROW(PARAM_COUNTS, "midplane", AT(midplane), "4x4x4x4x2", 1,
 		TORUS_MAX_LENGTH,
-		"routers in one midplane along each dimension", "BGQ-N17"),
+		"number of routers in a midplane along each dimension",
+		"BGQ-N17"),
 	PARAM_ROW(PARAM_COUNTS, "inner", AT(inner), "4", 0, TORUS_MAX_DIMS,
-		"dimensions (from 0) that never leave the board; a "
-		"number that the shape does not have means none",
+		"dimensions, counted from 0, that never leave the board; a "
+		"number beyond the last dimension means none",
 		"BGQ-F7"),
 };
 
 static const struct param latency_params[] = {
 	PARAM_ROW(PARAM_TIME, "logic", AT(packed_logic), "16 ns", 0, 1000000000,
-		"what of each latency is the router's logic, for the "
-		"time budget; changes no time",
+		"part of each latency that the time budget attributes to the "
+		"router's logic; without effect on times",
 		"BGQ-N28"),
 	LATENCY(WIRE_BOARD, "board", "42 ns",
-		"from the grant in one router to the head's arrival in the "
-		"next, on one board: logic, SerDes and wire",
+		"latency on a board, from the grant in one router to the "
+		"head's arrival in the next: logic, SerDes and wire",
 		"calibrated: BGQ-N92 less BGQ-N91 (40 ns of it is BGQ-N27)"),
 	LATENCY(WIRE_BOARDS, "boards", "49 ns",
-		"the same from board to board inside a midplane",
+		"latency from board to board in a midplane",
 		"calibrated: BGQ-N91 less BGQ-N90 (40 ns of it is BGQ-N27)"),
 	LATENCY(WIRE_MIDPLANES, "midplanes", "199 ns",
-		"the same from midplane to midplane: two link chips and a "
-		"fibre more",
+		"latency from midplane to midplane, with two link chips and a "
+		"fibre",
 		"calibrated: BGQ-N31 (150 ns over a board crossing)"),
 	LATENCY(WIRE_LOOP, "loop", "139 ns",
-		"the same out of a midplane and back through its link chips",
+		"latency out of a midplane and back into it, through its link "
+		"chips",
 		"assumed: a board crossing and two link chips of 45 ns"),
 	LATENCY(WIRE_INNER, "inner", "54 ns",
-		"the same in a dimension that never leaves the board (E)",
+		"latency in a dimension that never leaves the board (E)",
 		"calibrated: BGQ-N102, with BGQ-N90 to BGQ-N92"),
 };
 

@@ -77,7 +77,8 @@ struct options {
 void options_read(struct options *o, const char *json);
 void options_free(struct options *o);
 
-enum how { NEAR, SMALL, LEAST, MOST, BELOW, ABOVE };
+/* Near its value, among the least, up to its value; the ends, and beyond. */
+enum how { NEAR, SMALL, UP_TO, LEAST, MOST, BELOW, ABOVE };
 
 /* A value of an option; false where it has none of that kind. */
 bool option_value(const struct option *o, enum how how, struct dice *d,

@@ -218,8 +218,8 @@ static void try_refused(struct trial *t)
 
 	machine_words(t, &w, "run");
 	words_add(&w, "%s", chaos.workload[draw(&t->dice, chaos.n_workloads)]);
-	o = try(t, &w, &(struct launch){ .limit_s = 2 });
-	if (o.code != 2)
+	o = try(t, &w, &(struct launch){ .limit_s = chaos.limit_s / 10 });
+	if (o.code != 2 && !o.is_late)
 		finding(t, &w, NULL,
 			"`weft check` refuses the machine, a run ends with %d",
 			o.code);
@@ -305,7 +305,7 @@ static void draw_key(struct trial *t, const struct option *o, bool is_fixed)
 		snprintf(limit, sizeof(limit), "%" PRId64 "%s", most_of(o),
 			unit[k]);
 		within.value = limit;
-		if (!option_value(&within, NEAR, &t->dice, value))
+		if (!option_value(&within, UP_TO, &t->dice, value))
 			return;
 	} else if (!option_value(o, NEAR, &t->dice, value)) {
 		return;
@@ -345,7 +345,7 @@ static bool is_refused(struct trial *t)
 	bool refused;
 
 	run_words(t, &w);
-	o = try(t, &w, &(struct launch){ .limit_s = 1 });
+	o = try(t, &w, &(struct launch){ .limit_s = chaos.limit_s / 10 });
 	refused = o.code == 2 || (o.code == 4 && *o.err);
 	if (refused && !amend(t, o.err)) /* the key it is about, or any */
 		for (size_t i = t->keys.n - 1; i > t->n_fixed; i--)

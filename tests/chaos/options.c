@@ -178,6 +178,9 @@ static bool draw_number(const struct option *o, enum how how, struct dice *d,
 	case SMALL:
 		v = least + (int64_t)draw(d, 4);
 		break;
+	case UP_TO:
+		v = draw_wide(d, least, value);
+		break;
 	case LEAST:
 		v = least;
 		break;
@@ -243,7 +246,8 @@ bool option_value(const struct option *o, enum how how, struct dice *d,
 	if (option_is(o, "list of counts"))
 		return draw_list(o, how, d, text);
 	if (is_number(o)) {
-		if (how == NEAR && !draw(d, 8) && option_word(o, d, text))
+		if (how <= UP_TO && how != SMALL && !draw(d, 8) &&
+			option_word(o, d, text))
 			return true;
 		return draw_number(o, how, d, quantity(o, o->value), text);
 	}

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 30000, STARTING = 2000 };
+enum { PATIENCE_MS = 30000, STARTING = 20000, STARTING_US = 500 };
 
 static void die(const char *what)
 {
@@ -135,13 +135,19 @@ static bool catches(pid_t pid, int number)
 	return mask >> (number - 1) & 1;
 }
 
-static void send_signal(pid_t pid, int pidfd, const struct launch *l)
+/* Before it can catch a signal the kernel ends it.  False: it has ended. */
+static bool is_ready(pid_t pid, int pidfd, int number)
 {
-	for (int i = 0; i < STARTING && !catches(pid, l->signal); i++)
-		if (ends(pidfd, 200))
-			return;
-	if (!ends(pidfd, l->after_us))
-		kill(pid, l->signal);
+	for (int i = 0; i < STARTING && !catches(pid, number); i++)
+		if (ends(pidfd, STARTING_US))
+			return false;
+	return true;
+}
+
+static void send_signal(pid_t pid, int pidfd, int number, long after_us)
+{
+	if (is_ready(pid, pidfd, number) && !ends(pidfd, after_us))
+		kill(pid, number);
 }
 
 static int wait_for(pid_t pid, const struct launch *l, struct outcome *o)
@@ -153,11 +159,11 @@ static int wait_for(pid_t pid, const struct launch *l, struct outcome *o)
 	if (pidfd < 0)
 		die("pidfd_open");
 	if (l->signal)
-		send_signal(pid, pidfd, l);
+		send_signal(pid, pidfd, l->signal, l->after_us);
 	limit -= (double)(now_ms() - start) / 1e3;
 	if (!ends(pidfd, limit > 0 ? (long)(limit * 1e6) : 1)) {
 		o->is_late = true;
-		kill(pid, SIGTERM);
+		send_signal(pid, pidfd, SIGTERM, 0);
 		if (!ends(pidfd, PATIENCE_MS * 1000L)) {
 			o->is_stuck = true;
 			kill(pid, SIGKILL);

@@ -29,27 +29,26 @@ struct sender {
 
 static const struct param params[] = {
 	KEY_BYTES("bytes", AT(bench.bytes), "512", 1, 1 << 24,
-		"what every node sends to every other node"),
+		"length of each message"),
 	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
-		"layer: net is packets that enter the injection FIFOs "
-		"directly, and whose reception drains at once; nic is "
-		"programs and the network interface; msg is programs and "
-		"weft/msg.h, on any machine"),
+		"layer; net: packets that enter the injection FIFOs directly "
+		"and are received at once; nic: programs that use the network "
+		"interface; msg: programs that use weft/msg.h, on any machine"),
 	KEY_PROCS(AT(bench.procs)),
 	KEY_BY(AT(bench.by)),
 	KEY_ROUTING(AT(routing), "dynamic"),
 	KEY_ZONES(AT(zones)),
 	KEY_WORD("driver", AT(driver), "rounds", "rounds|messages",
-		"of programs; rounds: a put per packet, one to every "
-		"destination in turn, as via=net does; messages: a put per "
-		"message, one destination after the other"),
+		"order of the programs' puts; rounds: a put per packet, to one "
+		"destination after another, as with via=net; messages: a put "
+		"per message, to one destination after another"),
 	KEY_COUNT("fifos", AT(fifos), "16", 1, 128,
-		"injection FIFOs or command queues of each node that via=nic "
-		"spreads its puts over"),
+		"number of injection FIFOs or command queues of each node that "
+		"via=nic spreads its puts over"),
 	KEY_WORD("data", AT(data), "auto", "auto|real|synthetic",
-		"of programs; real: bytes in memories; synthetic: made up "
-		"where they are read, and compared where they are written; "
-		"auto: real below 1 GiB of it"),
+		"data of programs; real: bytes in memory; synthetic: bytes "
+		"that are generated when read and checked when written; auto: "
+		"real up to 1 GiB in all"),
 };
 
 static struct alltoall *of(struct load *l)
@@ -158,7 +157,8 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 		return -1;
 	a->full_bytes = (uint32_t)link->payload;
 	if (!a->full_bytes)
-		return err_set(e, "link.payload: packets carry nothing");
+		return err_set(e, "link.payload: alltoall needs packets with a "
+				  "payload, not 0 B");
 	a->rounds = (uint32_t)((a->bench.bytes + link->payload - 1) /
 			       link->payload);
 	a->last_bytes = (uint32_t)(a->bench.bytes -
@@ -168,7 +168,8 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 		a->bench.bytes < link->payload ? (uint32_t)a->bench.bytes
 					       : a->full_bytes);
 	if (!a->bench.via && a->bench.procs > 1)
-		return err_set(e, "procs: via=net has no processes");
+		return err_set(e, "procs: there are no processes with via=net "
+				  "(want via=nic or via=msg)");
 	n *= (uint64_t)a->bench.procs;
 	a->expected = n * (n - 1) * a->rounds;
 	if (a->bench.via) {
@@ -258,7 +259,7 @@ static void alltoall_fini(struct load *l)
 
 const struct load_ops load_alltoall = {
 	.name = "alltoall",
-	.help = "every node sends to every other node once",
+	.help = "every node sends a message to every other node",
 	.size = sizeof(struct alltoall),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

@@ -36,7 +36,7 @@ static int find_means(struct bench *b, const char *title, struct err *e)
 			return 0;
 	list_means(d, text, sizeof(text));
 	return err_set(
-		e, "by: the %s has no \"%.40s\"; want %s", title, b->by, text);
+		e, "by: the %s has no \"%.40s\" (want %s)", title, b->by, text);
 }
 
 /* Addresses are the network interface's, also below messages. */
@@ -47,8 +47,8 @@ static int check_memory(
 
 	if (reach && memory > reach)
 		return err_set(e,
-			"%s: needs %.1f GiB of each node's memory, and the %s "
-			"addresses %.0f",
+			"%s: needs %.1f GiB of memory per node, and the %s "
+			"addresses only %.0f",
 			l->ops->name, (double)memory / (1 << 30),
 			l->nic_ops->title, (double)reach / (1 << 30));
 	return programs_need_memory(&b->programs, memory, e);
@@ -66,8 +66,10 @@ static int check_keys(
 	if (!b->needs.n_programs && b->from == b->to)
 		return err_set(e, "from and to are the same node");
 	if (b->cpu >= cpus)
-		return err_set(
-			e, "cpu: a node has nic.cpus=%lld", (long long)cpus);
+		return err_set(e,
+			"cpu: out of range, since a node has %lld CPUs, "
+			"counted from 0 (nic.cpus)",
+			(long long)cpus);
 	return 0;
 }
 
@@ -79,10 +81,10 @@ static int check_processes(struct bench *b, struct err *e)
 
 	b->procs += !b->procs;
 	if (b->procs > 1 && !b->needs.is_msg)
-		return err_set(e, "procs: only programs that use messages "
-				  "(via=msg) have several processes a node");
+		return err_set(
+			e, "procs: several processes per node need via=msg");
 	if (most && b->procs > most)
-		return err_set(e, "procs: the %s serves %u processes at most",
+		return err_set(e, "procs: the %s serves at most %u processes",
 			l->nic_ops->title, most);
 	return 0;
 }
@@ -103,8 +105,7 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 	b->needs.queues += !n->queues;
 	if (!b->driver)
 		return err_set(e,
-			"%s: the %s has no driver of its own for it; via=msg "
-			"does it by messages",
+			"%s: not available through the %s itself; use via=msg",
 			l->ops->name, title);
 	if (check_processes(b, e))
 		return -1;
@@ -131,8 +132,8 @@ int bench_check_bytes(
 	const struct bench *b, const char *key, int64_t bytes, struct err *e)
 {
 	if (bytes % b->driver->grain)
-		return err_set(
-			e, "%s: want whole words of %u", key, b->driver->grain);
+		return err_set(e, "%s: want a multiple of %u bytes", key,
+			b->driver->grain);
 	return 0;
 }
 

@@ -196,7 +196,8 @@ struct bench_cast {
 	bool (*await)(void *own, uint64_t done, uint64_t round);
 };
 
-extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain;
+extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,
+	bench_gemini;
 
 /* The driver of a network interface, or NULL. */
 const struct bench_driver *bench_find_driver(const struct nic_ops *nic);

@@ -37,20 +37,21 @@ struct collective {
 
 static const struct param params[] = {
 	KEY_WORD("op", AT(op), "barrier", "barrier|broadcast|reduce|allreduce",
-		"what all nodes do; reductions are sums of integers"),
+		"operation of all nodes; reductions are sums of integers"),
 	KEY_WORD("by", AT(hardware), "software", "software|hardware",
-		"of a broadcast: messages between nodes, or packets that the "
-		"network copies for all nodes, as QsNetII's does"),
+		"how a broadcast is done; software: by messages between nodes; "
+		"hardware: by packets that the network copies, as QsNetII "
+		"does"),
 	KEY_FLAG("apart", AT(apart), "no",
-		"of a broadcast: a barrier before each round, whose time is "
-		"not counted; always so by hardware"),
+		"whether a barrier, whose time is not counted, separates the "
+		"rounds of a broadcast; always yes with by=hardware"),
 	KEY_BYTES("bytes", AT(bench.bytes), "8", 0, 1 << 24,
-		"length of a broadcast or reduction; whole words"),
+		"length of a broadcast or reduction, a multiple of 8 bytes"),
 	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 1000000,
-		"repetitions, back to back"),
+		"number of back-to-back repetitions"),
 	KEY_NODE("root", AT(root), "0",
-		"node, or rank where nodes have several processes, that "
-		"broadcasts or gets the sum"),
+		"node (or rank, if nodes have several processes) that "
+		"broadcasts or receives the sum"),
 	KEY_PROCS(AT(bench.procs)),
 };
 
@@ -199,13 +200,14 @@ static int find_cast(struct collective *c, const struct route *r, struct err *e)
 
 	if (c->hardware && (!d || !d->cast))
 		return err_set(e,
-			"by: the network of the %s does not copy packets for "
-			"a broadcast",
+			"by: hardware broadcasts need a network that copies "
+			"packets, and that of the %s does not; want "
+			"by=software",
 			nic->title);
 	if (c->hardware && !r->ops->spread)
 		return err_set(e,
-			"by: routing.kind: %s does not copy packets for a "
-			"broadcast; by=hardware needs a fat tree",
+			"by: hardware broadcasts need a fat tree, not "
+			"routing.kind %s; want by=software",
 			r->ops->name);
 	c->cast = c->hardware ? d->cast : NULL;
 	c->apart |= c->hardware;
@@ -227,15 +229,17 @@ static int collective_init(struct load *l, const struct topo *t,
 
 	(void)link;
 	if (c->root >= t->n_nodes * c->bench.procs)
-		return err_set(e, "root: there are %s 0 to %lld",
+		return err_set(e,
+			"root: out of range (want one of the %s 0 to %lld)",
 			c->bench.procs > 1 ? "ranks" : "nodes",
 			(long long)(t->n_nodes * c->bench.procs - 1));
 	if (c->hardware && c->bench.procs > 1)
-		return err_set(e, "procs: only of by=software");
+		return err_set(e,
+			"procs: several processes per node need by=software");
 	if (c->bench.bytes % 8)
-		return err_set(e, "bytes: want whole words of 8");
+		return err_set(e, "bytes: want a multiple of 8");
 	if (c->op != OP_BROADCAST && (c->apart || c->hardware))
-		return err_set(e, "%s: only of op=broadcast",
+		return err_set(e, "%s: only for op=broadcast",
 			c->apart ? "apart" : "by");
 	if (programs_need_nic(&c->bench.programs, e) || find_cast(c, r, e))
 		return -1;
@@ -294,13 +298,14 @@ static int collective_check(struct load *l, struct err *e)
 	if ((c->op == OP_BARRIER || c->op == OP_ALLREDUCE) && c->bench.bytes &&
 		left < came)
 		return err_set_code(e, EXIT_INTERNAL,
-			"a node left before the last had come");
+			"a node left the barrier before the last one had "
+			"entered it");
 	return 0;
 }
 
 const struct load_ops load_collective = {
 	.name = "collective",
-	.help = "a barrier, broadcast or reduction of all nodes",
+	.help = "a barrier, broadcast or reduction over all nodes",
 	.size = sizeof(struct collective),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

@@ -35,9 +35,9 @@ static const struct param params[] = {
 	KEY_BYTES("min", AT(min), "8", 8, MOST_BYTES, "smallest size"),
 	KEY_BYTES("max", AT(max), "4 KiB", 8, MOST_BYTES, "largest size"),
 	KEY_BYTES("step", AT(step), "8", 8, MOST_BYTES,
-		"from one size to the next"),
+		"step from one size to the next"),
 	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 10000,
-		"round trips of each size"),
+		"number of round trips for each size"),
 };
 
 static struct crossover *of(struct load *l)
@@ -102,11 +102,11 @@ static int crossover_init(struct load *l, const struct topo *t, struct route *r,
 		return -1;
 	if (!c->bench.driver->means[FIRST] || !c->bench.driver->means[SECOND])
 		return err_set(e,
-			"crossover: the %s has one means of transfer, and "
-			"this compares two",
+			"crossover: compares two means of transfer, and the %s "
+			"has only one",
 			l->nic_ops->title);
 	if (c->min > c->max)
-		return err_set(e, "min: more than max");
+		return err_set(e, "min: larger than max");
 	c->n_sizes = (uint32_t)((c->max - c->min) / c->step + 1);
 	return 0;
 }
@@ -169,7 +169,8 @@ static void crossover_fini(struct load *l)
 
 const struct load_ops load_crossover = {
 	.name = "crossover",
-	.help = "from which size on one means is faster than another",
+	.help = "smallest size at which one means of transfer is faster than "
+		"another",
 	.size = sizeof(struct crossover),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

@@ -65,13 +65,14 @@ bool bench_check_target(
 
 	if (r->wrong || r->written != bytes)
 		return programs_complain(&x->bench->programs,
-			"%llu bytes came, not %llu; %llu were wrong",
+			"%llu bytes arrived instead of %llu, and %llu of them "
+			"were wrong",
 			(unsigned long long)r->written,
 			(unsigned long long)bytes,
 			(unsigned long long)r->wrong);
 	return !times || memory_region_is_whole(r, times) ||
 	       programs_complain(&x->bench->programs,
-		       "not each byte has come %llu times",
+		       "some bytes did not arrive %llu times",
 		       (unsigned long long)times);
 }
 
@@ -111,7 +112,7 @@ bool bench_check(
 		program_read(program_base() + at + i, got, n);
 		if (memcmp(want, got, n) != 0)
 			return programs_complain(&x->bench->programs,
-				"message %llu: wrong bytes behind %llu",
+				"message %llu: wrong bytes after byte %llu",
 				(unsigned long long)number,
 				(unsigned long long)i);
 	}
@@ -197,7 +198,7 @@ static bool receive(struct bench_end *x, uint64_t number, uint64_t bytes)
 		program_read(BENCH_TARGET + end, &last, WORD);
 	return bench_check(x, number, BENCH_TARGET, end) &&
 	       (last == number || programs_complain(&x->bench->programs,
-					  "message %llu: it ends with %llu",
+					  "message %llu: its last word is %llu",
 					  (unsigned long long)number,
 					  (unsigned long long)last));
 }

@@ -5,6 +5,7 @@
 static const struct bench_driver *const bench_drivers[] = {
 	&bench_mu,
 	&bench_elan,
+	&bench_gemini,
 	&bench_plain,
 	NULL,
 };

@@ -60,19 +60,19 @@ static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_BY(AT(bench.by)),
 	KEY_BYTES("bytes", AT(bench.bytes), "1 MiB", 1, 256 << 20,
-		"what goes over each link in each round"),
+		"bytes sent over each link in each round"),
 	KEY_WORD("driver", AT(driver), "serial", "serial|pipelined",
-		"one round after the other, as in Blue Gene/Q's paper, or "
-		"several at a time"),
+		"order of the rounds; serial: one after another, as in Blue "
+		"Gene/Q's paper; pipelined: several at a time"),
 	KEY_COUNT("rounds", AT(bench.rounds), "4", 1, 1000000000, "rounds"),
 	PARAM_ROW(PARAM_TIME, "resync", AT(resync), "800 ns", 0,
 		INT64_C(1000000000000),
-		"software's time between two rounds of the serial driver",
+		"software time between two rounds of the serial driver",
 		"calibrated: BGQ-N103"),
 	KEY_COUNT("depth", AT(depth), "2", 1, MOST_DEPTH,
-		"rounds that the pipelined driver has under way"),
+		"number of rounds in flight with the pipelined driver"),
 	KEY(PARAM_TIME, "idle", AT(idle), "0 ns", 0, INT64_C(1000000000000),
-		NULL, "how long programs wait after the last round"),
+		NULL, "time that programs wait after the last round"),
 };
 
 static const struct param mirror_params[] = {
@@ -81,7 +81,7 @@ static const struct param mirror_params[] = {
 	KEY_BYTES("bytes", AT(bench.bytes), "64 KiB", 1, 16 << 20,
 		"length of a message"),
 	KEY_COUNT("rounds", AT(bench.rounds), "2", 1, 100000,
-		"messages of each node"),
+		"number of messages of each node"),
 };
 
 static struct exchange *of(const struct bench_end *x)
@@ -304,13 +304,13 @@ static int count_links(struct exchange *x, const struct topo *t, struct err *e)
 	site_id s;
 
 	if (t->n_nodes == t->n_routers && t->n_ports > MOST_LINKS)
-		return err_set(e, "%s: more than %d links of a node", name,
-			MOST_LINKS);
+		return err_set(e, "%s: supports at most %d links per node",
+			name, MOST_LINKS);
 	for (s = 0; s < t->n_nodes; s++)
 		x->n_links += find_partners(x, t, s).n;
 	if (!x->n_links)
 		return err_set(e,
-			is_mirror(x) ? "%s: needs two nodes"
+			is_mirror(x) ? "%s: needs at least two nodes"
 				     : "%s: no node of this machine has a "
 				       "neighbour",
 			name);

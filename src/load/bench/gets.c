@@ -35,16 +35,17 @@ struct spot {
 
 static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
-	KEY_NODE("from", AT(bench.from), "0", "node that asks"),
+	KEY_NODE("from", AT(bench.from), "0", "node that issues the gets"),
 	KEY(PARAM_COUNT, "to", AT(bench.to), "any", 0, TOPO_MAX_ROUTERS, "any",
-		"node that is asked; any: all others, at random"),
+		"node that is read from; any: the other nodes, at random"),
 	KEY_BYTES("bytes", AT(bench.bytes), "8", 8, MOST_BYTES,
 		"length of a get"),
-	KEY_COUNT("rounds", AT(bench.rounds), "400", 1, 1000000, "gets in all"),
+	KEY_COUNT("rounds", AT(bench.rounds), "400", 1, 1000000,
+		"total number of gets"),
 	KEY_COUNT("batch", AT(batch), "1", 1, MOST_BATCH,
-		"gets that are asked for at a time"),
+		"number of gets issued at a time"),
 	KEY_COUNT("queues", AT(queues), "1", 1, MOST_QUEUES,
-		"queues that a batch is spread over"),
+		"number of queues that a batch is spread over"),
 	KEY_CPU(AT(bench.cpu)),
 };
 
@@ -168,7 +169,7 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 	(void)r;
 	(void)link;
 	if (t->n_nodes < 2)
-		return err_set(e, "gets: needs two nodes");
+		return err_set(e, "gets: needs at least two nodes");
 	if (b->from == b->to)
 		return err_set(e, "from and to are the same node");
 	if (bench_init(b, &n, t, e))
@@ -177,7 +178,7 @@ static int gets_init(struct load *l, const struct topo *t, struct route *r,
 	b->owner = owner;
 	most = b->driver->get_most;
 	if (most && b->bytes > most)
-		return err_set(e, "bytes: a get brings at most %u", most);
+		return err_set(e, "bytes: a get reads at most %u", most);
 	return 0;
 }
 
@@ -202,7 +203,7 @@ static void gets_report(struct load *l, struct load_result *r)
 
 const struct load_ops load_gets = {
 	.name = "gets",
-	.help = "reads of other nodes' memories, in batches",
+	.help = "reads of other nodes' memory, in batches",
 	.size = sizeof(struct gets),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

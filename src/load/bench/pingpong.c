@@ -37,8 +37,9 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 	if (bench_init(b, &n, t, e))
 		return -1;
 	if (!b->bytes && !b->driver->receive)
-		return err_set(e, "bytes: 0, and a put of no bytes is one that "
-				  "nobody can see");
+		return err_set(e,
+			"bytes: 0 is out of range, because the receiver could "
+			"not see the put arrive (want at least 1)");
 	return 0;
 }
 

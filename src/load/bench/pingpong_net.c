@@ -10,12 +10,12 @@ static const struct param params[] = {
 	KEY_BYTES("bytes", AT(bench.bytes), "8", 0, 64 << 20,
 		"payload of a message, or of the packet of via=net"),
 	KEY_COUNT("rounds", AT(bench.rounds), "1000", 1, 1000000000,
-		"round trips"),
+		"number of round trips"),
 	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
-		"layer: net is a packet, from its injection to its tail's "
-		"arrival; nic is the network interface, from program to "
-		"program; msg is sends and receives of weft/msg.h, on any "
-		"machine"),
+		"layer; net: a packet, timed from its injection to the arrival "
+		"of its tail; nic: a transfer by the network interface, timed "
+		"from program to program; msg: sends and receives of "
+		"weft/msg.h, on any machine"),
 	KEY_BY(AT(bench.by)),
 	KEY_ROUTING(AT(routing), "deterministic"),
 	KEY_CPU(AT(bench.cpu)),
@@ -92,7 +92,9 @@ static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
 		return l->ops->init(l, t, r, link, e);
 	}
 	if (g->bench.bytes > link->payload)
-		return err_set(e, "bytes: %lld, a packet carries at most %lld",
+		return err_set(e,
+			"bytes: %lld is more than a packet carries (want at "
+			"most %lld)",
 			(long long)g->bench.bytes, (long long)link->payload);
 	g->kind = load_kind(0, g->routing);
 	return 0;

@@ -83,17 +83,18 @@ struct storm {
 static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_COUNT("count", AT(count), "10000", 1, INT64_C(1000000000),
-		"messages of all nodes"),
+		"total number of messages"),
 	KEY_BYTES("bytes", AT(bench.bytes), "2 KiB", 8, MOST_BYTES,
-		"longest message; all are whole words"),
+		"length of the longest message; all are whole words"),
 	KEY_COUNT("lanes", AT(lanes), "2", 1, MOST_LANES,
-		"programs of each node, with a queue each; one where a node "
-		"can have no more, as with messages"),
+		"number of programs of each node, each with its own queue; "
+		"reduced to one where a node can have no more, as with "
+		"via=msg"),
 	KEY_COUNT("rogues", AT(rogues), "0", 0, TOPO_MAX_ROUTERS,
-		"nodes, the last ones, that have one more program, which "
-		"breaks its queue's rules; on Elan4"),
+		"number of nodes, the last ones, with an additional program "
+		"that breaks the rules of its queue; only on Elan4"),
 	KEY_COUNT("deeds", AT(deeds), "20", 1, 1000000,
-		"how often each of them does"),
+		"number of times that each of these programs does so"),
 };
 
 static struct storm *of(struct load *l)
@@ -351,14 +352,15 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	(void)r;
 	(void)link;
 	if (m->bench.bytes % 8)
-		return err_set(e, "bytes: want whole words of 8");
+		return err_set(e, "bytes: want a multiple of 8");
 	if (t->n_nodes < 2)
-		return err_set(e, "storm: needs two nodes");
+		return err_set(e, "storm: needs at least two nodes");
 	if (m->rogues > t->n_nodes)
-		return err_set(
-			e, "rogues: the machine has %u nodes", t->n_nodes);
+		return err_set(e,
+			"rogues: out of range, since the machine has %u nodes",
+			t->n_nodes);
 	if (m->rogues && !(d && d->rogue))
-		return err_set(e, "rogues: only Elan4's queues have them");
+		return err_set(e, "rogues: available only on Elan4 (want 0)");
 	if (d && m->lanes > d->most_lanes)
 		m->lanes = d->most_lanes;
 	m->n_nodes = t->n_nodes;
@@ -477,8 +479,8 @@ static int storm_check(struct load *l, struct err *e)
 
 		if (came < sure[i] || came > perhaps[i])
 			failed = err_set_code(e, EXIT_INTERNAL,
-				"node %u: its counter has seen %llu bytes, "
-				"and %llu to %llu were sent",
+				"node %u: its counter counted %llu bytes, but "
+				"%llu to %llu were sent",
 				i, (unsigned long long)came,
 				(unsigned long long)sure[i],
 				(unsigned long long)perhaps[i]);
@@ -506,7 +508,8 @@ static void storm_fini(struct load *l)
 
 const struct load_ops load_storm = {
 	.name = "storm",
-	.help = "random puts and gets between all nodes, all bytes checked",
+	.help = "random puts and gets between all nodes, with every byte "
+		"checked",
 	.size = sizeof(struct storm),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

@@ -41,19 +41,19 @@ static const struct param params[] = {
 	KEY_BY(AT(bench.by)),
 	KEY_NODE("from", AT(bench.from), "0", "node that sends"),
 	KEY_NODE("to", AT(bench.to), "1", "node that receives"),
-	KEY_FLAG("both", AT(both), "no", "both nodes send, and both receive"),
+	KEY_FLAG("both", AT(both), "no", "whether both nodes send and receive"),
 	KEY_BYTES("bytes", AT(bench.bytes), "64 KiB", 0, 64 << 20,
-		"length of a message; nobody can see that one of 0 bytes has "
-		"come"),
+		"length of a message; the arrival of messages of 0 bytes is "
+		"not checked"),
 	KEY_COUNT("rounds", AT(bench.rounds), "16", 1, 1000000,
-		"messages of each node that sends"),
+		"number of messages from each sending node"),
 	KEY(PARAM_COUNT, "places", AT(places), "all", 1, 1000000, "all",
-		"places that messages are written to in turn; all: each "
-		"message has its own"),
+		"number of places that messages are written to in turn; all: "
+		"one for each message"),
 	KEY_BYTES("source-offset", AT(source_offset), "0", 0, 4095,
-		"distance of the bytes from an aligned address"),
+		"offset of the source from an aligned address"),
 	KEY_BYTES("target-offset", AT(target_offset), "0", 0, 4095,
-		"the same of where they are written to"),
+		"offset of the destination from an aligned address"),
 	KEY_CPU(AT(bench.cpu)),
 };
 
@@ -108,7 +108,7 @@ static bool check_guard(
 			if (got[i] != GUARD_BYTE)
 				return programs_complain(&s->bench.programs,
 					"message %" PRIu64 ": byte %" PRId64
-					" outside its place has changed",
+					" outside its destination has changed",
 					place,
 					(int64_t)(at + i -
 						  target_of(s, place)));
@@ -191,7 +191,7 @@ static void run(void *arg)
 		check_places(x);
 	if (!x->is_sink && !d->flush(x))
 		programs_complain(
-			&x->bench->programs, "not all of it was sent");
+			&x->bench->programs, "not all messages were sent");
 }
 
 /* --- the course of a run --- */
@@ -210,9 +210,9 @@ static int set_places(struct stream *s, struct err *e)
 					 : s->places);
 	if (s->n_places * s->target_slot > most)
 		return err_set(e,
-			"places: %" PRIu64 " messages of %" PRIu64 " bytes "
-			"need more than the 1 GiB that there is for them; want "
-			"fewer places",
+			"places: %" PRIu64 " messages of %" PRIu64
+			" bytes need more than the 1 GiB available; want fewer "
+			"places",
 			s->n_places, bytes);
 	return 0;
 }

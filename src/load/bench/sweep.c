@@ -39,16 +39,17 @@ static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_BY(AT(bench.by)),
 	KEY_WORD("op", AT(op), "put", "put|get",
-		"put: from one node to the other; get: one asks, the other's "
-		"network interface answers"),
+		"operation: put writes to the other node's memory, get reads "
+		"from it"),
 	KEY_PAIR(sweep),
 	KEY_BYTES("min", AT(min), "8", 1, 4 << 20, "smallest size"),
 	KEY_BYTES("max", AT(max), "1 MiB", 1, 4 << 20,
-		"largest size; each is twice the one before"),
+		"largest size; sizes double from one to the next"),
 	KEY_COUNT("rounds", AT(bench.rounds), "20", 1, 1000000,
-		"transfers of each size by themselves"),
+		"number of single transfers of each size, for the latency"),
 	KEY_COUNT("burst", AT(burst), "16", 1, 512,
-		"transfers of each size at a time"),
+		"number of transfers of each size in flight together, for the "
+		"rate"),
 };
 
 static struct sweep *of(struct load *l)
@@ -233,7 +234,7 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 	(void)r;
 	(void)link;
 	if (s->min > s->max)
-		return err_set(e, "min: more than max");
+		return err_set(e, "min: larger than max");
 	for (bytes = s->min; bytes <= s->max; bytes *= 2) {
 		BUG_IF(s->n_sizes == MOST_SIZES);
 		s->size[s->n_sizes++].bytes = (uint64_t)bytes;
@@ -243,7 +244,8 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 	s->bench.piece = s->size[s->n_sizes - 1].bytes;
 	s->bench.owner = owner;
 	if (s->op == OP_GET && s->bench.means != BENCH_AUTO)
-		return err_set(e, "by: gets leave no choice of means");
+		return err_set(e,
+			"by: gets have only one means of transfer (want auto)");
 	return 0;
 }
 
@@ -280,7 +282,7 @@ static void sweep_report(struct load *l, struct load_result *r)
 
 const struct load_ops load_sweep = {
 	.name = "sweep",
-	.help = "puts or gets of all sizes: latency, and rate of many",
+	.help = "latency and rate of puts or gets of all sizes",
 	.size = sizeof(struct sweep),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

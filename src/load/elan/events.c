@@ -33,13 +33,13 @@ struct events {
 };
 
 static const struct param params[] = {
-	KEY_NODE("from", AT(from), "0", "node whose events they are"),
+	KEY_NODE("from", AT(from), "0", "node whose events build the packets"),
 	KEY_BYTES("bytes", AT(bytes), "24", 8, ELAN_PACKET,
-		"length of a packet, whole words"),
+		"length of a packet, a multiple of 8 bytes"),
 	KEY_COUNT("rounds", AT(rounds), "4000", 1, MOST_ROUNDS,
-		"packets in all, each of an event"),
+		"total number of packets, each built by an event"),
 	KEY_COUNT("queues", AT(queues), "32", 1, MOST_QUEUES,
-		"command queues that they are appended to"),
+		"number of command queues that the packets are appended to"),
 };
 
 static struct events *of(struct load *l)
@@ -136,7 +136,8 @@ static void run(void *arg)
 	g->start = program_now();
 	set_all(g);
 	if (!elan_wait_event(&g->cq, FLAG_AT, 1)) {
-		programs_complain(&g->programs, "its queue is stopped");
+		programs_complain(
+			&g->programs, "the command queue has stopped");
 		return;
 	}
 	g->end = program_now();
@@ -155,11 +156,11 @@ static int events_init(struct load *l, const struct topo *t, struct route *r,
 	if (programs_need(&g->programs, "elan4", MEMORY, e))
 		return -1;
 	if (t->n_nodes < 2)
-		return err_set(e, "events: needs two nodes");
+		return err_set(e, "events: needs at least two nodes");
 	if (load_check_node(t, "from", g->from, e))
 		return -1;
 	if (g->bytes % 8)
-		return err_set(e, "bytes: want whole words of 8");
+		return err_set(e, "bytes: want a multiple of 8");
 	return 0;
 }
 
@@ -209,7 +210,7 @@ static void events_report(struct load *l, struct load_result *r)
 
 const struct load_ops load_events = {
 	.name = "events",
-	.help = "packets that events build, on QsNetII",
+	.help = "packets built by events, on QsNetII",
 	.size = sizeof(struct events),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

@@ -83,7 +83,7 @@ void rogue_run(void *arg)
 		}
 		if (tries == 1000) {
 			programs_complain(r->programs,
-				"misdeed %llu did not stop its queue",
+				"violation %llu did not stop its queue",
 				(unsigned long long)k);
 			return;
 		}

@@ -13,9 +13,10 @@ enum {
 
 static const struct param params[] = {
 	KEY_COUNT("count", AT(count), "100000", 1, INT64_C(1000000000000),
-		"messages, at least; all send equally many"),
+		"minimum number of messages; all senders send equally many"),
 	KEY_COUNT("threads", AT(threads), "2", 1, MOST_THREADS,
-		"hardware threads of each node that send and receive"),
+		"number of hardware threads of each node that send and "
+		"receive"),
 };
 
 static const enum mu_atomic operation[N_BASES] = {

@@ -193,8 +193,8 @@ static bool check(struct actor *a, const struct plan_message *m,
 	uint8_t got[BLOCK], want[BLOCK];
 
 	if (!is_guarded(from - GUARD) || !is_guarded(from + m->bytes))
-		return complain(
-			a, "bytes outside the place", sender, lane, round);
+		return complain(a, "bytes outside the destination", sender,
+			lane, round);
 	for (at = 0; at < m->bytes; at += BLOCK) {
 		uint32_t n = block_of(at, m->bytes);
 
@@ -442,11 +442,12 @@ static bool take_packet(struct actor *a)
 	memcpy(&lane, spi_software_bytes(&p.Header) + 8, 4);
 	at = spi_put_offset(&p.Header);
 	if (lane >= PLAN_LANES || round != a->lane[lane].round)
-		return programs_complain(&a->m->programs, "a stray packet");
+		return programs_complain(
+			&a->m->programs, "an unexpected packet");
 	sender = plan_sender(&a->m->plan, a->id, lane, round);
 	m = plan_message(&a->m->plan, sender, lane, round);
 	if (m.type != PLAN_FIFO || at > m.bytes)
-		return complain(a, "a stray packet", sender, lane, round);
+		return complain(a, "an unexpected packet", sender, lane, round);
 	if ((m.route == PLAN_DETERMINISTIC || m.route == PLAN_HIGH) &&
 		at != a->lane[lane].bytes)
 		return complain(a, "packets out of order", sender, lane, round);

@@ -79,25 +79,25 @@ struct synthetic {
 
 static const struct param params[] = {
 	KEY(PARAM_FRACTION, "load", AT(rate), "max", 1, 4000000, "max",
-		"fraction of the pattern's peak that each node offers (of one "
-		"link's rate where it has no peak); max: a packet whenever an "
-		"injection FIFO has room"),
+		"offered load as a fraction of the pattern's peak rate, or of "
+		"one link's rate where the pattern has no known peak; max: a "
+		"packet whenever an injection FIFO has room"),
 	KEY_BYTES("bytes", AT(bytes), "512", 0, 8096, "payload of each packet"),
 	KEY_ROUTING(AT(routing), "dynamic"),
 	KEY_WORD("class", AT(class), "user", "user|high|system",
-		"priority of the packets; high and system are routed "
+		"class of the packets; high and system packets are routed "
 		"deterministically"),
 	KEY_ZONES(AT(zones)),
 	KEY(PARAM_TIME, "warmup", AT(warmup), "auto", 0, PS_PER_S, "auto",
-		"time before anything is measured; auto: until the throughput "
-		"has settled"),
+		"warm-up time that is not measured; auto: until the throughput "
+		"is steady"),
 	KEY(PARAM_TIME, "measure", AT(measure), "auto", 1000000, PS_PER_S,
 		"auto",
-		"time that is measured; auto: until the throughput is known "
-		"to 0.5 % with 95 % confidence"),
-	KEY_NODE("hot", AT(hot), "0", "node that a hotspot is at"),
+		"measured time; auto: until the throughput is known to within "
+		"0.5 % with 95 % confidence"),
+	KEY_NODE("hot", AT(hot), "0", "node that is the hotspot"),
 	KEY(PARAM_FRACTION, "share", AT(share), "10 %", 0, 1000000, NULL,
-		"part of a hotspot's traffic that goes there"),
+		"share of all packets that are sent to the hotspot"),
 };
 
 enum { N_PARAMS = sizeof(params) / sizeof(params[0]) };
@@ -284,7 +284,9 @@ static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
 	int64_t base;
 
 	if (y->bytes > link->payload)
-		return err_set(e, "bytes: %lld, a packet carries at most %lld",
+		return err_set(e,
+			"bytes: %lld is more than a packet carries (want at "
+			"most %lld)",
 			(long long)y->bytes, (long long)link->payload);
 	if (load_set_zones(r, y->zones, e))
 		return -1;
@@ -300,8 +302,8 @@ static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
 	if (y->rate == LOAD_MAX)
 		return 0;
 	if (!y->bytes)
-		return err_set(e, "load: packets without payload have no "
-				  "rate; want load=max with bytes=0");
+		return err_set(e, "load: packets without payload have no rate "
+				  "(want load=max with bytes=0)");
 	base = y->peak ? y->peak : load_link_rate(link, (uint32_t)y->bytes);
 	y->gap = (sim_time)(((int128)y->bytes * PS_PER_S * 256 * 1000000) /
 			    ((int128)base * y->rate));
@@ -522,18 +524,19 @@ static void synthetic_fini(struct load *l)
 	}
 
 SYNTHETIC(load_random, PATTERN_RANDOM, "random",
-	"every packet to any other node, at random", N_PARAMS - 2);
+	"every packet to a random other node", N_PARAMS - 2);
 SYNTHETIC(load_neighbours, PATTERN_NEIGHBOUR, "neighbours",
-	"every packet to the next wire's end", N_PARAMS - 2);
+	"packets to all neighbours in turn", N_PARAMS - 2);
 SYNTHETIC(load_transpose, PATTERN_TRANSPOSE, "transpose",
-	"halves of the node number swapped", N_PARAMS - 2);
+	"packets to the node whose number has its halves swapped",
+	N_PARAMS - 2);
 SYNTHETIC(load_reversal, PATTERN_REVERSE, "bit-reversal",
-	"bits of the node number reversed", N_PARAMS - 2);
+	"packets to the node whose number has its bits reversed", N_PARAMS - 2);
 SYNTHETIC(load_tornado, PATTERN_TORNADO, "tornado",
-	"just under half way round each dimension", N_PARAMS - 2);
+	"packets just under half way round each dimension", N_PARAMS - 2);
 SYNTHETIC(load_complement, PATTERN_COMPLEMENT, "complement",
-	"every node with its mirror image", N_PARAMS - 2);
+	"packets to the node's mirror image", N_PARAMS - 2);
 SYNTHETIC(load_permutation, PATTERN_PERMUTATION, "permutation",
-	"a permutation drawn at random", N_PARAMS - 2);
+	"packets according to a random permutation of the nodes", N_PARAMS - 2);
 SYNTHETIC(load_hotspot, PATTERN_HOTSPOT, "hotspot",
-	"one node gets a share of all packets", N_PARAMS);
+	"random packets, a share of which go to one node", N_PARAMS);

@@ -28,8 +28,7 @@ static const struct param params[] = {
 		"time until a core's store to a register takes effect",
 		"BGQ-G35"),
 	TIME("mmio-load", mmio_load, "130 ns", 1,
-		"time of a core's load of a register, there and back",
-		"BGQ-G35"),
+		"round-trip time of a core's load from a register", "BGQ-G35"),
 	TIME("slave", slave, "5 ns", 0,
 		"time that the slave port is busy with an access",
 		"assumed: four cycles of 800 MHz (BGQ-F103)"),
@@ -39,22 +38,26 @@ static const struct param params[] = {
 		"time from one request of a master port to the next",
 		"BGQ-N25, BGQ-N66"),
 	TIME("port.fifo", port_fifo, "2.5 ns", 0,
-		"time through the request FIFO, for a request that does not "
-		"bypass it",
+		"time of a request that does not bypass the request FIFO to "
+		"pass through it",
 		"assumed: two cycles (BGQ-F99, BGQ-F100)"),
 	RATE("port.read-rate", read_rate, "25.6 GB/s",
 		"rate at which data comes back to a master port", "BGQ-N67"),
 	TIME("injection.arbitration", arbitration, "15 ns", 0,
-		"time to choose an injection FIFO whose descriptor is fetched",
+		"time to choose the injection FIFO whose descriptor is fetched "
+		"next",
 		SPLIT),
 	TIME("injection.header", header, "34 ns", 1,
-		"time to choose a message for an engine and to build a header",
+		"time to choose a message for an engine and to build a packet "
+		"header",
 		"calibrated: BGQ-N90 (35 ns of the datasheet's M2, rounded)"),
 	TIME("injection.fifo-write", fifo_write, "20 ns", 0,
-		"time to write a network FIFO, clock crossing included", SPLIT),
+		"time to write a packet into a network FIFO, including the "
+		"clock crossing",
+		SPLIT),
 	TIME("reception.pull", pull, "30 ns", 0,
-		"time from a packet's tail in the network FIFO to its end in "
-		"the engine, clock crossing included",
+		"time from a packet's tail in the network FIFO to its tail in "
+		"the engine, including the clock crossing",
 		SPLIT),
 	RATE("reception.drain-rate", drain_rate, "3.2 GB/s",
 		"rate at which an engine empties its network FIFO", "BGQ-N73"),
@@ -62,18 +65,18 @@ static const struct param params[] = {
 		"time to look up the base address and to add the offset",
 		SPLIT),
 	PARAM_ROW(PARAM_COUNT, "reception.buffers", AT(buffers), "4", 1, 255,
-		"number of packets that an engine can have on their "
-		"way to memory",
+		"number of packets that an engine can be writing to memory at "
+		"a time",
 		"assumed: enough for short packets (BGQ-F119)"),
 	TIME("software.descriptor", software, "98 ns", 0,
-		"a core's work for a descriptor: copying it, synchronising, "
-		"advancing the tail",
+		"time that a core takes to post a descriptor: copy it, "
+		"synchronise, and advance the tail",
 		"BGQ-N81"),
 	TIME("software.poll-period", poll_period, "60 ns", 1,
-		"time from one look of a poll loop to the next",
-		"assumed: half of it and the load are the 80 ns of M2"),
+		"period of a poll loop",
+		"assumed: half a period and the load make up the 80 ns of M2"),
 	TIME("software.poll-load", poll_load, "50 ns", 0,
-		"time until a look at L2 has come back to the core",
+		"latency of a poll loop's load from L2",
 		"assumed: 82 core cycles (BGQ datasheet, M2)"),
 };
 
@@ -88,15 +91,15 @@ static const struct param params[] = {
 
 /* What it tells of, by enum mu_interrupt, and other counts. */
 static const struct nic_counter counters[] = {
-	TOLD(MU_ERROR_RANGE, "address outside the ranges"),
-	TOLD(MU_ERROR_PERMISSION, "user on a resource of the system"),
-	TOLD(MU_ERROR_DESCRIPTOR, "impossible descriptor"),
+	TOLD(MU_ERROR_RANGE, "address outside the permitted ranges"),
+	TOLD(MU_ERROR_PERMISSION, "user access to a system resource"),
+	TOLD(MU_ERROR_DESCRIPTOR, "invalid descriptor"),
 	TOLD(MU_ERROR_OVERRUN, "FIFO overrun by software"),
-	TOLD(MU_ERROR_REGISTER, "impossible register access"),
-	TOLD(MU_ERROR_FIFO, "packet for no FIFO"),
-	TOLD(MU_ERROR_BASE, "base address never set"),
-	TOLD(MU_ERROR_COUNTER, "counter is no atomic word"),
-	TOLD(MU_ERROR_PACKET, "impossible packet"),
+	TOLD(MU_ERROR_REGISTER, "invalid register access"),
+	TOLD(MU_ERROR_FIFO, "packet for a FIFO that does not exist"),
+	TOLD(MU_ERROR_BASE, "base address not set"),
+	TOLD(MU_ERROR_COUNTER, "counter is not an atomic word"),
+	TOLD(MU_ERROR_PACKET, "invalid packet"),
 	TOLD(MU_ERROR_MEMORY, "engine stopped by a memory error"),
 	TOLD(MU_INT_CORRECTED, "memory error corrected"),
 	TOLD(MU_INT_INJ_THRESHOLD, "injection FIFO above threshold"),
@@ -277,30 +280,31 @@ static int check(const struct mu *mu, struct err *e)
 
 	if (!t || t->n_dims > MU_DIMS)
 		return err_set(e,
-			"nic.kind: bgq-mu addresses a torus of at most %d "
+			"nic.kind: bgq-mu supports tori of at most %d "
 			"dimensions",
 			MU_DIMS);
 	for (i = 0; i < t->n_dims; i++)
 		if (t->dim[i] > 1u << MU_COORD_BITS)
 			return err_set(e,
-				"nic.kind: bgq-mu addresses at most %u nodes "
-				"in a dimension, not %u",
+				"nic.kind: bgq-mu supports at most %u nodes in "
+				"a dimension, not %u",
 				1u << MU_COORD_BITS, t->dim[i]);
 	if (!mu_port_fits(mu->nic.net))
-		return err_set(e,
-			"nic.kind: bgq-mu needs the FIFOs of a direct router");
+		return err_set(e, "nic.kind: bgq-mu needs a direct network "
+				  "(want topology.kind: torus)");
 	if (mu->params.mmio_load < mu->params.mmio_store)
-		return err_set(e,
-			"nic.mmio-load: shorter than mmio-store, the way "
-			"there");
+		return err_set(e, "nic.mmio-load: shorter than nic.mmio-store, "
+				  "which is only one direction");
 	if (!payload || payload % MU_DESCRIPTOR_BYTES)
 		return err_set(e,
-			"link.payload: the message unit's packets carry whole "
-			"descriptors of %d B, not %u B",
+			"link.payload: the message unit needs a positive "
+			"multiple of %d B, the size of its descriptors, not %u "
+			"B",
 			MU_DESCRIPTOR_BYTES, payload);
 	if (l2_params(host_l2(mu->nic.host))->line < MU_LINE)
 		return err_set(e,
-			"host.l2.line: the message unit asks for lines of %d B",
+			"host.l2.line: the message unit needs lines of at "
+			"least %d B",
 			MU_LINE);
 	return 0;
 }

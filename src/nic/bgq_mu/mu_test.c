@@ -328,7 +328,7 @@ static void an_audit_tells_what_is_left_and_where(void **state)
 		{ leave_unstored, "node 3: not stored: in reception FIFO 270" },
 		{ leave_unstored_get,
 			"node 3: not stored: in injection FIFO 2" },
-		{ leave_payload, "1 packets' bytes are still under way" },
+		{ leave_payload, "the bytes of 1 packets are still in flight" },
 	};
 	size_t i;
 

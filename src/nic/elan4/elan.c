@@ -63,12 +63,13 @@ struct cards {
 static const struct nic_counter counters[] = {
 	ERROR(ELAN_FINE, "none"),
 	ERROR(ELAN_ERROR_OVERFLOW, "command queue overflow"),
-	ERROR(ELAN_ERROR_WINDOW, "stores too far ahead in a command queue"),
-	ERROR(ELAN_ERROR_COMMAND, "impossible command"),
-	ERROR(ELAN_ERROR_RIGHT, "command that the queue may not use"),
+	ERROR(ELAN_ERROR_WINDOW,
+		"stores too far ahead of a command queue's head"),
+	ERROR(ELAN_ERROR_COMMAND, "invalid command"),
+	ERROR(ELAN_ERROR_RIGHT, "command without permission"),
 	ERROR(ELAN_ERROR_ADDRESS, "address outside its context"),
 	ERROR(ELAN_ERROR_REFUSED, "refused by the receiver"),
-	ERROR(ELAN_ERROR_RETRIES, "too many tries"),
+	ERROR(ELAN_ERROR_RETRIES, "too many retries"),
 	COUNTER(nacks, "packets"),
 	COUNTER(timeouts, "packets"),
 	COUNTER(resent, "packets"),
@@ -218,10 +219,10 @@ static int audit_node(const void *node, site_id s, struct err *e)
 		x->dmas.assembling || dmas || x->gets.late.first || copies ||
 		elan_threads_busy(x->n.threads) || x->queues.run.first)
 		return err_set_code(e, EXIT_INTERNAL,
-			"audit: node %u: %u packets are not acknowledged, %u "
-			"not executed, %u reads of %u bytes, %u packets and %u "
-			"DMAs not done, nor %u copies of events; %s queue has "
-			"work",
+			"audit: node %u: still to be done: %u packets to be "
+			"acknowledged, %u to be executed, %u reads of %u "
+			"bytes, %u packets and %u DMAs to be sent, %u copies "
+			"of events; %s queue has work",
 			s, sent, inside, x->n.reads.n, x->dmas.read_bytes,
 			x->dmas.assembling, dmas, copies,
 			x->queues.run.first ? "a" : "no");
@@ -376,17 +377,16 @@ static int check(const struct elan *x, struct err *e)
 			"nic.kind: elan4 needs the FIFOs of a direct router");
 	if (payload < ELAN_PACKET)
 		return err_set(e,
-			"nic.kind: elan4 sends packets of %d bytes, and "
-			"link.payload is %u",
+			"nic.kind: elan4 needs a link.payload of %d bytes, not "
+			"%u",
 			ELAN_PACKET, payload);
 	if (p->command <= x->least)
-		return err_set(e,
-			"nic.command: shorter than the least packet takes on "
-			"the link");
+		return err_set(e, "nic.command: shorter than the time of the "
+				  "shortest packet on the link");
 	if (elan_timeout(x) < trip)
 		return err_set(e,
-			"nic.retry.timeout: shorter than the %lld ns that the "
-			"longest way, and back, takes",
+			"nic.retry.timeout: shorter than the longest round "
+			"trip, which takes %lld ns",
 			(long long)(trip / SIM_NS));
 	return 0;
 }

@@ -34,8 +34,8 @@
 		"time of a core's store from the bus to the card's queue",     \
 		"assumed: bridge and queue (QSN datasheet, 1.3)"),             \
 		STEP(name_ ".see", host[i_].see, see_, 0,                      \
-			"time from the bus until a load can see a write of "   \
-			"the card",                                            \
+			"time from the bus until a load sees a write of the "  \
+			"card",                                                \
 			seen_from),                                            \
 		BYTES(name_ ".pio-burst", host[i_].pio_burst, burst_, 8,       \
 			ELAN_BLOCK,                                            \
@@ -44,11 +44,12 @@
 		STEP(name_ ".pio-overhead", host[i_].pio_overhead, pio_, 0,    \
 			"overhead of a burst of stores on the bus", pio_from), \
 		STEP(name_ ".dma-overhead", host[i_].dma_overhead, dma_, 0,    \
-			"overhead of a burst of the card on the bus",          \
+			"overhead of a burst of the card's reads or writes "   \
+			"on the bus",                                          \
 			dma_from),                                             \
 		STEP(name_ ".hop", host[i_].hop, hop_, 0,                      \
-			"time from one CPU to the next on the way to the "     \
-			"bridge",                                              \
+			"additional time of each CPU between a core and the "  \
+			"bus bridge",                                          \
 			hop_from)
 
 static const struct param elan_param_rows[] = {
@@ -60,14 +61,16 @@ static const struct param elan_param_rows[] = {
 		.help = "kind of host",
 		.source = "QSN-N71" },
 	COUNT("cpus", cpus, "2", 1, HOST_THREADS,
-		"CPUs of a node, which its threads are dealt out to in turn",
+		"number of CPUs of a node; hardware threads are assigned to "
+		"them in turn",
 		"QSN-N82"),
 	STEP("command", command, "82.5 ns", 1,
-		"time from a store's arrival to the end of its packet on the "
-		"link",
+		"time from the arrival of a store to the end of its packet on "
+		"the link",
 		"QSN-N62"),
 	STEP("input", input, "157.5 ns", 1,
-		"time from a packet's arrival to its first write on the bus",
+		"time from the arrival of a packet to its first write on the "
+		"bus",
 		"QSN-N61"),
 	{ .name = "command-rate",
 		.type = PARAM_RATE,
@@ -75,49 +78,48 @@ static const struct param elan_param_rows[] = {
 		.def = "1 GB/s",
 		.min = 1000000,
 		.max = PS_PER_S,
-		.help = "rate at which commands are taken out of queues",
+		.help = "rate at which commands are read from queues",
 		.source = "QSN-N12" },
 	COUNT("outstanding", outstanding, "2", 1, 16,
 		"largest number of unacknowledged packets of a queue",
 		"QSN-N26"),
 	TIME("half-packet", half_packet, "2 us", 1,
-		"time after which a packet that stays half built is closed",
-		"QSN-G22"),
+		"time after which an incomplete packet is closed", "QSN-G22"),
 	STEP("dma.dispatch", dispatch, "0 ns", 0,
 		"time from a descriptor to its first read",
 		"calibrated: QSN-N77"),
 	STEP("dma.read-latency", read_latency, "750 ns", 1,
 		"latency of a read of the host's memory", "QSN-N27"),
 	COUNT("dma.reads", reads, "12", 1, 16,
-		"largest number of split reads at a time", "QSN-N24"),
+		"largest number of outstanding split reads", "QSN-N24"),
 	BYTES("dma.read-buffer", read_buffer, "2 KiB", 512, 1 << 20,
-		"buffer for the data of reads", "QSN-N23"),
+		"size of the buffer for read data", "QSN-N23"),
 	BYTES("dma.read-block", read_block, "512 B", 8, ELAN_PACKET,
 		"largest read", "QSN-N66"),
 	COUNT("dma.window", dma_window, "8", 1, ELAN_SPAN,
-		"window of packets of DMAs, from the oldest unacknowledged one "
-		"on",
-		"assumed: covers the longest way and back"),
+		"window of the DMA engine, in packets from the oldest "
+		"unacknowledged one",
+		"assumed: covers the longest round trip"),
 	{ .name = "dma.cut-through",
 		.type = PARAM_FLAG,
 		.offset = AT(cut_through),
 		.def = "no",
-		.help = "whether a packet of a DMA leaves while its data is "
-			"still coming (the real card has it whole first)",
+		.help = "whether a DMA packet leaves while its data is still "
+			"being read (the real card assembles it first)",
 		.source = "QSN-F81" },
 	STEP("thread.clock", thread_clock, "5 ns", 1,
-		"cycle of the thread processor", "QSN-N17"),
+		"clock cycle of the thread processor", "QSN-N17"),
 	STEP("thread.swap", thread_swap, "65 ns", 1,
-		"time to swap another thread in", "QSN-N9"),
+		"time of a switch to another thread", "QSN-N9"),
 	COUNT("thread.limit", threads, "256", 1, 4096,
-		"largest number of threads of a card; more wait in their "
-		"queues",
-		"assumed: more than a job starts at once"),
+		"largest number of threads on a card; further ones wait in "
+		"their queues",
+		"assumed: more than any job starts at a time"),
 	BYTES("merge", merge, "512 B", ELAN_BLOCK, ELAN_PACKET,
 		"largest burst that adjacent writes are merged into",
 		"QSN-F45"),
 	STEP("merge-wait", merge_wait, "150 ns", 0,
-		"time that a write waits for another to be merged with",
+		"time that a write waits for another one to merge with",
 		"assumed: a block at link rate takes 110 ns"),
 	{ .name = "retry.timeout",
 		.type = PARAM_TIME,
@@ -125,12 +127,13 @@ static const struct param elan_param_rows[] = {
 		.def = "20 us",
 		.min = 1000000,
 		.max = PS_PER_S,
-		.help = "minimum time-out of a packet without an answer; "
-			"doubled for the second and again for the third try",
-		.source = "assumed: far more than an idle round trip" },
+		.help = "minimum time-out of an unacknowledged packet; doubled "
+			"for the second try and again for the third",
+		.source = "assumed: far longer than a round trip in an idle "
+			  "network" },
 	TIME("retry.per-node", per_node, "2 us", 0,
 		"addition to the minimum time-out for each node of the machine",
-		"assumed: four packets of each on one link"),
+		"assumed: four packets from each node on one link"),
 	COUNT("retry.round-trips", round_trips, "4", 0, 1000,
 		"minimum time-out, in multiples of the longest recent round "
 		"trip",
@@ -146,15 +149,15 @@ static const struct param elan_param_rows[] = {
 		.def = "20 ms",
 		.min = 1000000,
 		.max = PS_PER_S,
-		.help = "time-out of a get without its answer, which is then "
-			"asked again",
-		.source = "assumed: longer than all tries of an answer" },
+		.help = "time-out of an unanswered get, which is then sent "
+			"again",
+		.source = "assumed: longer than all tries of the answer" },
 	COUNT("get.limit", get_retries, "2", 0, 255,
-		"largest number of times that a get is asked again",
-		"assumed: as QSN-G4's trap"),
+		"largest number of times that a get is sent again",
+		"assumed: the limit of QSN-G4"),
 	STEP("event.slot", event_slot, "200 ns", 1,
-		"time of the event processor for each copy of an event that "
-		"fires",
+		"time that the event processor takes for each copy of an event "
+		"that fires",
 		"calibrated: QSN-N38"),
 	{ .name = "event.rate",
 		.type = PARAM_RATE,
@@ -162,40 +165,43 @@ static const struct param elan_param_rows[] = {
 		.def = "1.6 GB/s",
 		.min = 1000000,
 		.max = PS_PER_S,
-		.help = "rate at which the event processor copies, in addition",
+		.help = "rate at which the event processor copies data, in "
+			"addition to nic.event.slot",
 		.source = "QSN-N14" },
 	TIME("software.command", software, "20 ns", 0,
-		"a core's work to issue a short packet, beside its stores",
+		"time that a core takes to issue a short packet, in addition "
+		"to its stores",
 		"assumed: a few tens of instructions"),
 	TIME("software.dma", dma_software, "0 ns", 0,
-		"a core's further work to issue a DMA, before its stores",
+		"additional time that a core takes to issue a DMA, before its "
+		"stores",
 		"calibrated: QSN-N77"),
 	TIME("software.dma-after", dma_after, "300 ns", 0,
-		"a core's further work to issue a DMA, after its stores",
-		"assumed: QSN-N79 less the stores"),
+		"additional time that a core takes to issue a DMA, after its "
+		"stores",
+		"assumed: QSN-N79 without the stores"),
 	TIME("software.poll-period", poll_period, "10 ns", 1,
-		"time from one look of a poll loop to the next",
-		"assumed: a loop over a cached word"),
+		"period of a poll loop", "assumed: a loop over a cached word"),
 	TIME("software.poll-load", poll_load, "5 ns", 0,
-		"time until a look has its value",
+		"latency of a poll loop's load",
 		"assumed: a loop over a cached word"),
 	TIME_TO(MOST_STEP / 10, "bus.clock", bus.clock, "7.5 ns", 1,
 		"clock cycle of the host's bus", "QSN-N22"),
 	COUNT("bus.reads", bus.share, "0", 0, 99,
-		"share of the bus that the card's reads get while writes wait, "
-		"per cent; 0: first come, first served",
+		"share of the bus, in per cent, that the card's reads get "
+		"while writes wait; 0: first come, first served",
 		"assumed: QSN-F16 gives no number"),
 	BYTES("bus.width", bus.width, "8 B", 1, 64, "width of the host's bus",
 		"QSN-N22"),
 	STEP("bus.turn", bus.turn, "6.8 ns", 0,
-		"time that a change of direction takes on the bus",
+		"time of a change of direction on the bus",
 		"calibrated: QSN-N53"),
 	HOST("opteron", ELAN_OPTERON, "200 ns", "76 ns", "64 B", "82.5 ns",
 		"100.9 ns", "50 ns", "calibrated: QSN-N71",
 		"calibrated: QSN-N30", "calibrated: QSN-N71", "QSN-N83"),
 	HOST("xeon", ELAN_XEON, "200 ns", "395 ns", "64 B", "82.5 ns",
 		"81.3 ns", "0 ns", "calibrated: QSN-N72",
-		"assumed: as the Opteron's", "calibrated: QSN-N72",
+		"assumed: the Opteron's value", "calibrated: QSN-N72",
 		"assumed: CPUs share a bus"),
 	HOST("itanium2", ELAN_ITANIUM2, "200 ns", "845 ns", "128 B", "93 ns",
 		"82.05 ns", "0 ns", "calibrated: QSN-N73",

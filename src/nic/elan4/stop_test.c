@@ -480,10 +480,11 @@ static void the_audit_tells_what_is_left(void **state)
 	n = et_node(&m, 2);
 	assert_int_equal(nic_audit(m.nic, &e), 0);
 	n->sender->resend.items.used = 3;
-	fails_with(&m, "node 2: 3 packets are not acknowledged");
+	fails_with(
+		&m, "node 2: still to be done: 3 packets to be acknowledged");
 	n->sender->resend.items.used = 0;
 	n->input->inside = 2;
-	fails_with(&m, "2 not executed");
+	fails_with(&m, "2 to be executed");
 	n->input->inside = 0;
 	n->reads.n = 1;
 	fails_with(&m, "1 reads");

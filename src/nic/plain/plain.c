@@ -11,18 +11,24 @@
 
 static const struct param params[] = {
 	PARAM_ONE_OF("routing", AT(routing), "dynamic", "dynamic|deterministic",
-		"routing of requests; deterministic keeps the packets "
-		"from one node to another in order",
+		"routing of requests; deterministic routing keeps the packets "
+		"between two nodes in order",
 		"assumed: nothing here needs the order"),
 	COUNT("window", window, "32", 1, 32,
-		"packets of a queue that are not acknowledged", CARD),
+		"largest number of unacknowledged packets of a queue", CARD),
 	COUNT("buffers", buffers, "16", 1, 256,
-		"packets that are being made or wait to leave", CARD),
+		"number of buffers for packets that are being built or wait to "
+		"leave",
+		CARD),
 	TIME("dispatch", dispatch, "40 ns", 0,
-		"time that an idle card takes to begin a work entry", CARD),
-	TIME("packet", packet, "10 ns", 1, "time between two packets", CARD),
+		"time from an idle card's doorbell to the start of a work "
+		"entry",
+		CARD),
+	TIME("packet", packet, "10 ns", 1, "minimum time between two packets",
+		CARD),
 	TIME("input", input, "60 ns", 0,
-		"time from a packet's end to its first access to memory", CARD),
+		"time from a packet's tail to its first access to memory",
+		CARD),
 	WORKQ_ROWS(AT(work), "4", "60 ns"),
 	RESEND_ROWS(AT(retry), "50 us", "7"),
 };
@@ -38,13 +44,13 @@ static const struct nic_counter counters[] = {
 	{ "timeouts", COUNT_OF(asks.timeouts), false },
 	{ "torn", COUNT_OF(asks.torn), false },
 	{ "escapes", COUNT_OF(asks.escapes), false },
-	{ "bad work entry", COUNT_OF(status[PLAIN_BAD_ENTRY]), true },
+	{ "invalid work entry", COUNT_OF(status[PLAIN_BAD_ENTRY]), true },
 	{ "unknown key", COUNT_OF(status[PLAIN_BAD_KEY]), true },
-	{ "outside of a key's range", COUNT_OF(status[PLAIN_OUT_OF_BOUNDS]),
-		true },
-	{ "no right", COUNT_OF(status[PLAIN_NO_RIGHT]), true },
-	{ "gave up", COUNT_OF(status[PLAIN_GAVE_UP]), true },
-	{ "queue stopped", COUNT_OF(status[PLAIN_STOPPED]), true },
+	{ "address outside the key's range",
+		COUNT_OF(status[PLAIN_OUT_OF_BOUNDS]), true },
+	{ "no permission", COUNT_OF(status[PLAIN_NO_RIGHT]), true },
+	{ "too many retries", COUNT_OF(status[PLAIN_GAVE_UP]), true },
+	{ "queue has stopped", COUNT_OF(status[PLAIN_STOPPED]), true },
 	{ "ring overrun", COUNT_OF(queues.overruns), true },
 	{ .key = NULL },
 };
@@ -87,7 +93,8 @@ static int plain_init(struct nic *nic, struct err *e)
 
 	x->side = host_side(nic->host);
 	if (!x->side)
-		return err_set(e, "side.kind: nic.kind plain needs a side");
+		return err_set(e, "side.kind: nic.kind plain needs a bus or a "
+				  "cache between card and memory");
 	x->reads = (struct side_reads_how){ x->side, PLAIN_READS };
 	x->queues = (struct workqs_how){
 		.first = PLAIN_QUEUES,
@@ -154,7 +161,7 @@ static int audit_node(const void *node, site_id s, struct err *e)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
 		"audit: node %u: %u work entries, %u requests and %u packets "
-		"are under way",
+		"are unfinished",
 		s, n->works.used, n->asks.resend.items.used, n->asks.inside);
 }
 

@@ -241,7 +241,7 @@ static void a_dead_link_makes_the_card_give_up(void **state)
 	pt_init(&m);
 	m.t.faults = &plan;
 	pt_run(&m, 1, 1, dead_program);
-	assert_int_equal(nic_count(m.t.nic, 0, "gave up"), 1);
+	assert_int_equal(nic_count(m.t.nic, 0, "too many retries"), 1);
 	assert_int_equal(
 		nic_count(m.t.nic, 0, "resent"), m.params->retry.limit);
 	assert_int_equal(pt_word_at(&m, 1, PT_TARGET), 0);

@@ -33,8 +33,8 @@ int asks_check(struct nic *nic, struct err *e)
 
 	if (!payload || payload > most)
 		return err_set(e,
-			"link.payload: nic.kind %s sends packets of 1 to %u "
-			"bytes",
+			"link.payload: out of range for nic.kind %s (want 1 to "
+			"%u bytes)",
 			nic->ops->name, most);
 	nic->load_size = sizeof(struct ask) + payload;
 	return 0;

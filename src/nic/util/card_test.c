@@ -88,7 +88,7 @@ static void on_fetched(const struct nic_at *a, uint32_t queue)
 	struct card_node *n = a->node;
 	struct workq *q = n->queues.queue[queue];
 
-	while (!world->is_lazy && workq_has_entry(q) && !q->is_stopped) {
+	while (!world->is_lazy && q->entries.n && !q->is_stopped) {
 		struct entry e;
 		struct sending *s;
 		uint32_t id;

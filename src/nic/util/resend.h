@@ -28,25 +28,26 @@ struct resend_params {
 #define RESEND_ROWS(at_, timeout_, limit_)                                     \
 	RESEND_ROW("timeout", PARAM_TIME, at_, timeout, timeout_, 1000000,     \
 		INT64_C(1000000000000),                                        \
-		"minimum time after which a packet without an answer is sent " \
-		"again; doubled for the second and the third try",             \
-		"assumed: far more than an idle round trip"),                  \
+		"minimum time-out of an unacknowledged packet; doubled for "   \
+		"the second try and again for the third",                      \
+		"assumed: far longer than a round trip in an idle network"),   \
 		RESEND_ROW("per-node", PARAM_TIME, at_, per_node, "2 us", 0,   \
 			1000000000,                                            \
-			"additional time-out for each node of the machine",    \
-			"assumed: some packets of each on one link"),          \
+			"addition to the minimum time-out for each node of "   \
+			"the machine",                                         \
+			"assumed: a few packets from each node on one link"),  \
 		RESEND_ROW("round-trips", PARAM_COUNT, at_, round_trips, "4",  \
 			0, 1000,                                               \
 			"minimum time-out, in multiples of the longest "       \
 			"recent round trip",                                   \
 			"assumed: a loaded network is not a dead one"),        \
 		RESEND_ROW("limit", PARAM_COUNT, at_, limit, limit_, 0, 255,   \
-			"number of times that a packet is sent again",         \
-			"assumed: what is lost so often is lost for good"),    \
+			"largest number of resends of a packet",               \
+			"assumed: a packet lost so often is lost for good"),   \
 		RESEND_ROW("back-off", PARAM_TIME, at_, back_off, "1 us", 1,   \
 			1000000000,                                            \
-			"pause before a packet is sent again; doubled each "   \
-			"time",                                                \
+			"pause before the second try, doubled for each "       \
+			"further one",                                         \
 			"assumed: a round trip")
 
 /* What an owner's item begins with. */

@@ -60,19 +60,19 @@ struct workq_params {
 		__VA_ARGS__)
 #define WORKQ_ROWS(at_, prefetch_, post_)                                      \
 	WORKQ_ROW("prefetch", PARAM_COUNT, at_, prefetch, prefetch_, 1, 64,    \
-		"largest number of work entries that are fetched at once",     \
+		"largest number of work entries fetched at a time",            \
 		"assumed: a card of the 2020s"),                               \
 		WORKQ_ROW("software.post", PARAM_TIME, at_, post, post_, 0,    \
 			1000000000,                                            \
 			"time that a core takes to write a work entry",        \
-			"assumed: some hundred instructions"),                 \
+			"assumed: about a hundred instructions"),              \
 		WORKQ_ROW("software.poll-period", PARAM_TIME, at_,             \
 			poll_period, "20 ns", 1, 1000000000,                   \
-			"time from one look of a poll loop to the next",       \
+			"period of a poll loop",                               \
 			"assumed: a loop over a cached word"),                 \
 		WORKQ_ROW("software.poll-load", PARAM_TIME, at_, poll_load,    \
 			"5 ns", 0, 1000000000,                                 \
-			"time until a look of a poll loop has its value",      \
+			"latency of a poll loop's load",                       \
 			"assumed: a loop over a cached word")
 
 enum { WORKQS_EVENTS = 2 };
@@ -122,11 +122,6 @@ int workqs_close(struct workqs *x, uint32_t queue);
 /* A store to a doorbell: entries written, and completions taken, ever. */
 void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	uint32_t written, uint32_t taken, sim_time birth);
-
-static inline bool workq_has_entry(const struct workq *q)
-{
-	return q->entries.n;
-}
 
 /* Takes the next entry; where nobody keeps a book, it is born now. */
 struct workq_birth workqs_take(

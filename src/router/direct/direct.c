@@ -30,34 +30,34 @@ static int direct_check(
 
 	if (has_switches && s->topo->n_ports > DIRECT_PORTS)
 		return err_set(e,
-			"router.kind: direct has at most %d ports, not %u",
+			"router.kind: direct supports at most %d ports, not %u",
 			DIRECT_PORTS, s->topo->n_ports);
 	if (s->topo->node_ports > FIFO_LOCAL)
 		return err_set(e,
-			"router.kind: direct has at most %d ports at a node, "
-			"not %u",
+			"router.kind: direct supports at most %d ports at a "
+			"node, not %u",
 			FIFO_LOCAL, s->topo->node_ports);
 	if (s->route->has_planes)
 		return err_set(e, "routing.planes: direct routers have none "
 				  "(router.kind)");
 	if (s->route->bubble && s->router->packets < 2)
-		return err_set(e,
-			"router.packets: the bubble rule needs room for two "
-			"packets in a channel");
+		return err_set(e, "router.packets: the bubble rule needs room "
+				  "for at least two packets in a channel");
 	if (s->route->n_channels > 1 &&
 		s->route->n_channels * s->router->queues > DIRECT_QUEUES)
 		return err_set(e,
-			"router.queues: the direct router has %d for all %u "
-			"channels of the routing together",
+			"router.queues: the direct router has at most %d "
+			"queues for all %u channels of the routing together",
 			DIRECT_QUEUES, s->route->n_channels);
 	if (capacity > INT16_MAX)
 		return err_set(e,
-			"router.packets: %lld chunks per channel, at most %d",
+			"router.packets: %lld chunks per channel (want at most "
+			"%d)",
 			(long long)capacity, INT16_MAX);
 	if (s->router->injection * n->link.max_chunks > UINT16_MAX)
 		return err_set(e,
-			"router.injection: %lld packets of %u chunks, at most "
-			"%d chunks fit a FIFO",
+			"router.injection: %lld packets of %u chunks do not "
+			"fit into a FIFO of %d chunks",
 			(long long)s->router->injection, n->link.max_chunks,
 			UINT16_MAX);
 	return 0;
@@ -273,7 +273,7 @@ static void direct_describe(const struct net_params *p, FILE *f)
 	if (p->transit)
 		fprintf(f,
 			"arbiters    %" PRId64
-			" grants to transit for one to injection\n",
+			" grants to packets in transit for one to injection\n",
 			p->transit);
 	else
 		fprintf(f, "arbiters    transit before injection\n");

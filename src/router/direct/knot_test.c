@@ -216,7 +216,7 @@ static struct line read_line(const struct world *w, const char *text)
 
 	if (sscanf(text,
 		    "  node %u %*[(0-9,)] receiver %15[^,], channel %31[^,], "
-		    "asks for %15s",
+		    "waits for %15s",
 		    &l.node, in, channel, out) != 4)
 		fail_msg("what is this: %s", text);
 	l.in = port_named(w, in);

@@ -408,9 +408,9 @@ static void a_leg_that_is_free_unties_no_knot(void **state)
 		r->net->packets[q->head].ask |= 1;
 	}
 	assert_int_equal(net_knot(r->net, text, sizeof(text)), before);
-	assert_non_null(strstr(text, "asks for up 0"));
+	assert_non_null(strstr(text, "waits for up 0"));
 	assert_null(strstr(text, "switch 1.0, receiver up 0, channel high, "
-				 "asks for down 0"));
+				 "waits for down 0"));
 	rig_free(r);
 }
 

@@ -187,7 +187,7 @@ static void check_idle(struct net *n, site_id site, sim_time t)
 			continue;
 		collect(d, s, o, t);
 		if (pick(d, s, o, t).rank != NO_WINNER)
-			BUG("site %u at %lld ps: port %u is free and a packet "
+			BUG("site %u at %lld ps: port %u is free, but a packet "
 			    "waits for it",
 				s->id, (long long)t, o);
 	}

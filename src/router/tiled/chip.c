@@ -6,53 +6,30 @@
  * changed.  A head that finds no tokens waits for them; what tokens come are
  * given to heads that wait, and then new heads are looked at.
  */
+#include "net/send.h"
 #include "router/tiled/booked.h"
-#include "router/tiled/inner.h"
+#include "router/tiled/pick.h"
 
-#define BIT(i) (UINT64_C(1) << (i))
-
-/* Where a packet wants to go: packet.ask is its direction and the links there
- * that it may take, or a node. */
-static inline uint32_t group_of(const struct packet *p)
+static void keep_step(const struct tiled *d, const struct tiled_chip *s,
+	struct packet *p, struct route_step step)
 {
-	return p->ask >> 8;
-}
-
-static void keep_step(
-	const struct tiled *d, struct packet *p, struct route_step s)
-{
-	port_mask m = s.ports;
+	port_mask m = step.ports;
 	port_id port = (port_id)__builtin_ctzll(m);
-	uint32_t links = 0;
+	uint32_t group, links = 0;
 
 	if (port >= d->n_links) {
 		p->ask = (uint16_t)((TILED_TO_NODE | (port - d->n_links)) << 8);
 		return;
 	}
-	for (; m; m &= m - 1)
-		links |= 1u << d->link_of[__builtin_ctzll(m)];
-	p->ask = (uint16_t)((uint32_t)d->group_of[port] << 8 | links);
-}
-
-/* A pseudo-random start for what is looked at in turn. */
-static inline uint32_t draw(struct tiled_chip *s)
-{
-	s->lfsr = (s->lfsr >> 1) ^ (-(s->lfsr & 1u) & 0xb400u);
-	return s->lfsr;
-}
-
-/* The first bit of a mask, from some place on and round. */
-static inline uint32_t choose(struct tiled_chip *s, uint64_t m)
-{
-	uint32_t from = draw(s) & 63;
-	uint64_t high = m >> from << from;
-
-	return (uint32_t)__builtin_ctzll(high ? high : m);
-}
-
-static inline bool is_single(uint32_t links)
-{
-	return !(links & (links - 1));
+	group = d->group_of[port];
+	if (s->dead & m && m & ~s->dead && m & (m - 1))
+		m &= ~s->dead;
+	if (m == d->links[group])
+		links = d->all[group];
+	else
+		for (; m; m &= m - 1)
+			links |= 1u << d->link_of[__builtin_ctzll(m)];
+	p->ask = (uint16_t)(group << 8 | links);
 }
 
 /* --- waiting --- */
@@ -149,6 +126,29 @@ static inline uint32_t size_on(const struct tiled *d,
 	       p->size % d->link->row;
 }
 
+/* Over a link that has faults or retries: when the head arrives, or SIM_NEVER.
+ */
+static sim_time send(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, uint32_t channel, port_id port, packet_id id,
+	const struct inner *x)
+{
+	struct tiled_output *o = &s->output[d->tile_of[port]];
+	const struct net_sending sending = { .id = id,
+		.site = s->id,
+		.port = port,
+		.class = tiled_wire(d, s->id, port)->class,
+		.channel = channel,
+		.bytes = d->link->bytes[d->packets[id].size],
+		.tokens = (uint32_t)d->full,
+		.t = x->start,
+		.tail = x->end };
+	struct net_sent sent = net_send(d->router.net, w, &sending);
+
+	o->bytes[channel] += (uint64_t)sent.resent * sending.bytes;
+	o->free_at = inner_max(o->free_at, sent.free_at);
+	return sent.is_lost ? SIM_NEVER : sent.arrival;
+}
+
 /* Through the tiles and over a link. */
 static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	uint32_t in, uint32_t channel, port_id port, sim_time t)
@@ -159,123 +159,51 @@ static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	uint32_t from = d->tile_of[in], to = d->tile_of[port];
 	struct tiled_output *o = &s->output[to];
 	uint32_t size = size_on(d, s, port, p, t);
-	sim_time came = tail_of(d, in, p), ser = d->link->ser[size];
+	sim_time came = tail_of(d, in, p), ser = d->link->ser[size], arrival;
 	struct inner x = inner_pass(d, &s->bus[from], o, d->row_of[from],
 		d->column_of[to], p->chunks, t, came, ser);
 
-	o->tokens[channel]--;
+	s->tokens[channel][port]--;
 	o->bytes[channel] += d->link->bytes[size];
 	leave(d, w, s, in, channel, t, x.left);
 	if (x.start + ser >= came)
 		p->size = (uint16_t)size;
 	booked_note(d, id, s->id, "out by", port);
 	booked_depart(d, id, wire->class, t, x.start);
-	sim_post(w, wire->peer, x.start + d->link->latency[wire->class],
-		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
+	arrival = x.start + d->link->latency[wire->class];
+	if (d->is_faulty)
+		arrival = send(d, w, s, channel, port, id, &x);
+	if (arrival != SIM_NEVER)
+		sim_post(w, wire->peer, arrival,
+			SIM_KEY(PHASE_ARRIVAL, wire->peer_port),
+			(uint16_t)channel, id);
 }
 
-/* The path to a node is a packet's own from start on. */
+/* The path to a node is a packet's own from start on, or later; its tail comes
+ * out of the tiles at end.  One that had to wait for the path is here as a
+ * whole.  The node learns from packet.head when the tail comes. */
 static void hand_over(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t node, uint32_t channel, packet_id id,
-	sim_time t, sim_time start)
+	sim_time t, sim_time start, sim_time end)
 {
 	struct tiled_exit *e = &s->exit[node];
 	port_id port = d->n_links + node;
 	const struct tiled_wire *wire = tiled_wire(d, s->id, port);
+	sim_time latency = d->link->latency[wire->class];
+	struct packet *p = &d->packets[id];
 
 	start = inner_max(start, e->free_at[channel]);
 	e->free_at[channel] = start + d->how.packet;
-	e->tokens[channel]--;
-	e->bytes[channel] += d->link->bytes[d->packets[id].size];
+	s->tokens[channel][port]--;
+	e->bytes[channel] += d->link->bytes[p->size];
+	p->head = inner_max(start + d->how.packet, end) + latency;
 	booked_note(d, id, s->id, "out by", port);
 	booked_depart(d, id, wire->class, t, start);
-	sim_post(w, wire->peer, start + d->link->latency[wire->class],
+	sim_post(w, wire->peer, start + latency,
 		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
 }
 
 /* --- looking for a way --- */
-
-/* Of the links that a head may take: the one with the most tokens, and of
- * those of its column the one that is free first.  TOPO_NO_PORT: none has
- * tokens, or, where *room is set, none has room in its row buffer before. */
-static port_id pick_link(const struct tiled *d, struct tiled_chip *s,
-	uint32_t in, uint32_t channel, const struct packet *p, sim_time t,
-	sim_time *room)
-{
-	const struct tiled_bus *b = &s->bus[d->tile_of[in]];
-	uint32_t links = p->ask & 0xff, row = d->row_of[d->tile_of[in]];
-	const uint8_t *port_at = d->port_at[group_of(p)];
-	uint32_t turn = is_single(links) ? 0 : draw(s), k;
-	port_id best = TOPO_NO_PORT;
-	sim_time first = 0;
-	int16_t most = 0;
-
-	*room = SIM_NEVER;
-	for (k = 0; k < TILED_LINKS; k++) {
-		uint32_t link = (k + turn) % TILED_LINKS, column;
-		port_id port = port_at[link];
-		const struct tiled_output *o = &s->output[d->tile_of[port]];
-		sim_time at;
-
-		if (!(links >> link & 1) ||
-			o->tokens[channel] <
-				tiled_needed(d, s->id, d->source_of[in], port))
-			continue;
-		column = d->column_of[d->tile_of[port]];
-		at = inner_room(d, b, column);
-		if (at > t) {
-			*room = at < *room ? at : *room;
-			continue;
-		}
-		at = inner_start(d, b, o, row, column, t);
-		if (o->tokens[channel] < most ||
-			(o->tokens[channel] == most && at >= first))
-			continue;
-		best = port;
-		most = o->tokens[channel];
-		first = at;
-	}
-	return best;
-}
-
-/* Of a packet that keeps its order: the same for all that keep it with it. */
-static inline uint32_t hash_of(const struct packet *p)
-{
-	uint32_t x = p->src * 0x9e3779b1u ^ p->dst * 0x85ebca77u ^
-		     p->hints * 0xc2b2ae3du;
-
-	return (x ^ x >> 15) * 0x27d4eb2fu >> 16;
-}
-
-/* The tile towards the nodes that is free first; of packets that keep their
- * order always the same one. */
-static uint32_t pick_tile(const struct tiled *d, const struct tiled_chip *s,
-	uint32_t in, const struct packet *p, sim_time t, sim_time *room)
-{
-	const struct tiled_bus *b = &s->bus[d->tile_of[in]];
-	uint32_t row = d->row_of[d->tile_of[in]], best = TILED_NO_TILE, k;
-	uint32_t n = (uint32_t)d->how.processors;
-	sim_time first = SIM_NEVER;
-
-	*room = SIM_NEVER;
-	for (k = 0; k < n; k++) {
-		uint32_t tile = d->processor[k], column = d->column_of[tile];
-		sim_time at = inner_room(d, b, column);
-
-		if (p->kind != PACKET_DYNAMIC && k != hash_of(p) % n)
-			continue;
-		if (at > t) {
-			*room = at < *room ? at : *room;
-			continue;
-		}
-		at = inner_start(d, b, &s->output[tile], row, column, t);
-		if (at < first) {
-			first = at;
-			best = tile;
-		}
-	}
-	return best;
-}
 
 /* A head that is for a node of this chip, and has passed a link. */
 static void look_at_node(struct tiled *d, struct sim_worker *w,
@@ -287,7 +215,7 @@ static void look_at_node(struct tiled *d, struct sim_worker *w,
 	struct inner x;
 	sim_time room;
 
-	if (!s->exit[node].tokens[channel]) {
+	if (!s->tokens[channel][d->n_links + node]) {
 		wait_for_tokens(d, s, in, channel, id, t);
 		return;
 	}
@@ -300,7 +228,7 @@ static void look_at_node(struct tiled *d, struct sim_worker *w,
 		d->column_of[tile], p->chunks, t, tail_of(d, in, p),
 		p->chunks * d->how.cycle);
 	leave(d, w, s, in, channel, t, x.left);
-	hand_over(d, w, s, node, channel, id, t, x.start);
+	hand_over(d, w, s, node, channel, id, t, x.start, x.end);
 }
 
 /* One that turns round: it passes no tile. */
@@ -311,12 +239,12 @@ static void look_at_turn(struct tiled *d, struct sim_worker *w,
 	uint32_t node = tiled_exit_of(group_of(&d->packets[id]));
 	sim_time start = inner_max(t, s->exit[node].free_at[channel]);
 
-	if (!s->exit[node].tokens[channel]) {
+	if (!s->tokens[channel][d->n_links + node]) {
 		wait_for_tokens(d, s, in, channel, id, t);
 		return;
 	}
 	leave(d, w, s, in, channel, t, start + d->how.packet);
-	hand_over(d, w, s, node, channel, id, t, start);
+	hand_over(d, w, s, node, channel, id, t, start, start);
 }
 
 /* A head goes, or waits for what it lacks. */
@@ -357,19 +285,19 @@ static uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
 	uint32_t channel, port_id port)
 {
 	uint64_t m = s->one[channel][port];
-	uint32_t straight;
+	int16_t tokens = s->tokens[channel][port];
+	const struct tiled_wire *wire;
 
 	if (port >= d->n_links)
-		return s->exit[port - d->n_links].tokens[channel] > 0 ? m : 0;
+		return tokens > 0 ? m : 0;
 	m |= s->any[channel][d->group_of[port]];
-	if (s->output[d->tile_of[port]].tokens[channel] >= d->need)
+	if (!m || tokens >= d->need)
 		return m;
-	if (!tiled_wire(d, s->id, port)->is_ring)
-		return s->output[d->tile_of[port]].tokens[channel] > 0 ? m : 0;
-	straight = tiled_wire(d, s->id, port)->straight;
-	return s->output[d->tile_of[port]].tokens[channel] > 0 &&
-			       straight != TILED_NO_TILE
-		       ? m & BIT(straight)
+	wire = tiled_wire(d, s->id, port);
+	if (!wire->is_ring)
+		return tokens > 0 ? m : 0;
+	return tokens > 0 && wire->straight != TILED_NO_TILE
+		       ? m & BIT(wire->straight)
 		       : 0;
 }
 
@@ -462,7 +390,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	(void)w;
 	p->head = t;
 	p->next = NO_PACKET;
-	keep_step(d, p, d->route->ops->next(d->route, p, s->id, port));
+	keep_step(d, s, p, d->route->ops->next(d->route, p, s->id, port));
 	booked_note(d, id, s->id, "in by", port);
 	booked_wait(d, id, CAUSE_QUEUE, t);
 	in = input_of(d, s, p, port);
@@ -482,12 +410,14 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 static void on_token(struct tiled *d, struct tiled_chip *s, port_id port,
 	uint32_t channel, uint32_t chunks)
 {
-	int16_t *tokens = port < d->n_links
-				  ? &s->output[d->tile_of[port]].tokens[channel]
-				  : &s->exit[port - d->n_links].tokens[channel];
-
-	*tokens = (int16_t)(*tokens + (int)chunks / d->full);
+	s->tokens[channel][port] =
+		(int16_t)(s->tokens[channel][port] + (int)chunks / d->full);
 	s->ports[channel] |= BIT(port);
+}
+
+static void on_notice(struct tiled_chip *s, port_id port, bool is_up)
+{
+	s->dead = is_up ? s->dead & ~BIT(port) : s->dead | BIT(port);
 }
 
 static void visit(struct sim_worker *w, site_id site)
@@ -504,6 +434,8 @@ static void visit(struct sim_worker *w, site_id site)
 
 		if (phase == PHASE_ARRIVAL)
 			on_arrival(d, w, s, &e, t);
+		else if (phase == PHASE_TOKEN && number >= TILED_NOTICE)
+			on_notice(s, number - TILED_NOTICE, sim_aux(&e));
 		else if (phase == PHASE_TOKEN && number >= NET_LINK)
 			net_on_link(d->router.net, w, site, t, &e);
 		else if (phase == PHASE_TOKEN)

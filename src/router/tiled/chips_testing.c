@@ -186,6 +186,7 @@ static void make_router(struct chips *c, const struct chips_how *how)
 	c->router.own = &c->tiled;
 	c->router.packets = how->packets ? how->packets : 8;
 	c->router.injection = 4;
+	c->router.reception = 32;
 	c->router.stall = 100 * 1000 * SIM_NS;
 }
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "net/send.h"
 
 #define AT(field) offsetof(struct tiled_params, field)
 
@@ -28,14 +29,16 @@ static const struct param params[] = {
 		"chunks that a row buffer holds", "GEM-G7"),
 	PARAM_ROW(PARAM_COUNT, "column", AT(column), "32", 1, 4096,
 		"chunks that an output's buffer for a row holds", "GEM-G7"),
+	PARAM_ROW(PARAM_TIME, "notice", AT(notice), "1 us", 0, 1000000000000,
+		"time after which adaptive packets avoid a link that has died",
+		"assumed"),
 	PARAM_ROW(PARAM_TIME, "netlink.packet", AT(packet), "7692 ps", 1,
 		1000000000,
 		"time in which a node hands over or takes a packet, per "
 		"channel",
 		"GEM-N36"),
 	PARAM_ROW(PARAM_COUNT, "netlink.buffer", AT(nodes), "32", 1, 1024,
-		"packets of a node that wait at either end of its wire, per "
-		"channel",
+		"packets of a node that its chip holds, per channel",
 		"assumed"),
 };
 
@@ -134,6 +137,8 @@ static void number_links(struct tiled *d)
 		d->group_of[p] = (uint8_t)x.number;
 		d->link_of[p] = (uint8_t)x.link;
 		d->port_at[x.number][x.link] = (uint8_t)p;
+		d->links[x.number] |= (port_mask)1 << p;
+		d->all[x.number] |= (uint8_t)(1u << x.link);
 	}
 }
 
@@ -205,6 +210,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->tally = n->tally;
 	d->book = n->book;
 	d->faults = n->faults;
+	d->is_faulty = net_is_faulty(n);
 	d->full = n->full;
 	d->capacity = (int16_t)s->router->packets;
 	d->need = n->route->has_planes ? 2 : 1;
@@ -282,10 +288,10 @@ static void init_chip(struct tiled *d, site_id s)
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		for (p = 0; p < d->n_links; p++)
 			if (tiled_wire(d, s, p)->peer != NO_SITE)
-				x->output[d->tile_of[p]].tokens[c] =
-					d->capacity;
+				x->tokens[c][p] = d->capacity;
 		for (p = 0; p < d->n_nodes; p++)
-			x->exit[p].tokens[c] = (int16_t)d->how.nodes;
+			x->tokens[c][d->n_links + p] =
+				(int16_t)d->router.net->params.reception;
 	}
 }
 
@@ -352,9 +358,9 @@ static void tiled_describe(const struct net_params *p, FILE *f)
 			" chunks, column buffers of %" PRId64 "\n",
 			h->row, h->column);
 	fprintf(f,
-		"FIFOs       injection %" PRId64 " packets; %" PRId64
-		" wait at either end of a node's wire\n",
-		p->injection, h->nodes);
+		"FIFOs       injection %" PRId64 ", reception %" PRId64
+		" packets each; a chip holds %" PRId64 " of a node\n",
+		p->injection, p->reception, h->nodes);
 }
 
 static bool is_node(const struct router *r)
@@ -373,7 +379,9 @@ static int32_t tiled_capacity(
 	const struct tiled *d = tiled_of(r);
 
 	(void)channel;
-	return d->full * (is_link(r, p) ? d->capacity : (int32_t)d->how.nodes);
+	if (is_node(r))
+		return d->full * (int32_t)r->net->params.reception;
+	return d->full * (p < d->n_links ? d->capacity : (int32_t)d->how.nodes);
 }
 
 static int32_t tiled_tokens(
@@ -386,12 +394,12 @@ static int32_t tiled_tokens(
 		return d->full * tiled_node(d, s)->fifo[channel].tokens;
 	x = tiled_chip(d, s);
 	if (p < d->n_links)
-		return d->full * x->output[d->tile_of[p]].tokens[channel];
+		return d->full * x->tokens[channel][p];
 	/* those that a node's client holds come back to it */
-	return d->full * (x->exit[p - d->n_links].tokens[channel] +
-				 (int32_t)tiled_node(tiled_nodes(r->net),
-					 tiled_wire(d, s, p)->peer)
-					 ->held[channel]);
+	return d->full *
+	       (x->tokens[channel][p] + (int32_t)tiled_node(tiled_nodes(r->net),
+						tiled_wire(d, s, p)->peer)
+						->held[channel]);
 }
 
 static int32_t tiled_charge(
@@ -524,6 +532,15 @@ static struct net_counters tiled_counters(const struct router *r, site_id s,
 	return sum;
 }
 
+/* What is hashed to a dead link goes on being lost there. */
+static void tiled_on_link(struct router *r, struct sim_worker *w, site_id s,
+	port_id p, bool is_up, sim_time t)
+{
+	if (is_link(r, p))
+		sim_post_self(w, s, t + tiled_of(r)->how.notice,
+			SIM_KEY(PHASE_TOKEN, TILED_NOTICE + p), is_up, 0);
+}
+
 static const char *const channels[TILED_CHANNELS] = {
 	[TILED_REQUESTS] = "request",
 	[TILED_RESPONSES] = "response",
@@ -553,4 +570,5 @@ const struct router_ops tiled_ops = {
 	.n_injecting = tiled_n_injecting,
 	.ways = tiled_ways,
 	.counters = tiled_counters,
+	.on_link = tiled_on_link,
 };

@@ -51,6 +51,10 @@ enum tiled_channel {
 	TILED_CHANNELS,
 };
 
+/* Of an event of PHASE_TOKEN: that a link is dead, or has returned, is known;
+ * and the port. */
+enum { TILED_NOTICE = 2 * NET_LINK };
+
 enum tiled_inner { TILED_INNER, TILED_IDEAL };
 
 struct tiled_params {
@@ -60,6 +64,7 @@ struct tiled_params {
 	int64_t inner; /* an enum tiled_inner */
 	int64_t row, column; /* of inner buffers */
 	int64_t packet; /* a node hands one over, ps */
+	int64_t notice; /* until adaptive packets avoid a dead link, ps */
 	int64_t nodes; /* packets that wait at a node's wire, per channel */
 };
 
@@ -103,7 +108,6 @@ struct tiled_output {
 	sim_time column[TILED_ROWS]; /* free from then on, by input row */
 	sim_time end[TILED_ROWS]; /* the last packet of a row leaves */
 	uint64_t bytes[TILED_CHANNELS];
-	int16_t tokens[TILED_CHANNELS]; /* packets */
 };
 
 /* A wire's far end. */
@@ -119,7 +123,6 @@ struct tiled_wire {
 /* What leads to a node. */
 struct tiled_exit {
 	sim_time free_at[TILED_CHANNELS];
-	int16_t tokens[TILED_CHANNELS];
 	uint64_t bytes[TILED_CHANNELS];
 };
 
@@ -132,6 +135,8 @@ struct tiled_chip {
 	 * or for one port */
 	uint64_t any[TILED_CHANNELS][TILED_GROUPS];
 	uint64_t one[TILED_CHANNELS][TOPO_MAX_PORTS];
+	int16_t tokens[TILED_CHANNELS][TOPO_MAX_PORTS]; /* packets of room */
+	uint64_t dead; /* links that adaptive packets avoid, by port */
 	uint32_t lfsr;
 	site_id id;
 	struct tiled_exit exit[TILED_NODES];
@@ -167,7 +172,7 @@ struct tiled {
 	struct net_tally *tally;
 	struct book *book;
 	struct faults *faults;
-	struct link_retry *retry;
+	bool is_faulty; /* links have faults, or retry */
 	int32_t full; /* chunks of a full packet */
 	int16_t need; /* packets of room, to enter a plane */
 	uint32_t n_links; /* ports of a chip that are links */
@@ -182,6 +187,8 @@ struct tiled {
 	/* links by port, and the other way round */
 	uint8_t group_of[TOPO_MAX_PORTS], link_of[TOPO_MAX_PORTS];
 	uint8_t port_at[TILED_GROUPS][TILED_LINKS];
+	port_mask links[TILED_GROUPS]; /* all of them */
+	uint8_t all[TILED_GROUPS]; /* by number */
 	bool has_rates; /* links differ, or may */
 	/* of a chip's port */
 	struct tiled_wire *wire; /* [site - first][port] */

@@ -1,0 +1,237 @@
+/*
+ * Messages on Gemini: slots and puts by FMA.  What goes into a slot is hashed
+ * by source and destination, so that its last word comes last; all else takes
+ * any way.  Counters are words that this software subtracts from, when the
+ * events of the puts have come; each process has a queue for these, and one for
+ * the completions of what it has begun.
+ */
+#include "api/msg.h"
+#include "nic/gemini/gemini.h"
+
+enum {
+	HANDLE = 1, /* and the process: to all of its memory */
+	ENTRIES = 1024,
+	WINDOW = 256, /* transactions that are not complete */
+	RING = ENTRIES * sizeof(struct gemini_event),
+	BYTES_BITS = 48, /* of an event's data; its word is above */
+};
+
+/* Of events for others, whose bytes are limited by what sends them. */
+#define BYTES_MASK ((UINT64_C(1) << BYTES_BITS) - 1)
+
+struct own {
+	uint32_t taken[2]; /* of completions, and of what has come */
+	uint64_t posted, ended, failed;
+};
+
+_Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+
+static struct own *own(const struct msg_state *m)
+{
+	return (struct own *)(uintptr_t)m->own;
+}
+
+static uint32_t queue_of(uint32_t process, uint32_t i)
+{
+	return 2 * process + i;
+}
+
+static uint64_t ring_of(const struct msg_state *m, uint32_t i)
+{
+	return m->own_at + (uint64_t)i * RING;
+}
+
+static int open_queue(struct msg_state *m, uint32_t i)
+{
+	static const struct gemini_event none[ENTRIES];
+
+	/* those of an earlier life have numbers, too */
+	program_write(ring_of(m, i), none, sizeof(none));
+	return gemini_cq_open(m->nic, m->node, queue_of(m->process, i),
+		ring_of(m, i), ENTRIES);
+}
+
+static int msg_gni_open(struct msg_state *m)
+{
+	struct ranges *handles = gemini_handles(m->nic, m->node);
+	int code;
+
+	*own(m) = (struct own){ .posted = 0 };
+	ranges_drop(handles, HANDLE + m->process);
+	ranges_add(handles, HANDLE + m->process, m->base, m->each,
+		GEMINI_READ | GEMINI_WRITE);
+	code = open_queue(m, 0);
+	return code ? code : open_queue(m, 1);
+}
+
+/* --- events --- */
+
+static bool look(const struct msg_state *m, uint32_t i, struct gemini_event *e)
+{
+	uint32_t taken = own(m)->taken[i];
+
+	host_read(m->host, m->node,
+		ring_of(m, i) + taken % ENTRIES * sizeof(*e), e, sizeof(*e));
+	return e->number == taken + 1;
+}
+
+static void took(struct msg_state *m, uint32_t i)
+{
+	gemini_cq_take(
+		m->nic, m->node, queue_of(m->process, i), ++own(m)->taken[i]);
+}
+
+static bool msg_gni_poll(struct msg_state *m)
+{
+	struct own *o = own(m);
+	struct gemini_event e;
+	bool did = false;
+
+	for (; look(m, 0, &e); did = true) {
+		o->ended++;
+		o->failed += e.status != GEMINI_OK;
+		if (e.data && !e.status)
+			program_write(msg_word_at(m, (uint32_t)e.data - 1),
+				&(uint64_t){ 0 }, 8);
+		took(m, 0);
+	}
+	for (; look(m, 1, &e); did = true) {
+		msg_word_arrived(m, (uint32_t)(e.data >> BYTES_BITS),
+			e.data & BYTES_MASK);
+		took(m, 1);
+	}
+	return did;
+}
+
+static bool msg_gni_has_events(const struct msg_state *m)
+{
+	struct gemini_event e;
+
+	return look(m, 0, &e) || look(m, 1, &e);
+}
+
+static bool has_come(void *arg, uint64_t *seen)
+{
+	*seen = 0;
+	return msg_gni_has_events(arg);
+}
+
+static struct poll_loop msg_gni_loop(struct msg_state *m)
+{
+	const struct gemini_params *p = m->nic->params;
+
+	return nic_poll_loop(m->nic, p->poll_period, p->poll_load);
+}
+
+/* Until no more than so many transactions are under way. */
+static void drain(struct msg_state *m, uint64_t most)
+{
+	struct own *o = own(m);
+	uint64_t seen;
+
+	msg_gni_poll(m);
+	while (o->posted - o->ended > most) {
+		program_poll_until(has_come, m, msg_gni_loop(m), &seen);
+		msg_gni_poll(m);
+	}
+}
+
+static void msg_gni_close(struct msg_state *m)
+{
+	drain(m, 0);
+	gemini_cq_close(m->nic, m->node, queue_of(m->process, 0));
+	gemini_cq_close(m->nic, m->node, queue_of(m->process, 1));
+}
+
+/* --- transfers --- */
+
+static void begin(struct msg_state *m, uint32_t rank, uint64_t there,
+	struct gemini_post p)
+{
+	uint32_t process = msg_process_of(m, rank);
+
+	p.node = msg_node_of(m, rank);
+	p.handle = HANDLE + process;
+	p.offset = there - msg_address(m, rank, 0);
+	p.cq = queue_of(m->process, 0);
+	p.remote_cq = p.remote_data ? queue_of(process, 1) : GEMINI_NO_CQ;
+	drain(m, WINDOW);
+	own(m)->posted++;
+	BUG_IF(gemini_fma(m->nic, &p));
+}
+
+static void msg_gni_post(struct msg_state *m, uint32_t rank, uint64_t to,
+	const void *data, uint32_t bytes)
+{
+	begin(m, rank, to,
+		(struct gemini_post){
+			.op = GEMINI_PUT,
+			.from = data,
+			.bytes = bytes,
+			.is_ordered = true,
+		});
+}
+
+static void msg_gni_put(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, uint32_t counter,
+	struct weft_msg_done *done)
+{
+	struct gemini_post p = {
+		.op = GEMINI_PUT,
+		.here = from,
+		.bytes = bytes,
+	};
+
+	if (counter != WEFT_MSG_NONE)
+		p.remote_data = (uint64_t)counter << BYTES_BITS | bytes;
+	if (done) {
+		*done = (struct weft_msg_done){ MSG_DONE_WORD, msg_take_word(m),
+			0 };
+		msg_word_expect(m, done->index, 1);
+		p.data = done->index + 1;
+	}
+	begin(m, rank, to, p);
+}
+
+static void msg_gni_get(struct msg_state *m, uint32_t rank, uint64_t from,
+	uint64_t to, uint64_t bytes, uint32_t word)
+{
+	msg_word_expect(m, word, bytes);
+	begin(m, rank, from,
+		(struct gemini_post){
+			.op = GEMINI_GET,
+			.here = to,
+			.bytes = bytes,
+			.data = word + 1,
+		});
+}
+
+static bool msg_gni_is_done(
+	const struct msg_state *m, const struct weft_msg_done *done)
+{
+	(void)m;
+	(void)done;
+	return true;
+}
+
+static const struct msg_ops gni_msg_ops = {
+	.memory = 2 * RING,
+	.most_processes = GEMINI_CQS / 2,
+	.open = msg_gni_open,
+	.close = msg_gni_close,
+	.post = msg_gni_post,
+	.put = msg_gni_put,
+	.get = msg_gni_get,
+	.expect = msg_word_expect,
+	.arrived = msg_word_arrived,
+	.is_done = msg_gni_is_done,
+	.loop = msg_gni_loop,
+	.poll = msg_gni_poll,
+	.has_events = msg_gni_has_events,
+};
+
+const struct api gni_api = {
+	.nic = &gemini_ops,
+	.machine = "gemini",
+	.msg = &gni_msg_ops,
+};

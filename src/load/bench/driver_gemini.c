@@ -1,0 +1,217 @@
+/*
+ * Gemini's interface: puts and gets by FMA.  A counter is what the target's
+ * events say of bytes that have come: each put raises one there that names
+ * its counter.  Completions are events at the sender.
+ */
+#include "load/bench/bench.h"
+#include "nic/gemini/gemini.h"
+
+enum {
+	HANDLE = 1, /* to all of a node's memory */
+	ENTRIES = 4096,
+	COUNTERS = 128,
+	MOST_LANES = GEMINI_CQS / 2,
+	WINDOW = 1024, /* transactions that are not complete */
+};
+
+#define RINGS_AT UINT64_C(0x10000)
+#define RING	 (ENTRIES * sizeof(struct gemini_event))
+
+struct queue {
+	uint32_t cq, taken;
+	uint64_t at;
+};
+
+struct own {
+	struct nic *nic;
+	struct queue done, came; /* here; from others */
+	uint64_t posted, ended, failed; /* transactions with an event */
+	int64_t left[COUNTERS]; /* bytes that a counter waits for */
+};
+
+static struct own *own(const struct bench_end *x)
+{
+	return x->own;
+}
+
+static size_t gem_size(const struct bench_needs *n)
+{
+	(void)n;
+	return sizeof(struct own);
+}
+
+static bool open_queue(struct bench_end *x, struct queue *q, uint32_t cq)
+{
+	q->cq = cq;
+	q->at = RINGS_AT + cq * RING;
+	return programs_did(&x->bench->programs, "gemini_cq_open",
+		gemini_cq_open(own(x)->nic, x->node, cq, q->at, ENTRIES));
+}
+
+/* The programs of a node share a handle, which the first registers. */
+static bool gem_open(struct bench_end *x)
+{
+	struct load *l = &x->bench->programs.load;
+	struct own *o = own(x);
+
+	o->nic = l->nic;
+	if (!x->lane)
+		ranges_add(gemini_handles(l->nic, x->node), HANDLE, 0,
+			host_memory(l->host), GEMINI_READ | GEMINI_WRITE);
+	return open_queue(x, &o->done, 2 * x->lane) &&
+	       open_queue(x, &o->came, 2 * x->lane + 1);
+}
+
+/* --- events --- */
+
+static bool look(const struct own *o, const struct queue *q, site_id node,
+	struct gemini_event *e)
+{
+	uint64_t at = q->at + q->taken % ENTRIES * sizeof(*e);
+
+	return host_read(o->nic->host, node, at, e, sizeof(*e)) &&
+	       e->number == q->taken + 1;
+}
+
+static void took(struct own *o, struct queue *q, site_id node)
+{
+	gemini_cq_take(o->nic, node, q->cq, ++q->taken);
+}
+
+/* Takes what has come in both queues. */
+static void take_all(struct bench_end *x)
+{
+	struct own *o = own(x);
+	struct gemini_event e;
+
+	while (look(o, &o->done, x->node, &e)) {
+		o->ended++;
+		o->failed += e.status != GEMINI_OK;
+		took(o, &o->done, x->node);
+	}
+	while (look(o, &o->came, x->node, &e)) {
+		o->left[e.data >> 32] -= (int64_t)(uint32_t)e.data;
+		took(o, &o->came, x->node);
+	}
+}
+
+struct awaited {
+	const struct own *own;
+	const struct queue *queue;
+	site_id node;
+};
+
+static bool has_come(void *arg, uint64_t *seen)
+{
+	const struct awaited *x = arg;
+	struct gemini_event e;
+
+	*seen = 0;
+	return look(x->own, x->queue, x->node, &e);
+}
+
+static void wait_for(struct bench_end *x, struct queue *q)
+{
+	const struct gemini_params *p = own(x)->nic->params;
+	struct awaited a = { own(x), q, x->node };
+	uint64_t seen;
+
+	program_poll_until(has_come, &a,
+		nic_poll_loop(own(x)->nic, p->poll_period, p->poll_load),
+		&seen);
+	take_all(x);
+}
+
+/* --- transfers --- */
+
+static void gem_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
+{
+	own(x)->left[counter] = (int64_t)bytes;
+}
+
+static bool gem_await(struct bench_end *x, uint32_t counter)
+{
+	take_all(x);
+	while (own(x)->left[counter] > 0)
+		wait_for(x, &own(x)->came);
+	return true;
+}
+
+static void post(struct bench_end *x, const struct gemini_post *p)
+{
+	struct own *o = own(x);
+
+	take_all(x);
+	while (o->posted - o->ended >= WINDOW)
+		wait_for(x, &o->done);
+	o->posted++;
+	programs_did(&x->bench->programs, "gemini_fma", gemini_fma(o->nic, p));
+}
+
+static void gem_put(struct bench_end *x, const struct bench_put *p)
+{
+	bool counts = p->counter != BENCH_NONE;
+	struct gemini_post post_ = {
+		.op = GEMINI_PUT,
+		.node = p->node,
+		.handle = HANDLE,
+		.offset = p->to,
+		.here = p->from,
+		.bytes = p->bytes,
+		.cq = own(x)->done.cq,
+		.remote_cq = counts ? own(x)->came.cq : GEMINI_NO_CQ,
+		.remote_data =
+			counts ? (uint64_t)p->counter << 32 | p->bytes : 0,
+	};
+
+	post(x, &post_);
+}
+
+static void gem_get(struct bench_end *x, uint32_t node, uint64_t from,
+	uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked)
+{
+	struct gemini_post post_ = {
+		.op = GEMINI_GET,
+		.node = node,
+		.handle = HANDLE,
+		.offset = from,
+		.here = to,
+		.bytes = bytes,
+		.cq = own(x)->done.cq,
+		.remote_cq = GEMINI_NO_CQ,
+	};
+
+	(void)queue;
+	(void)is_tracked;
+	post(x, &post_);
+}
+
+static bool gem_flush(struct bench_end *x)
+{
+	struct own *o = own(x);
+
+	take_all(x);
+	while (o->ended < o->posted)
+		wait_for(x, &o->done);
+	return !o->failed;
+}
+
+static const char *const means[] = { "auto", "fma", NULL };
+
+const struct bench_driver bench_gemini = {
+	.name = "gemini",
+	.means = means,
+	.grain = 1,
+	.n_counters = COUNTERS,
+	.most_queues = 1,
+	.most_lanes = MOST_LANES,
+	.has_self = true,
+	.has_acks = true,
+	.size = gem_size,
+	.open = gem_open,
+	.expect = gem_expect,
+	.await = gem_await,
+	.put = gem_put,
+	.get = gem_get,
+	.flush = gem_flush,
+};

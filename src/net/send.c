@@ -1,0 +1,161 @@
+#include "net/send.h"
+
+static uint32_t link_of(const struct net *n, const struct net_sending *x)
+{
+	return x->site * n->n_ports + x->port;
+}
+
+static void lose(
+	struct net *n, struct sim_worker *w, const struct net_sending *x)
+{
+	n->tally[w->id].lost++;
+	n->faults->tally[w->id].wire[x->class].lost++;
+	sim_post_self(w, x->site, x->tail + 2 * n->link.latency[x->class],
+		SIM_KEY(PHASE_TOKEN, x->port), (uint16_t)x->channel, x->tokens);
+	/* Who opened it knows whether it comes again. */
+	if (n->book && book_is_networks(n->book, x->id))
+		book_drop(n->book, w->id, x->id);
+	n->client->on_lost(n, w, x->id);
+}
+
+/* --- links that do not retry --- */
+
+static void hurt(struct net *n, struct sim_worker *w,
+	const struct net_sending *x, uint32_t bits)
+{
+	uint32_t link = link_of(n, x);
+	struct fault_link *l = &n->faults->link[link];
+	struct fault_counts *c = &n->faults->tally[w->id].wire[x->class];
+	struct packet *p = &n->packets[x->id];
+
+	if (!(p->flags & PACKET_HURT))
+		c->hurt++;
+	p->flags |= PACKET_HURT;
+	while (l->left < bits) {
+		c->bit_errors++;
+		n->client->on_hurt(n, w, x->id,
+			faults_place(n->faults, link, x->class, l->draws,
+				(uint32_t)l->left, bits),
+			bits);
+		faults_draw(n->faults, link, x->class);
+	}
+}
+
+static bool send_once(
+	struct net *n, struct sim_worker *w, const struct net_sending *x)
+{
+	uint32_t link = link_of(n, x);
+	uint32_t bits = n->link.code->byte_bits * x->bytes;
+
+	if (faults_cut(n->faults, link, x->t,
+		    x->tail + n->link.latency[x->class])) {
+		lose(n, w, x);
+		return false;
+	}
+	if (n->faults->link[link].left < bits)
+		hurt(n, w, x, bits);
+	n->faults->link[link].left -= bits;
+	return true;
+}
+
+/* --- links that retry --- */
+
+struct copy {
+	struct faults *faults;
+	uint32_t link, wire, bits, ack_bits, worker;
+	sim_time latency;
+};
+
+/* Sends so many bits; true where any was flipped. */
+static bool flips(const struct copy *c, uint32_t bits)
+{
+	struct fault_link *l = &c->faults->link[c->link];
+	bool is_hit = false;
+
+	while (l->left < bits) {
+		c->faults->tally[c->worker].wire[c->wire].bit_errors++;
+		faults_draw(c->faults, c->link, c->wire);
+		is_hit = true;
+	}
+	l->left -= bits;
+	return is_hit;
+}
+
+static enum retry_fate fate(
+	void *arg, sim_time from, sim_time until, sim_time *back)
+{
+	const struct copy *c = arg;
+	struct faults *f = c->faults;
+
+	if (!f)
+		return RETRY_PASSES;
+	if (faults_cut(f, c->link, from, until + c->latency)) {
+		*back = f->outage[f->link[c->link].outage].until;
+		return *back == SIM_NEVER ? RETRY_IS_DEAD : RETRY_IS_CUT;
+	}
+	if (!flips(c, c->bits))
+		return RETRY_PASSES;
+	f->tally[c->worker].wire[c->wire].hurt++;
+	return RETRY_FAILS;
+}
+
+static bool is_ack_lost(void *arg)
+{
+	const struct copy *c = arg;
+
+	return c->faults && flips(c, c->ack_bits);
+}
+
+static void count(const struct net *n, const struct sim_worker *w,
+	uint32_t wire, const struct retry_done *done)
+{
+	struct fault_counts *c;
+
+	if (!n->faults)
+		return;
+	c = &n->faults->tally[w->id].wire[wire];
+	c->resent += done->resent;
+	c->echoes += done->echoes;
+	c->reported += done->is_reported;
+}
+
+static struct net_sent send_again(
+	struct net *n, struct sim_worker *w, const struct net_sending *x)
+{
+	struct copy c = { .faults = n->faults,
+		.link = link_of(n, x),
+		.wire = x->class,
+		.bits = n->link.code->byte_bits * x->bytes,
+		.ack_bits = n->link.code->byte_bits * n->link.protocol,
+		.worker = w->id,
+		.latency = n->link.latency[x->class] };
+	const struct retry_luck luck = { fate, is_ack_lost, &c,
+		n->client->on_lost != NULL };
+	const struct retry_packet p = { x->t, x->tail - x->t, x->gap, c.latency,
+		n->packets[x->id].chunks };
+	struct retry_done done = retry_send(&n->retry[c.link], &n->link.retry,
+		(uint32_t)n->full, &p, &luck);
+
+	count(n, w, x->class, &done);
+	if (done.is_lost)
+		lose(n, w, x);
+	else
+		book_until(n->book, x->id, CAUSE_RETRY, done.start + c.latency);
+	return (struct net_sent){
+		.is_lost = done.is_lost,
+		.arrival = done.start + c.latency,
+		.free_at = done.free_at,
+		.resent = done.resent,
+	};
+}
+
+struct net_sent net_send(
+	struct net *n, struct sim_worker *w, const struct net_sending *x)
+{
+	if (n->retry)
+		return send_again(n, w, x);
+	return (struct net_sent){
+		.is_lost = !send_once(n, w, x),
+		.arrival = x->t + n->link.latency[x->class],
+	};
+}

@@ -1,0 +1,43 @@
+/*
+ * What becomes of a packet on a link that has faults, or retries; for routers
+ * that have granted it.
+ *
+ * A packet for a link that is dead, or will be before the packet's tail is
+ * through, goes nowhere.  The sender knows nothing of it: the packet leaves
+ * its buffer and takes the link and its tokens as any other, and the tokens
+ * come back as if the far end had passed it on at once.
+ *
+ * Where links retry, a packet comes through later, or, where its link is dead
+ * for good, it does not.
+ */
+#ifndef NET_SEND_H
+#define NET_SEND_H
+
+#include "net/net.h"
+
+struct net_sending {
+	packet_id id;
+	site_id site;
+	port_id port;
+	uint32_t class, channel;
+	uint32_t bytes; /* on the wire */
+	uint32_t tokens; /* chunks that it takes of the far end's */
+	sim_time t, tail, gap; /* when it takes the link, and leaves it */
+};
+
+struct net_sent {
+	bool is_lost; /* the packet is the client's */
+	sim_time arrival; /* of its head */
+	sim_time free_at; /* the link, if not before */
+	uint32_t resent; /* copies that were in vain */
+};
+
+static inline bool net_is_faulty(const struct net *n)
+{
+	return n->faults || n->retry;
+}
+
+struct net_sent net_send(
+	struct net *n, struct sim_worker *w, const struct net_sending *x);
+
+#endif

@@ -1,0 +1,155 @@
+/* What the interface's files share: fma.c turns lines into requests, target.c
+ * executes them and takes the responses, cq.c writes events. */
+#ifndef NIC_GEMINI_CARD_H
+#define NIC_GEMINI_CARD_H
+
+#include "base/ring.h"
+#include "base/slots.h"
+#include "nic/gemini/gemini.h"
+#include "nic/util/outbox.h"
+#include "nic/util/side_reads.h"
+
+/* What packets are on the wire, in phits of 3 B. */
+enum gem_format { GEM_WRITE, GEM_GET, GEM_DONE, GEM_ERROR, GEM_DATA };
+
+enum gem_engine {
+	GEM_STORED = ENGINE_CLIENT, /* a line is in the card */
+	GEM_OUT, /* and through its output side */
+	GEM_IN, /* a packet is through the input side */
+	GEM_WRITTEN, /* its bytes are in memory */
+	GEM_EVENT, /* an event is */
+	GEM_TIMEOUT,
+	GEM_READS,
+	GEM_ENGINES = GEM_READS + SIDE_READS_EVENTS - ENGINE_CLIENT,
+};
+
+/* Behind a packet's load. */
+struct gem_load {
+	uint64_t offset; /* once known, an address */
+	uint64_t remote_data;
+	uint32_t handle, bytes;
+	uint32_t request, round; /* of the ORB, and which use of it */
+	uint32_t ssid; /* of its transaction */
+	uint32_t count; /* of a closing one: its packets, in all */
+	uint8_t op, status, is_response, remote_cq;
+	uint32_t fifo; /* of reception, where it still has a place if: */
+	bool is_held;
+	uint8_t data[GEMINI_LINE];
+};
+
+/* A line that the program has stored: a request, until it is answered. */
+struct gem_line {
+	struct slot slot;
+	uint32_t transaction, round;
+	uint32_t node, handle, bytes;
+	uint64_t offset, here;
+	uint8_t op;
+	bool is_last, is_ordered;
+	uint8_t data[GEMINI_LINE];
+};
+
+struct gem_transaction {
+	struct slot slot;
+	struct gemini_post post;
+	uint32_t lines, answered;
+	uint32_t status;
+};
+
+/* A transaction of another node's, of which not all has come. */
+struct gem_remote {
+	struct slot slot;
+	uint32_t src, ssid;
+	uint32_t came, count; /* count is 0 until the closing packet has come */
+	uint32_t cq;
+	uint64_t data;
+};
+
+struct gem_cq {
+	uint64_t at;
+	uint32_t entries; /* 0: it is not open */
+	uint32_t written, taken;
+};
+
+/* An event on its way to memory. */
+struct gem_event {
+	struct slot slot;
+	uint32_t cq;
+	struct gemini_event e;
+};
+
+struct gem_deadline {
+	sim_time t;
+	uint32_t request, round;
+};
+
+struct gem_node {
+	struct ticks ticks;
+	struct slots lines, transactions, remotes, events;
+	struct ring waiting; /* lines without a place in the ORB */
+	struct ring deadlines;
+	struct ranges handles;
+	struct side_reads reads;
+	struct outbox out;
+	struct gem_cq cq[GEMINI_CQS];
+	uint32_t n_requests; /* in the ORB */
+	uint32_t round, number;
+	uint32_t inside; /* packets that have come */
+	bool is_timed;
+	uint64_t requests, responses, events_written, overruns, late;
+	uint64_t status[GEMINI_STATUSES]; /* transactions that ended so */
+};
+
+struct gemini {
+	struct nic nic;
+	struct side *side;
+	struct side_reads_how reads;
+	uint32_t request_fifo, response_fifo;
+};
+
+static inline struct gemini *gem_of(const struct nic_at *a)
+{
+	return (struct gemini *)a->nic;
+}
+
+static inline const struct gemini_params *gem_params(const struct nic_at *a)
+{
+	return a->nic->params;
+}
+
+static inline struct gem_node *gem_here(const struct nic_at *a)
+{
+	return a->node;
+}
+
+static inline struct gem_load *gem_load(const struct nic_at *a, packet_id id)
+{
+	return payload_of_load(a->nic->net->packets[id].load);
+}
+
+static inline void gem_post(
+	const struct nic_at *a, sim_time t, uint32_t number, uint32_t data)
+{
+	ticks_post(a, &gem_here(a)->ticks, t, number, data);
+}
+
+/* A packet with an empty load, to a node. */
+packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
+	uint32_t bytes, bool is_response);
+void gem_send(const struct nic_at *a, packet_id id);
+
+void gem_fma_on_stored(const struct nic_at *a, uint32_t line);
+void gem_fma_on_out(const struct nic_at *a, uint32_t line);
+void gem_fma_on_timeout(const struct nic_at *a);
+/* A request has ended; false where it was not under way. */
+bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
+	uint32_t status);
+
+void gem_target_on_in(const struct nic_at *a, packet_id id);
+void gem_target_on_written(const struct nic_at *a, packet_id id);
+
+/* False where there is no such queue. */
+bool gem_cq_write(
+	const struct nic_at *a, uint32_t cq, uint64_t data, uint32_t status);
+void gem_cq_on_event(const struct nic_at *a, uint32_t event);
+
+#endif

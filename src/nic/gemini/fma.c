@@ -1,0 +1,227 @@
+/* Fast memory access, and the output request buffer. */
+#include <errno.h>
+#include <string.h>
+
+#include "nic/gemini/card.h"
+
+/* --- a program's stores --- */
+
+static struct nic_at at_now(struct nic *nic)
+{
+	return nic_at(nic, program_worker(), program_node(), program_now());
+}
+
+static uint32_t begin(const struct nic_at *a, const struct gemini_post *p)
+{
+	struct slots *s = &gem_here(a)->transactions;
+	uint32_t id = slots_take(s);
+	struct gem_transaction *x = slots_at(s, id);
+
+	x->post = *p;
+	x->answered = x->status = 0;
+	x->lines = p->bytes ? (uint32_t)((p->bytes - 1) / GEMINI_LINE + 1) : 1;
+	return id;
+}
+
+/* The line at some bytes of a transaction. */
+static uint32_t make_line(const struct nic_at *a, uint32_t transaction,
+	const struct gemini_post *p, uint64_t made, uint32_t bytes)
+{
+	struct slots *s = &gem_here(a)->lines;
+	uint32_t id = slots_take(s);
+	struct gem_line *x = slots_at(s, id);
+
+	x->transaction = transaction;
+	x->op = (uint8_t)p->op;
+	x->node = p->node;
+	x->handle = p->handle;
+	x->offset = p->offset + made;
+	x->here = p->here + made;
+	x->bytes = bytes;
+	x->is_last = made + bytes == p->bytes;
+	x->is_ordered = p->is_ordered;
+	if (p->op == GEMINI_PUT && p->from)
+		memcpy(x->data, (const char *)p->from + made, bytes);
+	else if (p->op == GEMINI_PUT)
+		host_read(a->nic->host, a->s, x->here, x->data, bytes);
+	return id;
+}
+
+static int check(const struct nic_at *a, const struct gemini_post *p)
+{
+	const uint32_t right = p->op == GEMINI_PUT
+				       ? MEMORY_MAY_READ(MEMORY_CORE)
+				       : MEMORY_MAY_WRITE(MEMORY_NIC);
+
+	if (p->op >= GEMINI_OPS || p->node >= a->nic->n_nodes)
+		return EINVAL;
+	if (p->cq != GEMINI_NO_CQ &&
+		(p->cq >= GEMINI_CQS || !gem_here(a)->cq[p->cq].entries))
+		return EINVAL;
+	if (p->bytes && !p->from &&
+		host_ask(a->nic->host, a->s, right, p->here, p->bytes))
+		return EFAULT;
+	return 0;
+}
+
+int gemini_fma(struct nic *nic, const struct gemini_post *p)
+{
+	struct nic_at a = at_now(nic);
+	const struct gemini_params *how = gem_params(&a);
+	struct side *side = gem_of(&a)->side;
+	int code = check(&a, p);
+	uint64_t made = 0;
+	uint32_t transaction;
+
+	if (code)
+		return code;
+	transaction = begin(&a, p);
+	do {
+		uint64_t left = p->bytes - made;
+		uint32_t bytes =
+			left < GEMINI_LINE ? (uint32_t)left : GEMINI_LINE;
+		uint32_t line;
+		sim_time t;
+
+		program_charge(how->store);
+		a = at_now(nic);
+		line = make_line(&a, transaction, p, made, bytes);
+		t = side->ops->store(
+			side, a.s, a.t, p->op == GEMINI_PUT ? bytes : 8);
+		gem_post(&a, t > a.t ? t : a.t + 1, GEM_STORED, line);
+		made += bytes;
+	} while (made < p->bytes);
+	return 0;
+}
+
+void gem_fma_on_stored(const struct nic_at *a, uint32_t line)
+{
+	gem_post(a, a->t + gem_params(a)->output, GEM_OUT, line);
+}
+
+/* --- requests under way --- */
+
+static void set_timer(const struct nic_at *a)
+{
+	struct gem_node *n = a->node;
+	const struct gem_deadline *d;
+
+	if (n->is_timed || !n->deadlines.n)
+		return;
+	d = ring_at(&n->deadlines, 0);
+	n->is_timed = true;
+	gem_post(a, d->t, GEM_TIMEOUT, 0);
+}
+
+static void send(const struct nic_at *a, uint32_t line)
+{
+	struct gem_node *n = a->node;
+	struct gem_line *x = slots_at(&n->lines, line);
+	const struct gem_transaction *of =
+		slots_at(&n->transactions, x->transaction);
+	bool is_put = x->op == GEMINI_PUT;
+	packet_id id = gem_packet(a, x->node, is_put ? GEM_WRITE : GEM_GET,
+		is_put ? x->bytes : 0, false);
+	struct gem_load *l = gem_load(a, id);
+
+	if (x->is_ordered)
+		a->nic->net->packets[id].kind = PACKET_DETERMINISTIC;
+	x->round = ++n->round;
+	l->op = x->op;
+	l->handle = x->handle;
+	l->offset = x->offset;
+	l->bytes = x->bytes;
+	l->request = line;
+	l->round = x->round;
+	l->ssid = x->transaction;
+	l->count = x->is_last ? of->lines : 0;
+	l->remote_cq = (uint8_t)of->post.remote_cq;
+	l->remote_data = of->post.remote_data;
+	if (is_put)
+		memcpy(l->data, x->data, x->bytes);
+	n->requests++;
+	n->n_requests++;
+	*(struct gem_deadline *)ring_push(&n->deadlines) =
+		(struct gem_deadline){ a->t + gem_params(a)->timeout, line,
+			x->round };
+	set_timer(a);
+	gem_send(a, id);
+}
+
+void gem_fma_on_out(const struct nic_at *a, uint32_t line)
+{
+	struct gem_node *n = a->node;
+
+	if (n->waiting.n || n->n_requests == (uint32_t)gem_params(a)->orb)
+		*(uint32_t *)ring_push(&n->waiting) = line;
+	else
+		send(a, line);
+}
+
+static void end(const struct nic_at *a, uint32_t transaction)
+{
+	struct gem_node *n = a->node;
+	const struct gem_transaction *x =
+		slots_at(&n->transactions, transaction);
+
+	n->status[x->status]++;
+	if (x->post.cq != GEMINI_NO_CQ)
+		gem_cq_write(a, x->post.cq, x->post.data, x->status);
+	slots_give(&n->transactions, transaction);
+}
+
+static bool is_open(const struct gem_node *n, const struct gem_deadline *d)
+{
+	const struct gem_line *x = slots_find(&n->lines, d->request);
+
+	return x && x->round == d->round;
+}
+
+/* Deadlines in front that nobody needs any more. */
+static void forget_answered(struct gem_node *n)
+{
+	while (n->deadlines.n && !is_open(n, ring_at(&n->deadlines, 0)))
+		ring_pop(&n->deadlines);
+}
+
+bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
+	uint32_t status)
+{
+	struct gem_node *n = a->node;
+	struct gem_line *x = slots_find(&n->lines, request);
+	struct gem_transaction *of;
+	uint32_t transaction;
+
+	if (!x || x->round != round)
+		return false;
+	transaction = x->transaction;
+	x->round = 0;
+	slots_give(&n->lines, request);
+	of = slots_at(&n->transactions, transaction);
+	of->status = of->status ? of->status : status;
+	n->n_requests--;
+	forget_answered(n);
+	if (++of->answered == of->lines)
+		end(a, transaction);
+	if (n->waiting.n)
+		send(a, *(uint32_t *)ring_pop(&n->waiting));
+	return true;
+}
+
+void gem_fma_on_timeout(const struct nic_at *a)
+{
+	struct gem_node *n = a->node;
+
+	n->is_timed = false;
+	forget_answered(n);
+	while (n->deadlines.n) {
+		struct gem_deadline d =
+			*(struct gem_deadline *)ring_at(&n->deadlines, 0);
+
+		if (d.t > a->t)
+			break;
+		/* which forgets its deadline */
+		gem_fma_answered(a, d.request, d.round, GEMINI_TIMED_OUT);
+	}
+	set_timer(a);
+}

@@ -1,0 +1,287 @@
+#include "nic/gemini/card.h"
+
+#define AT(field) offsetof(struct gemini_params, field)
+#define TIME(name_, field_, def_, ...)                                         \
+	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, 0, 1000000000,          \
+		__VA_ARGS__)
+
+static const struct param params[] = {
+	TIME("output", output, "92 ns",
+		"time from a store's arrival in the interface to its packet's "
+		"departure",
+		"assumed: GEM-N28, 60 cycles"),
+	TIME("input", input, "113 ns",
+		"time from a request's end to its first access to memory",
+		"calibrated: GEM-N32"),
+	TIME("response", response, "0 ns", "the same of a response",
+		"assumed: of GEM-N34"),
+	PARAM_ROW(PARAM_COUNT, "orb", AT(orb), "512", 1, 65536,
+		"requests that are not answered yet", "GEM-G16"),
+	PARAM_ROW(PARAM_COUNT, "pending", AT(pending), "64", 1, 65536,
+		"packets that are taken in before they have been dealt with",
+		"assumed"),
+	PARAM_ROW(PARAM_TIME, "timeout", AT(timeout), "1 ms", 1000000,
+		INT64_C(1000000000000),
+		"time after which a request that is not answered has failed",
+		"GEM-G26"),
+	PARAM_ONE_OF("routing", AT(routing), "adaptive", "adaptive|hashed",
+		"whether packets take any of the parallel links or the one "
+		"that source and destination are hashed to",
+		"GEM-G19"),
+	TIME("software.store", store, "20 ns",
+		"time that a core takes to store a line", "assumed: GEM-N54"),
+	PARAM_ROW(PARAM_TIME, "software.poll-period", AT(poll_period), "20 ns",
+		1, 1000000000, "time from one look of a poll loop to the next",
+		"assumed: a loop over a cached word"),
+	TIME("software.poll-load", poll_load, "100 ns",
+		"time until a look of a poll loop has its value",
+		"assumed: GEM-N32"),
+};
+
+#define COUNT_OF(field_) "", offsetof(struct gem_node, field_)
+
+static const struct nic_counter counters[] = {
+	{ "requests", COUNT_OF(requests), false },
+	{ "responses", COUNT_OF(responses), false },
+	{ "events", COUNT_OF(events_written), false },
+	{ "completions", COUNT_OF(status[GEMINI_OK]), false },
+	{ "late", COUNT_OF(late), false },
+	{ "unknown handle", COUNT_OF(status[GEMINI_BAD_HANDLE]), true },
+	{ "outside of a handle's bytes", COUNT_OF(status[GEMINI_OUT_OF_BOUNDS]),
+		true },
+	{ "no right", COUNT_OF(status[GEMINI_NO_RIGHT]), true },
+	{ "no completion queue", COUNT_OF(status[GEMINI_BAD_QUEUE]), true },
+	{ "not answered", COUNT_OF(status[GEMINI_TIMED_OUT]), true },
+	{ "completion queue overrun", COUNT_OF(overruns), true },
+	{ .key = NULL },
+};
+
+static const struct link_format formats[] = {
+	[GEM_WRITE] = { "write", 21, 3, 9 },
+	[GEM_GET] = { "get", 21, 3, 9 },
+	[GEM_DONE] = { "response", 3, 3, 9 },
+	[GEM_ERROR] = { "error response", 6, 3, 9 },
+	[GEM_DATA] = { "get response", 6, 3, 9 },
+};
+
+struct ranges *gemini_handles(struct nic *nic, site_id s)
+{
+	return &((struct gem_node *)nic_node(nic, s))->handles;
+}
+
+/* --- packets --- */
+
+packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
+	uint32_t bytes, bool is_response)
+{
+	struct net *net = a->nic->net;
+	packet_id id = packet_take(net->pool, a->w->id);
+	struct gem_load *l = payload_take(a->nic->payloads, a->w->id);
+
+	*l = (struct gem_load){ .is_response = is_response,
+		.remote_cq = GEMINI_NO_CQ };
+	net->packets[id] = (struct packet){
+		.src = a->s,
+		.dst = node,
+		.number = gem_here(a)->number++,
+		.born = a->t,
+		.kind = gem_params(a)->routing ? PACKET_DETERMINISTIC
+					       : PACKET_DYNAMIC,
+		.format = (uint8_t)format,
+		.bytes = (uint16_t)bytes,
+		.load = payload_to_load(l),
+	};
+	return id;
+}
+
+static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
+{
+	net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
+}
+
+void gem_send(const struct nic_at *a, packet_id id)
+{
+	outbox_send(a, &gem_here(a)->out,
+		gem_load(a, id)->is_response ? gem_of(a)->response_fifo
+					     : gem_of(a)->request_fifo,
+		id, leave);
+}
+
+/* --- the network's client --- */
+
+static void on_room(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	struct nic *nic = net->client_state;
+	struct nic_at a;
+
+	if (!nic->nodes[s])
+		return;
+	a = nic_at(nic, w, s, t);
+	outbox_on_room(&a, &gem_here(&a)->out, fifo, leave);
+}
+
+static void on_packet(struct net *net, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct nic_at a = nic_at(net->client_state, w, s, t);
+
+	gem_load(&a, id)->fifo = fifo;
+	gem_here(&a)->inside++;
+	gem_post(&a,
+		tail + (gem_load(&a, id)->is_response ? gem_params(&a)->response
+						      : gem_params(&a)->input),
+		GEM_IN, id);
+}
+
+static void on_event(struct net *net, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e)
+{
+	struct nic *nic = net->client_state;
+	struct nic_at a;
+	uint32_t number = sim_number(&e);
+
+	if (sim_phase(&e) == PHASE_PROGRAM) {
+		host_event(nic->host, w, s, t, &e);
+		return;
+	}
+	a = nic_at(nic, w, s, t);
+	ticks_check(&a, &gem_here(&a)->ticks, &e);
+	if (number == GEM_STORED)
+		gem_fma_on_stored(&a, e.data);
+	else if (number == GEM_OUT)
+		gem_fma_on_out(&a, e.data);
+	else if (number == GEM_IN)
+		gem_target_on_in(&a, e.data);
+	else if (number == GEM_WRITTEN)
+		gem_target_on_written(&a, e.data);
+	else if (number == GEM_EVENT)
+		gem_cq_on_event(&a, e.data);
+	else if (number == GEM_TIMEOUT)
+		gem_fma_on_timeout(&a);
+	else
+		side_reads_on_event(&a, &gem_here(&a)->reads, number, e.data);
+}
+
+static const struct net_client_ops client = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.on_copy = nic_on_copy,
+};
+
+/* --- life --- */
+
+static int gemini_init(struct nic *nic, struct err *e)
+{
+	struct gemini *x = (struct gemini *)nic;
+
+	x->side = host_side(nic->host);
+	if (!x->side)
+		return err_set(e, "side.kind: nic.kind gemini needs a side");
+	if (nic->net->link.max_payload != GEMINI_LINE)
+		return err_set(e,
+			"link.payload: nic.kind gemini sends packets of up to "
+			"%d bytes, no more and no less",
+			GEMINI_LINE);
+	x->reads = (struct side_reads_how){ x->side, GEM_READS };
+	x->request_fifo = net_fifos(nic->net, NET_USER).first;
+	x->response_fifo = net_fifos(nic->net, NET_HIGH).first;
+	if (x->request_fifo == x->response_fifo)
+		return err_set(e,
+			"router.kind: nic.kind gemini needs a FIFO for "
+			"responses");
+	nic->load_size = sizeof(struct gem_load);
+	return 0;
+}
+
+static void node_init(struct nic *nic, void *node, site_id s)
+{
+	const struct gemini *x = (const struct gemini *)nic;
+	struct gem_node *n = node;
+
+	(void)s;
+	slots_init(&n->lines, sizeof(struct gem_line));
+	slots_init(&n->transactions, sizeof(struct gem_transaction));
+	slots_init(&n->remotes, sizeof(struct gem_remote));
+	slots_init(&n->events, sizeof(struct gem_event));
+	ring_init(&n->waiting, sizeof(uint32_t));
+	ring_init(&n->deadlines, sizeof(struct gem_deadline));
+	side_reads_init(&n->reads, &x->reads, &n->ticks);
+}
+
+static void node_fini(struct nic *nic, void *node)
+{
+	struct gem_node *n = node;
+
+	(void)nic;
+	slots_fini(&n->lines);
+	slots_fini(&n->transactions);
+	slots_fini(&n->remotes);
+	slots_fini(&n->events);
+	ring_fini(&n->waiting);
+	ring_fini(&n->deadlines);
+	ranges_fini(&n->handles);
+	side_reads_fini(&n->reads);
+}
+
+static uint64_t node_memory(const void *node)
+{
+	const struct gem_node *n = node;
+
+	return slots_memory(&n->lines) + slots_memory(&n->transactions) +
+	       slots_memory(&n->remotes) + slots_memory(&n->events) +
+	       ring_memory(&n->waiting) + ring_memory(&n->deadlines) +
+	       ranges_memory(&n->handles) + side_reads_memory(&n->reads);
+}
+
+static int audit_node(const void *node, site_id s, struct err *e)
+{
+	const struct gem_node *n = node;
+
+	if (!n->lines.used && !n->transactions.used && !n->remotes.used &&
+		!n->inside)
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"audit: node %u: %u requests, %u transactions, %u of others "
+		"and %u packets are under way",
+		s, n->lines.used, n->transactions.used, n->remotes.used,
+		n->inside);
+}
+
+static size_t load_bytes(const struct packet *p)
+{
+	(void)p;
+	return sizeof(struct gem_load);
+}
+
+/* A time-out that all requests have escaped. */
+static bool is_stale(const struct nic *nic, const struct sim_event *e)
+{
+	const struct gem_node *n = nic->nodes[e->site];
+
+	return sim_phase(e) == PHASE_ENGINE && sim_number(e) == GEM_TIMEOUT &&
+	       n && !n->n_requests;
+}
+
+const struct nic_ops gemini_ops = {
+	.name = "gemini",
+	.title = "Gemini's network interface",
+	.has = "any-side",
+	.size = sizeof(struct gemini),
+	.node_size = sizeof(struct gem_node),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.params_size = sizeof(struct gemini_params),
+	.client = &client,
+	.counters = counters,
+	.formats = formats,
+	.n_formats = sizeof(formats) / sizeof(formats[0]),
+	.init = gemini_init,
+	.node_init = node_init,
+	.node_fini = node_fini,
+	.node_memory = node_memory,
+	.audit_node = audit_node,
+	.load_bytes = load_bytes,
+	.is_stale = is_stale,
+};

@@ -1,0 +1,84 @@
+/*
+ * Gemini's network interface: what programs' stores become in the network.
+ *
+ * A transaction puts or gets bytes of another node's memory by fast memory
+ * access (FMA): the program stores lines of up to 64 B into a window, and each
+ * line is a packet that writes there; or it stores control words, each of which
+ * gets up to 64 B.  Memory is named by a handle (MDH) that its owner has
+ * registered, and an offset.
+ *
+ * Packets arrive in any order and are executed as they come.  Every request is
+ * answered, and the output request buffer (ORB) knows those that are not.  When
+ * all packets of a transaction are answered there is an event in a completion
+ * queue of the sender, if it wants one; when all have been delivered, one in a
+ * queue of the target.  What is wrong with a packet is in the sender's event.
+ */
+#ifndef NIC_GEMINI_GEMINI_H
+#define NIC_GEMINI_GEMINI_H
+
+#include "nic/util/ranges.h"
+#include "nic/util/ticks.h"
+
+enum { GEMINI_LINE = 64, GEMINI_CQS = 16, GEMINI_NO_CQ = GEMINI_CQS };
+
+enum gemini_op { GEMINI_PUT, GEMINI_GET, GEMINI_OPS };
+
+enum gemini_right { GEMINI_READ = 1, GEMINI_WRITE = 2 };
+
+enum gemini_status {
+	GEMINI_OK = RANGE_OPEN,
+	GEMINI_BAD_HANDLE = RANGE_NONE,
+	GEMINI_OUT_OF_BOUNDS = RANGE_OUTSIDE,
+	GEMINI_NO_RIGHT = RANGE_FORBIDDEN,
+	GEMINI_BAD_QUEUE, /* no such completion queue at the target */
+	GEMINI_TIMED_OUT, /* not answered */
+	GEMINI_STATUSES,
+};
+
+struct gemini_params {
+	int64_t output, input, response; /* latencies, ps */
+	int64_t orb; /* requests under way */
+	int64_t pending; /* of others, taken in before they are answered */
+	int64_t timeout; /* of one, ps */
+	int64_t routing; /* 0: adaptive, 1: hashed */
+	int64_t store; /* of a line by a core, ps */
+	int64_t poll_period, poll_load; /* of a program, ps */
+};
+
+struct gemini_post {
+	uint32_t op, node;
+	uint32_t handle; /* of its bytes there */
+	uint64_t offset;
+	uint64_t here, bytes; /* an address of the program's */
+	const void *from; /* of a put: its bytes in place of these, or NULL */
+	bool is_ordered; /* hashed, so that its packets are executed in order */
+	/* Queues of events, or GEMINI_NO_CQ, and what these say. */
+	uint32_t cq, remote_cq;
+	uint64_t data, remote_data;
+};
+
+/* What a completion queue's entries are; a number is 1 + those before. */
+struct gemini_event {
+	uint64_t data;
+	uint32_t status; /* an enum gemini_status */
+	uint32_t number;
+};
+
+extern const struct nic_ops gemini_ops;
+
+struct ranges *gemini_handles(struct nic *nic, site_id s);
+/* A queue of so many entries, a power of two, in a node's memory. */
+int gemini_cq_open(
+	struct nic *nic, site_id s, uint32_t cq, uint64_t at, uint32_t entries);
+void gemini_cq_close(struct nic *nic, site_id s, uint32_t cq);
+/* A program has taken so many events of it, ever. */
+void gemini_cq_take(struct nic *nic, site_id s, uint32_t cq, uint32_t taken);
+
+/*
+ * From a program: begins a transaction.  It takes the time of its stores.
+ * EINVAL for what cannot be, EFAULT where a put's bytes are not the program's
+ * to read.
+ */
+int gemini_fma(struct nic *nic, const struct gemini_post *p);
+
+#endif

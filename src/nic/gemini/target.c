@@ -1,0 +1,184 @@
+/* What packets do where they arrive: requests at their target, responses at
+ * the node that sent the request. */
+#include <string.h>
+
+#include "nic/gemini/card.h"
+
+static void release(const struct nic_at *a, packet_id id)
+{
+	net_release(a->nic->net, a->w, a->s, gem_load(a, id)->fifo,
+		a->nic->net->packets[id].chunks, a->t);
+}
+
+/* A packet goes away. */
+static void finish(const struct nic_at *a, packet_id id)
+{
+	gem_here(a)->inside--;
+	if (gem_load(a, id)->is_held)
+		release(a, id);
+	nic_give(a->nic, a->w, id);
+}
+
+/* --- events at the target --- */
+
+static struct gem_remote *find_remote(
+	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id)
+{
+	struct gem_remote *x;
+	uint32_t i;
+
+	for (i = 1; i <= n->remotes.room; i++) {
+		x = slots_find(&n->remotes, i);
+		if (x && x->src == src && x->ssid == ssid) {
+			*id = i;
+			return x;
+		}
+	}
+	*id = slots_take(&n->remotes);
+	x = slots_at(&n->remotes, *id);
+	x->src = src;
+	x->ssid = ssid;
+	return x;
+}
+
+/* Another packet of a transaction that wants an event has been delivered. */
+static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
+{
+	struct gem_node *n = a->node;
+	struct gem_remote *x;
+	uint32_t id;
+
+	if (l->remote_cq == GEMINI_NO_CQ)
+		return;
+	if (l->count != 1) {
+		x = find_remote(n, src, l->ssid, &id);
+		x->came++;
+		x->count = l->count ? l->count : x->count;
+		if (x->came != x->count)
+			return;
+		slots_give(&n->remotes, id);
+	}
+	if (!gem_cq_write(a, l->remote_cq, l->remote_data, GEMINI_OK))
+		l->status = GEMINI_BAD_QUEUE;
+}
+
+/* --- requests --- */
+
+static uint32_t check(const struct nic_at *a, struct gem_load *l)
+{
+	uint32_t right = l->op == GEMINI_PUT ? GEMINI_WRITE : GEMINI_READ;
+
+	return ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
+		l->bytes, right, right, &l->offset);
+}
+
+static void respond(const struct nic_at *a, packet_id id)
+{
+	const struct gem_load *l = gem_load(a, id);
+	uint32_t src = a->nic->net->packets[id].src;
+	bool has_data = l->op == GEMINI_GET && !l->status;
+	uint32_t format = l->status  ? GEM_ERROR
+			  : has_data ? GEM_DATA
+				     : GEM_DONE;
+	packet_id back =
+		gem_packet(a, src, format, has_data ? l->bytes : 0, true);
+	struct gem_load *r = gem_load(a, back);
+
+	r->op = l->op;
+	r->status = l->status;
+	r->request = l->request;
+	r->round = l->round;
+	r->bytes = has_data ? l->bytes : 0;
+	if (has_data)
+		memcpy(r->data, l->data, l->bytes);
+	gem_here(a)->responses++;
+	gem_send(a, back);
+	finish(a, id);
+}
+
+static void on_read(const struct nic_at *a, const struct side_read *r)
+{
+	struct gem_load *l = gem_load(a, r->id);
+
+	if (!host_read(a->nic->host, a->s, r->at, l->data, r->bytes))
+		l->status = GEMINI_OUT_OF_BOUNDS;
+	respond(a, r->id);
+}
+
+static void execute(const struct nic_at *a, packet_id id)
+{
+	struct side *side = gem_of(a)->side;
+	struct gem_load *l = gem_load(a, id);
+
+	l->status = (uint8_t)check(a, l);
+	if (l->status || !l->bytes) {
+		if (!l->status)
+			deliver(a, a->nic->net->packets[id].src, l);
+		respond(a, id);
+	} else if (l->op == GEMINI_GET) {
+		side_reads_begin(a, &gem_here(a)->reads, l->offset, l->bytes,
+			on_read, NULL, id);
+	} else {
+		gem_post(a,
+			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
+			GEM_WRITTEN, id);
+		/* the event follows the bytes on the bus */
+		deliver(a, a->nic->net->packets[id].src, l);
+	}
+}
+
+/* --- responses --- */
+
+static void take_response(const struct nic_at *a, packet_id id)
+{
+	struct gem_node *n = a->node;
+	struct side *side = gem_of(a)->side;
+	struct gem_load *l = gem_load(a, id);
+	const struct gem_line *x = slots_find(&n->lines, l->request);
+
+	if (!x || x->round != l->round) {
+		n->late++;
+		finish(a, id);
+	} else if (l->bytes) {
+		l->offset = x->here;
+		gem_post(a,
+			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
+			GEM_WRITTEN, id);
+		gem_fma_answered(a, l->request, l->round, l->status);
+	} else {
+		gem_fma_answered(a, l->request, l->round, l->status);
+		finish(a, id);
+	}
+}
+
+/* Responses are always taken in.  Of requests so many are; one more keeps its
+ * place in the reception FIFO until its response has left. */
+void gem_target_on_in(const struct nic_at *a, packet_id id)
+{
+	struct gem_load *l = gem_load(a, id);
+
+	l->is_held = !l->is_response &&
+		     gem_here(a)->inside > (uint32_t)gem_params(a)->pending;
+	if (!l->is_held)
+		release(a, id);
+	if (l->is_response)
+		take_response(a, id);
+	else
+		execute(a, id);
+}
+
+void gem_target_on_written(const struct nic_at *a, packet_id id)
+{
+	struct gem_load *l = gem_load(a, id);
+	const struct packet *p = &a->nic->net->packets[id];
+
+	if (!host_write(a->nic->host, a->w, a->s, a->t, l->offset, l->data,
+		    l->bytes))
+		l->status = GEMINI_OUT_OF_BOUNDS;
+	if (a->nic->on_delivered)
+		a->nic->on_delivered(a->nic->arg, a->s, p, a->t);
+	if (l->is_response)
+		finish(a, id);
+	else
+		respond(a, id);
+}

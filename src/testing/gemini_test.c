@@ -1,0 +1,281 @@
+/*
+ * Gemini's interface, transaction by transaction: two chips, four nodes.  Node
+ * 2 is a neighbour of node 0 on the other chip.
+ */
+#include <errno.h>
+
+#include "nic/gemini/gemini.h"
+#include "testing/kit_testing.h"
+#include "testing/testing.h"
+
+enum { ALL = 1, READ_ONLY = 2, ENTRIES = 16, DONE = 0, CAME = 1 };
+
+#define RINGS  UINT64_C(0x10000)
+#define SOURCE UINT64_C(0x100000)
+#define TARGET UINT64_C(0x200000)
+#define BYTES  UINT64_C(0x10000)
+
+/* --- what programs do --- */
+
+static struct nic *nic(void)
+{
+	return host_nic(program_host());
+}
+
+static uint64_t ring_of(uint32_t cq)
+{
+	return RINGS + cq * ENTRIES * sizeof(struct gemini_event);
+}
+
+static struct gemini_post post(uint32_t op, uint64_t bytes)
+{
+	return (struct gemini_post){
+		.op = op,
+		.node = 2,
+		.handle = ALL,
+		.here = SOURCE,
+		.bytes = bytes,
+		.cq = DONE,
+		.remote_cq = GEMINI_NO_CQ,
+	};
+}
+
+struct awaited {
+	struct host *host;
+	site_id node;
+	uint32_t cq, number;
+	struct gemini_event e;
+};
+
+static bool has_come(void *arg, uint64_t *seen)
+{
+	struct awaited *x = arg;
+	uint64_t at = ring_of(x->cq) +
+		      (x->number - 1) % ENTRIES * sizeof(struct gemini_event);
+
+	*seen = 0;
+	host_read(x->host, x->node, at, &x->e, sizeof(x->e));
+	return x->e.number == x->number;
+}
+
+/* The event of a number, which is taken. */
+static struct gemini_event wait_for(uint32_t cq, uint32_t number)
+{
+	const struct gemini_params *p = nic()->params;
+	struct awaited x = { program_host(), program_node(), cq, number,
+		{ 0 } };
+	uint64_t seen;
+
+	program_poll_until(has_come, &x,
+		nic_poll_loop(nic(), p->poll_period, p->poll_load), &seen);
+	gemini_cq_take(nic(), program_node(), cq, number);
+	return x.e;
+}
+
+static void fill(uint64_t at, uint64_t bytes)
+{
+	uint64_t i;
+
+	for (i = 0; i < bytes; i += 8)
+		program_write(at + i, &(uint64_t){ i + 1 }, 8);
+}
+
+static bool is_filled(struct host *h, site_id node, uint64_t at, uint64_t n)
+{
+	uint64_t i, word = 0;
+
+	for (i = 0; i < n; i += 8)
+		if (!host_read(h, node, at + i, &word, 8) || word != i + 1)
+			return false;
+	return true;
+}
+
+/* --- a machine --- */
+
+struct world {
+	struct kit kit;
+	sim_time took;
+	uint32_t status;
+};
+
+static void run(struct world *x, const char *const *sets, bool may_err,
+	void (*program)(void *))
+{
+	const struct kit_how how = {
+		.machine = "gemini",
+		.shape = "2x1x1",
+		.sets = sets,
+		.needs.n_programs = 4,
+	};
+	uint32_t i;
+
+	kit_open(&x->kit, &how);
+	for (i = 0; i < 4; i++) {
+		struct ranges *r = gemini_handles(x->kit.nic, i);
+
+		ranges_add(r, ALL, TARGET, BYTES, GEMINI_READ | GEMINI_WRITE);
+		ranges_add(r, READ_ONLY, TARGET, BYTES, GEMINI_READ);
+		gemini_cq_open(x->kit.nic, i, DONE, ring_of(DONE), ENTRIES);
+		gemini_cq_open(x->kit.nic, i, CAME, ring_of(CAME), ENTRIES);
+		program_start(x->kit.host, i, 0, 0, program, x);
+	}
+	kit_run(&x->kit, may_err);
+}
+
+/* --- puts and gets --- */
+
+static void put_and_get(void *arg)
+{
+	struct gemini_post p = post(GEMINI_PUT, 1000);
+	struct world *x = arg;
+
+	if (program_node() == 2) {
+		assert_int_equal(wait_for(CAME, 1).data, 77);
+		assert_true(is_filled(program_host(), 2, TARGET, 1000));
+	}
+	if (program_node())
+		return;
+	fill(SOURCE, 1000);
+	p.remote_cq = CAME;
+	p.remote_data = 77;
+	p.data = 5;
+	assert_int_equal(gemini_fma(nic(), &p), 0);
+	assert_int_equal(wait_for(DONE, 1).data, 5);
+	p = post(GEMINI_GET, 1000);
+	p.here = SOURCE + 0x8000;
+	x->took = program_now();
+	assert_int_equal(gemini_fma(nic(), &p), 0);
+	assert_int_equal(wait_for(DONE, 2).status, GEMINI_OK);
+	x->took = program_now() - x->took;
+	assert_true(is_filled(program_host(), 0, SOURCE + 0x8000, 1000));
+}
+
+/* The target's event comes when all sixteen packets have, in any order. */
+static void bytes_are_there_when_events_say_so(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	run(&x, NULL, false, put_and_get);
+	assert_in_range(x.took, 1200 * SIM_NS, 2500 * SIM_NS);
+	kit_close(&x.kit);
+}
+
+static void put_a_lot(void *arg)
+{
+	struct gemini_post p = post(GEMINI_PUT, 0x8000);
+	struct world *x = arg;
+
+	if (program_node())
+		return;
+	x->took = program_now();
+	assert_int_equal(gemini_fma(nic(), &p), 0);
+	wait_for(DONE, 1);
+	x->took = program_now() - x->took;
+}
+
+/* One request under way: a round trip for each 64 B.  A put of one line takes
+ * its store and what the interface does with its event besides. */
+static void the_orb_bounds_what_is_under_way(void **state)
+{
+	static const char *const one[] = { "nic.orb=1", NULL };
+	static const char *const few[] = { "nic.orb=4", NULL };
+	struct world x = { .took = 0 };
+	sim_time a, b;
+
+	(void)state;
+	run(&x, one, false, put_a_lot);
+	a = x.took;
+	kit_close(&x.kit);
+	run(&x, few, false, put_a_lot);
+	b = x.took;
+	kit_close(&x.kit);
+	assert_in_range(a, 39 * b / 10, 41 * b / 10);
+}
+
+/* --- what is wrong --- */
+
+static void bad_posts(void *arg)
+{
+	static const struct {
+		uint32_t handle, op, status;
+		uint64_t offset;
+	} bad[] = {
+		{ 9, GEMINI_PUT, GEMINI_BAD_HANDLE, 0 },
+		{ ALL, GEMINI_PUT, GEMINI_OUT_OF_BOUNDS, BYTES - 32 },
+		{ ALL, GEMINI_GET, GEMINI_OUT_OF_BOUNDS, BYTES },
+		{ READ_ONLY, GEMINI_PUT, GEMINI_NO_RIGHT, 0 },
+	};
+	struct gemini_post p;
+	uint32_t i;
+
+	(void)arg;
+	if (program_node())
+		return;
+	for (i = 0; i < 4; i++) {
+		p = post(bad[i].op, 64);
+		p.handle = bad[i].handle;
+		p.offset = bad[i].offset;
+		assert_int_equal(gemini_fma(nic(), &p), 0);
+		assert_int_equal(wait_for(DONE, i + 1).status, bad[i].status);
+	}
+	p = post(GEMINI_PUT, 64);
+	p.remote_cq = 7;
+	assert_int_equal(gemini_fma(nic(), &p), 0);
+	assert_int_equal(wait_for(DONE, 5).status, GEMINI_BAD_QUEUE);
+	p.node = 4;
+	assert_int_equal(gemini_fma(nic(), &p), EINVAL);
+	p = post(GEMINI_OPS, 64);
+	assert_int_equal(gemini_fma(nic(), &p), EINVAL);
+	p = post(GEMINI_PUT, 64);
+	p.here = UINT64_MAX - 8;
+	assert_int_equal(gemini_fma(nic(), &p), EFAULT);
+}
+
+static void misuse_is_reported_to_who_did_it(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	run(&x, NULL, true, bad_posts);
+	assert_int_equal(nic_count(x.kit.nic, 0, "unknown handle"), 1);
+	assert_int_equal(
+		nic_count(x.kit.nic, 0, "outside of a handle's bytes"), 2);
+	assert_int_equal(nic_count(x.kit.nic, 0, "no right"), 1);
+	assert_int_equal(nic_count(x.kit.nic, 0, "no completion queue"), 1);
+	kit_close(&x.kit);
+}
+
+static void overrun(void *arg)
+{
+	struct gemini_post p = post(GEMINI_PUT, 8);
+	uint32_t i;
+
+	(void)arg;
+	for (i = 0; i < ENTRIES + 3 && !program_node(); i++)
+		assert_int_equal(gemini_fma(nic(), &p), 0);
+}
+
+static void a_full_queue_of_events_is_flagged(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	run(&x, NULL, true, overrun);
+	assert_int_equal(
+		nic_count(x.kit.nic, 0, "completion queue overrun"), 3);
+	assert_int_equal(nic_count(x.kit.nic, 0, "events"), ENTRIES);
+	kit_close(&x.kit);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_are_there_when_events_say_so),
+		cmocka_unit_test(the_orb_bounds_what_is_under_way),
+		cmocka_unit_test(misuse_is_reported_to_who_did_it),
+		cmocka_unit_test(a_full_queue_of_events_is_flagged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

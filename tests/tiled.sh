@@ -1,0 +1,128 @@
+#!/bin/sh
+#
+# Tiled routers under a plain card: planes are proved free of deadlock, and
+# rings without them lock; what is proved runs, with links that fail, too.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
+
+if ! command -v jq >/dev/null; then
+	echo "there is no jq"
+	exit 77
+fi
+
+m=$tmp/chips.yaml
+cat >"$m" <<-EOT
+	schema: 1
+	machine: chips
+	title: chips of 8 x 6 tiles
+	topology:
+	  kind: torus
+	  shape: [3, 3, 2]
+	  nodes: 2
+	  links: [8, 4, 8]
+	  letters: xyz
+	  router: 50 ns
+	  cable: { length: [11], delay: 5 ns }
+	  node: { up: 35 ns, down: 85 ns }
+	link:
+	  lanes: 3
+	  lane-rate: 6.25 Gb/s
+	  header: 3 B
+	  trailer: 21 B
+	  payload: 72 B
+	  chunk: 3 B
+	  protocol: 0 B
+	  gap: 0 B
+	router: { kind: tiled }
+	routing: { kind: order, dateline: no, planes: yes }
+	nic: { kind: plain }
+	side: { kind: ht }
+EOT
+few='--shape 1x8x1 --set router.packets=2 bytes=72 warmup=5us measure=20us'
+
+ends 0 check "$m" --json
+holds '.proved and .nodes == 36 and .turns > 1000'
+ends 1 check "$m" --shape 4x3x2 --set routing.planes=no --json
+holds '(.proved | not) and (.steps[1].cycle | length > 2)'
+ends 1 check "$m" --set router.packets=1 --json
+for routing in dynamic deterministic; do
+	ends 0 run "$m" random load=max routing=$routing $few --json
+	holds '.ending == "finished"'
+	ends 3 run "$m" random load=max routing=$routing $few \
+		--set routing.planes=no --json
+	holds '.ending == "deadlocked" and (.results.cycle | length > 1)'
+done
+report 'rings lock without planes, and not with them'
+
+cat >"$tmp/dead.yaml" <<-EOT
+	schema: 1
+	faults:
+	  events:
+	    - 3 us link 0,0,0 x+3 dies
+	    - 9 us link 0,0,0 x+3 returns
+	    - 5 us lane 1,0,0 y+1 2 dies
+EOT
+cat >"$tmp/bits.yaml" <<-EOT
+	schema: 1
+	faults:
+	  bit-errors: [0, x 1e-5, y 1e-5, z 1e-5]
+EOT
+replay='--set link.retry=replay --set link.retry.window=64
+	--set link.retry.unit=packets --set link.retry.by=nack'
+for threads in 1 2 3; do
+	for run in 'random load=0.4 bytes=72 warmup=2us measure=4us' \
+		'alltoall via=msg bytes=300' \
+		'alltoall via=msg bytes=300 --budget' \
+		"alltoall via=msg bytes=300 --faults $tmp/bits.yaml" \
+		"alltoall via=msg bytes=300 --faults $tmp/bits.yaml $replay" \
+		"alltoall via=msg bytes=900 --faults $tmp/dead.yaml"; do
+		ends 0 run "$m" $run --threads $threads --json
+		holds '.ending == "finished"'
+		jq -r .digest "$tmp/out"
+	done >"$tmp/digests.$threads"
+	cmp -s "$tmp/digests.1" "$tmp/digests.$threads" ||
+		complain "$(paste "$tmp/digests.1" "$tmp/digests.$threads")"
+done
+[ "$(sed -n 2p "$tmp/digests.1")" = "$(sed -n 3p "$tmp/digests.1")" ] ||
+	complain 'a budget changes the digest'
+report 'any number of threads gives the same digest'
+
+# The link mends what the card would have to send again.
+ends 0 run "$m" alltoall via=msg bytes=300 --faults "$tmp/bits.yaml" $replay \
+	--json
+holds '.faults | .bit_errors > 10 and .resent_packets > 10 and
+	.lost_packets == 0 and .resent == 0'
+report 'links that retry lose nothing'
+
+# Adaptive packets avoid a dead link after a microsecond, hashed ones do not.
+cat >"$tmp/gone.yaml" <<-EOT
+	schema: 1
+	faults:
+	  events:
+	    - 1 us link 0,0,0 x+3 dies
+	    - 1 us link 0,0,0 x+4 dies
+	    - 1 us link 0,0,0 y-1 dies
+EOT
+lost() { # ARGUMENTS
+	ends 0 run "$m" alltoall via=msg bytes=900 --faults "$tmp/gone.yaml" \
+		--json "$@"
+	jq .faults.lost_packets "$tmp/out"
+}
+soon=$(lost --set router.notice=0ns)
+late=$(lost --set router.notice=100us)
+[ "$soon" -lt "$late" ] || complain "$soon lost, and $late without notice"
+report 'adaptive packets go round a dead link'
+
+small='random bytes=72'
+refuses 'want 40 links' run "$m" $small --set topology.links=8
+refuses 'none for datelines' run "$m" $small --set routing.planes=no \
+	--set routing.dateline=yes
+refuses 'either planes or a dateline' check "$m" --set routing.dateline=yes
+refuses 'direct routers have none' run torus random --shape 4x4 \
+	--set routing.kind=order --set routing.dateline=no \
+	--set routing.planes=yes
+refuses 'not a parameter' run "$m" $small --set router.queues=2
+report 'refused: what tiled routers cannot do'
+
+exit $status
