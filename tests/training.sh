@@ -52,7 +52,7 @@ holds '.faults.training.trained == 32' '.faults.lost_packets > 0' \
 report 'a cold machine trains all its links'
 
 run run qsnet2-16 storm count=500 --set faults.cold-start=yes
-grep -q '^training    32 links, each in 18.048 us; least margin 1.[05] ps$' \
+grep -q '^training    32 links, each in 18.048 us; smallest margin 1.[05] ps$' \
 	"$tmp/out" || complain "$(cat "$tmp/out")"
 report 'the report tells of it'
 
@@ -108,14 +108,16 @@ report 'without training real cables carry nothing'
 
 # --- 4b5b ---
 
+# Two fifths of all flips make a symbol that there is not; zeros, of which
+# storms have many, have a symbol of which fewer do.
 storm --set link.code=4b5b --set faults.bit-errors=2e-5
-holds '.faults.violations > 0.3 * (.faults.torn + .faults.unreadable)' \
-	'.faults.violations < 0.5 * (.faults.torn + .faults.unreadable)' \
+holds '.faults.violations > 0.25 * (.faults.torn + .faults.unreadable)' \
+	'.faults.violations < 0.42 * (.faults.torn + .faults.unreadable)' \
 	'.faults.escapes == 0' '.results.failed_messages == 0'
 coded=$(jq .faults.bit_errors "$tmp/out")
 storm --set faults.bit-errors=2e-5
 holds '.faults.violations == 0' ".faults.bit_errors < $coded"
-report 'the code sees two fifths of the flips, the CRCs the rest (QSN-F76)'
+report 'the code sees a part of the flips, the CRCs the rest (QSN-F76)'
 
 # --- bad input ---
 
