@@ -7,7 +7,7 @@
 
 #define AT(field) offsetof(struct order, field)
 
-/* What a packet keeps, above its hints. */
+/* What a packet keeps in its way, above the hints. */
 enum {
 	MINUS_SHIFT = 16, /* a bit per dimension */
 	ORDER_SHIFT = 24,
@@ -16,24 +16,26 @@ enum {
 
 static const struct param params[] = {
 	PARAM_ROW(PARAM_TEXT, "order", AT(order), "letters", 0, 0,
-		"order of directions: letters with a sign "
-		"(\"A+B+A-B-\"), without one for both signs of a "
-		"dimension (\"AB\"), or letters: that of their names",
+		"order of directions: letters with signs "
+		"(\"A+B+A-B-\"), letters without, which stand for "
+		"plus and then minus (\"AB\"), or the word letters: "
+		"the order of topology.letters",
 		"assumed: dimension order"),
 	PARAM_ONE_OF("ties", AT(ties), "hash", "parity|hash|plus",
-		"direction where both are equally far: by the parity "
+		"direction if both are equally short: by the parity "
 		"of the source's coordinates, by a hash of source and "
 		"destination, or always plus",
-		"assumed: loads both directions alike"),
+		"assumed: loads both directions equally"),
 	PARAM_ROW(PARAM_FLAG, "dateline", AT(dateline), "yes", 0, 0,
 		"whether packets change channels where a ring closes; "
-		"no: all are on one, and rings can deadlock",
+		"no: all use one channel, and rings without planes "
+		"can deadlock",
 		"assumed: without it rings can deadlock"),
 	PARAM_ROW(PARAM_FLAG, "planes", AT(planes), "no", 0, 0,
-		"whether parallel links of one number are rings of "
-		"their own, which packets enter only where there is "
-		"room for two; of tiled routers",
-		"assumed: datelines do"),
+		"whether the parallel links of the same number form "
+		"rings of their own, which packets enter only where "
+		"there is room for two; for tiled routers only",
+		"assumed: a dateline suffices"),
 };
 
 static const struct order *of(const struct route *r)
@@ -43,7 +45,7 @@ static const struct order *of(const struct route *r)
 
 /* --- set-up --- */
 
-/* The directions that a letter and its sign, if any, name. */
+/* The directions that a letter and its sign, if any, stand for. */
 static uint32_t read_directions(const struct torus *t, const char **c)
 {
 	int dim = grid_letter(t, **c);
@@ -73,8 +75,8 @@ static int set_order(struct order *o, struct err *e)
 	if (k == n && (!*c || !strcmp(o->order, "letters")))
 		return 0;
 	return err_set(e,
-		"routing.order: \"%s\": want each of the %u directions %c+ to "
-		"%c- once, or letters",
+		"routing.order: \"%s\" is not an order of directions (want "
+		"each of the %u from %c+ to %c- once, or the word letters)",
 		o->order, n, o->torus->letters[0],
 		o->torus->letters[o->torus->n_dims - 1]);
 }
@@ -97,7 +99,7 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	if (o->dateline && o->planes)
 		return err_set(e,
 			"routing.planes: rings have either planes or a "
-			"dateline (routing.dateline: no)");
+			"dateline (want routing.dateline: no with planes)");
 	r->n_channels = o->dateline ? 2 : 1;
 	r->has_planes = (uint8_t)o->planes;
 	o->coord = grid_list(o->torus);
@@ -121,7 +123,7 @@ static const uint16_t *coord_of(const struct order *o, uint32_t node)
 	return o->coord[per ? node / per : node];
 }
 
-/* Whether both ways are equally far between two coordinates. */
+/* Whether both ways between two coordinates are equally long. */
 static bool is_tie(const struct torus *t, uint32_t dim, uint32_t x, uint32_t y)
 {
 	uint32_t far = x < y ? y - x : x - y;
@@ -139,8 +141,8 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 	return n;
 }
 
-/* Which dimensions it goes down in; named has a bit for each tie, where the
- * sender names its way. */
+/* The dimensions in which a packet goes down.  If its sender names the way,
+ * named has a bit for each tie. */
 static uint32_t find_minus(const struct order *o, const struct packet *p,
 	uint32_t hash, uint32_t named)
 {
@@ -184,8 +186,7 @@ static void order_start(const struct route *r, struct packet *p)
 		p->kind = PACKET_DYNAMIC; /* the channels are the ring's */
 }
 
-/* The first direction in which there is something left to go, or
- * ORDER_DIRECTIONS. */
+/* The first direction in which hops are left, or ORDER_DIRECTIONS. */
 static uint32_t direction(const struct order *o, const struct packet *p,
 	const uint16_t *x, const uint16_t *y)
 {
@@ -200,7 +201,7 @@ static uint32_t direction(const struct order *o, const struct packet *p,
 	return ORDER_DIRECTIONS;
 }
 
-/* Whether a hop from x closes a ring, or one before it did. */
+/* Whether a hop from x, or an earlier one, closes the ring. */
 static bool is_past(
 	const struct order *o, uint32_t dir, uint32_t x, uint32_t src)
 {
@@ -242,10 +243,11 @@ static struct route_step order_next(
 }
 
 /*
- * A step follows from where a packet is, from its direction and from the
- * coordinate that it had there at first.  So ways in one dimension see all
- * steps along it, and ways in two, one of them by a single hop, all turns; and
- * nodes of one number at their routers all steps from and to nodes.
+ * A step depends on where a packet is, on its direction, and on the coordinate
+ * that it started from in that dimension.  So ways in one dimension cover all
+ * steps along it; ways in two dimensions, one of them by a single hop, cover
+ * all turns; and nodes that have the same number at their routers cover all
+ * steps from and to nodes.
  */
 static bool is_followed(const struct route *r, uint32_t src, uint32_t dst)
 {
@@ -263,7 +265,7 @@ static bool is_followed(const struct route *r, uint32_t src, uint32_t dst)
 	return src % per == dst % per && (n < 2 || (n == 2 && near));
 }
 
-/* --- what is said of it --- */
+/* --- reports --- */
 
 static struct route_way order_way(const struct route *r, const int64_t *cost)
 {
@@ -291,9 +293,9 @@ static void order_describe(const struct route *r, FILE *f)
 	name_order(of(r), text);
 	fprintf(f, "routing     by directions in the order %s\n", text);
 	fprintf(f, "%s\n",
-		of(r)->planes	  ? "planes      each link of a ring"
+		of(r)->planes	  ? "planes      one for each parallel link"
 		: of(r)->dateline ? "dateline    where a ring closes"
-				  : "dateline    none: rings can lock");
+				  : "dateline    none: rings can deadlock");
 }
 
 static bool order_fact(const struct route *r, uint32_t i, struct route_fact *f)

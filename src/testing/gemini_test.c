@@ -240,9 +240,11 @@ static void misuse_is_reported_to_who_did_it(void **state)
 	run(&x, NULL, true, bad_posts);
 	assert_int_equal(nic_count(x.kit.nic, 0, "unknown handle"), 1);
 	assert_int_equal(
-		nic_count(x.kit.nic, 0, "outside of a handle's bytes"), 2);
-	assert_int_equal(nic_count(x.kit.nic, 0, "no right"), 1);
-	assert_int_equal(nic_count(x.kit.nic, 0, "no completion queue"), 1);
+		nic_count(x.kit.nic, 0, "offset outside the handle's range"),
+		2);
+	assert_int_equal(nic_count(x.kit.nic, 0, "no permission"), 1);
+	assert_int_equal(
+		nic_count(x.kit.nic, 0, "unknown completion queue"), 1);
 	kit_close(&x.kit);
 }
 

@@ -43,12 +43,12 @@ static const struct param node_params[] = {
 		"latency from a node to its router", "assumed: half a router"),
 	PARAM_ROW(PARAM_TIME, "node.down", AT(node_down), "60 ns", 1,
 		1000000000,
-		"latency from a router to its node, the router's own "
-		"time included",
+		"latency from a router to its node, including the time that "
+		"the router takes",
 		"assumed: one and a half routers"),
 	PARAM_ROW(PARAM_RATE, "node.rate", AT(node_rate), "0 B/s", 0,
 		INT64_C(1000000000000),
-		"raw rate between a node and its router; 0: that of links",
+		"raw rate between a node and its router; 0: the links' rate",
 		"assumed: the same links"),
 };
 
@@ -86,7 +86,7 @@ static const struct topo_block *const blocks[] = {
 	NULL,
 };
 
-/* Of dimension i; the last one for the rest. */
+/* The number for dimension i; the last one applies to all further ones. */
 static int64_t of_dim(const struct param_list *list, uint32_t i)
 {
 	int64_t last = list->n - 1;
@@ -94,7 +94,7 @@ static int64_t of_dim(const struct param_list *list, uint32_t i)
 	return list->v[i < last ? i : last];
 }
 
-/* Different ones, in upper or lower case. */
+/* Each dimension needs a letter of its own, whatever its case. */
 static int check_letters(const struct torus *t, struct err *e)
 {
 	uint32_t i, k;
@@ -188,8 +188,8 @@ static int torus_init(struct topo *topo, struct err *e)
 	ports = t->base[t->n_dims] + (port_id)t->nodes;
 	if (ports > TOPO_MAX_PORTS)
 		return err_set(e,
-			"topology.links: a router would have %u ports, more "
-			"than the %d allowed",
+			"topology.links: a router would have %u ports, "
+			"including those to its nodes (want at most %d)",
 			ports, TOPO_MAX_PORTS);
 	t->first = t->n * (router_id)t->nodes;
 	topo->n_nodes = t->nodes ? t->first : t->n;
@@ -200,7 +200,7 @@ static int torus_init(struct topo *topo, struct err *e)
 	return 0;
 }
 
-/* Hint bits know no nodes of a router and no parallel links. */
+/* Hint bits support neither nodes at a router nor parallel links. */
 static struct topo_words torus_words(const struct topo *topo)
 {
 	static const char *const has[2][2] = {
@@ -314,8 +314,8 @@ static router_id torus_home(const struct topo *topo, router_id r)
 
 /* --- names --- */
 
-/* "(1,0,3)"; where it has nodes of its own "1,0,3", unless that would be a
- * node's name. */
+/* "(1,0,3)"; "1,0,3" if the router has nodes of its own, unless that would be
+ * a node's name. */
 static void torus_name_router(
 	const struct topo *topo, router_id r, char *text, size_t size)
 {
@@ -338,7 +338,7 @@ static void torus_name_router(
 		snprintf(text + n, size - n, "%s", is_bare ? "" : ")");
 }
 
-/* "A+", "x+7" where there are several; "link" of a node, "node 1" to one. */
+/* "A+", or "x+7" among parallel links; "node 1" to a node; "link" at a node. */
 static void torus_name_port(const struct topo *topo, router_id r, port_id p,
 	char *text, size_t size)
 {

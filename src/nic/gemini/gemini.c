@@ -11,31 +11,32 @@ static const struct param params[] = {
 		"departure",
 		"assumed: GEM-N28, 60 cycles"),
 	TIME("input", input, "113 ns",
-		"time from a request's end to its first access to memory",
+		"time from the arrival of a request's tail to its first access "
+		"to memory",
 		"calibrated: GEM-N32"),
-	TIME("response", response, "0 ns", "the same of a response",
-		"assumed: of GEM-N34"),
+	TIME("response", response, "0 ns",
+		"time from the arrival of a response's tail to its execution",
+		"assumed: part of GEM-N34"),
 	PARAM_ROW(PARAM_COUNT, "orb", AT(orb), "512", 1, 65536,
-		"requests that are not answered yet", "GEM-G16"),
+		"largest number of unanswered requests", "GEM-G16"),
 	PARAM_ROW(PARAM_COUNT, "pending", AT(pending), "64", 1, 65536,
-		"packets that are taken in before they have been dealt with",
+		"number of unfinished packets beyond which further requests "
+		"stay in the reception FIFO",
 		"assumed"),
 	PARAM_ROW(PARAM_TIME, "timeout", AT(timeout), "1 ms", 1000000,
 		INT64_C(1000000000000),
-		"time after which a request that is not answered has failed",
-		"GEM-G26"),
+		"time after which an unanswered request fails", "GEM-G26"),
 	PARAM_ONE_OF("routing", AT(routing), "adaptive", "adaptive|hashed",
-		"whether packets take any of the parallel links or the one "
-		"that source and destination are hashed to",
+		"which of several parallel links packets take; adaptive: any; "
+		"hashed: the one that source and destination are hashed to",
 		"GEM-G19"),
 	TIME("software.store", store, "20 ns",
 		"time that a core takes to store a line", "assumed: GEM-N54"),
 	PARAM_ROW(PARAM_TIME, "software.poll-period", AT(poll_period), "20 ns",
-		1, 1000000000, "time from one look of a poll loop to the next",
+		1, 1000000000, "period of a poll loop",
 		"assumed: a loop over a cached word"),
 	TIME("software.poll-load", poll_load, "100 ns",
-		"time until a look of a poll loop has its value",
-		"assumed: GEM-N32"),
+		"latency of a poll loop's load", "assumed: GEM-N32"),
 };
 
 #define COUNT_OF(field_) "", offsetof(struct gem_node, field_)
@@ -47,11 +48,12 @@ static const struct nic_counter counters[] = {
 	{ "completions", COUNT_OF(status[GEMINI_OK]), false },
 	{ "late", COUNT_OF(late), false },
 	{ "unknown handle", COUNT_OF(status[GEMINI_BAD_HANDLE]), true },
-	{ "outside of a handle's bytes", COUNT_OF(status[GEMINI_OUT_OF_BOUNDS]),
+	{ "offset outside the handle's range",
+		COUNT_OF(status[GEMINI_OUT_OF_BOUNDS]), true },
+	{ "no permission", COUNT_OF(status[GEMINI_NO_RIGHT]), true },
+	{ "unknown completion queue", COUNT_OF(status[GEMINI_BAD_QUEUE]),
 		true },
-	{ "no right", COUNT_OF(status[GEMINI_NO_RIGHT]), true },
-	{ "no completion queue", COUNT_OF(status[GEMINI_BAD_QUEUE]), true },
-	{ "not answered", COUNT_OF(status[GEMINI_TIMED_OUT]), true },
+	{ "unanswered", COUNT_OF(status[GEMINI_TIMED_OUT]), true },
 	{ "completion queue overrun", COUNT_OF(overruns), true },
 	{ .key = NULL },
 };
@@ -178,19 +180,21 @@ static int gemini_init(struct nic *nic, struct err *e)
 
 	x->side = host_side(nic->host);
 	if (!x->side)
-		return err_set(e, "side.kind: nic.kind gemini needs a side");
+		return err_set(e, "side.kind: nic.kind gemini needs a bus or a "
+				  "cache between interface and memory");
 	if (nic->net->link.max_payload != GEMINI_LINE)
 		return err_set(e,
-			"link.payload: nic.kind gemini sends packets of up to "
-			"%d bytes, no more and no less",
-			GEMINI_LINE);
+			"link.payload: nic.kind gemini needs links for a "
+			"payload of exactly %d bytes, not %lld",
+			GEMINI_LINE, (long long)nic->net->link.max_payload);
 	x->reads = (struct side_reads_how){ x->side, GEM_READS };
 	x->request_fifo = net_fifos(nic->net, NET_USER).first;
 	x->response_fifo = net_fifos(nic->net, NET_HIGH).first;
 	if (x->request_fifo == x->response_fifo)
 		return err_set(e,
-			"router.kind: nic.kind gemini needs a FIFO for "
-			"responses");
+			"router.kind: nic.kind gemini needs a router with "
+			"separate FIFOs for requests and responses, such as "
+			"tiled");
 	nic->load_size = sizeof(struct gem_load);
 	return 0;
 }
@@ -243,8 +247,8 @@ static int audit_node(const void *node, site_id s, struct err *e)
 		!n->inside)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
-		"audit: node %u: %u requests, %u transactions, %u of others "
-		"and %u packets are under way",
+		"audit: node %u: %u requests, %u transactions, %u transactions "
+		"of other nodes and %u packets are unfinished",
 		s, n->lines.used, n->transactions.used, n->remotes.used,
 		n->inside);
 }
@@ -255,7 +259,7 @@ static size_t load_bytes(const struct packet *p)
 	return sizeof(struct gem_load);
 }
 
-/* A time-out that all requests have escaped. */
+/* A time-out when no request is left. */
 static bool is_stale(const struct nic *nic, const struct sim_event *e)
 {
 	const struct gem_node *n = nic->nodes[e->site];

@@ -1,6 +1,6 @@
 /*
- * The tiled router's set-up, and what it says of itself to those who look at
- * a network from outside.
+ * The tiled router's set-up, and what it reports to those that look at a
+ * network from outside.
  */
 #include "router/tiled/tiled.h"
 
@@ -13,32 +13,33 @@
 
 static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "rows", AT(rows), "8", 1, TILED_ROWS,
-		"rows of tiles", "GEM-G8"),
+		"number of rows of tiles on a chip", "GEM-G8"),
 	PARAM_ROW(PARAM_COUNT, "columns", AT(columns), "6", 1, TILED_COLUMNS,
-		"columns of tiles", "GEM-G8"),
+		"number of columns of tiles on a chip", "GEM-G8"),
 	PARAM_ROW(PARAM_COUNT, "processors", AT(processors), "8", 1,
-		TILED_TILES / 2, "tiles that face the nodes", "GEM-N6"),
+		TILED_TILES / 2, "number of tiles that face the nodes",
+		"GEM-N6"),
 	PARAM_ROW(PARAM_TIME, "cycle", AT(cycle), "1250 ps", 1, 1000000,
-		"time that a chunk takes on a bus or channel inside the chip",
+		"time that a chunk takes on a bus or channel inside a chip",
 		"GEM-N29"),
 	PARAM_ONE_OF("inner", AT(inner), "tiles", "tiles|ideal",
-		"whether packets wait for each other inside the chip: ideal "
-		"is a chip without any inner contention",
+		"what is modelled inside a chip; tiles: packets wait for "
+		"buses, buffers and columns; ideal: no contention",
 		"GEM-F38"),
 	PARAM_ROW(PARAM_COUNT, "row", AT(row), "16", 1, 4096,
-		"chunks that a row buffer holds", "GEM-G7"),
+		"size of a row buffer, in chunks", "GEM-G7"),
 	PARAM_ROW(PARAM_COUNT, "column", AT(column), "32", 1, 4096,
-		"chunks that an output's buffer for a row holds", "GEM-G7"),
+		"size of an output's buffer for one row, in chunks", "GEM-G7"),
 	PARAM_ROW(PARAM_TIME, "notice", AT(notice), "1 us", 0, 1000000000000,
 		"time after which adaptive packets avoid a link that has died",
 		"assumed"),
 	PARAM_ROW(PARAM_TIME, "netlink.packet", AT(packet), "7692 ps", 1,
 		1000000000,
-		"time in which a node hands over or takes a packet, per "
-		"channel",
+		"time in which a node hands over or receives a packet of any "
+		"size, on each channel",
 		"GEM-N36"),
 	PARAM_ROW(PARAM_COUNT, "netlink.buffer", AT(nodes), "32", 1, 1024,
-		"packets of a node that its chip holds, per channel",
+		"number of a node's packets that its chip holds, per channel",
 		"assumed"),
 };
 
@@ -71,10 +72,11 @@ static int check_tiles(
 
 	if ((int64_t)links + h->processors != tiles)
 		return err_set(e,
-			"router.kind: tiled has %lld x %lld tiles, %lld of "
-			"which face nodes, for %u links: want %lld links",
-			(long long)h->rows, (long long)h->columns,
-			(long long)h->processors, links,
+			"router.kind: %u links do not fit tiled routers of "
+			"%lld x %lld tiles, %lld of which face nodes (want "
+			"%lld links)",
+			links, (long long)h->rows, (long long)h->columns,
+			(long long)h->processors,
 			(long long)(tiles - h->processors));
 	return 0;
 }
@@ -90,7 +92,7 @@ static int tiled_check(
 	if (topo_is_direct(t) || t->node_ports != 1)
 		return err_set(e,
 			"router.kind: tiled needs routers with nodes of their "
-			"own (topology.nodes)");
+			"own (topology.nodes: at least 1)");
 	links = count_links(t);
 	nodes = t->n_ports - links;
 	if (check_tiles(h, links, e))
@@ -102,18 +104,23 @@ static int tiled_check(
 			TILED_NODES, nodes);
 	if (links + nodes * (h->processors + 1) > TILED_INPUTS)
 		return err_set(e,
-			"router.processors: %lld tiles for %u nodes are too "
-			"many",
-			(long long)h->processors, nodes);
+			"router.processors: %lld tiles for %u nodes need %lld "
+			"inputs with the links (want at most %d)",
+			(long long)h->processors, nodes,
+			(long long)(links + nodes * (h->processors + 1)),
+			TILED_INPUTS);
 	if (s->route->n_channels > 1)
 		return err_set(e,
-			"router.kind: tiled has a channel for requests and one "
-			"for responses, and none for datelines "
-			"(routing.dateline)");
+			"router.kind: tiled routers have a channel for "
+			"requests and one for responses, and none for "
+			"datelines (want routing.dateline: no and "
+			"routing.planes: yes)");
 	if (s->router->packets < 2 && s->route->has_planes)
 		return err_set(e,
-			"router.packets: packets enter a ring where there is "
-			"room for two");
+			"router.packets: %lld is too few (want at least 2, "
+			"since routing.planes lets packets into a ring only "
+			"where there is room for two)",
+			(long long)s->router->packets);
 	return 0;
 }
 
@@ -142,8 +149,8 @@ static void number_links(struct tiled *d)
 	}
 }
 
-/* Tiles that face nodes stand in the middle columns, as many in each; links
- * are at the others, row by row. */
+/* Tiles that face nodes are in the middle columns, equally many in each; links
+ * end at the others, row by row. */
 static bool is_processor(const struct tiled *d, uint32_t tile)
 {
 	uint32_t columns = (uint32_t)d->how.columns;
@@ -161,7 +168,7 @@ static bool is_processor(const struct tiled *d, uint32_t tile)
 	return (row + 1) * per / rows != row * per / rows;
 }
 
-/* The port that packets of an input came by. */
+/* The port by which packets of an input arrived. */
 static uint32_t source_of(const struct tiled *d, uint32_t in)
 {
 	uint32_t per = (uint32_t)d->how.processors + 1;
@@ -230,7 +237,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	return &d->router;
 }
 
-/* Whether packets that go on and on in the direction of a port come back. */
+/* Whether packets that go straight on from a port come back. */
 static bool is_on_ring(const struct topo *t, router_id r, port_id p)
 {
 	router_id at = r;
@@ -331,7 +338,7 @@ static uint64_t tiled_memory(const struct router *r)
 	return tiled_of(r)->bytes + wire_bytes(tiled_of(r));
 }
 
-/* A FIFO for each channel: what is not a response is a request. */
+/* One FIFO for each channel: everything but responses is a request. */
 static struct net_fifos tiled_fifos(const struct router *r, uint32_t class)
 {
 	(void)r;
@@ -395,7 +402,7 @@ static int32_t tiled_tokens(
 	x = tiled_chip(d, s);
 	if (p < d->n_links)
 		return d->full * x->tokens[channel][p];
-	/* those that a node's client holds come back to it */
+	/* tokens that a node's client holds come back to it */
 	return d->full *
 	       (x->tokens[channel][p] + (int32_t)tiled_node(tiled_nodes(r->net),
 						tiled_wire(d, s, p)->peer)
@@ -483,7 +490,7 @@ static uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
 	return n;
 }
 
-/* What the packets of an input have waited. */
+/* How long the packets of an input have waited, in sum. */
 static sim_time waiting(
 	const struct tiled *d, const struct tiled_queue *q, sim_time now)
 {
@@ -532,7 +539,7 @@ static struct net_counters tiled_counters(const struct router *r, site_id s,
 	return sum;
 }
 
-/* What is hashed to a dead link goes on being lost there. */
+/* Packets that are hashed to a dead link are still lost there. */
 static void tiled_on_link(struct router *r, struct sim_worker *w, site_id s,
 	port_id p, bool is_up, sim_time t)
 {
