@@ -113,10 +113,11 @@ static struct trip go(const struct world *x, struct packet p, bool is_ordered)
 	for (;;) {
 		struct route_step s = order_ops.next(
 			&x->o.route, &p, at, at == p.src ? TOPO_NO_PORT : 0);
-		port_mask all = (port_mask)1 << s.escape;
+		port_mask all;
 
 		if (!s.ports)
 			break;
+		all = (port_mask)1 << s.escape;
 		assert_int_equal(s.is_ordered, is_ordered);
 		assert_true(s.ports & all);
 		if (at < t->first || s.escape >= t->base[t->n_dims]) {
