@@ -262,6 +262,23 @@ static void sites_and_ports_have_names(void **state)
 	assert_string_equal(shape, "4-ary 4-tree, up 4,2,2");
 }
 
+/* Nobody has to say so, and no radix is refused for it. */
+static void as_many_links_go_up_as_down(void **state)
+{
+	static const char *const radix[] = { "2", "3", "5", "6" };
+	uint32_t i, level;
+	struct fattree m;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		tree_make(&m,
+			&(struct tree_how){ .nodes = "64", .radix = radix[i] });
+		for (level = 1; m.n_up[level]; level++)
+			assert_int_equal(m.n_up[level], m.n_down[level]);
+		assert_true(level > 2);
+	}
+}
+
 static void is_refused(const struct tree_how *how, const char *what)
 {
 	struct fattree m;
@@ -300,6 +317,7 @@ int main(void)
 		cmocka_unit_test(qsn_n57_wires_take_4_ns_a_metre_and_a_switch),
 		cmocka_unit_test(classes_tell_stage_and_direction),
 		cmocka_unit_test(sites_and_ports_have_names),
+		cmocka_unit_test(as_many_links_go_up_as_down),
 		cmocka_unit_test(trees_that_cannot_be_are_refused),
 	};
 
