@@ -156,7 +156,7 @@ static void run_program(void *mine)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const on[][5] = {
+	static const char *const on[][4] = {
 		{ "bgq", "--shape=2x2", "--set=host.memory=4MiB", NULL },
 		{ "qsnet2", "--shape=4", "--set=host.memory=4MiB", NULL },
 		{ "torus", "--shape=3", "--set=host.memory=4MiB", NULL },
@@ -169,8 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.node_bytes = sizeof(struct process),
 	};
 
-	program_run(&app, on[size ? data[0] % 4 : 0], data + (size > 0),
-		size - (size > 0));
+	program_run_one_of(&app, on, 4, data, size);
 	return 0;
 }
 

@@ -102,8 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.node_bytes = sizeof(struct process),
 	};
 
-	program_run(&app, on[size ? data[0] % 3 : 0], data + (size > 0),
-		size - (size > 0));
+	program_run_one_of(&app, on, 3, data, size);
 	return 0;
 }
 

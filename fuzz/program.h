@@ -92,4 +92,13 @@ static inline void program_run(const struct weft_app *app,
 	mem_free(said);
 }
 
+/* The same on one of some machines, which the first byte chooses. */
+static inline void program_run_one_of(const struct weft_app *app,
+	const char *const (*on)[4], size_t n, const uint8_t *data, size_t size)
+{
+	size_t used = size > 0;
+
+	program_run(app, on[used ? data[0] % n : 0], data + used, size - used);
+}
+
 #endif
