@@ -21,6 +21,7 @@
 #ifndef NIC_BGQ_MU_MU_H
 #define NIC_BGQ_MU_MU_H
 
+#include "base/lfsr.h"
 #include "base/ring.h"
 #include "host/l2.h"
 #include "nic/bgq_mu/bgq_mu.h"
@@ -340,9 +341,8 @@ static inline bool mu_is_sound(
 /* A number below a bound, by the node's shift register. */
 static inline uint32_t mu_random(struct mu_node *n, uint32_t below)
 {
-	uint32_t x = n->lfsr;
+	uint32_t x = lfsr_step(n->lfsr);
 
-	x = (x >> 1) ^ (-(x & 1u) & 0xb400u);
 	n->lfsr = (uint16_t)x;
 	return x * below >> 16;
 }

@@ -6,6 +6,7 @@
 #ifndef ROUTER_DIRECT_PICK_H
 #define ROUTER_DIRECT_PICK_H
 
+#include "base/lfsr.h"
 #include "router/direct/grant.h"
 
 /* Who is to get a sender: a queue's head, or an injection FIFO's. */
@@ -20,11 +21,9 @@ enum { RANK_SYSTEM, RANK_HIGH = 2, RANK_USER = 4, NO_WINNER = 127 };
 
 static const struct winner nobody = { .rank = NO_WINNER };
 
-/* A 16-bit maximal LFSR (taps 16, 14, 13, 11), one step. */
 static inline uint32_t roll(struct direct_site *s)
 {
-	s->lfsr = (s->lfsr >> 1) ^ ((0u - (s->lfsr & 1u)) & 0xb400u);
-	return s->lfsr;
+	return s->lfsr = lfsr_step(s->lfsr);
 }
 
 /* One of the bits of m, from a pseudo-random place on. */

@@ -5,6 +5,7 @@
 #ifndef ROUTER_TILED_PICK_H
 #define ROUTER_TILED_PICK_H
 
+#include "base/lfsr.h"
 #include "router/tiled/inner.h"
 
 #define BIT(i) (UINT64_C(1) << (i))
@@ -19,8 +20,7 @@ static inline uint32_t group_of(const struct packet *p)
 /* A pseudo-random start for what is looked at in turn. */
 static inline uint32_t draw(struct tiled_chip *s)
 {
-	s->lfsr = (s->lfsr >> 1) ^ (-(s->lfsr & 1u) & 0xb400u);
-	return s->lfsr;
+	return s->lfsr = lfsr_step(s->lfsr);
 }
 
 /* The first bit of a mask, from some place on and round. */
