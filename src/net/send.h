@@ -37,6 +37,17 @@ static inline bool net_is_faulty(const struct net *n)
 	return n->faults || n->retry;
 }
 
+/* The row of costs of the link that leaves a site by a port, as it is at t. */
+static inline uint32_t net_row(
+	const struct net *n, site_id s, port_id p, uint32_t class, sim_time t)
+{
+	uint32_t dead =
+		n->faults ? faults_dead_lanes(n->faults, s * n->n_ports + p, t)
+			  : 0;
+
+	return link_row(&n->link, class, dead);
+}
+
 struct net_sent net_send(
 	struct net *n, struct sim_worker *w, const struct net_sending *x);
 

@@ -10,6 +10,7 @@
 #ifndef ROUTER_DIRECT_RATES_H
 #define ROUTER_DIRECT_RATES_H
 
+#include "net/send.h"
 #include "router/direct/stripped.h"
 
 static inline bool has_rates(const struct direct *d)
@@ -21,10 +22,8 @@ static inline bool has_rates(const struct direct *d)
 static inline uint32_t rates_row(const struct direct *d,
 	const struct direct_site *s, uint32_t port, sim_time t)
 {
-	uint32_t link = s->id * d->router.net->n_ports + port;
-
-	return link_row(&d->link, s->port[port].sender.wire,
-		d->faults ? faults_dead_lanes(d->faults, link, t) : 0);
+	return net_row(
+		d->router.net, s->id, port, s->port[port].sender.wire, t);
 }
 
 /* What packet.size is on the link that leaves by a port. */
