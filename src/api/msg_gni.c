@@ -5,8 +5,8 @@
  * events of the puts have come; each process has a queue for these, and one for
  * the completions of what it has begun.
  */
+#include "api/gemini_queue.h"
 #include "api/msg.h"
-#include "nic/gemini/gemini.h"
 
 enum {
 	HANDLE = 1, /* and the process: to all of its memory */
@@ -20,7 +20,7 @@ enum {
 #define BYTES_MASK ((UINT64_C(1) << BYTES_BITS) - 1)
 
 struct own {
-	uint32_t taken[2]; /* of completions, and of what has come */
+	struct gemini_queue done, came; /* completions; events of others */
 	uint64_t posted, ended, failed;
 };
 
@@ -36,19 +36,20 @@ static uint32_t queue_of(uint32_t process, uint32_t i)
 	return 2 * process + i;
 }
 
-static uint64_t ring_of(const struct msg_state *m, uint32_t i)
-{
-	return m->own_at + (uint64_t)i * RING;
-}
-
-static int open_queue(struct msg_state *m, uint32_t i)
+static int open_queue(struct msg_state *m, struct gemini_queue *q, uint32_t i)
 {
 	static const struct gemini_event none[ENTRIES];
 
+	*q = (struct gemini_queue){
+		.nic = m->nic,
+		.node = m->node,
+		.cq = queue_of(m->process, i),
+		.entries = ENTRIES,
+		.at = m->own_at + (uint64_t)i * RING,
+	};
 	/* those of an earlier life have numbers, too */
-	program_write(ring_of(m, i), none, sizeof(none));
-	return gemini_cq_open(m->nic, m->node, queue_of(m->process, i),
-		ring_of(m, i), ENTRIES);
+	program_write(q->at, none, sizeof(none));
+	return gemini_queue_open(q);
 }
 
 static int msg_gni_open(struct msg_state *m)
@@ -60,26 +61,11 @@ static int msg_gni_open(struct msg_state *m)
 	ranges_drop(handles, HANDLE + m->process);
 	ranges_add(handles, HANDLE + m->process, m->base, m->each,
 		GEMINI_READ | GEMINI_WRITE);
-	code = open_queue(m, 0);
-	return code ? code : open_queue(m, 1);
+	code = open_queue(m, &own(m)->done, 0);
+	return code ? code : open_queue(m, &own(m)->came, 1);
 }
 
 /* --- events --- */
-
-static bool look(const struct msg_state *m, uint32_t i, struct gemini_event *e)
-{
-	uint32_t taken = own(m)->taken[i];
-
-	host_read(m->host, m->node,
-		ring_of(m, i) + taken % ENTRIES * sizeof(*e), e, sizeof(*e));
-	return e->number == taken + 1;
-}
-
-static void took(struct msg_state *m, uint32_t i)
-{
-	gemini_cq_take(
-		m->nic, m->node, queue_of(m->process, i), ++own(m)->taken[i]);
-}
 
 static bool msg_gni_poll(struct msg_state *m)
 {
@@ -87,19 +73,16 @@ static bool msg_gni_poll(struct msg_state *m)
 	struct gemini_event e;
 	bool did = false;
 
-	for (; look(m, 0, &e); did = true) {
+	for (; gemini_queue_take(&o->done, &e); did = true) {
 		o->ended++;
 		o->failed += e.status != GEMINI_OK;
 		if (e.data && !e.status)
 			program_write(msg_word_at(m, (uint32_t)e.data - 1),
 				&(uint64_t){ 0 }, 8);
-		took(m, 0);
 	}
-	for (; look(m, 1, &e); did = true) {
+	for (; gemini_queue_take(&o->came, &e); did = true)
 		msg_word_arrived(m, (uint32_t)(e.data >> BYTES_BITS),
 			e.data & BYTES_MASK);
-		took(m, 1);
-	}
 	return did;
 }
 
@@ -107,7 +90,8 @@ static bool msg_gni_has_events(const struct msg_state *m)
 {
 	struct gemini_event e;
 
-	return look(m, 0, &e) || look(m, 1, &e);
+	return gemini_queue_look(&own(m)->done, &e) ||
+	       gemini_queue_look(&own(m)->came, &e);
 }
 
 static bool has_come(void *arg, uint64_t *seen)
@@ -118,9 +102,7 @@ static bool has_come(void *arg, uint64_t *seen)
 
 static struct poll_loop msg_gni_loop(struct msg_state *m)
 {
-	const struct gemini_params *p = m->nic->params;
-
-	return nic_poll_loop(m->nic, p->poll_period, p->poll_load);
+	return gemini_queue_loop(m->nic);
 }
 
 /* Until no more than so many transactions are under way. */

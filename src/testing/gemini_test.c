@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "nic/gemini/gemini.h"
+#include "api/gemini_queue.h"
 #include "testing/kit_testing.h"
 #include "testing/testing.h"
 
@@ -40,36 +40,22 @@ static struct gemini_post post(uint32_t op, uint64_t bytes)
 	};
 }
 
-struct awaited {
-	struct host *host;
-	site_id node;
-	uint32_t cq, number;
-	struct gemini_event e;
-};
-
-static bool has_come(void *arg, uint64_t *seen)
-{
-	struct awaited *x = arg;
-	uint64_t at = ring_of(x->cq) +
-		      (x->number - 1) % ENTRIES * sizeof(struct gemini_event);
-
-	*seen = 0;
-	host_read(x->host, x->node, at, &x->e, sizeof(x->e));
-	return x->e.number == x->number;
-}
-
 /* The event of a number, which is taken. */
 static struct gemini_event wait_for(uint32_t cq, uint32_t number)
 {
-	const struct gemini_params *p = nic()->params;
-	struct awaited x = { program_host(), program_node(), cq, number,
-		{ 0 } };
-	uint64_t seen;
+	struct gemini_queue q = {
+		.nic = nic(),
+		.node = program_node(),
+		.cq = cq,
+		.entries = ENTRIES,
+		.at = ring_of(cq),
+		.taken = number - 1,
+	};
+	struct gemini_event e;
 
-	program_poll_until(has_come, &x,
-		nic_poll_loop(nic(), p->poll_period, p->poll_load), &seen);
-	gemini_cq_take(nic(), program_node(), cq, number);
-	return x.e;
+	gemini_queue_wait(&q);
+	assert_true(gemini_queue_take(&q, &e));
+	return e;
 }
 
 static void fill(uint64_t at, uint64_t bytes)

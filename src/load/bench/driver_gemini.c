@@ -3,8 +3,8 @@
  * events say of bytes that have come: each put raises one there that names
  * its counter.  Completions are events at the sender.
  */
+#include "api/gemini_queue.h"
 #include "load/bench/bench.h"
-#include "nic/gemini/gemini.h"
 
 enum {
 	HANDLE = 1, /* to all of a node's memory */
@@ -17,14 +17,8 @@ enum {
 #define RINGS_AT UINT64_C(0x10000)
 #define RING	 (ENTRIES * sizeof(struct gemini_event))
 
-struct queue {
-	uint32_t cq, taken;
-	uint64_t at;
-};
-
 struct own {
-	struct nic *nic;
-	struct queue done, came; /* here; from others */
+	struct gemini_queue done, came; /* here; from others */
 	uint64_t posted, ended, failed; /* transactions with an event */
 	int64_t left[COUNTERS]; /* bytes that a counter waits for */
 };
@@ -40,12 +34,17 @@ static size_t gem_size(const struct bench_needs *n)
 	return sizeof(struct own);
 }
 
-static bool open_queue(struct bench_end *x, struct queue *q, uint32_t cq)
+static bool open_queue(struct bench_end *x, struct gemini_queue *q, uint32_t cq)
 {
-	q->cq = cq;
-	q->at = RINGS_AT + cq * RING;
-	return programs_did(&x->bench->programs, "gemini_cq_open",
-		gemini_cq_open(own(x)->nic, x->node, cq, q->at, ENTRIES));
+	*q = (struct gemini_queue){
+		.nic = x->bench->programs.load.nic,
+		.node = x->node,
+		.cq = cq,
+		.entries = ENTRIES,
+		.at = RINGS_AT + cq * RING,
+	};
+	return programs_did(
+		&x->bench->programs, "gemini_cq_open", gemini_queue_open(q));
 }
 
 /* The programs of a node share a handle, which the first registers. */
@@ -54,7 +53,6 @@ static bool gem_open(struct bench_end *x)
 	struct load *l = &x->bench->programs.load;
 	struct own *o = own(x);
 
-	o->nic = l->nic;
 	if (!x->lane)
 		ranges_add(gemini_handles(l->nic, x->node), HANDLE, 0,
 			host_memory(l->host), GEMINI_READ | GEMINI_WRITE);
@@ -64,61 +62,23 @@ static bool gem_open(struct bench_end *x)
 
 /* --- events --- */
 
-static bool look(const struct own *o, const struct queue *q, site_id node,
-	struct gemini_event *e)
-{
-	uint64_t at = q->at + q->taken % ENTRIES * sizeof(*e);
-
-	return host_read(o->nic->host, node, at, e, sizeof(*e)) &&
-	       e->number == q->taken + 1;
-}
-
-static void took(struct own *o, struct queue *q, site_id node)
-{
-	gemini_cq_take(o->nic, node, q->cq, ++q->taken);
-}
-
 /* Takes what has come in both queues. */
 static void take_all(struct bench_end *x)
 {
 	struct own *o = own(x);
 	struct gemini_event e;
 
-	while (look(o, &o->done, x->node, &e)) {
+	while (gemini_queue_take(&o->done, &e)) {
 		o->ended++;
 		o->failed += e.status != GEMINI_OK;
-		took(o, &o->done, x->node);
 	}
-	while (look(o, &o->came, x->node, &e)) {
+	while (gemini_queue_take(&o->came, &e))
 		o->left[e.data >> 32] -= (int64_t)(uint32_t)e.data;
-		took(o, &o->came, x->node);
-	}
 }
 
-struct awaited {
-	const struct own *own;
-	const struct queue *queue;
-	site_id node;
-};
-
-static bool has_come(void *arg, uint64_t *seen)
+static void wait_for(struct bench_end *x, struct gemini_queue *q)
 {
-	const struct awaited *x = arg;
-	struct gemini_event e;
-
-	*seen = 0;
-	return look(x->own, x->queue, x->node, &e);
-}
-
-static void wait_for(struct bench_end *x, struct queue *q)
-{
-	const struct gemini_params *p = own(x)->nic->params;
-	struct awaited a = { own(x), q, x->node };
-	uint64_t seen;
-
-	program_poll_until(has_come, &a,
-		nic_poll_loop(own(x)->nic, p->poll_period, p->poll_load),
-		&seen);
+	gemini_queue_wait(q);
 	take_all(x);
 }
 
@@ -145,7 +105,8 @@ static void post(struct bench_end *x, const struct gemini_post *p)
 	while (o->posted - o->ended >= WINDOW)
 		wait_for(x, &o->done);
 	o->posted++;
-	programs_did(&x->bench->programs, "gemini_fma", gemini_fma(o->nic, p));
+	programs_did(
+		&x->bench->programs, "gemini_fma", gemini_fma(o->done.nic, p));
 }
 
 static void gem_put(struct bench_end *x, const struct bench_put *p)
