@@ -38,10 +38,9 @@ static void wait_until(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t in, uint32_t channel, sim_time t,
 	sim_time now)
 {
-	struct tiled_input *i = &s->input[in];
+	packet_id id = s->input[in].queue[channel].list.first;
 
-	i->state[channel] = TILED_TIMED;
-	booked_wait(d, i->queue[channel].head, CAUSE_ARBITRATION, now);
+	booked_wait(d, id, CAUSE_ARBITRATION, now);
 	sim_post_self(
 		w, s->id, t, SIM_KEY(PHASE_ENGINE, in), (uint16_t)channel, 0);
 }
@@ -63,7 +62,6 @@ static inline uint64_t *waiters(const struct tiled *d, struct tiled_chip *s,
 static void wait_for_tokens(struct tiled *d, struct tiled_chip *s, uint32_t in,
 	uint32_t channel, packet_id id, sim_time t)
 {
-	s->input[in].state[channel] = TILED_WAITS;
 	*waiters(d, s, channel, &d->packets[id]) |= BIT(in);
 	booked_wait(d, id, CAUSE_TOKENS, t);
 }
@@ -87,15 +85,13 @@ static void leave(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 {
 	struct tiled_input *i = &s->input[in];
 	struct tiled_queue *q = &i->queue[channel];
-	const struct packet *p = &d->packets[q->head];
+	const struct packet *p = &d->packets[packet_pop(d->packets, &q->list)];
 
 	i->packets[channel]++;
 	i->waited[channel] += t - p->head;
 	i->turn = (uint8_t)!channel;
-	i->state[channel] = TILED_IDLE;
 	if (in >= d->n_links && d->tile_of[in] != TILED_NO_TILE)
 		s->bus[d->tile_of[in]].load -= p->chunks;
-	q->head = p->next;
 	if (--q->count)
 		wait_until(d, w, s, in, channel, left, t);
 	give_back(d, w, s, in, channel, left);
@@ -114,15 +110,11 @@ static inline uint32_t size_on(const struct tiled *d,
 	const struct tiled_chip *s, port_id port, const struct packet *p,
 	sim_time t)
 {
-	uint32_t class, dead;
-
 	if (!d->has_rates)
 		return p->size;
-	class = tiled_wire(d, s->id, port)->class;
-	dead = d->faults ? faults_dead_lanes(d->faults,
-				   s->id * d->router.net->n_ports + port, t)
-			 : 0;
-	return link_row(d->link, class, dead) * d->link->row +
+	return net_row(d->router.net, s->id, port,
+		       tiled_wire(d, s->id, port)->class, t) *
+		       d->link->row +
 	       p->size % d->link->row;
 }
 
@@ -153,7 +145,7 @@ static sim_time send(struct tiled *d, struct sim_worker *w,
 static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	uint32_t in, uint32_t channel, port_id port, sim_time t)
 {
-	packet_id id = s->input[in].queue[channel].head;
+	packet_id id = s->input[in].queue[channel].list.first;
 	struct packet *p = &d->packets[id];
 	const struct tiled_wire *wire = tiled_wire(d, s->id, port);
 	uint32_t from = d->tile_of[in], to = d->tile_of[port];
@@ -251,7 +243,7 @@ static void look_at_turn(struct tiled *d, struct sim_worker *w,
 static void look(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	uint32_t in, uint32_t channel, sim_time t)
 {
-	packet_id id = s->input[in].queue[channel].head;
+	packet_id id = s->input[in].queue[channel].list.first;
 	struct packet *p = &d->packets[id];
 	port_id port;
 	sim_time room;
@@ -308,7 +300,7 @@ static void give_tokens(struct tiled *d, struct sim_worker *w,
 
 	while ((m = helped(d, s, channel, port) & ~tried)) {
 		uint32_t in = choose(s, m);
-		packet_id id = s->input[in].queue[channel].head;
+		packet_id id = s->input[in].queue[channel].list.first;
 
 		tried |= BIT(in);
 		*waiters(d, s, channel, &d->packets[id]) &= ~BIT(in);
@@ -389,7 +381,6 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 
 	(void)w;
 	p->head = t;
-	p->next = NO_PACKET;
 	keep_step(d, s, p, d->route->ops->next(d->route, p, s->id, port));
 	booked_note(d, id, s->id, "in by", port);
 	booked_wait(d, id, CAUSE_QUEUE, t);
@@ -397,14 +388,9 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	if (port >= d->n_links && d->tile_of[in] != TILED_NO_TILE)
 		s->bus[d->tile_of[in]].load += p->chunks;
 	q = &s->input[in].queue[channel];
-	if (q->count++) {
-		d->packets[q->tail].next = id;
-		q->tail = id;
-		return;
-	}
-	q->head = q->tail = id;
-	s->input[in].state[channel] = TILED_NEW;
-	s->heads[channel] |= BIT(in);
+	packet_push(d->packets, &q->list, id);
+	if (!q->count++)
+		s->heads[channel] |= BIT(in);
 }
 
 static void on_token(struct tiled *d, struct tiled_chip *s, port_id port,

@@ -10,7 +10,7 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 {
 	struct tiled_fifo *f = &s->fifo[channel];
 	const struct tiled_wire *wire = tiled_wire(d, s->id, 0);
-	packet_id id = f->queue.head;
+	packet_id id = f->queue.list.first;
 	struct packet *p = &d->packets[id];
 
 	if (!f->queue.count || f->is_timed)
@@ -20,7 +20,7 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 		return;
 	}
 	f->tokens--;
-	f->queue.head = p->next;
+	packet_pop(d->packets, &f->queue.list);
 	f->queue.count--;
 	f->is_timed = true;
 	f->bytes += d->link->bytes[p->size];
@@ -41,16 +41,15 @@ static void on_sent(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	d->router.client->on_room(d->router.net, w, s->id, channel, t);
 }
 
-/* Gives the room of packets back to the chip. */
+/* Gives the room of a packet back to the chip. */
 static void give_back(struct tiled *d, struct sim_worker *w,
-	const struct tiled_node *s, uint32_t channel, uint32_t packets,
-	sim_time t)
+	const struct tiled_node *s, uint32_t channel, sim_time t)
 {
 	const struct tiled_wire *wire = tiled_wire(d, s->id, 0);
 
 	sim_post(w, wire->peer, t + tiled_token_time(d, wire),
 		SIM_KEY(PHASE_TOKEN, wire->peer_port), (uint16_t)channel,
-		packets * (uint32_t)d->full);
+		(uint32_t)d->full);
 }
 
 static void on_arrival(struct tiled *d, struct sim_worker *w,
@@ -64,7 +63,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	booked_receive(d, w, s->id, id, t, tail);
 	d->tally[w->id].delivered++;
 	if (d->router.client->is_sink)
-		give_back(d, w, s, channel, 1, tail);
+		give_back(d, w, s, channel, tail);
 	else
 		s->held[channel]++;
 	d->router.client->on_packet(
@@ -87,12 +86,7 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	route_begin(d->route, p);
 	p->head = t;
 	f->room--;
-	if (f->queue.count)
-		d->packets[f->queue.tail].next = id;
-	else
-		f->queue.head = id;
-	f->queue.tail = id;
-	p->next = NO_PACKET;
+	packet_push(d->packets, &f->queue.list, id);
 	if (!f->queue.count++)
 		send(d, w, s, fifo, t);
 }
@@ -110,7 +104,7 @@ static void release(struct net *n, struct sim_worker *w, site_id site,
 
 	(void)chunks;
 	tiled_node(d, site)->held[fifo]--;
-	give_back(d, w, tiled_node(d, site), fifo, 1, t);
+	give_back(d, w, tiled_node(d, site), fifo, t);
 }
 
 static void on_token(struct tiled *d, struct sim_worker *w,

@@ -216,7 +216,6 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->link = &n->link;
 	d->tally = n->tally;
 	d->book = n->book;
-	d->faults = n->faults;
 	d->is_faulty = net_is_faulty(n);
 	d->full = n->full;
 	d->capacity = (int16_t)s->router->packets;
@@ -449,7 +448,7 @@ static struct net_buffer tiled_buffer(
 		.site = s,
 		.port = d->source_of[in],
 		.channel = channel,
-		.head = q->head,
+		.head = q->list.first,
 		.count = q->count,
 	};
 }
@@ -494,7 +493,7 @@ static uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
 static sim_time waiting(
 	const struct tiled *d, const struct tiled_queue *q, sim_time now)
 {
-	packet_id id = q->head;
+	packet_id id = q->list.first;
 	uint32_t k = q->count;
 	sim_time sum = 0;
 

@@ -69,16 +69,8 @@ struct tiled_params {
 };
 
 struct tiled_queue {
-	packet_id head, tail;
+	struct packet_list list;
 	uint32_t count;
-};
-
-/* A head's state. */
-enum tiled_state {
-	TILED_IDLE, /* there is none */
-	TILED_NEW, /* it is to be looked at before the instant ends */
-	TILED_WAITS, /* for tokens */
-	TILED_TIMED, /* for its bus, or for room in a row buffer */
 };
 
 /*
@@ -88,7 +80,6 @@ enum tiled_state {
  */
 struct tiled_input {
 	struct tiled_queue queue[TILED_CHANNELS];
-	uint8_t state[TILED_CHANNELS];
 	uint8_t turn; /* the channel to look at first */
 	uint64_t packets[TILED_CHANNELS]; /* that left it */
 	sim_time waited[TILED_CHANNELS];
@@ -148,7 +139,6 @@ struct tiled_chip {
 /* A node's injection FIFO, and the path behind it. */
 struct tiled_fifo {
 	struct tiled_queue queue;
-	sim_time free_at;
 	int16_t tokens; /* packets */
 	uint16_t room; /* packets that it takes */
 	bool is_timed;
@@ -171,7 +161,6 @@ struct tiled {
 	const struct link_rules *link;
 	struct net_tally *tally;
 	struct book *book;
-	struct faults *faults;
 	bool is_faulty; /* links have faults, or retry */
 	int32_t full; /* chunks of a full packet */
 	int16_t need; /* packets of room, to enter a plane */
