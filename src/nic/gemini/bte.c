@@ -231,6 +231,7 @@ int gemini_bte_receive(struct nic *nic, const struct gemini_buffer *b)
 	id = slots_take(&n->bte.buffers);
 	x = slots_at(&n->bte.buffers, id);
 	x->buffer = *b;
+	x->cq_round = n->cq[b->cq].round;
 	write_to_card(&a, GEM_BUFFER, id);
 	return 0;
 }
@@ -267,6 +268,7 @@ static void take_buffer(struct gem_bte *b, uint32_t port, struct gem_remote *to)
 	id = slots_pop(&b->buffers, &b->posted[port]);
 	x = slots_at(&b->buffers, id);
 	to->buffer = x->buffer;
+	to->cq_round = x->cq_round;
 	slots_give(&b->buffers, id);
 }
 
@@ -298,8 +300,8 @@ void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	if (++x->came != x->count)
 		return;
 	if (x->status != GEMINI_NO_BUFFER &&
-		!gem_cq_write(a, x->buffer.cq,
-			(uint64_t)x->buffer.data << 32 | x->bytes, x->status))
-		l->status = GEMINI_BAD_QUEUE;
+		gem_cq_is_open(n, x->buffer.cq, x->cq_round))
+		gem_cq_write(a, x->buffer.cq,
+			(uint64_t)x->buffer.data << 32 | x->bytes, x->status);
 	slots_give(&n->remotes, id);
 }

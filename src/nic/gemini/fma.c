@@ -18,6 +18,8 @@ uint32_t gem_fma_begin(const struct nic_at *a, const struct gemini_post *p)
 	struct gem_transaction *x = slots_at(s, id);
 
 	x->post = *p;
+	if (p->cq != GEMINI_NO_CQ)
+		x->cq_round = gem_here(a)->cq[p->cq].round;
 	x->lines = p->bytes ? (uint32_t)((p->bytes - 1) / GEMINI_LINE + 1) : 1;
 	return id;
 }
@@ -196,7 +198,8 @@ static void end(const struct nic_at *a, uint32_t transaction)
 	bool is_block = x->is_block;
 
 	n->status[x->status]++;
-	if (x->post.cq != GEMINI_NO_CQ)
+	if (x->post.cq != GEMINI_NO_CQ &&
+		gem_cq_is_open(n, x->post.cq, x->cq_round))
 		gem_cq_write(a, x->post.cq, x->post.data, x->status);
 	slots_give(&n->transactions, transaction);
 	if (is_block)
