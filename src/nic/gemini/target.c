@@ -21,7 +21,7 @@ static void finish(const struct nic_at *a, packet_id id)
 
 /* --- events at the target --- */
 
-static struct gem_remote *find_remote(
+struct gem_remote *gem_target_remote(
 	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id)
 {
 	struct gem_remote *x;
@@ -60,10 +60,12 @@ static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	bool is_bad = l->status;
 	uint32_t id;
 
+	if (l->op == GEMINI_SEND)
+		gem_bte_deliver(a, src, l);
 	if (l->remote_cq == GEMINI_NO_CQ)
 		return;
 	if (l->count != 1) {
-		x = find_remote(n, src, l->ssid, &id);
+		x = gem_target_remote(n, src, l->ssid, &id);
 		x->came++;
 		x->is_bad |= is_bad;
 		is_bad = x->is_bad;
@@ -79,10 +81,14 @@ static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 
 /* --- requests --- */
 
-static uint32_t check(const struct nic_at *a, struct gem_load *l)
+static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 {
 	uint32_t right = l->op == GEMINI_PUT ? GEMINI_WRITE : GEMINI_READ;
 
+	if (l->op == GEMINI_SEND)
+		return gem_bte_match(a, src, l);
+	if (l->status) /* it could not be read */
+		return l->status;
 	return ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
 		l->bytes, right, right, &l->offset);
 }
@@ -124,10 +130,11 @@ static void execute(const struct nic_at *a, packet_id id)
 {
 	struct side *side = gem_of(a)->side;
 	struct gem_load *l = gem_load(a, id);
+	uint32_t src = a->nic->net->packets[id].src;
 
-	l->status = (uint8_t)check(a, l);
+	l->status = (uint8_t)check(a, src, l);
 	if (l->status || !l->bytes) {
-		deliver(a, a->nic->net->packets[id].src, l);
+		deliver(a, src, l);
 		respond(a, id);
 	} else if (l->op == GEMINI_GET) {
 		side_reads_begin(a, &gem_here(a)->reads, l->offset, l->bytes,
@@ -137,7 +144,7 @@ static void execute(const struct nic_at *a, packet_id id)
 			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
 			GEM_WRITTEN, id);
 		/* the event follows the bytes on the bus */
-		deliver(a, a->nic->net->packets[id].src, l);
+		deliver(a, src, l);
 	}
 }
 
