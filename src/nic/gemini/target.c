@@ -84,11 +84,15 @@ static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 {
 	uint32_t right = l->op == GEMINI_PUT ? GEMINI_WRITE : GEMINI_READ;
+	const struct range *r;
 
 	if (l->op == GEMINI_SEND)
 		return gem_bte_match(a, src, l);
 	if (l->status) /* it could not be read */
 		return l->status;
+	r = ranges_find(&gem_here(a)->handles, l->handle);
+	if (r && r->tag != l->tag)
+		return GEMINI_NO_RIGHT;
 	return ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
 		l->bytes, right, right, &l->offset);
 }
