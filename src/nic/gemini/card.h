@@ -51,6 +51,7 @@ struct gem_line {
 struct gem_transaction {
 	struct slot slot;
 	struct gemini_post post;
+	uint32_t cq_round; /* of post.cq */
 	uint32_t lines, answered;
 	uint32_t status;
 };
@@ -60,6 +61,7 @@ struct gem_remote {
 	struct slot slot;
 	uint32_t src, ssid;
 	uint32_t came, count; /* count is 0 until the closing packet has come */
+	bool is_bad; /* one of them was refused */
 	uint32_t cq;
 	uint64_t data;
 };
@@ -67,13 +69,15 @@ struct gem_remote {
 struct gem_cq {
 	uint64_t at;
 	uint32_t entries; /* 0: it is not open */
+	uint32_t round; /* how often it was opened */
 	uint32_t written, taken;
+	uint32_t lost; /* events that had no room */
 };
 
 /* An event on its way to memory. */
 struct gem_event {
 	struct slot slot;
-	uint32_t cq;
+	uint32_t cq, round;
 	struct gemini_event e;
 };
 
@@ -147,6 +151,9 @@ bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 void gem_target_on_in(const struct nic_at *a, packet_id id);
 void gem_target_on_written(const struct nic_at *a, packet_id id);
 
+bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
+/* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */
+uint32_t gem_cq_of_handle(const struct nic_at *a, uint32_t flags);
 /* False where there is no such queue. */
 bool gem_cq_write(
 	const struct nic_at *a, uint32_t cq, uint64_t data, uint32_t status);
