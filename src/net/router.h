@@ -102,7 +102,8 @@ struct router_ops {
 	/* Of a channel; or, where the routing names channels, of all of them
 	 * together. */
 	uint32_t most_queues;
-	/* Tokens take a wire's latency less the router's part of it, as mail. */
+	/* Tokens are mail, and take a wire's latency less the router's part
+	 * of it. */
 	bool posts_tokens;
 
 	/* What is said of it beside its buffers, in lines of text. */
