@@ -1,112 +1,7 @@
-/*
- * Gemini's interface, transaction by transaction: two chips, four nodes.  Node
- * 2 is a neighbour of node 0 on the other chip.
- */
+/* Gemini's interface, transaction by transaction. */
 #include <errno.h>
 
-#include "api/gemini_queue.h"
-#include "testing/kit_testing.h"
-#include "testing/testing.h"
-
-enum { ALL = 1, READ_ONLY = 2, ENTRIES = 16, DONE = 0, CAME = 1 };
-
-#define RINGS  UINT64_C(0x10000)
-#define SOURCE UINT64_C(0x100000)
-#define TARGET UINT64_C(0x200000)
-#define BYTES  UINT64_C(0x10000)
-
-/* --- what programs do --- */
-
-static struct nic *nic(void)
-{
-	return host_nic(program_host());
-}
-
-static uint64_t ring_of(uint32_t cq)
-{
-	return RINGS + cq * ENTRIES * sizeof(struct gemini_event);
-}
-
-static struct gemini_post post(uint32_t op, uint64_t bytes)
-{
-	return (struct gemini_post){
-		.op = op,
-		.node = 2,
-		.handle = ALL,
-		.here = SOURCE,
-		.bytes = bytes,
-		.cq = DONE,
-		.remote_cq = GEMINI_NO_CQ,
-	};
-}
-
-/* The event of a number, which is taken. */
-static struct gemini_event wait_for(uint32_t cq, uint32_t number)
-{
-	struct gemini_queue q = {
-		.nic = nic(),
-		.node = program_node(),
-		.cq = cq,
-		.entries = ENTRIES,
-		.at = ring_of(cq),
-		.taken = number - 1,
-	};
-	struct gemini_event e;
-
-	gemini_queue_wait(&q);
-	assert_true(gemini_queue_take(&q, &e));
-	return e;
-}
-
-static void fill(uint64_t at, uint64_t bytes)
-{
-	uint64_t i;
-
-	for (i = 0; i < bytes; i += 8)
-		program_write(at + i, &(uint64_t){ i + 1 }, 8);
-}
-
-static bool is_filled(struct host *h, site_id node, uint64_t at, uint64_t n)
-{
-	uint64_t i, word = 0;
-
-	for (i = 0; i < n; i += 8)
-		if (!host_read(h, node, at + i, &word, 8) || word != i + 1)
-			return false;
-	return true;
-}
-
-/* --- a machine --- */
-
-struct world {
-	struct kit kit;
-	sim_time took;
-	uint32_t status;
-};
-
-static void run(struct world *x, const char *const *sets, bool may_err,
-	void (*program)(void *))
-{
-	const struct kit_how how = {
-		.machine = "gemini",
-		.shape = "2x1x1",
-		.sets = sets,
-		.needs.n_programs = 4,
-	};
-	uint32_t i;
-
-	kit_open(&x->kit, &how);
-	for (i = 0; i < 4; i++) {
-		struct ranges *r = gemini_handles(x->kit.nic, i);
-
-		ranges_add(r, ALL, TARGET, BYTES, GEMINI_READ | GEMINI_WRITE);
-		ranges_add(r, READ_ONLY, TARGET, BYTES, GEMINI_READ);
-		gemini_cq_open(x->kit.nic, i, DONE, ring_of(DONE), ENTRIES);
-		gemini_cq_open(x->kit.nic, i, CAME, ring_of(CAME), ENTRIES);
-		program_start(x->kit.host, i, 0, 0, program, x);
-	}
-	kit_run(&x->kit, may_err);
-}
+#include "testing/gemini_testing.h"
 
 /* --- puts and gets --- */
 
@@ -142,7 +37,7 @@ static void bytes_are_there_when_events_say_so(void **state)
 	struct world x = { .took = 0 };
 
 	(void)state;
-	run(&x, NULL, false, put_and_get);
+	run_gemini(&x, NULL, false, put_and_get);
 	assert_in_range(x.took, 1200 * SIM_NS, 2500 * SIM_NS);
 	kit_close(&x.kit);
 }
@@ -170,10 +65,10 @@ static void the_orb_bounds_what_is_under_way(void **state)
 	sim_time a, b;
 
 	(void)state;
-	run(&x, one, false, put_a_lot);
+	run_gemini(&x, one, false, put_a_lot);
 	a = x.took;
 	kit_close(&x.kit);
-	run(&x, few, false, put_a_lot);
+	run_gemini(&x, few, false, put_a_lot);
 	b = x.took;
 	kit_close(&x.kit);
 	assert_in_range(a, 39 * b / 10, 41 * b / 10);
@@ -223,7 +118,7 @@ static void misuse_is_reported_to_who_did_it(void **state)
 	struct world x = { .took = 0 };
 
 	(void)state;
-	run(&x, NULL, true, bad_posts);
+	run_gemini(&x, NULL, true, bad_posts);
 	assert_int_equal(nic_count(x.kit.nic, 0, "unknown handle"), 1);
 	assert_int_equal(
 		nic_count(x.kit.nic, 0, "offset outside the handle's range"),
@@ -249,7 +144,7 @@ static void a_full_queue_of_events_is_flagged(void **state)
 	struct world x = { .took = 0 };
 
 	(void)state;
-	run(&x, NULL, true, overrun);
+	run_gemini(&x, NULL, true, overrun);
 	assert_int_equal(
 		nic_count(x.kit.nic, 0, "completion queue overrun"), 3);
 	assert_int_equal(nic_count(x.kit.nic, 0, "events"), ENTRIES);

@@ -1,5 +1,6 @@
 /* What the interface's files share: fma.c turns lines into requests, target.c
- * executes them and takes the responses, cq.c writes events. */
+ * executes them and takes the responses, amo.c does atomics, cq.c writes
+ * events. */
 #ifndef NIC_GEMINI_CARD_H
 #define NIC_GEMINI_CARD_H
 
@@ -18,6 +19,9 @@ enum gem_engine {
 	GEM_IN, /* a packet is through the input side */
 	GEM_WRITTEN, /* its bytes are in memory */
 	GEM_EVENT, /* an event is */
+	GEM_AMO, /* the unit for atomics is free */
+	GEM_AMO_WRITTEN, /* a word that it changed is in memory */
+	GEM_FLUSH, /* a store that asks for a flush is in the card */
 	GEM_TIMEOUT,
 	GEM_READS,
 	GEM_ENGINES = GEM_READS + SIDE_READS_EVENTS - ENGINE_CLIENT,
@@ -32,6 +36,8 @@ struct gem_load {
 	uint32_t ssid; /* of its transaction */
 	uint32_t count; /* of a closing one: its packets, in all */
 	uint8_t op, status, is_response, remote_cq;
+	uint8_t amo; /* enum gemini_amo; its operands are data */
+	bool is_cached;
 	uint32_t fifo; /* of reception, where it still has a place if: */
 	bool is_held;
 	uint8_t data[GEMINI_LINE];
@@ -45,6 +51,8 @@ struct gem_line {
 	uint64_t offset, here;
 	uint8_t op;
 	bool is_last, is_ordered;
+	uint8_t amo;
+	bool is_cached;
 	uint8_t data[GEMINI_LINE];
 };
 
@@ -90,12 +98,14 @@ struct gem_node {
 	struct ranges handles;
 	struct side_reads reads;
 	struct outbox out;
+	struct gem_amo *amo; /* NULL until there is an atomic */
 	struct gem_cq cq[GEMINI_CQS];
 	uint32_t n_requests; /* in the ORB */
 	uint32_t round, number;
 	uint32_t inside; /* packets that have come */
 	bool is_timed;
 	uint64_t requests, responses, events_written, overruns, late;
+	uint64_t amos, amo_misses, amo_writes;
 	uint64_t status[GEMINI_STATUSES]; /* transactions that ended so */
 };
 
@@ -146,6 +156,19 @@ bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 
 void gem_target_on_in(const struct nic_at *a, packet_id id);
 void gem_target_on_written(const struct nic_at *a, packet_id id);
+/* A request has been executed, or refused as its load's status says. */
+void gem_target_done(const struct nic_at *a, packet_id id);
+
+/* Executes an atomic whose load has an address that it may touch. */
+void gem_amo_execute(const struct nic_at *a, packet_id id);
+/* Before others of the interface read bytes of memory, or write them: what its
+ * cache has of these is written first, and dropped. */
+void gem_amo_touch(const struct nic_at *a, uint64_t at, uint32_t bytes);
+void gem_amo_on_free(const struct nic_at *a);
+void gem_amo_on_written(const struct nic_at *a);
+void gem_amo_on_flush(const struct nic_at *a, uint32_t event);
+void gem_amo_free(struct gem_amo *x);
+uint64_t gem_amo_memory(const struct gem_amo *x);
 
 /* False where there is no such queue. */
 bool gem_cq_write(

@@ -23,6 +23,20 @@ static uint32_t begin(const struct nic_at *a, const struct gemini_post *p)
 	return id;
 }
 
+static uint32_t n_operands(uint32_t amo)
+{
+	return amo == GEMINI_AND_XOR || amo == GEMINI_SWAP_IF ? 2 : 1;
+}
+
+/* What a core stores for a line: a put's bytes, a control word or an atomic's
+ * operands, or both. */
+static uint32_t stored_bytes(const struct gemini_post *p, uint32_t bytes)
+{
+	if (p->op < GEMINI_AMO)
+		return p->op == GEMINI_PUT ? bytes : 8;
+	return 8 * (n_operands(p->amo) + (p->op == GEMINI_FETCH));
+}
+
 /* The line at some bytes of a transaction. */
 static uint32_t make_line(const struct nic_at *a, uint32_t transaction,
 	const struct gemini_post *p, uint64_t made, uint32_t bytes)
@@ -40,11 +54,22 @@ static uint32_t make_line(const struct nic_at *a, uint32_t transaction,
 	x->bytes = bytes;
 	x->is_last = made + bytes == p->bytes;
 	x->is_ordered = p->is_ordered;
-	if (p->op == GEMINI_PUT && p->from)
+	x->amo = (uint8_t)p->amo;
+	x->is_cached = p->is_cached;
+	if (p->op >= GEMINI_AMO) {
+		x->bytes = 8 * n_operands(p->amo);
+		memcpy(x->data, p->operand, x->bytes);
+	} else if (p->op == GEMINI_PUT && p->from)
 		memcpy(x->data, (const char *)p->from + made, bytes);
 	else if (p->op == GEMINI_PUT)
 		host_read(a->nic->host, a->s, x->here, x->data, bytes);
 	return id;
+}
+
+static bool is_atomic(const struct gemini_post *p)
+{
+	return p->bytes == 8 && !p->from && p->amo < GEMINI_AMOS &&
+	       (p->amo != GEMINI_SWAP_IF || p->op == GEMINI_FETCH);
 }
 
 static int check(const struct nic_at *a, const struct gemini_post *p)
@@ -55,10 +80,12 @@ static int check(const struct nic_at *a, const struct gemini_post *p)
 
 	if (p->op >= GEMINI_OPS || p->node >= a->nic->n_nodes)
 		return EINVAL;
+	if (p->op >= GEMINI_AMO && !is_atomic(p))
+		return EINVAL;
 	if (p->cq != GEMINI_NO_CQ &&
 		(p->cq >= GEMINI_CQS || !gem_here(a)->cq[p->cq].entries))
 		return EINVAL;
-	if (p->bytes && !p->from &&
+	if (p->bytes && !p->from && p->op != GEMINI_AMO &&
 		host_ask(a->nic->host, a->s, right, p->here, p->bytes))
 		return EFAULT;
 	return 0;
@@ -86,8 +113,7 @@ int gemini_fma(struct nic *nic, const struct gemini_post *p)
 		program_charge(how->store);
 		a = at_now(nic);
 		line = make_line(&a, transaction, p, made, bytes);
-		t = side->ops->store(
-			side, a.s, a.t, p->op == GEMINI_PUT ? bytes : 8);
+		t = side->ops->store(side, a.s, a.t, stored_bytes(p, bytes));
 		gem_post(&a, t > a.t ? t : a.t + 1, GEM_STORED, line);
 		made += bytes;
 	} while (made < p->bytes);
@@ -119,9 +145,9 @@ static void send(const struct nic_at *a, uint32_t line)
 	struct gem_line *x = slots_at(&n->lines, line);
 	const struct gem_transaction *of =
 		slots_at(&n->transactions, x->transaction);
-	bool is_put = x->op == GEMINI_PUT;
-	packet_id id = gem_packet(a, x->node, is_put ? GEM_WRITE : GEM_GET,
-		is_put ? x->bytes : 0, false);
+	bool is_get = x->op == GEMINI_GET;
+	packet_id id = gem_packet(a, x->node, is_get ? GEM_GET : GEM_WRITE,
+		is_get ? 0 : x->bytes, false);
 	struct gem_load *l = gem_load(a, id);
 
 	if (x->is_ordered)
@@ -137,7 +163,9 @@ static void send(const struct nic_at *a, uint32_t line)
 	l->count = x->is_last ? of->lines : 0;
 	l->remote_cq = (uint8_t)of->post.remote_cq;
 	l->remote_data = of->post.remote_data;
-	if (is_put)
+	l->amo = x->amo;
+	l->is_cached = x->is_cached;
+	if (!is_get)
 		memcpy(l->data, x->data, x->bytes);
 	n->requests++;
 	n->n_requests++;

@@ -66,34 +66,60 @@ static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 
 static uint32_t check(const struct nic_at *a, struct gem_load *l)
 {
-	uint32_t right = l->op == GEMINI_PUT ? GEMINI_WRITE : GEMINI_READ;
+	static const uint32_t rights[GEMINI_OPS] = {
+		[GEMINI_PUT] = GEMINI_WRITE,
+		[GEMINI_GET] = GEMINI_READ,
+		[GEMINI_AMO] = GEMINI_READ | GEMINI_WRITE,
+		[GEMINI_FETCH] = GEMINI_READ | GEMINI_WRITE,
+	};
+	bool is_atomic = l->op >= GEMINI_AMO;
+	uint32_t status = ranges_look_up(&gem_here(a)->handles, l->handle,
+		l->offset, is_atomic ? 8 : l->bytes, rights[l->op],
+		rights[l->op], &l->offset);
 
-	return ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
-		l->bytes, right, right, &l->offset);
+	return !status && is_atomic && l->offset % 8 ? GEMINI_UNALIGNED
+						     : status;
 }
 
 static void respond(const struct nic_at *a, packet_id id)
 {
 	const struct gem_load *l = gem_load(a, id);
 	uint32_t src = a->nic->net->packets[id].src;
-	bool has_data = l->op == GEMINI_GET && !l->status;
-	uint32_t format = l->status  ? GEM_ERROR
-			  : has_data ? GEM_DATA
-				     : GEM_DONE;
-	packet_id back =
-		gem_packet(a, src, format, has_data ? l->bytes : 0, true);
+	uint32_t bytes = l->status		 ? 0
+			 : l->op == GEMINI_GET	 ? l->bytes
+			 : l->op == GEMINI_FETCH ? 8
+						 : 0;
+	uint32_t format = l->status ? GEM_ERROR : bytes ? GEM_DATA : GEM_DONE;
+	packet_id back = gem_packet(a, src, format, bytes, true);
 	struct gem_load *r = gem_load(a, back);
 
 	r->op = l->op;
 	r->status = l->status;
 	r->request = l->request;
 	r->round = l->round;
-	r->bytes = has_data ? l->bytes : 0;
-	if (has_data)
-		memcpy(r->data, l->data, l->bytes);
+	r->bytes = bytes;
+	memcpy(r->data, l->data, bytes);
 	gem_here(a)->responses++;
 	gem_send(a, back);
 	finish(a, id);
+}
+
+static void tell_delivered(const struct nic_at *a, packet_id id)
+{
+	if (a->nic->on_delivered)
+		a->nic->on_delivered(
+			a->nic->arg, a->s, &a->nic->net->packets[id], a->t);
+}
+
+void gem_target_done(const struct nic_at *a, packet_id id)
+{
+	struct gem_load *l = gem_load(a, id);
+
+	if (!l->status) {
+		deliver(a, a->nic->net->packets[id].src, l);
+		tell_delivered(a, id);
+	}
+	respond(a, id);
 }
 
 static void on_read(const struct nic_at *a, const struct side_read *r)
@@ -115,10 +141,14 @@ static void execute(const struct nic_at *a, packet_id id)
 		if (!l->status)
 			deliver(a, a->nic->net->packets[id].src, l);
 		respond(a, id);
+	} else if (l->op >= GEMINI_AMO) {
+		gem_amo_execute(a, id);
 	} else if (l->op == GEMINI_GET) {
+		gem_amo_touch(a, l->offset, l->bytes);
 		side_reads_begin(a, &gem_here(a)->reads, l->offset, l->bytes,
 			on_read, NULL, id);
 	} else {
+		gem_amo_touch(a, l->offset, l->bytes);
 		gem_post(a,
 			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
 			GEM_WRITTEN, id);
@@ -141,6 +171,7 @@ static void take_response(const struct nic_at *a, packet_id id)
 		finish(a, id);
 	} else if (l->bytes) {
 		l->offset = x->here;
+		gem_amo_touch(a, l->offset, l->bytes);
 		gem_post(a,
 			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
 			GEM_WRITTEN, id);
@@ -170,13 +201,11 @@ void gem_target_on_in(const struct nic_at *a, packet_id id)
 void gem_target_on_written(const struct nic_at *a, packet_id id)
 {
 	struct gem_load *l = gem_load(a, id);
-	const struct packet *p = &a->nic->net->packets[id];
 
 	if (!host_write(a->nic->host, a->w, a->s, a->t, l->offset, l->data,
 		    l->bytes))
 		l->status = GEMINI_OUT_OF_BOUNDS;
-	if (a->nic->on_delivered)
-		a->nic->on_delivered(a->nic->arg, a->s, p, a->t);
+	tell_delivered(a, id);
 	if (l->is_response)
 		finish(a, id);
 	else
