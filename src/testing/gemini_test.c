@@ -137,6 +137,9 @@ static void overrun(void *arg)
 	(void)arg;
 	for (i = 0; i < ENTRIES + 3 && !program_node(); i++)
 		assert_int_equal(gemini_fma(nic(), &p), 0);
+	program_charge(10000 * SIM_NS);
+	assert_int_equal(gemini_cq_lost(nic(), program_node(), DONE),
+		program_node() ? 0 : 3);
 }
 
 static void a_full_queue_of_events_is_flagged(void **state)
@@ -151,6 +154,104 @@ static void a_full_queue_of_events_is_flagged(void **state)
 	kit_close(&x.kit);
 }
 
+/* One line too many: it is refused, and so is the event of the whole. */
+static void half_refused(void *arg)
+{
+	struct gemini_post p = post(GEMINI_PUT, 256);
+
+	(void)arg;
+	if (program_node())
+		return;
+	p.offset = BYTES - 128;
+	p.remote_cq = CAME;
+	assert_int_equal(gemini_fma(nic(), &p), 0);
+	assert_int_equal(wait_for(DONE, 1).status, GEMINI_OUT_OF_BOUNDS);
+}
+
+static void an_event_stands_for_all_packets_or_for_none(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	run(&x, NULL, true, half_refused);
+	assert_int_equal(nic_count(x.kit.nic, 2, "events"), 0);
+	kit_close(&x.kit);
+}
+
+/* Its memory is the program's from then on. */
+static void close_with_events_under_way(void *arg)
+{
+	struct gemini_post p = post(GEMINI_PUT, 8);
+	uint64_t word = 0;
+
+	(void)arg;
+	if (program_node())
+		return;
+	assert_int_equal(gemini_fma(nic(), &p), 0);
+	gemini_cq_close(nic(), 0, DONE);
+	program_charge(10000 * SIM_NS);
+	program_read(ring_of(DONE), &word, 8);
+	assert_int_equal(word, 0);
+	assert_int_equal(
+		gemini_cq_open(nic(), 0, DONE, ring_of(DONE), ENTRIES), 0);
+	assert_int_equal(gemini_fma(nic(), &p), 0);
+	gemini_cq_close(nic(), 0, DONE);
+	assert_int_equal(
+		gemini_cq_open(nic(), 0, DONE, ring_of(DONE), ENTRIES), 0);
+	p.data = 7;
+	assert_int_equal(gemini_fma(nic(), &p), 0);
+	assert_int_equal(wait_for(DONE, 1).data, 7);
+}
+
+static void a_queue_that_was_closed_gets_no_events(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	run(&x, NULL, false, close_with_events_under_way);
+	assert_int_equal(nic_count(x.kit.nic, 0, "events"), 1);
+	kit_close(&x.kit);
+}
+
+/* The target says where events go, as long as that is open. */
+static void events_by_handle(void *arg)
+{
+	struct gemini_post p = post(GEMINI_PUT, 8);
+
+	(void)arg;
+	if (program_node() == 2) {
+		ranges_add(gemini_handles(nic(), 2), 5, TARGET, BYTES,
+			GEMINI_WRITE | gemini_events_to(nic(), 2, CAME));
+		assert_int_equal(wait_for(CAME, 1).data, 77);
+		gemini_cq_close(nic(), 2, CAME);
+		gemini_cq_open(nic(), 2, CAME, ring_of(CAME), ENTRIES);
+	}
+	if (program_node())
+		return;
+	program_charge(1000 * SIM_NS);
+	p.handle = 5;
+	p.remote_cq = GEMINI_CQ_OF_HANDLE;
+	p.remote_data = 77;
+	assert_int_equal(gemini_fma(nic(), &p), 0);
+	assert_int_equal(wait_for(DONE, 1).status, GEMINI_OK);
+	program_charge(1000 * SIM_NS);
+	assert_int_equal(gemini_fma(nic(), &p), 0);
+	assert_int_equal(wait_for(DONE, 2).status, GEMINI_BAD_QUEUE);
+	p.handle = ALL; /* which names none */
+	assert_int_equal(gemini_fma(nic(), &p), 0);
+	assert_int_equal(wait_for(DONE, 3).status, GEMINI_BAD_QUEUE);
+}
+
+static void a_handle_names_the_queue_of_its_events(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	run(&x, NULL, true, events_by_handle);
+	assert_int_equal(nic_count(x.kit.nic, 2, "events"), 1);
+	kit_close(&x.kit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +259,9 @@ int main(void)
 		cmocka_unit_test(the_orb_bounds_what_is_under_way),
 		cmocka_unit_test(misuse_is_reported_to_who_did_it),
 		cmocka_unit_test(a_full_queue_of_events_is_flagged),
+		cmocka_unit_test(an_event_stands_for_all_packets_or_for_none),
+		cmocka_unit_test(a_queue_that_was_closed_gets_no_events),
+		cmocka_unit_test(a_handle_names_the_queue_of_its_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

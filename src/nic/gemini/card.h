@@ -59,6 +59,7 @@ struct gem_line {
 struct gem_transaction {
 	struct slot slot;
 	struct gemini_post post;
+	uint32_t cq_round; /* of post.cq */
 	uint32_t lines, answered;
 	uint32_t status;
 };
@@ -68,6 +69,7 @@ struct gem_remote {
 	struct slot slot;
 	uint32_t src, ssid;
 	uint32_t came, count; /* count is 0 until the closing packet has come */
+	bool is_bad; /* one of them was refused */
 	uint32_t cq;
 	uint64_t data;
 };
@@ -75,13 +77,15 @@ struct gem_remote {
 struct gem_cq {
 	uint64_t at;
 	uint32_t entries; /* 0: it is not open */
+	uint32_t round; /* how often it was opened */
 	uint32_t written, taken;
+	uint32_t lost; /* events that had no room */
 };
 
 /* An event on its way to memory. */
 struct gem_event {
 	struct slot slot;
-	uint32_t cq;
+	uint32_t cq, round;
 	struct gemini_event e;
 };
 
@@ -170,6 +174,9 @@ void gem_amo_on_flush(const struct nic_at *a, uint32_t event);
 void gem_amo_free(struct gem_amo *x);
 uint64_t gem_amo_memory(const struct gem_amo *x);
 
+bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
+/* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */
+uint32_t gem_cq_of_handle(const struct nic_at *a, uint32_t flags);
 /* False where there is no such queue. */
 bool gem_cq_write(
 	const struct nic_at *a, uint32_t cq, uint64_t data, uint32_t status);

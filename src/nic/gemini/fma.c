@@ -19,6 +19,8 @@ static uint32_t begin(const struct nic_at *a, const struct gemini_post *p)
 
 	x->post = *p;
 	x->answered = x->status = 0;
+	if (p->cq != GEMINI_NO_CQ)
+		x->cq_round = gem_here(a)->cq[p->cq].round;
 	x->lines = p->bytes ? (uint32_t)((p->bytes - 1) / GEMINI_LINE + 1) : 1;
 	return id;
 }
@@ -193,7 +195,8 @@ static void end(const struct nic_at *a, uint32_t transaction)
 		slots_at(&n->transactions, transaction);
 
 	n->status[x->status]++;
-	if (x->post.cq != GEMINI_NO_CQ)
+	if (x->post.cq != GEMINI_NO_CQ &&
+		gem_cq_is_open(n, x->post.cq, x->cq_round))
 		gem_cq_write(a, x->post.cq, x->post.data, x->status);
 	slots_give(&n->transactions, transaction);
 }

@@ -21,7 +21,12 @@
 #include "nic/util/ranges.h"
 #include "nic/util/ticks.h"
 
-enum { GEMINI_LINE = 64, GEMINI_CQS = 16, GEMINI_NO_CQ = GEMINI_CQS };
+enum {
+	GEMINI_LINE = 64,
+	GEMINI_CQS = 16,
+	GEMINI_NO_CQ = GEMINI_CQS,
+	GEMINI_CQ_OF_HANDLE, /* the one that the handle names at the target */
+};
 
 enum gemini_op {
 	GEMINI_PUT,
@@ -84,7 +89,8 @@ struct gemini_post {
 	uint64_t data, remote_data;
 };
 
-/* What a completion queue's entries are; a number is 1 + those before. */
+/* What a completion queue's entries are; a number is 1 + those before that were
+ * not lost. */
 struct gemini_event {
 	uint64_t data;
 	uint32_t status; /* an enum gemini_status */
@@ -100,6 +106,11 @@ int gemini_cq_open(
 void gemini_cq_close(struct nic *nic, site_id s, uint32_t cq);
 /* A program has taken so many events of it, ever. */
 void gemini_cq_take(struct nic *nic, site_id s, uint32_t cq, uint32_t taken);
+/* Events of it that had no room, since it was opened. */
+uint32_t gemini_cq_lost(struct nic *nic, site_id s, uint32_t cq);
+/* Flags of a handle, beside its rights, by which GEMINI_CQ_OF_HANDLE means a
+ * queue that is open, until that is closed. */
+uint32_t gemini_events_to(struct nic *nic, site_id s, uint32_t cq);
 
 /*
  * From a program: begins a transaction.  It takes the time of its stores.

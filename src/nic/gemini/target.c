@@ -41,11 +41,23 @@ static struct gem_remote *find_remote(
 	return x;
 }
 
-/* Another packet of a transaction that wants an event has been delivered. */
+static uint32_t remote_cq(const struct nic_at *a, const struct gem_load *l)
+{
+	const struct range *r;
+
+	if (l->remote_cq != GEMINI_CQ_OF_HANDLE)
+		return l->remote_cq;
+	r = ranges_find(&gem_here(a)->handles, l->handle);
+	return r ? gem_cq_of_handle(a, r->flags) : GEMINI_NO_CQ;
+}
+
+/* Another packet of a transaction that wants an event has come; there is none
+ * where any of them was refused. */
 static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 {
 	struct gem_node *n = a->node;
 	struct gem_remote *x;
+	bool is_bad = l->status;
 	uint32_t id;
 
 	if (l->remote_cq == GEMINI_NO_CQ)
@@ -53,12 +65,15 @@ static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	if (l->count != 1) {
 		x = find_remote(n, src, l->ssid, &id);
 		x->came++;
+		x->is_bad |= is_bad;
+		is_bad = x->is_bad;
 		x->count = l->count ? l->count : x->count;
 		if (x->came != x->count)
 			return;
 		slots_give(&n->remotes, id);
 	}
-	if (!gem_cq_write(a, l->remote_cq, l->remote_data, GEMINI_OK))
+	if (!is_bad &&
+		!gem_cq_write(a, remote_cq(a, l), l->remote_data, GEMINI_OK))
 		l->status = GEMINI_BAD_QUEUE;
 }
 
@@ -138,8 +153,7 @@ static void execute(const struct nic_at *a, packet_id id)
 
 	l->status = (uint8_t)check(a, l);
 	if (l->status || !l->bytes) {
-		if (!l->status)
-			deliver(a, a->nic->net->packets[id].src, l);
+		deliver(a, a->nic->net->packets[id].src, l);
 		respond(a, id);
 	} else if (l->op >= GEMINI_AMO) {
 		gem_amo_execute(a, id);
