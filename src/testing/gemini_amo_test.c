@@ -8,20 +8,20 @@
 	{                                                                      \
 		UINT64_C(0x0ff00ff00ff00ff0), UINT64_C(0x123456789abcdef)      \
 	}
-#define RESULT SOURCE
+#define RESULT WORLD_SOURCE
 
 /* What the word at an offset of node 2's memory is, as it sees it. */
 static uint64_t word_of(struct host *h, uint64_t offset)
 {
 	uint64_t word = 0;
 
-	host_read(h, 2, TARGET + offset, &word, 8);
+	host_read(h, 2, WORLD_TARGET + offset, &word, 8);
 	return word;
 }
 
 static struct gemini_post amo(uint32_t op, uint32_t which, uint64_t operand)
 {
-	struct gemini_post p = post(op, 8);
+	struct gemini_post p = world_post(op, 8);
 
 	p.amo = which;
 	p.operand[0] = operand;
@@ -32,8 +32,8 @@ static struct gemini_post amo(uint32_t op, uint32_t which, uint64_t operand)
 /* Does one and waits for its event, of which there were n. */
 static uint32_t do_one(const struct gemini_post *p, uint32_t *n)
 {
-	assert_int_equal(gemini_fma(nic(), p), 0);
-	return wait_for(DONE, ++*n).status;
+	assert_int_equal(gemini_fma(world_nic(), p), 0);
+	return world_wait(WORLD_DONE, ++*n).status;
 }
 
 /* --- what they do --- */
@@ -54,7 +54,7 @@ static void do_all(void *arg)
 	uint64_t old = 0, expect;
 
 	for (i = 0; i < 2 * GEMINI_AMOS && program_node() == 2; i++)
-		program_write(TARGET + 8 * i, &(uint64_t){ WORD }, 8);
+		program_write(WORLD_TARGET + 8 * i, &(uint64_t){ WORD }, 8);
 	if (program_node())
 		return;
 	program_charge(1000 * SIM_NS);
@@ -87,7 +87,7 @@ static void atomics_change_words_and_fetch_what_they_were(void **state)
 	struct world x = { .took = 0 };
 
 	(void)state;
-	run_gemini(&x, NULL, false, do_all);
+	world_run(&x, NULL, false, do_all);
 	assert_int_equal(nic_count(x.kit.nic, 2, "amos"), 4 * GEMINI_AMOS - 2);
 	kit_close(&x.kit);
 }
@@ -100,9 +100,9 @@ static void add_one_each(void *arg)
 	(void)arg;
 	for (i = 0; i < 20; i++) {
 		p.offset = 8 * (i % 5);
-		assert_int_equal(gemini_fma(nic(), &p), 0);
+		assert_int_equal(gemini_fma(world_nic(), &p), 0);
 		if (i % 4 == 3)
-			wait_for(DONE, n += 4);
+			world_wait(WORLD_DONE, n += 4);
 	}
 }
 
@@ -123,7 +123,7 @@ static void no_addition_is_lost(void **state)
 
 	(void)state;
 	for (k = 0; k < sizeof(sets) / sizeof(sets[0]); k++) {
-		run_gemini(&x, sets[k], false, add_one_each);
+		world_run(&x, sets[k], false, add_one_each);
 		for (i = 0; i < 5; i++)
 			assert_int_equal(word_of(x.kit.host, 8 * i), 16);
 		kit_close(&x.kit);
@@ -140,12 +140,13 @@ static void store_between(void *arg)
 
 	if (program_node() == 2) {
 		program_charge(5000 * SIM_NS);
-		program_write(TARGET, &(uint64_t){ 100 }, 8);
+		program_write(WORLD_TARGET, &(uint64_t){ 100 }, 8);
 		program_charge(5000 * SIM_NS);
-		assert_int_equal(gemini_amo_flush(nic(), CAME, 9), 0);
-		assert_int_equal(wait_for(CAME, 1).data, 9);
-		program_write(TARGET, &(uint64_t){ 100 }, 8);
-		assert_int_equal(gemini_amo_flush(nic(), 5, 9), EINVAL);
+		assert_int_equal(
+			gemini_amo_flush(world_nic(), WORLD_CAME, 9), 0);
+		assert_int_equal(world_wait(WORLD_CAME, 1).data, 9);
+		program_write(WORLD_TARGET, &(uint64_t){ 100 }, 8);
+		assert_int_equal(gemini_amo_flush(world_nic(), 5, 9), EINVAL);
 	}
 	if (program_node())
 		return;
@@ -165,14 +166,15 @@ static void a_store_of_the_node_itself_is_lost_until_a_flush(void **state)
 	struct world x = { .took = 0 };
 
 	(void)state;
-	run_gemini(&x, NULL, false, store_between);
+	world_run(&x, NULL, false, store_between);
 	kit_close(&x.kit);
 }
 
 static void put_between(void *arg)
 {
 	struct gemini_post p = amo(GEMINI_AMO, GEMINI_ADD, 1);
-	struct gemini_post put = post(GEMINI_PUT, 8), get = post(GEMINI_GET, 8);
+	struct gemini_post put = world_post(GEMINI_PUT, 8),
+			   get = world_post(GEMINI_GET, 8);
 	uint64_t word = 50;
 	uint32_t n = 0;
 
@@ -180,12 +182,12 @@ static void put_between(void *arg)
 	if (program_node())
 		return;
 	do_one(&p, &n);
-	program_write(SOURCE, &word, 8);
+	program_write(WORLD_SOURCE, &word, 8);
 	do_one(&put, &n);
 	do_one(&p, &n);
-	get.here = SOURCE + 8;
+	get.here = WORLD_SOURCE + 8;
 	do_one(&get, &n);
-	program_read(SOURCE + 8, &word, 8);
+	program_read(WORLD_SOURCE + 8, &word, 8);
 	assert_int_equal(word, 51);
 }
 
@@ -195,9 +197,9 @@ static void what_comes_through_the_interface_is_coherent(void **state)
 	struct world x = { .took = 0 };
 
 	(void)state;
-	run_gemini(&x, NULL, false, put_between);
+	world_run(&x, NULL, false, put_between);
 	kit_close(&x.kit);
-	run_gemini(&x, lazy, false, put_between);
+	world_run(&x, lazy, false, put_between);
 	kit_close(&x.kit);
 }
 
@@ -209,8 +211,8 @@ static void add_often(void *arg)
 
 	if (program_node() == 2) {
 		program_charge(100000 * SIM_NS);
-		gemini_amo_flush(nic(), CAME, 0);
-		wait_for(CAME, 1);
+		gemini_amo_flush(world_nic(), WORLD_CAME, 0);
+		world_wait(WORLD_CAME, 1);
 		assert_int_equal(word_of(x->kit.host, 0), 8);
 	}
 	for (i = 0; i < 8 * 3 && !program_node(); i++) {
@@ -225,7 +227,7 @@ static uint64_t writes_of(const char *update, const char *lines)
 	struct world x = { .took = 0 };
 	uint64_t n;
 
-	run_gemini(&x, sets, false, add_often);
+	world_run(&x, sets, false, add_often);
 	n = nic_count(x.kit.nic, 2, "amo_writes");
 	kit_close(&x.kit);
 	return n;
@@ -256,10 +258,10 @@ static void add_many(void *arg)
 	p.cq = GEMINI_NO_CQ;
 	p.is_ordered = true;
 	for (i = 1; i < 400; i++)
-		assert_int_equal(gemini_fma(nic(), &p), 0);
-	p.cq = DONE;
-	gemini_fma(nic(), &p);
-	wait_for(DONE, 1);
+		assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	p.cq = WORLD_DONE;
+	gemini_fma(world_nic(), &p);
+	world_wait(WORLD_DONE, 1);
 	x->took = program_now();
 }
 
@@ -268,7 +270,7 @@ static sim_time time_of(const char *set)
 	const char *const sets[] = { set, NULL };
 	struct world x = { .took = 0 };
 
-	run_gemini(&x, sets, false, add_many);
+	world_run(&x, sets, false, add_many);
 	kit_close(&x.kit);
 	return x.took;
 }
@@ -296,21 +298,21 @@ static void misuse(void *arg)
 		return;
 	p.offset = 4;
 	assert_int_equal(do_one(&p, &n), GEMINI_UNALIGNED);
-	p.offset = BYTES;
+	p.offset = WORLD_BYTES;
 	assert_int_equal(do_one(&p, &n), GEMINI_OUT_OF_BOUNDS);
 	p.offset = 0;
-	p.handle = READ_ONLY;
+	p.handle = WORLD_READ_ONLY;
 	assert_int_equal(do_one(&p, &n), GEMINI_NO_RIGHT);
 	p = amo(GEMINI_AMO, GEMINI_SWAP_IF, 1);
-	assert_int_equal(gemini_fma(nic(), &p), EINVAL);
+	assert_int_equal(gemini_fma(world_nic(), &p), EINVAL);
 	p = amo(GEMINI_AMO, GEMINI_AMOS, 1);
-	assert_int_equal(gemini_fma(nic(), &p), EINVAL);
+	assert_int_equal(gemini_fma(world_nic(), &p), EINVAL);
 	p = amo(GEMINI_FETCH, GEMINI_ADD, 1);
 	p.bytes = 4;
-	assert_int_equal(gemini_fma(nic(), &p), EINVAL);
+	assert_int_equal(gemini_fma(world_nic(), &p), EINVAL);
 	p.bytes = 8;
 	p.here = UINT64_MAX - 8;
-	assert_int_equal(gemini_fma(nic(), &p), EFAULT);
+	assert_int_equal(gemini_fma(world_nic(), &p), EFAULT);
 }
 
 static void misuse_changes_nothing(void **state)
@@ -318,7 +320,7 @@ static void misuse_changes_nothing(void **state)
 	struct world x = { .took = 0 };
 
 	(void)state;
-	run_gemini(&x, NULL, true, misuse);
+	world_run(&x, NULL, true, misuse);
 	assert_int_equal(
 		nic_count(x.kit.nic, 0, "unaligned atomic operation"), 1);
 	assert_int_equal(word_of(x.kit.host, 0), 0);

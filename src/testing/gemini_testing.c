@@ -2,32 +2,37 @@
 
 #define RINGS UINT64_C(0x10000)
 
-static uint64_t ring_of(uint32_t cq)
+struct nic *world_nic(void)
 {
-	return RINGS + cq * ENTRIES * sizeof(struct gemini_event);
+	return host_nic(program_host());
 }
 
-struct gemini_post post(uint32_t op, uint64_t bytes)
+uint64_t world_ring(uint32_t cq)
+{
+	return RINGS + cq * WORLD_ENTRIES * sizeof(struct gemini_event);
+}
+
+struct gemini_post world_post(uint32_t op, uint64_t bytes)
 {
 	return (struct gemini_post){
 		.op = op,
 		.node = 2,
-		.handle = ALL,
-		.here = SOURCE,
+		.handle = WORLD_ALL,
+		.here = WORLD_SOURCE,
 		.bytes = bytes,
-		.cq = DONE,
+		.cq = WORLD_DONE,
 		.remote_cq = GEMINI_NO_CQ,
 	};
 }
 
-struct gemini_event wait_for(uint32_t cq, uint32_t number)
+struct gemini_event world_wait(uint32_t cq, uint32_t number)
 {
 	struct gemini_queue q = {
-		.nic = nic(),
+		.nic = world_nic(),
 		.node = program_node(),
 		.cq = cq,
-		.entries = ENTRIES,
-		.at = ring_of(cq),
+		.entries = WORLD_ENTRIES,
+		.at = world_ring(cq),
 		.taken = number - 1,
 	};
 	struct gemini_event e;
@@ -37,7 +42,7 @@ struct gemini_event wait_for(uint32_t cq, uint32_t number)
 	return e;
 }
 
-void fill(uint64_t at, uint64_t bytes)
+void world_fill(uint64_t at, uint64_t bytes)
 {
 	uint64_t i;
 
@@ -45,7 +50,7 @@ void fill(uint64_t at, uint64_t bytes)
 		program_write(at + i, &(uint64_t){ i + 1 }, 8);
 }
 
-bool is_filled(struct host *h, site_id node, uint64_t at, uint64_t n)
+bool world_is_filled(struct host *h, site_id node, uint64_t at, uint64_t n)
 {
 	uint64_t i, word = 0;
 
@@ -55,13 +60,14 @@ bool is_filled(struct host *h, site_id node, uint64_t at, uint64_t n)
 	return true;
 }
 
-void run_gemini(struct world *x, const char *const *sets, bool may_err,
+void world_run(struct world *x, const char *const *sets, bool may_err,
 	void (*program)(void *))
 {
 	const struct kit_how how = {
 		.machine = "gemini",
 		.shape = "2x1x1",
 		.sets = sets,
+		.n_workers = x->n_workers,
 		.needs.n_programs = 4,
 	};
 	uint32_t i;
@@ -70,11 +76,15 @@ void run_gemini(struct world *x, const char *const *sets, bool may_err,
 	for (i = 0; i < 4; i++) {
 		struct ranges *r = gemini_handles(x->kit.nic, i);
 
-		ranges_add(r, ALL, TARGET, BYTES, GEMINI_READ | GEMINI_WRITE);
-		ranges_add(r, READ_ONLY, TARGET, BYTES, GEMINI_READ);
-		gemini_cq_open(x->kit.nic, i, DONE, ring_of(DONE), ENTRIES);
-		gemini_cq_open(x->kit.nic, i, CAME, ring_of(CAME), ENTRIES);
+		ranges_add(r, WORLD_ALL, WORLD_TARGET, WORLD_BYTES,
+			GEMINI_READ | GEMINI_WRITE);
+		ranges_add(r, WORLD_READ_ONLY, WORLD_TARGET, WORLD_BYTES,
+			GEMINI_READ);
+		gemini_cq_open(x->kit.nic, i, WORLD_DONE,
+			world_ring(WORLD_DONE), WORLD_ENTRIES);
+		gemini_cq_open(x->kit.nic, i, WORLD_CAME,
+			world_ring(WORLD_CAME), WORLD_ENTRIES);
 		program_start(x->kit.host, i, 0, 0, program, x);
 	}
-	kit_run(&x->kit, may_err);
+	x->digest = kit_run(&x->kit, may_err);
 }

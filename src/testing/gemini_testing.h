@@ -1,7 +1,7 @@
 /*
- * For tests of Gemini's interface: two chips, four nodes, each with a program,
- * two handles and two queues of events.  Node 2 is a neighbour of node 0 on the
- * other chip.
+ * For tests of Gemini's interface, transaction by transaction: two chips, four
+ * nodes, each with a program.  Node 2 is a neighbour of node 0 on the other
+ * chip.  It measures nothing: tests do.
  */
 #ifndef TESTING_GEMINI_TESTING_H
 #define TESTING_GEMINI_TESTING_H
@@ -10,35 +10,44 @@
 #include "testing/kit_testing.h"
 #include "testing/testing.h"
 
-enum { ALL = 1, READ_ONLY = 2, ENTRIES = 16, DONE = 0, CAME = 1 };
+/* Handles and queues that each node has. */
+enum {
+	WORLD_ALL = 1,
+	WORLD_READ_ONLY = 2,
+	WORLD_ENTRIES = 16,
+	WORLD_DONE = 0,
+	WORLD_CAME = 1,
+};
 
-#define SOURCE UINT64_C(0x100000)
-#define TARGET UINT64_C(0x200000) /* what the handles are to */
-#define BYTES  UINT64_C(0x10000)
+/* What the handles are of, and where nodes send from. */
+#define WORLD_SOURCE UINT64_C(0x100000)
+#define WORLD_TARGET UINT64_C(0x200000)
+#define WORLD_BYTES  UINT64_C(0x10000)
 
 struct world {
 	struct kit kit;
-	sim_time took;
+	uint32_t n_workers; /* 0: 1 */
+	uint64_t digest;
+	sim_time took; /* a test's own */
+	uint32_t number;
 };
 
-/* Runs a program on all nodes, with the world, which is to be closed by
- * kit_close(). */
-void run_gemini(struct world *x, const char *const *sets, bool may_err,
+/* Until nothing is left to happen; the kit is to be closed. */
+void world_run(struct world *x, const char *const *sets, bool may_err,
 	void (*program)(void *));
+/* Where a queue's events are. */
+uint64_t world_ring(uint32_t cq);
 
-/* --- for its programs --- */
+/* --- from a program --- */
 
-static inline struct nic *nic(void)
-{
-	return host_nic(program_host());
-}
-
-/* From SOURCE to the beginning of TARGET on node 2, with an event. */
-struct gemini_post post(uint32_t op, uint64_t bytes);
+struct nic *world_nic(void);
+/* From the program's WORLD_SOURCE to node 2, or the reverse, with an event. */
+struct gemini_post world_post(uint32_t op, uint64_t bytes);
 /* The event of a number, which is taken. */
-struct gemini_event wait_for(uint32_t cq, uint32_t number);
+struct gemini_event world_wait(uint32_t cq, uint32_t number);
 
-void fill(uint64_t at, uint64_t bytes);
-bool is_filled(struct host *h, site_id node, uint64_t at, uint64_t n);
+/* Words that count, and whether they are there. */
+void world_fill(uint64_t at, uint64_t bytes);
+bool world_is_filled(struct host *h, site_id node, uint64_t at, uint64_t n);
 
 #endif

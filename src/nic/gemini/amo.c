@@ -196,10 +196,10 @@ static void change(const struct nic_at *a, struct gem_amo *x, uint32_t id,
 {
 	struct word *w = slots_at(&x->words, id);
 	struct gem_load *l = gem_load(a, packet);
-	uint64_t operand[2] = { 0, 0 }, old;
-	bool has_two = l->bytes > 8;
+	uint64_t operand[2], old;
+	bool has_two = a->nic->net->packets[packet].bytes > 8;
 
-	memcpy(operand, l->data, l->bytes);
+	memcpy(operand, l->data, sizeof(operand));
 	w->value = atomic_apply(
 		ops[l->amo], w->value, operand[has_two], operand[0], &old);
 	memcpy(l->data, &old, 8);

@@ -46,6 +46,28 @@ static const struct param params[] = {
 		"GEM-G18"),
 	TIME("software.store", store, "20 ns",
 		"time that a core takes to store a line", "assumed: GEM-N54"),
+	TIME("software.kernel", kernel, "300 ns",
+		"time that a call of the kernel takes a core", "assumed"),
+	PARAM_ROW(PARAM_BYTES, "software.bte-from", AT(bte_from), "4 KiB", 0,
+		INT64_C(1) << 32,
+		"smallest transfer that libraries leave to the block transfer "
+		"engine",
+		"GEM-G15"),
+	PARAM_ROW(PARAM_COUNT, "bte.channels", AT(channels), "4", 1,
+		GEM_CHANNELS,
+		"number of block transfers that proceed at the same time",
+		"GEM-G14"),
+	PARAM_ROW(PARAM_COUNT, "bte.reads", AT(reads), "64", 1, 256,
+		"largest number of outstanding reads of a channel of the block "
+		"transfer engine",
+		"GEM-G14"),
+	TIME("bte.start", start, "1 us",
+		"time that a channel takes to begin a block transfer",
+		"GEM-G14"),
+	PARAM_ROW(PARAM_TIME, "bte.interval", AT(interval), "7692 ps", 1,
+		1000000000,
+		"interval between packets of the block transfer engine",
+		"GEM-N36: 5 cycles of 650 MHz"),
 	PARAM_ROW(PARAM_TIME, "software.poll-period", AT(poll_period), "20 ns",
 		1, 1000000000, "period of a poll loop",
 		"assumed: a loop over a cached word"),
@@ -60,6 +82,7 @@ static const struct nic_counter counters[] = {
 	{ "responses", COUNT_OF(responses), false },
 	{ "events", COUNT_OF(events_written), false },
 	{ "completions", COUNT_OF(status[GEMINI_OK]), false },
+	{ "blocks", COUNT_OF(bte.blocks), false },
 	{ "late", COUNT_OF(late), false },
 	{ "amos", COUNT_OF(amos), false },
 	{ "amo_misses", COUNT_OF(amo_misses), false },
@@ -71,6 +94,8 @@ static const struct nic_counter counters[] = {
 	{ "unknown completion queue", COUNT_OF(status[GEMINI_BAD_QUEUE]),
 		true },
 	{ "unaligned atomic operation", COUNT_OF(status[GEMINI_UNALIGNED]),
+		true },
+	{ "no buffer posted for a send", COUNT_OF(status[GEMINI_NO_BUFFER]),
 		true },
 	{ "unanswered", COUNT_OF(status[GEMINI_TIMED_OUT]), true },
 	{ "completion queue overrun", COUNT_OF(overruns), true },
@@ -186,6 +211,14 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 		gem_amo_on_flush(&a, e.data);
 	else if (number == GEM_TIMEOUT)
 		gem_fma_on_timeout(&a);
+	else if (number == GEM_BLOCK)
+		gem_bte_on_block(&a, e.data);
+	else if (number == GEM_CHANNEL)
+		gem_bte_on_channel(&a, e.data);
+	else if (number == GEM_ENGINE)
+		gem_bte_on_engine(&a);
+	else if (number == GEM_BUFFER)
+		gem_bte_on_buffer(&a, e.data);
 	else
 		side_reads_on_event(&a, &gem_here(&a)->reads, number, e.data);
 }
@@ -236,6 +269,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	slots_init(&n->events, sizeof(struct gem_event));
 	ring_init(&n->waiting, sizeof(uint32_t));
 	ring_init(&n->deadlines, sizeof(struct gem_deadline));
+	gem_bte_init(&n->bte);
 	side_reads_init(&n->reads, &x->reads, &n->ticks);
 }
 
@@ -252,6 +286,7 @@ static void node_fini(struct nic *nic, void *node)
 	ring_fini(&n->deadlines);
 	ranges_fini(&n->handles);
 	side_reads_fini(&n->reads);
+	gem_bte_fini(&n->bte);
 	gem_amo_free(n->amo);
 }
 
@@ -263,7 +298,7 @@ static uint64_t node_memory(const void *node)
 	       slots_memory(&n->remotes) + slots_memory(&n->events) +
 	       ring_memory(&n->waiting) + ring_memory(&n->deadlines) +
 	       ranges_memory(&n->handles) + side_reads_memory(&n->reads) +
-	       gem_amo_memory(n->amo);
+	       gem_bte_memory(&n->bte) + gem_amo_memory(n->amo);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)

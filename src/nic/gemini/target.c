@@ -21,7 +21,7 @@ static void finish(const struct nic_at *a, packet_id id)
 
 /* --- events at the target --- */
 
-static struct gem_remote *find_remote(
+struct gem_remote *gem_target_remote(
 	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id)
 {
 	struct gem_remote *x;
@@ -60,10 +60,12 @@ static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	bool is_bad = l->status;
 	uint32_t id;
 
+	if (l->op == GEMINI_SEND)
+		gem_bte_deliver(a, src, l);
 	if (l->remote_cq == GEMINI_NO_CQ)
 		return;
 	if (l->count != 1) {
-		x = find_remote(n, src, l->ssid, &id);
+		x = gem_target_remote(n, src, l->ssid, &id);
 		x->came++;
 		x->is_bad |= is_bad;
 		is_bad = x->is_bad;
@@ -79,19 +81,20 @@ static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 
 /* --- requests --- */
 
-static uint32_t check(const struct nic_at *a, struct gem_load *l)
+static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 {
-	static const uint32_t rights[GEMINI_OPS] = {
-		[GEMINI_PUT] = GEMINI_WRITE,
-		[GEMINI_GET] = GEMINI_READ,
-		[GEMINI_AMO] = GEMINI_READ | GEMINI_WRITE,
-		[GEMINI_FETCH] = GEMINI_READ | GEMINI_WRITE,
-	};
-	bool is_atomic = l->op >= GEMINI_AMO;
-	uint32_t status = ranges_look_up(&gem_here(a)->handles, l->handle,
-		l->offset, is_atomic ? 8 : l->bytes, rights[l->op],
-		rights[l->op], &l->offset);
+	bool is_atomic = gem_is_atomic(l->op);
+	uint32_t right = is_atomic	       ? GEMINI_READ | GEMINI_WRITE
+			 : l->op == GEMINI_PUT ? GEMINI_WRITE
+					       : GEMINI_READ;
+	uint32_t status;
 
+	if (l->op == GEMINI_SEND)
+		return gem_bte_match(a, src, l);
+	if (l->status) /* it could not be read */
+		return l->status;
+	status = ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
+		l->bytes, right, right, &l->offset);
 	return !status && is_atomic && l->offset % 8 ? GEMINI_UNALIGNED
 						     : status;
 }
@@ -100,20 +103,22 @@ static void respond(const struct nic_at *a, packet_id id)
 {
 	const struct gem_load *l = gem_load(a, id);
 	uint32_t src = a->nic->net->packets[id].src;
-	uint32_t bytes = l->status		 ? 0
-			 : l->op == GEMINI_GET	 ? l->bytes
-			 : l->op == GEMINI_FETCH ? 8
-						 : 0;
-	uint32_t format = l->status ? GEM_ERROR : bytes ? GEM_DATA : GEM_DONE;
-	packet_id back = gem_packet(a, src, format, bytes, true);
+	bool has_data =
+		(l->op == GEMINI_GET || l->op == GEMINI_FETCH) && !l->status;
+	uint32_t format = l->status  ? GEM_ERROR
+			  : has_data ? GEM_DATA
+				     : GEM_DONE;
+	packet_id back =
+		gem_packet(a, src, format, has_data ? l->bytes : 0, true);
 	struct gem_load *r = gem_load(a, back);
 
 	r->op = l->op;
 	r->status = l->status;
 	r->request = l->request;
 	r->round = l->round;
-	r->bytes = bytes;
-	memcpy(r->data, l->data, bytes);
+	r->bytes = has_data ? l->bytes : 0;
+	if (has_data)
+		memcpy(r->data, l->data, l->bytes);
 	gem_here(a)->responses++;
 	gem_send(a, back);
 	finish(a, id);
@@ -128,12 +133,8 @@ static void tell_delivered(const struct nic_at *a, packet_id id)
 
 void gem_target_done(const struct nic_at *a, packet_id id)
 {
-	struct gem_load *l = gem_load(a, id);
-
-	if (!l->status) {
-		deliver(a, a->nic->net->packets[id].src, l);
-		tell_delivered(a, id);
-	}
+	deliver(a, a->nic->net->packets[id].src, gem_load(a, id));
+	tell_delivered(a, id);
 	respond(a, id);
 }
 
@@ -150,12 +151,13 @@ static void execute(const struct nic_at *a, packet_id id)
 {
 	struct side *side = gem_of(a)->side;
 	struct gem_load *l = gem_load(a, id);
+	uint32_t src = a->nic->net->packets[id].src;
 
-	l->status = (uint8_t)check(a, l);
+	l->status = (uint8_t)check(a, src, l);
 	if (l->status || !l->bytes) {
-		deliver(a, a->nic->net->packets[id].src, l);
+		deliver(a, src, l);
 		respond(a, id);
-	} else if (l->op >= GEMINI_AMO) {
+	} else if (gem_is_atomic(l->op)) {
 		gem_amo_execute(a, id);
 	} else if (l->op == GEMINI_GET) {
 		gem_amo_touch(a, l->offset, l->bytes);
@@ -167,7 +169,7 @@ static void execute(const struct nic_at *a, packet_id id)
 			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
 			GEM_WRITTEN, id);
 		/* the event follows the bytes on the bus */
-		deliver(a, a->nic->net->packets[id].src, l);
+		deliver(a, src, l);
 	}
 }
 
