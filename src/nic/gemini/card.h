@@ -1,6 +1,6 @@
 /* What the interface's files share: fma.c turns lines into requests, bte.c
  * makes lines of blocks and has buffers for sends, target.c executes requests
- * and takes the responses, cq.c writes events. */
+ * and takes the responses, amo.c does atomics, cq.c writes events. */
 #ifndef NIC_GEMINI_CARD_H
 #define NIC_GEMINI_CARD_H
 
@@ -24,6 +24,9 @@ enum gem_engine {
 	GEM_CHANNEL, /* of the block transfer engine begins */
 	GEM_ENGINE, /* can make its next packet */
 	GEM_BUFFER, /* is in the card */
+	GEM_AMO, /* the unit for atomics is free */
+	GEM_AMO_WRITTEN, /* a word that it changed is in memory */
+	GEM_FLUSH, /* a store that asks for a flush is in the card */
 	GEM_READS,
 	GEM_ENGINES = GEM_READS + SIDE_READS_EVENTS - ENGINE_CLIENT,
 };
@@ -37,6 +40,8 @@ struct gem_load {
 	uint32_t ssid; /* of its transaction */
 	uint32_t count; /* of a closing one: its packets, in all */
 	uint8_t op, status, is_response, remote_cq;
+	uint8_t amo; /* enum gemini_amo; its operands are data */
+	bool is_cached;
 	uint32_t fifo; /* of reception, where it still has a place if: */
 	bool is_held;
 	uint8_t data[GEMINI_LINE];
@@ -134,6 +139,7 @@ struct gem_node {
 	struct ranges handles;
 	struct side_reads reads;
 	struct gem_bte bte;
+	struct gem_amo *amo; /* NULL until there is an atomic */
 	struct outbox out;
 	struct gem_cq cq[GEMINI_CQS];
 	uint32_t n_requests; /* in the ORB */
@@ -141,6 +147,7 @@ struct gem_node {
 	uint32_t inside; /* packets that have come */
 	bool is_timed;
 	uint64_t requests, responses, events_written, overruns, late;
+	uint64_t amos, amo_misses, amo_writes;
 	uint64_t status[GEMINI_STATUSES]; /* transactions that ended so */
 };
 
@@ -169,6 +176,11 @@ static inline struct gem_node *gem_here(const struct nic_at *a)
 static inline struct gem_load *gem_load(const struct nic_at *a, packet_id id)
 {
 	return payload_of_load(a->nic->net->packets[id].load);
+}
+
+static inline bool gem_is_atomic(uint32_t op)
+{
+	return op == GEMINI_AMO || op == GEMINI_FETCH;
 }
 
 static inline void gem_post(
@@ -221,6 +233,19 @@ struct gem_remote *gem_target_remote(
 	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id);
 void gem_target_on_in(const struct nic_at *a, packet_id id);
 void gem_target_on_written(const struct nic_at *a, packet_id id);
+/* A request has been executed, or refused as its load's status says. */
+void gem_target_done(const struct nic_at *a, packet_id id);
+
+/* Executes an atomic whose load has an address that it may touch. */
+void gem_amo_execute(const struct nic_at *a, packet_id id);
+/* Before others of the interface read bytes of memory, or write them: what its
+ * cache has of these is written first, and dropped. */
+void gem_amo_touch(const struct nic_at *a, uint64_t at, uint32_t bytes);
+void gem_amo_on_free(const struct nic_at *a);
+void gem_amo_on_written(const struct nic_at *a);
+void gem_amo_on_flush(const struct nic_at *a, uint32_t event);
+void gem_amo_free(struct gem_amo *x);
+uint64_t gem_amo_memory(const struct gem_amo *x);
 
 bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
 /* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */
