@@ -1,7 +1,8 @@
 #!/bin/sh
 #
 # weft run --budget and --follow on QsNetII and Gemini: puts, DMAs, block
-# transfers and gets between two programs.  The parts sum to the whole, and the run is the same.
+# transfers and gets between two programs.  The parts sum to the whole, and the
+# run is the same.
 set -u
 . "$(dirname "$0")/tap.sh"
 
@@ -38,13 +39,15 @@ same() { # MESSAGES MACHINE ARGUMENTS
 	report "and on three threads"
 }
 
-same 400 qsnet2-16 ping to=15
-same 60 qsnet2-16 ping op=put bytes=1504 rounds=10 to=15
-same 400 qsnet2-16 ping op=dma bytes=5000 to=3
-same 200 qsnet2-16 ping op=get bytes=512 to=7
-same 64 qsnet2-16 ping op=get batch=16 rounds=64
-same 160 qsnet2-16 ping op=put mode=both bytes=4096 rounds=10
-same 16 qsnet2-16 ping op=dma mode=both bytes=100000 rounds=8
+ping='pingpong via=nic'
+both='stream both=yes places=1'
+same 400 qsnet2-16 $ping by=sten rounds=200 to=15
+same 60 qsnet2-16 $ping by=sten bytes=1504 rounds=10 to=15
+same 400 qsnet2-16 $ping by=dma bytes=5000 rounds=200 to=3
+same 200 qsnet2-16 gets bytes=512 rounds=200 to=7
+same 64 qsnet2-16 gets batch=16 rounds=64 to=1
+same 160 qsnet2-16 $both by=sten bytes=4096 rounds=10
+same 16 qsnet2-16 $both by=dma bytes=100000 rounds=8
 
 same 40 gemini pingpong via=nic by=fma bytes=1000 rounds=20 to=42
 same 10 gemini stream by=bte bytes=5000 rounds=5 both=yes to=2
@@ -54,7 +57,7 @@ same 6 gemini pingpong via=msg bytes=10000 rounds=1 to=8
 
 # --- by hand: the parts of a put of 8 bytes through three switches ---
 
-run run qsnet2-16 ping to=15 rounds=1 --json --budget --follow 0
+run run qsnet2-16 $ping by=sten to=15 rounds=1 --json --budget --follow 0
 holds "a put alone" '.budget.longest.causes | map_values(.ps) |
 	with_entries(select(.value > 0)) == {
 	"software": 20000, "descriptor": 319300, "packet": 59994,
