@@ -1,6 +1,6 @@
 /* What the interface's files share: fma.c turns lines into requests, bte.c
  * makes lines of blocks and has buffers for sends, target.c executes requests
- * and takes the responses, cq.c writes events. */
+ * and takes the responses, amo.c does atomics, cq.c writes events. */
 #ifndef NIC_GEMINI_CARD_H
 #define NIC_GEMINI_CARD_H
 
@@ -24,6 +24,9 @@ enum gem_engine {
 	GEM_CHANNEL, /* of the block transfer engine begins */
 	GEM_ENGINE, /* can make its next packet */
 	GEM_BUFFER, /* is in the card */
+	GEM_AMO, /* the unit for atomics is free */
+	GEM_AMO_WRITTEN, /* a word that it changed is in memory */
+	GEM_FLUSH, /* a store that asks for a flush is in the card */
 	GEM_READS,
 	GEM_ENGINES = GEM_READS + SIDE_READS_EVENTS - ENGINE_CLIENT,
 };
@@ -37,8 +40,11 @@ struct gem_load {
 	uint32_t ssid; /* of its transaction */
 	uint32_t count; /* of a closing one: its packets, in all */
 	uint8_t op, status, is_response, remote_cq;
+	uint8_t amo; /* enum gemini_amo; its operands are data */
+	bool is_cached;
 	uint32_t fifo; /* of reception, where it still has a place if: */
 	bool is_held;
+	sim_time event_at; /* the event of which it was the last is in memory */
 	uint8_t data[GEMINI_LINE];
 };
 
@@ -53,6 +59,9 @@ struct gem_line {
 	bool is_last, is_ordered;
 	uint8_t channel; /* of the block transfer engine, from 1 on, or 0 */
 	uint8_t status; /* it could not be read */
+	/* It was stored, or the engine took it; all of it was in the card; it
+	 * was through the output side. */
+	sim_time made, came, out;
 	uint8_t data[GEMINI_LINE];
 };
 
@@ -62,7 +71,9 @@ struct gem_transaction {
 	uint32_t cq_round; /* of post.cq */
 	uint32_t lines, answered;
 	uint32_t status;
-	bool is_block; /* a block transfer */
+	bool is_block; /* a block transfer, whose descriptor was: */
+	sim_time stored, came, taken, begun;
+	struct book_message message;
 };
 
 /* A transaction of another node's, of which not all has come. */
@@ -134,13 +145,16 @@ struct gem_node {
 	struct ranges handles;
 	struct side_reads reads;
 	struct gem_bte bte;
+	struct gem_amo *amo; /* NULL until there is an atomic */
 	struct outbox out;
 	struct gem_cq cq[GEMINI_CQS];
 	uint32_t n_requests; /* in the ORB */
 	uint32_t round, number;
 	uint32_t inside; /* packets that have come */
 	bool is_timed;
+	sim_time event_at; /* the last event that was written is in memory */
 	uint64_t requests, responses, events_written, overruns, late;
+	uint64_t amos, amo_misses, amo_writes;
 	uint64_t status[GEMINI_STATUSES]; /* transactions that ended so */
 };
 
@@ -169,6 +183,11 @@ static inline struct gem_node *gem_here(const struct nic_at *a)
 static inline struct gem_load *gem_load(const struct nic_at *a, packet_id id)
 {
 	return payload_of_load(a->nic->net->packets[id].load);
+}
+
+static inline bool gem_is_atomic(uint32_t op)
+{
+	return op == GEMINI_AMO || op == GEMINI_FETCH;
 }
 
 static inline void gem_post(
@@ -221,10 +240,34 @@ struct gem_remote *gem_target_remote(
 	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id);
 void gem_target_on_in(const struct nic_at *a, packet_id id);
 void gem_target_on_written(const struct nic_at *a, packet_id id);
+/* A request has been executed, or refused as its load's status says. */
+void gem_target_done(const struct nic_at *a, packet_id id);
+
+/* Executes an atomic whose load has an address that it may touch. */
+void gem_amo_execute(const struct nic_at *a, packet_id id);
+/* Before others of the interface read bytes of memory, or write them: what its
+ * cache has of these is written first, and dropped. */
+void gem_amo_touch(const struct nic_at *a, uint64_t at, uint32_t bytes);
+void gem_amo_on_free(const struct nic_at *a);
+void gem_amo_on_written(const struct nic_at *a);
+void gem_amo_on_flush(const struct nic_at *a, uint32_t event);
+void gem_amo_free(struct gem_amo *x);
+uint64_t gem_amo_memory(const struct gem_amo *x);
 
 bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
 /* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */
 uint32_t gem_cq_of_handle(const struct nic_at *a, uint32_t flags);
+/* Charges a packet's time up to t, if that is later than what was. */
+void gem_charge(const struct nic_at *a, packet_id id, enum cause c, sim_time t);
+void gem_account_begin(
+	const struct nic_at *a, struct gem_transaction *x, sim_time birth);
+void gem_account_request(
+	const struct nic_at *a, packet_id id, const struct gem_line *x);
+void gem_account_response(
+	const struct nic_at *a, packet_id request, packet_id id, bool goes_on);
+/* A packet goes away, which has done what its transaction wanted, or not. */
+void gem_account_end(const struct nic_at *a, packet_id id, bool is_done);
+
 /* False where there is no such queue. */
 bool gem_cq_write(
 	const struct nic_at *a, uint32_t cq, uint64_t data, uint32_t status);

@@ -21,6 +21,7 @@ uint32_t gem_fma_begin(const struct nic_at *a, const struct gemini_post *p)
 	if (p->cq != GEMINI_NO_CQ)
 		x->cq_round = gem_here(a)->cq[p->cq].round;
 	x->lines = p->bytes ? (uint32_t)((p->bytes - 1) / GEMINI_LINE + 1) : 1;
+	gem_account_begin(a, x, a->t);
 	return id;
 }
 
@@ -44,18 +45,26 @@ uint32_t gem_fma_line(
 	x->bytes = left < GEMINI_LINE ? (uint32_t)left : GEMINI_LINE;
 	x->is_last = x->bytes == left;
 	x->is_ordered = p->is_ordered;
+	x->made = a->t;
 	return id;
+}
+
+static bool is_right(const struct gemini_post *p)
+{
+	return !gem_is_atomic(p->op) ||
+	       (p->bytes == 8 && !p->from && p->amo < GEMINI_AMOS &&
+		       (p->amo != GEMINI_SWAP_IF || p->op == GEMINI_FETCH));
 }
 
 int gem_fma_check(
 	const struct nic_at *a, const struct gemini_post *p, uint32_t right)
 {
-	if (p->op >= GEMINI_OPS || p->node >= a->nic->n_nodes)
+	if (p->op >= GEMINI_OPS || p->node >= a->nic->n_nodes || !is_right(p))
 		return EINVAL;
 	if (p->cq != GEMINI_NO_CQ &&
 		(p->cq >= GEMINI_CQS || !gem_here(a)->cq[p->cq].entries))
 		return EINVAL;
-	if (p->bytes && !p->from &&
+	if (p->bytes && !p->from && p->op != GEMINI_AMO &&
 		host_ask(a->nic->host, a->s, right, p->here, p->bytes))
 		return EFAULT;
 	return 0;
@@ -70,6 +79,11 @@ static int check(const struct nic_at *a, const struct gemini_post *p)
 				    : MEMORY_MAY_WRITE(MEMORY_NIC));
 }
 
+static uint32_t n_operands(uint32_t amo)
+{
+	return amo == GEMINI_AND_XOR || amo == GEMINI_SWAP_IF ? 2 : 1;
+}
+
 /* The bytes that the program stores. */
 static void fill(const struct nic_at *a, struct gem_line *x,
 	const struct gemini_post *p, uint64_t made)
@@ -78,6 +92,19 @@ static void fill(const struct nic_at *a, struct gem_line *x,
 		memcpy(x->data, (const char *)p->from + made, x->bytes);
 	else if (p->op == GEMINI_PUT)
 		host_read(a->nic->host, a->s, x->here, x->data, x->bytes);
+	else if (gem_is_atomic(p->op))
+		memcpy(x->data, p->operand, 8 * n_operands(p->amo));
+}
+
+/* A line's: a put's bytes, a control word, or an atomic's operands. */
+static uint32_t stored_bytes(
+	const struct gemini_post *p, const struct gem_line *x)
+{
+	if (p->op == GEMINI_PUT)
+		return x->bytes;
+	if (p->op == GEMINI_GET)
+		return 8;
+	return 8 * (n_operands(p->amo) + (p->op == GEMINI_FETCH));
 }
 
 int gemini_fma(struct nic *nic, const struct gemini_post *p)
@@ -102,8 +129,7 @@ int gemini_fma(struct nic *nic, const struct gemini_post *p)
 		line = gem_fma_line(&a, transaction, made);
 		x = slots_at(&gem_here(&a)->lines, line);
 		fill(&a, x, p, made);
-		t = side->ops->store(
-			side, a.s, a.t, p->op == GEMINI_PUT ? x->bytes : 8);
+		t = side->ops->store(side, a.s, a.t, stored_bytes(p, x));
 		gem_post(&a, t > a.t ? t : a.t + 1, GEM_STORED, line);
 		made += x->bytes;
 	} while (made < p->bytes);
@@ -112,7 +138,11 @@ int gemini_fma(struct nic *nic, const struct gemini_post *p)
 
 void gem_fma_on_stored(const struct nic_at *a, uint32_t line)
 {
-	gem_post(a, a->t + gem_params(a)->output, GEM_OUT, line);
+	struct gem_line *x = slots_at(&gem_here(a)->lines, line);
+
+	x->came = a->t;
+	x->out = a->t + gem_params(a)->output;
+	gem_post(a, x->out, GEM_OUT, line);
 }
 
 /* --- requests under way --- */
@@ -135,9 +165,12 @@ static void send(const struct nic_at *a, uint32_t line)
 	struct gem_line *x = slots_at(&n->lines, line);
 	const struct gem_transaction *of =
 		slots_at(&n->transactions, x->transaction);
-	bool is_put = x->op != GEMINI_GET;
-	packet_id id = gem_packet(a, x->node, is_put ? GEM_WRITE : GEM_GET,
-		is_put ? x->bytes : 0, false);
+	bool is_get = x->op == GEMINI_GET;
+	uint32_t bytes = is_get			? 0
+			 : gem_is_atomic(x->op) ? 8 * n_operands(of->post.amo)
+						: x->bytes;
+	packet_id id = gem_packet(
+		a, x->node, is_get ? GEM_GET : GEM_WRITE, bytes, false);
 	struct gem_load *l = gem_load(a, id);
 
 	if (x->is_ordered)
@@ -155,14 +188,16 @@ static void send(const struct nic_at *a, uint32_t line)
 	l->count = x->is_last ? of->lines : 0;
 	l->remote_cq = (uint8_t)of->post.remote_cq;
 	l->remote_data = of->post.remote_data;
-	if (is_put)
-		memcpy(l->data, x->data, x->bytes);
+	l->amo = (uint8_t)of->post.amo;
+	l->is_cached = of->post.is_cached;
+	memcpy(l->data, x->data, bytes);
 	n->requests++;
 	n->n_requests++;
 	*(struct gem_deadline *)ring_push(&n->deadlines) =
 		(struct gem_deadline){ a->t + gem_params(a)->timeout, line,
 			x->round };
 	set_timer(a);
+	gem_account_request(a, id, x);
 	gem_send(a, id);
 }
 

@@ -30,6 +30,20 @@ static const struct param params[] = {
 		"which of several parallel links packets take; adaptive: any; "
 		"hashed: the one that source and destination are hashed to",
 		"GEM-G19"),
+	TIME("amo.interval", amo_interval, "10 ns",
+		"time from the beginning of one atomic operation to the next",
+		"calibrated: GEM-N52"),
+	PARAM_ROW(PARAM_COUNT, "amo.lines", AT(amo_lines), "64", 0, 65536,
+		"number of words that the cache of atomic operations holds",
+		"GEM-G18"),
+	PARAM_ROW(PARAM_COUNT, "amo.reads", AT(amo_reads), "12", 1, 256,
+		"largest number of words being read for atomic operations",
+		"calibrated: GEM-N51"),
+	PARAM_ONE_OF("amo.update", AT(amo_update), "through", "through|lazy",
+		"when a word in the cache of atomic operations is written to "
+		"memory; through: at every change; lazy: when it is evicted or "
+		"flushed",
+		"GEM-G18"),
 	TIME("software.store", store, "20 ns",
 		"time that a core takes to store a line", "assumed: GEM-N54"),
 	TIME("software.kernel", kernel, "300 ns",
@@ -70,11 +84,16 @@ static const struct nic_counter counters[] = {
 	{ "completions", COUNT_OF(status[GEMINI_OK]), false },
 	{ "blocks", COUNT_OF(bte.blocks), false },
 	{ "late", COUNT_OF(late), false },
+	{ "amos", COUNT_OF(amos), false },
+	{ "amo_misses", COUNT_OF(amo_misses), false },
+	{ "amo_writes", COUNT_OF(amo_writes), false },
 	{ "unknown handle", COUNT_OF(status[GEMINI_BAD_HANDLE]), true },
 	{ "offset outside the handle's range",
 		COUNT_OF(status[GEMINI_OUT_OF_BOUNDS]), true },
 	{ "no permission", COUNT_OF(status[GEMINI_NO_RIGHT]), true },
 	{ "unknown completion queue", COUNT_OF(status[GEMINI_BAD_QUEUE]),
+		true },
+	{ "unaligned atomic operation", COUNT_OF(status[GEMINI_UNALIGNED]),
 		true },
 	{ "no buffer posted for a send", COUNT_OF(status[GEMINI_NO_BUFFER]),
 		true },
@@ -129,6 +148,7 @@ packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 
 static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
+	gem_charge(a, id, CAUSE_ENGINE, a->t);
 	net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 
@@ -190,6 +210,12 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 		gem_target_on_written(&a, e.data);
 	else if (number == GEM_EVENT)
 		gem_cq_on_event(&a, e.data);
+	else if (number == GEM_AMO)
+		gem_amo_on_free(&a);
+	else if (number == GEM_AMO_WRITTEN)
+		gem_amo_on_written(&a);
+	else if (number == GEM_FLUSH)
+		gem_amo_on_flush(&a, e.data);
 	else if (number == GEM_TIMEOUT)
 		gem_fma_on_timeout(&a);
 	else if (number == GEM_BLOCK)
@@ -268,6 +294,7 @@ static void node_fini(struct nic *nic, void *node)
 	ranges_fini(&n->handles);
 	side_reads_fini(&n->reads);
 	gem_bte_fini(&n->bte);
+	gem_amo_free(n->amo);
 }
 
 static uint64_t node_memory(const void *node)
@@ -278,7 +305,7 @@ static uint64_t node_memory(const void *node)
 	       slots_memory(&n->remotes) + slots_memory(&n->events) +
 	       ring_memory(&n->waiting) + ring_memory(&n->deadlines) +
 	       ranges_memory(&n->handles) + side_reads_memory(&n->reads) +
-	       gem_bte_memory(&n->bte);
+	       gem_bte_memory(&n->bte) + gem_amo_memory(n->amo);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -313,6 +340,7 @@ static bool is_stale(const struct nic *nic, const struct sim_event *e)
 const struct nic_ops gemini_ops = {
 	.name = "gemini",
 	.title = "Gemini's network interface",
+	.can = NIC_ATOMICS | NIC_FETCHES,
 	.has = "any-side",
 	.size = sizeof(struct gemini),
 	.node_size = sizeof(struct gem_node),

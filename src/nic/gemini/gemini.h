@@ -5,10 +5,12 @@
  * access (FMA): the program stores lines of up to 64 B into a window, and each
  * line is a packet that writes there; or it stores control words, each of which
  * gets up to 64 B.  Memory is named by a handle (MDH) that its owner has
- * registered, and an offset.  Long ones are better left to the block transfer
- * engine (BTE): the kernel queues a descriptor, and the engine reads memory
- * and makes the packets while the program goes on.  It also sends: to a buffer
- * that the receiver's kernel has posted, wherever that is.
+ * registered, and an offset.  Atomic operations on words of that memory go the
+ * same way; they are done by the target's interface (amo.c).  Long ones are
+ * better left to the block transfer engine (BTE): the kernel queues a
+ * descriptor, and the engine reads memory and makes the packets while the
+ * program goes on.  It also sends: to a buffer that the receiver's kernel has
+ * posted, wherever that is.
  *
  * Packets arrive in any order and are executed as they come.  Every request is
  * answered, and the output request buffer (ORB) knows those that are not.  When
@@ -19,6 +21,7 @@
 #ifndef NIC_GEMINI_GEMINI_H
 #define NIC_GEMINI_GEMINI_H
 
+#include "host/atomic.h"
 #include "nic/util/ranges.h"
 #include "nic/util/ticks.h"
 
@@ -34,8 +37,25 @@ enum {
 
 enum { GEMINI_PORTS = 8 }; /* of a node, that buffers are posted to */
 
-/* GEMINI_SEND is the block transfer engine's. */
-enum gemini_op { GEMINI_PUT, GEMINI_GET, GEMINI_SEND, GEMINI_OPS };
+enum gemini_op {
+	GEMINI_PUT,
+	GEMINI_GET,
+	GEMINI_AMO, /* an atomic memory operation on a word */
+	GEMINI_FETCH, /* one that returns what the word was */
+	GEMINI_SEND, /* the block transfer engine's */
+	GEMINI_OPS
+};
+
+/* Atomic memory operations, by what they make of a word w. */
+enum gemini_amo {
+	GEMINI_ADD, /* w + operand[0] */
+	GEMINI_AND, /* w & operand[0] */
+	GEMINI_OR, /* w | operand[0] */
+	GEMINI_XOR, /* w ^ operand[0] */
+	GEMINI_AND_XOR, /* (w & operand[0]) ^ operand[1] */
+	GEMINI_SWAP_IF, /* operand[1] where w is operand[0]; fetches only */
+	GEMINI_AMOS
+};
 
 enum gemini_right { GEMINI_READ = 1, GEMINI_WRITE = 2 };
 
@@ -45,6 +65,7 @@ enum gemini_status {
 	GEMINI_OUT_OF_BOUNDS = RANGE_OUTSIDE,
 	GEMINI_NO_RIGHT = RANGE_FORBIDDEN,
 	GEMINI_BAD_QUEUE, /* no such completion queue at the target */
+	GEMINI_UNALIGNED, /* an atomic operation, not on a word */
 	GEMINI_TIMED_OUT, /* not answered */
 	GEMINI_NO_BUFFER, /* the receiver has posted none */
 	GEMINI_STATUSES,
@@ -56,6 +77,9 @@ struct gemini_params {
 	int64_t pending; /* of others, taken in before they are answered */
 	int64_t timeout; /* of one, ps */
 	int64_t routing; /* 0: adaptive, 1: hashed */
+	int64_t amo_interval; /* from one atomic to the next, ps */
+	int64_t amo_lines, amo_reads; /* of its cache; under way */
+	int64_t amo_update; /* 0: every change is written; 1: lazily */
 	int64_t store; /* of a line by a core, ps */
 	int64_t kernel; /* of a call, ps */
 	int64_t bte_from; /* bytes, that programs leave to the engine */
@@ -75,6 +99,10 @@ struct gemini_post {
 	/* Of a block transfer: those that the node's kernel queues later begin
 	 * when this one, and all before it, are complete. */
 	bool is_fence;
+	/* Of an atomic, whose bytes are 8; what it fetches comes to here. */
+	uint32_t amo;
+	uint64_t operand[2];
+	bool is_cached; /* whether the target may keep the word */
 	/* Queues of events, or GEMINI_NO_CQ, and what these say. */
 	uint32_t cq, remote_cq;
 	uint64_t data, remote_data;
@@ -112,6 +140,13 @@ uint32_t gemini_events_to(struct nic *nic, site_id s, uint32_t cq);
  * to read.
  */
 int gemini_fma(struct nic *nic, const struct gemini_post *p);
+
+/*
+ * From a program: words that the node's cache of atomics has are written to
+ * memory, and dropped, so that the node's own stores to them count again.  The
+ * event comes when memory has them.  EINVAL: no such queue.
+ */
+int gemini_amo_flush(struct nic *nic, uint32_t cq, uint64_t data);
 
 /* What a send is written to, once. */
 struct gemini_buffer {
