@@ -243,6 +243,7 @@ static const char *const texts[GEMINI_STATUSES] = {
 	[GEMINI_OUT_OF_BOUNDS] = "address outside the memory segment",
 	[GEMINI_NO_RIGHT] = "memory segment not open to this access",
 	[GEMINI_BAD_QUEUE] = "no completion queue at the target",
+	[GEMINI_UNALIGNED] = "atomic operation on an unaligned address",
 	[GEMINI_TIMED_OUT] = "no response",
 };
 

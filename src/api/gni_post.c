@@ -151,6 +151,35 @@ static gni_return_t check_fma(const gni_post_descriptor_t *d)
 						    : GNI_RC_PERMISSION_ERROR;
 }
 
+/* --- atomic operations --- */
+
+/* What a command means; those of the second half are cached. */
+static void decode(uint32_t command, struct gemini_post *p)
+{
+	const uint32_t half = GNI_FMA_ATOMIC_CSWAP;
+	uint32_t c = (command - 1) % half;
+
+	p->is_cached = command > half;
+	p->op = c < GEMINI_SWAP_IF ? GEMINI_AMO : GEMINI_FETCH;
+	p->amo = c + 1 == half ? GEMINI_SWAP_IF : c % GEMINI_SWAP_IF;
+}
+
+static gni_return_t check_amo(const gni_post_descriptor_t *d)
+{
+	struct gemini_post p;
+
+	if (d->amo_cmd < GNI_FMA_ATOMIC_ADD ||
+		d->amo_cmd > GNI_FMA_ATOMIC_CSWAP_C)
+		return GNI_RC_INVALID_PARAM;
+	decode(d->amo_cmd, &p);
+	if (d->length != WORD)
+		return GNI_RC_SIZE_ERROR;
+	if (d->remote_addr % WORD ||
+		(p.op == GEMINI_FETCH && d->local_addr % WORD))
+		return GNI_RC_ALIGNMENT_ERROR;
+	return p.op == GEMINI_FETCH ? check_segment(d) : GNI_RC_SUCCESS;
+}
+
 /* --- posting --- */
 
 typedef int begin(struct nic *nic, const struct gemini_post *p);
@@ -217,11 +246,15 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep, gni_post_descriptor_t *d)
 		return GNI_RC_ILLEGAL_OP;
 	code = check_modes(e, d);
 	if (!code)
-		code = d->type == GNI_POST_AMO ? GNI_RC_ILLEGAL_OP
-					       : check_fma(d);
+		code = d->type == GNI_POST_AMO ? check_amo(d) : check_fma(d);
 	if (code)
 		return code;
 	p = block(e, d, d->type == GNI_POST_FMA_GET ? GEMINI_GET : GEMINI_PUT);
+	if (d->type == GNI_POST_AMO) {
+		decode(d->amo_cmd, &p);
+		p.operand[0] = d->first_operand;
+		p.operand[1] = d->second_operand;
+	}
 	return post(e, d, &p, gemini_fma);
 }
 
