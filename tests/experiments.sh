@@ -47,6 +47,14 @@ everywhere mirror bytes=1000
 everywhere alltoall bytes=1304
 everywhere alltoall bytes=1304 driver=messages data=synthetic
 everywhere storm count=60
+for machine in 'bgq --shape 3x2x2' 'torus --shape 3x2x2' 'dragonfly' \
+	'gemini --shape 3x2x1'; do
+	for keys in 'via=nic way=out' 'via=nic way=in' 'via=msg'; do
+		works $machine fan bytes=3000 rounds=2 $keys
+	done
+done
+[ "$(value neighbours)" = 3 ] || complain "neighbours: $(value neighbours)"
+report 'a node and its neighbours'
 for op in barrier broadcast allreduce; do
 	works bgq --shape 3x2x2 collective op=$op
 	works qsnet2-16 --shape 7 collective op=$op
@@ -105,6 +113,7 @@ refused 'same node' qsnet2-16 stream to=0
 refused 'same node' bgq-board gets to=0
 refused 'want fewer places' bgq-board stream bytes=64MiB rounds=100
 refused 'nic.kind elan4' bgq-board events
+refused 'node 3 has no neighbours' qsnet2-16 fan node=3
 printf 'schema: 1\nmachine: bare\ntopology:\n  kind: torus\n  shape: [4]\n' \
 	>"$tmp/bare.yaml"
 for load in stream gets exchange storm collective events 'alltoall via=msg'; do
