@@ -204,6 +204,7 @@ int gemini_bte(struct nic *nic, const struct gemini_post *p)
 		code = EINVAL;
 	if (code)
 		return code;
+	/* its queue is the one that is open now */
 	id = gem_fma_begin(&a, p);
 	program_charge(gem_params(&a)->kernel);
 	a = gem_now(nic);

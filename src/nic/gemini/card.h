@@ -35,7 +35,7 @@ enum gem_engine {
 struct gem_load {
 	uint64_t offset; /* once known, an address */
 	uint64_t remote_data;
-	uint32_t handle, bytes;
+	uint32_t handle, tag, bytes;
 	uint32_t request, round; /* of the ORB, and which use of it */
 	uint32_t ssid; /* of its transaction */
 	uint32_t count; /* of a closing one: its packets, in all */
