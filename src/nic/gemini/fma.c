@@ -179,6 +179,7 @@ static void send(const struct nic_at *a, uint32_t line)
 	l->op = x->op;
 	l->status = x->status;
 	l->handle = x->handle;
+	l->tag = of->post.tag;
 	l->offset = x->offset;
 	l->bytes = x->bytes;
 	l->request = line;

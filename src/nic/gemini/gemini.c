@@ -110,6 +110,12 @@ static const struct link_format formats[] = {
 	[GEM_DATA] = { "get response", 6, 3, 9 },
 };
 
+struct nic *gemini_check(struct nic *nic)
+{
+	BUG_IF(!nic || nic->ops != &gemini_ops);
+	return nic;
+}
+
 struct ranges *gemini_handles(struct nic *nic, site_id s)
 {
 	return &((struct gem_node *)nic_node(nic, s))->handles;

@@ -89,12 +89,16 @@ static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	uint32_t right = is_atomic	       ? GEMINI_READ | GEMINI_WRITE
 			 : l->op == GEMINI_PUT ? GEMINI_WRITE
 					       : GEMINI_READ;
+	const struct range *r;
 	uint32_t status;
 
 	if (l->op == GEMINI_SEND)
 		return gem_bte_match(a, src, l);
 	if (l->status) /* it could not be read */
 		return l->status;
+	r = ranges_find(&gem_here(a)->handles, l->handle);
+	if (r && r->tag != l->tag)
+		return GEMINI_NO_RIGHT;
 	status = ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
 		l->bytes, right, right, &l->offset);
 	return !status && is_atomic && l->offset % 8 ? GEMINI_UNALIGNED
