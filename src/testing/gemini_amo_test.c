@@ -311,6 +311,7 @@ static void misuse(void *arg)
 	p.bytes = 4;
 	assert_int_equal(gemini_fma(world_nic(), &p), EINVAL);
 	p.bytes = 8;
+	assert_int_equal(gemini_bte(world_nic(), &p), EINVAL);
 	p.here = UINT64_MAX - 8;
 	assert_int_equal(gemini_fma(world_nic(), &p), EFAULT);
 }

@@ -180,7 +180,7 @@ int gemini_bte(struct nic *nic, const struct gemini_post *p)
 				    : MEMORY_MAY_READ(MEMORY_NIC));
 	uint32_t id;
 
-	if (p->from || p->bytes > GEMINI_BLOCK)
+	if (p->from || p->bytes > GEMINI_BLOCK || gem_is_atomic(p->op))
 		code = EINVAL;
 	if (code)
 		return code;
