@@ -282,6 +282,7 @@ static const struct msg_ops gni_msg_ops = {
 };
 
 const struct api gni_api = {
+	.name = "gni",
 	.nic = &gemini_ops,
 	.machine = "gemini",
 	.msg = &gni_msg_ops,

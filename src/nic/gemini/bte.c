@@ -36,7 +36,7 @@ uint64_t gem_bte_memory(const struct gem_bte *b)
 
 /* --- packets --- */
 
-static const struct gem_transaction *transaction_of(
+static struct gem_transaction *transaction_of(
 	const struct nic_at *a, uint32_t id)
 {
 	return slots_at(&gem_here(a)->transactions, id);
@@ -88,6 +88,7 @@ static void take(const struct nic_at *a)
 
 	for (i = 0; i < (uint32_t)gem_params(a)->channels; i++) {
 		struct gem_channel *c = &b->channel[i];
+		struct gem_transaction *x;
 
 		if (!b->queue.n || b->is_fenced)
 			return;
@@ -96,8 +97,11 @@ static void take(const struct nic_at *a)
 		c->transaction = *(uint32_t *)ring_pop(&b->queue);
 		c->made = 0;
 		b->n++;
-		b->is_fenced = transaction_of(a, c->transaction)->post.is_fence;
-		gem_post(a, a->t + gem_params(a)->start, GEM_CHANNEL, i);
+		x = transaction_of(a, c->transaction);
+		x->taken = a->t;
+		x->begun = a->t + gem_params(a)->start;
+		b->is_fenced = x->post.is_fence;
+		gem_post(a, x->begun, GEM_CHANNEL, i);
 	}
 }
 
@@ -184,11 +188,13 @@ int gemini_bte(struct nic *nic, const struct gemini_post *p)
 		code = EINVAL;
 	if (code)
 		return code;
+	/* its queue is the one that is open now */
+	id = gem_fma_begin(&a, p);
 	program_charge(gem_params(&a)->kernel);
 	a = gem_now(nic);
-	id = gem_fma_begin(&a, p);
 	x = slots_at(&gem_here(&a)->transactions, id);
 	x->is_block = true;
+	x->stored = a.t;
 	if (p->op == GEMINI_SEND)
 		x->post.remote_cq = GEMINI_NO_CQ, x->post.offset = 0;
 	write_to_card(&a, GEM_BLOCK, id);
@@ -206,6 +212,7 @@ void gem_bte_on_block(const struct nic_at *a, uint32_t transaction)
 {
 	struct gem_bte *b = bte_of(a);
 
+	transaction_of(a, transaction)->came = a->t;
 	b->blocks++;
 	*(uint32_t *)ring_push(&b->queue) = transaction;
 	take(a);
@@ -303,5 +310,6 @@ void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 		gem_cq_is_open(n, x->buffer.cq, x->cq_round))
 		gem_cq_write(a, x->buffer.cq,
 			(uint64_t)x->buffer.data << 32 | x->bytes, x->status);
+	l->event_at = n->event_at;
 	slots_give(&n->remotes, id);
 }
