@@ -17,11 +17,12 @@
  */
 #include "nic/gemini/card.h"
 
-void gem_charge(const struct nic_at *a, packet_id id, enum cause c, sim_time t)
+void gem_account_until(
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
 {
 	struct book *k = a->nic->net->book;
 
-	if (k && book_has(k, id) && t > book_at(k, id))
+	if (book_has(k, id) && t > book_at(k, id))
 		book_until(k, id, c, t);
 }
 

@@ -105,24 +105,40 @@ static void take(const struct nic_at *a)
 	}
 }
 
+/* The channel whose turn it is, of those that can go; n where none can. */
+static uint32_t next_channel(const struct nic_at *a, uint32_t n)
+{
+	const struct gem_bte *b = bte_of(a);
+	uint32_t i, c = b->turn;
+
+	for (i = 0; i < n; i++, c++) {
+		c = c < n ? c : 0;
+		if (can_go(a, &b->channel[c]))
+			return c;
+	}
+	return n;
+}
+
+/* Packets are an interval apart. */
 static void go(const struct nic_at *a)
 {
 	struct gem_bte *b = bte_of(a);
-	uint32_t n = (uint32_t)gem_params(a)->channels, i, c;
+	uint32_t n = (uint32_t)gem_params(a)->channels, c;
 
-	if (b->is_busy || b->waiting)
+	if (b->waiting || b->is_posted)
 		return;
-	for (i = 0; i < n; i++) {
-		c = (b->turn + i) % n;
-		if (!can_go(a, &b->channel[c]))
-			continue;
-		b->is_busy = true;
+	c = next_channel(a, n);
+	if (c < n && b->free_at <= a->t) {
 		b->turn = c + 1;
-		gem_post(a, a->t + gem_params(a)->interval, GEM_ENGINE, 0);
+		b->free_at = a->t + gem_params(a)->interval;
 		cut(a, c);
 		take(a);
-		return;
+		c = next_channel(a, n);
 	}
+	if (c == n)
+		return;
+	b->is_posted = true;
+	gem_post(a, b->free_at, GEM_ENGINE, 0);
 }
 
 void gem_bte_on_channel(const struct nic_at *a, uint32_t channel)
@@ -133,7 +149,7 @@ void gem_bte_on_channel(const struct nic_at *a, uint32_t channel)
 
 void gem_bte_on_engine(const struct nic_at *a)
 {
-	bte_of(a)->is_busy = false;
+	bte_of(a)->is_posted = false;
 	go(a);
 }
 

@@ -131,7 +131,9 @@ struct gem_bte {
 	uint32_t turn; /* of a channel */
 	uint32_t waiting; /* lines without a place in the ORB */
 	uint32_t n; /* transactions that have left the queue */
-	bool is_busy, is_fenced;
+	sim_time free_at; /* the engine */
+	bool is_posted; /* it is looked at then */
+	bool is_fenced;
 	struct slots buffers;
 	struct slot_list posted[GEMINI_PORTS];
 	uint64_t blocks; /* that were queued */
@@ -257,8 +259,17 @@ uint64_t gem_amo_memory(const struct gem_amo *x);
 bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
 /* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */
 uint32_t gem_cq_of_handle(const struct nic_at *a, uint32_t flags);
+void gem_account_until(
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t);
+
 /* Charges a packet's time up to t, if that is later than what was. */
-void gem_charge(const struct nic_at *a, packet_id id, enum cause c, sim_time t);
+static inline void gem_charge(
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
+{
+	if (__builtin_expect(a->nic->net->book != NULL, 0))
+		gem_account_until(a, id, c, t);
+}
+
 void gem_account_begin(
 	const struct nic_at *a, struct gem_transaction *x, sim_time birth);
 void gem_account_request(
