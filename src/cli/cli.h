@@ -19,6 +19,7 @@ enum cli_takes {
 	CLI_BOOK = 8, /* --budget, --follow */
 	CLI_PAPER = 16, /* --quick, --verbose */
 	CLI_FAULTS = 32,
+	CLI_RECORD = 64, /* --output, --links, --histogram */
 };
 
 struct cli_args {
@@ -28,6 +29,10 @@ struct cli_args {
 	size_t n_sets;
 	const char *shape;
 	const char *faults; /* a file */
+	const char *output; /* a run file */
+	int64_t sample; /* ps; 0: the default */
+	const char *links; /* a file */
+	bool is_histogram;
 	bool is_json;
 	bool is_quiet;
 	bool is_budget;
@@ -61,6 +66,9 @@ int cli_out_close(struct cli_out *o, struct err *e);
 int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e);
+
+/* Before long work: an error where a file could not be written. */
+int cli_can_write(const char *path, struct err *e);
 
 /* SIGINT and SIGTERM end the process with EXIT_STOPPED from now on. */
 void cli_catch_signals(void);

@@ -38,6 +38,7 @@ struct load_result {
 	bool has_throughput;
 	sim_time measured; /* over which time */
 	uint64_t bytes; /* of payload, delivered in it, by all nodes */
+	int64_t offered_bps; /* per node; 0: as much as the network takes */
 	struct hist latency;
 	const struct nic *nic; /* whose counters say more; NULL: none */
 	uint32_t dead_programs; /* with their nodes */

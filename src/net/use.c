@@ -1,0 +1,125 @@
+#include "net/use.h"
+
+#include "base/mem.h"
+
+#define PS_PER_S INT64_C(1000000000000)
+
+struct net_counters net_counters(const struct net *n, site_id s, port_id p,
+	uint32_t channels, sim_time now)
+{
+	const struct router *r = net_router(n, s);
+
+	if (p >= r->sites.n_ports)
+		return (struct net_counters){ 0 };
+	return r->ops->counters(r, s, p, channels, now);
+}
+
+/* The link that leaves a site by a port; false where nothing is plugged in. */
+static bool find_link(
+	const struct net *n, site_id s, port_id p, struct net_link *l)
+{
+	struct topo_end to = n->topo->ops->peer(n->topo, s, p);
+
+	if (to.router == NO_ROUTER)
+		return false;
+	*l = (struct net_link){ s, p, to, n->topo->ops->wire(n->topo, s, p) };
+	return true;
+}
+
+void net_links_init(struct net_links *l, const struct net *n)
+{
+	size_t room = 0;
+	site_id s;
+	port_id p;
+
+	for (s = 0; s < n->n_sites; s++)
+		room += net_router(n, s)->sites.n_ports;
+	l->link = mem_alloc(room, sizeof(*l->link));
+	l->n = 0;
+	for (s = 0; s < n->n_sites; s++)
+		for (p = 0; p < net_router(n, s)->sites.n_ports; p++)
+			l->n += find_link(n, s, p, &l->link[l->n]);
+}
+
+void net_links_fini(struct net_links *l)
+{
+	mem_free(l->link);
+	*l = (struct net_links){ 0 };
+}
+
+/* The time that what has been sent took until now. */
+static sim_time time_busy(const struct net *n, const struct net_link *l,
+	const struct net_counters *c, sim_time now)
+{
+	sim_time busy = (sim_time)((uint128)c->sent_bytes * (uint64_t)PS_PER_S /
+				   (uint64_t)n->link.bps[l->class]);
+	sim_time later = c->free_at > now ? c->free_at - now : 0;
+
+	return busy > later ? busy - later : 0;
+}
+
+struct net_carried net_carried(const struct net *n, const struct net_link *l,
+	uint32_t channels, sim_time now)
+{
+	struct net_counters c =
+		net_counters(n, l->site, l->port, channels, now);
+	struct net_counters far =
+		net_counters(n, l->to.router, l->to.port, channels, now);
+
+	return (struct net_carried){
+		.bytes = c.sent_bytes,
+		.packets = far.packets,
+		.busy = time_busy(n, l, &c, now),
+		.waited = far.waited,
+	};
+}
+
+static void add_use(struct net_use *u, const struct net_carried *c)
+{
+	u->n_links++;
+	u->sent_bytes += c->bytes;
+	u->busy += (uint64_t)c->busy;
+	if (c->busy > u->most_busy)
+		u->most_busy = c->busy;
+	u->waited += c->waited;
+	if (c->bytes > u->most_bytes)
+		u->most_bytes = c->bytes;
+}
+
+struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
+{
+	struct net_use u = { 0 };
+	struct net_link l;
+	site_id s;
+
+	for (s = 0; s < n->n_sites; s++) {
+		struct net_carried c;
+
+		if (!find_link(n, s, p, &l))
+			continue;
+		c = net_carried(n, &l, UINT32_MAX, now);
+		c.waited = net_counters(n, s, p, UINT32_MAX, now).waited;
+		add_use(&u, &c);
+	}
+	return u;
+}
+
+struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
+{
+	struct net_use u = { 0 };
+	struct net_link l;
+	site_id s;
+	port_id p;
+
+	for (s = 0; s < n->n_sites; s++) {
+		for (p = 0; p < net_router(n, s)->sites.n_ports; p++) {
+			struct net_carried c;
+
+			if (!find_link(n, s, p, &l) || l.class != class)
+				continue;
+			c = net_carried(n, &l, UINT32_MAX, now);
+			add_use(&u, &c);
+		}
+	}
+	return u;
+}
