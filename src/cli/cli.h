@@ -101,5 +101,8 @@ int cli_machines(int argc, char **argv, struct err *e);
 int cli_params(int argc, char **argv, struct err *e);
 int cli_paper(int argc, char **argv, struct err *e);
 int cli_claims(int argc, char **argv, struct err *e);
+int cli_sql(int argc, char **argv, struct err *e);
+int cli_rerun(int argc, char **argv, struct err *e);
+int cli_compare(int argc, char **argv, struct err *e);
 
 #endif

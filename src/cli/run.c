@@ -9,12 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/units.h"
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
 #include "cli/run_histogram.h"
 #include "cli/run_links.h"
 #include "out/json.h"
+#include "record/record.h"
 
 enum { MANY_HOPS = 10000 }; /* whose cost says something */
 
@@ -362,14 +364,88 @@ static int tell(
 	return ending_code[r->result.ending];
 }
 
+static void add_word(struct cli_out *o, const char *option, const char *value)
+{
+	bool is_plain = strcspn(value, " \t\n'\"$\\*?&;|<>()") == strlen(value);
+
+	fprintf(o->file, "%s%s%s%s%s", *option ? " " : "", option,
+		is_plain ? " " : " '", value, is_plain ? "" : "'");
+}
+
+/* How to say it again; to be freed. */
+static char *command_of(
+	const struct cli_args *a, const struct machine_run_setup *s)
+{
+	struct cli_out o;
+	char seed[24];
+	size_t i;
+
+	cli_out_open(&o);
+	if (s->workload)
+		fputs("weft run", o.file);
+	for (i = 0; i < a->n_words; i++)
+		add_word(&o, "", a->word[i]);
+	for (i = 0; i < a->n_sets; i++)
+		add_word(&o, "--set", a->set[i]);
+	if (a->shape)
+		add_word(&o, "--shape", a->shape);
+	if (a->faults)
+		add_word(&o, "--faults", a->faults);
+	snprintf(seed, sizeof(seed), "%" PRIu64, a->seed);
+	add_word(&o, "--seed", seed);
+	if (fclose(o.file))
+		mem_give_up();
+	return o.text;
+}
+
+/* Everything is told, whichever way it ended. */
+static int perform(struct machine_run *r, struct record *k, struct err *e)
+{
+	if (!machine_run_perform(r, e))
+		return !k || !record_end(
+				     k, run_ending_name(r->result.ending), e)
+			       ? 0
+			       : -1;
+	if (k)
+		record_fail(k, e->text);
+	return -1;
+}
+
+static int run_recorded(struct machine_run *r, const struct cli_args *a,
+	struct record_messages *m, struct err *e)
+{
+	struct record *k = NULL;
+	char *command;
+	int failed;
+
+	if (a->output) {
+		command = command_of(a, &r->setup);
+		k = record_new(a->output, r, command, a->sample, e);
+		mem_free(command);
+		if (!k)
+			return -1;
+		record_keep(k, m);
+	}
+	cli_stop_flag();
+	failed = perform(r, k, e);
+	record_free(k);
+	return failed;
+}
+
 int run_perform(struct machine_run *r, const struct cli_args *a,
 	struct machine_run_setup *s, struct err *e)
 {
 	struct ticker k = { 0 };
 	bool talks = !a->is_quiet && isatty(STDERR_FILENO);
+	struct record_messages *m = NULL;
 	struct book_how how;
 	int failed;
 
+	if (a->sample && !a->output)
+		return err_set(e, "--sample means nothing without --output");
+	if ((a->links && cli_can_write(a->links, e)) ||
+		(a->output && cli_can_write(a->output, e)))
+		return -1;
 	s->machine = a->word[0];
 	s->sets = a->set;
 	s->n_sets = a->n_sets;
@@ -380,16 +456,17 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->on_progress = talks ? on_progress : NULL;
 	s->progress_arg = &k;
 	s->book = run_book_how(a, &how);
-	if ((a->links && cli_can_write(a->links, e)) ||
-		machine_run_open(r, s, e) ||
-		run_book_check(a, r->machine->topo, e))
-		return -1;
-	cli_stop_flag();
+	if (a->output && s->book)
+		m = record_messages_new(&how);
+	failed = machine_run_open(r, s, e) ||
+		 run_book_check(a, r->machine->topo, e);
 	k.start = cli_clock();
-	failed = machine_run_perform(r, e);
+	if (!failed)
+		failed = run_recorded(r, a, m, e);
+	record_messages_free(m);
 	if (talks)
 		cli_progress(NULL);
-	return failed;
+	return failed ? -1 : 0;
 }
 
 static void list_loads(char *text, size_t size)

@@ -78,6 +78,11 @@ struct load {
 	uint64_t *digest; /* [site] */
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
+	/* NULL, or called while nothing runs, about so often in simulated
+	 * time; it may change how often. */
+	void (*on_sample)(void *arg, sim_time now);
+	void *sample_arg;
+	sim_time sample;
 };
 
 struct load_ops {
