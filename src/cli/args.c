@@ -63,7 +63,7 @@ static const struct argp_option record_options[] = {
 		"weft-runfile(5))",
 		0 },
 	{ "sample", KEY_SAMPLE, "TIME", 0,
-		"time between the samples in the run file (default 1us)", 0 },
+		"time between the samples in the run file (default 4us)", 0 },
 	{ "links", KEY_LINKS, "FILE", 0,
 		"write what each link carried to a CSV file", 0 },
 	{ "histogram", KEY_HISTOGRAM, NULL, 0,

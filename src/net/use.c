@@ -1,5 +1,7 @@
 #include "net/use.h"
 
+#include <stdlib.h>
+
 #include "base/mem.h"
 
 #define PS_PER_S INT64_C(1000000000000)
@@ -22,13 +24,27 @@ static bool find_link(
 
 	if (to.router == NO_ROUTER)
 		return false;
-	*l = (struct net_link){ s, p, to, n->topo->ops->wire(n->topo, s, p) };
+	*l = (struct net_link){
+		.site = s,
+		.port = p,
+		.to = to,
+		.class = n->topo->ops->wire(n->topo, s, p),
+	};
 	return true;
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+	const struct net_link *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return x->port < y->port ? -1 : x->port > y->port;
 }
 
 void net_links_init(struct net_links *l, const struct net *n)
 {
-	size_t room = 0;
+	size_t room = 0, i;
 	site_id s;
 	port_id p;
 
@@ -39,6 +55,15 @@ void net_links_init(struct net_links *l, const struct net *n)
 	for (s = 0; s < n->n_sites; s++)
 		for (p = 0; p < net_router(n, s)->sites.n_ports; p++)
 			l->n += find_link(n, s, p, &l->link[l->n]);
+	for (i = 0; i < l->n; i++) {
+		const struct net_link back = { .site = l->link[i].to.router,
+			.port = l->link[i].to.port };
+		const struct net_link *found = bsearch(
+			&back, l->link, l->n, sizeof(back), compare_ends);
+
+		BUG_IF(!found);
+		l->link[i].back = (uint32_t)(found - l->link);
+	}
 }
 
 void net_links_fini(struct net_links *l)
@@ -47,8 +72,7 @@ void net_links_fini(struct net_links *l)
 	*l = (struct net_links){ 0 };
 }
 
-/* The time that what has been sent took until now. */
-static sim_time time_busy(const struct net *n, const struct net_link *l,
+sim_time net_busy(const struct net *n, const struct net_link *l,
 	const struct net_counters *c, sim_time now)
 {
 	sim_time busy = (sim_time)((uint128)c->sent_bytes * (uint64_t)PS_PER_S /
@@ -69,7 +93,7 @@ struct net_carried net_carried(const struct net *n, const struct net_link *l,
 	return (struct net_carried){
 		.bytes = c.sent_bytes,
 		.packets = far.packets,
-		.busy = time_busy(n, l, &c, now),
+		.busy = net_busy(n, l, &c, now),
 		.waited = far.waited,
 	};
 }

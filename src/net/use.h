@@ -13,6 +13,7 @@ struct net_link {
 	port_id port; /* that it leaves by */
 	struct topo_end to;
 	uint32_t class; /* of the wire */
+	uint32_t back; /* in the list: the wire's other direction */
 };
 
 struct net_links {
@@ -33,6 +34,10 @@ struct net_carried {
 
 struct net_carried net_carried(const struct net *n, const struct net_link *l,
 	uint32_t channels, sim_time now);
+
+/* The time that what a link has sent took until now, of its own counters. */
+sim_time net_busy(const struct net *n, const struct net_link *l,
+	const struct net_counters *c, sim_time now);
 
 /* Over all routers, for the links that leave by one port. */
 struct net_use {

@@ -25,7 +25,7 @@ struct record {
 	struct record_messages *messages; /* NULL: none are kept */
 	struct net_links links;
 	struct net_carried *carried; /* until the last sample */
-	struct net_tally tally; /* the same */
+	uint64_t injected, delivered; /* the same */
 	uint16_t *use, *waiting; /* of one sample */
 	struct db_query *insert; /* of samples */
 	sim_time period, at;
@@ -226,20 +226,27 @@ static uint16_t scaled(double value, double scale)
 	return x < 0 ? 0 : x > UINT16_MAX ? UINT16_MAX : (uint16_t)x;
 }
 
-static int write_sample(struct record *k, sim_time now)
+static int write_sample(struct record *k, sim_time now, uint64_t hops)
 {
-	struct net_tally t = net_total(k->run->system->net);
+	const struct net *n = k->run->system->net;
 	size_t bytes = k->links.n * sizeof(uint16_t);
+	uint64_t injected = 0, delivered = 0;
+	uint32_t i;
 
+	for (i = 0; i < n->n_workers; i++) {
+		injected += n->tally[i].injected;
+		delivered += n->tally[i].delivered;
+	}
 	db_bind_int(k->insert, 1, k->n);
 	db_bind_int(k->insert, 2, k->at);
 	db_bind_int(k->insert, 3, now);
-	db_bind_int(k->insert, 4, (int64_t)(t.injected - k->tally.injected));
-	db_bind_int(k->insert, 5, (int64_t)(t.delivered - k->tally.delivered));
-	db_bind_int(k->insert, 6, (int64_t)(t.hops - k->tally.hops));
+	db_bind_int(k->insert, 4, (int64_t)(injected - k->injected));
+	db_bind_int(k->insert, 5, (int64_t)(delivered - k->delivered));
+	db_bind_int(k->insert, 6, (int64_t)hops);
 	db_bind_bytes(k->insert, 7, k->use, bytes);
 	db_bind_bytes(k->insert, 8, k->waiting, bytes);
-	k->tally = t;
+	k->injected = injected;
+	k->delivered = delivered;
 	if (k->n % SAMPLES_PER_BATCH == 0 && db_do(k->db, "BEGIN", &k->e))
 		return -1;
 	if (db_run(k->insert, &k->e))
@@ -248,27 +255,40 @@ static int write_sample(struct record *k, sim_time now)
 					       : 0;
 }
 
+/* A port's counters are of the link that leaves by it, and of the packets that
+ * came in by the other one.  Returns how many of these did. */
+static uint64_t sample_port(struct record *k, size_t i, sim_time now)
+{
+	const struct net_link *l = &k->links.link[i];
+	const struct net *n = k->run->system->net;
+	struct net_counters c =
+		net_counters(n, l->site, l->port, UINT32_MAX, now);
+	struct net_carried *out = &k->carried[i], *in = &k->carried[l->back];
+	sim_time busy = net_busy(n, l, &c, now);
+	double span = (double)(now - k->at);
+	uint64_t came = c.packets - in->packets;
+
+	k->use[i] = scaled((double)(busy - out->busy) / span, USE_SCALE);
+	k->waiting[l->back] =
+		scaled((double)(c.waited - in->waited) / span, WAITING_SCALE);
+	out->busy = busy;
+	in->waited = c.waited;
+	in->packets = c.packets;
+	return came;
+}
+
 /* Called while nothing runs; what fails is told in the end. */
 static void on_sample(void *arg, sim_time now)
 {
 	struct record *k = arg;
-	double span = (double)(now - k->at);
+	uint64_t hops = 0;
 	size_t i;
 
 	if (k->e.code || now <= k->at)
 		return;
-	for (i = 0; i < k->links.n; i++) {
-		struct net_carried c = net_carried(k->run->system->net,
-			&k->links.link[i], UINT32_MAX, now);
-		struct net_carried *was = &k->carried[i];
-
-		k->use[i] =
-			scaled((double)(c.busy - was->busy) / span, USE_SCALE);
-		k->waiting[i] = scaled(
-			(double)(c.waited - was->waited) / span, WAITING_SCALE);
-		*was = c;
-	}
-	write_sample(k, now);
+	for (i = 0; i < k->links.n; i++)
+		hops += sample_port(k, i, now);
+	write_sample(k, now, hops);
 	k->at = now;
 	if (k->n % SAMPLES_PER_PERIOD == 0)
 		k->run->load->sample *= 2;
