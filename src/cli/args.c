@@ -18,6 +18,7 @@ enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
 enum { KEY_FAULTS = 384 };
 enum { KEY_QUICK = 320 };
 enum { KEY_LINKS = 448, KEY_HISTOGRAM, KEY_SAMPLE };
+enum { KEY_PAST = 512, KEY_CSV, KEY_SVG, KEY_FIGURES };
 enum { MOST_OPTIONS = 24 };
 enum { HELP_WIDTH = 79, HELP_INDENT = 29 };
 
@@ -68,6 +69,24 @@ static const struct argp_option record_options[] = {
 		"write what each link carried to a CSV file", 0 },
 	{ "histogram", KEY_HISTOGRAM, NULL, 0,
 		"print the distribution of latencies", 0 },
+	{ 0 },
+};
+
+static const struct argp_option sweep_options[] = {
+	{ "output", 'o', "FILE", 0,
+		"keep the results in a run file (see weft-runfile(5)), and go "
+		"on with what it has",
+		0 },
+	{ "jobs", 'j', "N", 0,
+		"runs at a time (default: as many as there are cores)", 0 },
+	{ "figures", KEY_FIGURES, "NAME,...", 0,
+		"print these figures (default: those that most workloads have)",
+		0 },
+	{ "past-saturation", KEY_PAST, NULL, 0,
+		"go on with a curve that is saturated", 0 },
+	{ "csv", KEY_CSV, "FILE", 0, "write all figures of all points", 0 },
+	{ "svg", KEY_SVG, "FILE", 0, "draw curves of the first figure", 0 },
+	{ "quiet", KEY_QUIET, NULL, 0, "print no progress line", 0 },
 	{ 0 },
 };
 
@@ -188,6 +207,18 @@ static int take_option(struct parse *p, int key, const char *arg)
 	case KEY_LINKS:
 		a->links = arg;
 		return 0;
+	case KEY_PAST:
+		a->is_past = true;
+		return 0;
+	case KEY_CSV:
+		a->csv = arg;
+		return 0;
+	case KEY_SVG:
+		a->svg = arg;
+		return 0;
+	case KEY_FIGURES:
+		a->figures = arg;
+		return 0;
 	case KEY_HISTOGRAM:
 		a->is_histogram = true;
 		return 0;
@@ -212,7 +243,9 @@ static int take_option(struct parse *p, int key, const char *arg)
 		return read_number(
 			"seed", arg, 0, UINT64_MAX - 1, &a->seed, p->e);
 	case 't':
-		if (read_number("threads", arg, 1, SIM_MAX_WORKERS, &n, p->e))
+	case 'j':
+		if (read_number(key == 't' ? "threads" : "jobs", arg, 1,
+			    SIM_MAX_WORKERS, &n, p->e))
 			return -1;
 		a->threads = (uint32_t)n;
 		return 0;
@@ -263,6 +296,8 @@ static void collect(struct argp_option *to, unsigned takes)
 		add_options(to, &n, fault_options);
 	if (takes & CLI_RECORD)
 		add_options(to, &n, record_options);
+	if (takes & CLI_SWEEP)
+		add_options(to, &n, sweep_options);
 	if (takes & CLI_JSON)
 		add_options(to, &n, json_options);
 	if (takes & CLI_PAPER)

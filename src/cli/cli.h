@@ -20,6 +20,7 @@ enum cli_takes {
 	CLI_PAPER = 16, /* --quick, --verbose */
 	CLI_FAULTS = 32,
 	CLI_RECORD = 64, /* --output, --links, --histogram */
+	CLI_SWEEP = 128,
 };
 
 struct cli_args {
@@ -33,6 +34,9 @@ struct cli_args {
 	int64_t sample; /* ps; 0: the default */
 	const char *links; /* a file */
 	bool is_histogram;
+	bool is_past; /* saturation */
+	const char *csv, *svg; /* files */
+	const char *figures; /* with commas between them */
 	bool is_json;
 	bool is_quiet;
 	bool is_budget;
@@ -41,7 +45,7 @@ struct cli_args {
 	bool is_quick;
 	bool is_verbose;
 	uint64_t seed;
-	uint32_t threads; /* 0: as many as make sense */
+	uint32_t threads; /* or runs at a time; 0: as many as make sense */
 };
 
 /*
@@ -104,5 +108,6 @@ int cli_claims(int argc, char **argv, struct err *e);
 int cli_sql(int argc, char **argv, struct err *e);
 int cli_rerun(int argc, char **argv, struct err *e);
 int cli_compare(int argc, char **argv, struct err *e);
+int cli_sweep(int argc, char **argv, struct err *e);
 
 #endif

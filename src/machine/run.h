@@ -60,6 +60,10 @@ double machine_run_throughput(const struct machine_run *r);
 /* Of the peak; only where the result has one. */
 double machine_run_fraction(const struct machine_run *r);
 
+/* Every figure of a run that has ended, those that all workloads have too. */
+void machine_run_each(const struct machine_run *r,
+	void (*f)(void *arg, const char *name, double value), void *arg);
+
 /*
  * What `weft run --json` has under a name among its results: a figure of the
  * workload, fraction_of_peak, throughput_GBps_per_node; or hops_per_packet.

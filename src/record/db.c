@@ -119,7 +119,7 @@ static void get_item(sqlite3_context *c, int n, sqlite3_value **v)
 		sqlite3_result_int(c, bytes[2 * i] | bytes[2 * i + 1] << 8);
 }
 
-struct db *db_open(const char *path, struct err *e)
+static struct db *open_ours(const char *path, struct err *e)
 {
 	struct stat is;
 	struct db *d;
@@ -142,11 +142,30 @@ struct db *db_open(const char *path, struct err *e)
 		return NULL;
 	sqlite3_create_function(d->file, "item", 2,
 		SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, get_item, NULL, NULL);
-	if (check_ours(d, e) || db_do(d, "PRAGMA query_only = 1", e)) {
-		db_close(d);
-		return NULL;
-	}
-	return d;
+	if (!check_ours(d, e))
+		return d;
+	db_close(d);
+	return NULL;
+}
+
+struct db *db_open(const char *path, struct err *e)
+{
+	struct db *d = open_ours(path, e);
+
+	if (!d || !db_do(d, "PRAGMA query_only = 1", e))
+		return d;
+	db_close(d);
+	return NULL;
+}
+
+struct db *db_reopen(const char *path, struct err *e)
+{
+	struct db *d = open_ours(path, e);
+
+	if (!d || !db_do(d, "PRAGMA synchronous = OFF", e))
+		return d;
+	db_close(d);
+	return NULL;
 }
 
 /* Whatever else a user's file is, it is not ours to overwrite. */
@@ -257,6 +276,11 @@ int db_next(struct db_query *q, struct err *e)
 	if (code == SQLITE_ROW)
 		return 1;
 	return code == SQLITE_DONE ? 0 : fail(q->db, e);
+}
+
+void db_reset(struct db_query *q)
+{
+	sqlite3_reset(q->statement);
 }
 
 int db_n_columns(const struct db_query *q)

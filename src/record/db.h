@@ -20,6 +20,8 @@ struct db_query;
 struct db *db_create(const char *path, struct err *e);
 /* One that was written by this version or an older one; read only. */
 struct db *db_open(const char *path, struct err *e);
+/* One that is to be gone on with. */
+struct db *db_reopen(const char *path, struct err *e);
 /* NULL is fine, here and below.  What was not committed is lost. */
 void db_close(struct db *d);
 const char *db_path(const struct db *d);
@@ -44,6 +46,8 @@ void db_bind_bytes(struct db_query *q, int at, const void *value, size_t n);
 int db_run(struct db_query *q, struct err *e);
 /* The next row of one that gives rows: 1, or 0 after the last, or -1. */
 int db_next(struct db_query *q, struct err *e);
+/* Ends it before its last row. */
+void db_reset(struct db_query *q);
 /* Of the row, columns from 0 on; until the next call. */
 int db_n_columns(const struct db_query *q);
 const char *db_column(const struct db_query *q, int i);

@@ -423,52 +423,32 @@ static int put_links(struct record *k, struct err *e)
 	return failed ? -1 : 0;
 }
 
-static int put_figure(
-	struct db_query *q, const char *name, double value, struct err *e)
+/* Figures on their way into the file. */
+struct figures {
+	struct db_query *q;
+	struct err *e;
+};
+
+static void put_figure(void *arg, const char *name, double value)
 {
-	db_bind_text(q, 1, name);
-	db_bind_real(q, 2, value);
-	return db_run(q, e);
+	struct figures *f = arg;
+
+	db_bind_text(f->q, 1, name);
+	db_bind_real(f->q, 2, value);
+	if (!f->e->code)
+		db_run(f->q, f->e);
 }
 
 static int put_figures(struct record *k, struct err *e)
 {
-	static const char *const common[] = { "fraction_of_peak",
-		"throughput_GBps_per_node", "hops_per_packet" };
-	struct db_query *q = db_prepare(
-		k->db, "INSERT OR REPLACE INTO figure VALUES(?, ?)", e);
-	const struct load_result *l = &k->run->result;
-	int failed = !q;
-	double value;
-	size_t i;
+	struct figures f = { .e = e };
 
-	for (i = 0; i < sizeof(common) / sizeof(common[0]) && !failed; i++)
-		if (machine_run_figure(k->run, common[i], &value))
-			failed = put_figure(q, common[i], value, e);
-	if (!failed && l->has_peak)
-		failed = put_figure(
-			q, "peak_GBps_per_node", (double)l->peak_bps / 1e9, e);
-	if (!failed && l->offered_bps)
-		failed = put_figure(q, "offered_GBps_per_node",
-			(double)l->offered_bps / 1e9, e);
-	if (!failed && l->latency.n)
-		failed = put_figure(q, "latency_mean_ns",
-				 (double)hist_mean(&l->latency) / SIM_NS, e) ||
-			 put_figure(q, "latency_p50_ns",
-				 (double)hist_quantile(&l->latency, 500) /
-					 SIM_NS,
-				 e) ||
-			 put_figure(q, "latency_p99_ns",
-				 (double)hist_quantile(&l->latency, 990) /
-					 SIM_NS,
-				 e) ||
-			 put_figure(q, "latency_max_ns",
-				 (double)l->latency.max / SIM_NS, e);
-	for (i = 0; i < l->n_figures && !failed; i++)
-		failed =
-			put_figure(q, l->figure[i].name, l->figure[i].value, e);
-	db_finish(q);
-	return failed ? -1 : 0;
+	f.q = db_prepare(
+		k->db, "INSERT OR REPLACE INTO figure VALUES(?, ?)", e);
+	if (f.q)
+		machine_run_each(k->run, put_figure, &f);
+	db_finish(f.q);
+	return e->code ? -1 : 0;
 }
 
 static int put_latency(struct record *k, struct err *e)
