@@ -32,9 +32,13 @@ static const struct argp_option machine_options[] = {
 	{ 0 },
 };
 
-static const struct argp_option run_options[] = {
+static const struct argp_option seed_options[] = {
 	{ "seed", KEY_SEED, "N", 0, "seed of all random numbers (default 1)",
 		0 },
+	{ 0 },
+};
+
+static const struct argp_option thread_options[] = {
 	{ "threads", 't', "N", 0,
 		"number of threads; the result does not depend on it", 0 },
 	{ "quiet", KEY_QUIET, NULL, 0, "print no progress line", 0 },
@@ -288,8 +292,10 @@ static void collect(struct argp_option *to, unsigned takes)
 
 	if (takes & CLI_MACHINE)
 		add_options(to, &n, machine_options);
-	if (takes & CLI_RUN)
-		add_options(to, &n, run_options);
+	if (takes & CLI_SEED)
+		add_options(to, &n, seed_options);
+	if (takes & CLI_THREADS)
+		add_options(to, &n, thread_options);
 	if (takes & CLI_BOOK)
 		add_options(to, &n, book_options);
 	if (takes & CLI_FAULTS)

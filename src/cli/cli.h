@@ -14,7 +14,9 @@ enum { CLI_MAX_SETS = 64, CLI_MAX_WORDS = 64 };
 /* Which of the common options a command takes. */
 enum cli_takes {
 	CLI_MACHINE = 1, /* --set, --shape */
-	CLI_RUN = 2, /* --seed, --threads */
+	CLI_SEED = 2, /* --seed */
+	CLI_THREADS = 256, /* --threads, --quiet */
+	CLI_RUN = CLI_SEED | CLI_THREADS,
 	CLI_JSON = 4,
 	CLI_BOOK = 8, /* --budget, --follow */
 	CLI_PAPER = 16, /* --quick, --verbose */

@@ -90,7 +90,7 @@ int cli_rerun(int argc, char **argv, struct err *e)
 	static struct machine_run r; /* too big for a stack */
 	struct cli_args a;
 	struct db *d;
-	int code = cli_parse(&a, argc, argv, CLI_RUN, "FILE",
+	int code = cli_parse(&a, argc, argv, CLI_THREADS, "FILE",
 		"Repeats the run that a run file tells of, and compares the "
 		"digests.\vThe exit code is 0 if they are the same, and 1 if "
 		"they are not.",

@@ -183,8 +183,10 @@ int machine_run_open(
 int machine_run_perform(struct machine_run *r, struct err *e)
 {
 	double start = wall_clock();
-	int failed = load_run(r->load, &r->result, e);
+	int failed;
 
+	r->is_performed = true;
+	failed = load_run(r->load, &r->result, e);
 	r->wall_s = wall_clock() - start;
 	if (failed)
 		return -1;
@@ -199,6 +201,9 @@ int machine_run_perform(struct machine_run *r, struct err *e)
 void machine_run_close(struct machine_run *r)
 {
 	if (r->load) {
+		/* what was never started has no state to free */
+		if (!r->is_performed)
+			r->load->net = NULL;
 		r->load->ops->fini(r->load);
 		mem_free(r->load->digest);
 	}

@@ -38,6 +38,7 @@ struct machine_run {
 	struct param_block keys; /* the workload's, with their values */
 	struct system *system;
 	uint32_t threads; /* that it runs on */
+	bool is_performed; /* or was begun to be */
 	/* set by machine_run_perform() */
 	struct load_result result;
 	uint64_t digest, hops, packets, events, memory;
