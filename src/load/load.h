@@ -60,6 +60,7 @@ struct load_needs {
 	uint32_t n_spawned; /* besides on each node, at most HOST_THREADS */
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
 	uint32_t n_processes; /* of each node; 0: one */
+	bool all_live; /* nodes, to the end: its programs wait for them all */
 };
 
 struct load {
@@ -208,6 +209,10 @@ int load_check_pair(
 /* What the machine must have for a key to mean anything, as machine_has() knows
  * it; NULL: nothing. */
 const char *load_key_needs(const char *key);
+
+/* Keys that mean something only with some words of another one: an error where
+ * the workload was given one without. */
+int load_check_keys(const struct param_block *keys, struct err *e);
 
 /* What the keys class and routing ask for: an enum packet_kind. */
 uint8_t load_kind(int64_t class, int64_t routing);
