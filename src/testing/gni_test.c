@@ -120,6 +120,31 @@ static void what_is_silent_has_no_events(void **state)
 	run(silence);
 }
 
+/* Three lines are stored; a descriptor is the kernel's affair. */
+static void no_kernel(struct gni_world *g, struct gni_side *mine)
+{
+	const struct gemini_params *how = world_nic()->params;
+	gni_post_descriptor_t d = gni_descriptor(g, 2, GNI_POST_FMA_PUT, 150);
+	sim_time begin = program_now();
+
+	if (program_node())
+		return;
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_true(program_now() - begin == 3 * how->store);
+	assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
+	d.type = GNI_POST_RDMA_PUT;
+	begin = program_now();
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_true(program_now() - begin == how->kernel);
+	assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
+}
+
+static void a_put_by_fma_needs_no_kernel(void **state)
+{
+	(void)state;
+	run(no_kernel);
+}
+
 /* --- flags, values, fences --- */
 
 static void sync_flag(struct gni_world *g, struct gni_side *mine)
@@ -346,6 +371,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_go_there_and_back_by_fma_and_by_bte),
+		cmocka_unit_test(a_put_by_fma_needs_no_kernel),
 		cmocka_unit_test(events_show_what_endpoints_say),
 		cmocka_unit_test(what_is_silent_has_no_events),
 		cmocka_unit_test(a_flag_is_written_after_the_bytes),
