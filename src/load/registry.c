@@ -15,6 +15,7 @@ const struct load_ops *const load_registry[] = {
 	&load_stream,
 	&load_sweep,
 	&load_gets,
+	&load_amo,
 	&load_crossover,
 	&load_exchange,
 	&load_mirror,
