@@ -2,6 +2,7 @@
 #include "api/gni.h"
 #include "base/mem.h"
 #include "host/program.h"
+#include "weft/kgni.h"
 
 #define FMA_MOST (UINT64_C(1) << 30) /* bytes of a window */
 
@@ -314,4 +315,40 @@ void gni_put(uint32_t id, const struct gni_end *e, const gni_mem_handle_t *mem,
 	if (type == GNI_CQ_EVENT_TYPE_SMSG && GNI_HAS_QUEUE(mem))
 		want_remote(&p, e->remote_event);
 	BUG_IF(gemini_fma(gni_nic(), &p));
+}
+
+/* --- the kernel's --- */
+
+static gni_return_t check_send(
+	const struct gni_end *e, const gni_post_descriptor_t *d)
+{
+	gni_return_t code = check_modes(e, d);
+
+	if (!code)
+		code = check_size(d, GEMINI_BLOCK);
+	if (code)
+		return code;
+	if (d->type != KGNI_POST_SEND || d->cq_mode & GNI_CQMODE_REMOTE_EVENT)
+		return GNI_RC_ILLEGAL_OP;
+	if (!program_is_system() || !gni_is_own(d->local_addr, d->length))
+		return GNI_RC_PERMISSION_ERROR;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t kgni_send(
+	gni_ep_handle_t ep, uint32_t port, gni_post_descriptor_t *d)
+{
+	const struct gni_end *e = gni_find_ep(ep);
+	struct gemini_post p;
+	gni_return_t code;
+
+	if (!e || !d || port >= KGNI_PORTS)
+		return GNI_RC_INVALID_PARAM;
+	code = check_send(e, d);
+	if (code)
+		return code;
+	p = block(e, d, GEMINI_SEND);
+	p.handle = port;
+	p.is_fence = d->rdma_mode & GNI_RDMAMODE_FENCE;
+	return post(e, d, &p, gemini_bte);
 }
