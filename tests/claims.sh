@@ -89,6 +89,7 @@ last() { # SYSTEM: how many features its paper has
 	case $1 in
 	bgq) echo 140 ;;
 	qsnet2) echo 89 ;;
+	gemini) echo 62 ;;
 	*) echo 0 ;;
 	esac
 }
@@ -164,7 +165,8 @@ jq -e 'has("bgq") and (.bgq.missing | index("BGQ-F44")) and
 report "without a system all are told"
 run claims
 grep -q '^bgq  *[0-9][0-9]*  *140 ' "$tmp/out" &&
-	grep -q '^qsnet2  *[0-9][0-9]*  *89 ' "$tmp/out" ||
+	grep -q '^qsnet2  *[0-9][0-9]*  *89 ' "$tmp/out" &&
+	grep -q '^gemini  *[0-9][0-9]*  *62 ' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report "the table has covered and total"
 run claims bgq

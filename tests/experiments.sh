@@ -39,7 +39,7 @@ everywhere stream bytes=1000 rounds=5
 everywhere stream bytes=1000 rounds=5 both=yes places=2
 everywhere sweep max=2KiB rounds=2 burst=3
 everywhere sweep op=get max=2KiB rounds=2 burst=3
-everywhere gets batch=3 rounds=20 queues=2
+everywhere gets batch=3 rounds=20
 everywhere gets to=3 rounds=5 bytes=64
 everywhere exchange bytes=1000 rounds=3
 everywhere exchange bytes=1000 rounds=9 driver=pipelined depth=3
@@ -47,6 +47,21 @@ everywhere mirror bytes=1000
 everywhere alltoall bytes=1304
 everywhere alltoall bytes=1304 driver=messages data=synthetic
 everywhere storm count=60
+for machine in 'bgq --shape 3x2x2' 'torus --shape 3x2x2' 'dragonfly' \
+	'gemini --shape 3x2x1'; do
+	for keys in 'via=nic way=out' 'via=nic way=in' 'via=msg'; do
+		works $machine fan bytes=3000 rounds=2 $keys
+	done
+done
+[ "$(value neighbours)" = 3 ] || complain "neighbours: $(value neighbours)"
+report 'a node and its neighbours'
+for machine in 'gemini --shape 2x2x1' 'torus --shape 3x2x2'; do
+	works $machine amo variables=50 senders=4 rounds=400
+	digest=$(value digest)
+	works $machine amo variables=50 senders=4 rounds=400 --threads 3
+	[ "$(value digest)" = "$digest" ] || complain "$machine: another digest"
+done
+report 'atomic additions lose nothing'
 for op in barrier broadcast allreduce; do
 	works bgq --shape 3x2x2 collective op=$op
 	works qsnet2-16 --shape 7 collective op=$op
@@ -91,12 +106,23 @@ refused() { # TEXT ARGUMENTS
 refused 'want auto, sten or dma' qsnet2-16 stream by=put
 refused 'want auto or put' bgq-board exchange by=dma
 refused 'want auto)$' torus exchange by=dma
-refused 'message layer has no "dma"' qsnet2-16 stream via=msg by=dma
+refused 'by: means nothing with via=msg (want via=nic)' \
+	qsnet2-16 stream via=msg by=dma
+refused 'by: means nothing with via=net' qsnet2-16 pingpong by=dma
+refused 'cpu: means nothing with via=net' bgq-board pingpong cpu=1
+refused 'fifos: means nothing with via=msg' bgq-board alltoall via=msg fifos=2
+refused 'driver: means nothing with via=net' bgq-board alltoall driver=messages
+refused 'routing: means nothing' bgq-board alltoall via=msg routing=dynamic
+refused 'queues: means nothing' torus gets via=msg queues=2
+refused 'depth: means nothing with driver=serial' bgq-board exchange depth=2
 refused 'a multiple of 8' qsnet2-16 exchange bytes=9
 refused 'same node' qsnet2-16 stream to=0
 refused 'same node' bgq-board gets to=0
 refused 'want fewer places' bgq-board stream bytes=64MiB rounds=100
 refused 'nic.kind elan4' bgq-board events
+refused 'node 3 has no neighbours' qsnet2-16 fan node=3
+refused 'no atomic operations' bgq-board amo
+refused 'only 4 nodes' gemini --shape 3x1x1 amo senders=5
 printf 'schema: 1\nmachine: bare\ntopology:\n  kind: torus\n  shape: [4]\n' \
 	>"$tmp/bare.yaml"
 for load in stream gets exchange storm collective events 'alltoall via=msg'; do

@@ -38,6 +38,7 @@ struct load_result {
 	bool has_throughput;
 	sim_time measured; /* over which time */
 	uint64_t bytes; /* of payload, delivered in it, by all nodes */
+	int64_t offered_bps; /* per node; 0: as much as the network takes */
 	struct hist latency;
 	const struct nic *nic; /* whose counters say more; NULL: none */
 	uint32_t dead_programs; /* with their nodes */
@@ -59,6 +60,7 @@ struct load_needs {
 	uint32_t n_spawned; /* besides on each node, at most HOST_THREADS */
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
 	uint32_t n_processes; /* of each node; 0: one */
+	bool all_live; /* nodes, to the end: its programs wait for them all */
 };
 
 struct load {
@@ -77,6 +79,11 @@ struct load {
 	uint64_t *digest; /* [site] */
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
+	/* NULL, or called while nothing runs, about so often in simulated
+	 * time; it may change how often. */
+	void (*on_sample)(void *arg, sim_time now);
+	void *sample_arg;
+	sim_time sample;
 };
 
 struct load_ops {
@@ -202,6 +209,10 @@ int load_check_pair(
 /* What the machine must have for a key to mean anything, as machine_has() knows
  * it; NULL: nothing. */
 const char *load_key_needs(const char *key);
+
+/* Keys that mean something only with some words of another one: an error where
+ * the workload was given one without. */
+int load_check_keys(const struct param_block *keys, struct err *e);
 
 /* What the keys class and routing ask for: an enum packet_kind. */
 uint8_t load_kind(int64_t class, int64_t routing);

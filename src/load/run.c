@@ -105,6 +105,52 @@ const char *load_key_needs(const char *key)
 	return NULL;
 }
 
+/* Whether words, with '|' between them, have one of them. */
+static bool has_word(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; words; words = strchr(words, '|')) {
+		words += *words == '|';
+		if (strcspn(words, "|") == n && !strncmp(words, word, n))
+			return true;
+	}
+	return false;
+}
+
+int load_check_keys(const struct param_block *keys, struct err *e)
+{
+	static const char *const rules[][3] = {
+		/* key, what it depends on, of that the words that go with it */
+		{ "by", "via", "nic" },
+		{ "fifos", "via", "nic" },
+		{ "queues", "via", "nic" },
+		{ "routing", "via", "net|nic" },
+		{ "cpu", "via", "nic|msg" },
+		{ "data", "via", "nic|msg" },
+		{ "driver", "via", "nic|msg" },
+		{ "depth", "driver", "pipelined" },
+		{ "resync", "driver", "serial" },
+	};
+	char word[PARAM_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const struct param *row = param_find(keys, rules[i][0]);
+		const struct param *on = param_find(keys, rules[i][1]);
+
+		if (!row || !on || !keys->origins[row - keys->rows].set)
+			continue;
+		param_format(keys, on, word, sizeof(word));
+		if (!has_word(rules[i][2], word))
+			return err_set(e,
+				"%s: means nothing with %s=%s (want %s=%s)",
+				row->name, on->name, word, on->name,
+				rules[i][2]);
+	}
+	return 0;
+}
+
 uint8_t load_kind(int64_t class, int64_t routing)
 {
 	if (class)
@@ -141,6 +187,19 @@ static sim_time next_look(const struct load *l)
 	return end;
 }
 
+/* When to look at it from outside again, if anybody does. */
+static sim_time next_sample(const struct load *l)
+{
+	return l->on_sample ? sim_slice(l->net->sim, l->sample) : SIM_NEVER;
+}
+
+static sim_time earliest(sim_time a, sim_time b, sim_time c)
+{
+	sim_time t = a < b ? a : b;
+
+	return t < c ? t : c;
+}
+
 /*
  * In slices, so that a deadlock of some nodes is found, while others go on,
  * before twice the time is over after which a packet is looked at.
@@ -149,9 +208,10 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 {
 	struct sim *sim = l->net->sim;
 	sim_time until = l->ops->next(l), look = next_look(l);
+	sim_time sample = next_sample(l);
 
 	while (until != SIM_NEVER) {
-		enum sim_ending e = sim_run(sim, until < look ? until : look);
+		enum sim_ending e = sim_run(sim, earliest(until, look, sample));
 
 		if (e == SIM_STOPPED)
 			return LOAD_STOPPED;
@@ -159,6 +219,10 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 			return LOAD_ENDLESS;
 		if (e == SIM_IDLE)
 			break;
+		if (sim_now(sim) >= sample) {
+			l->on_sample(l->sample_arg, sim_now(sim));
+			sample = next_sample(l);
+		}
 		if (sim_now(sim) >= look) {
 			if (is_stalled(l, sim_now(sim)) && is_locked(l, r))
 				return LOAD_DEADLOCKED;

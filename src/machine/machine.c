@@ -5,320 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "machine/blocks.h"
 #include "router/registry.h"
-
-/* --- reading --- */
-
-static void add_block(struct machine *m, const char *section,
-	const struct param *rows, size_t n, void *values, const char *needs)
-{
-	struct machine_use *u = &m->use[m->n_blocks];
-
-	BUG_IF(m->n_blocks == MACHINE_BLOCKS);
-	snprintf(u->needs, sizeof(u->needs), "%s", needs);
-	m->block[m->n_blocks] = (struct param_block){
-		.section = section,
-		.rows = rows,
-		.n_rows = n,
-		.values = values,
-		.origins = mem_alloc(n, sizeof(struct param_origin)),
-	};
-	param_defaults(&m->block[m->n_blocks++]);
-}
-
-/* The parameters that only one variant of a section has. */
-static void add_variant(struct machine *m, const char *section,
-	const char *name, const struct param *rows, size_t n, void *values)
-{
-	char needs[sizeof(m->use[0].needs)];
-
-	snprintf(needs, sizeof(needs), "%s.%s", section, name);
-	add_block(m, section, rows, n, values, needs);
-}
-
-/* The row that says which variant a section has. */
-static void add_kind(struct machine *m, struct machine_kind *k,
-	const char *section, struct param row)
-{
-	row.name = "kind";
-	row.type = PARAM_WORD;
-	row.words = k->words;
-	k->row = row;
-	add_block(m, section, &k->row, 1, &m->kinds, "");
-}
-
-static void add_word(struct machine_kind *k, const char *word)
-{
-	size_t n = strlen(k->words);
-
-	snprintf(
-		k->words + n, sizeof(k->words) - n, "%s%s", n ? "|" : "", word);
-}
-
-static void add_topos(struct machine *m)
-{
-	size_t i;
-
-	for (i = 0; topo_registry[i]; i++)
-		add_word(&m->kind_row[0], topo_registry[i]->name);
-	add_kind(m, &m->kind_row[0], "topology",
-		(struct param){
-			.offset = offsetof(struct machine_kinds, topo),
-			.def = topo_registry[0]->name,
-			.help = "kind of topology",
-			.source = "assumed: the simplest topology",
-		});
-	for (i = 0; topo_registry[i]; i++) {
-		const struct topo_ops *ops = topo_registry[i];
-
-		BUG_IF(i == MACHINE_KINDS);
-		m->topos[i] = mem_alloc(1, ops->size);
-		m->topos[i]->ops = ops;
-		add_variant(m, "topology", ops->name, ops->params,
-			ops->n_params, m->topos[i]);
-	}
-}
-
-/* What topologies have in this section beside their own parameters. */
-static void add_topo_blocks(struct machine *m, const char *section)
-{
-	const struct topo_block *const *b;
-	size_t i;
-
-	for (i = 0; topo_registry[i]; i++)
-		for (b = topo_registry[i]->blocks; b && *b; b++)
-			if (!strcmp((*b)->section, section))
-				add_block(m, section, (*b)->rows, (*b)->n_rows,
-					m->topos[i], (*b)->needs);
-}
-
-static void add_links(struct machine *m)
-{
-	add_block(m, "link", link_params_table, link_params_n, &m->link, "");
-	add_block(
-		m, "link", retry_kind_table, retry_kind_n, &m->link.retry, "");
-	add_block(m, "link", retry_params_table, retry_params_n, &m->link.retry,
-		"replay");
-	add_topo_blocks(m, "link");
-	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
-		"carried-routes");
-	add_block(m, "link", training_params_table, training_params_n,
-		&m->lines, "cables");
-}
-
-static void add_routers(struct machine *m)
-{
-	size_t i;
-
-	for (i = 0; router_registry[i]; i++)
-		add_word(&m->kind_row[3], router_registry[i]->name);
-	add_kind(m, &m->kind_row[3], "router",
-		(struct param){
-			.offset = offsetof(struct machine_kinds, router),
-			.def = router_registry[0]->name,
-			.help = "kind of router",
-		});
-	add_block(m, "router", net_every_table, net_every_n, &m->router, "");
-	add_block(m, "router", net_params_table, net_params_n, &m->router,
-		"router.direct");
-	for (i = 0; router_registry[i]; i++) {
-		const struct router_ops *ops = router_registry[i];
-
-		BUG_IF(i == MACHINE_KINDS);
-		if (!ops->params)
-			continue;
-		m->routers[i] = mem_alloc(1, ops->params_size);
-		add_variant(m, "router", ops->name, ops->params, ops->n_params,
-			m->routers[i]);
-	}
-}
-
-static void add_routes(struct machine *m)
-{
-	size_t i;
-
-	add_word(&m->kind_row[1], "auto");
-	for (i = 0; route_registry[i]; i++)
-		add_word(&m->kind_row[1], route_registry[i]->name);
-	add_kind(m, &m->kind_row[1], "routing",
-		(struct param){
-			.offset = offsetof(struct machine_kinds, route),
-			.def = "auto",
-			.help = "kind of routing; auto: the usual one for the "
-				"topology",
-			.source = "assumed: the topology's own",
-		});
-	for (i = 0; route_registry[i]; i++) {
-		const struct route_ops *ops = route_registry[i];
-
-		BUG_IF(i == MACHINE_KINDS);
-		m->routes[i] = mem_alloc(1, ops->size);
-		m->routes[i]->ops = ops;
-		add_variant(m, "routing", ops->name, ops->params, ops->n_params,
-			m->routes[i]);
-	}
-}
-
-static void add_nics(struct machine *m)
-{
-	size_t i;
-
-	add_word(&m->kind_row[2], "none");
-	for (i = 0; nic_registry[i]; i++)
-		add_word(&m->kind_row[2], nic_registry[i]->name);
-	add_kind(m, &m->kind_row[2], "nic",
-		(struct param){
-			.offset = offsetof(struct machine_kinds, nic),
-			.def = "none",
-			.help = "kind of network interface",
-			.source = "assumed: workloads inject packets directly "
-				  "into the network",
-		});
-	for (i = 0; nic_registry[i]; i++) {
-		const struct nic_ops *ops = nic_registry[i];
-
-		BUG_IF(i == MACHINE_KINDS);
-		m->nics[i] = mem_alloc(1, ops->params_size);
-		add_variant(m, "nic", ops->name, ops->params, ops->n_params,
-			m->nics[i]);
-	}
-}
-
-static void add_sides(struct machine *m)
-{
-	size_t i;
-
-	add_word(&m->kind_row[4], "none");
-	for (i = 0; side_registry[i]; i++)
-		add_word(&m->kind_row[4], side_registry[i]->name);
-	add_kind(m, &m->kind_row[4], "side",
-		(struct param){
-			.offset = offsetof(struct machine_kinds, side),
-			.def = "none",
-			.help = "what connects the network interface to "
-				"memory: a cache or a bus",
-			.source = "assumed: follows from the network interface",
-		});
-	snprintf(m->use[m->n_blocks - 1].needs,
-		sizeof(m->use[m->n_blocks - 1].needs), "any-side");
-	for (i = 0; side_registry[i]; i++) {
-		const struct side_ops *ops = side_registry[i];
-
-		BUG_IF(i == MACHINE_KINDS);
-		m->sides[i] = mem_alloc(1, ops->params_size);
-		add_variant(m, "side", ops->name, ops->params, ops->n_params,
-			m->sides[i]);
-	}
-}
-
-struct machine *machine_default(void)
-{
-	struct machine *m = mem_alloc(1, sizeof(*m));
-
-	m->is_whole = true;
-	add_topos(m);
-	add_topo_blocks(m, "topology");
-	add_links(m);
-	add_routers(m);
-	add_routes(m);
-	add_nics(m);
-	add_sides(m);
-	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
-	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
-	add_block(m, "faults", fault_params_table, fault_params_n,
-		&m->fault_lines, "");
-	add_block(m, "faults", fault_lines_table, fault_lines_n,
-		&m->fault_lines, "cables");
-	return m;
-}
-
-/* --- which parameters a machine has --- */
-
-static struct topo *topo_now(const struct machine *m)
-{
-	return m->topos[m->kinds.topo];
-}
-
-static struct topo_words words_now(const struct machine *m)
-{
-	const struct topo *t = topo_now(m);
-
-	return t->ops->words
-		       ? t->ops->words(t)
-		       : (struct topo_words){ t->ops->has, t->ops->routing };
-}
-
-static const struct nic_ops *nic_now(const struct machine *m)
-{
-	return m->kinds.nic ? nic_registry[m->kinds.nic - 1] : NULL;
-}
-
-static const struct side_ops *side_now(const struct machine *m)
-{
-	return m->kinds.side ? side_registry[m->kinds.side - 1] : NULL;
-}
-
-/* The index of its routing. */
-static size_t route_now(const struct machine *m)
-{
-	const char *own = words_now(m).routing;
-	size_t i = 0;
-
-	if (m->kinds.route)
-		return (size_t)m->kinds.route - 1;
-	while (route_registry[i + 1] && strcmp(route_registry[i]->name, own))
-		i++;
-	return i;
-}
-
-/* Whether words, or NULL, have one of them. */
-static bool has_word(const char *words, const char *word)
-{
-	size_t n = strlen(word);
-
-	while (words && *words) {
-		words += strspn(words, " ");
-		if (strcspn(words, " ") == n && !strncmp(words, word, n))
-			return true;
-		words += strcspn(words, " ");
-	}
-	return false;
-}
-
-/* "nic.elan4", or "nic" where there is any. */
-static bool is_kind(const char *needs, const char *section, const char *kind)
-{
-	size_t n = strlen(section);
-
-	if (!kind || strncmp(needs, section, n) != 0)
-		return false;
-	return !needs[n] || (needs[n] == '.' && !strcmp(needs + n + 1, kind));
-}
-
-bool machine_has(const struct machine *m, const char *word)
-{
-	const struct nic_ops *nic = nic_now(m);
-
-	return has_word(words_now(m).has, word) ||
-	       has_word(route_registry[route_now(m)]->has, word) ||
-	       has_word(m->link.retry.kind ? "replay" : NULL, word) ||
-	       has_word(nic ? nic->has : NULL, word);
-}
-
-bool machine_uses(const struct machine *m, size_t block)
-{
-	const char *needs = m->use[block].needs;
-	const char *router = router_registry[m->kinds.router]->name;
-	const struct nic_ops *nic = nic_now(m);
-	const struct side_ops *side = side_now(m);
-
-	return m->is_whole || !*needs || machine_has(m, needs) ||
-	       is_kind(needs, "topology", topo_now(m)->ops->name) ||
-	       is_kind(needs, "routing", route_registry[route_now(m)]->name) ||
-	       is_kind(needs, "router", router) ||
-	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
-	       is_kind(needs, "side", side ? side->name : NULL);
-}
 
 /* Parameters that the command line has set. */
 static size_t count_given(const struct machine *m)
@@ -360,7 +48,7 @@ static int set_shape(struct machine *m, const struct param_block *blocks,
 	if (strlen(shape) >= PARAM_TEXT_MAX)
 		return err_set(e, "--shape: the text is too long");
 	snprintf(text, sizeof(text), "topology.%s=%s",
-		topo_now(m)->ops->shape_key, shape);
+		machine_topo_now(m)->ops->shape_key, shape);
 	return assign(m, blocks, text, "--shape", e);
 }
 
@@ -463,13 +151,13 @@ static int choose(struct machine *m, struct err *e)
 {
 	size_t i;
 
-	m->topo = topo_now(m);
-	m->route = m->routes[route_now(m)];
+	m->topo = machine_topo_now(m);
+	m->route = m->routes[machine_route_now(m)];
 	m->router.kind = router_registry[m->kinds.router];
 	m->router.own = m->routers[m->kinds.router];
-	m->nic = nic_now(m);
+	m->nic = machine_nic_now(m);
 	m->nic_params = m->nic ? m->nics[m->kinds.nic - 1] : NULL;
-	m->side = side_now(m);
+	m->side = machine_side_now(m);
 	m->side_params = m->side ? m->sides[m->kinds.side - 1] : NULL;
 	m->link.formats = m->nic ? m->nic->formats : NULL;
 	m->link.n_formats = m->nic ? m->nic->n_formats : 0;
@@ -512,13 +200,14 @@ static int init_route(struct machine *m, struct err *e)
 
 	if (!m->route->ops->init(m->route, m->topo, e))
 		return 0;
-	for (was = *e; b->rows != &m->kind_row[1].row;)
+	for (was = *e;
+		b->values != &m->kinds || strcmp(b->section, "routing") != 0;)
 		b++;
 	if (!b->origins[0].set || strncmp(was.text, "routing.kind", 12) != 0)
 		return -1;
 	*e = (struct err){ 0 };
 	return err_set_code(e, was.code, "%s: %s; its own routing is %s",
-		b->origins[0].place, was.text, words_now(m).routing);
+		b->origins[0].place, was.text, machine_words_now(m).routing);
 }
 
 struct machine *machine_load(const char *name, const char *const *sets,

@@ -27,6 +27,8 @@ struct machine_kinds {
 
 /* The row of a section's kind: its words are the registry's names. */
 struct machine_kind {
+	const char *section;
+	size_t n_variants;
 	struct param row;
 	char words[PARAM_TEXT_MAX];
 };
@@ -58,6 +60,7 @@ struct machine {
 	char path[1024];
 	struct machine_kinds kinds;
 	struct machine_kind kind_row[5];
+	size_t n_kinds;
 	struct topo *topo, *topos[MACHINE_KINDS]; /* one of them */
 	struct route *route, *routes[MACHINE_KINDS];
 	struct link_params link;
@@ -89,9 +92,9 @@ struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e);
 /* Reads a plan of faults in place of the machine's, or over it. */
 int machine_read_faults(struct machine *m, const char *path, struct err *e);
-/* An error where there are some, and what is lost would be lost for good. */
 /* Whether its links bring every packet through whatever the plan says. */
 bool machine_loses_nothing(const struct machine *m);
+/* An error where there are some, and what is lost would be lost for good. */
 int machine_check_faults(const struct machine *m, struct err *e);
 /* One with every variant and every parameter's default, for `weft params`;
  * it cannot be run. */

@@ -118,7 +118,8 @@ static int read_load(struct machine_run *r, struct err *e)
 			mem_alloc(ops->n_params, sizeof(struct param_origin)),
 	};
 	param_defaults(&r->keys);
-	if (read_keys(r, &old, e) || check_keys(r, e))
+	if (read_keys(r, &old, e) || check_keys(r, e) ||
+		load_check_keys(&r->keys, e))
 		return -1;
 	return ops->init(r->load, r->machine->topo, r->machine->route,
 		&r->machine->link, e);
@@ -137,6 +138,22 @@ static int check_faults(const struct machine_run *r, struct err *e)
 			"those of %s, which enter the network directly; only "
 			"bit errors with link.retry: replay lose none",
 			r->load->ops->name);
+	return 0;
+}
+
+/* The messages of a node that dies are waited for without end. */
+static int check_deaths(const struct load *l, struct err *e)
+{
+	const struct faults *f = l->net->faults;
+	size_t i;
+
+	for (i = 0; l->needs.all_live && f && i < f->n_deaths; i++)
+		if (f->death[i].site < l->net->n_nodes)
+			return err_set(e,
+				"faults: node %u dies, and programs that use "
+				"messages would wait for it for ever (want "
+				"via=nic for %s)",
+				f->death[i].site, l->ops->name);
 	return 0;
 }
 
@@ -164,7 +181,7 @@ static int build(struct machine_run *r, struct err *e)
 	l->host = r->system->host;
 	l->nic = r->system->nic;
 	r->threads = sim_n_workers(l->net->sim);
-	return 0;
+	return check_deaths(l, e);
 }
 
 int machine_run_open(
@@ -183,8 +200,10 @@ int machine_run_open(
 int machine_run_perform(struct machine_run *r, struct err *e)
 {
 	double start = wall_clock();
-	int failed = load_run(r->load, &r->result, e);
+	int failed;
 
+	r->is_performed = true;
+	failed = load_run(r->load, &r->result, e);
 	r->wall_s = wall_clock() - start;
 	if (failed)
 		return -1;
@@ -199,6 +218,9 @@ int machine_run_perform(struct machine_run *r, struct err *e)
 void machine_run_close(struct machine_run *r)
 {
 	if (r->load) {
+		/* what was never started has no state to free */
+		if (!r->is_performed)
+			r->load->net = NULL;
 		r->load->ops->fini(r->load);
 		mem_free(r->load->digest);
 	}
@@ -244,4 +266,37 @@ bool machine_run_figure(
 		return r->packets > 0;
 	}
 	return load_find_figure(l, name, value);
+}
+
+static double ns(int64_t ps)
+{
+	return (double)ps / SIM_NS;
+}
+
+void machine_run_each(const struct machine_run *r,
+	void (*f)(void *arg, const char *name, double value), void *arg)
+{
+	static const char *const common[] = { "throughput_GBps_per_node",
+		"fraction_of_peak", "hops_per_packet" };
+	const struct load_result *l = &r->result;
+	const struct hist *h = &l->latency;
+	double value;
+	size_t i;
+
+	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		if (machine_run_figure(r, common[i], &value))
+			f(arg, common[i], value);
+	if (l->has_peak)
+		f(arg, "peak_GBps_per_node", (double)l->peak_bps / 1e9);
+	if (l->offered_bps)
+		f(arg, "offered_GBps_per_node", (double)l->offered_bps / 1e9);
+	if (h->n) {
+		f(arg, "latency_mean_ns", ns(hist_mean(h)));
+		f(arg, "latency_p50_ns", ns(hist_quantile(h, 500)));
+		f(arg, "latency_p99_ns", ns(hist_quantile(h, 990)));
+		f(arg, "latency_max_ns", ns(h->max));
+	}
+	for (i = 0; i < l->n_figures; i++)
+		f(arg, l->figure[i].name, l->figure[i].value);
+	f(arg, "sim_time_ns", ns(l->end));
 }

@@ -70,7 +70,7 @@ struct nic_ops {
 	uint64_t most_memory; /* bytes of a node that it addresses; 0: any */
 	size_t size; /* of the variant, whose first member is struct nic */
 	/* What parameters of other sections need that it has, in words with
-	 * blanks between them: see machine.c.  NULL: nothing. */
+	 * blanks between them: see machine_has().  NULL: nothing. */
 	const char *has;
 	size_t node_size; /* of a node's part */
 	const struct param *params; /* of a struct of its own */

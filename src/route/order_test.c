@@ -112,8 +112,8 @@ static struct trip go(const struct world *x, struct packet p, bool is_ordered)
 	router_id at;
 
 	for (;;) {
-		struct route_step s = order_ops.next(
-			&x->o.route, &p, end.router, end.port);
+		struct route_step s =
+			order_ops.next(&x->o.route, &p, end.router, end.port);
 		port_mask all;
 
 		at = end.router;

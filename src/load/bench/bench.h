@@ -121,6 +121,7 @@ struct bench_driver {
 	bool has_self; /* a node can put into its own memory */
 	/* flush() of a put means that the bytes are there. */
 	bool has_acks;
+	bool gets_by_means; /* gets have a choice, too: the key's */
 
 	/* Not from a program. */
 	size_t (*size)(const struct bench_needs *n);
@@ -150,6 +151,14 @@ struct bench_driver {
 	/* Waits for a word of memory, where a transfer's last word comes last:
 	 * then nobody needs a counter for a message. */
 	bool (*wait_word)(struct bench_end *x, uint64_t at, uint64_t value);
+	/*
+	 * Adds to a word of a node's memory, with at most so many under way,
+	 * which flush() waits for.  settle() waits until loads of a node see
+	 * what has been added to words of its own.
+	 */
+	void (*add)(struct bench_end *x, uint32_t node, uint64_t at,
+		uint64_t operand, uint32_t most);
+	bool (*settle)(struct bench_end *x);
 	/* Messages that programs on both sides know of. */
 	bool (*send)(struct bench_end *x, uint32_t node, uint64_t bytes);
 	bool (*receive)(struct bench_end *x, uint32_t node, uint64_t bytes);

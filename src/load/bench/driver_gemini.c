@@ -1,5 +1,6 @@
 /*
- * Gemini's interface: puts and gets by FMA.  A counter is what the target's
+ * Gemini's interface: puts and gets by FMA, or as block transfers, which the
+ * library leaves long ones to.  A counter is what the target's
  * events say of bytes that have come: each put raises one there that names
  * its counter.  Completions are events at the sender.
  */
@@ -97,16 +98,32 @@ static bool gem_await(struct bench_end *x, uint32_t counter)
 	return true;
 }
 
-static void post(struct bench_end *x, const struct gemini_post *p)
+enum { BY_FMA = 1, BY_BTE };
+
+/* Until fewer than so many are under way, then one more. */
+static void make_room(struct bench_end *x, uint64_t most)
 {
 	struct own *o = own(x);
 
 	take_all(x);
-	while (o->posted - o->ended >= WINDOW)
+	while (o->posted - o->ended >= most)
 		wait_for(x, &o->done);
 	o->posted++;
-	programs_did(
-		&x->bench->programs, "gemini_fma", gemini_fma(o->done.nic, p));
+}
+
+static void post(
+	struct bench_end *x, uint32_t means, const struct gemini_post *p)
+{
+	struct own *o = own(x);
+	bool is_block = means == BENCH_AUTO
+				? gemini_is_block(o->done.nic, p->bytes)
+				: means == BY_BTE;
+
+	make_room(x, WINDOW);
+	programs_did(&x->bench->programs,
+		is_block ? "gemini_bte" : "gemini_fma",
+		is_block ? gemini_bte(o->done.nic, p)
+			 : gemini_fma(o->done.nic, p));
 }
 
 static void gem_put(struct bench_end *x, const struct bench_put *p)
@@ -125,7 +142,7 @@ static void gem_put(struct bench_end *x, const struct bench_put *p)
 			counts ? (uint64_t)p->counter << 32 | p->bytes : 0,
 	};
 
-	post(x, &post_);
+	post(x, p->means, &post_);
 }
 
 static void gem_get(struct bench_end *x, uint32_t node, uint64_t from,
@@ -144,7 +161,28 @@ static void gem_get(struct bench_end *x, uint32_t node, uint64_t from,
 
 	(void)queue;
 	(void)is_tracked;
-	post(x, &post_);
+	post(x, x->bench->means, &post_);
+}
+
+static void gem_add(struct bench_end *x, uint32_t node, uint64_t at,
+	uint64_t operand, uint32_t most)
+{
+	struct gemini_post post_ = {
+		.op = GEMINI_AMO,
+		.node = node,
+		.handle = HANDLE,
+		.offset = at,
+		.bytes = 8,
+		.amo = GEMINI_ADD,
+		.operand = { operand },
+		.is_cached = true,
+		.cq = own(x)->done.cq,
+		.remote_cq = GEMINI_NO_CQ,
+	};
+
+	make_room(x, most);
+	programs_did(&x->bench->programs, "gemini_fma",
+		gemini_fma(own(x)->done.nic, &post_));
 }
 
 static bool gem_flush(struct bench_end *x)
@@ -157,7 +195,44 @@ static bool gem_flush(struct bench_end *x)
 	return !o->failed;
 }
 
-static const char *const means[] = { "auto", "fma", NULL };
+/* How long packets of a channel are that a node has sent, on average: a sender
+ * counts bytes, the receiver at the other end packets. */
+static void report_phits(const struct bench *b, struct load_result *r,
+	const char *name, site_id node, uint32_t channel)
+{
+	const struct net *n = b->programs.load.net;
+	struct topo_end chip = n->topo->ops->peer(n->topo, node, 0);
+	sim_time now = sim_now(n->sim);
+	uint64_t bytes =
+		net_counters(n, node, 0, 1u << channel, now).sent_bytes;
+	uint64_t packets =
+		net_counters(n, chip.router, chip.port, 1u << channel, now)
+			.packets;
+
+	if (packets)
+		load_figure(r, name,
+			(double)bytes / (double)packets / n->link.chunk);
+}
+
+static void gem_report(
+	const struct bench *b, struct load_result *r, site_id from, site_id to)
+{
+	report_phits(b, r, "request_phits", from, 0);
+	report_phits(b, r, "response_phits", to, 1);
+}
+
+/* What the cache of atomics still has. */
+static bool gem_settle(struct bench_end *x)
+{
+	struct own *o = own(x);
+
+	o->posted++;
+	return programs_did(&x->bench->programs, "gemini_amo_flush",
+		       gemini_amo_flush(o->done.nic, o->done.cq, 0)) &&
+	       gem_flush(x);
+}
+
+static const char *const means[] = { "auto", "fma", "bte", NULL };
 
 const struct bench_driver bench_gemini = {
 	.name = "gemini",
@@ -168,6 +243,7 @@ const struct bench_driver bench_gemini = {
 	.most_lanes = MOST_LANES,
 	.has_self = true,
 	.has_acks = true,
+	.gets_by_means = true,
 	.size = gem_size,
 	.open = gem_open,
 	.expect = gem_expect,
@@ -175,4 +251,7 @@ const struct bench_driver bench_gemini = {
 	.put = gem_put,
 	.get = gem_get,
 	.flush = gem_flush,
+	.report = gem_report,
+	.add = gem_add,
+	.settle = gem_settle,
 };

@@ -10,9 +10,10 @@ static void release(const struct nic_at *a, packet_id id)
 		a->nic->net->packets[id].chunks, a->t);
 }
 
-/* A packet goes away. */
-static void finish(const struct nic_at *a, packet_id id)
+/* A packet goes away, with its transaction's bytes in memory, or not. */
+static void finish(const struct nic_at *a, packet_id id, bool is_done)
 {
+	gem_account_end(a, id, is_done);
 	gem_here(a)->inside--;
 	if (gem_load(a, id)->is_held)
 		release(a, id);
@@ -21,7 +22,7 @@ static void finish(const struct nic_at *a, packet_id id)
 
 /* --- events at the target --- */
 
-static struct gem_remote *find_remote(
+struct gem_remote *gem_target_remote(
 	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id)
 {
 	struct gem_remote *x;
@@ -41,42 +42,75 @@ static struct gem_remote *find_remote(
 	return x;
 }
 
-/* Another packet of a transaction that wants an event has been delivered. */
+static uint32_t remote_cq(const struct nic_at *a, const struct gem_load *l)
+{
+	const struct range *r;
+
+	if (l->remote_cq != GEMINI_CQ_OF_HANDLE)
+		return l->remote_cq;
+	r = ranges_find(&gem_here(a)->handles, l->handle);
+	return r ? gem_cq_of_handle(a, r->flags) : GEMINI_NO_CQ;
+}
+
+/* Another packet of a transaction that wants an event has come; there is none
+ * where any of them was refused. */
 static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 {
 	struct gem_node *n = a->node;
 	struct gem_remote *x;
+	bool is_bad = l->status;
 	uint32_t id;
 
+	if (l->op == GEMINI_SEND)
+		gem_bte_deliver(a, src, l);
 	if (l->remote_cq == GEMINI_NO_CQ)
 		return;
 	if (l->count != 1) {
-		x = find_remote(n, src, l->ssid, &id);
+		x = gem_target_remote(n, src, l->ssid, &id);
 		x->came++;
+		x->is_bad |= is_bad;
+		is_bad = x->is_bad;
 		x->count = l->count ? l->count : x->count;
 		if (x->came != x->count)
 			return;
 		slots_give(&n->remotes, id);
 	}
-	if (!gem_cq_write(a, l->remote_cq, l->remote_data, GEMINI_OK))
+	if (!is_bad &&
+		!gem_cq_write(a, remote_cq(a, l), l->remote_data, GEMINI_OK))
 		l->status = GEMINI_BAD_QUEUE;
+	l->event_at = n->event_at;
 }
 
 /* --- requests --- */
 
-static uint32_t check(const struct nic_at *a, struct gem_load *l)
+static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 {
-	uint32_t right = l->op == GEMINI_PUT ? GEMINI_WRITE : GEMINI_READ;
+	bool is_atomic = gem_is_atomic(l->op);
+	uint32_t right = is_atomic	       ? GEMINI_READ | GEMINI_WRITE
+			 : l->op == GEMINI_PUT ? GEMINI_WRITE
+					       : GEMINI_READ;
+	const struct range *r;
+	uint32_t status;
 
-	return ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
+	if (l->op == GEMINI_SEND)
+		return gem_bte_match(a, src, l);
+	if (l->status) /* it could not be read */
+		return l->status;
+	r = ranges_find(&gem_here(a)->handles, l->handle);
+	if (r && r->tag != l->tag)
+		return GEMINI_NO_RIGHT;
+	status = ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
 		l->bytes, right, right, &l->offset);
+	return !status && is_atomic && l->offset % 8 ? GEMINI_UNALIGNED
+						     : status;
 }
 
 static void respond(const struct nic_at *a, packet_id id)
 {
 	const struct gem_load *l = gem_load(a, id);
 	uint32_t src = a->nic->net->packets[id].src;
-	bool has_data = l->op == GEMINI_GET && !l->status;
+	bool has_data =
+		(l->op == GEMINI_GET || l->op == GEMINI_FETCH) && !l->status;
 	uint32_t format = l->status  ? GEM_ERROR
 			  : has_data ? GEM_DATA
 				     : GEM_DONE;
@@ -92,8 +126,24 @@ static void respond(const struct nic_at *a, packet_id id)
 	if (has_data)
 		memcpy(r->data, l->data, l->bytes);
 	gem_here(a)->responses++;
+	gem_account_response(a, id, back, has_data);
 	gem_send(a, back);
-	finish(a, id);
+	finish(a, id, !l->status);
+}
+
+static void tell_delivered(const struct nic_at *a, packet_id id)
+{
+	if (a->nic->on_delivered)
+		a->nic->on_delivered(
+			a->nic->arg, a->s, &a->nic->net->packets[id], a->t);
+}
+
+void gem_target_done(const struct nic_at *a, packet_id id)
+{
+	gem_charge(a, id, CAUSE_ENGINE, a->t);
+	deliver(a, a->nic->net->packets[id].src, gem_load(a, id));
+	tell_delivered(a, id);
+	respond(a, id);
 }
 
 static void on_read(const struct nic_at *a, const struct side_read *r)
@@ -102,6 +152,7 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 
 	if (!host_read(a->nic->host, a->s, r->at, l->data, r->bytes))
 		l->status = GEMINI_OUT_OF_BOUNDS;
+	gem_charge(a, r->id, CAUSE_MEMORY_READ, a->t);
 	respond(a, r->id);
 }
 
@@ -109,21 +160,25 @@ static void execute(const struct nic_at *a, packet_id id)
 {
 	struct side *side = gem_of(a)->side;
 	struct gem_load *l = gem_load(a, id);
+	uint32_t src = a->nic->net->packets[id].src;
 
-	l->status = (uint8_t)check(a, l);
+	l->status = (uint8_t)check(a, src, l);
 	if (l->status || !l->bytes) {
-		if (!l->status)
-			deliver(a, a->nic->net->packets[id].src, l);
+		deliver(a, src, l);
 		respond(a, id);
+	} else if (gem_is_atomic(l->op)) {
+		gem_amo_execute(a, id);
 	} else if (l->op == GEMINI_GET) {
+		gem_amo_touch(a, l->offset, l->bytes);
 		side_reads_begin(a, &gem_here(a)->reads, l->offset, l->bytes,
 			on_read, NULL, id);
 	} else {
+		gem_amo_touch(a, l->offset, l->bytes);
 		gem_post(a,
 			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
 			GEM_WRITTEN, id);
 		/* the event follows the bytes on the bus */
-		deliver(a, a->nic->net->packets[id].src, l);
+		deliver(a, src, l);
 	}
 }
 
@@ -138,16 +193,18 @@ static void take_response(const struct nic_at *a, packet_id id)
 
 	if (!x || x->round != l->round) {
 		n->late++;
-		finish(a, id);
+		finish(a, id, false);
 	} else if (l->bytes) {
 		l->offset = x->here;
+		gem_amo_touch(a, l->offset, l->bytes);
 		gem_post(a,
 			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
 			GEM_WRITTEN, id);
 		gem_fma_answered(a, l->request, l->round, l->status);
+		l->event_at = n->event_at;
 	} else {
 		gem_fma_answered(a, l->request, l->round, l->status);
-		finish(a, id);
+		finish(a, id, false);
 	}
 }
 
@@ -161,6 +218,7 @@ void gem_target_on_in(const struct nic_at *a, packet_id id)
 		     gem_here(a)->inside > (uint32_t)gem_params(a)->pending;
 	if (!l->is_held)
 		release(a, id);
+	gem_charge(a, id, CAUSE_TRANSLATION, a->t);
 	if (l->is_response)
 		take_response(a, id);
 	else
@@ -170,15 +228,14 @@ void gem_target_on_in(const struct nic_at *a, packet_id id)
 void gem_target_on_written(const struct nic_at *a, packet_id id)
 {
 	struct gem_load *l = gem_load(a, id);
-	const struct packet *p = &a->nic->net->packets[id];
 
 	if (!host_write(a->nic->host, a->w, a->s, a->t, l->offset, l->data,
 		    l->bytes))
 		l->status = GEMINI_OUT_OF_BOUNDS;
-	if (a->nic->on_delivered)
-		a->nic->on_delivered(a->nic->arg, a->s, p, a->t);
+	gem_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	tell_delivered(a, id);
 	if (l->is_response)
-		finish(a, id);
+		finish(a, id, !l->status);
 	else
 		respond(a, id);
 }

@@ -5,12 +5,18 @@
 #include "router/tiled/tiled.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "net/send.h"
 
 #define AT(field) offsetof(struct tiled_params, field)
+
+#define ROW(i)                                                                 \
+	PARAM_ROW(PARAM_TEXT, "tiles." i, AT(tiles[(i)[0] - '0']), "", 0, 0,   \
+		"what is at the tiles of a row: a link (\"x+3\") or p, a "     \
+		"processor tile, each; none: processor tiles in the middle "   \
+		"columns, links around them",                                  \
+		"assumed: GEM-F37")
 
 static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "rows", AT(rows), "8", 1, TILED_ROWS,
@@ -20,6 +26,14 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "processors", AT(processors), "8", 1,
 		TILED_TILES / 2, "number of tiles that face the nodes",
 		"GEM-N6"),
+	ROW("0"),
+	ROW("1"),
+	ROW("2"),
+	ROW("3"),
+	ROW("4"),
+	ROW("5"),
+	ROW("6"),
+	ROW("7"),
 	PARAM_ROW(PARAM_TIME, "cycle", AT(cycle), "1250 ps", 1, 1000000,
 		"time that a chunk takes on a bus or channel inside a chip",
 		"GEM-N29"),
@@ -66,22 +80,6 @@ static uint32_t count_links(const struct topo *t)
 	return n;
 }
 
-static int check_tiles(
-	const struct tiled_params *h, uint32_t links, struct err *e)
-{
-	int64_t tiles = h->rows * h->columns;
-
-	if ((int64_t)links + h->processors != tiles)
-		return err_set(e,
-			"router.kind: %u links do not fit tiled routers of "
-			"%lld x %lld tiles, %lld of which face nodes (want "
-			"%lld links)",
-			links, (long long)h->rows, (long long)h->columns,
-			(long long)h->processors,
-			(long long)(tiles - h->processors));
-	return 0;
-}
-
 static int tiled_check(
 	const struct net *n, const struct net_setup *s, struct err *e)
 {
@@ -96,7 +94,7 @@ static int tiled_check(
 			"own (topology.nodes: at least 1)");
 	links = count_links(t);
 	nodes = t->n_ports - links;
-	if (check_tiles(h, links, e))
+	if (tiled_check_tiles(h, t, links, e))
 		return -1;
 	if (nodes > TILED_NODES)
 		return err_set(e,
@@ -133,117 +131,6 @@ static size_t tiled_site_bytes(uint32_t n_ports)
 			   : sizeof(struct tiled_node);
 }
 
-static void number_port(
-	struct tiled *d, port_id p, uint32_t gate, uint32_t link)
-{
-	BUG_IF(gate >= TILED_GATES || link >= TILED_LINKS);
-	d->gate_of[p] = (uint8_t)gate;
-	d->link_of[p] = (uint8_t)link;
-	d->port_at[gate][link] = (uint8_t)p;
-	d->links[gate] |= (port_mask)1 << p;
-	d->all[gate] |= (uint8_t)(1u << link);
-}
-
-static void number_links(struct tiled *d)
-{
-	const struct topo *t = d->router.net->topo;
-	uint32_t p;
-
-	for (p = 0; p < d->n_links; p++) {
-		struct topo_direction x =
-			t->ops->direction ? t->ops->direction(t, p)
-					  : (struct topo_direction){ p, 0 };
-
-		number_port(d, p, x.number, x.link);
-		if (x.number >= d->n_groups)
-			d->n_groups = x.number + 1;
-	}
-	d->n_gates = d->n_groups + d->n_nodes;
-	for (p = 0; p < d->n_nodes; p++)
-		number_port(d, d->n_links + p, d->n_groups + p, 0);
-}
-
-/* Which links are straight ahead of which: the same at all chips. */
-static void find_ahead(struct tiled *d)
-{
-	const struct topo *t = d->router.net->topo;
-	port_id p, on;
-
-	memset(d->ahead_gate, TILED_NO_TILE, sizeof(d->ahead_gate));
-	for (p = 0; p < d->n_links; p++) {
-		on = t->ops->straight(t, d->router.sites.first, p);
-		if (on == TOPO_NO_PORT)
-			continue;
-		d->ahead_gate[p] = d->gate_of[on];
-		d->ahead_link[p] = d->link_of[on];
-		d->behind[on] |= (port_mask)1 << p;
-	}
-}
-
-/* Links of one direction that end in one column. */
-static void find_beside(struct tiled *d)
-{
-	port_id p, q;
-
-	for (p = 0; p < d->n_links; p++)
-		for (q = 0; q < d->n_links; q++)
-			if (q != p && d->gate_of[p] == d->gate_of[q] &&
-				d->column_of[d->tile_of[p]] ==
-					d->column_of[d->tile_of[q]])
-				d->beside[p] |= (uint8_t)(1u << d->link_of[q]);
-}
-
-/* Tiles that face nodes are in the middle columns, equally many in each; links
- * end at the others, row by row. */
-static bool is_processor(const struct tiled *d, uint32_t tile)
-{
-	uint32_t columns = (uint32_t)d->how.columns;
-	uint32_t rows = (uint32_t)d->how.rows, n = (uint32_t)d->how.processors;
-	uint32_t wide = (n + rows - 1) / rows, first, per, row, column;
-
-	wide = wide < 2 && columns > 1 && n > 1 ? 2 : wide;
-	first = (columns - wide) / 2;
-	row = tile / columns;
-	column = tile % columns;
-	if (column < first || column >= first + wide)
-		return false;
-	per = n / wide + (column - first < n % wide);
-	/* spread over the rows */
-	return (row + 1) * per / rows != row * per / rows;
-}
-
-/* The port by which packets of an input arrived. */
-static uint32_t source_of(const struct tiled *d, uint32_t in)
-{
-	uint32_t per = (uint32_t)d->how.processors + 1;
-
-	return in < d->n_links ? in : d->n_links + (in - d->n_links) / per;
-}
-
-static void place_tiles(struct tiled *d)
-{
-	uint32_t n = (uint32_t)(d->how.rows * d->how.columns), tile, p = 0;
-	uint32_t k = 0, node;
-
-	for (tile = 0; tile < n; tile++) {
-		d->row_of[tile] = (uint8_t)(tile / (uint32_t)d->how.columns);
-		d->column_of[tile] = (uint8_t)(tile % (uint32_t)d->how.columns);
-		if (is_processor(d, tile))
-			d->processor[k++] = (uint8_t)tile;
-		else
-			d->tile_of[p++] = (uint8_t)tile;
-	}
-	BUG_IF(p != d->n_links);
-	for (node = 0; node < d->n_nodes; node++) {
-		for (k = 0; k < (uint32_t)d->how.processors; k++)
-			d->tile_of[p++] = d->processor[k];
-		d->tile_of[p++] = TILED_NO_TILE;
-	}
-	d->n_inputs = p;
-	for (p = 0; p < d->n_inputs; p++)
-		d->source_of[p] = (uint8_t)source_of(d, p);
-}
-
 static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	const struct router_sites *sites)
 {
@@ -277,10 +164,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	if (!is_node) {
 		d->n_links = count_links(n->topo);
 		d->n_nodes = sites->n_ports - d->n_links;
-		number_links(d);
-		find_ahead(d);
-		place_tiles(d);
-		find_beside(d);
+		tiled_place(d);
 	}
 	d->stride = is_node ? sizeof(struct tiled_node)
 			    : sizeof(struct tiled_chip) +
@@ -617,6 +501,7 @@ const struct router_ops tiled_ops = {
 	.name = "tiled",
 	.channels = channels,
 	.n_channels = TILED_CHANNELS,
+	.posts_tokens = true,
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.params_size = sizeof(struct tiled_params),

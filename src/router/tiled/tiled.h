@@ -58,6 +58,7 @@ enum tiled_inner { TILED_INNER, TILED_IDEAL };
 struct tiled_params {
 	int64_t rows, columns;
 	int64_t processors; /* tiles that face the nodes */
+	char tiles[TILED_ROWS][PARAM_TEXT_MAX]; /* by row; or none */
 	int64_t cycle; /* that a phit takes inside, ps */
 	int64_t inner; /* an enum tiled_inner */
 	int64_t row, column; /* of inner buffers */
@@ -220,6 +221,12 @@ struct tiled {
 
 extern const struct router_ops tiled_ops;
 extern const struct router_calls tiled_chip_calls, tiled_node_calls;
+
+/* tiles.c: whether so many links and the processor tiles make a chip; and the
+ * tables of where everything is. */
+int tiled_check_tiles(const struct tiled_params *h, const struct topo *t,
+	uint32_t links, struct err *e);
+void tiled_place(struct tiled *d);
 
 static inline struct tiled *tiled_of(const struct router *r)
 {

@@ -1,0 +1,299 @@
+#define _GNU_SOURCE
+#include "machine/blocks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "router/registry.h"
+
+/* --- all parameters --- */
+
+static void add_block(struct machine *m, const char *section,
+	const struct param *rows, size_t n, void *values, const char *needs)
+{
+	struct machine_use *u = &m->use[m->n_blocks];
+
+	BUG_IF(m->n_blocks == MACHINE_BLOCKS);
+	snprintf(u->needs, sizeof(u->needs), "%s", needs);
+	m->block[m->n_blocks] = (struct param_block){
+		.section = section,
+		.rows = rows,
+		.n_rows = n,
+		.values = values,
+		.origins = mem_alloc(n, sizeof(struct param_origin)),
+	};
+	param_defaults(&m->block[m->n_blocks++]);
+}
+
+static void add_word(struct machine_kind *k, const char *word)
+{
+	size_t n = strlen(k->words);
+
+	snprintf(
+		k->words + n, sizeof(k->words) - n, "%s%s", n ? "|" : "", word);
+}
+
+/* The row that says which variant a section has, whose default it takes; the
+ * others are added with their variants. */
+static struct machine_kind *add_kind(
+	struct machine *m, const char *section, struct param row)
+{
+	struct machine_kind *k = &m->kind_row[m->n_kinds++];
+
+	BUG_IF(m->n_kinds > sizeof(m->kind_row) / sizeof(m->kind_row[0]));
+	row.name = "kind";
+	row.type = PARAM_WORD;
+	row.words = k->words;
+	k->row = row;
+	k->section = section;
+	add_word(k, row.def);
+	add_block(m, section, &k->row, 1, &m->kinds, "");
+	return k;
+}
+
+/* A variant of a section, and the parameters that it alone has; returns
+ * their values. */
+static void *add_variant(struct machine *m, struct machine_kind *k,
+	const char *name, const struct param *rows, size_t n, size_t size)
+{
+	char needs[sizeof(m->use[0].needs)];
+	void *values;
+
+	BUG_IF(k->n_variants++ == MACHINE_KINDS);
+	if (strcmp(name, k->row.def) != 0)
+		add_word(k, name);
+	if (!size)
+		return NULL;
+	values = mem_alloc(1, size);
+	snprintf(needs, sizeof(needs), "%s.%s", k->section, name);
+	add_block(m, k->section, rows, n, values, needs);
+	return values;
+}
+
+static void add_topos(struct machine *m)
+{
+	const struct topo_ops *const *o = topo_registry;
+	struct machine_kind *k = add_kind(m, "topology",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, topo),
+			.def = o[0]->name,
+			.help = "kind of topology",
+			.source = "assumed: the simplest topology",
+		});
+
+	for (size_t i = 0; o[i]; i++) {
+		m->topos[i] = add_variant(m, k, o[i]->name, o[i]->params,
+			o[i]->n_params, o[i]->size);
+		m->topos[i]->ops = o[i];
+	}
+}
+
+/* What topologies have in this section beside their own parameters. */
+static void add_topo_blocks(struct machine *m, const char *section)
+{
+	const struct topo_block *const *b;
+	size_t i;
+
+	for (i = 0; topo_registry[i]; i++)
+		for (b = topo_registry[i]->blocks; b && *b; b++)
+			if (!strcmp((*b)->section, section))
+				add_block(m, section, (*b)->rows, (*b)->n_rows,
+					m->topos[i], (*b)->needs);
+}
+
+static void add_links(struct machine *m)
+{
+	add_block(m, "link", link_params_table, link_params_n, &m->link, "");
+	add_block(
+		m, "link", retry_kind_table, retry_kind_n, &m->link.retry, "");
+	add_block(m, "link", retry_params_table, retry_params_n, &m->link.retry,
+		"replay");
+	add_topo_blocks(m, "link");
+	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
+		"carried-routes");
+	add_block(m, "link", training_params_table, training_params_n,
+		&m->lines, "cables");
+}
+
+static void add_routers(struct machine *m)
+{
+	const struct router_ops *const *o = router_registry;
+	struct machine_kind *k = add_kind(m, "router",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, router),
+			.def = o[0]->name,
+			.help = "kind of router",
+		});
+
+	add_block(m, "router", net_every_table, net_every_n, &m->router, "");
+	add_block(m, "router", net_params_table, net_params_n, &m->router,
+		"router.direct");
+	for (size_t i = 0; o[i]; i++)
+		m->routers[i] = add_variant(m, k, o[i]->name, o[i]->params,
+			o[i]->n_params, o[i]->params_size);
+}
+
+static void add_routes(struct machine *m)
+{
+	const struct route_ops *const *o = route_registry;
+	struct machine_kind *k = add_kind(m, "routing",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, route),
+			.def = "auto",
+			.help = "kind of routing; auto: the usual one for the "
+				"topology",
+			.source = "assumed: the topology's own",
+		});
+
+	for (size_t i = 0; o[i]; i++) {
+		m->routes[i] = add_variant(m, k, o[i]->name, o[i]->params,
+			o[i]->n_params, o[i]->size);
+		m->routes[i]->ops = o[i];
+	}
+}
+
+static void add_nics(struct machine *m)
+{
+	const struct nic_ops *const *o = nic_registry;
+	struct machine_kind *k = add_kind(m, "nic",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, nic),
+			.def = "none",
+			.help = "kind of network interface",
+			.source = "assumed: workloads inject packets directly "
+				  "into the network",
+		});
+
+	for (size_t i = 0; o[i]; i++)
+		m->nics[i] = add_variant(m, k, o[i]->name, o[i]->params,
+			o[i]->n_params, o[i]->params_size);
+}
+
+static void add_sides(struct machine *m)
+{
+	const struct side_ops *const *o = side_registry;
+	struct machine_kind *k = add_kind(m, "side",
+		(struct param){
+			.offset = offsetof(struct machine_kinds, side),
+			.def = "none",
+			.help = "what connects the network interface to "
+				"memory: a cache or a bus",
+			.source = "assumed: follows from the network interface",
+		});
+
+	snprintf(m->use[m->n_blocks - 1].needs,
+		sizeof(m->use[m->n_blocks - 1].needs), "any-side");
+	for (size_t i = 0; o[i]; i++)
+		m->sides[i] = add_variant(m, k, o[i]->name, o[i]->params,
+			o[i]->n_params, o[i]->params_size);
+}
+
+struct machine *machine_default(void)
+{
+	struct machine *m = mem_alloc(1, sizeof(*m));
+
+	m->is_whole = true;
+	add_topos(m);
+	add_topo_blocks(m, "topology");
+	add_links(m);
+	add_routers(m);
+	add_routes(m);
+	add_nics(m);
+	add_sides(m);
+	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
+	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
+	add_block(m, "faults", fault_params_table, fault_params_n,
+		&m->fault_lines, "");
+	add_block(m, "faults", fault_lines_table, fault_lines_n,
+		&m->fault_lines, "cables");
+	return m;
+}
+
+/* --- which parameters a machine has --- */
+
+struct topo *machine_topo_now(const struct machine *m)
+{
+	return m->topos[m->kinds.topo];
+}
+
+struct topo_words machine_words_now(const struct machine *m)
+{
+	const struct topo *t = machine_topo_now(m);
+
+	return t->ops->words
+		       ? t->ops->words(t)
+		       : (struct topo_words){ t->ops->has, t->ops->routing };
+}
+
+const struct nic_ops *machine_nic_now(const struct machine *m)
+{
+	return m->kinds.nic ? nic_registry[m->kinds.nic - 1] : NULL;
+}
+
+const struct side_ops *machine_side_now(const struct machine *m)
+{
+	return m->kinds.side ? side_registry[m->kinds.side - 1] : NULL;
+}
+
+size_t machine_route_now(const struct machine *m)
+{
+	const char *own = machine_words_now(m).routing;
+	size_t i = 0;
+
+	if (m->kinds.route)
+		return (size_t)m->kinds.route - 1;
+	while (route_registry[i + 1] && strcmp(route_registry[i]->name, own))
+		i++;
+	return i;
+}
+
+/* Whether words, or NULL, have one of them. */
+static bool has_word(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	while (words && *words) {
+		words += strspn(words, " ");
+		if (strcspn(words, " ") == n && !strncmp(words, word, n))
+			return true;
+		words += strcspn(words, " ");
+	}
+	return false;
+}
+
+/* "nic.elan4", or "nic" where there is any. */
+static bool is_kind(const char *needs, const char *section, const char *kind)
+{
+	size_t n = strlen(section);
+
+	if (!kind || strncmp(needs, section, n) != 0)
+		return false;
+	return !needs[n] || (needs[n] == '.' && !strcmp(needs + n + 1, kind));
+}
+
+bool machine_has(const struct machine *m, const char *word)
+{
+	const struct nic_ops *nic = machine_nic_now(m);
+
+	return has_word(machine_words_now(m).has, word) ||
+	       has_word(route_registry[machine_route_now(m)]->has, word) ||
+	       has_word(m->link.retry.kind ? "replay" : NULL, word) ||
+	       has_word(nic ? nic->has : NULL, word);
+}
+
+bool machine_uses(const struct machine *m, size_t block)
+{
+	const char *needs = m->use[block].needs;
+	const char *router = router_registry[m->kinds.router]->name;
+	const struct nic_ops *nic = machine_nic_now(m);
+	const struct side_ops *side = machine_side_now(m);
+
+	return m->is_whole || !*needs || machine_has(m, needs) ||
+	       is_kind(needs, "topology", machine_topo_now(m)->ops->name) ||
+	       is_kind(needs, "routing",
+		       route_registry[machine_route_now(m)]->name) ||
+	       is_kind(needs, "router", router) ||
+	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
+	       is_kind(needs, "side", side ? side->name : NULL);
+}
