@@ -49,10 +49,18 @@ everywhere alltoall bytes=1304 driver=messages data=synthetic
 everywhere storm count=60
 for machine in 'bgq --shape 3x2x2' 'qsnet2-16 --shape 7' \
 	'torus --shape 3x2x2' 'gemini --shape 2x2x1'; do
-	works $machine stream procs=3 bytes=1000 rounds=5 both=yes places=2
+	works $machine stream procs=2 bytes=1000 rounds=5 both=yes places=2
 	works $machine sweep procs=2 max=2KiB rounds=2 burst=3
 done
 report 'several processes of a node send to their peers'
+for machine in 'bgq --shape 3x2x2' 'torus --shape 3x2x2' 'dragonfly' \
+	'gemini --shape 3x2x1'; do
+	for keys in 'via=nic way=out' 'via=nic way=in' 'via=msg'; do
+		works $machine fan bytes=3000 rounds=2 $keys
+	done
+done
+[ "$(value neighbours)" = 3 ] || complain "neighbours: $(value neighbours)"
+report 'a node and its neighbours'
 for machine in 'gemini --shape 2x2x1' 'torus --shape 3x2x2'; do
 	works $machine amo variables=50 senders=4 rounds=400
 	digest=$(value digest)
@@ -118,6 +126,7 @@ refused 'same node' qsnet2-16 stream to=0
 refused 'same node' bgq-board gets to=0
 refused 'want fewer places' bgq-board stream bytes=64MiB rounds=100
 refused 'nic.kind elan4' bgq-board events
+refused 'node 3 has no neighbours' qsnet2-16 fan node=3
 refused 'no atomic operations' bgq-board amo
 refused 'at most 8 processes' gemini stream procs=9
 refused 'only 4 nodes' gemini --shape 3x1x1 amo senders=5

@@ -18,6 +18,7 @@ const struct load_ops *const load_registry[] = {
 	&load_amo,
 	&load_crossover,
 	&load_exchange,
+	&load_fan,
 	&load_mirror,
 	&load_alltoall,
 	&load_collective,

@@ -195,6 +195,32 @@ static bool gem_flush(struct bench_end *x)
 	return !o->failed;
 }
 
+/* How long packets of a channel are that a node has sent, on average: a sender
+ * counts bytes, the receiver at the other end packets. */
+static void report_phits(const struct bench *b, struct load_result *r,
+	const char *name, site_id node, uint32_t channel)
+{
+	const struct net *n = b->programs.load.net;
+	struct topo_end chip = n->topo->ops->peer(n->topo, node, 0);
+	sim_time now = sim_now(n->sim);
+	uint64_t bytes =
+		net_counters(n, node, 0, 1u << channel, now).sent_bytes;
+	uint64_t packets =
+		net_counters(n, chip.router, chip.port, 1u << channel, now)
+			.packets;
+
+	if (packets)
+		load_figure(r, name,
+			(double)bytes / (double)packets / n->link.chunk);
+}
+
+static void gem_report(
+	const struct bench *b, struct load_result *r, site_id from, site_id to)
+{
+	report_phits(b, r, "request_phits", from, 0);
+	report_phits(b, r, "response_phits", to, 1);
+}
+
 /* What the cache of atomics still has. */
 static bool gem_settle(struct bench_end *x)
 {
@@ -225,6 +251,7 @@ const struct bench_driver bench_gemini = {
 	.put = gem_put,
 	.get = gem_get,
 	.flush = gem_flush,
+	.report = gem_report,
 	.add = gem_add,
 	.settle = gem_settle,
 };
