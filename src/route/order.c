@@ -11,7 +11,8 @@
 enum {
 	TODO_SHIFT = 16, /* directions to go in, by their places in the order */
 	DIR_SHIFT = 28, /* the one that it goes in */
-	LINK_SHIFT = 32, /* 15 bits, modulo the links of a direction */
+	LINK_SHIFT = 32, /* 15 bits: modulo the links of a direction, its
+			  * link */
 	ORDER_SHIFT = 47,
 	LEFT_SHIFT = 48, /* hops that are left in that direction */
 };
@@ -83,6 +84,19 @@ static int set_order(struct order *o, struct err *e)
 		o->torus->letters[o->torus->n_dims - 1]);
 }
 
+/* The least number that all numbers of links divide. */
+static uint32_t common_multiple(const struct torus *t)
+{
+	uint32_t all = 1, i, k;
+
+	for (i = 0; i < t->n_dims; i++) {
+		for (k = all; k % t->n_links[i];)
+			k += all;
+		all = k;
+	}
+	return all;
+}
+
 static int order_init(struct route *r, const struct topo *t, struct err *e)
 {
 	struct order *o = (struct order *)r;
@@ -105,6 +119,7 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	r->n_channels = o->dateline ? 2 : 1;
 	r->has_planes = (uint8_t)o->planes;
 	o->coord = grid_list(o->torus);
+	o->links = common_multiple(o->torus);
 	for (i = 0; i < 2 * o->torus->n_dims; i++)
 		o->place[o->dir[i]] = (uint8_t)i;
 	for (i = 0; i < o->torus->n_dims; i++)
@@ -182,7 +197,7 @@ static void order_start(const struct route *r, struct packet *p)
 	uint64_t hash = random_draw(0, p->src, RANDOM_WAY, p->dst).a;
 	uint32_t named = p->hints ? p->hints - 1u : 0;
 	uint32_t ways = n_ways(r, p->src, p->dst);
-	uint32_t link = ((uint32_t)(hash >> 32) + named / ways) & 0x7fff;
+	uint32_t link = ((uint32_t)(hash >> 32) + named / ways) % o->links;
 
 	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
 		 (uint64_t)link << LINK_SHIFT |
