@@ -49,12 +49,20 @@ everywhere alltoall bytes=1304 driver=messages data=synthetic
 everywhere storm count=60
 for machine in 'bgq --shape 3x2x2' 'torus --shape 3x2x2' 'dragonfly' \
 	'gemini --shape 3x2x1'; do
-	for keys in 'via=nic way=out' 'via=nic way=in' 'via=msg'; do
+	for keys in 'procs=3 way=out' 'procs=3 way=in' 'via=msg'; do
 		works $machine fan bytes=3000 rounds=2 $keys
 	done
 done
 [ "$(value neighbours)" = 3 ] || complain "neighbours: $(value neighbours)"
 report 'a node and its neighbours'
+for machine in bgq-board qsnet2-16 torus gemini; do
+	works $machine stream bytes=1000 rounds=7 procs=2 both=yes places=3
+	digest=$(value digest)
+	works $machine stream bytes=1000 rounds=7 procs=2 both=yes places=3 \
+		--threads 3
+	[ "$(value digest)" = "$digest" ] || complain "$machine: another digest"
+done
+report 'several programs of a node stream at the same time'
 for machine in 'gemini --shape 2x2x1' 'torus --shape 3x2x2'; do
 	works $machine amo variables=50 senders=4 rounds=400
 	digest=$(value digest)
@@ -121,6 +129,8 @@ refused 'same node' bgq-board gets to=0
 refused 'want fewer places' bgq-board stream bytes=64MiB rounds=100
 refused 'nic.kind elan4' bgq-board events
 refused 'node 3 has no neighbours' qsnet2-16 fan node=3
+refused 'procs: 3 is out of range.*at most 2' qsnet2-16 stream procs=3
+refused 'one program (want procs=1 or via=nic)' torus stream procs=2 via=msg
 refused 'no atomic operations' bgq-board amo
 refused 'only 4 nodes' gemini --shape 3x1x1 amo senders=5
 printf 'schema: 1\nmachine: bare\ntopology:\n  kind: torus\n  shape: [4]\n' \

@@ -66,7 +66,13 @@
 	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \
 		"number of processes per node, with via=msg")
 
-/* ... and where its programs run. */
+/* ... or, of its means other than messages, programs ... */
+#define KEY_PROGRAMS(at, value)                                                \
+	KEY_COUNT("procs", at, value, 1, HOST_THREADS,                         \
+		"number of programs of each node, each with its own queues "   \
+		"and messages; one with via=msg")
+
+/* ... and where they run. */
 #define KEY_CPU(at)                                                            \
 	KEY_COUNT("cpu", at, "0", 0, HOST_THREADS - 1,                         \
 		"CPU that the programs run on")

@@ -54,6 +54,25 @@ static int check_memory(const struct bench *b, uint64_t memory, struct err *e)
 	return programs_need_memory(&b->programs, memory, e);
 }
 
+static int check_lanes(const struct bench *b, int64_t cpus, struct err *e)
+{
+	int64_t n = b->needs.n_lanes, most = b->driver->most_lanes;
+
+	if (n <= 1)
+		return 0;
+	if (b->needs.is_msg)
+		return err_set(e, "procs: with via=msg a node has one program "
+				  "(want procs=1 or via=nic)");
+	if (cpus - b->cpu < most)
+		most = cpus - b->cpu;
+	if (n > most)
+		return err_set(e,
+			"procs: %lld is out of range, since a node has %lld "
+			"CPUs and queues for programs (want at most %lld)",
+			(long long)n, (long long)most, (long long)most);
+	return 0;
+}
+
 static int check_keys(
 	const struct bench *b, const struct topo *t, struct err *e)
 {
@@ -70,7 +89,7 @@ static int check_keys(
 			"cpu: out of range, since a node has %lld CPUs, "
 			"counted from 0 (nic.cpus)",
 			(long long)cpus);
-	return 0;
+	return check_lanes(b, cpus, e);
 }
 
 static int check_processes(struct bench *b, struct err *e)

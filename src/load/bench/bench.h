@@ -39,6 +39,7 @@ struct bench_needs {
 	uint64_t touched; /* of that by each program, about */
 	size_t data; /* that it keeps for each program; 0: nothing */
 	uint64_t n_puts; /* of each program to any queue; 0: few */
+	uint32_t n_lanes; /* programs of a node; 0: one */
 	uint32_t queues; /* of each program; 0: one */
 	uint32_t queue_bytes; /* that will do; 0: as many as there can be */
 	int64_t routing; /* as the key says */

@@ -6,6 +6,9 @@
  * of the receiver's, or, where there are fewer places, to the place whose turn
  * it is.  What a place's bytes are is a function of its number; around them
  * the receiver's memory holds guards that must not change.
+ *
+ * A node may have several programs, each with places of its own: what one sends
+ * the other node's program of the same number waits for.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -31,8 +34,9 @@ struct side {
 struct stream {
 	struct bench bench;
 	/* keys */
-	int64_t both, places, source_offset, target_offset;
+	int64_t both, places, source_offset, target_offset, procs;
 
+	uint32_t n; /* programs of each node */
 	uint64_t n_places, source_slot, target_slot; /* slots in bytes */
 };
 
@@ -55,11 +59,23 @@ static const struct param params[] = {
 	KEY_BYTES("target-offset", AT(target_offset), "0", 0, 4095,
 		"offset of the destination from an aligned address"),
 	KEY_CPU(AT(bench.cpu)),
+	KEY_PROGRAMS(AT(procs), "1"),
 };
 
 static struct stream *of(struct load *l)
 {
 	return (struct stream *)l;
+}
+
+static const struct stream *stream_of(const struct bench_end *x)
+{
+	return (const struct stream *)x->bench;
+}
+
+/* The first of a program's places. */
+static uint64_t first_of(const struct bench_end *x)
+{
+	return x->lane * stream_of(x)->n_places;
 }
 
 /* --- bytes --- */
@@ -85,9 +101,11 @@ static size_t block_of(uint64_t at, uint64_t end)
 	return end - at < BLOCK ? (size_t)(end - at) : BLOCK;
 }
 
-static void fill_guards(const struct stream *s)
+static void fill_guards(const struct bench_end *x)
 {
-	uint64_t at = BENCH_TARGET, end = slot_of(s, s->n_places);
+	const struct stream *s = stream_of(x);
+	uint64_t at = slot_of(s, first_of(x));
+	uint64_t end = slot_of(s, first_of(x) + s->n_places);
 	uint8_t block[BLOCK];
 
 	memset(block, GUARD_BYTE, sizeof(block));
@@ -119,9 +137,10 @@ static bool check_guard(
 static void check_places(struct bench_end *x)
 {
 	struct stream *s = (struct stream *)x->bench;
-	uint64_t i, at, bytes = (uint64_t)s->bench.bytes;
+	uint64_t i = first_of(x), end = i + s->n_places;
+	uint64_t at, bytes = (uint64_t)s->bench.bytes;
 
-	for (i = 0; i < s->n_places; i++) {
+	for (; i < end; i++) {
 		at = target_of(s, i);
 		if (!bench_check(x, i + 1, at, bytes) ||
 			!check_guard(s, i, slot_of(s, i), at) ||
@@ -134,16 +153,17 @@ static void check_places(struct bench_end *x)
 
 static void prepare(struct bench_end *x, bool receives)
 {
-	const struct stream *s = (struct stream *)x->bench;
+	const struct stream *s = stream_of(x);
 	const struct bench_driver *d = x->bench->driver;
-	uint64_t rounds = (uint64_t)s->bench.rounds, i;
+	uint64_t rounds = (uint64_t)s->bench.rounds;
+	uint64_t i = first_of(x), end = i + s->n_places;
 	uint64_t bytes = (uint64_t)s->bench.bytes;
 
-	for (i = 0; !x->is_sink && i < s->n_places; i++)
+	for (; !x->is_sink && i < end; i++)
 		bench_make(x, i + 1, source_of(s, i), bytes);
 	if (receives) {
-		fill_guards(s);
-		d->expect(x, 0, rounds * bytes);
+		fill_guards(x);
+		d->expect(x, x->lane, rounds * bytes);
 	}
 	if (!x->is_sink)
 		bench_track_puts(x, x->bench->means, rounds, bytes);
@@ -151,7 +171,7 @@ static void prepare(struct bench_end *x, bool receives)
 
 static void send_all(struct bench_end *x)
 {
-	const struct stream *s = (struct stream *)x->bench;
+	const struct stream *s = stream_of(x);
 	const struct bench_driver *d = x->bench->driver;
 	struct bench_put p = bench_put(x, x->peer, (uint64_t)s->bench.bytes);
 	struct side *i = x->data;
@@ -160,9 +180,10 @@ static void send_all(struct bench_end *x)
 	if (d->stored)
 		i->stored = d->stored(x, &i->stored_at);
 	p.is_tracked = true;
+	p.counter = x->lane;
 	for (k = 0; k < (uint64_t)s->bench.rounds; k++) {
-		p.from = source_of(s, k % n);
-		p.to = target_of(s, k % n);
+		p.from = source_of(s, first_of(x) + k % n);
+		p.to = target_of(s, first_of(x) + k % n);
 		d->put(x, &p);
 	}
 	if (d->stored)
@@ -184,7 +205,7 @@ static void run(void *arg)
 	x->start = program_now();
 	if (!x->is_sink)
 		send_all(x);
-	if (receives && !d->await(x, 0))
+	if (receives && !d->await(x, x->lane))
 		return;
 	x->end = program_now();
 	if (receives)
@@ -208,12 +229,12 @@ static int set_places(struct stream *s, struct err *e)
 	s->n_places = (uint64_t)(s->places < 0 || s->places > s->bench.rounds
 					 ? s->bench.rounds
 					 : s->places);
-	if (s->n_places * s->target_slot > most)
+	if (s->n * s->n_places * s->target_slot > most)
 		return err_set(e,
 			"places: %" PRIu64 " messages of %" PRIu64
 			" bytes need more than the 1 GiB available; want fewer "
 			"places",
-			s->n_places, bytes);
+			s->n * s->n_places, bytes);
 	return 0;
 }
 
@@ -223,7 +244,6 @@ static int stream_init(struct load *l, const struct topo *t, struct route *r,
 	struct stream *s = of(l);
 	struct bench *b = &s->bench;
 	struct bench_needs n = {
-		.n_programs = b->from == b->to,
 		.memory = BENCH_MEMORY,
 		.data = sizeof(struct side),
 		.is_msg = b->via,
@@ -232,6 +252,9 @@ static int stream_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
+	s->n = (uint32_t)s->procs;
+	n.n_programs = b->from == b->to ? s->n : 2 * s->n;
+	n.n_lanes = s->n;
 	if (set_places(s, e))
 		return -1;
 	n.touched = (s->source_slot + s->target_slot) * s->n_places;
@@ -242,45 +265,83 @@ static int stream_init(struct load *l, const struct topo *t, struct route *r,
 	return 0;
 }
 
+/* The programs of the node that sends come first. */
 static void stream_start(struct load *l)
 {
-	struct bench *b = (struct bench *)l;
+	struct stream *s = of(l);
+	struct bench *b = &s->bench;
+	uint32_t i;
 
-	if (b->from != b->to) {
-		bench_start_pair(b, run, run);
-		return;
-	}
 	bench_open_ends(b);
-	b->ends[0].begins = true;
-	b->ends[0].peer = (uint32_t)b->to;
-	bench_run(b, 0, (site_id)b->from, (uint32_t)b->cpu, run);
+	for (i = 0; i < b->needs.n_programs; i++) {
+		struct bench_end *x = &b->ends[i];
+
+		x->begins = i < s->n;
+		x->lane = i % s->n;
+		x->peer = (uint32_t)(x->begins ? b->to : b->from);
+		bench_run(b, i, (site_id)(x->begins ? b->from : b->to),
+			(uint32_t)b->cpu + x->lane, run);
+	}
+}
+
+/* When the first of a node's programs started, and when the last was done. */
+struct span {
+	sim_time start, end;
+};
+
+static struct span span_of(const struct stream *s, uint32_t first)
+{
+	struct span p = { SIM_NEVER, 0 };
+	uint32_t i;
+
+	for (i = first; i < first + s->n; i++) {
+		const struct bench_end *x = &s->bench.ends[i];
+
+		p.start = x->start < p.start ? x->start : p.start;
+		p.end = x->end > p.end ? x->end : p.end;
+	}
+	return p;
+}
+
+static void report_stores(
+	const struct stream *s, struct load_result *r, sim_time start)
+{
+	uint64_t stored = 0;
+	sim_time at = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++) {
+		const struct side *x = s->bench.ends[i].data;
+
+		stored += x->stored;
+		at = x->stored_at > at ? x->stored_at : at;
+	}
+	if (stored)
+		load_figure(r, "stored_MBps",
+			(double)stored * 1e6 / (double)(at - start));
 }
 
 static void report_rates(const struct stream *s, struct load_result *r)
 {
 	const struct bench *b = &s->bench;
-	const struct bench_end *x = &b->ends[0];
-	const struct bench_end *y = &b->ends[b->needs.n_programs - 1];
-	const struct side *i = x->data;
-	double bytes = (double)b->rounds * (double)b->bytes;
-	double dt = (double)(y->end - x->start);
-	sim_time end = x->end > y->end ? x->end : y->end;
+	struct span x = span_of(s, 0);
+	struct span y = span_of(s, b->needs.n_programs - s->n);
+	double bytes = (double)b->rounds * (double)b->bytes * s->n;
+	double dt = (double)(y.end - x.start);
+	sim_time end = x.end > y.end ? x.end : y.end;
 	double all = s->both ? 2 * bytes : bytes;
 
 	if (s->both) {
-		load_figure(r, "out_MBps",
-			bytes * 1e6 / (double)(y->end - y->start));
+		load_figure(
+			r, "out_MBps", bytes * 1e6 / (double)(y.end - y.start));
 		load_figure(r, "back_MBps",
-			bytes * 1e6 / (double)(x->end - x->start));
+			bytes * 1e6 / (double)(x.end - x.start));
 	} else {
 		load_figure(r, "one_way_ns", dt / SIM_NS);
 		load_figure(r, "payload_GBps", bytes * 1e3 / dt);
 	}
-	load_figure(r, "total_MBps", all * 1e6 / (double)(end - x->start));
-	if (i->stored)
-		load_figure(r, "stored_MBps",
-			(double)i->stored * 1e6 /
-				(double)(i->stored_at - x->start));
+	load_figure(r, "total_MBps", all * 1e6 / (double)(end - x.start));
+	report_stores(s, r, x.start);
 }
 
 static void stream_report(struct load *l, struct load_result *r)
@@ -295,8 +356,8 @@ static void stream_report(struct load *l, struct load_result *r)
 		d->report(b, r, from, to);
 	report_rates(of(l), r);
 	if (d->report_rate)
-		d->report_rate(
-			b, r, from, to, (double)b->rounds * (double)b->bytes);
+		d->report_rate(b, r, from, to,
+			(double)b->rounds * (double)b->bytes * of(l)->n);
 }
 
 const struct load_ops load_stream = {
