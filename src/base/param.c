@@ -346,18 +346,6 @@ static int read_text(const struct param_block *b, const struct param *row,
 	return 0;
 }
 
-/* On a command line, with semicolons between them. */
-static void read_lines(const char *text, struct param_lines *lines)
-{
-	struct pieces p = split(text, ';');
-	size_t i;
-
-	param_lines_free(lines);
-	for (i = 0; strcmp(text, "none") != 0 && i < p.n; i++)
-		param_lines_add(lines, p.v[i], "");
-	pieces_fini(&p);
-}
-
 int param_read(const struct param_block *b, const struct param *row,
 	const char *text, struct err *e)
 {
@@ -367,10 +355,8 @@ int param_read(const struct param_block *b, const struct param *row,
 
 	if (row->type == PARAM_TEXT)
 		return read_text(b, row, text, field, e);
-	if (row->type == PARAM_LINES) {
-		read_lines(text, field);
-		return 0;
-	}
+	if (row->type == PARAM_LINES)
+		return param_lines_read(field, text);
 	copy = mem_text(text);
 	if (is_list(row->type))
 		failed = read_list(b, row, trim(copy), field, e);
