@@ -66,13 +66,12 @@
 	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \
 		"number of processes per node, with via=msg")
 
-/* ... or, of its means other than messages, programs ... */
-#define KEY_PROGRAMS(at, value)                                                \
-	KEY_COUNT("procs", at, value, 1, HOST_THREADS,                         \
-		"number of programs of each node, each with its own queues "   \
-		"and messages; one with via=msg")
+#define KEY_LANES(at)                                                          \
+	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \
+		"number of processes per node, each with its peer on the "     \
+		"other node, with via=nic")
 
-/* ... and where they run. */
+/* ... and where its programs run. */
 #define KEY_CPU(at)                                                            \
 	KEY_COUNT("cpu", at, "0", 0, HOST_THREADS - 1,                         \
 		"CPU that the programs run on")

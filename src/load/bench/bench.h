@@ -39,8 +39,8 @@ struct bench_needs {
 	uint64_t touched; /* of that by each program, about */
 	size_t data; /* that it keeps for each program; 0: nothing */
 	uint64_t n_puts; /* of each program to any queue; 0: few */
-	uint32_t n_lanes; /* programs of a node; 0: one */
 	uint32_t queues; /* of each program; 0: one */
+	uint32_t lanes; /* programs of a node, without messages; 0: few */
 	uint32_t queue_bytes; /* that will do; 0: as many as there can be */
 	int64_t routing; /* as the key says */
 	bool is_msg; /* by messages */
@@ -224,7 +224,8 @@ void bench_open_ends(struct bench *b);
 /* The i-th program, on a thread of a node. */
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	void (*run)(void *end));
-/* In start(): one on each of two nodes, or on each node. */
+/* In start(): one on each of two nodes, or as many as needs.lanes says, each
+ * with its peer, first those that begin; or one on each node. */
 void bench_start_pair(
 	struct bench *b, void (*begin)(void *end), void (*answer)(void *end));
 void bench_start_all(struct bench *b, void (*run)(void *end));

@@ -35,7 +35,7 @@ static const struct param params[] = {
 		"length of a message"),
 	KEY_COUNT("rounds", AT(bench.rounds), "4", 1, 1000000,
 		"number of messages from each program to each of its partners"),
-	KEY_PROGRAMS(AT(procs), "1"),
+	KEY_LANES(AT(procs)),
 };
 
 static struct fan *of(const struct bench_end *x)
@@ -226,7 +226,7 @@ static int fan_init(struct load *l, const struct topo *t, struct route *r,
 			"each need more than the 1 GiB available",
 			f->n, lanes(f));
 	n.n_programs = (f->n + 1) * lanes(f);
-	n.n_lanes = lanes(f);
+	n.lanes = lanes(f);
 	n.touched = buffer(f, 2, 0);
 	return bench_init(b, &n, t, e);
 }
