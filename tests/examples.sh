@@ -83,7 +83,7 @@ for source in *.c; do
 		start "$name-static" $machine
 	grep -q "^digest  *$digest\$" "$tmp/out" ||
 		complain "static: exit code $code, other digest"
-	if [ $machine = qsnet2-16 ]; then
+	if [ "$machine" = qsnet2-16 ]; then
 		start "$name" $machine --shape 1
 		[ $code -eq 0 ] || complain "one node: exit code $code"
 	fi
