@@ -203,12 +203,6 @@ static inline struct gem_load *gem_load(const struct nic_at *a, packet_id id)
 	return payload_of_load(a->nic->net->packets[id].load);
 }
 
-/* Whether a handle and an offset are parts of a network address. */
-static inline bool gem_is_address(uint32_t handle, uint64_t offset)
-{
-	return handle < GEMINI_HANDLES && !(offset >> GEMINI_OFFSET_BITS);
-}
-
 static inline bool gem_is_atomic(uint32_t op)
 {
 	return op == GEMINI_AMO || op == GEMINI_FETCH;

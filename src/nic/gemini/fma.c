@@ -60,7 +60,6 @@ int gem_fma_check(
 	const struct nic_at *a, const struct gemini_post *p, uint32_t right)
 {
 	if (p->op >= GEMINI_OPS || !is_right(p) ||
-		!gem_is_address(p->handle, p->offset) ||
 		(p->node >= a->nic->n_nodes && !p->is_virtual))
 		return EINVAL;
 	if (p->cq != GEMINI_NO_CQ &&

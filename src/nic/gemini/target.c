@@ -127,6 +127,8 @@ static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	if (l->status) /* it could not be read */
 		return l->status;
 	r = ranges_find(&gem_here(a)->handles, l->handle);
+	if (l->handle >= GEMINI_HANDLES)
+		return GEMINI_BAD_HANDLE;
 	if (r && r->tag != l->tag)
 		return GEMINI_NO_RIGHT;
 	status = ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,

@@ -59,7 +59,7 @@ static bool is_sound(const struct gem_node *n, const struct gemini_window *w)
 		w->bytes & (w->bytes - 1) || !is_line)
 		return false;
 	if ((w->pe_bits | w->offset_bits) >= w->bytes ||
-		!gem_is_address(w->handle, w->offset))
+		w->handle >= GEMINI_HANDLES || w->offset >> GEMINI_OFFSET_BITS)
 		return false;
 	if (w->op != GEMINI_PUT && w->op != GEMINI_AMO)
 		return false;
