@@ -38,6 +38,8 @@ struct order {
 	const struct torus *torus;
 	grid_coord *coord; /* [router of the torus] */
 	uint8_t dir[ORDER_DIRECTIONS]; /* 2 * dimension + is minus, in order */
+	uint32_t links; /* below this, links are hashed to */
+	uint8_t place[ORDER_DIRECTIONS]; /* the other way round */
 	port_mask ports[ORDER_DIRECTIONS]; /* by the same */
 };
 

@@ -72,7 +72,8 @@ static void cut(const struct nic_at *a, uint32_t channel)
 		side_reads_begin(
 			a, &n->reads, x->here, x->bytes, on_read, NULL, line);
 	} else {
-		gem_fma_on_stored(a, line);
+		x->out = a->t;
+		gem_fma_on_out(a, line);
 	}
 	if (c->made == p->bytes)
 		c->transaction = 0, c->is_ready = false;
@@ -101,7 +102,8 @@ static void take(const struct nic_at *a)
 		x->taken = a->t;
 		x->begun = a->t + gem_params(a)->start;
 		b->is_fenced = x->post.is_fence;
-		gem_post(a, x->begun, GEM_CHANNEL, i);
+		/* packets are an interval apart behind the output side */
+		gem_post(a, x->begun + gem_params(a)->output, GEM_CHANNEL, i);
 	}
 }
 
@@ -132,7 +134,8 @@ static void go(const struct nic_at *a)
 		b->turn = c + 1;
 		b->free_at = a->t + gem_params(a)->interval;
 		cut(a, c);
-		take(a);
+		if (b->queue.n)
+			take(a);
 		c = next_channel(a, n);
 	}
 	if (c == n)
@@ -161,7 +164,8 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 	if (!host_read(a->nic->host, a->s, r->at, x->data, r->bytes))
 		x->status = GEMINI_OUT_OF_BOUNDS;
 	bte_of(a)->channel[x->channel - 1].reads--;
-	gem_fma_on_stored(a, r->id);
+	x->out = a->t;
+	gem_fma_on_out(a, r->id);
 	go(a);
 }
 
@@ -262,19 +266,32 @@ int gemini_bte_receive(struct nic *nic, const struct gemini_buffer *b)
 void gem_bte_on_buffer(const struct nic_at *a, uint32_t buffer)
 {
 	struct gem_bte *b = bte_of(a);
-	const struct gem_buffer *x = slots_at(&b->buffers, buffer);
+	struct gem_buffer *x = slots_at(&b->buffers, buffer);
 
-	slots_push(&b->buffers, &b->posted[x->buffer.port], buffer);
+	x->is_posted = true;
+	if (x->buffer.port == GEMINI_PORTS) /* withdrawn meanwhile */
+		slots_give(&b->buffers, buffer);
+	else
+		slots_push(&b->buffers, &b->posted[x->buffer.port], buffer);
 }
 
-uint32_t gemini_bte_close(struct nic *nic, site_id s, uint32_t port)
+uint32_t gemini_bte_withdraw(struct nic *nic, site_id s, uint32_t port)
 {
 	struct gem_bte *b = &((struct gem_node *)nic_node(nic, s))->bte;
-	uint32_t n = 0;
+	uint32_t i, n = 0;
 
-	for (; b->posted[port].first; n++)
-		slots_give(
-			&b->buffers, slots_pop(&b->buffers, &b->posted[port]));
+	for (i = 1; i <= b->buffers.room; i++) {
+		struct gem_buffer *x = slots_find(&b->buffers, i);
+
+		if (!x || x->buffer.port != port)
+			continue;
+		n++;
+		x->buffer.port = GEMINI_PORTS;
+		if (!x->is_posted)
+			continue;
+		slots_remove(&b->buffers, &b->posted[port], i);
+		slots_give(&b->buffers, i);
+	}
 	return n;
 }
 
