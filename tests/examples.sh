@@ -150,6 +150,21 @@ compile shared stuck.c -o stuck &&
 	complain "exit code $code: $(cat "$tmp/err")"
 report "programs that wait for ever have exit code 3, and are told why"
 
+# Whoever waits for a message that nobody sends is named, also in JSON.
+sed '/weft_msg_receive(/s/TAG_TOKEN/TAG_TOKEN + 7/' ring.c >stuck.c
+compile shared stuck.c -o stuck &&
+	start stuck bgq-board --shape 4x4 --json
+[ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
+[ "$(value ending)" = stalled ] || complain "ending: $(value ending)"
+grep -q '"call": "weft_msg_receive from [0-9]*, tag [0-9]*"' "$tmp/out" ||
+	complain "said: $(cat "$tmp/out")"
+grep -q '"since_ns": [0-9]' "$tmp/out" || complain "since when is not said"
+[ "$(value waiters)" -ge 1 ] || complain "$(value waiters) waiters"
+start stuck bgq-board --shape 4x4
+grep -q '^waiting  *node 0.*weft_msg_receive from' "$tmp/out" ||
+	complain "said: $(cat "$tmp/out")"
+report "programs that wait for ever are named with the call that they are in"
+
 # A queue that the card stops is told of: here there is no such node.
 sed 's/weft_node() + 1/weft_nodes()/' elan_pipeline.c >lost.c
 compile shared lost.c -o lost &&

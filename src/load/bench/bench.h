@@ -122,6 +122,9 @@ struct bench_driver {
 	bool has_self; /* a node can put into its own memory */
 	/* flush() of a put means that the bytes are there. */
 	bool has_acks;
+	/* What has failed may have been done, all or a part of it, and another
+	 * try may succeed. */
+	bool is_open_ended;
 	bool gets_by_means; /* gets have a choice, too: the key's */
 
 	/* Not from a program. */
@@ -185,6 +188,23 @@ struct bench_driver {
 	void (*rogue)(void *arg);
 	/* One node's packets are copied for all by the network. */
 	const struct bench_cast *cast;
+	const struct bench_channel *channel;
+};
+
+/* Blocks for programs that have offered places, wherever these are. */
+struct bench_channel {
+	uint32_t most_lanes; /* that can offer any */
+	const char *refusal; /* what an interface reports without a place */
+	bool (*offer)(struct bench_end *x, uint32_t place, uint64_t at,
+		uint32_t bytes);
+	/* The next place that was filled, and with how many bytes; false where
+	 * there is none. */
+	bool (*take)(struct bench_end *x, uint32_t *place, uint32_t *bytes);
+	/* What was offered and not filled is taken back. */
+	void (*close)(struct bench_end *x);
+	/* To a lane of a node; flush() is false where it had no place. */
+	void (*send)(struct bench_end *x, uint32_t node, uint32_t lane,
+		uint64_t from, uint64_t bytes);
 };
 
 struct bench_rogue {
