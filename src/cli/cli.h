@@ -23,6 +23,7 @@ enum cli_takes {
 	CLI_FAULTS = 32,
 	CLI_RECORD = 64, /* --output, --links, --histogram */
 	CLI_SWEEP = 128,
+	CLI_OUTPUT = 512, /* --output alone */
 };
 
 struct cli_args {
@@ -111,5 +112,6 @@ int cli_sql(int argc, char **argv, struct err *e);
 int cli_rerun(int argc, char **argv, struct err *e);
 int cli_compare(int argc, char **argv, struct err *e);
 int cli_sweep(int argc, char **argv, struct err *e);
+int cli_goal(int argc, char **argv, struct err *e);
 
 #endif
