@@ -344,5 +344,5 @@ void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 		gem_cq_write(a, x->buffer.cq,
 			(uint64_t)x->buffer.data << 32 | x->bytes, x->status);
 	l->event_at = n->event_at;
-	slots_give(&n->remotes, id);
+	gem_target_forget(n, id);
 }
