@@ -372,7 +372,7 @@ bool host_atomic_by(struct host *h, struct sim_worker *w, site_id node,
 		memcpy(stored, &changed, sizeof(changed));
 	else if (!memory_store(&to->memory, by, at, changed))
 		return false;
-	if (to->polling[POLLS_WORD] || to->is_watched)
+	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
 		host_notice(h, node, w, t, at, sizeof(word));
 	return true;
 }

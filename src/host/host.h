@@ -142,12 +142,12 @@ void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 /* Whether an event of PHASE_PROGRAM, due at t, is of a poll that is over. */
 bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e);
 
-enum { POLLS_WORD, POLLS_TEST, POLLS };
+enum { HOST_POLLS_WORD, HOST_POLLS_TEST, HOST_POLLS };
 
 /* What engines reach of a node without a call. */
 struct host_node {
 	struct memory memory;
-	struct program *polling[POLLS];
+	struct program *polling[HOST_POLLS];
 	bool is_watched; /* by a program, or by the interface */
 };
 
@@ -176,7 +176,7 @@ static inline bool host_write_by(struct host *h, struct sim_worker *w,
 
 	if (!memory_write(&to->memory, by, at, from, n))
 		return false;
-	if (to->polling[POLLS_WORD] || to->is_watched)
+	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
 		host_notice(h, node, w, t, at, n);
 	return true;
 }
@@ -234,7 +234,7 @@ void host_look(struct host *h, struct sim_worker *w, site_id node, sim_time t);
 static inline void host_poke(
 	struct host *h, struct sim_worker *w, site_id node, sim_time t)
 {
-	if (host_node(h, node)->polling[POLLS_TEST])
+	if (host_node(h, node)->polling[HOST_POLLS_TEST])
 		host_look(h, w, node, t);
 }
 

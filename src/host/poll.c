@@ -21,7 +21,8 @@ static bool passes(struct program *p)
 
 static struct program **list_of(const struct program *p)
 {
-	return &node_of(p)->hot.polling[p->test ? POLLS_TEST : POLLS_WORD];
+	return &node_of(p)->hot.polling[p->test ? HOST_POLLS_TEST
+						: HOST_POLLS_WORD];
 }
 
 static void leave_list(struct program *p)
@@ -101,7 +102,7 @@ static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
 		x->on_write(x->arg, at, n);
 		is_told = true;
 	}
-	for (p = node->hot.polling[POLLS_TEST]; p && is_told;
+	for (p = node->hot.polling[HOST_POLLS_TEST]; p && is_told;
 		p = p->next_polling)
 		consider(p, w, t);
 }
@@ -112,7 +113,7 @@ void host_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 	struct node *node = &h->nodes[site];
 	struct program *p;
 
-	for (p = node->hot.polling[POLLS_WORD]; p; p = p->next_polling)
+	for (p = node->hot.polling[HOST_POLLS_WORD]; p; p = p->next_polling)
 		if (p->at + sizeof(p->value) > at && p->at < at + n)
 			consider(p, w, t);
 	if (!node->hot.is_watched)
@@ -124,7 +125,7 @@ void host_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 
 void host_look(struct host *h, struct sim_worker *w, site_id node, sim_time t)
 {
-	struct program *p = host_node(h, node)->polling[POLLS_TEST];
+	struct program *p = host_node(h, node)->polling[HOST_POLLS_TEST];
 
 	for (; p; p = p->next_polling)
 		consider(p, w, t);
