@@ -249,6 +249,8 @@ static const char *const texts[GEMINI_STATUSES] = {
 	[GEMINI_UNALIGNED] = "atomic operation on an unaligned address",
 	[GEMINI_TIMED_OUT] = "no response",
 	[GEMINI_NO_BUFFER] = "no buffer at the target",
+	[GEMINI_BAD_PE] = "no such PE",
+	[GEMINI_BAD_WORD] = "not a control word",
 };
 
 gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, char *buffer, uint32_t length)

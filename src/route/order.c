@@ -34,10 +34,12 @@ static const struct param params[] = {
 		"no: all use one channel, and rings without planes "
 		"can deadlock",
 		"assumed: without it rings can deadlock"),
-	PARAM_ROW(PARAM_FLAG, "planes", AT(planes), "no", 0, 0,
+	PARAM_ONE_OF("planes", AT(planes), "no", "no|yes|free",
 		"whether the parallel links of the same number form "
 		"rings of their own, which packets enter only where "
-		"there is room for two; for tiled routers only",
+		"there is room for two; free: packets change links "
+		"without that, which can deadlock; for tiled routers "
+		"only",
 		"assumed: a dateline suffices"),
 };
 
@@ -362,7 +364,9 @@ static void order_describe(const struct route *r, FILE *f)
 	name_order(of(r), text);
 	fprintf(f, "routing     by directions in the order %s\n", text);
 	fprintf(f, "%s\n",
-		of(r)->planes	  ? "planes      one for each parallel link"
+		of(r)->planes == ROUTE_FREE_PLANES
+			? "planes      free: rings can deadlock"
+		: of(r)->planes	  ? "planes      one for each parallel link"
 		: of(r)->dateline ? "dateline    where a ring closes"
 				  : "dateline    none: rings can deadlock");
 }
