@@ -133,11 +133,13 @@ struct gem_channel {
 	uint32_t reads; /* under way */
 	uint64_t made; /* bytes of the transaction */
 	bool is_ready; /* it has begun */
+	bool does_read; /* its packets' bytes, from memory */
 };
 
 struct gem_bte {
 	struct ring queue; /* transactions that no channel has yet */
 	struct gem_channel channel[GEM_CHANNELS];
+	uint32_t able; /* channels that can go; bits */
 	uint32_t turn; /* of a channel */
 	uint32_t waiting; /* lines without a place in the ORB */
 	uint32_t n; /* transactions that have left the queue */
