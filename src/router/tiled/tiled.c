@@ -92,6 +92,11 @@ static int tiled_check(
 		return err_set(e,
 			"router.kind: tiled needs routers with nodes of their "
 			"own (topology.nodes: at least 1)");
+	if (t->n_routers - t->n_nodes > TILED_CHIPS)
+		return err_set(e,
+			"topology.shape: %u routers, but tiled ones are at "
+			"most %d (GEM-F50)",
+			t->n_routers - t->n_nodes, TILED_CHIPS);
 	links = count_links(t);
 	nodes = t->n_ports - links;
 	if (tiled_check_tiles(h, t, links, e))
@@ -152,6 +157,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->full = n->full;
 	d->capacity = (int16_t)s->router->packets;
 	d->need = n->route->has_planes ? 2 : 1;
+	d->is_free = n->route->has_planes == ROUTE_FREE_PLANES;
 	d->row = d->how.row * d->how.cycle;
 	d->column = d->how.column * d->how.cycle;
 	d->is_ideal = d->how.inner == TILED_IDEAL;
@@ -248,8 +254,9 @@ static void init_chip(struct tiled *d, site_id s)
 		for (p = 0; p < d->router.sites.n_ports; p++) {
 			if (x->wire[p].peer == NO_SITE)
 				continue;
-			tiled_gate(x, d->gate_of[p], c)->tokens[d->link_of[p]] =
-				p < d->n_links ? d->capacity : reception;
+			tiled_add(tiled_gate(x, d->gate_of[p], c),
+				d->link_of[p],
+				p < d->n_links ? d->capacity : reception);
 		}
 	}
 }
