@@ -311,7 +311,7 @@ static uint32_t special(
 	uint32_t d = h->torus->dim[dim], given = p->hints >> (2 * dim) & 3;
 	bool plus = 2 * up < d;
 
-	if ((!up && !given) || d == 1)
+	if (!up && !given)
 		return 0;
 	if (given)
 		plus = given & 1;
