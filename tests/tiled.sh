@@ -109,8 +109,8 @@ lost() { # ARGUMENTS
 		--json "$@"
 	jq .faults.lost_packets "$tmp/out"
 }
-soon=$(lost --set router.notice=0ns)
-late=$(lost --set router.notice=100us)
+soon=$(lost --set routing.notice=0ns)
+late=$(lost --set routing.notice=100us)
 [ "$soon" -lt "$late" ] || complain "$soon lost, and $late without notice"
 report 'adaptive packets go round a dead link'
 

@@ -7,13 +7,6 @@
 
 #define AT(field) offsetof(struct order, field)
 
-/* What a packet keeps in its way, above the hints. */
-enum {
-	MINUS_SHIFT = 16, /* a bit per dimension */
-	ORDER_SHIFT = 24,
-	LINK_SHIFT = 32, /* modulo the links of a direction */
-};
-
 static const struct param params[] = {
 	PARAM_ROW(PARAM_TEXT, "order", AT(order), "letters", 0, 0,
 		"order of directions: letters with signs "
@@ -36,6 +29,22 @@ static const struct param params[] = {
 		"rings of their own, which packets enter only where "
 		"there is room for two; for tiled routers only",
 		"assumed: a dateline suffices"),
+	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0,
+		INT64_C(1000000000000),
+		"time after which adaptive packets avoid a link that has died; "
+		"for tiled routers only",
+		"assumed"),
+	PARAM_ROW(PARAM_TIME, "reload", AT(route.reload), "100 us", 0,
+		INT64_C(1000000000000),
+		"time from a link's death or return until management stops all "
+		"injection to load new tables; for tiled routers only",
+		"assumed: really seconds"),
+	PARAM_ROW(PARAM_TIME, "drain", AT(route.drain), "20 us", 0,
+		INT64_C(1000000000000),
+		"time that packets then have to reach their destinations "
+		"before the rest is dropped and injection resumes; for tiled "
+		"routers only",
+		"assumed"),
 };
 
 static const struct order *of(const struct route *r)
@@ -178,10 +187,10 @@ static void order_start(const struct route *r, struct packet *p)
 	uint32_t ways = n_ways(r, p->src, p->dst);
 	uint32_t link = (uint32_t)(hash >> 32) + named / ways;
 
-	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
-		 (uint64_t)link << LINK_SHIFT |
+	p->way = p->hints | (uint64_t)is_ordered << ORDER_ORDERED |
+		 (uint64_t)link << ORDER_LINK |
 		 (uint64_t)find_minus(o, p, (uint32_t)hash, named)
-			 << MINUS_SHIFT;
+			 << ORDER_MINUS;
 	if (r->n_channels > 1)
 		p->kind = PACKET_DYNAMIC; /* the channels are the ring's */
 }
@@ -190,7 +199,7 @@ static void order_start(const struct route *r, struct packet *p)
 static uint32_t direction(const struct order *o, const struct packet *p,
 	const uint16_t *x, const uint16_t *y)
 {
-	uint32_t minus = p->way >> MINUS_SHIFT & 0xff, k;
+	uint32_t minus = p->way >> ORDER_MINUS & 0xff, k;
 
 	for (k = 0; k < 2 * o->torus->n_dims; k++) {
 		uint32_t d = o->dir[k], i = d / 2;
@@ -215,7 +224,7 @@ static struct route_step order_next(
 	const struct order *o = of(r);
 	const struct torus *t = o->torus;
 	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
-	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
+	struct route_step s = { .is_ordered = p->way >> ORDER_ORDERED & 1 };
 	uint32_t dir, link;
 
 	if (at == p->dst)
@@ -233,7 +242,7 @@ static struct route_step order_next(
 	if (r->n_channels > 1)
 		s.channel = is_past(
 			o, dir, o->coord[at - t->first][dir / 2], x[dir / 2]);
-	link = (uint32_t)(p->way >> LINK_SHIFT) % t->n_links[dir / 2];
+	link = (uint32_t)(p->way >> ORDER_LINK) % t->n_links[dir / 2];
 	s.escape = t->base[dir / 2] + 2 * link + dir % 2;
 	if (o->planes && !s.is_ordered && in < t->base[t->n_dims] &&
 		o->ports[dir] >> (in ^ 1) & 1)
@@ -327,6 +336,7 @@ const struct route_ops order_ops = {
 	.next = order_next,
 	.n_ways = n_ways,
 	.is_followed = is_followed,
+	.around = order_around,
 	.way = order_way,
 	.describe = order_describe,
 	.fact = order_fact,

@@ -28,6 +28,14 @@
 
 enum { ORDER_DIRECTIONS = 2 * TORUS_MAX_DIMS };
 
+/* What a packet keeps in its way, above the hints. */
+enum {
+	ORDER_MINUS = 16, /* a bit per dimension */
+	ORDER_ORDERED = 24,
+	ORDER_NUMBER = 25, /* of the tables that it was started by: 7 bits */
+	ORDER_LINK = 32, /* modulo the links of a direction */
+};
+
 struct order {
 	struct route route;
 	char order[PARAM_TEXT_MAX];
@@ -42,5 +50,11 @@ struct order {
 };
 
 extern const struct route_ops order_ops;
+
+/* --- detour.c --- */
+
+/* See struct route_ops. */
+struct route *order_around(
+	const struct route *r, const port_mask *dead, uint32_t number);
 
 #endif

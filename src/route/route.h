@@ -43,6 +43,11 @@ struct route {
 	/* Channels that next() tells apart; 0 and 1: none. */
 	uint8_t n_channels;
 	const struct route_tables *tables; /* NULL: call next() */
+	/* Of routings that management loads anew (ops->around), ps: adaptive
+	 * packets avoid a dead link so long after its death; injection stops
+	 * so long after; and packets have so long to leave. */
+	int64_t notice, reload, drain;
+	const port_mask *dead; /* [router] links that it avoids; NULL: none */
 };
 
 /* What a packet may do next. */
@@ -67,6 +72,7 @@ struct route_graph {
 /* What a walk along a routing's ways found. */
 struct route_walks {
 	uint64_t n_routes; /* walked */
+	uint64_t n_missing; /* pairs of nodes without any */
 	bool is_broken; /* one of them does not lead to its end: */
 	uint32_t src, dst, number;
 	const char *how;
@@ -131,6 +137,15 @@ struct route_ops {
 	/* Whether the proof has to follow the ways of a pair, for those of
 	 * others take no other steps.  NULL: of all pairs. */
 	bool (*is_followed)(const struct route *r, uint32_t src, uint32_t dst);
+
+	/*
+	 * The same in a network in which the links at some ports of each
+	 * router are dead; NULL where it knows no way around.  A packet for
+	 * which it has none, or that was started by other tables, has no next
+	 * port.  To be freed with route_free().
+	 */
+	struct route *(*around)(
+		const struct route *r, const port_mask *dead, uint32_t number);
 
 	/*
 	 * Of a broadcast to a range of nodes, which has come to a
@@ -198,6 +213,9 @@ static inline uint32_t route_left(const struct packet *p)
 {
 	return (uint32_t)(p->way >> 60);
 }
+
+/* What around() made. */
+void route_free(struct route *r);
 
 /* By tables or not: a packet at its source, and one that has come in. */
 void route_begin(const struct route *r, struct packet *p);

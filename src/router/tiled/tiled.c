@@ -30,9 +30,6 @@ static const struct param params[] = {
 		"size of a row buffer, in chunks", "GEM-G7"),
 	PARAM_ROW(PARAM_COUNT, "column", AT(column), "32", 1, 4096,
 		"size of an output's buffer for one row, in chunks", "GEM-G7"),
-	PARAM_ROW(PARAM_TIME, "notice", AT(notice), "1 us", 0, 1000000000000,
-		"time after which adaptive packets avoid a link that has died",
-		"assumed"),
 	PARAM_ROW(PARAM_TIME, "netlink.packet", AT(packet), "7692 ps", 1,
 		1000000000,
 		"time in which a node hands over or receives a packet of any "
@@ -543,7 +540,7 @@ static void tiled_on_link(struct router *r, struct sim_worker *w, site_id s,
 	port_id p, bool is_up, sim_time t)
 {
 	if (is_link(r, p))
-		sim_post_self(w, s, t + tiled_of(r)->how.notice,
+		sim_post_self(w, s, t + r->net->route->notice,
 			SIM_KEY(PHASE_TOKEN, TILED_NOTICE + p), is_up, 0);
 }
 

@@ -64,7 +64,6 @@ struct tiled_params {
 	int64_t inner; /* an enum tiled_inner */
 	int64_t row, column; /* of inner buffers */
 	int64_t packet; /* a node hands one over, ps */
-	int64_t notice; /* until adaptive packets avoid a dead link, ps */
 	int64_t nodes; /* packets that wait at a node's wire, per channel */
 };
 
