@@ -36,6 +36,8 @@ uint64_t atomic_apply(enum atomic_op op, uint64_t word, uint64_t operand,
 		return word & operand;
 	case ATOMIC_STORE_IF:
 		return word == bound ? operand : word;
+	case ATOMIC_STORE_AND_XOR:
+		return (word & bound) ^ operand;
 	case N_ATOMICS:
 		break;
 	}

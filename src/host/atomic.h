@@ -26,16 +26,18 @@ enum atomic_op {
 	ATOMIC_STORE_OR,
 	ATOMIC_STORE_XOR,
 	ATOMIC_STORE_MAX, /* unsigned */
-	/* not Blue Gene/Q's: and; store where the word is the bound */
+	/* not Blue Gene/Q's: and; store where the word is the bound; exclusive
+	 * or with what is left of the word by an and with the bound */
 	ATOMIC_STORE_AND,
 	ATOMIC_STORE_IF,
+	ATOMIC_STORE_AND_XOR,
 	N_ATOMICS,
 };
 
 #define ATOMIC_REFUSED (UINT64_C(1) << 63)
 
 /*
- * What an operation makes of a word; bound is used by the bounded ones only.
+ * What an operation makes of a word; few of them use bound.
  * *old is what it answers: the word before, or ATOMIC_REFUSED.
  */
 uint64_t atomic_apply(enum atomic_op op, uint64_t word, uint64_t operand,

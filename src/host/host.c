@@ -51,6 +51,29 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 	return h;
 }
 
+static void free_kept(struct node *n)
+{
+	struct kept *k;
+
+	while ((k = n->kept)) {
+		n->kept = k->next;
+		if (k->of->fini)
+			k->of->fini(k->bytes);
+		mem_free(k);
+	}
+}
+
+static uint64_t held_by_libraries(const struct node *n)
+{
+	const struct kept *k;
+	uint64_t sum = 0;
+
+	for (k = n->kept; k; k = k->next)
+		sum += sizeof(*k) + k->of->size +
+		       (k->of->held ? k->of->held(k->bytes) : 0);
+	return sum;
+}
+
 void host_free(struct host *h)
 {
 	site_id i;
@@ -59,8 +82,10 @@ void host_free(struct host *h)
 		return;
 	fiber_pool_free(h->fibers);
 	card_fini(h);
-	for (i = 0; i < h->n_nodes; i++)
+	for (i = 0; i < h->n_nodes; i++) {
+		free_kept(&h->nodes[i]);
 		memory_fini(&h->nodes[i].memory);
+	}
 	l2_free(h->l2);
 	side_free(h->side);
 	mem_free(h->dies_at);
@@ -194,6 +219,7 @@ uint64_t host_held(const struct host *h)
 	for (i = 0; i < h->n_nodes; i++) {
 		n += memory_held(&h->nodes[i].memory);
 		n += card_held(&h->nodes[i]);
+		n += held_by_libraries(&h->nodes[i]);
 		for (p = h->nodes[i].programs; p; p = p->next)
 			n += sizeof(*p);
 	}

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "base/mem.h"
 #include "host/card.h"
@@ -78,8 +79,17 @@ struct cards {
 	void *arg;
 };
 
+/* See program_keep(). */
+struct kept {
+	struct kept *next;
+	const struct program_library *of;
+	uint32_t process;
+	max_align_t bytes[];
+};
+
 struct node {
 	struct memory memory;
+	struct kept *kept;
 	struct program *programs; /* all that it ever had */
 	struct program *polling[POLLS];
 	struct program *watching;

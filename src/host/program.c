@@ -337,6 +337,21 @@ void program_become_system(void)
 	host_self()->is_system = true;
 }
 
+void *program_keep(const struct program_library *l)
+{
+	struct node *n = node_of(host_self());
+	uint32_t process = program_process();
+	struct kept *k;
+
+	for (k = n->kept; k; k = k->next)
+		if (k->of == l && k->process == process)
+			return k->bytes;
+	k = mem_alloc(1, sizeof(*k) + l->size);
+	*k = (struct kept){ n->kept, l, process };
+	n->kept = k;
+	return k->bytes;
+}
+
 uint64_t program_draw(void)
 {
 	return node_of(host_self())->n_draws++;

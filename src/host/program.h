@@ -50,6 +50,19 @@ bool program_spawn(uint32_t thread, void (*run)(void *arg), void *arg);
 bool program_is_system(void);
 void program_become_system(void);
 
+/*
+ * What a library keeps for the program's process: bytes that are zero at first,
+ * and the same at every call for that library.  They end with the host, after
+ * fini(), NULL: nothing.  held() says what they hold besides themselves.
+ */
+struct program_library {
+	size_t size;
+	void (*fini)(void *kept);
+	uint64_t (*held)(const void *kept);
+};
+
+void *program_keep(const struct program_library *l);
+
 /* A number that no other call on this node has got: the count of a random
  * draw. */
 uint64_t program_draw(void);

@@ -326,6 +326,59 @@ static void who_polls_dies_too(void **state)
 	host_testing_fini(&m);
 }
 
+/* --- what libraries keep --- */
+
+struct kept_words {
+	uint32_t *ended;
+	uint64_t n;
+};
+
+static void end_kept(void *kept)
+{
+	++*((struct kept_words *)kept)->ended;
+}
+
+static uint64_t held_kept(const void *kept)
+{
+	return kept ? 100 : 0;
+}
+
+static const struct program_library one = { sizeof(struct kept_words), end_kept,
+	held_kept };
+static const struct program_library other = { sizeof(uint64_t), NULL, NULL };
+
+static void keep_program(void *arg)
+{
+	struct kept_words *k = program_keep(&one);
+	uint64_t *o = program_keep(&other);
+
+	assert_int_equal(k->n, *o);
+	k->ended = arg;
+	k->n = *o += program_node() + 1;
+	assert_ptr_equal(program_keep(&one), k);
+	assert_ptr_equal(program_keep(&other), o);
+}
+
+/* Threads of a process share it, nodes do not. */
+static void libraries_keep_things_by_process(void **state)
+{
+	struct host_testing m = { .n_nodes = 2 };
+	uint32_t ended = 0;
+	uint64_t held;
+
+	(void)state;
+	host_testing_start(&m);
+	program_start(m.host, 0, 0, 0, keep_program, &ended);
+	program_start(m.host, 0, 1, 1, keep_program, &ended);
+	program_start(m.host, 1, 0, 0, keep_program, &ended);
+	held = host_held(m.host);
+	host_testing_run(&m);
+	assert_true(host_held(m.host) >= held + 200);
+	assert_int_equal(ended, 0);
+	host_testing_fini(&m);
+	assert_int_equal(ended, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +391,7 @@ int main(void)
 		cmocka_unit_test(a_host_has_the_side_that_it_is_given),
 		cmocka_unit_test(programs_die_with_their_nodes),
 		cmocka_unit_test(who_polls_dies_too),
+		cmocka_unit_test(libraries_keep_things_by_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ struct side_bus {
 			.offset = AT(reads),                                   \
 			.def = reads_,                                         \
 			.min = 1,                                              \
-			.max = 256,                                            \
+			.max = 1024,                                           \
 			.help = "largest number of outstanding reads",         \
 			.source = reads_from },                                \
 		TIME("wait", bus.wait, wait_, 0,                               \

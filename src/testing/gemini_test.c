@@ -1,139 +1,36 @@
-/*
- * Gemini's interface, transaction by transaction: two chips, four nodes.  Node
- * 2 is a neighbour of node 0 on the other chip.
- */
+/* Gemini's interface: puts and gets by FMA, and what is wrong with them. */
 #include <errno.h>
 
-#include "api/gemini_queue.h"
-#include "testing/kit_testing.h"
-#include "testing/testing.h"
-
-enum { ALL = 1, READ_ONLY = 2, ENTRIES = 16, DONE = 0, CAME = 1 };
-
-#define RINGS  UINT64_C(0x10000)
-#define SOURCE UINT64_C(0x100000)
-#define TARGET UINT64_C(0x200000)
-#define BYTES  UINT64_C(0x10000)
-
-/* --- what programs do --- */
-
-static struct nic *nic(void)
-{
-	return host_nic(program_host());
-}
-
-static uint64_t ring_of(uint32_t cq)
-{
-	return RINGS + cq * ENTRIES * sizeof(struct gemini_event);
-}
-
-static struct gemini_post post(uint32_t op, uint64_t bytes)
-{
-	return (struct gemini_post){
-		.op = op,
-		.node = 2,
-		.handle = ALL,
-		.here = SOURCE,
-		.bytes = bytes,
-		.cq = DONE,
-		.remote_cq = GEMINI_NO_CQ,
-	};
-}
-
-/* The event of a number, which is taken. */
-static struct gemini_event wait_for(uint32_t cq, uint32_t number)
-{
-	struct gemini_queue q = {
-		.nic = nic(),
-		.node = program_node(),
-		.cq = cq,
-		.entries = ENTRIES,
-		.at = ring_of(cq),
-		.taken = number - 1,
-	};
-	struct gemini_event e;
-
-	gemini_queue_wait(&q);
-	assert_true(gemini_queue_take(&q, &e));
-	return e;
-}
-
-static void fill(uint64_t at, uint64_t bytes)
-{
-	uint64_t i;
-
-	for (i = 0; i < bytes; i += 8)
-		program_write(at + i, &(uint64_t){ i + 1 }, 8);
-}
-
-static bool is_filled(struct host *h, site_id node, uint64_t at, uint64_t n)
-{
-	uint64_t i, word = 0;
-
-	for (i = 0; i < n; i += 8)
-		if (!host_read(h, node, at + i, &word, 8) || word != i + 1)
-			return false;
-	return true;
-}
-
-/* --- a machine --- */
-
-struct world {
-	struct kit kit;
-	sim_time took;
-	uint32_t status;
-};
-
-static void run(struct world *x, const char *const *sets, bool may_err,
-	void (*program)(void *))
-{
-	const struct kit_how how = {
-		.machine = "gemini",
-		.shape = "2x1x1",
-		.sets = sets,
-		.needs.n_programs = 4,
-	};
-	uint32_t i;
-
-	kit_open(&x->kit, &how);
-	for (i = 0; i < 4; i++) {
-		struct ranges *r = gemini_handles(x->kit.nic, i);
-
-		ranges_add(r, ALL, TARGET, BYTES, GEMINI_READ | GEMINI_WRITE);
-		ranges_add(r, READ_ONLY, TARGET, BYTES, GEMINI_READ);
-		gemini_cq_open(x->kit.nic, i, DONE, ring_of(DONE), ENTRIES);
-		gemini_cq_open(x->kit.nic, i, CAME, ring_of(CAME), ENTRIES);
-		program_start(x->kit.host, i, 0, 0, program, x);
-	}
-	kit_run(&x->kit, may_err);
-}
+#include "testing/gemini_testing.h"
 
 /* --- puts and gets --- */
 
 static void put_and_get(void *arg)
 {
-	struct gemini_post p = post(GEMINI_PUT, 1000);
+	struct gemini_post p = world_post(GEMINI_PUT, 1000);
 	struct world *x = arg;
 
 	if (program_node() == 2) {
-		assert_int_equal(wait_for(CAME, 1).data, 77);
-		assert_true(is_filled(program_host(), 2, TARGET, 1000));
+		assert_int_equal(world_wait(WORLD_CAME, 1).data, 77);
+		assert_true(
+			world_is_filled(program_host(), 2, WORLD_TARGET, 1000));
 	}
 	if (program_node())
 		return;
-	fill(SOURCE, 1000);
-	p.remote_cq = CAME;
+	world_fill(WORLD_SOURCE, 1000);
+	p.remote_cq = WORLD_CAME;
 	p.remote_data = 77;
 	p.data = 5;
-	assert_int_equal(gemini_fma(nic(), &p), 0);
-	assert_int_equal(wait_for(DONE, 1).data, 5);
-	p = post(GEMINI_GET, 1000);
-	p.here = SOURCE + 0x8000;
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 1).data, 5);
+	p = world_post(GEMINI_GET, 1000);
+	p.here = WORLD_SOURCE + 0x8000;
 	x->took = program_now();
-	assert_int_equal(gemini_fma(nic(), &p), 0);
-	assert_int_equal(wait_for(DONE, 2).status, GEMINI_OK);
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 2).status, GEMINI_OK);
 	x->took = program_now() - x->took;
-	assert_true(is_filled(program_host(), 0, SOURCE + 0x8000, 1000));
+	assert_true(world_is_filled(
+		program_host(), 0, WORLD_SOURCE + 0x8000, 1000));
 }
 
 /* The target's event comes when all sixteen packets have, in any order. */
@@ -142,21 +39,21 @@ static void bytes_are_there_when_events_say_so(void **state)
 	struct world x = { .took = 0 };
 
 	(void)state;
-	run(&x, NULL, false, put_and_get);
+	world_run(&x, NULL, false, put_and_get);
 	assert_in_range(x.took, 1200 * SIM_NS, 2500 * SIM_NS);
 	kit_close(&x.kit);
 }
 
 static void put_a_lot(void *arg)
 {
-	struct gemini_post p = post(GEMINI_PUT, 0x8000);
+	struct gemini_post p = world_post(GEMINI_PUT, 0x8000);
 	struct world *x = arg;
 
 	if (program_node())
 		return;
 	x->took = program_now();
-	assert_int_equal(gemini_fma(nic(), &p), 0);
-	wait_for(DONE, 1);
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	world_wait(WORLD_DONE, 1);
 	x->took = program_now() - x->took;
 }
 
@@ -170,10 +67,10 @@ static void the_orb_bounds_what_is_under_way(void **state)
 	sim_time a, b;
 
 	(void)state;
-	run(&x, one, false, put_a_lot);
+	world_run(&x, one, false, put_a_lot);
 	a = x.took;
 	kit_close(&x.kit);
-	run(&x, few, false, put_a_lot);
+	world_run(&x, few, false, put_a_lot);
 	b = x.took;
 	kit_close(&x.kit);
 	assert_in_range(a, 39 * b / 10, 41 * b / 10);
@@ -188,9 +85,10 @@ static void bad_posts(void *arg)
 		uint64_t offset;
 	} bad[] = {
 		{ 9, GEMINI_PUT, GEMINI_BAD_HANDLE, 0 },
-		{ ALL, GEMINI_PUT, GEMINI_OUT_OF_BOUNDS, BYTES - 32 },
-		{ ALL, GEMINI_GET, GEMINI_OUT_OF_BOUNDS, BYTES },
-		{ READ_ONLY, GEMINI_PUT, GEMINI_NO_RIGHT, 0 },
+		{ WORLD_ALL, GEMINI_PUT, GEMINI_OUT_OF_BOUNDS,
+			WORLD_BYTES - 32 },
+		{ WORLD_ALL, GEMINI_GET, GEMINI_OUT_OF_BOUNDS, WORLD_BYTES },
+		{ WORLD_READ_ONLY, GEMINI_PUT, GEMINI_NO_RIGHT, 0 },
 	};
 	struct gemini_post p;
 	uint32_t i;
@@ -199,23 +97,24 @@ static void bad_posts(void *arg)
 	if (program_node())
 		return;
 	for (i = 0; i < 4; i++) {
-		p = post(bad[i].op, 64);
+		p = world_post(bad[i].op, 64);
 		p.handle = bad[i].handle;
 		p.offset = bad[i].offset;
-		assert_int_equal(gemini_fma(nic(), &p), 0);
-		assert_int_equal(wait_for(DONE, i + 1).status, bad[i].status);
+		assert_int_equal(gemini_fma(world_nic(), &p), 0);
+		assert_int_equal(
+			world_wait(WORLD_DONE, i + 1).status, bad[i].status);
 	}
-	p = post(GEMINI_PUT, 64);
+	p = world_post(GEMINI_PUT, 64);
 	p.remote_cq = 7;
-	assert_int_equal(gemini_fma(nic(), &p), 0);
-	assert_int_equal(wait_for(DONE, 5).status, GEMINI_BAD_QUEUE);
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 5).status, GEMINI_BAD_QUEUE);
 	p.node = 4;
-	assert_int_equal(gemini_fma(nic(), &p), EINVAL);
-	p = post(GEMINI_OPS, 64);
-	assert_int_equal(gemini_fma(nic(), &p), EINVAL);
-	p = post(GEMINI_PUT, 64);
+	assert_int_equal(gemini_fma(world_nic(), &p), EINVAL);
+	p = world_post(GEMINI_OPS, 64);
+	assert_int_equal(gemini_fma(world_nic(), &p), EINVAL);
+	p = world_post(GEMINI_PUT, 64);
 	p.here = UINT64_MAX - 8;
-	assert_int_equal(gemini_fma(nic(), &p), EFAULT);
+	assert_int_equal(gemini_fma(world_nic(), &p), EFAULT);
 }
 
 static void misuse_is_reported_to_who_did_it(void **state)
@@ -223,7 +122,7 @@ static void misuse_is_reported_to_who_did_it(void **state)
 	struct world x = { .took = 0 };
 
 	(void)state;
-	run(&x, NULL, true, bad_posts);
+	world_run(&x, NULL, true, bad_posts);
 	assert_int_equal(nic_count(x.kit.nic, 0, "unknown handle"), 1);
 	assert_int_equal(
 		nic_count(x.kit.nic, 0, "offset outside the handle's range"),
@@ -236,12 +135,16 @@ static void misuse_is_reported_to_who_did_it(void **state)
 
 static void overrun(void *arg)
 {
-	struct gemini_post p = post(GEMINI_PUT, 8);
+	struct gemini_post p = world_post(GEMINI_PUT, 8);
 	uint32_t i;
 
 	(void)arg;
-	for (i = 0; i < ENTRIES + 3 && !program_node(); i++)
-		assert_int_equal(gemini_fma(nic(), &p), 0);
+	for (i = 0; i < WORLD_ENTRIES + 3 && !program_node(); i++)
+		assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	program_charge(10000 * SIM_NS);
+	assert_int_equal(
+		gemini_cq_lost(world_nic(), program_node(), WORLD_DONE),
+		program_node() ? 0 : 3);
 }
 
 static void a_full_queue_of_events_is_flagged(void **state)
@@ -249,10 +152,114 @@ static void a_full_queue_of_events_is_flagged(void **state)
 	struct world x = { .took = 0 };
 
 	(void)state;
-	run(&x, NULL, true, overrun);
+	world_run(&x, NULL, true, overrun);
 	assert_int_equal(
 		nic_count(x.kit.nic, 0, "completion queue overrun"), 3);
-	assert_int_equal(nic_count(x.kit.nic, 0, "events"), ENTRIES);
+	assert_int_equal(nic_count(x.kit.nic, 0, "events"), WORLD_ENTRIES);
+	kit_close(&x.kit);
+}
+
+/* One line too many: it is refused, and so is the event of the whole. */
+static void half_refused(void *arg)
+{
+	struct gemini_post p = world_post(GEMINI_PUT, 256);
+
+	(void)arg;
+	if (program_node())
+		return;
+	p.offset = WORLD_BYTES - 128;
+	p.remote_cq = WORLD_CAME;
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	assert_int_equal(
+		world_wait(WORLD_DONE, 1).status, GEMINI_OUT_OF_BOUNDS);
+}
+
+static void an_event_stands_for_all_packets_or_for_none(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, true, half_refused);
+	assert_int_equal(nic_count(x.kit.nic, 2, "events"), 0);
+	kit_close(&x.kit);
+}
+
+/* Its memory is the program's from then on. */
+static void close_with_events_under_way(void *arg)
+{
+	struct gemini_post p = world_post(GEMINI_PUT, 8);
+	uint64_t word = 0;
+
+	(void)arg;
+	if (program_node())
+		return;
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	gemini_cq_close(world_nic(), 0, WORLD_DONE);
+	program_charge(10000 * SIM_NS);
+	program_read(world_ring(WORLD_DONE), &word, 8);
+	assert_int_equal(word, 0);
+	assert_int_equal(gemini_cq_open(world_nic(), 0, WORLD_DONE,
+				 world_ring(WORLD_DONE), WORLD_ENTRIES),
+		0);
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	gemini_cq_close(world_nic(), 0, WORLD_DONE);
+	assert_int_equal(gemini_cq_open(world_nic(), 0, WORLD_DONE,
+				 world_ring(WORLD_DONE), WORLD_ENTRIES),
+		0);
+	p.data = 7;
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 1).data, 7);
+}
+
+static void a_queue_that_was_closed_gets_no_events(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, false, close_with_events_under_way);
+	assert_int_equal(nic_count(x.kit.nic, 0, "events"), 1);
+	kit_close(&x.kit);
+}
+
+/* The target says where events go, as long as that is open. */
+static void events_by_handle(void *arg)
+{
+	struct gemini_post p = world_post(GEMINI_PUT, 8);
+
+	(void)arg;
+	if (program_node() == 2) {
+		ranges_add(gemini_handles(world_nic(), 2), 5, WORLD_TARGET,
+			WORLD_BYTES,
+			GEMINI_WRITE |
+				gemini_events_to(world_nic(), 2, WORLD_CAME));
+		assert_int_equal(world_wait(WORLD_CAME, 1).data, 77);
+		gemini_cq_close(world_nic(), 2, WORLD_CAME);
+		gemini_cq_open(world_nic(), 2, WORLD_CAME,
+			world_ring(WORLD_CAME), WORLD_ENTRIES);
+	}
+	if (program_node())
+		return;
+	program_charge(1000 * SIM_NS);
+	p.handle = 5;
+	p.remote_cq = GEMINI_CQ_OF_HANDLE;
+	p.remote_data = 77;
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 1).status, GEMINI_OK);
+	program_charge(1000 * SIM_NS);
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 2).status, GEMINI_BAD_QUEUE);
+	p.handle = WORLD_ALL; /* which names none */
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 3).status, GEMINI_BAD_QUEUE);
+}
+
+static void a_handle_names_the_queue_of_its_events(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, true, events_by_handle);
+	assert_int_equal(nic_count(x.kit.nic, 2, "events"), 1);
 	kit_close(&x.kit);
 }
 
@@ -263,6 +270,9 @@ int main(void)
 		cmocka_unit_test(the_orb_bounds_what_is_under_way),
 		cmocka_unit_test(misuse_is_reported_to_who_did_it),
 		cmocka_unit_test(a_full_queue_of_events_is_flagged),
+		cmocka_unit_test(an_event_stands_for_all_packets_or_for_none),
+		cmocka_unit_test(a_queue_that_was_closed_gets_no_events),
+		cmocka_unit_test(a_handle_names_the_queue_of_its_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

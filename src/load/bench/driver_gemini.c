@@ -1,5 +1,6 @@
 /*
- * Gemini's interface: puts and gets by FMA.  A counter is what the target's
+ * Gemini's interface: puts and gets by FMA, or as block transfers, which the
+ * library leaves long ones to.  A counter is what the target's
  * events say of bytes that have come: each put raises one there that names
  * its counter.  Completions are events at the sender.
  */
@@ -97,16 +98,24 @@ static bool gem_await(struct bench_end *x, uint32_t counter)
 	return true;
 }
 
-static void post(struct bench_end *x, const struct gemini_post *p)
+enum { BY_FMA = 1, BY_BTE };
+
+static void post(
+	struct bench_end *x, uint32_t means, const struct gemini_post *p)
 {
 	struct own *o = own(x);
+	bool is_block = means == BENCH_AUTO
+				? gemini_is_block(o->done.nic, p->bytes)
+				: means == BY_BTE;
 
 	take_all(x);
 	while (o->posted - o->ended >= WINDOW)
 		wait_for(x, &o->done);
 	o->posted++;
-	programs_did(
-		&x->bench->programs, "gemini_fma", gemini_fma(o->done.nic, p));
+	programs_did(&x->bench->programs,
+		is_block ? "gemini_bte" : "gemini_fma",
+		is_block ? gemini_bte(o->done.nic, p)
+			 : gemini_fma(o->done.nic, p));
 }
 
 static void gem_put(struct bench_end *x, const struct bench_put *p)
@@ -125,7 +134,7 @@ static void gem_put(struct bench_end *x, const struct bench_put *p)
 			counts ? (uint64_t)p->counter << 32 | p->bytes : 0,
 	};
 
-	post(x, &post_);
+	post(x, p->means, &post_);
 }
 
 static void gem_get(struct bench_end *x, uint32_t node, uint64_t from,
@@ -144,7 +153,7 @@ static void gem_get(struct bench_end *x, uint32_t node, uint64_t from,
 
 	(void)queue;
 	(void)is_tracked;
-	post(x, &post_);
+	post(x, x->bench->means, &post_);
 }
 
 static bool gem_flush(struct bench_end *x)
@@ -157,7 +166,7 @@ static bool gem_flush(struct bench_end *x)
 	return !o->failed;
 }
 
-static const char *const means[] = { "auto", "fma", NULL };
+static const char *const means[] = { "auto", "fma", "bte", NULL };
 
 const struct bench_driver bench_gemini = {
 	.name = "gemini",

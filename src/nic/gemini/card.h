@@ -1,5 +1,6 @@
-/* What the interface's files share: fma.c turns lines into requests, target.c
- * executes them and takes the responses, cq.c writes events. */
+/* What the interface's files share: fma.c turns lines into requests, bte.c
+ * makes lines of blocks and has buffers for sends, target.c executes requests
+ * and takes the responses, amo.c does atomics, cq.c writes events. */
 #ifndef NIC_GEMINI_CARD_H
 #define NIC_GEMINI_CARD_H
 
@@ -19,6 +20,13 @@ enum gem_engine {
 	GEM_WRITTEN, /* its bytes are in memory */
 	GEM_EVENT, /* an event is */
 	GEM_TIMEOUT,
+	GEM_BLOCK, /* a block transfer's descriptor is in the card */
+	GEM_CHANNEL, /* of the block transfer engine begins */
+	GEM_ENGINE, /* can make its next packet */
+	GEM_BUFFER, /* is in the card */
+	GEM_AMO, /* the unit for atomics is free */
+	GEM_AMO_WRITTEN, /* a word that it changed is in memory */
+	GEM_FLUSH, /* a store that asks for a flush is in the card */
 	GEM_READS,
 	GEM_ENGINES = GEM_READS + SIDE_READS_EVENTS - ENGINE_CLIENT,
 };
@@ -32,12 +40,15 @@ struct gem_load {
 	uint32_t ssid; /* of its transaction */
 	uint32_t count; /* of a closing one: its packets, in all */
 	uint8_t op, status, is_response, remote_cq;
+	uint8_t amo; /* enum gemini_amo; its operands are data */
+	bool is_cached;
 	uint32_t fifo; /* of reception, where it still has a place if: */
 	bool is_held;
 	uint8_t data[GEMINI_LINE];
 };
 
-/* A line that the program has stored: a request, until it is answered. */
+/* A line that the program has stored, or the block transfer engine has made: a
+ * request, until it is answered. */
 struct gem_line {
 	struct slot slot;
 	uint32_t transaction, round;
@@ -45,14 +56,18 @@ struct gem_line {
 	uint64_t offset, here;
 	uint8_t op;
 	bool is_last, is_ordered;
+	uint8_t channel; /* of the block transfer engine, from 1 on, or 0 */
+	uint8_t status; /* it could not be read */
 	uint8_t data[GEMINI_LINE];
 };
 
 struct gem_transaction {
 	struct slot slot;
 	struct gemini_post post;
+	uint32_t cq_round; /* of post.cq */
 	uint32_t lines, answered;
 	uint32_t status;
+	bool is_block; /* a block transfer */
 };
 
 /* A transaction of another node's, of which not all has come. */
@@ -60,26 +75,60 @@ struct gem_remote {
 	struct slot slot;
 	uint32_t src, ssid;
 	uint32_t came, count; /* count is 0 until the closing packet has come */
-	uint32_t cq;
-	uint64_t data;
+	bool is_bad; /* one of them was refused */
+	/* of a send: */
+	uint32_t status;
+	uint64_t bytes; /* that have come */
+	struct gemini_buffer buffer;
+	uint32_t cq_round; /* of buffer.cq */
 };
 
 struct gem_cq {
 	uint64_t at;
 	uint32_t entries; /* 0: it is not open */
+	uint32_t round; /* how often it was opened */
 	uint32_t written, taken;
+	uint32_t lost; /* events that had no room */
 };
 
 /* An event on its way to memory. */
 struct gem_event {
 	struct slot slot;
-	uint32_t cq;
+	uint32_t cq, round;
 	struct gemini_event e;
 };
 
 struct gem_deadline {
 	sim_time t;
 	uint32_t request, round;
+};
+
+/* One that waits for a send. */
+struct gem_buffer {
+	struct slot slot;
+	struct gemini_buffer buffer;
+	uint32_t cq_round; /* of buffer.cq */
+};
+
+enum { GEM_CHANNELS = 16 };
+
+struct gem_channel {
+	uint32_t transaction; /* or 0 */
+	uint32_t reads; /* under way */
+	uint64_t made; /* bytes of the transaction */
+	bool is_ready; /* it has begun */
+};
+
+struct gem_bte {
+	struct ring queue; /* transactions that no channel has yet */
+	struct gem_channel channel[GEM_CHANNELS];
+	uint32_t turn; /* of a channel */
+	uint32_t waiting; /* lines without a place in the ORB */
+	uint32_t n; /* transactions that have left the queue */
+	bool is_busy, is_fenced;
+	struct slots buffers;
+	struct slot_list posted[GEMINI_PORTS];
+	uint64_t blocks; /* that were queued */
 };
 
 struct gem_node {
@@ -89,6 +138,8 @@ struct gem_node {
 	struct ring deadlines;
 	struct ranges handles;
 	struct side_reads reads;
+	struct gem_bte bte;
+	struct gem_amo *amo; /* NULL until there is an atomic */
 	struct outbox out;
 	struct gem_cq cq[GEMINI_CQS];
 	uint32_t n_requests; /* in the ORB */
@@ -96,6 +147,7 @@ struct gem_node {
 	uint32_t inside; /* packets that have come */
 	bool is_timed;
 	uint64_t requests, responses, events_written, overruns, late;
+	uint64_t amos, amo_misses, amo_writes;
 	uint64_t status[GEMINI_STATUSES]; /* transactions that ended so */
 };
 
@@ -126,6 +178,11 @@ static inline struct gem_load *gem_load(const struct nic_at *a, packet_id id)
 	return payload_of_load(a->nic->net->packets[id].load);
 }
 
+static inline bool gem_is_atomic(uint32_t op)
+{
+	return op == GEMINI_AMO || op == GEMINI_FETCH;
+}
+
 static inline void gem_post(
 	const struct nic_at *a, sim_time t, uint32_t number, uint32_t data)
 {
@@ -137,6 +194,16 @@ packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 	uint32_t bytes, bool is_response);
 void gem_send(const struct nic_at *a, packet_id id);
 
+/* The program's node, now. */
+struct nic_at gem_now(struct nic *nic);
+/* 0, or what is wrong with a post: the program needs some right to its own
+ * bytes. */
+int gem_fma_check(
+	const struct nic_at *a, const struct gemini_post *p, uint32_t right);
+uint32_t gem_fma_begin(const struct nic_at *a, const struct gemini_post *p);
+/* The next line of a transaction, which has no bytes yet. */
+uint32_t gem_fma_line(
+	const struct nic_at *a, uint32_t transaction, uint64_t made);
 void gem_fma_on_stored(const struct nic_at *a, uint32_t line);
 void gem_fma_on_out(const struct nic_at *a, uint32_t line);
 void gem_fma_on_timeout(const struct nic_at *a);
@@ -144,9 +211,45 @@ void gem_fma_on_timeout(const struct nic_at *a);
 bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	uint32_t status);
 
+void gem_bte_init(struct gem_bte *b);
+void gem_bte_fini(struct gem_bte *b);
+uint64_t gem_bte_memory(const struct gem_bte *b);
+void gem_bte_on_block(const struct nic_at *a, uint32_t transaction);
+void gem_bte_on_channel(const struct nic_at *a, uint32_t channel);
+void gem_bte_on_engine(const struct nic_at *a);
+void gem_bte_on_buffer(const struct nic_at *a, uint32_t buffer);
+/* One of its lines has a place in the ORB for which it waited; one of its
+ * transactions is complete. */
+void gem_bte_sent(const struct nic_at *a);
+void gem_bte_ended(const struct nic_at *a);
+/* The buffer of a send of which a packet comes, and its address there; or
+ * what is wrong. */
+uint32_t gem_bte_match(
+	const struct nic_at *a, uint32_t src, struct gem_load *l);
+void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l);
+
+/* The transaction of another node, which begins where there is none. */
+struct gem_remote *gem_target_remote(
+	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id);
 void gem_target_on_in(const struct nic_at *a, packet_id id);
 void gem_target_on_written(const struct nic_at *a, packet_id id);
+/* A request has been executed, or refused as its load's status says. */
+void gem_target_done(const struct nic_at *a, packet_id id);
 
+/* Executes an atomic whose load has an address that it may touch. */
+void gem_amo_execute(const struct nic_at *a, packet_id id);
+/* Before others of the interface read bytes of memory, or write them: what its
+ * cache has of these is written first, and dropped. */
+void gem_amo_touch(const struct nic_at *a, uint64_t at, uint32_t bytes);
+void gem_amo_on_free(const struct nic_at *a);
+void gem_amo_on_written(const struct nic_at *a);
+void gem_amo_on_flush(const struct nic_at *a, uint32_t event);
+void gem_amo_free(struct gem_amo *x);
+uint64_t gem_amo_memory(const struct gem_amo *x);
+
+bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
+/* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */
+uint32_t gem_cq_of_handle(const struct nic_at *a, uint32_t flags);
 /* False where there is no such queue. */
 bool gem_cq_write(
 	const struct nic_at *a, uint32_t cq, uint64_t data, uint32_t status);

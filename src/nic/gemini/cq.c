@@ -16,21 +16,56 @@ int gemini_cq_open(
 	if (host_ask(nic->host, s, both, at,
 		    entries * sizeof(struct gemini_event)))
 		return EFAULT;
-	n->cq[cq] = (struct gem_cq){ .at = at, .entries = entries };
+	n->cq[cq] = (struct gem_cq){
+		.at = at,
+		.entries = entries,
+		.round = n->cq[cq].round + 1,
+	};
 	return 0;
+}
+
+static struct gem_cq *queue(struct nic *nic, site_id s, uint32_t cq)
+{
+	return &((struct gem_node *)nic_node(nic, s))->cq[cq];
 }
 
 void gemini_cq_close(struct nic *nic, site_id s, uint32_t cq)
 {
-	((struct gem_node *)nic_node(nic, s))->cq[cq].entries = 0;
+	queue(nic, s, cq)->entries = 0;
 }
 
 void gemini_cq_take(struct nic *nic, site_id s, uint32_t cq, uint32_t taken)
 {
-	((struct gem_node *)nic_node(nic, s))->cq[cq].taken = taken;
+	queue(nic, s, cq)->taken = taken;
 }
 
-/* One that has no room is counted and lost; the next one's number tells. */
+uint32_t gemini_cq_lost(struct nic *nic, site_id s, uint32_t cq)
+{
+	return queue(nic, s, cq)->lost;
+}
+
+uint32_t gemini_events_to(struct nic *nic, site_id s, uint32_t cq)
+{
+	return (cq + 1) << 8 | queue(nic, s, cq)->round << 16;
+}
+
+uint32_t gem_cq_of_handle(const struct nic_at *a, uint32_t flags)
+{
+	uint32_t cq = (flags >> 8 & 255) - 1;
+
+	return cq < GEMINI_CQS && (gem_here(a)->cq[cq].round ^ flags >> 16) %
+						  65536 ==
+					  0
+		       ? cq
+		       : GEMINI_NO_CQ;
+}
+
+bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round)
+{
+	return n->cq[cq].entries && n->cq[cq].round == round;
+}
+
+/* One that has no room is counted and lost. */
 bool gem_cq_write(
 	const struct nic_at *a, uint32_t cq, uint64_t data, uint32_t status)
 {
@@ -43,13 +78,18 @@ bool gem_cq_write(
 	if (cq >= GEMINI_CQS || !n->cq[cq].entries)
 		return false;
 	q = &n->cq[cq];
-	if (q->written++ - q->taken >= q->entries) {
+	if (q->written - q->taken >= q->entries) {
 		n->overruns++;
+		q->lost++;
+		/* who waits for an event hears of it */
+		host_poke(a->nic->host, a->w, a->s, a->t);
 		return true;
 	}
+	q->written++;
 	id = slots_take(&n->events);
 	x = slots_at(&n->events, id);
 	x->cq = cq;
+	x->round = q->round;
 	x->e = (struct gemini_event){ data, status, q->written };
 	gem_post(a,
 		side->ops->write(side, a->s, a->t,
@@ -65,10 +105,13 @@ void gem_cq_on_event(const struct nic_at *a, uint32_t event)
 	const struct gem_event *x = slots_at(&n->events, event);
 	const struct gem_cq *q = &n->cq[x->cq];
 
-	n->events_written++;
-	host_write(a->nic->host, a->w, a->s, a->t,
-		q->at + (x->e.number - 1) % q->entries * sizeof(x->e), &x->e,
-		sizeof(x->e));
-	host_poke(a->nic->host, a->w, a->s, a->t);
+	/* its memory is the program's again where it was closed meanwhile */
+	if (gem_cq_is_open(n, x->cq, x->round)) {
+		n->events_written++;
+		host_write(a->nic->host, a->w, a->s, a->t,
+			q->at + (x->e.number - 1) % q->entries * sizeof(x->e),
+			&x->e, sizeof(x->e));
+		host_poke(a->nic->host, a->w, a->s, a->t);
+	}
 	slots_give(&n->events, event);
 }

@@ -6,30 +6,34 @@
 
 /* --- a program's stores --- */
 
-static struct nic_at at_now(struct nic *nic)
+struct nic_at gem_now(struct nic *nic)
 {
 	return nic_at(nic, program_worker(), program_node(), program_now());
 }
 
-static uint32_t begin(const struct nic_at *a, const struct gemini_post *p)
+uint32_t gem_fma_begin(const struct nic_at *a, const struct gemini_post *p)
 {
 	struct slots *s = &gem_here(a)->transactions;
 	uint32_t id = slots_take(s);
 	struct gem_transaction *x = slots_at(s, id);
 
 	x->post = *p;
-	x->answered = x->status = 0;
+	if (p->cq != GEMINI_NO_CQ)
+		x->cq_round = gem_here(a)->cq[p->cq].round;
 	x->lines = p->bytes ? (uint32_t)((p->bytes - 1) / GEMINI_LINE + 1) : 1;
 	return id;
 }
 
-/* The line at some bytes of a transaction. */
-static uint32_t make_line(const struct nic_at *a, uint32_t transaction,
-	const struct gemini_post *p, uint64_t made, uint32_t bytes)
+uint32_t gem_fma_line(
+	const struct nic_at *a, uint32_t transaction, uint64_t made)
 {
-	struct slots *s = &gem_here(a)->lines;
-	uint32_t id = slots_take(s);
-	struct gem_line *x = slots_at(s, id);
+	struct gem_node *n = a->node;
+	const struct gem_transaction *of =
+		slots_at(&n->transactions, transaction);
+	const struct gemini_post *p = &of->post;
+	uint64_t left = p->bytes - made;
+	uint32_t id = slots_take(&n->lines);
+	struct gem_line *x = slots_at(&n->lines, id);
 
 	x->transaction = transaction;
 	x->op = (uint8_t)p->op;
@@ -37,36 +41,73 @@ static uint32_t make_line(const struct nic_at *a, uint32_t transaction,
 	x->handle = p->handle;
 	x->offset = p->offset + made;
 	x->here = p->here + made;
-	x->bytes = bytes;
-	x->is_last = made + bytes == p->bytes;
+	x->bytes = left < GEMINI_LINE ? (uint32_t)left : GEMINI_LINE;
+	x->is_last = x->bytes == left;
 	x->is_ordered = p->is_ordered;
-	if (p->op == GEMINI_PUT && p->from)
-		memcpy(x->data, (const char *)p->from + made, bytes);
-	else if (p->op == GEMINI_PUT)
-		host_read(a->nic->host, a->s, x->here, x->data, bytes);
 	return id;
 }
 
-static int check(const struct nic_at *a, const struct gemini_post *p)
+static bool is_right(const struct gemini_post *p)
 {
-	const uint32_t right = p->op == GEMINI_PUT
-				       ? MEMORY_MAY_READ(MEMORY_CORE)
-				       : MEMORY_MAY_WRITE(MEMORY_NIC);
+	return !gem_is_atomic(p->op) ||
+	       (p->bytes == 8 && !p->from && p->amo < GEMINI_AMOS &&
+		       (p->amo != GEMINI_SWAP_IF || p->op == GEMINI_FETCH));
+}
 
-	if (p->op >= GEMINI_OPS || p->node >= a->nic->n_nodes)
+int gem_fma_check(
+	const struct nic_at *a, const struct gemini_post *p, uint32_t right)
+{
+	if (p->op >= GEMINI_OPS || p->node >= a->nic->n_nodes || !is_right(p))
 		return EINVAL;
 	if (p->cq != GEMINI_NO_CQ &&
 		(p->cq >= GEMINI_CQS || !gem_here(a)->cq[p->cq].entries))
 		return EINVAL;
-	if (p->bytes && !p->from &&
+	if (p->bytes && !p->from && p->op != GEMINI_AMO &&
 		host_ask(a->nic->host, a->s, right, p->here, p->bytes))
 		return EFAULT;
 	return 0;
 }
 
+static int check(const struct nic_at *a, const struct gemini_post *p)
+{
+	if (p->op == GEMINI_SEND)
+		return EINVAL;
+	return gem_fma_check(a, p,
+		p->op == GEMINI_PUT ? MEMORY_MAY_READ(MEMORY_CORE)
+				    : MEMORY_MAY_WRITE(MEMORY_NIC));
+}
+
+static uint32_t n_operands(uint32_t amo)
+{
+	return amo == GEMINI_AND_XOR || amo == GEMINI_SWAP_IF ? 2 : 1;
+}
+
+/* The bytes that the program stores. */
+static void fill(const struct nic_at *a, struct gem_line *x,
+	const struct gemini_post *p, uint64_t made)
+{
+	if (p->op == GEMINI_PUT && p->from)
+		memcpy(x->data, (const char *)p->from + made, x->bytes);
+	else if (p->op == GEMINI_PUT)
+		host_read(a->nic->host, a->s, x->here, x->data, x->bytes);
+	else if (gem_is_atomic(p->op))
+		memcpy(x->data, p->operand, 8 * n_operands(p->amo));
+}
+
+/* A line's: a put's bytes, a control word, or an atomic's operands. */
+static uint32_t stored_bytes(
+	const struct gemini_post *p, const struct gem_line *x)
+{
+	if (p->op == GEMINI_PUT)
+		return x->bytes;
+	if (p->op == GEMINI_GET)
+		return 8;
+	return 8 * (n_operands(p->amo) + (p->op == GEMINI_FETCH));
+}
+
 int gemini_fma(struct nic *nic, const struct gemini_post *p)
 {
-	struct nic_at a = at_now(nic);
+	struct nic_at a = gem_now(nic);
 	const struct gemini_params *how = gem_params(&a);
 	struct side *side = gem_of(&a)->side;
 	int code = check(&a, p);
@@ -75,21 +116,20 @@ int gemini_fma(struct nic *nic, const struct gemini_post *p)
 
 	if (code)
 		return code;
-	transaction = begin(&a, p);
+	transaction = gem_fma_begin(&a, p);
 	do {
-		uint64_t left = p->bytes - made;
-		uint32_t bytes =
-			left < GEMINI_LINE ? (uint32_t)left : GEMINI_LINE;
+		struct gem_line *x;
 		uint32_t line;
 		sim_time t;
 
 		program_charge(how->store);
-		a = at_now(nic);
-		line = make_line(&a, transaction, p, made, bytes);
-		t = side->ops->store(
-			side, a.s, a.t, p->op == GEMINI_PUT ? bytes : 8);
+		a = gem_now(nic);
+		line = gem_fma_line(&a, transaction, made);
+		x = slots_at(&gem_here(&a)->lines, line);
+		fill(&a, x, p, made);
+		t = side->ops->store(side, a.s, a.t, stored_bytes(p, x));
 		gem_post(&a, t > a.t ? t : a.t + 1, GEM_STORED, line);
-		made += bytes;
+		made += x->bytes;
 	} while (made < p->bytes);
 	return 0;
 }
@@ -119,15 +159,19 @@ static void send(const struct nic_at *a, uint32_t line)
 	struct gem_line *x = slots_at(&n->lines, line);
 	const struct gem_transaction *of =
 		slots_at(&n->transactions, x->transaction);
-	bool is_put = x->op == GEMINI_PUT;
-	packet_id id = gem_packet(a, x->node, is_put ? GEM_WRITE : GEM_GET,
-		is_put ? x->bytes : 0, false);
+	bool is_get = x->op == GEMINI_GET;
+	uint32_t bytes = is_get			? 0
+			 : gem_is_atomic(x->op) ? 8 * n_operands(of->post.amo)
+						: x->bytes;
+	packet_id id = gem_packet(
+		a, x->node, is_get ? GEM_GET : GEM_WRITE, bytes, false);
 	struct gem_load *l = gem_load(a, id);
 
 	if (x->is_ordered)
 		a->nic->net->packets[id].kind = PACKET_DETERMINISTIC;
 	x->round = ++n->round;
 	l->op = x->op;
+	l->status = x->status;
 	l->handle = x->handle;
 	l->offset = x->offset;
 	l->bytes = x->bytes;
@@ -137,8 +181,9 @@ static void send(const struct nic_at *a, uint32_t line)
 	l->count = x->is_last ? of->lines : 0;
 	l->remote_cq = (uint8_t)of->post.remote_cq;
 	l->remote_data = of->post.remote_data;
-	if (is_put)
-		memcpy(l->data, x->data, x->bytes);
+	l->amo = (uint8_t)of->post.amo;
+	l->is_cached = of->post.is_cached;
+	memcpy(l->data, x->data, bytes);
 	n->requests++;
 	n->n_requests++;
 	*(struct gem_deadline *)ring_push(&n->deadlines) =
@@ -151,11 +196,26 @@ static void send(const struct nic_at *a, uint32_t line)
 void gem_fma_on_out(const struct nic_at *a, uint32_t line)
 {
 	struct gem_node *n = a->node;
+	const struct gem_line *x = slots_at(&n->lines, line);
 
-	if (n->waiting.n || n->n_requests == (uint32_t)gem_params(a)->orb)
+	if (n->waiting.n || n->n_requests == (uint32_t)gem_params(a)->orb) {
 		*(uint32_t *)ring_push(&n->waiting) = line;
-	else
+		n->bte.waiting += x->channel != 0;
+	} else {
 		send(a, line);
+	}
+}
+
+/* The first that waits has a place in the ORB. */
+static void send_next(const struct nic_at *a)
+{
+	struct gem_node *n = a->node;
+	uint32_t line = *(uint32_t *)ring_pop(&n->waiting);
+	const struct gem_line *x = slots_at(&n->lines, line);
+
+	send(a, line);
+	if (x->channel)
+		gem_bte_sent(a);
 }
 
 static void end(const struct nic_at *a, uint32_t transaction)
@@ -163,11 +223,15 @@ static void end(const struct nic_at *a, uint32_t transaction)
 	struct gem_node *n = a->node;
 	const struct gem_transaction *x =
 		slots_at(&n->transactions, transaction);
+	bool is_block = x->is_block;
 
 	n->status[x->status]++;
-	if (x->post.cq != GEMINI_NO_CQ)
+	if (x->post.cq != GEMINI_NO_CQ &&
+		gem_cq_is_open(n, x->post.cq, x->cq_round))
 		gem_cq_write(a, x->post.cq, x->post.data, x->status);
 	slots_give(&n->transactions, transaction);
+	if (is_block)
+		gem_bte_ended(a);
 }
 
 static bool is_open(const struct gem_node *n, const struct gem_deadline *d)
@@ -204,7 +268,7 @@ bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	if (++of->answered == of->lines)
 		end(a, transaction);
 	if (n->waiting.n)
-		send(a, *(uint32_t *)ring_pop(&n->waiting));
+		send_next(a);
 	return true;
 }
 

@@ -30,8 +30,44 @@ static const struct param params[] = {
 		"which of several parallel links packets take; adaptive: any; "
 		"hashed: the one that source and destination are hashed to",
 		"GEM-G19"),
+	TIME("amo.interval", amo_interval, "10 ns",
+		"time from the beginning of one atomic operation to the next",
+		"calibrated: GEM-N52"),
+	PARAM_ROW(PARAM_COUNT, "amo.lines", AT(amo_lines), "64", 0, 65536,
+		"number of words that the cache of atomic operations holds",
+		"GEM-G18"),
+	PARAM_ROW(PARAM_COUNT, "amo.reads", AT(amo_reads), "12", 1, 256,
+		"largest number of words being read for atomic operations",
+		"calibrated: GEM-N51"),
+	PARAM_ONE_OF("amo.update", AT(amo_update), "through", "through|lazy",
+		"when a word in the cache of atomic operations is written to "
+		"memory; through: at every change; lazy: when it is evicted or "
+		"flushed",
+		"GEM-G18"),
 	TIME("software.store", store, "20 ns",
 		"time that a core takes to store a line", "assumed: GEM-N54"),
+	TIME("software.kernel", kernel, "300 ns",
+		"time that a call of the kernel takes a core", "assumed"),
+	PARAM_ROW(PARAM_BYTES, "software.bte-from", AT(bte_from), "4 KiB", 0,
+		INT64_C(1) << 32,
+		"smallest transfer that libraries leave to the block transfer "
+		"engine",
+		"GEM-G15"),
+	PARAM_ROW(PARAM_COUNT, "bte.channels", AT(channels), "4", 1,
+		GEM_CHANNELS,
+		"number of block transfers that proceed at the same time",
+		"GEM-G14"),
+	PARAM_ROW(PARAM_COUNT, "bte.reads", AT(reads), "64", 1, 256,
+		"largest number of outstanding reads of a channel of the block "
+		"transfer engine",
+		"GEM-G14"),
+	TIME("bte.start", start, "1 us",
+		"time that a channel takes to begin a block transfer",
+		"GEM-G14"),
+	PARAM_ROW(PARAM_TIME, "bte.interval", AT(interval), "7692 ps", 1,
+		1000000000,
+		"interval between packets of the block transfer engine",
+		"GEM-N36: 5 cycles of 650 MHz"),
 	PARAM_ROW(PARAM_TIME, "software.poll-period", AT(poll_period), "20 ns",
 		1, 1000000000, "period of a poll loop",
 		"assumed: a loop over a cached word"),
@@ -46,12 +82,20 @@ static const struct nic_counter counters[] = {
 	{ "responses", COUNT_OF(responses), false },
 	{ "events", COUNT_OF(events_written), false },
 	{ "completions", COUNT_OF(status[GEMINI_OK]), false },
+	{ "blocks", COUNT_OF(bte.blocks), false },
 	{ "late", COUNT_OF(late), false },
+	{ "amos", COUNT_OF(amos), false },
+	{ "amo_misses", COUNT_OF(amo_misses), false },
+	{ "amo_writes", COUNT_OF(amo_writes), false },
 	{ "unknown handle", COUNT_OF(status[GEMINI_BAD_HANDLE]), true },
 	{ "offset outside the handle's range",
 		COUNT_OF(status[GEMINI_OUT_OF_BOUNDS]), true },
 	{ "no permission", COUNT_OF(status[GEMINI_NO_RIGHT]), true },
 	{ "unknown completion queue", COUNT_OF(status[GEMINI_BAD_QUEUE]),
+		true },
+	{ "unaligned atomic operation", COUNT_OF(status[GEMINI_UNALIGNED]),
+		true },
+	{ "no buffer posted for a send", COUNT_OF(status[GEMINI_NO_BUFFER]),
 		true },
 	{ "unanswered", COUNT_OF(status[GEMINI_TIMED_OUT]), true },
 	{ "completion queue overrun", COUNT_OF(overruns), true },
@@ -159,8 +203,22 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 		gem_target_on_written(&a, e.data);
 	else if (number == GEM_EVENT)
 		gem_cq_on_event(&a, e.data);
+	else if (number == GEM_AMO)
+		gem_amo_on_free(&a);
+	else if (number == GEM_AMO_WRITTEN)
+		gem_amo_on_written(&a);
+	else if (number == GEM_FLUSH)
+		gem_amo_on_flush(&a, e.data);
 	else if (number == GEM_TIMEOUT)
 		gem_fma_on_timeout(&a);
+	else if (number == GEM_BLOCK)
+		gem_bte_on_block(&a, e.data);
+	else if (number == GEM_CHANNEL)
+		gem_bte_on_channel(&a, e.data);
+	else if (number == GEM_ENGINE)
+		gem_bte_on_engine(&a);
+	else if (number == GEM_BUFFER)
+		gem_bte_on_buffer(&a, e.data);
 	else
 		side_reads_on_event(&a, &gem_here(&a)->reads, number, e.data);
 }
@@ -211,6 +269,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	slots_init(&n->events, sizeof(struct gem_event));
 	ring_init(&n->waiting, sizeof(uint32_t));
 	ring_init(&n->deadlines, sizeof(struct gem_deadline));
+	gem_bte_init(&n->bte);
 	side_reads_init(&n->reads, &x->reads, &n->ticks);
 }
 
@@ -227,6 +286,8 @@ static void node_fini(struct nic *nic, void *node)
 	ring_fini(&n->deadlines);
 	ranges_fini(&n->handles);
 	side_reads_fini(&n->reads);
+	gem_bte_fini(&n->bte);
+	gem_amo_free(n->amo);
 }
 
 static uint64_t node_memory(const void *node)
@@ -236,7 +297,8 @@ static uint64_t node_memory(const void *node)
 	return slots_memory(&n->lines) + slots_memory(&n->transactions) +
 	       slots_memory(&n->remotes) + slots_memory(&n->events) +
 	       ring_memory(&n->waiting) + ring_memory(&n->deadlines) +
-	       ranges_memory(&n->handles) + side_reads_memory(&n->reads);
+	       ranges_memory(&n->handles) + side_reads_memory(&n->reads) +
+	       gem_bte_memory(&n->bte) + gem_amo_memory(n->amo);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
@@ -271,6 +333,7 @@ static bool is_stale(const struct nic *nic, const struct sim_event *e)
 const struct nic_ops gemini_ops = {
 	.name = "gemini",
 	.title = "Gemini's network interface",
+	.can = NIC_ATOMICS | NIC_FETCHES,
 	.has = "any-side",
 	.size = sizeof(struct gemini),
 	.node_size = sizeof(struct gem_node),

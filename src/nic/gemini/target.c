@@ -21,7 +21,7 @@ static void finish(const struct nic_at *a, packet_id id)
 
 /* --- events at the target --- */
 
-static struct gem_remote *find_remote(
+struct gem_remote *gem_target_remote(
 	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id)
 {
 	struct gem_remote *x;
@@ -41,42 +41,70 @@ static struct gem_remote *find_remote(
 	return x;
 }
 
-/* Another packet of a transaction that wants an event has been delivered. */
+static uint32_t remote_cq(const struct nic_at *a, const struct gem_load *l)
+{
+	const struct range *r;
+
+	if (l->remote_cq != GEMINI_CQ_OF_HANDLE)
+		return l->remote_cq;
+	r = ranges_find(&gem_here(a)->handles, l->handle);
+	return r ? gem_cq_of_handle(a, r->flags) : GEMINI_NO_CQ;
+}
+
+/* Another packet of a transaction that wants an event has come; there is none
+ * where any of them was refused. */
 static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 {
 	struct gem_node *n = a->node;
 	struct gem_remote *x;
+	bool is_bad = l->status;
 	uint32_t id;
 
+	if (l->op == GEMINI_SEND)
+		gem_bte_deliver(a, src, l);
 	if (l->remote_cq == GEMINI_NO_CQ)
 		return;
 	if (l->count != 1) {
-		x = find_remote(n, src, l->ssid, &id);
+		x = gem_target_remote(n, src, l->ssid, &id);
 		x->came++;
+		x->is_bad |= is_bad;
+		is_bad = x->is_bad;
 		x->count = l->count ? l->count : x->count;
 		if (x->came != x->count)
 			return;
 		slots_give(&n->remotes, id);
 	}
-	if (!gem_cq_write(a, l->remote_cq, l->remote_data, GEMINI_OK))
+	if (!is_bad &&
+		!gem_cq_write(a, remote_cq(a, l), l->remote_data, GEMINI_OK))
 		l->status = GEMINI_BAD_QUEUE;
 }
 
 /* --- requests --- */
 
-static uint32_t check(const struct nic_at *a, struct gem_load *l)
+static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 {
-	uint32_t right = l->op == GEMINI_PUT ? GEMINI_WRITE : GEMINI_READ;
+	bool is_atomic = gem_is_atomic(l->op);
+	uint32_t right = is_atomic	       ? GEMINI_READ | GEMINI_WRITE
+			 : l->op == GEMINI_PUT ? GEMINI_WRITE
+					       : GEMINI_READ;
+	uint32_t status;
 
-	return ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
+	if (l->op == GEMINI_SEND)
+		return gem_bte_match(a, src, l);
+	if (l->status) /* it could not be read */
+		return l->status;
+	status = ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
 		l->bytes, right, right, &l->offset);
+	return !status && is_atomic && l->offset % 8 ? GEMINI_UNALIGNED
+						     : status;
 }
 
 static void respond(const struct nic_at *a, packet_id id)
 {
 	const struct gem_load *l = gem_load(a, id);
 	uint32_t src = a->nic->net->packets[id].src;
-	bool has_data = l->op == GEMINI_GET && !l->status;
+	bool has_data =
+		(l->op == GEMINI_GET || l->op == GEMINI_FETCH) && !l->status;
 	uint32_t format = l->status  ? GEM_ERROR
 			  : has_data ? GEM_DATA
 				     : GEM_DONE;
@@ -96,6 +124,20 @@ static void respond(const struct nic_at *a, packet_id id)
 	finish(a, id);
 }
 
+static void tell_delivered(const struct nic_at *a, packet_id id)
+{
+	if (a->nic->on_delivered)
+		a->nic->on_delivered(
+			a->nic->arg, a->s, &a->nic->net->packets[id], a->t);
+}
+
+void gem_target_done(const struct nic_at *a, packet_id id)
+{
+	deliver(a, a->nic->net->packets[id].src, gem_load(a, id));
+	tell_delivered(a, id);
+	respond(a, id);
+}
+
 static void on_read(const struct nic_at *a, const struct side_read *r)
 {
 	struct gem_load *l = gem_load(a, r->id);
@@ -109,21 +151,25 @@ static void execute(const struct nic_at *a, packet_id id)
 {
 	struct side *side = gem_of(a)->side;
 	struct gem_load *l = gem_load(a, id);
+	uint32_t src = a->nic->net->packets[id].src;
 
-	l->status = (uint8_t)check(a, l);
+	l->status = (uint8_t)check(a, src, l);
 	if (l->status || !l->bytes) {
-		if (!l->status)
-			deliver(a, a->nic->net->packets[id].src, l);
+		deliver(a, src, l);
 		respond(a, id);
+	} else if (gem_is_atomic(l->op)) {
+		gem_amo_execute(a, id);
 	} else if (l->op == GEMINI_GET) {
+		gem_amo_touch(a, l->offset, l->bytes);
 		side_reads_begin(a, &gem_here(a)->reads, l->offset, l->bytes,
 			on_read, NULL, id);
 	} else {
+		gem_amo_touch(a, l->offset, l->bytes);
 		gem_post(a,
 			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
 			GEM_WRITTEN, id);
 		/* the event follows the bytes on the bus */
-		deliver(a, a->nic->net->packets[id].src, l);
+		deliver(a, src, l);
 	}
 }
 
@@ -141,6 +187,7 @@ static void take_response(const struct nic_at *a, packet_id id)
 		finish(a, id);
 	} else if (l->bytes) {
 		l->offset = x->here;
+		gem_amo_touch(a, l->offset, l->bytes);
 		gem_post(a,
 			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
 			GEM_WRITTEN, id);
@@ -170,13 +217,11 @@ void gem_target_on_in(const struct nic_at *a, packet_id id)
 void gem_target_on_written(const struct nic_at *a, packet_id id)
 {
 	struct gem_load *l = gem_load(a, id);
-	const struct packet *p = &a->nic->net->packets[id];
 
 	if (!host_write(a->nic->host, a->w, a->s, a->t, l->offset, l->data,
 		    l->bytes))
 		l->status = GEMINI_OUT_OF_BOUNDS;
-	if (a->nic->on_delivered)
-		a->nic->on_delivered(a->nic->arg, a->s, p, a->t);
+	tell_delivered(a, id);
 	if (l->is_response)
 		finish(a, id);
 	else

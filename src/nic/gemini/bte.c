@@ -1,0 +1,307 @@
+/*
+ * The block transfer engine.  A channel takes the next descriptor of the
+ * kernel's queue; the engine makes one packet after the other, of the channels
+ * in turn.  A put's or a send's reads its line from memory first, and of these
+ * a channel has so many under way; beyond that the engine waits only while
+ * lines of its own wait for the ORB.
+ *
+ * The other half, where sends arrive: the first packet of one that comes, which
+ * may be any, takes the first buffer of its port, for all.
+ */
+#include <errno.h>
+
+#include "nic/gemini/card.h"
+
+static struct gem_bte *bte_of(const struct nic_at *a)
+{
+	return &gem_here(a)->bte;
+}
+
+void gem_bte_init(struct gem_bte *b)
+{
+	ring_init(&b->queue, sizeof(uint32_t));
+	slots_init(&b->buffers, sizeof(struct gem_buffer));
+}
+
+void gem_bte_fini(struct gem_bte *b)
+{
+	ring_fini(&b->queue);
+	slots_fini(&b->buffers);
+}
+
+uint64_t gem_bte_memory(const struct gem_bte *b)
+{
+	return ring_memory(&b->queue) + slots_memory(&b->buffers);
+}
+
+/* --- packets --- */
+
+static const struct gem_transaction *transaction_of(
+	const struct nic_at *a, uint32_t id)
+{
+	return slots_at(&gem_here(a)->transactions, id);
+}
+
+static bool reads(const struct gemini_post *p)
+{
+	return p->op != GEMINI_GET && p->bytes;
+}
+
+static bool can_go(const struct nic_at *a, const struct gem_channel *c)
+{
+	return c->is_ready &&
+	       (!reads(&transaction_of(a, c->transaction)->post) ||
+		       c->reads < (uint32_t)gem_params(a)->reads);
+}
+
+static void on_read(const struct nic_at *a, const struct side_read *r);
+
+/* The next line of a channel's transaction. */
+static void cut(const struct nic_at *a, uint32_t channel)
+{
+	struct gem_node *n = a->node;
+	struct gem_channel *c = &n->bte.channel[channel];
+	const struct gemini_post *p = &transaction_of(a, c->transaction)->post;
+	uint32_t line = gem_fma_line(a, c->transaction, c->made);
+	struct gem_line *x = slots_at(&n->lines, line);
+
+	x->channel = (uint8_t)(channel + 1);
+	c->made += x->bytes;
+	if (reads(p)) {
+		c->reads++;
+		side_reads_begin(
+			a, &n->reads, x->here, x->bytes, on_read, NULL, line);
+	} else {
+		gem_fma_on_stored(a, line);
+	}
+	if (c->made == p->bytes)
+		c->transaction = 0, c->is_ready = false;
+}
+
+/* --- channels --- */
+
+/* Idle channels take what is next. */
+static void take(const struct nic_at *a)
+{
+	struct gem_bte *b = bte_of(a);
+	uint32_t i;
+
+	for (i = 0; i < (uint32_t)gem_params(a)->channels; i++) {
+		struct gem_channel *c = &b->channel[i];
+
+		if (!b->queue.n || b->is_fenced)
+			return;
+		if (c->transaction)
+			continue;
+		c->transaction = *(uint32_t *)ring_pop(&b->queue);
+		c->made = 0;
+		b->n++;
+		b->is_fenced = transaction_of(a, c->transaction)->post.is_fence;
+		gem_post(a, a->t + gem_params(a)->start, GEM_CHANNEL, i);
+	}
+}
+
+static void go(const struct nic_at *a)
+{
+	struct gem_bte *b = bte_of(a);
+	uint32_t n = (uint32_t)gem_params(a)->channels, i, c;
+
+	if (b->is_busy || b->waiting)
+		return;
+	for (i = 0; i < n; i++) {
+		c = (b->turn + i) % n;
+		if (!can_go(a, &b->channel[c]))
+			continue;
+		b->is_busy = true;
+		b->turn = c + 1;
+		gem_post(a, a->t + gem_params(a)->interval, GEM_ENGINE, 0);
+		cut(a, c);
+		take(a);
+		return;
+	}
+}
+
+void gem_bte_on_channel(const struct nic_at *a, uint32_t channel)
+{
+	bte_of(a)->channel[channel].is_ready = true;
+	go(a);
+}
+
+void gem_bte_on_engine(const struct nic_at *a)
+{
+	bte_of(a)->is_busy = false;
+	go(a);
+}
+
+/* What is in memory now goes. */
+static void on_read(const struct nic_at *a, const struct side_read *r)
+{
+	struct gem_line *x = slots_at(&gem_here(a)->lines, r->id);
+
+	if (!host_read(a->nic->host, a->s, r->at, x->data, r->bytes))
+		x->status = GEMINI_OUT_OF_BOUNDS;
+	bte_of(a)->channel[x->channel - 1].reads--;
+	gem_fma_on_stored(a, r->id);
+	go(a);
+}
+
+void gem_bte_sent(const struct nic_at *a)
+{
+	bte_of(a)->waiting--;
+	go(a);
+}
+
+void gem_bte_ended(const struct nic_at *a)
+{
+	struct gem_bte *b = bte_of(a);
+
+	if (--b->n == 0)
+		b->is_fenced = false;
+	take(a);
+}
+
+/* --- descriptors --- */
+
+/* The kernel stores a descriptor, which is a line. */
+static void write_to_card(const struct nic_at *a, uint32_t number, uint32_t id)
+{
+	struct side *side = gem_of(a)->side;
+	sim_time t = side->ops->store(side, a->s, a->t, GEMINI_LINE);
+
+	gem_post(a, t > a->t ? t : a->t + 1, number, id);
+}
+
+int gemini_bte(struct nic *nic, const struct gemini_post *p)
+{
+	struct nic_at a = gem_now(nic);
+	struct gem_transaction *x;
+	int code = gem_fma_check(&a, p,
+		p->op == GEMINI_GET ? MEMORY_MAY_WRITE(MEMORY_NIC)
+				    : MEMORY_MAY_READ(MEMORY_NIC));
+	uint32_t id;
+
+	if (p->from || p->bytes > GEMINI_BLOCK)
+		code = EINVAL;
+	if (code)
+		return code;
+	program_charge(gem_params(&a)->kernel);
+	a = gem_now(nic);
+	id = gem_fma_begin(&a, p);
+	x = slots_at(&gem_here(&a)->transactions, id);
+	x->is_block = true;
+	if (p->op == GEMINI_SEND)
+		x->post.remote_cq = GEMINI_NO_CQ, x->post.offset = 0;
+	write_to_card(&a, GEM_BLOCK, id);
+	return 0;
+}
+
+bool gemini_is_block(const struct nic *nic, uint64_t bytes)
+{
+	const struct gemini_params *p = nic->params;
+
+	return bytes >= (uint64_t)p->bte_from;
+}
+
+void gem_bte_on_block(const struct nic_at *a, uint32_t transaction)
+{
+	struct gem_bte *b = bte_of(a);
+
+	b->blocks++;
+	*(uint32_t *)ring_push(&b->queue) = transaction;
+	take(a);
+}
+
+/* --- buffers --- */
+
+int gemini_bte_receive(struct nic *nic, const struct gemini_buffer *b)
+{
+	struct nic_at a = gem_now(nic);
+	struct gem_node *n = a.node;
+	struct gem_buffer *x;
+	uint32_t id;
+
+	if (b->port >= GEMINI_PORTS || b->cq >= GEMINI_CQS ||
+		!n->cq[b->cq].entries)
+		return EINVAL;
+	if (host_ask(nic->host, a.s, MEMORY_MAY_WRITE(MEMORY_NIC), b->at,
+		    b->bytes))
+		return EFAULT;
+	program_charge(gem_params(&a)->kernel);
+	a = gem_now(nic);
+	id = slots_take(&n->bte.buffers);
+	x = slots_at(&n->bte.buffers, id);
+	x->buffer = *b;
+	x->cq_round = n->cq[b->cq].round;
+	write_to_card(&a, GEM_BUFFER, id);
+	return 0;
+}
+
+void gem_bte_on_buffer(const struct nic_at *a, uint32_t buffer)
+{
+	struct gem_bte *b = bte_of(a);
+	const struct gem_buffer *x = slots_at(&b->buffers, buffer);
+
+	slots_push(&b->buffers, &b->posted[x->buffer.port], buffer);
+}
+
+uint32_t gemini_bte_close(struct nic *nic, site_id s, uint32_t port)
+{
+	struct gem_bte *b = &((struct gem_node *)nic_node(nic, s))->bte;
+	uint32_t n = 0;
+
+	for (; b->posted[port].first; n++)
+		slots_give(
+			&b->buffers, slots_pop(&b->buffers, &b->posted[port]));
+	return n;
+}
+
+/* The first packet of a send has come. */
+static void take_buffer(struct gem_bte *b, uint32_t port, struct gem_remote *to)
+{
+	const struct gem_buffer *x;
+	uint32_t id;
+
+	if (port >= GEMINI_PORTS || !b->posted[port].first) {
+		to->status = GEMINI_NO_BUFFER;
+		return;
+	}
+	id = slots_pop(&b->buffers, &b->posted[port]);
+	x = slots_at(&b->buffers, id);
+	to->buffer = x->buffer;
+	to->cq_round = x->cq_round;
+	slots_give(&b->buffers, id);
+}
+
+uint32_t gem_bte_match(const struct nic_at *a, uint32_t src, struct gem_load *l)
+{
+	struct gem_node *n = a->node;
+	uint32_t id, status = l->status;
+	struct gem_remote *x = gem_target_remote(n, src, l->ssid, &id);
+
+	if (!x->came)
+		take_buffer(&n->bte, l->handle, x);
+	if (x->status == GEMINI_NO_BUFFER)
+		return x->status;
+	if (l->offset + l->bytes > x->buffer.bytes)
+		status = GEMINI_OUT_OF_BOUNDS;
+	l->offset += x->buffer.at;
+	x->status = x->status ? x->status : status;
+	return status;
+}
+
+void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
+{
+	struct gem_node *n = a->node;
+	uint32_t id;
+	struct gem_remote *x = gem_target_remote(n, src, l->ssid, &id);
+
+	x->count = l->count ? l->count : x->count;
+	x->bytes += l->status ? 0 : l->bytes;
+	if (++x->came != x->count)
+		return;
+	if (x->status != GEMINI_NO_BUFFER &&
+		gem_cq_is_open(n, x->buffer.cq, x->cq_round))
+		gem_cq_write(a, x->buffer.cq,
+			(uint64_t)x->buffer.data << 32 | x->bytes, x->status);
+	slots_give(&n->remotes, id);
+}

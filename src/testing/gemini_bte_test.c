@@ -1,0 +1,417 @@
+/* Gemini's block transfer engine: descriptors, channels, fences and sends. */
+#include <errno.h>
+
+#include "testing/gemini_testing.h"
+
+enum { BLOCK = 0x8000, PORT = 3 };
+
+static bool is_sender(void)
+{
+	return program_node() == 0;
+}
+
+/* --- puts and gets --- */
+
+static void put_and_get(void *arg)
+{
+	struct gemini_post p = world_post(GEMINI_PUT, 1000);
+
+	(void)arg;
+	if (program_node() == 2) {
+		assert_int_equal(world_wait(WORLD_CAME, 1).data, 77);
+		assert_true(
+			world_is_filled(program_host(), 2, WORLD_TARGET, 1000));
+	}
+	if (!is_sender())
+		return;
+	world_fill(WORLD_SOURCE, 1000);
+	p.remote_cq = WORLD_CAME;
+	p.remote_data = 77;
+	p.data = 5;
+	assert_int_equal(gemini_bte(world_nic(), &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 1).data, 5);
+	p = world_post(GEMINI_GET, 1000);
+	p.here = WORLD_SOURCE + BLOCK;
+	assert_int_equal(gemini_bte(world_nic(), &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 2).status, GEMINI_OK);
+	assert_true(
+		world_is_filled(program_host(), 0, WORLD_SOURCE + BLOCK, 1000));
+}
+
+static void blocks_are_there_when_events_say_so(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, false, put_and_get);
+	assert_int_equal(nic_count(x.kit.nic, 0, "blocks"), 2);
+	kit_close(&x.kit);
+}
+
+/* What is read is what memory holds when it is, not when it was queued. */
+static void change_after_posting(void *arg)
+{
+	const struct gemini_post p = world_post(GEMINI_PUT, 64);
+
+	(void)arg;
+	if (!is_sender())
+		return;
+	assert_int_equal(gemini_bte(world_nic(), &p), 0);
+	world_fill(WORLD_SOURCE, 64);
+	world_wait(WORLD_DONE, 1);
+	assert_true(world_is_filled(program_host(), 2, WORLD_TARGET, 64));
+}
+
+static void memory_is_read_when_the_engine_reads_it(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, false, change_after_posting);
+	kit_close(&x.kit);
+}
+
+/* --- time --- */
+
+static void post_one(void *arg)
+{
+	struct world *x = arg;
+	const struct gemini_post p = world_post(x->number, BLOCK);
+
+	if (!is_sender())
+		return;
+	x->took = program_now();
+	assert_int_equal(gemini_bte(world_nic(), &p), 0);
+	world_wait(WORLD_DONE, 1);
+	x->took = program_now() - x->took;
+}
+
+static sim_time time_of(
+	const char *const *sets, uint32_t op, void (*program)(void *))
+{
+	struct world x = { .number = op };
+
+	world_run(&x, sets, false, program);
+	kit_close(&x.kit);
+	return x.took;
+}
+
+/* A read's request, its wait, and its data on the bus: 12 B and 68 B. */
+static void one_read_at_a_time_is_64_bytes_per_read_latency(void **state)
+{
+	static const char *const one[] = { "nic.bte.reads=1",
+		"nic.bte.interval=1ps", NULL };
+	static const char *const two[] = { "nic.bte.reads=2",
+		"nic.bte.interval=1ps", NULL };
+	const int64_t lines = BLOCK / GEMINI_LINE;
+	const sim_time latency = 260 * SIM_NS + 1250 + 7084;
+	sim_time a = time_of(one, GEMINI_PUT, post_one);
+	sim_time b = time_of(two, GEMINI_PUT, post_one);
+
+	(void)state;
+	assert_in_range(a, lines * latency, lines * latency + 3000 * SIM_NS);
+	assert_in_range(a - b, (lines / 2 - 1) * latency * 99 / 100,
+		(lines / 2) * latency);
+}
+
+/* Of gets, as many as the ORB has. */
+static void gets_are_bounded_by_the_orb_and_not_by_reads(void **state)
+{
+	static const char *const reads[] = { "nic.bte.reads=1", NULL };
+	static const char *const orb[] = { "nic.orb=8", NULL };
+	sim_time a = time_of(NULL, GEMINI_GET, post_one);
+
+	(void)state;
+	assert_int_equal(time_of(reads, GEMINI_GET, post_one), a);
+	assert_true(time_of(orb, GEMINI_GET, post_one) > 4 * a);
+}
+
+static void a_block_transfer_takes_its_start_longer(void **state)
+{
+	static const char *const soon[] = { "nic.bte.start=0ps", NULL };
+	static const char *const cheap[] = { "nic.software.kernel=0ps", NULL };
+	sim_time a = time_of(NULL, GEMINI_PUT, post_one);
+
+	(void)state;
+	assert_int_equal(
+		a - time_of(soon, GEMINI_PUT, post_one), 1000 * SIM_NS);
+	assert_int_equal(
+		a - time_of(cheap, GEMINI_PUT, post_one), 300 * SIM_NS);
+}
+
+/* Two at once, of one read at a time each; the last one's end counts. */
+static void post_two(void *arg)
+{
+	struct world *x = arg;
+	struct gemini_post p = world_post(x->number, BLOCK);
+
+	if (!is_sender())
+		return;
+	x->took = program_now();
+	assert_int_equal(gemini_bte(world_nic(), &p), 0);
+	p.offset = BLOCK;
+	assert_int_equal(gemini_bte(world_nic(), &p), 0);
+	world_wait(WORLD_DONE, 1);
+	world_wait(WORLD_DONE, 2);
+	x->took = program_now() - x->took;
+}
+
+static void channels_work_at_the_same_time(void **state)
+{
+	static const char *const two[] = { "nic.bte.reads=1", NULL };
+	static const char *const one[] = { "nic.bte.reads=1",
+		"nic.bte.channels=1", NULL };
+	sim_time alone = time_of(two, GEMINI_PUT, post_one);
+
+	(void)state;
+	assert_in_range(
+		time_of(two, GEMINI_PUT, post_two), alone, alone * 11 / 10);
+	assert_in_range(
+		time_of(one, GEMINI_PUT, post_two), alone * 19 / 10, 2 * alone);
+}
+
+/* A long transfer is under way when a short one comes. */
+static void post_long_and_short(void *arg)
+{
+	struct world *x = arg;
+	struct gemini_post p = world_post(GEMINI_PUT, 2 * BLOCK);
+
+	if (!is_sender())
+		return;
+	p.data = 1;
+	assert_int_equal(gemini_bte(world_nic(), &p), 0);
+	p.data = 2;
+	p.bytes = 64;
+	p.is_fence = false;
+	assert_int_equal(gemini_bte(world_nic(), &p), 0);
+	x->number = (uint32_t)world_wait(WORLD_DONE, 1).data;
+}
+
+static void channels_take_turns(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, false, post_long_and_short);
+	assert_int_equal(x.number, 2);
+	kit_close(&x.kit);
+}
+
+/* --- fences --- */
+
+/* Number is which of three has a fence, from 1 on; took is the bits of those
+ * that ended before the last one, which is short. */
+static void post_three(void *arg)
+{
+	struct world *x = arg;
+	struct gemini_post p = world_post(GEMINI_PUT, BLOCK);
+	uint32_t i, data = 0;
+
+	if (!is_sender())
+		return;
+	for (i = 1; i <= 3; i++) {
+		p.bytes = i < 3 ? BLOCK : 8;
+		p.is_fence = i == x->number;
+		p.data = i;
+		assert_int_equal(gemini_bte(world_nic(), &p), 0);
+	}
+	x->took = 0;
+	for (i = 1; data != 3; i++) {
+		data = (uint32_t)world_wait(WORLD_DONE, i).data;
+		x->took |= data < 3 ? data : 0;
+	}
+}
+
+static void later_transfers_wait_for_a_fence_and_all_before(void **state)
+{
+	(void)state;
+	assert_int_equal(time_of(NULL, 0, post_three), 0);
+	assert_int_equal(time_of(NULL, 2, post_three), 3);
+	assert_int_equal(time_of(NULL, 3, post_three), 0);
+}
+
+/* --- sends --- */
+
+static void receive(uint32_t bytes, uint32_t data)
+{
+	const struct gemini_buffer b = {
+		.port = PORT,
+		.at = WORLD_TARGET,
+		.bytes = bytes,
+		.cq = WORLD_CAME,
+		.data = data,
+	};
+
+	assert_int_equal(gemini_bte_receive(world_nic(), &b), 0);
+}
+
+static void send(uint64_t bytes)
+{
+	struct gemini_post p = world_post(GEMINI_SEND, bytes);
+
+	p.handle = PORT;
+	p.data = 9;
+	assert_int_equal(gemini_bte(world_nic(), &p), 0);
+}
+
+static void send_and_receive(void *arg)
+{
+	struct gemini_event e;
+
+	(void)arg;
+	if (program_node() == 2) {
+		receive(1504, 7);
+		e = world_wait(WORLD_CAME, 1);
+		assert_int_equal(e.status, GEMINI_OK);
+		assert_int_equal(e.data >> 32, 7);
+		assert_int_equal((uint32_t)e.data, 1496);
+		assert_true(
+			world_is_filled(program_host(), 2, WORLD_TARGET, 1496));
+	}
+	if (!is_sender())
+		return;
+	world_fill(WORLD_SOURCE, 1496);
+	send(1496);
+	e = world_wait(WORLD_DONE, 1);
+	assert_int_equal(e.status, GEMINI_OK);
+	assert_int_equal(e.data, 9);
+}
+
+static void a_send_goes_to_the_buffer_that_was_posted(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, false, send_and_receive);
+	kit_close(&x.kit);
+}
+
+/* The second has none: the first took it. */
+static void send_twice(void *arg)
+{
+	(void)arg;
+	if (program_node() == 2)
+		receive(BLOCK, 0);
+	if (!is_sender())
+		return;
+	program_charge(2000 * SIM_NS);
+	send(1000);
+	assert_int_equal(world_wait(WORLD_DONE, 1).status, GEMINI_OK);
+	world_fill(WORLD_SOURCE, 1000);
+	send(1000);
+	assert_int_equal(world_wait(WORLD_DONE, 2).status, GEMINI_NO_BUFFER);
+	assert_false(world_is_filled(program_host(), 2, WORLD_TARGET, 1000));
+}
+
+static void a_send_without_a_buffer_ends_with_an_error_event(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, true, send_twice);
+	assert_int_equal(
+		nic_count(x.kit.nic, 0, "no buffer posted for a send"), 1);
+	assert_int_equal(nic_count(x.kit.nic, 2, "events"), 1);
+	kit_close(&x.kit);
+}
+
+static void send_too_much(void *arg)
+{
+	struct gemini_event e;
+
+	(void)arg;
+	if (program_node() == 2) {
+		receive(128, 1);
+		e = world_wait(WORLD_CAME, 1);
+		assert_int_equal(e.status, GEMINI_OUT_OF_BOUNDS);
+		assert_int_equal((uint32_t)e.data, 128);
+		assert_true(
+			world_is_filled(program_host(), 2, WORLD_TARGET, 128));
+		assert_false(
+			world_is_filled(program_host(), 2, WORLD_TARGET, 136));
+	}
+	if (!is_sender())
+		return;
+	world_fill(WORLD_SOURCE, 1024);
+	send(1024);
+	assert_int_equal(
+		world_wait(WORLD_DONE, 1).status, GEMINI_OUT_OF_BOUNDS);
+}
+
+static void a_send_never_leaves_its_buffer(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, true, send_too_much);
+	kit_close(&x.kit);
+}
+
+/* --- what is wrong --- */
+
+static void bad_blocks(void *arg)
+{
+	struct gemini_post p = world_post(GEMINI_PUT, 2 * WORLD_BYTES);
+	struct gemini_buffer b = { .port = GEMINI_PORTS, .cq = WORLD_CAME };
+	struct nic *nic = world_nic();
+
+	(void)arg;
+	if (!is_sender())
+		return;
+	assert_int_equal(gemini_bte(nic, &p), 0);
+	assert_int_equal(
+		world_wait(WORLD_DONE, 1).status, GEMINI_OUT_OF_BOUNDS);
+	p = world_post(GEMINI_PUT, 0);
+	p.handle = 9;
+	assert_int_equal(gemini_bte(nic, &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 2).status, GEMINI_BAD_HANDLE);
+	p = world_post(GEMINI_GET, GEMINI_BLOCK + 1);
+	p.here = 0;
+	assert_int_equal(gemini_bte(nic, &p), EINVAL);
+	p = world_post(GEMINI_PUT, 64);
+	p.here = UINT64_MAX - 8;
+	assert_int_equal(gemini_bte(nic, &p), EFAULT);
+	p = world_post(GEMINI_OPS, 64);
+	assert_int_equal(gemini_bte(nic, &p), EINVAL);
+	p = world_post(GEMINI_PUT, 8);
+	p.from = &p;
+	assert_int_equal(gemini_bte(nic, &p), EINVAL);
+	p = world_post(GEMINI_SEND, 8);
+	assert_int_equal(gemini_fma(nic, &p), EINVAL);
+	assert_int_equal(gemini_bte_receive(nic, &b), EINVAL);
+	b = (struct gemini_buffer){ .at = UINT64_MAX - 8, .bytes = 64 };
+	assert_int_equal(gemini_bte_receive(nic, &b), EFAULT);
+}
+
+static void what_cannot_be_is_refused_or_ends_with_an_error(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, true, bad_blocks);
+	kit_close(&x.kit);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(blocks_are_there_when_events_say_so),
+		cmocka_unit_test(memory_is_read_when_the_engine_reads_it),
+		cmocka_unit_test(
+			one_read_at_a_time_is_64_bytes_per_read_latency),
+		cmocka_unit_test(gets_are_bounded_by_the_orb_and_not_by_reads),
+		cmocka_unit_test(a_block_transfer_takes_its_start_longer),
+		cmocka_unit_test(channels_work_at_the_same_time),
+		cmocka_unit_test(channels_take_turns),
+		cmocka_unit_test(
+			later_transfers_wait_for_a_fence_and_all_before),
+		cmocka_unit_test(a_send_goes_to_the_buffer_that_was_posted),
+		cmocka_unit_test(
+			a_send_without_a_buffer_ends_with_an_error_event),
+		cmocka_unit_test(a_send_never_leaves_its_buffer),
+		cmocka_unit_test(
+			what_cannot_be_is_refused_or_ends_with_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
