@@ -188,6 +188,7 @@ static void add_outage(struct outages *o, struct topo_end end, sim_time from,
 		.from = from,
 		.trains = trains,
 		.until = until,
+		.known = from,
 	};
 }
 
@@ -227,12 +228,18 @@ static void add_wires(
 	struct outages *o, const struct fault_event *e, sim_time until)
 {
 	const struct topo *t = o->topo;
+	sim_time drain = e->is_announced ? o->plan->drain : 0;
 	struct topo_end end;
+	size_t first = o->n;
 	uint32_t i;
 
 	for (i = 0; part_wire(t, &e->part, i, &end); i++)
-		add_wire(o, end, t->ops->peer(t, end.router, end.port), e->at,
-			until);
+		add_wire(o, end, t->ops->peer(t, end.router, end.port),
+			e->at + drain, until);
+	for (; e->is_announced && first < o->n; first++) {
+		o->v[first].is_announced = true;
+		o->v[first].known = e->at;
+	}
 }
 
 static bool has_lines(const struct fault_plan *p, uint32_t a, uint32_t b)
@@ -438,22 +445,58 @@ static void make_outages(
 		f->link[f->outage[i].link].outage = (uint32_t)i;
 }
 
-static void note_deaths(struct faults *f, const struct fault_plan *p)
+/* When a part goes: what is announced waits for its reload. */
+static sim_time leaves_at(const struct faults *f, const struct fault_event *e)
 {
-	const struct fault_event *e = p->event;
 	size_t i;
 
-	f->death = mem_alloc(p->n_events, sizeof(*f->death));
-	for (i = 0; i < p->n_events; i++) {
-		size_t n = f->n_deaths;
+	for (i = 0; e->is_announced && i < f->n_reloads; i++)
+		if (f->reload[i].stop >= e->at)
+			return f->reload[i].load;
+	return e->at;
+}
 
-		if (e[i].port != FAULT_SITE || e[i].returns ||
-			(e[i].kind && !e[i].kind->is_site) ||
-			(n && f->death[n - 1].site == e[i].site))
-			continue;
-		f->death[f->n_deaths++] =
-			(struct fault_death){ e[i].site, e[i].at };
+static int by_death(const void *a, const void *b)
+{
+	const struct fault_death *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Of each site the first one. */
+static void keep_first(struct faults *f)
+{
+	size_t i, n = 0;
+
+	if (f->n_deaths)
+		qsort(f->death, f->n_deaths, sizeof(*f->death), by_death);
+	for (i = 0; i < f->n_deaths; i++)
+		if (!n || f->death[n - 1].site != f->death[i].site)
+			f->death[n++] = f->death[i];
+	f->n_deaths = n;
+}
+
+static void note_deaths(
+	struct faults *f, const struct fault_plan *p, const struct topo *t)
+{
+	const struct fault_event *e = p->event;
+	router_id site;
+	size_t i;
+
+	for (i = 0; i < p->n_events; i++) {
+		uint32_t k;
+
+		for (k = 0; !e[i].returns && part_site(t, &e[i].part, k, &site);
+			k++) {
+			f->death = mem_grow(
+				f->death, f->n_deaths + 1, sizeof(*f->death));
+			f->death[f->n_deaths++] = (struct fault_death){ site,
+				leaves_at(f, &e[i]) };
+		}
 	}
+	keep_first(f);
 }
 
 struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
@@ -469,9 +512,12 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	f->n_links = (size_t)t->n_routers * t->n_ports;
 	f->link = map_alloc(f->n_links * sizeof(*f->link));
 	f->tally = map_alloc(n_workers * sizeof(*f->tally));
+	f->patience = p->is_managed ? p->notice : SIM_NEVER;
 	make_outages(f, p, t);
+	if (p->is_managed)
+		faults_plan_reloads(f, p, t);
 	find_blind(f, p, t);
-	note_deaths(f, p);
+	note_deaths(f, p, t);
 	for (r = 0; r < t->n_routers; r++) {
 		for (port = 0; port < t->n_ports; port++) {
 			uint32_t link = r * t->n_ports + port;
@@ -499,6 +545,7 @@ void faults_free(struct faults *f)
 	map_free(f->tally, f->n_workers * sizeof(*f->tally));
 	mem_free(f->outage);
 	mem_free(f->death);
+	mem_free(f->reload);
 	mem_free(f);
 }
 

@@ -12,6 +12,11 @@
  * not be through before the next one begins is lost.  Where links have lines
  * (training.h), one that comes up carries nothing before both its directions
  * are trained, and one that cannot be trained never does.
+ *
+ * So is what a management does about it (reloads.c): some time after links die
+ * or return it stops injection, and some time later loads new tables.  What
+ * leaves is announced: injection stops at once, and it leaves when the tables
+ * are loaded.
  */
 #ifndef LINK_FAULTS_H
 #define LINK_FAULTS_H
@@ -56,6 +61,7 @@ struct fault_event {
 		};
 	};
 	bool returns; /* it dies otherwise */
+	bool is_announced; /* it leaves, or what left returns */
 	const char *place, *text; /* borrowed from the parameters */
 };
 
@@ -84,6 +90,10 @@ struct fault_plan {
 	int64_t bit; /* what one lasts on a line, ps */
 	int64_t lanes, least_lanes; /* of a link; with fewer it is dead */
 	sim_time retrain; /* how long one is dead that loses or gets a lane */
+	/* Of a machine with a management (struct route): it hears of what is
+	 * dead for longer than notice. */
+	bool is_managed;
+	sim_time notice, reload, drain;
 	const struct part_kind *const *parts; /* the machine's own, up to a
 					       * NULL; or NULL */
 };
@@ -102,10 +112,18 @@ bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l);
 
 /* --- in a run --- */
 
-/* A link is dead in [from, until), and trains in [trains, until). */
+/* A link is dead in [from, until), and trains in [trains, until).  One that
+ * leaves has been announced; known is when it is, or dies. */
 struct fault_outage {
 	uint32_t link;
-	sim_time from, trains, until;
+	bool is_announced;
+	sim_time from, trains, until, known;
+};
+
+/* Injection is stopped from one time until new tables are loaded, which know
+ * what was known at the first. */
+struct fault_reload {
+	sim_time stop, load;
 };
 
 enum fault_state { FAULT_DOWN, FAULT_TRAINING, FAULT_UP };
@@ -171,7 +189,11 @@ struct faults {
 	uint32_t n_narrow; /* links that ever lack lanes */
 	struct fault_tally *tally; /* [worker] */
 	struct fault_death *death; /* by site */
-	size_t n_links, n_outages, n_widths, n_deaths;
+	struct fault_reload *reload; /* in order */
+	size_t n_links, n_outages, n_widths, n_deaths, n_reloads;
+	/* Packets wait in their link for it to return, unless it is dead for
+	 * longer than this. */
+	sim_time patience;
 	uint64_t rate[TOPO_MAX_WIRES];
 	struct fault_trainings trainings;
 	/* [link] lines that are not sampled in their eye; or NULL */
@@ -183,6 +205,15 @@ struct faults {
 struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	uint64_t seed, uint32_t n_workers);
 void faults_free(struct faults *f);
+
+/* --- reloads.c --- */
+
+/* Plans what management does, and when what was announced leaves. */
+void faults_plan_reloads(
+	struct faults *f, const struct fault_plan *p, const struct topo *t);
+/* Whether a reload's tables avoid what is dead in an outage. */
+bool faults_is_avoided(const struct faults *f, const struct fault_outage *o,
+	const struct fault_reload *r);
 
 /* Sums over the workers, of a class; only while nothing runs. */
 struct fault_counts faults_total(const struct faults *f, uint32_t wire);

@@ -32,9 +32,10 @@ const struct param fault_params_table[] = {
 		"links (\"stage 1 up 1e-7\")",
 		"assumed: error-free links"),
 	PARAM_ROW(PARAM_LINES, "events", AT(events), "none", 0, 0,
-		"parts that die or return, and when: \"30 us switch 2.5 "
-		"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up 2 "
-		"dies\", \"30 us lane 7 A+ 0 dies\"",
+		"parts that die, leave or return, and when: \"30 us switch "
+		"2.5 dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up 2 "
+		"dies\", \"30 us lane 7 A+ 0 dies\", \"30 us board 1,0,3 "
+		"leaves\"",
 		"assumed: no failures"),
 };
 
@@ -299,12 +300,16 @@ static int read_event(struct line *l, struct fault_event *e)
 			"%.40s is later than any run lasts; want less than "
 			"%d s",
 			text, (int)(LINK_MAX_TIME / SIM_NS / 1000000000));
-	if (strcmp(last, "dies") != 0 && strcmp(last, "returns") != 0)
-		return fail(l, "\"%.40s\" is no event (want dies or returns)",
-			last);
+	e->returns = !strcmp(last, "returns");
+	e->is_announced = !strcmp(last, "leaves") && l->plan->is_managed;
+	if (strcmp(last, "dies") != 0 && !e->returns && !e->is_announced)
+		return fail(l, "\"%.40s\" is no event (want dies%s or returns)",
+			last, l->plan->is_managed ? ", leaves" : "");
 	if (read_part(l, at, &e->part))
 		return -1;
-	e->returns = !strcmp(last, "returns");
+	if (e->is_announced && !e->kind->is_site)
+		return fail(
+			l, "only nodes, chips and boards leave (want dies)");
 	e->place = l->from->place;
 	e->text = l->from->text;
 	return 0;
@@ -347,7 +352,7 @@ static bool is_one_part(
 }
 
 /* What dies is alive, and what returns is dead. */
-static int check_turns(const struct fault_plan *p, struct err *e)
+static int check_turns(struct fault_plan *p, struct err *e)
 {
 	size_t i;
 
@@ -360,8 +365,11 @@ static int check_turns(const struct fault_plan *p, struct err *e)
 			return refuse(x->place, x->text,
 				"the same part has another event at this time",
 				e);
-		if (x->returns == (before && !before->returns))
+		if (x->returns == (before && !before->returns)) {
+			if (x->returns)
+				p->event[i].is_announced = before->is_announced;
 			continue;
+		}
 		return refuse(x->place, x->text,
 			x->returns ? "the part is not dead at this time"
 				   : "the part is dead already at this time",
@@ -513,6 +521,10 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 		.lanes = p->lanes,
 		.least_lanes = p->least_lanes,
 		.retrain = p->retrain,
+		.is_managed = p->is_managed,
+		.notice = p->notice,
+		.reload = p->reload,
+		.drain = p->drain,
 		.parts = p->parts,
 		.cold_start = text->cold_start,
 	};
@@ -581,7 +593,8 @@ bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l)
 	if (l->retry.kind != RETRY_REPLAY)
 		return false;
 	for (i = 0; i < p->n_events; i++)
-		if (is_for_good(p, i))
+		if (is_for_good(p, i) ||
+			(p->is_managed && p->event[i].kind != &fault_lane))
 			return false;
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
 		if ((uint128)p->rate[i] * bits > UINT64_C(1000000000000000000))

@@ -189,6 +189,10 @@ static int read_plan(struct machine *m, struct err *e)
 {
 	fault_plan_set_links(&m->faults, &m->link, &m->lines);
 	m->faults.parts = m->nic ? m->nic->parts : NULL;
+	m->faults.is_managed = m->route->is_loaded && m->router.kind->manage;
+	m->faults.notice = m->route->notice;
+	m->faults.reload = m->route->reload;
+	m->faults.drain = m->route->drain;
 	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }
 

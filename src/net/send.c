@@ -18,6 +18,16 @@ static void lose(
 	n->client->on_lost(n, w, x->id);
 }
 
+bool net_is_lost(
+	struct net *n, struct sim_worker *w, const struct net_sending *x)
+{
+	if (!n->faults || !faults_cut(n->faults, link_of(n, x), x->t,
+				  x->tail + n->link.latency[x->class]))
+		return false;
+	lose(n, w, x);
+	return true;
+}
+
 /* --- links that do not retry --- */
 
 static void hurt(struct net *n, struct sim_worker *w,
@@ -47,11 +57,8 @@ static bool send_once(
 	uint32_t link = link_of(n, x);
 	uint32_t bits = n->link.code->byte_bits * x->bytes;
 
-	if (faults_cut(n->faults, link, x->t,
-		    x->tail + n->link.latency[x->class])) {
-		lose(n, w, x);
+	if (net_is_lost(n, w, x))
 		return false;
-	}
 	if (n->faults->link[link].left < bits)
 		hurt(n, w, x, bits);
 	n->faults->link[link].left -= bits;
@@ -90,8 +97,13 @@ static enum retry_fate fate(
 	if (!f)
 		return RETRY_PASSES;
 	if (faults_cut(f, c->link, from, until + c->latency)) {
-		*back = f->outage[f->link[c->link].outage].until;
-		return *back == SIM_NEVER ? RETRY_IS_DEAD : RETRY_IS_CUT;
+		const struct fault_outage *o =
+			&f->outage[f->link[c->link].outage];
+
+		*back = o->until;
+		return o->until == SIM_NEVER || o->until - o->from > f->patience
+			       ? RETRY_IS_DEAD
+			       : RETRY_IS_CUT;
 	}
 	if (!flips(c, c->bits))
 		return RETRY_PASSES;

@@ -453,8 +453,7 @@ struct route *order_around(
 	router_id i;
 	uint32_t dim;
 
-	if (!o->planes || !t->nodes)
-		return NULL;
+	BUG_IF(!r->is_loaded);
 	x = mem_alloc(1, sizeof(*x));
 	x->route = *r;
 	x->route.ops = &detour_ops;

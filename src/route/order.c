@@ -111,6 +111,7 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 			"dateline (want routing.dateline: no with planes)");
 	r->n_channels = o->dateline ? 2 : 1;
 	r->has_planes = (uint8_t)o->planes;
+	r->is_loaded = o->planes && o->torus->nodes;
 	o->coord = grid_list(o->torus);
 	for (i = 0; i < o->torus->n_dims; i++)
 		for (p = o->torus->base[i]; p < o->torus->base[i + 1]; p++)

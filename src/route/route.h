@@ -36,6 +36,7 @@ struct route {
 	/* Parallel links of one number are rings of their own: entering one
 	 * needs room for two, from another plane too. */
 	uint8_t has_planes;
+	uint8_t is_loaded; /* by a management: ops->around() */
 	uint8_t is_carried; /* packets name their switches: route_left() */
 	/* High priority is another channel of equal right, not a priority. */
 	uint8_t is_shared;
@@ -140,9 +141,9 @@ struct route_ops {
 
 	/*
 	 * The same in a network in which the links at some ports of each
-	 * router are dead; NULL where it knows no way around.  A packet for
-	 * which it has none, or that was started by other tables, has no next
-	 * port.  To be freed with route_free().
+	 * router are dead; where is_loaded.  A packet for which it has no way,
+	 * or that was started by tables of another number, has no next port.
+	 * To be freed with route_free().
 	 */
 	struct route *(*around)(
 		const struct route *r, const port_mask *dead, uint32_t number);

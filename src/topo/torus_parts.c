@@ -233,6 +233,6 @@ static const struct part_kind connection = {
 	.wire = connection_wire,
 };
 
-/* A router without nodes is one: it needs no word of its own. */
-const struct part_kind *const torus_parts[] = { &part_link, &part_node, &chip,
-	&connection, &board, NULL };
+/* A switch is a chip that leaves its nodes alive. */
+const struct part_kind *const torus_parts[] = { &part_link, &part_switch,
+	&part_node, &chip, &connection, &board, NULL };

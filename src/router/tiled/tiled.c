@@ -275,6 +275,7 @@ static void init_node(struct tiled *d, site_id s)
 	uint32_t c;
 
 	x->id = s;
+	x->route = d->route;
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		x->fifo[c].tokens = (int16_t)d->how.nodes;
 		x->fifo[c].room = (uint16_t)d->router.net->params.injection;
@@ -287,6 +288,7 @@ static void init_chip(struct tiled *d, site_id s)
 	uint32_t c, p;
 
 	x->id = s;
+	x->route = d->route;
 	x->lfsr = ((s * 0x9e37u) & 0xffffu) | 1u;
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		for (p = 0; p < d->n_links; p++)
@@ -544,6 +546,15 @@ static void tiled_on_link(struct router *r, struct sim_worker *w, site_id s,
 			SIM_KEY(PHASE_TOKEN, TILED_NOTICE + p), is_up, 0);
 }
 
+static void tiled_manage(struct router *r, struct sim_worker *w, site_id s,
+	const struct route *tables, sim_time t)
+{
+	if (is_node(r))
+		tiled_node_manage(tiled_of(r), w, s, tables, t);
+	else
+		tiled_chip_manage(tiled_of(r), w, s, tables, t);
+}
+
 static const char *const channels[TILED_CHANNELS] = {
 	[TILED_REQUESTS] = "request",
 	[TILED_RESPONSES] = "response",
@@ -574,4 +585,5 @@ const struct router_ops tiled_ops = {
 	.ways = tiled_ways,
 	.counters = tiled_counters,
 	.on_link = tiled_on_link,
+	.manage = tiled_manage,
 };

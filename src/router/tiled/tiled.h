@@ -127,6 +127,8 @@ struct tiled_chip {
 	uint64_t one[TILED_CHANNELS][TOPO_MAX_PORTS];
 	int16_t tokens[TILED_CHANNELS][TOPO_MAX_PORTS]; /* packets of room */
 	uint64_t dead; /* links that adaptive packets avoid, by port */
+	const struct route *route; /* the tables */
+	uint32_t n_loads; /* of tables: events before the last are nobody's */
 	uint32_t lfsr;
 	site_id id;
 	struct tiled_exit exit[TILED_NODES];
@@ -135,12 +137,16 @@ struct tiled_chip {
 	struct tiled_output output[TILED_TILES];
 };
 
+/* Why nothing leaves a node's FIFO: a packet is leaving, or management has
+ * stopped it. */
+enum tiled_hold { TILED_BUSY = 1, TILED_STOPPED = 2 };
+
 /* A node's injection FIFO, and the path behind it. */
 struct tiled_fifo {
 	struct tiled_queue queue;
 	int16_t tokens; /* packets */
 	uint16_t room; /* packets that it takes */
-	bool is_timed;
+	uint8_t is_held; /* nothing leaves: bits of enum tiled_hold */
 	uint64_t bytes;
 };
 
@@ -148,6 +154,7 @@ struct tiled_node {
 	struct tiled_fifo fifo[TILED_CHANNELS];
 	uint64_t packets[TILED_CHANNELS]; /* received */
 	uint32_t held[TILED_CHANNELS]; /* of these, not given back */
+	const struct route *route; /* the tables */
 	site_id id;
 };
 
@@ -186,6 +193,12 @@ struct tiled {
 
 extern const struct router_ops tiled_ops;
 extern const struct router_calls tiled_chip_calls, tiled_node_calls;
+
+/* What management does to a chip, and to a node: see struct router_ops. */
+void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
+	const struct route *tables, sim_time t);
+void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id s,
+	const struct route *tables, sim_time t);
 
 static inline struct tiled *tiled_of(const struct router *r)
 {

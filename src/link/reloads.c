@@ -1,0 +1,108 @@
+/*
+ * When management stops a network to load new tables.
+ *
+ *	       at                     stop           load
+ *	-------+----------------------+--------------+------------>
+ *	  a link dies    reload       |    drain     |
+ *	              (announced: 0)  no requests    new tables, and what
+ *	                              enter          was announced leaves
+ *
+ * What happens until stop is known to the tables; what happens later has a
+ * reload of its own, which stops at the first's load at the soonest.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "link/faults.h"
+
+struct change {
+	sim_time at, stop;
+};
+
+static int by_stop(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	return x->stop < y->stop ? -1 : x->stop > y->stop;
+}
+
+/* Wires between nodes and their routers are in no tables. */
+static bool is_managed(const struct topo *t, uint32_t link)
+{
+	router_id r = link / t->n_ports;
+	struct topo_end far = t->ops->peer(t, r, link % t->n_ports);
+
+	return topo_is_direct(t) ||
+	       (r >= t->n_nodes && far.router >= t->n_nodes);
+}
+
+static size_t list_changes(const struct faults *f, const struct fault_plan *p,
+	const struct topo *t, struct change *c)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < f->n_outages; i++) {
+		const struct fault_outage *o = &f->outage[i];
+		sim_time reload = o->is_announced ? 0 : p->reload;
+
+		if (!is_managed(t, o->link) ||
+			(o->until != SIM_NEVER &&
+				o->until - o->from <= p->notice))
+			continue;
+		c[n++] = (struct change){ o->known, o->known + reload };
+		if (o->until != SIM_NEVER)
+			c[n++] = (struct change){ o->until, o->until + reload };
+	}
+	if (n)
+		qsort(c, n, sizeof(*c), by_stop);
+	return n;
+}
+
+/* What was announced leaves when its reload's tables are loaded. */
+static void set_departures(
+	struct faults *f, const struct fault_reload *r, sim_time before)
+{
+	size_t i;
+
+	for (i = 0; i < f->n_outages; i++) {
+		struct fault_outage *o = &f->outage[i];
+
+		if (!o->is_announced || o->known <= before ||
+			o->known > r->stop)
+			continue;
+		o->from = r->load < o->until ? r->load : o->until;
+	}
+}
+
+void faults_plan_reloads(
+	struct faults *f, const struct fault_plan *p, const struct topo *t)
+{
+	struct change *c = mem_alloc(2 * f->n_outages + 1, sizeof(*c));
+	size_t n = list_changes(f, p, t, c), i;
+	sim_time known = -1, loaded = 0;
+
+	for (i = 0; i < n; i++) {
+		struct fault_reload r;
+
+		if (c[i].at <= known)
+			continue; /* the last tables know it */
+		r.stop = c[i].stop > loaded ? c[i].stop : loaded;
+		r.load = r.stop + p->drain;
+		set_departures(f, &r, known);
+		/* powers of two */
+		if (!(f->n_reloads & (f->n_reloads - 1)))
+			f->reload = mem_grow(f->reload, 2 * f->n_reloads + 1,
+				sizeof(*f->reload));
+		f->reload[f->n_reloads++] = r;
+		known = r.stop;
+		loaded = r.load;
+	}
+	mem_free(c);
+}
+
+bool faults_is_avoided(const struct faults *f, const struct fault_outage *o,
+	const struct fault_reload *r)
+{
+	return o->known <= r->stop && o->until > r->stop &&
+	       (o->until == SIM_NEVER || o->until - o->from > f->patience);
+}
