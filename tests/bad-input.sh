@@ -108,13 +108,13 @@ refused 'link.retry.window' show bgq --set link.retry=replay \
 	--set link.retry.window=16
 refused 'link.payload' show bgq --set link.payload=8000B \
 	--set link.chunk=1B --set link.header=1B
-refused 'multiple of 64 B' run bgq-board put --set link.payload=0
-refused 'multiple of 64 B' run bgq-board put --set link.payload=100
-refused 'lines of at least 128 B' run bgq-board put --set host.l2.line=64
+refused 'multiple of 64 B' run bgq-board stream --set link.payload=0
+refused 'multiple of 64 B' run bgq-board stream --set link.payload=100
+refused 'lines of at least 128 B' run bgq-board stream --set host.l2.line=64
 refused 'too slow' run bgq-board messages count=100 --set nic.slave=1ms
-refused 'nic.retry.timeout' run qsnet2-16 ping \
+refused 'nic.retry.timeout' run qsnet2-16 pingpong via=nic \
 	--set topology.cable.length=10000
-refused 'out of range' run qsnet2-16 ping --set nic.input=1ms
+refused 'out of range' run qsnet2-16 pingpong via=nic --set nic.input=1ms
 refused 'bubble' run bgq random --set router.packets=1
 refused 'is not a number' run bgq random --seed x
 refused 'is not a number' run bgq random --seed -1
@@ -299,13 +299,13 @@ fi
 
 # --- a node ---
 
-refused 'a power of two' run bgq-board put --set host.l2.slices=12
+refused 'a power of two' run bgq-board stream --set host.l2.slices=12
 refused 'a power of two' check bgq-board --set host.l2.ways=3
 refused 'host.l2.capacity' show bgq-board --set host.l2.capacity=64KiB
 refused 'host.l2.slices' show bgq-board --set host.l2.slices=256 \
 	--set host.l2.capacity=128KiB
 refused 'host.memory' show bgq-board --set host.memory=1KiB
-refused 'host.memory of at least 3.0 GiB' run bgq-board put \
+refused 'host.memory of at least 3.0 GiB' run bgq-board stream \
 	--set host.memory=2GiB
 
 # --- outputs ---

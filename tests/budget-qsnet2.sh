@@ -23,32 +23,34 @@ exact='(.budget | ([.causes[].ps] | add) == .ps and
 same() { # MESSAGES ARGUMENTS
 	messages=$1
 	shift
-	run run qsnet2-16 ping "$@" --json
+	run run qsnet2-16 "$@" --json
 	plain=$(jq -c '[.digest, .sim_time_ns, .results]' "$tmp/out")
-	run run qsnet2-16 ping "$@" --json --budget --follow 0
+	run run qsnet2-16 "$@" --json --budget --follow 0
 	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
 	[ "$(jq -c '[.digest, .sim_time_ns, .results]' "$tmp/out")" = \
 		"$plain" ] || complain "other results"
 	holds "all is charged, nothing is changed: $*" \
 		"$exact and .budget.messages == $messages"
 	jq -c '[.budget, .follow]' "$tmp/out" >"$tmp/one"
-	run run qsnet2-16 ping "$@" --json --budget --follow 0 --threads 3
+	run run qsnet2-16 "$@" --json --budget --follow 0 --threads 3
 	jq -c '[.budget, .follow]' "$tmp/out" | diff - "$tmp/one" \
 		>"$tmp/diff" || complain "three threads: $(cat "$tmp/diff")"
 	report "and on three threads"
 }
 
-same 400 to=15
-same 60 op=put bytes=1504 rounds=10 to=15
-same 400 op=dma bytes=5000 to=3
-same 200 op=get bytes=512 to=7
-same 64 op=get batch=16 rounds=64
-same 160 op=put mode=both bytes=4096 rounds=10
-same 16 op=dma mode=both bytes=100000 rounds=8
+ping='pingpong via=nic'
+both='stream both=yes places=1'
+same 400 $ping by=sten rounds=200 to=15
+same 60 $ping by=sten bytes=1504 rounds=10 to=15
+same 400 $ping by=dma bytes=5000 rounds=200 to=3
+same 200 gets bytes=512 rounds=200 to=7
+same 64 gets batch=16 rounds=64 to=1
+same 160 $both by=sten bytes=4096 rounds=10
+same 16 $both by=dma bytes=100000 rounds=8
 
 # --- by hand: the parts of a put of 8 bytes through three switches ---
 
-run run qsnet2-16 ping to=15 rounds=1 --json --budget --follow 0
+run run qsnet2-16 $ping by=sten to=15 rounds=1 --json --budget --follow 0
 holds "a put alone" '.budget.longest.causes | map_values(.ps) |
 	with_entries(select(.value > 0)) == {
 	"software": 20000, "descriptor": 319300, "packet": 59994,

@@ -54,7 +54,7 @@ same bgq random --shape 4x4x2 zones=none bytes=33 \
 same bgq random --shape 4x3x2 class=high $short
 same bgq random --shape 6x2 routing=deterministic load=0.5 $short
 same bgq alltoall --shape 3x3x2 bytes=700 --json
-same bgq-board put bytes=3000 --json
+same bgq-board stream rounds=1 bytes=3000 --json
 
 run run bgq random --shape 4x4x2 load=0.7 routing=deterministic $short \
 	--budget
@@ -93,7 +93,7 @@ report "the same as text"
 
 # --- by hand: a put, from its program to its counter ---
 
-run run bgq-board put bytes=8 from=0 to=1 --json --budget --follow 0
+run run bgq-board stream rounds=1 bytes=8 --json --budget --follow 0
 holds "a put alone" '.budget | .messages == 1 and .ps == 640000 and
 	(.causes | map_values(.ps) | with_entries(select(.value > 0))) == {
 	"software": 98000, "descriptor": 150000, "memory_read": 80000,
@@ -104,11 +104,11 @@ holds "its way" '.follow | .is_complete and (.steps | length) == 10 and
 	.steps[-1].where == "node 1, message unit"'
 
 # Behind others in its FIFO, and in their packets' way.
-run run bgq-board put bytes=3000 from=0 to=5 count=4 --json --budget
+run run bgq-board stream bytes=3000 from=0 to=5 rounds=4 --json --budget
 holds "puts in one FIFO wait for each other" '.budget | .messages == 4 and
 	.causes.queue.ps > 0 and .causes.engine.ps >= 0 and
 	.ps == ([.causes[].ps] | add)'
-for load in "neighbour bytes=5000 rounds=3 driver=pipelined" \
+for load in "exchange bytes=5000 rounds=3 driver=pipelined" \
 	"messages count=2000" "alltoall via=nic bytes=700"; do
 	# shellcheck disable=SC2086 # words
 	run run bgq-board $load --json

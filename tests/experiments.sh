@@ -39,7 +39,7 @@ everywhere stream bytes=1000 rounds=5
 everywhere stream bytes=1000 rounds=5 both=yes places=2
 everywhere sweep max=2KiB rounds=2 burst=3
 everywhere sweep op=get max=2KiB rounds=2 burst=3
-everywhere gets batch=3 rounds=20 queues=2
+everywhere gets batch=3 rounds=20
 everywhere gets to=3 rounds=5 bytes=64
 everywhere exchange bytes=1000 rounds=3
 everywhere exchange bytes=1000 rounds=9 driver=pipelined depth=3
@@ -91,7 +91,15 @@ refused() { # TEXT ARGUMENTS
 refused 'want auto, sten or dma' qsnet2-16 stream by=put
 refused 'want auto or put' bgq-board exchange by=dma
 refused 'want auto)$' torus exchange by=dma
-refused 'message layer has no "dma"' qsnet2-16 stream via=msg by=dma
+refused 'by: means nothing with via=msg (want via=nic)' \
+	qsnet2-16 stream via=msg by=dma
+refused 'by: means nothing with via=net' qsnet2-16 pingpong by=dma
+refused 'cpu: means nothing with via=net' bgq-board pingpong cpu=1
+refused 'fifos: means nothing with via=msg' bgq-board alltoall via=msg fifos=2
+refused 'driver: means nothing with via=net' bgq-board alltoall driver=messages
+refused 'routing: means nothing' bgq-board alltoall via=msg routing=dynamic
+refused 'queues: means nothing' torus gets via=msg queues=2
+refused 'depth: means nothing with driver=serial' bgq-board exchange depth=2
 refused 'a multiple of 8' qsnet2-16 exchange bytes=9
 refused 'same node' qsnet2-16 stream to=0
 refused 'same node' bgq-board gets to=0

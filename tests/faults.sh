@@ -117,9 +117,10 @@ plan <<-'EOF'
 	    - 0 us link 1.0 up 1 dies
 	    - 0 us link 2.2 down 3 dies
 EOF
-for op in put dma get; do
-	run run qsnet2-16 ping op=$op from=0 to=14 --faults "$tmp/plan.yaml"
-	[ $code = 0 ] || complain "ping $op: $code: $(cat "$tmp/err")"
+for load in 'pingpong via=nic by=sten' 'pingpong via=nic by=dma' gets; do
+	run run qsnet2-16 $load rounds=200 from=0 to=14 \
+		--faults "$tmp/plan.yaml"
+	[ $code = 0 ] || complain "$load: $code: $(cat "$tmp/err")"
 done
 storm --faults "$tmp/plan.yaml"
 holds '.results.failed_messages == 0' '.faults.lost_packets > 0'
@@ -183,7 +184,7 @@ plan <<-'EOF'
 	  events:
 	    - 20 us node 1 dies
 EOF
-run run qsnet2-16 ping --faults "$tmp/plan.yaml"
+run run qsnet2-16 pingpong via=nic by=sten rounds=200 --faults "$tmp/plan.yaml"
 [ $code = 3 ] || complain "exit status $code"
 grep -q 'node 0, thread 0: polling' "$tmp/err" || complain "$(cat "$tmp/err")"
 report 'who waits for a dead node is told of'
@@ -232,9 +233,9 @@ ends 0 run bgq-board alltoall bytes=4KiB via=msg --json \
 	--set link.retry=replay --set link.retry.by=nack \
 	--set faults.bit-errors=1e-5
 holds '.faults.resent_packets > 0' '.faults.lost_packets == 0'
-refuses 'resends' run bgq-board put --set link.retry=replay \
+refuses 'resends' run bgq-board stream --set link.retry=replay \
 	--set 'faults.events=5 us link 0 A+ dies'
-refuses 'this machine has: link, node' run bgq-board put \
+refuses 'this machine has: link, node' run bgq-board stream \
 	--set link.retry=replay --set 'faults.events=5 us switch 1.0 dies'
 report 'links that retry lose nothing, on a machine that resends nothing'
 
@@ -249,7 +250,7 @@ refuses 'plan.yaml:4:7: .*did you mean switch' run qsnet2-16 storm --faults \
 refuses 'cannot read' run qsnet2-16 storm --faults "$tmp/none.yaml"
 refuses 'did you mean node up' run qsnet2-16 storm \
 	--set 'faults.bit-errors=node ip 1e-9'
-refuses 'resends' run bgq-board put --set faults.bit-errors=1e-9
+refuses 'resends' run bgq-board stream --set faults.bit-errors=1e-9
 refuses 'enter the network directly' run qsnet2-16 random \
 	--set faults.bit-errors=1e-9
 printf 'schema: 1\nmachine: x\n' >"$tmp/plan.yaml"
@@ -276,10 +277,10 @@ done <<-'EOF'
 	sweep by=sten to=15 max=16KiB
 	sweep by=dma to=15 max=16KiB
 	sweep op=get to=15 max=16KiB
-	ping op=put bytes=3000 rounds=50 to=15
-	ping op=dma bytes=8KiB rounds=50 to=15
-	ping op=dma mode=both bytes=10000 rounds=20 to=15
-	ping op=get bytes=512 rounds=50 to=15
+	pingpong via=nic by=sten bytes=3000 rounds=50 to=15
+	pingpong via=nic by=dma bytes=8KiB rounds=50 to=15
+	stream by=dma both=yes places=1 bytes=10000 rounds=20 to=15
+	gets bytes=512 rounds=50 to=15
 EOF
 report 'workloads of programs finish, every byte right'
 

@@ -51,7 +51,7 @@ works bgq-board pingpong to=17 rounds=5
 report 'ping-pong of many packets, and that of the network'
 
 neighbour() { # BYTES ROUNDS PAPER
-	works bgq-loop neighbour bytes=$1 rounds=$2
+	works bgq-loop exchange bytes=$1 rounds=$2
 	between total_GBps "$(awk "BEGIN { print $3 * 0.98 }")" \
 		"$(awk "BEGIN { print $3 * 1.02 }")"
 }
@@ -64,15 +64,15 @@ neighbour 64KiB 10 33.3
 [ "${WEFT_SLOW-}" ] || neighbour 1MiB 2 35.4
 report 'the looped-back node exchanges what the paper measured, within 2 %'
 
-works bgq-loop neighbour bytes=4KiB rounds=100 driver=pipelined depth=4
+works bgq-loop exchange bytes=4KiB rounds=100 driver=pipelined depth=4
 between total_GBps 25 36
-works bgq-loop neighbour bytes=5MiB rounds=1
+works bgq-loop exchange bytes=5MiB rounds=1
 between total_GBps 23 30
 report 'a pipelined driver is faster, and DDR is slower'
 
-works bgq-board neighbour bytes=3000 rounds=4
-works bgq neighbour bytes=777 rounds=5 driver=pipelined depth=3 --shape 3x1x2
-works bgq neighbour bytes=1 rounds=3 --shape 4x5 \
+works bgq-board exchange bytes=3000 rounds=4
+works bgq exchange bytes=777 rounds=5 driver=pipelined depth=3 --shape 3x1x2
+works bgq exchange bytes=1 rounds=3 --shape 4x5 \
 	--set topology.wrap=mesh,torus
 report 'neighbours on boards, rings of two, and the edges of meshes'
 
@@ -131,8 +131,8 @@ same() { # ARGUMENTS
 }
 
 same bgq-board pingpong via=nic to=31 bytes=600 rounds=20
-same bgq neighbour bytes=2000 rounds=3 --shape 4x3x2
-same bgq neighbour bytes=2000 rounds=9 driver=pipelined --shape 4x3x2
+same bgq exchange bytes=2000 rounds=3 --shape 4x3x2
+same bgq exchange bytes=2000 rounds=9 driver=pipelined --shape 4x3x2
 same bgq alltoall via=nic bytes=700 --shape 4x3x2
 same bgq alltoall via=nic bytes=700 driver=messages --shape 4x3x2
 same bgq-board sweep op=get max=1KiB rounds=3
@@ -158,12 +158,12 @@ refused 2 'min: larger' bgq-board sweep min=16 max=8
 refused 2 'want auto or put' bgq-board sweep by=dma
 refused 2 'only one means' qsnet2-16 sweep op=get by=dma
 refused 2 '0 to 31' bgq-board sweep to=32
-refused 2 'no node' bgq neighbour --shape 1
-refused 2 'host.memory' bgq-board neighbour bytes=256MiB \
+refused 2 'no node' bgq exchange --shape 1
+refused 2 'host.memory' bgq-board exchange bytes=256MiB \
 	--set host.memory=1GiB
 refused 2 'host.memory' bgq-board messages --set host.memory=32MiB
 refused 2 'at least two' bgq alltoall via=nic --shape 1
-refused 2 '5 dimensions' bgq neighbour --shape 2x2x2x2x2x2
+refused 2 '5 dimensions' bgq exchange --shape 2x2x2x2x2x2
 refused 2 'message unit addresses' bgq alltoall via=nic bytes=16MiB \
 	--set host.memory=1000GiB --shape 64x64
 refused 4 'GiB of memory' bgq alltoall via=nic bytes=16MiB data=real \

@@ -57,7 +57,7 @@ fi
 for bytes in $sizes; do
 	for offsets in '0 0' '1 0' '0 1' '31 33' '4095 13'; do
 		set -- $offsets
-		run bgq-board put bytes=$bytes from=0 to=21 \
+		run bgq-board stream rounds=1 bytes=$bytes from=0 to=21 \
 			source-offset=$1 target-offset=$2 || continue
 		[ "$(value ending)" = finished ] ||
 			complain "$bytes bytes, $offsets: $(value ending)"
@@ -65,18 +65,18 @@ for bytes in $sizes; do
 	report "$bytes bytes arrive whole at any alignment"
 done
 
-run bgq-board put bytes=1000 from=0 to=5 &&
+run bgq-board stream rounds=1 bytes=1000 from=0 to=5 &&
 	[ "$(value via)" = nic ] && [ "$(value packets)" = 2 ] ||
 	complain "via $(value via), $(value packets) packets"
 report 'a put of 1000 bytes is two packets through the message unit'
 
-run bgq-board put bytes=777 from=3 to=30 count=200 source-offset=5
-run bgq-board put bytes=8 from=3 to=30 count=3000
+run bgq-board stream bytes=777 from=3 to=30 rounds=200 source-offset=5
+run bgq-board stream bytes=8 from=3 to=30 rounds=3000
 report 'many puts arrive, more than an injection FIFO holds'
 
-run bgq put bytes=3000 from=1 to=8 --shape 3x5
-run bgq put bytes=3000 from=0 to=0 --shape 1
-run bgq put bytes=3000 from=2 to=5 --shape 7 --set link.payload=192
+run bgq stream rounds=1 bytes=3000 from=1 to=8 --shape 3x5
+run bgq stream rounds=1 bytes=3000 from=0 to=0 --shape 1
+run bgq stream rounds=1 bytes=3000 from=2 to=5 --shape 7 --set link.payload=192
 report 'other shapes and packet sizes will do'
 
 # --- the same, whatever the number of threads ---
@@ -91,10 +91,10 @@ same() { # ARGUMENTS
 		complain "$*: $(tr '\n' ';' <"$tmp/same")"
 }
 
-same bgq-board put bytes=1000 from=0 to=31
-same bgq-board put bytes=100000 from=17 to=2 target-offset=3
-same bgq-board put bytes=513 from=9 to=9 count=50
-same bgq-midplane put bytes=20000 from=0 to=511 count=20
+same bgq-board stream rounds=1 bytes=1000 from=0 to=31
+same bgq-board stream rounds=1 bytes=100000 from=17 to=2 target-offset=3
+same bgq-board stream bytes=513 from=9 to=9 rounds=50
+same bgq-midplane stream bytes=20000 from=0 to=511 rounds=20
 report "$workers threads do the same to the picosecond"
 
 # --- all pairs of a board, and how long they take ---
@@ -125,7 +125,8 @@ check_times() { # reads the JSON of many runs; complains of each that is wrong
 pairs=0
 i=0
 while [ $i -lt 1024 ]; do
-	"$weft" run bgq-board put bytes=8 from=$((i / 32)) to=$((i % 32)) \
+	"$weft" run bgq-board stream rounds=1 bytes=8 \
+		from=$((i / 32)) to=$((i % 32)) \
 		--set nic.software.poll-period=1ps --json
 	pairs=$((pairs + 1))
 	i=$((i + step))
@@ -145,14 +146,14 @@ refused() { # CODE TEXT ARGUMENTS
 	grep -q "$text" "$tmp/err" || complain "$*: $(cat "$tmp/err")"
 }
 
-refused 2 'to: the machine has nodes 0 to 31' bgq-board put to=32
-refused 2 'from: the machine has nodes 0 to 31' bgq-board put from=99
-refused 2 bytes bgq-board put bytes=65MiB
-refused 2 'places: 100000 messages' bgq-board put bytes=1MiB count=100000
-refused 2 'did you mean' bgq-board put target-ofset=1
-refused 2 mmio-load bgq-board put --set nic.mmio-load=1ns
-refused 2 '5 dimensions' bgq put --shape 2x2x2x2x2x2
-refused 2 'at most 64' bgq put --shape 65
+refused 2 'to: the machine has nodes 0 to 31' bgq-board stream to=32
+refused 2 'from: the machine has nodes 0 to 31' bgq-board stream from=99
+refused 2 bytes bgq-board stream bytes=65MiB
+refused 2 'places: 100000 messages' bgq-board stream bytes=1MiB rounds=100000
+refused 2 'did you mean' bgq-board stream target-ofset=1
+refused 2 mmio-load bgq-board stream --set nic.mmio-load=1ns
+refused 2 '5 dimensions' bgq stream --shape 2x2x2x2x2x2
+refused 2 'at most 64' bgq stream --shape 65
 report 'mistakes are told in a line, with exit code 2'
 
 exit $status

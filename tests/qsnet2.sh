@@ -13,6 +13,7 @@ fi
 
 many='2 7'
 much='bytes=256KiB rounds=40'
+ping='pingpong via=nic by=sten rounds=200'
 sizes=8
 [ "${WEFT_SLOW-}" ] && much='bytes=256KiB rounds=10' sizes=64 many=7
 
@@ -30,46 +31,46 @@ within() { # FOUND LEAST MOST
 
 # --- puts and DMAs ---
 
-put=$(figure one_way_ns qsnet2-16 ping op=put bytes=8)
-dma=$(figure one_way_ns qsnet2-16 ping op=dma bytes=8)
+put=$(figure one_way_ns qsnet2-16 $ping bytes=8)
+dma=$(figure one_way_ns qsnet2-16 pingpong via=nic by=dma rounds=200 bytes=8)
 within "$put" 833000 867000
 within "$dma" 1666000 1734000
-stores=$(figure total_MBps qsnet2-16 ping op=put mode=stream $much)
-reads=$(figure total_MBps qsnet2-16 ping op=dma mode=stream $much)
+stores=$(figure total_MBps qsnet2-16 stream by=sten places=1 $much)
+reads=$(figure total_MBps qsnet2-16 stream by=dma places=1 $much)
 [ "$reads" -gt $((2 * stores)) ] || complain "$stores and $reads MB/s"
 report "QSN-F17: stores of a core have low latency, DMAs have bandwidth"
 
-later=$(figure one_way_ns qsnet2-16 ping op=dma bytes=8 \
+later=$(figure one_way_ns qsnet2-16 pingpong via=nic by=dma rounds=200 bytes=8 \
 	--set nic.software.dma=2us)
 within $((later - dma)) 1995000 2005000
 report "what software does before a DMA's command is part of its latency"
 
-within "$(figure stored_MBps qsnet2-16 ping op=put mode=stream $much)" \
+within "$(figure stored_MBps qsnet2-16 stream by=sten places=1 $much)" \
 	443000 457000
 for burst in 32B:284000:285000 16B:164000:165000; do
-	within "$(figure stored_MBps qsnet2-16 ping op=put mode=stream $much \
+	within "$(figure stored_MBps qsnet2-16 stream by=sten places=1 $much \
 		--set nic.opteron.pio-burst=${burst%%:*})" \
 		"$(echo $burst | cut -d: -f2)" "$(echo $burst | cut -d: -f3)"
 done
-within "$(figure stored_MBps qsnet2-16 ping op=put mode=stream $much \
+within "$(figure stored_MBps qsnet2-16 stream by=sten places=1 $much \
 	--set nic.platform=itanium2)" 591000 609000
 report "QSN-N29, QSN-N30: longer bursts of stores are faster"
 
-xeon=$(figure one_way_ns qsnet2-16 ping --set nic.platform=xeon)
-itanium2=$(figure one_way_ns qsnet2-16 ping --set nic.platform=itanium2)
+xeon=$(figure one_way_ns qsnet2-16 $ping --set nic.platform=xeon)
+itanium2=$(figure one_way_ns qsnet2-16 $ping --set nic.platform=itanium2)
 within "$xeon" 1117000 1163000
 within "$itanium2" 1568000 1632000
 report "QSN-N71 to QSN-N73: a write's latency depends on the platform"
 
 # 82.5 + 157.5 ns in the cards, 200 of cable, 11 switches of 21.
-ends 0 run qsnet2-4096 ping to=4095 rounds=3 --json
+ends 0 run qsnet2-4096 pingpong via=nic by=sten to=4095 rounds=3 --json
 holds '.results.network_ns == 671'
-ends 0 run qsnet2-16 ping to=1 rounds=3 --json
+ends 0 run qsnet2-16 pingpong via=nic by=sten to=1 rounds=3 --json
 holds '.results.network_ns == 301'
 report "QSN-N65: 671 ns across 4,096 nodes, without the match"
 
 # Both directions share one bus.
-ends 0 run qsnet2-16 ping op=dma mode=both $much --json
+ends 0 run qsnet2-16 stream by=dma both=yes places=1 $much --json
 holds '.results | .total_MBps < 2 * .out_MBps * 1.01 and
 	.out_MBps < 460 and .back_MBps < 460 and
 	.out_MBps > 420 and .back_MBps > 420'
@@ -77,16 +78,16 @@ report "QSN-N53: both ways together are not faster than one"
 
 # --- what the design is for ---
 
-ends 0 run qsnet2-16 ping op=dma mode=stream $much --json
+ends 0 run qsnet2-16 stream by=dma places=1 $much --json
 holds '.results | .read_B == 512 and .write_B == 512'
-ends 0 run qsnet2-16 ping op=dma mode=stream $much --set nic.merge=128B --json
+ends 0 run qsnet2-16 stream by=dma places=1 $much --set nic.merge=128B --json
 holds '.results.write_B == 128'
-within "$(figure total_MBps qsnet2-16 ping op=dma mode=stream $much \
+within "$(figure total_MBps qsnet2-16 stream by=dma places=1 $much \
 	--set nic.merge=128B --set nic.platform=xeon)" 618000 640000
 report "QSN-N67: without merged writes a receiver takes 632 MB/s"
-within "$(figure total_MBps qsnet2-16 ping op=dma mode=stream $much \
+within "$(figure total_MBps qsnet2-16 stream by=dma places=1 $much \
 	--set nic.dma.reads=1 --set nic.platform=itanium2)" 383000 398000
-within "$(figure total_MBps qsnet2-16 ping op=dma mode=stream $much \
+within "$(figure total_MBps qsnet2-16 stream by=dma places=1 $much \
 	--set nic.dma.reads=2 --set nic.platform=itanium2)" 740000 860000
 report "QSN-N24: one read at a time brings 390 MB/s"
 
@@ -106,7 +107,7 @@ report "crossover tells what it measured, and no crossover where there is none"
 
 one=$(figure get_ns qsnet2-64 gets)
 within "$one" 2185000 2415000
-within "$(figure get_ns qsnet2-64 ping op=get to=63)" 2250000 2320000
+within "$(figure get_ns qsnet2-64 gets rounds=200 to=63)" 2250000 2320000
 two=$(figure get_ns qsnet2-64 gets batch=2)
 eight=$(figure get_ns qsnet2-64 gets batch=8)
 [ "$two" -lt $((one * 6 / 10)) ] || complain "batches of two: $two, $one"
@@ -120,12 +121,12 @@ report "QSN-F82: gets in batches, to any nodes"
 
 # --- hosts ---
 
-first=$(figure one_way_ns qsnet2-16 ping)
-within "$(figure one_way_ns qsnet2-16 ping cpu=1)" $((first + 50000)) \
+first=$(figure one_way_ns qsnet2-16 $ping)
+within "$(figure one_way_ns qsnet2-16 $ping cpu=1)" $((first + 50000)) \
 	$((first + 100000))
-within "$(figure one_way_ns qsnet2-16 ping cpu=3 --set nic.cpus=4)" \
+within "$(figure one_way_ns qsnet2-16 $ping cpu=3 --set nic.cpus=4)" \
 	$((first + 150000)) $((first + 300000))
-ends 2 run qsnet2-16 ping cpu=2
+ends 2 run qsnet2-16 $ping cpu=2
 # What each of a host's times does to the latency of messages: as much as it
 # is more, or of a burst's overhead a part that is hidden.
 mpi() { # ARGUMENTS
@@ -143,7 +144,7 @@ within "$(mpi --set nic.opteron.pio-overhead=182.5ns)" $((plain + 90000)) \
 	"$(mpi --set nic.platform=xeon)" ] || complain "itanium2"
 report "QSN-F84: hosts differ, and so do their CPUs"
 
-ends 5 run qsnet2-16 ping bytes=512 --set nic.retry.limit=0 \
+ends 5 run qsnet2-16 $ping bytes=512 --set nic.retry.limit=0 \
 	--set nic.retry.timeout=1us --set nic.retry.per-node=0ns \
 	--set nic.retry.round-trips=0
 grep -q 'node 0: the Elan4 interface reports: too many retries: 1$' \
@@ -187,8 +188,8 @@ same() { # ARGUMENTS
 	report "$*: the same on $many threads"
 }
 
-same qsnet2-16 ping op=put bytes=1000 to=15 rounds=20
-same qsnet2-16 ping op=dma mode=both bytes=10000 to=15 rounds=20
+same qsnet2-16 pingpong via=nic by=sten bytes=1000 to=15 rounds=20
+same qsnet2-16 stream by=dma both=yes places=1 bytes=10000 to=15 rounds=20
 same qsnet2-64 gets batch=16
 same qsnet2-16 crossover step=64 rounds=2
 same qsnet2-64 mirror bytes=4KiB
@@ -216,9 +217,10 @@ holds '[.parameters[].name | select(startswith("host."))] == ["host.memory"]'
 report "a node has memory, and nothing that is only Blue Gene/Q's"
 
 # A name that both interfaces have is that of the machine's own.
-ends 0 run qsnet2-16 ping rounds=5 --json
+ends 0 run qsnet2-16 pingpong via=nic by=sten rounds=5 --json
 plain=$(jq -r .digest "$tmp/out")
-ends 0 run qsnet2-16 ping rounds=5 --set nic.software.poll-period=300ns --json
+ends 0 run qsnet2-16 pingpong via=nic by=sten rounds=5 \
+	--set nic.software.poll-period=300ns --json
 [ "$(jq -r .digest "$tmp/out")" != "$plain" ] || complain "nothing changed"
 ends 0 params qsnet2 --set nic.software.poll-period=300ns --json
 holds '[.parameters[] | select(.name == "nic.software.poll-period") |
@@ -230,15 +232,15 @@ report "variants may share a name"
 
 # --- bad input ---
 
-refuses 'nodes 0 to 15' run qsnet2-16 ping to=16
-refuses 'the same node' run qsnet2-16 ping to=0
-refuses 'a multiple of' run qsnet2-16 ping bytes=12
-refuses 'at most 512' run qsnet2-16 ping op=get bytes=1KiB
-refuses 'unknown key "mode"' run qsnet2-16 ping op=get mode=stream
-refuses 'unknown key "batch"' run qsnet2-16 ping batch=2
-refuses 'message unit has no "sten" (want auto or put)' run bgq-board ping
+refuses 'nodes 0 to 15' run qsnet2-16 $ping to=16
+refuses 'the same node' run qsnet2-16 $ping to=0
+refuses 'a multiple of' run qsnet2-16 $ping bytes=12
+refuses 'at most 512' run qsnet2-16 gets to=1 bytes=1KiB
+refuses 'unknown key "mode"' run qsnet2-16 gets to=1 mode=stream
+refuses 'unknown key "batch"' run qsnet2-16 $ping batch=2
+refuses 'message unit has no "sten" (want auto or put)' run bgq-board $ping
 refuses 'two means of transfer' run bgq-board crossover
-refuses 'host.memory of' run qsnet2-16 ping --set host.memory=1GiB
+refuses 'host.memory of' run qsnet2-16 $ping --set host.memory=1GiB
 refuses 'larger than max' run qsnet2-16 crossover min=2KiB max=1KiB
 refuses 'a multiple of' run qsnet2-16 crossover step=12
 refuses 'the same node' run qsnet2-16 crossover from=1

@@ -45,7 +45,7 @@ ends 0 check "$m" --json
 holds '.proved and .nodes == 36 and .turns > 1000'
 ends 1 check "$m" --shape 4x3x2 --set routing.planes=no --json
 holds '(.proved | not) and (.steps[1].cycle | length > 2)'
-ends 1 check "$m" --set router.packets=1 --json
+ends 2 check "$m" --set router.packets=1
 for routing in dynamic deterministic; do
 	ends 0 run "$m" random load=max routing=$routing $few --json
 	holds '.ending == "finished"'
@@ -115,6 +115,11 @@ late=$(lost --set routing.notice=100us)
 report 'adaptive packets go round a dead link'
 
 small='random bytes=72'
+ends 0 run "$m" $small load=0.2 warmup=1us measure=1us \
+	--set topology.cable.length=1 --json
+holds '.ending == "finished"'
+report 'tokens may come back sooner than packets do'
+
 refuses 'want 40 links' run "$m" $small --set topology.links=8
 refuses 'none for datelines' run "$m" $small --set routing.planes=no \
 	--set routing.dateline=yes

@@ -128,10 +128,10 @@ plan <<-'EOP'
 EOP
 refuses 'plan.yaml:5:7: .*did you mean clock' run qsnet2-16 storm --faults \
 	"$tmp/plan.yaml"
-refuses 'not a parameter of this machine' run bgq-board put \
+refuses 'not a parameter of this machine' run bgq-board stream \
 	--set 'faults.lines=link 1 line 3 closed'
-refuses 'not a parameter of this machine' run bgq-board put --set link.lines=10
-refuses 'not a parameter of this machine' run bgq-board put --set link.route=1B
+refuses 'not a parameter of this' run bgq-board stream --set link.lines=10
+refuses 'not a parameter of this' run bgq-board stream --set link.route=1B
 refuses 'link.lines: 9' run qsnet2-16 storm --set link.lines=9
 refuses 'link.training.eye' run qsnet2-16 storm --set link.training.eye=740ps
 refuses 'link.lines is 0' run qsnet2-16 storm --set link.lines=0 \
@@ -139,7 +139,7 @@ refuses 'link.lines is 0' run qsnet2-16 storm --set link.lines=0 \
 refuses 'shortest wire' run qsnet2-16 storm --set link.route=64B
 printf 'schema: 1\nfaults:\n  lines: [link 1 line 3 closed]\n' \
 	>"$tmp/plan.yaml"
-refuses 'plan.yaml:3:.*link.lines is 0' run bgq-board put --faults \
+refuses 'plan.yaml:3:.*link.lines is 0' run bgq-board stream --faults \
 	"$tmp/plan.yaml"
 report 'bad input is refused'
 

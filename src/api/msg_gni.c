@@ -1,5 +1,6 @@
 /*
- * Messages on Gemini: slots and puts by FMA.  What goes into a slot is hashed
+ * Messages on Gemini: slots by FMA, as are short puts and gets; long ones are
+ * block transfers.  What goes into a slot is hashed
  * by source and destination, so that its last word comes last; all else takes
  * any way.  Counters are words that this software subtracts from, when the
  * events of the puts have come; each process has a queue for these, and one for
@@ -139,7 +140,9 @@ static void begin(struct msg_state *m, uint32_t rank, uint64_t there,
 	p.remote_cq = p.remote_data ? queue_of(process, 1) : GEMINI_NO_CQ;
 	drain(m, WINDOW);
 	own(m)->posted++;
-	BUG_IF(gemini_fma(m->nic, &p));
+	BUG_IF(gemini_is_block(m->nic, p.bytes) && !p.from
+			? gemini_bte(m->nic, &p)
+			: gemini_fma(m->nic, &p));
 }
 
 static void msg_gni_post(struct msg_state *m, uint32_t rank, uint64_t to,

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "machine/machine.h"
+#include "machine/system.h"
 #include "out/json.h"
 #include "net/proof.h"
 
@@ -123,7 +123,7 @@ int cli_check(int argc, char **argv, struct err *e)
 	m = machine_load(a.word[0], a.set, a.n_sets, a.shape, e);
 	if (!m)
 		return -1;
-	code = check(&a, m, e);
+	code = system_check(m, e) ? -1 : check(&a, m, e);
 	machine_free(m);
 	return code;
 }

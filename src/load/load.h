@@ -203,6 +203,10 @@ int load_check_pair(
  * it; NULL: nothing. */
 const char *load_key_needs(const char *key);
 
+/* Keys that mean something only with some words of another one: an error where
+ * the workload was given one without. */
+int load_check_keys(const struct param_block *keys, struct err *e);
+
 /* What the keys class and routing ask for: an enum packet_kind. */
 uint8_t load_kind(int64_t class, int64_t routing);
 

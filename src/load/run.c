@@ -105,6 +105,52 @@ const char *load_key_needs(const char *key)
 	return NULL;
 }
 
+/* Whether words, with '|' between them, have one of them. */
+static bool has_word(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; words; words = strchr(words, '|')) {
+		words += *words == '|';
+		if (strcspn(words, "|") == n && !strncmp(words, word, n))
+			return true;
+	}
+	return false;
+}
+
+int load_check_keys(const struct param_block *keys, struct err *e)
+{
+	static const char *const rules[][3] = {
+		/* key, what it depends on, of that the words that go with it */
+		{ "by", "via", "nic" },
+		{ "fifos", "via", "nic" },
+		{ "queues", "via", "nic" },
+		{ "routing", "via", "net|nic" },
+		{ "cpu", "via", "nic|msg" },
+		{ "data", "via", "nic|msg" },
+		{ "driver", "via", "nic|msg" },
+		{ "depth", "driver", "pipelined" },
+		{ "resync", "driver", "serial" },
+	};
+	char word[PARAM_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const struct param *row = param_find(keys, rules[i][0]);
+		const struct param *on = param_find(keys, rules[i][1]);
+
+		if (!row || !on || !keys->origins[row - keys->rows].set)
+			continue;
+		param_format(keys, on, word, sizeof(word));
+		if (!has_word(rules[i][2], word))
+			return err_set(e,
+				"%s: means nothing with %s=%s (want %s=%s)",
+				row->name, on->name, word, on->name,
+				rules[i][2]);
+	}
+	return 0;
+}
+
 uint8_t load_kind(int64_t class, int64_t routing)
 {
 	if (class)

@@ -118,7 +118,8 @@ static int read_load(struct machine_run *r, struct err *e)
 			mem_alloc(ops->n_params, sizeof(struct param_origin)),
 	};
 	param_defaults(&r->keys);
-	if (read_keys(r, &old, e) || check_keys(r, e))
+	if (read_keys(r, &old, e) || check_keys(r, e) ||
+		load_check_keys(&r->keys, e))
 		return -1;
 	return ops->init(r->load, r->machine->topo, r->machine->route,
 		&r->machine->link, e);

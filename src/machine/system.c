@@ -20,10 +20,10 @@ static uint32_t pick_threads(const struct machine *m, uint32_t wanted)
 	return most < 1 ? 1 : most;
 }
 
-static int build_net(struct system *x, const struct machine *m,
-	const struct system_setup *s, struct err *e)
+static struct net_setup net_of(
+	const struct machine *m, const struct system_setup *s)
 {
-	struct net_setup n = {
+	return (struct net_setup){
 		.topo = m->topo,
 		.route = m->route,
 		.link = &m->link,
@@ -36,6 +36,20 @@ static int build_net(struct system *x, const struct machine *m,
 		.book = s->book,
 		.faults = fault_plan_is_empty(&m->faults) ? NULL : &m->faults,
 	};
+}
+
+int system_check(const struct machine *m, struct err *e)
+{
+	struct system_setup s = { .threads = 1 };
+	struct net_setup n = net_of(m, &s);
+
+	return net_check(&n, e);
+}
+
+static int build_net(struct system *x, const struct machine *m,
+	const struct system_setup *s, struct err *e)
+{
+	struct net_setup n = net_of(m, s);
 	uint64_t need = net_estimate(&n) + s->bytes, have = mem_available();
 
 	if (need > have)

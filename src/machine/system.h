@@ -43,6 +43,9 @@ struct system *system_new(
 	const struct machine *m, const struct system_setup *s, struct err *e);
 void system_free(struct system *s);
 
+/* Whether a system can have such a network, whatever runs on it. */
+int system_check(const struct machine *m, struct err *e);
+
 /* Bytes that it holds; only while nothing runs. */
 uint64_t system_memory(const struct system *s);
 

@@ -156,10 +156,11 @@ static int check(const struct net *n, const struct net_setup *s, struct err *e)
 	return s->router->switches ? s->router->switches->check(n, s, e) : 0;
 }
 
-/* The least and the longest latency of the wires that exist. */
+/* The least and the longest time that mail takes by the wires that exist. */
 static void wire_range(const struct net *n, sim_time *least, sim_time *most)
 {
 	const struct topo *t = n->topo;
+	bool posts_tokens = n->params.kind->posts_tokens;
 	router_id r;
 	port_id p;
 
@@ -168,12 +169,15 @@ static void wire_range(const struct net *n, sim_time *least, sim_time *most)
 	for (r = 0; r < t->n_routers; r++) {
 		for (p = 0; p < t->n_ports; p++) {
 			sim_time l;
+			uint32_t wire;
 
 			if (t->ops->peer(t, r, p).router == NO_ROUTER)
 				continue;
-			l = n->link.latency[t->ops->wire(t, r, p)];
-			*least = l < *least ? l : *least;
+			wire = t->ops->wire(t, r, p);
+			l = n->link.latency[wire];
 			*most = l > *most ? l : *most;
+			l -= posts_tokens ? n->link.logic[wire] : 0;
+			*least = l < *least ? l : *least;
 		}
 	}
 	if (!*most) /* a single router */
@@ -214,10 +218,12 @@ static uint8_t *share_out(const struct topo *t, uint32_t n_workers)
 	return owner;
 }
 
-static struct sim *make_sim(
-	const struct net_setup *s, struct net *n, struct err *e)
+static int plan_sim(const struct net_setup *s, struct net *n,
+	struct sim_params *p, struct err *e)
 {
-	struct sim_params p = {
+	sim_time least, most;
+
+	*p = (struct sim_params){
 		.n_sites = n->n_sites,
 		.n_workers =
 			s->n_workers < n->n_nodes ? s->n_workers : n->n_nodes,
@@ -226,24 +232,53 @@ static struct sim *make_sim(
 		.stop = s->stop,
 		.prefetches = n->n_sites >= PREFETCH_SITES,
 	};
-	uint8_t *owner;
-	sim_time least, most;
-	struct sim *sim;
-
 	wire_range(n, &least, &most);
 	/* or a tail would leave a switch before it has come */
-	if (n->link.route_ser[1] > least) {
-		err_set(e,
+	if (n->link.route_ser[1] > least)
+		return err_set(e,
 			"link.route: %u bytes take longer on the link than the "
 			"latency of the shortest wire",
 			n->link.route);
-		return NULL;
-	}
-	p.window = least;
-	p.reach = most + n->link.longest + n->link.route_ser[LINK_MAX_ROUTE];
-	owner = share_out(n->topo, p.n_workers);
-	p.owner = owner;
-	sim = sim_new(&p, e);
+	if (least < SIM_MIN_WINDOW && n->params.kind->posts_tokens)
+		return err_set(e,
+			"router.kind: %s routers need wires of at least %d ps "
+			"beside the router's part of the latency, and the "
+			"shortest has %lld ps",
+			n->params.kind->name, SIM_MIN_WINDOW, (long long)least);
+	p->window = least;
+	p->reach = most + n->link.longest + n->link.route_ser[LINK_MAX_ROUTE];
+	return sim_check(p, e);
+}
+
+/* All that can be refused, before anything is built. */
+static int plan(const struct net_setup *s, struct net *n, struct sim_params *p,
+	struct err *e)
+{
+	if (link_rules_init(&n->link, s->link, s->topo, e) || check(n, s, e))
+		return -1;
+	set_rules(n, s);
+	return plan_sim(s, n, p, e);
+}
+
+int net_check(const struct net_setup *s, struct err *e)
+{
+	struct net *n = mem_alloc(1, sizeof(*n));
+	struct sim_params p;
+	int failed = plan(s, n, &p, e);
+
+	link_rules_fini(&n->link);
+	mem_free(n);
+	return failed;
+}
+
+static struct sim *make_sim(
+	const struct net *n, struct sim_params *p, struct err *e)
+{
+	uint8_t *owner = share_out(n->topo, p->n_workers);
+	struct sim *sim;
+
+	p->owner = owner;
+	sim = sim_new(p, e);
 	mem_free(owner);
 	return sim;
 }
@@ -319,13 +354,14 @@ static void make_tables(struct net *n)
 struct net *net_new(const struct net_setup *s, struct err *e)
 {
 	struct net *n = mem_alloc(1, sizeof(*n));
+	struct sim_params p;
 
-	if (link_rules_init(&n->link, s->link, s->topo, e) || check(n, s, e))
-		goto fail;
-	set_rules(n, s);
-	n->sim = make_sim(s, n, e);
-	if (!n->sim)
-		goto fail;
+	n->sim = plan(s, n, &p, e) ? NULL : make_sim(n, &p, e);
+	if (!n->sim) {
+		link_rules_fini(&n->link);
+		mem_free(n);
+		return NULL;
+	}
 	n->n_workers = sim_n_workers(n->sim);
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
 	n->pool = packet_pool_new(n->n_workers, most_packets(n, s));
@@ -343,10 +379,6 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	make_routers(n, s);
 	net_attach(n, s->client, s->client_state);
 	return n;
-fail:
-	link_rules_fini(&n->link);
-	mem_free(n);
-	return NULL;
 }
 
 /* Somebody wants to know when links die and return. */

@@ -161,6 +161,8 @@ struct net_setup {
 /* What a network of this size will take, bytes; nothing is built. */
 uint64_t net_estimate(const struct net_setup *s);
 
+/* Whether net_new() refuses it; nothing is built. */
+int net_check(const struct net_setup *s, struct err *e);
 struct net *net_new(const struct net_setup *s, struct err *e);
 void net_free(struct net *n);
 

@@ -106,6 +106,9 @@ struct router_ops {
 	/* Of a channel; or, where the routing names channels, of all of them
 	 * together. */
 	uint32_t most_queues;
+	/* Tokens are mail, and take a wire's latency less the router's part
+	 * of it. */
+	bool posts_tokens;
 
 	/* What is said of it beside its buffers, in lines of text. */
 	void (*describe)(const struct net_params *p, FILE *f);

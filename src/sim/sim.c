@@ -222,7 +222,7 @@ static uint32_t count_slots(const struct sim_params *p)
 	return n;
 }
 
-static int check(const struct sim_params *p, struct err *e)
+int sim_check(const struct sim_params *p, struct err *e)
 {
 	if (p->n_sites < 1)
 		return err_set(e, "a machine needs at least one site");
@@ -280,7 +280,7 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 	struct sim *s;
 	uint32_t i;
 
-	if (check(p, e))
+	if (sim_check(p, e))
 		return NULL;
 	s = mem_alloc(1, sizeof(*s));
 	s->p = *p;

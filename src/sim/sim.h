@@ -170,6 +170,8 @@ struct sim_params {
 
 enum sim_ending { SIM_REACHED, SIM_IDLE, SIM_STOPPED };
 
+/* Whether there can be one. */
+int sim_check(const struct sim_params *p, struct err *e);
 struct sim *sim_new(const struct sim_params *p, struct err *e);
 void sim_free(struct sim *s);
 

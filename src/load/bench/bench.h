@@ -121,6 +121,7 @@ struct bench_driver {
 	bool has_self; /* a node can put into its own memory */
 	/* flush() of a put means that the bytes are there. */
 	bool has_acks;
+	bool gets_by_means; /* gets have a choice, too: the key's */
 
 	/* Not from a program. */
 	size_t (*size)(const struct bench_needs *n);

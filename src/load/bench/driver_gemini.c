@@ -177,6 +177,7 @@ const struct bench_driver bench_gemini = {
 	.most_lanes = MOST_LANES,
 	.has_self = true,
 	.has_acks = true,
+	.gets_by_means = true,
 	.size = gem_size,
 	.open = gem_open,
 	.expect = gem_expect,

@@ -245,7 +245,8 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 	if (s->bench.piece < ANSWER)
 		s->bench.piece = ANSWER;
 	s->bench.owner = owner;
-	if (s->op == OP_GET && s->bench.means != BENCH_AUTO)
+	if (s->op == OP_GET && s->bench.means != BENCH_AUTO &&
+		!s->bench.driver->gets_by_means)
 		return err_set(e,
 			"by: gets have only one means of transfer (want auto)");
 	return 0;

@@ -564,6 +564,7 @@ const struct router_ops tiled_ops = {
 	.name = "tiled",
 	.channels = channels,
 	.n_channels = TILED_CHANNELS,
+	.posts_tokens = true,
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.params_size = sizeof(struct tiled_params),
