@@ -106,7 +106,7 @@ cat >"$tmp/gone.yaml" <<-EOT
 EOT
 lost() { # ARGUMENTS
 	ends 0 run "$m" alltoall via=msg bytes=900 --faults "$tmp/gone.yaml" \
-		--json "$@"
+		--set routing.reload=10ms --json "$@"
 	jq .faults.lost_packets "$tmp/out"
 }
 soon=$(lost --set routing.notice=0ns)

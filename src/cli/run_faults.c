@@ -84,6 +84,12 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 			" arrived twice, links reported as dead %" PRIu64
 			" times\n",
 			c.resent, c.echoes, c.reported);
+	if (n->n_tables)
+		fprintf(f,
+			"management  %zu times loaded tables, %" PRIu64
+			" packets dropped, %" PRIu64 " of them without a way\n",
+			n->n_tables, net_total(n).dropped,
+			net_total(n).stranded);
 	if (n->faults->n_narrow)
 		fprintf(f, "lanes       %u links ran with fewer lanes\n",
 			n->faults->n_narrow);
@@ -158,6 +164,11 @@ void run_faults_json(
 	json_count(j, "dead_programs", r->dead_programs);
 	if (n->faults->n_narrow)
 		json_count(j, "narrow_links", n->faults->n_narrow);
+	if (n->n_tables) {
+		json_count(j, "reloads", n->n_tables);
+		json_count(j, "dropped_packets", net_total(n).dropped);
+		json_count(j, "stranded_packets", net_total(n).stranded);
+	}
 	json_training(j, n);
 	json_array(j, "links");
 	for (i = 0; i < t->n_wires; i++) {

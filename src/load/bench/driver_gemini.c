@@ -159,11 +159,14 @@ static void gem_get(struct bench_end *x, uint32_t node, uint64_t from,
 static bool gem_flush(struct bench_end *x)
 {
 	struct own *o = own(x);
+	bool is_good;
 
 	take_all(x);
 	while (o->ended < o->posted)
 		wait_for(x, &o->done);
-	return !o->failed;
+	is_good = !o->failed;
+	o->failed = 0;
+	return is_good;
 }
 
 static const char *const means[] = { "auto", "fma", "bte", NULL };

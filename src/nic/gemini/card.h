@@ -1,6 +1,7 @@
 /* What the interface's files share: fma.c turns lines into requests, bte.c
  * makes lines of blocks and has buffers for sends, target.c executes requests
- * and takes the responses, amo.c does atomics, cq.c writes events. */
+ * and takes the responses, amo.c does atomics, cq.c writes events; harm.c is
+ * for networks that fail. */
 #ifndef NIC_GEMINI_CARD_H
 #define NIC_GEMINI_CARD_H
 
@@ -64,6 +65,7 @@ struct gem_line {
 struct gem_transaction {
 	struct slot slot;
 	struct gemini_post post;
+	uint32_t ssid;
 	uint32_t cq_round; /* of post.cq */
 	uint32_t lines, answered;
 	uint32_t status;
@@ -144,8 +146,12 @@ struct gem_node {
 	struct gem_cq cq[GEMINI_CQS];
 	uint32_t n_requests; /* in the ORB */
 	uint32_t round, number;
+	uint32_t n_begun; /* transactions */
 	uint32_t inside; /* packets that have come */
 	bool is_timed;
+	bool is_quiet; /* management has stopped the network: since */
+	sim_time quiet_since;
+	bool is_faulty, is_mortal; /* packets may be lost; it dies */
 	uint64_t requests, responses, events_written, overruns, late;
 	uint64_t amos, amo_misses, amo_writes;
 	uint64_t status[GEMINI_STATUSES]; /* transactions that ended so */
@@ -207,9 +213,15 @@ uint32_t gem_fma_line(
 void gem_fma_on_stored(const struct nic_at *a, uint32_t line);
 void gem_fma_on_out(const struct nic_at *a, uint32_t line);
 void gem_fma_on_timeout(const struct nic_at *a);
+/* Deadlines are later by the time that was not there since then. */
+void gem_fma_extend(const struct nic_at *a, sim_time since);
 /* A request has ended; false where it was not under way. */
 bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	uint32_t status);
+
+/* As the network's client has it. */
+void gem_harm_on_quiesce(struct net *net, struct sim_worker *w, site_id s,
+	bool is_stopped, sim_time t);
 
 void gem_bte_init(struct gem_bte *b);
 void gem_bte_fini(struct gem_bte *b);

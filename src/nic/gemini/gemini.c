@@ -97,7 +97,7 @@ static const struct nic_counter counters[] = {
 		true },
 	{ "no buffer posted for a send", COUNT_OF(status[GEMINI_NO_BUFFER]),
 		true },
-	{ "unanswered", COUNT_OF(status[GEMINI_TIMED_OUT]), true },
+	{ "timeouts", COUNT_OF(status[GEMINI_TIMED_OUT]), false },
 	{ "completion queue overrun", COUNT_OF(overruns), true },
 	{ .key = NULL },
 };
@@ -228,6 +228,8 @@ static const struct net_client_ops client = {
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_copy = nic_on_copy,
+	.on_lost = nic_on_lost,
+	.on_quiesce = gem_harm_on_quiesce,
 };
 
 /* --- life --- */
@@ -262,7 +264,8 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	const struct gemini *x = (const struct gemini *)nic;
 	struct gem_node *n = node;
 
-	(void)s;
+	n->is_faulty = nic->net->faults != NULL;
+	n->is_mortal = host_dies_at(nic->host, s) != SIM_NEVER;
 	slots_init(&n->lines, sizeof(struct gem_line));
 	slots_init(&n->transactions, sizeof(struct gem_transaction));
 	slots_init(&n->remotes, sizeof(struct gem_remote));
@@ -305,8 +308,10 @@ static int audit_node(const void *node, site_id s, struct err *e)
 {
 	const struct gem_node *n = node;
 
-	if (!n->lines.used && !n->transactions.used && !n->remotes.used &&
-		!n->inside)
+	/* nothing ends a transaction whose last packets never come, or whose
+	 * program died before it had stored them */
+	if (!n->lines.used && (!n->transactions.used || n->is_mortal) &&
+		(!n->remotes.used || n->is_faulty) && !n->inside)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
 		"audit: node %u: %u requests, %u transactions, %u transactions "
