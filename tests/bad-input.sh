@@ -300,6 +300,7 @@ fi
 # --- a node ---
 
 refused 'a power of two' run bgq-board stream --set host.l2.slices=12
+refused 'not a whole number; want 1 to 65535' show qsnet2 --shape 4x4
 refused 'a power of two' check bgq-board --set host.l2.ways=3
 refused 'host.l2.capacity' show bgq-board --set host.l2.capacity=64KiB
 refused 'host.l2.slices' show bgq-board --set host.l2.slices=256 \

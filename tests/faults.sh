@@ -187,6 +187,8 @@ EOF
 run run qsnet2-16 pingpong via=nic by=sten rounds=200 --faults "$tmp/plan.yaml"
 [ $code = 3 ] || complain "exit status $code"
 grep -q 'node 0, thread 0: polling' "$tmp/err" || complain "$(cat "$tmp/err")"
+refuses 'faults: node 1 dies' run qsnet2-16 storm via=msg \
+	--faults "$tmp/plan.yaml"
 report 'who waits for a dead node is told of'
 
 # --- all at once ---

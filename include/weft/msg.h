@@ -194,8 +194,9 @@ enum weft_msg_atomic {
 /*
  * Changes the word at an address, a multiple of eight, of a rank and returns
  * when that has been done; *old is the word before, old may be NULL.  The
- * other process does it in a call of its own (see Progress); such changes of a
- * word exclude each other, not puts.
+ * other process does it in a call of its own (see Progress), or the interface
+ * where it can; such changes of a word exclude each other, not puts.  EIO: the
+ * interface got no answer, so that nobody knows whether it has been done.
  */
 int weft_msg_atomic(struct weft_msg *m, uint32_t rank, uint64_t at,
 	enum weft_msg_atomic op, uint64_t operand, uint64_t *old);

@@ -3,11 +3,11 @@
  *
  * A program is a C function on a hardware thread of a node.  It runs while
  * no simulated time passes; time passes where it says so, and where a call
- * of weft/spi.h, weft/elan.h or weft/msg.h does.  Nodes share no memory but
- * their C globals, which are those of the one process that all nodes are
- * simulated in, and of all its threads: a program keeps what it knows on its
- * stack, in what it was given, or in its node's memory.  A call during which
- * time passes may return on another thread of the process: what is
+ * of weft/spi.h, weft/elan.h, weft/gni.h or weft/msg.h does.  Nodes share no
+ * memory but their C globals, which are those of the one process that all nodes
+ * are simulated in, and of all its threads: a program keeps what it knows on
+ * its stack, in what it was given, or in its node's memory.  A call during
+ * which time passes may return on another thread of the process: what is
  * thread-local, errno among it, is not kept over one.
  *
  * Times are in picoseconds since the machine was switched on.  Called from

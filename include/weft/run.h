@@ -53,8 +53,9 @@ struct weft_app {
 	/*
 	 * The machine's own interface that it uses: "spi" for Blue Gene/Q's
 	 * message unit (weft/spi.h), "elan" for QsNetII's Elan4
-	 * (weft/elan.h).  A machine without it is refused.  NULL: it uses
-	 * none, only messages (weft/msg.h) say, and runs on every machine.
+	 * (weft/elan.h), "gni" for Gemini's (weft/gni.h).  A machine without
+	 * it is refused.  NULL: it uses none, only messages (weft/msg.h) say,
+	 * and runs on every machine.
 	 */
 	const char *interface;
 	/*

@@ -7,20 +7,13 @@
  * messages and one for
  * collectives, words by which the other one tells how many slots it has
  * emptied, and a place for an atomic that is asked for.
- *
- * A slot's message ends where the slot ends, with a trailer whose last word
- * is its number: bytes arrive in order or at once, so who sees the number
- * sees all.  Numbers make slots new each time, so nothing is ever cleared.
- *
- * Credits.  Who empties slots tells when half of them are empty, by writing
- * how many it has emptied since the beginning.  At most two such writes are
- * under way, into two words in turn, so whichever comes first, the larger
- * word is right.
+ * How slots are filled and emptied is in api/mailbox.h.
  */
 #ifndef API_MSG_H
 #define API_MSG_H
 
 #include "api/api.h"
+#include "api/mailbox.h"
 #include "host/program.h"
 #include "nic/nic.h"
 #include "weft/msg.h"
@@ -49,10 +42,7 @@ _Static_assert(
 
 /* What a process knows of another one, by lane; lies in its memory. */
 struct msg_peer {
-	uint64_t sent; /* to it */
-	uint64_t taken, told; /* of its slots */
-	uint32_t n_told;
-	uint32_t waiting; /* sends that wait for a slot */
+	struct mailbox box;
 	uint64_t stuck; /* the round in which one had none */
 	uint64_t served; /* the last atomic */
 };

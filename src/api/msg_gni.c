@@ -4,8 +4,12 @@
  * by source and destination, so that its last word comes last; all else takes
  * any way.  Counters are words that this software subtracts from, when the
  * events of the puts have come; each process has a queue for these, and one for
- * the completions of what it has begun.
+ * the completions of what it has begun.  Atomics are done by the other node's
+ * interface, which keeps no word in its cache for them: what the process itself
+ * stores into the word while nobody changes it counts.
  */
+#include <errno.h>
+
 #include "api/gemini_queue.h"
 #include "api/msg.h"
 
@@ -14,15 +18,19 @@ enum {
 	ENTRIES = 1024,
 	WINDOW = 256, /* transactions that are not complete */
 	RING = ENTRIES * sizeof(struct gemini_event),
+	FETCHED = 8, /* bytes behind the rings, of what an atomic returns */
 	BYTES_BITS = 48, /* of an event's data; its word is above */
 };
 
 /* Of events for others, whose bytes are limited by what sends them. */
 #define BYTES_MASK ((UINT64_C(1) << BYTES_BITS) - 1)
+/* The data of an atomic's completion; others' are words + 1. */
+#define ATOMIC UINT64_MAX
 
 struct own {
 	struct gemini_queue done, came; /* completions; events of others */
 	uint64_t posted, ended, failed;
+	uint32_t atomic; /* 1 + the status of one that has ended, or 0 */
 };
 
 _Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
@@ -77,7 +85,9 @@ static bool msg_gni_poll(struct msg_state *m)
 	for (; gemini_queue_take(&o->done, &e); did = true) {
 		o->ended++;
 		o->failed += e.status != GEMINI_OK;
-		if (e.data && !e.status)
+		if (e.data == ATOMIC)
+			o->atomic = 1 + e.status;
+		else if (e.data && !e.status)
 			program_write(msg_word_at(m, (uint32_t)e.data - 1),
 				&(uint64_t){ 0 }, 8);
 	}
@@ -191,6 +201,61 @@ static void msg_gni_get(struct msg_state *m, uint32_t rank, uint64_t from,
 		});
 }
 
+/* --- atomics --- */
+
+static int fetch(struct msg_state *m, uint32_t rank, uint64_t at,
+	struct gemini_post p, uint64_t *old)
+{
+	struct own *o = own(m);
+	uint64_t seen;
+
+	p.op = GEMINI_FETCH;
+	p.here = m->own_at + 2 * RING;
+	p.bytes = FETCHED;
+	p.data = ATOMIC;
+	o->atomic = 0;
+	begin(m, rank, at, p);
+	while (!o->atomic) {
+		program_poll_until(has_come, m, msg_gni_loop(m), &seen);
+		msg_gni_poll(m);
+	}
+	program_read(p.here, old, FETCHED);
+	return o->atomic == 1 + GEMINI_OK ? 0 : EIO;
+}
+
+/* Until nobody else has changed the word in between. */
+static int fetch_max(struct msg_state *m, uint32_t rank, uint64_t at,
+	uint64_t operand, uint64_t *old)
+{
+	struct gemini_post p = { .amo = GEMINI_OR };
+	int code = fetch(m, rank, at, p, old);
+
+	p.amo = GEMINI_SWAP_IF;
+	p.operand[1] = operand;
+	while (!code && *old < operand) {
+		p.operand[0] = *old;
+		code = fetch(m, rank, at, p, old);
+		if (*old == p.operand[0])
+			break;
+	}
+	return code;
+}
+
+static int msg_gni_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
+	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
+{
+	static const uint32_t amos[WEFT_MSG_ATOMICS] = {
+		[WEFT_MSG_ADD] = GEMINI_ADD,
+		[WEFT_MSG_OR] = GEMINI_OR,
+		[WEFT_MSG_XOR] = GEMINI_XOR,
+		[WEFT_MSG_FETCH_ADD] = GEMINI_ADD,
+	};
+	struct gemini_post p = { .amo = amos[op], .operand = { operand } };
+
+	return op == WEFT_MSG_MAX ? fetch_max(m, rank, at, operand, old)
+				  : fetch(m, rank, at, p, old);
+}
+
 static bool msg_gni_is_done(
 	const struct msg_state *m, const struct weft_msg_done *done)
 {
@@ -200,7 +265,7 @@ static bool msg_gni_is_done(
 }
 
 static const struct msg_ops gni_msg_ops = {
-	.memory = 2 * RING,
+	.memory = 2 * RING + FETCHED,
 	.most_processes = GEMINI_CQS / 2,
 	.open = msg_gni_open,
 	.close = msg_gni_close,
@@ -210,12 +275,14 @@ static const struct msg_ops gni_msg_ops = {
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,
 	.is_done = msg_gni_is_done,
+	.atomic = msg_gni_atomic,
 	.loop = msg_gni_loop,
 	.poll = msg_gni_poll,
 	.has_events = msg_gni_has_events,
 };
 
 const struct api gni_api = {
+	.name = "gni",
 	.nic = &gemini_ops,
 	.machine = "gemini",
 	.msg = &gni_msg_ops,

@@ -36,7 +36,7 @@ static uint64_t credits_at(
 static uint64_t slot_end(const struct msg_state *m, enum msg_lane lane,
 	uint32_t rank, uint64_t number)
 {
-	uint64_t row = lane * m->n_slots + (number - 1) % m->n_slots;
+	uint64_t row = lane * m->n_slots + mailbox_slot(m->n_slots, number);
 
 	return m->slots_at + (row * m->n_ranks + rank + 1) * MSG_SLOT;
 }
@@ -46,12 +46,11 @@ static uint64_t slot_end(const struct msg_state *m, enum msg_lane lane,
 bool msg_lane_has_slot(
 	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
 {
-	uint64_t empty[2] = { 0 };
+	struct msg_peer p = msg_peer(m, lane, rank);
+	uint64_t words[2] = { 0 };
 
-	program_read(credits_at(m, lane, rank), empty, sizeof(empty));
-	if (empty[1] > empty[0])
-		empty[0] = empty[1];
-	return msg_peer(m, lane, rank).sent - empty[0] < m->n_slots;
+	program_read(credits_at(m, lane, rank), words, sizeof(words));
+	return mailbox_has_slot(&p.box, m->n_slots, words);
 }
 
 static uint32_t whole_words(uint64_t bytes)
@@ -66,7 +65,7 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	uint32_t n = t->kind == MSG_SHORT ? whole_words(t->bytes) : 0;
 	uint8_t slot[MSG_SLOT] = { 0 };
 
-	t->number = ++p.sent;
+	t->number = ++p.box.sent;
 	msg_set_peer(m, lane, rank, &p);
 	if (n)
 		memcpy(slot, data, t->bytes);
@@ -90,7 +89,7 @@ static void make_sane(struct msg_trailer *t)
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_trailer *t, uint64_t *at)
 {
-	uint64_t number = msg_peer(m, lane, rank).taken + 1;
+	uint64_t number = msg_peer(m, lane, rank).box.taken + 1;
 	uint64_t end = slot_end(m, lane, rank, number) - sizeof(*t);
 
 	program_read(end, t, sizeof(*t));
@@ -102,15 +101,11 @@ bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank)
 {
 	struct msg_peer p = msg_peer(m, lane, rank);
-	uint64_t at = credits_at(m, lane, m->rank);
+	uint32_t word;
+	bool tells = mailbox_take(&p.box, m->n_slots, &word);
 
-	p.taken++;
-	if (p.taken - p.told >= m->n_slots / 2) {
-		p.told = p.taken;
-		at += 8 * (p.n_told++ % 2);
-		msg_set_peer(m, lane, rank, &p);
-		msg_post(m, rank, at, &p.taken, 8);
-		return;
-	}
 	msg_set_peer(m, lane, rank, &p);
+	if (tells)
+		msg_post(m, rank, credits_at(m, lane, m->rank) + 8 * word,
+			&p.box.taken, 8);
 }

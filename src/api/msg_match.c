@@ -264,7 +264,7 @@ static bool go_on_sending(struct msg_state *m)
 			unlink_behind(&m->waiting, prev, r);
 			if (try_send(m, r)) {
 				p = msg_peer(m, MSG_USER, r->rank);
-				p.waiting--;
+				p.box.waiting--;
 				msg_set_peer(m, MSG_USER, r->rank, &p);
 				did = true;
 				continue;
@@ -362,10 +362,10 @@ int weft_msg_send_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
 		.status = { .rank = rank, .tag = tag, .bytes = bytes },
 	};
 	p = msg_peer(m, MSG_USER, rank);
-	if (!p.waiting && try_send(m, r))
+	if (!p.box.waiting && try_send(m, r))
 		return 0;
 	p = msg_peer(m, MSG_USER, rank);
-	p.waiting++;
+	p.box.waiting++;
 	msg_set_peer(m, MSG_USER, rank, &p);
 	append(&m->waiting, r);
 	return 0;

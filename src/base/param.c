@@ -259,7 +259,9 @@ static int read_number(const struct param_block *b, const struct param *row,
 	const char *why;
 
 	if (word < 0 && units_read(unit, text, &v, &why))
-		return refuse_number(b, row, text, why, e);
+		return row->min == PARAM_LOOSE
+			       ? 0
+			       : refuse_number(b, row, text, why, e);
 	if (word < 0 && (v < row->min || v > row->max)) {
 		units_format(unit, v, found, sizeof(found));
 		param_range(row, range, sizeof(range));
@@ -566,9 +568,7 @@ static void add_range(struct line *l, const struct param *row)
 
 	units_format(unit, row->min, min, sizeof(min));
 	units_format(unit, row->max, max, sizeof(max));
-	if (row->min == INT64_MIN)
-		snprintf(text, sizeof(text), "a whole number");
-	else if (row->min == row->max)
+	if (row->min == row->max)
 		snprintf(text, sizeof(text), "only %s", min);
 	else if (row->max == INT64_MAX)
 		snprintf(text, sizeof(text), "at least %s", min);

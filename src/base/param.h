@@ -20,8 +20,8 @@
 
 enum { PARAM_LIST_MAX = 8, PARAM_TEXT_MAX = 128 };
 
-/* The least value of a row that takes any: of a word, too, which changes
- * nothing where it is none of the row's. */
+/* The least value of a row that takes any text, which changes nothing where it
+ * is no number or none of the row's words. */
 #define PARAM_LOOSE INT64_MIN
 
 enum param_type {

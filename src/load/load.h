@@ -59,6 +59,7 @@ struct load_needs {
 	uint32_t n_spawned; /* besides on each node, at most HOST_THREADS */
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
 	uint32_t n_processes; /* of each node; 0: one */
+	bool all_live; /* nodes, to the end: its programs wait for them all */
 };
 
 struct load {

@@ -11,8 +11,8 @@ extern const struct load_ops load_random, load_neighbours, load_transpose,
 
 /* Experiments on any machine: see bench/. */
 extern const struct load_ops load_pingpong, load_stream, load_sweep, load_gets,
-	load_crossover, load_exchange, load_mirror, load_storm, load_collective,
-	load_alltoall;
+	load_crossover, load_exchange, load_fan, load_mirror, load_storm,
+	load_collective, load_alltoall, load_amo;
 
 /* One machine's own: see spi/ and elan/. */
 extern const struct load_ops load_messages, load_events;

@@ -141,6 +141,22 @@ static int check_faults(const struct machine_run *r, struct err *e)
 	return 0;
 }
 
+/* The messages of a node that dies are waited for without end. */
+static int check_deaths(const struct load *l, struct err *e)
+{
+	const struct faults *f = l->net->faults;
+	size_t i;
+
+	for (i = 0; l->needs.all_live && f && i < f->n_deaths; i++)
+		if (f->death[i].site < l->net->n_nodes)
+			return err_set(e,
+				"faults: node %u dies, and programs that use "
+				"messages would wait for it for ever (want "
+				"via=nic for %s)",
+				f->death[i].site, l->ops->name);
+	return 0;
+}
+
 static int build(struct machine_run *r, struct err *e)
 {
 	struct load *l = r->load;
@@ -165,7 +181,7 @@ static int build(struct machine_run *r, struct err *e)
 	l->host = r->system->host;
 	l->nic = r->system->nic;
 	r->threads = sim_n_workers(l->net->sim);
-	return 0;
+	return check_deaths(l, e);
 }
 
 int machine_run_open(

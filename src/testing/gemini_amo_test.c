@@ -1,7 +1,9 @@
 /* Gemini's atomic memory operations, one by one. */
 #include <errno.h>
 
+#include "base/mem.h"
 #include "testing/gemini_testing.h"
+#include "weft/msg.h"
 
 #define WORD UINT64_C(0xff00ff00ff00ff00)
 #define TWO                                                                    \
@@ -311,6 +313,7 @@ static void misuse(void *arg)
 	p.bytes = 4;
 	assert_int_equal(gemini_fma(world_nic(), &p), EINVAL);
 	p.bytes = 8;
+	assert_int_equal(gemini_bte(world_nic(), &p), EINVAL);
 	p.here = UINT64_MAX - 8;
 	assert_int_equal(gemini_fma(world_nic(), &p), EFAULT);
 }
@@ -328,6 +331,51 @@ static void misuse_changes_nothing(void **state)
 	kit_close(&x.kit);
 }
 
+/* --- messages --- */
+
+static void atomics_of_messages(void *arg)
+{
+	struct world *x = arg;
+	struct weft_msg *m = mem_alloc(1, sizeof(*m));
+	uint64_t old = 0;
+	int code;
+
+	/* messages have their own */
+	gemini_cq_close(world_nic(), program_node(), WORLD_DONE);
+	gemini_cq_close(world_nic(), program_node(), WORLD_CAME);
+	assert_int_equal(weft_msg_init(m, NULL), 0);
+	if (!program_node()) {
+		code = weft_msg_atomic(
+			m, 2, WORLD_TARGET, WEFT_MSG_ADD, 5, &old);
+		assert_int_equal(code, x->took ? EIO : 0);
+		code = weft_msg_atomic(
+			m, 2, WORLD_TARGET, WEFT_MSG_MAX, 9, &old);
+		assert_int_equal(code, x->took ? EIO : 0);
+		assert_int_equal(old, x->took ? 0 : 5);
+	}
+	assert_int_equal(weft_msg_fini(m), 0);
+	mem_free(m);
+}
+
+/* A round trip takes longer than the time-out of the second run, in which the
+ * word is added to all the same. */
+static void messages_report_an_atomic_of_unknown_outcome(void **state)
+{
+	static const char *const impatient[] = { "nic.timeout=1us",
+		"nic.input=1us", NULL };
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, false, atomics_of_messages);
+	assert_int_equal(word_of(x.kit.host, 0), 9);
+	assert_int_equal(nic_count(x.kit.nic, 2, "amos"), 3);
+	kit_close(&x.kit);
+	x.took = 1;
+	world_run(&x, impatient, true, atomics_of_messages);
+	assert_int_equal(word_of(x.kit.host, 0), 5);
+	kit_close(&x.kit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +388,7 @@ int main(void)
 			lazy_updates_are_written_by_evictions_and_flushes),
 		cmocka_unit_test(the_cache_spares_a_read_for_each_atomic),
 		cmocka_unit_test(misuse_changes_nothing),
+		cmocka_unit_test(messages_report_an_atomic_of_unknown_outcome),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

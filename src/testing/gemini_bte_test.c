@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "testing/gemini_testing.h"
+#include "weft/msg.h"
 
 enum { BLOCK = 0x8000, PORT = 3 };
 
@@ -137,6 +138,63 @@ static void a_block_transfer_takes_its_start_longer(void **state)
 		a - time_of(soon, GEMINI_PUT, post_one), 1000 * SIM_NS);
 	assert_int_equal(
 		a - time_of(cheap, GEMINI_PUT, post_one), 300 * SIM_NS);
+}
+
+/* More than channels; the program computes meanwhile. */
+static void post_and_compute(void *arg)
+{
+	const struct gemini_post p = world_post(GEMINI_PUT, BLOCK);
+	sim_time start = program_now();
+	uint32_t i;
+
+	(void)arg;
+	if (!is_sender())
+		return;
+	for (i = 0; i < 7; i++)
+		assert_int_equal(gemini_bte(world_nic(), &p), 0);
+	assert_int_equal(program_now() - start, 7 * 300 * SIM_NS);
+	program_charge(100000 * SIM_NS);
+	start = program_now();
+	for (i = 1; i <= 7; i++)
+		assert_int_equal(world_wait(WORLD_DONE, i).status, GEMINI_OK);
+	assert_true(program_now() - start < 10000 * SIM_NS);
+}
+
+static void queued_transfers_need_no_program(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, false, post_and_compute);
+	assert_int_equal(nic_count(x.kit.nic, 0, "blocks"), 7);
+	kit_close(&x.kit);
+}
+
+/* Took is by how much a put of so many bytes is longer as a block. */
+static void put_both_ways(void *arg)
+{
+	struct world *x = arg;
+	const struct gemini_post p = world_post(GEMINI_PUT, x->number);
+	sim_time start, fma;
+
+	if (!is_sender())
+		return;
+	start = program_now();
+	assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	world_wait(WORLD_DONE, 1);
+	fma = program_now() - start;
+	start = program_now();
+	assert_int_equal(gemini_bte(world_nic(), &p), 0);
+	world_wait(WORLD_DONE, 2);
+	x->took = program_now() - start - fma;
+}
+
+static void short_puts_are_faster_by_fma_and_long_ones_as_blocks(void **state)
+{
+	(void)state;
+	assert_true(time_of(NULL, 64, put_both_ways) > 1000 * SIM_NS);
+	assert_true(time_of(NULL, 4096, put_both_ways) > 0);
+	assert_true(time_of(NULL, 16384, put_both_ways) < 0);
 }
 
 /* Two at once, of one read at a time each; the last one's end counts. */
@@ -347,6 +405,39 @@ static void a_send_never_leaves_its_buffer(void **state)
 	kit_close(&x.kit);
 }
 
+/* --- messages --- */
+
+enum { FROM = 4096 }; /* bytes that are left to the engine */
+
+/* Gets of a byte less, and of all; the first takes no engine. */
+static void get_messages(void *arg)
+{
+	struct weft_msg m;
+
+	(void)arg;
+	gemini_cq_close(world_nic(), program_node(), WORLD_DONE);
+	gemini_cq_close(world_nic(), program_node(), WORLD_CAME);
+	assert_int_equal(weft_msg_init(&m, NULL), 0);
+	if (is_sender()) {
+		struct nic *nic = world_nic();
+
+		weft_msg_get(&m, 2, WORLD_TARGET, WORLD_SOURCE, FROM - 1, NULL);
+		assert_int_equal(nic_count(nic, 0, "blocks"), 0);
+		weft_msg_get(&m, 2, WORLD_TARGET, WORLD_SOURCE, FROM, NULL);
+		assert_int_equal(nic_count(nic, 0, "blocks"), 1);
+	}
+	assert_int_equal(weft_msg_fini(&m), 0);
+}
+
+static void long_messages_are_block_transfers(void **state)
+{
+	struct world x = { .took = 0 };
+
+	(void)state;
+	world_run(&x, NULL, false, get_messages);
+	kit_close(&x.kit);
+}
+
 /* --- what is wrong --- */
 
 static void bad_blocks(void *arg)
@@ -365,8 +456,12 @@ static void bad_blocks(void *arg)
 	p.handle = 9;
 	assert_int_equal(gemini_bte(nic, &p), 0);
 	assert_int_equal(world_wait(WORLD_DONE, 2).status, GEMINI_BAD_HANDLE);
-	p = world_post(GEMINI_GET, GEMINI_BLOCK + 1);
-	p.here = 0;
+	p = world_post(GEMINI_GET, GEMINI_BLOCK);
+	p.here = UINT64_MAX / 2;
+	assert_int_equal(gemini_bte(nic, &p), EFAULT);
+	p.bytes = GEMINI_BLOCK + 1;
+	assert_int_equal(gemini_bte(nic, &p), EINVAL);
+	p = world_post(GEMINI_FETCH, 8);
 	assert_int_equal(gemini_bte(nic, &p), EINVAL);
 	p = world_post(GEMINI_PUT, 64);
 	p.here = UINT64_MAX - 8;
@@ -392,6 +487,65 @@ static void what_cannot_be_is_refused_or_ends_with_an_error(void **state)
 	kit_close(&x.kit);
 }
 
+/* --- any descriptors --- */
+
+enum { TRIES = 400 }; /* of each node */
+
+/* What is not refused at once has an event. */
+static void post_at_random(void *arg)
+{
+	const uint64_t seed = 7 + program_node();
+	uint64_t k = 0;
+	uint32_t i, n = 0;
+
+	(void)arg;
+	for (i = 0; i < TRIES; i++) {
+		struct gemini_post p = world_post(
+			dice(seed, &k, GEMINI_OPS + 1), dice(seed, &k, 700));
+		struct gemini_buffer b = {
+			.port = dice(seed, &k, GEMINI_PORTS + 1),
+			.at = WORLD_TARGET + dice(seed, &k, WORLD_BYTES),
+			.bytes = dice(seed, &k, 700),
+			.cq = dice(seed, &k, 2) ? GEMINI_CQS : WORLD_CAME,
+		};
+
+		p.node = dice(seed, &k, 5);
+		p.handle = dice(seed, &k, 4);
+		p.offset = dice(seed, &k, WORLD_BYTES + 100);
+		p.here += dice(seed, &k, 3) ? 0 : UINT64_C(1) << 62;
+		p.is_fence = !dice(seed, &k, 8);
+		p.remote_cq = dice(seed, &k, 3) ? GEMINI_NO_CQ : 5;
+		gemini_bte_receive(world_nic(), &b);
+		if (!gemini_bte(world_nic(), &p))
+			world_wait(WORLD_DONE, ++n);
+	}
+}
+
+/* Nobody's memory changes but what handles and buffers are of. */
+static void any_descriptor_ends_and_harms_nobody(void **state)
+{
+	struct world x = { .number = 0 }, y = { .n_workers = 3 };
+	uint64_t word = 1, n = 0;
+	uint32_t i;
+
+	(void)state;
+	world_run(&x, NULL, true, post_at_random);
+	for (i = 0; i < 4; i++) {
+		n += nic_count(x.kit.nic, i, "blocks");
+		assert_true(host_read(x.kit.host, i,
+			WORLD_TARGET + WORLD_BYTES + 704, &word, 8));
+		assert_int_equal(word, 0);
+		assert_true(
+			host_read(x.kit.host, i, WORLD_TARGET - 8, &word, 8));
+		assert_int_equal(word, 0);
+	}
+	assert_in_range(n, TRIES, 3 * TRIES);
+	kit_close(&x.kit);
+	world_run(&y, NULL, true, post_at_random);
+	assert_int_equal(x.digest, y.digest);
+	kit_close(&y.kit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,6 +555,9 @@ int main(void)
 			one_read_at_a_time_is_64_bytes_per_read_latency),
 		cmocka_unit_test(gets_are_bounded_by_the_orb_and_not_by_reads),
 		cmocka_unit_test(a_block_transfer_takes_its_start_longer),
+		cmocka_unit_test(queued_transfers_need_no_program),
+		cmocka_unit_test(
+			short_puts_are_faster_by_fma_and_long_ones_as_blocks),
 		cmocka_unit_test(channels_work_at_the_same_time),
 		cmocka_unit_test(channels_take_turns),
 		cmocka_unit_test(
@@ -409,8 +566,10 @@ int main(void)
 		cmocka_unit_test(
 			a_send_without_a_buffer_ends_with_an_error_event),
 		cmocka_unit_test(a_send_never_leaves_its_buffer),
+		cmocka_unit_test(long_messages_are_block_transfers),
 		cmocka_unit_test(
 			what_cannot_be_is_refused_or_ends_with_an_error),
+		cmocka_unit_test(any_descriptor_ends_and_harms_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

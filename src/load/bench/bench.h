@@ -151,6 +151,14 @@ struct bench_driver {
 	/* Waits for a word of memory, where a transfer's last word comes last:
 	 * then nobody needs a counter for a message. */
 	bool (*wait_word)(struct bench_end *x, uint64_t at, uint64_t value);
+	/*
+	 * Adds to a word of a node's memory, with at most so many under way,
+	 * which flush() waits for.  settle() waits until loads of a node see
+	 * what has been added to words of its own.
+	 */
+	void (*add)(struct bench_end *x, uint32_t node, uint64_t at,
+		uint64_t operand, uint32_t most);
+	bool (*settle)(struct bench_end *x);
 	/* Messages that programs on both sides know of. */
 	bool (*send)(struct bench_end *x, uint32_t node, uint64_t bytes);
 	bool (*receive)(struct bench_end *x, uint32_t node, uint64_t bytes);

@@ -100,6 +100,17 @@ static bool gem_await(struct bench_end *x, uint32_t counter)
 
 enum { BY_FMA = 1, BY_BTE };
 
+/* Until fewer than so many are under way, then one more. */
+static void make_room(struct bench_end *x, uint64_t most)
+{
+	struct own *o = own(x);
+
+	take_all(x);
+	while (o->posted - o->ended >= most)
+		wait_for(x, &o->done);
+	o->posted++;
+}
+
 static void post(
 	struct bench_end *x, uint32_t means, const struct gemini_post *p)
 {
@@ -108,10 +119,7 @@ static void post(
 				? gemini_is_block(o->done.nic, p->bytes)
 				: means == BY_BTE;
 
-	take_all(x);
-	while (o->posted - o->ended >= WINDOW)
-		wait_for(x, &o->done);
-	o->posted++;
+	make_room(x, WINDOW);
 	programs_did(&x->bench->programs,
 		is_block ? "gemini_bte" : "gemini_fma",
 		is_block ? gemini_bte(o->done.nic, p)
@@ -156,6 +164,27 @@ static void gem_get(struct bench_end *x, uint32_t node, uint64_t from,
 	post(x, x->bench->means, &post_);
 }
 
+static void gem_add(struct bench_end *x, uint32_t node, uint64_t at,
+	uint64_t operand, uint32_t most)
+{
+	struct gemini_post post_ = {
+		.op = GEMINI_AMO,
+		.node = node,
+		.handle = HANDLE,
+		.offset = at,
+		.bytes = 8,
+		.amo = GEMINI_ADD,
+		.operand = { operand },
+		.is_cached = true,
+		.cq = own(x)->done.cq,
+		.remote_cq = GEMINI_NO_CQ,
+	};
+
+	make_room(x, most);
+	programs_did(&x->bench->programs, "gemini_fma",
+		gemini_fma(own(x)->done.nic, &post_));
+}
+
 static bool gem_flush(struct bench_end *x)
 {
 	struct own *o = own(x);
@@ -167,6 +196,43 @@ static bool gem_flush(struct bench_end *x)
 	is_good = !o->failed;
 	o->failed = 0;
 	return is_good;
+}
+
+/* How long packets of a channel are that a node has sent, on average: a sender
+ * counts bytes, the receiver at the other end packets. */
+static void report_phits(const struct bench *b, struct load_result *r,
+	const char *name, site_id node, uint32_t channel)
+{
+	const struct net *n = b->programs.load.net;
+	struct topo_end chip = n->topo->ops->peer(n->topo, node, 0);
+	sim_time now = sim_now(n->sim);
+	uint64_t bytes =
+		net_counters(n, node, 0, 1u << channel, now).sent_bytes;
+	uint64_t packets =
+		net_counters(n, chip.router, chip.port, 1u << channel, now)
+			.packets;
+
+	if (packets)
+		load_figure(r, name,
+			(double)bytes / (double)packets / n->link.chunk);
+}
+
+static void gem_report(
+	const struct bench *b, struct load_result *r, site_id from, site_id to)
+{
+	report_phits(b, r, "request_phits", from, 0);
+	report_phits(b, r, "response_phits", to, 1);
+}
+
+/* What the cache of atomics still has. */
+static bool gem_settle(struct bench_end *x)
+{
+	struct own *o = own(x);
+
+	o->posted++;
+	return programs_did(&x->bench->programs, "gemini_amo_flush",
+		       gemini_amo_flush(o->done.nic, o->done.cq, 0)) &&
+	       gem_flush(x);
 }
 
 static const char *const means[] = { "auto", "fma", "bte", NULL };
@@ -188,4 +254,7 @@ const struct bench_driver bench_gemini = {
 	.put = gem_put,
 	.get = gem_get,
 	.flush = gem_flush,
+	.report = gem_report,
+	.add = gem_add,
+	.settle = gem_settle,
 };

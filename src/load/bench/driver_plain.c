@@ -127,6 +127,27 @@ static void card_get(struct bench_end *x, uint32_t node, uint64_t from,
 	workq_user_post(user(x, queue), &e, program_now());
 }
 
+static void card_add(struct bench_end *x, uint32_t node, uint64_t at,
+	uint64_t operand, uint32_t most)
+{
+	struct workq_user *u = user(x, 0);
+	struct plain_entry e = {
+		.op = PLAIN_WORD + ATOMIC_STORE_ADD,
+		.node = node,
+		.key = KEY,
+		.own_key = KEY,
+		.offset = at,
+		.own_offset = BENCH_SOURCE,
+		.bytes = 8,
+		.operand = operand,
+	};
+	uint32_t next = workq_user_next(u);
+
+	if (next >= most)
+		workq_user_wait(u, next - most);
+	workq_user_post(u, &e, program_now());
+}
+
 static bool card_flush(struct bench_end *x)
 {
 	bool is_good = true;
@@ -162,5 +183,6 @@ const struct bench_driver bench_plain = {
 	.put = card_put,
 	.get = card_get,
 	.flush = card_flush,
+	.add = card_add,
 	.counter = card_counter,
 };

@@ -61,6 +61,8 @@ static void report(struct load *l, struct load_result *r)
 	if (d->report)
 		d->report(b, r, (site_id)b->from, (site_id)b->to);
 	load_figure(r, "one_way_ns", ns);
+	if (b->bytes)
+		load_figure(r, "rate_GBps", (double)b->bytes / ns);
 	if (d->software)
 		load_figure(
 			r, "hardware_ns", ns - (double)d->software(b) / SIM_NS);

@@ -369,6 +369,7 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 	n.memory = TARGET_AT + m->n_lanes * m->area;
 	n.n_programs = m->n_lanes + (uint32_t)m->rogues;
 	n.touched = (2 * PARTNERS + 2) * m->area;
+	l->needs.all_live = m->bench.via;
 	return bench_init(&m->bench, &n, t, e);
 }
 

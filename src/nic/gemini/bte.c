@@ -36,7 +36,7 @@ uint64_t gem_bte_memory(const struct gem_bte *b)
 
 /* --- packets --- */
 
-static const struct gem_transaction *transaction_of(
+static struct gem_transaction *transaction_of(
 	const struct nic_at *a, uint32_t id)
 {
 	return slots_at(&gem_here(a)->transactions, id);
@@ -88,6 +88,7 @@ static void take(const struct nic_at *a)
 
 	for (i = 0; i < (uint32_t)gem_params(a)->channels; i++) {
 		struct gem_channel *c = &b->channel[i];
+		struct gem_transaction *x;
 
 		if (!b->queue.n || b->is_fenced)
 			return;
@@ -96,29 +97,48 @@ static void take(const struct nic_at *a)
 		c->transaction = *(uint32_t *)ring_pop(&b->queue);
 		c->made = 0;
 		b->n++;
-		b->is_fenced = transaction_of(a, c->transaction)->post.is_fence;
-		gem_post(a, a->t + gem_params(a)->start, GEM_CHANNEL, i);
+		x = transaction_of(a, c->transaction);
+		x->taken = a->t;
+		x->begun = a->t + gem_params(a)->start;
+		b->is_fenced = x->post.is_fence;
+		gem_post(a, x->begun, GEM_CHANNEL, i);
 	}
 }
 
+/* The channel whose turn it is, of those that can go; n where none can. */
+static uint32_t next_channel(const struct nic_at *a, uint32_t n)
+{
+	const struct gem_bte *b = bte_of(a);
+	uint32_t i, c = b->turn;
+
+	for (i = 0; i < n; i++, c++) {
+		c = c < n ? c : 0;
+		if (can_go(a, &b->channel[c]))
+			return c;
+	}
+	return n;
+}
+
+/* Packets are an interval apart. */
 static void go(const struct nic_at *a)
 {
 	struct gem_bte *b = bte_of(a);
-	uint32_t n = (uint32_t)gem_params(a)->channels, i, c;
+	uint32_t n = (uint32_t)gem_params(a)->channels, c;
 
-	if (b->is_busy || b->waiting)
+	if (b->waiting || b->is_posted)
 		return;
-	for (i = 0; i < n; i++) {
-		c = (b->turn + i) % n;
-		if (!can_go(a, &b->channel[c]))
-			continue;
-		b->is_busy = true;
+	c = next_channel(a, n);
+	if (c < n && b->free_at <= a->t) {
 		b->turn = c + 1;
-		gem_post(a, a->t + gem_params(a)->interval, GEM_ENGINE, 0);
+		b->free_at = a->t + gem_params(a)->interval;
 		cut(a, c);
 		take(a);
-		return;
+		c = next_channel(a, n);
 	}
+	if (c == n)
+		return;
+	b->is_posted = true;
+	gem_post(a, b->free_at, GEM_ENGINE, 0);
 }
 
 void gem_bte_on_channel(const struct nic_at *a, uint32_t channel)
@@ -129,7 +149,7 @@ void gem_bte_on_channel(const struct nic_at *a, uint32_t channel)
 
 void gem_bte_on_engine(const struct nic_at *a)
 {
-	bte_of(a)->is_busy = false;
+	bte_of(a)->is_posted = false;
 	go(a);
 }
 
@@ -180,15 +200,17 @@ int gemini_bte(struct nic *nic, const struct gemini_post *p)
 				    : MEMORY_MAY_READ(MEMORY_NIC));
 	uint32_t id;
 
-	if (p->from || p->bytes > GEMINI_BLOCK)
+	if (p->from || p->bytes > GEMINI_BLOCK || gem_is_atomic(p->op))
 		code = EINVAL;
 	if (code)
 		return code;
+	/* its queue is the one that is open now */
+	id = gem_fma_begin(&a, p);
 	program_charge(gem_params(&a)->kernel);
 	a = gem_now(nic);
-	id = gem_fma_begin(&a, p);
 	x = slots_at(&gem_here(&a)->transactions, id);
 	x->is_block = true;
+	x->stored = a.t;
 	if (p->op == GEMINI_SEND)
 		x->post.remote_cq = GEMINI_NO_CQ, x->post.offset = 0;
 	write_to_card(&a, GEM_BLOCK, id);
@@ -206,6 +228,7 @@ void gem_bte_on_block(const struct nic_at *a, uint32_t transaction)
 {
 	struct gem_bte *b = bte_of(a);
 
+	transaction_of(a, transaction)->came = a->t;
 	b->blocks++;
 	*(uint32_t *)ring_push(&b->queue) = transaction;
 	take(a);
@@ -303,5 +326,6 @@ void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 		gem_cq_is_open(n, x->buffer.cq, x->cq_round))
 		gem_cq_write(a, x->buffer.cq,
 			(uint64_t)x->buffer.data << 32 | x->bytes, x->status);
+	l->event_at = n->event_at;
 	slots_give(&n->remotes, id);
 }

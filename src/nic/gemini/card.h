@@ -36,7 +36,7 @@ enum gem_engine {
 struct gem_load {
 	uint64_t offset; /* once known, an address */
 	uint64_t remote_data;
-	uint32_t handle, bytes;
+	uint32_t handle, tag, bytes;
 	uint32_t request, round; /* of the ORB, and which use of it */
 	uint32_t ssid; /* of its transaction */
 	uint32_t count; /* of a closing one: its packets, in all */
@@ -45,6 +45,7 @@ struct gem_load {
 	bool is_cached;
 	uint32_t fifo; /* of reception, where it still has a place if: */
 	bool is_held;
+	sim_time event_at; /* the event of which it was the last is in memory */
 	uint8_t data[GEMINI_LINE];
 };
 
@@ -59,6 +60,9 @@ struct gem_line {
 	bool is_last, is_ordered;
 	uint8_t channel; /* of the block transfer engine, from 1 on, or 0 */
 	uint8_t status; /* it could not be read */
+	/* It was stored, or the engine took it; all of it was in the card; it
+	 * was through the output side. */
+	sim_time made, came, out;
 	uint8_t data[GEMINI_LINE];
 };
 
@@ -69,7 +73,9 @@ struct gem_transaction {
 	uint32_t cq_round; /* of post.cq */
 	uint32_t lines, answered;
 	uint32_t status;
-	bool is_block; /* a block transfer */
+	bool is_block; /* a block transfer, whose descriptor was: */
+	sim_time stored, came, taken, begun;
+	struct book_message message;
 };
 
 /* A transaction of another node's, of which not all has come. */
@@ -127,7 +133,9 @@ struct gem_bte {
 	uint32_t turn; /* of a channel */
 	uint32_t waiting; /* lines without a place in the ORB */
 	uint32_t n; /* transactions that have left the queue */
-	bool is_busy, is_fenced;
+	sim_time free_at; /* the engine */
+	bool is_posted; /* it is looked at then */
+	bool is_fenced;
 	struct slots buffers;
 	struct slot_list posted[GEMINI_PORTS];
 	uint64_t blocks; /* that were queued */
@@ -152,6 +160,7 @@ struct gem_node {
 	bool is_quiet; /* management has stopped the network: since */
 	sim_time quiet_since;
 	bool is_faulty, is_mortal; /* packets may be lost; it dies */
+	sim_time event_at; /* the last event that was written is in memory */
 	uint64_t requests, responses, events_written, overruns, late;
 	uint64_t amos, amo_misses, amo_writes;
 	uint64_t status[GEMINI_STATUSES]; /* transactions that ended so */
@@ -262,6 +271,26 @@ uint64_t gem_amo_memory(const struct gem_amo *x);
 bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
 /* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */
 uint32_t gem_cq_of_handle(const struct nic_at *a, uint32_t flags);
+void gem_account_until(
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t);
+
+/* Charges a packet's time up to t, if that is later than what was. */
+static inline void gem_charge(
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
+{
+	if (__builtin_expect(a->nic->net->book != NULL, 0))
+		gem_account_until(a, id, c, t);
+}
+
+void gem_account_begin(
+	const struct nic_at *a, struct gem_transaction *x, sim_time birth);
+void gem_account_request(
+	const struct nic_at *a, packet_id id, const struct gem_line *x);
+void gem_account_response(
+	const struct nic_at *a, packet_id request, packet_id id, bool goes_on);
+/* A packet goes away, which has done what its transaction wanted, or not. */
+void gem_account_end(const struct nic_at *a, packet_id id, bool is_done);
+
 /* False where there is no such queue. */
 bool gem_cq_write(
 	const struct nic_at *a, uint32_t cq, uint64_t data, uint32_t status);

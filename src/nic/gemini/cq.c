@@ -73,6 +73,7 @@ bool gem_cq_write(
 	struct side *side = gem_of(a)->side;
 	struct gem_event *x;
 	struct gem_cq *q;
+	uint64_t at;
 	uint32_t id;
 
 	if (cq >= GEMINI_CQS || !n->cq[cq].entries)
@@ -91,11 +92,9 @@ bool gem_cq_write(
 	x->cq = cq;
 	x->round = q->round;
 	x->e = (struct gemini_event){ data, status, q->written };
-	gem_post(a,
-		side->ops->write(side, a->s, a->t,
-			q->at + (q->written - 1) % q->entries * sizeof(x->e),
-			sizeof(x->e)),
-		GEM_EVENT, id);
+	at = q->at + (q->written - 1) % q->entries * sizeof(x->e);
+	n->event_at = side->ops->write(side, a->s, a->t, at, sizeof(x->e));
+	gem_post(a, n->event_at, GEM_EVENT, id);
 	return true;
 }
 

@@ -22,6 +22,7 @@ uint32_t gem_fma_begin(const struct nic_at *a, const struct gemini_post *p)
 	if (p->cq != GEMINI_NO_CQ)
 		x->cq_round = gem_here(a)->cq[p->cq].round;
 	x->lines = p->bytes ? (uint32_t)((p->bytes - 1) / GEMINI_LINE + 1) : 1;
+	gem_account_begin(a, x, a->t);
 	return id;
 }
 
@@ -45,6 +46,7 @@ uint32_t gem_fma_line(
 	x->bytes = left < GEMINI_LINE ? (uint32_t)left : GEMINI_LINE;
 	x->is_last = x->bytes == left;
 	x->is_ordered = p->is_ordered;
+	x->made = a->t;
 	return id;
 }
 
@@ -137,7 +139,11 @@ int gemini_fma(struct nic *nic, const struct gemini_post *p)
 
 void gem_fma_on_stored(const struct nic_at *a, uint32_t line)
 {
-	gem_post(a, a->t + gem_params(a)->output, GEM_OUT, line);
+	struct gem_line *x = slots_at(&gem_here(a)->lines, line);
+
+	x->came = a->t;
+	x->out = a->t + gem_params(a)->output;
+	gem_post(a, x->out, GEM_OUT, line);
 }
 
 /* --- requests under way --- */
@@ -174,6 +180,7 @@ static void send(const struct nic_at *a, uint32_t line)
 	l->op = x->op;
 	l->status = x->status;
 	l->handle = x->handle;
+	l->tag = of->post.tag;
 	l->offset = x->offset;
 	l->bytes = x->bytes;
 	l->request = line;
@@ -191,6 +198,7 @@ static void send(const struct nic_at *a, uint32_t line)
 		(struct gem_deadline){ a->t + gem_params(a)->timeout, line,
 			x->round };
 	set_timer(a);
+	gem_account_request(a, id, x);
 	gem_send(a, id);
 }
 

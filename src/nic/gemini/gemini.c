@@ -110,6 +110,12 @@ static const struct link_format formats[] = {
 	[GEM_DATA] = { "get response", 6, 3, 9 },
 };
 
+struct nic *gemini_check(struct nic *nic)
+{
+	BUG_IF(!nic || nic->ops != &gemini_ops);
+	return nic;
+}
+
 struct ranges *gemini_handles(struct nic *nic, site_id s)
 {
 	return &((struct gem_node *)nic_node(nic, s))->handles;
@@ -142,6 +148,7 @@ packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 
 static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 {
+	gem_charge(a, id, CAUSE_ENGINE, a->t);
 	net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 

@@ -91,6 +91,7 @@ struct gemini_params {
 struct gemini_post {
 	uint32_t op, node;
 	uint32_t handle; /* of its bytes there; of a send: the port */
+	uint32_t tag; /* that the handle must have */
 	uint64_t offset;
 	uint64_t here, bytes; /* an address of the program's */
 	const void *from; /* of a put: its bytes in place of these, or NULL */
@@ -116,6 +117,9 @@ struct gemini_event {
 };
 
 extern const struct nic_ops gemini_ops;
+
+/* The interface, if it is one of these; else a BUG. */
+struct nic *gemini_check(struct nic *nic);
 
 struct ranges *gemini_handles(struct nic *nic, site_id s);
 /* A queue of so many entries, a power of two, in a node's memory. */

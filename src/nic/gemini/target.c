@@ -10,9 +10,10 @@ static void release(const struct nic_at *a, packet_id id)
 		a->nic->net->packets[id].chunks, a->t);
 }
 
-/* A packet goes away. */
-static void finish(const struct nic_at *a, packet_id id)
+/* A packet goes away, with its transaction's bytes in memory, or not. */
+static void finish(const struct nic_at *a, packet_id id, bool is_done)
 {
+	gem_account_end(a, id, is_done);
 	gem_here(a)->inside--;
 	if (gem_load(a, id)->is_held)
 		release(a, id);
@@ -77,6 +78,7 @@ static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	if (!is_bad &&
 		!gem_cq_write(a, remote_cq(a, l), l->remote_data, GEMINI_OK))
 		l->status = GEMINI_BAD_QUEUE;
+	l->event_at = n->event_at;
 }
 
 /* --- requests --- */
@@ -87,12 +89,16 @@ static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	uint32_t right = is_atomic	       ? GEMINI_READ | GEMINI_WRITE
 			 : l->op == GEMINI_PUT ? GEMINI_WRITE
 					       : GEMINI_READ;
+	const struct range *r;
 	uint32_t status;
 
 	if (l->op == GEMINI_SEND)
 		return gem_bte_match(a, src, l);
 	if (l->status) /* it could not be read */
 		return l->status;
+	r = ranges_find(&gem_here(a)->handles, l->handle);
+	if (r && r->tag != l->tag)
+		return GEMINI_NO_RIGHT;
 	status = ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
 		l->bytes, right, right, &l->offset);
 	return !status && is_atomic && l->offset % 8 ? GEMINI_UNALIGNED
@@ -120,8 +126,9 @@ static void respond(const struct nic_at *a, packet_id id)
 	if (has_data)
 		memcpy(r->data, l->data, l->bytes);
 	gem_here(a)->responses++;
+	gem_account_response(a, id, back, has_data);
 	gem_send(a, back);
-	finish(a, id);
+	finish(a, id, !l->status);
 }
 
 static void tell_delivered(const struct nic_at *a, packet_id id)
@@ -133,6 +140,7 @@ static void tell_delivered(const struct nic_at *a, packet_id id)
 
 void gem_target_done(const struct nic_at *a, packet_id id)
 {
+	gem_charge(a, id, CAUSE_ENGINE, a->t);
 	deliver(a, a->nic->net->packets[id].src, gem_load(a, id));
 	tell_delivered(a, id);
 	respond(a, id);
@@ -144,6 +152,7 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 
 	if (!host_read(a->nic->host, a->s, r->at, l->data, r->bytes))
 		l->status = GEMINI_OUT_OF_BOUNDS;
+	gem_charge(a, r->id, CAUSE_MEMORY_READ, a->t);
 	respond(a, r->id);
 }
 
@@ -184,7 +193,7 @@ static void take_response(const struct nic_at *a, packet_id id)
 
 	if (!x || x->round != l->round) {
 		n->late++;
-		finish(a, id);
+		finish(a, id, false);
 	} else if (l->bytes) {
 		l->offset = x->here;
 		gem_amo_touch(a, l->offset, l->bytes);
@@ -192,9 +201,10 @@ static void take_response(const struct nic_at *a, packet_id id)
 			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
 			GEM_WRITTEN, id);
 		gem_fma_answered(a, l->request, l->round, l->status);
+		l->event_at = n->event_at;
 	} else {
 		gem_fma_answered(a, l->request, l->round, l->status);
-		finish(a, id);
+		finish(a, id, false);
 	}
 }
 
@@ -208,6 +218,7 @@ void gem_target_on_in(const struct nic_at *a, packet_id id)
 		     gem_here(a)->inside > (uint32_t)gem_params(a)->pending;
 	if (!l->is_held)
 		release(a, id);
+	gem_charge(a, id, CAUSE_TRANSLATION, a->t);
 	if (l->is_response)
 		take_response(a, id);
 	else
@@ -221,9 +232,10 @@ void gem_target_on_written(const struct nic_at *a, packet_id id)
 	if (!host_write(a->nic->host, a->w, a->s, a->t, l->offset, l->data,
 		    l->bytes))
 		l->status = GEMINI_OUT_OF_BOUNDS;
+	gem_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
 	tell_delivered(a, id);
 	if (l->is_response)
-		finish(a, id);
+		finish(a, id, !l->status);
 	else
 		respond(a, id);
 }

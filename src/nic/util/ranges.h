@@ -11,7 +11,7 @@
 
 struct range {
 	uint32_t number;
-	uint32_t flags; /* the owner's */
+	uint32_t flags, tag; /* the owner's */
 	uint64_t first, last;
 };
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 #
-# weft run --budget and --follow on QsNetII: puts, DMAs and gets between two
-# programs.  The parts sum to the whole, and the run is the same.
+# weft run --budget and --follow on QsNetII and Gemini: puts, DMAs, block
+# transfers and gets between two programs.  The parts sum to the whole, and the
+# run is the same.
 set -u
 . "$(dirname "$0")/tap.sh"
 
@@ -20,19 +21,19 @@ holds() { # WHAT JQ-TEST: of the JSON in $tmp/out
 exact='(.budget | ([.causes[].ps] | add) == .ps and
 		(.longest | ([.causes[].ps] | add) == .ps))'
 
-same() { # MESSAGES ARGUMENTS
+same() { # MESSAGES MACHINE ARGUMENTS
 	messages=$1
 	shift
-	run run qsnet2-16 "$@" --json
+	run run "$@" --json
 	plain=$(jq -c '[.digest, .sim_time_ns, .results]' "$tmp/out")
-	run run qsnet2-16 "$@" --json --budget --follow 0
+	run run "$@" --json --budget --follow 0
 	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
 	[ "$(jq -c '[.digest, .sim_time_ns, .results]' "$tmp/out")" = \
 		"$plain" ] || complain "other results"
 	holds "all is charged, nothing is changed: $*" \
 		"$exact and .budget.messages == $messages"
 	jq -c '[.budget, .follow]' "$tmp/out" >"$tmp/one"
-	run run qsnet2-16 "$@" --json --budget --follow 0 --threads 3
+	run run "$@" --json --budget --follow 0 --threads 3
 	jq -c '[.budget, .follow]' "$tmp/out" | diff - "$tmp/one" \
 		>"$tmp/diff" || complain "three threads: $(cat "$tmp/diff")"
 	report "and on three threads"
@@ -40,13 +41,19 @@ same() { # MESSAGES ARGUMENTS
 
 ping='pingpong via=nic'
 both='stream both=yes places=1'
-same 400 $ping by=sten rounds=200 to=15
-same 60 $ping by=sten bytes=1504 rounds=10 to=15
-same 400 $ping by=dma bytes=5000 rounds=200 to=3
-same 200 gets bytes=512 rounds=200 to=7
-same 64 gets batch=16 rounds=64 to=1
-same 160 $both by=sten bytes=4096 rounds=10
-same 16 $both by=dma bytes=100000 rounds=8
+same 400 qsnet2-16 $ping by=sten rounds=200 to=15
+same 60 qsnet2-16 $ping by=sten bytes=1504 rounds=10 to=15
+same 400 qsnet2-16 $ping by=dma bytes=5000 rounds=200 to=3
+same 200 qsnet2-16 gets bytes=512 rounds=200 to=7
+same 64 qsnet2-16 gets batch=16 rounds=64 to=1
+same 160 qsnet2-16 $both by=sten bytes=4096 rounds=10
+same 16 qsnet2-16 $both by=dma bytes=100000 rounds=8
+
+same 40 gemini pingpong via=nic by=fma bytes=1000 rounds=20 to=42
+same 10 gemini stream by=bte bytes=5000 rounds=5 both=yes to=2
+same 20 gemini gets bytes=500 rounds=20 to=9
+same 16 gemini sweep op=get by=bte rounds=3 burst=5 min=4KiB max=8KiB to=2
+same 6 gemini pingpong via=msg bytes=10000 rounds=1 to=8
 
 # --- by hand: the parts of a put of 8 bytes through three switches ---
 
@@ -59,6 +66,16 @@ holds "a put alone" '.budget.longest.causes | map_values(.ps) |
 holds "its way" '.follow | .is_complete and
 	.steps[0].where == "node 0, card" and
 	.steps[-1].where == "node 15, card"'
+
+# --- and of 8 bytes by Gemini's block transfer engine, one hop away ---
+
+run run gemini stream by=bte bytes=8 rounds=1 to=2 --json --budget --follow 0
+holds "a block of 8 bytes" '.budget.longest.causes | map_values(.ps) |
+	with_entries(select(.value > 0)) == {
+	"software": 300000, "descriptor": 1087917, "memory_read": 262500,
+	"packet": 92000, "serialisation": 14080, "wire": 125000,
+	"router": 100000, "translation": 113000, "memory_write": 112084,
+	"completion": 2917 }'
 
 # --- the message that a budget calls the longest is the one that is shown ---
 

@@ -1,0 +1,210 @@
+/*
+ * Atomic operations from many to one: programs on nodes of other routers add to
+ * words of node 0, each to words that are drawn at random, with some additions
+ * under way.  When all are done, node 0 looks at every word.
+ */
+#include "base/mem.h"
+#include "load/bench/bench.h"
+#include "load/keys.h"
+#include "load/registry.h"
+#include "sim/random.h"
+
+#define AT(field) offsetof(struct amo, field)
+#define WORDS_AT  BENCH_FREE
+
+enum { MOST_WORDS = 1 << 20, MOST_SENDERS = 65536, COUNTER = 0, NOTICE = 8 };
+
+struct amo {
+	struct bench bench;
+	/* keys */
+	int64_t variables, senders, window;
+};
+
+static const struct param params[] = {
+	KEY_COUNT("variables", AT(variables), "1", 1, MOST_WORDS,
+		"number of words that are added to"),
+	KEY_COUNT("senders", AT(senders), "32", 1, MOST_SENDERS,
+		"number of nodes that add to words of node 0, on routers other "
+		"than its own"),
+	KEY_COUNT("rounds", AT(bench.rounds), "32000", 1, 1000000000,
+		"total number of additions"),
+	KEY_COUNT("window", AT(window), "64", 1, 64,
+		"largest number of unfinished additions of a sender"),
+	KEY_CPU(AT(bench.cpu)),
+};
+
+static struct amo *of(const struct bench_end *x)
+{
+	return (struct amo *)x->bench;
+}
+
+static uint64_t at_of(uint64_t variable)
+{
+	return WORDS_AT + 8 * variable;
+}
+
+/* How many the i-th program makes; the first of all makes none. */
+static uint64_t share(const struct amo *m, uint64_t i)
+{
+	uint64_t rounds = (uint64_t)m->bench.rounds, n = (uint64_t)m->senders;
+
+	return rounds / n + (i - 1 < rounds % n);
+}
+
+/* A sender's k-th variable, and what is added to it. */
+static uint64_t draw(
+	const struct amo *m, site_id node, uint64_t k, uint64_t *operand)
+{
+	struct random_bits r = random_draw(
+		m->bench.programs.load.seed, node, RANDOM_TARGET, k);
+
+	*operand = r.b;
+	return random_below(r.a, (uint64_t)m->variables);
+}
+
+/* --- the programs --- */
+
+static void send(void *arg)
+{
+	struct bench_end *x = arg;
+	const struct bench_driver *d = x->bench->driver;
+	const struct amo *m = of(x);
+	struct bench_put done = bench_put(x, 0, NOTICE);
+	uint64_t k, n = share(m, (uint64_t)(x - x->bench->ends));
+	uint64_t operand, variable;
+
+	if (!bench_open(x))
+		return;
+	bench_ready(x, true);
+	x->start = program_now();
+	for (k = 0; k < n; k++) {
+		variable = draw(m, x->node, k, &operand);
+		d->add(x, 0, at_of(variable), operand, (uint32_t)m->window);
+	}
+	if (!d->flush(x))
+		programs_complain(
+			&x->bench->programs, "not all additions were done");
+	x->end = program_now();
+	done.counter = COUNTER;
+	done.is_tracked = true;
+	bench_track_puts(x, x->bench->means, 1, NOTICE);
+	d->put(x, &done);
+	d->flush(x);
+}
+
+static void check_sums(struct bench_end *x)
+{
+	const struct amo *m = of(x);
+	uint64_t *sum = mem_alloc((size_t)m->variables, sizeof(*sum));
+	uint64_t i, k, operand, word, n = (uint64_t)m->variables;
+	struct bench *b = x->bench;
+
+	for (i = 1; i < b->needs.n_programs; i++)
+		for (k = 0; k < share(m, i); k++) {
+			word = draw(m, b->ends[i].node, k, &operand);
+			sum[word] += operand;
+		}
+	for (i = 0; i < n; i++) {
+		program_read(at_of(i), &word, 8);
+		if (word != sum[i] && !programs_complain(&b->programs,
+					      "variable %llu: wrong sum",
+					      (unsigned long long)i))
+			break;
+	}
+	mem_free(sum);
+}
+
+static void collect(void *arg)
+{
+	struct bench_end *x = arg;
+	const struct bench_driver *d = x->bench->driver;
+
+	x->is_sink = true;
+	if (!bench_open(x))
+		return;
+	d->expect(x, COUNTER, NOTICE * (uint64_t)of(x)->senders);
+	bench_ready(x, true);
+	if (d->await(x, COUNTER) && (!d->settle || d->settle(x)))
+		check_sums(x);
+}
+
+/* --- the course of a run --- */
+
+static router_id router_of(const struct topo *t, site_id node)
+{
+	return topo_is_direct(t) ? node : t->ops->peer(t, node, 0).router;
+}
+
+/* The first node of another router; nodes of one follow each other. */
+static site_id first_sender(const struct topo *t)
+{
+	site_id s = 1;
+
+	while (s < t->n_nodes && router_of(t, s) == router_of(t, 0))
+		s++;
+	return s;
+}
+
+static int amo_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
+{
+	struct amo *m = (struct amo *)l;
+	struct bench_needs n = {
+		.n_programs = 1 + (uint32_t)m->senders,
+		.memory = BENCH_MEMORY,
+		.touched = 64 << 10,
+		.is_for_rate = true,
+	};
+	uint32_t most = t->n_nodes - first_sender(t);
+
+	(void)r;
+	(void)link;
+	if (bench_init(&m->bench, &n, t, e))
+		return -1;
+	if (!m->bench.driver->add)
+		return err_set(e, "amo: the %s has no atomic operations",
+			l->nic_ops->title);
+	if (m->senders > most)
+		return err_set(e,
+			"senders: only %u nodes are at other routers than node "
+			"0's",
+			most);
+	return 0;
+}
+
+/* Senders are spread over the machine. */
+static void amo_start(struct load *l)
+{
+	struct bench *b = (struct bench *)l;
+	uint32_t i, n = b->needs.n_programs - 1;
+	site_id first = first_sender(l->net->topo);
+	uint64_t most = l->net->n_nodes - first;
+
+	bench_open_ends(b);
+	bench_run(b, 0, 0, (uint32_t)b->cpu, collect);
+	for (i = 0; i < n; i++)
+		bench_run(b, i + 1, first + (site_id)(i * most / n),
+			(uint32_t)b->cpu, send);
+}
+
+static void amo_report(struct load *l, struct load_result *r)
+{
+	struct bench *b = (struct bench *)l;
+
+	if (!bench_report(b, r))
+		return;
+	load_figure(
+		r, "rate_Mps", (double)b->rounds * 1e6 / (double)bench_time(b));
+}
+
+const struct load_ops load_amo = {
+	.name = "amo",
+	.help = "atomic additions of many nodes to words of one",
+	.size = sizeof(struct amo),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	BENCH_OPS,
+	.init = amo_init,
+	.start = amo_start,
+	.report = amo_report,
+};

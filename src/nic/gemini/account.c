@@ -1,0 +1,93 @@
+/*
+ * The time budgets of transactions (meas/budget.h).
+ *
+ *	stores of a program, or calls of its kernel     software
+ *	on the way to the card; a channel's start       descriptor
+ *	a descriptor in the kernel's queue              queue
+ *	waits for the engine, the ORB and the network   engine
+ *	the block transfer engine's reads, a get's      memory read
+ *	the output side                                 packet
+ *	the input side                                  translation
+ *	bytes on their way to memory                    memory write
+ *	and the event that follows them                 completion
+ *
+ * A transaction ends where its bytes go: a put at its target, a get at home,
+ * where its responses go on with the time of their requests.  Responses to
+ * puts are in no budget.
+ */
+#include "nic/gemini/card.h"
+
+void gem_account_until(
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
+{
+	struct book *k = a->nic->net->book;
+
+	if (book_has(k, id) && t > book_at(k, id))
+		book_until(k, id, c, t);
+}
+
+void gem_account_begin(
+	const struct nic_at *a, struct gem_transaction *x, sim_time birth)
+{
+	x->message = book_message(a->nic->net->book, a->s, x->lines, birth);
+}
+
+void gem_account_request(
+	const struct nic_at *a, packet_id id, const struct gem_line *x)
+{
+	const struct gem_transaction *of =
+		slots_at(&gem_here(a)->transactions, x->transaction);
+	struct book *k = a->nic->net->book;
+
+	if (!k)
+		return;
+	book_open(k, id, &of->message);
+	book_note(k, id, "node %u, interface", a->s);
+	if (x->channel) {
+		gem_charge(a, id, CAUSE_SOFTWARE, of->stored);
+		gem_charge(a, id, CAUSE_DESCRIPTOR, of->came);
+		gem_charge(a, id, CAUSE_QUEUE, of->taken);
+		gem_charge(a, id, CAUSE_DESCRIPTOR, of->begun);
+		gem_charge(a, id, CAUSE_ENGINE, x->made);
+		gem_charge(a, id, CAUSE_MEMORY_READ, x->came);
+	} else {
+		gem_charge(a, id, CAUSE_SOFTWARE, x->made);
+		gem_charge(a, id, CAUSE_DESCRIPTOR, x->came);
+	}
+	gem_charge(a, id, CAUSE_PACKET, x->out);
+	gem_charge(a, id, CAUSE_ENGINE, a->t);
+}
+
+void gem_account_response(
+	const struct nic_at *a, packet_id request, packet_id id, bool goes_on)
+{
+	const struct book_message none = {
+		.birth = a->t, .src = a->s, .n_packets = 1
+	};
+	struct book *k = a->nic->net->book;
+	struct book_held held;
+
+	if (!k)
+		return;
+	if (goes_on && book_has(k, request)) {
+		held = book_hold(k, a->w->id, request);
+		book_resume(k, a->w->id, id, &held);
+	} else {
+		book_open(k, id, &none);
+	}
+}
+
+void gem_account_end(const struct nic_at *a, packet_id id, bool is_done)
+{
+	const sim_time event = gem_load(a, id)->event_at;
+	struct book *k = a->nic->net->book;
+
+	if (!k || !book_has(k, id))
+		return;
+	if (is_done) {
+		gem_charge(a, id, CAUSE_COMPLETION, event);
+		book_close(k, a->w->id, id, book_at(k, id));
+	} else {
+		book_hold(k, a->w->id, id);
+	}
+}

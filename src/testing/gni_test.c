@@ -1,0 +1,291 @@
+/* Gemini's user-level interface: what programs may ask of it, and get. */
+#include <string.h>
+
+#include "testing/gni_testing.h"
+
+#define HALF (GNI_SEGMENT_BYTES / 2)
+
+/* Node 0 runs a test, and node 2 its other half. */
+static bool is_idle(void)
+{
+	return program_node() % 2;
+}
+
+static void run(void (*program)(struct gni_world *, struct gni_side *))
+{
+	struct gni_world g = { .run = program };
+
+	gni_world_run(&g, NULL, false);
+	kit_close(&g.world.kit);
+}
+
+/* --- puts and gets --- */
+
+static void put_and_get(struct gni_side *mine, struct gni_world *g,
+	gni_post_type_t put, gni_post_type_t get)
+{
+	gni_post_descriptor_t d = gni_descriptor(g, 2, put, 5000);
+
+	world_fill(GNI_SEGMENT, 5000);
+	d.cq_mode |= GNI_CQMODE_REMOTE_EVENT;
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
+	d = gni_descriptor(g, 2, get, 5000);
+	d.local_addr += HALF;
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
+	assert_true(world_is_filled(
+		program_host(), program_node(), GNI_SEGMENT + HALF, 5000));
+}
+
+static void both_ways(struct gni_world *g, struct gni_side *mine)
+{
+	gni_cq_entry_t entry;
+	uint32_t i;
+
+	if (is_idle())
+		return;
+	for (i = 0; i < 2 && program_node(); i++) {
+		assert_int_equal(gni_wait(mine->came, &entry), GNI_RC_SUCCESS);
+		assert_int_equal(
+			GNI_CQ_GET_TYPE(entry), GNI_CQ_EVENT_TYPE_REMOTE);
+		assert_int_equal(GNI_CQ_GET_REM_INST_ID(entry), 100);
+		assert_true(
+			world_is_filled(program_host(), 2, GNI_SEGMENT, 5000));
+	}
+	if (program_node())
+		return;
+	put_and_get(mine, g, GNI_POST_FMA_PUT, GNI_POST_FMA_GET);
+	put_and_get(mine, g, GNI_POST_RDMA_PUT, GNI_POST_RDMA_GET);
+}
+
+static void bytes_go_there_and_back_by_fma_and_by_bte(void **state)
+{
+	(void)state;
+	run(both_ways);
+}
+
+static void event_data(struct gni_world *g, struct gni_side *mine)
+{
+	gni_post_descriptor_t d = gni_descriptor(g, 2, GNI_POST_FMA_PUT, 8);
+	gni_post_descriptor_t *back;
+	gni_cq_entry_t entry;
+
+	d.cq_mode = GNI_CQMODE_LOCAL_EVENT | GNI_CQMODE_REMOTE_EVENT;
+	if (program_node() == 2) {
+		assert_int_equal(gni_wait(mine->came, &entry), GNI_RC_SUCCESS);
+		assert_int_equal(GNI_CQ_GET_REM_INST_ID(entry), 100);
+		assert_int_equal(gni_wait(mine->came, &entry), GNI_RC_SUCCESS);
+		assert_int_equal(GNI_CQ_GET_REM_INST_ID(entry), 0x87654321);
+	}
+	if (program_node())
+		return;
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_int_equal(gni_wait(mine->done, &entry), GNI_RC_SUCCESS);
+	assert_int_equal(GNI_CQ_GET_INST_ID(entry), 102);
+	GNI_GetCompleted(mine->done, entry, &back);
+	GNI_EpSetEventData(mine->ep[2], 0x12345678, 0x87654321);
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_int_equal(gni_wait(mine->done, &entry), GNI_RC_SUCCESS);
+	assert_int_equal(GNI_CQ_GET_INST_ID(entry), 0x12345678);
+	assert_int_equal(
+		GNI_GetCompleted(mine->done, entry, &back), GNI_RC_SUCCESS);
+	assert_ptr_equal(back, &d);
+	assert_int_equal(
+		GNI_GetCompleted(mine->done, entry, &back), GNI_RC_NO_MATCH);
+}
+
+static void events_show_what_endpoints_say(void **state)
+{
+	(void)state;
+	run(event_data);
+}
+
+static void silence(struct gni_world *g, struct gni_side *mine)
+{
+	gni_post_descriptor_t d = gni_descriptor(g, 2, GNI_POST_FMA_PUT, 8);
+	gni_cq_entry_t entry;
+
+	d.cq_mode = GNI_CQMODE_SILENT;
+	if (!program_node())
+		assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	program_charge(10000 * SIM_NS);
+	assert_int_equal(GNI_CqGetEvent(mine->done, &entry), GNI_RC_NOT_DONE);
+	assert_int_equal(GNI_CqGetEvent(mine->came, &entry), GNI_RC_NOT_DONE);
+}
+
+static void what_is_silent_has_no_events(void **state)
+{
+	(void)state;
+	run(silence);
+}
+
+/* --- flags, values, fences --- */
+
+static void sync_flag(struct gni_world *g, struct gni_side *mine)
+{
+	gni_post_descriptor_t d =
+		gni_descriptor(g, 2, GNI_POST_FMA_PUT_W_SYNCFLAG, 20000);
+	struct poll_loop loop = { 1 * SIM_NS, 0, 0 };
+	uint64_t seen;
+
+	if (program_node() == 2) {
+		program_poll(GNI_SEGMENT + HALF, WORD_IS, 99, loop, &seen);
+		assert_true(
+			world_is_filled(program_host(), 2, GNI_SEGMENT, 20000));
+	}
+	if (program_node())
+		return;
+	world_fill(GNI_SEGMENT, 20000);
+	d.sync_flag_addr = GNI_SEGMENT + HALF;
+	d.sync_flag_value = 99;
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
+	/* of either part */
+	d.sync_flag_addr = GNI_SEGMENT + GNI_SEGMENT_BYTES;
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_int_equal(gni_await(mine, &d), GNI_RC_TRANSACTION_ERROR);
+	d.sync_flag_addr = GNI_SEGMENT + HALF;
+	d.remote_addr = GNI_SEGMENT + GNI_SEGMENT_BYTES - 8;
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_int_equal(gni_await(mine, &d), GNI_RC_TRANSACTION_ERROR);
+}
+
+static void a_flag_is_written_after_the_bytes(void **state)
+{
+	struct gni_world g = { .run = sync_flag };
+
+	(void)state;
+	gni_world_run(&g, NULL, true);
+	kit_close(&g.world.kit);
+}
+
+static void cq_write(struct gni_world *g, struct gni_side *mine)
+{
+	gni_post_descriptor_t d = gni_descriptor(g, 2, GNI_POST_CQWRITE, 0);
+	gni_cq_entry_t entry;
+
+	if (program_node() == 2) {
+		assert_int_equal(gni_wait(mine->came, &entry), GNI_RC_SUCCESS);
+		assert_true(GNI_CQ_GET_DATA(entry) == 0xabcdef123456);
+	}
+	if (program_node())
+		return;
+	d.cqwrite_value = 0xabcdef123456;
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
+}
+
+static void a_value_goes_into_anothers_queue(void **state)
+{
+	(void)state;
+	run(cq_write);
+}
+
+/* A long transfer with a fence, and a short one behind it, which would overtake
+ * it. */
+static void fence(struct gni_world *g, struct gni_side *mine)
+{
+	gni_post_descriptor_t d[2], *back;
+	gni_cq_entry_t entry;
+	uint32_t i, fenced;
+
+	if (program_node())
+		return;
+	for (fenced = 0; fenced < 2; fenced++) {
+		d[0] = gni_descriptor(g, 2, GNI_POST_RDMA_PUT, HALF);
+		d[1] = gni_descriptor(g, 2, GNI_POST_RDMA_PUT, 8);
+		d[0].rdma_mode = fenced ? GNI_RDMAMODE_FENCE : 0;
+		for (i = 0; i < 2; i++)
+			assert_int_equal(
+				gni_post(mine, 2, &d[i]), GNI_RC_SUCCESS);
+		for (i = 0; i < 2; i++) {
+			gni_wait(mine->done, &entry);
+			GNI_GetCompleted(mine->done, entry, &back);
+			assert_ptr_equal(back, &d[fenced ? i : 1 - i]);
+		}
+	}
+}
+
+static void a_fence_keeps_transfers_apart(void **state)
+{
+	(void)state;
+	run(fence);
+}
+
+/* --- queues --- */
+
+static void overrun(struct gni_world *g, struct gni_side *mine)
+{
+	gni_post_descriptor_t d = gni_descriptor(g, 2, GNI_POST_FMA_PUT, 8);
+	gni_cq_entry_t entry;
+	char text[64];
+	uint32_t i;
+
+	d.cq_mode = GNI_CQMODE_REMOTE_EVENT;
+	for (i = 0; i < GNI_ENTRIES + 3 && !program_node(); i++)
+		assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	program_charge(20000 * SIM_NS);
+	for (i = 0; i < GNI_ENTRIES && program_node() == 2; i++)
+		assert_int_equal(
+			GNI_CqGetEvent(mine->came, &entry), GNI_RC_SUCCESS);
+	if (program_node() == 2) {
+		assert_int_equal(GNI_CqGetEvent(mine->came, &entry),
+			GNI_RC_ERROR_RESOURCE);
+		assert_true(GNI_CQ_OVERRUN(entry));
+		GNI_CqErrorStr(entry, text, sizeof(text));
+		assert_string_equal(text, "completion queue overrun");
+		/* and it goes on */
+		assert_int_equal(
+			GNI_CqGetEvent(mine->came, &entry), GNI_RC_NOT_DONE);
+		assert_int_equal(gni_wait(mine->came, &entry), GNI_RC_SUCCESS);
+	}
+	program_charge(20000 * SIM_NS);
+	if (!program_node())
+		assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+}
+
+static void a_full_queue_says_so_once_and_goes_on(void **state)
+{
+	struct gni_world g = { .run = overrun };
+
+	(void)state;
+	gni_world_run(&g, NULL, true);
+	kit_close(&g.world.kit);
+}
+
+static void time_out(struct gni_world *g, struct gni_side *mine)
+{
+	sim_time begin = program_now();
+	gni_cq_entry_t entry;
+
+	(void)g;
+	assert_int_equal(
+		GNI_CqWaitEvent(mine->done, 3, &entry), GNI_RC_TIMEOUT);
+	assert_true(program_now() - begin == INT64_C(3000000) * SIM_NS);
+	begin = program_now();
+	assert_int_equal(GNI_CqGetEvent(mine->done, &entry), GNI_RC_NOT_DONE);
+	assert_true(program_now() - begin == 20 * SIM_NS);
+}
+
+static void who_waits_too_long_is_told(void **state)
+{
+	(void)state;
+	run(time_out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_go_there_and_back_by_fma_and_by_bte),
+		cmocka_unit_test(events_show_what_endpoints_say),
+		cmocka_unit_test(what_is_silent_has_no_events),
+		cmocka_unit_test(a_flag_is_written_after_the_bytes),
+		cmocka_unit_test(a_value_goes_into_anothers_queue),
+		cmocka_unit_test(a_fence_keeps_transfers_apart),
+		cmocka_unit_test(a_full_queue_says_so_once_and_goes_on),
+		cmocka_unit_test(who_waits_too_long_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
