@@ -211,9 +211,10 @@ void faults_free(struct faults *f);
 /* Plans what management does, and when what was announced leaves. */
 void faults_plan_reloads(
 	struct faults *f, const struct fault_plan *p, const struct topo *t);
-/* Whether a reload's tables avoid what is dead in an outage. */
-bool faults_is_avoided(const struct faults *f, const struct fault_outage *o,
-	const struct fault_reload *r);
+/* The links that the tables of reload i avoid, by router: a mask of ports each.
+ * Returns how many are there, with both directions counted as one. */
+uint32_t faults_avoided(const struct faults *f, const struct topo *t, size_t i,
+	port_mask *dead);
 
 /* Sums over the workers, of a class; only while nothing runs. */
 struct fault_counts faults_total(const struct faults *f, uint32_t wire);

@@ -11,6 +11,7 @@
  * reload of its own, which stops at the first's load at the soonest.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "link/faults.h"
@@ -100,9 +101,24 @@ void faults_plan_reloads(
 	mem_free(c);
 }
 
-bool faults_is_avoided(const struct faults *f, const struct fault_outage *o,
-	const struct fault_reload *r)
+uint32_t faults_avoided(
+	const struct faults *f, const struct topo *t, size_t i, port_mask *dead)
 {
-	return o->known <= r->stop && o->until > r->stop &&
-	       (o->until == SIM_NEVER || o->until - o->from > f->patience);
+	const struct fault_reload *r = &f->reload[i];
+	uint32_t n = 0;
+	size_t k;
+
+	memset(dead, 0, t->n_routers * sizeof(*dead));
+	for (k = 0; k < f->n_outages; k++) {
+		const struct fault_outage *o = &f->outage[k];
+
+		if (o->known > r->stop || o->until <= r->stop ||
+			(o->until != SIM_NEVER &&
+				o->until - o->from <= f->patience))
+			continue;
+		dead[o->link / t->n_ports] |= (port_mask)1
+					      << o->link % t->n_ports;
+		n++;
+	}
+	return n / 2;
 }

@@ -328,7 +328,7 @@ static void make_tables(struct net *n)
 {
 	const struct faults *f = n->faults;
 	port_mask *dead;
-	size_t i, k;
+	size_t i;
 
 	if (!f || !f->n_reloads)
 		return;
@@ -336,14 +336,7 @@ static void make_tables(struct net *n)
 	n->tables = mem_alloc(n->n_tables, sizeof(*n->tables));
 	dead = mem_alloc(n->n_sites, sizeof(*dead));
 	for (i = 0; i < n->n_tables; i++) {
-		memset(dead, 0, n->n_sites * sizeof(*dead));
-		for (k = 0; k < f->n_outages; k++) {
-			const struct fault_outage *o = &f->outage[k];
-
-			if (faults_is_avoided(f, o, &f->reload[i]))
-				dead[o->link / n->n_ports] |=
-					(port_mask)1 << o->link % n->n_ports;
-		}
+		faults_avoided(f, n->topo, i, dead);
 		n->tables[i] = (struct net_tables){ f->reload[i].stop,
 			f->reload[i].load,
 			n->route->ops->around(n->route, dead, (uint32_t)i) };

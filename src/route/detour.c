@@ -191,15 +191,14 @@ static uint32_t hops(
 	return dir % 2 ? (a + d - b) % d : (b + d - a) % d;
 }
 
-/* The length of the way with a choice of minus directions; UINT32_MAX where
- * it is not whole. */
-static uint32_t length(
+/* Whether the way with a choice of minus directions is whole. */
+static bool is_whole(
 	const struct detour *x, router_id src, router_id dst, uint32_t minus)
 {
 	const struct torus *t = x->torus;
 	const uint16_t *y = x->coord[dst];
 	router_id at = src;
-	uint32_t sum = 0, k;
+	uint32_t k;
 
 	for (k = 0; k < 2 * t->n_dims; k++) {
 		uint32_t dir = direction_at(t, k), i = dir / 2;
@@ -208,10 +207,20 @@ static uint32_t length(
 		if ((minus >> i & 1) != dir % 2 || !n)
 			continue;
 		if (*run_at(x, at, dir) < n)
-			return UINT32_MAX;
-		sum += n;
+			return false;
 		at += (y[i] - (uint32_t)x->coord[at][i]) * t->stride[i];
 	}
+	return true;
+}
+
+/* The length of the way with a choice of minus directions, if it is whole. */
+static uint32_t sum_hops(const struct torus *t, const uint16_t *a,
+	const uint16_t *b, uint32_t minus)
+{
+	uint32_t sum = 0, i;
+
+	for (i = 0; i < t->n_dims; i++)
+		sum += hops(t, 2 * i + (minus >> i & 1), a[i], b[i]);
 	return sum;
 }
 
@@ -225,14 +234,14 @@ static uint64_t shortest(const struct detour *x, router_id src, router_id dst)
 	for (i = 0; i < t->n_dims; i++)
 		same |= (uint32_t)(x->coord[src][i] == x->coord[dst][i]) << i;
 	for (minus = 0; minus < 1u << t->n_dims; minus++) {
-		uint32_t n = minus & same ? UINT32_MAX /* as without */
-					  : length(x, src, dst, minus);
+		uint32_t n = sum_hops(t, x->coord[src], x->coord[dst], minus);
 
+		if (minus & same || n > least || !is_whole(x, src, dst, minus))
+			continue;
 		if (n < least)
 			best = 0;
-		if (n < least || (n == least && n != UINT32_MAX))
-			best |= UINT64_C(1) << minus;
-		least = n < least ? n : least;
+		least = n;
+		best |= UINT64_C(1) << minus;
 	}
 	return best;
 }
