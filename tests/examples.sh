@@ -51,6 +51,10 @@ for source in *.c; do
 		machine=qsnet2-16 other=bgq-board
 		misses='needs the Elan4 interface'
 		;;
+	gni_* | dmapp_*)
+		machine='gemini --shape 2x2x1'
+		misses='needs the Gemini interface'
+		;;
 	ring) other= ;;
 	esac
 	compile shared "$source" -o "$name" || {
@@ -106,7 +110,14 @@ for threads in 1 3; do
 	[ $threads = 1 ] && digest=$(value digest)
 	[ "$(value digest)" = "$digest" ] || complain "$threads threads: digest"
 done
-report "ring runs on QsNetII, too"
+start ring gemini --shape 2x2x1 --json
+[ $code -eq 0 ] && [ "$(value nodes)" = 8 ] ||
+	complain "exit code $code: $(cat "$tmp/err")"
+case $(value says) in
+"the sum is 28,"*) ;;
+*) complain "it says: $(value says)" ;;
+esac
+report "ring runs on QsNetII and on Gemini, too"
 
 # --- mistakes ---
 

@@ -5,6 +5,7 @@
 #include "api/gni.h"
 #include "base/mem.h"
 #include "host/program.h"
+#include "weft/kgni.h"
 
 /*
  * Where the kernel keeps the rings: memory that the interface writes and
@@ -123,8 +124,9 @@ static gni_cq_entry_t entry_of(const struct gemini_event *e)
 	struct gni_post *x = slots_find(&gni_process()->posts, id);
 	uint32_t status;
 
-	if (GNI_CQ_GET_TYPE(e->data) == GNI_CQ_EVENT_TYPE_REMOTE)
-		return e->data;
+	if (GNI_CQ_GET_TYPE(e->data) == GNI_CQ_EVENT_TYPE_REMOTE ||
+		GNI_CQ_GET_TYPE(e->data) == KGNI_EVENT_TYPE_BUFFER)
+		return e->data | (uint64_t)e->status << 52;
 	BUG_IF(!x);
 	x->status = x->status ? x->status : e->status;
 	if (--x->left)
@@ -243,7 +245,9 @@ static const char *const texts[GEMINI_STATUSES] = {
 	[GEMINI_OUT_OF_BOUNDS] = "address outside the memory segment",
 	[GEMINI_NO_RIGHT] = "memory segment not open to this access",
 	[GEMINI_BAD_QUEUE] = "no completion queue at the target",
+	[GEMINI_UNALIGNED] = "atomic operation on an unaligned address",
 	[GEMINI_TIMED_OUT] = "no response",
+	[GEMINI_NO_BUFFER] = "no buffer at the target",
 };
 
 gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, char *buffer, uint32_t length)

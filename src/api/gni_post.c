@@ -2,6 +2,7 @@
 #include "api/gni.h"
 #include "base/mem.h"
 #include "host/program.h"
+#include "weft/kgni.h"
 
 #define FMA_MOST (UINT64_C(1) << 30) /* bytes of a window */
 
@@ -151,6 +152,35 @@ static gni_return_t check_fma(const gni_post_descriptor_t *d)
 						    : GNI_RC_PERMISSION_ERROR;
 }
 
+/* --- atomic operations --- */
+
+/* What a command means; those of the second half are cached. */
+static void decode(uint32_t command, struct gemini_post *p)
+{
+	const uint32_t half = GNI_FMA_ATOMIC_CSWAP;
+	uint32_t c = (command - 1) % half;
+
+	p->is_cached = command > half;
+	p->op = c < GEMINI_SWAP_IF ? GEMINI_AMO : GEMINI_FETCH;
+	p->amo = c + 1 == half ? GEMINI_SWAP_IF : c % GEMINI_SWAP_IF;
+}
+
+static gni_return_t check_amo(const gni_post_descriptor_t *d)
+{
+	struct gemini_post p;
+
+	if (d->amo_cmd < GNI_FMA_ATOMIC_ADD ||
+		d->amo_cmd > GNI_FMA_ATOMIC_CSWAP_C)
+		return GNI_RC_INVALID_PARAM;
+	decode(d->amo_cmd, &p);
+	if (d->length != WORD)
+		return GNI_RC_SIZE_ERROR;
+	if (d->remote_addr % WORD ||
+		(p.op == GEMINI_FETCH && d->local_addr % WORD))
+		return GNI_RC_ALIGNMENT_ERROR;
+	return p.op == GEMINI_FETCH ? check_segment(d) : GNI_RC_SUCCESS;
+}
+
 /* --- posting --- */
 
 typedef int begin(struct nic *nic, const struct gemini_post *p);
@@ -217,11 +247,15 @@ gni_return_t GNI_PostFma(gni_ep_handle_t ep, gni_post_descriptor_t *d)
 		return GNI_RC_ILLEGAL_OP;
 	code = check_modes(e, d);
 	if (!code)
-		code = d->type == GNI_POST_AMO ? GNI_RC_ILLEGAL_OP
-					       : check_fma(d);
+		code = d->type == GNI_POST_AMO ? check_amo(d) : check_fma(d);
 	if (code)
 		return code;
 	p = block(e, d, d->type == GNI_POST_FMA_GET ? GEMINI_GET : GEMINI_PUT);
+	if (d->type == GNI_POST_AMO) {
+		decode(d->amo_cmd, &p);
+		p.operand[0] = d->first_operand;
+		p.operand[1] = d->second_operand;
+	}
 	return post(e, d, &p, gemini_fma);
 }
 
@@ -281,4 +315,40 @@ void gni_put(uint32_t id, const struct gni_end *e, const gni_mem_handle_t *mem,
 	if (type == GNI_CQ_EVENT_TYPE_SMSG && GNI_HAS_QUEUE(mem))
 		want_remote(&p, e->remote_event);
 	BUG_IF(gemini_fma(gni_nic(), &p));
+}
+
+/* --- the kernel's --- */
+
+static gni_return_t check_send(
+	const struct gni_end *e, const gni_post_descriptor_t *d)
+{
+	gni_return_t code = check_modes(e, d);
+
+	if (!code)
+		code = check_size(d, GEMINI_BLOCK);
+	if (code)
+		return code;
+	if (d->type != KGNI_POST_SEND || d->cq_mode & GNI_CQMODE_REMOTE_EVENT)
+		return GNI_RC_ILLEGAL_OP;
+	if (!program_is_system() || !gni_is_own(d->local_addr, d->length))
+		return GNI_RC_PERMISSION_ERROR;
+	return GNI_RC_SUCCESS;
+}
+
+gni_return_t kgni_send(
+	gni_ep_handle_t ep, uint32_t port, gni_post_descriptor_t *d)
+{
+	const struct gni_end *e = gni_find_ep(ep);
+	struct gemini_post p;
+	gni_return_t code;
+
+	if (!e || !d || port >= KGNI_PORTS)
+		return GNI_RC_INVALID_PARAM;
+	code = check_send(e, d);
+	if (code)
+		return code;
+	p = block(e, d, GEMINI_SEND);
+	p.handle = port;
+	p.is_fence = d->rdma_mode & GNI_RDMAMODE_FENCE;
+	return post(e, d, &p, gemini_bte);
 }

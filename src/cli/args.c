@@ -6,16 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "base/units.h"
 #include "sim/sim.h"
 
 enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
 enum { KEY_FAULTS = 384 };
 enum { KEY_QUICK = 320 };
-enum { MOST_OPTIONS = 16 };
+enum { KEY_LINKS = 448, KEY_HISTOGRAM, KEY_SAMPLE };
+enum { KEY_PAST = 512, KEY_CSV, KEY_SVG, KEY_FIGURES };
+enum { MOST_OPTIONS = 24 };
 enum { HELP_WIDTH = 79, HELP_INDENT = 29 };
 
 static const struct argp_option machine_options[] = {
@@ -28,9 +32,13 @@ static const struct argp_option machine_options[] = {
 	{ 0 },
 };
 
-static const struct argp_option run_options[] = {
+static const struct argp_option seed_options[] = {
 	{ "seed", KEY_SEED, "N", 0, "seed of all random numbers (default 1)",
 		0 },
+	{ 0 },
+};
+
+static const struct argp_option thread_options[] = {
 	{ "threads", 't', "N", 0,
 		"number of threads; the result does not depend on it", 0 },
 	{ "quiet", KEY_QUIET, NULL, 0, "print no progress line", 0 },
@@ -51,6 +59,38 @@ static const struct argp_option fault_options[] = {
 		"plan of faults: bit errors and failing parts (see \"faults\" "
 		"in weft-machine(5))",
 		0 },
+	{ 0 },
+};
+
+static const struct argp_option record_options[] = {
+	{ "output", 'o', "FILE", 0,
+		"write all that is known of the run to a run file (see "
+		"weft-runfile(5))",
+		0 },
+	{ "sample", KEY_SAMPLE, "TIME", 0,
+		"time between the samples in the run file (default 4us)", 0 },
+	{ "links", KEY_LINKS, "FILE", 0,
+		"write what each link carried to a CSV file", 0 },
+	{ "histogram", KEY_HISTOGRAM, NULL, 0,
+		"print the distribution of latencies", 0 },
+	{ 0 },
+};
+
+static const struct argp_option sweep_options[] = {
+	{ "output", 'o', "FILE", 0,
+		"keep the results in a run file (see weft-runfile(5)), and go "
+		"on with what it has",
+		0 },
+	{ "jobs", 'j', "N", 0,
+		"runs at a time (default: as many as there are cores)", 0 },
+	{ "figures", KEY_FIGURES, "NAME,...", 0,
+		"print these figures (default: those that most workloads have)",
+		0 },
+	{ "past-saturation", KEY_PAST, NULL, 0,
+		"go on with a curve that is saturated", 0 },
+	{ "csv", KEY_CSV, "FILE", 0, "write all figures of all points", 0 },
+	{ "svg", KEY_SVG, "FILE", 0, "draw curves of the first figure", 0 },
+	{ "quiet", KEY_QUIET, NULL, 0, "print no progress line", 0 },
 	{ 0 },
 };
 
@@ -93,6 +133,17 @@ static int read_number(const char *option, const char *text, uint64_t min,
 			"--%s: \"%.40s\" is not a number from %llu to %llu",
 			option, text, (unsigned long long)min,
 			(unsigned long long)max);
+	return 0;
+}
+
+static int read_time(
+	const char *option, const char *text, int64_t *t, struct err *e)
+{
+	const char *why = "it must be above 0";
+
+	if (units_read(UNIT_TIME, text, t, &why) || *t <= 0)
+		return err_set(
+			e, "--%s: \"%.40s\" is no time: %s", option, text, why);
 	return 0;
 }
 
@@ -152,6 +203,29 @@ static int take_option(struct parse *p, int key, const char *arg)
 	case KEY_FAULTS:
 		a->faults = arg;
 		return 0;
+	case 'o':
+		a->output = arg;
+		return 0;
+	case KEY_SAMPLE:
+		return read_time("sample", arg, &a->sample, p->e);
+	case KEY_LINKS:
+		a->links = arg;
+		return 0;
+	case KEY_PAST:
+		a->is_past = true;
+		return 0;
+	case KEY_CSV:
+		a->csv = arg;
+		return 0;
+	case KEY_SVG:
+		a->svg = arg;
+		return 0;
+	case KEY_FIGURES:
+		a->figures = arg;
+		return 0;
+	case KEY_HISTOGRAM:
+		a->is_histogram = true;
+		return 0;
 	case KEY_JSON:
 		a->is_json = true;
 		return 0;
@@ -173,7 +247,9 @@ static int take_option(struct parse *p, int key, const char *arg)
 		return read_number(
 			"seed", arg, 0, UINT64_MAX - 1, &a->seed, p->e);
 	case 't':
-		if (read_number("threads", arg, 1, SIM_MAX_WORKERS, &n, p->e))
+	case 'j':
+		if (read_number(key == 't' ? "threads" : "jobs", arg, 1,
+			    SIM_MAX_WORKERS, &n, p->e))
 			return -1;
 		a->threads = (uint32_t)n;
 		return 0;
@@ -216,12 +292,18 @@ static void collect(struct argp_option *to, unsigned takes)
 
 	if (takes & CLI_MACHINE)
 		add_options(to, &n, machine_options);
-	if (takes & CLI_RUN)
-		add_options(to, &n, run_options);
+	if (takes & CLI_SEED)
+		add_options(to, &n, seed_options);
+	if (takes & CLI_THREADS)
+		add_options(to, &n, thread_options);
 	if (takes & CLI_BOOK)
 		add_options(to, &n, book_options);
 	if (takes & CLI_FAULTS)
 		add_options(to, &n, fault_options);
+	if (takes & CLI_RECORD)
+		add_options(to, &n, record_options);
+	if (takes & CLI_SWEEP)
+		add_options(to, &n, sweep_options);
 	if (takes & CLI_JSON)
 		add_options(to, &n, json_options);
 	if (takes & CLI_PAPER)
@@ -439,6 +521,27 @@ int cli_print(const struct cli_args *a,
 	fclose(out.file);
 	mem_free(out.text);
 	return -1;
+}
+
+int cli_can_write(const char *path, struct err *e)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[1024];
+	struct stat is;
+
+	if (!stat(path, &is)) {
+		if (S_ISDIR(is.st_mode))
+			return err_set(e, "%s: is a directory", path);
+		return access(path, W_OK)
+			       ? err_set(e, "%s: %s", path, strerror(errno))
+			       : 0;
+	}
+	snprintf(folder, sizeof(folder), "%.*s",
+		slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+	if (access(folder, W_OK))
+		return err_set(
+			e, "%s: cannot be created: %s", path, strerror(errno));
+	return 0;
 }
 
 bool cli_colour(FILE *f)

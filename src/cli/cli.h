@@ -14,11 +14,15 @@ enum { CLI_MAX_SETS = 64, CLI_MAX_WORDS = 64 };
 /* Which of the common options a command takes. */
 enum cli_takes {
 	CLI_MACHINE = 1, /* --set, --shape */
-	CLI_RUN = 2, /* --seed, --threads */
+	CLI_SEED = 2, /* --seed */
+	CLI_THREADS = 256, /* --threads, --quiet */
+	CLI_RUN = CLI_SEED | CLI_THREADS,
 	CLI_JSON = 4,
 	CLI_BOOK = 8, /* --budget, --follow */
 	CLI_PAPER = 16, /* --quick, --verbose */
 	CLI_FAULTS = 32,
+	CLI_RECORD = 64, /* --output, --links, --histogram */
+	CLI_SWEEP = 128,
 };
 
 struct cli_args {
@@ -28,6 +32,13 @@ struct cli_args {
 	size_t n_sets;
 	const char *shape;
 	const char *faults; /* a file */
+	const char *output; /* a run file */
+	int64_t sample; /* ps; 0: the default */
+	const char *links; /* a file */
+	bool is_histogram;
+	bool is_past; /* saturation */
+	const char *csv, *svg; /* files */
+	const char *figures; /* with commas between them */
 	bool is_json;
 	bool is_quiet;
 	bool is_budget;
@@ -36,7 +47,7 @@ struct cli_args {
 	bool is_quick;
 	bool is_verbose;
 	uint64_t seed;
-	uint32_t threads; /* 0: as many as make sense */
+	uint32_t threads; /* or runs at a time; 0: as many as make sense */
 };
 
 /*
@@ -61,6 +72,9 @@ int cli_out_close(struct cli_out *o, struct err *e);
 int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e);
+
+/* Before long work: an error where a file could not be written. */
+int cli_can_write(const char *path, struct err *e);
 
 /* SIGINT and SIGTERM end the process with EXIT_STOPPED from now on. */
 void cli_catch_signals(void);
@@ -93,5 +107,9 @@ int cli_machines(int argc, char **argv, struct err *e);
 int cli_params(int argc, char **argv, struct err *e);
 int cli_paper(int argc, char **argv, struct err *e);
 int cli_claims(int argc, char **argv, struct err *e);
+int cli_sql(int argc, char **argv, struct err *e);
+int cli_rerun(int argc, char **argv, struct err *e);
+int cli_compare(int argc, char **argv, struct err *e);
+int cli_sweep(int argc, char **argv, struct err *e);
 
 #endif

@@ -21,6 +21,10 @@ static const struct command commands[] = {
 		"measure the numbers that a machine's paper printed" },
 	{ "claims", cli_claims,
 		"list which features are demonstrated by tests" },
+	{ "sweep", cli_sweep, "run a workload with many values" },
+	{ "sql", cli_sql, "ask a run file a question" },
+	{ "rerun", cli_rerun, "repeat the run of a run file" },
+	{ "compare", cli_compare, "compare two run files" },
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -9,10 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/units.h"
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
+#include "cli/run_histogram.h"
+#include "cli/run_links.h"
 #include "out/json.h"
+#include "record/record.h"
 
 enum { MANY_HOPS = 10000 }; /* whose cost says something */
 
@@ -152,79 +156,8 @@ static void json_lines(struct json *j, const char *key, const char *text)
 	json_end(j, ']');
 }
 
-/* Part of the data rate, over the whole run, warm-up included. */
-static double use(const struct machine_run *r, double busy, uint64_t n_links)
-{
-	double most = (double)r->result.end * (double)n_links;
-
-	return most > 0 ? busy / most : 0;
-}
-
-/*
- * Links that are told of together: of a direct network those that leave by
- * the same port, of others those of the same class.  False after the last.
- */
-static bool get_links(const struct machine_run *r, uint32_t i,
-	struct net_use *u, char name[16])
-{
-	const struct topo *t = r->system->net->topo;
-	bool is_direct = topo_is_direct(t);
-
-	if (i == (is_direct ? t->n_ports : t->n_wires))
-		return false;
-	if (is_direct) {
-		*u = net_port_use(r->system->net, i, r->result.end);
-		t->ops->name_port(t, 0, i, name, 16);
-	} else {
-		*u = net_wire_use(r->system->net, i, r->result.end);
-		snprintf(name, 16, "%s", t->wire[i].name);
-	}
-	return true;
-}
-
-static void json_links(struct json *j, const struct machine_run *r)
-{
-	struct net_use u;
-	char name[16];
-	uint32_t i;
-
-	json_array(j, "links");
-	for (i = 0; get_links(r, i, &u, name); i++) {
-		if (!u.n_links)
-			continue;
-		json_object(j, NULL);
-		json_text(j, "port", name);
-		json_count(j, "links", u.n_links);
-		json_real(j, "mean_use", use(r, (double)u.busy, u.n_links));
-		json_real(j, "max_use", use(r, (double)u.most_busy, 1));
-		json_real(j, "mean_queue",
-			r->result.end
-				? (double)u.waited / (double)r->result.end /
-					  (double)u.n_links
-				: 0);
-		json_end(j, '}');
-	}
-	json_end(j, ']');
-}
-
-static void print_links(const struct machine_run *r, FILE *f)
-{
-	struct net_use u;
-	char name[16];
-	uint32_t i;
-
-	fputs("links       ", f);
-	for (i = 0; get_links(r, i, &u, name); i++) {
-		if (i && i % 4 == 0 && !topo_is_direct(r->system->net->topo))
-			fputs("\n            ", f);
-		if (u.n_links)
-			fprintf(f, "%s %.0f %%  ", name,
-				use(r, (double)u.busy, u.n_links) * 100);
-	}
-	fputs("of the raw rate, including the warm-up\n", f);
-}
-
-static void json_results(struct json *j, const struct machine_run *r)
+static void json_results(
+	struct json *j, const struct cli_args *a, const struct machine_run *r)
 {
 	const struct load_result *l = &r->result;
 	uint32_t i;
@@ -241,12 +174,17 @@ static void json_results(struct json *j, const struct machine_run *r)
 			machine_run_throughput(r));
 	else
 		json_null(j, "throughput_GBps_per_node");
+	if (l->offered_bps)
+		json_real(j, "offered_GBps_per_node",
+			(double)l->offered_bps / 1e9);
 	json_latency(j, &l->latency);
+	if (a->is_histogram)
+		run_histogram_json(j, &l->latency);
 	for (i = 0; i < l->n_figures; i++)
 		json_real(j, l->figure[i].name, l->figure[i].value);
 	if (l->knot[0])
 		json_lines(j, "cycle", l->knot);
-	json_links(j, r);
+	run_links_json(j, r);
 	json_end(j, '}');
 }
 
@@ -305,7 +243,7 @@ static void print_json(
 	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
 	json_text(&j, "digest", text);
 	json_real(&j, "sim_time_ns", ns(r->result.end));
-	json_results(&j, r);
+	json_results(&j, a, r);
 	run_faults_json(&j, r->system->net, &r->result);
 	run_budget_json(&j, a, r->system->net);
 	json_work(&j, r);
@@ -340,32 +278,42 @@ static void print_figure(const struct load_figure *g, FILE *f)
 		name, g->value, unit);
 }
 
-static void print_figures(const struct machine_run *r, FILE *f)
+static void print_throughput(const struct machine_run *r, FILE *f)
+{
+	const struct load_result *l = &r->result;
+
+	if (!l->has_throughput)
+		return;
+	fprintf(f, "throughput  %.4g GB/s per node", machine_run_throughput(r));
+	if (l->offered_bps)
+		fprintf(f, " of %.4g offered", (double)l->offered_bps / 1e9);
+	if (l->has_peak)
+		fprintf(f, ": %.1f %% of the peak of %.4g GB/s",
+			machine_run_fraction(r) * 100,
+			(double)l->peak_bps / 1e9);
+	fputs("\n", f);
+}
+
+static void print_figures(
+	const struct cli_args *a, const struct machine_run *r, FILE *f)
 {
 	const struct load_result *l = &r->result;
 	const struct hist *h = &l->latency;
 	uint32_t i;
 
-	if (l->has_throughput && l->has_peak)
-		fprintf(f,
-			"throughput  %.4g GB/s per node: %.1f %% of the peak "
-			"of %.4g GB/s\n",
-			machine_run_throughput(r),
-			machine_run_fraction(r) * 100,
-			(double)l->peak_bps / 1e9);
-	else if (l->has_throughput)
-		fprintf(f, "throughput  %.4g GB/s per node\n",
-			machine_run_throughput(r));
+	print_throughput(r, f);
 	if (h->n)
 		fprintf(f,
-			"latency     mean %.1f ns, half below %.1f, 99 %% "
-			"below %.1f, all below %.1f\n",
+			"latency     mean %.1f ns, median %.1f, p99 %.1f, "
+			"max %.1f\n",
 			ns(hist_mean(h)), ns(hist_quantile(h, 500)),
 			ns(hist_quantile(h, 990)), ns(h->max));
+	if (a->is_histogram)
+		run_histogram_text(f, h);
 	for (i = 0; i < l->n_figures; i++)
 		print_figure(&l->figure[i], f);
 	if (r->hops)
-		print_links(r, f);
+		run_links_text(f, r);
 	run_faults_text(f, r->system->net, &r->result);
 }
 
@@ -385,7 +333,7 @@ static void print_text(
 	fprintf(f, ": %s\n", ending_name[l->ending]);
 	if (l->knot[0])
 		fprintf(f, "these buffers wait for each other:\n%s", l->knot);
-	print_figures(r, f);
+	print_figures(a, r, f);
 	fprintf(f,
 		"simulated   %.3f us in %.2f s on %u thread%s: %" PRIu64
 		" packet%s, %" PRIu64 " packet-hop%s",
@@ -409,9 +357,79 @@ static int tell(
 		print_json(a, r, out.file);
 	else
 		print_text(a, r, out.file);
-	if (cli_out_close(&out, e) || run_book_missed(a, r->system->net, e))
+	if (cli_out_close(&out, e) ||
+		(a->links && run_links_write(a->links, r, e)) ||
+		run_book_missed(a, r->system->net, e))
 		return -1;
 	return ending_code[r->result.ending];
+}
+
+static void add_word(struct cli_out *o, const char *option, const char *value)
+{
+	bool is_plain = strcspn(value, " \t\n'\"$\\*?&;|<>()") == strlen(value);
+
+	fprintf(o->file, "%s%s%s%s%s", *option ? " " : "", option,
+		is_plain ? " " : " '", value, is_plain ? "" : "'");
+}
+
+/* How to say it again; to be freed. */
+static char *command_of(
+	const struct cli_args *a, const struct machine_run_setup *s)
+{
+	struct cli_out o;
+	char seed[24];
+	size_t i;
+
+	cli_out_open(&o);
+	if (s->workload)
+		fputs("weft run", o.file);
+	for (i = 0; i < a->n_words; i++)
+		add_word(&o, "", a->word[i]);
+	for (i = 0; i < a->n_sets; i++)
+		add_word(&o, "--set", a->set[i]);
+	if (a->shape)
+		add_word(&o, "--shape", a->shape);
+	if (a->faults)
+		add_word(&o, "--faults", a->faults);
+	snprintf(seed, sizeof(seed), "%" PRIu64, a->seed);
+	add_word(&o, "--seed", seed);
+	if (fclose(o.file))
+		mem_give_up();
+	return o.text;
+}
+
+/* Everything is told, whichever way it ended. */
+static int perform(struct machine_run *r, struct record *k, struct err *e)
+{
+	if (!machine_run_perform(r, e))
+		return !k || !record_end(
+				     k, run_ending_name(r->result.ending), e)
+			       ? 0
+			       : -1;
+	if (k)
+		record_fail(k, e->text);
+	return -1;
+}
+
+static int run_recorded(struct machine_run *r, const struct cli_args *a,
+	struct record_messages *m, struct err *e)
+{
+	struct record *k = NULL;
+	char *command;
+	int failed;
+
+	if (a->output) {
+		command = command_of(a, &r->setup);
+		k = record_new(a->output, r, command, a->sample, e);
+		mem_free(command);
+		if (!k)
+			return -1;
+		record_keep(k, m);
+	}
+	cli_stop_flag();
+	failed = perform(r, k, e);
+	record_free(k);
+	return failed;
 }
 
 int run_perform(struct machine_run *r, const struct cli_args *a,
@@ -419,9 +437,15 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 {
 	struct ticker k = { 0 };
 	bool talks = !a->is_quiet && isatty(STDERR_FILENO);
+	struct record_messages *m = NULL;
 	struct book_how how;
 	int failed;
 
+	if (a->sample && !a->output)
+		return err_set(e, "--sample means nothing without --output");
+	if ((a->links && cli_can_write(a->links, e)) ||
+		(a->output && cli_can_write(a->output, e)))
+		return -1;
 	s->machine = a->word[0];
 	s->sets = a->set;
 	s->n_sets = a->n_sets;
@@ -432,14 +456,17 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->on_progress = talks ? on_progress : NULL;
 	s->progress_arg = &k;
 	s->book = run_book_how(a, &how);
-	if (machine_run_open(r, s, e) || run_book_check(a, r->machine->topo, e))
-		return -1;
-	cli_stop_flag();
+	if (a->output && s->book)
+		m = record_messages_new(&how);
+	failed = machine_run_open(r, s, e) ||
+		 run_book_check(a, r->machine->topo, e);
 	k.start = cli_clock();
-	failed = machine_run_perform(r, e);
+	if (!failed)
+		failed = run_recorded(r, a, m, e);
+	record_messages_free(m);
 	if (talks)
 		cli_progress(NULL);
-	return failed;
+	return failed ? -1 : 0;
 }
 
 static void list_loads(char *text, size_t size)
@@ -473,7 +500,8 @@ int cli_run(int argc, char **argv, struct err *e)
 
 	list_loads(help, sizeof(help));
 	code = cli_parse(&args, argc, argv,
-		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_JSON,
+		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
+			CLI_JSON,
 		"MACHINE WORKLOAD [KEY=VALUE...]", help, e);
 	if (code)
 		return code < 0 ? -1 : 0;

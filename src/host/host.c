@@ -46,6 +46,10 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 	card_init(h);
 	h->programs = map_alloc((most_programs(h) + 1) * sizeof(*h->programs));
 	h->nodes = map_alloc(h->n_nodes * sizeof(*h->nodes));
+	h->memories = (struct host_memories){
+		.first = (char *)&h->nodes->memory,
+		.step = sizeof(*h->nodes),
+	};
 	for (i = 0; i < h->n_nodes; i++)
 		memory_init(&h->nodes[i].memory, host_memory(h));
 	return h;
@@ -266,12 +270,6 @@ enum memory_answer host_ask(const struct host *h, site_id node, uint32_t right,
 	uint64_t at, uint64_t n)
 {
 	return memory_ask(memory_of(h, node), right, at, n);
-}
-
-bool host_read(
-	const struct host *h, site_id node, uint64_t at, void *to, size_t n)
-{
-	return memory_read(&h->nodes[node].memory, MEMORY_NIC, at, to, n);
 }
 
 bool host_device_read(

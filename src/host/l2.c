@@ -191,7 +191,7 @@ static void grow(struct l2_node *n)
 
 	n->room = room ? 2 * room : FIRST_ROOM;
 	n->pages = mem_grow(n->pages, n->room, sizeof(*n->pages));
-	n->table = mem_alloc(2 * n->room, sizeof(*n->table));
+	n->table = mem_grow(NULL, 2 * n->room, sizeof(*n->table));
 	memset(n->table, 0xff, 2 * n->room * sizeof(*n->table));
 	for (i = 0; i < 2 * room; i++)
 		if (old[i] != NONE)

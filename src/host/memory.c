@@ -8,7 +8,9 @@
 enum {
 	FIRST_ROOM = 8,
 	MOST_CHUNK = 1024, /* pages */
-	MAPPED = 64, /* so many are cleared by the host, where they are used */
+	ENDS = 8, /* pages that blocks begin or end in, and what goes with them
+		   */
+	MAPPED = 16, /* so many are cleared by the host, where they are used */
 	MOST_PAGES = 1 << 30,
 };
 
@@ -99,9 +101,9 @@ static void grow(struct memory *m, uint64_t n)
 	while (m->room < 2 * n)
 		m->room *= 2;
 	m->shift = 32 - (uint32_t)__builtin_ctz(m->room);
-	m->table = mem_alloc(m->room, sizeof(*m->table));
+	m->table = mem_grow(NULL, m->room, sizeof(*m->table));
 	for (i = 0; i < m->room; i++)
-		m->table[i].number = FREE;
+		m->table[i] = (struct memory_page){ .number = FREE };
 	for (i = 0; i < old_room; i++)
 		if (old[i].number != FREE)
 			*place_of(m, old[i].number & ~MEMORY_MIXED) = old[i];
@@ -122,7 +124,7 @@ static void add_chunk(struct memory *m, uint32_t n)
 
 void memory_reserve(struct memory *m, uint64_t bytes)
 {
-	uint64_t n = bytes / MEMORY_PAGE;
+	uint64_t n = bytes / MEMORY_PAGE + ENDS;
 
 	BUG_IF(m->n_pages + n > MOST_PAGES);
 	grow(m, m->n_pages + n);

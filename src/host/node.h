@@ -109,6 +109,7 @@ struct card_fibers {
 
 /* A program's index is that of its fiber, too. */
 struct host {
+	struct host_memories memories; /* first: see host_read() */
 	struct node *nodes;
 	struct program *programs;
 	struct fiber_pool *fibers;

@@ -38,6 +38,7 @@ struct load_result {
 	bool has_throughput;
 	sim_time measured; /* over which time */
 	uint64_t bytes; /* of payload, delivered in it, by all nodes */
+	int64_t offered_bps; /* per node; 0: as much as the network takes */
 	struct hist latency;
 	const struct nic *nic; /* whose counters say more; NULL: none */
 	uint32_t dead_programs; /* with their nodes */
@@ -78,6 +79,11 @@ struct load {
 	uint64_t *digest; /* [site] */
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
+	/* NULL, or called while nothing runs, about so often in simulated
+	 * time; it may change how often. */
+	void (*on_sample)(void *arg, sim_time now);
+	void *sample_arg;
+	sim_time sample;
 };
 
 struct load_ops {

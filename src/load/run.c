@@ -187,6 +187,19 @@ static sim_time next_look(const struct load *l)
 	return end;
 }
 
+/* When to look at it from outside again, if anybody does. */
+static sim_time next_sample(const struct load *l)
+{
+	return l->on_sample ? sim_slice(l->net->sim, l->sample) : SIM_NEVER;
+}
+
+static sim_time earliest(sim_time a, sim_time b, sim_time c)
+{
+	sim_time t = a < b ? a : b;
+
+	return t < c ? t : c;
+}
+
 /*
  * In slices, so that a deadlock of some nodes is found, while others go on,
  * before twice the time is over after which a packet is looked at.
@@ -195,9 +208,10 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 {
 	struct sim *sim = l->net->sim;
 	sim_time until = l->ops->next(l), look = next_look(l);
+	sim_time sample = next_sample(l);
 
 	while (until != SIM_NEVER) {
-		enum sim_ending e = sim_run(sim, until < look ? until : look);
+		enum sim_ending e = sim_run(sim, earliest(until, look, sample));
 
 		if (e == SIM_STOPPED)
 			return LOAD_STOPPED;
@@ -205,6 +219,10 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 			return LOAD_ENDLESS;
 		if (e == SIM_IDLE)
 			break;
+		if (sim_now(sim) >= sample) {
+			l->on_sample(l->sample_arg, sim_now(sim));
+			sample = next_sample(l);
+		}
 		if (sim_now(sim) >= look) {
 			if (is_stalled(l, sim_now(sim)) && is_locked(l, r))
 				return LOAD_DEADLOCKED;

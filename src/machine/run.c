@@ -200,8 +200,10 @@ int machine_run_open(
 int machine_run_perform(struct machine_run *r, struct err *e)
 {
 	double start = wall_clock();
-	int failed = load_run(r->load, &r->result, e);
+	int failed;
 
+	r->is_performed = true;
+	failed = load_run(r->load, &r->result, e);
 	r->wall_s = wall_clock() - start;
 	if (failed)
 		return -1;
@@ -216,6 +218,9 @@ int machine_run_perform(struct machine_run *r, struct err *e)
 void machine_run_close(struct machine_run *r)
 {
 	if (r->load) {
+		/* what was never started has no state to free */
+		if (!r->is_performed)
+			r->load->net = NULL;
 		r->load->ops->fini(r->load);
 		mem_free(r->load->digest);
 	}
@@ -261,4 +266,37 @@ bool machine_run_figure(
 		return r->packets > 0;
 	}
 	return load_find_figure(l, name, value);
+}
+
+static double ns(int64_t ps)
+{
+	return (double)ps / SIM_NS;
+}
+
+void machine_run_each(const struct machine_run *r,
+	void (*f)(void *arg, const char *name, double value), void *arg)
+{
+	static const char *const common[] = { "throughput_GBps_per_node",
+		"fraction_of_peak", "hops_per_packet" };
+	const struct load_result *l = &r->result;
+	const struct hist *h = &l->latency;
+	double value;
+	size_t i;
+
+	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		if (machine_run_figure(r, common[i], &value))
+			f(arg, common[i], value);
+	if (l->has_peak)
+		f(arg, "peak_GBps_per_node", (double)l->peak_bps / 1e9);
+	if (l->offered_bps)
+		f(arg, "offered_GBps_per_node", (double)l->offered_bps / 1e9);
+	if (h->n) {
+		f(arg, "latency_mean_ns", ns(hist_mean(h)));
+		f(arg, "latency_p50_ns", ns(hist_quantile(h, 500)));
+		f(arg, "latency_p99_ns", ns(hist_quantile(h, 990)));
+		f(arg, "latency_max_ns", ns(h->max));
+	}
+	for (i = 0; i < l->n_figures; i++)
+		f(arg, l->figure[i].name, l->figure[i].value);
+	f(arg, "sim_time_ns", ns(l->end));
 }

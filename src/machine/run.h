@@ -38,6 +38,7 @@ struct machine_run {
 	struct param_block keys; /* the workload's, with their values */
 	struct system *system;
 	uint32_t threads; /* that it runs on */
+	bool is_performed; /* or was begun to be */
 	/* set by machine_run_perform() */
 	struct load_result result;
 	uint64_t digest, hops, packets, events, memory;
@@ -59,6 +60,10 @@ void machine_run_close(struct machine_run *r);
 double machine_run_throughput(const struct machine_run *r);
 /* Of the peak; only where the result has one. */
 double machine_run_fraction(const struct machine_run *r);
+
+/* Every figure of a run that has ended, those that all workloads have too. */
+void machine_run_each(const struct machine_run *r,
+	void (*f)(void *arg, const char *name, double value), void *arg);
 
 /*
  * What `weft run --json` has under a name among its results: a figure of the

@@ -65,3 +65,10 @@ uint32_t batches_half_width(const uint64_t *sample, uint32_t n)
 	error = root(square / (k - 1) / k);
 	return (uint32_t)((uint128)error * student[k - 1] * 1000 / total);
 }
+
+double batches_student(uint32_t freedom)
+{
+	enum { N = sizeof(student) / sizeof(student[0]) };
+
+	return freedom < N ? student[freedom] / 1e3 : 1.96;
+}

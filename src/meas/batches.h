@@ -22,4 +22,7 @@ bool batches_warm(const uint64_t *sample, uint32_t n);
  */
 uint32_t batches_half_width(const uint64_t *sample, uint32_t n);
 
+/* Student's t for 97.5 %, of so many degrees of freedom, at least 1. */
+double batches_student(uint32_t freedom);
+
 #endif

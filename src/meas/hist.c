@@ -14,8 +14,7 @@ void hist_merge(struct hist *to, const struct hist *from)
 		to->bucket[i] += from->bucket[i];
 }
 
-/* The largest value that falls into a bucket. */
-static int64_t upper_end(uint32_t bucket)
+int64_t hist_upper(uint32_t bucket)
 {
 	uint32_t shift;
 
@@ -38,7 +37,7 @@ int64_t hist_quantile(const struct hist *h, uint32_t per_mille)
 	for (i = 0; i < HIST_BUCKETS; i++) {
 		seen += h->bucket[i];
 		if (seen && seen >= rank)
-			return upper_end(i) < h->max ? upper_end(i) : h->max;
+			return hist_upper(i) < h->max ? hist_upper(i) : h->max;
 	}
 	return h->max;
 }

@@ -47,4 +47,7 @@ static inline void hist_add(struct hist *h, int64_t v)
 int64_t hist_quantile(const struct hist *h, uint32_t per_mille);
 int64_t hist_mean(const struct hist *h);
 
+/* The largest value that falls into a bucket. */
+int64_t hist_upper(uint32_t bucket);
+
 #endif

@@ -1,12 +1,7 @@
-/*
- * Counting everything: at the end of a run nothing may be missing.  And what
- * performance counters say.
- */
+/* Counting everything: at the end of a run nothing may be missing. */
 #include "net/net.h"
 
 #include "base/mem.h"
-
-#define PS_PER_S INT64_C(1000000000000)
 
 struct audit {
 	struct net *n;
@@ -183,76 +178,4 @@ int net_audit(struct net *n, struct err *e)
 		failed = check_packets(&a, e) || check_routers(&a, e);
 	map_free(a.out, size);
 	return failed;
-}
-
-struct net_counters net_counters(const struct net *n, site_id s, port_id p,
-	uint32_t channels, sim_time now)
-{
-	const struct router *r = net_router(n, s);
-
-	if (p >= r->sites.n_ports)
-		return (struct net_counters){ 0 };
-	return r->ops->counters(r, s, p, channels, now);
-}
-
-/* The time that the bytes which have left s by p until now took. */
-static sim_time time_busy(const struct net *n, site_id s, port_id p,
-	const struct net_counters *c, sim_time now)
-{
-	uint32_t class = n->topo->ops->wire(n->topo, s, p);
-	sim_time busy = (sim_time)((uint128)c->sent_bytes * (uint64_t)PS_PER_S /
-				   (uint64_t)n->link.bps[class]);
-	sim_time later = c->free_at > now ? c->free_at - now : 0;
-
-	return busy > later ? busy - later : 0;
-}
-
-/* Counts the link that leaves s by p, and the receiver that another one, or
- * it itself, leads to. */
-static void add_use(const struct net *n, struct net_use *u, site_id s,
-	port_id p, struct topo_end receiver, sim_time now)
-{
-	struct net_counters c = net_counters(n, s, p, UINT32_MAX, now);
-	sim_time busy = time_busy(n, s, p, &c, now);
-	uint64_t bytes = c.sent_bytes;
-
-	u->n_links++;
-	u->sent_bytes += bytes;
-	u->busy += (uint64_t)busy;
-	if (busy > u->most_busy)
-		u->most_busy = busy;
-	u->waited +=
-		net_counters(n, receiver.router, receiver.port, UINT32_MAX, now)
-			.waited;
-	if (bytes > u->most_bytes)
-		u->most_bytes = bytes;
-}
-
-struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
-{
-	struct net_use u = { 0 };
-	site_id s;
-
-	for (s = 0; s < n->n_sites; s++)
-		if (peer_of(n, s, p).router != NO_ROUTER)
-			add_use(n, &u, s, p, (struct topo_end){ s, p }, now);
-	return u;
-}
-
-struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
-{
-	struct net_use u = { 0 };
-	site_id s;
-	port_id p;
-
-	for (s = 0; s < n->n_sites; s++) {
-		for (p = 0; p < net_router(n, s)->sites.n_ports; p++) {
-			struct topo_end to = peer_of(n, s, p);
-
-			if (to.router != NO_ROUTER &&
-				n->topo->ops->wire(n->topo, s, p) == class)
-				add_use(n, &u, s, p, to, now);
-		}
-	}
-	return u;
 }

@@ -241,19 +241,6 @@ int net_audit(struct net *n, struct err *e);
 struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 	uint32_t channels, sim_time now);
 
-/* The same over all routers, for the links that leave by one port. */
-struct net_use {
-	uint64_t n_links;
-	uint64_t sent_bytes, most_bytes; /* of all, of the busiest one */
-	uint128 busy; /* time that bytes took until now: of all, ... */
-	sim_time most_busy; /* ... and of the busiest one */
-	sim_time waited; /* in the receivers of the same port */
-};
-
-struct net_use net_port_use(const struct net *n, port_id p, sim_time now);
-/* The same for the links of one class; waited is at their far ends. */
-struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now);
-
 /*
  * Looks for packets each of which waits only for others of the set.  Returns
  * their number, and describes one cycle of them in text.

@@ -208,6 +208,7 @@ static void bad_descriptors(struct gni_world *g, struct gni_side *mine)
 		return;
 #define TRY(type, bytes, field, value, code)                                   \
 	d = gni_descriptor(g, 2, type, bytes);                                 \
+	d.amo_cmd = GNI_FMA_ATOMIC_FADD;                                       \
 	d.field = value;                                                       \
 	assert_int_equal(gni_post(mine, 2, &d), code)
 	TRY(GNI_POST_FMA_PUT, 0, post_id, 0, GNI_RC_SIZE_ERROR);
@@ -228,6 +229,13 @@ static void bad_descriptors(struct gni_world *g, struct gni_side *mine)
 	TRY(GNI_POST_FMA_GET, 6, post_id, 1, GNI_RC_ALIGNMENT_ERROR);
 	TRY(GNI_POST_FMA_PUT_W_SYNCFLAG, 8, sync_flag_addr, 4,
 		GNI_RC_ALIGNMENT_ERROR);
+	TRY(GNI_POST_AMO, 8, amo_cmd, 0, GNI_RC_INVALID_PARAM);
+	TRY(GNI_POST_AMO, 8, amo_cmd, 23, GNI_RC_INVALID_PARAM);
+	TRY(GNI_POST_AMO, 4, amo_cmd, GNI_FMA_ATOMIC_ADD, GNI_RC_SIZE_ERROR);
+	TRY(GNI_POST_AMO, 8, remote_addr, 4, GNI_RC_ALIGNMENT_ERROR);
+	TRY(GNI_POST_AMO, 8, local_addr, 4, GNI_RC_ALIGNMENT_ERROR);
+	TRY(GNI_POST_AMO, 8, local_addr, 0, GNI_RC_PERMISSION_ERROR);
+	TRY(GNI_POST_AMO, 8, local_mem_hndl, none, GNI_RC_INVALID_PARAM);
 	TRY(GNI_POST_FMA_PUT, 8, cq_mode, 16, GNI_RC_INVALID_PARAM);
 	TRY(GNI_POST_FMA_PUT, 8, dlvr_mode, 8, GNI_RC_INVALID_PARAM);
 	TRY(GNI_POST_RDMA_PUT, 8, rdma_mode, 2, GNI_RC_INVALID_PARAM);

@@ -120,6 +120,31 @@ static void what_is_silent_has_no_events(void **state)
 	run(silence);
 }
 
+/* Three lines are stored; a descriptor is the kernel's affair. */
+static void no_kernel(struct gni_world *g, struct gni_side *mine)
+{
+	const struct gemini_params *how = world_nic()->params;
+	gni_post_descriptor_t d = gni_descriptor(g, 2, GNI_POST_FMA_PUT, 150);
+	sim_time begin = program_now();
+
+	if (program_node())
+		return;
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_true(program_now() - begin == 3 * how->store);
+	assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
+	d.type = GNI_POST_RDMA_PUT;
+	begin = program_now();
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_true(program_now() - begin == how->kernel);
+	assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
+}
+
+static void a_put_by_fma_needs_no_kernel(void **state)
+{
+	(void)state;
+	run(no_kernel);
+}
+
 /* --- flags, values, fences --- */
 
 static void sync_flag(struct gni_world *g, struct gni_side *mine)
@@ -213,6 +238,74 @@ static void a_fence_keeps_transfers_apart(void **state)
 	run(fence);
 }
 
+/* --- atomic operations --- */
+
+/* What a command makes of a word. */
+static uint64_t apply(uint32_t command, uint64_t word, uint64_t a, uint64_t b)
+{
+	switch (command) {
+	case GNI_FMA_ATOMIC_ADD:
+	case GNI_FMA_ATOMIC_FADD:
+		return word + a;
+	case GNI_FMA_ATOMIC_AND:
+	case GNI_FMA_ATOMIC_FAND:
+		return word & a;
+	case GNI_FMA_ATOMIC_OR:
+	case GNI_FMA_ATOMIC_FOR:
+		return word | a;
+	case GNI_FMA_ATOMIC_XOR:
+	case GNI_FMA_ATOMIC_FXOR:
+		return word ^ a;
+	case GNI_FMA_ATOMIC_AX:
+	case GNI_FMA_ATOMIC_FAX:
+		return (word & a) ^ b;
+	default:
+		return word == a ? b : word;
+	}
+}
+
+static uint64_t get_word(
+	struct gni_world *g, struct gni_side *mine, uint64_t at)
+{
+	gni_post_descriptor_t d = gni_descriptor(g, 2, GNI_POST_FMA_GET, 8);
+	uint64_t word = 0;
+
+	d.remote_addr = at;
+	d.local_addr += HALF;
+	assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+	assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
+	program_read(d.local_addr, &word, 8);
+	return word;
+}
+
+static void atomics(struct gni_world *g, struct gni_side *mine)
+{
+	gni_post_descriptor_t d = gni_descriptor(g, 2, GNI_POST_AMO, 8);
+	uint64_t was = 0, old, throws = 0;
+	uint32_t i, plain;
+
+	for (i = 0; i < 220 && !program_node(); i++) {
+		d.amo_cmd = 1 + i % GNI_FMA_ATOMIC_CSWAP_C;
+		plain = 1 + i % GNI_FMA_ATOMIC_CSWAP;
+		d.first_operand =
+			dice(1, &throws, 3) ? throws * throws * throws : was;
+		d.second_operand = ~throws * 77;
+		assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+		assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
+		program_read(GNI_SEGMENT, &old, 8);
+		if (plain >= GNI_FMA_ATOMIC_FADD)
+			assert_true(old == was);
+		was = apply(plain, was, d.first_operand, d.second_operand);
+		assert_true(get_word(g, mine, GNI_SEGMENT) == was);
+	}
+}
+
+static void atomic_operations_do_what_their_names_say(void **state)
+{
+	(void)state;
+	run(atomics);
+}
+
 /* --- queues --- */
 
 static void overrun(struct gni_world *g, struct gni_side *mine)
@@ -278,11 +371,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_go_there_and_back_by_fma_and_by_bte),
+		cmocka_unit_test(a_put_by_fma_needs_no_kernel),
 		cmocka_unit_test(events_show_what_endpoints_say),
 		cmocka_unit_test(what_is_silent_has_no_events),
 		cmocka_unit_test(a_flag_is_written_after_the_bytes),
 		cmocka_unit_test(a_value_goes_into_anothers_queue),
 		cmocka_unit_test(a_fence_keeps_transfers_apart),
+		cmocka_unit_test(atomic_operations_do_what_their_names_say),
 		cmocka_unit_test(a_full_queue_says_so_once_and_goes_on),
 		cmocka_unit_test(who_waits_too_long_is_told),
 	};

@@ -66,6 +66,7 @@ struct synthetic {
 	struct pattern pattern;
 	uint8_t kind;
 	int64_t peak; /* 0: none */
+	int64_t offered; /* bytes per second and node; 0: all it can */
 	sim_time gap; /* mean, of an open loop, Q8 */
 	struct source *source;
 	struct meter *meter;
@@ -305,6 +306,7 @@ static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
 		return err_set(e, "load: packets without payload have no rate "
 				  "(want load=max with bytes=0)");
 	base = y->peak ? y->peak : load_link_rate(link, (uint32_t)y->bytes);
+	y->offered = (int64_t)((int128)base * y->rate / 1000000);
 	y->gap = (sim_time)(((int128)y->bytes * PS_PER_S * 256 * 1000000) /
 			    ((int128)base * y->rate));
 	return 0;
@@ -481,6 +483,7 @@ static void synthetic_report(struct load *l, struct load_result *r)
 		r->ending = LOAD_SATURATED;
 	r->has_peak = y->peak > 0;
 	r->peak_bps = y->peak;
+	r->offered_bps = y->offered;
 	if (y->stage != DONE)
 		return;
 	r->has_throughput = true;

@@ -262,19 +262,32 @@ int gemini_bte_receive(struct nic *nic, const struct gemini_buffer *b)
 void gem_bte_on_buffer(const struct nic_at *a, uint32_t buffer)
 {
 	struct gem_bte *b = bte_of(a);
-	const struct gem_buffer *x = slots_at(&b->buffers, buffer);
+	struct gem_buffer *x = slots_at(&b->buffers, buffer);
 
-	slots_push(&b->buffers, &b->posted[x->buffer.port], buffer);
+	x->is_posted = true;
+	if (x->buffer.port == GEMINI_PORTS) /* withdrawn meanwhile */
+		slots_give(&b->buffers, buffer);
+	else
+		slots_push(&b->buffers, &b->posted[x->buffer.port], buffer);
 }
 
-uint32_t gemini_bte_close(struct nic *nic, site_id s, uint32_t port)
+uint32_t gemini_bte_withdraw(struct nic *nic, site_id s, uint32_t port)
 {
 	struct gem_bte *b = &((struct gem_node *)nic_node(nic, s))->bte;
-	uint32_t n = 0;
+	uint32_t i, n = 0;
 
-	for (; b->posted[port].first; n++)
-		slots_give(
-			&b->buffers, slots_pop(&b->buffers, &b->posted[port]));
+	for (i = 1; i <= b->buffers.room; i++) {
+		struct gem_buffer *x = slots_find(&b->buffers, i);
+
+		if (!x || x->buffer.port != port)
+			continue;
+		n++;
+		x->buffer.port = GEMINI_PORTS;
+		if (!x->is_posted)
+			continue;
+		slots_remove(&b->buffers, &b->posted[port], i);
+		slots_give(&b->buffers, i);
+	}
 	return n;
 }
 

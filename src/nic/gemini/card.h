@@ -116,6 +116,7 @@ struct gem_buffer {
 	struct slot slot;
 	struct gemini_buffer buffer;
 	uint32_t cq_round; /* of buffer.cq */
+	bool is_posted; /* it is in the card */
 };
 
 enum { GEM_CHANNELS = 16 };

@@ -344,7 +344,7 @@ static bool is_stale(const struct nic *nic, const struct sim_event *e)
 
 const struct nic_ops gemini_ops = {
 	.name = "gemini",
-	.title = "Gemini's network interface",
+	.title = "Gemini interface",
 	.can = NIC_ATOMICS | NIC_FETCHES,
 	.has = "any-side",
 	.size = sizeof(struct gemini),

@@ -172,6 +172,6 @@ bool gemini_is_block(const struct nic *nic, uint64_t bytes);
 int gemini_bte_receive(struct nic *nic, const struct gemini_buffer *b);
 /* Takes back those of a port that no send has been matched to; returns how
  * many these were. */
-uint32_t gemini_bte_close(struct nic *nic, site_id s, uint32_t port);
+uint32_t gemini_bte_withdraw(struct nic *nic, site_id s, uint32_t port);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "coll/coll.h"
 #include "base/mem.h"
+#include "net/use.h"
 #include "router/direct/net_testing.h"
 #include "testing/testing.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/use.h"
 #include "router/direct/net_testing.h"
 #include "testing/testing.h"
 

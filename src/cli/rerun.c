@@ -1,0 +1,108 @@
+/* `weft rerun`: whether what a run file says comes out again. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "record/read.h"
+
+/* What a file says of its run. */
+struct was {
+	char *ending, *hash, *digest, *weft, *command;
+};
+
+static void read_was(struct was *w, struct db *d, struct err *e)
+{
+	w->ending = record_meta(d, "ending", e);
+	w->hash = record_meta(d, "params_hash", e);
+	w->digest = record_meta(d, "digest", e);
+	w->weft = record_meta(d, "weft", e);
+	w->command = record_meta(d, "command", e);
+}
+
+static void free_was(struct was *w)
+{
+	mem_free(w->ending);
+	mem_free(w->hash);
+	mem_free(w->digest);
+	mem_free(w->weft);
+	mem_free(w->command);
+}
+
+static int compare(const struct cli_args *a, const struct was *w,
+	const struct machine_run *r, struct err *e)
+{
+	char digest[24], hash[24];
+	struct cli_out out;
+	bool same, same_machine;
+
+	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
+	snprintf(hash, sizeof(hash), "%016" PRIx64, record_hash(r));
+	same = !strcmp(digest, w->digest);
+	same_machine = !strcmp(hash, w->hash);
+	cli_out_open(&out);
+	fprintf(out.file, "%s\n", w->command);
+	if (!same_machine)
+		fputs("parameters  are not what they were\n", out.file);
+	fprintf(out.file, "digest      %s, %s%s\n", digest,
+		same ? "as before" : "which was ", same ? "" : w->digest);
+	if (!same && strcmp(w->weft, WEFT_VERSION) != 0)
+		fprintf(out.file,
+			"version     " WEFT_VERSION ", which was %s\n",
+			w->weft);
+	(void)a;
+	if (cli_out_close(&out, e))
+		return -1;
+	return same && same_machine ? EXIT_FINISHED : EXIT_ANSWER_NO;
+}
+
+static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
+	struct err *e)
+{
+	struct record_setup s;
+	struct was w;
+	int code = -1;
+
+	read_was(&w, d, e);
+	if (!record_setup_read(&s, d, e)) {
+		s.setup.threads = a->threads;
+		s.setup.stop = cli_stop_flag();
+		if (!*w.digest)
+			err_set(e,
+				"%s: the run did not end (\"%s\"), so there is "
+				"nothing to compare with",
+				db_path(d), w.ending);
+		else if (!machine_run_open(r, &s.setup, e) &&
+			 !machine_run_perform(r, e))
+			code = r->result.ending == LOAD_STOPPED
+				       ? EXIT_STOPPED
+				       : compare(a, &w, r, e);
+		machine_run_close(r);
+	}
+	record_setup_free(&s);
+	free_was(&w);
+	return code;
+}
+
+int cli_rerun(int argc, char **argv, struct err *e)
+{
+	static struct machine_run r; /* too big for a stack */
+	struct cli_args a;
+	struct db *d;
+	int code = cli_parse(&a, argc, argv, CLI_THREADS, "FILE",
+		"Repeats the run that a run file tells of, and compares the "
+		"digests.\vThe exit code is 0 if they are the same, and 1 if "
+		"they are not.",
+		e);
+
+	if (code)
+		return code < 0 ? -1 : 0;
+	if (a.n_words != 1)
+		return err_set(e, "want one run file, as in `weft rerun "
+				  "run.db`");
+	d = db_open(a.word[0], e);
+	code = d ? rerun(&a, &r, d, e) : -1;
+	db_close(d);
+	return code;
+}

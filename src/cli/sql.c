@@ -1,0 +1,110 @@
+/* `weft sql`: a question to a run file. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "out/json.h"
+#include "out/table.h"
+#include "record/db.h"
+
+static const char *cell(const struct db_query *q, int i, char *text, size_t n)
+{
+	size_t bytes;
+
+	if (db_is_null(q, i))
+		return NULL;
+	if (!db_is_bytes(q, i))
+		return db_text(q, i);
+	db_bytes(q, i, &bytes);
+	snprintf(text, n, "(%zu bytes)", bytes);
+	return text;
+}
+
+static int print_table(struct db_query *q, FILE *f, struct err *e)
+{
+	struct table_column column[TABLE_MAX_COLUMNS] = { 0 };
+	const char *cells[TABLE_MAX_COLUMNS];
+	char text[TABLE_MAX_COLUMNS][32];
+	int n = db_n_columns(q), i, more;
+	struct table t;
+
+	if (n > TABLE_MAX_COLUMNS)
+		return err_set(e,
+			"%d columns are more than a table has room for (at "
+			"most %d); --json has room for all",
+			n, TABLE_MAX_COLUMNS);
+	more = db_next(q, e);
+	for (i = 0; i < n; i++)
+		column[i] = (struct table_column){ db_column(q, i),
+			more > 0 && db_is_number(q, i) };
+	table_init(&t, column, (size_t)n);
+	for (; more > 0; more = db_next(q, e)) {
+		for (i = 0; i < n; i++)
+			cells[i] = cell(q, i, text[i], sizeof(text[i]));
+		table_add(&t, cells);
+	}
+	if (!more)
+		table_print(&t, f, cli_width(stdout), cli_colour(stdout));
+	table_fini(&t);
+	return more;
+}
+
+static int print_json(struct db_query *q, FILE *f, struct err *e)
+{
+	int i, more;
+	struct json j;
+
+	json_init(&j, f);
+	json_array(&j, NULL);
+	while ((more = db_next(q, e)) > 0) {
+		json_object(&j, NULL);
+		for (i = 0; i < db_n_columns(q); i++) {
+			const char *name = db_column(q, i);
+			char text[32];
+
+			if (db_is_null(q, i))
+				json_null(&j, name);
+			else if (db_is_whole(q, i))
+				json_int(&j, name, db_int(q, i));
+			else if (db_is_number(q, i))
+				json_real(&j, name, db_real(q, i));
+			else
+				json_text(&j, name,
+					cell(q, i, text, sizeof(text)));
+		}
+		json_end(&j, '}');
+	}
+	json_end(&j, ']');
+	return more;
+}
+
+static int ask(const struct cli_args *a, FILE *f, struct err *e)
+{
+	struct db *d = db_open(a->word[0], e);
+	struct db_query *q = d ? db_prepare(d, a->word[1], e) : NULL;
+	int failed = -1;
+
+	if (q)
+		failed =
+			a->is_json ? print_json(q, f, e) : print_table(q, f, e);
+	db_finish(q);
+	db_close(d);
+	return failed;
+}
+
+int cli_sql(int argc, char **argv, struct err *e)
+{
+	struct cli_args a;
+	int code = cli_parse(&a, argc, argv, CLI_JSON, "FILE QUERY",
+		"Asks a run file (see `weft run --output`) a question in "
+		"SQL.\vThe tables are described in weft-runfile(5).  As in:\n"
+		"  weft sql run.db \"select name, use from link order by use "
+		"desc limit 5\"",
+		e);
+
+	if (code)
+		return code < 0 ? -1 : 0;
+	if (a.n_words != 2)
+		return err_set(e, "want a run file and a query, as in `weft "
+				  "sql run.db \"select * from figure\"`");
+	return cli_print(&a, ask, e);
+}

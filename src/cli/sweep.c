@@ -1,0 +1,516 @@
+/* `weft sweep`: every combination of what varies, and curves of the results. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "out/plot.h"
+#include "out/table.h"
+#include "record/curves.h"
+#include "sim/barrier.h"
+
+enum { MOST_FIGURES = 4, SETUP_TEXTS = AXES_MOST };
+
+/* What is drawn along x, if it varies, in this order. */
+static const char *const x_names[] = { "load", "bytes" };
+
+/* Figures that are told where there are no others asked for. */
+static const char *const usual[] = { "throughput_GBps_per_node",
+	"latency_mean_ns", "latency_p99_ns", "fraction_of_peak", "one_way_ns",
+	"total_MBps", "rate_Mps", "time_ns", "rate_GBps" };
+
+struct sweep {
+	const struct cli_args *args;
+	struct axes axes;
+	size_t x, seed; /* which axes these are; axes.n: none */
+	size_t n; /* points */
+	struct curves *curves;
+	bool *is_there; /* done before, or now */
+	size_t *saturated; /* [point without x and seed]: the first value */
+	size_t done, failed, skipped;
+	char why[480]; /* of the first that failed */
+	double start;
+	bool talks;
+	struct err *e;
+	/* of the point that is being set up */
+	char text[SETUP_TEXTS][256];
+	const char *sets[CLI_MAX_SETS], *keys[CLI_MAX_WORDS];
+};
+
+/* --- what varies --- */
+
+static int add_pair(
+	struct axes *a, enum axis_kind kind, const char *text, struct err *e)
+{
+	const char *sign = strchr(text, '=');
+	char name[128];
+
+	if (!sign || sign == text)
+		return err_set(e, "\"%.40s\" is not KEY=VALUES", text);
+	snprintf(name, sizeof(name), "%.*s", (int)(sign - text), text);
+	if (axes_find(a, name) < a->n)
+		return err_set(e, "%s is given twice", name);
+	if (kind == AXIS_KEY && !strcmp(name, "seed"))
+		return 0; /* the last one */
+	return axes_add(a, kind, name, sign + 1, e);
+}
+
+static const char *find_seeds(const struct cli_args *a)
+{
+	size_t i;
+
+	for (i = 2; i < a->n_words; i++)
+		if (!strncmp(a->word[i], "seed=", 5))
+			return a->word[i] + 5;
+	return "1";
+}
+
+/* The seed is fastest, then what is drawn along x. */
+static int read_axes(struct sweep *w, struct err *e)
+{
+	const struct cli_args *a = w->args;
+	struct axes *x = &w->axes;
+	struct axis last;
+	size_t i;
+
+	if (axes_add(x, AXIS_MACHINE, "machine", a->word[0], e))
+		return -1;
+	if (a->shape && axes_add(x, AXIS_SHAPE, "shape", a->shape, e))
+		return -1;
+	for (i = 0; i < a->n_sets; i++)
+		if (add_pair(x, AXIS_SET, a->set[i], e))
+			return -1;
+	for (i = 2; i < a->n_words; i++)
+		if (add_pair(x, AXIS_KEY, a->word[i], e))
+			return -1;
+	w->x = x->n;
+	for (i = 0; i < 2 && w->x == x->n; i++)
+		w->x = axes_find(x, x_names[i]);
+	if (w->x < x->n) {
+		last = x->axis[w->x];
+		memmove(&x->axis[w->x], &x->axis[w->x + 1],
+			(x->n - w->x - 1) * sizeof(last));
+		w->x = x->n - 1;
+		x->axis[w->x] = last;
+	}
+	w->seed = x->n;
+	if (axes_add(x, AXIS_SEED, "seed", find_seeds(a), e))
+		return -1;
+	w->n = axes_points(x);
+	if (!w->n)
+		return err_set(e, "more than %d points", AXES_POINTS);
+	return 0;
+}
+
+static void append(char *text, const char *name, const char *value)
+{
+	size_t n = strlen(text);
+
+	snprintf(text + n, CURVES_NAME - n, "%s%s=%s", n ? " " : "", name,
+		value);
+}
+
+/* Only what varies is named, but for the machine. */
+static void name_point(const struct sweep *w, size_t i, struct curves_point *p)
+{
+	const struct axes *x = &w->axes;
+	size_t k;
+
+	*p = (struct curves_point){ .name = "" };
+	snprintf(p->curve, sizeof(p->curve), "%s", axes_value(x, i, 0));
+	for (k = 1; k < x->n; k++)
+		if (k != w->x && k != w->seed && x->axis[k].n > 1)
+			append(p->curve, x->axis[k].name, axes_value(x, i, k));
+	snprintf(p->group, sizeof(p->group), "%s", p->curve);
+	if (w->x < w->seed) {
+		snprintf(p->x, sizeof(p->x), "%s", axes_value(x, i, w->x));
+		append(p->group, x->axis[w->x].name, p->x);
+	}
+	snprintf(p->name, sizeof(p->name), "%s", p->group);
+	snprintf(p->seed, sizeof(p->seed), "%s", axes_value(x, i, w->seed));
+	append(p->name, "seed", p->seed);
+}
+
+/* What does not vary: a file is of one such sweep. */
+static void name_sweep(const struct sweep *w, char *text, size_t size)
+{
+	const struct axes *x = &w->axes;
+	size_t k, n;
+
+	n = (size_t)snprintf(text, size, "%s", w->args->word[1]);
+	for (k = 1; k < x->n && n < size; k++)
+		if (k != w->x && k != w->seed && x->axis[k].n == 1)
+			n += (size_t)snprintf(text + n, size - n, " %s=%s",
+				x->axis[k].name, x->axis[k].value[0]);
+}
+
+static size_t curve_of(const struct sweep *w, size_t i)
+{
+	size_t seeds = w->axes.axis[w->seed].n;
+
+	return i / seeds / (w->x < w->seed ? w->axes.axis[w->x].n : 1);
+}
+
+/* --- running --- */
+
+static bool is_past(const struct sweep *w, size_t i)
+{
+	return w->x < w->seed && !w->args->is_past &&
+	       axes_index(&w->axes, i, w->x) > w->saturated[curve_of(w, i)];
+}
+
+static void note_ending(struct sweep *w, size_t i, enum load_ending ending)
+{
+	size_t *at = &w->saturated[curve_of(w, i)], x;
+
+	if (w->x == w->seed || ending == LOAD_FINISHED)
+		return;
+	x = axes_index(&w->axes, i, w->x);
+	if (x < *at)
+		*at = x;
+}
+
+static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
+{
+	struct sweep *w = arg;
+	const struct axes *x = &w->axes;
+	struct curves_point p;
+	enum load_ending ending;
+	size_t k;
+
+	name_point(w, i, &p);
+	if (curves_has(w->curves, &p, &ending)) {
+		w->is_there[i] = true;
+		w->done++;
+		note_ending(w, i, ending);
+		return false;
+	}
+	if (is_past(w, i)) {
+		w->skipped++;
+		return false;
+	}
+	s->machine = axes_value(x, i, 0);
+	s->workload = w->args->word[1];
+	s->seed = strtoull(p.seed, NULL, 10);
+	s->threads = 1;
+	for (k = 1; k < x->n; k++) {
+		const struct axis *a = &x->axis[k];
+
+		snprintf(w->text[k], sizeof(w->text[k]), "%s=%s", a->name,
+			axes_value(x, i, k));
+		if (a->kind == AXIS_SHAPE)
+			s->shape = axes_value(x, i, k);
+		else if (a->kind == AXIS_SET)
+			w->sets[s->n_sets++] = w->text[k];
+		else if (a->kind == AXIS_KEY)
+			w->keys[s->n_keys++] = w->text[k];
+	}
+	s->sets = w->sets;
+	s->keys = w->keys;
+	return true;
+}
+
+static void on_done(void *arg, size_t i, const struct batch_result *r)
+{
+	struct sweep *w = arg;
+	struct curves_point p;
+
+	name_point(w, i, &p);
+	w->is_there[i] = !r->e.code;
+	w->done += !r->e.code;
+	w->failed += r->e.code != 0;
+	if (r->e.code && !*w->why)
+		snprintf(w->why, sizeof(w->why), "%.200s: %.250s", p.name,
+			r->e.text);
+	if (!r->e.code)
+		note_ending(w, i, r->ending);
+	if (!w->e->code)
+		curves_put(w->curves, &p, r, w->e);
+}
+
+static void on_wait(void *arg)
+{
+	struct sweep *w = arg;
+	size_t passed = w->done + w->failed + w->skipped;
+	double spent = cli_clock() - w->start;
+	char line[160];
+
+	if (!w->talks)
+		return;
+	snprintf(line, sizeof(line),
+		"%zu of %zu points, %.0f s, about %.0f s to go", passed, w->n,
+		spent,
+		passed ? spent * (double)(w->n - passed) / (double)passed : 0);
+	cli_progress(line);
+}
+
+static int run_all(struct sweep *w, struct err *e)
+{
+	struct batch b = {
+		.setup = set_up,
+		.on_done = on_done,
+		.on_wait = on_wait,
+		.arg = w,
+		.n = w->n,
+		.at_a_time =
+			w->args->threads ? w->args->threads : barrier_cpus(),
+		.stop = cli_stop_flag(),
+	};
+	int code;
+
+	w->start = cli_clock();
+	w->talks = !w->args->is_quiet && isatty(STDERR_FILENO);
+	code = batch_run(&b, e);
+	if (w->talks)
+		cli_progress(NULL);
+	return code;
+}
+
+/* --- telling --- */
+
+struct figures {
+	const char *name[MOST_FIGURES];
+	size_t n;
+};
+
+/* Of a text with commas, which is cut into pieces. */
+static void split_figures(struct figures *f, char *text)
+{
+	char *at;
+
+	for (at = strtok(text, ","); at && f->n < MOST_FIGURES;
+		at = strtok(NULL, ","))
+		f->name[f->n++] = at;
+}
+
+static bool some_has(const struct sweep *w, const char *name)
+{
+	struct curves_point p;
+	struct curves_value v;
+	size_t i;
+
+	for (i = 0; i < w->n; i++) {
+		name_point(w, i, &p);
+		if (w->is_there[i] && curves_get(w->curves, p.group, name, &v))
+			return true;
+	}
+	return false;
+}
+
+static int choose_figures(
+	const struct sweep *w, struct figures *f, char *text, struct err *e)
+{
+	size_t i;
+
+	if (*text) {
+		split_figures(f, text);
+		for (i = 0; i < f->n; i++)
+			if (!some_has(w, f->name[i]))
+				return err_set(e,
+					"no point has a figure \"%.40s\"; "
+					"`weft run --json` shows their names",
+					f->name[i]);
+		return 0;
+	}
+	for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		if (f->n < MOST_FIGURES && some_has(w, usual[i]))
+			f->name[f->n++] = usual[i];
+	return 0;
+}
+
+static void format_value(const struct curves_value *v, char *text, size_t size)
+{
+	if (!v->n)
+		snprintf(text, size, "-");
+	else if (v->half > 0)
+		snprintf(text, size, "%.5g ± %.2g", v->mean, v->half);
+	else
+		snprintf(text, size, "%.5g", v->mean);
+}
+
+/* One row for each group, in the order of points: seeds are averaged. */
+static void print_table(
+	const struct sweep *w, const struct figures *f, FILE *out)
+{
+	struct table_column column[MOST_FIGURES + 3] = {
+		{ "curve", false },
+		{ w->x < w->seed ? w->axes.axis[w->x].name : "", true },
+	};
+	size_t step = w->axes.axis[w->seed].n, i, k;
+	struct table t;
+
+	for (k = 0; k < f->n; k++)
+		column[2 + k] = (struct table_column){ f->name[k], true };
+	column[2 + f->n] = (struct table_column){ "", false };
+	table_init(&t, column, f->n + 3);
+	for (i = 0; i < w->n; i += step) {
+		const char *cells[MOST_FIGURES + 3];
+		char text[MOST_FIGURES][64];
+		struct curves_point p;
+		struct curves_value v;
+		bool has = false;
+
+		name_point(w, i, &p);
+		cells[0] = p.curve;
+		cells[1] = *p.x ? p.x : "";
+		for (k = 0; k < f->n; k++) {
+			has |= curves_get(w->curves, p.group, f->name[k], &v);
+			format_value(&v, text[k], sizeof(text[k]));
+			cells[2 + k] = text[k];
+		}
+		cells[2 + f->n] =
+			w->x < w->seed && axes_index(&w->axes, i, w->x) ==
+						  w->saturated[curve_of(w, i)]
+				? "saturated"
+				: "";
+		if (has && !is_past(w, i))
+			table_add(&t, cells);
+	}
+	table_print(&t, out, cli_width(stdout), cli_colour(stdout));
+	table_fini(&t);
+}
+
+static void write_csv(const struct sweep *w, FILE *f)
+{
+	struct err e = { 0 };
+	struct db_query *q = db_prepare(curves_db(w->curves),
+		"SELECT p.curve, p.x, p.seed, v.name, v.value FROM point p "
+		"JOIN value v ON v.point = p.id ORDER BY p.curve, "
+		"CAST(p.x AS REAL), CAST(p.seed AS INTEGER), v.rowid",
+		&e);
+
+	fputs("curve,x,seed,figure,value\n", f);
+	while (q && db_next(q, &e) > 0)
+		fprintf(f, "\"%s\",%s,%s,%s,%.17g\n", db_text(q, 0),
+			db_text(q, 1), db_text(q, 2), db_text(q, 3),
+			db_real(q, 4));
+	db_finish(q);
+}
+
+static void draw(const struct sweep *w, const char *figure, FILE *f)
+{
+	size_t step = w->axes.axis[w->seed].n, i;
+	struct plot *p = plot_new(
+		w->x < w->seed ? w->axes.axis[w->x].name : "point", figure);
+
+	for (i = 0; i < w->n; i += step) {
+		struct curves_point at;
+		struct curves_value v;
+
+		name_point(w, i, &at);
+		if (!is_past(w, i) &&
+			curves_get(w->curves, at.group, figure, &v))
+			plot_add(p, at.curve,
+				*at.x ? strtod(at.x, NULL) : (double)i, v.mean,
+				v.half);
+	}
+	plot_write(p, f);
+	plot_free(p);
+}
+
+static int write_file(const struct sweep *w, const char *path,
+	const char *figure, struct err *e)
+{
+	FILE *f = fopen(path, "w");
+	bool is_bad;
+
+	if (!f)
+		return err_set(e, "%s: cannot be written", path);
+	if (figure)
+		draw(w, figure, f);
+	else
+		write_csv(w, f);
+	is_bad = ferror(f);
+	if (fclose(f) || is_bad)
+		return err_set(e, "%s: cannot be written", path);
+	return 0;
+}
+
+static int tell(struct sweep *w, struct err *e)
+{
+	struct figures f = { .n = 0 };
+	char names[512];
+	struct cli_out out;
+
+	snprintf(names, sizeof(names), "%s",
+		w->args->figures ? w->args->figures : "");
+	if (choose_figures(w, &f, names, e))
+		return -1;
+	cli_out_open(&out);
+	if (w->done)
+		print_table(w, &f, out.file);
+	if (w->skipped)
+		fprintf(out.file,
+			"%zu point%s beyond saturation left out "
+			"(--past-saturation runs them)\n",
+			w->skipped, cli_s(w->skipped));
+	if (cli_out_close(&out, e) ||
+		(w->args->csv && write_file(w, w->args->csv, NULL, e)) ||
+		(w->args->svg && f.n &&
+			write_file(w, w->args->svg, f.name[0], e)))
+		return -1;
+	if (w->failed)
+		return err_set(e, "%zu of %zu points failed; %s", w->failed,
+			w->n, w->why);
+	return EXIT_FINISHED;
+}
+
+static int sweep(struct sweep *w, struct err *e)
+{
+	char what[1024];
+	size_t i;
+	int code;
+
+	name_sweep(w, what, sizeof(what));
+	w->curves = curves_open(w->args->output, what, e);
+	if (!w->curves)
+		return -1;
+	w->is_there = mem_alloc(w->n, sizeof(*w->is_there));
+	w->saturated = mem_alloc(w->n, sizeof(*w->saturated));
+	for (i = 0; i < w->n; i++)
+		w->saturated[i] = SIZE_MAX;
+	w->e = e;
+	code = run_all(w, e);
+	if (code > 0)
+		code = EXIT_STOPPED;
+	else if (!code)
+		code = e->code ? -1 : tell(w, e);
+	curves_close(w->curves);
+	mem_free(w->is_there);
+	mem_free(w->saturated);
+	return code;
+}
+
+int cli_sweep(int argc, char **argv, struct err *e)
+{
+	static struct sweep w;
+	struct cli_args a;
+	int code = cli_parse(&a, argc, argv, CLI_MACHINE | CLI_SWEEP,
+		"MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...]",
+		"Runs a workload with every combination of values, as many at "
+		"a time as there are cores, and prints curves of the "
+		"results.\vValues are separated by commas, or a range: 1..5, "
+		"0.1..1:0.1 by steps, 64..4096:x2 by factors.  Seeds are "
+		"averaged: seed=1..5.  With --output a sweep that was stopped "
+		"goes on where it was.  As in:\n"
+		"  weft sweep torus,dragonfly random load=0.1..1:0.1 "
+		"seed=1..3 -o curves.db --svg curves.svg",
+		e);
+
+	if (code)
+		return code < 0 ? -1 : 0;
+	if (a.n_words < 2)
+		return err_set(e, "want a machine and a workload, as in `weft "
+				  "sweep torus random load=0.1..1:0.1`");
+	if ((a.csv && cli_can_write(a.csv, e)) ||
+		(a.svg && cli_can_write(a.svg, e)) ||
+		(a.output && cli_can_write(a.output, e)))
+		return -1;
+	w = (struct sweep){ .args = &a };
+	code = read_axes(&w, e) ? -1 : sweep(&w, e);
+	axes_free(&w.axes);
+	return code;
+}

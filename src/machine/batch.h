@@ -1,0 +1,43 @@
+/*
+ * Many runs, some at a time, each in a process of its own: a run that fails
+ * in whatever way is a result like any other.
+ */
+#ifndef MACHINE_BATCH_H
+#define MACHINE_BATCH_H
+
+#include "machine/run.h"
+
+enum { BATCH_FIGURES = LOAD_MAX_FIGURES + 16, BATCH_NAME = 48 };
+
+struct batch_figure {
+	char name[BATCH_NAME];
+	double value;
+};
+
+struct batch_result {
+	struct err e; /* a run that was refused or failed: how */
+	enum load_ending ending;
+	uint64_t digest;
+	double wall_s;
+	struct batch_figure figure[BATCH_FIGURES];
+	uint32_t n_figures;
+};
+
+struct batch {
+	/* What to run; false: nothing, and it is not asked for again. */
+	bool (*setup)(void *arg, size_t i, struct machine_run_setup *s);
+	/* One has ended; in any order. */
+	void (*on_done)(void *arg, size_t i, const struct batch_result *r);
+	/* Now and then, while there is something to do. */
+	void (*on_wait)(void *arg);
+	void *arg;
+	size_t n;
+	uint32_t at_a_time;
+	const atomic_int *stop; /* not 0: end at once */
+};
+
+/* Runs those from 0 on, in this order.  0, or -1 where no process could be
+ * made, or 1 where it was stopped. */
+int batch_run(const struct batch *b, struct err *e);
+
+#endif

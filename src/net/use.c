@@ -1,0 +1,149 @@
+#include "net/use.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define PS_PER_S INT64_C(1000000000000)
+
+struct net_counters net_counters(const struct net *n, site_id s, port_id p,
+	uint32_t channels, sim_time now)
+{
+	const struct router *r = net_router(n, s);
+
+	if (p >= r->sites.n_ports)
+		return (struct net_counters){ 0 };
+	return r->ops->counters(r, s, p, channels, now);
+}
+
+/* The link that leaves a site by a port; false where nothing is plugged in. */
+static bool find_link(
+	const struct net *n, site_id s, port_id p, struct net_link *l)
+{
+	struct topo_end to = n->topo->ops->peer(n->topo, s, p);
+
+	if (to.router == NO_ROUTER)
+		return false;
+	*l = (struct net_link){
+		.site = s,
+		.port = p,
+		.to = to,
+		.class = n->topo->ops->wire(n->topo, s, p),
+	};
+	return true;
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+	const struct net_link *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return x->port < y->port ? -1 : x->port > y->port;
+}
+
+void net_links_init(struct net_links *l, const struct net *n)
+{
+	size_t room = 0, i;
+	site_id s;
+	port_id p;
+
+	for (s = 0; s < n->n_sites; s++)
+		room += net_router(n, s)->sites.n_ports;
+	l->link = mem_alloc(room, sizeof(*l->link));
+	l->n = 0;
+	for (s = 0; s < n->n_sites; s++)
+		for (p = 0; p < net_router(n, s)->sites.n_ports; p++)
+			l->n += find_link(n, s, p, &l->link[l->n]);
+	for (i = 0; i < l->n; i++) {
+		const struct net_link back = { .site = l->link[i].to.router,
+			.port = l->link[i].to.port };
+		const struct net_link *found = bsearch(
+			&back, l->link, l->n, sizeof(back), compare_ends);
+
+		BUG_IF(!found);
+		l->link[i].back = (uint32_t)(found - l->link);
+	}
+}
+
+void net_links_fini(struct net_links *l)
+{
+	mem_free(l->link);
+	*l = (struct net_links){ 0 };
+}
+
+sim_time net_busy(const struct net *n, const struct net_link *l,
+	const struct net_counters *c, sim_time now)
+{
+	sim_time busy = (sim_time)((uint128)c->sent_bytes * (uint64_t)PS_PER_S /
+				   (uint64_t)n->link.bps[l->class]);
+	sim_time later = c->free_at > now ? c->free_at - now : 0;
+
+	return busy > later ? busy - later : 0;
+}
+
+struct net_carried net_carried(const struct net *n, const struct net_link *l,
+	uint32_t channels, sim_time now)
+{
+	struct net_counters c =
+		net_counters(n, l->site, l->port, channels, now);
+	struct net_counters far =
+		net_counters(n, l->to.router, l->to.port, channels, now);
+
+	return (struct net_carried){
+		.bytes = c.sent_bytes,
+		.packets = far.packets,
+		.busy = net_busy(n, l, &c, now),
+		.waited = far.waited,
+	};
+}
+
+static void add_use(struct net_use *u, const struct net_carried *c)
+{
+	u->n_links++;
+	u->sent_bytes += c->bytes;
+	u->busy += (uint64_t)c->busy;
+	if (c->busy > u->most_busy)
+		u->most_busy = c->busy;
+	u->waited += c->waited;
+	if (c->bytes > u->most_bytes)
+		u->most_bytes = c->bytes;
+}
+
+struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
+{
+	struct net_use u = { 0 };
+	struct net_link l;
+	site_id s;
+
+	for (s = 0; s < n->n_sites; s++) {
+		struct net_carried c;
+
+		if (!find_link(n, s, p, &l))
+			continue;
+		c = net_carried(n, &l, UINT32_MAX, now);
+		c.waited = net_counters(n, s, p, UINT32_MAX, now).waited;
+		add_use(&u, &c);
+	}
+	return u;
+}
+
+struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
+{
+	struct net_use u = { 0 };
+	struct net_link l;
+	site_id s;
+	port_id p;
+
+	for (s = 0; s < n->n_sites; s++) {
+		for (p = 0; p < net_router(n, s)->sites.n_ports; p++) {
+			struct net_carried c;
+
+			if (!find_link(n, s, p, &l) || l.class != class)
+				continue;
+			c = net_carried(n, &l, UINT32_MAX, now);
+			add_use(&u, &c);
+		}
+	}
+	return u;
+}

@@ -1,0 +1,55 @@
+/*
+ * What the links of a network carry, from the counters of its routers: link by
+ * link, and summed over links that are alike.  Only while nothing runs.
+ */
+#ifndef NET_USE_H
+#define NET_USE_H
+
+#include "net/net.h"
+
+/* One direction of a wire. */
+struct net_link {
+	site_id site;
+	port_id port; /* that it leaves by */
+	struct topo_end to;
+	uint32_t class; /* of the wire */
+	uint32_t back; /* in the list: the wire's other direction */
+};
+
+struct net_links {
+	struct net_link *link; /* by site, then by port */
+	size_t n;
+};
+
+void net_links_init(struct net_links *l, const struct net *n);
+void net_links_fini(struct net_links *l);
+
+/* What a link has carried until now, over the channels of a mask. */
+struct net_carried {
+	uint64_t bytes; /* sent */
+	uint64_t packets; /* that have arrived */
+	sim_time busy; /* time that the bytes took */
+	sim_time waited; /* by packets at its far end: their sum */
+};
+
+struct net_carried net_carried(const struct net *n, const struct net_link *l,
+	uint32_t channels, sim_time now);
+
+/* The time that what a link has sent took until now, of its own counters. */
+sim_time net_busy(const struct net *n, const struct net_link *l,
+	const struct net_counters *c, sim_time now);
+
+/* Over all routers, for the links that leave by one port. */
+struct net_use {
+	uint64_t n_links;
+	uint64_t sent_bytes, most_bytes; /* of all, of the busiest one */
+	uint128 busy; /* time that bytes took until now: of all, ... */
+	sim_time most_busy; /* ... and of the busiest one */
+	sim_time waited; /* in the receivers of the same port */
+};
+
+struct net_use net_port_use(const struct net *n, port_id p, sim_time now);
+/* The same for the links of one class; waited is at their far ends. */
+struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now);
+
+#endif

@@ -1,0 +1,251 @@
+#include "out/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum {
+	WIDTH = 720,
+	HEIGHT = 440,
+	LEFT = 80,
+	RIGHT = 24,
+	TOP = 24,
+	BOTTOM = 56,
+	TICKS = 6,
+	COLOURS = 8,
+	LEGEND_LINE = 18,
+};
+
+/* Okabe and Ito's, which most people can tell apart. */
+static const char *const colour[COLOURS] = { "#0072b2", "#d55e00", "#009e73",
+	"#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999933" };
+
+struct spot {
+	double x, y, half;
+};
+
+struct line {
+	char *name;
+	struct spot *spot;
+	size_t n;
+};
+
+struct plot {
+	char *x, *y;
+	struct line *line;
+	size_t n;
+	bool is_filled;
+};
+
+/* An axis: its ends are round numbers. */
+struct scale {
+	double from, to, step;
+};
+
+struct plot *plot_new(const char *x, const char *y)
+{
+	struct plot *p = mem_alloc(1, sizeof(*p));
+
+	p->x = mem_text(x);
+	p->y = mem_text(y);
+	return p;
+}
+
+void plot_free(struct plot *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++) {
+		mem_free(p->line[i].name);
+		mem_free(p->line[i].spot);
+	}
+	mem_free(p->line);
+	mem_free(p->x);
+	mem_free(p->y);
+	mem_free(p);
+}
+
+void plot_set_filled(struct plot *p)
+{
+	p->is_filled = true;
+}
+
+void plot_add(
+	struct plot *p, const char *curve, double x, double y, double half)
+{
+	struct line *l;
+	size_t i = 0;
+
+	while (i < p->n && strcmp(p->line[i].name, curve) != 0)
+		i++;
+	if (i == p->n) {
+		p->line = mem_grow(p->line, p->n + 1, sizeof(*p->line));
+		p->line[p->n++] = (struct line){ .name = mem_text(curve) };
+	}
+	l = &p->line[i];
+	l->spot = mem_grow(l->spot, l->n + 1, sizeof(*l->spot));
+	l->spot[l->n++] = (struct spot){ x, y, half };
+}
+
+static struct scale make_scale(double from, double to)
+{
+	static const double round[] = { 1, 2, 2.5, 5, 10 };
+	double span = to > from ? to - from : 1;
+	double unit = pow(10, floor(log10(span / TICKS)));
+	size_t i = 0;
+	struct scale s;
+
+	while (i < 4 && unit * round[i] * TICKS < span)
+		i++;
+	s.step = unit * round[i];
+	s.from = floor(from / s.step) * s.step;
+	s.to = ceil(to / s.step) * s.step;
+	if (s.to <= s.from)
+		s.to = s.from + s.step;
+	return s;
+}
+
+static void find_scales(const struct plot *p, struct scale *x, struct scale *y)
+{
+	double x0 = INFINITY, x1 = -INFINITY, y0 = 0, y1 = -INFINITY;
+	size_t i, k;
+
+	for (i = 0; i < p->n; i++) {
+		for (k = 0; k < p->line[i].n; k++) {
+			const struct spot *s = &p->line[i].spot[k];
+
+			x0 = fmin(x0, s->x);
+			x1 = fmax(x1, s->x);
+			y0 = fmin(y0, s->y - s->half);
+			y1 = fmax(y1, s->y + s->half);
+		}
+	}
+	if (!(x0 <= x1))
+		x0 = x1 = y1 = 0;
+	if (x0 > 0 && x0 < 0.3 * x1)
+		x0 = 0;
+	*x = make_scale(x0, x1);
+	*y = make_scale(y0, y1);
+}
+
+static double across(const struct scale *s, double v)
+{
+	return LEFT +
+	       (v - s->from) / (s->to - s->from) * (WIDTH - LEFT - RIGHT);
+}
+
+static double down(const struct scale *s, double v)
+{
+	return HEIGHT - BOTTOM -
+	       (v - s->from) / (s->to - s->from) * (HEIGHT - TOP - BOTTOM);
+}
+
+static void write_text(FILE *f, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '<')
+			fputs("&lt;", f);
+		else if (*s == '&')
+			fputs("&amp;", f);
+		else
+			fputc(*s, f);
+	}
+}
+
+static void write_axes(const struct plot *p, const struct scale *x,
+	const struct scale *y, FILE *f)
+{
+	double v;
+
+	for (v = x->from; v <= x->to + x->step / 2; v += x->step)
+		fprintf(f,
+			"<path class='g' d='M%.1f %dV%d'/>"
+			"<text x='%.1f' y='%d' "
+			"text-anchor='middle'>%g</text>\n",
+			across(x, v), TOP, HEIGHT - BOTTOM, across(x, v),
+			HEIGHT - BOTTOM + 18, fabs(v) < x->step / 2 ? 0 : v);
+	for (v = y->from; v <= y->to + y->step / 2; v += y->step)
+		fprintf(f,
+			"<path class='g' d='M%d %.1fH%d'/>"
+			"<text x='%d' y='%.1f' text-anchor='end'>%g</text>\n",
+			LEFT, down(y, v), WIDTH - RIGHT, LEFT - 8,
+			down(y, v) + 4, fabs(v) < y->step / 2 ? 0 : v);
+	fprintf(f, "<text x='%d' y='%d' text-anchor='middle'>",
+		(LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14);
+	write_text(f, p->x);
+	fprintf(f,
+		"</text>\n<text transform='translate(18 %d) rotate(-90)' "
+		"text-anchor='middle'>",
+		(TOP + HEIGHT - BOTTOM) / 2);
+	write_text(f, p->y);
+	fputs("</text>\n", f);
+}
+
+static void write_line(const struct line *l, const char *paint,
+	const struct scale *x, const struct scale *y, bool is_filled, FILE *f)
+{
+	size_t i;
+
+	if (is_filled && l->n) {
+		fprintf(f, "<path fill='%s' fill-opacity='.25' d='M%.1f %.1f",
+			paint, across(x, l->spot[0].x), down(y, y->from));
+		for (i = 0; i < l->n; i++)
+			fprintf(f, "L%.1f %.1f", across(x, l->spot[i].x),
+				down(y, l->spot[i].y));
+		fprintf(f, "V%.1fZ'/>\n", down(y, y->from));
+	}
+	fprintf(f, "<path fill='none' stroke='%s' stroke-width='2' d='", paint);
+	for (i = 0; i < l->n; i++)
+		fprintf(f, "%c%.1f %.1f", i ? 'L' : 'M',
+			across(x, l->spot[i].x), down(y, l->spot[i].y));
+	fputs("'/>\n", f);
+	for (i = 0; i < l->n && !is_filled; i++) {
+		const struct spot *s = &l->spot[i];
+
+		fprintf(f, "<circle cx='%.1f' cy='%.1f' r='3' fill='%s'/>\n",
+			across(x, s->x), down(y, s->y), paint);
+		if (s->half > 0)
+			fprintf(f, "<path stroke='%s' d='M%.1f %.1fV%.1f'/>\n",
+				paint, across(x, s->x), down(y, s->y - s->half),
+				down(y, s->y + s->half));
+	}
+}
+
+static void write_legend(const struct plot *p, FILE *f)
+{
+	size_t i;
+
+	if (p->n < 2)
+		return;
+	for (i = 0; i < p->n; i++) {
+		int y = TOP + 16 + (int)i * LEGEND_LINE;
+
+		fprintf(f,
+			"<path stroke='%s' stroke-width='3' d='M%d %dh22'/>"
+			"<text x='%d' y='%d'>",
+			colour[i % COLOURS], LEFT + 14, y - 4, LEFT + 42, y);
+		write_text(f, p->line[i].name);
+		fputs("</text>\n", f);
+	}
+}
+
+void plot_write(const struct plot *p, FILE *f)
+{
+	struct scale x, y;
+	size_t i;
+
+	find_scales(p, &x, &y);
+	fprintf(f,
+		"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' "
+		"width='%d' height='%d' font-family='sans-serif' "
+		"font-size='13'>\n<style>.g{stroke:#8886;stroke-width:.6}"
+		"</style>\n<rect width='100%%' height='100%%' fill='#fff'/>\n",
+		WIDTH, HEIGHT, WIDTH, HEIGHT);
+	write_axes(p, &x, &y, f);
+	for (i = 0; i < p->n; i++)
+		write_line(&p->line[i], colour[i % COLOURS], &x, &y,
+			p->is_filled && p->n == 1, f);
+	write_legend(p, f);
+	fputs("</svg>\n", f);
+}

@@ -1,0 +1,199 @@
+#include "record/axes.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/wide.h"
+
+#define MILLION INT64_C(1000000)
+
+/* A decimal number in millionths; *rest is what follows it. */
+static bool read_decimal(const char *s, int64_t *value, const char **rest)
+{
+	int64_t whole = 0, part = 0, unit = MILLION;
+	const char *start = s;
+
+	for (; isdigit((unsigned char)*s); s++) {
+		whole = whole * 10 + (*s - '0');
+		if (whole > INT64_C(1000000000000))
+			return false;
+	}
+	if (s == start)
+		return false;
+	if (*s == '.' && isdigit((unsigned char)s[1]))
+		for (s++; isdigit((unsigned char)*s); s++) {
+			if (unit == 1)
+				return false;
+			unit /= 10;
+			part += (*s - '0') * unit;
+		}
+	*value = whole * MILLION + part;
+	*rest = s;
+	return true;
+}
+
+static void write_decimal(int64_t v, const char *unit, char *text, size_t size)
+{
+	size_t n = (size_t)snprintf(
+		text, size, "%" PRId64 ".%06" PRId64, v / MILLION, v % MILLION);
+
+	while (n && text[n - 1] == '0')
+		text[--n] = '\0';
+	if (n && text[n - 1] == '.')
+		text[--n] = '\0';
+	snprintf(text + n, size - n, "%s", unit);
+}
+
+static int add_value(
+	struct axis *x, const char *text, size_t len, struct err *e)
+{
+	char *value = mem_alloc(len + 1, 1);
+
+	memcpy(value, text, len);
+	if (x->n == AXES_VALUES) {
+		mem_free(value);
+		return err_set(
+			e, "%s: more than %d values", x->name, AXES_VALUES);
+	}
+	x->value = mem_grow(x->value, x->n + 1, sizeof(*x->value));
+	x->value[x->n++] = value;
+	return 0;
+}
+
+struct range {
+	int64_t from, to, step;
+	bool is_factor;
+	char unit[16];
+};
+
+/* Whether it is one; what is none is a value like any other. */
+static bool read_range(const char *s, size_t len, struct range *r)
+{
+	char text[128];
+	const char *at;
+	size_t n;
+
+	if (len >= sizeof(text))
+		return false;
+	snprintf(text, sizeof(text), "%.*s", (int)len, s);
+	*r = (struct range){ .step = MILLION };
+	if (!read_decimal(text, &r->from, &at) || strncmp(at, "..", 2) != 0 ||
+		!read_decimal(at + 2, &r->to, &at))
+		return false;
+	n = strcspn(at, ":");
+	if (n >= sizeof(r->unit))
+		return false;
+	memcpy(r->unit, at, n);
+	at += n;
+	if (!*at)
+		return true;
+	r->is_factor = at[1] == 'x';
+	return read_decimal(at + 1 + r->is_factor, &r->step, &at) && !*at;
+}
+
+static int add_range(struct axis *x, const struct range *r, struct err *e)
+{
+	char text[64];
+	int64_t v;
+
+	if (r->from > r->to)
+		return err_set(
+			e, "%s: the range ends before it begins", x->name);
+	if (r->is_factor ? r->step <= MILLION || !r->from : !r->step)
+		return err_set(
+			e, "%s: the range's step leads nowhere", x->name);
+	for (v = r->from; v <= r->to;
+		v = r->is_factor ? (int64_t)((int128)v * r->step / MILLION)
+				 : v + r->step) {
+		write_decimal(v, r->unit, text, sizeof(text));
+		if (add_value(x, text, strlen(text), e))
+			return -1;
+	}
+	return 0;
+}
+
+/* As far as the next comma that is in no brackets. */
+static size_t next_comma(const char *s)
+{
+	size_t i, depth = 0;
+
+	for (i = 0; s[i] && (s[i] != ',' || depth); i++) {
+		depth += s[i] == '[';
+		depth -= s[i] == ']' && depth;
+	}
+	return i;
+}
+
+int axes_add(struct axes *a, enum axis_kind kind, const char *name,
+	const char *values, struct err *e)
+{
+	struct axis *x = &a->axis[a->n];
+	struct range r;
+
+	if (a->n == AXES_MOST)
+		return err_set(e, "more than %d things that vary", AXES_MOST);
+	*x = (struct axis){ .kind = kind, .name = mem_text(name) };
+	a->n++;
+	for (;; values++) {
+		size_t len = next_comma(values);
+
+		if (!len)
+			return err_set(e, "%s: a value is missing", name);
+		if (read_range(values, len, &r) ? add_range(x, &r, e)
+						: add_value(x, values, len, e))
+			return -1;
+		values += len;
+		if (!*values)
+			return 0;
+	}
+}
+
+void axes_free(struct axes *a)
+{
+	size_t i, k;
+
+	for (i = 0; i < a->n; i++) {
+		for (k = 0; k < a->axis[i].n; k++)
+			mem_free(a->axis[i].value[k]);
+		mem_free(a->axis[i].value);
+		mem_free(a->axis[i].name);
+	}
+}
+
+size_t axes_points(const struct axes *a)
+{
+	size_t i, n = 1;
+
+	for (i = 0; i < a->n; i++) {
+		n *= a->axis[i].n;
+		if (n > AXES_POINTS)
+			return 0;
+	}
+	return n;
+}
+
+size_t axes_index(const struct axes *a, size_t point, size_t axis)
+{
+	size_t i;
+
+	for (i = a->n; --i > axis;)
+		point /= a->axis[i].n;
+	return point % a->axis[axis].n;
+}
+
+const char *axes_value(const struct axes *a, size_t point, size_t axis)
+{
+	return a->axis[axis].value[axes_index(a, point, axis)];
+}
+
+size_t axes_find(const struct axes *a, const char *name)
+{
+	size_t i = 0;
+
+	while (i < a->n && strcmp(a->axis[i].name, name) != 0)
+		i++;
+	return i;
+}

@@ -1,0 +1,45 @@
+/*
+ * The axes of a sweep: "load=0.1..1.0:0.1", "zones=none,longest-first".  A
+ * point is one value of each; points are numbered with the last axis fastest.
+ */
+#ifndef RECORD_AXES_H
+#define RECORD_AXES_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum { AXES_MOST = 16, AXES_VALUES = 4096, AXES_POINTS = 1 << 20 };
+
+enum axis_kind { AXIS_MACHINE, AXIS_SHAPE, AXIS_SET, AXIS_KEY, AXIS_SEED };
+
+struct axis {
+	enum axis_kind kind;
+	char *name;
+	char **value; /* as text */
+	size_t n;
+};
+
+struct axes {
+	struct axis axis[AXES_MOST];
+	size_t n;
+};
+
+/*
+ * Adds an axis whose values are written with commas, or as a range: 1..5,
+ * 0.1..1:0.1 by steps, 64..4096:x2 by factors; a unit stands behind the range's
+ * end, "10..50%:10".
+ */
+int axes_add(struct axes *a, enum axis_kind kind, const char *name,
+	const char *values, struct err *e);
+void axes_free(struct axes *a);
+
+/* How many points there are; 0 where they are too many. */
+size_t axes_points(const struct axes *a);
+/* The value of an axis at a point. */
+size_t axes_index(const struct axes *a, size_t point, size_t axis);
+const char *axes_value(const struct axes *a, size_t point, size_t axis);
+/* The axis of a name, or a->n. */
+size_t axes_find(const struct axes *a, const char *name);
+
+#endif

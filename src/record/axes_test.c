@@ -1,0 +1,111 @@
+/* What varies in a sweep: values, ranges, and the numbering of points. */
+#include <string.h>
+
+#include "record/axes.h"
+#include "testing/testing.h"
+
+static int add(struct axes *a, const char *values, struct err *e)
+{
+	return axes_add(a, AXIS_KEY, "k", values, e);
+}
+
+static void expect(const char *values, const char *const *want)
+{
+	struct axes a = { .n = 0 };
+	struct err e = { 0 };
+	size_t i;
+
+	assert_int_equal(add(&a, values, &e), 0);
+	for (i = 0; want[i]; i++) {
+		assert_true(i < a.axis[0].n);
+		assert_string_equal(a.axis[0].value[i], want[i]);
+	}
+	assert_int_equal(a.axis[0].n, i);
+	axes_free(&a);
+}
+
+static void refuse(const char *values, const char *why)
+{
+	struct axes a = { .n = 0 };
+	struct err e = { 0 };
+
+	assert_int_equal(add(&a, values, &e), -1);
+	assert_non_null(strstr(e.text, why));
+	axes_free(&a);
+}
+
+static void values_stand_between_commas(void **state)
+{
+	(void)state;
+	expect("none,longest-first",
+		(const char *[]){ "none", "longest-first", NULL });
+	expect("[8,4,8],2", (const char *[]){ "[8,4,8]", "2", NULL });
+	expect("max", (const char *[]){ "max", NULL });
+}
+
+static void a_range_goes_by_steps_or_factors(void **state)
+{
+	(void)state;
+	expect("1..4", (const char *[]){ "1", "2", "3", "4", NULL });
+	expect("0.1..0.4:0.1",
+		(const char *[]){ "0.1", "0.2", "0.3", "0.4", NULL });
+	expect("10..30%:10", (const char *[]){ "10%", "20%", "30%", NULL });
+	expect("64..512:x2",
+		(const char *[]){ "64", "128", "256", "512", NULL });
+	expect("1..2,8", (const char *[]){ "1", "2", "8", NULL });
+}
+
+static void ten_steps_of_a_tenth_end_at_one(void **state)
+{
+	struct axes a = { .n = 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(add(&a, "0.1..1.0:0.1", &e), 0);
+	assert_int_equal(a.axis[0].n, 10);
+	assert_string_equal(a.axis[0].value[9], "1");
+	axes_free(&a);
+}
+
+static void what_leads_nowhere_is_refused(void **state)
+{
+	(void)state;
+	refuse("", "missing");
+	refuse("1,,2", "missing");
+	refuse("5..1", "ends before");
+	refuse("1..5:0", "nowhere");
+	refuse("1..5:x1", "nowhere");
+	refuse("0..5:x2", "nowhere");
+	refuse("0..1000000:1", "more than");
+}
+
+static void the_last_axis_is_fastest(void **state)
+{
+	struct axes a = { .n = 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	axes_add(&a, AXIS_KEY, "slow", "a,b", &e);
+	axes_add(&a, AXIS_KEY, "fast", "1,2,3", &e);
+	assert_int_equal(axes_points(&a), 6);
+	assert_string_equal(axes_value(&a, 0, 0), "a");
+	assert_string_equal(axes_value(&a, 2, 1), "3");
+	assert_string_equal(axes_value(&a, 3, 0), "b");
+	assert_string_equal(axes_value(&a, 3, 1), "1");
+	assert_int_equal(axes_find(&a, "fast"), 1);
+	assert_int_equal(axes_find(&a, "none"), 2);
+	axes_free(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_stand_between_commas),
+		cmocka_unit_test(a_range_goes_by_steps_or_factors),
+		cmocka_unit_test(ten_steps_of_a_tenth_end_at_one),
+		cmocka_unit_test(what_leads_nowhere_is_refused),
+		cmocka_unit_test(the_last_axis_is_fastest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

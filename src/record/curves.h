@@ -1,0 +1,46 @@
+/*
+ * A sweep's results in a run file of their own: a row for each point that was
+ * run, and its figures.  A sweep that was stopped goes on where it was.
+ */
+#ifndef RECORD_CURVES_H
+#define RECORD_CURVES_H
+
+#include "machine/batch.h"
+#include "record/axes.h"
+#include "record/db.h"
+
+enum { CURVES_NAME = 512 };
+
+/* What a point is called. */
+struct curves_point {
+	char name[CURVES_NAME]; /* with everything that varies */
+	char group[CURVES_NAME]; /* without the seed */
+	char curve[CURVES_NAME]; /* and without what is drawn along x */
+	char x[64], seed[32];
+};
+
+/* Of a group's figure over its seeds. */
+struct curves_value {
+	uint64_t n;
+	double mean;
+	double half; /* width of its 95 % confidence interval; 0: not known */
+};
+
+struct curves;
+
+/* NULL: in memory.  what is the workload with all that does not vary: a file
+ * of another sweep is refused. */
+struct curves *curves_open(const char *path, const char *what, struct err *e);
+void curves_close(struct curves *c);
+struct db *curves_db(struct curves *c);
+
+/* Whether it is there, and then how it ended. */
+bool curves_has(struct curves *c, const struct curves_point *p,
+	enum load_ending *ending);
+int curves_put(struct curves *c, const struct curves_point *p,
+	const struct batch_result *r, struct err *e);
+/* False where no point of the group has the figure. */
+bool curves_get(struct curves *c, const char *group, const char *figure,
+	struct curves_value *v);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * A run file: an SQLite database of our own schema.  This knows SQLite and the
+ * file's version, and nothing of runs.  Any error names the file.
+ */
+#ifndef RECORD_DB_H
+#define RECORD_DB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { DB_SCHEMA = 1 };
+
+struct db;
+struct db_query;
+
+/* An empty one, in place of what was there if that was a run file. */
+struct db *db_create(const char *path, struct err *e);
+/* One that was written by this version or an older one; read only. */
+struct db *db_open(const char *path, struct err *e);
+/* One that is to be gone on with. */
+struct db *db_reopen(const char *path, struct err *e);
+/* NULL is fine, here and below.  What was not committed is lost. */
+void db_close(struct db *d);
+const char *db_path(const struct db *d);
+/* Another run file beside it, whose tables are name.table; it was opened
+ * before without an error. */
+int db_attach(struct db *d, const char *path, const char *name, struct err *e);
+
+/* Statements without values or results. */
+int db_do(struct db *d, const char *sql, struct err *e);
+
+struct db_query *db_prepare(struct db *d, const char *sql, struct err *e);
+void db_finish(struct db_query *q);
+
+/* Values of a statement, from 1 on; texts and bytes are kept until it is run.
+ */
+void db_bind_int(struct db_query *q, int at, int64_t value);
+void db_bind_real(struct db_query *q, int at, double value);
+void db_bind_text(struct db_query *q, int at, const char *value);
+void db_bind_bytes(struct db_query *q, int at, const void *value, size_t n);
+
+/* Runs a statement that gives nothing; it can be given values again. */
+int db_run(struct db_query *q, struct err *e);
+/* The next row of one that gives rows: 1, or 0 after the last, or -1. */
+int db_next(struct db_query *q, struct err *e);
+/* Ends it before its last row. */
+void db_reset(struct db_query *q);
+/* Of the row, columns from 0 on; until the next call. */
+int db_n_columns(const struct db_query *q);
+const char *db_column(const struct db_query *q, int i);
+bool db_is_null(const struct db_query *q, int i);
+bool db_is_number(const struct db_query *q, int i);
+bool db_is_whole(const struct db_query *q, int i);
+bool db_is_bytes(const struct db_query *q, int i);
+int64_t db_int(const struct db_query *q, int i);
+double db_real(const struct db_query *q, int i);
+const char *db_text(const struct db_query *q, int i); /* "" of NULL */
+const void *db_bytes(const struct db_query *q, int i, size_t *n);
+
+#endif

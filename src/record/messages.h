@@ -1,0 +1,26 @@
+/* The messages that a run file keeps, with their budgets. */
+#ifndef RECORD_MESSAGES_H
+#define RECORD_MESSAGES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "meas/budget.h"
+#include "meas/digest.h"
+#include "record/db.h"
+#include "record/record.h"
+
+enum { RECORD_MESSAGES = 20000 };
+
+struct record_messages {
+	pthread_mutex_t lock;
+	struct book_account *account; /* twice as many as are kept */
+	size_t n;
+	_Atomic uint64_t below; /* what ranks above is not kept */
+	_Atomic uint64_t ended;
+};
+
+int record_messages_write(
+	struct record_messages *m, struct db *db, struct err *e);
+
+#endif

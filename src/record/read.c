@@ -1,0 +1,117 @@
+#include "record/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "meas/digest.h"
+
+char *record_meta(struct db *d, const char *key, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(d, "SELECT value FROM meta WHERE key = ?", e);
+	char *value = NULL;
+
+	if (q) {
+		db_bind_text(q, 1, key);
+		value = mem_text(db_next(q, e) > 0 ? db_text(q, 0) : "");
+	}
+	db_finish(q);
+	return value ? value : mem_text("");
+}
+
+/* All of one kind, in order. */
+static char **read_arguments(
+	struct db *d, const char *kind, size_t *n, struct err *e)
+{
+	struct db_query *q = db_prepare(
+		d, "SELECT value FROM argument WHERE kind = ? ORDER BY n", e);
+	char **value = NULL;
+
+	*n = 0;
+	if (!q)
+		return NULL;
+	db_bind_text(q, 1, kind);
+	while (db_next(q, e) > 0) {
+		value = mem_grow(value, *n + 1, sizeof(*value));
+		value[(*n)++] = mem_text(db_text(q, 0));
+	}
+	db_finish(q);
+	return value;
+}
+
+static void free_texts(char **text, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		mem_free(text[i]);
+	mem_free(text);
+}
+
+int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
+{
+	char *seed = record_meta(d, "seed", e);
+
+	memset(s, 0, sizeof(*s));
+	s->machine = record_meta(d, "machine", e);
+	s->shape = record_meta(d, "shape_given", e);
+	s->faults = record_meta(d, "faults", e);
+	s->workload = record_meta(d, "workload", e);
+	s->sets = read_arguments(d, "set", &s->setup.n_sets, e);
+	s->keys = read_arguments(d, "key", &s->setup.n_keys, e);
+	s->setup.machine = s->machine;
+	s->setup.shape = *s->shape ? s->shape : NULL;
+	s->setup.faults = *s->faults ? s->faults : NULL;
+	s->setup.workload = s->workload;
+	s->setup.sets = (const char *const *)s->sets;
+	s->setup.keys = (const char *const *)s->keys;
+	s->setup.seed = strtoull(seed, NULL, 10);
+	mem_free(seed);
+	if (!e->code && (!*s->machine || !*s->workload))
+		err_set(e, "%s: does not say what was run", db_path(d));
+	return e->code ? -1 : 0;
+}
+
+void record_setup_free(struct record_setup *s)
+{
+	mem_free(s->machine);
+	mem_free(s->shape);
+	mem_free(s->faults);
+	mem_free(s->workload);
+	free_texts(s->sets, s->setup.n_sets);
+	free_texts(s->keys, s->setup.n_keys);
+}
+
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+	for (; *text; text++)
+		h = (h ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+	return digest_mix(h);
+}
+
+static uint64_t hash_block(uint64_t h, const struct param_block *b)
+{
+	char value[PARAM_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < b->n_rows; i++) {
+		param_format(b, &b->rows[i], value, sizeof(value));
+		h = hash_text(h, b->section);
+		h = hash_text(h, b->rows[i].name);
+		h = hash_text(h, value);
+	}
+	return h;
+}
+
+uint64_t record_hash(const struct machine_run *r)
+{
+	const struct machine *m = r->machine;
+	uint64_t h = 0;
+	size_t i;
+
+	for (i = 0; i < m->n_blocks; i++)
+		if (machine_uses(m, i))
+			h = hash_block(h, &m->block[i]);
+	return hash_block(h, &r->keys);
+}

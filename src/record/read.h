@@ -1,0 +1,24 @@
+/* Reading a run file: what was run, and what came of it. */
+#ifndef RECORD_READ_H
+#define RECORD_READ_H
+
+#include "machine/run.h"
+#include "record/db.h"
+
+/* A value of the table meta; to be freed.  "" where it has none. */
+char *record_meta(struct db *d, const char *key, struct err *e);
+
+/* A run as it was asked for. */
+struct record_setup {
+	struct machine_run_setup setup;
+	char *machine, *shape, *faults, *workload; /* what it points to */
+	char **sets, **keys;
+};
+
+int record_setup_read(struct record_setup *s, struct db *d, struct err *e);
+void record_setup_free(struct record_setup *s);
+
+/* Of all parameters with their values. */
+uint64_t record_hash(const struct machine_run *r);
+
+#endif

@@ -1,0 +1,552 @@
+#include "record/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "net/use.h"
+#include "record/messages.h"
+#include "record/read.h"
+#include "record/schema.h"
+
+enum {
+	SAMPLES_PER_PERIOD = 256, /* then the period doubles */
+	SAMPLES_PER_BATCH = 64, /* in one transaction */
+	USE_SCALE = 10000, /* of a link's use, in a sample */
+	WAITING_SCALE = 16, /* of packets that wait, in a sample */
+	NAME_SIZE = 96,
+};
+
+struct record {
+	struct db *db;
+	struct machine_run *run;
+	struct record_messages *messages; /* NULL: none are kept */
+	struct net_links links;
+	struct net_carried *carried; /* until the last sample */
+	uint64_t injected, delivered; /* the same */
+	uint16_t *use, *waiting; /* of one sample */
+	struct db_query *insert; /* of samples */
+	sim_time period, at;
+	int64_t n; /* samples so far */
+	struct err e; /* what went wrong meanwhile */
+};
+
+/* --- what is known before --- */
+
+static int put_meta_text(
+	struct db *d, const char *key, const char *value, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(d, "INSERT OR REPLACE INTO meta VALUES(?, ?)", e);
+	int failed;
+
+	if (!q)
+		return -1;
+	db_bind_text(q, 1, key);
+	db_bind_text(q, 2, value);
+	failed = db_run(q, e);
+	db_finish(q);
+	return failed;
+}
+
+static int put_meta_int(
+	struct db *d, const char *key, int64_t value, struct err *e)
+{
+	char text[32];
+	struct db_query *q = db_prepare(d,
+		"INSERT OR REPLACE INTO meta VALUES(?, CAST(? AS INTEGER))", e);
+	int failed;
+
+	if (!q)
+		return -1;
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	db_bind_text(q, 1, key);
+	db_bind_text(q, 2, text);
+	failed = db_run(q, e);
+	db_finish(q);
+	return failed;
+}
+
+/* All of a file, or "" where it cannot be read. */
+static char *read_text(const char *path)
+{
+	char *text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
+	FILE *f = path && *path ? fopen(path, "r") : NULL;
+
+	if (f) {
+		text[fread(text, 1, MACHINE_FILE_MAX, f)] = '\0';
+		fclose(f);
+	}
+	return text;
+}
+
+static int put_file(
+	struct db *d, const char *key, const char *path, struct err *e)
+{
+	char *text = read_text(path);
+	int failed = put_meta_text(d, key, text, e);
+
+	mem_free(text);
+	return failed;
+}
+
+static int put_arguments(struct db *d, const char *kind,
+	const char *const *values, size_t n, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(d, "INSERT INTO argument VALUES(?, ?, ?)", e);
+	int failed = !q;
+	size_t i;
+
+	for (i = 0; i < n && !failed; i++) {
+		db_bind_text(q, 1, kind);
+		db_bind_int(q, 2, (int64_t)i);
+		db_bind_text(q, 3, values[i]);
+		failed = db_run(q, e);
+	}
+	db_finish(q);
+	return failed ? -1 : 0;
+}
+
+static int put_block(
+	struct db_query *q, const struct param_block *b, struct err *e)
+{
+	char path[2 * PARAM_TEXT_MAX], value[PARAM_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < b->n_rows; i++) {
+		const struct param_origin *o =
+			b->origins ? &b->origins[i] : NULL;
+		const struct param *row = &b->rows[i];
+		bool is_set = o && o->set;
+
+		snprintf(path, sizeof(path), "%s%s%s", b->section,
+			*b->section ? "." : "", row->name);
+		param_format(b, row, value, sizeof(value));
+		db_bind_text(q, 1, path);
+		db_bind_text(q, 2, value);
+		db_bind_text(q, 3,
+			is_set	      ? o->source
+			: row->source ? row->source
+				      : "choice");
+		db_bind_text(q, 4, is_set ? o->place : "default");
+		if (db_run(q, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int put_params(struct db *d, const struct machine_run *r, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(d, "INSERT INTO param VALUES(?, ?, ?, ?)", e);
+	const struct machine *m = r->machine;
+	int failed = !q;
+	char text[24];
+	size_t i;
+
+	for (i = 0; i < m->n_blocks && !failed; i++)
+		if (machine_uses(m, i))
+			failed = put_block(q, &m->block[i], e);
+	if (!failed)
+		failed = put_block(q, &r->keys, e);
+	db_finish(q);
+	snprintf(text, sizeof(text), "%016" PRIx64, record_hash(r));
+	return failed || put_meta_text(d, "params_hash", text, e) ? -1 : 0;
+}
+
+static int put_setup(struct db *d, const struct machine_run *r,
+	const char *command, struct err *e)
+{
+	const struct machine_run_setup *s = &r->setup;
+	char shape[PARAM_TEXT_MAX];
+
+	machine_shape(r->machine, shape, sizeof(shape));
+	return put_meta_text(d, "weft", WEFT_VERSION, e) ||
+	       put_meta_text(d, "ending", "stopped", e) ||
+	       put_meta_text(d, "command", command, e) ||
+	       put_meta_text(d, "machine", s->machine, e) ||
+	       put_meta_text(d, "machine_name", r->machine->header.name, e) ||
+	       put_file(d, "machine_file", r->machine->path, e) ||
+	       put_meta_text(d, "topology", r->machine->topo->ops->name, e) ||
+	       put_meta_text(d, "shape", shape, e) ||
+	       put_meta_text(d, "shape_given", s->shape ? s->shape : "", e) ||
+	       put_meta_text(d, "faults", s->faults ? s->faults : "", e) ||
+	       put_file(d, "faults_file", s->faults, e) ||
+	       put_meta_text(d, "workload", r->load->ops->name, e) ||
+	       put_meta_int(d, "nodes", r->system->net->n_nodes, e) ||
+	       put_meta_int(d, "seed", (int64_t)s->seed, e) ||
+	       put_meta_int(d, "threads", r->threads, e) ||
+	       put_arguments(d, "set", s->sets, s->n_sets, e) ||
+	       put_arguments(d, "key", s->keys, s->n_keys, e) ||
+	       put_params(d, r, e);
+}
+
+static void bind_place(struct db_query *q, const struct topo *t, site_id s)
+{
+	uint32_t size[TOPO_MAX_DIMS], x[TOPO_MAX_DIMS] = { 0 };
+	uint32_t n = 0, i;
+
+	if (t->ops->grid && t->ops->place && s < t->n_nodes) {
+		n = t->ops->grid(t, size);
+		t->ops->place(t, s, x);
+	}
+	for (i = 0; i < n; i++)
+		db_bind_int(q, (int)(4 + i), x[i]);
+}
+
+static int put_sites(struct db *d, const struct topo *t, struct err *e)
+{
+	struct db_query *q = db_prepare(
+		d, "INSERT INTO site VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", e);
+	int failed = !q;
+	char name[NAME_SIZE];
+	site_id s;
+
+	for (s = 0; s < t->n_routers && !failed; s++) {
+		topo_name_site(t, s, name, sizeof(name));
+		db_bind_int(q, 1, s);
+		db_bind_text(q, 2, name);
+		db_bind_int(q, 3, s < t->n_nodes);
+		bind_place(q, t, s);
+		failed = db_run(q, e);
+	}
+	db_finish(q);
+	return failed ? -1 : 0;
+}
+
+/* --- samples --- */
+
+static uint16_t scaled(double value, double scale)
+{
+	double x = value * scale + 0.5;
+
+	return x < 0 ? 0 : x > UINT16_MAX ? UINT16_MAX : (uint16_t)x;
+}
+
+static int write_sample(struct record *k, sim_time now, uint64_t hops)
+{
+	const struct net *n = k->run->system->net;
+	size_t bytes = k->links.n * sizeof(uint16_t);
+	uint64_t injected = 0, delivered = 0;
+	uint32_t i;
+
+	for (i = 0; i < n->n_workers; i++) {
+		injected += n->tally[i].injected;
+		delivered += n->tally[i].delivered;
+	}
+	db_bind_int(k->insert, 1, k->n);
+	db_bind_int(k->insert, 2, k->at);
+	db_bind_int(k->insert, 3, now);
+	db_bind_int(k->insert, 4, (int64_t)(injected - k->injected));
+	db_bind_int(k->insert, 5, (int64_t)(delivered - k->delivered));
+	db_bind_int(k->insert, 6, (int64_t)hops);
+	db_bind_bytes(k->insert, 7, k->use, bytes);
+	db_bind_bytes(k->insert, 8, k->waiting, bytes);
+	k->injected = injected;
+	k->delivered = delivered;
+	if (k->n % SAMPLES_PER_BATCH == 0 && db_do(k->db, "BEGIN", &k->e))
+		return -1;
+	if (db_run(k->insert, &k->e))
+		return -1;
+	return ++k->n % SAMPLES_PER_BATCH == 0 ? db_do(k->db, "COMMIT", &k->e)
+					       : 0;
+}
+
+/* A port's counters are of the link that leaves by it, and of the packets that
+ * came in by the other one.  Returns how many of these did. */
+static uint64_t sample_port(struct record *k, size_t i, sim_time now)
+{
+	const struct net_link *l = &k->links.link[i];
+	const struct net *n = k->run->system->net;
+	struct net_counters c =
+		net_counters(n, l->site, l->port, UINT32_MAX, now);
+	struct net_carried *out = &k->carried[i], *in = &k->carried[l->back];
+	sim_time busy = net_busy(n, l, &c, now);
+	double span = (double)(now - k->at);
+	uint64_t came = c.packets - in->packets;
+
+	k->use[i] = scaled((double)(busy - out->busy) / span, USE_SCALE);
+	k->waiting[l->back] =
+		scaled((double)(c.waited - in->waited) / span, WAITING_SCALE);
+	out->busy = busy;
+	in->waited = c.waited;
+	in->packets = c.packets;
+	return came;
+}
+
+/* Called while nothing runs; what fails is told in the end. */
+static void on_sample(void *arg, sim_time now)
+{
+	struct record *k = arg;
+	uint64_t hops = 0;
+	size_t i;
+
+	if (k->e.code || now <= k->at)
+		return;
+	for (i = 0; i < k->links.n; i++)
+		hops += sample_port(k, i, now);
+	write_sample(k, now, hops);
+	k->at = now;
+	if (k->n % SAMPLES_PER_PERIOD == 0)
+		k->run->load->sample *= 2;
+}
+
+struct record *record_new(const char *path, struct machine_run *r,
+	const char *command, sim_time period, struct err *e)
+{
+	struct record *k = mem_alloc(1, sizeof(*k));
+
+	k->run = r;
+	k->db = db_create(path, e);
+	if (!k->db || db_do(k->db, "BEGIN", e) ||
+		db_do(k->db, record_schema, e) ||
+		put_setup(k->db, r, command, e) ||
+		put_sites(k->db, r->machine->topo, e) ||
+		db_do(k->db, "COMMIT", e) ||
+		!(k->insert = db_prepare(k->db,
+			  "INSERT INTO sample VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+			  e))) {
+		if (k->db)
+			unlink(path);
+		record_free(k);
+		return NULL;
+	}
+	net_links_init(&k->links, r->system->net);
+	k->carried = mem_alloc(k->links.n + 1, sizeof(*k->carried));
+	k->use = mem_alloc(k->links.n + 1, sizeof(*k->use));
+	k->waiting = mem_alloc(k->links.n + 1, sizeof(*k->waiting));
+	r->load->sample = period ? period : RECORD_PERIOD;
+	r->load->on_sample = on_sample;
+	r->load->sample_arg = k;
+	return k;
+}
+
+void record_free(struct record *k)
+{
+	if (!k)
+		return;
+	db_finish(k->insert);
+	db_close(k->db);
+	net_links_fini(&k->links);
+	mem_free(k->carried);
+	mem_free(k->use);
+	mem_free(k->waiting);
+	mem_free(k);
+}
+
+void record_keep(struct record *k, struct record_messages *m)
+{
+	k->messages = m;
+}
+
+/* --- what came of it --- */
+
+static double of_all(const struct record *k, double time)
+{
+	sim_time end = k->run->result.end;
+
+	return end > 0 ? time / (double)end : 0;
+}
+
+static int put_channels(
+	struct record *k, struct db_query *q, size_t i, struct err *e)
+{
+	const struct net *n = k->run->system->net;
+	const struct net_link *l = &k->links.link[i];
+	const struct router_ops *far = net_router(n, l->to.router)->ops;
+	uint32_t c;
+
+	for (c = 0; c < far->n_channels; c++) {
+		struct net_carried x =
+			net_carried(n, l, (uint32_t)1 << c, k->run->result.end);
+
+		if (!x.bytes && !x.packets)
+			continue;
+		db_bind_int(q, 1, (int64_t)i);
+		db_bind_text(q, 2, far->channels[c]);
+		db_bind_int(q, 3, (int64_t)x.bytes);
+		db_bind_int(q, 4, (int64_t)x.packets);
+		db_bind_real(q, 5, of_all(k, (double)x.busy));
+		db_bind_real(q, 6, of_all(k, (double)x.waited));
+		if (db_run(q, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int put_link(
+	struct record *k, struct db_query *q, size_t i, struct err *e)
+{
+	const struct net *n = k->run->system->net;
+	const struct net_link *l = &k->links.link[i];
+	const struct topo_wire *w = &n->topo->wire[l->class];
+	struct net_carried c =
+		net_carried(n, l, UINT32_MAX, k->run->result.end);
+	char name[NAME_SIZE];
+
+	n->topo->ops->name_port(n->topo, l->site, l->port, name, sizeof(name));
+	db_bind_int(q, 1, (int64_t)i);
+	db_bind_int(q, 2, l->site);
+	db_bind_int(q, 3, l->port);
+	db_bind_text(q, 4, name);
+	db_bind_int(q, 5, l->to.router);
+	db_bind_int(q, 6, l->to.port);
+	db_bind_text(q, 7, w->name);
+	db_bind_int(q, 8, w->latency);
+	db_bind_int(q, 9, (int64_t)n->link.bps[l->class]);
+	db_bind_int(q, 10, (int64_t)c.bytes);
+	db_bind_int(q, 11, (int64_t)c.packets);
+	db_bind_real(q, 12, of_all(k, (double)c.busy));
+	db_bind_real(q, 13, of_all(k, (double)c.waited));
+	return db_run(q, e);
+}
+
+static int put_links(struct record *k, struct err *e)
+{
+	struct db_query *link = db_prepare(k->db,
+		"INSERT INTO link VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+		"?)",
+		e);
+	struct db_query *channel = db_prepare(
+		k->db, "INSERT INTO channel VALUES(?, ?, ?, ?, ?, ?)", e);
+	int failed = !link || !channel;
+	size_t i;
+
+	for (i = 0; i < k->links.n && !failed; i++)
+		failed = put_link(k, link, i, e) ||
+			 put_channels(k, channel, i, e);
+	db_finish(link);
+	db_finish(channel);
+	return failed ? -1 : 0;
+}
+
+/* Figures on their way into the file. */
+struct figures {
+	struct db_query *q;
+	struct err *e;
+};
+
+static void put_figure(void *arg, const char *name, double value)
+{
+	struct figures *f = arg;
+
+	db_bind_text(f->q, 1, name);
+	db_bind_real(f->q, 2, value);
+	if (!f->e->code)
+		db_run(f->q, f->e);
+}
+
+static int put_figures(struct record *k, struct err *e)
+{
+	struct figures f = { .e = e };
+
+	f.q = db_prepare(
+		k->db, "INSERT OR REPLACE INTO figure VALUES(?, ?)", e);
+	if (f.q)
+		machine_run_each(k->run, put_figure, &f);
+	db_finish(f.q);
+	return e->code ? -1 : 0;
+}
+
+static int put_latency(struct record *k, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(k->db, "INSERT INTO latency VALUES(?, ?, ?)", e);
+	const struct hist *h = &k->run->result.latency;
+	int failed = !q;
+	uint32_t i;
+
+	for (i = 0; i < HIST_BUCKETS && !failed; i++) {
+		if (!h->bucket[i])
+			continue;
+		db_bind_int(q, 1, i ? hist_upper(i - 1) + 1 : 0);
+		db_bind_int(q, 2, hist_upper(i));
+		db_bind_int(q, 3, (int64_t)h->bucket[i]);
+		failed = db_run(q, e);
+	}
+	db_finish(q);
+	return failed ? -1 : 0;
+}
+
+static int put_causes(struct record *k, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(k->db, "INSERT INTO cause VALUES(?, ?)", e);
+	struct book_sums *s = mem_alloc(1, sizeof(*s));
+	int failed = !q;
+	uint32_t c;
+
+	book_sum(k->run->system->net->book, s);
+	for (c = 0; c < N_CAUSES && !failed; c++) {
+		db_bind_text(q, 1, cause_keys[c]);
+		db_bind_int(q, 2, (int64_t)s->spent[c]);
+		failed = db_run(q, e);
+	}
+	mem_free(s);
+	db_finish(q);
+	return failed ? -1 : 0;
+}
+
+static int put_counters(struct record *k, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(k->db, "INSERT INTO counter VALUES(?, ?)", e);
+	const struct nic *nic = k->run->system->nic;
+	const struct nic_counter *c = nic ? nic->ops->counters : NULL;
+	int failed = !q;
+
+	for (; c && c->key && !failed; c++) {
+		db_bind_text(q, 1, c->key);
+		db_bind_int(q, 2, (int64_t)nic_sum(nic, c->key));
+		failed = db_run(q, e);
+	}
+	db_finish(q);
+	return failed ? -1 : 0;
+}
+
+static int put_result(struct record *k, const char *ending, struct err *e)
+{
+	const struct machine_run *r = k->run;
+	char digest[24];
+
+	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
+	return put_links(k, e) || put_figures(k, e) || put_latency(k, e) ||
+	       put_counters(k, e) ||
+	       (r->system->net->book && put_causes(k, e)) ||
+	       (k->messages &&
+		       (record_messages_write(k->messages, k->db, e) ||
+			       put_meta_int(k->db, "messages_ended",
+				       (int64_t)k->messages->ended, e))) ||
+	       put_meta_text(k->db, "via", r->result.via, e) ||
+	       put_meta_text(k->db, "cycle", r->result.knot, e) ||
+	       put_meta_text(k->db, "digest", digest, e) ||
+	       put_meta_int(k->db, "end_ps", r->result.end, e) ||
+	       put_meta_int(k->db, "packets", (int64_t)r->packets, e) ||
+	       put_meta_int(k->db, "packet_hops", (int64_t)r->hops, e) ||
+	       put_meta_text(k->db, "ending", ending, e);
+}
+
+int record_end(struct record *k, const char *ending, struct err *e)
+{
+	on_sample(k, k->run->result.end);
+	if (k->e.code)
+		return err_set(e, "%s", k->e.text);
+	if (k->n % SAMPLES_PER_BATCH && db_do(k->db, "COMMIT", e))
+		return -1;
+	if (db_do(k->db, "BEGIN", e) || put_result(k, ending, e))
+		return -1;
+	return db_do(k->db, "COMMIT", e);
+}
+
+void record_fail(struct record *k, const char *why)
+{
+	struct err e = { 0 };
+
+	if (k->n % SAMPLES_PER_BATCH)
+		db_do(k->db, "COMMIT", &e);
+	put_meta_text(k->db, "ending", "failed", &e);
+	put_meta_text(k->db, "error", why, &e);
+}

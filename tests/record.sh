@@ -1,0 +1,176 @@
+#!/bin/sh
+#
+# Run files: that they hold what a run printed, change nothing, survive what
+# can happen to them, and that sweeps and comparisons work on them.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+db=$tmp/run.db
+
+ask() { # QUERY: the answer of one row and column
+	"$weft" sql "$db" "$1" --json 2>&1 | sed -n 's/^ *"[^"]*": *//p' |
+		tr -d '",'
+}
+
+is() { # WHAT WANTED FOUND
+	[ "$2" = "$3" ] || complain "$1: want $2, found $3"
+}
+
+value() { # KEY: of the JSON in $tmp/out
+	sed -n "s/^ *\"$1\": *\"*\([^\",]*\)\"*,*$/\1/p" "$tmp/out" | head -1
+}
+
+refused() { # TEXT ARGUMENTS
+	text=$1
+	shift
+	run "$@"
+	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
+	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
+	report "refused: weft $*"
+}
+
+small='random --shape 2x2x2 warmup=2us measure=10us'
+
+small="$small bytes=64"
+for machine in bgq torus gemini; do
+	run run $machine $small --json
+	plain=$(value digest)
+	use=$(value use)
+	run run $machine $small --json -o "$db" --sample 100ns
+	is 'the digest that is printed' "$plain" "$(value digest)"
+	is 'the digest in the file' "$plain" \
+		"$(ask "select value v from meta where key = 'digest'")"
+	is 'the ending' finished \
+		"$(ask "select value v from meta where key = 'ending'")"
+	is 'the use of the busiest link' "${use%????}" "$(ask 'select
+		max(use) v from link' | cut -c 1-$((${#use} - 4)))"
+	is 'samples in order, without gaps' 0 "$(ask 'select count(*) v from
+		sample a join sample b on b.n = a.n + 1
+		where a.to_ps <> b.from_ps')"
+	is 'the packets of all samples' \
+		"$(ask 'select sum(packets) v from link')" \
+		"$(ask 'select sum(hops) v from sample')"
+	report "$machine: a run file holds what the run printed"
+done
+
+run run bgq $small --budget -o "$db"
+[ "$(ask 'select count(*) v from message')" -gt 100 ] ||
+	complain 'no messages'
+is 'messages whose causes do not sum to their time' 0 "$(ask 'select count(*) v
+	from message m where end_ps - start_ps <> (select sum(ps) from spent s
+	where s.message = m.id)')"
+report 'every picosecond of a recorded message has its cause'
+
+run run bgq $small --budget --threads 2 -o "$tmp/two.db"
+run compare "$db" "$tmp/two.db"
+is 'the exit code' 0 $code
+grep -q 'All results are the same' "$tmp/out" || complain "$(cat "$tmp/out")"
+report 'a run on two threads is compared as the same'
+
+run run bgq $small load=0.3 -o "$tmp/other.db"
+run compare "$db" "$tmp/other.db"
+is 'the exit code' 1 $code
+grep -q '^load ' "$tmp/out" || complain "load is not told: $(cat "$tmp/out")"
+grep -q '^throughput_GBps_per_node .*%' "$tmp/out" ||
+	complain "no change is told: $(cat "$tmp/out")"
+report 'what differs in set-up and result is told'
+
+run rerun "$db"
+is 'the exit code' 0 $code
+grep -q 'as before' "$tmp/out" || complain "$(cat "$tmp/out")"
+report 'a rerun has the digest of the run'
+
+# The same file, of which a machine's parameter was another one.
+WEFT_MACHINES=$tmp/machines
+mkdir "$tmp/machines"
+cp "$src"/machines/*.yaml "$tmp/machines"
+sed -i 's/value: 2 GB\/s/value: 1 GB\/s/' "$tmp/machines/bgq.yaml"
+run rerun "$db"
+is 'the exit code' 1 $code
+grep -q 'parameters  are not' "$tmp/out" || complain "$(cat "$tmp/out")"
+grep -q 'which was' "$tmp/out" || complain "$(cat "$tmp/out")"
+export WEFT_MACHINES=$src/machines
+report 'a rerun on a machine that has changed says so'
+
+# Stopped, killed, out of room.
+"$weft" run bgq random --shape 4x4x4 measure=1s -o "$tmp/killed.db" \
+	>/dev/null 2>&1 &
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	sleep 0.1
+	[ -s "$tmp/killed.db" ] && break
+done
+sleep 0.1
+kill -9 $!
+wait $! 2>/dev/null
+db=$tmp/killed.db
+is 'the ending' stopped "$(ask "select value v from meta where key = 'ending'")"
+run rerun "$db"
+is 'the exit code of a rerun' 2 $code
+report 'a run that was killed leaves a file that says "stopped"'
+
+(
+	ulimit -f 40
+	trap '' XFSZ
+	exec "$weft" run bgq $small --sample 10ns -o "$tmp/full.db"
+) >"$tmp/out" 2>"$tmp/err"
+code=$?
+is 'the exit code' 2 $code
+grep -q 'full.db: ' "$tmp/err" || complain "said: $(cat "$tmp/err")"
+db=$tmp/full.db
+[ ! -e "$db" ] || is 'the ending' stopped \
+	"$(ask "select value v from meta where key = 'ending'")"
+report 'a full disk is told, and leaves no file that lies'
+
+printf 'mine\n' >"$tmp/mine"
+refused 'is not a run file' run bgq $small -o "$tmp/mine"
+is 'the file' mine "$(cat "$tmp/mine")"
+report "a user's file is not overwritten"
+refused 'cannot be created' run bgq $small -o "$tmp/none/run.db"
+refused 'is a directory' run bgq $small -o "$tmp"
+refused 'cannot be created' run bgq $small --links "$tmp/none/x.csv"
+refused 'means nothing without --output' run bgq $small --sample 1us
+refused 'has nodes 0 to 7' run bgq $small --follow 99.0
+refused 'is no time' run bgq $small --sample 0ns -o "$tmp/x.db"
+refused 'is not a run file' sql "$tmp/mine" 'select 1'
+refused 'No such file' sql "$tmp/none.db" 'select 1'
+refused 'is not a run file' compare "$tmp/mine" "$tmp/mine"
+refused 'readonly' sql "$tmp/other.db" 'delete from meta'
+refused 'more than one statement' sql "$tmp/other.db" 'select 1; select 2'
+head -c 5000 "$tmp/other.db" >"$tmp/cut.db"
+refused 'cut.db: ' sql "$tmp/cut.db" 'select * from link'
+
+run run bgq $small --links "$tmp/links.csv"
+is 'lines' 193 "$(wc -l <"$tmp/links.csv" | tr -d ' ')"
+head -1 "$tmp/links.csv" | grep -q '^site,port,name,' ||
+	complain "$(head -1 "$tmp/links.csv")"
+report 'every link and channel has its line in --links'
+
+# Sweeps.
+sweep="sweep torus random load=0.2..0.6:0.2 seed=1..2 warmup=2us measure=10us
+	--shape 4x4"
+run $sweep -o "$tmp/curves.db" --csv "$tmp/a.csv" --svg "$tmp/a.svg"
+is 'the exit code' 0 $code
+is 'rows' 4 "$(wc -l <"$tmp/out" | tr -d ' ')"
+grep -q '±' "$tmp/out" || complain 'no confidence over seeds'
+head -1 "$tmp/a.svg" | grep -q '^<svg' || complain 'no picture'
+run $sweep -o "$tmp/curves.db" --csv "$tmp/b.csv" --jobs 1
+cmp -s "$tmp/a.csv" "$tmp/b.csv" || complain 'another result the second time'
+run $sweep --csv "$tmp/c.csv" --jobs 1
+cmp -s "$tmp/a.csv" "$tmp/c.csv" || complain 'another result one by one'
+report 'a sweep averages seeds, and does nothing twice'
+
+run sweep torus hotspot load=0.2,2,4 share=90% warmup=2us measure=10us \
+	--shape 4x4 --jobs 1
+grep -q 'saturated$' "$tmp/out" || complain 'nothing is saturated'
+grep -q 'left out' "$tmp/out" || complain 'nothing was left out'
+report 'a saturated curve ends'
+refused 'ends before' sweep torus random load=1..0
+refused 'value is missing' sweep torus random load=
+refused 'given twice' sweep torus random load=1 load=2
+refused 'no workload is called' sweep torus randm
+refused 'of another sweep' sweep torus random -o "$tmp/curves.db" bytes=64
+refused 'no point has a figure' sweep torus random load=0.2 --shape 2x2 \
+	measure=1us warmup=0us --figures nonsense
+
+exit $status
