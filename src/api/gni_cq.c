@@ -247,6 +247,7 @@ static const char *const texts[GEMINI_STATUSES] = {
 	[GEMINI_BAD_QUEUE] = "no completion queue at the target",
 	[GEMINI_UNALIGNED] = "atomic operation on an unaligned address",
 	[GEMINI_TIMED_OUT] = "no response",
+	[GEMINI_BAD_WORD] = "uncorrectable error in a table of the target",
 	[GEMINI_NO_BUFFER] = "no buffer at the target",
 };
 

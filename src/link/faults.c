@@ -27,17 +27,47 @@ static uint64_t rate_of(const struct faults *f, uint32_t link, uint32_t wire)
 	return rate;
 }
 
-uint64_t faults_gap(
-	const struct faults *f, uint32_t link, uint32_t wire, uint64_t n)
+uint64_t faults_distance(const struct faults *f, uint64_t rate,
+	uint32_t purpose, uint32_t who, uint64_t n)
 {
-	uint64_t rate = rate_of(f, link, wire), x;
+	uint64_t x = random_draw(f->seed, who, purpose, n).a;
 	uint128 gap;
 
 	if (!rate)
 		return FAR_AWAY;
-	x = random_draw(f->seed, link, RANDOM_ERROR, n).a;
 	gap = ((uint128)exponential_q32(x | 1) * PER >> 32) / rate;
 	return gap < FAR_AWAY ? (uint64_t)gap : FAR_AWAY;
+}
+
+uint64_t faults_gap(
+	const struct faults *f, uint32_t link, uint32_t wire, uint64_t n)
+{
+	return faults_distance(
+		f, rate_of(f, link, wire), RANDOM_ERROR, link, n);
+}
+
+bool faults_is_marked(struct faults *f, uint32_t worker, router_id chip)
+{
+	struct fault_link *c;
+
+	if (!f->chip)
+		return false;
+	c = &f->chip[chip];
+	if (c->left--)
+		return false;
+	c->left = faults_distance(f, f->chips, RANDOM_CHIP, chip, c->draws++);
+	f->tally[worker].marked++;
+	return true;
+}
+
+uint64_t faults_marked(const struct faults *f)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->n_workers; i++)
+		sum += f->tally[i].marked;
+	return sum;
 }
 
 uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
@@ -507,6 +537,8 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	port_id port;
 
 	memcpy(f->rate, p->rate, sizeof(f->rate));
+	memcpy(f->memories, p->memories, sizeof(f->memories));
+	f->chips = p->chips;
 	f->seed = seed;
 	f->n_workers = n_workers;
 	f->n_links = (size_t)t->n_routers * t->n_ports;
@@ -518,6 +550,12 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 		faults_plan_reloads(f, p, t);
 	find_blind(f, p, t);
 	note_deaths(f, p, t);
+	if (f->chips)
+		f->chip = map_alloc(t->n_routers * sizeof(*f->chip));
+	for (r = 0; f->chip && r < t->n_routers; r++)
+		f->chip[r].left = faults_distance(
+			f, f->chips, RANDOM_CHIP, r, f->chip[r].draws++);
+	f->n_chips = f->chip ? t->n_routers : 0;
 	for (r = 0; r < t->n_routers; r++) {
 		for (port = 0; port < t->n_ports; port++) {
 			uint32_t link = r * t->n_ports + port;
@@ -544,6 +582,8 @@ void faults_free(struct faults *f)
 	mem_free(f->trainings.untrained);
 	map_free(f->tally, f->n_workers * sizeof(*f->tally));
 	mem_free(f->outage);
+	if (f->chip)
+		map_free(f->chip, f->n_chips * sizeof(*f->chip));
 	mem_free(f->death);
 	mem_free(f->reload);
 	mem_free(f);
@@ -557,6 +597,7 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c)
 	sum->resent += c->resent;
 	sum->echoes += c->echoes;
 	sum->reported += c->reported;
+	sum->escaped += c->escaped;
 }
 
 struct fault_counts faults_total(const struct faults *f, uint32_t wire)

@@ -38,11 +38,16 @@ struct fault_params {
 	/* "link 1.0 up 2 line 3 skew 900 ps", "link 7 line clock closed" */
 	struct param_lines lines;
 	int64_t cold_start; /* all links are trained when the run begins */
+	/* "1e-9" of all packets that pass a chip; of all words that are read
+	 * of an interface's memories, and with two bad bits "double 1e-12" */
+	struct param_lines chips, memories;
 };
 
-/* Of all machines; of those with links whose lines are known. */
-extern const struct param fault_params_table[], fault_lines_table[];
-extern const size_t fault_params_n, fault_lines_n;
+/* Of all machines; of those with links whose lines are known; of those whose
+ * chips and memories are checked. */
+extern const struct param fault_params_table[], fault_lines_table[],
+	fault_chips_table[];
+extern const size_t fault_params_n, fault_lines_n, fault_chips_n;
 
 enum { FAULT_SITE = PART_SITE };
 
@@ -80,6 +85,9 @@ extern const char *const fault_line_names[]; /* [TRAINING_LINES] */
 struct fault_plan {
 	/* bit errors in 10^18 bits, at most a hundredth of them, by class */
 	uint64_t rate[TOPO_MAX_WIRES];
+	/* the same of packets in a chip, and of words with one bad bit, with
+	 * two */
+	uint64_t chips, memories[2];
 	struct fault_event *event; /* by site, port and time */
 	size_t n_events;
 	struct fault_line *line; /* by link and line */
@@ -163,6 +171,7 @@ struct fault_counts {
 	uint64_t resent; /* copies that were in vain */
 	uint64_t echoes; /* copies of what had come already */
 	uint64_t reported; /* times that a link seemed dead */
+	uint64_t escaped; /* copies that were wrong, and not found to be */
 };
 
 /* Adds up what was counted. */
@@ -171,6 +180,7 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c);
 /* Per worker. */
 struct fault_tally {
 	_Alignas(64) struct fault_counts wire[TOPO_MAX_WIRES];
+	uint64_t marked; /* packets that a chip damaged */
 };
 
 /* A site that dies: when it first does. */
@@ -190,11 +200,13 @@ struct faults {
 	struct fault_tally *tally; /* [worker] */
 	struct fault_death *death; /* by site */
 	struct fault_reload *reload; /* in order */
-	size_t n_links, n_outages, n_widths, n_deaths, n_reloads;
+	size_t n_links, n_outages, n_widths, n_deaths, n_reloads, n_chips;
 	/* Packets wait in their link for it to return, unless it is dead for
 	 * longer than this. */
 	sim_time patience;
 	uint64_t rate[TOPO_MAX_WIRES];
+	uint64_t chips, memories[2]; /* as in the plan */
+	struct fault_link *chip; /* [site], packets in place of bits; or NULL */
 	struct fault_trainings trainings;
 	/* [link] lines that are not sampled in their eye; or NULL */
 	uint16_t *blind;
@@ -233,6 +245,14 @@ uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
 /* Good bits before error n of a link whose wire is of a class. */
 uint64_t faults_gap(
 	const struct faults *f, uint32_t link, uint32_t wire, uint64_t n);
+
+/* The distance to error n of something that has a rate of errors. */
+uint64_t faults_distance(const struct faults *f, uint64_t rate,
+	uint32_t purpose, uint32_t who, uint64_t n);
+/* A packet leaves a chip: whether it was damaged there. */
+bool faults_is_marked(struct faults *f, uint32_t worker, router_id chip);
+/* Packets that were, in all; only while nothing runs. */
+uint64_t faults_marked(const struct faults *f);
 
 /* The link is hit: takes the next error's distance. */
 static inline void faults_draw(struct faults *f, uint32_t link, uint32_t wire)

@@ -25,6 +25,7 @@ bool fault_plan_is_empty(const struct fault_plan *p)
 	uint64_t any = p->n_events | p->n_lines | p->cold_start;
 	uint32_t i;
 
+	any |= p->chips | p->memories[0] | p->memories[1];
 	any |= p->training.lines && !p->training.is_on;
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
 		any |= p->rate[i];
@@ -60,7 +61,7 @@ bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l)
 			(uint64_t)link_wire_bytes(l, l->payload);
 	size_t i;
 
-	if (l->retry.kind != RETRY_REPLAY)
+	if (l->retry.kind != RETRY_REPLAY || p->chips)
 		return false;
 	for (i = 0; i < p->n_events; i++)
 		if (is_for_good(p, i) ||

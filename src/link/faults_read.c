@@ -55,6 +55,22 @@ const struct param fault_lines_table[] = {
 const size_t fault_lines_n =
 	sizeof(fault_lines_table) / sizeof(fault_lines_table[0]);
 
+const struct param fault_chips_table[] = {
+	PARAM_ROW(PARAM_LINES, "chips", AT(chips), "none", 0, 0,
+		"probability that a packet is damaged inside a chip that it "
+		"passes (\"1e-9\"); it is marked and dropped at its "
+		"destination",
+		"assumed: chips without errors"),
+	PARAM_ROW(PARAM_LINES, "memories", AT(memories), "none", 0, 0,
+		"probability that a word read from a memory of a network "
+		"interface has a flipped bit (\"1e-9\"), which is corrected, "
+		"or two (\"double 1e-12\"), which ends the transaction",
+		"assumed: memories without errors"),
+};
+
+const size_t fault_chips_n =
+	sizeof(fault_chips_table) / sizeof(fault_chips_table[0]);
+
 /* One line while it is read. */
 struct line {
 	const struct param_line *from;
@@ -191,6 +207,19 @@ static int read_bit_errors(struct line *l, struct fault_plan *p)
 	return *class ? refuse_word(
 				l, "class of links", class, names, t->n_wires)
 		      : 0;
+}
+
+/* A line of chips or of memories: [0], or behind the word double [1]. */
+static int read_inner(struct line *l, uint64_t *rate, uint32_t n)
+{
+	bool is_double = l->n == 2 && !strcmp(l->word[0], "double");
+
+	if (l->n > 2 || (l->n == 2 && !is_double) || (is_double && n < 2))
+		return fail(l,
+			n < 2 ? "want a probability, for example \"1e-9\""
+			      : "want a probability, for example \"1e-9\" or "
+				"\"double 1e-12\"");
+	return read_rate(l, l->word[l->n - 1], &rate[is_double]);
 }
 
 /* --- events --- */
@@ -520,6 +549,12 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	for (i = 0; i < text->bit_errors.n && !failed; i++)
 		failed = open_line(&l, &text->bit_errors.v[i]) ||
 			 read_bit_errors(&l, p);
+	for (i = 0; i < text->chips.n && !failed; i++)
+		failed = open_line(&l, &text->chips.v[i]) ||
+			 read_inner(&l, &p->chips, 1);
+	for (i = 0; i < text->memories.n && !failed; i++)
+		failed = open_line(&l, &text->memories.v[i]) ||
+			 read_inner(&l, p->memories, 2);
 	if (!failed)
 		failed = read_events(&l, p, &text->events) ||
 			 read_lines(&l, p, &text->lines);

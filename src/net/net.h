@@ -32,6 +32,8 @@ struct coll;
 
 #define NET_NO_FIFO UINT32_MAX
 
+enum { NET_FLIPS = 64 };
+
 /* Engine events below this number are the router's, the others and programs
  * the client's. */
 enum { ENGINE_CLIENT = 64 };
@@ -75,6 +77,14 @@ struct net_client_ops {
 	 * of bits that it has there.  Both or none of this and the next. */
 	void (*on_hurt)(struct net *n, struct sim_worker *w, packet_id p,
 		uint32_t bit, uint32_t bits);
+	/*
+	 * Of links that retry: whether the far end's check finds some flipped
+	 * bits of a packet's copy, NET_FLIPS at most.  Where it does not, the
+	 * packet is what they have made of it from there on.  NULL: it finds
+	 * all.
+	 */
+	bool (*is_found)(struct net *n, struct sim_worker *w, packet_id p,
+		const uint32_t *bit, uint32_t n_bits, uint32_t bits);
 	/* A link of a site has died or returned; may be NULL, and is then no
 	 * event. */
 	void (*on_link)(struct net *n, struct sim_worker *w, site_id s,

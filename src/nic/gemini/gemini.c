@@ -97,6 +97,9 @@ static const struct nic_counter counters[] = {
 		true },
 	{ "no buffer posted for a send", COUNT_OF(status[GEMINI_NO_BUFFER]),
 		true },
+	{ "marked", COUNT_OF(marked), false },
+	{ "corrected", COUNT_OF(corrected), false },
+	{ "uncorrectable", COUNT_OF(uncorrectable), false },
 	{ "timeouts", COUNT_OF(status[GEMINI_TIMED_OUT]), false },
 	{ "completion queue overrun", COUNT_OF(overruns), true },
 	{ .key = NULL },
@@ -180,6 +183,10 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	struct nic_at a = nic_at(net->client_state, w, s, t);
 
 	gem_load(&a, id)->fifo = fifo;
+	if (net->packets[id].flags & PACKET_HURT) {
+		gem_harm_drop(&a, id);
+		return;
+	}
 	gem_here(&a)->inside++;
 	gem_post(&a,
 		tail + (gem_load(&a, id)->is_response ? gem_params(&a)->response
@@ -236,6 +243,7 @@ static const struct net_client_ops client = {
 	.on_event = on_event,
 	.on_copy = nic_on_copy,
 	.on_lost = nic_on_lost,
+	.is_found = gem_harm_is_found,
 	.on_quiesce = gem_harm_on_quiesce,
 };
 
@@ -271,7 +279,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	const struct gemini *x = (const struct gemini *)nic;
 	struct gem_node *n = node;
 
-	n->is_faulty = nic->net->faults != NULL;
+	gem_harm_init(nic, n, s);
 	n->is_mortal = host_dies_at(nic->host, s) != SIM_NEVER;
 	slots_init(&n->lines, sizeof(struct gem_line));
 	slots_init(&n->transactions, sizeof(struct gem_transaction));
@@ -346,7 +354,7 @@ const struct nic_ops gemini_ops = {
 	.name = "gemini",
 	.title = "Gemini interface",
 	.can = NIC_ATOMICS | NIC_FETCHES,
-	.has = "any-side",
+	.has = "any-side checked-chips",
 	.size = sizeof(struct gemini),
 	.node_size = sizeof(struct gem_node),
 	.params = params,

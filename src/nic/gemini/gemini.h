@@ -68,6 +68,7 @@ enum gemini_status {
 	GEMINI_UNALIGNED, /* an atomic operation, not on a word */
 	GEMINI_TIMED_OUT, /* not answered */
 	GEMINI_NO_BUFFER, /* the receiver has posted none */
+	GEMINI_BAD_WORD, /* of a table has two bad bits */
 	GEMINI_STATUSES,
 };
 

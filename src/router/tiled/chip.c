@@ -120,6 +120,33 @@ static inline uint32_t size_on(const struct tiled *d,
 	       p->size % d->link->row;
 }
 
+/* A packet leaves the chip, which may have damaged it. */
+static void mark(const struct tiled *d, struct sim_worker *w,
+	const struct tiled_chip *s, packet_id id)
+{
+	struct faults *f = d->router.net->faults;
+
+	if (f && faults_is_marked(f, w->id, s->id))
+		d->packets[id].flags |= PACKET_HURT;
+}
+
+/* To a node over a wire that may be dead: whether it is lost. */
+static bool is_lost(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
+	uint32_t channel, port_id port, packet_id id, sim_time start)
+{
+	const struct net_sending x = { .id = id,
+		.site = s->id,
+		.port = port,
+		.class = tiled_wire(d, s->id, port)->class,
+		.channel = channel,
+		.tokens = (uint32_t)d->full,
+		.t = start,
+		.tail = start };
+
+	mark(d, w, s, id);
+	return net_is_lost(d->router.net, w, &x);
+}
+
 /* Over a link that has faults or retries: when the head arrives, or SIM_NEVER.
  */
 static sim_time send(struct tiled *d, struct sim_worker *w,
@@ -136,7 +163,10 @@ static sim_time send(struct tiled *d, struct sim_worker *w,
 		.tokens = (uint32_t)d->full,
 		.t = x->start,
 		.tail = x->end };
-	struct net_sent sent = net_send(d->router.net, w, &sending);
+	struct net_sent sent;
+
+	mark(d, w, s, id);
+	sent = net_send(d->router.net, w, &sending);
 
 	o->bytes[channel] += (uint64_t)sent.resent * sending.bytes;
 	o->free_at = inner_max(o->free_at, sent.free_at);
@@ -193,15 +223,7 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 	p->head = inner_max(start + d->how.packet, end) + latency;
 	booked_note(d, id, s->id, "out by", port);
 	booked_depart(d, id, wire->class, t, start);
-	if (d->is_faulty && net_is_lost(d->router.net, w,
-				    &(struct net_sending){ .id = id,
-					    .site = s->id,
-					    .port = port,
-					    .class = wire->class,
-					    .channel = channel,
-					    .tokens = (uint32_t)d->full,
-					    .t = start,
-					    .tail = p->head - latency }))
+	if (d->is_faulty && is_lost(d, w, s, channel, port, id, start))
 		return;
 	sim_post(w, wire->peer, start + latency,
 		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
