@@ -83,7 +83,7 @@ for source in *.c; do
 		start "$name-static" $machine
 	grep -q "^digest  *$digest\$" "$tmp/out" ||
 		complain "static: exit code $code, other digest"
-	if [ $machine = qsnet2-16 ]; then
+	if [ "$machine" = qsnet2-16 ]; then
 		start "$name" $machine --shape 1
 		[ $code -eq 0 ] || complain "one node: exit code $code"
 	fi
@@ -149,6 +149,21 @@ compile shared stuck.c -o stuck &&
 [ $code -eq 3 ] && grep -q 'invalid descriptor' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 report "programs that wait for ever have exit code 3, and are told why"
+
+# Whoever waits for a message that nobody sends is named, also in JSON.
+sed '/weft_msg_receive(/s/TAG_TOKEN/TAG_TOKEN + 7/' ring.c >stuck.c
+compile shared stuck.c -o stuck &&
+	start stuck bgq-board --shape 4x4 --json
+[ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
+[ "$(value ending)" = stalled ] || complain "ending: $(value ending)"
+grep -q '"call": "weft_msg_receive from [0-9]*, tag [0-9]*"' "$tmp/out" ||
+	complain "said: $(cat "$tmp/out")"
+grep -q '"since_ns": [0-9]' "$tmp/out" || complain "since when is not said"
+[ "$(value waiters)" -ge 1 ] || complain "$(value waiters) waiters"
+start stuck bgq-board --shape 4x4
+grep -q '^waiting  *node 0.*weft_msg_receive from' "$tmp/out" ||
+	complain "said: $(cat "$tmp/out")"
+report "programs that wait for ever are named with the call that they are in"
 
 # A queue that the card stops is told of: here there is no such node.
 sed 's/weft_node() + 1/weft_nodes()/' elan_pipeline.c >lost.c

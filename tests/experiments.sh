@@ -47,6 +47,12 @@ everywhere mirror bytes=1000
 everywhere alltoall bytes=1304
 everywhere alltoall bytes=1304 driver=messages data=synthetic
 everywhere storm count=60
+for machine in 'bgq --shape 3x2x2' 'qsnet2-16 --shape 7' \
+	'torus --shape 3x2x2' 'gemini --shape 2x2x1'; do
+	works $machine stream procs=2 bytes=1000 rounds=5 both=yes places=2
+	works $machine sweep procs=2 max=2KiB rounds=2 burst=3
+done
+report 'several processes of a node send to their peers'
 for machine in 'bgq --shape 3x2x2' 'torus --shape 3x2x2' 'dragonfly' \
 	'gemini --shape 3x2x1'; do
 	for keys in 'via=nic way=out' 'via=nic way=in' 'via=msg'; do
@@ -122,6 +128,7 @@ refused 'want fewer places' bgq-board stream bytes=64MiB rounds=100
 refused 'nic.kind elan4' bgq-board events
 refused 'node 3 has no neighbours' qsnet2-16 fan node=3
 refused 'no atomic operations' bgq-board amo
+refused 'at most 8 processes' gemini stream procs=9
 refused 'only 4 nodes' gemini --shape 3x1x1 amo senders=5
 printf 'schema: 1\nmachine: bare\ntopology:\n  kind: torus\n  shape: [4]\n' \
 	>"$tmp/bare.yaml"

@@ -354,6 +354,7 @@ static bool has_fired(void *arg, uint64_t *seen)
 
 bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
 {
+	PROGRAM_CALL("elan_wait_event, queue #", q->id, 0);
 	struct fired f = { cq_card(), program_host(), program_node(), q->id, at,
 		value };
 	uint64_t seen;

@@ -217,6 +217,7 @@ static sim_time deadline_of(uint64_t milliseconds)
 gni_return_t GNI_CqWaitEvent(
 	gni_cq_handle_t cq, uint64_t timeout, gni_cq_entry_t *entry)
 {
+	PROGRAM_CALL("GNI_CqWaitEvent", 0, 0);
 	struct gni_queue *q = gni_find_cq(cq);
 	sim_time deadline = deadline_of(timeout);
 	gni_return_t code;

@@ -360,6 +360,7 @@ bool weft_msg_is_done(struct weft_msg *msg, struct weft_msg_done *done)
 
 void weft_msg_wait(struct weft_msg *msg, struct weft_msg_done *done)
 {
+	PROGRAM_CALL("weft_msg_wait", 0, 0);
 	struct msg_state *m = msg_state(msg);
 
 	m->awaited = *done;
@@ -374,6 +375,7 @@ int weft_msg_put(struct weft_msg *msg, uint32_t rank, uint64_t to,
 	uint64_t from, uint64_t bytes, uint32_t counter,
 	struct weft_msg_done *done)
 {
+	PROGRAM_CALL("weft_msg_put to #", rank, 0);
 	struct msg_state *m = msg_state(msg);
 	int code = msg_check(m, rank, to, bytes);
 
@@ -402,6 +404,7 @@ int weft_msg_put(struct weft_msg *msg, uint32_t rank, uint64_t to,
 int weft_msg_get(struct weft_msg *msg, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, struct weft_msg_done *done)
 {
+	PROGRAM_CALL("weft_msg_get from #", rank, 0);
 	struct msg_state *m = msg_state(msg);
 	struct weft_msg_done mine = { 0 };
 	int code = msg_check(m, rank, from, bytes);
@@ -443,6 +446,7 @@ int weft_msg_expect(struct weft_msg *msg, uint32_t counter, uint64_t bytes)
 
 int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
 {
+	PROGRAM_CALL("weft_msg_wait_counter #", counter, 0);
 	struct msg_state *m = msg_state(msg);
 
 	if (!m->ops || counter >= WEFT_MSG_COUNTERS)

@@ -59,6 +59,7 @@ void msg_atomic_serve(struct msg_state *m, uint32_t rank)
 int weft_msg_atomic(struct weft_msg *msg, uint32_t rank, uint64_t at,
 	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
 {
+	PROGRAM_CALL("weft_msg_atomic at #", rank, 0);
 	struct msg_state *m = msg_state(msg);
 	int code = msg_check(m, rank, at, 8);
 	struct msg_ask a = {

@@ -43,6 +43,7 @@ static void receive(
 
 int weft_msg_barrier(struct weft_msg *msg)
 {
+	PROGRAM_CALL("weft_msg_barrier", 0, 0);
 	struct msg_state *m = msg_state(msg);
 	uint32_t n = m->n_ranks, k;
 	int code;
@@ -129,6 +130,7 @@ static void give_to_children(struct msg_state *m, uint32_t root, uint32_t bit,
 int weft_msg_broadcast(
 	struct weft_msg *msg, uint32_t root, uint64_t at, uint64_t bytes)
 {
+	PROGRAM_CALL("weft_msg_broadcast from #", root, 0);
 	struct msg_state *m = msg_state(msg);
 	int code = msg_check(m, root, at, bytes);
 	uint32_t place, bit;
@@ -278,6 +280,8 @@ static int reduce(struct msg_state *m, uint32_t root,
 int weft_msg_reduce(struct weft_msg *m, uint32_t root,
 	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
 {
+	PROGRAM_CALL("weft_msg_reduce to #", root, 0);
+
 	if (root == WEFT_MSG_ANY)
 		return EINVAL;
 	return reduce(msg_state(m), root, op, from, to, n);
@@ -286,5 +290,7 @@ int weft_msg_reduce(struct weft_msg *m, uint32_t root,
 int weft_msg_allreduce(struct weft_msg *m, enum weft_msg_reduction op,
 	uint64_t from, uint64_t to, uint64_t n)
 {
+	PROGRAM_CALL("weft_msg_allreduce", 0, 0);
+
 	return reduce(msg_state(m), WEFT_MSG_ANY, op, from, to, n);
 }

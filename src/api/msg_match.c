@@ -417,6 +417,9 @@ int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
 {
 	struct msg_state *m = msg_state(msg);
 
+	PROGRAM_CALL("weft_msg_finish of what is for or from #, tag #", r->rank,
+		r->tag);
+
 	if (!m->ops)
 		return EBADF;
 	while (r->state != STATE_DONE)
@@ -430,6 +433,7 @@ int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
 int weft_msg_send(struct weft_msg *m, uint32_t rank, uint32_t tag,
 	uint64_t from, uint64_t bytes)
 {
+	PROGRAM_CALL("weft_msg_send to #, tag #", rank, tag);
 	struct weft_msg_request r;
 	int code = weft_msg_send_start(m, rank, tag, from, bytes, &r);
 
@@ -439,6 +443,7 @@ int weft_msg_send(struct weft_msg *m, uint32_t rank, uint32_t tag,
 int weft_msg_receive(struct weft_msg *m, uint32_t rank, uint32_t tag,
 	uint64_t to, uint64_t max, struct weft_msg_status *status)
 {
+	PROGRAM_CALL("weft_msg_receive from #, tag #", rank, tag);
 	struct weft_msg_request r;
 	int code = weft_msg_receive_start(m, rank, tag, to, max, &r);
 

@@ -229,6 +229,7 @@ static bool is_not(void *arg, uint64_t *seen)
 
 void spi_wait_packet(MUSPI_RecFifo_t *fifo)
 {
+	PROGRAM_CALL("spi_wait_packet, FIFO #", fifo->id, 0);
 	struct look l = {
 		.nic = unit(),
 		.node = program_node(),
@@ -269,6 +270,7 @@ static bool is_up(void *arg, uint64_t *seen)
 
 uint64_t spi_wait_interrupt(uint64_t mask)
 {
+	PROGRAM_CALL("spi_wait_interrupt", 0, 0);
 	const uint64_t errors = (UINT64_C(1) << MU_ERRORS) - 1;
 	const struct poll_loop at_once = { .period = 1 };
 	struct look l = {

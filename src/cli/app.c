@@ -230,6 +230,7 @@ static void print_json(
 	json_count(&j, "threads", r->threads);
 	json_text(&j, "ending", ending_of(r));
 	json_text(&j, "says", a->says);
+	run_waiting_json(&j, &r->result);
 	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
 	json_text(&j, "digest", text);
 	json_real(&j, "sim_time_ns", (double)a->tells.end / SIM_NS);
@@ -254,6 +255,7 @@ static void print_text(
 	if (r->result.knot[0])
 		fprintf(f, "these buffers wait for each other:\n%s",
 			r->result.knot);
+	run_waiting_text(f, &r->result);
 	if (a->says[0])
 		fprintf(f, "%s\n", a->says);
 	fprintf(f,
@@ -285,6 +287,8 @@ static int tell(
 		print_text(r, args, out.file);
 	if (cli_out_close(&out, e) || run_book_missed(args, r->system->net, e))
 		return -1;
+	if (r->result.ending == LOAD_STALLED)
+		return err_set_code(e, EXIT_DEADLOCK, "%s", r->result.why);
 	if (r->result.ending != LOAD_FINISHED)
 		return run_ending_code(r->result.ending);
 	return of(r->load)->is_right ? EXIT_FINISHED : EXIT_ANSWER_NO;

@@ -101,6 +101,7 @@ static const char *const ending_name[] = {
 	[LOAD_DEADLOCKED] = "deadlocked",
 	[LOAD_SATURATED] = "saturated",
 	[LOAD_STOPPED] = "stopped",
+	[LOAD_STALLED] = "stalled",
 };
 
 static const int ending_code[] = {
@@ -108,6 +109,7 @@ static const int ending_code[] = {
 	[LOAD_DEADLOCKED] = EXIT_DEADLOCK,
 	[LOAD_SATURATED] = EXIT_LIMIT,
 	[LOAD_STOPPED] = EXIT_STOPPED,
+	[LOAD_STALLED] = EXIT_DEADLOCK,
 };
 
 const char *run_ending_name(enum load_ending e)
@@ -156,6 +158,53 @@ static void json_lines(struct json *j, const char *key, const char *text)
 	json_end(j, ']');
 }
 
+void run_waiting_text(FILE *f, const struct load_result *l)
+{
+	uint64_t told = 0;
+	uint32_t i;
+
+	for (i = 0; i < l->n_waiting; i++) {
+		const struct load_waiting *w = &l->waiting[i];
+
+		fprintf(f, "%-12snode %u", i ? "" : "waiting", w->first.node);
+		if (w->first.thread)
+			fprintf(f, ", thread %u", w->first.thread);
+		fprintf(f, ": %s, since %.3f us", w->first.what,
+			ns(w->first.since) / 1e3);
+		if (w->same > 1)
+			fprintf(f, " (and %" PRIu64 " other%s)", w->same - 1,
+				cli_s(w->same - 1));
+		fputs("\n", f);
+		told += w->same;
+	}
+	if (told < l->n_waiters)
+		fprintf(f, "            and %" PRIu64 " more\n",
+			l->n_waiters - told);
+}
+
+void run_waiting_json(struct json *j, const struct load_result *l)
+{
+	uint32_t i;
+
+	if (!l->n_waiters)
+		return;
+	json_count(j, "waiters", l->n_waiters);
+	json_array(j, "waiting");
+	for (i = 0; i < l->n_waiting; i++) {
+		const struct load_waiting *w = &l->waiting[i];
+
+		json_object(j, NULL);
+		json_count(j, "node", w->first.node);
+		json_count(j, "process", w->first.process);
+		json_count(j, "thread", w->first.thread);
+		json_text(j, "call", w->first.what);
+		json_real(j, "since_ns", ns(w->first.since));
+		json_count(j, "same", w->same);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+}
+
 static void json_results(
 	struct json *j, const struct cli_args *a, const struct machine_run *r)
 {
@@ -184,6 +233,7 @@ static void json_results(
 		json_real(j, l->figure[i].name, l->figure[i].value);
 	if (l->knot[0])
 		json_lines(j, "cycle", l->knot);
+	run_waiting_json(j, l);
 	run_links_json(j, r);
 	json_end(j, '}');
 }
@@ -333,6 +383,7 @@ static void print_text(
 	fprintf(f, ": %s\n", ending_name[l->ending]);
 	if (l->knot[0])
 		fprintf(f, "these buffers wait for each other:\n%s", l->knot);
+	run_waiting_text(f, l);
 	print_figures(a, r, f);
 	fprintf(f,
 		"simulated   %.3f us in %.2f s on %u thread%s: %" PRIu64
@@ -361,6 +412,8 @@ static int tell(
 		(a->links && run_links_write(a->links, r, e)) ||
 		run_book_missed(a, r->system->net, e))
 		return -1;
+	if (r->result.ending == LOAD_STALLED)
+		return err_set_code(e, EXIT_DEADLOCK, "%s", r->result.why);
 	return ending_code[r->result.ending];
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "machine/run.h"
+#include "out/json.h"
 
 /*
  * Opens a run and performs it: s says what to run, the command line the rest.
@@ -12,6 +13,10 @@
  */
 int run_perform(struct machine_run *r, const struct cli_args *a,
 	struct machine_run_setup *s, struct err *e);
+
+/* Programs that wait for ever: nothing where there are none. */
+void run_waiting_text(FILE *f, const struct load_result *l);
+void run_waiting_json(struct json *j, const struct load_result *l);
 
 const char *run_ending_name(enum load_ending e);
 int run_ending_code(enum load_ending e);

@@ -177,40 +177,99 @@ uint32_t host_n_dead(const struct host *h)
 	return atomic_load_explicit(&h->n_dead, memory_order_relaxed);
 }
 
-/* Of the first node that has one, the one on the lowest thread. */
-static const struct program *first_running(const struct host *h)
+/* A call with its numbers. */
+static void describe_call(const struct program *p, char *text, size_t size)
+{
+	const char *s = p->call;
+	uint32_t arg = 0;
+	size_t n = 0;
+
+	for (; *s && n + 1 < size; s++) {
+		uint32_t v = p->call_args[arg % 2];
+
+		if (*s != '#') {
+			text[n++] = *s;
+			continue;
+		}
+		arg++;
+		n += (size_t)snprintf(
+			text + n, size - n, v == UINT32_MAX ? "any" : "%u", v);
+	}
+	text[n < size ? n : size - 1] = '\0';
+}
+
+static void describe(const struct program *p, struct host_waiting *w)
+{
+	uint64_t word = 0;
+
+	*w = (struct host_waiting){
+		.node = p->node,
+		.process = p->thread / host_threads_each(p->host),
+		.thread = p->thread,
+		.since = p->now,
+	};
+	if (p->call) {
+		describe_call(p, w->what, sizeof(w->what));
+	} else if (p->state != STATE_POLLING) {
+		snprintf(w->what, sizeof(w->what), "waiting for a time");
+	} else if (p->test) {
+		snprintf(w->what, sizeof(w->what), "polling a register");
+	} else {
+		memory_load(&node_of(p)->memory, MEMORY_CORE, p->at, &word);
+		snprintf(w->what, sizeof(w->what),
+			"polling the word at 0x%" PRIx64 ", which is %" PRIu64,
+			p->at, word);
+	}
+}
+
+static bool is_running(const struct program *p)
+{
+	return p->state != STATE_ENDED && p->state != STATE_DEAD;
+}
+
+/* The next thread of a node that has one running, from some thread on. */
+static const struct program *next_running(const struct node *n, uint32_t from)
 {
 	const struct program *p, *found = NULL;
+
+	for (p = n->programs; p; p = p->next)
+		if (is_running(p) && p->thread >= from &&
+			(!found || p->thread < found->thread))
+			found = p;
+	return found;
+}
+
+void host_each_waiting(const struct host *h,
+	void (*f)(void *arg, const struct host_waiting *w), void *arg)
+{
+	const struct program *p;
+	struct host_waiting w;
 	site_id i;
 
-	for (i = 0; i < h->n_nodes && !found; i++)
-		for (p = h->nodes[i].programs; p; p = p->next)
-			if (p->state != STATE_ENDED && p->state != STATE_DEAD &&
-				(!found || p->thread < found->thread))
-				found = p;
-	return found;
+	for (i = 0; i < h->n_nodes; i++) {
+		p = next_running(&h->nodes[i], 0);
+		for (; p; p = next_running(&h->nodes[i], p->thread + 1u)) {
+			describe(p, &w);
+			f(arg, &w);
+		}
+	}
 }
 
 void host_describe_waiting(const struct host *h, char *text, size_t size)
 {
-	const struct program *p = first_running(h);
-	uint64_t word = 0;
+	const struct program *p = NULL;
+	struct host_waiting w;
+	site_id i;
 
+	for (i = 0; i < h->n_nodes && !p; i++)
+		p = next_running(&h->nodes[i], 0);
 	if (!p) {
 		snprintf(text, size, "no program is waiting");
-	} else if (p->state != STATE_POLLING) {
-		snprintf(text, size, "node %u, thread %u: waiting for a time",
-			p->node, p->thread);
-	} else if (p->test) {
-		snprintf(text, size, "node %u, thread %u: polling a register",
-			p->node, p->thread);
-	} else {
-		memory_load(&node_of(p)->memory, MEMORY_CORE, p->at, &word);
-		snprintf(text, size,
-			"node %u, thread %u: polling the word at 0x%" PRIx64
-			", which is %" PRIu64,
-			p->node, p->thread, p->at, word);
+		return;
 	}
+	describe(p, &w);
+	snprintf(
+		text, size, "node %u, thread %u: %s", w.node, w.thread, w.what);
 }
 
 uint64_t host_held(const struct host *h)

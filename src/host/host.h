@@ -101,6 +101,17 @@ uint32_t host_n_dead(const struct host *h);
  * runs. */
 uint32_t host_n_running(const struct host *h);
 
+/* One of them. */
+struct host_waiting {
+	site_id node;
+	uint32_t process, thread;
+	sim_time since;
+	char what[96]; /* "weft_msg_receive from 1, tag 7" */
+};
+
+/* All of them, node by node; only while nothing runs. */
+void host_each_waiting(const struct host *h,
+	void (*f)(void *arg, const struct host_waiting *w), void *arg);
 /* Says of the first of them who it is and what it waits for. */
 void host_describe_waiting(const struct host *h, char *text, size_t size);
 

@@ -70,6 +70,11 @@ struct program {
 
 	struct watch watch;
 	struct program *next_watching;
+
+	/* the call that it is in: see PROGRAM_CALL() */
+	const char *call;
+	uint32_t call_depth;
+	uint32_t call_args[2];
 };
 
 /* What a node's interface runs: see host/card.h. */

@@ -406,3 +406,24 @@ bool program_atomic(
 	return node_atomic(p->host, p->worker, p->node, p->now, MEMORY_CORE, op,
 		at, operand, old);
 }
+
+int program_call_begin(const char *text, uint32_t a, uint32_t b)
+{
+	struct program *p = host_self();
+
+	if (!p->call_depth++) {
+		p->call = text;
+		p->call_args[0] = a;
+		p->call_args[1] = b;
+	}
+	return 1;
+}
+
+void program_call_end(const int *is_open)
+{
+	struct program *p = host_self();
+
+	(void)is_open;
+	if (!--p->call_depth)
+		p->call = NULL;
+}

@@ -131,4 +131,18 @@ bool program_poll_before(bool (*test)(void *arg, uint64_t *seen), void *arg,
 void program_watch(uint64_t at, uint64_t bytes,
 	void (*on_write)(void *arg, uint64_t at, size_t n), void *arg);
 
+/*
+ * In a library's function: until the end of the block the program is in this
+ * call, which is told where it waits for ever.  A # stands for a number, of
+ * which there are at most two; UINT32_MAX is "any".  Of calls inside each other
+ * the outer one counts.
+ */
+#define PROGRAM_CALL(text, a, b)                                               \
+	__attribute__((cleanup(program_call_end), unused))                     \
+	const int program_call_is_open =                                       \
+		program_call_begin(text, (uint32_t)(a), (uint32_t)(b))
+
+int program_call_begin(const char *text, uint32_t a, uint32_t b);
+void program_call_end(const int *is_open);
+
 #endif

@@ -475,60 +475,6 @@ static void make_outages(
 		f->link[f->outage[i].link].outage = (uint32_t)i;
 }
 
-/* When a part goes: what is announced waits for its reload. */
-static sim_time leaves_at(const struct faults *f, const struct fault_event *e)
-{
-	size_t i;
-
-	for (i = 0; e->is_announced && i < f->n_reloads; i++)
-		if (f->reload[i].stop >= e->at)
-			return f->reload[i].load;
-	return e->at;
-}
-
-static int by_death(const void *a, const void *b)
-{
-	const struct fault_death *x = a, *y = b;
-
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
-/* Of each site the first one. */
-static void keep_first(struct faults *f)
-{
-	size_t i, n = 0;
-
-	if (f->n_deaths)
-		qsort(f->death, f->n_deaths, sizeof(*f->death), by_death);
-	for (i = 0; i < f->n_deaths; i++)
-		if (!n || f->death[n - 1].site != f->death[i].site)
-			f->death[n++] = f->death[i];
-	f->n_deaths = n;
-}
-
-static void note_deaths(
-	struct faults *f, const struct fault_plan *p, const struct topo *t)
-{
-	const struct fault_event *e = p->event;
-	router_id site;
-	size_t i;
-
-	for (i = 0; i < p->n_events; i++) {
-		uint32_t k;
-
-		for (k = 0; !e[i].returns && part_site(t, &e[i].part, k, &site);
-			k++) {
-			f->death = mem_grow(
-				f->death, f->n_deaths + 1, sizeof(*f->death));
-			f->death[f->n_deaths++] = (struct fault_death){ site,
-				leaves_at(f, &e[i]) };
-		}
-	}
-	keep_first(f);
-}
-
 struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	uint64_t seed, uint32_t n_workers)
 {
@@ -549,7 +495,7 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	if (p->is_managed)
 		faults_plan_reloads(f, p, t);
 	find_blind(f, p, t);
-	note_deaths(f, p, t);
+	faults_note_deaths(f, p, t);
 	if (f->chips)
 		f->chip = map_alloc(t->n_routers * sizeof(*f->chip));
 	for (r = 0; f->chip && r < t->n_routers; r++)

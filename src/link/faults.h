@@ -223,6 +223,9 @@ void faults_free(struct faults *f);
 /* Plans what management does, and when what was announced leaves. */
 void faults_plan_reloads(
 	struct faults *f, const struct fault_plan *p, const struct topo *t);
+/* Then: when sites die. */
+void faults_note_deaths(
+	struct faults *f, const struct fault_plan *p, const struct topo *t);
 /* The links that the tables of reload i avoid, by router: a mask of ports each.
  * Returns how many are there, with both directions counted as one. */
 uint32_t faults_avoided(const struct faults *f, const struct topo *t, size_t i,

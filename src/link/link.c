@@ -318,19 +318,24 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	return 0;
 }
 
-bool link_retry_binds(const struct link_rules *r)
+bool link_retry_binds(const struct link_rules *r, int64_t packets)
 {
 	struct retry_packet x = { .gap = r->gap };
+	struct retry_tokens k = { packets, 1 };
 	uint32_t w, i;
 
-	for (w = 0; w < TOPO_MAX_WIRES; w++)
-		if (r->latency[w] > x.latency)
-			x.latency = r->latency[w];
+	for (w = 0; w < TOPO_MAX_WIRES; w++) {
+		if (r->latency[w] <= x.latency)
+			continue;
+		x.latency = r->latency[w];
+		k.back = 2 * x.latency - r->logic[w];
+	}
 	for (i = 0; i < r->row; i++) {
 		x.ser = r->ser[i];
 		x.chunks = r->chunks[i];
 		if (x.ser && x.chunks <= r->max_chunks &&
-			retry_binds(&r->retry, r->max_chunks, &x, r->longest))
+			retry_binds(
+				&r->retry, r->max_chunks, &x, r->longest, &k))
 			return true;
 	}
 	return false;

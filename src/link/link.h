@@ -112,8 +112,9 @@ struct link_rules {
 int link_rules_init(struct link_rules *r, const struct link_params *p,
 	const struct topo *t, struct err *e);
 void link_rules_fini(struct link_rules *r);
-/* Whether replay buffers are so small that links wait without any error. */
-bool link_retry_binds(const struct link_rules *r);
+/* Whether replay buffers are so small that links wait without any error, of
+ * senders that have tokens for so many packets. */
+bool link_retry_binds(const struct link_rules *r, int64_t packets);
 
 /* What a payload takes on the wire: whole words, and all that goes with
  * them, but no gap. */

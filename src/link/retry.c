@@ -252,12 +252,15 @@ struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 }
 
 bool retry_binds(const struct retry_params *p, uint32_t full,
-	const struct retry_packet *x, sim_time longest)
+	const struct retry_packet *x, sim_time longest,
+	const struct retry_tokens *k)
 {
 	/* a packet's place is taken from its grant to its acknowledgement */
 	sim_time whole = x->ser + x->gap, held = longest + 2 * x->latency;
 	int64_t n = (held + whole - 1) / whole;
+	int64_t most = k->packets * ((held + k->back - 1) / k->back);
 
+	n = most < n ? most : n;
 	return (n - 1) * weight(p, x->chunks) + weight(p, full) > p->window ||
 	       n >= INT64_C(1) << p->numbers;
 }

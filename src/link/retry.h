@@ -104,9 +104,17 @@ struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	const struct retry_luck *luck);
 void retry_fini(struct link_retry *q);
 
+/* Packets that a sender has tokens for, and the least time after which the
+ * token of one is back. */
+struct retry_tokens {
+	int64_t packets;
+	sim_time back;
+};
+
 /* Whether packets of some size on some wire would ever wait for the window
  * where none is hit; longest is the longest serialisation. */
 bool retry_binds(const struct retry_params *p, uint32_t full,
-	const struct retry_packet *x, sim_time longest);
+	const struct retry_packet *x, sim_time longest,
+	const struct retry_tokens *k);
 
 #endif

@@ -269,6 +269,8 @@ static void a_full_replay_buffer_holds_the_link(void **state)
 	struct world w = { .p = defaults() };
 	const struct retry_luck luck = { fate, is_ack_lost, &w, false };
 	struct retry_packet x = { 0, 20 * NS, GAP, 199 * NS, 1 };
+	const struct retry_tokens many = { 1000, 200 * NS };
+	const struct retry_tokens few = { 1, 399 * NS };
 	struct link_retry q = { 0 };
 	struct retry_done d = { 0 };
 	uint32_t i;
@@ -276,7 +278,9 @@ static void a_full_replay_buffer_holds_the_link(void **state)
 	(void)state;
 	w.p.window = 4;
 	w.p.unit = RETRY_PACKETS;
-	assert_true(retry_binds(&w.p, FULL, &x, x.ser));
+	assert_true(retry_binds(&w.p, FULL, &x, x.ser, &many));
+	/* a sender that has no tokens for more never fills it */
+	assert_false(retry_binds(&w.p, FULL, &x, x.ser, &few));
 	for (i = 0; i < 4; i++) {
 		d = retry_send(&q, &w.p, FULL, &x, &luck);
 		x.t = d.free_at;
@@ -294,7 +298,7 @@ static void a_full_replay_buffer_holds_the_link(void **state)
 	assert_int_equal(d.free_at, 20 * NS + 2 * 199 * NS);
 	retry_fini(&q);
 	w.p.numbers = 8;
-	assert_false(retry_binds(&w.p, FULL, &x, x.ser));
+	assert_false(retry_binds(&w.p, FULL, &x, x.ser, &many));
 }
 
 static enum retry_fate dead_until(

@@ -66,6 +66,11 @@
 	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \
 		"number of processes per node, with via=msg")
 
+#define KEY_LANES(at)                                                          \
+	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \
+		"number of processes per node, each with its peer on the "     \
+		"other node, with via=nic")
+
 /* ... and where its programs run. */
 #define KEY_CPU(at)                                                            \
 	KEY_COUNT("cpu", at, "0", 0, HOST_THREADS - 1,                         \

@@ -18,6 +18,7 @@ enum load_ending {
 	LOAD_DEADLOCKED,
 	LOAD_SATURATED,
 	LOAD_STOPPED,
+	LOAD_STALLED, /* programs wait for what never comes */
 	LOAD_ENDLESS, /* too long for the network's clocks: an error */
 };
 
@@ -27,7 +28,13 @@ struct load_figure {
 	double value;
 };
 
-enum { LOAD_MAX_FIGURES = 64, LOAD_KNOT_TEXT = 4096 };
+enum { LOAD_MAX_FIGURES = 64, LOAD_KNOT_TEXT = 4096, LOAD_MAX_WAITING = 16 };
+
+/* Programs that wait for the same thing: the first of them. */
+struct load_waiting {
+	struct host_waiting first;
+	uint64_t same; /* how many there are, it included */
+};
 
 struct load_result {
 	enum load_ending ending;
@@ -45,6 +52,11 @@ struct load_result {
 	struct load_figure figure[LOAD_MAX_FIGURES];
 	uint32_t n_figures;
 	char knot[LOAD_KNOT_TEXT]; /* where it is deadlocked */
+	/* Where it is stalled: in a word, and who waits. */
+	char why[480];
+	struct load_waiting waiting[LOAD_MAX_WAITING];
+	uint32_t n_waiting;
+	uint64_t n_waiters; /* in all */
 };
 
 /* What a running workload tells, now and then. */

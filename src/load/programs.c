@@ -180,9 +180,28 @@ void programs_fini(struct load *l)
 		map_free(p->arrivals, l->net->n_workers * sizeof(*p->arrivals));
 }
 
+static void add_waiting(void *arg, const struct host_waiting *w)
+{
+	struct load_result *r = arg;
+	uint32_t i = 0;
+
+	r->n_waiters++;
+	while (i < r->n_waiting &&
+		strcmp(r->waiting[i].first.what, w->what) != 0)
+		i++;
+	if (i == LOAD_MAX_WAITING)
+		return;
+	if (i == r->n_waiting)
+		r->waiting[r->n_waiting++].first = *w;
+	r->waiting[i].same++;
+}
+
 void programs_report(const struct programs *p, struct load_result *r)
 {
 	uint32_t i;
+
+	if (p->is_stalled)
+		host_each_waiting(p->load.host, add_waiting, r);
 
 	r->via = "nic";
 	for (i = 0; p->arrivals && i < p->load.net->n_workers; i++)

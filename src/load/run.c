@@ -1,5 +1,6 @@
 #include "load/load.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -268,7 +269,14 @@ int load_run(struct load *l, struct load_result *r, struct err *e)
 	if (net_audit(l->net, e))
 		return -1;
 	l->ops->report(l, r);
-	if (r->ending == LOAD_FINISHED && l->ops->check)
-		return l->ops->check(l, e);
+	if (r->ending != LOAD_FINISHED || !l->ops->check ||
+		!l->ops->check(l, e))
+		return 0;
+	if (e->code != EXIT_DEADLOCK)
+		return -1;
+	/* not an error of ours, but how it ends */
+	r->ending = LOAD_STALLED;
+	snprintf(r->why, sizeof(r->why), "%s", e->text);
+	*e = (struct err){ 0 };
 	return 0;
 }

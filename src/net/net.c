@@ -199,8 +199,13 @@ static void set_rules(struct net *n, const struct net_setup *s)
 /* Replay is looked at where it can make a difference. */
 static bool has_retry(const struct link_rules *r, const struct net_setup *s)
 {
+	const struct router_ops *ops =
+		s->router->switches ? s->router->switches : s->router->kind;
+	int64_t packets =
+		ops->sent_packets ? ops->sent_packets(s->router) : INT32_MAX;
+
 	return r->retry.kind == RETRY_REPLAY &&
-	       (s->faults || link_retry_binds(r));
+	       (s->faults || link_retry_binds(r, packets));
 }
 
 /* Which worker simulates which site: each gets equal shares of the nodes, by

@@ -135,6 +135,9 @@ struct router_ops {
 	 * other than by events. */
 	int32_t (*tokens)(
 		const struct router *r, site_id s, port_id p, uint32_t channel);
+	/* Packets, of all channels, that a link's sender has tokens for.  NULL:
+	 * that depends on their sizes. */
+	int64_t (*sent_packets)(const struct net_params *p);
 	/* What a packet takes of them. */
 	int32_t (*charge)(const struct router *r, const struct packet *p,
 		uint32_t channel);

@@ -137,6 +137,8 @@ static void perform(struct machine_run *r, struct report *p)
 	p->is_stopped = r->result.ending == LOAD_STOPPED;
 	if (r->result.ending == LOAD_DEADLOCKED)
 		err_set(&p->e, "the run deadlocked");
+	else if (r->result.ending == LOAD_STALLED)
+		err_set(&p->e, "%s", r->result.why);
 	else if (r->result.ending == LOAD_SATURATED)
 		err_set(&p->e, "the run is saturated");
 	else if (p->is_stopped)

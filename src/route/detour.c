@@ -21,6 +21,10 @@
 #include "route/order.h"
 #include "sim/random.h"
 
+/* What a packet keeps in its way, above the hints; the number is of the tables
+ * that it was started by. */
+enum { MINUS_SHIFT = 16, ORDER_SHIFT = 24, LINK_SHIFT = 32, NUMBER_SHIFT = 57 };
+
 /* Of tables; the first ones' packets have 0, and those without a way. */
 enum { NUMBERS = 127 };
 
@@ -264,11 +268,11 @@ static void detour_start(const struct route *r, struct packet *p)
 
 	if (!((x->dead[p->src] | x->dead[p->dst]) & 1))
 		ways = shortest(x, chip_of(x, p->src), chip_of(x, p->dst));
-	p->way = p->hints | (uint64_t)is_ordered << ORDER_ORDERED |
-		 (uint64_t)link << ORDER_LINK;
+	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
+		 (uint64_t)(link & 0xffffff) << LINK_SHIFT;
 	if (ways)
-		p->way |= (uint64_t)pick(ways, (uint32_t)hash) << ORDER_MINUS |
-			  (uint64_t)x->number << ORDER_NUMBER;
+		p->way |= (uint64_t)pick(ways, (uint32_t)hash) << MINUS_SHIFT |
+			  (uint64_t)x->number << NUMBER_SHIFT;
 }
 
 /* Ports that packets may always wait for: those of closed planes, or on a line
@@ -294,12 +298,12 @@ static struct route_step detour_next(
 	const struct detour *x = of(r);
 	const struct torus *t = x->torus;
 	const uint16_t *y = x->coord[chip_of(x, p->dst)], *here;
-	uint32_t minus = p->way >> ORDER_MINUS & 0xff, k;
-	struct route_step s = { .is_ordered = p->way >> ORDER_ORDERED & 1,
+	uint32_t minus = p->way >> MINUS_SHIFT & 0xff, k;
+	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1,
 		.escape = PACKET_NO_PORT };
 	port_mask safe;
 
-	if ((p->way >> ORDER_NUMBER & NUMBERS) != x->number || at == p->dst)
+	if ((p->way >> NUMBER_SHIFT) != x->number || at == p->dst)
 		return s;
 	if (at < t->first) {
 		s.ports = 1;
@@ -313,7 +317,7 @@ static struct route_step detour_next(
 		if (here[i] == y[i] || (minus >> i & 1) != dir % 2)
 			continue;
 		safe = safe_ports(x, at - t->first, dir);
-		s.escape = pick(safe, (uint32_t)(p->way >> ORDER_LINK));
+		s.escape = pick(safe, p->way >> LINK_SHIFT & 0xffffff);
 		if (!s.is_ordered && in < t->base[t->n_dims] &&
 			safe >> (in ^ 1) & 1)
 			s.escape = in ^ 1; /* straight on in its plane */

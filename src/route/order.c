@@ -7,6 +7,16 @@
 
 #define AT(field) offsetof(struct order, field)
 
+/* What a packet keeps in its way, above the hints. */
+enum {
+	TODO_SHIFT = 16, /* directions to go in, by their places in the order */
+	DIR_SHIFT = 28, /* the one that it goes in */
+	LINK_SHIFT = 32, /* 15 bits: modulo the links of a direction, its
+			  * link */
+	ORDER_SHIFT = 47,
+	LEFT_SHIFT = 48, /* hops that are left in that direction */
+};
+
 static const struct param params[] = {
 	PARAM_ROW(PARAM_TEXT, "order", AT(order), "letters", 0, 0,
 		"order of directions: letters with signs "
@@ -90,6 +100,19 @@ static int set_order(struct order *o, struct err *e)
 		o->torus->letters[o->torus->n_dims - 1]);
 }
 
+/* The least number that all numbers of links divide. */
+static uint32_t common_multiple(const struct torus *t)
+{
+	uint32_t all = 1, i, k;
+
+	for (i = 0; i < t->n_dims; i++) {
+		for (k = all; k % t->n_links[i];)
+			k += all;
+		all = k;
+	}
+	return all;
+}
+
 static int order_init(struct route *r, const struct topo *t, struct err *e)
 {
 	struct order *o = (struct order *)r;
@@ -113,6 +136,9 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	r->has_planes = (uint8_t)o->planes;
 	r->is_loaded = o->planes && o->torus->nodes;
 	o->coord = grid_list(o->torus);
+	o->links = common_multiple(o->torus);
+	for (i = 0; i < 2 * o->torus->n_dims; i++)
+		o->place[o->dir[i]] = (uint8_t)i;
 	for (i = 0; i < o->torus->n_dims; i++)
 		for (p = o->torus->base[i]; p < o->torus->base[i + 1]; p++)
 			o->ports[2 * i + p % 2] |= (port_mask)1 << p;
@@ -151,9 +177,9 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 	return n;
 }
 
-/* The dimensions in which a packet goes down.  If its sender names the way,
- * named has a bit for each tie. */
-static uint32_t find_minus(const struct order *o, const struct packet *p,
+/* The directions in which a packet goes, by their places in the order.  If its
+ * sender names the way, named has a bit for each tie. */
+static uint32_t find_directions(const struct order *o, const struct packet *p,
 	uint32_t hash, uint32_t named)
 {
 	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
@@ -162,21 +188,23 @@ static uint32_t find_minus(const struct order *o, const struct packet *p,
 				? hash
 				: grid_plus((enum grid_ties)o->ties,
 					  x[GRID_PARITY], p->src, 0);
-	uint32_t minus = 0, i;
+	uint32_t todo = 0, i;
 
 	for (i = 0; i < t->n_dims; i++) {
 		bool is_down = y[i] < x[i];
 		uint32_t far = is_down ? x[i] - y[i] : y[i] - x[i];
 
+		if (!far)
+			continue;
 		if (is_tie(t, i, x[i], y[i])) {
 			is_down = !(p->hints ? named & 1 : plus >> i & 1);
 			named >>= 1;
 		} else if (torus_is_ring(t, i) && 2 * far > t->dim[i]) {
 			is_down = !is_down;
 		}
-		minus |= (uint32_t)is_down << i;
+		todo |= 1u << o->place[2 * i + is_down];
 	}
-	return minus;
+	return todo;
 }
 
 static void order_start(const struct route *r, struct packet *p)
@@ -186,29 +214,41 @@ static void order_start(const struct route *r, struct packet *p)
 	uint64_t hash = random_draw(0, p->src, RANDOM_WAY, p->dst).a;
 	uint32_t named = p->hints ? p->hints - 1u : 0;
 	uint32_t ways = n_ways(r, p->src, p->dst);
-	uint32_t link = (uint32_t)(hash >> 32) + named / ways;
+	uint32_t link = ((uint32_t)(hash >> 32) + named / ways) % o->links;
 
-	p->way = p->hints | (uint64_t)is_ordered << ORDER_ORDERED |
-		 (uint64_t)link << ORDER_LINK |
-		 (uint64_t)find_minus(o, p, (uint32_t)hash, named)
-			 << ORDER_MINUS;
+	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
+		 (uint64_t)link << LINK_SHIFT |
+		 (uint64_t)find_directions(o, p, (uint32_t)hash, named)
+			 << TODO_SHIFT;
 	if (r->n_channels > 1)
 		p->kind = PACKET_DYNAMIC; /* the channels are the ring's */
 }
 
-/* The first direction in which hops are left, or ORDER_DIRECTIONS. */
-static uint32_t direction(const struct order *o, const struct packet *p,
-	const uint16_t *x, const uint16_t *y)
+/* Hops from x to y in a direction. */
+static uint32_t hops(
+	const struct torus *t, uint32_t dir, uint32_t x, uint32_t y)
 {
-	uint32_t minus = p->way >> ORDER_MINUS & 0xff, k;
+	uint32_t far = dir % 2 ? x - y : y - x;
 
-	for (k = 0; k < 2 * o->torus->n_dims; k++) {
-		uint32_t d = o->dir[k], i = d / 2;
+	return x != y && (dir % 2 ? x < y : y < x) ? far + t->dim[dir / 2]
+						   : far;
+}
 
-		if (x[i] != y[i] && (minus >> i & 1) == d % 2)
-			return d;
-	}
-	return ORDER_DIRECTIONS;
+/* The next direction, or ORDER_DIRECTIONS; the packet keeps it, with the hops
+ * that are left behind the first. */
+static uint32_t turn(const struct order *o, struct packet *p, const uint16_t *x)
+{
+	uint32_t todo = p->way >> TODO_SHIFT & 0xfff, dir, n;
+
+	if (!todo)
+		return ORDER_DIRECTIONS;
+	dir = o->dir[__builtin_ctz(todo)];
+	n = hops(o->torus, dir, x[dir / 2], coord_of(o, p->dst)[dir / 2]) - 1;
+	todo &= todo - 1;
+	p->way &= ~((uint64_t)0xffff << TODO_SHIFT);
+	p->way |= (uint64_t)todo << TODO_SHIFT | (uint64_t)dir << DIR_SHIFT |
+		  (uint64_t)n << LEFT_SHIFT;
+	return dir;
 }
 
 /* Whether a hop from x, or an earlier one, closes the ring. */
@@ -219,14 +259,23 @@ static bool is_past(
 		       : x == o->torus->dim[dir / 2] - 1 || x < src;
 }
 
-static struct route_step order_next(
-	const struct route *r, struct packet *p, router_id at, port_id in)
+/* The link of a direction that source and destination are hashed to. */
+static port_id hashed_link(
+	const struct order *o, const struct packet *p, uint32_t dir)
 {
-	const struct order *o = of(r);
 	const struct torus *t = o->torus;
-	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
-	struct route_step s = { .is_ordered = p->way >> ORDER_ORDERED & 1 };
-	uint32_t dir, link;
+	uint32_t link = p->way >> LINK_SHIFT & 0x7fff;
+
+	return t->base[dir / 2] + 2 * (link % t->n_links[dir / 2]) + dir % 2;
+}
+
+/* A packet that has to turn, or is at its source or destination. */
+static __attribute__((noinline)) struct route_step step_aside(
+	const struct order *o, struct packet *p, router_id at)
+{
+	const struct torus *t = o->torus;
+	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
+	uint32_t dir;
 
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
@@ -234,21 +283,48 @@ static struct route_step order_next(
 		s.ports = 1; /* a node has one port */
 		return s;
 	}
-	dir = direction(o, p, o->coord[at - t->first], y);
+	dir = turn(o, p, o->coord[at - t->first]);
 	if (dir == ORDER_DIRECTIONS) {
 		s.escape = t->base[t->n_dims] + p->dst % (uint32_t)t->nodes;
 		s.ports = (port_mask)1 << s.escape;
 		return s;
 	}
-	if (r->n_channels > 1)
-		s.channel = is_past(
-			o, dir, o->coord[at - t->first][dir / 2], x[dir / 2]);
-	link = (uint32_t)(p->way >> ORDER_LINK) % t->n_links[dir / 2];
-	s.escape = t->base[dir / 2] + 2 * link + dir % 2;
-	if (o->planes && !s.is_ordered && in < t->base[t->n_dims] &&
-		o->ports[dir] >> (in ^ 1) & 1)
-		s.escape = in ^ 1; /* straight on in its plane */
+	s.escape = hashed_link(o, p, dir);
 	s.ports = s.is_ordered ? (port_mask)1 << s.escape : o->ports[dir];
+	return s;
+}
+
+/* The channel of a step between routers. */
+static uint8_t channel_of(const struct order *o, const struct packet *p,
+	router_id at, const struct route_step *s)
+{
+	uint32_t dir = p->way >> DIR_SHIFT & 0xf;
+
+	if (at < o->torus->first || !s->ports ||
+		s->escape >= o->torus->base[o->torus->n_dims])
+		return 0;
+	return is_past(o, dir, o->coord[at - o->torus->first][dir / 2],
+		coord_of(o, p->src)[dir / 2]);
+}
+
+static struct route_step order_next(
+	const struct route *r, struct packet *p, router_id at, port_id in)
+{
+	const struct order *o = of(r);
+	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
+	uint32_t dir = p->way >> DIR_SHIFT & 0xf;
+
+	if (!(p->way >> LEFT_SHIFT)) {
+		s = step_aside(o, p, at);
+	} else {
+		p->way -= (uint64_t)1 << LEFT_SHIFT;
+		s.escape = o->planes || s.is_ordered ? in ^ 1
+						     : hashed_link(o, p, dir);
+		s.ports =
+			s.is_ordered ? (port_mask)1 << s.escape : o->ports[dir];
+	}
+	if (r->n_channels > 1)
+		s.channel = channel_of(o, p, at, &s);
 	return s;
 }
 

@@ -28,14 +28,6 @@
 
 enum { ORDER_DIRECTIONS = 2 * TORUS_MAX_DIMS };
 
-/* What a packet keeps in its way, above the hints. */
-enum {
-	ORDER_MINUS = 16, /* a bit per dimension */
-	ORDER_ORDERED = 24,
-	ORDER_NUMBER = 25, /* of the tables that it was started by: 7 bits */
-	ORDER_LINK = 32, /* modulo the links of a direction */
-};
-
 struct order {
 	struct route route;
 	char order[PARAM_TEXT_MAX];
@@ -46,6 +38,8 @@ struct order {
 	const struct torus *torus;
 	grid_coord *coord; /* [router of the torus] */
 	uint8_t dir[ORDER_DIRECTIONS]; /* 2 * dimension + is minus, in order */
+	uint32_t links; /* below this, links are hashed to */
+	uint8_t place[ORDER_DIRECTIONS]; /* the other way round */
 	port_mask ports[ORDER_DIRECTIONS]; /* by the same */
 };
 

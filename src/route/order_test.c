@@ -107,13 +107,16 @@ static struct trip go(const struct world *x, struct packet p, bool is_ordered)
 {
 	const struct torus *t = &x->t;
 	uint32_t last = 0, closed = 0, dir, i;
+	struct topo_end end = { p.src, TOPO_NO_PORT };
 	struct trip trip = { 0 };
-	router_id at = p.src;
+	router_id at;
 
 	for (;;) {
-		struct route_step s = order_ops.next(
-			&x->o.route, &p, at, at == p.src ? TOPO_NO_PORT : 0);
+		struct route_step s =
+			order_ops.next(&x->o.route, &p, end.router, end.port);
 		port_mask all;
+
+		at = end.router;
 
 		if (!s.ports)
 			break;
@@ -123,7 +126,7 @@ static struct trip go(const struct world *x, struct packet p, bool is_ordered)
 		if (at < t->first || s.escape >= t->base[t->n_dims]) {
 			assert_true(s.ports == all);
 			assert_int_equal(s.channel, 0);
-			at = torus_ops.peer(&t->topo, at, s.escape).router;
+			end = torus_ops.peer(&t->topo, at, s.escape);
 			continue;
 		}
 		i = dim_of(t, s.escape);
@@ -144,8 +147,8 @@ static struct trip go(const struct world *x, struct packet p, bool is_ordered)
 		trip.hops++;
 		trip.hash = trip.hash * 31 + s.escape;
 		trip.dirs |= 1u << dir;
-		at = torus_ops.peer(&t->topo, at, s.escape).router;
-		assert_true(at != NO_ROUTER);
+		end = torus_ops.peer(&t->topo, at, s.escape);
+		assert_true(end.router != NO_ROUTER);
 	}
 	assert_int_equal(at, p.dst);
 	return trip;
@@ -256,8 +259,9 @@ static void hashes_spread_over_parallel_links(void **state)
 	for (uint32_t i = 0; i < 64; i++) {
 		uint32_t src = i % 4, dst = 4 + i / 4 % 4;
 		struct packet p = start(&x, src, dst, PACKET_DETERMINISTIC);
+		struct packet q = p;
 		struct route_step s = order_ops.next(
-			&x.o.route, &p, x.t.first, x.t.base[2] + src);
+			&x.o.route, &q, x.t.first, x.t.base[2] + src);
 
 		assert_true(
 			s.is_ordered && s.ports == (port_mask)1 << s.escape);

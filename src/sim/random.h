@@ -9,6 +9,10 @@
 
 #include "base/wide.h"
 
+/* Philox has no use for it, and reading x86's intrinsics takes compilers half
+ * of their time. */
+#define R123_USE_SSE 0
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wpedantic"

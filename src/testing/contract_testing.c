@@ -220,7 +220,9 @@ struct outcome contract_run(const struct clause *c, const struct kit_kind *k,
 	if (!machine_run_open(r, &s, &out.e) &&
 		!machine_run_perform(r, &out.e) &&
 		r->result.ending != LOAD_FINISHED)
-		err_set_code(&out.e, EXIT_DEADLOCK, "%s", r->result.knot);
+		err_set_code(&out.e, EXIT_DEADLOCK, "%s",
+			r->result.ending == LOAD_STALLED ? r->result.why
+							 : r->result.knot);
 	out.digest = r->digest;
 	if (r->system) {
 		out.memory = nic_memory(r->system->nic);

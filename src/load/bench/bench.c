@@ -65,6 +65,9 @@ static int check_keys(
 		return -1;
 	if (!b->needs.n_programs && b->from == b->to)
 		return err_set(e, "from and to are the same node");
+	if (b->cpu + b->needs.lanes > (b->needs.lanes ? cpus : INT64_MAX))
+		return err_set(
+			e, "procs: a node has only %lld CPUs", (long long)cpus);
 	if (b->cpu >= cpus)
 		return err_set(e,
 			"cpu: out of range, since a node has %lld CPUs, "
@@ -83,6 +86,11 @@ static int check_processes(struct bench *b, struct err *e)
 	if (b->procs > 1 && !b->needs.is_msg)
 		return err_set(
 			e, "procs: several processes per node need via=msg");
+	if (b->needs.lanes > b->driver->most_lanes)
+		return err_set(e, "procs: the %s serves at most %u processes",
+			b->needs.is_msg ? "message layer of this experiment"
+					: l->nic_ops->title,
+			b->driver->most_lanes);
 	if (most && b->procs > most)
 		return err_set(e, "procs: the %s serves at most %u processes",
 			l->nic_ops->title, most);
@@ -174,12 +182,18 @@ void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 void bench_start_pair(
 	struct bench *b, void (*begin)(void *end), void (*answer)(void *end))
 {
+	uint32_t lanes = b->needs.lanes ? b->needs.lanes : 1, i;
+
 	bench_open_ends(b);
-	b->ends[0].begins = true;
-	b->ends[0].peer = (uint32_t)b->to;
-	b->ends[1].peer = (uint32_t)b->from;
-	bench_run(b, 0, (site_id)b->from, (uint32_t)b->cpu, begin);
-	bench_run(b, 1, (site_id)b->to, (uint32_t)b->cpu, answer);
+	for (i = 0; i < b->needs.n_programs; i++) {
+		bool begins = i < lanes;
+
+		b->ends[i].begins = begins;
+		b->ends[i].lane = i % lanes;
+		b->ends[i].peer = (uint32_t)(begins ? b->to : b->from);
+		bench_run(b, i, (site_id)(begins ? b->from : b->to),
+			(uint32_t)b->cpu + i % lanes, begins ? begin : answer);
+	}
 }
 
 void bench_start_all(struct bench *b, void (*run)(void *end))

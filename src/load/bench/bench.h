@@ -40,6 +40,7 @@ struct bench_needs {
 	size_t data; /* that it keeps for each program; 0: nothing */
 	uint64_t n_puts; /* of each program to any queue; 0: few */
 	uint32_t queues; /* of each program; 0: one */
+	uint32_t lanes; /* programs of a node, without messages; 0: few */
 	uint32_t queue_bytes; /* that will do; 0: as many as there can be */
 	int64_t routing; /* as the key says */
 	bool is_msg; /* by messages */
@@ -121,6 +122,9 @@ struct bench_driver {
 	bool has_self; /* a node can put into its own memory */
 	/* flush() of a put means that the bytes are there. */
 	bool has_acks;
+	/* What has failed may have been done, all or a part of it, and another
+	 * try may succeed. */
+	bool is_open_ended;
 	bool gets_by_means; /* gets have a choice, too: the key's */
 
 	/* Not from a program. */
@@ -184,6 +188,23 @@ struct bench_driver {
 	void (*rogue)(void *arg);
 	/* One node's packets are copied for all by the network. */
 	const struct bench_cast *cast;
+	const struct bench_channel *channel;
+};
+
+/* Blocks for programs that have offered places, wherever these are. */
+struct bench_channel {
+	uint32_t most_lanes; /* that can offer any */
+	const char *refusal; /* what an interface reports without a place */
+	bool (*offer)(struct bench_end *x, uint32_t place, uint64_t at,
+		uint32_t bytes);
+	/* The next place that was filled, and with how many bytes; false where
+	 * there is none. */
+	bool (*take)(struct bench_end *x, uint32_t *place, uint32_t *bytes);
+	/* What was offered and not filled is taken back. */
+	void (*close)(struct bench_end *x);
+	/* To a lane of a node; flush() is false where it had no place. */
+	void (*send)(struct bench_end *x, uint32_t node, uint32_t lane,
+		uint64_t from, uint64_t bytes);
 };
 
 struct bench_rogue {
@@ -223,7 +244,8 @@ void bench_open_ends(struct bench *b);
 /* The i-th program, on a thread of a node. */
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	void (*run)(void *end));
-/* In start(): one on each of two nodes, or on each node. */
+/* In start(): one on each of two nodes, or as many as needs.lanes says, each
+ * with its peer, first those that begin; or one on each node. */
 void bench_start_pair(
 	struct bench *b, void (*begin)(void *end), void (*answer)(void *end));
 void bench_start_all(struct bench *b, void (*run)(void *end));

@@ -6,22 +6,29 @@
  */
 #include "api/gemini_queue.h"
 #include "load/bench/bench.h"
+#include "sim/random.h"
 
 enum {
 	HANDLE = 1, /* to all of a node's memory */
 	ENTRIES = 4096,
 	COUNTERS = 128,
-	MOST_LANES = GEMINI_CQS / 2,
+	MOST_LANES = GEMINI_CQS / 2 - 1,
+	ROGUE_CQ = GEMINI_CQS - 1,
 	WINDOW = 1024, /* transactions that are not complete */
+	PLACES = 8, /* for blocks */
 };
 
 #define RINGS_AT UINT64_C(0x10000)
 #define RING	 (ENTRIES * sizeof(struct gemini_event))
+/* Of an event's data: it is a block's, for a place; else it has a counter. */
+#define BLOCK (UINT64_C(1) << 63)
 
 struct own {
 	struct gemini_queue done, came; /* here; from others */
 	uint64_t posted, ended, failed; /* transactions with an event */
 	int64_t left[COUNTERS]; /* bytes that a counter waits for */
+	uint64_t filled[PLACES]; /* events of blocks that were sent here */
+	uint32_t n_filled, n_taken;
 };
 
 static struct own *own(const struct bench_end *x)
@@ -74,7 +81,10 @@ static void take_all(struct bench_end *x)
 		o->failed += e.status != GEMINI_OK;
 	}
 	while (gemini_queue_take(&o->came, &e))
-		o->left[e.data >> 32] -= (int64_t)(uint32_t)e.data;
+		if (e.data & BLOCK)
+			o->filled[o->n_filled++ % PLACES] = e.data;
+		else
+			o->left[e.data >> 32] -= (int64_t)(uint32_t)e.data;
 }
 
 static void wait_for(struct bench_end *x, struct gemini_queue *q)
@@ -235,6 +245,131 @@ static bool gem_settle(struct bench_end *x)
 	       gem_flush(x);
 }
 
+/* --- blocks for who has offered a place; a lane has a port --- */
+
+static bool gem_offer(
+	struct bench_end *x, uint32_t place, uint64_t at, uint32_t bytes)
+{
+	struct gemini_buffer b = {
+		.port = x->lane,
+		.at = at,
+		.bytes = bytes,
+		.cq = own(x)->came.cq,
+		.data = (uint32_t)(BLOCK >> 32) | place,
+	};
+
+	return programs_did(&x->bench->programs, "gemini_bte_receive",
+		gemini_bte_receive(own(x)->came.nic, &b));
+}
+
+static bool gem_take(struct bench_end *x, uint32_t *place, uint32_t *bytes)
+{
+	struct own *o = own(x);
+	uint64_t data;
+
+	take_all(x);
+	if (o->n_taken == o->n_filled)
+		return false;
+	data = o->filled[o->n_taken++ % PLACES];
+	*place = (uint32_t)((data ^ BLOCK) >> 32);
+	*bytes = (uint32_t)data;
+	return true;
+}
+
+static void gem_close(struct bench_end *x)
+{
+	gemini_bte_withdraw(own(x)->came.nic, x->node, x->lane);
+}
+
+static void gem_send_block(struct bench_end *x, uint32_t node, uint32_t lane,
+	uint64_t from, uint64_t bytes)
+{
+	struct gemini_post post_ = {
+		.op = GEMINI_SEND,
+		.node = node,
+		.handle = lane,
+		.here = from,
+		.bytes = bytes,
+		.cq = own(x)->done.cq,
+		.remote_cq = GEMINI_NO_CQ,
+	};
+
+	post(x, BY_BTE, &post_);
+}
+
+static const struct bench_channel channel = {
+	.most_lanes = GEMINI_PORTS,
+	.refusal = "no buffer posted for a send",
+	.offer = gem_offer,
+	.take = gem_take,
+	.close = gem_close,
+	.send = gem_send_block,
+};
+
+/* --- misuse --- */
+
+/* What no program may do, by kinds. */
+static struct gemini_post misdeed(
+	const struct bench_rogue *r, uint64_t k, uint32_t n_nodes)
+{
+	struct random_bits x =
+		random_draw(r->programs->load.seed, r->stream, RANDOM_DATA, k);
+	struct gemini_post p = {
+		.op = k % 2 ? GEMINI_GET : GEMINI_PUT,
+		.node = (uint32_t)(x.a % n_nodes),
+		.handle = HANDLE,
+		.bytes = 8 + x.b % 500,
+		.cq = ROGUE_CQ,
+		.remote_cq = GEMINI_NO_CQ,
+	};
+
+	if (k % 5 == 0)
+		p.handle = HANDLE + 1 + (uint32_t)(x.b % 4000);
+	else if (k % 5 == 1)
+		p.offset = UINT64_MAX - x.b % 4096;
+	else if (k % 5 == 2)
+		p.tag = 1 + (uint32_t)x.b;
+	else if (k % 5 == 3)
+		p.op = GEMINI_SEND, p.handle = GEMINI_PORTS;
+	else
+		p.node = n_nodes + (uint32_t)(x.b % 1000);
+	return p;
+}
+
+/* Each is refused, at once or by its event. */
+static void gem_rogue(void *arg)
+{
+	struct bench_rogue *r = arg;
+	struct nic *nic = r->programs->load.nic;
+	struct gemini_queue q = {
+		.nic = nic,
+		.node = program_node(),
+		.cq = ROGUE_CQ,
+		.entries = 4,
+		.at = RINGS_AT + ROGUE_CQ * RING,
+	};
+	uint64_t k;
+
+	if (!programs_did(r->programs, "gemini_cq_open", gemini_queue_open(&q)))
+		return;
+	program_wait(PROGRAMS_START);
+	for (k = 0; k < r->deeds; k++) {
+		struct gemini_post p = misdeed(r, k, nic->n_nodes);
+		struct gemini_event e = { .status = GEMINI_BAD_HANDLE };
+
+		if (!(p.op == GEMINI_SEND ? gemini_bte(nic, &p)
+					  : gemini_fma(nic, &p))) {
+			gemini_queue_wait(&q);
+			gemini_queue_take(&q, &e);
+		}
+		if (e.status == GEMINI_OK)
+			programs_complain(r->programs,
+				"misdeed %llu was not refused",
+				(unsigned long long)k);
+		r->done++;
+	}
+}
+
 static const char *const means[] = { "auto", "fma", "bte", NULL };
 
 const struct bench_driver bench_gemini = {
@@ -255,6 +390,9 @@ const struct bench_driver bench_gemini = {
 	.get = gem_get,
 	.flush = gem_flush,
 	.report = gem_report,
+	.rogue = gem_rogue,
+	.channel = &channel,
+	.is_open_ended = true,
 	.add = gem_add,
 	.settle = gem_settle,
 };

@@ -8,77 +8,37 @@
  * of it back: the bytes must be those, and the guards and what lies behind the
  * bytes must be as before.  So what is lost, doubled late, or elsewhere is
  * seen.  Where nothing is acknowledged it reads until the bytes are there.
+ * Where the interface has them it also adds to a word of that place, and sends
+ * blocks to partners that have offered places for them.
  * What has come to a node is counted besides, byte by byte, and must be what
  * was sent.
  *
  * A program whose message fails, because a node is gone, goes on with the
- * next one.  Rogues are programs that break the rules of their own queues all
- * the time.
+ * next one.  Where a failure leaves open what was done, it looks: each word
+ * must be as it was, or as it was to be.  Rogues are programs that break the
+ * rules of their own queues all the time.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "load/bench/bench.h"
+#include "load/bench/storm.h"
 #include "load/keys.h"
 #include "load/registry.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct storm, field)
 
-enum {
-	PARTNERS = 16,
-	GUARD = 64,
-	MOST_BYTES = 64 << 10,
-	CONSTANT = 16 << 10, /* bytes for gets */
-	MOST_GET = 512,
-	MOST_LANES = 16,
-	MOST_LOOKS =
-		10000, /* until bytes that nothing acknowledges are there */
-};
-
 /* Addresses, the same on all nodes. */
 #define SOURCE_AT   BENCH_FREE
 #define BACK_AT	    UINT64_C(0x2000000)
 #define CONSTANT_AT UINT64_C(0x3000000)
+#define OVER_AT	    UINT64_C(0x30f0000)
+#define PLACES_AT   UINT64_C(0x3100000)
 #define TARGET_AT   UINT64_C(0x4000000)
 
 /* More than ever comes. */
 #define ARMED UINT64_C(0x4000000000000)
-
-enum { OP_PUT, OP_PUT_OTHERWISE, OP_GET };
-
-struct storm;
-
-/* One partner's place, as it should be. */
-struct place {
-	site_id node;
-	uint32_t first; /* the first one at that node */
-	uint8_t *bytes; /* of an area */
-	bool is_unknown; /* a message to it has failed */
-};
-
-struct lane {
-	struct storm *storm;
-	site_id node;
-	uint32_t number; /* on the node */
-	uint32_t stream; /* of random numbers */
-	struct place place[PARTNERS];
-	uint64_t sent, checked; /* messages, bytes */
-	bool is_over; /* it has sent all */
-	uint64_t *failed; /* numbers of messages */
-	uint32_t n_failed;
-};
-
-struct storm {
-	struct bench bench;
-	/* keys */
-	int64_t count, lanes, rogues, deeds;
-
-	struct bench_rogue *rogue;
-	uint32_t n_lanes;
-	site_id n_nodes;
-	uint64_t area;
-};
 
 static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
@@ -92,7 +52,7 @@ static const struct param params[] = {
 		"via=msg"),
 	KEY_COUNT("rogues", AT(rogues), "0", 0, TOPO_MAX_ROUTERS,
 		"number of nodes, the last ones, with an additional program "
-		"that breaks the rules of its queue; only on Elan4"),
+		"that breaks the rules of its queue; only on Elan4 and Gemini"),
 	KEY_COUNT("deeds", AT(deeds), "20", 1, 1000000,
 		"number of times that each of these programs does so"),
 };
@@ -103,66 +63,6 @@ static struct storm *of(struct load *l)
 }
 
 /* --- messages --- */
-
-struct message {
-	uint64_t number;
-	uint32_t op, partner;
-	site_id dst;
-	uint64_t bytes, at; /* at: of a get, in the constants */
-};
-
-/* Any node but its own; those that are the same share a place. */
-static void choose_partners(struct lane *l)
-{
-	const struct storm *m = l->storm;
-	uint32_t i;
-
-	for (i = 0; i < PARTNERS; i++) {
-		struct place *p = &l->place[i];
-		uint64_t x = random_draw(m->bench.programs.load.seed, l->stream,
-			RANDOM_PATTERN, i)
-				     .a;
-
-		p->node = (site_id)((l->node + 1 +
-					    random_below(x, m->n_nodes - 1)) %
-				    m->n_nodes);
-		while (l->place[p->first].node != p->node)
-			p->first++;
-		p->bytes = mem_alloc(m->area, 1);
-	}
-}
-
-/* Sizes are spread over the powers of two. */
-static uint64_t size(uint64_t bits, uint64_t most)
-{
-	uint32_t steps = 64 - (uint32_t)__builtin_clzll(most / 8);
-	uint64_t top = UINT64_C(8) << bits % steps;
-	uint64_t n = top / 2 + random_below(bits << 8, top / 2 + 1);
-
-	n = (n + 7) / 8 * 8;
-	return n < most ? n : most;
-}
-
-static struct message message(const struct lane *l, uint64_t k)
-{
-	const struct storm *m = l->storm;
-	struct random_bits r = random_draw(
-		m->bench.programs.load.seed, l->stream, RANDOM_TARGET, k);
-	struct message x = {
-		.number = (uint64_t)l->stream << 32 | k,
-		.op = (uint32_t)(r.a % 5 / 2),
-		.partner = (uint32_t)(r.a >> 8) % PARTNERS,
-	};
-	uint64_t most = (uint64_t)m->bench.bytes;
-
-	if (x.op == OP_GET && most > MOST_GET)
-		most = MOST_GET;
-	x.partner = l->place[x.partner].first;
-	x.dst = l->place[x.partner].node;
-	x.bytes = size(r.b, most);
-	x.at = (r.b >> 20) % ((CONSTANT - MOST_GET) / 8) * 8;
-	return x;
-}
 
 /* How many a lane has. */
 static uint64_t share(const struct storm *m, uint32_t lane)
@@ -238,6 +138,39 @@ static bool look(struct bench_end *x, const struct message *m)
 	return complain(l, "bytes or guards", m->number);
 }
 
+/* What was fetched of one word. */
+static bool is_old_or_new(struct lane *l, struct place *p, uint64_t at)
+{
+	uint64_t got = 0;
+
+	program_read(area_at(l, BACK_AT) + at, &got, 8);
+	if (memcmp(&got, p->bytes + at, 8) != 0 &&
+		memcmp(&got, l->before + at, 8) != 0)
+		return false;
+	memcpy(p->bytes + at, &got, 8);
+	return true;
+}
+
+/* After a failure: looks what became of the message. */
+static bool settle(struct bench_end *x, const struct message *m)
+{
+	struct lane *l = x->data;
+	struct place *p = &l->place[m->partner];
+	uint64_t all = l->storm->area, at = 0;
+	uint32_t tries = x->bench->driver->is_open_ended ? MOST_TRIES : 0;
+
+	if (p->is_unknown)
+		return false;
+	while (tries && !fetch(x, m->dst, place_at(l), all))
+		tries--;
+	p->is_unknown = !tries;
+	while (tries && at < all && is_old_or_new(l, p, at))
+		at += 8;
+	if (tries && at < all)
+		complain(l, "bytes after a failure", m->number);
+	return false;
+}
+
 /* By one of the driver's means but its own choice, if it has any. */
 static uint32_t means_of(const struct bench *b, const struct message *m)
 {
@@ -259,15 +192,39 @@ static bool put(struct bench_end *x, const struct message *m)
 	b.to = place_at(l) + GUARD;
 	b.means = means_of(x->bench, m);
 	b.is_tracked = true;
+	memcpy(l->before, p->bytes, l->storm->area);
 	memory_fill_by(x->bench->programs.load.seed, m->number, 0,
 		p->bytes + GUARD, m->bytes);
 	program_write(b.from, p->bytes + GUARD, m->bytes);
 	bench_track_puts(x, b.means, 1, b.bytes);
 	d->put(x, &b);
-	if (d->flush(x))
-		return look(x, m);
-	p->is_unknown = true;
-	return false;
+	return d->flush(x) ? look(x, m) : settle(x, m);
+}
+
+/* The last word of a place. */
+static bool add(struct bench_end *x, const struct message *m)
+{
+	const struct bench_driver *d = x->bench->driver;
+	struct lane *l = x->data;
+	struct place *p = &l->place[m->partner];
+	uint64_t at = l->storm->area - WORD, word;
+
+	memcpy(l->before, p->bytes, l->storm->area);
+	memcpy(&word, p->bytes + at, WORD);
+	word += m->number;
+	memcpy(p->bytes + at, &word, WORD);
+	d->add(x, m->dst, place_at(l) + at, m->number, 1);
+	if (!d->flush(x))
+		return settle(x, m);
+	return p->is_unknown || look(x, m);
+}
+
+static bool send(struct bench_end *x, const struct message *m)
+{
+	struct lane *l = x->data;
+
+	return sends_send(x, &l->sends, m->dst, l->number, m->number,
+		area_at(l, SOURCE_AT), m->bytes);
 }
 
 static void constants(
@@ -289,6 +246,20 @@ static bool get(struct bench_end *x, const struct message *m)
 	else
 		complain(l, "bytes of a get", m->number);
 	return true;
+}
+
+static bool go(struct bench_end *x, const struct message *m)
+{
+	switch (m->op) {
+	case OP_GET:
+		return get(x, m);
+	case OP_ADD:
+		return add(x, m);
+	case OP_SEND:
+		return send(x, m);
+	default:
+		return put(x, m);
+	}
 }
 
 static void note_failure(struct lane *l, uint64_t k)
@@ -313,6 +284,28 @@ static void prepare(struct bench_end *x)
 	x->bench->driver->expect(x, 0, ARMED);
 }
 
+/* Takes what is sent to it until all programs are over, which a word of the
+ * first node counts; but not for ever, since some may have died. */
+static void outlast(struct bench_end *x)
+{
+	const struct bench_driver *d = x->bench->driver;
+	struct lane *l = x->data;
+	uint64_t n = 0, last = 0;
+	uint32_t idle;
+
+	d->add(x, 0, OVER_AT, 1, 1);
+	d->flush(x);
+	for (idle = 0; idle < MOST_IDLE && n < l->storm->n_lanes; idle++) {
+		sends_take(x, &l->sends);
+		program_charge(10000 * SIM_NS);
+		if (fetch(x, 0, OVER_AT, WORD))
+			program_read(area_at(l, BACK_AT), &n, WORD);
+		idle = n == last ? idle : 0;
+		last = n;
+	}
+	sends_close(x, &l->sends);
+}
+
 static void run_lane(void *arg)
 {
 	struct bench_end *x = arg;
@@ -323,14 +316,20 @@ static void run_lane(void *arg)
 		return;
 	if (!l->number)
 		prepare(x);
+	if (l->storm->has_more && !sends_open(x, &l->sends))
+		return;
 	bench_ready(x, true);
 	for (k = 0; k < n; k++) {
-		struct message m = message(l, k);
+		struct message m = storm_message(l, k);
 
 		l->sent++;
-		if (!(m.op == OP_GET ? get(x, &m) : put(x, &m)))
+		if (!go(x, &m))
 			note_failure(l, k);
+		if (l->storm->has_more)
+			sends_take(x, &l->sends);
 	}
+	if (l->storm->has_more)
+		outlast(x);
 	l->is_over = true;
 }
 
@@ -360,12 +359,16 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 			"rogues: out of range, since the machine has %u nodes",
 			t->n_nodes);
 	if (m->rogues && !(d && d->rogue))
-		return err_set(e, "rogues: available only on Elan4 (want 0)");
+		return err_set(e,
+			"rogues: available only on Elan4 and Gemini (want 0)");
 	if (d && m->lanes > d->most_lanes)
 		m->lanes = d->most_lanes;
 	m->n_nodes = t->n_nodes;
 	m->n_lanes = t->n_nodes * (uint32_t)m->lanes;
-	m->area = (uint64_t)m->bench.bytes + 2 * GUARD;
+	m->has_more =
+		d && d->add && d->channel && m->lanes <= d->channel->most_lanes;
+	m->area =
+		(uint64_t)m->bench.bytes + 2 * GUARD + (m->has_more ? WORD : 0);
 	n.memory = TARGET_AT + m->n_lanes * m->area;
 	n.n_programs = m->n_lanes + (uint32_t)m->rogues;
 	n.touched = (2 * PARTNERS + 2) * m->area;
@@ -397,7 +400,7 @@ static void storm_start(struct load *l)
 	uint32_t i;
 
 	bench_open_ends(&m->bench);
-	m->bench.programs.may_err = m->rogues;
+	m->bench.programs.may_err = m->rogues || m->has_more;
 	for (i = 0; i < m->n_lanes; i++) {
 		struct bench_end *e = &m->bench.ends[i];
 		struct lane *x = e->data;
@@ -408,7 +411,10 @@ static void storm_start(struct load *l)
 			.number = i % (uint32_t)m->lanes,
 			.stream = i,
 		};
-		choose_partners(x);
+		x->sends.most = (uint32_t)m->bench.bytes;
+		x->sends.at = PLACES_AT + (uint64_t)x->number * SENDS_PLACES *
+						  x->sends.most;
+		storm_choose_partners(x);
 		e->lane = x->number;
 		bench_run(&m->bench, i, x->node, x->number, run_lane);
 	}
@@ -426,7 +432,7 @@ static void storm_report(struct load *l, struct load_result *r)
 		const struct lane *x = m->bench.ends[i].data;
 
 		sent += x->sent;
-		checked += x->checked;
+		checked += x->checked + x->sends.bytes;
 		failed += x->n_failed;
 	}
 	for (i = 0; i < (uint32_t)m->rogues; i++)
@@ -445,13 +451,13 @@ static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
 	uint64_t k;
 
 	for (k = 0; k < l->sent; k++) {
-		struct message x = message(l, k);
+		struct message x = storm_message(l, k);
 		bool failed = f < l->n_failed && l->failed[f] == k;
 		/* of the last one of a program that died nothing is known */
 		bool hangs = k + 1 == l->sent && !l->is_over;
 
 		f += failed;
-		if (x.op == OP_GET)
+		if (x.op >= OP_GET)
 			continue;
 		if (!failed && !hangs)
 			sure[x.dst] += x.bytes;
@@ -468,6 +474,49 @@ static uint64_t count_bytes(const struct storm *m, site_id node)
 	return left ? ARMED - left : 0;
 }
 
+/* Where nothing goes wrong nothing is refused but blocks without a place. */
+static int check_errors(const struct storm *m, struct err *e)
+{
+	const struct load *l = &m->bench.programs.load;
+	uint64_t errors = 0;
+	site_id i;
+
+	if (!m->has_more || m->rogues || l->net->faults)
+		return 0;
+	for (i = 0; i < m->n_nodes; i++)
+		errors += nic_errors(l->nic, i, NULL, 0);
+	if (errors == nic_sum(l->nic, m->bench.driver->channel->refusal))
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"the interfaces have refused more than blocks without a place");
+}
+
+/* Blocks that were sent have come, unless their receiver died before it looked,
+ * and each attempt at most once. */
+static int check_sends(const struct storm *m, struct err *e)
+{
+	uint64_t sent = 0, tried = 0, came = 0;
+	bool is_whole = true;
+	uint32_t i;
+
+	for (i = 0; i < m->n_lanes; i++) {
+		const struct lane *l = m->bench.ends[i].data;
+
+		sent += l->sends.sent;
+		tried += l->sends.tried;
+		came += l->sends.came;
+		is_whole &= l->is_over;
+	}
+	if (check_errors(m, e))
+		return -1;
+	if ((sent <= came || !is_whole) && came <= tried)
+		return 0;
+	return err_set_code(e, EXIT_INTERNAL,
+		"%llu blocks were sent in %llu attempts, and %llu came",
+		(unsigned long long)sent, (unsigned long long)tried,
+		(unsigned long long)came);
+}
+
 static int storm_check(struct load *l, struct err *e)
 {
 	struct storm *m = of(l);
@@ -475,7 +524,7 @@ static int storm_check(struct load *l, struct err *e)
 	int failed = 0;
 	uint32_t i;
 
-	if (programs_check(l, e))
+	if (programs_check(l, e) || check_sends(m, e))
 		return -1;
 	if (!m->bench.driver->counter)
 		return 0;
@@ -509,6 +558,7 @@ static void storm_fini(struct load *l)
 
 		for (k = 0; k < PARTNERS; k++)
 			mem_free(x->place[k].bytes);
+		mem_free(x->before);
 		mem_free(x->failed);
 	}
 	mem_free(m->rogue);

@@ -1,6 +1,6 @@
 /*
  * Many messages from one node to another, one after the other, or in both
- * directions at once.
+ * directions at once, by one process of each node or by several.
  *
  * Message k is read from place k of the sender's memory and written to place k
  * of the receiver's, or, where there are fewer places, to the place whose turn
@@ -31,9 +31,10 @@ struct side {
 struct stream {
 	struct bench bench;
 	/* keys */
-	int64_t both, places, source_offset, target_offset;
+	int64_t both, places, source_offset, target_offset, procs;
 
 	uint64_t n_places, source_slot, target_slot; /* slots in bytes */
+	uint64_t part; /* of the memory of places, a process's, in bytes */
 };
 
 static const struct param params[] = {
@@ -54,6 +55,7 @@ static const struct param params[] = {
 		"offset of the source from an aligned address"),
 	KEY_BYTES("target-offset", AT(target_offset), "0", 0, 4095,
 		"offset of the destination from an aligned address"),
+	KEY_LANES(AT(procs)),
 	KEY_CPU(AT(bench.cpu)),
 };
 
@@ -64,20 +66,40 @@ static struct stream *of(struct load *l)
 
 /* --- bytes --- */
 
-static uint64_t source_of(const struct stream *s, uint64_t place)
+static const struct stream *stream_of(const struct bench_end *x)
 {
-	return BENCH_SOURCE + place * s->source_slot +
+	return (const struct stream *)x->bench;
+}
+
+/* Where the places of a process begin, and those of its peer. */
+static uint64_t part_of(const struct bench_end *x)
+{
+	return x->lane * stream_of(x)->part;
+}
+
+static uint64_t source_of(const struct bench_end *x, uint64_t place)
+{
+	const struct stream *s = stream_of(x);
+
+	return BENCH_SOURCE + part_of(x) + place * s->source_slot +
 	       (uint64_t)s->source_offset;
 }
 
-static uint64_t slot_of(const struct stream *s, uint64_t place)
+static uint64_t slot_of(const struct bench_end *x, uint64_t place)
 {
-	return BENCH_TARGET + place * s->target_slot;
+	return BENCH_TARGET + part_of(x) + place * stream_of(x)->target_slot;
 }
 
-static uint64_t target_of(const struct stream *s, uint64_t place)
+static uint64_t target_of(const struct bench_end *x, uint64_t place)
 {
-	return slot_of(s, place) + GUARD + (uint64_t)s->target_offset;
+	return slot_of(x, place) + GUARD +
+	       (uint64_t)stream_of(x)->target_offset;
+}
+
+/* What a place's bytes are a function of. */
+static uint64_t number_of(const struct bench_end *x, uint64_t place)
+{
+	return x->lane * stream_of(x)->n_places + place + 1;
 }
 
 static size_t block_of(uint64_t at, uint64_t end)
@@ -85,9 +107,9 @@ static size_t block_of(uint64_t at, uint64_t end)
 	return end - at < BLOCK ? (size_t)(end - at) : BLOCK;
 }
 
-static void fill_guards(const struct stream *s)
+static void fill_guards(const struct bench_end *x)
 {
-	uint64_t at = BENCH_TARGET, end = slot_of(s, s->n_places);
+	uint64_t at = slot_of(x, 0), end = slot_of(x, stream_of(x)->n_places);
 	uint8_t block[BLOCK];
 
 	memset(block, GUARD_BYTE, sizeof(block));
@@ -96,7 +118,7 @@ static void fill_guards(const struct stream *s)
 }
 
 static bool check_guard(
-	struct stream *s, uint64_t place, uint64_t at, uint64_t end)
+	struct bench_end *x, uint64_t place, uint64_t at, uint64_t end)
 {
 	uint8_t got[BLOCK];
 	size_t i, n;
@@ -106,26 +128,25 @@ static bool check_guard(
 		program_read(at, got, n);
 		for (i = 0; i < n; i++)
 			if (got[i] != GUARD_BYTE)
-				return programs_complain(&s->bench.programs,
+				return programs_complain(&x->bench->programs,
 					"message %" PRIu64 ": byte %" PRId64
 					" outside its destination has changed",
 					place,
 					(int64_t)(at + i -
-						  target_of(s, place)));
+						  target_of(x, place)));
 	}
 	return true;
 }
 
 static void check_places(struct bench_end *x)
 {
-	struct stream *s = (struct stream *)x->bench;
-	uint64_t i, at, bytes = (uint64_t)s->bench.bytes;
+	uint64_t i, at, bytes = (uint64_t)x->bench->bytes;
 
-	for (i = 0; i < s->n_places; i++) {
-		at = target_of(s, i);
-		if (!bench_check(x, i + 1, at, bytes) ||
-			!check_guard(s, i, slot_of(s, i), at) ||
-			!check_guard(s, i, at + bytes, slot_of(s, i + 1)))
+	for (i = 0; i < stream_of(x)->n_places; i++) {
+		at = target_of(x, i);
+		if (!bench_check(x, number_of(x, i), at, bytes) ||
+			!check_guard(x, i, slot_of(x, i), at) ||
+			!check_guard(x, i, at + bytes, slot_of(x, i + 1)))
 			return;
 	}
 }
@@ -140,10 +161,10 @@ static void prepare(struct bench_end *x, bool receives)
 	uint64_t bytes = (uint64_t)s->bench.bytes;
 
 	for (i = 0; !x->is_sink && i < s->n_places; i++)
-		bench_make(x, i + 1, source_of(s, i), bytes);
+		bench_make(x, number_of(x, i), source_of(x, i), bytes);
 	if (receives) {
-		fill_guards(s);
-		d->expect(x, 0, rounds * bytes);
+		fill_guards(x);
+		d->expect(x, x->lane, rounds * bytes);
 	}
 	if (!x->is_sink)
 		bench_track_puts(x, x->bench->means, rounds, bytes);
@@ -160,9 +181,10 @@ static void send_all(struct bench_end *x)
 	if (d->stored)
 		i->stored = d->stored(x, &i->stored_at);
 	p.is_tracked = true;
+	p.counter = x->lane;
 	for (k = 0; k < (uint64_t)s->bench.rounds; k++) {
-		p.from = source_of(s, k % n);
-		p.to = target_of(s, k % n);
+		p.from = source_of(x, k % n);
+		p.to = target_of(x, k % n);
 		d->put(x, &p);
 	}
 	if (d->stored)
@@ -184,7 +206,7 @@ static void run(void *arg)
 	x->start = program_now();
 	if (!x->is_sink)
 		send_all(x);
-	if (receives && !d->await(x, 0))
+	if (receives && !d->await(x, x->lane))
 		return;
 	x->end = program_now();
 	if (receives)
@@ -199,8 +221,9 @@ static void run(void *arg)
 static int set_places(struct stream *s, struct err *e)
 {
 	uint64_t bytes = (uint64_t)s->bench.bytes;
-	uint64_t most = BENCH_TARGET - BENCH_SOURCE;
 
+	s->part = (BENCH_TARGET - BENCH_SOURCE) / (uint64_t)s->procs;
+	s->part -= s->part % BLOCK;
 	s->source_slot = (uint64_t)s->source_offset + bytes;
 	s->source_slot = (s->source_slot + GUARD - 1) / GUARD * GUARD;
 	s->target_slot = (uint64_t)s->target_offset + bytes + 2 * GUARD;
@@ -208,11 +231,11 @@ static int set_places(struct stream *s, struct err *e)
 	s->n_places = (uint64_t)(s->places < 0 || s->places > s->bench.rounds
 					 ? s->bench.rounds
 					 : s->places);
-	if (s->n_places * s->target_slot > most)
+	if (s->n_places * s->target_slot > s->part)
 		return err_set(e,
 			"places: %" PRIu64 " messages of %" PRIu64
-			" bytes need more than the 1 GiB available; want fewer "
-			"places",
+			" bytes for each process need more than the 1 GiB "
+			"available; want fewer places",
 			s->n_places, bytes);
 	return 0;
 }
@@ -223,7 +246,8 @@ static int stream_init(struct load *l, const struct topo *t, struct route *r,
 	struct stream *s = of(l);
 	struct bench *b = &s->bench;
 	struct bench_needs n = {
-		.n_programs = b->from == b->to,
+		.n_programs = (uint32_t)s->procs * (b->from == b->to ? 1 : 2),
+		.lanes = (uint32_t)s->procs,
 		.memory = BENCH_MEMORY,
 		.data = sizeof(struct side),
 		.is_msg = b->via,
@@ -246,41 +270,51 @@ static void stream_start(struct load *l)
 {
 	struct bench *b = (struct bench *)l;
 
-	if (b->from != b->to) {
-		bench_start_pair(b, run, run);
-		return;
+	bench_start_pair(b, run, run);
+}
+
+/* From the first one's start to the last one's end, of so many programs from
+ * one on. */
+static void time_of(
+	const struct bench *b, uint32_t first, sim_time *start, sim_time *end)
+{
+	uint32_t i;
+
+	*start = SIM_NEVER;
+	*end = 0;
+	for (i = first; i < first + b->needs.lanes; i++) {
+		const struct bench_end *x = &b->ends[i];
+
+		*start = x->start < *start ? x->start : *start;
+		*end = x->end > *end ? x->end : *end;
 	}
-	bench_open_ends(b);
-	b->ends[0].begins = true;
-	b->ends[0].peer = (uint32_t)b->to;
-	bench_run(b, 0, (site_id)b->from, (uint32_t)b->cpu, run);
 }
 
 static void report_rates(const struct stream *s, struct load_result *r)
 {
 	const struct bench *b = &s->bench;
-	const struct bench_end *x = &b->ends[0];
-	const struct bench_end *y = &b->ends[b->needs.n_programs - 1];
-	const struct side *i = x->data;
-	double bytes = (double)b->rounds * (double)b->bytes;
-	double dt = (double)(y->end - x->start);
-	sim_time end = x->end > y->end ? x->end : y->end;
-	double all = s->both ? 2 * bytes : bytes;
+	const struct side *i = b->ends[0].data;
+	double bytes = (double)(s->procs * b->rounds) * (double)b->bytes;
+	sim_time start, out, back, begun, end;
 
+	time_of(b, 0, &start, &back);
+	time_of(b, b->needs.n_programs - b->needs.lanes, &begun, &out);
+	end = back > out ? back : out;
 	if (s->both) {
-		load_figure(r, "out_MBps",
-			bytes * 1e6 / (double)(y->end - y->start));
-		load_figure(r, "back_MBps",
-			bytes * 1e6 / (double)(x->end - x->start));
+		load_figure(r, "out_MBps", bytes * 1e6 / (double)(out - begun));
+		load_figure(
+			r, "back_MBps", bytes * 1e6 / (double)(back - start));
 	} else {
-		load_figure(r, "one_way_ns", dt / SIM_NS);
-		load_figure(r, "payload_GBps", bytes * 1e3 / dt);
+		load_figure(r, "one_way_ns", (double)(out - start) / SIM_NS);
+		load_figure(
+			r, "payload_GBps", bytes * 1e3 / (double)(out - start));
 	}
-	load_figure(r, "total_MBps", all * 1e6 / (double)(end - x->start));
+	load_figure(r, "total_MBps",
+		(s->both ? 2 : 1) * bytes * 1e6 / (double)(end - start));
 	if (i->stored)
 		load_figure(r, "stored_MBps",
 			(double)i->stored * 1e6 /
-				(double)(i->stored_at - x->start));
+				(double)(i->stored_at - start));
 }
 
 static void stream_report(struct load *l, struct load_result *r)
@@ -295,8 +329,8 @@ static void stream_report(struct load *l, struct load_result *r)
 		d->report(b, r, from, to);
 	report_rates(of(l), r);
 	if (d->report_rate)
-		d->report_rate(
-			b, r, from, to, (double)b->rounds * (double)b->bytes);
+		d->report_rate(b, r, from, to,
+			(double)(of(l)->procs * b->rounds) * (double)b->bytes);
 }
 
 const struct load_ops load_stream = {

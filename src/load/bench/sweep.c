@@ -21,18 +21,21 @@ enum op { OP_PUT, OP_GET };
 
 struct size {
 	uint64_t bytes;
-	sim_time one, many; /* of a transfer by itself, of a burst */
 	char name[2][32];
+};
+
+/* What a program measured: of a transfer by itself, of a burst. */
+struct times {
+	sim_time one[MOST_SIZES], many[MOST_SIZES];
 };
 
 struct sweep {
 	struct bench bench;
 	/* keys */
-	int64_t op, min, max, burst;
+	int64_t op, min, max, burst, procs;
 
 	uint32_t n_sizes;
 	struct size size[MOST_SIZES];
-	sim_time answer; /* what eight bytes take one way */
 };
 
 static const struct param params[] = {
@@ -50,6 +53,7 @@ static const struct param params[] = {
 	KEY_COUNT("burst", AT(burst), "16", 1, 512,
 		"number of transfers of each size in flight together, for the "
 		"rate"),
+	KEY_LANES(AT(procs)),
 };
 
 static struct sweep *of(struct load *l)
@@ -65,12 +69,33 @@ static uint64_t owner(const struct bench_end *x, uint64_t i, bool is_source)
 	return 0;
 }
 
+/* A process has a part of its node's memory. */
+static uint64_t source_of(const struct bench_end *x)
+{
+	return BENCH_SOURCE + x->lane * x->bench->piece;
+}
+
+static uint64_t target_of(const struct bench_end *x)
+{
+	return BENCH_TARGET + x->lane * x->bench->piece;
+}
+
 static bool open_end(struct bench_end *x)
 {
 	uint64_t bytes = x->bench->piece;
 
-	return bench_add_source(x, BENCH_SOURCE, bytes) &&
-	       bench_add_target(x, 0, BENCH_TARGET, bytes) && bench_open(x);
+	return bench_add_source(x, source_of(x), bytes) &&
+	       bench_add_target(x, 0, target_of(x), bytes) && bench_open(x);
+}
+
+static struct bench_put put_of(const struct bench_end *x, uint64_t bytes)
+{
+	struct bench_put p = bench_put(x, x->peer, bytes);
+
+	p.from = source_of(x);
+	p.to = target_of(x);
+	p.counter = x->lane;
+	return p;
 }
 
 /* --- puts --- */
@@ -80,14 +105,14 @@ static bool put_burst(struct bench_end *x, uint64_t bytes, uint32_t means,
 	int64_t n, sim_time *took)
 {
 	const struct bench_driver *d = x->bench->driver;
-	struct bench_put p = bench_put(x, x->peer, bytes);
+	struct bench_put p = put_of(x, bytes);
 	sim_time start = program_now();
 
 	p.means = means;
-	d->expect(x, 0, ANSWER);
+	d->expect(x, x->lane, ANSWER);
 	for (; n; n--)
 		d->put(x, &p);
-	if (!d->await(x, 0))
+	if (!d->await(x, x->lane))
 		return false;
 	*took += program_now() - start;
 	return true;
@@ -99,7 +124,8 @@ static void put_program(void *arg)
 	struct sweep *s = (struct sweep *)x->bench;
 	uint32_t i, means = x->bench->means;
 	int64_t k, rounds = x->bench->rounds;
-	sim_time both = 0;
+	struct times *t = x->data;
+	sim_time both = 0, answer;
 
 	if (!open_end(x))
 		return;
@@ -108,17 +134,17 @@ static void put_program(void *arg)
 	for (k = 0; k < rounds; k++)
 		if (!put_burst(x, ANSWER, x->bench->driver->quick, 1, &both))
 			return;
-	s->answer = both / (2 * rounds);
+	answer = both / (2 * rounds);
 	for (i = 0; i < s->n_sizes; i++) {
-		struct size *z = &s->size[i];
+		uint64_t bytes = s->size[i].bytes;
 
 		for (k = 0; k < rounds; k++)
-			if (!put_burst(x, z->bytes, means, 1, &z->one))
+			if (!put_burst(x, bytes, means, 1, &t->one[i]))
 				return;
-		if (!put_burst(x, z->bytes, means, s->burst, &z->many))
+		if (!put_burst(x, bytes, means, s->burst, &t->many[i]))
 			return;
-		z->one = z->one / rounds - s->answer;
-		z->many -= s->answer;
+		t->one[i] = t->one[i] / rounds - answer;
+		t->many[i] -= answer;
 	}
 	x->end = program_now();
 }
@@ -145,19 +171,19 @@ static void answer_program(void *arg)
 	struct bench_end *x = arg;
 	struct sweep *s = (struct sweep *)x->bench;
 	const struct bench_driver *d = x->bench->driver;
-	struct bench_put p = bench_put(x, x->peer, ANSWER);
+	struct bench_put p = put_of(x, ANSWER);
 	uint64_t k, sum = 0;
 
 	p.means = d->quick;
 	if (!open_end(x))
 		return;
-	d->expect(x, 0, expected(s, 0));
+	d->expect(x, x->lane, expected(s, 0));
 	for (k = 0; expected(s, k); k++) {
-		if (!d->await(x, 0))
+		if (!d->await(x, x->lane))
 			return;
 		sum += expected(s, k);
 		if (expected(s, k + 1))
-			d->expect(x, 0, expected(s, k + 1));
+			d->expect(x, x->lane, expected(s, k + 1));
 		d->put(x, &p);
 		if (!bench_check_target(x, 0, sum, 0))
 			return;
@@ -175,7 +201,7 @@ static bool get_burst(
 
 	bench_track_gets(x, (uint64_t)n, bytes);
 	for (; n; n--)
-		d->get(x, x->peer, BENCH_SOURCE, BENCH_TARGET, bytes, BENCH_ANY,
+		d->get(x, x->peer, source_of(x), target_of(x), bytes, BENCH_ANY,
 			true);
 	if (!d->flush(x))
 		return false;
@@ -187,6 +213,7 @@ static void get_program(void *arg)
 {
 	struct bench_end *x = arg;
 	struct sweep *s = (struct sweep *)x->bench;
+	struct times *t = x->data;
 	uint64_t sum = 0;
 	uint32_t i;
 	int64_t k;
@@ -196,15 +223,15 @@ static void get_program(void *arg)
 	bench_ready(x, true);
 	x->start = program_now();
 	for (i = 0; i < s->n_sizes; i++) {
-		struct size *z = &s->size[i];
+		uint64_t bytes = s->size[i].bytes;
 
 		for (k = 0; k < x->bench->rounds; k++)
-			if (!get_burst(x, z->bytes, 1, &z->one))
+			if (!get_burst(x, bytes, 1, &t->one[i]))
 				return;
-		if (!get_burst(x, z->bytes, s->burst, &z->many))
+		if (!get_burst(x, bytes, s->burst, &t->many[i]))
 			return;
-		z->one /= x->bench->rounds;
-		sum += z->bytes * (uint64_t)(x->bench->rounds + s->burst);
+		t->one[i] /= x->bench->rounds;
+		sum += bytes * (uint64_t)(x->bench->rounds + s->burst);
 		if (!bench_check_target(x, 0, sum, 0))
 			return;
 	}
@@ -224,6 +251,11 @@ static int sweep_init(struct load *l, const struct topo *t, struct route *r,
 {
 	struct sweep *s = of(l);
 	struct bench_needs n = {
+		.n_programs = s->bench.from == s->bench.to
+				      ? 0
+				      : 2 * (uint32_t)s->procs,
+		.lanes = (uint32_t)s->procs,
+		.data = sizeof(struct times),
 		.memory = BENCH_MEMORY,
 		.touched = 128 << 10,
 		.is_msg = s->bench.via,
@@ -261,25 +293,41 @@ static void sweep_start(struct load *l)
 		is_put ? answer_program : give_program);
 }
 
+/* All processes' together: their latencies on average, and their rates. */
+static bool sum_up(
+	const struct sweep *s, uint32_t i, double *latency, double *rate)
+{
+	double bytes = (double)s->size[i].bytes * (double)s->burst;
+	uint32_t k;
+
+	*latency = *rate = 0;
+	for (k = 0; k < (uint32_t)s->procs; k++) {
+		const struct times *t = s->bench.ends[k].data;
+
+		if (!t->one[i] || t->many[i] <= 0)
+			return false;
+		*latency += (double)t->one[i] / SIM_NS / (double)s->procs;
+		*rate += bytes * 1e3 / (double)t->many[i];
+	}
+	return true;
+}
+
 static void sweep_report(struct load *l, struct load_result *r)
 {
 	struct sweep *s = of(l);
+	double latency, rate;
 	uint32_t i;
 
 	if (!bench_report(&s->bench, r))
 		return;
-	for (i = 0; i < s->n_sizes; i++) {
+	for (i = 0; i < s->n_sizes && sum_up(s, i, &latency, &rate); i++) {
 		struct size *z = &s->size[i];
 		unsigned long long bytes = z->bytes;
 
-		if (!z->one || z->many <= 0)
-			return;
 		snprintf(z->name[0], sizeof(z->name[0]), "%lluB_ns", bytes);
 		snprintf(z->name[1], sizeof(z->name[1]), "%lluB_GBps", bytes);
-		load_figure(r, z->name[0], (double)z->one / SIM_NS);
-		load_figure(r, z->name[1],
-			(double)z->bytes * (double)s->burst * 1e3 /
-				(double)z->many);
+		load_figure(r, z->name[0], latency);
+		load_figure(r, z->name[1], rate);
 	}
 }
 

@@ -472,11 +472,20 @@ static sim_time synthetic_next(struct load *l)
 	return y->stage == DONE ? SIM_NEVER : edge + y->batch;
 }
 
+/* A run that was stopped has measured whole batches so far, if any. */
+static void stop_measuring(struct synthetic *y)
+{
+	sim_time now = sim_now(y->load.net->sim);
+	sim_time edge = (now + y->shift) / y->batch * y->batch - y->shift;
+
+	if (y->stage == MEASURING && edge > y->from)
+		end_measuring(y, edge);
+}
+
 static void synthetic_report(struct load *l, struct load_result *r)
 {
 	struct synthetic *y = of(l);
-	uint32_t first = (uint32_t)((y->from + y->shift) / y->batch);
-	uint32_t last = (uint32_t)((y->until + y->shift) / y->batch), i, width;
+	uint32_t first, last, i, width;
 	uint64_t *sample;
 
 	if (r->ending == LOAD_FINISHED && y->is_saturated)
@@ -484,8 +493,11 @@ static void synthetic_report(struct load *l, struct load_result *r)
 	r->has_peak = y->peak > 0;
 	r->peak_bps = y->peak;
 	r->offered_bps = y->offered;
+	stop_measuring(y);
 	if (y->stage != DONE)
 		return;
+	first = (uint32_t)((y->from + y->shift) / y->batch);
+	last = (uint32_t)((y->until + y->shift) / y->batch);
 	r->has_throughput = true;
 	r->measured = y->until - y->from;
 	if (r->end < y->until)

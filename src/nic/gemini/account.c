@@ -26,12 +26,6 @@ void gem_account_until(
 		book_until(k, id, c, t);
 }
 
-void gem_account_begin(
-	const struct nic_at *a, struct gem_transaction *x, sim_time birth)
-{
-	x->message = book_message(a->nic->net->book, a->s, x->lines, birth);
-}
-
 void gem_account_request(
 	const struct nic_at *a, packet_id id, const struct gem_line *x)
 {
@@ -39,8 +33,6 @@ void gem_account_request(
 		slots_at(&gem_here(a)->transactions, x->transaction);
 	struct book *k = a->nic->net->book;
 
-	if (!k)
-		return;
 	book_open(k, id, &of->message);
 	book_note(k, id, "node %u, interface", a->s);
 	if (x->channel) {
@@ -48,13 +40,15 @@ void gem_account_request(
 		gem_charge(a, id, CAUSE_DESCRIPTOR, of->came);
 		gem_charge(a, id, CAUSE_QUEUE, of->taken);
 		gem_charge(a, id, CAUSE_DESCRIPTOR, of->begun);
+		gem_charge(
+			a, id, CAUSE_PACKET, of->begun + gem_params(a)->output);
 		gem_charge(a, id, CAUSE_ENGINE, x->made);
-		gem_charge(a, id, CAUSE_MEMORY_READ, x->came);
+		gem_charge(a, id, CAUSE_MEMORY_READ, x->out);
 	} else {
 		gem_charge(a, id, CAUSE_SOFTWARE, x->made);
 		gem_charge(a, id, CAUSE_DESCRIPTOR, x->came);
+		gem_charge(a, id, CAUSE_PACKET, x->out);
 	}
-	gem_charge(a, id, CAUSE_PACKET, x->out);
 	gem_charge(a, id, CAUSE_ENGINE, a->t);
 }
 
@@ -67,8 +61,6 @@ void gem_account_response(
 	struct book *k = a->nic->net->book;
 	struct book_held held;
 
-	if (!k)
-		return;
 	if (goes_on && book_has(k, request)) {
 		held = book_hold(k, a->w->id, request);
 		book_resume(k, a->w->id, id, &held);
@@ -82,7 +74,7 @@ void gem_account_end(const struct nic_at *a, packet_id id, bool is_done)
 	const sim_time event = gem_load(a, id)->event_at;
 	struct book *k = a->nic->net->book;
 
-	if (!k || !book_has(k, id))
+	if (!book_has(k, id))
 		return;
 	if (is_done) {
 		gem_charge(a, id, CAUSE_COMPLETION, event);

@@ -72,7 +72,8 @@ static void cut(const struct nic_at *a, uint32_t channel)
 		side_reads_begin(
 			a, &n->reads, x->here, x->bytes, on_read, NULL, line);
 	} else {
-		gem_fma_on_stored(a, line);
+		x->out = a->t;
+		gem_fma_on_out(a, line);
 	}
 	if (c->made == p->bytes)
 		c->transaction = 0, c->is_ready = false;
@@ -101,7 +102,8 @@ static void take(const struct nic_at *a)
 		x->taken = a->t;
 		x->begun = a->t + gem_params(a)->start;
 		b->is_fenced = x->post.is_fence;
-		gem_post(a, x->begun, GEM_CHANNEL, i);
+		/* packets are an interval apart behind the output side */
+		gem_post(a, x->begun + gem_params(a)->output, GEM_CHANNEL, i);
 	}
 }
 
@@ -132,7 +134,8 @@ static void go(const struct nic_at *a)
 		b->turn = c + 1;
 		b->free_at = a->t + gem_params(a)->interval;
 		cut(a, c);
-		take(a);
+		if (b->queue.n)
+			take(a);
 		c = next_channel(a, n);
 	}
 	if (c == n)
@@ -161,7 +164,8 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 	if (!host_read(a->nic->host, a->s, r->at, x->data, r->bytes))
 		x->status = GEMINI_OUT_OF_BOUNDS;
 	bte_of(a)->channel[x->channel - 1].reads--;
-	gem_fma_on_stored(a, r->id);
+	x->out = a->t;
+	gem_fma_on_out(a, r->id);
 	go(a);
 }
 

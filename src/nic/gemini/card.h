@@ -282,25 +282,29 @@ uint64_t gem_amo_memory(const struct gem_amo *x);
 bool gem_cq_is_open(const struct gem_node *n, uint32_t cq, uint32_t round);
 /* The queue that a handle's flags name, or GEMINI_NO_CQ where it is gone. */
 uint32_t gem_cq_of_handle(const struct nic_at *a, uint32_t flags);
+/* These are of runs with a book. */
 void gem_account_until(
 	const struct nic_at *a, packet_id id, enum cause c, sim_time t);
+void gem_account_request(
+	const struct nic_at *a, packet_id id, const struct gem_line *x);
+/* Of a request; goes_on: its time is the response's, too. */
+void gem_account_response(
+	const struct nic_at *a, packet_id request, packet_id id, bool goes_on);
+/* A packet goes away, which has done what its transaction wanted, or not. */
+void gem_account_end(const struct nic_at *a, packet_id id, bool is_done);
+
+static inline bool gem_has_book(const struct nic_at *a)
+{
+	return __builtin_expect(a->nic->net->book != NULL, 0);
+}
 
 /* Charges a packet's time up to t, if that is later than what was. */
 static inline void gem_charge(
 	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
 {
-	if (__builtin_expect(a->nic->net->book != NULL, 0))
+	if (gem_has_book(a))
 		gem_account_until(a, id, c, t);
 }
-
-void gem_account_begin(
-	const struct nic_at *a, struct gem_transaction *x, sim_time birth);
-void gem_account_request(
-	const struct nic_at *a, packet_id id, const struct gem_line *x);
-void gem_account_response(
-	const struct nic_at *a, packet_id request, packet_id id, bool goes_on);
-/* A packet goes away, which has done what its transaction wanted, or not. */
-void gem_account_end(const struct nic_at *a, packet_id id, bool is_done);
 
 /* False where there is no such queue. */
 bool gem_cq_write(

@@ -22,7 +22,7 @@ uint32_t gem_fma_begin(const struct nic_at *a, const struct gemini_post *p)
 	if (p->cq != GEMINI_NO_CQ)
 		x->cq_round = gem_here(a)->cq[p->cq].round;
 	x->lines = p->bytes ? (uint32_t)((p->bytes - 1) / GEMINI_LINE + 1) : 1;
-	gem_account_begin(a, x, a->t);
+	x->message = book_message(a->nic->net->book, a->s, x->lines, a->t);
 	return id;
 }
 
@@ -198,7 +198,8 @@ static void send(const struct nic_at *a, uint32_t line)
 		(struct gem_deadline){ a->t + gem_params(a)->timeout, line,
 			x->round };
 	set_timer(a);
-	gem_account_request(a, id, x);
+	if (gem_has_book(a))
+		gem_account_request(a, id, x);
 	gem_send(a, id);
 }
 

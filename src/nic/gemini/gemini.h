@@ -27,7 +27,7 @@
 
 enum {
 	GEMINI_LINE = 64,
-	GEMINI_CQS = 16,
+	GEMINI_CQS = 32,
 	GEMINI_NO_CQ = GEMINI_CQS,
 	GEMINI_CQ_OF_HANDLE, /* the one that the handle names at the target */
 };

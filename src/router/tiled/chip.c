@@ -12,26 +12,25 @@
 #include "router/tiled/booked.h"
 #include "router/tiled/pick.h"
 
-static void keep_step(const struct tiled *d, const struct tiled_chip *s,
-	struct packet *p, struct route_step step)
+static inline void keep_step(const struct tiled *d, const struct tiled_chip *s,
+	struct packet *p, port_mask m)
 {
-	port_mask m = step.ports;
-	port_id port = (port_id)__builtin_ctzll(m);
-	uint32_t group, links = 0;
+	uint32_t gate = d->gate_of[__builtin_ctzll(m)], links = 0;
 
-	if (port >= d->n_links) {
-		p->ask = (uint16_t)((TILED_TO_NODE | (port - d->n_links)) << 8);
-		return;
-	}
-	group = d->group_of[port];
 	if (s->dead & m && m & ~s->dead && m & (m - 1))
 		m &= ~s->dead;
-	if (m == d->links[group])
-		links = d->all[group];
+	if (m == d->links[gate])
+		links = d->all[gate];
 	else
 		for (; m; m &= m - 1)
 			links |= 1u << d->link_of[__builtin_ctzll(m)];
-	p->ask = (uint16_t)(group << 8 | links);
+	p->ask = (uint16_t)(gate << 8 | links);
+}
+
+static inline struct tiled_gate *gate_for(
+	struct tiled_chip *s, uint32_t channel, const struct packet *p)
+{
+	return tiled_gate(s, gate_of(p), channel);
 }
 
 /* --- waiting --- */
@@ -48,37 +47,65 @@ static void wait_until(struct tiled *d, struct sim_worker *w,
 }
 
 /* The mask of heads that a head waits in. */
-static inline uint64_t *waiters(const struct tiled *d, struct tiled_chip *s,
-	uint32_t channel, const struct packet *p)
+static inline uint64_t *waiters(struct tiled_gate *g, const struct packet *p)
 {
-	uint32_t group = group_of(p), links = p->ask & 0xff;
+	uint32_t links = links_of(p);
 
-	if (group & TILED_TO_NODE)
-		return &s->one[channel][d->n_links + tiled_exit_of(group)];
-	if (is_single(links))
-		return &s->one[channel]
-			      [d->port_at[group][__builtin_ctz(links)]];
-	return &s->any[channel][group];
+	return is_single(links) ? &g->one[__builtin_ctz(links)] : &g->any;
 }
 
-static void wait_for_tokens(struct tiled *d, struct tiled_chip *s, uint32_t in,
-	uint32_t channel, packet_id id, sim_time t)
+static void wait_for_tokens(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, uint32_t in, uint32_t channel, packet_id id,
+	sim_time t)
 {
-	*waiters(d, s, channel, &d->packets[id]) |= BIT(in);
+	const struct packet *p = &d->packets[id];
+	struct tiled_gate *g = gate_for(s, channel, p);
+
+	*waiters(g, p) |= BIT(in);
+	if (!g->returns.is_awaited)
+		tiled_await(d, w, s->id, &g->returns, d->port_at[gate_of(p)],
+			channel);
 	booked_wait(d, id, CAUSE_TOKENS, t);
 }
 
 /* --- leaving --- */
 
 /* Gives the room of a packet back that came in by a port. */
-static void give_back(struct tiled *d, struct sim_worker *w,
+static inline void give_back(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, port_id port, uint32_t channel, sim_time t)
 {
-	const struct tiled_wire *wire = tiled_wire(d, s->id, port);
+	const struct tiled_wire *wire = &s->wire[port];
+	sim_time at = t + d->back[wire->class];
+	struct tiled_returns *r =
+		port < d->n_links
+			? &tiled_gate(tiled_chip(d, wire->peer),
+				  wire->peer_gate, channel)
+				   ->returns
+			: &tiled_node(tiled_nodes(d->router.net), wire->peer)
+				   ->fifo[channel]
+				   .returns;
 
-	sim_post(w, wire->peer, t + tiled_token_time(d, wire),
-		SIM_KEY(PHASE_TOKEN, wire->peer_port), (uint16_t)channel,
-		(uint32_t)d->full);
+	if (tiled_is_event(w, r, wire->peer))
+		sim_post(w, wire->peer, at,
+			SIM_KEY(PHASE_TOKEN, wire->peer_port),
+			(uint16_t)channel, (uint32_t)d->full);
+	else
+		tiled_return(r, at, wire->peer_link);
+}
+
+/* A packet follows one that leaves its input, where its bus is free from some
+ * time on; no need to wake up for it while there are no tokens. */
+static void follow(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
+	uint32_t in, uint32_t channel, sim_time t, sim_time left)
+{
+	packet_id id = s->input[in].queue[channel].list.first;
+	const struct packet *p = &d->packets[id];
+	struct tiled_gate *g = gate_for(s, channel, p);
+
+	if (g->returns.is_awaited && !has_tokens(d, s, in, g, p, t))
+		wait_for_tokens(d, w, s, in, channel, id, t);
+	else
+		wait_until(d, w, s, in, channel, left, t);
 }
 
 /* The head of an input leaves at t; its tail has at left. */
@@ -95,7 +122,7 @@ static void leave(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	if (in >= d->n_links && d->tile_of[in] != TILED_NO_TILE)
 		s->bus[d->tile_of[in]].load -= p->chunks;
 	if (--q->count)
-		wait_until(d, w, s, in, channel, left, t);
+		follow(d, w, s, in, channel, t, left);
 	give_back(d, w, s, d->source_of[in], channel, left);
 }
 
@@ -112,12 +139,14 @@ static inline uint32_t size_on(const struct tiled *d,
 	const struct tiled_chip *s, port_id port, const struct packet *p,
 	sim_time t)
 {
+	uint32_t class = s->wire[port].class, place = d->place[class];
+
 	if (!d->has_rates)
 		return p->size;
-	return net_row(d->router.net, s->id, port,
-		       tiled_wire(d, s->id, port)->class, t) *
-		       d->link->row +
-	       p->size % d->link->row;
+	if (d->is_faulty)
+		place = net_row(d->router.net, s->id, port, class, t) *
+			d->link->row;
+	return place + p->size % d->link->row;
 }
 
 /* A packet leaves the chip, which may have damaged it. */
@@ -137,7 +166,7 @@ static bool is_lost(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	const struct net_sending x = { .id = id,
 		.site = s->id,
 		.port = port,
-		.class = tiled_wire(d, s->id, port)->class,
+		.class = s->wire[port].class,
 		.channel = channel,
 		.tokens = (uint32_t)d->full,
 		.t = start,
@@ -157,7 +186,7 @@ static sim_time send(struct tiled *d, struct sim_worker *w,
 	const struct net_sending sending = { .id = id,
 		.site = s->id,
 		.port = port,
-		.class = tiled_wire(d, s->id, port)->class,
+		.class = s->wire[port].class,
 		.channel = channel,
 		.bytes = d->link->bytes[d->packets[id].size],
 		.tokens = (uint32_t)d->full,
@@ -173,13 +202,14 @@ static sim_time send(struct tiled *d, struct sim_worker *w,
 	return sent.is_lost ? SIM_NEVER : sent.arrival;
 }
 
-/* Through the tiles and over a link. */
+/* Through the tiles and over a link of a gate. */
 static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
-	uint32_t in, uint32_t channel, port_id port, sim_time t)
+	uint32_t in, uint32_t channel, struct tiled_gate *g, port_id port,
+	sim_time t)
 {
 	packet_id id = s->input[in].queue[channel].list.first;
 	struct packet *p = &d->packets[id];
-	const struct tiled_wire *wire = tiled_wire(d, s->id, port);
+	const struct tiled_wire *wire = &s->wire[port];
 	uint32_t from = d->tile_of[in], to = d->tile_of[port];
 	struct tiled_output *o = &s->output[to];
 	uint32_t size = size_on(d, s, port, p, t);
@@ -187,7 +217,7 @@ static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	struct inner x = inner_pass(d, &s->bus[from], o, d->row_of[from],
 		d->column_of[to], p->chunks, t, came, ser);
 
-	s->tokens[channel][port]--;
+	g->tokens[d->link_of[port]]--;
 	o->bytes[channel] += d->link->bytes[size];
 	leave(d, w, s, in, channel, t, x.left);
 	if (x.start + ser >= came)
@@ -212,13 +242,13 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 {
 	struct tiled_exit *e = &s->exit[node];
 	port_id port = d->n_links + node;
-	const struct tiled_wire *wire = tiled_wire(d, s->id, port);
+	const struct tiled_wire *wire = &s->wire[port];
 	sim_time latency = d->link->latency[wire->class];
 	struct packet *p = &d->packets[id];
 
 	start = inner_max(start, e->free_at[channel]);
 	e->free_at[channel] = start + d->how.packet;
-	s->tokens[channel][port]--;
+	tiled_gate(s, d->n_groups + node, channel)->tokens[0]--;
 	e->bytes[channel] += d->link->bytes[p->size];
 	p->head = inner_max(start + d->how.packet, end) + latency;
 	booked_note(d, id, s->id, "out by", port);
@@ -237,14 +267,10 @@ static void look_at_node(struct tiled *d, struct sim_worker *w,
 	sim_time t)
 {
 	struct packet *p = &d->packets[id];
-	uint32_t node = tiled_exit_of(group_of(p)), from = d->tile_of[in], tile;
+	uint32_t from = d->tile_of[in], tile;
 	struct inner x;
 	sim_time room;
 
-	if (!s->tokens[channel][d->n_links + node]) {
-		wait_for_tokens(d, s, in, channel, id, t);
-		return;
-	}
 	tile = pick_tile(d, s, in, p, t, &room);
 	if (tile == TILED_NO_TILE) {
 		wait_until(d, w, s, in, channel, room, t);
@@ -254,7 +280,8 @@ static void look_at_node(struct tiled *d, struct sim_worker *w,
 		d->column_of[tile], p->chunks, t, tail_of(d, in, p),
 		p->chunks * d->how.cycle);
 	leave(d, w, s, in, channel, t, x.left);
-	hand_over(d, w, s, node, channel, id, t, x.start, x.end);
+	hand_over(d, w, s, gate_of(p) - d->n_groups, channel, id, t, x.start,
+		x.end);
 }
 
 /* One that turns round: it passes no tile. */
@@ -262,13 +289,9 @@ static void look_at_turn(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t in, uint32_t channel, packet_id id,
 	sim_time t)
 {
-	uint32_t node = tiled_exit_of(group_of(&d->packets[id]));
+	uint32_t node = gate_of(&d->packets[id]) - d->n_groups;
 	sim_time start = inner_max(t, s->exit[node].free_at[channel]);
 
-	if (!s->tokens[channel][d->n_links + node]) {
-		wait_for_tokens(d, s, in, channel, id, t);
-		return;
-	}
 	leave(d, w, s, in, channel, t, start + d->how.packet);
 	hand_over(d, w, s, node, channel, id, t, start, start);
 }
@@ -279,93 +302,107 @@ static void look(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 {
 	packet_id id = s->input[in].queue[channel].list.first;
 	struct packet *p = &d->packets[id];
+	struct tiled_gate *g = gate_for(s, channel, p);
+	uint32_t tile = d->tile_of[in];
+	sim_time room = SIM_NEVER;
 	port_id port;
-	sim_time room;
 
-	if (d->tile_of[in] == TILED_NO_TILE) {
+	if (tile != TILED_NO_TILE && s->bus[tile].free_at > t) {
+		wait_until(d, w, s, in, channel, s->bus[tile].free_at, t);
+		return;
+	}
+	if (gate_of(p) < d->n_groups) {
+		port = pick_link(d, s, in, g, p, t, &room);
+		if (port != TOPO_NO_PORT)
+			go(d, w, s, in, channel, g, port, t);
+		else if (room != SIM_NEVER)
+			wait_until(d, w, s, in, channel, room, t);
+		else
+			wait_for_tokens(d, w, s, in, channel, id, t);
+		return;
+	}
+	collect(g, t);
+	if (!g->tokens[0])
+		wait_for_tokens(d, w, s, in, channel, id, t);
+	else if (tile == TILED_NO_TILE)
 		look_at_turn(d, w, s, in, channel, id, t);
-		return;
-	}
-	if (s->bus[d->tile_of[in]].free_at > t) {
-		wait_until(d, w, s, in, channel, s->bus[d->tile_of[in]].free_at,
-			t);
-		return;
-	}
-	if (group_of(p) & TILED_TO_NODE) {
-		look_at_node(d, w, s, in, channel, id, t);
-		return;
-	}
-	port = pick_link(d, s, in, channel, p, t, &room);
-	if (port != TOPO_NO_PORT)
-		go(d, w, s, in, channel, port, t);
-	else if (room != SIM_NEVER)
-		wait_until(d, w, s, in, channel, room, t);
 	else
-		wait_for_tokens(d, s, in, channel, id, t);
+		look_at_node(d, w, s, in, channel, id, t);
 }
 
 /* --- arbitration --- */
 
-/* The heads that a port's tokens can help. */
-static uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
-	uint32_t channel, port_id port)
+/* The heads that a link's tokens can help. */
+static inline uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
+	const struct tiled_gate *g, uint32_t gate, uint32_t link)
 {
-	uint64_t m = s->one[channel][port];
-	int16_t tokens = s->tokens[channel][port];
-	const struct tiled_wire *wire;
+	uint64_t m = g->one[link] | g->any;
+	int16_t tokens = g->tokens[link];
 
-	if (port >= d->n_links)
-		return tokens > 0 ? m : 0;
-	m |= s->any[channel][d->group_of[port]];
-	if (!m || tokens >= d->need)
+	if (tokens <= 0)
+		return 0;
+	if (tokens >= d->need || !(s->rings[gate] >> link & 1))
 		return m;
-	wire = tiled_wire(d, s->id, port);
-	if (!wire->is_ring)
-		return tokens > 0 ? m : 0;
-	return tokens > 0 && wire->straight != TILED_NO_TILE
-		       ? m & BIT(wire->straight)
-		       : 0;
+	/* who goes straight on in its plane */
+	return m & d->behind[d->port_at[gate][link]];
+}
+
+static bool is_awaited(const struct tiled_gate *g, uint32_t links)
+{
+	uint64_t m = g->any;
+
+	for (; links; links &= links - 1)
+		m |= g->one[__builtin_ctz(links)];
+	return m;
 }
 
 static void give_tokens(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t channel, port_id port, sim_time t)
 {
+	uint32_t gate = d->gate_of[port], link = d->link_of[port];
+	struct tiled_gate *g = tiled_gate(s, gate, channel);
 	uint64_t tried = 0, m;
 
-	while ((m = helped(d, s, channel, port) & ~tried)) {
+	while ((m = helped(d, s, g, gate, link) & ~tried)) {
 		uint32_t in = choose(s, m);
 		packet_id id = s->input[in].queue[channel].list.first;
 
 		tried |= BIT(in);
-		*waiters(d, s, channel, &d->packets[id]) &= ~BIT(in);
+		*waiters(g, &d->packets[id]) &= ~BIT(in);
 		look(d, w, s, in, channel, t);
 	}
+	if (tried)
+		g->returns.is_awaited = is_awaited(g, d->all[gate]);
 }
 
-static void arbitrate(
+static void give_all_tokens(
 	struct tiled *d, struct sim_worker *w, struct tiled_chip *s, sim_time t)
 {
-	uint32_t c, k;
-	uint64_t m;
+	uint32_t c;
 
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		while (s->ports[c]) {
-			port_id port = choose(s, s->ports[c]);
+			port_id port = (port_id)__builtin_ctzll(s->ports[c]);
 
-			s->ports[c] &= ~BIT(port);
+			s->ports[c] &= s->ports[c] - 1;
 			give_tokens(d, w, s, c, port, t);
 		}
 	}
-	while ((m = s->heads[0] | s->heads[1])) {
-		uint32_t in = choose(s, m), turn = s->input[in].turn;
+}
 
-		for (k = 0; k < TILED_CHANNELS; k++) {
-			c = (k + turn) % TILED_CHANNELS;
-			if (!(s->heads[c] >> in & 1))
-				continue;
-			s->heads[c] &= ~BIT(in);
-			look(d, w, s, in, c, t);
-		}
+static inline void arbitrate(
+	struct tiled *d, struct sim_worker *w, struct tiled_chip *s, sim_time t)
+{
+	uint64_t m;
+
+	if (s->ports[0] | s->ports[1])
+		give_all_tokens(d, w, s, t);
+	while ((m = s->heads[0] | s->heads[1])) {
+		uint32_t in = choose(s, m), c = s->input[in].turn;
+
+		c = s->heads[c] >> in & 1 ? c : !c;
+		s->heads[c] &= ~BIT(in);
+		look(d, w, s, in, c, t);
 	}
 }
 
@@ -402,7 +439,7 @@ static uint32_t input_of(const struct tiled *d, struct tiled_chip *s,
 	if (port < d->n_links)
 		return port;
 	first = d->n_links + (port - d->n_links) * (n + 1);
-	return first + (group_of(p) & TILED_TO_NODE ? n : spread(d, s, p));
+	return first + (gate_of(p) >= d->n_groups ? n : spread(d, s, p));
 }
 
 static void on_arrival(struct tiled *d, struct sim_worker *w,
@@ -420,7 +457,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 		net_drop(d->router.net, w, id);
 		return;
 	}
-	keep_step(d, s, p, step);
+	keep_step(d, s, p, step.ports);
 	booked_note(d, id, s->id, "in by", port);
 	booked_wait(d, id, CAUSE_QUEUE, t);
 	in = input_of(d, s, p, port);
@@ -432,12 +469,18 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 		s->heads[channel] |= BIT(in);
 }
 
-static void on_token(struct tiled *d, struct tiled_chip *s, port_id port,
-	uint32_t channel, uint32_t chunks)
+/* Tokens from a chip of another worker, or that somebody waits for: mostly they
+ * are none of the kernel's events. */
+static void on_token(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, port_id port, uint32_t channel, uint32_t chunks)
 {
-	s->tokens[channel][port] =
-		(int16_t)(s->tokens[channel][port] + (int)chunks / d->full);
-	s->ports[channel] |= BIT(port);
+	struct tiled_gate *g = tiled_gate(s, d->gate_of[port], channel);
+	int16_t *tokens = &g->tokens[d->link_of[port]];
+
+	sim_discount(w);
+	*tokens = (int16_t)(*tokens + (int)chunks / d->full);
+	if (g->returns.is_awaited)
+		s->ports[channel] |= BIT(port);
 }
 
 /* New tables: what is still here is dropped. */
@@ -465,8 +508,11 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 			s->bus[d->tile_of[in]].load = 0;
 	}
 	memset(s->heads, 0, sizeof(s->heads));
-	memset(s->any, 0, sizeof(s->any));
-	memset(s->one, 0, sizeof(s->one));
+	for (c = 0; c < TILED_CHANNELS * d->n_gates; c++) {
+		s->gate[c].any = 0;
+		memset(s->gate[c].one, 0, sizeof(s->gate[c].one));
+		s->gate[c].returns.is_awaited = false;
+	}
 	s->route = tables;
 	s->n_loads++;
 }
@@ -504,7 +550,7 @@ static void visit(struct sim_worker *w, site_id site)
 		else if (phase == PHASE_TOKEN && number >= NET_LINK)
 			on_news(d, w, s, &e, t);
 		else if (phase == PHASE_TOKEN)
-			on_token(d, s, number, sim_aux(&e), e.data);
+			on_token(d, w, s, number, sim_aux(&e), e.data);
 		else if (e.data == s->n_loads)
 			s->heads[sim_aux(&e)] |= BIT(number);
 		if (!sim_more(w, &e))

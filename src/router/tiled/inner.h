@@ -29,13 +29,16 @@ static inline sim_time inner_max(sim_time a, sim_time b)
 	return a > b ? a : b;
 }
 
+static inline sim_time inner_min(sim_time a, sim_time b)
+{
+	return a < b ? a : b;
+}
+
 /* When an input's packet can begin to go to a column. */
 static inline sim_time inner_room(
 	const struct tiled *d, const struct tiled_bus *b, uint32_t column)
 {
-	return d->how.inner == TILED_IDEAL
-		       ? 0
-		       : b->row_end[column] - d->how.row * d->how.cycle;
+	return b->row_end[column] - d->row;
 }
 
 /* When a packet that begins at t has the column channel to an output. */
@@ -45,10 +48,8 @@ static inline sim_time inner_column(const struct tiled *d,
 {
 	sim_time at = inner_max(t, b->row_end[column]);
 
-	if (d->how.inner == TILED_IDEAL)
-		return t;
-	at = inner_max(at, o->column[row]);
-	return inner_max(at, o->end[row] - d->how.column * d->how.cycle);
+	at = inner_max(at, o->row[row].column);
+	return inner_max(at, o->row[row].end - d->column);
 }
 
 /* And its link. */
@@ -60,7 +61,8 @@ static inline sim_time inner_start(const struct tiled *d,
 }
 
 /* A packet of so many chunks begins at t; its tail comes at came, and it takes
- * ser on the link. */
+ * ser on the link.  Without contention nothing but the bus and the link is
+ * ever busy. */
 static inline struct inner inner_pass(const struct tiled *d,
 	struct tiled_bus *b, struct tiled_output *o, uint32_t row,
 	uint32_t column, uint32_t chunks, sim_time t, sim_time came,
@@ -73,15 +75,17 @@ static inline struct inner inner_pass(const struct tiled *d,
 	x.start = inner_max(at, o->free_at);
 	x.end = inner_max(x.start + ser, came);
 	x.left = inner_max(t + through, came);
-	left = inner_max(at + through, came);
-	if (chunks > d->how.column)
-		left = inner_max(left, x.end - d->how.column * d->how.cycle);
-	if (chunks > d->how.row && d->how.inner != TILED_IDEAL)
-		x.left = inner_max(x.left, left - d->how.row * d->how.cycle);
-	b->row_end[column] = o->column[row] = left;
-	o->end[row] = x.end;
-	b->free_at = x.left;
 	o->free_at = x.end;
+	if (!d->is_ideal) {
+		left = inner_max(at + through, came);
+		if (through > d->column)
+			left = inner_max(left, x.end - d->column);
+		if (through > d->row)
+			x.left = inner_max(x.left, left - d->row);
+		b->row_end[column] = o->row[row].column = left;
+		o->row[row].end = x.end;
+	}
+	b->free_at = x.left;
 	return x;
 }
 

@@ -186,8 +186,8 @@ struct stamps {
 static void set_up(struct stamps *x)
 {
 	x->chip.how.cycle = CYCLE;
-	x->chip.how.row = ROW_PHITS;
-	x->chip.how.column = COLUMN_PHITS;
+	x->chip.row = ROW_PHITS * CYCLE;
+	x->chip.column = COLUMN_PHITS * CYCLE;
 }
 
 /* The earliest that an input's next packet can go. */

@@ -12,11 +12,20 @@ static bool is_lost(struct tiled *d, struct sim_worker *w,
 	return net_is_lost(d->router.net, w,
 		&(struct net_sending){ .id = id,
 			.site = s->id,
-			.class = tiled_wire(d, s->id, 0)->class,
+			.class = s->wire.class,
 			.channel = channel,
 			.tokens = (uint32_t)d->full,
 			.t = t,
 			.tail = t });
+}
+
+/* Takes in the tokens that have come by t. */
+static void collect(struct tiled_fifo *f, sim_time t)
+{
+	while (tiled_has_come(&f->returns, t)) {
+		tiled_take(&f->returns);
+		f->tokens++;
+	}
 }
 
 /* The packet in front of a FIFO goes, if it can. */
@@ -24,16 +33,20 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	uint32_t channel, sim_time t)
 {
 	struct tiled_fifo *f = &s->fifo[channel];
-	const struct tiled_wire *wire = tiled_wire(d, s->id, 0);
+	const struct tiled_wire *wire = &s->wire;
 	packet_id id = f->queue.list.first;
 	struct packet *p = &d->packets[id];
+	const uint8_t port = 0;
 
 	if (!f->queue.count || f->is_held)
 		return;
+	collect(f, t);
 	if (!f->tokens) {
 		booked_wait(d, id, CAUSE_TOKENS, t);
+		tiled_await(d, w, s->id, &f->returns, &port, channel);
 		return;
 	}
+	f->returns.is_awaited = false;
 	f->tokens--;
 	packet_pop(d->packets, &f->queue.list);
 	f->queue.count--;
@@ -62,11 +75,19 @@ static void on_sent(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 static void give_back(struct tiled *d, struct sim_worker *w,
 	const struct tiled_node *s, uint32_t channel, sim_time t)
 {
-	const struct tiled_wire *wire = tiled_wire(d, s->id, 0);
+	const struct tiled_wire *wire = &s->wire;
+	const struct tiled *chips = tiled_chips(d->router.net);
+	sim_time at = t + d->back[wire->class];
+	struct tiled_returns *r = &tiled_gate(
+		tiled_chip(chips, wire->peer), wire->peer_gate, channel)
+					   ->returns;
 
-	sim_post(w, wire->peer, t + tiled_token_time(d, wire),
-		SIM_KEY(PHASE_TOKEN, wire->peer_port), (uint16_t)channel,
-		(uint32_t)d->full);
+	if (tiled_is_event(w, r, wire->peer))
+		sim_post(w, wire->peer, at,
+			SIM_KEY(PHASE_TOKEN, wire->peer_port),
+			(uint16_t)channel, (uint32_t)d->full);
+	else
+		tiled_return(r, at, 0);
 }
 
 static void on_arrival(struct tiled *d, struct sim_worker *w,
@@ -206,6 +227,7 @@ static void on_token(struct tiled *d, struct sim_worker *w,
 {
 	struct tiled_fifo *f = &s->fifo[channel];
 
+	sim_discount(w);
 	f->tokens = (int16_t)(f->tokens + (int)chunks / d->full);
 	send(d, w, s, channel, t);
 }

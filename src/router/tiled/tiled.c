@@ -11,6 +11,13 @@
 
 #define AT(field) offsetof(struct tiled_params, field)
 
+#define ROW(i)                                                                 \
+	PARAM_ROW(PARAM_TEXT, "tiles." i, AT(tiles[(i)[0] - '0']), "", 0, 0,   \
+		"what is at the tiles of a row: a link (\"x+3\") or p, a "     \
+		"processor tile, each; none: processor tiles in the middle "   \
+		"columns, links around them",                                  \
+		"assumed: GEM-F37")
+
 static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "rows", AT(rows), "8", 1, TILED_ROWS,
 		"number of rows of tiles on a chip", "GEM-G8"),
@@ -19,6 +26,14 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "processors", AT(processors), "8", 1,
 		TILED_TILES / 2, "number of tiles that face the nodes",
 		"GEM-N6"),
+	ROW("0"),
+	ROW("1"),
+	ROW("2"),
+	ROW("3"),
+	ROW("4"),
+	ROW("5"),
+	ROW("6"),
+	ROW("7"),
 	PARAM_ROW(PARAM_TIME, "cycle", AT(cycle), "1250 ps", 1, 1000000,
 		"time that a chunk takes on a bus or channel inside a chip",
 		"GEM-N29"),
@@ -62,22 +77,6 @@ static uint32_t count_links(const struct topo *t)
 	return n;
 }
 
-static int check_tiles(
-	const struct tiled_params *h, uint32_t links, struct err *e)
-{
-	int64_t tiles = h->rows * h->columns;
-
-	if ((int64_t)links + h->processors != tiles)
-		return err_set(e,
-			"router.kind: %u links do not fit tiled routers of "
-			"%lld x %lld tiles, %lld of which face nodes (want "
-			"%lld links)",
-			links, (long long)h->rows, (long long)h->columns,
-			(long long)h->processors,
-			(long long)(tiles - h->processors));
-	return 0;
-}
-
 static int tiled_check(
 	const struct net *n, const struct net_setup *s, struct err *e)
 {
@@ -92,7 +91,7 @@ static int tiled_check(
 			"own (topology.nodes: at least 1)");
 	links = count_links(t);
 	nodes = t->n_ports - links;
-	if (check_tiles(h, links, e))
+	if (tiled_check_tiles(h, t, links, e))
 		return -1;
 	if (nodes > TILED_NODES)
 		return err_set(e,
@@ -123,78 +122,10 @@ static int tiled_check(
 
 static size_t tiled_site_bytes(uint32_t n_ports)
 {
-	return n_ports > 1 ? sizeof(struct tiled_chip)
+	return n_ports > 1 ? sizeof(struct tiled_chip) +
+				     (size_t)TILED_CHANNELS * TILED_GATES *
+					     sizeof(struct tiled_gate)
 			   : sizeof(struct tiled_node);
-}
-
-static void number_links(struct tiled *d)
-{
-	const struct topo *t = d->router.net->topo;
-	uint32_t p;
-
-	for (p = 0; p < d->n_links; p++) {
-		struct topo_direction x =
-			t->ops->direction ? t->ops->direction(t, p)
-					  : (struct topo_direction){ p, 0 };
-
-		BUG_IF(x.number >= TILED_GROUPS || x.link >= TILED_LINKS);
-		d->group_of[p] = (uint8_t)x.number;
-		d->link_of[p] = (uint8_t)x.link;
-		d->port_at[x.number][x.link] = (uint8_t)p;
-		d->links[x.number] |= (port_mask)1 << p;
-		d->all[x.number] |= (uint8_t)(1u << x.link);
-	}
-}
-
-/* Tiles that face nodes are in the middle columns, equally many in each; links
- * end at the others, row by row. */
-static bool is_processor(const struct tiled *d, uint32_t tile)
-{
-	uint32_t columns = (uint32_t)d->how.columns;
-	uint32_t rows = (uint32_t)d->how.rows, n = (uint32_t)d->how.processors;
-	uint32_t wide = (n + rows - 1) / rows, first, per, row, column;
-
-	wide = wide < 2 && columns > 1 && n > 1 ? 2 : wide;
-	first = (columns - wide) / 2;
-	row = tile / columns;
-	column = tile % columns;
-	if (column < first || column >= first + wide)
-		return false;
-	per = n / wide + (column - first < n % wide);
-	/* spread over the rows */
-	return (row + 1) * per / rows != row * per / rows;
-}
-
-/* The port by which packets of an input arrived. */
-static uint32_t source_of(const struct tiled *d, uint32_t in)
-{
-	uint32_t per = (uint32_t)d->how.processors + 1;
-
-	return in < d->n_links ? in : d->n_links + (in - d->n_links) / per;
-}
-
-static void place_tiles(struct tiled *d)
-{
-	uint32_t n = (uint32_t)(d->how.rows * d->how.columns), tile, p = 0;
-	uint32_t k = 0, node;
-
-	for (tile = 0; tile < n; tile++) {
-		d->row_of[tile] = (uint8_t)(tile / (uint32_t)d->how.columns);
-		d->column_of[tile] = (uint8_t)(tile % (uint32_t)d->how.columns);
-		if (is_processor(d, tile))
-			d->processor[k++] = (uint8_t)tile;
-		else
-			d->tile_of[p++] = (uint8_t)tile;
-	}
-	BUG_IF(p != d->n_links);
-	for (node = 0; node < d->n_nodes; node++) {
-		for (k = 0; k < (uint32_t)d->how.processors; k++)
-			d->tile_of[p++] = d->processor[k];
-		d->tile_of[p++] = TILED_NO_TILE;
-	}
-	d->n_inputs = p;
-	for (p = 0; p < d->n_inputs; p++)
-		d->source_of[p] = (uint8_t)source_of(d, p);
 }
 
 static struct router *tiled_make(struct net *n, const struct net_setup *s,
@@ -203,6 +134,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	struct tiled *d = mem_alloc(1, sizeof(*d));
 	uint32_t n_sites = sites->end - sites->first;
 	bool is_node = !sites->first;
+	uint32_t i;
 
 	d->router.sites = *sites;
 	d->router.net = n;
@@ -217,20 +149,37 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->full = n->full;
 	d->capacity = (int16_t)s->router->packets;
 	d->need = n->route->has_planes ? 2 : 1;
+	d->row = d->how.row * d->how.cycle;
+	d->column = d->how.column * d->how.cycle;
+	d->is_ideal = d->how.inner == TILED_IDEAL;
+	for (i = 0; i < TOPO_MAX_WIRES; i++) {
+		d->back[i] = n->link.latency[i] - n->link.logic[i];
+		d->place[i] = n->link.rate_of[i] * n->link.row;
+	}
 	d->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
 	d->router.lock_packets = (uint64_t)d->capacity;
-	d->stride = tiled_site_bytes(sites->n_ports);
-	d->bytes = n_sites * d->stride;
-	d->sites = map_alloc_dense(d->bytes);
-	d->wire = map_alloc_dense(
-		(size_t)n_sites * sites->n_ports * sizeof(*d->wire));
 	if (!is_node) {
 		d->n_links = count_links(n->topo);
 		d->n_nodes = sites->n_ports - d->n_links;
-		number_links(d);
-		place_tiles(d);
+		tiled_place(d);
 	}
+	d->stride = is_node ? sizeof(struct tiled_node)
+			    : sizeof(struct tiled_chip) +
+				      TILED_CHANNELS * d->n_gates *
+					      sizeof(struct tiled_gate);
+	d->bytes = n_sites * d->stride;
+	d->sites = map_alloc_dense(d->bytes);
 	return &d->router;
+}
+
+static bool is_node(const struct router *r)
+{
+	return !r->sites.first;
+}
+
+static bool is_link(const struct router *r, port_id p)
+{
+	return !is_node(r) && p < tiled_of(r)->n_links;
 }
 
 /* Whether packets that go straight on from a port come back. */
@@ -253,20 +202,23 @@ static void wire_port(struct tiled *d, site_id s, port_id p)
 {
 	const struct topo *t = d->router.net->topo;
 	struct topo_end far = t->ops->peer(t, s, p);
-	struct tiled_wire *x = &d->wire[(size_t)(s - d->router.sites.first) *
-						d->router.sites.n_ports +
-					p];
+	struct tiled_wire *x = is_node(&d->router) ? &tiled_node(d, s)->wire
+						   : &tiled_chip(d, s)->wire[p];
+	const struct tiled *far_kind;
 
-	*x = (struct tiled_wire){ .peer = NO_SITE, .straight = TILED_NO_TILE };
+	*x = (struct tiled_wire){ .peer = NO_SITE };
 	if (far.router == NO_ROUTER)
 		return;
 	x->peer = far.router;
 	x->peer_port = (uint8_t)far.port;
 	x->class = (uint8_t)t->ops->wire(t, s, p);
-	if (d->router.sites.first && p < d->n_links) {
-		x->straight = (uint8_t)t->ops->straight(t, s, p);
-		x->is_ring = is_on_ring(t, s, p);
-	}
+	far_kind = tiled_of(
+		(struct router *)(uintptr_t)net_router(d->router.net, x->peer));
+	x->peer_gate = far_kind->gate_of[far.port];
+	x->peer_link = far_kind->link_of[far.port];
+	if (is_link(&d->router, p) && is_on_ring(t, s, p))
+		tiled_chip(d, s)->rings[d->gate_of[p]] |=
+			(uint8_t)(1u << d->link_of[p]);
 }
 
 static void init_node(struct tiled *d, site_id s)
@@ -284,6 +236,7 @@ static void init_node(struct tiled *d, site_id s)
 
 static void init_chip(struct tiled *d, site_id s)
 {
+	int16_t reception = (int16_t)d->router.net->params.reception;
 	struct tiled_chip *x = tiled_chip(d, s);
 	uint32_t c, p;
 
@@ -291,12 +244,12 @@ static void init_chip(struct tiled *d, site_id s)
 	x->route = d->route;
 	x->lfsr = ((s * 0x9e37u) & 0xffffu) | 1u;
 	for (c = 0; c < TILED_CHANNELS; c++) {
-		for (p = 0; p < d->n_links; p++)
-			if (tiled_wire(d, s, p)->peer != NO_SITE)
-				x->tokens[c][p] = d->capacity;
-		for (p = 0; p < d->n_nodes; p++)
-			x->tokens[c][d->n_links + p] =
-				(int16_t)d->router.net->params.reception;
+		for (p = 0; p < d->router.sites.n_ports; p++) {
+			if (x->wire[p].peer == NO_SITE)
+				continue;
+			tiled_gate(x, d->gate_of[p], c)->tokens[d->link_of[p]] =
+				p < d->n_links ? d->capacity : reception;
+		}
 	}
 }
 
@@ -316,24 +269,15 @@ static void tiled_wire_up(struct router *r)
 	}
 }
 
-static size_t wire_bytes(const struct tiled *d)
-{
-	return (size_t)(d->router.sites.end - d->router.sites.first) *
-	       d->router.sites.n_ports * sizeof(*d->wire);
-}
-
 static void tiled_free(struct router *r)
 {
-	struct tiled *d = tiled_of(r);
-
-	map_free(d->wire, wire_bytes(d));
-	map_free(d->sites, d->bytes);
-	mem_free(d);
+	map_free(tiled_of(r)->sites, tiled_of(r)->bytes);
+	mem_free(tiled_of(r));
 }
 
 static uint64_t tiled_memory(const struct router *r)
 {
-	return tiled_of(r)->bytes + wire_bytes(tiled_of(r));
+	return tiled_of(r)->bytes;
 }
 
 /* One FIFO for each channel: everything but responses is a request. */
@@ -368,16 +312,6 @@ static void tiled_describe(const struct net_params *p, FILE *f)
 		p->injection, p->reception, h->nodes);
 }
 
-static bool is_node(const struct router *r)
-{
-	return !r->sites.first;
-}
-
-static bool is_link(const struct router *r, port_id p)
-{
-	return !is_node(r) && p < tiled_of(r)->n_links;
-}
-
 static int32_t tiled_capacity(
 	const struct router *r, port_id p, uint32_t channel)
 {
@@ -389,22 +323,42 @@ static int32_t tiled_capacity(
 	return d->full * (p < d->n_links ? d->capacity : (int32_t)d->how.nodes);
 }
 
+/* Stamps of a link. */
+static int32_t returning(const struct tiled_returns *r, uint32_t link)
+{
+	int32_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < r->n; i++)
+		n += (r->stamp[(r->first + i) % TILED_RETURNS] & 0xff) == link;
+	return n;
+}
+
 static int32_t tiled_tokens(
 	const struct router *r, site_id s, port_id p, uint32_t channel)
 {
 	const struct tiled *d = tiled_of(r);
-	const struct tiled_chip *x;
+	const struct tiled_fifo *f;
+	const struct tiled_gate *g;
+	int32_t n;
 
-	if (is_node(r))
-		return d->full * tiled_node(d, s)->fifo[channel].tokens;
-	x = tiled_chip(d, s);
-	if (p < d->n_links)
-		return d->full * x->tokens[channel][p];
+	if (is_node(r)) {
+		f = &tiled_node(d, s)->fifo[channel];
+		return d->full * (f->tokens + returning(&f->returns, 0));
+	}
+	g = tiled_gate(tiled_chip(d, s), d->gate_of[p], channel);
+	n = g->tokens[d->link_of[p]] + returning(&g->returns, d->link_of[p]);
 	/* tokens that a node's client holds come back to it */
-	return d->full *
-	       (x->tokens[channel][p] + (int32_t)tiled_node(tiled_nodes(r->net),
-						tiled_wire(d, s, p)->peer)
-						->held[channel]);
+	if (p >= d->n_links)
+		n += (int32_t)tiled_node(
+			tiled_nodes(r->net), tiled_chip(d, s)->wire[p].peer)
+			     ->held[channel];
+	return d->full * n;
+}
+
+static int64_t tiled_sent_packets(const struct net_params *p)
+{
+	return TILED_CHANNELS * p->packets;
 }
 
 static int32_t tiled_charge(
@@ -419,13 +373,11 @@ static bool tiled_is_short(const struct router *r, site_id s)
 {
 	const struct tiled *d = tiled_of(r);
 	const struct tiled_chip *x = tiled_chip(d, s);
-	uint32_t c, p;
+	uint32_t i;
 
-	for (c = 0; c < TILED_CHANNELS && !is_node(r); c++)
-		for (p = 0; p < r->sites.n_ports; p++)
-			if (x->one[c][p] ||
-				(p < d->n_links && x->any[c][d->group_of[p]]))
-				return true;
+	for (i = 0; i < TILED_CHANNELS * d->n_gates && !is_node(r); i++)
+		if (x->gate[i].returns.is_awaited)
+			return true;
 	return false;
 }
 
@@ -465,24 +417,17 @@ static uint32_t tiled_ways(const struct router *r, const struct net_buffer *b,
 	const struct packet *p, struct net_way *way)
 {
 	const struct tiled *d = tiled_of(r);
-	uint32_t group = p->ask >> 8, links = p->ask & 0xff, n = 0;
+	uint32_t gate = p->ask >> 8, links = p->ask & 0xff, n = 0;
+	uint32_t entered =
+		tiled_entered(d, tiled_chip(d, b->site), b->port, gate);
 
-	if (group & TILED_TO_NODE) {
-		way[0] = (struct net_way){
-			.port = d->n_links + tiled_exit_of(group),
-			.channel = b->channel,
-			.need = d->full,
-		};
-		return 1;
-	}
 	for (; links; links &= links - 1) {
-		port_id port = d->port_at[group][__builtin_ctz(links)];
+		uint32_t link = (uint32_t)__builtin_ctz(links);
 
 		way[n++] = (struct net_way){
-			.port = port,
+			.port = d->port_at[gate][link],
 			.channel = b->channel,
-			.need = d->full *
-				tiled_needed(d, b->site, b->port, port),
+			.need = d->full * (entered >> link & 1 ? d->need : 1),
 		};
 	}
 	return n;
@@ -578,6 +523,7 @@ const struct router_ops tiled_ops = {
 	.fifos = tiled_fifos,
 	.capacity = tiled_capacity,
 	.tokens = tiled_tokens,
+	.sent_packets = tiled_sent_packets,
 	.charge = tiled_charge,
 	.is_short = tiled_is_short,
 	.n_buffers = tiled_n_buffers,

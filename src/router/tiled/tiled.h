@@ -34,13 +34,11 @@ enum {
 	TILED_COLUMNS = 8,
 	TILED_TILES = 64,
 	TILED_NODES = 4, /* of a chip, the most */
-	TILED_GROUPS = 2 * TOPO_MAX_DIMS, /* directions */
+	TILED_GATES = 2 * TOPO_MAX_DIMS + TILED_NODES,
 	TILED_LINKS = 8, /* of a direction, the most */
 	TILED_INPUTS = 64,
 	TILED_NO_TILE = 0xff,
-	/* Of the direction that a packet keeps in the high byte of its ask;
-	 * the low one has the links that it may take there. */
-	TILED_TO_NODE = 0x80,
+	TILED_RETURNS = 32, /* tokens on their way back, as time stamps */
 };
 
 /* Channels: each has its own buffers and paths, and is an injection and a
@@ -60,6 +58,7 @@ enum tiled_inner { TILED_INNER, TILED_IDEAL };
 struct tiled_params {
 	int64_t rows, columns;
 	int64_t processors; /* tiles that face the nodes */
+	char tiles[TILED_ROWS][PARAM_TEXT_MAX]; /* by row; or none */
 	int64_t cycle; /* that a phit takes inside, ps */
 	int64_t inner; /* an enum tiled_inner */
 	int64_t row, column; /* of inner buffers */
@@ -70,6 +69,30 @@ struct tiled_params {
 struct tiled_queue {
 	struct packet_list list;
 	uint32_t count;
+};
+
+/*
+ * Tokens on their way back to a sender: time stamps with the number of a link
+ * in their low byte, in order, in place of events.  The far end writes here,
+ * unless somebody waits for tokens, which then come as events.
+ */
+struct tiled_returns {
+	uint64_t stamp[TILED_RETURNS]; /* a ring */
+	uint8_t first, n;
+	bool is_awaited;
+};
+
+/*
+ * A way out of a chip, on one channel: the parallel links of a direction, or
+ * the path to a node.  A packet keeps in the high byte of its ask the number
+ * of its gate, and in the low one the links that it may take there.
+ */
+struct tiled_gate {
+	int16_t tokens[TILED_LINKS]; /* packets of room, by link */
+	/* inputs whose heads wait for tokens: for any link, or for one */
+	uint64_t any;
+	uint64_t one[TILED_LINKS];
+	struct tiled_returns returns;
 };
 
 /*
@@ -95,8 +118,10 @@ struct tiled_bus {
 /* And out of it. */
 struct tiled_output {
 	sim_time free_at; /* the link */
-	sim_time column[TILED_ROWS]; /* free from then on, by input row */
-	sim_time end[TILED_ROWS]; /* the last packet of a row leaves */
+	struct {
+		sim_time column; /* is free from then on */
+		sim_time end; /* the last packet leaves */
+	} row[TILED_ROWS]; /* of the input */
 	uint64_t bytes[TILED_CHANNELS];
 };
 
@@ -105,9 +130,7 @@ struct tiled_wire {
 	site_id peer;
 	uint8_t peer_port;
 	uint8_t class;
-	uint8_t straight; /* the port that packets come in by which go straight
-			   * on by this one; or TILED_NO_TILE */
-	uint8_t is_ring; /* who goes on and on comes back */
+	uint8_t peer_gate, peer_link; /* of a chip */
 };
 
 /* What leads to a node. */
@@ -118,23 +141,23 @@ struct tiled_exit {
 
 struct tiled_chip {
 	/* to look at before the instant ends: heads by input, links and nodes
-	 * that have got tokens by port */
+	 * that have got tokens which somebody waits for, by port */
 	uint64_t heads[TILED_CHANNELS];
 	uint64_t ports[TILED_CHANNELS];
-	/* heads that wait for tokens, by input: for any link of a direction,
-	 * or for one port */
-	uint64_t any[TILED_CHANNELS][TILED_GROUPS];
-	uint64_t one[TILED_CHANNELS][TOPO_MAX_PORTS];
-	int16_t tokens[TILED_CHANNELS][TOPO_MAX_PORTS]; /* packets of room */
 	uint64_t dead; /* links that adaptive packets avoid, by port */
 	const struct route *route; /* the tables */
 	uint32_t n_loads; /* of tables: events before the last are nobody's */
 	uint32_t lfsr;
+	uint32_t turn; /* the input to look at first */
 	site_id id;
+	struct tiled_wire wire[TOPO_MAX_PORTS];
+	uint8_t rings[TILED_GATES]; /* links that packets which go on and on
+				     * come back by: a bit each */
 	struct tiled_exit exit[TILED_NODES];
 	struct tiled_input input[TILED_INPUTS];
 	struct tiled_bus bus[TILED_TILES];
 	struct tiled_output output[TILED_TILES];
+	struct tiled_gate gate[]; /* [gate][channel] */
 };
 
 /* Why nothing leaves a node's FIFO: a packet is leaving, or management has
@@ -148,6 +171,7 @@ struct tiled_fifo {
 	uint16_t room; /* packets that it takes */
 	uint8_t is_held; /* nothing leaves: bits of enum tiled_hold */
 	uint64_t bytes;
+	struct tiled_returns returns;
 };
 
 struct tiled_node {
@@ -155,6 +179,7 @@ struct tiled_node {
 	uint64_t packets[TILED_CHANNELS]; /* received */
 	uint32_t held[TILED_CHANNELS]; /* of these, not given back */
 	const struct route *route; /* the tables */
+	struct tiled_wire wire;
 	site_id id;
 };
 
@@ -172,21 +197,30 @@ struct tiled {
 	int16_t need; /* packets of room, to enter a plane */
 	uint32_t n_links; /* ports of a chip that are links */
 	uint32_t n_nodes, n_inputs;
+	uint32_t n_groups, n_gates; /* directions; with the nodes */
 	int16_t capacity; /* packets of an input buffer */
+	sim_time row, column; /* what inner buffers hold */
+	bool is_ideal; /* no contention inside */
+	sim_time back[TOPO_MAX_WIRES]; /* how long tokens take by a wire: they
+					* pass no tiles */
+	uint32_t place[TOPO_MAX_WIRES]; /* of a wire's row of costs */
 	/* by input */
 	uint8_t tile_of[TILED_INPUTS]; /* or TILED_NO_TILE */
 	uint8_t source_of[TILED_INPUTS]; /* the port that it belongs to */
 	/* by tile */
 	uint8_t row_of[TILED_TILES], column_of[TILED_TILES];
 	uint8_t processor[TILED_TILES]; /* those that face nodes */
-	/* links by port, and the other way round */
-	uint8_t group_of[TOPO_MAX_PORTS], link_of[TOPO_MAX_PORTS];
-	uint8_t port_at[TILED_GROUPS][TILED_LINKS];
-	port_mask links[TILED_GROUPS]; /* all of them */
-	uint8_t all[TILED_GROUPS]; /* by number */
+	/* by port, and the other way round */
+	uint8_t gate_of[TOPO_MAX_PORTS], link_of[TOPO_MAX_PORTS];
+	uint8_t port_at[TILED_GATES][TILED_LINKS];
+	port_mask links[TILED_GATES]; /* all of them */
+	uint8_t all[TILED_GATES]; /* by number */
+	/* by port: the gate and link straight ahead of who came in by it */
+	uint8_t ahead_gate[TOPO_MAX_PORTS], ahead_link[TOPO_MAX_PORTS];
+	port_mask behind[TOPO_MAX_PORTS]; /* the other way round */
+	/* links that end in the same column as a port's, of the same gate */
+	uint8_t beside[TOPO_MAX_PORTS];
 	bool has_rates; /* links differ, or may */
-	/* of a chip's port */
-	struct tiled_wire *wire; /* [site - first][port] */
 	void *sites;
 	size_t stride, bytes;
 };
@@ -199,6 +233,11 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
 	const struct route *tables, sim_time t);
 void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id s,
 	const struct route *tables, sim_time t);
+/* tiles.c: whether so many links and the processor tiles make a chip; and the
+ * tables of where everything is. */
+int tiled_check_tiles(const struct tiled_params *h, const struct topo *t,
+	uint32_t links, struct err *e);
+void tiled_place(struct tiled *d);
 
 static inline struct tiled *tiled_of(const struct router *r)
 {
@@ -230,34 +269,74 @@ static inline struct tiled_chip *tiled_chip(const struct tiled *d, site_id s)
 	return tiled_site(d, s);
 }
 
-static inline const struct tiled_wire *tiled_wire(
-	const struct tiled *d, site_id s, port_id p)
+static inline struct tiled_gate *tiled_gate(
+	struct tiled_chip *s, uint32_t gate, uint32_t channel)
 {
-	return &d->wire[(size_t)(s - d->router.sites.first) *
-				d->router.sites.n_ports +
-			p];
+	return &s->gate[gate * TILED_CHANNELS + channel];
 }
 
-/* How long tokens take by a wire: they pass no tiles. */
-static inline sim_time tiled_token_time(
-	const struct tiled *d, const struct tiled_wire *wire)
+/* Links of a gate that one which came in by a port enters: their rings have to
+ * have room for two packets, others for one. */
+static inline uint32_t tiled_entered(const struct tiled *d,
+	const struct tiled_chip *s, port_id in, uint32_t gate)
 {
-	return d->link->latency[wire->class] - d->link->logic[wire->class];
+	uint32_t rings = s->rings[gate];
+
+	return d->ahead_gate[in] == gate ? rings & ~(1u << d->ahead_link[in])
+					 : rings;
 }
 
-/* The node that a packet's direction names. */
-static inline uint32_t tiled_exit_of(uint32_t group)
+/* A token comes back by a link at t, to a sender of another worker or one that
+ * waits for it by an event. */
+static inline bool tiled_is_event(
+	const struct sim_worker *w, const struct tiled_returns *r, site_id to)
 {
-	return group - TILED_TO_NODE;
+	return r->is_awaited || r->n == TILED_RETURNS || !sim_is_own(w, to);
 }
 
-/* Packets of room that one which came in by a port needs to take a link. */
-static inline int16_t tiled_needed(
-	const struct tiled *d, site_id s, port_id in, port_id port)
+static inline void tiled_return(
+	struct tiled_returns *r, sim_time t, uint32_t link)
 {
-	const struct tiled_wire *wire = tiled_wire(d, s, port);
+	uint64_t x = (uint64_t)t << 8 | link;
+	uint32_t i = r->first + r->n++;
 
-	return wire->straight == in || !wire->is_ring ? 1 : d->need;
+	for (; i != r->first; i--) {
+		uint64_t before = r->stamp[(i - 1) % TILED_RETURNS];
+
+		if (before <= x)
+			break;
+		r->stamp[i % TILED_RETURNS] = before;
+	}
+	r->stamp[i % TILED_RETURNS] = x;
+}
+
+/* Takes out the first stamp. */
+static inline uint64_t tiled_take(struct tiled_returns *r)
+{
+	r->n--;
+	return r->stamp[r->first++ % TILED_RETURNS];
+}
+
+/* Whether one has come by t. */
+static inline bool tiled_has_come(const struct tiled_returns *r, sim_time t)
+{
+	return r->n && (sim_time)(r->stamp[r->first % TILED_RETURNS] >> 8) <= t;
+}
+
+/* Somebody waits: from now on tokens come as events, beginning with those that
+ * are on their way.  By port are the ports of the links. */
+static inline void tiled_await(const struct tiled *d, struct sim_worker *w,
+	site_id s, struct tiled_returns *r, const uint8_t *port,
+	uint32_t channel)
+{
+	r->is_awaited = true;
+	while (r->n) {
+		uint64_t x = tiled_take(r);
+
+		sim_post_self(w, s, (sim_time)(x >> 8),
+			SIM_KEY(PHASE_TOKEN, port[x & 0xff]), (uint16_t)channel,
+			(uint32_t)d->full);
+	}
 }
 
 #endif

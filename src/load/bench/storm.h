@@ -1,0 +1,71 @@
+/* What a storm's programs know, and which messages they send. */
+#ifndef LOAD_BENCH_STORM_H
+#define LOAD_BENCH_STORM_H
+
+#include "load/bench/storm_sends.h"
+
+enum {
+	PARTNERS = 16,
+	GUARD = 64,
+	WORD = 8,
+	MOST_BYTES = 64 << 10,
+	CONSTANT = 16 << 10, /* bytes for gets */
+	MOST_GET = 512,
+	MOST_LANES = 16,
+	MOST_LOOKS =
+		10000, /* until bytes that nothing acknowledges are there */
+	MOST_TRIES = 20, /* to look what became of a message */
+	MOST_IDLE = 500, /* looks whether others are over */
+};
+
+enum { OP_PUT, OP_PUT_OTHERWISE, OP_GET, OP_ADD, OP_SEND };
+
+struct storm;
+
+/* One partner's place, as it should be. */
+struct place {
+	site_id node;
+	uint32_t first; /* the first one at that node */
+	uint8_t *bytes; /* of an area */
+	bool is_unknown; /* a message to it has failed */
+};
+
+struct lane {
+	struct storm *storm;
+	site_id node;
+	uint32_t number; /* on the node */
+	uint32_t stream; /* of random numbers */
+	struct place place[PARTNERS];
+	uint64_t sent, checked; /* messages, bytes */
+	bool is_over; /* it has sent all */
+	uint8_t *before; /* of a place, the last message */
+	struct sends sends;
+	uint64_t *failed; /* numbers of messages */
+	uint32_t n_failed;
+};
+
+struct storm {
+	struct bench bench;
+	/* keys */
+	int64_t count, lanes, rogues, deeds;
+
+	struct bench_rogue *rogue;
+	uint32_t n_lanes;
+	site_id n_nodes;
+	uint64_t area;
+	bool has_more; /* additions and sends */
+};
+
+struct message {
+	uint64_t number;
+	uint32_t op, partner;
+	site_id dst;
+	uint64_t bytes, at; /* at: of a get, in the constants */
+};
+
+/* Any nodes but its own; those that are the same share a place. */
+void storm_choose_partners(struct lane *l);
+/* The k-th of a program. */
+struct message storm_message(const struct lane *l, uint64_t k);
+
+#endif

@@ -1,0 +1,100 @@
+#include "load/bench/storm_sends.h"
+
+#include <string.h>
+
+enum { TRIES = 200, BLOCK = 1024 };
+
+/* Between two tries, and until what is under way has come. */
+static const sim_time PAUSE = 2000 * SIM_NS;
+static const sim_time REST = 200000 * SIM_NS;
+
+/* A block begins with its number, and the rest depends on it. */
+static void make(const struct bench_end *x, uint64_t number, uint64_t at,
+	void *to, uint32_t n)
+{
+	memory_fill_by(x->bench->programs.load.seed, ~number, at, to, n);
+	if (!at)
+		memcpy(to, &number, sizeof(number));
+}
+
+bool sends_open(struct bench_end *x, struct sends *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < SENDS_PLACES; i++)
+		if (!x->bench->driver->channel->offer(
+			    x, i, s->at + (uint64_t)i * s->most, s->most))
+			return false;
+	return true;
+}
+
+static void look(struct bench_end *x, struct sends *s, uint64_t at, uint32_t n)
+{
+	uint8_t want[BLOCK], got[BLOCK];
+	uint64_t number = 0, i, k;
+
+	program_read(at, &number, sizeof(number));
+	for (i = 0; i < n; i += k) {
+		k = n - i < BLOCK ? n - i : BLOCK;
+		make(x, number, i, want, (uint32_t)k);
+		program_read(at + i, got, k);
+		if (memcmp(want, got, k) != 0)
+			programs_complain(&x->bench->programs,
+				"message %llu: wrong bytes of a send",
+				(unsigned long long)number);
+	}
+	s->came++;
+	s->bytes += n;
+}
+
+static void take(struct bench_end *x, struct sends *s, bool offers)
+{
+	const struct bench_channel *c = x->bench->driver->channel;
+	uint32_t place, bytes;
+
+	while (c->take(x, &place, &bytes)) {
+		uint64_t at = s->at + (uint64_t)place * s->most;
+
+		look(x, s, at, bytes);
+		if (offers)
+			c->offer(x, place, at, s->most);
+	}
+}
+
+void sends_take(struct bench_end *x, struct sends *s)
+{
+	take(x, s, true);
+}
+
+bool sends_send(struct bench_end *x, struct sends *s, uint32_t node,
+	uint32_t lane, uint64_t number, uint64_t from, uint64_t bytes)
+{
+	const struct bench_driver *d = x->bench->driver;
+	uint8_t block[BLOCK];
+	uint64_t i, k;
+	uint32_t tries;
+
+	for (i = 0; i < bytes; i += k) {
+		k = bytes - i < BLOCK ? bytes - i : BLOCK;
+		make(x, number, i, block, (uint32_t)k);
+		program_write(from + i, block, k);
+	}
+	for (tries = 0; tries < TRIES; tries++) {
+		s->tried++;
+		d->channel->send(x, node, lane, from, bytes);
+		if (d->flush(x)) {
+			s->sent++;
+			return true;
+		}
+		sends_take(x, s);
+		program_charge(PAUSE);
+	}
+	return false;
+}
+
+void sends_close(struct bench_end *x, struct sends *s)
+{
+	x->bench->driver->channel->close(x);
+	program_charge(REST);
+	take(x, s, false);
+}

@@ -1,0 +1,262 @@
+/*
+ * Which tile of a chip is which link or faces the nodes, and what follows from
+ * that: tables that all chips share.
+ */
+#include <string.h>
+
+#include "router/tiled/tiled.h"
+
+enum { PROCESSOR = TOPO_MAX_PORTS, NAME_MAX = 16 };
+
+/* --- what is at a tile --- */
+
+/* Tiles that face nodes are in the middle columns, equally many in each. */
+static bool is_processor(const struct tiled_params *h, uint32_t tile)
+{
+	uint32_t columns = (uint32_t)h->columns;
+	uint32_t rows = (uint32_t)h->rows, n = (uint32_t)h->processors;
+	uint32_t wide = (n + rows - 1) / rows, first, per, row, column;
+
+	wide = wide < 2 && columns > 1 && n > 1 ? 2 : wide;
+	first = (columns - wide) / 2;
+	row = tile / columns;
+	column = tile % columns;
+	if (column < first || column >= first + wide)
+		return false;
+	per = n / wide + (column - first < n % wide);
+	/* spread over the rows */
+	return (row + 1) * per / rows != row * per / rows;
+}
+
+/* Links end at the other tiles, row by row. */
+static void place_by_default(const struct tiled_params *h, uint8_t *at)
+{
+	uint32_t n = (uint32_t)(h->rows * h->columns), tile;
+	uint8_t p = 0;
+
+	for (tile = 0; tile < n; tile++)
+		at[tile] = is_processor(h, tile) ? (uint8_t)PROCESSOR : p++;
+}
+
+/* The port that a word names, or TOPO_NO_PORT. */
+static port_id find_port(const struct topo *t, uint32_t links, const char *word)
+{
+	char name[NAME_MAX];
+	port_id p;
+
+	if (!strcmp(word, "p"))
+		return PROCESSOR;
+	for (p = 0; p < links; p++) {
+		t->ops->name_port(t, t->n_nodes, p, name, sizeof(name));
+		if (!strcmp(word, name))
+			return p;
+	}
+	return TOPO_NO_PORT;
+}
+
+/* Takes the next word of a text; false where there is none. */
+static bool next_word(const char **c, char word[NAME_MAX])
+{
+	size_t n;
+
+	*c += strspn(*c, " ,");
+	n = strcspn(*c, " ,");
+	if (!n)
+		return false;
+	*word = '\0';
+	strncat(word, *c, n < NAME_MAX ? n : NAME_MAX - 1);
+	*c += n;
+	return true;
+}
+
+struct reading {
+	const struct tiled_params *h;
+	const struct topo *t;
+	uint32_t links;
+	uint8_t *at; /* [tile] */
+	port_mask seen;
+	struct err *e;
+};
+
+static int read_row(struct reading *x, uint32_t row)
+{
+	const char *c = x->h->tiles[row];
+	uint32_t columns = (uint32_t)x->h->columns, n = 0;
+	char word[NAME_MAX];
+	port_id p;
+
+	while (next_word(&c, word)) {
+		p = find_port(x->t, x->links, word);
+		if (p == TOPO_NO_PORT)
+			return err_set(x->e,
+				"router.tiles.%u: %s is no link of a chip "
+				"(want links such as x+0, or p)",
+				row, word);
+		if (p < x->links && x->seen >> p & 1)
+			return err_set(x->e,
+				"router.tiles.%u: link %s is named twice", row,
+				word);
+		x->seen |= p < x->links ? (port_mask)1 << p : 0;
+		if (n < columns)
+			x->at[row * columns + n] = (uint8_t)p;
+		n++;
+	}
+	if (n == (row < x->h->rows ? columns : 0))
+		return 0;
+	return err_set(x->e, "router.tiles.%u: %u tiles (want %u)", row, n,
+		row < x->h->rows ? columns : 0);
+}
+
+static bool is_given(const struct tiled_params *h)
+{
+	uint32_t row;
+
+	for (row = 0; row < TILED_ROWS; row++)
+		if (*h->tiles[row])
+			return true;
+	return false;
+}
+
+/* What is at each tile: a port, or PROCESSOR. */
+static int read_tiles(const struct tiled_params *h, const struct topo *t,
+	uint32_t links, uint8_t at[TILED_TILES], struct err *e)
+{
+	struct reading x = { h, t, links, at, 0, e };
+	char name[NAME_MAX];
+	uint32_t i;
+
+	if (!is_given(h)) {
+		place_by_default(h, at);
+		return 0;
+	}
+	for (i = 0; i < TILED_ROWS; i++)
+		if (read_row(&x, i))
+			return -1;
+	for (i = 0; i < links; i++) {
+		if (x.seen >> i & 1)
+			continue;
+		t->ops->name_port(t, t->n_nodes, i, name, sizeof(name));
+		return err_set(e, "router.tiles: link %s is at no tile", name);
+	}
+	return 0;
+}
+
+int tiled_check_tiles(const struct tiled_params *h, const struct topo *t,
+	uint32_t links, struct err *e)
+{
+	int64_t tiles = h->rows * h->columns;
+	uint8_t at[TILED_TILES];
+
+	if ((int64_t)links + h->processors != tiles)
+		return err_set(e,
+			"router.kind: %u links do not fit tiled routers of "
+			"%lld x %lld tiles, %lld of which face nodes (want "
+			"%lld links)",
+			links, (long long)h->rows, (long long)h->columns,
+			(long long)h->processors,
+			(long long)(tiles - h->processors));
+	return read_tiles(h, t, links, at, e);
+}
+
+/* --- tables --- */
+
+static void number_port(
+	struct tiled *d, port_id p, uint32_t gate, uint32_t link)
+{
+	BUG_IF(gate >= TILED_GATES || link >= TILED_LINKS);
+	d->gate_of[p] = (uint8_t)gate;
+	d->link_of[p] = (uint8_t)link;
+	d->port_at[gate][link] = (uint8_t)p;
+	d->links[gate] |= (port_mask)1 << p;
+	d->all[gate] |= (uint8_t)(1u << link);
+}
+
+static void number_links(struct tiled *d)
+{
+	const struct topo *t = d->router.net->topo;
+	uint32_t p;
+
+	for (p = 0; p < d->n_links; p++) {
+		struct topo_direction x =
+			t->ops->direction ? t->ops->direction(t, p)
+					  : (struct topo_direction){ p, 0 };
+
+		number_port(d, p, x.number, x.link);
+		if (x.number >= d->n_groups)
+			d->n_groups = x.number + 1;
+	}
+	d->n_gates = d->n_groups + d->n_nodes;
+	for (p = 0; p < d->n_nodes; p++)
+		number_port(d, d->n_links + p, d->n_groups + p, 0);
+}
+
+/* Which links are straight ahead of which: the same at all chips. */
+static void find_ahead(struct tiled *d)
+{
+	const struct topo *t = d->router.net->topo;
+	port_id p, on;
+
+	memset(d->ahead_gate, TILED_NO_TILE, sizeof(d->ahead_gate));
+	for (p = 0; p < d->n_links; p++) {
+		on = t->ops->straight(t, d->router.sites.first, p);
+		if (on == TOPO_NO_PORT)
+			continue;
+		d->ahead_gate[p] = d->gate_of[on];
+		d->ahead_link[p] = d->link_of[on];
+		d->behind[on] |= (port_mask)1 << p;
+	}
+}
+
+/* Links of one direction that end in one column. */
+static void find_beside(struct tiled *d)
+{
+	port_id p, q;
+
+	for (p = 0; p < d->n_links; p++)
+		for (q = 0; q < d->n_links; q++)
+			if (q != p && d->gate_of[p] == d->gate_of[q] &&
+				d->column_of[d->tile_of[p]] ==
+					d->column_of[d->tile_of[q]])
+				d->beside[p] |= (uint8_t)(1u << d->link_of[q]);
+}
+
+/* Inputs of nodes: one at each tile that faces them, and one for packets that
+ * turn round. */
+static void place_nodes(struct tiled *d)
+{
+	uint32_t in = d->n_links, node, k;
+
+	for (node = 0; node < d->n_nodes; node++) {
+		for (k = 0; k <= (uint32_t)d->how.processors; k++, in++) {
+			d->tile_of[in] = k < (uint32_t)d->how.processors
+						 ? d->processor[k]
+						 : (uint8_t)TILED_NO_TILE;
+			d->source_of[in] = (uint8_t)(d->n_links + node);
+		}
+	}
+	d->n_inputs = in;
+}
+
+void tiled_place(struct tiled *d)
+{
+	uint32_t columns = (uint32_t)d->how.columns;
+	uint32_t n = (uint32_t)d->how.rows * columns, tile, k = 0;
+	uint8_t at[TILED_TILES];
+	struct err e = { 0 };
+
+	BUG_IF(read_tiles(&d->how, d->router.net->topo, d->n_links, at, &e));
+	for (tile = 0; tile < n; tile++) {
+		d->row_of[tile] = (uint8_t)(tile / columns);
+		d->column_of[tile] = (uint8_t)(tile % columns);
+		if (at[tile] == PROCESSOR) {
+			d->processor[k++] = (uint8_t)tile;
+		} else {
+			d->tile_of[at[tile]] = (uint8_t)tile;
+			d->source_of[at[tile]] = at[tile];
+		}
+	}
+	number_links(d);
+	find_ahead(d);
+	place_nodes(d);
+	find_beside(d);
+}
