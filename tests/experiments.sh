@@ -55,7 +55,7 @@ done
 report 'several processes of a node send to their peers'
 for machine in 'bgq --shape 3x2x2' 'torus --shape 3x2x2' 'dragonfly' \
 	'gemini --shape 3x2x1'; do
-	for keys in 'via=nic way=out' 'via=nic way=in' 'via=msg'; do
+	for keys in 'procs=3 way=out' 'procs=3 way=in' 'via=msg'; do
 		works $machine fan bytes=3000 rounds=2 $keys
 	done
 done

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/param.h"
 
@@ -29,4 +31,25 @@ void param_lines_free(struct param_lines *l)
 	}
 	mem_free(l->v);
 	*l = (struct param_lines){ 0 };
+}
+
+int param_lines_read(struct param_lines *l, const char *text)
+{
+	size_t n;
+
+	param_lines_free(l);
+	if (!strcmp(text, "none"))
+		return 0;
+	for (;; text += n + 1) {
+		char *line;
+
+		text += strspn(text, " ");
+		n = strcspn(text, ";");
+		line = mem_text(text);
+		line[n] = '\0';
+		param_lines_add(l, line, "");
+		mem_free(line);
+		if (!text[n])
+			return 0;
+	}
 }

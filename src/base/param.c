@@ -355,12 +355,8 @@ int param_read(const struct param_block *b, const struct param *row,
 
 	if (row->type == PARAM_TEXT)
 		return read_text(b, row, text, field, e);
-	if (row->type == PARAM_LINES) {
-		param_lines_free(field);
-		if (strcmp(text, "none") != 0)
-			param_lines_add(field, text, "");
-		return 0;
-	}
+	if (row->type == PARAM_LINES)
+		return param_lines_read(field, text);
 	copy = mem_text(text);
 	if (is_list(row->type))
 		failed = read_list(b, row, trim(copy), field, e);

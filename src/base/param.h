@@ -118,6 +118,9 @@ struct param_lines *param_lines(
 void param_lines_add(
 	struct param_lines *l, const char *text, const char *place);
 void param_lines_free(struct param_lines *l);
+/* Those of a text, with semicolons between them; "none" has none.  Returns 0.
+ */
+int param_lines_read(struct param_lines *l, const char *text);
 
 /* The row called name (below its section), or NULL. */
 const struct param *param_find(const struct param_block *b, const char *name);

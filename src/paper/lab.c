@@ -93,6 +93,49 @@ static uint32_t longest(const struct topo *t)
 	return most;
 }
 
+/* Links to a neighbour of the first router that nodes are not. */
+static void keep_links(const struct topo *t, struct report *p)
+{
+	router_id r = topo_is_direct(t) ? 0 : t->n_nodes;
+	uint32_t n, least = UINT32_MAX, most = 0;
+	port_id i, k;
+
+	for (i = 0; i < t->n_ports; i++) {
+		router_id far = t->ops->peer(t, r, i).router;
+
+		if (far == NO_ROUTER || (far < t->n_nodes && r >= t->n_nodes))
+			continue;
+		for (n = k = 0; k < t->n_ports; k++)
+			n += t->ops->peer(t, r, k).router == far;
+		least = n < least ? n : least;
+		most = n > most ? n : most;
+	}
+	keep(p, "least_links", least);
+	keep(p, "most_links", most);
+}
+
+/* The rate of what connects a network interface to memory, where there is any
+ * and it has one. */
+static void keep_side(const struct machine *m, struct report *p)
+{
+	const struct param *row;
+	size_t i;
+
+	for (i = 0; i < m->n_blocks; i++) {
+		const struct param_block *b = &m->block[i];
+
+		if (strcmp(b->section, "side") != 0 || !machine_uses(m, i))
+			continue;
+		row = param_find(b, "rate");
+		if (row && b->values == m->side_params)
+			keep(p, "side_GBps",
+				(double)*(const int64_t *)((const char *)
+								   b->values +
+							   row->offset) /
+					1e9);
+	}
+}
+
 static void show(
 	const struct paper_experiment *x, struct report *p, struct err *e)
 {
@@ -108,6 +151,9 @@ static void show(
 	keep(p, "node_GBps", rate * m->topo->n_ports);
 	keep(p, "farthest_ns", farthest(m));
 	keep(p, "longest", longest(m->topo));
+	keep(p, "nodes", m->topo->n_nodes);
+	keep_links(m->topo, p);
+	keep_side(m, p);
 	if (m->topo->ops->cut)
 		keep(p, "bisection_GBps",
 			rate * (double)m->topo->ops->cut(m->topo).links);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "paper/bgq.h"
+#include "paper/gemini.h"
 #include "paper/qsnet2.h"
 
 enum { MOST_SYSTEMS = 16 };
@@ -16,6 +17,7 @@ enum { MOST_SYSTEMS = 16 };
 const struct paper_system *const paper_registry[] = {
 	&paper_bgq,
 	&paper_qsnet2,
+	&paper_gemini,
 	NULL,
 };
 
@@ -177,8 +179,12 @@ static void add_experiment(
 		add(text, size, " ", x->keys[i]);
 	if (x->shape)
 		add(text, size, " --shape ", x->shape);
-	for (i = 0; i < PAPER_MAX_WORDS && x->sets[i]; i++)
-		add(text, size, " --set ", x->sets[i]);
+	for (i = 0; i < PAPER_MAX_WORDS && x->sets[i]; i++) {
+		const char *quote = strchr(x->sets[i], ' ') ? "'" : "";
+
+		add(text, size, " --set ", quote);
+		add(text, size, x->sets[i], quote);
+	}
 }
 
 void paper_command(const struct paper_system *s, const struct paper_row *row,

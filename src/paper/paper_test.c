@@ -5,6 +5,7 @@
 
 #include "paper/bgq.h"
 #include "paper/paper.h"
+#include "paper/gemini.h"
 #include "paper/qsnet2.h"
 #include "testing/testing.h"
 
@@ -29,7 +30,7 @@ static void check_ids(const struct paper_system *s)
 		assert_int_equal(now[prefix], 'N');
 		n = strtol(now + prefix + 1, &end, 10);
 		assert_true(n > last || (n == last && strcmp(now, id) > 0));
-		assert_true(!*end || (*end >= 'a' && *end <= 'c' && !end[1]));
+		assert_true(!*end || (*end >= 'a' && *end <= 'd' && !end[1]));
 		last = n;
 		memcpy(id, now, strlen(now) + 1);
 	}
@@ -104,10 +105,14 @@ static void the_fit_set_is_calibrated(void **state)
 		"N72", "N73", "N77", "N81",
 		/* the same again */
 		"N28", "N31", "N52", "N74", "N76" };
+	static const char *const gemini[] = { "N32", "N51", "N52",
+		/* the same again */
+		"N55a" };
 
 	(void)state;
 	check_fitted(&paper_bgq, bgq, sizeof(bgq) / sizeof(bgq[0]));
 	check_fitted(&paper_qsnet2, qsnet2, sizeof(qsnet2) / sizeof(qsnet2[0]));
+	check_fitted(&paper_gemini, gemini, sizeof(gemini) / sizeof(gemini[0]));
 }
 
 /* The row that another one follows from is there, and of its kind. */
@@ -156,6 +161,8 @@ static void what_counts_as_evidence_is_listed(void **state)
 		"N35 N84a N85a N93a N94a N95a N96a N97a N98a N99a N100a N101a "
 		"N104a N105a N106a N107a N108a N109a N110a N112a N113a ");
 	check_evidence(&paper_qsnet2, "N70 N78 ");
+	check_evidence(&paper_gemini, "N33 N34 N48 N49a N49b N50a N50b N53a "
+				      "N53b N53c N53d N54a N54b N55b ");
 }
 
 /* Section 1.6 of the datasheet. */

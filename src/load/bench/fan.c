@@ -18,7 +18,7 @@ enum { WAY_OUT, WAY_IN };
 struct fan {
 	struct bench bench;
 	/* keys */
-	int64_t node, way, lanes;
+	int64_t node, way, procs;
 
 	uint32_t n; /* neighbours */
 	site_id neighbour[TOPO_MAX_PORTS];
@@ -35,9 +35,7 @@ static const struct param params[] = {
 		"length of a message"),
 	KEY_COUNT("rounds", AT(bench.rounds), "4", 1, 1000000,
 		"number of messages from each program to each of its partners"),
-	KEY_COUNT("lanes", AT(lanes), "4", 1, HOST_THREADS,
-		"number of programs of each node; reduced to one where a node "
-		"can have no more, as with via=msg"),
+	KEY_LANES(AT(procs)),
 };
 
 static struct fan *of(const struct bench_end *x)
@@ -49,7 +47,7 @@ static struct fan *of(const struct bench_end *x)
 
 static uint32_t lanes(const struct fan *f)
 {
-	return (uint32_t)f->lanes;
+	return (uint32_t)f->procs;
 }
 
 /* 0: the middle; the neighbours from 1 on. */
@@ -69,9 +67,13 @@ static uint32_t n_partners(const struct bench_end *x)
 	return place_of(x) ? 1 : of(x)->n;
 }
 
+/* In turn, and each program of a node begins with another one. */
 static site_id partner(const struct bench_end *x, uint32_t i)
 {
-	return place_of(x) ? (site_id)of(x)->node : of(x)->neighbour[i];
+	const struct fan *f = of(x);
+
+	return place_of(x) ? (site_id)f->node
+			   : f->neighbour[(i + x->lane) % f->n];
 }
 
 /* What a program sends is another's only by its number; at the receiver each
@@ -202,8 +204,6 @@ static int fan_init(struct load *l, const struct topo *t, struct route *r,
 {
 	struct fan *f = (struct fan *)l;
 	struct bench *b = &f->bench;
-	const struct bench_driver *d =
-		b->via ? &bench_msg : bench_find_driver(l->nic_ops);
 	struct bench_needs n = {
 		.memory = BENCH_MEMORY,
 		.is_msg = b->via,
@@ -220,14 +220,13 @@ static int fan_init(struct load *l, const struct topo *t, struct route *r,
 			"fan: node %lld has no neighbours (want a topology "
 			"whose routers with nodes have links to each other)",
 			(long long)f->node);
-	if (d && f->lanes > d->most_lanes)
-		f->lanes = d->most_lanes;
 	if (buffer(f, f->n + 1, 0) > BENCH_TARGET - BENCH_SOURCE)
 		return err_set(e,
 			"bytes: messages of %u neighbours and %u programs "
 			"each need more than the 1 GiB available",
 			f->n, lanes(f));
 	n.n_programs = (f->n + 1) * lanes(f);
+	n.lanes = lanes(f);
 	n.touched = buffer(f, 2, 0);
 	return bench_init(b, &n, t, e);
 }

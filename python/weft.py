@@ -1,0 +1,200 @@
+"""Weft from Python: run a workload, sweep values, read run files.
+
+    import weft
+    r = weft.run("torus", "random", load=0.5, shape="8x8", output="run.db")
+    print(r["results"]["throughput_GBps_per_node"])
+    f = weft.open("run.db")
+    print(f.figures["latency_p99_ns"], f.hottest(5))
+
+It is pure Python over the program `weft` and its run files, which are SQLite
+databases (man weft-runfile).  Where pandas is installed, frame() gives tables
+as data frames.  The program is found in PATH, or named by $WEFT.
+"""
+
+import array
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+__all__ = ["Error", "RunFile", "machines", "open", "run", "sweep"]
+
+_APPLICATION = 0x77656674
+_SCHEMA = 1
+
+# What ends a run, as exit codes tell: all but these are errors.
+_FINE = {0: None, 3: "deadlock", 4: "limit", 6: "stopped"}
+
+
+class Error(Exception):
+    """What weft said, and its exit code."""
+
+    def __init__(self, text, code):
+        super().__init__(text)
+        self.code = code
+
+
+def _words(keys):
+    for name, value in keys.items():
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        elif isinstance(value, (list, tuple)):
+            value = ",".join(str(v) for v in value)
+        yield "%s=%s" % (name.rstrip("_").replace("_", "-"), value)
+
+
+def _options(set, shape, faults, output):
+    words = []
+    for path, value in (set or {}).items():
+        words += ["--set", "%s=%s" % (path, value)]
+    for name, value in (("shape", shape), ("faults", faults),
+                        ("output", output)):
+        if value is not None:
+            words += ["--" + name, str(value)]
+    return words
+
+
+def _call(words):
+    weft = os.environ.get("WEFT", "weft")
+    try:
+        done = subprocess.run([weft] + words, capture_output=True, text=True)
+    except OSError as e:
+        raise Error("%s: %s" % (weft, e.strerror), 127) from None
+    if done.returncode not in _FINE or not done.stdout.strip():
+        raise Error(done.stderr.strip() or "no output", done.returncode)
+    return done.stdout
+
+
+def run(machine, workload, *, seed=1, threads=None, set=None, shape=None,
+        faults=None, output=None, budget=False, **keys):
+    """Runs a workload; returns what `weft run --json` prints as a dict.
+
+    set is a dict of machine parameters, keys are the workload's.  A run that
+    is saturated, deadlocked or stalled is a result: see its "ending".
+    """
+    words = ["run", machine, workload, "--json", "--quiet", "--seed",
+             str(seed)]
+    words += list(_words(keys)) + _options(set, shape, faults, output)
+    if threads:
+        words += ["--threads", str(threads)]
+    if budget:
+        words.append("--budget")
+    return json.loads(_call(words))
+
+
+def sweep(machines, workload, *, output, jobs=None, set=None, shape=None,
+          past_saturation=False, **keys):
+    """Runs every combination of values; returns the sweep's RunFile.
+
+    A value may be a list, or a text with a range: "0.1..1:0.1".
+    """
+    if not isinstance(machines, str):
+        machines = ",".join(machines)
+    words = ["sweep", machines, workload, "--quiet"]
+    words += list(_words(keys)) + _options(set, shape, None, output)
+    if jobs:
+        words += ["--jobs", str(jobs)]
+    if past_saturation:
+        words.append("--past-saturation")
+    _call(words)
+    return open(output)
+
+
+def machines():
+    """The machines that there are, with a line about each."""
+    return json.loads(_call(["machines", "--json"]))["machines"]
+
+
+class RunFile:
+    """A run file.  Tables are lists of dicts: f.table("link")."""
+
+    def __init__(self, path):
+        self.path = path
+        if not os.path.exists(path):
+            raise Error("%s: there is no such file" % path, 2)
+        self._db = sqlite3.connect(path)
+        self._db.row_factory = sqlite3.Row
+        try:
+            ours = self._one("PRAGMA application_id") == _APPLICATION
+            schema = self._one("PRAGMA user_version")
+        except sqlite3.DatabaseError:
+            ours = False
+        if not ours:
+            raise Error("%s: is not a run file" % path, 2)
+        if not 1 <= schema <= _SCHEMA:
+            raise Error("%s: is a run file of schema %d" % (path, schema), 2)
+
+    def _one(self, query):
+        return self._db.execute(query).fetchone()[0]
+
+    def sql(self, query, *values):
+        """The rows that a query gives, as dicts."""
+        return [dict(row) for row in self._db.execute(query, values)]
+
+    def table(self, name):
+        return self.sql('SELECT * FROM "%s"' % name.replace('"', '""'))
+
+    def frame(self, query):
+        """A table, or what a query gives, as a pandas data frame."""
+        import pandas
+        if " " not in query:
+            query = 'SELECT * FROM "%s"' % query
+        return pandas.read_sql_query(query, self._db)
+
+    def close(self):
+        self._db.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @property
+    def meta(self):
+        return {r["key"]: r["value"] for r in self.table("meta")}
+
+    @property
+    def figures(self):
+        return {r["name"]: r["value"] for r in self.table("figure")}
+
+    def hottest(self, n=5):
+        """The busiest links: where they leave, their name and their use."""
+        return self.sql("SELECT site.name AS site, link.name AS link, use "
+                        "FROM link JOIN site ON site.id = link.site "
+                        "ORDER BY use DESC, link.id LIMIT ?", n)
+
+    def samples(self, link):
+        """A link over time: (from_ps, to_ps, use, waiting packets)."""
+        rows = []
+        for s in self._db.execute("SELECT from_ps, to_ps, use, waiting "
+                                  "FROM sample ORDER BY n"):
+            use, waiting = _numbers(s["use"]), _numbers(s["waiting"])
+            rows.append((s["from_ps"], s["to_ps"], use[link] / 10000,
+                         waiting[link] / 16))
+        return rows
+
+    def curves(self, figure):
+        """Of a sweep: {curve: [(x, mean over seeds, number of seeds)]}."""
+        curves = {}
+        for r in self._db.execute(
+                "SELECT curve, x, avg(value) AS mean, count(*) AS n "
+                "FROM point JOIN value ON value.point = point.id "
+                "WHERE value.name = ? GROUP BY grp "
+                "ORDER BY curve, CAST(x AS REAL)", (figure,)):
+            curves.setdefault(r["curve"], []).append(
+                (r["x"], r["mean"], r["n"]))
+        return curves
+
+
+def _numbers(blob):
+    numbers = array.array("H", blob)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
+
+def open(path):
+    """Opens a run file."""
+    return RunFile(path)

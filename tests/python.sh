@@ -1,0 +1,74 @@
+#!/bin/sh
+#
+# The Python module: runs, sweeps and run files, as the program says them.
+set -u
+. "$(dirname "$0")/tap.sh"
+command -v python3 >/dev/null || exit 77
+PYTHONPATH=$src/python
+PYTHONDONTWRITEBYTECODE=1
+WEFT=$weft
+export PYTHONPATH PYTHONDONTWRITEBYTECODE WEFT
+
+try() { # WHAT; the program on stdin
+	(cd "$tmp" && python3 - >"$tmp/out" 2>"$tmp/err") ||
+		complain "$(tail -n 3 "$tmp/err")"
+	report "$1"
+}
+
+try 'a run is what weft run --json prints, and its file says the same' <<'E'
+import weft
+r = weft.run("torus", "random", shape="4x4", load=0.4, warmup="2us",
+             measure="10us", output="run.db", set={"link.rate": "5GB/s"})
+assert r["ending"] == "finished" and r["set"] == ["link.rate=5GB/s"]
+with weft.open("run.db") as f:
+    assert f.meta["digest"] == r["digest"]
+    assert abs(f.figures["latency_p99_ns"] -
+               r["results"]["latency_ns"]["p99"]) < 1e-3
+    hot = f.hottest(1)[0]
+    assert abs(hot["use"] - r["results"]["hottest_links"][0]["use"]) < 1e-6
+    best = f.sql("select id from link order by use desc, id limit 1")[0]["id"]
+    rows = f.samples(best)
+    mean = sum((b - a) * use for a, b, use, _ in rows) / rows[-1][1]
+    assert abs(mean - hot["use"]) < 1e-3, (mean, hot)
+    assert rows[0][0] == 0 and all(a[1] == b[0] for a, b in zip(rows, rows[1:]))
+E
+
+try 'a sweep is a run file with curves' <<'E'
+import weft
+f = weft.sweep(["torus"], "random", shape="4x4", load=[0.2, 0.4], seed="1..2",
+               warmup="2us", measure="10us", output="curves.db")
+c = f.curves("throughput_GBps_per_node")
+assert list(c) == ["torus"] and [x for x, _, _ in c["torus"]] == ["0.2", "0.4"]
+assert all(n == 2 for _, _, n in c["torus"])
+assert c["torus"][1][1] > 1.8 * c["torus"][0][1]
+E
+
+try "what weft refuses is an error with weft's own words" <<'E'
+import weft
+for words, text in ((("torus", "randm"), "random"),
+                    (("tors", "random"), "torus")):
+    try:
+        weft.run(*words)
+    except weft.Error as e:
+        assert e.code == 2 and text in str(e), e
+    else:
+        raise AssertionError
+for path in "none.db", "/dev/null":
+    try:
+        weft.open(path)
+    except weft.Error as e:
+        assert path in str(e)
+    else:
+        raise AssertionError
+assert any(m["name"] == "torus" for m in weft.machines())
+E
+
+mkdir "$tmp/example"
+python3 "$src/examples/hotspot.py" "$tmp/example" >"$tmp/out" 2>"$tmp/err" ||
+	complain "$(tail -n 3 "$tmp/err")"
+grep -q '^fattree  *0.2: ' "$tmp/out" || complain "no curve: $(cat "$tmp/out")"
+grep -q '^switch 1.0 .* \(9.\|100\) % busy$' "$tmp/out" ||
+	complain "no hotspot: $(cat "$tmp/out")"
+report 'the example runs'
+
+exit $status
