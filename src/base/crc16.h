@@ -6,17 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of n bytes; bit by bit. */
+/* Of n bytes. */
 static inline uint16_t crc16(const void *data, size_t n)
 {
 	const uint8_t *p = data;
-	uint32_t crc = 0xffff;
-	int k;
+	uint32_t crc = 0xffff, x;
 
 	while (n--) {
-		crc ^= (uint32_t)*p++ << 8;
-		for (k = 0; k < 8; k++)
-			crc = crc & 0x8000 ? crc << 1 ^ 0x1021 : crc << 1;
+		x = (crc >> 8 ^ *p++) & 0xff;
+		x ^= x >> 4; /* 0x1021 has three terms below the first */
+		crc = crc << 8 ^ x << 12 ^ x << 5 ^ x;
 	}
 	return (uint16_t)crc;
 }
