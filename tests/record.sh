@@ -51,6 +51,10 @@ for machine in bgq torus gemini; do
 	is 'the packets of all samples' \
 		"$(ask 'select sum(packets) v from link')" \
 		"$(ask 'select sum(hops) v from sample')"
+	is 'sites with the place of their neighbours' 0 "$(ask 'select
+		count(*) v from link l join site a on a.id = l.site join site b
+		on b.id = l.to_site where abs(a.x0 - b.x0) + abs(a.x1 - b.x1) +
+		abs(a.x2 - b.x2) > 1')"
 	report "$machine: a run file holds what the run printed"
 done
 

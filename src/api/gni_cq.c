@@ -248,8 +248,10 @@ static const char *const texts[GEMINI_STATUSES] = {
 	[GEMINI_BAD_QUEUE] = "no completion queue at the target",
 	[GEMINI_UNALIGNED] = "atomic operation on an unaligned address",
 	[GEMINI_TIMED_OUT] = "no response",
-	[GEMINI_BAD_WORD] = "uncorrectable error in a table of the target",
+	[GEMINI_BAD_MEMORY] = "uncorrectable error in a table of the target",
 	[GEMINI_NO_BUFFER] = "no buffer at the target",
+	[GEMINI_BAD_PE] = "no such PE",
+	[GEMINI_BAD_WORD] = "not a control word",
 };
 
 gni_return_t GNI_CqErrorStr(gni_cq_entry_t entry, char *buffer, uint32_t length)

@@ -94,6 +94,14 @@ static const struct argp_option sweep_options[] = {
 	{ 0 },
 };
 
+static const struct argp_option report_options[] = {
+	{ "output", 'o', "FILE", 0,
+		"name of the page (default: that of the first file, with "
+		".html)",
+		0 },
+	{ 0 },
+};
+
 static const struct argp_option json_options[] = {
 	{ "json", KEY_JSON, NULL, 0, "print one JSON object", 0 },
 	{ 0 },
@@ -304,6 +312,8 @@ static void collect(struct argp_option *to, unsigned takes)
 		add_options(to, &n, record_options);
 	if (takes & CLI_SWEEP)
 		add_options(to, &n, sweep_options);
+	if (takes & CLI_REPORT)
+		add_options(to, &n, report_options);
 	if (takes & CLI_JSON)
 		add_options(to, &n, json_options);
 	if (takes & CLI_PAPER)

@@ -23,6 +23,7 @@ enum cli_takes {
 	CLI_FAULTS = 32,
 	CLI_RECORD = 64, /* --output, --links, --histogram */
 	CLI_SWEEP = 128,
+	CLI_REPORT = 512, /* --output */
 };
 
 struct cli_args {
@@ -110,6 +111,7 @@ int cli_claims(int argc, char **argv, struct err *e);
 int cli_sql(int argc, char **argv, struct err *e);
 int cli_rerun(int argc, char **argv, struct err *e);
 int cli_compare(int argc, char **argv, struct err *e);
+int cli_report(int argc, char **argv, struct err *e);
 int cli_sweep(int argc, char **argv, struct err *e);
 
 #endif

@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{ "sql", cli_sql, "ask a run file a question" },
 	{ "rerun", cli_rerun, "repeat the run of a run file" },
 	{ "compare", cli_compare, "compare two run files" },
+	{ "report", cli_report, "show run files in a browser" },
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -163,25 +163,29 @@ int curves_put(struct curves *c, const struct curves_point *p,
 		       : 0;
 }
 
+struct curves_value curves_spread(uint64_t n, double mean, double squares)
+{
+	struct curves_value v = { .n = n, .mean = mean };
+	double rest = squares - (double)n * mean * mean;
+
+	/* what is less than that is lost in the difference */
+	if (n > 1 && rest > 1e-9 * mean * mean)
+		v.half = batches_student((uint32_t)n - 1) *
+			 sqrt(rest / (double)(n - 1) / (double)n);
+	return v;
+}
+
 bool curves_get(struct curves *c, const char *group, const char *figure,
 	struct curves_value *v)
 {
 	struct err e = { 0 };
-	double square;
 
 	*v = (struct curves_value){ 0 };
 	db_bind_text(c->look, 1, group);
 	db_bind_text(c->look, 2, figure);
-	if (db_next(c->look, &e) > 0 && db_int(c->look, 0) > 0) {
-		v->n = (uint64_t)db_int(c->look, 0);
-		v->mean = db_real(c->look, 1);
-		square = db_real(c->look, 2) - (double)v->n * v->mean * v->mean;
-		/* what is less than that is lost in the difference */
-		if (v->n > 1 && square > 1e-9 * v->mean * v->mean)
-			v->half = batches_student((uint32_t)v->n - 1) *
-				  sqrt(square / (double)(v->n - 1) /
-					  (double)v->n);
-	}
+	if (db_next(c->look, &e) > 0 && db_int(c->look, 0) > 0)
+		*v = curves_spread((uint64_t)db_int(c->look, 0),
+			db_real(c->look, 1), db_real(c->look, 2));
 	db_reset(c->look);
 	return v->n > 0;
 }

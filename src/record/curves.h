@@ -39,6 +39,8 @@ bool curves_has(struct curves *c, const struct curves_point *p,
 	enum load_ending *ending);
 int curves_put(struct curves *c, const struct curves_point *p,
 	const struct batch_result *r, struct err *e);
+/* Of n values, by their mean and the sum of their squares. */
+struct curves_value curves_spread(uint64_t n, double mean, double squares);
 /* False where no point of the group has the figure. */
 bool curves_get(struct curves *c, const char *group, const char *figure,
 	struct curves_value *v);

@@ -89,6 +89,29 @@ static struct outcome ask(struct trial *t, const char *command)
 	return o;
 }
 
+/* How many machines have the name before the first dash in common. */
+static uint64_t n_relatives(const char *name)
+{
+	size_t n = strcspn(name, "-");
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < chaos.n_machines; i++)
+		sum += strcspn(chaos.machine[i], "-") == n &&
+		       !strncmp(chaos.machine[i], name, n);
+	return sum;
+}
+
+/* Families of machines are equally likely. */
+static const char *draw_machine(struct trial *t)
+{
+	const char *name;
+
+	do
+		name = chaos.machine[draw(&t->dice, chaos.n_machines)];
+	while (draw(&t->dice, n_relatives(name)));
+	return name;
+}
+
 static void choose(struct trial *t)
 {
 	bool is_own = draw(&t->dice, 2);
@@ -96,9 +119,7 @@ static void choose(struct trial *t)
 	words_free(&t->machine);
 	if (is_own)
 		write_file(t);
-	words_add(&t->machine, "%s",
-		is_own ? t->file
-		       : chaos.machine[draw(&t->dice, chaos.n_machines)]);
+	words_add(&t->machine, "%s", is_own ? t->file : draw_machine(t));
 }
 
 static bool read_params(struct trial *t)
@@ -424,9 +445,19 @@ static void write_part(FILE *f, struct trial *t)
 	struct dice *d = &t->dice;
 	unsigned node = (unsigned)draw(d, t->n_nodes);
 
-	switch (draw(d, 5)) {
+	switch (draw(d, 7)) {
 	case 0:
 		fprintf(f, "node %u", node);
+		break;
+	case 5: /* one of parallel links, between routers with nodes */
+		fprintf(f, "link %u,0,%u %c+%u", (unsigned)draw(d, 2),
+			(unsigned)draw(d, 2), 'x' + (int)draw(d, 3),
+			(unsigned)draw(d, 4));
+		break;
+	case 6:
+		fprintf(f, "lane 0,%u,0 %c-%u %u", (unsigned)draw(d, 2),
+			'x' + (int)draw(d, 3), (unsigned)draw(d, 4),
+			(unsigned)draw(d, 3));
 		break;
 	case 1:
 		fprintf(f, "switch %u.%u", 1 + (unsigned)draw(d, 2),

@@ -42,16 +42,16 @@ static struct gem_transaction *transaction_of(
 	return slots_at(&gem_here(a)->transactions, id);
 }
 
-static bool reads(const struct gemini_post *p)
+/* A channel has begun, has room for a read, or neither. */
+static void set_able(const struct nic_at *a, uint32_t channel)
 {
-	return p->op != GEMINI_GET && p->bytes;
-}
+	struct gem_bte *b = bte_of(a);
+	const struct gem_channel *c = &b->channel[channel];
+	bool is_able =
+		c->is_ready &&
+		(!c->does_read || c->reads < (uint32_t)gem_params(a)->reads);
 
-static bool can_go(const struct nic_at *a, const struct gem_channel *c)
-{
-	return c->is_ready &&
-	       (!reads(&transaction_of(a, c->transaction)->post) ||
-		       c->reads < (uint32_t)gem_params(a)->reads);
+	b->able = (b->able & ~(1U << channel)) | (uint32_t)is_able << channel;
 }
 
 static void on_read(const struct nic_at *a, const struct side_read *r);
@@ -67,7 +67,7 @@ static void cut(const struct nic_at *a, uint32_t channel)
 
 	x->channel = (uint8_t)(channel + 1);
 	c->made += x->bytes;
-	if (reads(p)) {
+	if (c->does_read) {
 		c->reads++;
 		side_reads_begin(
 			a, &n->reads, x->here, x->bytes, on_read, NULL, line);
@@ -77,6 +77,7 @@ static void cut(const struct nic_at *a, uint32_t channel)
 	}
 	if (c->made == p->bytes)
 		c->transaction = 0, c->is_ready = false;
+	set_able(a, channel);
 }
 
 /* --- channels --- */
@@ -99,6 +100,7 @@ static void take(const struct nic_at *a)
 		c->made = 0;
 		b->n++;
 		x = transaction_of(a, c->transaction);
+		c->does_read = x->post.op != GEMINI_GET && x->post.bytes;
 		x->taken = a->t;
 		x->begun = a->t + gem_params(a)->start;
 		b->is_fenced = x->post.is_fence;
@@ -107,39 +109,32 @@ static void take(const struct nic_at *a)
 	}
 }
 
-/* The channel whose turn it is, of those that can go; n where none can. */
-static uint32_t next_channel(const struct nic_at *a, uint32_t n)
+/* Of those that can go, the channel whose turn it is. */
+static uint32_t next_channel(const struct gem_bte *b)
 {
-	const struct gem_bte *b = bte_of(a);
-	uint32_t i, c = b->turn;
+	uint32_t later = b->able >> b->turn << b->turn;
 
-	for (i = 0; i < n; i++, c++) {
-		c = c < n ? c : 0;
-		if (can_go(a, &b->channel[c]))
-			return c;
-	}
-	return n;
+	return (uint32_t)__builtin_ctz(later ? later : b->able);
 }
 
 /* Packets are an interval apart. */
 static void go(const struct nic_at *a)
 {
 	struct gem_bte *b = bte_of(a);
-	uint32_t n = (uint32_t)gem_params(a)->channels, c;
 
-	if (b->waiting || b->is_posted)
+	if (!b->able || b->waiting || b->is_posted)
 		return;
-	c = next_channel(a, n);
-	if (c < n && b->free_at <= a->t) {
+	if (b->free_at <= a->t) {
+		uint32_t c = next_channel(b);
+
 		b->turn = c + 1;
 		b->free_at = a->t + gem_params(a)->interval;
 		cut(a, c);
 		if (b->queue.n)
 			take(a);
-		c = next_channel(a, n);
+		if (!b->able)
+			return;
 	}
-	if (c == n)
-		return;
 	b->is_posted = true;
 	gem_post(a, b->free_at, GEM_ENGINE, 0);
 }
@@ -147,6 +142,7 @@ static void go(const struct nic_at *a)
 void gem_bte_on_channel(const struct nic_at *a, uint32_t channel)
 {
 	bte_of(a)->channel[channel].is_ready = true;
+	set_able(a, channel);
 	go(a);
 }
 
@@ -164,6 +160,7 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 	if (!host_read(a->nic->host, a->s, r->at, x->data, r->bytes))
 		x->status = GEMINI_OUT_OF_BOUNDS;
 	bte_of(a)->channel[x->channel - 1].reads--;
+	set_able(a, x->channel - 1U);
 	x->out = a->t;
 	gem_fma_on_out(a, r->id);
 	go(a);
@@ -344,5 +341,5 @@ void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 		gem_cq_write(a, x->buffer.cq,
 			(uint64_t)x->buffer.data << 32 | x->bytes, x->status);
 	l->event_at = n->event_at;
-	slots_give(&n->remotes, id);
+	gem_target_forget(n, id);
 }

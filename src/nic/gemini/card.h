@@ -5,6 +5,7 @@
 #ifndef NIC_GEMINI_CARD_H
 #define NIC_GEMINI_CARD_H
 
+#include "base/index.h"
 #include "base/ring.h"
 #include "base/slots.h"
 #include "nic/gemini/gemini.h"
@@ -27,6 +28,8 @@ enum gem_engine {
 	GEM_BUFFER, /* is in the card */
 	GEM_AMO, /* the unit for atomics is free */
 	GEM_AMO_WRITTEN, /* a word that it changed is in memory */
+	GEM_SYNC, /* one that asks a window for an event is */
+	GEM_BAD_STORE, /* one that is refused is */
 	GEM_FLUSH, /* a store that asks for a flush is in the card */
 	GEM_READS,
 	GEM_ENGINES = GEM_READS + SIDE_READS_EVENTS - ENGINE_CLIENT,
@@ -43,6 +46,8 @@ struct gem_load {
 	uint8_t op, status, is_response, remote_cq;
 	uint8_t amo; /* enum gemini_amo; its operands are data */
 	bool is_cached;
+	bool is_uncounted; /* the target has no entry for its transaction */
+	bool is_final; /* so the sender says that all have come */
 	uint32_t fifo; /* of reception, where it still has a place if: */
 	bool is_held;
 	sim_time event_at; /* the event of which it was the last is in memory */
@@ -60,6 +65,7 @@ struct gem_line {
 	bool is_last, is_ordered;
 	uint8_t channel; /* of the block transfer engine, from 1 on, or 0 */
 	uint8_t status; /* it could not be read */
+	bool is_final; /* has no bytes */
 	/* It was stored, or the engine took it; all of it was in the card; it
 	 * was through the output side. */
 	sim_time made, came, out;
@@ -73,6 +79,9 @@ struct gem_transaction {
 	uint32_t cq_round; /* of post.cq */
 	uint32_t lines, answered;
 	uint32_t status;
+	bool has_ssid;
+	bool is_uncounted; /* by its target */
+	uint32_t window, sync; /* 1 + its number, or 0; and which sync's */
 	bool is_block; /* a block transfer, whose descriptor was: */
 	sim_time stored, came, taken, begun;
 	struct book_message message;
@@ -126,11 +135,13 @@ struct gem_channel {
 	uint32_t reads; /* under way */
 	uint64_t made; /* bytes of the transaction */
 	bool is_ready; /* it has begun */
+	bool does_read; /* its packets' bytes, from memory */
 };
 
 struct gem_bte {
 	struct ring queue; /* transactions that no channel has yet */
 	struct gem_channel channel[GEM_CHANNELS];
+	uint32_t able; /* channels that can go; bits */
 	uint32_t turn; /* of a channel */
 	uint32_t waiting; /* lines without a place in the ORB */
 	uint32_t n; /* transactions that have left the queue */
@@ -144,6 +155,11 @@ struct gem_bte {
 
 struct gem_node {
 	struct ticks ticks;
+	struct index remote; /* remotes by node and SSID */
+	struct gem_window *windows;
+	uint32_t n_windows; /* that there is memory for */
+	uint32_t n_ssids; /* in use */
+	uint16_t *ntt; /* [upper bits of a PE]: 1 + those of the node */
 	struct slots lines, transactions, remotes, events;
 	struct ring waiting; /* lines without a place in the ORB */
 	struct ring deadlines;
@@ -167,6 +183,7 @@ struct gem_node {
 	sim_time event_at; /* the last event that was written is in memory */
 	uint64_t requests, responses, events_written, overruns, late;
 	uint64_t amos, amo_misses, amo_writes;
+	uint64_t rmt_misses;
 	uint64_t status[GEMINI_STATUSES]; /* transactions that ended so */
 };
 
@@ -223,6 +240,8 @@ uint32_t gem_fma_begin(const struct nic_at *a, const struct gemini_post *p);
 /* The next line of a transaction, which has no bytes yet. */
 uint32_t gem_fma_line(
 	const struct nic_at *a, uint32_t transaction, uint64_t made);
+/* The program stores a transaction's next line; returns how many bytes. */
+uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made);
 void gem_fma_on_stored(const struct nic_at *a, uint32_t line);
 void gem_fma_on_out(const struct nic_at *a, uint32_t line);
 void gem_fma_on_timeout(const struct nic_at *a);
@@ -263,10 +282,22 @@ void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l);
 /* The transaction of another node, which begins where there is none. */
 struct gem_remote *gem_target_remote(
 	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id);
+void gem_target_forget(struct gem_node *n, uint32_t id);
 void gem_target_on_in(const struct nic_at *a, packet_id id);
 void gem_target_on_written(const struct nic_at *a, packet_id id);
 /* A request has been executed, or refused as its load's status says. */
 void gem_target_done(const struct nic_at *a, packet_id id);
+
+/* The node of a line; false where there is none. */
+bool gem_ntt_translate(
+	const struct nic_at *a, const struct gemini_post *p, uint32_t *node);
+
+void gem_window_fini(struct gem_node *n);
+uint64_t gem_window_memory(const struct gem_node *n);
+void gem_window_on_sync(const struct nic_at *a, uint32_t window);
+void gem_window_on_bad_store(const struct nic_at *a, uint32_t window);
+/* A transaction of a window has ended. */
+void gem_window_ended(const struct nic_at *a, const struct gem_transaction *x);
 
 /* Executes an atomic whose load has an address that it may touch. */
 void gem_amo_execute(const struct nic_at *a, packet_id id);

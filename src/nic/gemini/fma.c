@@ -60,7 +60,8 @@ static bool is_right(const struct gemini_post *p)
 int gem_fma_check(
 	const struct nic_at *a, const struct gemini_post *p, uint32_t right)
 {
-	if (p->op >= GEMINI_OPS || p->node >= a->nic->n_nodes || !is_right(p))
+	if (p->op >= GEMINI_OPS || !is_right(p) ||
+		(p->node >= a->nic->n_nodes && !p->is_virtual))
 		return EINVAL;
 	if (p->cq != GEMINI_NO_CQ &&
 		(p->cq >= GEMINI_CQS || !gem_here(a)->cq[p->cq].entries))
@@ -108,11 +109,29 @@ static uint32_t stored_bytes(
 	return 8 * (n_operands(p->amo) + (p->op == GEMINI_FETCH));
 }
 
+uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made)
+{
+	struct nic_at a = gem_now(nic);
+	struct side *side = gem_of(&a)->side;
+	const struct gem_transaction *of;
+	struct gem_line *x;
+	uint32_t line;
+	sim_time t;
+
+	program_charge(gem_params(&a)->store);
+	a = gem_now(nic);
+	of = slots_at(&gem_here(&a)->transactions, transaction);
+	line = gem_fma_line(&a, transaction, made);
+	x = slots_at(&gem_here(&a)->lines, line);
+	fill(&a, x, &of->post, made);
+	t = side->ops->store(side, a.s, a.t, stored_bytes(&of->post, x));
+	gem_post(&a, t > a.t ? t : a.t + 1, GEM_STORED, line);
+	return x->bytes;
+}
+
 int gemini_fma(struct nic *nic, const struct gemini_post *p)
 {
 	struct nic_at a = gem_now(nic);
-	const struct gemini_params *how = gem_params(&a);
-	struct side *side = gem_of(&a)->side;
 	int code = check(&a, p);
 	uint64_t made = 0;
 	uint32_t transaction;
@@ -120,20 +139,9 @@ int gemini_fma(struct nic *nic, const struct gemini_post *p)
 	if (code)
 		return code;
 	transaction = gem_fma_begin(&a, p);
-	do {
-		struct gem_line *x;
-		uint32_t line;
-		sim_time t;
-
-		program_charge(how->store);
-		a = gem_now(nic);
-		line = gem_fma_line(&a, transaction, made);
-		x = slots_at(&gem_here(&a)->lines, line);
-		fill(&a, x, p, made);
-		t = side->ops->store(side, a.s, a.t, stored_bytes(p, x));
-		gem_post(&a, t > a.t ? t : a.t + 1, GEM_STORED, line);
-		made += x->bytes;
-	} while (made < p->bytes);
+	do
+		made += gem_fma_store(nic, transaction, made);
+	while (made < p->bytes);
 	return 0;
 }
 
@@ -164,8 +172,7 @@ static void send(const struct nic_at *a, uint32_t line)
 {
 	struct gem_node *n = a->node;
 	struct gem_line *x = slots_at(&n->lines, line);
-	const struct gem_transaction *of =
-		slots_at(&n->transactions, x->transaction);
+	struct gem_transaction *of = slots_at(&n->transactions, x->transaction);
 	bool is_get = x->op == GEMINI_GET;
 	uint32_t bytes = is_get			? 0
 			 : gem_is_atomic(x->op) ? 8 * n_operands(of->post.amo)
@@ -186,12 +193,15 @@ static void send(const struct nic_at *a, uint32_t line)
 	l->request = line;
 	l->round = x->round;
 	l->ssid = of->ssid;
-	l->count = x->is_last ? of->lines : 0;
+	l->count = x->is_final ? 1 : x->is_last ? of->lines : 0;
+	l->is_final = x->is_final;
 	l->remote_cq = (uint8_t)of->post.remote_cq;
 	l->remote_data = of->post.remote_data;
 	l->amo = (uint8_t)of->post.amo;
 	l->is_cached = of->post.is_cached;
 	memcpy(l->data, x->data, bytes);
+	n->n_ssids += !of->has_ssid;
+	of->has_ssid = true;
 	n->requests++;
 	n->n_requests++;
 	*(struct gem_deadline *)ring_push(&n->deadlines) =
@@ -203,12 +213,31 @@ static void send(const struct nic_at *a, uint32_t line)
 	gem_send(a, id);
 }
 
-void gem_fma_on_out(const struct nic_at *a, uint32_t line)
+/* Whether a line finds a place in the ORB, and its transaction an SSID.  More
+ * than a few transactions never have lines behind one that waits. */
+static bool may_send(const struct nic_at *a, uint32_t line)
 {
 	struct gem_node *n = a->node;
 	const struct gem_line *x = slots_at(&n->lines, line);
+	const struct gem_transaction *of =
+		slots_at(&n->transactions, x->transaction);
 
-	if (n->waiting.n || n->n_requests == (uint32_t)gem_params(a)->orb) {
+	return n->n_requests < (uint32_t)gem_params(a)->orb &&
+	       (of->has_ssid || n->n_ssids < (uint32_t)gem_params(a)->ssids);
+}
+
+static void line_ended(const struct nic_at *a, uint32_t line, uint32_t status);
+
+void gem_fma_on_out(const struct nic_at *a, uint32_t line)
+{
+	struct gem_node *n = a->node;
+	struct gem_line *x = slots_at(&n->lines, line);
+	const struct gem_transaction *of =
+		slots_at(&n->transactions, x->transaction);
+
+	if (!gem_ntt_translate(a, &of->post, &x->node)) {
+		line_ended(a, line, GEMINI_BAD_PE);
+	} else if (n->waiting.n || !may_send(a, line)) {
 		*(uint32_t *)ring_push(&n->waiting) = line;
 		n->bte.waiting += x->channel != 0;
 	} else {
@@ -216,16 +245,46 @@ void gem_fma_on_out(const struct nic_at *a, uint32_t line)
 	}
 }
 
-/* The first that waits has a place in the ORB. */
-static void send_next(const struct nic_at *a)
+/* Those that wait, as long as there is room for the first. */
+static void send_waiting(const struct nic_at *a)
 {
 	struct gem_node *n = a->node;
-	uint32_t line = *(uint32_t *)ring_pop(&n->waiting);
-	const struct gem_line *x = slots_at(&n->lines, line);
 
-	send(a, line);
-	if (x->channel)
-		gem_bte_sent(a);
+	while (n->waiting.n &&
+		may_send(a, *(uint32_t *)ring_at(&n->waiting, 0))) {
+		uint32_t line = *(uint32_t *)ring_pop(&n->waiting);
+		const struct gem_line *x = slots_at(&n->lines, line);
+
+		send(a, line);
+		if (x->channel)
+			gem_bte_sent(a);
+	}
+}
+
+/* The target could not count what came, so it is told that all has: it is a
+ * round trip more until its event. */
+static void send_final(
+	const struct nic_at *a, uint32_t transaction, uint32_t node)
+{
+	struct gem_node *n = a->node;
+	struct gem_transaction *of = slots_at(&n->transactions, transaction);
+	uint32_t id = slots_take(&n->lines);
+	struct gem_line *x = slots_at(&n->lines, id);
+
+	of->is_uncounted = false;
+	of->lines++;
+	of->message = book_message(a->nic->net->book, a->s, 1, a->t);
+	x->transaction = transaction;
+	x->op = GEMINI_PUT;
+	x->node = node;
+	x->handle = of->post.handle;
+	x->status = (uint8_t)of->status;
+	x->is_final = true;
+	x->made = x->came = x->out = a->t;
+	if (may_send(a, id))
+		send(a, id);
+	else
+		*(uint32_t *)ring_push(&n->waiting) = id;
 }
 
 static void end(const struct nic_at *a, uint32_t transaction)
@@ -236,6 +295,9 @@ static void end(const struct nic_at *a, uint32_t transaction)
 	bool is_block = x->is_block;
 
 	n->status[x->status]++;
+	n->n_ssids -= x->has_ssid;
+	if (x->window)
+		gem_window_ended(a, x);
 	if (x->post.cq != GEMINI_NO_CQ &&
 		gem_cq_is_open(n, x->post.cq, x->cq_round))
 		gem_cq_write(a, x->post.cq, x->post.data, x->status);
@@ -258,27 +320,37 @@ static void forget_answered(struct gem_node *n)
 		ring_pop(&n->deadlines);
 }
 
+static void line_ended(const struct nic_at *a, uint32_t line, uint32_t status)
+{
+	struct gem_node *n = a->node;
+	struct gem_line *x = slots_at(&n->lines, line);
+	uint32_t transaction = x->transaction, node = x->node;
+	struct gem_transaction *of = slots_at(&n->transactions, transaction);
+
+	x->round = 0;
+	slots_give(&n->lines, line);
+	of->status = of->status ? of->status : status;
+	if (++of->answered != of->lines)
+		return;
+	if (of->is_uncounted)
+		send_final(a, transaction, node);
+	else
+		end(a, transaction);
+}
+
 bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	uint32_t status)
 {
 	struct gem_node *n = a->node;
 	struct gem_line *x = slots_find(&n->lines, request);
-	struct gem_transaction *of;
-	uint32_t transaction;
 
 	if (!x || x->round != round)
 		return false;
-	transaction = x->transaction;
 	x->round = 0;
-	slots_give(&n->lines, request);
-	of = slots_at(&n->transactions, transaction);
-	of->status = of->status ? of->status : status;
 	n->n_requests--;
 	forget_answered(n);
-	if (++of->answered == of->lines)
-		end(a, transaction);
-	if (n->waiting.n)
-		send_next(a);
+	line_ended(a, request, status);
+	send_waiting(a);
 	return true;
 }
 

@@ -19,6 +19,12 @@ static const struct param params[] = {
 		"assumed: part of GEM-N34"),
 	PARAM_ROW(PARAM_COUNT, "orb", AT(orb), "512", 1, 65536,
 		"largest number of unanswered requests", "GEM-G16"),
+	PARAM_ROW(PARAM_COUNT, "ssids", AT(ssids), "1024", 128, 65536,
+		"largest number of unfinished transactions", "GEM-G16"),
+	PARAM_ROW(PARAM_COUNT, "rmt", AT(rmt), "1024", 0, 65536,
+		"number of unfinished transactions of other nodes, with events "
+		"here, whose packets are counted",
+		"GEM-G16"),
 	PARAM_ROW(PARAM_COUNT, "pending", AT(pending), "64", 1, 65536,
 		"number of unfinished packets beyond which further requests "
 		"stay in the reception FIFO",
@@ -84,6 +90,7 @@ static const struct nic_counter counters[] = {
 	{ "completions", COUNT_OF(status[GEMINI_OK]), false },
 	{ "blocks", COUNT_OF(bte.blocks), false },
 	{ "late", COUNT_OF(late), false },
+	{ "rmt_misses", COUNT_OF(rmt_misses), false },
 	{ "amos", COUNT_OF(amos), false },
 	{ "amo_misses", COUNT_OF(amo_misses), false },
 	{ "amo_writes", COUNT_OF(amo_writes), false },
@@ -93,6 +100,8 @@ static const struct nic_counter counters[] = {
 	{ "no permission", COUNT_OF(status[GEMINI_NO_RIGHT]), true },
 	{ "unknown completion queue", COUNT_OF(status[GEMINI_BAD_QUEUE]),
 		true },
+	{ "unknown PE", COUNT_OF(status[GEMINI_BAD_PE]), true },
+	{ "not a control word", COUNT_OF(status[GEMINI_BAD_WORD]), true },
 	{ "unaligned atomic operation", COUNT_OF(status[GEMINI_UNALIGNED]),
 		true },
 	{ "no buffer posted for a send", COUNT_OF(status[GEMINI_NO_BUFFER]),
@@ -221,6 +230,10 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 		gem_amo_on_free(&a);
 	else if (number == GEM_AMO_WRITTEN)
 		gem_amo_on_written(&a);
+	else if (number == GEM_SYNC)
+		gem_window_on_sync(&a, e.data);
+	else if (number == GEM_BAD_STORE)
+		gem_window_on_bad_store(&a, e.data);
 	else if (number == GEM_FLUSH)
 		gem_amo_on_flush(&a, e.data);
 	else if (number == GEM_TIMEOUT)
@@ -306,6 +319,8 @@ static void node_fini(struct nic *nic, void *node)
 	side_reads_fini(&n->reads);
 	gem_bte_fini(&n->bte);
 	gem_amo_free(n->amo);
+	index_fini(&n->remote);
+	gem_window_fini(n);
 }
 
 static uint64_t node_memory(const void *node)
@@ -316,7 +331,8 @@ static uint64_t node_memory(const void *node)
 	       slots_memory(&n->remotes) + slots_memory(&n->events) +
 	       ring_memory(&n->waiting) + ring_memory(&n->deadlines) +
 	       ranges_memory(&n->handles) + side_reads_memory(&n->reads) +
-	       gem_bte_memory(&n->bte) + gem_amo_memory(n->amo);
+	       gem_bte_memory(&n->bte) + gem_amo_memory(n->amo) +
+	       index_memory(&n->remote) + gem_window_memory(n);
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)

@@ -37,6 +37,17 @@ enum {
 
 enum { GEMINI_PORTS = 8 }; /* of a node, that buffers are posted to */
 
+enum {
+	GEMINI_WINDOWS = 64, /* FMA descriptors of a node */
+	GEMINI_HANDLES = 4096, /* that a node registers */
+	GEMINI_PE_BITS = 18,
+	GEMINI_PE_LOW = 6, /* of these, that are not translated */
+	GEMINI_OFFSET_BITS = 40, /* with those of a PE 58 */
+};
+
+/* The bytes of a window, at most. */
+#define GEMINI_WINDOW (UINT64_C(1) << 30)
+
 enum gemini_op {
 	GEMINI_PUT,
 	GEMINI_GET,
@@ -68,13 +79,17 @@ enum gemini_status {
 	GEMINI_UNALIGNED, /* an atomic operation, not on a word */
 	GEMINI_TIMED_OUT, /* not answered */
 	GEMINI_NO_BUFFER, /* the receiver has posted none */
-	GEMINI_BAD_WORD, /* of a table has two bad bits */
+	GEMINI_BAD_PE, /* no such node, or none that the job has */
+	GEMINI_BAD_WORD, /* stored into a get window, no control word */
+	GEMINI_BAD_MEMORY, /* a word of a table has two bad bits */
 	GEMINI_STATUSES,
 };
 
 struct gemini_params {
 	int64_t output, input, response; /* latencies, ps */
 	int64_t orb; /* requests under way */
+	int64_t ssids; /* transactions under way */
+	int64_t rmt; /* transactions of others that a node keeps count of */
 	int64_t pending; /* of others, taken in before they are answered */
 	int64_t timeout; /* of one, ps */
 	int64_t routing; /* 0: adaptive, 1: hashed */
@@ -91,6 +106,7 @@ struct gemini_params {
 
 struct gemini_post {
 	uint32_t op, node;
+	bool is_virtual; /* the node is a PE of the job (gemini_ntt_load()) */
 	uint32_t handle; /* of its bytes there; of a send: the port */
 	uint32_t tag; /* that the handle must have */
 	uint64_t offset;
@@ -123,6 +139,14 @@ extern const struct nic_ops gemini_ops;
 struct nic *gemini_check(struct nic *nic);
 
 struct ranges *gemini_handles(struct nic *nic, site_id s);
+/*
+ * A job's PEs as a node knows them: virtual PE i is a node.  Only the upper
+ * bits of PEs are translated, by a table, so EINVAL where the lower
+ * GEMINI_PE_LOW ones of a virtual PE and its node differ, or PEs with the same
+ * upper bits are on nodes with different ones; then the table is as it was.
+ */
+int gemini_ntt_load(
+	struct nic *nic, site_id s, const uint32_t *nodes, uint32_t n);
 /* A queue of so many entries, a power of two, in a node's memory. */
 int gemini_cq_open(
 	struct nic *nic, site_id s, uint32_t cq, uint64_t at, uint32_t entries);
@@ -141,6 +165,56 @@ uint32_t gemini_events_to(struct nic *nic, site_id s, uint32_t cq);
  * to read.
  */
 int gemini_fma(struct nic *nic, const struct gemini_post *p);
+
+/*
+ * A descriptor: what stores into its two windows mean.  Bits of a store's place
+ * in the window, chosen by masks, are added to the PE and to the offset, so
+ * that a stream of stores can go to one line of each PE of a job.
+ */
+struct gemini_window {
+	uint64_t bytes; /* of each window, a power of two */
+	uint32_t pe; /* a node, or: */
+	bool is_virtual;
+	uint32_t handle, tag;
+	uint64_t offset;
+	uint64_t pe_bits, offset_bits; /* which has those of a line */
+	bool is_ordered;
+	/* Of stores into the put window: puts, or atomics, with operands. */
+	uint32_t op, amo;
+	bool is_cached;
+	uint64_t operand[2]; /* of atomics that fetch */
+	uint32_t cq; /* of syncs, and of stores that are refused */
+	uint32_t remote_cq; /* there is an event there for each line */
+	uint64_t remote_data;
+};
+
+/*
+ * From a program.  Each takes the time of its stores.
+ *
+ * set() writes a descriptor; EINVAL where it makes no sense.  store() stores
+ * into the put window: what falls into one line of it is one put of up to 64 B,
+ * or one atomic.  get() stores a control word into the get window, which gets
+ * bytes from the place that the window's address means, or fetches; what is no
+ * control word ends with an event.  EFAULT beyond the window, or where the
+ * descriptor was not set; nothing is stored then.
+ *
+ * sync() asks for an event when all that was stored before has been answered:
+ * it is in memory there, or here; its status is the first that was not good.
+ * pending() loads the counter of what has not been answered.
+ */
+int gemini_window_set(
+	struct nic *nic, uint32_t window, const struct gemini_window *w);
+int gemini_window_store(struct nic *nic, uint32_t window, uint64_t at,
+	const void *data, uint32_t bytes);
+int gemini_window_get(
+	struct nic *nic, uint32_t window, uint64_t at, uint64_t word);
+int gemini_window_sync(struct nic *nic, uint32_t window, uint64_t data);
+uint32_t gemini_window_pending(struct nic *nic, uint32_t window);
+
+/* The control word of a get of 1 to 64 bytes to an address below 2^48, or of an
+ * atomic that fetches 8 bytes. */
+uint64_t gemini_control_get(uint64_t here, uint32_t bytes);
+uint64_t gemini_control_fetch(uint64_t here, enum gemini_amo amo);
 
 /*
  * From a program: words that the node's cache of atomics has are written to

@@ -23,24 +23,33 @@ static void finish(const struct nic_at *a, packet_id id, bool is_done)
 
 /* --- events at the target --- */
 
+static uint64_t remote_key(uint32_t src, uint32_t ssid)
+{
+	return (uint64_t)src << 32 | ssid;
+}
+
 struct gem_remote *gem_target_remote(
 	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id)
 {
 	struct gem_remote *x;
-	uint32_t i;
 
-	for (i = 1; i <= n->remotes.room; i++) {
-		x = slots_find(&n->remotes, i);
-		if (x && x->src == src && x->ssid == ssid) {
-			*id = i;
-			return x;
-		}
-	}
+	*id = index_find(&n->remote, remote_key(src, ssid));
+	if (*id)
+		return slots_at(&n->remotes, *id);
 	*id = slots_take(&n->remotes);
 	x = slots_at(&n->remotes, *id);
 	x->src = src;
 	x->ssid = ssid;
+	index_add(&n->remote, remote_key(src, ssid), *id);
 	return x;
+}
+
+void gem_target_forget(struct gem_node *n, uint32_t id)
+{
+	const struct gem_remote *x = slots_at(&n->remotes, id);
+
+	index_remove(&n->remote, remote_key(x->src, x->ssid));
+	slots_give(&n->remotes, id);
 }
 
 static uint32_t remote_cq(const struct nic_at *a, const struct gem_load *l)
@@ -53,29 +62,49 @@ static uint32_t remote_cq(const struct nic_at *a, const struct gem_load *l)
 	return r ? gem_cq_of_handle(a, r->flags) : GEMINI_NO_CQ;
 }
 
+/* Counts a packet; false until it was the last one.  Where the table is full,
+ * the transaction's sender is to say when that was. */
+static bool count(
+	const struct nic_at *a, uint32_t src, struct gem_load *l, bool *is_bad)
+{
+	struct gem_node *n = a->node;
+	uint32_t id = index_find(&n->remote, remote_key(src, l->ssid));
+	struct gem_remote *x;
+
+	if (l->is_final) {
+		if (id)
+			gem_target_forget(n, id);
+		return true;
+	}
+	if (!id && n->remotes.used >= (uint32_t)gem_params(a)->rmt) {
+		l->is_uncounted = true;
+		n->rmt_misses++;
+		return false;
+	}
+	x = gem_target_remote(n, src, l->ssid, &id);
+	x->came++;
+	x->is_bad |= *is_bad;
+	*is_bad = x->is_bad;
+	x->count = l->count ? l->count : x->count;
+	if (x->came != x->count)
+		return false;
+	gem_target_forget(n, id);
+	return true;
+}
+
 /* Another packet of a transaction that wants an event has come; there is none
  * where any of them was refused. */
 static void deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 {
 	struct gem_node *n = a->node;
-	struct gem_remote *x;
 	bool is_bad = l->status;
-	uint32_t id;
 
 	if (l->op == GEMINI_SEND)
 		gem_bte_deliver(a, src, l);
 	if (l->remote_cq == GEMINI_NO_CQ)
 		return;
-	if (l->count != 1) {
-		x = gem_target_remote(n, src, l->ssid, &id);
-		x->came++;
-		x->is_bad |= is_bad;
-		is_bad = x->is_bad;
-		x->count = l->count ? l->count : x->count;
-		if (x->came != x->count)
-			return;
-		slots_give(&n->remotes, id);
-	}
+	if ((l->count != 1 || l->is_final) && !count(a, src, l, &is_bad))
+		return;
 	if (!is_bad &&
 		!gem_cq_write(a, remote_cq(a, l), l->remote_data, GEMINI_OK))
 		l->status = GEMINI_BAD_QUEUE;
@@ -94,12 +123,14 @@ static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	uint32_t status;
 
 	if (!gem_harm_read(a, (uint64_t)l->handle << 32 | l->ssid))
-		return GEMINI_BAD_WORD; /* of its handle or buffer */
+		return GEMINI_BAD_MEMORY; /* of its handle or buffer */
 	if (l->op == GEMINI_SEND)
 		return gem_bte_match(a, src, l);
 	if (l->status) /* it could not be read */
 		return l->status;
 	r = ranges_find(&gem_here(a)->handles, l->handle);
+	if (l->handle >= GEMINI_HANDLES)
+		return GEMINI_BAD_HANDLE;
 	if (r && r->tag != l->tag)
 		return GEMINI_NO_RIGHT;
 	status = ranges_look_up(&gem_here(a)->handles, l->handle, l->offset,
@@ -125,6 +156,7 @@ static void respond(const struct nic_at *a, packet_id id)
 	r->status = l->status;
 	r->request = l->request;
 	r->round = l->round;
+	r->is_uncounted = l->is_uncounted;
 	r->bytes = has_data ? l->bytes : 0;
 	if (has_data)
 		memcpy(r->data, l->data, l->bytes);
@@ -198,7 +230,11 @@ static void take_response(const struct nic_at *a, packet_id id)
 	if (!x || x->round != l->round) {
 		n->late++;
 		finish(a, id, false);
-	} else if (l->bytes) {
+		return;
+	}
+	((struct gem_transaction *)slots_at(&n->transactions, x->transaction))
+		->is_uncounted |= l->is_uncounted;
+	if (l->bytes) {
 		l->offset = x->here;
 		gem_amo_touch(a, l->offset, l->bytes);
 		gem_post(a,

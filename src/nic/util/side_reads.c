@@ -1,9 +1,11 @@
 #include "nic/util/side_reads.h"
 
+/* A read that fits into one piece has no item of its own. */
 struct piece {
 	struct slot slot;
 	uint32_t item, bytes;
 	uint64_t at;
+	struct side_read read; /* where item is 0 */
 };
 
 void side_reads_init(struct side_reads *r, const struct side_reads_how *how,
@@ -32,21 +34,29 @@ static void post(const struct nic_at *a, struct side_reads *r, sim_time t,
 	ticks_post(a, r->ticks, t > a->t ? t : a->t + 1, number, id);
 }
 
-static void ask(const struct nic_at *a, struct side_reads *r, uint32_t item)
+static void ask(const struct nic_at *a, struct side_reads *r, uint32_t id)
 {
 	struct side *side = r->how->side;
-	uint32_t id = slots_take(&r->pieces);
+	const struct piece *p = slots_at(&r->pieces, id);
+
+	r->n++;
+	post(a, r, side->ops->request(side, a->s, a->t, p->at, p->bytes),
+		r->how->first, id);
+}
+
+/* The next piece of an item. */
+static void cut(const struct nic_at *a, struct side_reads *r, uint32_t item)
+{
+	uint32_t id = slots_take(&r->pieces), most = r->how->side->most_read;
 	struct piece *p = slots_at(&r->pieces, id);
 	struct side_read *x = slots_at(&r->items, item);
 	uint32_t left = x->bytes - x->asked;
 
 	p->item = item;
 	p->at = x->at + x->asked;
-	p->bytes = left < side->most_read ? left : side->most_read;
+	p->bytes = left < most ? left : most;
 	x->asked += p->bytes;
-	r->n++;
-	post(a, r, side->ops->request(side, a->s, a->t, p->at, p->bytes),
-		r->how->first, id);
+	ask(a, r, id);
 }
 
 static void pump(const struct nic_at *a, struct side_reads *r)
@@ -54,26 +64,54 @@ static void pump(const struct nic_at *a, struct side_reads *r)
 	while (r->line.first && r->n < r->how->side->n_reads) {
 		const struct side_read *x = slots_at(&r->items, r->line.first);
 
-		ask(a, r, r->line.first);
+		cut(a, r, r->line.first);
 		if (x->asked == x->bytes)
 			slots_pop(&r->items, &r->line);
 	}
 }
 
+static void begin_at_once(
+	const struct nic_at *a, struct side_reads *r, const struct side_read *x)
+{
+	uint32_t id = slots_take(&r->pieces);
+	struct piece *p = slots_at(&r->pieces, id);
+
+	p->at = x->at;
+	p->bytes = x->bytes;
+	p->read = *x;
+	ask(a, r, id);
+}
+
+static void begin_in_line(
+	const struct nic_at *a, struct side_reads *r, const struct side_read *x)
+{
+	uint32_t id = slots_take(&r->items);
+	struct side_read *item = slots_at(&r->items, id);
+	struct slot slot = item->slot;
+
+	*item = *x;
+	item->slot = slot;
+	slots_push(&r->items, &r->line, id);
+	pump(a, r);
+}
+
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, side_read_done *done, void *owner, uint32_t id)
 {
-	uint32_t item = slots_take(&r->items);
-	struct side_read *x = slots_at(&r->items, item);
+	const struct side *side = r->how->side;
+	const struct side_read x = {
+		.at = at,
+		.bytes = bytes,
+		.done = done,
+		.owner = owner,
+		.id = id,
+	};
 
 	BUG_IF(!bytes);
-	x->at = at;
-	x->bytes = bytes;
-	x->done = done;
-	x->owner = owner;
-	x->id = id;
-	slots_push(&r->items, &r->line, item);
-	pump(a, r);
+	if (bytes <= side->most_read && !r->line.first && r->n < side->n_reads)
+		begin_at_once(a, r, &x);
+	else
+		begin_in_line(a, r, &x);
 }
 
 static void on_ready(
@@ -86,21 +124,31 @@ static void on_ready(
 		r->how->first + 1, data);
 }
 
+/* A piece of an item is here; whether that is all. */
+static bool add_piece(struct side_reads *r, uint32_t item, uint32_t bytes,
+	struct side_read *x)
+{
+	struct side_read *of = slots_at(&r->items, item);
+
+	of->here += bytes;
+	*x = *of;
+	if (x->here < x->bytes)
+		return false;
+	slots_give(&r->items, item);
+	return true;
+}
+
 static void on_here(const struct nic_at *a, struct side_reads *r, uint32_t data)
 {
 	const struct piece *p = slots_at(&r->pieces, data);
-	uint32_t item = p->item;
-	struct side_read *x = slots_at(&r->items, item), done;
+	struct side_read x = p->read;
+	bool is_whole = !p->item || add_piece(r, p->item, p->bytes, &x);
 
-	x->here += p->bytes;
 	slots_give(&r->pieces, data);
 	r->n--;
-	done = *x;
-	if (done.here == done.bytes)
-		slots_give(&r->items, item);
 	pump(a, r);
-	if (done.here == done.bytes)
-		done.done(a, &done);
+	if (is_whole)
+		x.done(a, &x);
 }
 
 bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,

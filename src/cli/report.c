@@ -1,0 +1,77 @@
+/* `weft report`: run files as one page that a browser opens. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "report/report.h"
+
+/* The file that is written: a.db becomes a.html, unless it is given. */
+static int name_output(
+	const struct cli_args *a, char *path, size_t size, struct err *e)
+{
+	const char *in = a->word[0], *dot = strrchr(in, '.');
+	size_t n = dot && !strchr(dot, '/') ? (size_t)(dot - in) : strlen(in);
+	int wanted = a->output ? snprintf(path, size, "%s", a->output)
+			       : snprintf(path, size, "%.*s.html", (int)n, in);
+	size_t i;
+
+	if (wanted < 0 || (size_t)wanted >= size)
+		return err_set(e, "the name of the report is too long");
+	for (i = 0; i < a->n_words; i++)
+		if (!strcmp(a->word[i], path))
+			return err_set(e,
+				"%s: the report would overwrite a run file",
+				path);
+	return cli_can_write(path, e);
+}
+
+static int write_page(
+	struct db *const *file, size_t n, const char *path, struct err *e)
+{
+	FILE *f = fopen(path, "w");
+	bool is_bad;
+	long size;
+
+	if (!f)
+		return err_set(e, "%s: %s", path, strerror(errno));
+	is_bad = report_write(file, n, f, e) != 0 || fflush(f) || ferror(f);
+	size = ftell(f);
+	if (fclose(f) || is_bad) {
+		unlink(path);
+		return e->code ? -1 : err_set(e, "%s: cannot be written", path);
+	}
+	printf("%s: %.1f MB, open it in a browser\n", path, (double)size / 1e6);
+	return 0;
+}
+
+int cli_report(int argc, char **argv, struct err *e)
+{
+	struct db *file[CLI_MAX_WORDS] = { NULL };
+	char path[1024];
+	struct cli_args a;
+	size_t n;
+	int code = cli_parse(&a, argc, argv, CLI_REPORT, "FILE...",
+		"Writes a page with all that run files hold: what limited the "
+		"run, the machine with the load of its links over time, "
+		"latencies, and what time was spent on.\vThe page is one file "
+		"that opens from disk in any browser.  Several files are "
+		"shown side by side.  As in:\n"
+		"  weft run torus random load=0.5 --budget -o run.db\n"
+		"  weft report run.db -o run.html",
+		e);
+
+	if (code)
+		return code < 0 ? -1 : 0;
+	if (!a.n_words)
+		return err_set(e, "want a run file, as in `weft report run.db "
+				  "-o run.html`");
+	for (n = 0; n < a.n_words && !e->code; n++)
+		file[n] = db_open(a.word[n], e);
+	code = e->code || name_output(&a, path, sizeof(path), e)
+		       ? -1
+		       : write_page(file, a.n_words, path, e);
+	while (n > 0)
+		db_close(file[--n]);
+	return code;
+}

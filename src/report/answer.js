@@ -1,0 +1,164 @@
+/* The answer, in words: how long, how close to the peak, what limited it. */
+
+const fullLink = 0.9;
+
+/* The kinds of links that are full on average, and the mean of all links. */
+function loadOf(run) {
+	const rows = heatRows(run, false).map(row => ({ name: row.name,
+		n: row.links.length, mean: row.links.reduce((sum, i) => sum
+			+ run.links.use[i], 0) / row.links.length }));
+	const mean = run.links.use.reduce((a, b) => a + b, 0)
+		/ Math.max(1, run.nLinks);
+	let full = 0;
+
+	for (let i = 0; i < run.nLinks; i++)
+		full += run.links.use[i] >= fullLink;
+	return { rows, mean, full, top: run.byLoad[0] };
+}
+
+function listOf(words) {
+	return words.length < 2 ? words.join("")
+		: words.slice(0, -1).join(", ") + " and "
+			+ words[words.length - 1];
+}
+
+function sayWhat(run) {
+	const m = run.meta;
+	const ends = { finished: "ran to its end", saturated:
+		"ran into saturation: more was offered than the network carries",
+	deadlocked: "deadlocked", stopped: "was stopped",
+	failed: "failed" };
+
+	return [`${m.workload} on ${m.machine_name} (${m.shape}, `
+		+ `${count(m.nodes)} node${m.nodes === 1 ? "" : "s"}) `
+		+ `${ends[m.ending] || m.ending}`
+		+ (m.error ? ": " + m.error : "")
+		+ (m.end_ps ? `, after ${time(m.end_ps)}.` : ".")];
+}
+
+function sayHowMuch(run) {
+	const f = run.figures;
+	const out = [];
+
+	if (f.throughput_GBps_per_node !== undefined) {
+		out.push(" It delivered ", make("b", null,
+			round(f.throughput_GBps_per_node, 4)
+				+ " GB/s per node"));
+		if (f.fraction_of_peak !== undefined)
+			out.push(", ", make("b", null,
+				percent(f.fraction_of_peak) + " of the peak"));
+		if (f.offered_GBps_per_node !== undefined)
+			out.push(", of " + round(f.offered_GBps_per_node, 4)
+				+ " GB/s offered");
+		out.push(".");
+	} else if (f.one_way_ns !== undefined) {
+		out.push(" A message took ", make("b", null,
+			time(1000 * f.one_way_ns)), " one way.");
+	} else if (f.rate_GBps !== undefined) {
+		out.push(" It moved ", make("b", null, round(f.rate_GBps, 4)
+			+ " GB/s"), ".");
+	}
+	if (f.latency_mean_ns !== undefined)
+		out.push(` Packets took ${time(1000 * f.latency_mean_ns)} on `
+			+ `average; half of them less than `
+			+ `${time(1000 * f.latency_p50_ns)}, one in a hundred `
+			+ `more than ${time(1000 * f.latency_p99_ns)}.`);
+	return out;
+}
+
+function sayWhichLink(run) {
+	const load = loadOf(run);
+	const full = load.rows.filter(r => r.mean >= fullLink);
+	const use = run.links.use[load.top];
+
+	if (!run.nLinks)
+		return [" It ended before its links were recorded."];
+	if (full.length)
+		return [" ", make("b", null, `The ${listOf(full.map(
+			r => r.name))} links are full`), ` (${percent(
+			Math.max(...full.map(r => r.mean)))} busy on average): `
+			+ "the network itself is the limit."];
+	if (use >= fullLink && load.full <= run.nLinks / 10)
+		return [" ", make("b", null, load.full === 1
+			? "One link is the bottleneck: " : `${load.full} of `
+				+ `${count(run.nLinks)} links are full, first `
+				+ "of all "), linkButton(run, load.top),
+		` (to ${run.sites[run.links.to_site[load.top]]}), busy `
+			+ `${percent(use)} of the time, while the average link `
+			+ `is at ${percent(load.mean)}.`];
+	if (use >= fullLink)
+		return [` ${count(load.full)} of ${count(run.nLinks)} links `
+			+ "are full, first of all ", linkButton(run, load.top),
+		` at ${percent(use)}.`];
+	return [" No link is full: the busiest, ", linkButton(run, load.top),
+		`, is busy ${percent(use)} of the time.`];
+}
+
+function sayCauses(run) {
+	const parts = Object.entries(run.causes || {});
+	const total = parts.reduce((sum, p) => sum + p[1], 0);
+	const best = parts.sort((a, b) => b[1] - a[1]).slice(0, 2)
+		.filter(p => p[1] > 0.2 * total);
+
+	if (!best.length)
+		return [];
+	return [" Messages spent most of their time in ", make("b", null,
+		listOf(best.map(p => `${p[0]} (${percent(p[1] / total)})`))),
+	"."];
+}
+
+/* A link's name that selects it in the picture. */
+function linkButton(run, i) {
+	const name = linkName(run, i);
+
+	return make("a", { href: "#machine", onclick: event => {
+		event.preventDefault();
+		if (run.machine) {
+			run.machine.select({ link: i });
+			run.machine.canvas.scrollIntoView({ block: "center" });
+		}
+	} }, name);
+}
+
+function answer(run) {
+	return make("p", { class: "answer" }, ...sayWhat(run),
+		...sayHowMuch(run), ...sayWhichLink(run), ...sayCauses(run));
+}
+
+/* --- the figures as tiles --- */
+
+function tile(name, value, note, part) {
+	return make("div", { class: "tile" },
+		make("div", { class: "name" }, name),
+		make("div", { class: "value" }, value),
+		part === undefined ? null : make("div", { class: "meter" },
+			make("i", { style: { width: Math.min(100, 100 * part)
+				+ "%" } })),
+		note ? make("div", { class: "note" }, note) : null);
+}
+
+function tiles(run) {
+	const f = run.figures, list = [], top = run.byLoad[0];
+
+	if (f.throughput_GBps_per_node !== undefined)
+		list.push(tile("Throughput per node", round(
+			f.throughput_GBps_per_node, 4) + " GB/s",
+		f.fraction_of_peak === undefined ? null : percent(
+			f.fraction_of_peak) + " of " + round(
+			f.peak_GBps_per_node, 4), f.fraction_of_peak));
+	for (const [key, name] of [["one_way_ns", "One way"],
+		["latency_mean_ns", "Latency, mean"], ["latency_p50_ns",
+			"Latency, median"], ["latency_p99_ns",
+			"Latency, 99 %"]])
+		if (f[key] !== undefined)
+			list.push(tile(name, time(1000 * f[key]),
+				key === "latency_p99_ns" ? "longest "
+					+ time(1000 * f.latency_max_ns) : null));
+	if (run.nLinks)
+		list.push(tile("Busiest link", percent(run.links.use[top]),
+			linkName(run, top), run.links.use[top]));
+	list.push(tile("Simulated", time(run.meta.end_ps || 0), count(
+		run.meta.packets || 0) + " packets, " + count(
+		run.meta.packet_hops || 0) + " hops"));
+	return make("div", { class: "tiles" }, ...list);
+}

@@ -1,0 +1,189 @@
+/* What the file holds, as typed arrays; and how numbers read. */
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+function bytesOf(text) {
+	const s = atob(text);
+	const b = new Uint8Array(s.length);
+
+	for (let i = 0; i < s.length; i++)
+		b[i] = s.charCodeAt(i);
+	return b;
+}
+
+function columns(from, types) {
+	const to = {};
+
+	for (const name in types)
+		to[name] = new types[name](bytesOf(from[name]).buffer);
+	return to;
+}
+
+/* A run, its arrays unpacked when it is first looked at. */
+function unpack(run) {
+	if (run.isUnpacked || run.kind !== "run")
+		return run;
+	run.isUnpacked = true;
+	run.latency = columns(run.latency, { from: Float64Array,
+		to: Float64Array, count: Float64Array });
+	run.course = columns(run.course, { from: Float64Array,
+		to: Float64Array, injected: Float64Array,
+		delivered: Float64Array, hops: Float64Array });
+	run.place = columns(run.place, { is_node: Uint16Array, x0: Uint16Array,
+		x1: Uint16Array, x2: Uint16Array, x3: Uint16Array,
+		x4: Uint16Array, x5: Uint16Array });
+	run.links = columns(run.links, { site: Uint32Array,
+		to_site: Uint32Array, wire: Uint16Array, port: Uint32Array,
+		use: Float32Array, waiting: Float32Array, bytes: Float64Array,
+		packets: Float64Array, rate: Float64Array });
+	run.channels = columns(run.channels, { link: Uint32Array,
+		channel: Uint16Array, use: Float32Array,
+		waiting: Float32Array });
+	run.nLinks = run.links.site.length;
+	if (run.load) {
+		run.load.use = bytesOf(run.load.use);
+		run.load.waiting = bytesOf(run.load.waiting);
+	}
+	run.byLoad = Array.from({ length: run.nLinks }, (_, i) => i);
+	run.byLoad.sort((a, b) => run.links.use[b] - run.links.use[a] || a - b);
+	run.nDims = countDims(run);
+	return run;
+}
+
+function countDims(run) {
+	let n = 0;
+
+	while (n < 6 && run.sites.length && run.place["x" + n][0] !== 65535)
+		n++;
+	return n;
+}
+
+/* Of a link at a step of time, or over the whole run where that is -1. */
+function useAt(run, link, step) {
+	return step < 0 ? run.links.use[link]
+		: run.load.use[step * run.nLinks + link] / 255;
+}
+
+const waitingTable = Float32Array.from({ length: 256 },
+	(_, i) => (Math.pow(2, i * 16 / 255) - 1) / 16);
+
+function waitingAt(run, link, step) {
+	return step < 0 ? run.links.waiting[link]
+		: waitingTable[run.load.waiting[step * run.nLinks + link]];
+}
+
+const quantities = {
+	use: { title: "load", at: useAt, top: () => 1,
+		text: v => percent(v) },
+	waiting: { title: "packets waiting", at: waitingAt, top: topWaiting,
+		text: v => round(v, 3) + " packets" },
+};
+
+/* The longest queue that the scale shows. */
+function topWaiting(run) {
+	if (run.topWaiting === undefined) {
+		let most = 0.1;
+
+		for (let i = 0; i < run.nLinks; i++)
+			most = Math.max(most, run.links.waiting[i]);
+		if (run.load)
+			for (let i = 0; i < run.load.waiting.length; i++)
+				most = Math.max(most,
+					waitingTable[run.load.waiting[i]]);
+		run.topWaiting = most;
+	}
+	return run.topWaiting;
+}
+
+function stepLength(run) {
+	return run.load.end_ps / run.load.steps;
+}
+
+/* "node 5 (1,1,0) B+" */
+function linkName(run, i) {
+	const port = run.port_names[run.links.port[i]];
+	const site = run.sites[run.links.site[i]];
+
+	return port === "link" ? site + ", its link" : site + ", " + port;
+}
+
+/* --- numbers --- */
+
+function round(v, digits) {
+	if (!isFinite(v))
+		return "-";
+	if (v !== 0 && (Math.abs(v) >= 1e6 || Math.abs(v) < 1e-3))
+		return v.toExponential(digits - 1);
+	return String(Number(v.toPrecision(digits)));
+}
+
+function percent(v) {
+	return (100 * v).toFixed(v > 0.9995 || v === 0 ? 0 : 1) + " %";
+}
+
+function time(ps) {
+	const units = [[1e12, "s"], [1e9, "ms"], [1e6, "\u00b5s"], [1e3, "ns"]];
+
+	for (const [size, name] of units)
+		if (Math.abs(ps) >= size * 0.99999)
+			return round(ps / size, 4) + " " + name;
+	return round(ps, 4) + " ps";
+}
+
+function count(n) {
+	return Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+function size(bytes) {
+	const units = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];
+
+	for (const [by, name] of units)
+		if (bytes >= by)
+			return round(bytes / by, 4) + " " + name;
+	return bytes + " B";
+}
+
+/* "throughput_GBps_per_node": a title, and its unit. */
+function figureTitle(name) {
+	return name.replace(/_GBps_per_node$/, ", GB/s per node")
+		.replace(/_GBps$/, ", GB/s").replace(/_MBps$/, ", MB/s")
+		.replace(/_Mps$/, ", million per s").replace(/_ns$/, ", ns")
+		.replace(/_pct$/, ", %").replace(/_/g, " ");
+}
+
+/* --- elements --- */
+
+function make(tag, attributes, ...children) {
+	const e = document.createElement(tag);
+
+	for (const name in attributes || {}) {
+		if (name.startsWith("on"))
+			e.addEventListener(name.slice(2), attributes[name]);
+		else if (name === "style")
+			Object.assign(e.style, attributes.style);
+		else
+			e.setAttribute(name, attributes[name]);
+	}
+	e.append(...children.filter(c => c !== null && c !== undefined));
+	return e;
+}
+
+function card(title, sub, ...children) {
+	return make("section", { class: "card" }, make("h2", null, title),
+		sub ? make("p", { class: "sub" }, sub) : null, ...children);
+}
+
+const tip = make("div", { class: "tip", role: "status" });
+
+function showTip(event, text) {
+	tip.textContent = text;
+	tip.style.display = text ? "block" : "none";
+	tip.style.left = Math.min(event.clientX + 14,
+		innerWidth - tip.offsetWidth - 8) + "px";
+	tip.style.top = Math.min(event.clientY + 14,
+		innerHeight - tip.offsetHeight - 8) + "px";
+}
+
+function hideTip() {
+	tip.style.display = "none";
+}

@@ -1,0 +1,69 @@
+#define _GNU_SOURCE
+#include "report/report.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "record/read.h"
+
+static int write_file(struct db *d, struct json *j, struct err *e)
+{
+	const char *path = db_path(d), *slash = strrchr(path, '/');
+	char *kind = record_meta(d, "kind", e);
+	bool is_sweep = !strcmp(kind, "sweep");
+	int failed;
+
+	mem_free(kind);
+	if (e->code)
+		return -1;
+	json_object(j, NULL);
+	json_text(j, "file", slash ? slash + 1 : path);
+	json_text(j, "kind", is_sweep ? "sweep" : "run");
+	failed = is_sweep ? report_sweep(d, j, e) : report_run(d, j, e);
+	json_end(j, '}');
+	return failed ? -1 : 0;
+}
+
+/* No text of a file may end the element that the data stand in. */
+static void write_safely(const char *text, size_t n, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (text[i] == '<')
+			fputs("\\u003c", out);
+		else
+			fputc(text[i], out);
+	}
+}
+
+int report_write(struct db *const *file, size_t n, FILE *out, struct err *e)
+{
+	char *text = NULL;
+	size_t size = 0, i;
+	FILE *data = open_memstream(&text, &size);
+	struct json j;
+	int failed = 0;
+	bool is_bad;
+
+	if (!data)
+		mem_give_up();
+	json_init(&j, data);
+	json_object(&j, NULL);
+	json_text(&j, "weft", WEFT_VERSION);
+	json_array(&j, "files");
+	for (i = 0; i < n && !failed; i++)
+		failed = write_file(file[i], &j, e);
+	json_end(&j, ']');
+	json_end(&j, '}');
+	is_bad = ferror(data);
+	if (fclose(data) || is_bad)
+		mem_give_up();
+	if (!failed) {
+		fputs((const char *)report_head, out);
+		write_safely(text, size, out);
+		fputs((const char *)report_tail, out);
+	}
+	mem_free(text);
+	return failed;
+}

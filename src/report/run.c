@@ -1,0 +1,275 @@
+/* What a page shows of a run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "meas/budget.h"
+#include "report/pack.h"
+#include "report/report.h"
+
+enum { MOST_COLUMNS = 9, SLOWEST = 20 };
+
+/* --- names and numbers --- */
+
+static void write_value(
+	struct db_query *q, int i, const char *key, struct json *j)
+{
+	if (db_is_null(q, i))
+		json_null(j, key);
+	else if (db_is_whole(q, i))
+		json_int(j, key, db_int(q, i));
+	else if (db_is_number(q, i))
+		json_real(j, key, db_real(q, i));
+	else
+		json_text(j, key, db_text(q, i));
+}
+
+/* An object of a query's first column to its second. */
+static int write_pairs(struct db *d, const char *key, const char *sql,
+	struct json *j, struct err *e)
+{
+	struct db_query *q = db_prepare(d, sql, e);
+	int more = -1;
+
+	json_object(j, key);
+	while (q && (more = db_next(q, e)) > 0)
+		write_value(q, 1, db_text(q, 0), j);
+	json_end(j, '}');
+	db_finish(q);
+	return more;
+}
+
+/* An array of texts. */
+static int write_texts(struct db *d, const char *key, const char *sql,
+	struct json *j, struct err *e)
+{
+	struct db_query *q = db_prepare(d, sql, e);
+	int more = -1;
+
+	json_array(j, key);
+	while (q && (more = db_next(q, e)) > 0)
+		json_text(j, NULL, db_text(q, 0));
+	json_end(j, ']');
+	db_finish(q);
+	return more;
+}
+
+/* An object of columns: format has a letter for each, f of a float, d of a
+ * double, u of 32 bits, s of 16, where NULL is 65535. */
+static void pack_row(
+	struct db_query *q, const char *format, struct pack *column)
+{
+	int i;
+
+	for (i = 0; format[i]; i++) {
+		if (format[i] == 'f')
+			pack_f32(&column[i], db_real(q, i));
+		else if (format[i] == 'd')
+			pack_f64(&column[i], db_real(q, i));
+		else if (format[i] == 'u')
+			pack_u32(&column[i], (uint32_t)db_int(q, i));
+		else
+			pack_u16(&column[i], db_is_null(q, i)
+						     ? UINT16_MAX
+						     : (uint32_t)db_int(q, i));
+	}
+}
+
+static int write_columns(struct db *d, const char *key, const char *format,
+	const char *sql, struct json *j, struct err *e)
+{
+	struct pack column[MOST_COLUMNS] = { { 0 } };
+	struct db_query *q = db_prepare(d, sql, e);
+	int more = -1, i;
+
+	if (!q)
+		return -1;
+	while ((more = db_next(q, e)) > 0)
+		pack_row(q, format, column);
+	json_object(j, key);
+	for (i = 0; format[i]; i++)
+		pack_write(&column[i], j, db_column(q, i));
+	json_end(j, '}');
+	db_finish(q);
+	return more;
+}
+
+/* --- the machine --- */
+
+/* The numbers that all else refers to are those of rows, so they have to be
+ * without gaps. */
+static int check_numbers(struct db *d, size_t *n_links, struct err *e)
+{
+	struct db_query *q = db_prepare(d,
+		"SELECT s.n, l.n, s.n = s.most + 1 AND l.n = l.most + 1 AND"
+		" l.far < s.n FROM (SELECT count(*) n, ifnull(max(id), -1) most"
+		" FROM site) s, (SELECT count(*) n, ifnull(max(id), -1) most,"
+		" max(ifnull(max(site), -1), ifnull(max(to_site), -1)) far"
+		" FROM link) l",
+		e);
+	int more = q ? db_next(q, e) : -1;
+
+	if (more > 0) {
+		*n_links = (size_t)db_int(q, 1);
+		if (!db_int(q, 2))
+			more = err_set(e, "%s: its links and sites do not fit",
+				db_path(d));
+	}
+	db_finish(q);
+	return more > 0 ? 0 : -1;
+}
+
+static int write_machine(
+	struct db *d, size_t n_links, struct json *j, struct err *e)
+{
+	return write_texts(
+		       d, "sites", "SELECT name FROM site ORDER BY id", j, e) ||
+	       write_columns(d, "place", "sssssss",
+		       "SELECT is_node, x0, x1, x2, x3, x4, x5 FROM site"
+		       " ORDER BY id",
+		       j, e) ||
+	       write_texts(d, "port_names",
+		       "SELECT DISTINCT name FROM link ORDER BY name", j, e) ||
+	       write_texts(d, "wire_names",
+		       "SELECT wire FROM link GROUP BY wire ORDER BY min(id)",
+		       j, e) ||
+	       write_columns(d, "links", "uusuffddd",
+		       "SELECT l.site, to_site, w.n wire, p.n port, use,"
+		       " waiting, bytes, packets, rate_Bps rate FROM link l"
+		       " JOIN (SELECT name, row_number() OVER (ORDER BY name)"
+		       " - 1 n FROM (SELECT DISTINCT name FROM link)) p"
+		       " ON p.name = l.name JOIN (SELECT wire, row_number()"
+		       " OVER (ORDER BY min(id)) - 1 n FROM link GROUP BY wire)"
+		       " w ON w.wire = l.wire ORDER BY l.id",
+		       j, e) ||
+	       write_texts(d, "channel_names",
+		       "SELECT DISTINCT name FROM channel ORDER BY name", j,
+		       e) ||
+	       write_columns(d, "channels", "usff",
+		       "SELECT link, c.n channel, use, waiting FROM channel"
+		       " JOIN (SELECT name, row_number() OVER (ORDER BY name)"
+		       " - 1 n FROM (SELECT DISTINCT name FROM channel)) c"
+		       " USING(name) ORDER BY link",
+		       j, e) ||
+	       report_load(d, n_links, j, e);
+}
+
+/* --- messages --- */
+
+static const char *cause_title(const char *key)
+{
+	uint32_t c = 0;
+
+	while (c < N_CAUSES && strcmp(cause_keys[c], key) != 0)
+		c++;
+	return c < N_CAUSES ? cause_names[c] : key;
+}
+
+/* A query's causes: name and ps. */
+static int write_causes(struct db_query *q, struct json *j, struct err *e)
+{
+	int more;
+
+	json_object(j, "causes");
+	while ((more = db_next(q, e)) > 0)
+		json_real(j, cause_title(db_text(q, 0)), db_real(q, 1));
+	json_end(j, '}');
+	return more;
+}
+
+static int write_budget(struct db *d, struct json *j, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(d, "SELECT name, ps FROM cause WHERE ps > 0", e);
+	int failed = q ? write_causes(q, j, e) : -1;
+
+	db_finish(q);
+	return failed;
+}
+
+static int write_slowest(struct db *d, struct json *j, struct err *e)
+{
+	struct db_query *m = db_prepare(d,
+		"SELECT node, number, start_ps, end_ps, id FROM message"
+		" ORDER BY end_ps - start_ps DESC, id LIMIT ?",
+		e);
+	struct db_query *q = db_prepare(d,
+		"SELECT cause, ps FROM spent WHERE message = ? ORDER BY rowid",
+		e);
+	int more = -1;
+
+	if (m && q)
+		db_bind_int(m, 1, SLOWEST);
+	json_array(j, "slowest");
+	while (m && q && (more = db_next(m, e)) > 0) {
+		json_object(j, NULL);
+		json_int(j, "node", db_int(m, 0));
+		json_int(j, "number", db_int(m, 1));
+		json_int(j, "start_ps", db_int(m, 2));
+		json_int(j, "end_ps", db_int(m, 3));
+		db_bind_int(q, 1, db_int(m, 4));
+		more = write_causes(q, j, e);
+		db_reset(q);
+		json_end(j, '}');
+		if (more < 0)
+			break;
+	}
+	json_end(j, ']');
+	db_finish(m);
+	db_finish(q);
+	return more;
+}
+
+/* Classes of messages: the quick half, the slowest hundredth, and the rest. */
+static int write_classes(struct db *d, struct json *j, struct err *e)
+{
+	struct db_query *q = db_prepare(d,
+		"WITH r AS (SELECT id, end_ps - start_ps took, percent_rank()"
+		" OVER (ORDER BY end_ps - start_ps) at FROM message),"
+		" c AS (SELECT id, (at > 0.5) + (at > 0.99) class FROM r),"
+		" n AS (SELECT class, count(*) n FROM c GROUP BY class)"
+		" SELECT class, cause, sum(ps) * 1.0 / n, n FROM spent JOIN c"
+		" ON c.id = message JOIN n USING(class) GROUP BY class, cause"
+		" ORDER BY class, min(spent.rowid)",
+		e);
+	int more = -1;
+
+	json_array(j, "classes");
+	while (q && (more = db_next(q, e)) > 0) {
+		json_object(j, NULL);
+		json_int(j, "class", db_int(q, 0));
+		json_text(j, "cause", cause_title(db_text(q, 1)));
+		json_real(j, "ps", db_real(q, 2));
+		json_int(j, "n", db_int(q, 3));
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+	db_finish(q);
+	return more;
+}
+
+int report_run(struct db *d, struct json *j, struct err *e)
+{
+	size_t n_links = 0;
+
+	return check_numbers(d, &n_links, e) ||
+	       write_pairs(d, "meta",
+		       "SELECT key, value FROM meta WHERE key <> 'machine_file'"
+		       " AND key <> 'faults_file'",
+		       j, e) ||
+	       write_pairs(
+		       d, "figures", "SELECT name, value FROM figure", j, e) ||
+	       write_pairs(d, "counters",
+		       "SELECT name, value FROM counter WHERE value <> 0", j,
+		       e) ||
+	       write_columns(d, "latency", "ddd",
+		       "SELECT from_ps \"from\", to_ps \"to\", count FROM"
+		       " latency ORDER BY from_ps",
+		       j, e) ||
+	       write_columns(d, "course", "ddddd",
+		       "SELECT from_ps \"from\", to_ps \"to\", injected,"
+		       " delivered, hops FROM sample ORDER BY n",
+		       j, e) ||
+	       write_budget(d, j, e) || write_slowest(d, j, e) ||
+	       write_classes(d, j, e) || write_machine(d, n_links, j, e);
+}

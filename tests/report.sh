@@ -1,0 +1,116 @@
+#!/bin/sh
+#
+# Reports: that a page is one file that needs nothing else, holds what was
+# measured, refuses what is no run file, and, where chromium is installed, that
+# it draws itself without errors and answers a click.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+db=$tmp/run.db
+page=$tmp/run.html
+
+refused() { # TEXT ARGUMENTS
+	text=$1
+	shift
+	run "$@"
+	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
+	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
+	report "refused: weft $*"
+}
+
+small='warmup=2us measure=10us bytes=64 --budget --sample 200ns'
+run run bgq random --shape 2x2x2 $small -o "$db"
+run report "$db" -o "$page"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+digest=$("$weft" sql "$db" "select value from meta where key = 'digest'" |
+	tail -n 1)
+grep -q "\"digest\": \"$digest\"" "$page" || complain 'the digest is missing'
+grep -q '"throughput_GBps_per_node"' "$page" || complain 'no throughput'
+report 'a page holds the figures of its run'
+
+# Namespaces are no addresses that are fetched.
+grep -o 'https*://[^" ]*' "$page" | grep -v '^http://www.w3.org/2000/svg$' |
+	while read -r url; do complain "refers to $url"; done
+if grep -qE '<(script|link|img|iframe)[^>]*(src|href)=|@import|url\(' \
+	"$page"; then
+	complain 'loads something'
+fi
+grep -q "default-src 'none'" "$page" || complain 'may load something'
+report 'a page refers to nothing outside'
+
+[ "$(wc -c <"$page")" -lt 500000 ] || complain "$(wc -c <"$page") bytes"
+report 'the page of a small run is smaller than 500 kB'
+
+run run bgq random --shape 2x2x2 $small -o "$tmp/$$<b>.db"
+run report "$tmp/$$<b>.db" -o "$tmp/evil.html"
+sed -n '/id="data"/,/^<\/script>/p' "$tmp/evil.html" | sed '1d;$d' |
+	grep -q '<' && complain 'data hold a tag'
+report 'what comes from a file cannot end the data'
+
+run sweep bgq random load=0.2,0.4 seed=1,2 --shape 2x2x2 warmup=2us \
+	measure=5us bytes=64 -o "$tmp/curves.db"
+run report "$db" "$tmp/curves.db" "$tmp/$$<b>.db"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+[ "$(grep -c '"kind": "sweep"' "$page")" -eq 1 ] || complain 'no sweep'
+[ "$(grep -c '"kind": "run"' "$page")" -eq 2 ] || complain 'not two runs'
+cp "$page" "$tmp/all.html"
+report 'runs and sweeps go into one page, named after the first'
+
+echo nothing >"$tmp/foreign.db"
+head -c 20000 "$db" >"$tmp/cut.db"
+refused 'want a run file' report
+refused 'No such file' report "$tmp/none.db"
+refused 'is not a run file' report "$tmp/foreign.db"
+cp "$db" "$tmp/newer.db"
+printf '\000\000\000\143' |
+	dd of="$tmp/newer.db" bs=1 seek=60 conv=notrunc 2>/dev/null
+refused 'is a run file of schema 99' report "$tmp/newer.db"
+refused "$tmp/cut.db" report "$tmp/cut.db" -o "$tmp/cut.html"
+refused 'is a directory' report "$db" -o "$tmp"
+refused 'cannot be created' report "$db" -o "$tmp/none/x.html"
+refused 'would overwrite' report "$db" -o "$db"
+[ ! -e "$tmp/cut.html" ] || complain 'half a page is left'
+report 'a file that cannot be read leaves no page'
+
+# attribute NAME: what the page noted of itself
+attribute() {
+	sed -n "s/^<html[^>]* data-$1=\"\([^\"]*\)\".*/\1/p" "$tmp/dom"
+}
+
+look() { # PAGE
+	timeout 60 chromium --headless --no-sandbox --disable-gpu \
+		--user-data-dir="$tmp/profile" --virtual-time-budget=4000 \
+		--dump-dom "file://$1#selftest" >"$tmp/dom" 2>/dev/null
+	[ -n "$(attribute ready)" ] || complain 'it did not get ready'
+	[ -z "$(attribute error)" ] || complain "error: $(attribute error)"
+}
+
+if command -v chromium >/dev/null && [ -z "${WEFT_SLOW:-}" ]; then
+	"$weft" report "$db" -o "$page" >/dev/null
+	look "$page"
+	case $(attribute answer) in
+	*'It delivered '*' GB/s per node, '*' of the peak'*) ;;
+	*) complain "answers: $(attribute answer)" ;;
+	esac
+	case $(attribute before) in
+	'Busiest links'*) ;;
+	*) complain "before: $(attribute before)" ;;
+	esac
+	case $(attribute after) in
+	'node '*', '*busy*) ;;
+	*) complain "after: $(attribute after)" ;;
+	esac
+	[ "$(attribute curves)" = 2 ] || complain 'no curves of the link'
+	[ "$(attribute drawn)" = true ] || complain 'nothing is marked'
+	[ "$(attribute played)" = true ] || complain 'time changes nothing'
+	report 'in a browser a click on a link shows its curves'
+
+	look "$tmp/all.html"
+	[ "$(attribute title)" = '2 runs side by side' ] ||
+		complain "begins with: $(attribute title)"
+	report 'several files are drawn without an error'
+else
+	skip 'in a browser a click on a link shows its curves' 'no chromium'
+fi
+exit $status
