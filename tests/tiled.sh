@@ -114,7 +114,56 @@ late=$(lost --set routing.notice=100us)
 [ "$soon" -lt "$late" ] || complain "$soon lost, and $late without notice"
 report 'adaptive packets go round a dead link'
 
+# Half of the packets hashed, half adaptive: both buffers are full, none locks.
+for shape in 2x2x2 3x5x2 8x1x1; do
+	ends 0 run gemini random load=max routing=mixed bytes=64 \
+		--shape $shape --set router.packets=2 warmup=2us measure=5us \
+		--json
+	holds '.ending == "finished"'
+done
+ends 1 check gemini --shape 1x8x1 --set routing.planes=free --json
+holds '(.proved | not) and (.steps[1].cycle | length > 2)'
+report 'half of the packets hashed, and none locks'
+
+for machine in board cabinet 9600 13824; do
+	ends 0 show gemini-$machine --json
+	jq -r '.nodes' "$tmp/out"
+done >"$tmp/nodes"
+[ "$(tr '\n' ' ' <"$tmp/nodes")" = '4 96 19200 27648 ' ] ||
+	complain "$(cat "$tmp/nodes")"
+report 'machines of the sizes that were built'
+
 small='random bytes=72'
+refuses 'link x+0 is named twice' run "$m" $small \
+	--set 'router.tiles.0=x+0 x-0 p y+0 y-0 x+0'
+refuses '5 tiles (want 6)' run "$m" $small \
+	--set 'router.tiles.0=x+0 x-0 p y+0 y-0'
+refuses '0 tiles (want 6)' run "$m" $small \
+	--set 'router.tiles.0=x+0 x-0 p y+0 y-0 p'
+refuses 'w+3 is no link' run "$m" $small \
+	--set 'router.tiles.0=x+0 x-0 p y+0 y-0 w+3'
+refuses '6 tiles (want 0)' run "$m" $small --set router.rows=7 \
+	--set router.processors=2 --set 'router.tiles.0=p p x+0 x-0 x+1 x-1' \
+	--set 'router.tiles.1=x+2 x-2 x+3 x-3 x+4 x-4' \
+	--set 'router.tiles.2=x+5 x-5 x+6 x-6 x+7 x-7' \
+	--set 'router.tiles.3=y+0 y-0 y+1 y-1 y+2 y-2' \
+	--set 'router.tiles.4=y+3 y-3 z+0 z-0 z+1 z-1' \
+	--set 'router.tiles.5=z+2 z-2 z+3 z-3 z+4 z-4' \
+	--set 'router.tiles.6=z+5 z-5 z+6 z-6 z+7 z-7' \
+	--set 'router.tiles.7=p p p p p p'
+refuses 'link z-7 is at no tile' run "$m" $small --set router.rows=7 \
+	--set router.processors=2 --set 'router.tiles.0=p p x+0 x-0 x+1 x-1' \
+	--set 'router.tiles.1=x+2 x-2 x+3 x-3 x+4 x-4' \
+	--set 'router.tiles.2=x+5 x-5 x+6 x-6 x+7 x-7' \
+	--set 'router.tiles.3=y+0 y-0 y+1 y-1 y+2 y-2' \
+	--set 'router.tiles.4=y+3 y-3 z+0 z-0 z+1 z-1' \
+	--set 'router.tiles.5=z+2 z-2 z+3 z-3 z+4 z-4' \
+	--set 'router.tiles.6=z+5 z-5 z+6 z-6 z+7 p'
+report 'refused: tiles that do not name each link once'
+
+refuses 'at most 65536' run "$m" $small --shape 64x64x17
+refuses 'want 40 links' run gemini random bytes=64 --shape 4x4
+refuses 'one letter for each' run gemini random bytes=64 --shape 2x2x2x2
 ends 0 run "$m" $small load=0.2 warmup=1us measure=1us \
 	--set topology.cable.length=1 --json
 holds '.ending == "finished"'

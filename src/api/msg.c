@@ -236,6 +236,14 @@ void msg_sleep(struct msg_state *m)
 		program_poll_until(has_news, m, m->ops->loop(m), &seen);
 }
 
+void msg_sleep_before(struct msg_state *m, sim_time t)
+{
+	uint64_t seen;
+
+	if (!has_news(m, &seen))
+		program_poll_before(has_news, m, m->ops->loop(m), t, &seen);
+}
+
 void weft_msg_progress(struct weft_msg *msg)
 {
 	struct msg_state *m = msg_state(msg);

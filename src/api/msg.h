@@ -217,6 +217,10 @@ void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 bool msg_step(struct msg_state *m);
 /* Until something has come. */
 void msg_sleep(struct msg_state *m);
+/* The same, but no longer than until a time. */
+void msg_sleep_before(struct msg_state *m, sim_time t);
+/* Whether what was begun has ended; its status says how. */
+bool msg_is_over(const struct weft_msg_request *r);
 
 /* EINVAL or EFAULT, or 0: a rank, and bytes of its memory. */
 int msg_check(

@@ -2,16 +2,18 @@
  * Messages on Gemini: slots by FMA, as are short puts and gets; long ones are
  * block transfers.  What goes into a slot is hashed
  * by source and destination, so that its last word comes last; all else takes
- * any way.  Counters are words that this software subtracts from, when the
- * events of the puts have come; each process has a queue for these, and one for
- * the completions of what it has begun.  Atomics are done by the other node's
- * interface, which keeps no word in its cache for them: what the process itself
- * stores into the word while nobody changes it counts.
+ * any way.  What is not answered is begun again (api/msg_again.h).  Counters
+ * are words that this software subtracts from, when the events of the puts have
+ * come; each process has a queue for these, and one for the completions of what
+ * it has begun.  Atomics are done by the other node's interface, which keeps no
+ * word in its cache for them: what the process itself stores into the word
+ * while nobody changes it counts.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "api/gemini_queue.h"
-#include "api/msg.h"
+#include "api/msg_again.h"
 
 enum {
 	HANDLE = 1, /* and the process: to all of its memory */
@@ -24,12 +26,13 @@ enum {
 
 /* Of events for others, whose bytes are limited by what sends them. */
 #define BYTES_MASK ((UINT64_C(1) << BYTES_BITS) - 1)
-/* The data of an atomic's completion; others' are words + 1. */
-#define ATOMIC UINT64_MAX
+/* In place of a word: the atomic's result. */
+#define ATOMIC (WEFT_MSG_NONE - 1)
 
 struct own {
 	struct gemini_queue done, came; /* completions; events of others */
-	uint64_t posted, ended, failed;
+	struct again *again;
+	uint64_t posted, ended;
 	uint32_t atomic; /* 1 + the status of one that has ended, or 0 */
 };
 
@@ -66,7 +69,7 @@ static int msg_gni_open(struct msg_state *m)
 	struct ranges *handles = gemini_handles(m->nic, m->node);
 	int code;
 
-	*own(m) = (struct own){ .posted = 0 };
+	*own(m) = (struct own){ .again = again() };
 	ranges_drop(handles, HANDLE + m->process);
 	ranges_add(handles, HANDLE + m->process, m->base, m->each,
 		GEMINI_READ | GEMINI_WRITE);
@@ -76,21 +79,65 @@ static int msg_gni_open(struct msg_state *m)
 
 /* --- events --- */
 
+static void begin_post(struct msg_state *m, const struct gemini_post *p)
+{
+	BUG_IF(gemini_is_block(m->nic, p->bytes) && !p->from
+			? gemini_bte(m->nic, p)
+			: gemini_fma(m->nic, p));
+}
+
+/*
+ * Twice is as good as once for what nobody has been told of: the process itself
+ * waits for the word.  Others may have seen a counter, and use the memory.
+ */
+static bool is_harmless(const struct again_post *x)
+{
+	return x->has_bytes ||
+	       (x->word < ATOMIC && x->post.remote_cq == GEMINI_NO_CQ);
+}
+
+/* Whether it was begun again. */
+static bool try_again(struct msg_state *m, uint32_t id)
+{
+	struct again_post *x = again_find(own(m)->again, id);
+	uint8_t bytes[MSG_SLOT];
+	struct gemini_post p;
+
+	if (!is_harmless(x) || !x->tries--)
+		return false;
+	p = x->post;
+	if (x->has_bytes) {
+		memcpy(bytes, x->bytes, p.bytes);
+		p.from = bytes;
+	}
+	begin_post(m, &p);
+	return true;
+}
+
+static void end(struct msg_state *m, const struct gemini_event *e)
+{
+	struct own *o = own(m);
+	uint32_t id = (uint32_t)e->data, word;
+
+	if (e->status == GEMINI_TIMED_OUT && try_again(m, id))
+		return;
+	word = again_find(o->again, id)->word;
+	again_end(o->again, id);
+	o->ended++;
+	if (word == ATOMIC)
+		o->atomic = 1 + e->status;
+	else if (word != WEFT_MSG_NONE && !e->status)
+		msg_word_arrived(m, word, 1);
+}
+
 static bool msg_gni_poll(struct msg_state *m)
 {
 	struct own *o = own(m);
 	struct gemini_event e;
 	bool did = false;
 
-	for (; gemini_queue_take(&o->done, &e); did = true) {
-		o->ended++;
-		o->failed += e.status != GEMINI_OK;
-		if (e.data == ATOMIC)
-			o->atomic = 1 + e.status;
-		else if (e.data && !e.status)
-			program_write(msg_word_at(m, (uint32_t)e.data - 1),
-				&(uint64_t){ 0 }, 8);
-	}
+	for (; gemini_queue_take(&o->done, &e); did = true)
+		end(m, &e);
 	for (; gemini_queue_take(&o->came, &e); did = true)
 		msg_word_arrived(m, (uint32_t)(e.data >> BYTES_BITS),
 			e.data & BYTES_MASK);
@@ -116,17 +163,24 @@ static struct poll_loop msg_gni_loop(struct msg_state *m)
 	return gemini_queue_loop(m->nic);
 }
 
+/* One more event is taken. */
+static void wait_for_event(struct msg_state *m)
+{
+	uint64_t seen;
+
+	if (!msg_gni_has_events(m))
+		program_poll_until(has_come, m, msg_gni_loop(m), &seen);
+	msg_gni_poll(m);
+}
+
 /* Until no more than so many transactions are under way. */
 static void drain(struct msg_state *m, uint64_t most)
 {
 	struct own *o = own(m);
-	uint64_t seen;
 
 	msg_gni_poll(m);
-	while (o->posted - o->ended > most) {
-		program_poll_until(has_come, m, msg_gni_loop(m), &seen);
-		msg_gni_poll(m);
-	}
+	while (o->posted - o->ended > most)
+		wait_for_event(m);
 }
 
 static void msg_gni_close(struct msg_state *m)
@@ -139,8 +193,9 @@ static void msg_gni_close(struct msg_state *m)
 /* --- transfers --- */
 
 static void begin(struct msg_state *m, uint32_t rank, uint64_t there,
-	struct gemini_post p)
+	struct gemini_post p, uint32_t word)
 {
+	struct again *a = own(m)->again;
 	uint32_t process = msg_process_of(m, rank);
 
 	p.node = msg_node_of(m, rank);
@@ -149,10 +204,11 @@ static void begin(struct msg_state *m, uint32_t rank, uint64_t there,
 	p.cq = queue_of(m->process, 0);
 	p.remote_cq = p.remote_data ? queue_of(process, 1) : GEMINI_NO_CQ;
 	drain(m, WINDOW);
+	while (p.from && again_is_busy(a, &p))
+		wait_for_event(m);
 	own(m)->posted++;
-	BUG_IF(gemini_is_block(m->nic, p.bytes) && !p.from
-			? gemini_bte(m->nic, &p)
-			: gemini_fma(m->nic, &p));
+	again_add(a, &p, word);
+	begin_post(m, &p);
 }
 
 static void msg_gni_post(struct msg_state *m, uint32_t rank, uint64_t to,
@@ -164,41 +220,47 @@ static void msg_gni_post(struct msg_state *m, uint32_t rank, uint64_t to,
 			.from = data,
 			.bytes = bytes,
 			.is_ordered = true,
-		});
+		},
+		WEFT_MSG_NONE);
+}
+
+/* In parts of what the interface takes at a time. */
+static void transfer(struct msg_state *m, uint32_t op, uint32_t rank,
+	uint64_t there, uint64_t here, uint64_t bytes, uint32_t word,
+	uint32_t counter)
+{
+	struct gemini_post p = { .op = op };
+	uint64_t at;
+
+	for (at = 0; at < bytes; at += p.bytes) {
+		p.bytes = bytes - at < GEMINI_BLOCK ? bytes - at : GEMINI_BLOCK;
+		p.here = here + at;
+		if (counter != WEFT_MSG_NONE)
+			p.remote_data =
+				(uint64_t)counter << BYTES_BITS | p.bytes;
+		begin(m, rank, there + at, p, word);
+	}
 }
 
 static void msg_gni_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	uint64_t from, uint64_t bytes, uint32_t counter,
 	struct weft_msg_done *done)
 {
-	struct gemini_post p = {
-		.op = GEMINI_PUT,
-		.here = from,
-		.bytes = bytes,
-	};
+	uint32_t word = WEFT_MSG_NONE;
 
-	if (counter != WEFT_MSG_NONE)
-		p.remote_data = (uint64_t)counter << BYTES_BITS | bytes;
 	if (done) {
-		*done = (struct weft_msg_done){ MSG_DONE_WORD, msg_take_word(m),
-			0 };
-		msg_word_expect(m, done->index, 1);
-		p.data = done->index + 1;
+		word = msg_take_word(m);
+		*done = (struct weft_msg_done){ MSG_DONE_WORD, word, 0 };
+		msg_word_expect(m, word, (bytes - 1) / GEMINI_BLOCK + 1);
 	}
-	begin(m, rank, to, p);
+	transfer(m, GEMINI_PUT, rank, to, from, bytes, word, counter);
 }
 
 static void msg_gni_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
-	msg_word_expect(m, word, bytes);
-	begin(m, rank, from,
-		(struct gemini_post){
-			.op = GEMINI_GET,
-			.here = to,
-			.bytes = bytes,
-			.data = word + 1,
-		});
+	msg_word_expect(m, word, (bytes - 1) / GEMINI_BLOCK + 1);
+	transfer(m, GEMINI_GET, rank, from, to, bytes, word, WEFT_MSG_NONE);
 }
 
 /* --- atomics --- */
@@ -207,18 +269,14 @@ static int fetch(struct msg_state *m, uint32_t rank, uint64_t at,
 	struct gemini_post p, uint64_t *old)
 {
 	struct own *o = own(m);
-	uint64_t seen;
 
 	p.op = GEMINI_FETCH;
 	p.here = m->own_at + 2 * RING;
 	p.bytes = FETCHED;
-	p.data = ATOMIC;
 	o->atomic = 0;
-	begin(m, rank, at, p);
-	while (!o->atomic) {
-		program_poll_until(has_come, m, msg_gni_loop(m), &seen);
-		msg_gni_poll(m);
-	}
+	begin(m, rank, at, p, ATOMIC);
+	while (!o->atomic)
+		wait_for_event(m);
 	program_read(p.here, old, FETCHED);
 	return o->atomic == 1 + GEMINI_OK ? 0 : EIO;
 }

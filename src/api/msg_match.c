@@ -342,6 +342,11 @@ bool msg_match_is_idle(const struct msg_state *m)
 	       !m->early_first;
 }
 
+bool msg_is_over(const struct weft_msg_request *r)
+{
+	return r->state == STATE_DONE;
+}
+
 /* --- calls --- */
 
 int weft_msg_send_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,

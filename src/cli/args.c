@@ -94,6 +94,11 @@ static const struct argp_option sweep_options[] = {
 	{ 0 },
 };
 
+static const struct argp_option output_options[] = {
+	{ "output", 'o', "FILE", 0, "write to a file (default: stdout)", 0 },
+	{ 0 },
+};
+
 static const struct argp_option report_options[] = {
 	{ "output", 'o', "FILE", 0,
 		"name of the page (default: that of the first file, with "
@@ -312,6 +317,8 @@ static void collect(struct argp_option *to, unsigned takes)
 		add_options(to, &n, record_options);
 	if (takes & CLI_SWEEP)
 		add_options(to, &n, sweep_options);
+	if (takes & CLI_OUTPUT)
+		add_options(to, &n, output_options);
 	if (takes & CLI_REPORT)
 		add_options(to, &n, report_options);
 	if (takes & CLI_JSON)

@@ -24,6 +24,7 @@ enum cli_takes {
 	CLI_RECORD = 64, /* --output, --links, --histogram */
 	CLI_SWEEP = 128,
 	CLI_REPORT = 512, /* --output */
+	CLI_OUTPUT = 1024, /* --output alone */
 };
 
 struct cli_args {
@@ -113,5 +114,6 @@ int cli_rerun(int argc, char **argv, struct err *e);
 int cli_compare(int argc, char **argv, struct err *e);
 int cli_report(int argc, char **argv, struct err *e);
 int cli_sweep(int argc, char **argv, struct err *e);
+int cli_goal(int argc, char **argv, struct err *e);
 
 #endif

@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "claims", cli_claims,
 		"list which features are demonstrated by tests" },
 	{ "sweep", cli_sweep, "run a workload with many values" },
+	{ "goal", cli_goal, "write a schedule for replay" },
 	{ "sql", cli_sql, "ask a run file a question" },
 	{ "rerun", cli_rerun, "repeat the run of a run file" },
 	{ "compare", cli_compare, "compare two run files" },

@@ -23,6 +23,7 @@ const struct load_ops *const load_registry[] = {
 	&load_alltoall,
 	&load_collective,
 	&load_storm,
+	&load_replay,
 	&load_messages,
 	&load_events,
 	NULL,

@@ -14,6 +14,9 @@ extern const struct load_ops load_pingpong, load_stream, load_sweep, load_gets,
 	load_crossover, load_exchange, load_fan, load_mirror, load_storm,
 	load_collective, load_alltoall, load_amo;
 
+/* Schedules that users bring: see replay/. */
+extern const struct load_ops load_replay;
+
 /* One machine's own: see spi/ and elan/. */
 extern const struct load_ops load_messages, load_events;
 

@@ -183,7 +183,7 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
 	p->n_missing = w.n_missing;
 	p->n_steps = 2;
 	check_routes(&p->step[0], &w);
-	if (r->has_planes)
+	if (r->has_planes == ROUTE_PLANES)
 		proof_planes(p, &g, r->dead, packets);
 	else
 		check_channels(p, &p->step[1], &g);

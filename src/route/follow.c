@@ -155,7 +155,8 @@ static port_mask waited_for(const struct follow *f, struct state s,
 {
 	const struct topo *t = f->g->topo;
 
-	if (f->r->has_planes && step->escape != PACKET_NO_PORT && m &&
+	if (f->r->has_planes == ROUTE_PLANES &&
+		step->escape != PACKET_NO_PORT && m &&
 		t->ops->straight(t, s.at, s.in) == step->escape)
 		return (port_mask)1 << step->escape;
 	return m;

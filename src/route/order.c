@@ -34,10 +34,12 @@ static const struct param params[] = {
 		"no: all use one channel, and rings without planes "
 		"can deadlock",
 		"assumed: without it rings can deadlock"),
-	PARAM_ROW(PARAM_FLAG, "planes", AT(planes), "no", 0, 0,
+	PARAM_ONE_OF("planes", AT(planes), "no", "no|yes|free",
 		"whether the parallel links of the same number form "
 		"rings of their own, which packets enter only where "
-		"there is room for two; for tiled routers only",
+		"there is room for two; free: packets change links "
+		"without that, which can deadlock; for tiled routers "
+		"only",
 		"assumed: a dateline suffices"),
 	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0,
 		INT64_C(1000000000000),
@@ -134,7 +136,7 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 			"dateline (want routing.dateline: no with planes)");
 	r->n_channels = o->dateline ? 2 : 1;
 	r->has_planes = (uint8_t)o->planes;
-	r->is_loaded = o->planes && o->torus->nodes;
+	r->is_loaded = o->planes == ROUTE_PLANES && o->torus->nodes;
 	o->coord = grid_list(o->torus);
 	o->links = common_multiple(o->torus);
 	for (i = 0; i < 2 * o->torus->n_dims; i++)
@@ -379,7 +381,9 @@ static void order_describe(const struct route *r, FILE *f)
 	name_order(of(r), text);
 	fprintf(f, "routing     by directions in the order %s\n", text);
 	fprintf(f, "%s\n",
-		of(r)->planes	  ? "planes      one for each parallel link"
+		of(r)->planes == ROUTE_FREE_PLANES
+			? "planes      free: rings can deadlock"
+		: of(r)->planes	  ? "planes      one for each parallel link"
 		: of(r)->dateline ? "dateline    where a ring closes"
 				  : "dateline    none: rings can deadlock");
 }

@@ -32,7 +32,8 @@ struct order {
 	struct route route;
 	char order[PARAM_TEXT_MAX];
 	int64_t ties; /* an enum grid_ties */
-	int64_t dateline, planes; /* flags */
+	int64_t dateline; /* a flag */
+	int64_t planes; /* an enum route_planes */
 
 	/* set by init() */
 	const struct torus *torus;

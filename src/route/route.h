@@ -27,15 +27,17 @@ struct route_tables {
 	uint16_t rest[ROUTE_TABLE_PORTS];
 };
 
+/* Parallel links of one number are rings of their own: entering one needs room
+ * for two, from another plane too; or not from another plane. */
+enum route_planes { ROUTE_NO_PLANES, ROUTE_PLANES, ROUTE_FREE_PLANES };
+
 struct route {
 	const struct route_ops *ops;
 	const struct topo *topo;
 	/* How the router guards the channels; read by its arbiters. */
 	uint8_t bubble; /* entering an escape ring needs room for two */
 	uint8_t has_escape; /* dynamic packets may escape */
-	/* Parallel links of one number are rings of their own: entering one
-	 * needs room for two, from another plane too. */
-	uint8_t has_planes;
+	uint8_t has_planes; /* an enum route_planes */
 	uint8_t is_loaded; /* by a management: ops->around() */
 	uint8_t is_carried; /* packets name their switches: route_left() */
 	/* High priority is another channel of equal right, not a priority. */

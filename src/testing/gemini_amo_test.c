@@ -84,6 +84,7 @@ static void do_all(void *arg)
 	}
 }
 
+/* GEM-F29. */
 static void atomics_change_words_and_fetch_what_they_were(void **state)
 {
 	struct world x = { .took = 0 };
@@ -108,7 +109,8 @@ static void add_one_each(void *arg)
 	}
 }
 
-/* Four nodes add, the target among them, with fewer lines than words. */
+/* Four nodes add, the target among them, with fewer lines than words. GEM-F30.
+ */
 static void no_addition_is_lost(void **state)
 {
 	static const char *const sets[][3] = {
@@ -163,6 +165,7 @@ static void store_between(void *arg)
 	assert_int_equal(word_of(x->kit.host, 0), 101);
 }
 
+/* GEM-F31. */
 static void a_store_of_the_node_itself_is_lost_until_a_flush(void **state)
 {
 	struct world x = { .took = 0 };
@@ -193,6 +196,7 @@ static void put_between(void *arg)
 	assert_int_equal(word, 51);
 }
 
+/* GEM-F31. */
 static void what_comes_through_the_interface_is_coherent(void **state)
 {
 	static const char *const lazy[] = { "nic.amo.update=lazy", NULL };
@@ -235,7 +239,7 @@ static uint64_t writes_of(const char *update, const char *lines)
 	return n;
 }
 
-/* Three words in turn: with two lines each use evicts a word. */
+/* Three words in turn: with two lines each use evicts a word. GEM-F30. */
 static void lazy_updates_are_written_by_evictions_and_flushes(void **state)
 {
 	(void)state;
@@ -278,7 +282,7 @@ static sim_time time_of(const char *set)
 }
 
 /* 400 of one word: an interval each, or, without a cache, a read of memory
- * each, which takes 260 ns and 44 B on the bus. */
+ * each, which takes 260 ns and 44 B on the bus. GEM-F30. */
 static void the_cache_spares_a_read_for_each_atomic(void **state)
 {
 	(void)state;

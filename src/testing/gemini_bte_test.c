@@ -39,6 +39,7 @@ static void put_and_get(void *arg)
 		world_is_filled(program_host(), 0, WORLD_SOURCE + BLOCK, 1000));
 }
 
+/* GEM-F24. */
 static void blocks_are_there_when_events_say_so(void **state)
 {
 	struct world x = { .took = 0 };
@@ -63,6 +64,7 @@ static void change_after_posting(void *arg)
 	assert_true(world_is_filled(program_host(), 2, WORLD_TARGET, 64));
 }
 
+/* GEM-F24. */
 static void memory_is_read_when_the_engine_reads_it(void **state)
 {
 	struct world x = { .took = 0 };
@@ -97,7 +99,8 @@ static sim_time time_of(
 	return x.took;
 }
 
-/* A read's request, its wait, and its data on the bus: 12 B and 68 B. */
+/* A read's request, its wait, and its data on the bus: 12 B and 68 B. GEM-F24.
+ */
 static void one_read_at_a_time_is_64_bytes_per_read_latency(void **state)
 {
 	static const char *const one[] = { "nic.bte.reads=1",
@@ -115,7 +118,7 @@ static void one_read_at_a_time_is_64_bytes_per_read_latency(void **state)
 		(lines / 2) * latency);
 }
 
-/* Of gets, as many as the ORB has. */
+/* Of gets, as many as the ORB has. GEM-F24. */
 static void gets_are_bounded_by_the_orb_and_not_by_reads(void **state)
 {
 	static const char *const reads[] = { "nic.bte.reads=1", NULL };
@@ -127,6 +130,7 @@ static void gets_are_bounded_by_the_orb_and_not_by_reads(void **state)
 	assert_true(time_of(orb, GEMINI_GET, post_one) > 4 * a);
 }
 
+/* GEM-F27. */
 static void a_block_transfer_takes_its_start_longer(void **state)
 {
 	static const char *const soon[] = { "nic.bte.start=0ps", NULL };
@@ -160,6 +164,7 @@ static void post_and_compute(void *arg)
 	assert_true(program_now() - start < 10000 * SIM_NS);
 }
 
+/* GEM-F23, GEM-F27. */
 static void queued_transfers_need_no_program(void **state)
 {
 	struct world x = { .took = 0 };
@@ -189,6 +194,7 @@ static void put_both_ways(void *arg)
 	x->took = program_now() - start - fma;
 }
 
+/* GEM-F27, GEM-F62. */
 static void short_puts_are_faster_by_fma_and_long_ones_as_blocks(void **state)
 {
 	(void)state;
@@ -214,6 +220,7 @@ static void post_two(void *arg)
 	x->took = program_now() - x->took;
 }
 
+/* GEM-F23. */
 static void channels_work_at_the_same_time(void **state)
 {
 	static const char *const two[] = { "nic.bte.reads=1", NULL };
@@ -245,6 +252,7 @@ static void post_long_and_short(void *arg)
 	x->number = (uint32_t)world_wait(WORLD_DONE, 1).data;
 }
 
+/* GEM-F23, GEM-F26. */
 static void channels_take_turns(void **state)
 {
 	struct world x = { .took = 0 };
@@ -280,6 +288,7 @@ static void post_three(void *arg)
 	}
 }
 
+/* GEM-F26. */
 static void later_transfers_wait_for_a_fence_and_all_before(void **state)
 {
 	(void)state;
@@ -335,6 +344,7 @@ static void send_and_receive(void *arg)
 	assert_int_equal(e.data, 9);
 }
 
+/* GEM-F25, GEM-F36. */
 static void a_send_goes_to_the_buffer_that_was_posted(void **state)
 {
 	struct world x = { .took = 0 };
@@ -361,6 +371,7 @@ static void send_twice(void *arg)
 	assert_false(world_is_filled(program_host(), 2, WORLD_TARGET, 1000));
 }
 
+/* GEM-F25. */
 static void a_send_without_a_buffer_ends_with_an_error_event(void **state)
 {
 	struct world x = { .took = 0 };
@@ -396,6 +407,7 @@ static void send_too_much(void *arg)
 		world_wait(WORLD_DONE, 1).status, GEMINI_OUT_OF_BOUNDS);
 }
 
+/* GEM-F25. */
 static void a_send_never_leaves_its_buffer(void **state)
 {
 	struct world x = { .took = 0 };
@@ -429,6 +441,7 @@ static void get_messages(void *arg)
 	assert_int_equal(weft_msg_fini(&m), 0);
 }
 
+/* GEM-F62. */
 static void long_messages_are_block_transfers(void **state)
 {
 	struct world x = { .took = 0 };
@@ -478,6 +491,7 @@ static void bad_blocks(void *arg)
 	assert_int_equal(gemini_bte_receive(nic, &b), EFAULT);
 }
 
+/* GEM-F27. */
 static void what_cannot_be_is_refused_or_ends_with_an_error(void **state)
 {
 	struct world x = { .took = 0 };
@@ -521,7 +535,7 @@ static void post_at_random(void *arg)
 	}
 }
 
-/* Nobody's memory changes but what handles and buffers are of. */
+/* Nobody's memory changes but what handles and buffers are of. GEM-F24. */
 static void any_descriptor_ends_and_harms_nobody(void **state)
 {
 	struct world x = { .number = 0 }, y = { .n_workers = 3 };

@@ -33,7 +33,8 @@ static void put_and_get(void *arg)
 		program_host(), 0, WORLD_SOURCE + 0x8000, 1000));
 }
 
-/* The target's event comes when all sixteen packets have, in any order. */
+/* The target's event comes when all sixteen packets have, in any order.
+ * GEM-F32. */
 static void bytes_are_there_when_events_say_so(void **state)
 {
 	struct world x = { .took = 0 };
@@ -58,7 +59,7 @@ static void put_a_lot(void *arg)
 }
 
 /* One request under way: a round trip for each 64 B.  A put of one line takes
- * its store and what the interface does with its event besides. */
+ * its store and what the interface does with its event besides. GEM-F35. */
 static void the_orb_bounds_what_is_under_way(void **state)
 {
 	static const char *const one[] = { "nic.orb=1", NULL };
@@ -117,6 +118,7 @@ static void bad_posts(void *arg)
 	assert_int_equal(gemini_fma(world_nic(), &p), EFAULT);
 }
 
+/* GEM-F13. */
 static void misuse_is_reported_to_who_did_it(void **state)
 {
 	struct world x = { .took = 0 };
@@ -253,6 +255,7 @@ static void events_by_handle(void *arg)
 	assert_int_equal(world_wait(WORLD_DONE, 3).status, GEMINI_BAD_QUEUE);
 }
 
+/* GEM-F28. */
 static void a_handle_names_the_queue_of_its_events(void **state)
 {
 	struct world x = { .took = 0 };

@@ -77,7 +77,8 @@ static void store_a_stream(void *arg)
 	assert_int_equal(word_at(x, 2, WORLD_TARGET + 0x118), 0);
 }
 
-/* 32 B to the end of a line, two whole lines, and 40 B. */
+/* 32 B to the end of a line, two whole lines, and 40 B. GEM-F16, GEM-F17,
+ * GEM-F18, GEM-F21. */
 static void stores_are_combined_to_lines_and_counted(void **state)
 {
 	struct world x = { .took = 0 };
@@ -107,6 +108,7 @@ static void scatter(void *arg)
 	assert_int_equal(sync_up(1), GEMINI_OK);
 }
 
+/* GEM-F20. */
 static void one_stream_reaches_a_line_of_every_node(void **state)
 {
 	struct world x = { .took = 0 };
@@ -141,6 +143,7 @@ static void put_with_events(void *arg)
 	assert_int_equal(sync_up(1), GEMINI_OK);
 }
 
+/* GEM-F22. */
 static void a_put_raises_an_event_at_its_target(void **state)
 {
 	struct world x = { .took = 0 };
@@ -184,6 +187,7 @@ static void get_and_fetch(void *arg)
 	assert_int_equal(gemini_window_pending(nic, WINDOW), 0);
 }
 
+/* GEM-F19, GEM-F21. */
 static void control_words_get_lines_and_fetch_words(void **state)
 {
 	struct world x = { .took = 0 };
@@ -217,6 +221,7 @@ static void sync_between(void *arg)
 	assert_int_equal(sync_up(3), GEMINI_OK);
 }
 
+/* GEM-F21. */
 static void a_sync_waits_for_what_was_stored_before_it(void **state)
 {
 	struct world x = { .took = 0 };
@@ -293,6 +298,7 @@ static void misuse(void *arg)
 	assert_int_equal(sync_up(6), GEMINI_BAD_PE);
 }
 
+/* GEM-F13, GEM-F16. */
 static void misuse_of_windows_is_refused(void **state)
 {
 	struct world x = { .took = 0 };
@@ -329,7 +335,7 @@ static void put_to_pe(void *arg)
 	assert_int_equal(gemini_fma(world_nic(), &p), 0);
 }
 
-/* A job of 64 PEs on nodes 64 to 127. */
+/* A job of 64 PEs on nodes 64 to 127. GEM-F15. */
 static void upper_bits_of_pes_are_translated(void **state)
 {
 	const struct kit_how how = { .machine = "gemini",
@@ -392,7 +398,7 @@ static sim_time took_with(
 }
 
 /* Sixteen packets that nobody counts: the response to the last one crosses two
- * ends and a link, and so does what says that it was the last. */
+ * ends and a link, and so does what says that it was the last. GEM-F36. */
 static void an_event_without_an_entry_takes_a_round_trip_more(void **state)
 {
 	static const char *const none[] = { "nic.rmt=0", NULL };
@@ -420,7 +426,8 @@ static void put_many(void *arg)
 	x->took = program_now();
 }
 
-/* A write takes 10 us, so 400 puts with 128 under way take four of these. */
+/* A write takes 10 us, so 400 puts with 128 under way take four of these.
+ * GEM-F35. */
 static void ssids_bound_the_transactions_under_way(void **state)
 {
 	static const char *const all[] = { "side.see=10us", "nic.pending=999",

@@ -343,6 +343,7 @@ static void error_events(struct gni_world *g, struct gni_side *mine)
 	FINE(gni_await(mine, &d));
 }
 
+/* GEM-F28. */
 static void what_goes_wrong_under_way_is_in_the_event(void **state)
 {
 	(void)state;

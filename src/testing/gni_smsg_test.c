@@ -108,7 +108,8 @@ static void all_to_all(struct gni_world *g, struct gni_side *mine)
 	drain(mine);
 }
 
-/* To itself, to the chip's other node, and to the other chip. */
+/* To itself, to the chip's other node, and to the other chip. GEM-F11, GEM-F61.
+ */
 static void messages_arrive_in_order_and_whole(void **state)
 {
 	struct gni_world g = { .run = all_to_all };

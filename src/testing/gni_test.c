@@ -59,6 +59,7 @@ static void both_ways(struct gni_world *g, struct gni_side *mine)
 	put_and_get(mine, g, GNI_POST_RDMA_PUT, GNI_POST_RDMA_GET);
 }
 
+/* GEM-F10, GEM-F11, GEM-F61. */
 static void bytes_go_there_and_back_by_fma_and_by_bte(void **state)
 {
 	(void)state;
@@ -95,6 +96,7 @@ static void event_data(struct gni_world *g, struct gni_side *mine)
 		GNI_GetCompleted(mine->done, entry, &back), GNI_RC_NO_MATCH);
 }
 
+/* GEM-F28. */
 static void events_show_what_endpoints_say(void **state)
 {
 	(void)state;
@@ -139,6 +141,7 @@ static void no_kernel(struct gni_world *g, struct gni_side *mine)
 	assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
 }
 
+/* GEM-F10. */
 static void a_put_by_fma_needs_no_kernel(void **state)
 {
 	(void)state;
@@ -201,6 +204,7 @@ static void cq_write(struct gni_world *g, struct gni_side *mine)
 	assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
 }
 
+/* GEM-F11. */
 static void a_value_goes_into_anothers_queue(void **state)
 {
 	(void)state;
@@ -300,6 +304,7 @@ static void atomics(struct gni_world *g, struct gni_side *mine)
 	}
 }
 
+/* GEM-F11. */
 static void atomic_operations_do_what_their_names_say(void **state)
 {
 	(void)state;

@@ -71,6 +71,7 @@ static void send_frames(struct gni_world *g, struct gni_side *mine)
 	}
 }
 
+/* GEM-F61. */
 static void frames_go_to_the_buffers_of_a_port(void **state)
 {
 	(void)state;
@@ -113,6 +114,7 @@ static void send_in_vain(struct gni_world *g, struct gni_side *mine)
 	assert_string_equal(text, "no buffer at the target");
 }
 
+/* GEM-F61. */
 static void a_send_that_does_not_fit_is_known_on_both_sides(void **state)
 {
 	(void)state;
@@ -159,6 +161,7 @@ static void misuse(struct gni_world *g, struct gni_side *mine)
 	IS(INVALID_PARAM, kgni_withdraw_buffers(mine->nic, 8, &n));
 }
 
+/* GEM-F61. */
 static void misuse_of_ports_is_refused(void **state)
 {
 	(void)state;
@@ -177,6 +180,7 @@ static void dare(struct gni_world *g, struct gni_side *mine)
 	IS(PERMISSION_ERROR, kgni_withdraw_buffers(mine->nic, PORT, &n));
 }
 
+/* GEM-F61. */
 static void ports_are_for_system_software(void **state)
 {
 	(void)state;

@@ -52,19 +52,22 @@ struct meter {
 
 enum stage { WARMING, MEASURING, DONE };
 
+enum { MIXED = 2, PPM = 1000000 };
+
 struct synthetic {
 	struct load load;
 	/* keys */
 	int64_t rate; /* ppm of peak, or LOAD_MAX */
 	int64_t bytes;
-	int64_t routing; /* 0 dynamic, 1 deterministic */
+	int64_t routing; /* 0 dynamic, 1 deterministic, MIXED */
 	int64_t class; /* 0 user, 1 high, 2 system */
 	char zones[PARAM_TEXT_MAX];
 	int64_t warmup, measure; /* or AUTO */
-	int64_t hot, share;
+	int64_t hot, share, hashed;
 
 	struct pattern pattern;
 	uint8_t kind;
+	bool is_mixed;
 	int64_t peak; /* 0: none */
 	int64_t offered; /* bytes per second and node; 0: all it can */
 	sim_time gap; /* mean, of an open loop, Q8 */
@@ -84,7 +87,12 @@ static const struct param params[] = {
 		"one link's rate where the pattern has no known peak; max: a "
 		"packet whenever an injection FIFO has room"),
 	KEY_BYTES("bytes", AT(bytes), "512", 0, 8096, "payload of each packet"),
-	KEY_ROUTING(AT(routing), "dynamic"),
+	KEY_WORD("routing", AT(routing), "dynamic",
+		"dynamic|deterministic|mixed",
+		"routing of packets; dynamic: adaptive; deterministic: always "
+		"by the same way; mixed: a share of them deterministic"),
+	KEY(PARAM_FRACTION, "hashed", AT(hashed), "50 %", 0, 1000000, NULL,
+		"share of a mix's packets that are routed deterministically"),
 	KEY_WORD("class", AT(class), "user", "user|high|system",
 		"class of the packets; high and system packets are routed "
 		"deterministically"),
@@ -118,6 +126,15 @@ static sim_time gap(const struct synthetic *y, site_id s, uint64_t k)
 			  40);
 }
 
+/* Of a source's k-th packet: the deterministic ones are evenly spread. */
+static uint8_t mixed_kind(const struct synthetic *y, uint64_t k)
+{
+	uint64_t h = (uint64_t)y->hashed;
+
+	return (k + 1) * h / PPM != k * h / PPM ? PACKET_DETERMINISTIC
+						: PACKET_DYNAMIC;
+}
+
 static inline __attribute__((always_inline)) packet_id make_packet(
 	struct synthetic *y, struct sim_worker *w, site_id s, sim_time t)
 {
@@ -143,7 +160,7 @@ static inline __attribute__((always_inline)) packet_id make_packet(
 		.dst = to,
 		.number = (uint32_t)src->k,
 		.born = y->rate == LOAD_MAX ? t : src->due,
-		.kind = y->kind,
+		.kind = y->is_mixed ? mixed_kind(y, src->k) : y->kind,
 		.bytes = (uint16_t)y->bytes,
 	};
 	src->k++;
@@ -296,7 +313,8 @@ static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
 	y->pattern.share_ppm = (uint32_t)y->share;
 	if (pattern_init(&y->pattern, t, l->seed, e))
 		return -1;
-	y->kind = load_kind(y->class, y->routing);
+	y->kind = load_kind(y->class, y->routing == 1);
+	y->is_mixed = y->routing == MIXED && !y->class;
 	y->peak = peak_of(y, t, link);
 	y->packet_time = load_packet_time(link, (uint32_t)y->bytes);
 	set_batches(y);

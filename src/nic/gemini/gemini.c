@@ -32,9 +32,11 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_TIME, "timeout", AT(timeout), "1 ms", 1000000,
 		INT64_C(1000000000000),
 		"time after which an unanswered request fails", "GEM-G26"),
-	PARAM_ONE_OF("routing", AT(routing), "adaptive", "adaptive|hashed",
+	PARAM_ONE_OF("routing", AT(routing), "adaptive",
+		"adaptive|hashed|lines",
 		"which of several parallel links packets take; adaptive: any; "
-		"hashed: the one that source and destination are hashed to",
+		"hashed: the one that source and destination are hashed to; "
+		"lines: the same with the line of the remote address",
 		"GEM-G19"),
 	TIME("amo.interval", amo_interval, "10 ns",
 		"time from the beginning of one atomic operation to the next",
@@ -164,8 +166,19 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 	net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 
+/* Packets to one line of memory keep their order, those to others need not. */
+static void hash_line(const struct nic_at *a, packet_id id)
+{
+	uint64_t line = gem_load(a, id)->offset / GEMINI_LINE;
+
+	a->nic->net->packets[id].hints =
+		(uint16_t)(1 + (line * 0x9e3779b1u >> 8 & 0x7fff));
+}
+
 void gem_send(const struct nic_at *a, packet_id id)
 {
+	if (gem_params(a)->routing == GEM_LINES)
+		hash_line(a, id);
 	outbox_send(a, &gem_here(a)->out,
 		gem_load(a, id)->is_response ? gem_of(a)->response_fifo
 					     : gem_of(a)->request_fifo,

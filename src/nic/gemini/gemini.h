@@ -27,6 +27,7 @@
 
 enum {
 	GEMINI_LINE = 64,
+	GEM_LINES = 2, /* of nic.routing */
 	GEMINI_CQS = 32,
 	GEMINI_NO_CQ = GEMINI_CQS,
 	GEMINI_CQ_OF_HANDLE, /* the one that the handle names at the target */
@@ -92,7 +93,7 @@ struct gemini_params {
 	int64_t rmt; /* transactions of others that a node keeps count of */
 	int64_t pending; /* of others, taken in before they are answered */
 	int64_t timeout; /* of one, ps */
-	int64_t routing; /* 0: adaptive, 1: hashed */
+	int64_t routing; /* 0: adaptive, 1: hashed, GEM_LINES */
 	int64_t amo_interval; /* from one atomic to the next, ps */
 	int64_t amo_lines, amo_reads; /* of its cache; under way */
 	int64_t amo_update; /* 0: every change is written; 1: lazily */

@@ -36,33 +36,36 @@ static uint32_t hops(uint32_t a, uint32_t b)
 	return n;
 }
 
-/* One at a time, so that it meets no other. */
+/* A packet that met no other: Netlink in and out, its hops, and one
+ * serialisation, that of its slowest wire. */
+static void check_alone(
+	const struct chips_arrival *a, uint32_t from, uint32_t to)
+{
+	uint32_t n = hops(from, to);
+	sim_time ser = n ? (7 + 3 * (a->packet.bytes / 8) + 1) * PHIT : 0;
+
+	ser = ser > HAND_OVER ? ser : HAND_OVER;
+	assert_int_equal(a->head - a->sent, (35 + 85 + 105 * n) * SIM_NS);
+	assert_int_equal(a->tail - a->head, ser);
+}
+
+/* All pairs, one at a time; and all sizes, from one node. */
 static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 {
-	static const uint32_t bytes[] = { 0, 8, 24, 64 };
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
-	uint32_t from, to, first = 0, i = 0, k;
+	uint32_t n = NODES * (NODES + 8), i;
 
 	(void)state;
-	for (from = 0; from < NODES; from += 37)
-		for (to = 0; to < NODES; to++, i++)
-			chips_send(c, i * 3000 * (sim_time)SIM_NS, 0, 1,
-				write_to(from, to, bytes[i % 4]));
-	chips_run(c);
-	for (from = 0; from < NODES; from += 37) {
-		for (to = 0; to < NODES; to++, first++) {
-			const struct chips_arrival *a = c->got[first];
-			uint32_t n = hops(from, to);
-			sim_time ser = 0;
+	for (i = 0; i < n; i++) {
+		uint32_t from = i / NODES < NODES ? i / NODES : 5;
 
-			k = 7 + 3 * (bytes[first % 4] / 8) + 1;
-			ser = n ? k * PHIT : 0;
-			ser = ser > HAND_OVER ? ser : HAND_OVER;
-			assert_int_equal(a->head - a->sent,
-				(35 + 85 + 105 * n) * SIM_NS);
-			assert_int_equal(a->tail - a->head, ser);
-		}
+		chips_send(c, i * 3000 * (sim_time)SIM_NS, 0, 1,
+			write_to(from, i % NODES, (i + i / NODES) % 9 * 8));
 	}
+	chips_run(c);
+	for (i = 0; i < n; i++)
+		check_alone(c->got[i], i / NODES < NODES ? i / NODES : 5,
+			i % NODES);
 	chips_free(c);
 }
 
@@ -122,6 +125,137 @@ static void adaptive_packets_use_all_links_hashed_ones_one(void **state)
 	assert_true(x > 8.25 && x < 8.33);
 	assert_true(one > 1.55 && one < 1.57);
 	assert_true(near > 8.25 && near < 8.33);
+}
+
+/* A write is 32 phits and its response 2: with both in both ways 32 of 34 are
+ * left for writes, 5.882 GB/s on four links. */
+static void responses_take_their_share_of_a_link(void **state)
+{
+	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
+	struct packet done = write_to(0, 8, 0);
+	uint32_t i, n = 2000;
+	sim_time last = 0;
+	double r;
+
+	(void)state;
+	done.format = CHIPS_DONE;
+	chips_send(c, 0, 0, n, write_to(0, 8, 64));
+	chips_send(c, 0, 0, n, write_to(8, 0, 64));
+	chips_send(c, 0, 1, n, done);
+	done.src = 8;
+	done.dst = 0;
+	chips_send(c, 0, 1, n, done);
+	chips_run(c);
+	for (i = 0; i < c->n_sent; i++)
+		last = c->got[i]->tail > last ? c->got[i]->tail : last;
+	r = n * 64.0 * 1000 / (double)(last - 225 * SIM_NS);
+	if (r < 5.82 || r > 5.89)
+		fail_msg("%.3f GB/s", r);
+	chips_free(c);
+}
+
+/* A tile carries a phit in 1.25 ns: 64 B in 40 ns. */
+static void one_processor_tile_is_a_bottleneck(void **state)
+{
+	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4",
+		.links = "4x4x4",
+		.rows = 5,
+		.columns = 5,
+		.processors = 1 });
+	double r;
+
+	(void)state;
+	chips_send(c, 0, 0, 2000, write_to(0, 2, 64));
+	chips_run(c);
+	r = rate(c, 2000 * SIM_NS, 22000 * SIM_NS);
+	if (r < 1.59 || r > 1.601)
+		fail_msg("%.3f GB/s", r);
+	chips_free(c);
+}
+
+/* Columns that some ports' tiles are in, a bit each. */
+static uint32_t columns_of(const struct tiled *d, port_mask m)
+{
+	uint32_t bits = 0;
+
+	for (; m; m &= m - 1)
+		bits |= 1u << d->column_of[d->tile_of[__builtin_ctzll(m)]];
+	return bits;
+}
+
+static void tiles_that_face_nodes_are_in_the_middle_columns(void **state)
+{
+	struct chips *c = chips_new(&(struct chips_how){ .shape = "3x3x3" });
+	const struct tiled *d = tiled_chips(c->net);
+	uint32_t n[TILED_COLUMNS] = { 0 }, i;
+	uint64_t tiles = 0;
+
+	(void)state;
+	for (i = 0; i < 8; i++) {
+		n[d->column_of[d->processor[i]]]++;
+		tiles |= UINT64_C(1) << d->processor[i];
+	}
+	assert_true(n[2] == 4 && n[3] == 4);
+	for (i = 0; i < 40; i++)
+		tiles |= UINT64_C(1) << d->tile_of[i];
+	assert_true(tiles == (UINT64_C(1) << 48) - 1);
+	for (i = 0; i < 6; i++)
+		assert_true(__builtin_popcount(columns_of(d, d->links[i])) > 1);
+	chips_free(c);
+}
+
+/* All links of y+ in one column, which has a channel for each row: packets of
+ * one row then go one after the other. */
+static void tiles_are_where_the_table_says(void **state)
+{
+	static const struct chips_how how = { .shape = "4x4x4",
+		.tiles = { "y+0 y+1 y+2 y+3 p p", "y-0 y-1 y-2 y-3 p p",
+			"x+0 x+1 x+2 x+3 p p", "x-0 x-1 x-2 x-3 p p",
+			"x+4 x+5 x+6 x+7 z+0 z+1", "x-4 x-5 x-6 x-7 z+2 z+3",
+			"z-0 z-1 z-2 z-3 z+4 z+5",
+			"z-4 z-5 z-6 z-7 z+6 z+7" } };
+	struct chips *c = chips_new(&how);
+	const struct tiled *d = tiled_chips(c->net);
+
+	(void)state;
+	assert_int_equal(d->tile_of[16], 0); /* y+0 */
+	assert_int_equal(d->tile_of[17], 6); /* y-0 */
+	assert_int_equal(d->processor[2], 10);
+	assert_int_equal(columns_of(d, d->links[2]), 0xf);
+	chips_send(c, 0, 0, 100, write_to(0, 42, 64));
+	chips_run(c);
+	chips_free(c);
+}
+
+/* A packet that is hashed with another line may overtake, one with the same may
+ * not. */
+static void hashed_packets_of_one_line_keep_their_order(void **state)
+{
+	struct chips *c = chips_new(&(struct chips_how){ .shape = "3x3x3" });
+	uint32_t i, overtaken[2] = { 0 };
+
+	(void)state;
+	for (i = 0; i < 54 * 300; i++) {
+		struct packet p =
+			write_to(i % 54, (i * 7 + 20) % 54, i % 3 ? 64 : 8);
+
+		p.kind = PACKET_DETERMINISTIC;
+		p.hints = (uint16_t)(1 + i / 54 % 5);
+		chips_send(c, 0, 0, 1, p);
+	}
+	chips_run(c);
+	for (i = 0; i + 54 * 5 < c->n_sent; i++) {
+		uint32_t k;
+
+		/* the same source and destination; the last has its line */
+		for (k = 1; k <= 5; k++)
+			overtaken[k == 5] +=
+				c->got[i + 54 * k]->head < c->got[i]->head &&
+				c->got[i + 54 * k]->site == c->got[i]->site;
+	}
+	assert_int_equal(overtaken[1], 0);
+	assert_true(overtaken[0] > 100);
+	chips_free(c);
 }
 
 /* Both nodes of a chip share its eight tiles. */
@@ -218,11 +352,25 @@ static bool is_proved(const struct chips *c)
 	return is_proved;
 }
 
+/* An adaptive packet may then take the last room on a plane. */
+static void free_planes_are_not_proved(void **state)
+{
+	struct chips *c = chips_new(&(struct chips_how){
+		.shape = "1x8x1", .planes = "free", .packets = 2 });
+
+	(void)state;
+	assert_false(is_proved(c));
+	assert_int_equal(tiled_entered(tiled_chips(c->net),
+				 tiled_chip(tiled_chips(c->net), 16), 17, 2),
+		0);
+	chips_free(c);
+}
+
 /* The proof knows it, and so does a run. */
 static void rings_without_planes_lock(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){
-		.shape = "1x8x1", .packets = 2, .is_open = true });
+		.shape = "1x8x1", .packets = 2, .planes = "no" });
 	char text[300];
 
 	(void)state;
@@ -256,10 +404,17 @@ int main(void)
 		cmocka_unit_test(the_slowest_wire_is_what_serialises),
 		cmocka_unit_test(
 			adaptive_packets_use_all_links_hashed_ones_one),
+		cmocka_unit_test(responses_take_their_share_of_a_link),
+		cmocka_unit_test(one_processor_tile_is_a_bottleneck),
+		cmocka_unit_test(
+			tiles_that_face_nodes_are_in_the_middle_columns),
+		cmocka_unit_test(tiles_are_where_the_table_says),
+		cmocka_unit_test(hashed_packets_of_one_line_keep_their_order),
 		cmocka_unit_test(two_nodes_share_the_tiles_that_face_them),
 		cmocka_unit_test(nothing_locks_with_buffers_of_two_packets),
 		cmocka_unit_test(
 			hashed_packets_never_overtake_adaptive_ones_do),
+		cmocka_unit_test(free_planes_are_not_proved),
 		cmocka_unit_test(rings_without_planes_lock),
 		cmocka_unit_test(rings_with_planes_are_proved_not_to),
 	};

@@ -1,5 +1,6 @@
 #include "router/tiled/chips_testing.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -122,7 +123,7 @@ static void make_torus(struct chips *c, const struct chips_how *how)
 	c->torus.topo.ops = &torus_ops;
 	topo_defaults(&c->torus.topo);
 	read_row(&b, "shape", how->shape ? how->shape : "4x4x4");
-	read_row(&b, "links", "8x4x8");
+	read_row(&b, "links", how->links ? how->links : "8x4x8");
 	read_row(&b, "nodes", "2");
 	read_row(&b, "letters", "xyz");
 	c->torus.node_up = 35 * SIM_NS;
@@ -150,7 +151,7 @@ static void make_route(struct chips *c, const struct chips_how *how)
 	c->order.route.ops = &order_ops;
 	param_defaults(&b);
 	read_row(&b, "dateline", "no");
-	read_row(&b, "planes", how->is_open ? "no" : "yes");
+	read_row(&b, "planes", how->planes ? how->planes : "yes");
 	if (order_ops.init(&c->order.route, &c->torus.topo, &e))
 		fail_msg("%s", e.text);
 }
@@ -176,12 +177,21 @@ static void make_router(struct chips *c, const struct chips_how *how)
 		.n_rows = tiled_ops.n_params,
 		.values = &c->tiled,
 	};
+	uint32_t i;
 
 	param_defaults(&b);
 	if (how->row)
 		c->tiled.row = how->row;
 	if (how->column)
 		c->tiled.column = how->column;
+	if (how->rows) {
+		c->tiled.rows = how->rows;
+		c->tiled.columns = how->columns;
+		c->tiled.processors = how->processors;
+	}
+	for (i = 0; i < TILED_ROWS && how->tiles[i]; i++)
+		snprintf(c->tiled.tiles[i], sizeof(c->tiled.tiles[i]), "%s",
+			how->tiles[i]);
 	c->tiled.inner = how->inner;
 	c->router.kind = &tiled_ops;
 	c->router.own = &c->tiled;

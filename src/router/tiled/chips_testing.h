@@ -15,7 +15,10 @@ enum chips_format { CHIPS_WRITE, CHIPS_GET, CHIPS_DONE, CHIPS_DATA };
 /* What is 0 or NULL stands for Gemini's own. */
 struct chips_how {
 	const char *shape;
-	bool is_open; /* rings have no planes */
+	const char *planes; /* routing.planes */
+	const char *links;
+	int64_t rows, columns, processors;
+	const char *tiles[TILED_ROWS];
 	int64_t packets; /* of a link's buffer, per channel */
 	int64_t row, column, inner;
 	int64_t lane_rate[3]; /* bits per second, by dimension */

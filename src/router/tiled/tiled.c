@@ -89,6 +89,11 @@ static int tiled_check(
 		return err_set(e,
 			"router.kind: tiled needs routers with nodes of their "
 			"own (topology.nodes: at least 1)");
+	if (t->n_routers - t->n_nodes > TILED_CHIPS)
+		return err_set(e,
+			"topology.shape: %u routers, but tiled ones are at "
+			"most %d (GEM-F50)",
+			t->n_routers - t->n_nodes, TILED_CHIPS);
 	links = count_links(t);
 	nodes = t->n_ports - links;
 	if (tiled_check_tiles(h, t, links, e))
@@ -149,6 +154,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->full = n->full;
 	d->capacity = (int16_t)s->router->packets;
 	d->need = n->route->has_planes ? 2 : 1;
+	d->is_free = n->route->has_planes == ROUTE_FREE_PLANES;
 	d->row = d->how.row * d->how.cycle;
 	d->column = d->how.column * d->how.cycle;
 	d->is_ideal = d->how.inner == TILED_IDEAL;

@@ -38,6 +38,7 @@ enum {
 	TILED_LINKS = 8, /* of a direction, the most */
 	TILED_INPUTS = 64,
 	TILED_NO_TILE = 0xff,
+	TILED_CHIPS = 1 << 16, /* of a machine, the most */
 	TILED_RETURNS = 32, /* tokens on their way back, as time stamps */
 };
 
@@ -201,6 +202,7 @@ struct tiled {
 	int16_t capacity; /* packets of an input buffer */
 	sim_time row, column; /* what inner buffers hold */
 	bool is_ideal; /* no contention inside */
+	bool is_free; /* changing planes is no entering */
 	sim_time back[TOPO_MAX_WIRES]; /* how long tokens take by a wire: they
 					* pass no tiles */
 	uint32_t place[TOPO_MAX_WIRES]; /* of a wire's row of costs */
@@ -282,8 +284,9 @@ static inline uint32_t tiled_entered(const struct tiled *d,
 {
 	uint32_t rings = s->rings[gate];
 
-	return d->ahead_gate[in] == gate ? rings & ~(1u << d->ahead_link[in])
-					 : rings;
+	if (d->ahead_gate[in] != gate)
+		return rings;
+	return d->is_free ? 0 : rings & ~(1u << d->ahead_link[in]);
 }
 
 /* A token comes back by a link at t, to a sender of another worker or one that

@@ -1,0 +1,110 @@
+/* `weft goal`: schedules of well-known patterns. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/name.h"
+#include "cli/cli.h"
+#include "load/replay/make.h"
+
+enum { MOST_PATTERNS = 16 };
+
+static const struct goal_pattern *find(const char *name, struct err *e)
+{
+	const char *names[MOST_PATTERNS];
+	char hint[NAME_HINT];
+	size_t n;
+
+	for (n = 0; goal_patterns[n].name; n++) {
+		if (!strcmp(goal_patterns[n].name, name))
+			return &goal_patterns[n];
+		names[n] = goal_patterns[n].name;
+	}
+	err_set(e, "no schedule is called \"%.40s\"%s", name,
+		name_hint(name, names, n, "; `weft goal --help` lists them",
+			hint));
+	return NULL;
+}
+
+static int read_keys(const struct goal_pattern *p, struct goal_make *m,
+	const struct cli_args *a, struct err *e)
+{
+	struct param_block keys = {
+		.section = "",
+		.rows = p->params,
+		.n_rows = p->n_params,
+		.values = m,
+	};
+	size_t i;
+
+	param_defaults(&keys);
+	for (i = 1; i < a->n_words; i++)
+		if (param_assign(
+			    &keys, 1, a->word[i], "key", "command line", e))
+			return -1;
+	return p->check ? p->check(m, e) : 0;
+}
+
+static void write_goal(
+	const struct goal_pattern *p, const struct goal_make *m, FILE *f)
+{
+	fprintf(f, "num_ranks %" PRId64 "\n", m->ranks);
+	p->write(m, f);
+}
+
+static int write_file(const char *path, const struct goal_pattern *p,
+	const struct goal_make *m, struct err *e)
+{
+	FILE *f = path ? fopen(path, "w") : stdout;
+	bool is_bad;
+
+	if (!f)
+		return err_set(e, "%s: %s", path, strerror(errno));
+	write_goal(p, m, f);
+	is_bad = fflush(f) || ferror(f);
+	if (path && fclose(f))
+		is_bad = true;
+	return is_bad ? err_set(e, "%s: cannot be written: %s",
+				path ? path : "the output", strerror(errno))
+		      : 0;
+}
+
+static void list(char *text, size_t size)
+{
+	size_t n = (size_t)snprintf(text, size,
+		"Writes a schedule of a well-known pattern in GOAL's text "
+		"form, for the workload replay.\vPatterns and their keys:\n");
+	const struct goal_pattern *p;
+	size_t i;
+
+	for (p = goal_patterns; p->name && n < size; p++) {
+		n += (size_t)snprintf(
+			text + n, size - n, "  %-10s %s\n", p->name, p->help);
+		for (i = 0; i < p->n_params && n < size; i++)
+			n += (size_t)snprintf(text + n, size - n,
+				"             %s=%s: %s\n", p->params[i].name,
+				p->params[i].def, p->params[i].help);
+	}
+}
+
+int cli_goal(int argc, char **argv, struct err *e)
+{
+	const struct goal_pattern *p;
+	struct goal_make m = { 0 };
+	struct cli_args a;
+	char help[4096];
+	int code;
+
+	list(help, sizeof(help));
+	code = cli_parse(
+		&a, argc, argv, CLI_OUTPUT, "PATTERN [KEY=VALUE...]", help, e);
+	if (code)
+		return code < 0 ? -1 : 0;
+	if (a.n_words < 1)
+		return err_set(e, "want a pattern, as in `weft goal allreduce "
+				  "ranks=64 bytes=1MiB`");
+	p = find(a.word[0], e);
+	if (!p || read_keys(p, &m, &a, e))
+		return -1;
+	return write_file(a.output, p, &m, e);
+}

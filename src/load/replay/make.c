@@ -1,0 +1,348 @@
+#include "load/replay/make.h"
+
+#include <inttypes.h>
+
+#define AT(field) offsetof(struct goal_make, field)
+
+#define RANKS                                                                  \
+	{                                                                      \
+		.name = "ranks", .type = PARAM_COUNT, .offset = AT(ranks),     \
+		.def = "16", .min = 2, .max = GOAL_RANKS, .help = "ranks"      \
+	}
+#define BYTES(text)                                                            \
+	{                                                                      \
+		.name = "bytes", .type = PARAM_BYTES, .offset = AT(bytes),     \
+		.def = "64 KiB", .min = 1, .max = INT64_C(1) << 36,            \
+		.help = text                                                   \
+	}
+#define ROUNDS                                                                 \
+	{                                                                      \
+		.name = "rounds", .type = PARAM_COUNT, .offset = AT(rounds),   \
+		.def = "1", .min = 1, .max = 100000,                           \
+		.help = "how often all of it is done"                          \
+	}
+#define COMPUTE(text)                                                          \
+	{                                                                      \
+		.name = "compute", .type = PARAM_TIME, .offset = AT(compute),  \
+		.def = "1 us", .min = 0, .max = INT64_C(1000000000000),        \
+		.help = text                                                   \
+	}
+
+/* Writes one rank: operations are numbered, and each may wait for others. */
+struct pen {
+	FILE *f;
+	uint64_t n; /* operations so far */
+};
+
+static void begin_rank(struct pen *p, int64_t rank)
+{
+	p->n = 0;
+	fprintf(p->f, "rank %" PRId64 " {\n", rank);
+}
+
+static void end_rank(struct pen *p)
+{
+	fputs("}\n", p->f);
+}
+
+/* Each returns its number; 0 is none. */
+static uint64_t calc(struct pen *p, int64_t ps)
+{
+	fprintf(p->f, "l%" PRIu64 ": calc %" PRId64 "\n", ++p->n, ps / 1000);
+	return p->n;
+}
+
+static uint64_t message(struct pen *p, const char *how, int64_t bytes,
+	int64_t peer, uint64_t tag)
+{
+	fprintf(p->f,
+		"l%" PRIu64 ": %s %" PRId64 "b %s %" PRId64 " tag %" PRIu64
+		"\n",
+		++p->n, how, bytes, *how == 's' ? "to" : "from", peer, tag);
+	return p->n;
+}
+
+static void requires(struct pen *p, uint64_t op, uint64_t on)
+{
+	if (op && on)
+		fprintf(p->f, "l%" PRIu64 " requires l%" PRIu64 "\n", op, on);
+}
+
+/* --- all-reduce --- */
+
+/* Reduce-scatter, then all-gather: a piece goes to the next rank in each of
+ * 2 (n - 1) steps.  Returns the last operation. */
+static uint64_t ring(struct pen *p, const struct goal_make *m, int64_t rank,
+	int64_t first, int64_t stride, int64_t n, uint64_t tag, uint64_t before)
+{
+	int64_t piece = (m->bytes + n - 1) / n, step;
+	int64_t place = (rank - first) / stride;
+	int64_t next = first + (place + 1) % n * stride;
+	int64_t prev = first + (place + n - 1) % n * stride;
+	uint64_t last = before;
+
+	for (step = 0; step < 2 * (n - 1); step++) {
+		uint64_t s =
+			message(p, "send", piece, next, tag + (uint64_t)step);
+		uint64_t r =
+			message(p, "recv", piece, prev, tag + (uint64_t)step);
+
+		requires(p, s, last);
+		requires(p, r, last);
+		last = r;
+	}
+	return last;
+}
+
+static uint64_t doubling(struct pen *p, const struct goal_make *m, int64_t rank,
+	uint64_t tag, uint64_t before)
+{
+	uint64_t last = before;
+	int64_t bit;
+
+	for (bit = 1; bit < m->ranks; bit *= 2) {
+		uint64_t s = message(p, "send", m->bytes, rank ^ bit, tag);
+		uint64_t r = message(p, "recv", m->bytes, rank ^ bit, tag++);
+
+		requires(p, s, last);
+		requires(p, r, last);
+		last = calc(p, m->compute);
+		requires(p, last, r);
+	}
+	return last;
+}
+
+static int check_allreduce(const struct goal_make *m, struct err *e)
+{
+	if (m->algorithm && m->ranks & (m->ranks - 1))
+		return err_set(e,
+			"ranks: doubling wants a power of two, not %lld",
+			(long long)m->ranks);
+	return 0;
+}
+
+static void write_allreduce(const struct goal_make *m, FILE *f)
+{
+	struct pen p = { .f = f };
+	int64_t rank, i;
+
+	for (rank = 0; rank < m->ranks; rank++) {
+		uint64_t last = 0, tag = 0;
+
+		begin_rank(&p, rank);
+		for (i = 0; i < m->rounds; i++) {
+			if (m->algorithm)
+				last = doubling(&p, m, rank, tag, last);
+			else
+				last = ring(
+					&p, m, rank, 0, 1, m->ranks, tag, last);
+			tag += 2 * (uint64_t)m->ranks;
+		}
+		end_rank(&p);
+	}
+}
+
+/* --- all to all --- */
+
+static void write_alltoall(const struct goal_make *m, FILE *f)
+{
+	struct pen p = { .f = f };
+	int64_t rank, i, k;
+
+	for (rank = 0; rank < m->ranks; rank++) {
+		uint64_t barrier = 0;
+
+		begin_rank(&p, rank);
+		for (i = 0; i < m->rounds; i++) {
+			uint64_t from = p.n + 1, op, end;
+
+			for (k = 1; k < m->ranks; k++) {
+				message(&p, "recv", m->bytes,
+					(rank + m->ranks - k) % m->ranks,
+					(uint64_t)i);
+				message(&p, "send", m->bytes,
+					(rank + k) % m->ranks, (uint64_t)i);
+			}
+			end = p.n;
+			for (op = from; op <= end; op++)
+			requires(&p, op, barrier);
+			barrier = calc(&p, 0);
+			for (op = from; op <= end; op++)
+			requires(&p, barrier, op);
+		}
+		end_rank(&p);
+	}
+}
+
+/* --- a stencil --- */
+
+/* As square as can be. */
+static int64_t width_of(int64_t ranks)
+{
+	int64_t w = 1, i;
+
+	for (i = 1; i * i <= ranks; i++)
+		if (ranks % i == 0)
+			w = i;
+	return ranks / w;
+}
+
+static void write_stencil(const struct goal_make *m, FILE *f)
+{
+	int64_t w = width_of(m->ranks), h = m->ranks / w, rank, i, k;
+	struct pen p = { .f = f };
+
+	for (rank = 0; rank < m->ranks; rank++) {
+		int64_t x = rank % w, y = rank / w;
+		const int64_t peer[4] = { y * w + (x + 1) % w,
+			y * w + (x + w - 1) % w, (y + 1) % h * w + x,
+			(y + h - 1) % h * w + x };
+		uint64_t last = 0;
+
+		begin_rank(&p, rank);
+		for (i = 0; i < m->rounds; i++) {
+			uint64_t c = calc(&p, m->compute), next;
+
+			requires(&p, c, last);
+			for (k = 0; k < 4; k++) {
+				requires(&p,
+					message(&p, "send", m->bytes, peer[k],
+						(uint64_t)(i * 4 + k)),
+					c);
+				/* what comes from there was sent the other
+				 * way */
+				requires(&p,
+					message(&p, "recv", m->bytes, peer[k],
+						(uint64_t)(i * 4 + (k ^ 1))),
+					c);
+			}
+			next = calc(&p, 0);
+			for (k = 1; k <= 8; k++)
+			requires(&p, next, next - (uint64_t)k);
+			last = next;
+		}
+		end_rank(&p);
+	}
+}
+
+/* --- training steps --- */
+
+static int check_training(const struct goal_make *m, struct err *e)
+{
+	if (m->ranks % m->stages)
+		return err_set(e,
+			"stages: %lld stages do not divide %lld ranks",
+			(long long)m->stages, (long long)m->ranks);
+	return 0;
+}
+
+/* One step of a rank: its micro-batches forwards, then backwards, then the
+ * gradients are summed over the replicas of its stage. */
+static uint64_t training_step(struct pen *p, const struct goal_make *m,
+	int64_t rank, uint64_t tag, uint64_t last)
+{
+	int64_t stage = rank % m->stages, b;
+	int64_t replicas = m->ranks / m->stages;
+	int way;
+
+	for (way = 0; way < 2; way++) {
+		bool is_first = way ? stage == m->stages - 1 : stage == 0;
+		bool is_last = way ? stage == 0 : stage == m->stages - 1;
+		int64_t ahead = way ? rank - 1 : rank + 1;
+		int64_t behind = way ? rank + 1 : rank - 1;
+
+		for (b = 0; b < m->batches; b++) {
+			uint64_t r = is_first ? 0
+					      : message(p, "recv", m->bytes,
+							behind, tag);
+			uint64_t c = calc(p, m->compute << way);
+
+			requires(p, c, r);
+			requires(p, c, last);
+			last = c;
+			if (!is_last)
+			requires(
+				p, message(p, "send", m->bytes, ahead, tag), c);
+			tag++;
+		}
+	}
+	if (replicas > 1)
+		last = ring(p, m, rank, stage, m->stages, replicas, tag, last);
+	return last;
+}
+
+static void write_training(const struct goal_make *m, FILE *f)
+{
+	struct pen p = { .f = f };
+	int64_t rank, i;
+
+	for (rank = 0; rank < m->ranks; rank++) {
+		uint64_t last = 0, tag = 0;
+
+		begin_rank(&p, rank);
+		for (i = 0; i < m->rounds; i++) {
+			last = training_step(&p, m, rank, tag, last);
+			tag += 2 * (uint64_t)(m->batches + m->ranks);
+		}
+		end_rank(&p);
+	}
+}
+
+static const struct param allreduce_params[] = {
+	RANKS,
+	BYTES("bytes that each rank contributes"),
+	ROUNDS,
+	COMPUTE("time of adding a message's bytes, with doubling"),
+	{ .name = "algorithm",
+		.type = PARAM_WORD,
+		.offset = AT(algorithm),
+		.def = "ring",
+		.words = "ring|doubling",
+		.help = "ring of pieces, or recursive doubling" },
+};
+
+static const struct param alltoall_params[] = { RANKS,
+	BYTES("bytes from each rank to each other"), ROUNDS };
+
+static const struct param stencil_params[] = { RANKS,
+	BYTES("bytes of each of four messages"), ROUNDS,
+	COMPUTE("time of each round") };
+
+static const struct param training_params[] = {
+	RANKS,
+	BYTES("bytes from stage to stage, and of a stage's gradients"),
+	ROUNDS,
+	COMPUTE("time of a stage for a micro-batch forwards; backwards it is "
+		"twice that"),
+	{ .name = "stages",
+		.type = PARAM_COUNT,
+		.offset = AT(stages),
+		.def = "4",
+		.min = 1,
+		.max = GOAL_RANKS,
+		.help = "stages of the pipeline, one behind the other; the "
+			"rest of the ranks are replicas" },
+	{ .name = "batches",
+		.type = PARAM_COUNT,
+		.offset = AT(batches),
+		.def = "4",
+		.min = 1,
+		.max = 10000,
+		.help = "micro-batches of a step" },
+};
+
+#define N(table) sizeof(table) / sizeof((table)[0])
+
+const struct goal_pattern goal_patterns[] = {
+	{ "allreduce", "everybody gets the sum of what all contribute",
+		allreduce_params, N(allreduce_params), check_allreduce,
+		write_allreduce },
+	{ "alltoall", "everybody sends to everybody else", alltoall_params,
+		N(alltoall_params), NULL, write_alltoall },
+	{ "stencil", "a grid whose ranks exchange their borders",
+		stencil_params, N(stencil_params), NULL, write_stencil },
+	{ "training", "steps of training in a pipeline with replicas",
+		training_params, N(training_params), check_training,
+		write_training },
+	{ 0 },
+};

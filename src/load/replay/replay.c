@@ -1,0 +1,474 @@
+/*
+ * Replays a schedule by messages: a program for each rank begins what is ready,
+ * and goes on with what waited for it when something has ended.
+ *
+ * All messages of a rank leave from the same bytes and come to the same bytes
+ * of its memory, which nobody looks at: a schedule has no data.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/msg.h"
+#include "base/mem.h"
+#include "load/keys.h"
+#include "load/programs.h"
+#include "load/registry.h"
+#include "load/replay/goal.h"
+#include "sim/random.h"
+
+#define AT(field) offsetof(struct replay, field)
+
+/* Where messages leave from and come to; what is longer begins there, too. */
+#define SOURCE UINT64_C(0x100000)
+
+struct active {
+	struct weft_msg_request request;
+	uint32_t op;
+	struct active *next;
+};
+
+/* A rank while it runs. */
+struct player {
+	struct replay *replay;
+	const struct goal_rank *rank;
+	struct weft_msg msg;
+	uint32_t *left; /* [op]: others first */
+	uint32_t *ready[GOAL_CPUS]; /* of each cpu, in order; rings */
+	uint32_t first[GOAL_CPUS], n[GOAL_CPUS], room[GOAL_CPUS];
+	uint32_t calc[GOAL_CPUS]; /* + 1: it computes */
+	sim_time free_at[GOAL_CPUS];
+	struct active *active, *spare;
+	uint32_t n_done;
+	sim_time end; /* of its last operation */
+};
+
+struct replay {
+	struct programs programs;
+	char file[PARAM_TEXT_MAX], place[PARAM_TEXT_MAX];
+	struct goal goal;
+	uint64_t target; /* where messages come to */
+	uint32_t *at; /* [rank] of the schedule: which of the machine */
+	uint32_t *which; /* [rank of the machine]: of the schedule, + 1 */
+	uint32_t n_ranks; /* of the machine */
+	struct player *player; /* [rank] of the schedule */
+};
+
+static const struct param params[] = {
+	{ .name = "file",
+		.type = PARAM_TEXT,
+		.offset = AT(file),
+		.def = "",
+		.help = "schedule in GOAL's text form: see weft-goal(1)" },
+	{ .name = "place",
+		.type = PARAM_TEXT,
+		.offset = AT(place),
+		.def = "linear",
+		.help = "where ranks are: linear, random, or a file with the "
+			"number of a process for each rank" },
+};
+
+static struct replay *of(struct load *l)
+{
+	return (struct replay *)l;
+}
+
+/* --- what is ready --- */
+
+static void push(struct player *p, uint32_t op)
+{
+	uint32_t c = p->rank->op[op].cpu, i, room = p->room[c];
+
+	if (p->n[c] == room) {
+		uint32_t *all = mem_alloc(room ? 2 * room : 16, sizeof(*all));
+
+		for (i = 0; i < p->n[c]; i++)
+			all[i] = p->ready[c][(p->first[c] + i) % room];
+		mem_free(p->ready[c]);
+		p->ready[c] = all;
+		p->first[c] = 0;
+		p->room[c] = room ? 2 * room : 16;
+	}
+	p->ready[c][(p->first[c] + p->n[c]++) % p->room[c]] = op;
+}
+
+static uint32_t pop(struct player *p, uint32_t c)
+{
+	uint32_t op = p->ready[c][p->first[c]];
+
+	p->first[c] = (p->first[c] + 1) % p->room[c];
+	p->n[c]--;
+	return op;
+}
+
+/* What waited for an operation's beginning, or its end. */
+static void release(struct player *p, uint32_t op, bool is_start)
+{
+	const struct goal_rank *r = p->rank;
+	uint32_t i = r->op[op].after, end = i + goal_n_after(r, op);
+
+	for (; i < end; i++)
+		if ((r->edge[i] & 1) == is_start && !--p->left[r->edge[i] / 2])
+			push(p, r->edge[i] / 2);
+}
+
+static void end_op(struct player *p, uint32_t op)
+{
+	p->n_done++;
+	p->end = program_now();
+	release(p, op, false);
+}
+
+/* --- operations --- */
+
+static struct active *take_active(struct player *p)
+{
+	struct active *x = p->spare;
+
+	if (x)
+		p->spare = x->next;
+	else
+		x = mem_alloc(1, sizeof(*x));
+	x->next = p->active;
+	p->active = x;
+	return x;
+}
+
+static bool begin_message(struct player *p, uint32_t op)
+{
+	const struct goal_op *o = &p->rank->op[op];
+	struct replay *r = p->replay;
+	struct active *x = take_active(p);
+	int code;
+
+	x->op = op;
+	if (o->kind == GOAL_SEND)
+		code = weft_msg_send_start(&p->msg, r->at[o->peer], o->tag,
+			SOURCE, o->size, &x->request);
+	else
+		code = weft_msg_receive_start(&p->msg, r->at[o->peer], o->tag,
+			r->target, o->size, &x->request);
+	if (code)
+		return programs_complain(&r->programs,
+			"%s:%u: the message cannot be %s: %s", r->file, o->line,
+			o->kind == GOAL_SEND ? "sent" : "received",
+			strerror(code));
+	return true;
+}
+
+static bool begin_op(struct player *p, uint32_t op)
+{
+	const struct goal_op *o = &p->rank->op[op];
+	uint32_t c = o->cpu;
+
+	release(p, op, true);
+	if (o->kind != GOAL_CALC)
+		return begin_message(p, op);
+	p->calc[c] = op + 1;
+	p->free_at[c] = program_now() + (sim_time)o->size * SIM_NS;
+	return true;
+}
+
+/* Begins what can be; false where one failed. */
+static bool begin_ready(struct player *p)
+{
+	uint32_t c;
+
+	for (c = 0; c < GOAL_CPUS; c++)
+		while (p->n[c] && !p->calc[c])
+			if (!begin_op(p, pop(p, c)))
+				return false;
+	return true;
+}
+
+/* --- waiting --- */
+
+static bool end_calcs(struct player *p)
+{
+	bool did = false;
+	uint32_t c, op;
+
+	for (c = 0; c < GOAL_CPUS; c++) {
+		if (!p->calc[c] || p->free_at[c] > program_now())
+			continue;
+		op = p->calc[c] - 1;
+		p->calc[c] = 0;
+		end_op(p, op);
+		did = true;
+	}
+	return did;
+}
+
+/* An error is one that the schedule made: a receive that is too short. */
+static bool end_messages(struct player *p, bool *is_right)
+{
+	struct active **at = &p->active, *x;
+	bool did = false;
+
+	while ((x = *at)) {
+		uint32_t op = x->op;
+
+		if (!msg_is_over(&x->request)) {
+			at = &x->next;
+			continue;
+		}
+		if (x->request.status.error)
+			*is_right = programs_complain(&p->replay->programs,
+				"%s:%u: %s", p->replay->file,
+				p->rank->op[op].line,
+				strerror(x->request.status.error));
+		*at = x->next;
+		x->next = p->spare;
+		p->spare = x;
+		end_op(p, op);
+		did = true;
+	}
+	return did;
+}
+
+static sim_time next_calc(const struct player *p)
+{
+	sim_time t = SIM_NEVER;
+	uint32_t c;
+
+	for (c = 0; c < GOAL_CPUS; c++)
+		if (p->calc[c] && p->free_at[c] < t)
+			t = p->free_at[c];
+	return t;
+}
+
+static void play(struct player *p)
+{
+	bool is_right = true;
+	uint32_t i;
+
+	p->left = mem_alloc(p->rank->n_ops + 1, sizeof(*p->left));
+	for (i = 0; i < p->rank->n_ops; i++) {
+		p->left[i] = p->rank->op[i].needs;
+		if (!p->left[i])
+			push(p, i);
+	}
+	while (is_right && p->n_done < p->rank->n_ops) {
+		bool did;
+
+		if (!begin_ready(p))
+			return;
+		did = end_calcs(p);
+		did |= msg_step(msg_state(&p->msg));
+		did |= end_messages(p, &is_right);
+		if (!did)
+			msg_sleep_before(msg_state(&p->msg), next_calc(p));
+	}
+}
+
+static void run_rank(void *arg)
+{
+	struct player *p = arg;
+
+	if (!programs_did(&p->replay->programs, "weft_msg_init",
+		    weft_msg_init(&p->msg, NULL)))
+		return;
+	weft_msg_barrier(&p->msg);
+	if (p->rank) {
+		PROGRAM_CALL("replaying a schedule as rank #",
+			(uint32_t)(p->rank - p->replay->goal.rank), 0);
+		play(p);
+	}
+	weft_msg_fini(&p->msg);
+}
+
+/* --- the workload --- */
+
+static int place_by_file(struct replay *r, struct err *e)
+{
+	FILE *f = fopen(r->place, "r");
+	unsigned long long v;
+	uint32_t i;
+	int n = 1;
+
+	if (!f)
+		return err_set(e,
+			"place: want linear, random or a file; %s: %s",
+			r->place, strerror(errno));
+	for (i = 0; i < r->goal.n_ranks; i++) {
+		n = fscanf(f, "%llu", &v);
+		if (n != 1)
+			break;
+		if (v >= r->n_ranks || r->which[v]) {
+			fclose(f);
+			return err_set(e,
+				"%s: rank %u cannot be at process %llu: %s",
+				r->place, i, v,
+				v >= r->n_ranks ? "there is none"
+						: "another one is there");
+		}
+		r->at[i] = (uint32_t)v;
+		r->which[v] = i + 1;
+	}
+	fclose(f);
+	if (n != 1)
+		return err_set(e, "%s: has no number for rank %u", r->place, i);
+	return 0;
+}
+
+static int place_ranks(struct replay *r, struct err *e)
+{
+	bool is_random = !strcmp(r->place, "random");
+	uint32_t i, k, v;
+
+	r->at = mem_alloc(r->goal.n_ranks, sizeof(*r->at));
+	r->which = mem_alloc(r->n_ranks, sizeof(*r->which));
+	if (!is_random && strcmp(r->place, "linear") != 0)
+		return place_by_file(r, e);
+	for (i = 0; i < r->n_ranks; i++)
+		r->which[i] = i < r->goal.n_ranks ? i + 1 : 0;
+	for (i = r->n_ranks; is_random && i-- > 1;) {
+		k = (uint32_t)random_below(
+			random_draw(r->programs.load.seed, i, RANDOM_PATTERN, 0)
+				.a,
+			i + 1);
+		v = r->which[i];
+		r->which[i] = r->which[k];
+		r->which[k] = v;
+	}
+	for (i = 0; i < r->n_ranks; i++)
+		if (r->which[i])
+			r->at[r->which[i] - 1] = i;
+	return 0;
+}
+
+/* The longest message, which decides where they come to. */
+static uint64_t longest(const struct goal *g)
+{
+	uint64_t most = 0;
+	uint32_t i, k;
+
+	for (i = 0; i < g->n_ranks; i++)
+		for (k = 0; k < g->rank[i].n_ops; k++)
+			if (g->rank[i].op[k].kind != GOAL_CALC &&
+				g->rank[i].op[k].size > most)
+				most = g->rank[i].op[k].size;
+	return most;
+}
+
+static int replay_init(struct load *l, const struct topo *t, struct route *k,
+	const struct link_params *link, struct err *e)
+{
+	struct replay *r = of(l);
+	uint32_t each;
+	uint64_t most;
+
+	(void)k;
+	(void)link;
+	if (programs_need_nic(&r->programs, e))
+		return -1;
+	if (!*r->file)
+		return err_set(e, "file: want a schedule, as `weft goal` "
+				  "writes it");
+	if (goal_read(&r->goal, r->file, e))
+		return -1;
+	each = (r->goal.n_ranks + t->n_nodes - 1) / t->n_nodes;
+	if (each > HOST_THREADS)
+		return err_set(e,
+			"%s: %u ranks are more than %d on each of the "
+			"machine's %u nodes",
+			r->file, r->goal.n_ranks, HOST_THREADS, t->n_nodes);
+	r->n_ranks = each * t->n_nodes;
+	l->needs.n_processes = each;
+	l->needs.n_programs = r->n_ranks;
+	most = (longest(&r->goal) + 4095) / 4096 * 4096;
+	r->target = SOURCE + most;
+	if (programs_need_memory(&r->programs,
+		    each * (r->target + most +
+				   weft_msg_memory(r->n_ranks, NULL) + 4096),
+		    e))
+		return -1;
+	return place_ranks(r, e);
+}
+
+static void replay_start(struct load *l)
+{
+	struct replay *r = of(l);
+	uint32_t each = l->needs.n_processes, i;
+	uint32_t threads = host_threads_each(l->host);
+
+	programs_open(&r->programs);
+	r->player = mem_alloc(r->n_ranks, sizeof(*r->player));
+	for (i = 0; i < r->n_ranks; i++) {
+		r->player[i].replay = r;
+		if (r->which[i])
+			r->player[i].rank = &r->goal.rank[r->which[i] - 1];
+		program_start(l->host, i / each, i % each * threads, 0,
+			run_rank, &r->player[i]);
+	}
+}
+
+static void replay_report(struct load *l, struct load_result *result)
+{
+	struct replay *r = of(l);
+	sim_time end = 0;
+	uint64_t done = 0;
+	uint32_t i;
+
+	programs_report(&r->programs, result);
+	for (i = 0; r->player && i < r->n_ranks; i++) {
+		done += r->player[i].n_done;
+		if (r->player[i].end > end)
+			end = r->player[i].end;
+	}
+	load_figure(result, "operations", (double)done);
+	load_figure(result, "ranks", r->goal.n_ranks);
+	if (done)
+		load_figure(result, "time_ns", (double)end / SIM_NS);
+}
+
+static void free_player(struct player *p)
+{
+	struct active *x;
+	uint32_t c;
+
+	for (c = 0; c < GOAL_CPUS; c++)
+		mem_free(p->ready[c]);
+	while ((x = p->active) || (x = p->spare)) {
+		if (x == p->active)
+			p->active = x->next;
+		else
+			p->spare = x->next;
+		mem_free(x);
+	}
+	mem_free(p->left);
+}
+
+static void replay_fini(struct load *l)
+{
+	struct replay *r = of(l);
+	uint32_t i;
+
+	programs_fini(l);
+	for (i = 0; r->player && i < r->n_ranks; i++)
+		free_player(&r->player[i]);
+	mem_free(r->player);
+	mem_free(r->at);
+	mem_free(r->which);
+	goal_free(&r->goal);
+}
+
+static uint64_t replay_estimate(const struct load *l, const struct topo *t)
+{
+	return programs_estimate(
+		t->n_nodes, l->needs.n_processes, sizeof(struct player));
+}
+
+const struct load_ops load_replay = {
+	.name = "replay",
+	.help = "a schedule in GOAL: what ranks compute, send and receive",
+	.size = sizeof(struct replay),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.init = replay_init,
+	.start = replay_start,
+	.report = replay_report,
+	.fini = replay_fini,
+	.estimate = replay_estimate,
+	PROGRAMS_OPS,
+};
