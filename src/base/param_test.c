@@ -547,6 +547,22 @@ static void a_small_buffer_is_not_overrun(void **state)
 	assert_string_equal(text, "0 ");
 }
 
+static void lines_of_a_text_are_separated_by_semicolons(void **state)
+{
+	struct param_lines l = { 0 };
+
+	(void)state;
+	assert_int_equal(param_lines_read(&l, "1 us a dies; 2 us b dies"), 0);
+	assert_int_equal(l.n, 2);
+	assert_string_equal(l.v[0].text, "1 us a dies");
+	assert_string_equal(l.v[1].text, "2 us b dies");
+	assert_int_equal(param_lines_read(&l, "1 us c returns"), 0);
+	assert_int_equal(l.n, 1);
+	assert_int_equal(param_lines_read(&l, "none"), 0);
+	assert_int_equal(l.n, 0);
+	param_lines_free(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -569,6 +585,7 @@ int main(void)
 		cmocka_unit_test(what_is_written_reads_back),
 		cmocka_unit_test(ranges_are_told_in_the_rows_unit),
 		cmocka_unit_test(a_small_buffer_is_not_overrun),
+		cmocka_unit_test(lines_of_a_text_are_separated_by_semicolons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
