@@ -470,26 +470,6 @@ static void a_site_is_visited_once_per_window(void **state)
 	toy_fini(&y);
 }
 
-/* Windows that are done hand their memory on. */
-static void only_mail_under_way_holds_memory(void **state)
-{
-	enum { WINDOW = 10000, N = 1000 };
-	struct toy y;
-
-	(void)state;
-	toy_init(&y, 2, 1, WINDOW, WINDOW);
-	for (sim_time k = 1; k < 200; k++) {
-		for (uint32_t i = 0; i < N; i++)
-			toy_post(&y, sim_owner(y.sim, 1), 1, 1,
-				k * WINDOW + i * 10, 0, 0);
-		sim_run(y.sim, (k + 1) * WINDOW);
-	}
-	toy_is_right(&y);
-	assert_int_equal(sim_n_events(y.sim), 199 * N);
-	assert_true(sim_memory(y.sim) < 8 * N * sizeof(struct sim_event));
-	toy_fini(&y);
-}
-
 /* --- looking in --- */
 
 struct seen {
@@ -606,7 +586,6 @@ int main(void)
 		cmocka_unit_test(a_run_reaches_its_end_or_goes_idle),
 		cmocka_unit_test(empty_windows_and_idle_sites_cost_nothing),
 		cmocka_unit_test(a_site_is_visited_once_per_window),
-		cmocka_unit_test(only_mail_under_way_holds_memory),
 		cmocka_unit_test(all_that_waits_is_seen),
 		cmocka_unit_test(every_site_has_one_owner),
 	};
