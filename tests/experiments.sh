@@ -130,7 +130,7 @@ refused 'want fewer places' bgq-board stream bytes=64MiB rounds=100
 refused 'nic.kind elan4' bgq-board events
 refused 'node 3 has no neighbours' qsnet2-16 fan node=3
 refused 'no atomic operations' bgq-board amo
-refused 'at most 8 processes' gemini stream procs=9
+refused 'at most 15 processes' gemini stream procs=16
 refused 'only 4 nodes' gemini --shape 3x1x1 amo senders=5
 printf 'schema: 1\nmachine: bare\ntopology:\n  kind: torus\n  shape: [4]\n' \
 	>"$tmp/bare.yaml"
