@@ -15,10 +15,9 @@ enum {
 };
 
 struct programs_arrivals {
-	_Alignas(64) uint64_t n;
+	_Alignas(64) struct hist latency;
 	site_id complainer; /* where wrong.code is set */
 	struct err wrong;
-	struct hist latency;
 };
 
 int programs_need_memory(
@@ -63,11 +62,9 @@ void programs_delivered(
 	void *arg, site_id s, const struct packet *packet, sim_time t)
 {
 	struct programs *p = arg;
-	struct programs_arrivals *a = mine(p, s);
 
 	load_delivered(&p->load, s, packet, t);
-	a->n++;
-	hist_add(&a->latency, t - packet->born);
+	hist_add(&mine(p, s)->latency, t - packet->born);
 }
 
 void programs_open(struct programs *p)
@@ -82,7 +79,7 @@ static uint64_t arrived(const struct programs *p)
 	uint32_t i;
 
 	for (i = 0; i < p->load.net->n_workers; i++)
-		n += p->arrivals[i].n;
+		n += p->arrivals[i].latency.n;
 	return n;
 }
 

@@ -64,8 +64,7 @@ static inline sim_time drain_time(const struct mu *mu, uint32_t chunks)
 		       : mu_time(chunks * MU_CHUNK, mu->params.drain_rate);
 }
 
-static __attribute__((noinline)) void pull(
-	const struct nic_at *a, uint32_t fifo, struct mu_rme *r)
+static inline void pull(const struct nic_at *a, uint32_t fifo, struct mu_rme *r)
 {
 	const struct packet *x = packet_of(a, r->in.first);
 	/* head: where reception keeps the time of the tail */
