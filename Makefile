@@ -12,7 +12,7 @@ build:
 
 help:
 	@echo 'make            build build/release/src/weft'
-	@echo 'make demo       build it, run the paper, show where time goes'
+	@echo 'make demo       build it, run the paper, write demo.html'
 	@echo 'make test       all tests, in a release and a sanitizer build'
 	@echo 'make matrix     and with clang, -O0, TSan, another architecture'
 	@echo 'make bench      the benchmarks'

@@ -35,9 +35,9 @@ for target in $targets; do
 	check "make -C '$SRC' -n $target"
 done
 
-# What it shows below its first command is what that prints.
-first=$(head -n 1 <<<"$commands")
-shown=$(awk '/^```$/ { p = 1 } p && /^    / { print substr($0, 5) }
+# What it shows below its first result's command is what that prints.
+first=$(grep -m 1 ' stream ' <<<"$commands")
+shown=$(awk '/ stream / { p = 1 } p && /^    / { print substr($0, 5) }
 	p && /^[A-Z]/ { exit }' "$readme" | grep -v '^\.\.\.$')
 printed=$(weft ${first#weft })
 [ "$(wc -l <<<"$shown")" -gt 5 ] || failed=1

@@ -23,8 +23,9 @@
  * GNI_DLVMODE_IN_ORDER and GNI_RDMAMODE_FENCE.
  *
  * Time.  A line of up to 64 bytes that FMA stores takes nic.software.store,
- * what the kernel does nic.software.kernel: to create, attach, register and
- * destroy, and to post a block transfer.  A look at a queue or a mailbox takes
+ * what the kernel does nic.software.kernel: to create and destroy domains and
+ * queues, to attach, to register memory and take it back, and to post a block
+ * transfer.  A look at a queue or a mailbox takes
  * nic.software.poll-period where there is nothing, else nic.software.poll-load.
  * All else is free.
  *
@@ -70,8 +71,8 @@ typedef struct gni_nic *gni_nic_handle_t;
 
 /*
  * A communication domain: its number, which others' events show, is the
- * caller's to choose.  Memory is open to domains of the same ptag and cookie
- * only.  There are no modes: 0.
+ * caller's to choose.  Memory is open to domains of the same ptag only; the
+ * cookie is not looked at.  There are no modes: 0.
  */
 gni_return_t GNI_CdmCreate(uint32_t inst_id, uint8_t ptag, uint32_t cookie,
 	uint32_t modes, gni_cdm_handle_t *cdm);

@@ -133,4 +133,8 @@ void gni_give_post(uint32_t id);
 bool gni_smsg_ended(uint32_t post, uint32_t *status);
 void gni_close_smsg(struct gni_end *e);
 
+/* A queue of the card, any that is free, and memory of the kernel's for it;
+ * false where there is none. */
+bool gni_open_queue(struct gemini_queue *q, uint32_t entries);
+
 #endif

@@ -46,7 +46,7 @@ static void clear(uint64_t at, uint64_t bytes)
 }
 
 /* Any queue of the card that is free; other libraries' are the first ones. */
-static bool open_any(struct gemini_queue *q, uint32_t entries)
+bool gni_open_queue(struct gemini_queue *q, uint32_t entries)
 {
 	*q = (struct gemini_queue){
 		.nic = gni_nic(),
@@ -79,7 +79,7 @@ gni_return_t GNI_CqCreate(gni_nic_handle_t nic, uint32_t entry_count,
 		delay_count || (uint32_t)mode > GNI_CQ_BLOCKING || handler ||
 		!cq)
 		return GNI_RC_INVALID_PARAM;
-	if (!open_any(&queue, whole_entries(entry_count)))
+	if (!gni_open_queue(&queue, whole_entries(entry_count)))
 		return GNI_RC_ERROR_RESOURCE;
 	x = gni_new(&gni_process()->cqs, d->object.serial, &handle);
 	x->queue = queue;

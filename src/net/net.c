@@ -322,10 +322,10 @@ static void make_routers(struct net *n, const struct net_setup *s)
 			n->router[NET_NODES], i);
 	n->sim_ops.visit = n->calls->visit;
 	n->sim_ops.prefetch = n->calls->prefetch;
-	if (n->router[NET_SWITCHES]->calls != n->calls) {
+	if (n->router[NET_SWITCHES]->calls != n->calls)
 		n->sim_ops.visit = visit_any;
+	if (n->router[NET_SWITCHES]->calls->prefetch != n->calls->prefetch)
 		n->sim_ops.prefetch = prefetch_any;
-	}
 }
 
 struct net *net_new(const struct net_setup *s, struct err *e)

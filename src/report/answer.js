@@ -24,16 +24,16 @@ function listOf(words) {
 
 function sayWhat(run) {
 	const m = run.meta;
-	const ends = { finished: "ran to its end", saturated:
-		"ran into saturation: more was offered than the network carries",
-	deadlocked: "deadlocked", stopped: "was stopped",
-	failed: "failed" };
+	const ends = { finished: "and finished", saturated: "and saturated "
+		+ "the network, which was offered more than it carries",
+	deadlocked: "until it deadlocked", stopped: "until it was stopped",
+	failed: "until it failed" };
 
-	return [`${m.workload} on ${m.machine_name} (${m.shape}, `
-		+ `${count(m.nodes)} node${m.nodes === 1 ? "" : "s"}) `
+	return [`On ${m.machine_name} (${m.shape}, ${count(m.nodes)} `
+		+ `node${m.nodes === 1 ? "" : "s"}) ${m.workload} ran `
+		+ (m.end_ps ? `for ${time(m.end_ps)} ` : "")
 		+ `${ends[m.ending] || m.ending}`
-		+ (m.error ? ": " + m.error : "")
-		+ (m.end_ps ? `, after ${time(m.end_ps)}.` : ".")];
+		+ (m.error ? ": " + m.error : "") + "."];
 }
 
 function sayHowMuch(run) {

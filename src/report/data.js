@@ -118,7 +118,8 @@ function round(v, digits) {
 }
 
 function percent(v) {
-	return (100 * v).toFixed(v > 0.9995 || v === 0 ? 0 : 1) + " %";
+	return (100 * v).toFixed(v > 0.9995 || v === 0 ? 0 : 1)
+		+ "\u00a0%";
 }
 
 function time(ps) {
@@ -126,8 +127,8 @@ function time(ps) {
 
 	for (const [size, name] of units)
 		if (Math.abs(ps) >= size * 0.99999)
-			return round(ps / size, 4) + " " + name;
-	return round(ps, 4) + " ps";
+			return round(ps / size, 4) + "\u00a0" + name;
+	return ps ? round(ps, 4) + "\u00a0ps" : "0";
 }
 
 function count(n) {

@@ -129,6 +129,8 @@ function layTorus(run, plane) {
 		else
 			layStraight(run, l, i, 0.02);
 	}
+	if (run.port_names.some(p => /[+-]\d*[1-9]$/.test(p)))
+		l.unit = 0.4;
 	labelPlanes(run, l, nest, plane);
 	return l;
 }
@@ -237,10 +239,10 @@ function layTree(run, numbers) {
 	levels.forEach((list, v) => {
 		const y = l.height - 3 - v * (l.height - 6)
 			/ Math.max(1, levels.length - 1);
-		const room = (l.width - 6) / list.length;
+		const room = (l.width - 7) / list.length;
 
 		list.forEach((s, k) => {
-			l.sx[s] = 5 + (k + 0.5) * room;
+			l.sx[s] = 6 + (k + 0.5) * room;
 			l.sy[s] = y;
 			l.sr[s] = Math.min(0.75, room * 0.36);
 		});
@@ -290,7 +292,7 @@ function layGroups(run, groups) {
 			isFirst: true, text: "g" + g });
 	});
 	placeNodes(run, l, small);
-	l.unit = 3;
+	l.unit = 1.6;
 	for (let i = 0; i < run.nLinks; i++)
 		layStraight(run, l, i, 0.07);
 	return l;

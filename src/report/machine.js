@@ -11,6 +11,7 @@ class Machine {
 		this.canvas = make("canvas", { tabindex: 0, role: "img",
 			"aria-label": "the machine; arrow keys move, + and - "
 				+ "zoom, 0 shows all" });
+		this.picture = document.createElement("canvas");
 		this.shade = new Uint8Array(run.nLinks);
 		this.order = new Uint32Array(run.nLinks);
 		this.listen();
@@ -74,23 +75,35 @@ class Machine {
 			this.order[first[this.shade[i]]++] = i;
 	}
 
+	/* The picture is kept: what is selected is drawn over it. */
 	draw() {
 		if (!this.size)
 			this.resize();
-		const g = this.canvas.getContext("2d"), v = this.view;
+		this.picture.width = this.canvas.width;
+		this.picture.height = this.canvas.height;
+		const g = this.picture.getContext("2d"), v = this.view;
 
 		this.sort();
 		g.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-		g.clearRect(0, 0, ...this.size);
 		this.drawLinks(g, v);
 		this.drawSites(g, v);
 		this.drawLabels(g, v);
-		this.drawSelected(g, v);
+		this.mark();
+	}
+
+	mark() {
+		const g = this.canvas.getContext("2d");
+
+		g.setTransform(1, 0, 0, 1, 0, 0);
+		g.clearRect(0, 0, this.canvas.width, this.canvas.height);
+		g.drawImage(this.picture, 0, 0);
+		g.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+		this.drawSelected(g, this.view);
 	}
 
 	drawLinks(g, v) {
 		const l = this.layout, table = shades();
-		const base = Math.max(0.35, Math.min(3, v.scale * l.unit
+		const base = Math.max(0.6, Math.min(3, v.scale * l.unit
 			* 0.055));
 
 		g.lineCap = "butt";
@@ -127,7 +140,7 @@ class Machine {
 	drawSites(g, v) {
 		const l = this.layout, table = shades();
 		const shade = this.siteShades();
-		const isSmall = l.unit * 0.14 * v.scale < 1.6;
+		const isSmall = l.sr[0] * v.scale < 1.6;
 
 		g.lineWidth = 1;
 		g.strokeStyle = css("--card");
@@ -155,15 +168,23 @@ class Machine {
 	}
 
 	drawLabels(g, v) {
-		const font = Math.max(8, Math.min(12, v.scale * 0.38));
+		const isFew = this.layout.labels.some(t => t.isFirst);
 
-		g.font = font + "px system-ui, sans-serif";
-		g.fillStyle = css("--soft");
-		for (const t of this.layout.labels)
-			if (t.isFirst || g.measureText(t.text).width
-				< t.room * v.scale && v.scale > 11)
-				g.fillText(t.text, t.x * v.scale + v.x,
-					t.y * v.scale + v.y);
+		g.font = (isFew ? 11.5 : Math.max(8, Math.min(12, v.scale
+			* 0.38))) + "px system-ui, sans-serif";
+		for (const t of this.layout.labels) {
+			const x = t.x * v.scale + v.x, y = t.y * v.scale + v.y;
+			const width = g.measureText(t.text).width;
+
+			if (!t.isFirst && (width > t.room * v.scale
+				|| v.scale < 11))
+				continue;
+			g.fillStyle = css("--shade");
+			if (t.isFirst)
+				g.fillRect(x - 2, y - 11, width + 4, 14);
+			g.fillStyle = css("--soft");
+			g.fillText(t.text, x, y);
+		}
 	}
 
 	drawSelected(g, v) {
@@ -227,7 +248,7 @@ class Machine {
 
 	select(at) {
 		this.selected = at;
-		this.draw();
+		this.mark();
 		this.onSelect(at);
 	}
 

@@ -429,7 +429,8 @@ function budgetCards(run) {
 	const parts = Object.entries(run.causes || {});
 	const total = parts.reduce((sum, p) => sum + p[1], 0);
 	const mean = 1000 * run.figures.latency_mean_ns;
-	const n = run.meta.via === "net" && mean ? total / mean : null;
+	const n = run.meta.via === "net" && mean ? total / mean
+		: run.meta.messages_ended;
 	const slow = run.slowest;
 
 	if (!parts.length)

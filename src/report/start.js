@@ -87,7 +87,7 @@ function sweepPage(sweep) {
 	const has = new Set(sweep.points.map(p => p.figure));
 	const names = [...usualFigures.filter(f => has.has(f)),
 		...[...has].filter(f => !usualFigures.includes(f)
-			&& /latency_p50|per_node|_GBps$/.test(f))];
+			&& /^latency_p50|_GBps$/.test(f))];
 	const first = sweep.points[0];
 	const x = first && first.x ? first.group.slice(first.curve.length + 1)
 		.split("=")[0] : "";

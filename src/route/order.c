@@ -198,7 +198,7 @@ static void order_start(const struct route *r, struct packet *p)
 	bool is_ordered = p->kind != PACKET_DYNAMIC;
 	uint64_t hash = random_draw(0, p->src, RANDOM_WAY, p->dst).a;
 	uint32_t named = p->hints ? p->hints - 1u : 0;
-	uint32_t ways = n_ways(r, p->src, p->dst);
+	uint32_t ways = named ? n_ways(r, p->src, p->dst) : 1;
 	uint32_t link = ((uint32_t)(hash >> 32) + named / ways) % o->links;
 
 	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
@@ -255,7 +255,7 @@ static port_id hashed_link(
 }
 
 /* A packet that has to turn, or is at its source or destination. */
-static __attribute__((noinline)) struct route_step step_aside(
+static struct route_step step_aside(
 	const struct order *o, struct packet *p, router_id at)
 {
 	const struct torus *t = o->torus;
@@ -279,6 +279,19 @@ static __attribute__((noinline)) struct route_step step_aside(
 	return s;
 }
 
+/* One that goes straight on. */
+static inline struct route_step step_on(
+	const struct order *o, struct packet *p, port_id in)
+{
+	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
+	uint32_t dir = p->way >> DIR_SHIFT & 0xf;
+
+	p->way -= (uint64_t)1 << LEFT_SHIFT;
+	s.escape = o->planes || s.is_ordered ? in ^ 1 : hashed_link(o, p, dir);
+	s.ports = s.is_ordered ? (port_mask)1 << s.escape : o->ports[dir];
+	return s;
+}
+
 /* The channel of a step between routers. */
 static uint8_t channel_of(const struct order *o, const struct packet *p,
 	router_id at, const struct route_step *s)
@@ -292,25 +305,24 @@ static uint8_t channel_of(const struct order *o, const struct packet *p,
 		coord_of(o, p->src)[dir / 2]);
 }
 
+static __attribute__((noinline)) struct route_step next_of_any(
+	const struct order *o, struct packet *p, router_id at, port_id in)
+{
+	struct route_step s =
+		p->way >> LEFT_SHIFT ? step_on(o, p, in) : step_aside(o, p, at);
+
+	if (o->route.n_channels > 1)
+		s.channel = channel_of(o, p, at, &s);
+	return s;
+}
+
 static struct route_step order_next(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
-	const struct order *o = of(r);
-	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
-	uint32_t dir = p->way >> DIR_SHIFT & 0xf;
-
-	if (!(p->way >> LEFT_SHIFT)) {
-		s = step_aside(o, p, at);
-	} else {
-		p->way -= (uint64_t)1 << LEFT_SHIFT;
-		s.escape = o->planes || s.is_ordered ? in ^ 1
-						     : hashed_link(o, p, dir);
-		s.ports =
-			s.is_ordered ? (port_mask)1 << s.escape : o->ports[dir];
-	}
-	if (r->n_channels > 1)
-		s.channel = channel_of(o, p, at, &s);
-	return s;
+	/* mostly */
+	if (of(r)->planes && p->way >> LEFT_SHIFT)
+		return step_on(of(r), p, in);
+	return next_of_any(of(r), p, at, in);
 }
 
 /*

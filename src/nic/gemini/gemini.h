@@ -69,7 +69,8 @@ enum gemini_amo {
 	GEMINI_AMOS
 };
 
-enum gemini_right { GEMINI_READ = 1, GEMINI_WRITE = 2 };
+/* GEMINI_DMAPP: no right, but whose it is. */
+enum gemini_right { GEMINI_READ = 1, GEMINI_WRITE = 2, GEMINI_DMAPP = 4 };
 
 enum gemini_status {
 	GEMINI_OK = RANGE_OPEN,

@@ -60,6 +60,7 @@ static void wait_for_tokens(struct tiled *d, struct sim_worker *w,
 	struct tiled_gate *g = gate_for(s, channel, p);
 
 	*waiters(g, p) |= BIT(in);
+	g->n_waiting++;
 	if (!g->returns.is_awaited)
 		tiled_await(d, w, s->id, &g->returns, d->port_at[gate_of(p)],
 			channel);
@@ -94,8 +95,9 @@ static inline void give_back(struct tiled *d, struct sim_worker *w,
 
 /* A packet follows one that leaves its input, where its bus is free from some
  * time on; no need to wake up for it while there are no tokens. */
-static void follow(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
-	uint32_t in, uint32_t channel, sim_time t, sim_time left)
+static __attribute__((noinline)) void follow(struct tiled *d,
+	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
+	uint32_t channel, sim_time t, sim_time left)
 {
 	packet_id id = s->input[in].queue[channel].list.first;
 	const struct packet *p = &d->packets[id];
@@ -108,8 +110,9 @@ static void follow(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 }
 
 /* The head of an input leaves at t; its tail has at left. */
-static void leave(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
-	uint32_t in, uint32_t channel, sim_time t, sim_time left)
+static inline __attribute__((always_inline)) void leave(struct tiled *d,
+	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
+	uint32_t channel, sim_time t, sim_time left)
 {
 	struct tiled_input *i = &s->input[in];
 	struct tiled_queue *q = &i->queue[channel];
@@ -117,7 +120,7 @@ static void leave(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 
 	i->packets[channel]++;
 	i->waited[channel] += t - p->head;
-	i->turn = (uint8_t)!channel;
+	i->turn = !channel;
 	if (in >= d->n_links && d->tile_of[in] != TILED_NO_TILE)
 		s->bus[d->tile_of[in]].load -= p->chunks;
 	if (--q->count)
@@ -172,9 +175,9 @@ static sim_time send(struct tiled *d, struct sim_worker *w,
 }
 
 /* Through the tiles and over a link of a gate. */
-static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
-	uint32_t in, uint32_t channel, struct tiled_gate *g, port_id port,
-	sim_time t)
+static inline __attribute__((always_inline)) void go(struct tiled *d,
+	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
+	uint32_t channel, struct tiled_gate *g, port_id port, sim_time t)
 {
 	packet_id id = s->input[in].queue[channel].list.first;
 	struct packet *p = &d->packets[id];
@@ -186,7 +189,7 @@ static void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	struct inner x = inner_pass(d, &s->bus[from], o, d->row_of[from],
 		d->column_of[to], p->chunks, t, came, ser);
 
-	g->tokens[d->link_of[port]]--;
+	tiled_add(g, d->link_of[port], -1);
 	o->bytes[channel] += d->link->bytes[size];
 	leave(d, w, s, in, channel, t, x.left);
 	if (x.start + ser >= came)
@@ -217,7 +220,7 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 
 	start = inner_max(start, e->free_at[channel]);
 	e->free_at[channel] = start + d->how.packet;
-	tiled_gate(s, d->n_groups + node, channel)->tokens[0]--;
+	tiled_add(tiled_gate(s, d->n_groups + node, channel), 0, -1);
 	e->bytes[channel] += d->link->bytes[p->size];
 	p->head = inner_max(start + d->how.packet, end) + latency;
 	booked_note(d, id, s->id, "out by", port);
@@ -264,8 +267,9 @@ static void look_at_turn(struct tiled *d, struct sim_worker *w,
 }
 
 /* A head goes, or waits for what it lacks. */
-static void look(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
-	uint32_t in, uint32_t channel, sim_time t)
+static inline __attribute__((always_inline)) void look(struct tiled *d,
+	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
+	uint32_t channel, sim_time t)
 {
 	packet_id id = s->input[in].queue[channel].list.first;
 	struct packet *p = &d->packets[id];
@@ -314,15 +318,6 @@ static inline uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
 	return m & d->behind[d->port_at[gate][link]];
 }
 
-static bool is_awaited(const struct tiled_gate *g, uint32_t links)
-{
-	uint64_t m = g->any;
-
-	for (; links; links &= links - 1)
-		m |= g->one[__builtin_ctz(links)];
-	return m;
-}
-
 static void give_tokens(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t channel, port_id port, sim_time t)
 {
@@ -336,13 +331,13 @@ static void give_tokens(struct tiled *d, struct sim_worker *w,
 
 		tried |= BIT(in);
 		*waiters(g, &d->packets[id]) &= ~BIT(in);
+		g->n_waiting--;
 		look(d, w, s, in, channel, t);
 	}
-	if (tried)
-		g->returns.is_awaited = is_awaited(g, d->all[gate]);
+	g->returns.is_awaited = g->n_waiting;
 }
 
-static void give_all_tokens(
+static __attribute__((noinline)) void give_all_tokens(
 	struct tiled *d, struct sim_worker *w, struct tiled_chip *s, sim_time t)
 {
 	uint32_t c;
@@ -409,8 +404,8 @@ static uint32_t input_of(const struct tiled *d, struct tiled_chip *s,
 	return first + (gate_of(p) >= d->n_groups ? n : spread(d, s, p));
 }
 
-static void on_arrival(struct tiled *d, struct tiled_chip *s,
-	const struct sim_event *e, sim_time t)
+static void on_arrival(struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, const struct sim_event *e, sim_time t)
 {
 	uint32_t port = sim_number(e), channel = sim_aux(e), in;
 	packet_id id = e->data;
@@ -426,7 +421,13 @@ static void on_arrival(struct tiled *d, struct tiled_chip *s,
 		s->bus[d->tile_of[in]].load += p->chunks;
 	q = &s->input[in].queue[channel];
 	packet_push(d->packets, &q->list, id);
-	if (!q->count++)
+	if (q->count++)
+		return;
+	if (d->tile_of[in] != TILED_NO_TILE &&
+		s->bus[d->tile_of[in]].free_at > t)
+		wait_until(d, w, s, in, channel, s->bus[d->tile_of[in]].free_at,
+			t);
+	else
 		s->heads[channel] |= BIT(in);
 }
 
@@ -436,10 +437,9 @@ static void on_token(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, port_id port, uint32_t channel, uint32_t chunks)
 {
 	struct tiled_gate *g = tiled_gate(s, d->gate_of[port], channel);
-	int16_t *tokens = &g->tokens[d->link_of[port]];
 
 	sim_discount(w);
-	*tokens = (int16_t)(*tokens + (int)chunks / d->full);
+	tiled_add(g, d->link_of[port], (int)chunks / d->full);
 	if (g->returns.is_awaited)
 		s->ports[channel] |= BIT(port);
 }
@@ -462,7 +462,7 @@ static void visit(struct sim_worker *w, site_id site)
 		uint32_t number = sim_number(&e);
 
 		if (phase == PHASE_ARRIVAL)
-			on_arrival(d, s, &e, t);
+			on_arrival(d, w, s, &e, t);
 		else if (phase == PHASE_TOKEN && number >= TILED_NOTICE)
 			on_notice(s, number - TILED_NOTICE, sim_aux(&e));
 		else if (phase == PHASE_TOKEN && number >= NET_LINK)
@@ -476,18 +476,16 @@ static void visit(struct sim_worker *w, site_id site)
 	}
 }
 
-static void prefetch(const struct sim_worker *w, const struct sim_event *e)
+/* Of nodes, too. */
+void tiled_prefetch(const struct sim_worker *w, const struct sim_event *e)
 {
-	const struct tiled *d = tiled_chips(w->model);
-	const struct tiled_chip *s = tiled_chip(d, e->site);
+	const struct net *n = w->model;
 
-	__builtin_prefetch(s);
-	__builtin_prefetch(&s->input[sim_number(e) & (TILED_INPUTS - 1)]);
 	if (sim_phase(e) == PHASE_ARRIVAL)
-		__builtin_prefetch(&d->packets[e->data]);
+		__builtin_prefetch(&n->packets[e->data]);
 }
 
 const struct router_calls tiled_chip_calls = {
 	.visit = visit,
-	.prefetch = prefetch,
+	.prefetch = tiled_prefetch,
 };

@@ -164,18 +164,9 @@ static void visit(struct sim_worker *w, site_id site)
 	}
 }
 
-static void prefetch(const struct sim_worker *w, const struct sim_event *e)
-{
-	const struct tiled *d = tiled_nodes(w->model);
-
-	__builtin_prefetch(tiled_node(d, e->site));
-	if (sim_phase(e) == PHASE_ARRIVAL)
-		__builtin_prefetch(&d->packets[e->data]);
-}
-
 const struct router_calls tiled_node_calls = {
 	.visit = visit,
-	.prefetch = prefetch,
+	.prefetch = tiled_prefetch,
 	.inject = inject,
 	.release = release,
 	.has_room = has_room,

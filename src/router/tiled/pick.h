@@ -45,46 +45,37 @@ static inline bool is_single(uint32_t links)
 static inline void collect(struct tiled_gate *g, sim_time t)
 {
 	while (tiled_has_come(&g->returns, t))
-		g->tokens[tiled_take(&g->returns) & 0xff]++;
+		tiled_add(g, tiled_take(&g->returns) & 0xff, 1);
 }
 
-/* A look at the links of a gate. */
-struct look {
-	const struct tiled_gate *gate;
-	const struct tiled_bus *bus;
-	const uint8_t *port_at;
-	uint32_t entered; /* see tiled_entered() */
-	uint32_t from; /* the link to begin with */
-};
-
-static inline int16_t needed(
-	const struct tiled *d, const struct look *l, uint32_t link)
+/* Of the links that a head may take those that have the tokens it needs: two
+ * where it enters a ring. */
+static inline uint32_t eligible(const struct tiled *d,
+	const struct tiled_chip *s, uint32_t in, const struct tiled_gate *g,
+	const struct packet *p)
 {
-	return l->entered >> link & 1 ? d->need : 1;
+	uint32_t links = links_of(p) & ~g->level[0];
+
+	if (d->need < 2)
+		return links;
+	return links & ~(g->level[1] & tiled_entered(d, s, d->source_of[in],
+					       gate_of(p)));
 }
 
-/* Of some links the one with the most tokens, the first of several;
- * TILED_LINKS: none has what it takes. */
+/* Of some links the one with the most tokens, from one on if several have. */
 static inline uint32_t most_tokens(
-	const struct tiled *d, const struct look *l, uint32_t links)
+	const struct tiled_gate *g, uint32_t links, uint32_t from)
 {
-	uint32_t m = (links | links << TILED_LINKS) >> l->from & 0xff;
-	uint32_t best = TILED_LINKS;
-	int16_t most = 0;
+	uint32_t levels = g->levels, m = 0;
 
-	for (; m; m &= m - 1) {
-		uint32_t link =
-			((uint32_t)__builtin_ctz(m) + l->from) % TILED_LINKS;
-		int16_t n = l->gate->tokens[link];
+	while (!m) {
+		uint32_t top = 31 - (uint32_t)__builtin_clz(levels);
 
-		if (n <= most || n < needed(d, l, link))
-			continue;
-		best = link;
-		most = n;
-		if (n == d->capacity)
-			break;
+		m = links & g->level[top];
+		levels &= ~(1u << top);
 	}
-	return best;
+	m = (m | m << TILED_LINKS) >> from;
+	return ((uint32_t)__builtin_ctz(m) + from) % TILED_LINKS;
 }
 
 static inline uint32_t column_of(const struct tiled *d, port_id port)
@@ -92,40 +83,39 @@ static inline uint32_t column_of(const struct tiled *d, port_id port)
 	return d->column_of[d->tile_of[port]];
 }
 
-/* The same of those whose row buffers have room; if there is none, *room is
- * when one of them has. */
+/* The same of those whose row buffers have room; TILED_LINKS: there is none,
+ * and *room is when one of them has. */
 static inline uint32_t most_with_room(const struct tiled *d,
-	const struct look *l, uint32_t links, sim_time t, sim_time *room)
+	const struct tiled_gate *g, const struct tiled_bus *b,
+	const uint8_t *port_at, uint32_t links, uint32_t from, sim_time t,
+	sim_time *room)
 {
-	uint32_t link;
-
-	while ((link = most_tokens(d, l, links)) != TILED_LINKS) {
-		sim_time at =
-			inner_room(d, l->bus, column_of(d, l->port_at[link]));
+	while (links) {
+		uint32_t link = most_tokens(g, links, from);
+		sim_time at = inner_room(d, b, column_of(d, port_at[link]));
 
 		if (at <= t)
-			break;
+			return link;
 		*room = inner_min(*room, at);
 		links &= ~(1u << link);
 	}
-	return link;
+	return TILED_LINKS;
 }
 
 /* At the crossing tile a packet may change to another link of that column: one
  * that is free sooner. */
 static inline port_id second_choice(const struct tiled *d,
-	const struct tiled_chip *s, const struct look *l, uint32_t links,
+	const struct tiled_chip *s, const uint8_t *port_at, uint32_t links,
 	port_id port, sim_time t)
 {
 	sim_time first = s->output[d->tile_of[port]].free_at;
 
 	links &= d->beside[port];
 	for (; links && first > t; links &= links - 1) {
-		uint32_t link = (uint32_t)__builtin_ctz(links);
-		port_id other = l->port_at[link];
+		port_id other = port_at[__builtin_ctz(links)];
 		sim_time at = s->output[d->tile_of[other]].free_at;
 
-		if (at < first && l->gate->tokens[link] >= needed(d, l, link)) {
+		if (at < first) {
 			first = at;
 			port = other;
 		}
@@ -139,41 +129,26 @@ static inline port_id pick_link(const struct tiled *d, struct tiled_chip *s,
 	uint32_t in, struct tiled_gate *g, const struct packet *p, sim_time t,
 	sim_time *room)
 {
-	uint32_t links = links_of(p), link;
-	struct look l = {
-		.gate = g,
-		.bus = &s->bus[d->tile_of[in]],
-		.port_at = d->port_at[gate_of(p)],
-		.entered = tiled_entered(d, s, d->source_of[in], gate_of(p)),
-	};
+	const uint8_t *port_at = d->port_at[gate_of(p)];
+	const struct tiled_bus *b = &s->bus[d->tile_of[in]];
+	bool is_any = !is_single(links_of(p));
+	uint32_t from = is_any ? draw(s) % TILED_LINKS : 0, links, link;
 
 	collect(g, t);
-	if (!is_single(links))
-		l.from = draw(s) % TILED_LINKS;
-	link = most_with_room(d, &l, links, t, room);
+	links = eligible(d, s, in, g, p);
+	link = most_with_room(d, g, b, port_at, links, from, t, room);
 	if (link == TILED_LINKS)
 		return TOPO_NO_PORT;
-	return is_single(links)
-		       ? l.port_at[link]
-		       : second_choice(d, s, &l, links, l.port_at[link], t);
+	return is_any ? second_choice(d, s, port_at, links, port_at[link], t)
+		      : port_at[link];
 }
 
 /* Whether a head could have a link, were its bus free. */
 static inline bool has_tokens(const struct tiled *d, const struct tiled_chip *s,
 	uint32_t in, struct tiled_gate *g, const struct packet *p, sim_time t)
 {
-	uint32_t links = links_of(p);
-	const struct look l = { .entered = tiled_entered(
-					d, s, d->source_of[in], gate_of(p)) };
-
 	collect(g, t);
-	for (; links; links &= links - 1) {
-		uint32_t link = (uint32_t)__builtin_ctz(links);
-
-		if (g->tokens[link] >= needed(d, &l, link))
-			return true;
-	}
-	return false;
+	return eligible(d, s, in, g, p);
 }
 
 /* Of a packet that keeps its order: the same for all that keep it with it. */

@@ -254,8 +254,9 @@ static void init_chip(struct tiled *d, site_id s)
 		for (p = 0; p < d->router.sites.n_ports; p++) {
 			if (x->wire[p].peer == NO_SITE)
 				continue;
-			tiled_gate(x, d->gate_of[p], c)->tokens[d->link_of[p]] =
-				p < d->n_links ? d->capacity : reception;
+			tiled_add(tiled_gate(x, d->gate_of[p], c),
+				d->link_of[p],
+				p < d->n_links ? d->capacity : reception);
 		}
 	}
 }

@@ -38,6 +38,7 @@ enum {
 	TILED_LINKS = 8, /* of a direction, the most */
 	TILED_INPUTS = 64,
 	TILED_NO_TILE = 0xff,
+	TILED_LEVELS = 16, /* of tokens, that are told apart */
 	TILED_CHIPS = 1 << 16, /* of a machine, the most */
 	TILED_RETURNS = 32, /* tokens on their way back, as time stamps */
 };
@@ -80,7 +81,7 @@ struct tiled_queue {
  */
 struct tiled_returns {
 	uint64_t stamp[TILED_RETURNS]; /* a ring */
-	uint8_t first, n;
+	uint16_t first, n; /* no chars, which could be anything's */
 	bool is_awaited;
 };
 
@@ -91,9 +92,14 @@ struct tiled_returns {
  */
 struct tiled_gate {
 	int16_t tokens[TILED_LINKS]; /* packets of room, by link */
+	/* links that have so many tokens, or more if it is the last, a bit
+	 * each; and which of these have any link */
+	uint16_t level[TILED_LEVELS];
+	uint32_t levels;
 	/* inputs whose heads wait for tokens: for any link, or for one */
 	uint64_t any;
 	uint64_t one[TILED_LINKS];
+	uint32_t n_waiting; /* of these */
 	struct tiled_returns returns;
 };
 
@@ -104,7 +110,7 @@ struct tiled_gate {
  */
 struct tiled_input {
 	struct tiled_queue queue[TILED_CHANNELS];
-	uint8_t turn; /* the channel to look at first */
+	uint32_t turn; /* the channel to look at first */
 	uint64_t packets[TILED_CHANNELS]; /* that left it */
 	sim_time waited[TILED_CHANNELS];
 };
@@ -223,6 +229,7 @@ struct tiled {
 
 extern const struct router_ops tiled_ops;
 extern const struct router_calls tiled_chip_calls, tiled_node_calls;
+void tiled_prefetch(const struct sim_worker *w, const struct sim_event *e);
 
 /* tiles.c: whether so many links and the processor tiles make a chip; and the
  * tables of where everything is. */
@@ -264,6 +271,24 @@ static inline struct tiled_gate *tiled_gate(
 	struct tiled_chip *s, uint32_t gate, uint32_t channel)
 {
 	return &s->gate[gate * TILED_CHANNELS + channel];
+}
+
+static inline uint32_t tiled_level(int16_t tokens)
+{
+	return tokens < TILED_LEVELS - 1 ? (uint32_t)tokens : TILED_LEVELS - 1;
+}
+
+/* A link of a gate gets tokens, or loses them. */
+static inline void tiled_add(struct tiled_gate *g, uint32_t link, int n)
+{
+	uint32_t old = tiled_level(g->tokens[link]), new;
+
+	g->tokens[link] = (int16_t)(g->tokens[link] + n);
+	new = tiled_level(g->tokens[link]);
+	g->level[old] = (uint16_t)(g->level[old] & ~(1u << link));
+	g->levels &= ~((uint32_t)!g->level[old] << old);
+	g->level[new] = (uint16_t)(g->level[new] | 1u << link);
+	g->levels |= 1u << new;
 }
 
 /* Links of a gate that one which came in by a port enters: their rings have to
