@@ -7,7 +7,8 @@ set -u
 
 near() { # WHAT FOUND LEAST MOST
 	awk -v x="$2" -v a="$3" -v b="$4" \
-		'BEGIN { exit !(x >= a && x <= b) }' || complain "$1: $2 is not within $3 to $4"
+		'BEGIN { exit !(x >= a && x <= b) }' ||
+		complain "$1: $2 is not within $3 to $4"
 }
 
 figure() { # NAME
