@@ -61,6 +61,12 @@ campaign:
 	@scripts/mutants
 	@COUNT=2000 scripts/chaos
 	@COUNT=200 SEED=10001 VARIANT=asan scripts/chaos
+	@scripts/build asan
+	@for t in build/asan/src/testing_*_test; do \
+		WEFT_MACHINES=$(CURDIR)/machines $$t >build/asan/log 2>&1 || \
+			{ cat build/asan/log; exit 1; }; \
+	done
+	@echo 'every interface on every machine, with sanitizers: passed'
 
 mutants:
 	@scripts/deps

@@ -41,12 +41,15 @@ for machine in bgq bgq-board bgq-midplane bgq-rack; do
 done
 report 'the machines cannot deadlock'
 
-begin=$(date +%s)
-ends 0 check bgq --shape 16x16x16x12x2 --json
-holds '.proved and .nodes == 98304 and .rings == 151552 and .turns == 3932160'
-took=$(($(date +%s) - begin))
-[ $took -le "${WEFT_SLOW:+3}5" ] || complain "it took $took s"
-report '98,304 nodes are proved in 5 seconds'
+if [ -z "${WEFT_SLOW:-}" ]; then
+	begin=$(date +%s)
+	ends 0 check bgq --shape 16x16x16x12x2 --json
+	holds '.proved and .nodes == 98304 and .rings == 151552 and
+		.turns == 3932160'
+	took=$(($(date +%s) - begin))
+	[ $took -le 5 ] || complain "it took $took s"
+	report '98,304 nodes are proved in 5 seconds'
+fi
 
 ends 1 check bgq --shape 8 $no_bubble --json
 holds '(.proved | not) and .machine == "bgq" and .shape == "8" and

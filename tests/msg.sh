@@ -11,7 +11,7 @@ sizes='0 8 480 481 20000'
 many='2 4'
 casts='0 8 512 5000'
 if [ -n "${WEFT_SLOW:-}" ]; then
-	workers='1 3'
+	workers=3
 	sizes='0 8 20000'
 	many=4
 	casts='0 5000'

@@ -106,11 +106,11 @@ cat >"$tmp/gone.yaml" <<-EOT
 EOT
 lost() { # ARGUMENTS
 	ends 0 run "$m" alltoall via=msg bytes=900 --faults "$tmp/gone.yaml" \
-		--json "$@"
+		--set routing.reload=10ms --json "$@"
 	jq .faults.lost_packets "$tmp/out"
 }
-soon=$(lost --set router.notice=0ns)
-late=$(lost --set router.notice=100us)
+soon=$(lost --set routing.notice=0ns)
+late=$(lost --set routing.notice=100us)
 [ "$soon" -lt "$late" ] || complain "$soon lost, and $late without notice"
 report 'adaptive packets go round a dead link'
 

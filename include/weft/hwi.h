@@ -203,6 +203,9 @@ static inline uint64_t mu_get(const uint8_t *at, unsigned n)
 
 	if (n == 8)
 		return mu_get8(at);
+	if (n == 4)
+		return (uint64_t)at[0] << 24 | (uint64_t)at[1] << 16 |
+		       (uint64_t)at[2] << 8 | at[3];
 	while (n--)
 		v = v << 8 | *at++;
 	return v;

@@ -46,12 +46,12 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 	card_init(h);
 	h->programs = map_alloc((most_programs(h) + 1) * sizeof(*h->programs));
 	h->nodes = map_alloc(h->n_nodes * sizeof(*h->nodes));
-	h->memories = (struct host_memories){
-		.first = (char *)&h->nodes->memory,
+	h->hot = (struct host_nodes){
+		.first = (char *)&h->nodes->hot,
 		.step = sizeof(*h->nodes),
 	};
 	for (i = 0; i < h->n_nodes; i++)
-		memory_init(&h->nodes[i].memory, host_memory(h));
+		memory_init(&h->nodes[i].hot.memory, host_memory(h));
 	return h;
 }
 
@@ -88,7 +88,7 @@ void host_free(struct host *h)
 	card_fini(h);
 	for (i = 0; i < h->n_nodes; i++) {
 		free_kept(&h->nodes[i]);
-		memory_fini(&h->nodes[i].memory);
+		memory_fini(&h->nodes[i].hot.memory);
 	}
 	l2_free(h->l2);
 	side_free(h->side);
@@ -215,7 +215,7 @@ static void describe(const struct program *p, struct host_waiting *w)
 	} else if (p->test) {
 		snprintf(w->what, sizeof(w->what), "polling a register");
 	} else {
-		memory_load(&node_of(p)->memory, MEMORY_CORE, p->at, &word);
+		memory_load(&node_of(p)->hot.memory, MEMORY_CORE, p->at, &word);
 		snprintf(w->what, sizeof(w->what),
 			"polling the word at 0x%" PRIx64 ", which is %" PRIu64,
 			p->at, word);
@@ -280,7 +280,7 @@ uint64_t host_held(const struct host *h)
 	site_id i;
 
 	for (i = 0; i < h->n_nodes; i++) {
-		n += memory_held(&h->nodes[i].memory);
+		n += memory_held(&h->nodes[i].hot.memory);
 		n += card_held(&h->nodes[i]);
 		n += held_by_libraries(&h->nodes[i]);
 		for (p = h->nodes[i].programs; p; p = p->next)
@@ -294,7 +294,7 @@ uint64_t host_held(const struct host *h)
 static struct memory *memory_of(const struct host *h, site_id node)
 {
 	BUG_IF(node >= h->n_nodes);
-	return &h->nodes[node].memory;
+	return &h->nodes[node].hot.memory;
 }
 
 bool host_add_range(struct host *h, site_id node, const struct memory_range *r)
@@ -337,20 +337,42 @@ bool host_device_read(
 	return memory_read(memory_of(h, node), MEMORY_DEVICE, at, to, n);
 }
 
-bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
-	uint64_t at, const void *from, size_t n)
-{
-	return node_write(h, w, node, t, MEMORY_NIC, at, from, n);
-}
-
 bool host_device_write(struct host *h, struct sim_worker *w, site_id node,
 	sim_time t, uint64_t at, const void *from, size_t n)
 {
-	return node_write(h, w, node, t, MEMORY_DEVICE, at, from, n);
+	return host_write_by(h, w, node, t, MEMORY_DEVICE, at, from, n);
 }
 
-bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
-	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old)
+bool host_atomic_by(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, enum memory_by by, enum atomic_op op, uint64_t at,
+	uint64_t operand, uint64_t *old)
 {
-	return node_atomic(h, w, node, t, MEMORY_NIC, op, at, operand, old);
+	struct host_node *to = host_node(h, node);
+	uint8_t *stored = memory_stored(&to->memory, at, sizeof(operand));
+	int64_t bound_at = atomic_bound_at(op);
+	uint64_t word, bound = 0, changed, answer;
+
+	if (stored && at % sizeof(word) == 0)
+		memcpy(&word, stored, sizeof(word));
+	else if (!memory_load(&to->memory, by, at, &word))
+		return false;
+	if (bound_at &&
+		!memory_load(&to->memory, by, at + (uint64_t)bound_at, &bound))
+		return false;
+	changed = answer = word;
+	if (op == ATOMIC_STORE_ADD) /* as counters do */
+		changed += operand;
+	else
+		changed = atomic_apply(op, word, operand, bound, &answer);
+	if (old)
+		*old = answer;
+	if (changed == word)
+		return true;
+	if (stored)
+		memcpy(stored, &changed, sizeof(changed));
+	else if (!memory_store(&to->memory, by, at, changed))
+		return false;
+	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
+		host_notice(h, node, w, t, at, sizeof(word));
+	return true;
 }

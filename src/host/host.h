@@ -142,24 +142,57 @@ void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 /* Whether an event of PHASE_PROGRAM, due at t, is of a poll that is over. */
 bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e);
 
-/* What a struct host begins with, so that memories are found quickly. */
-struct host_memories {
-	char *first; /* node 0's */
-	size_t step; /* to the next node's */
+enum { HOST_POLLS_WORD, HOST_POLLS_TEST, HOST_POLLS };
+
+/* What engines reach of a node without a call. */
+struct host_node {
+	struct memory memory;
+	struct program *polling[HOST_POLLS];
+	bool is_watched; /* by a program, or by the interface */
 };
+
+/* What a struct host begins with, so that they are found. */
+struct host_nodes {
+	char *first;
+	size_t step; /* to the next one */
+};
+
+static inline struct host_node *host_node(const struct host *h, site_id node)
+{
+	const struct host_nodes *n = (const void *)h;
+
+	return (void *)(n->first + node * n->step);
+}
+
+/* Tells who polls or watches that [at, at + n) was written. */
+void host_notice(struct host *h, site_id node, struct sim_worker *w, sim_time t,
+	uint64_t at, size_t n);
+
+static inline bool host_write_by(struct host *h, struct sim_worker *w,
+	site_id node, sim_time t, enum memory_by by, uint64_t at,
+	const void *from, size_t n)
+{
+	struct host_node *to = host_node(h, node);
+
+	if (!memory_write(&to->memory, by, at, from, n))
+		return false;
+	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
+		host_notice(h, node, w, t, at, n);
+	return true;
+}
 
 /* By the interface, as in host/memory.h: false where it is refused. */
 static inline bool host_read(
 	const struct host *h, site_id node, uint64_t at, void *to, size_t n)
 {
-	const struct host_memories *m = (const void *)h;
-
-	return memory_read(
-		(void *)(m->first + node * m->step), MEMORY_NIC, at, to, n);
+	return memory_read(&host_node(h, node)->memory, MEMORY_NIC, at, to, n);
 }
 
-bool host_write(struct host *h, struct sim_worker *w, site_id node, sim_time t,
-	uint64_t at, const void *from, size_t n);
+static inline bool host_write(struct host *h, struct sim_worker *w,
+	site_id node, sim_time t, uint64_t at, const void *from, size_t n)
+{
+	return host_write_by(h, w, node, t, MEMORY_NIC, at, from, n);
+}
 
 /* By a device, a GPU say. */
 bool host_device_read(
@@ -173,8 +206,16 @@ bool host_device_write(struct host *h, struct sim_worker *w, site_id node,
  * *old is its answer; old may be NULL. Who polls the word is told where it
  * changed.
  */
-bool host_atomic(struct host *h, struct sim_worker *w, site_id node, sim_time t,
-	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old);
+bool host_atomic_by(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, enum memory_by by, enum atomic_op op, uint64_t at,
+	uint64_t operand, uint64_t *old);
+
+static inline bool host_atomic(struct host *h, struct sim_worker *w,
+	site_id node, sim_time t, enum atomic_op op, uint64_t at,
+	uint64_t operand, uint64_t *old)
+{
+	return host_atomic_by(h, w, node, t, MEMORY_NIC, op, at, operand, old);
+}
 
 /* Adds to a word, in one step. */
 static inline bool host_add(struct host *h, struct sim_worker *w, site_id node,
@@ -183,10 +224,18 @@ static inline bool host_add(struct host *h, struct sim_worker *w, site_id node,
 	return host_atomic(h, w, node, t, ATOMIC_STORE_ADD, at, addend, NULL);
 }
 
+/* They look whether that is so. */
+void host_look(struct host *h, struct sim_worker *w, site_id node, sim_time t);
+
 /*
  * Something changed at t, which is now, that a test of program_poll_until()
  * may look at.  A few instructions where nobody does.
  */
-void host_poke(struct host *h, struct sim_worker *w, site_id node, sim_time t);
+static inline void host_poke(
+	struct host *h, struct sim_worker *w, site_id node, sim_time t)
+{
+	if (host_node(h, node)->polling[HOST_POLLS_TEST])
+		host_look(h, w, node, t);
+}
 
 #endif

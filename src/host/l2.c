@@ -154,11 +154,10 @@ static bool use_line(const struct l2 *c, struct l2_node *n, uint64_t line,
 
 static uint32_t *place_of(const struct l2_node *n, uint32_t page)
 {
-	uint32_t mask = 2 * n->room - 1;
 	uint32_t i = l2_hash(n, page);
 
 	while (n->table[i] != NONE && n->table[i] >> 1 != page)
-		i = (i + 1) & mask;
+		i = (i + 1) & n->mask;
 	return &n->table[i];
 }
 
@@ -190,6 +189,7 @@ static void grow(struct l2_node *n)
 	uint32_t i, room = n->room;
 
 	n->room = room ? 2 * room : FIRST_ROOM;
+	n->mask = 2 * n->room - 1;
 	n->pages = mem_grow(n->pages, n->room, sizeof(*n->pages));
 	n->table = mem_grow(NULL, 2 * n->room, sizeof(*n->table));
 	memset(n->table, 0xff, 2 * n->room * sizeof(*n->table));

@@ -10,7 +10,7 @@
 /* Where a page is first looked for in a node's table. */
 static inline uint32_t l2_hash(const struct l2_node *n, uint32_t page)
 {
-	return (page * 0x9e3779b1u) >> 7 & (2 * n->room - 1);
+	return (page * 0x9e3779b1u) >> 7 & n->mask;
 }
 
 /*

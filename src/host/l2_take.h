@@ -18,9 +18,9 @@ struct l2_node {
 	struct l2_counts counts;
 	uint32_t lately[L2_LATELY]; /* as in the table: touched so before */
 	uint32_t *pages; /* by first touch; NULL once there are tags */
-	uint32_t *table; /* [2 * room] of the same */
+	uint32_t *table; /* [2 * room] of the same, [mask + 1] */
 	uint32_t *tags; /* [set][way], or NULL */
-	uint32_t n_pages, room;
+	uint32_t n_pages, room, mask;
 	sim_time free[]; /* [slice] */
 };
 

@@ -29,7 +29,6 @@ enum {
 };
 
 /* What is polled: the list that a program is on. */
-enum { POLLS_WORD, POLLS_TEST, POLLS };
 
 /* See program_watch(). */
 struct watch {
@@ -93,12 +92,10 @@ struct kept {
 };
 
 struct node {
-	struct memory memory;
+	struct host_node hot; /* first: see host_node() */
 	struct kept *kept;
 	struct program *programs; /* all that it ever had */
-	struct program *polling[POLLS];
 	struct program *watching;
-	bool is_watched; /* by a program, or by the interface */
 	uint32_t n_spawned; /* of its share */
 	uint64_t n_draws;
 	struct cards *cards; /* NULL until it has some */
@@ -114,7 +111,7 @@ struct card_fibers {
 
 /* A program's index is that of its fiber, too. */
 struct host {
-	struct host_memories memories; /* first: see host_read() */
+	struct host_nodes hot; /* first: see host_node() */
 	struct node *nodes;
 	struct program *programs;
 	struct fiber_pool *fibers;
@@ -184,65 +181,10 @@ void poll_give_up(struct program *p, struct sim_worker *w, sim_time t);
 /* A program that watches does so no more. */
 void poll_end_watch(struct program *p);
 
-/* Whether anybody wants to know of writes. */
-static inline bool poll_is_on(const struct node *node)
-{
-	return node->polling[POLLS_WORD] || node->is_watched;
-}
-
 /* Who watches has changed. */
 static inline void poll_set_watched(struct node *n)
 {
-	n->is_watched = n->watching || (n->cards && n->cards->on_write);
-}
-
-/* Bytes were written. */
-void poll_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
-	uint64_t at, size_t n);
-
-/* --- memory: what its readers and writers share --- */
-
-static inline bool node_write(struct host *h, struct sim_worker *w,
-	site_id node, sim_time t, enum memory_by by, uint64_t at,
-	const void *from, size_t n)
-{
-	struct node *to = &h->nodes[node];
-
-	if (!memory_write(&to->memory, by, at, from, n))
-		return false;
-	if (poll_is_on(to))
-		poll_notice(h, node, w, t, at, n);
-	return true;
-}
-
-static inline bool node_atomic(struct host *h, struct sim_worker *w,
-	site_id node, sim_time t, enum memory_by by, enum atomic_op op,
-	uint64_t at, uint64_t operand, uint64_t *old)
-{
-	struct node *to = &h->nodes[node];
-	uint8_t *stored = memory_stored(&to->memory, at, sizeof(operand));
-	int64_t bound_at = atomic_bound_at(op);
-	uint64_t word, bound = 0, changed, answer;
-
-	if (stored && at % sizeof(word) == 0)
-		memcpy(&word, stored, sizeof(word));
-	else if (!memory_load(&to->memory, by, at, &word))
-		return false;
-	if (bound_at &&
-		!memory_load(&to->memory, by, at + (uint64_t)bound_at, &bound))
-		return false;
-	changed = atomic_apply(op, word, operand, bound, &answer);
-	if (old)
-		*old = answer;
-	if (changed == word)
-		return true;
-	if (stored)
-		memcpy(stored, &changed, sizeof(changed));
-	else if (!memory_store(&to->memory, by, at, changed))
-		return false;
-	if (poll_is_on(to))
-		poll_notice(h, node, w, t, at, sizeof(word));
-	return true;
+	n->hot.is_watched = n->watching || (n->cards && n->cards->on_write);
 }
 
 #endif

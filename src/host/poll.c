@@ -7,7 +7,7 @@ static bool passes(struct program *p)
 
 	if (p->test)
 		return p->test(p->test_arg, &p->seen);
-	memory_load(&node_of(p)->memory, MEMORY_CORE, p->at, &word);
+	memory_load(&node_of(p)->hot.memory, MEMORY_CORE, p->at, &word);
 	p->seen = word;
 	switch (p->word_test) {
 	case WORD_IS:
@@ -21,7 +21,8 @@ static bool passes(struct program *p)
 
 static struct program **list_of(const struct program *p)
 {
-	return &node_of(p)->polling[p->test ? POLLS_TEST : POLLS_WORD];
+	return &node_of(p)->hot.polling[p->test ? HOST_POLLS_TEST
+						: HOST_POLLS_WORD];
 }
 
 static void leave_list(struct program *p)
@@ -101,29 +102,30 @@ static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
 		x->on_write(x->arg, at, n);
 		is_told = true;
 	}
-	for (p = node->polling[POLLS_TEST]; p && is_told; p = p->next_polling)
+	for (p = node->hot.polling[HOST_POLLS_TEST]; p && is_told;
+		p = p->next_polling)
 		consider(p, w, t);
 }
 
-void poll_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
+void host_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n)
 {
 	struct node *node = &h->nodes[site];
 	struct program *p;
 
-	for (p = node->polling[POLLS_WORD]; p; p = p->next_polling)
+	for (p = node->hot.polling[HOST_POLLS_WORD]; p; p = p->next_polling)
 		if (p->at + sizeof(p->value) > at && p->at < at + n)
 			consider(p, w, t);
-	if (!node->is_watched)
+	if (!node->hot.is_watched)
 		return;
 	tell_programs(node, w, t, at, n);
 	if (node->cards && node->cards->on_write)
 		node->cards->on_write(node->cards->arg, w, site, t, at, n);
 }
 
-void host_poke(struct host *h, struct sim_worker *w, site_id node, sim_time t)
+void host_look(struct host *h, struct sim_worker *w, site_id node, sim_time t)
 {
-	struct program *p = h->nodes[node].polling[POLLS_TEST];
+	struct program *p = host_node(h, node)->polling[HOST_POLLS_TEST];
 
 	for (; p; p = p->next_polling)
 		consider(p, w, t);
@@ -172,7 +174,7 @@ bool program_poll(uint64_t at, enum word_test test, uint64_t value,
 	uint64_t seen;
 
 	BUG_IF(!p || p->is_card);
-	if (!memory_load(&node_of(p)->memory, MEMORY_CORE, at, &seen))
+	if (!memory_load(&node_of(p)->hot.memory, MEMORY_CORE, at, &seen))
 		return false;
 	p->test = NULL;
 	p->at = at;

@@ -377,25 +377,25 @@ void program_charge(sim_time dt)
 bool program_read(uint64_t at, void *to, size_t n)
 {
 	return memory_read(
-		&node_of(host_self())->memory, MEMORY_CORE, at, to, n);
+		&node_of(host_self())->hot.memory, MEMORY_CORE, at, to, n);
 }
 
 bool program_write(uint64_t at, const void *from, size_t n)
 {
 	struct program *p = host_self();
 
-	return node_write(
+	return host_write_by(
 		p->host, p->worker, p->node, p->now, MEMORY_CORE, at, from, n);
 }
 
 void program_reserve(uint64_t bytes)
 {
-	memory_reserve(&node_of(host_self())->memory, bytes);
+	memory_reserve(&node_of(host_self())->hot.memory, bytes);
 }
 
 uint8_t *program_place(uint64_t at, size_t n)
 {
-	return memory_place(&node_of(host_self())->memory, at, n);
+	return memory_place(&node_of(host_self())->hot.memory, at, n);
 }
 
 bool program_atomic(
@@ -403,8 +403,8 @@ bool program_atomic(
 {
 	struct program *p = host_self();
 
-	return node_atomic(p->host, p->worker, p->node, p->now, MEMORY_CORE, op,
-		at, operand, old);
+	return host_atomic_by(p->host, p->worker, p->node, p->now, MEMORY_CORE,
+		op, at, operand, old);
 }
 
 int program_call_begin(const char *text, uint32_t a, uint32_t b)

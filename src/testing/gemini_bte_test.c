@@ -469,6 +469,13 @@ static void bad_blocks(void *arg)
 	p.handle = 9;
 	assert_int_equal(gemini_bte(nic, &p), 0);
 	assert_int_equal(world_wait(WORLD_DONE, 2).status, GEMINI_BAD_HANDLE);
+	p = world_post(GEMINI_GET, 256);
+	p.is_virtual = true; /* of a job that there is not */
+	assert_int_equal(gemini_bte(nic, &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 3).status, GEMINI_BAD_PE);
+	p.is_virtual = false;
+	assert_int_equal(gemini_bte(nic, &p), 0);
+	assert_int_equal(world_wait(WORLD_DONE, 4).status, GEMINI_OK);
 	p = world_post(GEMINI_GET, GEMINI_BLOCK);
 	p.here = UINT64_MAX / 2;
 	assert_int_equal(gemini_bte(nic, &p), EFAULT);

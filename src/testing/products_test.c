@@ -130,6 +130,17 @@ static bool try_load(struct product *p, const struct load_ops *l)
 	return works;
 }
 
+/* Whether there is such a machine; where not no workload runs on it. */
+static bool has_machine(struct product *p)
+{
+	struct err e = { 0 };
+	struct machine *m = machine_load(path, p->sets, p->n_sets, NULL, &e);
+
+	assert_true(m || e.code == EXIT_BAD_INPUT);
+	machine_free(m);
+	return m;
+}
+
 /* How many workloads worked. */
 static uint32_t try_all(struct product *p, const char *size, const char *topo,
 	const char *route, const char *nic, const char *link)
@@ -142,6 +153,8 @@ static uint32_t try_all(struct product *p, const char *size, const char *topo,
 	add_kind(p, "nic", nic);
 	add_sets(p, size);
 	add_sets(p, link);
+	if (!has_machine(p))
+		return 0;
 	for (i = 0; load_registry[i]; i++)
 		n += try_load(p, load_registry[i]);
 	return n;

@@ -178,7 +178,7 @@ static bool is_open(uint64_t at)
 /* All pages that a node ever wrote; a digest of what is in them. */
 static uint64_t look_at_memory(const struct nic_testing *m)
 {
-	const struct memory *memory = &m->host->nodes[0].memory;
+	const struct memory *memory = &m->host->nodes[0].hot.memory;
 	uint64_t sum = 0;
 	uint32_t i, j;
 

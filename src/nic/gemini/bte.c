@@ -61,22 +61,21 @@ static void cut(const struct nic_at *a, uint32_t channel)
 {
 	struct gem_node *n = a->node;
 	struct gem_channel *c = &n->bte.channel[channel];
-	const struct gemini_post *p = &transaction_of(a, c->transaction)->post;
 	uint32_t line = gem_fma_line(a, c->transaction, c->made);
 	struct gem_line *x = slots_at(&n->lines, line);
 
 	x->channel = (uint8_t)(channel + 1);
 	c->made += x->bytes;
+	if (x->is_last)
+		c->transaction = 0, c->is_ready = false;
 	if (c->does_read) {
 		c->reads++;
 		side_reads_begin(
 			a, &n->reads, x->here, x->bytes, on_read, NULL, line);
 	} else {
 		x->out = a->t;
-		gem_fma_on_out(a, line);
+		gem_fma_on_out(a, line); /* may end the transaction */
 	}
-	if (c->made == p->bytes)
-		c->transaction = 0, c->is_ready = false;
 	set_able(a, channel);
 }
 
