@@ -248,6 +248,7 @@ static const char *const texts[GEMINI_STATUSES] = {
 	[GEMINI_BAD_QUEUE] = "no completion queue at the target",
 	[GEMINI_UNALIGNED] = "atomic operation on an unaligned address",
 	[GEMINI_TIMED_OUT] = "no response",
+	[GEMINI_BAD_MEMORY] = "uncorrectable error in a table of the target",
 	[GEMINI_NO_BUFFER] = "no buffer at the target",
 	[GEMINI_BAD_PE] = "no such PE",
 	[GEMINI_BAD_WORD] = "not a control word",

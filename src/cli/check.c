@@ -27,35 +27,6 @@ static void json_step(
 	json_end(j, '}');
 }
 
-static void print_json(const struct machine *m, const struct proof *p, FILE *f)
-{
-	char shape[PARAM_TEXT_MAX];
-	struct json j;
-	uint32_t i;
-
-	machine_shape(m, shape, sizeof(shape));
-	json_init(&j, f);
-	json_object(&j, NULL);
-	json_text(&j, "weft", WEFT_VERSION);
-	json_text(&j, "machine", m->header.name);
-	json_text(&j, "shape", shape);
-	json_count(&j, "nodes", m->topo->n_nodes);
-	json_flag(&j, "proved", p->is_proved);
-	if (p->n_routes) {
-		json_count(&j, "routes", p->n_routes);
-		json_count(&j, "channels", p->n_channels);
-	} else {
-		json_count(&j, "rings", p->n_rings);
-		json_count(&j, "hint_sets", p->n_hint_sets);
-	}
-	json_count(&j, "turns", p->n_turns);
-	json_array(&j, "steps");
-	for (i = 0; i < p->n_steps; i++)
-		json_step(&j, m, &p->step[i]);
-	json_end(&j, ']');
-	json_end(&j, '}');
-}
-
 static void print_step(
 	const struct machine *m, const struct proof_step *s, FILE *f)
 {
@@ -74,7 +45,108 @@ static void print_step(
 	}
 }
 
-static void print_text(const struct machine *m, const struct proof *p, FILE *f)
+/* What is proved: the machine's own tables, or those that management loads
+ * when some links are dead. */
+struct tables {
+	const struct machine *machine;
+	sim_time load;
+	uint32_t n_dead;
+};
+
+static void json_proof(
+	struct json *j, const struct tables *x, const struct proof *p)
+{
+	uint32_t i;
+
+	json_flag(j, "proved", p->is_proved);
+	if (p->n_routes) {
+		json_count(j, "routes", p->n_routes);
+		json_count(j, "channels", p->n_channels);
+	} else {
+		json_count(j, "rings", p->n_rings);
+		json_count(j, "hint_sets", p->n_hint_sets);
+	}
+	json_count(j, "turns", p->n_turns);
+	json_array(j, "steps");
+	for (i = 0; i < p->n_steps; i++)
+		json_step(j, x->machine, &p->step[i]);
+	json_end(j, ']');
+}
+
+static void print_tables(
+	const struct tables *x, const struct proof *p, struct json *j, FILE *f)
+{
+	uint32_t i;
+
+	if (j) {
+		json_object(j, NULL);
+		json_real(j, "loaded_us", (double)x->load / SIM_NS / 1000);
+		json_count(j, "dead_links", x->n_dead);
+		json_count(j, "missing_pairs", p->n_missing);
+		json_proof(j, x, p);
+		json_end(j, '}');
+		return;
+	}
+	fprintf(f, "\ntables loaded at %.10g us, %u dead link%s: %s\n",
+		(double)x->load / SIM_NS / 1000, x->n_dead, cli_s(x->n_dead),
+		p->is_proved ? "cannot deadlock"
+			     : "not proved to be free of deadlock");
+	for (i = 0; i < p->n_steps; i++)
+		print_step(x->machine, &p->step[i], f);
+}
+
+/* All sets of tables that the plan leads to, one after the other. */
+static bool check_tables(const struct machine *m, struct json *j, FILE *f)
+{
+	struct faults *faults = faults_new(&m->faults, m->topo, 1, 1);
+	port_mask *dead = mem_alloc(m->topo->n_routers, sizeof(*dead));
+	bool is_proved = true;
+	struct proof p;
+	size_t i;
+
+	for (i = 0; i < faults->n_reloads; i++) {
+		struct tables x = { .machine = m,
+			.load = faults->reload[i].load,
+			.n_dead = faults_avoided(faults, m->topo, i, dead) };
+		struct route *r =
+			m->route->ops->around(m->route, dead, (uint32_t)i);
+
+		proof_make(&p, m->topo, r, m->router.packets);
+		print_tables(&x, &p, j, f);
+		is_proved &= p.is_proved;
+		proof_free(&p);
+		route_free(r);
+	}
+	mem_free(dead);
+	faults_free(faults);
+	return is_proved;
+}
+
+static bool print_json(const struct machine *m, const struct proof *p, FILE *f)
+{
+	const struct tables x = { .machine = m };
+	char shape[PARAM_TEXT_MAX];
+	bool is_proved = p->is_proved;
+	struct json j;
+
+	machine_shape(m, shape, sizeof(shape));
+	json_init(&j, f);
+	json_object(&j, NULL);
+	json_text(&j, "weft", WEFT_VERSION);
+	json_text(&j, "machine", m->header.name);
+	json_text(&j, "shape", shape);
+	json_count(&j, "nodes", m->topo->n_nodes);
+	json_proof(&j, &x, p);
+	if (m->faults.is_managed) {
+		json_array(&j, "reloads");
+		is_proved &= check_tables(m, &j, f);
+		json_end(&j, ']');
+	}
+	json_end(&j, '}');
+	return is_proved;
+}
+
+static bool print_text(const struct machine *m, const struct proof *p, FILE *f)
 {
 	char shape[PARAM_TEXT_MAX];
 	uint32_t i;
@@ -86,6 +158,8 @@ static void print_text(const struct machine *m, const struct proof *p, FILE *f)
 			     : "not proved to be free of deadlock");
 	for (i = 0; i < p->n_steps; i++)
 		print_step(m, &p->step[i], f);
+	return p->is_proved &
+	       (!m->faults.is_managed || check_tables(m, NULL, f));
 }
 
 static int check(
@@ -93,24 +167,24 @@ static int check(
 {
 	struct cli_out out;
 	struct proof p;
-	int code;
+	bool is_proved;
 
 	proof_make(&p, m->topo, m->route, m->router.packets);
 	cli_out_open(&out);
-	if (a->is_json)
-		print_json(m, &p, out.file);
-	else
-		print_text(m, &p, out.file);
-	code = p.is_proved ? EXIT_FINISHED : EXIT_ANSWER_NO;
+	is_proved = a->is_json ? print_json(m, &p, out.file)
+			       : print_text(m, &p, out.file);
 	proof_free(&p);
-	return cli_out_close(&out, e) ? -1 : code;
+	if (cli_out_close(&out, e))
+		return -1;
+	return is_proved ? EXIT_FINISHED : EXIT_ANSWER_NO;
 }
 
 int cli_check(int argc, char **argv, struct err *e)
 {
 	struct machine *m;
 	struct cli_args a;
-	int code = cli_parse(&a, argc, argv, CLI_MACHINE | CLI_JSON, "MACHINE",
+	int code = cli_parse(&a, argc, argv,
+		CLI_MACHINE | CLI_JSON | CLI_FAULTS, "MACHINE",
 		"Proves that packets on a machine cannot deadlock, or prints "
 		"channels that can wait for each other.\vThe exit code is 0 if "
 		"freedom from deadlock is proved, and 1 if it is not.",
@@ -123,7 +197,11 @@ int cli_check(int argc, char **argv, struct err *e)
 	m = machine_load(a.word[0], a.set, a.n_sets, a.shape, e);
 	if (!m)
 		return -1;
-	code = system_check(m, e) ? -1 : check(&a, m, e);
+	if ((a.faults && machine_read_faults(m, a.faults, e)) ||
+		system_check(m, e))
+		code = -1;
+	else
+		code = check(&a, m, e);
 	machine_free(m);
 	return code;
 }

@@ -1,6 +1,7 @@
 #include "cli/run_faults.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { MOST_TOLD = 10 };
 
@@ -74,6 +75,7 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 	if (!n->faults)
 		return;
 	c = sum(n);
+	escapes += c.escaped;
 	fprintf(f,
 		"faults      %" PRIu64 " bits flipped in %" PRIu64
 		" packets, %" PRIu64 " packets lost on dead links\n",
@@ -84,6 +86,23 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 			" arrived twice, links reported as dead %" PRIu64
 			" times\n",
 			c.resent, c.echoes, c.reported);
+	if (n->n_tables)
+		fprintf(f,
+			"management  %zu times loaded tables, %" PRIu64
+			" packets dropped, %" PRIu64 " of them without a way\n",
+			n->n_tables, net_total(n).dropped,
+			net_total(n).stranded);
+	if (n->faults->chip)
+		fprintf(f,
+			"chips       %" PRIu64 " packets marked, %" PRIu64
+			" dropped at their destinations\n",
+			faults_marked(n->faults), nic_sum(r->nic, "marked"));
+	if (n->faults->memories[0] | n->faults->memories[1])
+		fprintf(f,
+			"memories    %" PRIu64 " words corrected, %" PRIu64
+			" uncorrectable\n",
+			nic_sum(r->nic, "corrected"),
+			nic_sum(r->nic, "uncorrectable"));
 	if (n->faults->n_narrow)
 		fprintf(f, "lanes       %u links ran with fewer lanes\n",
 			n->faults->n_narrow);
@@ -154,10 +173,26 @@ void run_faults_json(
 	json_object(j, "faults");
 	json_counts(j, &c, n->retry != NULL);
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		json_count(j, keys[i], nic_sum(r->nic, keys[i]));
+		json_count(j, keys[i],
+			nic_sum(r->nic, keys[i]) +
+				(strcmp(keys[i], "escapes") ? 0 : c.escaped));
+	if (n->faults->chip) {
+		json_count(j, "marked_packets", faults_marked(n->faults));
+		json_count(j, "marked_dropped", nic_sum(r->nic, "marked"));
+	}
+	if (n->faults->memories[0] | n->faults->memories[1]) {
+		json_count(j, "corrected_words", nic_sum(r->nic, "corrected"));
+		json_count(j, "uncorrectable_words",
+			nic_sum(r->nic, "uncorrectable"));
+	}
 	json_count(j, "dead_programs", r->dead_programs);
 	if (n->faults->n_narrow)
 		json_count(j, "narrow_links", n->faults->n_narrow);
+	if (n->n_tables) {
+		json_count(j, "reloads", n->n_tables);
+		json_count(j, "dropped_packets", net_total(n).dropped);
+		json_count(j, "stranded_packets", net_total(n).stranded);
+	}
 	json_training(j, n);
 	json_array(j, "links");
 	for (i = 0; i < t->n_wires; i++) {

@@ -27,17 +27,47 @@ static uint64_t rate_of(const struct faults *f, uint32_t link, uint32_t wire)
 	return rate;
 }
 
-uint64_t faults_gap(
-	const struct faults *f, uint32_t link, uint32_t wire, uint64_t n)
+uint64_t faults_distance(const struct faults *f, uint64_t rate,
+	uint32_t purpose, uint32_t who, uint64_t n)
 {
-	uint64_t rate = rate_of(f, link, wire), x;
+	uint64_t x = random_draw(f->seed, who, purpose, n).a;
 	uint128 gap;
 
 	if (!rate)
 		return FAR_AWAY;
-	x = random_draw(f->seed, link, RANDOM_ERROR, n).a;
 	gap = ((uint128)exponential_q32(x | 1) * PER >> 32) / rate;
 	return gap < FAR_AWAY ? (uint64_t)gap : FAR_AWAY;
+}
+
+uint64_t faults_gap(
+	const struct faults *f, uint32_t link, uint32_t wire, uint64_t n)
+{
+	return faults_distance(
+		f, rate_of(f, link, wire), RANDOM_ERROR, link, n);
+}
+
+bool faults_is_marked(struct faults *f, uint32_t worker, router_id chip)
+{
+	struct fault_link *c;
+
+	if (!f->chip)
+		return false;
+	c = &f->chip[chip];
+	if (c->left--)
+		return false;
+	c->left = faults_distance(f, f->chips, RANDOM_CHIP, chip, c->draws++);
+	f->tally[worker].marked++;
+	return true;
+}
+
+uint64_t faults_marked(const struct faults *f)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->n_workers; i++)
+		sum += f->tally[i].marked;
+	return sum;
 }
 
 uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
@@ -188,6 +218,7 @@ static void add_outage(struct outages *o, struct topo_end end, sim_time from,
 		.from = from,
 		.trains = trains,
 		.until = until,
+		.known = from,
 	};
 }
 
@@ -227,12 +258,18 @@ static void add_wires(
 	struct outages *o, const struct fault_event *e, sim_time until)
 {
 	const struct topo *t = o->topo;
+	sim_time drain = e->is_announced ? o->plan->drain : 0;
 	struct topo_end end;
+	size_t first = o->n;
 	uint32_t i;
 
 	for (i = 0; part_wire(t, &e->part, i, &end); i++)
-		add_wire(o, end, t->ops->peer(t, end.router, end.port), e->at,
-			until);
+		add_wire(o, end, t->ops->peer(t, end.router, end.port),
+			e->at + drain, until);
+	for (; e->is_announced && first < o->n; first++) {
+		o->v[first].is_announced = true;
+		o->v[first].known = e->at;
+	}
 }
 
 static bool has_lines(const struct fault_plan *p, uint32_t a, uint32_t b)
@@ -438,24 +475,6 @@ static void make_outages(
 		f->link[f->outage[i].link].outage = (uint32_t)i;
 }
 
-static void note_deaths(struct faults *f, const struct fault_plan *p)
-{
-	const struct fault_event *e = p->event;
-	size_t i;
-
-	f->death = mem_alloc(p->n_events, sizeof(*f->death));
-	for (i = 0; i < p->n_events; i++) {
-		size_t n = f->n_deaths;
-
-		if (e[i].port != FAULT_SITE || e[i].returns ||
-			(e[i].kind && !e[i].kind->is_site) ||
-			(n && f->death[n - 1].site == e[i].site))
-			continue;
-		f->death[f->n_deaths++] =
-			(struct fault_death){ e[i].site, e[i].at };
-	}
-}
-
 struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	uint64_t seed, uint32_t n_workers)
 {
@@ -464,14 +483,25 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	port_id port;
 
 	memcpy(f->rate, p->rate, sizeof(f->rate));
+	memcpy(f->memories, p->memories, sizeof(f->memories));
+	f->chips = p->chips;
 	f->seed = seed;
 	f->n_workers = n_workers;
 	f->n_links = (size_t)t->n_routers * t->n_ports;
 	f->link = map_alloc(f->n_links * sizeof(*f->link));
 	f->tally = map_alloc(n_workers * sizeof(*f->tally));
+	f->patience = p->is_managed ? p->notice : SIM_NEVER;
 	make_outages(f, p, t);
+	if (p->is_managed)
+		faults_plan_reloads(f, p, t);
 	find_blind(f, p, t);
-	note_deaths(f, p);
+	faults_note_deaths(f, p, t);
+	if (f->chips)
+		f->chip = map_alloc(t->n_routers * sizeof(*f->chip));
+	for (r = 0; f->chip && r < t->n_routers; r++)
+		f->chip[r].left = faults_distance(
+			f, f->chips, RANDOM_CHIP, r, f->chip[r].draws++);
+	f->n_chips = f->chip ? t->n_routers : 0;
 	for (r = 0; r < t->n_routers; r++) {
 		for (port = 0; port < t->n_ports; port++) {
 			uint32_t link = r * t->n_ports + port;
@@ -498,7 +528,10 @@ void faults_free(struct faults *f)
 	mem_free(f->trainings.untrained);
 	map_free(f->tally, f->n_workers * sizeof(*f->tally));
 	mem_free(f->outage);
+	if (f->chip)
+		map_free(f->chip, f->n_chips * sizeof(*f->chip));
 	mem_free(f->death);
+	mem_free(f->reload);
 	mem_free(f);
 }
 
@@ -510,6 +543,7 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c)
 	sum->resent += c->resent;
 	sum->echoes += c->echoes;
 	sum->reported += c->reported;
+	sum->escaped += c->escaped;
 }
 
 struct fault_counts faults_total(const struct faults *f, uint32_t wire)

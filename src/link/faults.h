@@ -12,6 +12,11 @@
  * not be through before the next one begins is lost.  Where links have lines
  * (training.h), one that comes up carries nothing before both its directions
  * are trained, and one that cannot be trained never does.
+ *
+ * So is what a management does about it (reloads.c): some time after links die
+ * or return it stops injection, and some time later loads new tables.  What
+ * leaves is announced: injection stops at once, and it leaves when the tables
+ * are loaded.
  */
 #ifndef LINK_FAULTS_H
 #define LINK_FAULTS_H
@@ -33,11 +38,16 @@ struct fault_params {
 	/* "link 1.0 up 2 line 3 skew 900 ps", "link 7 line clock closed" */
 	struct param_lines lines;
 	int64_t cold_start; /* all links are trained when the run begins */
+	/* "1e-9" of all packets that pass a chip; of all words that are read
+	 * of an interface's memories, and with two bad bits "double 1e-12" */
+	struct param_lines chips, memories;
 };
 
-/* Of all machines; of those with links whose lines are known. */
-extern const struct param fault_params_table[], fault_lines_table[];
-extern const size_t fault_params_n, fault_lines_n;
+/* Of all machines; of those with links whose lines are known; of those whose
+ * chips and memories are checked. */
+extern const struct param fault_params_table[], fault_lines_table[],
+	fault_chips_table[];
+extern const size_t fault_params_n, fault_lines_n, fault_chips_n;
 
 enum { FAULT_SITE = PART_SITE };
 
@@ -56,6 +66,7 @@ struct fault_event {
 		};
 	};
 	bool returns; /* it dies otherwise */
+	bool is_announced; /* it leaves, or what left returns */
 	const char *place, *text; /* borrowed from the parameters */
 };
 
@@ -74,6 +85,9 @@ extern const char *const fault_line_names[]; /* [TRAINING_LINES] */
 struct fault_plan {
 	/* bit errors in 10^18 bits, at most a hundredth of them, by class */
 	uint64_t rate[TOPO_MAX_WIRES];
+	/* the same of packets in a chip, and of words with one bad bit, with
+	 * two */
+	uint64_t chips, memories[2];
 	struct fault_event *event; /* by site, port and time */
 	size_t n_events;
 	struct fault_line *line; /* by link and line */
@@ -84,6 +98,10 @@ struct fault_plan {
 	int64_t bit; /* what one lasts on a line, ps */
 	int64_t lanes, least_lanes; /* of a link; with fewer it is dead */
 	sim_time retrain; /* how long one is dead that loses or gets a lane */
+	/* Of a machine with a management (struct route): it hears of what is
+	 * dead for longer than notice. */
+	bool is_managed;
+	sim_time notice, reload, drain;
 	const struct part_kind *const *parts; /* the machine's own, up to a
 					       * NULL; or NULL */
 };
@@ -102,10 +120,18 @@ bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l);
 
 /* --- in a run --- */
 
-/* A link is dead in [from, until), and trains in [trains, until). */
+/* A link is dead in [from, until), and trains in [trains, until).  One that
+ * leaves has been announced; known is when it is, or dies. */
 struct fault_outage {
 	uint32_t link;
-	sim_time from, trains, until;
+	bool is_announced;
+	sim_time from, trains, until, known;
+};
+
+/* Injection is stopped from one time until new tables are loaded, which know
+ * what was known at the first. */
+struct fault_reload {
+	sim_time stop, load;
 };
 
 enum fault_state { FAULT_DOWN, FAULT_TRAINING, FAULT_UP };
@@ -145,6 +171,7 @@ struct fault_counts {
 	uint64_t resent; /* copies that were in vain */
 	uint64_t echoes; /* copies of what had come already */
 	uint64_t reported; /* times that a link seemed dead */
+	uint64_t escaped; /* copies that were wrong, and not found to be */
 };
 
 /* Adds up what was counted. */
@@ -153,6 +180,7 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c);
 /* Per worker. */
 struct fault_tally {
 	_Alignas(64) struct fault_counts wire[TOPO_MAX_WIRES];
+	uint64_t marked; /* packets that a chip damaged */
 };
 
 /* A site that dies: when it first does. */
@@ -171,8 +199,14 @@ struct faults {
 	uint32_t n_narrow; /* links that ever lack lanes */
 	struct fault_tally *tally; /* [worker] */
 	struct fault_death *death; /* by site */
-	size_t n_links, n_outages, n_widths, n_deaths;
+	struct fault_reload *reload; /* in order */
+	size_t n_links, n_outages, n_widths, n_deaths, n_reloads, n_chips;
+	/* Packets wait in their link for it to return, unless it is dead for
+	 * longer than this. */
+	sim_time patience;
 	uint64_t rate[TOPO_MAX_WIRES];
+	uint64_t chips, memories[2]; /* as in the plan */
+	struct fault_link *chip; /* [site], packets in place of bits; or NULL */
 	struct fault_trainings trainings;
 	/* [link] lines that are not sampled in their eye; or NULL */
 	uint16_t *blind;
@@ -183,6 +217,19 @@ struct faults {
 struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	uint64_t seed, uint32_t n_workers);
 void faults_free(struct faults *f);
+
+/* --- reloads.c --- */
+
+/* Plans what management does, and when what was announced leaves. */
+void faults_plan_reloads(
+	struct faults *f, const struct fault_plan *p, const struct topo *t);
+/* Then: when sites die. */
+void faults_note_deaths(
+	struct faults *f, const struct fault_plan *p, const struct topo *t);
+/* The links that the tables of reload i avoid, by router: a mask of ports each.
+ * Returns how many are there, with both directions counted as one. */
+uint32_t faults_avoided(const struct faults *f, const struct topo *t, size_t i,
+	port_mask *dead);
 
 /* Sums over the workers, of a class; only while nothing runs. */
 struct fault_counts faults_total(const struct faults *f, uint32_t wire);
@@ -201,6 +248,14 @@ uint32_t faults_place(const struct faults *f, uint32_t link, uint32_t wire,
 /* Good bits before error n of a link whose wire is of a class. */
 uint64_t faults_gap(
 	const struct faults *f, uint32_t link, uint32_t wire, uint64_t n);
+
+/* The distance to error n of something that has a rate of errors. */
+uint64_t faults_distance(const struct faults *f, uint64_t rate,
+	uint32_t purpose, uint32_t who, uint64_t n);
+/* A packet leaves a chip: whether it was damaged there. */
+bool faults_is_marked(struct faults *f, uint32_t worker, router_id chip);
+/* Packets that were, in all; only while nothing runs. */
+uint64_t faults_marked(const struct faults *f);
 
 /* The link is hit: takes the next error's distance. */
 static inline void faults_draw(struct faults *f, uint32_t link, uint32_t wire)

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "base/units.h"
-#include "base/wide.h"
 
 #define AT(field) offsetof(struct fault_params, field)
 
@@ -32,9 +31,10 @@ const struct param fault_params_table[] = {
 		"links (\"stage 1 up 1e-7\")",
 		"assumed: error-free links"),
 	PARAM_ROW(PARAM_LINES, "events", AT(events), "none", 0, 0,
-		"parts that die or return, and when: \"30 us switch 2.5 "
-		"dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up 2 "
-		"dies\", \"30 us lane 7 A+ 0 dies\"",
+		"parts that die, leave or return, and when: \"30 us switch "
+		"2.5 dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up 2 "
+		"dies\", \"30 us lane 7 A+ 0 dies\", \"30 us board 1,0,3 "
+		"leaves\"",
 		"assumed: no failures"),
 };
 
@@ -54,6 +54,22 @@ const struct param fault_lines_table[] = {
 
 const size_t fault_lines_n =
 	sizeof(fault_lines_table) / sizeof(fault_lines_table[0]);
+
+const struct param fault_chips_table[] = {
+	PARAM_ROW(PARAM_LINES, "chips", AT(chips), "none", 0, 0,
+		"probability that a packet is damaged inside a chip that it "
+		"passes (\"1e-9\"); it is marked and dropped at its "
+		"destination",
+		"assumed: chips without errors"),
+	PARAM_ROW(PARAM_LINES, "memories", AT(memories), "none", 0, 0,
+		"probability that a word read from a memory of a network "
+		"interface has a flipped bit (\"1e-9\"), which is corrected, "
+		"or two (\"double 1e-12\"), which ends the transaction",
+		"assumed: memories without errors"),
+};
+
+const size_t fault_chips_n =
+	sizeof(fault_chips_table) / sizeof(fault_chips_table[0]);
 
 /* One line while it is read. */
 struct line {
@@ -193,6 +209,19 @@ static int read_bit_errors(struct line *l, struct fault_plan *p)
 		      : 0;
 }
 
+/* A line of chips or of memories: [0], or behind the word double [1]. */
+static int read_inner(struct line *l, uint64_t *rate, uint32_t n)
+{
+	bool is_double = l->n == 2 && !strcmp(l->word[0], "double");
+
+	if (l->n > 2 || (l->n == 2 && !is_double) || (is_double && n < 2))
+		return fail(l,
+			n < 2 ? "want a probability, for example \"1e-9\""
+			      : "want a probability, for example \"1e-9\" or "
+				"\"double 1e-12\"");
+	return read_rate(l, l->word[l->n - 1], &rate[is_double]);
+}
+
 /* --- events --- */
 
 static int find_word(const struct line *l, const char *what, const char *word,
@@ -299,12 +328,16 @@ static int read_event(struct line *l, struct fault_event *e)
 			"%.40s is later than any run lasts; want less than "
 			"%d s",
 			text, (int)(LINK_MAX_TIME / SIM_NS / 1000000000));
-	if (strcmp(last, "dies") != 0 && strcmp(last, "returns") != 0)
-		return fail(l, "\"%.40s\" is no event (want dies or returns)",
-			last);
+	e->returns = !strcmp(last, "returns");
+	e->is_announced = !strcmp(last, "leaves") && l->plan->is_managed;
+	if (strcmp(last, "dies") != 0 && !e->returns && !e->is_announced)
+		return fail(l, "\"%.40s\" is no event (want dies%s or returns)",
+			last, l->plan->is_managed ? ", leaves" : "");
 	if (read_part(l, at, &e->part))
 		return -1;
-	e->returns = !strcmp(last, "returns");
+	if (e->is_announced && !e->kind->is_site)
+		return fail(
+			l, "only nodes, chips and boards leave (want dies)");
 	e->place = l->from->place;
 	e->text = l->from->text;
 	return 0;
@@ -347,7 +380,7 @@ static bool is_one_part(
 }
 
 /* What dies is alive, and what returns is dead. */
-static int check_turns(const struct fault_plan *p, struct err *e)
+static int check_turns(struct fault_plan *p, struct err *e)
 {
 	size_t i;
 
@@ -360,8 +393,11 @@ static int check_turns(const struct fault_plan *p, struct err *e)
 			return refuse(x->place, x->text,
 				"the same part has another event at this time",
 				e);
-		if (x->returns == (before && !before->returns))
+		if (x->returns == (before && !before->returns)) {
+			if (x->returns)
+				p->event[i].is_announced = before->is_announced;
 			continue;
+		}
 		return refuse(x->place, x->text,
 			x->returns ? "the part is not dead at this time"
 				   : "the part is dead already at this time",
@@ -489,16 +525,6 @@ static int read_lines(
 	return 0;
 }
 
-void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
-	const struct training_params *t)
-{
-	p->training = *t;
-	p->bit = training_bit(l->rate);
-	p->lanes = l->lanes;
-	p->least_lanes = l->least_lanes;
-	p->retrain = l->retrain;
-}
-
 int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e)
 {
@@ -513,12 +539,22 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 		.lanes = p->lanes,
 		.least_lanes = p->least_lanes,
 		.retrain = p->retrain,
+		.is_managed = p->is_managed,
+		.notice = p->notice,
+		.reload = p->reload,
+		.drain = p->drain,
 		.parts = p->parts,
 		.cold_start = text->cold_start,
 	};
 	for (i = 0; i < text->bit_errors.n && !failed; i++)
 		failed = open_line(&l, &text->bit_errors.v[i]) ||
 			 read_bit_errors(&l, p);
+	for (i = 0; i < text->chips.n && !failed; i++)
+		failed = open_line(&l, &text->chips.v[i]) ||
+			 read_inner(&l, &p->chips, 1);
+	for (i = 0; i < text->memories.n && !failed; i++)
+		failed = open_line(&l, &text->memories.v[i]) ||
+			 read_inner(&l, p->memories, 2);
 	if (!failed)
 		failed = read_events(&l, p, &text->events) ||
 			 read_lines(&l, p, &text->lines);
@@ -529,62 +565,4 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	mem_free(l.text);
 	part_names_fini(&names);
 	return failed ? -1 : 0;
-}
-
-void fault_plan_free(struct fault_plan *p)
-{
-	mem_free(p->event);
-	mem_free(p->line);
-	*p = (struct fault_plan){ 0 };
-}
-
-bool fault_plan_is_empty(const struct fault_plan *p)
-{
-	uint64_t any = p->n_events | p->n_lines | p->cold_start;
-	uint32_t i;
-
-	any |= p->training.lines && !p->training.is_on;
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
-		any |= p->rate[i];
-	return !any;
-}
-
-/* Whether event i takes something away for good; of a link's lanes (in order,
- * lane by lane), more than it can do without. */
-static bool is_for_good(const struct fault_plan *p, size_t i)
-{
-	const struct fault_event *e = &p->event[i];
-	int64_t gone = 0;
-	size_t k;
-
-	if (e->returns || (i + 1 < p->n_events && e[1].returns))
-		return false;
-	if (e->kind != &fault_lane)
-		return true;
-	for (k = i + 1; k--;) {
-		const struct fault_event *x = &p->event[k];
-
-		if (x->site != e->site || x->port != e->port ||
-			x->kind != e->kind)
-			break;
-		gone += x->returns ? -1 : 1;
-	}
-	return p->lanes - gone < p->least_lanes;
-}
-
-bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l)
-{
-	uint64_t bits = link_codes[l->code].byte_bits *
-			(uint64_t)link_wire_bytes(l, l->payload);
-	size_t i;
-
-	if (l->retry.kind != RETRY_REPLAY)
-		return false;
-	for (i = 0; i < p->n_events; i++)
-		if (is_for_good(p, i))
-			return false;
-	for (i = 0; i < TOPO_MAX_WIRES; i++)
-		if ((uint128)p->rate[i] * bits > UINT64_C(1000000000000000000))
-			return false;
-	return !p->n_lines && !p->cold_start;
 }

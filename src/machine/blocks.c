@@ -207,6 +207,8 @@ struct machine *machine_default(void)
 		&m->fault_lines, "");
 	add_block(m, "faults", fault_lines_table, fault_lines_n,
 		&m->fault_lines, "cables");
+	add_block(m, "faults", fault_chips_table, fault_chips_n,
+		&m->fault_lines, "checked-chips");
 	return m;
 }
 

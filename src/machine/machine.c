@@ -189,6 +189,10 @@ static int read_plan(struct machine *m, struct err *e)
 {
 	fault_plan_set_links(&m->faults, &m->link, &m->lines);
 	m->faults.parts = m->nic ? m->nic->parts : NULL;
+	m->faults.is_managed = m->route->is_loaded && m->router.kind->manage;
+	m->faults.notice = m->route->notice;
+	m->faults.reload = m->route->reload;
+	m->faults.drain = m->route->drain;
 	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }
 
@@ -235,8 +239,8 @@ int machine_read_faults(struct machine *m, const char *path, struct err *e)
 	while (m->block[i].values != &m->fault_lines)
 		i++;
 	fault_plan_free(&m->faults);
-	/* and those of lines, which follow */
-	if (machine_part_read(path, &m->block[i], 2, e))
+	/* and those of lines and of chips, which follow */
+	if (machine_part_read(path, &m->block[i], 3, e))
 		return -1;
 	return read_plan(m, e);
 }
@@ -254,6 +258,8 @@ void machine_free(struct machine *m)
 	param_lines_free(&m->fault_lines.bit_errors);
 	param_lines_free(&m->fault_lines.events);
 	param_lines_free(&m->fault_lines.lines);
+	param_lines_free(&m->fault_lines.chips);
+	param_lines_free(&m->fault_lines.memories);
 	fault_plan_free(&m->faults);
 	for (i = 0; i < MACHINE_KINDS; i++) {
 		mem_free(m->topos[i]);

@@ -134,7 +134,8 @@ static void every_block_can_be_used(void **state)
 		"topology: { kind: fattree }\nnic: { kind: elan4 }",
 		"topology: { shape: 2x2x2x2x2 }\nnic: { kind: bgq-mu }",
 		"link: { retry: replay }", "topology: { nodes: 2 }",
-		"nic: { kind: plain }\nside: { kind: pcie }" };
+		"nic: { kind: plain }\nside: { kind: pcie }",
+		"nic: { kind: gemini }" };
 	bool used[MACHINE_BLOCKS] = { false };
 	size_t i, k, n = 0;
 

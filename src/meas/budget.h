@@ -35,6 +35,7 @@ enum cause {
 	CAUSE_WIRE,
 	CAUSE_ROUTER, /* its logic */
 	CAUSE_RETRY, /* of a link */
+	CAUSE_QUIESCE, /* management loads tables */
 	CAUSE_TRANSLATION, /* of addresses */
 	CAUSE_PEERS, /* of a collective */
 	CAUSE_RECEIVER, /* full or busy */

@@ -125,15 +125,17 @@ static int check_packets(const struct audit *a, struct err *e)
 	struct net_tally t = net_total(a->n);
 	uint64_t here = a->in_flight + a->in_queues + a->in_fifos;
 
-	if (t.injected + t.copies == t.delivered + t.lost + t.absorbed + here)
+	if (t.injected + t.copies ==
+		t.delivered + t.lost + t.dropped + t.absorbed + here)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
 		"audit: %llu packets went in and %llu copies were made, but "
-		"%llu came out, %llu were lost, %llu were absorbed and %llu "
-		"are still inside",
+		"%llu came out, %llu were lost, %llu dropped, %llu absorbed "
+		"and %llu are still inside",
 		(unsigned long long)t.injected, (unsigned long long)t.copies,
 		(unsigned long long)t.delivered, (unsigned long long)t.lost,
-		(unsigned long long)t.absorbed, (unsigned long long)here);
+		(unsigned long long)t.dropped, (unsigned long long)t.absorbed,
+		(unsigned long long)here);
 }
 
 /* What the routers themselves have to look at. */

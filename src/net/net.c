@@ -328,6 +328,27 @@ static void make_routers(struct net *n, const struct net_setup *s)
 		n->sim_ops.prefetch = prefetch_any;
 }
 
+/* Tables that management loads are made before the run. */
+static void make_tables(struct net *n)
+{
+	const struct faults *f = n->faults;
+	port_mask *dead;
+	size_t i;
+
+	if (!f || !f->n_reloads)
+		return;
+	n->n_tables = f->n_reloads;
+	n->tables = mem_alloc(n->n_tables, sizeof(*n->tables));
+	dead = mem_alloc(n->n_sites, sizeof(*dead));
+	for (i = 0; i < n->n_tables; i++) {
+		faults_avoided(f, n->topo, i, dead);
+		n->tables[i] = (struct net_tables){ f->reload[i].stop,
+			f->reload[i].load,
+			n->route->ops->around(n->route, dead, (uint32_t)i) };
+	}
+	mem_free(dead);
+}
+
 struct net *net_new(const struct net_setup *s, struct err *e)
 {
 	struct net *n = mem_alloc(1, sizeof(*n));
@@ -352,6 +373,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	if (has_retry(&n->link, s))
 		n->retry = map_alloc(
 			(size_t)n->n_sites * n->n_ports * sizeof(*n->retry));
+	make_tables(n);
 	make_routers(n, s);
 	net_attach(n, s->client, s->client_state);
 	return n;
@@ -375,6 +397,44 @@ static void announce(struct net *n)
 			sim_post(sim_owner(n->sim, s), s, o->until, key, 1, 0);
 	}
 	n->is_announced = true;
+}
+
+/* --- management --- */
+
+static const uint16_t manage_key = SIM_KEY(PHASE_TOKEN, NET_MANAGE);
+
+/* Each site is told of its first reload, and of the next at each one's end. */
+static void call_management(struct net *n)
+{
+	site_id s;
+
+	for (s = 0; n->n_tables && s < n->n_sites; s++)
+		sim_post(sim_owner(n->sim, s), s, n->tables[0].stop, manage_key,
+			0, 0);
+}
+
+void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	const struct sim_event *e)
+{
+	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
+	const struct net_tables *x = &n->tables[e->data];
+	bool is_load = sim_aux(e);
+
+	r->ops->manage(r, w, s, is_load ? x->route : NULL, t);
+	if (s < n->n_nodes && n->client->on_quiesce)
+		n->client->on_quiesce(n, w, s, !is_load, t);
+	if (!is_load)
+		sim_post_self(w, s, x->load, manage_key, 1, e->data);
+	else if (e->data + 1 < n->n_tables)
+		sim_post_self(w, s, x[1].stop, manage_key, 0, e->data + 1);
+}
+
+void net_drop(struct net *n, struct sim_worker *w, packet_id id)
+{
+	n->tally[w->id].dropped++;
+	if (n->book && book_is_networks(n->book, id))
+		book_drop(n->book, w->id, id);
+	n->client->on_lost(n, w, id);
 }
 
 void net_on_link(struct net *n, struct sim_worker *w, site_id s, sim_time t,
@@ -401,8 +461,10 @@ void net_attach(struct net *n, const struct net_client_ops *client, void *state)
 		n->router[i]->client = client;
 		is_asked |= n->router[i]->ops->on_link != NULL;
 	}
-	if (is_asked && n->faults && !n->is_announced)
+	if (is_asked && n->faults && !n->is_announced) {
 		announce(n);
+		call_management(n);
+	}
 }
 
 static void free_retry(struct net *n)
@@ -414,11 +476,21 @@ static void free_retry(struct net *n)
 	map_free(n->retry, n->retry ? links * sizeof(*n->retry) : 0);
 }
 
+static void free_tables(struct net *n)
+{
+	size_t i;
+
+	for (i = 0; i < n->n_tables; i++)
+		route_free(n->tables[i].route);
+	mem_free(n->tables);
+}
+
 void net_free(struct net *n)
 {
 	if (!n)
 		return;
 	free_retry(n);
+	free_tables(n);
 	if (n->router[NET_SWITCHES] != n->router[NET_NODES])
 		n->router[NET_SWITCHES]->ops->free(n->router[NET_SWITCHES]);
 	n->router[NET_NODES]->ops->free(n->router[NET_NODES]);
@@ -457,6 +529,8 @@ struct net_tally net_total(const struct net *n)
 		t.delivered += n->tally[i].delivered;
 		t.copies += n->tally[i].copies;
 		t.lost += n->tally[i].lost;
+		t.dropped += n->tally[i].dropped;
+		t.stranded += n->tally[i].stranded;
 		t.absorbed += n->tally[i].absorbed;
 	}
 	for (s = 0; s < n->n_sites; s++)

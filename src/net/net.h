@@ -32,6 +32,8 @@ struct coll;
 
 #define NET_NO_FIFO UINT32_MAX
 
+enum { NET_FLIPS = 64 };
+
 /* Engine events below this number are the router's, the others and programs
  * the client's. */
 enum { ENGINE_CLIENT = 64 };
@@ -75,11 +77,24 @@ struct net_client_ops {
 	 * of bits that it has there.  Both or none of this and the next. */
 	void (*on_hurt)(struct net *n, struct sim_worker *w, packet_id p,
 		uint32_t bit, uint32_t bits);
+	/*
+	 * Of links that retry: whether the far end's check finds some flipped
+	 * bits of a packet's copy, NET_FLIPS at most.  Where it does not, the
+	 * packet is what they have made of it from there on.  NULL: it finds
+	 * all.
+	 */
+	bool (*is_found)(struct net *n, struct sim_worker *w, packet_id p,
+		const uint32_t *bit, uint32_t n_bits, uint32_t bits);
 	/* A link of a site has died or returned; may be NULL, and is then no
 	 * event. */
 	void (*on_link)(struct net *n, struct sim_worker *w, site_id s,
 		port_id p, bool is_up, sim_time t);
-	/* A packet was lost on a dead link: the client owns it now. */
+	/* Management has stopped requests of a node, or lets them go on; may
+	 * be NULL. */
+	void (*on_quiesce)(struct net *n, struct sim_worker *w, site_id s,
+		bool is_stopped, sim_time t);
+	/* A packet was lost on a dead link, or dropped by management: the
+	 * client owns it now. */
 	void (*on_lost)(struct net *n, struct sim_worker *w, packet_id p);
 	/* An answer to a broadcast has become part of another, or is nobody's:
 	 * the client owns it now.  Of those who send broadcasts. */
@@ -93,12 +108,20 @@ struct net_tally {
 	uint64_t delivered;
 	uint64_t copies; /* made by broadcasts */
 	uint64_t lost; /* on dead links */
+	uint64_t dropped; /* when tables were loaded, or without a way */
+	uint64_t stranded; /* of these, without a way */
 	uint64_t absorbed; /* answers, by switches */
 	uint64_t hops; /* of whole packets, by net_total() */
 };
 
 /* Nodes' and switches' routers; the same one where there is no difference. */
 enum { NET_NODES, NET_SWITCHES, NET_KINDS };
+
+/* What management does: see struct fault_reload. */
+struct net_tables {
+	sim_time stop, load;
+	struct route *route;
+};
 
 struct net {
 	const struct router_calls *calls; /* of the nodes' router */
@@ -115,6 +138,8 @@ struct net {
 	void *client_state;
 	struct faults *faults; /* NULL: there are none */
 	struct link_retry *retry; /* [site * n_ports + port], or NULL */
+	struct net_tables *tables; /* that are loaded, in order; or NULL */
+	size_t n_tables;
 	struct book *book; /* NULL: no budgets are kept */
 	struct coll *coll; /* its switches' own; NULL: they have none */
 	struct packet_pool *pool;
@@ -200,6 +225,12 @@ static inline const struct router *net_router(const struct net *n, site_id s)
  * the router and the client. */
 void net_on_link(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	const struct sim_event *e);
+
+/* The same for NET_MANAGE; of routers with manage(). */
+void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	const struct sim_event *e);
+/* Gives a packet that has not arrived, and never will, to the client. */
+void net_drop(struct net *n, struct sim_worker *w, packet_id id);
 
 /* Bytes that it holds now. */
 uint64_t net_memory(const struct net *n);

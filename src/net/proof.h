@@ -52,6 +52,7 @@ struct proof {
 	uint64_t n_turns; /* edges from ring to ring */
 	uint32_t n_hint_sets;
 	uint64_t n_routes; /* stored ones that were walked; the rest are 0 */
+	uint64_t n_missing; /* pairs of nodes without any */
 	uint32_t n_channels; /* that they use */
 };
 
@@ -70,7 +71,8 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
 	int64_t packets);
 
 /*
- * The same for routings with planes, from the graph of what may follow what.
+ * The same for routings with planes, from the graph of what may follow what;
+ * dead links are none of them, and break theirs into single links.
  *
  * b  Each plane keeps moving by itself: to enter it takes room for two full
  *    packets, to go straight on in it room for one, and its buffers hold two.
@@ -79,8 +81,8 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
  * Nothing inside a router waits for room elsewhere, and requests and responses
  * never share a buffer: each channel has planes of its own.
  */
-void proof_planes(
-	struct proof *p, const struct route_graph *g, int64_t packets);
+void proof_planes(struct proof *p, const struct route_graph *g,
+	const port_mask *dead, int64_t packets);
 
 /* Adds a channel to the cycle of a step. */
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);

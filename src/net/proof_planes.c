@@ -9,15 +9,17 @@
 
 #define NO_PLANE UINT32_MAX
 
-/* Links that go straight on into each other, from the first one on; or one
- * link that leads to a node. */
+/* Links that go straight on into each other, from the first one on; or a link
+ * alone, which leads to a node, or is on a ring with a dead one. */
 struct plane {
 	router_id first;
 	port_id port;
+	bool is_single;
 };
 
 struct planes {
 	const struct route_graph *g;
+	const port_mask *dead; /* [router], or NULL */
 	uint32_t *of; /* [router][port] */
 	struct plane *plane;
 	uint32_t n, room;
@@ -58,12 +60,16 @@ static struct topo_end link_before(const struct topo *t, router_id r, port_id p)
 	return far.router == NO_ROUTER ? at : far;
 }
 
-static void add_plane(struct planes *x, router_id r, port_id p)
+static bool is_dead(const struct planes *x, struct topo_end at)
 {
-	const struct topo *t = x->g->topo;
-	struct topo_end first = { r, p }, at, before;
+	return x->dead && x->dead[at.router] >> at.port & 1;
+}
 
-	/* back to its beginning, or on a ring all round */
+/* The first link of a plane: back to its beginning, or on a ring any. */
+static struct topo_end first_link(const struct topo *t, router_id r, port_id p)
+{
+	struct topo_end first = { r, p }, before;
+
 	while ((before = link_before(t, first.router, first.port)).router !=
 			r ||
 		before.port != p) {
@@ -71,16 +77,46 @@ static void add_plane(struct planes *x, router_id r, port_id p)
 			break;
 		first = before;
 	}
+	return first;
+}
+
+static bool has_dead(const struct planes *x, struct topo_end first)
+{
+	struct topo_end at = first;
+
+	if (!x->dead)
+		return false;
+	do {
+		if (is_dead(x, at))
+			return true;
+		at = next_link(x->g->topo, at.router, at.port);
+	} while (at.router != NO_ROUTER &&
+		 (at.router != first.router || at.port != first.port));
+	return false;
+}
+
+static void add_plane(struct planes *x, router_id r, port_id p)
+{
+	const struct topo *t = x->g->topo;
+	struct topo_end first = first_link(t, r, p), at;
+	bool is_single = has_dead(x, first);
+
+	if (is_single)
+		first = (struct topo_end){ r, p };
 	if (x->n == x->room) {
 		x->room = 2 * x->room + 64;
 		x->plane = mem_grow(x->plane, x->room, sizeof(*x->plane));
 	}
-	x->plane[x->n] = (struct plane){ first.router, first.port };
+	x->plane[x->n] = (struct plane){ first.router, first.port, is_single };
 	for (at = first; at.router != NO_ROUTER &&
 			 *plane_at(x, at.router, at.port) == NO_PLANE;
-		at = next_link(t, at.router, at.port))
+		at = next_link(t, at.router, at.port)) {
 		*plane_at(x, at.router, at.port) = x->n;
-	x->n_closed += at.router == first.router && at.port == first.port;
+		if (is_single)
+			break;
+	}
+	x->n_closed += !is_single && at.router == first.router &&
+		       at.port == first.port;
 	x->n++;
 }
 
@@ -96,21 +132,25 @@ static void find_planes(struct planes *x)
 	for (r = 0; r < t->n_routers; r++)
 		for (p = 0; p < t->n_ports; p++)
 			if (t->ops->peer(t, r, p).router != NO_ROUTER &&
-				*plane_at(x, r, p) == NO_PLANE)
+				*plane_at(x, r, p) == NO_PLANE &&
+				!is_dead(x, (struct topo_end){ r, p }))
 				add_plane(x, r, p);
 }
 
 /* --- turns --- */
 
 /* Of a link of a plane: the ports behind it that lead out of the plane. */
-static port_mask turns_of(const struct planes *x, struct topo_end at)
+static port_mask turns_of(
+	const struct planes *x, uint32_t plane, struct topo_end at)
 {
 	const struct topo *t = x->g->topo;
 	struct topo_end far = t->ops->peer(t, at.router, at.port);
 	port_id on = t->ops->straight(t, far.router, far.port);
 	port_mask m = x->g->after[route_vertex(x->g, at.router, at.port, 0)];
 
-	return on == TOPO_NO_PORT ? m : m & ~((port_mask)1 << on);
+	return on == TOPO_NO_PORT || x->plane[plane].is_single
+		       ? m
+		       : m & ~((port_mask)1 << on);
 }
 
 /* Planes that a plane's packets turn into; *at counts its links, times the
@@ -124,7 +164,7 @@ static uint32_t next_plane(const void *arg, uint32_t v, uint32_t *at)
 
 	for (i = 0;; i++) {
 		if (i >= skip) {
-			port_mask m = turns_of(x, link) >> from << from;
+			port_mask m = turns_of(x, v, link) >> from << from;
 			router_id far =
 				t->ops->peer(t, link.router, link.port).router;
 
@@ -138,7 +178,7 @@ static uint32_t next_plane(const void *arg, uint32_t v, uint32_t *at)
 			from = 0;
 		}
 		link = next_link(t, link.router, link.port);
-		if (link.router == NO_ROUTER ||
+		if (link.router == NO_ROUTER || x->plane[v].is_single ||
 			(link.router == x->plane[v].first &&
 				link.port == x->plane[v].port))
 			return CDG_NONE;
@@ -185,9 +225,10 @@ static void check_turns(struct proof_step *s, struct planes *x, uint64_t *turns)
 	mem_free(c.vertex);
 }
 
-void proof_planes(struct proof *p, const struct route_graph *g, int64_t packets)
+void proof_planes(struct proof *p, const struct route_graph *g,
+	const port_mask *dead, int64_t packets)
 {
-	struct planes x = { .g = g };
+	struct planes x = { .g = g, .dead = dead };
 
 	find_planes(&x);
 	p->n_steps = 3;

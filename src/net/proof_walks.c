@@ -37,7 +37,12 @@ static void check_routes(struct proof_step *s, const struct route_walks *w)
 	s->what = "each stored route leads to its destination over existing "
 		  "wires";
 	s->holds = !w->is_broken;
-	if (s->holds)
+	if (s->holds && w->n_missing)
+		snprintf(s->why, sizeof(s->why),
+			"%" PRIu64 " routes followed; %" PRIu64
+			" pairs of nodes have none",
+			w->n_routes, w->n_missing);
+	else if (s->holds)
 		snprintf(s->why, sizeof(s->why), "%" PRIu64 " routes followed",
 			w->n_routes);
 	else
@@ -175,10 +180,11 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
 	else
 		route_follow(r, &g, &w);
 	p->n_routes = w.n_routes;
+	p->n_missing = w.n_missing;
 	p->n_steps = 2;
 	check_routes(&p->step[0], &w);
 	if (r->has_planes == ROUTE_PLANES)
-		proof_planes(p, &g, packets);
+		proof_planes(p, &g, r->dead, packets);
 	else
 		check_channels(p, &p->step[1], &g);
 	p->is_proved = p->step[0].holds && p->step[1].holds &&

@@ -9,6 +9,9 @@
  * channel and a number of chunks, when tokens come back.  Where somebody wants
  * to know, SIM_KEY(PHASE_TOKEN, NET_LINK + port) says that a link has died, or
  * with an aux of 1 returned, at both of its ends: net_on_link().
+ *
+ * Where a management loads tables, SIM_KEY(PHASE_TOKEN, NET_MANAGE) comes to
+ * every site at the same times: net_on_manage().
  */
 #ifndef NET_ROUTER_H
 #define NET_ROUTER_H
@@ -19,10 +22,11 @@
 #include "sim/sim.h"
 #include "topo/topo.h"
 
-enum { NET_LINK = 128 };
+enum { NET_LINK = 128, NET_MANAGE = 4 * NET_LINK };
 
 struct net;
 struct net_client_ops;
+struct route;
 struct net_params;
 struct net_setup;
 struct router;
@@ -159,6 +163,14 @@ struct router_ops {
 	 */
 	void (*on_link)(struct router *r, struct sim_worker *w, site_id s,
 		port_id p, bool is_up, sim_time t);
+	/*
+	 * Management: where tables is NULL, no requests enter any more from t
+	 * on.  Otherwise what has not left is dropped (net_drop()), packets
+	 * that have not entered get ways by these tables, and all goes on.
+	 * NULL: the router knows no management, and there is none.
+	 */
+	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
+		const struct route *tables, sim_time t);
 	/* Checks of its own, while nothing runs; is_over: and nothing is left
 	 * to do.  May be NULL. */
 	int (*audit)(const struct router *r, bool is_over, struct err *e);

@@ -18,6 +18,16 @@ static void lose(
 	n->client->on_lost(n, w, x->id);
 }
 
+bool net_is_lost(
+	struct net *n, struct sim_worker *w, const struct net_sending *x)
+{
+	if (!n->faults || !faults_cut(n->faults, link_of(n, x), x->t,
+				  x->tail + n->link.latency[x->class]))
+		return false;
+	lose(n, w, x);
+	return true;
+}
+
 /* --- links that do not retry --- */
 
 static void hurt(struct net *n, struct sim_worker *w,
@@ -47,11 +57,8 @@ static bool send_once(
 	uint32_t link = link_of(n, x);
 	uint32_t bits = n->link.code->byte_bits * x->bytes;
 
-	if (faults_cut(n->faults, link, x->t,
-		    x->tail + n->link.latency[x->class])) {
-		lose(n, w, x);
+	if (net_is_lost(n, w, x))
 		return false;
-	}
 	if (n->faults->link[link].left < bits)
 		hurt(n, w, x, bits);
 	n->faults->link[link].left -= bits;
@@ -61,24 +68,47 @@ static bool send_once(
 /* --- links that retry --- */
 
 struct copy {
+	struct net *net;
+	struct sim_worker *w;
+	packet_id id;
 	struct faults *faults;
-	uint32_t link, wire, bits, ack_bits, worker;
+	uint32_t link, wire, bits, ack_bits;
 	sim_time latency;
 };
 
-/* Sends so many bits; true where any was flipped. */
-static bool flips(const struct copy *c, uint32_t bits)
+static struct fault_counts *counts_of(const struct copy *c)
+{
+	return &c->faults->tally[c->w->id].wire[c->wire];
+}
+
+/* Sends so many bits; returns how many were flipped, and which were first. */
+static uint32_t flips(
+	const struct copy *c, uint32_t bits, uint32_t bit[NET_FLIPS])
 {
 	struct fault_link *l = &c->faults->link[c->link];
-	bool is_hit = false;
+	uint32_t n = 0;
 
 	while (l->left < bits) {
-		c->faults->tally[c->worker].wire[c->wire].bit_errors++;
+		if (n < NET_FLIPS)
+			bit[n] = (uint32_t)l->left;
+		n++;
 		faults_draw(c->faults, c->link, c->wire);
-		is_hit = true;
 	}
 	l->left -= bits;
-	return is_hit;
+	counts_of(c)->bit_errors += n;
+	return n < NET_FLIPS ? n : NET_FLIPS;
+}
+
+/* Whether the far end finds that bits of a copy were flipped. */
+static bool is_found(const struct copy *c, const uint32_t *bit, uint32_t n)
+{
+	const struct net_client_ops *client = c->net->client;
+
+	if (!client->is_found ||
+		client->is_found(c->net, c->w, c->id, bit, n, c->bits))
+		return true;
+	counts_of(c)->escaped++;
+	return false;
 }
 
 static enum retry_fate fate(
@@ -86,24 +116,32 @@ static enum retry_fate fate(
 {
 	const struct copy *c = arg;
 	struct faults *f = c->faults;
+	uint32_t bit[NET_FLIPS], n;
 
 	if (!f)
 		return RETRY_PASSES;
 	if (faults_cut(f, c->link, from, until + c->latency)) {
-		*back = f->outage[f->link[c->link].outage].until;
-		return *back == SIM_NEVER ? RETRY_IS_DEAD : RETRY_IS_CUT;
+		const struct fault_outage *o =
+			&f->outage[f->link[c->link].outage];
+
+		*back = o->until;
+		return o->until == SIM_NEVER || o->until - o->from > f->patience
+			       ? RETRY_IS_DEAD
+			       : RETRY_IS_CUT;
 	}
-	if (!flips(c, c->bits))
+	n = flips(c, c->bits, bit);
+	if (!n)
 		return RETRY_PASSES;
-	f->tally[c->worker].wire[c->wire].hurt++;
-	return RETRY_FAILS;
+	counts_of(c)->hurt++;
+	return is_found(c, bit, n) ? RETRY_FAILS : RETRY_PASSES;
 }
 
 static bool is_ack_lost(void *arg)
 {
 	const struct copy *c = arg;
+	uint32_t bit[NET_FLIPS];
 
-	return c->faults && flips(c, c->ack_bits);
+	return c->faults && flips(c, c->ack_bits, bit);
 }
 
 static void count(const struct net *n, const struct sim_worker *w,
@@ -122,12 +160,14 @@ static void count(const struct net *n, const struct sim_worker *w,
 static struct net_sent send_again(
 	struct net *n, struct sim_worker *w, const struct net_sending *x)
 {
-	struct copy c = { .faults = n->faults,
+	struct copy c = { .net = n,
+		.w = w,
+		.id = x->id,
+		.faults = n->faults,
 		.link = link_of(n, x),
 		.wire = x->class,
 		.bits = n->link.code->byte_bits * x->bytes,
 		.ack_bits = n->link.code->byte_bits * n->link.protocol,
-		.worker = w->id,
 		.latency = n->link.latency[x->class] };
 	const struct retry_luck luck = { fate, is_ack_lost, &c,
 		n->client->on_lost != NULL };

@@ -48,6 +48,10 @@ static inline uint32_t net_row(
 	return link_row(&n->link, class, dead);
 }
 
+/* Over a wire on which nothing is hurt: whether it is lost. */
+bool net_is_lost(
+	struct net *n, struct sim_worker *w, const struct net_sending *x);
+
 struct net_sent net_send(
 	struct net *n, struct sim_worker *w, const struct net_sending *x);
 

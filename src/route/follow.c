@@ -59,6 +59,14 @@ struct route_step route_arrive(
 	return s;
 }
 
+void route_free(struct route *r)
+{
+	if (!r)
+		return;
+	r->ops->fini(r);
+	mem_free(r);
+}
+
 void route_graph_init(
 	struct route_graph *g, const struct topo *t, uint32_t n_channels)
 {

@@ -41,6 +41,22 @@ static const struct param params[] = {
 		"without that, which can deadlock; for tiled routers "
 		"only",
 		"assumed: a dateline suffices"),
+	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0,
+		INT64_C(1000000000000),
+		"time after which adaptive packets avoid a link that has died; "
+		"for tiled routers only",
+		"assumed"),
+	PARAM_ROW(PARAM_TIME, "reload", AT(route.reload), "100 us", 0,
+		INT64_C(1000000000000),
+		"time from a link's death or return until management stops all "
+		"injection to load new tables; for tiled routers only",
+		"assumed: really seconds"),
+	PARAM_ROW(PARAM_TIME, "drain", AT(route.drain), "20 us", 0,
+		INT64_C(1000000000000),
+		"time that packets then have to reach their destinations "
+		"before the rest is dropped and injection resumes; for tiled "
+		"routers only",
+		"assumed"),
 };
 
 static const struct order *of(const struct route *r)
@@ -120,6 +136,7 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 			"dateline (want routing.dateline: no with planes)");
 	r->n_channels = o->dateline ? 2 : 1;
 	r->has_planes = (uint8_t)o->planes;
+	r->is_loaded = o->planes == ROUTE_PLANES && o->torus->nodes;
 	o->coord = grid_list(o->torus);
 	o->links = common_multiple(o->torus);
 	for (i = 0; i < 2 * o->torus->n_dims; i++)
@@ -412,6 +429,7 @@ const struct route_ops order_ops = {
 	.next = order_next,
 	.n_ways = n_ways,
 	.is_followed = is_followed,
+	.around = order_around,
 	.way = order_way,
 	.describe = order_describe,
 	.fact = order_fact,

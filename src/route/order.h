@@ -46,4 +46,10 @@ struct order {
 
 extern const struct route_ops order_ops;
 
+/* --- detour.c --- */
+
+/* See struct route_ops. */
+struct route *order_around(
+	const struct route *r, const port_mask *dead, uint32_t number);
+
 #endif

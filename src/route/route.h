@@ -38,6 +38,7 @@ struct route {
 	uint8_t bubble; /* entering an escape ring needs room for two */
 	uint8_t has_escape; /* dynamic packets may escape */
 	uint8_t has_planes; /* an enum route_planes */
+	uint8_t is_loaded; /* by a management: ops->around() */
 	uint8_t is_carried; /* packets name their switches: route_left() */
 	/* High priority is another channel of equal right, not a priority. */
 	uint8_t is_shared;
@@ -45,6 +46,11 @@ struct route {
 	/* Channels that next() tells apart; 0 and 1: none. */
 	uint8_t n_channels;
 	const struct route_tables *tables; /* NULL: call next() */
+	/* Of routings that management loads anew (ops->around), ps: adaptive
+	 * packets avoid a dead link so long after its death; injection stops
+	 * so long after; and packets have so long to leave. */
+	int64_t notice, reload, drain;
+	const port_mask *dead; /* [router] links that it avoids; NULL: none */
 };
 
 /* What a packet may do next. */
@@ -69,6 +75,7 @@ struct route_graph {
 /* What a walk along a routing's ways found. */
 struct route_walks {
 	uint64_t n_routes; /* walked */
+	uint64_t n_missing; /* pairs of nodes without any */
 	bool is_broken; /* one of them does not lead to its end: */
 	uint32_t src, dst, number;
 	const char *how;
@@ -133,6 +140,15 @@ struct route_ops {
 	/* Whether the proof has to follow the ways of a pair, for those of
 	 * others take no other steps.  NULL: of all pairs. */
 	bool (*is_followed)(const struct route *r, uint32_t src, uint32_t dst);
+
+	/*
+	 * The same in a network in which the links at some ports of each
+	 * router are dead; where is_loaded.  A packet for which it has no way,
+	 * or that was started by tables of another number, has no next port.
+	 * To be freed with route_free().
+	 */
+	struct route *(*around)(
+		const struct route *r, const port_mask *dead, uint32_t number);
 
 	/*
 	 * Of a broadcast to a range of nodes, which has come to a
@@ -200,6 +216,9 @@ static inline uint32_t route_left(const struct packet *p)
 {
 	return (uint32_t)(p->way >> 60);
 }
+
+/* What around() made. */
+void route_free(struct route *r);
 
 /* By tables or not: a packet at its source, and one that has come in. */
 void route_begin(const struct route *r, struct packet *p);

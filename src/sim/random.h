@@ -33,6 +33,8 @@ enum random_purpose {
 	RANDOM_SKEW, /* of a line of a link */
 	RANDOM_TRAINING, /* what is read between two bits */
 	RANDOM_WAY, /* which of its ways a packet takes */
+	RANDOM_CHIP, /* packets until a chip damages one */
+	RANDOM_MEMORY, /* words until a memory has a bad one */
 };
 
 struct random_bits {

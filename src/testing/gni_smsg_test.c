@@ -128,7 +128,7 @@ static void what_is_not_answered_is_sent_again(void **state)
 
 	(void)state;
 	gni_world_run(&g, sets, true);
-	assert_true(nic_sum(g.world.kit.nic, "unanswered") > 0);
+	assert_true(nic_sum(g.world.kit.nic, "timeouts") > 0);
 	kit_close(&g.world.kit);
 }
 

@@ -73,7 +73,7 @@ static void run(const struct test *t)
 	for (i = 0; i < NODES; i++)
 		program_start(k.host, i, 0, 0, program, (void *)t);
 	kit_run(&k, true);
-	assert_true(nic_sum(k.nic, "unanswered") > 20);
+	assert_true(nic_sum(k.nic, "timeouts") > 20);
 	kit_close(&k);
 }
 

@@ -224,3 +224,12 @@ bool part_wire(const struct topo *t, const struct part *p, uint32_t i,
 	}
 	return false;
 }
+
+bool part_site(
+	const struct topo *t, const struct part *p, uint32_t i, router_id *site)
+{
+	if (p->kind && p->kind->sites)
+		return p->kind->sites(t, p, i, site);
+	*site = p->site;
+	return !i && p->port == PART_SITE && (!p->kind || p->kind->is_site);
+}

@@ -44,6 +44,9 @@ struct part_kind {
 	 * port's; false where there are no more.  Or NULL. */
 	bool (*wire)(const struct topo *t, const struct part *p, uint32_t i,
 		struct topo_end *end);
+	/* Site i of what runs there, where it is not its own; the same. */
+	bool (*sites)(const struct topo *t, const struct part *p, uint32_t i,
+		router_id *site);
 };
 
 /* What topologies have that publish nothing else: link, switch, node. */
@@ -54,6 +57,10 @@ extern const struct part_kind *const part_kinds[];
  * kind is NULL, it is its site, or the link at its port. */
 bool part_wire(const struct topo *t, const struct part *p, uint32_t i,
 	struct topo_end *end);
+
+/* Site i that goes down with a part, and all that runs there; the same. */
+bool part_site(const struct topo *t, const struct part *p, uint32_t i,
+	router_id *site);
 
 void part_names_fini(struct part_names *n);
 /* A router from first up to end by its name; a node also by its number. */

@@ -80,6 +80,7 @@ static const struct topo_block uniform = {
 
 static const struct topo_block *const blocks[] = {
 	&node_wires,
+	&torus_boards,
 	&uniform,
 	&torus_units,
 	&torus_latencies,
@@ -205,7 +206,7 @@ static struct topo_words torus_words(const struct topo *topo)
 {
 	static const char *const has[2][2] = {
 		[TORUS_UNIFORM] = { "cables uniform-wires",
-			"cables uniform-wires node-wires" },
+			"cables uniform-wires node-wires boards" },
 		[TORUS_PACKAGED] = { "packaging", "packaging node-wires" },
 	};
 	const struct torus *t = torus_of(topo);
@@ -421,6 +422,7 @@ const struct topo_ops torus_ops = {
 	.name_router = torus_name_router,
 	.name_port = torus_name_port,
 	.name_shape = torus_name_shape,
+	.parts = torus_parts,
 	.grid = torus_grid,
 	.place = torus_place,
 	.node_at = torus_node_at,

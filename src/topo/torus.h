@@ -47,6 +47,9 @@ struct torus {
 	struct param_list length; /* metres by dimension; the same */
 	int64_t delay; /* of a metre, ps */
 	int64_t logic; /* of a router, ps */
+	/* of routers with nodes: what is pulled out together (torus_parts.c) */
+	struct param_list blade; /* routers of a board per dimension */
+	int64_t connection; /* parallel links in one cable */
 	/* Blue Gene/Q's packaging: torus_packaging.c */
 	struct param_list board, midplane; /* routers per dimension */
 	struct param_list inner; /* dimensions that stay on the board */
@@ -124,6 +127,11 @@ void torus_where(const struct topo *topo, uint32_t class, char text[TOPO_TEXT]);
 struct topo_cut torus_cut(const struct topo *topo);
 bool torus_row(const struct topo *topo, uint32_t table, uint32_t i,
 	struct topo_cell cell[TOPO_MAX_COLUMNS]);
+
+/* --- torus_parts.c --- */
+
+extern const struct topo_block torus_boards;
+extern const struct part_kind *const torus_parts[];
 
 /* --- torus_picture.c --- */
 

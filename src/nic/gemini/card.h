@@ -1,6 +1,7 @@
 /* What the interface's files share: fma.c turns lines into requests, bte.c
  * makes lines of blocks and has buffers for sends, target.c executes requests
- * and takes the responses, amo.c does atomics, cq.c writes events. */
+ * and takes the responses, amo.c does atomics, cq.c writes events; harm.c is
+ * for networks that fail. */
 #ifndef NIC_GEMINI_CARD_H
 #define NIC_GEMINI_CARD_H
 
@@ -74,6 +75,7 @@ struct gem_line {
 struct gem_transaction {
 	struct slot slot;
 	struct gemini_post post;
+	uint32_t ssid;
 	uint32_t cq_round; /* of post.cq */
 	uint32_t lines, answered;
 	uint32_t status;
@@ -169,8 +171,15 @@ struct gem_node {
 	struct gem_cq cq[GEMINI_CQS];
 	uint32_t n_requests; /* in the ORB */
 	uint32_t round, number;
+	uint32_t n_begun; /* transactions */
 	uint32_t inside; /* packets that have come */
 	bool is_timed;
+	bool is_quiet; /* management has stopped the network: since */
+	sim_time quiet_since;
+	bool is_faulty, is_mortal; /* packets may be lost; it dies */
+	struct fault_link bad_words[2]; /* with one bad bit, with two: words
+					 * that are read until the next */
+	uint64_t marked, corrected, uncorrectable;
 	sim_time event_at; /* the last event that was written is in memory */
 	uint64_t requests, responses, events_written, overruns, late;
 	uint64_t amos, amo_misses, amo_writes;
@@ -236,9 +245,22 @@ uint32_t gem_fma_store(struct nic *nic, uint32_t transaction, uint64_t made);
 void gem_fma_on_stored(const struct nic_at *a, uint32_t line);
 void gem_fma_on_out(const struct nic_at *a, uint32_t line);
 void gem_fma_on_timeout(const struct nic_at *a);
+/* Deadlines are later by the time that was not there since then. */
+void gem_fma_extend(const struct nic_at *a, sim_time since);
 /* A request has ended; false where it was not under way. */
 bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	uint32_t status);
+
+void gem_harm_init(const struct nic *nic, struct gem_node *n, site_id s);
+/* A packet that a chip has marked goes away. */
+void gem_harm_drop(const struct nic_at *a, packet_id id);
+/* A word of a table is read; false where it has two bad bits. */
+bool gem_harm_read(const struct nic_at *a, uint64_t word);
+/* As the network's client has them. */
+bool gem_harm_is_found(struct net *net, struct sim_worker *w, packet_id id,
+	const uint32_t *bit, uint32_t n, uint32_t bits);
+void gem_harm_on_quiesce(struct net *net, struct sim_worker *w, site_id s,
+	bool is_stopped, sim_time t);
 
 void gem_bte_init(struct gem_bte *b);
 void gem_bte_fini(struct gem_bte *b);

@@ -18,6 +18,7 @@ uint32_t gem_fma_begin(const struct nic_at *a, const struct gemini_post *p)
 	struct gem_transaction *x = slots_at(s, id);
 
 	x->post = *p;
+	x->ssid = ++gem_here(a)->n_begun;
 	if (p->cq != GEMINI_NO_CQ)
 		x->cq_round = gem_here(a)->cq[p->cq].round;
 	x->lines = p->bytes ? (uint32_t)((p->bytes - 1) / GEMINI_LINE + 1) : 1;
@@ -160,7 +161,7 @@ static void set_timer(const struct nic_at *a)
 	struct gem_node *n = a->node;
 	const struct gem_deadline *d;
 
-	if (n->is_timed || !n->deadlines.n)
+	if (n->is_timed || n->is_quiet || !n->deadlines.n)
 		return;
 	d = ring_at(&n->deadlines, 0);
 	n->is_timed = true;
@@ -191,7 +192,7 @@ static void send(const struct nic_at *a, uint32_t line)
 	l->bytes = x->bytes;
 	l->request = line;
 	l->round = x->round;
-	l->ssid = x->transaction;
+	l->ssid = of->ssid;
 	l->count = x->is_final ? 1 : x->is_last ? of->lines : 0;
 	l->is_final = x->is_final;
 	l->remote_cq = (uint8_t)of->post.remote_cq;
@@ -353,13 +354,27 @@ bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	return true;
 }
 
+void gem_fma_extend(const struct nic_at *a, sim_time since)
+{
+	struct gem_node *n = a->node;
+	uint32_t i;
+
+	for (i = 0; i < n->deadlines.n; i++) {
+		struct gem_deadline *d = ring_at(&n->deadlines, i);
+		sim_time sent = d->t - gem_params(a)->timeout;
+
+		d->t += a->t - (sent > since ? sent : since);
+	}
+	set_timer(a);
+}
+
 void gem_fma_on_timeout(const struct nic_at *a)
 {
 	struct gem_node *n = a->node;
 
 	n->is_timed = false;
 	forget_answered(n);
-	while (n->deadlines.n) {
+	while (n->deadlines.n && !n->is_quiet) {
 		struct gem_deadline d =
 			*(struct gem_deadline *)ring_at(&n->deadlines, 0);
 

@@ -108,7 +108,10 @@ static const struct nic_counter counters[] = {
 		true },
 	{ "no buffer posted for a send", COUNT_OF(status[GEMINI_NO_BUFFER]),
 		true },
-	{ "unanswered", COUNT_OF(status[GEMINI_TIMED_OUT]), true },
+	{ "marked", COUNT_OF(marked), false },
+	{ "corrected", COUNT_OF(corrected), false },
+	{ "uncorrectable", COUNT_OF(uncorrectable), false },
+	{ "timeouts", COUNT_OF(status[GEMINI_TIMED_OUT]), false },
 	{ "completion queue overrun", COUNT_OF(overruns), true },
 	{ .key = NULL },
 };
@@ -202,6 +205,10 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	struct nic_at a = nic_at(net->client_state, w, s, t);
 
 	gem_load(&a, id)->fifo = fifo;
+	if (net->packets[id].flags & PACKET_HURT) {
+		gem_harm_drop(&a, id);
+		return;
+	}
 	gem_here(&a)->inside++;
 	gem_post(&a,
 		tail + (gem_load(&a, id)->is_response ? gem_params(&a)->response
@@ -261,6 +268,9 @@ static const struct net_client_ops client = {
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_copy = nic_on_copy,
+	.on_lost = nic_on_lost,
+	.is_found = gem_harm_is_found,
+	.on_quiesce = gem_harm_on_quiesce,
 };
 
 /* --- life --- */
@@ -295,7 +305,8 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	const struct gemini *x = (const struct gemini *)nic;
 	struct gem_node *n = node;
 
-	(void)s;
+	gem_harm_init(nic, n, s);
+	n->is_mortal = host_dies_at(nic->host, s) != SIM_NEVER;
 	slots_init(&n->lines, sizeof(struct gem_line));
 	slots_init(&n->transactions, sizeof(struct gem_transaction));
 	slots_init(&n->remotes, sizeof(struct gem_remote));
@@ -341,8 +352,10 @@ static int audit_node(const void *node, site_id s, struct err *e)
 {
 	const struct gem_node *n = node;
 
-	if (!n->lines.used && !n->transactions.used && !n->remotes.used &&
-		!n->inside)
+	/* nothing ends a transaction whose last packets never come, or whose
+	 * program died before it had stored them */
+	if (!n->lines.used && (!n->transactions.used || n->is_mortal) &&
+		(!n->remotes.used || n->is_faulty) && !n->inside)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
 		"audit: node %u: %u requests, %u transactions, %u transactions "
@@ -370,7 +383,7 @@ const struct nic_ops gemini_ops = {
 	.name = "gemini",
 	.title = "Gemini interface",
 	.can = NIC_ATOMICS | NIC_FETCHES,
-	.has = "any-side",
+	.has = "any-side checked-chips",
 	.size = sizeof(struct gemini),
 	.node_size = sizeof(struct gem_node),
 	.params = params,

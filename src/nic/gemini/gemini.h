@@ -83,6 +83,7 @@ enum gemini_status {
 	GEMINI_NO_BUFFER, /* the receiver has posted none */
 	GEMINI_BAD_PE, /* no such node, or none that the job has */
 	GEMINI_BAD_WORD, /* stored into a get window, no control word */
+	GEMINI_BAD_MEMORY, /* a word of a table has two bad bits */
 	GEMINI_STATUSES,
 };
 

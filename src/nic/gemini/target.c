@@ -122,6 +122,8 @@ static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	const struct range *r;
 	uint32_t status;
 
+	if (!gem_harm_read(a, (uint64_t)l->handle << 32 | l->ssid))
+		return GEMINI_BAD_MEMORY; /* of its handle or buffer */
 	if (l->op == GEMINI_SEND)
 		return gem_bte_match(a, src, l);
 	if (l->status) /* it could not be read */

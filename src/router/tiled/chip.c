@@ -6,6 +6,8 @@
  * changed.  A head that finds no tokens waits for them; what tokens come are
  * given to heads that wait, and then new heads are looked at.
  */
+#include <string.h>
+
 #include "net/send.h"
 #include "router/tiled/booked.h"
 #include "router/tiled/pick.h"
@@ -40,8 +42,8 @@ static void wait_until(struct tiled *d, struct sim_worker *w,
 	packet_id id = s->input[in].queue[channel].list.first;
 
 	booked_wait(d, id, CAUSE_ARBITRATION, now);
-	sim_post_self(
-		w, s->id, t, SIM_KEY(PHASE_ENGINE, in), (uint16_t)channel, 0);
+	sim_post_self(w, s->id, t, SIM_KEY(PHASE_ENGINE, in), (uint16_t)channel,
+		s->n_loads);
 }
 
 /* The mask of heads that a head waits in. */
@@ -69,11 +71,10 @@ static void wait_for_tokens(struct tiled *d, struct sim_worker *w,
 
 /* --- leaving --- */
 
-/* Gives an input's room back to who fills it. */
+/* Gives the room of a packet back that came in by a port. */
 static inline void give_back(struct tiled *d, struct sim_worker *w,
-	struct tiled_chip *s, uint32_t in, uint32_t channel, sim_time t)
+	struct tiled_chip *s, port_id port, uint32_t channel, sim_time t)
 {
-	port_id port = d->source_of[in];
 	const struct tiled_wire *wire = &s->wire[port];
 	sim_time at = t + d->back[wire->class];
 	struct tiled_returns *r =
@@ -125,7 +126,7 @@ static inline __attribute__((always_inline)) void leave(struct tiled *d,
 		s->bus[d->tile_of[in]].load -= p->chunks;
 	if (--q->count)
 		follow(d, w, s, in, channel, t, left);
-	give_back(d, w, s, in, channel, left);
+	give_back(d, w, s, d->source_of[in], channel, left);
 }
 
 /* When the tail of a packet comes to the input that it is in; a node hands it
@@ -151,6 +152,33 @@ static inline uint32_t size_on(const struct tiled *d,
 	return place + p->size % d->link->row;
 }
 
+/* A packet leaves the chip, which may have damaged it. */
+static void mark(const struct tiled *d, struct sim_worker *w,
+	const struct tiled_chip *s, packet_id id)
+{
+	struct faults *f = d->router.net->faults;
+
+	if (f && faults_is_marked(f, w->id, s->id))
+		d->packets[id].flags |= PACKET_HURT;
+}
+
+/* To a node over a wire that may be dead: whether it is lost. */
+static bool is_lost(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
+	uint32_t channel, port_id port, packet_id id, sim_time start)
+{
+	const struct net_sending x = { .id = id,
+		.site = s->id,
+		.port = port,
+		.class = s->wire[port].class,
+		.channel = channel,
+		.tokens = (uint32_t)d->full,
+		.t = start,
+		.tail = start };
+
+	mark(d, w, s, id);
+	return net_is_lost(d->router.net, w, &x);
+}
+
 /* Over a link that has faults or retries: when the head arrives, or SIM_NEVER.
  */
 static sim_time send(struct tiled *d, struct sim_worker *w,
@@ -167,7 +195,10 @@ static sim_time send(struct tiled *d, struct sim_worker *w,
 		.tokens = (uint32_t)d->full,
 		.t = x->start,
 		.tail = x->end };
-	struct net_sent sent = net_send(d->router.net, w, &sending);
+	struct net_sent sent;
+
+	mark(d, w, s, id);
+	sent = net_send(d->router.net, w, &sending);
 
 	o->bytes[channel] += (uint64_t)sent.resent * sending.bytes;
 	o->free_at = inner_max(o->free_at, sent.free_at);
@@ -225,6 +256,8 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 	p->head = inner_max(start + d->how.packet, end) + latency;
 	booked_note(d, id, s->id, "out by", port);
 	booked_depart(d, id, wire->class, t, start);
+	if (d->is_faulty && is_lost(d, w, s, channel, port, id, start))
+		return;
 	sim_post(w, wire->peer, start + latency,
 		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
 }
@@ -410,10 +443,16 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	uint32_t port = sim_number(e), channel = sim_aux(e), in;
 	packet_id id = e->data;
 	struct packet *p = &d->packets[id];
+	struct route_step step = s->route->ops->next(s->route, p, s->id, port);
 	struct tiled_queue *q;
 
 	p->head = t;
-	keep_step(d, s, p, d->route->ops->next(d->route, p, s->id, port).ports);
+	if (!step.ports) { /* it is of other tables than these */
+		give_back(d, w, s, port, channel, t);
+		net_drop(d->router.net, w, id);
+		return;
+	}
+	keep_step(d, s, p, step.ports);
 	booked_note(d, id, s->id, "in by", port);
 	booked_wait(d, id, CAUSE_QUEUE, t);
 	in = input_of(d, s, p, port);
@@ -444,9 +483,54 @@ static void on_token(struct tiled *d, struct sim_worker *w,
 		s->ports[channel] |= BIT(port);
 }
 
-static void on_notice(struct tiled_chip *s, port_id port, bool is_up)
+/* New tables: what is still here is dropped. */
+void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
+	const struct route *tables, sim_time t)
 {
-	s->dead = is_up ? s->dead & ~BIT(port) : s->dead | BIT(port);
+	struct tiled_chip *s = tiled_chip(d, site);
+	uint32_t in, c;
+
+	if (!tables)
+		return;
+	for (in = 0; in < d->n_inputs; in++) {
+		for (c = 0; c < TILED_CHANNELS; c++) {
+			struct tiled_queue *q = &s->input[in].queue[c];
+
+			for (; q->count; q->count--) {
+				packet_id id = packet_pop(d->packets, &q->list);
+
+				s->input[in].packets[c]++;
+				give_back(d, w, s, d->source_of[in], c, t);
+				net_drop(d->router.net, w, id);
+			}
+		}
+		if (d->tile_of[in] != TILED_NO_TILE)
+			s->bus[d->tile_of[in]].load = 0;
+	}
+	memset(s->heads, 0, sizeof(s->heads));
+	for (c = 0; c < TILED_CHANNELS * d->n_gates; c++) {
+		s->gate[c].any = 0;
+		memset(s->gate[c].one, 0, sizeof(s->gate[c].one));
+		s->gate[c].returns.is_awaited = false;
+	}
+	s->route = tables;
+	s->n_loads++;
+}
+
+/* Of links, or of management. */
+static void on_news(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
+	const struct sim_event *e, sim_time t)
+{
+	uint32_t number = sim_number(e);
+
+	if (number == NET_MANAGE)
+		net_on_manage(d->router.net, w, s->id, t, e);
+	else if (number < TILED_NOTICE)
+		net_on_link(d->router.net, w, s->id, t, e);
+	else if (sim_aux(e))
+		s->dead &= ~BIT(number - TILED_NOTICE);
+	else
+		s->dead |= BIT(number - TILED_NOTICE);
 }
 
 static void visit(struct sim_worker *w, site_id site)
@@ -463,13 +547,11 @@ static void visit(struct sim_worker *w, site_id site)
 
 		if (phase == PHASE_ARRIVAL)
 			on_arrival(d, w, s, &e, t);
-		else if (phase == PHASE_TOKEN && number >= TILED_NOTICE)
-			on_notice(s, number - TILED_NOTICE, sim_aux(&e));
 		else if (phase == PHASE_TOKEN && number >= NET_LINK)
-			net_on_link(d->router.net, w, site, t, &e);
+			on_news(d, w, s, &e, t);
 		else if (phase == PHASE_TOKEN)
 			on_token(d, w, s, number, sim_aux(&e), e.data);
-		else
+		else if (e.data == s->n_loads)
 			s->heads[sim_aux(&e)] |= BIT(number);
 		if (!sim_more(w, &e))
 			arbitrate(d, w, s, t);

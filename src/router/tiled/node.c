@@ -2,7 +2,22 @@
  * A node's side of the wire to its chip: injection FIFOs, one for each
  * channel, with a path of their own, and what arrives.
  */
+#include "net/send.h"
 #include "router/tiled/booked.h"
+
+/* Whether a packet that leaves is lost, since node or chip are dead. */
+static bool is_lost(struct tiled *d, struct sim_worker *w,
+	const struct tiled_node *s, uint32_t channel, packet_id id, sim_time t)
+{
+	return net_is_lost(d->router.net, w,
+		&(struct net_sending){ .id = id,
+			.site = s->id,
+			.class = s->wire.class,
+			.channel = channel,
+			.tokens = (uint32_t)d->full,
+			.t = t,
+			.tail = t });
+}
 
 /* Takes in the tokens that have come by t. */
 static void collect(struct tiled_fifo *f, sim_time t)
@@ -23,7 +38,7 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	struct packet *p = &d->packets[id];
 	const uint8_t port = 0;
 
-	if (!f->queue.count || f->is_timed)
+	if (!f->queue.count || f->is_held)
 		return;
 	collect(f, t);
 	if (!f->tokens) {
@@ -35,11 +50,13 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	f->tokens--;
 	packet_pop(d->packets, &f->queue.list);
 	f->queue.count--;
-	f->is_timed = true;
+	f->is_held |= TILED_BUSY;
 	f->bytes += d->link->bytes[p->size];
 	booked_depart(d, id, wire->class, t, t);
-	sim_post(w, wire->peer, t + d->link->latency[wire->class],
-		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
+	if (!d->is_faulty || !is_lost(d, w, s, channel, id, t))
+		sim_post(w, wire->peer, t + d->link->latency[wire->class],
+			SIM_KEY(PHASE_ARRIVAL, wire->peer_port),
+			(uint16_t)channel, id);
 	sim_post_self(w, s->id, t + d->how.packet,
 		SIM_KEY(PHASE_ENGINE, channel), 0, 0);
 }
@@ -48,7 +65,7 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 static void on_sent(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	uint32_t channel, sim_time t)
 {
-	s->fifo[channel].is_timed = false;
+	s->fifo[channel].is_held &= (uint8_t)~TILED_BUSY;
 	s->fifo[channel].room++;
 	send(d, w, s, channel, t);
 	d->router.client->on_room(d->router.net, w, s->id, channel, t);
@@ -91,6 +108,77 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 		d->router.net, w, s->id, channel, id, t, tail);
 }
 
+/* A node that sends to itself has no next port, but a way. */
+static bool has_no_way(const struct packet *p)
+{
+	return !p->ask && p->src != p->dst;
+}
+
+static void strand(struct tiled *d, struct sim_worker *w, packet_id id)
+{
+	d->tally[w->id].stranded++;
+	net_drop(d->router.net, w, id);
+}
+
+/* Packets that wait get ways by new tables. */
+static void route_again(struct tiled *d, struct sim_worker *w,
+	struct tiled_node *s, uint32_t channel, sim_time t)
+{
+	struct tiled_queue *q = &s->fifo[channel].queue;
+	struct packet_list all = q->list;
+	uint32_t n = q->count;
+
+	*q = (struct tiled_queue){ 0 };
+	while (n--) {
+		packet_id id = packet_pop(d->packets, &all);
+		struct packet *p = &d->packets[id];
+
+		p->flags &= (uint8_t)~PACKET_BEGUN;
+		route_begin(s->route, p);
+		if (has_no_way(p)) {
+			s->fifo[channel].room++;
+			strand(d, w, id);
+			continue;
+		}
+		booked_wait(d, id, CAUSE_QUEUE, t);
+		packet_push(d->packets, &q->list, id);
+		q->count++;
+	}
+}
+
+/* Responses still leave: requests that wait for theirs would never get out of
+ * the network without. */
+static void stop(struct tiled *d, struct tiled_node *s, sim_time t)
+{
+	const struct tiled_queue *q = &s->fifo[TILED_REQUESTS].queue;
+	packet_id id = q->list.first;
+	uint32_t n = q->count;
+
+	s->fifo[TILED_REQUESTS].is_held |= TILED_STOPPED;
+	for (; n--; id = d->packets[id].next)
+		booked_wait(d, id, CAUSE_QUIESCE, t);
+}
+
+void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id site,
+	const struct route *tables, sim_time t)
+{
+	struct tiled_node *s = tiled_node(d, site);
+	uint32_t c;
+
+	if (!tables) {
+		stop(d, s, t);
+		return;
+	}
+	s->route = tables;
+	s->fifo[TILED_REQUESTS].is_held &= (uint8_t)~TILED_STOPPED;
+	for (c = 0; c < TILED_CHANNELS; c++) {
+		route_again(d, w, s, c, t);
+		send(d, w, s, c, t);
+		if (s->fifo[c].room)
+			d->router.client->on_room(d->router.net, w, site, c, t);
+	}
+}
+
 static void inject(struct net *n, struct sim_worker *w, site_id site,
 	uint32_t fifo, packet_id id, sim_time t)
 {
@@ -104,10 +192,16 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	link_measure(d->link, p);
 	d->tally[w->id].injected++;
 	p->channel = (uint8_t)fifo;
-	route_begin(d->route, p);
+	route_begin(s->route, p);
 	p->head = t;
+	if (d->is_faulty && has_no_way(p)) {
+		strand(d, w, id);
+		return;
+	}
 	f->room--;
 	packet_push(d->packets, &f->queue.list, id);
+	if (f->is_held & TILED_STOPPED)
+		booked_wait(d, id, CAUSE_QUIESCE, t);
 	if (!f->queue.count++)
 		send(d, w, s, fifo, t);
 }
@@ -152,6 +246,8 @@ static void visit(struct sim_worker *w, site_id site)
 
 		if (phase == PHASE_ARRIVAL)
 			on_arrival(d, w, s, sim_aux(&e), e.data, t);
+		else if (phase == PHASE_TOKEN && number == NET_MANAGE)
+			net_on_manage(d->router.net, w, site, t, &e);
 		else if (phase == PHASE_TOKEN && number >= NET_LINK)
 			net_on_link(d->router.net, w, site, t, &e);
 		else if (phase == PHASE_TOKEN)

@@ -45,9 +45,6 @@ static const struct param params[] = {
 		"size of a row buffer, in chunks", "GEM-G7"),
 	PARAM_ROW(PARAM_COUNT, "column", AT(column), "32", 1, 4096,
 		"size of an output's buffer for one row, in chunks", "GEM-G7"),
-	PARAM_ROW(PARAM_TIME, "notice", AT(notice), "1 us", 0, 1000000000000,
-		"time after which adaptive packets avoid a link that has died",
-		"assumed"),
 	PARAM_ROW(PARAM_TIME, "netlink.packet", AT(packet), "7692 ps", 1,
 		1000000000,
 		"time in which a node hands over or receives a packet of any "
@@ -236,6 +233,7 @@ static void init_node(struct tiled *d, site_id s)
 	uint32_t c;
 
 	x->id = s;
+	x->route = d->route;
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		x->fifo[c].tokens = (int16_t)d->how.nodes;
 		x->fifo[c].room = (uint16_t)d->router.net->params.injection;
@@ -249,6 +247,7 @@ static void init_chip(struct tiled *d, site_id s)
 	uint32_t c, p;
 
 	x->id = s;
+	x->route = d->route;
 	x->lfsr = ((s * 0x9e37u) & 0xffffu) | 1u;
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		for (p = 0; p < d->router.sites.n_ports; p++) {
@@ -495,8 +494,17 @@ static void tiled_on_link(struct router *r, struct sim_worker *w, site_id s,
 	port_id p, bool is_up, sim_time t)
 {
 	if (is_link(r, p))
-		sim_post_self(w, s, t + tiled_of(r)->how.notice,
+		sim_post_self(w, s, t + r->net->route->notice,
 			SIM_KEY(PHASE_TOKEN, TILED_NOTICE + p), is_up, 0);
+}
+
+static void tiled_manage(struct router *r, struct sim_worker *w, site_id s,
+	const struct route *tables, sim_time t)
+{
+	if (is_node(r))
+		tiled_node_manage(tiled_of(r), w, s, tables, t);
+	else
+		tiled_chip_manage(tiled_of(r), w, s, tables, t);
 }
 
 static const char *const channels[TILED_CHANNELS] = {
@@ -531,4 +539,5 @@ const struct router_ops tiled_ops = {
 	.ways = tiled_ways,
 	.counters = tiled_counters,
 	.on_link = tiled_on_link,
+	.manage = tiled_manage,
 };

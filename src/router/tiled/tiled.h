@@ -65,7 +65,6 @@ struct tiled_params {
 	int64_t inner; /* an enum tiled_inner */
 	int64_t row, column; /* of inner buffers */
 	int64_t packet; /* a node hands one over, ps */
-	int64_t notice; /* until adaptive packets avoid a dead link, ps */
 	int64_t nodes; /* packets that wait at a node's wire, per channel */
 };
 
@@ -153,6 +152,8 @@ struct tiled_chip {
 	uint64_t heads[TILED_CHANNELS];
 	uint64_t ports[TILED_CHANNELS];
 	uint64_t dead; /* links that adaptive packets avoid, by port */
+	const struct route *route; /* the tables */
+	uint32_t n_loads; /* of tables: events before the last are nobody's */
 	uint32_t lfsr;
 	uint32_t turn; /* the input to look at first */
 	site_id id;
@@ -166,12 +167,16 @@ struct tiled_chip {
 	struct tiled_gate gate[]; /* [gate][channel] */
 };
 
+/* Why nothing leaves a node's FIFO: a packet is leaving, or management has
+ * stopped it. */
+enum tiled_hold { TILED_BUSY = 1, TILED_STOPPED = 2 };
+
 /* A node's injection FIFO, and the path behind it. */
 struct tiled_fifo {
 	struct tiled_queue queue;
 	int16_t tokens; /* packets */
 	uint16_t room; /* packets that it takes */
-	bool is_timed;
+	uint8_t is_held; /* nothing leaves: bits of enum tiled_hold */
 	uint64_t bytes;
 	struct tiled_returns returns;
 };
@@ -180,6 +185,7 @@ struct tiled_node {
 	struct tiled_fifo fifo[TILED_CHANNELS];
 	uint64_t packets[TILED_CHANNELS]; /* received */
 	uint32_t held[TILED_CHANNELS]; /* of these, not given back */
+	const struct route *route; /* the tables */
 	struct tiled_wire wire;
 	site_id id;
 };
@@ -231,6 +237,11 @@ extern const struct router_ops tiled_ops;
 extern const struct router_calls tiled_chip_calls, tiled_node_calls;
 void tiled_prefetch(const struct sim_worker *w, const struct sim_event *e);
 
+/* What management does to a chip, and to a node: see struct router_ops. */
+void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
+	const struct route *tables, sim_time t);
+void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id s,
+	const struct route *tables, sim_time t);
 /* tiles.c: whether so many links and the processor tiles make a chip; and the
  * tables of where everything is. */
 int tiled_check_tiles(const struct tiled_params *h, const struct topo *t,
