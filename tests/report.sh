@@ -2,7 +2,7 @@
 #
 # Reports: that a page is one file that needs nothing else, holds what was
 # measured, refuses what is no run file, and, where chromium is installed, that
-# it draws itself without errors and answers a click.
+# it draws itself without errors and answers a click; and pictures.
 set -u
 . "$(dirname "$0")/tap.sh"
 
@@ -72,6 +72,26 @@ refused 'cannot be created' report "$db" -o "$tmp/none/x.html"
 refused 'would overwrite' report "$db" -o "$db"
 [ ! -e "$tmp/cut.html" ] || complain 'half a page is left'
 report 'a file that cannot be read leaves no page'
+
+for what in 'links A+' 'latency packets' 'budget serialisation' \
+	'course delivered'; do
+	run plot "$db" "${what% *}" -o "$tmp/x.svg"
+	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+	grep -q '^</svg>$' "$tmp/x.svg" || complain "${what% *} has no end"
+	grep -qF -- "${what#* }" "$tmp/x.svg" ||
+		complain "${what% *} does not say ${what#* }"
+	[ "$(grep -c -e '<path fill' -e '<rect x' "$tmp/x.svg")" -gt 0 ] ||
+		complain "${what% *} shows nothing"
+done
+report 'every picture of a run is drawn'
+
+refused 'no picture is called "link"; did you mean' plot "$db" link
+run run bgq random --shape 2x2x2 warmup=2us measure=5us bytes=64 \
+	-o "$tmp/plain.db"
+refused 'has no budget' plot "$tmp/plain.db" budget
+refused 'want a run file and a picture' plot "$db"
+refused 'no such table' plot "$tmp/curves.db" links
+refused 'would overwrite' plot "$db" links -o "$db"
 
 # attribute NAME: what the page noted of itself
 attribute() {

@@ -120,6 +120,28 @@ refuses 'at most 16 ports' run torus random --set topology.nodes=2 \
 	--set topology.links=3
 refuses 'routing.order' check torus $wide --set routing.order=xy
 refuses 'hint needs a torus' check torus $wide --set routing.kind=hint
+cat >"$tmp/mu.yaml" <<-EOT
+	schema: 1
+	machine: mu
+	topology: { kind: torus, nodes: 2 }
+	nic: { kind: bgq-mu }
+EOT
+refuses 'topology.nodes: .*at most 1' run "$tmp/mu.yaml" mirror --shape 2x2
 report 'bad input is refused'
+
+# Route numbers of the card mean nothing on a torus.
+cat >"$tmp/elan.yaml" <<-EOT
+	schema: 1
+	machine: elan
+	topology: { kind: torus }
+	nic: { kind: elan4 }
+EOT
+for shape in 2x4 1x2x4; do
+	ends 0 run "$tmp/elan.yaml" pingpong via=nic to=7 --shape $shape --json
+	holds '.ending == "finished"'
+	jq .digest "$tmp/out" >"$tmp/$shape"
+done
+cmp -s "$tmp/2x4" "$tmp/1x2x4" || complain 'another digest'
+report 'a dimension of length one changes nothing'
 
 exit $status

@@ -163,29 +163,58 @@ dmapp_return_t dmapp_scatter_ixpe_nbi(uint64_t target,
  * an address of the process's own; acswap stores swap into the word where that
  * is comparand.
  */
-#define DMAPP_ATOMIC(name)                                                     \
-	dmapp_return_t dmapp_a##name##_qw(uint64_t target,                     \
-		const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand);  \
-	dmapp_return_t dmapp_a##name##_qw_nb(uint64_t target,                  \
-		const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand,   \
-		dmapp_syncid_handle_t *syncid);                                \
-	dmapp_return_t dmapp_a##name##_qw_nbi(uint64_t target,                 \
-		const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand);  \
-	dmapp_return_t dmapp_af##name##_qw(uint64_t target, uint64_t source,   \
-		const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand);  \
-	dmapp_return_t dmapp_af##name##_qw_nb(uint64_t target,                 \
-		uint64_t source, const dmapp_seg_desc_t *seg, dmapp_pe_t pe,   \
-		int64_t operand, dmapp_syncid_handle_t *syncid);               \
-	dmapp_return_t dmapp_af##name##_qw_nbi(uint64_t target,                \
-		uint64_t source, const dmapp_seg_desc_t *seg, dmapp_pe_t pe,   \
-		int64_t operand)
-
-DMAPP_ATOMIC(add);
-DMAPP_ATOMIC(and);
-DMAPP_ATOMIC(or);
-DMAPP_ATOMIC(xor);
-#undef DMAPP_ATOMIC
-
+dmapp_return_t dmapp_aadd_qw(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_aadd_qw_nb(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand, dmapp_syncid_handle_t *syncid);
+dmapp_return_t dmapp_aadd_qw_nbi(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_afadd_qw(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_afadd_qw_nb(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand,
+	dmapp_syncid_handle_t *syncid);
+dmapp_return_t dmapp_afadd_qw_nbi(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_aand_qw(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_aand_qw_nb(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand, dmapp_syncid_handle_t *syncid);
+dmapp_return_t dmapp_aand_qw_nbi(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_afand_qw(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_afand_qw_nb(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand,
+	dmapp_syncid_handle_t *syncid);
+dmapp_return_t dmapp_afand_qw_nbi(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_aor_qw(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_aor_qw_nb(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand, dmapp_syncid_handle_t *syncid);
+dmapp_return_t dmapp_aor_qw_nbi(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_afor_qw(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_afor_qw_nb(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand,
+	dmapp_syncid_handle_t *syncid);
+dmapp_return_t dmapp_afor_qw_nbi(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_axor_qw(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_axor_qw_nb(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand, dmapp_syncid_handle_t *syncid);
+dmapp_return_t dmapp_axor_qw_nbi(uint64_t target, const dmapp_seg_desc_t *seg,
+	dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_afxor_qw(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand);
+dmapp_return_t dmapp_afxor_qw_nb(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand,
+	dmapp_syncid_handle_t *syncid);
+dmapp_return_t dmapp_afxor_qw_nbi(uint64_t target, uint64_t source,
+	const dmapp_seg_desc_t *seg, dmapp_pe_t pe, int64_t operand);
 dmapp_return_t dmapp_aax_qw(uint64_t target, const dmapp_seg_desc_t *seg,
 	dmapp_pe_t pe, int64_t and_mask, int64_t xor_mask);
 dmapp_return_t dmapp_aax_qw_nb(uint64_t target, const dmapp_seg_desc_t *seg,

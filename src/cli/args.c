@@ -100,10 +100,7 @@ static const struct argp_option output_options[] = {
 };
 
 static const struct argp_option report_options[] = {
-	{ "output", 'o', "FILE", 0,
-		"name of the page (default: that of the first file, with "
-		".html)",
-		0 },
+	{ "output", 'o', "FILE", 0, "file to write", 0 },
 	{ 0 },
 };
 

@@ -112,6 +112,7 @@ int cli_claims(int argc, char **argv, struct err *e);
 int cli_sql(int argc, char **argv, struct err *e);
 int cli_rerun(int argc, char **argv, struct err *e);
 int cli_compare(int argc, char **argv, struct err *e);
+int cli_plot(int argc, char **argv, struct err *e);
 int cli_report(int argc, char **argv, struct err *e);
 int cli_sweep(int argc, char **argv, struct err *e);
 int cli_goal(int argc, char **argv, struct err *e);

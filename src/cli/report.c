@@ -55,8 +55,9 @@ int cli_report(int argc, char **argv, struct err *e)
 		"Writes a page with all that run files hold: what limited the "
 		"run, the machine with the load of its links over time, "
 		"latencies, and what time was spent on.\vThe page is one file "
-		"that opens from disk in any browser.  Several files are "
-		"shown side by side.  As in:\n"
+		"that opens from disk in any browser.  Without --output it "
+		"gets the name of the first file, with .html.  Several files "
+		"are shown side by side.  As in:\n"
 		"  weft run torus random load=0.5 --budget -o run.db\n"
 		"  weft report run.db -o run.html",
 		e);

@@ -13,13 +13,18 @@ enum {
 	TOP = 24,
 	BOTTOM = 56,
 	TICKS = 6,
-	COLOURS = 8,
+	COLOURS = 12,
 	LEGEND_LINE = 18,
+	MOST_DOTS = 40, /* of a curve; with more they hide it */
+	BAR = 26,
+	BAR_LEFT = 150,
+	BAR_RIGHT = 90,
 };
 
-/* Okabe and Ito's, which most people can tell apart. */
+/* Okabe and Ito's and some of Tol's, which most people can tell apart. */
 static const char *const colour[COLOURS] = { "#0072b2", "#d55e00", "#009e73",
-	"#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999933" };
+	"#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999933", "#882255",
+	"#44aa99", "#332288", "#ddcc77" };
 
 struct spot {
 	double x, y, half;
@@ -200,7 +205,7 @@ static void write_line(const struct line *l, const char *paint,
 		fprintf(f, "%c%.1f %.1f", i ? 'L' : 'M',
 			across(x, l->spot[i].x), down(y, l->spot[i].y));
 	fputs("'/>\n", f);
-	for (i = 0; i < l->n && !is_filled; i++) {
+	for (i = 0; i < l->n && !is_filled && l->n <= MOST_DOTS; i++) {
 		const struct spot *s = &l->spot[i];
 
 		fprintf(f, "<circle cx='%.1f' cy='%.1f' r='3' fill='%s'/>\n",
@@ -230,18 +235,51 @@ static void write_legend(const struct plot *p, FILE *f)
 	}
 }
 
+static void write_head(int height, FILE *f)
+{
+	fprintf(f,
+		"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' "
+		"width='%d' height='%d' font-family='sans-serif' "
+		"font-size='13'>\n<style>.g{stroke:#8886;stroke-width:.6}"
+		"</style>\n<rect width='100%%' height='100%%' fill='#fff'/>\n",
+		WIDTH, height, WIDTH, height);
+}
+
+void plot_write_bars(const struct plot *p, FILE *f)
+{
+	double most = 0;
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		most = fmax(most, p->line[i].spot[0].y);
+	write_head((int)(p->n + 2) * BAR, f);
+	for (i = 0; i < p->n; i++) {
+		double y = p->line[i].spot[0].y;
+		double length = most > 0 ? y / most : 0;
+		int at = (int)i * BAR + BAR;
+
+		length *= WIDTH - BAR_LEFT - BAR_RIGHT;
+		fprintf(f, "<text x='%d' y='%d' text-anchor='end'>",
+			BAR_LEFT - 10, at + 4);
+		write_text(f, p->line[i].name);
+		fprintf(f,
+			"</text><rect x='%d' y='%d' width='%.1f' height='18' "
+			"fill='%s'/><text x='%.1f' y='%d'>%.4g</text>\n",
+			BAR_LEFT, at - 10, length, colour[0],
+			BAR_LEFT + length + 8, at + 4, y);
+	}
+	fprintf(f, "<text x='%d' y='%d'>", BAR_LEFT, (int)(p->n + 1) * BAR + 8);
+	write_text(f, p->y);
+	fputs("</text>\n</svg>\n", f);
+}
+
 void plot_write(const struct plot *p, FILE *f)
 {
 	struct scale x, y;
 	size_t i;
 
 	find_scales(p, &x, &y);
-	fprintf(f,
-		"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' "
-		"width='%d' height='%d' font-family='sans-serif' "
-		"font-size='13'>\n<style>.g{stroke:#8886;stroke-width:.6}"
-		"</style>\n<rect width='100%%' height='100%%' fill='#fff'/>\n",
-		WIDTH, HEIGHT, WIDTH, HEIGHT);
+	write_head(HEIGHT, f);
 	write_axes(p, &x, &y, f);
 	for (i = 0; i < p->n; i++)
 		write_line(&p->line[i], colour[i % COLOURS], &x, &y,

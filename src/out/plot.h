@@ -20,5 +20,8 @@ void plot_add(
 /* As steps down to the axis, filled, where there is one curve. */
 void plot_set_filled(struct plot *p);
 void plot_write(const struct plot *p, FILE *f);
+/* Bars instead: the first y of each curve, with its name beside it; an x is not
+ * drawn. */
+void plot_write_bars(const struct plot *p, FILE *f);
 
 #endif

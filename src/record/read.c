@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "meas/budget.h"
 #include "meas/digest.h"
 
 char *record_meta(struct db *d, const char *key, struct err *e)
@@ -18,6 +19,15 @@ char *record_meta(struct db *d, const char *key, struct err *e)
 	}
 	db_finish(q);
 	return value ? value : mem_text("");
+}
+
+const char *record_cause(const char *key)
+{
+	uint32_t c = 0;
+
+	while (c < N_CAUSES && strcmp(cause_keys[c], key) != 0)
+		c++;
+	return c < N_CAUSES ? cause_names[c] : key;
 }
 
 /* All of one kind, in order. */

@@ -8,6 +8,9 @@
 /* A value of the table meta; to be freed.  "" where it has none. */
 char *record_meta(struct db *d, const char *key, struct err *e);
 
+/* What people call a cause of the tables cause and spent. */
+const char *record_cause(const char *key);
+
 /* A run as it was asked for. */
 struct record_setup {
 	struct machine_run_setup setup;

@@ -66,10 +66,27 @@ function sayHowMuch(run) {
 	return out;
 }
 
+/* The kind of links, of both directions, that carries far more than the rest:
+ * {name, mean, rest}, or null. */
+function leader(rows) {
+	const top = rows.reduce((a, r) => !a || r.mean > a.mean ? r : a, null);
+	const kind = r => r.name.replace(/[+\u2212]$/, "");
+	const own = top ? rows.filter(r => kind(r) === kind(top)) : [];
+	const others = rows.filter(r => !own.includes(r));
+	const mean = list => list.reduce((sum, r) => sum + r.mean * r.n, 0)
+		/ list.reduce((sum, r) => sum + r.n, 0);
+
+	return others.length && mean(own) >= 0.5
+		&& mean(own) > 1.5 * mean(others)
+		? { name: kind(top), mean: mean(own), rest: mean(others) } : null;
+}
+
 function sayWhichLink(run) {
 	const load = loadOf(run);
 	const full = load.rows.filter(r => r.mean >= fullLink);
 	const use = run.links.use[load.top];
+
+	const lead = leader(load.rows);
 
 	if (!run.nLinks)
 		return [" It ended before its links were recorded."];
@@ -78,6 +95,12 @@ function sayWhichLink(run) {
 			r => r.name))} links are full`), ` (${percent(
 			Math.max(...full.map(r => r.mean)))} busy on average): `
 			+ "the network itself is the limit."];
+	if (lead)
+		return [" ", make("b", null, `The ${lead.name} links are the `
+			+ "busiest"), `, ${percent(lead.mean)} on average, while `
+			+ `the others are at ${percent(lead.rest)}; first of `
+			+ "all ", linkButton(run, load.top), ` at ${percent(
+			use)}.`];
 	if (use >= fullLink && load.full <= run.nLinks / 10)
 		return [" ", make("b", null, load.full === 1
 			? "One link is the bottleneck: " : `${load.full} of `
@@ -113,10 +136,10 @@ function linkButton(run, i) {
 
 	return make("a", { href: "#machine", onclick: event => {
 		event.preventDefault();
-		if (run.machine) {
-			run.machine.select({ link: i });
-			run.machine.canvas.scrollIntoView({ block: "center" });
-		}
+		if (pages[shown].run !== run)
+			show(pages.findIndex(p => p.run === run));
+		run.machine.select({ link: i });
+		run.machine.canvas.scrollIntoView({ block: "center" });
 	} }, name);
 }
 

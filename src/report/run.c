@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "meas/budget.h"
+#include "record/read.h"
 #include "report/pack.h"
 #include "report/report.h"
 
@@ -156,15 +156,6 @@ static int write_machine(
 
 /* --- messages --- */
 
-static const char *cause_title(const char *key)
-{
-	uint32_t c = 0;
-
-	while (c < N_CAUSES && strcmp(cause_keys[c], key) != 0)
-		c++;
-	return c < N_CAUSES ? cause_names[c] : key;
-}
-
 /* A query's causes: name and ps. */
 static int write_causes(struct db_query *q, struct json *j, struct err *e)
 {
@@ -172,7 +163,7 @@ static int write_causes(struct db_query *q, struct json *j, struct err *e)
 
 	json_object(j, "causes");
 	while ((more = db_next(q, e)) > 0)
-		json_real(j, cause_title(db_text(q, 0)), db_real(q, 1));
+		json_real(j, record_cause(db_text(q, 0)), db_real(q, 1));
 	json_end(j, '}');
 	return more;
 }
@@ -238,7 +229,7 @@ static int write_classes(struct db *d, struct json *j, struct err *e)
 	while (q && (more = db_next(q, e)) > 0) {
 		json_object(j, NULL);
 		json_int(j, "class", db_int(q, 0));
-		json_text(j, "cause", cause_title(db_text(q, 1)));
+		json_text(j, "cause", record_cause(db_text(q, 1)));
 		json_real(j, "ps", db_real(q, 2));
 		json_int(j, "n", db_int(q, 3));
 		json_end(j, '}');

@@ -241,6 +241,10 @@ function selfTest() {
 	show(page);
 	root.answer = document.querySelector(".answer").textContent;
 	const run = pages[page].run, m = run.machine;
+
+	if (!m)
+		return;
+
 	const panel = document.getElementById("detail");
 	const [x, y] = m.middle(run.byLoad[0]);
 	const box = m.canvas.getBoundingClientRect();

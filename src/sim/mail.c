@@ -23,11 +23,30 @@ static uint32_t mail_n(const struct sim_worker *w, uint32_t box)
 	return (uint32_t)(w->out[box].next - w->first[box]);
 }
 
+/* A box that has no memory takes that of the window before, which nothing is
+ * posted to until the slots have gone round; so only the slots of mail that is
+ * under way hold any. */
+static bool take_over(struct sim_worker *w, uint32_t box)
+{
+	uint32_t slot = (w->slot - 1) & w->slot_mask;
+	uint32_t old = (box & ~w->slot_mask) + slot;
+
+	if (w->first[box] || !w->first[old] || mail_n(w, old))
+		return false;
+	w->first[box] = w->first[old];
+	w->out[box] = w->out[old];
+	w->first[old] = NULL;
+	w->out[old] = (struct sim_mail){ 0 };
+	return true;
+}
+
 void sim_mail_grow(struct sim_worker *w, struct sim_mail *m)
 {
 	uint32_t box = (uint32_t)(m - w->out), n = mail_n(w, box);
 	uint32_t room = n ? 2 * n : MAIL_FIRST;
 
+	if (take_over(w, box))
+		return;
 	w->first[box] = mem_grow(w->first[box], room, sizeof(*m->next));
 	m->next = w->first[box] + n;
 	m->end = w->first[box] + room;

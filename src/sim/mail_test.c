@@ -165,12 +165,32 @@ static void a_slice_that_is_empty_is_left_out(void **state)
 	sim_free(p.sim);
 }
 
+/* Windows that are done hand their memory on. */
+static void only_mail_under_way_holds_memory(void **state)
+{
+	enum { N = 1000 };
+	static struct post p;
+	uint32_t k, i;
+
+	(void)state;
+	start(&p, 1, WINDOW);
+	for (k = 1; k < 200; k++) {
+		for (i = 0; i < N; i++)
+			send(&p, i % SITES, (sim_time)k * WINDOW + i, HOPS - 1);
+		sim_run(p.sim, (sim_time)(k + 1) * WINDOW);
+	}
+	assert_int_equal(sim_n_events(p.sim), 199 * N);
+	assert_true(sim_memory(p.sim) < 8 * N * sizeof(struct sim_event));
+	sim_free(p.sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mail_arrives_after_any_delay),
 		cmocka_unit_test(a_letter_is_known_while_it_is_on_its_way),
 		cmocka_unit_test(a_slice_that_is_empty_is_left_out),
+		cmocka_unit_test(only_mail_under_way_holds_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,7 @@ struct world {
 	uint32_t n_workers; /* 0: 1 */
 	uint64_t digest;
 	sim_time took; /* a test's own */
+	void *arg; /* too */
 	uint32_t number;
 };
 

@@ -365,6 +365,75 @@ static void upper_bits_of_pes_are_translated(void **state)
 	kit_close(&x.kit);
 }
 
+/* --- order --- */
+
+struct arrivals {
+	uint32_t last, n, overtaken; /* numbers of packets of node 0 */
+};
+
+static void note_arrival(
+	void *arg, site_id s, const struct packet *p, sim_time t)
+{
+	struct arrivals *x = arg;
+
+	(void)t;
+	if (s != 2 || p->src)
+		return;
+	x->overtaken += x->n++ && p->number < x->last;
+	x->last = p->number;
+}
+
+/* Nine packets each, the last one the shortest, which is on its link for less
+ * time than those before it. */
+static void put_unevenly(void *arg)
+{
+	struct gemini_post p = world_post(GEMINI_PUT, 520);
+	uint32_t i;
+
+	(void)arg;
+	for (i = 1; i <= 10 && program_node() == 2; i++) {
+		uint64_t k = world_wait(WORLD_CAME, i).data;
+
+		assert_true(world_is_filled(
+			program_host(), 2, WORLD_TARGET + 1024 * k, 520));
+	}
+	if (program_node())
+		return;
+	world_fill(WORLD_SOURCE, 520);
+	p.remote_cq = WORLD_CAME;
+	for (i = 0; i < 10; i++) {
+		p.offset = 1024 * i;
+		p.remote_data = i;
+		assert_int_equal(gemini_fma(world_nic(), &p), 0);
+	}
+}
+
+static void note_and_put(void *arg)
+{
+	struct world *x = arg;
+
+	if (!program_node()) {
+		world_nic()->on_delivered = note_arrival;
+		world_nic()->arg = x->arg;
+	}
+	put_unevenly(arg);
+}
+
+/* Who polls looks all the time, so that it would see an event too early. */
+static void packets_come_in_any_order_before_their_event(void **state)
+{
+	static const char *const sets[] = { "nic.software.poll-load=0ns",
+		"nic.software.poll-period=1ns", NULL };
+	struct arrivals seen = { .n = 0 };
+	struct world x = { .arg = &seen };
+
+	(void)state;
+	world_run(&x, sets, false, note_and_put);
+	assert_int_equal(seen.n, 90);
+	assert_true(seen.overtaken > 0);
+	kit_close(&x.kit);
+}
+
 /* --- SSIDs --- */
 
 static void put_with_event(void *arg)
@@ -450,6 +519,7 @@ int main(void)
 		cmocka_unit_test(a_sync_waits_for_what_was_stored_before_it),
 		cmocka_unit_test(misuse_of_windows_is_refused),
 		cmocka_unit_test(upper_bits_of_pes_are_translated),
+		cmocka_unit_test(packets_come_in_any_order_before_their_event),
 		cmocka_unit_test(
 			an_event_without_an_entry_takes_a_round_trip_more),
 		cmocka_unit_test(ssids_bound_the_transactions_under_way),

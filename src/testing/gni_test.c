@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "testing/gni_testing.h"
+#include "weft/msg.h"
 
 #define HALF (GNI_SEGMENT_BYTES / 2)
 
@@ -242,6 +243,62 @@ static void a_fence_keeps_transfers_apart(void **state)
 	run(fence);
 }
 
+/* --- processes --- */
+
+enum { AT = 0x5000, RANKS = 4 };
+
+/* The same addresses are of other memory in each process; each puts to the
+ * other process of the other node. */
+static void one_of_several(void *arg)
+{
+	uint32_t rank = 2 * program_node() + program_process(), node;
+	gni_mem_handle_t *mem = arg;
+	gni_post_descriptor_t d = { .type = GNI_POST_FMA_PUT,
+		.cq_mode = GNI_CQMODE_GLOBAL_EVENT,
+		.local_addr = AT,
+		.remote_addr = AT + 8,
+		.length = 8 };
+	struct gni_side s;
+	uint64_t word = 70 + rank;
+
+	assert_int_equal(GNI_CdmCreate(rank, 1, 1, 0, &s.cdm), 0);
+	assert_int_equal(GNI_CdmAttach(s.cdm, 0, &node, &s.nic), 0);
+	assert_int_equal(
+		GNI_CqCreate(s.nic, 8, 0, GNI_CQ_BLOCKING, NULL, NULL, &s.done),
+		0);
+	assert_int_equal(GNI_MemRegister(s.nic, AT, 4096, NULL, 0, UINT32_MAX,
+				 &mem[rank]),
+		0);
+	assert_int_equal(GNI_EpCreate(s.nic, s.done, &s.ep[0]), 0);
+	assert_int_equal(GNI_EpBind(s.ep[0], 1 - node, 0), 0);
+	weft_msg_store(AT, &word, 8);
+	program_wait(20000 * SIM_NS);
+	d.remote_mem_hndl = mem[RANKS - 1 - rank];
+	assert_int_equal(GNI_PostFma(s.ep[0], &d), 0);
+	assert_int_equal(gni_await(&s, &d), 0);
+	program_wait(40000 * SIM_NS);
+	weft_msg_load(AT + 8, &word, 8);
+	assert_int_equal(word, 70 + RANKS - 1 - rank);
+}
+
+static void processes_have_memory_of_their_own(void **state)
+{
+	const struct kit_how how = { .machine = "gemini",
+		.shape = "1x1x1",
+		.needs = { .n_programs = RANKS, .n_processes = 2 } };
+	gni_mem_handle_t mem[RANKS];
+	struct kit k;
+	uint32_t i;
+
+	(void)state;
+	kit_open(&k, &how);
+	for (i = 0; i < RANKS; i++)
+		program_start(k.host, i / 2, i % 2 * host_threads_each(k.host),
+			0, one_of_several, mem);
+	kit_run(&k, false);
+	kit_close(&k);
+}
+
 /* --- atomic operations --- */
 
 /* What a command makes of a word. */
@@ -382,6 +439,7 @@ int main(void)
 		cmocka_unit_test(a_flag_is_written_after_the_bytes),
 		cmocka_unit_test(a_value_goes_into_anothers_queue),
 		cmocka_unit_test(a_fence_keeps_transfers_apart),
+		cmocka_unit_test(processes_have_memory_of_their_own),
 		cmocka_unit_test(atomic_operations_do_what_their_names_say),
 		cmocka_unit_test(a_full_queue_says_so_once_and_goes_on),
 		cmocka_unit_test(who_waits_too_long_is_told),

@@ -289,6 +289,12 @@ static int check(const struct mu *mu, struct err *e)
 				"nic.kind: bgq-mu supports at most %u nodes in "
 				"a dimension, not %u",
 				1u << MU_COORD_BITS, t->dim[i]);
+	if (t->nodes > 1)
+		return err_set(e,
+			"topology.nodes: bgq-mu addresses one node at a "
+			"router, "
+			"not %lld (want at most 1)",
+			(long long)t->nodes);
 	if (!mu_port_fits(mu->nic.net))
 		return err_set(e, "nic.kind: bgq-mu needs a direct network "
 				  "(want topology.kind: torus)");

@@ -100,10 +100,12 @@ void elan_send_packet(const struct nic_at *a, uint32_t fifo, site_id dst,
 		.number = sender_of(a)->number++,
 		.born = a->t,
 		.kind = fifo == ELAN_FIFO_ACK ? PACKET_SYSTEM : PACKET_DYNAMIC,
-		.hints = (uint16_t)(1 + route % ELAN_ROUTES),
 		.bytes = what->data_bytes,
 		.load = payload_to_load(b),
 	};
+	/* which are directions where routes have no numbers */
+	if (net->route->ops->n_ways)
+		net->packets[id].hints = (uint16_t)(1 + route % ELAN_ROUTES);
 	if (what->cast)
 		set_cast(&net->packets[id], what);
 	elan_account_packet(a, id, account);

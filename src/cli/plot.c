@@ -1,0 +1,142 @@
+/* `weft plot`: pictures of a run file, for papers. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+#include "cli/cli.h"
+#include "out/plot.h"
+#include "record/read.h"
+
+/* A query gives curve, x and y. */
+struct picture {
+	const char *name, *x, *y, *sql;
+	const char *needs; /* what there is nothing to draw without */
+	bool is_bars, is_filled;
+};
+
+static const struct picture pictures[] = {
+	{ "links", "time, us", "load of links, %",
+		"WITH k AS (SELECT l.id, CASE WHEN s.x0 NOT NULL AND"
+		" l.name GLOB '[A-Za-z][-+]*' THEN substr(l.name, 1, 2)"
+		" ELSE wire END kind FROM link l JOIN site s ON s.id = l.site)"
+		" SELECT kind, (from_ps + to_ps) / 2e6, avg(item(use, k.id))"
+		" / 100.0 FROM sample, k GROUP BY kind, n"
+		" ORDER BY min(k.id), n",
+		"samples", false, false },
+	{ "latency", "latency, ns", "packets that took at most so long, %",
+		"SELECT 'latency', x, y FROM (SELECT to_ps / 1e3 x, 100.0 *"
+		" sum(count) OVER (ORDER BY from_ps) / sum(count) OVER () y"
+		" FROM latency) WHERE y <= 99.9",
+		"latencies", false, true },
+	{ "budget", "", "share of the time of messages, %",
+		"SELECT name, 0, 100.0 * ps / sum(ps) OVER () FROM cause"
+		" WHERE ps > 0",
+		"budget, which `weft run --budget` records", true, false },
+	{ "course", "time, us", "packets per us",
+		"SELECT 'delivered', (from_ps + to_ps) / 2e6, delivered * 1e6"
+		" / (to_ps - from_ps) FROM sample UNION ALL SELECT 'injected',"
+		" (from_ps + to_ps) / 2e6, injected * 1e6 / (to_ps - from_ps)"
+		" FROM sample",
+		"samples", false, false },
+};
+
+enum { N_PICTURES = sizeof(pictures) / sizeof(pictures[0]) };
+
+static const struct picture *find(const char *name, struct err *e)
+{
+	const char *names[N_PICTURES];
+	char hint[NAME_HINT];
+	size_t i;
+
+	for (i = 0; i < N_PICTURES; i++) {
+		if (!strcmp(pictures[i].name, name))
+			return &pictures[i];
+		names[i] = pictures[i].name;
+	}
+	err_set(e, "no picture is called \"%.40s\"%s", name,
+		name_hint(name, names, N_PICTURES,
+			"; there are links, latency, budget and course", hint));
+	return NULL;
+}
+
+static int collect(
+	struct db *d, const struct picture *is, struct plot *p, struct err *e)
+{
+	struct db_query *q = db_prepare(d, is->sql, e);
+	size_t n = 0;
+	int more = -1;
+
+	for (; q && (more = db_next(q, e)) > 0; n++)
+		plot_add(p, record_cause(db_text(q, 0)), db_real(q, 1),
+			db_real(q, 2), 0);
+	db_finish(q);
+	if (!more && !n)
+		return err_set(e, "%s: has no %s", db_path(d), is->needs);
+	return more;
+}
+
+static int draw(const struct cli_args *a, FILE *f, struct err *e)
+{
+	const struct picture *is = find(a->word[1], e);
+	struct db *d = is ? db_open(a->word[0], e) : NULL;
+	struct plot *p;
+	int failed;
+
+	if (!d)
+		return -1;
+	p = plot_new(is->x, is->y);
+	failed = collect(d, is, p, e);
+	if (is->is_filled)
+		plot_set_filled(p);
+	if (!failed && is->is_bars)
+		plot_write_bars(p, f);
+	else if (!failed)
+		plot_write(p, f);
+	plot_free(p);
+	db_close(d);
+	return failed;
+}
+
+static int draw_file(const struct cli_args *a, struct err *e)
+{
+	FILE *f;
+	bool is_bad;
+
+	if (!strcmp(a->output, a->word[0]))
+		return err_set(e, "%s: the picture would overwrite a run file",
+			a->output);
+	if (cli_can_write(a->output, e))
+		return -1;
+	f = fopen(a->output, "w");
+	if (!f)
+		return err_set(e, "%s: %s", a->output, strerror(errno));
+	is_bad = draw(a, f, e) != 0 || fflush(f) || ferror(f);
+	if (fclose(f) || is_bad) {
+		unlink(a->output);
+		return e->code ? -1
+			       : err_set(e, "%s: cannot be written", a->output);
+	}
+	return 0;
+}
+
+int cli_plot(int argc, char **argv, struct err *e)
+{
+	struct cli_args a;
+	int code = cli_parse(&a, argc, argv, CLI_REPORT,
+		"FILE links|latency|budget|course",
+		"Draws a picture of a run file as SVG: the load of links over "
+		"time, the distribution of latencies, what messages spent "
+		"their time on, or packets over time.\vWithout --output the "
+		"picture is printed.  As in:\n"
+		"  weft plot run.db links -o links.svg",
+		e);
+
+	if (code)
+		return code < 0 ? -1 : 0;
+	if (a.n_words != 2)
+		return err_set(e, "want a run file and a picture, as in `weft "
+				  "plot run.db links -o links.svg`");
+	return a.output ? draw_file(&a, e) : cli_print(&a, draw, e);
+}
