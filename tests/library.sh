@@ -12,8 +12,13 @@ cd "$tmp" || exit 1
 
 headers=$prefix/include/weft
 if command -v ctags >/dev/null; then
-	ctags --languages=C --langmap=C:.h --c-kinds=px --fields= -f - \
-		"$headers"/*.h | cut -f 1 | grep -v '^!' | sort -u >declared
+	# preprocessed, for what macros declare
+	for header in "$headers"/*.h; do
+		$cc -std=c11 -E $(flags --cflags) "$header"
+	done | awk '/^# /{ is_ours = index($3, "/weft/") > 0; next } is_ours' \
+		>all.h
+	ctags --languages=C --langmap=C:.h --c-kinds=px --fields= -f - all.h |
+		cut -f 1 | grep -v '^!' | sort -u >declared
 	nm -g --defined-only "$libdir/libweft.a" | awk 'NF == 3 { print $3 }' |
 		grep -v '^__' | sort -u >static
 	nm -D --defined-only "$libdir/libweft.so" |

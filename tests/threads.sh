@@ -6,10 +6,10 @@ set -u
 . "$(dirname "$0")/tap.sh"
 
 short='warmup=8us measure=8us'
-many='2 3 7'
+many='2 3 7 1'
 if [ "${WEFT_SLOW-}" ]; then
 	short='warmup=2us measure=2us'
-	many='2 7'
+	many=7
 fi
 
 # What may differ is what the simulation costs, and budgets, where some are
@@ -36,7 +36,7 @@ compare() { # OPTIONS ARGUMENTS
 
 same() { # ARGUMENTS
 	result "$tmp/one" "$@" --threads 1
-	for threads in $many 1; do
+	for threads in $many; do
 		compare "--threads $threads" "$@"
 	done
 	compare '--threads 2 --budget' "$@"

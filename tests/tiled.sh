@@ -125,6 +125,7 @@ ends 1 check gemini --shape 1x8x1 --set routing.planes=free --json
 holds '(.proved | not) and (.steps[1].cycle | length > 2)'
 report 'half of the packets hashed, and none locks'
 
+# GEM-F1: two nodes on each chip.
 for machine in board cabinet 9600 13824; do
 	ends 0 show gemini-$machine --json
 	jq -r '.nodes' "$tmp/out"
@@ -161,6 +162,7 @@ refuses 'link z-7 is at no tile' run "$m" $small --set router.rows=7 \
 	--set 'router.tiles.6=z+5 z-5 z+6 z-6 z+7 p'
 report 'refused: tiles that do not name each link once'
 
+# GEM-F50
 refuses 'at most 65536' run "$m" $small --shape 64x64x17
 refuses 'want 40 links' run gemini random bytes=64 --shape 4x4
 refuses 'one letter for each' run gemini random bytes=64 --shape 2x2x2x2

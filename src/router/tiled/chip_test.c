@@ -49,7 +49,7 @@ static void check_alone(
 	assert_int_equal(a->tail - a->head, ser);
 }
 
-/* All pairs, one at a time; and all sizes, from one node. */
+/* All pairs, one at a time; and all sizes, from one node.  GEM-F6, GEM-F40. */
 static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
@@ -112,7 +112,8 @@ static double rate_of(uint32_t dst, uint8_t kind, uint32_t n)
 }
 
 /* Node 8 is a y neighbour, which has four links of 1.5625 GB/s of payload;
- * node 2 an x neighbour, which has eight: there the node's own 8.32 bind. */
+ * node 2 an x neighbour, which has eight: there the node's own 8.32 bind.
+ * GEM-F43. */
 static void adaptive_packets_use_all_links_hashed_ones_one(void **state)
 {
 	double y = rate_of(8, PACKET_DYNAMIC, 4000);
@@ -128,7 +129,7 @@ static void adaptive_packets_use_all_links_hashed_ones_one(void **state)
 }
 
 /* A write is 32 phits and its response 2: with both in both ways 32 of 34 are
- * left for writes, 5.882 GB/s on four links. */
+ * left for writes, 5.882 GB/s on four links.  GEM-F42. */
 static void responses_take_their_share_of_a_link(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
@@ -183,6 +184,7 @@ static uint32_t columns_of(const struct tiled *d, port_mask m)
 	return bits;
 }
 
+/* GEM-F5. */
 static void tiles_that_face_nodes_are_in_the_middle_columns(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "3x3x3" });
@@ -204,8 +206,7 @@ static void tiles_that_face_nodes_are_in_the_middle_columns(void **state)
 	chips_free(c);
 }
 
-/* All links of y+ in one column, which has a channel for each row: packets of
- * one row then go one after the other. */
+/* GEM-F37. */
 static void tiles_are_where_the_table_says(void **state)
 {
 	static const struct chips_how how = { .shape = "4x4x4",
@@ -228,7 +229,7 @@ static void tiles_are_where_the_table_says(void **state)
 }
 
 /* A packet that is hashed with another line may overtake, one with the same may
- * not. */
+ * not.  GEM-F44. */
 static void hashed_packets_of_one_line_keep_their_order(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "3x3x3" });
@@ -258,7 +259,7 @@ static void hashed_packets_of_one_line_keep_their_order(void **state)
 	chips_free(c);
 }
 
-/* Both nodes of a chip share its eight tiles. */
+/* Both nodes of a chip share its eight tiles.  GEM-F7. */
 static void two_nodes_share_the_tiles_that_face_them(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "4x4x4" });
@@ -321,6 +322,7 @@ static void nothing_locks_with_buffers_of_two_packets(void **state)
 	}
 }
 
+/* GEM-F44. */
 static void hashed_packets_never_overtake_adaptive_ones_do(void **state)
 {
 	struct chips *c = chips_new(&(struct chips_how){ .shape = "3x3x3" });

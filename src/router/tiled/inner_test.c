@@ -291,6 +291,7 @@ static void a_packet_alone_leaves_as_its_phits_do(void **state)
 	}
 }
 
+/* GEM-F37. */
 static void at_saturation_as_much_comes_out_as_by_phits(void **state)
 {
 	enum { CYCLES = 20000 };
