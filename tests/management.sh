@@ -52,12 +52,14 @@ plan <<-'EOF'
 	    - 0 ns lane 0,0,0 y+2 2 dies
 	    - 0 ns lane 0,0,0 y+3 1 dies
 EOF
-near "$(rate --faults "$tmp/plan.yaml")" "$(awk "BEGIN { print $clean / 1.5 }")" 10
+near "$(rate --faults "$tmp/plan.yaml")" \
+	"$(awk "BEGIN { print $clean / 1.5 }")" 10
 holds '.faults | .narrow_links == 8 and .lost_packets == 0 and .reloads == null'
 cat >>"$tmp/plan.yaml" <<-'EOF'
 	    - 0 ns lane 0,0,0 y+3 2 dies
 EOF
-near "$(rate --faults "$tmp/plan.yaml")" "$(awk "BEGIN { print $clean / 2 }")" 30
+near "$(rate --faults "$tmp/plan.yaml")" \
+	"$(awk "BEGIN { print $clean / 2 }")" 30
 report 'a link goes on with two of three lanes, not with one (GEM-F55)'
 
 # --- links: GEM-F56 ---
