@@ -9,7 +9,7 @@
 #include "out/plot.h"
 #include "record/read.h"
 
-/* A query gives curve, x and y. */
+/* A query gives curve, x and y; links have none. */
 struct picture {
 	const char *name, *x, *y, *sql;
 	const char *needs; /* what there is nothing to draw without */
@@ -17,14 +17,8 @@ struct picture {
 };
 
 static const struct picture pictures[] = {
-	{ "links", "time, us", "load of links, %",
-		"WITH k AS (SELECT l.id, CASE WHEN s.x0 NOT NULL AND"
-		" l.name GLOB '[A-Za-z][-+]*' THEN substr(l.name, 1, 2)"
-		" ELSE wire END kind FROM link l JOIN site s ON s.id = l.site)"
-		" SELECT kind, (from_ps + to_ps) / 2e6, avg(item(use, k.id))"
-		" / 100.0 FROM sample, k GROUP BY kind, n"
-		" ORDER BY min(k.id), n",
-		"samples", false, false },
+	{ "links", "time, us", "load of links, %", NULL, "samples", false,
+		false },
 	{ "latency", "latency, ns", "packets that took at most so long, %",
 		"SELECT 'latency', x, y FROM (SELECT to_ps / 1e3 x, 100.0 *"
 		" sum(count) OVER (ORDER BY from_ps) / sum(count) OVER () y"
@@ -77,6 +71,89 @@ static int collect(
 	return more;
 }
 
+/* Links by kind: by direction where they have one, else by wire. */
+struct kinds {
+	size_t *of; /* [link] */
+	size_t n_links;
+	struct kind {
+		char *name;
+		double sum;
+		size_t n;
+	} * kind;
+	size_t n;
+};
+
+static int read_kinds(struct kinds *k, struct db *d, struct err *e)
+{
+	struct db_query *q = db_prepare(d,
+		"SELECT CASE WHEN s.x0 NOT NULL AND l.name GLOB"
+		" '[A-Za-z][-+]*' THEN substr(l.name, 1, 2) ELSE wire END"
+		" FROM link l JOIN site s ON s.id = l.site ORDER BY l.id",
+		e);
+	int more = -1;
+	size_t i;
+
+	while (q && (more = db_next(q, e)) > 0) {
+		for (i = 0; i < k->n; i++)
+			if (!strcmp(k->kind[i].name, db_text(q, 0)))
+				break;
+		if (i == k->n) {
+			k->kind = mem_grow(k->kind, k->n + 1, sizeof(*k->kind));
+			k->kind[k->n++] = (struct kind){
+				.name = mem_text(db_text(q, 0)),
+			};
+		}
+		k->kind[i].n++;
+		k->of = mem_grow(k->of, k->n_links + 1, sizeof(*k->of));
+		k->of[k->n_links++] = i;
+	}
+	db_finish(q);
+	return more;
+}
+
+static int add_sample(
+	struct kinds *k, struct db_query *q, struct plot *p, struct err *e)
+{
+	size_t n, i;
+	const uint8_t *use = db_bytes(q, 1, &n);
+
+	if (n != 2 * k->n_links)
+		return err_set(e, "a sample does not fit the links");
+	for (i = 0; i < k->n; i++)
+		k->kind[i].sum = 0;
+	for (i = 0; i < k->n_links; i++)
+		k->kind[k->of[i]].sum += use[2 * i] | use[2 * i + 1] << 8;
+	for (i = 0; i < k->n; i++)
+		plot_add(p, k->kind[i].name, db_real(q, 0),
+			k->kind[i].sum / (double)k->kind[i].n / 100, 0);
+	return 0;
+}
+
+static int collect_links(struct db *d, struct plot *p, struct err *e)
+{
+	struct kinds k = { 0 };
+	struct db_query *q = NULL;
+	size_t n = 0, i;
+	int more = read_kinds(&k, d, e);
+
+	if (!more)
+		q = db_prepare(d,
+			"SELECT (from_ps + to_ps) / 2e6, use FROM sample"
+			" ORDER BY n",
+			e);
+	for (; q && k.n && (more = db_next(q, e)) > 0; n++)
+		if (add_sample(&k, q, p, e))
+			break;
+	db_finish(q);
+	for (i = 0; i < k.n; i++)
+		mem_free(k.kind[i].name);
+	mem_free(k.kind);
+	mem_free(k.of);
+	if (!e->code && !n)
+		return err_set(e, "%s: has no samples", db_path(d));
+	return e->code ? -1 : 0;
+}
+
 static int draw(const struct cli_args *a, FILE *f, struct err *e)
 {
 	const struct picture *is = find(a->word[1], e);
@@ -87,7 +164,7 @@ static int draw(const struct cli_args *a, FILE *f, struct err *e)
 	if (!d)
 		return -1;
 	p = plot_new(is->x, is->y);
-	failed = collect(d, is, p, e);
+	failed = is->sql ? collect(d, is, p, e) : collect_links(d, p, e);
 	if (is->is_filled)
 		plot_set_filled(p);
 	if (!failed && is->is_bars)

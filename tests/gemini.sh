@@ -1,0 +1,61 @@
+#!/bin/sh
+#
+# What Gemini's machine file makes of the machine: chips, links, packets.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
+
+near() { # WHAT FOUND LEAST MOST
+	awk -v x="$2" -v a="$3" -v b="$4" \
+		'BEGIN { exit !(x >= a && x <= b) }' ||
+		complain "$1: $2 is not within $3 to $4"
+}
+
+figure() { # NAME
+	jq -r ".results.$1" "$tmp/out"
+}
+
+ends 0 run gemini random bytes=64 load=0.1 warmup=0us measure=1us --json \
+	--shape 4x4x4 --links "$tmp/links.csv"
+[ "$(jq -r .nodes "$tmp/out")" = 128 ] || complain 'not two nodes on a chip'
+report 'GEM-F1: a chip serves two nodes'
+
+# site,port,"name",... of the first chip, number 128; requests only
+grep '^128,.*,"[^"]*",[a-z0-9]*,request,' "$tmp/links.csv" |
+	sed 's/^[^"]*"\([^"]*\)".*/"\1"/' >"$tmp/chip"
+for direction in x+ x- y+ y- z+ z-; do
+	links=$(grep -c " $direction[0-7]\"" "$tmp/chip")
+	case $direction in
+	y*) [ "$links" = 4 ] || complain "$links links in $direction" ;;
+	*) [ "$links" = 8 ] || complain "$links links in $direction" ;;
+	esac
+done
+report 'GEM-F3, GEM-F4: eight links to x and z neighbours, four to those in y'
+
+# Three lanes of 6.25 Gb/s carry 2.34375 GB/s; 64 of a packet's 96 B are data.
+ends 0 run gemini stream via=nic by=bte bytes=1MiB from=0 to=8 rounds=2 --json
+near 'four links of three lanes' "$(figure total_MBps)" 5900 6260
+report 'GEM-F4, GEM-F41: one stream fills four links of three lanes'
+
+phits() { # OP BYTES REQUEST RESPONSE
+	case $1 in
+	put) ends 0 run gemini pingpong via=nic bytes=$2 to=2 --json ;;
+	get) ends 0 run gemini gets bytes=$2 to=2 rounds=2 --json ;;
+	esac
+	[ "$(figure request_phits)" = "$3" ] ||
+		complain "$1 of $2 B: request of $(figure request_phits)"
+	[ "$(figure response_phits)" = "$4" ] ||
+		complain "$1 of $2 B: response of $(figure response_phits)"
+}
+phits put 8 11 2
+phits put 64 32 2
+report 'GEM-F47, GEM-F51: writes have 7 phits, 3 for each 8 B, and one more'
+phits get 64 8 27
+phits get 8 8 6
+report 'GEM-F48: responses have 2 phits, and what a get asks for'
+
+refuses 'at most 65536' run gemini random bytes=64 load=0.01 \
+	warmup=0us measure=1us --shape 64x64x17
+report 'GEM-F50: there are at most 65,536 chips'
+
+exit $status
