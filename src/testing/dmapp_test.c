@@ -74,6 +74,7 @@ static void move_elements(void *arg)
 	assert_int_equal(dmapp_gsync_wait(), DMAPP_RC_INVALID_PARAM);
 }
 
+/* GEM-F60. */
 static void elements_are_there_when_calls_are_complete(void **state)
 {
 	struct world x = { .took = 0 };
@@ -154,6 +155,7 @@ static void change_words(void *arg)
 	assert_int_equal(word(x, 2, at), 9);
 }
 
+/* GEM-F60. */
 static void atomics_change_words_of_pes(void **state)
 {
 	struct world x = { .took = 0 };

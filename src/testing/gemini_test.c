@@ -59,7 +59,8 @@ static void put_a_lot(void *arg)
 }
 
 /* One request under way: a round trip for each 64 B.  A put of one line takes
- * its store and what the interface does with its event besides. GEM-F35. */
+ * its store and what the interface does with its event besides. GEM-F35.
+ * GEM-F48. */
 static void the_orb_bounds_what_is_under_way(void **state)
 {
 	static const char *const one[] = { "nic.orb=1", NULL };

@@ -419,7 +419,8 @@ static void note_and_put(void *arg)
 	put_unevenly(arg);
 }
 
-/* Who polls looks all the time, so that it would see an event too early. */
+/* Who polls looks all the time, so that it would see an event too early.
+ * GEM-F33, GEM-F34. */
 static void packets_come_in_any_order_before_their_event(void **state)
 {
 	static const char *const sets[] = { "nic.software.poll-load=0ns",

@@ -60,7 +60,7 @@ static void both_ways(struct gni_world *g, struct gni_side *mine)
 	put_and_get(mine, g, GNI_POST_RDMA_PUT, GNI_POST_RDMA_GET);
 }
 
-/* GEM-F10, GEM-F11, GEM-F61. */
+/* GEM-F10, GEM-F11, GEM-F61. GEM-F60. */
 static void bytes_go_there_and_back_by_fma_and_by_bte(void **state)
 {
 	(void)state;

@@ -172,19 +172,17 @@ static int amo_init(struct load *l, const struct topo *t, struct route *r,
 	return 0;
 }
 
-/* Senders are spread over the machine. */
+/* Senders are the first nodes of other routers. */
 static void amo_start(struct load *l)
 {
 	struct bench *b = (struct bench *)l;
 	uint32_t i, n = b->needs.n_programs - 1;
 	site_id first = first_sender(l->net->topo);
-	uint64_t most = l->net->n_nodes - first;
 
 	bench_open_ends(b);
 	bench_run(b, 0, 0, (uint32_t)b->cpu, collect);
 	for (i = 0; i < n; i++)
-		bench_run(b, i + 1, first + (site_id)(i * most / n),
-			(uint32_t)b->cpu, send);
+		bench_run(b, i + 1, first + i, (uint32_t)b->cpu, send);
 }
 
 static void amo_report(struct load *l, struct load_result *r)

@@ -255,6 +255,7 @@ static void drop(struct traffic *t)
 	mem_free(t);
 }
 
+/* GEM-F38. */
 static void a_packet_alone_leaves_as_its_phits_do(void **state)
 {
 	uint32_t phits, to, from;
@@ -291,7 +292,7 @@ static void a_packet_alone_leaves_as_its_phits_do(void **state)
 	}
 }
 
-/* GEM-F37. */
+/* GEM-F37. GEM-F38. */
 static void at_saturation_as_much_comes_out_as_by_phits(void **state)
 {
 	enum { CYCLES = 20000 };
