@@ -39,7 +39,7 @@ report 'GEM-F4, GEM-F41: one stream fills four links of three lanes'
 
 ends 0 run gemini random bytes=64 warmup=3us measure=5us --shape 4x4x2 --json
 near 'the fraction of the peak' "$(figure fraction_of_peak)" 0.5 1.02
-report 'the peak counts parallel links, and the wires of nodes at their own rate'
+report 'the peak counts parallel links, and wires at their own rate'
 
 phits() { # OP BYTES REQUEST RESPONSE
 	case $1 in
