@@ -37,6 +37,10 @@ ends 0 run gemini stream via=nic by=bte bytes=1MiB from=0 to=8 rounds=2 --json
 near 'four links of three lanes' "$(figure total_MBps)" 5900 6260
 report 'GEM-F4, GEM-F41: one stream fills four links of three lanes'
 
+ends 0 run gemini random bytes=64 warmup=3us measure=5us --shape 4x4x2 --json
+near 'the fraction of the peak' "$(figure fraction_of_peak)" 0.5 1.02
+report 'the peak counts parallel links, and wires at their own rate'
+
 phits() { # OP BYTES REQUEST RESPONSE
 	case $1 in
 	put) ends 0 run gemini pingpong via=nic bytes=$2 to=2 --json ;;

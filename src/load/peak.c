@@ -25,6 +25,7 @@ sim_time load_packet_time(const struct link_params *l, uint32_t bytes)
 
 struct rates {
 	struct topo_rates rates;
+	const struct topo *topo;
 	const struct link_params *link;
 	uint32_t bytes;
 };
@@ -36,15 +37,19 @@ static uint64_t rate(
 	uint128 wire = (uint128)wire_bytes(r->link, r->bytes) * of +
 		       (uint128)left * (uint64_t)r->link->route;
 
-	(void)class;
-	return (uint64_t)((uint128)link_data_rate(r->link) * r->bytes * of /
-			  wire);
+	uint128 data = (uint64_t)link_data_rate(r->link);
+	int64_t own = r->topo->wire[class].rate;
+
+	/* a class of wires with a rate of its own has no lanes */
+	if (own)
+		data = (uint64_t)own;
+	return (uint64_t)(data * r->bytes * of / wire);
 }
 
 int64_t load_peak(
 	const struct topo *t, const struct link_params *link, uint32_t bytes)
 {
-	struct rates r = { { rate }, link, bytes };
+	struct rates r = { { rate }, t, link, bytes };
 
 	if (t->n_nodes < 2 || !t->ops->peak)
 		return 0;
