@@ -74,13 +74,13 @@ check_file() { # ID FILE
 }
 
 check_lines() { # reads what list prints
-	while read -r id status program function; do
-		case $status:$program:$function in
+	while read -r id state program function; do
+		case $state:$program:$function in
 		covered:-:-) complain "$id: covered by nothing" ;;
 		covered:*:-) check_file "$id" "$program" ;;
 		covered:*) check_function "$id" "$program" "$function" ;;
 		missing:-:-) ;;
-		*) complain "$id: $status with $program" ;;
+		*) complain "$id: $state with $program" ;;
 		esac
 	done
 }
