@@ -178,7 +178,8 @@ run help
 [ $code -eq 0 ] || complain "exit code $code"
 report "weft help"
 commands=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$tmp/out" | grep -v '^help$')
-[ "$(echo $commands)" = 'run show check machines params paper claims' ] ||
+more=' sweep goal sql rerun compare plot report'
+[ "$(echo $commands)" = "run show check machines params paper claims$more" ] ||
 	complain "lists: " $commands
 report "it lists the commands"
 for command in $commands; do
@@ -270,8 +271,12 @@ done
 report "the text has them all, too"
 
 # An id or several of the datasheet, or calibrated: ..., or assumed: ...
-id='(BGQ|QSN)-[NFGX][0-9]+'
+id='(BGQ|QSN|GEM)-[NFGXY][0-9]+'
 source="test(\"^((calibrated|assumed): .+|$id(, $id)*)\$\")"
+# A link's rate follows from its lanes, if these have one.
+stated='.parameters | (any(.name == "link.lane-rate" and
+	(.value | startswith("0") | not))) as $has_lanes |
+	map(select(.name != "link.rate" or ($has_lanes | not))) |'
 # Machines that were built have claims; those of one's own need no sources.
 for file in $(for system in "$src"/claims/*.yaml; do
 	echo "$src/machines/$(basename "$system" .yaml)"*.yaml
@@ -279,8 +284,8 @@ done); do
 	name=$(basename "$file" .yaml)
 	ends 0 params "$file" --json
 	holds "$name: every value names its source" \
-		"[.parameters[] | select(.source | $source | not).name] == []"
-	holds "$name: every value stands in a file" '[.parameters[] |
+		"$stated [.[] | select(.source | $source | not).name] == []"
+	holds "$name: every value stands in a file" "$stated"'[.[] |
 		select(.from | test("\\.yaml:[0-9]+:[0-9]+$") | not) | .name]
 		== []'
 done
@@ -294,7 +299,7 @@ printf 'schema: 1\nmachine: mine\n' >"$tmp/mine.yaml"
 ends 0 params "$tmp/mine.yaml" --json
 holds "links and routers of a file from scratch are nobody's" '
 	[.parameters[] | select(.name | test("^(link|router)[.]")) |
-		select(.source | test("BGQ|QSN")) | .name] == []'
+		select(.source | test("BGQ|QSN|GEM")) | .name] == []'
 ends 0 params bgq-board --set link.rate=1GB/s --shape 4x4 --json
 holds "weft params MACHINE tells what was set where" '
 	([.parameters[] | select(.name == "link.rate")][0] |

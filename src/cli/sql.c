@@ -95,8 +95,8 @@ int cli_sql(int argc, char **argv, struct err *e)
 {
 	struct cli_args a;
 	int code = cli_parse(&a, argc, argv, CLI_JSON, "FILE QUERY",
-		"Asks a run file (see `weft run --output`) a question in "
-		"SQL.\vThe tables are described in weft-runfile(5).  As in:\n"
+		"Asks a run file (see weft-run(1)) a question in SQL."
+		"\vThe tables are described in weft-runfile(5).  As in:\n"
 		"  weft sql run.db \"select name, use from link order by use "
 		"desc limit 5\"",
 		e);

@@ -58,7 +58,7 @@ static const struct param params[] = {
 	{ .name = "file",
 		.type = PARAM_TEXT,
 		.offset = AT(file),
-		.def = "",
+		.def = "none",
 		.help = "schedule in GOAL's text form: see weft-goal(1)" },
 	{ .name = "place",
 		.type = PARAM_TEXT,
@@ -362,7 +362,7 @@ static int replay_init(struct load *l, const struct topo *t, struct route *k,
 	(void)link;
 	if (programs_need_nic(&r->programs, e))
 		return -1;
-	if (!*r->file)
+	if (!*r->file || !strcmp(r->file, "none"))
 		return err_set(e, "file: want a schedule, as `weft goal` "
 				  "writes it");
 	if (goal_read(&r->goal, r->file, e))

@@ -23,7 +23,7 @@
 #define AT(field) offsetof(struct synthetic, field)
 #define PS_PER_S  INT64_C(1000000000000)
 
-enum { LOAD_MAX = -1, AUTO = -1 };
+enum { LOAD_MAX = -1, AUTO = -1, USUAL = 512 };
 
 enum {
 	BATCH_PACKETS = 32, /* length of a batch, in packet times */
@@ -86,7 +86,9 @@ static const struct param params[] = {
 		"offered load as a fraction of the pattern's peak rate, or of "
 		"one link's rate where the pattern has no known peak; max: a "
 		"packet whenever an injection FIFO has room"),
-	KEY_BYTES("bytes", AT(bytes), "512", 0, 8096, "payload of each packet"),
+	KEY(PARAM_BYTES, "bytes", AT(bytes), "auto", 0, 8096, "auto",
+		"payload of each packet; auto: 512 B, or as much as one "
+		"carries"),
 	KEY_WORD("routing", AT(routing), "dynamic",
 		"dynamic|deterministic|mixed",
 		"routing of packets; dynamic: adaptive; deterministic: always "
@@ -301,6 +303,8 @@ static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
 	struct synthetic *y = of(l);
 	int64_t base;
 
+	if (y->bytes == AUTO)
+		y->bytes = link->payload < USUAL ? link->payload : USUAL;
 	if (y->bytes > link->payload)
 		return err_set(e,
 			"bytes: %lld is more than a packet carries (want at "

@@ -12,7 +12,8 @@
 #define AT(field) offsetof(struct tiled_params, field)
 
 #define ROW(i)                                                                 \
-	PARAM_ROW(PARAM_TEXT, "tiles." i, AT(tiles[(i)[0] - '0']), "", 0, 0,   \
+	PARAM_ROW(PARAM_TEXT, "tiles." i, AT(tiles[(i)[0] - '0']), "none", 0,  \
+		0,                                                             \
 		"what is at the tiles of a row: a link (\"x+3\") or p, a "     \
 		"processor tile, each; none: processor tiles in the middle "   \
 		"columns, links around them",                                  \

@@ -78,9 +78,15 @@ struct reading {
 	struct err *e;
 };
 
+/* What a row says; "" where it says nothing. */
+static const char *row_of(const struct tiled_params *h, uint32_t row)
+{
+	return strcmp(h->tiles[row], "none") ? h->tiles[row] : "";
+}
+
 static int read_row(struct reading *x, uint32_t row)
 {
-	const char *c = x->h->tiles[row];
+	const char *c = row_of(x->h, row);
 	uint32_t columns = (uint32_t)x->h->columns, n = 0;
 	char word[NAME_MAX];
 	port_id p;
@@ -112,7 +118,7 @@ static bool is_given(const struct tiled_params *h)
 	uint32_t row;
 
 	for (row = 0; row < TILED_ROWS; row++)
-		if (*h->tiles[row])
+		if (*row_of(h, row))
 			return true;
 	return false;
 }
