@@ -381,7 +381,8 @@ static void add_turn(const struct turns *w, const struct route_graph *g,
 	for (; m; m &= m - 1) {
 		port_id in = (port_id)__builtin_ctzll(m);
 		struct topo_end far = t->topo.ops->peer(&t->topo, site, in);
-		bool is_straight = from == to && *closed_at(x, r, to / 2) &&
+		bool is_straight = to != TO_NODE && from == to &&
+				   *closed_at(x, r, to / 2) &&
 				   safe >> (in ^ 1) & 1;
 
 		if (far.router != NO_ROUTER)
