@@ -41,6 +41,17 @@ ends 0 run gemini random bytes=64 warmup=3us measure=5us --shape 4x4x2 --json
 near 'the fraction of the peak' "$(figure fraction_of_peak)" 0.5 1.02
 report 'the peak counts parallel links, and wires at their own rate'
 
+# 16 bits, both edges, at 2,400 MHz: 9.6 GB/s, of which 64 in 76 B are data.
+ends 0 run gemini stream procs=4 by=fma bytes=64KiB to=2 --json
+near 'stores over HyperTransport' "$(figure total_MBps)" 7920 8170
+report 'GEM-F2: the bus of a node carries 9.6 GB/s'
+
+# Store, output, Netlink, input, write, event: 660 ns, of which the bus takes 80
+# to the card.
+ends 0 run gemini pingpong via=nic bytes=8 to=1 --json
+near 'a put' "$(figure one_way_ns)" 655 665
+report 'GEM-F12: stores are commands, which one side sends and one executes'
+
 phits() { # OP BYTES REQUEST RESPONSE
 	case $1 in
 	put) ends 0 run gemini pingpong via=nic bytes=$2 to=2 --json ;;

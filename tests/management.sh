@@ -100,6 +100,7 @@ for threads in 1 2; do
 	jq -r .digest "$tmp/out" >>"$tmp/digests"
 done
 [ "$(uniq "$tmp/digests" | wc -l)" = 1 ] || complain "$(cat "$tmp/digests")"
+# GEM-F46
 report 'management loads tables around what has died (GEM-F8, GEM-F57)'
 
 # Until new tables are there all that is hashed to a dead link is lost.

@@ -34,7 +34,7 @@ static void put_and_get(void *arg)
 }
 
 /* The target's event comes when all sixteen packets have, in any order.
- * GEM-F32. */
+ * GEM-F14, GEM-F32. */
 static void bytes_are_there_when_events_say_so(void **state)
 {
 	struct world x = { .took = 0 };
