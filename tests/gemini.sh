@@ -70,7 +70,7 @@ phits get 8 8 6
 report 'GEM-F48: responses have 2 phits, and what a get asks for'
 
 refuses 'at most 65536' run gemini random bytes=64 load=0.01 \
-	warmup=0us measure=1us --shape 64x64x17
+	warmup=0us measure=1us --shape 256x256x4
 report 'GEM-F50: there are at most 65,536 chips'
 
 exit $status
