@@ -252,12 +252,15 @@ bool memory_add_range(struct memory *m, const struct memory_range *r)
 static const struct memory_range *find_range(
 	const struct memory *m, uint64_t at, uint64_t n)
 {
-	const struct memory_range *r = m->ranges, *end = r + m->n_ranges;
+	size_t i;
 
-	for (; r < end; r++)
+	for (i = 0; i < m->n_ranges; i++) {
+		const struct memory_range *r = &m->ranges[i];
+
 		if (at >= r->at && at - r->at <= r->bytes &&
 			n <= r->bytes - (at - r->at))
 			return r;
+	}
 	return NULL;
 }
 
