@@ -22,6 +22,8 @@ enum packet_kind {
 	PACKET_DETERMINISTIC,
 	PACKET_HIGH, /* user, high priority */
 	PACKET_SYSTEM,
+	PACKET_VECTOR, /* goes by the ports that its payload names, a byte
+			* each; load is the payload's address */
 	N_PACKET_KINDS,
 };
 
