@@ -32,7 +32,7 @@ static const struct {
 	[PARAM_RATE] = { "rate", UNIT_RATE },
 	[PARAM_BYTES] = { "size", UNIT_BYTES },
 	[PARAM_FRACTION] = { "fraction", UNIT_FRACTION },
-	[PARAM_LOAD] = { "fraction or rate", UNIT_FRACTION },
+	[PARAM_LOAD] = { "fraction or rate", UNIT_LOAD },
 	[PARAM_FLAG] = { "flag", UNIT_NONE },
 	[PARAM_WORD] = { "word", UNIT_NONE },
 	[PARAM_TEXT] = { "text", UNIT_NONE },
@@ -241,29 +241,14 @@ static int refuse_number(const struct param_block *b, const struct param *row,
 	if (types[type].unit == UNIT_NONE)
 		param_range(row, want, sizeof(want));
 	else
-		snprintf(want, sizeof(want), "a number with %s%s%s%s",
-			units_list(types[type].unit),
-			type == PARAM_LOAD ? ", a rate such as 5 GB/s" : "",
-			row->words ? ", or " : "",
+		snprintf(want, sizeof(want), "a number with %s%s%s",
+			units_list(types[type].unit), row->words ? ", or " : "",
 			row->words ? row->words : "");
 	/* What is wanted says this better. */
 	if (!strcmp(why, "unknown unit"))
 		why = NULL;
 	return refuse(b, row, e, "%s is not a %s (%s%swant %s)", quote(text, q),
 		types[type].name, why ? why : "", why ? "; " : "", want);
-}
-
-/* Whether it is a rate, and above 0. */
-static bool read_rate(const char *text, int64_t *value)
-{
-	const char *why;
-	int64_t v;
-
-	if (units_read(UNIT_RATE, text, &v, &why) || v < 1 ||
-		v >= PARAM_ABSOLUTE)
-		return false;
-	*value = PARAM_ABSOLUTE + v;
-	return true;
 }
 
 static int read_number(const struct param_block *b, const struct param *row,
@@ -274,13 +259,12 @@ static int read_number(const struct param_block *b, const struct param *row,
 	int64_t v = 0, word = word_find(row->words, text);
 	const char *why;
 
-	if (row->type == PARAM_LOAD && read_rate(text, value))
-		return 0;
 	if (word < 0 && units_read(unit, text, &v, &why))
 		return row->min == PARAM_LOOSE
 			       ? 0
 			       : refuse_number(b, row, text, why, e);
-	if (word < 0 && (v < row->min || v > row->max)) {
+	if (word < 0 && !(unit == UNIT_LOAD && v > UNIT_ABSOLUTE) &&
+		(v < row->min || v > row->max)) {
 		units_format(unit, v, found, sizeof(found));
 		param_range(row, range, sizeof(range));
 		return refuse(
@@ -524,9 +508,6 @@ static void add_scalar(struct line *l, const struct param *row, int64_t v)
 		add(l, v ? "yes" : "no");
 	} else if (!is_number(row->type) || v < 0) {
 		add_word(l, row, is_number(row->type) ? -1 - v : v);
-	} else if (row->type == PARAM_LOAD && v >= PARAM_ABSOLUTE) {
-		units_format(UNIT_RATE, v - PARAM_ABSOLUTE, text, sizeof(text));
-		add(l, text);
 	} else {
 		units_format(types[row->type].unit, v, text, sizeof(text));
 		add(l, text);
@@ -592,8 +573,7 @@ static void add_range(struct line *l, const struct param *row)
 	else
 		snprintf(text, sizeof(text), "%s to %s", min, max);
 	add(l, text);
-	if (row->type == PARAM_LOAD)
-		add(l, ", a rate");
+	add(l, unit == UNIT_LOAD ? ", a rate" : "");
 	for (size_t i = 0; i < p.n; i++) {
 		add(l, " or ");
 		add(l, p.v[i]);

@@ -24,18 +24,13 @@ enum { PARAM_LIST_MAX = 8, PARAM_TEXT_MAX = 128 };
  * is no number or none of the row's words. */
 #define PARAM_LOOSE INT64_MIN
 
-/* What a PARAM_LOAD that is a rate is more than that. */
-#define PARAM_ABSOLUTE (INT64_C(1) << 62)
-
 enum param_type {
 	PARAM_COUNT, /* a whole number: "8" */
 	PARAM_TIME, /* picoseconds: "41.4 ns", "1 us", "250 ps" */
 	PARAM_RATE, /* bytes per second: "2 GB/s" (10^9), "175 MB/s" */
 	PARAM_BYTES, /* "512", "512 B", "4 KB" (10^3), "4 KiB" (2^10) */
 	PARAM_FRACTION, /* parts per million: "0.25", "25 %", "1" */
-	/* a fraction, or PARAM_ABSOLUTE and a rate: "25 %", "5 GB/s"; the
-	 * range is the fraction's */
-	PARAM_LOAD,
+	PARAM_LOAD, /* UNIT_LOAD: "25 %", "5 GB/s"; the range is a fraction's */
 	PARAM_FLAG, /* "yes" or "no", "on" or "off", "true" or "false" */
 	PARAM_WORD, /* one of words; the value is its index */
 	PARAM_TEXT, /* anything that fits */

@@ -533,38 +533,6 @@ static void ranges_are_told_in_the_rows_unit(void **state)
 	}
 }
 
-static void a_load_is_a_fraction_or_a_rate(void **state)
-{
-	static const struct param row = { "load", PARAM_LOAD, 0, "max", 1,
-		4000000, "max", "offered", NULL };
-	static const char *const texts[][2] = { { "25%", "0.25" },
-		{ "max", "max" }, { "5GB/s", "5 GB/s" }, { "8 Gb/s", "1 GB/s" },
-		{ "4", "4" } };
-	int64_t value;
-	struct param_block b = { "", &row, 1, &value, NULL };
-	struct err e = { 0 };
-	char text[64];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		assert_int_equal(param_read(&b, &row, texts[i][0], &e), 0);
-		param_format(&b, &row, text, sizeof(text));
-		assert_string_equal(text, texts[i][1]);
-	}
-	assert_int_equal(param_read(&b, &row, "2 MB/s", &e), 0);
-	assert_true(value == PARAM_ABSOLUTE + 2000000);
-	assert_int_equal(param_read(&b, &row, "5", &e), -1);
-	assert_string_equal(e.text,
-		"load: 5 is out of range (0.000001 to 4, a rate or max)");
-	e = (struct err){ 0 };
-	assert_int_equal(param_read(&b, &row, "5 GBs", &e), -1);
-	assert_string_equal(e.text,
-		"load: \"5 GBs\" is not a fraction or rate (want a number with "
-		"% or no unit, a rate such as 5 GB/s, or max)");
-	e = (struct err){ 0 };
-	assert_int_equal(param_read(&b, &row, "0 GB/s", &e), -1);
-}
-
 static void a_small_buffer_is_not_overrun(void **state)
 {
 	struct fixture f;
@@ -616,7 +584,6 @@ int main(void)
 		cmocka_unit_test(every_message_is_one_short_line),
 		cmocka_unit_test(what_is_written_reads_back),
 		cmocka_unit_test(ranges_are_told_in_the_rows_unit),
-		cmocka_unit_test(a_load_is_a_fraction_or_a_rate),
 		cmocka_unit_test(a_small_buffer_is_not_overrun),
 		cmocka_unit_test(lines_of_a_text_are_separated_by_semicolons),
 	};

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "base/wide.h"
 #include "load/keys.h"
 #include "load/pattern.h"
@@ -282,11 +283,9 @@ static const struct net_client_ops client = {
 static int64_t peak_of(const struct synthetic *y, const struct topo *t,
 	const struct link_params *link)
 {
-	if (!y->bytes)
+	if (!y->bytes || y->pattern.kind != PATTERN_RANDOM)
 		return 0;
-	if (y->pattern.kind == PATTERN_RANDOM)
-		return load_peak(t, link, (uint32_t)y->bytes);
-	return 0;
+	return load_peak(t, link, (uint32_t)y->bytes);
 }
 
 static void set_batches(struct synthetic *y)
@@ -302,24 +301,22 @@ static void set_batches(struct synthetic *y)
 static int set_load(struct synthetic *y, const struct topo *t,
 	const struct link_params *link, struct err *e)
 {
-	int64_t one = load_link_rate(link, (uint32_t)y->bytes);
-	int64_t base = y->peak ? y->peak : one;
-	int128 most = (int128)one * t->n_ports * MOST_LOAD;
-	int128 millionths = (int128)base * y->rate;
+	bool is_rate = y->rate > UNIT_ABSOLUTE;
+	int128 one = load_link_rate(link, (uint32_t)y->bytes);
+	int128 most = one * t->n_ports * MOST_LOAD;
+	int128 ppm = is_rate ? (int128)(y->rate - UNIT_ABSOLUTE) * PPM
+			     : (y->peak ? y->peak : one) * y->rate;
 
 	if (!y->bytes)
 		return err_set(e, "load: packets without payload have no rate "
 				  "(want load=max with bytes=0)");
-	if (y->rate >= PARAM_ABSOLUTE)
-		millionths = (int128)(y->rate - PARAM_ABSOLUTE) * PPM;
-	if (millionths > most * PPM && y->rate >= PARAM_ABSOLUTE)
+	if (is_rate && ppm > most * PPM)
 		return err_set(e,
 			"load: more than %d times what all links of a router "
 			"carry (want at most %.4g GB/s)",
 			MOST_LOAD, (double)most / 1e9);
-	y->offered = (int64_t)(millionths / PPM);
-	y->gap = (sim_time)((int128)y->bytes * PS_PER_S * 256 * PPM /
-			    millionths);
+	y->offered = (int64_t)(ppm / PPM);
+	y->gap = (sim_time)((int128)y->bytes * PS_PER_S * 256 * PPM / ppm);
 	return 0;
 }
 
