@@ -414,19 +414,15 @@ static void draw(const struct sweep *w, const char *figure, FILE *f)
 static int write_file(const struct sweep *w, const char *path,
 	const char *figure, struct err *e)
 {
-	FILE *f = fopen(path, "w");
-	bool is_bad;
+	FILE *f = cli_create(path, e);
 
 	if (!f)
-		return err_set(e, "%s: cannot be written", path);
+		return -1;
 	if (figure)
 		draw(w, figure, f);
 	else
 		write_csv(w, f);
-	is_bad = ferror(f);
-	if (fclose(f) || is_bad)
-		return err_set(e, "%s: cannot be written", path);
-	return 0;
+	return cli_finish(f, path, e);
 }
 
 static int tell(struct sweep *w, struct err *e)
