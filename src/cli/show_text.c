@@ -249,7 +249,7 @@ static void text_router(const struct show *s, FILE *f)
 		r->packets, bytes,
 		(double)(bytes * n * s->m->topo->n_ports) / 1024,
 		show_router(s));
-	r->kind->describe(r, f);
+	(r->switches ? r->switches : r->kind)->describe(r, f);
 }
 
 static void text_memory(const struct show *s, FILE *f)
