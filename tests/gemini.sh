@@ -69,6 +69,29 @@ phits get 64 8 27
 phits get 8 8 6
 report 'GEM-F48: responses have 2 phits, and what a get asks for'
 
+# Netlink, five hops and the packet's 32 phits of 1.28 ns; the last chip is
+# number 30, at 2,3,1.
+route=x+0,x+3,y-1,z+7,x-0
+ends 0 run gemini probe route=$route from=3 --json
+near 'a probe' "$(figure latency_ns.max)" 685.9 686
+[ "$(figure to)" = 60 ] || complain "it came to node $(figure to)"
+[ "$(jq -r '.results.hottest_links[].name' "$tmp/out" | tr '\n' /)" = \
+	"$(printf 'switch %s/' '1,0,0 x+0' '2,0,0 x+3' '3,0,0 y-1' \
+		'3,3,0 z+7' '3,3,1 x-0')" ] || complain 'it took other links'
+refuses 'router 2,0,0 has no link y+4' run gemini probe route=x+0,x+3,y+4
+refuses 'cannot name their ports' run bgq probe
+report 'GEM-F45: a packet takes the ports that its payload names'
+
+# Two nodes out of 2 x 2 x 2 chips are beside the link; neither tables nor
+# management keep probes off it.
+ends 0 run gemini probe --shape 2x2x2 --json \
+	--set 'faults.events=0 ns link 1,0,1 x+5 dies'
+[ "$(figure probes)/$(figure lost)/$(figure links_lost)" = 320/2/2 ] ||
+	complain "$(figure lost) of $(figure probes) probes were lost"
+[ "$(figure first_lost_router)/$(figure first_lost_port)" = 4/11 ] ||
+	complain "chip $(figure first_lost_router) is the first"
+report 'GEM-F45: probes find the links that do not work'
+
 refuses 'at most 65536' run gemini random bytes=64 load=0.01 \
 	warmup=0us measure=1us --shape 256x256x4
 report 'GEM-F50: there are at most 65,536 chips'
