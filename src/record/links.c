@@ -352,9 +352,8 @@ int record_links_write(
 {
 	struct db_query *channel = NULL,
 			*link = db_prepare(d,
-				"INSERT INTO link VALUES(?, ?, ?, ?, ?, ?, ?, "
-				"?, ?, ?, ?, ?, "
-				"?, ?, ?, ?)",
+				"INSERT INTO link VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+		"?, ?, ?, ?, ?)",
 				e);
 	struct rows x;
 	int failed;
