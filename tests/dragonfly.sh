@@ -6,11 +6,6 @@ set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
 
-if ! command -v jq >/dev/null; then
-	echo "there is no jq"
-	exit 77
-fi
-
 small='--shape 72 --set topology.per-router=2 --set topology.routers=4
 	--set topology.global=2'
 few='--set router.packets=2 --set router.transit=1'

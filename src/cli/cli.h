@@ -78,6 +78,14 @@ int cli_print(const struct cli_args *a,
 /* Before long work: an error where a file could not be written. */
 int cli_can_write(const char *path, struct err *e);
 
+/*
+ * A file that a command writes, or NULL with the error; no path is stdout.
+ * cli_finish() closes it; where that or anything before it failed, so that the
+ * error is set, it removes the file and returns -1.
+ */
+FILE *cli_create(const char *path, struct err *e);
+int cli_finish(FILE *f, const char *path, struct err *e);
+
 /* SIGINT and SIGTERM end the process with EXIT_STOPPED from now on. */
 void cli_catch_signals(void);
 /* The first one sets what is returned from now on, the second one kills. */

@@ -132,7 +132,7 @@ static int check_faults(const struct machine_run *r, struct err *e)
 		return 0;
 	if (machine_check_faults(r->machine, e))
 		return -1;
-	if (r->load->ops->client)
+	if (r->load->ops->client && !r->load->ops->client->on_lost)
 		return err_set(e,
 			"faults: packets would be lost, and nothing resends "
 			"those of %s, which enter the network directly; only "

@@ -93,13 +93,6 @@ void record_setup_free(struct record_setup *s)
 	free_texts(s->keys, s->setup.n_keys);
 }
 
-static uint64_t hash_text(uint64_t h, const char *text)
-{
-	for (; *text; text++)
-		h = (h ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return digest_mix(h);
-}
-
 static uint64_t hash_block(uint64_t h, const struct param_block *b)
 {
 	char value[PARAM_TEXT_MAX];
@@ -107,9 +100,9 @@ static uint64_t hash_block(uint64_t h, const struct param_block *b)
 
 	for (i = 0; i < b->n_rows; i++) {
 		param_format(b, &b->rows[i], value, sizeof(value));
-		h = hash_text(h, b->section);
-		h = hash_text(h, b->rows[i].name);
-		h = hash_text(h, value);
+		h = digest_text(h, b->section);
+		h = digest_text(h, b->rows[i].name);
+		h = digest_text(h, value);
 	}
 	return h;
 }

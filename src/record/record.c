@@ -35,38 +35,45 @@ struct record {
 
 /* --- what is known before --- */
 
-static int put_meta_text(
-	struct db *d, const char *key, const char *value, struct err *e)
+static struct db_query *insert_meta(
+	struct db *d, const char *key, struct err *e)
 {
 	struct db_query *q =
 		db_prepare(d, "INSERT OR REPLACE INTO meta VALUES(?, ?)", e);
-	int failed;
+
+	if (q)
+		db_bind_text(q, 1, key);
+	return q;
+}
+
+static int run_once(struct db_query *q, struct err *e)
+{
+	int failed = db_run(q, e);
+
+	db_finish(q);
+	return failed;
+}
+
+static int put_meta_text(
+	struct db *d, const char *key, const char *value, struct err *e)
+{
+	struct db_query *q = insert_meta(d, key, e);
 
 	if (!q)
 		return -1;
-	db_bind_text(q, 1, key);
 	db_bind_text(q, 2, value);
-	failed = db_run(q, e);
-	db_finish(q);
-	return failed;
+	return run_once(q, e);
 }
 
 static int put_meta_int(
 	struct db *d, const char *key, int64_t value, struct err *e)
 {
-	char text[32];
-	struct db_query *q = db_prepare(d,
-		"INSERT OR REPLACE INTO meta VALUES(?, CAST(? AS INTEGER))", e);
-	int failed;
+	struct db_query *q = insert_meta(d, key, e);
 
 	if (!q)
 		return -1;
-	snprintf(text, sizeof(text), "%" PRId64, value);
-	db_bind_text(q, 1, key);
-	db_bind_text(q, 2, text);
-	failed = db_run(q, e);
-	db_finish(q);
-	return failed;
+	db_bind_int(q, 2, value);
+	return run_once(q, e);
 }
 
 /* All of a file, or "" where it cannot be read. */
