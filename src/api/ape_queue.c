@@ -27,30 +27,41 @@ uint64_t ape_user_memory(const struct nic *nic)
 	       (uint64_t)p->events * sizeof(struct workq_completion);
 }
 
-int ape_user_open(struct ape_user *u)
+/* Those of an earlier life have numbers, too. */
+static void clear_events(const struct ape_user *u)
 {
 	static const struct workq_completion none[64];
+	uint64_t at = events_at(u), n, left = u->n_events * sizeof(none[0]);
+
+	for (; left; left -= n, at += n) {
+		n = left < sizeof(none) ? left : sizeof(none);
+		program_write(at, none, n);
+	}
+}
+
+int ape_user_open(struct ape_user *u)
+{
 	struct workq_rings r;
 	struct nic_at a;
-	uint32_t i;
+	int code;
 
 	u->nic = ape_check(host_nic(program_host()));
 	u->node = program_node();
-	u->n_commands = (uint32_t)params_of(u)->queue;
-	u->n_events = (uint32_t)params_of(u)->events;
+	if (!u->n_commands)
+		u->n_commands = (uint32_t)params_of(u)->queue;
+	if (!u->n_events)
+		u->n_events = (uint32_t)params_of(u)->events;
 	r = (struct workq_rings){
 		.n_entries = u->n_commands,
 		.n_completions = u->n_events,
 		.entries_at = u->at,
 		.completions_at = events_at(u),
 	};
-	/* those of an earlier life have numbers, too */
-	for (i = 0; i < u->n_events; i += 64)
-		program_write(events_at(u) + i * sizeof(none[0]), none,
-			sizeof(none[0]) *
-				(u->n_events < 64 ? u->n_events : 64));
 	a = at_now(u);
-	return workqs_open(&a, ape_queues(u->nic, u->node), u->queue, &r);
+	code = workqs_open(&a, ape_queues(u->nic, u->node), u->queue, &r);
+	if (!code)
+		clear_events(u);
+	return code;
 }
 
 /* --- events --- */
@@ -145,14 +156,9 @@ static void write_command(struct ape_user *u, const struct ape_command *c)
 	u->posted++;
 }
 
-static void make_room(struct ape_user *u, sim_time begun, uint32_t *rung)
+void ape_user_make_room(struct ape_user *u)
 {
 	ape_user_poll(u);
-	if (u->posted - u->done < u->n_commands)
-		return;
-	if (*rung != u->posted)
-		ring(u, begun);
-	*rung = u->posted;
 	while (u->posted - u->done >= u->n_commands)
 		wait_and_take(u);
 }
@@ -168,7 +174,11 @@ uint32_t ape_user_send(struct ape_user *u, struct ape_command c, uint32_t op,
 		bool is_last = i + 1 == packets;
 		uint32_t f = flags | (is_last ? APE_LAST | APE_TELL : 0);
 
-		make_room(u, begun, &rung);
+		if (u->posted - u->done >= u->n_commands && rung != u->posted) {
+			ring(u, begun);
+			rung = u->posted;
+		}
+		ape_user_make_room(u);
 		/* so that room is known of in time */
 		if (u->posted % (u->n_commands / 2) == 0)
 			f |= APE_TELL;

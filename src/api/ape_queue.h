@@ -6,19 +6,20 @@
 #define API_APE_QUEUE_H
 
 #include "host/program.h"
+#include "host/gpu.h"
 #include "nic/apenet/apenet.h"
 
 struct ape_user {
 	/* to be set */
 	uint32_t queue;
 	uint64_t at; /* of ape_user_memory() bytes */
+	uint32_t n_commands, n_events; /* of its rings; 0: as nic.* says */
 	/* Told of every event; it posts nothing.  May be NULL. */
 	void (*on_event)(void *arg, const struct workq_completion *c);
 	void *arg;
 
 	struct nic *nic;
 	uint32_t node;
-	uint32_t n_commands, n_events; /* of its rings */
 	uint32_t posted, done; /* commands, ever */
 	uint32_t taken, told; /* events; and that the card knows of */
 	uint32_t n_keys; /* given out, ever */
@@ -50,6 +51,9 @@ static inline bool ape_user_is_done(const struct ape_user *u, uint32_t number)
 {
 	return (int32_t)(u->done - number) > 0;
 }
+
+/* Waits for room for one command. */
+void ape_user_make_room(struct ape_user *u);
 
 /* Registers a buffer, or deregisters it, and waits for the card; the key is
  * the next one, or 0 where there are no more. */

@@ -114,6 +114,9 @@ uint64_t ape_enrol(
 	const struct nic_at *a, uint32_t key, uint64_t at, uint64_t bytes);
 uint64_t ape_strike(const struct nic_at *a, uint32_t key);
 uint64_t ape_enrolled(struct nic *nic, site_id s);
+/* It is in the list from the beginning, as it were; in place of another. */
+void ape_enter(
+	struct nic *nic, site_id s, uint32_t key, uint64_t at, uint64_t bytes);
 /* The buffer of a key, or NULL. */
 const struct range *ape_buffer(struct nic *nic, site_id s, uint32_t key);
 

@@ -71,7 +71,7 @@ struct ape_job {
 struct ape_queue {
 	struct workq q;
 	struct book_message message; /* that its commands are of */
-	uint32_t total, n_left; /* of that */
+	uint32_t total, n_left; /* bytes so far; its packets */
 	bool is_waiting; /* in n->run */
 };
 

@@ -92,6 +92,15 @@ uint64_t ape_enrolled(struct nic *nic, site_id s)
 	return ((struct ape_node *)nic_node(nic, s))->enrolled;
 }
 
+void ape_enter(
+	struct nic *nic, site_id s, uint32_t key, uint64_t at, uint64_t bytes)
+{
+	struct ape_node *n = nic_node(nic, s);
+
+	ranges_drop(&n->buffers, key);
+	ranges_add(&n->buffers, key, at, bytes, 0);
+}
+
 const struct range *ape_buffer(struct nic *nic, site_id s, uint32_t key)
 {
 	return ranges_find(

@@ -54,22 +54,25 @@ static uint8_t check(const struct nic_at *a, const struct ape_work *x)
 	return is_bad ? APE_BAD_COMMAND : APE_OK;
 }
 
-/* Its message's budget and bytes so far; a get has one packet. */
+/* Its message's budget and bytes so far; each packet of a get is a message of
+ * its own to the budget. */
 static void join_message(const struct nic_at *a, struct ape_queue *q,
 	struct ape_work *x, const struct workq_birth *b)
 {
-	bool is_put = op_of(x) != APE_GET;
+	bool is_get = op_of(x) == APE_GET;
+	uint32_t packets = is_get ? 1 : x->c.size >> 13;
 
-	if (!is_put || !q->n_left) {
-		q->n_left = is_put ? x->c.size >> 13 : 1;
-		q->total = 0;
+	if (is_get || !q->n_left) {
+		q->n_left = packets ? packets : 1;
 		if (op_of(x) != APE_FLUSH)
-			q->message = book_message(a->nic->net->book, a->s,
-				q->n_left ? q->n_left : 1, b->at);
+			q->message = book_message(
+				a->nic->net->book, a->s, q->n_left, b->at);
 	}
-	q->n_left -= q->n_left > 0;
+	q->n_left--;
 	q->total += bytes_of(x);
 	x->total = q->total;
+	if (flags_of(x) & APE_LAST)
+		q->total = 0;
 	x->message = q->message;
 	x->handed = b->handed;
 	x->came = a->t;
@@ -137,7 +140,8 @@ static void engines_go(const struct nic_at *a)
 		n->turn = (n->turn + 1) % (uint32_t)ape_params(a)->engines;
 		slots_push(&n->works, &n->order, id);
 		n->n_prepared -= x->queue != APE_NO_QUEUE;
-		ape_post(a, a->t + ape_params(a)->setup, APE_BEGIN, id);
+		/* it was set up ahead, if it has waited */
+		ape_post(a, x->done + ape_params(a)->setup, APE_BEGIN, id);
 	}
 	take_more(a);
 }
