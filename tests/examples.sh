@@ -120,7 +120,8 @@ esac
 report "ring runs on QsNetII and on Gemini, too"
 
 # The library's sum of a long vector is no slower than one by hand.
-for machine in bgq-board qsnet2-16 'gemini --shape 2x2x2' 'torus --shape 4x4'; do
+for machine in bgq-board qsnet2-16 'gemini --shape 2x2x2' \
+	'torus --shape 4x4'; do
 	start allreduce $machine -- 524288
 	ratio=$(sed -n 's/.* ratio //p' "$tmp/out")
 	[ $code -eq 0 ] && awk "BEGIN { exit !($ratio < 1.1) }" ||

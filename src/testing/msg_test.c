@@ -366,7 +366,6 @@ static void reduce_long(struct weft_msg *m, void *arg)
 	}
 	assert_int_equal(
 		weft_msg_allreduce(m, WEFT_MSG_SUM_INT, from, to, length), 0);
-	/* which may not change what another rank still looks at */
 	for (i = 0; i < length; i++)
 		assert_true(word(to + 8 * i) == sum * (i + 1));
 	assert_int_equal(
@@ -433,7 +432,6 @@ static void doubles_are_summed_in_the_same_order(void **state)
 		uint32_t n = kinds.kind[k].n_nodes;
 
 		t.kind = &kinds.kind[k];
-
 		memset(a, 0, sizeof(a));
 		memset(b, 0, sizeof(b));
 		t.arg = a;
