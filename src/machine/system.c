@@ -87,6 +87,7 @@ static int build_nodes(struct system *x, const struct machine *m,
 		.side_params = m->side_params,
 		.gpus = &m->gpu,
 		.n_processes = s->needs.n_processes,
+		.arguments = s->needs.arguments,
 	};
 	struct nic_setup n = {
 		.ops = m->nic,
