@@ -135,7 +135,7 @@ report 'machines of the sizes that were built'
 small='random bytes=72'
 refuses 'link x+0 is named twice' run "$m" $small \
 	--set 'router.tiles.0=x+0 x-0 p y+0 y-0 x+0'
-refuses 'at most 8 links in a direction, not 16' run gemini $small \
+refuses 'at most 8 links in a direction, not 16' run gemini random \
 	--set 'topology.links=2,2,16'
 refuses '5 tiles (want 6)' run "$m" $small \
 	--set 'router.tiles.0=x+0 x-0 p y+0 y-0'
