@@ -282,14 +282,16 @@ static sim_time code_next(struct load *l)
 static void code_report(struct load *l, struct load_result *r)
 {
 	const struct code *c = of(l);
+	double escape = log2((double)c->escaped / (double)c->done);
 
 	load_figure(r, "patterns", (double)c->done);
 	load_figure(r, "undetected", (double)c->escaped);
 	load_figure(r, "detected",
 		1 - (double)c->escaped / (double)(c->done ? c->done : 1));
-	if (c->escaped)
-		load_figure(r, "escape_log2",
-			log2((double)c->escaped / (double)c->done));
+	if (c->escaped) {
+		load_figure(r, "escape_log2", escape);
+		load_figure(r, "escape_bits", -escape);
+	}
 	if (c->bursts || c->all_pairs)
 		load_figure(r, "undetected_by_crc16", (double)c->crc_escaped);
 }

@@ -285,7 +285,7 @@ static const struct paper_row rows[] = {
 			"packet." },
 	{ ID(49) "c", "wrong packets to an escape, log2", "bits",
 		NEAR_TO(50, 0.5), .kind = ARITHMETIC,
-		ONE(-5, ONE_CHECK, "escape_log2"),
+		ONE(5, ONE_CHECK, "escape_bits"),
 		.note = "Too few to count: five times what one check symbol "
 			"of the five lets through." },
 	{ ID(50), "three wrong header bits: found", "%", EXACTLY(100),
