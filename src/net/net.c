@@ -294,9 +294,10 @@ static void visit_any(struct sim_worker *w, site_id s)
 	net_router(w->model, s)->calls->visit(w, s);
 }
 
-static void prefetch_any(const struct sim_worker *w, const struct sim_event *e)
+static void prefetch_any(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
 {
-	net_router(w->model, e->site)->calls->prefetch(w, e);
+	net_router(w->model, site)->calls->prefetch(w, site, list);
 }
 
 static void make_routers(struct net *n, const struct net_setup *s)

@@ -559,12 +559,16 @@ static void visit(struct sim_worker *w, site_id site)
 }
 
 /* Of nodes, too. */
-void tiled_prefetch(const struct sim_worker *w, const struct sim_event *e)
+void tiled_prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
 {
-	const struct net *n = w->model;
+	const struct packet *packets = ((const struct net *)w->model)->packets;
+	const struct sim_event *e;
 
-	if (sim_phase(e) == PHASE_ARRIVAL)
-		__builtin_prefetch(&n->packets[e->data]);
+	(void)site;
+	while ((e = sim_waiting(&list)))
+		if (sim_phase(e) == PHASE_ARRIVAL)
+			__builtin_prefetch(&packets[e->data]);
 }
 
 const struct router_calls tiled_chip_calls = {

@@ -235,7 +235,8 @@ struct tiled {
 
 extern const struct router_ops tiled_ops;
 extern const struct router_calls tiled_chip_calls, tiled_node_calls;
-void tiled_prefetch(const struct sim_worker *w, const struct sim_event *e);
+void tiled_prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list);
 
 /* What management does to a chip, and to a node: see struct router_ops. */
 void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
