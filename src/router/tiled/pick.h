@@ -54,27 +54,26 @@ static inline uint32_t eligible(const struct tiled *d,
 	const struct tiled_chip *s, uint32_t in, const struct tiled_gate *g,
 	const struct packet *p)
 {
-	uint32_t links = links_of(p) & ~g->level[0];
+	uint32_t links = links_of(p) & tiled_with_one(g);
 
 	if (d->need < 2)
 		return links;
-	return links & ~(g->level[1] & tiled_entered(d, s, d->source_of[in],
-					       gate_of(p)));
+	return links &
+	       (tiled_with_two(g) |
+		       ~tiled_entered(d, s, d->source_of[in], gate_of(p)));
 }
 
 /* Of some links the one with the most tokens, from one on if several have. */
 static inline uint32_t most_tokens(
 	const struct tiled_gate *g, uint32_t links, uint32_t from)
 {
-	uint32_t levels = g->levels, m = 0;
+	uint32_t bit, m;
 
-	while (!m) {
-		uint32_t top = 31 - (uint32_t)__builtin_clz(levels);
-
-		m = links & g->level[top];
-		levels &= ~(1u << top);
+	for (bit = 24; bit < 32; bit -= 8) {
+		m = links & g->levels >> bit;
+		links = m ? m : links;
 	}
-	m = (m | m << TILED_LINKS) >> from;
+	m = (links | links << TILED_LINKS) >> from;
 	return ((uint32_t)__builtin_ctz(m) + from) % TILED_LINKS;
 }
 

@@ -38,7 +38,7 @@ enum {
 	TILED_LINKS = 8, /* of a direction, the most */
 	TILED_INPUTS = 64,
 	TILED_NO_TILE = 0xff,
-	TILED_LEVELS = 16, /* of tokens, that are told apart */
+	TILED_MOST = 15, /* tokens: more are not told apart */
 	TILED_CHIPS = 1 << 16, /* of a machine, the most */
 	TILED_RETURNS = 32, /* tokens on their way back, as time stamps */
 };
@@ -91,9 +91,7 @@ struct tiled_returns {
  */
 struct tiled_gate {
 	int16_t tokens[TILED_LINKS]; /* packets of room, by link */
-	/* links that have so many tokens, or more if it is the last, a bit
-	 * each; and which of these have any link */
-	uint16_t level[TILED_LEVELS];
+	/* the same, or TILED_MOST, by bits: each is a byte of links */
 	uint32_t levels;
 	/* inputs whose heads wait for tokens: for any link, or for one */
 	uint64_t any;
@@ -285,22 +283,29 @@ static inline struct tiled_gate *tiled_gate(
 	return &s->gate[gate * TILED_CHANNELS + channel];
 }
 
-static inline uint32_t tiled_level(int16_t tokens)
-{
-	return tokens < TILED_LEVELS - 1 ? (uint32_t)tokens : TILED_LEVELS - 1;
-}
-
 /* A link of a gate gets tokens, or loses them. */
 static inline void tiled_add(struct tiled_gate *g, uint32_t link, int n)
 {
-	uint32_t old = tiled_level(g->tokens[link]), new;
+	int tokens = g->tokens[link] + n;
+	uint32_t level = tokens < TILED_MOST ? (uint32_t)tokens : TILED_MOST;
 
-	g->tokens[link] = (int16_t)(g->tokens[link] + n);
-	new = tiled_level(g->tokens[link]);
-	g->level[old] = (uint16_t)(g->level[old] & ~(1u << link));
-	g->levels &= ~((uint32_t)!g->level[old] << old);
-	g->level[new] = (uint16_t)(g->level[new] | 1u << link);
-	g->levels |= 1u << new;
+	g->tokens[link] = (int16_t)tokens;
+	/* the product has its bits 7 apart */
+	g->levels = (g->levels & ~(0x01010101u << link)) |
+		    (level * 0x204081u & 0x01010101u) << link;
+}
+
+/* Links of a gate that have at least one token, or two. */
+static inline uint32_t tiled_with_one(const struct tiled_gate *g)
+{
+	uint32_t x = g->levels | g->levels >> 16;
+
+	return (x | x >> 8) & 0xff;
+}
+
+static inline uint32_t tiled_with_two(const struct tiled_gate *g)
+{
+	return (g->levels >> 8 | g->levels >> 16 | g->levels >> 24) & 0xff;
 }
 
 /* Links of a gate that one which came in by a port enters: their rings have to
