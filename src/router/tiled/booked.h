@@ -15,10 +15,16 @@
 
 #include "router/tiled/tiled.h"
 
+static inline bool booked(const struct tiled *d)
+{
+	return TILED_FULL && d->book;
+}
+
 static inline void booked_wait(
 	const struct tiled *d, packet_id id, enum cause c, sim_time t)
 {
-	book_wait(d->book, id, c, t);
+	if (booked(d))
+		book_wait(d->book, id, c, t);
 }
 
 static inline void booked_note(const struct tiled *d, packet_id id, site_id s,
@@ -27,7 +33,7 @@ static inline void booked_note(const struct tiled *d, packet_id id, site_id s,
 	const struct topo *topo = d->router.net->topo;
 	char site[96], name[16];
 
-	if (!d->book || !book_is_followed(d->book, id))
+	if (!booked(d) || !book_is_followed(d->book, id))
 		return;
 	topo_name_site(topo, s, site, sizeof(site));
 	topo->ops->name_port(topo, s, port, name, sizeof(name));
@@ -40,7 +46,7 @@ static inline void booked_inject(const struct tiled *d, site_id s, packet_id id,
 {
 	struct book_message m;
 
-	if (!d->book)
+	if (!booked(d))
 		return;
 	if (!book_has(d->book, id)) {
 		m = book_message(d->book, s, 1, p->born);
@@ -55,7 +61,7 @@ static inline void booked_inject(const struct tiled *d, site_id s, packet_id id,
 static inline void booked_depart(const struct tiled *d, packet_id id,
 	uint32_t class, sim_time t, sim_time start)
 {
-	if (!d->book)
+	if (!booked(d))
 		return;
 	book_wait(d->book, id, CAUSE_ARBITRATION, t);
 	book_until(d->book, id, CAUSE_ARBITRATION, start);
@@ -66,7 +72,7 @@ static inline void booked_depart(const struct tiled *d, packet_id id,
 static inline void booked_receive(const struct tiled *d, struct sim_worker *w,
 	site_id s, packet_id id, sim_time t, sim_time tail)
 {
-	if (!d->book)
+	if (!booked(d))
 		return;
 	book_note(d->book, id, "node %u, reception FIFO", s);
 	book_wait(d->book, id, CAUSE_RECEIVER, t);

@@ -5,7 +5,14 @@
  * Arbitration runs once at the end of every instant in which something
  * changed.  A head that finds no tokens waits for them; what tokens come are
  * given to heads that wait, and then new heads are looked at.
+ *
+ * Compiled twice: chip_full.c includes this file.
  */
+#ifndef TILED_FULL
+#define TILED_FULL 0
+#define TILED_CHIP tiled_plain_chip
+#endif
+
 #include <string.h>
 
 #include "net/send.h"
@@ -17,7 +24,7 @@ static inline void keep_step(const struct tiled *d, const struct tiled_chip *s,
 {
 	uint32_t gate = d->gate_of[__builtin_ctzll(m)], links = 0;
 
-	if (s->dead & m && m & ~s->dead && m & (m - 1))
+	if (TILED_FULL && s->dead & m && m & ~s->dead && m & (m - 1))
 		m &= ~s->dead;
 	if (m == d->links[gate])
 		links = d->all[gate];
@@ -144,9 +151,9 @@ static inline uint32_t size_on(const struct tiled *d,
 {
 	uint32_t class = s->wire[port].class, place = d->place[class];
 
-	if (!d->has_rates)
+	if (!TILED_FULL || !d->has_rates)
 		return p->size;
-	if (d->is_faulty)
+	if (TILED_FULL && d->is_faulty)
 		place = net_row(d->router.net, s->id, port, class, t) *
 			d->link->row;
 	return place + p->size % d->link->row;
@@ -228,7 +235,7 @@ static inline __attribute__((always_inline)) void go(struct tiled *d,
 	booked_note(d, id, s->id, "out by", port);
 	booked_depart(d, id, wire->class, t, x.start);
 	arrival = x.start + d->link->latency[wire->class];
-	if (d->is_faulty)
+	if (TILED_FULL && d->is_faulty)
 		arrival = send(d, w, s, channel, port, id, &x);
 	if (arrival != SIM_NEVER)
 		sim_post(w, wire->peer, arrival,
@@ -256,7 +263,8 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 	p->head = inner_max(start + d->how.packet, end) + latency;
 	booked_note(d, id, s->id, "out by", port);
 	booked_depart(d, id, wire->class, t, start);
-	if (d->is_faulty && is_lost(d, w, s, channel, port, id, start))
+	if (TILED_FULL && d->is_faulty &&
+		is_lost(d, w, s, channel, port, id, start))
 		return;
 	sim_post(w, wire->peer, start + latency,
 		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
@@ -447,7 +455,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	struct tiled_queue *q;
 
 	p->head = t;
-	if (!step.ports) { /* it is of other tables than these */
+	if (TILED_FULL && !step.ports) { /* it is of other tables than these */
 		give_back(d, w, s, port, channel, t);
 		net_drop(d->router.net, w, id);
 		return;
@@ -483,6 +491,8 @@ static void on_token(struct tiled *d, struct sim_worker *w,
 		s->ports[channel] |= BIT(port);
 }
 
+#if TILED_FULL
+
 /* New tables: what is still here is dropped. */
 void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 	const struct route *tables, sim_time t)
@@ -517,6 +527,8 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 	s->n_loads++;
 }
 
+#endif
+
 /* Of links, or of management. */
 static void on_news(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	const struct sim_event *e, sim_time t)
@@ -547,31 +559,19 @@ static void visit(struct sim_worker *w, site_id site)
 
 		if (phase == PHASE_ARRIVAL)
 			on_arrival(d, w, s, &e, t);
-		else if (phase == PHASE_TOKEN && number >= NET_LINK)
+		else if (TILED_FULL && phase == PHASE_TOKEN &&
+			 number >= NET_LINK)
 			on_news(d, w, s, &e, t);
 		else if (phase == PHASE_TOKEN)
 			on_token(d, w, s, number, sim_aux(&e), e.data);
-		else if (e.data == s->n_loads)
+		else if (!TILED_FULL || e.data == s->n_loads)
 			s->heads[sim_aux(&e)] |= BIT(number);
 		if (!sim_more(w, &e))
 			arbitrate(d, w, s, t);
 	}
 }
 
-/* Of nodes, too. */
-void tiled_prefetch(
-	const struct sim_worker *w, site_id site, struct sim_waiting list)
-{
-	const struct packet *packets = ((const struct net *)w->model)->packets;
-	const struct sim_event *e;
-
-	(void)site;
-	while ((e = sim_waiting(&list)))
-		if (sim_phase(e) == PHASE_ARRIVAL)
-			__builtin_prefetch(&packets[e->data]);
-}
-
-const struct router_calls tiled_chip_calls = {
+const struct router_calls TILED_CHIP = {
 	.visit = visit,
 	.prefetch = tiled_prefetch,
 };

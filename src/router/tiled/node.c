@@ -260,6 +260,19 @@ static void visit(struct sim_worker *w, site_id site)
 	}
 }
 
+/* Of chips, too. */
+void tiled_prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
+{
+	const struct packet *packets = ((const struct net *)w->model)->packets;
+	const struct sim_event *e;
+
+	(void)site;
+	while ((e = sim_waiting(&list)))
+		if (sim_phase(e) == PHASE_ARRIVAL)
+			__builtin_prefetch(&packets[e->data]);
+}
+
 const struct router_calls tiled_node_calls = {
 	.visit = visit,
 	.prefetch = tiled_prefetch,

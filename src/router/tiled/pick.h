@@ -56,7 +56,7 @@ static inline uint32_t eligible(const struct tiled *d,
 {
 	uint32_t links = links_of(p) & tiled_with_one(g);
 
-	if (d->need < 2)
+	if (TILED_FULL && d->need < 2)
 		return links;
 	return links &
 	       (tiled_with_two(g) |

@@ -144,7 +144,6 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 
 	d->router.sites = *sites;
 	d->router.net = n;
-	d->router.calls = is_node ? &tiled_node_calls : &tiled_chip_calls;
 	d->how = *how_of(s);
 	d->packets = n->packets;
 	d->route = n->route;
@@ -163,7 +162,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 		d->back[i] = n->link.latency[i] - n->link.logic[i];
 		d->place[i] = n->link.rate_of[i] * n->link.row;
 	}
-	d->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
+	d->has_rates = n->faults && n->faults->width;
 	d->router.lock_packets = (uint64_t)d->capacity;
 	if (!is_node) {
 		d->n_links = count_links(n->topo);
@@ -223,7 +222,10 @@ static void wire_port(struct tiled *d, site_id s, port_id p)
 		(struct router *)(uintptr_t)net_router(d->router.net, x->peer));
 	x->peer_gate = far_kind->gate_of[far.port];
 	x->peer_link = far_kind->link_of[far.port];
-	if (is_link(&d->router, p) && is_on_ring(t, s, p))
+	if (!is_link(&d->router, p))
+		return;
+	d->has_rates |= d->place[x->class] != 0;
+	if (is_on_ring(t, s, p))
 		tiled_chip(d, s)->rings[d->gate_of[p]] |=
 			(uint8_t)(1u << d->link_of[p]);
 }
@@ -261,6 +263,14 @@ static void init_chip(struct tiled *d, site_id s)
 	}
 }
 
+static const struct router_calls *chip_calls(const struct tiled *d)
+{
+	bool is_plain = !d->book && !d->is_faulty && !d->has_rates &&
+			!d->is_ideal && !d->is_free && d->need == 2;
+
+	return is_plain ? &tiled_plain_chip : &tiled_full_chip;
+}
+
 static void tiled_wire_up(struct router *r)
 {
 	struct tiled *d = tiled_of(r);
@@ -275,6 +285,7 @@ static void tiled_wire_up(struct router *r)
 		else
 			init_node(d, s);
 	}
+	r->calls = is_node(r) ? &tiled_node_calls : chip_calls(d);
 }
 
 static void tiled_free(struct router *r)

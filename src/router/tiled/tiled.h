@@ -29,6 +29,12 @@
 
 #include "net/net.h"
 
+/* Chips are compiled twice: without this they keep no time budgets, their links
+ * are alike and have no faults, and rings have planes. */
+#ifndef TILED_FULL
+#define TILED_FULL 1
+#endif
+
 enum {
 	TILED_ROWS = 8, /* the most */
 	TILED_COLUMNS = 8,
@@ -226,13 +232,14 @@ struct tiled {
 	port_mask behind[TOPO_MAX_PORTS]; /* the other way round */
 	/* links that end in the same column as a port's, of the same gate */
 	uint8_t beside[TOPO_MAX_PORTS];
-	bool has_rates; /* links differ, or may */
+	bool has_rates; /* links differ from the first rate, or may */
 	void *sites;
 	size_t stride, bytes;
 };
 
 extern const struct router_ops tiled_ops;
-extern const struct router_calls tiled_chip_calls, tiled_node_calls;
+extern const struct router_calls tiled_node_calls;
+extern const struct router_calls tiled_plain_chip, tiled_full_chip;
 void tiled_prefetch(
 	const struct sim_worker *w, site_id site, struct sim_waiting list);
 
@@ -317,7 +324,9 @@ static inline uint32_t tiled_entered(const struct tiled *d,
 
 	if (d->ahead_gate[in] != gate)
 		return rings;
-	return d->is_free ? 0 : rings & ~(1u << d->ahead_link[in]);
+	if (TILED_FULL && d->is_free)
+		return 0;
+	return rings & ~(1u << d->ahead_link[in]);
 }
 
 /* A token comes back by a link at t, to a sender of another worker or one that
