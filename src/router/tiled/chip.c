@@ -130,7 +130,7 @@ static inline __attribute__((always_inline)) void leave(struct tiled *d,
 	i->waited[channel] += t - p->head;
 	i->turn = !channel;
 	if (in >= d->n_links && d->tile_of[in] != TILED_NO_TILE)
-		s->bus[d->tile_of[in]].load -= p->chunks;
+		s->load[d->tile_of[in]] -= p->chunks;
 	if (--q->count)
 		follow(d, w, s, in, channel, t, left);
 	give_back(d, w, s, d->source_of[in], channel, left);
@@ -417,18 +417,18 @@ static uint32_t spread(
 	const struct tiled *d, struct tiled_chip *s, const struct packet *p)
 {
 	uint32_t n = (uint32_t)d->how.processors, best = 0, least = UINT32_MAX;
-	uint32_t turn = draw(s), k;
+	uint32_t i = draw(s) % n, k;
 
 	if (p->kind != PACKET_DYNAMIC)
 		return hash_of(p) % n;
-	for (k = 0; k < n; k++) {
-		uint32_t i = (k + turn) % n;
-		uint32_t load = s->bus[d->processor[i]].load;
+	for (k = 0; k < n && least; k++) {
+		uint32_t load = s->load[d->processor[i]];
 
 		if (load < least) {
 			least = load;
 			best = i;
 		}
+		i = i + 1 < n ? i + 1 : 0;
 	}
 	return best;
 }
@@ -465,7 +465,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	booked_wait(d, id, CAUSE_QUEUE, t);
 	in = input_of(d, s, p, port);
 	if (port >= d->n_links && d->tile_of[in] != TILED_NO_TILE)
-		s->bus[d->tile_of[in]].load += p->chunks;
+		s->load[d->tile_of[in]] += p->chunks;
 	q = &s->input[in].queue[channel];
 	packet_push(d->packets, &q->list, id);
 	if (q->count++)
@@ -515,7 +515,7 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 			}
 		}
 		if (d->tile_of[in] != TILED_NO_TILE)
-			s->bus[d->tile_of[in]].load = 0;
+			s->load[d->tile_of[in]] = 0;
 	}
 	memset(s->heads, 0, sizeof(s->heads));
 	for (c = 0; c < TILED_CHANNELS * d->n_gates; c++) {

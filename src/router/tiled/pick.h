@@ -168,15 +168,16 @@ static inline uint32_t pick_tile(const struct tiled *d, struct tiled_chip *s,
 	uint32_t row = d->row_of[d->tile_of[in]], best = TILED_NO_TILE, k;
 	uint32_t n = (uint32_t)d->how.processors;
 	bool is_hashed = p->kind != PACKET_DYNAMIC;
-	uint32_t from = is_hashed ? hash_of(p) : draw(s);
+	uint32_t i = (is_hashed ? hash_of(p) : draw(s)) % n;
 	sim_time first = SIM_NEVER;
 
 	*room = SIM_NEVER;
 	for (k = 0; k < (is_hashed ? 1 : n) && first > t; k++) {
-		uint32_t tile = d->processor[(from + k) % n];
+		uint32_t tile = d->processor[i];
 		uint32_t column = d->column_of[tile];
 		sim_time at = inner_room(d, b, column);
 
+		i = i + 1 < n ? i + 1 : 0;
 		if (at > t) {
 			*room = inner_min(*room, at);
 			continue;

@@ -123,7 +123,6 @@ struct tiled_bus {
 	sim_time free_at;
 	sim_time row_end[TILED_COLUMNS]; /* the last packet in the row buffer
 					  * of a column has left it */
-	uint32_t load; /* of what faces nodes: chunks that wait */
 };
 
 /* And out of it. */
@@ -165,6 +164,7 @@ struct tiled_chip {
 	uint8_t rings[TILED_GATES]; /* links that packets which go on and on
 				     * come back by: a bit each */
 	struct tiled_exit exit[TILED_NODES];
+	uint32_t load[TILED_TILES]; /* of what faces nodes: chunks that wait */
 	struct tiled_input input[TILED_INPUTS];
 	struct tiled_bus bus[TILED_TILES];
 	struct tiled_output output[TILED_TILES];
