@@ -118,25 +118,27 @@ static inline void fill_batch(
 static void fill_by_parts(
 	struct sim_worker *w, struct sim_event *e, site_id site)
 {
-	uint32_t i = w->head[site], parts = 0, next;
+	uint32_t shift = w->part_shift, parts = 0, *part = w->part;
 	struct sim_event *end = w->batch;
+	size_t i = w->head[site];
 
-	for (; i; i = next) {
-		uint32_t k = sim_when(&e[i - 1]) >> w->part_shift;
+	while (i) {
+		struct sim_event *x = &e[i - 1];
+		uint32_t k = sim_when(x) >> shift, next = x->site;
 
-		next = e[i - 1].site;
-		e[i - 1].site = w->part[k];
-		w->part[k] = i;
+		x->site = part[k];
+		part[k] = (uint32_t)i;
 		parts |= 1u << k;
+		i = next;
 	}
 	w->head[site] = 0;
 	w->at = end;
 	for (; parts; parts &= parts - 1) {
 		uint32_t k = (uint32_t)__builtin_ctz(parts);
 
-		for (i = w->part[k]; i; i = e[i - 1].site)
+		for (i = part[k]; i; i = e[i - 1].site)
 			end = insert(end, e[i - 1]);
-		w->part[k] = 0;
+		part[k] = 0;
 	}
 	w->end = end;
 }

@@ -84,14 +84,8 @@ static inline void give_back(struct tiled *d, struct sim_worker *w,
 {
 	const struct tiled_wire *wire = &s->wire[port];
 	sim_time at = t + d->back[wire->class];
-	struct tiled_returns *r =
-		port < d->n_links
-			? &tiled_gate(tiled_chip(d, wire->peer),
-				  wire->peer_gate, channel)
-				   ->returns
-			: &tiled_node(tiled_nodes(d->router.net), wire->peer)
-				   ->fifo[channel]
-				   .returns;
+	struct tiled_returns *r = tiled_returns(wire, channel,
+		port < d->n_links ? TILED_OF_GATE : TILED_OF_FIFO);
 
 	if (tiled_is_event(w, r, wire->peer))
 		sim_post(w, wire->peer, at,
@@ -141,7 +135,7 @@ static inline __attribute__((always_inline)) void leave(struct tiled *d,
 static inline sim_time tail_of(
 	const struct tiled *d, uint32_t in, const struct packet *p)
 {
-	return in < d->n_links ? p->head + d->link->ser[p->size] : p->head;
+	return in < d->n_links ? p->head + d->ser[p->size] : p->head;
 }
 
 /* What a packet costs on a link, now. */
@@ -198,7 +192,7 @@ static sim_time send(struct tiled *d, struct sim_worker *w,
 		.port = port,
 		.class = s->wire[port].class,
 		.channel = channel,
-		.bytes = d->link->bytes[d->packets[id].size],
+		.bytes = d->bytes_of[d->packets[id].size],
 		.tokens = (uint32_t)d->full,
 		.t = x->start,
 		.tail = x->end };
@@ -223,21 +217,21 @@ static inline __attribute__((always_inline)) void go(struct tiled *d,
 	uint32_t from = d->tile_of[in], to = d->tile_of[port];
 	struct tiled_output *o = &s->output[to];
 	uint32_t size = size_on(d, s, port, p, t);
-	sim_time came = tail_of(d, in, p), ser = d->link->ser[size], arrival;
+	sim_time came = tail_of(d, in, p), ser = d->ser[size], arrival;
 	struct inner x = inner_pass(d, &s->bus[from], o, d->row_of[from],
 		d->column_of[to], p->chunks, t, came, ser);
 
 	tiled_add(g, d->link_of[port], -1);
-	o->bytes[channel] += d->link->bytes[size];
+	o->bytes[channel] += d->bytes_of[size];
 	leave(d, w, s, in, channel, t, x.left);
-	if (x.start + ser >= came)
+	if (TILED_FULL && x.start + ser >= came)
 		p->size = (uint16_t)size;
 	booked_note(d, id, s->id, "out by", port);
 	booked_depart(d, id, wire->class, t, x.start);
 	arrival = x.start + d->link->latency[wire->class];
 	if (TILED_FULL && d->is_faulty)
 		arrival = send(d, w, s, channel, port, id, &x);
-	if (arrival != SIM_NEVER)
+	if (!TILED_FULL || arrival != SIM_NEVER)
 		sim_post(w, wire->peer, arrival,
 			SIM_KEY(PHASE_ARRIVAL, wire->peer_port),
 			(uint16_t)channel, id);
@@ -259,7 +253,7 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 	start = inner_max(start, e->free_at[channel]);
 	e->free_at[channel] = start + d->how.packet;
 	tiled_add(tiled_gate(s, d->n_groups + node, channel), 0, -1);
-	e->bytes[channel] += d->link->bytes[p->size];
+	e->bytes[channel] += d->bytes_of[p->size];
 	p->head = inner_max(start + d->how.packet, end) + latency;
 	booked_note(d, id, s->id, "out by", port);
 	booked_depart(d, id, wire->class, t, start);

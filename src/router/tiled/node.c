@@ -22,7 +22,7 @@ static bool is_lost(struct tiled *d, struct sim_worker *w,
 /* Takes in the tokens that have come by t. */
 static void collect(struct tiled_fifo *f, sim_time t)
 {
-	while (tiled_has_come(&f->returns, t)) {
+	while (f->returns.next <= t) {
 		tiled_take(&f->returns);
 		f->tokens++;
 	}
@@ -76,11 +76,8 @@ static void give_back(struct tiled *d, struct sim_worker *w,
 	const struct tiled_node *s, uint32_t channel, sim_time t)
 {
 	const struct tiled_wire *wire = &s->wire;
-	const struct tiled *chips = tiled_chips(d->router.net);
 	sim_time at = t + d->back[wire->class];
-	struct tiled_returns *r = &tiled_gate(
-		tiled_chip(chips, wire->peer), wire->peer_gate, channel)
-					   ->returns;
+	struct tiled_returns *r = tiled_returns(wire, channel, TILED_OF_GATE);
 
 	if (tiled_is_event(w, r, wire->peer))
 		sim_post(w, wire->peer, at,

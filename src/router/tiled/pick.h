@@ -44,7 +44,7 @@ static inline bool is_single(uint32_t links)
 /* Takes in the tokens that have come by t. */
 static inline void collect(struct tiled_gate *g, sim_time t)
 {
-	while (tiled_has_come(&g->returns, t))
+	while (g->returns.next <= t)
 		tiled_add(g, tiled_take(&g->returns) & 0xff, 1);
 }
 

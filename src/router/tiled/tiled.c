@@ -148,6 +148,8 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 	d->packets = n->packets;
 	d->route = n->route;
 	d->link = &n->link;
+	d->ser = n->link.ser;
+	d->bytes_of = n->link.bytes;
 	d->tally = n->tally;
 	d->book = n->book;
 	d->is_faulty = net_is_faulty(n);
@@ -222,6 +224,11 @@ static void wire_port(struct tiled *d, site_id s, port_id p)
 		(struct router *)(uintptr_t)net_router(d->router.net, x->peer));
 	x->peer_gate = far_kind->gate_of[far.port];
 	x->peer_link = far_kind->link_of[far.port];
+	x->returns = is_node(&far_kind->router)
+			     ? &tiled_node(far_kind, x->peer)->fifo[0].returns
+			     : &tiled_gate(tiled_chip(far_kind, x->peer),
+				       x->peer_gate, 0)
+					->returns;
 	if (!is_link(&d->router, p))
 		return;
 	d->has_rates |= d->place[x->class] != 0;
@@ -238,6 +245,7 @@ static void init_node(struct tiled *d, site_id s)
 	x->id = s;
 	x->route = d->route;
 	for (c = 0; c < TILED_CHANNELS; c++) {
+		x->fifo[c].returns.next = SIM_NEVER;
 		x->fifo[c].tokens = (int16_t)d->how.nodes;
 		x->fifo[c].room = (uint16_t)d->router.net->params.injection;
 	}
@@ -252,6 +260,8 @@ static void init_chip(struct tiled *d, site_id s)
 	x->id = s;
 	x->route = d->route;
 	x->lfsr = ((s * 0x9e37u) & 0xffffu) | 1u;
+	for (c = 0; c < TILED_CHANNELS * d->n_gates; c++)
+		x->gate[c].returns.next = SIM_NEVER;
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		for (p = 0; p < d->router.sites.n_ports; p++) {
 			if (x->wire[p].peer == NO_SITE)

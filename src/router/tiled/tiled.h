@@ -86,6 +86,7 @@ struct tiled_queue {
  */
 struct tiled_returns {
 	uint64_t stamp[TILED_RETURNS]; /* a ring */
+	sim_time next; /* the first one's time, or SIM_NEVER */
 	uint16_t first, n; /* no chars, which could be anything's */
 	bool is_awaited;
 };
@@ -141,6 +142,7 @@ struct tiled_wire {
 	uint8_t peer_port;
 	uint8_t class;
 	uint8_t peer_gate, peer_link; /* of a chip */
+	struct tiled_returns *returns; /* there, of the first channel */
 };
 
 /* What leads to a node. */
@@ -201,6 +203,8 @@ struct tiled {
 	struct packet *packets;
 	const struct route *route;
 	const struct link_rules *link;
+	const sim_time *ser; /* of these */
+	const uint32_t *bytes_of;
 	struct net_tally *tally;
 	struct book *book;
 	bool is_faulty; /* links have faults, or retry */
@@ -337,6 +341,19 @@ static inline bool tiled_is_event(
 	return r->is_awaited || r->n == TILED_RETURNS || !sim_is_own(w, to);
 }
 
+/* Where a channel's tokens go back to, at the far end of a wire: from one
+ * channel to the next it is as far as this, by what the far end is. */
+enum {
+	TILED_OF_GATE = sizeof(struct tiled_gate),
+	TILED_OF_FIFO = sizeof(struct tiled_fifo),
+};
+
+static inline struct tiled_returns *tiled_returns(
+	const struct tiled_wire *wire, uint32_t channel, size_t step)
+{
+	return (void *)((char *)wire->returns + channel * step);
+}
+
 static inline void tiled_return(
 	struct tiled_returns *r, sim_time t, uint32_t link)
 {
@@ -351,19 +368,19 @@ static inline void tiled_return(
 		r->stamp[i % TILED_RETURNS] = before;
 	}
 	r->stamp[i % TILED_RETURNS] = x;
+	if (t < r->next)
+		r->next = t;
 }
 
 /* Takes out the first stamp. */
 static inline uint64_t tiled_take(struct tiled_returns *r)
 {
-	r->n--;
-	return r->stamp[r->first++ % TILED_RETURNS];
-}
+	uint64_t x = r->stamp[r->first++ % TILED_RETURNS];
 
-/* Whether one has come by t. */
-static inline bool tiled_has_come(const struct tiled_returns *r, sim_time t)
-{
-	return r->n && (sim_time)(r->stamp[r->first % TILED_RETURNS] >> 8) <= t;
+	r->next = SIM_NEVER;
+	if (--r->n)
+		r->next = (sim_time)(r->stamp[r->first % TILED_RETURNS] >> 8);
+	return x;
 }
 
 /* Somebody waits: from now on tokens come as events, beginning with those that
