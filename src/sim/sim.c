@@ -45,6 +45,16 @@ static inline struct sim_event *insert(
 	return end + 1;
 }
 
+void sim_post_soon(struct sim_worker *w, uint64_t rank, uint32_t data)
+{
+	struct sim_event e = { .rank = rank, .site = w->visited, .data = data };
+
+	batch_reserve(w, (uint32_t)(w->end - w->batch));
+	BUG_IF(w->at > w->batch && rank < w->at[-1].rank);
+	w->end = insert(w->end, e);
+	w->n_events++;
+}
+
 void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 	uint64_t rank, uint32_t data)
 {
@@ -60,11 +70,7 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 	} else if (dt >= w->width) {
 		far_push(&w->far, (struct sim_far){ .t = t, .e = e });
 	} else if (w->visited == site) {
-		e.rank |= SIM_RANK(dt, 0, 0);
-		batch_reserve(w, (uint32_t)(w->end - w->batch));
-		BUG_IF(w->at > w->batch && e.rank < w->at[-1].rank);
-		w->end = insert(w->end, e);
-		w->n_events++;
+		sim_post_soon(w, rank | SIM_RANK(dt, 0, 0), data);
 	} else {
 		BUG_IF(w->visited != NO_SITE);
 		mail_put(w, w->id, dt, e);

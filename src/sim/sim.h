@@ -222,6 +222,8 @@ void sim_each_event(struct sim *s,
 
 void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 	uint64_t rank, uint32_t data);
+/* To the site that is being visited, within the window. */
+void sim_post_soon(struct sim_worker *w, uint64_t rank, uint32_t data);
 void sim_mail_grow(struct sim_worker *w, struct sim_mail *m);
 
 /* dt after the window's start, and past its end. */
@@ -265,6 +267,8 @@ static inline void sim_post_self(struct sim_worker *w, site_id site, sim_time t,
 
 	if (__builtin_expect(dt - w->width < w->reach, 1))
 		sim_put(w, site, (uint32_t)dt, key, aux, data);
+	else if (dt < w->width && w->visited == site)
+		sim_post_soon(w, SIM_RANK(dt, key, aux), data);
 	else
 		sim_post_slow(w, site, t, SIM_RANK(0, key, aux), data);
 }

@@ -54,13 +54,12 @@ static inline uint32_t eligible(const struct tiled *d,
 	const struct tiled_chip *s, uint32_t in, const struct tiled_gate *g,
 	const struct packet *p)
 {
-	uint32_t links = links_of(p) & tiled_with_one(g);
+	uint32_t two = g->levels >> 8 | g->levels >> 16 | g->levels >> 24;
+	uint32_t one = g->levels;
 
-	if (TILED_FULL && d->need < 2)
-		return links;
-	return links &
-	       (tiled_with_two(g) |
-		       ~tiled_entered(d, s, d->source_of[in], gate_of(p)));
+	if (!TILED_FULL || d->need > 1)
+		one &= ~tiled_entered(d, s, in, gate_of(p));
+	return links_of(p) & (one | two);
 }
 
 /* Of some links the one with the most tokens, from one on if several have. */

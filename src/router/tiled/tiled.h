@@ -231,8 +231,9 @@ struct tiled {
 	uint8_t port_at[TILED_GATES][TILED_LINKS];
 	port_mask links[TILED_GATES]; /* all of them */
 	uint8_t all[TILED_GATES]; /* by number */
-	/* by port: the gate and link straight ahead of who came in by it */
-	uint8_t ahead_gate[TOPO_MAX_PORTS], ahead_link[TOPO_MAX_PORTS];
+	/* by port, or input, which has the number of its port if that is a
+	 * link: the gate and link straight ahead of who came in by it */
+	uint8_t ahead_gate[TILED_INPUTS], ahead_link[TILED_INPUTS];
 	port_mask behind[TOPO_MAX_PORTS]; /* the other way round */
 	/* links that end in the same column as a port's, of the same gate */
 	uint8_t beside[TOPO_MAX_PORTS];
@@ -306,23 +307,10 @@ static inline void tiled_add(struct tiled_gate *g, uint32_t link, int n)
 		    (level * 0x204081u & 0x01010101u) << link;
 }
 
-/* Links of a gate that have at least one token, or two. */
-static inline uint32_t tiled_with_one(const struct tiled_gate *g)
-{
-	uint32_t x = g->levels | g->levels >> 16;
-
-	return (x | x >> 8) & 0xff;
-}
-
-static inline uint32_t tiled_with_two(const struct tiled_gate *g)
-{
-	return (g->levels >> 8 | g->levels >> 16 | g->levels >> 24) & 0xff;
-}
-
-/* Links of a gate that one which came in by a port enters: their rings have to
- * have room for two packets, others for one. */
+/* Links of a gate that one which came in by a port, or waits in an input,
+ * enters: their rings have to have room for two packets, others for one. */
 static inline uint32_t tiled_entered(const struct tiled *d,
-	const struct tiled_chip *s, port_id in, uint32_t gate)
+	const struct tiled_chip *s, uint32_t in, uint32_t gate)
 {
 	uint32_t rings = s->rings[gate];
 
