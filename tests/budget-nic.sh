@@ -5,18 +5,7 @@
 # run is the same.
 set -u
 . "$(dirname "$0")/tap.sh"
-
-if ! command -v jq >/dev/null; then
-	echo "there is no jq"
-	exit 77
-fi
-
-holds() { # WHAT JQ-TEST: of the JSON in $tmp/out
-	[ -s "$tmp/out" ] || complain "no output: $(cat "$tmp/err")"
-	jq -e "$2" "$tmp/out" >/dev/null 2>"$tmp/jq" ||
-		complain "not so: $2 $(cat "$tmp/jq")"
-	report "$1"
-}
+. "$(dirname "$0")/json.sh"
 
 exact='(.budget | ([.causes[].ps] | add) == .ps and
 		(.longest | ([.causes[].ps] | add) == .ps))'
@@ -30,7 +19,7 @@ same() { # MESSAGES MACHINE ARGUMENTS
 	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
 	[ "$(jq -c '[.digest, .sim_time_ns, .results]' "$tmp/out")" = \
 		"$plain" ] || complain "other results"
-	holds "all is charged, nothing is changed: $*" \
+	shows "all is charged, nothing is changed: $*" \
 		"$exact and .budget.messages == $messages"
 	jq -c '[.budget, .follow]' "$tmp/out" >"$tmp/one"
 	run run "$@" --json --budget --follow 0 --threads 3
@@ -58,19 +47,19 @@ same 6 gemini pingpong via=msg bytes=10000 rounds=1 to=8
 # --- by hand: the parts of a put of 8 bytes through three switches ---
 
 run run qsnet2-16 $ping by=sten to=15 rounds=1 --json --budget --follow 0
-holds "a put alone" '.budget.longest.causes | map_values(.ps) |
+shows "a put alone" '.budget.longest.causes | map_values(.ps) |
 	with_entries(select(.value > 0)) == {
 	"software": 20000, "descriptor": 319300, "packet": 59994,
 	"serialisation": 22506, "wire": 72000, "router": 63000,
 	"memory_write": 348700 }'
-holds "its way" '.follow | .is_complete and
+shows "its way" '.follow | .is_complete and
 	.steps[0].where == "node 0, card" and
 	.steps[-1].where == "node 15, card"'
 
 # --- and of 8 bytes by Gemini's block transfer engine, one hop away ---
 
 run run gemini stream by=bte bytes=8 rounds=1 to=2 --json --budget --follow 0
-holds "a block of 8 bytes" '.budget.longest.causes | map_values(.ps) |
+shows "a block of 8 bytes" '.budget.longest.causes | map_values(.ps) |
 	with_entries(select(.value > 0)) == {
 	"software": 300000, "descriptor": 1087917, "memory_read": 262500,
 	"packet": 92000, "serialisation": 14080, "wire": 125000,
@@ -85,7 +74,7 @@ shown() { # ARGUMENTS
 	ps=$(jq .budget.longest.ps "$tmp/out")
 	for threads in 1 3; do
 		run run "$@" --json --follow "$longest" --threads $threads
-		holds "--follow $longest: $* --threads $threads" \
+		shows "--follow $longest: $* --threads $threads" \
 			".follow | .is_complete and
 			.steps[-1].until_ps - .steps[0].from_ps == $ps"
 	done

@@ -4,18 +4,7 @@
 # same with and without, and what cannot be followed is said.
 set -u
 . "$(dirname "$0")/tap.sh"
-
-if ! command -v jq >/dev/null; then
-	echo "there is no jq"
-	exit 77
-fi
-
-holds() { # WHAT JQ-TEST: of the JSON in $tmp/out
-	[ -s "$tmp/out" ] || complain "no output: $(cat "$tmp/err")"
-	jq -e "$2" "$tmp/out" >/dev/null 2>"$tmp/jq" ||
-		complain "not so: $2 $(cat "$tmp/jq")"
-	report "$1"
-}
+. "$(dirname "$0")/json.sh"
 
 says() { # TEXT: somewhere in $tmp/out
 	grep -q -e "$1" "$tmp/out" || complain "no \"$1\": $(cat "$tmp/out")"
@@ -40,7 +29,7 @@ same() { # ARGUMENTS
 		complain "another digest"
 	[ "$(jq -c '[.sim_time_ns, .results]' "$tmp/out")" = "$end" ] ||
 		complain "other results"
-	holds "the same with a budget: $*" "$exact"
+	shows "the same with a budget: $*" "$exact"
 	jq -c '[.budget, .follow]' "$tmp/out" >"$tmp/one"
 	run run "$@" --budget --follow 0 --threads 3
 	jq -c '[.budget, .follow]' "$tmp/out" | diff - "$tmp/one" \
@@ -58,19 +47,19 @@ same bgq-board stream rounds=1 bytes=3000 --json
 
 run run bgq random --shape 4x4x2 load=0.7 routing=deterministic $short \
 	--budget
-holds "what is measured is budgeted" '.results.latency_ns as $l | .budget |
+shows "what is measured is budgeted" '.results.latency_ns as $l | .budget |
 	.messages == $l.packets and (.mean_ns - $l.mean | fabs) < 0.01'
 
 # --- by hand: three hops on a board and between boards ---
 
 run run bgq pingpong --shape 8 --set topology.wrap=mesh to=3 rounds=2 \
 	bytes=512 --json --budget --follow 3.1
-holds "a packet alone" '.budget | .messages == 4 and .ps == 4 * 409000 and
+shows "a packet alone" '.budget | .messages == 4 and .ps == 4 * 409000 and
 	.causes.router.ps == 4 * 48000 and
 	.causes.wire.ps == 4 * (133000 - 48000) and
 	.causes.serialisation.ps == 4 * 276000 and
 	([.causes[] | select(.ps == 0)] | length) == 15'
-holds "its way" '.follow | .node == 3 and .number == 1 and .is_complete and
+shows "its way" '.follow | .node == 3 and .number == 1 and .is_complete and
 	(.steps | length == 7 and
 	.[0].from_ps == 3 * 409000 and .[-1].until_ps == 4 * 409000 and
 	([.[1:], .[:-1]] | transpose | all(.[0].from_ps == .[1].until_ps)) and
@@ -94,18 +83,18 @@ report "the same as text"
 # --- by hand: a put, from its program to its counter ---
 
 run run bgq-board stream rounds=1 bytes=8 --json --budget --follow 0
-holds "a put alone" '.budget | .messages == 1 and .ps == 640000 and
+shows "a put alone" '.budget | .messages == 1 and .ps == 640000 and
 	(.causes | map_values(.ps) | with_entries(select(.value > 0))) == {
 	"software": 98000, "descriptor": 150000, "memory_read": 80000,
 	"packet": 54000, "router": 16000, "wire": 26000,
 	"serialisation": 36000, "memory_write": 110000, "completion": 70000 }'
-holds "its way" '.follow | .is_complete and (.steps | length) == 10 and
-	.steps[0].where == "node 0, injection FIFO 0" and
-	.steps[-1].where == "node 1, message unit"'
+shows "its way" '.follow | .is_complete and (.steps | length) == 10 and
+	.steps[0].where == "node 0 (0,0,0,0,0), injection FIFO 0" and
+	.steps[-1].where == "node 1 (1,0,0,0,0), message unit"'
 
 # Behind others in its FIFO, and in their packets' way.
 run run bgq-board stream bytes=3000 from=0 to=5 rounds=4 --json --budget
-holds "puts in one FIFO wait for each other" '.budget | .messages == 4 and
+shows "puts in one FIFO wait for each other" '.budget | .messages == 4 and
 	.causes.queue.ps > 0 and .causes.engine.ps >= 0 and
 	.ps == ([.causes[].ps] | add)'
 for load in "exchange bytes=5000 rounds=3 driver=pipelined" \
@@ -115,7 +104,7 @@ for load in "exchange bytes=5000 rounds=3 driver=pipelined" \
 	digest=$(jq -r .digest "$tmp/out")
 	# shellcheck disable=SC2086 # words
 	run run bgq-board $load --json --budget --threads 2
-	holds "$load: all is charged, nothing is changed" \
+	shows "$load: all is charged, nothing is changed" \
 		".digest == \"$digest\" and
 	(.budget | .messages > 0 and .ps == ([.causes[].ps] | add))"
 done
@@ -123,9 +112,9 @@ done
 # --- what is not asked for is not told ---
 
 run run bgq pingpong --shape 4 --json
-holds "neither without the options" '(has("budget") or has("follow")) | not'
+shows "neither without the options" '(has("budget") or has("follow")) | not'
 run run bgq pingpong --shape 4 --json --follow 1
-holds "one without the other" '(has("budget") | not) and has("follow")'
+shows "one without the other" '(has("budget") | not) and has("follow")'
 
 # --- what cannot be followed ---
 
@@ -142,7 +131,7 @@ refused 'node 0 sent only 5 messages, numbers 0 to 4' --follow 5
 says '^digest'
 report "and yet the run is told"
 refused 'node 0 sent only 5 messages' --follow 0.77 --json
-holds "as JSON, too" '.digest and (has("follow") | not)'
+shows "as JSON, too" '.digest and (has("follow") | not)'
 refused 'node 2 sent no message' --follow 2.0
 refused 'the machine has nodes 0 to 3' --follow 4.0
 refused 'is not a number' --follow x

@@ -4,26 +4,7 @@
 # help, the manual, and that every number says where it comes from.
 set -u
 . "$(dirname "$0")/tap.sh"
-
-if ! command -v jq >/dev/null; then
-	echo "there is no jq"
-	exit 77
-fi
-
-holds() { # WHAT JQ-TEST: of the JSON in $tmp/out
-	[ -s "$tmp/out" ] || complain "no output"
-	jq -e "$2" "$tmp/out" >/dev/null 2>"$tmp/jq" ||
-		complain "not so: $2 $(cat "$tmp/jq")"
-	report "$1"
-}
-
-ends() { # CODE ARGUMENTS
-	want=$1
-	shift
-	run "$@"
-	[ $code -eq "$want" ] ||
-		complain "exit code $code, want $want: $(cat "$tmp/err")"
-}
+. "$(dirname "$0")/json.sh"
 
 # --- texts ---
 
@@ -67,27 +48,27 @@ common='
 
 ends 0 run bgq random load=max zones=longest-first --shape 4x4x2 --json
 report "a saturated run ends with 0"
-holds "it prints one object" 'type == "object"'
+shows "it prints one object" 'type == "object"'
 [ "$(jq -s length "$tmp/out")" = 1 ] || complain "more than one value"
 report "and nothing else"
 [ -s "$tmp/err" ] && complain "stderr: $(cat "$tmp/err")"
 report "and says nothing on stderr"
-holds "the common keys are there" "$common"
-holds "machine, shape, nodes, workload" '.machine == "bgq" and
+shows "the common keys are there" "$common"
+shows "machine, shape, nodes, workload" '.machine == "bgq" and
 	.shape == "4x4x2" and .nodes == 32 and .workload == "random"'
-holds "the keys of random" '.params | (.load == "max") and
+shows "the keys of random" '.params | (.load == "max") and
 	(.bytes == "512 B") and (.routing == "dynamic") and
 	(.zones == "longest-first") and has("warmup") and has("measure")'
-holds "seed and threads" '.seed == 1 and .threads >= 1'
-holds "it is finished" '.ending == "finished"'
-holds "the fraction of the peak" '.results.fraction_of_peak |
+shows "seed and threads" '.seed == 1 and .threads >= 1'
+shows "it is finished" '.ending == "finished"'
+shows "the fraction of the peak" '.results.fraction_of_peak |
 	. > 0.5 and . < 1.01'
-holds "the throughput" '.results.throughput_GBps_per_node | . > 1 and . < 4'
-holds "the latency" '.results.latency_ns | .mean > 300 and .p50 > 300 and
+shows "the throughput" '.results.throughput_GBps_per_node | . > 1 and . < 4'
+shows "the latency" '.results.latency_ns | .mean > 300 and .p50 > 300 and
 	.p50 <= .p99 and .p99 <= .max and .mean < .max'
-holds "the work" '.work | .packets > 1000 and .packet_hops > .packets and
+shows "the work" '.work | .packets > 1000 and .packet_hops > .packets and
 	.events > 0 and .wall_s > 0 and .bytes_per_node > 1000'
-holds "the links" '.results.links | map(.port) ==
+shows "the links" '.results.links | map(.port) ==
 	["A+", "A-", "B+", "B-", "C+", "C-"] and
 	all(.links == 32 and .mean_use > 0 and .mean_use <= .max_use and
 		.max_use < 1) and (map(.mean_queue) | max > 0.1)'
@@ -104,34 +85,34 @@ short='warmup=10us measure=20us --shape 4x4x2 --json'
 for workload in random neighbours bit-reversal tornado complement \
 	permutation hotspot; do
 	ends 0 run bgq $workload $short
-	holds "the common keys of $workload" "$common"
-	holds "what it was asked for" ".workload == \"$workload\" and
+	shows "the common keys of $workload" "$common"
+	shows "what it was asked for" ".workload == \"$workload\" and
 		.params.warmup == \"10 us\" and .params.measure == \"20 us\""
 done
 ends 0 run bgq transpose warmup=10us measure=20us --shape 4x4 --json
-holds "the common keys of transpose" "$common"
+shows "the common keys of transpose" "$common"
 ends 0 run bgq tornado $short
-holds "a pattern without a bound has no peak" \
+shows "a pattern without a bound has no peak" \
 	'.results.fraction_of_peak == null'
 ends 0 run bgq random bytes=100 $short
-holds "payload is not rounded up in the throughput" '.params.bytes == "100 B"
+shows "payload is not rounded up in the throughput" '.params.bytes == "100 B"
 	and .results.throughput_GBps_per_node < 4'
 ends 0 run bgq random routing=deterministic zones=none $short
-holds "deterministic routing" '.params.routing == "deterministic" and
+shows "deterministic routing" '.params.routing == "deterministic" and
 	.params.zones == "none"'
 ends 0 run bgq random $short --set link.rate=1GB/s
-holds "what was set is told" '.set == ["link.rate=1GB/s"]'
+shows "what was set is told" '.set == ["link.rate=1GB/s"]'
 
 ends 0 run bgq alltoall bytes=64 --shape 4x4x2 --json
-holds "the common keys of alltoall" "$common"
-holds "alltoall names its layer" '.params.via == "net" and .via == "net"'
-holds "alltoall tells its time and its fraction of peak" \
+shows "the common keys of alltoall" "$common"
+shows "alltoall names its layer" '.params.via == "net" and .via == "net"'
+shows "alltoall tells its time and its fraction of peak" \
 	'.results.time_ns > 0 and .results.fraction_of_peak > 0'
 ends 0 run bgq pingpong from=0 to=1 bytes=32 rounds=10 --shape 4x4x2 --json
-holds "the common keys of pingpong" "$common"
+shows "the common keys of pingpong" "$common"
 least=$(jq .results.latency_ns.max "$tmp/out")
 ends 0 show bgq --shape 4x4x2 --json
-holds "weft show knows a neighbour's latency" \
+shows "weft show knows a neighbour's latency" \
 	".packets[] | select(.bytes == 32) | .zero_load_ns.min == $least"
 
 # Of some thousand packets one goes the longest way, and none meets another.
@@ -139,20 +120,20 @@ ends 0 show bgq-board --json
 mean=$(jq '.packets[-1].zero_load_ns.mean' "$tmp/out")
 most=$(jq '.packets[-1].zero_load_ns.max' "$tmp/out")
 ends 0 run bgq-board random load=0.0005 warmup=10us measure=20ms --json
-holds "an idle network has the latencies of weft show" "
+shows "an idle network has the latencies of weft show" "
 	(.results.latency_ns.mean / $mean | . > 0.99 and . < 1.01) and
 	(.results.latency_ns.p99 <= $most * 1.01)"
 
 # --- exit codes ---
 
 ends 4 run bgq random load=2 $short
-holds "an open loop beyond its peak: saturated, 4" '.ending == "saturated"'
+shows "an open loop beyond its peak: saturated, 4" '.ending == "saturated"'
 ends 0 run bgq random load=0.4 $short
-holds "one below it: finished, 0" '.ending == "finished" and
+shows "one below it: finished, 0" '.ending == "finished" and
 	(.results.fraction_of_peak | . > 0.3 and . < 0.5)'
 ends 3 run bgq random routing=deterministic --set routing.bubble=no \
 	--set router.packets=1 --shape 8x8 --json
-holds "a deadlock: 3, with the cycle" '.ending == "deadlocked" and
+shows "a deadlock: 3, with the cycle" '.ending == "deadlocked" and
 	(.results.cycle | length > 0)'
 "$weft" run bgq random warmup=1s --shape 4x4x4 --json >"$tmp/out" \
 	2>"$tmp/err" </dev/null &
@@ -162,7 +143,7 @@ kill -TERM $pid
 wait $pid
 code=$?
 [ $code -eq 6 ] || complain "exit code $code, want 6"
-holds "a signal: stopped, 6, and what was found so far" \
+shows "a signal: stopped, 6, and what was found so far" \
 	'.ending == "stopped"'
 ends 0 check bgq-board
 report "weft check of a good machine: 0"
@@ -253,16 +234,16 @@ fi
 # --- parameters and their sources ---
 
 ends 0 params --json
-holds "weft params: every row is whole" '.parameters | length > 30 and
+shows "weft params: every row is whole" '.parameters | length > 30 and
 	([.[] | (.name, .default, .type, .range, .help, .source) |
 		type == "string" and length > 0] | all)'
-holds "every section and every workload" '[.parameters[] | .workload,
+shows "every section and every workload" '[.parameters[] | .workload,
 	(select(.workload == null) | .name | split(".")[0])] | unique |
 	contains(["topology", "link", "router", "routing", "random",
 		"hotspot", "alltoall"])'
 cp "$tmp/out" "$tmp/defaults"
 ends 0 params random --json
-holds "the keys of random" '[.parameters[].name] | contains(["load", "bytes",
+shows "the keys of random" '[.parameters[].name] | contains(["load", "bytes",
 	"routing", "zones", "warmup", "measure"])'
 ends 0 params
 for name in $(jq -r '.parameters[].name' "$tmp/defaults"); do
@@ -271,7 +252,7 @@ done
 report "the text has them all, too"
 
 # An id or several of the datasheet, or calibrated: ..., or assumed: ...
-id='(BGQ|QSN|GEM)-[NFGXY][0-9]+'
+id='(BGQ|QSN|GEM|APE)-[NFGXY][0-9]+'
 source="test(\"^((calibrated|assumed): .+|$id(, $id)*)\$\")"
 # A link's rate follows from its lanes, if these have one.
 stated='.parameters | (any(.name == "link.lane-rate" and
@@ -283,25 +264,25 @@ for file in $(for system in "$src"/claims/*.yaml; do
 done); do
 	name=$(basename "$file" .yaml)
 	ends 0 params "$file" --json
-	holds "$name: every value names its source" \
+	shows "$name: every value names its source" \
 		"$stated [.[] | select(.source | $source | not).name] == []"
-	holds "$name: every value stands in a file" "$stated"'[.[] |
+	shows "$name: every value stands in a file" "$stated"'[.[] |
 		select(.from | test("\\.yaml:[0-9]+:[0-9]+$") | not) | .name]
 		== []'
 done
 ends 0 params "$src/machines/bgq.yaml" --json
-holds "bgq says what the tables say, but for what is neutral there" '
+shows "bgq says what the tables say, but for what is neutral there" '
 	[.parameters[] | select(.value != .default) | .name] ==
 	["topology.shape", "topology.wires", "link.rate", "link.header",
 	"link.trailer", "link.payload", "link.chunk", "link.protocol",
 	"link.gap", "router.queues", "routing.kind", "nic.kind"]'
 printf 'schema: 1\nmachine: mine\n' >"$tmp/mine.yaml"
 ends 0 params "$tmp/mine.yaml" --json
-holds "links and routers of a file from scratch are nobody's" '
+shows "links and routers of a file from scratch are nobody's" '
 	[.parameters[] | select(.name | test("^(link|router)[.]")) |
-		select(.source | test("BGQ|QSN|GEM")) | .name] == []'
+		select(.source | test("BGQ|QSN|GEM|APE")) | .name] == []'
 ends 0 params bgq-board --set link.rate=1GB/s --shape 4x4 --json
-holds "weft params MACHINE tells what was set where" '
+shows "weft params MACHINE tells what was set where" '
 	([.parameters[] | select(.name == "link.rate")][0] |
 		.value == "1 GB/s" and .default == "10 GB/s" and
 		.from == "--set") and
@@ -309,20 +290,20 @@ holds "weft params MACHINE tells what was set where" '
 		.value == "4x4" and .from == "--shape")'
 
 ends 0 machines --json
-holds "weft machines: the six of Blue Gene/Q" '[.machines[] |
+shows "weft machines: the six of Blue Gene/Q" '[.machines[] |
 	select(.name | startswith("bgq")) | [.name, .nodes, .shape]] == [
 	["bgq", 512, "4x4x4x4x2"], ["bgq-20pf", 98304, "16x16x16x12x2"],
 	["bgq-board", 32, "2x2x2x2x2"], ["bgq-loop", 1, "1x1x1x1x1"],
 	["bgq-midplane", 512, "4x4x4x4x2"],
 	["bgq-rack", 1024, "4x4x4x8x2"]]'
-holds "each with a title and a file" '[.machines[] | (.title, .file) |
+shows "each with a title and a file" '[.machines[] | (.title, .file) |
 	length > 0] | all'
 mkdir "$tmp/machines"
 cp "$src"/machines/bgq.yaml "$tmp/machines"
 echo 'schema: 1' >"$tmp/machines/broken.yaml"
 WEFT_MACHINES=$tmp/machines "$weft" machines --json >"$tmp/out" \
 	2>"$tmp/err" </dev/null || complain "$(cat "$tmp/err")"
-holds "a broken file does not hide the others" '
+shows "a broken file does not hide the others" '
 	([.machines[].name] | contains(["bgq", "broken"])) and
 	([.machines[] | select(.name == "broken").error | test("1:1")] | all)'
 

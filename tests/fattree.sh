@@ -5,11 +5,6 @@ set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
 
-if ! command -v jq >/dev/null; then
-	echo "there is no jq"
-	exit 77
-fi
-
 lasting='warmup=20us measure=40us'
 many='2 7'
 [ "${WEFT_SLOW-}" ] && lasting='warmup=5us measure=15us'

@@ -1,4 +1,8 @@
 # What tests that look at the program's JSON share; to be sourced behind tap.sh.
+if ! command -v jq >/dev/null; then
+	echo "there is no jq"
+	exit 77
+fi
 
 ends() { # CODE ARGUMENTS
 	want=$1
@@ -15,6 +19,14 @@ holds() { # FILTERS of the JSON in $tmp/out, all true
 			complain "not so: $filter $(cat "$tmp/jq")" \
 				"$(jq -c '.faults // empty' "$tmp/out")"
 	done
+}
+
+shows() { # WHAT FILTERS: as holds, and that is all of the case
+	what=$1
+	shift
+	[ -s "$tmp/out" ] || complain "no output: $(cat "$tmp/err")"
+	holds "$@"
+	report "$what"
 }
 
 refuses() { # WORDS ARGUMENTS

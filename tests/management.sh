@@ -7,7 +7,6 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
-command -v jq >/dev/null || exit 77
 count=1500
 [ -z "${WEFT_SLOW:-}" ] || count=800
 

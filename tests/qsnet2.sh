@@ -6,11 +6,6 @@ set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
 
-if ! command -v jq >/dev/null; then
-	echo "there is no jq"
-	exit 77
-fi
-
 many='2 7'
 much='bytes=256KiB rounds=40'
 ping='pingpong via=nic by=sten rounds=200'

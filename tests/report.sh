@@ -93,6 +93,14 @@ refused 'want a run file and a picture' plot "$db"
 refused 'no such table' plot "$tmp/curves.db" links
 refused 'would overwrite' plot "$db" links -o "$db"
 
+# A file that fails is removed, a device is not.
+ln -s /dev/full "$tmp/full.svg"
+for command in "plot $db links" "report $db" 'goal allreduce ranks=4'; do
+	refused 'cannot be written: No space left' $command -o "$tmp/full.svg"
+	[ -L "$tmp/full.svg" ] || complain "$command: removed what is no file"
+	report "weft ${command%% *} into a full device"
+done
+
 # attribute NAME: what the page noted of itself
 attribute() {
 	sed -n "s/^<html[^>]* data-$1=\"\([^\"]*\)\".*/\1/p" "$tmp/dom"
@@ -124,6 +132,8 @@ if command -v chromium >/dev/null && [ -z "${WEFT_SLOW:-}" ]; then
 	[ "$(attribute curves)" = 2 ] || complain 'no curves of the link'
 	[ "$(attribute drawn)" = true ] || complain 'nothing is marked'
 	[ "$(attribute played)" = true ] || complain 'time changes nothing'
+	[ "$(attribute hops)" -gt 3 ] || complain 'no way of a slow message'
+	[ "$(attribute blocked)" -gt 1 ] || complain 'nothing is waited for'
 	report 'in a browser a click on a link shows its curves'
 
 	look "$tmp/all.html"

@@ -6,11 +6,6 @@ set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
 
-if ! command -v jq >/dev/null; then
-	echo "there is no jq"
-	exit 77
-fi
-
 m=$tmp/chips.yaml
 cat >"$m" <<-EOT
 	schema: 1

@@ -7,11 +7,6 @@ set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
 
-if ! command -v jq >/dev/null; then
-	echo "there is no jq"
-	exit 77
-fi
-
 wide='--shape 4x3x2 --set topology.nodes=2 --set topology.links=2x1x2
 	--set topology.letters=xyz'
 few='--set router.packets=2 --set router.transit=1'

@@ -8,7 +8,6 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
-command -v jq >/dev/null || exit 77
 
 storm() { # ARGUMENTS: must finish
 	run run qsnet2-16 storm count=500 --json "$@"

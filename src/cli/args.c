@@ -5,9 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/name.h"
@@ -17,7 +14,7 @@
 enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
 enum { KEY_FAULTS = 384 };
 enum { KEY_QUICK = 320 };
-enum { KEY_LINKS = 448, KEY_HISTOGRAM, KEY_SAMPLE };
+enum { KEY_LINKS = 448, KEY_HISTOGRAM, KEY_SAMPLE, KEY_UNTIL };
 enum { KEY_PAST = 512, KEY_CSV, KEY_SVG, KEY_FIGURES };
 enum { MOST_OPTIONS = 24 };
 enum { HELP_WIDTH = 79, HELP_INDENT = 29 };
@@ -73,6 +70,10 @@ static const struct argp_option record_options[] = {
 		"write what each link carried to a CSV file", 0 },
 	{ "histogram", KEY_HISTOGRAM, NULL, 0,
 		"print the distribution of latencies", 0 },
+	{ "until", KEY_UNTIL, "TIME", 0,
+		"end the run at this simulated time and report what was "
+		"measured until then",
+		0 },
 	{ 0 },
 };
 
@@ -218,6 +219,8 @@ static int take_option(struct parse *p, int key, const char *arg)
 		return 0;
 	case KEY_SAMPLE:
 		return read_time("sample", arg, &a->sample, p->e);
+	case KEY_UNTIL:
+		return read_time("until", arg, &a->until, p->e);
 	case KEY_LINKS:
 		a->links = arg;
 		return 0;
@@ -496,80 +499,4 @@ int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 		return 1;
 	}
 	return 0;
-}
-
-void cli_out_open(struct cli_out *o)
-{
-	o->file = open_memstream(&o->text, &o->size);
-	if (!o->file)
-		mem_give_up();
-}
-
-int cli_out_close(struct cli_out *o, struct err *e)
-{
-	bool ok;
-
-	cli_stop_flag(); /* whole or not at all */
-	/* what was lost on the way was lost for lack of memory */
-	ok = !ferror(o->file);
-	if (fclose(o->file) || !ok)
-		mem_give_up();
-	ok = fwrite(o->text, 1, o->size, stdout) == o->size &&
-	     fflush(stdout) == 0;
-	mem_free(o->text);
-	if (!ok)
-		return err_set(
-			e, "cannot write the output: %s", strerror(errno));
-	return 0;
-}
-
-int cli_print(const struct cli_args *a,
-	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
-	struct err *e)
-{
-	struct cli_out out;
-
-	cli_out_open(&out);
-	if (!perform(a, out.file, e))
-		return cli_out_close(&out, e);
-	fclose(out.file);
-	mem_free(out.text);
-	return -1;
-}
-
-int cli_can_write(const char *path, struct err *e)
-{
-	const char *slash = strrchr(path, '/');
-	char folder[1024];
-	struct stat is;
-
-	if (!stat(path, &is)) {
-		if (S_ISDIR(is.st_mode))
-			return err_set(e, "%s: is a directory", path);
-		return access(path, W_OK)
-			       ? err_set(e, "%s: %s", path, strerror(errno))
-			       : 0;
-	}
-	snprintf(folder, sizeof(folder), "%.*s",
-		slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-	if (access(folder, W_OK))
-		return err_set(
-			e, "%s: cannot be created: %s", path, strerror(errno));
-	return 0;
-}
-
-bool cli_colour(FILE *f)
-{
-	const char *no = getenv("NO_COLOR");
-
-	return !(no && *no) && isatty(fileno(f));
-}
-
-size_t cli_width(FILE *f)
-{
-	struct winsize size;
-
-	if (!isatty(fileno(f)) || ioctl(fileno(f), TIOCGWINSZ, &size))
-		return 0;
-	return size.ws_col;
 }

@@ -1,5 +1,4 @@
 /* `weft goal`: schedules of well-known patterns. */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -45,28 +44,16 @@ static int read_keys(const struct goal_pattern *p, struct goal_make *m,
 	return p->check ? p->check(m, e) : 0;
 }
 
-static void write_goal(
-	const struct goal_pattern *p, const struct goal_make *m, FILE *f)
-{
-	fprintf(f, "num_ranks %" PRId64 "\n", m->ranks);
-	p->write(m, f);
-}
-
 static int write_file(const char *path, const struct goal_pattern *p,
 	const struct goal_make *m, struct err *e)
 {
-	FILE *f = path ? fopen(path, "w") : stdout;
-	bool is_bad;
+	FILE *f = cli_create(path, e);
 
 	if (!f)
-		return err_set(e, "%s: %s", path, strerror(errno));
-	write_goal(p, m, f);
-	is_bad = fflush(f) || ferror(f);
-	if (path && fclose(f))
-		is_bad = true;
-	return is_bad ? err_set(e, "%s: cannot be written: %s",
-				path ? path : "the output", strerror(errno))
-		      : 0;
+		return -1;
+	fprintf(f, "num_ranks %" PRId64 "\n", m->ranks);
+	p->write(m, f);
+	return cli_finish(f, path, e);
 }
 
 static void list(char *text, size_t size)

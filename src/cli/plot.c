@@ -1,7 +1,5 @@
 /* `weft plot`: pictures of a run file, for papers. */
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/name.h"
@@ -179,23 +177,17 @@ static int draw(const struct cli_args *a, FILE *f, struct err *e)
 static int draw_file(const struct cli_args *a, struct err *e)
 {
 	FILE *f;
-	bool is_bad;
 
 	if (!strcmp(a->output, a->word[0]))
 		return err_set(e, "%s: the picture would overwrite a run file",
 			a->output);
 	if (cli_can_write(a->output, e))
 		return -1;
-	f = fopen(a->output, "w");
+	f = cli_create(a->output, e);
 	if (!f)
-		return err_set(e, "%s: %s", a->output, strerror(errno));
-	is_bad = draw(a, f, e) != 0 || fflush(f) || ferror(f);
-	if (fclose(f) || is_bad) {
-		unlink(a->output);
-		return e->code ? -1
-			       : err_set(e, "%s: cannot be written", a->output);
-	}
-	return 0;
+		return -1;
+	draw(a, f, e);
+	return cli_finish(f, a->output, e);
 }
 
 int cli_plot(int argc, char **argv, struct err *e)

@@ -1,7 +1,5 @@
 /* `weft report`: run files as one page that a browser opens. */
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "report/report.h"
@@ -29,18 +27,15 @@ static int name_output(
 static int write_page(
 	struct db *const *file, size_t n, const char *path, struct err *e)
 {
-	FILE *f = fopen(path, "w");
-	bool is_bad;
+	FILE *f = cli_create(path, e);
 	long size;
 
 	if (!f)
-		return err_set(e, "%s: %s", path, strerror(errno));
-	is_bad = report_write(file, n, f, e) != 0 || fflush(f) || ferror(f);
+		return -1;
+	report_write(file, n, f, e);
 	size = ftell(f);
-	if (fclose(f) || is_bad) {
-		unlink(path);
-		return e->code ? -1 : err_set(e, "%s: cannot be written", path);
-	}
+	if (cli_finish(f, path, e))
+		return -1;
 	printf("%s: %.1f MB, open it in a browser\n", path, (double)size / 1e6);
 	return 0;
 }

@@ -1,10 +1,10 @@
 #include "cli/run_links.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/cli.h"
 #include "net/use.h"
 
 enum { MOST_HOT = 5, NAME_SIZE = 96 };
@@ -265,14 +265,10 @@ static void write_links(FILE *f, const struct machine_run *r)
 int run_links_write(
 	const char *path, const struct machine_run *r, struct err *e)
 {
-	FILE *f = fopen(path, "w");
-	bool is_bad;
+	FILE *f = cli_create(path, e);
 
 	if (!f)
-		return err_set(e, "%s: %s", path, strerror(errno));
+		return -1;
 	write_links(f, r);
-	is_bad = ferror(f);
-	if (fclose(f) || is_bad)
-		return err_set(e, "%s: %s", path, strerror(errno));
-	return 0;
+	return cli_finish(f, path, e);
 }

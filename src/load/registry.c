@@ -11,6 +11,7 @@ const struct load_ops *const load_registry[] = {
 	&load_complement,
 	&load_permutation,
 	&load_hotspot,
+	&load_probe,
 	&load_pingpong,
 	&load_stream,
 	&load_sweep,

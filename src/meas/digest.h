@@ -28,6 +28,14 @@ static inline uint64_t digest_add(uint64_t chain, int64_t time, uint32_t source,
 		chain + digest_mix((uint64_t)time ^ digest_mix(what)));
 }
 
+/* A text that follows others: FNV-1a, mixed. */
+static inline uint64_t digest_text(uint64_t chain, const char *text)
+{
+	for (; *text; text++)
+		chain = (chain ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+	return digest_mix(chain);
+}
+
 /* All sites' chains, in order. */
 static inline uint64_t digest_fold(const uint64_t *chain, uint32_t n)
 {

@@ -7,7 +7,7 @@
 #include "machine/run.h"
 #include "paper/paper.h"
 
-enum { MOST_FIGURES = LOAD_MAX_FIGURES + 3 };
+enum { MOST_FIGURES = LOAD_MAX_FIGURES + 10 }; /* of machine_run_each() */
 
 struct figure {
 	char name[48];
@@ -63,6 +63,11 @@ static void keep(struct report *p, const char *name, double value)
 	BUG_IF(p->n_figures > MOST_FIGURES);
 	snprintf(f->name, sizeof(f->name), "%s", name);
 	f->value = value;
+}
+
+static void keep_one(void *p, const char *name, double value)
+{
+	keep(p, name, value);
 }
 
 /* --- what `weft show` knows --- */
@@ -162,20 +167,6 @@ static void show(
 
 /* --- what `weft run` reports --- */
 
-static void keep_results(const struct machine_run *r, struct report *p)
-{
-	static const char *const common[] = { "fraction_of_peak",
-		"throughput_GBps_per_node", "hops_per_packet" };
-	double value;
-	size_t i;
-
-	for (i = 0; i < r->result.n_figures; i++)
-		keep(p, r->result.figure[i].name, r->result.figure[i].value);
-	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		if (machine_run_figure(r, common[i], &value))
-			keep(p, common[i], value);
-}
-
 static void perform(struct machine_run *r, struct report *p)
 {
 	if (machine_run_perform(r, &p->e))
@@ -190,7 +181,7 @@ static void perform(struct machine_run *r, struct report *p)
 	else if (p->is_stopped)
 		err_set(&p->e, "stopped");
 	else
-		keep_results(r, p);
+		machine_run_each(r, keep_one, p);
 }
 
 static void run(const struct paper_lab *lab, const struct paper_experiment *x,

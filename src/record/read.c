@@ -62,6 +62,7 @@ static void free_texts(char **text, size_t n)
 int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 {
 	char *seed = record_meta(d, "seed", e);
+	char *until = record_meta(d, "until_ps", e);
 
 	memset(s, 0, sizeof(*s));
 	s->machine = record_meta(d, "machine", e);
@@ -77,7 +78,9 @@ int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 	s->setup.sets = (const char *const *)s->sets;
 	s->setup.keys = (const char *const *)s->keys;
 	s->setup.seed = strtoull(seed, NULL, 10);
+	s->setup.until = strtoll(until, NULL, 10);
 	mem_free(seed);
+	mem_free(until);
 	if (!e->code && (!*s->machine || !*s->workload))
 		err_set(e, "%s: does not say what was run", db_path(d));
 	return e->code ? -1 : 0;
@@ -93,13 +96,6 @@ void record_setup_free(struct record_setup *s)
 	free_texts(s->keys, s->setup.n_keys);
 }
 
-static uint64_t hash_text(uint64_t h, const char *text)
-{
-	for (; *text; text++)
-		h = (h ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return digest_mix(h);
-}
-
 static uint64_t hash_block(uint64_t h, const struct param_block *b)
 {
 	char value[PARAM_TEXT_MAX];
@@ -107,9 +103,9 @@ static uint64_t hash_block(uint64_t h, const struct param_block *b)
 
 	for (i = 0; i < b->n_rows; i++) {
 		param_format(b, &b->rows[i], value, sizeof(value));
-		h = hash_text(h, b->section);
-		h = hash_text(h, b->rows[i].name);
-		h = hash_text(h, value);
+		h = digest_text(h, b->section);
+		h = digest_text(h, b->rows[i].name);
+		h = digest_text(h, value);
 	}
 	return h;
 }

@@ -266,6 +266,10 @@ static void detour_start(const struct route *r, struct packet *p)
 	uint32_t link = (uint32_t)(hash >> 32) + (p->hints ? p->hints - 1u : 0);
 	uint64_t ways = 0;
 
+	if (p->kind == PACKET_VECTOR) {
+		p->way = 0;
+		return;
+	}
 	if (!((x->dead[p->src] | x->dead[p->dst]) & 1))
 		ways = shortest(x, chip_of(x, p->src), chip_of(x, p->dst));
 	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
@@ -303,6 +307,8 @@ static struct route_step detour_next(
 		.escape = PACKET_NO_PORT };
 	port_mask safe;
 
+	if (p->kind == PACKET_VECTOR)
+		return order_vector(t, p, at);
 	if ((p->way >> NUMBER_SHIFT) != x->number || at == p->dst)
 		return s;
 	if (at < t->first) {

@@ -137,6 +137,7 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	r->n_channels = o->dateline ? 2 : 1;
 	r->has_planes = (uint8_t)o->planes;
 	r->is_loaded = o->planes == ROUTE_PLANES && o->torus->nodes;
+	r->has_vectors = o->planes && o->torus->nodes;
 	o->coord = grid_list(o->torus);
 	o->links = common_multiple(o->torus);
 	for (i = 0; i < 2 * o->torus->n_dims; i++)
@@ -211,6 +212,30 @@ static uint32_t find_directions(const struct order *o, const struct packet *p,
 	return todo;
 }
 
+struct route_step order_vector(
+	const struct torus *t, struct packet *p, router_id at)
+{
+	struct route_step s = { .is_ordered = true };
+	uint32_t n = p->way >> ORDER_VECTOR_SHIFT & 0xff;
+	const struct topo *topo = &t->topo;
+	port_id port;
+
+	if (at < t->first) {
+		s.ports = 1; /* a node has one port */
+		return s;
+	}
+	if (n >= p->bytes)
+		return s;
+	port = ((const uint8_t *)(uintptr_t)p->load)[n];
+	p->way += UINT64_C(1) << ORDER_VECTOR_SHIFT;
+	if (port >= topo->n_ports ||
+		topo->ops->peer(topo, at, port).router == NO_ROUTER)
+		return s;
+	s.escape = port;
+	s.ports = (port_mask)1 << port;
+	return s;
+}
+
 static void order_start(const struct route *r, struct packet *p)
 {
 	const struct order *o = of(r);
@@ -220,6 +245,10 @@ static void order_start(const struct route *r, struct packet *p)
 	uint32_t ways = named ? n_ways(r, p->src, p->dst) : 1;
 	uint32_t link = ((uint32_t)(hash >> 32) + named / ways) % o->links;
 
+	if (p->kind == PACKET_VECTOR) {
+		p->way = 0;
+		return;
+	}
 	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
 		 (uint64_t)link << LINK_SHIFT |
 		 (uint64_t)find_directions(o, p, (uint32_t)hash, named)
@@ -280,6 +309,8 @@ static __attribute__((noinline)) struct route_step step_aside(
 	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
 	uint32_t dir;
 
+	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
+		return order_vector(t, p, at);
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
 	if (at < t->first) {
@@ -326,9 +357,9 @@ static uint8_t channel_of(const struct order *o, const struct packet *p,
 static __attribute__((noinline)) struct route_step next_of_dateline(
 	const struct order *o, struct packet *p, router_id at, port_id in)
 {
-	struct route_step s =
-		p->way >> LEFT_SHIFT ? step_on(o, p, in) : step_aside(o, p, at);
+	struct route_step s;
 
+	s = p->way >> LEFT_SHIFT ? step_on(o, p, in) : step_aside(o, p, at);
 	s.channel = channel_of(o, p, at, &s);
 	return s;
 }

@@ -39,6 +39,7 @@ struct route {
 	uint8_t has_escape; /* dynamic packets may escape */
 	uint8_t has_planes; /* an enum route_planes */
 	uint8_t is_loaded; /* by a management: ops->around() */
+	uint8_t has_vectors; /* next() knows PACKET_VECTOR */
 	uint8_t is_carried; /* packets name their switches: route_left() */
 	/* High priority is another channel of equal right, not a priority. */
 	uint8_t is_shared;

@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "base/mem.h"
 #include "base/name.h"
+#include "meas/digest.h"
 
 enum { WORD = 64 };
 
@@ -96,15 +97,6 @@ static bool read_number(const char *s, char unit, uint64_t most, uint64_t *v)
 
 /* --- operations --- */
 
-static uint64_t hash(const char *s)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	for (; *s; s++)
-		h = (h ^ (uint8_t)*s) * UINT64_C(0x100000001b3);
-	return h ^ h >> 29;
-}
-
 static struct goal_op *add_op(struct reader *r, enum goal_kind kind)
 {
 	struct goal_rank *k = r->rank;
@@ -183,7 +175,7 @@ static int read_op(struct reader *r)
 
 static int find_label(struct reader *r, const char *label, uint32_t *op)
 {
-	uint32_t id = index_find(&r->labels, hash(label));
+	uint32_t id = index_find(&r->labels, digest_text(0, label));
 
 	if (!id)
 		return err_set(r->e, "%s:%u: no operation is called \"%s\"",
@@ -217,10 +209,11 @@ static int read_statement(struct reader *r)
 	snprintf(label, sizeof(label), "%s", r->word);
 	next_word(r);
 	if (*r->word == ':') {
-		if (index_find(&r->labels, hash(label)))
+		if (index_find(&r->labels, digest_text(0, label)))
 			return err_set(r->e, "%s:%u: \"%s\" is there twice",
 				r->path, r->line, label);
-		index_add(&r->labels, hash(label), r->rank->n_ops + 1);
+		index_add(
+			&r->labels, digest_text(0, label), r->rank->n_ops + 1);
 		next_word(r);
 		return read_op(r);
 	}
