@@ -53,4 +53,77 @@ run sweep fattree random load=50..100MB/s:50 warmup=5us measure=10us \
 grep -q 'load, GB/s per node' "$tmp/x.svg" || complain 'no unit in the picture'
 report 'a sweep goes along a rate'
 
+# --- matrices ---
+
+matrix=$tmp/matrix.csv
+printf 'source,destination,rate\n0,1,200MB/s\n5,3,100MB/s # few\n' >"$matrix"
+for machine in torus fattree dragonfly; do
+	run run $machine matrix file="$matrix" bytes=256 warmup=5us \
+		measure=400us --json --links "$tmp/links.csv" -o "$tmp/run.db"
+	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+	nodes=$(value nodes)
+	near offered "$(awk "BEGIN { print 0.3 / $nodes }")" \
+		"$(value offered_GBps_per_node)" 1
+	near throughput "$(awk "BEGIN { print 0.3 / $nodes }")" \
+		"$(value throughput_GBps_per_node)" 15
+	[ -s "$tmp/links.csv" ] || complain 'no links'
+	report "$machine: rates of a matrix arrive"
+done
+run rerun "$tmp/run.db"
+[ $code -eq 0 ] || complain "$(cat "$tmp/out" "$tmp/err")"
+report 'a run with a matrix can be repeated'
+
+printf '0,1,1\n0,2,3\n1,0,4\n' >"$matrix"
+run run torus matrix file="$matrix" $small 3x3 --links "$tmp/links.csv"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+awk -F, 'NR > 1 && $0 !~ /,0,0,0/ { print $1 }' "$tmp/links.csv" |
+	grep -q '^[3-8]$' && complain 'a link of another node was used'
+bytes() { # PORT: bytes that node 0 sent by it
+	sed -n "s/^0,$1,.*,dynamic,\([0-9]*\),.*/\1/p" "$tmp/links.csv"
+}
+near 'three times as much' "$((3 * $(bytes 0)))" "$(bytes 1)" 15
+report 'only those send that have weights'
+
+printf '0,1,1\n0,9,3\n' >"$matrix"
+refused 'matrix.csv:2: there is no node 9' \
+	run torus matrix file="$matrix" --shape 3x3
+refused 'want a traffic matrix' run torus matrix
+refused 'cannot read' run torus matrix file="$tmp/none.csv"
+
+# --- incast ---
+
+run run fattree incast message=2KiB fan=5 period=20us hot=3 --shape 27 \
+	warmup=20us measure=400us --json
+near incasts 20 "$(value incasts)" 5
+[ "$(value incast_mean_ns | cut -d. -f1)" -gt 1000 ] ||
+	complain "faster than the link: $(value incast_mean_ns)"
+near offered "$(awk 'BEGIN { print 5 * 2048 / 20e3 / 27 }')" \
+	"$(value throughput_GBps_per_node)" 1
+report 'an incast comes once in a period'
+refused 'fan: only 8' run torus incast fan=9 --shape 3x3
+refused 'hot: node 9 is out of range' run torus incast hot=9 --shape 3x3
+refused 'period: so short' run torus incast period=1ns --shape 3x3
+
+# --- messages and bursts ---
+
+for machine in 'bgq 2x2x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 3x3' \
+	'dragonfly 64'; do
+	run run ${machine% *} random message=1000 bytes=64 load=0.2 $small \
+		${machine#* } --json
+	few=$(value message_mean_ns)
+	[ -n "$few" ] || complain "no messages: $(cat "$tmp/err")"
+	awk "BEGIN { exit !($few > $(value mean)) }" ||
+		complain 'a message is faster than its packets'
+	run run ${machine% *} random burst=8 bytes=64 load=0.2 $small \
+		${machine#* } --json
+	burst=$(value mean)
+	run run ${machine% *} random bytes=64 load=0.2 $small ${machine#* } \
+		--json
+	awk "BEGIN { exit !($burst > $(value mean)) }" ||
+		complain 'bursts do not wait'
+	report "${machine% *}: messages of many packets, and bursts"
+done
+refused 'burst: means nothing with load=max' run torus random burst=2
+refused 'carry no message' run torus random bytes=0 message=5
+
 exit $status
