@@ -30,6 +30,7 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 	h->most_started = s->n_programs;
 	h->n_spawned = s->n_spawned;
 	h->n_processes = s->n_processes ? s->n_processes : 1;
+	h->arguments = s->arguments;
 	h->stack_bytes = s->stack_bytes ? s->stack_bytes : HOST_STACK;
 	if (s->params)
 		h->params = *s->params;
@@ -116,6 +117,13 @@ uint64_t host_memory(const struct host *h)
 const struct host_params *host_params(const struct host *h)
 {
 	return &h->params;
+}
+
+const char *const *host_arguments(const struct host *h)
+{
+	static const char *const none[] = { NULL };
+
+	return h->arguments ? h->arguments : none;
 }
 
 uint32_t host_n_processes(const struct host *h)

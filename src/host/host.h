@@ -44,6 +44,8 @@ struct host_setup {
 	 * hardware threads and as much of the node's memory as the others.
 	 */
 	uint32_t n_processes;
+	/* What programs were called with, NULL behind the last; or NULL. */
+	const char *const *arguments;
 	/* What an interface that takes any side stands at; NULL: nothing. */
 	const struct side_ops *side;
 	const void *side_params; /* copied */
@@ -65,6 +67,9 @@ uint32_t host_n_processes(const struct host *h);
  * ones are those of process 0, and so on. */
 uint32_t host_threads_each(const struct host *h);
 uint64_t host_memory_each(const struct host *h);
+
+/* NULL behind the last. */
+const char *const *host_arguments(const struct host *h);
 
 /* See host/side.h; NULL where the set-up names none. */
 struct side *host_side(const struct host *h);

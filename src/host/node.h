@@ -124,6 +124,7 @@ struct host {
 	uint32_t n_started, most_started; /* the first ones */
 	uint32_t n_spawned; /* then so many for each node */
 	uint32_t n_processes; /* of each node */
+	const char *const *arguments; /* NULL behind the last */
 	sim_time *dies_at; /* [node]; NULL: no node dies */
 	atomic_uint n_running, n_dead;
 	size_t stack_bytes;

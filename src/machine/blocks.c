@@ -112,6 +112,8 @@ static void add_links(struct machine *m)
 	add_topo_blocks(m, "link");
 	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
 		"carried-routes");
+	add_block(m, "link", link_lane_table, link_lane_n, &m->link,
+		"transceivers");
 	add_block(m, "link", training_params_table, training_params_n,
 		&m->lines, "cables");
 }
@@ -209,6 +211,8 @@ struct machine *machine_default(void)
 		&m->fault_lines, "cables");
 	add_block(m, "faults", fault_chips_table, fault_chips_n,
 		&m->fault_lines, "checked-chips");
+	add_block(m, "faults", fault_lanes_table, fault_lanes_n,
+		&m->fault_lines, "transceivers");
 	return m;
 }
 
@@ -281,6 +285,7 @@ bool machine_has(const struct machine *m, const char *word)
 	return has_word(machine_words_now(m).has, word) ||
 	       has_word(route_registry[machine_route_now(m)]->has, word) ||
 	       has_word(m->link.retry.kind ? "replay" : NULL, word) ||
+	       has_word(link_codes[m->link.code].has, word) ||
 	       has_word(nic ? nic->has : NULL, word);
 }
 

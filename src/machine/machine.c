@@ -239,8 +239,8 @@ int machine_read_faults(struct machine *m, const char *path, struct err *e)
 	while (m->block[i].values != &m->fault_lines)
 		i++;
 	fault_plan_free(&m->faults);
-	/* and those of lines and of chips, which follow */
-	if (machine_part_read(path, &m->block[i], 3, e))
+	/* and those of lines, chips and lanes, which follow */
+	if (machine_part_read(path, &m->block[i], 4, e))
 		return -1;
 	return read_plan(m, e);
 }
@@ -260,6 +260,7 @@ void machine_free(struct machine *m)
 	param_lines_free(&m->fault_lines.lines);
 	param_lines_free(&m->fault_lines.chips);
 	param_lines_free(&m->fault_lines.memories);
+	param_lines_free(&m->fault_lines.fast_lanes);
 	fault_plan_free(&m->faults);
 	for (i = 0; i < MACHINE_KINDS; i++) {
 		mem_free(m->topos[i]);

@@ -86,6 +86,7 @@ static int build_nodes(struct system *x, const struct machine *m,
 		.side = m->side,
 		.side_params = m->side_params,
 		.n_processes = s->needs.n_processes,
+		.arguments = s->needs.arguments,
 	};
 	struct nic_setup n = {
 		.ops = m->nic,

@@ -185,7 +185,9 @@ static int put_setup(struct db *d, const struct machine_run *r,
 	       put_meta_text(d, "workload", r->load->ops->name, e) ||
 	       put_meta_int(d, "nodes", r->system->net->n_nodes, e) ||
 	       put_meta_int(d, "seed", (int64_t)s->seed, e) ||
+	       put_meta_int(d, "until_ps", s->until, e) ||
 	       put_meta_int(d, "threads", r->threads, e) ||
+	       put_meta_text(d, "program", s->program ? s->program : "", e) ||
 	       put_arguments(d, "set", s->sets, s->n_sets, e) ||
 	       put_arguments(d, "key", s->keys, s->n_keys, e) ||
 	       put_params(d, r, e);
