@@ -208,6 +208,11 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 	(void)fifo;
 	(void)t;
 	load_delivered(&y->load, s, p, tail);
+	if (p->flags & PACKET_HURT) {
+		m->damaged++;
+		packet_give(n->pool, w->id, id);
+		return;
+	}
 	if (i >= m->room)
 		grow_batches(m, i);
 	m->batch[i] += p->bytes;
@@ -218,10 +223,32 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 	packet_give(n->pool, w->id, id);
 }
 
+/* Nobody resends it. */
+static void on_lost(struct net *n, struct sim_worker *w, packet_id id)
+{
+	struct synthetic *y = n->client_state;
+
+	y->meter[w->id].lost++;
+	packet_give(n->pool, w->id, id);
+}
+
+/* Its flag says so; what is in it is nobody's. */
+static void on_hurt(struct net *n, struct sim_worker *w, packet_id id,
+	uint32_t bit, uint32_t bits)
+{
+	(void)n;
+	(void)w;
+	(void)id;
+	(void)bit;
+	(void)bits;
+}
+
 const struct net_client_ops source_client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
+	.on_hurt = on_hurt,
+	.on_lost = on_lost,
 	.is_sink = true,
 };
 

@@ -438,6 +438,22 @@ static void report_whole(const struct synthetic *y, struct load_result *r)
 	mem_free(h);
 }
 
+/* What faults took, over the whole run. */
+static void report_lost(const struct synthetic *y, struct load_result *r)
+{
+	uint64_t lost = 0, damaged = 0;
+	uint32_t i;
+
+	if (!y->load.net->faults)
+		return;
+	for (i = 0; i < sim_n_workers(y->load.net->sim); i++) {
+		lost += y->meter[i].lost;
+		damaged += y->meter[i].damaged;
+	}
+	load_figure(r, "packets_lost", (double)lost);
+	load_figure(r, "packets_damaged", (double)damaged);
+}
+
 static void synthetic_report(struct load *l, struct load_result *r)
 {
 	struct synthetic *y = of(l);
@@ -449,6 +465,7 @@ static void synthetic_report(struct load *l, struct load_result *r)
 	r->has_peak = y->peak > 0;
 	r->peak_bps = y->peak;
 	r->offered_bps = y->offered;
+	report_lost(y, r);
 	stop_measuring(y);
 	if (y->stage != DONE)
 		return;

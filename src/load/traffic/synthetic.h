@@ -39,6 +39,7 @@ struct source {
 struct meter {
 	_Alignas(64) uint64_t *batch; /* bytes delivered in each */
 	uint32_t room;
+	uint64_t lost, damaged; /* packets */
 	struct hist latency;
 	struct hist whole; /* of messages, where these have several packets, or
 			    * of all that one node gets at once */
