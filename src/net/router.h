@@ -106,6 +106,8 @@ struct router_ops {
 	/* Of a channel; or, where the routing names channels, of all of them
 	 * together. */
 	uint32_t most_queues;
+	/* For switches alone: nodes have the first router that there is. */
+	bool is_switch;
 	/* Tokens are mail, and take a wire's latency less the router's part
 	 * of it. */
 	bool posts_tokens;
