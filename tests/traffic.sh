@@ -1,6 +1,7 @@
 #!/bin/sh
 #
-# What users bring as traffic: loads as rates, matrices, incast, bursts.
+# What users bring as traffic: loads as rates, matrices, incast, bursts; and
+# what becomes of it where parts fail.
 set -u
 . "$(dirname "$0")/tap.sh"
 
@@ -125,5 +126,55 @@ for machine in 'bgq 2x2x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 3x3' \
 done
 refused 'burst: means nothing with load=max' run torus random burst=2
 refused 'carry no message' run torus random bytes=0 message=5
+
+# --- faults ---
+
+plan() { # LINE...: of a plan, in $tmp/plan.yaml
+	printf 'schema: 1\ntitle: "bad"\nfaults:\n'
+	printf '  %s\n' "$@"
+}
+
+brief='warmup=2us measure=8us bytes=64 load=0.3'
+plan 'events:' '  - 4 us node 3 dies' >"$tmp/dead.yaml"
+plan 'bit-errors:' '  - 3e-6' >"$tmp/bits.yaml"
+for machine in 'bgq 4x2x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 3x3x3' \
+	'fattree 27' 'dragonfly 64'; do
+	name=${machine% *}
+	run run $name random $brief --shape ${machine#* } --json \
+		--faults "$tmp/dead.yaml"
+	[ $code -eq 0 ] || [ $code -eq 4 ] ||
+		complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(value packets_lost)" != 0 ] || complain 'nothing was lost'
+	[ "$(value packets_lost)" = "$(value lost_packets)" ] ||
+		complain 'traffic and links disagree'
+	digest=$(value digest)
+	run run $name random $brief --shape ${machine#* } --json --threads 2 \
+		--faults "$tmp/dead.yaml"
+	[ "$(value digest)" = "$digest" ] || complain 'threads change it'
+	report "$name: what a dead node does not get is counted"
+	run run $name hotspot $brief message=400 --shape ${machine#* } --json \
+		--faults "$tmp/bits.yaml" --set link.retry=none
+	[ "$(value packets_damaged)" != 0 ] || complain 'nothing was damaged'
+	[ "$(value resent_packets)" = '' ] || complain 'somebody resent it'
+	report "$name: what is damaged is counted"
+	run run $name hotspot $brief --shape ${machine#* } --json \
+		--faults "$tmp/bits.yaml" --set link.retry=replay
+	[ "$(value packets_damaged)" = 0 ] || complain 'something was damaged'
+	[ "$(value resent_packets)" != 0 ] || complain 'nothing was resent'
+	report "$name: links that replay bring everything through"
+done
+
+# Blue Gene/Q's interface resends nothing, so its links may not give up.
+run run bgq random load=0.3 bytes=64 warmup=2us measure=400us --shape 4x2x2 \
+	--faults "$tmp/dead.yaml" --set link.retry=replay
+[ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
+grep -q 'is dead and never returns, and a packet from node' "$tmp/err" ||
+	complain "said: $(cat "$tmp/err")"
+grep -q ': stalled$' "$tmp/out" || complain "$(head -1 "$tmp/out")"
+grep -q '^throughput' "$tmp/out" || complain 'nothing was measured until then'
+report 'a link that never gives up and never returns stalls'
+
+refused 'nothing resends those of alltoall' run torus alltoall --shape 3x3 \
+	--faults "$tmp/dead.yaml"
 
 exit $status
