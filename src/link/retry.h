@@ -101,6 +101,7 @@ struct link_retry {
 	 * none does. */
 	uint32_t held;
 	sim_time since;
+	uint64_t resent; /* copies that were in vain, in all */
 };
 
 struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
