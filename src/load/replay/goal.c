@@ -29,6 +29,7 @@ struct reader {
 	size_t room;
 	char *at; /* in it */
 	char word[WORD];
+	bool is_binary;
 	/* of the rank that is being read: */
 	struct goal_rank *rank;
 	struct index labels; /* op + 1, by hash */
@@ -77,6 +78,10 @@ static bool next_line(struct reader *r)
 	while ((n = getline(&r->text, &r->room, r->file)) >= 0) {
 		r->line++;
 		r->at = r->text;
+		if (memchr(r->text, '\0', (size_t)n)) {
+			r->is_binary = true;
+			return false;
+		}
 		if (*next_word(r))
 			return true;
 	}
@@ -354,6 +359,9 @@ int goal_read(struct goal *g, const char *path, struct err *e)
 	if (!r.file)
 		return err_set(e, "%s: %s", path, strerror(errno));
 	failed = read_all(&r);
+	if (r.is_binary)
+		failed = wrong(&r, "not text, the only form of GOAL that is "
+				   "read; see weft-goal(1)");
 	if (!failed && ferror(r.file))
 		failed = err_set(e, "%s: %s", path, strerror(errno));
 	fclose(r.file);
