@@ -148,6 +148,7 @@ last() { # SYSTEM: how many features its paper has
 	bgq) echo 140 ;;
 	qsnet2) echo 89 ;;
 	gemini) echo 62 ;;
+	apenet) echo 40 ;;
 	*) echo 0 ;;
 	esac
 }

@@ -252,7 +252,7 @@ done
 report "the text has them all, too"
 
 # An id or several of the datasheet, or calibrated: ..., or assumed: ...
-id='(BGQ|QSN|GEM)-[NFGXY][0-9]+'
+id='(BGQ|QSN|GEM|APE)-[NFGXY][0-9]+'
 source="test(\"^((calibrated|assumed): .+|$id(, $id)*)\$\")"
 # A link's rate follows from its lanes, if these have one.
 stated='.parameters | (any(.name == "link.lane-rate" and
@@ -275,12 +275,13 @@ shows "bgq says what the tables say, but for what is neutral there" '
 	[.parameters[] | select(.value != .default) | .name] ==
 	["topology.shape", "topology.wires", "link.rate", "link.header",
 	"link.trailer", "link.payload", "link.chunk", "link.protocol",
-	"link.gap", "router.queues", "routing.kind", "nic.kind"]'
+	"link.gap", "link.checks.hop", "link.checks.end", "link.checks.header",
+	"router.queues", "routing.kind", "nic.kind"]'
 printf 'schema: 1\nmachine: mine\n' >"$tmp/mine.yaml"
 ends 0 params "$tmp/mine.yaml" --json
 shows "links and routers of a file from scratch are nobody's" '
 	[.parameters[] | select(.name | test("^(link|router)[.]")) |
-		select(.source | test("BGQ|QSN|GEM")) | .name] == []'
+		select(.source | test("BGQ|QSN|GEM|APE")) | .name] == []'
 ends 0 params bgq-board --set link.rate=1GB/s --shape 4x4 --json
 shows "weft params MACHINE tells what was set where" '
 	([.parameters[] | select(.name == "link.rate")][0] |

@@ -52,6 +52,30 @@ ends 0 run gemini pingpong via=nic bytes=8 to=1 --json
 near 'a put' "$(figure one_way_ns)" 655 665
 report 'GEM-F12: stores are commands, which one side sends and one executes'
 
+# 64 B to the next chip by the network alone, to the chip's other node by the
+# network alone, and there from program to program.
+clocks() { # ONE TWO THREE [PARAMETER=VALUE]
+	times=$1/$2/$3
+	found=
+	shift 3
+	for how in 'via=net to=2' 'via=net to=1' 'via=nic to=1'; do
+		ends 0 run gemini pingpong bytes=64 rounds=2 $how --json \
+			--set nic.software.poll-period=1ps ${1:+--set "$1"}
+		found=$found/$(figure one_way_ns)
+	done
+	[ "${found#/}" = "$times" ] || complain "$*: ${found#/}, not $times"
+}
+clocks 265.96 127.692 661.443
+# the lanes: 32 phits of 1.28 ns become twice as long
+clocks 306.92 127.692 661.443 link.lane-rate=3.125Gb/s
+# routers: now they need longer for 32 phits than the lanes, 80 ns
+clocks 305 127.692 661.443 router.cycle=2500ps
+# interfaces: five cycles of 650 MHz
+clocks 265.96 135.384 669.135 router.netlink.packet=15384ps
+# HyperTransport: two transfers of 76 B and an event of 28 B
+clocks 265.96 127.692 680.194 side.rate=4.8GB/s
+report 'GEM-F9: each clock changes its own times'
+
 phits() { # OP BYTES REQUEST RESPONSE
 	case $1 in
 	put) ends 0 run gemini pingpong via=nic bytes=$2 to=2 --json ;;
@@ -68,6 +92,29 @@ report 'GEM-F47, GEM-F51: writes have 7 phits, 3 for each 8 B, and one more'
 phits get 64 8 27
 phits get 8 8 6
 report 'GEM-F48: responses have 2 phits, and what a get asks for'
+
+# Netlink, five hops and the packet's 32 phits of 1.28 ns; the last chip is
+# number 30, at 2,3,1.
+route=x+0,x+3,y-1,z+7,x-0
+ends 0 run gemini probe route=$route from=3 --json
+near 'a probe' "$(figure latency_ns.max)" 685.9 686
+[ "$(figure to)" = 60 ] || complain "it came to node $(figure to)"
+[ "$(jq -r '.results.hottest_links[].name' "$tmp/out" | tr '\n' /)" = \
+	"$(printf 'switch %s/' '1,0,0 x+0' '2,0,0 x+3' '3,0,0 y-1' \
+		'3,3,0 z+7' '3,3,1 x-0')" ] || complain 'it took other links'
+refuses 'router 2,0,0 has no link y+4' run gemini probe route=x+0,x+3,y+4
+refuses 'cannot name their ports' run bgq probe
+report 'GEM-F45: a packet takes the ports that its payload names'
+
+# Two nodes out of 2 x 2 x 2 chips are beside the link; neither tables nor
+# management keep probes off it.
+ends 0 run gemini probe --shape 2x2x2 --json \
+	--set 'faults.events=0 ns link 1,0,1 x+5 dies'
+[ "$(figure probes)/$(figure lost)/$(figure links_lost)" = 320/2/2 ] ||
+	complain "$(figure lost) of $(figure probes) probes were lost"
+[ "$(figure first_lost_router)/$(figure first_lost_port)" = 4/11 ] ||
+	complain "chip $(figure first_lost_router) is the first"
+report 'GEM-F45: probes find the links that do not work'
 
 refuses 'at most 65536' run gemini random bytes=64 load=0.01 \
 	warmup=0us measure=1us --shape 256x256x4

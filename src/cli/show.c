@@ -96,6 +96,15 @@ uint64_t show_buffer(const struct show *s)
 	       s->rules.chunk;
 }
 
+uint64_t show_link_memory(const struct show *s)
+{
+	const struct net_params *r = &s->m->router;
+
+	return (uint64_t)(s->m->route->ops->n_channels * r->packets +
+			  r->injection) *
+	       s->rules.max_payload;
+}
+
 const char *show_router(const struct show *s)
 {
 	return topo_is_direct(s->m->topo) ? "node" : "switch";

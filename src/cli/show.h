@@ -35,6 +35,9 @@ bool show_links(const struct show *s, uint32_t class, uint64_t *links);
 void show_wire(const struct show *s, uint32_t class, char text[TOPO_TEXT]);
 /* Bytes that a receiver holds per channel. */
 uint64_t show_buffer(const struct show *s);
+/* Payload that a link has places for: that of all channels of its receiver,
+ * and of the FIFO that feeds its sender. */
+uint64_t show_link_memory(const struct show *s);
 /* What a node's router takes in a simulation. */
 size_t show_site_bytes(const struct show *s);
 /* "switch", or "node" where these are routers. */

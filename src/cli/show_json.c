@@ -54,6 +54,18 @@ static void json_wires(struct json *j, const struct show *s)
 	json_end(j, ']');
 }
 
+static void json_link(struct json *j, const struct show *s)
+{
+	const struct link_params *l = &s->m->link;
+
+	json_object(j, "link");
+	json_text(j, "code", link_codes[l->code].name);
+	json_int(j, "lanes", l->lanes);
+	json_real(j, "raw_Gbps", 8 * show_gbps(l->rate));
+	json_real(j, "data_GBps", show_gbps(link_data_rate(l)));
+	json_end(j, '}');
+}
+
 static void json_lines(struct json *j, const struct show *s)
 {
 	const struct training_params *p = &s->m->lines;
@@ -146,6 +158,7 @@ static void json_buffers(struct json *j, const struct show *s)
 	json_count(j, "bytes", bytes);
 	snprintf(key, sizeof(key), "bytes_per_%s", show_router(s));
 	json_count(j, key, bytes * n * s->m->topo->n_ports);
+	json_count(j, "payload_bytes_per_link", show_link_memory(s));
 	json_end(j, '}');
 }
 
@@ -194,6 +207,7 @@ void show_json(const struct show *s, FILE *f)
 	json_count(&j, "ports", m->topo->n_ports);
 	json_tables(&j, m->topo);
 	json_wires(&j, s);
+	json_link(&j, s);
 	json_lines(&j, s);
 	json_bisection(&j, s);
 	json_ways(&j, s);

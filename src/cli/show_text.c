@@ -249,7 +249,14 @@ static void text_router(const struct show *s, FILE *f)
 		r->packets, bytes,
 		(double)(bytes * n * s->m->topo->n_ports) / 1024,
 		show_router(s));
-	r->kind->describe(r, f);
+	if (s->m->route->n_channels > 1)
+		fprintf(f,
+			"            per link %" PRId64
+			" packets to receive and %" PRId64
+			" to send: %.4g KiB of payload\n",
+			n * r->packets, r->injection,
+			(double)show_link_memory(s) / 1024);
+	(r->switches ? r->switches : r->kind)->describe(r, f);
 }
 
 static void text_memory(const struct show *s, FILE *f)

@@ -11,25 +11,35 @@
  * nibble of each byte first.  They go over eight lines, each of which must be
  * balanced by itself, so a symbol stays on one line: eight of them go side by
  * side, their first bits first.
+ *
+ * 8b10b: each byte is a symbol of ten bits, six for its low five bits and four
+ * for the others.  Most have two forms, and of these the one that is sent is
+ * that which brings the ones and zeros of its lane nearer to each other.  What
+ * is no symbol, or not one of those that could follow, is a violation; so it
+ * may be found some symbols behind the flip.  Bytes go to four lanes in turn,
+ * each of which counts by itself, and begins with more zeros.
  */
 #ifndef LINK_CODE_H
 #define LINK_CODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The names of link_codes, in order, for tables of parameters. */
-#define LINK_CODES "none|4b5b"
+#define LINK_CODES "none|4b5b|8b10b"
 
 enum {
 	CODE_LINES = 8,
 	CODE_ROOM = 2, /* bytes of symbols for each byte of a frame, at most */
 	CODE_BITS = 5, /* of a symbol of 4b5b, sent from the highest on */
+	CODE_LANES = 4, /* of 8b10b */
 	CODE_INVALID = 0xff,
-	N_LINK_CODES = 2,
+	N_LINK_CODES = 3,
 };
 
 struct link_code {
 	const char *name;
+	const char *has; /* a word that parameters need; NULL: none */
 	uint32_t byte_bits; /* what a byte is on the wire */
 	uint32_t data, raw; /* data of raw bits are what a frame has */
 	/* Bytes to symbols, of which there is room for CODE_ROOM * n bytes. */
@@ -38,8 +48,8 @@ struct link_code {
 	 * in front of the first violation. */
 	uint32_t (*read)(uint8_t *byte, const uint8_t *symbol, uint32_t n);
 	/* Flips one of the byte_bits * n bits of a frame of n bytes, in the
-	 * order in which they are sent; bit modulo CODE_LINES is its line, but
-	 * among the last few symbols. */
+	 * order in which they are sent; of 4b5b, bit modulo CODE_LINES is its
+	 * line, but among the last few symbols. */
 	void (*flip)(uint8_t *symbol, uint32_t n, uint32_t bit);
 };
 
@@ -49,5 +59,9 @@ extern const struct link_code link_codes[N_LINK_CODES];
  * CODE_INVALID. */
 uint8_t code_symbol(uint8_t nibble);
 uint8_t code_nibble(uint8_t symbol);
+
+/* Of 8b10b: the symbol of a byte on a lane that has had more ones than zeros,
+ * or more zeros; the first of its bits to be sent is the highest of ten. */
+uint16_t code_8b10b(uint8_t byte, bool has_more_ones);
 
 #endif

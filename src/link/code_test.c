@@ -170,6 +170,92 @@ static void a_violation_is_seen_where_it_is(void **state)
 	}
 }
 
+/* --- 8b10b --- */
+
+static int ones_of(uint32_t x)
+{
+	return __builtin_popcount(x);
+}
+
+/* APE-F19: 256 bytes have different symbols whatever came before, and each is
+ * balanced or leans towards what there was less of. */
+static void ape_f19_8b10b_symbols_balance_a_lane(void **state)
+{
+	bool seen[2][1024] = { { false } };
+	uint32_t more, byte;
+
+	(void)state;
+	for (more = 0; more < 2; more++) {
+		for (byte = 0; byte < 256; byte++) {
+			uint16_t x = code_8b10b((uint8_t)byte, more);
+			int lean = 2 * ones_of(x) - 10;
+
+			assert_true(x < 1024);
+			assert_false(seen[more][x]);
+			seen[more][x] = true;
+			assert_true(lean == 0 || lean == (more ? -2 : 2));
+		}
+	}
+}
+
+/* Known ones: D0.0, D17.7, D11.7 and D28.5 with either history. */
+static void symbols_of_8b10b_are_the_usual_ones(void **state)
+{
+	(void)state;
+	assert_int_equal(code_8b10b(0x00, false), 0x274); /* 100111 0100 */
+	assert_int_equal(code_8b10b(0x00, true), 0x18b); /* 011000 1011 */
+	assert_int_equal(code_8b10b(0xf1, false), 0x237); /* 100011 0111 */
+	assert_int_equal(code_8b10b(0xf1, true), 0x231); /* 100011 0001 */
+	assert_int_equal(code_8b10b(0xeb, true), 0x348); /* 110100 1000 */
+	assert_int_equal(code_8b10b(0xeb, false), 0x34e); /* 110100 1110 */
+	assert_int_equal(code_8b10b(0xbc, false), 0x0ea); /* 001110 1010 */
+	assert_int_equal(code_8b10b(0x63, true), 0x313); /* 110001 0011 */
+	assert_int_equal(code_8b10b(0x63, false), 0x31c); /* 110001 1100 */
+	assert_int_equal(code_8b10b(0x07, true), 0x074); /* 000111 0100 */
+}
+
+/* Over any two symbols that may follow each other; and each lane is even to
+ * within a bit after each symbol. */
+static void lanes_of_8b10b_are_never_still_for_long(void **state)
+{
+	uint32_t more, a, b, i;
+
+	(void)state;
+	for (more = 0; more < 2; more++) {
+		for (a = 0; a < 65536; a++) {
+			uint32_t x = code_8b10b((uint8_t)a, more), run = 0;
+			bool then = ones_of(x) == 5 ? more : !more;
+
+			b = x << 10 | code_8b10b((uint8_t)(a >> 8), then);
+			for (i = 1; i < 20; i++) {
+				bool is_same = !((b >> i ^ b >> (i - 1)) & 1);
+
+				run = is_same ? run + 1 : 0;
+				assert_true(run < 5);
+			}
+		}
+	}
+}
+
+/* A flip that makes another symbol leaves its lane uneven, which is found at
+ * the lane's next symbol that is. */
+static void a_lane_that_leans_too_far_is_found(void **state)
+{
+	const struct link_code *c = &link_codes[2];
+	uint8_t byte[BYTES] = { 0 }, symbol[2 * BYTES], back[BYTES];
+	uint32_t bit, later = 0, n;
+
+	(void)state;
+	for (bit = 0; bit < 10 * CODE_LANES; bit++) {
+		c->write(symbol, byte, BYTES);
+		c->flip(symbol, BYTES, bit);
+		n = c->read(back, symbol, BYTES);
+		assert_true(n <= bit % CODE_LANES + CODE_LANES);
+		later += n > bit % CODE_LANES;
+	}
+	assert_true(later > 0);
+}
+
 /* Whatever codes there are: a frame comes back, a flip is seen or is one of
  * some bits, and two flips of one bit are none. */
 static void every_code_brings_frames_back(void **state)
@@ -225,6 +311,10 @@ int main(void)
 		cmocka_unit_test(qsn_f76_lines_are_never_still_for_long),
 		cmocka_unit_test(qsn_f76_lines_are_nearly_balanced),
 		cmocka_unit_test(frames_come_back),
+		cmocka_unit_test(ape_f19_8b10b_symbols_balance_a_lane),
+		cmocka_unit_test(symbols_of_8b10b_are_the_usual_ones),
+		cmocka_unit_test(lanes_of_8b10b_are_never_still_for_long),
+		cmocka_unit_test(a_lane_that_leans_too_far_is_found),
 		cmocka_unit_test(each_bit_has_its_place),
 		cmocka_unit_test(a_violation_is_seen_where_it_is),
 	};

@@ -405,6 +405,26 @@ static void a_rate_and_lanes_that_disagree_are_refused(void **state)
 	assert_int_equal(link_params_settle(&p, false, &e), -1);
 }
 
+/* APE-F23: transceivers have a highest rate. */
+static void lanes_above_their_limit_are_refused(void **state)
+{
+	struct link_params p = lanes(4, "8.5 Gb/s");
+	struct err e = { .text = "" };
+
+	(void)state;
+	p.lane_limit = p.lane_rate;
+	p.lane_reliable = p.lane_rate;
+	assert_int_equal(link_params_settle(&p, false, &e), 0);
+	assert_false(link_is_fast(&p));
+	p.lane_reliable--;
+	assert_true(link_is_fast(&p));
+	p.lane_rate++;
+	assert_int_equal(link_params_settle(&p, false, &e), -1);
+	assert_string_equal(e.text,
+		"link.lane-rate: 1062500001 B/s is more than the 1062.5 MB/s "
+		"that transceivers are capable of (link.lane-limit)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +437,7 @@ int main(void)
 		cmocka_unit_test(a_word_need_not_be_a_chunk),
 		cmocka_unit_test(a_link_is_as_fast_as_its_lanes),
 		cmocka_unit_test(a_rate_and_lanes_that_disagree_are_refused),
+		cmocka_unit_test(lanes_above_their_limit_are_refused),
 		cmocka_unit_test(
 			a_blue_gene_q_packet_takes_its_bytes_at_2_gb_per_s),
 		cmocka_unit_test(payload_travels_in_whole_chunks),

@@ -41,13 +41,14 @@ struct fault_params {
 	/* "1e-9" of all packets that pass a chip; of all words that are read
 	 * of an interface's memories, and with two bad bits "double 1e-12" */
 	struct param_lines chips, memories;
+	struct param_lines fast_lanes; /* as bit_errors */
 };
 
 /* Of all machines; of those with links whose lines are known; of those whose
- * chips and memories are checked. */
+ * chips and memories are checked; of those whose lanes are transceivers. */
 extern const struct param fault_params_table[], fault_lines_table[],
-	fault_chips_table[];
-extern const size_t fault_params_n, fault_lines_n, fault_chips_n;
+	fault_chips_table[], fault_lanes_table[];
+extern const size_t fault_params_n, fault_lines_n, fault_chips_n, fault_lanes_n;
 
 enum { FAULT_SITE = PART_SITE };
 
@@ -97,6 +98,7 @@ struct fault_plan {
 	struct training_params training;
 	int64_t bit; /* what one lasts on a line, ps */
 	int64_t lanes, least_lanes; /* of a link; with fewer it is dead */
+	bool is_fast; /* lanes make errors by their rate */
 	sim_time retrain; /* how long one is dead that loses or gets a lane */
 	/* Of a machine with a management (struct route): it hears of what is
 	 * dead for longer than notice. */

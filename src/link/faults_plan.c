@@ -10,6 +10,7 @@ void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
 	p->bit = training_bit(l->rate);
 	p->lanes = l->lanes;
 	p->least_lanes = l->least_lanes;
+	p->is_fast = link_is_fast(l);
 	p->retrain = l->retrain;
 }
 

@@ -71,6 +71,16 @@ const struct param fault_chips_table[] = {
 const size_t fault_chips_n =
 	sizeof(fault_chips_table) / sizeof(fault_chips_table[0]);
 
+const struct param fault_lanes_table[] = {
+	PARAM_ROW(PARAM_LINES, "fast-lanes", AT(fast_lanes), "none", 0, 0,
+		"bit error rate of links whose lanes are faster than "
+		"link.lane-reliable, in place of faults.bit-errors (\"1e-9\")",
+		"assumed: error-free links"),
+};
+
+const size_t fault_lanes_n =
+	sizeof(fault_lanes_table) / sizeof(fault_lanes_table[0]);
+
 /* One line while it is read. */
 struct line {
 	const struct param_line *from;
@@ -538,6 +548,7 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 		.bit = p->bit,
 		.lanes = p->lanes,
 		.least_lanes = p->least_lanes,
+		.is_fast = p->is_fast,
 		.retrain = p->retrain,
 		.is_managed = p->is_managed,
 		.notice = p->notice,
@@ -549,6 +560,10 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	for (i = 0; i < text->bit_errors.n && !failed; i++)
 		failed = open_line(&l, &text->bit_errors.v[i]) ||
 			 read_bit_errors(&l, p);
+	for (i = 0; i < text->fast_lanes.n && !failed; i++)
+		failed = open_line(&l, &text->fast_lanes.v[i]) ||
+			 read_bit_errors(&l,
+				 p->is_fast ? p : &(struct fault_plan){ 0 });
 	for (i = 0; i < text->chips.n && !failed; i++)
 		failed = open_line(&l, &text->chips.v[i]) ||
 			 read_inner(&l, &p->chips, 1);

@@ -1,6 +1,8 @@
 #include "link/link.h"
 
+#include "base/hamming.h"
 #include "base/mem.h"
+#include "base/rs10.h"
 #include "base/units.h"
 #include "base/wide.h"
 
@@ -33,7 +35,8 @@ const struct param link_params_table[] = {
 		"or returns",
 		NULL),
 	PARAM_ONE_OF("code", AT(code), "none", LINK_CODES,
-		"line code; 4b5b leaves four fifths of the raw rate", NULL),
+		"line code; 4b5b and 8b10b leave four fifths of the raw rate",
+		NULL),
 	SIZE(header, "16 B", 1, 4096,
 		"size of the header in front of the payload", "default"),
 	SIZE(trailer, "4 B", 0, 4096,
@@ -75,13 +78,42 @@ const struct param link_carried_table[] = {
 		NULL),
 };
 
+const struct param link_checks_table[] = {
+	PARAM_ROW(PARAM_COUNT, "checks.hop", AT(check_hop), "0", 0, RS10_CHECKS,
+		"number of symbols of ten bits that check a packet on every "
+		"hop",
+		NULL),
+	PARAM_ROW(PARAM_COUNT, "checks.end", AT(check_end), "0", 0, RS10_CHECKS,
+		"number of symbols of ten bits that check a packet at its "
+		"destination",
+		NULL),
+	PARAM_ROW(PARAM_COUNT, "checks.header", AT(check_header), "0", 0,
+		HAMMING_CHECKS, "number of bits that check a packet's header",
+		NULL),
+};
+
+const size_t link_checks_n =
+	sizeof(link_checks_table) / sizeof(link_checks_table[0]);
+
 const size_t link_carried_n =
 	sizeof(link_carried_table) / sizeof(link_carried_table[0]);
+
+const struct param link_lane_table[] = {
+	PARAM_ROW(PARAM_RATE, "lane-limit", AT(lane_limit), "0 B/s", 0,
+		LINK_MAX_RATE, "highest raw rate of a lane; 0: no limit", NULL),
+	PARAM_ROW(PARAM_RATE, "lane-reliable", AT(lane_reliable), "0 B/s", 0,
+		LINK_MAX_RATE,
+		"raw rate of a lane above which links make the bit errors of "
+		"faults.fast-lanes; 0: they never do",
+		NULL),
+};
+
+const size_t link_lane_n = sizeof(link_lane_table) / sizeof(link_lane_table[0]);
 
 int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 {
 	int64_t rate = p->lanes * p->lane_rate;
-	char one[48], all[48], given[48];
+	char one[48], all[48], given[48], most[48];
 
 	if (p->least_lanes > p->lanes)
 		return err_set(e,
@@ -92,6 +124,7 @@ int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 		return 0;
 	units_format(UNIT_RATE, p->lane_rate, one, sizeof(one));
 	units_format(UNIT_RATE, rate, all, sizeof(all));
+	units_format(UNIT_RATE, p->lane_limit, most, sizeof(most));
 	units_format(UNIT_RATE, p->rate, given, sizeof(given));
 	if (has_rate && rate != p->rate)
 		return err_set(e,
@@ -103,6 +136,11 @@ int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 			"link.lane-rate: %lld lanes of %s are out of range (1 "
 			"MB/s to 1000 GB/s)",
 			(long long)p->lanes, one);
+	if (p->lane_limit && p->lane_rate > p->lane_limit)
+		return err_set(e,
+			"link.lane-rate: %s is more than the %s that "
+			"transceivers are capable of (link.lane-limit)",
+			one, most);
 	p->rate = rate;
 	return 0;
 }

@@ -42,6 +42,7 @@ struct link_format {
 struct link_params {
 	int64_t rate; /* bytes per second; what its lanes carry together */
 	int64_t lanes, lane_rate; /* the latter is 0 where rate is given */
+	int64_t lane_limit, lane_reliable; /* of lane_rate; 0: none */
 	int64_t least_lanes; /* with fewer a link is dead */
 	int64_t retrain; /* it is dead so long when it loses or gets one, ps */
 	int64_t code; /* an index of link_codes */
@@ -60,11 +61,24 @@ struct link_params {
 	int64_t protocol; /* bytes owed for each packet that arrives */
 	int64_t gap; /* bytes between packets */
 	struct retry_params retry;
+	/* Symbols of ten bits that check a packet, hop by hop and end to end;
+	 * bits that check its header. */
+	int64_t check_hop, check_end, check_header;
 };
 
-/* Of all links; of networks whose packets carry their routes. */
-extern const struct param link_params_table[], link_carried_table[];
-extern const size_t link_params_n, link_carried_n;
+/* Of all links; of networks whose packets carry their routes; of lanes that are
+ * transceivers. */
+extern const struct param link_checks_table[];
+extern const size_t link_checks_n;
+extern const struct param link_params_table[], link_carried_table[],
+	link_lane_table[];
+extern const size_t link_params_n, link_carried_n, link_lane_n;
+
+/* Lanes that make bit errors by their rate. */
+static inline bool link_is_fast(const struct link_params *p)
+{
+	return p->lane_reliable && p->lane_rate > p->lane_reliable;
+}
 
 /* Makes rate and lanes agree; the rate may be one that was given, or the
  * default, which lanes and their rate overrule. */

@@ -22,7 +22,10 @@ enum packet_kind {
 	PACKET_DETERMINISTIC,
 	PACKET_HIGH, /* user, high priority */
 	PACKET_SYSTEM,
-	N_PACKET_KINDS,
+	N_PACKET_KINDS, /* that all routers know; with route.has_vectors: */
+	/* Goes by the ports that its payload names, a byte each; load is the
+	 * payload's address. */
+	PACKET_VECTOR = N_PACKET_KINDS,
 };
 
 enum packet_flags {

@@ -112,6 +112,10 @@ static void add_links(struct machine *m)
 	add_topo_blocks(m, "link");
 	add_block(m, "link", link_carried_table, link_carried_n, &m->link,
 		"carried-routes");
+	add_block(m, "link", link_lane_table, link_lane_n, &m->link,
+		"transceivers");
+	add_block(m, "link", link_checks_table, link_checks_n, &m->link,
+		"symbol-codes");
 	add_block(m, "link", training_params_table, training_params_n,
 		&m->lines, "cables");
 }
@@ -203,12 +207,15 @@ struct machine *machine_default(void)
 	add_sides(m);
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
+	add_block(m, "gpu", gpu_params_table, gpu_params_n, &m->gpu, "gpus");
 	add_block(m, "faults", fault_params_table, fault_params_n,
 		&m->fault_lines, "");
 	add_block(m, "faults", fault_lines_table, fault_lines_n,
 		&m->fault_lines, "cables");
 	add_block(m, "faults", fault_chips_table, fault_chips_n,
 		&m->fault_lines, "checked-chips");
+	add_block(m, "faults", fault_lanes_table, fault_lanes_n,
+		&m->fault_lines, "transceivers");
 	return m;
 }
 
@@ -281,6 +288,7 @@ bool machine_has(const struct machine *m, const char *word)
 	return has_word(machine_words_now(m).has, word) ||
 	       has_word(route_registry[machine_route_now(m)]->has, word) ||
 	       has_word(m->link.retry.kind ? "replay" : NULL, word) ||
+	       has_word(link_codes[m->link.code].has, word) ||
 	       has_word(nic ? nic->has : NULL, word);
 }
 

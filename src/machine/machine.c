@@ -155,6 +155,10 @@ static int choose(struct machine *m, struct err *e)
 	m->route = m->routes[machine_route_now(m)];
 	m->router.kind = router_registry[m->kinds.router];
 	m->router.own = m->routers[m->kinds.router];
+	if (m->router.kind->is_switch) {
+		m->router.switches = m->router.kind;
+		m->router.kind = router_registry[0];
+	}
 	m->nic = machine_nic_now(m);
 	m->nic_params = m->nic ? m->nics[m->kinds.nic - 1] : NULL;
 	m->side = machine_side_now(m);
@@ -239,8 +243,8 @@ int machine_read_faults(struct machine *m, const char *path, struct err *e)
 	while (m->block[i].values != &m->fault_lines)
 		i++;
 	fault_plan_free(&m->faults);
-	/* and those of lines and of chips, which follow */
-	if (machine_part_read(path, &m->block[i], 3, e))
+	/* and those of lines, chips and lanes, which follow */
+	if (machine_part_read(path, &m->block[i], 4, e))
 		return -1;
 	return read_plan(m, e);
 }
@@ -260,6 +264,7 @@ void machine_free(struct machine *m)
 	param_lines_free(&m->fault_lines.lines);
 	param_lines_free(&m->fault_lines.chips);
 	param_lines_free(&m->fault_lines.memories);
+	param_lines_free(&m->fault_lines.fast_lanes);
 	fault_plan_free(&m->faults);
 	for (i = 0; i < MACHINE_KINDS; i++) {
 		mem_free(m->topos[i]);

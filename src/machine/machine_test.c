@@ -122,6 +122,7 @@ static void what_nothing_of_the_machine_needs_is_refused(void **state)
 		"hint needs a torus whose routers are nodes");
 	is_refused("", "topology.node.up=9ns", "topology.node.up is not a");
 	is_refused("", "link.route=1B", "link.route is not a parameter");
+	is_refused("", "link.lane-limit=1Gb/s", "link.lane-limit is not a");
 	is_refused("", "host.memory=1GiB", "host.memory is not a parameter");
 	is_refused("nic: { kind: elan4 }\n", "host.l2.ways=4",
 		"host.l2.ways is not a parameter");
@@ -133,9 +134,11 @@ static void every_block_can_be_used(void **state)
 	static const char *const some[] = { "", "topology: { wires: packaged }",
 		"topology: { kind: fattree }\nnic: { kind: elan4 }",
 		"topology: { shape: 2x2x2x2x2 }\nnic: { kind: bgq-mu }",
-		"link: { retry: replay }", "topology: { nodes: 2 }",
+		"link: { retry: replay, code: 8b10b }",
+		"topology: { nodes: 2 }",
 		"nic: { kind: plain }\nside: { kind: pcie }",
-		"nic: { kind: gemini }" };
+		"nic: { kind: gemini }",
+		"nic: { kind: apenet }\nside: { kind: pcie }" };
 	bool used[MACHINE_BLOCKS] = { false };
 	size_t i, k, n = 0;
 

@@ -104,6 +104,8 @@ static int read_load(struct machine_run *r, struct err *e)
 	r->load->ops = ops;
 	r->load->seed = r->setup.seed;
 	r->load->arg = r->setup.load_arg;
+	r->load->until = r->setup.until;
+	r->load->needs.arguments = r->setup.arguments;
 	r->load->nic_ops = r->machine->nic;
 	r->load->nic_params = r->machine->nic_params;
 	r->load->host_params = &r->machine->host;
@@ -132,7 +134,7 @@ static int check_faults(const struct machine_run *r, struct err *e)
 		return 0;
 	if (machine_check_faults(r->machine, e))
 		return -1;
-	if (r->load->ops->client)
+	if (r->load->ops->client && !r->load->ops->client->on_lost)
 		return err_set(e,
 			"faults: packets would be lost, and nothing resends "
 			"those of %s, which enter the network directly; only "

@@ -137,6 +137,7 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	r->n_channels = o->dateline ? 2 : 1;
 	r->has_planes = (uint8_t)o->planes;
 	r->is_loaded = o->planes == ROUTE_PLANES && o->torus->nodes;
+	r->has_vectors = o->planes && o->torus->nodes;
 	o->coord = grid_list(o->torus);
 	o->links = common_multiple(o->torus);
 	for (i = 0; i < 2 * o->torus->n_dims; i++)
@@ -209,6 +210,30 @@ static uint32_t find_directions(const struct order *o, const struct packet *p,
 	return todo;
 }
 
+struct route_step order_vector(
+	const struct torus *t, struct packet *p, router_id at)
+{
+	struct route_step s = { .is_ordered = true };
+	uint32_t n = p->way >> ORDER_VECTOR_SHIFT & 0xff;
+	const struct topo *topo = &t->topo;
+	port_id port;
+
+	if (at < t->first) {
+		s.ports = 1; /* a node has one port */
+		return s;
+	}
+	if (n >= p->bytes)
+		return s;
+	port = ((const uint8_t *)(uintptr_t)p->load)[n];
+	p->way += UINT64_C(1) << ORDER_VECTOR_SHIFT;
+	if (port >= topo->n_ports ||
+		topo->ops->peer(topo, at, port).router == NO_ROUTER)
+		return s;
+	s.escape = port;
+	s.ports = (port_mask)1 << port;
+	return s;
+}
+
 static void order_start(const struct route *r, struct packet *p)
 {
 	const struct order *o = of(r);
@@ -218,6 +243,10 @@ static void order_start(const struct route *r, struct packet *p)
 	uint32_t ways = named ? n_ways(r, p->src, p->dst) : 1;
 	uint32_t link = ((uint32_t)(hash >> 32) + named / ways) % o->links;
 
+	if (p->kind == PACKET_VECTOR) {
+		p->way = 0;
+		return;
+	}
 	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
 		 (uint64_t)link << LINK_SHIFT |
 		 (uint64_t)find_directions(o, p, (uint32_t)hash, named)
@@ -325,9 +354,11 @@ static uint8_t channel_of(const struct order *o, const struct packet *p,
 static __attribute__((noinline)) struct route_step next_of_any(
 	const struct order *o, struct packet *p, router_id at, port_id in)
 {
-	struct route_step s =
-		p->way >> LEFT_SHIFT ? step_on(o, p, in) : step_aside(o, p, at);
+	struct route_step s;
 
+	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
+		return order_vector(o->torus, p, at);
+	s = p->way >> LEFT_SHIFT ? step_on(o, p, in) : step_aside(o, p, at);
 	if (o->route.n_channels > 1)
 		s.channel = channel_of(o, p, at, &s);
 	return s;
@@ -342,27 +373,78 @@ static struct route_step order_next(
 	return next_of_any(of(r), p, at, in);
 }
 
+/* The node of the same number at a router that is elsewhere in a dimension. */
+static uint32_t node_at(
+	const struct order *o, uint32_t node, uint32_t dim, uint32_t to)
+{
+	const struct torus *t = o->torus;
+	uint32_t per = t->nodes ? (uint32_t)t->nodes : 1;
+
+	return node + per * t->stride[dim] * (to - coord_of(o, node)[dim]);
+}
+
+/* Whether two coordinates are so near, perhaps around a ring. */
+static bool is_within(const struct torus *t, uint32_t dim, uint32_t x,
+	uint32_t y, uint32_t most)
+{
+	uint32_t far = x < y ? y - x : x - y;
+
+	return far <= most || far + most >= t->dim[dim];
+}
+
+/* Destinations one hop beside one, in a dimension. */
+static void add_beside(const struct order *o, uint32_t node, uint32_t dim,
+	const struct route_partners *to)
+{
+	uint32_t d = o->torus->dim[dim], x = coord_of(o, node)[dim];
+
+	if (d > 1)
+		to->add(to->arg, node_at(o, node, dim, (x + 1) % d));
+	if (d > 2)
+		to->add(to->arg, node_at(o, node, dim, (x + d - 1) % d));
+}
+
+/* Those along a dimension, and those beside them; up to two hops away, or
+ * all. */
+static void add_line(const struct order *o, uint32_t src, uint32_t dim,
+	bool is_short, const struct route_partners *to)
+{
+	const struct torus *t = o->torus;
+	uint32_t x = coord_of(o, src)[dim], y, i;
+
+	for (y = 0; y < t->dim[dim]; y++) {
+		bool is_near = is_within(t, dim, x, y, 1);
+
+		if (y == x || (is_short && !is_within(t, dim, x, y, 2)))
+			continue;
+		to->add(to->arg, node_at(o, src, dim, y));
+		for (i = 0; i < t->n_dims; i++)
+			if (is_near ? i > dim : i != dim && !is_short)
+				add_beside(o, node_at(o, src, dim, y), i, to);
+	}
+}
+
 /*
- * A step depends on where a packet is, on its direction, and on the coordinate
- * that it started from in that dimension.  So ways in one dimension cover all
- * steps along it; ways in two dimensions, one of them by a single hop, cover
- * all turns; and nodes that have the same number at their routers cover all
- * steps from and to nodes.
+ * A step depends on where a packet is, on its direction, and with a dateline on
+ * the coordinate that it started from in that dimension.  So ways in one
+ * dimension cover all steps along it; ways in two dimensions, one of them by a
+ * single hop, cover all turns; and nodes that have the same number at their
+ * routers cover all steps from and to nodes.  Without a dateline two hops are
+ * enough for each step; longer ways are followed from one router, to all
+ * others, to see that they lead there.
  */
-static bool is_followed(const struct route *r, uint32_t src, uint32_t dst)
+static void partners(
+	const struct route *r, uint32_t src, const struct route_partners *to)
 {
 	const struct order *o = of(r);
-	const struct torus *t = o->torus;
-	const uint16_t *x = coord_of(o, src), *y = coord_of(o, dst);
-	uint32_t per = t->nodes ? (uint32_t)t->nodes : 1, n = 0, near = 0, i;
+	uint32_t per = o->torus->nodes ? (uint32_t)o->torus->nodes : 1, i;
+	bool is_short = r->n_channels < 2;
 
-	for (i = 0; i < t->n_dims; i++) {
-		uint32_t far = x[i] < y[i] ? y[i] - x[i] : x[i] - y[i];
-
-		n += far != 0;
-		near += far == 1 || far == t->dim[i] - 1;
-	}
-	return src % per == dst % per && (n < 2 || (n == 2 && near));
+	for (i = 0; i < o->torus->n_dims; i++)
+		add_line(o, src, i, is_short, to);
+	if (is_short && src < per)
+		for (i = src; i < r->topo->n_nodes; i += per)
+			to->add(to->arg, i);
 }
 
 /* --- reports --- */
@@ -428,7 +510,7 @@ const struct route_ops order_ops = {
 	.start = order_start,
 	.next = order_next,
 	.n_ways = n_ways,
-	.is_followed = is_followed,
+	.partners = partners,
 	.around = order_around,
 	.way = order_way,
 	.describe = order_describe,

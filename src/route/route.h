@@ -39,6 +39,7 @@ struct route {
 	uint8_t has_escape; /* dynamic packets may escape */
 	uint8_t has_planes; /* an enum route_planes */
 	uint8_t is_loaded; /* by a management: ops->around() */
+	uint8_t has_vectors; /* next() knows PACKET_VECTOR */
 	uint8_t is_carried; /* packets name their switches: route_left() */
 	/* High priority is another channel of equal right, not a priority. */
 	uint8_t is_shared;
@@ -79,6 +80,12 @@ struct route_walks {
 	bool is_broken; /* one of them does not lead to its end: */
 	uint32_t src, dst, number;
 	const char *how;
+};
+
+/* Takes destinations. */
+struct route_partners {
+	void (*add)(void *arg, uint32_t dst);
+	void *arg;
 };
 
 enum { ROUTE_TEXT = 48 };
@@ -137,9 +144,11 @@ struct route_ops {
 	 * which needs no name. */
 	uint32_t (*n_ways)(const struct route *r, uint32_t src, uint32_t dst);
 
-	/* Whether the proof has to follow the ways of a pair, for those of
-	 * others take no other steps.  NULL: of all pairs. */
-	bool (*is_followed)(const struct route *r, uint32_t src, uint32_t dst);
+	/* The destinations, once or more, that the proof has to follow from
+	 * a source, for ways to others take no other steps than these and
+	 * those of other sources.  NULL: to all. */
+	void (*partners)(const struct route *r, uint32_t src,
+		const struct route_partners *to);
 
 	/*
 	 * The same in a network in which the links at some ports of each

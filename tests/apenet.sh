@@ -1,0 +1,91 @@
+#!/bin/sh
+#
+# What APEnet+'s machine files make of its network: torus, links, buffers.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
+
+near() { # WHAT FOUND LEAST MOST
+	awk -v x="$2" -v a="$3" -v b="$4" \
+		'BEGIN { exit !(x >= a && x <= b) }' ||
+		complain "$1: $2 is not within $3 to $4"
+}
+
+figure() { # NAME
+	jq -r ".results.$1" "$tmp/out"
+}
+
+rate() { # ARGUMENTS: GB/s between two nodes, both ways
+	ends 0 run apenet-pair complement load=max --json "$@"
+	figure throughput_GBps_per_node
+}
+
+# --- topology ---
+
+ends 0 show apenet --json
+holds '.nodes == 64 and .ports == 6' '[.wires[].class] == ["X", "Y", "Z"]' \
+	'[.wires[].links] == [64, 64, 64]' \
+	'[.wires[].latency_ns] | unique == [500]'
+report 'APE-F1: each card has six links; plus, minus of X, Y, Z form rings'
+
+ends 0 show apenet-quong --json
+holds '.nodes == 16' '[.wires[] | [.class, .links]] == [["X", 16], ["Y", 16]]'
+report 'a dimension of one node has no links: 32 cables and no Z'
+
+ends 0 show apenet-pair --json
+holds '.nodes == 2' '[.wires[].links] == [1]'
+report 'a pair has one cable'
+ends 0 show apenet-loop --json
+holds '.nodes == 1' '[.wires[].links] == [1, 1, 1]'
+report 'a looped card has its six links joined in pairs'
+
+for name in X+ Z-; do
+	ends 0 run apenet random load=0.01 warmup=0us measure=10us --json \
+		--links "$tmp/links.csv"
+	grep -q " $name\"" "$tmp/links.csv" || complain "no $name"
+done
+report 'links are called by their letters'
+refuses 'want one letter for each' show apenet --shape 2x2x2x2
+report 'a fourth dimension has no letter'
+
+# --- links ---
+
+ends 0 show apenet --json
+holds '.link.lanes == 4' '.link.code == "8b10b"' '.link.raw_Gbps == 28' \
+	'.link.data_GBps == 2.8'
+ends 0 show apenet --set link.lane-rate=8.5Gb/s --json
+holds '.link.raw_Gbps == 34' '.link.data_GBps == 3.4'
+report 'APE-F19: four lanes of a rate that can be set, with 8b/10b'
+
+refuses 'link.lane-limit' show apenet --set link.lane-rate=8.6Gb/s
+refuses 'link.lane-limit' show apenet-v5 --set link.lane-rate=14.2Gb/s
+errors='--set faults.fast-lanes=1e-6 --set link.retry=replay'
+ends 0 run apenet-pair complement bytes=4096 load=0.1 $errors --json
+holds '.faults == null'
+ends 0 run apenet-pair complement bytes=4096 load=0.1 $errors --json \
+	--set link.lane-rate=7.1Gb/s
+holds '.faults.bit_errors > 0'
+report 'APE-F23: transceivers have a highest rate'
+
+ends 0 show apenet-v5 --json
+holds '.link.raw_Gbps == 56.4'
+ends 0 show apenet-v5 --set link.lane-rate=11.3Gb/s --json
+holds '.link.raw_Gbps == 45.2'
+report 'APE-F39: lanes of the next board run at 14.1 Gb/s, or at 11.3'
+
+# Five words around a packet, two control words after every eight words.
+near '4 KiB' "$(rate bytes=4096)" 2.190 2.204
+near '1 KiB' "$(rate bytes=1024)" 2.070 2.082
+near '64 B' "$(rate bytes=64)" 0.990 1.000
+near '4 KiB at 34 Gb/s' \
+	"$(rate bytes=4096 --set link.lane-rate=8.5Gb/s)" 2.660 2.672
+report 'APE-F21: what the framing leaves is 0.784, and less of small packets'
+
+ends 0 show apenet --json
+holds '.buffers.payload_bytes_per_link == 40960'
+ends 0 show apenet
+grep -q '8 packets to receive and 2 to send: 40 KiB of payload' "$tmp/out" ||
+	complain "$(grep -A1 '^buffers' "$tmp/out")"
+report 'APE-F22: a link has buffers of 40 KiB'
+
+exit $status
