@@ -39,7 +39,10 @@ struct reader {
 
 static int wrong(struct reader *r, const char *what)
 {
-	return err_set(r->e, "%s:%u: %s", r->path, r->line, what);
+	return err_set(r->e, "%s:%u: %s", r->path, r->line,
+		r->is_binary ? "not text, the only form of GOAL that is read; "
+			       "see weft-goal(1)"
+			     : what);
 }
 
 /* --- words --- */
@@ -346,7 +349,7 @@ static int read_all(struct reader *r)
 	while (next_line(r))
 		if (read_rank(r))
 			return -1;
-	return 0;
+	return r->is_binary ? wrong(r, "") : 0;
 }
 
 int goal_read(struct goal *g, const char *path, struct err *e)
@@ -359,9 +362,6 @@ int goal_read(struct goal *g, const char *path, struct err *e)
 	if (!r.file)
 		return err_set(e, "%s: %s", path, strerror(errno));
 	failed = read_all(&r);
-	if (r.is_binary)
-		failed = wrong(&r, "not text, the only form of GOAL that is "
-				   "read; see weft-goal(1)");
 	if (!failed && ferror(r.file))
 		failed = err_set(e, "%s: %s", path, strerror(errno));
 	fclose(r.file);
