@@ -44,13 +44,14 @@ describe_tests() {
 	sed -n "s/.*'\([a-z0-9_/]*\)_test\.c'.*/built \1/p" meson.build
 	find . -name '*_test.c' | sed 's,^\./,,' | sort | xargs awk '
 		function runs() {
-			while (match(text, /cmocka_unit_test[a-z_]*\([a-z0-9_]+[,)]/)) {
+			while (match(text, unit)) {
 				name = substr(text, RSTART, RLENGTH - 1)
 				sub(/.*\(/, "", name)
 				print "runs", program, name
 				text = substr(text, RSTART + RLENGTH)
 			}
 		}
+		BEGIN { unit = "cmocka_unit_test[a-z_]*[(][a-z0-9_]+[,)]" }
 		FNR == 1 {
 			runs()
 			text = above = ""
@@ -129,17 +130,18 @@ misplaced() { # FILE of weft claims --json
 		for system in json.load(open(claims)).values():
 		    for m in system["mutants"]:
 		        for edit in m["edits"]:
-		            path = os.path.join(src, edit["file"])
+		            name = edit["file"]
+		            path = os.path.join(src, name)
 		            if not os.path.isfile(path):
-		                print("no file", edit["file"])
+		                print("no file", name)
 		                continue
 		            if path not in texts:
-		                texts[path] = " ".join(open(path).read().split())
+		                words = open(path).read().split()
+		                texts[path] = " ".join(words)
 		            find = " ".join(edit["find"].split())
 		            n = texts[path].count(find)
 		            if n != 1:
-		                print(f"{m['id']}: its text is in {edit['file']} "
-		                      f"{n} times")
+		                print(f"{m['id']}: is in {name} {n} times")
 	EOF
 }
 
