@@ -83,6 +83,7 @@ struct load {
 	/* the machine's, from init() on */
 	const struct nic_ops *nic_ops; /* NULL: none */
 	const void *nic_params;
+	int64_t n_gpus; /* of a node */
 	const struct host_params *host_params;
 	struct load_needs needs;
 	/* the system's, from start() on; host and nic where client is NULL */

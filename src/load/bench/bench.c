@@ -54,6 +54,25 @@ static int check_memory(const struct bench *b, uint64_t memory, struct err *e)
 	return programs_need_memory(&b->programs, memory, e);
 }
 
+static int check_memories(const struct bench *b, struct err *e)
+{
+	int64_t most = b->source > b->target ? b->source : b->target;
+
+	if (!most)
+		return 0;
+	if (!b->driver->has_gpus)
+		return err_set(e,
+			"source and target: only host memory is transferred "
+			"here");
+	if (most > b->programs.load.n_gpus)
+		return err_set(e,
+			"source and target: no gpu%lld, since a node has %lld "
+			"GPUs, counted from 0 (gpu.count)",
+			(long long)most - 1,
+			(long long)b->programs.load.n_gpus);
+	return 0;
+}
+
 static int check_keys(
 	const struct bench *b, const struct topo *t, struct err *e)
 {
@@ -125,7 +144,7 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 		return err_set(e, "%s: more than %u queues", l->ops->name,
 			b->driver->most_queues);
 	if (find_means(b, title, e) || check_keys(b, t, e) ||
-		check_memory(b, memory, e))
+		check_memories(b, e) || check_memory(b, memory, e))
 		return -1;
 	if (!n->n_programs)
 		b->needs.n_programs = 2;
