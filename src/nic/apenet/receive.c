@@ -15,7 +15,7 @@ void ape_receive_finish(const struct nic_at *a, packet_id id, bool is_done)
 		if (is_done)
 			book_close(k, a->w->id, id, book_at(k, id));
 		else
-			book_hold(k, a->w->id, id);
+			book_forget(k, id);
 	}
 	ape_here(a)->inside--;
 	nic_give(a->nic, a->w, id);
@@ -156,12 +156,15 @@ void ape_receive_on_looked(const struct nic_at *a, packet_id id)
 	struct ape_node *n = a->node;
 	struct side *side = ape_of(a)->side;
 	const struct ape_load *l = ape_load(a, id);
+	static const char *const places[2][2] = {
+		{ "card, TLB hit", "card, TLB hit, to its GPU" },
+		{ "card, TLB miss", "card, TLB miss, to its GPU" },
+	};
 	sim_time t = a->t;
 
 	ape_charge(a, id, CAUSE_TRANSLATION, a->t);
-	book_note(a->nic->net->book, id, "node %u, card, TLB %s%s", a->s,
-		l->misses ? "miss" : "hit",
-		gpu_of(l->at) ? ", to its GPU" : "");
+	book_at_part(a->nic->net->book, id, a->s,
+		places[l->misses != 0][gpu_of(l->at) != 0]);
 	ring_pop(&n->rx);
 	n->is_looking = false;
 	if (l->bytes)

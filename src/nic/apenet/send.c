@@ -65,8 +65,8 @@ static void join_message(const struct nic_at *a, struct ape_queue *q,
 	if (is_get || !q->n_left) {
 		q->n_left = packets ? packets : 1;
 		if (op_of(x) != APE_FLUSH)
-			q->message = book_message(
-				a->nic->net->book, a->s, q->n_left, b->at);
+			q->message = book_message(a->nic->net->book, a->s,
+				is_get ? BOOK_GET : BOOK_PUT, q->n_left, b->at);
 	}
 	q->n_left--;
 	q->total += bytes_of(x);
@@ -271,9 +271,9 @@ static void open_budget(
 		book_open(k, id, &x->message);
 	if (!book_has(k, id))
 		return;
-	book_note(k, id, "node %u, card%s", a->s,
-		gpu_of(x->c.from) && op_of(x) != APE_GET ? ", from its GPU"
-							 : "");
+	book_at_part(k, id, a->s,
+		gpu_of(x->c.from) && op_of(x) != APE_GET ? "card, from its GPU"
+							 : "card");
 	if (!x->is_held) {
 		ape_charge(a, id, CAUSE_SOFTWARE, x->handed);
 		ape_charge(a, id, CAUSE_DESCRIPTOR, x->came);
