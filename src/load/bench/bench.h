@@ -49,6 +49,8 @@ struct bench_needs {
 	 * process each. */
 	bool is_for_all;
 	bool is_for_rate; /* what counts is the rate, not the latency */
+	/* Means will do that are drawn, or that drop what they read. */
+	bool draws, drops;
 };
 
 struct bench {
@@ -122,6 +124,9 @@ struct bench_driver {
 	bool sets_later;
 	bool has_self; /* a node can put into its own memory */
 	bool has_gpus; /* it transfers from and to their memories */
+	/* Of means, the first ones, that differ between host memories; 0: all
+	 * do. */
+	uint32_t n_host_means;
 	uint32_t dropped; /* of means, one whose bytes go nowhere; 0: none */
 	/* flush() of a put means that the bytes are there. */
 	bool has_acks;

@@ -133,7 +133,7 @@ static int crossover_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct crossover *c = of(l);
-	struct bench_needs n = { .memory = BENCH_MEMORY };
+	struct bench_needs n = { .memory = BENCH_MEMORY, .draws = true };
 
 	(void)r;
 	(void)link;

@@ -212,6 +212,7 @@ const struct bench_driver bench_ape = {
 	.most_lanes = MOST_LANES,
 	.has_self = true,
 	.has_gpus = true,
+	.n_host_means = 1,
 	.dropped = BY_FLUSH,
 	.size = ape_size,
 	.open = ape_open,

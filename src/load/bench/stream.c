@@ -257,6 +257,7 @@ static int stream_init(struct load *l, const struct topo *t, struct route *r,
 		.data = sizeof(struct side),
 		.is_msg = b->via,
 		.is_for_rate = true,
+		.drops = true,
 	};
 
 	(void)r;
