@@ -463,6 +463,7 @@ void net_attach(struct net *n, const struct net_client_ops *client, void *state)
 
 	n->client = client;
 	n->client_state = state;
+	n->gives_up = client && client->on_lost;
 	for (i = 0; i < NET_KINDS; i++) {
 		n->router[i]->client = client;
 		is_asked |= n->router[i]->ops->on_link != NULL;
