@@ -7,9 +7,11 @@
  * idle senders with heads that ask for them; an adaptive head takes the idle
  * sender with the most tokens.
  *
- * Compiled several times: visit_tree.c and visit_full.c include this file.
+ * Compiled several times: visit_ring.c, visit_tree.c and visit_full.c include
+ * this file.
  */
 #include "router/direct/reception.h"
+#include "router/direct/ring.h"
 #if DIRECT_TREE
 #include "router/direct/spread.h"
 #endif
@@ -174,6 +176,45 @@ static inline __attribute__((always_inline)) void arbitrate_one(
 		s->dirty |= starving(d, s);
 }
 
+/* On rings: nothing in transit can go. */
+static __attribute__((noinline)) void arbitrate_injection(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
+{
+	uint32_t zero = ring_fifos(d, s, port, 0);
+	uint32_t one = ring_fifos(d, s, port, 1), fifo;
+
+	if (!(zero | one)) {
+		await_tokens(w, s, port);
+		return;
+	}
+	s->port[port].returns.is_starving = 0;
+	s->port[port].requests.streak[CLASS_USER] = 0;
+	fifo = choose(s, zero | one, d->n_fifos);
+	grant_injection(d, w, s, port, one >> fifo & 1, fifo, t);
+}
+
+/* The same as arbitrate_one() on rings: see ring.h. */
+static inline __attribute__((always_inline)) void arbitrate_ring(
+	struct direct *d, struct sim_worker *w, struct direct_site *s,
+	uint32_t port, sim_time t)
+{
+	uint64_t zero, one;
+	uint32_t bit;
+
+	if (ring_is_short(d, &s->port[port]))
+		take_in(d, s, port, t);
+	zero = ring_heads(d, s, port, 0);
+	one = ring_heads(d, s, port, 1);
+	if (!(zero | one) ||
+		__builtin_expect(ring_injection_is_due(d, s, port), 0)) {
+		arbitrate_injection(d, w, s, port, t);
+		return;
+	}
+	s->port[port].returns.is_starving = 0;
+	bit = choose(s, zero | one, d->n_bits);
+	ring_grant(d, w, s, port, one >> bit & 1, bit, t);
+}
+
 /* After every instant: a BUG where a free link has a packet for it. */
 static void check_idle(struct net *n, site_id site, sim_time t)
 {
@@ -186,7 +227,8 @@ static void check_idle(struct net *n, site_id site, sim_time t)
 			s->port[o].sender.free_at > t)
 			continue;
 		collect(d, s, o, t);
-		if (pick(d, s, o, t).rank != NO_WINNER)
+		if (is_ring(d) ? !ring_is_idle(d, s, o)
+			       : pick(d, s, o, t).rank != NO_WINNER)
 			BUG("site %u at %lld ps: port %u is free, but a packet "
 			    "waits for it",
 				s->id, (long long)t, o);
@@ -275,7 +317,9 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	uint32_t in = sim_number(e), channel = sim_aux(e), bit;
 	packet_id id = e->data;
 	struct packet *p = &d->packets[id];
-	uint32_t first = is_stepped(d) ? channel * d->channel_bits : 0;
+	uint32_t first = DIRECT_RING	 ? channel
+			 : is_stepped(d) ? channel * d->channel_bits
+					 : 0;
 	struct direct_queue *q = direct_queues(s, in, channel) + first;
 	struct route_step step = { .is_ordered = false };
 
@@ -283,7 +327,8 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
-	link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
+	if (!DIRECT_RING || d->link.owed)
+		link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
 		bool ends = spread_arrive(d, w, s, in, channel, id, t);
@@ -293,11 +338,18 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 			return;
 	} else if (!d->tables) {
 		step = route_arrive(d->route, p, s->id, in);
-	} else
-#endif
+	} else {
 		route_hop(d->tables, p, in);
-	bit = is_stepped(d) && step.is_ordered ? 0
-					       : join(d, &s->port[in], q, t);
+	}
+#elif DIRECT_RING
+	if (!route_runs_on(d->rings, p, s->id, in))
+		route_turns(d->rings, p, s->id);
+#else
+	route_hop(d->tables, p, in);
+#endif
+	bit = DIRECT_RING || (is_stepped(d) && step.is_ordered)
+		      ? 0
+		      : join(d, &s->port[in], q, t);
 	q += bit;
 	bit += in * DIRECT_QUEUES + first;
 	if (q->count++) {
@@ -337,7 +389,7 @@ static void on_token(struct direct *d, struct sim_worker *w,
 	sim_discount(w);
 	booked_token(d, s, port, channel, chunks, t);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
-	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
+	if (!is_ring(d) && l->tokens[CHANNEL_DYNAMIC] >= d->full)
 		s->roomy |= 1u << port;
 	if (s->port[port].returns.is_starving)
 		s->dirty |= 1u << port;
@@ -353,6 +405,10 @@ static inline void begin(const struct direct *d, struct packet *p)
 		return;
 	}
 	d->route->ops->start(d->route, p);
+	if (DIRECT_RING) {
+		route_turns(d->rings, p, p->src);
+		return;
+	}
 	route_look_up(d->tables, p);
 }
 
@@ -483,6 +539,22 @@ static __attribute__((noinline)) void arbitrate(struct direct *d,
 	}
 }
 
+/* On rings senders are looked at one by one. */
+static inline void end_ring(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t)
+{
+	while (s->dirty) {
+		uint32_t port = (uint32_t)__builtin_ctz(s->dirty);
+
+		if (__builtin_expect(s->dirty & DIRTY_RECEPTION, 0)) {
+			arbitrate_reception(d, w, s, t);
+			continue;
+		}
+		s->dirty &= s->dirty - 1;
+		arbitrate_ring(d, w, s, port, t);
+	}
+}
+
 /* The end of an instant; mostly one sender is idle, and nothing else is to be
  * looked at. */
 static inline __attribute__((always_inline)) void end_instant(struct direct *d,
@@ -490,6 +562,10 @@ static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 {
 	uint32_t dirty = s->dirty;
 
+	if (is_ring(d)) {
+		end_ring(d, w, s, t);
+		return;
+	}
 	if (!(dirty & (dirty - 1)) && dirty != DIRTY_RECEPTION) {
 		s->dirty = 0;
 		arbitrate_one(d, w, s, (uint32_t)__builtin_ctz(dirty), t);
