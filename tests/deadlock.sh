@@ -84,7 +84,7 @@ done <<-EOF
 	router.packets bgq --shape 4x4 --set router.packets=1
 	router.packets gemini --set router.packets=1
 	router.kind torus --set topology.links=4x4x4
-	router.queues dragonfly --set router.queues=3
+	router.queues dragonfly --set router.kind=direct --set router.queues=3
 	router.kind gemini --set topology.cable.length=0
 EOF
 report 'a machine that no run takes is refused by weft check, too'

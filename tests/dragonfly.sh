@@ -8,7 +8,7 @@ set -u
 
 small='--shape 72 --set topology.per-router=2 --set topology.routers=4
 	--set topology.global=2'
-few='--set router.packets=2 --set router.transit=1'
+few='--set router.packets=2'
 lasting='warmup=5us measure=10us'
 
 for mode in minimal valiant; do
@@ -20,7 +20,7 @@ for mode in minimal valiant; do
 		any(test(" by global ")) and all(test("stage 1$")))'
 	ends 0 run dragonfly random $small $few $set $lasting --json
 	holds '.ending == "finished"'
-	ends 3 run dragonfly random $small $few $set $lasting \
+	ends 3 run dragonfly random $small $few $set warmup=5us measure=200us \
 		--set routing.stages=no --json
 	holds '.ending == "deadlocked" and (.results.cycle | length > 1)'
 	report "$mode ways lock on one channel, and not on one for each stage"
@@ -74,7 +74,8 @@ report 'what a dead link loses is sent again by another one'
 
 refuses 'needs topology.kind: dragonfly' check torus \
 	--set routing.kind=dragonfly
-refuses 'router.queues' run dragonfly random --set router.queues=3
+refuses 'router.queues' run dragonfly random --set router.kind=direct \
+	--set router.queues=3
 refuses 'is not one of' check dragonfly --set routing.mode=shortest
 report 'bad input is refused'
 

@@ -52,6 +52,30 @@ ends 0 run gemini pingpong via=nic bytes=8 to=1 --json
 near 'a put' "$(figure one_way_ns)" 655 665
 report 'GEM-F12: stores are commands, which one side sends and one executes'
 
+# 64 B to the next chip by the network alone, to the chip's other node by the
+# network alone, and there from program to program.
+clocks() { # ONE TWO THREE [PARAMETER=VALUE]
+	times=$1/$2/$3
+	found=
+	shift 3
+	for how in 'via=net to=2' 'via=net to=1' 'via=nic to=1'; do
+		ends 0 run gemini pingpong bytes=64 rounds=2 $how --json \
+			--set nic.software.poll-period=1ps ${1:+--set "$1"}
+		found=$found/$(figure one_way_ns)
+	done
+	[ "${found#/}" = "$times" ] || complain "$*: ${found#/}, not $times"
+}
+clocks 265.96 127.692 661.443
+# the lanes: 32 phits of 1.28 ns become twice as long
+clocks 306.92 127.692 661.443 link.lane-rate=3.125Gb/s
+# routers: now they need longer for 32 phits than the lanes, 80 ns
+clocks 305 127.692 661.443 router.cycle=2500ps
+# interfaces: five cycles of 650 MHz
+clocks 265.96 135.384 669.135 router.netlink.packet=15384ps
+# HyperTransport: two transfers of 76 B and an event of 28 B
+clocks 265.96 127.692 680.194 side.rate=4.8GB/s
+report 'GEM-F9: each clock changes its own times'
+
 phits() { # OP BYTES REQUEST RESPONSE
 	case $1 in
 	put) ends 0 run gemini pingpong via=nic bytes=$2 to=2 --json ;;

@@ -44,6 +44,31 @@ uint32_t weft_thread(void);
 uint32_t weft_process(void);
 uint32_t weft_n_processes(void);
 
+/*
+ * Word i, from 0 on, of those that stand behind -- on the command line; NULL
+ * behind the last one.
+ */
+const char *weft_argument(uint32_t i);
+
+/*
+ * The bytes at an address of its process's memory (weft/msg.h), as the host
+ * that simulates has them: one piece, to be read and written like any other.
+ * What arrives from other nodes is seen there, and what is written there is
+ * sent; nothing is copied.  It is valid until the run ends, on this node alone,
+ * and the same bytes always have the same place.
+ *
+ * No simulated time passes, neither here nor where it is used: programs charge
+ * what their work would take (weft_compute()).  A change by the pointer wakes
+ * nobody who polls the word; use weft_msg_store() and the like for flags.  The
+ * first call for some bytes takes host memory for all of them, in pages of
+ * 4 KiB, and copies what is there; later ones cost next to nothing.
+ *
+ * NULL: bytes is 0, not all of them are the process's own host memory (a
+ * device's memory and mapped ranges are none), or they overlap what was
+ * mapped before without lying in it: map the larger block first.
+ */
+void *weft_map(uint64_t at, uint64_t bytes);
+
 weft_time weft_now(void);
 
 /* Computes for so long; or waits until then, not at all if that is past. */

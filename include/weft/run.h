@@ -9,7 +9,8 @@
  *	}
  *
  *	./a.out MACHINE [--shape AxB] [--set PATH=VALUE] [--seed N]
- *		[--threads N] [--json] [--quiet]
+ *		[--threads N] [--until TIME] [--links FILE] [-o FILE]
+ *		[--json] [--quiet] [-- ARGUMENTS]
  */
 #ifndef WEFT_RUN_H
 #define WEFT_RUN_H
@@ -31,6 +32,7 @@ struct weft_result {
 	/* received; messages are counted by Blue Gene/Q's units only */
 	uint64_t n_messages, n_packets;
 	uint64_t n_errors; /* that network interfaces told of */
+	const char *const *arguments; /* behind --, then NULL */
 };
 
 struct weft_app {
@@ -65,16 +67,28 @@ struct weft_app {
 	 */
 	bool (*check)(const struct weft_result *result, const void *ranks,
 		char *text, size_t size);
+	/*
+	 * What it takes behind -- on the command line, for --help: "BYTES
+	 * [ROUNDS]", say.  NULL: nothing, and something is an error.
+	 */
+	const char *usage;
+	/*
+	 * Before anything is built: whether these arguments, NULL behind the
+	 * last one, make sense.  text is what is wrong.  May be NULL.  Programs
+	 * have them by weft_argument().
+	 */
+	bool (*accept)(const char *const *arguments, char *text, size_t size);
 };
 
 /*
- * Returns an exit code: 0; 1 where check() said no; 2 for a command line, a
- * machine or an app that cannot be; 3 where programs wait for ever, or packets
- * are left that nobody took; 4 for a limit of the host; 5 for a call that a
- * program may not make, or a mistake of Weft's; 6 where SIGINT or SIGTERM
- * stopped it, which are the caller's again afterwards.  It returns in all of
- * these cases and may be called again.  The process ends only where memory
- * runs out (4) or a program overruns its stack (5).
+ * Returns an exit code: 0, also where --until ended it; 1 where check() said
+ * no; 2 for a command line, a machine or an app that cannot be; 3 where
+ * programs wait for ever, or packets are left that nobody took; 4 for a limit
+ * of the host; 5 for a call that a program may not make, or a mistake of
+ * Weft's; 6 where SIGINT or SIGTERM stopped it, which are the caller's again
+ * afterwards.  It returns in all of these cases and may be called again.  The
+ * process ends only where memory runs out (4) or a program overruns its stack
+ * (5).
  */
 int weft_main(int argc, char **argv, const struct weft_app *app);
 

@@ -6,13 +6,24 @@
  *
  * Trees are binomial, by numbers that begin with the root.  Long data of a
  * broadcast is got by the children; a reduction goes by pieces of a slot.
+ *
+ * An all-reduce of a long vector goes round a ring: each rank adds its part of
+ * a chunk and the next one gets it, until every chunk has been everywhere; then
+ * the sums go round.  Every link carries about twice the vector, however many
+ * ranks there are.
  */
 #include "api/msg.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { PIECE = WEFT_MSG_EAGER / 8 }; /* elements of a reduction */
+#include "base/mem.h"
+
+enum {
+	PIECE = WEFT_MSG_EAGER / 8, /* elements of a reduction */
+	RING_CHUNK =
+		1024, /* bytes of each rank, from which on a ring is used */
+};
 
 static void send(
 	struct msg_state *m, uint32_t rank, const void *data, uint64_t bytes)
@@ -85,12 +96,23 @@ static uint32_t bit_of(const struct msg_state *m, uint32_t place)
 	return bit;
 }
 
+/* Waits for a word to be free, then for the bytes. */
+static void get(struct msg_state *m, uint32_t rank, uint64_t from, uint64_t at,
+	uint64_t bytes)
+{
+	struct weft_msg_done done;
+
+	while (weft_msg_get((struct weft_msg *)m, rank, from, at, bytes, &done))
+		if (!msg_step(m))
+			msg_sleep(m);
+	weft_msg_wait((struct weft_msg *)m, &done);
+}
+
 /* The parent's bytes: by slots, or got from where it has them. */
 static void take_from_parent(
 	struct msg_state *m, uint32_t parent, uint64_t at, uint64_t bytes)
 {
 	uint8_t data[WEFT_MSG_EAGER];
-	struct weft_msg_done done;
 	uint64_t from;
 
 	if (bytes <= WEFT_MSG_EAGER) {
@@ -99,11 +121,7 @@ static void take_from_parent(
 		return;
 	}
 	receive(m, parent, &from, sizeof(from));
-	while (weft_msg_get(
-		(struct weft_msg *)m, parent, from, at, bytes, &done))
-		if (!msg_step(m))
-			msg_sleep(m);
-	weft_msg_wait((struct weft_msg *)m, &done);
+	get(m, parent, from, at, bytes);
 	send(m, parent, NULL, 0); /* got it */
 }
 
@@ -241,6 +259,131 @@ static void allreduce_piece(struct msg_state *m, enum weft_msg_reduction op,
 		send(m, m->rank + half, a, 8 * n);
 }
 
+/* --- long ones --- */
+
+/* A rank's own part of a chunk, while it gets the sum of those before it. */
+struct coll_part {
+	struct coll_part *next;
+	uint64_t word[];
+};
+
+/* Those in use: of a process, each of whose threads may be in a call. */
+struct coll_parts {
+	struct coll_part *first;
+};
+
+static void parts_fini(void *kept)
+{
+	struct coll_parts *all = kept;
+	struct coll_part *p;
+
+	while ((p = all->first)) {
+		all->first = p->next;
+		mem_free(p);
+	}
+}
+
+static const struct program_library parts = {
+	.size = sizeof(struct coll_parts),
+	.fini = parts_fini,
+};
+
+static struct coll_part *take_part(uint64_t n)
+{
+	struct coll_parts *all = program_keep(&parts);
+	struct coll_part *p = mem_alloc(1, sizeof(*p) + 8 * n);
+
+	p->next = all->first;
+	all->first = p;
+	return p;
+}
+
+static void give_part(struct coll_part *part)
+{
+	struct coll_parts *all = program_keep(&parts);
+	struct coll_part **at = &all->first;
+
+	while (*at != part)
+		at = &(*at)->next;
+	*at = part->next;
+	mem_free(part);
+}
+
+struct ring {
+	struct msg_state *m;
+	enum weft_msg_reduction op;
+	uint64_t from, to, n; /* as given */
+	uint32_t before, behind; /* ranks */
+};
+
+/* Where a chunk begins, in elements; of the one behind the last, the end. */
+static uint64_t chunk_at(const struct ring *r, uint32_t chunk)
+{
+	uint64_t each = r->n / r->m->n_ranks, more = r->n % r->m->n_ranks;
+
+	return chunk * each + (chunk < more ? chunk : more);
+}
+
+/* Tells the next rank where a chunk is, and gets another one. */
+static void pass_chunk(
+	const struct ring *r, uint64_t at, uint32_t sent, uint32_t got)
+{
+	uint64_t mine = at + 8 * chunk_at(r, sent), there;
+	uint64_t first = chunk_at(r, got), n = chunk_at(r, got + 1) - first;
+
+	send(r->m, r->behind, &mine, 8);
+	receive(r->m, r->before, &there, 8);
+	get(r->m, r->before, there, r->to + 8 * first, 8 * n);
+}
+
+static void read_part(const struct ring *r, uint32_t chunk, uint64_t *mine)
+{
+	uint64_t first = chunk_at(r, chunk);
+
+	program_read(r->m->base + r->from + 8 * first, mine,
+		8 * (chunk_at(r, chunk + 1) - first));
+}
+
+/* The chunk at to has the sum of those before: adds the own part of it. */
+static void add_part(const struct ring *r, uint32_t chunk, const uint64_t *mine)
+{
+	uint64_t at = r->m->base + r->to + 8 * chunk_at(r, chunk);
+	uint64_t n = chunk_at(r, chunk + 1) - chunk_at(r, chunk), i;
+	uint64_t a[PIECE];
+	uint32_t k;
+
+	for (i = 0; i < n; i += k) {
+		k = n - i < PIECE ? (uint32_t)(n - i) : PIECE;
+		program_read(at + 8 * i, a, 8 * k);
+		combine(r->op, a, mine + i, k);
+		program_write(at + 8 * i, a, 8 * k);
+	}
+}
+
+/*
+ * Chunks go round once to be added up and once more to be known.  Nobody
+ * writes over what the next rank still gets: a chunk comes back only after all
+ * others have had it; but behind the last one that must be waited for.
+ */
+static void reduce_ring(struct ring *r)
+{
+	uint32_t n = r->m->n_ranks, me = r->m->rank, i, chunk;
+	struct coll_part *own = take_part(r->n / n + 1);
+
+	r->before = (me + n - 1) % n;
+	r->behind = (me + 1) % n;
+	for (i = 0; i < 2 * (n - 1); i++) {
+		chunk = (me + 2 * n - i - 1) % n;
+		read_part(r, chunk, own->word);
+		pass_chunk(r, i ? r->to : r->from, (chunk + 1) % n, chunk);
+		if (i < n - 1)
+			add_part(r, chunk, own->word);
+	}
+	send(r->m, r->before, NULL, 0); /* got it */
+	receive(r->m, r->behind, NULL, 0);
+	give_part(own);
+}
+
 /* root: WEFT_MSG_ANY for all. */
 static int reduce(struct msg_state *m, uint32_t root,
 	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
@@ -263,6 +406,11 @@ static int reduce(struct msg_state *m, uint32_t root,
 
 		if (code != ENOSYS)
 			return code;
+	}
+	if (root == WEFT_MSG_ANY && m->n_ranks > 1 &&
+		n / m->n_ranks >= RING_CHUNK / 8) {
+		reduce_ring(&(struct ring){ m, op, from, to, n, 0, 0 });
+		return 0;
 	}
 	for (i = 0; i < n; i += k) {
 		k = n - i < PIECE ? (uint32_t)(n - i) : PIECE;

@@ -44,6 +44,27 @@ uint32_t weft_n_processes(void)
 	return host_n_processes(program_host());
 }
 
+const char *weft_argument(uint32_t i)
+{
+	const char *const *a = host_arguments(program_host());
+
+	while (i && *a) {
+		a++;
+		i--;
+	}
+	return *a;
+}
+
+void *weft_map(uint64_t at, uint64_t bytes)
+{
+	const struct host *h = program_host();
+	uint64_t each = host_memory_each(h);
+
+	if (at > each || bytes > each - at)
+		return NULL;
+	return program_map(program_base() + at, bytes);
+}
+
 weft_time weft_now(void)
 {
 	return program_now();

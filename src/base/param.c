@@ -32,6 +32,7 @@ static const struct {
 	[PARAM_RATE] = { "rate", UNIT_RATE },
 	[PARAM_BYTES] = { "size", UNIT_BYTES },
 	[PARAM_FRACTION] = { "fraction", UNIT_FRACTION },
+	[PARAM_LOAD] = { "fraction or rate", UNIT_LOAD },
 	[PARAM_FLAG] = { "flag", UNIT_NONE },
 	[PARAM_WORD] = { "word", UNIT_NONE },
 	[PARAM_TEXT] = { "text", UNIT_NONE },
@@ -47,7 +48,7 @@ const char *param_type_name(enum param_type type)
 
 static bool is_number(enum param_type type)
 {
-	return type <= PARAM_FRACTION || type == PARAM_COUNTS;
+	return type <= PARAM_LOAD || type == PARAM_COUNTS;
 }
 
 static bool is_list(enum param_type type)
@@ -262,7 +263,8 @@ static int read_number(const struct param_block *b, const struct param *row,
 		return row->min == PARAM_LOOSE
 			       ? 0
 			       : refuse_number(b, row, text, why, e);
-	if (word < 0 && (v < row->min || v > row->max)) {
+	if (word < 0 && !(unit == UNIT_LOAD && v > UNIT_ABSOLUTE) &&
+		(v < row->min || v > row->max)) {
 		units_format(unit, v, found, sizeof(found));
 		param_range(row, range, sizeof(range));
 		return refuse(
@@ -571,6 +573,7 @@ static void add_range(struct line *l, const struct param *row)
 	else
 		snprintf(text, sizeof(text), "%s to %s", min, max);
 	add(l, text);
+	add(l, unit == UNIT_LOAD ? ", a rate" : "");
 	for (size_t i = 0; i < p.n; i++) {
 		add(l, " or ");
 		add(l, p.v[i]);

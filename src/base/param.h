@@ -30,6 +30,7 @@ enum param_type {
 	PARAM_RATE, /* bytes per second: "2 GB/s" (10^9), "175 MB/s" */
 	PARAM_BYTES, /* "512", "512 B", "4 KB" (10^3), "4 KiB" (2^10) */
 	PARAM_FRACTION, /* parts per million: "0.25", "25 %", "1" */
+	PARAM_LOAD, /* UNIT_LOAD: "25 %", "5 GB/s"; the range is a fraction's */
 	PARAM_FLAG, /* "yes" or "no", "on" or "off", "true" or "false" */
 	PARAM_WORD, /* one of words; the value is its index */
 	PARAM_TEXT, /* anything that fits */

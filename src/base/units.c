@@ -77,6 +77,9 @@ static const struct kind kinds[] = {
 		.not_whole = "finer than a millionth",
 		.list = "% or no unit",
 	},
+	[UNIT_LOAD] = {
+		.list = "% or no unit, a rate such as 5 GB/s",
+	},
 };
 
 /* whole + part / 10^places */
@@ -171,6 +174,18 @@ static const struct unit *read_unit(
 	return u;
 }
 
+static int read_load(const char *text, int64_t *value, const char **why)
+{
+	int64_t v;
+
+	if (units_read(UNIT_RATE, text, &v, why))
+		return units_read(UNIT_FRACTION, text, value, why);
+	if (!v || v >= UNIT_ABSOLUTE)
+		return refuse(why, v ? "too large" : "nothing");
+	*value = UNIT_ABSOLUTE + v;
+	return 0;
+}
+
 int units_read(
 	enum unit_kind kind, const char *text, int64_t *value, const char **why)
 {
@@ -179,6 +194,8 @@ int units_read(
 	const struct unit *u;
 	wide part, sum, one = 1;
 
+	if (kind == UNIT_LOAD)
+		return read_load(text, value, why);
 	if (read_decimal(&text, &d, why))
 		return -1;
 	u = read_unit(k, text, why);
@@ -234,6 +251,13 @@ void units_format(enum unit_kind kind, int64_t value, char *text, size_t size)
 	uint64_t v = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 	char best[UNIT_TEXT], next[UNIT_TEXT];
 
+	if (kind == UNIT_LOAD) {
+		bool is_rate = value > UNIT_ABSOLUTE;
+
+		units_format(is_rate ? UNIT_RATE : UNIT_FRACTION,
+			is_rate ? value - UNIT_ABSOLUTE : value, text, size);
+		return;
+	}
 	write_in(u, v, best);
 	/* Nothing is "0 ps" or "0 B", not the shorter but odd "0 s". */
 	while (v && (++u)->name) {

@@ -10,7 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum unit_kind { UNIT_NONE, UNIT_TIME, UNIT_RATE, UNIT_BYTES, UNIT_FRACTION };
+enum unit_kind {
+	UNIT_NONE,
+	UNIT_TIME,
+	UNIT_RATE,
+	UNIT_BYTES,
+	UNIT_FRACTION,
+	UNIT_LOAD, /* a fraction, or UNIT_ABSOLUTE and a rate above 0 */
+};
+
+#define UNIT_ABSOLUTE (INT64_C(1) << 62)
 
 /* 0, or -1 with *why set to a short static reason ("unit missing", ...). */
 int units_read(enum unit_kind kind, const char *text, int64_t *value,

@@ -107,6 +107,20 @@ static void fractions_are_millionths(void **state)
 	refuses(UNIT_FRACTION, "0.0000001", "finer than a millionth");
 }
 
+static void a_load_is_a_fraction_or_a_rate(void **state)
+{
+	(void)state;
+	reads(UNIT_LOAD, "25 %", 250000);
+	reads(UNIT_LOAD, "1", 1000000);
+	reads(UNIT_LOAD, "5GB/s", UNIT_ABSOLUTE + 5000000000);
+	reads(UNIT_LOAD, "8 Gb/s", UNIT_ABSOLUTE + 1000000000);
+	refuses(UNIT_LOAD, "0 GB/s", "nothing");
+	refuses(UNIT_LOAD, "9000000000 GB/s", "too large");
+	refuses(UNIT_LOAD, "5 GBs", "unknown unit");
+	writes(UNIT_LOAD, 250000, "0.25");
+	writes(UNIT_LOAD, UNIT_ABSOLUTE + 5000000, "5 MB/s");
+}
+
 static void a_count_is_whole_and_bare(void **state)
 {
 	(void)state;
@@ -281,6 +295,7 @@ int main(void)
 		cmocka_unit_test(rates_in_bits_are_an_eighth_and_exact),
 		cmocka_unit_test(sizes_tell_decimal_from_binary),
 		cmocka_unit_test(fractions_are_millionths),
+		cmocka_unit_test(a_load_is_a_fraction_or_a_rate),
 		cmocka_unit_test(a_count_is_whole_and_bare),
 		cmocka_unit_test(a_time_or_rate_without_unit_is_refused),
 		cmocka_unit_test(another_kinds_unit_is_refused),

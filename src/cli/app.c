@@ -16,6 +16,8 @@
 #include "cli/run.h"
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
+#include "cli/run_histogram.h"
+#include "cli/run_links.h"
 #include "load/programs.h"
 
 #define MOST_BYTES (UINT64_C(1) << 60) /* far more than any host has */
@@ -89,6 +91,7 @@ static int app_init(struct load *l, const struct topo *t, struct route *r,
 		.n_spawned = is->n_spawned,
 		.stack_bytes = is->stack_bytes,
 		.n_processes = is->n_processes ? is->n_processes : 1,
+		.arguments = l->needs.arguments,
 	};
 	a->n_ranks =
 		(is->n_nodes ? is->n_nodes : t->n_nodes) * l->needs.n_processes;
@@ -138,6 +141,7 @@ static void app_report(struct load *l, struct load_result *r)
 	t->n_processes = l->needs.n_processes;
 	t->end = r->end;
 	t->n_packets = net_total(l->net).delivered;
+	t->arguments = host_arguments(l->host);
 	t->n_messages = nic_sum(l->nic, "messages");
 	for (i = 0; i < l->net->n_nodes; i++)
 		t->n_errors += nic_errors(l->nic, i, NULL, 0);
@@ -217,11 +221,16 @@ static void print_json(
 	const struct app *a = of(r->load);
 	char text[PARAM_TEXT_MAX];
 	struct json j;
+	size_t i;
 
 	json_init(&j, f);
 	json_object(&j, NULL);
 	json_text(&j, "weft", WEFT_VERSION);
 	json_text(&j, "program", app_of(a)->name);
+	json_array(&j, "arguments");
+	for (i = 0; a->tells.arguments && a->tells.arguments[i]; i++)
+		json_text(&j, NULL, a->tells.arguments[i]);
+	json_end(&j, ']');
 	json_text(&j, "machine", r->machine->header.name);
 	machine_shape(r->machine, text, sizeof(text));
 	json_text(&j, "shape", text);
@@ -237,6 +246,9 @@ static void print_json(
 	json_count(&j, "messages", a->tells.n_messages);
 	json_count(&j, "packets", a->tells.n_packets);
 	json_count(&j, "errors", a->tells.n_errors);
+	if (args->is_histogram)
+		run_histogram_json(&j, &r->result.latency);
+	run_links_json(&j, r);
 	run_faults_json(&j, r->system->net, &r->result);
 	run_budget_json(&j, args, r->system->net);
 	json_end(&j, '}');
@@ -270,6 +282,10 @@ static void print_text(
 		fprintf(f, "errors      %" PRIu64 "%s\n", a->tells.n_errors,
 			errors);
 	}
+	if (args->is_histogram)
+		run_histogram_text(f, &r->result.latency);
+	if (r->hops)
+		run_links_text(f, r);
 	run_faults_text(f, r->system->net, &r->result);
 	fprintf(f, "digest      %016" PRIx64 "\n", r->digest);
 	run_budget_text(f, args, r->system->net);
@@ -285,7 +301,9 @@ static int tell(
 		print_json(r, args, out.file);
 	else
 		print_text(r, args, out.file);
-	if (cli_out_close(&out, e) || run_book_missed(args, r->system->net, e))
+	if (cli_out_close(&out, e) ||
+		(args->links && run_links_write(args->links, r, e)) ||
+		run_book_missed(args, r->system->net, e))
 		return -1;
 	if (r->result.ending == LOAD_STALLED)
 		return err_set_code(e, EXIT_DEADLOCK, "%s", r->result.why);
@@ -303,14 +321,34 @@ struct call {
 	int code;
 };
 
-static int run_app(
-	const struct weft_app *is, const struct cli_args *args, struct err *e)
+/* Whether the program takes what stands behind --. */
+static int check_arguments(
+	const struct weft_app *is, const char *const *arguments, struct err *e)
 {
+	char why[200] = "";
+
+	if (*arguments && !is->usage)
+		return err_set(e,
+			"takes no arguments after --, and \"%.40s\" "
+			"is one",
+			*arguments);
+	if (!is->accept || is->accept(arguments, why, sizeof(why)))
+		return 0;
+	return err_set(e, "%s (want -- %s)", *why ? why : "invalid arguments",
+		is->usage ? is->usage : "");
+}
+
+static int run_app(const struct call *c, const struct cli_args *args,
+	const char *const *arguments, struct err *e)
+{
+	const struct weft_app *is = c->app;
 	const struct api *api = NULL;
 	struct machine_run *r;
 	struct machine_run_setup s = {
 		.load = &app_ops,
 		.load_arg = is,
+		.program = c->argv[0],
+		.arguments = arguments,
 		/* what programs share is safe on one thread */
 		.threads = args->threads ? args->threads : 1,
 	};
@@ -321,6 +359,8 @@ static int run_app(
 	if (args->n_words != 1)
 		return err_set(e, "no machine given; try `%s %s`", is->name,
 			api ? api->machine : api_registry[0]->machine);
+	if (check_arguments(is, arguments, e))
+		return -1;
 	r = mem_alloc(1, sizeof(*r));
 	code = run_perform(r, args, &s, e) ? -1 : tell(r, args, e);
 	machine_run_close(r);
@@ -328,17 +368,40 @@ static int run_app(
 	return code;
 }
 
+/* Where the first "--" is, or the end. */
+static int find_end(int argc, char **argv)
+{
+	int i = 1;
+
+	while (i < argc && strcmp(argv[i], "--") != 0)
+		i++;
+	return i < argc ? i : argc;
+}
+
 static void run_call(void *arg)
 {
 	struct call *c = arg;
+	int end = find_end(c->argc, c->argv), code;
+	const char **arguments;
 	struct cli_args args;
-	int code = cli_parse(&args, c->argc, c->argv,
-		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_JSON,
-		"MACHINE", c->app->help, c->e);
+	char usage[128];
+	int i;
 
+	snprintf(usage, sizeof(usage), "MACHINE%s%s%s",
+		c->app->usage ? " [-- " : "",
+		c->app->usage ? c->app->usage : "", c->app->usage ? "]" : "");
+	code = cli_parse(&args, end, c->argv,
+		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
+			CLI_JSON,
+		usage, c->app->help, c->e);
 	c->code = code > 0 ? EXIT_FINISHED : code;
-	if (!code)
-		c->code = run_app(c->app, &args, c->e);
+	if (code)
+		return;
+	arguments = mem_alloc((size_t)(c->argc - end) + 1, sizeof(*arguments));
+	for (i = end + 1; i < c->argc; i++)
+		arguments[i - end - 1] = c->argv[i];
+	c->code = run_app(c, &args, arguments, c->e);
+	mem_free(arguments);
 }
 
 /*

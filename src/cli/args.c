@@ -14,7 +14,7 @@
 enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
 enum { KEY_FAULTS = 384 };
 enum { KEY_QUICK = 320 };
-enum { KEY_LINKS = 448, KEY_HISTOGRAM, KEY_SAMPLE };
+enum { KEY_LINKS = 448, KEY_HISTOGRAM, KEY_SAMPLE, KEY_UNTIL };
 enum { KEY_PAST = 512, KEY_CSV, KEY_SVG, KEY_FIGURES };
 enum { MOST_OPTIONS = 24 };
 enum { HELP_WIDTH = 79, HELP_INDENT = 29 };
@@ -70,6 +70,10 @@ static const struct argp_option record_options[] = {
 		"write what each link carried to a CSV file", 0 },
 	{ "histogram", KEY_HISTOGRAM, NULL, 0,
 		"print the distribution of latencies", 0 },
+	{ "until", KEY_UNTIL, "TIME", 0,
+		"end the run at this simulated time and report what was "
+		"measured until then",
+		0 },
 	{ 0 },
 };
 
@@ -215,6 +219,8 @@ static int take_option(struct parse *p, int key, const char *arg)
 		return 0;
 	case KEY_SAMPLE:
 		return read_time("sample", arg, &a->sample, p->e);
+	case KEY_UNTIL:
+		return read_time("until", arg, &a->until, p->e);
 	case KEY_LINKS:
 		a->links = arg;
 		return 0;

@@ -21,7 +21,7 @@ enum cli_takes {
 	CLI_BOOK = 8, /* --budget, --follow */
 	CLI_PAPER = 16, /* --quick, --verbose */
 	CLI_FAULTS = 32,
-	CLI_RECORD = 64, /* --output, --links, --histogram */
+	CLI_RECORD = 64, /* --output, --links, --histogram, --until */
 	CLI_SWEEP = 128,
 	CLI_REPORT = 512, /* --output */
 	CLI_OUTPUT = 1024, /* --output alone */
@@ -36,6 +36,7 @@ struct cli_args {
 	const char *faults; /* a file */
 	const char *output; /* a run file */
 	int64_t sample; /* ps; 0: the default */
+	int64_t until; /* ps; 0: to its end */
 	const char *links; /* a file */
 	bool is_histogram;
 	bool is_past; /* saturation */

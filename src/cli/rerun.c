@@ -9,7 +9,7 @@
 
 /* What a file says of its run. */
 struct was {
-	char *ending, *hash, *digest, *weft, *command;
+	char *ending, *hash, *digest, *weft, *command, *program;
 };
 
 static void read_was(struct was *w, struct db *d, struct err *e)
@@ -19,6 +19,7 @@ static void read_was(struct was *w, struct db *d, struct err *e)
 	w->digest = record_meta(d, "digest", e);
 	w->weft = record_meta(d, "weft", e);
 	w->command = record_meta(d, "command", e);
+	w->program = record_meta(d, "program", e);
 }
 
 static void free_was(struct was *w)
@@ -28,6 +29,7 @@ static void free_was(struct was *w)
 	mem_free(w->digest);
 	mem_free(w->weft);
 	mem_free(w->command);
+	mem_free(w->program);
 }
 
 static int compare(const struct cli_args *a, const struct was *w,
@@ -73,6 +75,11 @@ static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
 				"%s: the run did not end (\"%s\"), so there is "
 				"nothing to compare with",
 				db_path(d), w.ending);
+		else if (*w.program)
+			err_set(e,
+				"%s: what ran is a program from outside; "
+				"repeat it with `%.200s`",
+				db_path(d), w.command);
 		else if (!machine_run_open(r, &s.setup, e) &&
 			 !machine_run_perform(r, e))
 			code = r->result.ending == LOAD_STOPPED

@@ -102,6 +102,7 @@ static const char *const ending_name[] = {
 	[LOAD_SATURATED] = "saturated",
 	[LOAD_STOPPED] = "stopped",
 	[LOAD_STALLED] = "stalled",
+	[LOAD_TIMEOUT] = "timeout",
 };
 
 static const int ending_code[] = {
@@ -110,6 +111,7 @@ static const int ending_code[] = {
 	[LOAD_SATURATED] = EXIT_LIMIT,
 	[LOAD_STOPPED] = EXIT_STOPPED,
 	[LOAD_STALLED] = EXIT_DEADLOCK,
+	[LOAD_TIMEOUT] = EXIT_FINISHED, /* as it was asked for */
 };
 
 const char *run_ending_name(enum load_ending e)
@@ -430,12 +432,11 @@ static char *command_of(
 	const struct cli_args *a, const struct machine_run_setup *s)
 {
 	struct cli_out o;
-	char seed[24];
+	char text[48];
 	size_t i;
 
 	cli_out_open(&o);
-	if (s->workload)
-		fputs("weft run", o.file);
+	fputs(s->program ? s->program : "weft run", o.file);
 	for (i = 0; i < a->n_words; i++)
 		add_word(&o, "", a->word[i]);
 	for (i = 0; i < a->n_sets; i++)
@@ -444,8 +445,14 @@ static char *command_of(
 		add_word(&o, "--shape", a->shape);
 	if (a->faults)
 		add_word(&o, "--faults", a->faults);
-	snprintf(seed, sizeof(seed), "%" PRIu64, a->seed);
-	add_word(&o, "--seed", seed);
+	if (a->until) {
+		units_format(UNIT_TIME, a->until, text, sizeof(text));
+		add_word(&o, "--until", text);
+	}
+	snprintf(text, sizeof(text), "%" PRIu64, a->seed);
+	add_word(&o, "--seed", text);
+	for (i = 0; s->arguments && s->arguments[i]; i++)
+		add_word(&o, i ? "" : "--", s->arguments[i]);
 	if (fclose(o.file))
 		mem_give_up();
 	return o.text;
@@ -505,6 +512,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->shape = a->shape;
 	s->faults = a->faults;
 	s->seed = a->seed;
+	s->until = a->until;
 	s->stop = &stop_asked;
 	s->on_progress = talks ? on_progress : NULL;
 	s->progress_arg = &k;

@@ -26,6 +26,7 @@ struct sweep {
 	const struct cli_args *args;
 	struct axes axes;
 	size_t x, seed; /* which axes these are; axes.n: none */
+	enum axis_unit unit; /* of x */
 	size_t n; /* points */
 	struct curves *curves;
 	bool *is_there; /* done before, or now */
@@ -95,6 +96,8 @@ static int read_axes(struct sweep *w, struct err *e)
 			(x->n - w->x - 1) * sizeof(last));
 		w->x = x->n - 1;
 		x->axis[w->x] = last;
+		if (axes_unit(&last, &w->unit, e))
+			return -1;
 	}
 	w->seed = x->n;
 	if (axes_add(x, AXIS_SEED, "seed", find_seeds(a), e))
@@ -392,20 +395,30 @@ static void write_csv(const struct sweep *w, FILE *f)
 
 static void draw(const struct sweep *w, const char *figure, FILE *f)
 {
+	static const char *const units[] = { "", ", GB/s per node", ", B",
+		", ns", "" };
 	size_t step = w->axes.axis[w->seed].n, i;
-	struct plot *p = plot_new(
-		w->x < w->seed ? w->axes.axis[w->x].name : "point", figure);
+	struct plot *p;
+	char name[64];
+	double x;
+
+	snprintf(name, sizeof(name), "%s%s",
+		w->x < w->seed ? w->axes.axis[w->x].name : "point",
+		w->x < w->seed ? units[w->unit] : "");
+	p = plot_new(name, figure);
 
 	for (i = 0; i < w->n; i += step) {
 		struct curves_point at;
 		struct curves_value v;
 
 		name_point(w, i, &at);
+		if (*at.x)
+			axes_number(at.x, &x);
+		else
+			x = (double)i;
 		if (!is_past(w, i) &&
 			curves_get(w->curves, at.group, figure, &v))
-			plot_add(p, at.curve,
-				*at.x ? strtod(at.x, NULL) : (double)i, v.mean,
-				v.half);
+			plot_add(p, at.curve, x, v.mean, v.half);
 	}
 	plot_write(p, f);
 	plot_free(p);

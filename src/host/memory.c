@@ -44,6 +44,7 @@ void memory_fini(struct memory *m)
 	mem_free(m->regions);
 	mem_free(m->order);
 	mem_free(m->ranges);
+	mem_free(m->spans);
 	*m = (struct memory){ 0 };
 }
 
@@ -179,6 +180,77 @@ uint8_t *memory_place(struct memory *m, uint64_t at, size_t n)
 		return NULL;
 	return page_to_write(m, at / MEMORY_PAGE) + at % MEMORY_PAGE;
 }
+
+/* --- spans --- */
+
+/* The first one that has some of these pages, or NULL. */
+static const struct memory_span *find_span(
+	const struct memory *m, uint64_t first, uint64_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->n_spans; i++)
+		if (first < m->spans[i].first + m->spans[i].n_pages &&
+			m->spans[i].first < first + n)
+			return &m->spans[i];
+	return NULL;
+}
+
+/* A chunk of its own; pages that are not there yet come from the old one. */
+static uint8_t *take_chunk(struct memory *m, uint32_t n)
+{
+	uint8_t *was = m->fresh, *bytes;
+	uint32_t n_was = m->n_fresh;
+
+	add_chunk(m, n);
+	bytes = m->fresh;
+	m->fresh = was;
+	m->n_fresh = n_was;
+	return bytes;
+}
+
+static const struct memory_span *add_span(
+	struct memory *m, uint64_t first, uint64_t n)
+{
+	uint8_t *bytes = take_chunk(m, (uint32_t)n);
+	struct memory_page *p;
+	uint64_t i;
+
+	grow(m, m->n_pages + n);
+	for (i = 0; i < n; i++) {
+		p = place_of(m, first + i);
+		if (p->number == FREE)
+			m->n_pages++;
+		else
+			memcpy(bytes + i * MEMORY_PAGE, p->bytes, MEMORY_PAGE);
+		p->number = first + i;
+		p->bytes = bytes + i * MEMORY_PAGE;
+		mix_page(m, p);
+	}
+	m->spans = mem_grow(m->spans, m->n_spans + 1, sizeof(*m->spans));
+	m->spans[m->n_spans] = (struct memory_span){ first, n, bytes };
+	return &m->spans[m->n_spans++];
+}
+
+uint8_t *memory_map(struct memory *m, uint64_t at, uint64_t n)
+{
+	uint64_t first = at / MEMORY_PAGE, n_pages;
+	const struct memory_span *s;
+
+	if (!n || !memory_has(m, at, n) || is_made_up(m, at, n))
+		return NULL;
+	n_pages = (at + n - 1) / MEMORY_PAGE - first + 1;
+	s = find_span(m, first, n_pages);
+	if (s && (first < s->first || first + n_pages > s->first + s->n_pages))
+		return NULL;
+	if (!s && n_pages > MOST_PAGES - m->n_pages)
+		return NULL;
+	if (!s)
+		s = add_span(m, first, n_pages);
+	return s->bytes + (at - s->first * MEMORY_PAGE);
+}
+
+/* --- parts --- */
 
 /* The part of [at, at + n) that lies in the page of at. */
 static size_t in_page(uint64_t at, size_t n)
@@ -362,5 +434,6 @@ uint64_t memory_held(const struct memory *m)
 	       (uint64_t)(m->n_pages + m->n_fresh) * MEMORY_PAGE +
 	       m->n_chunks * sizeof(*m->chunks) +
 	       m->n_regions * (sizeof(*m->regions) + sizeof(*m->order)) +
-	       m->n_ranges * sizeof(*m->ranges);
+	       m->n_ranges * sizeof(*m->ranges) +
+	       m->n_spans * sizeof(*m->spans);
 }

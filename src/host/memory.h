@@ -68,6 +68,12 @@ struct memory_page {
 	uint8_t *bytes;
 };
 
+/* Pages that lie next to each other, and stay where they are. */
+struct memory_span {
+	uint64_t first, n_pages;
+	uint8_t *bytes;
+};
+
 struct memory_chunk {
 	uint8_t *bytes;
 	uint32_t n_pages;
@@ -111,7 +117,8 @@ struct memory {
 	uint32_t *order; /* numbers of those in use, by address */
 	uint32_t n_regions, n_in_use;
 	struct memory_range *ranges; /* beside host memory */
-	uint32_t n_ranges;
+	uint32_t n_ranges, n_spans;
+	struct memory_span *spans; /* that memory_map() has given away */
 };
 
 /* It must stay where it is. */
@@ -150,7 +157,7 @@ static inline struct memory_page *memory_first(
 uint8_t *memory_stored_elsewhere(const struct memory *m, uint64_t at, size_t n);
 
 /*
- * Where bytes are stored, until memory_fini(), that lie in one page of host
+ * Where bytes are stored, until memory_map(), that lie in one page of host
  * memory that has been written; else NULL.  About 15 instructions.
  */
 static inline uint8_t *memory_stored(
@@ -170,6 +177,15 @@ static inline uint8_t *memory_stored(
  * NULL where they are not host memory, or in two pages, or in a region.
  */
 uint8_t *memory_place(struct memory *m, uint64_t at, size_t n);
+
+/*
+ * Where bytes of any number of pages are stored from now on, in one piece,
+ * until memory_fini().  What was stored before is moved there once, so this
+ * takes time like that of writing them; within what was mapped before it takes
+ * none.  NULL where they are not host memory, some are in a region, or some
+ * but not all are mapped already.
+ */
+uint8_t *memory_map(struct memory *m, uint64_t at, uint64_t n);
 
 /* What it takes of the simulating host, bytes. */
 uint64_t memory_held(const struct memory *m);

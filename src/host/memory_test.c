@@ -194,6 +194,58 @@ struct stream {
 	uint64_t n_filled; /* bytes that were asked for */
 };
 
+static void mapped_bytes_are_those_of_memory(void **state)
+{
+	static const char text[] = "here before it was mapped";
+	uint64_t at = 3 * MEMORY_PAGE - 5, n = 40 * MEMORY_PAGE, i;
+	struct memory m;
+	uint8_t *map, byte;
+
+	(void)state;
+	memory_init(&m, GIB);
+	memory_write(&m, MEMORY_CORE, at, text, sizeof(text));
+	map = memory_map(&m, at, n);
+	assert_non_null(map);
+	assert_string_equal((char *)map, text);
+	for (i = sizeof(text); i < n; i++)
+		assert_int_equal(map[i], 0);
+	/* what one side writes the other side reads, in every page */
+	for (i = 0; i < n; i += 1000) {
+		map[i] = (uint8_t)(i / 1000);
+		assert_true(memory_read(&m, MEMORY_NIC, at + i, &byte, 1));
+		assert_int_equal(byte, (uint8_t)(i / 1000));
+		byte ^= 255;
+		assert_true(memory_write(&m, MEMORY_NIC, at + i, &byte, 1));
+		assert_int_equal(map[i], byte);
+	}
+	/* it stays, whatever is written elsewhere, and a part of it is there */
+	for (i = 0; i < 1000; i++)
+		memory_write(&m, MEMORY_CORE, GIB - i * 5000 - 8, &i, 8);
+	assert_ptr_equal(memory_map(&m, at, n), map);
+	assert_ptr_equal(memory_map(&m, at + 7777, 9999), map + 7777);
+	memory_fini(&m);
+}
+
+static void what_cannot_be_mapped_is_null(void **state)
+{
+	struct memory m;
+
+	(void)state;
+	memory_init(&m, GIB);
+	assert_null(memory_map(&m, 0, 0));
+	assert_null(memory_map(&m, GIB - 8, 9));
+	assert_null(memory_map(&m, UINT64_MAX, 2));
+	assert_non_null(memory_map(&m, GIB - 8, 8));
+	/* over the edge of what is mapped already: it cannot move */
+	assert_non_null(memory_map(&m, 8 * MEMORY_PAGE, 2 * MEMORY_PAGE));
+	assert_null(memory_map(&m, 9 * MEMORY_PAGE, 2 * MEMORY_PAGE));
+	assert_null(memory_map(&m, 0, 64 * MEMORY_PAGE));
+	memory_add_range(&m, &(struct memory_range){ GIB, GIB, MEMORY_OF_DEVICE,
+				     MEMORY_MAY_ALL });
+	assert_null(memory_map(&m, GIB, 8));
+	memory_fini(&m);
+}
+
 static void fill(void *arg, uint64_t offset, uint8_t *out, size_t n)
 {
 	struct stream *s = arg;
@@ -476,6 +528,8 @@ int main(void)
 		cmocka_unit_test(many_pages_keep_their_bytes),
 		cmocka_unit_test(room_is_made_at_once),
 		cmocka_unit_test(bytes_are_placed_within_one_page),
+		cmocka_unit_test(mapped_bytes_are_those_of_memory),
+		cmocka_unit_test(what_cannot_be_mapped_is_null),
 		cmocka_unit_test(a_stream_can_be_cut_anywhere),
 		cmocka_unit_test(a_wrong_byte_of_a_stream_is_seen),
 		cmocka_unit_test(

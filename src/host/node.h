@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "host/card.h"
+#include "host/gpu.h"
 #include "host/program.h"
 #include "host/side.h"
 
@@ -119,11 +120,13 @@ struct host {
 	struct nic *nic;
 	struct l2 *l2;
 	struct side *side;
+	struct gpus *gpus;
 	struct host_params params;
 	site_id n_nodes;
 	uint32_t n_started, most_started; /* the first ones */
 	uint32_t n_spawned; /* then so many for each node */
 	uint32_t n_processes; /* of each node */
+	const char *const *arguments; /* NULL behind the last */
 	sim_time *dies_at; /* [node]; NULL: no node dies */
 	atomic_uint n_running, n_dead;
 	size_t stack_bytes;

@@ -398,6 +398,11 @@ uint8_t *program_place(uint64_t at, size_t n)
 	return memory_place(&node_of(host_self())->hot.memory, at, n);
 }
 
+uint8_t *program_map(uint64_t at, uint64_t n)
+{
+	return memory_map(&node_of(host_self())->hot.memory, at, n);
+}
+
 bool program_atomic(
 	enum atomic_op op, uint64_t at, uint64_t operand, uint64_t *old)
 {

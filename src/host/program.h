@@ -84,6 +84,8 @@ bool program_write(uint64_t at, const void *from, size_t n);
  * who polls them is not told.
  */
 uint8_t *program_place(uint64_t at, size_t n);
+/* Any number of them in one piece: see memory_map(). */
+uint8_t *program_map(uint64_t at, uint64_t n);
 /* So many bytes of it will be written. */
 void program_reserve(uint64_t bytes);
 bool program_atomic(

@@ -97,6 +97,7 @@ struct link_retry {
 	uint32_t first, n, room;
 	uint32_t chunks; /* of all entries */
 	uint32_t next; /* number of the next packet */
+	uint64_t resent; /* copies that were in vain, in all */
 };
 
 struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,

@@ -20,6 +20,7 @@ enum load_ending {
 	LOAD_STOPPED,
 	LOAD_STALLED, /* programs wait for what never comes */
 	LOAD_ENDLESS, /* too long for the network's clocks: an error */
+	LOAD_TIMEOUT, /* its time was limited, and is over */
 };
 
 /* A figure that only this workload has. */
@@ -72,6 +73,7 @@ struct load_needs {
 	uint32_t n_spawned; /* besides on each node, at most HOST_THREADS */
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
 	uint32_t n_processes; /* of each node; 0: one */
+	const char *const *arguments; /* of its programs; NULL: none */
 	bool all_live; /* nodes, to the end: its programs wait for them all */
 };
 
@@ -89,6 +91,7 @@ struct load {
 	struct nic *nic;
 	uint64_t seed;
 	uint64_t *digest; /* [site] */
+	sim_time until; /* ends the run; 0: nothing does */
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
 	/* NULL, or called while nothing runs, about so often in simulated

@@ -210,9 +210,11 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 	struct sim *sim = l->net->sim;
 	sim_time until = l->ops->next(l), look = next_look(l);
 	sim_time sample = next_sample(l);
+	sim_time end = l->until ? l->until : SIM_NEVER;
 
 	while (until != SIM_NEVER) {
-		enum sim_ending e = sim_run(sim, earliest(until, look, sample));
+		sim_time next = earliest(until, look, sample);
+		enum sim_ending e = sim_run(sim, next < end ? next : end);
 
 		if (e == SIM_STOPPED)
 			return LOAD_STOPPED;
@@ -220,6 +222,8 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 			return LOAD_ENDLESS;
 		if (e == SIM_IDLE)
 			break;
+		if (sim_now(sim) >= end)
+			return LOAD_TIMEOUT;
 		if (sim_now(sim) >= sample) {
 			l->on_sample(l->sample_arg, sim_now(sim));
 			sample = next_sample(l);

@@ -155,6 +155,10 @@ static int choose(struct machine *m, struct err *e)
 	m->route = m->routes[machine_route_now(m)];
 	m->router.kind = router_registry[m->kinds.router];
 	m->router.own = m->routers[m->kinds.router];
+	if (m->router.kind->is_switch) {
+		m->router.switches = m->router.kind;
+		m->router.kind = router_registry[0];
+	}
 	m->nic = machine_nic_now(m);
 	m->nic_params = m->nic ? m->nics[m->kinds.nic - 1] : NULL;
 	m->side = machine_side_now(m);

@@ -104,6 +104,8 @@ static int read_load(struct machine_run *r, struct err *e)
 	r->load->ops = ops;
 	r->load->seed = r->setup.seed;
 	r->load->arg = r->setup.load_arg;
+	r->load->until = r->setup.until;
+	r->load->needs.arguments = r->setup.arguments;
 	r->load->nic_ops = r->machine->nic;
 	r->load->nic_params = r->machine->nic_params;
 	r->load->host_params = &r->machine->host;

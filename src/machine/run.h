@@ -20,9 +20,13 @@ struct machine_run_setup {
 	 * as its arg; or NULL. */
 	const struct load_ops *load;
 	const void *load_arg;
+	/* Then: how it was called, and with what, NULL behind the last. */
+	const char *program;
+	const char *const *arguments;
 	const char *const *keys; /* "key=value" */
 	size_t n_keys;
 	uint64_t seed;
+	sim_time until; /* 0: to its end */
 	uint32_t threads; /* 0: as many as make sense */
 	const atomic_int *stop; /* not 0: end the run; or NULL */
 	void (*on_progress)(void *arg, const struct load_progress *p);

@@ -85,7 +85,9 @@ static int build_nodes(struct system *x, const struct machine *m,
 		.stack_bytes = s->needs.stack_bytes,
 		.side = m->side,
 		.side_params = m->side_params,
+		.gpus = &m->gpu,
 		.n_processes = s->needs.n_processes,
+		.arguments = s->needs.arguments,
 	};
 	struct nic_setup n = {
 		.ops = m->nic,

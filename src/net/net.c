@@ -1,5 +1,6 @@
 #include "net/net.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -364,9 +365,13 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
 	n->pool = packet_pool_new(n->n_workers, most_packets(n, s));
 	n->packets = n->pool->base;
-	if (s->book)
+	if (s->book) {
 		n->book = book_new(
 			s->book, n->n_workers, n->n_sites, most_packets(n, s));
+		n->token_waits =
+			map_alloc(net_token_wait_at(n, n->n_sites, 0, 0) *
+				  sizeof(*n->token_waits));
+	}
 	if (s->faults)
 		n->faults =
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);
@@ -496,6 +501,10 @@ void net_free(struct net *n)
 	n->router[NET_NODES]->ops->free(n->router[NET_NODES]);
 	map_free(n->tally, n->n_workers * sizeof(*n->tally));
 	packet_pool_free(n->pool);
+	if (n->book)
+		map_free(
+			n->token_waits, net_token_wait_at(n, n->n_sites, 0, 0) *
+						sizeof(*n->token_waits));
 	book_free(n->book);
 	faults_free(n->faults);
 	sim_free(n->sim);
@@ -527,6 +536,7 @@ struct net_tally net_total(const struct net *n)
 	for (i = 0; i < n->n_workers; i++) {
 		t.injected += n->tally[i].injected;
 		t.delivered += n->tally[i].delivered;
+		t.latency += n->tally[i].latency;
 		t.copies += n->tally[i].copies;
 		t.lost += n->tally[i].lost;
 		t.dropped += n->tally[i].dropped;
@@ -547,6 +557,30 @@ static uint64_t retry_memory(const struct net *n)
 		sum += sizeof(*n->retry) +
 		       n->retry[i].room * sizeof(*n->retry->entry);
 	return sum;
+}
+
+void net_place_name(const struct net *n, const struct book_place *at,
+	char *text, size_t size)
+{
+	bool is_named = n->route->n_channels > 1; /* by the routing */
+	const char *const *channels =
+		is_named ? n->route->ops->channels
+			 : net_router(n, at->site)->ops->channels;
+	char name[96];
+	size_t k;
+
+	topo_name_site(n->topo, at->site, name, sizeof(name));
+	k = (size_t)snprintf(text, size, "%s, %s", name, at->what);
+	if (at->number != BOOK_NO_NUMBER && k < size)
+		k += (size_t)snprintf(text + k, size - k, " %u", at->number);
+	if (at->port != BOOK_NO_PORT && k < size) {
+		n->topo->ops->name_port(
+			n->topo, at->site, at->port, name, sizeof(name));
+		k += (size_t)snprintf(text + k, size - k, " %s", name);
+	}
+	if (at->channel != BOOK_NO_CHANNEL && k < size)
+		snprintf(text + k, size - k, ", %s%s",
+			is_named ? "channel " : "", channels[at->channel]);
 }
 
 uint64_t net_memory(const struct net *n)

@@ -22,6 +22,7 @@
 #include "sim/sim.h"
 #include "topo/topo.h"
 
+enum { NET_MOST_CHANNELS = 8 };
 enum { NET_LINK = 128, NET_MANAGE = 4 * NET_LINK };
 
 struct net;
@@ -70,13 +71,14 @@ struct net_way {
 enum { NET_MOST_WAYS = 2 * TOPO_MAX_PORTS };
 
 /* Bytes sent, where those of a packet that is being sent count as sent until
- * the link is free; packets received, and the time integral of the packets
- * that wait in the receiver. */
+ * the link is free; packets received, those that wait in the receiver now, and
+ * the time integral of these. */
 struct net_counters {
 	uint64_t sent_bytes;
 	sim_time free_at;
 	uint64_t packets;
 	sim_time waited;
+	uint32_t n_channels, waiting[NET_MOST_CHANNELS]; /* by channel */
 };
 
 /* Sites that are alike. */
@@ -106,6 +108,8 @@ struct router_ops {
 	/* Of a channel; or, where the routing names channels, of all of them
 	 * together. */
 	uint32_t most_queues;
+	/* For switches alone: nodes have the first router that there is. */
+	bool is_switch;
 	/* Tokens are mail, and take a wire's latency less the router's part
 	 * of it. */
 	bool posts_tokens;

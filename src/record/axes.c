@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "base/wide.h"
 
 #define MILLION INT64_C(1000000)
@@ -196,4 +197,49 @@ size_t axes_find(const struct axes *a, const char *name)
 	while (i < a->n && strcmp(a->axis[i].name, name) != 0)
 		i++;
 	return i;
+}
+
+enum axis_unit axes_number(const char *value, double *number)
+{
+	static const struct {
+		enum unit_kind kind;
+		double scale;
+	} kinds[] = {
+		[AXIS_PLAIN] = { UNIT_FRACTION, 1e6 },
+		[AXIS_RATE] = { UNIT_RATE, 1e9 },
+		[AXIS_BYTES] = { UNIT_BYTES, 1 },
+		[AXIS_TIME] = { UNIT_TIME, 1e3 },
+	};
+	const char *why;
+	int64_t v = 0;
+	uint32_t i;
+
+	for (i = AXIS_PLAIN; i < AXIS_WORD; i++)
+		if (!units_read(kinds[i].kind, value, &v, &why))
+			break;
+	*number = i < AXIS_WORD ? (double)v / kinds[i].scale : 0;
+	return (enum axis_unit)i;
+}
+
+int axes_unit(const struct axis *x, enum axis_unit *unit, struct err *e)
+{
+	enum axis_unit u;
+	double number;
+	size_t i;
+
+	*unit = AXIS_WORD;
+	for (i = 0; i < x->n; i++) {
+		u = axes_number(x->value[i], &number);
+		/* "512" is as good a size as "512 B" */
+		if (u == AXIS_WORD || (u == AXIS_PLAIN && *unit == AXIS_BYTES))
+			continue;
+		if (*unit != AXIS_WORD && u != *unit &&
+			(*unit != AXIS_PLAIN || u != AXIS_BYTES))
+			return err_set(e,
+				"%s: %s has another unit than the values "
+				"before it",
+				x->name, x->value[i]);
+		*unit = u;
+	}
+	return 0;
 }

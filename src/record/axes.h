@@ -39,6 +39,15 @@ size_t axes_points(const struct axes *a);
 /* The value of an axis at a point. */
 size_t axes_index(const struct axes *a, size_t point, size_t axis);
 const char *axes_value(const struct axes *a, size_t point, size_t axis);
+/*
+ * A value as a number to draw it at: of a rate in GB/s, of a size in bytes, of
+ * a time in ns; 0 of what is none.
+ */
+enum axis_unit { AXIS_PLAIN, AXIS_RATE, AXIS_BYTES, AXIS_TIME, AXIS_WORD };
+enum axis_unit axes_number(const char *value, double *number);
+/* Numbers of an axis are all of one kind, words aside: it returns which. */
+int axes_unit(const struct axis *x, enum axis_unit *unit, struct err *e);
+
 /* The axis of a name, or a->n. */
 size_t axes_find(const struct axes *a, const char *name);
 

@@ -67,6 +67,42 @@ static void ten_steps_of_a_tenth_end_at_one(void **state)
 	axes_free(&a);
 }
 
+static void rates_are_compared_in_one_unit(void **state)
+{
+	double x;
+
+	(void)state;
+	expect("1..3GB/s", (const char *[]){ "1GB/s", "2GB/s", "3GB/s", NULL });
+	assert_int_equal(axes_number("500MB/s", &x), AXIS_RATE);
+	assert_true(x == 0.5);
+	assert_int_equal(axes_number("8Gb/s", &x), AXIS_RATE);
+	assert_true(x == 1);
+	assert_int_equal(axes_number("25%", &x), AXIS_PLAIN);
+	assert_true(x == 0.25);
+	assert_int_equal(axes_number("4KiB", &x), AXIS_BYTES);
+	assert_true(x == 4096);
+	assert_int_equal(axes_number("max", &x), AXIS_WORD);
+}
+
+static void fractions_and_rates_share_no_axis(void **state)
+{
+	struct axes a = { .n = 0 };
+	struct err e = { 0 };
+	enum axis_unit unit;
+
+	(void)state;
+	assert_int_equal(add(&a, "500MB/s,max,1GB/s", &e), 0);
+	assert_int_equal(axes_unit(&a.axis[0], &unit, &e), 0);
+	assert_int_equal(unit, AXIS_RATE);
+	assert_int_equal(add(&a, "64,4KiB,512", &e), 0);
+	assert_int_equal(axes_unit(&a.axis[1], &unit, &e), 0);
+	assert_int_equal(unit, AXIS_BYTES);
+	assert_int_equal(add(&a, "0.5,1GB/s", &e), 0);
+	assert_int_equal(axes_unit(&a.axis[2], &unit, &e), -1);
+	assert_non_null(strstr(e.text, "1GB/s has another unit"));
+	axes_free(&a);
+}
+
 static void what_leads_nowhere_is_refused(void **state)
 {
 	(void)state;
@@ -103,6 +139,8 @@ int main(void)
 		cmocka_unit_test(values_stand_between_commas),
 		cmocka_unit_test(a_range_goes_by_steps_or_factors),
 		cmocka_unit_test(ten_steps_of_a_tenth_end_at_one),
+		cmocka_unit_test(rates_are_compared_in_one_unit),
+		cmocka_unit_test(fractions_and_rates_share_no_axis),
 		cmocka_unit_test(what_leads_nowhere_is_refused),
 		cmocka_unit_test(the_last_axis_is_fastest),
 	};

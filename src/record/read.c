@@ -62,6 +62,7 @@ static void free_texts(char **text, size_t n)
 int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 {
 	char *seed = record_meta(d, "seed", e);
+	char *until = record_meta(d, "until_ps", e);
 
 	memset(s, 0, sizeof(*s));
 	s->machine = record_meta(d, "machine", e);
@@ -77,7 +78,9 @@ int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 	s->setup.sets = (const char *const *)s->sets;
 	s->setup.keys = (const char *const *)s->keys;
 	s->setup.seed = strtoull(seed, NULL, 10);
+	s->setup.until = strtoll(until, NULL, 10);
 	mem_free(seed);
+	mem_free(until);
 	if (!e->code && (!*s->machine || !*s->workload))
 		err_set(e, "%s: does not say what was run", db_path(d));
 	return e->code ? -1 : 0;

@@ -4,19 +4,23 @@
 
 #define AT(field) offsetof(struct updown, field)
 
-enum { PORT_BITS = 4, COUNT_SHIFT = 44, WAY_SHIFT = 16 };
+enum { FEW_BITS = 4, MANY_BITS = 6, COUNT_SHIFT = 44, WAY_SHIFT = 16 };
 
-_Static_assert(2 * FATTREE_MAX_LEVELS - 1 <= COUNT_SHIFT / PORT_BITS,
+_Static_assert(2 * FATTREE_MAX_LEVELS - 1 <= COUNT_SHIFT / FEW_BITS,
 	"the longest route fits");
+_Static_assert(TOPO_MAX_PORTS <= 1 << MANY_BITS, "every port fits");
 /* route_left() reads the number */
 _Static_assert(WAY_SHIFT + COUNT_SHIFT == 60, "a route fits a packet's way");
 _Static_assert(FATTREE_MAX_NODES <= UINT16_MAX, "the end of a range fits");
 
 static const struct param params[] = {
-	PARAM_ONE_OF("spread", AT(spread), "source", "source|rotate|single",
+	PARAM_ONE_OF("spread", AT(spread), "source",
+		"source|rotate|single|adaptive",
 		"which stored route a packet takes: source: one chosen by the "
 		"source's number, so that few routes collide; rotate: the next "
-		"one for each packet of a node; single: always up-link 0",
+		"one for each packet of a node; single: always up-link 0; "
+		"adaptive: none, each switch takes the up-link with the least "
+		"load",
 		"QSN-G7"),
 	PARAM_ROW(PARAM_TIME, "answers", AT(answers), "100 us", 1000000,
 		INT64_C(1000000000000),
@@ -35,11 +39,13 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 			"routing.kind: updown needs topology.kind: fattree, "
 			"not %s",
 			t->ops->name);
-	if (t->n_ports > 1u << PORT_BITS)
+	u->bits = t->n_ports > 1u << FEW_BITS ? MANY_BITS : FEW_BITS;
+	if (2 * u->tree->n_levels - 1 > COUNT_SHIFT / u->bits)
 		return err_set(e,
-			"routing.kind: updown stores ports in %d bits, too few "
-			"for switches of %u ports",
-			PORT_BITS, t->n_ports);
+			"routing.kind: updown has routes of %u switches at "
+			"most where these have %u ports, too few for a tree of "
+			"%u levels (topology.radix)",
+			COUNT_SHIFT / u->bits, t->n_ports, u->tree->n_levels);
 	r->topo = t;
 	r->is_carried = true;
 	r->is_shared = true;
@@ -82,11 +88,11 @@ uint64_t updown_route(
 	for (l = 1; l < top; l++) {
 		uint64_t port = t->n_down[l] + up_link(u, src, l, &number);
 
-		route |= port << PORT_BITS * n++;
+		route |= port << u->bits * n++;
 	}
 	for (l = top; l; l--)
 		route |= (uint64_t)fattree_digit(t, dst, l - 1)
-			 << PORT_BITS * n++;
+			 << u->bits * n++;
 	return route | (uint64_t)n << COUNT_SHIFT;
 }
 
@@ -108,9 +114,10 @@ uint32_t updown_back(
 	return back % updown_n_routes(u, dst, src);
 }
 
-static bool is_alive(const struct topo *t, const uint16_t *dead, router_id at,
+static bool is_alive(const struct updown *u, const uint16_t *dead, router_id at,
 	uint64_t route)
 {
+	const struct topo *t = &u->tree->topo;
 	uint64_t hops = route >> COUNT_SHIFT;
 	port_id port = 0; /* of the node */
 
@@ -118,8 +125,8 @@ static bool is_alive(const struct topo *t, const uint16_t *dead, router_id at,
 		if (!hops)
 			return true;
 		at = t->ops->peer(t, at, port).router;
-		port = route & ((1u << PORT_BITS) - 1);
-		route >>= PORT_BITS;
+		port = (port_id)route & ((1u << u->bits) - 1);
+		route >>= u->bits;
 	}
 	return false;
 }
@@ -131,8 +138,7 @@ uint64_t updown_alive(const struct updown *u, const uint16_t *dead,
 	uint64_t alive = 0;
 
 	for (i = 0; i < n; i++)
-		if (is_alive(&u->tree->topo, dead, src,
-			    updown_route(u, src, dst, i)))
+		if (is_alive(u, dead, src, updown_route(u, src, dst, i)))
 			alive |= UINT64_C(1) << i;
 	return alive;
 }
@@ -173,6 +179,12 @@ static uint32_t choose_route(
 	return u->spread == UPDOWN_ROTATE ? p->number % n : 0;
 }
 
+/* Whether it takes whatever ways there are: broadcasts do not. */
+static bool is_free(const struct updown *u, const struct packet *p)
+{
+	return u->spread == UPDOWN_ADAPTIVE && !p->hints;
+}
+
 /* A broadcast's route ends at the switch where it turns; what answers one has
  * none, for switches know where it came from. */
 static void start_broadcast(const struct updown *u, struct packet *p)
@@ -192,7 +204,7 @@ static void start_broadcast(const struct updown *u, struct packet *p)
 		uint64_t port =
 			u->tree->n_down[l] + up_link(u, p->src, l, &number);
 
-		route |= port << PORT_BITS * (l - 1);
+		route |= port << u->bits * (l - 1);
 	}
 	put_route(p, route | (uint64_t)(top - 1) << COUNT_SHIFT);
 }
@@ -214,7 +226,7 @@ static void updown_start(const struct route *r, struct packet *p)
 		start_broadcast(u, p);
 		return;
 	}
-	if (p->src == p->dst)
+	if (p->src == p->dst || is_free(u, p))
 		return;
 	number = choose_route(u, p, updown_n_routes(u, p->src, p->dst));
 	p->hints = (uint16_t)(number + 1);
@@ -222,7 +234,7 @@ static void updown_start(const struct route *r, struct packet *p)
 }
 
 /* Takes the next port off a packet's route; none where it ends. */
-static uint32_t next_port(struct packet *p)
+static uint32_t next_port(const struct updown *u, struct packet *p)
 {
 	const uint64_t low = (UINT64_C(1) << COUNT_SHIFT) - 1;
 	uint64_t route = get_route(p);
@@ -230,8 +242,30 @@ static uint32_t next_port(struct packet *p)
 
 	if (!count)
 		return PACKET_NO_PORT;
-	put_route(p, (route & low) >> PORT_BITS | (count - 1) << COUNT_SHIFT);
-	return route & ((1u << PORT_BITS) - 1);
+	put_route(p, (route & low) >> u->bits | (count - 1) << COUNT_SHIFT);
+	return (uint32_t)route & ((1u << u->bits) - 1);
+}
+
+/* Up by any link until the destination is below. */
+static struct route_step climb_or_descend(
+	const struct fattree *t, const struct packet *p, router_id at)
+{
+	uint32_t level = fattree_level(t, at);
+	uint32_t below, port;
+
+	if (!level)
+		return (struct route_step){ .escape = PACKET_NO_PORT };
+	below = (at - t->first[level]) / t->n_paths[level];
+	if (p->dst / t->span[level] != below)
+		return (struct route_step){
+			.ports = updown_ups(t, at),
+			.escape = t->n_down[level],
+		};
+	port = fattree_digit(t, p->dst, level - 1);
+	return (struct route_step){
+		.ports = (port_mask)1 << port,
+		.escape = port,
+	};
 }
 
 static struct route_step updown_next(
@@ -239,10 +273,10 @@ static struct route_step updown_next(
 {
 	uint32_t port = PACKET_NO_PORT;
 
-	(void)r;
-	(void)at;
+	if (is_free(updown_of(r), p) && in != TOPO_NO_PORT)
+		return climb_or_descend(updown_of(r)->tree, p, at);
 	if (in != TOPO_NO_PORT)
-		port = next_port(p);
+		port = next_port(updown_of(r), p);
 	else if (p->src != p->dst)
 		port = 0; /* a node has one */
 	return (struct route_step){
@@ -262,17 +296,18 @@ static port_mask updown_spread(
 	const struct route *r, struct packet *p, router_id at)
 {
 	const struct fattree *t = updown_of(r)->tree;
-	uint32_t level = fattree_level(t, at), ports = 0, port, below, i;
+	uint32_t level = fattree_level(t, at), port, below, i;
+	port_mask ports = 0;
 
 	if (!level)
 		return 0;
-	port = next_port(p);
+	port = next_port(updown_of(r), p);
 	if (port != PACKET_NO_PORT)
-		return 1u << port;
+		return (port_mask)1 << port;
 	below = (at - t->first[level]) / t->n_paths[level] * t->span[level];
 	for (i = 0; i < t->n_down[level]; i++, below += t->span[level - 1])
 		if (below <= p->last && p->dst < below + t->span[level - 1])
-			ports |= 1u << i;
+			ports |= (port_mask)1 << i;
 	return ports;
 }
 
@@ -316,10 +351,16 @@ static const char *const spreads[] = {
 	[UPDOWN_SOURCE] = "source",
 	[UPDOWN_ROTATE] = "rotate",
 	[UPDOWN_SINGLE] = "single",
+	[UPDOWN_ADAPTIVE] = "adaptive",
 };
 
 static void updown_describe(const struct route *r, FILE *f)
 {
+	if (updown_of(r)->spread == UPDOWN_ADAPTIVE) {
+		fprintf(f, "routing     up and down, up by the link with the "
+			   "least load\n");
+		return;
+	}
 	fprintf(f,
 		"routing     up and down, at most %d stored routes to a node, "
 		"spread by %s\n",

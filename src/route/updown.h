@@ -32,6 +32,7 @@ enum updown_spread {
 	UPDOWN_SOURCE, /* route 0 */
 	UPDOWN_ROTATE, /* the next one for each packet of a node */
 	UPDOWN_SINGLE, /* up-link 0 everywhere; for comparison */
+	UPDOWN_ADAPTIVE, /* none: any up-link of each switch */
 };
 
 struct updown {
@@ -41,6 +42,7 @@ struct updown {
 
 	/* set by init() */
 	const struct fattree *tree;
+	uint32_t bits; /* of a port in a route */
 };
 
 extern const struct route_ops updown_ops;
@@ -63,8 +65,8 @@ uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst);
 uint32_t updown_n_climbs(const struct updown *u, const struct packet *p);
 
 /*
- * A route: output ports of switches, four bits each, the first one lowest,
- * and above the last 44 bits their number.
+ * A route: output ports of switches, four bits each, or six where they have
+ * more than 16 ports; the first one lowest, and above 44 bits their number.
  */
 uint64_t updown_route(
 	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number);
@@ -82,6 +84,14 @@ uint32_t updown_back(
  */
 uint64_t updown_alive(const struct updown *u, const uint16_t *dead,
 	uint32_t src, uint32_t dst);
+
+/* Ports of a switch that lead up. */
+static inline port_mask updown_ups(const struct fattree *t, router_id r)
+{
+	uint32_t level = fattree_level(t, r);
+
+	return (((port_mask)1 << t->n_up[level]) - 1) << t->n_down[level];
+}
 
 /* See struct route_ops; of a routing whose ops may be others. */
 void updown_walk(

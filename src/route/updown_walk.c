@@ -144,6 +144,29 @@ static void find_used(const struct walk *w, port_mask *used)
 					w->after[(size_t)r * n + p];
 }
 
+/* What a packet may do that takes any way up. */
+static void climb_freely(struct walk *w)
+{
+	const struct fattree *t = updown_of(w->route)->tree;
+	uint32_t n = w->topo->n_ports, p;
+	router_id r;
+
+	for (r = 0; r < w->topo->n_routers; r++) {
+		uint32_t level = fattree_level(t, r);
+
+		for (p = 0; p < (level ? n : 1); p++) {
+			struct topo_end to = w->topo->ops->peer(w->topo, r, p);
+			port_mask *after = &w->after[(size_t)r * n + p];
+
+			if (to.router == NO_ROUTER || to.router < t->first[1])
+				continue;
+			*after |= downs(t, to.router);
+			if (fattree_level(t, to.router) > level)
+				*after |= updown_ups(t, to.router);
+		}
+	}
+}
+
 void updown_walk(
 	const struct route *r, struct route_graph *g, struct route_walks *found)
 {
@@ -151,6 +174,8 @@ void updown_walk(
 	uint32_t n = r->topo->n_nodes, src;
 	port_mask *used;
 
+	if (updown_of(r)->spread == UPDOWN_ADAPTIVE)
+		climb_freely(&w);
 	if (n <= WALKED_ALL) {
 		route_follow(r, g, found);
 		return;

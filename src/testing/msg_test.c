@@ -351,6 +351,44 @@ static void integers_are_reduced(void **state)
 	msg_test_everywhere(reduce_integers, NULL);
 }
 
+/* By a ring, in chunks that are not all as long; in place, too. */
+static void reduce_long(struct weft_msg *m, void *arg)
+{
+	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m);
+	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET, i;
+	uint64_t length = 64 * n + n / 2, sum = (uint64_t)n * (n + 1) / 2;
+
+	(void)arg;
+	for (i = 0; i < length; i++) {
+		uint64_t x = (me + 1) * (i + 1);
+
+		weft_msg_store(from + 8 * i, &x, 8);
+	}
+	assert_int_equal(
+		weft_msg_allreduce(m, WEFT_MSG_SUM_INT, from, to, length), 0);
+	for (i = 0; i < length; i++)
+		assert_true(word(to + 8 * i) == sum * (i + 1));
+	assert_int_equal(
+		weft_msg_allreduce(m, WEFT_MSG_MAX_INT, from, from, length), 0);
+	for (i = 0; i < length; i++)
+		assert_true(word(from + 8 * i) == n * (i + 1));
+}
+
+static void long_vectors_are_reduced(void **state)
+{
+	struct weft_msg_test t = { .run = reduce_long };
+	struct kit_kinds kinds;
+	uint32_t k;
+
+	(void)state;
+	kit_find_kinds(&kinds);
+	for (k = 0; k < kinds.n; k++) {
+		t.kind = &kinds.kind[k];
+		t.n_processes = 1 + k % 2;
+		msg_test_run(&t);
+	}
+}
+
 /* Where order matters: doubles that are of very different sizes. */
 static void reduce_doubles(struct weft_msg *m, void *arg)
 {
@@ -394,7 +432,6 @@ static void doubles_are_summed_in_the_same_order(void **state)
 		uint32_t n = kinds.kind[k].n_nodes;
 
 		t.kind = &kinds.kind[k];
-
 		memset(a, 0, sizeof(a));
 		memset(b, 0, sizeof(b));
 		t.arg = a;
@@ -552,6 +589,7 @@ int main(void)
 		cmocka_unit_test(barriers_hold_all_nodes),
 		cmocka_unit_test(broadcasts_reach_all_nodes),
 		cmocka_unit_test(integers_are_reduced),
+		cmocka_unit_test(long_vectors_are_reduced),
 		cmocka_unit_test(doubles_are_summed_in_the_same_order),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(opening_twice_fails_and_harms_nothing),

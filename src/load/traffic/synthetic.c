@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "base/wide.h"
 #include "load/keys.h"
 #include "load/pattern.h"
@@ -52,12 +53,12 @@ struct meter {
 
 enum stage { WARMING, MEASURING, DONE };
 
-enum { MIXED = 2, PPM = 1000000 };
+enum { MIXED = 2, PPM = 1000000, MOST_LOAD = 4 };
 
 struct synthetic {
 	struct load load;
 	/* keys */
-	int64_t rate; /* ppm of peak, or LOAD_MAX */
+	int64_t rate; /* a PARAM_LOAD, or LOAD_MAX */
 	int64_t bytes;
 	int64_t routing; /* 0 dynamic, 1 deterministic, MIXED */
 	int64_t class; /* 0 user, 1 high, 2 system */
@@ -82,10 +83,11 @@ struct synthetic {
 };
 
 static const struct param params[] = {
-	KEY(PARAM_FRACTION, "load", AT(rate), "max", 1, 4000000, "max",
-		"offered load as a fraction of the pattern's peak rate, or of "
-		"one link's rate where the pattern has no known peak; max: a "
-		"packet whenever an injection FIFO has room"),
+	KEY(PARAM_LOAD, "load", AT(rate), "max", 1, MOST_LOAD *PPM, "max",
+		"offered load: payload per second and node, or a fraction of "
+		"the pattern's peak rate, or of one link's rate where the "
+		"pattern has no known peak; max: a packet whenever an "
+		"injection FIFO has room"),
 	KEY(PARAM_BYTES, "bytes", AT(bytes), "auto", 0, 8096, "auto",
 		"payload of each packet; auto: 512 B, or as much as one "
 		"carries"),
@@ -281,11 +283,9 @@ static const struct net_client_ops client = {
 static int64_t peak_of(const struct synthetic *y, const struct topo *t,
 	const struct link_params *link)
 {
-	if (!y->bytes)
+	if (!y->bytes || y->pattern.kind != PATTERN_RANDOM)
 		return 0;
-	if (y->pattern.kind == PATTERN_RANDOM)
-		return load_peak(t, link, (uint32_t)y->bytes);
-	return 0;
+	return load_peak(t, link, (uint32_t)y->bytes);
 }
 
 static void set_batches(struct synthetic *y)
@@ -297,11 +297,33 @@ static void set_batches(struct synthetic *y)
 		y->shift = (y->batch - y->warmup % y->batch) % y->batch;
 }
 
+/* Bytes per second and node: as the key says, or of the peak. */
+static int set_load(struct synthetic *y, const struct topo *t,
+	const struct link_params *link, struct err *e)
+{
+	bool is_rate = y->rate > UNIT_ABSOLUTE;
+	int128 one = load_link_rate(link, (uint32_t)y->bytes);
+	int128 most = one * t->n_ports * MOST_LOAD;
+	int128 ppm = is_rate ? (int128)(y->rate - UNIT_ABSOLUTE) * PPM
+			     : (y->peak ? y->peak : one) * y->rate;
+
+	if (!y->bytes)
+		return err_set(e, "load: packets without payload have no rate "
+				  "(want load=max with bytes=0)");
+	if (is_rate && ppm > most * PPM)
+		return err_set(e,
+			"load: more than %d times what all links of a router "
+			"carry (want at most %.4g GB/s)",
+			MOST_LOAD, (double)most / 1e9);
+	y->offered = (int64_t)(ppm / PPM);
+	y->gap = (sim_time)((int128)y->bytes * PS_PER_S * 256 * PPM / ppm);
+	return 0;
+}
+
 static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct synthetic *y = of(l);
-	int64_t base;
 
 	if (y->bytes == AUTO)
 		y->bytes = link->payload < USUAL ? link->payload : USUAL;
@@ -322,16 +344,7 @@ static int synthetic_init(struct load *l, const struct topo *t, struct route *r,
 	y->peak = peak_of(y, t, link);
 	y->packet_time = load_packet_time(link, (uint32_t)y->bytes);
 	set_batches(y);
-	if (y->rate == LOAD_MAX)
-		return 0;
-	if (!y->bytes)
-		return err_set(e, "load: packets without payload have no rate "
-				  "(want load=max with bytes=0)");
-	base = y->peak ? y->peak : load_link_rate(link, (uint32_t)y->bytes);
-	y->offered = (int64_t)((int128)base * y->rate / 1000000);
-	y->gap = (sim_time)(((int128)y->bytes * PS_PER_S * 256 * 1000000) /
-			    ((int128)base * y->rate));
-	return 0;
+	return y->rate == LOAD_MAX ? 0 : set_load(y, t, link, e);
 }
 
 /* Under load=max nodes and their FIFOs begin one after the other, within a

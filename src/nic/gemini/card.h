@@ -1,7 +1,7 @@
 /* What the interface's files share: fma.c turns lines into requests, bte.c
  * makes lines of blocks and has buffers for sends, target.c executes requests
- * and takes the responses, amo.c does atomics, cq.c writes events; harm.c is
- * for networks that fail. */
+ * and takes the responses, amo.c does atomics, cq.c writes events; harm.c and
+ * frame.c are for networks that fail. */
 #ifndef NIC_GEMINI_CARD_H
 #define NIC_GEMINI_CARD_H
 
@@ -256,7 +256,7 @@ void gem_harm_init(const struct nic *nic, struct gem_node *n, site_id s);
 void gem_harm_drop(const struct nic_at *a, packet_id id);
 /* A word of a table is read; false where it has two bad bits. */
 bool gem_harm_read(const struct nic_at *a, uint64_t word);
-/* As the network's client has them. */
+/* As the network's client has them; the first is in frame.c. */
 bool gem_harm_is_found(struct net *net, struct sim_worker *w, packet_id id,
 	const uint32_t *bit, uint32_t n, uint32_t bits);
 void gem_harm_on_quiesce(struct net *net, struct sim_worker *w, site_id s,

@@ -10,7 +10,7 @@
 #ifndef ROUTER_DIRECT_RING_H
 #define ROUTER_DIRECT_RING_H
 
-#include "router/direct/pick.h"
+#include "router/direct/reception.h"
 
 /* Heads for a channel that its tokens are enough for. */
 static inline uint64_t ring_heads(const struct direct *d,
@@ -80,6 +80,61 @@ static inline __attribute__((always_inline)) void ring_grant(struct direct *d,
 	quit_queue(d, w, s, channel, bit, p, t, tail);
 	depart(d, w, s, port, request, id, p, t, tail);
 	follow(d, w, s, channel, bit, t, tail);
+}
+
+/* On rings: nothing in transit can go. */
+static __attribute__((noinline)) void arbitrate_injection(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
+{
+	uint32_t zero = ring_fifos(d, s, port, 0);
+	uint32_t one = ring_fifos(d, s, port, 1), fifo;
+
+	if (!(zero | one)) {
+		await_tokens(w, s, port);
+		return;
+	}
+	s->port[port].returns.is_starving = 0;
+	s->port[port].requests.streak[CLASS_USER] = 0;
+	fifo = choose(s, zero | one, d->n_fifos);
+	grant_injection(d, w, s, port, one >> fifo & 1, fifo, t);
+}
+
+/* The same as arbitrate_one() on rings: see ring.h. */
+static inline __attribute__((always_inline)) void arbitrate_ring(
+	struct direct *d, struct sim_worker *w, struct direct_site *s,
+	uint32_t port, sim_time t)
+{
+	uint64_t zero, one;
+	uint32_t bit;
+
+	if (ring_is_short(d, &s->port[port]))
+		take_in(d, s, port, t);
+	zero = ring_heads(d, s, port, 0);
+	one = ring_heads(d, s, port, 1);
+	if (!(zero | one) ||
+		__builtin_expect(ring_injection_is_due(d, s, port), 0)) {
+		arbitrate_injection(d, w, s, port, t);
+		return;
+	}
+	s->port[port].returns.is_starving = 0;
+	bit = choose(s, zero | one, d->n_bits);
+	ring_grant(d, w, s, port, one >> bit & 1, bit, t);
+}
+
+/* On rings senders are looked at one by one. */
+static inline __attribute__((unused)) void end_ring(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, sim_time t)
+{
+	while (s->dirty) {
+		uint32_t port = (uint32_t)__builtin_ctz(s->dirty);
+
+		if (__builtin_expect(s->dirty & DIRTY_RECEPTION, 0)) {
+			arbitrate_reception(d, w, s, t);
+			continue;
+		}
+		s->dirty &= s->dirty - 1;
+		arbitrate_ring(d, w, s, port, t);
+	}
 }
 
 #endif

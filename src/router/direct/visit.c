@@ -10,7 +10,6 @@
  * Compiled several times: visit_ring.c, visit_tree.c and visit_full.c include
  * this file.
  */
-#include "router/direct/reception.h"
 #include "router/direct/ring.h"
 #if DIRECT_TREE
 #include "router/direct/spread.h"
@@ -61,35 +60,6 @@ static __attribute__((noinline)) uint32_t starving(
 	for (p = 0; p < d->n_ports; p++)
 		m |= s->port[p].returns.is_starving << p;
 	return m;
-}
-
-/* Tokens on their way to a sender become events. */
-static __attribute__((noinline)) void post_tokens(
-	struct sim_worker *w, struct direct_site *s, uint32_t port)
-{
-	struct link_returns *r = &s->port[port].returns;
-
-	for (; r->n; r->n--) {
-		uint64_t x = r->stamp[r->n - 1];
-
-		sim_post_self(w, s->id, link_stamp_time(x),
-			SIM_KEY(PHASE_TOKEN, port),
-			(uint16_t)link_stamp_channel(x), link_stamp_chunks(x));
-	}
-}
-
-/*
- * A sender is idle and nobody who asks for it can go: from now on its tokens
- * come as events, beginning with those that are on their way.
- */
-static inline void await_tokens(
-	struct sim_worker *w, struct direct_site *s, uint32_t port)
-{
-	struct direct_port *p = &s->port[port];
-
-	p->returns.is_starving = heads_any(&p->requests);
-	if (p->returns.is_starving)
-		post_tokens(w, s, port);
 }
 
 /* Several senders may be idle: matches them with those who ask. */
@@ -174,45 +144,6 @@ static inline __attribute__((always_inline)) void arbitrate_one(
 		await_tokens(w, s, port);
 	else if (grant(d, w, s, port, &who, t))
 		s->dirty |= starving(d, s);
-}
-
-/* On rings: nothing in transit can go. */
-static __attribute__((noinline)) void arbitrate_injection(struct direct *d,
-	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
-{
-	uint32_t zero = ring_fifos(d, s, port, 0);
-	uint32_t one = ring_fifos(d, s, port, 1), fifo;
-
-	if (!(zero | one)) {
-		await_tokens(w, s, port);
-		return;
-	}
-	s->port[port].returns.is_starving = 0;
-	s->port[port].requests.streak[CLASS_USER] = 0;
-	fifo = choose(s, zero | one, d->n_fifos);
-	grant_injection(d, w, s, port, one >> fifo & 1, fifo, t);
-}
-
-/* The same as arbitrate_one() on rings: see ring.h. */
-static inline __attribute__((always_inline)) void arbitrate_ring(
-	struct direct *d, struct sim_worker *w, struct direct_site *s,
-	uint32_t port, sim_time t)
-{
-	uint64_t zero, one;
-	uint32_t bit;
-
-	if (ring_is_short(d, &s->port[port]))
-		take_in(d, s, port, t);
-	zero = ring_heads(d, s, port, 0);
-	one = ring_heads(d, s, port, 1);
-	if (!(zero | one) ||
-		__builtin_expect(ring_injection_is_due(d, s, port), 0)) {
-		arbitrate_injection(d, w, s, port, t);
-		return;
-	}
-	s->port[port].returns.is_starving = 0;
-	bit = choose(s, zero | one, d->n_bits);
-	ring_grant(d, w, s, port, one >> bit & 1, bit, t);
 }
 
 /* After every instant: a BUG where a free link has a packet for it. */
@@ -536,22 +467,6 @@ static __attribute__((noinline)) void arbitrate(struct direct *d,
 		if (s->dirty & DIRTY_RECEPTION)
 			arbitrate_reception(d, w, s, t);
 		arbitrate_many(d, w, s, t);
-	}
-}
-
-/* On rings senders are looked at one by one. */
-static inline void end_ring(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, sim_time t)
-{
-	while (s->dirty) {
-		uint32_t port = (uint32_t)__builtin_ctz(s->dirty);
-
-		if (__builtin_expect(s->dirty & DIRTY_RECEPTION, 0)) {
-			arbitrate_reception(d, w, s, t);
-			continue;
-		}
-		s->dirty &= s->dirty - 1;
-		arbitrate_ring(d, w, s, port, t);
 	}
 }
 

@@ -225,8 +225,7 @@ static inline __attribute__((always_inline)) void go(struct tiled *d,
 	leave(d, w, s, in, channel, t, x.left);
 	if (x.start + ser >= came)
 		p->size = (uint16_t)size;
-	booked_note(d, id, s->id, "out by", port);
-	booked_depart(d, id, wire->class, t, x.start);
+	booked_depart(d, id, s->id, port, wire->class, t, x.start);
 	arrival = x.start + d->link->latency[wire->class];
 	if (d->is_faulty)
 		arrival = send(d, w, s, channel, port, id, &x);
@@ -254,8 +253,7 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 	tiled_add(tiled_gate(s, d->n_groups + node, channel), 0, -1);
 	e->bytes[channel] += d->link->bytes[p->size];
 	p->head = inner_max(start + d->how.packet, end) + latency;
-	booked_note(d, id, s->id, "out by", port);
-	booked_depart(d, id, wire->class, t, start);
+	booked_depart(d, id, s->id, port, wire->class, t, start);
 	if (d->is_faulty && is_lost(d, w, s, channel, port, id, start))
 		return;
 	sim_post(w, wire->peer, start + latency,
@@ -453,7 +451,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 		return;
 	}
 	keep_step(d, s, p, step.ports);
-	booked_note(d, id, s->id, "in by", port);
+	booked_at(d, id, s->id, "in by", port);
 	booked_wait(d, id, CAUSE_QUEUE, t);
 	in = input_of(d, s, p, port);
 	if (port >= d->n_links && d->tile_of[in] != TILED_NO_TILE)

@@ -75,7 +75,7 @@ struct phits {
 	uint32_t turn;
 	uint64_t out; /* phits */
 	uint64_t last; /* cycle of the last one */
-	uint64_t of[TILES]; /* by output */
+	uint64_t last_of[TILES]; /* by output */
 };
 
 static const struct parcel *parcel_of(
@@ -103,8 +103,7 @@ static void step_link(struct phits *x, uint32_t o, uint64_t now)
 	take(&x->end[o][h->from]);
 	h->left--;
 	x->out++;
-	x->of[o]++;
-	x->last = now;
+	x->last = x->last_of[o] = now;
 }
 
 /* The column channel from a row to an output; what lies in the end buffer is
@@ -179,8 +178,7 @@ struct stamps {
 	struct tiled_output output[TILES];
 	uint32_t next[TILES];
 	uint64_t out;
-	sim_time last;
-	uint64_t of[TILES];
+	sim_time last, last_of[TILES];
 };
 
 static void set_up(struct stamps *x)
@@ -222,11 +220,9 @@ static void run_stamps(
 		i = inner_pass(&x->chip, &x->bus[best], &x->output[p->to],
 			best / COLUMNS, p->to % COLUMNS, p->phits, at, at,
 			p->phits * (sim_time)CYCLE);
-		if (i.end <= until) {
+		if (i.end <= until)
 			x->out += p->phits;
-			x->of[p->to] += p->phits;
-		}
-		x->last = i.end;
+		x->last = x->last_of[p->to] = i.end;
 	}
 }
 
@@ -317,11 +313,70 @@ static void at_saturation_as_much_comes_out_as_by_phits(void **state)
 	}
 }
 
+/* Packets of some inputs, up to two each, of 32 phits; when the last one leaves
+ * each output.  One that has waited is through its two stages by then. */
+static void check_departures(const uint8_t (*to)[2], uint64_t last[TILES])
+{
+	struct traffic *t = make(1, 2);
+	struct phits *p = mem_alloc(1, sizeof(*p));
+	struct stamps *s = mem_alloc(1, sizeof(*s));
+	uint32_t i, k;
+
+	p->traffic = t;
+	set_up(s);
+	for (i = 0; i < TILES; i++) {
+		for (k = 0; k < 2; k++)
+			t->from[i][k] = (struct parcel){ to[i][k], 32 };
+		/* 0 is no output of these: it is the end */
+		p->next[i] = s->next[i] = !to[i][0] ? 2 : !to[i][1];
+		if (to[i][0] && !to[i][1])
+			t->from[i][1] = t->from[i][0];
+	}
+	run_phits(p, 400);
+	run_stamps(s, t, (sim_time)400 * CYCLE);
+	for (i = 0; i < TILES; i++) {
+		last[i] = p->last_of[i];
+		if (last[i])
+			assert_in_range(s->last_of[i] / CYCLE, last[i] - 1,
+				last[i] + 1);
+	}
+	mem_free(p);
+	mem_free(s);
+	drop(t);
+}
+
+/* The switch where row 0 crosses column 1.  Its six row buses bring packets at
+ * once, and each output of the column has a channel of its own, which the row
+ * shares.  GEM-F39. */
+static void a_switch_has_six_rows_and_a_channel_for_each_output(void **state)
+{
+	static const uint8_t six[TILES][2] = { { 1 }, { 7 }, { 13 }, { 19 },
+		{ 25 }, { 31 } };
+	/* the second packet of input 2 is behind one that waits for input 1's
+	 * to leave the channel to output 7; that of input 3 is not */
+	static const uint8_t shared[TILES][2] = {
+		[1] = { 7 }, [2] = { 7, 13 }, [3] = { 19, 25 }
+	};
+	uint64_t last[TILES];
+	uint32_t i;
+
+	(void)state;
+	check_departures(six, last);
+	for (i = 0; i < 6; i++)
+		assert_int_equal(last[1 + 6 * i], 33);
+	check_departures(shared, last);
+	assert_in_range(last[7], 64, 65);
+	assert_in_range(last[13], 96, 97);
+	assert_in_range(last[25], 64, 65);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_packet_alone_leaves_as_its_phits_do),
 		cmocka_unit_test(at_saturation_as_much_comes_out_as_by_phits),
+		cmocka_unit_test(
+			a_switch_has_six_rows_and_a_channel_for_each_output),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	f->queue.count--;
 	f->is_held |= TILED_BUSY;
 	f->bytes += d->link->bytes[p->size];
-	booked_depart(d, id, wire->class, t, t);
+	booked_depart(d, id, s->id, port, wire->class, t, t);
 	if (!d->is_faulty || !is_lost(d, w, s, channel, id, t))
 		sim_post(w, wire->peer, t + d->link->latency[wire->class],
 			SIM_KEY(PHASE_ARRIVAL, wire->peer_port),
@@ -100,6 +100,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	s->packets[channel]++;
 	booked_receive(d, w, s->id, id, t, tail);
 	d->tally[w->id].delivered++;
+	d->tally[w->id].latency += (uint64_t)(tail - p->born);
 	if (d->router.client->is_sink)
 		give_back(d, w, s, channel, tail);
 	else

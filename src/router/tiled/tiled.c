@@ -465,6 +465,7 @@ static void add_chip_counters(const struct tiled *d, const struct tiled_chip *s,
 		if (d->source_of[i] != p)
 			continue;
 		sum->packets += s->input[i].packets[c];
+		sum->waiting[c] += s->input[i].queue[c].count;
 		sum->waited += s->input[i].waited[c] +
 			       waiting(d, &s->input[i].queue[c], now);
 	}
@@ -474,7 +475,7 @@ static struct net_counters tiled_counters(const struct router *r, site_id s,
 	port_id p, uint32_t channels, sim_time now)
 {
 	const struct tiled *d = tiled_of(r);
-	struct net_counters sum = { 0 };
+	struct net_counters sum = { .n_channels = TILED_CHANNELS };
 	uint32_t c;
 
 	for (c = 0; c < TILED_CHANNELS; c++) {

@@ -1,0 +1,284 @@
+/* Set-up, and what is seen from outside. */
+#include "router/crossbar/crossbar.h"
+
+#include "base/mem.h"
+#include "net/send.h"
+
+/* --- set-up --- */
+
+static int crossbar_check(
+	const struct net *n, const struct net_setup *s, struct err *e)
+{
+	int64_t capacity = s->router->packets * n->link.max_chunks;
+
+	if (topo_is_direct(s->topo))
+		return err_set(e,
+			"router.kind: crossbar is for switches, and %s has "
+			"none (topology.kind)",
+			s->topo->ops->name);
+	if (s->route->has_planes || s->route->bubble || s->route->has_escape)
+		return err_set(e,
+			"router.kind: crossbar has no bubbles, planes or "
+			"escape channels, which routing.kind %s needs",
+			s->route->ops->name);
+	if (s->client && s->client->on_absorbed)
+		return err_set(e, "router.kind: crossbar makes no copies of "
+				  "broadcasts, which this nic.kind sends");
+	if (capacity > INT16_MAX)
+		return err_set(e,
+			"router.packets: %lld chunks per channel (want at most "
+			"%d)",
+			(long long)capacity, INT16_MAX);
+	return 0;
+}
+
+static size_t crossbar_site_bytes(uint32_t n_ports)
+{
+	size_t queues = (size_t)CROSSBAR_CHANNELS * n_ports * n_ports *
+			sizeof(struct packet_list);
+
+	return sizeof(struct crossbar_site) +
+	       n_ports * sizeof(struct crossbar_port) + (queues + 63) / 64 * 64;
+}
+
+static struct router *crossbar_make(struct net *n, const struct net_setup *s,
+	const struct router_sites *sites)
+{
+	struct crossbar *x = mem_alloc(1, sizeof(*x));
+
+	x->router.sites = *sites;
+	x->router.calls = &crossbar_calls;
+	x->packets = n->packets;
+	x->route = n->route;
+	x->link = &n->link;
+	x->tally = n->tally;
+	x->book = n->book;
+	x->is_faulty = net_is_faulty(n);
+	x->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
+	x->is_stepped = n->route->n_channels > 1;
+	x->n_ports = sites->n_ports;
+	x->full = n->full;
+	x->capacity = n->full * (int32_t)s->router->packets;
+	x->router.lock_packets = (uint64_t)s->router->packets;
+	x->stride = crossbar_site_bytes(x->n_ports);
+	x->bytes = (sites->end - sites->first) * x->stride;
+	x->sites = map_alloc_dense(x->bytes);
+	return &x->router;
+}
+
+static void wire_port(struct crossbar *x, struct crossbar_site *s, port_id p)
+{
+	const struct net *n = x->router.net;
+	struct topo_end far = n->topo->ops->peer(n->topo, s->id, p);
+	struct link_sender *l = &s->port[p].sender;
+	const struct router *peer;
+	uint32_t c;
+
+	l->peer = far.router;
+	if (far.router == NO_ROUTER)
+		return;
+	peer = net_router(n, far.router);
+	l->peer_port = (uint8_t)far.port;
+	/* what is no crossbar has no place for our stamps */
+	l->is_far = !sim_is_own(sim_owner(n->sim, s->id), far.router) ||
+		    peer->ops != &crossbar_ops;
+	l->wire = (uint8_t)n->topo->ops->wire(n->topo, s->id, p);
+	for (c = 0; c < CROSSBAR_CHANNELS && c < peer->ops->n_channels; c++)
+		l->tokens[c] = (int16_t)peer->ops->capacity(peer, far.port, c);
+}
+
+static void crossbar_wire(struct router *r)
+{
+	struct crossbar *x = crossbar_of(r);
+	site_id id;
+	port_id p;
+
+	for (id = r->sites.first; id < r->sites.end; id++) {
+		struct crossbar_site *s = crossbar_at(x, id);
+
+		s->id = id;
+		s->lfsr = ((id * 0x9e37u) & 0xffffu) | 1u;
+		for (p = 0; p < x->n_ports; p++)
+			wire_port(x, s, p);
+	}
+}
+
+static void crossbar_free(struct router *r)
+{
+	map_free(crossbar_of(r)->sites, crossbar_of(r)->bytes);
+	mem_free(crossbar_of(r));
+}
+
+static uint64_t crossbar_memory(const struct router *r)
+{
+	return crossbar_of(r)->bytes;
+}
+
+/* --- from outside --- */
+
+static void crossbar_describe(const struct net_params *p, FILE *f)
+{
+	fprintf(f,
+		"FIFOs       injection %lld, reception %lld packets each\n"
+		"switches    crossbars: a queue for each input and output, "
+		"served in turn\n",
+		(long long)p->injection, (long long)p->reception);
+}
+
+static int32_t crossbar_capacity(
+	const struct router *r, port_id p, uint32_t channel)
+{
+	(void)p;
+	(void)channel;
+	return crossbar_of(r)->capacity;
+}
+
+static int32_t crossbar_tokens(
+	const struct router *r, site_id s, port_id p, uint32_t channel)
+{
+	const struct crossbar_port *port =
+		&crossbar_at(crossbar_of(r), s)->port[p];
+	int32_t sum = port->sender.tokens[channel];
+	uint32_t i;
+
+	for (i = 0; i < port->returns.n; i++)
+		if (link_stamp_channel(port->returns.stamp[i]) == channel)
+			sum += (int32_t)link_stamp_chunks(
+				port->returns.stamp[i]);
+	return sum;
+}
+
+static int32_t crossbar_charge(
+	const struct router *r, const struct packet *p, uint32_t channel)
+{
+	return crossbar_takes(crossbar_of(r), p, channel);
+}
+
+static bool crossbar_is_short(const struct router *r, site_id s)
+{
+	port_id p;
+
+	for (p = 0; p < crossbar_of(r)->n_ports; p++)
+		if (crossbar_at(crossbar_of(r), s)->port[p].returns.is_starving)
+			return true;
+	return false;
+}
+
+static uint32_t crossbar_n_buffers(const struct router *r, site_id s)
+{
+	(void)s;
+	return CROSSBAR_CHANNELS * crossbar_of(r)->n_ports *
+	       crossbar_of(r)->n_ports;
+}
+
+static uint32_t count(const struct crossbar *x, const struct packet_list *q)
+{
+	packet_id id = q->first;
+	uint32_t n = 0;
+
+	for (; id; id = x->packets[id].next)
+		n++;
+	return n;
+}
+
+/* Input by input, channel by channel. */
+static struct net_buffer crossbar_buffer(
+	const struct router *r, site_id s, uint32_t i)
+{
+	const struct crossbar *x = crossbar_of(r);
+	uint32_t out = i % x->n_ports,
+		 channel = i / x->n_ports % CROSSBAR_CHANNELS;
+	uint32_t in = i / x->n_ports / CROSSBAR_CHANNELS;
+	const struct packet_list *q =
+		crossbar_queue(x, crossbar_at(x, s), channel, out, in);
+
+	return (struct net_buffer){
+		.site = s,
+		.port = in,
+		.channel = channel,
+		.head = q->first,
+		.count = count(x, q),
+	};
+}
+
+static uint32_t crossbar_n_injecting(const struct router *r, site_id s)
+{
+	(void)r;
+	(void)s;
+	return 0;
+}
+
+static uint32_t crossbar_ways(const struct router *r,
+	const struct net_buffer *b, const struct packet *p, struct net_way *way)
+{
+	uint32_t channel = crossbar_leaves(crossbar_of(r), p, b->channel);
+
+	*way = (struct net_way){
+		.port = p->escape,
+		.channel = channel,
+		.need = crossbar_takes(crossbar_of(r), p, channel),
+	};
+	return 1;
+}
+
+/* What the packets that came by a port and channel have waited so far. */
+static void add_waiting(const struct crossbar *x, struct crossbar_site *s,
+	port_id in, uint32_t channel, sim_time now, struct net_counters *sum)
+{
+	port_id out;
+
+	for (out = 0; out < x->n_ports; out++) {
+		packet_id id = crossbar_queue(x, s, channel, out, in)->first;
+
+		for (; id; id = x->packets[id].next) {
+			sum->waiting[channel]++;
+			sum->waited += now - x->packets[id].head;
+		}
+	}
+}
+
+static struct net_counters crossbar_counters(const struct router *r, site_id id,
+	port_id p, uint32_t channels, sim_time now)
+{
+	struct crossbar_site *s = crossbar_at(crossbar_of(r), id);
+	const struct crossbar_port *port = &s->port[p];
+	struct net_counters sum = { .free_at = port->sender.free_at,
+		.n_channels = CROSSBAR_CHANNELS };
+	uint32_t c;
+
+	for (c = 0; c < CROSSBAR_CHANNELS; c++) {
+		if (!(channels >> c & 1))
+			continue;
+		sum.sent_bytes += port->sender.count[c];
+		sum.packets += port->packets[c];
+		sum.waited += port->waited[c];
+		add_waiting(crossbar_of(r), s, p, c, now, &sum);
+	}
+	return sum;
+}
+
+static const char *const channels[CROSSBAR_CHANNELS] = { "dynamic",
+	"deterministic", "high", "system" };
+
+const struct router_ops crossbar_ops = {
+	.name = "crossbar",
+	.channels = channels,
+	.n_channels = CROSSBAR_CHANNELS,
+	.is_switch = true,
+	.describe = crossbar_describe,
+	.check = crossbar_check,
+	.site_bytes = crossbar_site_bytes,
+	.make = crossbar_make,
+	.wire = crossbar_wire,
+	.free = crossbar_free,
+	.memory = crossbar_memory,
+	.capacity = crossbar_capacity,
+	.tokens = crossbar_tokens,
+	.charge = crossbar_charge,
+	.is_short = crossbar_is_short,
+	.n_buffers = crossbar_n_buffers,
+	.buffer = crossbar_buffer,
+	.n_injecting = crossbar_n_injecting,
+	.ways = crossbar_ways,
+	.counters = crossbar_counters,
+};

@@ -1,0 +1,377 @@
+/* The life of a packet in a switch, from its head's arrival to its grant. */
+#include "base/lfsr.h"
+#include "net/send.h"
+#include "router/crossbar/crossbar.h"
+
+#define BIT(n) (UINT64_C(1) << (n))
+
+/* --- the book of time budgets; without one all of this is a branch --- */
+
+static void book_at_port(const struct crossbar *x, packet_id id, site_id s,
+	const char *what, port_id port, uint32_t channel)
+{
+	const struct book_place at = { what, s, BOOK_NO_NUMBER, (uint8_t)port,
+		(uint8_t)channel };
+
+	if (x->book)
+		book_set_place(x->book, id, &at);
+}
+
+static void book_leaving(const struct crossbar *x, packet_id id, site_id s,
+	port_id out, uint32_t channel, sim_time t, sim_time arrival)
+{
+	uint32_t class = crossbar_at(x, s)->port[out].sender.wire;
+
+	if (!x->book)
+		return;
+	book_wait(x->book, id, CAUSE_ARBITRATION, t);
+	net_count_tokens(x->router.net, s, out, channel, id);
+	book_at_port(x, id, s, "out by", out, channel);
+	book_until(x->book, id, CAUSE_ROUTER, t + x->link->logic[class]);
+	book_until(x->book, id, CAUSE_WIRE, arrival);
+}
+
+/* --- leaving --- */
+
+/* Gives room of a channel back to who sent by a port. */
+static void give_back(struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, port_id in, uint32_t channel, uint32_t chunks,
+	sim_time tail)
+{
+	const struct link_sender *l = &s->port[in].sender;
+	sim_time t = tail + x->link->latency[l->wire];
+	struct link_returns *r;
+
+	if (!l->is_far) {
+		r = &crossbar_at(x, l->peer)->port[l->peer_port].returns;
+		if (r->n < LINK_RETURNS && !r->is_starving) {
+			r->stamp[r->n++] = link_stamp(t, channel, chunks);
+			return;
+		}
+	}
+	sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
+		(uint16_t)channel, chunks);
+}
+
+/* What a packet costs on the link that leaves by a port, now. */
+static uint32_t size_on(const struct crossbar *x, const struct crossbar_site *s,
+	port_id out, const struct packet *p, sim_time t)
+{
+	if (!x->has_rates)
+		return p->size;
+	return net_row(x->router.net, s->id, out, s->port[out].sender.wire, t) *
+		       x->link->row +
+	       p->size % x->link->row;
+}
+
+/* The part of its route that a packet still carries. */
+static uint32_t route_bytes(const struct crossbar *x, const struct packet *p)
+{
+	return x->link->route ? x->link->route * route_left(p) : 0;
+}
+
+/* A tail leaves not before it has come. */
+static sim_time tail_of(
+	const struct crossbar *x, struct packet *p, uint32_t size, sim_time t)
+{
+	sim_time out = t + x->link->ser[size];
+	sim_time in = p->head + x->link->ser[p->size];
+
+	if (out >= in)
+		p->size = (uint16_t)size;
+	out = out > in ? out : in;
+	return x->link->route ? out + x->link->route_ser[route_left(p)] : out;
+}
+
+static sim_time gap_of(const struct crossbar *x, const struct crossbar_site *s,
+	port_id out, sim_time t)
+{
+	if (!x->has_rates)
+		return x->link->gap;
+	return x->link
+		->rate[net_row(
+			x->router.net, s->id, out, s->port[out].sender.wire, t)]
+		.gap;
+}
+
+/* Over a link that has faults or retries: when the head arrives, or
+ * SIM_NEVER. */
+static sim_time send_faulty(struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, port_id out, struct net_sending *sending)
+{
+	struct link_sender *l = &s->port[out].sender;
+	struct net_sent sent;
+
+	sending->site = s->id;
+	sending->port = out;
+	sending->class = l->wire;
+	sending->gap = gap_of(x, s, out, sending->t);
+	sent = net_send(x->router.net, w, sending);
+	l->count[sending->channel] += (uint64_t)sent.resent * sending->bytes;
+	if (l->free_at < sent.free_at)
+		l->free_at = sent.free_at;
+	if (l->owed_until < l->free_at)
+		l->owed_until = l->free_at;
+	return sent.is_lost ? SIM_NEVER : sent.arrival;
+}
+
+static void wake_when_free(
+	struct sim_worker *w, struct crossbar_site *s, port_id out, sim_time t)
+{
+	struct crossbar_port *o = &s->port[out];
+
+	if (o->is_timed)
+		return;
+	o->is_timed = true;
+	sim_post_self(w, s->id, o->sender.free_at > t ? o->sender.free_at : t,
+		SIM_KEY(PHASE_ENGINE, out), 0, 0);
+}
+
+/* The first of a queue takes the link. */
+static void grant(struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, port_id out, port_id in, uint32_t came,
+	sim_time t)
+{
+	struct crossbar_port *o = &s->port[out], *i = &s->port[in];
+	struct link_sender *l = &o->sender;
+	struct packet_list *q = crossbar_queue(x, s, came, out, in);
+	packet_id id = packet_pop(x->packets, q);
+	struct packet *p = &x->packets[id];
+	uint32_t channel = crossbar_leaves(x, p, came);
+	uint32_t size = size_on(x, s, out, p, t);
+	uint32_t bytes = x->link->bytes[size] + route_bytes(x, p);
+	int32_t tokens = crossbar_takes(x, p, channel);
+	sim_time head = p->head, tail = tail_of(x, p, size, t);
+	sim_time arrival = t + x->link->latency[l->wire];
+
+	if (!q->first)
+		o->want[came] &= ~BIT(in);
+	o->first[came] = (uint8_t)(in + 1);
+	o->turn = (uint8_t)(came + 1);
+	o->backlog -= p->chunks;
+	i->packets[came]++;
+	i->waited[came] += t - head;
+	book_leaving(x, id, s->id, out, channel, t, arrival);
+	l->tokens[channel] = (int16_t)(l->tokens[channel] - tokens);
+	link_take(l, gap_of(x, s, out, t), t, tail);
+	l->count[channel] += bytes;
+	give_back(
+		x, w, s, in, came, (uint32_t)crossbar_takes(x, p, came), tail);
+	if (x->is_faulty)
+		arrival = send_faulty(x, w, s, out,
+			&(struct net_sending){ .id = id,
+				.channel = channel,
+				.bytes = bytes,
+				.tokens = (uint32_t)tokens,
+				.t = t,
+				.tail = tail });
+	if (arrival != SIM_NEVER)
+		sim_post(w, l->peer, arrival,
+			SIM_KEY(PHASE_ARRIVAL, l->peer_port), (uint16_t)channel,
+			id);
+}
+
+/* --- arbitration --- */
+
+static bool is_wanted(const struct crossbar_port *o)
+{
+	return o->want[0] | o->want[1] | o->want[2] | o->want[3];
+}
+
+/* Of inputs, the first from some number on. */
+static port_id choose(uint64_t m, uint32_t first)
+{
+	uint64_t later = first < 64 ? m & (~UINT64_C(0) << first) : 0;
+
+	return (port_id)__builtin_ctzll(later ? later : m);
+}
+
+/*
+ * The input whose packet goes next, of those that came by a channel, or
+ * TOPO_NO_PORT.  One that lacks tokens is waited for by all others of its
+ * channel, or short packets would keep long ones waiting for ever.
+ */
+static port_id pick(struct crossbar *x, struct crossbar_site *s, port_id out,
+	uint32_t came, uint32_t *blocked, sim_time t)
+{
+	struct crossbar_port *o = &s->port[out];
+	uint64_t m = o->want[came];
+
+	while (m && *blocked != BIT(CROSSBAR_CHANNELS) - 1) {
+		port_id in = choose(m, o->first[came]);
+		packet_id id = crossbar_queue(x, s, came, out, in)->first;
+		const struct packet *p = &x->packets[id];
+		uint32_t channel = crossbar_leaves(x, p, came);
+
+		if (!(*blocked >> channel & 1)) {
+			if (o->sender.tokens[channel] >=
+				crossbar_takes(x, p, channel))
+				return in;
+			*blocked |= 1u << channel;
+			book_wait(x->book, id, CAUSE_TOKENS, t);
+		}
+		if (!x->is_stepped)
+			break; /* the others want the same channel */
+		m &= ~BIT(in);
+	}
+	return TOPO_NO_PORT;
+}
+
+/* Nobody had tokens: from now on they come as events, beginning with those
+ * that are on their way. */
+static void await_tokens(
+	struct sim_worker *w, struct crossbar_site *s, port_id out)
+{
+	struct link_returns *r = &s->port[out].returns;
+	uint32_t i;
+
+	r->is_starving = 1;
+	for (i = 0; i < r->n; i++)
+		sim_post_self(w, s->id, link_stamp_time(r->stamp[i]),
+			SIM_KEY(PHASE_TOKEN, out),
+			(uint16_t)link_stamp_channel(r->stamp[i]),
+			link_stamp_chunks(r->stamp[i]));
+	r->n = 0;
+}
+
+static void arbitrate(struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, port_id out, sim_time t)
+{
+	struct crossbar_port *o = &s->port[out];
+	uint32_t blocked = 0, k;
+
+	if (!is_wanted(o))
+		return;
+	if (o->sender.free_at > t) {
+		wake_when_free(w, s, out, t);
+		return;
+	}
+	link_collect(&o->sender, &o->returns, t);
+	for (k = 0; k < CROSSBAR_CHANNELS; k++) {
+		uint32_t came = (o->turn + k) % CROSSBAR_CHANNELS;
+		port_id in = pick(x, s, out, came, &blocked, t);
+
+		if (in == TOPO_NO_PORT)
+			continue;
+		o->returns.is_starving = 0;
+		grant(x, w, s, out, in, came, t);
+		if (is_wanted(o))
+			wake_when_free(w, s, out, t);
+		return;
+	}
+	await_tokens(w, s, out);
+}
+
+/* --- what comes --- */
+
+/* What waits for a port and behind it. */
+static uint32_t load_of(const struct crossbar *x, struct crossbar_port *o,
+	uint32_t channel, sim_time t)
+{
+	link_collect(&o->sender, &o->returns, t);
+	return o->backlog + (uint32_t)(x->capacity - o->sender.tokens[channel]);
+}
+
+/* Of some ports the one with the least load. */
+static port_id least(const struct crossbar *x, struct crossbar_site *s,
+	port_mask m, uint32_t channel, sim_time t)
+{
+	uint32_t start, best = UINT32_MAX;
+	port_id found = 0;
+
+	if (!(m & (m - 1)))
+		return (port_id)__builtin_ctzll(m);
+	s->lfsr = lfsr_step(s->lfsr);
+	for (start = s->lfsr % x->n_ports; m;) {
+		port_id p = choose(m, start);
+		uint32_t load = load_of(x, &s->port[p], channel, t);
+
+		if (load < best) {
+			best = load;
+			found = p;
+		}
+		m &= ~BIT(p);
+	}
+	return found;
+}
+
+static void on_arrival(struct crossbar *x, struct crossbar_site *s,
+	const struct sim_event *e, sim_time t)
+{
+	port_id in = sim_number(e), out;
+	uint32_t channel = sim_aux(e);
+	packet_id id = e->data;
+	struct packet *p = &x->packets[id];
+	struct route_step step = x->route->ops->next(x->route, p, s->id, in);
+
+	p->head = t;
+	link_owe(&s->port[in].sender, x->link->owed, t);
+	BUG_IF(!step.ports);
+	if (x->is_stepped)
+		p->channel = step.channel;
+	out = least(x, s, step.ports, crossbar_leaves(x, p, channel), t);
+	p->escape = (uint8_t)out;
+	book_at_port(x, id, s->id, "in by", in, channel);
+	book_wait(x->book, id, CAUSE_ARBITRATION, t);
+	packet_push(x->packets, crossbar_queue(x, s, channel, out, in), id);
+	s->port[out].want[channel] |= BIT(in);
+	s->port[out].backlog += p->chunks;
+	s->dirty |= BIT(out);
+}
+
+static void on_token(struct sim_worker *w, struct crossbar_site *s,
+	port_id port, uint32_t channel, uint32_t chunks)
+{
+	struct link_sender *l = &s->port[port].sender;
+
+	sim_discount(w);
+	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
+	if (s->port[port].returns.is_starving)
+		s->dirty |= BIT(port);
+}
+
+static void visit(struct sim_worker *w, site_id site)
+{
+	struct net *n = w->model;
+	struct crossbar *x = crossbar_of(n->router[NET_SWITCHES]);
+	struct crossbar_site *s = crossbar_at(x, site);
+	const struct sim_event *next;
+	sim_time t;
+
+	while ((next = sim_next(w, &t))) {
+		struct sim_event e = { next->rank, next->site, next->data };
+		uint32_t number = sim_number(&e);
+
+		if (sim_phase(&e) == PHASE_ARRIVAL) {
+			on_arrival(x, s, &e, t);
+		} else if (sim_phase(&e) == PHASE_ENGINE) {
+			s->port[number].is_timed = false;
+			s->dirty |= BIT(number);
+		} else if (number >= NET_LINK) {
+			net_on_link(n, w, site, t, &e);
+		} else {
+			on_token(w, s, number, sim_aux(&e), e.data);
+		}
+		if (sim_more(w, &e))
+			continue;
+		for (; s->dirty; s->dirty &= s->dirty - 1)
+			arbitrate(
+				x, w, s, (port_id)__builtin_ctzll(s->dirty), t);
+	}
+}
+
+static void prefetch(const struct sim_worker *w, const struct sim_event *e)
+{
+	const struct net *n = w->model;
+
+	__builtin_prefetch(
+		crossbar_at(crossbar_of(n->router[NET_SWITCHES]), e->site));
+	if (sim_phase(e) == PHASE_ARRIVAL)
+		__builtin_prefetch(&n->packets[e->data]);
+}
+
+/* Nobody injects at a switch. */
+const struct router_calls crossbar_calls = {
+	.visit = visit,
+	.prefetch = prefetch,
+};

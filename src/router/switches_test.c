@@ -1,0 +1,338 @@
+/* Switches of many ports, in fat trees with a bare network on top. */
+#include <stdio.h>
+#include <string.h>
+
+#include "link/link_testing.h"
+#include "net/use.h"
+#include "route/updown_testing.h"
+#include "router/crossbar/crossbar.h"
+#include "router/direct/direct.h"
+#include "testing/testing.h"
+
+enum { MOST = 400 };
+
+/* What each node sends: so many packets, to nodes that a function names. */
+struct world {
+	struct tree_machine tree;
+	struct link_params link;
+	struct net_params router;
+	struct net *net;
+	uint32_t n_sent; /* by each node */
+	uint32_t bytes;
+	uint32_t (*to)(uint32_t src, uint32_t i);
+	uint32_t sent[MOST], got[MOST];
+	uint32_t from[MOST]; /* got by node 0, by source */
+	sim_time last; /* arrival of a tail */
+};
+
+static uint32_t spread_out(uint32_t src, uint32_t i)
+{
+	uint64_t n = (uint64_t)src << 32 | i;
+
+	return (uint32_t)link_test_draw(&n, MOST);
+}
+
+static uint32_t to_first(uint32_t src, uint32_t i)
+{
+	(void)src;
+	(void)i;
+	return 0;
+}
+
+static void fill(struct net *n, struct sim_worker *w, site_id s, uint32_t fifo,
+	sim_time t)
+{
+	struct world *x = n->client_state;
+
+	while (x->sent[s] < x->n_sent && net_has_room(n, s, fifo)) {
+		uint32_t dst = x->to(s, x->sent[s]++) % n->n_nodes;
+		packet_id id;
+
+		if (dst == s)
+			continue;
+		id = packet_take(n->pool, w->id);
+		n->packets[id] = (struct packet){
+			.src = s,
+			.dst = dst,
+			.number = x->sent[s],
+			.bytes = (uint16_t)x->bytes,
+			.born = t,
+		};
+		net_inject(n, w, s, fifo, id, t);
+	}
+}
+
+static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct world *x = n->client_state;
+	const struct packet *p = &n->packets[id];
+
+	(void)fifo;
+	(void)t;
+	assert_int_equal(p->dst, s);
+	x->got[s]++;
+	if (!s)
+		x->from[p->src]++;
+	if (n->n_workers == 1)
+		x->last = tail > x->last ? tail : x->last;
+	packet_give(n->pool, w->id, id);
+}
+
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	struct sim_event e)
+{
+	(void)e;
+	fill(n, w, s, net_fifos(n, NET_USER).first, t);
+}
+
+static const struct net_client_ops client = {
+	.on_room = fill,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.is_sink = true,
+};
+
+static void make(struct world *x, const struct tree_how *how, uint32_t workers)
+{
+	struct net_setup s;
+	struct err e = { 0 };
+
+	updown_make(&x->tree, how);
+	net_params_defaults(&x->router);
+	x->link = link_test_defaults();
+	x->router.kind = &direct_ops;
+	x->router.switches = &crossbar_ops;
+	x->router.queues = 1;
+	s = (struct net_setup){
+		.topo = &x->tree.t.topo,
+		.route = &x->tree.u.route,
+		.link = &x->link,
+		.router = &x->router,
+		.client = &client,
+		.client_state = x,
+		.n_workers = workers,
+	};
+	x->net = net_new(&s, &e);
+	if (!x->net)
+		fail_msg("%s", e.text);
+}
+
+static void start(struct world *x, uint32_t first, uint32_t end)
+{
+	for (; first < end; first++)
+		sim_post(sim_owner(x->net->sim, first), first, 0,
+			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+}
+
+static void audit(const struct world *x)
+{
+	struct err e = { 0 };
+	char text[100];
+
+	if (net_audit(x->net, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(net_knot(x->net, text, sizeof(text)), 0);
+}
+
+static uint64_t run_all(const char *radix, const char *spread, uint32_t workers)
+{
+	struct world x = { .n_sent = 40, .bytes = 200, .to = spread_out };
+	const struct tree_how how = {
+		.nodes = "400", .radix = radix, .up = radix, .spread = spread
+	};
+	uint32_t all = 0, i;
+	struct net_tally t;
+
+	make(&x, &how, workers);
+	start(&x, 0, MOST);
+	sim_run(x.net->sim, 2000 * (sim_time)SIM_NS);
+	audit(&x); /* while much is under way */
+	sim_run(x.net->sim, SIM_NEVER);
+	audit(&x);
+	for (i = 0; i < MOST; i++)
+		all += x.got[i];
+	t = net_total(x.net);
+	assert_true(all > MOST * 39);
+	assert_int_equal(t.delivered, all);
+	assert_int_equal(t.injected, all);
+	net_free(x.net);
+	return t.hops;
+}
+
+static void every_packet_arrives_in_trees_of_any_radix(void **state)
+{
+	static const char *const radix[] = { "7", "20", "32" };
+	static const char *const spread[] = { "source", "rotate", "adaptive" };
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		for (k = 0; k < 3; k++)
+			assert_int_equal(run_all(radix[i], spread[k], 1),
+				run_all(radix[i], spread[k], 3));
+}
+
+/* From node 1 to node 0, and to one in another subtree. */
+static void a_packet_alone_takes_its_wires_and_one_serialisation(void **state)
+{
+	static const char *const spread[] = { "source", "adaptive" };
+	uint32_t i, way;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		struct world x = { .n_sent = 1, .bytes = 512, .to = to_first };
+		const struct tree_how how = { .nodes = "400",
+			.radix = "20",
+			.up = "20",
+			.spread = spread[i % 2] };
+		uint32_t src = i / 2 ? 399 : 1;
+		const struct topo_wire *wire = x.tree.t.topo.wire;
+		sim_time want;
+
+		make(&x, &how, 1);
+		want = link_ser(&x.net->link, 512);
+		for (way = 0; way < (i / 2 ? 4 : 2); way++)
+			want += wire[way].latency;
+		start(&x, src, src + 1);
+		sim_run(x.net->sim, SIM_NEVER);
+		assert_int_equal(x.last, want);
+		net_free(x.net);
+	}
+}
+
+/* Nodes 1 to 20 are at one switch but for the last. */
+static void inputs_that_want_one_output_have_it_in_turn(void **state)
+{
+	struct world x = { .n_sent = 1000, .bytes = 512, .to = to_first };
+	const struct tree_how how = {
+		.nodes = "400", .radix = "20", .up = "20"
+	};
+	uint32_t i, least = UINT32_MAX, most = 0;
+
+	(void)state;
+	make(&x, &how, 1);
+	start(&x, 1, 20);
+	sim_run(x.net->sim, 500 * link_ser(&x.net->link, 512));
+	for (i = 1; i < 20; i++) {
+		least = x.from[i] < least ? x.from[i] : least;
+		most = x.from[i] > most ? x.from[i] : most;
+	}
+	assert_true(least > 20 && most <= least + 1);
+	net_free(x.net);
+}
+
+static uint32_t hot_or_own(uint32_t src, uint32_t i)
+{
+	return src == 19 && i % 2 ? 18 : 0;
+}
+
+/*
+ * Node 19 sends in turn to node 0, which 18 others send to, and to node 18,
+ * which nobody does.  What waits for node 0 fills its buffer, but the way to
+ * node 18 is its own.
+ */
+static void what_waits_for_one_output_is_passed_by_others(void **state)
+{
+	struct world x = { .n_sent = 8, .bytes = 512, .to = hot_or_own };
+	const struct tree_how how = {
+		.nodes = "400", .radix = "20", .up = "20"
+	};
+
+	(void)state;
+	make(&x, &how, 1);
+	start(&x, 1, 18);
+	start(&x, 19, 20);
+	/* its eight packets come one behind the other, and no more pass */
+	sim_run(x.net->sim, 12 * link_ser(&x.net->link, 512));
+	assert_int_equal(x.got[18], 4);
+	assert_in_range(x.from[19], 0, 2);
+	net_free(x.net);
+}
+
+static uint32_t across(uint32_t src, uint32_t i)
+{
+	(void)i;
+	return src % 20 * 20; /* the digits change places: a transpose */
+}
+
+/* How long the nodes of a subtree take to send all of theirs. */
+static sim_time empty(const char *spread, uint32_t (*to)(uint32_t, uint32_t))
+{
+	struct world x = { .n_sent = 50, .bytes = 512, .to = to };
+	const struct tree_how how = {
+		.nodes = "400", .radix = "20", .up = "20", .spread = spread
+	};
+
+	make(&x, &how, 1);
+	start(&x, 20, 40);
+	sim_run(x.net->sim, SIM_NEVER);
+	audit(&x);
+	net_free(x.net);
+	return x.last;
+}
+
+static void adaptive_packets_spread_over_all_up_links(void **state)
+{
+	sim_time single, adaptive;
+
+	(void)state;
+	single = empty("single", across);
+	adaptive = empty("adaptive", across);
+	/* 19 of 20 nodes leave the subtree: by one link, or by 20 */
+	assert_true(single > 15 * adaptive);
+	/* where the end is the limit, nothing is won */
+	assert_true(empty("adaptive", to_first) * 100 >
+		    empty("source", to_first) * 95);
+}
+
+static void absorb(struct net *n, struct sim_worker *w, packet_id id)
+{
+	packet_give(n->pool, w->id, id);
+}
+
+static void what_it_cannot_do_is_refused(void **state)
+{
+	struct world x = { .n_sent = 0 };
+	const struct tree_how how = {
+		.nodes = "400", .radix = "20", .up = "20"
+	};
+	struct net_client_ops casts = client;
+	struct net_setup s;
+	struct err e = { 0 };
+
+	(void)state;
+	make(&x, &how, 1);
+	s = (struct net_setup){ .topo = &x.tree.t.topo,
+		.route = &x.tree.u.route,
+		.link = &x.link,
+		.router = &x.router,
+		.client = &casts,
+		.n_workers = 1 };
+	assert_int_equal(net_check(&s, &e), 0);
+	casts.on_absorbed = absorb;
+	assert_int_equal(net_check(&s, &e), -1);
+	assert_non_null(strstr(e.text, "broadcasts"));
+	casts.on_absorbed = NULL;
+	e = (struct err){ 0 };
+	x.tree.u.route.bubble = 1;
+	x.router.packets = 4;
+	assert_int_equal(net_check(&s, &e), -1);
+	assert_non_null(strstr(e.text, "bubbles"));
+	net_free(x.net);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_packet_arrives_in_trees_of_any_radix),
+		cmocka_unit_test(
+			a_packet_alone_takes_its_wires_and_one_serialisation),
+		cmocka_unit_test(inputs_that_want_one_output_have_it_in_turn),
+		cmocka_unit_test(what_waits_for_one_output_is_passed_by_others),
+		cmocka_unit_test(adaptive_packets_spread_over_all_up_links),
+		cmocka_unit_test(what_it_cannot_do_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, link_test_forget);
+}
