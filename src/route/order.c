@@ -412,27 +412,78 @@ static struct route_step order_next(
 	return next_of_any(of(r), p, at, in);
 }
 
+/* The node of the same number at a router that is elsewhere in a dimension. */
+static uint32_t node_at(
+	const struct order *o, uint32_t node, uint32_t dim, uint32_t to)
+{
+	const struct torus *t = o->torus;
+	uint32_t per = t->nodes ? (uint32_t)t->nodes : 1;
+
+	return node + per * t->stride[dim] * (to - coord_of(o, node)[dim]);
+}
+
+/* Whether two coordinates are so near, perhaps around a ring. */
+static bool is_within(const struct torus *t, uint32_t dim, uint32_t x,
+	uint32_t y, uint32_t most)
+{
+	uint32_t far = x < y ? y - x : x - y;
+
+	return far <= most || far + most >= t->dim[dim];
+}
+
+/* Destinations one hop beside one, in a dimension. */
+static void add_beside(const struct order *o, uint32_t node, uint32_t dim,
+	const struct route_partners *to)
+{
+	uint32_t d = o->torus->dim[dim], x = coord_of(o, node)[dim];
+
+	if (d > 1)
+		to->add(to->arg, node_at(o, node, dim, (x + 1) % d));
+	if (d > 2)
+		to->add(to->arg, node_at(o, node, dim, (x + d - 1) % d));
+}
+
+/* Those along a dimension, and those beside them; up to two hops away, or
+ * all. */
+static void add_line(const struct order *o, uint32_t src, uint32_t dim,
+	bool is_short, const struct route_partners *to)
+{
+	const struct torus *t = o->torus;
+	uint32_t x = coord_of(o, src)[dim], y, i;
+
+	for (y = 0; y < t->dim[dim]; y++) {
+		bool is_near = is_within(t, dim, x, y, 1);
+
+		if (y == x || (is_short && !is_within(t, dim, x, y, 2)))
+			continue;
+		to->add(to->arg, node_at(o, src, dim, y));
+		for (i = 0; i < t->n_dims; i++)
+			if (is_near ? i > dim : i != dim && !is_short)
+				add_beside(o, node_at(o, src, dim, y), i, to);
+	}
+}
+
 /*
- * A step depends on where a packet is, on its direction, and on the coordinate
- * that it started from in that dimension.  So ways in one dimension cover all
- * steps along it; ways in two dimensions, one of them by a single hop, cover
- * all turns; and nodes that have the same number at their routers cover all
- * steps from and to nodes.
+ * A step depends on where a packet is, on its direction, and with a dateline on
+ * the coordinate that it started from in that dimension.  So ways in one
+ * dimension cover all steps along it; ways in two dimensions, one of them by a
+ * single hop, cover all turns; and nodes that have the same number at their
+ * routers cover all steps from and to nodes.  Without a dateline two hops are
+ * enough for each step; longer ways are followed from one router, to all
+ * others, to see that they lead there.
  */
-static bool is_followed(const struct route *r, uint32_t src, uint32_t dst)
+static void partners(
+	const struct route *r, uint32_t src, const struct route_partners *to)
 {
 	const struct order *o = of(r);
-	const struct torus *t = o->torus;
-	const uint16_t *x = coord_of(o, src), *y = coord_of(o, dst);
-	uint32_t per = t->nodes ? (uint32_t)t->nodes : 1, n = 0, near = 0, i;
+	uint32_t per = o->torus->nodes ? (uint32_t)o->torus->nodes : 1, i;
+	bool is_short = r->n_channels < 2;
 
-	for (i = 0; i < t->n_dims; i++) {
-		uint32_t far = x[i] < y[i] ? y[i] - x[i] : x[i] - y[i];
-
-		n += far != 0;
-		near += far == 1 || far == t->dim[i] - 1;
-	}
-	return src % per == dst % per && (n < 2 || (n == 2 && near));
+	for (i = 0; i < o->torus->n_dims; i++)
+		add_line(o, src, i, is_short, to);
+	if (is_short && src < per)
+		for (i = src; i < r->topo->n_nodes; i += per)
+			to->add(to->arg, i);
 }
 
 /* --- reports --- */
@@ -498,7 +549,7 @@ const struct route_ops order_ops = {
 	.start = order_start,
 	.next = order_next,
 	.n_ways = n_ways,
-	.is_followed = is_followed,
+	.partners = partners,
 	.around = order_around,
 	.way = order_way,
 	.describe = order_describe,
