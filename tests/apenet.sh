@@ -115,8 +115,8 @@ awk -v a="$plus" -v b="$(figure throughput_GBps_per_node)" \
 report 'ties to plus cost a good part of the peak on rings of four'
 
 ends 0 run apenet-quong pingpong via=net bytes=64 from=3 to=0 rounds=1 \
-	--budget --follow 3
-grep -q 'node 3 (3,0,0), out by X+, channel 1$' "$tmp/out" ||
+	--budget --follow 0
+grep -q 'node 0 (0,0,0), out by X-, channel 1$' "$tmp/out" ||
 	complain "$(grep 'out by' "$tmp/out")"
 report 'weft run --follow names the channel'
 
