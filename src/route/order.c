@@ -176,9 +176,12 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 		set_rings(o);
 	for (i = 0; i < 2 * o->torus->n_dims; i++)
 		o->place[o->dir[i]] = (uint8_t)i;
-	for (i = 0; i < o->torus->n_dims; i++)
+	for (i = 0; i < o->torus->n_dims; i++) {
+		o->round[i] = torus_is_ring(o->torus, i) ? o->torus->dim[i]
+							 : UINT32_MAX;
 		for (p = o->torus->base[i]; p < o->torus->base[i + 1]; p++)
 			o->ports[2 * i + p % 2] |= (port_mask)1 << p;
+	}
 	return 0;
 }
 
@@ -198,11 +201,11 @@ static const uint16_t *coord_of(const struct order *o, uint32_t node)
 }
 
 /* Whether both ways between two coordinates are equally long. */
-static bool is_tie(const struct torus *t, uint32_t dim, uint32_t x, uint32_t y)
+static bool is_tie(const struct order *o, uint32_t dim, uint32_t x, uint32_t y)
 {
 	uint32_t far = x < y ? y - x : x - y;
 
-	return far && 2 * far == t->dim[dim] && torus_is_ring(t, dim);
+	return 2 * far == o->round[dim];
 }
 
 static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
@@ -211,7 +214,7 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 	uint32_t n = 1, i;
 
 	for (i = 0; i < of(r)->torus->n_dims; i++)
-		n <<= is_tie(of(r)->torus, i, x[i], y[i]);
+		n <<= is_tie(of(r), i, x[i], y[i]);
 	return n;
 }
 
@@ -221,26 +224,22 @@ static uint32_t find_directions(const struct order *o, const struct packet *p,
 	uint32_t hash, uint32_t named)
 {
 	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
-	const struct torus *t = o->torus;
 	uint32_t plus = o->ties == GRID_TIES_RANDOM ? hash
 			: o->ties == GRID_TIES_PLUS ? ~0u
 						    : x[GRID_PARITY] - 1u;
-	uint32_t todo = 0, i;
+	uint32_t n = o->torus->n_dims, todo = 0, i;
 
-	for (i = 0; i < t->n_dims; i++) {
-		int32_t far = y[i] - x[i], half = (int32_t)t->dim[i];
-		bool is_down = far < 0;
+	for (i = 0; i < n; i++) {
+		uint32_t is_down = y[i] < x[i];
+		uint32_t far = is_down ? x[i] - y[i] : y[i] - x[i];
 
 		if (!far)
 			continue;
-		far = 2 * (is_down ? -far : far);
-		if (far >= half && torus_is_ring(t, i)) {
-			is_down = !is_down;
-			if (far == half) {
-				is_down =
-					!(p->hints ? named & 1 : plus >> i & 1);
-				named >>= 1;
-			}
+		if (2 * far > o->round[i]) {
+			is_down ^= 1;
+		} else if (is_tie(o, i, x[i], y[i])) {
+			is_down = !(p->hints ? named & 1 : plus >> i & 1);
+			named >>= 1;
 		}
 		todo |= 1u << o->place[2 * i + is_down];
 	}
@@ -296,12 +295,11 @@ static void order_start(const struct route *r, struct packet *p)
 
 /* Hops from x to y in a direction. */
 static uint32_t hops(
-	const struct torus *t, uint32_t dir, uint32_t x, uint32_t y)
+	const struct order *o, uint32_t dir, uint32_t x, uint32_t y)
 {
-	uint32_t far = dir % 2 ? x - y : y - x;
+	int32_t far = (int32_t)(dir % 2 ? x - y : y - x);
 
-	return x != y && (dir % 2 ? x < y : y < x) ? far + t->dim[dir / 2]
-						   : far;
+	return (uint32_t)far + (far < 0 ? o->round[dir / 2] : 0);
 }
 
 /* The next direction, or ORDER_DIRECTIONS; the packet keeps it, with the hops
@@ -313,7 +311,7 @@ static uint32_t turn(const struct order *o, struct packet *p, const uint16_t *x)
 	if (!todo)
 		return ORDER_DIRECTIONS;
 	dir = o->dir[__builtin_ctz(todo)];
-	n = hops(o->torus, dir, x[dir / 2], coord_of(o, p->dst)[dir / 2]) - 1;
+	n = hops(o, dir, x[dir / 2], coord_of(o, p->dst)[dir / 2]) - 1;
 	todo &= todo - 1;
 	p->way &= ~((uint64_t)0xffff << TODO_SHIFT);
 	p->way |= (uint64_t)todo << TODO_SHIFT | (uint64_t)dir << DIR_SHIFT |
@@ -340,13 +338,15 @@ static port_id hashed_link(
 }
 
 /* A packet that has to turn, or is at its source or destination. */
-static struct route_step step_aside(
+static __attribute__((noinline)) struct route_step step_aside(
 	const struct order *o, struct packet *p, router_id at)
 {
 	const struct torus *t = o->torus;
 	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
 	uint32_t dir;
 
+	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
+		return order_vector(t, p, at);
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
 	if (at < t->first) {
@@ -390,26 +390,24 @@ static uint8_t channel_of(const struct order *o, const struct packet *p,
 		coord_of(o, p->src)[dir / 2]);
 }
 
-static __attribute__((noinline)) struct route_step next_of_any(
+static __attribute__((noinline)) struct route_step next_of_dateline(
 	const struct order *o, struct packet *p, router_id at, port_id in)
 {
 	struct route_step s;
 
-	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
-		return order_vector(o->torus, p, at);
 	s = p->way >> LEFT_SHIFT ? step_on(o, p, in) : step_aside(o, p, at);
-	if (o->route.n_channels > 1)
-		s.channel = channel_of(o, p, at, &s);
+	s.channel = channel_of(o, p, at, &s);
 	return s;
 }
 
 static struct route_step order_next(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
-	/* mostly */
-	if (of(r)->planes && p->way >> LEFT_SHIFT)
-		return step_on(of(r), p, in);
-	return next_of_any(of(r), p, at, in);
+	if (r->n_channels > 1)
+		return next_of_dateline(of(r), p, at, in);
+	if (p->way >> LEFT_SHIFT == 0)
+		return step_aside(of(r), p, at);
+	return step_on(of(r), p, in);
 }
 
 /* The node of the same number at a router that is elsewhere in a dimension. */

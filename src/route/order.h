@@ -44,6 +44,7 @@ struct order {
 	uint8_t place[ORDER_DIRECTIONS]; /* the other way round */
 	port_mask ports[ORDER_DIRECTIONS]; /* by the same */
 	struct route_rings rings; /* where there are any */
+	uint32_t round[TORUS_MAX_DIMS]; /* hops all the way; or UINT32_MAX */
 };
 
 extern const struct route_ops order_ops;
