@@ -25,6 +25,7 @@ const struct load_ops *const load_registry[] = {
 	&load_collective,
 	&load_storm,
 	&load_replay,
+	&load_code,
 	&load_messages,
 	&load_events,
 	NULL,

@@ -17,6 +17,9 @@ extern const struct load_ops load_pingpong, load_stream, load_sweep, load_gets,
 /* Schedules that users bring: see replay/. */
 extern const struct load_ops load_replay;
 
+/* What needs no traffic. */
+extern const struct load_ops load_code;
+
 /* One machine's own: see spi/ and elan/. */
 extern const struct load_ops load_messages, load_events;
 
