@@ -25,6 +25,7 @@ struct side {
 	site_id n_nodes;
 	uint32_t most_read; /* bytes of a read */
 	uint32_t n_reads; /* at a time */
+	int64_t rate; /* bytes a second in each direction; 0: not known */
 };
 
 struct side_ops {

@@ -158,6 +158,7 @@ static int side_bus_init(struct side *side, const void *params, struct err *e)
 	set_up(&s->params);
 	side->most_read = (uint32_t)s->params.request;
 	side->n_reads = (uint32_t)s->params.reads;
+	side->rate = s->params.rate;
 	s->nodes = map_alloc(side->n_nodes * sizeof(*s->nodes));
 	return 0;
 }

@@ -295,9 +295,10 @@ static void visit_any(struct sim_worker *w, site_id s)
 	net_router(w->model, s)->calls->visit(w, s);
 }
 
-static void prefetch_any(const struct sim_worker *w, const struct sim_event *e)
+static void prefetch_any(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
 {
-	net_router(w->model, e->site)->calls->prefetch(w, e);
+	net_router(w->model, site)->calls->prefetch(w, site, list);
 }
 
 static void make_routers(struct net *n, const struct net_setup *s)
@@ -462,6 +463,7 @@ void net_attach(struct net *n, const struct net_client_ops *client, void *state)
 
 	n->client = client;
 	n->client_state = state;
+	n->gives_up = client && client->on_lost;
 	for (i = 0; i < NET_KINDS; i++) {
 		n->router[i]->client = client;
 		is_asked |= n->router[i]->ops->on_link != NULL;

@@ -225,6 +225,9 @@ static inline void gem_post(
 	ticks_post(a, &gem_here(a)->ticks, t, number, data);
 }
 
+/* Makes a packet one to a node, which keeps its load. */
+void gem_address(const struct nic_at *a, packet_id id, uint32_t node,
+	uint32_t format, uint32_t bytes);
 /* A packet with an empty load, to a node. */
 packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 	uint32_t bytes, bool is_response);
