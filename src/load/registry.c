@@ -11,6 +11,8 @@ const struct load_ops *const load_registry[] = {
 	&load_complement,
 	&load_permutation,
 	&load_hotspot,
+	&load_matrix,
+	&load_incast,
 	&load_probe,
 	&load_pingpong,
 	&load_stream,

@@ -150,6 +150,9 @@ struct net {
 	struct coll *coll; /* its switches' own; NULL: they have none */
 	struct packet_pool *pool;
 	bool is_announced; /* there are events where links die and return */
+	/* Links that retry do so for some time only: somebody else resends what
+	 * they lose.  The client does, unless something else is said. */
+	bool gives_up;
 	struct sim *sim;
 	struct sim_ops sim_ops;
 	const struct topo *topo;
@@ -280,6 +283,13 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
  * their number, and describes one cycle of them in text.
  */
 uint64_t net_knot(struct net *n, char *text, size_t size);
+/*
+ * Links that never give up, and that never return: how many hold a packet since
+ * some time or longer.  Says in text which is the first of them, and whose
+ * packet it holds.
+ */
+uint64_t net_stuck(
+	const struct net *n, sim_time since, char *text, size_t size);
 /* The longest that a head waits now where tokens are short; 0 where there are
  * too few packets inside for any deadlock. */
 sim_time net_longest_wait(const struct net *n, sim_time now);
