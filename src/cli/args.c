@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "base/units.h"
+#include "cli/complete.h"
 #include "sim/sim.h"
 
 enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
@@ -504,6 +505,10 @@ int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 	int code;
 
 	collect(options, takes);
+	if (argc > 1 && !strcmp(argv[1], "--complete")) {
+		cli_complete(options, usage, argv + 2, (size_t)argc - 2);
+		return 1;
+	}
 	memset(a, 0, sizeof(*a));
 	a->seed = 1;
 	code = argp_parse(&argp, argc, argv,
