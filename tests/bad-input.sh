@@ -96,6 +96,10 @@ refused 'zones: means nothing' run dragonfly alltoall zones=none
 refused 'routing: means nothing' run fattree random routing=deterministic
 refused 'routing: means nothing' run qsnet2-16 pingpong routing=dynamic
 refused 'class: means nothing' run dragonfly random class=high
+refused 'no symbols that check them' run torus code symbols=1
+refused 'give one of symbols' run bgq-board code
+refused 'give one of symbols' run bgq-board code symbols=2 header=3
+refused 'a full packet has 441 symbols' run bgq-board code symbols=500
 refused 'leaves out' run bgq random zones=A,BC
 refused 'have no rate' run bgq random load=0.5 bytes=0
 refused 'node 99999' run bgq hotspot hot=99999

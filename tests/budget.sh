@@ -89,8 +89,8 @@ shows "a put alone" '.budget | .messages == 1 and .ps == 640000 and
 	"packet": 54000, "router": 16000, "wire": 26000,
 	"serialisation": 36000, "memory_write": 110000, "completion": 70000 }'
 shows "its way" '.follow | .is_complete and (.steps | length) == 10 and
-	.steps[0].where == "node 0, injection FIFO 0" and
-	.steps[-1].where == "node 1, message unit"'
+	.steps[0].where == "node 0 (0,0,0,0,0), injection FIFO 0" and
+	.steps[-1].where == "node 1 (1,0,0,0,0), message unit"'
 
 # Behind others in its FIFO, and in their packets' way.
 run run bgq-board stream bytes=3000 from=0 to=5 rounds=4 --json --budget

@@ -66,6 +66,68 @@ is 'messages whose causes do not sum to their time' 0 "$(ask 'select count(*) v
 	where s.message = m.id)')"
 report 'every picosecond of a recorded message has its cause'
 
+for machine in bgq gemini; do
+	run run $machine $small --budget -o "$db"
+	is 'messages of the budgets of classes' \
+		"$(ask "select sum(n) v from (select distinct class, messages n
+		from budget)")" "$(ask 'select sum(messages) v from (select
+		max(messages) messages from budget group by class)')"
+	is 'what classes spent' "$(ask 'select sum(ps) v from cause')" \
+		"$(ask 'select sum(ps) v from budget')"
+	is 'messages with hops' 20 \
+		"$(ask 'select count(distinct message) v from hop')"
+	is 'hops that do not begin where the last one ended' 0 "$(ask 'select
+		count(*) v from hop a join hop b on a.message = b.message and
+		b.n = a.n + 1 where a.to_ps <> b.from_ps')"
+	is 'ways that are not as long as their messages' 0 "$(ask 'select
+		count(*) v from message m join (select message, min(from_ps) a,
+		max(to_ps) b from hop group by message) h on h.message = m.id
+		where start_ps <> a or end_ps <> b')"
+	is 'ways that do not end where their messages do' 0 "$(ask 'select
+		count(*) v from message m join hop h on h.message = m.id and
+		h.to_ps = m.end_ps where h.site <> m.to_node')"
+	is 'hops by links of other sites' 0 "$(ask 'select count(*) v from hop
+		join link on link.id = hop.link where link.site <> hop.site')"
+	is 'the slowest has hops' 1 "$(ask 'select count(distinct message) v
+		from hop where message = (select id from message order by
+		start_ps - end_ps limit 1)')"
+	is 'token waits of channels and of links' \
+		"$(ask 'select sum(token_wait_ps) v from channel')" \
+		"$(ask 'select sum(token_wait_ps) v from link')"
+	is 'links that never had as many as on average' 0 "$(ask 'select
+		count(*) v from link where longest = 0 and waiting > 1')"
+	is 'channels whose queues were longer than those of links' 0 "$(ask '
+		select count(*) v from channel c join link l on l.id = c.link
+		where c.longest > l.longest')"
+	report "$machine: the slowest messages have their ways, hop by hop"
+done
+run run bgq $small --budget -o "$db"
+
+run run bgq random --shape 4x4x4 load=max warmup=0ns measure=40us \
+	--sample 1us -o "$tmp/full.db"
+db=$tmp/full.db
+is 'latencies of all that was delivered' 1 "$(ask 'select abs(1.0 *
+	sum(latency_ps) / sum(delivered) / 1000 / (select value from figure
+	where name = "latency_mean_ns") - 1) < 0.01 v from sample')"
+[ "$(ask 'select count(distinct sample) v from blocked')" -ge 2 ] ||
+	complain 'nobody waits'
+is 'packets that wait for a way that is not' 0 "$(ask "select count(*) v from
+	blocked where wants not in (select name from link) and
+	wants <> 'reception'")"
+[ "$(ask 'select max(longest) v from link')" -gt 1 ] || complain 'no queues'
+db=$tmp/run.db
+report 'a run file has latency over time, and what packets wait for'
+
+run run torus random --shape 2x2x2 --set link.retry=replay bytes=512 \
+	--set faults.bit-errors=1e-6 warmup=0ns measure=20us --json \
+	-o "$tmp/noise.db"
+db=$tmp/noise.db
+is 'packets that links sent again' "$(value resent_packets)" \
+	"$(ask 'select sum(retries) v from link')"
+[ "$(value resent_packets)" -gt 0 ] || complain 'nothing was sent again'
+db=$tmp/run.db
+report 'retries are counted for each link'
+
 run run bgq $small --budget --threads 2 -o "$tmp/two.db"
 run compare "$db" "$tmp/two.db"
 is 'the exit code' 0 $code

@@ -132,6 +132,8 @@ if command -v chromium >/dev/null && [ -z "${WEFT_SLOW:-}" ]; then
 	[ "$(attribute curves)" = 2 ] || complain 'no curves of the link'
 	[ "$(attribute drawn)" = true ] || complain 'nothing is marked'
 	[ "$(attribute played)" = true ] || complain 'time changes nothing'
+	[ "$(attribute hops)" -gt 3 ] || complain 'no way of a slow message'
+	[ "$(attribute blocked)" -gt 1 ] || complain 'nothing is waited for'
 	report 'in a browser a click on a link shows its curves'
 
 	look "$tmp/all.html"

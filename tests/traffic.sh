@@ -1,6 +1,7 @@
 #!/bin/sh
 #
-# What users bring as traffic: loads as rates, matrices, incast, bursts.
+# What users bring as traffic: loads as rates, matrices, incast, bursts; and
+# what becomes of it where parts fail.
 set -u
 . "$(dirname "$0")/tap.sh"
 
@@ -52,5 +53,128 @@ run sweep fattree random load=50..100MB/s:50 warmup=5us measure=10us \
 [ "$(grep -c 'MB/s' "$tmp/out")" -eq 2 ] || complain "$(cat "$tmp/out")"
 grep -q 'load, GB/s per node' "$tmp/x.svg" || complain 'no unit in the picture'
 report 'a sweep goes along a rate'
+
+# --- matrices ---
+
+matrix=$tmp/matrix.csv
+printf 'source,destination,rate\n0,1,200MB/s\n5,3,100MB/s # few\n' >"$matrix"
+for machine in torus fattree dragonfly; do
+	run run $machine matrix file="$matrix" bytes=256 warmup=5us \
+		measure=400us --json --links "$tmp/links.csv" -o "$tmp/run.db"
+	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+	nodes=$(value nodes)
+	near offered "$(awk "BEGIN { print 0.3 / $nodes }")" \
+		"$(value offered_GBps_per_node)" 1
+	near throughput "$(awk "BEGIN { print 0.3 / $nodes }")" \
+		"$(value throughput_GBps_per_node)" 15
+	[ -s "$tmp/links.csv" ] || complain 'no links'
+	report "$machine: rates of a matrix arrive"
+done
+run rerun "$tmp/run.db"
+[ $code -eq 0 ] || complain "$(cat "$tmp/out" "$tmp/err")"
+report 'a run with a matrix can be repeated'
+
+printf '0,1,1\n0,2,3\n1,0,4\n' >"$matrix"
+run run torus matrix file="$matrix" $small 3x3 --links "$tmp/links.csv"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+awk -F, 'NR > 1 && $0 !~ /,0,0,0/ { print $1 }' "$tmp/links.csv" |
+	grep -q '^[3-8]$' && complain 'a link of another node was used'
+bytes() { # PORT: bytes that node 0 sent by it
+	sed -n "s/^0,$1,.*,dynamic,\([0-9]*\),.*/\1/p" "$tmp/links.csv"
+}
+near 'three times as much' "$((3 * $(bytes 0)))" "$(bytes 1)" 15
+report 'only those send that have weights'
+
+printf '0,1,1\n0,9,3\n' >"$matrix"
+refused 'matrix.csv:2: there is no node 9' \
+	run torus matrix file="$matrix" --shape 3x3
+refused 'want a traffic matrix' run torus matrix
+refused 'cannot read' run torus matrix file="$tmp/none.csv"
+
+# --- incast ---
+
+run run fattree incast message=2KiB fan=5 period=20us hot=3 --shape 27 \
+	warmup=20us measure=400us --json
+near incasts 20 "$(value incasts)" 5
+[ "$(value incast_mean_ns | cut -d. -f1)" -gt 1000 ] ||
+	complain "faster than the link: $(value incast_mean_ns)"
+near offered "$(awk 'BEGIN { print 5 * 2048 / 20e3 / 27 }')" \
+	"$(value throughput_GBps_per_node)" 1
+report 'an incast comes once in a period'
+refused 'fan: only 8' run torus incast fan=9 --shape 3x3
+refused 'hot: node 9 is out of range' run torus incast hot=9 --shape 3x3
+refused 'period: so short' run torus incast period=1ns --shape 3x3
+
+# --- messages and bursts ---
+
+for machine in 'bgq 2x2x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 3x3' \
+	'dragonfly 64'; do
+	run run ${machine% *} random message=1000 bytes=64 load=0.2 $small \
+		${machine#* } --json
+	few=$(value message_mean_ns)
+	[ -n "$few" ] || complain "no messages: $(cat "$tmp/err")"
+	awk "BEGIN { exit !($few > $(value mean)) }" ||
+		complain 'a message is faster than its packets'
+	run run ${machine% *} random burst=8 bytes=64 load=0.2 $small \
+		${machine#* } --json
+	burst=$(value mean)
+	run run ${machine% *} random bytes=64 load=0.2 $small ${machine#* } \
+		--json
+	awk "BEGIN { exit !($burst > $(value mean)) }" ||
+		complain 'bursts do not wait'
+	report "${machine% *}: messages of many packets, and bursts"
+done
+refused 'burst: means nothing with load=max' run torus random burst=2
+refused 'carry no message' run torus random bytes=0 message=5
+
+# --- faults ---
+
+plan() { # LINE...: of a plan, in $tmp/plan.yaml
+	printf 'schema: 1\ntitle: "bad"\nfaults:\n'
+	printf '  %s\n' "$@"
+}
+
+brief='warmup=2us measure=8us bytes=64 load=0.3'
+plan 'events:' '  - 4 us node 3 dies' >"$tmp/dead.yaml"
+plan 'bit-errors:' '  - 3e-6' >"$tmp/bits.yaml"
+for machine in 'bgq 4x2x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 3x3x3' \
+	'fattree 27' 'dragonfly 64'; do
+	name=${machine% *}
+	run run $name random $brief --shape ${machine#* } --json \
+		--faults "$tmp/dead.yaml"
+	[ $code -eq 0 ] || [ $code -eq 4 ] ||
+		complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(value packets_lost)" != 0 ] || complain 'nothing was lost'
+	[ "$(value packets_lost)" = "$(value lost_packets)" ] ||
+		complain 'traffic and links disagree'
+	digest=$(value digest)
+	run run $name random $brief --shape ${machine#* } --json --threads 2 \
+		--faults "$tmp/dead.yaml"
+	[ "$(value digest)" = "$digest" ] || complain 'threads change it'
+	report "$name: what a dead node does not get is counted"
+	run run $name hotspot $brief message=400 --shape ${machine#* } --json \
+		--faults "$tmp/bits.yaml" --set link.retry=none
+	[ "$(value packets_damaged)" != 0 ] || complain 'nothing was damaged'
+	[ "$(value resent_packets)" = '' ] || complain 'somebody resent it'
+	report "$name: what is damaged is counted"
+	run run $name hotspot $brief --shape ${machine#* } --json \
+		--faults "$tmp/bits.yaml" --set link.retry=replay
+	[ "$(value packets_damaged)" = 0 ] || complain 'something was damaged'
+	[ "$(value resent_packets)" != 0 ] || complain 'nothing was resent'
+	report "$name: links that replay bring everything through"
+done
+
+# Blue Gene/Q's interface resends nothing, so its links may not give up.
+run run bgq random load=0.3 bytes=64 warmup=2us measure=400us --shape 4x2x2 \
+	--faults "$tmp/dead.yaml" --set link.retry=replay
+[ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
+grep -q 'is dead and never returns, and a packet from node' "$tmp/err" ||
+	complain "said: $(cat "$tmp/err")"
+grep -q ': stalled$' "$tmp/out" || complain "$(head -1 "$tmp/out")"
+grep -q '^throughput' "$tmp/out" || complain 'nothing was measured until then'
+report 'a link that never gives up and never returns stalls'
+
+refused 'nothing resends those of alltoall' run torus alltoall --shape 3x3 \
+	--faults "$tmp/dead.yaml"
 
 exit $status

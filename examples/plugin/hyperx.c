@@ -494,11 +494,16 @@ static void decide(const struct route *r, struct packet *p, router_id at,
 }
 
 /* Steps follow from the switches, and the last from the node of the last. */
-static bool is_followed(const struct route *r, uint32_t src, uint32_t dst)
+static void partners(
+	const struct route *r, uint32_t src, const struct route_partners *to)
 {
 	const struct hyperx *t = of(r)->topo;
+	uint32_t i;
 
-	return src / t->p == dst / t->p || src % t->p == dst % t->p;
+	for (i = 0; i < t->n_switches; i++)
+		to->add(to->arg, i * t->p + src % t->p);
+	for (i = 0; i < t->p; i++)
+		to->add(to->arg, src / t->p * t->p + i);
 }
 
 static const char *const modes[] = { "minimal", "valiant", "ugal" };
@@ -526,7 +531,7 @@ static const struct route_ops hyperx_routing = {
 	.next = next,
 	.decide = decide,
 	.n_ways = n_ways,
-	.is_followed = is_followed,
+	.partners = partners,
 	.fact = fact,
 };
 

@@ -8,6 +8,7 @@ const struct api *const api_registry[] = {
 	&elan_api,
 	&gni_api,
 	&plain_api,
+	&ape_api,
 	NULL,
 };
 

@@ -69,7 +69,7 @@ static const struct argp_option record_options[] = {
 		"weft-runfile(5))",
 		0 },
 	{ "sample", KEY_SAMPLE, "TIME", 0,
-		"time between the samples in the run file (default 4us)", 0 },
+		"time between the samples in the run file (default 5us)", 0 },
 	{ "links", KEY_LINKS, "FILE", 0,
 		"write what each link carried to a CSV file", 0 },
 	{ "histogram", KEY_HISTOGRAM, NULL, 0,
@@ -509,4 +509,23 @@ int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 		return 1;
 	}
 	return 0;
+}
+
+int cli_name_output(const struct cli_args *a, const char *ending, char *path,
+	size_t size, struct err *e)
+{
+	const char *in = a->word[0], *dot = strrchr(in, '.');
+	size_t n = dot && !strchr(dot, '/') ? (size_t)(dot - in) : strlen(in);
+	int wanted =
+		a->output ? snprintf(path, size, "%s", a->output)
+			  : snprintf(path, size, "%.*s%s", (int)n, in, ending);
+	size_t i;
+
+	if (wanted < 0 || (size_t)wanted >= size)
+		return err_set(e, "the name of the output is too long");
+	for (i = 0; i < a->n_words; i++)
+		if (!strcmp(a->word[i], path))
+			return err_set(
+				e, "%s: would overwrite a run file", path);
+	return cli_can_write(path, e);
 }

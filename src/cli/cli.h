@@ -106,6 +106,11 @@ size_t cli_width(FILE *f);
  * there is room for; NULL: none. */
 void cli_progress(const char *line);
 
+/* The file that is written: a.db becomes a.html, or whatever the ending is,
+ * unless it is given. */
+int cli_name_output(const struct cli_args *a, const char *ending, char *path,
+	size_t size, struct err *e);
+
 /* "s" behind the name of things, unless there is one of them. */
 static inline const char *cli_s(uint64_t n)
 {
@@ -125,6 +130,7 @@ int cli_rerun(int argc, char **argv, struct err *e);
 int cli_compare(int argc, char **argv, struct err *e);
 int cli_plot(int argc, char **argv, struct err *e);
 int cli_report(int argc, char **argv, struct err *e);
+int cli_trace(int argc, char **argv, struct err *e);
 int cli_sweep(int argc, char **argv, struct err *e);
 int cli_goal(int argc, char **argv, struct err *e);
 

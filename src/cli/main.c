@@ -26,6 +26,7 @@ static const struct command commands[] = {
 	{ "sql", cli_sql, "ask a run file a question" },
 	{ "rerun", cli_rerun, "repeat the run of a run file" },
 	{ "compare", cli_compare, "compare two run files" },
+	{ "trace", cli_trace, "write a run file as a trace for Perfetto" },
 	{ "plot", cli_plot, "draw a picture of a run file" },
 	{ "report", cli_report, "show run files in a browser" },
 };

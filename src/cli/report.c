@@ -1,28 +1,6 @@
 /* `weft report`: run files as one page that a browser opens. */
-#include <string.h>
-
 #include "cli/cli.h"
 #include "report/report.h"
-
-/* The file that is written: a.db becomes a.html, unless it is given. */
-static int name_output(
-	const struct cli_args *a, char *path, size_t size, struct err *e)
-{
-	const char *in = a->word[0], *dot = strrchr(in, '.');
-	size_t n = dot && !strchr(dot, '/') ? (size_t)(dot - in) : strlen(in);
-	int wanted = a->output ? snprintf(path, size, "%s", a->output)
-			       : snprintf(path, size, "%.*s.html", (int)n, in);
-	size_t i;
-
-	if (wanted < 0 || (size_t)wanted >= size)
-		return err_set(e, "the name of the report is too long");
-	for (i = 0; i < a->n_words; i++)
-		if (!strcmp(a->word[i], path))
-			return err_set(e,
-				"%s: the report would overwrite a run file",
-				path);
-	return cli_can_write(path, e);
-}
 
 static int write_page(
 	struct db *const *file, size_t n, const char *path, struct err *e)
@@ -64,7 +42,7 @@ int cli_report(int argc, char **argv, struct err *e)
 				  "-o run.html`");
 	for (n = 0; n < a.n_words && !e->code; n++)
 		file[n] = db_open(a.word[n], e);
-	code = e->code || name_output(&a, path, sizeof(path), e)
+	code = e->code || cli_name_output(&a, ".html", path, sizeof(path), e)
 		       ? -1
 		       : write_page(file, a.n_words, path, e);
 	while (n > 0)

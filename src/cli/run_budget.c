@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-enum { BAR = 30 };
+enum { BAR = 30, PLACE = 256 };
 
 const struct book_how *run_book_how(
 	const struct cli_args *a, struct book_how *how)
@@ -175,33 +175,38 @@ static void json_budget(struct json *j, const struct book_sums *s)
 
 /* --- one message's way --- */
 
-static void print_way(
-	FILE *f, const struct cli_args *a, const struct book_trail *r)
+static void print_way(FILE *f, const struct cli_args *a, const struct net *n,
+	const struct book_trail *r)
 {
+	const struct book_way *w = r ? &r->way : NULL;
+	char where[PLACE];
 	uint32_t i;
 
 	fprintf(f, "follow      message %u of node %u", a->follow_number,
 		a->follow_node);
-	if (!r || !r->n) {
+	if (!w || !w->n) {
 		fputs(": not sent yet\n", f);
 		return;
 	}
-	fprintf(f, ", sent at %.3f ns; %s %.3f ns\n", ns(r->step[0].from),
+	fprintf(f, ", sent at %.3f ns; %s %.3f ns\n", ns(w->start),
 		r->is_done ? "it took" : "it has not arrived after",
-		ns(r->step[r->n - 1].until - r->step[0].from));
-	for (i = 0; i < r->n; i++) {
-		const struct book_step *s = &r->step[i];
+		ns(w->step[w->n - 1].until - w->start));
+	for (i = 0; i < w->n; i++) {
+		const struct book_step *s = &w->step[i];
+		sim_time from = book_step_from(w, i);
 
-		fprintf(f, "%14.3f  %+11.3f ns  %-16s %s\n", ns(s->from),
-			ns(s->until - s->from), cause_names[s->cause], s->what);
+		net_place_name(n, &s->at, where, sizeof(where));
+		fprintf(f, "%14.3f  %+11.3f ns  %-16s %s\n", ns(from),
+			ns(s->until - from), cause_names[s->cause], where);
 	}
-	fprintf(f, "%14.3f  %s\n", ns(r->step[r->n - 1].until),
+	fprintf(f, "%14.3f  %s\n", ns(w->step[w->n - 1].until),
 		r->is_done ? "complete" : "in flight");
 }
 
-static void json_way(
-	struct json *j, const struct cli_args *a, const struct book_trail *r)
+static void json_way(struct json *j, const struct cli_args *a,
+	const struct net *n, const struct book_trail *r)
 {
+	char where[PLACE];
 	uint32_t i;
 
 	json_object(j, "follow");
@@ -209,14 +214,15 @@ static void json_way(
 	json_count(j, "number", a->follow_number);
 	json_flag(j, "is_complete", r && r->is_done);
 	json_array(j, "steps");
-	for (i = 0; r && i < r->n; i++) {
-		const struct book_step *s = &r->step[i];
+	for (i = 0; r && i < r->way.n; i++) {
+		const struct book_step *s = &r->way.step[i];
 
+		net_place_name(n, &s->at, where, sizeof(where));
 		json_object(j, NULL);
-		json_int(j, "from_ps", s->from);
+		json_int(j, "from_ps", book_step_from(&r->way, i));
 		json_int(j, "until_ps", s->until);
 		json_text(j, "cause", cause_keys[s->cause]);
-		json_text(j, "where", s->what);
+		json_text(j, "where", where);
 		json_end(j, '}');
 	}
 	json_end(j, ']');
@@ -239,7 +245,7 @@ void run_budget_text(FILE *f, const struct cli_args *a, const struct net *n)
 		print_budget(f, s);
 	}
 	if (a->follows && was_sent(a, n))
-		print_way(f, a, book_followed(n->book));
+		print_way(f, a, n, book_followed(n->book));
 	mem_free(s);
 }
 
@@ -253,6 +259,6 @@ void run_budget_json(
 		json_budget(j, s);
 	}
 	if (a->follows && was_sent(a, n))
-		json_way(j, a, book_followed(n->book));
+		json_way(j, a, n, book_followed(n->book));
 	mem_free(s);
 }

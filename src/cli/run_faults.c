@@ -107,12 +107,14 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 		fprintf(f, "lanes       %u links ran with fewer lanes\n",
 			n->faults->n_narrow);
 	text_training(f, n);
-	fprintf(f,
-		"retries     %" PRIu64 " packets resent: %" PRIu64
-		" were refused, %" PRIu64 " not answered; %" PRIu64
-		" arrived twice\n",
-		nic_sum(r->nic, "resent"), nic_sum(r->nic, "nacks"),
-		nic_sum(r->nic, "timeouts"), nic_sum(r->nic, "duplicates"));
+	if (r->nic)
+		fprintf(f,
+			"retries     %" PRIu64 " packets resent: %" PRIu64
+			" were refused, %" PRIu64 " not answered; %" PRIu64
+			" arrived twice\n",
+			nic_sum(r->nic, "resent"), nic_sum(r->nic, "nacks"),
+			nic_sum(r->nic, "timeouts"),
+			nic_sum(r->nic, "duplicates"));
 	if (r->dead_programs)
 		fprintf(f, "programs    %u died with their nodes\n",
 			r->dead_programs);

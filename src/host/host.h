@@ -22,6 +22,8 @@ enum {
 	HOST_STACK = 64 << 10, /* of a program, by default */
 };
 
+struct gpu_params;
+struct gpus;
 struct host;
 struct nic;
 struct side;
@@ -49,6 +51,7 @@ struct host_setup {
 	/* What an interface that takes any side stands at; NULL: nothing. */
 	const struct side_ops *side;
 	const void *side_params; /* copied */
+	const struct gpu_params *gpus; /* of each node, copied; NULL: none */
 };
 
 struct host *host_new(const struct host_setup *s, struct err *e);
@@ -73,6 +76,8 @@ const char *const *host_arguments(const struct host *h);
 
 /* See host/side.h; NULL where the set-up names none. */
 struct side *host_side(const struct host *h);
+/* See host/gpu.h; NULL where nodes have none. */
+struct gpus *host_gpus(const struct host *h);
 
 /*
  * The nodes' caches, owned by the host: made when an interface that reads and

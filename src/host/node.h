@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "host/card.h"
+#include "host/gpu.h"
 #include "host/program.h"
 #include "host/side.h"
 
@@ -119,6 +120,7 @@ struct host {
 	struct nic *nic;
 	struct l2 *l2;
 	struct side *side;
+	struct gpus *gpus;
 	struct host_params params;
 	site_id n_nodes;
 	uint32_t n_started, most_started; /* the first ones */

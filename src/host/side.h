@@ -9,7 +9,8 @@
  * unit uses host/l2.h by itself, an Elan4 host/bus.h.
  *
  * A read takes two calls, since other things happen on a bus between them:
- * request() now, and data() at the time that it returns.  How many reads are
+ * request() now, and data() at the time that it returns.  A longer read may be
+ * asked for at once, as several requests.  How many reads are
  * under way at a time, at most n_reads of at most most_read bytes each, is the
  * interface's to see to.  t is now, but for store(), which may be told ahead.
  */

@@ -13,7 +13,8 @@
 
 struct side_bus_params {
 	struct bus_params bus;
-	int64_t rate; /* bytes a second; 0: bus.clock says */
+	int64_t rate; /* bytes a second; 0: bus.clock says; -1: lanes do */
+	int64_t lanes, generation; /* of PCI Express */
 	int64_t request; /* bytes of a read */
 	int64_t reads; /* at a time */
 	int64_t store; /* ps, from the bus to the card */
@@ -59,14 +60,15 @@ struct side_bus {
 #define HEADER(name_, kind_, def_, help_, source_)                             \
 	BYTES("header." name_, bus.header[kind_], def_, 0, 256, help_, source_)
 /* Of a bus with two directions and packets. */
-#define PACKETS(rate_, rate_from, payload_, store_, request_, data_, write_,   \
-	packets_from)                                                          \
+#define PACKETS(rate_, words_, rate_from, payload_, store_, request_, data_,   \
+	write_, packets_from)                                                  \
 	{ .name = "rate",                                                      \
 		.type = PARAM_RATE,                                            \
 		.offset = AT(rate),                                            \
 		.def = rate_,                                                  \
 		.min = 1000000,                                                \
 		.max = PS_PER_S,                                               \
+		.words = words_,                                               \
 		.help = "rate in each direction",                              \
 		.source = rate_from },                                         \
 		BYTES("payload", bus.payload, payload_, 8, 4096,               \
@@ -100,26 +102,41 @@ static const struct param pcix_rows[] = {
 };
 
 static const struct param ht_rows[] = {
-	PACKETS("9.6 GB/s", "GEM-N38", "64 B", "12 B", "12 B", "4 B", "12 B",
-		"GEM-N39, GEM-N41"),
+	PACKETS("9.6 GB/s", NULL, "GEM-N38", "64 B", "12 B", "12 B", "4 B",
+		"12 B", "GEM-N39, GEM-N41"),
 	READS("64 B", "12", "100 ns", "assumed: covers the wait",
 		"assumed: a load from memory"),
 	ENDS("20 ns", "50 ns"),
 };
 
 static const struct param pcie_rows[] = {
-	PACKETS("4 GB/s", "APE-N3", "128 B", "24 B", "24 B", "24 B", "24 B",
-		"APE-G13"),
+	PACKETS("lanes", "lanes", "APE-N3", "128 B", "24 B", "24 B", "24 B",
+		"24 B", "APE-G13"),
+	PARAM_ROW(PARAM_COUNT, "lanes", AT(lanes), "8", 1, 32,
+		"number of lanes, where the rate follows from them", "APE-N3"),
+	PARAM_ROW(PARAM_COUNT, "generation", AT(generation), "2", 1, 3,
+		"generation of PCI Express: lanes of 2.5, 5 and 8 Gb/s, the "
+		"first two with an 8b/10b code, the last with 128b/130b",
+		"APE-N3, APE-N26"),
 	READS("512 B", "16", "832 ns", "APE-G13", "calibrated: APE-N5"),
 	ENDS("150 ns", "150 ns"),
 };
 
 /* --- life --- */
 
+/* Bytes a second of a lane, in each direction. */
+static int64_t lane_rate(int64_t generation)
+{
+	return generation == 3 ? INT64_C(8000000000) / 8 * 128 / 130
+			       : generation * INT64_C(2500000000) / 10;
+}
+
 /* All but what PCI-X is told: a cycle is as long as the rate says. */
 static void set_up(struct side_bus_params *p)
 {
 	p->bus.cycles = 1;
+	if (p->rate < 0)
+		p->rate = p->lanes * lane_rate(p->generation);
 	if (!p->rate)
 		return;
 	p->bus.is_duplex = true;
@@ -132,8 +149,12 @@ static int side_bus_init(struct side *side, const void *params, struct err *e)
 {
 	struct side_bus *s = (struct side_bus *)side;
 
-	(void)e;
 	s->params = *(const struct side_bus_params *)params;
+	if (s->params.lanes &&
+		s->params.bus.payload & (s->params.bus.payload - 1))
+		return err_set(e,
+			"side.payload: %lld bytes are not a power of two",
+			(long long)s->params.bus.payload);
 	set_up(&s->params);
 	side->most_read = (uint32_t)s->params.request;
 	side->n_reads = (uint32_t)s->params.reads;
@@ -166,10 +187,15 @@ static sim_time side_bus_request(struct side *side, site_id node, sim_time t,
 {
 	struct bus *b = bus_of(side, node);
 
-	(void)at, (void)bytes;
+	uint32_t most = side->most_read;
+	sim_time first;
+
+	(void)at;
 	if (!b->params->is_duplex)
 		return t + b->params->wait;
-	return bus_request(b, t);
+	for (first = bus_request(b, t); bytes > most; bytes -= most)
+		bus_request(b, t);
+	return first;
 }
 
 static sim_time side_bus_data(struct side *side, site_id node, sim_time t,

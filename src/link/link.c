@@ -1,6 +1,8 @@
 #include "link/link.h"
 
+#include "base/hamming.h"
 #include "base/mem.h"
+#include "base/rs10.h"
 #include "base/units.h"
 #include "base/wide.h"
 
@@ -75,6 +77,23 @@ const struct param link_carried_table[] = {
 		"tokens",
 		NULL),
 };
+
+const struct param link_checks_table[] = {
+	PARAM_ROW(PARAM_COUNT, "checks.hop", AT(check_hop), "0", 0, RS10_CHECKS,
+		"number of symbols of ten bits that check a packet on every "
+		"hop",
+		NULL),
+	PARAM_ROW(PARAM_COUNT, "checks.end", AT(check_end), "0", 0, RS10_CHECKS,
+		"number of symbols of ten bits that check a packet at its "
+		"destination",
+		NULL),
+	PARAM_ROW(PARAM_COUNT, "checks.header", AT(check_header), "0", 0,
+		HAMMING_CHECKS, "number of bits that check a packet's header",
+		NULL),
+};
+
+const size_t link_checks_n =
+	sizeof(link_checks_table) / sizeof(link_checks_table[0]);
 
 const size_t link_carried_n =
 	sizeof(link_carried_table) / sizeof(link_carried_table[0]);

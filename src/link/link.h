@@ -61,10 +61,15 @@ struct link_params {
 	int64_t protocol; /* bytes owed for each packet that arrives */
 	int64_t gap; /* bytes between packets */
 	struct retry_params retry;
+	/* Symbols of ten bits that check a packet, hop by hop and end to end;
+	 * bits that check its header. */
+	int64_t check_hop, check_end, check_header;
 };
 
 /* Of all links; of networks whose packets carry their routes; of lanes that are
  * transceivers. */
+extern const struct param link_checks_table[];
+extern const size_t link_checks_n;
 extern const struct param link_params_table[], link_carried_table[],
 	link_lane_table[];
 extern const size_t link_params_n, link_carried_n, link_lane_n;

@@ -97,6 +97,11 @@ struct link_retry {
 	uint32_t first, n, room;
 	uint32_t chunks; /* of all entries */
 	uint32_t next; /* number of the next packet */
+	/* One that waits, since some time, for a link that never returns; 0:
+	 * none does. */
+	uint32_t held;
+	sim_time since;
+	uint64_t resent; /* copies that were in vain, in all */
 };
 
 struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,

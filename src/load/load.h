@@ -77,6 +77,14 @@ struct load_needs {
 	bool all_live; /* nodes, to the end: its programs wait for them all */
 };
 
+/* The nodes that a workload has, where it does not have them all: it counts
+ * them from 0 on. */
+struct load_place {
+	uint32_t n;
+	site_id *node; /* [rank] */
+	uint32_t *rank; /* [node]; UINT32_MAX: not one of them */
+};
+
 struct load {
 	const struct load_ops *ops;
 	const void *arg; /* of a workload that is not in the registry */
@@ -84,6 +92,8 @@ struct load {
 	const struct nic_ops *nic_ops; /* NULL: none */
 	const void *nic_params;
 	const struct host_params *host_params;
+	const struct load_place *place; /* NULL: all nodes */
+	sim_time begin; /* when it begins */
 	struct load_needs needs;
 	/* the system's, from start() on; host and nic where client is NULL */
 	struct net *net;
@@ -213,6 +223,22 @@ uint32_t load_find_fifo(
 /* Programs the first set of zone masks, which packets of workloads obey;
  * a routing without zones has none to set. */
 int load_set_zones(struct route *r, const char *zones, struct err *e);
+
+/* How many nodes it has, and which one a rank is. */
+static inline uint32_t load_n_nodes(const struct load *l, const struct topo *t)
+{
+	return l->place ? l->place->n : t->n_nodes;
+}
+
+static inline site_id load_node(const struct load *l, uint32_t rank)
+{
+	return l->place ? l->place->node[rank] : rank;
+}
+
+static inline uint32_t load_rank(const struct load *l, site_id node)
+{
+	return l->place ? l->place->rank[node] : node;
+}
 
 /* In init(), of a key's value: an error where the machine has no such node. */
 int load_check_node(

@@ -91,7 +91,12 @@ static int check(const struct pattern *p, struct err *e)
 		!p->topo->ops->grid)
 		return err_set(e, "%s needs a torus or a mesh",
 			p->kind == PATTERN_TORNADO ? "tornado" : "neighbours");
-	if (p->kind == PATTERN_HOTSPOT && p->hot >= p->n)
+	if ((p->kind == PATTERN_TORNADO || p->kind == PATTERN_NEIGHBOUR) &&
+		p->is_part)
+		return err_set(e, "%s needs the whole machine",
+			p->kind == PATTERN_TORNADO ? "tornado" : "neighbours");
+	if ((p->kind == PATTERN_HOTSPOT || p->kind == PATTERN_INCAST) &&
+		p->hot >= p->n)
 		return err_set(e,
 			"hot: node %u is out of range, since the machine has "
 			"%u nodes, counted from 0",
@@ -106,11 +111,11 @@ int pattern_init(
 	site_id i;
 
 	p->topo = t;
-	p->n = t->n_nodes;
+	p->n = p->n ? p->n : t->n_nodes;
 	if (check(p, e))
 		return -1;
 	if (p->kind == PATTERN_RANDOM || p->kind == PATTERN_NEIGHBOUR ||
-		p->kind == PATTERN_HOTSPOT)
+		p->kind >= PATTERN_HOTSPOT)
 		return 0;
 	p->target = mem_alloc(p->n, sizeof(*p->target));
 	if (p->kind == PATTERN_PERMUTATION)
@@ -174,6 +179,12 @@ site_id pattern_target(
 		return p->target[from];
 	if (p->kind == PATTERN_NEIGHBOUR)
 		return neighbour(p, from, k);
+	if (p->kind == PATTERN_MATRIX)
+		return matrix_sum(p->matrix, from)
+			       ? matrix_draw(p->matrix, from, bits)
+			       : NO_SITE;
+	if (p->kind == PATTERN_INCAST)
+		return from == p->hot ? NO_SITE : p->hot;
 	if (p->kind == PATTERN_HOTSPOT && from != p->hot &&
 		random_below(bits * UINT64_C(0x9e3779b97f4a7c15), 1000000) <
 			p->share_ppm)

@@ -2,6 +2,7 @@
 #ifndef LOAD_PATTERN_H
 #define LOAD_PATTERN_H
 
+#include "load/matrix.h"
 #include "topo/topo.h"
 #include "sim/sim.h"
 
@@ -15,12 +16,16 @@ enum pattern_kind {
 			     * none, in the order of nodes */
 	PATTERN_PERMUTATION, /* one drawn by lot */
 	PATTERN_HOTSPOT, /* one node gets a share of everything */
+	PATTERN_MATRIX, /* as a matrix says */
+	PATTERN_INCAST, /* one node gets everything */
 };
 
 struct pattern {
 	enum pattern_kind kind;
 	const struct topo *topo;
-	site_id n;
+	site_id n; /* nodes; 0 before pattern_init(): all of them */
+	bool is_part; /* they are some nodes of the machine, in any order */
+	const struct matrix *matrix;
 	site_id *target; /* of fixed patterns; NO_SITE: stays idle */
 	site_id hot;
 	uint32_t share_ppm;

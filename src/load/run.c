@@ -1,5 +1,6 @@
 #include "load/load.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -175,6 +176,22 @@ static bool is_stalled(const struct load *l, sim_time now)
 	return net_longest_wait(l->net, now) >= l->net->params.stall;
 }
 
+/* Whether links hold packets for good, since so long: who waits for what. */
+static bool is_stuck(
+	const struct load *l, struct load_result *r, sim_time since)
+{
+	uint64_t n = net_stuck(l->net, since, r->why, sizeof(r->why));
+	size_t used = strlen(r->why);
+
+	if (n)
+		snprintf(r->why + used, sizeof(r->why) - used,
+			"; %" PRIu64 " such link%s, %" PRIu64
+			" packets inside the network",
+			n, n > 1 ? "s" : "",
+			(uint64_t)packet_pool_used(l->net->pool));
+	return n > 0;
+}
+
 /* When to look for stalls again: soon, or, where nothing happens for long and
  * no packet can stall meanwhile, after that. */
 static sim_time next_look(const struct load *l)
@@ -229,6 +246,8 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 			sample = next_sample(l);
 		}
 		if (sim_now(sim) >= look) {
+			if (is_stuck(l, r, sim_now(sim) - l->net->params.stall))
+				return LOAD_STALLED;
 			if (is_stalled(l, sim_now(sim)) && is_locked(l, r))
 				return LOAD_DEADLOCKED;
 			look = next_look(l);
@@ -266,6 +285,8 @@ int load_run(struct load *l, struct load_result *r, struct err *e)
 	if (err_guard(run, &all, e))
 		return -1;
 	r->end = sim_last_time(l->net->sim);
+	if (r->ending == LOAD_FINISHED && is_stuck(l, r, r->end))
+		r->ending = LOAD_STALLED;
 	if (r->ending == LOAD_ENDLESS)
 		return err_set_code(e, EXIT_LIMIT,
 			"more than %d s of simulated time",

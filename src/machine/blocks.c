@@ -121,6 +121,8 @@ static void add_links(struct machine *m)
 		"carried-routes");
 	add_block(m, "link", link_lane_table, link_lane_n, &m->link,
 		"transceivers");
+	add_block(m, "link", link_checks_table, link_checks_n, &m->link,
+		"symbol-codes");
 	add_block(m, "link", training_params_table, training_params_n,
 		&m->lines, "cables");
 }
@@ -219,6 +221,7 @@ struct machine *machine_default(void)
 	add_sides(m);
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
+	add_block(m, "gpu", gpu_params_table, gpu_params_n, &m->gpu, "gpus");
 	add_block(m, "faults", fault_params_table, fault_params_n,
 		&m->fault_lines, "");
 	add_block(m, "faults", fault_lines_table, fault_lines_n,

@@ -6,6 +6,7 @@
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
 
+#include "host/gpu.h"
 #include "host/params.h"
 #include "host/side.h"
 #include "link/faults.h"
@@ -72,6 +73,7 @@ struct machine {
 	const struct nic_ops *nic; /* NULL: none */
 	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */
 	struct host_params host;
+	struct gpu_params gpu;
 	/* What the interface stands at, where it takes any. */
 	const struct side_ops *side; /* NULL: none */
 	void *side_params, *sides[MACHINE_KINDS];

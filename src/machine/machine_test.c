@@ -137,7 +137,8 @@ static void every_block_can_be_used(void **state)
 		"link: { retry: replay, code: 8b10b }",
 		"topology: { nodes: 2 }",
 		"nic: { kind: plain }\nside: { kind: pcie }",
-		"nic: { kind: gemini }" };
+		"nic: { kind: gemini }",
+		"nic: { kind: apenet }\nside: { kind: pcie }" };
 	bool used[MACHINE_BLOCKS] = { false };
 	size_t i, k, n = 0;
 

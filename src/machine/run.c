@@ -147,17 +147,17 @@ static int read_load(struct machine_run *r, struct err *e)
 /* Who loses a packet must be able to do without it, or to send it again. */
 static int check_faults(const struct machine_run *r, struct err *e)
 {
-	if (machine_loses_nothing(r->machine))
+	const struct net_client_ops *client = r->load->ops->client;
+
+	if (machine_loses_nothing(r->machine) || (client && client->on_lost))
 		return 0;
-	if (machine_check_faults(r->machine, e))
-		return -1;
-	if (r->load->ops->client && !r->load->ops->client->on_lost)
-		return err_set(e,
-			"faults: packets would be lost, and nothing resends "
-			"those of %s, which enter the network directly; only "
-			"bit errors with link.retry: replay lose none",
-			r->load->ops->name);
-	return 0;
+	if (!client)
+		return machine_check_faults(r->machine, e);
+	return err_set(e,
+		"faults: packets would be lost, and nothing resends those of "
+		"%s, which enter the network directly; only bit errors with "
+		"link.retry: replay lose none",
+		r->load->ops->name);
 }
 
 /* The messages of a node that dies are waited for without end. */

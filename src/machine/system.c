@@ -59,7 +59,12 @@ static int build_net(struct system *x, const struct machine *m,
 			m->topo->n_nodes, (double)need / (1 << 30),
 			(double)have / (1 << 30));
 	x->net = net_new(&n, e);
-	return x->net ? 0 : -1;
+	if (!x->net)
+		return -1;
+	/* links are what the machine's interfaces make them, whoever sends */
+	if (s->client)
+		x->net->gives_up = m->nic && m->nic->client->on_lost;
+	return 0;
 }
 
 /* The network's plan says when nodes die: so do their programs. */
@@ -85,6 +90,7 @@ static int build_nodes(struct system *x, const struct machine *m,
 		.stack_bytes = s->needs.stack_bytes,
 		.side = m->side,
 		.side_params = m->side_params,
+		.gpus = &m->gpu,
 		.n_processes = s->needs.n_processes,
 		.arguments = s->needs.arguments,
 	};

@@ -1,83 +1,36 @@
-#define _GNU_SOURCE
 #include "meas/budget.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "meas/digest.h"
-
-const char *const cause_names[N_CAUSES] = {
-	[CAUSE_SOFTWARE] = "software",
-	[CAUSE_DESCRIPTOR] = "descriptor fetch",
-	[CAUSE_MEMORY_READ] = "memory read",
-	[CAUSE_ENGINE] = "engine busy",
-	[CAUSE_PACKET] = "packetisation",
-	[CAUSE_QUEUE] = "queue",
-	[CAUSE_TOKENS] = "token wait",
-	[CAUSE_ARBITRATION] = "arbitration",
-	[CAUSE_SERIALISATION] = "serialisation",
-	[CAUSE_WIRE] = "wire",
-	[CAUSE_ROUTER] = "router",
-	[CAUSE_RETRY] = "retry",
-	[CAUSE_QUIESCE] = "quiesce",
-	[CAUSE_TRANSLATION] = "translation",
-	[CAUSE_PEERS] = "peers",
-	[CAUSE_RECEIVER] = "receiver full",
-	[CAUSE_MEMORY_WRITE] = "memory write",
-	[CAUSE_COMPLETION] = "completion",
-};
-
-const char *const cause_keys[N_CAUSES] = {
-	[CAUSE_SOFTWARE] = "software",
-	[CAUSE_DESCRIPTOR] = "descriptor",
-	[CAUSE_MEMORY_READ] = "memory_read",
-	[CAUSE_ENGINE] = "engine",
-	[CAUSE_PACKET] = "packet",
-	[CAUSE_QUEUE] = "queue",
-	[CAUSE_TOKENS] = "tokens",
-	[CAUSE_ARBITRATION] = "arbitration",
-	[CAUSE_SERIALISATION] = "serialisation",
-	[CAUSE_WIRE] = "wire",
-	[CAUSE_ROUTER] = "router",
-	[CAUSE_RETRY] = "retry",
-	[CAUSE_QUIESCE] = "quiesce",
-	[CAUSE_TRANSLATION] = "translation",
-	[CAUSE_PEERS] = "peers",
-	[CAUSE_RECEIVER] = "receiver",
-	[CAUSE_MEMORY_WRITE] = "memory_write",
-	[CAUSE_COMPLETION] = "completion",
-};
+#include "meas/partials.h"
 
 /* Of a packet. */
 struct entry {
 	struct book_account account;
+	struct book_place at;
 	struct book_trail *trail; /* NULL: not followed */
-	uint32_t n_packets; /* of its message */
+	struct book_way way; /* its room stays with the packet's number */
+	sim_time tokens; /* waited for, and asked for */
+	uint32_t n_packets; /* that have to come */
 	uint8_t wait; /* an enum cause */
 	bool is_open, is_dropped, is_networks;
 };
 
 const size_t book_packet_bytes = sizeof(struct entry);
 
-/* A message some of whose packets have come; those of one packet never get
- * here. */
-struct partial {
-	uint64_t key;
-	uint32_t left; /* 0: nothing is in this place */
-	bool is_broken; /* a packet of it was dropped */
-};
-
 /* Per worker. */
 struct desk {
 	_Alignas(CACHE_LINE) struct book_sums sums;
-	struct partial *partial; /* open addressing; a power of two */
-	uint32_t n, room;
-	uint32_t top; /* above all packets that it has seen */
+	struct partials partials;
 	/* Of copies and packets that took another's place, the last first. */
 	struct book_trail *trails;
+	struct book_trail *held; /* ways of what is held, whoever they are */
 	struct book_trail *done; /* the longest that completed its message */
+	struct book_slow *slow; /* the slowest first */
+	uint32_t n_slow;
 };
 
 struct book {
@@ -89,6 +42,7 @@ struct book {
 	/* Of the followed message's packets, the last one first.  Only its
 	 * sender's worker adds to the list. */
 	struct book_trail *trails;
+	_Atomic uint32_t top; /* above all packets that it has seen */
 };
 
 struct book *book_new(const struct book_how *how, uint32_t n_workers,
@@ -103,18 +57,14 @@ struct book *book_new(const struct book_how *how, uint32_t n_workers,
 	k->entry = map_alloc((size_t)most_packets * sizeof(*k->entry));
 	k->sent = map_alloc(n_nodes * sizeof(*k->sent));
 	k->desk = map_alloc(n_workers * sizeof(*k->desk));
+	atomic_init(&k->top, 0);
 	return k;
 }
 
-static void forget_steps(struct book_trail *r)
+static void forget_way(struct book_way *w)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->n; i++)
-		mem_free(r->step[i].what);
-	mem_free(r->step);
-	r->step = NULL;
-	r->n = r->room = 0;
+	mem_free(w->step);
+	*w = (struct book_way){ 0 };
 }
 
 static void free_trails(struct book_trail *r)
@@ -123,10 +73,15 @@ static void free_trails(struct book_trail *r)
 
 	for (; r; r = next) {
 		next = r->next;
-		forget_steps(r);
-		mem_free(r->note);
+		forget_way(&r->way);
 		mem_free(r);
 	}
+}
+
+static void forget_slow(struct desk *d)
+{
+	while (d->n_slow)
+		forget_way(&d->slow[--d->n_slow].way);
 }
 
 void book_free(struct book *k)
@@ -135,10 +90,15 @@ void book_free(struct book *k)
 
 	if (!k)
 		return;
+	for (i = 0; i < k->top; i++)
+		forget_way(&k->entry[i].way);
 	free_trails(k->trails);
 	for (i = 0; i < k->n_workers; i++) {
 		free_trails(k->desk[i].trails);
-		mem_free(k->desk[i].partial);
+		free_trails(k->desk[i].held);
+		forget_slow(&k->desk[i]);
+		mem_free(k->desk[i].slow);
+		partials_fini(&k->desk[i].partials);
 	}
 	map_free(k->entry, (size_t)k->most * sizeof(*k->entry));
 	map_free(k->sent, k->n_nodes * sizeof(*k->sent));
@@ -148,8 +108,8 @@ void book_free(struct book *k)
 
 /* --- packets --- */
 
-struct book_message book_begin(
-	struct book *k, uint32_t src, uint32_t n_packets, sim_time birth)
+struct book_message book_begin(struct book *k, uint32_t src,
+	enum book_kind kind, uint32_t n_packets, sim_time birth)
 {
 	uint32_t number = k->sent[src]++;
 
@@ -158,37 +118,65 @@ struct book_message book_begin(
 		.src = src,
 		.number = number,
 		.n_packets = n_packets,
+		.kind = (uint8_t)kind,
 		.is_followed = k->how.follows && src == k->how.node &&
 			       number == k->how.number,
 	};
 }
 
 static struct book_trail *begin_trail(
-	struct book_trail **trails, const char *note)
+	struct book_trail **trails, sim_time start)
 {
 	struct book_trail *r = mem_alloc(1, sizeof(*r));
 
-	r->note = mem_text(note);
+	r->way.start = start;
 	r->next = *trails;
 	*trails = r;
 	return r;
 }
 
-void book_add(struct book *k, uint32_t packet, const struct book_message *m)
+static void raise_top(struct book *k, uint32_t packet)
+{
+	uint32_t top = atomic_load_explicit(&k->top, memory_order_relaxed);
+
+	while (packet >= top &&
+		!atomic_compare_exchange_weak(&k->top, &top, packet + 1))
+		;
+}
+
+/* What a new packet's entry begins with; what belongs to its number stays. */
+static struct entry *begin_entry(struct book *k, uint32_t packet)
 {
 	struct entry *x = &k->entry[packet];
+	struct book_way way = x->way;
 
 	BUG_IF(x->is_open || packet >= k->most);
-	*x = (struct entry){
-		.account = { .budget = { .start = m->birth, .at = m->birth },
-			.src = m->src,
-			.number = m->number },
+	raise_top(k, packet);
+	way.n = 0;
+	*x = (struct entry){ .way = way, .wait = CAUSE_QUEUE, .is_open = true };
+	return x;
+}
+
+void book_add(struct book *k, uint32_t packet, const struct book_message *m)
+{
+	struct entry *x = begin_entry(k, packet);
+
+	x->account = (struct book_account){
+		.budget = { .start = m->birth, .at = m->birth },
+		.src = m->src,
+		.number = m->number,
 		.n_packets = m->n_packets,
-		.wait = CAUSE_QUEUE,
-		.trail = m->is_followed ? begin_trail(&k->trails, "") : NULL,
-		.is_open = true,
-		.is_networks = m->is_networks,
+		.kind = m->kind,
 	};
+	x->at = (struct book_place){ .what = "",
+		.site = m->src,
+		.number = BOOK_NO_NUMBER,
+		.port = BOOK_NO_PORT,
+		.channel = BOOK_NO_CHANNEL };
+	x->way.start = m->birth;
+	x->n_packets = m->n_packets;
+	x->trail = m->is_followed ? begin_trail(&k->trails, m->birth) : NULL;
+	x->is_networks = m->is_networks;
 }
 
 bool book_has(const struct book *k, uint32_t packet)
@@ -206,21 +194,25 @@ bool book_is_networks(const struct book *k, uint32_t packet)
 	return k->entry[packet].is_networks;
 }
 
-static void add_step(struct book_trail *r, sim_time from, sim_time until,
-	enum cause c, const char *what)
+static void add_step(struct book_way *w, const struct book_step *s)
 {
-	if (from == until)
+	if (s->until == book_step_from(w, w->n))
 		return;
-	if (r->n == r->room) {
-		r->room = 2 * r->room + 16;
-		r->step = mem_grow(r->step, r->room, sizeof(*r->step));
+	if (w->n == w->room) {
+		w->room = 2 * w->room + 16;
+		w->step = mem_grow(w->step, w->room, sizeof(*w->step));
 	}
-	r->step[r->n++] = (struct book_step){
-		.from = from,
-		.until = until,
-		.cause = c,
-		.what = mem_text(what),
-	};
+	w->step[w->n++] = *s;
+}
+
+static void copy_way(struct book_way *to, const struct book_way *from)
+{
+	uint32_t i;
+
+	to->start = from->start;
+	to->n = 0;
+	for (i = 0; i < from->n; i++)
+		add_step(to, &from->step[i]);
 }
 
 /* A trail that goes on from where another one is. */
@@ -228,14 +220,11 @@ static struct book_trail *copy_trail(
 	struct desk *d, const struct book_trail *of)
 {
 	struct book_trail *r;
-	uint32_t i;
 
 	if (!of)
 		return NULL;
-	r = begin_trail(&d->trails, of->note);
-	for (i = 0; i < of->n; i++)
-		add_step(r, of->step[i].from, of->step[i].until,
-			of->step[i].cause, of->step[i].what);
+	r = begin_trail(&d->trails, of->way.start);
+	copy_way(&r->way, &of->way);
 	return r;
 }
 
@@ -244,21 +233,29 @@ static struct book_trail *copy_trail(
 void book_add_copy(
 	struct book *k, uint32_t worker, uint32_t packet, uint32_t copy)
 {
-	struct entry *x = &k->entry[copy];
+	const struct entry *of = &k->entry[packet];
+	struct entry *x = begin_entry(k, copy);
 
-	BUG_IF(x->is_open);
-	*x = k->entry[packet];
-	x->n_packets = 1;
-	x->trail = copy_trail(&k->desk[worker], x->trail);
+	x->account = of->account;
+	x->at = of->at;
+	x->tokens = of->tokens;
+	x->wait = of->wait;
+	x->is_networks = of->is_networks;
+	x->n_packets = x->account.n_packets = 1;
+	x->trail = copy_trail(&k->desk[worker], of->trail);
+	copy_way(&x->way, &of->way);
 }
 
 void book_charge(struct book *k, uint32_t packet, enum cause c, sim_time t)
 {
 	struct entry *x = &k->entry[packet];
+	struct book_step s = { .until = t, .at = x->at, .cause = c };
 
 	BUG_IF(!x->is_open);
+	if (k->how.n_slowest)
+		add_step(&x->way, &s);
 	if (__builtin_expect(x->trail != NULL, 0))
-		add_step(x->trail, x->account.budget.at, t, c, x->trail->note);
+		add_step(&x->trail->way, &s);
 	budget_until(&x->account.budget, c, t);
 }
 
@@ -270,89 +267,19 @@ void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t)
 	x->wait = (uint8_t)c;
 }
 
-bool book_is_followed(const struct book *k, uint32_t packet)
+void book_set_place(
+	struct book *k, uint32_t packet, const struct book_place *at)
 {
-	return k->entry[packet].trail != NULL;
+	k->entry[packet].at = *at;
 }
 
-void book_set_note(struct book *k, uint32_t packet, const char *format, ...)
+sim_time book_token_wait(struct book *k, uint32_t packet)
 {
-	struct book_trail *r = k->entry[packet].trail;
-	char text[256];
-	va_list args;
+	struct entry *x = &k->entry[packet];
+	sim_time since = x->tokens;
 
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	mem_free(r->note);
-	r->note = mem_text(text);
-}
-
-/* --- messages of several packets --- */
-
-/* The place of a key, or the empty one where it belongs. */
-static uint32_t find(const struct desk *d, uint64_t key)
-{
-	uint32_t i = (uint32_t)digest_mix(key) & (d->room - 1);
-
-	while (d->partial[i].left && d->partial[i].key != key)
-		i = (i + 1) & (d->room - 1);
-	return i;
-}
-
-static void make_room(struct desk *d)
-{
-	struct desk old = { .partial = d->partial, .room = d->room };
-	uint32_t i;
-
-	if (2 * d->n < d->room)
-		return;
-	d->room = d->room ? 2 * d->room : 64;
-	d->partial = mem_alloc(d->room, sizeof(*d->partial));
-	for (i = 0; i < old.room; i++)
-		if (old.partial[i].left)
-			d->partial[find(d, old.partial[i].key)] =
-				old.partial[i];
-	mem_free(old.partial);
-}
-
-/* Empties a place; what was pushed on past it moves up. */
-static void take_out(struct desk *d, uint32_t i)
-{
-	uint32_t last = d->room - 1;
-
-	d->n--;
-	d->partial[i].left = 0;
-	for (i = (i + 1) & last; d->partial[i].left; i = (i + 1) & last) {
-		struct partial p = d->partial[i];
-
-		d->partial[i].left = 0;
-		d->partial[find(d, p.key)] = p;
-	}
-}
-
-/* A packet of a message has come to its end: whether that completes it. */
-static bool completes(struct desk *d, const struct entry *x)
-{
-	uint64_t key = (uint64_t)x->account.src << 32 | x->account.number;
-	struct partial *p;
-	bool is_whole;
-
-	if (x->n_packets == 1)
-		return !x->is_dropped;
-	make_room(d);
-	p = &d->partial[find(d, key)];
-	if (!p->left) {
-		*p = (struct partial){ .key = key, .left = x->n_packets };
-		d->n++;
-	}
-	p->is_broken |= x->is_dropped;
-	is_whole = p->left == 1 && !p->is_broken;
-	if (p->left == 1)
-		take_out(d, (uint32_t)(p - d->partial));
-	else
-		p->left--;
-	return is_whole;
+	x->tokens = x->account.budget.spent[CAUSE_TOKENS];
+	return x->tokens - since;
 }
 
 /* --- the end --- */
@@ -370,20 +297,44 @@ static bool is_longer(
 		return whole(&a->budget) > whole(&b->budget);
 	if (a->budget.start != b->budget.start)
 		return a->budget.start < b->budget.start;
-	return a->src != b->src ? a->src < b->src : a->number < b->number;
+	if (a->src != b->src)
+		return a->src < b->src;
+	return a->number != b->number ? a->number < b->number : a->dst < b->dst;
+}
+
+/* Puts a message among the slowest, if it is one of these. */
+static void keep_slow(struct book *k, struct desk *d, const struct entry *x)
+{
+	uint32_t most = k->how.n_slowest, i = d->n_slow;
+	struct book_way way = { 0 };
+
+	if (i == most && !is_longer(&x->account, &d->slow[i - 1].account))
+		return;
+	if (!d->slow)
+		d->slow = mem_alloc(most, sizeof(*d->slow));
+	if (i == most)
+		way = d->slow[--i].way; /* whose room is used again */
+	for (d->n_slow = i + 1;
+		i && is_longer(&x->account, &d->slow[i - 1].account); i--)
+		d->slow[i] = d->slow[i - 1];
+	copy_way(&way, &x->way);
+	d->slow[i] = (struct book_slow){ x->account, way };
 }
 
 static void count(struct book *k, struct desk *d, const struct entry *x)
 {
 	const struct book_account *a = &x->account;
 	struct book_sums *s = &d->sums;
+	struct book_class *class = &s->class[book_class(a)];
 	sim_time sum = 0;
 	uint32_t c;
 
 	for (c = 0; c < N_CAUSES; c++) {
 		sum += a->budget.spent[c];
 		s->spent[c] += (uint64_t)a->budget.spent[c];
+		class->spent[c] += (uint64_t)a->budget.spent[c];
 	}
+	class->n++;
 	if (sum != whole(&a->budget))
 		BUG("message %u of node %u: %lld ps were charged, but it took "
 		    "%lld ps",
@@ -393,17 +344,19 @@ static void count(struct book *k, struct desk *d, const struct entry *x)
 		s->longest = *a;
 	s->n++;
 	hist_add(&s->whole, sum);
+	if (k->how.n_slowest)
+		keep_slow(k, d, x);
 	if (k->how.on_message)
 		k->how.on_message(k->how.arg, a);
 }
 
 /* Of two that completed their message; of the same time the one that was at
- * the node whose name comes first, on any number of workers. */
+ * the first node, on any number of workers. */
 static bool is_shown(const struct book_trail *a, const struct book_trail *b)
 {
 	if (!b || a->whole != b->whole)
 		return !b || a->whole > b->whole;
-	return strcmp(a->note, b->note) < 0;
+	return a->dst < b->dst;
 }
 
 static void end_trail(struct desk *d, const struct entry *x, bool is_whole)
@@ -413,8 +366,9 @@ static void end_trail(struct desk *d, const struct entry *x, bool is_whole)
 	r->is_over = true;
 	r->is_done = is_whole;
 	r->whole = whole(&x->account.budget);
+	r->dst = x->account.dst;
 	if (!is_whole)
-		forget_steps(r);
+		forget_way(&r->way);
 	else if (is_shown(r, d->done))
 		d->done = r;
 }
@@ -423,10 +377,11 @@ static void finish(struct book *k, uint32_t worker, uint32_t packet)
 {
 	struct entry *x = &k->entry[packet];
 	struct desk *d = &k->desk[worker];
-	bool is_whole = completes(d, x);
+	bool is_whole = partials_end(&d->partials,
+		(uint64_t)x->account.src << 32 | x->account.number,
+		x->n_packets, x->is_dropped);
 
-	if (packet >= d->top)
-		d->top = packet + 1;
+	x->account.dst = x->at.site;
 	if (is_whole)
 		count(k, d, x);
 	if (x->trail)
@@ -443,33 +398,51 @@ void book_end(struct book *k, uint32_t worker, uint32_t packet, sim_time t)
 	finish(k, worker, packet);
 }
 
+void book_forget(struct book *k, uint32_t packet)
+{
+	BUG_IF(!k->entry[packet].is_open);
+	k->entry[packet].is_open = false;
+}
+
 struct book_held book_hold(struct book *k, uint32_t worker, uint32_t packet)
 {
 	struct entry *x = &k->entry[packet];
-	struct desk *d = &k->desk[worker];
+	struct book_held h = { x->account, x->trail, NULL, x->n_packets };
 
-	BUG_IF(!x->is_open);
-	if (packet >= d->top)
-		d->top = packet + 1;
-	x->is_open = false;
-	return (struct book_held){ x->account, x->trail, x->n_packets };
+	book_forget(k, packet);
+	/* the room of its own is the next packet's */
+	if (k->how.n_slowest) {
+		h.way = begin_trail(&k->desk[worker].held, 0);
+		copy_way(&h.way->way, &x->way);
+	}
+	return h;
 }
 
 void book_resume(struct book *k, uint32_t worker, uint32_t packet,
 	const struct book_held *h)
 {
-	struct entry *x = &k->entry[packet];
+	struct entry *x = begin_entry(k, packet);
 
-	BUG_IF(x->is_open);
 	if (h->trail)
 		h->trail->is_over = true;
-	*x = (struct entry){
-		.account = h->account,
-		.n_packets = h->n_packets,
-		.wait = CAUSE_QUEUE,
-		.trail = copy_trail(&k->desk[worker], h->trail),
-		.is_open = true,
-	};
+	x->account = h->account;
+	x->n_packets = h->n_packets;
+	x->trail = copy_trail(&k->desk[worker], h->trail);
+	if (h->way)
+		copy_way(&x->way, &h->way->way);
+}
+
+void book_replace(struct book *k, uint32_t worker, uint32_t packet, uint32_t by)
+{
+	struct entry *x = &k->entry[packet], *y = &k->entry[by];
+	struct book_held h = { x->account, x->trail, NULL, x->n_packets };
+	struct book_way way;
+
+	book_forget(k, packet);
+	book_resume(k, worker, by, &h);
+	way = y->way;
+	y->way = x->way;
+	x->way = way;
 }
 
 void book_cancel(struct book *k, uint32_t worker, uint32_t packet)
@@ -480,6 +453,17 @@ void book_cancel(struct book *k, uint32_t worker, uint32_t packet)
 }
 
 /* --- telling --- */
+
+static void add_classes(struct book_class *to, const struct book_class *from)
+{
+	uint32_t i, c;
+
+	for (i = 0; i < BOOK_CLASSES; i++) {
+		to[i].n += from[i].n;
+		for (c = 0; c < N_CAUSES; c++)
+			to[i].spent[c] += from[i].spent[c];
+	}
+}
 
 void book_sum(const struct book *k, struct book_sums *s)
 {
@@ -496,6 +480,7 @@ void book_sum(const struct book *k, struct book_sums *s)
 		s->n += d->n;
 		for (c = 0; c < N_CAUSES; c++)
 			s->spent[c] += d->spent[c];
+		add_classes(s->class, d->class);
 		hist_merge(&s->whole, &d->whole);
 	}
 }
@@ -504,8 +489,41 @@ void book_clear(struct book *k)
 {
 	uint32_t i;
 
-	for (i = 0; k && i < k->n_workers; i++)
+	for (i = 0; k && i < k->n_workers; i++) {
 		memset(&k->desk[i].sums, 0, sizeof(k->desk[i].sums));
+		forget_slow(&k->desk[i]);
+	}
+}
+
+static int compare_slow(const void *a, const void *b)
+{
+	const struct book_slow *x = a, *y = b;
+
+	return is_longer(&x->account, &y->account)   ? -1
+	       : is_longer(&y->account, &x->account) ? 1
+						     : 0;
+}
+
+struct book_slow *book_slowest(const struct book *k, uint32_t *n)
+{
+	struct book_slow *all = NULL;
+	uint32_t i;
+
+	*n = 0;
+	for (i = 0; i < k->n_workers; i++) {
+		const struct desk *d = &k->desk[i];
+
+		if (!d->n_slow)
+			continue;
+		all = mem_grow(all, *n + d->n_slow, sizeof(*all));
+		memcpy(all + *n, d->slow, d->n_slow * sizeof(*all));
+		*n += d->n_slow;
+	}
+	if (all)
+		qsort(all, *n, sizeof(*all), compare_slow);
+	if (*n > k->how.n_slowest)
+		*n = k->how.n_slowest;
+	return all;
 }
 
 static const struct book_trail *first_under_way(const struct book_trail *r)
@@ -540,9 +558,5 @@ uint32_t book_n_sent(const struct book *k, uint32_t node)
 
 uint64_t book_memory(const struct book *k)
 {
-	uint32_t i, top = 0;
-
-	for (i = 0; i < k->n_workers; i++)
-		top = k->desk[i].top > top ? k->desk[i].top : top;
-	return (uint64_t)top * sizeof(*k->entry);
+	return (uint64_t)k->top * sizeof(*k->entry);
 }

@@ -60,16 +60,51 @@ static inline void budget_until(struct budget *b, enum cause c, sim_time t)
 	b->at = t;
 }
 
+enum book_kind {
+	BOOK_PACKET, /* of whatever it is made */
+	BOOK_PUT,
+	BOOK_GET,
+	BOOK_ATOMIC,
+	BOOK_SEND, /* into a queue of the receiver's */
+	N_BOOK_KINDS,
+};
+
+/* Messages are told apart by kind, and by how many packets they have. */
+enum { BOOK_SIZES = 4, BOOK_CLASSES = N_BOOK_KINDS * BOOK_SIZES };
+
+/* "put, 2 to 16 packets" */
+void book_class_name(uint32_t class, char *text, size_t size);
+
 /* Whose budget: the number-th message (from 0) that a node sent. */
 struct book_account {
 	struct budget budget;
 	uint32_t src, number;
+	uint32_t dst; /* where it was last */
+	uint32_t n_packets;
+	uint8_t kind; /* an enum book_kind */
+};
+
+uint32_t book_class(const struct book_account *a);
+
+enum {
+	BOOK_NO_PORT = 255,
+	BOOK_NO_CHANNEL = 255,
+	BOOK_NO_NUMBER = UINT16_MAX,
+};
+
+/* Where a packet is. */
+struct book_place {
+	const char *what; /* "in by", "card": lives for ever */
+	uint32_t site;
+	uint16_t number; /* of several such things, or BOOK_NO_NUMBER */
+	uint8_t port, channel; /* or BOOK_NO_PORT, BOOK_NO_CHANNEL */
 };
 
 /* What to keep. */
 struct book_how {
 	bool follows; /* one message: this node's with this number */
 	uint32_t node, number;
+	uint32_t n_slowest; /* messages whose ways are kept */
 	/*
 	 * Where not NULL, told of every message that ends, by the worker of
 	 * the node where it does: several may call at the same time.
@@ -96,6 +131,7 @@ struct book_message {
 	sim_time birth;
 	uint32_t src, number; /* counted by the book */
 	uint32_t n_packets;
+	uint8_t kind; /* an enum book_kind */
 	bool is_followed;
 	bool is_networks; /* the network opens and closes it */
 };
@@ -104,8 +140,8 @@ struct book_message {
  * src begins a message of so many packets, all for one node.  Only from that
  * node's worker, like everything that is done to what a node has.
  */
-struct book_message book_begin(
-	struct book *k, uint32_t src, uint32_t n_packets, sim_time birth);
+struct book_message book_begin(struct book *k, uint32_t src,
+	enum book_kind kind, uint32_t n_packets, sim_time birth);
 void book_add(struct book *k, uint32_t packet, const struct book_message *m);
 bool book_has(const struct book *k, uint32_t packet);
 /* Up to when its time is charged. */
@@ -115,34 +151,41 @@ void book_add_copy(
 	struct book *k, uint32_t worker, uint32_t packet, uint32_t copy);
 void book_charge(struct book *k, uint32_t packet, enum cause c, sim_time t);
 void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t);
-bool book_is_followed(const struct book *k, uint32_t packet);
-void book_set_note(struct book *k, uint32_t packet, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+void book_set_place(
+	struct book *k, uint32_t packet, const struct book_place *at);
+/* What was charged to tokens since it was last asked for. */
+sim_time book_token_wait(struct book *k, uint32_t packet);
+/* Takes a packet out of the book: it is given back, and its message does not
+ * miss it. */
+void book_forget(struct book *k, uint32_t packet);
+
 /* What is charged to a packet that goes away, for one that takes its place. */
 struct book_held {
 	struct book_account account;
-	struct book_trail *trail;
+	struct book_trail *trail, *way;
 	uint32_t n_packets;
 };
 
 /*
- * Takes a packet out of the book: it is given back, and its message does not
- * miss it.  What was held may be thrown away, or charged to other packets from
+ * As book_forget(); but what was charged may be charged to other packets from
  * there on by the same node, one after the other, each of which goes on with
  * the way so far.
  */
 struct book_held book_hold(struct book *k, uint32_t worker, uint32_t packet);
 void book_resume(struct book *k, uint32_t worker, uint32_t packet,
 	const struct book_held *h);
+/* Both at once, where only one packet does. */
+void book_replace(
+	struct book *k, uint32_t worker, uint32_t packet, uint32_t by);
 void book_end(struct book *k, uint32_t worker, uint32_t packet, sim_time t);
 void book_cancel(struct book *k, uint32_t worker, uint32_t packet);
 
-static inline struct book_message book_message(
-	struct book *k, uint32_t src, uint32_t n_packets, sim_time birth)
+static inline struct book_message book_message(struct book *k, uint32_t src,
+	enum book_kind kind, uint32_t n_packets, sim_time birth)
 {
 	if (__builtin_expect(!k, 1))
 		return (struct book_message){ 0 };
-	return book_begin(k, src, n_packets, birth);
+	return book_begin(k, src, kind, n_packets, birth);
 }
 
 /* A packet of the message exists: its budget begins at the message's birth,
@@ -170,13 +213,15 @@ static inline void book_wait(
 		book_set_wait(k, packet, c, t);
 }
 
-/* Where it is: said of every charge that follows, if it is followed. */
-#define book_note(k, packet, ...)                                              \
-	do {                                                                   \
-		if (__builtin_expect((k) != NULL, 0) &&                        \
-			book_is_followed((k), (packet)))                       \
-			book_set_note((k), (packet), __VA_ARGS__);             \
-	} while (0)
+/* Where it is from now on: some part of a site. */
+static inline void book_at_part(
+	struct book *k, uint32_t packet, uint32_t site, const char *what)
+{
+	if (__builtin_expect(k != NULL, 0))
+		book_set_place(k, packet,
+			&(struct book_place){ what, site, BOOK_NO_NUMBER,
+				BOOK_NO_PORT, BOOK_NO_CHANNEL });
+}
 
 /*
  * The packet has done all that it should, all of it charged: before it is
@@ -203,6 +248,10 @@ struct book_sums {
 	uint64_t spent[N_CAUSES]; /* ps */
 	struct hist whole; /* times from birth to completion */
 	struct book_account longest; /* of several the first */
+	struct book_class {
+		uint64_t n;
+		uint64_t spent[N_CAUSES];
+	} class[BOOK_CLASSES];
 };
 
 /* Over all messages since the beginning or the last book_clear(). */
@@ -211,20 +260,41 @@ void book_sum(const struct book *k, struct book_sums *s);
 void book_clear(struct book *k);
 
 struct book_step {
-	sim_time from, until;
+	sim_time until;
+	struct book_place at;
 	enum cause cause;
-	char *what; /* the note */
+};
+
+/* The way of a packet: steps, each of which begins where the last one ends. */
+struct book_way {
+	sim_time start;
+	struct book_step *step;
+	uint32_t n, room;
 };
 
 struct book_trail {
-	struct book_step *step;
-	uint32_t n, room;
-	char *note; /* where the packet is */
+	struct book_way way;
 	bool is_over; /* the packet is closed, dropped, or another's */
 	bool is_done; /* and completed its message, which took: */
 	sim_time whole;
+	uint32_t dst;
 	struct book_trail *next;
 };
+
+static inline sim_time book_step_from(const struct book_way *w, uint32_t i)
+{
+	return i ? w->step[i - 1].until : w->start;
+}
+
+/* A message that took long, and the way of the packet that completed it. */
+struct book_slow {
+	struct book_account account;
+	struct book_way way;
+};
+
+/* The slowest first, at most book_how.n_slowest of them; to be freed, but not
+ * what they point to. */
+struct book_slow *book_slowest(const struct book *k, uint32_t *n);
 
 /*
  * The way of the packet that completed the followed message, of several copies

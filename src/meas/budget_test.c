@@ -81,7 +81,7 @@ static void charge_what_is_not_open(struct book *k)
 
 static void open_twice(struct book *k)
 {
-	struct book_message m = book_message(k, 0, 1, 0);
+	struct book_message m = book_message(k, 0, BOOK_PUT, 1, 0);
 
 	book_open(k, 1, &m);
 }
@@ -98,7 +98,7 @@ static bool is_bug(void (*wrong)(struct book *k))
 
 	if (!child) {
 		struct book *k = new_book(1);
-		struct book_message m = book_message(k, 0, 1, 0);
+		struct book_message m = book_message(k, 0, BOOK_PUT, 1, 0);
 
 		if (!freopen("/dev/null", "w", stderr))
 			_exit(1);
@@ -123,13 +123,13 @@ static void wrong_charges_are_bugs(void **state)
 /* Where there is no book nothing happens. */
 static void no_book_is_no_work(void **state)
 {
-	struct book_message m = book_message(NULL, 3, 2, 5);
+	struct book_message m = book_message(NULL, 3, BOOK_PUT, 2, 5);
 
 	(void)state;
 	book_open(NULL, 1, &m);
 	book_wait(NULL, 1, CAUSE_QUEUE, 7);
 	book_until(NULL, 1, CAUSE_WIRE, 9);
-	book_note((struct book *)NULL, 1, "%d", 1);
+	book_at_part(NULL, 1, 3, "card");
 	book_close(NULL, 0, 1, 9);
 	book_drop(NULL, 0, 1);
 	book_clear(NULL);
@@ -141,7 +141,7 @@ static void no_book_is_no_work(void **state)
 static void waits_are_charged_to_what_was_waited_for(void **state)
 {
 	struct book *k = new_book(1);
-	struct book_message m = book_message(k, 0, 1, 10);
+	struct book_message m = book_message(k, 0, BOOK_PUT, 1, 10);
 	struct book_sums *s;
 
 	(void)state;
@@ -166,7 +166,7 @@ static void waits_are_charged_to_what_was_waited_for(void **state)
 static void the_last_packet_is_the_message(void **state)
 {
 	struct book *k = new_book(1);
-	struct book_message m = book_message(k, 4, 3, 100);
+	struct book_message m = book_message(k, 4, BOOK_PUT, 3, 100);
 	struct book_sums *s;
 	uint32_t i;
 
@@ -206,7 +206,7 @@ static void many_messages_are_under_way_at_a_time(void **state)
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < MANY; i++) {
 			struct book_message m =
-				book_message(k, i % NODES, EACH, 0);
+				book_message(k, i % NODES, BOOK_PUT, EACH, 0);
 
 			for (j = 0; j < EACH; j++)
 				book_open(k, i * EACH + j, &m);
@@ -227,7 +227,7 @@ static void many_messages_are_under_way_at_a_time(void **state)
 static void a_message_with_a_dropped_packet_never_ends(void **state)
 {
 	struct book *k = new_book(1);
-	struct book_message m = book_message(k, 0, 2, 0);
+	struct book_message m = book_message(k, 0, BOOK_PUT, 2, 0);
 	struct book_sums *s;
 
 	(void)state;
@@ -235,11 +235,11 @@ static void a_message_with_a_dropped_packet_never_ends(void **state)
 	book_open(k, 2, &m);
 	book_drop(k, 0, 1);
 	book_close(k, 0, 2, 0);
-	m = book_message(k, 0, 1, 0);
+	m = book_message(k, 0, BOOK_PUT, 1, 0);
 	book_open(k, 1, &m); /* it is free again */
 	book_drop(k, 0, 1);
 	assert_false(book_has(k, 1));
-	m = book_message(k, 0, 2, 0);
+	m = book_message(k, 0, BOOK_PUT, 2, 0);
 	carry(k, 1, &m, 5);
 	carry(k, 1, &m, 6);
 	s = sums(k);
@@ -253,16 +253,14 @@ static void a_message_with_a_dropped_packet_never_ends(void **state)
 static void a_copy_is_a_message_of_its_own(void **state)
 {
 	struct book *k = new_book(2);
-	struct book_message m = book_message(k, 0, 2, 0);
+	struct book_message m = book_message(k, 0, BOOK_PUT, 2, 0);
 	struct book_sums *s;
 
 	(void)state;
-	m = book_message(k, 0, 2, 0);
+	m = book_message(k, 0, BOOK_PUT, 2, 0);
 	book_open(k, 1, &m);
 	book_until(k, 1, CAUSE_WIRE, 5);
 	book_add_copy(k, 0, 1, 9);
-	assert_true(book_is_followed(k, 1));
-	assert_true(book_is_followed(k, 9));
 	book_until(k, 9, CAUSE_MEMORY_WRITE, 8);
 	book_close(k, 1, 9, 8);
 	s = sums(k);
@@ -290,8 +288,8 @@ static void of_the_longest_the_first_is_kept(void **state)
 
 	(void)state;
 	for (i = 0; i < 5; i++) {
-		struct book_message m =
-			book_message(k, sent[i].src, 1, sent[i].birth);
+		struct book_message m = book_message(
+			k, sent[i].src, BOOK_PUT, 1, sent[i].birth);
 		sim_time t = sent[i].birth + sent[i].took;
 
 		book_open(k, i, &m);
@@ -324,16 +322,16 @@ static void the_longest_copy_is_shown(void **state)
 	uint32_t i;
 
 	(void)state;
-	m = book_message(k, 0, 1, 0);
-	m = book_message(k, 0, 1, 0);
+	m = book_message(k, 0, BOOK_PUT, 1, 0);
+	m = book_message(k, 0, BOOK_PUT, 1, 0);
 	book_open(k, 1, &m);
-	book_note(k, 1, "switch");
+	book_at_part(k, 1, 8, "switch");
 	book_until(k, 1, CAUSE_WIRE, 5);
 	for (i = 2; i < 5; i++) {
 		sim_time t = i == 3 ? 90 : 10 + i;
 
 		book_add_copy(k, i % 3, 1, i);
-		book_note(k, i, "node %u", i);
+		book_at_part(k, i, i, "node");
 		book_until(k, i, CAUSE_MEMORY_WRITE, t);
 		book_close(k, i % 3, i, t);
 	}
@@ -344,10 +342,10 @@ static void the_longest_copy_is_shown(void **state)
 	mem_free(s);
 	r = book_followed(k);
 	assert_true(r->is_done);
-	assert_int_equal(r->n, 2);
-	assert_string_equal(r->step[0].what, "switch");
-	assert_string_equal(r->step[1].what, "node 3");
-	assert_int_equal(r->step[1].until, 90);
+	assert_int_equal(r->way.n, 2);
+	assert_string_equal(r->way.step[0].at.what, "switch");
+	assert_int_equal(r->way.step[1].at.site, 3);
+	assert_int_equal(r->way.step[1].until, 90);
 	book_free(k);
 }
 
@@ -362,16 +360,16 @@ static void each_packet_that_takes_its_place_is_followed(void **state)
 	uint32_t i;
 
 	(void)state;
-	m = book_message(k, 0, 1, 0);
-	m = book_message(k, 0, 1, 0);
+	m = book_message(k, 0, BOOK_PUT, 1, 0);
+	m = book_message(k, 0, BOOK_PUT, 1, 0);
 	book_open(k, 1, &m);
-	book_note(k, 1, "get");
+	book_at_part(k, 1, 0, "get");
 	book_until(k, 1, CAUSE_WIRE, 5);
 	held = book_hold(k, 1, 1);
 	assert_non_null(book_followed(k));
 	for (i = 2; i < 5; i++) {
 		book_resume(k, 1, i, &held);
-		book_note(k, i, "try %u", i);
+		book_at_part(k, i, i, "try");
 		book_until(k, i, CAUSE_RETRY, 10 * i);
 		assert_int_equal(book_followed(k)->is_done, i > 3);
 		if (i == 3)
@@ -381,9 +379,9 @@ static void each_packet_that_takes_its_place_is_followed(void **state)
 	}
 	r = book_followed(k);
 	assert_true(r->is_done);
-	assert_int_equal(r->n, 2);
-	assert_string_equal(r->step[0].what, "get");
-	assert_string_equal(r->step[1].what, "try 3");
+	assert_int_equal(r->way.n, 2);
+	assert_string_equal(r->way.step[0].at.what, "get");
+	assert_int_equal(r->way.step[1].at.site, 3);
 	book_free(k);
 }
 
@@ -397,15 +395,14 @@ static void the_completing_packet_is_followed(void **state)
 
 	(void)state;
 	for (i = 0; i < 3; i++)
-		m[i] = book_message(k, i == 2 ? 7 : 0, 2, 0);
+		m[i] = book_message(k, i == 2 ? 7 : 0, BOOK_PUT, 2, 0);
 	assert_null(book_followed(k));
 	for (i = 0; i < 6; i++) {
 		book_open(k, i, &m[i / 2]);
-		assert_int_equal(book_is_followed(k, i), i / 2 == 1);
-		book_note(k, i, "here %u", i);
+		book_at_part(k, i, i, "here");
 		book_until(k, i, CAUSE_PACKET, 4);
 		book_until(k, i, CAUSE_WIRE, 4); /* nothing is no step */
-		book_note(k, i, "there %u", i);
+		book_at_part(k, i, 10 + i, "there");
 		book_until(k, i, CAUSE_WIRE, 9);
 	}
 	book_close(k, 0, 3, 9);
@@ -414,13 +411,158 @@ static void the_completing_packet_is_followed(void **state)
 	book_close(k, 0, 2, 9);
 	assert_ptr_equal(book_followed(k), r);
 	assert_true(r->is_done);
-	assert_int_equal(r->n, 2);
-	assert_string_equal(r->step[0].what, "here 2");
-	assert_string_equal(r->step[1].what, "there 2");
-	assert_int_equal(r->step[0].cause, CAUSE_PACKET);
-	assert_int_equal(r->step[0].until, 4);
-	assert_int_equal(r->step[1].from, 4);
-	assert_int_equal(r->step[1].until, 9);
+	assert_int_equal(r->way.n, 2);
+	assert_int_equal(r->way.step[0].at.site, 2);
+	assert_int_equal(r->way.step[1].at.site, 12);
+	assert_int_equal(r->way.step[0].cause, CAUSE_PACKET);
+	assert_int_equal(r->way.step[0].until, 4);
+	assert_int_equal(book_step_from(&r->way, 1), 4);
+	assert_int_equal(r->way.step[1].until, 9);
+	book_free(k);
+}
+
+/* --- the slowest --- */
+
+/* Message i of 40 takes i * 7 % 40 ps more than 100, in two places; packets'
+ * numbers are used again. */
+static void send_many(struct book *k, uint32_t n_workers)
+{
+	uint32_t i;
+
+	for (i = 0; i < 40; i++) {
+		struct book_message m = book_message(k, i % 4,
+			i % 2 ? BOOK_GET : BOOK_PUT, i % 3 ? 1 : 20, 10 * i);
+		sim_time end = 10 * i + 100 + i * 7 % 40;
+		uint32_t p;
+
+		for (p = 0; p < m.n_packets; p++) {
+			book_open(k, p, &m);
+			book_at_part(k, p, i, "here");
+			book_until(k, p, CAUSE_QUEUE, 10 * i + 50);
+			book_at_part(k, p, 50 + i, "there");
+			book_until(k, p, CAUSE_WIRE, end);
+		}
+		for (p = 0; p < m.n_packets; p++)
+			book_close(k, i % n_workers, p, end);
+	}
+}
+
+static void check_slowest(const struct book *k)
+{
+	uint32_t n, i;
+	struct book_slow *s = book_slowest(k, &n);
+
+	assert_int_equal(n, 3);
+	for (i = 0; i < n; i++) {
+		const struct book_account *a = &s[i].account;
+		sim_time start = a->budget.start;
+
+		assert_int_equal(a->budget.at - start, 139 - i);
+		assert_int_equal(s[i].way.n, 2);
+		assert_int_equal(s[i].way.start, start);
+		assert_int_equal(s[i].way.step[0].until, start + 50);
+		assert_int_equal(s[i].way.step[0].at.site, start / 10);
+		assert_int_equal(s[i].way.step[1].until, a->budget.at);
+		assert_int_equal(s[i].way.step[1].at.site, a->dst);
+		assert_int_equal(a->dst, 50 + start / 10);
+	}
+	mem_free(s);
+}
+
+static void the_slowest_messages_are_kept_with_their_ways(void **state)
+{
+	uint32_t n_workers, n;
+
+	(void)state;
+	for (n_workers = 1; n_workers < 4; n_workers++) {
+		struct book *k = book_new(
+			&(struct book_how){ .n_slowest = 3 }, n_workers, 8, 64);
+
+		send_many(k, n_workers);
+		check_slowest(k);
+		book_clear(k);
+		mem_free(book_slowest(k, &n));
+		assert_int_equal(n, 0);
+		send_many(k, n_workers);
+		check_slowest(k);
+		book_free(k);
+	}
+}
+
+/* An answer goes on with the way of its get, also where both are held. */
+static void a_slow_way_goes_on_with_another_packet(void **state)
+{
+	struct book *k =
+		book_new(&(struct book_how){ .n_slowest = 2 }, 1, 8, 64);
+	struct book_held held;
+	struct book_slow *s;
+	uint32_t i, n;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct book_message m = book_message(k, i, BOOK_GET, 1, 0);
+
+		book_open(k, 0, &m);
+		book_until(k, 0, CAUSE_WIRE, 5 + i);
+		held = i ? (struct book_held){ .n_packets = 0 }
+			 : book_hold(k, 0, 0);
+		if (i)
+			book_replace(k, 0, 0, 1);
+		else
+			book_resume(k, 0, 1, &held);
+		book_until(k, 1, CAUSE_MEMORY_READ, 9);
+		book_close(k, 0, 1, 9);
+	}
+	s = book_slowest(k, &n);
+	assert_int_equal(n, 2);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(s[i].way.n, 2);
+		assert_int_equal(s[i].way.step[0].until, 5 + i);
+		assert_int_equal(s[i].way.step[1].cause, CAUSE_MEMORY_READ);
+	}
+	mem_free(s);
+	book_free(k);
+}
+
+static void classes_sum_to_the_whole(void **state)
+{
+	struct book *k = book_new(&(struct book_how){ 0 }, 2, 8, 64);
+	struct book_sums *s;
+	uint64_t n = 0, spent = 0;
+	char name[64];
+	uint32_t i;
+
+	(void)state;
+	send_many(k, 2);
+	s = sums(k);
+	for (i = 0; i < BOOK_CLASSES; i++) {
+		n += s->class[i].n;
+		spent += s->class[i].spent[CAUSE_WIRE];
+	}
+	assert_int_equal(n, 40);
+	assert_true(spent == s->spent[CAUSE_WIRE]);
+	i = book_class(
+		&(struct book_account){ .kind = BOOK_GET, .n_packets = 20 });
+	assert_int_equal(s->class[i].n, 7);
+	book_class_name(i, name, sizeof(name));
+	assert_string_equal(name, "get, 17 to 256 packets");
+	mem_free(s);
+	book_free(k);
+}
+
+static void token_waits_are_counted_from_hop_to_hop(void **state)
+{
+	struct book *k = new_book(1);
+	struct book_message m = book_message(k, 0, BOOK_PUT, 1, 0);
+
+	(void)state;
+	book_open(k, 0, &m);
+	book_until(k, 0, CAUSE_TOKENS, 5);
+	assert_int_equal(book_token_wait(k, 0), 5);
+	book_until(k, 0, CAUSE_WIRE, 7);
+	assert_int_equal(book_token_wait(k, 0), 0);
+	book_until(k, 0, CAUSE_TOKENS, 9);
+	assert_int_equal(book_token_wait(k, 0), 2);
 	book_free(k);
 }
 
@@ -440,6 +582,10 @@ int main(void)
 		cmocka_unit_test(the_longest_copy_is_shown),
 		cmocka_unit_test(each_packet_that_takes_its_place_is_followed),
 		cmocka_unit_test(the_completing_packet_is_followed),
+		cmocka_unit_test(the_slowest_messages_are_kept_with_their_ways),
+		cmocka_unit_test(a_slow_way_goes_on_with_another_packet),
+		cmocka_unit_test(classes_sum_to_the_whole),
+		cmocka_unit_test(token_waits_are_counted_from_hop_to_hop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

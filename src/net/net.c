@@ -1,5 +1,6 @@
 #include "net/net.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -302,9 +303,10 @@ static void visit_any(struct sim_worker *w, site_id s)
 	net_router(w->model, s)->calls->visit(w, s);
 }
 
-static void prefetch_any(const struct sim_worker *w, const struct sim_event *e)
+static void prefetch_any(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
 {
-	net_router(w->model, e->site)->calls->prefetch(w, e);
+	net_router(w->model, site)->calls->prefetch(w, site, list);
 }
 
 static void make_routers(struct net *n, const struct net_setup *s)
@@ -372,9 +374,13 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
 	n->pool = packet_pool_new(n->n_workers, most_packets(n, s));
 	n->packets = n->pool->base;
-	if (s->book)
+	if (s->book) {
 		n->book = book_new(
 			s->book, n->n_workers, n->n_sites, most_packets(n, s));
+		n->token_waits =
+			map_alloc(net_token_wait_at(n, n->n_sites, 0, 0) *
+				  sizeof(*n->token_waits));
+	}
 	if (s->faults)
 		n->faults =
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);
@@ -465,6 +471,7 @@ void net_attach(struct net *n, const struct net_client_ops *client, void *state)
 
 	n->client = client;
 	n->client_state = state;
+	n->gives_up = client && client->on_lost;
 	for (i = 0; i < NET_KINDS; i++) {
 		n->router[i]->client = client;
 		is_asked |= n->router[i]->ops->on_link != NULL;
@@ -504,6 +511,10 @@ void net_free(struct net *n)
 	n->router[NET_NODES]->ops->free(n->router[NET_NODES]);
 	map_free(n->tally, n->n_workers * sizeof(*n->tally));
 	packet_pool_free(n->pool);
+	if (n->book)
+		map_free(
+			n->token_waits, net_token_wait_at(n, n->n_sites, 0, 0) *
+						sizeof(*n->token_waits));
 	book_free(n->book);
 	faults_free(n->faults);
 	sim_free(n->sim);
@@ -535,6 +546,7 @@ struct net_tally net_total(const struct net *n)
 	for (i = 0; i < n->n_workers; i++) {
 		t.injected += n->tally[i].injected;
 		t.delivered += n->tally[i].delivered;
+		t.latency += n->tally[i].latency;
 		t.copies += n->tally[i].copies;
 		t.lost += n->tally[i].lost;
 		t.dropped += n->tally[i].dropped;
@@ -555,6 +567,26 @@ static uint64_t retry_memory(const struct net *n)
 		sum += sizeof(*n->retry) +
 		       n->retry[i].room * sizeof(*n->retry->entry);
 	return sum;
+}
+
+void net_place_name(const struct net *n, const struct book_place *at,
+	char *text, size_t size)
+{
+	const struct router_ops *r = net_router(n, at->site)->ops;
+	char name[96];
+	size_t k;
+
+	topo_name_site(n->topo, at->site, name, sizeof(name));
+	k = (size_t)snprintf(text, size, "%s, %s", name, at->what);
+	if (at->number != BOOK_NO_NUMBER && k < size)
+		k += (size_t)snprintf(text + k, size - k, " %u", at->number);
+	if (at->port != BOOK_NO_PORT && k < size) {
+		n->topo->ops->name_port(
+			n->topo, at->site, at->port, name, sizeof(name));
+		k += (size_t)snprintf(text + k, size - k, " %s", name);
+	}
+	if (at->channel != BOOK_NO_CHANNEL && k < size)
+		snprintf(text + k, size - k, ", %s", r->channels[at->channel]);
 }
 
 uint64_t net_memory(const struct net *n)

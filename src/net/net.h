@@ -112,6 +112,9 @@ struct net_tally {
 	uint64_t stranded; /* of these, without a way */
 	uint64_t absorbed; /* answers, by switches */
 	uint64_t hops; /* of whole packets, by net_total() */
+	/* Of what was delivered, since it was born: ps.  Not beside that, or
+	 * compilers add both at once, which takes longer. */
+	uint64_t latency;
 };
 
 /* Nodes' and switches' routers; the same one where there is no difference. */
@@ -141,9 +144,15 @@ struct net {
 	struct net_tables *tables; /* that are loaded, in order; or NULL */
 	size_t n_tables;
 	struct book *book; /* NULL: no budgets are kept */
+	/* Of packets that left by a port on a channel, where there is a book:
+	 * [(site * n_ports + port) * NET_MOST_CHANNELS + channel] */
+	sim_time *token_waits;
 	struct coll *coll; /* its switches' own; NULL: they have none */
 	struct packet_pool *pool;
 	bool is_announced; /* there are events where links die and return */
+	/* Links that retry do so for some time only: somebody else resends what
+	 * they lose.  The client does, unless something else is said. */
+	bool gives_up;
 	struct sim *sim;
 	struct sim_ops sim_ops;
 	const struct topo *topo;
@@ -232,6 +241,24 @@ void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 /* Gives a packet that has not arrived, and never will, to the client. */
 void net_drop(struct net *n, struct sim_worker *w, packet_id id);
 
+static inline size_t net_token_wait_at(
+	const struct net *n, site_id s, port_id p, uint32_t channel)
+{
+	return ((size_t)s * n->n_ports + p) * NET_MOST_CHANNELS + channel;
+}
+
+/* Of routers, where there is a book: a packet leaves by a port. */
+static inline void net_count_tokens(
+	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id)
+{
+	n->token_waits[net_token_wait_at(n, s, p, channel)] +=
+		book_token_wait(n->book, id);
+}
+
+/* "node 5 (1,1,0), in by B+, dynamic" */
+void net_place_name(const struct net *n, const struct book_place *at,
+	char *text, size_t size);
+
 /* Bytes that it holds now. */
 uint64_t net_memory(const struct net *n);
 
@@ -256,6 +283,13 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
  * their number, and describes one cycle of them in text.
  */
 uint64_t net_knot(struct net *n, char *text, size_t size);
+/*
+ * Links that never give up, and that never return: how many hold a packet since
+ * some time or longer.  Says in text which is the first of them, and whose
+ * packet it holds.
+ */
+uint64_t net_stuck(
+	const struct net *n, sim_time since, char *text, size_t size);
 /* The longest that a head waits now where tokens are short; 0 where there are
  * too few packets inside for any deadlock. */
 sim_time net_longest_wait(const struct net *n, sim_time now);

@@ -12,8 +12,7 @@
 /* Links that go straight on into each other, from the first one on; or a link
  * alone, which leads to a node, or is on a ring with a dead one. */
 struct plane {
-	router_id first;
-	port_id port;
+	uint32_t first, n; /* its links, in order, of all */
 	bool is_single;
 };
 
@@ -23,6 +22,8 @@ struct planes {
 	uint32_t *of; /* [router][port] */
 	struct plane *plane;
 	uint32_t n, room;
+	uint32_t *link; /* router * ports + port, plane by plane */
+	uint32_t n_links;
 	uint32_t n_closed; /* rings */
 };
 
@@ -107,11 +108,13 @@ static void add_plane(struct planes *x, router_id r, port_id p)
 		x->room = 2 * x->room + 64;
 		x->plane = mem_grow(x->plane, x->room, sizeof(*x->plane));
 	}
-	x->plane[x->n] = (struct plane){ first.router, first.port, is_single };
+	x->plane[x->n] = (struct plane){ x->n_links, 0, is_single };
 	for (at = first; at.router != NO_ROUTER &&
 			 *plane_at(x, at.router, at.port) == NO_PLANE;
 		at = next_link(t, at.router, at.port)) {
 		*plane_at(x, at.router, at.port) = x->n;
+		x->link[x->n_links++] = at.router * t->n_ports + at.port;
+		x->plane[x->n].n++;
 		if (is_single)
 			break;
 	}
@@ -128,6 +131,7 @@ static void find_planes(struct planes *x)
 	port_id p;
 
 	x->of = mem_alloc(n, sizeof(*x->of));
+	x->link = mem_alloc(n, sizeof(*x->link));
 	memset(x->of, 0xff, n * sizeof(*x->of));
 	for (r = 0; r < t->n_routers; r++)
 		for (p = 0; p < t->n_ports; p++)
@@ -139,15 +143,18 @@ static void find_planes(struct planes *x)
 
 /* --- turns --- */
 
-/* Of a link of a plane: the ports behind it that lead out of the plane. */
+/* Of a link of a plane: the ports behind it that lead out of the plane, and
+ * the router where they are. */
 static port_mask turns_of(
-	const struct planes *x, uint32_t plane, struct topo_end at)
+	const struct planes *x, uint32_t plane, uint32_t link, router_id *r)
 {
 	const struct topo *t = x->g->topo;
-	struct topo_end far = t->ops->peer(t, at.router, at.port);
+	struct topo_end far =
+		t->ops->peer(t, link / t->n_ports, link % t->n_ports);
 	port_id on = t->ops->straight(t, far.router, far.port);
-	port_mask m = x->g->after[route_vertex(x->g, at.router, at.port, 0)];
+	port_mask m = x->g->after[link];
 
+	*r = far.router;
 	return on == TOPO_NO_PORT || x->plane[plane].is_single
 		       ? m
 		       : m & ~((port_mask)1 << on);
@@ -158,31 +165,23 @@ static port_mask turns_of(
 static uint32_t next_plane(const void *arg, uint32_t v, uint32_t *at)
 {
 	const struct planes *x = arg;
-	const struct topo *t = x->g->topo;
-	struct topo_end link = { x->plane[v].first, x->plane[v].port };
-	uint32_t i, skip = *at / TOPO_MAX_PORTS, from = *at % TOPO_MAX_PORTS;
+	const struct plane *p = &x->plane[v];
+	uint32_t i = *at / TOPO_MAX_PORTS, from = *at % TOPO_MAX_PORTS;
 
-	for (i = 0;; i++) {
-		if (i >= skip) {
-			port_mask m = turns_of(x, v, link) >> from << from;
-			router_id far =
-				t->ops->peer(t, link.router, link.port).router;
+	for (; i < p->n; i++, from = 0) {
+		router_id r;
+		port_mask m = turns_of(x, v, x->link[p->first + i], &r);
 
-			if (m) {
-				port_id p = (port_id)__builtin_ctzll(m);
+		m = m >> from << from;
+		if (m) {
+			port_id port = (port_id)__builtin_ctzll(m);
 
-				*at = i * TOPO_MAX_PORTS + p + 1;
-				/* a last port carries to the next link */
-				return *plane_at(x, far, p);
-			}
-			from = 0;
+			/* a last port carries to the next link */
+			*at = i * TOPO_MAX_PORTS + port + 1;
+			return *plane_at(x, r, port);
 		}
-		link = next_link(t, link.router, link.port);
-		if (link.router == NO_ROUTER || x->plane[v].is_single ||
-			(link.router == x->plane[v].first &&
-				link.port == x->plane[v].port))
-			return CDG_NONE;
 	}
+	return CDG_NONE;
 }
 
 static void check_moving(
@@ -203,6 +202,14 @@ static void check_moving(
 		packets, x->n);
 }
 
+static void tell_link(
+	struct proof_step *s, const struct planes *x, uint32_t link)
+{
+	uint32_t n = x->g->topo->n_ports;
+
+	proof_tell(s, x->link[link] / n, x->link[link] % n, 0);
+}
+
 static void check_turns(struct proof_step *s, struct planes *x, uint64_t *turns)
 {
 	struct cdg graph = { .n = x->n, .arg = x, .next = next_plane };
@@ -220,8 +227,7 @@ static void check_turns(struct proof_step *s, struct planes *x, uint64_t *turns)
 		      " turns from one into another, no cycle",
 		c.n ? c.n : x->n, c.n_edges);
 	for (i = 0; i < c.n; i++)
-		proof_tell(s, x->plane[c.vertex[i]].first,
-			x->plane[c.vertex[i]].port, 0);
+		tell_link(s, x, x->plane[c.vertex[i]].first);
 	mem_free(c.vertex);
 }
 
@@ -238,4 +244,5 @@ void proof_planes(struct proof *p, const struct route_graph *g,
 	check_turns(&p->step[2], &x, &p->n_turns);
 	mem_free(x.of);
 	mem_free(x.plane);
+	mem_free(x.link);
 }

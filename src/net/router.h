@@ -22,6 +22,7 @@
 #include "sim/sim.h"
 #include "topo/topo.h"
 
+enum { NET_MOST_CHANNELS = 8 };
 enum { NET_LINK = 128, NET_MANAGE = 4 * NET_LINK };
 
 struct net;
@@ -35,7 +36,8 @@ struct router;
 struct router_calls {
 	/* The kernel's: runs the events of a site. */
 	void (*visit)(struct sim_worker *w, site_id s);
-	void (*prefetch)(const struct sim_worker *w, const struct sim_event *e);
+	void (*prefetch)(const struct sim_worker *w, site_id site,
+		struct sim_waiting list);
 	/* The client's: see net.h. */
 	void (*inject)(struct net *n, struct sim_worker *w, site_id s,
 		uint32_t fifo, packet_id p, sim_time t);
@@ -70,13 +72,14 @@ struct net_way {
 enum { NET_MOST_WAYS = 2 * TOPO_MAX_PORTS };
 
 /* Bytes sent, where those of a packet that is being sent count as sent until
- * the link is free; packets received, and the time integral of the packets
- * that wait in the receiver. */
+ * the link is free; packets received, those that wait in the receiver now, and
+ * the time integral of these. */
 struct net_counters {
 	uint64_t sent_bytes;
 	sim_time free_at;
 	uint64_t packets;
 	sim_time waited;
+	uint32_t n_channels, waiting[NET_MOST_CHANNELS]; /* by channel */
 };
 
 /* Sites that are alike. */

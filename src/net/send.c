@@ -1,5 +1,11 @@
 #include "net/send.h"
 
+#include <stdio.h>
+#include <string.h>
+
+/* When what waits for a link that never returns goes on: after all runs. */
+#define STUCK (LINK_MAX_TIME - 1000000 * (sim_time)SIM_NS)
+
 static uint32_t link_of(const struct net *n, const struct net_sending *x)
 {
 	return x->site * n->n_ports + x->port;
@@ -169,14 +175,18 @@ static struct net_sent send_again(
 		.bits = n->link.code->byte_bits * x->bytes,
 		.ack_bits = n->link.code->byte_bits * n->link.protocol,
 		.latency = n->link.latency[x->class] };
-	const struct retry_luck luck = { fate, is_ack_lost, &c,
-		n->client->on_lost != NULL };
+	const struct retry_luck luck = { fate, is_ack_lost, &c, n->gives_up };
 	const struct retry_packet p = { x->t, x->tail - x->t, x->gap, c.latency,
 		n->packets[x->id].chunks };
 	struct retry_done done = retry_send(&n->retry[c.link], &n->link.retry,
 		(uint32_t)n->full, &p, &luck);
 
 	count(n, w, x->class, &done);
+	if (done.is_lost && !n->gives_up) {
+		n->retry[c.link].held = x->id;
+		n->retry[c.link].since = x->t;
+		return (struct net_sent){ .arrival = STUCK, .free_at = STUCK };
+	}
 	if (done.is_lost)
 		lose(n, w, x);
 	else
@@ -198,4 +208,29 @@ struct net_sent net_send(
 		.is_lost = !send_once(n, w, x),
 		.arrival = x->t + n->link.latency[x->class],
 	};
+}
+
+uint64_t net_stuck(const struct net *n, sim_time since, char *text, size_t size)
+{
+	uint64_t found = 0;
+	uint32_t i;
+
+	for (i = 0; n->retry && i < n->n_sites * n->n_ports; i++) {
+		const struct link_retry *q = &n->retry[i];
+		const struct topo *t = n->topo;
+		char site[64], port[64];
+
+		if (!q->held || q->since > since || found++)
+			continue;
+		topo_name_site(t, i / n->n_ports, site, sizeof(site));
+		t->ops->name_port(
+			t, i / n->n_ports, i % n->n_ports, port, sizeof(port));
+		snprintf(text, size,
+			"%s %s is dead and never returns, and a packet from "
+			"node %u to node %u waits for it since %.3f us",
+			site, port, n->packets[q->held].src,
+			n->packets[q->held].dst,
+			(double)q->since / (1000 * SIM_NS));
+	}
+	return found;
 }

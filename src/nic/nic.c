@@ -115,7 +115,7 @@ void nic_on_copy(struct net *net, struct sim_worker *w, packet_id id)
 void nic_on_lost(struct net *net, struct sim_worker *w, packet_id id)
 {
 	if (net->book && book_has(net->book, id))
-		book_hold(net->book, w->id, id);
+		book_forget(net->book, id);
 	nic_give(net->client_state, w, id);
 }
 

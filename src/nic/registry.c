@@ -1,3 +1,4 @@
+#include "nic/apenet/apenet.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/elan4/elan4.h"
 #include "nic/gemini/gemini.h"
@@ -8,5 +9,6 @@ const struct nic_ops *const nic_registry[] = {
 	&elan4_ops,
 	&gemini_ops,
 	&plain_ops,
+	&apenet_ops,
 	NULL,
 };

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { TABLE_MAX_COLUMNS = 8 };
+enum { TABLE_MAX_COLUMNS = 20 };
 
 struct table_column {
 	const char *head;

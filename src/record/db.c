@@ -34,7 +34,8 @@ static struct db *open_file(const char *path, int flags, struct err *e)
 	struct db *d = mem_alloc(1, sizeof(*d));
 
 	d->path = mem_text(path);
-	if (sqlite3_open_v2(path, &d->file, flags, NULL) == SQLITE_OK)
+	if (sqlite3_open_v2(path, &d->file, flags | SQLITE_OPEN_NOMUTEX,
+		    NULL) == SQLITE_OK)
 		return d;
 	if (!d->file)
 		mem_give_up();
@@ -244,6 +245,11 @@ void db_finish(struct db_query *q)
 void db_bind_int(struct db_query *q, int at, int64_t value)
 {
 	sqlite3_bind_int64(q->statement, at, value);
+}
+
+void db_bind_null(struct db_query *q, int at)
+{
+	sqlite3_bind_null(q->statement, at);
 }
 
 void db_bind_real(struct db_query *q, int at, double value)

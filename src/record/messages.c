@@ -52,6 +52,7 @@ struct record_messages *record_messages_new(struct book_how *how)
 	m->account = map_alloc(2 * RECORD_MESSAGES * sizeof(*m->account));
 	atomic_init(&m->below, UINT64_MAX);
 	pthread_mutex_init(&m->lock, NULL);
+	how->n_slowest = RECORD_SLOWEST;
 	how->on_message = on_message;
 	how->arg = m;
 	return m;
@@ -84,35 +85,150 @@ static int write_spent(
 }
 
 static int write_message(struct db_query *message, struct db_query *spent,
-	int64_t id, const struct book_account *a, struct err *e)
+	int64_t id, const struct book_account *a, bool is_sampled,
+	struct err *e)
 {
+	char class[64];
+
+	book_class_name(book_class(a), class, sizeof(class));
 	db_bind_int(message, 1, id);
 	db_bind_int(message, 2, a->src);
 	db_bind_int(message, 3, a->number);
 	db_bind_int(message, 4, a->budget.start);
 	db_bind_int(message, 5, a->budget.at);
+	db_bind_int(message, 6, a->dst);
+	db_bind_text(message, 7, class);
+	db_bind_int(message, 8, a->n_packets);
+	db_bind_int(message, 9, is_sampled);
 	return db_run(message, e) || write_spent(spent, id, &a->budget, e);
 }
 
-int record_messages_write(
-	struct record_messages *m, struct db *db, struct err *e)
+/* --- the slowest --- */
+
+static int write_hop(struct db_query *q, const struct record_links *k,
+	const struct book_way *w, uint32_t i, struct err *e)
 {
-	struct db_query *message, *spent = NULL;
+	const struct book_step *s = &w->step[i];
+
+	db_bind_int(q, 2, i);
+	db_bind_int(q, 3, book_step_from(w, i));
+	db_bind_int(q, 4, s->until);
+	db_bind_text(q, 5, cause_keys[s->cause]);
+	db_bind_int(q, 6, s->at.site);
+	db_bind_text(q, 7, s->at.what);
+	if (s->at.port != BOOK_NO_PORT)
+		db_bind_int(q, 8, record_link_at(k, s->at.site, s->at.port));
+	else
+		db_bind_null(q, 8);
+	if (s->at.channel != BOOK_NO_CHANNEL)
+		db_bind_text(q, 9,
+			net_router(k->net, s->at.site)
+				->ops->channels[s->at.channel]);
+	else
+		db_bind_null(q, 9);
+	return db_run(q, e);
+}
+
+/* Its place among those that are kept, or their number. */
+static size_t find(
+	const struct record_messages *m, const struct book_account *a)
+{
+	size_t i = 0;
+
+	while (i < m->n && (m->account[i].src != a->src ||
+				   m->account[i].number != a->number ||
+				   m->account[i].dst != a->dst ||
+				   m->account[i].budget.at != a->budget.at))
+		i++;
+	return i;
+}
+
+static int write_slowest(const struct record_messages *m,
+	const struct record_links *links, struct db_query *message,
+	struct db_query *spent, struct db_query *hop, struct err *e)
+{
+	uint32_t many, i, k;
+	struct book_slow *slow = book_slowest(links->net->book, &many);
+	int failed = 0;
+
+	for (i = 0; i < many && !failed; i++) {
+		size_t id = find(m, &slow[i].account);
+
+		if (id == m->n) {
+			id += i;
+			failed = write_message(message, spent, (int64_t)id,
+				&slow[i].account, false, e);
+		}
+		db_bind_int(hop, 1, (int64_t)id);
+		for (k = 0; k < slow[i].way.n && !failed; k++)
+			failed = write_hop(hop, links, &slow[i].way, k, e);
+	}
+	mem_free(slow);
+	return failed;
+}
+
+/* --- all --- */
+
+int record_messages_write(struct record_messages *m,
+	const struct record_links *links, struct db *db, struct err *e)
+{
+	struct db_query *message, *spent = NULL, *hop = NULL;
 	int failed = 1;
 	size_t i;
 
-	message =
-		db_prepare(db, "INSERT INTO message VALUES(?, ?, ?, ?, ?)", e);
+	message = db_prepare(
+		db, "INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", e);
 	if (message)
 		spent = db_prepare(db, "INSERT INTO spent VALUES(?, ?, ?)", e);
-	if (spent) {
+	if (spent)
+		hop = db_prepare(db,
+			"INSERT INTO hop VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", e);
+	if (hop) {
 		thin(m);
 		failed = 0;
 		for (i = 0; i < m->n && !failed; i++)
-			failed = write_message(
-				message, spent, (int64_t)i, &m->account[i], e);
+			failed = write_message(message, spent, (int64_t)i,
+				&m->account[i], true, e);
+		if (!failed)
+			failed =
+				write_slowest(m, links, message, spent, hop, e);
 	}
 	db_finish(message);
 	db_finish(spent);
+	db_finish(hop);
+	return failed ? -1 : 0;
+}
+
+static int write_class(struct db_query *q, uint32_t class,
+	const struct book_class *s, struct err *e)
+{
+	char name[64];
+	uint32_t c;
+
+	book_class_name(class, name, sizeof(name));
+	for (c = 0; c < N_CAUSES; c++) {
+		if (!s->spent[c])
+			continue;
+		db_bind_text(q, 1, name);
+		db_bind_int(q, 2, (int64_t)s->n);
+		db_bind_text(q, 3, cause_keys[c]);
+		db_bind_int(q, 4, (int64_t)s->spent[c]);
+		if (db_run(q, e))
+			return -1;
+	}
+	return 0;
+}
+
+int record_classes_write(
+	const struct book_class *class, struct db *db, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(db, "INSERT INTO budget VALUES(?, ?, ?, ?)", e);
+	int failed = !q;
+	uint32_t i;
+
+	for (i = 0; i < BOOK_CLASSES && !failed; i++)
+		failed = write_class(q, i, &class[i], e);
+	db_finish(q);
 	return failed ? -1 : 0;
 }

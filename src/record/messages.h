@@ -8,9 +8,10 @@
 #include "meas/budget.h"
 #include "meas/digest.h"
 #include "record/db.h"
+#include "record/links.h"
 #include "record/record.h"
 
-enum { RECORD_MESSAGES = 20000 };
+enum { RECORD_MESSAGES = 20000, RECORD_SLOWEST = 20 };
 
 struct record_messages {
 	pthread_mutex_t lock;
@@ -20,7 +21,11 @@ struct record_messages {
 	_Atomic uint64_t ended;
 };
 
-int record_messages_write(
-	struct record_messages *m, struct db *db, struct err *e);
+/* Writes them, and the slowest of all with their ways. */
+int record_messages_write(struct record_messages *m,
+	const struct record_links *links, struct db *db, struct err *e);
+/* Writes what each class of messages spent. */
+int record_classes_write(
+	const struct book_class *class, struct db *db, struct err *e);
 
 #endif

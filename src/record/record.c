@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "net/use.h"
+#include "record/links.h"
 #include "record/messages.h"
 #include "record/read.h"
 #include "record/schema.h"
@@ -14,8 +14,7 @@
 enum {
 	SAMPLES_PER_PERIOD = 256, /* then the period doubles */
 	SAMPLES_PER_BATCH = 64, /* in one transaction */
-	USE_SCALE = 10000, /* of a link's use, in a sample */
-	WAITING_SCALE = 16, /* of packets that wait, in a sample */
+	SAMPLES_PER_LOOK = 64, /* at what packets wait for */
 	NAME_SIZE = 96,
 };
 
@@ -23,10 +22,8 @@ struct record {
 	struct db *db;
 	struct machine_run *run;
 	struct record_messages *messages; /* NULL: none are kept */
-	struct net_links links;
-	struct net_carried *carried; /* until the last sample */
-	uint64_t injected, delivered; /* the same */
-	uint16_t *use, *waiting; /* of one sample */
+	struct record_links links;
+	uint64_t injected, delivered, latency; /* until the last sample */
 	struct db_query *insert; /* of samples */
 	sim_time period, at;
 	int64_t n; /* samples so far */
@@ -247,23 +244,17 @@ static int put_sites(struct db *d, const struct topo *t, struct err *e)
 
 /* --- samples --- */
 
-static uint16_t scaled(double value, double scale)
-{
-	double x = value * scale + 0.5;
-
-	return x < 0 ? 0 : x > UINT16_MAX ? UINT16_MAX : (uint16_t)x;
-}
-
 static int write_sample(struct record *k, sim_time now, uint64_t hops)
 {
 	const struct net *n = k->run->system->net;
-	size_t bytes = k->links.n * sizeof(uint16_t);
-	uint64_t injected = 0, delivered = 0;
+	size_t bytes = k->links.links.n * sizeof(uint16_t);
+	uint64_t injected = 0, delivered = 0, latency = 0;
 	uint32_t i;
 
 	for (i = 0; i < n->n_workers; i++) {
 		injected += n->tally[i].injected;
 		delivered += n->tally[i].delivered;
+		latency += n->tally[i].latency;
 	}
 	db_bind_int(k->insert, 1, k->n);
 	db_bind_int(k->insert, 2, k->at);
@@ -271,10 +262,12 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 	db_bind_int(k->insert, 4, (int64_t)(injected - k->injected));
 	db_bind_int(k->insert, 5, (int64_t)(delivered - k->delivered));
 	db_bind_int(k->insert, 6, (int64_t)hops);
-	db_bind_bytes(k->insert, 7, k->use, bytes);
-	db_bind_bytes(k->insert, 8, k->waiting, bytes);
+	db_bind_int(k->insert, 7, (int64_t)(latency - k->latency));
+	db_bind_bytes(k->insert, 8, k->links.use, bytes);
+	db_bind_bytes(k->insert, 9, k->links.waiting, bytes);
 	k->injected = injected;
 	k->delivered = delivered;
+	k->latency = latency;
 	if (k->n % SAMPLES_PER_BATCH == 0 && db_do(k->db, "BEGIN", &k->e))
 		return -1;
 	if (db_run(k->insert, &k->e))
@@ -283,41 +276,17 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 					       : 0;
 }
 
-/* A port's counters are of the link that leaves by it, and of the packets that
- * came in by the other one.  Returns how many of these did. */
-static uint64_t sample_port(struct record *k, size_t i, sim_time now)
-{
-	const struct net_link *l = &k->links.link[i];
-	const struct net *n = k->run->system->net;
-	struct net_counters c =
-		net_counters(n, l->site, l->port, UINT32_MAX, now);
-	struct net_carried *out = &k->carried[i], *in = &k->carried[l->back];
-	sim_time busy = net_busy(n, l, &c, now);
-	double span = (double)(now - k->at);
-	uint64_t came = c.packets - in->packets;
-
-	k->use[i] = scaled((double)(busy - out->busy) / span, USE_SCALE);
-	k->waiting[l->back] =
-		scaled((double)(c.waited - in->waited) / span, WAITING_SCALE);
-	out->busy = busy;
-	in->waited = c.waited;
-	in->packets = c.packets;
-	return came;
-}
-
 /* Called while nothing runs; what fails is told in the end. */
 static void on_sample(void *arg, sim_time now)
 {
 	struct record *k = arg;
-	uint64_t hops = 0;
-	size_t i;
 
 	if (k->e.code || now <= k->at)
 		return;
-	for (i = 0; i < k->links.n; i++)
-		hops += sample_port(k, i, now);
-	write_sample(k, now, hops);
+	write_sample(k, now, record_links_sample(&k->links, k->at, now));
 	k->at = now;
+	if (!k->e.code && k->n % SAMPLES_PER_LOOK == SAMPLES_PER_LOOK / 2)
+		record_links_look(&k->links, k->db, k->n - 1, &k->e);
 	if (k->n % SAMPLES_PER_PERIOD == 0)
 		k->run->load->sample *= 2;
 }
@@ -335,17 +304,15 @@ struct record *record_new(const char *path, struct machine_run *r,
 		put_sites(k->db, r->machine->topo, e) ||
 		db_do(k->db, "COMMIT", e) ||
 		!(k->insert = db_prepare(k->db,
-			  "INSERT INTO sample VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+			  "INSERT INTO sample VALUES(?, ?, ?, ?, ?, ?, ?, ?, "
+			  "?)",
 			  e))) {
 		if (k->db)
 			unlink(path);
 		record_free(k);
 		return NULL;
 	}
-	net_links_init(&k->links, r->system->net);
-	k->carried = mem_alloc(k->links.n + 1, sizeof(*k->carried));
-	k->use = mem_alloc(k->links.n + 1, sizeof(*k->use));
-	k->waiting = mem_alloc(k->links.n + 1, sizeof(*k->waiting));
+	record_links_init(&k->links, r->system->net);
 	r->load->sample = period ? period : RECORD_PERIOD;
 	r->load->on_sample = on_sample;
 	r->load->sample_arg = k;
@@ -358,10 +325,7 @@ void record_free(struct record *k)
 		return;
 	db_finish(k->insert);
 	db_close(k->db);
-	net_links_fini(&k->links);
-	mem_free(k->carried);
-	mem_free(k->use);
-	mem_free(k->waiting);
+	record_links_fini(&k->links);
 	mem_free(k);
 }
 
@@ -371,85 +335,6 @@ void record_keep(struct record *k, struct record_messages *m)
 }
 
 /* --- what came of it --- */
-
-static double of_all(const struct record *k, double time)
-{
-	sim_time end = k->run->result.end;
-
-	return end > 0 ? time / (double)end : 0;
-}
-
-static int put_channels(
-	struct record *k, struct db_query *q, size_t i, struct err *e)
-{
-	const struct net *n = k->run->system->net;
-	const struct net_link *l = &k->links.link[i];
-	const struct router_ops *far = net_router(n, l->to.router)->ops;
-	uint32_t c;
-
-	for (c = 0; c < far->n_channels; c++) {
-		struct net_carried x =
-			net_carried(n, l, (uint32_t)1 << c, k->run->result.end);
-
-		if (!x.bytes && !x.packets)
-			continue;
-		db_bind_int(q, 1, (int64_t)i);
-		db_bind_text(q, 2, far->channels[c]);
-		db_bind_int(q, 3, (int64_t)x.bytes);
-		db_bind_int(q, 4, (int64_t)x.packets);
-		db_bind_real(q, 5, of_all(k, (double)x.busy));
-		db_bind_real(q, 6, of_all(k, (double)x.waited));
-		if (db_run(q, e))
-			return -1;
-	}
-	return 0;
-}
-
-static int put_link(
-	struct record *k, struct db_query *q, size_t i, struct err *e)
-{
-	const struct net *n = k->run->system->net;
-	const struct net_link *l = &k->links.link[i];
-	const struct topo_wire *w = &n->topo->wire[l->class];
-	struct net_carried c =
-		net_carried(n, l, UINT32_MAX, k->run->result.end);
-	char name[NAME_SIZE];
-
-	n->topo->ops->name_port(n->topo, l->site, l->port, name, sizeof(name));
-	db_bind_int(q, 1, (int64_t)i);
-	db_bind_int(q, 2, l->site);
-	db_bind_int(q, 3, l->port);
-	db_bind_text(q, 4, name);
-	db_bind_int(q, 5, l->to.router);
-	db_bind_int(q, 6, l->to.port);
-	db_bind_text(q, 7, w->name);
-	db_bind_int(q, 8, w->latency);
-	db_bind_int(q, 9, (int64_t)n->link.bps[l->class]);
-	db_bind_int(q, 10, (int64_t)c.bytes);
-	db_bind_int(q, 11, (int64_t)c.packets);
-	db_bind_real(q, 12, of_all(k, (double)c.busy));
-	db_bind_real(q, 13, of_all(k, (double)c.waited));
-	return db_run(q, e);
-}
-
-static int put_links(struct record *k, struct err *e)
-{
-	struct db_query *link = db_prepare(k->db,
-		"INSERT INTO link VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-		"?)",
-		e);
-	struct db_query *channel = db_prepare(
-		k->db, "INSERT INTO channel VALUES(?, ?, ?, ?, ?, ?)", e);
-	int failed = !link || !channel;
-	size_t i;
-
-	for (i = 0; i < k->links.n && !failed; i++)
-		failed = put_link(k, link, i, e) ||
-			 put_channels(k, channel, i, e);
-	db_finish(link);
-	db_finish(channel);
-	return failed ? -1 : 0;
-}
 
 /* Figures on their way into the file. */
 struct figures {
@@ -513,8 +398,10 @@ static int put_causes(struct record *k, struct err *e)
 		db_bind_int(q, 2, (int64_t)s->spent[c]);
 		failed = db_run(q, e);
 	}
-	mem_free(s);
 	db_finish(q);
+	if (!failed)
+		failed = record_classes_write(s->class, k->db, e);
+	mem_free(s);
 	return failed ? -1 : 0;
 }
 
@@ -541,11 +428,13 @@ static int put_result(struct record *k, const char *ending, struct err *e)
 	char digest[24];
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
-	return put_links(k, e) || put_figures(k, e) || put_latency(k, e) ||
-	       put_counters(k, e) ||
+	return record_links_write(&k->links, k->db, r->result.end, e) ||
+	       record_links_look(&k->links, k->db, k->n - 1, e) ||
+	       put_figures(k, e) || put_latency(k, e) || put_counters(k, e) ||
 	       (r->system->net->book && put_causes(k, e)) ||
 	       (k->messages &&
-		       (record_messages_write(k->messages, k->db, e) ||
+		       (record_messages_write(
+				k->messages, &k->links, k->db, e) ||
 			       put_meta_int(k->db, "messages_ended",
 				       (int64_t)k->messages->ended, e))) ||
 	       put_meta_text(k->db, "via", r->result.via, e) ||

@@ -12,7 +12,7 @@
 #include "machine/run.h"
 
 /* Of time between samples: as often as is cheap. */
-#define RECORD_PERIOD (4000 * SIM_NS)
+#define RECORD_PERIOD (5000 * SIM_NS)
 
 struct record;
 

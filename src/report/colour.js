@@ -18,10 +18,7 @@ const things = {
 const nShades = 32;
 
 function isDark() {
-	const chosen = document.documentElement.dataset.theme;
-
-	return chosen ? chosen === "dark"
-		: matchMedia("(prefers-color-scheme: dark)").matches;
+	return document.documentElement.dataset.theme === "dark";
 }
 
 function channel(colour, i) {

@@ -28,17 +28,20 @@ function unpack(run) {
 		to: Float64Array, count: Float64Array });
 	run.course = columns(run.course, { from: Float64Array,
 		to: Float64Array, injected: Float64Array,
-		delivered: Float64Array, hops: Float64Array });
+		delivered: Float64Array, hops: Float64Array,
+		latency: Float64Array });
 	run.place = columns(run.place, { is_node: Uint16Array, x0: Uint16Array,
 		x1: Uint16Array, x2: Uint16Array, x3: Uint16Array,
 		x4: Uint16Array, x5: Uint16Array });
 	run.links = columns(run.links, { site: Uint32Array,
 		to_site: Uint32Array, wire: Uint16Array, port: Uint32Array,
 		use: Float32Array, waiting: Float32Array, bytes: Float64Array,
-		packets: Float64Array, rate: Float64Array });
+		packets: Float64Array, rate: Float64Array,
+		longest: Uint32Array, token_wait: Float64Array,
+		retries: Float64Array });
 	run.channels = columns(run.channels, { link: Uint32Array,
 		channel: Uint16Array, use: Float32Array,
-		waiting: Float32Array });
+		waiting: Float32Array, longest: Uint32Array });
 	run.nLinks = run.links.site.length;
 	if (run.load) {
 		run.load.use = bytesOf(run.load.use);

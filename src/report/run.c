@@ -7,7 +7,7 @@
 #include "report/pack.h"
 #include "report/report.h"
 
-enum { MOST_COLUMNS = 9, SLOWEST = 20 };
+enum { MOST_COLUMNS = 12, SLOWEST = 20 };
 
 /* --- names and numbers --- */
 
@@ -133,9 +133,11 @@ static int write_machine(
 	       write_texts(d, "wire_names",
 		       "SELECT wire FROM link GROUP BY wire ORDER BY min(id)",
 		       j, e) ||
-	       write_columns(d, "links", "uusuffddd",
+	       write_columns(d, "links", "uusuffdddudd",
 		       "SELECT l.site, to_site, w.n wire, p.n port, use,"
-		       " waiting, bytes, packets, rate_Bps rate FROM link l"
+		       " waiting, bytes, packets, rate_Bps rate, longest,"
+		       " ifnull(token_wait_ps, -1) token_wait, retries"
+		       " FROM link l"
 		       " JOIN (SELECT name, row_number() OVER (ORDER BY name)"
 		       " - 1 n FROM (SELECT DISTINCT name FROM link)) p"
 		       " ON p.name = l.name JOIN (SELECT wire, row_number()"
@@ -145,8 +147,9 @@ static int write_machine(
 	       write_texts(d, "channel_names",
 		       "SELECT DISTINCT name FROM channel ORDER BY name", j,
 		       e) ||
-	       write_columns(d, "channels", "usff",
-		       "SELECT link, c.n channel, use, waiting FROM channel"
+	       write_columns(d, "channels", "usffu",
+		       "SELECT link, c.n channel, use, waiting, longest"
+		       " FROM channel"
 		       " JOIN (SELECT name, row_number() OVER (ORDER BY name)"
 		       " - 1 n FROM (SELECT DISTINCT name FROM channel)) c"
 		       " USING(name) ORDER BY link",
@@ -178,36 +181,83 @@ static int write_budget(struct db *d, struct json *j, struct err *e)
 	return failed;
 }
 
+/* An array of rows, which are arrays of a query's columns. */
+static int write_rows(
+	struct db_query *q, const char *key, struct json *j, struct err *e)
+{
+	int more, i;
+
+	json_array(j, key);
+	while ((more = db_next(q, e)) > 0) {
+		json_array(j, NULL);
+		for (i = 0; i < db_n_columns(q); i++)
+			write_value(q, i, NULL, j);
+		json_end(j, ']');
+	}
+	json_end(j, ']');
+	return more;
+}
+
+static int write_table(struct db *d, const char *key, const char *sql,
+	struct json *j, struct err *e)
+{
+	struct db_query *q = db_prepare(d, sql, e);
+	int failed = q ? write_rows(q, key, j, e) : -1;
+
+	db_finish(q);
+	return failed;
+}
+
+/* What a message spent and where it was; m is its row. */
+static int write_slow(struct db_query *m, struct db_query *spent,
+	struct db_query *hop, struct json *j, struct err *e)
+{
+	int i, failed;
+
+	json_object(j, NULL);
+	for (i = 1; i < db_n_columns(m); i++)
+		write_value(m, i, db_column(m, i), j);
+	db_bind_int(spent, 1, db_int(m, 0));
+	db_bind_int(hop, 1, db_int(m, 0));
+	failed = write_causes(spent, j, e) || write_rows(hop, "hops", j, e);
+	json_end(j, '}');
+	db_reset(spent);
+	db_reset(hop);
+	return failed;
+}
+
 static int write_slowest(struct db *d, struct json *j, struct err *e)
 {
+	struct db_query *spent = NULL, *hop = NULL;
 	struct db_query *m = db_prepare(d,
-		"SELECT node, number, start_ps, end_ps, id FROM message"
-		" ORDER BY end_ps - start_ps DESC, id LIMIT ?",
-		e);
-	struct db_query *q = db_prepare(d,
-		"SELECT cause, ps FROM spent WHERE message = ? ORDER BY rowid",
+		"SELECT id, node, number, to_node, class, start_ps, end_ps"
+		" FROM message ORDER BY end_ps - start_ps DESC, start_ps, node,"
+		" number LIMIT ?",
 		e);
 	int more = -1;
 
-	if (m && q)
+	if (m)
+		spent = db_prepare(d,
+			"SELECT cause, ps FROM spent WHERE message = ?"
+			" ORDER BY rowid",
+			e);
+	if (spent)
+		hop = db_prepare(d,
+			"SELECT from_ps, to_ps, cause, site, what, link,"
+			" channel FROM hop WHERE message = ? ORDER BY n",
+			e);
+	if (hop)
 		db_bind_int(m, 1, SLOWEST);
 	json_array(j, "slowest");
-	while (m && q && (more = db_next(m, e)) > 0) {
-		json_object(j, NULL);
-		json_int(j, "node", db_int(m, 0));
-		json_int(j, "number", db_int(m, 1));
-		json_int(j, "start_ps", db_int(m, 2));
-		json_int(j, "end_ps", db_int(m, 3));
-		db_bind_int(q, 1, db_int(m, 4));
-		more = write_causes(q, j, e);
-		db_reset(q);
-		json_end(j, '}');
-		if (more < 0)
+	while (hop && (more = db_next(m, e)) > 0)
+		if (write_slow(m, spent, hop, j, e)) {
+			more = -1;
 			break;
-	}
+		}
 	json_end(j, ']');
 	db_finish(m);
-	db_finish(q);
+	db_finish(spent);
+	db_finish(hop);
 	return more;
 }
 
@@ -216,7 +266,8 @@ static int write_classes(struct db *d, struct json *j, struct err *e)
 {
 	struct db_query *q = db_prepare(d,
 		"WITH r AS (SELECT id, end_ps - start_ps took, percent_rank()"
-		" OVER (ORDER BY end_ps - start_ps) at FROM message),"
+		" OVER (ORDER BY end_ps - start_ps) at FROM message"
+		" WHERE is_sampled),"
 		" c AS (SELECT id, (at > 0.5) + (at > 0.99) class FROM r),"
 		" n AS (SELECT class, count(*) n FROM c GROUP BY class)"
 		" SELECT class, cause, sum(ps) * 1.0 / n, n FROM spent JOIN c"
@@ -239,10 +290,21 @@ static int write_classes(struct db *d, struct json *j, struct err *e)
 	return more;
 }
 
+static void write_cause_names(struct json *j)
+{
+	uint32_t c;
+
+	json_object(j, "cause_names");
+	for (c = 0; c < N_CAUSES; c++)
+		json_text(j, cause_keys[c], cause_names[c]);
+	json_end(j, '}');
+}
+
 int report_run(struct db *d, struct json *j, struct err *e)
 {
 	size_t n_links = 0;
 
+	write_cause_names(j);
 	return check_numbers(d, &n_links, e) ||
 	       write_pairs(d, "meta",
 		       "SELECT key, value FROM meta WHERE key <> 'machine_file'"
@@ -257,10 +319,19 @@ int report_run(struct db *d, struct json *j, struct err *e)
 		       "SELECT from_ps \"from\", to_ps \"to\", count FROM"
 		       " latency ORDER BY from_ps",
 		       j, e) ||
-	       write_columns(d, "course", "ddddd",
+	       write_columns(d, "course", "dddddd",
 		       "SELECT from_ps \"from\", to_ps \"to\", injected,"
-		       " delivered, hops FROM sample ORDER BY n",
+		       " delivered, hops, latency_ps latency FROM sample"
+		       " ORDER BY n",
 		       j, e) ||
 	       write_budget(d, j, e) || write_slowest(d, j, e) ||
-	       write_classes(d, j, e) || write_machine(d, n_links, j, e);
+	       write_classes(d, j, e) ||
+	       write_table(d, "kinds",
+		       "SELECT class, messages, cause, ps FROM budget", j, e) ||
+	       write_table(d, "blocked",
+		       "SELECT came_by, wants, sum(packets) / (SELECT count("
+		       "DISTINCT sample) FROM blocked) FROM blocked"
+		       " GROUP BY came_by, wants",
+		       j, e) ||
+	       write_machine(d, n_links, j, e);
 }

@@ -192,7 +192,12 @@ function linkDetail(run, i) {
 			["carried", size(l.bytes[i])],
 			["packets", count(l.packets[i])],
 			["waiting at its far end", round(l.waiting[i], 3)
-				+ " on average"]])];
+				+ " on average"],
+			["longest queue seen", l.longest[i] + " packets"],
+			...l.token_wait[i] < 0 ? [] : [["waits for tokens",
+				time(l.token_wait[i])]],
+			...l.retries[i] ? [["sent again", count(
+				l.retries[i])]] : []])];
 	const own = [];
 
 	for (let c = 0; c < run.channels.link.length; c++)
@@ -383,83 +388,37 @@ function courseOf(run, key, n) {
 	return points;
 }
 
-function courseCard(runs) {
+/* The mean of what was delivered in each step. */
+function latencyOverTime(run, n) {
+	const packets = courseOf(run, "delivered", n);
+
+	return courseOf(run, "latency", n).map(([x, v], i) => [x,
+		packets[i][1] ? v / packets[i][1] : NaN]);
+}
+
+function courseCards(runs) {
 	const some = runs.filter(r => r.course.to.length > 1);
-	const series = some.length === 1
-		? [{ name: "delivered", points: courseOf(some[0], "delivered",
-			100), isArea: true },
-		{ name: "injected", points: courseOf(some[0], "injected",
-			100) }]
-		: some.map((r, i) => ({ name: r.label, colour: thing(i),
-			points: courseOf(r, "delivered", 100) }));
-	const warm = some.length === 1 && some[0].figures.warmup_ns;
+	const isOne = some.length === 1;
+	const warm = isOne && some[0].figures.warmup_ns;
+	const course = (title, sub, series, yText) => card(title, sub, chart({
+		title, series, xText: time, yText, height: 230, marks: warm
+			? [{ x: 1000 * warm, text: "measured from here" }]
+			: [] }));
+	const each = of => some.map((r, i) => ({ name: r.label, colour:
+		thing(i), points: of(r) }));
 
 	if (!some.length)
 		return null;
-	return card("Throughput over time", "Packets per microsecond, of the "
-		+ "whole machine.", chart({ title: "throughput", series,
-		xText: time, width: 1240, height: 220, marks: warm ? [{ x: 1000 * warm,
-			text: "measured from here" }] : [] }));
-}
-
-/* --- the budget --- */
-
-function classBars(run) {
-	const names = ["the fast half", "the slow half", "the slowest 1 %"];
-	const rows = names.map((name, k) => {
-		const parts = run.classes.filter(c => c.class === k);
-
-		return { name, parts: parts.map(c => [c.cause, c.ps]),
-			total: parts.reduce((sum, c) => sum + c.ps, 0) };
-	}).filter(r => r.total > 0);
-
-	return make("table", null, ...rows.map(r => make("tr", null,
-		make("td", null, r.name), make("td", { class: "number" },
-			time(r.total)), make("td", { style: { width: "60%" } },
-			stack(r.parts, r.total)))));
-}
-
-function causeKeys(parts) {
-	return make("ul", { class: "keys" }, ...parts.map(([name]) =>
-		make("li", null, make("i", { style: { background:
-			causeColour(name) } }), name)));
-}
-
-function budgetCards(run) {
-	const parts = Object.entries(run.causes || {});
-	const total = parts.reduce((sum, p) => sum + p[1], 0);
-	const mean = 1000 * run.figures.latency_mean_ns;
-	const n = run.meta.via === "net" && mean ? total / mean
-		: run.meta.messages_ended;
-	const slow = run.slowest;
-
-	if (!parts.length)
-		return [card("What time was spent on", "This run was recorded "
-			+ "without --budget, which charges every picosecond of "
-			+ "a message to a cause.")];
-	return [make("div", { class: "two" },
-		card("What time was spent on", n ? "A message, on average."
-			: "All messages.", waterfall(parts, n || 1)),
-		card("Fast and slow messages", "What kinds of messages spent "
-			+ "their time on.", classBars(run), causeKeys(parts))),
-	slow.length ? card("The slowest messages", null, make("div",
-		{ class: "scroll" }, slowTable(run, slow))) : null];
-}
-
-function slowTable(run, slow) {
-	const head = ["message", "from", "began", "took", "spent on"];
-	const most = slow[0].end_ps - slow[0].start_ps;
-
-	return make("table", null, make("tr", null, ...head.map(h => make("th",
-		null, h))), ...slow.slice(0, 12).map(m => {
-		const took = m.end_ps - m.start_ps;
-
-		return make("tr", null, make("td", null, m.node + "."
-			+ m.number), make("td", null, siteButton(run, m.node)),
-		make("td", null, time(m.start_ps)), make("td", null,
-			time(took)), make("td", { style: { width: "55%" } },
-			make("div", { style: { width: 100 * took / most
-				+ "%" } }, stack(Object.entries(m.causes),
-				took))));
-	}));
+	return make("div", { class: "two" }, course("Throughput over time",
+		"Packets per microsecond, of the whole machine.", isOne
+			? [{ name: "delivered", isArea: true, points: courseOf(
+				some[0], "delivered", 100) }, { name:
+				"injected", points: courseOf(some[0],
+				"injected", 100) }]
+			: each(r => courseOf(r, "delivered", 100))),
+	course("Latency over time", "The mean of the packets that were "
+		+ "delivered, from when they were made.", isOne
+		? [{ name: "latency", isArea: true, points: latencyOverTime(
+			some[0], 100) }]
+		: each(r => latencyOverTime(r, 100)), time));
 }

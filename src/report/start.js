@@ -8,7 +8,8 @@ function runPage(run) {
 		run.meta.command), answer(run), tiles(run),
 	run.nLinks ? machineCard(run) : null, ...heatCards(run),
 	make("div", { class: "spaced" }, ...latencyCards([run])),
-	courseCard([run]), ...budgetCards(run), counterCard(run)];
+	courseCards([run]), blockedCard(run), ...budgetCards(run),
+	counterCard(run)];
 
 	return parts;
 }
@@ -45,7 +46,7 @@ function comparePage(runs) {
 			...names.map(k => make("tr", null, make("td", null,
 				figureTitle(k)), ...runs.map(r => make("td",
 				{ class: "number" }, cell(r.figures[k])))))))),
-		...latencyCards(runs), courseCard(runs),
+		...latencyCards(runs), courseCards(runs),
 		card("Links", "The mean load of each kind of link.", linkTable(
 			runs)), budgetTable(runs)];
 }
@@ -200,9 +201,6 @@ function start() {
 	const tabs = document.getElementById("tabs");
 
 	makePages();
-	if (/dark|light/.test(location.hash))
-		document.documentElement.dataset.theme =
-			location.hash.match(/dark|light/)[0];
 	document.body.append(tip);
 	if (pages.length > 1)
 		tabs.append(...pages.map((p, i) => make("button", { type:
@@ -224,7 +222,11 @@ function start() {
 		timer = setTimeout(drawAll, 100);
 	});
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change",
-		() => show(shown));
+		event => {
+			document.documentElement.dataset.theme =
+				event.matches ? "dark" : "light";
+			show(shown);
+		});
 	document.documentElement.dataset.ready = Math.round(performance.now());
 	if (location.hash.includes("selftest"))
 		selfTest();
@@ -257,6 +259,12 @@ function selfTest() {
 	root.before = before.slice(0, 80);
 	root.after = panel.textContent.slice(0, 80);
 	root.curves = panel.querySelectorAll("svg").length;
+	const slow = document.querySelector("#slowest button");
+
+	if (slow)
+		slow.click();
+	root.hops = document.querySelectorAll(".hops tr").length;
+	root.blocked = document.querySelectorAll("#blocked tr").length;
 	if (run.load) {
 		const whole = m.canvas.toDataURL();
 

@@ -344,30 +344,26 @@ enum { FROM_NODE = ORDER_DIRECTIONS, TO_NODE = ORDER_DIRECTIONS };
 struct turns {
 	const struct detour *x;
 	uint16_t (*after)[ORDER_DIRECTIONS + 1];
+	bool *has_links; /* [router] */
+	struct route_walks *found;
 };
 
-/* Notes the steps of a pair's way. */
-static void walk_pair(
-	const struct turns *w, router_id src, router_id dst, uint32_t minus)
+/* All steps that any choice of ways could have: on in a direction, or from
+ * one to any later one of the order, where links lead on. */
+static void add_steps(const struct turns *w, router_id r)
 {
 	const struct torus *t = w->x->torus;
-	const uint16_t *y = w->x->coord[dst];
-	uint32_t from = FROM_NODE, k;
-	router_id at = src;
+	uint32_t to;
+	uint16_t later = 1u << TO_NODE;
 
-	for (k = 0; k < 2 * t->n_dims; k++) {
-		uint32_t dir = direction_at(t, k), i = dir / 2, n;
+	for (to = 2 * t->n_dims; to--;) {
+		uint32_t dir = direction_at(t, to);
 
-		if ((minus >> i & 1) != dir % 2)
-			continue;
-		n = hops(t, dir, w->x->coord[at][i], y[i]);
-		for (; n; n--) {
-			w->after[at][from] |= (uint16_t)(1u << dir);
-			at = next_router(w->x, at, dir);
-			from = dir;
-		}
+		if (*run_at(w->x, r, dir))
+			later |= (uint16_t)(1u << dir);
+		w->after[r][dir] = later;
 	}
-	w->after[at][from] |= 1u << TO_NODE;
+	w->after[r][FROM_NODE] = later;
 }
 
 /* Behind a link of one direction those of another may be asked for.  On a
@@ -408,29 +404,121 @@ static bool has_links(const struct detour *x, router_id r)
 	return false;
 }
 
-static void walk_all(const struct turns *w, struct route_walks *found)
+/*
+ * Pairs without a way.  If a pair's shortest way, plus where both directions
+ * are equally short, is whole, it has one.  If not, one of its legs is on a
+ * ring that is used as a line, and the first such leg is found from there:
+ * the dimensions of legs before it have the destination's coordinates, those
+ * of later ones the source's.
+ */
+struct leg {
+	const struct turns *w;
+	uint32_t minus; /* directions of the whole way */
+	uint32_t k, dim; /* the leg's place in the order */
+	router_id ring; /* the first router of the leg's ring */
+};
+
+static uint32_t place_of(const struct torus *t, uint32_t dim, uint32_t minus)
+{
+	return (minus >> dim & 1) * t->n_dims + dim;
+}
+
+/* Whether it is the way that is looked at first. */
+static bool is_first_choice(const struct leg *l, router_id src, router_id dst)
+{
+	const struct torus *t = l->w->x->torus;
+	const uint16_t *a = l->w->x->coord[src], *b = l->w->x->coord[dst];
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims; i++) {
+		uint32_t plus = hops(t, 2 * i, a[i], b[i]);
+		bool is_minus = 2 * plus > t->dim[i];
+
+		if (is_minus != (l->minus >> i & 1))
+			return false;
+	}
+	return true;
+}
+
+/* Whether the first leg that is not whole is this one. */
+static bool is_broken_first(const struct leg *l, router_id src, router_id dst)
+{
+	const struct detour *x = l->w->x;
+	const struct torus *t = x->torus;
+	router_id at = src;
+	uint32_t k;
+
+	for (k = 0; k <= l->k; k++) {
+		uint32_t dir = direction_at(t, k), i = dir / 2, n;
+
+		if ((l->minus >> i & 1) != dir % 2)
+			continue;
+		n = hops(t, dir, x->coord[at][i], x->coord[dst][i]);
+		if (n && *run_at(x, at, dir) < n)
+			return k == l->k;
+		at += (x->coord[dst][i] - (uint32_t)x->coord[at][i]) *
+		      t->stride[i];
+	}
+	return false;
+}
+
+static void look_at_pair(const struct leg *l, router_id src, router_id dst)
+{
+	const struct turns *w = l->w;
+	uint64_t per = (uint64_t)w->x->torus->nodes;
+
+	if (src == dst || !w->has_links[src] || !w->has_links[dst] ||
+		!is_first_choice(l, src, dst) || !is_broken_first(l, src, dst))
+		return;
+	w->found->n_routes++;
+	if (!shortest(w->x, src, dst))
+		w->found->n_missing += per * per;
+}
+
+/* All pairs whose leg it is: coordinates from a dimension on are free. */
+static void look_from(
+	const struct leg *l, uint32_t dim, router_id src, router_id dst)
+{
+	const struct torus *t = l->w->x->torus;
+	uint32_t y;
+
+	if (dim == t->n_dims) {
+		look_at_pair(l, src, dst);
+		return;
+	}
+	if (dim == l->dim) { /* both are on the ring */
+		for (y = 0; y < t->dim[dim] * t->dim[dim]; y++)
+			look_from(l, dim + 1,
+				src + y / t->dim[dim] * t->stride[dim],
+				dst + y % t->dim[dim] * t->stride[dim]);
+		return;
+	}
+	for (y = 0; y < t->dim[dim]; y++) {
+		bool is_done = place_of(t, dim, l->minus) < l->k;
+		uint32_t fixed = torus_coord(t, l->ring, dim) * t->stride[dim];
+		uint32_t free = y * t->stride[dim];
+
+		look_from(l, dim + 1, src + (is_done ? free : fixed),
+			dst + (is_done ? fixed : free));
+	}
+}
+
+static void look_at_ring(const struct turns *w, router_id ring, uint32_t dim)
 {
 	const struct torus *t = w->x->torus;
-	uint64_t per = (uint64_t)t->nodes;
-	router_id a, b;
+	uint32_t minus;
 
-	for (a = 0; a < t->n; a++) {
-		if (!has_links(w->x, a))
-			continue;
-		for (b = 0; b < t->n; b++) {
-			uint64_t ways;
+	for (minus = 0; minus < 1u << t->n_dims; minus++) {
+		struct leg l = { w, minus, place_of(t, dim, minus), dim, ring };
 
-			if (a != b && !has_links(w->x, b))
-				continue;
-			ways = shortest(w->x, a, b);
-			found->n_missing += ways ? 0 : per * per;
-			for (; ways; ways &= ways - 1) {
-				walk_pair(w, a, b,
-					(uint32_t)__builtin_ctzll(ways));
-				found->n_routes++;
-			}
-		}
+		look_from(&l, 0, 0, 0);
 	}
+}
+
+/* Whether a ring is one no more. */
+static bool is_line(const struct detour *x, router_id r, uint32_t dim)
+{
+	return !*closed_at(x, r, dim) && x->torus->dim[dim] > 1;
 }
 
 static void detour_walk(
@@ -438,16 +526,27 @@ static void detour_walk(
 {
 	const struct detour *x = of(r);
 	const struct torus *t = x->torus;
-	struct turns w = { .x = x, .after = mem_alloc(t->n, sizeof(*w.after)) };
+	struct turns w = { .x = x,
+		.after = mem_alloc(t->n, sizeof(*w.after)),
+		.has_links = mem_alloc(t->n, sizeof(*w.has_links)),
+		.found = found };
 	uint32_t from, to;
 	router_id i;
 
-	walk_all(&w, found);
 	for (i = 0; i < t->n; i++)
+		w.has_links[i] = has_links(x, i);
+	for (to = 0; to < t->n_dims; to++)
+		for (i = 0; i < t->n; i++)
+			if (!torus_coord(t, i, to) && is_line(x, i, to))
+				look_at_ring(&w, i, to);
+	for (i = 0; i < t->n; i++) {
+		add_steps(&w, i);
 		for (from = 0; from <= FROM_NODE; from++)
 			for (to = 0; to <= TO_NODE; to++)
 				if (w.after[i][from] >> to & 1)
 					add_turn(&w, g, i, from, to);
+	}
+	mem_free(w.has_links);
 	mem_free(w.after);
 }
 

@@ -159,12 +159,16 @@ static struct route_step dragonfly_next(
  * steps out of groups, through them and into them, and pairs inside a group
  * the others.
  */
-static bool is_followed(const struct route *r, uint32_t src, uint32_t dst)
+static void partners(
+	const struct route *r, uint32_t src, const struct route_partners *to)
 {
 	const struct dragonfly *t = of(r)->topo;
+	uint32_t dst;
 
-	return group_of(t, src) == group_of(t, dst) ||
-	       src % (t->p * t->a) == dst % (t->p * t->a);
+	for (dst = 0; dst < t->topo.n_nodes; dst++)
+		if (group_of(t, src) == group_of(t, dst) ||
+			src % (t->p * t->a) == dst % (t->p * t->a))
+			to->add(to->arg, dst);
 }
 
 /* --- what follows from it --- */
@@ -274,7 +278,7 @@ const struct route_ops dragonfly_route_ops = {
 	.start = dragonfly_start,
 	.next = dragonfly_next,
 	.n_ways = n_ways,
-	.is_followed = is_followed,
+	.partners = partners,
 	.way = dragonfly_cost,
 	.describe = dragonfly_describe,
 	.fact = dragonfly_fact,

@@ -217,7 +217,7 @@ static void the_pairs_that_are_followed_stand_for_all(void **state)
 	struct route_ops all = dragonfly_route_ops;
 
 	(void)state;
-	all.is_followed = NULL;
+	all.partners = NULL;
 	for (uint32_t k = 0; some[k / 2].p; k++) {
 		struct route_graph a, b;
 		struct world x;

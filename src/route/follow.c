@@ -9,8 +9,6 @@
  */
 #include "route/route.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 
 enum { MOST_STATES = 1 << 20 };
@@ -21,6 +19,7 @@ struct state {
 	port_id in;
 	uint32_t behind; /* the channel that it holds */
 	uint64_t way;
+	uint32_t slot; /* of the table */
 };
 
 #define NOTHING UINT32_MAX
@@ -30,6 +29,7 @@ struct follow {
 	const struct route_graph *g;
 	struct route_walks *found;
 	struct packet p; /* what all states have in common */
+	uint32_t src;
 	struct state *state; /* those that were seen, in order */
 	uint32_t n, room;
 	uint32_t *table; /* 1 + a state, by hash */
@@ -100,6 +100,12 @@ static uint32_t *slot_of(const struct follow *f, const struct state *s)
 	return &f->table[i];
 }
 
+static void keep(struct follow *f, uint32_t *slot, uint32_t state)
+{
+	*slot = state + 1;
+	f->state[state].slot = (uint32_t)(slot - f->table);
+}
+
 static void grow(struct follow *f)
 {
 	uint32_t i;
@@ -112,7 +118,7 @@ static void grow(struct follow *f)
 	mem_free(f->table);
 	f->table = mem_alloc(f->table_size, sizeof(*f->table));
 	for (i = 0; i < f->n; i++)
-		*slot_of(f, &f->state[i]) = i + 1;
+		keep(f, slot_of(f, &f->state[i]), i);
 }
 
 /* Adds a state, unless it was seen. */
@@ -125,14 +131,14 @@ static void add(struct follow *f, struct state s)
 	slot = slot_of(f, &s);
 	if (*slot)
 		return;
-	f->state[f->n++] = s;
-	*slot = f->n;
+	f->state[f->n] = s;
+	keep(f, slot, f->n++);
 }
 
 static void forget(struct follow *f)
 {
-	f->n = 0;
-	memset(f->table, 0, f->table_size * sizeof(*f->table));
+	while (f->n)
+		f->table[f->state[--f->n].slot] = 0;
 }
 
 /* --- following --- */
@@ -190,7 +196,7 @@ static void go_on(struct follow *f, struct state s)
 		}
 		add(f, (struct state){ to.router, to.port,
 			       route_vertex(f->g, s.at, port, step.channel),
-			       p.way });
+			       p.way, 0 });
 	}
 }
 
@@ -206,37 +212,41 @@ static void follow_way(
 	};
 	f->found->n_routes++;
 	f->r->ops->start(f->r, &f->p);
-	if (f->n)
-		forget(f);
-	add(f, (struct state){ src, TOPO_NO_PORT, NOTHING, f->p.way });
+	forget(f);
+	add(f, (struct state){ src, TOPO_NO_PORT, NOTHING, f->p.way, 0 });
 	for (i = 0; i < f->n && i < MOST_STATES; i++)
 		go_on(f, f->state[i]);
 	if (i == MOST_STATES)
 		say_broken(f, "never ends");
 }
 
-static void follow_pair(struct follow *f, uint32_t src, uint32_t dst)
+/* From the source that is being followed. */
+static void follow_to(void *arg, uint32_t dst)
 {
+	struct follow *f = arg;
 	const struct route_ops *ops = f->r->ops;
 	uint32_t n_ways, i;
 
-	if (src == dst ||
-		(ops->is_followed && !ops->is_followed(f->r, src, dst)))
+	if (f->src == dst)
 		return;
-	n_ways = ops->n_ways ? ops->n_ways(f->r, src, dst) : 0;
+	n_ways = ops->n_ways ? ops->n_ways(f->r, f->src, dst) : 0;
 	for (i = n_ways ? 1 : 0; i <= n_ways; i++)
-		follow_way(f, src, dst, i);
+		follow_way(f, f->src, dst, i);
 }
 
 void route_follow(
 	const struct route *r, struct route_graph *g, struct route_walks *w)
 {
 	struct follow f = { .r = r, .g = g, .found = w };
-	uint32_t n = g->topo->n_nodes, src, dst;
+	const struct route_partners to = { follow_to, &f };
+	uint32_t n = g->topo->n_nodes, dst;
 
-	for (src = 0; src < n; src++)
-		for (dst = 0; dst < n; dst++)
-			follow_pair(&f, src, dst);
+	for (f.src = 0; f.src < n; f.src++) {
+		if (r->ops->partners)
+			r->ops->partners(r, f.src, &to);
+		for (dst = 0; dst < n && !r->ops->partners; dst++)
+			follow_to(&f, dst);
+	}
 	mem_free(f.state);
 	mem_free(f.table);
 }

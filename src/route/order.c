@@ -142,9 +142,12 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	o->links = common_multiple(o->torus);
 	for (i = 0; i < 2 * o->torus->n_dims; i++)
 		o->place[o->dir[i]] = (uint8_t)i;
-	for (i = 0; i < o->torus->n_dims; i++)
+	for (i = 0; i < o->torus->n_dims; i++) {
+		o->round[i] = torus_is_ring(o->torus, i) ? o->torus->dim[i]
+							 : UINT32_MAX;
 		for (p = o->torus->base[i]; p < o->torus->base[i + 1]; p++)
 			o->ports[2 * i + p % 2] |= (port_mask)1 << p;
+	}
 	return 0;
 }
 
@@ -163,11 +166,11 @@ static const uint16_t *coord_of(const struct order *o, uint32_t node)
 }
 
 /* Whether both ways between two coordinates are equally long. */
-static bool is_tie(const struct torus *t, uint32_t dim, uint32_t x, uint32_t y)
+static bool is_tie(const struct order *o, uint32_t dim, uint32_t x, uint32_t y)
 {
 	uint32_t far = x < y ? y - x : x - y;
 
-	return far && 2 * far == t->dim[dim] && torus_is_ring(t, dim);
+	return 2 * far == o->round[dim];
 }
 
 static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
@@ -176,7 +179,7 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 	uint32_t n = 1, i;
 
 	for (i = 0; i < of(r)->torus->n_dims; i++)
-		n <<= is_tie(of(r)->torus, i, x[i], y[i]);
+		n <<= is_tie(of(r), i, x[i], y[i]);
 	return n;
 }
 
@@ -186,24 +189,23 @@ static uint32_t find_directions(const struct order *o, const struct packet *p,
 	uint32_t hash, uint32_t named)
 {
 	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
-	const struct torus *t = o->torus;
 	uint32_t plus = o->ties == GRID_TIES_RANDOM
 				? hash
 				: grid_plus((enum grid_ties)o->ties,
 					  x[GRID_PARITY], p->src, 0);
-	uint32_t todo = 0, i;
+	uint32_t n = o->torus->n_dims, todo = 0, i;
 
-	for (i = 0; i < t->n_dims; i++) {
-		bool is_down = y[i] < x[i];
+	for (i = 0; i < n; i++) {
+		uint32_t is_down = y[i] < x[i];
 		uint32_t far = is_down ? x[i] - y[i] : y[i] - x[i];
 
 		if (!far)
 			continue;
-		if (is_tie(t, i, x[i], y[i])) {
+		if (2 * far > o->round[i]) {
+			is_down ^= 1;
+		} else if (is_tie(o, i, x[i], y[i])) {
 			is_down = !(p->hints ? named & 1 : plus >> i & 1);
 			named >>= 1;
-		} else if (torus_is_ring(t, i) && 2 * far > t->dim[i]) {
-			is_down = !is_down;
 		}
 		todo |= 1u << o->place[2 * i + is_down];
 	}
@@ -257,12 +259,11 @@ static void order_start(const struct route *r, struct packet *p)
 
 /* Hops from x to y in a direction. */
 static uint32_t hops(
-	const struct torus *t, uint32_t dir, uint32_t x, uint32_t y)
+	const struct order *o, uint32_t dir, uint32_t x, uint32_t y)
 {
-	uint32_t far = dir % 2 ? x - y : y - x;
+	int32_t far = (int32_t)(dir % 2 ? x - y : y - x);
 
-	return x != y && (dir % 2 ? x < y : y < x) ? far + t->dim[dir / 2]
-						   : far;
+	return (uint32_t)far + (far < 0 ? o->round[dir / 2] : 0);
 }
 
 /* The next direction, or ORDER_DIRECTIONS; the packet keeps it, with the hops
@@ -274,7 +275,7 @@ static uint32_t turn(const struct order *o, struct packet *p, const uint16_t *x)
 	if (!todo)
 		return ORDER_DIRECTIONS;
 	dir = o->dir[__builtin_ctz(todo)];
-	n = hops(o->torus, dir, x[dir / 2], coord_of(o, p->dst)[dir / 2]) - 1;
+	n = hops(o, dir, x[dir / 2], coord_of(o, p->dst)[dir / 2]) - 1;
 	todo &= todo - 1;
 	p->way &= ~((uint64_t)0xffff << TODO_SHIFT);
 	p->way |= (uint64_t)todo << TODO_SHIFT | (uint64_t)dir << DIR_SHIFT |
@@ -301,13 +302,15 @@ static port_id hashed_link(
 }
 
 /* A packet that has to turn, or is at its source or destination. */
-static struct route_step step_aside(
+static __attribute__((noinline)) struct route_step step_aside(
 	const struct order *o, struct packet *p, router_id at)
 {
 	const struct torus *t = o->torus;
 	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
 	uint32_t dir;
 
+	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
+		return order_vector(t, p, at);
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
 	if (at < t->first) {
@@ -351,49 +354,98 @@ static uint8_t channel_of(const struct order *o, const struct packet *p,
 		coord_of(o, p->src)[dir / 2]);
 }
 
-static __attribute__((noinline)) struct route_step next_of_any(
+static __attribute__((noinline)) struct route_step next_of_dateline(
 	const struct order *o, struct packet *p, router_id at, port_id in)
 {
 	struct route_step s;
 
-	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
-		return order_vector(o->torus, p, at);
 	s = p->way >> LEFT_SHIFT ? step_on(o, p, in) : step_aside(o, p, at);
-	if (o->route.n_channels > 1)
-		s.channel = channel_of(o, p, at, &s);
+	s.channel = channel_of(o, p, at, &s);
 	return s;
 }
 
 static struct route_step order_next(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
-	/* mostly */
-	if (of(r)->planes && p->way >> LEFT_SHIFT)
-		return step_on(of(r), p, in);
-	return next_of_any(of(r), p, at, in);
+	if (r->n_channels > 1)
+		return next_of_dateline(of(r), p, at, in);
+	if (p->way >> LEFT_SHIFT == 0)
+		return step_aside(of(r), p, at);
+	return step_on(of(r), p, in);
+}
+
+/* The node of the same number at a router that is elsewhere in a dimension. */
+static uint32_t node_at(
+	const struct order *o, uint32_t node, uint32_t dim, uint32_t to)
+{
+	const struct torus *t = o->torus;
+	uint32_t per = t->nodes ? (uint32_t)t->nodes : 1;
+
+	return node + per * t->stride[dim] * (to - coord_of(o, node)[dim]);
+}
+
+/* Whether two coordinates are so near, perhaps around a ring. */
+static bool is_within(const struct torus *t, uint32_t dim, uint32_t x,
+	uint32_t y, uint32_t most)
+{
+	uint32_t far = x < y ? y - x : x - y;
+
+	return far <= most || far + most >= t->dim[dim];
+}
+
+/* Destinations one hop beside one, in a dimension. */
+static void add_beside(const struct order *o, uint32_t node, uint32_t dim,
+	const struct route_partners *to)
+{
+	uint32_t d = o->torus->dim[dim], x = coord_of(o, node)[dim];
+
+	if (d > 1)
+		to->add(to->arg, node_at(o, node, dim, (x + 1) % d));
+	if (d > 2)
+		to->add(to->arg, node_at(o, node, dim, (x + d - 1) % d));
+}
+
+/* Those along a dimension, and those beside them; up to two hops away, or
+ * all. */
+static void add_line(const struct order *o, uint32_t src, uint32_t dim,
+	bool is_short, const struct route_partners *to)
+{
+	const struct torus *t = o->torus;
+	uint32_t x = coord_of(o, src)[dim], y, i;
+
+	for (y = 0; y < t->dim[dim]; y++) {
+		bool is_near = is_within(t, dim, x, y, 1);
+
+		if (y == x || (is_short && !is_within(t, dim, x, y, 2)))
+			continue;
+		to->add(to->arg, node_at(o, src, dim, y));
+		for (i = 0; i < t->n_dims; i++)
+			if (is_near ? i > dim : i != dim && !is_short)
+				add_beside(o, node_at(o, src, dim, y), i, to);
+	}
 }
 
 /*
- * A step depends on where a packet is, on its direction, and on the coordinate
- * that it started from in that dimension.  So ways in one dimension cover all
- * steps along it; ways in two dimensions, one of them by a single hop, cover
- * all turns; and nodes that have the same number at their routers cover all
- * steps from and to nodes.
+ * A step depends on where a packet is, on its direction, and with a dateline on
+ * the coordinate that it started from in that dimension.  So ways in one
+ * dimension cover all steps along it; ways in two dimensions, one of them by a
+ * single hop, cover all turns; and nodes that have the same number at their
+ * routers cover all steps from and to nodes.  Without a dateline two hops are
+ * enough for each step; longer ways are followed from one router, to all
+ * others, to see that they lead there.
  */
-static bool is_followed(const struct route *r, uint32_t src, uint32_t dst)
+static void partners(
+	const struct route *r, uint32_t src, const struct route_partners *to)
 {
 	const struct order *o = of(r);
-	const struct torus *t = o->torus;
-	const uint16_t *x = coord_of(o, src), *y = coord_of(o, dst);
-	uint32_t per = t->nodes ? (uint32_t)t->nodes : 1, n = 0, near = 0, i;
+	uint32_t per = o->torus->nodes ? (uint32_t)o->torus->nodes : 1, i;
+	bool is_short = r->n_channels < 2;
 
-	for (i = 0; i < t->n_dims; i++) {
-		uint32_t far = x[i] < y[i] ? y[i] - x[i] : x[i] - y[i];
-
-		n += far != 0;
-		near += far == 1 || far == t->dim[i] - 1;
-	}
-	return src % per == dst % per && (n < 2 || (n == 2 && near));
+	for (i = 0; i < o->torus->n_dims; i++)
+		add_line(o, src, i, is_short, to);
+	if (is_short && src < per)
+		for (i = src; i < r->topo->n_nodes; i += per)
+			to->add(to->arg, i);
 }
 
 /* --- reports --- */
@@ -459,7 +511,7 @@ const struct route_ops order_ops = {
 	.start = order_start,
 	.next = order_next,
 	.n_ways = n_ways,
-	.is_followed = is_followed,
+	.partners = partners,
 	.around = order_around,
 	.way = order_way,
 	.describe = order_describe,

@@ -42,6 +42,7 @@ struct order {
 	uint32_t links; /* below this, links are hashed to */
 	uint8_t place[ORDER_DIRECTIONS]; /* the other way round */
 	port_mask ports[ORDER_DIRECTIONS]; /* by the same */
+	uint32_t round[TORUS_MAX_DIMS]; /* hops all the way; or UINT32_MAX */
 };
 
 extern const struct route_ops order_ops;

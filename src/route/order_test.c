@@ -308,25 +308,29 @@ static void the_proof_follows_all_steps(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	whole.is_followed = NULL;
-	for (int i = 0; some[i].shape; i++) {
+	whole.partners = NULL;
+	for (int j = 0; some[j / 3].shape; j++) {
+		enum route_planes planes = j % 3 == 2;
 		struct route_graph few, all;
 		struct route_walks w = { 0 };
+		uint32_t channels = j % 3 ? 1 : 2;
 		size_t n, k;
 		struct world x;
 
-		make_topo(&x, &some[i]);
+		make_topo(&x, &some[j / 3]);
 		assert_int_equal(
 			make_route(&x, x.t.n_dims == 3 ? orders[2] : orders[0],
-				"hash", true, &e),
+				"hash", !(j % 3), &e),
 			0);
-		route_graph_init(&few, &x.t.topo, 2);
-		route_graph_init(&all, &x.t.topo, 2);
+		x.o.planes = x.o.route.has_planes = planes;
+		route_graph_init(&few, &x.t.topo, channels);
+		route_graph_init(&all, &x.t.topo, channels);
 		route_follow(&x.o.route, &few, &w);
 		x.o.route.ops = &whole;
 		route_follow(&x.o.route, &all, &w);
 		assert_false(w.is_broken);
-		n = (size_t)x.t.topo.n_routers * x.t.topo.n_ports * 4;
+		n = (size_t)x.t.topo.n_routers * x.t.topo.n_ports * channels *
+		    channels;
 		for (k = 0; k < n; k++) {
 			/* nothing follows a way to a node */
 			port_mask nodes = ~(port_mask)0 << x.t.base[x.t.n_dims];

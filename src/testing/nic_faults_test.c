@@ -150,7 +150,7 @@ static void a_link_that_comes_back_has_lost_nothing(void **state)
 		const struct kit_kind *k = &kinds->kind[i / 2];
 		struct outcome x = run_with_plan(some[i % 2], k, "30 us", 1);
 
-		if (!(k->nic->can & NIC_RESENDS) && !links_retry(k)) {
+		if (!k->nic->client->on_lost && !links_retry(k)) {
 			assert_int_equal(x.e.code, EXIT_BAD_INPUT);
 			continue;
 		}

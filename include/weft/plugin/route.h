@@ -53,6 +53,12 @@ struct route_step {
 	bool is_ordered; /* packets like it may not overtake each other */
 };
 
+/* Takes destinations. */
+struct route_partners {
+	void (*add)(void *arg, uint32_t dst);
+	void *arg;
+};
+
 /* What a router shows of itself. */
 struct route_look {
 	/* What waits for a port, and in its channel behind it, in units of
@@ -127,9 +133,11 @@ struct route_ops {
 	 * which needs no name. */
 	uint32_t (*n_ways)(const struct route *r, uint32_t src, uint32_t dst);
 
-	/* Whether the proof has to follow the ways of a pair, for those of
-	 * others take no other steps.  NULL: of all pairs. */
-	bool (*is_followed)(const struct route *r, uint32_t src, uint32_t dst);
+	/* The destinations, once or more, that the proof has to follow from
+	 * a source, for ways to others take no other steps than these and
+	 * those of other sources.  NULL: to all. */
+	void (*partners)(const struct route *r, uint32_t src,
+		const struct route_partners *to);
 
 	/*
 	 * The same in a network in which the links at some ports of each

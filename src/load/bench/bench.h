@@ -226,7 +226,7 @@ struct bench_cast {
 };
 
 extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,
-	bench_gemini;
+	bench_gemini, bench_ape;
 
 /* The driver of a network interface, or NULL. */
 const struct bench_driver *bench_find_driver(const struct nic_ops *nic);

@@ -7,6 +7,7 @@ static const struct bench_driver *const bench_drivers[] = {
 	&bench_elan,
 	&bench_gemini,
 	&bench_plain,
+	&bench_ape,
 	NULL,
 };
 

@@ -94,6 +94,13 @@ void mu_account_want(const struct nic_at *a, uint32_t inj)
 	account(mu_here(a), inj)->wanted = a->t;
 }
 
+static const enum book_kind kinds[] = {
+	[MU_FIFO] = BOOK_SEND,
+	[MU_PUT] = BOOK_PUT,
+	[MU_GET] = BOOK_GET,
+	[MU_PACED_GET] = BOOK_GET,
+};
+
 void mu_account_fetched(const struct nic_at *a, uint32_t inj)
 {
 	const struct mu_inj_fifo *f = mu_inj(mu_here(a), inj);
@@ -112,19 +119,21 @@ void mu_account_fetched(const struct nic_at *a, uint32_t inj)
 		c->came = c->begun;
 	c->fetched = a->t;
 	if (!mu_is_prefetch(&f->descriptor))
-		c->message = book_message(
-			book_of(a), a->s, (uint32_t)f->n_packets, b.at);
+		c->message = book_message(book_of(a), a->s,
+			kinds[mu_packet_type(&f->descriptor.header)],
+			(uint32_t)f->n_packets, b.at);
 }
 
 void mu_account_packet(
 	const struct nic_at *a, const struct mu_job *job, packet_id id)
 {
 	struct book *k = book_of(a);
-	const struct mu_account *c;
+	const struct mu_account *c = account(mu_here(a), job->inj);
+	const struct book_place at = { "injection FIFO", a->s,
+		(uint16_t)job->inj, BOOK_NO_PORT, BOOK_NO_CHANNEL };
 
-	c = account(mu_here(a), job->inj);
 	book_open(k, id, &c->message);
-	book_note(k, id, "node %u, injection FIFO %u", a->s, job->inj);
+	book_set_place(k, id, &at);
 	book_until(k, id, CAUSE_SOFTWARE, c->left);
 	book_until(k, id, CAUSE_DESCRIPTOR, c->came);
 	book_until(k, id, CAUSE_QUEUE, c->begun);
@@ -139,7 +148,7 @@ void mu_account_pulled(const struct nic_at *a, packet_id id)
 	struct book *k = book_of(a);
 	sim_time free = a->t - mu_of(a)->params.pull;
 
-	book_note(k, id, "node %u, message unit", a->s);
+	book_at_part(k, id, a->s, "message unit");
 	if (free > book_at(k, id))
 		book_until(k, id, CAUSE_RECEIVER, free);
 }

@@ -516,7 +516,7 @@ static const struct net_client_ops client = {
 };
 
 const struct nic_ops bgq_mu_ops = {
-	.has = "l2",
+	.has = "l2 symbol-codes",
 	.name = "bgq-mu",
 	.title = "message unit",
 	.can = NIC_ATOMICS,

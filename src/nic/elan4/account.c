@@ -50,7 +50,8 @@ void elan_account_store(const struct nic_at *a, struct ring *births,
 }
 
 struct elan_account elan_account_begin(const struct nic_at *a,
-	struct ring *births, uint64_t position, uint64_t n_packets)
+	struct ring *births, enum book_kind kind, uint64_t position,
+	uint64_t n_packets)
 {
 	struct elan_birth b = { .at = a->t, .handed = a->t, .came = a->t };
 	const struct elan_birth *first;
@@ -67,7 +68,8 @@ struct elan_account elan_account_begin(const struct nic_at *a,
 			b = *first;
 		ring_pop(births);
 	}
-	c.message = book_message(book_of(a), a->s, (uint32_t)n_packets, b.at);
+	c.message =
+		book_message(book_of(a), a->s, kind, (uint32_t)n_packets, b.at);
 	c.handed = b.handed;
 	c.came = b.came;
 	c.asked = c.reading = c.read = c.built = a->t;
@@ -100,7 +102,7 @@ void elan_account_packet(
 		book_resume(book_of(a), a->w->id, id, &c->held);
 	} else {
 		book_open(book_of(a), id, &c->message);
-		book_note(book_of(a), id, "node %u, card", a->s);
+		book_at_part(book_of(a), id, a->s, "card");
 		charge(a, id, CAUSE_SOFTWARE, c->handed);
 		charge(a, id, CAUSE_DESCRIPTOR, c->came);
 		charge(a, id, CAUSE_ENGINE, c->reading);
@@ -120,7 +122,7 @@ void elan_account_tail(const struct nic_at *a, packet_id id, sim_time tail)
 	if (!book_of(a))
 		return;
 	charge(a, id, is_stored ? CAUSE_DESCRIPTOR : CAUSE_MEMORY_READ, tail);
-	book_note(book_of(a), id, "node %u, card", a->s);
+	book_at_part(book_of(a), id, a->s, "card");
 }
 
 void elan_account_turn(const struct nic_at *a, packet_id id)
@@ -162,5 +164,5 @@ void elan_account_refused(const struct nic_at *a, packet_id id)
 void elan_account_nothing(const struct nic_at *a, packet_id id)
 {
 	if (book_of(a))
-		book_hold(book_of(a), a->w->id, id);
+		book_forget(book_of(a), id);
 }

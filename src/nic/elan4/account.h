@@ -29,7 +29,8 @@ void elan_account_store(const struct nic_at *a, struct ring *births,
 	uint64_t position, uint32_t bytes, sim_time came);
 /* The command at a position is decoded: a message of so many packets. */
 struct elan_account elan_account_begin(const struct nic_at *a,
-	struct ring *births, uint64_t position, uint64_t n_packets);
+	struct ring *births, enum book_kind kind, uint64_t position,
+	uint64_t n_packets);
 /* NULL: a packet whose time is charged to no message. */
 void elan_account_packet(
 	const struct nic_at *a, packet_id id, struct elan_account *c);

@@ -285,7 +285,7 @@ enum elan_error elan_dma_add(
 		.d = *d,
 		.queue = queue,
 		.context = q->context,
-		.account = elan_account_begin(a, &q->births,
+		.account = elan_account_begin(a, &q->births, BOOK_PUT,
 			q->taken - 8 * (1 + ELAN_DMA_WORDS),
 			n_packets(a, d->bytes)),
 	};

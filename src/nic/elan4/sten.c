@@ -328,7 +328,8 @@ static void send(const struct nic_at *a, uint32_t queue, const struct sten *p,
 	}
 	s->item.route = (uint8_t)(p->open >> 48);
 	s->fifo = fifo_of(p->open);
-	s->account = elan_account_begin(a, &q->births, q->taken, 1);
+	s->account =
+		elan_account_begin(a, &q->births, BOOK_PACKET, q->taken, 1);
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
 	q->outstanding++;

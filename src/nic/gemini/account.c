@@ -34,7 +34,7 @@ void gem_account_request(
 	struct book *k = a->nic->net->book;
 
 	book_open(k, id, &of->message);
-	book_note(k, id, "node %u, interface", a->s);
+	book_at_part(k, id, a->s, "interface");
 	if (x->channel) {
 		gem_charge(a, id, CAUSE_SOFTWARE, of->stored);
 		gem_charge(a, id, CAUSE_DESCRIPTOR, of->came);
@@ -59,11 +59,9 @@ void gem_account_response(
 		.birth = a->t, .src = a->s, .n_packets = 1
 	};
 	struct book *k = a->nic->net->book;
-	struct book_held held;
 
 	if (goes_on && book_has(k, request)) {
-		held = book_hold(k, a->w->id, request);
-		book_resume(k, a->w->id, id, &held);
+		book_replace(k, a->w->id, request, id);
 	} else {
 		book_open(k, id, &none);
 	}
@@ -80,6 +78,6 @@ void gem_account_end(const struct nic_at *a, packet_id id, bool is_done)
 		gem_charge(a, id, CAUSE_COMPLETION, event);
 		book_close(k, a->w->id, id, book_at(k, id));
 	} else {
-		book_hold(k, a->w->id, id);
+		book_forget(k, id);
 	}
 }

@@ -11,6 +11,14 @@ struct nic_at gem_now(struct nic *nic)
 	return nic_at(nic, program_worker(), program_node(), program_now());
 }
 
+static const enum book_kind kinds[GEMINI_OPS] = {
+	[GEMINI_PUT] = BOOK_PUT,
+	[GEMINI_GET] = BOOK_GET,
+	[GEMINI_AMO] = BOOK_ATOMIC,
+	[GEMINI_FETCH] = BOOK_ATOMIC,
+	[GEMINI_SEND] = BOOK_SEND,
+};
+
 uint32_t gem_fma_begin(const struct nic_at *a, const struct gemini_post *p)
 {
 	struct slots *s = &gem_here(a)->transactions;
@@ -22,7 +30,8 @@ uint32_t gem_fma_begin(const struct nic_at *a, const struct gemini_post *p)
 	if (p->cq != GEMINI_NO_CQ)
 		x->cq_round = gem_here(a)->cq[p->cq].round;
 	x->lines = p->bytes ? (uint32_t)((p->bytes - 1) / GEMINI_LINE + 1) : 1;
-	x->message = book_message(a->nic->net->book, a->s, x->lines, a->t);
+	x->message = book_message(
+		a->nic->net->book, a->s, kinds[p->op], x->lines, a->t);
 	return id;
 }
 
@@ -273,7 +282,7 @@ static void send_final(
 
 	of->is_uncounted = false;
 	of->lines++;
-	of->message = book_message(a->nic->net->book, a->s, 1, a->t);
+	of->message = book_message(a->nic->net->book, a->s, BOOK_PUT, 1, a->t);
 	x->transaction = transaction;
 	x->op = GEMINI_PUT;
 	x->node = node;

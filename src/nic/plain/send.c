@@ -88,6 +88,9 @@ static bool begin(const struct nic_at *a, struct plain_queue *q, uint32_t queue)
 	}
 	x->account = (struct ask_account){
 		book_message(a->nic->net->book, a->s,
+			x->e.op == PLAIN_PUT   ? BOOK_PUT
+			: x->e.op == PLAIN_GET ? BOOK_GET
+					       : BOOK_ATOMIC,
 			(uint32_t)(x->e.bytes ? (x->e.bytes - 1) / most + 1
 					      : 1),
 			birth.at),

@@ -127,7 +127,7 @@ static void account(
 	struct book *k = a->nic->net->book;
 
 	book_open(k, id, &s->account.message);
-	book_note(k, id, "node %u, card", a->s);
+	book_at_part(k, id, a->s, "card");
 	asks_charge(a, id, CAUSE_SOFTWARE, s->account.handed);
 	asks_charge(a, id, CAUSE_DESCRIPTOR, s->account.came);
 	asks_charge(a, id, CAUSE_ENGINE, s->cut);
@@ -219,7 +219,7 @@ void asks_complete(const struct nic_at *a, packet_id id, bool is_done)
 	if (is_done)
 		book_close(k, a->w->id, id, a->t);
 	else
-		book_hold(k, a->w->id, id);
+		book_forget(k, id);
 }
 
 void asks_finish(const struct nic_at *a, packet_id id, bool is_done)
@@ -324,7 +324,7 @@ static void on_input(const struct nic_at *a, packet_id id)
 	struct ask *x = ask_of(a, id);
 
 	asks_charge(a, id, CAUSE_RECEIVER, a->t);
-	book_note(a->nic->net->book, id, "node %u, card", a->s);
+	book_at_part(a->nic->net->book, id, a->s, "card");
 	if (!is_sound(a, x)) {
 		asks_of(a)->torn++;
 		asks_finish(a, id, false);

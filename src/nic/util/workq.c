@@ -13,6 +13,7 @@ struct doorbell {
 struct end {
 	struct slot slot;
 	uint32_t queue;
+	bool is_entry;
 	uint64_t at;
 	struct workq_completion c;
 };
@@ -234,8 +235,8 @@ struct workq_birth workqs_take(
 
 /* --- completions --- */
 
-void workqs_complete(const struct nic_at *a, struct workqs *x, uint32_t queue,
-	const struct workq_completion *c)
+static sim_time tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
+	const struct workq_completion *c, bool is_entry)
 {
 	struct side *side = x->reads->how->side;
 	struct workq *q = x->queue[queue];
@@ -244,19 +245,38 @@ void workqs_complete(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	sim_time t;
 
 	if (q->completed - q->taken >= q->rings.n_completions) {
-		q->n_out--;
+		q->n_out -= is_entry;
 		overrun(a, x, queue);
-		return;
+		return 0;
 	}
 	id = slots_take(&x->ends);
 	e = slots_at(&x->ends, id);
 	e->queue = queue;
+	e->is_entry = is_entry;
 	e->at = q->rings.completions_at + place * sizeof(*c);
 	e->c = *c;
 	e->c.number = ++q->completed;
 	t = side->ops->write(side, a->s, a->t, e->at, sizeof(*c));
-	ticks_post(a, x->reads->ticks, t > a->t ? t : a->t + 1,
-		x->how->first + 1, id);
+	t = t > a->t ? t : a->t + 1;
+	ticks_post(a, x->reads->ticks, t, x->how->first + 1, id);
+	return t;
+}
+
+void workqs_complete(const struct nic_at *a, struct workqs *x, uint32_t queue,
+	const struct workq_completion *c)
+{
+	tell(a, x, queue, c, true);
+}
+
+void workqs_end(struct workqs *x, uint32_t queue)
+{
+	x->queue[queue]->n_out--;
+}
+
+sim_time workqs_tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
+	const struct workq_completion *c)
+{
+	return tell(a, x, queue, c, false);
 }
 
 static void on_completed(const struct nic_at *a, struct workqs *x, uint32_t id)
@@ -266,7 +286,7 @@ static void on_completed(const struct nic_at *a, struct workqs *x, uint32_t id)
 	host_write(a->nic->host, a->w, a->s, a->t, e->at, &e->c, sizeof(e->c));
 	/* for those who wait for this or for something else */
 	host_poke(a->nic->host, a->w, a->s, a->t);
-	x->queue[e->queue]->n_out--;
+	x->queue[e->queue]->n_out -= e->is_entry;
 	slots_give(&x->ends, id);
 }
 

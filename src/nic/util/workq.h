@@ -22,7 +22,7 @@ enum {
 /* An entry begins with its id. */
 struct workq_completion {
 	uint64_t id, value;
-	uint32_t status, unused; /* the owner's; 0: it has succeeded */
+	uint32_t status, more; /* the owner's; 0: it has succeeded */
 	uint64_t number; /* from 1 on, the last to be written */
 };
 
@@ -128,6 +128,13 @@ struct workq_birth workqs_take(
 	const struct nic_at *a, struct workqs *x, uint32_t queue, void *entry);
 /* One that was taken has ended. */
 void workqs_complete(const struct nic_at *a, struct workqs *x, uint32_t queue,
+	const struct workq_completion *c);
+
+/* The same without a completion. */
+void workqs_end(struct workqs *x, uint32_t queue);
+/* Writes what is no entry's completion to the same ring; returns when it is in
+ * memory, or 0 where the ring had no room. */
+sim_time workqs_tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	const struct workq_completion *c);
 
 /* Whether an event is one of how's, which is handled then. */

@@ -222,19 +222,19 @@ static uint32_t crossbar_ways(const struct router *r,
 }
 
 /* What the packets that came by a port and channel have waited so far. */
-static sim_time waiting(const struct crossbar *x, struct crossbar_site *s,
-	port_id in, uint32_t channel, sim_time now)
+static void add_waiting(const struct crossbar *x, struct crossbar_site *s,
+	port_id in, uint32_t channel, sim_time now, struct net_counters *sum)
 {
-	sim_time sum = 0;
 	port_id out;
 
 	for (out = 0; out < x->n_ports; out++) {
 		packet_id id = crossbar_queue(x, s, channel, out, in)->first;
 
-		for (; id; id = x->packets[id].next)
-			sum += now - x->packets[id].head;
+		for (; id; id = x->packets[id].next) {
+			sum->waiting[channel]++;
+			sum->waited += now - x->packets[id].head;
+		}
 	}
-	return sum;
 }
 
 static struct net_counters crossbar_counters(const struct router *r, site_id id,
@@ -242,7 +242,8 @@ static struct net_counters crossbar_counters(const struct router *r, site_id id,
 {
 	struct crossbar_site *s = crossbar_at(crossbar_of(r), id);
 	const struct crossbar_port *port = &s->port[p];
-	struct net_counters sum = { .free_at = port->sender.free_at };
+	struct net_counters sum = { .free_at = port->sender.free_at,
+		.n_channels = CROSSBAR_CHANNELS };
 	uint32_t c;
 
 	for (c = 0; c < CROSSBAR_CHANNELS; c++) {
@@ -250,8 +251,8 @@ static struct net_counters crossbar_counters(const struct router *r, site_id id,
 			continue;
 		sum.sent_bytes += port->sender.count[c];
 		sum.packets += port->packets[c];
-		sum.waited +=
-			port->waited[c] + waiting(crossbar_of(r), s, p, c, now);
+		sum.waited += port->waited[c];
+		add_waiting(crossbar_of(r), s, p, c, now, &sum);
 	}
 	return sum;
 }

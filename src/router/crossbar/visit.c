@@ -7,26 +7,26 @@
 
 /* --- the book of time budgets; without one all of this is a branch --- */
 
-static void note(const struct crossbar *x, packet_id id, site_id s,
-	const char *how, port_id port, uint32_t channel)
+static void book_at_port(const struct crossbar *x, packet_id id, site_id s,
+	const char *what, port_id port, uint32_t channel)
 {
-	const struct topo *topo = x->router.net->topo;
-	char site[96], name[16];
+	const struct book_place at = { what, s, BOOK_NO_NUMBER, (uint8_t)port,
+		(uint8_t)channel };
 
-	if (!x->book || !book_is_followed(x->book, id))
-		return;
-	topo_name_site(topo, s, site, sizeof(site));
-	topo->ops->name_port(topo, s, port, name, sizeof(name));
-	book_set_note(x->book, id, "%s, %s %s, %s", site, how, name,
-		x->router.ops->channels[channel]);
+	if (x->book)
+		book_set_place(x->book, id, &at);
 }
 
-static void book_leaving(const struct crossbar *x, packet_id id, uint32_t class,
-	sim_time t, sim_time arrival)
+static void book_leaving(const struct crossbar *x, packet_id id, site_id s,
+	port_id out, uint32_t channel, sim_time t, sim_time arrival)
 {
+	uint32_t class = crossbar_at(x, s)->port[out].sender.wire;
+
 	if (!x->book)
 		return;
 	book_wait(x->book, id, CAUSE_ARBITRATION, t);
+	net_count_tokens(x->router.net, s, out, channel, id);
+	book_at_port(x, id, s, "out by", out, channel);
 	book_until(x->book, id, CAUSE_ROUTER, t + x->link->logic[class]);
 	book_until(x->book, id, CAUSE_WIRE, arrival);
 }
@@ -151,8 +151,7 @@ static void grant(struct crossbar *x, struct sim_worker *w,
 	o->backlog -= p->chunks;
 	i->packets[came]++;
 	i->waited[came] += t - head;
-	note(x, id, s->id, "out by", out, channel);
-	book_leaving(x, id, l->wire, t, arrival);
+	book_leaving(x, id, s->id, out, channel, t, arrival);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] - tokens);
 	link_take(l, gap_of(x, s, out, t), t, tail);
 	l->count[channel] += bytes;
@@ -344,7 +343,7 @@ static void on_arrival(struct crossbar *x, struct crossbar_site *s,
 		p->channel = step.channel;
 	out = least(x, s, step.ports, crossbar_leaves(x, p, channel), t);
 	p->escape = (uint8_t)out;
-	note(x, id, s->id, "in by", in, channel);
+	book_at_port(x, id, s->id, "in by", in, channel);
 	book_wait(x->book, id, CAUSE_ARBITRATION, t);
 	packet_push(x->packets, crossbar_queue(x, s, channel, out, in), id);
 	s->port[out].want[channel] |= BIT(in);
@@ -393,14 +392,17 @@ static void visit(struct sim_worker *w, site_id site)
 	}
 }
 
-static void prefetch(const struct sim_worker *w, const struct sim_event *e)
+static void prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
 {
 	const struct net *n = w->model;
+	const struct sim_event *e;
 
 	__builtin_prefetch(
-		crossbar_at(crossbar_of(n->router[NET_SWITCHES]), e->site));
-	if (sim_phase(e) == PHASE_ARRIVAL)
-		__builtin_prefetch(&n->packets[e->data]);
+		crossbar_at(crossbar_of(n->router[NET_SWITCHES]), site));
+	while ((e = sim_waiting(&list)))
+		if (sim_phase(e) == PHASE_ARRIVAL)
+			__builtin_prefetch(&n->packets[e->data]);
 }
 
 /* Nobody injects at a switch. */

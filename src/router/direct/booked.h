@@ -29,8 +29,6 @@
 #ifndef ROUTER_DIRECT_BOOKED_H
 #define ROUTER_DIRECT_BOOKED_H
 
-#include <stdio.h>
-
 #include "router/direct/direct.h"
 
 #ifndef DIRECT_FULL
@@ -131,36 +129,34 @@ static inline void booked_token(const struct direct *d, struct direct_site *s,
 	booked_rise(d, s, port, channel, was, was + (int32_t)chunks, t);
 }
 
-/* --- where a followed packet is --- */
+/* --- where a packet is --- */
 
-static inline void booked_tell(const struct direct *d,
-	const struct direct_site *s, packet_id id, const char *how,
-	uint32_t port, const char *channel)
+static inline void booked_at(const struct direct *d,
+	const struct direct_site *s, packet_id id, const char *what,
+	uint32_t port, uint32_t channel)
 {
-	char site[96], name[16] = "";
+	const struct book_place at = { what, s->id, BOOK_NO_NUMBER,
+		(uint8_t)(port < d->n_ports ? port : BOOK_NO_PORT),
+		(uint8_t)channel };
 
-	if (!book_is_followed(d->book, id))
-		return;
-	topo_name_site(d->router.net->topo, s->id, site, sizeof(site));
-	if (port < d->n_ports)
-		d->router.net->topo->ops->name_port(
-			d->router.net->topo, s->id, port, name, sizeof(name));
-	book_set_note(d->book, id, "%s, %s%s%s%s%s", site, how,
-		*name ? " " : "", name, *channel ? ", " : "", channel);
+	book_set_place(d->book, id, &at);
 }
 
-static inline void booked_tell_fifo(const struct direct *d,
-	const struct direct_site *s, packet_id id, const char *kind,
-	uint32_t fifo)
-{
-	const char *class = fifo < FIFO_LOCAL	 ? ""
-			    : fifo < FIFO_HIGH	 ? " local"
-			    : fifo < FIFO_SYSTEM ? " high"
-						 : " system";
-	char text[64];
+enum { BOOKED_INJECTION, BOOKED_RECEPTION };
 
-	snprintf(text, sizeof(text), "%s FIFO%s", kind, class);
-	booked_tell(d, s, id, text, fifo, "");
+static inline void booked_at_fifo(const struct direct *d,
+	const struct direct_site *s, packet_id id, uint32_t way, uint32_t fifo)
+{
+	static const char *const what[][4] = {
+		{ "injection FIFO", "injection FIFO local",
+			"injection FIFO high", "injection FIFO system" },
+		{ "reception FIFO", "reception FIFO local",
+			"reception FIFO high", "reception FIFO system" },
+	};
+	int class = (fifo >= FIFO_LOCAL) + (fifo >= FIFO_HIGH) +
+		    (fifo >= FIFO_SYSTEM);
+
+	booked_at(d, s, id, what[way][class], fifo, BOOK_NO_CHANNEL);
 }
 
 /* --- the way of a packet --- */
@@ -174,11 +170,11 @@ static inline void booked_inject(const struct direct *d,
 	if (!is_booked(d))
 		return;
 	if (!book_has(d->book, id)) {
-		m = book_message(d->book, s->id, 1, p->born);
+		m = book_message(d->book, s->id, BOOK_PACKET, 1, p->born);
 		m.is_networks = true;
 		book_open(d->book, id, &m);
 	}
-	booked_tell_fifo(d, s, id, "injection", fifo);
+	booked_at_fifo(d, s, id, BOOKED_INJECTION, fifo);
 	book_wait(d->book, id, CAUSE_QUEUE, t);
 }
 
@@ -188,7 +184,7 @@ static inline void booked_arrival(const struct direct *d,
 {
 	if (!is_booked(d))
 		return;
-	booked_tell(d, s, id, "in by", in, direct_ops.channels[channel]);
+	booked_at(d, s, id, "in by", in, channel);
 	book_wait(d->book, id, CAUSE_QUEUE, t);
 }
 
@@ -226,7 +222,8 @@ static inline void booked_depart(const struct direct *d,
 		return;
 	if (logic > arrival - t)
 		logic = arrival - t;
-	booked_tell(d, s, id, "out by", port, direct_ops.channels[channel]);
+	net_count_tokens(d->router.net, s->id, port, channel, id);
+	booked_at(d, s, id, "out by", port, channel);
 	book_until(d->book, id, CAUSE_ROUTER, t + logic);
 	book_until(d->book, id, CAUSE_WIRE, arrival);
 }
@@ -237,7 +234,7 @@ static inline void booked_receive(const struct direct *d, struct sim_worker *w,
 {
 	if (!is_booked(d))
 		return;
-	booked_tell_fifo(d, s, id, "reception", fifo);
+	booked_at_fifo(d, s, id, BOOKED_RECEPTION, fifo);
 	book_wait(d->book, id, CAUSE_RECEIVER, t);
 	book_until(d->book, id, CAUSE_SERIALISATION, tail);
 	if (book_is_networks(d->book, id))

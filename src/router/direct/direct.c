@@ -411,28 +411,28 @@ static uint32_t direct_ways(const struct router *r, const struct net_buffer *b,
 }
 
 /* What the packets that wait in a channel of a receiver have waited. */
-static sim_time waiting(const struct direct *d, struct direct_site *s,
-	port_id p, uint32_t channel, sim_time now)
+static void add_waiting(const struct direct *d, struct direct_site *s,
+	port_id p, uint32_t channel, sim_time now, struct net_counters *sum)
 {
-	sim_time sum = 0;
+	const struct direct_queue *q = direct_queues(s, p, channel);
 	uint32_t i;
 
-	for (i = 0; i < DIRECT_QUEUES; i++) {
-		const struct direct_queue *q = &direct_queues(s, p, channel)[i];
+	for (i = queues_of(d); i--; q++) {
 		packet_id id = q->head;
 		uint32_t k = q->count;
 
+		sum->waiting[channel] += k;
 		for (; k--; id = d->packets[id].next)
-			sum += now - d->packets[id].head;
+			sum->waited += now - d->packets[id].head;
 	}
-	return sum;
 }
 
 static struct net_counters direct_counters(const struct router *r, site_id id,
 	port_id p, uint32_t channels, sim_time now)
 {
 	struct direct_site *s = site_of(r, id);
-	struct net_counters sum = { .free_at = s->port[p].sender.free_at };
+	struct net_counters sum = { .free_at = s->port[p].sender.free_at,
+		.n_channels = N_CHANNELS };
 	uint32_t c;
 
 	for (c = 0; c < N_CHANNELS; c++) {
@@ -440,8 +440,8 @@ static struct net_counters direct_counters(const struct router *r, site_id id,
 			continue;
 		sum.sent_bytes += s->port[p].sender.count[c];
 		sum.packets += s->port[p].receiver.packets[c];
-		sum.waited += s->port[p].receiver.waited[c] +
-			      waiting(of(r), s, p, c, now);
+		sum.waited += s->port[p].receiver.waited[c];
+		add_waiting(of(r), s, p, c, now, &sum);
 	}
 	return sum;
 }

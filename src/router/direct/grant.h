@@ -160,6 +160,7 @@ static void deposit(struct direct *d, struct sim_worker *w,
 	booked_copy(d, w, s, p, id, fifo, t, tail);
 	d->tally[w->id].copies++;
 	d->tally[w->id].delivered++;
+	d->tally[w->id].latency += (uint64_t)(tail - p->born);
 	d->router.client->on_packet(d->router.net, w, s->id, fifo, id, t, tail);
 }
 

@@ -35,6 +35,7 @@ static void receive(struct direct *d, struct sim_worker *w,
 	if (!d->router.client->is_sink)
 		s->reception[fifo].chunks -= d->packets[id].chunks;
 	d->tally[w->id].delivered++;
+	d->tally[w->id].latency += (uint64_t)(tail - d->packets[id].born);
 	booked_receive(d, w, s, fifo, id, t, tail);
 	d->router.client->on_packet(d->router.net, w, s->id, fifo, id, t, tail);
 }

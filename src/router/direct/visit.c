@@ -527,15 +527,13 @@ static void visit(struct sim_worker *w, site_id site)
 	}
 }
 
-static void prefetch(const struct sim_worker *w, const struct sim_event *e)
+static inline void prefetch_for(const struct direct *d, struct direct_site *s,
+	const struct sim_event *e)
 {
-	const struct direct *d = router_of(w->model, e->site);
-	struct direct_site *s = direct_at(d, e->site);
 	uint32_t port = sim_number(e) & 15;
 
 	/* the number of an engine need not be a port's */
 	port = port < d->n_ports ? port : 0;
-	__builtin_prefetch(s);
 	__builtin_prefetch(&s->port[port].sender);
 	if (sim_phase(e) == PHASE_ARRIVAL) {
 		const struct direct_queue *q =
@@ -547,6 +545,18 @@ static void prefetch(const struct sim_worker *w, const struct sim_event *e)
 	} else if (sim_phase(e) == PHASE_ENGINE) {
 		__builtin_prefetch(&s->port[port].requests);
 	}
+}
+
+static void prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
+{
+	const struct direct *d = router_of(w->model, site);
+	struct direct_site *s = direct_at(d, site);
+	const struct sim_event *e;
+
+	__builtin_prefetch(s);
+	while ((e = sim_waiting(&list)))
+		prefetch_for(d, s, e);
 }
 
 const struct direct_build DIRECT_BUILD = {

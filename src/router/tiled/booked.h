@@ -15,24 +15,26 @@
 
 #include "router/tiled/tiled.h"
 
+static inline bool booked(const struct tiled *d)
+{
+	return TILED_FULL && d->book;
+}
+
 static inline void booked_wait(
 	const struct tiled *d, packet_id id, enum cause c, sim_time t)
 {
-	book_wait(d->book, id, c, t);
+	if (booked(d))
+		book_wait(d->book, id, c, t);
 }
 
-static inline void booked_note(const struct tiled *d, packet_id id, site_id s,
-	const char *how, port_id port)
+static inline void booked_at(const struct tiled *d, packet_id id, site_id s,
+	const char *what, port_id port)
 {
-	const struct topo *topo = d->router.net->topo;
-	char site[96], name[16];
+	const struct book_place at = { what, s, BOOK_NO_NUMBER, (uint8_t)port,
+		d->packets[id].channel };
 
-	if (!d->book || !book_is_followed(d->book, id))
-		return;
-	topo_name_site(topo, s, site, sizeof(site));
-	topo->ops->name_port(topo, s, port, name, sizeof(name));
-	book_set_note(d->book, id, "%s, %s %s, %s", site, how, name,
-		d->router.ops->channels[d->packets[id].channel]);
+	if (booked(d))
+		book_set_place(d->book, id, &at);
 }
 
 static inline void booked_inject(const struct tiled *d, site_id s, packet_id id,
@@ -40,25 +42,27 @@ static inline void booked_inject(const struct tiled *d, site_id s, packet_id id,
 {
 	struct book_message m;
 
-	if (!d->book)
+	if (!booked(d))
 		return;
 	if (!book_has(d->book, id)) {
-		m = book_message(d->book, s, 1, p->born);
+		m = book_message(d->book, s, BOOK_PACKET, 1, p->born);
 		m.is_networks = true;
 		book_open(d->book, id, &m);
 	}
-	book_note(d->book, id, "node %u, injection FIFO", s);
+	book_at_part(d->book, id, s, "injection FIFO");
 	book_wait(d->book, id, CAUSE_QUEUE, t);
 }
 
 /* It leaves its queue at t and is on a wire of some class from start on. */
-static inline void booked_depart(const struct tiled *d, packet_id id,
-	uint32_t class, sim_time t, sim_time start)
+static inline void booked_depart(const struct tiled *d, packet_id id, site_id s,
+	port_id port, uint32_t class, sim_time t, sim_time start)
 {
-	if (!d->book)
+	if (!booked(d))
 		return;
 	book_wait(d->book, id, CAUSE_ARBITRATION, t);
 	book_until(d->book, id, CAUSE_ARBITRATION, start);
+	net_count_tokens(d->router.net, s, port, d->packets[id].channel, id);
+	booked_at(d, id, s, "out by", port);
 	book_until(d->book, id, CAUSE_ROUTER, start + d->link->logic[class]);
 	book_until(d->book, id, CAUSE_WIRE, start + d->link->latency[class]);
 }
@@ -66,9 +70,9 @@ static inline void booked_depart(const struct tiled *d, packet_id id,
 static inline void booked_receive(const struct tiled *d, struct sim_worker *w,
 	site_id s, packet_id id, sim_time t, sim_time tail)
 {
-	if (!d->book)
+	if (!booked(d))
 		return;
-	book_note(d->book, id, "node %u, reception FIFO", s);
+	book_at_part(d->book, id, s, "reception FIFO");
 	book_wait(d->book, id, CAUSE_RECEIVER, t);
 	book_until(d->book, id, CAUSE_SERIALISATION, tail);
 	if (book_is_networks(d->book, id))

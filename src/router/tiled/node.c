@@ -22,7 +22,7 @@ static bool is_lost(struct tiled *d, struct sim_worker *w,
 /* Takes in the tokens that have come by t. */
 static void collect(struct tiled_fifo *f, sim_time t)
 {
-	while (tiled_has_come(&f->returns, t)) {
+	while (f->returns.next <= t) {
 		tiled_take(&f->returns);
 		f->tokens++;
 	}
@@ -52,7 +52,7 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	f->queue.count--;
 	f->is_held |= TILED_BUSY;
 	f->bytes += d->link->bytes[p->size];
-	booked_depart(d, id, wire->class, t, t);
+	booked_depart(d, id, s->id, port, wire->class, t, t);
 	if (!d->is_faulty || !is_lost(d, w, s, channel, id, t))
 		sim_post(w, wire->peer, t + d->link->latency[wire->class],
 			SIM_KEY(PHASE_ARRIVAL, wire->peer_port),
@@ -76,11 +76,8 @@ static void give_back(struct tiled *d, struct sim_worker *w,
 	const struct tiled_node *s, uint32_t channel, sim_time t)
 {
 	const struct tiled_wire *wire = &s->wire;
-	const struct tiled *chips = tiled_chips(d->router.net);
 	sim_time at = t + d->back[wire->class];
-	struct tiled_returns *r = &tiled_gate(
-		tiled_chip(chips, wire->peer), wire->peer_gate, channel)
-					   ->returns;
+	struct tiled_returns *r = tiled_returns(wire, channel, TILED_OF_GATE);
 
 	if (tiled_is_event(w, r, wire->peer))
 		sim_post(w, wire->peer, at,
@@ -100,6 +97,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	s->packets[channel]++;
 	booked_receive(d, w, s->id, id, t, tail);
 	d->tally[w->id].delivered++;
+	d->tally[w->id].latency += (uint64_t)(tail - p->born);
 	if (d->router.client->is_sink)
 		give_back(d, w, s, channel, tail);
 	else
@@ -258,6 +256,18 @@ static void visit(struct sim_worker *w, site_id site)
 			d->router.client->on_event(
 				d->router.net, w, site, t, e);
 	}
+}
+
+/* Of chips, too.  Events that bring no packet name one that is not touched. */
+void tiled_prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
+{
+	const struct packet *packets = ((const struct net *)w->model)->packets;
+	const struct sim_event *e;
+
+	(void)site;
+	while ((e = sim_waiting(&list)))
+		__builtin_prefetch(&packets[e->data]);
 }
 
 const struct router_calls tiled_node_calls = {

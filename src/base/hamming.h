@@ -1,0 +1,39 @@
+/*
+ * An extended Hamming code of eight check bits over 96: each bit of a word
+ * changes an odd number of checks, and no two the same ones.  So any three
+ * wrong bits are found.
+ */
+#ifndef BASE_HAMMING_H
+#define BASE_HAMMING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HAMMING_BITS = 96, HAMMING_CHECKS = 8 };
+
+/* The checks that a bit changes: those of odd weight, by their size; first
+ * the check bits themselves. */
+static inline uint32_t hamming_checks(uint32_t bit)
+{
+	uint32_t c = 0, n = 0;
+
+	if (bit < HAMMING_CHECKS)
+		return 1u << bit;
+	for (bit -= HAMMING_CHECKS; n <= bit;) {
+		uint32_t weight = (uint32_t)__builtin_popcount(++c);
+
+		n += weight % 2 && weight > 1;
+	}
+	return c;
+}
+
+static inline bool hamming_finds(const uint32_t *bit, uint32_t n)
+{
+	uint32_t sum = 0;
+
+	while (n--)
+		sum ^= hamming_checks(bit[n]);
+	return sum;
+}
+
+#endif

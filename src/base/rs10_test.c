@@ -1,0 +1,173 @@
+/* Codes that find errors: what they promise, and no more. */
+#include "base/rs10.h"
+
+#include "base/hamming.h"
+#include "testing/testing.h"
+
+enum { PLACES = 442 }; /* of a full packet on Blue Gene/Q */
+
+static uint64_t draw(uint64_t *n)
+{
+	uint64_t x = *n += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+static void multiplication_is_that_of_a_field(void **state)
+{
+	uint32_t a, product;
+	struct rs10 r;
+
+	(void)state;
+	rs10_init(&r, 0, 1);
+	assert_int_equal(rs10_mul(1 << 9, 2), 1 << 3 | 1); /* x^10 */
+	for (a = 1; a < 1024; a++) {
+		/* a^1023 is 1, as in any field of 1,024 */
+		uint32_t n = 1023, square = a;
+
+		for (product = 1; n; n >>= 1) {
+			product = n & 1 ? rs10_mul(product, square) : product;
+			square = rs10_mul(square, square);
+		}
+		assert_int_equal(product, 1);
+		assert_int_equal(rs10_mul(a, 1), a);
+		assert_true(r.power[a - 1] && (a == 1 || r.power[a - 1] != 1));
+	}
+}
+
+static void draw_errors(struct rs10_error *e, uint32_t n, uint64_t *random)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < n; i++) {
+		e[i].value = (uint16_t)(1 + draw(random) % 1023);
+		do {
+			e[i].place = (uint16_t)(draw(random) % PLACES);
+			for (k = 0; k < i && e[k].place != e[i].place; k++)
+				;
+		} while (k < i);
+	}
+}
+
+static void as_many_wrong_symbols_as_checks_are_always_found(void **state)
+{
+	struct rs10_error e[RS10_CHECKS];
+	uint32_t checks, n, i;
+	uint64_t random = 1;
+	struct rs10 r;
+
+	(void)state;
+	for (checks = 1; checks <= 6; checks++) {
+		rs10_init(&r, checks % 2, checks);
+		for (n = 1; n <= checks; n++) {
+			for (i = 0; i < 2000; i++) {
+				draw_errors(e, n, &random);
+				assert_true(rs10_finds(&r, e, n));
+			}
+		}
+	}
+}
+
+/* With one check the last of three errors can be chosen to hide the others. */
+static void one_more_can_hide(void **state)
+{
+	struct rs10_error e[] = { { 3, 77 }, { 200, 500 }, { 9, 0 } };
+	struct rs10 one, two;
+	uint32_t v, hidden = 0;
+
+	(void)state;
+	rs10_init(&one, 1, 1);
+	rs10_init(&two, 1, 2);
+	for (v = 0; v < 1024; v++) {
+		e[2].value = (uint16_t)v;
+		hidden += !rs10_finds(&one, e, 3);
+		assert_true(rs10_finds(&two, e, 3) || v);
+	}
+	assert_int_equal(hidden, 1);
+}
+
+static void words_are_looked_at_as_their_symbols_are(void **state)
+{
+	struct rs10_error e[40];
+	uint16_t value[40];
+	uint64_t random = 5;
+	struct rs10 r;
+	uint32_t i, k, found = 0;
+
+	(void)state;
+	for (i = 0; i < 3000; i++) {
+		rs10_init(&r, i % 4, 1 + i % 2);
+		for (k = 0; k < 40; k++) {
+			value[k] = (uint16_t)(draw(&random) % 1024);
+			e[k] = (struct rs10_error){ (uint16_t)(39 - k),
+				value[k] };
+		}
+		assert_int_equal(
+			rs10_finds_all(&r, value, 40), rs10_finds(&r, e, 40));
+		found += rs10_finds_all(&r, value, 40);
+	}
+	assert_in_range(found, 2980, 2999); /* one in 1,024 escapes */
+}
+
+static void flipped_bits_are_wrong_symbols(void **state)
+{
+	const uint32_t bit[] = { 30, 33, 2009 };
+	const struct rs10_error same[] = { { 3, 1 << 3 | 1 }, { 200, 1 << 9 } };
+	const uint32_t twice[] = { 44, 44 };
+	uint64_t random = 9;
+	struct rs10 r;
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < 200; i++) {
+		uint32_t some[12];
+
+		rs10_init(&r, (uint32_t)draw(&random) % 3, 1);
+		assert_int_equal(
+			rs10_finds(&r, same, 2), rs10_finds_bits(&r, bit, 3));
+		for (k = 0; k < 12; k++)
+			some[k] = (uint32_t)(draw(&random) % 4400);
+		rs10_init(&r, 0, 5);
+		assert_true(rs10_finds_bits(&r, some, 5));
+	}
+	assert_false(rs10_finds_bits(&r, twice, 2));
+}
+
+static void three_wrong_bits_of_a_header_are_found(void **state)
+{
+	uint32_t bit[4], four = 0, n = 0;
+
+	(void)state;
+	for (bit[0] = 0; bit[0] < HAMMING_BITS; bit[0]++) {
+		assert_true(hamming_finds(bit, 1));
+		for (bit[1] = 0; bit[1] < bit[0]; bit[1]++) {
+			assert_true(hamming_finds(bit, 2));
+			for (bit[2] = 0; bit[2] < bit[1]; bit[2]++, n++)
+				assert_true(hamming_finds(bit, 3));
+		}
+	}
+	assert_int_equal(n, 142880);
+	for (bit[0] = 0; bit[0] < HAMMING_BITS; bit[0] += 31)
+		for (bit[1] = 0; bit[1] < bit[0]; bit[1]++)
+			for (bit[2] = 0; bit[2] < bit[1]; bit[2]++)
+				for (bit[3] = 0; bit[3] < bit[2]; bit[3]++)
+					four += !hamming_finds(bit, 4);
+	assert_true(four > 0); /* it is no better than it says */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(multiplication_is_that_of_a_field),
+		cmocka_unit_test(
+			as_many_wrong_symbols_as_checks_are_always_found),
+		cmocka_unit_test(one_more_can_hide),
+		cmocka_unit_test(words_are_looked_at_as_their_symbols_are),
+		cmocka_unit_test(flipped_bits_are_wrong_symbols),
+		cmocka_unit_test(three_wrong_bits_of_a_header_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

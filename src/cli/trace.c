@@ -1,0 +1,51 @@
+/* `weft trace`: a run file as a trace for Perfetto's viewer. */
+#include "report/trace.h"
+
+#include "cli/cli.h"
+
+static int write_trace(struct db *d, const char *path, struct err *e)
+{
+	FILE *f = cli_create(path, e);
+	long size;
+
+	if (!f)
+		return -1;
+	trace_write(d, f, e);
+	size = ftell(f);
+	if (cli_finish(f, path, e))
+		return -1;
+	printf("%s: %.1f MB, open it in Perfetto's viewer\n", path,
+		(double)size / 1e6);
+	return 0;
+}
+
+int cli_trace(int argc, char **argv, struct err *e)
+{
+	char path[1024];
+	struct cli_args a;
+	struct db *d;
+	int code = cli_parse(&a, argc, argv, CLI_REPORT, "FILE",
+		"Writes what a run file holds as a trace for Perfetto's "
+		"viewer, ui.perfetto.dev: messages from send to receive, the "
+		"slowest ones hop by hop, and the load of links over "
+		"time.\vWithout --output it gets the name of the run file, "
+		"with .pftrace.  Messages are in run files that were recorded "
+		"with --budget, as in:\n"
+		"  weft run torus random load=0.5 --budget -o run.db\n"
+		"  weft trace run.db -o run.pftrace",
+		e);
+
+	if (code)
+		return code < 0 ? -1 : 0;
+	if (a.n_words != 1)
+		return err_set(e, "want one run file, as in `weft trace run.db "
+				  "-o run.pftrace`");
+	d = db_open(a.word[0], e);
+	if (!d)
+		return -1;
+	code = cli_name_output(&a, ".pftrace", path, sizeof(path), e)
+		       ? -1
+		       : write_trace(d, path, e);
+	db_close(d);
+	return code;
+}

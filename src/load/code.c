@@ -1,0 +1,332 @@
+/*
+ * Patterns of errors against the codes that check a machine's packets: how
+ * many there were, and how many the codes did not find.  The codes are linear,
+ * so a pattern alone decides, and no packet is sent.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/hamming.h"
+#include "base/mem.h"
+#include "base/rs10.h"
+#include "load/keys.h"
+#include "load/registry.h"
+
+#define AT(field) offsetof(struct code, field)
+
+enum {
+	SYMBOLS_ALL = -1, /* words of keys */
+	FROM_MACHINE = -1,
+	BURST_BITS = 8, /* that a flip on a coded fibre becomes */
+	SLICE = 1 << 16, /* patterns between two looks at Ctrl-C */
+};
+
+struct code {
+	struct load load;
+	/* keys */
+	int64_t symbols, bursts, header, checks, count, all_pairs;
+
+	struct rs10 rs;
+	uint32_t n_bits, n_places; /* of a full packet on the wire */
+	uint64_t n_patterns; /* to come in all, and looked at */
+	uint64_t done, escaped, crc_escaped;
+	uint64_t random;
+	uint8_t hamming[HAMMING_BITS]; /* the checks that a bit changes */
+	uint16_t *crc; /* [bit] what a CRC-16 makes of it */
+};
+
+static const struct param params[] = {
+	KEY(PARAM_COUNT, "symbols", AT(symbols), "0", 0, RS10_PLACES, "all",
+		"wrong symbols of ten bits in each pattern, at random places; "
+		"all: every symbol is drawn"),
+	KEY_COUNT("bursts", AT(bursts), "0", 0, 64,
+		"bursts of errors in each pattern, of up to eight bits, as one "
+		"wrong bit on a coded fibre becomes"),
+	KEY_WORD("pairs", AT(all_pairs), "none", "none|all",
+		"all: one pattern for every pair of places that two bursts can "
+		"have"),
+	KEY_COUNT("header", AT(header), "0", 0, 4,
+		"wrong bits of a header: all patterns that there are"),
+	KEY(PARAM_COUNT, "checks", AT(checks), "machine", 0, RS10_CHECKS,
+		"machine",
+		"check symbols; machine: as many as it has on each hop"),
+	KEY_COUNT("count", AT(count), "100000", 1, 10000000000,
+		"number of patterns that are drawn"),
+};
+
+static struct code *of(struct load *l)
+{
+	return (struct code *)l;
+}
+
+static uint64_t draw(struct code *c)
+{
+	uint64_t x = c->random += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+static uint32_t draw_below(struct code *c, uint32_t n)
+{
+	return (uint32_t)((draw(c) >> 32) * n >> 32);
+}
+
+/* --- patterns --- */
+
+/* One of so many wrong symbols; whether it escapes. */
+static bool try_symbols(struct code *c)
+{
+	uint64_t taken[RS10_PLACES / 64 + 1] = { 0 };
+	struct rs10_error e[RS10_PLACES];
+	uint32_t i;
+
+	for (i = 0; i < c->symbols; i++) {
+		uint32_t place;
+
+		do
+			place = draw_below(c, c->n_places);
+		while (taken[place / 64] >> place % 64 & 1);
+		taken[place / 64] |= UINT64_C(1) << place % 64;
+		e[i] = (struct rs10_error){ (uint16_t)place,
+			(uint16_t)(1 + draw_below(c, RS10_PLACES)) };
+	}
+	return !rs10_finds(&c->rs, e, (uint32_t)c->symbols);
+}
+
+static bool try_all_symbols(struct code *c)
+{
+	uint16_t value[RS10_PLACES];
+	uint64_t bits = 0;
+	uint32_t i;
+
+	for (i = 0; i < c->n_places; i++, bits >>= RS10_BITS) {
+		if (i % 6 == 0)
+			bits = draw(c);
+		value[i] = (uint16_t)(bits & RS10_PLACES);
+	}
+	return !rs10_finds_all(&c->rs, value, c->n_places);
+}
+
+/* A burst at a byte: adds its bits and returns what a CRC makes of it. */
+static uint32_t add_burst(
+	struct code *c, uint32_t byte, uint32_t *bit, uint32_t *n)
+{
+	uint32_t burst = 1 + draw_below(c, (1 << BURST_BITS) - 1);
+	uint32_t i, crc = 0;
+
+	for (i = 0; i < BURST_BITS; i++) {
+		if (!(burst >> i & 1))
+			continue;
+		bit[(*n)++] = BURST_BITS * byte + i;
+		crc ^= c->crc[BURST_BITS * byte + i];
+	}
+	return crc;
+}
+
+/* At different bytes, or two could undo each other. */
+static bool try_bursts(struct code *c)
+{
+	uint32_t bit[64 * BURST_BITS], at[64], n = 0, crc = 0, i, k;
+
+	for (i = 0; i < c->bursts; i++) {
+		do {
+			at[i] = draw_below(c, c->n_bits / BURST_BITS);
+			for (k = 0; at[k] != at[i]; k++)
+				;
+		} while (k < i);
+		crc ^= add_burst(c, at[i], bit, &n);
+	}
+	c->crc_escaped += !crc;
+	return !rs10_finds_bits(&c->rs, bit, n);
+}
+
+/* Pair i of all pairs of bytes. */
+static bool try_pair(struct code *c, uint64_t i)
+{
+	uint32_t second = (uint32_t)((1 + sqrt(1 + 8 * (double)i)) / 2);
+	uint32_t bit[2 * BURST_BITS], n = 0, crc;
+
+	/* the root may be off by one */
+	while ((uint64_t)second * (second - 1) / 2 > i)
+		second--;
+	while ((uint64_t)second * (second + 1) / 2 <= i)
+		second++;
+	crc = add_burst(c, second, bit, &n);
+	crc ^= add_burst(c, (uint32_t)(i - (uint64_t)second * (second - 1) / 2),
+		bit, &n);
+	c->crc_escaped += !crc;
+	return !rs10_finds_bits(&c->rs, bit, n);
+}
+
+/* All ways to flip so many bits of a header, from those before some bit. */
+static void try_headers(
+	struct code *c, uint32_t sum, uint32_t left, uint32_t end)
+{
+	uint32_t b;
+
+	if (!left) {
+		c->done++;
+		c->escaped += !sum;
+		return;
+	}
+	for (b = 0; b < end; b++)
+		try_headers(c, sum ^ c->hamming[b], left - 1, b);
+}
+
+static bool try_one(struct code *c)
+{
+	if (c->all_pairs)
+		return try_pair(c, c->done);
+	if (c->bursts)
+		return try_bursts(c);
+	return c->symbols == SYMBOLS_ALL ? try_all_symbols(c) : try_symbols(c);
+}
+
+/* --- the workload --- */
+
+static int check_keys(
+	struct code *c, const struct link_params *link, struct err *e)
+{
+	int n = !!c->symbols + !!c->bursts + !!c->header + !!c->all_pairs;
+
+	if (!link->check_hop || !link->check_header)
+		return err_set(e, "code: this machine's packets have no "
+				  "symbols that check them (link.checks)");
+	if (n != 1)
+		return err_set(e, "code: give one of symbols, bursts, pairs "
+				  "and header");
+	if (c->symbols > (int64_t)c->n_places)
+		return err_set(e,
+			"symbols: %lld, but a full packet has %u symbols",
+			(long long)c->symbols, c->n_places);
+	return 0;
+}
+
+static int code_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
+{
+	struct code *c = of(l);
+
+	(void)t;
+	(void)r;
+	c->n_bits = (uint32_t)link_wire_bytes(link, link->payload) * 8;
+	c->n_places = c->n_bits / RS10_BITS;
+	if (c->n_places > RS10_PLACES)
+		c->n_places = RS10_PLACES;
+	if (check_keys(c, link, e))
+		return -1;
+	rs10_init(&c->rs, 0,
+		(uint32_t)(c->checks == FROM_MACHINE ? link->check_hop
+						     : c->checks));
+	c->n_patterns = (uint64_t)c->count;
+	if (c->all_pairs)
+		c->n_patterns = (uint64_t)(c->n_bits / BURST_BITS) *
+				(c->n_bits / BURST_BITS - 1) / 2;
+	return 0;
+}
+
+/* The polynomial 0x1021: each bit is the next one, times x. */
+static void make_tables(struct code *c)
+{
+	uint32_t x = 1, i;
+
+	for (i = 0; i < HAMMING_BITS; i++)
+		c->hamming[i] = (uint8_t)hamming_checks(i);
+	c->crc = mem_alloc(c->n_bits, sizeof(*c->crc));
+	for (i = c->n_bits; i--;) {
+		c->crc[i] = (uint16_t)x;
+		x = x << 1 ^ (0x11021u & (0u - (x >> 15)));
+	}
+}
+
+static void code_start(struct load *l)
+{
+	struct code *c = of(l);
+
+	c->random = l->seed;
+	make_tables(c);
+	sim_post(sim_owner(l->net->sim, 0), 0, 0,
+		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+}
+
+/* A part of the work; what it takes is not simulated. */
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	struct sim_event e)
+{
+	struct code *c = n->client_state;
+	uint32_t i;
+
+	(void)e;
+	if (c->header) {
+		try_headers(c, 0, (uint32_t)c->header, HAMMING_BITS);
+		c->n_patterns = c->done;
+	}
+	for (i = 0; i < SLICE && c->done < c->n_patterns; i++) {
+		c->escaped += try_one(c);
+		c->done++;
+	}
+	if (c->done < c->n_patterns)
+		sim_post_self(w, s, t + (sim_time)SIM_NS,
+			SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+}
+
+static sim_time code_next(struct load *l)
+{
+	return of(l)->done == of(l)->n_patterns
+		       ? SIM_NEVER
+		       : sim_now(l->net->sim) + 1000 * (sim_time)SIM_NS;
+}
+
+static void code_report(struct load *l, struct load_result *r)
+{
+	const struct code *c = of(l);
+	double escape = log2((double)c->escaped / (double)c->done);
+
+	load_figure(r, "patterns", (double)c->done);
+	load_figure(r, "undetected", (double)c->escaped);
+	load_figure(r, "detected",
+		1 - (double)c->escaped / (double)(c->done ? c->done : 1));
+	if (c->escaped) {
+		load_figure(r, "escape_log2", escape);
+		load_figure(r, "escape_bits", -escape);
+	}
+	if (c->bursts || c->all_pairs)
+		load_figure(r, "undetected_by_crc16", (double)c->crc_escaped);
+}
+
+static void code_fini(struct load *l)
+{
+	mem_free(of(l)->crc);
+}
+
+static void on_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	(void)n;
+	(void)w;
+	(void)s;
+	(void)fifo;
+	(void)t;
+}
+
+static const struct net_client_ops client = {
+	.on_room = on_room,
+	.on_event = on_event,
+	.is_sink = true,
+};
+
+const struct load_ops load_code = {
+	.name = "code",
+	.help = "patterns of errors against the codes that check packets",
+	.size = sizeof(struct code),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.client = &client,
+	.init = code_init,
+	.start = code_start,
+	.next = code_next,
+	.report = code_report,
+	.fini = code_fini,
+};

@@ -1,0 +1,295 @@
+#define _GNU_SOURCE
+#include "load/matrix.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "base/wide.h"
+#include "sim/random.h"
+
+/* Of weights in millionths, of rates, and of a sum, which fits 64 bits. */
+#define MOST_WEIGHT INT64_C(1000000000000000000)
+#define MOST_RATE   INT64_C(1000000000000)
+#define MOST_TOTAL  (UINT64_C(1) << 62)
+
+enum { FIELDS = 3 };
+
+struct entry {
+	uint32_t from, to, line;
+	uint64_t value;
+};
+
+struct reader {
+	const char *path;
+	FILE *file;
+	char *text; /* of the line */
+	size_t room;
+	uint32_t line;
+	char *field[FIELDS];
+	struct entry *entry;
+	uint32_t n, entry_room;
+	uint32_t n_nodes;
+	bool is_named, is_rates; /* the columns are */
+	struct err *e;
+};
+
+/* A text that is quoted has no signs that would end the line. */
+static int wrong(struct reader *r, const char *what, char *text)
+{
+	char *at;
+
+	for (at = text; at && *at; at++)
+		if (!isprint((unsigned char)*at))
+			*at = '?';
+	return err_set(r->e, "%s:%u: %s%s%.40s%s", r->path, r->line, what,
+		text ? " \"" : "", text ? text : "", text ? "\"" : "");
+}
+
+static char *trim(char *s)
+{
+	char *end;
+
+	s += strspn(s, " \t\r\n");
+	for (end = s + strlen(s); end > s && isspace((unsigned char)end[-1]);)
+		*--end = '\0';
+	return s;
+}
+
+/* The fields of the next line that has any; 0 at the end, -1 on an error. */
+static int next_line(struct reader *r)
+{
+	ssize_t n;
+
+	while ((n = getline(&r->text, &r->room, r->file)) >= 0) {
+		char *at = r->text, *next;
+		uint32_t i = 0;
+
+		r->line++;
+		if (memchr(at, '\0', (size_t)n))
+			return wrong(r, "is no text", NULL);
+		at[strcspn(at, "#")] = '\0';
+		if (!*trim(at))
+			continue;
+		for (; at && i < FIELDS; at = next, i++) {
+			next = strchr(at, ',');
+			if (next)
+				*next++ = '\0';
+			r->field[i] = trim(at);
+		}
+		if (at || i < FIELDS)
+			return wrong(r,
+				"want three columns: source, destination, and "
+				"weight or rate",
+				NULL);
+		return 1;
+	}
+	return 0;
+}
+
+static int read_node(
+	struct reader *r, char *text, uint32_t *node, struct err *e)
+{
+	const char *why;
+	int64_t v;
+
+	if (units_read(UNIT_NONE, text, &v, &why))
+		return wrong(r, "want the number of a node, not", text);
+	if (v >= r->n_nodes)
+		return err_set(e, "%s:%u: there is no node %lld (want 0 to %u)",
+			r->path, r->line, (long long)v, r->n_nodes - 1);
+	*node = (uint32_t)v;
+	return 0;
+}
+
+static int read_value(struct reader *r, char *text, uint64_t *value)
+{
+	const char *why;
+	int64_t v;
+
+	/* the first one says what all are, where no name does */
+	if (!r->is_named)
+		r->is_rates = !units_read(UNIT_RATE, text, &v, &why);
+	r->is_named = true;
+	if (units_read(r->is_rates ? UNIT_RATE : UNIT_FRACTION, text, &v, &why))
+		return wrong(r,
+			r->is_rates ? "want a rate such as 2 GB/s, not"
+				    : "want a weight such as 2.5, not",
+			text);
+	if (v > (r->is_rates ? MOST_RATE : MOST_WEIGHT))
+		return wrong(r, "too large:", text);
+	*value = (uint64_t)v;
+	return 0;
+}
+
+static int read_entry(struct reader *r)
+{
+	struct entry x = { .line = r->line };
+
+	if (read_node(r, r->field[0], &x.from, r->e) ||
+		read_node(r, r->field[1], &x.to, r->e) ||
+		read_value(r, r->field[2], &x.value))
+		return -1;
+	if (!x.value)
+		return 0;
+	if (x.from == x.to)
+		return wrong(r, "a node does not send to itself", NULL);
+	if (r->n == MATRIX_MOST)
+		return wrong(r, "too many lines", NULL);
+	if (r->n == r->entry_room) {
+		r->entry_room = r->n ? 2 * r->n : 256;
+		r->entry = mem_grow(r->entry, r->entry_room, sizeof(x));
+	}
+	r->entry[r->n++] = x;
+	return 0;
+}
+
+static int read_names(struct reader *r)
+{
+	bool is_rates = !strcasecmp(r->field[2], "rate");
+
+	if (strcasecmp(r->field[0], "source") != 0 ||
+		strcasecmp(r->field[1], "destination") != 0 ||
+		(!is_rates && strcasecmp(r->field[2], "weight") != 0))
+		return wrong(r,
+			"want the columns source,destination,weight or "
+			"source,destination,rate",
+			NULL);
+	r->is_rates = is_rates;
+	r->is_named = true;
+	return 0;
+}
+
+static int read_lines(struct reader *r)
+{
+	int got = next_line(r);
+
+	if (got > 0 && !isdigit((unsigned char)*r->field[0])) {
+		if (read_names(r))
+			return -1;
+		got = next_line(r);
+	}
+	for (; got > 0; got = next_line(r))
+		if (read_entry(r))
+			return -1;
+	if (!got && ferror(r->file))
+		return err_set(
+			r->e, "%s: cannot read: %s", r->path, strerror(errno));
+	if (!got && !r->n)
+		return err_set(
+			r->e, "%s: no node sends anything to another", r->path);
+	return got;
+}
+
+static int by_nodes(const void *x, const void *y)
+{
+	const struct entry *a = x, *b = y;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	if (a->to != b->to)
+		return a->to < b->to ? -1 : 1;
+	return a->line < b->line ? -1 : 1;
+}
+
+static int sort(struct reader *r)
+{
+	uint32_t i;
+
+	qsort(r->entry, r->n, sizeof(*r->entry), by_nodes);
+	for (i = 1; i < r->n; i++) {
+		const struct entry *x = &r->entry[i];
+
+		if (x[-1].from == x->from && x[-1].to == x->to)
+			return err_set(r->e,
+				"%s:%u: what %u sends to %u is given twice, "
+				"first in line %u",
+				r->path, x->line, x->from, x->to, x[-1].line);
+	}
+	return 0;
+}
+
+/* So that all of them together fit; what is something stays something. */
+static void scale(struct reader *r)
+{
+	uint128 total = 0;
+	uint32_t i, shift = 0;
+
+	for (i = 0; i < r->n; i++)
+		total += r->entry[i].value;
+	while (total >> shift >= MOST_TOTAL / 2)
+		shift++;
+	for (i = 0; shift && i < r->n; i++)
+		r->entry[i].value = (r->entry[i].value >> shift) + 1;
+}
+
+static void fill(struct matrix *m, const struct reader *r)
+{
+	uint32_t i, s = 0;
+	uint64_t sum = 0;
+
+	m->n = r->n_nodes;
+	m->is_rates = r->is_rates;
+	m->first = mem_alloc((size_t)m->n + 1, sizeof(*m->first));
+	m->to = mem_alloc(r->n, sizeof(*m->to));
+	m->upto = mem_alloc(r->n, sizeof(*m->upto));
+	for (i = 0; i < r->n; i++) {
+		for (; s < r->entry[i].from; sum = 0)
+			m->first[++s] = i;
+		sum += r->entry[i].value;
+		m->total += r->entry[i].value;
+		m->to[i] = r->entry[i].to;
+		m->upto[i] = sum;
+	}
+	while (s < m->n)
+		m->first[++s] = r->n;
+}
+
+int matrix_read(
+	struct matrix *m, const char *path, uint32_t n_nodes, struct err *e)
+{
+	struct reader r = { .path = path, .n_nodes = n_nodes, .e = e };
+	int failed;
+
+	*m = (struct matrix){ 0 };
+	r.file = fopen(path, "r");
+	if (!r.file)
+		return err_set(e, "%s: cannot read: %s", path, strerror(errno));
+	failed = read_lines(&r) || sort(&r);
+	if (!failed) {
+		if (!r.is_rates)
+			scale(&r);
+		fill(m, &r);
+	}
+	fclose(r.file);
+	mem_free(r.text);
+	mem_free(r.entry);
+	return failed ? -1 : 0;
+}
+
+void matrix_free(struct matrix *m)
+{
+	mem_free(m->first);
+	mem_free(m->to);
+	mem_free(m->upto);
+}
+
+uint32_t matrix_draw(const struct matrix *m, uint32_t from, uint64_t bits)
+{
+	uint32_t a = m->first[from], b = m->first[from + 1] - 1;
+	uint64_t x = random_below(bits, m->upto[b]);
+
+	while (a < b) {
+		uint32_t half = a + (b - a) / 2;
+
+		if (x < m->upto[half])
+			b = half;
+		else
+			a = half + 1;
+	}
+	return m->to[a];
+}

@@ -1,0 +1,345 @@
+/* What nodes make, and what becomes of it. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/wide.h"
+#include "load/order.h"
+#include "load/traffic/synthetic.h"
+#include "sim/exponential.h"
+
+static sim_time gap(
+	const struct synthetic *y, const struct source *src, site_id s)
+{
+	uint64_t u = src->k / y->per_unit;
+	uint64_t x = random_draw(y->load.seed, s, RANDOM_GAP, u).a;
+
+	return (sim_time)((uint128)(uint64_t)src->gap *
+				  exponential_q32(x | 1) >>
+			  40);
+}
+
+/* Whether a node is one of those that send at the i-th time. */
+static bool takes_part(const struct synthetic *y, uint32_t rank, uint64_t i)
+{
+	uint64_t key = random_draw(y->load.seed, 0, RANDOM_PATTERN, i).a;
+	uint32_t at = rank - (rank > y->pattern.hot);
+
+	return y->fan == y->pattern.n - 1 ||
+	       order_find(key, y->pattern.n - 1, at) < y->fan;
+}
+
+/* From the end of a unit to the next one: when that is due. */
+static void advance(const struct synthetic *y, struct source *src, site_id s)
+{
+	uint32_t rank = load_rank(&y->load, s);
+
+	if (y->pattern.kind != PATTERN_INCAST) {
+		src->due += gap(y, src, s);
+		return;
+	}
+	while (!takes_part(y, rank, src->k / y->per_unit))
+		src->k += y->per_unit;
+	src->due = y->load.begin + (sim_time)(src->k / y->per_unit) * y->period;
+}
+
+/* Draws whom message m is for; false where the node sends none. */
+static inline bool begin_message(
+	const struct synthetic *y, struct source *src, site_id s)
+{
+	uint64_t m = y->per_message == 1 ? src->k : src->k / y->per_message;
+	uint64_t bits;
+
+	if (m % 4 == 0)
+		src->bits = random_draw(y->load.seed, s, RANDOM_TARGET, m / 4);
+	bits = m % 2 ? src->bits.b : src->bits.a;
+	src->to = pattern_target(&y->pattern, load_rank(&y->load, s), m,
+		m % 4 < 2 ? bits << 32 : bits);
+	if (src->to == NO_SITE)
+		return false;
+	src->to = load_node(&y->load, src->to);
+	src->left = y->per_message;
+	return true;
+}
+
+/* Of a source's m-th message: the deterministic ones are evenly spread. */
+static uint8_t mixed_kind(const struct synthetic *y, uint64_t m)
+{
+	uint64_t h = (uint64_t)y->hashed;
+
+	return (m + 1) * h / PPM != m * h / PPM ? PACKET_DETERMINISTIC
+						: PACKET_DYNAMIC;
+}
+
+static inline __attribute__((always_inline)) packet_id make_packet(
+	struct synthetic *y, struct sim_worker *w, site_id s, sim_time t)
+{
+	struct source *src = &y->source[s];
+	struct net *n = y->load.net;
+	packet_id id;
+	struct packet *p;
+
+	if (!src->left && !begin_message(y, src, s))
+		return NO_PACKET;
+	src->left--;
+	id = packet_take(n->pool, w->id);
+	p = &n->packets[id];
+	*p = (struct packet){
+		.src = s,
+		.dst = src->to,
+		.number = (uint32_t)src->k,
+		.born = y->is_open ? src->due : t,
+		.kind = y->is_mixed ? mixed_kind(y, src->k / y->per_message)
+				    : y->kind,
+		.bytes = (uint16_t)(src->left ? y->bytes : y->last_bytes),
+	};
+	src->k++;
+	src->made++;
+	if (y->is_open && src->k % y->per_unit == 0)
+		advance(y, src, s);
+	return id;
+}
+
+/* load=max: a FIFO that has room is filled up. */
+static void fill(struct synthetic *y, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	while (net_has_room(y->load.net, s, fifo)) {
+		packet_id id = make_packet(y, w, s, t);
+
+		if (!id)
+			return;
+		net_inject(y->load.net, w, s, fifo, id, t);
+	}
+}
+
+/* Makes and injects packets until something has to be waited for. */
+static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
+	uint32_t first, sim_time t)
+{
+	struct source *src = &y->source[s];
+
+	for (;;) {
+		packet_id id = src->pending;
+		uint32_t fifo;
+
+		if (!id && y->is_open && src->due > t) {
+			if (!src->is_timed && src->due != SIM_NEVER)
+				sim_post(w, s, src->due,
+					SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0,
+					0);
+			src->is_timed = true;
+			return;
+		}
+		if (!id) {
+			id = make_packet(y, w, s, t);
+			if (!id)
+				return;
+			src->pending = id;
+			src->fifo = load_own_fifo(y->load.net, id);
+		}
+		fifo = src->fifo;
+		if (fifo == NET_NO_FIFO)
+			fifo = load_find_fifo(y->load.net, s, id, first);
+		else if (!net_has_room(y->load.net, s, fifo))
+			return;
+		if (fifo == NET_NO_FIFO)
+			return;
+		src->pending = NO_PACKET;
+		if (!y->is_open)
+			y->load.net->packets[id].born = t;
+		net_inject(y->load.net, w, s, fifo, id, t);
+	}
+}
+
+static void on_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	struct synthetic *y = n->client_state;
+
+	if (y->source[s].due <= t)
+		y->source[s].is_timed = false;
+	if (!y->is_open && y->kind == PACKET_DYNAMIC)
+		fill(y, w, s, fifo, t);
+	else
+		pump(y, w, s, fifo < net_fifos(n, NET_USER).count ? fifo : 0,
+			t);
+}
+
+/* A FIFO is to be filled for the first time, or a packet is due. */
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	struct sim_event e)
+{
+	n->client->on_room(n, w, s, sim_aux(&e), t);
+}
+
+static void grow_batches(struct meter *m, uint32_t i)
+{
+	uint32_t room = 2 * i + 64;
+
+	m->batch = mem_grow(m->batch, room, sizeof(*m->batch));
+	memset(m->batch + m->room, 0, (room - m->room) * sizeof(*m->batch));
+	m->room = room;
+}
+
+/* A piece of a message, or of what comes to one node at once. */
+static void take_piece(struct synthetic *y, struct meter *m, site_id s,
+	const struct packet *p, sim_time tail)
+{
+	uint64_t number = p->number / y->per_message;
+	sim_time born = p->born;
+
+	if (y->pattern.kind == PATTERN_INCAST)
+		number = p->number / y->per_unit;
+	else
+		number |= (uint64_t)p->src << 32;
+	if (pieces_take(&y->pieces[s], number, y->whole, &born) &&
+		y->stage == MEASURING)
+		hist_add(&m->whole, tail - born);
+}
+
+static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct synthetic *y = n->client_state;
+	struct packet *p = &n->packets[id];
+	struct meter *m = &y->meter[w->id];
+	uint32_t i = (uint32_t)((tail + y->shift) / y->batch);
+
+	(void)fifo;
+	(void)t;
+	load_delivered(&y->load, s, p, tail);
+	if (p->flags & PACKET_HURT) {
+		m->damaged++;
+		packet_give(n->pool, w->id, id);
+		return;
+	}
+	if (i >= m->room)
+		grow_batches(m, i);
+	m->batch[i] += p->bytes;
+	if (y->stage == MEASURING)
+		hist_add(&m->latency, tail - p->born);
+	if (y->pieces)
+		take_piece(y, m, s, p, tail);
+	packet_give(n->pool, w->id, id);
+}
+
+/* Nobody resends it. */
+static void on_lost(struct net *n, struct sim_worker *w, packet_id id)
+{
+	struct synthetic *y = n->client_state;
+
+	y->meter[w->id].lost++;
+	packet_give(n->pool, w->id, id);
+}
+
+/* Its flag says so; what is in it is nobody's. */
+static void on_hurt(struct net *n, struct sim_worker *w, packet_id id,
+	uint32_t bit, uint32_t bits)
+{
+	(void)n;
+	(void)w;
+	(void)id;
+	(void)bit;
+	(void)bits;
+}
+
+const struct net_client_ops source_client = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.on_hurt = on_hurt,
+	.on_lost = on_lost,
+	.is_sink = true,
+};
+
+/* Under load=max nodes and their FIFOs begin one after the other, within a
+ * packet's time: hardware would not begin in step, either. */
+static sim_time first_fill(const struct synthetic *y, site_id s, uint32_t fifo)
+{
+	uint64_t x = random_draw(y->load.seed, s, RANDOM_GAP, 0).a;
+	uint64_t time = (uint64_t)y->packet_time;
+
+	return y->load.begin +
+	       (sim_time)((random_below(x, time) +
+				  fifo * time /
+					  net_fifos(y->load.net, NET_USER)
+						  .count) %
+			  time);
+}
+
+/* A matrix has a rate for each node. */
+static sim_time gap_of(const struct synthetic *y, uint32_t rank)
+{
+	const struct matrix *m = &y->matrix;
+
+	if (y->pattern.kind != PATTERN_MATRIX)
+		return y->gap;
+	if (!matrix_sum(m, rank))
+		return 0;
+	return (sim_time)((uint128)(uint64_t)y->gap * m->total / m->n /
+			  matrix_sum(m, rank));
+}
+
+/* The first unit of an open loop; a node that sends nothing never has one. */
+static void start_open(struct synthetic *y, site_id s, uint32_t rank)
+{
+	uint16_t key = SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT);
+	struct source *src = &y->source[s];
+
+	src->gap = gap_of(y, rank);
+	src->due = y->load.begin;
+	if (y->pattern.kind == PATTERN_INCAST ? rank == y->pattern.hot
+					      : !src->gap) {
+		src->due = SIM_NEVER;
+		return;
+	}
+	advance(y, src, s);
+	src->is_timed = true;
+	sim_post(sim_owner(y->load.net->sim, s), s, src->due, key, 0, 0);
+}
+
+void source_start(struct synthetic *y)
+{
+	struct net *n = y->load.net;
+	uint16_t key = SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), f;
+	uint32_t i;
+
+	y->source = map_alloc(n->n_sites * sizeof(*y->source));
+	for (i = 0; i < y->pattern.n; i++) {
+		site_id s = load_node(&y->load, i);
+
+		if (y->is_open) {
+			start_open(y, s, i);
+			continue;
+		}
+		for (f = 0; f < net_fifos(n, NET_USER).count; f++)
+			sim_post(sim_owner(n->sim, s), s, first_fill(y, s, f),
+				key, f, 0);
+	}
+}
+
+void source_backlog(
+	const struct synthetic *y, uint64_t *generated, uint64_t *backlog)
+{
+	sim_time now = sim_now(y->load.net->sim);
+	uint32_t i;
+
+	*generated = *backlog = 0;
+	if (!y->is_open)
+		return;
+	for (i = 0; i < y->pattern.n; i++) {
+		site_id s = load_node(&y->load, i);
+		struct source src = y->source[s];
+		uint64_t late = 0;
+
+		while (src.due < now) {
+			uint64_t rest = y->per_unit - src.k % y->per_unit;
+
+			src.k += rest;
+			late += rest;
+			advance(y, &src, s);
+		}
+		*generated += src.made + late;
+		*backlog += late + (src.pending != NO_PACKET);
+	}
+}

@@ -1,0 +1,90 @@
+/*
+ * Synthetic traffic.  Each node is a source that never ends; what packet k
+ * of node s is, and when an open loop generates it, are functions of (seed,
+ * s, k), so a backlog needs no memory: a node only remembers k.
+ *
+ * A message is as many packets as it needs, all for one node; a unit is what is
+ * generated at once, a burst of messages.  Packets are counted through: with
+ * per_message packets in a message and per_unit in a unit, packet k is of
+ * message k / per_message and of unit k / per_unit.
+ *
+ * Under load=max a packet is made whenever an injection FIFO has room.  In
+ * an open loop unit u is due a random (exponential) time after unit u - 1, or
+ * at fixed times, and its packets' latencies count from then.
+ */
+#ifndef LOAD_TRAFFIC_SYNTHETIC_H
+#define LOAD_TRAFFIC_SYNTHETIC_H
+
+#include "load/load.h"
+#include "load/pattern.h"
+#include "load/traffic/pieces.h"
+#include "sim/random.h"
+
+enum { LOAD_MAX = -1, AUTO = -1, MIXED = 2, PPM = 1000000 };
+
+struct source {
+	uint64_t k; /* the next packet's number */
+	uint64_t made; /* packets; where all nodes send, the same */
+	struct random_bits bits; /* one draw serves four messages */
+	sim_time due; /* of an open loop's packet k; SIM_NEVER: of none */
+	sim_time gap; /* mean, of an open loop, Q8 */
+	packet_id pending; /* made, but its FIFO was full */
+	uint32_t fifo; /* of that, or NET_NO_FIFO: any */
+	site_id to; /* of the message that is being made */
+	uint32_t left; /* packets of it */
+	bool is_timed; /* its due event is on its way */
+};
+
+/* Per worker. */
+struct meter {
+	_Alignas(64) uint64_t *batch; /* bytes delivered in each */
+	uint32_t room;
+	uint64_t lost, damaged; /* packets */
+	struct hist latency;
+	struct hist whole; /* of messages, where these have several packets, or
+			    * of all that one node gets at once */
+};
+
+enum stage { WARMING, MEASURING, DONE };
+
+struct synthetic {
+	struct load load;
+	/* keys */
+	int64_t rate; /* a PARAM_LOAD, or LOAD_MAX */
+	int64_t bytes, message, burst;
+	int64_t routing; /* 0 dynamic, 1 deterministic, MIXED */
+	int64_t class; /* 0 user, 1 high, 2 system */
+	char zones[PARAM_TEXT_MAX], file[PARAM_TEXT_MAX];
+	int64_t warmup, measure; /* or AUTO */
+	int64_t hot, share, hashed, fan, period;
+
+	struct pattern pattern;
+	struct matrix matrix;
+	uint8_t kind;
+	bool is_mixed, is_open;
+	uint32_t per_message, per_unit; /* packets */
+	uint32_t last_bytes; /* of a message's last packet */
+	uint32_t whole; /* pieces that are told of together; 1: packets */
+	int64_t peak; /* 0: none */
+	int64_t offered; /* bytes per second and node; 0: all it can */
+	sim_time gap; /* mean, of an open loop, Q8 */
+	struct source *source;
+	struct pieces *pieces; /* [node], or NULL */
+	struct meter *meter;
+	sim_time batch, shift; /* batch i begins at i * batch - shift */
+	sim_time packet_time;
+	enum stage stage;
+	sim_time from, until; /* measured */
+	uint64_t backlog_before, generated_before;
+	bool is_saturated;
+};
+
+extern const struct net_client_ops source_client;
+
+/* In start(). */
+void source_start(struct synthetic *y);
+/* Packets due by now, and those of them that are not yet in a FIFO. */
+void source_backlog(
+	const struct synthetic *y, uint64_t *generated, uint64_t *backlog);
+
+#endif

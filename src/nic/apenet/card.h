@@ -1,0 +1,188 @@
+/* What the card's files share: nios.c is the processor, send.c takes commands
+ * and has the DMA engines, receive.c is the receive path. */
+#ifndef NIC_APENET_CARD_H
+#define NIC_APENET_CARD_H
+
+#include "base/ring.h"
+#include "base/slots.h"
+#include "host/gpu.h"
+#include "nic/apenet/apenet.h"
+#include "nic/util/outbox.h"
+#include "nic/util/tlb.h"
+
+enum ape_engine {
+	APE_QUEUES = ENGINE_CLIENT,
+	APE_READS = APE_QUEUES + WORKQS_EVENTS,
+	APE_NIOS = APE_READS + SIDE_READS_EVENTS, /* has done a job */
+	APE_BEGIN, /* an engine asks for a command's bytes */
+	APE_READY, /* they are at the bridge */
+	APE_HERE, /* in the card */
+	APE_IN, /* a packet is */
+	APE_LOOKED, /* its address is known */
+	APE_WRITTEN, /* and its bytes are in memory */
+};
+
+/* Behind a packet's load. */
+struct ape_load {
+	uint64_t offset, at; /* in its buffer; once known, an address */
+	uint64_t own_offset; /* of a get: where its bytes go */
+	uint32_t key, own_key, tag;
+	uint32_t bytes; /* of data; or that a get wants */
+	uint32_t total; /* of the message so far */
+	uint32_t work; /* the sender's */
+	uint32_t fifo, chunks; /* that it holds of reception */
+	uint32_t misses; /* of its pages */
+	uint8_t op, flags, error;
+	bool is_local; /* it has never left the card */
+	uint8_t data[];
+};
+
+enum ape_state { WORK_WAITS, WORK_HERE, WORK_OUT, WORK_LEFT };
+
+/* A command under way. */
+struct ape_work {
+	struct slot slot;
+	struct ape_command c;
+	uint32_t queue; /* or APE_NO_QUEUE */
+	uint32_t number; /* in its queue */
+	uint32_t total; /* of its message, up to this one */
+	uint32_t engine;
+	uint64_t own_offset; /* of a get's */
+	uint8_t state, error;
+	sim_time last; /* bytes of a GPU's are at the bridge */
+	/* where its time has gone */
+	struct book_message message;
+	struct book_held held; /* of the get's request */
+	bool is_held;
+	sim_time handed, came, done, begun, here;
+};
+
+enum { APE_NO_QUEUE = WORKQS };
+
+enum ape_job_kind { JOB_COMMAND, JOB_GET, JOB_MISS, JOB_ENROL, JOB_STRIKE };
+
+struct ape_job {
+	enum ape_job_kind kind;
+	uint32_t id; /* of a work or packet; or a key */
+	uint64_t at, bytes;
+	sim_time takes;
+};
+
+struct ape_queue {
+	struct workq q;
+	struct book_message message; /* that its commands are of */
+	uint32_t total, n_left; /* bytes so far; its packets */
+	bool is_waiting; /* in n->run */
+};
+
+struct ape_node {
+	struct ticks ticks;
+	struct side_reads reads;
+	struct workqs queues; /* struct ape_queue */
+	struct ranges buffers; /* flags: their queue */
+	struct tlb tlb;
+	struct outbox out;
+
+	struct ring jobs; /* of the Nios, the first one in work */
+	uint64_t enrolled; /* buffers entered or struck out, ever */
+	uint64_t asked_for;
+
+	struct ring run; /* queues with commands */
+	struct ring ready; /* works for the engines */
+	struct slots works;
+	struct slot_list order; /* of those that engines have */
+	uint32_t engine[APE_ENGINES]; /* works, or 0 */
+	uint32_t turn, n_prepared;
+	uint32_t waiting[APE_ENGINES], n_waiting; /* for a GPU's window */
+	uint64_t gpu_out; /* bytes asked of GPUs */
+	sim_time path_free[2]; /* out, in */
+
+	struct ring rx; /* packets; the first one is looked up if: */
+	bool is_looking;
+	uint32_t inside, number; /* packets */
+	uint64_t busy; /* the Nios, ps */
+	uint64_t packets, replies, dropped, flushed, gpu_reads, gpu_writes;
+	uint64_t hits, misses;
+	uint64_t error[APE_ERRORS];
+};
+
+struct apenet {
+	struct nic nic;
+	struct side *side;
+	struct gpus *gpus;
+	struct side_reads_how reads;
+	struct workqs_how queues;
+	struct net_fifos fifos;
+	uint32_t most; /* bytes of a packet */
+};
+
+static inline struct apenet *ape_of(const struct nic_at *a)
+{
+	return (struct apenet *)a->nic;
+}
+
+static inline const struct ape_params *ape_params(const struct nic_at *a)
+{
+	return a->nic->params;
+}
+
+static inline struct ape_node *ape_here(const struct nic_at *a)
+{
+	return a->node;
+}
+
+static inline struct ape_load *ape_load(const struct nic_at *a, packet_id id)
+{
+	return payload_of_load(a->nic->net->packets[id].load);
+}
+
+/* An event is later than what posts it. */
+static inline void ape_post(
+	const struct nic_at *a, sim_time t, uint32_t number, uint32_t data)
+{
+	ticks_post(
+		a, &ape_here(a)->ticks, t > a->t ? t : a->t + 1, number, data);
+}
+
+static inline void ape_charge(
+	const struct nic_at *a, packet_id id, enum cause c, sim_time t)
+{
+	struct book *k = a->nic->net->book;
+
+	if (__builtin_expect(k != NULL, 0) && book_has(k, id) &&
+		t > book_at(k, id))
+		book_until(k, id, c, t);
+}
+
+/* Bytes go through the data path, out or in, at t or later: when. */
+sim_time ape_path(
+	const struct nic_at *a, uint32_t way, sim_time t, uint32_t bytes);
+
+/* --- nios.c --- */
+
+void ape_nios_add(const struct nic_at *a, const struct ape_job *job);
+void ape_nios_on_done(const struct nic_at *a);
+
+/* --- send.c --- */
+
+void ape_send_fetched(const struct nic_at *a, uint32_t queue);
+/* The Nios has handled a command, or a get of another node. */
+void ape_send_ready(const struct nic_at *a, uint32_t work);
+void ape_send_reply(const struct nic_at *a, packet_id id);
+void ape_send_begin(const struct nic_at *a, uint32_t work);
+void ape_send_on_ready(const struct nic_at *a, uint32_t work);
+void ape_send_on_here(const struct nic_at *a, uint32_t work);
+void ape_send_on_room(const struct nic_at *a, uint32_t fifo);
+
+/* --- receive.c --- */
+
+void ape_receive_on_in(const struct nic_at *a, packet_id id);
+void ape_receive_translated(const struct nic_at *a, packet_id id);
+void ape_receive_on_looked(const struct nic_at *a, packet_id id);
+void ape_receive_on_written(const struct nic_at *a, packet_id id);
+/* A packet leaves nothing behind. */
+void ape_receive_finish(const struct nic_at *a, packet_id id, bool is_done);
+/* How many buffers of the list the Nios looks at to find a key. */
+uint32_t ape_walk(const struct ape_node *n, uint32_t key);
+
+#endif

@@ -1,0 +1,108 @@
+/* The card's processor: one job after the other. */
+#include "nic/apenet/card.h"
+
+static void begin(const struct nic_at *a)
+{
+	struct ape_node *n = a->node;
+	const struct ape_job *j = ring_at(&n->jobs, 0);
+
+	n->busy += (uint64_t)j->takes;
+	ape_post(a, a->t + j->takes, APE_NIOS, 0);
+}
+
+void ape_nios_add(const struct nic_at *a, const struct ape_job *job)
+{
+	struct ape_node *n = a->node;
+
+	*(struct ape_job *)ring_push(&n->jobs) = *job;
+	if (n->jobs.n == 1)
+		begin(a);
+}
+
+/* Pages of a buffer, which are no longer translated by the TLB. */
+static void forget_pages(const struct nic_at *a, const struct range *r)
+{
+	uint64_t page = gpu_of(r->first) ? APE_GPU_PAGE : APE_PAGE;
+	uint64_t first = r->first / page;
+
+	tlb_drop(&ape_here(a)->tlb, gpu_of(r->first), first,
+		r->last / page - first + 1);
+}
+
+static void enrol(const struct nic_at *a, const struct ape_job *j)
+{
+	struct ape_node *n = a->node;
+	const struct range *r;
+
+	if (j->kind == JOB_ENROL) {
+		ranges_add(&n->buffers, j->id, j->at, j->bytes, 0);
+	} else if ((r = ranges_find(&n->buffers, j->id))) {
+		forget_pages(a, r);
+		ranges_drop(&n->buffers, j->id);
+	}
+	n->enrolled++;
+	host_poke(a->nic->host, a->w, a->s, a->t);
+}
+
+void ape_nios_on_done(const struct nic_at *a)
+{
+	struct ape_node *n = a->node;
+	struct ape_job j = *(struct ape_job *)ring_pop(&n->jobs);
+
+	if (n->jobs.n)
+		begin(a);
+	if (j.kind == JOB_COMMAND)
+		ape_send_ready(a, j.id);
+	else if (j.kind == JOB_GET)
+		ape_send_reply(a, j.id);
+	else if (j.kind == JOB_MISS)
+		ape_receive_translated(a, j.id);
+	else
+		enrol(a, &j);
+}
+
+static uint64_t ask(const struct nic_at *a, enum ape_job_kind kind,
+	uint32_t key, uint64_t at, uint64_t bytes)
+{
+	struct ape_job j = {
+		.kind = kind,
+		.id = key,
+		.at = at,
+		.bytes = bytes,
+		.takes = ape_params(a)->enrol,
+	};
+
+	ape_nios_add(a, &j);
+	return ++ape_here(a)->asked_for;
+}
+
+uint64_t ape_enrol(
+	const struct nic_at *a, uint32_t key, uint64_t at, uint64_t bytes)
+{
+	return ask(a, JOB_ENROL, key, at, bytes);
+}
+
+uint64_t ape_strike(const struct nic_at *a, uint32_t key)
+{
+	return ask(a, JOB_STRIKE, key, 0, 0);
+}
+
+uint64_t ape_enrolled(struct nic *nic, site_id s)
+{
+	return ((struct ape_node *)nic_node(nic, s))->enrolled;
+}
+
+void ape_enter(
+	struct nic *nic, site_id s, uint32_t key, uint64_t at, uint64_t bytes)
+{
+	struct ape_node *n = nic_node(nic, s);
+
+	ranges_drop(&n->buffers, key);
+	ranges_add(&n->buffers, key, at, bytes, 0);
+}
+
+const struct range *ape_buffer(struct nic *nic, site_id s, uint32_t key)
+{
+	return ranges_find(
+		&((struct ape_node *)nic_node(nic, s))->buffers, key);
+}

@@ -1,0 +1,205 @@
+/*
+ * The receive path: one packet after the other is looked up, so that those that
+ * follow a miss wait for the Nios; what is being written waits for nobody.
+ */
+#include "nic/apenet/card.h"
+
+void ape_receive_finish(const struct nic_at *a, packet_id id, bool is_done)
+{
+	const struct ape_load *l = ape_load(a, id);
+	uint32_t fifo = l->fifo, chunks = l->chunks;
+	struct book *k = a->nic->net->book;
+	bool is_local = l->is_local;
+
+	if (k && book_has(k, id)) {
+		if (is_done)
+			book_close(k, a->w->id, id, book_at(k, id));
+		else
+			book_forget(k, id);
+	}
+	ape_here(a)->inside--;
+	nic_give(a->nic, a->w, id);
+	if (!is_local)
+		net_release(a->nic->net, a->w, a->s, fifo, chunks, a->t);
+}
+
+/* An event for the process that a key is of; when it is in memory. */
+static sim_time tell(const struct nic_at *a, packet_id id, enum ape_event event)
+{
+	struct ape_node *n = a->node;
+	const struct ape_load *l = ape_load(a, id);
+	uint32_t queue = l->key >> APE_KEY_SHIFT;
+	struct workq_completion c = {
+		.id = l->tag | (uint64_t)l->key << 32,
+		.value = l->offset + l->bytes - l->total,
+		.status = APE_STATUS(
+			event, l->error, a->nic->net->packets[id].src),
+		.more = l->total,
+	};
+
+	if (!workqs_find(&n->queues, queue))
+		return 0;
+	return workqs_tell(a, &n->queues, queue, &c);
+}
+
+/* The packet is not written. */
+static void drop(const struct nic_at *a, packet_id id)
+{
+	struct ape_node *n = a->node;
+
+	n->error[ape_load(a, id)->error]++;
+	n->dropped++;
+	tell(a, id, APE_ERROR);
+	ape_receive_finish(a, id, false);
+}
+
+uint32_t ape_walk(const struct ape_node *n, uint32_t key)
+{
+	const struct range *r = ranges_find(&n->buffers, key);
+
+	return r ? (uint32_t)(r - n->buffers.range) + 1 : n->buffers.n;
+}
+
+/* Looks for its pages; those that are missing are put in, to be there when the
+ * Nios has translated them. */
+static uint32_t look_up(const struct nic_at *a, const struct ape_load *l)
+{
+	struct ape_node *n = a->node;
+	uint32_t space = gpu_of(l->at), misses = 0;
+	uint64_t size = space ? APE_GPU_PAGE : APE_PAGE, frame;
+	uint64_t page = l->at / size, last = (l->at + l->bytes - 1) / size;
+
+	for (; l->bytes && page <= last; page++)
+		misses += !tlb_look(&n->tlb, space, page, &frame);
+	n->misses += misses;
+	n->hits += !misses && l->bytes;
+	return misses;
+}
+
+static void ask_nios(
+	const struct nic_at *a, packet_id id, const struct ape_load *l)
+{
+	const struct ape_params *p = ape_params(a);
+	sim_time walk = p->per_buffer * ape_walk(a->node, l->key);
+	struct ape_job job = { .kind = JOB_MISS, .id = id };
+
+	if (l->op == APE_GET) {
+		job.kind = JOB_GET;
+		job.takes = p->command + walk;
+	} else {
+		job.takes = p->translate + walk;
+	}
+	ape_nios_add(a, &job);
+}
+
+/* Begins with the next packet; true where it is through already. */
+static bool look_at(const struct nic_at *a, packet_id id)
+{
+	struct ape_node *n = a->node;
+	struct ape_load *l = ape_load(a, id);
+	sim_time t = a->t + (n->tlb.sets ? ape_params(a)->hit : 0);
+
+	if (l->op == APE_GET) {
+		ask_nios(a, id, l);
+		return true;
+	}
+	if (!l->error)
+		l->error = (uint8_t)ranges_look_up(
+			&n->buffers, l->key, l->offset, l->bytes, 0, 0, &l->at);
+	if (l->error) {
+		drop(a, id);
+		return true;
+	}
+	l->misses = look_up(a, l);
+	n->is_looking = true;
+	if (l->misses)
+		ask_nios(a, id, l);
+	else
+		ape_post(a, ape_path(a, 1, t, l->bytes), APE_LOOKED, id);
+	return false;
+}
+
+static void go_on(const struct nic_at *a)
+{
+	struct ape_node *n = a->node;
+
+	while (n->rx.n && !n->is_looking &&
+		look_at(a, *(packet_id *)ring_at(&n->rx, 0)))
+		ring_pop(&n->rx);
+}
+
+void ape_receive_on_in(const struct nic_at *a, packet_id id)
+{
+	struct ape_node *n = a->node;
+
+	ape_charge(a, id, CAUSE_RECEIVER, a->t);
+	*(packet_id *)ring_push(&n->rx) = id;
+	if (n->rx.n == 1)
+		go_on(a);
+}
+
+void ape_receive_translated(const struct nic_at *a, packet_id id)
+{
+	struct ape_node *n = a->node;
+	const struct ape_load *l = ape_load(a, id);
+	uint32_t space = gpu_of(l->at);
+	uint64_t size = space ? APE_GPU_PAGE : APE_PAGE;
+	uint64_t page = l->at / size, last = (l->at + l->bytes - 1) / size;
+
+	for (; page <= last; page++)
+		tlb_put(&n->tlb, space, page, page);
+	ape_post(a, ape_path(a, 1, a->t, l->bytes), APE_LOOKED, id);
+}
+
+void ape_receive_on_looked(const struct nic_at *a, packet_id id)
+{
+	struct ape_node *n = a->node;
+	struct side *side = ape_of(a)->side;
+	const struct ape_load *l = ape_load(a, id);
+	static const char *const places[2][2] = {
+		{ "card, TLB hit", "card, TLB hit, to its GPU" },
+		{ "card, TLB miss", "card, TLB miss, to its GPU" },
+	};
+	sim_time t = a->t;
+
+	ape_charge(a, id, CAUSE_TRANSLATION, a->t);
+	book_at_part(a->nic->net->book, id, a->s,
+		places[l->misses != 0][gpu_of(l->at) != 0]);
+	ring_pop(&n->rx);
+	n->is_looking = false;
+	if (l->bytes)
+		t = side->ops->write(side, a->s, a->t, l->at, l->bytes);
+	if (gpu_of(l->at)) {
+		t += gpus_params(ape_of(a)->gpus)->write;
+		n->gpu_writes++;
+	}
+	ape_post(a, t, APE_WRITTEN, id);
+	go_on(a);
+}
+
+void ape_receive_on_written(const struct nic_at *a, packet_id id)
+{
+	struct ape_load *l = ape_load(a, id);
+	bool is_told = (l->flags & (APE_LAST | APE_QUIET)) == APE_LAST;
+	sim_time t = a->t;
+
+	ape_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	if (!ranges_find(&ape_here(a)->buffers, l->key)) {
+		l->error = APE_NO_BUFFER; /* any more */
+		drop(a, id);
+		return;
+	}
+	if (l->bytes && !host_write(a->nic->host, a->w, a->s, a->t, l->at,
+				l->data, l->bytes)) {
+		l->error = APE_UNREADABLE;
+		drop(a, id);
+		return;
+	}
+	if (a->nic->on_delivered)
+		a->nic->on_delivered(
+			a->nic->arg, a->s, &a->nic->net->packets[id], a->t);
+	if (is_told)
+		t = tell(a, id, l->op == APE_REPLY ? APE_GOT : APE_ARRIVED);
+	ape_charge(a, id, CAUSE_COMPLETION, t);
+	ape_receive_finish(a, id, true);
+}

@@ -1,0 +1,413 @@
+/*
+ * Commands become packets.  Of those that were fetched, as many as there are
+ * engines are handed to the Nios ahead of time.  Engines take what it has
+ * handled in turn, and ask for the bytes; packets leave, and commands
+ * complete, in the order in which engines took them.
+ */
+#include <string.h>
+
+#include "nic/apenet/card.h"
+
+static struct ape_queue *queue_of(const struct nic_at *a, uint32_t queue)
+{
+	return (struct ape_queue *)ape_here(a)->queues.queue[queue];
+}
+
+static struct ape_work *work_at(const struct nic_at *a, uint32_t id)
+{
+	return slots_at(&ape_here(a)->works, id);
+}
+
+static uint32_t op_of(const struct ape_work *x)
+{
+	return x->c.to >> 24 & 15;
+}
+
+static uint32_t flags_of(const struct ape_work *x)
+{
+	return x->c.to >> 28;
+}
+
+static uint32_t node_of_work(const struct ape_work *x)
+{
+	return x->c.to & 0xffffff;
+}
+
+static uint32_t bytes_of(const struct ape_work *x)
+{
+	return x->c.size & 0x1fff;
+}
+
+/* Bytes that are read here and sent. */
+static uint32_t load_of(const struct ape_work *x)
+{
+	return op_of(x) == APE_GET || x->error ? 0 : bytes_of(x);
+}
+
+/* --- commands --- */
+
+static uint8_t check(const struct nic_at *a, const struct ape_work *x)
+{
+	bool is_bad = op_of(x) >= APE_OPS || bytes_of(x) > ape_of(a)->most ||
+		      node_of_work(x) >= a->nic->n_nodes;
+
+	return is_bad ? APE_BAD_COMMAND : APE_OK;
+}
+
+/* Its message's budget and bytes so far; each packet of a get is a message of
+ * its own to the budget. */
+static void join_message(const struct nic_at *a, struct ape_queue *q,
+	struct ape_work *x, const struct workq_birth *b)
+{
+	bool is_get = op_of(x) == APE_GET;
+	uint32_t packets = is_get ? 1 : x->c.size >> 13;
+
+	if (is_get || !q->n_left) {
+		q->n_left = packets ? packets : 1;
+		if (op_of(x) != APE_FLUSH)
+			q->message = book_message(a->nic->net->book, a->s,
+				is_get ? BOOK_GET : BOOK_PUT, q->n_left, b->at);
+	}
+	q->n_left--;
+	q->total += bytes_of(x);
+	x->total = q->total;
+	if (flags_of(x) & APE_LAST)
+		q->total = 0;
+	x->message = q->message;
+	x->handed = b->handed;
+	x->came = a->t;
+}
+
+static void prepare(const struct nic_at *a, uint32_t queue)
+{
+	struct ape_node *n = a->node;
+	struct ape_queue *q = queue_of(a, queue);
+	uint32_t id = slots_take(&n->works);
+	struct ape_work *x = work_at(a, id);
+	struct ape_job job = { JOB_COMMAND, id, 0, 0, ape_params(a)->command };
+	struct workq_birth b;
+
+	x->number = q->q.fetched - q->q.entries.n;
+	b = workqs_take(a, &n->queues, queue, &x->c);
+	x->queue = queue;
+	x->error = q->q.is_stopped ? APE_BAD_COMMAND : check(a, x);
+	if (!x->error)
+		join_message(a, q, x, &b);
+	n->n_prepared++;
+	ape_nios_add(a, &job);
+}
+
+/* Queues with commands take turns. */
+static void take_more(const struct nic_at *a)
+{
+	struct ape_node *n = a->node;
+
+	while (n->run.n && n->n_prepared < ape_params(a)->engines) {
+		uint32_t queue = *(uint32_t *)ring_pop(&n->run);
+		struct ape_queue *q = queue_of(a, queue);
+
+		q->is_waiting = q->q.entries.n > 1;
+		if (q->is_waiting)
+			*(uint32_t *)ring_push(&n->run) = queue;
+		prepare(a, queue);
+	}
+}
+
+void ape_send_fetched(const struct nic_at *a, uint32_t queue)
+{
+	struct ape_queue *q = queue_of(a, queue);
+
+	if (!q->is_waiting && q->q.entries.n) {
+		q->is_waiting = true;
+		*(uint32_t *)ring_push(&ape_here(a)->run) = queue;
+	}
+	take_more(a);
+}
+
+/* --- engines --- */
+
+static void engines_go(const struct nic_at *a)
+{
+	struct ape_node *n = a->node;
+
+	while (n->ready.n && !n->engine[n->turn]) {
+		uint32_t id = *(uint32_t *)ring_pop(&n->ready);
+		struct ape_work *x = work_at(a, id);
+
+		n->engine[n->turn] = id;
+		x->engine = n->turn;
+		x->begun = a->t;
+		n->turn = (n->turn + 1) % (uint32_t)ape_params(a)->engines;
+		slots_push(&n->works, &n->order, id);
+		n->n_prepared -= x->queue != APE_NO_QUEUE;
+		/* it was set up ahead, if it has waited */
+		ape_post(a, x->done + ape_params(a)->setup, APE_BEGIN, id);
+	}
+	take_more(a);
+}
+
+void ape_send_ready(const struct nic_at *a, uint32_t work)
+{
+	work_at(a, work)->done = a->t;
+	*(uint32_t *)ring_push(&ape_here(a)->ready) = work;
+	engines_go(a);
+}
+
+/* What a get of another node has asked for. */
+void ape_send_reply(const struct nic_at *a, packet_id id)
+{
+	struct ape_node *n = a->node;
+	struct ape_load *l = ape_load(a, id);
+	struct book *k = a->nic->net->book;
+	uint32_t work = slots_take(&n->works);
+	struct ape_work *x = work_at(a, work);
+	uint64_t at = 0;
+
+	ape_charge(a, id, CAUSE_ENGINE, a->t);
+	x->error = (uint8_t)ranges_look_up(
+		&n->buffers, l->key, l->offset, l->bytes, 0, 0, &at);
+	n->error[x->error] += x->error > 0;
+	x->c = (struct ape_command){
+		.from = at,
+		.offset = l->own_offset,
+		.key = l->own_key,
+		.tag = l->tag,
+		.to = APE_TO(a->nic->net->packets[id].src, APE_REPLY, l->flags),
+		.size = l->bytes,
+	};
+	x->total = l->total;
+	x->queue = APE_NO_QUEUE;
+	if (k && book_has(k, id)) {
+		x->held = book_hold(k, a->w->id, id);
+		x->is_held = true;
+	}
+	n->replies++;
+	ape_receive_finish(a, id, false);
+	ape_send_ready(a, work);
+}
+
+/* --- reading --- */
+
+static void ask_gpu(const struct nic_at *a, uint32_t id, struct ape_work *x)
+{
+	struct ape_node *n = a->node;
+	struct side *side = ape_of(a)->side;
+	sim_time t = side->ops->request(side, a->s, a->t, x->c.from, 1);
+	struct gpu_times r =
+		gpu_read(ape_of(a)->gpus, a->s, t, x->c.from, bytes_of(x));
+
+	n->gpu_out += bytes_of(x);
+	n->gpu_reads++;
+	x->last = r.last;
+	ape_post(a, r.first, APE_READY, id);
+}
+
+static bool has_window(const struct nic_at *a, const struct ape_work *x)
+{
+	int64_t window = gpus_params(ape_of(a)->gpus)->window;
+
+	return ape_here(a)->gpu_out + bytes_of(x) <= (uint64_t)window;
+}
+
+static void ask_waiting(const struct nic_at *a)
+{
+	struct ape_node *n = a->node;
+	uint32_t id = n->waiting[0];
+
+	while (n->n_waiting && has_window(a, work_at(a, id))) {
+		n->n_waiting--;
+		memmove(n->waiting, n->waiting + 1,
+			n->n_waiting * sizeof(n->waiting[0]));
+		ask_gpu(a, id, work_at(a, id));
+		id = n->waiting[0];
+	}
+}
+
+void ape_send_begin(const struct nic_at *a, uint32_t work)
+{
+	struct ape_node *n = a->node;
+	struct ape_work *x = work_at(a, work);
+	struct side *side = ape_of(a)->side;
+
+	x->begun = a->t;
+	if (!load_of(x)) {
+		ape_send_on_here(a, work);
+	} else if (!gpu_of(x->c.from)) {
+		ape_post(a,
+			side->ops->request(
+				side, a->s, a->t, x->c.from, bytes_of(x)),
+			APE_READY, work);
+	} else if (!ape_of(a)->gpus) {
+		x->error = APE_UNREADABLE;
+		ape_send_on_here(a, work);
+	} else {
+		n->waiting[n->n_waiting++] = work;
+		ask_waiting(a);
+	}
+}
+
+void ape_send_on_ready(const struct nic_at *a, uint32_t work)
+{
+	struct ape_work *x = work_at(a, work);
+	struct side *side = ape_of(a)->side;
+	sim_time t = side->ops->data(side, a->s, a->t, x->c.from, bytes_of(x));
+
+	t = t > x->last ? t : x->last;
+	ape_post(a, ape_path(a, 0, t, bytes_of(x)), APE_HERE, work);
+}
+
+/* --- leaving --- */
+
+static void open_budget(
+	const struct nic_at *a, packet_id id, struct ape_work *x)
+{
+	struct book *k = a->nic->net->book;
+
+	if (!k)
+		return;
+	if (x->is_held)
+		book_resume(k, a->w->id, id, &x->held);
+	else if (x->queue != APE_NO_QUEUE)
+		book_open(k, id, &x->message);
+	if (!book_has(k, id))
+		return;
+	book_at_part(k, id, a->s,
+		gpu_of(x->c.from) && op_of(x) != APE_GET ? "card, from its GPU"
+							 : "card");
+	if (!x->is_held) {
+		ape_charge(a, id, CAUSE_SOFTWARE, x->handed);
+		ape_charge(a, id, CAUSE_DESCRIPTOR, x->came);
+	}
+	ape_charge(a, id, CAUSE_ENGINE, x->done);
+	ape_charge(a, id, CAUSE_ENGINE, x->begun);
+	ape_charge(a, id, CAUSE_MEMORY_READ, x->here);
+}
+
+static packet_id make_packet(
+	const struct nic_at *a, uint32_t work, struct ape_work *x)
+{
+	struct net *net = a->nic->net;
+	packet_id id = packet_take(net->pool, a->w->id);
+	struct ape_load *l = payload_take(a->nic->payloads, a->w->id);
+	bool is_get = op_of(x) == APE_GET;
+
+	*l = (struct ape_load){
+		.offset = x->c.offset,
+		.own_offset = x->c.from,
+		.key = x->c.key,
+		.own_key = is_get ? x->c.tag : 0,
+		.tag = is_get ? x->c.size >> 13 : x->c.tag,
+		.bytes = bytes_of(x),
+		.total = x->total,
+		.work = work,
+		.op = (uint8_t)op_of(x),
+		.flags = (uint8_t)flags_of(x),
+		.error = x->error,
+		.is_local = node_of_work(x) == a->s,
+	};
+	net->packets[id] = (struct packet){
+		.src = a->s,
+		.dst = node_of_work(x),
+		.number = ape_here(a)->number++,
+		.born = a->t,
+		.kind = PACKET_DETERMINISTIC,
+		.bytes = (uint16_t)load_of(x),
+		.load = payload_to_load(l),
+	};
+	return id;
+}
+
+/* Commands whose packets have left are done, in order. */
+static void complete(const struct nic_at *a)
+{
+	struct ape_node *n = a->node;
+
+	while (n->order.first &&
+		work_at(a, n->order.first)->state == WORK_LEFT) {
+		uint32_t id = slots_pop(&n->works, &n->order);
+		struct ape_work x = *work_at(a, id);
+		struct workq_completion c = {
+			.id = x.number,
+			.status = APE_STATUS(
+				x.error ? APE_ERROR : APE_DONE, x.error, a->s),
+		};
+
+		n->engine[x.engine] = 0;
+		slots_give(&n->works, id);
+		if (x.queue == APE_NO_QUEUE)
+			continue;
+		n->error[x.error] += x.error > 0;
+		if (x.error || (flags_of(&x) & APE_TELL))
+			workqs_complete(a, &n->queues, x.queue, &c);
+		else
+			workqs_end(&n->queues, x.queue);
+	}
+	engines_go(a);
+}
+
+static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
+{
+	const struct ape_load *l = ape_load(a, id);
+
+	work_at(a, l->work)->state = WORK_LEFT;
+	ape_here(a)->packets++;
+	ape_charge(a, id, CAUSE_ENGINE, a->t);
+	if (l->is_local)
+		ape_post(a, a->t + ape_params(a)->input, APE_IN, id);
+	else
+		net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
+}
+
+static void send(const struct nic_at *a, uint32_t work, struct ape_work *x)
+{
+	const struct net_fifos *f = &ape_of(a)->fifos;
+	struct host *host = a->nic->host;
+	packet_id id;
+
+	x->state = WORK_LEFT;
+	if (op_of(x) == APE_FLUSH || (x->error && x->queue != APE_NO_QUEUE)) {
+		ape_here(a)->flushed += !x->error;
+		return;
+	}
+	id = make_packet(a, work, x);
+	if (load_of(x) && !host_read(host, a->s, x->c.from,
+				  ape_load(a, id)->data, bytes_of(x)))
+		ape_load(a, id)->error = APE_UNREADABLE;
+	open_budget(a, id, x);
+	x->state = WORK_OUT;
+	if (ape_load(a, id)->is_local) {
+		ape_here(a)->inside++;
+		leave(a, 0, id);
+	} else {
+		outbox_send(a, &ape_here(a)->out,
+			f->first + node_of_work(x) % f->count, id, leave);
+	}
+}
+
+void ape_send_on_here(const struct nic_at *a, uint32_t work)
+{
+	struct ape_node *n = a->node;
+	struct ape_work *x = work_at(a, work);
+	uint32_t id;
+
+	x->state = WORK_HERE;
+	x->here = a->t;
+	if (load_of(x) && gpu_of(x->c.from)) {
+		n->gpu_out -= bytes_of(x);
+		ask_waiting(a);
+	}
+	for (id = n->order.first; id; id = work_at(a, id)->slot.next) {
+		x = work_at(a, id);
+		if (x->state == WORK_WAITS)
+			break;
+		if (x->state == WORK_HERE)
+			send(a, id, x);
+	}
+	complete(a);
+}
+
+void ape_send_on_room(const struct nic_at *a, uint32_t fifo)
+{
+	outbox_on_room(a, &ape_here(a)->out, fifo, leave);
+	complete(a);
+}

@@ -1,0 +1,80 @@
+#include "out/proto.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
+
+static void put_byte(struct proto *p, uint32_t byte)
+{
+	if (p->n == p->room) {
+		p->room = 2 * p->room + 64;
+		p->byte = mem_grow(p->byte, p->room, 1);
+	}
+	p->byte[p->n++] = (uint8_t)byte;
+}
+
+static void put_varint(struct proto *p, uint64_t value)
+{
+	for (; value > 127; value >>= 7)
+		put_byte(p, 128 | (value & 127));
+	put_byte(p, (uint32_t)value);
+}
+
+static void put_tag(struct proto *p, uint32_t field, uint32_t type)
+{
+	put_varint(p, (uint64_t)field << 3 | type);
+}
+
+static void put_bytes(
+	struct proto *p, uint32_t field, const void *bytes, size_t n)
+{
+	const uint8_t *from = bytes;
+	size_t i;
+
+	put_tag(p, field, LENGTH);
+	put_varint(p, n);
+	for (i = 0; i < n; i++)
+		put_byte(p, from[i]);
+}
+
+void proto_int(struct proto *p, uint32_t field, uint64_t value)
+{
+	put_tag(p, field, VARINT);
+	put_varint(p, value);
+}
+
+void proto_fixed(struct proto *p, uint32_t field, uint64_t value)
+{
+	uint32_t i;
+
+	put_tag(p, field, FIXED64);
+	for (i = 0; i < 8; i++)
+		put_byte(p, (uint32_t)(value >> 8 * i) & 255);
+}
+
+void proto_real(struct proto *p, uint32_t field, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	proto_fixed(p, field, bits);
+}
+
+void proto_text(struct proto *p, uint32_t field, const char *text)
+{
+	put_bytes(p, field, text, strlen(text));
+}
+
+void proto_message(struct proto *p, uint32_t field, struct proto *inside)
+{
+	put_bytes(p, field, inside->byte, inside->n);
+	inside->n = 0;
+}
+
+void proto_fini(struct proto *p)
+{
+	mem_free(p->byte);
+	*p = (struct proto){ 0 };
+}

@@ -1,0 +1,374 @@
+#include "record/links.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "meas/digest.h"
+
+enum {
+	NAME_SIZE = 96,
+	N_LONGEST = 1 + NET_MOST_CHANNELS,
+	LOOK_SITES = 256, /* about so many are looked at, of more */
+};
+
+/* --- which there are --- */
+
+static uint32_t find_name(struct record_links *k, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < k->n_names && strcmp(k->name[i], name) != 0)
+		i++;
+	if (i == k->n_names) {
+		k->name = mem_grow(k->name, i + 1, sizeof(*k->name));
+		k->name[k->n_names++] = mem_text(name);
+	}
+	return i;
+}
+
+void record_links_init(struct record_links *k, const struct net *n)
+{
+	size_t i, most;
+
+	*k = (struct record_links){ .net = n };
+	net_links_init(&k->links, n);
+	most = k->links.n + 1;
+	k->at = mem_alloc((size_t)n->n_sites * n->n_ports, sizeof(*k->at));
+	k->name_of = mem_alloc(most, sizeof(*k->name_of));
+	for (i = 0; i < k->links.n; i++) {
+		const struct net_link *l = &k->links.link[i];
+		char name[NAME_SIZE];
+
+		n->topo->ops->name_port(
+			n->topo, l->site, l->port, name, sizeof(name));
+		k->at[(size_t)l->site * n->n_ports + l->port] = (uint32_t)i;
+		k->name_of[i] = find_name(k, name);
+	}
+	k->ps_per_byte = mem_alloc(n->topo->n_wires, sizeof(*k->ps_per_byte));
+	for (i = 0; i < n->topo->n_wires; i++)
+		k->ps_per_byte[i] = 1e12 / (double)n->link.bps[i];
+	k->carried = mem_alloc(most, sizeof(*k->carried));
+	k->longest = mem_alloc(most * N_LONGEST, sizeof(*k->longest));
+	k->use = mem_alloc(most, sizeof(*k->use));
+	k->waiting = mem_alloc(most, sizeof(*k->waiting));
+	k->wants = mem_alloc(
+		(size_t)k->n_names * (k->n_names + 1) + 1, sizeof(*k->wants));
+}
+
+void record_links_fini(struct record_links *k)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->n_names; i++)
+		mem_free(k->name[i]);
+	net_links_fini(&k->links);
+	mem_free(k->name);
+	mem_free(k->at);
+	mem_free(k->name_of);
+	mem_free(k->ps_per_byte);
+	mem_free(k->carried);
+	mem_free(k->longest);
+	mem_free(k->use);
+	mem_free(k->waiting);
+	mem_free(k->wants);
+}
+
+/* --- samples --- */
+
+static uint16_t scaled(double value, double scale)
+{
+	double x = value * scale + 0.5;
+
+	return x < 0 ? 0 : x > UINT16_MAX ? UINT16_MAX : (uint16_t)x;
+}
+
+static void note_longest(
+	struct record_links *k, size_t link, const struct net_counters *c)
+{
+	uint32_t *longest = &k->longest[link * N_LONGEST], i, sum = 0;
+
+	for (i = 0; i < c->n_channels; i++) {
+		sum += c->waiting[i];
+		if (c->waiting[i] > longest[1 + i])
+			longest[1 + i] = c->waiting[i];
+	}
+	if (sum > longest[0])
+		longest[0] = sum;
+}
+
+/* As net_busy(), quickly; a sample does not say it more exactly than that. */
+static sim_time busy_until(const struct record_links *k,
+	const struct net_link *l, const struct net_counters *c, sim_time now)
+{
+	sim_time busy =
+		(sim_time)((double)c->sent_bytes * k->ps_per_byte[l->class]);
+
+	return c->free_at > now ? busy - (c->free_at - now) : busy;
+}
+
+/* A port's counters are of the link that leaves by it, and of the packets that
+ * came in by the other one.  Returns how many of these did. */
+static uint64_t sample_port(
+	struct record_links *k, size_t i, double span, sim_time now)
+{
+	const struct net_link *l = &k->links.link[i];
+	struct net_counters c =
+		net_counters(k->net, l->site, l->port, UINT32_MAX, now);
+	struct net_carried *out = &k->carried[i], *in = &k->carried[l->back];
+	sim_time busy = busy_until(k, l, &c, now);
+	uint64_t came = c.packets - in->packets;
+
+	note_longest(k, l->back, &c);
+	k->use[i] = scaled((double)(busy - out->busy) / span, RECORD_USE_SCALE);
+	k->waiting[l->back] = scaled(
+		(double)(c.waited - in->waited) / span, RECORD_WAITING_SCALE);
+	out->busy = busy;
+	in->waited = c.waited;
+	in->packets = c.packets;
+	return came;
+}
+
+uint64_t record_links_sample(
+	struct record_links *k, sim_time from, sim_time now)
+{
+	uint64_t hops = 0;
+	size_t i;
+
+	for (i = 0; i < k->links.n; i++)
+		hops += sample_port(k, i, (double)(now - from), now);
+	return hops;
+}
+
+/* --- what is waited for --- */
+
+uint32_t record_link_at(const struct record_links *k, site_id s, port_id p)
+{
+	return k->at[(size_t)s * k->net->n_ports + p];
+}
+
+/* A packet, which stands for some, waits for one of its ways: each has an equal
+ * part of it. */
+static void add_head(
+	struct record_links *k, const struct net_buffer *b, double one)
+{
+	size_t in = k->links.link[record_link_at(k, b->site, b->port)].back;
+	double *row = &k->wants[(size_t)k->name_of[in] * (k->n_names + 1)];
+	const struct packet *p = &k->net->packets[b->head];
+	const struct router *r = net_router(k->net, b->site);
+	struct net_way way[NET_MOST_WAYS];
+	port_mask ports = 0, m;
+	uint32_t n;
+
+	if (p->escape == PACKET_NO_PORT) {
+		row[k->n_names] += one;
+		return;
+	}
+	for (n = r->ops->ways(r, b, p, way); n--;)
+		ports |= (port_mask)1 << way[n].port;
+	for (m = ports; m; m &= m - 1)
+		row[k->name_of[record_link_at(
+			k, b->site, (port_id)__builtin_ctzll(m))]] +=
+			one / __builtin_popcountll(ports);
+}
+
+static void look(struct record_links *k)
+{
+	const struct net *n = k->net;
+	bool is_all = n->n_sites <= LOOK_SITES;
+	double one = is_all ? 1 : (double)n->n_sites / LOOK_SITES;
+	uint64_t some = UINT64_MAX / n->n_sites * LOOK_SITES;
+	site_id s;
+	uint32_t i;
+
+	memset(k->wants, 0,
+		(size_t)k->n_names * (k->n_names + 1) * sizeof(*k->wants));
+	for (s = 0; s < n->n_sites; s++) {
+		const struct router *r = net_router(n, s);
+		uint32_t n_buffers = r->ops->n_buffers(r, s);
+
+		if (!is_all && digest_mix(s) > some)
+			continue;
+
+		for (i = 0; i < n_buffers; i++) {
+			struct net_buffer b = r->ops->buffer(r, s, i);
+
+			if (b.count)
+				add_head(k, &b, one);
+		}
+	}
+}
+
+int record_links_look(
+	struct record_links *k, struct db *d, int64_t n, struct err *e)
+{
+	struct db_query *q =
+		db_prepare(d, "INSERT INTO blocked VALUES(?, ?, ?, ?)", e);
+	size_t i, many = k->n_names + 1;
+	int failed = !q;
+
+	look(k);
+	for (i = 0; i < k->n_names * many && !failed; i++) {
+		size_t wanted = i % many;
+
+		if (!k->wants[i])
+			continue;
+		db_bind_int(q, 1, n);
+		db_bind_text(q, 2, k->name[i / many]);
+		db_bind_text(q, 3,
+			wanted < k->n_names ? k->name[wanted] : "reception");
+		db_bind_real(q, 4, k->wants[i]);
+		failed = db_run(q, e);
+	}
+	db_finish(q);
+	return failed ? -1 : 0;
+}
+
+/* --- the whole run --- */
+
+/* A link, or one of its channels. */
+struct row {
+	struct net_counters own, far;
+	uint32_t longest;
+	sim_time tokens;
+};
+
+static void bind_row(const struct record_links *k, struct db_query *q, int at,
+	const struct net_link *l, const struct row *x, sim_time end)
+{
+	double time = end > 0 ? (double)end : 1;
+
+	db_bind_int(q, at, (int64_t)x->own.sent_bytes);
+	db_bind_int(q, at + 1, (int64_t)x->far.packets);
+	db_bind_real(
+		q, at + 2, (double)net_busy(k->net, l, &x->own, end) / time);
+	db_bind_real(q, at + 3, (double)x->far.waited / time);
+	db_bind_int(q, at + 4, x->longest);
+	if (k->net->book)
+		db_bind_int(q, at + 5, x->tokens);
+}
+
+static struct row row_of(
+	const struct record_links *k, size_t i, uint32_t channel, sim_time end)
+{
+	const struct net_link *l = &k->links.link[i];
+	uint32_t mask = (uint32_t)1 << channel;
+	struct row x = {
+		.own = net_counters(k->net, l->site, l->port, mask, end),
+		.far = net_counters(
+			k->net, l->to.router, l->to.port, mask, end),
+		.longest = k->longest[i * N_LONGEST + 1 + channel],
+	};
+
+	if (k->net->book)
+		x.tokens = k->net->token_waits[net_token_wait_at(
+			k->net, l->site, l->port, channel)];
+	return x;
+}
+
+static void add_row(struct row *sum, const struct row *x)
+{
+	sum->own.sent_bytes += x->own.sent_bytes;
+	sum->own.free_at = x->own.free_at;
+	sum->far.packets += x->far.packets;
+	sum->far.waited += x->far.waited;
+	sum->tokens += x->tokens;
+}
+
+/* A link's channels that carried anything, and what they are together. */
+struct rows {
+	struct row of[NET_MOST_CHANNELS], sum;
+	uint32_t channel[NET_MOST_CHANNELS], n;
+};
+
+static void find_rows(
+	const struct record_links *k, size_t i, sim_time end, struct rows *x)
+{
+	const struct net_link *l = &k->links.link[i];
+	uint32_t n = net_router(k->net, l->to.router)->ops->n_channels, c;
+
+	x->sum = (struct row){ .longest = k->longest[i * N_LONGEST] };
+	for (x->n = c = 0; c < n; c++) {
+		struct row *row = &x->of[x->n];
+
+		*row = row_of(k, i, c, end);
+		add_row(&x->sum, row);
+		x->channel[x->n] = c;
+		x->n += row->own.sent_bytes || row->far.packets;
+	}
+}
+
+/* Where there is but one, its row is that of the link. */
+static int put_channels(struct record_links *k, struct db_query *q, size_t i,
+	const struct rows *x, sim_time end, struct err *e)
+{
+	const struct net_link *l = &k->links.link[i];
+	const struct router_ops *far = net_router(k->net, l->to.router)->ops;
+	uint32_t c;
+
+	for (c = 0; x->n > 1 && c < x->n; c++) {
+		db_bind_int(q, 1, (int64_t)i);
+		db_bind_text(q, 2, far->channels[x->channel[c]]);
+		bind_row(k, q, 3, l, &x->of[c], end);
+		if (db_run(q, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int put_link(struct record_links *k, struct db_query *q, size_t i,
+	const struct rows *x, sim_time end, struct err *e)
+{
+	const struct net *n = k->net;
+	const struct net_link *l = &k->links.link[i];
+	const struct topo_wire *w = &n->topo->wire[l->class];
+
+	db_bind_int(q, 1, (int64_t)i);
+	db_bind_int(q, 2, l->site);
+	db_bind_int(q, 3, l->port);
+	db_bind_text(q, 4, k->name[k->name_of[i]]);
+	db_bind_int(q, 5, l->to.router);
+	db_bind_int(q, 6, l->to.port);
+	db_bind_text(q, 7, w->name);
+	db_bind_int(q, 8, w->latency);
+	db_bind_int(q, 9, (int64_t)n->link.bps[l->class]);
+	bind_row(k, q, 10, l, &x->sum, end);
+	db_bind_int(q, 16,
+		n->retry ? (int64_t)n
+				   ->retry[(size_t)l->site * n->n_ports +
+					   l->port]
+				   .resent
+			 : 0);
+	if (x->n == 1)
+		db_bind_text(q, 17,
+			net_router(n, l->to.router)
+				->ops->channels[x->channel[0]]);
+	else
+		db_bind_null(q, 17);
+	return db_run(q, e);
+}
+
+int record_links_write(
+	struct record_links *k, struct db *d, sim_time end, struct err *e)
+{
+	struct db_query *channel = NULL,
+			*link = db_prepare(d,
+				"INSERT INTO link VALUES(?, ?, ?, ?, ?, ?, ?,"
+				" ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+				e);
+	struct rows x;
+	int failed;
+	size_t i;
+
+	if (link)
+		channel = db_prepare(d,
+			"INSERT INTO shared VALUES(?, ?, ?, ?, ?, ?, ?, ?)", e);
+	failed = !channel;
+	for (i = 0; i < k->links.n && !failed; i++) {
+		find_rows(k, i, end, &x);
+		failed = put_channels(k, channel, i, &x, end, e) ||
+			 put_link(k, link, i, &x, end, e);
+	}
+	db_finish(link);
+	db_finish(channel);
+	return failed ? -1 : 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * What a run file says of links: what they carried between two samples and
+ * over the whole run, how long queues became, and what the packets that are
+ * first in their buffers wait for.  Only while nothing runs.
+ */
+#ifndef RECORD_LINKS_H
+#define RECORD_LINKS_H
+
+#include "net/use.h"
+#include "record/db.h"
+
+enum {
+	RECORD_USE_SCALE = 10000, /* of a link's use, in a sample */
+	RECORD_WAITING_SCALE = 16, /* of packets that wait, in a sample */
+};
+
+struct record_links {
+	const struct net *net;
+	struct net_links links;
+	uint32_t *at; /* [site * n_ports + port] in the list */
+	char **name; /* that links have, each once */
+	uint32_t n_names;
+	uint32_t *name_of; /* [link] */
+	double *ps_per_byte; /* [class of wires] */
+	struct net_carried *carried; /* [link] until the last sample */
+	/* Of all channels together, then of each: of both, packets. */
+	uint32_t *longest; /* [link * (1 + NET_MOST_CHANNELS)] */
+	uint16_t *use, *waiting; /* of one sample, [link] */
+	double *wants; /* [n_names][n_names + 1], of one look */
+};
+
+void record_links_init(struct record_links *k, const struct net *n);
+void record_links_fini(struct record_links *k);
+
+/* The link that leaves a site by a port. */
+uint32_t record_link_at(const struct record_links *k, site_id s, port_id p);
+
+/* Between two times; returns the packets that came over links. */
+uint64_t record_links_sample(
+	struct record_links *k, sim_time from, sim_time now);
+/* Writes what packets wait for: as the n-th sample is. */
+int record_links_look(
+	struct record_links *k, struct db *d, int64_t n, struct err *e);
+/* Writes all that links have carried until the end of a run. */
+int record_links_write(
+	struct record_links *k, struct db *d, sim_time end, struct err *e);
+
+#endif
