@@ -91,6 +91,7 @@ struct load {
 	/* the machine's, from init() on */
 	const struct nic_ops *nic_ops; /* NULL: none */
 	const void *nic_params;
+	int64_t n_gpus; /* of a node */
 	const struct host_params *host_params;
 	const struct load_place *place; /* NULL: all nodes */
 	sim_time begin; /* when it begins */

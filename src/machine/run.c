@@ -124,6 +124,7 @@ static int read_load(struct machine_run *r, struct err *e)
 	r->load->until = r->setup.until;
 	r->load->needs.arguments = r->setup.arguments;
 	r->load->nic_ops = r->machine->nic;
+	r->load->n_gpus = r->machine->gpu.count;
 	r->load->nic_params = r->machine->nic_params;
 	r->load->host_params = &r->machine->host;
 	r->load->on_progress = r->setup.on_progress;

@@ -9,12 +9,14 @@
 
 /* What a packet keeps in its way, above the hints. */
 enum {
-	TODO_SHIFT = 16, /* directions to go in, by their places in the order */
+	TODO_SHIFT = RINGS_TODO_SHIFT, /* directions to go in, by their places
+					  in the order */
 	DIR_SHIFT = 28, /* the one that it goes in */
 	LINK_SHIFT = 32, /* 15 bits: modulo the links of a direction, its
 			  * link */
 	ORDER_SHIFT = 47,
-	LEFT_SHIFT = 48, /* hops that are left in that direction */
+	LEFT_SHIFT =
+		RINGS_LEFT_SHIFT, /* hops that are left in that direction */
 };
 
 static const struct param params[] = {
@@ -41,6 +43,11 @@ static const struct param params[] = {
 		"without that, which can deadlock; for tiled routers "
 		"only",
 		"assumed: a dateline suffices"),
+	PARAM_ONE_OF("charge", AT(charge), "full", "full|words",
+		"tokens that a packet takes of the channel behind a dateline: "
+		"those of a full packet, or what it fills; for direct routers "
+		"only",
+		"assumed: whole packets"),
 	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0,
 		INT64_C(1000000000000),
 		"time after which adaptive packets avoid a link that has died; "
@@ -115,6 +122,30 @@ static uint32_t common_multiple(const struct torus *t)
 	return all;
 }
 
+/* Of nodes with one link in each direction and a dateline. */
+static void set_rings(struct order *o)
+{
+	const struct torus *t = o->torus;
+	struct route_rings *x = &o->rings;
+	uint32_t i;
+	router_id r;
+
+	o->route.rings = x;
+	x->coord = o->coord;
+	x->closing = mem_alloc(t->n, sizeof(*x->closing));
+	memcpy(x->dir, o->dir, sizeof(x->dir));
+	for (i = 0; i < t->n_dims; i++) {
+		x->dim[i] = (uint16_t)t->dim[i];
+		for (r = 0; r < t->n; r++) {
+			uint32_t is_last = o->coord[r][i] == t->dim[i] - 1;
+			uint32_t is_first = !o->coord[r][i];
+
+			x->closing[r] |=
+				(uint16_t)((is_last | is_first << 1) << 2 * i);
+		}
+	}
+}
+
 static int order_init(struct route *r, const struct topo *t, struct err *e)
 {
 	struct order *o = (struct order *)r;
@@ -140,6 +171,9 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	r->has_vectors = o->planes && o->torus->nodes;
 	o->coord = grid_list(o->torus);
 	o->links = common_multiple(o->torus);
+	r->is_exact = o->dateline && o->charge;
+	if (o->dateline && torus_is_plain(o->torus))
+		set_rings(o);
 	for (i = 0; i < 2 * o->torus->n_dims; i++)
 		o->place[o->dir[i]] = (uint8_t)i;
 	for (i = 0; i < o->torus->n_dims; i++) {
@@ -154,6 +188,7 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 static void order_fini(struct route *r)
 {
 	mem_free(((struct order *)r)->coord);
+	mem_free(((struct order *)r)->rings.closing);
 }
 
 /* --- a packet's way --- */
@@ -183,16 +218,30 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 	return n;
 }
 
+static uint64_t hash_of(const struct packet *p)
+{
+	return random_draw(0, p->src, RANDOM_WAY, p->dst).a;
+}
+
+/* Whether a packet goes plus where both ways are equally long. */
+static bool goes_plus(
+	const struct order *o, const struct packet *p, uint32_t dim)
+{
+	uint32_t plus =
+		o->ties == GRID_TIES_RANDOM
+			? (uint32_t)hash_of(p)
+			: grid_plus((enum grid_ties)o->ties,
+				  coord_of(o, p->src)[GRID_PARITY], p->src, 0);
+
+	return plus >> dim & 1;
+}
+
 /* The directions in which a packet goes, by their places in the order.  If its
  * sender names the way, named has a bit for each tie. */
-static uint32_t find_directions(const struct order *o, const struct packet *p,
-	uint32_t hash, uint32_t named)
+static uint32_t find_directions(
+	const struct order *o, const struct packet *p, uint32_t named)
 {
 	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
-	uint32_t plus = o->ties == GRID_TIES_RANDOM
-				? hash
-				: grid_plus((enum grid_ties)o->ties,
-					  x[GRID_PARITY], p->src, 0);
 	uint32_t n = o->torus->n_dims, todo = 0, i;
 
 	for (i = 0; i < n; i++) {
@@ -204,7 +253,7 @@ static uint32_t find_directions(const struct order *o, const struct packet *p,
 		if (2 * far > o->round[i]) {
 			is_down ^= 1;
 		} else if (is_tie(o, i, x[i], y[i])) {
-			is_down = !(p->hints ? named & 1 : plus >> i & 1);
+			is_down = !(p->hints ? named & 1 : goes_plus(o, p, i));
 			named >>= 1;
 		}
 		todo |= 1u << o->place[2 * i + is_down];
@@ -236,23 +285,31 @@ struct route_step order_vector(
 	return s;
 }
 
+/* The link that a packet is hashed to; which adaptive ones on planes do not
+ * need. */
+static uint32_t pick_link(
+	const struct order *o, const struct packet *p, uint32_t named)
+{
+	uint32_t ways = named ? n_ways(&o->route, p->src, p->dst) : 1;
+
+	if (o->planes && p->kind == PACKET_DYNAMIC)
+		return 0;
+	return ((uint32_t)(hash_of(p) >> 32) + named / ways) % o->links;
+}
+
 static void order_start(const struct route *r, struct packet *p)
 {
 	const struct order *o = of(r);
 	bool is_ordered = p->kind != PACKET_DYNAMIC;
-	uint64_t hash = random_draw(0, p->src, RANDOM_WAY, p->dst).a;
 	uint32_t named = p->hints ? p->hints - 1u : 0;
-	uint32_t ways = named ? n_ways(r, p->src, p->dst) : 1;
-	uint32_t link = ((uint32_t)(hash >> 32) + named / ways) % o->links;
 
 	if (p->kind == PACKET_VECTOR) {
 		p->way = 0;
 		return;
 	}
 	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
-		 (uint64_t)link << LINK_SHIFT |
-		 (uint64_t)find_directions(o, p, (uint32_t)hash, named)
-			 << TODO_SHIFT;
+		 (uint64_t)pick_link(o, p, named) << LINK_SHIFT |
+		 (uint64_t)find_directions(o, p, named) << TODO_SHIFT;
 	if (r->n_channels > 1)
 		p->kind = PACKET_DYNAMIC; /* the channels are the ring's */
 }

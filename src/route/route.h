@@ -10,7 +10,7 @@
 #include "topo/topo.h"
 #include "weft/plugin/route.h"
 
-enum { ROUTE_TABLE_PORTS = 16 };
+enum { ROUTE_TABLE_PORTS = 16, ROUTE_COORDS = 8 };
 
 /*
  * Where what a packet may do follows from its hint bits: tables over all sets
@@ -25,6 +25,64 @@ struct route_tables {
 	uint16_t rest[ROUTE_TABLE_PORTS];
 };
 
+<<<<<<< HEAD
+=======
+/*
+ * Where packets go round rings of nodes in an order of directions, which are
+ * ports, and change from channel 0 to 1 where a ring closes.  A packet's way
+ * has the directions that it has still to go in, by their places in the order,
+ * and the hops that are left in the one that it goes in, from these bits on.
+ */
+struct route_rings {
+	uint16_t *closing; /* [router] ports whose links close a ring */
+	uint16_t (*coord)[ROUTE_COORDS]; /* [router] */
+	uint16_t dim[PACKET_DIMS]; /* routers along each */
+	uint8_t dir[2 * PACKET_DIMS]; /* by place in the order */
+};
+
+enum { RINGS_TODO_SHIFT = 16, RINGS_TODO = 0xfff, RINGS_LEFT_SHIFT = 48 };
+
+/* Parallel links of one number are rings of their own: entering one needs room
+ * for two, from another plane too; or not from another plane. */
+enum route_planes { ROUTE_NO_PLANES, ROUTE_PLANES, ROUTE_FREE_PLANES };
+
+struct route {
+	const struct route_ops *ops;
+	const struct topo *topo;
+	/* How the router guards the channels; read by its arbiters. */
+	uint8_t bubble; /* entering an escape ring needs room for two */
+	uint8_t has_escape; /* dynamic packets may escape */
+	uint8_t has_planes; /* an enum route_planes */
+	uint8_t is_loaded; /* by a management: ops->around() */
+	uint8_t has_vectors; /* next() knows PACKET_VECTOR */
+	uint8_t is_carried; /* packets name their switches: route_left() */
+	/* High priority is another channel of equal right, not a priority. */
+	uint8_t is_shared;
+	int64_t answers; /* how long switches wait for those of a broadcast */
+	/* Channels that next() tells apart; 0 and 1: none. */
+	uint8_t n_channels;
+	const struct route_tables *tables; /* NULL: call next() */
+	const struct route_rings *rings; /* NULL: call next() */
+	/* All channels charge packets for the room that they take; else all but
+	 * the first charge for a full one. */
+	uint8_t is_exact;
+	/* Of routings that management loads anew (ops->around), ps: adaptive
+	 * packets avoid a dead link so long after its death; injection stops
+	 * so long after; and packets have so long to leave. */
+	int64_t notice, reload, drain;
+	const port_mask *dead; /* [router] links that it avoids; NULL: none */
+};
+
+/* What a packet may do next. */
+struct route_step {
+	port_mask ports; /* any of them will do; none: it has arrived */
+	port_id escape; /* of these, or beside them, the one that always leads
+			 * on; PACKET_NO_PORT where there are none */
+	uint8_t channel; /* that it takes there, below route.n_channels */
+	bool is_ordered; /* packets like it may not overtake each other */
+};
+
+>>>>>>> main
 /*
  * Which channels packets may ask for behind each: after[] has, for a router,
  * port and channel, and for each channel, the ports of the next router.
@@ -38,9 +96,10 @@ struct route_graph {
 /* What a walk along a routing's ways found. */
 struct route_walks {
 	uint64_t n_routes; /* walked */
-	uint64_t n_missing; /* pairs of nodes without any */
-	bool is_broken; /* one of them does not lead to its end: */
-	uint32_t src, dst, number;
+	uint64_t n_missing; /* pairs of nodes without any, such as: */
+	uint32_t src, dst;
+	bool is_broken; /* or: this one does not lead to its end */
+	uint32_t number;
 	const char *how;
 };
 
@@ -68,6 +127,40 @@ static inline void route_hop(
 		return; /* as before: the dimension is not done */
 	p->hints &= t->rest[in];
 	route_look_up(t, p);
+}
+
+/* A packet on rings that goes straight on; false where it turns or is there. */
+static inline bool route_runs_on(
+	const struct route_rings *r, struct packet *p, router_id at, port_id in)
+{
+	if (!(p->way >> RINGS_LEFT_SHIFT))
+		return false;
+	p->way -= (uint64_t)1 << RINGS_LEFT_SHIFT;
+	p->channel |= r->closing[at] >> (in ^ 1) & 1;
+	return true;
+}
+
+/* One that does not: sets escape, ask and channel. */
+static inline void route_turns(
+	const struct route_rings *r, struct packet *p, router_id at)
+{
+	uint32_t todo = p->way >> RINGS_TODO_SHIFT & RINGS_TODO, dir;
+	int32_t far;
+
+	p->escape = PACKET_NO_PORT;
+	p->ask = 0;
+	p->channel = 0;
+	if (!todo)
+		return;
+	dir = r->dir[__builtin_ctz(todo)];
+	far = r->coord[p->dst][dir / 2] - r->coord[at][dir / 2];
+	far = dir % 2 ? -far : far;
+	far += far < 0 ? r->dim[dir / 2] : 0;
+	p->way ^= (uint64_t)(todo & -todo) << RINGS_TODO_SHIFT;
+	p->way += (uint64_t)(far - 1) << RINGS_LEFT_SHIFT;
+	p->escape = (uint8_t)dir;
+	p->ask = (uint16_t)(1u << dir);
+	p->channel = r->closing[at] >> dir & 1;
 }
 
 /* Switches that a packet which carries its route has still to pass, beyond
