@@ -200,6 +200,18 @@ static int read_plan(struct machine *m, struct err *e)
 	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
 }
 
+static int check_looks(const struct machine *m, struct err *e)
+{
+	const struct router_ops *o = router_registry[m->kinds.router];
+
+	if (!m->route->looks || o->shows_queues)
+		return 0;
+	return err_set(e,
+		"routing.kind: %s looks at queues, which router.kind %s does "
+		"not show; want router.kind: crossbar",
+		m->route->ops->name, o->name);
+}
+
 /* What is wrong with a kind is said with the place that named it. */
 static int init_route(struct machine *m, struct err *e)
 {
@@ -207,7 +219,7 @@ static int init_route(struct machine *m, struct err *e)
 	struct err was;
 
 	if (!m->route->ops->init(m->route, m->topo, e))
-		return 0;
+		return check_looks(m, e);
 	for (was = *e;
 		b->values != &m->kinds || strcmp(b->section, "routing") != 0;)
 		b++;

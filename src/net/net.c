@@ -147,19 +147,11 @@ static uint32_t most_packets(const struct net *n, const struct net_setup *s)
 
 static int check(const struct net *n, const struct net_setup *s, struct err *e)
 {
-	const struct router_ops *switches =
-		s->router->switches ? s->router->switches : s->router->kind;
-
 	if (s->link->route && !s->route->is_carried)
 		return err_set(e,
 			"link.route: packets carry no route with routing.kind "
 			"%s (want 0 B)",
 			s->route->ops->name);
-	if (s->route->looks && !switches->shows_queues)
-		return err_set(e,
-			"routing.kind: %s looks at queues, which router.kind "
-			"%s does not show; want router.kind: crossbar",
-			s->route->ops->name, switches->name);
 	if (s->router->kind->check(n, s, e))
 		return -1;
 	return s->router->switches ? s->router->switches->check(n, s, e) : 0;

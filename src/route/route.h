@@ -25,8 +25,6 @@ struct route_tables {
 	uint16_t rest[ROUTE_TABLE_PORTS];
 };
 
-<<<<<<< HEAD
-=======
 /*
  * Where packets go round rings of nodes in an order of directions, which are
  * ports, and change from channel 0 to 1 where a ring closes.  A packet's way
@@ -42,47 +40,6 @@ struct route_rings {
 
 enum { RINGS_TODO_SHIFT = 16, RINGS_TODO = 0xfff, RINGS_LEFT_SHIFT = 48 };
 
-/* Parallel links of one number are rings of their own: entering one needs room
- * for two, from another plane too; or not from another plane. */
-enum route_planes { ROUTE_NO_PLANES, ROUTE_PLANES, ROUTE_FREE_PLANES };
-
-struct route {
-	const struct route_ops *ops;
-	const struct topo *topo;
-	/* How the router guards the channels; read by its arbiters. */
-	uint8_t bubble; /* entering an escape ring needs room for two */
-	uint8_t has_escape; /* dynamic packets may escape */
-	uint8_t has_planes; /* an enum route_planes */
-	uint8_t is_loaded; /* by a management: ops->around() */
-	uint8_t has_vectors; /* next() knows PACKET_VECTOR */
-	uint8_t is_carried; /* packets name their switches: route_left() */
-	/* High priority is another channel of equal right, not a priority. */
-	uint8_t is_shared;
-	int64_t answers; /* how long switches wait for those of a broadcast */
-	/* Channels that next() tells apart; 0 and 1: none. */
-	uint8_t n_channels;
-	const struct route_tables *tables; /* NULL: call next() */
-	const struct route_rings *rings; /* NULL: call next() */
-	/* All channels charge packets for the room that they take; else all but
-	 * the first charge for a full one. */
-	uint8_t is_exact;
-	/* Of routings that management loads anew (ops->around), ps: adaptive
-	 * packets avoid a dead link so long after its death; injection stops
-	 * so long after; and packets have so long to leave. */
-	int64_t notice, reload, drain;
-	const port_mask *dead; /* [router] links that it avoids; NULL: none */
-};
-
-/* What a packet may do next. */
-struct route_step {
-	port_mask ports; /* any of them will do; none: it has arrived */
-	port_id escape; /* of these, or beside them, the one that always leads
-			 * on; PACKET_NO_PORT where there are none */
-	uint8_t channel; /* that it takes there, below route.n_channels */
-	bool is_ordered; /* packets like it may not overtake each other */
-};
-
->>>>>>> main
 /*
  * Which channels packets may ask for behind each: after[] has, for a router,
  * port and channel, and for each channel, the ports of the next router.

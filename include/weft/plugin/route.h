@@ -12,6 +12,7 @@
 
 /* For routings inside of Weft. */
 struct route_tables;
+struct route_rings;
 struct route_graph;
 struct route_walks;
 
@@ -37,6 +38,10 @@ struct route {
 	/* Channels that next() tells apart; 0 and 1: none. */
 	uint8_t n_channels;
 	const struct route_tables *tables; /* NULL: call next() */
+	const struct route_rings *rings; /* NULL: call next() */
+	/* All channels charge packets for the room that they take; else all but
+	 * the first charge for a full one. */
+	uint8_t is_exact;
 	/* Of routings that management loads anew (ops->around), ps: adaptive
 	 * packets avoid a dead link so long after its death; injection stops
 	 * so long after; and packets have so long to leave. */
