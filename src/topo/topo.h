@@ -9,6 +9,9 @@
 /* "node 17 (1,0,3)", "node 17", "switch 2.5". */
 void topo_name_site(const struct topo *t, router_id r, char *text, size_t size);
 
+/* A node itself, or the first that is connected to a switch, or the switch. */
+router_id topo_node_near(const struct topo *t, router_id r);
+
 /* Sets all of a topology's parameters to their defaults. */
 void topo_defaults(struct topo *t);
 

@@ -173,6 +173,9 @@ struct topo_ops {
 		char *text, size_t size);
 	/* "4x4x4x4x2" */
 	void (*name_shape)(const struct topo *t, char *text, size_t size);
+	/* A picture of a few characters: o a node, # a switch, () a ring, [] a
+	 * line, "16#" many in a row; NULL: none. */
+	void (*sketch)(const struct topo *t, char *text, size_t size);
 	/* The kinds of parts that it has, up to a NULL (topo/parts.h); NULL:
 	 * links, switches and nodes. */
 	const struct part_kind *const *parts;
