@@ -7,10 +7,10 @@ set -u
 awk '/^```$/ { is_code = !is_code; next } is_code' \
 	"$src/man/weft-tutorial.7.scd" >"$tmp/whole"
 if [ -z "${WHOLE-}" ]; then
-	sed -e 's/16, 16, 16/4, 4, 4/' -e 's/4096/64/' -e 's/radix: 16/radix: 4/' \
-		-e 's/per-router: 8/per-router: 2/' -e 's/routers: 16/routers: 4/' \
-		-e 's/global: 8/global: 2/' -e 's/share=0.01/share=0.3/' \
-		"$tmp/whole"
+	sed -e 's/16, 16, 16/4, 4, 4/' -e 's/4096/64/' \
+		-e 's/radix: 16/radix: 4/' -e 's/per-router: 8/per-router: 2/' \
+		-e 's/routers: 16/routers: 4/' -e 's/global: 8/global: 2/' \
+		-e 's/share=0.01/share=0.3/' "$tmp/whole"
 else
 	cat "$tmp/whole"
 fi >"$tmp/script"
