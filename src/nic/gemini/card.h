@@ -50,6 +50,7 @@ struct gem_load {
 	bool is_final; /* so the sender says that all have come */
 	uint32_t fifo; /* of reception, where it still has a place if: */
 	bool is_held;
+	bool is_by_line; /* hashed with the line of its address */
 	sim_time event_at; /* the event of which it was the last is in memory */
 	uint8_t data[GEMINI_LINE];
 };

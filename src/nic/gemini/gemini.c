@@ -189,7 +189,7 @@ static void hash_line(const struct nic_at *a, packet_id id)
 
 void gem_send(const struct nic_at *a, packet_id id)
 {
-	if (gem_params(a)->routing == GEM_LINES)
+	if (gem_params(a)->routing == GEM_LINES || gem_load(a, id)->is_by_line)
 		hash_line(a, id);
 	outbox_send(a, &gem_here(a)->out,
 		gem_load(a, id)->is_response ? gem_of(a)->response_fifo
