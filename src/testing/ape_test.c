@@ -419,6 +419,26 @@ static void each_part_limits_a_stream_where_it_is_the_slowest(void **state)
 	assert_true(rate_of(HOST, HOST, "side.payload=64") < host);
 }
 
+static void commands_are_fetched_ahead(void **state)
+{
+	static const char *const one[] = { "nic.dma.prefetch=1", NULL };
+	sim_time took;
+	uint32_t i;
+
+	(void)state;
+	/* eight puts of 49 commands each */
+	for (i = 0; i < 2; i++) {
+		struct ape_world w = { .run = stream_out, .arg = &took };
+
+		ape_world_run(&w, i ? one : NULL, NULL, false);
+		if (i)
+			assert_int_equal(count(&w, 0, "fetches"), 8 * 49);
+		else
+			assert_true(count(&w, 0, "fetches") < 8 * 20);
+		kit_close(&w.kit);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +452,7 @@ int main(void)
 		cmocka_unit_test(targets_that_are_wrong_are_reported),
 		cmocka_unit_test(
 			each_part_limits_a_stream_where_it_is_the_slowest),
+		cmocka_unit_test(commands_are_fetched_ahead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
