@@ -183,16 +183,30 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 	return n;
 }
 
+static uint64_t hash_of(const struct packet *p)
+{
+	return random_draw(0, p->src, RANDOM_WAY, p->dst).a;
+}
+
+/* Whether a packet goes plus where both ways are equally long. */
+static bool goes_plus(
+	const struct order *o, const struct packet *p, uint32_t dim)
+{
+	uint32_t plus =
+		o->ties == GRID_TIES_RANDOM
+			? (uint32_t)hash_of(p)
+			: grid_plus((enum grid_ties)o->ties,
+				  coord_of(o, p->src)[GRID_PARITY], p->src, 0);
+
+	return plus >> dim & 1;
+}
+
 /* The directions in which a packet goes, by their places in the order.  If its
  * sender names the way, named has a bit for each tie. */
-static uint32_t find_directions(const struct order *o, const struct packet *p,
-	uint32_t hash, uint32_t named)
+static uint32_t find_directions(
+	const struct order *o, const struct packet *p, uint32_t named)
 {
 	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
-	uint32_t plus = o->ties == GRID_TIES_RANDOM
-				? hash
-				: grid_plus((enum grid_ties)o->ties,
-					  x[GRID_PARITY], p->src, 0);
 	uint32_t n = o->torus->n_dims, todo = 0, i;
 
 	for (i = 0; i < n; i++) {
@@ -204,7 +218,7 @@ static uint32_t find_directions(const struct order *o, const struct packet *p,
 		if (2 * far > o->round[i]) {
 			is_down ^= 1;
 		} else if (is_tie(o, i, x[i], y[i])) {
-			is_down = !(p->hints ? named & 1 : plus >> i & 1);
+			is_down = !(p->hints ? named & 1 : goes_plus(o, p, i));
 			named >>= 1;
 		}
 		todo |= 1u << o->place[2 * i + is_down];
@@ -236,23 +250,31 @@ struct route_step order_vector(
 	return s;
 }
 
+/* The link that a packet is hashed to; which adaptive ones on planes do not
+ * need. */
+static uint32_t pick_link(
+	const struct order *o, const struct packet *p, uint32_t named)
+{
+	uint32_t ways = named ? n_ways(&o->route, p->src, p->dst) : 1;
+
+	if (o->planes && p->kind == PACKET_DYNAMIC)
+		return 0;
+	return ((uint32_t)(hash_of(p) >> 32) + named / ways) % o->links;
+}
+
 static void order_start(const struct route *r, struct packet *p)
 {
 	const struct order *o = of(r);
 	bool is_ordered = p->kind != PACKET_DYNAMIC;
-	uint64_t hash = random_draw(0, p->src, RANDOM_WAY, p->dst).a;
 	uint32_t named = p->hints ? p->hints - 1u : 0;
-	uint32_t ways = named ? n_ways(r, p->src, p->dst) : 1;
-	uint32_t link = ((uint32_t)(hash >> 32) + named / ways) % o->links;
 
 	if (p->kind == PACKET_VECTOR) {
 		p->way = 0;
 		return;
 	}
 	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
-		 (uint64_t)link << LINK_SHIFT |
-		 (uint64_t)find_directions(o, p, (uint32_t)hash, named)
-			 << TODO_SHIFT;
+		 (uint64_t)pick_link(o, p, named) << LINK_SHIFT |
+		 (uint64_t)find_directions(o, p, named) << TODO_SHIFT;
 	if (r->n_channels > 1)
 		p->kind = PACKET_DYNAMIC; /* the channels are the ring's */
 }

@@ -76,9 +76,10 @@ struct route_graph {
 /* What a walk along a routing's ways found. */
 struct route_walks {
 	uint64_t n_routes; /* walked */
-	uint64_t n_missing; /* pairs of nodes without any */
-	bool is_broken; /* one of them does not lead to its end: */
-	uint32_t src, dst, number;
+	uint64_t n_missing; /* pairs of nodes without any, such as: */
+	uint32_t src, dst;
+	bool is_broken; /* or: this one does not lead to its end */
+	uint32_t number;
 	const char *how;
 };
 

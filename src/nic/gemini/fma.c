@@ -192,6 +192,7 @@ static void send(const struct nic_at *a, uint32_t line)
 
 	if (x->is_ordered)
 		a->nic->net->packets[id].kind = PACKET_DETERMINISTIC;
+	l->is_by_line = x->is_ordered && of->post.is_by_line;
 	x->round = ++n->round;
 	l->op = x->op;
 	l->status = x->status;

@@ -181,6 +181,8 @@ static inline uint32_t pick_tile(const struct tiled *d, struct tiled_chip *s,
 			*room = inner_min(*room, at);
 			continue;
 		}
+		if (s->output[tile].free_at >= first)
+			continue;
 		at = inner_start(d, b, &s->output[tile], row, column, t);
 		if (at < first) {
 			first = at;

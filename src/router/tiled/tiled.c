@@ -78,6 +78,17 @@ static uint32_t count_links(const struct topo *t)
 	return n;
 }
 
+/* The links of the direction that has the most. */
+static uint32_t most_parallel(const struct topo *t, uint32_t links)
+{
+	uint32_t most = 1, p;
+
+	for (p = 0; p < links && t->ops->direction; p++)
+		if (t->ops->direction(t, p).link >= most)
+			most = t->ops->direction(t, p).link + 1;
+	return most;
+}
+
 static int tiled_check(
 	const struct net *n, const struct net_setup *s, struct err *e)
 {
@@ -99,6 +110,11 @@ static int tiled_check(
 	nodes = t->n_ports - links;
 	if (tiled_check_tiles(h, t, links, e))
 		return -1;
+	if (most_parallel(t, links) > TILED_LINKS)
+		return err_set(e,
+			"topology.links: tiled routers have at most %d links "
+			"in a direction, not %u",
+			TILED_LINKS, most_parallel(t, links));
 	if (nodes > TILED_NODES)
 		return err_set(e,
 			"topology.nodes: tiled routers have at most %d nodes, "
