@@ -564,7 +564,10 @@ static uint64_t retry_memory(const struct net *n)
 void net_place_name(const struct net *n, const struct book_place *at,
 	char *text, size_t size)
 {
-	const struct router_ops *r = net_router(n, at->site)->ops;
+	bool is_named = n->route->n_channels > 1; /* by the routing */
+	const char *const *channels =
+		is_named ? n->route->ops->channels
+			 : net_router(n, at->site)->ops->channels;
 	char name[96];
 	size_t k;
 
@@ -578,7 +581,8 @@ void net_place_name(const struct net *n, const struct book_place *at,
 		k += (size_t)snprintf(text + k, size - k, " %s", name);
 	}
 	if (at->channel != BOOK_NO_CHANNEL && k < size)
-		snprintf(text + k, size - k, ", %s", r->channels[at->channel]);
+		snprintf(text + k, size - k, ", %s%s",
+			is_named ? "channel " : "", channels[at->channel]);
 }
 
 uint64_t net_memory(const struct net *n)

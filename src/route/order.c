@@ -9,12 +9,14 @@
 
 /* What a packet keeps in its way, above the hints. */
 enum {
-	TODO_SHIFT = 16, /* directions to go in, by their places in the order */
+	TODO_SHIFT = RINGS_TODO_SHIFT, /* directions to go in, by their places
+					  in the order */
 	DIR_SHIFT = 28, /* the one that it goes in */
 	LINK_SHIFT = 32, /* 15 bits: modulo the links of a direction, its
 			  * link */
 	ORDER_SHIFT = 47,
-	LEFT_SHIFT = 48, /* hops that are left in that direction */
+	LEFT_SHIFT =
+		RINGS_LEFT_SHIFT, /* hops that are left in that direction */
 };
 
 static const struct param params[] = {
@@ -41,6 +43,11 @@ static const struct param params[] = {
 		"without that, which can deadlock; for tiled routers "
 		"only",
 		"assumed: a dateline suffices"),
+	PARAM_ONE_OF("charge", AT(charge), "full", "full|words",
+		"tokens that a packet takes of the channel behind a dateline: "
+		"those of a full packet, or what it fills; for direct routers "
+		"only",
+		"assumed: whole packets"),
 	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0,
 		INT64_C(1000000000000),
 		"time after which adaptive packets avoid a link that has died; "
@@ -115,6 +122,30 @@ static uint32_t common_multiple(const struct torus *t)
 	return all;
 }
 
+/* Of nodes with one link in each direction and a dateline. */
+static void set_rings(struct order *o)
+{
+	const struct torus *t = o->torus;
+	struct route_rings *x = &o->rings;
+	uint32_t i;
+	router_id r;
+
+	o->route.rings = x;
+	x->coord = o->coord;
+	x->closing = mem_alloc(t->n, sizeof(*x->closing));
+	memcpy(x->dir, o->dir, sizeof(x->dir));
+	for (i = 0; i < t->n_dims; i++) {
+		x->dim[i] = (uint16_t)t->dim[i];
+		for (r = 0; r < t->n; r++) {
+			uint32_t is_last = o->coord[r][i] == t->dim[i] - 1;
+			uint32_t is_first = !o->coord[r][i];
+
+			x->closing[r] |=
+				(uint16_t)((is_last | is_first << 1) << 2 * i);
+		}
+	}
+}
+
 static int order_init(struct route *r, const struct topo *t, struct err *e)
 {
 	struct order *o = (struct order *)r;
@@ -140,6 +171,9 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	r->has_vectors = o->planes && o->torus->nodes;
 	o->coord = grid_list(o->torus);
 	o->links = common_multiple(o->torus);
+	r->is_exact = o->dateline && o->charge;
+	if (o->dateline && torus_is_plain(o->torus))
+		set_rings(o);
 	for (i = 0; i < 2 * o->torus->n_dims; i++)
 		o->place[o->dir[i]] = (uint8_t)i;
 	for (i = 0; i < o->torus->n_dims; i++) {
@@ -154,6 +188,7 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 static void order_fini(struct route *r)
 {
 	mem_free(((struct order *)r)->coord);
+	mem_free(((struct order *)r)->rings.closing);
 }
 
 /* --- a packet's way --- */
