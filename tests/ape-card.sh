@@ -48,7 +48,7 @@ report 'where bytes must arrive no curve will do'
 one=$(flush --set nic.dma.engines=1) two=$(flush)
 near 'two engines over one' "$(echo "$two $one" | awk '{ print $1 / $2 }')" \
 	0.56 0.63
-report 'APE-F9, APE-F10: two engines overlap their waits'
+report 'APE-F9, APE-F10, APE-F13: two engines overlap their waits'
 wide=$(flush --set side.payload=256)
 near 'payload of 256 B' "$(echo "$wide $two" | awk '{ print $1 / $2 }')" \
 	0.9 0.98
@@ -61,7 +61,7 @@ near 'the next board' "$(stream)" 3700 4430
 near 'with Gen2' "$(stream --set side.generation=2)" 2800 3370
 near 'with a narrow data path' "$(stream --set nic.path.width=8)" 1700 2000
 near 'with old lanes' "$(stream --set link.lane-rate=7Gb/s)" 1900 2200
-report 'APE-F38: Gen3, the data path and lanes each limit the next board'
+report 'APE-F2, APE-F38: Gen3, the data path and lanes each limit the next board'
 
 # --- the choice of ways ---
 

@@ -25,6 +25,7 @@ enum cli_takes {
 	CLI_SWEEP = 128,
 	CLI_REPORT = 512, /* --output */
 	CLI_OUTPUT = 1024, /* --output alone */
+	CLI_DRAW = 2048, /* --svg, --dot */
 };
 
 struct cli_args {
@@ -43,6 +44,7 @@ struct cli_args {
 	const char *csv, *svg; /* files */
 	const char *figures; /* with commas between them */
 	bool is_json;
+	bool is_svg, is_dot; /* instead of text */
 	bool is_quiet;
 	bool is_budget;
 	bool follows; /* this message: */

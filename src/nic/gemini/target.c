@@ -124,7 +124,7 @@ static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 
 	if (!gem_harm_read(a, (uint64_t)l->handle << 32 | l->ssid))
 		return GEMINI_BAD_MEMORY; /* of its handle or buffer */
-	if (l->op == GEMINI_SEND)
+	if (l->op == GEMINI_SEND && l->status != GEMINI_BAD_MEMORY)
 		return gem_bte_match(a, src, l);
 	if (l->status) /* it could not be read */
 		return l->status;
@@ -253,6 +253,11 @@ static void take_response(const struct nic_at *a, packet_id id)
 		n->late++;
 		finish(a, id, false);
 		return;
+	}
+	if (n->is_faulty &&
+		!gem_harm_read(a, (uint64_t)l->request << 32 | l->round)) {
+		l->status = GEMINI_BAD_MEMORY; /* its place in the ORB */
+		l->bytes = 0;
 	}
 	((struct gem_transaction *)slots_at(&n->transactions, x->transaction))
 		->is_uncounted |= l->is_uncounted;
