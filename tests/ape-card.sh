@@ -61,7 +61,7 @@ near 'the next board' "$(stream)" 3700 4430
 near 'with Gen2' "$(stream --set side.generation=2)" 2800 3370
 near 'with a narrow data path' "$(stream --set nic.path.width=8)" 1700 2000
 near 'with old lanes' "$(stream --set link.lane-rate=7Gb/s)" 1900 2200
-report 'APE-F2, APE-F38: Gen3, the data path and lanes each limit the next board'
+report 'APE-F2, APE-F38: Gen3, data path, lanes each limit the next board'
 
 # --- the choice of ways ---
 
