@@ -131,11 +131,14 @@ static int check_processes(struct bench *b, struct err *e)
 	if (b->procs > 1 && !b->needs.is_msg)
 		return err_set(
 			e, "procs: several processes per node need via=msg");
+	if (b->needs.lanes > b->driver->most_lanes && b->needs.is_msg)
+		return err_set(e,
+			"procs: with messages this experiment has one program "
+			"per node, since the programs of a node would share "
+			"its rank (want via=nic)");
 	if (b->needs.lanes > b->driver->most_lanes)
 		return err_set(e, "procs: the %s serves at most %u processes",
-			b->needs.is_msg ? "message layer of this experiment"
-					: l->nic_ops->title,
-			b->driver->most_lanes);
+			l->nic_ops->title, b->driver->most_lanes);
 	if (most && b->procs > most)
 		return err_set(e, "procs: the %s serves at most %u processes",
 			l->nic_ops->title, most);
