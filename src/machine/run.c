@@ -88,11 +88,28 @@ static int check_keys(const struct machine_run *r, struct err *e)
 	return 0;
 }
 
+/* A plugin's workload: a program that the keys are arguments of. */
+static const struct load_ops *find_program(struct machine_run *r)
+{
+	struct machine_run_setup *s = &r->setup;
+
+	if (!s->programs || !s->workload)
+		return NULL;
+	s->load_arg = plugins_find(&r->machine->plugins, s->workload);
+	if (!s->load_arg)
+		return NULL;
+	s->arguments = s->keys;
+	s->n_keys = 0;
+	return s->programs;
+}
+
 static int read_load(struct machine_run *r, struct err *e)
 {
 	const struct load_ops *ops = r->setup.load;
 	struct load_words old = { 0 };
 
+	if (!ops)
+		ops = find_program(r);
 	if (!ops && load_translate(&old, r->setup.workload, r->setup.keys,
 			    r->setup.n_keys))
 		ops = load_find(old.name);
@@ -110,6 +127,9 @@ static int read_load(struct machine_run *r, struct err *e)
 	r->load->n_gpus = r->machine->gpu.count;
 	r->load->nic_params = r->machine->nic_params;
 	r->load->host_params = &r->machine->host;
+	r->load->watch = machine_has(r->machine, "watchdogs")
+				 ? &r->machine->watch
+				 : NULL;
 	r->load->on_progress = r->setup.on_progress;
 	r->load->progress_arg = r->setup.progress_arg;
 	r->keys = (struct param_block){
@@ -192,7 +212,8 @@ int machine_run_open(
 {
 	memset(r, 0, sizeof(*r));
 	r->setup = *s;
-	r->machine = machine_load(s->machine, s->sets, s->n_sets, s->shape, e);
+	r->machine = machine_load_with(s->plugins, s->n_plugins, s->machine,
+		s->sets, s->n_sets, s->shape, e);
 	if (!r->machine ||
 		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
 		read_load(r, e) || check_faults(r, e))

@@ -15,6 +15,8 @@ struct machine_run_setup {
 	size_t n_sets;
 	const char *shape; /* "4x4x4", or NULL */
 	const char *faults; /* a file with a plan of them, or NULL */
+	const char *const *plugins; /* paths */
+	size_t n_plugins;
 	const char *workload;
 	/* Instead of it one that is not in the registry, and what it is given
 	 * as its arg; or NULL. */
@@ -23,6 +25,9 @@ struct machine_run_setup {
 	/* Then: how it was called, and with what, NULL behind the last. */
 	const char *program;
 	const char *const *arguments;
+	/* How programs of plugins are run, which are given the keys as their
+	 * arguments, with NULL behind them; NULL: they are not. */
+	const struct load_ops *programs;
 	const char *const *keys; /* "key=value" */
 	size_t n_keys;
 	uint64_t seed;
