@@ -19,8 +19,7 @@
 #define AT(field) offsetof(struct probe, field)
 
 /* A packet that is sent once a round. */
-struct
-try {
+struct attempt {
 	const uint8_t *vector; /* its ports, the last of which is a node's */
 	uint8_t own[3]; /* there and back */
 	site_id to;
@@ -32,7 +31,7 @@ struct prober {
 	site_id node;
 	uint32_t n_tries;
 	uint64_t next;
-	struct try *try;
+	struct attempt *try;
 };
 
 struct probe {
@@ -42,7 +41,7 @@ struct probe {
 	char route[PARAM_TEXT_MAX];
 
 	const struct topo *topo;
-	struct try only; /* by a route, which has so many ports: */
+	struct attempt only; /* by a route, which has so many ports: */
 	uint32_t n_ports;
 	uint8_t ports[PARAM_TEXT_MAX / 2];
 	struct prober *prober;
@@ -191,7 +190,7 @@ static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	struct probe *g = n->client_state;
 	struct prober *x = &g->prober[g->of[s] - 1];
 	uint32_t number = (uint32_t)(x->next % x->n_tries);
-	struct try *y = &x->try[number];
+	struct attempt *y = &x->try[number];
 	packet_id id = packet_take(n->pool, w->id);
 	uint32_t fifo;
 
@@ -223,7 +222,7 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 {
 	struct probe *g = n->client_state;
 	const struct packet *p = &n->packets[id];
-	struct try *y = &g->prober[g->of[p->src] - 1].try[p->number];
+	struct attempt *y = &g->prober[g->of[p->src] - 1].try[p->number];
 
 	(void)fifo;
 	(void)t;
@@ -262,7 +261,7 @@ static void list_links(struct probe *g, struct prober *x)
 
 		if (far.router == NO_ROUTER || far.router < t->n_nodes)
 			continue;
-		x->try[x->n_tries++] = (struct try){
+		x->try[x->n_tries++] = (struct attempt){
 			.own = { (uint8_t)p, (uint8_t)far.port,
 				(uint8_t)home.port },
 			.to = x->node,
@@ -334,13 +333,13 @@ static void probe_report(struct load *l, struct load_result *r)
 {
 	struct probe *g = of(l);
 	uint64_t sent = 0, came = 0, bad = 0;
-	const struct try *first = NULL;
+	const struct attempt *first = NULL;
 	site_id from = 0;
 	uint32_t i, k;
 
 	for (i = 0; i < g->n_probers; i++) {
 		for (k = 0; k < g->prober[i].n_tries; k++) {
-			const struct try *y = &g->prober[i].try[k];
+			const struct attempt *y = &g->prober[i].try[k];
 
 			sent += y->sent;
 			came += y->came;
