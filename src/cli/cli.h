@@ -25,6 +25,7 @@ enum cli_takes {
 	CLI_SWEEP = 128,
 	CLI_REPORT = 512, /* --output */
 	CLI_OUTPUT = 1024, /* --output alone */
+	CLI_JOBS = 2048,
 };
 
 struct cli_args {
@@ -38,6 +39,8 @@ struct cli_args {
 	int64_t sample; /* ps; 0: the default */
 	int64_t until; /* ps; 0: to its end */
 	const char *links; /* a file */
+	const char *jobs; /* a file */
+	bool is_together; /* jobs are not run alone, too */
 	bool is_histogram;
 	bool is_past; /* saturation */
 	const char *csv, *svg; /* files */

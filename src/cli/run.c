@@ -14,6 +14,7 @@
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
 #include "cli/run_histogram.h"
+#include "cli/run_jobs.h"
 #include "cli/run_links.h"
 #include "out/json.h"
 #include "record/record.h"
@@ -268,8 +269,8 @@ static void json_block(
 	json_end(j, '}');
 }
 
-static void print_json(
-	const struct cli_args *a, const struct machine_run *r, FILE *f)
+static void print_json(const struct cli_args *a, const struct machine_run *r,
+	const struct batch_result *alone, FILE *f)
 {
 	char text[PARAM_TEXT_MAX];
 	struct json j;
@@ -296,6 +297,7 @@ static void print_json(
 	json_text(&j, "digest", text);
 	json_real(&j, "sim_time_ns", ns(r->result.end));
 	json_results(&j, a, r);
+	run_jobs_json(&j, r, alone);
 	run_faults_json(&j, r->system->net, &r->result);
 	run_budget_json(&j, a, r->system->net);
 	json_work(&j, r);
@@ -369,8 +371,8 @@ static void print_figures(
 	run_faults_text(f, r->system->net, &r->result);
 }
 
-static void print_text(
-	const struct cli_args *a, const struct machine_run *r, FILE *f)
+static void print_text(const struct cli_args *a, const struct machine_run *r,
+	const struct batch_result *alone, FILE *f)
 {
 	const struct load_result *l = &r->result;
 	char shape[PARAM_TEXT_MAX];
@@ -386,6 +388,7 @@ static void print_text(
 	if (l->knot[0])
 		fprintf(f, "these buffers wait for each other:\n%s", l->knot);
 	run_waiting_text(f, l);
+	run_jobs_text(f, r, alone);
 	print_figures(a, r, f);
 	fprintf(f,
 		"simulated   %.3f us in %.2f s on %u thread%s: %" PRIu64
@@ -403,13 +406,17 @@ static void print_text(
 static int tell(
 	const struct cli_args *a, const struct machine_run *r, struct err *e)
 {
+	struct batch_result *alone = run_jobs_alone(a, r, e);
 	struct cli_out out;
 
+	if (e->code)
+		return -1;
 	cli_out_open(&out);
 	if (a->is_json)
-		print_json(a, r, out.file);
+		print_json(a, r, alone, out.file);
 	else
-		print_text(a, r, out.file);
+		print_text(a, r, alone, out.file);
+	mem_free(alone);
 	if (cli_out_close(&out, e) ||
 		(a->links && run_links_write(a->links, r, e)) ||
 		run_book_missed(a, r->system->net, e))
@@ -445,6 +452,8 @@ static char *command_of(
 		add_word(&o, "--shape", a->shape);
 	if (a->faults)
 		add_word(&o, "--faults", a->faults);
+	if (a->jobs)
+		add_word(&o, "--jobs", a->jobs);
 	if (a->until) {
 		units_format(UNIT_TIME, a->until, text, sizeof(text));
 		add_word(&o, "--until", text);
@@ -562,16 +571,20 @@ int cli_run(int argc, char **argv, struct err *e)
 	list_loads(help, sizeof(help));
 	code = cli_parse(&args, argc, argv,
 		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
-			CLI_JSON,
-		"MACHINE WORKLOAD [KEY=VALUE...]", help, e);
+			CLI_JOBS | CLI_JSON,
+		"MACHINE {WORKLOAD [KEY=VALUE...] | --jobs=FILE}", help, e);
 	if (code)
 		return code < 0 ? -1 : 0;
-	if (args.n_words < 2)
+	if (args.n_words < 2 && !(args.jobs && args.n_words))
 		return err_set(e, "want a machine and a workload, as in `weft "
 				  "run bgq-midplane random`");
-	s.workload = args.word[1];
+	if (args.n_words > 1 && args.jobs)
+		return err_set(e, "--jobs: the file has the workloads, so that "
+				  "none can be given");
+	s.jobs = args.jobs;
+	s.workload = args.jobs ? "jobs" : args.word[1];
 	s.keys = args.word + 2;
-	s.n_keys = args.n_words - 2;
+	s.n_keys = args.jobs ? 0 : args.n_words - 2;
 	s.threads = args.threads;
 	code = run_perform(&r, &args, &s, e) ? -1 : tell(&args, &r, e);
 	machine_run_close(&r);
