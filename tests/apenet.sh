@@ -88,4 +88,45 @@ grep -q '8 packets to receive and 2 to send: 40 KiB of payload' "$tmp/out" ||
 	complain "$(grep -A1 '^buffers' "$tmp/out")"
 report 'APE-F22: a link has buffers of 40 KiB'
 
+# Credits count words, on either channel: node 1 sends over the closing link.
+near '64 B beyond a dateline' \
+	"$(rate bytes=64 --set topology.wrap=torus)" 0.990 1.000
+report 'small packets take no more credits than words, on both channels'
+
+# --- routing ---
+
+ends 0 check apenet
+ends 0 check apenet-quong
+ends 1 check apenet-quong --set routing.dateline=no
+grep -q 'by X+ to node 1 (1,0,0), channel 0' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+report 'weft check proves datelines, and shows the cycle without them'
+full='random load=max bytes=4096 warmup=100us'
+ends 0 run apenet-quong $full measure=1ms --json
+ends 3 run apenet-quong $full measure=20ms --json --set routing.dateline=no
+holds '.ending == "deadlocked"' '.results.cycle | length > 0'
+report 'a saturated torus locks without datelines, and only then'
+
+ends 0 run apenet $full measure=200us --json
+plus=$(figure throughput_GBps_per_node)
+ends 0 run apenet $full measure=200us --json --set routing.ties=parity
+awk -v a="$plus" -v b="$(figure throughput_GBps_per_node)" \
+	'BEGIN { exit !(b > 1.2 * a) }' || complain "$plus is not less"
+report 'ties to plus cost a good part of the peak on rings of four'
+
+ends 0 run apenet-quong pingpong via=net bytes=64 from=3 to=0 rounds=1 \
+	--budget --follow 0
+grep -q 'node 0 (0,0,0), out by X-, channel 1$' "$tmp/out" ||
+	complain "$(grep 'out by' "$tmp/out")"
+report 'weft run --follow names the channel'
+
+for more in '' '--budget' '--threads 3' \
+	'--set faults.bit-errors=1e-18 --set link.retry=replay
+	--set link.retry.unit=packets --set link.retry.window=16'; do
+	ends 0 run apenet $full measure=100us --json $more
+	jq -r .digest "$tmp/out"
+done | sort -u >"$tmp/digests"
+[ "$(wc -l <"$tmp/digests")" = 1 ] || complain "$(cat "$tmp/digests")"
+report 'budgets, threads and faults that do not happen change no digest'
+
 exit $status

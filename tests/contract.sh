@@ -297,6 +297,10 @@ shows "weft machines: the six of Blue Gene/Q" '[.machines[] |
 	["bgq-board", 32, "2x2x2x2x2"], ["bgq-loop", 1, "1x1x1x1x1"],
 	["bgq-midplane", 512, "4x4x4x4x2"],
 	["bgq-rack", 1024, "4x4x4x8x2"]]'
+shows "each kind of machine has its picture" '[.machines[] |
+	select(.name | IN("bgq-board", "dragonfly", "gemini", "qsnet2-512")) |
+	.picture] == ["[oo][oo][oo][oo](oo)", "(8# of 4o)x32",
+	"(####)(####)(####)oo", "512o=128#x4=256#"]'
 shows "each with a title and a file" '[.machines[] | (.title, .file) |
 	length > 0] | all'
 mkdir "$tmp/machines"

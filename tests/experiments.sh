@@ -131,6 +131,7 @@ refused 'nic.kind elan4' bgq-board events
 refused 'node 3 has no neighbours' qsnet2-16 fan node=3
 refused 'no atomic operations' bgq-board amo
 refused 'at most 15 processes' gemini stream procs=16
+refused 'one program per node' gemini stream procs=4 via=msg
 refused 'only 4 nodes' gemini --shape 3x1x1 amo senders=5
 printf 'schema: 1\nmachine: bare\ntopology:\n  kind: torus\n  shape: [4]\n' \
 	>"$tmp/bare.yaml"

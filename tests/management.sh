@@ -152,6 +152,10 @@ holds '.faults | .marked_packets > 0 and .lost_packets == 0 and
 report 'packets that a chip damages are dropped at their end (GEM-F54)'
 holds '.faults | .corrected_words > .uncorrectable_words and
 	.uncorrectable_words > 0' '.results.failed_messages > 0'
+# of the NTT and SSIDs, of handles, and of the ORB
+ends 0 run gemini gets bytes=64 rounds=2000 --shape 2x1x1 to=2 --json \
+	--set faults.memories=1e-2
+holds '.faults.corrected_words > 45 and .faults.corrected_words < 75'
 report 'words of tables are corrected, or their transactions fail (GEM-F58)'
 
 # --- plans of what is not there ---

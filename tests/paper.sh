@@ -185,7 +185,7 @@ if [ -n "${WEFT_SLOW:-}" ]; then
 	skip "the quick rows miss where they are known to" "slow build"
 	exit $status
 fi
-for system in bgq gemini qsnet2; do
+for system in bgq gemini apenet qsnet2; do
 	run paper $system --quick --json
 	[ $code -le 1 ] || complain "exit code $code: $(cat "$tmp/err")"
 	jq -r '.rows[] | select(.pass | not).id' "$tmp/out" |

@@ -45,11 +45,11 @@ value() { # KEY of the JSON in $tmp/out
 sizes='0 1 7 8 31 32 33 64 127 128 129 500 511 512 513 1000 1024 1025 4096
 	10000 65536 1048576'
 workers='1 2 3 7'
-step=1
+step=5
 if [ -n "${WEFT_SLOW:-}" ]; then
 	sizes='0 1 33 512 513 10000'
 	workers='1 3'
-	step=31
+	step=37
 fi
 
 # --- bytes ---
@@ -97,7 +97,7 @@ same bgq-board stream bytes=513 from=9 to=9 rounds=50
 same bgq-midplane stream bytes=20000 from=0 to=511 rounds=20
 report "$workers threads do the same to the picosecond"
 
-# --- all pairs of a board, and how long they take ---
+# --- pairs of a board's nodes, and how long they take ---
 
 # With looks so dense that they cost no time, 8 bytes take 98 ns of software,
 # 284 to inject, 36 on the wire, 180 to receive, 50 for the load that sees

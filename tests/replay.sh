@@ -95,6 +95,11 @@ refused() { # TEXT LINES...
 }
 
 refused ':1: want "num_ranks"' ''
+printf '\177\020\000\000\002\000' >"$tmp/x.bin"
+run run torus --shape 2x2 replay file="$tmp/x.bin"
+[ $code -eq 2 ] && grep -q 'x.bin:1: not text' "$tmp/err" ||
+	complain "exit code $code: $(cat "$tmp/err")"
+report "refused: GOAL's binary form"
 refused ':1: more than 1048576 ranks' 'num_ranks 1000000000'
 refused ':2: there are ranks 0 to 1' 'num_ranks 2' 'rank 2 {' '}'
 refused ':3: there are ranks 0 to 1' 'num_ranks 2' 'rank 0 {' 'send 1b to 2' '}'

@@ -47,4 +47,57 @@ is "BGQ-N83: 15.5 hops on average" bgq-20pf \
 is "a board alone has no links around" bgq-board \
 	'[.dimensions[].links] == [16, 16, 16, 16, 32]'
 
+for machine in 'torus --shape 4x3x2' qsnet2-64 'dragonfly --shape 64' \
+	'gemini --shape 3x2x2' 'torus --shape 1'; do
+	# shellcheck disable=SC2086
+	run show $machine --json
+	links=$(jq '.edges | length' "$tmp/out")
+	sites=$(jq '.nodes + (.switches // 0)' "$tmp/out")
+	jq -e '[.edges[] | .from + "," + .port, .to + "," + .to_port] |
+		length == (unique | length)' "$tmp/out" >/dev/null ||
+		complain 'a port has two links'
+	# shellcheck disable=SC2086
+	run show $machine --dot
+	[ "$(grep -c ' -- ' "$tmp/out")" -eq "$links" ] ||
+		complain "not $links links in the graph"
+	[ "$(grep -c 'label=.*shape=' "$tmp/out")" -eq "$sites" ] ||
+		complain "not $sites sites in the graph"
+	# shellcheck disable=SC2086
+	run show $machine --svg
+	[ "$(grep -c '</title></' "$tmp/out")" -eq "$sites" ] ||
+		complain "not $sites sites in the picture"
+	[ "$(tail -n 1 "$tmp/out")" = '</svg>' ] || complain 'it has no end'
+	report "a picture, a graph and a list of ${machine%% *} are the same"
+done
+
+run run torus random --shape 3x2 warmup=1us measure=2us -o "$tmp/run.db"
+"$weft" sql "$tmp/run.db" --json "select site.name || ',' || link.name || ',' ||
+	far.name || ',' || wire v from link join site on site.id = link.site
+	join site far on far.id = link.to_site" | jq -r '.[].v' | sort \
+	>"$tmp/links"
+run show torus --shape 3x2 --json
+jq -r '.edges[] | (.from + "," + .port + "," + .to + "," + .class),
+	(.to + "," + .to_port + "," + .from + "," + .class)' "$tmp/out" | sort |
+	diff - "$tmp/links" >>"$tmp/complaints" 2>&1
+report 'links have the names that they have in run files'
+name=$(jq -r '.edges[3].name' "$tmp/out")
+plan() { # LINK
+	run run torus random --shape 3x2 warmup=1us measure=2us \
+		--set "faults.events=1us $1 dies"
+}
+plan "$name"
+grep -v 'packets would be lost' "$tmp/err" >>"$tmp/complaints"
+plan "link (7,7) A+"
+grep -q '7,7' "$tmp/err" || complain "no error: $(cat "$tmp/err")"
+report 'links have the names that they have in fault plans'
+
+for how in --svg --dot; do
+	run show bgq-20pf $how
+	[ $code -eq 2 ] || complain "exit code $code"
+	grep -q 'too many for a' "$tmp/err" || complain "$(cat "$tmp/err")"
+done
+run show torus --svg --json
+[ $code -eq 2 ] || complain "exit code $code"
+report 'what is too large to be drawn is refused'
+
 exit $status

@@ -118,6 +118,9 @@ for shape in 2x2x2 3x5x2 8x1x1; do
 done
 ends 1 check gemini --shape 1x8x1 --set routing.planes=free --json
 holds '(.proved | not) and (.steps[1].cycle | length > 2)'
+ends 0 check gemini --json
+holds '.proved and ([.steps[].step] == ["a", "b", "c", "d", "e"])'
+ends 0 check gemini --shape 9x8x10
 report 'half of the packets hashed, and none locks'
 
 # GEM-F1: two nodes on each chip.
@@ -132,6 +135,8 @@ report 'machines of the sizes that were built'
 small='random bytes=72'
 refuses 'link x+0 is named twice' run "$m" $small \
 	--set 'router.tiles.0=x+0 x-0 p y+0 y-0 x+0'
+refuses 'at most 8 links in a direction, not 16' run gemini random \
+	--set 'topology.links=2,2,16'
 refuses '5 tiles (want 6)' run "$m" $small \
 	--set 'router.tiles.0=x+0 x-0 p y+0 y-0'
 refuses '0 tiles (want 6)' run "$m" $small \

@@ -2,7 +2,11 @@
 
 #include <string.h>
 
-enum { ENTRY = sizeof(struct ape_command), BATCH = 16 };
+enum {
+	ENTRY = sizeof(struct ape_command),
+	BATCH = 16,
+	MOST_KEYS = 1 << 19,
+};
 
 static const struct ape_params *params_of(const struct ape_user *u)
 {
@@ -220,12 +224,13 @@ static void await(struct ape_user *u, uint64_t number)
 	program_poll_until(is_enrolled, &x, ape_user_loop(u), &seen);
 }
 
-uint32_t ape_user_register(struct ape_user *u, uint64_t at, uint64_t bytes)
+uint32_t ape_user_register(
+	struct ape_user *u, uint64_t at, uint64_t bytes, uint32_t bits)
 {
-	uint32_t key = ape_key(u->queue, u->n_keys + 1);
+	uint32_t key = ape_key(u->queue, (u->n_keys + 1) | bits);
 	struct nic_at a;
 
-	if (u->n_keys + 1 == 1u << APE_KEY_SHIFT)
+	if (u->n_keys + 1 == MOST_KEYS)
 		return 0;
 	u->n_keys++;
 	program_charge(params_of(u)->kernel);

@@ -56,8 +56,9 @@ static inline bool ape_user_is_done(const struct ape_user *u, uint32_t number)
 void ape_user_make_room(struct ape_user *u);
 
 /* Registers a buffer, or deregisters it, and waits for the card; the key is
- * the next one, or 0 where there are no more. */
-uint32_t ape_user_register(struct ape_user *u, uint64_t at, uint64_t bytes);
+ * the next one with some bits, or 0 where there are no more. */
+uint32_t ape_user_register(
+	struct ape_user *u, uint64_t at, uint64_t bytes, uint32_t bits);
 void ape_user_deregister(struct ape_user *u, uint32_t key);
 /* The i-th key of a queue, from 1 on. */
 static inline uint32_t ape_key(uint32_t queue, uint32_t i)

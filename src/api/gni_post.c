@@ -215,6 +215,7 @@ static gni_return_t post(const struct gni_end *e, gni_post_descriptor_t *d,
 		want_local(p, GNI_CQ_EVENT_TYPE_POST, id, e->local_event);
 	}
 	p->is_ordered = has_flag || d->dlvr_mode & GNI_DLVMODE_NO_ADAPT;
+	p->is_by_line = !has_flag && !(d->dlvr_mode & GNI_DLVMODE_NO_HASH);
 	flag = *p;
 	if (d->cq_mode & GNI_CQMODE_REMOTE_EVENT)
 		want_remote(has_flag ? &flag : p, e->remote_event);

@@ -118,16 +118,18 @@ static void end(struct msg_state *m, const struct gemini_event *e)
 {
 	struct own *o = own(m);
 	uint32_t id = (uint32_t)e->data, word;
+	bool is_put;
 
 	if (e->status == GEMINI_TIMED_OUT && try_again(m, id))
 		return;
 	word = again_find(o->again, id)->word;
+	is_put = again_find(o->again, id)->post.op == GEMINI_PUT;
 	again_end(o->again, id);
 	o->ended++;
 	if (word == ATOMIC)
 		o->atomic = 1 + e->status;
-	else if (word != WEFT_MSG_NONE && !e->status)
-		msg_word_arrived(m, word, 1);
+	else if (word != WEFT_MSG_NONE && (is_put || !e->status))
+		msg_word_arrived(m, word, 1); /* a put's source is free */
 }
 
 static bool msg_gni_poll(struct msg_state *m)

@@ -9,13 +9,21 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "base/units.h"
+#include "cli/complete.h"
 #include "sim/sim.h"
 
 enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
 enum { KEY_FAULTS = 384 };
 enum { KEY_QUICK = 320, KEY_JOBS, KEY_TOGETHER };
 enum { KEY_LINKS = 448, KEY_HISTOGRAM, KEY_SAMPLE, KEY_UNTIL };
-enum { KEY_PAST = 512, KEY_CSV, KEY_SVG, KEY_FIGURES };
+enum {
+	KEY_PAST = 512,
+	KEY_CSV,
+	KEY_SVG,
+	KEY_FIGURES,
+	KEY_DRAW_SVG,
+	KEY_DRAW_DOT
+};
 enum { MOST_OPTIONS = 24 };
 enum { HELP_WIDTH = 79, HELP_INDENT = 29 };
 
@@ -117,6 +125,12 @@ static const struct argp_option report_options[] = {
 
 static const struct argp_option json_options[] = {
 	{ "json", KEY_JSON, NULL, 0, "print one JSON object", 0 },
+	{ 0 },
+};
+
+static const struct argp_option draw_options[] = {
+	{ "svg", KEY_DRAW_SVG, NULL, 0, "print a picture (SVG)", 0 },
+	{ "dot", KEY_DRAW_DOT, NULL, 0, "print a graph for graphviz", 0 },
 	{ 0 },
 };
 
@@ -258,6 +272,12 @@ static int take_option(struct parse *p, int key, const char *arg)
 	case KEY_JSON:
 		a->is_json = true;
 		return 0;
+	case KEY_DRAW_SVG:
+		a->is_svg = true;
+		return 0;
+	case KEY_DRAW_DOT:
+		a->is_dot = true;
+		return 0;
 	case KEY_QUIET:
 		a->is_quiet = true;
 		return 0;
@@ -341,6 +361,8 @@ static void collect(struct argp_option *to, unsigned takes)
 		add_options(to, &n, report_options);
 	if (takes & CLI_JSON)
 		add_options(to, &n, json_options);
+	if (takes & CLI_DRAW)
+		add_options(to, &n, draw_options);
 	if (takes & CLI_PAPER)
 		add_options(to, &n, paper_options);
 	add_options(to, &n, common_options);
@@ -501,6 +523,10 @@ int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 	int code;
 
 	collect(options, takes);
+	if (argc > 1 && !strcmp(argv[1], "--complete")) {
+		cli_complete(options, usage, argv + 2, (size_t)argc - 2);
+		return 1;
+	}
 	memset(a, 0, sizeof(*a));
 	a->seed = 1;
 	code = argp_parse(&argp, argc, argv,

@@ -25,7 +25,8 @@ enum cli_takes {
 	CLI_SWEEP = 128,
 	CLI_REPORT = 512, /* --output */
 	CLI_OUTPUT = 1024, /* --output alone */
-	CLI_JOBS = 2048,
+	CLI_DRAW = 2048, /* --svg, --dot */
+	CLI_JOBS = 4096,
 };
 
 struct cli_args {
@@ -46,6 +47,7 @@ struct cli_args {
 	const char *csv, *svg; /* files */
 	const char *figures; /* with commas between them */
 	bool is_json;
+	bool is_svg, is_dot; /* instead of text */
 	bool is_quiet;
 	bool is_budget;
 	bool follows; /* this message: */

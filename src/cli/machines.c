@@ -10,10 +10,18 @@ struct listing {
 	struct table *table;
 };
 
+static const char *sketch(const struct machine *m, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (m->topo->ops->sketch)
+		m->topo->ops->sketch(m->topo, text, size);
+	return text;
+}
+
 static void add_json(struct json *j, const char *name, const char *path,
 	const struct machine *m, const struct err *e)
 {
-	char shape[PARAM_TEXT_MAX];
+	char shape[PARAM_TEXT_MAX], picture[PARAM_TEXT_MAX];
 
 	json_object(j, NULL);
 	json_text(j, "name", name);
@@ -22,6 +30,7 @@ static void add_json(struct json *j, const char *name, const char *path,
 		machine_shape(m, shape, sizeof(shape));
 		json_count(j, "nodes", m->topo->n_nodes);
 		json_text(j, "shape", shape);
+		json_text(j, "picture", sketch(m, picture, sizeof(picture)));
 		json_text(j, "title", m->header.title);
 	} else {
 		json_text(j, "error", e->text);
@@ -32,15 +41,18 @@ static void add_json(struct json *j, const char *name, const char *path,
 static void add_row(struct table *t, const char *name, const struct machine *m,
 	const struct err *e)
 {
-	char nodes[24], shape[PARAM_TEXT_MAX];
+	char nodes[24], shape[PARAM_TEXT_MAX], picture[PARAM_TEXT_MAX];
 
 	if (!m) {
-		table_add(t, (const char *[]){ name, NULL, NULL, e->text });
+		table_add(
+			t, (const char *[]){ name, NULL, NULL, NULL, e->text });
 		return;
 	}
 	snprintf(nodes, sizeof(nodes), "%u", m->topo->n_nodes);
 	machine_shape(m, shape, sizeof(shape));
-	table_add(t, (const char *[]){ name, nodes, shape, m->header.title });
+	table_add(t,
+		(const char *[]){ name, nodes, shape,
+			sketch(m, picture, sizeof(picture)), m->header.title });
 }
 
 /* A file that cannot be read is listed with the reason, beside the others. */
@@ -78,13 +90,14 @@ static int list_text(FILE *f, struct err *e)
 		{ "name", false },
 		{ "nodes", true },
 		{ "shape", false },
+		{ "picture", false },
 		{ "title", false },
 	};
 	struct table t;
 	struct listing l = { .table = &t };
 	int failed;
 
-	table_init(&t, columns, 4);
+	table_init(&t, columns, 5);
 	failed = machine_list(on_machine, &l, e);
 	if (!failed)
 		table_print(&t, f, cli_width(stdout), cli_colour(stdout));
@@ -101,7 +114,11 @@ int cli_machines(int argc, char **argv, struct err *e)
 {
 	struct cli_args args;
 	int code = cli_parse(&args, argc, argv, CLI_JSON, "",
-		"Lists the available machines and their sizes.", e);
+		"Lists the available machines, their sizes, and a picture of "
+		"each: o is a node, # a switch, () a ring, [] a line, 16# many "
+		"in a row, x3 levels or groups; = joins levels with as many "
+		"links up as down, - with fewer.",
+		e);
 
 	if (code)
 		return code < 0 ? -1 : 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "cli/complete.h"
 
 struct command {
 	const char *name;
@@ -81,6 +82,30 @@ static int help(int argc, char **argv, struct err *e)
 	return c->run(2, args, e);
 }
 
+/* What shells ask for; the last word is the one that is typed. */
+static int complete(int argc, char **argv, struct err *e)
+{
+	const char *typed = argc > 1 ? argv[argc - 1] : "";
+	char flag[] = "--complete";
+	size_t i;
+
+	if (argc > 2 && strcmp(argv[1], "help") != 0) {
+		const struct command *c = find(argv[1], e);
+
+		argv[0] = argv[1];
+		argv[1] = flag;
+		return c ? c->run(argc, argv, e) : -1;
+	}
+	for (i = 0; i < N_COMMANDS; i++)
+		cli_offer(typed, commands[i].name, commands[i].help);
+	if (argc > 2)
+		return 0;
+	cli_offer(typed, "help", "print help");
+	cli_offer(typed, "--help", "print help");
+	cli_offer(typed, "--version", "print the version");
+	return 0;
+}
+
 static int dispatch(int argc, char **argv, struct err *e)
 {
 	const struct command *c;
@@ -95,6 +120,8 @@ static int dispatch(int argc, char **argv, struct err *e)
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") ||
 		!strcmp(argv[1], "-h"))
 		return help(argc - 1, argv + 1, e);
+	if (!strcmp(argv[1], "complete"))
+		return complete(argc - 1, argv + 1, e);
 	c = find(argv[1], e);
 	if (!c)
 		return -1;

@@ -120,25 +120,31 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 	if (a->n_words != 1)
 		return err_set(
 			e, "want one machine, as in `weft show bgq-midplane`");
+	if (a->is_svg + a->is_dot + a->is_json > 1)
+		return err_set(e, "want one of --json, --svg and --dot");
 	m = machine_load(a->word[0], a->set, a->n_sets, a->shape, e);
 	if (!m || gather(&s, m, e)) {
 		machine_free(m);
 		return -1;
 	}
-	if (a->is_json)
+	if (a->is_svg)
+		show_svg(&s, f, e);
+	else if (a->is_dot)
+		show_dot(&s, f, e);
+	else if (a->is_json)
 		show_json(&s, f);
 	else
 		show_text(&s, f);
 	link_rules_fini(&s.rules);
 	machine_free(m);
-	return 0;
+	return e->code ? -1 : 0;
 }
 
 int cli_show(int argc, char **argv, struct err *e)
 {
 	struct cli_args args;
-	int code = cli_parse(&args, argc, argv, CLI_MACHINE | CLI_JSON,
-		"MACHINE",
+	int code = cli_parse(&args, argc, argv,
+		CLI_MACHINE | CLI_JSON | CLI_DRAW, "MACHINE",
 		"Describes a machine: its shape, wires, rates, buffers and "
 		"zero-load latencies.",
 		e);

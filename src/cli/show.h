@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "machine/machine.h"
+#include "out/json.h"
 
 enum { SHOW_SIZES = 3, SHOW_TEXT = 48 };
 
@@ -55,5 +56,10 @@ static inline double show_ns(int64_t ps)
 
 void show_text(const struct show *s, FILE *f);
 void show_json(const struct show *s, FILE *f);
+/* All wires, each once; null where they are too many for that. */
+void show_edges(struct json *j, const struct topo *t);
+/* Sites and wires as a picture, and for graphviz. */
+int show_svg(const struct show *s, FILE *f, struct err *e);
+int show_dot(const struct show *s, FILE *f, struct err *e);
 
 #endif

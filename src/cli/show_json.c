@@ -207,6 +207,7 @@ void show_json(const struct show *s, FILE *f)
 	json_count(&j, "ports", m->topo->n_ports);
 	json_tables(&j, m->topo);
 	json_wires(&j, s);
+	show_edges(&j, m->topo);
 	json_link(&j, s);
 	json_lines(&j, s);
 	json_bisection(&j, s);

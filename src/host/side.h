@@ -25,6 +25,11 @@ struct side {
 	site_id n_nodes;
 	uint32_t most_read; /* bytes of a read */
 	uint32_t n_reads; /* at a time */
+	int64_t rate; /* bytes a second in each direction; 0: not known */
+};
+
+struct side_rates {
+	int64_t data, raw; /* 0: not known */
 };
 
 struct side_ops {
@@ -56,6 +61,10 @@ struct side_ops {
 		struct side *s, site_id node, sim_time t, uint32_t bytes);
 
 	uint64_t (*memory)(const struct side *s); /* bytes that it holds */
+
+	/* By the parameters, bytes per second in each direction: what its line
+	 * code leaves, and with the code.  NULL: it has no rate. */
+	struct side_rates (*rates)(const void *params);
 };
 
 struct side *side_new(const struct side_ops *ops, const void *params,

@@ -131,6 +131,22 @@ static int64_t lane_rate(int64_t generation)
 			       : generation * INT64_C(2500000000) / 10;
 }
 
+static struct side_rates side_bus_rates(const void *params)
+{
+	const struct side_bus_params *p = params;
+
+	if (p->rate >= 0)
+		return (struct side_rates){ p->rate, p->rate };
+	return (struct side_rates){
+		.data = p->lanes * lane_rate(p->generation),
+		.raw = p->lanes *
+		       (p->generation == 3
+				       ? INT64_C(8000000000)
+				       : p->generation * INT64_C(2500000000)) /
+		       8,
+	};
+}
+
 /* All but what PCI-X is told: a cycle is as long as the rate says. */
 static void set_up(struct side_bus_params *p)
 {
@@ -158,6 +174,7 @@ static int side_bus_init(struct side *side, const void *params, struct err *e)
 	set_up(&s->params);
 	side->most_read = (uint32_t)s->params.request;
 	side->n_reads = (uint32_t)s->params.reads;
+	side->rate = s->params.rate;
 	s->nodes = map_alloc(side->n_nodes * sizeof(*s->nodes));
 	return 0;
 }
@@ -234,7 +251,7 @@ static uint64_t side_bus_memory(const struct side *side)
 		.init = side_bus_init, .fini = side_bus_fini,                  \
 		.request = side_bus_request, .data = side_bus_data,            \
 		.write = side_bus_write, .store = side_bus_store,              \
-		.memory = side_bus_memory,                                     \
+		.rates = side_bus_rates, .memory = side_bus_memory,            \
 	}
 
 const struct side_ops side_pcix_ops = OPS("pcix", "a PCI-X bus", pcix_rows);

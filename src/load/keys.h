@@ -61,6 +61,14 @@
 		"sten (short packets written by the core) or dma on Elan4; "   \
 		"auto: the driver's choice")
 
+/* ... the memories that it is from and to, ... */
+#define KEY_MEMORIES(source_at, target_at)                                     \
+	KEY_WORD("source", source_at, "host", "host|gpu0|gpu1|gpu2|gpu3",      \
+		"memory that transfers are from"),                             \
+		KEY_WORD("target", target_at, "host",                          \
+			"host|gpu0|gpu1|gpu2|gpu3",                            \
+			"memory that transfers are to")
+
 /* ... how many processes each node has, ... */
 #define KEY_PROCS(at)                                                          \
 	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \

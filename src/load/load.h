@@ -84,6 +84,7 @@ struct load {
 	/* the machine's, from init() on */
 	const struct nic_ops *nic_ops; /* NULL: none */
 	const void *nic_params;
+	int64_t n_gpus; /* of a node */
 	const struct host_params *host_params;
 	/* The nodes that it has, where it shares the machine with others: it
 	 * counts them from 0 on.  NULL: all nodes. */

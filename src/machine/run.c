@@ -90,7 +90,10 @@ static struct load *new_load(const struct machine_run *r,
 	l->arg = r->setup.load_arg;
 	l->place = j->place;
 	l->begin = j->begin;
+	l->until = r->setup.until;
+	l->needs.arguments = r->setup.arguments;
 	l->nic_ops = r->machine->nic;
+	l->n_gpus = r->machine->gpu.count;
 	l->nic_params = r->machine->nic_params;
 	l->host_params = &r->machine->host;
 	*keys = (struct param_block){
@@ -143,12 +146,15 @@ static int read_load(struct machine_run *r, struct err *e)
 
 	if (only.n_keys > LOAD_MOST_KEYS)
 		return err_set(e, "more than %d keys", LOAD_MOST_KEYS);
-	memcpy(only.keys, r->setup.keys, only.n_keys * sizeof(*only.keys));
+	if (only.n_keys)
+		memcpy(only.keys, r->setup.keys,
+			only.n_keys * sizeof(*only.keys));
 	if (r->setup.jobs)
 		r->load = machine_jobs(r, make_load, e);
 	else
 		r->load = make_load(r, &only, &r->keys, e);
 	if (r->load) {
+		r->load->until = r->setup.until;
 		r->load->on_progress = r->setup.on_progress;
 		r->load->progress_arg = r->setup.progress_arg;
 	}

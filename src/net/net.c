@@ -295,9 +295,10 @@ static void visit_any(struct sim_worker *w, site_id s)
 	net_router(w->model, s)->calls->visit(w, s);
 }
 
-static void prefetch_any(const struct sim_worker *w, const struct sim_event *e)
+static void prefetch_any(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
 {
-	net_router(w->model, e->site)->calls->prefetch(w, e);
+	net_router(w->model, site)->calls->prefetch(w, site, list);
 }
 
 static void make_routers(struct net *n, const struct net_setup *s)
@@ -563,7 +564,10 @@ static uint64_t retry_memory(const struct net *n)
 void net_place_name(const struct net *n, const struct book_place *at,
 	char *text, size_t size)
 {
-	const struct router_ops *r = net_router(n, at->site)->ops;
+	bool is_named = n->route->n_channels > 1; /* by the routing */
+	const char *const *channels =
+		is_named ? n->route->ops->channels
+			 : net_router(n, at->site)->ops->channels;
 	char name[96];
 	size_t k;
 
@@ -577,7 +581,8 @@ void net_place_name(const struct net *n, const struct book_place *at,
 		k += (size_t)snprintf(text + k, size - k, " %s", name);
 	}
 	if (at->channel != BOOK_NO_CHANNEL && k < size)
-		snprintf(text + k, size - k, ", %s", r->channels[at->channel]);
+		snprintf(text + k, size - k, ", %s%s",
+			is_named ? "channel " : "", channels[at->channel]);
 }
 
 uint64_t net_memory(const struct net *n)

@@ -431,8 +431,7 @@ static void check_progress(struct work *w, struct proof_step *s)
 void proof_make(struct proof *p, const struct topo *t, const struct route *r,
 	int64_t packets)
 {
-	static void (*const check[PROOF_STEPS])(
-		struct work *, struct proof_step *) = {
+	static void (*const check[])(struct work *, struct proof_step *) = {
 		check_rings,
 		check_turns,
 		check_escapes,
@@ -456,8 +455,8 @@ void proof_make(struct proof *p, const struct topo *t, const struct route *r,
 	hint_deps_init(&w.deps, w.h, HINT_DEPS_ESCAPE);
 	find_rings(&w);
 	p->is_proved = true;
-	p->n_steps = PROOF_STEPS;
-	for (i = 0; i < PROOF_STEPS; i++) {
+	p->n_steps = sizeof(check) / sizeof(check[0]);
+	for (i = 0; i < p->n_steps; i++) {
 		p->step[i].letter = (char)('a' + i);
 		check[i](&w, &p->step[i]);
 		p->is_proved &= p->step[i].holds;

@@ -41,7 +41,7 @@ struct proof_step {
 	uint32_t n_cycle, room;
 };
 
-enum { PROOF_STEPS = 4 };
+enum { PROOF_STEPS = 5 }; /* the most */
 
 struct proof {
 	struct proof_step step[PROOF_STEPS];
@@ -78,8 +78,12 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
  *    packets, to go straight on in it room for one, and its buffers hold two.
  * c  From plane to plane, as packets turn, no way leads back.
  *
- * Nothing inside a router waits for room elsewhere, and requests and responses
- * never share a buffer: each channel has planes of its own.
+ * And two rules that are no matter of wires or tables.  Here they are only
+ * said, for routers keep them always; runs with full buffers show it.
+ *
+ * d  Nothing inside a router waits for room elsewhere.
+ * e  Requests and responses never share a buffer, each channel has planes of
+ *    its own, and a node takes in responses without waiting for requests.
  */
 void proof_planes(struct proof *p, const struct route_graph *g,
 	const port_mask *dead, int64_t packets);

@@ -40,8 +40,8 @@ static void check_routes(struct proof_step *s, const struct route_walks *w)
 	if (s->holds && w->n_missing)
 		snprintf(s->why, sizeof(s->why),
 			"%" PRIu64 " routes followed; %" PRIu64
-			" pairs of nodes have none",
-			w->n_routes, w->n_missing);
+			" pairs of nodes have none, such as %u to %u",
+			w->n_routes, w->n_missing, w->src, w->dst);
 	else if (s->holds)
 		snprintf(s->why, sizeof(s->why), "%" PRIu64 " routes followed",
 			w->n_routes);
@@ -173,6 +173,7 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
 {
 	struct route_walks w = { 0 };
 	struct route_graph g;
+	uint32_t i;
 
 	route_graph_init(&g, t, r->n_channels > 1 ? r->n_channels : 1);
 	if (r->ops->walk)
@@ -187,8 +188,9 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
 		proof_planes(p, &g, r->dead, packets);
 	else
 		check_channels(p, &p->step[1], &g);
-	p->is_proved = p->step[0].holds && p->step[1].holds &&
-		       (p->n_steps < 3 || p->step[2].holds);
+	p->is_proved = true;
+	for (i = 0; i < p->n_steps; i++)
+		p->is_proved &= p->step[i].holds;
 	if (r->ops->walk_ranges && p->step[0].holds) {
 		check_broadcasts(p, &p->step[2], r, &g);
 		p->is_proved &= p->step[2].holds;

@@ -140,7 +140,7 @@ static const struct paper_experiment experiments[N_EXPERIMENTS] = {
 		"16x8x8x8", "longest-first", "warmup=288us", "measure=144us"),
 	[LARGE_ZONES] = SATURATED(
 		"16x16x16x8", "longest-first", "warmup=288us", "measure=72us"),
-	[ALL_4K] = { ALL_TO_ALL("4KiB", "driver=messages") },
+	[ALL_4K] = { ALL_TO_ALL("4KiB", "driver=messages"), .is_slow = true },
 	[ALL_4K_ROUNDS] = { ALL_TO_ALL("4KiB", "driver=rounds"),
 		.is_slow = true },
 	[ALL_32K] = { ALL_TO_ALL("32KiB", "driver=messages", "fifos=64"),

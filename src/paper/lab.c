@@ -120,25 +120,18 @@ static void keep_links(const struct topo *t, struct report *p)
 }
 
 /* The rate of what connects a network interface to memory, where there is any
- * and it has one. */
+ * and it has one; what its line code takes. */
 static void keep_side(const struct machine *m, struct report *p)
 {
-	const struct param *row;
-	size_t i;
+	struct side_rates x = { 0 };
 
-	for (i = 0; i < m->n_blocks; i++) {
-		const struct param_block *b = &m->block[i];
-
-		if (strcmp(b->section, "side") != 0 || !machine_uses(m, i))
-			continue;
-		row = param_find(b, "rate");
-		if (row && b->values == m->side_params)
-			keep(p, "side_GBps",
-				(double)*(const int64_t *)((const char *)
-								   b->values +
-							   row->offset) /
-					1e9);
-	}
+	if (m->side && m->side->rates)
+		x = m->side->rates(m->side_params);
+	if (!x.data)
+		return;
+	keep(p, "side_GBps", (double)x.data / 1e9);
+	keep(p, "side_code_pct",
+		100 * (double)(x.raw - x.data) / (double)x.raw);
 }
 
 static void show(

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "paper/apenet.h"
 #include "paper/bgq.h"
 #include "paper/gemini.h"
 #include "paper/qsnet2.h"
@@ -18,6 +19,7 @@ const struct paper_system *const paper_registry[] = {
 	&paper_bgq,
 	&paper_qsnet2,
 	&paper_gemini,
+	&paper_apenet,
 	NULL,
 };
 

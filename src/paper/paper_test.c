@@ -6,6 +6,7 @@
 #include "paper/bgq.h"
 #include "paper/paper.h"
 #include "paper/gemini.h"
+#include "paper/apenet.h"
 #include "paper/qsnet2.h"
 #include "testing/testing.h"
 
@@ -19,7 +20,7 @@ static void check_ids(const struct paper_system *s)
 	long last = 0;
 	size_t i, prefix = strlen(s->prefix);
 
-	assert_true(s->n_rows > 30 && s->n_rows < MOST_ROWS);
+	assert_true(s->n_rows > 5 && s->n_rows < MOST_ROWS);
 	for (i = 0; i < s->n_rows; i++) {
 		const char *now = s->rows[i].id;
 		char *end;
@@ -108,11 +109,13 @@ static void the_fit_set_is_calibrated(void **state)
 	static const char *const gemini[] = { "N32", "N51", "N52",
 		/* the same again */
 		"N55a" };
+	static const char *const apenet[] = { "N11" };
 
 	(void)state;
 	check_fitted(&paper_bgq, bgq, sizeof(bgq) / sizeof(bgq[0]));
 	check_fitted(&paper_qsnet2, qsnet2, sizeof(qsnet2) / sizeof(qsnet2[0]));
 	check_fitted(&paper_gemini, gemini, sizeof(gemini) / sizeof(gemini[0]));
+	check_fitted(&paper_apenet, apenet, sizeof(apenet) / sizeof(apenet[0]));
 }
 
 /* The row that another one follows from is there, and of its kind. */
@@ -163,6 +166,7 @@ static void what_counts_as_evidence_is_listed(void **state)
 	check_evidence(&paper_qsnet2, "N70 N78 ");
 	check_evidence(&paper_gemini, "N33 N34 N48 N49a N49b N50a N50b N53a "
 				      "N53b N53c N53d N54a N54b N55b ");
+	check_evidence(&paper_apenet, "N12 ");
 }
 
 /* Section 1.6 of the datasheet. */

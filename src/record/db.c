@@ -24,9 +24,17 @@ struct db_query {
 
 static int fail(struct db *d, struct err *e)
 {
+	char why[256];
+	size_t i;
+
 	if (sqlite3_errcode(d->file) == SQLITE_NOMEM)
 		mem_give_up();
-	return err_set(e, "%s: %s", d->path, sqlite3_errmsg(d->file));
+	snprintf(why, sizeof(why), "%s", sqlite3_errmsg(d->file));
+	/* a damaged file's names are anything */
+	for (i = 0; why[i]; i++)
+		if ((unsigned char)why[i] < ' ' || why[i] == 0x7f)
+			why[i] = '?';
+	return err_set(e, "%s: %s", d->path, why);
 }
 
 static struct db *open_file(const char *path, int flags, struct err *e)

@@ -192,28 +192,15 @@ static int put_setup(struct db *d, const struct machine_run *r,
 	       put_params(d, r, e);
 }
 
-/* A switch is where its nodes are. */
-static site_id node_at(const struct topo *t, site_id s)
-{
-	port_id p;
-
-	for (p = 0; s >= t->n_nodes && p < t->n_ports; p++) {
-		struct topo_end far = t->ops->peer(t, s, p);
-
-		if (far.router < t->n_nodes)
-			return far.router;
-	}
-	return s;
-}
-
 static void bind_place(struct db_query *q, const struct topo *t, site_id s)
 {
 	uint32_t size[TOPO_MAX_DIMS], x[TOPO_MAX_DIMS] = { 0 };
 	uint32_t n = 0, i;
 
-	if (t->ops->grid && t->ops->place && node_at(t, s) < t->n_nodes) {
+	if (t->ops->grid && t->ops->place &&
+		topo_node_near(t, s) < t->n_nodes) {
 		n = t->ops->grid(t, size);
-		t->ops->place(t, node_at(t, s), x);
+		t->ops->place(t, topo_node_near(t, s), x);
 	}
 	for (i = 0; i < n; i++)
 		db_bind_int(q, (int)(4 + i), x[i]);

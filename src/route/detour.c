@@ -471,8 +471,13 @@ static void look_at_pair(const struct leg *l, router_id src, router_id dst)
 		!is_first_choice(l, src, dst) || !is_broken_first(l, src, dst))
 		return;
 	w->found->n_routes++;
-	if (!shortest(w->x, src, dst))
-		w->found->n_missing += per * per;
+	if (shortest(w->x, src, dst))
+		return;
+	if (!w->found->n_missing) {
+		w->found->src = src * (uint32_t)per;
+		w->found->dst = dst * (uint32_t)per;
+	}
+	w->found->n_missing += per * per;
 }
 
 /* All pairs whose leg it is: coordinates from a dimension on are free. */

@@ -8,7 +8,7 @@
 #include "route/route.h"
 #include "topo/torus.h"
 
-enum { GRID_COORDS = 8, GRID_PARITY = GRID_COORDS - 1 };
+enum { GRID_COORDS = ROUTE_COORDS, GRID_PARITY = GRID_COORDS - 1 };
 
 /* A router's coordinates; at GRID_PARITY that of their sum. */
 typedef uint16_t grid_coord[GRID_COORDS];

@@ -9,12 +9,14 @@
 
 /* What a packet keeps in its way, above the hints. */
 enum {
-	TODO_SHIFT = 16, /* directions to go in, by their places in the order */
+	TODO_SHIFT = RINGS_TODO_SHIFT, /* directions to go in, by their places
+					  in the order */
 	DIR_SHIFT = 28, /* the one that it goes in */
 	LINK_SHIFT = 32, /* 15 bits: modulo the links of a direction, its
 			  * link */
 	ORDER_SHIFT = 47,
-	LEFT_SHIFT = 48, /* hops that are left in that direction */
+	LEFT_SHIFT =
+		RINGS_LEFT_SHIFT, /* hops that are left in that direction */
 };
 
 static const struct param params[] = {
@@ -41,6 +43,11 @@ static const struct param params[] = {
 		"without that, which can deadlock; for tiled routers "
 		"only",
 		"assumed: a dateline suffices"),
+	PARAM_ONE_OF("charge", AT(charge), "full", "full|words",
+		"tokens that a packet takes of the channel behind a dateline: "
+		"those of a full packet, or what it fills; for direct routers "
+		"only",
+		"assumed: whole packets"),
 	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0,
 		INT64_C(1000000000000),
 		"time after which adaptive packets avoid a link that has died; "
@@ -115,6 +122,30 @@ static uint32_t common_multiple(const struct torus *t)
 	return all;
 }
 
+/* Of nodes with one link in each direction and a dateline. */
+static void set_rings(struct order *o)
+{
+	const struct torus *t = o->torus;
+	struct route_rings *x = &o->rings;
+	uint32_t i;
+	router_id r;
+
+	o->route.rings = x;
+	x->coord = o->coord;
+	x->closing = mem_alloc(t->n, sizeof(*x->closing));
+	memcpy(x->dir, o->dir, sizeof(x->dir));
+	for (i = 0; i < t->n_dims; i++) {
+		x->dim[i] = (uint16_t)t->dim[i];
+		for (r = 0; r < t->n; r++) {
+			uint32_t is_last = o->coord[r][i] == t->dim[i] - 1;
+			uint32_t is_first = !o->coord[r][i];
+
+			x->closing[r] |=
+				(uint16_t)((is_last | is_first << 1) << 2 * i);
+		}
+	}
+}
+
 static int order_init(struct route *r, const struct topo *t, struct err *e)
 {
 	struct order *o = (struct order *)r;
@@ -140,17 +171,24 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	r->has_vectors = o->planes && o->torus->nodes;
 	o->coord = grid_list(o->torus);
 	o->links = common_multiple(o->torus);
+	r->is_exact = o->dateline && o->charge;
+	if (o->dateline && torus_is_plain(o->torus))
+		set_rings(o);
 	for (i = 0; i < 2 * o->torus->n_dims; i++)
 		o->place[o->dir[i]] = (uint8_t)i;
-	for (i = 0; i < o->torus->n_dims; i++)
+	for (i = 0; i < o->torus->n_dims; i++) {
+		o->round[i] = torus_is_ring(o->torus, i) ? o->torus->dim[i]
+							 : UINT32_MAX;
 		for (p = o->torus->base[i]; p < o->torus->base[i + 1]; p++)
 			o->ports[2 * i + p % 2] |= (port_mask)1 << p;
+	}
 	return 0;
 }
 
 static void order_fini(struct route *r)
 {
 	mem_free(((struct order *)r)->coord);
+	mem_free(((struct order *)r)->rings.closing);
 }
 
 /* --- a packet's way --- */
@@ -163,11 +201,11 @@ static const uint16_t *coord_of(const struct order *o, uint32_t node)
 }
 
 /* Whether both ways between two coordinates are equally long. */
-static bool is_tie(const struct torus *t, uint32_t dim, uint32_t x, uint32_t y)
+static bool is_tie(const struct order *o, uint32_t dim, uint32_t x, uint32_t y)
 {
 	uint32_t far = x < y ? y - x : x - y;
 
-	return far && 2 * far == t->dim[dim] && torus_is_ring(t, dim);
+	return 2 * far == o->round[dim];
 }
 
 static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
@@ -176,34 +214,47 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 	uint32_t n = 1, i;
 
 	for (i = 0; i < of(r)->torus->n_dims; i++)
-		n <<= is_tie(of(r)->torus, i, x[i], y[i]);
+		n <<= is_tie(of(r), i, x[i], y[i]);
 	return n;
+}
+
+static uint64_t hash_of(const struct packet *p)
+{
+	return random_draw(0, p->src, RANDOM_WAY, p->dst).a;
+}
+
+/* Whether a packet goes plus where both ways are equally long. */
+static bool goes_plus(
+	const struct order *o, const struct packet *p, uint32_t dim)
+{
+	uint32_t plus =
+		o->ties == GRID_TIES_RANDOM
+			? (uint32_t)hash_of(p)
+			: grid_plus((enum grid_ties)o->ties,
+				  coord_of(o, p->src)[GRID_PARITY], p->src, 0);
+
+	return plus >> dim & 1;
 }
 
 /* The directions in which a packet goes, by their places in the order.  If its
  * sender names the way, named has a bit for each tie. */
-static uint32_t find_directions(const struct order *o, const struct packet *p,
-	uint32_t hash, uint32_t named)
+static uint32_t find_directions(
+	const struct order *o, const struct packet *p, uint32_t named)
 {
 	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
-	const struct torus *t = o->torus;
-	uint32_t plus = o->ties == GRID_TIES_RANDOM
-				? hash
-				: grid_plus((enum grid_ties)o->ties,
-					  x[GRID_PARITY], p->src, 0);
-	uint32_t todo = 0, i;
+	uint32_t n = o->torus->n_dims, todo = 0, i;
 
-	for (i = 0; i < t->n_dims; i++) {
-		bool is_down = y[i] < x[i];
+	for (i = 0; i < n; i++) {
+		uint32_t is_down = y[i] < x[i];
 		uint32_t far = is_down ? x[i] - y[i] : y[i] - x[i];
 
 		if (!far)
 			continue;
-		if (is_tie(t, i, x[i], y[i])) {
-			is_down = !(p->hints ? named & 1 : plus >> i & 1);
+		if (2 * far > o->round[i]) {
+			is_down ^= 1;
+		} else if (is_tie(o, i, x[i], y[i])) {
+			is_down = !(p->hints ? named & 1 : goes_plus(o, p, i));
 			named >>= 1;
-		} else if (torus_is_ring(t, i) && 2 * far > t->dim[i]) {
-			is_down = !is_down;
 		}
 		todo |= 1u << o->place[2 * i + is_down];
 	}
@@ -234,35 +285,42 @@ struct route_step order_vector(
 	return s;
 }
 
+/* The link that a packet is hashed to; which adaptive ones on planes do not
+ * need. */
+static uint32_t pick_link(
+	const struct order *o, const struct packet *p, uint32_t named)
+{
+	uint32_t ways = named ? n_ways(&o->route, p->src, p->dst) : 1;
+
+	if (o->planes && p->kind == PACKET_DYNAMIC)
+		return 0;
+	return ((uint32_t)(hash_of(p) >> 32) + named / ways) % o->links;
+}
+
 static void order_start(const struct route *r, struct packet *p)
 {
 	const struct order *o = of(r);
 	bool is_ordered = p->kind != PACKET_DYNAMIC;
-	uint64_t hash = random_draw(0, p->src, RANDOM_WAY, p->dst).a;
 	uint32_t named = p->hints ? p->hints - 1u : 0;
-	uint32_t ways = named ? n_ways(r, p->src, p->dst) : 1;
-	uint32_t link = ((uint32_t)(hash >> 32) + named / ways) % o->links;
 
 	if (p->kind == PACKET_VECTOR) {
 		p->way = 0;
 		return;
 	}
 	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
-		 (uint64_t)link << LINK_SHIFT |
-		 (uint64_t)find_directions(o, p, (uint32_t)hash, named)
-			 << TODO_SHIFT;
+		 (uint64_t)pick_link(o, p, named) << LINK_SHIFT |
+		 (uint64_t)find_directions(o, p, named) << TODO_SHIFT;
 	if (r->n_channels > 1)
 		p->kind = PACKET_DYNAMIC; /* the channels are the ring's */
 }
 
 /* Hops from x to y in a direction. */
 static uint32_t hops(
-	const struct torus *t, uint32_t dir, uint32_t x, uint32_t y)
+	const struct order *o, uint32_t dir, uint32_t x, uint32_t y)
 {
-	uint32_t far = dir % 2 ? x - y : y - x;
+	int32_t far = (int32_t)(dir % 2 ? x - y : y - x);
 
-	return x != y && (dir % 2 ? x < y : y < x) ? far + t->dim[dir / 2]
-						   : far;
+	return (uint32_t)far + (far < 0 ? o->round[dir / 2] : 0);
 }
 
 /* The next direction, or ORDER_DIRECTIONS; the packet keeps it, with the hops
@@ -274,7 +332,7 @@ static uint32_t turn(const struct order *o, struct packet *p, const uint16_t *x)
 	if (!todo)
 		return ORDER_DIRECTIONS;
 	dir = o->dir[__builtin_ctz(todo)];
-	n = hops(o->torus, dir, x[dir / 2], coord_of(o, p->dst)[dir / 2]) - 1;
+	n = hops(o, dir, x[dir / 2], coord_of(o, p->dst)[dir / 2]) - 1;
 	todo &= todo - 1;
 	p->way &= ~((uint64_t)0xffff << TODO_SHIFT);
 	p->way |= (uint64_t)todo << TODO_SHIFT | (uint64_t)dir << DIR_SHIFT |
@@ -301,13 +359,15 @@ static port_id hashed_link(
 }
 
 /* A packet that has to turn, or is at its source or destination. */
-static struct route_step step_aside(
+static __attribute__((noinline)) struct route_step step_aside(
 	const struct order *o, struct packet *p, router_id at)
 {
 	const struct torus *t = o->torus;
 	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
 	uint32_t dir;
 
+	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
+		return order_vector(t, p, at);
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
 	if (at < t->first) {
@@ -351,26 +411,24 @@ static uint8_t channel_of(const struct order *o, const struct packet *p,
 		coord_of(o, p->src)[dir / 2]);
 }
 
-static __attribute__((noinline)) struct route_step next_of_any(
+static __attribute__((noinline)) struct route_step next_of_dateline(
 	const struct order *o, struct packet *p, router_id at, port_id in)
 {
 	struct route_step s;
 
-	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
-		return order_vector(o->torus, p, at);
 	s = p->way >> LEFT_SHIFT ? step_on(o, p, in) : step_aside(o, p, at);
-	if (o->route.n_channels > 1)
-		s.channel = channel_of(o, p, at, &s);
+	s.channel = channel_of(o, p, at, &s);
 	return s;
 }
 
 static struct route_step order_next(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
-	/* mostly */
-	if (of(r)->planes && p->way >> LEFT_SHIFT)
-		return step_on(of(r), p, in);
-	return next_of_any(of(r), p, at, in);
+	if (r->n_channels > 1)
+		return next_of_dateline(of(r), p, at, in);
+	if (p->way >> LEFT_SHIFT == 0)
+		return step_aside(of(r), p, at);
+	return step_on(of(r), p, in);
 }
 
 /* The node of the same number at a router that is elsewhere in a dimension. */

@@ -34,6 +34,7 @@ struct order {
 	int64_t ties; /* an enum grid_ties */
 	int64_t dateline; /* a flag */
 	int64_t planes; /* an enum route_planes */
+	int64_t charge; /* 1: by words */
 
 	/* set by init() */
 	const struct torus *torus;
@@ -42,6 +43,8 @@ struct order {
 	uint32_t links; /* below this, links are hashed to */
 	uint8_t place[ORDER_DIRECTIONS]; /* the other way round */
 	port_mask ports[ORDER_DIRECTIONS]; /* by the same */
+	struct route_rings rings; /* where there are any */
+	uint32_t round[TORUS_MAX_DIMS]; /* hops all the way; or UINT32_MAX */
 };
 
 extern const struct route_ops order_ops;

@@ -379,6 +379,43 @@ static void costs_are_those_of_all_pairs(void **state)
 	}
 }
 
+/* What routers do without a call is what next() says, hop for hop, on every
+ * way between two nodes. */
+static void rings_are_followed_as_next_says(void **state)
+{
+	struct world x;
+	uint32_t src, dst, at;
+	port_id in;
+
+	(void)state;
+	make(&x, &some[1], "parity");
+	assert_non_null(x.o.route.rings);
+	for (src = 0; src < x.t.n; src++) {
+		for (dst = 0; dst < x.t.n; dst++) {
+			struct packet a = { .src = src, .dst = dst }, b = a;
+
+			route_begin(&x.o.route, &a);
+			order_ops.start(&x.o.route, &b);
+			route_turns(x.o.route.rings, &b, src);
+			for (at = src;; at -= x.t.first) {
+				assert_int_equal(a.escape, b.escape);
+				assert_int_equal(a.ask, b.ask);
+				assert_int_equal(a.channel, b.channel);
+				if (a.escape == PACKET_NO_PORT)
+					break;
+				in = a.escape ^ 1u;
+				at = torus_ops.peer(&x.t.topo, at, a.escape)
+					     .router;
+				route_arrive(&x.o.route, &a, at, in);
+				if (!route_runs_on(x.o.route.rings, &b, at, in))
+					route_turns(x.o.route.rings, &b, at);
+			}
+			assert_int_equal(at, dst);
+		}
+	}
+	unmake(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +426,7 @@ int main(void)
 		cmocka_unit_test(an_order_names_each_direction_once),
 		cmocka_unit_test(the_proof_follows_all_steps),
 		cmocka_unit_test(costs_are_those_of_all_pairs),
+		cmocka_unit_test(rings_are_followed_as_next_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #include "link/packet.h"
 #include "topo/topo.h"
 
-enum { ROUTE_TABLE_PORTS = 16 };
+enum { ROUTE_TABLE_PORTS = 16, ROUTE_COORDS = 8 };
 
 /*
  * Where what a packet may do follows from its hint bits: tables over all sets
@@ -26,6 +26,21 @@ struct route_tables {
 	uint8_t dim[ROUTE_TABLE_PORTS];
 	uint16_t rest[ROUTE_TABLE_PORTS];
 };
+
+/*
+ * Where packets go round rings of nodes in an order of directions, which are
+ * ports, and change from channel 0 to 1 where a ring closes.  A packet's way
+ * has the directions that it has still to go in, by their places in the order,
+ * and the hops that are left in the one that it goes in, from these bits on.
+ */
+struct route_rings {
+	uint16_t *closing; /* [router] ports whose links close a ring */
+	uint16_t (*coord)[ROUTE_COORDS]; /* [router] */
+	uint16_t dim[PACKET_DIMS]; /* routers along each */
+	uint8_t dir[2 * PACKET_DIMS]; /* by place in the order */
+};
+
+enum { RINGS_TODO_SHIFT = 16, RINGS_TODO = 0xfff, RINGS_LEFT_SHIFT = 48 };
 
 /* Parallel links of one number are rings of their own: entering one needs room
  * for two, from another plane too; or not from another plane. */
@@ -47,6 +62,10 @@ struct route {
 	/* Channels that next() tells apart; 0 and 1: none. */
 	uint8_t n_channels;
 	const struct route_tables *tables; /* NULL: call next() */
+	const struct route_rings *rings; /* NULL: call next() */
+	/* All channels charge packets for the room that they take; else all but
+	 * the first charge for a full one. */
+	uint8_t is_exact;
 	/* Of routings that management loads anew (ops->around), ps: adaptive
 	 * packets avoid a dead link so long after its death; injection stops
 	 * so long after; and packets have so long to leave. */
@@ -76,9 +95,10 @@ struct route_graph {
 /* What a walk along a routing's ways found. */
 struct route_walks {
 	uint64_t n_routes; /* walked */
-	uint64_t n_missing; /* pairs of nodes without any */
-	bool is_broken; /* one of them does not lead to its end: */
-	uint32_t src, dst, number;
+	uint64_t n_missing; /* pairs of nodes without any, such as: */
+	uint32_t src, dst;
+	bool is_broken; /* or: this one does not lead to its end */
+	uint32_t number;
 	const char *how;
 };
 
@@ -217,6 +237,40 @@ static inline void route_hop(
 		return; /* as before: the dimension is not done */
 	p->hints &= t->rest[in];
 	route_look_up(t, p);
+}
+
+/* A packet on rings that goes straight on; false where it turns or is there. */
+static inline bool route_runs_on(
+	const struct route_rings *r, struct packet *p, router_id at, port_id in)
+{
+	if (!(p->way >> RINGS_LEFT_SHIFT))
+		return false;
+	p->way -= (uint64_t)1 << RINGS_LEFT_SHIFT;
+	p->channel |= r->closing[at] >> (in ^ 1) & 1;
+	return true;
+}
+
+/* One that does not: sets escape, ask and channel. */
+static inline void route_turns(
+	const struct route_rings *r, struct packet *p, router_id at)
+{
+	uint32_t todo = p->way >> RINGS_TODO_SHIFT & RINGS_TODO, dir;
+	int32_t far;
+
+	p->escape = PACKET_NO_PORT;
+	p->ask = 0;
+	p->channel = 0;
+	if (!todo)
+		return;
+	dir = r->dir[__builtin_ctz(todo)];
+	far = r->coord[p->dst][dir / 2] - r->coord[at][dir / 2];
+	far = dir % 2 ? -far : far;
+	far += far < 0 ? r->dim[dir / 2] : 0;
+	p->way ^= (uint64_t)(todo & -todo) << RINGS_TODO_SHIFT;
+	p->way += (uint64_t)(far - 1) << RINGS_LEFT_SHIFT;
+	p->escape = (uint8_t)dir;
+	p->ask = (uint16_t)(1u << dir);
+	p->channel = r->closing[at] >> dir & 1;
 }
 
 /* Switches that a packet which carries its route has still to pass, beyond

@@ -317,10 +317,12 @@ static void toy_visit(struct sim_worker *w, site_id s)
 	}
 }
 
-static void toy_prefetch(const struct sim_worker *w, const struct sim_event *e)
+static void toy_prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
 {
 	(void)w;
-	(void)e;
+	(void)site;
+	(void)list;
 }
 
 static const struct router_calls toy_calls = {

@@ -4,7 +4,13 @@
 #include "base/mem.h"
 #include "sim/far.h"
 
-enum { AHEAD = 4, BATCH_FIRST = 64, SLOTS_LEAST = 64, SLOTS_MOST = 2048 };
+enum {
+	AHEAD = 4,
+	CROWD = 8,
+	BATCH_FIRST = 64,
+	SLOTS_LEAST = 64,
+	SLOTS_MOST = 2048
+};
 
 /* --- posting, the rare cases --- */
 
@@ -25,16 +31,28 @@ static void batch_reserve(struct sim_worker *w, uint32_t n)
 	w->end = w->batch + end;
 }
 
-/* Keeps what is left of the batch sorted; there is room. */
-static inline void batch_insert(struct sim_worker *w, struct sim_event e)
+/* Keeps a batch sorted; there is room.  Returns its new end. */
+static inline struct sim_event *insert(
+	struct sim_event *end, struct sim_event e)
 {
-	struct sim_event *at = w->end++;
+	struct sim_event *at = end;
 
 	while (at[-1].rank > e.rank) {
 		*at = at[-1];
 		at--;
 	}
 	*at = e;
+	return end + 1;
+}
+
+void sim_post_soon(struct sim_worker *w, uint64_t rank, uint32_t data)
+{
+	struct sim_event e = { .rank = rank, .site = w->visited, .data = data };
+
+	batch_reserve(w, (uint32_t)(w->end - w->batch));
+	BUG_IF(w->at > w->batch && rank < w->at[-1].rank);
+	w->end = insert(w->end, e);
+	w->n_events++;
 }
 
 void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
@@ -52,11 +70,7 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 	} else if (dt >= w->width) {
 		far_push(&w->far, (struct sim_far){ .t = t, .e = e });
 	} else if (w->visited == site) {
-		e.rank |= SIM_RANK(dt, 0, 0);
-		batch_reserve(w, (uint32_t)(w->end - w->batch));
-		BUG_IF(w->at > w->batch && e.rank < w->at[-1].rank);
-		batch_insert(w, e);
-		w->n_events++;
+		sim_post_soon(w, rank | SIM_RANK(dt, 0, 0), data);
 	} else {
 		BUG_IF(w->visited != NO_SITE);
 		mail_put(w, w->id, dt, e);
@@ -98,51 +112,78 @@ static inline void fill_batch(
 	w->head[site] = 0;
 	w->at = end;
 	*end++ = e[i - 1];
-	while ((i = e[i - 1].site)) {
-		struct sim_event *at = end++, x = e[i - 1];
+	while ((i = e[i - 1].site))
+		end = insert(end, e[i - 1]);
+	w->end = end;
+}
 
-		while (at[-1].rank > x.rank) {
-			*at = at[-1];
-			at--;
-		}
-		*at = x;
+/*
+ * The same where a site has many: first by time into a list for each part of
+ * the window, of which w->part has the first.
+ */
+static void fill_by_parts(
+	struct sim_worker *w, struct sim_event *e, site_id site)
+{
+	uint32_t shift = w->part_shift, parts = 0, *part = w->part;
+	struct sim_event *end = w->batch;
+	size_t i = w->head[site];
+
+	while (i) {
+		struct sim_event *x = &e[i - 1];
+		uint32_t k = sim_when(x) >> shift, next = x->site;
+
+		x->site = part[k];
+		part[k] = (uint32_t)i;
+		parts |= 1u << k;
+		i = next;
+	}
+	w->head[site] = 0;
+	w->at = end;
+	for (; parts; parts &= parts - 1) {
+		uint32_t k = (uint32_t)__builtin_ctz(parts);
+
+		for (i = part[k]; i; i = e[i - 1].site)
+			end = insert(end, e[i - 1]);
+		part[k] = 0;
 	}
 	w->end = end;
 }
 
-static __attribute__((noinline)) void prefetch(
-	const struct sim_worker *w, const struct sim_event *e, site_id site)
+static inline __attribute__((always_inline)) void visit_in_order(
+	struct sim_worker *w, struct sim_event *e, uint32_t n, bool is_crowded)
 {
-	uint32_t i = w->head[site];
+	const struct sim_ops *ops = w->sim->p.ops;
+	const site_id *order = w->order;
+	uint32_t ahead = 0, i;
 
-	while (i) {
-		struct sim_event x = e[i - 1];
-
-		i = x.site;
-		x.site = site;
-		w->sim->p.ops->prefetch(w, &x);
+	if (w->sim->p.prefetches && ops->prefetch && n > AHEAD)
+		ahead = n - AHEAD;
+	for (i = 0; i < n; i++) {
+		if (i < ahead)
+			ops->prefetch(w, order[i + AHEAD],
+				(struct sim_waiting){
+					e, w->head[order[i + AHEAD]] });
+		if (is_crowded)
+			fill_by_parts(w, e, order[i]);
+		else
+			fill_batch(w, e, order[i]);
+		w->visited = order[i];
+		ops->visit(w, order[i]);
 	}
 }
 
 static void visit_all(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
-	uint32_t n = sort_by_site(w, e, n_events), ahead = 0, i;
-	const struct sim_ops *ops = w->sim->p.ops;
-	const site_id *order = w->order;
+	uint32_t n = sort_by_site(w, e, n_events);
 
 	w->n_visits += n;
 	w->n_events += n_events;
 	batch_reserve(w, n_events);
-	if (w->sim->p.prefetches && ops->prefetch && n > AHEAD)
-		ahead = n - AHEAD;
-	for (i = 0; i < n; i++) {
-		if (i < ahead)
-			prefetch(w, e, order[i + AHEAD]);
-		fill_batch(w, e, order[i]);
-		w->visited = order[i];
-		ops->visit(w, order[i]);
-	}
+	if (n_events / CROWD >= n)
+		visit_in_order(w, e, n, true);
+	else
+		visit_in_order(w, e, n, false);
 	w->visited = NO_SITE;
 	if (w->n_events - w->n_discounted == w->n_counted)
 		return;
@@ -178,6 +219,7 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->model = s->p.model;
 	w->width = (uint32_t)s->p.window;
 	w->slot_mask = s->n_slots - 1;
+	w->part_shift = 32 - SIM_PARTS_LOG - (uint32_t)__builtin_clz(w->width);
 	w->reach = (uint64_t)(s->n_slots - 2) * w->width;
 	w->owner = s->owner;
 	w->visited = NO_SITE;

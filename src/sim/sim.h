@@ -40,6 +40,8 @@ enum {
 	SIM_NS = 1000, /* picoseconds */
 	SIM_MIN_WINDOW = 5 * SIM_NS, /* a shorter one is refused */
 	SIM_MAX_WORKERS = 256,
+	SIM_PARTS_LOG = 5,
+	SIM_PARTS = 1 << SIM_PARTS_LOG,
 };
 
 enum sim_phase {
@@ -122,6 +124,9 @@ struct sim_worker {
 	struct sim_event **first; /* [owning worker][slot] */
 
 	/* sorting by site */
+	uint32_t part[SIM_PARTS]; /* of the window: as head, while a site's
+				   * events are sorted */
+	uint32_t part_shift;
 	uint32_t *head; /* [site] 1 + index of its first event, or 0 */
 	site_id *order; /* sites with mail */
 	site_id n_sites; /* its own */
@@ -145,13 +150,20 @@ struct sim_worker {
 	struct sim *sim;
 };
 
+/* Events of a site that wait for its visit, in no order: sim_waiting(). */
+struct sim_waiting {
+	const struct sim_event *all;
+	uint32_t i; /* 1 + index of the first of them, or 0 */
+};
+
 struct sim_ops {
 	/* Runs the worker's batch: take events with sim_next(). */
 	void (*visit)(struct sim_worker *w, site_id site);
 
-	/* Called some visits ahead for each of the site's events; may be
-	 * NULL.  Must change nothing. */
-	void (*prefetch)(const struct sim_worker *w, const struct sim_event *e);
+	/* Called some visits ahead with the site's events; may be NULL.  Must
+	 * change nothing. */
+	void (*prefetch)(const struct sim_worker *w, site_id site,
+		struct sim_waiting list);
 };
 
 struct sim_params {
@@ -210,6 +222,8 @@ void sim_each_event(struct sim *s,
 
 void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 	uint64_t rank, uint32_t data);
+/* To the site that is being visited, within the window. */
+void sim_post_soon(struct sim_worker *w, uint64_t rank, uint32_t data);
 void sim_mail_grow(struct sim_worker *w, struct sim_mail *m);
 
 /* dt after the window's start, and past its end. */
@@ -253,6 +267,8 @@ static inline void sim_post_self(struct sim_worker *w, site_id site, sim_time t,
 
 	if (__builtin_expect(dt - w->width < w->reach, 1))
 		sim_put(w, site, (uint32_t)dt, key, aux, data);
+	else if (dt < w->width && w->visited == site)
+		sim_post_soon(w, SIM_RANK(dt, key, aux), data);
 	else
 		sim_post_slow(w, site, t, SIM_RANK(0, key, aux), data);
 }
@@ -280,6 +296,18 @@ static inline const struct sim_event *sim_next(
 		return NULL;
 	w->at++;
 	*t = w->start + sim_when(e);
+	return e;
+}
+
+/* The next one of those that wait, or NULL; it does not tell its site. */
+static inline const struct sim_event *sim_waiting(struct sim_waiting *list)
+{
+	const struct sim_event *e;
+
+	if (!list->i)
+		return NULL;
+	e = &list->all[list->i - 1];
+	list->i = e->site;
 	return e;
 }
 

@@ -102,12 +102,16 @@ static void visit(struct sim_worker *w, site_id site)
 	l->n_wrong += l->more;
 }
 
-static void prefetch(const struct sim_worker *w, const struct sim_event *e)
+static void prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
 {
 	struct log *l = w->model;
+	const struct sim_event *e;
 
-	l->n_prefetched++;
-	l->n_wrong += e->site >= 64 || e->data != DO_NOTHING;
+	while ((e = sim_waiting(&list))) {
+		l->n_prefetched++;
+		l->n_wrong += site >= 64 || e->data != DO_NOTHING;
+	}
 }
 
 static const struct sim_ops ops = { .visit = visit, .prefetch = prefetch };
@@ -251,6 +255,32 @@ static void far_posts_arrive_at_their_time(void **state)
 	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(l->note[i].t, far[l->note[i].site * 7 % N]);
 	assert_int_equal(sim_now(l->sim), far[N - 1] + WINDOW);
+	free_log(l);
+}
+
+/* Sites with many events in a window are sorted in another way. */
+static void a_crowd_runs_in_order(void **state)
+{
+	enum { N = 1500 };
+	struct log *l = new_log();
+
+	(void)state;
+	for (uint32_t i = 0; i < N; i++)
+		post(l, i % 2 ? 9 : 3, WINDOW + i * 7919 % WINDOW,
+			SIM_KEY(PHASE_ENGINE, i % 5), DO_NOTHING);
+	sim_run(l->sim, SIM_NEVER);
+	assert_int_equal(l->n, N);
+	assert_int_equal(l->n_wrong, 0);
+	for (uint32_t i = 1; i < N; i++) {
+		const struct note *a = &l->note[i - 1], *b = &l->note[i];
+
+		if (a->site != b->site)
+			assert_int_equal(i, N / 2);
+		else if (a->t == b->t)
+			assert_in_range(a->number, 0, b->number);
+		else
+			assert_in_range(a->t, WINDOW, b->t);
+	}
 	free_log(l);
 }
 
@@ -431,6 +461,7 @@ int main(void)
 		cmocka_unit_test(a_site_may_post_any_number_to_itself),
 		cmocka_unit_test(windows_have_no_seams),
 		cmocka_unit_test(far_posts_arrive_at_their_time),
+		cmocka_unit_test(a_crowd_runs_in_order),
 		cmocka_unit_test(
 			prefetch_sees_events_that_wait_and_changes_nothing),
 		cmocka_unit_test(bad_parameters_are_refused),

@@ -280,9 +280,11 @@ void contract_everywhere(
 	for (i = 0; i < kinds->n; i++) {
 		const struct kit_kind *k = &kinds->kind[i];
 		const char *const *means = driver_of(k)->means;
+		uint32_t n = driver_of(k)->n_host_means;
 		struct contract_how how = { .sets = sets };
 
-		for (m = 0; means[m] && contract_applies(c, k); m++) {
+		for (m = 0; means[m] && (!n || m < n) && contract_applies(c, k);
+			m++) {
 			how.by = means[m];
 			on_kind(c, k, &how);
 		}

@@ -429,6 +429,84 @@ static void who_waits_too_long_is_told(void **state)
 	run(time_out);
 }
 
+/* --- delivery modes --- */
+
+/* Links of node 0's chip that requests have left by. */
+static uint32_t n_links_used(const struct kit *k)
+{
+	uint32_t n = 0;
+	port_id p;
+
+	for (p = 0; p < k->net->n_ports - 2; p++)
+		n += k->net->topo->ops->peer(k->net->topo, k->net->n_nodes, p)
+				     .router != NO_ROUTER &&
+		     net_counters(k->net, k->net->n_nodes, p, 1,
+			     sim_now(k->net->sim))
+			     .sent_bytes;
+	return n;
+}
+
+struct delivery {
+	uint32_t mode, lines, times;
+};
+
+static void deliver(struct gni_world *g, struct gni_side *mine)
+{
+	const struct delivery *x = g->arg;
+	gni_post_descriptor_t d;
+	uint32_t i;
+
+	for (i = 0; i < x->times && !program_node(); i++) {
+		d = gni_descriptor(g, 2, GNI_POST_FMA_PUT, 64 * x->lines);
+		d.dlvr_mode = (uint16_t)x->mode;
+		assert_int_equal(gni_post(mine, 2, &d), GNI_RC_SUCCESS);
+		assert_int_equal(gni_await(mine, &d), GNI_RC_SUCCESS);
+	}
+}
+
+static uint32_t links_of(struct delivery x, const char *routing)
+{
+	const char *const sets[] = { routing, NULL };
+	struct gni_world g = { .run = deliver, .arg = &x };
+	uint32_t n;
+
+	gni_world_run(&g, sets, false);
+	n = n_links_used(&g.world.kit);
+	kit_close(&g.world.kit);
+	return n;
+}
+
+/* With the h bit the line of the remote address is part of the hash, by a
+ * post's mode or for all of a machine's.  GEM-F44. */
+static void delivery_modes_choose_links(void **state)
+{
+	(void)state;
+	assert_true(
+		links_of((struct delivery){ GNI_DLVMODE_PERFORMANCE, 60, 2 },
+			"nic.routing=adaptive") >= 4);
+	assert_int_equal(
+		links_of((struct delivery){ GNI_DLVMODE_IN_ORDER, 60, 2 },
+			"nic.routing=adaptive"),
+		1);
+	assert_true(links_of((struct delivery){ GNI_DLVMODE_NO_ADAPT, 60, 2 },
+			    "nic.routing=adaptive") >= 4);
+	assert_int_equal(
+		links_of((struct delivery){ GNI_DLVMODE_NO_ADAPT, 1, 30 },
+			"nic.routing=adaptive"),
+		1);
+	assert_true(
+		links_of((struct delivery){ GNI_DLVMODE_PERFORMANCE, 60, 2 },
+			"nic.routing=lines") >= 4);
+	assert_int_equal(
+		links_of((struct delivery){ GNI_DLVMODE_PERFORMANCE, 1, 30 },
+			"nic.routing=lines"),
+		1);
+	assert_int_equal(
+		links_of((struct delivery){ GNI_DLVMODE_PERFORMANCE, 60, 2 },
+			"nic.routing=hashed"),
+		1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -443,6 +521,7 @@ int main(void)
 		cmocka_unit_test(atomic_operations_do_what_their_names_say),
 		cmocka_unit_test(a_full_queue_says_so_once_and_goes_on),
 		cmocka_unit_test(who_waits_too_long_is_told),
+		cmocka_unit_test(delivery_modes_choose_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

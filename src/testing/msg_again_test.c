@@ -42,9 +42,25 @@ static void get_round(struct weft_msg *m, uint32_t i)
 	assert_int_equal(weft_msg_barrier(m), 0);
 }
 
+/* Others may have seen the counter, so it is not begun again. */
+static void counted_round(struct weft_msg *m, uint32_t i)
+{
+	uint32_t me = weft_msg_rank(m);
+	struct weft_msg_done done;
+
+	if (i || me)
+		return;
+	msg_test_fill(MSG_TEST_SOURCE, 7, BYTES);
+	assert_int_equal(weft_msg_put(m, 2, MSG_TEST_TARGET, MSG_TEST_SOURCE,
+				 BYTES, 3, &done),
+		0);
+	weft_msg_wait(m, &done);
+}
+
 struct test {
 	void (*round)(struct weft_msg *m, uint32_t i);
 	const char *input; /* so that some responses come too late */
+	uint64_t timeouts; /* more than these */
 };
 
 static void program(void *arg)
@@ -73,20 +89,27 @@ static void run(const struct test *t)
 	for (i = 0; i < NODES; i++)
 		program_start(k.host, i, 0, 0, program, (void *)t);
 	kit_run(&k, true);
-	assert_true(nic_sum(k.nic, "timeouts") > 20);
+	assert_true(nic_sum(k.nic, "timeouts") > t->timeouts);
 	kit_close(&k);
 }
 
 static void puts_and_sends_are_begun_again(void **state)
 {
 	(void)state;
-	run(&(struct test){ put_round, "nic.input=345 ns" });
+	run(&(struct test){ put_round, "nic.input=345 ns", 20 });
 }
 
 static void gets_are_begun_again(void **state)
 {
 	(void)state;
-	run(&(struct test){ get_round, "nic.input=220 ns" });
+	run(&(struct test){ get_round, "nic.input=220 ns", 20 });
+}
+
+/* With an input side that slow, no response is in time. */
+static void a_put_that_ends_in_an_error_frees_its_source(void **state)
+{
+	(void)state;
+	run(&(struct test){ counted_round, "nic.input=700 ns", 4 });
 }
 
 int main(void)
@@ -94,6 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(puts_and_sends_are_begun_again),
 		cmocka_unit_test(gets_are_begun_again),
+		cmocka_unit_test(a_put_that_ends_in_an_error_frees_its_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,6 +241,14 @@ static void dragonfly_name_port(const struct topo *topo, router_id r, port_id p,
 		snprintf(text, size, "global %u", p - t->global);
 }
 
+/* "(8# of 4o)x33": switches of a group, nodes of each, groups. */
+static void dragonfly_sketch(const struct topo *topo, char *text, size_t size)
+{
+	const struct dragonfly *d = dragonfly_of(topo);
+
+	snprintf(text, size, "(%u# of %uo)x%u", d->a, d->p, d->g);
+}
+
 static void dragonfly_name_shape(
 	const struct topo *topo, char *text, size_t size)
 {
@@ -383,6 +391,7 @@ const struct topo_ops dragonfly_ops = {
 	.name_router = dragonfly_name_router,
 	.name_port = dragonfly_name_port,
 	.name_shape = dragonfly_name_shape,
+	.sketch = dragonfly_sketch,
 	.peak = dragonfly_peak,
 	.links = dragonfly_links,
 	.where = dragonfly_where,

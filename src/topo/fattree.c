@@ -291,6 +291,30 @@ static void fattree_name_shape(const struct topo *topo, char *text, size_t size)
 			t->n_up, t->n_levels - 1, ", up ", text + n, size - n);
 }
 
+/* "64o=16#x3": nodes, then switches by level; - where a switch has fewer links
+ * up than down. */
+static void fattree_sketch(const struct topo *topo, char *text, size_t size)
+{
+	const struct fattree *t = fattree_of(topo);
+	size_t n = (size_t)snprintf(text, size, "%uo", topo->n_nodes);
+	uint32_t l, same;
+
+	for (l = 1; l <= t->n_levels && n < size; l += same) {
+		uint32_t many = t->first[l + 1] - t->first[l];
+		bool is_tapered = l > 1 && t->n_up[l - 1] < t->n_down[l - 1];
+
+		for (same = 1; l + same <= t->n_levels &&
+			       t->n_up[l + same - 1] >= t->n_down[l + same - 1];
+			same++)
+			if (t->first[l + same + 1] - t->first[l + same] != many)
+				break;
+		n += (size_t)snprintf(text + n, size - n, "%c%u#",
+			is_tapered ? '-' : '=', many);
+		if (same > 1 && n < size)
+			n += (size_t)snprintf(text + n, size - n, "x%u", same);
+	}
+}
+
 /* The switches above a subtree are shared out evenly among its nodes. */
 static router_id home(const struct topo *topo, router_id r)
 {
@@ -427,6 +451,7 @@ const struct topo_ops fattree_ops = {
 	.name_router = fattree_name_router,
 	.name_port = fattree_name_port,
 	.name_shape = fattree_name_shape,
+	.sketch = fattree_sketch,
 	.peak = fattree_peak,
 	.links = fattree_links,
 	.where = fattree_where,

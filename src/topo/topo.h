@@ -173,6 +173,9 @@ struct topo_ops {
 		char *text, size_t size);
 	/* "4x4x4x4x2" */
 	void (*name_shape)(const struct topo *t, char *text, size_t size);
+	/* A picture of a few characters: o a node, # a switch, () a ring, [] a
+	 * line, "16#" many in a row; NULL: none. */
+	void (*sketch)(const struct topo *t, char *text, size_t size);
 	/* The kinds of parts that it has, up to a NULL (topo/parts.h); NULL:
 	 * links, switches and nodes. */
 	const struct part_kind *const *parts;
@@ -214,6 +217,8 @@ struct topo_ops {
 
 /* "node 17 (1,0,3)", "node 17", "switch 2.5". */
 void topo_name_site(const struct topo *t, router_id r, char *text, size_t size);
+/* A node itself, or the first that is connected to a switch, or the switch. */
+router_id topo_node_near(const struct topo *t, router_id r);
 
 /* Sets all of a topology's parameters to their defaults. */
 void topo_defaults(struct topo *t);

@@ -357,6 +357,31 @@ static void torus_name_port(const struct topo *topo, router_id r, port_id p,
 	}
 }
 
+/* "(oooo)(oooo)[8o]", "(8#)(8#)(8#)oo" with the nodes of a router. */
+static void torus_sketch(const struct topo *topo, char *text, size_t size)
+{
+	static const char row[2][5] = { "oooo", "####" };
+	const struct torus *t = torus_of(topo);
+	const char *r = row[t->nodes > 0];
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims && n < size; i++) {
+		bool is_ring = torus_is_ring(t, i);
+
+		if (t->dim[i] > 4)
+			n += (size_t)snprintf(text + n, size - n, "%c%u%c%c",
+				is_ring ? '(' : '[', t->dim[i], *r,
+				is_ring ? ')' : ']');
+		else
+			n += (size_t)snprintf(text + n, size - n, "%c%.*s%c",
+				is_ring ? '(' : '[', (int)t->dim[i], r,
+				is_ring ? ')' : ']');
+	}
+	if (n < size)
+		snprintf(text + n, size - n, "%.*s", (int)t->nodes, row[0]);
+}
+
 static void torus_name_shape(const struct topo *topo, char *text, size_t size)
 {
 	const struct torus *t = torus_of(topo);
@@ -422,6 +447,7 @@ const struct topo_ops torus_ops = {
 	.name_router = torus_name_router,
 	.name_port = torus_name_port,
 	.name_shape = torus_name_shape,
+	.sketch = torus_sketch,
 	.parts = torus_parts,
 	.grid = torus_grid,
 	.place = torus_place,

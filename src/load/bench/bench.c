@@ -39,6 +39,32 @@ static int find_means(struct bench *b, const char *title, struct err *e)
 		e, "by: the %s has no \"%.40s\" (want %s)", title, b->by, text);
 }
 
+static bool is_drawn(const struct bench *b, uint32_t means)
+{
+	return b->driver->drawn && b->driver->drawn(b, means, 1);
+}
+
+static bool is_dropped(const struct bench *b, uint32_t means)
+{
+	return b->driver->dropped && means == b->driver->dropped;
+}
+
+static int check_means(const struct bench *b, struct err *e)
+{
+	const char *name = b->driver->means[b->means];
+
+	if (is_drawn(b, b->means) && !b->needs.draws)
+		return err_set(e,
+			"by: %s is a curve that is drawn, for pingpong and "
+			"crossover only",
+			name);
+	if (is_dropped(b, b->means) && !b->needs.drops)
+		return err_set(e,
+			"by: %s delivers nothing, and is for stream only",
+			name);
+	return 0;
+}
+
 /* Addresses are the network interface's, also below messages. */
 static int check_memory(const struct bench *b, uint64_t memory, struct err *e)
 {
@@ -52,6 +78,25 @@ static int check_memory(const struct bench *b, uint64_t memory, struct err *e)
 			l->ops->name, (double)memory / (1 << 30),
 			l->nic_ops->title, (double)reach / (1 << 30));
 	return programs_need_memory(&b->programs, memory, e);
+}
+
+static int check_memories(const struct bench *b, struct err *e)
+{
+	int64_t most = b->source > b->target ? b->source : b->target;
+
+	if (!most)
+		return 0;
+	if (!b->driver->has_gpus)
+		return err_set(e,
+			"source and target: only host memory is transferred "
+			"here");
+	if (most > b->programs.load.n_gpus)
+		return err_set(e,
+			"source and target: no gpu%lld, since a node has %lld "
+			"GPUs, counted from 0 (gpu.count)",
+			(long long)most - 1,
+			(long long)b->programs.load.n_gpus);
+	return 0;
 }
 
 static int check_keys(
@@ -87,11 +132,14 @@ static int check_processes(struct bench *b, struct err *e)
 	if (b->procs > 1 && !b->needs.is_msg)
 		return err_set(
 			e, "procs: several processes per node need via=msg");
+	if (b->needs.lanes > b->driver->most_lanes && b->needs.is_msg)
+		return err_set(e,
+			"procs: with messages this experiment has one program "
+			"per node, since the programs of a node would share "
+			"its rank (want via=nic)");
 	if (b->needs.lanes > b->driver->most_lanes)
 		return err_set(e, "procs: the %s serves at most %u processes",
-			b->needs.is_msg ? "message layer of this experiment"
-					: l->nic_ops->title,
-			b->driver->most_lanes);
+			l->nic_ops->title, b->driver->most_lanes);
 	if (most && b->procs > most)
 		return err_set(e, "procs: the %s serves at most %u processes",
 			l->nic_ops->title, most);
@@ -129,6 +177,7 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 		return err_set(e, "%s: more than %u queues", l->ops->name,
 			b->driver->most_queues);
 	if (find_means(b, title, e) || check_keys(b, t, e) ||
+		check_means(b, e) || check_memories(b, e) ||
 		check_memory(b, memory, e))
 		return -1;
 	if (!n->n_programs)

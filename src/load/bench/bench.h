@@ -49,6 +49,8 @@ struct bench_needs {
 	 * process each. */
 	bool is_for_all;
 	bool is_for_rate; /* what counts is the rate, not the latency */
+	/* Means will do that are drawn, or that drop what they read. */
+	bool draws, drops;
 };
 
 struct bench {
@@ -57,6 +59,7 @@ struct bench {
 	int64_t via, from, to, bytes, rounds, cpu;
 	int64_t procs; /* of each node, by messages; 0: one */
 	char by[PARAM_TEXT_MAX];
+	int64_t source, target; /* memories: 0 the host's, else 1 + a GPU */
 
 	const struct bench_driver *driver;
 	uint32_t means;
@@ -120,6 +123,11 @@ struct bench_driver {
 	/* Counters are set by a command, which takes its time. */
 	bool sets_later;
 	bool has_self; /* a node can put into its own memory */
+	bool has_gpus; /* it transfers from and to their memories */
+	/* Of means, the first ones, that differ between host memories; 0: all
+	 * do. */
+	uint32_t n_host_means;
+	uint32_t dropped; /* of means, one whose bytes go nowhere; 0: none */
 	/* flush() of a put means that the bytes are there. */
 	bool has_acks;
 	/* What has failed may have been done, all or a part of it, and another
@@ -181,6 +189,10 @@ struct bench_driver {
 		site_id from, site_id to);
 	void (*report_rate)(const struct bench *b, struct load_result *r,
 		site_id from, site_id to, double bytes);
+	/* What a transfer takes one way by means that are drawn, not
+	 * simulated, from program to program; 0: they are simulated. */
+	sim_time (*drawn)(
+		const struct bench *b, uint32_t means, uint64_t bytes);
 	/* Software's part of a latency; not from a program. */
 	sim_time (*software)(const struct bench *b);
 	/* A program that breaks the rules of a queue of its own all the time:
@@ -301,6 +313,14 @@ static inline void bench_track_gets(
 /* From BENCH_SOURCE to BENCH_TARGET, onto counter 0, by the key's means. */
 struct bench_put bench_put(
 	const struct bench_end *x, uint32_t node, uint64_t bytes);
+
+/* Where an experiment's address is in its program's node: of its source and its
+ * target, in the memory that the keys say. */
+uint64_t bench_address(const struct bench_end *x, uint64_t at);
+/* Its memory, as the program that is there would: a core, or a GPU's. */
+void bench_write(
+	const struct bench_end *x, uint64_t at, const void *from, size_t n);
+void bench_read(const struct bench_end *x, uint64_t at, void *to, size_t n);
 
 /* Bytes that depend on a number: made at an address, and looked at. */
 void bench_make(const struct bench_end *x, uint64_t number, uint64_t at,

@@ -8,6 +8,7 @@
  * looked for among what was measured, and known nowhere else.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "load/bench/bench.h"
@@ -16,15 +17,15 @@
 
 #define AT(field) offsetof(struct crossover, field)
 
-/* Means, as the driver numbers them. */
-enum { FIRST = 1, SECOND, N_MEANS = 2 };
-enum { MOST_BYTES = 64 << 10, MOST_ROWS = 14 };
+enum { N_MEANS = 2, MOST_BYTES = 4 << 20, MOST_ROWS = 20 };
 
 struct crossover {
 	struct bench bench;
 	/* keys */
 	int64_t min, max, step;
+	char between[PARAM_TEXT_MAX];
 
+	uint32_t means[N_MEANS]; /* as the driver numbers them */
 	uint32_t n_sizes;
 	sim_time (*took)[N_MEANS]; /* [size]: one way */
 	char name[MOST_ROWS][N_MEANS][24]; /* of figures */
@@ -32,6 +33,10 @@ struct crossover {
 
 static const struct param params[] = {
 	KEY_PAIR(crossover),
+	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
+	KEY_TEXT("between", AT(between), "auto",
+		"two means of transfer, with a comma between them; auto: the "
+		"network interface's first two"),
 	KEY_BYTES("min", AT(min), "8", 8, MOST_BYTES, "smallest size"),
 	KEY_BYTES("max", AT(max), "4 KiB", 8, MOST_BYTES, "largest size"),
 	KEY_BYTES("step", AT(step), "8", 8, MOST_BYTES,
@@ -78,7 +83,7 @@ static void play(void *arg)
 			x->start = program_now();
 			for (; k < end; k++)
 				if (!bench_rally(x, 2 * k + 1, size_at(c, k),
-					    size_at(c, k + 1), FIRST + m))
+					    size_at(c, k + 1), c->means[m]))
 					return;
 			if (x->begins)
 				c->took[i][m] = (program_now() - x->start) /
@@ -88,11 +93,47 @@ static void play(void *arg)
 
 /* --- the course of a run --- */
 
+/* One of the driver's means, of so many characters; or 0. */
+static uint32_t find_means(
+	const struct bench_driver *d, const char *name, size_t n)
+{
+	uint32_t i;
+
+	for (i = 1; d->means[i]; i++)
+		if (strlen(d->means[i]) == n && !strncmp(d->means[i], name, n))
+			return i;
+	return 0;
+}
+
+static int set_means(struct crossover *c, struct err *e)
+{
+	const struct bench_driver *d = c->bench.driver;
+	size_t n = strcspn(c->between, ",");
+
+	c->means[0] = 1;
+	c->means[1] = 2;
+	if (!strcmp(c->between, "auto"))
+		return 0;
+	c->means[0] = find_means(d, c->between, n);
+	c->means[1] = c->between[n] ? find_means(d, c->between + n + 1,
+					      strlen(c->between + n + 1))
+				    : 0;
+	return c->means[0] && c->means[1] && c->means[0] != c->means[1]
+		       ? 0
+		       : err_set(e,
+				 "between: \"%.60s\" does not name two means "
+				 "of transfer of the %s (want for example "
+				 "%s,%s)",
+				 c->between,
+				 c->bench.programs.load.nic_ops->title,
+				 d->means[1], d->means[2]);
+}
+
 static int crossover_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct crossover *c = of(l);
-	struct bench_needs n = { .memory = BENCH_MEMORY };
+	struct bench_needs n = { .memory = BENCH_MEMORY, .draws = true };
 
 	(void)r;
 	(void)link;
@@ -100,11 +141,13 @@ static int crossover_init(struct load *l, const struct topo *t, struct route *r,
 		bench_check_bytes(&c->bench, "min", c->min, e) ||
 		bench_check_bytes(&c->bench, "step", c->step, e))
 		return -1;
-	if (!c->bench.driver->means[FIRST] || !c->bench.driver->means[SECOND])
+	if (!c->bench.driver->means[1] || !c->bench.driver->means[2])
 		return err_set(e,
 			"crossover: compares two means of transfer, and the %s "
 			"has only one",
 			l->nic_ops->title);
+	if (set_means(c, e))
+		return -1;
 	if (c->min > c->max)
 		return err_set(e, "min: larger than max");
 	c->n_sizes = (uint32_t)((c->max - c->min) / c->step + 1);
@@ -135,7 +178,7 @@ static void report_table(struct crossover *c, struct load_result *r)
 			char *name = c->name[row][m];
 
 			snprintf(name, sizeof(c->name[row][m]), "%s_%lluB_ns",
-				names[FIRST + m], (unsigned long long)bytes);
+				names[c->means[m]], (unsigned long long)bytes);
 			load_figure(r, name, (double)c->took[i][m] / SIM_NS);
 		}
 		row++;

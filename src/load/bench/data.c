@@ -1,9 +1,44 @@
 /* The bytes that experiments send, and messages of them there and back. */
 #include <string.h>
 
+#include "host/gpu.h"
 #include "load/bench/bench.h"
 
 enum { PIECE = 4096, WORD = sizeof(uint64_t) };
+
+/* --- memories --- */
+
+uint64_t bench_address(const struct bench_end *x, uint64_t at)
+{
+	const struct bench *b = x->bench;
+	int64_t memory = at >= BENCH_TARGET ? b->target : b->source;
+
+	if (at < BENCH_SOURCE || !memory)
+		return program_base() + at;
+	return gpu_at((uint32_t)memory - 1) + at;
+}
+
+void bench_write(
+	const struct bench_end *x, uint64_t at, const void *from, size_t n)
+{
+	uint64_t to = bench_address(x, at);
+
+	if (gpu_of(to))
+		host_device_write(program_host(), program_worker(), x->node,
+			program_now(), to, from, n);
+	else
+		program_write(to, from, n);
+}
+
+void bench_read(const struct bench_end *x, uint64_t at, void *to, size_t n)
+{
+	uint64_t from = bench_address(x, at);
+
+	if (gpu_of(from))
+		host_device_read(program_host(), x->node, from, to, n);
+	else
+		program_read(from, to, n);
+}
 
 /* --- synthetic memory --- */
 
@@ -38,7 +73,7 @@ static int add(
 	struct bench_end *x, uint64_t at, uint64_t bytes, memory_fill make)
 {
 	int i = host_add_synthetic(x->bench->programs.load.host, x->node,
-		program_base() + at, bytes, make, x);
+		bench_address(x, at), bytes, make, x);
 
 	if (i < 0)
 		programs_complain(&x->bench->programs, "no synthetic memory");
@@ -94,7 +129,7 @@ void bench_make(
 
 		memory_fill_by(
 			x->bench->programs.load.seed, number, i, block, n);
-		program_write(program_base() + at + i, block, n);
+		bench_write(x, at + i, block, n);
 	}
 }
 
@@ -109,7 +144,7 @@ bool bench_check(
 
 		memory_fill_by(
 			x->bench->programs.load.seed, number, i, want, n);
-		program_read(program_base() + at + i, got, n);
+		bench_read(x, at + i, got, n);
 		if (memcmp(want, got, n) != 0)
 			return programs_complain(&x->bench->programs,
 				"message %llu: wrong bytes after byte %llu",
@@ -148,8 +183,7 @@ static void send(
 
 	bench_make(x, number, BENCH_SOURCE, end);
 	if (end < bytes)
-		program_write(
-			program_base() + BENCH_SOURCE + end, &number, WORD);
+		bench_write(x, BENCH_SOURCE + end, &number, WORD);
 	p.means = means;
 	if (d->wait_word)
 		p.counter = BENCH_NONE;
@@ -195,7 +229,7 @@ static bool receive(struct bench_end *x, uint64_t number, uint64_t bytes)
 		return false;
 	x->end = program_now();
 	if (end < bytes)
-		program_read(BENCH_TARGET + end, &last, WORD);
+		bench_read(x, BENCH_TARGET + end, &last, WORD);
 	return bench_check(x, number, BENCH_TARGET, end) &&
 	       (last == number || programs_complain(&x->bench->programs,
 					  "message %llu: its last word is %llu",
@@ -206,6 +240,16 @@ static bool receive(struct bench_end *x, uint64_t number, uint64_t bytes)
 bool bench_rally(struct bench_end *x, uint64_t number, uint64_t bytes,
 	uint64_t next, uint32_t means)
 {
+	const struct bench_driver *d = x->bench->driver;
+	sim_time t = d->drawn ? d->drawn(x->bench, means, bytes) : 0;
+
+	if (t) {
+		if (!x->begins)
+			bench_expect(x, next);
+		program_charge(2 * t);
+		x->end = program_now();
+		return true;
+	}
 	if (!x->begins && !receive(x, number, bytes))
 		return false;
 	bench_expect(x, x->begins ? bytes : next);

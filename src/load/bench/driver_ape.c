@@ -1,22 +1,28 @@
 /*
- * APEnet+'s card: puts and gets as the library makes them.  A counter is what
- * events of puts that have arrived say: a put's tag names it.
+ * APEnet+'s card: puts and gets as the library makes them, between host
+ * memories and GPUs'.  A counter is what events of puts that have arrived say:
+ * a put's tag names it.  Means are the library's ways; InfiniBand as the paper
+ * measured it, a curve that is drawn; and puts that the card reads and drops.
  */
-#include "api/ape_queue.h"
+#include "api/ape_stage.h"
+#include "host/gpu.h"
 #include "load/bench/bench.h"
 
 enum {
 	COUNTERS = 128,
 	MOST_LANES = 8,
 	NO_COUNTER = COUNTERS,
+	HOST_KEY = APE_STAGE_KEY + 1, /* then those of GPUs */
 };
 
-#define RINGS_AT UINT64_C(0x10000)
-#define READY_AT (100000 * (sim_time)SIM_NS)
+/* Beyond what experiments use: the libraries' memory, by lane. */
+#define LIBRARY_AT (UINT64_C(4) << 30)
+#define READY_AT   (100000 * (sim_time)SIM_NS)
+
+enum { BY_RIVAL = APE_WAYS, BY_FLUSH };
 
 struct own {
-	struct ape_user user;
-	uint32_t key; /* to all of the node's memory */
+	struct ape_stage stage;
 	uint32_t gets; /* that have not come */
 	bool has_failed;
 	int64_t left[COUNTERS]; /* bytes that a counter waits for */
@@ -50,17 +56,23 @@ static bool ape_open(struct bench_end *x)
 {
 	struct load *l = &x->bench->programs.load;
 	struct own *o = own(x);
+	int64_t i;
 
-	o->user = (struct ape_user){
-		.queue = x->lane,
-		.at = RINGS_AT + x->lane * ape_user_memory(l->nic),
+	o->stage = (struct ape_stage){
+		.process = x->lane,
+		.n_processes = MOST_LANES,
+		.at = LIBRARY_AT +
+		      x->lane * ape_stage_memory(l->nic, MOST_LANES),
 		.on_event = on_event,
 		.arg = o,
 	};
-	if (!programs_did(&x->bench->programs, "ape_user_open",
-		    ape_user_open(&o->user)))
+	if (!programs_did(&x->bench->programs, "ape_stage_open",
+		    ape_stage_open(&o->stage)))
 		return false;
-	o->key = ape_user_register(&o->user, 0, host_memory(l->host));
+	ape_stage_register(&o->stage, 0, host_memory(l->host));
+	for (i = 0; i < l->n_gpus; i++)
+		ape_stage_register(&o->stage, gpu_at((uint32_t)i),
+			(uint64_t)gpus_params(host_gpus(l->host))->memory);
 	return true;
 }
 
@@ -77,66 +89,119 @@ static void ape_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
 
 static void wait_for_event(struct own *o)
 {
-	ape_user_wait(&o->user, SIM_NEVER);
-	ape_user_poll(&o->user);
+	ape_stage_wait(&o->stage, SIM_NEVER);
+	ape_stage_step(&o->stage);
 }
 
 static bool ape_await(struct bench_end *x, uint32_t counter)
 {
 	struct own *o = own(x);
 
-	ape_user_poll(&o->user);
+	ape_stage_step(&o->stage);
 	while (o->left[counter] > 0)
 		wait_for_event(o);
 	return true;
 }
 
-static void ape_put(struct bench_end *x, const struct bench_put *p)
+/* Of a peer's lane: the key to an experiment's address, and the offset. */
+static uint32_t find(const struct bench_end *x, uint64_t at, uint64_t *offset)
+{
+	uint64_t to = bench_address(x, at);
+	uint32_t gpu = gpu_of(to), number = HOST_KEY + gpu;
+
+	*offset = gpu ? to - gpu_at(gpu - 1) : to;
+	return ape_key(x->lane, gpu ? number | APE_GPU_KEY : number);
+}
+
+static void ape_put_by(struct bench_end *x, const struct bench_put *p)
 {
 	struct own *o = own(x);
 	bool counts = p->counter != BENCH_NONE;
-	struct ape_command c = {
-		.from = p->from,
-		.offset = p->to,
-		.key = o->key,
+	struct ape_command c = { .from = bench_address(x, p->from) };
+	struct ape_put put = {
+		.node = p->node,
+		.from = bench_address(x, p->from),
+		.bytes = p->bytes,
 		.tag = counts ? p->counter : NO_COUNTER,
+		.is_quiet = !counts,
 	};
 
-	ape_user_send(&o->user, c, APE_PUT, p->node, counts ? 0 : APE_QUIET,
-		p->bytes, program_now());
+	put.key = find(x, p->to, &put.offset);
+	if (p->means == BY_FLUSH)
+		ape_user_send(&o->stage.user, c, APE_FLUSH, p->node, APE_QUIET,
+			p->bytes, program_now());
+	else if (ape_stage_can(&o->stage, p->means, &put))
+		ape_stage_put(&o->stage, p->means, &put);
+	else
+		programs_complain(&x->bench->programs,
+			"by: peer-to-peer is switched off "
+			"(nic.software.p2p)");
 }
 
 static void ape_get(struct bench_end *x, uint32_t node, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked)
 {
 	struct own *o = own(x);
-	struct ape_command c = {
-		.from = to,
-		.offset = from,
-		.key = o->key,
-		.tag = o->key,
-	};
+	struct ape_command c = { 0 };
 
 	(void)queue;
 	(void)is_tracked;
+	c.key = find(x, from, &c.offset);
+	c.tag = find(x, to, &c.from);
 	o->gets++;
-	ape_user_send(&o->user, c, APE_GET, node, 0, bytes, program_now());
+	ape_user_send(
+		&o->stage.user, c, APE_GET, node, 0, bytes, program_now());
 }
 
 static bool ape_flush(struct bench_end *x)
 {
 	struct own *o = own(x);
+	const struct ape_user *u = &o->stage.user;
 	bool is_good;
 
-	ape_user_poll(&o->user);
-	while (!o->has_failed && (o->gets || o->user.done != o->user.posted))
+	ape_stage_step(&o->stage);
+	while (!o->has_failed && (o->gets || u->done != u->posted))
 		wait_for_event(o);
 	is_good = !o->has_failed;
 	o->has_failed = false;
 	return is_good;
 }
 
-static const char *const means[] = { "auto", NULL };
+static sim_time ape_drawn(const struct bench *b, uint32_t means, uint64_t bytes)
+{
+	const struct ape_params *p = b->programs.load.nic_params;
+
+	return means == BY_RIVAL
+		       ? p->rival_latency + (sim_time)bytes * 1000000 /
+						    (p->rival_rate / 1000000)
+		       : 0;
+}
+
+static void ape_report(
+	const struct bench *b, struct load_result *r, site_id from, site_id to)
+{
+	(void)from;
+	(void)to;
+	if (b->means == BY_RIVAL)
+		load_figure(r, "drawn", 1);
+}
+
+/* What the card has read, of what its link to the host carries. */
+static void ape_report_rate(const struct bench *b, struct load_result *r,
+	site_id from, site_id to, double bytes)
+{
+	const struct side *side = host_side(b->programs.load.host);
+	double took = (double)(b->ends[0].end - b->ends[0].start);
+
+	(void)from;
+	(void)to;
+	if (b->means == BY_FLUSH && side->rate)
+		load_figure(r, "read_pct",
+			100 * bytes * 1e12 / took / (double)side->rate);
+}
+
+static const char *const means[] = { "auto", "p2p", "staged", "copied", "rival",
+	"flush", NULL };
 
 const struct bench_driver bench_ape = {
 	.name = "apenet",
@@ -146,12 +211,18 @@ const struct bench_driver bench_ape = {
 	.most_queues = 16, /* which are one */
 	.most_lanes = MOST_LANES,
 	.has_self = true,
+	.has_gpus = true,
+	.n_host_means = 1,
+	.dropped = BY_FLUSH,
 	.size = ape_size,
 	.open = ape_open,
 	.ready = ape_ready,
 	.expect = ape_expect,
 	.await = ape_await,
-	.put = ape_put,
+	.put = ape_put_by,
 	.get = ape_get,
 	.flush = ape_flush,
+	.drawn = ape_drawn,
+	.report = ape_report,
+	.report_rate = ape_report_rate,
 };

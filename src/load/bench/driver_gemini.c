@@ -136,39 +136,41 @@ static void post(
 			 : gemini_fma(o->done.nic, p));
 }
 
+/* What all transactions have in common; the rest is for the caller. */
+static struct gemini_post transaction(
+	struct bench_end *x, enum gemini_op op, uint32_t node, uint64_t bytes)
+{
+	return (struct gemini_post){
+		.op = op,
+		.node = node,
+		.handle = HANDLE,
+		.bytes = bytes,
+		.cq = own(x)->done.cq,
+		.remote_cq = GEMINI_NO_CQ,
+	};
+}
+
 static void gem_put(struct bench_end *x, const struct bench_put *p)
 {
-	bool counts = p->counter != BENCH_NONE;
-	struct gemini_post post_ = {
-		.op = GEMINI_PUT,
-		.node = p->node,
-		.handle = HANDLE,
-		.offset = p->to,
-		.here = p->from,
-		.bytes = p->bytes,
-		.cq = own(x)->done.cq,
-		.remote_cq = counts ? own(x)->came.cq : GEMINI_NO_CQ,
-		.remote_data =
-			counts ? (uint64_t)p->counter << 32 | p->bytes : 0,
-	};
+	struct gemini_post post_ =
+		transaction(x, GEMINI_PUT, p->node, p->bytes);
 
+	post_.offset = p->to;
+	post_.here = p->from;
+	if (p->counter != BENCH_NONE) {
+		post_.remote_cq = own(x)->came.cq;
+		post_.remote_data = (uint64_t)p->counter << 32 | p->bytes;
+	}
 	post(x, p->means, &post_);
 }
 
 static void gem_get(struct bench_end *x, uint32_t node, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked)
 {
-	struct gemini_post post_ = {
-		.op = GEMINI_GET,
-		.node = node,
-		.handle = HANDLE,
-		.offset = from,
-		.here = to,
-		.bytes = bytes,
-		.cq = own(x)->done.cq,
-		.remote_cq = GEMINI_NO_CQ,
-	};
+	struct gemini_post post_ = transaction(x, GEMINI_GET, node, bytes);
 
+	post_.offset = from;
+	post_.here = to;
 	(void)queue;
 	(void)is_tracked;
 	post(x, x->bench->means, &post_);
@@ -177,19 +179,12 @@ static void gem_get(struct bench_end *x, uint32_t node, uint64_t from,
 static void gem_add(struct bench_end *x, uint32_t node, uint64_t at,
 	uint64_t operand, uint32_t most)
 {
-	struct gemini_post post_ = {
-		.op = GEMINI_AMO,
-		.node = node,
-		.handle = HANDLE,
-		.offset = at,
-		.bytes = 8,
-		.amo = GEMINI_ADD,
-		.operand = { operand },
-		.is_cached = true,
-		.cq = own(x)->done.cq,
-		.remote_cq = GEMINI_NO_CQ,
-	};
+	struct gemini_post post_ = transaction(x, GEMINI_AMO, node, 8);
 
+	post_.offset = at;
+	post_.amo = GEMINI_ADD;
+	post_.operand[0] = operand;
+	post_.is_cached = true;
 	make_room(x, most);
 	programs_did(&x->bench->programs, "gemini_fma",
 		gemini_fma(own(x)->done.nic, &post_));
@@ -284,16 +279,10 @@ static void gem_close(struct bench_end *x)
 static void gem_send_block(struct bench_end *x, uint32_t node, uint32_t lane,
 	uint64_t from, uint64_t bytes)
 {
-	struct gemini_post post_ = {
-		.op = GEMINI_SEND,
-		.node = node,
-		.handle = lane,
-		.here = from,
-		.bytes = bytes,
-		.cq = own(x)->done.cq,
-		.remote_cq = GEMINI_NO_CQ,
-	};
+	struct gemini_post post_ = transaction(x, GEMINI_SEND, node, bytes);
 
+	post_.handle = lane;
+	post_.here = from;
 	post(x, BY_BTE, &post_);
 }
 

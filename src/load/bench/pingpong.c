@@ -29,6 +29,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 		.touched = 2 * (uint64_t)b->bytes,
 		.routing = g->routing,
 		.is_msg = b->via == 2,
+		.draws = true,
 	};
 
 	(void)r;

@@ -17,6 +17,7 @@ static const struct param params[] = {
 		"from program to program; msg: sends and receives of "
 		"weft/msg.h, on any machine"),
 	KEY_BY(AT(bench.by)),
+	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
 	KEY_ROUTING(AT(routing), "deterministic"),
 	KEY_CPU(AT(bench.cpu)),
 };

@@ -29,6 +29,7 @@ struct reader {
 	size_t room;
 	char *at; /* in it */
 	char word[WORD];
+	bool is_binary;
 	/* of the rank that is being read: */
 	struct goal_rank *rank;
 	struct index labels; /* op + 1, by hash */
@@ -38,7 +39,10 @@ struct reader {
 
 static int wrong(struct reader *r, const char *what)
 {
-	return err_set(r->e, "%s:%u: %s", r->path, r->line, what);
+	return err_set(r->e, "%s:%u: %s", r->path, r->line,
+		r->is_binary ? "not text, the only form of GOAL that is read; "
+			       "see weft-goal(1)"
+			     : what);
 }
 
 /* --- words --- */
@@ -77,6 +81,10 @@ static bool next_line(struct reader *r)
 	while ((n = getline(&r->text, &r->room, r->file)) >= 0) {
 		r->line++;
 		r->at = r->text;
+		if (memchr(r->text, '\0', (size_t)n)) {
+			r->is_binary = true;
+			return false;
+		}
 		if (*next_word(r))
 			return true;
 	}
@@ -341,7 +349,7 @@ static int read_all(struct reader *r)
 	while (next_line(r))
 		if (read_rank(r))
 			return -1;
-	return 0;
+	return r->is_binary ? wrong(r, "") : 0;
 }
 
 int goal_read(struct goal *g, const char *path, struct err *e)

@@ -54,7 +54,7 @@ static const struct param params[] = {
 		"time that the Nios II takes for each buffer of its list that "
 		"it looks at",
 		"assumed: a few instructions"),
-	TIME("nios.command", command, "1.1 us", 0,
+	TIME("nios.command", command, "1.15 us", 0,
 		"time that the Nios II takes for a command",
 		"calibrated: APE-N14 with APE-N16"),
 	TIME("nios.register", enrol, "2 us", 0,
@@ -85,7 +85,7 @@ static const struct param params[] = {
 		.help = "whether the card reads and writes GPU memory "
 			"directly",
 		.source = "APE-F6" },
-	BYTES("software.p2p-until", p2p_until, "96 KiB", 0, MOST_BYTES,
+	BYTES("software.p2p-until", p2p_until, "72 KiB", 0, MOST_BYTES,
 		"largest transfer between GPUs that the library makes "
 		"directly; longer ones are staged in host memory",
 		"APE-F40; where the two are equally fast here"),
@@ -99,7 +99,7 @@ static const struct param params[] = {
 		"latency of the InfiniBand network that the paper compares "
 		"with",
 		"APE-N18"),
-	RATE("rival.rate", rival_rate, "1.68 GB/s",
+	RATE("rival.rate", rival_rate, "1.614 GB/s",
 		"rate of the InfiniBand network that the paper compares with",
 		"calibrated: APE-N15"),
 };

@@ -50,6 +50,7 @@ struct gem_load {
 	bool is_final; /* so the sender says that all have come */
 	uint32_t fifo; /* of reception, where it still has a place if: */
 	bool is_held;
+	bool is_by_line; /* hashed with the line of its address */
 	sim_time event_at; /* the event of which it was the last is in memory */
 	uint8_t data[GEMINI_LINE];
 };
@@ -225,6 +226,9 @@ static inline void gem_post(
 	ticks_post(a, &gem_here(a)->ticks, t, number, data);
 }
 
+/* Makes a packet one to a node, which keeps its load. */
+void gem_address(const struct nic_at *a, packet_id id, uint32_t node,
+	uint32_t format, uint32_t bytes);
 /* A packet with an empty load, to a node. */
 packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 	uint32_t bytes, bool is_response);

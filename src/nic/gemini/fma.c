@@ -192,6 +192,7 @@ static void send(const struct nic_at *a, uint32_t line)
 
 	if (x->is_ordered)
 		a->nic->net->packets[id].kind = PACKET_DETERMINISTIC;
+	l->is_by_line = x->is_ordered && of->post.is_by_line;
 	x->round = ++n->round;
 	l->op = x->op;
 	l->status = x->status;
@@ -244,6 +245,11 @@ void gem_fma_on_out(const struct nic_at *a, uint32_t line)
 	const struct gem_transaction *of =
 		slots_at(&n->transactions, x->transaction);
 
+	/* its entry of the NTT and its transaction's SSID; the target refuses
+	 * it, so that it is counted there */
+	if (n->is_faulty &&
+		!gem_harm_read(a, (uint64_t)x->node << 32 | of->ssid))
+		x->status = GEMINI_BAD_MEMORY;
 	if (!gem_ntt_translate(a, &of->post, &x->node)) {
 		line_ended(a, line, GEMINI_BAD_PE);
 	} else if (n->waiting.n || !may_send(a, line)) {

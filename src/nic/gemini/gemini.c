@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "nic/gemini/card.h"
 
 #define AT(field) offsetof(struct gemini_params, field)
@@ -137,16 +139,12 @@ struct ranges *gemini_handles(struct nic *nic, site_id s)
 
 /* --- packets --- */
 
-packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
-	uint32_t bytes, bool is_response)
+void gem_address(const struct nic_at *a, packet_id id, uint32_t node,
+	uint32_t format, uint32_t bytes)
 {
-	struct net *net = a->nic->net;
-	packet_id id = packet_take(net->pool, a->w->id);
-	struct gem_load *l = payload_take(a->nic->payloads, a->w->id);
+	struct packet *p = &a->nic->net->packets[id];
 
-	*l = (struct gem_load){ .is_response = is_response,
-		.remote_cq = GEMINI_NO_CQ };
-	net->packets[id] = (struct packet){
+	*p = (struct packet){
 		.src = a->s,
 		.dst = node,
 		.number = gem_here(a)->number++,
@@ -155,8 +153,22 @@ packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
 					       : PACKET_DYNAMIC,
 		.format = (uint8_t)format,
 		.bytes = (uint16_t)bytes,
-		.load = payload_to_load(l),
+		.load = p->load,
 	};
+}
+
+packet_id gem_packet(const struct nic_at *a, uint32_t node, uint32_t format,
+	uint32_t bytes, bool is_response)
+{
+	struct net *net = a->nic->net;
+	packet_id id = packet_take(net->pool, a->w->id);
+	struct gem_load *l = payload_take(a->nic->payloads, a->w->id);
+
+	memset(l, 0, offsetof(struct gem_load, data));
+	l->is_response = is_response;
+	l->remote_cq = GEMINI_NO_CQ;
+	net->packets[id].load = payload_to_load(l);
+	gem_address(a, id, node, format, bytes);
 	return id;
 }
 
@@ -177,7 +189,7 @@ static void hash_line(const struct nic_at *a, packet_id id)
 
 void gem_send(const struct nic_at *a, packet_id id)
 {
-	if (gem_params(a)->routing == GEM_LINES)
+	if (gem_params(a)->routing == GEM_LINES || gem_load(a, id)->is_by_line)
 		hash_line(a, id);
 	outbox_send(a, &gem_here(a)->out,
 		gem_load(a, id)->is_response ? gem_of(a)->response_fifo
@@ -229,38 +241,55 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	}
 	a = nic_at(nic, w, s, t);
 	ticks_check(&a, &gem_here(&a)->ticks, &e);
-	if (number == GEM_STORED)
+	switch (number) {
+	case GEM_STORED:
 		gem_fma_on_stored(&a, e.data);
-	else if (number == GEM_OUT)
+		break;
+	case GEM_OUT:
 		gem_fma_on_out(&a, e.data);
-	else if (number == GEM_IN)
+		break;
+	case GEM_IN:
 		gem_target_on_in(&a, e.data);
-	else if (number == GEM_WRITTEN)
+		break;
+	case GEM_WRITTEN:
 		gem_target_on_written(&a, e.data);
-	else if (number == GEM_EVENT)
+		break;
+	case GEM_EVENT:
 		gem_cq_on_event(&a, e.data);
-	else if (number == GEM_AMO)
+		break;
+	case GEM_AMO:
 		gem_amo_on_free(&a);
-	else if (number == GEM_AMO_WRITTEN)
+		break;
+	case GEM_AMO_WRITTEN:
 		gem_amo_on_written(&a);
-	else if (number == GEM_SYNC)
+		break;
+	case GEM_SYNC:
 		gem_window_on_sync(&a, e.data);
-	else if (number == GEM_BAD_STORE)
+		break;
+	case GEM_BAD_STORE:
 		gem_window_on_bad_store(&a, e.data);
-	else if (number == GEM_FLUSH)
+		break;
+	case GEM_FLUSH:
 		gem_amo_on_flush(&a, e.data);
-	else if (number == GEM_TIMEOUT)
+		break;
+	case GEM_TIMEOUT:
 		gem_fma_on_timeout(&a);
-	else if (number == GEM_BLOCK)
+		break;
+	case GEM_BLOCK:
 		gem_bte_on_block(&a, e.data);
-	else if (number == GEM_CHANNEL)
+		break;
+	case GEM_CHANNEL:
 		gem_bte_on_channel(&a, e.data);
-	else if (number == GEM_ENGINE)
+		break;
+	case GEM_ENGINE:
 		gem_bte_on_engine(&a);
-	else if (number == GEM_BUFFER)
+		break;
+	case GEM_BUFFER:
 		gem_bte_on_buffer(&a, e.data);
-	else
+		break;
+	default:
 		side_reads_on_event(&a, &gem_here(&a)->reads, number, e.data);
+	}
 }
 
 static const struct net_client_ops client = {

@@ -115,6 +115,7 @@ struct gemini_post {
 	uint64_t here, bytes; /* an address of the program's */
 	const void *from; /* of a put: its bytes in place of these, or NULL */
 	bool is_ordered; /* hashed, so that its packets are executed in order */
+	bool is_by_line; /* then only those to one line of memory are */
 	/* Of a block transfer: those that the node's kernel queues later begin
 	 * when this one, and all before it, are complete. */
 	bool is_fence;

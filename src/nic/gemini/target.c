@@ -124,7 +124,7 @@ static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 
 	if (!gem_harm_read(a, (uint64_t)l->handle << 32 | l->ssid))
 		return GEMINI_BAD_MEMORY; /* of its handle or buffer */
-	if (l->op == GEMINI_SEND)
+	if (l->op == GEMINI_SEND && l->status != GEMINI_BAD_MEMORY)
 		return gem_bte_match(a, src, l);
 	if (l->status) /* it could not be read */
 		return l->status;
@@ -139,30 +139,52 @@ static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 						     : status;
 }
 
+/* The request itself goes back; in books the response has a page of its own. */
+static void turn_round(
+	const struct nic_at *a, packet_id id, uint32_t format, uint32_t bytes)
+{
+	struct gem_load *l = gem_load(a, id);
+	uint32_t chunks = a->nic->net->packets[id].chunks, fifo = l->fifo;
+	bool is_held = l->is_held;
+
+	gem_address(a, id, a->nic->net->packets[id].src, format, bytes);
+	l->is_response = true;
+	l->remote_cq = GEMINI_NO_CQ;
+	l->offset = 0;
+	l->bytes = bytes;
+	gem_send(a, id);
+	gem_here(a)->inside--;
+	if (is_held)
+		net_release(a->nic->net, a->w, a->s, fifo, chunks, a->t);
+}
+
 static void respond(const struct nic_at *a, packet_id id)
 {
 	const struct gem_load *l = gem_load(a, id);
-	uint32_t src = a->nic->net->packets[id].src;
 	bool has_data =
 		(l->op == GEMINI_GET || l->op == GEMINI_FETCH) && !l->status;
 	uint32_t format = l->status  ? GEM_ERROR
 			  : has_data ? GEM_DATA
 				     : GEM_DONE;
-	packet_id back =
-		gem_packet(a, src, format, has_data ? l->bytes : 0, true);
-	struct gem_load *r = gem_load(a, back);
+	uint32_t bytes = has_data ? l->bytes : 0;
+	struct gem_load *r;
+	packet_id back;
 
+	gem_here(a)->responses++;
+	if (!gem_has_book(a)) {
+		turn_round(a, id, format, bytes);
+		return;
+	}
+	back = gem_packet(a, a->nic->net->packets[id].src, format, bytes, true);
+	r = gem_load(a, back);
 	r->op = l->op;
 	r->status = l->status;
 	r->request = l->request;
 	r->round = l->round;
 	r->is_uncounted = l->is_uncounted;
-	r->bytes = has_data ? l->bytes : 0;
-	if (has_data)
-		memcpy(r->data, l->data, l->bytes);
-	gem_here(a)->responses++;
-	if (gem_has_book(a))
-		gem_account_response(a, id, back, has_data);
+	r->bytes = bytes;
+	memcpy(r->data, l->data, bytes);
+	gem_account_response(a, id, back, has_data);
 	gem_send(a, back);
 	finish(a, id, !l->status);
 }
@@ -231,6 +253,11 @@ static void take_response(const struct nic_at *a, packet_id id)
 		n->late++;
 		finish(a, id, false);
 		return;
+	}
+	if (n->is_faulty &&
+		!gem_harm_read(a, (uint64_t)l->request << 32 | l->round)) {
+		l->status = GEMINI_BAD_MEMORY; /* its place in the ORB */
+		l->bytes = 0;
 	}
 	((struct gem_transaction *)slots_at(&n->transactions, x->transaction))
 		->is_uncounted |= l->is_uncounted;

@@ -360,14 +360,17 @@ static void visit(struct sim_worker *w, site_id site)
 	}
 }
 
-static void prefetch(const struct sim_worker *w, const struct sim_event *e)
+static void prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
 {
 	const struct net *n = w->model;
+	const struct sim_event *e;
 
 	__builtin_prefetch(
-		crossbar_at(crossbar_of(n->router[NET_SWITCHES]), e->site));
-	if (sim_phase(e) == PHASE_ARRIVAL)
-		__builtin_prefetch(&n->packets[e->data]);
+		crossbar_at(crossbar_of(n->router[NET_SWITCHES]), site));
+	while ((e = sim_waiting(&list)))
+		if (sim_phase(e) == PHASE_ARRIVAL)
+			__builtin_prefetch(&n->packets[e->data]);
 }
 
 /* Nobody injects at a switch. */

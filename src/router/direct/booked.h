@@ -19,12 +19,13 @@
  * Tokens count from when they came, which is not when they are looked at.
  * For each sender, and for each number of tokens that a grant can need (a
  * level), the book has the time when the sender's tokens last rose to it:
- * 1 to a full packet on the dynamic channel, one or two full packets on a
- * ring.  A head that was granted at t, having asked since s, waited for
- * tokens until that time, if it lies between the two; if it is before s, not
- * at all.  What else it might have been granted, and was not, counts for
- * nothing.  To see the rises in order, stamps are taken in earlier than they
- * need be; that changes nothing (see link.h).
+ * 1 to a full packet on the dynamic channel and where packets are charged for
+ * what they are, one or two full packets on a ring with a bubble.  A head that
+ *was granted at t, having asked since s, waited for tokens until that time, if
+ *it lies between the two; if it is before s, not at all.  What else it might
+ *have been granted, and was not, counts for nothing.  To see the rises in
+ *order, stamps are taken in earlier than they need be; that changes nothing
+ *(see link.h).
  */
 #ifndef ROUTER_DIRECT_BOOKED_H
 #define ROUTER_DIRECT_BOOKED_H
@@ -34,6 +35,26 @@
 #ifndef DIRECT_FULL
 #define DIRECT_FULL 0
 #endif
+/* Whether this copy of visit.c knows of routes in packets, and of broadcasts
+ * to a range (spread.h): all but the plain ones do. */
+#ifndef DIRECT_TREE
+#define DIRECT_TREE DIRECT_FULL
+#endif
+/* Whether it is for rings alone (ring.h). */
+#ifndef DIRECT_RING
+#define DIRECT_RING 0
+#endif
+
+/* As direct_charge(); what this copy of visit.c need not ask is known. */
+static inline int32_t charge_of(
+	const struct direct *d, const struct packet *p, uint32_t channel)
+{
+	if (DIRECT_RING)
+		return p->chunks;
+	if (DIRECT_TREE)
+		return direct_charge(d, p, channel);
+	return channel == CHANNEL_DYNAMIC ? p->chunks : d->full;
+}
 
 static inline bool is_booked(const struct direct *d)
 {
@@ -55,8 +76,8 @@ static inline sim_time *booked_rises(
 static inline int32_t booked_level(
 	const struct direct *d, uint32_t channel, int32_t tokens)
 {
-	if (channel == CHANNEL_DYNAMIC)
-		return tokens - 1;
+	if (channel == CHANNEL_DYNAMIC || d->is_exact)
+		return (int32_t)channel * d->full + tokens - 1;
 	return d->full + 2 * ((int32_t)channel - 1) + tokens / d->full - 1;
 }
 
@@ -65,7 +86,8 @@ static inline void booked_rise(const struct direct *d,
 	const struct direct_site *s, uint32_t port, uint32_t channel,
 	int32_t from, int32_t to, sim_time t)
 {
-	int32_t most = channel == CHANNEL_DYNAMIC ? d->full : 2 * d->full;
+	int32_t most = channel == CHANNEL_DYNAMIC || d->is_exact ? d->full
+								 : 2 * d->full;
 	sim_time *rises = booked_rises(d, s, port);
 	int32_t i = booked_level(d, channel, from) + 1;
 	int32_t end = booked_level(d, channel, to < most ? to : most);

@@ -75,19 +75,30 @@ static size_t direct_site_bytes(uint32_t n_ports)
 	       n_ports * sizeof(struct direct_port);
 }
 
+/* See ring.h. */
+static bool is_ring(const struct net_setup *s)
+{
+	return s->route->rings && s->route->n_channels == 2 &&
+	       s->route->is_exact && s->router->queues == 1 &&
+	       topo_is_direct(s->topo);
+}
+
 /* The copy of visit.c that does what is asked for, and no more. */
 static const struct direct_build *pick_build(
 	const struct net *n, const struct net_setup *s)
 {
-	enum { TORUS, TREE, FULL };
+	enum { TORUS, RING, TREE, FULL };
 	static const struct direct_build *const build[] = {
 		[TORUS] = &direct_torus,
+		[RING] = &direct_ring,
 		[TREE] = &direct_tree,
 		[FULL] = &direct_full,
 	};
 
 	if (n->faults || n->retry || n->book || n->link.n_rates > 1)
 		return build[FULL];
+	if (is_ring(s))
+		return build[RING];
 	return build[topo_is_direct(s->topo) && s->route->tables ? TORUS
 								 : TREE];
 }
@@ -125,6 +136,7 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	d->packets = n->packets;
 	d->route = n->route;
 	d->tables = n->route->tables;
+	d->rings = n->route->rings;
 	d->link = n->link;
 	d->tally = n->tally;
 	d->faults = n->faults;
@@ -142,12 +154,16 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	d->transit = (uint32_t)s->router->transit;
 	if (s->route->n_channels > 1)
 		d->channel_bits = d->n_queues;
+	d->is_ring = is_ring(s);
+	d->is_exact = s->route->is_exact;
 	d->capacity = (uint32_t)n->full * (uint32_t)s->router->packets;
 	d->router.lock_packets =
 		1 + (d->capacity - (uint32_t)d->entry) / (uint32_t)d->full;
 	make_sites(d);
 	if (d->book) {
-		d->n_levels = (uint32_t)d->full + 2 * (N_CHANNELS - 1);
+		d->n_levels =
+			d->is_exact ? N_CHANNELS * (uint32_t)d->full
+				    : (uint32_t)d->full + 2 * (N_CHANNELS - 1);
 		d->rises = map_alloc(rises_bytes(d));
 	}
 	if (!n->coll)
@@ -179,7 +195,8 @@ static void wire_port(struct direct *d, struct direct_site *s, port_id p)
 	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
 		s->roomy |= 1u << p;
 	/* where it is never 0, no head is picked the short way */
-	s->port[p].requests.n_rare = d->transit != 0 || d->channel_bits;
+	s->port[p].requests.n_rare =
+		!d->is_ring && (d->transit != 0 || d->channel_bits);
 }
 
 /* Which ports lie opposite each other. */

@@ -167,10 +167,12 @@ struct direct_build {
 };
 
 /*
- * For a torus and nothing else; with packets that carry their routes and go to
- * many nodes; with all of that, time budgets and faults.
+ * For a torus and nothing else; for rings with datelines (ring.h); with packets
+ * that carry their routes and go to many nodes; with all of that, time budgets
+ * and faults.
  */
-extern const struct direct_build direct_torus, direct_tree, direct_full;
+extern const struct direct_build direct_torus, direct_ring, direct_tree,
+	direct_full;
 
 struct direct {
 	struct router router;
@@ -180,6 +182,7 @@ struct direct {
 	struct packet *packets;
 	const struct route *route;
 	const struct route_tables *tables; /* its; may be NULL */
+	const struct route_rings *rings; /* the same */
 	struct link_rules link; /* a copy, which is nearer */
 	struct net_tally *tally;
 	uint32_t n_ports, n_queues;
@@ -189,6 +192,8 @@ struct direct {
 	int32_t full, entry; /* chunks: a full packet, to enter a ring */
 	uint32_t transit;
 	uint32_t channel_bits; /* of a stepped routing, see stepped.h; or 0 */
+	bool is_ring; /* see ring.h */
+	bool is_exact; /* as route.is_exact */
 	site_id n_nodes;
 	/* by kind of site; this one where the other is no direct router */
 	struct direct *kind[NET_KINDS];
@@ -251,12 +256,12 @@ static inline struct direct_queue *direct_queue(
 /*
  * The tokens of a channel that a packet takes.  On a ring each packet counts
  * as a full one, or holes could scatter until none fits a packet and the
- * bubble is lost.
+ * bubble is lost; unless the routing needs none.
  */
 static inline int32_t direct_charge(
 	const struct direct *d, const struct packet *p, uint32_t channel)
 {
-	return channel == CHANNEL_DYNAMIC ? p->chunks : d->full;
+	return channel == CHANNEL_DYNAMIC || d->is_exact ? p->chunks : d->full;
 }
 
 static inline uint32_t direct_reception_of(const struct packet *p, port_id in)

@@ -49,8 +49,8 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 
 	booked_depart(d, s, port, channel, id, t, arrival);
 	l->tokens[channel] =
-		(int16_t)(l->tokens[channel] - direct_charge(d, p, channel));
-	if (channel == CHANNEL_DYNAMIC &&
+		(int16_t)(l->tokens[channel] - charge_of(d, p, channel));
+	if (channel == CHANNEL_DYNAMIC && !is_ring(d) &&
 		__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < d->full, 0)) {
 		take_in(d, s, port, t);
 		if (l->tokens[CHANNEL_DYNAMIC] < d->full) {
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) void quit_queue(struct direct *d,
 	s->port[in].receiver.packets[channel]++;
 	s->port[in].receiver.waited[channel] += t - p->head;
 	give_back(d, w, &s->port[in].sender, channel,
-		(uint32_t)direct_charge(d, p, channel), tail);
+		(uint32_t)charge_of(d, p, channel), tail);
 	q->head = p->next;
 	q->busy_until = tail;
 	q->count--;
@@ -243,7 +243,7 @@ static __attribute__((noinline)) bool grant_stepped(struct direct *d,
 	const struct packet *p = &d->packets[id];
 	sim_time tail = sent_tail(d, s, port, p, t);
 
-	booked_grant(d, s, port, request, id, direct_charge(d, p, request), t);
+	booked_grant(d, s, port, request, id, charge_of(d, p, request), t);
 	heads_unask(s, p->ask, request, BIT(bit));
 	leave_queue(d, w, s, channel, bit, p, t, tail);
 	return depart(d, w, s, port, request, id, p, t, tail);
@@ -287,7 +287,7 @@ static __attribute__((noinline)) bool grant_injection(struct direct *d,
 	uint32_t to = is_stepped(d) ? request : injection_target[request];
 
 	booked_grant(d, s, port, to, id,
-		to == CHANNEL_DYNAMIC ? p->chunks : d->entry, t);
+		to == CHANNEL_DYNAMIC || d->is_exact ? p->chunks : d->entry, t);
 	heads_hide_injection(d, s, fifo, p);
 	leave_injection(d, w, s, fifo, tail);
 	return depart(d, w, s, port, to, id, p, t, tail);

@@ -48,6 +48,19 @@ static inline void heads_want(
 		heads_want_one(w, s, (uint32_t)__builtin_ctz(m), t);
 }
 
+/* On rings all requests are plain. */
+static inline bool is_rare(uint32_t request)
+{
+	return !DIRECT_RING && request != REQ_DYNAMIC &&
+	       request != REQ_DETERMINISTIC;
+}
+
+static inline bool is_rare_injection(uint32_t request)
+{
+	return !DIRECT_RING && request != INJ_DYNAMIC &&
+	       request != INJ_DETERMINISTIC;
+}
+
 static inline void heads_ask(
 	struct direct_site *s, uint32_t ports, uint32_t request, uint64_t bit)
 {
@@ -56,7 +69,7 @@ static inline void heads_ask(
 			&s->port[__builtin_ctz(ports)].requests;
 
 		r->head[request] |= bit;
-		if (request != REQ_DYNAMIC && request != REQ_DETERMINISTIC)
+		if (is_rare(request))
 			r->n_rare++;
 	}
 }
@@ -67,7 +80,7 @@ static inline void heads_unask_one(
 	struct direct_requests *r = &s->port[port].requests;
 
 	r->head[request] &= ~bit;
-	if (request != REQ_DYNAMIC && request != REQ_DETERMINISTIC)
+	if (is_rare(request))
 		r->n_rare--;
 }
 
@@ -81,8 +94,9 @@ static inline void heads_unask(
 
 static inline bool heads_any(const struct direct_requests *r)
 {
-	return (r->head[REQ_DYNAMIC] | r->head[REQ_DETERMINISTIC] | r->some) !=
-	       0;
+	uint32_t second = DIRECT_RING ? 1 : REQ_DETERMINISTIC;
+
+	return (r->head[REQ_DYNAMIC] | r->head[second] | r->some) != 0;
 }
 
 /* Whether any but deterministic packets ask. */
@@ -105,7 +119,7 @@ static inline void heads_unask_injection(
 			&s->port[__builtin_ctz(ports)].requests;
 
 		r->inject[request] &= (uint16_t) ~(1u << fifo);
-		if (request != INJ_DYNAMIC && request != INJ_DETERMINISTIC)
+		if (is_rare_injection(request))
 			r->n_rare--;
 	}
 }
@@ -304,6 +318,8 @@ static void heads_show(struct direct *d, struct sim_worker *w,
 static inline bool heads_is_alone(
 	const struct direct *d, const struct packet *p)
 {
+	if (DIRECT_RING)
+		return !heads_arrived(p);
 	return !DIRECT_FULL && d->n_queues == 1 && !heads_arrived(p) &&
 	       p->kind == PACKET_DETERMINISTIC &&
 	       !(p->flags & PACKET_DEPOSIT) && !is_stepped(d);
@@ -314,7 +330,9 @@ static inline void heads_show_alone(struct sim_worker *w, struct direct_site *s,
 {
 	uint32_t port = p->escape;
 
-	s->port[port].requests.head[REQ_DETERMINISTIC] |= BIT(bit);
+	s->port[port]
+		.requests.head[DIRECT_RING ? p->channel : REQ_DETERMINISTIC] |=
+		BIT(bit);
 	if (!((s->timed | s->dirty) >> port & 1))
 		heads_want_one(w, s, port, t);
 }
@@ -362,7 +380,7 @@ static inline void ask_injection(
 			&s->port[__builtin_ctz(ports)].requests;
 
 		r->inject[request] |= (uint16_t)(1u << fifo);
-		if (request != INJ_DYNAMIC && request != INJ_DETERMINISTIC)
+		if (is_rare_injection(request))
 			r->n_rare++;
 	}
 }

@@ -512,4 +512,33 @@ static uint32_t best_port(const struct direct *d, struct direct_site *s,
 	return choose(s, alike, d->n_outputs);
 }
 
+/* Tokens on their way to a sender become events. */
+static __attribute__((noinline)) void post_tokens(
+	struct sim_worker *w, struct direct_site *s, uint32_t port)
+{
+	struct link_returns *r = &s->port[port].returns;
+
+	for (; r->n; r->n--) {
+		uint64_t x = r->stamp[r->n - 1];
+
+		sim_post_self(w, s->id, link_stamp_time(x),
+			SIM_KEY(PHASE_TOKEN, port),
+			(uint16_t)link_stamp_channel(x), link_stamp_chunks(x));
+	}
+}
+
+/*
+ * A sender is idle and nobody who asks for it can go: from now on its tokens
+ * come as events, beginning with those that are on their way.
+ */
+static inline void await_tokens(
+	struct sim_worker *w, struct direct_site *s, uint32_t port)
+{
+	struct direct_port *p = &s->port[port];
+
+	p->returns.is_starving = heads_any(&p->requests);
+	if (p->returns.is_starving)
+		post_tokens(w, s, port);
+}
+
 #endif

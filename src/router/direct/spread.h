@@ -75,7 +75,7 @@ static void spread_absorb(struct direct *d, struct sim_worker *w,
 
 	s->port[in].receiver.packets[channel]++;
 	give_back(d, w, &s->port[in].sender, channel,
-		(uint32_t)direct_charge(d, p, channel), received_tail(d, p, t));
+		(uint32_t)charge_of(d, p, channel), received_tail(d, p, t));
 	spread_end(d, w, id);
 }
 

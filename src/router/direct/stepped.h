@@ -13,13 +13,19 @@
 
 static inline bool is_stepped(const struct direct *d)
 {
-	return DIRECT_TREE && d->channel_bits;
+	return DIRECT_RING || (DIRECT_TREE && d->channel_bits);
+}
+
+/* See ring.h. */
+static inline bool is_ring(const struct direct *d)
+{
+	return DIRECT_RING || (DIRECT_FULL && d->is_ring);
 }
 
 /* The channel that a head is in. */
 static inline uint32_t stepped_source(const struct direct *d, uint32_t bit)
 {
-	return bit % DIRECT_QUEUES / d->channel_bits;
+	return bit % DIRECT_QUEUES / (DIRECT_RING ? 1 : d->channel_bits);
 }
 
 /* Of some heads that ask for a channel, those that there are tokens for. */
@@ -34,7 +40,7 @@ static inline uint64_t stepped_heads(const struct direct *d,
 		packet_id id =
 			direct_queue(s, stepped_source(d, bit), bit)->head;
 
-		if (direct_charge(d, &d->packets[id], channel) <= tokens)
+		if (charge_of(d, &d->packets[id], channel) <= tokens)
 			fit |= UINT64_C(1) << bit;
 	}
 	return fit;
@@ -51,7 +57,7 @@ static inline uint32_t stepped_fifos(const struct direct *d,
 		uint32_t f = (uint32_t)__builtin_ctz(m);
 		const struct packet *p = &d->packets[s->inject[f].head];
 
-		if (direct_charge(d, p, channel) <= tokens)
+		if (charge_of(d, p, channel) <= tokens)
 			fit |= 1u << f;
 	}
 	return fit;

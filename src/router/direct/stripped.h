@@ -14,12 +14,6 @@
 
 #include "router/direct/booked.h"
 
-/* Whether this copy of visit.c knows of routes in packets, and of broadcasts
- * to a range (spread.h): all but the plain one do. */
-#ifndef DIRECT_TREE
-#define DIRECT_TREE DIRECT_FULL
-#endif
-
 static inline sim_time stripped_ser(
 	const struct direct *d, const struct packet *p)
 {

@@ -7,9 +7,10 @@
  * idle senders with heads that ask for them; an adaptive head takes the idle
  * sender with the most tokens.
  *
- * Compiled several times: visit_tree.c and visit_full.c include this file.
+ * Compiled several times: visit_ring.c, visit_tree.c and visit_full.c include
+ * this file.
  */
-#include "router/direct/reception.h"
+#include "router/direct/ring.h"
 #if DIRECT_TREE
 #include "router/direct/spread.h"
 #endif
@@ -59,35 +60,6 @@ static __attribute__((noinline)) uint32_t starving(
 	for (p = 0; p < d->n_ports; p++)
 		m |= s->port[p].returns.is_starving << p;
 	return m;
-}
-
-/* Tokens on their way to a sender become events. */
-static __attribute__((noinline)) void post_tokens(
-	struct sim_worker *w, struct direct_site *s, uint32_t port)
-{
-	struct link_returns *r = &s->port[port].returns;
-
-	for (; r->n; r->n--) {
-		uint64_t x = r->stamp[r->n - 1];
-
-		sim_post_self(w, s->id, link_stamp_time(x),
-			SIM_KEY(PHASE_TOKEN, port),
-			(uint16_t)link_stamp_channel(x), link_stamp_chunks(x));
-	}
-}
-
-/*
- * A sender is idle and nobody who asks for it can go: from now on its tokens
- * come as events, beginning with those that are on their way.
- */
-static inline void await_tokens(
-	struct sim_worker *w, struct direct_site *s, uint32_t port)
-{
-	struct direct_port *p = &s->port[port];
-
-	p->returns.is_starving = heads_any(&p->requests);
-	if (p->returns.is_starving)
-		post_tokens(w, s, port);
 }
 
 /* Several senders may be idle: matches them with those who ask. */
@@ -186,7 +158,8 @@ static void check_idle(struct net *n, site_id site, sim_time t)
 			s->port[o].sender.free_at > t)
 			continue;
 		collect(d, s, o, t);
-		if (pick(d, s, o, t).rank != NO_WINNER)
+		if (is_ring(d) ? !ring_is_idle(d, s, o)
+			       : pick(d, s, o, t).rank != NO_WINNER)
 			BUG("site %u at %lld ps: port %u is free, but a packet "
 			    "waits for it",
 				s->id, (long long)t, o);
@@ -275,7 +248,9 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	uint32_t in = sim_number(e), channel = sim_aux(e), bit;
 	packet_id id = e->data;
 	struct packet *p = &d->packets[id];
-	uint32_t first = is_stepped(d) ? channel * d->channel_bits : 0;
+	uint32_t first = DIRECT_RING	 ? channel
+			 : is_stepped(d) ? channel * d->channel_bits
+					 : 0;
 	struct direct_queue *q = direct_queues(s, in, channel) + first;
 	struct route_step step = { .is_ordered = false };
 
@@ -283,7 +258,8 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
-	link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
+	if (!DIRECT_RING || d->link.owed)
+		link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
 		bool ends = spread_arrive(d, w, s, in, channel, id, t);
@@ -293,11 +269,18 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 			return;
 	} else if (!d->tables) {
 		step = route_arrive(d->route, p, s->id, in);
-	} else
-#endif
+	} else {
 		route_hop(d->tables, p, in);
-	bit = is_stepped(d) && step.is_ordered ? 0
-					       : join(d, &s->port[in], q, t);
+	}
+#elif DIRECT_RING
+	if (!route_runs_on(d->rings, p, s->id, in))
+		route_turns(d->rings, p, s->id);
+#else
+	route_hop(d->tables, p, in);
+#endif
+	bit = DIRECT_RING || (is_stepped(d) && step.is_ordered)
+		      ? 0
+		      : join(d, &s->port[in], q, t);
 	q += bit;
 	bit += in * DIRECT_QUEUES + first;
 	if (q->count++) {
@@ -337,7 +320,7 @@ static void on_token(struct direct *d, struct sim_worker *w,
 	sim_discount(w);
 	booked_token(d, s, port, channel, chunks, t);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
-	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
+	if (!is_ring(d) && l->tokens[CHANNEL_DYNAMIC] >= d->full)
 		s->roomy |= 1u << port;
 	if (s->port[port].returns.is_starving)
 		s->dirty |= 1u << port;
@@ -353,6 +336,10 @@ static inline void begin(const struct direct *d, struct packet *p)
 		return;
 	}
 	d->route->ops->start(d->route, p);
+	if (DIRECT_RING) {
+		route_turns(d->rings, p, p->src);
+		return;
+	}
 	route_look_up(d->tables, p);
 }
 
@@ -490,6 +477,10 @@ static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 {
 	uint32_t dirty = s->dirty;
 
+	if (is_ring(d)) {
+		end_ring(d, w, s, t);
+		return;
+	}
 	if (!(dirty & (dirty - 1)) && dirty != DIRTY_RECEPTION) {
 		s->dirty = 0;
 		arbitrate_one(d, w, s, (uint32_t)__builtin_ctz(dirty), t);
@@ -527,15 +518,13 @@ static void visit(struct sim_worker *w, site_id site)
 	}
 }
 
-static void prefetch(const struct sim_worker *w, const struct sim_event *e)
+static inline void prefetch_for(const struct direct *d, struct direct_site *s,
+	const struct sim_event *e)
 {
-	const struct direct *d = router_of(w->model, e->site);
-	struct direct_site *s = direct_at(d, e->site);
 	uint32_t port = sim_number(e) & 15;
 
 	/* the number of an engine need not be a port's */
 	port = port < d->n_ports ? port : 0;
-	__builtin_prefetch(s);
 	__builtin_prefetch(&s->port[port].sender);
 	if (sim_phase(e) == PHASE_ARRIVAL) {
 		const struct direct_queue *q =
@@ -547,6 +536,18 @@ static void prefetch(const struct sim_worker *w, const struct sim_event *e)
 	} else if (sim_phase(e) == PHASE_ENGINE) {
 		__builtin_prefetch(&s->port[port].requests);
 	}
+}
+
+static void prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
+{
+	const struct direct *d = router_of(w->model, site);
+	struct direct_site *s = direct_at(d, site);
+	const struct sim_event *e;
+
+	__builtin_prefetch(s);
+	while ((e = sim_waiting(&list)))
+		prefetch_for(d, s, e);
 }
 
 const struct direct_build DIRECT_BUILD = {

@@ -15,10 +15,16 @@
 
 #include "router/tiled/tiled.h"
 
+static inline bool booked(const struct tiled *d)
+{
+	return TILED_FULL && d->book;
+}
+
 static inline void booked_wait(
 	const struct tiled *d, packet_id id, enum cause c, sim_time t)
 {
-	book_wait(d->book, id, c, t);
+	if (booked(d))
+		book_wait(d->book, id, c, t);
 }
 
 static inline void booked_at(const struct tiled *d, packet_id id, site_id s,
@@ -27,7 +33,7 @@ static inline void booked_at(const struct tiled *d, packet_id id, site_id s,
 	const struct book_place at = { what, s, BOOK_NO_NUMBER, (uint8_t)port,
 		d->packets[id].channel };
 
-	if (d->book)
+	if (booked(d))
 		book_set_place(d->book, id, &at);
 }
 
@@ -36,7 +42,7 @@ static inline void booked_inject(const struct tiled *d, site_id s, packet_id id,
 {
 	struct book_message m;
 
-	if (!d->book)
+	if (!booked(d))
 		return;
 	if (!book_has(d->book, id)) {
 		m = book_message(d->book, s, BOOK_PACKET, 1, p->born);
@@ -51,7 +57,7 @@ static inline void booked_inject(const struct tiled *d, site_id s, packet_id id,
 static inline void booked_depart(const struct tiled *d, packet_id id, site_id s,
 	port_id port, uint32_t class, sim_time t, sim_time start)
 {
-	if (!d->book)
+	if (!booked(d))
 		return;
 	book_wait(d->book, id, CAUSE_ARBITRATION, t);
 	book_until(d->book, id, CAUSE_ARBITRATION, start);
@@ -64,7 +70,7 @@ static inline void booked_depart(const struct tiled *d, packet_id id, site_id s,
 static inline void booked_receive(const struct tiled *d, struct sim_worker *w,
 	site_id s, packet_id id, sim_time t, sim_time tail)
 {
-	if (!d->book)
+	if (!booked(d))
 		return;
 	book_at_part(d->book, id, s, "reception FIFO");
 	book_wait(d->book, id, CAUSE_RECEIVER, t);

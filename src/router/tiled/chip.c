@@ -5,7 +5,14 @@
  * Arbitration runs once at the end of every instant in which something
  * changed.  A head that finds no tokens waits for them; what tokens come are
  * given to heads that wait, and then new heads are looked at.
+ *
+ * Compiled twice: chip_full.c includes this file.
  */
+#ifndef TILED_FULL
+#define TILED_FULL 0
+#define TILED_CHIP tiled_plain_chip
+#endif
+
 #include <string.h>
 
 #include "net/send.h"
@@ -17,7 +24,7 @@ static inline void keep_step(const struct tiled *d, const struct tiled_chip *s,
 {
 	uint32_t gate = d->gate_of[__builtin_ctzll(m)], links = 0;
 
-	if (s->dead & m && m & ~s->dead && m & (m - 1))
+	if (TILED_FULL && s->dead & m && m & ~s->dead && m & (m - 1))
 		m &= ~s->dead;
 	if (m == d->links[gate])
 		links = d->all[gate];
@@ -77,14 +84,8 @@ static inline void give_back(struct tiled *d, struct sim_worker *w,
 {
 	const struct tiled_wire *wire = &s->wire[port];
 	sim_time at = t + d->back[wire->class];
-	struct tiled_returns *r =
-		port < d->n_links
-			? &tiled_gate(tiled_chip(d, wire->peer),
-				  wire->peer_gate, channel)
-				   ->returns
-			: &tiled_node(tiled_nodes(d->router.net), wire->peer)
-				   ->fifo[channel]
-				   .returns;
+	struct tiled_returns *r = tiled_returns(wire, channel,
+		port < d->n_links ? TILED_OF_GATE : TILED_OF_FIFO);
 
 	if (tiled_is_event(w, r, wire->peer))
 		sim_post(w, wire->peer, at,
@@ -123,7 +124,7 @@ static inline __attribute__((always_inline)) void leave(struct tiled *d,
 	i->waited[channel] += t - p->head;
 	i->turn = !channel;
 	if (in >= d->n_links && d->tile_of[in] != TILED_NO_TILE)
-		s->bus[d->tile_of[in]].load -= p->chunks;
+		s->load[d->tile_of[in]] -= p->chunks;
 	if (--q->count)
 		follow(d, w, s, in, channel, t, left);
 	give_back(d, w, s, d->source_of[in], channel, left);
@@ -134,7 +135,7 @@ static inline __attribute__((always_inline)) void leave(struct tiled *d,
 static inline sim_time tail_of(
 	const struct tiled *d, uint32_t in, const struct packet *p)
 {
-	return in < d->n_links ? p->head + d->link->ser[p->size] : p->head;
+	return in < d->n_links ? p->head + d->ser[p->size] : p->head;
 }
 
 /* What a packet costs on a link, now. */
@@ -144,9 +145,9 @@ static inline uint32_t size_on(const struct tiled *d,
 {
 	uint32_t class = s->wire[port].class, place = d->place[class];
 
-	if (!d->has_rates)
+	if (!TILED_FULL || !d->has_rates)
 		return p->size;
-	if (d->is_faulty)
+	if (TILED_FULL && d->is_faulty)
 		place = net_row(d->router.net, s->id, port, class, t) *
 			d->link->row;
 	return place + p->size % d->link->row;
@@ -191,7 +192,7 @@ static sim_time send(struct tiled *d, struct sim_worker *w,
 		.port = port,
 		.class = s->wire[port].class,
 		.channel = channel,
-		.bytes = d->link->bytes[d->packets[id].size],
+		.bytes = d->bytes_of[d->packets[id].size],
 		.tokens = (uint32_t)d->full,
 		.t = x->start,
 		.tail = x->end };
@@ -216,20 +217,20 @@ static inline __attribute__((always_inline)) void go(struct tiled *d,
 	uint32_t from = d->tile_of[in], to = d->tile_of[port];
 	struct tiled_output *o = &s->output[to];
 	uint32_t size = size_on(d, s, port, p, t);
-	sim_time came = tail_of(d, in, p), ser = d->link->ser[size], arrival;
+	sim_time came = tail_of(d, in, p), ser = d->ser[size], arrival;
 	struct inner x = inner_pass(d, &s->bus[from], o, d->row_of[from],
 		d->column_of[to], p->chunks, t, came, ser);
 
 	tiled_add(g, d->link_of[port], -1);
-	o->bytes[channel] += d->link->bytes[size];
+	o->bytes[channel] += d->bytes_of[size];
 	leave(d, w, s, in, channel, t, x.left);
-	if (x.start + ser >= came)
+	if (TILED_FULL && x.start + ser >= came)
 		p->size = (uint16_t)size;
 	booked_depart(d, id, s->id, port, wire->class, t, x.start);
 	arrival = x.start + d->link->latency[wire->class];
-	if (d->is_faulty)
+	if (TILED_FULL && d->is_faulty)
 		arrival = send(d, w, s, channel, port, id, &x);
-	if (arrival != SIM_NEVER)
+	if (!TILED_FULL || arrival != SIM_NEVER)
 		sim_post(w, wire->peer, arrival,
 			SIM_KEY(PHASE_ARRIVAL, wire->peer_port),
 			(uint16_t)channel, id);
@@ -251,10 +252,11 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 	start = inner_max(start, e->free_at[channel]);
 	e->free_at[channel] = start + d->how.packet;
 	tiled_add(tiled_gate(s, d->n_groups + node, channel), 0, -1);
-	e->bytes[channel] += d->link->bytes[p->size];
+	e->bytes[channel] += d->bytes_of[p->size];
 	p->head = inner_max(start + d->how.packet, end) + latency;
 	booked_depart(d, id, s->id, port, wire->class, t, start);
-	if (d->is_faulty && is_lost(d, w, s, channel, port, id, start))
+	if (TILED_FULL && d->is_faulty &&
+		is_lost(d, w, s, channel, port, id, start))
 		return;
 	sim_post(w, wire->peer, start + latency,
 		SIM_KEY(PHASE_ARRIVAL, wire->peer_port), (uint16_t)channel, id);
@@ -407,18 +409,18 @@ static uint32_t spread(
 	const struct tiled *d, struct tiled_chip *s, const struct packet *p)
 {
 	uint32_t n = (uint32_t)d->how.processors, best = 0, least = UINT32_MAX;
-	uint32_t turn = draw(s), k;
+	uint32_t i = draw(s) % n, k;
 
 	if (p->kind != PACKET_DYNAMIC)
 		return hash_of(p) % n;
-	for (k = 0; k < n; k++) {
-		uint32_t i = (k + turn) % n;
-		uint32_t load = s->bus[d->processor[i]].load;
+	for (k = 0; k < n && least; k++) {
+		uint32_t load = s->load[d->processor[i]];
 
 		if (load < least) {
 			least = load;
 			best = i;
 		}
+		i = i + 1 < n ? i + 1 : 0;
 	}
 	return best;
 }
@@ -455,7 +457,7 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	booked_wait(d, id, CAUSE_QUEUE, t);
 	in = input_of(d, s, p, port);
 	if (port >= d->n_links && d->tile_of[in] != TILED_NO_TILE)
-		s->bus[d->tile_of[in]].load += p->chunks;
+		s->load[d->tile_of[in]] += p->chunks;
 	q = &s->input[in].queue[channel];
 	packet_push(d->packets, &q->list, id);
 	if (q->count++)
@@ -481,6 +483,8 @@ static void on_token(struct tiled *d, struct sim_worker *w,
 		s->ports[channel] |= BIT(port);
 }
 
+#if TILED_FULL
+
 /* New tables: what is still here is dropped. */
 void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 	const struct route *tables, sim_time t)
@@ -503,7 +507,7 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 			}
 		}
 		if (d->tile_of[in] != TILED_NO_TILE)
-			s->bus[d->tile_of[in]].load = 0;
+			s->load[d->tile_of[in]] = 0;
 	}
 	memset(s->heads, 0, sizeof(s->heads));
 	for (c = 0; c < TILED_CHANNELS * d->n_gates; c++) {
@@ -514,6 +518,8 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 	s->route = tables;
 	s->n_loads++;
 }
+
+#endif
 
 /* Of links, or of management. */
 static void on_news(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
@@ -545,27 +551,19 @@ static void visit(struct sim_worker *w, site_id site)
 
 		if (phase == PHASE_ARRIVAL)
 			on_arrival(d, w, s, &e, t);
-		else if (phase == PHASE_TOKEN && number >= NET_LINK)
+		else if (TILED_FULL && phase == PHASE_TOKEN &&
+			 number >= NET_LINK)
 			on_news(d, w, s, &e, t);
 		else if (phase == PHASE_TOKEN)
 			on_token(d, w, s, number, sim_aux(&e), e.data);
-		else if (e.data == s->n_loads)
+		else if (!TILED_FULL || e.data == s->n_loads)
 			s->heads[sim_aux(&e)] |= BIT(number);
 		if (!sim_more(w, &e))
 			arbitrate(d, w, s, t);
 	}
 }
 
-/* Of nodes, too. */
-void tiled_prefetch(const struct sim_worker *w, const struct sim_event *e)
-{
-	const struct net *n = w->model;
-
-	if (sim_phase(e) == PHASE_ARRIVAL)
-		__builtin_prefetch(&n->packets[e->data]);
-}
-
-const struct router_calls tiled_chip_calls = {
+const struct router_calls TILED_CHIP = {
 	.visit = visit,
 	.prefetch = tiled_prefetch,
 };

@@ -76,7 +76,7 @@ static inline struct inner inner_pass(const struct tiled *d,
 	x.end = inner_max(x.start + ser, came);
 	x.left = inner_max(t + through, came);
 	o->free_at = x.end;
-	if (!d->is_ideal) {
+	if (!TILED_FULL || !d->is_ideal) {
 		left = inner_max(at + through, came);
 		if (through > d->column)
 			left = inner_max(left, x.end - d->column);

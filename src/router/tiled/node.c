@@ -22,7 +22,7 @@ static bool is_lost(struct tiled *d, struct sim_worker *w,
 /* Takes in the tokens that have come by t. */
 static void collect(struct tiled_fifo *f, sim_time t)
 {
-	while (tiled_has_come(&f->returns, t)) {
+	while (f->returns.next <= t) {
 		tiled_take(&f->returns);
 		f->tokens++;
 	}
@@ -76,11 +76,8 @@ static void give_back(struct tiled *d, struct sim_worker *w,
 	const struct tiled_node *s, uint32_t channel, sim_time t)
 {
 	const struct tiled_wire *wire = &s->wire;
-	const struct tiled *chips = tiled_chips(d->router.net);
 	sim_time at = t + d->back[wire->class];
-	struct tiled_returns *r = &tiled_gate(
-		tiled_chip(chips, wire->peer), wire->peer_gate, channel)
-					   ->returns;
+	struct tiled_returns *r = tiled_returns(wire, channel, TILED_OF_GATE);
 
 	if (tiled_is_event(w, r, wire->peer))
 		sim_post(w, wire->peer, at,
@@ -259,6 +256,18 @@ static void visit(struct sim_worker *w, site_id site)
 			d->router.client->on_event(
 				d->router.net, w, site, t, e);
 	}
+}
+
+/* Of chips, too.  Events that bring no packet name one that is not touched. */
+void tiled_prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list)
+{
+	const struct packet *packets = ((const struct net *)w->model)->packets;
+	const struct sim_event *e;
+
+	(void)site;
+	while ((e = sim_waiting(&list)))
+		__builtin_prefetch(&packets[e->data]);
 }
 
 const struct router_calls tiled_node_calls = {

@@ -44,7 +44,7 @@ static inline bool is_single(uint32_t links)
 /* Takes in the tokens that have come by t. */
 static inline void collect(struct tiled_gate *g, sim_time t)
 {
-	while (tiled_has_come(&g->returns, t))
+	while (g->returns.next <= t)
 		tiled_add(g, tiled_take(&g->returns) & 0xff, 1);
 }
 
@@ -54,27 +54,25 @@ static inline uint32_t eligible(const struct tiled *d,
 	const struct tiled_chip *s, uint32_t in, const struct tiled_gate *g,
 	const struct packet *p)
 {
-	uint32_t links = links_of(p) & ~g->level[0];
+	uint32_t two = g->levels >> 8 | g->levels >> 16 | g->levels >> 24;
+	uint32_t one = g->levels;
 
-	if (d->need < 2)
-		return links;
-	return links & ~(g->level[1] & tiled_entered(d, s, d->source_of[in],
-					       gate_of(p)));
+	if (!TILED_FULL || d->need > 1)
+		one &= ~tiled_entered(d, s, in, gate_of(p));
+	return links_of(p) & (one | two);
 }
 
 /* Of some links the one with the most tokens, from one on if several have. */
 static inline uint32_t most_tokens(
 	const struct tiled_gate *g, uint32_t links, uint32_t from)
 {
-	uint32_t levels = g->levels, m = 0;
+	uint32_t bit, m;
 
-	while (!m) {
-		uint32_t top = 31 - (uint32_t)__builtin_clz(levels);
-
-		m = links & g->level[top];
-		levels &= ~(1u << top);
+	for (bit = 24; bit < 32; bit -= 8) {
+		m = links & g->levels >> bit;
+		links = m ? m : links;
 	}
-	m = (m | m << TILED_LINKS) >> from;
+	m = (links | links << TILED_LINKS) >> from;
 	return ((uint32_t)__builtin_ctz(m) + from) % TILED_LINKS;
 }
 
@@ -169,19 +167,22 @@ static inline uint32_t pick_tile(const struct tiled *d, struct tiled_chip *s,
 	uint32_t row = d->row_of[d->tile_of[in]], best = TILED_NO_TILE, k;
 	uint32_t n = (uint32_t)d->how.processors;
 	bool is_hashed = p->kind != PACKET_DYNAMIC;
-	uint32_t from = is_hashed ? hash_of(p) : draw(s);
+	uint32_t i = (is_hashed ? hash_of(p) : draw(s)) % n;
 	sim_time first = SIM_NEVER;
 
 	*room = SIM_NEVER;
 	for (k = 0; k < (is_hashed ? 1 : n) && first > t; k++) {
-		uint32_t tile = d->processor[(from + k) % n];
+		uint32_t tile = d->processor[i];
 		uint32_t column = d->column_of[tile];
 		sim_time at = inner_room(d, b, column);
 
+		i = i + 1 < n ? i + 1 : 0;
 		if (at > t) {
 			*room = inner_min(*room, at);
 			continue;
 		}
+		if (s->output[tile].free_at >= first)
+			continue;
 		at = inner_start(d, b, &s->output[tile], row, column, t);
 		if (at < first) {
 			first = at;

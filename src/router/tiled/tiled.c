@@ -78,6 +78,17 @@ static uint32_t count_links(const struct topo *t)
 	return n;
 }
 
+/* The links of the direction that has the most. */
+static uint32_t most_parallel(const struct topo *t, uint32_t links)
+{
+	uint32_t most = 1, p;
+
+	for (p = 0; p < links && t->ops->direction; p++)
+		if (t->ops->direction(t, p).link >= most)
+			most = t->ops->direction(t, p).link + 1;
+	return most;
+}
+
 static int tiled_check(
 	const struct net *n, const struct net_setup *s, struct err *e)
 {
@@ -99,6 +110,11 @@ static int tiled_check(
 	nodes = t->n_ports - links;
 	if (tiled_check_tiles(h, t, links, e))
 		return -1;
+	if (most_parallel(t, links) > TILED_LINKS)
+		return err_set(e,
+			"topology.links: tiled routers have at most %d links "
+			"in a direction, not %u",
+			TILED_LINKS, most_parallel(t, links));
 	if (nodes > TILED_NODES)
 		return err_set(e,
 			"topology.nodes: tiled routers have at most %d nodes, "
@@ -144,11 +160,12 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 
 	d->router.sites = *sites;
 	d->router.net = n;
-	d->router.calls = is_node ? &tiled_node_calls : &tiled_chip_calls;
 	d->how = *how_of(s);
 	d->packets = n->packets;
 	d->route = n->route;
 	d->link = &n->link;
+	d->ser = n->link.ser;
+	d->bytes_of = n->link.bytes;
 	d->tally = n->tally;
 	d->book = n->book;
 	d->is_faulty = net_is_faulty(n);
@@ -163,7 +180,7 @@ static struct router *tiled_make(struct net *n, const struct net_setup *s,
 		d->back[i] = n->link.latency[i] - n->link.logic[i];
 		d->place[i] = n->link.rate_of[i] * n->link.row;
 	}
-	d->has_rates = n->link.n_rates > 1 || (n->faults && n->faults->width);
+	d->has_rates = n->faults && n->faults->width;
 	d->router.lock_packets = (uint64_t)d->capacity;
 	if (!is_node) {
 		d->n_links = count_links(n->topo);
@@ -223,7 +240,15 @@ static void wire_port(struct tiled *d, site_id s, port_id p)
 		(struct router *)(uintptr_t)net_router(d->router.net, x->peer));
 	x->peer_gate = far_kind->gate_of[far.port];
 	x->peer_link = far_kind->link_of[far.port];
-	if (is_link(&d->router, p) && is_on_ring(t, s, p))
+	x->returns = is_node(&far_kind->router)
+			     ? &tiled_node(far_kind, x->peer)->fifo[0].returns
+			     : &tiled_gate(tiled_chip(far_kind, x->peer),
+				       x->peer_gate, 0)
+					->returns;
+	if (!is_link(&d->router, p))
+		return;
+	d->has_rates |= d->place[x->class] != 0;
+	if (is_on_ring(t, s, p))
 		tiled_chip(d, s)->rings[d->gate_of[p]] |=
 			(uint8_t)(1u << d->link_of[p]);
 }
@@ -236,6 +261,7 @@ static void init_node(struct tiled *d, site_id s)
 	x->id = s;
 	x->route = d->route;
 	for (c = 0; c < TILED_CHANNELS; c++) {
+		x->fifo[c].returns.next = SIM_NEVER;
 		x->fifo[c].tokens = (int16_t)d->how.nodes;
 		x->fifo[c].room = (uint16_t)d->router.net->params.injection;
 	}
@@ -250,6 +276,8 @@ static void init_chip(struct tiled *d, site_id s)
 	x->id = s;
 	x->route = d->route;
 	x->lfsr = ((s * 0x9e37u) & 0xffffu) | 1u;
+	for (c = 0; c < TILED_CHANNELS * d->n_gates; c++)
+		x->gate[c].returns.next = SIM_NEVER;
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		for (p = 0; p < d->router.sites.n_ports; p++) {
 			if (x->wire[p].peer == NO_SITE)
@@ -259,6 +287,14 @@ static void init_chip(struct tiled *d, site_id s)
 				p < d->n_links ? d->capacity : reception);
 		}
 	}
+}
+
+static const struct router_calls *chip_calls(const struct tiled *d)
+{
+	bool is_plain = !d->book && !d->is_faulty && !d->has_rates &&
+			!d->is_ideal && !d->is_free && d->need == 2;
+
+	return is_plain ? &tiled_plain_chip : &tiled_full_chip;
 }
 
 static void tiled_wire_up(struct router *r)
@@ -275,6 +311,7 @@ static void tiled_wire_up(struct router *r)
 		else
 			init_node(d, s);
 	}
+	r->calls = is_node(r) ? &tiled_node_calls : chip_calls(d);
 }
 
 static void tiled_free(struct router *r)

@@ -29,6 +29,12 @@
 
 #include "net/net.h"
 
+/* Chips are compiled twice: without this they keep no time budgets, their links
+ * are alike and have no faults, and rings have planes. */
+#ifndef TILED_FULL
+#define TILED_FULL 1
+#endif
+
 enum {
 	TILED_ROWS = 8, /* the most */
 	TILED_COLUMNS = 8,
@@ -38,7 +44,7 @@ enum {
 	TILED_LINKS = 8, /* of a direction, the most */
 	TILED_INPUTS = 64,
 	TILED_NO_TILE = 0xff,
-	TILED_LEVELS = 16, /* of tokens, that are told apart */
+	TILED_MOST = 15, /* tokens: more are not told apart */
 	TILED_CHIPS = 1 << 16, /* of a machine, the most */
 	TILED_RETURNS = 32, /* tokens on their way back, as time stamps */
 };
@@ -80,6 +86,7 @@ struct tiled_queue {
  */
 struct tiled_returns {
 	uint64_t stamp[TILED_RETURNS]; /* a ring */
+	sim_time next; /* the first one's time, or SIM_NEVER */
 	uint16_t first, n; /* no chars, which could be anything's */
 	bool is_awaited;
 };
@@ -91,9 +98,7 @@ struct tiled_returns {
  */
 struct tiled_gate {
 	int16_t tokens[TILED_LINKS]; /* packets of room, by link */
-	/* links that have so many tokens, or more if it is the last, a bit
-	 * each; and which of these have any link */
-	uint16_t level[TILED_LEVELS];
+	/* the same, or TILED_MOST, by bits: each is a byte of links */
 	uint32_t levels;
 	/* inputs whose heads wait for tokens: for any link, or for one */
 	uint64_t any;
@@ -119,7 +124,6 @@ struct tiled_bus {
 	sim_time free_at;
 	sim_time row_end[TILED_COLUMNS]; /* the last packet in the row buffer
 					  * of a column has left it */
-	uint32_t load; /* of what faces nodes: chunks that wait */
 };
 
 /* And out of it. */
@@ -138,6 +142,7 @@ struct tiled_wire {
 	uint8_t peer_port;
 	uint8_t class;
 	uint8_t peer_gate, peer_link; /* of a chip */
+	struct tiled_returns *returns; /* there, of the first channel */
 };
 
 /* What leads to a node. */
@@ -161,6 +166,7 @@ struct tiled_chip {
 	uint8_t rings[TILED_GATES]; /* links that packets which go on and on
 				     * come back by: a bit each */
 	struct tiled_exit exit[TILED_NODES];
+	uint32_t load[TILED_TILES]; /* of what faces nodes: chunks that wait */
 	struct tiled_input input[TILED_INPUTS];
 	struct tiled_bus bus[TILED_TILES];
 	struct tiled_output output[TILED_TILES];
@@ -197,6 +203,8 @@ struct tiled {
 	struct packet *packets;
 	const struct route *route;
 	const struct link_rules *link;
+	const sim_time *ser; /* of these */
+	const uint32_t *bytes_of;
 	struct net_tally *tally;
 	struct book *book;
 	bool is_faulty; /* links have faults, or retry */
@@ -223,19 +231,22 @@ struct tiled {
 	uint8_t port_at[TILED_GATES][TILED_LINKS];
 	port_mask links[TILED_GATES]; /* all of them */
 	uint8_t all[TILED_GATES]; /* by number */
-	/* by port: the gate and link straight ahead of who came in by it */
-	uint8_t ahead_gate[TOPO_MAX_PORTS], ahead_link[TOPO_MAX_PORTS];
+	/* by port, or input, which has the number of its port if that is a
+	 * link: the gate and link straight ahead of who came in by it */
+	uint8_t ahead_gate[TILED_INPUTS], ahead_link[TILED_INPUTS];
 	port_mask behind[TOPO_MAX_PORTS]; /* the other way round */
 	/* links that end in the same column as a port's, of the same gate */
 	uint8_t beside[TOPO_MAX_PORTS];
-	bool has_rates; /* links differ, or may */
+	bool has_rates; /* links differ from the first rate, or may */
 	void *sites;
 	size_t stride, bytes;
 };
 
 extern const struct router_ops tiled_ops;
-extern const struct router_calls tiled_chip_calls, tiled_node_calls;
-void tiled_prefetch(const struct sim_worker *w, const struct sim_event *e);
+extern const struct router_calls tiled_node_calls;
+extern const struct router_calls tiled_plain_chip, tiled_full_chip;
+void tiled_prefetch(
+	const struct sim_worker *w, site_id site, struct sim_waiting list);
 
 /* What management does to a chip, and to a node: see struct router_ops. */
 void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
@@ -284,34 +295,30 @@ static inline struct tiled_gate *tiled_gate(
 	return &s->gate[gate * TILED_CHANNELS + channel];
 }
 
-static inline uint32_t tiled_level(int16_t tokens)
-{
-	return tokens < TILED_LEVELS - 1 ? (uint32_t)tokens : TILED_LEVELS - 1;
-}
-
 /* A link of a gate gets tokens, or loses them. */
 static inline void tiled_add(struct tiled_gate *g, uint32_t link, int n)
 {
-	uint32_t old = tiled_level(g->tokens[link]), new;
+	int tokens = g->tokens[link] + n;
+	uint32_t level = tokens < TILED_MOST ? (uint32_t)tokens : TILED_MOST;
 
-	g->tokens[link] = (int16_t)(g->tokens[link] + n);
-	new = tiled_level(g->tokens[link]);
-	g->level[old] = (uint16_t)(g->level[old] & ~(1u << link));
-	g->levels &= ~((uint32_t)!g->level[old] << old);
-	g->level[new] = (uint16_t)(g->level[new] | 1u << link);
-	g->levels |= 1u << new;
+	g->tokens[link] = (int16_t)tokens;
+	/* the product has its bits 7 apart */
+	g->levels = (g->levels & ~(0x01010101u << link)) |
+		    (level * 0x204081u & 0x01010101u) << link;
 }
 
-/* Links of a gate that one which came in by a port enters: their rings have to
- * have room for two packets, others for one. */
+/* Links of a gate that one which came in by a port, or waits in an input,
+ * enters: their rings have to have room for two packets, others for one. */
 static inline uint32_t tiled_entered(const struct tiled *d,
-	const struct tiled_chip *s, port_id in, uint32_t gate)
+	const struct tiled_chip *s, uint32_t in, uint32_t gate)
 {
 	uint32_t rings = s->rings[gate];
 
 	if (d->ahead_gate[in] != gate)
 		return rings;
-	return d->is_free ? 0 : rings & ~(1u << d->ahead_link[in]);
+	if (TILED_FULL && d->is_free)
+		return 0;
+	return rings & ~(1u << d->ahead_link[in]);
 }
 
 /* A token comes back by a link at t, to a sender of another worker or one that
@@ -320,6 +327,19 @@ static inline bool tiled_is_event(
 	const struct sim_worker *w, const struct tiled_returns *r, site_id to)
 {
 	return r->is_awaited || r->n == TILED_RETURNS || !sim_is_own(w, to);
+}
+
+/* Where a channel's tokens go back to, at the far end of a wire: from one
+ * channel to the next it is as far as this, by what the far end is. */
+enum {
+	TILED_OF_GATE = sizeof(struct tiled_gate),
+	TILED_OF_FIFO = sizeof(struct tiled_fifo),
+};
+
+static inline struct tiled_returns *tiled_returns(
+	const struct tiled_wire *wire, uint32_t channel, size_t step)
+{
+	return (void *)((char *)wire->returns + channel * step);
 }
 
 static inline void tiled_return(
@@ -336,19 +356,19 @@ static inline void tiled_return(
 		r->stamp[i % TILED_RETURNS] = before;
 	}
 	r->stamp[i % TILED_RETURNS] = x;
+	if (t < r->next)
+		r->next = t;
 }
 
 /* Takes out the first stamp. */
 static inline uint64_t tiled_take(struct tiled_returns *r)
 {
-	r->n--;
-	return r->stamp[r->first++ % TILED_RETURNS];
-}
+	uint64_t x = r->stamp[r->first++ % TILED_RETURNS];
 
-/* Whether one has come by t. */
-static inline bool tiled_has_come(const struct tiled_returns *r, sim_time t)
-{
-	return r->n && (sim_time)(r->stamp[r->first % TILED_RETURNS] >> 8) <= t;
+	r->next = SIM_NEVER;
+	if (--r->n)
+		r->next = (sim_time)(r->stamp[r->first % TILED_RETURNS] >> 8);
+	return x;
 }
 
 /* Somebody waits: from now on tokens come as events, beginning with those that

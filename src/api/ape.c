@@ -1,0 +1,307 @@
+#include "weft/ape.h"
+
+#include <errno.h>
+
+#include "api/ape_stage.h"
+#include "base/ring.h"
+#include "host/gpu.h"
+
+_Static_assert((int)WEFT_APE_COPIED == (int)APE_COPIED &&
+		       (int)WEFT_APE_DAMAGED == (int)APE_DAMAGED &&
+		       (int)WEFT_APE_ERROR == (int)APE_ERROR,
+	"the same numbers");
+
+#define MOST (UINT64_C(1) << 30)
+
+enum { MOST_TAG = (1 << 19) - 1 };
+
+/* A put of which the last command has not completed. */
+struct sent {
+	uint32_t number, tag;
+};
+
+struct ape {
+	bool is_open;
+	struct ape_stage stage;
+	struct ring events; /* struct weft_ape_event */
+	struct ring sent; /* struct sent, in order */
+};
+
+static void fini(void *kept)
+{
+	struct ape *a = kept;
+
+	ape_stage_fini(&a->stage);
+	ring_fini(&a->events);
+	ring_fini(&a->sent);
+}
+
+static uint64_t held(const void *kept)
+{
+	const struct ape *a = kept;
+
+	return ring_memory(&a->events) + ring_memory(&a->sent);
+}
+
+static struct ape *ape(void)
+{
+	static const struct program_library library = {
+		.size = sizeof(struct ape),
+		.fini = fini,
+		.held = held,
+	};
+
+	return program_keep(&library);
+}
+
+static void push(struct ape *a, struct weft_ape_event e)
+{
+	*(struct weft_ape_event *)ring_push(&a->events) = e;
+}
+
+/* Puts up to a command are done. */
+static void tell_done(struct ape *a)
+{
+	while (a->sent.n) {
+		const struct sent *s = ring_at(&a->sent, 0);
+
+		if (!ape_user_is_done(&a->stage.user, s->number))
+			return;
+		push(a, (struct weft_ape_event){
+				.kind = WEFT_APE_DONE, .tag = s->tag });
+		ring_pop(&a->sent);
+	}
+}
+
+static void on_event(void *arg, const struct workq_completion *c)
+{
+	if (APE_EVENT(c->status) == APE_DONE)
+		tell_done(arg);
+	else
+		push(arg, (struct weft_ape_event){
+				  .kind = APE_EVENT(c->status),
+				  .error = APE_ERROR_OF(c->status),
+				  .node = APE_NODE(c->status),
+				  .key = (uint32_t)(c->id >> 32),
+				  .tag = (uint32_t)c->id,
+				  .offset = c->value,
+				  .bytes = c->more,
+			  });
+}
+
+/* --- open and close --- */
+
+static struct nic *nic(void)
+{
+	return ape_check(host_nic(program_host()));
+}
+
+uint64_t weft_ape_memory(void)
+{
+	return ape_stage_memory(nic(), host_n_processes(program_host()));
+}
+
+static bool is_mine(uint64_t at, uint64_t bytes)
+{
+	const uint32_t both =
+		MEMORY_MAY_READ(MEMORY_NIC) | MEMORY_MAY_WRITE(MEMORY_NIC);
+	uint64_t each = host_memory_each(program_host());
+
+	if (gpu_of(at))
+		return !host_ask(
+			program_host(), program_node(), both, at, bytes);
+	return at <= each && bytes <= each - at;
+}
+
+int weft_ape_open(uint64_t at)
+{
+	struct ape *a = ape();
+	int code;
+
+	if (at % 64)
+		return EINVAL;
+	if (a->is_open)
+		return EBUSY;
+	if (gpu_of(at) || !is_mine(at, weft_ape_memory()))
+		return EFAULT;
+	if (!a->events.size) {
+		ring_init(&a->events, sizeof(struct weft_ape_event));
+		ring_init(&a->sent, sizeof(struct sent));
+	}
+	ape_stage_fini(&a->stage);
+	a->stage = (struct ape_stage){
+		.process = program_process(),
+		.n_processes = host_n_processes(program_host()),
+		.at = program_base() + at,
+		.on_event = on_event,
+		.arg = a,
+	};
+	code = ape_stage_open(&a->stage);
+	a->is_open = !code;
+	return code;
+}
+
+int weft_ape_close(void)
+{
+	struct ape *a = ape();
+
+	if (!a->is_open)
+		return EBADF;
+	ape_user_close(&a->stage.user);
+	while (a->events.n)
+		ring_pop(&a->events);
+	while (a->sent.n)
+		ring_pop(&a->sent);
+	a->is_open = false;
+	return 0;
+}
+
+/* --- buffers --- */
+
+int weft_ape_register(uint64_t at, uint64_t bytes, uint32_t *key)
+{
+	struct ape *a = ape();
+
+	if (!a->is_open)
+		return EBADF;
+	if (!key || !bytes)
+		return EINVAL;
+	if (!is_mine(at, bytes))
+		return EFAULT;
+	*key = ape_stage_register(
+		&a->stage, gpu_of(at) ? at : program_base() + at, bytes);
+	return *key ? 0 : ENOSPC;
+}
+
+/* A buffer of the process's, or NULL. */
+static const struct range *own_buffer(const struct ape *a, uint32_t key)
+{
+	if (key >> APE_KEY_SHIFT != a->stage.user.queue ||
+		key == ape_key(a->stage.user.queue, APE_STAGE_KEY))
+		return NULL;
+	return ape_buffer(a->stage.user.nic, a->stage.user.node, key);
+}
+
+int weft_ape_deregister(uint32_t key)
+{
+	struct ape *a = ape();
+
+	if (!a->is_open)
+		return EBADF;
+	if (!own_buffer(a, key))
+		return EINVAL;
+	ape_user_deregister(&a->stage.user, key);
+	return 0;
+}
+
+uint32_t weft_ape_key(uint32_t key, uint32_t process)
+{
+	return ape_key(process, key & ((1u << APE_KEY_SHIFT) - 1));
+}
+
+/* --- transfers --- */
+
+static int check(const struct ape *a, const struct weft_ape_transfer *t,
+	const struct range **r)
+{
+	if (!a->is_open)
+		return EBADF;
+	if (!t || t->node >= a->stage.user.nic->n_nodes || t->bytes > MOST ||
+		t->offset > UINT64_MAX - t->bytes || t->tag > MOST_TAG ||
+		t->way >= APE_WAYS)
+		return EINVAL;
+	*r = own_buffer(a, t->own_key);
+	if (!*r || t->own_offset > (*r)->last - (*r)->first + 1 ||
+		t->bytes > (*r)->last - (*r)->first + 1 - t->own_offset)
+		return EFAULT;
+	return 0;
+}
+
+int weft_ape_put(const struct weft_ape_transfer *t)
+{
+	struct ape *a = ape();
+	const struct range *r;
+	struct ape_put p;
+	uint32_t number;
+	int code = check(a, t, &r);
+
+	if (code)
+		return code;
+	p = (struct ape_put){
+		.node = t->node,
+		.key = t->key,
+		.offset = t->offset,
+		.from = r->first + t->own_offset,
+		.bytes = t->bytes,
+		.tag = t->tag,
+	};
+	if (!ape_stage_can(&a->stage, t->way, &p))
+		return ENOTSUP;
+	number = ape_stage_put(&a->stage, t->way, &p);
+	*(struct sent *)ring_push(&a->sent) = (struct sent){ number, t->tag };
+	tell_done(a);
+	return 0;
+}
+
+int weft_ape_get(const struct weft_ape_transfer *t)
+{
+	struct ape *a = ape();
+	const struct range *r;
+	struct ape_command c;
+	int code = check(a, t, &r);
+
+	if (code)
+		return code;
+	c = (struct ape_command){
+		.from = t->own_offset,
+		.offset = t->offset,
+		.key = t->key,
+		.tag = t->own_key,
+		.size = t->tag,
+	};
+	ape_user_send(&a->stage.user, c, APE_GET, t->node, 0, t->bytes,
+		program_now());
+	return 0;
+}
+
+/* --- events --- */
+
+static bool take(struct ape *a, struct weft_ape_event *e)
+{
+	if (!a->events.n)
+		return false;
+	*e = *(struct weft_ape_event *)ring_pop(&a->events);
+	return true;
+}
+
+int weft_ape_poll(struct weft_ape_event *e)
+{
+	const struct ape_params *p;
+	struct ape *a = ape();
+
+	if (!a->is_open)
+		return EBADF;
+	if (!e)
+		return EINVAL;
+	p = a->stage.user.nic->params;
+	program_charge(p->work.poll_load);
+	ape_stage_step(&a->stage);
+	return take(a, e) ? 0 : EAGAIN;
+}
+
+int weft_ape_wait(struct weft_ape_event *e)
+{
+	PROGRAM_CALL("weft_ape_wait", 0, 0);
+	struct ape *a = ape();
+
+	if (!a->is_open)
+		return EBADF;
+	if (!e)
+		return EINVAL;
+	ape_stage_step(&a->stage);
+	while (!take(a, e)) {
+		ape_stage_wait(&a->stage, SIM_NEVER);
+		ape_stage_step(&a->stage);
+	}
+	return 0;
+}

@@ -1,0 +1,438 @@
+/* APEnet+'s interface: puts and gets between any two memories, by every way,
+ * and what its parts do when they are there and when they are not. */
+#include <errno.h>
+
+#include "host/gpu.h"
+#include "testing/ape_testing.h"
+
+enum { HOST, GPU0, GPU1 };
+
+static uint64_t count(const struct ape_world *w, uint32_t node, const char *key)
+{
+	return nic_count(w->kit.nic, node, key);
+}
+
+/* --- any two memories --- */
+
+enum { BYTES = 100000 };
+
+static void no_write(void *arg, uint64_t at, size_t n)
+{
+	(void)at;
+	*(uint64_t *)arg += n;
+}
+
+/* Node 0 puts from each memory into each of node 1, whose program only waits
+ * for events; payload never passes through host memory on its way to GPUs. */
+static void put_all(struct ape_world *w, uint32_t node)
+{
+	uint32_t from, to;
+	uint64_t written = 0;
+
+	for (from = 0; from < APE_MEMORIES; from++)
+		for (to = 0; to < APE_MEMORIES; to++) {
+			struct weft_ape_transfer t =
+				ape_transfer(w, from, to, BYTES);
+			uint32_t number = 1 + from * APE_MEMORIES + to;
+
+			t.tag = number;
+			t.way = WEFT_APE_P2P;
+			if (node == 0) {
+				ape_fill(w, from, 0, BYTES, number);
+				assert_int_equal(weft_ape_put(&t), 0);
+				assert_int_equal(
+					ape_await(WEFT_APE_DONE).tag, number);
+				program_charge(SIM_NS * 200000);
+				continue;
+			}
+			program_watch(APE_HOST, UINT64_C(1) << 30, no_write,
+				&written);
+			assert_int_equal(
+				ape_await(WEFT_APE_ARRIVED).tag, number);
+			assert_true(ape_is(w, to, 0, BYTES, number));
+			assert_int_equal(written, to ? 0 : BYTES);
+			written = 0;
+		}
+	program_watch(0, 0, NULL, NULL);
+}
+
+static void puts_go_between_any_two_memories(void **state)
+{
+	struct ape_world w = { .run = put_all };
+
+	(void)state;
+	ape_world_run(&w, NULL, NULL, false);
+	/* six of nine are from a GPU, six to one, of 25 packets each */
+	assert_int_equal(count(&w, 0, "gpu_reads"), 6 * 25);
+	assert_int_equal(count(&w, 1, "gpu_writes"), 6 * 25);
+	kit_close(&w.kit);
+}
+
+/* --- gets --- */
+
+static void get_all(struct ape_world *w, uint32_t node)
+{
+	uint32_t from, to;
+
+	if (node == 1) {
+		for (from = 0; from < APE_MEMORIES; from++)
+			ape_fill(w, from, 0, APE_BUFFER, 1 + from);
+		return; /* its card needs no program */
+	}
+	for (from = 0; from < APE_MEMORIES; from++)
+		for (to = 0; to < APE_MEMORIES; to++) {
+			struct weft_ape_transfer t =
+				ape_transfer(w, to, from, BYTES);
+			struct weft_ape_event e;
+
+			t.own_offset = 77;
+			t.tag = 9;
+			assert_int_equal(weft_ape_get(&t), 0);
+			e = ape_await(WEFT_APE_GOT);
+			assert_int_equal(e.tag, 9);
+			assert_int_equal(e.bytes, BYTES);
+			assert_int_equal(e.offset, 77);
+			assert_true(ape_is(w, to, 77, BYTES, 1 + from));
+		}
+}
+
+static void gets_need_no_program_at_the_other_end(void **state)
+{
+	struct ape_world w = { .run = get_all };
+
+	(void)state;
+	ape_world_run(&w, NULL, NULL, false);
+	kit_close(&w.kit);
+}
+
+/* --- ways --- */
+
+struct ways {
+	uint64_t bytes;
+	uint32_t way;
+	sim_time took;
+};
+
+#define AGAIN (2 * APE_START)
+
+/* Between GPUs, twice: the second time all pages are in the TLB. */
+static void put_by(struct ape_world *w, uint32_t node)
+{
+	struct ways *x = w->arg;
+	struct weft_ape_transfer t = ape_transfer(w, GPU0, GPU1, x->bytes);
+	uint32_t i;
+
+	t.way = x->way;
+	for (i = 1; i < 3; i++) {
+		program_wait(i * AGAIN);
+		if (node == 0) {
+			ape_fill(w, GPU0, 0, x->bytes, i);
+			assert_int_equal(weft_ape_put(&t), 0);
+			ape_await(WEFT_APE_DONE);
+			continue;
+		}
+		ape_await(WEFT_APE_ARRIVED);
+		x->took = program_now() - i * AGAIN;
+		assert_true(ape_is(w, GPU1, 0, x->bytes, i));
+	}
+}
+
+static sim_time time_of(uint32_t way, uint64_t bytes, const char *const *sets,
+	uint64_t *gpu_reads)
+{
+	struct ways x = { .bytes = bytes, .way = way };
+	struct ape_world w = { .run = put_by, .arg = &x };
+
+	ape_world_run(&w, sets, NULL, false);
+	*gpu_reads = count(&w, 0, "gpu_reads") / 2;
+	kit_close(&w.kit);
+	return x.took;
+}
+
+static void gpu_bytes_arrive_by_every_way(void **state)
+{
+	static const uint64_t sizes[] = { 1, 4096, 40000, 200001 };
+	uint64_t reads;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		sim_time staged =
+			time_of(WEFT_APE_STAGED, sizes[i], NULL, &reads);
+
+		assert_int_equal(reads, 0);
+		assert_true(time_of(WEFT_APE_COPIED, sizes[i], NULL, &reads) >
+			    staged);
+		assert_int_equal(reads, 0);
+		time_of(WEFT_APE_P2P, sizes[i], NULL, &reads);
+		assert_int_equal(reads, (sizes[i] + 4095) / 4096);
+	}
+}
+
+/* Pipelined copies win for long transfers, and those in one piece never do. */
+static void staging_wins_only_because_it_is_pipelined(void **state)
+{
+	static const char *const whole[] = { "nic.software.chunk=1MiB", NULL };
+	uint64_t reads;
+
+	(void)state;
+	assert_true(time_of(WEFT_APE_STAGED, 8192, NULL, &reads) >
+		    time_of(WEFT_APE_P2P, 8192, NULL, &reads));
+	assert_true(time_of(WEFT_APE_STAGED, 260000, NULL, &reads) <
+		    time_of(WEFT_APE_P2P, 260000, NULL, &reads));
+	assert_true(time_of(WEFT_APE_STAGED, 260000, whole, &reads) >
+		    time_of(WEFT_APE_P2P, 260000, NULL, &reads));
+}
+
+static void the_library_chooses_by_size(void **state)
+{
+	static const char *const longer[] = { "nic.software.p2p-until=128KiB",
+		NULL };
+	static const char *const off[] = { "nic.software.p2p=no", NULL };
+	uint64_t reads;
+
+	(void)state;
+	time_of(WEFT_APE_AUTO, 72 << 10, NULL, &reads);
+	assert_int_equal(reads, 18);
+	time_of(WEFT_APE_AUTO, (72 << 10) + 1, NULL, &reads);
+	assert_int_equal(reads, 0);
+	time_of(WEFT_APE_AUTO, (72 << 10) + 1, longer, &reads);
+	assert_int_equal(reads, 19);
+	time_of(WEFT_APE_AUTO, 8, off, &reads);
+	assert_int_equal(reads, 0);
+}
+
+/* --- the TLB --- */
+
+/* The same pages again and again, n of them, one put after the other. */
+static void put_pages(struct ape_world *w, uint32_t node)
+{
+	uint32_t to = w->n >> 16, pages = w->n & 0xffff, i;
+	struct weft_ape_transfer t = ape_transfer(w, HOST, to, 8);
+
+	for (i = 0; i < 3 * pages; i++) {
+		t.offset = i % pages * 4096;
+		if (node == 0) {
+			assert_int_equal(weft_ape_put(&t), 0);
+			ape_await(WEFT_APE_DONE);
+		} else {
+			ape_await(WEFT_APE_ARRIVED);
+		}
+	}
+}
+
+static uint64_t misses_of(uint32_t memory, uint32_t pages,
+	const char *const *sets, uint64_t *nios)
+{
+	struct ape_world w = { .run = put_pages, .n = memory << 16 | pages };
+	uint64_t n;
+
+	ape_world_run(&w, sets, NULL, false);
+	n = count(&w, 1, "tlb_misses");
+	*nios = count(&w, 1, "nios_busy");
+	kit_close(&w.kit);
+	return n;
+}
+
+static void the_nios_is_idle_while_the_tlb_hits(void **state)
+{
+	static const char *const none[] = { "nic.tlb.entries=0", NULL };
+	static const char *const few[] = { "nic.tlb.entries=8", NULL };
+	uint64_t nios, nios_few, idle;
+
+	(void)state;
+	/* three buffers were registered, 2 us each */
+	idle = 3 * 2000 * (uint64_t)SIM_NS;
+	assert_int_equal(misses_of(HOST, 8, few, &nios), 8);
+	assert_int_equal(nios, idle + 8 * 3020 * (uint64_t)SIM_NS);
+	/* nine pages in eight places: the set that two of them share... */
+	assert_true(misses_of(HOST, 16, few, &nios_few) == 48);
+	assert_int_equal(misses_of(HOST, 8, none, &nios), 24);
+	assert_int_equal(nios, idle + 24 * 3020 * (uint64_t)SIM_NS);
+	/* 64 KiB pages of a GPU: sixteen pages of 4 KiB are one */
+	assert_int_equal(misses_of(GPU0, 16, few, &nios), 1);
+	assert_int_equal(misses_of(GPU0, 64, NULL, &nios), 4);
+}
+
+/* --- misuse --- */
+
+static void misuse(struct ape_world *w, uint32_t node)
+{
+	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 8), bad;
+	struct weft_ape_event e;
+	uint32_t key;
+
+	if (node)
+		return;
+#define BAD(field_, value_, code_)                                             \
+	do {                                                                   \
+		bad = t;                                                       \
+		bad.field_ = (value_);                                         \
+		assert_int_equal(weft_ape_put(&bad), code_);                   \
+		assert_int_equal(weft_ape_get(&bad), code_);                   \
+	} while (0)
+	BAD(node, 2, EINVAL);
+	BAD(bytes, UINT64_C(1) << 31, EINVAL);
+	BAD(bytes, APE_BUFFER + 1, EFAULT);
+	BAD(own_offset, APE_BUFFER - 7, EFAULT);
+	BAD(own_offset, UINT64_MAX, EFAULT);
+	BAD(own_key, 0, EFAULT);
+	BAD(own_key, 1, EFAULT); /* the library's own */
+	BAD(way, 4, EINVAL);
+	BAD(offset, UINT64_MAX - 6, EINVAL);
+	BAD(tag, 1 << 19, EINVAL);
+	assert_int_equal(weft_ape_put(NULL), EINVAL);
+	assert_int_equal(weft_ape_poll(&e), EAGAIN);
+	assert_int_equal(weft_ape_poll(NULL), EINVAL);
+	assert_int_equal(weft_ape_open(1), EINVAL);
+	assert_int_equal(weft_ape_open(0), EBUSY);
+	assert_int_equal(weft_ape_register(0, 0, &key), EINVAL);
+	assert_int_equal(weft_ape_register(UINT64_C(1) << 40, 8, &key), EFAULT);
+	assert_int_equal(
+		weft_ape_register(w->at[GPU0] + (UINT64_C(7) << 30), 8, &key),
+		EFAULT);
+	assert_int_equal(weft_ape_deregister(12345), EINVAL);
+	/* twice is two keys, and either may end */
+	assert_int_equal(weft_ape_register(w->at[HOST], 64, &key), 0);
+	assert_int_equal(weft_ape_deregister(key), 0);
+	assert_int_equal(weft_ape_deregister(key), EINVAL);
+	BAD(own_key, key, EFAULT);
+	assert_int_equal(weft_gpu_copy(0, 64, 8), EINVAL);
+	assert_int_equal(
+		weft_gpu_copy(w->at[GPU0], UINT64_C(1) << 40, 8), EFAULT);
+	assert_int_equal(weft_gpu_wait(99), EINVAL);
+	assert_false(weft_gpu_load(w->at[GPU0], &e, 8));
+	assert_false(program_read(w->at[GPU0], &e, 8));
+	assert_int_equal(weft_gpu_allocate(2, 8), 0);
+	assert_int_equal(weft_ape_close(), 0);
+	assert_int_equal(weft_ape_close(), EBADF);
+	assert_int_equal(weft_ape_put(&t), EBADF);
+	assert_int_equal(weft_ape_open(0), 0);
+}
+
+static void what_cannot_be_is_refused_at_once(void **state)
+{
+	struct ape_world w = { .run = misuse };
+
+	(void)state;
+	ape_world_run(&w, NULL, NULL, false);
+	kit_close(&w.kit);
+}
+
+/* What only the target knows to be wrong: dropped as a whole, and its owner
+ * hears of it; so does the one who asked for bytes. */
+static void wrong_targets(struct ape_world *w, uint32_t node)
+{
+	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 5000);
+	uint32_t i;
+
+	if (node == 1) {
+		ape_fill(w, HOST, 0, APE_BUFFER, 3);
+		weft_ape_deregister(w->key[GPU1]);
+		/* of one packet, two, two, and one */
+		for (i = 0; i < 6; i++)
+			ape_await(WEFT_APE_ERROR);
+		assert_int_equal(ape_await(WEFT_APE_ARRIVED).bytes, 0);
+		assert_true(ape_is(w, HOST, 0, APE_BUFFER - 4999, 3));
+		return;
+	}
+	program_charge(100000 * SIM_NS);
+	t.offset = APE_BUFFER - 4999;
+	assert_int_equal(weft_ape_put(&t), 0); /* its second packet */
+	t.offset = UINT64_MAX - 10000;
+	assert_int_equal(weft_ape_put(&t), 0); /* both */
+	t.key = w->key[GPU1];
+	t.offset = 0;
+	assert_int_equal(weft_ape_put(&t), 0); /* both */
+	t.key = 99;
+	t.bytes = 8;
+	assert_int_equal(weft_ape_put(&t), 0);
+	assert_int_equal(weft_ape_get(&t), 0);
+	t.key = w->key[HOST];
+	t.bytes = 0;
+	assert_int_equal(weft_ape_put(&t), 0);
+	for (i = 0; i < 5; i++)
+		ape_await(WEFT_APE_DONE);
+	assert_int_equal(ape_await(WEFT_APE_ERROR).error, WEFT_APE_NO_BUFFER);
+}
+
+static void targets_that_are_wrong_are_reported(void **state)
+{
+	struct ape_world w = { .run = wrong_targets };
+	char text[256];
+
+	(void)state;
+	ape_world_run(&w, NULL, NULL, true);
+	assert_true(nic_errors(w.kit.nic, 1, text, sizeof(text)) >= 6);
+	kit_close(&w.kit);
+}
+
+/* --- rates --- */
+
+static void stream_out(struct ape_world *w, uint32_t node)
+{
+	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 200000);
+	sim_time start = program_now();
+	uint32_t i;
+
+	t.own_key = w->key[w->n & 3];
+	t.key = w->key[w->n >> 2];
+	t.way = WEFT_APE_P2P;
+	for (i = 0; i < 8 && node == 0; i++)
+		assert_int_equal(weft_ape_put(&t), 0);
+	for (i = 0; i < 8; i++)
+		ape_await(node ? WEFT_APE_ARRIVED : WEFT_APE_DONE);
+	if (node)
+		*(sim_time *)w->arg = program_now() - start;
+}
+
+/* MB/s */
+static double rate_of(uint32_t from, uint32_t to, const char *set)
+{
+	const char *const sets[] = { set, NULL };
+	sim_time took;
+	struct ape_world w = {
+		.run = stream_out, .n = to << 2 | from, .arg = &took
+	};
+
+	ape_world_run(&w, set ? sets : NULL, NULL, false);
+	kit_close(&w.kit);
+	return 8 * 200000 * 1e6 / (double)took;
+}
+
+static void each_part_limits_a_stream_where_it_is_the_slowest(void **state)
+{
+	double host = rate_of(HOST, HOST, NULL);
+
+	(void)state;
+	assert_true(host > 2000 && host < 2200); /* the link does */
+	assert_true(rate_of(HOST, GPU0, NULL) > 0.99 * host);
+	assert_true(rate_of(GPU0, HOST, NULL) < 1500);
+	assert_true(rate_of(GPU0, HOST, "gpu.model=kepler") >
+		    rate_of(GPU0, HOST, NULL) * 1.05);
+	assert_true(rate_of(GPU0, HOST, "gpu.read-by=bar1") < 150);
+	assert_true(rate_of(GPU0, HOST, "gpu.window=4KiB") < 1000);
+	assert_true(rate_of(HOST, HOST, "nic.dma.engines=1") < 0.95 * host);
+	assert_true(rate_of(HOST, HOST, "side.lanes=4") < 0.8 * host);
+	assert_true(rate_of(HOST, HOST, "nic.path.width=4") < 1000);
+	assert_true(rate_of(HOST, HOST, "nic.tlb.entries=0") < 0.7 * host);
+	assert_true(rate_of(HOST, HOST, "side.payload=64") < host);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(puts_go_between_any_two_memories),
+		cmocka_unit_test(gets_need_no_program_at_the_other_end),
+		cmocka_unit_test(gpu_bytes_arrive_by_every_way),
+		cmocka_unit_test(staging_wins_only_because_it_is_pipelined),
+		cmocka_unit_test(the_library_chooses_by_size),
+		cmocka_unit_test(the_nios_is_idle_while_the_tlb_hits),
+		cmocka_unit_test(what_cannot_be_is_refused_at_once),
+		cmocka_unit_test(targets_that_are_wrong_are_reported),
+		cmocka_unit_test(
+			each_part_limits_a_stream_where_it_is_the_slowest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,33 @@
+#!/bin/sh
+#
+# The manual's pages about machines: every example runs, and parameters that
+# they name are there.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+for page in bgq qsnet2 gemini torus; do
+	sed -n '/^# EXAMPLES/,/^# SEE/s/^weft //p' "$src/man/weft-$page.7.scd" \
+		>"$tmp/commands"
+	[ -s "$tmp/commands" ] || complain 'no examples'
+	while read -r command; do
+		run $command
+		[ $code -eq 0 ] || complain "weft $command: $(cat "$tmp/err")"
+	done <"$tmp/commands"
+	report "weft-$page(7): the examples run"
+	grep -oE '^\*(link|router|routing|nic|side|topology|faults)\.[^_]*\*$' \
+		"$src/man/weft-$page.7.scd" | tr -d '*\\,' | tr ' ' '\n' \
+		>"$tmp/named"
+	others=
+	[ $page != torus ] || others='fattree dragonfly'
+	for machine in $page $others; do
+		"$weft" params $machine
+	done >"$tmp/params"
+	while read -r name; do
+		grep -q "^ *${name%.}" "$tmp/params" ||
+			complain "$name is no parameter"
+	done <"$tmp/named"
+	[ -s "$tmp/named" ] || complain 'no parameters'
+	report "weft-$page(7): the parameters are there"
+done
+
+exit $status
