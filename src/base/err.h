@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+#include "weft/plugin/err.h"
+
 /* How a command ends; also the process's exit code. */
 enum exit_code {
 	EXIT_FINISHED = 0,
@@ -20,11 +22,6 @@ enum exit_code {
 	EXIT_LIMIT = 4,
 	EXIT_INTERNAL = 5,
 	EXIT_STOPPED = 6,
-};
-
-struct err {
-	int code; /* 0 while nothing went wrong, else an exit_code */
-	char text[480];
 };
 
 /* Both keep the first error that was set, and return -1 for the caller. */

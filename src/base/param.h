@@ -1,14 +1,5 @@
-/*
- * Parameters as tables.  One row says all that is known of a parameter: its
- * name in a file, its type and unit, its default, its range, what it means
- * and where its value comes from.  The reader of machine files, --set, the
- * keys of a workload and `weft params` all work from these rows, so none of
- * them can disagree.
- *
- * A table describes one struct of values; every scalar field of it is an
- * int64_t, a text is char[PARAM_TEXT_MAX], a list is a struct param_list, and
- * lines are a struct param_lines.
- */
+/* Reading and writing parameters; what their tables are is in
+ * weft/plugin/param.h. */
 #ifndef BASE_PARAM_H
 #define BASE_PARAM_H
 
@@ -17,74 +8,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-
-enum { PARAM_LIST_MAX = 8, PARAM_TEXT_MAX = 128 };
-
-/* The least value of a row that takes any text, which changes nothing where it
- * is no number or none of the row's words. */
-#define PARAM_LOOSE INT64_MIN
-
-enum param_type {
-	PARAM_COUNT, /* a whole number: "8" */
-	PARAM_TIME, /* picoseconds: "41.4 ns", "1 us", "250 ps" */
-	PARAM_RATE, /* bytes per second: "2 GB/s" (10^9), "175 MB/s" */
-	PARAM_BYTES, /* "512", "512 B", "4 KB" (10^3), "4 KiB" (2^10) */
-	PARAM_FRACTION, /* parts per million: "0.25", "25 %", "1" */
-	PARAM_LOAD, /* UNIT_LOAD: "25 %", "5 GB/s"; the range is a fraction's */
-	PARAM_FLAG, /* "yes" or "no", "on" or "off", "true" or "false" */
-	PARAM_WORD, /* one of words; the value is its index */
-	PARAM_TEXT, /* anything that fits */
-	PARAM_COUNTS, /* whole numbers: [4, 4, 4, 4, 2] or 4x4x4x4x2 */
-	PARAM_WORDS, /* a list of words; the values are their indices */
-	PARAM_LINES, /* any number of lines, which their owner reads, or "none"
-		      */
-};
-
-struct param_list {
-	int64_t n;
-	int64_t v[PARAM_LIST_MAX];
-};
-
-/* The value of PARAM_LINES; its owner calls param_lines_free(). */
-struct param_line {
-	char *text;
-	char *place; /* where it stands: "file:3:5", or "" */
-};
-
-struct param_lines {
-	struct param_line *v;
-	size_t n;
-};
-
-struct param {
-	const char *name; /* kebab-case; "latency.board" below its section */
-	enum param_type type;
-	size_t offset; /* of the field in the struct of values */
-	const char *def; /* as it would be written in a file */
-	int64_t min, max; /* both allowed; of each element of a list */
-	/*
-	 * Separated by '|'.  For PARAM_WORD and PARAM_WORDS the words that are
-	 * legal; for a number, words that may stand in its place, which read
-	 * as -1, -2, ... in this order ("max", "auto").
-	 */
-	const char *words;
-	const char *help;
-	const char *source; /* of the default: a datasheet id, "assumed: why",
-			     * "calibrated: on what", or NULL for a choice */
-};
-
-/* A row of a number. */
-#define PARAM_ROW(type_, name_, offset_, def_, min_, max_, help_, source_)     \
-	{                                                                      \
-		.name = name_, .type = type_, .offset = offset_, .def = def_,  \
-		.min = min_, .max = max_, .help = help_, .source = source_     \
-	}
-/* And one of a word. */
-#define PARAM_ONE_OF(name_, offset_, def_, words_, help_, source_)             \
-	{                                                                      \
-		.name = name_, .type = PARAM_WORD, .offset = offset_,          \
-		.def = def_, .words = words_, .help = help_, .source = source_ \
-	}
+#include "weft/plugin/param.h"
 
 /* Where a value came from; one per row, kept beside the values. */
 struct param_origin {

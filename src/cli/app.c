@@ -59,6 +59,23 @@ static void run_program(void *arg)
 
 /* --- as a workload --- */
 
+/* Whether the program takes what stands behind --. */
+static int check_arguments(
+	const struct weft_app *is, const char *const *arguments, struct err *e)
+{
+	char why[200] = "";
+
+	if (*arguments && !is->usage)
+		return err_set(e,
+			"takes no arguments after --, and \"%.40s\" "
+			"is one",
+			*arguments);
+	if (!is->accept || is->accept(arguments, why, sizeof(why)))
+		return 0;
+	return err_set(e, "%s (want -- %s)", *why ? why : "invalid arguments",
+		is->usage ? is->usage : "");
+}
+
 static int app_init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
@@ -79,6 +96,8 @@ static int app_init(struct load *l, const struct topo *t, struct route *r,
 		return err_set(e,
 			"the program needs %u nodes, and this machine has %u",
 			is->n_nodes, t->n_nodes);
+	if (l->needs.arguments && check_arguments(is, l->needs.arguments, e))
+		return -1;
 	if (!is->run || is->n_spawned > HOST_THREADS)
 		return err_set(
 			e, "a node needs 1 to %d programs", HOST_THREADS);
@@ -193,7 +212,7 @@ static void app_fini(struct load *l)
 	mem_free(of(l)->ranks);
 }
 
-static const struct load_ops app_ops = {
+const struct load_ops app_ops = {
 	.name = "program",
 	.size = sizeof(struct app),
 	.init = app_init,
@@ -291,7 +310,7 @@ static void print_text(
 	run_budget_text(f, args, r->system->net);
 }
 
-static int tell(
+int app_tell(
 	const struct machine_run *r, const struct cli_args *args, struct err *e)
 {
 	struct cli_out out;
@@ -321,23 +340,6 @@ struct call {
 	int code;
 };
 
-/* Whether the program takes what stands behind --. */
-static int check_arguments(
-	const struct weft_app *is, const char *const *arguments, struct err *e)
-{
-	char why[200] = "";
-
-	if (*arguments && !is->usage)
-		return err_set(e,
-			"takes no arguments after --, and \"%.40s\" "
-			"is one",
-			*arguments);
-	if (!is->accept || is->accept(arguments, why, sizeof(why)))
-		return 0;
-	return err_set(e, "%s (want -- %s)", *why ? why : "invalid arguments",
-		is->usage ? is->usage : "");
-}
-
 static int run_app(const struct call *c, const struct cli_args *args,
 	const char *const *arguments, struct err *e)
 {
@@ -359,10 +361,8 @@ static int run_app(const struct call *c, const struct cli_args *args,
 	if (args->n_words != 1)
 		return err_set(e, "no machine given; try `%s %s`", is->name,
 			api ? api->machine : api_registry[0]->machine);
-	if (check_arguments(is, arguments, e))
-		return -1;
 	r = mem_alloc(1, sizeof(*r));
-	code = run_perform(r, args, &s, e) ? -1 : tell(r, args, e);
+	code = run_perform(r, args, &s, e) ? -1 : app_tell(r, args, e);
 	machine_run_close(r);
 	mem_free(r);
 	return code;

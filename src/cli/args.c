@@ -13,7 +13,7 @@
 #include "sim/sim.h"
 
 enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
-enum { KEY_FAULTS = 384 };
+enum { KEY_FAULTS = 384, KEY_PLUGIN };
 enum { KEY_QUICK = 320, KEY_JOBS, KEY_TOGETHER };
 enum { KEY_LINKS = 448, KEY_HISTOGRAM, KEY_SAMPLE, KEY_UNTIL };
 enum {
@@ -33,6 +33,10 @@ static const struct argp_option machine_options[] = {
 	{ "shape", KEY_SHAPE, "AxBxC", 0,
 		"routers along each dimension of a torus, or number of nodes "
 		"of other topologies; short for --set topology.shape=AxBxC",
+		0 },
+	{ "plugin", KEY_PLUGIN, "FILE", 0,
+		"load a topology, routing or workload from a shared object "
+		"(see weft-plugin(7))",
 		0 },
 	{ 0 },
 };
@@ -203,14 +207,14 @@ static int read_follow(struct cli_args *a, const char *text, struct err *e)
 	return 0;
 }
 
-/* Every option but --set says one thing, and says it once. */
+/* Every option but --set and --plugin says one thing, and says it once. */
 static int check_once(struct parse *p, int key)
 {
 	size_t i = 0;
 
 	while (p->options[i].name && p->options[i].key != key)
 		i++;
-	if (!p->options[i].name || key == 's')
+	if (!p->options[i].name || key == 's' || key == KEY_PLUGIN)
 		return 0;
 	if (p->seen >> i & 1)
 		return err_set(p->e, "--%s is given twice", p->options[i].name);
@@ -231,6 +235,12 @@ static int take_option(struct parse *p, int key, const char *arg)
 			return err_set(p->e, "more than %d --set options",
 				CLI_MAX_SETS);
 		a->set[a->n_sets++] = arg;
+		return 0;
+	case KEY_PLUGIN:
+		if (a->n_plugins == CLI_MAX_PLUGINS)
+			return err_set(p->e, "more than %d --plugin options",
+				CLI_MAX_PLUGINS);
+		a->plugin[a->n_plugins++] = arg;
 		return 0;
 	case KEY_SHAPE:
 		a->shape = arg;

@@ -194,7 +194,8 @@ int cli_check(int argc, char **argv, struct err *e)
 		return code < 0 ? -1 : 0;
 	if (a.n_words != 1)
 		return err_set(e, "want one machine, as in `weft check bgq`");
-	m = machine_load(a.word[0], a.set, a.n_sets, a.shape, e);
+	m = machine_load_with(
+		a.plugin, a.n_plugins, a.word[0], a.set, a.n_sets, a.shape, e);
 	if (!m)
 		return -1;
 	if ((a.faults && machine_read_faults(m, a.faults, e)) ||

@@ -9,11 +9,11 @@
 
 #include "base/err.h"
 
-enum { CLI_MAX_SETS = 64, CLI_MAX_WORDS = 64 };
+enum { CLI_MAX_SETS = 64, CLI_MAX_WORDS = 64, CLI_MAX_PLUGINS = 4 };
 
 /* Which of the common options a command takes. */
 enum cli_takes {
-	CLI_MACHINE = 1, /* --set, --shape */
+	CLI_MACHINE = 1, /* --set, --shape, --plugin */
 	CLI_SEED = 2, /* --seed */
 	CLI_THREADS = 256, /* --threads, --quiet */
 	CLI_RUN = CLI_SEED | CLI_THREADS,
@@ -30,11 +30,13 @@ enum cli_takes {
 };
 
 struct cli_args {
-	const char *word[CLI_MAX_WORDS]; /* what is no option */
+	const char *word[CLI_MAX_WORDS + 1]; /* what is no option, then NULL */
 	size_t n_words;
 	const char *set[CLI_MAX_SETS];
 	size_t n_sets;
 	const char *shape;
+	const char *plugin[CLI_MAX_PLUGINS];
+	size_t n_plugins;
 	const char *faults; /* a file */
 	const char *output; /* a run file */
 	int64_t sample; /* ps; 0: the default */

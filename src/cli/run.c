@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
+#include "cli/run_health.h"
 #include "cli/run_histogram.h"
 #include "cli/run_jobs.h"
 #include "cli/run_links.h"
@@ -299,6 +300,7 @@ static void print_json(const struct cli_args *a, const struct machine_run *r,
 	json_results(&j, a, r);
 	run_jobs_json(&j, r, alone);
 	run_faults_json(&j, r->system->net, &r->result);
+	run_health_json(&j, r);
 	run_budget_json(&j, a, r->system->net);
 	json_work(&j, r);
 	json_end(&j, '}');
@@ -369,6 +371,7 @@ static void print_figures(
 	if (r->hops)
 		run_links_text(f, r);
 	run_faults_text(f, r->system->net, &r->result);
+	run_health_text(f, r);
 }
 
 static void print_text(const struct cli_args *a, const struct machine_run *r,
@@ -454,13 +457,15 @@ static char *command_of(
 		add_word(&o, "--faults", a->faults);
 	if (a->jobs)
 		add_word(&o, "--jobs", a->jobs);
+	for (i = 0; i < a->n_plugins; i++)
+		add_word(&o, "--plugin", a->plugin[i]);
 	if (a->until) {
 		units_format(UNIT_TIME, a->until, text, sizeof(text));
 		add_word(&o, "--until", text);
 	}
 	snprintf(text, sizeof(text), "%" PRIu64, a->seed);
 	add_word(&o, "--seed", text);
-	for (i = 0; s->arguments && s->arguments[i]; i++)
+	for (i = 0; s->load && s->arguments && s->arguments[i]; i++)
 		add_word(&o, i ? "" : "--", s->arguments[i]);
 	if (fclose(o.file))
 		mem_give_up();
@@ -520,6 +525,8 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->n_sets = a->n_sets;
 	s->shape = a->shape;
 	s->faults = a->faults;
+	s->plugins = a->plugin;
+	s->n_plugins = a->n_plugins;
 	s->seed = a->seed;
 	s->until = a->until;
 	s->stop = &stop_asked;
@@ -586,7 +593,11 @@ int cli_run(int argc, char **argv, struct err *e)
 	s.keys = args.word + 2;
 	s.n_keys = args.jobs ? 0 : args.n_words - 2;
 	s.threads = args.threads;
-	code = run_perform(&r, &args, &s, e) ? -1 : tell(&args, &r, e);
+	s.programs = &app_ops;
+	code = run_perform(&r, &args, &s, e);
+	if (!code)
+		code = r.load->arg ? app_tell(&r, &args, e)
+				   : tell(&args, &r, e);
 	machine_run_close(&r);
 	return code;
 }

@@ -14,6 +14,12 @@
 int run_perform(struct machine_run *r, const struct cli_args *a,
 	struct machine_run_setup *s, struct err *e);
 
+/* A program as a workload, of the struct weft_app that is its arg; and what
+ * came of it. */
+extern const struct load_ops app_ops;
+int app_tell(const struct machine_run *r, const struct cli_args *args,
+	struct err *e);
+
 /* Programs that wait for ever: nothing where there are none. */
 void run_waiting_text(FILE *f, const struct load_result *l);
 void run_waiting_json(struct json *j, const struct load_result *l);

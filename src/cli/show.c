@@ -122,7 +122,8 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 			e, "want one machine, as in `weft show bgq-midplane`");
 	if (a->is_svg + a->is_dot + a->is_json > 1)
 		return err_set(e, "want one of --json, --svg and --dot");
-	m = machine_load(a->word[0], a->set, a->n_sets, a->shape, e);
+	m = machine_load_with(a->plugin, a->n_plugins, a->word[0], a->set,
+		a->n_sets, a->shape, e);
 	if (!m || gather(&s, m, e)) {
 		machine_free(m);
 		return -1;

@@ -197,6 +197,8 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	}
 	s->machine = axes_value(x, i, 0);
 	s->workload = w->args->word[1];
+	s->plugins = w->args->plugin;
+	s->n_plugins = w->args->n_plugins;
 	s->seed = strtoull(p.seed, NULL, 10);
 	s->threads = 1;
 	for (k = 1; k < x->n; k++) {

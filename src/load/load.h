@@ -68,6 +68,8 @@ struct load_progress {
 	uint32_t per_mille; /* done; 0 where that is not known */
 };
 
+struct lofamo_params;
+
 /* What a workload needs of the machine's hosts; init() says it. */
 struct load_needs {
 	uint32_t n_programs; /* the most that start() will start, in all */
@@ -89,6 +91,7 @@ struct load {
 	/* The nodes that it has, where it shares the machine with others: it
 	 * counts them from 0 on.  NULL: all nodes. */
 	const struct host_world *place;
+	const struct lofamo_params *watch; /* NULL: there is none */
 	sim_time begin; /* when it begins */
 	struct load_needs needs;
 	/* the system's, from start() on; host and nic where client is NULL */

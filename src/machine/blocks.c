@@ -71,6 +71,16 @@ static void *add_variant(struct machine *m, struct machine_kind *k,
 	return values;
 }
 
+static void add_topo(
+	struct machine *m, struct machine_kind *k, const struct topo_ops *o)
+{
+	struct topo *t =
+		add_variant(m, k, o->name, o->params, o->n_params, o->size);
+
+	t->ops = o;
+	m->topos[k->n_variants - 1] = t;
+}
+
 static void add_topos(struct machine *m)
 {
 	const struct topo_ops *const *o = topo_registry;
@@ -82,11 +92,8 @@ static void add_topos(struct machine *m)
 			.source = "assumed: the simplest topology",
 		});
 
-	for (size_t i = 0; o[i]; i++) {
-		m->topos[i] = add_variant(m, k, o[i]->name, o[i]->params,
-			o[i]->n_params, o[i]->size);
-		m->topos[i]->ops = o[i];
-	}
+	for (size_t i = 0; o[i]; i++)
+		add_topo(m, k, o[i]);
 }
 
 /* What topologies have in this section beside their own parameters. */
@@ -138,6 +145,16 @@ static void add_routers(struct machine *m)
 			o[i]->n_params, o[i]->params_size);
 }
 
+static void add_route(
+	struct machine *m, struct machine_kind *k, const struct route_ops *o)
+{
+	struct route *r =
+		add_variant(m, k, o->name, o->params, o->n_params, o->size);
+
+	r->ops = o;
+	m->routes[k->n_variants - 1] = r;
+}
+
 static void add_routes(struct machine *m)
 {
 	const struct route_ops *const *o = route_registry;
@@ -150,11 +167,8 @@ static void add_routes(struct machine *m)
 			.source = "assumed: the topology's own",
 		});
 
-	for (size_t i = 0; o[i]; i++) {
-		m->routes[i] = add_variant(m, k, o[i]->name, o[i]->params,
-			o[i]->n_params, o[i]->size);
-		m->routes[i]->ops = o[i];
-	}
+	for (size_t i = 0; o[i]; i++)
+		add_route(m, k, o[i]);
 }
 
 static void add_nics(struct machine *m)
@@ -208,6 +222,8 @@ struct machine *machine_default(void)
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
 	add_block(m, "gpu", gpu_params_table, gpu_params_n, &m->gpu, "gpus");
+	add_block(m, "lofamo", lofamo_params_table, lofamo_params_n, &m->watch,
+		"watchdogs");
 	add_block(m, "faults", fault_params_table, fault_params_n,
 		&m->fault_lines, "");
 	add_block(m, "faults", fault_lines_table, fault_lines_n,
@@ -217,6 +233,54 @@ struct machine *machine_default(void)
 	add_block(m, "faults", fault_lanes_table, fault_lanes_n,
 		&m->fault_lines, "transceivers");
 	return m;
+}
+
+/* --- parts from outside --- */
+
+/* Whether a section has room for one more variant of that name. */
+static int check_room(struct machine *m, const char *section, const char *name,
+	struct machine_kind **kind, struct err *e)
+{
+	struct machine_kind *k = m->kind_row;
+	size_t n = strlen(name);
+	const char *w;
+
+	while (strcmp(k->section, section) != 0)
+		k++;
+	for (w = k->words; *w; w += strcspn(w, "|"), w += *w == '|')
+		if (strcspn(w, "|") == n && !strncmp(w, name, n))
+			return err_set(e, "--plugin: %s.kind %s is there twice",
+				section, name);
+	if (k->n_variants == MACHINE_KINDS ||
+		strlen(k->words) + n + 2 > sizeof(k->words) ||
+		m->n_blocks == MACHINE_BLOCKS)
+		return err_set(
+			e, "--plugin: no room for %s.kind %s", section, name);
+	*kind = k;
+	return 0;
+}
+
+int machine_add_plugins(struct machine *m, struct err *e)
+{
+	struct machine_kind *k;
+	size_t i, n;
+
+	for (i = 0; i < m->plugins.n; i++) {
+		const struct topo_ops *const *t = m->plugins.is[i]->topologies;
+		const struct route_ops *const *r = m->plugins.is[i]->routings;
+
+		for (n = 0; t && t[n]; n++) {
+			if (check_room(m, "topology", t[n]->name, &k, e))
+				return -1;
+			add_topo(m, k, t[n]);
+		}
+		for (n = 0; r && r[n]; n++) {
+			if (check_room(m, "routing", r[n]->name, &k, e))
+				return -1;
+			add_route(m, k, r[n]);
+		}
+	}
+	return 0;
 }
 
 /* --- which parameters a machine has --- */
@@ -252,7 +316,7 @@ size_t machine_route_now(const struct machine *m)
 
 	if (m->kinds.route)
 		return (size_t)m->kinds.route - 1;
-	while (route_registry[i + 1] && strcmp(route_registry[i]->name, own))
+	while (m->routes[i + 1] && strcmp(m->routes[i]->ops->name, own))
 		i++;
 	return i;
 }
@@ -286,7 +350,7 @@ bool machine_has(const struct machine *m, const char *word)
 	const struct nic_ops *nic = machine_nic_now(m);
 
 	return has_word(machine_words_now(m).has, word) ||
-	       has_word(route_registry[machine_route_now(m)]->has, word) ||
+	       has_word(m->routes[machine_route_now(m)]->ops->has, word) ||
 	       has_word(m->link.retry.kind ? "replay" : NULL, word) ||
 	       has_word(link_codes[m->link.code].has, word) ||
 	       has_word(nic ? nic->has : NULL, word);
@@ -302,7 +366,7 @@ bool machine_uses(const struct machine *m, size_t block)
 	return m->is_whole || !*needs || machine_has(m, needs) ||
 	       is_kind(needs, "topology", machine_topo_now(m)->ops->name) ||
 	       is_kind(needs, "routing",
-		       route_registry[machine_route_now(m)]->name) ||
+		       m->routes[machine_route_now(m)]->ops->name) ||
 	       is_kind(needs, "router", router) ||
 	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
 	       is_kind(needs, "side", side ? side->name : NULL);

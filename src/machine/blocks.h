@@ -7,6 +7,9 @@
 
 #include "machine/machine.h"
 
+/* Adds the variants that its plugins bring. */
+int machine_add_plugins(struct machine *m, struct err *e);
+
 /* What has been chosen by the kinds as read so far; NULL: none. */
 struct topo *machine_topo_now(const struct machine *m);
 struct topo_words machine_words_now(const struct machine *m);

@@ -197,7 +197,28 @@ static int read_plan(struct machine *m, struct err *e)
 	m->faults.notice = m->route->notice;
 	m->faults.reload = m->route->reload;
 	m->faults.drain = m->route->drain;
-	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
+	if (fault_plan_read(&m->faults, &m->fault_lines, m->topo, e))
+		return -1;
+	return lofamo_check_plan(&m->faults, (uint32_t)m->gpu.count, e);
+}
+
+static int check_watch(const struct machine *m, struct err *e)
+{
+	return machine_has(m, "watchdogs") && m->watch.is_on
+		       ? lofamo_check(&m->watch, m->topo, e)
+		       : 0;
+}
+
+static int check_looks(const struct machine *m, struct err *e)
+{
+	const struct router_ops *o = router_registry[m->kinds.router];
+
+	if (!m->route->looks || o->shows_queues)
+		return 0;
+	return err_set(e,
+		"routing.kind: %s looks at queues, which router.kind %s does "
+		"not show; want router.kind: crossbar",
+		m->route->ops->name, o->name);
 }
 
 /* What is wrong with a kind is said with the place that named it. */
@@ -207,7 +228,7 @@ static int init_route(struct machine *m, struct err *e)
 	struct err was;
 
 	if (!m->route->ops->init(m->route, m->topo, e))
-		return 0;
+		return check_looks(m, e);
 	for (was = *e;
 		b->values != &m->kinds || strcmp(b->section, "routing") != 0;)
 		b++;
@@ -221,13 +242,22 @@ static int init_route(struct machine *m, struct err *e)
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e)
 {
+	return machine_load_with(NULL, 0, name, sets, n_sets, shape, e);
+}
+
+struct machine *machine_load_with(const char *const *plugins, size_t n_plugins,
+	const char *name, const char *const *sets, size_t n_sets,
+	const char *shape, struct err *e)
+{
 	struct machine *m = machine_default();
 
-	if (machine_find(m, name, e) || read_all(m, sets, n_sets, shape, e) ||
-		choose(m, e) || settle_links(m, e) ||
-		host_params_check(&m->host, e) ||
+	if (plugins_open(&m->plugins, plugins, n_plugins, e) ||
+		machine_add_plugins(m, e) || machine_find(m, name, e) ||
+		read_all(m, sets, n_sets, shape, e) || choose(m, e) ||
+		settle_links(m, e) || host_params_check(&m->host, e) ||
 		nic_check_memory(m->nic, m->host.memory, e) ||
 		m->topo->ops->init(m->topo, e) || init_route(m, e) ||
+		check_watch(m, e) ||
 		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {
 		machine_free(m);
 		return NULL;
@@ -273,6 +303,7 @@ void machine_free(struct machine *m)
 		mem_free(m->nics[i]);
 		mem_free(m->sides[i]);
 	}
+	plugins_close(&m->plugins);
 	mem_free(m);
 }
 

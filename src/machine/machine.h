@@ -12,12 +12,14 @@
 #include "link/faults.h"
 #include "link/link.h"
 #include "machine/file.h"
+#include "machine/plugin.h"
 #include "nic/nic.h"
 #include "route/route.h"
 #include "net/net.h"
 #include "topo/topo.h"
+#include "watch/lofamo.h"
 
-enum { MACHINE_DIRS = 5, MACHINE_KINDS = 8, MACHINE_BLOCKS = 48 };
+enum { MACHINE_DIRS = 5, MACHINE_KINDS = 12, MACHINE_BLOCKS = 60 };
 
 /* Which variants a machine has: indices of the registries. */
 struct machine_kinds {
@@ -57,6 +59,7 @@ void machine_dirs(struct machine_dirs *d);
 int machine_find(struct machine *m, const char *name, struct err *e);
 
 struct machine {
+	struct plugins plugins;
 	struct machine_header header;
 	char path[1024];
 	struct machine_kinds kinds;
@@ -72,6 +75,7 @@ struct machine {
 	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */
 	struct host_params host;
 	struct gpu_params gpu;
+	struct lofamo_params watch;
 	/* What the interface stands at, where it takes any. */
 	const struct side_ops *side; /* NULL: none */
 	void *side_params, *sides[MACHINE_KINDS];
@@ -92,6 +96,10 @@ struct machine {
  */
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e);
+/* The same with parts from shared objects. */
+struct machine *machine_load_with(const char *const *plugins, size_t n_plugins,
+	const char *name, const char *const *sets, size_t n_sets,
+	const char *shape, struct err *e);
 /* Reads a plan of faults in place of the machine's, or over it. */
 int machine_read_faults(struct machine *m, const char *path, struct err *e);
 /* Whether its links bring every packet through whatever the plan says. */

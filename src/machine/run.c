@@ -78,6 +78,21 @@ static int check_keys(
 	return 0;
 }
 
+/* A plugin's workload: a program that the keys are arguments of. */
+static const struct load_ops *find_program(struct machine_run *r)
+{
+	struct machine_run_setup *s = &r->setup;
+
+	if (!s->programs || !s->workload)
+		return NULL;
+	s->load_arg = plugins_find(&r->machine->plugins, s->workload);
+	if (!s->load_arg)
+		return NULL;
+	s->arguments = s->keys;
+	s->n_keys = 0;
+	return s->programs;
+}
+
 /* One whose keys have their defaults. */
 static struct load *new_load(const struct machine_run *r,
 	const struct machine_job *j, const struct load_ops *ops,
@@ -96,6 +111,8 @@ static struct load *new_load(const struct machine_run *r,
 	l->n_gpus = r->machine->gpu.count;
 	l->nic_params = r->machine->nic_params;
 	l->host_params = &r->machine->host;
+	l->watch = machine_has(r->machine, "watchdogs") ? &r->machine->watch
+							: NULL;
 	*keys = (struct param_block){
 		.section = "",
 		.rows = ops->params,
@@ -138,12 +155,12 @@ static struct load *make_load(const struct machine_run *r,
 
 static int read_load(struct machine_run *r, struct err *e)
 {
-	struct machine_job only = {
-		.workload = r->setup.workload,
-		.n_keys = r->setup.n_keys,
-		.seed = r->setup.seed,
-	};
+	struct machine_job only = { .workload = r->setup.workload };
 
+	if (!r->setup.load && !r->setup.jobs)
+		r->setup.load = find_program(r);
+	only.n_keys = r->setup.n_keys;
+	only.seed = r->setup.seed;
 	if (only.n_keys > LOAD_MOST_KEYS)
 		return err_set(e, "more than %d keys", LOAD_MOST_KEYS);
 	if (only.n_keys)
@@ -225,7 +242,8 @@ int machine_run_open(
 {
 	memset(r, 0, sizeof(*r));
 	r->setup = *s;
-	r->machine = machine_load(s->machine, s->sets, s->n_sets, s->shape, e);
+	r->machine = machine_load_with(s->plugins, s->n_plugins, s->machine,
+		s->sets, s->n_sets, s->shape, e);
 	if (!r->machine ||
 		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
 		read_load(r, e) || check_faults(r, e))

@@ -19,6 +19,8 @@ struct machine_run_setup {
 	 * on, on its own; or 0: all. */
 	const char *jobs;
 	uint32_t only;
+	const char *const *plugins; /* paths */
+	size_t n_plugins;
 	const char *workload;
 	/* Instead of it one that is not in the registry, and what it is given
 	 * as its arg; or NULL. */
@@ -27,6 +29,9 @@ struct machine_run_setup {
 	/* Then: how it was called, and with what, NULL behind the last. */
 	const char *program;
 	const char *const *arguments;
+	/* How programs of plugins are run, which are given the keys as their
+	 * arguments, with NULL behind them; NULL: they are not. */
+	const struct load_ops *programs;
 	const char *const *keys; /* "key=value" */
 	size_t n_keys;
 	uint64_t seed;

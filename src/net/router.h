@@ -111,6 +111,8 @@ struct router_ops {
 	uint32_t most_queues;
 	/* For switches alone: nodes have the first router that there is. */
 	bool is_switch;
+	/* It calls route_ops.decide(). */
+	bool shows_queues;
 	/* Tokens are mail, and take a wire's latency less the router's part
 	 * of it. */
 	bool posts_tokens;

@@ -15,7 +15,7 @@ const char *record_cause(const char *key);
 struct record_setup {
 	struct machine_run_setup setup;
 	char *machine, *shape, *faults, *workload, *jobs; /* pointed to */
-	char **sets, **keys;
+	char **sets, **keys, **plugins;
 };
 
 int record_setup_read(struct record_setup *s, struct db *d, struct err *e);

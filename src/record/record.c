@@ -186,7 +186,12 @@ static int put_setup(struct db *d, const struct machine_run *r,
 	       put_meta_int(d, "seed", (int64_t)s->seed, e) ||
 	       put_meta_int(d, "until_ps", s->until, e) ||
 	       put_meta_int(d, "threads", r->threads, e) ||
-	       put_meta_text(d, "program", s->program ? s->program : "", e) ||
+	       put_meta_text(d, "program",
+		       s->program    ? s->program
+		       : s->load_arg ? "weft run"
+				     : "",
+		       e) ||
+	       put_arguments(d, "plugin", s->plugins, s->n_plugins, e) ||
 	       put_arguments(d, "set", s->sets, s->n_sets, e) ||
 	       put_arguments(d, "key", s->keys, s->n_keys, e) ||
 	       put_params(d, r, e);

@@ -265,6 +265,7 @@ const struct router_ops crossbar_ops = {
 	.channels = channels,
 	.n_channels = CROSSBAR_CHANNELS,
 	.is_switch = true,
+	.shows_queues = true,
 	.describe = crossbar_describe,
 	.check = crossbar_check,
 	.site_bytes = crossbar_site_bytes,

@@ -295,6 +295,38 @@ static port_id least(const struct crossbar *x, struct crossbar_site *s,
 	return found;
 }
 
+/* What routing is shown. */
+struct look {
+	struct route_look look;
+	const struct crossbar *x;
+	struct crossbar_site *s;
+	sim_time t;
+};
+
+static uint32_t look_load(
+	const struct route_look *l, port_id port, uint32_t channel)
+{
+	const struct look *k = (const struct look *)l;
+
+	return load_of(k->x, &k->s->port[port], channel, k->t);
+}
+
+static void decide(const struct crossbar *x, struct crossbar_site *s,
+	struct packet *p, port_id in, sim_time t)
+{
+	struct look l = { { look_load, (uint32_t)x->capacity }, x, s, t };
+
+	x->route->ops->decide(x->route, p, s->id, in, &l.look);
+}
+
+static struct route_step next_step(struct crossbar *x, struct crossbar_site *s,
+	struct packet *p, port_id in, sim_time t)
+{
+	if (x->route->looks)
+		decide(x, s, p, in, t);
+	return x->route->ops->next(x->route, p, s->id, in);
+}
+
 static void on_arrival(struct crossbar *x, struct crossbar_site *s,
 	const struct sim_event *e, sim_time t)
 {
@@ -302,7 +334,7 @@ static void on_arrival(struct crossbar *x, struct crossbar_site *s,
 	uint32_t channel = sim_aux(e);
 	packet_id id = e->data;
 	struct packet *p = &x->packets[id];
-	struct route_step step = x->route->ops->next(x->route, p, s->id, in);
+	struct route_step step = next_step(x, s, p, in, t);
 
 	p->head = t;
 	link_owe(&s->port[in].sender, x->link->owed, t);

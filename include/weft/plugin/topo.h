@@ -1,0 +1,218 @@
+/*
+ * A topology knows which ports are wired together and what kind of wire it
+ * is, and nothing else: no queues, no clock, nothing that changes during a
+ * run.  So every call but init() is const, cannot fail, and may be made from
+ * any thread.
+ */
+#ifndef WEFT_PLUGIN_TOPO_H
+#define WEFT_PLUGIN_TOPO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "weft/plugin/err.h"
+#include "weft/plugin/param.h"
+
+typedef uint32_t router_id;
+typedef uint32_t port_id;
+typedef uint64_t port_mask; /* a bit per port */
+
+#define NO_ROUTER    UINT32_MAX
+#define TOPO_NO_PORT UINT32_MAX
+
+enum {
+	TOPO_MAX_DIMS = 6,
+	TOPO_MAX_COLUMNS = 4,
+	TOPO_TEXT = 48,
+	TOPO_MAX_PORTS = 64, /* as many as a port_mask has bits */
+	TOPO_MAX_ROUTERS = 1 << 22,
+	TOPO_MAX_WIRES = 12,
+};
+
+/* Of a torus: what a wire crosses decides how long it is. */
+enum wire_class {
+	WIRE_BOARD, /* two routers on one board */
+	WIRE_BOARDS, /* from board to board inside a midplane */
+	WIRE_MIDPLANES, /* from midplane to midplane */
+	WIRE_LOOP, /* out of a midplane and back into it */
+	WIRE_INNER, /* of a dimension that never leaves the board */
+	N_WIRE_CLASSES,
+};
+
+/* A class of wires, all of one latency. */
+struct topo_wire {
+	const char *name;
+	/* Grant to first effect, ps, and what of it is the router's. */
+	int64_t latency, logic;
+	int64_t rate; /* raw, bytes per second; 0: that of links */
+};
+
+struct topo_end {
+	router_id router; /* NO_ROUTER if nothing is plugged in */
+	port_id port;
+};
+
+struct topo_direction {
+	uint32_t number, link;
+};
+
+/*
+ * Sites 0 .. n_nodes - 1 inject and receive.  In a direct network that is all
+ * of them; in an indirect one switches follow, which only pass packets on.
+ */
+struct topo {
+	const struct topo_ops *ops;
+	router_id n_nodes;
+	router_id n_routers; /* nodes and switches */
+	port_id n_ports; /* of every router */
+	port_id node_ports; /* the first ones, which nodes have wires at */
+	uint32_t n_wires;
+	struct topo_wire wire[TOPO_MAX_WIRES]; /* by class */
+};
+
+static inline int topo_is_direct(const struct topo *t)
+{
+	return t->n_nodes == t->n_routers;
+}
+
+struct part_kind;
+
+/* What links carry, for topo_ops.peak. */
+struct topo_rates {
+	/* Payload bytes per second of a wire of some class, whose packets have
+	 * on average left / of switches still to pass. */
+	uint64_t (*rate)(const struct topo_rates *k, uint32_t class,
+		uint64_t left, uint64_t of);
+};
+
+/* Where a plane halves the machine. */
+struct topo_cut {
+	uint64_t links; /* 0 where there is nothing to cut */
+	char where[TOPO_TEXT]; /* "across A" */
+	char dim[TOPO_TEXT]; /* "A"; empty where it has no dimensions */
+};
+
+/* A table of what a topology is made of: its columns, as they are called in
+ * text and in JSON. */
+struct topo_table {
+	const char *key; /* of the table, in JSON */
+	struct topo_column {
+		const char *title, *key;
+		bool is_count; /* else a text */
+		bool is_left; /* of counts: as texts are */
+	} column[TOPO_MAX_COLUMNS];
+};
+
+struct topo_cell {
+	uint64_t n; /* of a count */
+	bool is_blank; /* in text */
+	char text[PARAM_TEXT_MAX];
+};
+
+/* Parameters of a topology that stand in another section than its own, or that
+ * only some machines have: those that have the word that they need. */
+struct topo_block {
+	const char *section, *needs;
+	const struct param *rows;
+	size_t n_rows;
+};
+
+/* What parameters of any section need that a topology has, in words with blanks
+ * between them; and its routing where the machine file names none. */
+struct topo_words {
+	const char *has, *routing;
+};
+
+#define TOPO_CABLE_DELAY(at)                                                   \
+	PARAM_ROW(PARAM_TIME, "cable.delay", at, "5 ns", 1, 1000000,           \
+		"delay of a metre of cable",                                   \
+		"assumed: two thirds of the speed of light")
+
+struct topo_ops {
+	const char *name; /* the word written in a machine file */
+	size_t size; /* of the variant, whose first member is struct topo */
+	const struct param *params; /* of the variant's struct */
+	size_t n_params;
+	const char *shape_key; /* the parameter that --shape sets */
+	/* Further parameters of the variant's struct, ended by NULL; or NULL
+	 * where there are none. */
+	const struct topo_block *const *blocks;
+	const char *has, *routing; /* see struct topo_words; or: */
+	/* ... by the values read.  NULL: they do not depend on them. */
+	struct topo_words (*words)(const struct topo *t);
+
+	/* Checks the values read and sets the rest of struct topo. */
+	int (*init)(struct topo *t, struct err *e);
+
+	/* The far end of the wire that leaves r by p. */
+	struct topo_end (*peer)(const struct topo *t, router_id r, port_id p);
+
+	/* The port by which what came in at one goes straight on, whether or
+	 * not it has a wire; TOPO_NO_PORT if there is none.  NULL where no
+	 * port has one. */
+	port_id (*straight)(const struct topo *t, router_id r, port_id in);
+
+	/* Of topologies with parallel links: the direction of a router's port,
+	 * and its number among the links of that direction.  NULL: there are
+	 * none. */
+	struct topo_direction (*direction)(const struct topo *t, port_id p);
+
+	/* The class of a wire that exists. */
+	uint32_t (*wire)(const struct topo *t, router_id r, port_id p);
+
+	/* The node that a router is best simulated with: itself, or for a
+	 * switch one of those near it, in turn.  NULL: all are nodes. */
+	router_id (*home)(const struct topo *t, router_id r);
+
+	/* "(1,0,3)", "A+". */
+	void (*name_router)(
+		const struct topo *t, router_id r, char *text, size_t size);
+	void (*name_port)(const struct topo *t, router_id r, port_id p,
+		char *text, size_t size);
+	/* "4x4x4x4x2" */
+	void (*name_shape)(const struct topo *t, char *text, size_t size);
+	/* A picture of a few characters: o a node, # a switch, () a ring, [] a
+	 * line, "16#" many in a row; NULL: none. */
+	void (*sketch)(const struct topo *t, char *text, size_t size);
+	/* The kinds of parts that it has, up to a NULL (topo/parts.h); NULL:
+	 * links, switches and nodes. */
+	const struct part_kind *const *parts;
+
+	/* --- what follows from it; NULL: not known, or it has none --- */
+
+	/*
+	 * Of topologies whose routers have coordinates: how many, and how
+	 * many routers there are along each; where a node's router is; and
+	 * the first node of the router at some place.
+	 */
+	uint32_t (*grid)(const struct topo *t, uint32_t size[TOPO_MAX_DIMS]);
+	void (*place)(const struct topo *t, router_id node,
+		uint32_t x[TOPO_MAX_DIMS]);
+	router_id (*node_at)(
+		const struct topo *t, const uint32_t x[TOPO_MAX_DIMS]);
+
+	/*
+	 * The rate, in payload bytes per second and node, at which the busiest
+	 * link is always busy when every node sends to all others uniformly
+	 * by balanced minimal routes; of at least two nodes.
+	 */
+	uint64_t (*peak)(const struct topo *t, const struct topo_rates *k);
+
+	/* Links of a class, both directions counted as one. */
+	uint64_t (*links)(const struct topo *t, uint32_t class);
+	/* What a class's wires cross, or how long they are. */
+	void (*where)(
+		const struct topo *t, uint32_t class, char text[TOPO_TEXT]);
+	struct topo_cut (*cut)(const struct topo *t);
+	/* Tables, ended by one without a key; row i of one, false where there
+	 * are no more. */
+	const struct topo_table *tables;
+	bool (*row)(const struct topo *t, uint32_t table, uint32_t i,
+		struct topo_cell cell[TOPO_MAX_COLUMNS]);
+	/* A picture, or part of one. */
+	void (*draw)(const struct topo *t, FILE *out);
+};
+
+#endif

@@ -1,0 +1,151 @@
+#define _GNU_SOURCE
+#include "machine/plugin.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "load/load.h"
+
+enum { MOST_NAME = 15 };
+
+/* Its words go into machine files and lists of names. */
+static int check_name(const char *path, const char *name, struct err *e)
+{
+	size_t n = name ? strlen(name) : 0;
+
+	if (!n || n > MOST_NAME ||
+		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != n)
+		return err_set(e,
+			"%s: a name must have 1 to %d lower-case letters, "
+			"digits or hyphens",
+			path, MOST_NAME);
+	return 0;
+}
+
+static int refuse_table(
+	const char *path, const char *what, const char *name, struct err *e)
+{
+	return err_set(e, "%s: %s %s lacks operations that all have", path,
+		what, name);
+}
+
+static int check_topo(const char *path, const struct topo_ops *o, struct err *e)
+{
+	if (check_name(path, o->name, e))
+		return -1;
+	if (o->size < sizeof(struct topo) || !o->init || !o->peer || !o->wire ||
+		!o->name_router || !o->name_port || !o->name_shape ||
+		!o->shape_key || !(o->routing || o->words))
+		return refuse_table(path, "topology", o->name, e);
+	return 0;
+}
+
+static int check_route(
+	const char *path, const struct route_ops *o, struct err *e)
+{
+	if (check_name(path, o->name, e))
+		return -1;
+	if (o->size < sizeof(struct route) || !o->init || !o->fini ||
+		!o->start || !o->next || !o->channels || !o->n_channels)
+		return refuse_table(path, "routing", o->name, e);
+	return 0;
+}
+
+static int check_load(const char *path, const struct weft_app *a, struct err *e)
+{
+	if (check_name(path, a->name, e))
+		return -1;
+	if (load_find(a->name))
+		return err_set(e, "%s: weft has a workload called %s already",
+			path, a->name);
+	return a->run ? 0 : refuse_table(path, "workload", a->name, e);
+}
+
+static int check_parts(
+	const char *path, const struct weft_plugin *p, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; p->topologies && p->topologies[i]; i++)
+		if (check_topo(path, p->topologies[i], e))
+			return -1;
+	for (i = 0; p->routings && p->routings[i]; i++)
+		if (check_route(path, p->routings[i], e))
+			return -1;
+	for (i = 0; p->workloads && p->workloads[i]; i++)
+		if (check_load(path, p->workloads[i], e))
+			return -1;
+	return 0;
+}
+
+static int check_version(
+	const char *path, const struct weft_plugin *p, struct err *e)
+{
+	static const struct weft_plugin mine = { WEFT_PLUGIN_SIZES };
+
+	if (p->abi != mine.abi)
+		return err_set(e,
+			"%s: a plugin for version %u of the interface, and "
+			"this weft (%s) has version %u; compile it again",
+			path, p->abi, WEFT_VERSION, mine.abi);
+	/* up to the first table */
+	if (memcmp(p, &mine, offsetof(struct weft_plugin, topologies)) != 0)
+		return err_set(e,
+			"%s: a plugin for another weft than this one (%s), "
+			"whose tables have other sizes; compile it again",
+			path, WEFT_VERSION);
+	return 0;
+}
+
+static int open_one(struct plugins *p, const char *path, struct err *e)
+{
+	char text[1024];
+
+	/* no search through the system's libraries */
+	snprintf(text, sizeof(text), "%s%s", strchr(path, '/') ? "" : "./",
+		path);
+	p->handle[p->n] = dlopen(text, RTLD_NOW | RTLD_LOCAL);
+	if (!p->handle[p->n])
+		return err_set(e, "--plugin: %s", dlerror());
+	p->is[p->n] = dlsym(p->handle[p->n], "weft_plugin");
+	p->n++;
+	if (!p->is[p->n - 1])
+		return err_set(e,
+			"%s: not a plugin: it has no WEFT_PLUGIN() "
+			"(weft-plugin(7))",
+			path);
+	return check_version(path, p->is[p->n - 1], e) ||
+			       check_parts(path, p->is[p->n - 1], e)
+		       ? -1
+		       : 0;
+}
+
+int plugins_open(
+	struct plugins *p, const char *const *paths, size_t n, struct err *e)
+{
+	size_t i;
+
+	if (n > MACHINE_PLUGINS)
+		return err_set(e, "more than %d plugins", MACHINE_PLUGINS);
+	for (i = 0; i < n; i++)
+		if (open_one(p, paths[i], e))
+			return -1;
+	return 0;
+}
+
+void plugins_close(struct plugins *p)
+{
+	while (p->n)
+		dlclose(p->handle[--p->n]);
+}
+
+const struct weft_app *plugins_find(const struct plugins *p, const char *name)
+{
+	size_t i, k;
+
+	for (i = 0; i < p->n; i++)
+		for (k = 0; p->is[i]->workloads && p->is[i]->workloads[k]; k++)
+			if (!strcmp(p->is[i]->workloads[k]->name, name))
+				return p->is[i]->workloads[k];
+	return NULL;
+}

@@ -1,0 +1,27 @@
+/*
+ * Parts from outside (weft/plugin/plugin.h): what a machine was told to load,
+ * which lives as long as it does.  The registries know nothing of them.
+ */
+#ifndef MACHINE_PLUGIN_H
+#define MACHINE_PLUGIN_H
+
+#include "base/err.h"
+#include "weft/plugin/plugin.h"
+
+enum { MACHINE_PLUGINS = 4 };
+
+struct plugins {
+	const struct weft_plugin *is[MACHINE_PLUGINS];
+	void *handle[MACHINE_PLUGINS];
+	size_t n;
+};
+
+/* On an error too, plugins_close() is the caller's to call. */
+int plugins_open(
+	struct plugins *p, const char *const *paths, size_t n, struct err *e);
+void plugins_close(struct plugins *p);
+
+/* A workload of that name, or NULL. */
+const struct weft_app *plugins_find(const struct plugins *p, const char *name);
+
+#endif

@@ -1,0 +1,164 @@
+#!/bin/sh
+#
+# Parts of machines from outside: builds the example plugin against what is
+# installed, and runs it; then plugins that are wrong.  Needs $WEFT, in its
+# build directory.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/installed.sh"
+mkdir "$tmp/plugin"
+cp "$src"/examples/plugin/* "$tmp/plugin"
+cd "$tmp/plugin" || exit 1
+
+build() { # NAME OPTIONS: NAME.so of NAME.c
+	name=$1
+	shift
+	$cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -O1 \
+		${CFLAGS-} $(flags --cflags) -shared -fPIC "$@" "$name.c" \
+		-o "$name.so" >"$tmp/log" 2>&1 ||
+		complain "$name: $(head -n 5 "$tmp/log")"
+}
+small='--shape 3x3 --set topology.per-router=2'
+hyperx() { # COMMAND ARGUMENTS
+	command=$1
+	shift
+	run "$command" --plugin ./hyperx.so ./hyperx.yaml $small "$@"
+}
+
+build hyperx
+hyperx show
+[ $code -eq 0 ] && grep -q '^HyperX of 3x3, 18 nodes, 9 switches' "$tmp/out" ||
+	complain "show: $(cat "$tmp/out" "$tmp/err")"
+hyperx params
+grep -q '^routing.bias' "$tmp/out" || complain "params: $(cat "$tmp/err")"
+report "a plugin that is built outside brings a topology and a routing"
+
+for mode in minimal valiant ugal; do
+	hyperx check --set routing.mode=$mode
+	[ $code -eq 0 ] && grep -q 'cannot deadlock' "$tmp/out" ||
+		complain "$mode: $(cat "$tmp/out" "$tmp/err")"
+done
+# All on the channel where Valiant's first half goes: the proof must see it.
+sed 's/p->way |= (uint64_t)1 << CHANNEL;/;/' hyperx.c >locks.c
+build locks
+run check --plugin ./locks.so ./hyperx.yaml $small --set routing.mode=valiant
+[ $code -eq 1 ] || complain "one channel: exit code $code: $(cat "$tmp/out")"
+report "its three routings are proved free of deadlock, and a wrong one is not"
+
+rate() { # MODE WORKLOAD: GB/s per node
+	hyperx run "$2" --shape 4x4 --set topology.per-router=4 --quiet --json \
+		--set "routing.mode=$1" warmup=10us measure=20us
+	[ $code -eq 0 ] || complain "$*: $(cat "$tmp/err")"
+	sed -n 's/.*"throughput_GBps_per_node": \([0-9.]*\).*/\1/p' "$tmp/out"
+}
+small=
+for load in random tornado; do
+	awk -v load=$load -v minimal="$(rate minimal $load)" \
+		-v valiant="$(rate valiant $load)" \
+		-v ugal="$(rate ugal $load)" 'BEGIN {
+		better = minimal > valiant ? minimal : valiant
+		worse = minimal > valiant ? valiant : minimal
+		wins = load == "random" ? minimal : valiant
+		exit !(wins == better && ugal > 0.8 * better &&
+			ugal > 1.3 * worse)
+	}' || complain "$load: $(cat "$tmp/out")"
+done
+small='--shape 3x3 --set topology.per-router=2'
+report "UGAL is near minimal on uniform traffic, near Valiant on adversarial"
+
+digest() { # OPTIONS
+	hyperx run random warmup=5us measure=5us --json --quiet "$@"
+	sed -n 's/.*"digest": "\(.*\)".*/\1/p' "$tmp/out"
+}
+[ "$(digest --threads 1)" = "$(digest --threads 3 -o run.db)" ] ||
+	complain "$(cat "$tmp/err")"
+run rerun run.db
+[ $code -eq 0 ] || complain "rerun: $(cat "$tmp/out" "$tmp/err")"
+hyperx sweep random load=0.1,0.3 warmup=5us measure=5us --quiet
+[ $code -eq 0 ] && [ "$(grep -c '  0\.[13]  ' "$tmp/out")" = 2 ] ||
+	complain "sweep: $(cat "$tmp/out" "$tmp/err")"
+report "results do not depend on threads, and runs can be repeated and swept"
+
+cat >hello.c <<'END'
+#include <weft/msg.h>
+#include <weft/plugin/plugin.h>
+#include <weft/program.h>
+
+static void hello(void *mine)
+{
+	struct weft_msg m;
+
+	weft_msg_init(&m, NULL);
+	weft_msg_barrier(&m);
+	weft_msg_fini(&m);
+	*(char *)mine = *weft_argument(1);
+}
+
+static bool check(
+	const struct weft_result *r, const void *ranks, char *text, size_t size)
+{
+	snprintf(text, size, "hello of %u", r->n_nodes);
+	return *(const char *)ranks == 'b';
+}
+
+static const struct weft_app app = { .name = "hello", .run = hello,
+	.node_bytes = 1, .check = check, .usage = "WORD WORD" };
+static const struct weft_app *const apps[] = { &app, NULL };
+
+WEFT_PLUGIN(.workloads = apps);
+END
+build hello
+run run torus hello a b --shape 2x2 --plugin ./hello.so --quiet
+[ $code -eq 0 ] && grep -qx 'hello of 4' "$tmp/out" ||
+	complain "exit code $code: $(cat "$tmp/out" "$tmp/err")"
+run run torus hello a c --shape 2x2 --plugin hello.so --quiet
+[ $code -eq 1 ] || complain "exit code $code: $(cat "$tmp/err")"
+report "a plugin's workload is a program, with arguments"
+
+wrong() { # FILE TEXT
+	run run --plugin "$1" torus random
+	[ $code -eq 2 ] && [ "$(wc -l <"$tmp/err")" = 1 ] &&
+		[ ! -s "$tmp/out" ] && grep -q "$2" "$tmp/err" ||
+		complain "$1: exit code $code: $(cat "$tmp/err")"
+}
+variant() { # NAME LINE TEXT: of a plugin that ends with this line
+	{
+		sed '/^WEFT_PLUGIN/,$d' hyperx.c
+		echo "$2"
+	} >"$1.c"
+	build "$1" -Wno-unused-const-variable -Wno-unused
+	wrong "./$1.so" "$3"
+}
+parts='.topologies = topologies, .routings = routings'
+quiet='_Pragma("GCC diagnostic ignored \"-Woverride-init\"")
+#ifdef __clang__
+_Pragma("GCC diagnostic ignored \"-Winitializer-overrides\"")
+#endif'
+variant newer "$quiet
+WEFT_PLUGIN($parts, .abi = WEFT_PLUGIN_ABI + 1);" \
+	'version 2 of the interface.*version 1; compile'
+variant other "$quiet
+WEFT_PLUGIN($parts, .packet = 72);" 'for another weft.*compile'
+variant none 'int nothing;' 'no WEFT_PLUGIN'
+variant twice "static const struct topo_ops t2 = { .name = \"torus\" };
+static const struct topo_ops *const ts[] = { &t2, NULL };
+WEFT_PLUGIN(.topologies = ts);" 'lacks operations'
+variant named "static const struct weft_app a = { .name = \"random\" };
+static const struct weft_app *const as[] = { &a, NULL };
+WEFT_PLUGIN(.workloads = as);" 'a workload called random already'
+sed 's/\.name = "hyperx",/.name = "dragonfly",/' hyperx.c >taken.c
+build taken
+wrong ./taken.so 'topology.kind dragonfly is there twice'
+wrong ./nowhere.so 'nowhere.so'
+echo text >text.so
+wrong ./text.so 'text.so'
+run run --plugin ./hyperx.so --plugin ./hyperx.so torus random
+[ $code -eq 2 ] || complain "twice: exit code $code: $(cat "$tmp/err")"
+run show ./hyperx.yaml
+[ $code -eq 2 ] && grep -q hyperx "$tmp/err" || complain "$(cat "$tmp/err")"
+hyperx run random --set router.kind=direct
+[ $code -eq 2 ] && grep -q 'want router.kind: crossbar' "$tmp/err" ||
+	complain "direct: $(cat "$tmp/err")"
+report "wrong plugins are refused in one line, with exit code 2"
+
+exit $status
