@@ -21,7 +21,6 @@
 #include "record/record.h"
 
 enum { MANY_HOPS = 10000 }; /* whose cost says something */
-
 /* Set by the first SIGINT or SIGTERM; the second one ends the process. */
 static atomic_int stop_asked;
 static atomic_int is_running; /* something looks at it */
@@ -401,8 +400,7 @@ static void print_text(const struct cli_args *a, const struct machine_run *r,
 	/* of a few it is what setting up takes */
 	if (r->hops >= MANY_HOPS)
 		fprintf(f, ", %.0f ns each", r->wall_s * 1e9 / (double)r->hops);
-	fputs("\n", f);
-	fprintf(f, "digest      %016" PRIx64 "\n", r->digest);
+	fprintf(f, "\ndigest      %016" PRIx64 "\n", r->digest);
 	run_budget_text(f, a, r->system->net);
 }
 
@@ -586,8 +584,7 @@ int cli_run(int argc, char **argv, struct err *e)
 		return err_set(e, "want a machine and a workload, as in `weft "
 				  "run bgq-midplane random`");
 	if (args.n_words > 1 && args.jobs)
-		return err_set(e, "--jobs: the file has the workloads, so that "
-				  "none can be given");
+		return err_set(e, "--jobs: the file has the workloads");
 	s.jobs = args.jobs;
 	s.workload = args.jobs ? "jobs" : args.word[1];
 	s.keys = args.word + 2;
