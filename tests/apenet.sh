@@ -30,7 +30,7 @@ report 'APE-F1: each card has six links; plus, minus of X, Y, Z form rings'
 
 ends 0 show apenet-quong --json
 holds '.nodes == 16' '[.wires[] | [.class, .links]] == [["X", 16], ["Y", 16]]'
-report 'a dimension of one node has no links: 32 cables and no Z'
+report 'APE-F36: a dimension of one node has no links: 32 cables, no Z'
 
 ends 0 show apenet-pair --json
 holds '.nodes == 2' '[.wires[].links] == [1]'
@@ -128,5 +128,34 @@ for more in '' '--budget' '--threads 3' \
 done | sort -u >"$tmp/digests"
 [ "$(wc -l <"$tmp/digests")" = 1 ] || complain "$(cat "$tmp/digests")"
 report 'budgets, threads and faults that do not happen change no digest'
+
+# --- LO|FA|MO ---
+
+for fault in host card node link gpu service sick; do
+	ends 0 run apenet-quong lofamo fault=$fault trials=10 --json
+	holds '.results | .undetected == 0 and .false_alarms == 0' \
+		'.results | .aware_first_ms <= .aware_mean_ms and
+			.aware_mean_ms <= .aware_last_ms and
+			.aware_last_ms < 1600'
+done
+report 'single faults of all kinds are known in time, without false alarms'
+
+for on in yes no; do
+	ends 0 run apenet-quong pingpong via=nic bytes=32 rounds=300 --json \
+		--set lofamo.period=1ms --set lofamo.on=$on \
+		--set 'faults.events=1 ms host 4 dies'
+	[ $on = no ] || holds '.health[0] | .part == "host 4" and
+		.state == "dead" and .known_ms < 5'
+	jq -r '.digest, .results.one_way_ns' "$tmp/out"
+done | paste - - | sort -u >"$tmp/runs"
+[ "$(wc -l <"$tmp/runs")" = 1 ] || complain "$(cat "$tmp/runs")"
+report 'watchdogs take no picosecond of data'
+
+refuses 'nodes have 2 GPUs' run apenet pingpong \
+	--set 'faults.events=1 ms gpu 3.2 dies'
+refuses 'never sick' run apenet pingpong --set 'faults.events=1 ms card 3 sick'
+refuses 'lofamo.write' show apenet --set lofamo.write=0.95
+refuses 'unknown part' run bgq random --set 'faults.events=1 ms host 3 dies'
+report 'parts that are not there, and watchdogs that bark at the healthy'
 
 exit $status

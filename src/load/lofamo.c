@@ -84,6 +84,8 @@ static int trials_init(struct load *l, const struct topo *t, struct route *r,
 				  "machine (lofamo.on)");
 	if (x->fault == GPU && !l->n_gpus)
 		return err_set(e, "fault: this machine has no GPUs");
+	if (x->fault == LINK && t->n_nodes < 2)
+		return err_set(e, "fault: a single node has no neighbours");
 	x->topo = t;
 	x->latency = t->wire[0].latency;
 	return 0;
@@ -113,6 +115,14 @@ static void on_report(void *arg, sim_time t, enum lofamo_kind kind,
 	x->n_reports++;
 }
 
+/* Of a link between two nodes, which it stands for. */
+static bool is_lower_end(const struct topo *t, router_id site, uint32_t port)
+{
+	router_id far = t->ops->peer(t, site, port).router;
+
+	return far != NO_ROUTER && far > site;
+}
+
 /* Where the fault is: a link that exists, or any node. */
 static struct lofamo_fault draw(const struct trials *x, uint32_t trial)
 {
@@ -133,8 +143,7 @@ static struct lofamo_fault draw(const struct trials *x, uint32_t trial)
 
 	if (x->fault == GPU)
 		f.unit = (uint32_t)(r.b % (uint64_t)x->load.n_gpus);
-	while (x->fault == LINK &&
-		x->topo->ops->peer(x->topo, f.site, f.unit).router <= f.site)
+	while (x->fault == LINK && !is_lower_end(x->topo, f.site, f.unit))
 		if (++f.unit == x->topo->n_ports) {
 			f.unit = 0;
 			f.site = (f.site + 1) % x->topo->n_nodes;

@@ -93,7 +93,7 @@ static inline bool route_runs_on(
 	if (!(p->way >> RINGS_LEFT_SHIFT))
 		return false;
 	p->way -= (uint64_t)1 << RINGS_LEFT_SHIFT;
-	p->channel |= r->closing[at] >> (in ^ 1) & 1;
+	p->channel = (uint8_t)(p->channel | (r->closing[at] >> (in ^ 1) & 1));
 	return true;
 }
 

@@ -209,7 +209,8 @@ static void a_node_that_dies_is_unknown_after_a_roll_call(void **state)
 	lofamo_free(x.l);
 }
 
-/* Mean awareness of a host's death: 1.8 periods and the service network. */
+/* APE-F32: mean awareness of a host's death: 1.8 periods and the service
+ * network. */
 static void a_report_takes_1_8_periods_on_average(void **state)
 {
 	double sum = 0;
