@@ -577,7 +577,7 @@ int cli_run(int argc, char **argv, struct err *e)
 	code = cli_parse(&args, argc, argv,
 		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
 			CLI_JOBS | CLI_JSON,
-		"MACHINE {WORKLOAD [KEY=VALUE...] | --jobs=FILE}", help, e);
+		"MACHINE WORKLOAD [KEY=VALUE...]", help, e);
 	if (code)
 		return code < 0 ? -1 : 0;
 	if (args.n_words < 2 && !(args.jobs && args.n_words))
