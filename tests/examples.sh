@@ -55,6 +55,10 @@ for source in *.c; do
 		machine='gemini --shape 2x2x1'
 		misses='needs the Gemini interface'
 		;;
+	ape_*)
+		machine=apenet-quong
+		misses='needs the APEnet+ card'
+		;;
 	ring | allreduce) other= ;;
 	esac
 	compile shared "$source" -o "$name" || {

@@ -76,6 +76,16 @@ clocks 265.96 135.384 669.135 router.netlink.packet=15384ps
 clocks 265.96 127.692 680.194 side.rate=4.8GB/s
 report 'GEM-F9: each clock changes its own times'
 
+# The engine takes longer to begin, and less for each line; where they cross
+# is nobody's parameter.
+ends 0 run gemini crossover to=2 --shape 2x1x1 min=1KiB max=16KiB step=1KiB \
+	rounds=1 --json
+[ "$(jq '.results | .fma_1024B_ns < .bte_1024B_ns / 2 and
+	.fma_16384B_ns > .bte_16384B_ns' "$tmp/out")" = true ] ||
+	complain 'block transfers are never faster, or always'
+near 'where they cross' "$(figure crossover_B)" 4096 15360
+report 'GEM-F62: short transfers are faster by FMA, long ones as blocks'
+
 phits() { # OP BYTES REQUEST RESPONSE
 	case $1 in
 	put) ends 0 run gemini pingpong via=nic bytes=$2 to=2 --json ;;
@@ -119,5 +129,13 @@ report 'GEM-F45: probes find the links that do not work'
 refuses 'at most 65536' run gemini random bytes=64 load=0.01 \
 	warmup=0us measure=1us --shape 256x256x4
 report 'GEM-F50: there are at most 65,536 chips'
+
+refuses '24 links do not fit' run gemini random --shape 4x4
+refuses 'one letter for each of the 4' run gemini random --shape 4x4x4x4
+refuses '32 links do not fit' run gemini random --set topology.links=8,4,4
+refuses 'did you mean nic.orb' run gemini random --set nic.orbb=3
+refuses 'not a parameter of this machine' run gemini random \
+	--set nic.dma.reads=3
+report 'refused: other dimensions, links that make no 40 tiles, parameters'
 
 exit $status

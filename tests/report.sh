@@ -85,6 +85,44 @@ for what in 'links A+' 'latency packets' 'budget serialisation' \
 done
 report 'every picture of a run is drawn'
 
+mkdir "$tmp/bin"
+cat >"$tmp/bin/rsvg-convert" <<'END'
+#!/bin/sh
+[ "$1 $2 $3" = '-f pdf -o' ] && cat >"$4"
+END
+chmod +x "$tmp/bin/rsvg-convert"
+usual=$PATH
+PATH=$tmp/bin:$PATH
+run plot "$db" latency -o "$tmp/x.pdf"
+PATH=$usual
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+grep -q '^</svg>$' "$tmp/x.pdf" || complain 'the converter got no picture'
+report 'a PDF is made by a converter'
+printf '#!/bin/sh\nexit 3\n' >"$tmp/bin/rsvg-convert"
+PATH=$tmp/bin:$PATH
+refused 'could not be converted' plot "$db" latency -o "$tmp/y.pdf"
+PATH=$usual
+if ! command -v rsvg-convert >/dev/null && ! command -v inkscape >/dev/null
+then
+	refused 'there is no rsvg-convert' plot "$db" latency -o "$tmp/y.pdf"
+fi
+
+# A run that was killed has no result, and its page says so.
+"$weft" run bgq random --shape 4x4x4 measure=1s --sample 100ns \
+	-o "$tmp/killed.db" >/dev/null 2>&1 &
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	sleep 0.1
+	[ "$("$weft" sql "$tmp/killed.db" 'select count(*) from sample' \
+		2>/dev/null | tail -n 1 | tr -d ' ')" -gt 0 ] 2>/dev/null &&
+		break
+done
+kill -9 $!
+wait $! 2>/dev/null
+run report "$tmp/killed.db" -o "$tmp/killed.html"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+grep -q '"ending": "stopped"' "$tmp/killed.html" || complain 'it was stopped'
+report 'a run that was killed has a page'
+
 refused 'no picture is called "link"; did you mean' plot "$db" link
 run run bgq random --shape 2x2x2 warmup=2us measure=5us bytes=64 \
 	-o "$tmp/plain.db"
@@ -135,6 +173,13 @@ if command -v chromium >/dev/null && [ -z "${WEFT_SLOW:-}" ]; then
 	[ "$(attribute hops)" -gt 3 ] || complain 'no way of a slow message'
 	[ "$(attribute blocked)" -gt 1 ] || complain 'nothing is waited for'
 	report 'in a browser a click on a link shows its curves'
+
+	look "$tmp/killed.html"
+	case $(attribute answer) in
+	*'until it was stopped. It ended before its links were recorded'*) ;;
+	*) complain "answers: $(attribute answer)" ;;
+	esac
+	report 'the page of a run that was killed says that it was stopped'
 
 	look "$tmp/all.html"
 	[ "$(attribute title)" = '2 runs side by side' ] ||

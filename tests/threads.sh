@@ -43,6 +43,10 @@ same() { # ARGUMENTS
 	report "$*"
 }
 
+same gemini random --shape 3x2x2 routing=mixed $short
+same gemini storm --shape 2x2x1 count=40 rogues=1 \
+	--set 'faults.events=20 us link 0,0,0 x+1 dies' \
+	--set 'faults.bit-errors=1e-6' --set routing.reload=30us
 same bgq random --shape 4x4x4 zones=none $short
 same bgq random --shape 8x4x2 $short
 same bgq random --shape 5x4x3 routing=deterministic bytes=100 $short

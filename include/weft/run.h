@@ -55,7 +55,8 @@ struct weft_app {
 	/*
 	 * The machine's own interface that it uses: "spi" for Blue Gene/Q's
 	 * message unit (weft/spi.h), "elan" for QsNetII's Elan4
-	 * (weft/elan.h), "gni" for Gemini's (weft/gni.h).  A machine without
+	 * (weft/elan.h), "gni" for Gemini's (weft/gni.h), "ape" for
+	 * APEnet+'s card (weft/ape.h, weft/gpu.h).  A machine without
 	 * it is refused.  NULL: it uses none, only messages (weft/msg.h) say,
 	 * and runs on every machine.
 	 */

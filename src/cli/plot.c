@@ -1,5 +1,10 @@
 /* `weft plot`: pictures of a run file, for papers. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <spawn.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/name.h"
@@ -174,8 +179,67 @@ static int draw(const struct cli_args *a, FILE *f, struct err *e)
 	return failed;
 }
 
+/* --- PDF, where there is a converter --- */
+
+/* Runs one with a picture as its input: its exit code, or -1 where there is no
+ * such program. */
+static int convert(char *const *command, FILE *svg)
+{
+	posix_spawn_file_actions_t actions;
+	pid_t child;
+	int status, failed;
+
+	rewind(svg);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fileno(svg), STDIN_FILENO);
+	failed = posix_spawnp(
+		&child, command[0], &actions, NULL, command, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (failed)
+		return -1;
+	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
+		return 1;
+	/* so says posix_spawnp() where it forks first */
+	return WEXITSTATUS(status) == 127 ? -1 : WEXITSTATUS(status);
+}
+
+static int make_pdf(FILE *svg, const char *path, struct err *e)
+{
+	char out[1100], file[1024];
+	char *const commands[][6] = {
+		{ "rsvg-convert", "-f", "pdf", "-o", file, NULL },
+		{ "inkscape", "--pipe", "--export-type=pdf", out, NULL },
+	};
+	int code = -1;
+	size_t i;
+
+	snprintf(file, sizeof(file), "%s", path);
+	snprintf(out, sizeof(out), "--export-filename=%s", path);
+	for (i = 0; i < 2 && code < 0; i++)
+		code = convert(commands[i], svg);
+	if (code < 0)
+		return err_set(e,
+			"%s: there is no rsvg-convert and no inkscape, which "
+			"make a PDF of a picture",
+			path);
+	return code ? err_set(e, "%s: could not be converted", path) : 0;
+}
+
+static int draw_pdf(const struct cli_args *a, struct err *e)
+{
+	FILE *svg = tmpfile();
+
+	if (!svg)
+		return err_set(e, "%s: %s", a->output, strerror(errno));
+	if (!draw(a, svg, e) && !fflush(svg))
+		make_pdf(svg, a->output, e);
+	fclose(svg);
+	return e->code ? -1 : 0;
+}
+
 static int draw_file(const struct cli_args *a, struct err *e)
 {
+	const char *dot = strrchr(a->output, '.');
 	FILE *f;
 
 	if (!strcmp(a->output, a->word[0]))
@@ -183,6 +247,8 @@ static int draw_file(const struct cli_args *a, struct err *e)
 			a->output);
 	if (cli_can_write(a->output, e))
 		return -1;
+	if (dot && !strcmp(dot, ".pdf"))
+		return draw_pdf(a, e);
 	f = cli_create(a->output, e);
 	if (!f)
 		return -1;
@@ -198,7 +264,8 @@ int cli_plot(int argc, char **argv, struct err *e)
 		"Draws a picture of a run file as SVG: the load of links over "
 		"time, the distribution of latencies, what messages spent "
 		"their time on, or packets over time.\vWithout --output the "
-		"picture is printed.  As in:\n"
+		"picture is printed.  As PDF where its name ends so, and "
+		"rsvg-convert or inkscape is installed.  As in:\n"
 		"  weft plot run.db links -o links.svg",
 		e);
 

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
+#include "cli/run_health.h"
 #include "cli/run_histogram.h"
 #include "cli/run_links.h"
 #include "out/json.h"
@@ -297,6 +298,7 @@ static void print_json(
 	json_real(&j, "sim_time_ns", ns(r->result.end));
 	json_results(&j, a, r);
 	run_faults_json(&j, r->system->net, &r->result);
+	run_health_json(&j, r);
 	run_budget_json(&j, a, r->system->net);
 	json_work(&j, r);
 	json_end(&j, '}');
@@ -367,6 +369,7 @@ static void print_figures(
 	if (r->hops)
 		run_links_text(f, r);
 	run_faults_text(f, r->system->net, &r->result);
+	run_health_text(f, r);
 }
 
 static void print_text(

@@ -460,7 +460,7 @@ static void make_outages(
 		if (e[i].kind == &fault_lane)
 			continue;
 
-		if (!e[i].returns)
+		if (!e[i].returns && !e[i].is_sick)
 			add_wires(&o, &e[i], ends ? e[i + 1].at : SIM_NEVER);
 	}
 	merge(&o);

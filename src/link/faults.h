@@ -68,6 +68,7 @@ struct fault_event {
 	};
 	bool returns; /* it dies otherwise */
 	bool is_announced; /* it leaves, or what left returns */
+	bool is_sick; /* it does not die */
 	const char *place, *text; /* borrowed from the parameters */
 };
 

@@ -340,11 +340,15 @@ static int read_event(struct line *l, struct fault_event *e)
 			text, (int)(LINK_MAX_TIME / SIM_NS / 1000000000));
 	e->returns = !strcmp(last, "returns");
 	e->is_announced = !strcmp(last, "leaves") && l->plan->is_managed;
-	if (strcmp(last, "dies") != 0 && !e->returns && !e->is_announced)
+	e->is_sick = !strcmp(last, "sick");
+	if (strcmp(last, "dies") != 0 && !e->returns && !e->is_announced &&
+		!e->is_sick)
 		return fail(l, "\"%.40s\" is no event (want dies%s or returns)",
 			last, l->plan->is_managed ? ", leaves" : "");
 	if (read_part(l, at, &e->part))
 		return -1;
+	if (e->is_sick && !e->kind->can_sicken)
+		return fail(l, "a %s is never sick (want dies)", e->kind->word);
 	if (e->is_announced && !e->kind->is_site)
 		return fail(
 			l, "only nodes, chips and boards leave (want dies)");

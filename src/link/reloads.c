@@ -168,7 +168,8 @@ void faults_note_deaths(
 	for (i = 0; i < p->n_events; i++) {
 		uint32_t k;
 
-		for (k = 0; !e[i].returns && part_site(t, &e[i].part, k, &site);
+		for (k = 0; !e[i].returns && !e[i].is_sick &&
+			    part_site(t, &e[i].part, k, &site);
 			k++) {
 			f->death = mem_grow(
 				f->death, f->n_deaths + 1, sizeof(*f->death));

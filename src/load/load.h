@@ -67,6 +67,8 @@ struct load_progress {
 	uint32_t per_mille; /* done; 0 where that is not known */
 };
 
+struct lofamo_params;
+
 /* What a workload needs of the machine's hosts; init() says it. */
 struct load_needs {
 	uint32_t n_programs; /* the most that start() will start, in all */
@@ -93,6 +95,7 @@ struct load {
 	const void *nic_params;
 	int64_t n_gpus; /* of a node */
 	const struct host_params *host_params;
+	const struct lofamo_params *watch; /* NULL: there is none */
 	const struct load_place *place; /* NULL: all nodes */
 	sim_time begin; /* when it begins */
 	struct load_needs needs;

@@ -28,6 +28,7 @@ const struct load_ops *const load_registry[] = {
 	&load_storm,
 	&load_replay,
 	&load_code,
+	&load_lofamo,
 	&load_messages,
 	&load_events,
 	NULL,

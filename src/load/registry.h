@@ -18,7 +18,7 @@ extern const struct load_ops load_pingpong, load_stream, load_sweep, load_gets,
 extern const struct load_ops load_replay;
 
 /* What needs no traffic. */
-extern const struct load_ops load_code;
+extern const struct load_ops load_code, load_lofamo;
 
 /* One machine's own: see spi/ and elan/. */
 extern const struct load_ops load_messages, load_events;

@@ -222,6 +222,8 @@ struct machine *machine_default(void)
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
 	add_block(m, "gpu", gpu_params_table, gpu_params_n, &m->gpu, "gpus");
+	add_block(m, "lofamo", lofamo_params_table, lofamo_params_n, &m->watch,
+		"watchdogs");
 	add_block(m, "faults", fault_params_table, fault_params_n,
 		&m->fault_lines, "");
 	add_block(m, "faults", fault_lines_table, fault_lines_n,

@@ -197,7 +197,16 @@ static int read_plan(struct machine *m, struct err *e)
 	m->faults.notice = m->route->notice;
 	m->faults.reload = m->route->reload;
 	m->faults.drain = m->route->drain;
-	return fault_plan_read(&m->faults, &m->fault_lines, m->topo, e);
+	if (fault_plan_read(&m->faults, &m->fault_lines, m->topo, e))
+		return -1;
+	return lofamo_check_plan(&m->faults, (uint32_t)m->gpu.count, e);
+}
+
+static int check_watch(const struct machine *m, struct err *e)
+{
+	return machine_has(m, "watchdogs") && m->watch.is_on
+		       ? lofamo_check(&m->watch, m->topo, e)
+		       : 0;
 }
 
 static int check_looks(const struct machine *m, struct err *e)
@@ -248,6 +257,7 @@ struct machine *machine_load_with(const char *const *plugins, size_t n_plugins,
 		settle_links(m, e) || host_params_check(&m->host, e) ||
 		nic_check_memory(m->nic, m->host.memory, e) ||
 		m->topo->ops->init(m->topo, e) || init_route(m, e) ||
+		check_watch(m, e) ||
 		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {
 		machine_free(m);
 		return NULL;

@@ -17,6 +17,7 @@
 #include "route/route.h"
 #include "net/net.h"
 #include "topo/topo.h"
+#include "watch/lofamo.h"
 
 enum { MACHINE_DIRS = 5, MACHINE_KINDS = 12, MACHINE_BLOCKS = 60 };
 
@@ -74,6 +75,7 @@ struct machine {
 	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */
 	struct host_params host;
 	struct gpu_params gpu;
+	struct lofamo_params watch;
 	/* What the interface stands at, where it takes any. */
 	const struct side_ops *side; /* NULL: none */
 	void *side_params, *sides[MACHINE_KINDS];

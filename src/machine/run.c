@@ -127,6 +127,9 @@ static int read_load(struct machine_run *r, struct err *e)
 	r->load->n_gpus = r->machine->gpu.count;
 	r->load->nic_params = r->machine->nic_params;
 	r->load->host_params = &r->machine->host;
+	r->load->watch = machine_has(r->machine, "watchdogs")
+				 ? &r->machine->watch
+				 : NULL;
 	r->load->on_progress = r->setup.on_progress;
 	r->load->progress_arg = r->setup.progress_arg;
 	r->keys = (struct param_block){

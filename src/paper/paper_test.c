@@ -109,7 +109,8 @@ static void the_fit_set_is_calibrated(void **state)
 	static const char *const gemini[] = { "N32", "N51", "N52",
 		/* the same again */
 		"N55a" };
-	static const char *const apenet[] = { "N11" };
+	static const char *const apenet[] = { "N5", "N8", "N11", "N14a", "N15",
+		"N16", "N17", "N19", "N20" };
 
 	(void)state;
 	check_fitted(&paper_bgq, bgq, sizeof(bgq) / sizeof(bgq[0]));
@@ -166,7 +167,7 @@ static void what_counts_as_evidence_is_listed(void **state)
 	check_evidence(&paper_qsnet2, "N70 N78 ");
 	check_evidence(&paper_gemini, "N33 N34 N48 N49a N49b N50a N50b N53a "
 				      "N53b N53c N53d N54a N54b N55b ");
-	check_evidence(&paper_apenet, "N12 ");
+	check_evidence(&paper_apenet, "N7 N12 N14b ");
 }
 
 /* Section 1.6 of the datasheet. */

@@ -143,9 +143,22 @@ function linkButton(run, i) {
 	} }, name);
 }
 
+/* Where most packets inside wait for links of one kind. */
+function sayWaiting(run) {
+	const b = blockedOf(run);
+
+	if (!b.names.length)
+		return [];
+	const top = topWanted(b);
+
+	return top.part < 0.5 || top.name === "reception" ? []
+		: [" Of the packets inside, " + sayBlocked(b)];
+}
+
 function answer(run) {
 	return make("p", { class: "answer" }, ...sayWhat(run),
-		...sayHowMuch(run), ...sayWhichLink(run), ...sayCauses(run));
+		...sayHowMuch(run), ...sayWhichLink(run), ...sayWaiting(run),
+		...sayCauses(run));
 }
 
 /* --- the figures as tiles --- */

@@ -41,19 +41,25 @@ function blockedRow(b, from) {
 	}), make("td", null, round(sum, 4)));
 }
 
-/* What most of the packets inside wait for, in words. */
-function sayBlocked(b) {
+/* What most packets inside wait for: {name, part, others}, where others are the
+ * links whose buffers it fills, too. */
+function topWanted(b) {
 	const sums = b.wants.map(to => [to, b.names.reduce((sum, from) => sum
 		+ (b.at.get(from + "\n" + to) || 0), 0)]);
 	const all = sums.reduce((sum, s) => sum + s[1], 0);
-	const top = sums.sort((x, y) => y[1] - x[1])[0];
-	const others = b.names.filter(n => n !== top[0]
-		&& (b.at.get(n + "\n" + top[0]) || 0) > 0.4 * b.sums.get(n));
+	const [name, most] = sums.sort((x, y) => y[1] - x[1])[0];
 
-	return top[0] === "reception" ? "Most wait to be received."
-		: `${percent(top[1] / all)} wait for ${top[0]}`
-			+ (others.length ? `, also in the buffers of ${listOf(
-				others)}` : "") + ".";
+	return { name, part: most / all, others: b.names.filter(n => n !== name
+		&& (b.at.get(n + "\n" + name) || 0) > 0.4 * b.sums.get(n)) };
+}
+
+function sayBlocked(b) {
+	const top = topWanted(b);
+
+	return top.name === "reception" ? "most wait to be received."
+		: `${percent(top.part)} wait for ${top.name}`
+			+ (top.others.length ? `, also in the buffers of ${
+				listOf(top.others)}` : "") + ".";
 }
 
 function blockedCard(run) {
@@ -63,7 +69,7 @@ function blockedCard(run) {
 		return null;
 	return card("What packets wait for", "The first packets of buffers, by "
 		+ "the links that they came by (rows) and the links that they "
-		+ "wait for. " + sayBlocked(b), make("div", { class: "scroll" },
+		+ "wait for: " + sayBlocked(b), make("div", { class: "scroll" },
 		make("table", { class: "matrix", id: "blocked" }, make("tr",
 			null, make("th", null, "came by"), ...b.wants.map(w =>
 				make("th", null, w)), make("th", null,

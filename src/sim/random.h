@@ -35,6 +35,7 @@ enum random_purpose {
 	RANDOM_WAY, /* which of its ways a packet takes */
 	RANDOM_CHIP, /* packets until a chip damages one */
 	RANDOM_MEMORY, /* words until a memory has a bad one */
+	RANDOM_WATCH, /* when a watchdog ticks */
 };
 
 struct random_bits {

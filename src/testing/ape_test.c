@@ -56,6 +56,7 @@ static void put_all(struct ape_world *w, uint32_t node)
 	program_watch(0, 0, NULL, NULL);
 }
 
+/* APE-F3, APE-F4, APE-F5. */
 static void puts_go_between_any_two_memories(void **state)
 {
 	struct ape_world w = { .run = put_all };
@@ -96,6 +97,7 @@ static void get_all(struct ape_world *w, uint32_t node)
 		}
 }
 
+/* APE-F3. */
 static void gets_need_no_program_at_the_other_end(void **state)
 {
 	struct ape_world w = { .run = get_all };
@@ -169,7 +171,8 @@ static void gpu_bytes_arrive_by_every_way(void **state)
 	}
 }
 
-/* Pipelined copies win for long transfers, and those in one piece never do. */
+/* APE-F40.  Pipelined copies win for long transfers, and those in one piece
+ * never do. */
 static void staging_wins_only_because_it_is_pipelined(void **state)
 {
 	static const char *const whole[] = { "nic.software.chunk=1MiB", NULL };
@@ -184,6 +187,7 @@ static void staging_wins_only_because_it_is_pipelined(void **state)
 		    time_of(WEFT_APE_P2P, 260000, NULL, &reads));
 }
 
+/* APE-F6, APE-F40. */
 static void the_library_chooses_by_size(void **state)
 {
 	static const char *const longer[] = { "nic.software.p2p-until=128KiB",
@@ -234,6 +238,7 @@ static uint64_t misses_of(uint32_t memory, uint32_t pages,
 	return n;
 }
 
+/* APE-F15, APE-F16, APE-F17, APE-F18. */
 static void the_nios_is_idle_while_the_tlb_hits(void **state)
 {
 	static const char *const none[] = { "nic.tlb.entries=0", NULL };
@@ -356,6 +361,7 @@ static void wrong_targets(struct ape_world *w, uint32_t node)
 	assert_int_equal(ape_await(WEFT_APE_ERROR).error, WEFT_APE_NO_BUFFER);
 }
 
+/* APE-F14. */
 static void targets_that_are_wrong_are_reported(void **state)
 {
 	struct ape_world w = { .run = wrong_targets };
@@ -400,6 +406,7 @@ static double rate_of(uint32_t from, uint32_t to, const char *set)
 	return 8 * 200000 * 1e6 / (double)took;
 }
 
+/* APE-F2, APE-F7, APE-F9, APE-F10, APE-F13, APE-F15. */
 static void each_part_limits_a_stream_where_it_is_the_slowest(void **state)
 {
 	double host = rate_of(HOST, HOST, NULL);
@@ -419,6 +426,27 @@ static void each_part_limits_a_stream_where_it_is_the_slowest(void **state)
 	assert_true(rate_of(HOST, HOST, "side.payload=64") < host);
 }
 
+/* APE-F11. */
+static void commands_are_fetched_ahead(void **state)
+{
+	static const char *const one[] = { "nic.dma.prefetch=1", NULL };
+	sim_time took;
+	uint32_t i;
+
+	(void)state;
+	/* eight puts of 49 commands each */
+	for (i = 0; i < 2; i++) {
+		struct ape_world w = { .run = stream_out, .arg = &took };
+
+		ape_world_run(&w, i ? one : NULL, NULL, false);
+		if (i)
+			assert_int_equal(count(&w, 0, "fetches"), 8 * 49);
+		else
+			assert_true(count(&w, 0, "fetches") < 8 * 20);
+		kit_close(&w.kit);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +460,7 @@ int main(void)
 		cmocka_unit_test(targets_that_are_wrong_are_reported),
 		cmocka_unit_test(
 			each_part_limits_a_stream_where_it_is_the_slowest),
+		cmocka_unit_test(commands_are_fetched_ahead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,7 @@ struct part_kind {
 	bool is_site; /* what runs there goes down with it */
 	bool is_whole; /* so do its site's wires, or the one at its port; not
 			* where a part is less than a wire, or none at all */
+	bool can_sicken; /* it may be sick and work, too */
 	/* Whether a machine has such parts; NULL: all have. */
 	bool (*exists)(const struct topo *t);
 	/* Reads the words of a name into site, port and unit. */

@@ -1,4 +1,5 @@
 #include "nic/apenet/card.h"
+#include "watch/lofamo.h"
 
 #define AT(field)  offsetof(struct ape_params, field)
 #define PS_PER_S   INT64_C(1000000000000)
@@ -340,7 +341,8 @@ static size_t load_bytes(const struct packet *p)
 const struct nic_ops apenet_ops = {
 	.name = "apenet",
 	.title = "APEnet+ card",
-	.has = "any-side gpus",
+	.has = "any-side gpus watchdogs",
+	.parts = lofamo_parts,
 	.size = sizeof(struct apenet),
 	.node_size = sizeof(struct ape_node),
 	.params = params,

@@ -1,0 +1,238 @@
+/*
+ * How soon LO|FA|MO (watch/lofamo.h) finds a fault: single ones, each at a
+ * random time and place of a machine that was well.  Nothing passes over the
+ * network meanwhile, and nothing would be changed if it did.
+ */
+#include "load/keys.h"
+#include "load/registry.h"
+#include "sim/random.h"
+#include "watch/lofamo.h"
+
+enum { HOST, CARD, NODE, LINK, GPU, SERVICE, SICK };
+
+struct trials {
+	struct load load;
+	int64_t fault, count;
+
+	const struct topo *topo;
+	sim_time latency, at; /* at: of the fault of this trial */
+	double first, last, sum; /* ms, over trials; sum over reports */
+	sim_time soonest, latest; /* of this trial */
+	uint64_t n_reports, n_heard, undetected, false_alarms;
+};
+
+#define AT(field) offsetof(struct trials, field)
+
+static const struct param keys[] = {
+	KEY_WORD("fault", AT(fault), "host",
+		"host|card|node|link|gpu|service|sick",
+		"what fails: a part, a host with its card (node), or a host "
+		"that becomes sick"),
+	KEY_COUNT("trials", AT(count), "60", 1, 100000,
+		"number of faults, each on a machine that was well"),
+};
+
+static void on_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	(void)n;
+	(void)w;
+	(void)s;
+	(void)fifo;
+	(void)t;
+}
+
+static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id p, sim_time t, sim_time tail)
+{
+	(void)fifo;
+	(void)s;
+	(void)t;
+	(void)tail;
+	packet_give(n->pool, w->id, p);
+}
+
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	struct sim_event e)
+{
+	(void)n;
+	(void)w;
+	(void)s;
+	(void)t;
+	(void)e;
+}
+
+static const struct net_client_ops client = { .on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.is_sink = true };
+
+static struct trials *of(struct load *l)
+{
+	return (struct trials *)l;
+}
+
+static int trials_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
+{
+	struct trials *x = of(l);
+
+	(void)r;
+	(void)link;
+	if (!l->watch || !l->watch->is_on)
+		return err_set(e, "lofamo: nothing watches the nodes of this "
+				  "machine (lofamo.on)");
+	if (x->fault == GPU && !l->n_gpus)
+		return err_set(e, "fault: this machine has no GPUs");
+	x->topo = t;
+	x->latency = t->wire[0].latency;
+	return 0;
+}
+
+static double ms(sim_time t)
+{
+	return (double)t / 1e9;
+}
+
+/* All that is reported of a single fault comes from it. */
+static void on_report(void *arg, sim_time t, enum lofamo_kind kind,
+	router_id site, uint32_t unit, enum health state, router_id by)
+{
+	struct trials *x = arg;
+
+	(void)kind;
+	(void)site;
+	(void)unit;
+	(void)by;
+	if (state == HEALTH_NORMAL)
+		return;
+	if (x->soonest == SIM_NEVER)
+		x->soonest = t - x->at;
+	x->latest = t - x->at;
+	x->sum += ms(t - x->at);
+	x->n_reports++;
+}
+
+/* Where the fault is: a link that exists, or any node. */
+static struct lofamo_fault draw(const struct trials *x, uint32_t trial)
+{
+	struct random_bits r =
+		random_draw(x->load.seed, trial, RANDOM_WATCH, UINT64_MAX);
+	sim_time period = x->load.watch->period;
+	struct lofamo_fault f = {
+		.at = 4 * period +
+		      (sim_time)random_below(r.a, (uint64_t)(4 * period)),
+		.site = (router_id)random_below(r.b, x->topo->n_nodes),
+		.kind = x->fault == CARD      ? LOFAMO_CARD
+			: x->fault == LINK    ? LOFAMO_LINK
+			: x->fault == GPU     ? LOFAMO_GPU
+			: x->fault == SERVICE ? LOFAMO_SERVICE
+					      : LOFAMO_HOST,
+		.state = x->fault == SICK ? HEALTH_SICK : HEALTH_DEAD,
+	};
+
+	if (x->fault == GPU)
+		f.unit = (uint32_t)(r.b % (uint64_t)x->load.n_gpus);
+	while (x->fault == LINK &&
+		x->topo->ops->peer(x->topo, f.site, f.unit).router <= f.site)
+		if (++f.unit == x->topo->n_ports) {
+			f.unit = 0;
+			f.site = (f.site + 1) % x->topo->n_nodes;
+		}
+	return f;
+}
+
+/* Parts that are well and called dead. */
+static uint64_t count_false(const struct lofamo *l)
+{
+	struct lofamo_part p;
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; lofamo_part(l, i, &p); i++)
+		n += p.state == HEALTH_DEAD &&
+		     lofamo_is_well(l, p.kind, p.site, p.unit);
+	return n;
+}
+
+static void try(struct trials *x, uint32_t trial)
+{
+	const struct lofamo_setup s = { .params = x->load.watch,
+		.topo = x->topo,
+		.latency = x->latency,
+		.n_gpus = (uint32_t)x->load.n_gpus,
+		.seed = x->load.seed + trial,
+		.on_report = on_report,
+		.arg = x };
+	struct lofamo_fault f = draw(x, trial);
+	struct lofamo *l = lofamo_new(&s);
+	sim_time t = f.at;
+
+	x->at = f.at;
+	x->soonest = SIM_NEVER;
+	lofamo_add(l, &f);
+	if (x->fault == NODE)
+		lofamo_add(l, &(struct lofamo_fault){ .at = f.at,
+				      .kind = LOFAMO_CARD,
+				      .site = f.site,
+				      .state = HEALTH_DEAD });
+	for (; t < f.at + 16 * x->load.watch->period;
+		t += x->load.watch->period / 4) {
+		lofamo_run(l, t);
+		x->false_alarms += count_false(l);
+	}
+	x->undetected +=
+		lofamo_state(l, f.kind, f.site, f.unit) == HEALTH_NORMAL;
+	if (x->soonest != SIM_NEVER) {
+		x->first += ms(x->soonest);
+		x->last += ms(x->latest);
+		x->n_heard++;
+	}
+	lofamo_free(l);
+}
+
+static void trials_start(struct load *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < of(l)->count; i++)
+		try(of(l), i);
+}
+
+static sim_time trials_next(struct load *l)
+{
+	(void)l;
+	return SIM_NEVER;
+}
+
+static void trials_report(struct load *l, struct load_result *r)
+{
+	const struct trials *x = of(l);
+	double heard = x->n_heard ? (double)x->n_heard : 1;
+
+	load_figure(r, "aware_first_ms", x->first / heard);
+	load_figure(r, "aware_mean_ms",
+		x->sum / (x->n_reports ? (double)x->n_reports : 1));
+	load_figure(r, "aware_last_ms", x->last / heard);
+	load_figure(r, "undetected", (double)x->undetected);
+	load_figure(r, "false_alarms", (double)x->false_alarms);
+}
+
+static void trials_fini(struct load *l)
+{
+	(void)l;
+}
+
+const struct load_ops load_lofamo = {
+	.name = "lofamo",
+	.help = "time until the Master knows of a fault (LO|FA|MO)",
+	.size = sizeof(struct trials),
+	.params = keys,
+	.n_params = sizeof(keys) / sizeof(keys[0]),
+	.client = &client,
+	.init = trials_init,
+	.start = trials_start,
+	.next = trials_next,
+	.report = trials_report,
+	.fini = trials_fini,
+};

@@ -1,0 +1,161 @@
+/* What LO|FA|MO is told: its parameters, and the parts that plans name. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "watch/lofamo.h"
+
+#define AT(field) offsetof(struct lofamo_params, field)
+
+#define PART(name_, field_, def_, help_, source_)                              \
+	PARAM_ROW(PARAM_FRACTION, name_, AT(field_), def_, 0, 10000000, help_, \
+		source_)
+
+const struct param lofamo_params_table[] = {
+	PARAM_ROW(PARAM_FLAG, "on", AT(is_on), "no", 0, 1,
+		"whether hosts and cards watch each other",
+		"assumed: nobody does"),
+	PARAM_ROW(PARAM_TIME, "period", AT(period), "500 ms", 1000000,
+		INT64_C(100000000000000), "watchdog period", "APE-N21"),
+	PART("write", write, "0.4",
+		"time between two refreshes of a valid bit, as a part of the "
+		"period",
+		"calibrated: APE-N22"),
+	PART("read", read, "1",
+		"time between two tests of a valid bit by the card, as a part "
+		"of the period",
+		"APE-G18"),
+	PART("poll", poll, "1",
+		"time between two looks of a host at its card's registers, as "
+		"a part of the period",
+		"APE-G18"),
+	PART("jitter", jitter, "0.1",
+		"largest variation of these times, as a part of the period",
+		"assumed: clocks and daemons are not exact"),
+	PARAM_ROW(PARAM_TIME, "service", AT(service), "1 ms", 0,
+		INT64_C(10000000000000), "latency of the service network",
+		"APE-G19"),
+	PARAM_ROW(PARAM_COUNT, "roll-call", AT(roll), "4", 1, 1000,
+		"number of periods between two roll calls of the Master",
+		"assumed: longer than any report takes"),
+};
+
+const size_t lofamo_params_n =
+	sizeof(lofamo_params_table) / sizeof(lofamo_params_table[0]);
+
+int lofamo_check(
+	const struct lofamo_params *p, const struct topo *t, struct err *e)
+{
+	if (p->write + p->jitter >= p->read || p->write < 2 * p->jitter)
+		return err_set(e,
+			"lofamo.write: a write and its jitter must take less "
+			"time than lofamo.read, or healthy hosts would be "
+			"taken for dead, and more than twice the jitter");
+	if (p->poll <= p->jitter || p->write + p->jitter >= p->poll)
+		return err_set(e,
+			"lofamo.poll: want more than lofamo.write and "
+			"lofamo.jitter together");
+	if (t->n_nodes != t->n_routers || t->n_ports > LOFAMO_PORTS)
+		return err_set(e,
+			"lofamo.on: cards have registers for %d neighbours, "
+			"not %u",
+			LOFAMO_PORTS, t->n_ports);
+	return 0;
+}
+
+/* --- parts --- */
+
+static int read_site(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e)
+{
+	p->port = PART_SITE;
+	if (n != 1)
+		return err_set(
+			e, "want the number of a node behind %s", k->word);
+	return part_find_site(
+		names, "node", word[0], 0, names->topo->n_nodes, &p->site, e);
+}
+
+/* "5.1" */
+static int read_gpu(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e)
+{
+	char node[24], *end;
+	size_t dot = n == 1 ? strcspn(word[0], ".") : 0;
+
+	(void)k;
+	p->port = PART_SITE;
+	if (n != 1 || !word[0][dot] || dot >= sizeof(node))
+		return err_set(e, "want a node and a number behind gpu, for "
+				  "example gpu 5.1");
+	snprintf(node, sizeof(node), "%.*s", (int)dot, word[0]);
+	p->unit = (uint32_t)strtoul(word[0] + dot + 1, &end, 10);
+	if (*end || !word[0][dot + 1] || p->unit >= LOFAMO_GPUS)
+		return err_set(e, "\"%.20s\" is not a number of a GPU",
+			word[0] + dot + 1);
+	return part_find_site(
+		names, "node", node, 0, names->topo->n_nodes, &p->site, e);
+}
+
+static const struct part_kind host = {
+	.word = "host", .is_site = true, .can_sicken = true, .read = read_site
+};
+static const struct part_kind card = {
+	.word = "card", .is_whole = true, .read = read_site
+};
+static const struct part_kind service = { .word = "service",
+	.read = read_site };
+static const struct part_kind gpu = { .word = "gpu", .read = read_gpu };
+
+const struct part_kind *const lofamo_parts[] = { &host, &card, &service, &gpu,
+	NULL };
+
+int lofamo_check_plan(
+	const struct fault_plan *p, uint32_t n_gpus, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_events; i++)
+		if (p->event[i].kind == &gpu && p->event[i].unit >= n_gpus)
+			return err_set(e,
+				"%s%sfaults: \"%.60s\": nodes have %u GPUs, "
+				"numbered from 0",
+				p->event[i].place,
+				*p->event[i].place ? ": " : "",
+				p->event[i].text, n_gpus);
+	return 0;
+}
+
+static void add(struct lofamo *l, const struct fault_event *e,
+	enum lofamo_kind kind, uint32_t unit)
+{
+	const struct lofamo_fault f = { .at = e->at,
+		.kind = kind,
+		.site = e->site,
+		.unit = unit,
+		.state = e->returns   ? HEALTH_NORMAL
+			 : e->is_sick ? HEALTH_SICK
+				      : HEALTH_DEAD };
+
+	lofamo_add(l, &f);
+}
+
+void lofamo_add_plan(struct lofamo *l, const struct fault_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_events; i++) {
+		const struct fault_event *e = &p->event[i];
+
+		if (e->kind == &host || e->kind == &part_node)
+			add(l, e, LOFAMO_HOST, 0);
+		if (e->kind == &card || e->kind == &part_node)
+			add(l, e, LOFAMO_CARD, 0);
+		if (e->kind == &service)
+			add(l, e, LOFAMO_SERVICE, 0);
+		if (e->kind == &gpu)
+			add(l, e, LOFAMO_GPU, e->unit);
+		if (e->port != PART_SITE && e->kind->is_whole)
+			add(l, e, LOFAMO_LINK, e->port);
+	}
+}

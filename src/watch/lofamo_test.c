@@ -1,0 +1,260 @@
+/* LO|FA|MO on a torus of 4x4x1: who notices what, how soon, and what is never
+ * said. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "testing/testing.h"
+#include "topo/torus.h"
+#include "watch/lofamo.h"
+
+#define MS INT64_C(1000000000)
+
+enum { NODES = 16, GPUS = 2, PERIOD_MS = 500 };
+
+#define PERIOD (PERIOD_MS * MS)
+
+struct world {
+	struct torus t;
+	struct lofamo_params p;
+	struct lofamo *l;
+	double sum; /* of reports of something bad, ms */
+	uint32_t n;
+};
+
+static void count(void *arg, sim_time t, enum lofamo_kind kind, router_id site,
+	uint32_t unit, enum health state, router_id by)
+{
+	struct world *x = arg;
+
+	(void)kind;
+	(void)site;
+	(void)unit;
+	(void)by;
+	if (state == HEALTH_NORMAL)
+		return;
+	x->sum += (double)t / (double)MS;
+	x->n++;
+}
+
+static void make(struct world *x, uint64_t seed)
+{
+	struct param_block b = { "topology", torus_ops.params,
+		torus_ops.n_params, &x->t, NULL };
+	struct param_block w = { "lofamo", lofamo_params_table, lofamo_params_n,
+		&x->p, NULL };
+	struct lofamo_setup s = { .params = &x->p,
+		.topo = &x->t.topo,
+		.latency = 500000,
+		.n_gpus = GPUS,
+		.seed = seed,
+		.on_report = count,
+		.arg = x };
+	struct err e = { 0 };
+
+	memset(x, 0, sizeof(*x));
+	x->t.topo.ops = &torus_ops;
+	topo_defaults(&x->t.topo);
+	assert_int_equal(
+		param_read(&b, param_find(&b, "shape"), "4x4x1", &e), 0);
+	assert_int_equal(torus_ops.init(&x->t.topo, &e), 0);
+	param_defaults(&w);
+	assert_int_equal(lofamo_check(&x->p, &x->t.topo, &e), 0);
+	x->l = lofamo_new(&s);
+}
+
+static void happen(struct world *x, sim_time at, enum lofamo_kind kind,
+	router_id site, uint32_t unit, enum health state)
+{
+	lofamo_add(x->l, &(struct lofamo_fault){ at, kind, site, unit, state });
+}
+
+static void check_part(const struct world *x, enum lofamo_kind kind,
+	router_id s, uint32_t unit, bool is_late)
+{
+	enum health h = lofamo_state(x->l, kind, s, unit);
+	bool is_well = lofamo_is_well(x->l, kind, s, unit);
+
+	if (is_well && h == HEALTH_DEAD)
+		fail_msg("kind %u of %u is called dead", kind, s);
+	if (!is_well && h == HEALTH_NORMAL && is_late)
+		fail_msg("kind %u of %u is called normal", kind, s);
+}
+
+/* No healthy part is called dead, and in the end no ill one normal. */
+static void check_picture(const struct world *x, bool is_late)
+{
+	router_id s;
+	uint32_t k;
+
+	for (s = 0; s < NODES; s++) {
+		check_part(x, LOFAMO_HOST, s, 0, is_late);
+		check_part(x, LOFAMO_CARD, s, 0, is_late);
+		check_part(x, LOFAMO_SERVICE, s, 0, is_late);
+		for (k = 0; k < GPUS; k++)
+			check_part(x, LOFAMO_GPU, s, k, is_late);
+		for (k = 0; k < 4; k++)
+			if (torus_ops.peer(&x->t.topo, s, k).router > s)
+				check_part(x, LOFAMO_LINK, s, k, is_late);
+	}
+}
+
+/* Looks often, and asks for a whole picture from some time on. */
+static void run(struct world *x, sim_time from, sim_time late, sim_time end)
+{
+	sim_time t;
+
+	for (t = from; t <= end; t += PERIOD / 7) {
+		lofamo_run(x->l, t);
+		check_picture(x, t >= late);
+	}
+}
+
+#define LATE(at) ((at) + 3 * PERIOD + 2 * MS + PERIOD / 10)
+
+/* APE-F29, APE-F30: the card notices that its host is dead, and its
+ * neighbours' registers say so, and no others'. */
+static void ape_f27_registers_of_neighbours_and_no_others(void **state)
+{
+	struct world x;
+	router_id s;
+	uint32_t p, n = 0;
+
+	(void)state;
+	make(&x, 1);
+	happen(&x, 2000 * MS, LOFAMO_HOST, 5, 0, HEALTH_DEAD);
+	lofamo_run(x.l, 2000 * MS + 1);
+	assert_int_equal(lofamo_host_register(x.l, 5), HEALTH_NORMAL);
+	lofamo_run(x.l, 2000 * MS + 2 * PERIOD + PERIOD / 10);
+	assert_int_equal(lofamo_host_register(x.l, 5), HEALTH_DEAD);
+	for (s = 0; s < NODES; s++) {
+		for (p = 0; p < 4; p++) {
+			bool is_near =
+				torus_ops.peer(&x.t.topo, s, p).router == 5;
+
+			n += is_near;
+			assert_int_equal(lofamo_neighbour_register(x.l, s, p),
+				is_near ? HEALTH_DEAD : HEALTH_NORMAL);
+		}
+		assert_true(s == 5 ||
+			    lofamo_host_register(x.l, s) == HEALTH_NORMAL);
+	}
+	assert_int_equal(n, 4);
+	lofamo_free(x.l);
+}
+
+/* APE-F35: a card that dies is found by its host, and the other way round. */
+static void ape_f26_host_and_card_watch_each_other(void **state)
+{
+	struct world x;
+
+	(void)state;
+	make(&x, 2);
+	happen(&x, 2100 * MS, LOFAMO_CARD, 6, 0, HEALTH_DEAD);
+	happen(&x, 2100 * MS, LOFAMO_HOST, 9, 0, HEALTH_DEAD);
+	lofamo_run(x.l, 2000 * MS);
+	assert_int_equal(lofamo_card_register(x.l, 6), HEALTH_NORMAL);
+	lofamo_run(x.l, LATE(2100 * MS));
+	assert_int_equal(lofamo_card_register(x.l, 6), HEALTH_DEAD);
+	assert_int_equal(lofamo_state(x.l, LOFAMO_CARD, 6, 0), HEALTH_DEAD);
+	assert_int_equal(lofamo_state(x.l, LOFAMO_HOST, 6, 0), HEALTH_NORMAL);
+	assert_int_equal(lofamo_state(x.l, LOFAMO_HOST, 9, 0), HEALTH_DEAD);
+	assert_int_equal(lofamo_state(x.l, LOFAMO_CARD, 9, 0), HEALTH_NORMAL);
+	lofamo_free(x.l);
+}
+
+/* Every kind of fault, at many times, and its end. */
+static void ape_f34_no_single_fault_stays_hidden(void **state)
+{
+	uint32_t kind, unit, k;
+	struct world x;
+
+	(void)state;
+	for (kind = 0; kind < LOFAMO_KINDS; kind++) {
+		for (k = 0; k < 24; k++) {
+			sim_time at = (2000 + 173 * (sim_time)k) * MS;
+			bool is_sick = kind == LOFAMO_HOST && k % 4 == 3;
+
+			unit = kind == LOFAMO_LINK  ? 2 * (k % 2)
+			       : kind == LOFAMO_GPU ? k % GPUS
+						    : 0;
+			make(&x, k);
+			happen(&x, at, kind, k % 3 * 5, unit,
+				is_sick ? HEALTH_SICK : HEALTH_DEAD);
+			happen(&x, at + 12 * PERIOD, kind, k % 3 * 5, unit,
+				HEALTH_NORMAL);
+			run(&x, at, LATE(at), at + 11 * PERIOD);
+			lofamo_run(x.l, at + 22 * PERIOD);
+			assert_int_equal(
+				lofamo_state(x.l, kind, k % 3 * 5, unit),
+				HEALTH_NORMAL);
+			check_picture(&x, true);
+			lofamo_free(x.l);
+		}
+	}
+}
+
+/* What dies with all who could report it is unknown, not normal. */
+static void a_node_that_dies_is_unknown_after_a_roll_call(void **state)
+{
+	struct world x;
+
+	(void)state;
+	make(&x, 3);
+	happen(&x, 2300 * MS, LOFAMO_HOST, 10, 0, HEALTH_DEAD);
+	happen(&x, 2300 * MS, LOFAMO_CARD, 10, 0, HEALTH_DEAD);
+	run(&x, 2300 * MS, LATE(2300 * MS), 2300 * MS + 12 * PERIOD);
+	assert_int_equal(lofamo_state(x.l, LOFAMO_HOST, 10, 0), HEALTH_UNKNOWN);
+	assert_int_equal(lofamo_state(x.l, LOFAMO_CARD, 10, 0), HEALTH_UNKNOWN);
+	assert_int_equal(lofamo_state(x.l, LOFAMO_GPU, 10, 1), HEALTH_UNKNOWN);
+	lofamo_free(x.l);
+}
+
+/* Mean awareness of a host's death: 1.8 periods and the service network. */
+static void a_report_takes_1_8_periods_on_average(void **state)
+{
+	double sum = 0;
+	uint32_t n = 0, k;
+
+	(void)state;
+	for (k = 0; k < 100; k++) {
+		sim_time at = (2000 + 37 * (sim_time)k) * MS;
+		struct world x;
+
+		make(&x, 100 + k);
+		happen(&x, at, LOFAMO_HOST, k % NODES, 0, HEALTH_DEAD);
+		lofamo_run(x.l, at + 6 * PERIOD);
+		assert_int_equal(x.n, 4);
+		sum += x.sum - 4 * (double)at / (double)MS;
+		n += x.n;
+		lofamo_free(x.l);
+	}
+	print_message("%.1f ms\n", sum / n);
+	assert_true(sum / n > 1.7 * PERIOD_MS && sum / n < 1.9 * PERIOD_MS);
+}
+
+static void bad_periods_are_refused(void **state)
+{
+	struct world x;
+	struct err e = { 0 };
+
+	(void)state;
+	make(&x, 1);
+	x.p.write = x.p.read - x.p.jitter;
+	assert_int_equal(lofamo_check(&x.p, &x.t.topo, &e), -1);
+	assert_non_null(strstr(e.text, "lofamo.write"));
+	lofamo_free(x.l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ape_f27_registers_of_neighbours_and_no_others),
+		cmocka_unit_test(ape_f26_host_and_card_watch_each_other),
+		cmocka_unit_test(ape_f34_no_single_fault_stays_hidden),
+		cmocka_unit_test(a_node_that_dies_is_unknown_after_a_roll_call),
+		cmocka_unit_test(a_report_takes_1_8_periods_on_average),
+		cmocka_unit_test(bad_periods_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
