@@ -121,7 +121,8 @@ report 'weft new writes a machine that is the same, and stands alone'
 run new torus "$tmp/my.yaml" --shape 4x4 --set link.rate=25GB/s
 grep -q '^  rate: 200 Gb/s$' "$tmp/my.yaml" &&
 	grep -q '^  shape: 4x4$' "$tmp/my.yaml" &&
-	! grep -q 'midplanes:' "$tmp/my.yaml" || complain "$(cat "$tmp/my.yaml")"
+	! grep -q 'midplanes:' "$tmp/my.yaml" ||
+	complain "$(cat "$tmp/my.yaml")"
 run new torus "$tmp/my.yaml"
 [ $code -eq 2 ] && grep -q 'File exists' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
