@@ -130,6 +130,15 @@ refuses 'at most 65536' run gemini random bytes=64 load=0.01 \
 	warmup=0us measure=1us --shape 256x256x4
 report 'GEM-F50: there are at most 65,536 chips'
 
+# 48 tiles, of which eight face nodes; each link has its own.
+ends 0 show gemini
+sed -n '/^tiles/,/^inside/p' "$tmp/out" | sed '1d;$d' | tr -s ' ' '\n' |
+	sed '/^$/d' >"$tmp/tiles"
+[ "$(wc -l <"$tmp/tiles")/$(sort -u "$tmp/tiles" | wc -l)/$(
+	grep -c '^p$' "$tmp/tiles")" = 48/41/8 ] ||
+	complain 'the tiles that are shown'
+report 'which link is at which tile is shown'
+
 refuses '24 links do not fit' run gemini random --shape 4x4
 refuses 'one letter for each of the 4' run gemini random --shape 4x4x4x4
 refuses '32 links do not fit' run gemini random --set topology.links=8,4,4

@@ -256,7 +256,7 @@ static void text_router(const struct show *s, FILE *f)
 			" to send: %.4g KiB of payload\n",
 			n * r->packets, r->injection,
 			(double)show_link_memory(s) / 1024);
-	(r->switches ? r->switches : r->kind)->describe(r, f);
+	(r->switches ? r->switches : r->kind)->describe(r, s->m->topo, f);
 }
 
 static void text_memory(const struct show *s, FILE *f)

@@ -118,7 +118,8 @@ struct router_ops {
 	bool posts_tokens;
 
 	/* What is said of it beside its buffers, in lines of text. */
-	void (*describe)(const struct net_params *p, FILE *f);
+	void (*describe)(
+		const struct net_params *p, const struct topo *t, FILE *f);
 
 	/* Before anything is made: whether it can do what is asked for. */
 	int (*check)(

@@ -116,8 +116,10 @@ static uint64_t crossbar_memory(const struct router *r)
 
 /* --- from outside --- */
 
-static void crossbar_describe(const struct net_params *p, FILE *f)
+static void crossbar_describe(
+	const struct net_params *p, const struct topo *t, FILE *f)
 {
+	(void)t;
 	fprintf(f,
 		"FIFOs       injection %lld, reception %lld packets each\n"
 		"switches    crossbars: a queue for each input and output, "

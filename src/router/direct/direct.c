@@ -280,8 +280,10 @@ static struct net_fifos direct_fifos(const struct router *r, uint32_t class)
 
 /* --- from outside --- */
 
-static void direct_describe(const struct net_params *p, FILE *f)
+static void direct_describe(
+	const struct net_params *p, const struct topo *t, FILE *f)
 {
+	(void)t;
 	fprintf(f, "queues      %" PRId64 " per channel\n", p->queues);
 	fprintf(f,
 		"FIFOs       injection %" PRId64 ", reception %" PRId64

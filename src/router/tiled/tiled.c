@@ -336,7 +336,8 @@ static struct net_fifos tiled_fifos(const struct router *r, uint32_t class)
 
 /* --- from outside --- */
 
-static void tiled_describe(const struct net_params *p, FILE *f)
+static void tiled_describe(
+	const struct net_params *p, const struct topo *t, FILE *f)
 {
 	const struct tiled_params *h = p->own;
 
@@ -344,6 +345,7 @@ static void tiled_describe(const struct net_params *p, FILE *f)
 		"tiles       %" PRId64 " rows of %" PRId64 ", %" PRId64
 		" of which face nodes\n",
 		h->rows, h->columns, h->processors);
+	tiled_draw(h, t, count_links(t), f);
 	if (h->inner == TILED_IDEAL)
 		fprintf(f, "inside      no contention\n");
 	else

@@ -258,6 +258,9 @@ void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id s,
 int tiled_check_tiles(const struct tiled_params *h, const struct topo *t,
 	uint32_t links, struct err *e);
 void tiled_place(struct tiled *d);
+/* Prints which link is where, row by row. */
+void tiled_draw(const struct tiled_params *h, const struct topo *t,
+	uint32_t links, FILE *f);
 
 static inline struct tiled *tiled_of(const struct router *r)
 {

@@ -164,6 +164,28 @@ int tiled_check_tiles(const struct tiled_params *h, const struct topo *t,
 	return read_tiles(h, t, links, at, e);
 }
 
+void tiled_draw(const struct tiled_params *h, const struct topo *t,
+	uint32_t links, FILE *f)
+{
+	uint32_t columns = (uint32_t)h->columns, i;
+	uint8_t at[TILED_TILES];
+	struct err e = { 0 };
+
+	if (read_tiles(h, t, links, at, &e))
+		return;
+	for (i = 0; i < (uint32_t)h->rows * columns; i++) {
+		char name[NAME_MAX] = "p";
+
+		if (at[i] != PROCESSOR)
+			t->ops->name_port(
+				t, t->n_nodes, at[i], name, sizeof(name));
+		fprintf(f, "%s%s", i % columns ? " " : "            ", name);
+		fprintf(f, "%*s", (i + 1) % columns ? 3 - (int)strlen(name) : 0,
+			"");
+		fprintf(f, "%s", (i + 1) % columns ? "" : "\n");
+	}
+}
+
 /* --- tables --- */
 
 static void number_port(
