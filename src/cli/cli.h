@@ -138,5 +138,6 @@ int cli_report(int argc, char **argv, struct err *e);
 int cli_trace(int argc, char **argv, struct err *e);
 int cli_sweep(int argc, char **argv, struct err *e);
 int cli_goal(int argc, char **argv, struct err *e);
+int cli_new(int argc, char **argv, struct err *e);
 
 #endif
