@@ -159,7 +159,7 @@ run help
 [ $code -eq 0 ] || complain "exit code $code"
 report "weft help"
 commands=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$tmp/out" | grep -v '^help$')
-more=' sweep goal sql rerun compare trace plot report'
+more=' sweep goal sql rerun compare trace plot report new'
 [ "$(echo $commands)" = "run show check machines params paper claims$more" ] ||
 	complain "lists: " $commands
 report "it lists the commands"

@@ -100,4 +100,47 @@ run show torus --svg --json
 [ $code -eq 2 ] || complain "exit code $code"
 report 'what is too large to be drawn is refused'
 
+# --- a file to begin with ---
+
+for machine in torus fattree dragonfly bgq-board gemini; do
+	run new $machine "$tmp/my.yaml"
+	[ $code -eq 0 ] || complain "$machine: $(cat "$tmp/err")"
+	for name in $machine "$tmp/my.yaml"; do
+		run show "$name" --json
+		grep -v '"machine"\|"title"' "$tmp/out" >"$tmp/mine.is"
+		[ "$name" = $machine ] &&
+			mv "$tmp/mine.is" "$tmp/$machine.is"
+	done
+	cmp -s "$tmp/$machine.is" "$tmp/mine.is" ||
+		complain "$machine: $(diff "$tmp/$machine.is" "$tmp/mine.is" |
+			head -n 5)"
+	rm "$tmp/my.yaml" "$tmp/mine.is"
+done
+report 'weft new writes a machine that is the same, and stands alone'
+
+run new torus "$tmp/my.yaml" --shape 4x4 --set link.rate=25GB/s
+grep -q '^  rate: 200 Gb/s$' "$tmp/my.yaml" &&
+	grep -q '^  shape: 4x4$' "$tmp/my.yaml" &&
+	! grep -q 'midplanes:' "$tmp/my.yaml" ||
+	complain "$(cat "$tmp/my.yaml")"
+run new torus "$tmp/my.yaml"
+[ $code -eq 2 ] && grep -q 'File exists' "$tmp/err" ||
+	complain "exit code $code: $(cat "$tmp/err")"
+run new torus
+[ $code -eq 2 ] || complain "exit code $code"
+run new torsu "$tmp/other.yaml"
+[ $code -eq 2 ] && [ ! -e "$tmp/other.yaml" ] || complain "exit code $code"
+report 'it takes what is set, and leaves files alone that are there'
+
+printf 'schema: 1\nmachine: x\ntitle: x\ntopology:\n  kind: %s\n' fattree \
+	>"$tmp/x.yaml"
+run show "$tmp/x.yaml"
+grep -q '^4-ary 3-tree, 64 nodes, 48 switches of 8 ports' "$tmp/out" ||
+	complain "$(head -n 3 "$tmp/out" "$tmp/err")"
+printf 'schema: 1\nmachine: x\ntitle: x\ntopology:\n  kind: torus\n' \
+	>"$tmp/x.yaml"
+run show "$tmp/x.yaml"
+grep -q 'board\|midplane' "$tmp/out" && complain "$(cat "$tmp/out")"
+report 'a file that sets a kind alone has links up as down, and no boards'
+
 exit $status

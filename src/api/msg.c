@@ -473,8 +473,12 @@ static void find_place(struct msg_state *m)
 	m->node = program_node();
 	m->process = program_process();
 	m->n_processes = host_n_processes(m->host);
-	m->rank = m->node * m->n_processes + m->process;
-	m->n_ranks = m->nic->net->n_nodes * m->n_processes;
+	m->world = program_world();
+	m->rank = (m->world ? m->world->place[m->node] : m->node) *
+			  m->n_processes +
+		  m->process;
+	m->n_ranks = (m->world ? m->world->n : m->nic->net->n_nodes) *
+		     m->n_processes;
 	m->each = host_memory_each(m->host);
 	m->base = program_base();
 }
@@ -525,7 +529,8 @@ int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 		return code;
 	*m = fresh;
 	program_watch(m->words_at, m->end - m->words_at, on_write, m);
-	program_wait(o.start ? o.start : START);
+	program_wait((fresh.world ? fresh.world->begin : 0) +
+		     (o.start ? o.start : START));
 	return 0;
 }
 

@@ -73,6 +73,7 @@ struct __attribute__((may_alias)) msg_state {
 	struct nic *nic;
 	uint32_t rank, n_ranks;
 	uint32_t node, process, n_processes; /* of its node */
+	const struct host_world *world; /* NULL: all nodes */
 	uint64_t base, each; /* of its memory: where it begins, its size */
 	uint32_t n_slots, eager;
 
@@ -169,7 +170,9 @@ static inline struct msg_state *msg_state(struct weft_msg *m)
 
 static inline uint32_t msg_node_of(const struct msg_state *m, uint32_t rank)
 {
-	return rank / m->n_processes;
+	uint32_t place = rank / m->n_processes;
+
+	return m->world ? m->world->node[place] : place;
 }
 
 static inline uint32_t msg_process_of(const struct msg_state *m, uint32_t rank)

@@ -14,7 +14,7 @@
 
 enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
 enum { KEY_FAULTS = 384, KEY_PLUGIN };
-enum { KEY_QUICK = 320 };
+enum { KEY_QUICK = 320, KEY_JOBS, KEY_TOGETHER };
 enum { KEY_LINKS = 448, KEY_HISTOGRAM, KEY_SAMPLE, KEY_UNTIL };
 enum {
 	KEY_PAST = 512,
@@ -104,6 +104,16 @@ static const struct argp_option sweep_options[] = {
 	{ "csv", KEY_CSV, "FILE", 0, "write all figures of all points", 0 },
 	{ "svg", KEY_SVG, "FILE", 0, "draw curves of the first figure", 0 },
 	{ "quiet", KEY_QUIET, NULL, 0, "print no progress line", 0 },
+	{ 0 },
+};
+
+static const struct argp_option job_options[] = {
+	{ "jobs", KEY_JOBS, "FILE", 0,
+		"run several workloads at once, each on nodes of its own (see "
+		"weft-jobs(5))",
+		0 },
+	{ "no-alone", KEY_TOGETHER, NULL, 0,
+		"do not run each job on its own afterwards", 0 },
 	{ 0 },
 };
 
@@ -245,6 +255,12 @@ static int take_option(struct parse *p, int key, const char *arg)
 		return read_time("sample", arg, &a->sample, p->e);
 	case KEY_UNTIL:
 		return read_time("until", arg, &a->until, p->e);
+	case KEY_JOBS:
+		a->jobs = arg;
+		return 0;
+	case KEY_TOGETHER:
+		a->is_together = true;
+		return 0;
 	case KEY_LINKS:
 		a->links = arg;
 		return 0;
@@ -343,6 +359,8 @@ static void collect(struct argp_option *to, unsigned takes)
 		add_options(to, &n, book_options);
 	if (takes & CLI_FAULTS)
 		add_options(to, &n, fault_options);
+	if (takes & CLI_JOBS)
+		add_options(to, &n, job_options);
 	if (takes & CLI_RECORD)
 		add_options(to, &n, record_options);
 	if (takes & CLI_SWEEP)

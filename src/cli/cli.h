@@ -26,6 +26,7 @@ enum cli_takes {
 	CLI_REPORT = 512, /* --output */
 	CLI_OUTPUT = 1024, /* --output alone */
 	CLI_DRAW = 2048, /* --svg, --dot */
+	CLI_JOBS = 4096,
 };
 
 struct cli_args {
@@ -41,6 +42,8 @@ struct cli_args {
 	int64_t sample; /* ps; 0: the default */
 	int64_t until; /* ps; 0: to its end */
 	const char *links; /* a file */
+	const char *jobs; /* a file */
+	bool is_together; /* jobs are not run alone, too */
 	bool is_histogram;
 	bool is_past; /* saturation */
 	const char *csv, *svg; /* files */
@@ -135,5 +138,6 @@ int cli_report(int argc, char **argv, struct err *e);
 int cli_trace(int argc, char **argv, struct err *e);
 int cli_sweep(int argc, char **argv, struct err *e);
 int cli_goal(int argc, char **argv, struct err *e);
+int cli_new(int argc, char **argv, struct err *e);
 
 #endif

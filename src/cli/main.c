@@ -30,6 +30,7 @@ static const struct command commands[] = {
 	{ "trace", cli_trace, "write a run file as a trace for Perfetto" },
 	{ "plot", cli_plot, "draw a picture of a run file" },
 	{ "report", cli_report, "show run files in a browser" },
+	{ "new", cli_new, "write a machine file to begin with" },
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

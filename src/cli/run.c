@@ -15,12 +15,12 @@
 #include "cli/run_faults.h"
 #include "cli/run_health.h"
 #include "cli/run_histogram.h"
+#include "cli/run_jobs.h"
 #include "cli/run_links.h"
 #include "out/json.h"
 #include "record/record.h"
 
 enum { MANY_HOPS = 10000 }; /* whose cost says something */
-
 /* Set by the first SIGINT or SIGTERM; the second one ends the process. */
 static atomic_int stop_asked;
 static atomic_int is_running; /* something looks at it */
@@ -269,8 +269,8 @@ static void json_block(
 	json_end(j, '}');
 }
 
-static void print_json(
-	const struct cli_args *a, const struct machine_run *r, FILE *f)
+static void print_json(const struct cli_args *a, const struct machine_run *r,
+	const struct batch_result *alone, FILE *f)
 {
 	char text[PARAM_TEXT_MAX];
 	struct json j;
@@ -297,6 +297,7 @@ static void print_json(
 	json_text(&j, "digest", text);
 	json_real(&j, "sim_time_ns", ns(r->result.end));
 	json_results(&j, a, r);
+	run_jobs_json(&j, r, alone);
 	run_faults_json(&j, r->system->net, &r->result);
 	run_health_json(&j, r);
 	run_budget_json(&j, a, r->system->net);
@@ -372,8 +373,8 @@ static void print_figures(
 	run_health_text(f, r);
 }
 
-static void print_text(
-	const struct cli_args *a, const struct machine_run *r, FILE *f)
+static void print_text(const struct cli_args *a, const struct machine_run *r,
+	const struct batch_result *alone, FILE *f)
 {
 	const struct load_result *l = &r->result;
 	char shape[PARAM_TEXT_MAX];
@@ -389,6 +390,7 @@ static void print_text(
 	if (l->knot[0])
 		fprintf(f, "these buffers wait for each other:\n%s", l->knot);
 	run_waiting_text(f, l);
+	run_jobs_text(f, r, alone);
 	print_figures(a, r, f);
 	fprintf(f,
 		"simulated   %.3f us in %.2f s on %u thread%s: %" PRIu64
@@ -398,21 +400,24 @@ static void print_text(
 	/* of a few it is what setting up takes */
 	if (r->hops >= MANY_HOPS)
 		fprintf(f, ", %.0f ns each", r->wall_s * 1e9 / (double)r->hops);
-	fputs("\n", f);
-	fprintf(f, "digest      %016" PRIx64 "\n", r->digest);
+	fprintf(f, "\ndigest      %016" PRIx64 "\n", r->digest);
 	run_budget_text(f, a, r->system->net);
 }
 
 static int tell(
 	const struct cli_args *a, const struct machine_run *r, struct err *e)
 {
+	struct batch_result *alone = run_jobs_alone(a, r, e);
 	struct cli_out out;
 
+	if (e->code)
+		return -1;
 	cli_out_open(&out);
 	if (a->is_json)
-		print_json(a, r, out.file);
+		print_json(a, r, alone, out.file);
 	else
-		print_text(a, r, out.file);
+		print_text(a, r, alone, out.file);
+	mem_free(alone);
 	if (cli_out_close(&out, e) ||
 		(a->links && run_links_write(a->links, r, e)) ||
 		run_book_missed(a, r->system->net, e))
@@ -448,6 +453,8 @@ static char *command_of(
 		add_word(&o, "--shape", a->shape);
 	if (a->faults)
 		add_word(&o, "--faults", a->faults);
+	if (a->jobs)
+		add_word(&o, "--jobs", a->jobs);
 	for (i = 0; i < a->n_plugins; i++)
 		add_word(&o, "--plugin", a->plugin[i]);
 	if (a->until) {
@@ -569,16 +576,19 @@ int cli_run(int argc, char **argv, struct err *e)
 	list_loads(help, sizeof(help));
 	code = cli_parse(&args, argc, argv,
 		CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
-			CLI_JSON,
+			CLI_JOBS | CLI_JSON,
 		"MACHINE WORKLOAD [KEY=VALUE...]", help, e);
 	if (code)
 		return code < 0 ? -1 : 0;
-	if (args.n_words < 2)
+	if (args.n_words < 2 && !(args.jobs && args.n_words))
 		return err_set(e, "want a machine and a workload, as in `weft "
 				  "run bgq-midplane random`");
-	s.workload = args.word[1];
+	if (args.n_words > 1 && args.jobs)
+		return err_set(e, "--jobs: the file has the workloads");
+	s.jobs = args.jobs;
+	s.workload = args.jobs ? "jobs" : args.word[1];
 	s.keys = args.word + 2;
-	s.n_keys = args.n_words - 2;
+	s.n_keys = args.jobs ? 0 : args.n_words - 2;
 	s.threads = args.threads;
 	s.programs = &app_ops;
 	code = run_perform(&r, &args, &s, e);

@@ -129,6 +129,11 @@ const char *const *host_arguments(const struct host *h)
 	return h->arguments ? h->arguments : none;
 }
 
+void host_set_worlds(struct host *h, const struct host_world *const *worlds)
+{
+	h->worlds = worlds;
+}
+
 uint32_t host_n_processes(const struct host *h)
 {
 	return h->n_processes;

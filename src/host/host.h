@@ -65,6 +65,20 @@ struct nic *host_nic(const struct host *h);
 uint64_t host_memory(const struct host *h);
 const struct host_params *host_params(const struct host *h);
 
+/*
+ * Nodes whose programs belong together, where not all do: messages count their
+ * ranks among them.
+ */
+struct host_world {
+	uint32_t n; /* nodes */
+	site_id *node; /* [place] */
+	uint32_t *place; /* [node]; UINT32_MAX: not one of them */
+	sim_time begin; /* of its programs */
+};
+
+/* [node]; borrowed.  Only before the simulation runs. */
+void host_set_worlds(struct host *h, const struct host_world *const *worlds);
+
 uint32_t host_n_processes(const struct host *h);
 /* Hardware threads of a process; its memory, bytes in whole pages.  The first
  * ones are those of process 0, and so on. */

@@ -127,6 +127,7 @@ struct host {
 	uint32_t n_spawned; /* then so many for each node */
 	uint32_t n_processes; /* of each node */
 	const char *const *arguments; /* NULL behind the last */
+	const struct host_world *const *worlds; /* [node]; NULL: there is one */
 	sim_time *dies_at; /* [node]; NULL: no node dies */
 	atomic_uint n_running, n_dead;
 	size_t stack_bytes;

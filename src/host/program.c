@@ -302,6 +302,13 @@ site_id program_node(void)
 	return self()->node;
 }
 
+const struct host_world *program_world(void)
+{
+	const struct host *h = self()->host;
+
+	return h->worlds ? h->worlds[self()->node] : NULL;
+}
+
 uint32_t program_thread(void)
 {
 	return host_self()->thread;

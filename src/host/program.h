@@ -25,6 +25,8 @@
 
 struct host *program_host(void);
 site_id program_node(void);
+/* Whom it belongs to; NULL: all nodes are one world. */
+const struct host_world *program_world(void);
 uint32_t program_thread(void);
 /* Of its node; and where that process's part of the memory begins. */
 uint32_t program_process(void);

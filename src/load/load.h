@@ -7,6 +7,7 @@
 #define LOAD_LOAD_H
 
 #include "base/param.h"
+#include "host/host.h"
 #include "host/params.h"
 #include "meas/digest.h"
 #include "meas/hist.h"
@@ -79,14 +80,6 @@ struct load_needs {
 	bool all_live; /* nodes, to the end: its programs wait for them all */
 };
 
-/* The nodes that a workload has, where it does not have them all: it counts
- * them from 0 on. */
-struct load_place {
-	uint32_t n;
-	site_id *node; /* [rank] */
-	uint32_t *rank; /* [node]; UINT32_MAX: not one of them */
-};
-
 struct load {
 	const struct load_ops *ops;
 	const void *arg; /* of a workload that is not in the registry */
@@ -95,8 +88,10 @@ struct load {
 	const void *nic_params;
 	int64_t n_gpus; /* of a node */
 	const struct host_params *host_params;
+	/* The nodes that it has, where it shares the machine with others: it
+	 * counts them from 0 on.  NULL: all nodes. */
+	const struct host_world *place;
 	const struct lofamo_params *watch; /* NULL: there is none */
-	const struct load_place *place; /* NULL: all nodes */
 	sim_time begin; /* when it begins */
 	struct load_needs needs;
 	/* the system's, from start() on; host and nic where client is NULL */
@@ -123,6 +118,8 @@ struct load_ops {
 	size_t n_params;
 	/* For init(), where one file makes several workloads: which it is. */
 	uint32_t variant;
+	/* It may be one of several, each on some of the nodes. */
+	bool can_share;
 	/* Of the network; NULL where it runs programs on hosts instead, which
 	 * use the machine's network interface. */
 	const struct net_client_ops *client;
@@ -241,15 +238,15 @@ static inline site_id load_node(const struct load *l, uint32_t rank)
 
 static inline uint32_t load_rank(const struct load *l, site_id node)
 {
-	return l->place ? l->place->rank[node] : node;
+	return l->place ? l->place->place[node] : node;
 }
 
 /* In init(), of a key's value: an error where the machine has no such node. */
-int load_check_node(
-	const struct topo *t, const char *key, int64_t node, struct err *e);
+int load_check_node(const struct load *l, const struct topo *t, const char *key,
+	int64_t node, struct err *e);
 /* The same of the keys from and to, which must not be the same node, either. */
-int load_check_pair(
-	const struct topo *t, int64_t from, int64_t to, struct err *e);
+int load_check_pair(const struct load *l, const struct topo *t, int64_t from,
+	int64_t to, struct err *e);
 
 /* What the machine must have for a key to mean anything, as machine_has() knows
  * it; NULL: nothing. */

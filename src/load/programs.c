@@ -97,13 +97,75 @@ static void tell_progress(const struct programs *p, sim_time now)
 	l->on_progress(l->progress_arg, &progress);
 }
 
+/* Its own programs that have not ended. */
+struct waiting {
+	const struct load *load;
+	struct load_result *result; /* NULL: only the first counts */
+	struct host_waiting first;
+	uint32_t n;
+};
+
+static void add_waiting(struct load_result *r, const struct host_waiting *w)
+{
+	uint32_t i = 0;
+
+	r->n_waiters++;
+	while (i < r->n_waiting &&
+		strcmp(r->waiting[i].first.what, w->what) != 0)
+		i++;
+	if (i == LOAD_MAX_WAITING)
+		return;
+	if (i == r->n_waiting)
+		r->waiting[r->n_waiting++].first = *w;
+	r->waiting[i].same++;
+}
+
+static void on_waiting(void *arg, const struct host_waiting *w)
+{
+	struct waiting *x = arg;
+
+	if (load_rank(x->load, w->node) == UINT32_MAX)
+		return;
+	if (!x->n++)
+		x->first = *w;
+	if (x->result)
+		add_waiting(x->result, w);
+}
+
+static struct waiting find_waiting(
+	const struct load *l, struct load_result *result)
+{
+	struct waiting x = { .load = l, .result = result };
+
+	host_each_waiting(l->host, on_waiting, &x);
+	return x;
+}
+
+/*
+ * Where others share the machine something always happens: it is over when its
+ * own programs are, or when nothing of it has happened for long.
+ */
+static bool is_over(struct programs *p)
+{
+	const struct load *l = &p->load;
+
+	if (!find_waiting(l, NULL).n)
+		return true;
+	p->quiet = nic_n_events(l->nic, l->place) ? 0 : p->quiet + 1;
+	p->is_stalled = p->quiet > 2 * SLICES_PER_STALL;
+	return p->is_stalled;
+}
+
 sim_time programs_next(struct load *l)
 {
 	struct programs *p = (struct programs *)l;
 
-	if (!nic_n_events(l->nic)) {
+	if (l->place && is_over(p))
+		return SIM_NEVER;
+	if (!l->place && !nic_n_events(l->nic, NULL)) {
 		host_bury(l->host);
-		p->is_stalled = host_n_running(l->host) != 0;
+		p->is_stalled =
+			host_n_running(l->host) && find_waiting(l, NULL).n;
 		return SIM_NEVER;
 	}
 	tell_progress(p, sim_now(l->net->sim));
@@ -129,23 +191,28 @@ static int check_nics(const struct programs *p, struct err *e)
 {
 	const struct nic *nic = p->load.nic;
 	char text[256];
+	uint32_t i, n = load_n_nodes(&p->load, p->load.net->topo);
 	site_id s;
 
-	for (s = 0; s < p->load.net->n_nodes; s++)
+	for (i = 0; i < n; i++) {
+		s = load_node(&p->load, i);
 		if (nic_errors(nic, s, text, sizeof(text)))
 			return err_set_code(e, EXIT_INTERNAL,
 				"node %u: the %s reports: %s", s,
 				nic->ops->title, text);
+	}
 	return 0;
 }
 
 /* Who waits, and where interfaces have reported anything, what for. */
 static int tell_stalled(const struct programs *p, struct err *e)
 {
+	struct host_waiting w = find_waiting(&p->load, NULL).first;
 	struct err why = { 0 };
 	char text[128];
 
-	host_describe_waiting(p->load.host, text, sizeof(text));
+	snprintf(text, sizeof(text), "node %u, thread %u: %s", w.node, w.thread,
+		w.what);
 	if (check_nics(p, &why))
 		return err_set_code(
 			e, EXIT_DEADLOCK, "%s; %.256s", text, why.text);
@@ -166,7 +233,8 @@ int programs_check(struct load *l, struct err *e)
 		return -1;
 	if (p->is_stalled)
 		return tell_stalled(p, e);
-	return nic_audit(l->nic, e);
+	/* others may still be using it */
+	return l->place ? 0 : nic_audit(l->nic, e);
 }
 
 void programs_fini(struct load *l)
@@ -177,28 +245,12 @@ void programs_fini(struct load *l)
 		map_free(p->arrivals, l->net->n_workers * sizeof(*p->arrivals));
 }
 
-static void add_waiting(void *arg, const struct host_waiting *w)
-{
-	struct load_result *r = arg;
-	uint32_t i = 0;
-
-	r->n_waiters++;
-	while (i < r->n_waiting &&
-		strcmp(r->waiting[i].first.what, w->what) != 0)
-		i++;
-	if (i == LOAD_MAX_WAITING)
-		return;
-	if (i == r->n_waiting)
-		r->waiting[r->n_waiting++].first = *w;
-	r->waiting[i].same++;
-}
-
 void programs_report(const struct programs *p, struct load_result *r)
 {
 	uint32_t i;
 
 	if (p->is_stalled)
-		host_each_waiting(p->load.host, add_waiting, r);
+		find_waiting(&p->load, r);
 
 	r->via = "nic";
 	for (i = 0; p->arrivals && i < p->load.net->n_workers; i++)

@@ -24,6 +24,7 @@ struct programs {
 	struct programs_arrivals *arrivals; /* [worker] */
 	const uint8_t *owner; /* [site] its worker */
 	uint64_t expected; /* packets, for the progress; 0: not known */
+	uint32_t quiet; /* times in a row that it did nothing: see place */
 	bool is_stalled;
 	bool may_err; /* its programs make mistakes */
 };

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "machine/jobs.h"
 
 static double wall_clock(void)
 {
@@ -34,47 +35,36 @@ static const struct load_ops *find_load(const char *name, struct err *e)
 }
 
 /* A key that is given twice contradicts itself. */
-static int read_key(struct machine_run *r, const char *text, struct err *e)
+static int read_key(const struct param_block *keys, const char *text,
+	const char *place, struct err *e)
 {
 	size_t i, was = 0, is = 0;
 
-	for (i = 0; i < r->keys.n_rows; i++)
-		was += r->keys.origins[i].set;
-	if (param_assign(&r->keys, 1, text, "key", "command line", e))
+	for (i = 0; i < keys->n_rows; i++)
+		was += keys->origins[i].set;
+	if (param_assign(keys, 1, text, "key", place, e))
 		return -1;
-	for (i = 0; i < r->keys.n_rows; i++)
-		is += r->keys.origins[i].set;
+	for (i = 0; i < keys->n_rows; i++)
+		is += keys->origins[i].set;
 	if (is == was)
 		return err_set(e, "%.*s is given twice",
 			(int)strcspn(text, "="), text);
 	return 0;
 }
 
-/* The keys as they are, or those that an old name stands for. */
-static int read_keys(
-	struct machine_run *r, const struct load_words *old, struct err *e)
-{
-	size_t i, n = old->name ? old->n : r->setup.n_keys;
-
-	for (i = 0; i < n; i++)
-		if (read_key(r, old->name ? old->key[i] : r->setup.keys[i], e))
-			return -1;
-	return 0;
-}
-
 /* A key that means nothing on this machine is a mistake. */
-static int check_keys(const struct machine_run *r, struct err *e)
+static int check_keys(
+	const struct machine *m, const struct param_block *keys, struct err *e)
 {
-	const struct route_ops *o = r->machine->route->ops;
+	const struct route_ops *o = m->route->ops;
 	char has[256] = "";
 	size_t i, k, n = 0;
 
-	for (i = 0; i < r->keys.n_rows; i++) {
-		const char *key = r->keys.rows[i].name;
+	for (i = 0; i < keys->n_rows; i++) {
+		const char *key = keys->rows[i].name;
 		const char *needs = load_key_needs(key);
 
-		if (!needs || !r->keys.origins[i].set ||
-			machine_has(r->machine, needs))
+		if (!needs || !keys->origins[i].set || machine_has(m, needs))
 			continue;
 		for (k = 0; k < o->n_params && n < sizeof(has); k++)
 			n += (size_t)snprintf(has + n, sizeof(has) - n,
@@ -83,7 +73,7 @@ static int check_keys(const struct machine_run *r, struct err *e)
 		return err_set(e,
 			"%s: means nothing on %s, whose routing is %s; its "
 			"own parameters, for --set, are %s",
-			key, r->machine->header.name, o->name, has);
+			key, m->header.name, o->name, has);
 	}
 	return 0;
 }
@@ -103,49 +93,89 @@ static const struct load_ops *find_program(struct machine_run *r)
 	return s->programs;
 }
 
-static int read_load(struct machine_run *r, struct err *e)
+/* One whose keys have their defaults. */
+static struct load *new_load(const struct machine_run *r,
+	const struct machine_job *j, const struct load_ops *ops,
+	struct param_block *keys)
 {
-	const struct load_ops *ops = r->setup.load;
-	struct load_words old = { 0 };
+	struct load *l = mem_alloc(1, ops->size);
 
-	if (!ops)
-		ops = find_program(r);
-	if (!ops && load_translate(&old, r->setup.workload, r->setup.keys,
-			    r->setup.n_keys))
-		ops = load_find(old.name);
-	if (!ops)
-		ops = find_load(r->setup.workload, e);
-	if (!ops)
-		return -1;
-	r->load = mem_alloc(1, ops->size);
-	r->load->ops = ops;
-	r->load->seed = r->setup.seed;
-	r->load->arg = r->setup.load_arg;
-	r->load->until = r->setup.until;
-	r->load->needs.arguments = r->setup.arguments;
-	r->load->nic_ops = r->machine->nic;
-	r->load->n_gpus = r->machine->gpu.count;
-	r->load->nic_params = r->machine->nic_params;
-	r->load->host_params = &r->machine->host;
-	r->load->watch = machine_has(r->machine, "watchdogs")
-				 ? &r->machine->watch
-				 : NULL;
-	r->load->on_progress = r->setup.on_progress;
-	r->load->progress_arg = r->setup.progress_arg;
-	r->keys = (struct param_block){
+	l->ops = ops;
+	l->seed = j->seed;
+	l->arg = r->setup.load_arg;
+	l->place = j->place;
+	l->begin = j->begin;
+	l->until = r->setup.until;
+	l->needs.arguments = r->setup.arguments;
+	l->nic_ops = r->machine->nic;
+	l->n_gpus = r->machine->gpu.count;
+	l->nic_params = r->machine->nic_params;
+	l->host_params = &r->machine->host;
+	l->watch = machine_has(r->machine, "watchdogs") ? &r->machine->watch
+							: NULL;
+	*keys = (struct param_block){
 		.section = "",
 		.rows = ops->params,
 		.n_rows = ops->n_params,
-		.values = r->load,
+		.values = l,
 		.origins =
 			mem_alloc(ops->n_params, sizeof(struct param_origin)),
 	};
-	param_defaults(&r->keys);
-	if (read_keys(r, &old, e) || check_keys(r, e) ||
-		load_check_keys(&r->keys, e))
-		return -1;
-	return ops->init(r->load, r->machine->topo, r->machine->route,
-		&r->machine->link, e);
+	param_defaults(keys);
+	return l;
+}
+
+/* On an error, too, it is to be freed, unless it is NULL. */
+static struct load *make_load(const struct machine_run *r,
+	const struct machine_job *j, struct param_block *keys, struct err *e)
+{
+	const struct load_ops *ops = r->setup.load;
+	const char *place = j->place ? r->setup.jobs : "command line";
+	struct load_words old = { 0 };
+	struct load *l;
+	size_t i;
+
+	if (!ops && load_translate(&old, j->workload, j->keys, j->n_keys))
+		ops = load_find(old.name);
+	if (!ops)
+		ops = find_load(j->workload, e);
+	if (!ops)
+		return NULL;
+	l = new_load(r, j, ops, keys);
+	/* the keys as they are, or those that an old name stands for */
+	for (i = 0; i < (old.name ? old.n : j->n_keys); i++)
+		if (read_key(
+			    keys, old.name ? old.key[i] : j->keys[i], place, e))
+			return l;
+	if (!check_keys(r->machine, keys, e) && !load_check_keys(keys, e))
+		ops->init(l, r->machine->topo, r->machine->route,
+			&r->machine->link, e);
+	return l;
+}
+
+static int read_load(struct machine_run *r, struct err *e)
+{
+	struct machine_job only = { .workload = r->setup.workload };
+
+	if (!r->setup.load && !r->setup.jobs)
+		r->setup.load = find_program(r);
+	only.n_keys = r->setup.n_keys;
+	only.seed = r->setup.seed;
+	if (only.n_keys > LOAD_MOST_KEYS)
+		return err_set(e, "more than %d keys", LOAD_MOST_KEYS);
+	if (only.n_keys)
+		memcpy(only.keys, r->setup.keys,
+			only.n_keys * sizeof(*only.keys));
+	if (r->setup.jobs)
+		r->load = machine_jobs(r, make_load, e);
+	else
+		r->load = make_load(r, &only, &r->keys, e);
+	if (r->load) {
+		r->load->until = r->setup.until;
+		r->load->on_progress = r->setup.on_progress;
+		r->load->progress_arg = r->setup.progress_arg;
+	}
+	return e->code ? -1 : 0;
 }
 
 /* Who loses a packet must be able to do without it, or to send it again. */
@@ -254,14 +284,16 @@ void machine_run_close(struct machine_run *r)
 	machine_free(r->machine);
 }
 
-double machine_run_throughput(const struct machine_run *r)
+static double throughput(const struct load_result *l, uint32_t n_nodes)
 {
-	const struct load_result *l = &r->result;
-
 	if (!l->has_throughput || !l->measured)
 		return 0;
-	return (double)l->bytes * 1e3 / (double)l->measured /
-	       r->system->net->n_nodes;
+	return (double)l->bytes * 1e3 / (double)l->measured / n_nodes;
+}
+
+double machine_run_throughput(const struct machine_run *r)
+{
+	return throughput(&r->result, r->system->net->n_nodes);
 }
 
 double machine_run_fraction(const struct machine_run *r)
@@ -297,30 +329,81 @@ static double ns(int64_t ps)
 	return (double)ps / SIM_NS;
 }
 
-void machine_run_each(const struct machine_run *r,
+static void each_latency(const struct hist *h,
 	void (*f)(void *arg, const char *name, double value), void *arg)
 {
-	static const char *const common[] = { "throughput_GBps_per_node",
-		"fraction_of_peak", "hops_per_packet" };
-	const struct load_result *l = &r->result;
-	const struct hist *h = &l->latency;
-	double value;
-	size_t i;
+	if (!h->n)
+		return;
+	f(arg, "latency_mean_ns", ns(hist_mean(h)));
+	f(arg, "latency_p50_ns", ns(hist_quantile(h, 500)));
+	f(arg, "latency_p99_ns", ns(hist_quantile(h, 990)));
+	f(arg, "latency_max_ns", ns(h->max));
+}
 
-	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		if (machine_run_figure(r, common[i], &value))
-			f(arg, common[i], value);
+/* What is the same for a job and for a whole run. */
+static void each_rate(const struct load_result *l, uint32_t n_nodes,
+	void (*f)(void *arg, const char *name, double value), void *arg)
+{
+	double got = throughput(l, n_nodes);
+
+	if (l->has_throughput)
+		f(arg, "throughput_GBps_per_node", got);
+	if (l->has_throughput && l->has_peak)
+		f(arg, "fraction_of_peak", got * 1e9 / (double)l->peak_bps);
+}
+
+static void each_more(const struct load_result *l,
+	void (*f)(void *arg, const char *name, double value), void *arg)
+{
+	uint32_t i;
+
 	if (l->has_peak)
 		f(arg, "peak_GBps_per_node", (double)l->peak_bps / 1e9);
 	if (l->offered_bps)
 		f(arg, "offered_GBps_per_node", (double)l->offered_bps / 1e9);
-	if (h->n) {
-		f(arg, "latency_mean_ns", ns(hist_mean(h)));
-		f(arg, "latency_p50_ns", ns(hist_quantile(h, 500)));
-		f(arg, "latency_p99_ns", ns(hist_quantile(h, 990)));
-		f(arg, "latency_max_ns", ns(h->max));
-	}
+	each_latency(&l->latency, f, arg);
 	for (i = 0; i < l->n_figures; i++)
 		f(arg, l->figure[i].name, l->figure[i].value);
-	f(arg, "sim_time_ns", ns(l->end));
+}
+
+void machine_job_each(const struct jobs_part *p,
+	void (*f)(void *arg, const char *name, double value), void *arg)
+{
+	each_rate(p->result, p->place.n, f, arg);
+	each_more(p->result, f, arg);
+}
+
+/* A figure of a job, with the job's name before it. */
+struct named {
+	const char *name;
+	void (*f)(void *arg, const char *name, double value);
+	void *arg;
+};
+
+static void add_named(void *arg, const char *name, double value)
+{
+	struct named *n = arg;
+	char text[2 * JOBS_NAME];
+
+	snprintf(text, sizeof(text), "%s.%s", n->name, name);
+	n->f(n->arg, text, value);
+}
+
+void machine_run_each(const struct machine_run *r,
+	void (*f)(void *arg, const char *name, double value), void *arg)
+{
+	const struct jobs *j = jobs_of(r->load);
+	double value;
+	uint32_t i;
+
+	each_rate(&r->result, r->system->net->n_nodes, f, arg);
+	if (machine_run_figure(r, "hops_per_packet", &value))
+		f(arg, "hops_per_packet", value);
+	each_more(&r->result, f, arg);
+	for (i = 0; j && i < j->n; i++) {
+		struct named n = { j->part[i].name, f, arg };
+
+		machine_job_each(&j->part[i], add_named, &n);
+	}
+	f(arg, "sim_time_ns", ns(r->result.end));
 }

@@ -15,6 +15,10 @@ struct machine_run_setup {
 	size_t n_sets;
 	const char *shape; /* "4x4x4", or NULL */
 	const char *faults; /* a file with a plan of them, or NULL */
+	/* Instead of a workload: a file of jobs; of these one, counted from 1
+	 * on, on its own; or 0: all. */
+	const char *jobs;
+	uint32_t only;
 	const char *const *plugins; /* paths */
 	size_t n_plugins;
 	const char *workload;
@@ -72,6 +76,11 @@ double machine_run_fraction(const struct machine_run *r);
 
 /* Every figure of a run that has ended, those that all workloads have too. */
 void machine_run_each(const struct machine_run *r,
+	void (*f)(void *arg, const char *name, double value), void *arg);
+
+/* The same of one of several workloads. */
+struct jobs_part;
+void machine_job_each(const struct jobs_part *p,
 	void (*f)(void *arg, const char *name, double value), void *arg);
 
 /*

@@ -205,6 +205,7 @@ uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size)
 
 struct count {
 	const struct nic *nic;
+	const struct host_world *only;
 	uint64_t n;
 };
 
@@ -212,15 +213,22 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 {
 	struct count *c = arg;
 
+	if (c->only && (e->site >= c->nic->n_nodes ||
+			       c->only->place[e->site] == UINT32_MAX ||
+			       (sim_phase(e) != PHASE_PROGRAM &&
+				       sim_phase(e) != PHASE_ENGINE) ||
+			       (sim_phase(e) == PHASE_ENGINE &&
+				       sim_number(e) < ENGINE_CLIENT)))
+		return;
 	if (sim_phase(e) == PHASE_PROGRAM && host_is_stale(c->nic->host, t, e))
 		return;
 	if (!c->nic->ops->is_stale || !c->nic->ops->is_stale(c->nic, e))
 		c->n++;
 }
 
-uint64_t nic_n_events(const struct nic *nic)
+uint64_t nic_n_events(const struct nic *nic, const struct host_world *only)
 {
-	struct count c = { .nic = nic };
+	struct count c = { .nic = nic, .only = only };
 
 	sim_each_event(nic->net->sim, count_event, &c);
 	return c.n;

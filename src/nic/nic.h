@@ -183,7 +183,8 @@ uint64_t nic_sum(const struct nic *nic, const char *key);
 uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size);
 
 /* Events that wait, but for clocks that nobody waits for. */
-uint64_t nic_n_events(const struct nic *nic);
+/* With a world: of interfaces and programs of its nodes alone. */
+uint64_t nic_n_events(const struct nic *nic, const struct host_world *only);
 
 extern const struct nic_ops *const nic_registry[];
 

@@ -69,6 +69,7 @@ int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 	s->shape = record_meta(d, "shape_given", e);
 	s->faults = record_meta(d, "faults", e);
 	s->workload = record_meta(d, "workload", e);
+	s->jobs = record_meta(d, "jobs", e);
 	s->plugins = read_arguments(d, "plugin", &s->setup.n_plugins, e);
 	s->sets = read_arguments(d, "set", &s->setup.n_sets, e);
 	s->keys = read_arguments(d, "key", &s->setup.n_keys, e);
@@ -76,6 +77,7 @@ int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 	s->setup.shape = *s->shape ? s->shape : NULL;
 	s->setup.faults = *s->faults ? s->faults : NULL;
 	s->setup.workload = s->workload;
+	s->setup.jobs = *s->jobs ? s->jobs : NULL;
 	s->setup.plugins = (const char *const *)s->plugins;
 	s->setup.sets = (const char *const *)s->sets;
 	s->setup.keys = (const char *const *)s->keys;
@@ -94,6 +96,7 @@ void record_setup_free(struct record_setup *s)
 	mem_free(s->shape);
 	mem_free(s->faults);
 	mem_free(s->workload);
+	mem_free(s->jobs);
 	free_texts(s->plugins, s->setup.n_plugins);
 	free_texts(s->sets, s->setup.n_sets);
 	free_texts(s->keys, s->setup.n_keys);

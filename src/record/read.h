@@ -14,7 +14,7 @@ const char *record_cause(const char *key);
 /* A run as it was asked for. */
 struct record_setup {
 	struct machine_run_setup setup;
-	char *machine, *shape, *faults, *workload; /* what it points to */
+	char *machine, *shape, *faults, *workload, *jobs; /* pointed to */
 	char **sets, **keys, **plugins;
 };
 

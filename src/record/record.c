@@ -180,6 +180,8 @@ static int put_setup(struct db *d, const struct machine_run *r,
 	       put_meta_text(d, "faults", s->faults ? s->faults : "", e) ||
 	       put_file(d, "faults_file", s->faults, e) ||
 	       put_meta_text(d, "workload", r->load->ops->name, e) ||
+	       put_meta_text(d, "jobs", s->jobs ? s->jobs : "", e) ||
+	       put_file(d, "jobs_file", s->jobs, e) ||
 	       put_meta_int(d, "nodes", r->system->net->n_nodes, e) ||
 	       put_meta_int(d, "seed", (int64_t)s->seed, e) ||
 	       put_meta_int(d, "until_ps", s->until, e) ||

@@ -198,9 +198,10 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 	const struct link_params *link, struct err *e)
 {
 	struct alltoall *a = (struct alltoall *)l;
-	uint64_t packets = a->rounds * (t->n_nodes - UINT64_C(1)), bytes;
+	uint64_t packets = a->rounds * (load_n_nodes(l, t) - UINT64_C(1)),
+		 bytes;
 	struct bench_needs n = {
-		.n_programs = t->n_nodes,
+		.n_programs = load_n_nodes(l, t),
 		.n_puts = a->driver ? 0 : packets,
 		.queues = (uint32_t)a->fifos,
 		.queue_bytes = QUEUE_BYTES,
@@ -211,7 +212,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	a->n_ranks = t->n_nodes * (uint64_t)a->bench.procs;
+	a->n_ranks = load_n_nodes(l, t) * (uint64_t)a->bench.procs;
 	bytes = bytes_of(a);
 	a->is_synthetic =
 		a->data ? a->data == 2 : 2 * bytes > MOST_REAL / a->n_ranks;
@@ -246,6 +247,7 @@ static void report(struct load *l, struct load_result *r)
 
 const struct load_ops load_alltoall_programs = {
 	.name = "alltoall",
+	.can_share = true,
 	BENCH_OPS,
 	.init = init,
 	.start = start,

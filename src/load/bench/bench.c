@@ -103,9 +103,10 @@ static int check_keys(
 	const struct bench *b, const struct topo *t, struct err *e)
 {
 	int64_t cpus = b->driver->cpus ? b->driver->cpus(b) : HOST_THREADS;
+	const struct load *l = &b->programs.load;
 
-	if (load_check_node(t, "from", b->from, e) ||
-		load_check_node(t, "to", b->to, e) ||
+	if (load_check_node(l, t, "from", b->from, e) ||
+		load_check_node(l, t, "to", b->to, e) ||
 		bench_check_bytes(b, "bytes", b->bytes, e))
 		return -1;
 	if (!b->needs.n_programs && b->from == b->to)
@@ -165,9 +166,12 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 			l->ops->name, title);
 	if (check_processes(b, e))
 		return -1;
+	if (l->place && !n->is_msg)
+		return err_set(e, "%s: needs via=msg on a part of a machine",
+			l->ops->name);
 	if (n->is_msg)
-		memory +=
-			weft_msg_memory(t->n_nodes * (uint32_t)b->procs, NULL);
+		memory += weft_msg_memory(
+			load_n_nodes(l, t) * (uint32_t)b->procs, NULL);
 	memory *= (uint64_t)b->procs;
 	if (b->needs.queues > b->driver->most_queues)
 		return err_set(e, "%s: more than %u queues", l->ops->name,
@@ -224,8 +228,12 @@ void bench_open_ends(struct bench *b)
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	void (*run)(void *end))
 {
-	b->ends[i].node = b->ends[i].rank = node;
-	program_start(b->programs.load.host, node, thread, 0, run, &b->ends[i]);
+	const struct load *l = &b->programs.load;
+
+	b->ends[i].node = load_node(l, node);
+	b->ends[i].rank = node;
+	program_start(l->host, load_node(l, node), thread, l->begin, run,
+		&b->ends[i]);
 }
 
 void bench_start_pair(

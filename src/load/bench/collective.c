@@ -219,7 +219,7 @@ static int collective_init(struct load *l, const struct topo *t,
 {
 	struct collective *c = (struct collective *)l;
 	struct bench_needs n = {
-		.n_programs = t->n_nodes,
+		.n_programs = load_n_nodes(l, t),
 		.memory = BENCH_MEMORY,
 		.touched = 2 * (uint64_t)c->bench.bytes,
 		.data = sizeof(struct member),
@@ -228,11 +228,14 @@ static int collective_init(struct load *l, const struct topo *t,
 	};
 
 	(void)link;
-	if (c->root >= t->n_nodes * c->bench.procs)
+	if (c->root >= load_n_nodes(l, t) * c->bench.procs)
 		return err_set(e,
 			"root: out of range (want one of the %s 0 to %lld)",
 			c->bench.procs > 1 ? "ranks" : "nodes",
-			(long long)(t->n_nodes * c->bench.procs - 1));
+			(long long)(load_n_nodes(l, t) * c->bench.procs - 1));
+	if (c->hardware && l->place)
+		return err_set(e, "by: hardware broadcasts are for all nodes; "
+				  "want by=software");
 	if (c->hardware && c->bench.procs > 1)
 		return err_set(e,
 			"procs: several processes per node need by=software");
@@ -305,6 +308,7 @@ static int collective_check(struct load *l, struct err *e)
 
 const struct load_ops load_collective = {
 	.name = "collective",
+	.can_share = true,
 	.help = "a barrier, broadcast or reduction over all nodes",
 	.size = sizeof(struct collective),
 	.params = params,

@@ -38,7 +38,8 @@ static void msg_ready(struct bench_end *x)
 	if (x->bench->needs.is_for_all)
 		weft_msg_barrier(&own(x)->msg);
 	else
-		program_wait(2 * PROGRAMS_START);
+		program_wait(
+			x->bench->programs.load.begin + 2 * PROGRAMS_START);
 }
 
 static void msg_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)

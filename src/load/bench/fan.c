@@ -212,7 +212,7 @@ static int fan_init(struct load *l, const struct topo *t, struct route *r,
 
 	(void)r;
 	(void)link;
-	if (load_check_node(t, "node", f->node, e))
+	if (load_check_node(l, t, "node", f->node, e))
 		return -1;
 	find_neighbours(f, t);
 	if (!f->n)

@@ -71,6 +71,7 @@ static void report(struct load *l, struct load_result *r)
 
 const struct load_ops load_pingpong_programs = {
 	.name = "pingpong",
+	.can_share = true,
 	BENCH_OPS,
 	.init = init,
 	.start = start,

@@ -86,7 +86,7 @@ static int pingpong_init(struct load *l, const struct topo *t, struct route *r,
 {
 	struct pingpong *g = of(l);
 
-	if (load_check_pair(t, g->bench.from, g->bench.to, e))
+	if (load_check_pair(l, t, g->bench.from, g->bench.to, e))
 		return -1;
 	if (g->bench.via) {
 		l->ops = &load_pingpong_programs;

@@ -344,6 +344,7 @@ static void stream_report(struct load *l, struct load_result *r)
 
 const struct load_ops load_stream = {
 	.name = "stream",
+	.can_share = true,
 	.help = "many messages from one node to another, or both ways",
 	.size = sizeof(struct stream),
 	.params = params,

@@ -334,6 +334,7 @@ static void sweep_report(struct load *l, struct load_result *r)
 
 const struct load_ops load_sweep = {
 	.name = "sweep",
+	.can_share = true,
 	.help = "latency and rate of puts or gets of all sizes",
 	.size = sizeof(struct sweep),
 	.params = params,

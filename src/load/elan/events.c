@@ -157,7 +157,7 @@ static int events_init(struct load *l, const struct topo *t, struct route *r,
 		return -1;
 	if (t->n_nodes < 2)
 		return err_set(e, "events: needs at least two nodes");
-	if (load_check_node(t, "from", g->from, e))
+	if (load_check_node(l, t, "from", g->from, e))
 		return -1;
 	if (g->bytes % 8)
 		return err_set(e, "bytes: want a multiple of 8");

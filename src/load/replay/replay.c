@@ -355,7 +355,7 @@ static int replay_init(struct load *l, const struct topo *t, struct route *k,
 	const struct link_params *link, struct err *e)
 {
 	struct replay *r = of(l);
-	uint32_t each;
+	uint32_t each, nodes;
 	uint64_t most;
 
 	(void)k;
@@ -367,13 +367,14 @@ static int replay_init(struct load *l, const struct topo *t, struct route *k,
 				  "writes it");
 	if (goal_read(&r->goal, r->file, e))
 		return -1;
-	each = (r->goal.n_ranks + t->n_nodes - 1) / t->n_nodes;
+	nodes = load_n_nodes(l, t);
+	each = (r->goal.n_ranks + nodes - 1) / nodes;
 	if (each > HOST_THREADS)
 		return err_set(e,
 			"%s: %u ranks are more than %d on each of the "
 			"machine's %u nodes",
-			r->file, r->goal.n_ranks, HOST_THREADS, t->n_nodes);
-	r->n_ranks = each * t->n_nodes;
+			r->file, r->goal.n_ranks, HOST_THREADS, nodes);
+	r->n_ranks = each * nodes;
 	l->needs.n_processes = each;
 	l->needs.n_programs = r->n_ranks;
 	most = (longest(&r->goal) + 4095) / 4096 * 4096;
@@ -398,8 +399,8 @@ static void replay_start(struct load *l)
 		r->player[i].replay = r;
 		if (r->which[i])
 			r->player[i].rank = &r->goal.rank[r->which[i] - 1];
-		program_start(l->host, i / each, i % each * threads, 0,
-			run_rank, &r->player[i]);
+		program_start(l->host, load_node(l, i / each),
+			i % each * threads, l->begin, run_rank, &r->player[i]);
 	}
 }
 
@@ -419,7 +420,8 @@ static void replay_report(struct load *l, struct load_result *result)
 	load_figure(result, "operations", (double)done);
 	load_figure(result, "ranks", r->goal.n_ranks);
 	if (done)
-		load_figure(result, "time_ns", (double)end / SIM_NS);
+		load_figure(
+			result, "time_ns", (double)(end - l->begin) / SIM_NS);
 }
 
 static void free_player(struct player *p)
@@ -461,6 +463,7 @@ static uint64_t replay_estimate(const struct load *l, const struct topo *t)
 
 const struct load_ops load_replay = {
 	.name = "replay",
+	.can_share = true,
 	.help = "a schedule in GOAL: what ranks compute, send and receive",
 	.size = sizeof(struct replay),
 	.params = params,

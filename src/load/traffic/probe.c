@@ -154,7 +154,7 @@ static int probe_init(struct load *l, const struct topo *t, struct route *r,
 			"bytes: %lld is more than a packet carries (want at "
 			"most %lld)",
 			(long long)g->bytes, (long long)link->payload);
-	if (load_check_node(t, "from", g->from, e))
+	if (load_check_node(l, t, "from", g->from, e))
 		return -1;
 	if (strcmp(g->route, "links") != 0)
 		return read_route(g, t, e);

@@ -325,7 +325,9 @@ static void begin_measuring(struct synthetic *y, sim_time now)
 {
 	y->stage = MEASURING;
 	y->from = now;
-	book_clear(y->load.net->book);
+	/* of several loads each would clear the others' */
+	if (!y->load.place)
+		book_clear(y->load.net->book);
 	source_backlog(y, &y->generated_before, &y->backlog_before);
 }
 
@@ -516,6 +518,7 @@ static void synthetic_fini(struct load *l)
 		.params = table,                                               \
 		.n_params = n,                                                 \
 		.variant = kind,                                               \
+		.can_share = true,                                             \
 		.client = &source_client,                                      \
 		.init = synthetic_init,                                        \
 		.start = synthetic_start,                                      \

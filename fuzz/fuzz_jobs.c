@@ -1,0 +1,83 @@
+/*
+ * Feeds the reader of job files with anything: it makes workloads that can be
+ * run, or says why not in one line.
+ *
+ *	fuzz_jobs [--runs N] [--seed S] [file ...]
+ */
+#define _GNU_SOURCE
+#define FUZZ_NAME "fuzz_jobs"
+
+#include "base/mem.h"
+#include "load/jobs.h"
+#include "machine/run.h"
+
+#include "check.h"
+#include "file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* No node is in two jobs, and each knows its place. */
+static void check_jobs(const struct jobs *j, uint32_t n_nodes)
+{
+	uint32_t i, k, n = 0;
+
+	for (i = 0; i < j->n; i++) {
+		const struct host_world *w = &j->part[i].place;
+
+		for (k = 0; k < w->n; k++)
+			check(w->node[k] < n_nodes && w->place[w->node[k]] == k,
+				"a node is not where it is said to be");
+		n += w->n;
+	}
+	check(n <= n_nodes, "jobs overlap");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct machine_run *r = mem_alloc(1, sizeof(*r));
+	struct machine_run_setup s = {
+		.machine = FUZZ_MACHINES "/torus.yaml",
+		.shape = "4x2",
+		.seed = 1,
+		.threads = 1,
+	};
+	struct fuzz_file f;
+	struct err e = { 0 };
+
+	file_open(&f, data, size);
+	s.jobs = f.path;
+	if (machine_run_open(r, &s, &e))
+		check_refusal(&e);
+	else
+		check_jobs(jobs_of(r->load), r->machine->topo->n_nodes);
+	machine_run_close(r);
+	mem_free(r);
+	file_close(&f);
+	return 0;
+}
+
+#ifndef WEFT_LIBFUZZER
+
+#include "driver.h"
+
+static const char *const seeds[] = {
+	"schema: 1\njobs:\n  - name: a\n    nodes: 0..3\n    workload: random\n"
+	"    keys: { load: 0.5 }\n  - name: b\n    count: 2\n"
+	"    placement: random\n    workload: stream\n"
+	"    keys: { via: msg }\n    start: 5 us\n    seed: 3\n",
+	"jobs:\n- name: c\n  box: 2x2 at 1,0\n  workload: hotspot\n"
+	"- name: d\n  nodes: [0, 7]\n  workload: pingpong\n"
+	"  keys: { via: msg }\n",
+};
+
+static const char *const pieces[] = { "name: ", "nodes: ", "count: ", "box: ",
+	"placement: ", "workload: ", "keys: ", "start: ", "seed: ", "- ", "\n",
+	"  ", "0..7", "[0, 1]", "8", "2x2 at 0,0", "random", "contiguous", "{",
+	"}", "5 us", "-1", "99999999999", "\xff" };
+
+int main(int argc, char **argv)
+{
+	return fuzz_main(argc, argv, FUZZ_WORDS(seeds), FUZZ_WORDS(pieces));
+}
+
+#endif

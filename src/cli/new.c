@@ -1,0 +1,192 @@
+/* `weft new`: a machine file to begin with, like one that there is. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "machine/machine.h"
+
+enum { MOST_ROWS = 512, COLUMNS = 78 };
+
+/* A row of a section that goes into the file. */
+struct line {
+	const struct param_block *block;
+	const struct param *row;
+	bool is_done;
+};
+
+struct page {
+	FILE *file;
+	struct line line[MOST_ROWS];
+	size_t n;
+};
+
+/* Words, as a comment of lines that are not too long. */
+static void print_comment(FILE *f, int indent, const char *text)
+{
+	int at = fprintf(f, "%*s#", indent, "");
+
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+
+		if (at + 1 + n > COLUMNS)
+			at = fprintf(f, "\n%*s#", indent, "") - 1;
+		at += fprintf(f, " %.*s", n, text);
+		text += n + (text[n] == ' ');
+	}
+	fputc('\n', f);
+}
+
+static void print_value(FILE *f, const struct line *l)
+{
+	char text[PARAM_TEXT_MAX];
+	int64_t rate;
+
+	param_format(l->block, l->row, text, sizeof(text));
+	if (l->row->type == PARAM_RATE) {
+		memcpy(&rate, (char *)l->block->values + l->row->offset,
+			sizeof(rate));
+		if (rate && rate % 12500000 == 0)
+			snprintf(text, sizeof(text), "%.10g Gb/s",
+				(double)rate * 8 / 1e9);
+	}
+	fprintf(f, l->row->type == PARAM_TEXT ? " \"%s\"\n" : " %s\n", text);
+}
+
+/* Whether names of other rows go on behind one: retry, and retry.window. */
+static bool goes_on(const struct page *p, const char *prefix)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (!strncmp(p->line[i].row->name, prefix, strlen(prefix)))
+			return true;
+	return false;
+}
+
+/* Rows whose names begin with some components, as nested maps. */
+static void print_rows(struct page *p, const char *prefix, int indent)
+{
+	size_t n = strlen(prefix), i;
+	char inner[PARAM_TEXT_MAX];
+
+	for (i = 0; i < p->n; i++) {
+		struct line *l = &p->line[i];
+		const char *name = l->row->name + n;
+		int k = (int)strcspn(name, ".");
+
+		if (l->is_done || strncmp(l->row->name, prefix, n) != 0)
+			continue;
+		snprintf(inner, sizeof(inner), "%s%.*s.", prefix, k, name);
+		if (name[k]) {
+			fprintf(p->file, "%*s%.*s:\n", indent, "", k, name);
+			print_rows(p, inner, indent + 2);
+			continue;
+		}
+		l->is_done = true;
+		print_comment(p->file, indent, l->row->help);
+		fprintf(p->file, "%*s%s:", indent, "", name);
+		if (goes_on(p, inner))
+			fprintf(p->file, "\n%*svalue:", indent + 2, "");
+		print_value(p->file, l);
+		print_rows(p, inner, indent + 2);
+	}
+}
+
+/* What the machine sets, and all of its topology. */
+static void add_rows(
+	struct page *p, const struct machine *m, const struct param_block *b)
+{
+	bool is_topo = b->values == m->topo && !strcmp(b->section, "topology");
+	size_t i;
+
+	for (i = 0; i < b->n_rows && p->n < MOST_ROWS; i++)
+		if (b->rows[i].type != PARAM_LINES &&
+			(b->origins[i].set || is_topo))
+			p->line[p->n++] =
+				(struct line){ b, &b->rows[i], false };
+}
+
+static void print_section(struct page *p, const struct machine *m, size_t first)
+{
+	const char *section = m->block[first].section;
+	size_t i;
+
+	p->n = 0;
+	for (i = 0; i < m->n_blocks; i++) {
+		if (strcmp(m->block[i].section, section) != 0)
+			continue;
+		if (i < first)
+			return; /* it has been printed */
+		if (machine_uses(m, i))
+			add_rows(p, m, &m->block[i]);
+	}
+	if (!p->n)
+		return;
+	fprintf(p->file, "\n%s:\n", section);
+	print_rows(p, "", 2);
+}
+
+/* "my" of "dir/my.yaml". */
+static void name_of(const char *path, char *name, size_t size)
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(name, size, "%s", slash ? slash + 1 : path);
+	if (strrchr(name, '.'))
+		*strrchr(name, '.') = '\0';
+}
+
+static void print(struct page *p, const struct machine *m, const char *path)
+{
+	char name[PARAM_TEXT_MAX];
+	size_t i;
+
+	name_of(path, name, sizeof(name));
+	fprintf(p->file,
+		"# A machine that begins as %s.  `weft show %s` says what "
+		"follows from it,\n# `weft check` whether it can deadlock, "
+		"`weft params` what else can be set\n# (man weft-own).\n"
+		"schema: 1\nmachine: %s\ntitle: \"like %s\"\n",
+		m->header.name, path, name, m->header.name);
+	for (i = 0; i < m->n_blocks; i++)
+		print_section(p, m, i);
+}
+
+static int write_file(const struct machine *m, const char *path, struct err *e)
+{
+	struct page *p = mem_alloc(1, sizeof(*p));
+	bool is_bad;
+
+	p->file = fopen(path, "wx");
+	is_bad = !p->file;
+	if (p->file) {
+		print(p, m, path);
+		is_bad = ferror(p->file);
+		is_bad |= fclose(p->file) != 0;
+	}
+	mem_free(p);
+	return is_bad ? err_set(e, "%s: %s", path, strerror(errno)) : 0;
+}
+
+int cli_new(int argc, char **argv, struct err *e)
+{
+	struct machine *m;
+	struct cli_args a;
+	int code = cli_parse(&a, argc, argv, CLI_MACHINE, "MACHINE FILE",
+		"Writes a machine file to begin with, whose values are those "
+		"of another machine.",
+		e);
+
+	if (code)
+		return code < 0 ? -1 : 0;
+	if (a.n_words != 2)
+		return err_set(e, "want a machine and a file, as in `weft new "
+				  "torus my.yaml`");
+	m = machine_load_with(
+		a.plugin, a.n_plugins, a.word[0], a.set, a.n_sets, a.shape, e);
+	code = m ? write_file(m, a.word[1], e) : -1;
+	machine_free(m);
+	return code;
+}

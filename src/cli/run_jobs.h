@@ -1,0 +1,23 @@
+/* What is told of several workloads at once: each one's figures, and what it
+ * lost against running alone. */
+#ifndef CLI_RUN_JOBS_H
+#define CLI_RUN_JOBS_H
+
+#include "cli/cli.h"
+#include "machine/batch.h"
+#include "out/json.h"
+
+/* Runs each job of a run that has ended on its own, in processes of their own;
+ * to be freed with mem_free().  NULL where there are no jobs, where nobody asks
+ * for it, or on an error. */
+struct batch_result *run_jobs_alone(
+	const struct cli_args *a, const struct machine_run *r, struct err *e);
+
+/* Nothing where there are none; alone may be NULL. */
+void run_jobs_text(
+	FILE *f, const struct machine_run *r, const struct batch_result *alone);
+/* The key jobs. */
+void run_jobs_json(struct json *j, const struct machine_run *r,
+	const struct batch_result *alone);
+
+#endif

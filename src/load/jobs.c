@@ -1,0 +1,412 @@
+#include "load/jobs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* --- on the network --- */
+
+/* Whose packets of a site, or from it, these are. */
+static struct net *view_of(struct net *n, site_id s)
+{
+	struct jobs *j = n->client_state;
+
+	return j->of[s] ? &j->of[s]->view : &j->nics;
+}
+
+static struct net *sender_of(struct net *n, packet_id p)
+{
+	return view_of(n, n->packets[p].src);
+}
+
+static void on_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	struct net *v = view_of(n, s);
+
+	if (v->client)
+		v->client->on_room(v, w, s, fifo, t);
+}
+
+static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id p, sim_time t, sim_time tail)
+{
+	struct net *v = view_of(n, s);
+
+	v->client->on_packet(v, w, s, fifo, p, t, tail);
+}
+
+/* Where others do not drain at once, who does gives the room back. */
+static void on_packet_mixed(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id p, sim_time t, sim_time tail)
+{
+	struct net *v = view_of(n, s);
+	uint32_t chunks = n->packets[p].chunks;
+
+	v->client->on_packet(v, w, s, fifo, p, t, tail);
+	if (v->client->is_sink)
+		net_release(n, w, s, fifo, chunks, t);
+}
+
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	struct sim_event e)
+{
+	struct net *v = view_of(n, s);
+
+	v->client->on_event(v, w, s, t, e);
+}
+
+static void on_copy(struct net *n, struct sim_worker *w, packet_id p)
+{
+	struct net *v = sender_of(n, p);
+
+	if (v->client->on_copy)
+		v->client->on_copy(v, w, p);
+}
+
+static void on_hurt(struct net *n, struct sim_worker *w, packet_id p,
+	uint32_t bit, uint32_t bits)
+{
+	struct net *v = sender_of(n, p);
+
+	v->client->on_hurt(v, w, p, bit, bits);
+}
+
+static bool is_found(struct net *n, struct sim_worker *w, packet_id p,
+	const uint32_t *bit, uint32_t n_bits, uint32_t bits)
+{
+	struct net *v = sender_of(n, p);
+
+	return !v->client->is_found ||
+	       v->client->is_found(v, w, p, bit, n_bits, bits);
+}
+
+static void on_link(struct net *n, struct sim_worker *w, site_id s, port_id p,
+	bool is_up, sim_time t)
+{
+	struct net *v = view_of(n, s);
+
+	if (v->client->on_link)
+		v->client->on_link(v, w, s, p, is_up, t);
+}
+
+static void on_quiesce(struct net *n, struct sim_worker *w, site_id s,
+	bool is_stopped, sim_time t)
+{
+	struct net *v = view_of(n, s);
+
+	if (v->client->on_quiesce)
+		v->client->on_quiesce(v, w, s, is_stopped, t);
+}
+
+static void on_lost(struct net *n, struct sim_worker *w, packet_id p)
+{
+	struct net *v = sender_of(n, p);
+
+	v->client->on_lost(v, w, p);
+}
+
+static void on_absorbed(struct net *n, struct sim_worker *w, packet_id p)
+{
+	struct net *v = sender_of(n, p);
+
+	v->client->on_absorbed(v, w, p);
+}
+
+/* Of parts without programs alone: there are no interfaces. */
+static const struct net_client_ops packets_client = {
+	.on_room = on_room,
+	.on_packet = on_packet,
+	.on_event = on_event,
+	.on_hurt = on_hurt,
+	.on_lost = on_lost,
+	.is_sink = true,
+};
+
+static const struct net_client_ops mixed_client = {
+	.on_room = on_room,
+	.on_packet = on_packet_mixed,
+	.on_event = on_event,
+	.on_copy = on_copy,
+	.on_hurt = on_hurt,
+	.is_found = is_found,
+	.on_link = on_link,
+	.on_quiesce = on_quiesce,
+	.on_lost = on_lost,
+	.on_absorbed = on_absorbed,
+};
+
+/* --- the course of a run --- */
+
+static struct jobs *of(struct load *l)
+{
+	return (struct jobs *)l;
+}
+
+/* Parts are initialised by whoever made them. */
+static int jobs_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
+{
+	(void)l;
+	(void)t;
+	(void)r;
+	(void)link;
+	(void)e;
+	return 0;
+}
+
+/* The part gets what the whole has. */
+static void lend(struct jobs *j, struct jobs_part *p)
+{
+	p->load->net = j->load.net;
+	p->load->host = j->load.host;
+	p->load->nic = j->load.nic;
+	p->load->digest = j->load.digest;
+}
+
+/* Who sends packets directly takes its nodes from the interfaces. */
+static void attach(struct jobs *j)
+{
+	struct net *n = j->load.net;
+	bool gives_up = n->gives_up, is_mixed = j->load.host != NULL;
+	uint32_t i, k, n_direct = 0;
+
+	j->of = mem_alloc(n->n_sites, sizeof(*j->of));
+	j->nics = *n;
+	for (i = 0; i < j->n; i++) {
+		struct jobs_part *p = &j->part[i];
+
+		p->view = *n;
+		p->view.client = p->load->ops->client;
+		p->view.client_state = p->load;
+		for (k = 0; p->view.client && k < p->place.n; k++)
+			j->of[p->place.node[k]] = p;
+		n_direct += p->view.client != NULL;
+	}
+	if (!is_mixed)
+		j->nics.client = NULL; /* nodes without a part do nothing */
+	if (is_mixed && n_direct)
+		net_attach(n, &mixed_client, j);
+	n->gives_up = gives_up;
+}
+
+static void jobs_start(struct load *l)
+{
+	struct jobs *j = of(l);
+	uint32_t i, k;
+
+	attach(j);
+	j->worlds = mem_alloc(l->net->n_nodes, sizeof(*j->worlds));
+	for (i = 0; i < j->n; i++)
+		for (k = 0; k < j->part[i].place.n; k++)
+			j->worlds[j->part[i].place.node[k]] = &j->part[i].place;
+	if (l->host)
+		host_set_worlds(l->host, j->worlds);
+	for (i = 0; i < j->n; i++) {
+		lend(j, &j->part[i]);
+		j->part[i].load->ops->start(j->part[i].load);
+	}
+}
+
+static sim_time jobs_next(struct load *l)
+{
+	struct jobs *j = of(l);
+	sim_time now = sim_now(l->net->sim), until = SIM_NEVER;
+	struct load_progress progress = { .now = now };
+	uint32_t i;
+
+	if (l->on_progress) {
+		progress.hops = net_total(l->net).hops;
+		l->on_progress(l->progress_arg, &progress);
+	}
+	for (i = 0; i < j->n; i++) {
+		struct jobs_part *p = &j->part[i];
+
+		if (p->until <= now)
+			p->until = p->load->ops->next(p->load);
+		if (p->until < until)
+			until = p->until;
+	}
+	return until;
+}
+
+static void jobs_delivered(
+	void *arg, site_id s, const struct packet *p, sim_time t)
+{
+	struct jobs *j = arg;
+	uint32_t i;
+
+	for (i = 0; i < j->n; i++) {
+		struct load *l = j->part[i].load;
+
+		if (load_rank(l, s) != UINT32_MAX && l->ops->on_delivered)
+			l->ops->on_delivered(l, s, p, t);
+	}
+}
+
+static void add_waiting(struct load_result *to, const struct load_result *from)
+{
+	uint32_t i;
+
+	for (i = 0; i < from->n_waiting; i++)
+		if (to->n_waiting < LOAD_MAX_WAITING)
+			to->waiting[to->n_waiting++] = from->waiting[i];
+	to->n_waiters += from->n_waiters;
+}
+
+static void jobs_report(struct load *l, struct load_result *r)
+{
+	struct jobs *j = of(l);
+	uint32_t i;
+
+	r->via = "jobs";
+	r->nic = l->nic;
+	for (i = 0; i < j->n; i++) {
+		struct jobs_part *p = &j->part[i];
+
+		p->result->ending = r->ending;
+		p->result->via = "net";
+		p->result->end = r->end;
+		p->load->ops->report(p->load, p->result);
+		hist_merge(&r->latency, &p->result->latency);
+		r->dead_programs = p->result->dead_programs
+					   ? p->result->dead_programs
+					   : r->dead_programs;
+		if (p->result->n_waiters)
+			p->result->ending = LOAD_STALLED;
+		add_waiting(r, p->result);
+	}
+}
+
+static int jobs_check(struct load *l, struct err *e)
+{
+	struct jobs *j = of(l);
+	uint32_t i;
+
+	for (i = 0; i < j->n; i++) {
+		struct load *p = j->part[i].load;
+		struct err own = { 0 };
+
+		if (p->ops->check && p->ops->check(p, &own))
+			return err_set_code(e, own.code, "job %s: %.400s",
+				j->part[i].name, own.text);
+	}
+	return 0;
+}
+
+static uint64_t jobs_estimate(const struct load *l, const struct topo *t)
+{
+	const struct jobs *j = jobs_of(l);
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < j->n; i++)
+		if (j->part[i].load->ops->estimate)
+			bytes += j->part[i].load->ops->estimate(
+				j->part[i].load, t);
+	return bytes;
+}
+
+static void free_parts(struct jobs_part *part, uint32_t n, bool has_run)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		struct jobs_part *p = &part[i];
+
+		if (p->load) {
+			if (!has_run)
+				p->load->net = NULL;
+			p->load->ops->fini(p->load);
+		}
+		mem_free(p->load);
+		mem_free(p->keys.origins);
+		mem_free(p->place.node);
+		mem_free(p->place.place);
+		mem_free(p->result);
+	}
+	mem_free(part);
+}
+
+static void jobs_fini(struct load *l)
+{
+	struct jobs *j = of(l);
+
+	free_parts(j->part, j->n, l->net != NULL);
+	mem_free(j->of);
+	mem_free(j->worlds);
+}
+
+#define JOBS_OPS                                                               \
+	.name = "jobs", .help = "several workloads at once",                   \
+	.size = sizeof(struct jobs), .on_delivered = jobs_delivered,           \
+	.init = jobs_init, .start = jobs_start, .next = jobs_next,             \
+	.report = jobs_report, .check = jobs_check, .fini = jobs_fini,         \
+	.estimate = jobs_estimate
+
+static const struct load_ops packets_ops = { JOBS_OPS,
+	.client = &packets_client };
+static const struct load_ops programs_ops = { JOBS_OPS };
+
+const struct jobs *jobs_of(const struct load *l)
+{
+	return l->ops == &packets_ops || l->ops == &programs_ops
+		       ? (const struct jobs *)l
+		       : NULL;
+}
+
+/* Hosts are alike: what one part needs, all nodes have. */
+static int add_needs(
+	struct load_needs *all, const struct jobs_part *p, struct err *e)
+{
+	const struct load_needs *n = &p->load->needs;
+
+	if (p->load->ops->client)
+		return 0;
+	if (all->n_processes && all->n_processes != n->n_processes)
+		return err_set(e,
+			"job %s: has %u processes per node, and a job before "
+			"it %u (want the same)",
+			p->name, n->n_processes, all->n_processes);
+	all->n_processes = n->n_processes;
+	all->n_programs += n->n_programs;
+	all->all_live |= n->all_live;
+	if (n->n_spawned > all->n_spawned)
+		all->n_spawned = n->n_spawned;
+	if (n->stack_bytes > all->stack_bytes)
+		all->stack_bytes = n->stack_bytes;
+	return 0;
+}
+
+struct load *jobs_new(struct jobs_part *part, uint32_t n, struct err *e)
+{
+	struct jobs *j;
+	uint32_t i;
+
+	for (i = 0; i < n && !e->code; i++) {
+		struct load *l = part[i].load;
+
+		if (l && !l->ops->can_share)
+			err_set(e,
+				"job %s: %s cannot share a machine (traffic, "
+				"and programs by messages, via=msg, can)",
+				part[i].name, l->ops->name);
+	}
+	if (e->code) {
+		free_parts(part, n, false);
+		return NULL;
+	}
+	j = mem_alloc(1, sizeof(*j));
+	j->part = part;
+	j->n = n;
+	j->load.ops = &packets_ops;
+	for (i = 0; i < n; i++) {
+		if (!part[i].load->ops->client)
+			j->load.ops = &programs_ops;
+		part[i].load->place = &part[i].place;
+		part[i].result = mem_alloc(1, sizeof(*part[i].result));
+		add_needs(&j->load.needs, &part[i], e);
+	}
+	return &j->load;
+}
