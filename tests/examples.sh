@@ -260,7 +260,8 @@ compile shared stuck.c -o stuck &&
 sed 's/"elan"/"elna"/' elan_scatter.c >no.c
 compile shared no.c -o no &&
 	start no qsnet2-16
-[ $code -eq 2 ] && grep -q '"elna" (want one of spi, elan, gni, ape)' "$tmp/err" ||
+[ $code -eq 2 ] &&
+	grep -q '"elna" (want one of spi, elan, gni, ape)' "$tmp/err" ||
 	complain "exit code $code: $(cat "$tmp/err")"
 report "and so it is with programs for QsNetII"
 

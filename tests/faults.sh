@@ -252,8 +252,6 @@ refuses 'cannot read' run qsnet2-16 storm --faults "$tmp/none.yaml"
 refuses 'did you mean node up' run qsnet2-16 storm \
 	--set 'faults.bit-errors=node ip 1e-9'
 refuses 'resends' run bgq-board stream --set faults.bit-errors=1e-9
-refuses 'enter the network directly' run qsnet2-16 random \
-	--set faults.bit-errors=1e-9
 printf 'schema: 1\nmachine: x\n' >"$tmp/plan.yaml"
 refuses 'not a machine' run qsnet2-16 storm --faults "$tmp/plan.yaml"
 printf 'schema: 1\nlink:\n  rate: 1 GB/s\n' >"$tmp/plan.yaml"

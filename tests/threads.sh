@@ -80,6 +80,8 @@ same qsnet2-16 pingpong via=msg to=5 rounds=3 bytes=5000
 same qsnet2-16 collective rounds=2
 same fattree random --shape 16 $short
 same fattree exchange --shape 16 rounds=2
+same fattree transpose --shape 256 --set topology.radix=16 \
+	--set routing.spread=adaptive $short
 same dragonfly random --shape 64 $short
 same torus mirror --shape 3x3 rounds=2
 same torus gets --shape 3x2 to=4

@@ -268,7 +268,9 @@ static void arbitrate(struct crossbar *x, struct sim_worker *w,
 static uint32_t load_of(const struct crossbar *x, struct crossbar_port *o,
 	uint32_t channel, sim_time t)
 {
-	link_collect(&o->sender, &o->returns, t);
+	/* tokens that come now are events of another worker's, which are after
+	 * arrivals */
+	link_collect(&o->sender, &o->returns, t - 1);
 	return o->backlog + (uint32_t)(x->capacity - o->sender.tokens[channel]);
 }
 
