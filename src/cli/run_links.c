@@ -171,11 +171,27 @@ static void print_hot(
 	fputs("\n", f);
 }
 
+/* Why links may be idle although there is something to send. */
+static void print_room(FILE *f, const struct net *n)
+{
+	uint32_t wire = net_short_of_room(n->topo, &n->link, &n->params);
+
+	if (wire == TOPO_MAX_WIRES)
+		return;
+	fprintf(f,
+		"warning     buffers of %lld packets are less than the %lld "
+		"of a round trip (router.packets; wire: %s)\n",
+		(long long)n->params.packets,
+		(long long)link_round_trip(&n->link, wire),
+		n->topo->wire[wire].name);
+}
+
 void run_links_text(FILE *f, const struct machine_run *r)
 {
 	struct heat heat = measure(r);
 	size_t i;
 
+	print_room(f, r->system->net);
 	print_groups(f, r);
 	for (i = 0; i < heat.links.n; i++)
 		print_hot(f, r, &heat, i);

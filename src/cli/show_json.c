@@ -1,6 +1,7 @@
 #include "cli/show.h"
 
 #include "load/load.h"
+#include "net/use.h"
 #include "out/json.h"
 
 static void json_row(struct json *j, const struct topo_table *table,
@@ -149,6 +150,7 @@ static void json_buffers(struct json *j, const struct show *s)
 {
 	uint64_t bytes = show_buffer(s);
 	uint32_t n = s->m->route->ops->n_channels;
+	uint32_t wire = net_short_of_room(s->m->topo, &s->rules, &s->m->router);
 	char key[TOPO_TEXT];
 
 	json_object(j, "buffers");
@@ -159,6 +161,10 @@ static void json_buffers(struct json *j, const struct show *s)
 	snprintf(key, sizeof(key), "bytes_per_%s", show_router(s));
 	json_count(j, key, bytes * n * s->m->topo->n_ports);
 	json_count(j, "payload_bytes_per_link", show_link_memory(s));
+	if (wire == TOPO_MAX_WIRES)
+		json_null(j, "needs_packets");
+	else
+		json_int(j, "needs_packets", link_round_trip(&s->rules, wire));
 	json_end(j, '}');
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "load/load.h"
+#include "net/use.h"
 #include "out/table.h"
 
 static void put(struct table *t, FILE *f)
@@ -233,6 +234,20 @@ static void text_link(const struct show *s, FILE *f)
 	fputc('\n', f);
 }
 
+/* Buffers that cannot keep a link busy. */
+static void text_room(const struct show *s, FILE *f)
+{
+	const struct topo *t = s->m->topo;
+	uint32_t wire = net_short_of_room(t, &s->rules, &s->m->router);
+
+	if (wire == TOPO_MAX_WIRES)
+		return;
+	fprintf(f,
+		"warning     one flow cannot keep a link busy: a round trip "
+		"takes %" PRId64 " packets (wire: %s)\n",
+		link_round_trip(&s->rules, wire), t->wire[wire].name);
+}
+
 static void text_router(const struct show *s, FILE *f)
 {
 	const struct net_params *r = &s->m->router;
@@ -257,6 +272,7 @@ static void text_router(const struct show *s, FILE *f)
 			n * r->packets, r->injection,
 			(double)show_link_memory(s) / 1024);
 	(r->switches ? r->switches : r->kind)->describe(r, s->m->topo, f);
+	text_room(s, f);
 }
 
 static void text_memory(const struct show *s, FILE *f)

@@ -182,6 +182,15 @@ static int64_t plain_bytes(const struct link_params *p, int64_t words)
 	return p->header + bytes + heads * p->per_transaction + p->trailer;
 }
 
+int64_t link_round_trip(const struct link_rules *r, uint32_t wire)
+{
+	uint32_t row = link_row(r, wire, 0);
+	sim_time ser = r->ser[row * r->row + link_place(r, 0, r->max_payload)];
+	sim_time one = ser + r->rate[row].gap;
+
+	return 1 + (2 * r->latency[wire] + one - 1) / one;
+}
+
 int64_t link_wire_bytes(const struct link_params *p, int64_t payload)
 {
 	int64_t words = (payload + word_of(p) - 1) / word_of(p);

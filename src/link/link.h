@@ -130,6 +130,13 @@ void link_rules_fini(struct link_rules *r);
  * senders that have tokens for so many packets. */
 bool link_retry_binds(const struct link_rules *r, int64_t packets);
 
+/*
+ * Full packets that a channel has to hold if one link of a class is to be busy
+ * with nothing else: what is sent until the first one's room is known to be
+ * free again.
+ */
+int64_t link_round_trip(const struct link_rules *r, uint32_t wire);
+
 /* What a payload takes on the wire: whole words, and all that goes with
  * them, but no gap. */
 int64_t link_wire_bytes(const struct link_params *p, int64_t payload);

@@ -147,3 +147,40 @@ struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
 	}
 	return u;
 }
+
+/* Classes of wires between routers, a bit each; those of the first ones are all
+ * that there are. */
+static uint32_t between_routers(const struct topo *t)
+{
+	enum { ENOUGH = 4096 };
+	router_id first = topo_is_direct(t) ? 0 : t->n_nodes, r;
+	uint32_t classes = 0;
+	port_id p;
+
+	for (r = first; r < t->n_routers && r < first + ENOUGH; r++) {
+		for (p = 0; p < t->n_ports; p++) {
+			struct topo_end far = t->ops->peer(t, r, p);
+
+			if (far.router != NO_ROUTER && far.router >= first)
+				classes |= 1u << t->ops->wire(t, r, p);
+		}
+	}
+	return classes;
+}
+
+uint32_t net_short_of_room(const struct topo *t, const struct link_rules *r,
+	const struct net_params *p)
+{
+	uint32_t classes = between_routers(t), found = TOPO_MAX_WIRES, i;
+	int64_t most = p->packets;
+
+	for (i = 0; i < t->n_wires; i++) {
+		int64_t n = link_round_trip(r, i);
+
+		if (classes >> i & 1 && n > most) {
+			most = n;
+			found = i;
+		}
+	}
+	return found;
+}

@@ -52,4 +52,9 @@ struct net_use net_port_use(const struct net *n, port_id p, sim_time now);
 /* The same for the links of one class; waited is at their far ends. */
 struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now);
 
+/* The class of wires whose round trip takes the most packets of a channel,
+ * where buffers hold fewer; else TOPO_MAX_WIRES. */
+uint32_t net_short_of_room(const struct topo *t, const struct link_rules *r,
+	const struct net_params *p);
+
 #endif
