@@ -51,7 +51,7 @@ static const char *write_file(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "%s/fuzz_runfile.%d",
 		access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
 	f = fopen(path, "w");
-	check(f && fwrite(data, 1, size, f) == size && !fclose(f),
+	check(f && (!size || fwrite(data, 1, size, f) == size) && !fclose(f),
 		"cannot write a file");
 	return path;
 }

@@ -73,11 +73,13 @@ static void print_rows(struct page *p, const char *prefix, int indent)
 
 	for (i = 0; i < p->n; i++) {
 		struct line *l = &p->line[i];
-		const char *name = l->row->name + n;
-		int k = (int)strcspn(name, ".");
+		const char *name;
+		int k;
 
 		if (l->is_done || strncmp(l->row->name, prefix, n) != 0)
 			continue;
+		name = l->row->name + n;
+		k = (int)strcspn(name, ".");
 		snprintf(inner, sizeof(inner), "%s%.*s.", prefix, k, name);
 		if (name[k]) {
 			fprintf(p->file, "%*s%.*s:\n", indent, "", k, name);

@@ -311,7 +311,10 @@ uint64_t bench_estimate(const struct load *l, const struct topo *t)
 void bench_fini(struct load *l)
 {
 	struct bench *b = (struct bench *)l;
+	uint32_t i, n = b->ends ? b->needs.n_programs : 0;
 
+	for (i = 0; i < n && b->driver->fini; i++)
+		b->driver->fini(&b->ends[i]);
 	programs_fini(l);
 	mem_free(b->ends);
 	mem_free(b->own);

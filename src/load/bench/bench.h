@@ -138,6 +138,9 @@ struct bench_driver {
 	/* Not from a program. */
 	size_t (*size)(const struct bench_needs *n);
 	bool (*open)(struct bench_end *x);
+	/* Frees what open() made, or what an end that was never opened has;
+	 * outside of programs.  NULL: nothing. */
+	void (*fini)(struct bench_end *x);
 	/* Until all are ready; NULL: until PROGRAMS_START. */
 	void (*ready)(struct bench_end *x);
 

@@ -76,6 +76,11 @@ static bool ape_open(struct bench_end *x)
 	return true;
 }
 
+static void ape_fini(struct bench_end *x)
+{
+	ape_stage_fini(&own(x)->stage);
+}
+
 static void ape_ready(struct bench_end *x)
 {
 	(void)x;
@@ -216,6 +221,7 @@ const struct bench_driver bench_ape = {
 	.dropped = BY_FLUSH,
 	.size = ape_size,
 	.open = ape_open,
+	.fini = ape_fini,
 	.ready = ape_ready,
 	.expect = ape_expect,
 	.await = ape_await,
