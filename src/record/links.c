@@ -210,7 +210,7 @@ int record_links_look(
 	for (i = 0; i < k->n_names * many && !failed; i++) {
 		size_t wanted = i % many;
 
-		if (!k->wants[i])
+		if (k->wants[i] <= 0)
 			continue;
 		db_bind_int(q, 1, n);
 		db_bind_text(q, 2, k->name[i / many]);

@@ -322,7 +322,7 @@ static void the_proof_follows_all_steps(void **state)
 			make_route(&x, x.t.n_dims == 3 ? orders[2] : orders[0],
 				"hash", !(j % 3), &e),
 			0);
-		x.o.planes = x.o.route.has_planes = planes;
+		x.o.planes = x.o.route.has_planes = (uint8_t)planes;
 		route_graph_init(&few, &x.t.topo, channels);
 		route_graph_init(&all, &x.t.topo, channels);
 		route_follow(&x.o.route, &few, &w);

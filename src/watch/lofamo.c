@@ -158,7 +158,7 @@ static void on_fault(struct lofamo *l, const struct event *e)
 	case LOFAMO_HOST:
 		if (n->host == HEALTH_DEAD && !is_dead)
 			memset(&n->told, 0, sizeof(n->told));
-		n->host = e->state;
+		n->host = (uint8_t)e->state;
 		return;
 	case LOFAMO_SERVICE:
 		n->is_service_dead = is_dead;
