@@ -237,6 +237,19 @@ static inline uint32_t link_stamp_chunks(uint64_t x)
 	return x & 0xfff;
 }
 
+/* Chunks of a channel that are on their way back. */
+static inline int32_t link_returning(
+	const struct link_returns *r, uint32_t channel)
+{
+	int32_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (link_stamp_channel(r->stamp[i]) == channel)
+			sum += (int32_t)link_stamp_chunks(r->stamp[i]);
+	return sum;
+}
+
 /* Takes in the tokens that have come by t. */
 static inline void link_collect(
 	struct link_sender *l, struct link_returns *r, sim_time t)

@@ -301,18 +301,8 @@ static void code_fini(struct load *l)
 	mem_free(of(l)->crc);
 }
 
-static void on_room(struct net *n, struct sim_worker *w, site_id s,
-	uint32_t fifo, sim_time t)
-{
-	(void)n;
-	(void)w;
-	(void)s;
-	(void)fifo;
-	(void)t;
-}
-
 static const struct net_client_ops client = {
-	.on_room = on_room,
+	.on_room = load_ignore_room,
 	.on_event = on_event,
 	.is_sink = true,
 };

@@ -318,7 +318,8 @@ static void free_parts(struct jobs_part *part, uint32_t n, bool has_run)
 		if (p->load) {
 			if (!has_run)
 				p->load->net = NULL;
-			p->load->ops->fini(p->load);
+			if (p->load->ops->fini)
+				p->load->ops->fini(p->load);
 		}
 		mem_free(p->load);
 		mem_free(p->keys.origins);

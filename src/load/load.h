@@ -148,7 +148,7 @@ struct load_ops {
 	 * not.  NULL where there is nothing to look at.
 	 */
 	int (*check)(struct load *l, struct err *e);
-	void (*fini)(struct load *l);
+	void (*fini)(struct load *l); /* NULL: there is nothing to free */
 	/* Bytes that it will take beside the network, about, asked after
 	 * init().  NULL: next to nothing. */
 	uint64_t (*estimate)(const struct load *l, const struct topo *t);
@@ -197,6 +197,10 @@ bool load_find_figure(
 uint64_t load_digest(const struct load *l);
 
 /* --- for workloads --- */
+
+/* A client's on_room(), of one that looks for room when it has something. */
+void load_ignore_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t);
 
 void load_figure(struct load_result *r, const char *name, double value);
 

@@ -32,16 +32,6 @@ static const struct param keys[] = {
 		"number of faults, each on a machine that was well"),
 };
 
-static void on_room(struct net *n, struct sim_worker *w, site_id s,
-	uint32_t fifo, sim_time t)
-{
-	(void)n;
-	(void)w;
-	(void)s;
-	(void)fifo;
-	(void)t;
-}
-
 static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 	uint32_t fifo, packet_id p, sim_time t, sim_time tail)
 {
@@ -62,7 +52,7 @@ static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	(void)e;
 }
 
-static const struct net_client_ops client = { .on_room = on_room,
+static const struct net_client_ops client = { .on_room = load_ignore_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.is_sink = true };
@@ -227,11 +217,6 @@ static void trials_report(struct load *l, struct load_result *r)
 	load_figure(r, "false_alarms", (double)x->false_alarms);
 }
 
-static void trials_fini(struct load *l)
-{
-	(void)l;
-}
-
 const struct load_ops load_lofamo = {
 	.name = "lofamo",
 	.help = "time until the Master knows of a fault (LO|FA|MO)",
@@ -243,5 +228,4 @@ const struct load_ops load_lofamo = {
 	.start = trials_start,
 	.next = trials_next,
 	.report = trials_report,
-	.fini = trials_fini,
 };

@@ -13,6 +13,16 @@ uint64_t load_digest(const struct load *l)
 	return digest_fold(l->digest, l->net->n_nodes);
 }
 
+void load_ignore_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	(void)n;
+	(void)w;
+	(void)s;
+	(void)fifo;
+	(void)t;
+}
+
 void load_figure(struct load_result *r, const char *name, double value)
 {
 	BUG_IF(r->n_figures == LOAD_MAX_FIGURES);

@@ -275,7 +275,8 @@ void machine_run_close(struct machine_run *r)
 		/* what was never started has no state to free */
 		if (!r->is_performed)
 			r->load->net = NULL;
-		r->load->ops->fini(r->load);
+		if (r->load->ops->fini)
+			r->load->ops->fini(r->load);
 		mem_free(r->load->digest);
 	}
 	system_free(r->system);

@@ -11,6 +11,25 @@ static uint32_t link_of(const struct net *n, const struct net_sending *x)
 	return x->site * n->n_ports + x->port;
 }
 
+void net_wire(const struct net *n, const struct router_ops *own, site_id s,
+	port_id p, struct link_sender *l)
+{
+	struct topo_end far = n->topo->ops->peer(n->topo, s, p);
+	const struct router *peer;
+	uint32_t c;
+
+	l->peer = far.router;
+	if (far.router == NO_ROUTER)
+		return;
+	peer = net_router(n, far.router);
+	l->peer_port = (uint8_t)far.port;
+	l->is_far = !sim_is_own(sim_owner(n->sim, s), far.router) ||
+		    peer->ops != own;
+	l->wire = (uint8_t)n->topo->ops->wire(n->topo, s, p);
+	for (c = 0; c < LINK_CHANNELS && c < peer->ops->n_channels; c++)
+		l->tokens[c] = (int16_t)peer->ops->capacity(peer, far.port, c);
+}
+
 static void lose(
 	struct net *n, struct sim_worker *w, const struct net_sending *x)
 {

@@ -48,6 +48,14 @@ static inline uint32_t net_row(
 	return link_row(&n->link, class, dead);
 }
 
+/*
+ * A sender as its wire makes it: who is at the other end, with the tokens of
+ * all its buffers; NO_ROUTER where there is no wire.  Stamps are for routers of
+ * one kind: where the other end is of another, it is far.
+ */
+void net_wire(const struct net *n, const struct router_ops *own, site_id s,
+	port_id p, struct link_sender *l);
+
 /* Over a wire on which nothing is hurt: whether it is lost. */
 bool net_is_lost(
 	struct net *n, struct sim_worker *w, const struct net_sending *x);

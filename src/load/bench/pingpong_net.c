@@ -27,16 +27,6 @@ static struct pingpong *of(struct load *l)
 	return (struct pingpong *)l;
 }
 
-static void on_room(struct net *n, struct sim_worker *w, site_id s,
-	uint32_t fifo, sim_time t)
-{
-	(void)n;
-	(void)w;
-	(void)s;
-	(void)fifo;
-	(void)t;
-}
-
 /* The node's turn: it sends a packet to the other one. */
 static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	struct sim_event e)
@@ -75,7 +65,7 @@ static void on_packet(struct net *n, struct sim_worker *w, site_id s,
 }
 
 static const struct net_client_ops client = {
-	.on_room = on_room,
+	.on_room = load_ignore_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.is_sink = true,
@@ -130,11 +120,6 @@ static void pingpong_report(struct load *l, struct load_result *r)
 		r, "one_way_ns", (double)g->last / (double)g->flights / SIM_NS);
 }
 
-static void pingpong_fini(struct load *l)
-{
-	(void)l;
-}
-
 const struct load_ops load_pingpong = {
 	.name = "pingpong",
 	.help = "a packet or message goes back and forth between two nodes",
@@ -146,5 +131,4 @@ const struct load_ops load_pingpong = {
 	.start = pingpong_start,
 	.next = pingpong_next,
 	.report = pingpong_report,
-	.fini = pingpong_fini,
 };

@@ -174,16 +174,6 @@ static uint64_t n_packets(const struct probe *g, const struct prober *x)
 	return x->n_tries * (uint64_t)g->rounds;
 }
 
-static void on_room(struct net *n, struct sim_worker *w, site_id s,
-	uint32_t fifo, sim_time t)
-{
-	(void)n;
-	(void)w;
-	(void)s;
-	(void)fifo;
-	(void)t;
-}
-
 static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	struct sim_event e)
 {
@@ -238,7 +228,7 @@ static void on_lost(struct net *n, struct sim_worker *w, packet_id id)
 }
 
 static const struct net_client_ops client = {
-	.on_room = on_room,
+	.on_room = load_ignore_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_lost = on_lost,

@@ -66,27 +66,6 @@ static struct router *crossbar_make(struct net *n, const struct net_setup *s,
 	return &x->router;
 }
 
-static void wire_port(struct crossbar *x, struct crossbar_site *s, port_id p)
-{
-	const struct net *n = x->router.net;
-	struct topo_end far = n->topo->ops->peer(n->topo, s->id, p);
-	struct link_sender *l = &s->port[p].sender;
-	const struct router *peer;
-	uint32_t c;
-
-	l->peer = far.router;
-	if (far.router == NO_ROUTER)
-		return;
-	peer = net_router(n, far.router);
-	l->peer_port = (uint8_t)far.port;
-	/* what is no crossbar has no place for our stamps */
-	l->is_far = !sim_is_own(sim_owner(n->sim, s->id), far.router) ||
-		    peer->ops != &crossbar_ops;
-	l->wire = (uint8_t)n->topo->ops->wire(n->topo, s->id, p);
-	for (c = 0; c < CROSSBAR_CHANNELS && c < peer->ops->n_channels; c++)
-		l->tokens[c] = (int16_t)peer->ops->capacity(peer, far.port, c);
-}
-
 static void crossbar_wire(struct router *r)
 {
 	struct crossbar *x = crossbar_of(r);
@@ -99,7 +78,8 @@ static void crossbar_wire(struct router *r)
 		s->id = id;
 		s->lfsr = ((id * 0x9e37u) & 0xffffu) | 1u;
 		for (p = 0; p < x->n_ports; p++)
-			wire_port(x, s, p);
+			net_wire(r->net, &crossbar_ops, id, p,
+				&s->port[p].sender);
 	}
 }
 
@@ -140,14 +120,9 @@ static int32_t crossbar_tokens(
 {
 	const struct crossbar_port *port =
 		&crossbar_at(crossbar_of(r), s)->port[p];
-	int32_t sum = port->sender.tokens[channel];
-	uint32_t i;
 
-	for (i = 0; i < port->returns.n; i++)
-		if (link_stamp_channel(port->returns.stamp[i]) == channel)
-			sum += (int32_t)link_stamp_chunks(
-				port->returns.stamp[i]);
-	return sum;
+	return port->sender.tokens[channel] +
+	       link_returning(&port->returns, channel);
 }
 
 static int32_t crossbar_charge(

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "coll/coll.h"
+#include "net/send.h"
 
 static struct direct *of(const struct router *r)
 {
@@ -174,24 +175,12 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 
 static void wire_port(struct direct *d, struct direct_site *s, port_id p)
 {
-	const struct net *n = d->router.net;
-	struct topo_end far = n->topo->ops->peer(n->topo, s->id, p);
-	struct link_sender *l = &s->port[p].sender;
-	const struct router *peer;
-	uint32_t c;
+	const struct link_sender *l = &s->port[p].sender;
 
-	l->peer = far.router;
 	s->port[p].requests.straight = PACKET_NO_PORT;
-	if (far.router == NO_ROUTER)
+	net_wire(d->router.net, &direct_ops, s->id, p, &s->port[p].sender);
+	if (l->peer == NO_ROUTER)
 		return;
-	peer = net_router(n, far.router);
-	l->peer_port = (uint8_t)far.port;
-	/* what is no direct router has no place for our stamps */
-	l->is_far = !sim_is_own(sim_owner(n->sim, s->id), far.router) ||
-		    peer->ops != &direct_ops;
-	l->wire = (uint8_t)n->topo->ops->wire(n->topo, s->id, p);
-	for (c = 0; c < N_CHANNELS && c < peer->ops->n_channels; c++)
-		l->tokens[c] = (int16_t)peer->ops->capacity(peer, far.port, c);
 	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
 		s->roomy |= 1u << p;
 	/* where it is never 0, no head is picked the short way */
@@ -310,14 +299,9 @@ static int32_t direct_tokens(
 	const struct router *r, site_id s, port_id p, uint32_t channel)
 {
 	const struct direct_port *port = &site_of(r, s)->port[p];
-	int32_t sum = port->sender.tokens[channel];
-	uint32_t i;
 
-	for (i = 0; i < port->returns.n; i++)
-		if (link_stamp_channel(port->returns.stamp[i]) == channel)
-			sum += (int32_t)link_stamp_chunks(
-				port->returns.stamp[i]);
-	return sum;
+	return port->sender.tokens[channel] +
+	       link_returning(&port->returns, channel);
 }
 
 static int32_t charge(
