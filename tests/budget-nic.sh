@@ -1,8 +1,8 @@
 #!/bin/sh
 #
-# weft run --budget and --follow on QsNetII, Gemini and APEnet+: puts, DMAs, block
-# transfers and gets between two programs.  The parts sum to the whole, and the
-# run is the same.
+# weft run --budget and --follow on QsNetII, Gemini and APEnet+: puts, DMAs,
+# block transfers and gets between two programs.  The parts sum to the whole,
+# and the run is the same.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
@@ -77,7 +77,8 @@ run run apenet-pair $ping by=staged source=gpu0 target=gpu0 bytes=36 rounds=1 \
 	--json --budget
 shows "what is staged is copied twice" '.budget.longest.causes.copy.ps ==
 	2 * (5250000 + 6000)'
-run run apenet-pair $ping by=p2p source=gpu0 target=gpu0 rounds=1 --json --budget
+run run apenet-pair $ping by=p2p source=gpu0 target=gpu0 rounds=1 --json \
+	--budget
 shows "what is not is not" '.budget.causes.copy.ps == 0'
 
 # --- the message that a budget calls the longest is the one that is shown ---

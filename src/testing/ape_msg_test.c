@@ -154,8 +154,7 @@ static void misuse(struct ape_world *w, uint32_t node)
 	assert_int_equal(weft_msg_fini(&m), 0);
 }
 
-static void addresses_beyond_gpu_memory_and_arithmetic_there_are_refused(
-	void **state)
+static void gpu_addresses_that_cannot_be_are_refused(void **state)
 {
 	const char *const off[] = { "nic.software.p2p=no", NULL };
 	int code = 0;
@@ -175,8 +174,7 @@ int main(void)
 		cmocka_unit_test(messages_go_between_any_two_memories),
 		cmocka_unit_test(puts_gets_and_broadcasts_reach_gpu_memory),
 		cmocka_unit_test(a_copy_to_a_gpu_takes_its_copy_engine_s_time),
-		cmocka_unit_test(
-			addresses_beyond_gpu_memory_and_arithmetic_there_are_refused),
+		cmocka_unit_test(gpu_addresses_that_cannot_be_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
