@@ -42,6 +42,7 @@
 
 static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
+	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
 	KEY_COUNT("count", AT(count), "10000", 1, INT64_C(1000000000),
 		"total number of messages"),
 	KEY_BYTES("bytes", AT(bench.bytes), "2 KiB", 8, MOST_BYTES,
@@ -52,7 +53,8 @@ static const struct param params[] = {
 		"via=msg"),
 	KEY_COUNT("rogues", AT(rogues), "0", 0, TOPO_MAX_ROUTERS,
 		"number of nodes, the last ones, with an additional program "
-		"that breaks the rules of its queue; only on Elan4 and Gemini"),
+		"that breaks the rules of its queue; only on Elan4, Gemini and "
+		"APEnet+"),
 	KEY_COUNT("deeds", AT(deeds), "20", 1, 1000000,
 		"number of times that each of these programs does so"),
 };
@@ -97,15 +99,15 @@ static bool fetch(
 }
 
 /* Whether the bytes that were fetched are the right ones. */
-static bool is_same(const struct lane *l, const uint8_t *want, uint64_t from,
-	uint64_t bytes)
+static bool is_same(const struct bench_end *x, const uint8_t *want,
+	uint64_t from, uint64_t bytes)
 {
 	uint8_t got[1024];
 	uint64_t at, n;
 
 	for (at = 0; at < bytes; at += n) {
 		n = bytes - at < sizeof(got) ? bytes - at : sizeof(got);
-		program_read(area_at(l, BACK_AT) + from + at, got, n);
+		bench_read(x, area_at(x->data, BACK_AT) + from + at, got, n);
 		if (memcmp(want + at, got, n) != 0)
 			return false;
 	}
@@ -130,7 +132,7 @@ static bool look(struct bench_end *x, const struct message *m)
 	while (looks--) {
 		if (!fetch(x, m->dst, place_at(l), all))
 			return false;
-		if (!is_same(l, p->bytes + from, from, bytes))
+		if (!is_same(x, p->bytes + from, from, bytes))
 			continue;
 		l->checked += bytes;
 		return true;
@@ -139,11 +141,13 @@ static bool look(struct bench_end *x, const struct message *m)
 }
 
 /* What was fetched of one word. */
-static bool is_old_or_new(struct lane *l, struct place *p, uint64_t at)
+static bool is_old_or_new(
+	const struct bench_end *x, struct place *p, uint64_t at)
 {
+	const struct lane *l = x->data;
 	uint64_t got = 0;
 
-	program_read(area_at(l, BACK_AT) + at, &got, 8);
+	bench_read(x, area_at(l, BACK_AT) + at, &got, 8);
 	if (memcmp(&got, p->bytes + at, 8) != 0 &&
 		memcmp(&got, l->before + at, 8) != 0)
 		return false;
@@ -164,7 +168,7 @@ static bool settle(struct bench_end *x, const struct message *m)
 	while (tries && !fetch(x, m->dst, place_at(l), all))
 		tries--;
 	p->is_unknown = !tries;
-	while (tries && at < all && is_old_or_new(l, p, at))
+	while (tries && at < all && is_old_or_new(x, p, at))
 		at += 8;
 	if (tries && at < all)
 		complain(l, "bytes after a failure", m->number);
@@ -195,7 +199,7 @@ static bool put(struct bench_end *x, const struct message *m)
 	memcpy(l->before, p->bytes, l->storm->area);
 	memory_fill_by(x->bench->programs.load.seed, m->number, 0,
 		p->bytes + GUARD, m->bytes);
-	program_write(b.from, p->bytes + GUARD, m->bytes);
+	bench_write(x, b.from, p->bytes + GUARD, m->bytes);
 	bench_track_puts(x, b.means, 1, b.bytes);
 	d->put(x, &b);
 	return d->flush(x) ? look(x, m) : settle(x, m);
@@ -241,7 +245,7 @@ static bool get(struct bench_end *x, const struct message *m)
 	if (!fetch(x, m->dst, CONSTANT_AT + m->at, m->bytes))
 		return false;
 	constants(l->storm, m->dst, m->at, want, m->bytes);
-	if (is_same(l, want, 0, m->bytes))
+	if (is_same(x, want, 0, m->bytes))
 		l->checked += m->bytes;
 	else
 		complain(l, "bytes of a get", m->number);
@@ -279,31 +283,79 @@ static void prepare(struct bench_end *x)
 
 	for (at = 0; at < CONSTANT; at += sizeof(block)) {
 		constants(l->storm, l->node, at, block, sizeof(block));
-		program_write(CONSTANT_AT + at, block, sizeof(block));
+		bench_write(x, CONSTANT_AT + at, block, sizeof(block));
 	}
 	x->bench->driver->expect(x, 0, ARMED);
 }
 
-/* Takes what is sent to it until all programs are over, which a word of the
- * first node counts; but not for ever, since some may have died. */
-static void outlast(struct bench_end *x)
+/* Where a program without additions says that it is over, at the first node. */
+static uint64_t over_at(const struct lane *l)
+{
+	return TARGET_AT + l->storm->n_lanes * l->storm->area + l->stream;
+}
+
+static void tell_over(struct bench_end *x)
 {
 	const struct bench_driver *d = x->bench->driver;
+	struct lane *l = x->data;
+	struct bench_put b = bench_put(x, 0, 1);
+
+	if (d->add) {
+		d->add(x, 0, OVER_AT, 1, 1);
+	} else {
+		b.from = area_at(l, SOURCE_AT);
+		b.to = over_at(l);
+		b.counter = BENCH_NONE;
+		b.is_tracked = true;
+		bench_write(x, b.from, "\1", 1);
+		d->put(x, &b);
+	}
+	d->flush(x);
+}
+
+static uint64_t count_over(struct bench_end *x)
+{
+	const struct lane *l = x->data;
+	uint64_t n = 0, i;
+	uint8_t is_over;
+
+	if (x->bench->driver->add) {
+		if (fetch(x, 0, OVER_AT, WORD))
+			bench_read(x, area_at(l, BACK_AT), &n, WORD);
+		return n;
+	}
+	for (i = 0; i < l->storm->n_lanes; i++) {
+		if (i % l->storm->area == 0)
+			fetch(x, 0, over_at(l) - l->stream + i,
+				l->storm->n_lanes - i < l->storm->area
+					? l->storm->n_lanes - i
+					: l->storm->area);
+		bench_read(x, area_at(l, BACK_AT) + i % l->storm->area,
+			&is_over, 1);
+		n += is_over;
+	}
+	return n;
+}
+
+/* Takes what is sent to it until all programs are over, which the first node
+ * knows; but not for ever, since some may have died. */
+static void outlast(struct bench_end *x)
+{
 	struct lane *l = x->data;
 	uint64_t n = 0, last = 0;
 	uint32_t idle;
 
-	d->add(x, 0, OVER_AT, 1, 1);
-	d->flush(x);
+	tell_over(x);
 	for (idle = 0; idle < MOST_IDLE && n < l->storm->n_lanes; idle++) {
-		sends_take(x, &l->sends);
+		if (l->storm->has_more)
+			sends_take(x, &l->sends);
 		program_charge(10000 * SIM_NS);
-		if (fetch(x, 0, OVER_AT, WORD))
-			program_read(area_at(l, BACK_AT), &n, WORD);
+		n = count_over(x);
 		idle = n == last ? idle : 0;
 		last = n;
 	}
-	sends_close(x, &l->sends);
+	if (l->storm->has_more)
+		sends_close(x, &l->sends);
 }
 
 static void run_lane(void *arg)
@@ -328,7 +380,8 @@ static void run_lane(void *arg)
 		if (l->storm->has_more)
 			sends_take(x, &l->sends);
 	}
-	if (l->storm->has_more)
+	if (l->storm->has_more ||
+		(x->bench->driver->needs_target && bench_has_gpus(x->bench)))
 		outlast(x);
 	l->is_over = true;
 }
@@ -360,7 +413,8 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 			t->n_nodes);
 	if (m->rogues && !(d && d->rogue))
 		return err_set(e,
-			"rogues: available only on Elan4 and Gemini (want 0)");
+			"rogues: available only on Elan4, Gemini and APEnet+ "
+			"(want 0)");
 	if (d && m->lanes > d->most_lanes)
 		m->lanes = d->most_lanes;
 	m->n_nodes = t->n_nodes;
@@ -369,7 +423,9 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 		d && d->add && d->channel && m->lanes <= d->channel->most_lanes;
 	m->area =
 		(uint64_t)m->bench.bytes + 2 * GUARD + (m->has_more ? WORD : 0);
-	n.memory = TARGET_AT + m->n_lanes * m->area;
+	m->bench.source_from = SOURCE_AT;
+	m->bench.target_from = TARGET_AT;
+	n.memory = TARGET_AT + m->n_lanes * (m->area + 1);
 	n.n_programs = m->n_lanes + (uint32_t)m->rogues;
 	n.touched = (2 * PARTNERS + 2) * m->area;
 	l->needs.all_live = m->bench.via;
