@@ -179,6 +179,13 @@ struct router_ops {
 	 */
 	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
 		const struct route *tables, sim_time t);
+	/*
+	 * A short packet of the link's own goes between others at t, or when
+	 * the packet on the link has ended: when it leaves.  Its time is the
+	 * link's debt.  NULL: the router has none.
+	 */
+	sim_time (*slip)(struct router *r, site_id s, port_id p, sim_time ser,
+		sim_time t);
 	/* Checks of its own, while nothing runs; is_over: and nothing is left
 	 * to do.  May be NULL. */
 	int (*audit)(const struct router *r, bool is_over, struct err *e);
