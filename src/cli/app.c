@@ -205,6 +205,18 @@ static int app_check(struct load *l, struct err *e)
 	return 0;
 }
 
+/* Where nobody looks at what the program says. */
+static int app_check_strictly(struct load *l, struct err *e)
+{
+	if (app_check(l, e))
+		return -1;
+	return of(l)->is_right ? 0
+			       : err_set_code(e, EXIT_ANSWER_NO,
+					 "the program says that its result is "
+					 "wrong: %s",
+					 of(l)->says);
+}
+
 static void app_fini(struct load *l)
 {
 	programs_fini(l);
@@ -212,18 +224,16 @@ static void app_fini(struct load *l)
 	mem_free(of(l)->ranks);
 }
 
-const struct load_ops app_ops = {
-	.name = "program",
-	.size = sizeof(struct app),
-	.init = app_init,
-	.start = app_start,
-	.next = programs_next,
-	.report = app_report,
-	.check = app_check,
-	.fini = app_fini,
-	.estimate = app_estimate,
-	.on_delivered = programs_delivered,
-};
+#define APP_OPS(check_)                                                        \
+	{                                                                      \
+		.name = "program", .size = sizeof(struct app),                 \
+		.init = app_init, .start = app_start, .next = programs_next,   \
+		.report = app_report, .check = check_, .fini = app_fini,       \
+		.estimate = app_estimate, .on_delivered = programs_delivered,  \
+	}
+
+const struct load_ops app_ops = APP_OPS(app_check);
+const struct load_ops app_strict_ops = APP_OPS(app_check_strictly);
 
 /* --- the command --- */
 

@@ -463,7 +463,7 @@ static char *command_of(
 	}
 	snprintf(text, sizeof(text), "%" PRIu64, a->seed);
 	add_word(&o, "--seed", text);
-	for (i = 0; s->load && s->arguments && s->arguments[i]; i++)
+	for (i = 0; s->program && s->arguments && s->arguments[i]; i++)
 		add_word(&o, i ? "" : "--", s->arguments[i]);
 	if (fclose(o.file))
 		mem_give_up();

@@ -17,6 +17,8 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 /* A program as a workload, of the struct weft_app that is its arg; and what
  * came of it. */
 extern const struct load_ops app_ops;
+/* The same where a wrong answer is an error. */
+extern const struct load_ops app_strict_ops;
 int app_tell(const struct machine_run *r, const struct cli_args *args,
 	struct err *e);
 
