@@ -18,6 +18,7 @@
 #include "cli/run_faults.h"
 #include "cli/run_histogram.h"
 #include "cli/run_links.h"
+#include "cli/run_waiting.h"
 #include "load/programs.h"
 
 #define MOST_BYTES (UINT64_C(1) << 60) /* far more than any host has */
@@ -268,7 +269,7 @@ static void print_json(
 	json_count(&j, "threads", r->threads);
 	json_text(&j, "ending", ending_of(r));
 	json_text(&j, "says", a->says);
-	run_waiting_json(&j, &r->result);
+	run_waiting_json(&j, r);
 	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
 	json_text(&j, "digest", text);
 	json_real(&j, "sim_time_ns", (double)a->tells.end / SIM_NS);
@@ -294,9 +295,12 @@ static void print_text(
 		a->tells.n_nodes, cli_s(a->tells.n_nodes), app_of(a)->name,
 		ending_of(r));
 	if (r->result.knot[0])
-		fprintf(f, "these buffers wait for each other:\n%s",
+		fprintf(f,
+			"%" PRIu64 " packet%s wait only for each other; these "
+			"buffers do:\n%s",
+			r->result.n_knotted, cli_s(r->result.n_knotted),
 			r->result.knot);
-	run_waiting_text(f, &r->result);
+	run_waiting_text(f, r);
 	if (a->says[0])
 		fprintf(f, "%s\n", a->says);
 	fprintf(f,
