@@ -316,7 +316,8 @@ void machine_shape(const struct machine *m, char *text, size_t size)
 bool machine_loses_nothing(const struct machine *m)
 {
 	return fault_plan_is_empty(&m->faults) ||
-	       fault_plan_passes(&m->faults, &m->link);
+	       fault_plan_passes(
+		       &m->faults, &m->link, m->nic && m->nic->client->on_lost);
 }
 
 int machine_check_faults(const struct machine *m, struct err *e)
