@@ -140,8 +140,10 @@ plan 'bit-errors:' '  - 3e-6' >"$tmp/bits.yaml"
 for machine in 'bgq 4x2x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 3x3x3' \
 	'fattree 27' 'dragonfly 64'; do
 	name=${machine% *}
+	loses=
+	[ $name != bgq ] || loses='--set link.retry=none'
 	run run $name random $brief --shape ${machine#* } --json \
-		--faults "$tmp/dead.yaml"
+		--faults "$tmp/dead.yaml" $loses
 	[ $code -eq 0 ] || [ $code -eq 4 ] ||
 		complain "exit code $code: $(cat "$tmp/err")"
 	[ "$(value packets_lost)" != 0 ] || complain 'nothing was lost'
@@ -149,12 +151,12 @@ for machine in 'bgq 4x2x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 3x3x3' \
 		complain 'traffic and links disagree'
 	digest=$(value digest)
 	run run $name random $brief --shape ${machine#* } --json --threads 2 \
-		--faults "$tmp/dead.yaml"
+		--faults "$tmp/dead.yaml" $loses
 	[ "$(value digest)" = "$digest" ] || complain 'threads change it'
 	report "$name: what a dead node does not get is counted"
 	run run $name hotspot $brief message=400 --shape ${machine#* } --json \
 		--faults "$tmp/bits.yaml" --set link.retry=none
-	[ "$(value packets_damaged)" != 0 ] || complain 'nothing was damaged'
+	[ "$(value packets_damaged)" -gt 0 ] || complain 'nothing was damaged'
 	[ "$(value resent_packets)" = '' ] || complain 'somebody resent it'
 	report "$name: what is damaged is counted"
 	run run $name hotspot $brief --shape ${machine#* } --json \
@@ -166,7 +168,7 @@ done
 
 # Blue Gene/Q's interface resends nothing, so its links may not give up.
 run run bgq random load=0.3 bytes=64 warmup=2us measure=400us --shape 4x2x2 \
-	--faults "$tmp/dead.yaml" --set link.retry=replay
+	--faults "$tmp/dead.yaml"
 [ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
 grep -q 'is dead and never returns, and a packet from node' "$tmp/err" ||
 	complain "said: $(cat "$tmp/err")"

@@ -203,14 +203,15 @@ static bool is_stuck(
 }
 
 /* When to look for stalls again: soon, or, where nothing happens for long and
- * no packet can stall meanwhile, after that. */
+ * no packet can stall meanwhile or waits for a dead link, after that. */
 static sim_time next_look(const struct load *l)
 {
 	const struct sim *sim = l->net->sim;
 	sim_time slice = l->net->params.stall / SLICES_PER_STALL;
 	sim_time soon = sim_now(sim) + slice, end = sim_slice(sim, slice);
 
-	if (end > soon && packet_pool_used(l->net->pool) && is_stalled(l, end))
+	if (end > soon && packet_pool_used(l->net->pool) &&
+		(is_stalled(l, end) || net_stuck(l->net, end, NULL, 0)))
 		return soon;
 	return end;
 }

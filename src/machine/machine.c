@@ -127,14 +127,17 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 	return read_once(m, sorted, sets, n_sets, shape, e);
 }
 
-/* What is said of what the machine does not have. */
-static int check_unused(
-	const struct machine *m, const struct param_block *b, struct err *e)
+/* What is said of what the machine does not have.  Links whose retry was
+ * switched off may have had some. */
+static int check_unused(const struct machine *m, size_t block, struct err *e)
 {
+	const struct param_block *b = &m->block[block];
+	bool is_off = !strcmp(m->use[block].needs, "replay");
 	size_t i;
 
 	for (i = 0; i < b->n_rows; i++)
-		if (b->origins[i].set)
+		if (b->origins[i].set &&
+			!(is_off && strcmp(b->origins[i].place, "--set")))
 			return err_set(e,
 				"%s: %s.%s is not a parameter of this machine "
 				"(topology.kind: %s, routing.kind: %s, "
@@ -166,7 +169,7 @@ static int choose(struct machine *m, struct err *e)
 	m->link.formats = m->nic ? m->nic->formats : NULL;
 	m->link.n_formats = m->nic ? m->nic->n_formats : 0;
 	for (i = 0; i < m->n_blocks; i++)
-		if (!machine_uses(m, i) && check_unused(m, &m->block[i], e))
+		if (!machine_uses(m, i) && check_unused(m, i, e))
 			return -1;
 	return 0;
 }
@@ -316,7 +319,8 @@ void machine_shape(const struct machine *m, char *text, size_t size)
 bool machine_loses_nothing(const struct machine *m)
 {
 	return fault_plan_is_empty(&m->faults) ||
-	       fault_plan_passes(&m->faults, &m->link);
+	       fault_plan_passes(
+		       &m->faults, &m->link, m->nic && m->nic->client->on_lost);
 }
 
 int machine_check_faults(const struct machine *m, struct err *e)

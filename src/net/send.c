@@ -248,7 +248,7 @@ uint64_t net_stuck(const struct net *n, sim_time since, char *text, size_t size)
 		const struct topo *t = n->topo;
 		char site[64], port[64];
 
-		if (!q->held || q->since > since || found++)
+		if (!q->held || q->since > since || found++ || !size)
 			continue;
 		topo_name_site(t, i / n->n_ports, site, sizeof(site));
 		t->ops->name_port(
