@@ -91,7 +91,7 @@ static void ring(struct ape_user *u, sim_time begun)
 
 	u->told = u->taken;
 	workqs_ring(&a, ape_queues(u->nic, u->node), u->queue, u->posted,
-		u->taken, begun);
+		u->taken, begun, u->copied > begun ? u->copied : begun);
 }
 
 bool ape_user_poll(struct ape_user *u)

@@ -23,6 +23,7 @@ struct ape_user {
 	uint32_t posted, done; /* commands, ever */
 	uint32_t taken, told; /* events; and that the card knows of */
 	uint32_t n_keys; /* given out, ever */
+	sim_time copied; /* what is sent next, if it was */
 };
 
 /* Bytes of memory that a queue takes. */

@@ -296,9 +296,14 @@ static void node_init(struct nic *nic, void *node, site_id s)
 static void node_fini(struct nic *nic, void *node)
 {
 	struct ape_node *n = node;
+	uint32_t i;
 
 	(void)nic;
 	side_reads_fini(&n->reads);
+	for (i = 0; i < WORKQS; i++)
+		if (n->queues.queue[i])
+			ring_fini(&((struct ape_queue *)n->queues.queue[i])
+					   ->held);
 	workqs_fini(&n->queues);
 	ranges_fini(&n->buffers);
 	tlb_fini(&n->tlb);

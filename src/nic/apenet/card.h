@@ -54,7 +54,7 @@ struct ape_work {
 	struct book_message message;
 	struct book_held held; /* of the get's request */
 	bool is_held;
-	sim_time handed, came, done, begun, here;
+	sim_time copied, handed, came, done, begun, here;
 };
 
 enum { APE_NO_QUEUE = WORKQS };
@@ -73,6 +73,7 @@ struct ape_queue {
 	struct book_message message; /* that its commands are of */
 	uint32_t total, n_left; /* bytes so far; its packets */
 	bool is_waiting; /* in n->run */
+	struct ring held; /* budgets that go on in software */
 };
 
 struct ape_node {

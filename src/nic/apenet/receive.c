@@ -177,6 +177,42 @@ void ape_receive_on_looked(const struct nic_at *a, packet_id id)
 	go_on(a);
 }
 
+/* Whether software goes on with its budget. */
+static bool goes_on(const struct nic_at *a, packet_id id)
+{
+	const struct ape_load *l = ape_load(a, id);
+	struct book *k = a->nic->net->book;
+	struct ape_queue *q =
+		workqs_find(&ape_here(a)->queues, l->key >> APE_KEY_SHIFT);
+
+	if (!(l->flags & APE_GOES_ON) || !q || !k || !book_has(k, id))
+		return false;
+	if (!q->held.size)
+		ring_init(&q->held, sizeof(struct book_held));
+	*(struct book_held *)ring_push(&q->held) = book_hold(k, a->w->id, id);
+	return true;
+}
+
+void ape_copied(
+	const struct nic_at *a, uint32_t queue, sim_time begun, sim_time end)
+{
+	struct ape_queue *q = workqs_find(&ape_here(a)->queues, queue);
+	struct net *net = a->nic->net;
+	packet_id id;
+
+	if (!q || !q->held.n)
+		return;
+	id = packet_take(net->pool, a->w->id);
+	net->packets[id] = (struct packet){ .dst = a->s };
+	book_resume(net->book, a->w->id, id, ring_pop(&q->held));
+	book_at_part(net->book, id, a->s, "host, copying");
+	ape_charge(a, id, CAUSE_SOFTWARE, begun);
+	ape_charge(a, id, CAUSE_COPY, end);
+	ape_charge(a, id, CAUSE_SOFTWARE, a->t);
+	book_close(net->book, a->w->id, id, book_at(net->book, id));
+	packet_give(net->pool, a->w->id, id);
+}
+
 void ape_receive_on_written(const struct nic_at *a, packet_id id)
 {
 	struct ape_load *l = ape_load(a, id);
@@ -201,5 +237,5 @@ void ape_receive_on_written(const struct nic_at *a, packet_id id)
 	if (is_told)
 		t = tell(a, id, l->op == APE_REPLY ? APE_GOT : APE_ARRIVED);
 	ape_charge(a, id, CAUSE_COMPLETION, t);
-	ape_receive_finish(a, id, true);
+	ape_receive_finish(a, id, !is_told || !goes_on(a, id));
 }

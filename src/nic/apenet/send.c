@@ -74,6 +74,7 @@ static void join_message(const struct nic_at *a, struct ape_queue *q,
 	if (flags_of(x) & APE_LAST)
 		q->total = 0;
 	x->message = q->message;
+	x->copied = b->copied;
 	x->handed = b->handed;
 	x->came = a->t;
 }
@@ -275,6 +276,7 @@ static void open_budget(
 		gpu_of(x->c.from) && op_of(x) != APE_GET ? "card, from its GPU"
 							 : "card");
 	if (!x->is_held) {
+		ape_charge(a, id, CAUSE_COPY, x->copied);
 		ape_charge(a, id, CAUSE_SOFTWARE, x->handed);
 		ape_charge(a, id, CAUSE_DESCRIPTOR, x->came);
 	}
