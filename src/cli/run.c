@@ -16,6 +16,7 @@
 #include "cli/run_health.h"
 #include "cli/run_histogram.h"
 #include "cli/run_jobs.h"
+#include "cli/run_partitions.h"
 #include "cli/run_links.h"
 #include "out/json.h"
 #include "record/record.h"
@@ -570,6 +571,7 @@ int cli_run(int argc, char **argv, struct err *e)
 	static struct machine_run r; /* too big for a stack */
 	struct machine_run_setup s = { 0 };
 	struct cli_args args;
+	bool is_done = false;
 	char help[4096];
 	int code;
 
@@ -585,6 +587,9 @@ int cli_run(int argc, char **argv, struct err *e)
 				  "run bgq-midplane random`");
 	if (args.n_words > 1 && args.jobs)
 		return err_set(e, "--jobs: the file has the workloads");
+	code = run_partitions(&args, &is_done, e);
+	if (code || is_done)
+		return code;
 	s.jobs = args.jobs;
 	s.workload = args.jobs ? "jobs" : args.word[1];
 	s.keys = args.word + 2;
