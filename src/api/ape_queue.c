@@ -167,6 +167,13 @@ void ape_user_make_room(struct ape_user *u)
 		wait_and_take(u);
 }
 
+void ape_user_post(struct ape_user *u, const struct ape_command *c)
+{
+	program_charge(params_of(u)->work.post);
+	write_command(u, c);
+	ring(u, program_now());
+}
+
 uint32_t ape_user_send(struct ape_user *u, struct ape_command c, uint32_t op,
 	uint32_t node, uint32_t flags, uint64_t bytes, sim_time begun)
 {

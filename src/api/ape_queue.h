@@ -53,6 +53,8 @@ static inline bool ape_user_is_done(const struct ape_user *u, uint32_t number)
 	return (int32_t)(u->done - number) > 0;
 }
 
+/* Posts a command as it is, whatever it says. */
+void ape_user_post(struct ape_user *u, const struct ape_command *c);
 /* Waits for room for one command. */
 void ape_user_make_room(struct ape_user *u);
 

@@ -117,9 +117,10 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e);
 void fault_plan_free(struct fault_plan *p);
 bool fault_plan_is_empty(const struct fault_plan *p);
-/* Whether every packet comes through in the end: links retry, what dies
- * returns, and of full packets one in three is not hit. */
-bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l);
+/* Whether no packet is lost: links retry, of full packets one in three is not
+ * hit, and what dies returns, or links never give up. */
+bool fault_plan_passes(
+	const struct fault_plan *p, const struct link_params *l, bool gives_up);
 
 /* --- in a run --- */
 

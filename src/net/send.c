@@ -229,27 +229,26 @@ struct net_sent net_send(
 	};
 }
 
-uint64_t net_stuck(const struct net *n, sim_time since, char *text, size_t size)
+uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
+	uint32_t most)
 {
 	uint64_t found = 0;
 	uint32_t i;
 
 	for (i = 0; n->retry && i < n->n_sites * n->n_ports; i++) {
 		const struct link_retry *q = &n->retry[i];
-		const struct topo *t = n->topo;
-		char site[64], port[64];
 
-		if (!q->held || q->since > since || found++)
+		if (!q->held || q->since > since)
 			continue;
-		topo_name_site(t, i / n->n_ports, site, sizeof(site));
-		t->ops->name_port(
-			t, i / n->n_ports, i % n->n_ports, port, sizeof(port));
-		snprintf(text, size,
-			"%s %s is dead and never returns, and a packet from "
-			"node %u to node %u waits for it since %.3f us",
-			site, port, n->packets[q->held].src,
-			n->packets[q->held].dst,
-			(double)q->since / (1000 * SIM_NS));
+		if (found < most)
+			list[found] = (struct net_stuck){
+				.site = i / n->n_ports,
+				.port = (port_id)(i % n->n_ports),
+				.src = n->packets[q->held].src,
+				.dst = n->packets[q->held].dst,
+				.since = q->since,
+			};
+		found++;
 	}
 	return found;
 }
