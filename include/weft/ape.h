@@ -82,7 +82,7 @@ int weft_ape_get(const struct weft_ape_transfer *t);
 
 enum weft_ape_kind {
 	WEFT_APE_DONE, /* a put of this process: only tag */
-	WEFT_APE_ARRIVED, /* one of another's */
+	WEFT_APE_ARRIVED, /* one of another's: its last packet is here */
 	WEFT_APE_GOT, /* a get of this process */
 	WEFT_APE_ERROR, /* dropped: see error */
 };
@@ -92,7 +92,7 @@ enum weft_ape_error {
 	WEFT_APE_OUTSIDE, /* of the buffer */
 	WEFT_APE_BAD_COMMAND,
 	WEFT_APE_UNREACHABLE, /* memory */
-	WEFT_APE_DAMAGED, /* on its way */
+	WEFT_APE_DAMAGED, /* on its way: of tag and offset nothing is known */
 };
 
 struct weft_ape_event {

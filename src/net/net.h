@@ -77,6 +77,9 @@ struct net_client_ops {
 	 * of bits that it has there.  Both or none of this and the next. */
 	void (*on_hurt)(struct net *n, struct sim_worker *w, packet_id p,
 		uint32_t bit, uint32_t bits);
+	/* Of links that do not retry: some were, on this one; whether the
+	 * next router drops it therefore.  NULL: none does. */
+	bool (*is_dropped)(struct net *n, struct sim_worker *w, packet_id p);
 	/*
 	 * Of links that retry: whether the far end's check finds some flipped
 	 * bits of a packet's copy, NET_FLIPS at most.  Where it does not, the

@@ -51,6 +51,7 @@ enum nic_can {
 	NIC_SHARES = 32, /* memory of other nodes, read and written by loads
 			  * and stores */
 	NIC_THREADS = 64, /* runs code of its own */
+	NIC_LOSES = 128, /* packets, without a word to who sent them */
 };
 
 /*
