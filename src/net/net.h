@@ -78,6 +78,9 @@ struct net_client_ops {
 	 * of bits that it has there.  Both or none of this and the next. */
 	void (*on_hurt)(struct net *n, struct sim_worker *w, packet_id p,
 		uint32_t bit, uint32_t bits);
+	/* Of links that do not retry: some were, on this one; whether the
+	 * next router drops it therefore.  NULL: none does. */
+	bool (*is_dropped)(struct net *n, struct sim_worker *w, packet_id p);
 	/*
 	 * Of links that retry: whether the far end's check finds some flipped
 	 * bits of a packet's copy, NET_FLIPS at most.  Where it does not, the
@@ -292,13 +295,18 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
  * their number, and describes one cycle of them in text.
  */
 uint64_t net_knot(struct net *n, char *text, size_t size);
-/*
- * Links that never give up, and that never return: how many hold a packet since
- * some time or longer.  Says in text which is the first of them, and whose
- * packet it holds.
- */
-uint64_t net_stuck(
-	const struct net *n, sim_time since, char *text, size_t size);
+/* A link that never gives up, and never returns, and the packet that it
+ * holds. */
+struct net_stuck {
+	site_id site;
+	port_id port;
+	uint32_t src, dst;
+	sim_time since;
+};
+
+/* How many hold one since some time or longer; the first few are listed. */
+uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
+	uint32_t most);
 /* The longest that a head waits now where tokens are short; 0 where there are
  * too few packets inside for any deadlock. */
 sim_time net_longest_wait(const struct net *n, sim_time now);
