@@ -77,10 +77,26 @@ for load in 'alltoall via=msg' collective 'storm count=100' mirror; do
 done
 report 'what runs on every machine runs on cards'
 
+for load in 'exchange bytes=40000' 'exchange via=msg bytes=40000' \
+	'exchange by=staged bytes=40000' 'alltoall via=msg bytes=6000' \
+	'alltoall via=nic bytes=6000' 'alltoall via=nic by=staged bytes=6000' \
+	'storm count=100' 'storm count=100 via=msg'; do
+	for gpus in 'source=gpu1 target=gpu0' 'target=gpu1' 'source=gpu0'; do
+		ends 0 run apenet --shape 2x2x1 $load $gpus
+	done
+done
+report 'exchanges, all-to-alls and storms between all memories'
+
+ends 0 run apenet --shape 2x2x1 storm count=200 rogues=3 source=gpu0 --json
+holds '.results.misdeeds == 60 and .results.failed_messages == 0'
+report 'programs that break all rules disturb nobody'
+
 # --- misuse ---
 
 refuses 'since a node has 2 GPUs' run apenet-pair stream source=gpu2
 refuses 'only host memory' run torus --shape 2x2 stream target=gpu0
+refuses 'a node has 0 GPUs' run torus --shape 2x2 mirror via=msg target=gpu0
+refuses 'no memories with via=net' run apenet alltoall target=gpu0
 refuses 'does not name two' run apenet-pair crossover between=p2p,p3p
 refuses 'nic.tlb.entries' run apenet-pair stream --set nic.tlb.entries=100
 refuses 'power of two' run apenet-pair stream --set side.payload=100

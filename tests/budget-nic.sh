@@ -1,8 +1,8 @@
 #!/bin/sh
 #
-# weft run --budget and --follow on QsNetII and Gemini: puts, DMAs, block
-# transfers and gets between two programs.  The parts sum to the whole, and the
-# run is the same.
+# weft run --budget and --follow on QsNetII, Gemini and APEnet+: puts, DMAs,
+# block transfers and gets between two programs.  The parts sum to the whole,
+# and the run is the same.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
@@ -44,6 +44,11 @@ same 20 gemini gets bytes=500 rounds=20 to=9
 same 16 gemini sweep op=get by=bte rounds=3 burst=5 min=4KiB max=8KiB to=2
 same 6 gemini pingpong via=msg bytes=10000 rounds=1 to=8
 
+gpus='source=gpu0 target=gpu0 bytes=100000 rounds=2'
+same 4 apenet-pair $ping by=p2p $gpus
+same 30 apenet-pair $ping by=staged $gpus
+same 30 apenet-pair $ping by=copied $gpus
+
 # --- by hand: the parts of a put of 8 bytes through three switches ---
 
 run run qsnet2-16 $ping by=sten to=15 rounds=1 --json --budget --follow 0
@@ -65,6 +70,16 @@ shows "a block of 8 bytes" '.budget.longest.causes | map_values(.ps) |
 	"packet": 92000, "serialisation": 14080, "wire": 125000,
 	"router": 100000, "translation": 113000, "memory_write": 112084,
 	"completion": 2917 }'
+
+# --- and through host memory: two copies of APE-N17, with their bytes ---
+
+run run apenet-pair $ping by=staged source=gpu0 target=gpu0 bytes=36 rounds=1 \
+	--json --budget
+shows "what is staged is copied twice" '.budget.longest.causes.copy.ps ==
+	2 * (5250000 + 6000)'
+run run apenet-pair $ping by=p2p source=gpu0 target=gpu0 rounds=1 --json \
+	--budget
+shows "what is not is not" '.budget.causes.copy.ps == 0'
 
 # --- the message that a budget calls the longest is the one that is shown ---
 

@@ -222,8 +222,7 @@ report 'a process on each node breaks its queue'\''s rules'
 first=
 for threads in 1 3; do
 	ends 0 run bgq random --shape 4x4x4 load=0.6 warmup=20us measure=40us \
-		--json --threads $threads --set link.retry=replay \
-		--set faults.bit-errors=1e-6
+		--json --threads $threads --set faults.bit-errors=1e-6
 	holds '.faults.hurt_packets > 50' '.faults.lost_packets == 0' \
 		'.faults.resent_packets == .faults.hurt_packets'
 	now=$(jq -c '[.digest, .faults]' "$tmp/out")
@@ -231,14 +230,31 @@ for threads in 1 3; do
 		complain "$threads threads: $now, and not $first"
 done
 ends 0 run bgq-board alltoall bytes=4KiB via=msg --json \
-	--set link.retry=replay --set link.retry.by=nack \
-	--set faults.bit-errors=1e-5
+	--set link.retry.by=nack --set faults.bit-errors=1e-5
 holds '.faults.resent_packets > 0' '.faults.lost_packets == 0'
-refuses 'resends' run bgq-board stream --set link.retry=replay \
-	--set 'faults.events=5 us link 0 A+ dies'
+refuses 'resends' run bgq-board stream --set faults.bit-errors=0.01
 refuses 'this machine has: link, node' run bgq-board stream \
-	--set link.retry=replay --set 'faults.events=5 us switch 1.0 dies'
+	--set 'faults.events=5 us switch 1.0 dies'
 report 'links that retry lose nothing, on a machine that resends nothing'
+
+# --- links that never give up ---
+
+dead='link 0 A+ dies'
+ends 0 run bgq-board alltoall via=nic bytes=1300 --json \
+	--set "faults.events=5 us $dead; 1 ms link 0 A+ returns"
+holds '.faults.reported_dead == 2' '.faults.lost_packets == 0' \
+	'.results.time_ns > 990000'
+report 'a link that returns after a thousand time-outs has lost nothing'
+
+for load in 'alltoall via=nic bytes=1300' 'exchange bytes=3000'; do
+	ends 3 run bgq-board $load --set "faults.events=5 us $dead"
+	grep -q 'node 0 (0,0,0,0,0) A+ is dead and never returns' \
+		"$tmp/err" || complain "$load: $(cat "$tmp/err")"
+done
+ends 3 run bgq-board storm count=300 --set 'faults.events=5 us node 9 dies'
+grep -q 'to node 9 waits for it' "$tmp/err" || complain "$(cat "$tmp/err")"
+ends 0 run bgq-board stream --set 'faults.events=5 us node 9 dies'
+report 'a run waits for a dead link, says so, and others go on'
 
 # --- bad plans ---
 
@@ -251,7 +267,6 @@ refuses 'plan.yaml:4:7: .*did you mean switch' run qsnet2-16 storm --faults \
 refuses 'cannot read' run qsnet2-16 storm --faults "$tmp/none.yaml"
 refuses 'did you mean node up' run qsnet2-16 storm \
 	--set 'faults.bit-errors=node ip 1e-9'
-refuses 'resends' run bgq-board stream --set faults.bit-errors=1e-9
 printf 'schema: 1\nmachine: x\n' >"$tmp/plan.yaml"
 refuses 'not a machine' run qsnet2-16 storm --faults "$tmp/plan.yaml"
 printf 'schema: 1\nlink:\n  rate: 1 GB/s\n' >"$tmp/plan.yaml"

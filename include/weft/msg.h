@@ -11,7 +11,10 @@
  * Memory.  An address is one of a process's memory, from 0 on: the node's, or
  * the process's part of it where there are several.  Interfaces' own calls
  * (weft/spi.h, weft/elan.h) know addresses of the node, where a process's
- * part begins at weft_msg_base().
+ * part begins at weft_msg_base().  On machines whose nodes have GPUs, addresses
+ * of weft_gpu_allocate() may stand for those of puts, gets, sends, receives
+ * and broadcasts: a rank's GPUs are those of its node.  ENOTSUP where their
+ * memory is out of the network's reach (nic.software.p2p).
  *
  * Progress.  Whatever a process has to do for others, to take messages in, to
  * answer atomics, is done in its own calls: all that wait do it while they
@@ -22,7 +25,9 @@
  * registers of the message unit, stores into Elan4's command queues, and
  * loops that look at memory.  Free are the core's own copies, among them all
  * that a process sends to itself, finding out which of the words that are
- * waited for has changed, matching, and arithmetic.
+ * waited for has changed, matching, and arithmetic.  Copies from or to GPU
+ * memory take a GPU's copy engine: those of short messages, and all that a
+ * process sends to itself.
  *
  * Errors.  Calls that return int return 0 or an error number: EINVAL for a
  * rank, counter or operation that there is not, EFAULT for bytes outside the

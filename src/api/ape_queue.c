@@ -91,7 +91,7 @@ static void ring(struct ape_user *u, sim_time begun)
 
 	u->told = u->taken;
 	workqs_ring(&a, ape_queues(u->nic, u->node), u->queue, u->posted,
-		u->taken, begun);
+		u->taken, begun, u->copied > begun ? u->copied : begun);
 }
 
 bool ape_user_poll(struct ape_user *u)
@@ -165,6 +165,13 @@ void ape_user_make_room(struct ape_user *u)
 	ape_user_poll(u);
 	while (u->posted - u->done >= u->n_commands)
 		wait_and_take(u);
+}
+
+void ape_user_post(struct ape_user *u, const struct ape_command *c)
+{
+	program_charge(params_of(u)->work.post);
+	write_command(u, c);
+	ring(u, program_now());
 }
 
 uint32_t ape_user_send(struct ape_user *u, struct ape_command c, uint32_t op,

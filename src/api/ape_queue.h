@@ -23,6 +23,7 @@ struct ape_user {
 	uint32_t posted, done; /* commands, ever */
 	uint32_t taken, told; /* events; and that the card knows of */
 	uint32_t n_keys; /* given out, ever */
+	sim_time copied; /* what is sent next, if it was */
 };
 
 /* Bytes of memory that a queue takes. */
@@ -52,6 +53,8 @@ static inline bool ape_user_is_done(const struct ape_user *u, uint32_t number)
 	return (int32_t)(u->done - number) > 0;
 }
 
+/* Posts a command as it is, whatever it says. */
+void ape_user_post(struct ape_user *u, const struct ape_command *c);
 /* Waits for room for one command. */
 void ape_user_make_room(struct ape_user *u);
 

@@ -3,7 +3,7 @@
 #include "base/ring.h"
 #include "host/gpu.h"
 
-enum { HEADER = 64, BLOCK = 4096 };
+enum { HEADER = 64 };
 
 /* What a chunk in a slot begins with. */
 struct chunk {
@@ -17,7 +17,7 @@ struct chunk {
 _Static_assert(sizeof(struct chunk) == HEADER, "size");
 
 struct ape_landing {
-	sim_time end;
+	sim_time begun, end;
 	uint64_t from; /* its slot */
 	uint32_t peer, node;
 	struct chunk chunk;
@@ -108,20 +108,6 @@ static uint64_t add(const struct ape_stage *s, uint32_t peer, enum count which)
 	return n;
 }
 
-void ape_stage_move(uint64_t to, uint64_t from, uint64_t bytes)
-{
-	struct host *h = program_host();
-	uint8_t block[BLOCK];
-	uint64_t i, n;
-
-	for (i = 0; i < bytes; i += n) {
-		n = bytes - i < BLOCK ? bytes - i : BLOCK;
-		host_device_read(h, program_node(), from + i, block, n);
-		host_device_write(h, program_worker(), program_node(),
-			program_now(), to + i, block, n);
-	}
-}
-
 /* --- life --- */
 
 static void on_event(void *arg, const struct workq_completion *c);
@@ -169,6 +155,7 @@ static void land(struct ape_stage *s, const struct workq_completion *c)
 		.from = own_slot(s, 0) + c->value,
 		.node = APE_NODE(c->status),
 		.peer = (uint32_t)c->id,
+		.begun = program_now(),
 		.end = program_now(),
 	};
 	const struct range *r;
@@ -221,10 +208,13 @@ static void finish(struct ape_stage *s, const struct ape_landing *x)
 		.status = APE_STATUS(APE_ARRIVED, 0, x->node),
 		.more = (uint32_t)k->total,
 	};
+	struct nic_at now;
 
 	if (r)
-		ape_stage_move(
-			r->first + k->offset, x->from + HEADER, k->bytes);
+		program_move(r->first + k->offset, x->from + HEADER, k->bytes);
+	now = nic_at(
+		s->user.nic, program_worker(), s->user.node, program_now());
+	ape_copied(&now, s->user.queue, x->begun, x->end);
 	add(s, x->peer, EMPTIED);
 	*(struct owed *)ring_push(&s->owed) = (struct owed){ x->peer, x->node };
 	if (k->total && !k->is_quiet)
@@ -314,7 +304,7 @@ static uint32_t send_chunk(struct ape_stage *s, enum ape_way way,
 	c.offset = slot_at(s, me, add(s, to, SENT));
 	c.tag = me;
 	return ape_user_send(
-		&s->user, c, APE_PUT, p->node, 0, HEADER + n, begun);
+		&s->user, c, APE_PUT, p->node, APE_GOES_ON, HEADER + n, begun);
 }
 
 static void wait_for_slot(struct ape_stage *s, const struct ape_put *p)
@@ -353,13 +343,15 @@ static uint32_t send_chunks(
 			ape_stage_wait(s, SIM_NEVER);
 			ape_stage_step(s);
 		}
+		s->user.copied = end;
 		wait_for_slot(s, p);
-		ape_stage_move(slot + HEADER, p->from + at, n);
+		program_move(slot + HEADER, p->from + at, n);
 		number[i % APE_SLOTS] =
 			send_chunk(s, way, p, slot, at, n, begun);
 		if (!n)
 			break;
 	}
+	s->user.copied = 0;
 	/* own slots are the next one's */
 	while (!ape_user_is_done(&s->user, s->user.posted - 1)) {
 		ape_stage_wait(s, SIM_NEVER);

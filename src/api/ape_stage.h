@@ -61,7 +61,4 @@ bool ape_stage_step(struct ape_stage *s);
 /* Until there may be something; no longer than until a time. */
 void ape_stage_wait(struct ape_stage *s, sim_time deadline);
 
-/* Copies between any two memories of the program's node, in no time. */
-void ape_stage_move(uint64_t to, uint64_t from, uint64_t bytes);
-
 #endif

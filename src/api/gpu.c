@@ -2,9 +2,9 @@
 
 #include <errno.h>
 
-#include "api/ape_stage.h"
 #include "base/ring.h"
 #include "host/gpu.h"
+#include "host/program.h"
 
 /* What was started in a stream; its bytes move when it is waited for. */
 struct work {
@@ -146,7 +146,7 @@ int weft_gpu_wait(uint32_t stream)
 	while (s->works.n) {
 		w = *(struct work *)ring_pop(&s->works);
 		if (!w.kernel) {
-			ape_stage_move(w.to, w.from, w.bytes);
+			program_move(w.to, w.from, w.bytes);
 			continue;
 		}
 		all->is_kernel = true;

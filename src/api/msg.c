@@ -8,7 +8,6 @@
 
 enum {
 	PAGE = 4096,
-	BLOCK = 4096,
 	SLOTS = 8, /* by default */
 	FIN = 16, /* bytes */
 	CREDITS = 2, /* words */
@@ -110,19 +109,37 @@ bool weft_msg_store(uint64_t at, const void *from, size_t n)
 	return is_mine(at, n) && program_write(program_base() + at, from, n);
 }
 
+/* Between two memories a GPU makes the copy. */
+static void wait_for_gpu(uint32_t gpu, uint64_t bytes)
+{
+	if (gpu && bytes)
+		program_wait(gpu_copy(host_gpus(program_host()), program_node(),
+			gpu - 1, program_now(), bytes));
+}
+
 void msg_copy(uint64_t to, uint64_t from, uint64_t bytes)
 {
-	uint8_t block[BLOCK];
-	uint64_t i, n, at;
-	/* a place that overlaps, behind: from its end on */
-	bool is_down = to > from && to - from < bytes;
+	wait_for_gpu(gpu_of(to) ? gpu_of(to) : gpu_of(from), bytes);
+	program_move(to, from, bytes);
+}
 
-	for (i = 0; i < bytes; i += n) {
-		n = bytes - i < BLOCK ? bytes - i : BLOCK;
-		at = is_down ? bytes - i - n : i;
-		program_read(from + at, block, n);
-		program_write(to + at, block, n);
-	}
+void msg_read(uint64_t at, void *to, uint64_t bytes)
+{
+	wait_for_gpu(gpu_of(at), bytes);
+	if (gpu_of(at))
+		host_device_read(program_host(), program_node(), at, to, bytes);
+	else
+		program_read(at, to, bytes);
+}
+
+void msg_write(uint64_t at, const void *from, uint64_t bytes)
+{
+	wait_for_gpu(gpu_of(at), bytes);
+	if (gpu_of(at))
+		host_device_write(program_host(), program_worker(),
+			program_node(), program_now(), at, from, bytes);
+	else
+		program_write(at, from, bytes);
 }
 
 int msg_check(
@@ -132,7 +149,18 @@ int msg_check(
 		return EBADF;
 	if (rank >= m->n_ranks)
 		return EINVAL;
+	if (gpu_of(at))
+		return m->ops->check_gpu ? m->ops->check_gpu(m, at, bytes)
+					 : EFAULT;
 	return at <= m->each && bytes <= m->each - at ? 0 : EFAULT;
+}
+
+int msg_check_host(
+	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t bytes)
+{
+	int code = msg_check(m, rank, at, bytes);
+
+	return code || !gpu_of(at) ? code : EFAULT;
 }
 
 void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,
@@ -398,7 +426,7 @@ int weft_msg_put(struct weft_msg *msg, uint32_t rank, uint64_t to,
 	if (!bytes)
 		return 0;
 	to = msg_address(m, rank, to);
-	from += m->base;
+	from = msg_address(m, m->rank, from);
 	if (rank != m->rank) {
 		m->ops->put(m, rank, to, from, bytes, counter, done);
 		return 0;
@@ -422,7 +450,7 @@ int weft_msg_get(struct weft_msg *msg, uint32_t rank, uint64_t from,
 	if (code)
 		return code;
 	from = msg_address(m, rank, from);
-	to += m->base;
+	to = msg_address(m, m->rank, to);
 	if (bytes && rank != m->rank) {
 		mine.index = msg_take_word(m);
 		if (!mine.index)

@@ -14,6 +14,7 @@
 
 #include "api/api.h"
 #include "api/mailbox.h"
+#include "host/gpu.h"
 #include "host/program.h"
 #include "nic/nic.h"
 #include "weft/msg.h"
@@ -154,6 +155,11 @@ struct msg_ops {
 		enum weft_msg_reduction op, uint64_t from, uint64_t to,
 		uint64_t n);
 
+	/* An error number, or 0: bytes at an address of GPUs' memory, which
+	 * put and get then take. */
+	int (*check_gpu)(
+		const struct msg_state *m, uint64_t at, uint64_t bytes);
+
 	/* Of an interface whose completions come through queues: takes in
 	 * those that have come, and sets words to zero for them.  Whether
 	 * there were any. */
@@ -180,11 +186,11 @@ static inline uint32_t msg_process_of(const struct msg_state *m, uint32_t rank)
 	return rank % m->n_processes;
 }
 
-/* The address in a node's memory of one in a rank's. */
+/* The address in a node's memory of one in a rank's; GPUs' are the same. */
 static inline uint64_t msg_address(
 	const struct msg_state *m, uint32_t rank, uint64_t at)
 {
-	return msg_process_of(m, rank) * m->each + at;
+	return gpu_of(at) ? at : msg_process_of(m, rank) * m->each + at;
 }
 
 /* --- msg.c --- */
@@ -225,11 +231,17 @@ void msg_sleep_before(struct msg_state *m, sim_time t);
 /* Whether what was begun has ended; its status says how. */
 bool msg_is_over(const struct weft_msg_request *r);
 
-/* EINVAL or EFAULT, or 0: a rank, and bytes of its memory. */
+/* An error number, or 0: a rank, and bytes of its memory or of GPUs'; or of
+ * its memory alone. */
 int msg_check(
 	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t bytes);
-/* From one address of the node's memory to another. */
+int msg_check_host(
+	const struct msg_state *m, uint32_t rank, uint64_t at, uint64_t bytes);
+/* From one address of the node's memories to another; where a GPU has a part in
+ * it that takes its time. */
 void msg_copy(uint64_t to, uint64_t from, uint64_t bytes);
+void msg_read(uint64_t at, void *to, uint64_t bytes);
+void msg_write(uint64_t at, const void *from, uint64_t bytes);
 
 /* --- msg_lane.c --- */
 

@@ -154,6 +154,21 @@ static bool msg_ape_is_done(
 	return ape_user_is_done(user(m), (uint32_t)done->number);
 }
 
+static int msg_ape_check_gpu(
+	const struct msg_state *m, uint64_t at, uint64_t bytes)
+{
+	const struct ape_params *p = m->nic->params;
+	const struct gpus *g = host_gpus(m->host);
+	uint64_t offset = at - gpu_at(gpu_of(at) - 1), memory;
+
+	if (!g || gpu_of(at) > gpus_params(g)->count)
+		return EFAULT;
+	memory = (uint64_t)gpus_params(g)->memory;
+	if (offset > memory || bytes > memory - offset)
+		return EFAULT;
+	return p->p2p ? 0 : ENOTSUP;
+}
+
 static const struct msg_ops ape_msg_ops = {
 	.memory = AT_STAGES + COMMANDS * MSG_SLOT,
 	.most_processes = HOST_THREADS,
@@ -168,6 +183,7 @@ static const struct msg_ops ape_msg_ops = {
 	.loop = msg_ape_loop,
 	.poll = msg_ape_poll,
 	.has_events = msg_ape_has_events,
+	.check_gpu = msg_ape_check_gpu,
 };
 
 const struct api ape_api = {

@@ -61,7 +61,7 @@ int weft_msg_atomic(struct weft_msg *msg, uint32_t rank, uint64_t at,
 {
 	PROGRAM_CALL("weft_msg_atomic at #", rank, 0);
 	struct msg_state *m = msg_state(msg);
-	int code = msg_check(m, rank, at, 8);
+	int code = msg_check_host(m, rank, at, 8);
 	struct msg_ask a = {
 		.at = msg_address(m, rank, at), .op = op, .operand = operand
 	};

@@ -117,7 +117,7 @@ static void take_from_parent(
 
 	if (bytes <= WEFT_MSG_EAGER) {
 		receive(m, parent, data, bytes);
-		program_write(m->base + at, data, bytes);
+		msg_write(msg_address(m, m->rank, at), data, bytes);
 		return;
 	}
 	receive(m, parent, &from, sizeof(from));
@@ -133,7 +133,7 @@ static void give_to_children(struct msg_state *m, uint32_t root, uint32_t bit,
 	const void *what = &at;
 
 	if (bytes <= WEFT_MSG_EAGER) {
-		program_read(m->base + at, data, bytes);
+		msg_read(msg_address(m, m->rank, at), data, bytes);
 		what = data;
 	}
 	for (k = bit / 2; k; k /= 2)
@@ -156,7 +156,8 @@ int weft_msg_broadcast(
 	if (code)
 		return code;
 	if (m->ops->broadcast) {
-		code = m->ops->broadcast(m, root, m->base + at, bytes);
+		code = m->ops->broadcast(
+			m, root, msg_address(m, m->rank, at), bytes);
 		if (code != ENOSYS)
 			return code;
 	}
@@ -397,8 +398,8 @@ static int reduce(struct msg_state *m, uint32_t root,
 	if ((uint32_t)op >= WEFT_MSG_REDUCTIONS || n > UINT64_MAX / 8 ||
 		(root != WEFT_MSG_ANY && root >= m->n_ranks))
 		return EINVAL;
-	if (msg_check(m, m->rank, from, 8 * n) ||
-		(is_mine && msg_check(m, m->rank, to, 8 * n)))
+	if (msg_check_host(m, m->rank, from, 8 * n) ||
+		(is_mine && msg_check_host(m, m->rank, to, 8 * n)))
 		return EFAULT;
 	if (m->ops->reduce) {
 		int code = m->ops->reduce(

@@ -234,7 +234,7 @@ static bool try_send(struct msg_state *m, struct weft_msg_request *r)
 		return false;
 	if (r->bytes <= m->eager) {
 		t.kind = MSG_SHORT;
-		program_read(r->at, data, r->bytes);
+		msg_read(r->at, data, r->bytes);
 		r->state = STATE_DONE;
 	} else {
 		r->fin = msg_take_fin(m);
@@ -359,7 +359,7 @@ int weft_msg_send_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
 	if (rank >= m->n_ranks || tag == WEFT_MSG_ANY || code)
 		return code ? code : EINVAL;
 	*r = (struct weft_msg_request){
-		.at = m->base + from,
+		.at = msg_address(m, m->rank, from),
 		.bytes = bytes,
 		.rank = rank,
 		.tag = tag,
@@ -386,7 +386,7 @@ int weft_msg_receive_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
 	if ((rank >= m->n_ranks && rank != WEFT_MSG_ANY) || code)
 		return code ? code : EINVAL;
 	*r = (struct weft_msg_request){
-		.at = m->base + to,
+		.at = msg_address(m, m->rank, to),
 		.bytes = max,
 		.rank = rank,
 		.tag = tag,

@@ -121,6 +121,7 @@ uint32_t workq_user_post(struct workq_user *u, void *entry, sim_time begun)
 	program_write(u->entries_at + number % WORKQ_DEPTH * n, entry, n);
 	u->window.next++;
 	a = at_now(u);
-	workqs_ring(&a, u->queues, u->queue, u->window.next, u->taken, begun);
+	workqs_ring(&a, u->queues, u->queue, u->window.next, u->taken, begun,
+		begun);
 	return number;
 }

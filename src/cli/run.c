@@ -17,6 +17,7 @@
 #include "cli/run_histogram.h"
 #include "cli/run_jobs.h"
 #include "cli/run_links.h"
+#include "cli/run_waiting.h"
 #include "out/json.h"
 #include "record/record.h"
 
@@ -161,53 +162,6 @@ static void json_lines(struct json *j, const char *key, const char *text)
 	json_end(j, ']');
 }
 
-void run_waiting_text(FILE *f, const struct load_result *l)
-{
-	uint64_t told = 0;
-	uint32_t i;
-
-	for (i = 0; i < l->n_waiting; i++) {
-		const struct load_waiting *w = &l->waiting[i];
-
-		fprintf(f, "%-12snode %u", i ? "" : "waiting", w->first.node);
-		if (w->first.thread)
-			fprintf(f, ", thread %u", w->first.thread);
-		fprintf(f, ": %s, since %.3f us", w->first.what,
-			ns(w->first.since) / 1e3);
-		if (w->same > 1)
-			fprintf(f, " (and %" PRIu64 " other%s)", w->same - 1,
-				cli_s(w->same - 1));
-		fputs("\n", f);
-		told += w->same;
-	}
-	if (told < l->n_waiters)
-		fprintf(f, "            and %" PRIu64 " more\n",
-			l->n_waiters - told);
-}
-
-void run_waiting_json(struct json *j, const struct load_result *l)
-{
-	uint32_t i;
-
-	if (!l->n_waiters)
-		return;
-	json_count(j, "waiters", l->n_waiters);
-	json_array(j, "waiting");
-	for (i = 0; i < l->n_waiting; i++) {
-		const struct load_waiting *w = &l->waiting[i];
-
-		json_object(j, NULL);
-		json_count(j, "node", w->first.node);
-		json_count(j, "process", w->first.process);
-		json_count(j, "thread", w->first.thread);
-		json_text(j, "call", w->first.what);
-		json_real(j, "since_ns", ns(w->first.since));
-		json_count(j, "same", w->same);
-		json_end(j, '}');
-	}
-	json_end(j, ']');
-}
-
 static void json_results(
 	struct json *j, const struct cli_args *a, const struct machine_run *r)
 {
@@ -234,9 +188,11 @@ static void json_results(
 		run_histogram_json(j, &l->latency);
 	for (i = 0; i < l->n_figures; i++)
 		json_real(j, l->figure[i].name, l->figure[i].value);
-	if (l->knot[0])
+	if (l->knot[0]) {
+		json_count(j, "deadlocked_packets", l->n_knotted);
 		json_lines(j, "cycle", l->knot);
-	run_waiting_json(j, l);
+	}
+	run_waiting_json(j, r);
 	run_links_json(j, r);
 	json_end(j, '}');
 }
@@ -388,8 +344,11 @@ static void print_text(const struct cli_args *a, const struct machine_run *r,
 		fprintf(f, " %s", a->word[i]);
 	fprintf(f, ": %s\n", ending_name[l->ending]);
 	if (l->knot[0])
-		fprintf(f, "these buffers wait for each other:\n%s", l->knot);
-	run_waiting_text(f, l);
+		fprintf(f,
+			"%" PRIu64 " packet%s wait only for each other; these "
+			"buffers do:\n%s",
+			l->n_knotted, cli_s(l->n_knotted), l->knot);
+	run_waiting_text(f, r);
 	run_jobs_text(f, r, alone);
 	print_figures(a, r, f);
 	fprintf(f,
@@ -463,7 +422,7 @@ static char *command_of(
 	}
 	snprintf(text, sizeof(text), "%" PRIu64, a->seed);
 	add_word(&o, "--seed", text);
-	for (i = 0; s->load && s->arguments && s->arguments[i]; i++)
+	for (i = 0; s->program && s->arguments && s->arguments[i]; i++)
 		add_word(&o, i ? "" : "--", s->arguments[i]);
 	if (fclose(o.file))
 		mem_give_up();

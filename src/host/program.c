@@ -3,10 +3,14 @@
 
 #include <pthread.h>
 
+#include "host/gpu.h"
 #include "host/node.h"
 #include "sim/fiber.h"
 
-enum { LAST_ROUND = 63 }; /* that fits an event's key */
+enum {
+	LAST_ROUND = 63, /* that fits an event's key */
+	MOVE_BLOCK = 4096,
+};
 
 /* Later than any run lasts, and far from where sums of times overflow. */
 #define FOREVER (INT64_C(1) << 60)
@@ -393,6 +397,29 @@ bool program_write(uint64_t at, const void *from, size_t n)
 
 	return host_write_by(
 		p->host, p->worker, p->node, p->now, MEMORY_CORE, at, from, n);
+}
+
+static enum memory_by mover(uint64_t at)
+{
+	return gpu_of(at) ? MEMORY_DEVICE : MEMORY_CORE;
+}
+
+void program_move(uint64_t to, uint64_t from, uint64_t bytes)
+{
+	struct program *p = host_self();
+	uint8_t block[MOVE_BLOCK];
+	uint64_t i, n, at;
+	/* a place that overlaps, behind: from its end on */
+	bool is_down = to > from && to - from < bytes;
+
+	for (i = 0; i < bytes; i += n) {
+		n = bytes - i < MOVE_BLOCK ? bytes - i : MOVE_BLOCK;
+		at = is_down ? bytes - i - n : i;
+		memory_read(&node_of(p)->hot.memory, mover(from), from + at,
+			block, n);
+		host_write_by(p->host, p->worker, p->node, p->now, mover(to),
+			to + at, block, n);
+	}
 }
 
 void program_reserve(uint64_t bytes)

@@ -80,6 +80,10 @@ void program_wait(sim_time t);
 bool program_read(uint64_t at, void *to, size_t n);
 bool program_write(uint64_t at, const void *from, size_t n);
 
+/* Moves bytes between any two memories of its node, also GPUs', which may
+ * overlap.  Takes no time. */
+void program_move(uint64_t to, uint64_t from, uint64_t bytes);
+
 /*
  * Where its node's memory stores bytes, to make or look at many of them in
  * place.  NULL where they are not in one page of host memory, or in a region;

@@ -117,9 +117,10 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e);
 void fault_plan_free(struct fault_plan *p);
 bool fault_plan_is_empty(const struct fault_plan *p);
-/* Whether every packet comes through in the end: links retry, what dies
- * returns, and of full packets one in three is not hit. */
-bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l);
+/* Whether no packet is lost: links retry, of full packets one in three is not
+ * hit, and what dies returns, or links never give up. */
+bool fault_plan_passes(
+	const struct fault_plan *p, const struct link_params *l, bool gives_up);
 
 /* --- in a run --- */
 
@@ -170,6 +171,7 @@ struct fault_counts {
 	uint64_t bit_errors;
 	uint64_t hurt; /* packets that were hit first on such a wire */
 	uint64_t lost; /* by a dead link */
+	uint64_t headless; /* dropped, since their headers were damaged */
 	/* by links that retry (retry.h) */
 	uint64_t resent; /* copies that were in vain */
 	uint64_t echoes; /* copies of what had come already */

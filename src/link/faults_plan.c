@@ -56,7 +56,8 @@ static bool is_for_good(const struct fault_plan *p, size_t i)
 	return p->lanes - gone < p->least_lanes;
 }
 
-bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l)
+bool fault_plan_passes(
+	const struct fault_plan *p, const struct link_params *l, bool gives_up)
 {
 	uint64_t bits = link_codes[l->code].byte_bits *
 			(uint64_t)link_wire_bytes(l, l->payload);
@@ -64,7 +65,7 @@ bool fault_plan_passes(const struct fault_plan *p, const struct link_params *l)
 
 	if (l->retry.kind != RETRY_REPLAY || p->chips)
 		return false;
-	for (i = 0; i < p->n_events; i++)
+	for (i = 0; gives_up && i < p->n_events; i++)
 		if (is_for_good(p, i) ||
 			(p->is_managed && p->event[i].kind != &fault_lane))
 			return false;

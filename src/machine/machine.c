@@ -127,14 +127,17 @@ static int read_all(struct machine *m, const char *const *sets, size_t n_sets,
 	return read_once(m, sorted, sets, n_sets, shape, e);
 }
 
-/* What is said of what the machine does not have. */
-static int check_unused(
-	const struct machine *m, const struct param_block *b, struct err *e)
+/* What is said of what the machine does not have.  Links whose retry was
+ * switched off may have had some. */
+static int check_unused(const struct machine *m, size_t block, struct err *e)
 {
+	const struct param_block *b = &m->block[block];
+	bool is_off = !strcmp(m->use[block].needs, "replay");
 	size_t i;
 
 	for (i = 0; i < b->n_rows; i++)
-		if (b->origins[i].set)
+		if (b->origins[i].set &&
+			!(is_off && strcmp(b->origins[i].place, "--set")))
 			return err_set(e,
 				"%s: %s.%s is not a parameter of this machine "
 				"(topology.kind: %s, routing.kind: %s, "
@@ -166,7 +169,7 @@ static int choose(struct machine *m, struct err *e)
 	m->link.formats = m->nic ? m->nic->formats : NULL;
 	m->link.n_formats = m->nic ? m->nic->n_formats : 0;
 	for (i = 0; i < m->n_blocks; i++)
-		if (!machine_uses(m, i) && check_unused(m, &m->block[i], e))
+		if (!machine_uses(m, i) && check_unused(m, i, e))
 			return -1;
 	return 0;
 }
@@ -200,6 +203,19 @@ static int read_plan(struct machine *m, struct err *e)
 	if (fault_plan_read(&m->faults, &m->fault_lines, m->topo, e))
 		return -1;
 	return lofamo_check_plan(&m->faults, (uint32_t)m->gpu.count, e);
+}
+
+bool machine_watch(
+	const struct machine *m, uint64_t seed, struct lofamo_setup *s)
+{
+	*s = (struct lofamo_setup){
+		.params = &m->watch,
+		.topo = m->topo,
+		.latency = m->topo->wire[0].latency,
+		.n_gpus = (uint32_t)m->gpu.count,
+		.seed = seed,
+	};
+	return machine_has(m, "watchdogs") && m->watch.is_on;
 }
 
 static int check_watch(const struct machine *m, struct err *e)
@@ -239,6 +255,21 @@ static int init_route(struct machine *m, struct err *e)
 		b->origins[0].place, was.text, machine_words_now(m).routing);
 }
 
+/* Variants must be known before a file can be read that uses them. */
+static int load_plugins(struct machine *m, struct err *e)
+{
+	struct param_lines named = { 0 };
+	struct machine_dirs dirs;
+	int failed;
+
+	machine_dirs(&dirs);
+	failed = machine_file_plugins(m->path, dirs.dir, &named, e) ||
+		 plugins_open_named(&m->plugins, &named, e) ||
+		 machine_add_plugins(m, e);
+	param_lines_free(&named);
+	return failed ? -1 : 0;
+}
+
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e)
 {
@@ -252,7 +283,7 @@ struct machine *machine_load_with(const char *const *plugins, size_t n_plugins,
 	struct machine *m = machine_default();
 
 	if (plugins_open(&m->plugins, plugins, n_plugins, e) ||
-		machine_add_plugins(m, e) || machine_find(m, name, e) ||
+		machine_find(m, name, e) || load_plugins(m, e) ||
 		read_all(m, sets, n_sets, shape, e) || choose(m, e) ||
 		settle_links(m, e) || host_params_check(&m->host, e) ||
 		nic_check_memory(m->nic, m->host.memory, e) ||
@@ -316,7 +347,8 @@ void machine_shape(const struct machine *m, char *text, size_t size)
 bool machine_loses_nothing(const struct machine *m)
 {
 	return fault_plan_is_empty(&m->faults) ||
-	       fault_plan_passes(&m->faults, &m->link);
+	       fault_plan_passes(
+		       &m->faults, &m->link, m->nic && m->nic->client->on_lost);
 }
 
 int machine_check_faults(const struct machine *m, struct err *e)

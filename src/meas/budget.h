@@ -24,6 +24,7 @@
 
 enum cause {
 	CAUSE_SOFTWARE,
+	CAUSE_COPY, /* between memories of a node, before or behind */
 	CAUSE_DESCRIPTOR, /* fetching it */
 	CAUSE_MEMORY_READ,
 	CAUSE_ENGINE, /* waiting for one, or for room in its FIFO */

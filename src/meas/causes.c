@@ -5,6 +5,7 @@
 
 const char *const cause_names[N_CAUSES] = {
 	[CAUSE_SOFTWARE] = "software",
+	[CAUSE_COPY] = "copy",
 	[CAUSE_DESCRIPTOR] = "descriptor fetch",
 	[CAUSE_MEMORY_READ] = "memory read",
 	[CAUSE_ENGINE] = "engine busy",
@@ -26,6 +27,7 @@ const char *const cause_names[N_CAUSES] = {
 
 const char *const cause_keys[N_CAUSES] = {
 	[CAUSE_SOFTWARE] = "software",
+	[CAUSE_COPY] = "copy",
 	[CAUSE_DESCRIPTOR] = "descriptor",
 	[CAUSE_MEMORY_READ] = "memory_read",
 	[CAUSE_ENGINE] = "engine",

@@ -179,18 +179,17 @@ static int put_setup(struct db *d, const struct machine_run *r,
 	       put_meta_text(d, "shape_given", s->shape ? s->shape : "", e) ||
 	       put_meta_text(d, "faults", s->faults ? s->faults : "", e) ||
 	       put_file(d, "faults_file", s->faults, e) ||
-	       put_meta_text(d, "workload", r->load->ops->name, e) ||
+	       put_meta_text(d, "workload",
+		       s->load_arg && !s->program ? s->workload
+						  : r->load->ops->name,
+		       e) ||
 	       put_meta_text(d, "jobs", s->jobs ? s->jobs : "", e) ||
 	       put_file(d, "jobs_file", s->jobs, e) ||
 	       put_meta_int(d, "nodes", r->system->net->n_nodes, e) ||
 	       put_meta_int(d, "seed", (int64_t)s->seed, e) ||
 	       put_meta_int(d, "until_ps", s->until, e) ||
 	       put_meta_int(d, "threads", r->threads, e) ||
-	       put_meta_text(d, "program",
-		       s->program    ? s->program
-		       : s->load_arg ? "weft run"
-				     : "",
-		       e) ||
+	       put_meta_text(d, "program", s->program ? s->program : "", e) ||
 	       put_arguments(d, "plugin", s->plugins, s->n_plugins, e) ||
 	       put_arguments(d, "set", s->sets, s->n_sets, e) ||
 	       put_arguments(d, "key", s->keys, s->n_keys, e) ||

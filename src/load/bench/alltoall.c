@@ -112,6 +112,26 @@ static bool go_on(
 	return true;
 }
 
+/* Of a GPU's memory nothing can be looked at in place. */
+static bool make_message(struct bench_end *x, uint64_t i, struct cursor *c)
+{
+	if (!x->bench->source)
+		return go_on(x, owner(x, i, true), c, true);
+	bench_make(x, owner(x, i, true),
+		BENCH_SOURCE + i * (uint64_t)x->bench->bytes,
+		(uint64_t)x->bench->bytes);
+	return true;
+}
+
+static bool is_message(struct bench_end *x, uint64_t i, struct cursor *c)
+{
+	if (!x->bench->target)
+		return go_on(x, owner(x, i, false), c, false);
+	return bench_check(x, owner(x, i, false),
+		target_at(of(x)) + i * (uint64_t)x->bench->bytes,
+		(uint64_t)x->bench->bytes);
+}
+
 static bool make_real(struct bench_end *x)
 {
 	struct cursor c = { .at = program_base() + BENCH_SOURCE };
@@ -120,7 +140,7 @@ static bool make_real(struct bench_end *x)
 	/* what it sends and what comes */
 	program_reserve(2 * bytes_of(of(x)));
 	for (i = 0; i < of(x)->n_ranks - 1; i++)
-		go_on(x, owner(x, i, true), &c, true);
+		make_message(x, i, &c);
 	return true;
 }
 
@@ -130,7 +150,7 @@ static bool check_real(struct bench_end *x)
 	uint64_t i;
 
 	for (i = 0; i < of(x)->n_ranks - 1; i++)
-		if (!go_on(x, owner(x, i, false), &c, false))
+		if (!is_message(x, i, &c))
 			return programs_complain(&x->bench->programs,
 				"wrong bytes from rank %u",
 				other_of(x->rank, i));
@@ -218,6 +238,7 @@ static int init(struct load *l, const struct topo *t, struct route *r,
 		a->data ? a->data == 2 : 2 * bytes > MOST_REAL / a->n_ranks;
 	a->bench.piece = (uint64_t)a->bench.bytes;
 	a->bench.owner = owner;
+	a->bench.target_from = target_at(a);
 	a->bench.programs.expected = a->expected;
 	n.memory = target_at(a) + bytes;
 	n.touched = bench_synthetic(&a->bench, 2 * bytes) +

@@ -36,6 +36,7 @@ static const struct param params[] = {
 		"interface; msg: programs that use weft/msg.h, on any machine"),
 	KEY_PROCS(AT(bench.procs)),
 	KEY_BY(AT(bench.by)),
+	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
 	KEY_ROUTING(AT(routing), "dynamic"),
 	KEY_ZONES(AT(zones)),
 	KEY_WORD("driver", AT(driver), "rounds", "rounds|messages",
@@ -170,6 +171,9 @@ static int alltoall_init(struct load *l, const struct topo *t, struct route *r,
 	if (!a->bench.via && a->bench.procs > 1)
 		return err_set(e, "procs: there are no processes with via=net "
 				  "(want via=nic or via=msg)");
+	if (!a->bench.via && bench_has_gpus(&a->bench))
+		return err_set(e, "source and target: there are no memories "
+				  "with via=net (want via=nic or via=msg)");
 	n *= (uint64_t)a->bench.procs;
 	a->expected = n * (n - 1) * a->rounds;
 	if (a->bench.via) {

@@ -5,6 +5,7 @@
 
 #include "api/msg.h"
 #include "base/mem.h"
+#include "host/gpu.h"
 #include "weft/msg.h"
 
 /* What else a node takes that uses messages: stages, FIFOs or queues, and
@@ -84,7 +85,7 @@ static int check_memories(const struct bench *b, struct err *e)
 {
 	int64_t most = b->source > b->target ? b->source : b->target;
 
-	if (!most)
+	if (!bench_has_gpus(b))
 		return 0;
 	if (!b->driver->has_gpus)
 		return err_set(e,
@@ -160,6 +161,8 @@ int bench_init(struct bench *b, const struct bench_needs *n,
 	b->driver = n->is_msg ? &bench_msg : own;
 	b->needs = *n;
 	b->needs.queues += !n->queues;
+	b->source_from += b->source_from ? 0 : BENCH_SOURCE;
+	b->target_from += b->target_from ? 0 : BENCH_TARGET;
 	if (!b->driver)
 		return err_set(e,
 			"%s: not available through the %s itself; use via=msg",
@@ -232,6 +235,8 @@ void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 
 	b->ends[i].node = load_node(l, node);
 	b->ends[i].rank = node;
+	if (bench_has_gpus(b))
+		gpu_open(l->host, load_node(l, node));
 	program_start(l->host, load_node(l, node), thread, l->begin, run,
 		&b->ends[i]);
 }

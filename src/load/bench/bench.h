@@ -60,6 +60,8 @@ struct bench {
 	int64_t procs; /* of each node, by messages; 0: one */
 	char by[PARAM_TEXT_MAX];
 	int64_t source, target; /* memories: 0 the host's, else 1 + a GPU */
+	/* Addresses from which on they hold; 0: BENCH_SOURCE, BENCH_TARGET. */
+	uint64_t source_from, target_from;
 
 	const struct bench_driver *driver;
 	uint32_t means;
@@ -124,6 +126,8 @@ struct bench_driver {
 	bool sets_later;
 	bool has_self; /* a node can put into its own memory */
 	bool has_gpus; /* it transfers from and to their memories */
+	/* Puts from or to these may need the program at the target. */
+	bool needs_target;
 	/* Of means, the first ones, that differ between host memories; 0: all
 	 * do. */
 	uint32_t n_host_means;
@@ -320,6 +324,11 @@ struct bench_put bench_put(
 /* Where an experiment's address is in its program's node: of its source and its
  * target, in the memory that the keys say. */
 uint64_t bench_address(const struct bench_end *x, uint64_t at);
+/* Whether any of these is a GPU's. */
+static inline bool bench_has_gpus(const struct bench *b)
+{
+	return b->source || b->target;
+}
 /* Its memory, as the program that is there would: a core, or a GPU's. */
 void bench_write(
 	const struct bench_end *x, uint64_t at, const void *from, size_t n);

@@ -11,9 +11,9 @@ enum { PIECE = 4096, WORD = sizeof(uint64_t) };
 uint64_t bench_address(const struct bench_end *x, uint64_t at)
 {
 	const struct bench *b = x->bench;
-	int64_t memory = at >= BENCH_TARGET ? b->target : b->source;
+	int64_t memory = at >= b->target_from ? b->target : b->source;
 
-	if (at < BENCH_SOURCE || !memory)
+	if (at < b->source_from || !memory)
 		return program_base() + at;
 	return gpu_at((uint32_t)memory - 1) + at;
 }

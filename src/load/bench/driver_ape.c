@@ -7,12 +7,15 @@
 #include "api/ape_stage.h"
 #include "host/gpu.h"
 #include "load/bench/bench.h"
+#include "sim/random.h"
 
 enum {
 	COUNTERS = 128,
 	MOST_LANES = 8,
 	NO_COUNTER = COUNTERS,
 	HOST_KEY = APE_STAGE_KEY + 1, /* then those of GPUs */
+	GET_TAG = 1 << 18,
+	ROGUE = MOST_LANES, /* its queue */
 };
 
 /* Beyond what experiments use: the libraries' memory, by lane. */
@@ -44,8 +47,9 @@ static void on_event(void *arg, const struct workq_completion *c)
 	struct own *o = arg;
 	uint32_t tag = (uint32_t)c->id;
 
+	/* what others did wrong is their business */
 	if (APE_EVENT(c->status) == APE_ERROR)
-		o->has_failed = true;
+		o->has_failed |= c->id < UINT32_MAX || tag == GET_TAG;
 	else if (APE_EVENT(c->status) == APE_GOT)
 		o->gets--;
 	else if (APE_EVENT(c->status) == APE_ARRIVED && tag < COUNTERS)
@@ -147,7 +151,7 @@ static void ape_get(struct bench_end *x, uint32_t node, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t queue, bool is_tracked)
 {
 	struct own *o = own(x);
-	struct ape_command c = { 0 };
+	struct ape_command c = { .size = GET_TAG };
 
 	(void)queue;
 	(void)is_tracked;
@@ -205,6 +209,71 @@ static void ape_report_rate(const struct bench *b, struct load_result *r,
 			100 * bytes * 1e12 / took / (double)side->rate);
 }
 
+/* What no program may do, by kinds. */
+static struct ape_command misdeed(
+	const struct bench_rogue *r, uint64_t k, uint32_t n_nodes)
+{
+	struct random_bits x =
+		random_draw(r->programs->load.seed, r->stream, RANDOM_DATA, k);
+	uint32_t node = (uint32_t)(x.a % n_nodes), op = k % 2;
+	struct ape_command c = {
+		.from = BENCH_SOURCE,
+		.key = ape_key(0, HOST_KEY),
+		.size = APE_SIZE(8 + x.b % 500, 1),
+	};
+
+	if (k % 5 == 0)
+		node = n_nodes + (uint32_t)(x.b % 1000);
+	else if (k % 5 == 1)
+		op = APE_OPS + (uint32_t)(x.b % 8);
+	else if (k % 5 == 2)
+		c.key = ape_key(ROGUE + 1, (uint32_t)(x.b % 4000));
+	else if (k % 5 == 3)
+		c.offset = UINT64_MAX - x.b % 4096;
+	else
+		c.size = APE_SIZE(APE_MOST + 1 + x.b % 4000, 1);
+	if (op == APE_GET) /* its own buffer is none */
+		c.tag = ape_key(ROGUE, 1);
+	c.to = APE_TO(node, op, APE_LAST | APE_TELL);
+	return c;
+}
+
+static void on_misdeed(void *arg, const struct workq_completion *c)
+{
+	uint64_t *ended = arg;
+
+	/* a command's, not one for a get's buffer */
+	*ended += APE_EVENT(c->status) != APE_ARRIVED && c->id < UINT32_MAX;
+}
+
+/* Each ends, by itself or by being refused, and does nothing to anybody. */
+static void ape_rogue(void *arg)
+{
+	struct bench_rogue *r = arg;
+	struct nic *nic = r->programs->load.nic;
+	uint64_t ended = 0;
+	struct ape_user u = {
+		.queue = ROGUE,
+		.at = LIBRARY_AT +
+		      MOST_LANES * ape_stage_memory(nic, MOST_LANES),
+		.on_event = on_misdeed,
+		.arg = &ended,
+	};
+
+	if (!programs_did(r->programs, "ape_user_open", ape_user_open(&u)))
+		return;
+	program_wait(READY_AT);
+	for (; r->done < r->deeds; r->done++) {
+		struct ape_command c = misdeed(r, r->done, nic->n_nodes);
+
+		ape_user_post(&u, &c);
+		while (ended <= r->done) {
+			ape_user_wait(&u, SIM_NEVER);
+			ape_user_poll(&u);
+		}
+	}
+}
+
 static const char *const means[] = { "auto", "p2p", "staged", "copied", "rival",
 	"flush", NULL };
 
@@ -217,6 +286,7 @@ const struct bench_driver bench_ape = {
 	.most_lanes = MOST_LANES,
 	.has_self = true,
 	.has_gpus = true,
+	.needs_target = true,
 	.n_host_means = 1,
 	.dropped = BY_FLUSH,
 	.size = ape_size,
@@ -230,5 +300,6 @@ const struct bench_driver bench_ape = {
 	.flush = ape_flush,
 	.drawn = ape_drawn,
 	.report = ape_report,
+	.rogue = ape_rogue,
 	.report_rate = ape_report_rate,
 };

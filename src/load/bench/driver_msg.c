@@ -1,4 +1,5 @@
 /* Messages, on any machine: puts, gets and sends of weft/msg.h. */
+#include "host/gpu.h"
 #include "load/bench/bench.h"
 #include "weft/msg.h"
 
@@ -70,12 +71,21 @@ static struct weft_msg_done *next_done(struct own *o, bool is_tracked)
 	return &o->done[(o->first + o->n++) % (WEFT_MSG_DONES / 2)];
 }
 
+/* As messages write it. */
+static uint64_t address(const struct bench_end *x, uint64_t at)
+{
+	uint64_t to = bench_address(x, at);
+
+	return gpu_of(to) ? to : at;
+}
+
 static void msg_put(struct bench_end *x, const struct bench_put *p)
 {
 	struct own *o = own(x);
 
 	programs_did(&x->bench->programs, "weft_msg_put",
-		weft_msg_put(&o->msg, p->node, p->to, p->from, p->bytes,
+		weft_msg_put(&o->msg, p->node, address(x, p->to),
+			address(x, p->from), p->bytes,
 			p->counter == BENCH_NONE ? WEFT_MSG_NONE : p->counter,
 			next_done(o, p->is_tracked)));
 }
@@ -87,8 +97,8 @@ static void msg_get(struct bench_end *x, uint32_t node, uint64_t from,
 
 	(void)queue;
 	programs_did(&x->bench->programs, "weft_msg_get",
-		weft_msg_get(&o->msg, node, from, to, bytes,
-			next_done(o, is_tracked)));
+		weft_msg_get(&o->msg, node, address(x, from), address(x, to),
+			bytes, next_done(o, is_tracked)));
 }
 
 static bool msg_flush(struct bench_end *x)
@@ -101,14 +111,15 @@ static bool msg_flush(struct bench_end *x)
 static bool msg_send(struct bench_end *x, uint32_t node, uint64_t bytes)
 {
 	return programs_did(&x->bench->programs, "weft_msg_send",
-		weft_msg_send(&own(x)->msg, node, TAG, BENCH_SOURCE, bytes));
+		weft_msg_send(&own(x)->msg, node, TAG, address(x, BENCH_SOURCE),
+			bytes));
 }
 
 static bool msg_receive(struct bench_end *x, uint32_t node, uint64_t bytes)
 {
 	return programs_did(&x->bench->programs, "weft_msg_receive",
-		weft_msg_receive(
-			&own(x)->msg, node, TAG, BENCH_TARGET, bytes, NULL));
+		weft_msg_receive(&own(x)->msg, node, TAG,
+			address(x, BENCH_TARGET), bytes, NULL));
 }
 
 static const char *const means[] = { "auto", NULL };
@@ -121,6 +132,7 @@ const struct bench_driver bench_msg = {
 	.most_queues = UINT32_MAX,
 	.most_lanes = 1,
 	.has_self = true,
+	.has_gpus = true,
 	.size = msg_size,
 	.open = msg_open,
 	.ready = msg_ready,

@@ -59,6 +59,7 @@ struct exchange {
 static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_BY(AT(bench.by)),
+	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
 	KEY_BYTES("bytes", AT(bench.bytes), "1 MiB", 1, 256 << 20,
 		"bytes sent over each link in each round"),
 	KEY_WORD("driver", AT(driver), "serial", "serial|pipelined",
@@ -78,6 +79,7 @@ static const struct param params[] = {
 static const struct param mirror_params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_BY(AT(bench.by)),
+	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
 	KEY_BYTES("bytes", AT(bench.bytes), "64 KiB", 1, 16 << 20,
 		"length of a message"),
 	KEY_COUNT("rounds", AT(bench.rounds), "2", 1, 100000,
@@ -337,6 +339,7 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 		return -1;
 	x->stride = t->n_ports > LINKS ? t->n_ports : LINKS;
 	x->n_depth = x->driver ? (uint32_t)x->depth : 1;
+	b->target_from = target_at(x, 0);
 	n.memory = target_at(x, x->n_depth);
 	n.queues = is_mirror(x) ? 1 : (uint32_t)t->n_ports;
 	n.touched = bench_synthetic(b, (1 + x->n_depth) * link_at(x, n.queues));

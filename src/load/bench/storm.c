@@ -37,11 +37,9 @@
 #define PLACES_AT   UINT64_C(0x3100000)
 #define TARGET_AT   UINT64_C(0x4000000)
 
-/* More than ever comes. */
-#define ARMED UINT64_C(0x4000000000000)
-
 static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
+	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
 	KEY_COUNT("count", AT(count), "10000", 1, INT64_C(1000000000),
 		"total number of messages"),
 	KEY_BYTES("bytes", AT(bench.bytes), "2 KiB", 8, MOST_BYTES,
@@ -52,7 +50,8 @@ static const struct param params[] = {
 		"via=msg"),
 	KEY_COUNT("rogues", AT(rogues), "0", 0, TOPO_MAX_ROUTERS,
 		"number of nodes, the last ones, with an additional program "
-		"that breaks the rules of its queue; only on Elan4 and Gemini"),
+		"that breaks the rules of its queue; only on Elan4, Gemini and "
+		"APEnet+"),
 	KEY_COUNT("deeds", AT(deeds), "20", 1, 1000000,
 		"number of times that each of these programs does so"),
 };
@@ -97,15 +96,15 @@ static bool fetch(
 }
 
 /* Whether the bytes that were fetched are the right ones. */
-static bool is_same(const struct lane *l, const uint8_t *want, uint64_t from,
-	uint64_t bytes)
+static bool is_same(const struct bench_end *x, const uint8_t *want,
+	uint64_t from, uint64_t bytes)
 {
 	uint8_t got[1024];
 	uint64_t at, n;
 
 	for (at = 0; at < bytes; at += n) {
 		n = bytes - at < sizeof(got) ? bytes - at : sizeof(got);
-		program_read(area_at(l, BACK_AT) + from + at, got, n);
+		bench_read(x, area_at(x->data, BACK_AT) + from + at, got, n);
 		if (memcmp(want + at, got, n) != 0)
 			return false;
 	}
@@ -130,7 +129,7 @@ static bool look(struct bench_end *x, const struct message *m)
 	while (looks--) {
 		if (!fetch(x, m->dst, place_at(l), all))
 			return false;
-		if (!is_same(l, p->bytes + from, from, bytes))
+		if (!is_same(x, p->bytes + from, from, bytes))
 			continue;
 		l->checked += bytes;
 		return true;
@@ -139,11 +138,13 @@ static bool look(struct bench_end *x, const struct message *m)
 }
 
 /* What was fetched of one word. */
-static bool is_old_or_new(struct lane *l, struct place *p, uint64_t at)
+static bool is_old_or_new(
+	const struct bench_end *x, struct place *p, uint64_t at)
 {
+	const struct lane *l = x->data;
 	uint64_t got = 0;
 
-	program_read(area_at(l, BACK_AT) + at, &got, 8);
+	bench_read(x, area_at(l, BACK_AT) + at, &got, 8);
 	if (memcmp(&got, p->bytes + at, 8) != 0 &&
 		memcmp(&got, l->before + at, 8) != 0)
 		return false;
@@ -164,7 +165,7 @@ static bool settle(struct bench_end *x, const struct message *m)
 	while (tries && !fetch(x, m->dst, place_at(l), all))
 		tries--;
 	p->is_unknown = !tries;
-	while (tries && at < all && is_old_or_new(l, p, at))
+	while (tries && at < all && is_old_or_new(x, p, at))
 		at += 8;
 	if (tries && at < all)
 		complain(l, "bytes after a failure", m->number);
@@ -195,7 +196,7 @@ static bool put(struct bench_end *x, const struct message *m)
 	memcpy(l->before, p->bytes, l->storm->area);
 	memory_fill_by(x->bench->programs.load.seed, m->number, 0,
 		p->bytes + GUARD, m->bytes);
-	program_write(b.from, p->bytes + GUARD, m->bytes);
+	bench_write(x, b.from, p->bytes + GUARD, m->bytes);
 	bench_track_puts(x, b.means, 1, b.bytes);
 	d->put(x, &b);
 	return d->flush(x) ? look(x, m) : settle(x, m);
@@ -241,7 +242,7 @@ static bool get(struct bench_end *x, const struct message *m)
 	if (!fetch(x, m->dst, CONSTANT_AT + m->at, m->bytes))
 		return false;
 	constants(l->storm, m->dst, m->at, want, m->bytes);
-	if (is_same(l, want, 0, m->bytes))
+	if (is_same(x, want, 0, m->bytes))
 		l->checked += m->bytes;
 	else
 		complain(l, "bytes of a get", m->number);
@@ -279,31 +280,79 @@ static void prepare(struct bench_end *x)
 
 	for (at = 0; at < CONSTANT; at += sizeof(block)) {
 		constants(l->storm, l->node, at, block, sizeof(block));
-		program_write(CONSTANT_AT + at, block, sizeof(block));
+		bench_write(x, CONSTANT_AT + at, block, sizeof(block));
 	}
-	x->bench->driver->expect(x, 0, ARMED);
+	x->bench->driver->expect(x, 0, STORM_ARMED);
 }
 
-/* Takes what is sent to it until all programs are over, which a word of the
- * first node counts; but not for ever, since some may have died. */
-static void outlast(struct bench_end *x)
+/* Where a program without additions says that it is over, at the first node. */
+static uint64_t over_at(const struct lane *l)
+{
+	return TARGET_AT + l->storm->n_lanes * l->storm->area + l->stream;
+}
+
+static void tell_over(struct bench_end *x)
 {
 	const struct bench_driver *d = x->bench->driver;
+	struct lane *l = x->data;
+	struct bench_put b = bench_put(x, 0, 1);
+
+	if (d->add) {
+		d->add(x, 0, OVER_AT, 1, 1);
+	} else {
+		b.from = area_at(l, SOURCE_AT);
+		b.to = over_at(l);
+		b.counter = BENCH_NONE;
+		b.is_tracked = true;
+		bench_write(x, b.from, "\1", 1);
+		d->put(x, &b);
+	}
+	d->flush(x);
+}
+
+static uint64_t count_over(struct bench_end *x)
+{
+	const struct lane *l = x->data;
+	uint64_t n = 0, i;
+	uint8_t is_over;
+
+	if (x->bench->driver->add) {
+		if (fetch(x, 0, OVER_AT, WORD))
+			bench_read(x, area_at(l, BACK_AT), &n, WORD);
+		return n;
+	}
+	for (i = 0; i < l->storm->n_lanes; i++) {
+		if (i % l->storm->area == 0)
+			fetch(x, 0, over_at(l) - l->stream + i,
+				l->storm->n_lanes - i < l->storm->area
+					? l->storm->n_lanes - i
+					: l->storm->area);
+		bench_read(x, area_at(l, BACK_AT) + i % l->storm->area,
+			&is_over, 1);
+		n += is_over;
+	}
+	return n;
+}
+
+/* Takes what is sent to it until all programs are over, which the first node
+ * knows; but not for ever, since some may have died. */
+static void outlast(struct bench_end *x)
+{
 	struct lane *l = x->data;
 	uint64_t n = 0, last = 0;
 	uint32_t idle;
 
-	d->add(x, 0, OVER_AT, 1, 1);
-	d->flush(x);
+	tell_over(x);
 	for (idle = 0; idle < MOST_IDLE && n < l->storm->n_lanes; idle++) {
-		sends_take(x, &l->sends);
+		if (l->storm->has_more)
+			sends_take(x, &l->sends);
 		program_charge(10000 * SIM_NS);
-		if (fetch(x, 0, OVER_AT, WORD))
-			program_read(area_at(l, BACK_AT), &n, WORD);
+		n = count_over(x);
 		idle = n == last ? idle : 0;
 		last = n;
 	}
-	sends_close(x, &l->sends);
+	if (l->storm->has_more)
+		sends_close(x, &l->sends);
 }
 
 static void run_lane(void *arg)
@@ -328,7 +377,8 @@ static void run_lane(void *arg)
 		if (l->storm->has_more)
 			sends_take(x, &l->sends);
 	}
-	if (l->storm->has_more)
+	if (l->storm->has_more ||
+		(x->bench->driver->needs_target && bench_has_gpus(x->bench)))
 		outlast(x);
 	l->is_over = true;
 }
@@ -360,7 +410,8 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 			t->n_nodes);
 	if (m->rogues && !(d && d->rogue))
 		return err_set(e,
-			"rogues: available only on Elan4 and Gemini (want 0)");
+			"rogues: available only on Elan4, Gemini and APEnet+ "
+			"(want 0)");
 	if (d && m->lanes > d->most_lanes)
 		m->lanes = d->most_lanes;
 	m->n_nodes = t->n_nodes;
@@ -369,7 +420,9 @@ static int storm_init(struct load *l, const struct topo *t, struct route *r,
 		d && d->add && d->channel && m->lanes <= d->channel->most_lanes;
 	m->area =
 		(uint64_t)m->bench.bytes + 2 * GUARD + (m->has_more ? WORD : 0);
-	n.memory = TARGET_AT + m->n_lanes * m->area;
+	m->bench.source_from = SOURCE_AT;
+	m->bench.target_from = TARGET_AT;
+	n.memory = TARGET_AT + m->n_lanes * (m->area + 1);
 	n.n_programs = m->n_lanes + (uint32_t)m->rogues;
 	n.touched = (2 * PARTNERS + 2) * m->area;
 	l->needs.all_live = m->bench.via;
@@ -442,110 +495,6 @@ static void storm_report(struct load *l, struct load_result *r)
 	load_figure(r, "checked_bytes", (double)checked);
 	load_figure(r, "misdeeds", (double)deeds);
 	load_figure(r, "waiting_programs", (double)host_n_running(l->host));
-}
-
-/* What was to come to each node, and what may have. */
-static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
-{
-	uint32_t f = 0;
-	uint64_t k;
-
-	for (k = 0; k < l->sent; k++) {
-		struct message x = storm_message(l, k);
-		bool failed = f < l->n_failed && l->failed[f] == k;
-		/* of the last one of a program that died nothing is known */
-		bool hangs = k + 1 == l->sent && !l->is_over;
-
-		f += failed;
-		if (x.op >= OP_GET)
-			continue;
-		if (!failed && !hangs)
-			sure[x.dst] += x.bytes;
-		perhaps[x.dst] += x.bytes;
-	}
-}
-
-/* Bytes that have come to a node, which may have died before it armed its
- * counter. */
-static uint64_t count_bytes(const struct storm *m, site_id node)
-{
-	uint64_t left = m->bench.driver->counter(&m->bench, node, 0);
-
-	return left ? ARMED - left : 0;
-}
-
-/* Where nothing goes wrong nothing is refused but blocks without a place. */
-static int check_errors(const struct storm *m, struct err *e)
-{
-	const struct load *l = &m->bench.programs.load;
-	uint64_t errors = 0;
-	site_id i;
-
-	if (!m->has_more || m->rogues || l->net->faults)
-		return 0;
-	for (i = 0; i < m->n_nodes; i++)
-		errors += nic_errors(l->nic, i, NULL, 0);
-	if (errors == nic_sum(l->nic, m->bench.driver->channel->refusal))
-		return 0;
-	return err_set_code(e, EXIT_INTERNAL,
-		"the interfaces have refused more than blocks without a place");
-}
-
-/* Blocks that were sent have come, unless their receiver died before it looked,
- * and each attempt at most once. */
-static int check_sends(const struct storm *m, struct err *e)
-{
-	uint64_t sent = 0, tried = 0, came = 0;
-	bool is_whole = true;
-	uint32_t i;
-
-	for (i = 0; i < m->n_lanes; i++) {
-		const struct lane *l = m->bench.ends[i].data;
-
-		sent += l->sends.sent;
-		tried += l->sends.tried;
-		came += l->sends.came;
-		is_whole &= l->is_over;
-	}
-	if (check_errors(m, e))
-		return -1;
-	if ((sent <= came || !is_whole) && came <= tried)
-		return 0;
-	return err_set_code(e, EXIT_INTERNAL,
-		"%llu blocks were sent in %llu attempts, and %llu came",
-		(unsigned long long)sent, (unsigned long long)tried,
-		(unsigned long long)came);
-}
-
-static int storm_check(struct load *l, struct err *e)
-{
-	struct storm *m = of(l);
-	uint64_t *sure, *perhaps;
-	int failed = 0;
-	uint32_t i;
-
-	if (programs_check(l, e) || check_sends(m, e))
-		return -1;
-	if (!m->bench.driver->counter)
-		return 0;
-	sure = mem_alloc(m->n_nodes, sizeof(*sure));
-	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
-	for (i = 0; i < m->n_lanes; i++)
-		expect(m->bench.ends[i].data, sure, perhaps);
-	for (i = 0; i < m->n_nodes && !failed; i++) {
-		uint64_t came = count_bytes(m, i);
-
-		if (came < sure[i] || came > perhaps[i])
-			failed = err_set_code(e, EXIT_INTERNAL,
-				"node %u: its counter counted %llu bytes, but "
-				"%llu to %llu were sent",
-				i, (unsigned long long)came,
-				(unsigned long long)sure[i],
-				(unsigned long long)perhaps[i]);
-	}
-	mem_free(sure);
-	mem_free(perhaps);
-	return failed;
 }
 
 static void storm_fini(struct load *l)

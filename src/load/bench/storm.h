@@ -18,6 +18,9 @@ enum {
 	MOST_IDLE = 500, /* looks whether others are over */
 };
 
+/* More than ever comes. */
+#define STORM_ARMED UINT64_C(0x4000000000000)
+
 enum { OP_PUT, OP_PUT_OTHERWISE, OP_GET, OP_ADD, OP_SEND };
 
 struct storm;
@@ -67,5 +70,8 @@ struct message {
 void storm_choose_partners(struct lane *l);
 /* The k-th of a program. */
 struct message storm_message(const struct lane *l, uint64_t k);
+
+/* The load's check(). */
+int storm_check(struct load *l, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-#include "nic/apenet/card.h"
+#include "nic/apenet/frame.h"
 #include "watch/lofamo.h"
 
 #define AT(field)  offsetof(struct ape_params, field)
@@ -123,7 +123,8 @@ static const struct nic_counter counters[] = {
 	{ "invalid command", COUNT_OF(error[APE_BAD_COMMAND]), true },
 	{ "memory that cannot be reached", COUNT_OF(error[APE_UNREADABLE]),
 		true },
-	{ "damaged", COUNT_OF(error[APE_DAMAGED]), false },
+	{ "torn", COUNT_OF(error[APE_DAMAGED]), false },
+	{ "escapes", COUNT_OF(escapes), false },
 	{ "event queue overrun", COUNT_OF(queues.overruns), true },
 	{ .key = NULL },
 };
@@ -215,6 +216,9 @@ static const struct net_client_ops client = {
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_copy = nic_on_copy,
+	.on_hurt = ape_frame_on_hurt,
+	.is_dropped = ape_frame_is_dropped,
+	.is_found = ape_frame_is_found,
 	.on_lost = nic_on_lost,
 };
 
@@ -296,9 +300,14 @@ static void node_init(struct nic *nic, void *node, site_id s)
 static void node_fini(struct nic *nic, void *node)
 {
 	struct ape_node *n = node;
+	uint32_t i;
 
 	(void)nic;
 	side_reads_fini(&n->reads);
+	for (i = 0; i < WORKQS; i++)
+		if (n->queues.queue[i])
+			ring_fini(&((struct ape_queue *)n->queues.queue[i])
+					   ->held);
 	workqs_fini(&n->queues);
 	ranges_fini(&n->buffers);
 	tlb_fini(&n->tlb);
@@ -341,6 +350,7 @@ static size_t load_bytes(const struct packet *p)
 const struct nic_ops apenet_ops = {
 	.name = "apenet",
 	.title = "APEnet+ card",
+	.can = NIC_LOSES,
 	.has = "any-side gpus watchdogs",
 	.parts = lofamo_parts,
 	.size = sizeof(struct apenet),

@@ -41,6 +41,7 @@ enum ape_flag {
 	APE_LAST = 1, /* of its message: there is an event where it goes */
 	APE_TELL = 2, /* an event when it is done */
 	APE_QUIET = 4, /* no event where it goes */
+	APE_GOES_ON = 8, /* a copy there follows: ape_copied() */
 };
 
 struct ape_command {
@@ -117,6 +118,10 @@ uint64_t ape_enrolled(struct nic *nic, site_id s);
 /* It is in the list from the beginning, as it were; in place of another. */
 void ape_enter(
 	struct nic *nic, site_id s, uint32_t key, uint64_t at, uint64_t bytes);
+/* What the next event of a queue's that goes on has told of was copied from one
+ * time to another: its budget ends. */
+void ape_copied(
+	const struct nic_at *a, uint32_t queue, sim_time begun, sim_time end);
 /* The buffer of a key, or NULL. */
 const struct range *ape_buffer(struct nic *nic, site_id s, uint32_t key);
 

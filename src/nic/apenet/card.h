@@ -7,6 +7,7 @@
 #include "base/slots.h"
 #include "host/gpu.h"
 #include "nic/apenet/apenet.h"
+#include "nic/util/flips.h"
 #include "nic/util/outbox.h"
 #include "nic/util/tlb.h"
 
@@ -34,6 +35,7 @@ struct ape_load {
 	uint32_t misses; /* of its pages */
 	uint8_t op, flags, error;
 	bool is_local; /* it has never left the card */
+	struct flips flips; /* on its way: see frame.h */
 	uint8_t data[];
 };
 
@@ -54,7 +56,7 @@ struct ape_work {
 	struct book_message message;
 	struct book_held held; /* of the get's request */
 	bool is_held;
-	sim_time handed, came, done, begun, here;
+	sim_time copied, handed, came, done, begun, here;
 };
 
 enum { APE_NO_QUEUE = WORKQS };
@@ -73,6 +75,7 @@ struct ape_queue {
 	struct book_message message; /* that its commands are of */
 	uint32_t total, n_left; /* bytes so far; its packets */
 	bool is_waiting; /* in n->run */
+	struct ring held; /* budgets that go on in software */
 };
 
 struct ape_node {
@@ -102,7 +105,7 @@ struct ape_node {
 	uint32_t inside, number; /* packets */
 	uint64_t busy; /* the Nios, ps */
 	uint64_t packets, replies, dropped, flushed, gpu_reads, gpu_writes;
-	uint64_t hits, misses;
+	uint64_t hits, misses, escapes;
 	uint64_t error[APE_ERRORS];
 };
 

@@ -2,7 +2,7 @@
  * The receive path: one packet after the other is looked up, so that those that
  * follow a miss wait for the Nios; what is being written waits for nobody.
  */
-#include "nic/apenet/card.h"
+#include "nic/apenet/frame.h"
 
 void ape_receive_finish(const struct nic_at *a, packet_id id, bool is_done)
 {
@@ -29,12 +29,13 @@ static sim_time tell(const struct nic_at *a, packet_id id, enum ape_event event)
 	struct ape_node *n = a->node;
 	const struct ape_load *l = ape_load(a, id);
 	uint32_t queue = l->key >> APE_KEY_SHIFT;
+	bool is_known = l->error != APE_DAMAGED; /* what is in its footer */
 	struct workq_completion c = {
-		.id = l->tag | (uint64_t)l->key << 32,
-		.value = l->offset + l->bytes - l->total,
+		.id = (is_known ? l->tag : 0) | (uint64_t)l->key << 32,
+		.value = is_known ? l->offset + l->bytes - l->total : 0,
 		.status = APE_STATUS(
 			event, l->error, a->nic->net->packets[id].src),
-		.more = l->total,
+		.more = is_known ? l->total : l->bytes,
 	};
 
 	if (!workqs_find(&n->queues, queue))
@@ -99,7 +100,7 @@ static bool look_at(const struct nic_at *a, packet_id id)
 	struct ape_load *l = ape_load(a, id);
 	sim_time t = a->t + (n->tlb.sets ? ape_params(a)->hit : 0);
 
-	if (l->op == APE_GET) {
+	if (l->op == APE_GET && l->error != APE_DAMAGED) {
 		ask_nios(a, id, l);
 		return true;
 	}
@@ -133,6 +134,9 @@ void ape_receive_on_in(const struct nic_at *a, packet_id id)
 	struct ape_node *n = a->node;
 
 	ape_charge(a, id, CAUSE_RECEIVER, a->t);
+	if (ape_load(a, id)->flips.n)
+		ape_frame_on_arrival(
+			a, &a->nic->net->packets[id], ape_load(a, id));
 	*(packet_id *)ring_push(&n->rx) = id;
 	if (n->rx.n == 1)
 		go_on(a);
@@ -177,6 +181,42 @@ void ape_receive_on_looked(const struct nic_at *a, packet_id id)
 	go_on(a);
 }
 
+/* Whether software goes on with its budget. */
+static bool goes_on(const struct nic_at *a, packet_id id)
+{
+	const struct ape_load *l = ape_load(a, id);
+	struct book *k = a->nic->net->book;
+	struct ape_queue *q =
+		workqs_find(&ape_here(a)->queues, l->key >> APE_KEY_SHIFT);
+
+	if (!(l->flags & APE_GOES_ON) || !q || !k || !book_has(k, id))
+		return false;
+	if (!q->held.size)
+		ring_init(&q->held, sizeof(struct book_held));
+	*(struct book_held *)ring_push(&q->held) = book_hold(k, a->w->id, id);
+	return true;
+}
+
+void ape_copied(
+	const struct nic_at *a, uint32_t queue, sim_time begun, sim_time end)
+{
+	struct ape_queue *q = workqs_find(&ape_here(a)->queues, queue);
+	struct net *net = a->nic->net;
+	packet_id id;
+
+	if (!q || !q->held.n)
+		return;
+	id = packet_take(net->pool, a->w->id);
+	net->packets[id] = (struct packet){ .dst = a->s };
+	book_resume(net->book, a->w->id, id, ring_pop(&q->held));
+	book_at_part(net->book, id, a->s, "host, copying");
+	ape_charge(a, id, CAUSE_SOFTWARE, begun);
+	ape_charge(a, id, CAUSE_COPY, end);
+	ape_charge(a, id, CAUSE_SOFTWARE, a->t);
+	book_close(net->book, a->w->id, id, book_at(net->book, id));
+	packet_give(net->pool, a->w->id, id);
+}
+
 void ape_receive_on_written(const struct nic_at *a, packet_id id)
 {
 	struct ape_load *l = ape_load(a, id);
@@ -201,5 +241,5 @@ void ape_receive_on_written(const struct nic_at *a, packet_id id)
 	if (is_told)
 		t = tell(a, id, l->op == APE_REPLY ? APE_GOT : APE_ARRIVED);
 	ape_charge(a, id, CAUSE_COMPLETION, t);
-	ape_receive_finish(a, id, true);
+	ape_receive_finish(a, id, !is_told || !goes_on(a, id));
 }

@@ -102,7 +102,7 @@ void pt_ring(struct pt_queue *q)
 {
 	struct nic_at a = at_now(q);
 
-	workqs_ring(&a, q->all, q->id, q->written, q->taken, program_now());
+	workqs_ring(&a, q->all, q->id, q->written, q->taken, a.t, a.t);
 }
 
 void pt_post(struct pt_queue *q, struct plain_entry e)

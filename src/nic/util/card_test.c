@@ -371,7 +371,7 @@ static void ring(uint32_t written, uint32_t taken)
 {
 	struct nic_at a = at();
 
-	workqs_ring(&a, &here(&a)->queues, 0, written, taken, a.t);
+	workqs_ring(&a, &here(&a)->queues, 0, written, taken, a.t, a.t);
 }
 
 /* Waits for the i-th completion, ever. */

@@ -129,7 +129,7 @@ int workqs_close(struct workqs *x, uint32_t queue)
 /* --- entries --- */
 
 void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
-	uint32_t written, uint32_t taken, sim_time birth)
+	uint32_t written, uint32_t taken, sim_time birth, sim_time copied)
 {
 	struct side *side = x->reads->how->side;
 	struct workq *q = workqs_find(x, queue);
@@ -142,7 +142,7 @@ void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 		(struct doorbell){ queue, written, taken };
 	if (a->nic->net->book)
 		*(struct workq_birth *)ring_push(&q->births) =
-			(struct workq_birth){ written, birth, a->t };
+			(struct workq_birth){ written, birth, copied, a->t };
 	t = side->ops->store(side, a->s, a->t, 8);
 	ticks_post(
 		a, x->reads->ticks, t > a->t ? t : a->t + 1, x->how->first, 0);
@@ -220,7 +220,7 @@ struct workq_birth workqs_take(
 {
 	struct workq *q = x->queue[queue];
 	uint32_t number = q->fetched - q->entries.n;
-	struct workq_birth b = { number, a->t, a->t };
+	struct workq_birth b = { number, a->t, a->t, a->t };
 
 	for (; q->births.n; ring_pop(&q->births)) {
 		b = *(struct workq_birth *)ring_at(&q->births, 0);

@@ -32,11 +32,12 @@ struct workq_rings {
 	uint64_t entries_at, completions_at;
 };
 
-/* When a program began to post entries, and when the doorbell rang; kept only
- * where there is a book of time budgets. */
+/* When a program began to post entries, when what they send had been copied to
+ * where it is, and when the doorbell rang; kept only where there is a book of
+ * time budgets. */
 struct workq_birth {
 	uint32_t written;
-	sim_time at, handed;
+	sim_time at, copied, handed;
 };
 
 /* What an owner's queue begins with. */
@@ -119,9 +120,10 @@ int workqs_open(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	const struct workq_rings *r);
 int workqs_close(struct workqs *x, uint32_t queue);
 
-/* A store to a doorbell: entries written, and completions taken, ever. */
+/* A store to a doorbell: entries written, and completions taken, ever; and when
+ * the program began, and had copied what it sends. */
 void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
-	uint32_t written, uint32_t taken, sim_time birth);
+	uint32_t written, uint32_t taken, sim_time birth, sim_time copied);
 
 /* Takes the next entry; where nobody keeps a book, it is born now. */
 struct workq_birth workqs_take(
