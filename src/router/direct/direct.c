@@ -499,5 +499,7 @@ const struct router_ops direct_ops = {
 	.ways = direct_ways,
 	.counters = direct_counters,
 	.slip = direct_slip,
+	.lend = direct_lend,
+	.on_guest = direct_on_guest,
 	.audit = direct_audit,
 };
