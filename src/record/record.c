@@ -251,14 +251,19 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 	db_bind_int(k->insert, 5, (int64_t)(delivered - k->delivered));
 	db_bind_int(k->insert, 6, (int64_t)hops);
 	db_bind_int(k->insert, 7, (int64_t)(latency - k->latency));
-	db_bind_bytes(k->insert, 8, k->links.use, bytes);
-	db_bind_bytes(k->insert, 9, k->links.waiting, bytes);
+	db_bind_bytes(k->insert, 8, k->links.now.use, bytes);
+	db_bind_bytes(k->insert, 9, k->links.now.waiting, bytes);
+	if (k->links.now.tokens)
+		db_bind_bytes(k->insert, 10, k->links.now.tokens, bytes);
+	if (k->links.retries)
+		db_bind_bytes(k->insert, 11, k->links.retries, bytes);
 	k->injected = injected;
 	k->delivered = delivered;
 	k->latency = latency;
 	if (k->n % SAMPLES_PER_BATCH == 0 && db_do(k->db, "BEGIN", &k->e))
 		return -1;
-	if (db_run(k->insert, &k->e))
+	if (db_run(k->insert, &k->e) ||
+		record_channels_write(&k->links, k->db, k->n, &k->e))
 		return -1;
 	return ++k->n % SAMPLES_PER_BATCH == 0 ? db_do(k->db, "COMMIT", &k->e)
 					       : 0;
@@ -293,7 +298,7 @@ struct record *record_new(const char *path, struct machine_run *r,
 		db_do(k->db, "COMMIT", e) ||
 		!(k->insert = db_prepare(k->db,
 			  "INSERT INTO sample VALUES(?, ?, ?, ?, ?, ?, ?, ?, "
-			  "?)",
+			  "?, ?, ?)",
 			  e))) {
 		if (k->db)
 			unlink(path);
