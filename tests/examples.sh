@@ -126,6 +126,18 @@ case $(value says) in
 esac
 report "ring runs on QsNetII and on Gemini, too"
 
+# APE-F33: the Master says that a host is dead, and its work goes on.
+for when in 2 5 9; do
+	start ape_checkpoint apenet-quong --json --set lofamo.period=1ms \
+		--set lofamo.service=50us \
+		--set "faults.events=$when ms host 4 dies"
+	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(value says)" = \
+		"15 of 15 tasks are done, one by the spare node" ] ||
+		complain "it says: $(value says)"
+done
+report "a spare node goes on with a dead host's work"
+
 # The library's sum of a long vector is no slower than one by hand.
 for machine in bgq-board qsnet2-16 'gemini --shape 2x2x2' \
 	'torus --shape 4x4'; do

@@ -82,7 +82,7 @@ int weft_ape_get(const struct weft_ape_transfer *t);
 
 enum weft_ape_kind {
 	WEFT_APE_DONE, /* a put of this process: only tag */
-	WEFT_APE_ARRIVED, /* one of another's */
+	WEFT_APE_ARRIVED, /* one of another's: its last packet is here */
 	WEFT_APE_GOT, /* a get of this process */
 	WEFT_APE_ERROR, /* dropped: see error */
 };
@@ -92,7 +92,7 @@ enum weft_ape_error {
 	WEFT_APE_OUTSIDE, /* of the buffer */
 	WEFT_APE_BAD_COMMAND,
 	WEFT_APE_UNREACHABLE, /* memory */
-	WEFT_APE_DAMAGED, /* on its way */
+	WEFT_APE_DAMAGED, /* on its way: of tag and offset nothing is known */
 };
 
 struct weft_ape_event {
@@ -105,8 +105,63 @@ struct weft_ape_event {
 /* Takes the next event, if there is one; EAGAIN: none.  Takes
  * nic.software.poll-load. */
 int weft_ape_poll(struct weft_ape_event *e);
-/* Waits for it. */
+/* Waits for it; or returns EINTR where weft_ape_on_change()'s function was
+ * called meanwhile. */
 int weft_ape_wait(struct weft_ape_event *e);
+
+/* --- health, as LO|FA|MO knows it (section lofamo of a machine file) --- */
+
+enum weft_ape_health_code {
+	WEFT_APE_NORMAL,
+	WEFT_APE_SICK,
+	WEFT_APE_ALARM, /* something there is wrong, nobody knows yet what */
+	WEFT_APE_DEAD,
+	WEFT_APE_UNKNOWN,
+};
+
+enum { WEFT_APE_LINKS = 6 };
+
+/* Codes of the node's own registers. */
+struct weft_ape_health {
+	uint32_t host; /* as its card sees it */
+	uint32_t card; /* as the host last found it */
+	struct {
+		uint32_t node; /* that the link leads to, or UINT32_MAX */
+		uint32_t host; /* of that node, as its card has told this one */
+		bool is_silent; /* nothing comes over the link */
+	} link[WEFT_APE_LINKS]; /* X+, X-, Y+, Y-, Z+, Z- */
+};
+
+/* Reads the registers.  Takes nic.software.poll-load.  ENOTSUP: nobody watches
+ * the nodes (lofamo.on). */
+int weft_ape_health(struct weft_ape_health *h);
+
+enum weft_ape_part_kind {
+	WEFT_APE_HOST,
+	WEFT_APE_CARD,
+	WEFT_APE_SERVICE, /* port of the service network */
+	WEFT_APE_LINK,
+	WEFT_APE_GPU,
+};
+
+/* A part of some node, as the Master sees it. */
+struct weft_ape_part {
+	uint32_t kind, node;
+	uint32_t unit; /* of a GPU its number, of a link its place as above */
+	uint32_t health;
+	int64_t since, known; /* ps: it was seen then, and the Master knew it */
+	uint32_t by; /* the node that has reported it; UINT32_MAX: nobody */
+};
+
+/*
+ * Has a function called for every change of the Master's picture,
+ * lofamo.service after the Master knows it, the first ones included.  It is
+ * called from the process's own weft_ape_poll() and weft_ape_wait(), may use
+ * the card, and waits for no event itself.  NULL: no more.  ENOTSUP: nobody
+ * watches the nodes.
+ */
+int weft_ape_on_change(
+	void (*on)(void *arg, const struct weft_ape_part *p), void *arg);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -5,11 +5,17 @@
 #include "api/ape_stage.h"
 #include "base/ring.h"
 #include "host/gpu.h"
+#include "watch/history.h"
 
 _Static_assert((int)WEFT_APE_COPIED == (int)APE_COPIED &&
 		       (int)WEFT_APE_DAMAGED == (int)APE_DAMAGED &&
 		       (int)WEFT_APE_ERROR == (int)APE_ERROR,
 	"the same numbers");
+_Static_assert((int)WEFT_APE_UNKNOWN == (int)HEALTH_UNKNOWN &&
+		       (int)WEFT_APE_GPU == (int)LOFAMO_GPU &&
+		       (int)WEFT_APE_LINKS == (int)LOFAMO_PORTS &&
+		       UINT32_MAX == NO_ROUTER,
+	"these too");
 
 #define MOST (UINT64_C(1) << 30)
 
@@ -25,6 +31,9 @@ struct ape {
 	struct ape_stage stage;
 	struct ring events; /* struct weft_ape_event */
 	struct ring sent; /* struct sent, in order */
+	void (*on_change)(void *arg, const struct weft_ape_part *p);
+	void *arg;
+	size_t n_changes; /* of the Master's picture that it was told of */
 };
 
 static void fini(void *kept)
@@ -264,6 +273,75 @@ int weft_ape_get(const struct weft_ape_transfer *t)
 	return 0;
 }
 
+/* --- health --- */
+
+int weft_ape_health(struct weft_ape_health *h)
+{
+	struct nic *n = nic();
+	const struct topo *t = n->net->topo;
+	const struct ape_params *p = n->params;
+	struct lofamo_registers r;
+	uint32_t i;
+
+	if (!n->watch || !h)
+		return h ? ENOTSUP : EINVAL;
+	program_charge(p->work.poll_load);
+	r = lofamo_registers_at(n->watch, program_node(), program_now());
+	*h = (struct weft_ape_health){ .host = r.host, .card = r.card };
+	for (i = 0; i < WEFT_APE_LINKS; i++) {
+		h->link[i].node = UINT32_MAX;
+		if (i < t->n_ports)
+			h->link[i].node =
+				t->ops->peer(t, program_node(), i).router;
+		h->link[i].host = r.neighbour[i];
+		h->link[i].is_silent = r.silent >> i & 1;
+	}
+	return 0;
+}
+
+int weft_ape_on_change(
+	void (*on)(void *arg, const struct weft_ape_part *p), void *arg)
+{
+	struct ape *a = ape();
+
+	if (!a->is_open)
+		return EBADF;
+	if (!nic()->watch)
+		return ENOTSUP;
+	a->on_change = on;
+	a->arg = arg;
+	return 0;
+}
+
+/* When the next change is heard of; SIM_NEVER: there is none. */
+static sim_time next_change(const struct ape *a, struct lofamo_part *p)
+{
+	if (!a->on_change || !lofamo_change(nic()->watch, a->n_changes, p))
+		return SIM_NEVER;
+	return p->known + lofamo_latency(nic()->watch);
+}
+
+/* Tells of all that were heard of; whether there were any. */
+static bool tell_changes(struct ape *a)
+{
+	struct lofamo_part p;
+	bool did = false;
+
+	for (; next_change(a, &p) <= program_now(); did = true) {
+		a->n_changes++;
+		a->on_change(a->arg, &(struct weft_ape_part){
+					     .kind = p.kind,
+					     .node = p.site,
+					     .unit = p.unit,
+					     .health = p.state,
+					     .since = p.since,
+					     .known = p.known,
+					     .by = p.by,
+				     });
+	}
+	return did;
+}
+
 /* --- events --- */
 
 static bool take(struct ape *a, struct weft_ape_event *e)
@@ -285,6 +363,7 @@ int weft_ape_poll(struct weft_ape_event *e)
 		return EINVAL;
 	p = a->stage.user.nic->params;
 	program_charge(p->work.poll_load);
+	tell_changes(a);
 	ape_stage_step(&a->stage);
 	return take(a, e) ? 0 : EAGAIN;
 }
@@ -300,7 +379,11 @@ int weft_ape_wait(struct weft_ape_event *e)
 		return EINVAL;
 	ape_stage_step(&a->stage);
 	while (!take(a, e)) {
-		ape_stage_wait(&a->stage, SIM_NEVER);
+		struct lofamo_part p;
+
+		if (tell_changes(a))
+			return EINTR;
+		ape_stage_wait(&a->stage, next_change(a, &p));
 		ape_stage_step(&a->stage);
 	}
 	return 0;

@@ -80,6 +80,12 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 		"faults      %" PRIu64 " bits flipped in %" PRIu64
 		" packets, %" PRIu64 " packets lost on dead links\n",
 		c.bit_errors, c.hurt, c.lost);
+	if (r->nic && r->nic->ops->can & NIC_LOSES)
+		fprintf(f,
+			"dropped     %" PRIu64
+			" packets with a corrupted header, %" PRIu64
+			" with a corrupted payload\n",
+			c.headless, nic_sum(r->nic, "torn"));
 	if (n->retry)
 		fprintf(f,
 			"replay      %" PRIu64 " packets resent, %" PRIu64
@@ -153,6 +159,7 @@ static void json_counts(
 	json_count(j, "bit_errors", c->bit_errors);
 	json_count(j, "hurt_packets", c->hurt);
 	json_count(j, "lost_packets", c->lost);
+	json_count(j, "bad_headers", c->headless);
 	if (has_retry) {
 		json_count(j, "resent_packets", c->resent);
 		json_count(j, "echoes", c->echoes);

@@ -205,6 +205,19 @@ static int read_plan(struct machine *m, struct err *e)
 	return lofamo_check_plan(&m->faults, (uint32_t)m->gpu.count, e);
 }
 
+bool machine_watch(
+	const struct machine *m, uint64_t seed, struct lofamo_setup *s)
+{
+	*s = (struct lofamo_setup){
+		.params = &m->watch,
+		.topo = m->topo,
+		.latency = m->topo->wire[0].latency,
+		.n_gpus = (uint32_t)m->gpu.count,
+		.seed = seed,
+	};
+	return machine_has(m, "watchdogs") && m->watch.is_on;
+}
+
 static int check_watch(const struct machine *m, struct err *e)
 {
 	return machine_has(m, "watchdogs") && m->watch.is_on

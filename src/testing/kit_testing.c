@@ -36,7 +36,7 @@ struct machine *kit_machine(
 void kit_open(struct kit *k, const struct kit_how *how)
 {
 	struct system_setup s = {
-		.seed = SEED,
+		.seed = how->seed ? how->seed : SEED,
 		.threads = how->n_workers ? how->n_workers : 1,
 		.needs = how->needs,
 		.on_delivered = on_delivered,
@@ -45,6 +45,8 @@ void kit_open(struct kit *k, const struct kit_how *how)
 	struct err e = { 0 };
 
 	k->machine = kit_machine(how->machine, how->sets, how->shape);
+	if (how->faults && machine_read_faults(k->machine, how->faults, &e))
+		fail_msg("%s", e.text);
 	k->digest = mem_alloc(k->machine->topo->n_routers, sizeof(*k->digest));
 	k->system = system_new(k->machine, &s, &e);
 	if (!k->system)

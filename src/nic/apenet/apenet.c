@@ -1,4 +1,4 @@
-#include "nic/apenet/card.h"
+#include "nic/apenet/frame.h"
 #include "watch/lofamo.h"
 
 #define AT(field)  offsetof(struct ape_params, field)
@@ -123,7 +123,8 @@ static const struct nic_counter counters[] = {
 	{ "invalid command", COUNT_OF(error[APE_BAD_COMMAND]), true },
 	{ "memory that cannot be reached", COUNT_OF(error[APE_UNREADABLE]),
 		true },
-	{ "damaged", COUNT_OF(error[APE_DAMAGED]), false },
+	{ "torn", COUNT_OF(error[APE_DAMAGED]), false },
+	{ "escapes", COUNT_OF(escapes), false },
 	{ "event queue overrun", COUNT_OF(queues.overruns), true },
 	{ .key = NULL },
 };
@@ -215,6 +216,9 @@ static const struct net_client_ops client = {
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_copy = nic_on_copy,
+	.on_hurt = ape_frame_on_hurt,
+	.is_dropped = ape_frame_is_dropped,
+	.is_found = ape_frame_is_found,
 	.on_lost = nic_on_lost,
 };
 
@@ -346,6 +350,7 @@ static size_t load_bytes(const struct packet *p)
 const struct nic_ops apenet_ops = {
 	.name = "apenet",
 	.title = "APEnet+ card",
+	.can = NIC_LOSES,
 	.has = "any-side gpus watchdogs",
 	.parts = lofamo_parts,
 	.size = sizeof(struct apenet),

@@ -7,6 +7,7 @@
 #include "base/slots.h"
 #include "host/gpu.h"
 #include "nic/apenet/apenet.h"
+#include "nic/util/flips.h"
 #include "nic/util/outbox.h"
 #include "nic/util/tlb.h"
 
@@ -34,6 +35,7 @@ struct ape_load {
 	uint32_t misses; /* of its pages */
 	uint8_t op, flags, error;
 	bool is_local; /* it has never left the card */
+	struct flips flips; /* on its way: see frame.h */
 	uint8_t data[];
 };
 
@@ -103,7 +105,7 @@ struct ape_node {
 	uint32_t inside, number; /* packets */
 	uint64_t busy; /* the Nios, ps */
 	uint64_t packets, replies, dropped, flushed, gpu_reads, gpu_writes;
-	uint64_t hits, misses;
+	uint64_t hits, misses, escapes;
 	uint64_t error[APE_ERRORS];
 };
 

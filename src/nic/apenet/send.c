@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "nic/apenet/card.h"
+#include "nic/apenet/frame.h"
 
 static struct ape_queue *queue_of(const struct nic_at *a, uint32_t queue)
 {
@@ -364,6 +364,7 @@ static void send(const struct nic_at *a, uint32_t work, struct ape_work *x)
 {
 	const struct net_fifos *f = &ape_of(a)->fifos;
 	struct host *host = a->nic->host;
+	struct ape_load *l;
 	packet_id id;
 
 	x->state = WORK_LEFT;
@@ -372,12 +373,15 @@ static void send(const struct nic_at *a, uint32_t work, struct ape_work *x)
 		return;
 	}
 	id = make_packet(a, work, x);
-	if (load_of(x) && !host_read(host, a->s, x->c.from,
-				  ape_load(a, id)->data, bytes_of(x)))
-		ape_load(a, id)->error = APE_UNREADABLE;
+	l = ape_load(a, id);
+	if (load_of(x) &&
+		!host_read(host, a->s, x->c.from, l->data, bytes_of(x)))
+		l->error = APE_UNREADABLE;
+	a->nic->net->packets[id].size =
+		(uint16_t)ape_frame_doubled(l->data, load_of(x));
 	open_budget(a, id, x);
 	x->state = WORK_OUT;
-	if (ape_load(a, id)->is_local) {
+	if (l->is_local) {
 		ape_here(a)->inside++;
 		leave(a, 0, id);
 	} else {
