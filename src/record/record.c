@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "record/calls.h"
 #include "record/links.h"
 #include "record/messages.h"
 #include "record/read.h"
@@ -306,6 +307,8 @@ struct record *record_new(const char *path, struct machine_run *r,
 		return NULL;
 	}
 	record_links_init(&k->links, r->system->net);
+	if (r->system->host)
+		host_keep_log(r->system->host);
 	r->load->sample = period ? period : RECORD_PERIOD;
 	r->load->on_sample = on_sample;
 	r->load->sample_arg = k;
@@ -424,6 +427,7 @@ static int put_result(struct record *k, const char *ending, struct err *e)
 	return record_links_write(&k->links, k->db, r->result.end, e) ||
 	       record_links_look(&k->links, k->db, k->n - 1, e) ||
 	       put_figures(k, e) || put_latency(k, e) || put_counters(k, e) ||
+	       record_calls_write(r, k->db, e) ||
 	       (r->system->net->book && put_causes(k, e)) ||
 	       (k->messages &&
 		       (record_messages_write(

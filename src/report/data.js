@@ -14,8 +14,13 @@ function bytesOf(text) {
 function columns(from, types) {
 	const to = {};
 
-	for (const name in types)
-		to[name] = new types[name](bytesOf(from[name]).buffer);
+	for (const name in types) {
+		const same = from[name].of;
+		const list = new types[name](bytesOf(same || from[name]).buffer);
+
+		to[name] = same ? new types[name](from[name].n).fill(list[0])
+			: list;
+	}
 	return to;
 }
 
