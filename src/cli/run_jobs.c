@@ -93,6 +93,15 @@ static const char *const usual[] = { "throughput_GBps_per_node", "time_ns",
 	"one_way_ns", "total_MBps", "rate_GBps", "incast_mean_ns",
 	"message_mean_ns", "latency_mean_ns", "latency_p99_ns" };
 
+bool run_jobs_is_usual(const char *name)
+{
+	size_t i = 0;
+
+	while (i < sizeof(usual) / sizeof(usual[0]) && strcmp(usual[i], name))
+		i++;
+	return i < sizeof(usual) / sizeof(usual[0]);
+}
+
 struct rows {
 	struct table table;
 	const struct jobs_part *part;
@@ -106,11 +115,8 @@ static void add_row(void *arg, const char *name, double value)
 	char nodes[16], now[32], was[32] = "-", lost[32] = "-";
 	const char *cells[] = { "", "", "", name, now, was, lost };
 	double alone;
-	size_t i = 0;
 
-	while (i < sizeof(usual) / sizeof(usual[0]) && strcmp(usual[i], name))
-		i++;
-	if (i == sizeof(usual) / sizeof(usual[0]))
+	if (!run_jobs_is_usual(name))
 		return;
 	if (r->is_first) {
 		snprintf(nodes, sizeof(nodes), "%u", r->part->place.n);

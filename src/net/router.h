@@ -179,6 +179,13 @@ struct router_ops {
 	 */
 	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
 		const struct route *tables, sim_time t);
+	/* A guest (net/guest.h) waits for these links of a site, and for no
+	 * others.  NULL, as the next: the router has no guests. */
+	void (*lend)(struct router *r, struct sim_worker *w, site_id s,
+		uint32_t ports, sim_time t);
+	/* An event of PHASE_GUEST: net_on_guest(). */
+	void (*on_guest)(struct router *r, struct sim_worker *w, site_id s,
+		sim_time t, const struct sim_event *e);
 	/* Checks of its own, while nothing runs; is_over: and nothing is left
 	 * to do.  May be NULL. */
 	int (*audit)(const struct router *r, bool is_over, struct err *e);

@@ -34,7 +34,6 @@ static void lose(
 	struct net *n, struct sim_worker *w, const struct net_sending *x)
 {
 	n->tally[w->id].lost++;
-	n->faults->tally[w->id].wire[x->class].lost++;
 	sim_post_self(w, x->site, x->tail + 2 * n->link.latency[x->class],
 		SIM_KEY(PHASE_TOKEN, x->port), (uint16_t)x->channel, x->tokens);
 	/* Who opened it knows whether it comes again. */
@@ -49,6 +48,7 @@ bool net_is_lost(
 	if (!n->faults || !faults_cut(n->faults, link_of(n, x), x->t,
 				  x->tail + n->link.latency[x->class]))
 		return false;
+	n->faults->tally[w->id].wire[x->class].lost++;
 	lose(n, w, x);
 	return true;
 }
@@ -81,13 +81,20 @@ static bool send_once(
 {
 	uint32_t link = link_of(n, x);
 	uint32_t bits = n->link.code->byte_bits * x->bytes;
+	bool is_hurt;
 
 	if (net_is_lost(n, w, x))
 		return false;
-	if (n->faults->link[link].left < bits)
+	is_hurt = n->faults->link[link].left < bits;
+	if (is_hurt)
 		hurt(n, w, x, bits);
 	n->faults->link[link].left -= bits;
-	return true;
+	if (!is_hurt || !n->client->is_dropped ||
+		!n->client->is_dropped(n, w, x->id))
+		return true;
+	n->faults->tally[w->id].wire[x->class].headless++;
+	lose(n, w, x);
+	return false;
 }
 
 /* --- links that retry --- */
@@ -206,10 +213,12 @@ static struct net_sent send_again(
 		n->retry[c.link].since = x->t;
 		return (struct net_sent){ .arrival = STUCK, .free_at = STUCK };
 	}
-	if (done.is_lost)
+	if (done.is_lost) {
+		counts_of(&c)->lost++;
 		lose(n, w, x);
-	else
+	} else {
 		book_until(n->book, x->id, CAUSE_RETRY, done.start + c.latency);
+	}
 	return (struct net_sent){
 		.is_lost = done.is_lost,
 		.arrival = done.start + c.latency,

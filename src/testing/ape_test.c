@@ -1,8 +1,10 @@
 /* APEnet+'s interface: puts and gets between any two memories, by every way,
  * and what its parts do when they are there and when they are not. */
 #include <errno.h>
+#include <string.h>
 
 #include "host/gpu.h"
+#include "nic/apenet/frame.h"
 #include "testing/ape_testing.h"
 
 enum { HOST, GPU0, GPU1 };
@@ -494,6 +496,54 @@ static void streams_are_queues_that_go_on_at_the_same_time(void **state)
 	kit_close(&w.kit);
 }
 
+/* --- words on the wire --- */
+
+/* A packet of words, so many of which are the marker. */
+static void put_markers(struct ape_world *w, uint32_t node)
+{
+	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 4096);
+	uint8_t data[4096] = { 0 }, got[4096];
+	uint32_t i, round;
+
+	for (i = 0; i < w->n; i++)
+		memcpy(data + 16 * i, ape_marker, 16);
+	for (round = 1; round < 3; round++) {
+		program_wait(round * AGAIN);
+		if (node == 0) {
+			program_write(APE_HOST, data, sizeof(data));
+			assert_int_equal(weft_ape_put(&t), 0);
+			continue;
+		}
+		ape_await(WEFT_APE_ARRIVED);
+		*(sim_time *)w->arg = program_now() - round * AGAIN;
+		program_read(APE_HOST, got, sizeof(got));
+		assert_memory_equal(got, data, sizeof(got));
+	}
+}
+
+static sim_time time_of_markers(uint32_t n)
+{
+	sim_time took = 0;
+	struct ape_world w = { .run = put_markers, .n = n, .arg = &took };
+
+	ape_world_run(&w, NULL, NULL, false);
+	kit_close(&w.kit);
+	return took;
+}
+
+/* APE-F20: twice each, with the control words between them: 16 B * 10 / 8 at
+ * 2.8 GB/s; software looks every 100 ns. */
+static void ape_f20_markers_are_sent_twice(void **state)
+{
+	sim_time none = time_of_markers(0), more = 256 * SIM_NS * 50 / 7;
+
+	(void)state;
+	assert_in_range(time_of_markers(256), none + more - 100 * SIM_NS,
+		none + more + 100 * SIM_NS);
+	assert_in_range(time_of_markers(70), none + 70 * more / 256 - 100000,
+		none + 70 * more / 256 + 100000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -510,6 +560,7 @@ int main(void)
 		cmocka_unit_test(commands_are_fetched_ahead),
 		cmocka_unit_test(
 			streams_are_queues_that_go_on_at_the_same_time),
+		cmocka_unit_test(ape_f20_markers_are_sent_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -487,5 +487,7 @@ const struct router_ops direct_ops = {
 	.n_injecting = direct_n_injecting,
 	.ways = direct_ways,
 	.counters = direct_counters,
+	.lend = direct_lend,
+	.on_guest = direct_on_guest,
 	.audit = direct_audit,
 };
