@@ -468,6 +468,17 @@ static const char *const channels[N_CHANNELS] = {
 	[CHANNEL_SYSTEM] = "system",
 };
 
+static sim_time direct_slip(
+	struct router *r, site_id s, port_id p, sim_time ser, sim_time t)
+{
+	struct link_sender *l =
+		&direct_at((struct direct *)r, s)->port[p].sender;
+
+	t = t > l->free_at ? t : l->free_at;
+	link_owe(l, ser, t);
+	return t;
+}
+
 const struct router_ops direct_ops = {
 	.name = "direct",
 	.channels = channels,
@@ -490,6 +501,7 @@ const struct router_ops direct_ops = {
 	.n_injecting = direct_n_injecting,
 	.ways = direct_ways,
 	.counters = direct_counters,
+	.slip = direct_slip,
 	.lend = direct_lend,
 	.on_guest = direct_on_guest,
 	.audit = direct_audit,
