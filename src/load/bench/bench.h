@@ -218,8 +218,8 @@ struct bench_channel {
 	const char *refusal; /* what an interface reports without a place */
 	bool (*offer)(struct bench_end *x, uint32_t place, uint64_t at,
 		uint32_t bytes);
-	/* The next place that was filled, and with how many bytes; false where
-	 * there is none. */
+	/* The next place that was filled, and with how many bytes, or 0 where
+	 * some of them were lost; false where there is none. */
 	bool (*take)(struct bench_end *x, uint32_t *place, uint32_t *bytes);
 	/* What was offered and not filled is taken back. */
 	void (*close)(struct bench_end *x);
