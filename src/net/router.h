@@ -79,7 +79,10 @@ struct net_counters {
 	sim_time free_at;
 	uint64_t packets;
 	sim_time waited;
-	uint32_t n_channels, waiting[NET_MOST_CHANNELS]; /* by channel */
+	/* by channel */
+	uint32_t n_channels, waiting[NET_MOST_CHANNELS];
+	uint64_t sent[NET_MOST_CHANNELS];
+	sim_time stayed[NET_MOST_CHANNELS];
 };
 
 /* Sites that are alike. */

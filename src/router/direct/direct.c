@@ -441,10 +441,13 @@ static struct net_counters direct_counters(const struct router *r, site_id id,
 	for (c = 0; c < N_CHANNELS; c++) {
 		if (!(channels >> c & 1))
 			continue;
-		sum.sent_bytes += s->port[p].sender.count[c];
+		sum.stayed[c] = sum.waited;
+		sum.sent[c] = s->port[p].sender.count[c];
+		sum.sent_bytes += sum.sent[c];
 		sum.packets += s->port[p].receiver.packets[c];
 		sum.waited += s->port[p].receiver.waited[c];
 		add_waiting(of(r), s, p, c, now, &sum);
+		sum.stayed[c] = sum.waited - sum.stayed[c];
 	}
 	return sum;
 }
