@@ -10,11 +10,11 @@ enum { HEADER = 64 };
 /* What a chunk in a slot begins with. */
 struct chunk {
 	uint64_t offset, bytes; /* where it goes */
-	uint64_t total; /* of the transfer; 0: more chunks follow */
+	uint64_t total; /* of the transfer */
 	uint64_t number; /* from its sender, ever */
 	uint32_t key, tag;
-	uint32_t is_copied, is_quiet;
-	uint8_t unused[HEADER - 48];
+	uint32_t is_copied, is_quiet, is_last;
+	uint8_t unused[HEADER - 52];
 };
 
 _Static_assert(sizeof(struct chunk) == HEADER, "size");
@@ -267,7 +267,7 @@ static void finish(struct ape_stage *s, const struct ape_landing *x)
 	ape_copied(&now, s->user.queue, x->begun, x->end);
 	add(s, x->peer, EMPTIED);
 	*(struct owed *)ring_push(&s->owed) = (struct owed){ x->peer, x->node };
-	if (x->error || (k->total && !k->is_quiet))
+	if (x->error || (k->is_last && !k->is_quiet))
 		s->on_event(s->arg, &c);
 }
 
@@ -332,7 +332,8 @@ static uint32_t send_chunk(struct ape_stage *s, enum ape_way way,
 	struct chunk k = {
 		.offset = p->offset + at,
 		.bytes = n,
-		.total = is_last ? p->bytes : 0,
+		.total = p->bytes,
+		.is_last = is_last,
 		.key = p->key,
 		.tag = p->tag,
 		.is_copied = way == APE_COPIED,

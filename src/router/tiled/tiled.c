@@ -525,12 +525,16 @@ static struct net_counters tiled_counters(const struct router *r, site_id s,
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		if (!(channels >> c & 1))
 			continue;
+		sum.sent[c] = sum.sent_bytes;
+		sum.stayed[c] = sum.waited;
 		if (is_node(r)) {
 			sum.sent_bytes += tiled_node(d, s)->fifo[c].bytes;
 			sum.packets += tiled_node(d, s)->packets[c];
 		} else {
 			add_chip_counters(d, tiled_chip(d, s), p, c, now, &sum);
 		}
+		sum.sent[c] = sum.sent_bytes - sum.sent[c];
+		sum.stayed[c] = sum.waited - sum.stayed[c];
 	}
 	return sum;
 }
