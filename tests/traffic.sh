@@ -176,6 +176,22 @@ grep -q ': stalled$' "$tmp/out" || complain "$(head -1 "$tmp/out")"
 grep -q '^throughput' "$tmp/out" || complain 'nothing was measured until then'
 report 'a link that never gives up and never returns stalls'
 
+{
+	printf 'schema: 1\nfaults:\n  events:\n'
+	for link in '0 A+' '1 A+' '2 B+' '3 B+' '4 C+' '5 C+' '6 A-' '7 A-' \
+		'8 B-' '9 B-'; do
+		echo "    - 5 us link $link dies"
+	done
+} >"$tmp/many.yaml"
+run run bgq random load=0.5 bytes=64 warmup=2us measure=400us --shape 4x2x2 \
+	--faults "$tmp/many.yaml" --set link.retry=replay
+n=$(sed -n 's/.*; \([0-9]*\) such links.*/\1/p' "$tmp/err")
+[ "$n" -gt 8 ] || complain "said: $(cat "$tmp/err")"
+[ "$(grep -c ': holds a packet from node' "$tmp/out")" = 8 ] &&
+	grep -q "^ *and $((n - 8)) more$" "$tmp/out" ||
+	complain "$(grep -A 9 '^dead links' "$tmp/out")"
+report 'of many such links the first eight are named, and how many there are'
+
 refused 'nothing resends those of alltoall' run torus alltoall --shape 3x3 \
 	--faults "$tmp/dead.yaml"
 

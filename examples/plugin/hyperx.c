@@ -307,9 +307,14 @@ static const struct topo_ops hyperx_topo = {
 /*
  * The minimal way corrects one dimension after the other, so that on one
  * channel no link waits for itself.  Valiant's goes to a switch that is drawn
- * at random first, on channel 0, and from there on channel 1.  UGAL takes one
- * of the two by what waits for their first links, times their hops; minimal
- * packets are spread over both channels.
+ * at random first, on channel 0, and from there on channel 1.  UGAL compares
+ * what waits for the first links of the minimal way and of a detour, times
+ * their hops; minimal packets are spread over both channels.
+ *
+ * UGAL's detours are Valiant's without those that would take a link of the
+ * minimal way of anybody who sends as far in the same direction: where traffic
+ * is adversarial these links are full of minimal packets, and each detour
+ * through one would take the place of one that has fewer hops.
  *
  * A way is a number: of Valiant's the switch; of UGAL's 0 and 1 are minimal, on
  * channel 0 or 1, and 2 + s is by way of switch s.
@@ -471,7 +476,34 @@ static struct route_step next(
 	return step;
 }
 
-/* At the first switch: what waits on the minimal way, and on a random one. */
+/*
+ * The switch of a detour: along each dimension in which the ends differ it is
+ * at neither end's place, so each of its two hops leads elsewhere than the
+ * minimal one; along all others it is at theirs.
+ */
+static uint32_t detour(
+	const struct hyperx *t, uint32_t s, uint32_t last, uint64_t draw)
+{
+	uint32_t via = s, i;
+
+	for (i = 0; i < t->n_dims; i++) {
+		uint32_t a = place_along(t, s, i), b = place_along(t, last, i);
+		uint32_t x = b, n = t->size[i] - 2;
+
+		if (a == b)
+			continue;
+		if (n) {
+			x = (uint32_t)(draw % n);
+			draw /= n;
+			x += x >= (a < b ? a : b);
+			x += x >= (a < b ? b : a);
+		}
+		via += x * t->stride[i] - a * t->stride[i];
+	}
+	return via;
+}
+
+/* At the first switch: what waits on the minimal way, and on a detour. */
 static void decide(const struct route *r, struct packet *p, router_id at,
 	port_id in, const struct route_look *l)
 {
@@ -481,7 +513,7 @@ static void decide(const struct route *r, struct packet *p, router_id at,
 
 	if (in >= t->p || s == last || !(p->way >> FREE & 1))
 		return;
-	via = (uint32_t)(weft_random(p->src, p->number, 3) % t->n_switches);
+	via = detour(t, s, last, weft_random(p->src, p->number, 3));
 	p->way &= ~((uint64_t)1 << FREE);
 	if (via == s || via == last)
 		return;

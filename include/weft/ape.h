@@ -15,7 +15,9 @@
  * dropped, and its owner hears of that.
  *
  * Errors are returned as numbers of errno.h; a call that fails does nothing.
- * EBADF: the interface is not open.
+ * EBADF: the interface is not open.  EIO: the host knows that the node's card
+ * is dead; what it was given before and had not sent is lost, and no events
+ * tell of that.  A card that returns goes on with what it is given then.
  */
 #ifndef WEFT_APE_H
 #define WEFT_APE_H
@@ -73,8 +75,8 @@ struct weft_ape_transfer {
  * Writes bytes of an own buffer into another one's, of any node; the struct is
  * read before it returns.  Takes nic.software.post and waits for room; a staged
  * put also for its copies.  EINVAL: no such node or way, or too long; ENOTSUP:
- * nic.software.p2p is off; EFAULT: beyond the end of the own buffer, or it is
- * no buffer of the process.
+ * nic.software.p2p is off; EIO also: the GPU that would copy is dead; EFAULT:
+ * beyond the end of the own buffer, or it is no buffer of the process.
  */
 int weft_ape_put(const struct weft_ape_transfer *t);
 /* Asks the other node's card for bytes of its buffer, into an own one. */
@@ -82,17 +84,17 @@ int weft_ape_get(const struct weft_ape_transfer *t);
 
 enum weft_ape_kind {
 	WEFT_APE_DONE, /* a put of this process: only tag */
-	WEFT_APE_ARRIVED, /* one of another's */
+	WEFT_APE_ARRIVED, /* one of another's: its last packet is here */
 	WEFT_APE_GOT, /* a get of this process */
-	WEFT_APE_ERROR, /* dropped: see error */
+	WEFT_APE_ERROR, /* dropped: see error; or not sent, by this node */
 };
 
 enum weft_ape_error {
 	WEFT_APE_NO_BUFFER = 1, /* not, or no more, registered */
 	WEFT_APE_OUTSIDE, /* of the buffer */
 	WEFT_APE_BAD_COMMAND,
-	WEFT_APE_UNREACHABLE, /* memory */
-	WEFT_APE_DAMAGED, /* on its way */
+	WEFT_APE_UNREACHABLE, /* memory, for one a dead GPU's */
+	WEFT_APE_DAMAGED, /* on its way: of tag and offset nothing is known */
 };
 
 struct weft_ape_event {
@@ -105,8 +107,63 @@ struct weft_ape_event {
 /* Takes the next event, if there is one; EAGAIN: none.  Takes
  * nic.software.poll-load. */
 int weft_ape_poll(struct weft_ape_event *e);
-/* Waits for it. */
+/* Waits for it; or returns EINTR where weft_ape_on_change()'s function was
+ * called meanwhile. */
 int weft_ape_wait(struct weft_ape_event *e);
+
+/* --- health, as LO|FA|MO knows it (section lofamo of a machine file) --- */
+
+enum weft_ape_health_code {
+	WEFT_APE_NORMAL,
+	WEFT_APE_SICK,
+	WEFT_APE_ALARM, /* something there is wrong, nobody knows yet what */
+	WEFT_APE_DEAD,
+	WEFT_APE_UNKNOWN,
+};
+
+enum { WEFT_APE_LINKS = 6 };
+
+/* Codes of the node's own registers. */
+struct weft_ape_health {
+	uint32_t host; /* as its card sees it */
+	uint32_t card; /* as the host last found it */
+	struct {
+		uint32_t node; /* that the link leads to, or UINT32_MAX */
+		uint32_t host; /* of that node, as its card has told this one */
+		bool is_silent; /* nothing comes over the link */
+	} link[WEFT_APE_LINKS]; /* X+, X-, Y+, Y-, Z+, Z- */
+};
+
+/* Reads the registers.  Takes nic.software.poll-load.  ENOTSUP: nobody watches
+ * the nodes (lofamo.on). */
+int weft_ape_health(struct weft_ape_health *h);
+
+enum weft_ape_part_kind {
+	WEFT_APE_HOST,
+	WEFT_APE_CARD,
+	WEFT_APE_SERVICE, /* port of the service network */
+	WEFT_APE_LINK,
+	WEFT_APE_GPU,
+};
+
+/* A part of some node, as the Master sees it. */
+struct weft_ape_part {
+	uint32_t kind, node;
+	uint32_t unit; /* of a GPU its number, of a link its place as above */
+	uint32_t health;
+	int64_t since, known; /* ps: it was seen then, and the Master knew it */
+	uint32_t by; /* the node that has reported it; UINT32_MAX: nobody */
+};
+
+/*
+ * Has a function called for every change of the Master's picture,
+ * lofamo.service after the Master knows it, the first ones included.  It is
+ * called from the process's own weft_ape_poll() and weft_ape_wait(), may use
+ * the card, and waits for no event itself.  NULL: no more.  ENOTSUP: nobody
+ * watches the nodes.
+ */
+int weft_ape_on_change(
+	void (*on)(void *arg, const struct weft_ape_part *p), void *arg);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -419,6 +419,119 @@ void MUSPI_SetRecFifoThreshold(const MUSPI_RecFifo_t *fifo, uint64_t bytes);
 uint64_t MUSPI_getRecFifosCrossed(const MUSPI_RecFifoSubGroup_t *subgrp);
 uint64_t MUSPI_getRecFifosArrived(const MUSPI_RecFifoSubGroup_t *subgrp);
 
+/* --- barriers and global interrupts --- */
+
+/* A node's registers of a class: which links lead to it from members below,
+ * which one leads on, none at the root, and whether it takes part itself. */
+typedef struct {
+	uint16_t input, output;
+} ClassRoute_t;
+
+/* Bits of both. */
+enum {
+	BGQ_CLASS_LINK_AM = 0x800,
+	BGQ_CLASS_LINK_AP = 0x400,
+	BGQ_CLASS_LINK_BM = 0x200,
+	BGQ_CLASS_LINK_BP = 0x100,
+	BGQ_CLASS_LINK_CM = 0x080,
+	BGQ_CLASS_LINK_CP = 0x040,
+	BGQ_CLASS_LINK_DM = 0x020,
+	BGQ_CLASS_LINK_DP = 0x010,
+	BGQ_CLASS_LINK_EM = 0x008,
+	BGQ_CLASS_LINK_EP = 0x004,
+	BGQ_CLASS_LINK_IO = 0x002,
+	BGQ_CLASS_INPUT_LINK_LOCAL = 0x001,
+	BGQ_GI_CLASS_MAX_CLASSROUTES = 16,
+	BGQ_GI_CLASS_MAX_GI_PER_CLASSROUTE = 3,
+};
+
+typedef struct {
+	uint32_t System; /* asks for what only the system may have */
+} Kernel_GlobalInterruptClassRouteAttributes_t;
+
+/*
+ * Classes that nobody has.  Number 0 is a barrier of all nodes of the job,
+ * ready for use; 14 and 15 are the system's.  EINVAL where there is no room for
+ * all their numbers.
+ */
+int32_t Kernel_QueryGlobalInterruptClassRoutes(
+	uint32_t *n, uint32_t *ids, size_t bytes);
+/* EAGAIN where somebody has it, EPERM for what is the system's; attr may be
+ * NULL. */
+int32_t Kernel_AllocateGlobalInterruptClassRoute(
+	uint32_t id, const Kernel_GlobalInterruptClassRouteAttributes_t *attr);
+/* The node leaves the class; EINVAL where nobody has it. */
+int32_t Kernel_DeallocateGlobalInterruptClassRoute(uint32_t id);
+/*
+ * Whether a class, which must have been allocated, could have these registers;
+ * the second sets them.  1: more than one output; 2: the node as an output; 3:
+ * a link both ways; 4: links that class id + 8 or id - 8 has; EINVAL and EPERM
+ * as above, or for a link that is not there.
+ */
+int32_t Kernel_CheckGlobalInterruptClassRoute(
+	uint32_t id, const ClassRoute_t *cr);
+int32_t Kernel_SetGlobalInterruptClassRoute(
+	uint32_t id, const ClassRoute_t *cr);
+/* The class with a barrier of all nodes. */
+uint32_t Kernel_GetGlobalBarrierUserClassRouteId(void);
+
+enum {
+	KERNEL_GI_INTERRUPT_FLAG_DISABLE = 0,
+	KERNEL_GI_INTERRUPT_FLAG_ENABLE = 1,
+};
+
+/* Whether bit giId (0 to 2) of a class's status interrupts when it rises
+ * (MU_INT_BARRIER). */
+int32_t Kernel_ConfigureGIInterrupts(
+	uint32_t id, uint32_t giId, uint32_t interruptFlag);
+
+/*
+ * Barriers.  Control is 100, 010 or 001 in turn: who enters gives up the bit
+ * that it has and takes the next one, and the barrier is over when nobody has
+ * the old one.  To enter twice is to enter once.
+ *
+ * A new class's barrier is set up by all its nodes: InitMU1, then InitMU2, then
+ * Init, with a barrier by other means before, between and behind the first two.
+ */
+typedef struct {
+	uint64_t classRouteId;
+	uint64_t state; /* the bit that it waits for */
+} MUSPI_GIBarrier_t;
+
+enum { MUSPI_GIBARRIER_INITIAL_STATE = 4 };
+
+/* A store. */
+int32_t MUSPI_GIBarrierInitMU1(uint32_t classRouteId);
+/* Waits until the status is the initial state; -1 after so many cycles of the
+ * core (1.6 GHz). */
+int32_t MUSPI_GIBarrierInitMU2(uint32_t classRouteId, uint64_t timeoutInCycles);
+/* A load; -1 where the class has no barrier. */
+int32_t MUSPI_GIBarrierInit(MUSPI_GIBarrier_t *barrier, uint32_t classRouteId);
+/* A store. */
+int32_t MUSPI_GIBarrierEnter(MUSPI_GIBarrier_t *barrier);
+/* Loads back to back, each of which sees the status half-way, until the barrier
+ * is over; the second gives up after so many cycles, with -1. */
+int32_t MUSPI_GIBarrierPoll(MUSPI_GIBarrier_t *barrier);
+int32_t MUSPI_GIBarrierPollWithTimeout(
+	MUSPI_GIBarrier_t *barrier, uint64_t timeoutInCycles);
+int32_t MUSPI_GIBarrierEnterAndWait(MUSPI_GIBarrier_t *barrier);
+
+/* Global interrupts: bit GIId (0 to 2) of all nodes of a class is up while any
+ * of them has it up. */
+typedef struct {
+	uint64_t classRouteId;
+	uint64_t mask;
+} MUSPI_GI_t;
+
+/* -1 where there is no such class or bit. */
+int32_t MUSPI_GIInit(MUSPI_GI_t *gi, uint32_t classRouteId, uint32_t GIId);
+/* A load and a store each. */
+int32_t MUSPI_GISend(const MUSPI_GI_t *gi);
+int32_t MUSPI_GISendClear(const MUSPI_GI_t *gi);
+/* Waits until it is up, or so many cycles have passed: -1. */
+int32_t MUSPI_GIPoll(const MUSPI_GI_t *gi);
+int32_t MUSPI_GIPollWithTimeout(const MUSPI_GI_t *gi, uint64_t timeoutInCycles);
+
 /* --- interrupts and counters --- */
 
 /*

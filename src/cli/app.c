@@ -16,8 +16,10 @@
 #include "cli/run.h"
 #include "cli/run_budget.h"
 #include "cli/run_faults.h"
+#include "cli/run_health.h"
 #include "cli/run_histogram.h"
 #include "cli/run_links.h"
+#include "cli/run_waiting.h"
 #include "load/programs.h"
 
 #define MOST_BYTES (UINT64_C(1) << 60) /* far more than any host has */
@@ -205,6 +207,18 @@ static int app_check(struct load *l, struct err *e)
 	return 0;
 }
 
+/* Where nobody looks at what the program says. */
+static int app_check_strictly(struct load *l, struct err *e)
+{
+	if (app_check(l, e))
+		return -1;
+	return of(l)->is_right ? 0
+			       : err_set_code(e, EXIT_ANSWER_NO,
+					 "the program says that its result is "
+					 "wrong: %s",
+					 of(l)->says);
+}
+
 static void app_fini(struct load *l)
 {
 	programs_fini(l);
@@ -212,18 +226,16 @@ static void app_fini(struct load *l)
 	mem_free(of(l)->ranks);
 }
 
-const struct load_ops app_ops = {
-	.name = "program",
-	.size = sizeof(struct app),
-	.init = app_init,
-	.start = app_start,
-	.next = programs_next,
-	.report = app_report,
-	.check = app_check,
-	.fini = app_fini,
-	.estimate = app_estimate,
-	.on_delivered = programs_delivered,
-};
+#define APP_OPS(check_)                                                        \
+	{                                                                      \
+		.name = "program", .size = sizeof(struct app),                 \
+		.init = app_init, .start = app_start, .next = programs_next,   \
+		.report = app_report, .check = check_, .fini = app_fini,       \
+		.estimate = app_estimate, .on_delivered = programs_delivered,  \
+	}
+
+const struct load_ops app_ops = APP_OPS(app_check);
+const struct load_ops app_strict_ops = APP_OPS(app_check_strictly);
 
 /* --- the command --- */
 
@@ -258,7 +270,7 @@ static void print_json(
 	json_count(&j, "threads", r->threads);
 	json_text(&j, "ending", ending_of(r));
 	json_text(&j, "says", a->says);
-	run_waiting_json(&j, &r->result);
+	run_waiting_json(&j, r);
 	snprintf(text, sizeof(text), "%016" PRIx64, r->digest);
 	json_text(&j, "digest", text);
 	json_real(&j, "sim_time_ns", (double)a->tells.end / SIM_NS);
@@ -269,6 +281,7 @@ static void print_json(
 		run_histogram_json(&j, &r->result.latency);
 	run_links_json(&j, r);
 	run_faults_json(&j, r->system->net, &r->result);
+	run_health_json(&j, r);
 	run_budget_json(&j, args, r->system->net);
 	json_end(&j, '}');
 }
@@ -284,9 +297,12 @@ static void print_text(
 		a->tells.n_nodes, cli_s(a->tells.n_nodes), app_of(a)->name,
 		ending_of(r));
 	if (r->result.knot[0])
-		fprintf(f, "these buffers wait for each other:\n%s",
+		fprintf(f,
+			"%" PRIu64 " packet%s wait only for each other; these "
+			"buffers do:\n%s",
+			r->result.n_knotted, cli_s(r->result.n_knotted),
 			r->result.knot);
-	run_waiting_text(f, &r->result);
+	run_waiting_text(f, r);
 	if (a->says[0])
 		fprintf(f, "%s\n", a->says);
 	fprintf(f,
@@ -306,6 +322,7 @@ static void print_text(
 	if (r->hops)
 		run_links_text(f, r);
 	run_faults_text(f, r->system->net, &r->result);
+	run_health_text(f, r);
 	fprintf(f, "digest      %016" PRIx64 "\n", r->digest);
 	run_budget_text(f, args, r->system->net);
 }

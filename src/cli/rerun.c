@@ -70,6 +70,7 @@ static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
 	if (!record_setup_read(&s, d, e)) {
 		s.setup.threads = a->threads;
 		s.setup.stop = cli_stop_flag();
+		s.setup.programs = &app_ops;
 		if (!*w.digest)
 			err_set(e,
 				"%s: the run did not end (\"%s\"), so there is "

@@ -16,7 +16,9 @@
 #include "cli/run_health.h"
 #include "cli/run_histogram.h"
 #include "cli/run_jobs.h"
+#include "cli/run_partitions.h"
 #include "cli/run_links.h"
+#include "cli/run_waiting.h"
 #include "out/json.h"
 #include "record/record.h"
 
@@ -161,53 +163,6 @@ static void json_lines(struct json *j, const char *key, const char *text)
 	json_end(j, ']');
 }
 
-void run_waiting_text(FILE *f, const struct load_result *l)
-{
-	uint64_t told = 0;
-	uint32_t i;
-
-	for (i = 0; i < l->n_waiting; i++) {
-		const struct load_waiting *w = &l->waiting[i];
-
-		fprintf(f, "%-12snode %u", i ? "" : "waiting", w->first.node);
-		if (w->first.thread)
-			fprintf(f, ", thread %u", w->first.thread);
-		fprintf(f, ": %s, since %.3f us", w->first.what,
-			ns(w->first.since) / 1e3);
-		if (w->same > 1)
-			fprintf(f, " (and %" PRIu64 " other%s)", w->same - 1,
-				cli_s(w->same - 1));
-		fputs("\n", f);
-		told += w->same;
-	}
-	if (told < l->n_waiters)
-		fprintf(f, "            and %" PRIu64 " more\n",
-			l->n_waiters - told);
-}
-
-void run_waiting_json(struct json *j, const struct load_result *l)
-{
-	uint32_t i;
-
-	if (!l->n_waiters)
-		return;
-	json_count(j, "waiters", l->n_waiters);
-	json_array(j, "waiting");
-	for (i = 0; i < l->n_waiting; i++) {
-		const struct load_waiting *w = &l->waiting[i];
-
-		json_object(j, NULL);
-		json_count(j, "node", w->first.node);
-		json_count(j, "process", w->first.process);
-		json_count(j, "thread", w->first.thread);
-		json_text(j, "call", w->first.what);
-		json_real(j, "since_ns", ns(w->first.since));
-		json_count(j, "same", w->same);
-		json_end(j, '}');
-	}
-	json_end(j, ']');
-}
-
 static void json_results(
 	struct json *j, const struct cli_args *a, const struct machine_run *r)
 {
@@ -234,9 +189,11 @@ static void json_results(
 		run_histogram_json(j, &l->latency);
 	for (i = 0; i < l->n_figures; i++)
 		json_real(j, l->figure[i].name, l->figure[i].value);
-	if (l->knot[0])
+	if (l->knot[0]) {
+		json_count(j, "deadlocked_packets", l->n_knotted);
 		json_lines(j, "cycle", l->knot);
-	run_waiting_json(j, l);
+	}
+	run_waiting_json(j, r);
 	run_links_json(j, r);
 	json_end(j, '}');
 }
@@ -388,8 +345,11 @@ static void print_text(const struct cli_args *a, const struct machine_run *r,
 		fprintf(f, " %s", a->word[i]);
 	fprintf(f, ": %s\n", ending_name[l->ending]);
 	if (l->knot[0])
-		fprintf(f, "these buffers wait for each other:\n%s", l->knot);
-	run_waiting_text(f, l);
+		fprintf(f,
+			"%" PRIu64 " packet%s wait only for each other; these "
+			"buffers do:\n%s",
+			l->n_knotted, cli_s(l->n_knotted), l->knot);
+	run_waiting_text(f, r);
 	run_jobs_text(f, r, alone);
 	print_figures(a, r, f);
 	fprintf(f,
@@ -427,49 +387,6 @@ static int tell(
 	return ending_code[r->result.ending];
 }
 
-static void add_word(struct cli_out *o, const char *option, const char *value)
-{
-	bool is_plain = strcspn(value, " \t\n'\"$\\*?&;|<>()") == strlen(value);
-
-	fprintf(o->file, "%s%s%s%s%s", *option ? " " : "", option,
-		is_plain ? " " : " '", value, is_plain ? "" : "'");
-}
-
-/* How to say it again; to be freed. */
-static char *command_of(
-	const struct cli_args *a, const struct machine_run_setup *s)
-{
-	struct cli_out o;
-	char text[48];
-	size_t i;
-
-	cli_out_open(&o);
-	fputs(s->program ? s->program : "weft run", o.file);
-	for (i = 0; i < a->n_words; i++)
-		add_word(&o, "", a->word[i]);
-	for (i = 0; i < a->n_sets; i++)
-		add_word(&o, "--set", a->set[i]);
-	if (a->shape)
-		add_word(&o, "--shape", a->shape);
-	if (a->faults)
-		add_word(&o, "--faults", a->faults);
-	if (a->jobs)
-		add_word(&o, "--jobs", a->jobs);
-	for (i = 0; i < a->n_plugins; i++)
-		add_word(&o, "--plugin", a->plugin[i]);
-	if (a->until) {
-		units_format(UNIT_TIME, a->until, text, sizeof(text));
-		add_word(&o, "--until", text);
-	}
-	snprintf(text, sizeof(text), "%" PRIu64, a->seed);
-	add_word(&o, "--seed", text);
-	for (i = 0; s->load && s->arguments && s->arguments[i]; i++)
-		add_word(&o, i ? "" : "--", s->arguments[i]);
-	if (fclose(o.file))
-		mem_give_up();
-	return o.text;
-}
-
 /* Everything is told, whichever way it ended. */
 static int perform(struct machine_run *r, struct record *k, struct err *e)
 {
@@ -491,7 +408,7 @@ static int run_recorded(struct machine_run *r, const struct cli_args *a,
 	int failed;
 
 	if (a->output) {
-		command = command_of(a, &r->setup);
+		command = run_command(a, &r->setup);
 		k = record_new(a->output, r, command, a->sample, e);
 		mem_free(command);
 		if (!k)
@@ -570,6 +487,7 @@ int cli_run(int argc, char **argv, struct err *e)
 	static struct machine_run r; /* too big for a stack */
 	struct machine_run_setup s = { 0 };
 	struct cli_args args;
+	bool is_done = false;
 	char help[4096];
 	int code;
 
@@ -585,6 +503,9 @@ int cli_run(int argc, char **argv, struct err *e)
 				  "run bgq-midplane random`");
 	if (args.n_words > 1 && args.jobs)
 		return err_set(e, "--jobs: the file has the workloads");
+	code = run_partitions(&args, &is_done, e);
+	if (code || is_done)
+		return code;
 	s.jobs = args.jobs;
 	s.workload = args.jobs ? "jobs" : args.word[1];
 	s.keys = args.word + 2;

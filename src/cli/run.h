@@ -17,12 +17,13 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 /* A program as a workload, of the struct weft_app that is its arg; and what
  * came of it. */
 extern const struct load_ops app_ops;
+/* The same where a wrong answer is an error. */
+extern const struct load_ops app_strict_ops;
 int app_tell(const struct machine_run *r, const struct cli_args *args,
 	struct err *e);
 
-/* Programs that wait for ever: nothing where there are none. */
-void run_waiting_text(FILE *f, const struct load_result *l);
-void run_waiting_json(struct json *j, const struct load_result *l);
+/* How to say a run again; to be freed. */
+char *run_command(const struct cli_args *a, const struct machine_run_setup *s);
 
 const char *run_ending_name(enum load_ending e);
 int run_ending_code(enum load_ending e);

@@ -150,6 +150,14 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 		"faults      %" PRIu64 " bits flipped in %" PRIu64
 		" packets, %" PRIu64 " packets lost on dead links\n",
 		c.bit_errors, c.hurt, c.lost);
+	if (r->nic && r->nic->ops->can & NIC_LOSES)
+		fprintf(f,
+			"dropped     %" PRIu64
+			" packets with a corrupted header, %" PRIu64
+			" with a corrupted payload; %" PRIu64
+			" lost in dead cards\n",
+			c.headless, nic_sum(r->nic, "torn"),
+			nic_sum(r->nic, "lost_in_cards"));
 	if (n->retry)
 		fprintf(f,
 			"replay      %" PRIu64 " packets resent, %" PRIu64
@@ -224,6 +232,7 @@ static void json_counts(
 	json_count(j, "bit_errors", c->bit_errors);
 	json_count(j, "hurt_packets", c->hurt);
 	json_count(j, "lost_packets", c->lost);
+	json_count(j, "bad_headers", c->headless);
 	if (has_retry) {
 		json_count(j, "resent_packets", c->resent);
 		json_count(j, "echoes", c->echoes);
@@ -258,6 +267,9 @@ void run_faults_json(
 		json_count(j, "uncorrectable_words",
 			nic_sum(r->nic, "uncorrectable"));
 	}
+	if (r->nic && r->nic->ops->can & NIC_LOSES)
+		json_count(
+			j, "lost_in_cards", nic_sum(r->nic, "lost_in_cards"));
 	json_count(j, "dead_programs", r->dead_programs);
 	if (n->faults->n_narrow)
 		json_count(j, "narrow_links", n->faults->n_narrow);

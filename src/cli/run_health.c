@@ -6,15 +6,10 @@
 static struct lofamo *watch(const struct machine_run *r)
 {
 	const struct machine *m = r->machine;
-	struct lofamo_setup s = { .params = &m->watch,
-		.topo = m->topo,
-		.latency = m->topo->wire[0].latency,
-		.n_gpus = (uint32_t)m->gpu.count,
-		.seed = r->setup.seed };
+	struct lofamo_setup s;
 	struct lofamo *l;
 
-	if (!machine_has(m, "watchdogs") || !m->watch.is_on ||
-		!m->faults.n_events)
+	if (!machine_watch(m, r->setup.seed, &s) || !m->faults.n_events)
 		return NULL;
 	l = lofamo_new(&s);
 	lofamo_add_plan(l, &m->faults);

@@ -20,7 +20,7 @@ static const char *const x_names[] = { "load", "bytes" };
 /* Figures that are told where there are no others asked for. */
 static const char *const usual[] = { "throughput_GBps_per_node",
 	"latency_mean_ns", "latency_p99_ns", "fraction_of_peak", "one_way_ns",
-	"total_MBps", "rate_Mps", "time_ns", "rate_GBps" };
+	"total_MBps", "rate_Mps", "time_ns", "rate_GBps", "sim_time_ns" };
 
 struct sweep {
 	const struct cli_args *args;
@@ -38,7 +38,9 @@ struct sweep {
 	struct err *e;
 	/* of the point that is being set up */
 	char text[SETUP_TEXTS][256];
-	const char *sets[CLI_MAX_SETS], *keys[CLI_MAX_WORDS];
+	const char *sets[CLI_MAX_SETS];
+	size_t n_arguments; /* which stand first among the keys */
+	const char *keys[CLI_MAX_WORDS + 1]; /* NULL behind the last */
 };
 
 /* --- what varies --- */
@@ -69,6 +71,13 @@ static const char *find_seeds(const struct cli_args *a)
 	return "1";
 }
 
+/* Programs of plugins may have words as arguments. */
+static bool is_argument(const struct sweep *w, const char *word)
+{
+	return !strchr(word, '=') && w->args->n_plugins &&
+	       !load_find(w->args->word[1]);
+}
+
 /* The seed is fastest, then what is drawn along x. */
 static int read_axes(struct sweep *w, struct err *e)
 {
@@ -85,7 +94,9 @@ static int read_axes(struct sweep *w, struct err *e)
 		if (add_pair(x, AXIS_SET, a->set[i], e))
 			return -1;
 	for (i = 2; i < a->n_words; i++)
-		if (add_pair(x, AXIS_KEY, a->word[i], e))
+		if (is_argument(w, a->word[i]))
+			w->keys[w->n_arguments++] = a->word[i];
+		else if (add_pair(x, AXIS_KEY, a->word[i], e))
 			return -1;
 	w->x = x->n;
 	for (i = 0; i < 2 && w->x == x->n; i++)
@@ -144,6 +155,8 @@ static void name_sweep(const struct sweep *w, char *text, size_t size)
 	size_t k, n;
 
 	n = (size_t)snprintf(text, size, "%s", w->args->word[1]);
+	for (k = 0; k < w->n_arguments && n < size; k++)
+		n += (size_t)snprintf(text + n, size - n, " %s", w->keys[k]);
 	for (k = 1; k < x->n && n < size; k++)
 		if (k != w->x && k != w->seed && x->axis[k].n == 1)
 			n += (size_t)snprintf(text + n, size - n, " %s=%s",
@@ -201,6 +214,8 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	s->n_plugins = w->args->n_plugins;
 	s->seed = strtoull(p.seed, NULL, 10);
 	s->threads = 1;
+	s->programs = &app_strict_ops;
+	s->n_keys = w->n_arguments;
 	for (k = 1; k < x->n; k++) {
 		const struct axis *a = &x->axis[k];
 
@@ -213,6 +228,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		else if (a->kind == AXIS_KEY)
 			w->keys[s->n_keys++] = w->text[k];
 	}
+	w->keys[s->n_keys] = NULL;
 	s->sets = w->sets;
 	s->keys = w->keys;
 	return true;

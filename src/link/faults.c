@@ -563,6 +563,7 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c)
 	sum->bit_errors += c->bit_errors;
 	sum->hurt += c->hurt;
 	sum->lost += c->lost;
+	sum->headless += c->headless;
 	sum->resent += c->resent;
 	sum->echoes += c->echoes;
 	sum->reported += c->reported;

@@ -183,6 +183,7 @@ struct fault_counts {
 	uint64_t bit_errors;
 	uint64_t hurt; /* packets that were hit first on such a wire */
 	uint64_t lost; /* by a dead link */
+	uint64_t headless; /* dropped, since their headers were damaged */
 	/* by links that retry (retry.h) */
 	uint64_t resent; /* copies that were in vain */
 	uint64_t echoes; /* copies of what had come already */

@@ -74,6 +74,13 @@ static void on_hurt(struct net *n, struct sim_worker *w, packet_id p,
 		v->client->on_hurt(v, w, p, bit, bits);
 }
 
+static bool is_dropped(struct net *n, struct sim_worker *w, packet_id p)
+{
+	struct net *v = sender_of(n, p);
+
+	return v->client->is_dropped && v->client->is_dropped(v, w, p);
+}
+
 static bool is_found(struct net *n, struct sim_worker *w, packet_id p,
 	const uint32_t *bit, uint32_t n_bits, uint32_t bits)
 {
@@ -131,6 +138,7 @@ static const struct net_client_ops mixed_client = {
 	.on_event = on_event,
 	.on_copy = on_copy,
 	.on_hurt = on_hurt,
+	.is_dropped = is_dropped,
 	.is_found = is_found,
 	.on_link = on_link,
 	.on_quiesce = on_quiesce,
@@ -293,7 +301,8 @@ static int jobs_check(struct load *l, struct err *e)
 			return err_set_code(e, own.code, "job %s: %.400s",
 				j->part[i].name, own.text);
 	}
-	return 0;
+	/* which no job can say on its own: others might still be at it */
+	return l->nic ? nic_audit(l->nic, e) : 0;
 }
 
 static uint64_t jobs_estimate(const struct load *l, const struct topo *t)

@@ -30,7 +30,12 @@ struct load_figure {
 	double value;
 };
 
-enum { LOAD_MAX_FIGURES = 64, LOAD_KNOT_TEXT = 4096, LOAD_MAX_WAITING = 16 };
+enum {
+	LOAD_MAX_FIGURES = 64,
+	LOAD_KNOT_TEXT = 4096,
+	LOAD_MAX_WAITING = 16,
+	LOAD_MAX_STUCK = 8
+};
 
 /* Programs that wait for the same thing: the first of them. */
 struct load_waiting {
@@ -54,11 +59,14 @@ struct load_result {
 	struct load_figure figure[LOAD_MAX_FIGURES];
 	uint32_t n_figures;
 	char knot[LOAD_KNOT_TEXT]; /* where it is deadlocked */
+	uint64_t n_knotted; /* packets that wait only for each other */
 	/* Where it is stalled: in a word, and who waits. */
 	char why[480];
 	struct load_waiting waiting[LOAD_MAX_WAITING];
 	uint32_t n_waiting;
 	uint64_t n_waiters; /* in all */
+	struct net_stuck stuck[LOAD_MAX_STUCK]; /* the first of: */
+	uint64_t n_stuck; /* links that hold packets for good */
 };
 
 /* What a running workload tells, now and then. */

@@ -219,15 +219,30 @@ static int tell_stalled(const struct programs *p, struct err *e)
 	return err_set_code(e, EXIT_DEADLOCK, "%s", text);
 }
 
+/* Bytes that are not there, where packets were lost and nobody resends them,
+ * are nobody's mistake. */
+static int tell_wrong(
+	const struct load *l, const struct err *wrong, struct err *e)
+{
+	uint64_t lost = net_total(l->net).lost + nic_sum(l->nic, "torn");
+
+	if (!lost || !(l->nic->ops->can & NIC_LOSES)) {
+		*e = *wrong;
+		return -1;
+	}
+	return err_set_code(e, EXIT_DEADLOCK,
+		"%s, since %llu packets were lost or corrupted and nothing "
+		"resends them (link.retry)",
+		wrong->text, (unsigned long long)lost);
+}
+
 int programs_check(struct load *l, struct err *e)
 {
 	struct programs *p = (struct programs *)l;
 	const struct err *wrong = find_wrong(p);
 
-	if (wrong) {
-		*e = *wrong;
-		return -1;
-	}
+	if (wrong)
+		return tell_wrong(l, wrong, e);
 	/* Where things go wrong, interfaces report it. */
 	if (!p->may_err && !l->net->faults && check_nics(p, e))
 		return -1;

@@ -177,7 +177,8 @@ _Static_assert(MOST_TIME < LINK_MAX_TIME, "clocks go on until then");
 
 static bool is_locked(struct load *l, struct load_result *r)
 {
-	return net_knot(l->net, r->knot, sizeof(r->knot)) != 0;
+	r->n_knotted = net_knot(l->net, r->knot, sizeof(r->knot));
+	return r->n_knotted != 0;
 }
 
 /* Packets wait for long in a full network; so look before judging. */
@@ -190,16 +191,23 @@ static bool is_stalled(const struct load *l, sim_time now)
 static bool is_stuck(
 	const struct load *l, struct load_result *r, sim_time since)
 {
-	uint64_t n = net_stuck(l->net, since, r->why, sizeof(r->why));
-	size_t used = strlen(r->why);
+	const struct net_stuck *s = r->stuck;
+	const struct topo *t = l->net->topo;
+	char site[64], port[64];
 
-	if (n)
-		snprintf(r->why + used, sizeof(r->why) - used,
-			"; %" PRIu64 " such link%s, %" PRIu64
-			" packets inside the network",
-			n, n > 1 ? "s" : "",
-			(uint64_t)packet_pool_used(l->net->pool));
-	return n > 0;
+	r->n_stuck = net_stuck(l->net, since, r->stuck, LOAD_MAX_STUCK);
+	if (!r->n_stuck)
+		return false;
+	topo_name_site(t, s->site, site, sizeof(site));
+	t->ops->name_port(t, s->site, s->port, port, sizeof(port));
+	snprintf(r->why, sizeof(r->why),
+		"%s %s is dead and never returns, and a packet from node %u to "
+		"node %u waits for it since %.3f us; %" PRIu64
+		" such link%s, %" PRIu64 " packets inside the network",
+		site, port, s->src, s->dst, (double)s->since / (1000 * SIM_NS),
+		r->n_stuck, r->n_stuck > 1 ? "s" : "",
+		(uint64_t)packet_pool_used(l->net->pool));
+	return true;
 }
 
 /* When to look for stalls again: soon, or, where nothing happens for long and

@@ -17,6 +17,7 @@ struct reader {
 	const char *path; /* NULL for a text */
 	int depth; /* 0, or 1 for a base, 2 for its base, ... */
 	bool is_part; /* of no machine of its own */
+	struct param_lines *plugins; /* not NULL: only these are wanted */
 	const char *const *dirs;
 	struct machine_header *header;
 	const struct param_block *sections; /* the caller's */
@@ -26,12 +27,13 @@ struct reader {
 	struct tree tree;
 };
 
-enum { HEAD_SCHEMA, HEAD_MACHINE, HEAD_TITLE, HEAD_BASE, N_HEAD };
+enum { HEAD_SCHEMA, HEAD_MACHINE, HEAD_TITLE, HEAD_BASE, HEAD_PLUGINS, N_HEAD };
 
 /* What stands above the sections, read like one of them. */
 struct head {
 	int64_t schema;
 	struct machine_header names;
+	struct param_lines plugins;
 	struct param_origin origins[N_HEAD];
 };
 
@@ -44,6 +46,8 @@ static const struct param head_rows[N_HEAD] = {
 		NULL, "a one-line description", NULL },
 	{ "base", PARAM_TEXT, offsetof(struct head, names.base), "", 0, 0, NULL,
 		"the machine that this one is based on", NULL },
+	{ "plugins", PARAM_LINES, offsetof(struct head, plugins), "none", 0, 0,
+		NULL, "shared objects that it needs", NULL },
 };
 
 static size_t next_key(const struct reader *r, size_t key)
@@ -120,8 +124,9 @@ static int read_lines(const struct reader *r, const struct param_block *b,
 		return 0;
 	for (; i < end; i = v[i].end) {
 		if (v[i].kind != NODE_SCALAR || !*v[i].text)
-			return fail(r, v[i].at, "%s.%s must be a list of lines",
-				b->section, row->name);
+			return fail(r, v[i].at,
+				"%s%s%s must be a list of lines", b->section,
+				*b->section ? "." : "", row->name);
 		snprintf(place, sizeof(place), "%s:%zu:%zu", r->tree.shown,
 			v[i].at.line + 1, v[i].at.column + 1);
 		param_lines_add(l, v[i].text, place);
@@ -285,7 +290,7 @@ static int read_head(const struct reader *r)
 			return fail(r, v[0].at, "%s is missing; want %s: %s",
 				name, name, i ? "NAME" : "1");
 		if (key < v[0].end && r->is_part &&
-			(i == HEAD_MACHINE || i == HEAD_BASE))
+			(i == HEAD_MACHINE || i >= HEAD_BASE))
 			return fail(r, v[key].at,
 				"%s is not allowed in a file that is not a "
 				"machine",
@@ -366,6 +371,35 @@ static void make_blocks(struct reader *r, struct head *head, struct param *rows)
 	}
 }
 
+/* Paths are from the file's directory on. */
+static void take_plugins(const struct reader *r)
+{
+	const struct param_lines *l = &r->head->plugins;
+	const char *slash = r->path ? strrchr(r->path, '/') : NULL;
+	size_t beside = slash ? (size_t)(slash + 1 - r->path) : 0, i;
+
+	for (i = 0; i < l->n; i++) {
+		size_t size = beside + strlen(l->v[i].text) + sizeof("./");
+		char *path = mem_alloc(size, 1);
+
+		snprintf(path, size, "%.*s%s",
+			*l->v[i].text == '/' ? 0 : (int)beside,
+			beside ? r->path : "", l->v[i].text);
+		param_lines_add(r->plugins, path, l->v[i].place);
+		mem_free(path);
+	}
+}
+
+static int read_parts(struct reader *r)
+{
+	if (read_head(r) || read_base(r))
+		return -1;
+	if (!r->plugins)
+		return read_map(r, 0, "");
+	take_plugins(r);
+	return 0;
+}
+
 static int read_tree(struct reader *r)
 {
 	struct head head = { 0 };
@@ -376,7 +410,8 @@ static int read_tree(struct reader *r)
 	r->head = &head;
 	r->blocks = mem_alloc(n + 1, sizeof(*r->blocks));
 	make_blocks(r, &head, rows);
-	failed = read_head(r) || read_base(r) || read_map(r, 0, "");
+	failed = read_parts(r);
+	param_lines_free(&head.plugins);
 	mem_free(r->blocks);
 	mem_free(rows);
 	if (failed)
@@ -405,6 +440,17 @@ int machine_file_read(const char *path, const char *const *dirs,
 	r.n_sections = n_blocks;
 	r.tree.e = e;
 	*header = (struct machine_header){ 0 };
+	return read_file(&r);
+}
+
+int machine_file_plugins(const char *path, const char *const *dirs,
+	struct param_lines *plugins, struct err *e)
+{
+	struct machine_header header = { 0 };
+	struct reader r = { .path = path, .dirs = dirs, .header = &header };
+
+	r.plugins = plugins;
+	r.tree.e = e;
 	return read_file(&r);
 }
 

@@ -7,6 +7,7 @@
  *	machine: bgq-midplane
  *	title: one line for humans
  *	base: bgq                # read first, then overridden
+ *	plugins: [./mine.so]     # beside the file: see machine_file_plugins()
  *	link:
  *	  rate: { value: 2 GB/s, source: BGQ-N5 }
  *	  latency:
@@ -47,6 +48,13 @@ struct machine_header {
 int machine_file_read(const char *path, const char *const *dirs,
 	struct machine_header *header, const struct param_block *blocks,
 	size_t n_blocks, struct err *e);
+
+/*
+ * The plugins that a file and its bases name, first of all the first base's,
+ * as paths from where we are.  Nothing else of the file is looked at.
+ */
+int machine_file_plugins(const char *path, const char *const *dirs,
+	struct param_lines *plugins, struct err *e);
 
 /* A file that has no machine's name and no base, only sections. */
 int machine_part_read(const char *path, const struct param_block *blocks,

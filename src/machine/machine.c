@@ -205,6 +205,19 @@ static int read_plan(struct machine *m, struct err *e)
 	return lofamo_check_plan(&m->faults, (uint32_t)m->gpu.count, e);
 }
 
+bool machine_watch(
+	const struct machine *m, uint64_t seed, struct lofamo_setup *s)
+{
+	*s = (struct lofamo_setup){
+		.params = &m->watch,
+		.topo = m->topo,
+		.latency = m->topo->wire[0].latency,
+		.n_gpus = (uint32_t)m->gpu.count,
+		.seed = seed,
+	};
+	return machine_has(m, "watchdogs") && m->watch.is_on;
+}
+
 static int check_watch(const struct machine *m, struct err *e)
 {
 	return machine_has(m, "watchdogs") && m->watch.is_on
@@ -242,6 +255,21 @@ static int init_route(struct machine *m, struct err *e)
 		b->origins[0].place, was.text, machine_words_now(m).routing);
 }
 
+/* Variants must be known before a file can be read that uses them. */
+static int load_plugins(struct machine *m, struct err *e)
+{
+	struct param_lines named = { 0 };
+	struct machine_dirs dirs;
+	int failed;
+
+	machine_dirs(&dirs);
+	failed = machine_file_plugins(m->path, dirs.dir, &named, e) ||
+		 plugins_open_named(&m->plugins, &named, e) ||
+		 machine_add_plugins(m, e);
+	param_lines_free(&named);
+	return failed ? -1 : 0;
+}
+
 struct machine *machine_load(const char *name, const char *const *sets,
 	size_t n_sets, const char *shape, struct err *e)
 {
@@ -255,7 +283,7 @@ struct machine *machine_load_with(const char *const *plugins, size_t n_plugins,
 	struct machine *m = machine_default();
 
 	if (plugins_open(&m->plugins, plugins, n_plugins, e) ||
-		machine_add_plugins(m, e) || machine_find(m, name, e) ||
+		machine_find(m, name, e) || load_plugins(m, e) ||
 		read_all(m, sets, n_sets, shape, e) || choose(m, e) ||
 		settle_links(m, e) || host_params_check(&m->host, e) ||
 		nic_check_memory(m->nic, m->host.memory, e) ||

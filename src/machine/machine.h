@@ -114,6 +114,9 @@ void machine_free(struct machine *m);
 /* Whether its topology, routing, links or interface have what a word of their
  * has stands for. */
 bool machine_has(const struct machine *m, const char *word);
+/* How its nodes are watched (watch/lofamo.h); false: nobody does. */
+bool machine_watch(
+	const struct machine *m, uint64_t seed, struct lofamo_setup *s);
 /* Whether a block belongs to what the machine is. */
 bool machine_uses(const struct machine *m, size_t block);
 

@@ -97,17 +97,38 @@ static int check_version(
 	return 0;
 }
 
-static int open_one(struct plugins *p, const char *path, struct err *e)
+static bool is_open(const struct plugins *p, const void *handle)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->handle[i] == handle)
+			return true;
+	return false;
+}
+
+/* Who names it stands before what is wrong. */
+static int open_one(struct plugins *p, const char *path, const char *who,
+	bool may_be_open, struct err *e)
 {
 	char text[1024];
+	void *handle;
+
+	if (p->n == MACHINE_PLUGINS)
+		return err_set(e, "more than %d plugins", MACHINE_PLUGINS);
 
 	/* no search through the system's libraries */
 	snprintf(text, sizeof(text), "%s%s", strchr(path, '/') ? "" : "./",
 		path);
-	p->handle[p->n] = dlopen(text, RTLD_NOW | RTLD_LOCAL);
-	if (!p->handle[p->n])
-		return err_set(e, "--plugin: %s", dlerror());
-	p->is[p->n] = dlsym(p->handle[p->n], "weft_plugin");
+	handle = dlopen(text, RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+		return err_set(e, "%s: %s", who, dlerror());
+	if (may_be_open && is_open(p, handle)) {
+		dlclose(handle);
+		return 0;
+	}
+	p->handle[p->n] = handle;
+	p->is[p->n] = dlsym(handle, "weft_plugin");
 	p->n++;
 	if (!p->is[p->n - 1])
 		return err_set(e,
@@ -125,10 +146,19 @@ int plugins_open(
 {
 	size_t i;
 
-	if (n > MACHINE_PLUGINS)
-		return err_set(e, "more than %d plugins", MACHINE_PLUGINS);
 	for (i = 0; i < n; i++)
-		if (open_one(p, paths[i], e))
+		if (open_one(p, paths[i], "--plugin", false, e))
+			return -1;
+	return 0;
+}
+
+int plugins_open_named(
+	struct plugins *p, const struct param_lines *paths, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < paths->n; i++)
+		if (open_one(p, paths->v[i].text, paths->v[i].place, true, e))
 			return -1;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #define MACHINE_PLUGIN_H
 
 #include "base/err.h"
+#include "base/param.h"
 #include "weft/plugin/plugin.h"
 
 enum { MACHINE_PLUGINS = 4 };
@@ -19,6 +20,9 @@ struct plugins {
 /* On an error too, plugins_close() is the caller's to call. */
 int plugins_open(
 	struct plugins *p, const char *const *paths, size_t n, struct err *e);
+/* Those that a machine file names, but for what is open already. */
+int plugins_open_named(
+	struct plugins *p, const struct param_lines *paths, struct err *e);
 void plugins_close(struct plugins *p);
 
 /* A workload of that name, or NULL. */

@@ -89,7 +89,6 @@ static const struct load_ops *find_program(struct machine_run *r)
 	if (!s->load_arg)
 		return NULL;
 	s->arguments = s->keys;
-	s->n_keys = 0;
 	return s->programs;
 }
 
@@ -159,7 +158,7 @@ static int read_load(struct machine_run *r, struct err *e)
 
 	if (!r->setup.load && !r->setup.jobs)
 		r->setup.load = find_program(r);
-	only.n_keys = r->setup.n_keys;
+	only.n_keys = r->setup.arguments ? 0 : r->setup.n_keys;
 	only.seed = r->setup.seed;
 	if (only.n_keys > LOAD_MOST_KEYS)
 		return err_set(e, "more than %d keys", LOAD_MOST_KEYS);

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "machine/system.h"
 
+#include "watch/history.h"
+
 #include "base/mem.h"
 #include "sim/barrier.h"
 
@@ -100,7 +102,9 @@ static int build_nodes(struct system *x, const struct machine *m,
 		.net = x->net,
 		.on_delivered = s->on_delivered,
 		.arg = s->arg,
+		.plan = &m->faults,
 	};
+	struct lofamo_setup watch;
 
 	if (!m->nic)
 		return err_set(e, "programs need a network interface, but "
@@ -109,6 +113,8 @@ static int build_nodes(struct system *x, const struct machine *m,
 	if (!x->host)
 		return -1;
 	set_deaths(x->host, x->net);
+	if (machine_watch(m, s->seed, &watch))
+		x->watch = n.watch = lofamo_history_new(&watch, &m->faults);
 	x->nic = nic_new(&n, e);
 	return x->nic ? 0 : -1;
 }
@@ -132,6 +138,7 @@ void system_free(struct system *s)
 	nic_free(s->nic);
 	host_free(s->host);
 	net_free(s->net);
+	lofamo_history_free(s->watch);
 	mem_free(s);
 }
 

@@ -33,6 +33,7 @@ struct system {
 	struct net *net;
 	struct host *host; /* NULL where the network has another client */
 	struct nic *nic; /* the same */
+	struct lofamo_history *watch; /* NULL: nobody watches */
 };
 
 /*

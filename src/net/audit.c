@@ -2,6 +2,7 @@
 #include "net/net.h"
 
 #include "base/mem.h"
+#include "net/guest.h"
 
 struct audit {
 	struct net *n;
@@ -48,6 +49,8 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 	if (sim_phase(e) == PHASE_ARRIVAL) {
 		a->in_flight++;
 		charge(a, e->site, number, aux, e->data);
+	} else if (sim_phase(e) == PHASE_GUEST) {
+		a->in_flight += number < NET_GUEST_PORTS;
 	} else if (sim_phase(e) == PHASE_TOKEN && number < NET_LINK) {
 		*tokens_of(a, e->site, number, aux) += (int32_t)e->data;
 	}
@@ -123,7 +126,9 @@ static int check_tokens(const struct audit *a, site_id s, struct err *e)
 static int check_packets(const struct audit *a, struct err *e)
 {
 	struct net_tally t = net_total(a->n);
-	uint64_t here = a->in_flight + a->in_queues + a->in_fifos;
+	const struct net_guest *g = a->n->guest;
+	uint64_t here = a->in_flight + a->in_queues + a->in_fifos +
+			(g ? g->ops->inside(g) : 0);
 
 	if (t.injected + t.copies ==
 		t.delivered + t.lost + t.dropped + t.absorbed + here)
@@ -151,7 +156,8 @@ static int check_routers(const struct audit *a, struct err *e)
 			r->ops->audit(r, is_over, e))
 			return -1;
 	}
-	return 0;
+	return a->n->guest ? a->n->guest->ops->audit(a->n->guest, is_over, e)
+			   : 0;
 }
 
 int net_audit(struct net *n, struct err *e)

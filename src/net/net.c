@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/guest.h"
 
 #define AT(field) offsetof(struct net_params, field)
 
@@ -496,6 +497,7 @@ void net_free(struct net *n)
 {
 	if (!n)
 		return;
+	net_guest_free(n->guest);
 	free_retry(n);
 	free_tables(n);
 	if (n->router[NET_SWITCHES] != n->router[NET_NODES])
@@ -525,7 +527,7 @@ static uint64_t arrived(const struct net *n, site_id s)
 	while (i--)
 		sum += r->ops->buffer(r, s, i).count;
 	for (i = 0; i < r->sites.n_ports; i++)
-		sum += r->ops->counters(r, s, i, UINT32_MAX, 0).packets;
+		sum += net_counters(n, s, i, UINT32_MAX, 0).packets;
 	return sum;
 }
 
@@ -593,5 +595,6 @@ uint64_t net_memory(const struct net *n)
 	return nodes->ops->memory(nodes) +
 	       (switches != nodes ? switches->ops->memory(switches) : 0) +
 	       packet_pool_memory(n->pool) + sim_memory(n->sim) +
-	       retry_memory(n) + (n->book ? book_memory(n->book) : 0);
+	       retry_memory(n) + net_guest_memory(n->guest) +
+	       (n->book ? book_memory(n->book) : 0);
 }

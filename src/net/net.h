@@ -29,6 +29,7 @@ enum net_class {
 };
 
 struct coll;
+struct net_guest;
 
 #define NET_NO_FIFO UINT32_MAX
 
@@ -77,6 +78,9 @@ struct net_client_ops {
 	 * of bits that it has there.  Both or none of this and the next. */
 	void (*on_hurt)(struct net *n, struct sim_worker *w, packet_id p,
 		uint32_t bit, uint32_t bits);
+	/* Of links that do not retry: some were, on this one; whether the
+	 * next router drops it therefore.  NULL: none does. */
+	bool (*is_dropped)(struct net *n, struct sim_worker *w, packet_id p);
 	/*
 	 * Of links that retry: whether the far end's check finds some flipped
 	 * bits of a packet's copy, NET_FLIPS at most.  Where it does not, the
@@ -96,9 +100,16 @@ struct net_client_ops {
 	/* A packet was lost on a dead link, or dropped by management: the
 	 * client owns it now. */
 	void (*on_lost)(struct net *n, struct sim_worker *w, packet_id p);
-	/* An answer to a broadcast has become part of another, or is nobody's:
-	 * the client owns it now.  Of those who send broadcasts. */
+	/* A packet has become part of another, or is nobody's: the client owns
+	 * it now.  Of those who send broadcasts, or reductions. */
 	void (*on_absorbed)(struct net *n, struct sim_worker *w, packet_id p);
+	/*
+	 * Packets meet on the way up a tree: the first becomes what all of them
+	 * are together, and is what goes on.  False where they do not fit
+	 * together; then nothing has changed.  Of those with a guest.
+	 */
+	bool (*combine)(struct net *n, struct sim_worker *w, site_id s,
+		const packet_id *id, uint32_t n_ids, sim_time t);
 	bool is_sink; /* reception drains at once */
 };
 
@@ -148,6 +159,7 @@ struct net {
 	 * [(site * n_ports + port) * NET_MOST_CHANNELS + channel] */
 	sim_time *token_waits;
 	struct coll *coll; /* its switches' own; NULL: they have none */
+	struct net_guest *guest; /* owned; NULL: there is none */
 	struct packet_pool *pool;
 	bool is_announced; /* there are events where links die and return */
 	/* Links that retry do so for some time only: somebody else resends what
@@ -283,13 +295,18 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
  * their number, and describes one cycle of them in text.
  */
 uint64_t net_knot(struct net *n, char *text, size_t size);
-/*
- * Links that never give up, and that never return: how many hold a packet since
- * some time or longer.  Says in text which is the first of them, and whose
- * packet it holds.
- */
-uint64_t net_stuck(
-	const struct net *n, sim_time since, char *text, size_t size);
+/* A link that never gives up, and never returns, and the packet that it
+ * holds. */
+struct net_stuck {
+	site_id site;
+	port_id port;
+	uint32_t src, dst;
+	sim_time since;
+};
+
+/* How many hold one since some time or longer; the first few are listed. */
+uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
+	uint32_t most);
 /* Packets that were damaged and not found to be. */
 uint64_t net_escaped(const struct net *n);
 /* What is to be reported of a run with faults; the caller's to free. */

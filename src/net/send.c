@@ -37,7 +37,6 @@ static void lose(
 	struct net *n, struct sim_worker *w, const struct net_sending *x)
 {
 	n->tally[w->id].lost++;
-	n->faults->tally[w->id].wire[x->class].lost++;
 	sim_post_self(w, x->site, x->tail + 2 * n->link.latency[x->class],
 		SIM_KEY(PHASE_TOKEN, x->port), (uint16_t)x->channel, x->tokens);
 	/* Who opened it knows whether it comes again. */
@@ -52,6 +51,7 @@ bool net_is_lost(
 	if (!n->faults || !faults_cut(n->faults, link_of(n, x), x->t,
 				  x->tail + n->link.latency[x->class]))
 		return false;
+	n->faults->tally[w->id].wire[x->class].lost++;
 	lose(n, w, x);
 	return true;
 }
@@ -84,13 +84,20 @@ static bool send_once(
 {
 	uint32_t link = link_of(n, x);
 	uint32_t bits = n->link.code->byte_bits * x->bytes;
+	bool is_hurt;
 
 	if (net_is_lost(n, w, x))
 		return false;
-	if (n->faults->link[link].left < bits)
+	is_hurt = n->faults->link[link].left < bits;
+	if (is_hurt)
 		hurt(n, w, x, bits);
 	n->faults->link[link].left -= bits;
-	return true;
+	if (!is_hurt || !n->client->is_dropped ||
+		!n->client->is_dropped(n, w, x->id))
+		return true;
+	n->faults->tally[w->id].wire[x->class].headless++;
+	lose(n, w, x);
+	return false;
 }
 
 /* --- links that retry --- */
@@ -269,10 +276,12 @@ static struct net_sent send_again(
 		n->retry[c.link].since = x->t;
 		return (struct net_sent){ .arrival = STUCK, .free_at = STUCK };
 	}
-	if (done.is_lost)
+	if (done.is_lost) {
+		counts_of(&c)->lost++;
 		lose(n, w, x);
-	else
+	} else {
 		book_until(n->book, x->id, CAUSE_RETRY, done.start + c.latency);
+	}
 	return (struct net_sent){
 		.is_lost = done.is_lost,
 		.arrival = done.start + c.latency,
@@ -292,27 +301,69 @@ struct net_sent net_send(
 	};
 }
 
-uint64_t net_stuck(const struct net *n, sim_time since, char *text, size_t size)
+/* --- short packets --- */
+
+/* When the copy that leaves at t is known to be in vain; 0: it comes through.
+ * Nothing is moved on: others that leave sooner are looked at later. */
+static sim_time short_failed(const struct copy *c, sim_time t, sim_time ser)
+{
+	const struct faults *f = c->faults;
+	const struct fault_outage *o = &f->outage[f->link[c->link].outage];
+	uint32_t bit[NET_FLIPS];
+
+	while (o->link == c->link && o->until <= t)
+		o++;
+	if (o->link == c->link && o->from < t + ser + c->latency)
+		return o->until;
+	if (!flips(c, c->bits, bit))
+		return 0;
+	return t + ser + c->net->link.retry.timeout * 2 * c->latency;
+}
+
+sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
+	port_id p, uint32_t bytes, sim_time t)
+{
+	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
+	uint32_t class = n->topo->ops->wire(n->topo, s, p);
+	sim_time ser = link_short(&n->link, class, bytes), failed;
+	struct copy c = { .net = n,
+		.w = w,
+		.faults = n->faults,
+		.link = s * n->n_ports + p,
+		.wire = class,
+		.bits = n->link.code->byte_bits * bytes,
+		.latency = n->link.latency[class] };
+
+	t = r->ops->slip(r, s, p, ser, t);
+	while (n->faults && (failed = short_failed(&c, t, ser))) {
+		if (failed == SIM_NEVER)
+			return SIM_NEVER;
+		counts_of(&c)->resent++;
+		t = failed;
+	}
+	return t;
+}
+
+uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
+	uint32_t most)
 {
 	uint64_t found = 0;
 	uint32_t i;
 
 	for (i = 0; n->retry && i < n->n_sites * n->n_ports; i++) {
 		const struct link_retry *q = &n->retry[i];
-		const struct topo *t = n->topo;
-		char site[64], port[64];
 
-		if (!q->held || q->since > since || found++ || !size)
+		if (!q->held || q->since > since)
 			continue;
-		topo_name_site(t, i / n->n_ports, site, sizeof(site));
-		t->ops->name_port(
-			t, i / n->n_ports, i % n->n_ports, port, sizeof(port));
-		snprintf(text, size,
-			"%s %s is dead and never returns, and a packet from "
-			"node %u to node %u waits for it since %.3f us",
-			site, port, n->packets[q->held].src,
-			n->packets[q->held].dst,
-			(double)q->since / (1000 * SIM_NS));
+		if (found < most)
+			list[found] = (struct net_stuck){
+				.site = i / n->n_ports,
+				.port = (port_id)(i % n->n_ports),
+				.src = n->packets[q->held].src,
+				.dst = n->packets[q->held].dst,
+				.since = q->since,
+			};
+		found++;
 	}
 	return found;
 }

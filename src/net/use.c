@@ -3,17 +3,31 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "net/guest.h"
 
 #define PS_PER_S INT64_C(1000000000000)
+
+static void add_guest(
+	const struct net_guest *g, site_id s, port_id p, struct net_counters *c)
+{
+	struct net_counters x = g->ops->counters(g, s, p);
+
+	c->sent_bytes += x.sent_bytes;
+	c->packets += x.packets;
+}
 
 struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 	uint32_t channels, sim_time now)
 {
 	const struct router *r = net_router(n, s);
+	struct net_counters c;
 
 	if (p >= r->sites.n_ports)
 		return (struct net_counters){ 0 };
-	return r->ops->counters(r, s, p, channels, now);
+	c = r->ops->counters(r, s, p, channels, now);
+	if (n->guest && channels == UINT32_MAX)
+		add_guest(n->guest, s, p, &c);
+	return c;
 }
 
 /* The link that leaves a site by a port; false where nothing is plugged in. */

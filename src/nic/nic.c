@@ -32,6 +32,8 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 		.n_nodes = s->net->n_nodes,
 		.on_delivered = s->on_delivered,
 		.arg = s->arg,
+		.watch = s->watch,
+		.plan = s->plan,
 	};
 	if (nic->ops->init(nic, e)) {
 		mem_free(nic);

@@ -30,6 +30,8 @@ struct nic {
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);
 	void *arg;
+	struct lofamo_history *watch; /* NULL: nobody watches the nodes */
+	const struct fault_plan *plan; /* what becomes of parts; or NULL */
 };
 
 /* Where and when: what the functions of an interface's units are given. */
@@ -50,6 +52,7 @@ enum nic_can {
 	NIC_SHARES = 32, /* memory of other nodes, read and written by loads
 			  * and stores */
 	NIC_THREADS = 64, /* runs code of its own */
+	NIC_LOSES = 128, /* packets, without a word to who sent them */
 };
 
 /*
@@ -116,6 +119,8 @@ struct nic_setup {
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);
 	void *arg;
+	struct lofamo_history *watch; /* borrowed; NULL: nobody watches */
+	const struct fault_plan *plan; /* borrowed; NULL: nothing fails */
 };
 
 /* Makes itself the client of the network and the host's interface. */

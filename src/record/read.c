@@ -30,7 +30,7 @@ const char *record_cause(const char *key)
 	return c < N_CAUSES ? cause_names[c] : key;
 }
 
-/* All of one kind, in order. */
+/* All of one kind, in order, and NULL behind them. */
 static char **read_arguments(
 	struct db *d, const char *kind, size_t *n, struct err *e)
 {
@@ -42,10 +42,11 @@ static char **read_arguments(
 	if (!q)
 		return NULL;
 	db_bind_text(q, 1, kind);
-	while (db_next(q, e) > 0) {
+	do {
 		value = mem_grow(value, *n + 1, sizeof(*value));
-		value[(*n)++] = mem_text(db_text(q, 0));
-	}
+		value[*n] = NULL;
+	} while (
+		db_next(q, e) > 0 && (value[(*n)++] = mem_text(db_text(q, 0))));
 	db_finish(q);
 	return value;
 }

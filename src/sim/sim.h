@@ -49,6 +49,7 @@ enum sim_phase {
 	PHASE_TOKEN,
 	PHASE_ENGINE,
 	PHASE_PROGRAM,
+	PHASE_GUEST, /* see net/guest.h */
 	/* arbitration follows when nothing is left at the instant */
 };
 

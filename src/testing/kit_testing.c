@@ -36,7 +36,7 @@ struct machine *kit_machine(
 void kit_open(struct kit *k, const struct kit_how *how)
 {
 	struct system_setup s = {
-		.seed = SEED,
+		.seed = how->seed ? how->seed : SEED,
 		.threads = how->n_workers ? how->n_workers : 1,
 		.needs = how->needs,
 		.on_delivered = on_delivered,
@@ -45,6 +45,8 @@ void kit_open(struct kit *k, const struct kit_how *how)
 	struct err e = { 0 };
 
 	k->machine = kit_machine(how->machine, how->sets, how->shape);
+	if (how->faults && machine_read_faults(k->machine, how->faults, &e))
+		fail_msg("%s", e.text);
 	k->digest = mem_alloc(k->machine->topo->n_routers, sizeof(*k->digest));
 	k->system = system_new(k->machine, &s, &e);
 	if (!k->system)
@@ -64,6 +66,7 @@ uint64_t kit_run(struct kit *k, bool may_err)
 	for (i = 0; !may_err && i < k->net->n_nodes; i++)
 		if (nic_errors(k->nic, i, text, sizeof(text)))
 			fail_msg("node %u: %s", i, text);
+	host_bury(k->host);
 	if (host_n_running(k->host)) {
 		host_describe_waiting(k->host, text, sizeof(text));
 		fail_msg("%s", text);

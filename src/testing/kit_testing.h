@@ -12,6 +12,8 @@ struct kit_how {
 	const char *machine; /* a machine file's name */
 	const char *shape; /* or NULL: the file's own */
 	const char *const *sets; /* "path=value", NULL last; or NULL */
+	const char *faults; /* a plan's file, or NULL */
+	uint64_t seed; /* 0: 7 */
 	uint32_t n_workers; /* 0: 1 */
 	struct load_needs needs;
 };

@@ -103,10 +103,14 @@ struct lofamo {
 	struct event *event; /* a heap */
 	size_t n_events, room;
 	uint64_t posted, n_run;
+	struct lofamo_part *change; /* of the Master's picture, in order */
+	size_t n_changes;
 	uint32_t *ill; /* site * PARTS + part, as they came up */
 	size_t n_ill;
 };
 
+/* Runs the next event up to t; false: there is none.  When and where it was. */
+bool lofamo_step(struct lofamo *l, sim_time t, sim_time *at, router_id *site);
 void lofamo_post(struct lofamo *l, const struct event *e);
 /* The far end of a port; NO_ROUTER where there is none. */
 struct topo_end lofamo_far(const struct lofamo *l, router_id site, uint32_t p);

@@ -414,6 +414,7 @@ void lofamo_free(struct lofamo *l)
 		return;
 	mem_free(l->event);
 	mem_free(l->node);
+	mem_free(l->change);
 	mem_free(l->ill);
 	mem_free(l);
 }
@@ -428,7 +429,7 @@ void lofamo_add(struct lofamo *l, const struct lofamo_fault *f)
 			       .state = f->state });
 }
 
-void lofamo_run(struct lofamo *l, sim_time t)
+bool lofamo_step(struct lofamo *l, sim_time t, sim_time *at, router_id *site)
 {
 	static void (*const on[])(struct lofamo * l, const struct event *e) = {
 		[ON_WRITE] = on_write,
@@ -444,13 +445,25 @@ void lofamo_run(struct lofamo *l, sim_time t)
 		[ON_ROLL] = master_on_roll,
 		[ON_ANSWERS] = master_on_answers,
 	};
+	struct event e;
 
-	while (l->n_events && l->event[0].at <= t) {
-		struct event e = take_first(l);
+	if (!l->n_events || l->event[0].at > t)
+		return false;
+	e = take_first(l);
+	*at = e.at;
+	*site = e.site;
+	on[e.what](l, &e);
+	l->n_run++;
+	return true;
+}
 
-		on[e.what](l, &e);
-		l->n_run++;
-	}
+void lofamo_run(struct lofamo *l, sim_time t)
+{
+	router_id site;
+	sim_time at;
+
+	while (lofamo_step(l, t, &at, &site))
+		;
 }
 
 /* --- from outside --- */

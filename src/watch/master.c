@@ -20,6 +20,26 @@ static sim_time settle_time(const struct lofamo *l)
 	return l->params.period / 1000 * SETTLE + l->params.service;
 }
 
+static struct lofamo_part part_at(
+	const struct lofamo *l, router_id site, uint32_t place)
+{
+	const struct node *n = &l->node[site];
+
+	return (struct lofamo_part){
+		.kind = place < 3		   ? (enum lofamo_kind)place
+			: place < 3 + LOFAMO_PORTS ? LOFAMO_LINK
+						   : LOFAMO_GPU,
+		.site = site,
+		.unit = place < 3		   ? 0
+			: place < 3 + LOFAMO_PORTS ? place - 3
+						   : place - 3 - LOFAMO_PORTS,
+		.state = (enum health)n->part[place].state,
+		.since = n->part[place].since,
+		.known = n->part[place].known,
+		.by = n->part[place].by,
+	};
+}
+
 static void set(struct lofamo *l, router_id site, uint32_t place,
 	enum health state, const struct note *why, sim_time t)
 {
@@ -31,6 +51,8 @@ static void set(struct lofamo *l, router_id site, uint32_t place,
 	n->part[place].since = why ? why->since : t;
 	n->part[place].known = t;
 	n->part[place].by = why ? why->by : NO_ROUTER;
+	l->change = mem_grow(l->change, l->n_changes + 1, sizeof(*l->change));
+	l->change[l->n_changes++] = part_at(l, site, place);
 	if (n->part[place].is_listed)
 		return;
 	n->part[place].is_listed = true;
@@ -356,26 +378,8 @@ enum health lofamo_state(const struct lofamo *l, enum lofamo_kind kind,
 
 bool lofamo_part(const struct lofamo *l, size_t i, struct lofamo_part *p)
 {
-	uint32_t site, place;
-	const struct node *n;
-
 	if (i >= l->n_ill)
 		return false;
-	site = l->ill[i] / PARTS;
-	place = l->ill[i] % PARTS;
-	n = &l->node[site];
-	*p = (struct lofamo_part){
-		.kind = place < 3		   ? (enum lofamo_kind)place
-			: place < 3 + LOFAMO_PORTS ? LOFAMO_LINK
-						   : LOFAMO_GPU,
-		.site = site,
-		.unit = place < 3		   ? 0
-			: place < 3 + LOFAMO_PORTS ? place - 3
-						   : place - 3 - LOFAMO_PORTS,
-		.state = (enum health)n->part[place].state,
-		.since = n->part[place].since,
-		.known = n->part[place].known,
-		.by = n->part[place].by,
-	};
+	*p = part_at(l, l->ill[i] / PARTS, l->ill[i] % PARTS);
 	return true;
 }

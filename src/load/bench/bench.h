@@ -207,6 +207,8 @@ struct bench_driver {
 	void (*rogue)(void *arg);
 	/* One node's packets are copied for all by the network. */
 	const struct bench_cast *cast;
+	/* The network has barriers of all nodes. */
+	const struct bench_barrier *barrier;
 	const struct bench_channel *channel;
 };
 
@@ -216,8 +218,8 @@ struct bench_channel {
 	const char *refusal; /* what an interface reports without a place */
 	bool (*offer)(struct bench_end *x, uint32_t place, uint64_t at,
 		uint32_t bytes);
-	/* The next place that was filled, and with how many bytes; false where
-	 * there is none. */
+	/* The next place that was filled, and with how many bytes, or 0 where
+	 * some of them were lost; false where there is none. */
 	bool (*take)(struct bench_end *x, uint32_t *place, uint32_t *bytes);
 	/* What was offered and not filled is taken back. */
 	void (*close)(struct bench_end *x);
@@ -242,6 +244,12 @@ struct bench_cast {
 		void *own, uint64_t bytes, uint64_t done, uint64_t round);
 	void (*send)(void *own, uint32_t n_nodes, uint64_t at, uint64_t bytes);
 	bool (*await)(void *own, uint64_t done, uint64_t round);
+};
+
+struct bench_barrier {
+	size_t size; /* of what a program keeps of it */
+	bool (*open)(struct programs *p, void *own);
+	void (*pass)(void *own);
 };
 
 extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,

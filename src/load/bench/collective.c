@@ -24,7 +24,7 @@ enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
 struct member {
 	sim_time came, left; /* of the last round */
 	sim_time all_came, all_left; /* the sums over the rounds */
-	uint64_t cast[]; /* of broadcasts by the network */
+	uint64_t own[]; /* of what the network does */
 };
 
 struct collective {
@@ -33,15 +33,17 @@ struct collective {
 	int64_t op, hardware, apart, root;
 
 	const struct bench_cast *cast;
+	const struct bench_barrier *barrier;
 };
 
 static const struct param params[] = {
 	KEY_WORD("op", AT(op), "barrier", "barrier|broadcast|reduce|allreduce",
 		"operation of all nodes; reductions are sums of integers"),
 	KEY_WORD("by", AT(hardware), "software", "software|hardware",
-		"how a broadcast is done; software: by messages between nodes; "
-		"hardware: by packets that the network copies, as QsNetII "
-		"does"),
+		"how a broadcast or barrier is done; software: by messages "
+		"between nodes; hardware: a broadcast by packets that the "
+		"network copies, as QsNetII does, a barrier by bits that it "
+		"combines, as Blue Gene/Q does"),
 	KEY_FLAG("apart", AT(apart), "no",
 		"whether a barrier, whose time is not counted, separates the "
 		"rounds of a broadcast; always yes with by=hardware"),
@@ -129,9 +131,9 @@ static int cast(struct bench_end *x, int64_t round)
 	struct member *m = x->data;
 
 	if (is_root(x))
-		c->send(m->cast, x->bench->programs.load.net->n_nodes,
+		c->send(m->own, x->bench->programs.load.net->n_nodes,
 			BENCH_SOURCE, (uint64_t)x->bench->bytes);
-	return c->await(m->cast, BENCH_TARGET, (uint64_t)round + 1) ? 0 : EIO;
+	return c->await(m->own, BENCH_TARGET, (uint64_t)round + 1) ? 0 : EIO;
 }
 
 static int perform(struct bench_end *x, struct weft_msg *m, int64_t round)
@@ -156,6 +158,35 @@ static int perform(struct bench_end *x, struct weft_msg *m, int64_t round)
 	}
 }
 
+static void count(struct member *m, sim_time came)
+{
+	m->came = came;
+	m->left = program_now();
+	m->all_came += m->came;
+	m->all_left += m->left;
+}
+
+/* Barriers by the network, of which one goes before those that count. */
+static void run_barriers(void *arg)
+{
+	struct bench_end *x = arg;
+	const struct collective *c = of(x);
+	struct member *m = x->data;
+	int64_t round;
+
+	if (!c->barrier->open(&x->bench->programs, m->own))
+		return;
+	c->barrier->pass(m->own);
+	x->start = program_now();
+	for (round = 0; round < c->bench.rounds; round++) {
+		sim_time came = program_now();
+
+		c->barrier->pass(m->own);
+		count(m, came);
+	}
+	x->end = program_now();
+}
+
 static void run(void *arg)
 {
 	struct bench_end *x = arg;
@@ -163,28 +194,27 @@ static void run(void *arg)
 	struct member *m = x->data;
 	struct weft_msg *msg = bench_messages(x);
 	int64_t round;
+	sim_time came;
 	int code;
 
 	if (!bench_open(x) ||
-		(c->cast && !c->cast->open(&c->bench.programs, m->cast)))
+		(c->cast && !c->cast->open(&c->bench.programs, m->own)))
 		return;
 	weft_msg_barrier(msg);
 	x->start = program_now();
 	for (round = 0; round < c->bench.rounds; round++) {
 		fill(x, round);
 		if (c->cast)
-			c->cast->expect(m->cast, (uint64_t)c->bench.bytes,
+			c->cast->expect(m->own, (uint64_t)c->bench.bytes,
 				BENCH_TARGET, (uint64_t)round + 1);
 		if (c->apart)
 			weft_msg_barrier(msg);
-		m->came = program_now();
+		came = program_now();
 		code = perform(x, msg, round);
 		if (code == EIO ||
 			!programs_did(&c->bench.programs, "collective", code))
 			return;
-		m->left = program_now();
-		m->all_came += m->came;
-		m->all_left += m->left;
+		count(m, came);
 		if (!check(x, round))
 			return;
 	}
@@ -193,24 +223,31 @@ static void run(void *arg)
 
 /* --- the course of a run --- */
 
-static int find_cast(struct collective *c, const struct route *r, struct err *e)
+/* What of the machine does it, where it is not messages. */
+static int find_hardware(
+	struct collective *c, const struct route *r, struct err *e)
 {
 	const struct nic_ops *nic = c->bench.programs.load.nic_ops;
 	const struct bench_driver *d = bench_find_driver(nic);
 
-	if (c->hardware && (!d || !d->cast))
+	if (!c->hardware)
+		return 0;
+	c->barrier = c->op == OP_BARRIER && d ? d->barrier : NULL;
+	c->cast = c->op == OP_BROADCAST && d ? d->cast : NULL;
+	if (!c->barrier && !c->cast)
 		return err_set(e,
-			"by: hardware broadcasts need a network that copies "
-			"packets, and that of the %s does not; want "
-			"by=software",
+			"by: hardware %s need a network that %s, and that of "
+			"the %s does not; want by=software",
+			c->op == OP_BARRIER ? "barriers" : "broadcasts",
+			c->op == OP_BARRIER ? "combines bits"
+					    : "copies packets",
 			nic->title);
-	if (c->hardware && !r->ops->spread)
+	if (c->cast && !r->ops->spread)
 		return err_set(e,
 			"by: hardware broadcasts need a fat tree, not "
 			"routing.kind %s; want by=software",
 			r->ops->name);
-	c->cast = c->hardware ? d->cast : NULL;
-	c->apart |= c->hardware;
+	c->apart |= c->cast != NULL;
 	return 0;
 }
 
@@ -234,25 +271,34 @@ static int collective_init(struct load *l, const struct topo *t,
 			c->bench.procs > 1 ? "ranks" : "nodes",
 			(long long)(load_n_nodes(l, t) * c->bench.procs - 1));
 	if (c->hardware && l->place)
-		return err_set(e, "by: hardware broadcasts are for all nodes; "
+		return err_set(e, "by: what hardware does is for all nodes; "
 				  "want by=software");
 	if (c->hardware && c->bench.procs > 1)
 		return err_set(e,
 			"procs: several processes per node need by=software");
 	if (c->bench.bytes % 8)
 		return err_set(e, "bytes: want a multiple of 8");
-	if (c->op != OP_BROADCAST && (c->apart || c->hardware))
-		return err_set(e, "%s: only for op=broadcast",
-			c->apart ? "apart" : "by");
-	if (programs_need_nic(&c->bench.programs, e) || find_cast(c, r, e))
+	if (c->op != OP_BROADCAST && c->apart)
+		return err_set(e, "apart: only for op=broadcast");
+	if (c->op > OP_BROADCAST && c->hardware)
+		return err_set(e, "by: hardware does op=barrier and "
+				  "op=broadcast only");
+	if (programs_need_nic(&c->bench.programs, e) || find_hardware(c, r, e))
 		return -1;
 	n.data += c->cast ? c->cast->size : 0;
+	if (c->barrier) {
+		n.data += c->barrier->size;
+		n.is_msg = false;
+		n.memory = n.touched = 0;
+	}
 	return bench_init(&c->bench, &n, t, e);
 }
 
 static void collective_start(struct load *l)
 {
-	bench_start_all((struct bench *)l, run);
+	struct collective *c = (struct collective *)l;
+
+	bench_start_all(&c->bench, c->barrier ? run_barriers : run);
 }
 
 /* Of a broadcast whose rounds are apart: from the root's call until a node
@@ -271,16 +317,32 @@ static sim_time time_apart(const struct collective *c)
 	return most - m->all_came;
 }
 
+/* Of barriers by the network, which nodes leave one after the other: the
+ * longest of any node. */
+static sim_time time_own(const struct collective *c)
+{
+	sim_time most = 0;
+	uint32_t i;
+
+	for (i = 0; i < c->bench.needs.n_programs; i++) {
+		const struct bench_end *x = &c->bench.ends[i];
+
+		most = x->end - x->start > most ? x->end - x->start : most;
+	}
+	return most;
+}
+
 static void collective_report(struct load *l, struct load_result *r)
 {
 	struct collective *c = (struct collective *)l;
 	bool is_done = bench_report(&c->bench, r);
 
-	r->via = c->cast ? "nic" : "msg";
+	r->via = c->cast || c->barrier ? "nic" : "msg";
 	if (is_done)
 		load_figure(r, "time_ns",
-			(double)(c->apart ? time_apart(c)
-					  : bench_time(&c->bench)) /
+			(double)(c->apart     ? time_apart(c)
+				 : c->barrier ? time_own(c)
+					      : bench_time(&c->bench)) /
 				SIM_NS / (double)c->bench.rounds);
 }
 

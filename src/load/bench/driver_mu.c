@@ -309,6 +309,27 @@ static sim_time unit_software(const struct bench *b)
 
 static const char *const means[] = { "auto", "put", NULL };
 
+/* --- barriers by the network --- */
+
+static bool barrier_open(struct programs *p, void *barrier)
+{
+	uint32_t class = Kernel_GetGlobalBarrierUserClassRouteId();
+
+	return programs_did(
+		p, "MUSPI_GIBarrierInit", MUSPI_GIBarrierInit(barrier, class));
+}
+
+static void barrier_pass(void *barrier)
+{
+	MUSPI_GIBarrierEnterAndWait(barrier);
+}
+
+static const struct bench_barrier barrier = {
+	.size = sizeof(MUSPI_GIBarrier_t),
+	.open = barrier_open,
+	.pass = barrier_pass,
+};
+
 const struct bench_driver bench_mu = {
 	.name = "bgq-mu",
 	.means = means,
@@ -329,4 +350,5 @@ const struct bench_driver bench_mu = {
 	.counter = unit_counter,
 	.address = unit_address,
 	.software = unit_software,
+	.barrier = &barrier,
 };

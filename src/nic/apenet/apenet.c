@@ -1,5 +1,6 @@
-#include "nic/apenet/card.h"
-#include "watch/lofamo.h"
+#include "nic/apenet/frame.h"
+
+#include "base/mem.h"
 
 #define AT(field)  offsetof(struct ape_params, field)
 #define PS_PER_S   INT64_C(1000000000000)
@@ -123,7 +124,9 @@ static const struct nic_counter counters[] = {
 	{ "invalid command", COUNT_OF(error[APE_BAD_COMMAND]), true },
 	{ "memory that cannot be reached", COUNT_OF(error[APE_UNREADABLE]),
 		true },
-	{ "damaged", COUNT_OF(error[APE_DAMAGED]), false },
+	{ "torn", COUNT_OF(error[APE_DAMAGED]), false },
+	{ "escapes", COUNT_OF(escapes), false },
+	{ "lost_in_cards", COUNT_OF(lost), false },
 	{ "event queue overrun", COUNT_OF(queues.overruns), true },
 	{ .key = NULL },
 };
@@ -142,6 +145,31 @@ struct workqs *ape_queues(struct nic *nic, site_id s)
 uint32_t ape_most(const struct nic *nic)
 {
 	return ((const struct apenet *)nic)->most;
+}
+
+bool ape_find_outage(
+	const struct ape_node *n, uint32_t kind, uint32_t unit, sim_time t)
+{
+	size_t i;
+
+	for (i = 0; i < n->n_outages; i++) {
+		const struct lofamo_outage *o = &n->outage[i];
+
+		if (o->kind == kind && o->unit == unit && o->from <= t &&
+			t < o->until)
+			return true;
+	}
+	return false;
+}
+
+bool ape_card_is_dead(struct nic *nic, site_id s, sim_time t)
+{
+	return ape_find_outage(nic_node(nic, s), LOFAMO_CARD, 0, t);
+}
+
+bool ape_gpu_is_dead(struct nic *nic, site_id s, uint32_t gpu, sim_time t)
+{
+	return ape_find_outage(nic_node(nic, s), LOFAMO_GPU, gpu, t);
 }
 
 sim_time ape_path(
@@ -215,6 +243,9 @@ static const struct net_client_ops client = {
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_copy = nic_on_copy,
+	.on_hurt = ape_frame_on_hurt,
+	.is_dropped = ape_frame_is_dropped,
+	.is_found = ape_frame_is_found,
 	.on_lost = nic_on_lost,
 };
 
@@ -283,6 +314,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	struct ape_node *n = node;
 
 	gpu_open(nic->host, s);
+	n->n_outages = lofamo_outages(nic->plan, s, &n->outage);
 	side_reads_init(&n->reads, &x->reads, &n->ticks);
 	workqs_init(&n->queues, &x->queues, &n->reads);
 	tlb_init(&n->tlb, (uint32_t)p->entries, (uint32_t)p->ways);
@@ -312,6 +344,7 @@ static void node_fini(struct nic *nic, void *node)
 	ring_fini(&n->ready);
 	ring_fini(&n->rx);
 	slots_fini(&n->works);
+	mem_free(n->outage);
 }
 
 static uint64_t node_memory(const void *node)
@@ -346,6 +379,7 @@ static size_t load_bytes(const struct packet *p)
 const struct nic_ops apenet_ops = {
 	.name = "apenet",
 	.title = "APEnet+ card",
+	.can = NIC_LOSES,
 	.has = "any-side gpus watchdogs",
 	.parts = lofamo_parts,
 	.size = sizeof(struct apenet),

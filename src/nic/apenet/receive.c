@@ -2,7 +2,7 @@
  * The receive path: one packet after the other is looked up, so that those that
  * follow a miss wait for the Nios; what is being written waits for nobody.
  */
-#include "nic/apenet/card.h"
+#include "nic/apenet/frame.h"
 
 void ape_receive_finish(const struct nic_at *a, packet_id id, bool is_done)
 {
@@ -29,15 +29,16 @@ static sim_time tell(const struct nic_at *a, packet_id id, enum ape_event event)
 	struct ape_node *n = a->node;
 	const struct ape_load *l = ape_load(a, id);
 	uint32_t queue = l->key >> APE_KEY_SHIFT;
+	bool is_known = l->error != APE_DAMAGED; /* what is in its footer */
 	struct workq_completion c = {
-		.id = l->tag | (uint64_t)l->key << 32,
-		.value = l->offset + l->bytes - l->total,
+		.id = (is_known ? l->tag : 0) | (uint64_t)l->key << 32,
+		.value = is_known ? l->offset + l->bytes - l->total : 0,
 		.status = APE_STATUS(
 			event, l->error, a->nic->net->packets[id].src),
-		.more = l->total,
+		.more = is_known ? l->total : l->bytes,
 	};
 
-	if (!workqs_find(&n->queues, queue))
+	if (!workqs_find(&n->queues, queue) || ape_is_dead(a))
 		return 0;
 	return workqs_tell(a, &n->queues, queue, &c);
 }
@@ -99,7 +100,7 @@ static bool look_at(const struct nic_at *a, packet_id id)
 	struct ape_load *l = ape_load(a, id);
 	sim_time t = a->t + (n->tlb.sets ? ape_params(a)->hit : 0);
 
-	if (l->op == APE_GET) {
+	if (l->op == APE_GET && l->error != APE_DAMAGED) {
 		ask_nios(a, id, l);
 		return true;
 	}
@@ -128,11 +129,26 @@ static void go_on(const struct nic_at *a)
 		ring_pop(&n->rx);
 }
 
+/* A card that has died meanwhile takes the packet along. */
+static bool is_lost(const struct nic_at *a, packet_id id)
+{
+	if (!ape_is_dead(a))
+		return false;
+	ape_here(a)->lost++;
+	ape_receive_finish(a, id, false);
+	return true;
+}
+
 void ape_receive_on_in(const struct nic_at *a, packet_id id)
 {
 	struct ape_node *n = a->node;
 
+	if (is_lost(a, id))
+		return;
 	ape_charge(a, id, CAUSE_RECEIVER, a->t);
+	if (ape_load(a, id)->flips.n)
+		ape_frame_on_arrival(
+			a, &a->nic->net->packets[id], ape_load(a, id));
 	*(packet_id *)ring_push(&n->rx) = id;
 	if (n->rx.n == 1)
 		go_on(a);
@@ -220,13 +236,16 @@ void ape_receive_on_written(const struct nic_at *a, packet_id id)
 	sim_time t = a->t;
 
 	ape_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	if (is_lost(a, id))
+		return;
 	if (!ranges_find(&ape_here(a)->buffers, l->key)) {
 		l->error = APE_NO_BUFFER; /* any more */
 		drop(a, id);
 		return;
 	}
-	if (l->bytes && !host_write(a->nic->host, a->w, a->s, a->t, l->at,
-				l->data, l->bytes)) {
+	if (ape_is_of_dead_gpu(a, l->at) ||
+		(l->bytes && !host_write(a->nic->host, a->w, a->s, a->t, l->at,
+				     l->data, l->bytes))) {
 		l->error = APE_UNREADABLE;
 		drop(a, id);
 		return;

@@ -29,7 +29,7 @@ void flips_note(struct flips *f, const struct link_code *code, sim_time hop,
 		place -= LINES;
 	f->code = (uint8_t)(code - link_codes);
 	f->hop = hop;
-	f->place[f->n++] = (uint16_t)(place | (is_next ? FLIPS_NEXT_HOP : 0));
+	f->place[f->n++] = place | (is_next ? FLIPS_NEXT_HOP : 0);
 }
 
 uint32_t flips_apply(

@@ -17,15 +17,17 @@
 
 enum {
 	FLIPS_MOST = 16, /* that a packet remembers */
-	FLIPS_FRAME = 3276, /* bytes; symbols of ten bits each have a place */
+	FLIPS_FRAME = 3276, /* bytes, of flips_judge() */
 	FLIPS_CRC = 4, /* bytes */
-	FLIPS_NEXT_HOP = 0x8000, /* on another wire than the flip before */
 };
+
+/* On another wire than the flip before. */
+#define FLIPS_NEXT_HOP (UINT32_C(1) << 31)
 
 struct flips {
 	uint8_t n;
 	uint8_t code; /* of its wires, in link_codes */
-	uint16_t place[FLIPS_MOST]; /* bits of its frame; + FLIPS_NEXT_HOP */
+	uint32_t place[FLIPS_MOST]; /* bits of its frame; + FLIPS_NEXT_HOP */
 	sim_time hop; /* the last flip's: when it began */
 };
 

@@ -68,6 +68,7 @@ enum direct_request {
 	REQ_HIGH,
 	REQ_SYSTEM,
 	N_REQUESTS,
+	REQ_GUEST = N_REQUESTS, /* what a guest sends; no head's */
 };
 
 enum direct_injection {
@@ -154,6 +155,9 @@ struct direct_site {
 	struct direct_fifo inject[N_FIFOS];
 	struct direct_reception reception[N_FIFOS];
 	uint64_t held[N_CHANNELS]; /* heads that may not ask yet */
+	/* Senders that a guest waits for; of these, whose last packet of the
+	 * highest level was the guest's: guest.c */
+	uint32_t guests, guest_turns;
 	struct direct_port port[];
 };
 
@@ -213,6 +217,17 @@ struct direct {
 };
 
 extern const struct router_ops direct_ops;
+
+/* --- guest.c --- */
+
+/* As in router_ops. */
+void direct_lend(struct router *r, struct sim_worker *w, site_id s,
+	uint32_t ports, sim_time t);
+void direct_on_guest(struct router *r, struct sim_worker *w, site_id s,
+	sim_time t, const struct sim_event *e);
+/* A sender is the guest's. */
+void direct_guest_send(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, port_id p, sim_time t);
 
 static inline struct direct_site *direct_at(const struct direct *d, site_id s)
 {

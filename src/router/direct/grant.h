@@ -224,8 +224,15 @@ static __attribute__((noinline)) bool grant_rare(struct direct *d,
 	uint32_t request, uint32_t bit, sim_time t)
 {
 #if DIRECT_TREE
-	packet_id id = direct_queue(s, source_of[request], bit)->head;
+	packet_id id;
+#endif
 
+	if (request == REQ_GUEST) {
+		direct_guest_send(d, w, s, port, t);
+		return false;
+	}
+#if DIRECT_TREE
+	id = direct_queue(s, source_of[request], bit)->head;
 	if (d->packets[id].flags & PACKET_RANGE)
 		return spread_grant(d, w, s, port, request, bit, t);
 #endif

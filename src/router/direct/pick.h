@@ -256,6 +256,8 @@ static void count_streak(
 			 [w->request < high ? CLASS_USER
 					    : CLASS_HIGH + w->request - high];
 
+	if (w->request == REQ_GUEST && !w->is_injection)
+		return;
 	*streak = w->is_injection ? 0 : (uint8_t)(*streak + (*streak < 255));
 }
 
@@ -364,6 +366,20 @@ static inline void take_turn(
 }
 #endif
 
+/* A guest and system packets take turns, where both wait (BGQ-G37). */
+static __attribute__((noinline)) struct winner pick_guest(
+	const struct direct *d, struct direct_site *s, uint32_t port)
+{
+	struct winner w =
+		pick_class(d, s, port, REQ_SYSTEM, INJ_SYSTEM, RANK_SYSTEM);
+
+	if (w.rank != NO_WINNER && s->guest_turns >> port & 1) {
+		s->guest_turns &= ~(1u << port);
+		return w;
+	}
+	return (struct winner){ .rank = RANK_SYSTEM, .request = REQ_GUEST };
+}
+
 /* Where other requests than dynamic ones are made, or tokens are short. */
 static __attribute__((noinline)) struct winner pick_rare(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
@@ -376,6 +392,8 @@ static __attribute__((noinline)) struct winner pick_rare(const struct direct *d,
 	if (d->route->is_shared)
 		return pick_shared(d, s, port);
 #endif
+	if (__builtin_expect(s->guests >> port & 1, 0))
+		return pick_guest(d, s, port);
 	if (__builtin_expect(r->head[REQ_SYSTEM] || r->inject[INJ_SYSTEM], 0))
 		w = pick_class(d, s, port, REQ_SYSTEM, INJ_SYSTEM, RANK_SYSTEM);
 	if (__builtin_expect(r->head[REQ_HIGH] || r->inject[INJ_HIGH], 0) &&
@@ -484,16 +502,17 @@ static inline struct winner pick(const struct direct *d, struct direct_site *s,
 static uint32_t best_port(const struct direct *d, struct direct_site *s,
 	const struct winner *w, uint32_t port, uint32_t todo, sim_time t)
 {
-	packet_id id =
-		w->is_injection
-			? s->inject[w->bit].head
-			: direct_queue(s, source_of[w->request], w->bit)->head;
-	uint32_t alike = 0, m = todo & d->packets[id].ask;
+	uint32_t alike = 0, m;
+	packet_id id;
 	int most = 0;
 
 	if (w->request > (w->is_injection ? INJ_DYNAMIC : REQ_RETURN) ||
 		is_stepped(d))
 		return port;
+	id = w->is_injection
+		     ? s->inject[w->bit].head
+		     : direct_queue(s, source_of[w->request], w->bit)->head;
+	m = todo & d->packets[id].ask;
 	if (!(m & (m - 1)))
 		return port;
 	for (; m; m &= m - 1) {

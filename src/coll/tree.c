@@ -1,0 +1,482 @@
+#include "coll/tree_node.h"
+
+#include "base/mem.h"
+
+#define AT(field) offsetof(struct tree_params, field)
+#define MOST_TIME INT64_C(1000000000)
+
+const struct param tree_params_table[] = {
+	PARAM_ROW(PARAM_TIME, "up", AT(up), "18 ns", 0, MOST_TIME,
+		"time that a hop towards the root takes beyond that of any "
+		"other packet",
+		"BGQ-N41 (9 cycles; assumed: for all operations)"),
+	PARAM_ROW(PARAM_TIME, "down", AT(down), "6 ns", 0, MOST_TIME,
+		"time that a hop away from the root takes beyond that of any "
+		"other packet",
+		"BGQ-N41 (3 cycles; assumed: for all operations)"),
+	PARAM_ROW(PARAM_TIME, "turn", AT(turn), "24 ns", 0, MOST_TIME,
+		"time from the tail of a reduced packet until the logic takes "
+		"the next",
+		"calibrated: BGQ-N135 (12 cycles)"),
+	PARAM_ROW(PARAM_COUNT, "packets", AT(packets), "4", 1, 120,
+		"capacity of a receiver per collective channel, in full "
+		"packets",
+		"BGQ-G1"),
+	PARAM_ROW(PARAM_COUNT, "slots", AT(slots), "2", 1, TREE_SLOTS,
+		"number of packets per channel that turn at a root at a time",
+		"assumed: one turns while the next is reduced"),
+	PARAM_ROW(PARAM_COUNT, "routes", AT(routes), "16", 1, CLASS_ROUTES,
+		"number of class routes per node", "BGQ-N37"),
+	{ .name = "root",
+		.type = PARAM_WORD,
+		.offset = AT(root),
+		.def = "partition",
+		.words = "partition|box",
+		.help = "node that class routes lead to; partition: towards "
+			"the middle of the partition, whatever the box; box: "
+			"to the middle of the box, which may deadlock",
+		.source = "assumed: as the machine's public route builder" },
+};
+
+const size_t tree_params_n =
+	sizeof(tree_params_table) / sizeof(tree_params_table[0]);
+
+/* --- a node's part --- */
+
+static struct tree *of(const struct net_guest *g)
+{
+	return (struct tree *)(uintptr_t)g;
+}
+
+struct tree *tree_of(const struct net *n)
+{
+	return of(n->guest);
+}
+
+static void wire(const struct tree *t, struct tree_node *n, site_id s)
+{
+	const struct topo *topo = t->guest.net->topo;
+	port_id p;
+
+	for (p = 0; p < TREE_PORTS; p++) {
+		n->peer[p] = NO_SITE;
+		if (p >= topo->n_ports)
+			continue;
+		n->peer[p] = topo->ops->peer(topo, s, p).router;
+		if (n->peer[p] == NO_SITE)
+			continue;
+		n->wire[p] = (uint8_t)topo->ops->wire(topo, s, p);
+		n->tokens[p][0] = n->tokens[p][1] = (int16_t)t->capacity;
+	}
+}
+
+/* Number 0 is all nodes. */
+static struct tree_node *node_new(struct tree *t, site_id s)
+{
+	const struct net *net = t->guest.net;
+	struct tree_node *n = mem_alloc(1, sizeof(*n));
+	uint32_t i;
+
+	t->nodes[s] = n;
+	wire(t, n, s);
+	for (i = 0; i < TREE_FIFOS; i++) {
+		n->room[i] = (uint16_t)(net->params.injection * net->full);
+		n->reception[i].chunks =
+			(int32_t)net->params.reception * net->full;
+	}
+	n->route[0].is =
+		class_route_build(t->torus, &t->world, t->root, s, CLASS_WORLD);
+	n->route[0].is_set = true;
+	return n;
+}
+
+static struct tree_node *node_of(struct tree *t, site_id s)
+{
+	return t->nodes[s] ? t->nodes[s] : node_new(t, s);
+}
+
+static struct tree_at at(
+	struct tree *t, struct sim_worker *w, site_id s, sim_time now)
+{
+	return (struct tree_at){ t, t->guest.net, node_of(t, s), w, s, now };
+}
+
+/* --- FIFOs --- */
+
+/* The head of a FIFO may go from now on. */
+static void show(const struct tree_at *a, uint32_t place)
+{
+	packet_id id = a->node->fifo[place].head;
+	struct packet *p = tree_packet(a, id);
+
+	p->head = a->t;
+	if (p->hints & TREE_DOWN) {
+		book_wait(a->net->book, id, CAUSE_ARBITRATION, a->t);
+		a->node->falling |= PLACE_BIT(place);
+	} else {
+		tree_up_show(a, place, p);
+	}
+}
+
+static void post_left(
+	const struct tree_at *a, uint32_t place, uint32_t chunks, sim_time t)
+{
+	sim_post_self(a->w, a->s, t, SIM_KEY(PHASE_GUEST, EVENT_LEFT + place),
+		(uint16_t)chunks, 0);
+}
+
+static void join(const struct tree_at *a, uint32_t place, packet_id id)
+{
+	struct tree_fifo *f = &a->node->fifo[place];
+
+	tree_packet(a, id)->next = NO_PACKET;
+	book_wait(a->net->book, id, CAUSE_QUEUE, a->t);
+	if (f->n++) {
+		tree_packet(a, f->tail)->next = id;
+		f->tail = id;
+		return;
+	}
+	f->head = f->tail = id;
+	if (f->busy_until <= a->t)
+		show(a, place);
+	else if (place < PLACE_INJECT)
+		post_left(a, place, 0, f->busy_until);
+}
+
+/* Tokens go back to a receiver's neighbour; an injection FIFO has room again
+ * when the tail has left it. */
+void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail)
+{
+	struct tree_fifo *f = &a->node->fifo[place];
+	const struct packet *p = tree_packet(a, f->head);
+	port_id port = place / TREE_BUFFERS;
+
+	f->head = p->next;
+	f->n--;
+	f->busy_until = tail;
+	if (place >= PLACE_INJECT) {
+		post_left(a, place, p->chunks, tail);
+		return;
+	}
+	a->node->packets[port]++;
+	sim_post(a->w, a->node->peer[port],
+		tail + a->net->link.latency[a->node->wire[port]],
+		SIM_KEY(PHASE_GUEST, EVENT_TOKEN + (port ^ 1)),
+		place % TREE_BUFFERS, p->chunks);
+	if (f->n)
+		post_left(a, place, 0, tail);
+}
+
+void tree_take_tokens(
+	const struct tree_at *a, port_id p, const struct packet *x)
+{
+	int16_t *tokens = &a->node->tokens[p][tree_buffer(x)];
+
+	*tokens = (int16_t)(*tokens - x->chunks);
+	a->node->sent[p] += a->net->link.bytes[x->size];
+}
+
+/* --- events --- */
+
+void tree_settle(const struct tree_at *a)
+{
+	struct router *r = a->net->router[NET_NODES];
+
+	tree_up_settle(a);
+	tree_down_settle(a);
+	r->ops->lend(
+		r, a->w, a->s, tree_up_wants(a) | tree_down_wants(a), a->t);
+}
+
+/* A packet's tail has left its place. */
+static void on_left(const struct tree_at *a, uint32_t place, uint32_t chunks)
+{
+	uint32_t fifo = place - PLACE_INJECT;
+
+	if (place >= PLACE_SLOT) {
+		a->node->slots_busy &= ~PLACE_BIT(place - PLACE_SLOT);
+		return;
+	}
+	if (a->node->fifo[place].n)
+		show(a, place);
+	if (place < PLACE_INJECT)
+		return;
+	a->node->room[fifo] = (uint16_t)(a->node->room[fifo] + chunks);
+	if (a->node->room[fifo] >= a->net->full)
+		a->net->client->on_room(
+			a->net, a->w, a->s, a->tree->fifo + fifo, a->t);
+}
+
+static void on_event(struct net_guest *g, struct sim_worker *w, site_id s,
+	sim_time t, const struct sim_event *e)
+{
+	struct tree_at a = at(of(g), w, s, t);
+	uint32_t number = sim_number(e), aux = sim_aux(e);
+
+	if (number < EVENT_TOKEN) {
+		join(&a, number * TREE_BUFFERS + aux, e->data);
+	} else if (number < EVENT_LEFT) {
+		int16_t *x = &a.node->tokens[number - EVENT_TOKEN][aux];
+
+		*x = (int16_t)(*x + (int16_t)e->data);
+	} else if (number < EVENT_UP) {
+		on_left(&a, number - EVENT_LEFT, aux);
+	} else if (number == EVENT_UP) {
+		a.node->up_timed = false;
+	} else if (number == EVENT_DOWN) {
+		a.node->down_timed = false;
+	} else {
+		a.node->reception[number - EVENT_RECEPTION].is_timed = false;
+	}
+	tree_settle(&a);
+}
+
+/* Down before up (BGQ-F68). */
+static struct net_guest_packet send(struct net_guest *g, struct sim_worker *w,
+	site_id s, port_id p, sim_time t)
+{
+	struct tree_at a = at(of(g), w, s, t);
+	bool is_down = tree_down_wants(&a) >> p & 1;
+	struct net_guest_packet x = {
+		.id = is_down ? tree_down_send(&a, p) : tree_up_send(&a, p),
+		.logic = is_down ? a.tree->params.down : a.tree->params.up,
+	};
+
+	book_wait(a.net->book, x.id, CAUSE_ARBITRATION, t);
+	x.aux = (uint16_t)tree_buffer(tree_packet(&a, x.id));
+	tree_settle(&a);
+	return x;
+}
+
+static void release(struct net_guest *g, struct sim_worker *w, site_id s,
+	uint32_t fifo, uint32_t chunks, sim_time t)
+{
+	struct tree_at a = at(of(g), w, s, t);
+
+	a.node->reception[fifo - a.tree->fifo].chunks += (int32_t)chunks;
+	tree_settle(&a);
+}
+
+/* --- the client --- */
+
+void tree_inject(struct tree *t, struct sim_worker *w, site_id s,
+	enum tree_fifos fifo, packet_id id, sim_time now)
+{
+	struct tree_at a = at(t, w, s, now);
+	struct packet *p = tree_packet(&a, id);
+
+	link_measure(&a.net->link, p);
+	BUG_IF(a.node->room[fifo] < p->chunks);
+	a.net->tally[w->id].injected++;
+	a.node->room[fifo] = (uint16_t)(a.node->room[fifo] - p->chunks);
+	join(&a, PLACE_INJECT + fifo, id);
+	tree_settle(&a);
+}
+
+bool tree_has_room(const struct tree *t, site_id s, enum tree_fifos fifo)
+{
+	const struct tree_node *n = t->nodes[s];
+
+	return !n || n->room[fifo] >= t->guest.net->full;
+}
+
+bool tree_route(
+	const struct tree *t, site_id s, uint32_t route, struct class_route *r)
+{
+	const struct tree_node *n = t->nodes[s];
+
+	if (n && n->route[route].is_set)
+		*r = n->route[route].is;
+	else if (!n && !route)
+		*r = class_route_build(
+			t->torus, &t->world, t->root, s, CLASS_WORLD);
+	else
+		return false;
+	return true;
+}
+
+void tree_set_route(
+	struct tree *t, site_id s, uint32_t route, const struct class_route *r)
+{
+	struct tree_route *x = &node_of(t, s)->route[route];
+
+	BUG_IF(route >= CLASS_ROUTES);
+	x->is = *r;
+	x->is_set = r->inputs || r->output;
+}
+
+/* --- from outside --- */
+
+static uint64_t inside(const struct net_guest *g)
+{
+	const struct tree *t = of(g);
+	uint64_t sum = 0;
+	uint32_t i;
+	site_id s;
+
+	for (s = 0; s < t->guest.net->n_nodes; s++) {
+		const struct tree_node *n = t->nodes[s];
+
+		for (i = 0; n && i < PLACE_SLOT; i++)
+			sum += n->fifo[i].n;
+		for (i = 0; n && i < TREE_BUFFERS * TREE_SLOTS; i++)
+			sum += n->slot[i] != NO_PACKET;
+	}
+	return sum;
+}
+
+struct tokens {
+	const struct net *net;
+	int32_t *out; /* [site][port][buffer]: that a sender does not hold */
+};
+
+static int32_t *tokens_of(
+	const struct tokens *x, site_id s, port_id p, uint32_t buffer)
+{
+	return &x->out[((size_t)s * TREE_PORTS + p) * TREE_BUFFERS + buffer];
+}
+
+/* Charges a packet at a port to the sender at the wire's other end. */
+static void charge(
+	const struct tokens *x, site_id s, port_id p, uint32_t b, packet_id id)
+{
+	const struct topo *topo = x->net->topo;
+	struct topo_end from = topo->ops->peer(topo, s, p);
+
+	*tokens_of(x, from.router, from.port, b) += x->net->packets[id].chunks;
+}
+
+static void count_event(void *arg, sim_time t, const struct sim_event *e)
+{
+	const struct tokens *x = arg;
+	uint32_t number = sim_number(e);
+
+	(void)t;
+	if (sim_phase(e) != PHASE_GUEST || number >= EVENT_LEFT)
+		return;
+	if (number >= EVENT_TOKEN)
+		*tokens_of(x, e->site, number - EVENT_TOKEN, sim_aux(e)) +=
+			(int32_t)e->data;
+	else
+		charge(x, e->site, number, sim_aux(e), e->data);
+}
+
+static void count_node(
+	const struct tokens *x, const struct tree_node *n, site_id s)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < PLACE_INJECT; i++) {
+		packet_id id = n->fifo[i].head;
+
+		for (k = n->fifo[i].n; k--; id = x->net->packets[id].next)
+			charge(x, s, i / TREE_BUFFERS, i % TREE_BUFFERS, id);
+	}
+}
+
+static int check_node(
+	const struct tokens *x, const struct tree *t, site_id s, struct err *e)
+{
+	const struct tree_node *n = t->nodes[s];
+	port_id p;
+	uint32_t b;
+
+	for (p = 0; n && p < TREE_PORTS; p++)
+		for (b = 0; n->peer[p] != NO_SITE && b < TREE_BUFFERS; b++)
+			if (n->tokens[p][b] + *tokens_of(x, s, p, b) !=
+				t->capacity)
+				return err_set_code(e, EXIT_INTERNAL,
+					"audit: site %u port %u collective "
+					"buffer %u: %d of %d tokens",
+					s, p, b,
+					n->tokens[p][b] +
+						*tokens_of(x, s, p, b),
+					t->capacity);
+	return 0;
+}
+
+static int audit(const struct net_guest *g, bool is_over, struct err *e)
+{
+	const struct tree *t = of(g);
+	site_id s, n = g->net->n_nodes;
+	size_t size = (size_t)n * TREE_PORTS * TREE_BUFFERS * sizeof(int32_t);
+	struct tokens x = { g->net, map_alloc(size) };
+	int failed = 0;
+
+	(void)is_over;
+	sim_each_event(g->net->sim, count_event, &x);
+	for (s = 0; s < n; s++)
+		if (t->nodes[s])
+			count_node(&x, t->nodes[s], s);
+	for (s = 0; s < n && !failed; s++)
+		failed = check_node(&x, t, s, e);
+	map_free(x.out, size);
+	return failed;
+}
+
+static uint64_t memory(const struct net_guest *g)
+{
+	uint64_t sum = 0;
+	site_id s;
+
+	for (s = 0; s < g->net->n_nodes; s++)
+		sum += of(g)->nodes[s] ? sizeof(struct tree_node) : 0;
+	return sum;
+}
+
+static struct net_counters counters(
+	const struct net_guest *g, site_id s, port_id p)
+{
+	const struct tree_node *n =
+		s < g->net->n_nodes && p < TREE_PORTS ? of(g)->nodes[s] : NULL;
+	struct net_counters c = { 0 };
+	uint32_t b;
+
+	if (!n)
+		return c;
+	c.sent_bytes = n->sent[p];
+	c.packets = n->packets[p];
+	for (b = 0; b < TREE_BUFFERS; b++)
+		c.packets += n->fifo[p * TREE_BUFFERS + b].n;
+	return c;
+}
+
+/* --- life --- */
+
+static void tree_free(struct net_guest *g)
+{
+	struct tree *t = of(g);
+	site_id s, n = g->net->n_nodes;
+
+	for (s = 0; s < n; s++)
+		mem_free(t->nodes[s]);
+	map_free(t->nodes, n * sizeof(*t->nodes));
+	mem_free(t);
+}
+
+static const struct net_guest_ops guest_ops = {
+	.free = tree_free,
+	.on_event = on_event,
+	.send = send,
+	.release = release,
+	.inside = inside,
+	.audit = audit,
+	.memory = memory,
+	.counters = counters,
+};
+
+struct tree *tree_new(struct net *n, const struct tree_params *p, uint32_t fifo)
+{
+	struct tree *t = mem_alloc(1, sizeof(*t));
+
+	t->guest = (struct net_guest){ &guest_ops, n };
+	t->params = *p;
+	t->torus = torus_of(n->topo);
+	t->world = class_box_all(t->torus);
+	t->root = class_root(t->torus, &t->world);
+	t->nodes = map_alloc(n->n_nodes * sizeof(*t->nodes));
+	t->fifo = fifo;
+	t->capacity = (int32_t)p->packets * n->full;
+	n->guest = &t->guest;
+	return t;
+}

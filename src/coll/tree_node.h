@@ -1,0 +1,157 @@
+/*
+ * What the collective network has at a node, shared by its files and by nobody
+ * else.  A *place* is a FIFO: a receiver's buffer (port * TREE_BUFFERS +
+ * buffer), an injection FIFO, or a slot in which packets turn.
+ */
+#ifndef COLL_TREE_NODE_H
+#define COLL_TREE_NODE_H
+
+#include "coll/tree.h"
+
+enum {
+	TREE_PORTS = 12,
+	TREE_SLOTS = 4, /* of a buffer, the most */
+	PLACE_INJECT = TREE_PORTS * TREE_BUFFERS,
+	PLACE_SLOT = PLACE_INJECT + TREE_FIFOS,
+	TREE_PLACES = PLACE_SLOT + TREE_BUFFERS * TREE_SLOTS,
+};
+
+_Static_assert(TREE_PLACES <= 64, "a bit each");
+
+/* Numbers of events; below them arrivals, by port. */
+enum tree_event {
+	EVENT_TOKEN = NET_GUEST_PORTS, /* + port; aux: buffer, data: chunks */
+	EVENT_LEFT = EVENT_TOKEN + NET_GUEST_PORTS, /* + place; aux: chunks */
+	EVENT_UP = EVENT_LEFT + TREE_PLACES, /* the logic is idle */
+	EVENT_DOWN,
+	EVENT_RECEPTION, /* + fifo */
+};
+
+/* Packets in order; the next one may go when the last one's tail has left. */
+struct tree_fifo {
+	packet_id head, tail;
+	sim_time busy_until;
+	uint32_t n;
+};
+
+struct tree_route {
+	struct class_route is;
+	bool is_set;
+	bool is_stopped; /* by contributions that do not fit together */
+	uint16_t have; /* inputs whose heads are there */
+	/* When it last was, up and down, in grants of the logic. */
+	uint32_t risen, fallen;
+};
+
+struct tree_reception {
+	sim_time free_at;
+	int32_t chunks; /* room left */
+	bool is_timed;
+};
+
+struct tree_node {
+	struct tree_route route[CLASS_ROUTES];
+	struct tree_fifo fifo[PLACE_SLOT];
+	packet_id slot[TREE_BUFFERS * TREE_SLOTS];
+	site_id peer[TREE_PORTS]; /* or NO_SITE */
+	uint8_t wire[TREE_PORTS];
+	int16_t tokens[TREE_PORTS][TREE_BUFFERS];
+	uint16_t room[TREE_FIFOS]; /* of injection FIFOs, chunks */
+	struct tree_reception reception[TREE_FIFOS];
+	/* the way up */
+	uint64_t rising; /* places whose heads wait for nobody */
+	uint32_t whole; /* routes whose inputs have all come */
+	uint32_t n_risen, n_fallen;
+	sim_time up_until; /* the logic is busy */
+	/* the way down */
+	uint64_t falling; /* places whose heads have turned */
+	uint64_t slots_busy; /* a bit each */
+	packet_id down; /* what the logic is at, or NO_PACKET */
+	uint8_t down_place;
+	bool up_timed, down_timed;
+	sim_time down_until;
+	uint64_t sent[TREE_PORTS], packets[TREE_PORTS];
+};
+
+struct tree {
+	struct net_guest guest;
+	struct tree_params params;
+	const struct torus *torus;
+	struct class_box world;
+	router_id root;
+	struct tree_node **nodes; /* NULL until used */
+	uint32_t fifo;
+	int32_t capacity; /* of a buffer, chunks */
+};
+
+/* Where and when. */
+struct tree_at {
+	struct tree *tree;
+	struct net *net;
+	struct tree_node *node;
+	struct sim_worker *w;
+	site_id s;
+	sim_time t;
+};
+
+static inline struct packet *tree_packet(const struct tree_at *a, packet_id id)
+{
+	return &a->net->packets[id];
+}
+
+static inline struct tree_route *tree_route_of(
+	const struct tree_at *a, const struct packet *p)
+{
+	return &a->node->route[p->hints & TREE_ROUTE];
+}
+
+static inline uint32_t tree_channel(const struct packet *p)
+{
+	return (p->hints & TREE_CHANNEL) >> 4;
+}
+
+static inline uint32_t tree_buffer(const struct packet *p)
+{
+	return class_buffer(tree_channel(p));
+}
+
+static inline bool tree_is_system(const struct packet *p)
+{
+	return tree_channel(p) == CLASS_SYSTEM;
+}
+
+static inline sim_time tree_tail(
+	const struct tree_at *a, const struct packet *p)
+{
+	return a->t + a->net->link.ser[p->size];
+}
+
+#define PLACE_BIT(place) (UINT64_C(1) << (place))
+
+/* --- tree.c --- */
+
+/* The head of a FIFO leaves it, and its tail at tail. */
+void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail);
+/* All that can happen now does; links are asked for. */
+void tree_settle(const struct tree_at *a);
+/* Counts a packet that goes by a port, and takes its tokens. */
+void tree_take_tokens(
+	const struct tree_at *a, port_id p, const struct packet *x);
+
+/* --- tree_up.c --- */
+
+/* A packet is first in its FIFO. */
+void tree_up_show(const struct tree_at *a, uint32_t place, struct packet *p);
+/* What can be done without a link. */
+void tree_up_settle(const struct tree_at *a);
+/* Links that the logic could send by. */
+uint32_t tree_up_wants(const struct tree_at *a);
+packet_id tree_up_send(const struct tree_at *a, port_id p);
+
+/* --- tree_down.c --- */
+
+void tree_down_settle(const struct tree_at *a);
+uint32_t tree_down_wants(const struct tree_at *a);
+packet_id tree_down_send(const struct tree_at *a, port_id p);
+
+#endif

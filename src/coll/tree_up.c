@@ -1,0 +1,247 @@
+/*
+ * The way up: reductions wait for all inputs of their route, everything else
+ * for the logic and the link alone.  At the root they go into a slot in place
+ * of a link, and turn.
+ */
+#include "coll/tree_node.h"
+
+static uint32_t input_of(uint32_t place)
+{
+	return place < PLACE_INJECT ? 1u << place / TREE_BUFFERS
+				    : CLASS_LOCAL_BIT;
+}
+
+/* Where a route's input has its head. */
+static uint32_t place_of(const struct tree_route *r, uint32_t input)
+{
+	if (input != CLASS_LOCAL)
+		return input * TREE_BUFFERS + class_buffer(r->is.channel);
+	return PLACE_INJECT +
+	       (r->is.channel == CLASS_SYSTEM ? TREE_SYSTEM : TREE_USER);
+}
+
+/* A route's packets, in the order A-, A+, ... the node's own. */
+static uint32_t list_inputs(const struct tree_at *a, const struct tree_route *r,
+	packet_id id[CLASS_LOCAL + 1])
+{
+	uint32_t n = 0, i;
+
+	for (i = 0; i < TREE_PORTS; i++)
+		if (r->is.inputs >> (i ^ 1) & 1)
+			id[n++] = a->node->fifo[place_of(r, i ^ 1)].head;
+	if (r->is.inputs & CLASS_LOCAL_BIT)
+		id[n++] = a->node->fifo[place_of(r, CLASS_LOCAL)].head;
+	return n;
+}
+
+/* All inputs have come: what they are together is known from now on. */
+static void meet(const struct tree_at *a, struct tree_route *r)
+{
+	packet_id id[CLASS_LOCAL + 1];
+	uint32_t n = list_inputs(a, r, id), i;
+
+	for (i = 0; i < n; i++)
+		book_wait(a->net->book, id[i], CAUSE_ARBITRATION, a->t);
+	if (a->net->client->combine(a->net, a->w, a->s, id, n, a->t))
+		a->node->whole |= 1u << (r - a->node->route);
+	else
+		r->is_stopped = true;
+}
+
+static bool is_member(
+	const struct tree_route *r, uint32_t place, const struct packet *p)
+{
+	return r->is_set && r->is.inputs & input_of(place) &&
+	       r->is.channel == tree_channel(p) && !r->is_stopped;
+}
+
+void tree_up_show(const struct tree_at *a, uint32_t place, struct packet *p)
+{
+	struct tree_route *r = tree_route_of(a, p);
+
+	if (!is_member(r, place, p)) {
+		r->is_stopped = true;
+	} else if (!(p->hints & TREE_REDUCES)) {
+		book_wait(a->net->book, (packet_id)(p - a->net->packets),
+			CAUSE_ARBITRATION, a->t);
+		a->node->rising |= PLACE_BIT(place);
+	} else {
+		book_wait(a->net->book, (packet_id)(p - a->net->packets),
+			CAUSE_PEERS, a->t);
+		r->have |= (uint16_t)input_of(place);
+		if (r->have == r->is.inputs)
+			meet(a, r);
+	}
+}
+
+/* --- who is next --- */
+
+/* What the logic could do: a route's reduction, or a head that passes. */
+struct choice {
+	struct tree_route *route; /* NULL: nothing */
+	uint32_t place; /* TREE_PLACES: all inputs of the route */
+};
+
+static bool is_better(const struct tree_route *a, const struct tree_route *b)
+{
+	bool a_system = a->is.channel == CLASS_SYSTEM;
+	bool b_system = !b || b->is.channel == CLASS_SYSTEM;
+
+	if (!b || a_system != b_system)
+		return !b || a_system;
+	return a->risen < b->risen;
+}
+
+/* A free slot of a route's buffer, as a place, or TREE_PLACES. */
+static uint32_t free_slot(const struct tree_at *a, const struct tree_route *r)
+{
+	uint32_t first = class_buffer(r->is.channel) * TREE_SLOTS, i;
+
+	for (i = 0; i < (uint32_t)a->tree->params.slots; i++)
+		if (!(a->node->slots_busy >> (first + i) & 1))
+			return PLACE_SLOT + first + i;
+	return TREE_PLACES;
+}
+
+/* Whether what is behind a route's output could take a packet. */
+static bool has_way(const struct tree_at *a, const struct tree_route *r)
+{
+	uint32_t port;
+
+	if (!r->is.output)
+		return free_slot(a, r) != TREE_PLACES;
+	port = (uint32_t)__builtin_ctz(r->is.output);
+	return a->node->tokens[port][class_buffer(r->is.channel)] >=
+	       a->net->full;
+}
+
+/* Of those that leave by an output, 0 at the root, the one that is next. */
+static struct choice choose(const struct tree_at *a, uint32_t output)
+{
+	struct tree_node *n = a->node;
+	struct choice best = { .place = TREE_PLACES };
+	struct tree_route *r;
+	uint32_t routes;
+	uint64_t m;
+
+	for (routes = n->whole; routes; routes &= routes - 1) {
+		r = &n->route[__builtin_ctz(routes)];
+		if (r->is.output == output && is_better(r, best.route) &&
+			has_way(a, r))
+			best.route = r;
+	}
+	for (m = n->rising; m; m &= m - 1) {
+		uint32_t place = (uint32_t)__builtin_ctzll(m);
+
+		r = tree_route_of(a, tree_packet(a, n->fifo[place].head));
+		if (r->is.output == output && is_better(r, best.route) &&
+			has_way(a, r))
+			best = (struct choice){ r, place };
+	}
+	return best;
+}
+
+/* --- what goes --- */
+
+/* All inputs leave; what is left of them is the first. */
+static packet_id reduce(const struct tree_at *a, struct tree_route *r)
+{
+	packet_id id[CLASS_LOCAL + 1];
+	uint32_t n = list_inputs(a, r, id), inputs, i;
+	sim_time tail = tree_tail(a, tree_packet(a, id[0]));
+
+	a->node->whole &= ~(1u << (r - a->node->route));
+	r->have = 0;
+	for (inputs = r->is.inputs; inputs; inputs &= inputs - 1)
+		tree_leave(
+			a, place_of(r, (uint32_t)__builtin_ctz(inputs)), tail);
+	for (i = 1; i < n; i++) {
+		a->net->tally[a->w->id].absorbed++;
+		a->net->client->on_absorbed(a->net, a->w, id[i]);
+	}
+	a->node->up_until = tail + a->tree->params.turn;
+	return id[0];
+}
+
+static packet_id pass(const struct tree_at *a, uint32_t place)
+{
+	packet_id id = a->node->fifo[place].head;
+	sim_time tail = tree_tail(a, tree_packet(a, id));
+
+	a->node->rising &= ~PLACE_BIT(place);
+	tree_leave(a, place, tail);
+	a->node->up_until = tail;
+	return id;
+}
+
+static packet_id serve(const struct tree_at *a, const struct choice *c)
+{
+	c->route->risen = ++a->node->n_risen;
+	if (c->place == TREE_PLACES)
+		return reduce(a, c->route);
+	return pass(a, c->place);
+}
+
+static void turn(const struct tree_at *a, const struct choice *c)
+{
+	uint32_t place = free_slot(a, c->route);
+	packet_id id = serve(a, c);
+
+	tree_packet(a, id)->hints |= TREE_DOWN;
+	tree_packet(a, id)->head = a->t;
+	a->node->slot[place - PLACE_SLOT] = id;
+	a->node->slots_busy |= PLACE_BIT(place - PLACE_SLOT);
+	a->node->falling |= PLACE_BIT(place);
+}
+
+void tree_up_settle(const struct tree_at *a)
+{
+	struct tree_node *n = a->node;
+	struct choice c;
+
+	if (!n->whole && !n->rising)
+		return;
+	if (n->up_until <= a->t) {
+		c = choose(a, 0);
+		if (c.route)
+			turn(a, &c);
+	}
+	if (n->up_until > a->t && (n->whole || n->rising) && !n->up_timed) {
+		n->up_timed = true;
+		sim_post_self(a->w, a->s, n->up_until,
+			SIM_KEY(PHASE_GUEST, EVENT_UP), 0, 0);
+	}
+}
+
+uint32_t tree_up_wants(const struct tree_at *a)
+{
+	struct tree_node *n = a->node;
+	uint32_t ports = 0, routes;
+	uint64_t m;
+
+	if (n->up_until > a->t)
+		return 0;
+	for (routes = n->whole; routes; routes &= routes - 1) {
+		const struct tree_route *r = &n->route[__builtin_ctz(routes)];
+
+		ports |= has_way(a, r) ? r->is.output : 0;
+	}
+	for (m = n->rising; m; m &= m - 1) {
+		uint32_t place = (uint32_t)__builtin_ctzll(m);
+		const struct tree_route *r =
+			tree_route_of(a, tree_packet(a, n->fifo[place].head));
+
+		ports |= has_way(a, r) ? r->is.output : 0;
+	}
+	return ports;
+}
+
+packet_id tree_up_send(const struct tree_at *a, port_id p)
+{
+	struct choice c = choose(a, 1u << p);
+	packet_id id = serve(a, &c);
+
+	tree_take_tokens(a, p, tree_packet(a, id));
+	tree_up_settle(a);
+	return id;
+}

@@ -1,0 +1,68 @@
+/*
+ * A packet as words of 16 bytes, as it is on the wire (APE-G1, APE-G6), and
+ * what is made of it when bits are flipped.
+ *
+ *	marker
+ *	start    opcode, status, total, key and offset of a get's own buffer
+ *	header   target, source, op, flags, length, key; CRC of 16 bits
+ *	payload  up to 256 words, the last one filled up with zeros
+ *	footer   offset, tag; CRC of 32 bits of all from the start word on
+ *	end
+ *
+ * A marker announces a control word.  Words of data that equal it are sent
+ * twice; so any payload may be sent, and takes longer for each such word.
+ * After every eight words go two that are none of the packet's, a marker and
+ * credits (APE-G7).
+ *
+ * Routers need the header before the rest is there, so it has a check of its
+ * own, and they drop a packet whose header is damaged.  What is behind it is
+ * checked at the target, or by each link where links replay.
+ */
+#ifndef NIC_APENET_FRAME_H
+#define NIC_APENET_FRAME_H
+
+#include "nic/apenet/card.h"
+
+enum {
+	APE_WORD = 16,
+	/* start, header, payload, footer */
+	APE_PLAIN = (3 + APE_MOST / APE_WORD) * APE_WORD,
+	APE_EVERY = 8, /* words between credits */
+	/* all of them doubled, and what is around them */
+	APE_FRAME =
+		(2 * APE_PLAIN + 2 * APE_WORD) / APE_EVERY * (APE_EVERY + 2),
+};
+
+enum ape_harm { APE_SOUND, APE_BAD_HEADER, APE_BAD_FOOTER, APE_ESCAPED };
+
+extern const uint8_t ape_marker[APE_WORD];
+
+/* Words of a payload that are sent twice. */
+uint32_t ape_frame_doubled(const uint8_t *data, uint32_t bytes);
+
+/* A packet's own words, and those on the wire; return bytes. */
+uint32_t ape_frame_plain(const struct packet *p, const struct ape_load *l,
+	uint8_t plain[APE_PLAIN]);
+uint32_t ape_frame_write(
+	const uint8_t *plain, uint32_t n, uint8_t frame[APE_FRAME]);
+/* The way back, of whole bytes of a frame of n; the words are those up to
+ * where the frame ends, or was found to be damaged. */
+enum ape_harm ape_frame_read(uint8_t plain[APE_PLAIN], const uint8_t *frame,
+	uint32_t whole, uint32_t n);
+
+/* What a packet's flips make of it; plain is what is read then. */
+enum ape_harm ape_frame_judge(const struct packet *p, const struct ape_load *l,
+	uint8_t plain[APE_PLAIN]);
+
+/* A hurt packet is at its target: sets its error, or what it says now. */
+void ape_frame_on_arrival(
+	const struct nic_at *a, const struct packet *p, struct ape_load *l);
+
+/* As the network's client has them. */
+void ape_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
+	uint32_t bit, uint32_t bits);
+bool ape_frame_is_dropped(struct net *net, struct sim_worker *w, packet_id id);
+bool ape_frame_is_found(struct net *net, struct sim_worker *w, packet_id id,
+	const uint32_t *bit, uint32_t n_bits, uint32_t bits);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * Links for a guest of the network (net/guest.h).  Where it waits for a sender
+ * that counts as a rare request, so none but the slow way of arbitration knows
+ * of guests: at the level of system packets, and in turn with them.
+ */
+#include "net/guest.h"
+#include "net/send.h"
+#include "router/direct/direct.h"
+
+static void want(
+	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
+{
+	sim_time free_at = s->port[port].sender.free_at;
+
+	if ((s->timed | s->dirty) >> port & 1)
+		return;
+	if (free_at <= t) {
+		s->dirty |= 1u << port;
+		return;
+	}
+	s->timed |= 1u << port;
+	sim_post_self(w, s->id, free_at,
+		SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
+}
+
+void direct_lend(struct router *r, struct sim_worker *w, site_id id,
+	uint32_t ports, sim_time t)
+{
+	struct direct_site *s = direct_at((struct direct *)r, id);
+	uint32_t m = ports ^ s->guests;
+
+	s->guests = ports;
+	for (; m; m &= m - 1) {
+		uint32_t port = (uint32_t)__builtin_ctz(m);
+
+		if (ports >> port & 1) {
+			s->port[port].requests.n_rare++;
+			want(w, s, port, t);
+		} else {
+			s->port[port].requests.n_rare--;
+		}
+	}
+}
+
+/* The head's arrival, where nothing goes wrong; where it does, the link is
+ * longer in use. */
+static sim_time carry(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, port_id p, packet_id id, sim_time t,
+	sim_time tail)
+{
+	struct net *n = d->router.net;
+	struct link_sender *l = &s->port[p].sender;
+	const struct net_sending x = { .id = id,
+		.site = s->id,
+		.port = p,
+		.class = l->wire,
+		.bytes = d->link.bytes[d->packets[id].size],
+		.t = t,
+		.tail = tail,
+		.gap = d->link.gap };
+	struct net_sent sent;
+
+	if (!n->faults && !n->retry)
+		return t + d->link.latency[l->wire];
+	sent = net_send(n, w, &x);
+	BUG_IF(sent.is_lost);
+	if (l->free_at < sent.free_at)
+		l->free_at = sent.free_at;
+	if (l->owed_until < l->free_at)
+		l->owed_until = l->free_at;
+	return sent.arrival;
+}
+
+void direct_guest_send(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, port_id p, sim_time t)
+{
+	struct net_guest *g = d->router.net->guest;
+	struct link_sender *l = &s->port[p].sender;
+	struct net_guest_packet x = g->ops->send(g, w, s->id, p, t);
+	sim_time tail = t + d->link.ser[d->packets[x.id].size], arrival;
+
+	s->guest_turns |= 1u << p;
+	book_until(d->book, x.id, CAUSE_ROUTER, t + d->link.logic[l->wire]);
+	book_until(d->book, x.id, CAUSE_WIRE, t + d->link.latency[l->wire]);
+	link_take(l, d->link.gap, t, tail);
+	arrival = carry(d, w, s, p, x.id, t, tail) + x.logic;
+	book_until(d->book, x.id, CAUSE_ROUTER, arrival);
+	sim_post(w, l->peer, arrival, SIM_KEY(PHASE_GUEST, l->peer_port), x.aux,
+		x.id);
+	if (s->port[p].requests.n_rare || s->port[p].requests.some ||
+		s->port[p].requests.head[REQ_DYNAMIC] ||
+		s->port[p].requests.head[REQ_DETERMINISTIC])
+		if (!(s->timed >> p & 1)) {
+			s->timed |= 1u << p;
+			sim_post_self(w, s->id, l->free_at,
+				SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + p), 0,
+				0);
+		}
+}
+
+void direct_on_guest(struct router *r, struct sim_worker *w, site_id s,
+	sim_time t, const struct sim_event *e)
+{
+	struct direct *d = (struct direct *)r;
+	struct net_guest *g = r->net->guest;
+	uint32_t number = sim_number(e);
+
+	if (number < NET_GUEST_PORTS)
+		link_owe(
+			&direct_at(d, s)->port[number].sender, d->link.owed, t);
+	g->ops->on_event(g, w, s, t, e);
+}

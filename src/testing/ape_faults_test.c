@@ -1,0 +1,297 @@
+/*
+ * APEnet+ while things go wrong: random puts between all nodes, of which each
+ * packet arrives as it was sent, is reported to its target, or is counted as
+ * lost, once.  With WEFT_LONG there are ten million packets.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sim/random.h"
+#include "testing/kit_testing.h"
+#include "testing/testing.h"
+#include "weft/ape.h"
+
+enum { NODES = 16, SLOT = 4160, BATCH = 8 };
+
+#define SOURCE_AT UINT64_C(0x4000000)
+#define TARGET_AT UINT64_C(0x8000000)
+#define START	  (200000 * (sim_time)SIM_NS)
+
+/* One node's; others never look at it. */
+struct end {
+	uint64_t sent, arrived, damaged, refused;
+	uint32_t last[NODES]; /* 1 + tag, of what came in order */
+	uint8_t *came; /* [source][number] */
+};
+
+struct world {
+	struct kit kit;
+	uint64_t seed;
+	uint32_t count; /* of puts of each node */
+	bool loses; /* packets may be missing */
+	struct end end[NODES];
+};
+
+/* --- programs --- */
+
+struct put {
+	uint32_t node, bytes;
+	uint64_t offset; /* in its slot */
+};
+
+/* The k-th of a node. */
+static struct put draw(const struct world *w, uint32_t node, uint32_t k)
+{
+	struct random_bits r =
+		random_draw(w->seed, node, RANDOM_TARGET, 2 * (uint64_t)k);
+	uint32_t bytes = r.b % 3 ? 1 + (uint32_t)(r.b >> 8) % 256
+				 : 1 + (uint32_t)(r.b >> 8) % 4096;
+
+	return (struct put){
+		.node = (node + 1 + (uint32_t)(r.a % (NODES - 1))) % NODES,
+		.bytes = bytes,
+		.offset = (r.a >> 8) % 64,
+	};
+}
+
+static void fill(const struct world *w, uint32_t node, uint32_t k, void *to)
+{
+	memory_fill_by(w->seed, (uint64_t)node << 32 | k, 0, to,
+		draw(w, node, k).bytes);
+}
+
+static uint64_t slot_of(const struct world *w, uint32_t node, uint32_t k)
+{
+	return (uint64_t)SLOT * (node * w->count + k);
+}
+
+/* A slot holds what was put there, or nothing. */
+static bool is_right(
+	const struct world *w, uint32_t node, uint32_t k, bool has_come)
+{
+	struct put p = draw(w, node, k);
+	uint8_t got[SLOT], want[SLOT] = { 0 };
+
+	if (has_come)
+		fill(w, node, k, want + p.offset);
+	program_read(TARGET_AT + slot_of(w, node, k), got, SLOT);
+	return !memcmp(got, want, SLOT);
+}
+
+static void on_event(struct world *w, const struct weft_ape_event *e)
+{
+	struct end *x = &w->end[program_node()];
+	uint8_t *came = &x->came[e->node * w->count + e->tag];
+
+	assert_true(e->node < NODES);
+	if (e->kind == WEFT_APE_DONE)
+		return;
+	if (e->kind == WEFT_APE_ERROR) {
+		assert_int_equal(e->error, WEFT_APE_DAMAGED);
+		x->damaged++;
+		return;
+	}
+	assert_int_equal(e->kind, WEFT_APE_ARRIVED);
+	assert_false(*came);
+	*came = 1;
+	assert_true(e->tag >= x->last[e->node]);
+	x->last[e->node] = e->tag + 1;
+	assert_true(is_right(w, e->node, e->tag, true));
+	x->arrived++;
+}
+
+static void take_events(struct world *w)
+{
+	struct weft_ape_event e;
+
+	while (!weft_ape_poll(&e))
+		on_event(w, &e);
+}
+
+static void send(struct world *w, uint32_t own, uint32_t target, uint32_t k)
+{
+	struct put p = draw(w, program_node(), k);
+	struct weft_ape_transfer t = {
+		.node = p.node,
+		.key = target,
+		.offset = slot_of(w, program_node(), k) + p.offset,
+		.own_key = own,
+		.own_offset = k % BATCH * SLOT,
+		.bytes = p.bytes,
+		.tag = k,
+	};
+	uint8_t data[SLOT];
+
+	fill(w, program_node(), k, data);
+	program_write(SOURCE_AT + t.own_offset, data, p.bytes);
+	assert_int_equal(weft_ape_put(&t), 0);
+	w->end[program_node()].sent++;
+}
+
+static void program(void *arg)
+{
+	struct world *w = arg;
+	uint64_t all = slot_of(w, NODES, 0);
+	uint32_t own, target, k, node;
+
+	assert_int_equal(weft_ape_open(0), 0);
+	assert_int_equal(weft_ape_register(SOURCE_AT, BATCH * SLOT, &own), 0);
+	assert_int_equal(weft_ape_register(TARGET_AT, all, &target), 0);
+	program_wait(START);
+	for (k = 0; k < w->count; k++) {
+		send(w, own, target, k);
+		/* until the card has read what is to be overwritten */
+		if (k % BATCH == BATCH - 1)
+			program_charge(30000 * SIM_NS);
+		take_events(w);
+	}
+	program_charge(400000 * SIM_NS);
+	take_events(w);
+	for (node = 0; node < NODES; node++)
+		for (k = 0; k < w->count; k++)
+			assert_true(is_right(w, node, k,
+				w->end[program_node()]
+					.came[node * w->count + k]));
+}
+
+/* --- runs --- */
+
+static uint64_t run(struct world *w, const char *const *sets,
+	const char *faults, uint32_t threads)
+{
+	struct kit_how how = {
+		.machine = "apenet-quong",
+		.sets = sets,
+		.faults = faults,
+		.seed = w->seed,
+		.n_workers = threads,
+	};
+	uint64_t digest;
+	site_id i;
+
+	how.needs.n_programs = NODES;
+	kit_open(&w->kit, &how);
+	for (i = 0; i < NODES; i++) {
+		w->end[i] = (struct end){ 0 };
+		w->end[i].came = mem_alloc((size_t)NODES * w->count, 1);
+		program_start(w->kit.host, i, 0, 0, program, w);
+	}
+	digest = kit_run(&w->kit, false);
+	for (i = 0; i < NODES; i++)
+		mem_free(w->end[i].came);
+	return digest;
+}
+
+static struct end sum(const struct world *w)
+{
+	struct end all = { 0 };
+	site_id i;
+
+	for (i = 0; i < NODES; i++) {
+		all.sent += w->end[i].sent;
+		all.arrived += w->end[i].arrived;
+		all.damaged += w->end[i].damaged;
+	}
+	return all;
+}
+
+static uint64_t bit_errors(const struct world *w, uint64_t *headless)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	*headless = 0;
+	for (i = 0; i < w->kit.net->topo->n_wires; i++) {
+		struct fault_counts c = faults_total(w->kit.net->faults, i);
+
+		n += c.bit_errors;
+		*headless += c.headless;
+	}
+	return n;
+}
+
+/* How often, and of how many packets each time. */
+static uint32_t repeats(uint32_t *count)
+{
+	bool is_long = getenv("WEFT_LONG");
+
+	*count = is_long ? 400 : 30;
+	return is_long ? 780 : 1;
+}
+
+/* APE-G8: a bad header drops a packet, a bad footer is reported to its target
+ * and writes nothing. */
+static void each_packet_arrives_is_flagged_or_lost_once(void **state)
+{
+	static const char *const sets[] = { "faults.bit-errors=1e-5", NULL };
+	struct world w = { .loses = true };
+	uint64_t errors = 0, packets = 0, damaged = 0, dropped = 0, headless;
+	uint32_t n = repeats(&w.count), i;
+
+	(void)state;
+	for (i = 0; i < n; i++) {
+		struct end all;
+
+		w.seed = 1 + i;
+		run(&w, sets, NULL, 1);
+		all = sum(&w);
+		errors += bit_errors(&w, &headless);
+		assert_int_equal(all.sent, (uint64_t)NODES * w.count);
+		assert_int_equal(all.damaged, nic_sum(w.kit.nic, "torn"));
+		assert_int_equal(headless, net_total(w.kit.net).lost);
+		assert_int_equal(
+			all.sent, all.arrived + all.damaged + headless);
+		assert_int_equal(nic_sum(w.kit.nic, "escapes"), 0);
+		packets += all.sent;
+		damaged += all.damaged;
+		dropped += headless;
+		kit_close(&w.kit);
+	}
+	print_message("%llu packets, %llu bit errors: %llu flagged, %llu "
+		      "dropped\n",
+		(unsigned long long)packets, (unsigned long long)errors,
+		(unsigned long long)damaged, (unsigned long long)dropped);
+	assert_true(errors > 50 && damaged > 30 && dropped > 0);
+}
+
+/* The same with links that repeat what they have damaged: every byte is right,
+ * and in order. */
+static void links_that_replay_bring_all_through(void **state)
+{
+	static const char *const sets[] = { "faults.bit-errors=1e-5",
+		"link.retry=replay", NULL };
+	uint32_t n, i;
+	struct world w = { .seed = 0 };
+
+	(void)state;
+	n = repeats(&w.count);
+	for (i = 0; i < n; i++) {
+		uint64_t digest, headless;
+		struct end all;
+
+		w.seed = 1 + i;
+		digest = run(&w, sets, NULL, 1);
+		all = sum(&w);
+		assert_int_equal(all.arrived, (uint64_t)NODES * w.count);
+		assert_true(bit_errors(&w, &headless) > 10);
+		assert_int_equal(nic_sum(w.kit.nic, "escapes"), 0);
+		kit_close(&w.kit);
+		if (i % 100)
+			continue;
+		assert_int_equal(run(&w, sets, NULL, 3), digest);
+		kit_close(&w.kit);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_packet_arrives_is_flagged_or_lost_once),
+		cmocka_unit_test(links_that_replay_bring_all_through),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
