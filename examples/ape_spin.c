@@ -28,7 +28,6 @@ struct slab {
 	uint32_t z, n, half;
 };
 
-/* What a kernel computes. */
 struct part {
 	const struct slab *slab;
 	uint32_t from, to, step;
