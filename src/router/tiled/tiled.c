@@ -330,14 +330,6 @@ static uint64_t tiled_memory(const struct router *r)
 	return tiled_of(r)->bytes;
 }
 
-/* Tokens come first: look() has them before inner_pass() begins. */
-static const struct net_stage stages[] = {
-	{ "input buffer", 1 << 1, true },
-	{ "row buffer", 1 << 2, false },
-	{ "column buffer", 1 << 3, false },
-	{ "output", 0, false },
-};
-
 /* One FIFO for each channel: everything but responses is a request. */
 static struct net_fifos tiled_fifos(const struct router *r, uint32_t class)
 {
@@ -586,8 +578,8 @@ const struct router_ops tiled_ops = {
 	.free = tiled_free,
 	.memory = tiled_memory,
 	.fifos = tiled_fifos,
-	.stages = stages,
-	.n_stages = sizeof(stages) / sizeof(stages[0]),
+	.stages = tiled_stages,
+	.n_stages = TILED_STAGES,
 	.capacity = tiled_capacity,
 	.tokens = tiled_tokens,
 	.sent_packets = tiled_sent_packets,
