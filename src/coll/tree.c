@@ -84,8 +84,8 @@ static struct tree_node *node_new(struct tree *t, site_id s)
 		n->reception[i].chunks =
 			(int32_t)net->params.reception * net->full;
 	}
-	n->route[0].is =
-		class_route_build(t->torus, &t->world, t->root, s, CLASS_WORLD);
+	n->route[0].is = class_route_build(
+		t->torus, &t->world, &t->world, s, CLASS_WORLD);
 	n->route[0].is_set = true;
 	return n;
 }
@@ -289,7 +289,7 @@ bool tree_route(
 		*r = n->route[route].is;
 	else if (!n && !route)
 		*r = class_route_build(
-			t->torus, &t->world, t->root, s, CLASS_WORLD);
+			t->torus, &t->world, &t->world, s, CLASS_WORLD);
 	else
 		return false;
 	return true;
@@ -303,6 +303,39 @@ void tree_set_route(
 	BUG_IF(route >= CLASS_ROUTES);
 	x->is = *r;
 	x->is_set = r->inputs || r->output;
+}
+
+bool tree_is_taken(const struct tree *t, site_id s, uint32_t route)
+{
+	return !route || route >= (uint32_t)t->params.routes ||
+	       (t->nodes[s] && t->nodes[s]->route[route].is_taken);
+}
+
+void tree_take_route(struct tree *t, site_id s, uint32_t route, bool is_taken)
+{
+	node_of(t, s)->route[route].is_taken = is_taken;
+}
+
+site_id tree_root(const struct tree *t)
+{
+	uint32_t at[TORUS_MAX_DIMS];
+
+	coll_box_root(&t->world, &t->world, at);
+	return coll_box_node(t->torus, at);
+}
+
+bool tree_build(const struct tree *t, const struct coll_box *box, site_id s,
+	uint32_t channel, struct class_route *r)
+{
+	const struct coll_box *towards =
+		t->params.root == TREE_ROOT_BOX ? box : &t->world;
+	uint32_t at[TORUS_MAX_DIMS];
+
+	coll_box_coords(t->torus, s, at);
+	if (!coll_box_has(box, at))
+		return false;
+	*r = class_route_build(t->torus, towards, box, s, channel);
+	return true;
 }
 
 /* --- from outside --- */
@@ -472,8 +505,7 @@ struct tree *tree_new(struct net *n, const struct tree_params *p, uint32_t fifo)
 	t->guest = (struct net_guest){ &guest_ops, n };
 	t->params = *p;
 	t->torus = torus_of(n->topo);
-	t->world = class_box_all(t->torus);
-	t->root = class_root(t->torus, &t->world);
+	t->world = coll_box_whole(t->torus);
 	t->nodes = map_alloc(n->n_nodes * sizeof(*t->nodes));
 	t->fifo = fifo;
 	t->capacity = (int32_t)p->packets * n->full;

@@ -36,7 +36,7 @@ struct tree_fifo {
 
 struct tree_route {
 	struct class_route is;
-	bool is_set;
+	bool is_set, is_taken;
 	bool is_stopped; /* by contributions that do not fit together */
 	uint16_t have; /* inputs whose heads are there */
 	/* When it last was, up and down, in grants of the logic. */
@@ -77,8 +77,7 @@ struct tree {
 	struct net_guest guest;
 	struct tree_params params;
 	const struct torus *torus;
-	struct class_box world;
-	router_id root;
+	struct coll_box world;
 	struct tree_node **nodes; /* NULL until used */
 	uint32_t fifo;
 	int32_t capacity; /* of a buffer, chunks */

@@ -11,37 +11,20 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "load/bench/bench.h"
+#include "load/bench/collective.h"
 #include "load/keys.h"
 #include "load/registry.h"
 #include "weft/msg.h"
 
 #define AT(field) offsetof(struct collective, field)
 
-enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
-
-/* What a program keeps. */
-struct member {
-	sim_time came, left; /* of the last round */
-	sim_time all_came, all_left; /* the sums over the rounds */
-	uint64_t cast[]; /* of broadcasts by the network */
-};
-
-struct collective {
-	struct bench bench; /* by messages */
-	/* keys */
-	int64_t op, hardware, apart, root;
-
-	const struct bench_cast *cast;
-};
-
 static const struct param params[] = {
 	KEY_WORD("op", AT(op), "barrier", "barrier|broadcast|reduce|allreduce",
 		"operation of all nodes; reductions are sums of integers"),
 	KEY_WORD("by", AT(hardware), "software", "software|hardware",
-		"how a broadcast is done; software: by messages between nodes; "
-		"hardware: by packets that the network copies, as QsNetII "
-		"does"),
+		"how it is done; software: by messages between nodes; "
+		"hardware: by packets that the network combines and copies, as "
+		"Blue Gene/Q's does, or copies only, as QsNetII's"),
 	KEY_FLAG("apart", AT(apart), "no",
 		"whether a barrier, whose time is not counted, separates the "
 		"rounds of a broadcast; always yes with by=hardware"),
@@ -53,6 +36,22 @@ static const struct param params[] = {
 		"node (or rank, if nodes have several processes) that "
 		"broadcasts or receives the sum"),
 	KEY_PROCS(AT(bench.procs)),
+	KEY_WORD("type", AT(type), "double", "double|signed|unsigned|bits",
+		"type of what is reduced by Blue Gene/Q's hardware"),
+	KEY_WORD("combine", AT(combine), "add", "add|min|max|and|or|xor",
+		"operation of such a reduction"),
+	KEY_BYTES("word", AT(word), "8", 4, 512, "length of its words"),
+	KEY(PARAM_COUNTS, "box", AT(shape), "0", 0, TORUS_MAX_LENGTH, NULL,
+		"shape of the box of nodes that take part in it; 0: all "
+		"nodes"),
+	KEY(PARAM_COUNTS, "at", AT(at), "0", 0, TORUS_MAX_LENGTH, NULL,
+		"coordinates of the first node of the box"),
+	KEY_TEXT("split", AT(split), "none",
+		"dimensions, such as AB, that each of several trees spans, "
+		"one for each position in the other dimensions"),
+	KEY_WORD("channel", AT(channel), "world", "world|sub",
+		"virtual channel of the collective network; always sub where "
+		"not all nodes take part, or in several trees"),
 };
 
 static struct collective *of(const struct bench_end *x)
@@ -193,24 +192,32 @@ static void run(void *arg)
 
 /* --- the course of a run --- */
 
-static int find_cast(struct collective *c, const struct route *r, struct err *e)
+static int find_hardware(struct collective *c, const struct topo *t,
+	const struct route *r, struct err *e)
 {
 	const struct nic_ops *nic = c->bench.programs.load.nic_ops;
 	const struct bench_driver *d = bench_find_driver(nic);
 
-	if (c->hardware && (!d || !d->cast))
+	if (!c->hardware)
+		return 0;
+	if (!d || (!d->cast && !d->tree))
 		return err_set(e,
-			"by: hardware broadcasts need a network that copies "
+			"by: hardware needs a network that copies or combines "
 			"packets, and that of the %s does not; want "
 			"by=software",
 			nic->title);
-	if (c->hardware && !r->ops->spread)
+	c->tree = d->tree;
+	if (c->tree)
+		return collective_tree_check(c, t, e);
+	if (c->op != OP_BROADCAST)
+		return err_set(e, "by: only for op=broadcast");
+	if (!r->ops->spread)
 		return err_set(e,
 			"by: hardware broadcasts need a fat tree, not "
 			"routing.kind %s; want by=software",
 			r->ops->name);
-	c->cast = c->hardware ? d->cast : NULL;
-	c->apart |= c->hardware;
+	c->cast = d->cast;
+	c->apart = true;
 	return 0;
 }
 
@@ -234,25 +241,38 @@ static int collective_init(struct load *l, const struct topo *t,
 			c->bench.procs > 1 ? "ranks" : "nodes",
 			(long long)(load_n_nodes(l, t) * c->bench.procs - 1));
 	if (c->hardware && l->place)
-		return err_set(e, "by: hardware broadcasts are for all nodes; "
-				  "want by=software");
+		return err_set(e, "by: hardware is for all nodes of the "
+				  "machine; want by=software");
 	if (c->hardware && c->bench.procs > 1)
 		return err_set(e,
 			"procs: several processes per node need by=software");
-	if (c->bench.bytes % 8)
+	if (c->bench.bytes % 8 && !c->hardware)
 		return err_set(e, "bytes: want a multiple of 8");
-	if (c->op != OP_BROADCAST && (c->apart || c->hardware))
-		return err_set(e, "%s: only for op=broadcast",
-			c->apart ? "apart" : "by");
-	if (programs_need_nic(&c->bench.programs, e) || find_cast(c, r, e))
+	if (c->op != OP_BROADCAST && c->apart)
+		return err_set(e, "apart: only for op=broadcast");
+	if (programs_need_nic(&c->bench.programs, e) ||
+		find_hardware(c, t, r, e))
 		return -1;
 	n.data += c->cast ? c->cast->size : 0;
+	n.is_msg = !c->tree;
 	return bench_init(&c->bench, &n, t, e);
 }
 
 static void collective_start(struct load *l)
 {
-	bench_start_all((struct bench *)l, run);
+	const struct collective *c = (const struct collective *)l;
+
+	bench_start_all((struct bench *)l, c->tree ? collective_tree_run : run);
+}
+
+static void collective_delivered(
+	void *arg, site_id s, const struct packet *p, sim_time t)
+{
+	struct collective *c = arg;
+
+	if (c->tree)
+		collective_tree_delivered(c, s, t);
+	programs_delivered(arg, s, p, t);
 }
 
 /* Of a broadcast whose rounds are apart: from the root's call until a node
@@ -276,8 +296,10 @@ static void collective_report(struct load *l, struct load_result *r)
 	struct collective *c = (struct collective *)l;
 	bool is_done = bench_report(&c->bench, r);
 
-	r->via = c->cast ? "nic" : "msg";
-	if (is_done)
+	r->via = c->cast || c->tree ? "nic" : "msg";
+	if (is_done && c->tree)
+		collective_tree_report(c, r);
+	else if (is_done)
 		load_figure(r, "time_ns",
 			(double)(c->apart ? time_apart(c)
 					  : bench_time(&c->bench)) /
@@ -295,6 +317,8 @@ static int collective_check(struct load *l, struct err *e)
 	for (i = 0; i < c->bench.needs.n_programs; i++) {
 		const struct member *m = c->bench.ends[i].data;
 
+		if (!m->left)
+			continue;
 		came = m->came > came ? m->came : came;
 		left = m->left < left ? m->left : left;
 	}
@@ -318,7 +342,7 @@ const struct load_ops load_collective = {
 	.report = collective_report,
 	.fini = bench_fini,
 	.estimate = bench_estimate,
-	.on_delivered = programs_delivered,
+	.on_delivered = collective_delivered,
 	.next = programs_next,
 	.check = collective_check,
 };
