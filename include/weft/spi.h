@@ -412,28 +412,21 @@ enum {
 	SPI_CLASS_WORLD = 0, /* set before programs start */
 };
 
-/*
- * Which numbers are free on this node; takes one for the caller: EAGAIN where
- * it is taken, EPERM where it is the system's, EINVAL where there is none;
- * gives it back and clears the route.
- */
+/* Numbers that are free on this node; takes one (EAGAIN where somebody has it),
+ * gives it back and clears its route. */
 int32_t Kernel_QueryCollectiveClassRoutes(
 	uint32_t *n, uint32_t *ids, uint32_t most);
 int32_t Kernel_AllocateCollectiveClassRoute(uint32_t id);
 int32_t Kernel_DeallocateCollectiveClassRoute(uint32_t id);
 
-/*
- * Sets a route that the caller has (EPERM otherwise).  All members of a route
- * have to set it, and wait for each other, before any of them uses it.  Beside
- * error numbers it returns what is wrong with a route:
- */
+/* Sets a route that the caller has.  All members set it before any uses it.
+ * Returns an error number, or what is wrong with the route: */
 enum {
 	KERNEL_CLASS_TWO_OUTPUTS = 1,
 	KERNEL_CLASS_LOCAL_OUTPUT = 2,
 	KERNEL_CLASS_NO_LOCAL_INPUT = 3, /* every member contributes */
 	KERNEL_CLASS_BOTH_WAYS = 4, /* a link is input and output */
-	/* Two routes of the node, one for the system and one for all nodes of
-	 * the job, share a link. */
+	/* One of the system's and one for all nodes share a link. */
 	KERNEL_CLASS_SHARED_LINK = 5,
 };
 int32_t Kernel_SetCollectiveClassRoute(uint32_t id, const ClassRoute_t *route);
@@ -445,17 +438,13 @@ typedef struct {
 	uint8_t low[MU_DIMS], high[MU_DIMS];
 } MUSPI_Box_t;
 
-/* The node that all routes of the job lead towards. */
+/* The node that all routes lead towards, so that those on boxes that overlap
+ * cannot lock. */
 MUHWI_Destination_t MUSPI_PickWorldRoot(void);
-/*
- * This node's route in the tree over a box.  All boxes' trees lead towards
- * PickWorldRoot(), so that collectives on boxes that overlap cannot lock.
- * EINVAL where the box is none, or the node is not in it.
- */
+/* This node's route in the tree over a box; EINVAL where it is in none. */
 int32_t MUSPI_BuildNodeClassroute(
 	const MUSPI_Box_t *box, uint32_t channel, ClassRoute_t *route);
-/* A number that is free on this node, or EAGAIN; such a number and its route;
- * gives it back. */
+/* A mask of free numbers, or EAGAIN; takes one and sets it; gives it back. */
 int32_t MUSPI_GetClassrouteIds(uint32_t *mask);
 int32_t MUSPI_SetClassrouteId(uint32_t id, const ClassRoute_t *route);
 int32_t MUSPI_ReleaseClassrouteId(uint32_t id);

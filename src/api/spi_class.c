@@ -7,7 +7,7 @@
 #include "api/unit.h"
 #include "coll/tree.h"
 
-_Static_assert((int)SPI_CLASS_ROUTES == (int)CLASS_ROUTES, "as many as there are");
+_Static_assert((int)SPI_CLASS_ROUTES == (int)CLASS_ROUTES, "as many");
 
 static struct tree *tree(void)
 {

@@ -481,8 +481,11 @@ static void tree_free(struct net_guest *g)
 	struct tree *t = of(g);
 	site_id s, n = g->net->n_nodes;
 
-	for (s = 0; s < n; s++)
+	for (s = 0; s < n; s++) {
+		if (t->nodes[s])
+			tree_book_free(t->nodes[s]);
 		mem_free(t->nodes[s]);
+	}
 	map_free(t->nodes, n * sizeof(*t->nodes));
 	mem_free(t);
 }

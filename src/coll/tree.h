@@ -88,7 +88,8 @@ bool tree_build(const struct tree *t, const struct coll_box *box, site_id s,
 /*
  * A packet whose src, dst, kind, bytes and word (hints) are set goes into an
  * injection FIFO, which must have room.  dst is the only node that receives
- * what becomes of it, or NO_SITE.
+ * what becomes of it, or NO_SITE.  Where there is a book the client opens and
+ * closes it.
  */
 void tree_inject(struct tree *t, struct sim_worker *w, site_id s,
 	enum tree_fifos fifo, packet_id id, sim_time now);

@@ -71,6 +71,7 @@ struct tree_node {
 	bool up_timed, down_timed;
 	sim_time down_until;
 	uint64_t sent[TREE_PORTS], packets[TREE_PORTS];
+	struct ring *kept; /* [route], where there is a book; or NULL */
 };
 
 struct tree {
@@ -146,6 +147,15 @@ void tree_up_settle(const struct tree_at *a);
 /* Links that the logic could send by. */
 uint32_t tree_up_wants(const struct tree_at *a);
 packet_id tree_up_send(const struct tree_at *a, port_id p);
+
+/* --- tree_book.c: only where there is a book --- */
+
+/* Packets become the first of them; local is the node's own, or NO_PACKET. */
+void tree_book_reduce(const struct tree_at *a, const packet_id *id, uint32_t n,
+	packet_id local);
+/* A packet is received: its tail comes at tail. */
+void tree_book_receive(const struct tree_at *a, packet_id id, sim_time tail);
+void tree_book_free(struct tree_node *n);
 
 /* --- tree_down.c --- */
 
