@@ -53,4 +53,51 @@ static inline struct weft_ape_event await(uint32_t kind)
 	return e;
 }
 
+/* What the application kernels share: a way as the only argument, ... */
+static inline uint32_t way(void)
+{
+	const char *word = weft_argument(0);
+
+	return word && !strcmp(word, "staged") ? WEFT_APE_STAGED : WEFT_APE_P2P;
+}
+
+static inline bool accept_way(
+	const char *const *arguments, char *text, size_t size)
+{
+	if (!arguments[0] ||
+		(!arguments[1] && (!strcmp(arguments[0], "p2p") ||
+					  !strcmp(arguments[0], "staged"))))
+		return true;
+	snprintf(text, size, "want p2p or staged");
+	return false;
+}
+
+/* ... numbers that depend on two others and nothing else, ... */
+static inline uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t x =
+		(a + 1) * 0x9e3779b97f4a7c15u ^ (b + 1) * 0xd1b54a32d192ed03u;
+
+	x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9u;
+	return x ^ x >> 32;
+}
+
+/* ... and events, which are counted: puts that are done, and those that have
+ * arrived by their tag. */
+struct events {
+	uint32_t done, arrived[2];
+};
+
+static inline void take_event(struct events *x)
+{
+	struct weft_ape_event e;
+
+	must("wait", weft_ape_wait(&e));
+	if (e.kind == WEFT_APE_ERROR)
+		must("transfer", 5);
+	x->done += e.kind == WEFT_APE_DONE;
+	if (e.kind == WEFT_APE_ARRIVED)
+		x->arrived[e.tag]++;
+}
+
 #endif

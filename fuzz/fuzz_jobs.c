@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "load/jobs.h"
+#include "machine/partitions.h"
 #include "machine/run.h"
 
 #include "check.h"
@@ -32,6 +33,37 @@ static void check_jobs(const struct jobs *j, uint32_t n_nodes)
 	check(n <= n_nodes, "jobs overlap");
 }
 
+static uint64_t routers(const struct machine_partition *p)
+{
+	uint64_t n = 1;
+	uint32_t i;
+
+	for (i = 0; i < p->n_dims; i++)
+		n *= p->size[i];
+	return n;
+}
+
+/* The same file on a machine that can be divided. */
+static void divide(const char *path)
+{
+	struct err e = { 0 };
+	struct machine *m = machine_load(
+		FUZZ_MACHINES "/bgq.yaml", NULL, 0, "4x4x4x8x2", &e);
+	struct machine_partitions p;
+	uint64_t n = 0;
+	uint32_t i;
+
+	check(m != NULL, "no machine");
+	if (machine_partitions_read(&p, path, m->topo, 1, &e))
+		check_refusal(&e);
+	else
+		for (i = 0; i < p.n; i++)
+			n += routers(&p.v[i]);
+	check(n <= m->topo->n_nodes, "partitions overlap");
+	machine_partitions_free(&p);
+	machine_free(m);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct machine_run *r = mem_alloc(1, sizeof(*r));
@@ -52,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_jobs(jobs_of(r->load), r->machine->topo->n_nodes);
 	machine_run_close(r);
 	mem_free(r);
+	divide(f.path);
 	file_close(&f);
 	return 0;
 }
@@ -68,12 +101,16 @@ static const char *const seeds[] = {
 	"jobs:\n- name: c\n  box: 2x2 at 1,0\n  workload: hotspot\n"
 	"- name: d\n  nodes: [0, 7]\n  workload: pingpong\n"
 	"  keys: { via: msg }\n",
+	"jobs:\n- name: e\n  partition: 4x4x4x4x2 at 0,0,0,4,0\n"
+	"  workload: random\n- name: f\n  faults: x.yaml\n"
+	"  partition: 2x2x2x2x2\n  workload: pingpong\n",
 };
 
 static const char *const pieces[] = { "name: ", "nodes: ", "count: ", "box: ",
 	"placement: ", "workload: ", "keys: ", "start: ", "seed: ", "- ", "\n",
 	"  ", "0..7", "[0, 1]", "8", "2x2 at 0,0", "random", "contiguous", "{",
-	"}", "5 us", "-1", "99999999999", "\xff" };
+	"}", "partition: ", "4x4x4x4x2 at 0,0,0,4,0", "2x4x2x2x2 at 2,0,0,0,0",
+	"5 us", "-1", "99999999999", "\xff" };
 
 int main(int argc, char **argv)
 {

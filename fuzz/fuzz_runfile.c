@@ -105,8 +105,9 @@ static const char rows[] =
 	"INSERT INTO blocked VALUES(1, 'A+', 'A-', 3), (1, 'A-', 'reception', "
 	"1);"
 	"INSERT INTO sample VALUES(0, 0, 4000, 9, 8, 7, 6, x'0100020003000400',"
-	" x'0100020003000400'), (1, 4000, 9000, 9, 8, 7, 6,"
-	" x'0100020003000400', x'0100020003000400');"
+	" x'0100020003000400', x'0100020003000400', x'0100020003000400'),"
+	" (1, 4000, 9000, 9, 8, 7, 6, x'0100020003000400',"
+	" x'0100020003000400', NULL, NULL);"
 	"INSERT INTO figure VALUES('latency_mean_ns', 4.5);"
 	"INSERT INTO latency VALUES(1000, 1010, 5);"
 	"INSERT INTO counter VALUES('puts', 7);"
@@ -116,8 +117,12 @@ static const char rows[] =
 	"INSERT INTO message VALUES(0, 0, 0, 10, 500, 1, 'put', 1, 1),"
 	" (1, 2, 0, 10, 600, 1, 'get', 1, 1);"
 	"INSERT INTO spent VALUES(0, 'wire', 490), (1, 'queue', 590);"
-	"INSERT INTO hop VALUES(0, 0, 10, 20, 'queue', 0, 'card', NULL, NULL),"
-	" (0, 1, 20, 500, 'wire', 0, 'out by', 0, 'dynamic');";
+	"INSERT INTO hop VALUES(0, 0, 10, 20, 'queue', 0, 'card', 1, NULL,"
+	" NULL), (0, 1, 20, 500, 'wire', 0, 'out by', NULL, 0, 'dynamic');"
+	"INSERT INTO call VALUES(0, 0, 0, 0, 'send', 10, 20), (1, 1, 0, 0,"
+	" 'receive', 15, NULL);"
+	"INSERT INTO transfer VALUES(1, 0, 0, 1, 0, 7, 64, 12, 18),"
+	" (2, 0, 0, 1, 0, 7, 64, 13, NULL);";
 
 /* A good file, as bytes; to be freed. */
 static uint8_t *make_good(size_t *size)

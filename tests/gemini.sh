@@ -139,6 +139,20 @@ sed -n '/^tiles/,/^inside/p' "$tmp/out" | sed '1d;$d' | tr -s ' ' '\n' |
 	complain 'the tiles that are shown'
 report 'which link is at which tile is shown'
 
+# Six neighbours, or four where two are the same chip.
+ends 0 run gemini exchange bytes=64 rounds=3 --shape 3x2x3 --json
+[ "$(jq .work.packets "$tmp/out")" = $((2 * 3 * 36 * 5)) ] ||
+	complain 'it is another number of packets'
+refuses 'no node of this machine has a neighbour' run gemini exchange \
+	--shape 1x1x1
+report 'each node puts to the nodes of its number at the next chips'
+
+# 2,000 operations from each of 32 nodes at a rate of 45 million a second take
+# longer than the time-out; all of them are to be served meanwhile.
+ends 0 run gemini amo variables=8192 rounds=64000
+ends 5 run gemini amo variables=8192 rounds=192000 --set router.patience=1s
+report 'a hot spot starves no node, for packets that enter rings are let in'
+
 refuses '24 links do not fit' run gemini random --shape 4x4
 refuses 'one letter for each of the 4' run gemini random --shape 4x4x4x4
 refuses '32 links do not fit' run gemini random --set topology.links=8,4,4

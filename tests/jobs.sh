@@ -64,6 +64,10 @@ grep -q '"alone"' "$tmp/out" || complain 'no "alone"'
 "$weft" sql "$tmp/run.db" 'select value v from figure where
 	name = "a.one_way_ns"' >"$tmp/sql" 2>&1
 grep -q '[1-9]' "$tmp/sql" || complain "$(cat "$tmp/sql")"
+"$weft" sql "$tmp/run.db" 'select count(*) v from figure a join figure b on
+	b.name = replace(a.name, ".alone.", ".") where a.name like
+	"a.alone.%"' >"$tmp/sql" 2>&1
+grep -q '[1-9]' "$tmp/sql" || complain "alone: $(cat "$tmp/sql")"
 run rerun "$tmp/run.db"
 [ $code -eq 0 ] || complain "rerun: $(cat "$tmp/out" "$tmp/err")"
 report 'JSON, links, budgets and run files know jobs'

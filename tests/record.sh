@@ -119,10 +119,33 @@ is 'packets that wait for a way that is not' 0 "$(ask "select count(*) v from
 db=$tmp/run.db
 report 'a run file has latency over time, and what packets wait for'
 
+run run dragonfly random --shape 64 load=max warmup=0ns measure=10us \
+	--sample 1us --budget -o "$tmp/tokens.db"
+db=$tmp/tokens.db
+[ "$(ask 'select max(token_wait_ps) v from link')" -gt 0 ] ||
+	complain 'nobody waited for tokens'
+for table in 'sample n' 'channel_sample sample'; do
+	is "token waits, of ${table% *}" 1 "$(ask "select abs(sum(value *
+		(s.to_ps - s.from_ps) / 256.0) / (select sum(token_wait_ps) from
+		link) - 1) < 0.02 v from ${table% *} t join sample s on
+		s.n = t.${table#* }, items(t.token_wait)")"
+done
+# A packet that is under way counts for its channel as sent: 45 ns of 1 us.
+is 'loads of channels that do not add up to their links' 0 "$(ask 'select
+	count(*) v from (select s.n, u.id, u.value, (select sum(item(c.use,
+	u.id)) from channel_sample c where c.sample = s.n) parts from sample s,
+	items(s.use) u) where parts is not null and abs(parts - value) > 500')"
+db=$tmp/run.db
+report 'token waits and channels are sampled over time'
+
 run run torus random --shape 2x2x2 --set link.retry=replay bytes=512 \
 	--set faults.bit-errors=1e-6 warmup=0ns measure=20us --json \
 	-o "$tmp/noise.db"
 db=$tmp/noise.db
+is 'copies sent in vain, over time' "$(ask 'select sum(retries) v from link')" \
+	"$(ask 'select sum(value) v from sample, items(retries)')"
+is 'numbers of one link and of all' 0 "$(ask 'select count(*) v from sample,
+	items(use) where item(use, id) <> value')"
 is 'packets that links sent again' "$(value resent_packets)" \
 	"$(ask 'select sum(retries) v from link')"
 [ "$(value resent_packets)" -gt 0 ] || complain 'nothing was sent again'

@@ -90,7 +90,8 @@ def path(track):
 db = sqlite3.connect(sys.argv[2])
 sent = {x[47]: (path(x[11]), t) for t, x in events if x[9] == 1 and 47 in x
         and x[47] < 1 << 32}
-got = {x[48]: (path(x[11]), t) for t, x in events if 48 in x}
+got = {x[48]: (path(x[11]), t) for t, x in events if 48 in x
+       and x[48] < 1 << 32}
 site = dict(db.execute("select id, name from site"))
 n = 0
 for id, node, to, start, end in db.execute(
@@ -101,6 +102,27 @@ for id, node, to, start, end in db.execute(
     n += 1
 assert n == len(sent) == len(got)
 hops = [x for t, x in events if x[9] == 1 and x.get(47, 0) >= 1 << 32]
+calls = [x for t, x in events if x[9] == 1 and 47 not in x]
+began = {x[47]: (path(x[11]), t) for t, x in events if x[9] == 3
+         and x.get(47, 0) >= 1 << 62}
+ended = {x[48]: (path(x[11]), t) for t, x in events if x.get(48, 0) >= 1 << 62}
+for id, a, p, b, q, s, r in db.execute(
+        "select id, from_node, from_process, to_node, to_process, sent_ps,"
+        " received_ps from transfer"):
+    assert s <= r
+    where = "nodes/%s/process %d"
+    assert began.pop(id | 1 << 62) == (where % (site[a], p), s // 1000)
+    assert ended.pop(id | 1 << 62) == (where % (site[b], q), r // 1000)
+assert not began and not ended
+for node, p, name, a in db.execute(
+        "select node, process, name, from_ps from call"):
+    calls.remove(next(x for x in calls if x[23] == name.encode() and path(
+        x[11]) == "nodes/%s/process %d/calls" % (site[node], p)))
+assert not calls
+for what, number in db.execute("select what, number from hop where number"
+                               " is not null"):
+    assert any((v[0] + " ").startswith("%s %d " % (what, number))
+               for v in tracks.values())
 assert len(hops) == db.execute("select count(*) from hop").fetchone()[0]
 top = db.execute("select site.name || ' ' || link.name from link join site on"
                  " site.id = link.site order by use desc, link.id").fetchone()
@@ -108,7 +130,9 @@ use = [struct.unpack("<d", struct.pack("<Q", x[44]))[0] for t, x in events
        if x[9] == 4 and path(x[11]) == "the busiest links/" + top[0]]
 samples = db.execute("select count(*) from sample").fetchone()[0]
 assert len(use) == samples and 0 < max(use) <= 101, use
-print(n, len(hops), len(tracks))
+print(n, len(hops), len(tracks), db.execute(
+    "select count(*) from transfer").fetchone()[0], db.execute(
+    "select count(*) from hop where number is not null").fetchone()[0])
 E
 
 for machine in 'bgq random --shape 2x2x2' 'qsnet2-16 random' \
@@ -125,6 +149,19 @@ for machine in 'bgq random --shape 2x2x2' 'qsnet2-16 random' \
 	grep -q '^[1-9][0-9]* [1-9][0-9]* ' "$tmp/out" ||
 		complain "holds: $(cat "$tmp/out")"
 	report "${machine%% *}: a trace has messages, hops and links of its run"
+done
+
+# Processes that send each other messages, short and long.
+"$weft" goal allreduce ranks=8 bytes=64KiB algorithm=ring >"$tmp/x.goal"
+for machine in bgq-board qsnet2-16; do
+	run run $machine replay file="$tmp/x.goal" --budget -o "$db"
+	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+	run trace "$db" -o "$tmp/run.pftrace"
+	python3 "$tmp/read.py" "$tmp/run.pftrace" "$db" >"$tmp/out" \
+		2>"$tmp/err" || complain "$(tail -n 2 "$tmp/err")"
+	grep -q '^[1-9][0-9]* [1-9][0-9]* [0-9]* [1-9][0-9]' "$tmp/out" ||
+		complain "holds: $(cat "$tmp/out")"
+	report "$machine: flows lead from sends to receives of processes"
 done
 
 # shellcheck disable=SC2086

@@ -15,7 +15,9 @@
  * dropped, and its owner hears of that.
  *
  * Errors are returned as numbers of errno.h; a call that fails does nothing.
- * EBADF: the interface is not open.
+ * EBADF: the interface is not open.  EIO: the host knows that the node's card
+ * is dead; what it was given before and had not sent is lost, and no events
+ * tell of that.  A card that returns goes on with what it is given then.
  */
 #ifndef WEFT_APE_H
 #define WEFT_APE_H
@@ -73,8 +75,8 @@ struct weft_ape_transfer {
  * Writes bytes of an own buffer into another one's, of any node; the struct is
  * read before it returns.  Takes nic.software.post and waits for room; a staged
  * put also for its copies.  EINVAL: no such node or way, or too long; ENOTSUP:
- * nic.software.p2p is off; EFAULT: beyond the end of the own buffer, or it is
- * no buffer of the process.
+ * nic.software.p2p is off; EIO also: the GPU that would copy is dead; EFAULT:
+ * beyond the end of the own buffer, or it is no buffer of the process.
  */
 int weft_ape_put(const struct weft_ape_transfer *t);
 /* Asks the other node's card for bytes of its buffer, into an own one. */
@@ -84,14 +86,14 @@ enum weft_ape_kind {
 	WEFT_APE_DONE, /* a put of this process: only tag */
 	WEFT_APE_ARRIVED, /* one of another's: its last packet is here */
 	WEFT_APE_GOT, /* a get of this process */
-	WEFT_APE_ERROR, /* dropped: see error */
+	WEFT_APE_ERROR, /* dropped: see error; or not sent, by this node */
 };
 
 enum weft_ape_error {
 	WEFT_APE_NO_BUFFER = 1, /* not, or no more, registered */
 	WEFT_APE_OUTSIDE, /* of the buffer */
 	WEFT_APE_BAD_COMMAND,
-	WEFT_APE_UNREACHABLE, /* memory */
+	WEFT_APE_UNREACHABLE, /* memory, for one a dead GPU's */
 	WEFT_APE_DAMAGED, /* on its way: of tag and offset nothing is known */
 };
 

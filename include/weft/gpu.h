@@ -34,7 +34,8 @@ uint64_t weft_gpu_allocate(uint32_t gpu, uint64_t bytes);
  * Copies between two memories of the node, of which one at least is a GPU's;
  * host addresses are those of weft/msg.h.  Takes gpu.copy and the bytes' time
  * at gpu.copy-rate, one after the other on each of the GPU's copy engines.
- * EFAULT: bytes that are not there; EINVAL: no GPU's memory, no such stream.
+ * EFAULT: bytes that are not there; EINVAL: no GPU's memory, no such stream;
+ * EIO: the GPU is dead.
  */
 int weft_gpu_copy(uint64_t to, uint64_t from, uint64_t bytes);
 int weft_gpu_copy_start(
@@ -48,7 +49,8 @@ int weft_gpu_copy_start(
 int weft_gpu_launch(
 	uint32_t stream, void (*kernel)(void *arg), void *arg, int64_t takes);
 
-/* Until all that was started in a stream is done. */
+/* Until all that was started in a stream is done; EIO: but for copies whose GPU
+ * has died. */
 int weft_gpu_wait(uint32_t stream);
 
 /* For kernels, in no time; false where there are no such bytes, and outside of

@@ -45,6 +45,7 @@
 enum {
 	MU_SUBGROUPS = 68,
 	MU_SYSTEM_SUBGROUP = 64, /* and above */
+	MU_GI_SYSTEM = 14, /* and above: the system's classes of barriers */
 	MU_PER_SUBGROUP = 8, /* injection FIFOs, base addresses */
 	MU_REC_PER_SUBGROUP = 4,
 	MU_PER_GROUP = 32, /* injection FIFOs, four sub-groups of them */
@@ -90,6 +91,7 @@ enum mu_interrupt {
 	MU_INT_REC_FULL, /* an engine holds a packet for a full FIFO */
 	MU_INT_GET_FULL, /* the same, of an injection FIFO */
 	MU_INT_EXCEPTION, /* a NaN or an overflow in a reduction */
+	MU_INT_BARRIER, /* a global interrupt */
 	MU_INTERRUPTS,
 };
 

@@ -45,7 +45,7 @@ enum {
  * Posts [address, address + bytes) of the process's memory, which need not be
  * registered, to a port of its node.  It is the interface's until an event in
  * the queue cq shows its number; that event's status is
- * GNI_RC_TRANSACTION_ERROR where the send was too long.
+ * GNI_RC_TRANSACTION_ERROR where the send was too long, or lost a packet.
  */
 gni_return_t kgni_post_buffer(gni_nic_handle_t nic, uint32_t port,
 	gni_cq_handle_t cq, uint64_t address, uint32_t bytes, uint16_t number);

@@ -152,7 +152,7 @@ struct weft_msg_request {
 	struct weft_msg_request *next;
 	uint64_t at, bytes, from;
 	uint32_t rank, tag, fin;
-	uint32_t state;
+	uint32_t state, mark;
 	struct weft_msg_done done;
 	struct weft_msg_status status;
 };

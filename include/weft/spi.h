@@ -253,27 +253,6 @@ enum {
 	MUHWI_PACKET_ZONE_ROUTING_2 = 2 << 3,
 	MUHWI_PACKET_ZONE_ROUTING_3 = 3 << 3,
 	MUHWI_PACKET_STAY_ON_BUBBLE = 0x04,
-	/* of a collective's Misc */
-	MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD = MU_COMM_WORLD << 5,
-	MUHWI_PACKET_VIRTUAL_CHANNEL_USER_SUB_COMM = MU_SUB_COMM << 5,
-	MUHWI_PACKET_VIRTUAL_CHANNEL_SYSTEM_COLLECTIVE = MU_SYSTEM_COLLECTIVE
-							 << 5,
-	MUHWI_COLLECTIVE_TYPE_BROADCAST = MU_BROADCAST,
-	MUHWI_COLLECTIVE_TYPE_REDUCE = MU_REDUCE,
-	MUHWI_COLLECTIVE_TYPE_ALLREDUCE = MU_ALLREDUCE,
-	/* of its Op_Code */
-	MUHWI_COLLECTIVE_OP_CODE_AND = MU_OP_AND,
-	MUHWI_COLLECTIVE_OP_CODE_OR = MU_OP_OR,
-	MUHWI_COLLECTIVE_OP_CODE_XOR = MU_OP_XOR,
-	MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD = MU_OP_UNSIGNED_ADD,
-	MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_MIN = MU_OP_UNSIGNED_MIN,
-	MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_MAX = MU_OP_UNSIGNED_MAX,
-	MUHWI_COLLECTIVE_OP_CODE_SIGNED_ADD = MU_OP_SIGNED_ADD,
-	MUHWI_COLLECTIVE_OP_CODE_SIGNED_MIN = MU_OP_SIGNED_MIN,
-	MUHWI_COLLECTIVE_OP_CODE_SIGNED_MAX = MU_OP_SIGNED_MAX,
-	MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD = MU_OP_FLOAT_ADD,
-	MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_MIN = MU_OP_FLOAT_MIN,
-	MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_MAX = MU_OP_FLOAT_MAX,
 	/* bytes of a header that are software's own */
 	SPI_SOFTWARE_BYTES = 14,
 };
@@ -331,35 +310,6 @@ typedef struct {
 	MUSPI_RemoteGetDescriptorInfoFields_t RemoteGet;
 } MUSPI_Pt2PtRemoteGetDescriptorInfo_t;
 
-/* Of a collective, which goes by Torus_FIFO_Map's MU_MAP_USER_COLLECTIVE, or
- * the system's. */
-typedef struct {
-	uint8_t Op_Code;
-	uint16_t Word_Length; /* bytes: 4, 8, ... 512; 8 for doubles */
-	uint8_t Class_Route;
-	uint8_t Misc; /* byte 3 of the header: channel and type */
-	uint8_t Skip;
-} MUSPI_CollectiveDescriptorInfoFields_t;
-
-typedef struct {
-	MUSPI_BaseDescriptorInfoFields_t Base;
-	MUSPI_CollectiveDescriptorInfoFields_t Collective;
-	MUSPI_MemoryFIFODescriptorInfoFields_t MemFIFO;
-} MUSPI_CollectiveMemoryFIFODescriptorInfo_t;
-
-typedef struct {
-	MUSPI_BaseDescriptorInfoFields_t Base;
-	MUSPI_CollectiveDescriptorInfoFields_t Collective;
-	MUSPI_DirectPutDescriptorInfoFields_t DirectPut;
-} MUSPI_CollectiveDirectPutDescriptorInfo_t;
-
-/* A broadcast: every member's unit carries the descriptors out. */
-typedef struct {
-	MUSPI_BaseDescriptorInfoFields_t Base;
-	MUSPI_CollectiveDescriptorInfoFields_t Collective;
-	MUSPI_RemoteGetDescriptorInfoFields_t RemoteGet;
-} MUSPI_CollectiveRemoteGetDescriptorInfo_t;
-
 /* A coordinate's lower six bits. */
 void MUSPI_SetUpDestination(MUHWI_Destination_t *dest, uint32_t a, uint32_t b,
 	uint32_t c, uint32_t d, uint32_t e);
@@ -379,75 +329,6 @@ int32_t MUSPI_CreatePt2PtDirectPutDescriptor(MUHWI_Descriptor_t *desc,
 	const MUSPI_Pt2PtDirectPutDescriptorInfo_t *info);
 int32_t MUSPI_CreatePt2PtRemoteGetDescriptor(MUHWI_Descriptor_t *desc,
 	const MUSPI_Pt2PtRemoteGetDescriptorInfo_t *info);
-
-int32_t MUSPI_CreateCollectiveMemoryFIFODescriptor(MUHWI_Descriptor_t *desc,
-	const MUSPI_CollectiveMemoryFIFODescriptorInfo_t *info);
-int32_t MUSPI_CreateCollectiveDirectPutDescriptor(MUHWI_Descriptor_t *desc,
-	const MUSPI_CollectiveDirectPutDescriptorInfo_t *info);
-int32_t MUSPI_CreateCollectiveRemoteGetDescriptor(MUHWI_Descriptor_t *desc,
-	const MUSPI_CollectiveRemoteGetDescriptorInfo_t *info);
-
-/* --- class routes --- */
-
-/*
- * What a node knows of a tree: the links by which contributions come in on the
- * way up, and the one by which what becomes of them leaves, none at the root.
- * A bit each, from A- at the top down to E+ as in a FIFO map, then IO and the
- * node itself; input also has the channel.
- */
-typedef struct {
-	uint16_t input, output;
-} ClassRoute_t;
-
-enum {
-	BGQ_CLASS_LINK_A_MINUS = 0x8000, /* then A+, B-, ... E+ */
-	BGQ_CLASS_LINK_IO = 0x0020,
-	BGQ_CLASS_INPUT_LINK_LOCAL = 0x0010,
-	BGQ_CLASS_INPUT_VC_USER = 0x0000, /* all nodes of the job */
-	BGQ_CLASS_INPUT_VC_SYSTEM = 0x0001,
-	BGQ_CLASS_INPUT_VC_SUBCOMM = 0x0002,
-	BGQ_CLASS_LINKS = 0xfff0,
-	SPI_CLASS_ROUTES = 16, /* the last two are the system's */
-	SPI_CLASS_SYSTEM = 14,
-	SPI_CLASS_WORLD = 0, /* set before programs start */
-};
-
-/* Numbers that are free on this node; takes one (EAGAIN where somebody has it),
- * gives it back and clears its route. */
-int32_t Kernel_QueryCollectiveClassRoutes(
-	uint32_t *n, uint32_t *ids, uint32_t most);
-int32_t Kernel_AllocateCollectiveClassRoute(uint32_t id);
-int32_t Kernel_DeallocateCollectiveClassRoute(uint32_t id);
-
-/* Sets a route that the caller has.  All members set it before any uses it.
- * Returns an error number, or what is wrong with the route: */
-enum {
-	KERNEL_CLASS_TWO_OUTPUTS = 1,
-	KERNEL_CLASS_LOCAL_OUTPUT = 2,
-	KERNEL_CLASS_NO_LOCAL_INPUT = 3, /* every member contributes */
-	KERNEL_CLASS_BOTH_WAYS = 4, /* a link is input and output */
-	/* One of the system's and one for all nodes share a link. */
-	KERNEL_CLASS_SHARED_LINK = 5,
-};
-int32_t Kernel_SetCollectiveClassRoute(uint32_t id, const ClassRoute_t *route);
-/* EINVAL where it is not set. */
-int32_t Kernel_GetCollectiveClassRoute(uint32_t id, ClassRoute_t *route);
-
-/* A box of nodes, by coordinates: both corners belong to it. */
-typedef struct {
-	uint8_t low[MU_DIMS], high[MU_DIMS];
-} MUSPI_Box_t;
-
-/* The node that all routes lead towards, so that those on boxes that overlap
- * cannot lock. */
-MUHWI_Destination_t MUSPI_PickWorldRoot(void);
-/* This node's route in the tree over a box; EINVAL where it is in none. */
-int32_t MUSPI_BuildNodeClassroute(
-	const MUSPI_Box_t *box, uint32_t channel, ClassRoute_t *route);
-/* A mask of free numbers, or EAGAIN; takes one and sets it; gives it back. */
-int32_t MUSPI_GetClassrouteIds(uint32_t *mask);
-int32_t MUSPI_SetClassrouteId(uint32_t id, const ClassRoute_t *route);
-int32_t MUSPI_ReleaseClassrouteId(uint32_t id);
 
 /* --- sending --- */
 
@@ -537,6 +418,120 @@ void MUSPI_SetRecFifoThreshold(const MUSPI_RecFifo_t *fifo, uint64_t bytes);
  * last packet of a message with Interrupt; each clears it, loads a register. */
 uint64_t MUSPI_getRecFifosCrossed(const MUSPI_RecFifoSubGroup_t *subgrp);
 uint64_t MUSPI_getRecFifosArrived(const MUSPI_RecFifoSubGroup_t *subgrp);
+
+/* --- barriers and global interrupts --- */
+
+/* A node's registers of a class: which links lead to it from members below,
+ * which one leads on, none at the root, and whether it takes part itself. */
+typedef struct {
+	uint16_t input, output;
+} ClassRoute_t;
+
+/* Bits of both. */
+enum {
+	BGQ_CLASS_LINK_AM = 0x800,
+	BGQ_CLASS_LINK_AP = 0x400,
+	BGQ_CLASS_LINK_BM = 0x200,
+	BGQ_CLASS_LINK_BP = 0x100,
+	BGQ_CLASS_LINK_CM = 0x080,
+	BGQ_CLASS_LINK_CP = 0x040,
+	BGQ_CLASS_LINK_DM = 0x020,
+	BGQ_CLASS_LINK_DP = 0x010,
+	BGQ_CLASS_LINK_EM = 0x008,
+	BGQ_CLASS_LINK_EP = 0x004,
+	BGQ_CLASS_LINK_IO = 0x002,
+	BGQ_CLASS_INPUT_LINK_LOCAL = 0x001,
+	BGQ_CLASS_LINKS = 0xfff,
+	BGQ_GI_CLASS_MAX_CLASSROUTES = 16,
+	BGQ_GI_CLASS_MAX_GI_PER_CLASSROUTE = 3,
+};
+
+typedef struct {
+	uint32_t System; /* asks for what only the system may have */
+} Kernel_GlobalInterruptClassRouteAttributes_t;
+
+/*
+ * Classes that nobody has.  Number 0 is a barrier of all nodes of the job,
+ * ready for use; 14 and 15 are the system's.  EINVAL where there is no room for
+ * all their numbers.
+ */
+int32_t Kernel_QueryGlobalInterruptClassRoutes(
+	uint32_t *n, uint32_t *ids, size_t bytes);
+/* EAGAIN where somebody has it, EPERM for what is the system's; attr may be
+ * NULL. */
+int32_t Kernel_AllocateGlobalInterruptClassRoute(
+	uint32_t id, const Kernel_GlobalInterruptClassRouteAttributes_t *attr);
+/* The node leaves the class; EINVAL where nobody has it. */
+int32_t Kernel_DeallocateGlobalInterruptClassRoute(uint32_t id);
+/*
+ * Whether a class, which must have been allocated, could have these registers;
+ * the second sets them.  1: more than one output; 2: the node as an output; 3:
+ * a link both ways; 4: links that class id + 8 or id - 8 has; EINVAL and EPERM
+ * as above, or for a link that is not there.
+ */
+int32_t Kernel_CheckGlobalInterruptClassRoute(
+	uint32_t id, const ClassRoute_t *cr);
+int32_t Kernel_SetGlobalInterruptClassRoute(
+	uint32_t id, const ClassRoute_t *cr);
+/* The class with a barrier of all nodes. */
+uint32_t Kernel_GetGlobalBarrierUserClassRouteId(void);
+
+enum {
+	KERNEL_GI_INTERRUPT_FLAG_DISABLE = 0,
+	KERNEL_GI_INTERRUPT_FLAG_ENABLE = 1,
+};
+
+/* Whether bit giId (0 to 2) of a class's status interrupts when it rises
+ * (MU_INT_BARRIER). */
+int32_t Kernel_ConfigureGIInterrupts(
+	uint32_t id, uint32_t giId, uint32_t interruptFlag);
+
+/*
+ * Barriers.  Control is 100, 010 or 001 in turn: who enters gives up the bit
+ * that it has and takes the next one, and the barrier is over when nobody has
+ * the old one.  To enter twice is to enter once.
+ *
+ * A new class's barrier is set up by all its nodes: InitMU1, then InitMU2, then
+ * Init, with a barrier by other means before, between and behind the first two.
+ */
+typedef struct {
+	uint64_t classRouteId;
+	uint64_t state; /* the bit that it waits for */
+} MUSPI_GIBarrier_t;
+
+enum { MUSPI_GIBARRIER_INITIAL_STATE = 4 };
+
+/* A store. */
+int32_t MUSPI_GIBarrierInitMU1(uint32_t classRouteId);
+/* Waits until the status is the initial state; -1 after so many cycles of the
+ * core (1.6 GHz). */
+int32_t MUSPI_GIBarrierInitMU2(uint32_t classRouteId, uint64_t timeoutInCycles);
+/* A load; -1 where the class has no barrier. */
+int32_t MUSPI_GIBarrierInit(MUSPI_GIBarrier_t *barrier, uint32_t classRouteId);
+/* A store. */
+int32_t MUSPI_GIBarrierEnter(MUSPI_GIBarrier_t *barrier);
+/* Loads back to back, each of which sees the status half-way, until the barrier
+ * is over; the second gives up after so many cycles, with -1. */
+int32_t MUSPI_GIBarrierPoll(MUSPI_GIBarrier_t *barrier);
+int32_t MUSPI_GIBarrierPollWithTimeout(
+	MUSPI_GIBarrier_t *barrier, uint64_t timeoutInCycles);
+int32_t MUSPI_GIBarrierEnterAndWait(MUSPI_GIBarrier_t *barrier);
+
+/* Global interrupts: bit GIId (0 to 2) of all nodes of a class is up while any
+ * of them has it up. */
+typedef struct {
+	uint64_t classRouteId;
+	uint64_t mask;
+} MUSPI_GI_t;
+
+/* -1 where there is no such class or bit. */
+int32_t MUSPI_GIInit(MUSPI_GI_t *gi, uint32_t classRouteId, uint32_t GIId);
+/* A load and a store each. */
+int32_t MUSPI_GISend(const MUSPI_GI_t *gi);
+int32_t MUSPI_GISendClear(const MUSPI_GI_t *gi);
+/* Waits until it is up, or so many cycles have passed: -1. */
+int32_t MUSPI_GIPoll(const MUSPI_GI_t *gi);
+int32_t MUSPI_GIPollWithTimeout(const MUSPI_GI_t *gi, uint64_t timeoutInCycles);
 
 /* --- interrupts and counters --- */
 

@@ -31,6 +31,7 @@ struct ape {
 	struct ape_stage stage;
 	struct ring events; /* struct weft_ape_event */
 	struct ring sent; /* struct sent, in order */
+	uint32_t tag; /* of the last put, which may be under way */
 	void (*on_change)(void *arg, const struct weft_ape_part *p);
 	void *arg;
 	size_t n_changes; /* of the Master's picture that it was told of */
@@ -82,10 +83,28 @@ static void tell_done(struct ape *a)
 	}
 }
 
+/* A command was not sent. */
+static void tell_failed(struct ape *a, uint32_t number, uint32_t error)
+{
+	const struct sent *s = NULL;
+	uint32_t i = 0;
+
+	do
+		s = i < a->sent.n ? ring_at(&a->sent, i++) : NULL;
+	while (s && (int32_t)(s->number - number) < 0);
+	push(a, (struct weft_ape_event){ .kind = WEFT_APE_ERROR,
+			.error = error,
+			.node = program_node(),
+			.tag = s ? s->tag : a->tag });
+	tell_done(a);
+}
+
 static void on_event(void *arg, const struct workq_completion *c)
 {
 	if (APE_EVENT(c->status) == APE_DONE)
 		tell_done(arg);
+	else if (APE_EVENT(c->status) == APE_FAILED)
+		tell_failed(arg, (uint32_t)c->id, APE_ERROR_OF(c->status));
 	else
 		push(arg, (struct weft_ape_event){
 				  .kind = APE_EVENT(c->status),
@@ -122,6 +141,17 @@ static bool is_mine(uint64_t at, uint64_t bytes)
 	return at <= each && bytes <= each - at;
 }
 
+/* EIO where the host knows that the card is dead: what it had was lost. */
+static int look_after_card(struct ape *a)
+{
+	if (!ape_user_has_lost_card(&a->stage.user))
+		return 0;
+	a->stage.user.done = a->stage.user.posted;
+	while (a->sent.n)
+		ring_pop(&a->sent);
+	return EIO;
+}
+
 int weft_ape_open(uint64_t at)
 {
 	struct ape *a = ape();
@@ -142,6 +172,7 @@ int weft_ape_open(uint64_t at)
 		.process = program_process(),
 		.n_processes = host_n_processes(program_host()),
 		.at = program_base() + at,
+		.heeds = true,
 		.on_event = on_event,
 		.arg = a,
 	};
@@ -177,9 +208,11 @@ int weft_ape_register(uint64_t at, uint64_t bytes, uint32_t *key)
 		return EINVAL;
 	if (!is_mine(at, bytes))
 		return EFAULT;
+	if (look_after_card(a))
+		return EIO;
 	*key = ape_stage_register(
 		&a->stage, gpu_of(at) ? at : program_base() + at, bytes);
-	return *key ? 0 : ENOSPC;
+	return *key ? 0 : look_after_card(a) ? EIO : ENOSPC;
 }
 
 /* A buffer of the process's, or NULL. */
@@ -199,8 +232,10 @@ int weft_ape_deregister(uint32_t key)
 		return EBADF;
 	if (!own_buffer(a, key))
 		return EINVAL;
+	if (look_after_card(a))
+		return EIO;
 	ape_user_deregister(&a->stage.user, key);
-	return 0;
+	return look_after_card(a);
 }
 
 uint32_t weft_ape_key(uint32_t key, uint32_t process)
@@ -210,7 +245,7 @@ uint32_t weft_ape_key(uint32_t key, uint32_t process)
 
 /* --- transfers --- */
 
-static int check(const struct ape *a, const struct weft_ape_transfer *t,
+static int check(struct ape *a, const struct weft_ape_transfer *t,
 	const struct range **r)
 {
 	if (!a->is_open)
@@ -223,7 +258,7 @@ static int check(const struct ape *a, const struct weft_ape_transfer *t,
 	if (!*r || t->own_offset > (*r)->last - (*r)->first + 1 ||
 		t->bytes > (*r)->last - (*r)->first + 1 - t->own_offset)
 		return EFAULT;
-	return 0;
+	return look_after_card(a);
 }
 
 int weft_ape_put(const struct weft_ape_transfer *t)
@@ -244,9 +279,13 @@ int weft_ape_put(const struct weft_ape_transfer *t)
 		.bytes = t->bytes,
 		.tag = t->tag,
 	};
-	if (!ape_stage_can(&a->stage, t->way, &p))
-		return ENOTSUP;
+	code = ape_stage_check(&a->stage, t->way, &p);
+	if (code)
+		return code;
+	a->tag = t->tag;
 	number = ape_stage_put(&a->stage, t->way, &p);
+	if (look_after_card(a))
+		return EIO;
 	*(struct sent *)ring_push(&a->sent) = (struct sent){ number, t->tag };
 	tell_done(a);
 	return 0;
@@ -270,7 +309,7 @@ int weft_ape_get(const struct weft_ape_transfer *t)
 	};
 	ape_user_send(&a->stage.user, c, APE_GET, t->node, 0, t->bytes,
 		program_now());
-	return 0;
+	return look_after_card(a);
 }
 
 /* --- health --- */
@@ -365,7 +404,9 @@ int weft_ape_poll(struct weft_ape_event *e)
 	program_charge(p->work.poll_load);
 	tell_changes(a);
 	ape_stage_step(&a->stage);
-	return take(a, e) ? 0 : EAGAIN;
+	if (take(a, e))
+		return 0;
+	return look_after_card(a) ? EIO : EAGAIN;
 }
 
 int weft_ape_wait(struct weft_ape_event *e)
@@ -383,6 +424,8 @@ int weft_ape_wait(struct weft_ape_event *e)
 
 		if (tell_changes(a))
 			return EINTR;
+		if (look_after_card(a))
+			return EIO;
 		ape_stage_wait(&a->stage, next_change(a, &p));
 		ape_stage_step(&a->stage);
 	}

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "watch/history.h"
+
 enum {
 	ENTRY = sizeof(struct ape_command),
 	BATCH = 16,
@@ -68,6 +70,19 @@ int ape_user_open(struct ape_user *u)
 	return code;
 }
 
+/* When the host knows that the card is dead. */
+static sim_time known_at(const struct ape_user *u)
+{
+	return u->heeds && u->nic->watch ? lofamo_card_is_dead_at(u->nic->watch,
+						   u->node, program_now())
+					 : SIM_NEVER;
+}
+
+bool ape_user_has_lost_card(const struct ape_user *u)
+{
+	return known_at(u) <= program_now();
+}
+
 /* --- events --- */
 
 static bool look(const struct ape_user *u, struct workq_completion *c)
@@ -94,6 +109,13 @@ static void ring(struct ape_user *u, sim_time begun)
 		u->taken, begun, u->copied > begun ? u->copied : begun);
 }
 
+/* What a dead card had may have been given up. */
+static void note_done(struct ape_user *u, uint32_t done)
+{
+	if ((int32_t)(done - u->done) > 0)
+		u->done = done;
+}
+
 bool ape_user_poll(struct ape_user *u)
 {
 	struct workq_completion c;
@@ -101,8 +123,9 @@ bool ape_user_poll(struct ape_user *u)
 
 	for (; look(u, &c); did = true) {
 		u->taken++;
-		if (APE_EVENT(c.status) == APE_DONE)
-			u->done = (uint32_t)c.id + 1;
+		if (APE_EVENT(c.status) == APE_DONE ||
+			APE_EVENT(c.status) == APE_FAILED)
+			note_done(u, (uint32_t)c.id + 1);
 		if (u->taken - u->told >= u->n_events / 4)
 			ring(u, program_now());
 		if (u->on_event)
@@ -126,8 +149,11 @@ struct poll_loop ape_user_loop(const struct ape_user *u)
 
 bool ape_user_wait(struct ape_user *u, sim_time deadline)
 {
+	PROGRAM_CALL("waiting for an event of its card", 0, 0);
+	sim_time known = known_at(u);
 	uint64_t seen;
 
+	deadline = deadline < known ? deadline : known;
 	if (!ape_user_has_event(u) && deadline == SIM_NEVER)
 		program_poll_until(has_event, u, ape_user_loop(u), &seen);
 	else if (!ape_user_has_event(u) &&
@@ -137,17 +163,17 @@ bool ape_user_wait(struct ape_user *u, sim_time deadline)
 	return true;
 }
 
-/* One event, or more, is taken. */
-static void wait_and_take(struct ape_user *u)
+/* One event, or more, is taken; false: the card is dead. */
+static bool wait_and_take(struct ape_user *u)
 {
 	ape_user_wait(u, SIM_NEVER);
-	ape_user_poll(u);
+	return ape_user_poll(u) || !ape_user_has_lost_card(u);
 }
 
 void ape_user_close(struct ape_user *u)
 {
-	while (u->done != u->posted)
-		wait_and_take(u);
+	while (u->done != u->posted && wait_and_take(u))
+		;
 	workqs_close(ape_queues(u->nic, u->node), u->queue);
 }
 
@@ -160,11 +186,13 @@ static void write_command(struct ape_user *u, const struct ape_command *c)
 	u->posted++;
 }
 
-void ape_user_make_room(struct ape_user *u)
+bool ape_user_make_room(struct ape_user *u)
 {
 	ape_user_poll(u);
 	while (u->posted - u->done >= u->n_commands)
-		wait_and_take(u);
+		if (!wait_and_take(u))
+			return false;
+	return true;
 }
 
 void ape_user_post(struct ape_user *u, const struct ape_command *c)
@@ -189,7 +217,8 @@ uint32_t ape_user_send(struct ape_user *u, struct ape_command c, uint32_t op,
 			ring(u, begun);
 			rung = u->posted;
 		}
-		ape_user_make_room(u);
+		if (!ape_user_make_room(u))
+			break;
 		/* so that room is known of in time */
 		if (u->posted % (u->n_commands / 2) == 0)
 			f |= APE_TELL;
@@ -223,12 +252,18 @@ static bool is_enrolled(void *arg, uint64_t *seen)
 	return ape_enrolled(x->u->nic, x->u->node) >= x->number;
 }
 
-static void await(struct ape_user *u, uint64_t number)
+static bool await(struct ape_user *u, uint64_t number)
 {
+	PROGRAM_CALL("waiting for its card to register a buffer", 0, 0);
 	struct awaited x = { u, number };
+	sim_time known = known_at(u);
 	uint64_t seen;
 
+	if (known != SIM_NEVER)
+		return program_poll_before(
+			is_enrolled, &x, ape_user_loop(u), known, &seen);
 	program_poll_until(is_enrolled, &x, ape_user_loop(u), &seen);
+	return true;
 }
 
 uint32_t ape_user_register(
@@ -242,8 +277,7 @@ uint32_t ape_user_register(
 	u->n_keys++;
 	program_charge(params_of(u)->kernel);
 	a = at_now(u);
-	await(u, ape_enrol(&a, key, at, bytes));
-	return key;
+	return await(u, ape_enrol(&a, key, at, bytes)) ? key : 0;
 }
 
 void ape_user_deregister(struct ape_user *u, uint32_t key)

@@ -1,5 +1,7 @@
 #include "api/ape_stage.h"
 
+#include <errno.h>
+
 #include "base/ring.h"
 #include "host/gpu.h"
 
@@ -8,10 +10,11 @@ enum { HEADER = 64 };
 /* What a chunk in a slot begins with. */
 struct chunk {
 	uint64_t offset, bytes; /* where it goes */
-	uint64_t total; /* of the transfer; 0: more chunks follow */
+	uint64_t total; /* of the transfer */
+	uint64_t number; /* from its sender, ever */
 	uint32_t key, tag;
-	uint32_t is_copied, is_quiet;
-	uint8_t unused[HEADER - 40];
+	uint32_t is_copied, is_quiet, is_last;
+	uint8_t unused[HEADER - 52];
 };
 
 _Static_assert(sizeof(struct chunk) == HEADER, "size");
@@ -20,6 +23,7 @@ struct ape_landing {
 	sim_time begun, end;
 	uint64_t from; /* its slot */
 	uint32_t peer, node;
+	uint32_t error;
 	struct chunk chunk;
 };
 
@@ -120,6 +124,7 @@ int ape_stage_open(struct ape_stage *s)
 	s->user = (struct ape_user){
 		.queue = s->first + s->process,
 		.at = s->at,
+		.heeds = s->heeds,
 		.on_event = on_event,
 		.arg = s,
 	};
@@ -149,6 +154,43 @@ uint32_t ape_stage_register(struct ape_stage *s, uint64_t at, uint64_t bytes)
 
 /* --- chunks arrive --- */
 
+/* The number of a peer's next chunk, or of one behind it where that is lost; a
+ * lower one was in the slot before. */
+static uint64_t expected(const struct ape_stage *s, uint32_t peer)
+{
+	uint64_t n = count(s, peer, EMPTIED);
+	uint32_t i;
+
+	for (i = 0; i < s->landings.n; i++) {
+		const struct ape_landing *x = ring_at(&s->landings, i);
+
+		n += x->peer == peer;
+	}
+	return n;
+}
+
+/* What is wrong with a chunk: not all of it has come, or there is no place for
+ * it. */
+static uint32_t judge(const struct ape_stage *s, const struct ape_landing *x)
+{
+	const struct range *r =
+		ape_buffer(s->user.nic, s->user.node, x->chunk.key);
+	uint64_t all = r ? r->last - r->first + 1 : 0;
+
+	if (x->from != own_slot(s, 0) + slot_at(s, x->peer, x->chunk.number) ||
+		x->chunk.number - expected(s, x->peer) >= APE_SLOTS ||
+		x->chunk.bytes > (uint64_t)params_of(s)->chunk)
+		return APE_DAMAGED;
+	if (!r)
+		return APE_NO_BUFFER;
+	if (x->chunk.offset > all || x->chunk.bytes > all - x->chunk.offset)
+		return APE_OUTSIDE;
+	return gpu_of(r->first) && ape_gpu_is_dead(s->user.nic, s->user.node,
+					   gpu_of(r->first) - 1, program_now())
+		       ? APE_UNREADABLE
+		       : APE_OK;
+}
+
 static void land(struct ape_stage *s, const struct workq_completion *c)
 {
 	struct ape_landing x = {
@@ -162,10 +204,11 @@ static void land(struct ape_stage *s, const struct workq_completion *c)
 
 	program_read(x.from, &x.chunk, HEADER);
 	r = ape_buffer(s->user.nic, s->user.node, x.chunk.key);
-	if (x.chunk.is_copied)
+	x.error = judge(s, &x);
+	if (x.chunk.is_copied && !x.error)
 		x.end += (sim_time)x.chunk.bytes * 1000000 /
 			 (params_of(s)->copy_rate / 1000000);
-	if (r && gpu_of(r->first))
+	if (!x.error && gpu_of(r->first))
 		x.end = gpu_copy(host_gpus(host_of(s)), s->user.node,
 			gpu_of(r->first) - 1, x.end, x.chunk.bytes);
 	*(struct ape_landing *)ring_push(&s->landings) = x;
@@ -176,8 +219,10 @@ static void on_event(void *arg, const struct workq_completion *c)
 	struct ape_stage *s = arg;
 	uint32_t key = (uint32_t)(c->id >> 32);
 
+	/* a process may put what is no chunk */
 	if (APE_EVENT(c->status) == APE_ARRIVED &&
-		key == ape_key(s->user.queue, APE_STAGE_KEY))
+		key == ape_key(s->user.queue, APE_STAGE_KEY) &&
+		(uint32_t)c->id / s->n_processes == APE_NODE(c->status))
 		land(s, c);
 	else
 		s->on_event(s->arg, c);
@@ -205,19 +250,24 @@ static void finish(struct ape_stage *s, const struct ape_landing *x)
 	struct workq_completion c = {
 		.id = k->tag | (uint64_t)k->key << 32,
 		.value = k->offset + k->bytes - k->total,
-		.status = APE_STATUS(APE_ARRIVED, 0, x->node),
+		.status = APE_STATUS(
+			x->error ? APE_ERROR : APE_ARRIVED, x->error, x->node),
 		.more = (uint32_t)k->total,
 	};
 	struct nic_at now;
 
-	if (r)
+	if (x->error == APE_DAMAGED) {
+		c.id = (uint64_t)ape_key(s->user.queue, APE_STAGE_KEY) << 32;
+		c.value = c.more = 0;
+	}
+	if (!x->error)
 		program_move(r->first + k->offset, x->from + HEADER, k->bytes);
 	now = nic_at(
 		s->user.nic, program_worker(), s->user.node, program_now());
 	ape_copied(&now, s->user.queue, x->begun, x->end);
 	add(s, x->peer, EMPTIED);
 	*(struct owed *)ring_push(&s->owed) = (struct owed){ x->peer, x->node };
-	if (k->total && !k->is_quiet)
+	if (x->error || (k->is_last && !k->is_quiet))
 		s->on_event(s->arg, &c);
 }
 
@@ -282,7 +332,8 @@ static uint32_t send_chunk(struct ape_stage *s, enum ape_way way,
 	struct chunk k = {
 		.offset = p->offset + at,
 		.bytes = n,
-		.total = is_last ? p->bytes : 0,
+		.total = p->bytes,
+		.is_last = is_last,
 		.key = p->key,
 		.tag = p->tag,
 		.is_copied = way == APE_COPIED,
@@ -298,10 +349,11 @@ static uint32_t send_chunk(struct ape_stage *s, enum ape_way way,
 	if (!is_gpu)
 		return ape_user_send(&s->user, c, APE_PUT, p->node,
 			p->is_quiet ? APE_QUIET : 0, n, begun);
+	k.number = add(s, to, SENT);
 	program_write(slot, &k, HEADER);
 	c.from = slot;
 	c.key = ape_key(s->first + process_of(s, p->key), APE_STAGE_KEY);
-	c.offset = slot_at(s, me, add(s, to, SENT));
+	c.offset = slot_at(s, me, k.number);
 	c.tag = me;
 	return ape_user_send(
 		&s->user, c, APE_PUT, p->node, APE_GOES_ON, HEADER + n, begun);
@@ -314,7 +366,8 @@ static void wait_for_slot(struct ape_stage *s, const struct ape_put *p)
 	if (!(p->key & APE_GPU_KEY))
 		return;
 	/* what a peer tells comes without an event: looks now and then */
-	while (count(s, peer, SENT) - count(s, peer, TOLD) >= APE_SLOTS) {
+	while (count(s, peer, SENT) - count(s, peer, TOLD) >= APE_SLOTS &&
+		!ape_user_has_lost_card(&s->user)) {
 		ape_stage_step(s);
 		ape_stage_wait(
 			s, program_now() + 10 * params_of(s)->work.poll_period);
@@ -338,7 +391,8 @@ static uint32_t send_chunks(
 			next = begin_copy(s, way, p, at + n, &m);
 		program_wait(end);
 		while (i >= APE_SLOTS &&
-			!ape_user_is_done(&s->user, number[i % APE_SLOTS])) {
+			!ape_user_is_done(&s->user, number[i % APE_SLOTS]) &&
+			!ape_user_has_lost_card(&s->user)) {
 			ape_stage_step(s);
 			ape_stage_wait(s, SIM_NEVER);
 			ape_stage_step(s);
@@ -353,7 +407,8 @@ static uint32_t send_chunks(
 	}
 	s->user.copied = 0;
 	/* own slots are the next one's */
-	while (!ape_user_is_done(&s->user, s->user.posted - 1)) {
+	while (!ape_user_is_done(&s->user, s->user.posted - 1) &&
+		!ape_user_has_lost_card(&s->user)) {
 		ape_stage_wait(s, SIM_NEVER);
 		ape_stage_step(s);
 	}
@@ -379,11 +434,17 @@ static enum ape_way choose(
 	return way == APE_AUTO ? APE_STAGED : way;
 }
 
-bool ape_stage_can(
+int ape_stage_check(
 	const struct ape_stage *s, enum ape_way way, const struct ape_put *p)
 {
-	return way < APE_WAYS &&
-	       (way != APE_P2P || params_of(s)->p2p || !is_gpus(p));
+	if (way >= APE_WAYS ||
+		(way == APE_P2P && !params_of(s)->p2p && is_gpus(p)))
+		return ENOTSUP;
+	return choose(s, way, p) != APE_P2P && gpu_of(p->from) &&
+			       ape_gpu_is_dead(s->user.nic, s->user.node,
+				       gpu_of(p->from) - 1, program_now())
+		       ? EIO
+		       : 0;
 }
 
 uint32_t ape_stage_put(

@@ -26,6 +26,7 @@ struct ape_stage {
 	uint32_t first; /* queue, of process 0 of any node */
 	uint32_t process, n_processes; /* of each node */
 	uint64_t at; /* of ape_stage_memory() bytes, in the node's memory */
+	bool heeds; /* as struct ape_user's */
 	/* Told of events that are not the library's own. */
 	void (*on_event)(void *arg, const struct workq_completion *c);
 	void *arg;
@@ -49,8 +50,9 @@ struct ape_put {
 	bool is_quiet;
 };
 
-/* Whether the way can be gone: p2p is refused where it is switched off. */
-bool ape_stage_can(
+/* ENOTSUP for p2p where it is switched off, EIO where a dead GPU would have to
+ * copy, or 0. */
+int ape_stage_check(
 	const struct ape_stage *s, enum ape_way way, const struct ape_put *p);
 /* Returns the number of its last command. */
 uint32_t ape_stage_put(

@@ -4,6 +4,7 @@
 
 #include "base/ring.h"
 #include "host/gpu.h"
+#include "nic/apenet/apenet.h"
 #include "host/program.h"
 
 /* What was started in a stream; its bytes move when it is waited for. */
@@ -51,9 +52,9 @@ static struct streams *streams(void)
 		.held = held,
 	};
 	struct streams *s = program_keep(&library);
-	uint32_t i;
+	uint32_t i, n = s->stream[0].works.size ? 0 : WEFT_GPU_STREAMS;
 
-	for (i = 0; !s->stream[0].works.size && i < WEFT_GPU_STREAMS; i++)
+	for (i = 0; i < n; i++)
 		ring_init(&s->stream[i].works, sizeof(struct work));
 	return s;
 }
@@ -91,6 +92,14 @@ static bool is_there(uint64_t at, uint64_t bytes)
 		program_host(), program_node(), both, place(at), bytes);
 }
 
+/* Bytes of a GPU that has died. */
+static bool is_dead(uint64_t at)
+{
+	return gpu_of(at) && gpu_of(at) <= weft_gpu_count() &&
+	       ape_gpu_is_dead(host_nic(program_host()), program_node(),
+		       gpu_of(at) - 1, program_now());
+}
+
 static void push(struct stream *s, struct work w, sim_time end)
 {
 	*(struct work *)ring_push(&s->works) = w;
@@ -110,6 +119,8 @@ int weft_gpu_copy_start(
 	if (stream >= WEFT_GPU_STREAMS || !gpu || !gpus())
 		return EINVAL;
 	gpu_open(program_host(), program_node());
+	if (is_dead(to) || is_dead(from))
+		return EIO;
 	if (!is_there(to, bytes) || !is_there(from, bytes))
 		return EFAULT;
 	s = &streams()->stream[stream];
@@ -138,6 +149,7 @@ int weft_gpu_wait(uint32_t stream)
 	struct streams *all = streams();
 	struct stream *s;
 	struct work w;
+	int code = 0;
 
 	if (stream >= WEFT_GPU_STREAMS)
 		return EINVAL;
@@ -145,6 +157,10 @@ int weft_gpu_wait(uint32_t stream)
 	program_wait(s->end);
 	while (s->works.n) {
 		w = *(struct work *)ring_pop(&s->works);
+		if (!w.kernel && (is_dead(w.to) || is_dead(w.from))) {
+			code = EIO;
+			continue;
+		}
 		if (!w.kernel) {
 			program_move(w.to, w.from, w.bytes);
 			continue;
@@ -153,7 +169,7 @@ int weft_gpu_wait(uint32_t stream)
 		w.kernel(w.arg);
 		all->is_kernel = false;
 	}
-	return 0;
+	return code;
 }
 
 int weft_gpu_copy(uint64_t to, uint64_t from, uint64_t bytes)

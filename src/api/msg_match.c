@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include "host/log.h"
+
 enum state {
 	STATE_DONE,
 	STATE_POSTED, /* a receive waits for a message */
@@ -108,6 +110,26 @@ static bool fits(const struct weft_msg_request *r, uint32_t rank, uint32_t tag)
 	       (r->tag == WEFT_MSG_ANY || r->tag == tag);
 }
 
+/* The other end of a message, as it is logged. */
+static struct host_log_message logged(
+	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes)
+{
+	return (struct host_log_message){
+		.node = msg_node_of(m, rank),
+		.process = msg_process_of(m, rank),
+		.tag = tag,
+		.bytes = bytes,
+	};
+}
+
+static void log_sent(
+	const struct msg_state *m, const struct weft_msg_request *r)
+{
+	const struct host_log_message x = logged(m, r->rank, r->tag, r->bytes);
+
+	program_log_sent(&x);
+}
+
 /* Fills in the status; returns the bytes that are taken. */
 static uint64_t meet(struct weft_msg_request *r, const struct msg_early *e)
 {
@@ -124,8 +146,10 @@ static uint64_t meet(struct weft_msg_request *r, const struct msg_early *e)
 static void deliver(struct msg_state *m, struct weft_msg_request *r,
 	const struct msg_early *e, uint64_t at)
 {
+	const struct host_log_message x = logged(m, e->rank, e->tag, e->bytes);
 	uint64_t bytes = meet(r, e);
 
+	r->mark = program_log_matched(&x);
 	if (e->kind == MSG_LONG) {
 		r->bytes = bytes;
 		r->from = e->from;
@@ -138,6 +162,7 @@ static void deliver(struct msg_state *m, struct weft_msg_request *r,
 	if (e->kind == MSG_SELF)
 		e->self->state = STATE_DONE;
 	r->state = STATE_DONE;
+	program_log_received(r->mark);
 }
 
 /* Of receives that wait, the first that it fits. */
@@ -216,8 +241,10 @@ static bool send_to_self(struct msg_state *m, struct weft_msg_request *r)
 	};
 
 	r->state = e.kind == MSG_SHORT ? STATE_DONE : STATE_EARLY;
-	if (arrive(m, &e, r->at))
+	if (arrive(m, &e, r->at)) {
+		log_sent(m, r);
 		return true;
+	}
 	r->state = STATE_WAITING;
 	return false;
 }
@@ -246,6 +273,7 @@ static bool try_send(struct msg_state *m, struct weft_msg_request *r)
 		r->state = STATE_TOLD;
 		append(&m->active, r);
 	}
+	log_sent(m, r);
 	msg_lane_send(m, MSG_USER, r->rank, &t, data);
 	return true;
 }
@@ -330,8 +358,10 @@ bool msg_match_go_on(struct msg_state *m)
 		unlink_behind(&m->active, prev, r);
 		r->state = STATE_DONE;
 		did = true;
-		if (is_receive)
+		if (is_receive) {
+			program_log_received(r->mark);
 			msg_answer(m, r->status.rank, r->fin, 1, 0);
+		}
 	}
 	return go_on_sending(m) || did;
 }

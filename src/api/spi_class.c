@@ -9,6 +9,11 @@
 
 _Static_assert((int)SPI_CLASS_ROUTES == (int)CLASS_ROUTES, "as many");
 
+enum { CHANNEL = BGQ_CLASS_INPUT_VC_SYSTEM };
+
+_Static_assert((int)BGQ_CLASS_INPUT_VC_SUBCOMM == CHANNEL * (int)CLASS_SUB,
+	"in the order of enum class_channel");
+
 static struct tree *tree(void)
 {
 	return tree_of(unit()->net);
@@ -22,7 +27,7 @@ static uint32_t to_ports(uint32_t links)
 	uint32_t ports = 0, i;
 
 	for (i = 0; i < 2 * MU_DIMS + 1; i++)
-		if (links & (unsigned)BGQ_CLASS_LINK_A_MINUS >> i)
+		if (links & (unsigned)BGQ_CLASS_LINK_AM >> i)
 			ports |= 1u << (i < 2 * MU_DIMS ? i ^ 1 : i);
 	return ports;
 }
@@ -33,15 +38,10 @@ static uint32_t to_links(uint32_t ports)
 
 	for (i = 0; i < 2 * MU_DIMS + 1; i++)
 		if (ports >> i & 1)
-			links |= (unsigned)BGQ_CLASS_LINK_A_MINUS >>
+			links |= (unsigned)BGQ_CLASS_LINK_AM >>
 				 (i < 2 * MU_DIMS ? i ^ 1 : i);
 	return links;
 }
-
-_Static_assert((int)BGQ_CLASS_INPUT_VC_USER == (int)CLASS_WORLD &&
-		       (int)BGQ_CLASS_INPUT_VC_SYSTEM == (int)CLASS_SYSTEM &&
-		       (int)BGQ_CLASS_INPUT_VC_SUBCOMM == (int)CLASS_SUB,
-	"the same numbers");
 
 static struct class_route from_register(const ClassRoute_t *r)
 {
@@ -51,7 +51,7 @@ static struct class_route from_register(const ClassRoute_t *r)
 	return (struct class_route){
 		.inputs = (uint16_t)(to_ports(r->input) | local),
 		.output = (uint16_t)to_ports(r->output),
-		.channel = r->input & 3,
+		.channel = (uint8_t)(r->input / CHANNEL),
 	};
 }
 
@@ -61,7 +61,8 @@ static ClassRoute_t to_register(const struct class_route *r)
 		r->inputs & CLASS_LOCAL_BIT ? BGQ_CLASS_INPUT_LINK_LOCAL : 0;
 
 	return (ClassRoute_t){
-		.input = (uint16_t)(to_links(r->inputs) | local | r->channel),
+		.input = (uint16_t)(to_links(r->inputs) | local |
+				    (uint32_t)r->channel * CHANNEL),
 		.output = (uint16_t)to_links(r->output),
 	};
 }
@@ -205,8 +206,9 @@ int32_t MUSPI_BuildNodeClassroute(
 	struct class_route r;
 	struct coll_box b;
 
-	if (channel >= N_CLASS_CHANNELS || !is_box(box, &b) ||
-		!tree_build(tree(), &b, program_node(), channel, &r))
+	if (channel % CHANNEL || channel / CHANNEL >= N_CLASS_CHANNELS ||
+		!is_box(box, &b) ||
+		!tree_build(tree(), &b, program_node(), channel / CHANNEL, &r))
 		return EINVAL;
 	*route = to_register(&r);
 	return 0;

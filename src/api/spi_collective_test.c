@@ -199,18 +199,18 @@ static void routes_program(void *arg)
 	assert_int_equal(Kernel_AllocateCollectiveClassRoute(CLASS), 0);
 	assert_int_equal(Kernel_AllocateCollectiveClassRoute(CLASS), EAGAIN);
 	r = local;
-	r.output = BGQ_CLASS_LINK_A_MINUS | BGQ_CLASS_LINK_A_MINUS >> 1;
+	r.output = BGQ_CLASS_LINK_AM | BGQ_CLASS_LINK_AP;
 	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &r),
 		KERNEL_CLASS_TWO_OUTPUTS);
 	r.output = BGQ_CLASS_INPUT_LINK_LOCAL;
 	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &r),
 		KERNEL_CLASS_LOCAL_OUTPUT);
-	r = (ClassRoute_t){ .input = BGQ_CLASS_LINK_A_MINUS };
+	r = (ClassRoute_t){ .input = BGQ_CLASS_LINK_AM };
 	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &r),
 		KERNEL_CLASS_NO_LOCAL_INPUT);
 	r = local;
-	r.input |= BGQ_CLASS_LINK_A_MINUS;
-	r.output = BGQ_CLASS_LINK_A_MINUS;
+	r.input |= BGQ_CLASS_LINK_AM;
+	r.output = BGQ_CLASS_LINK_AM;
 	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &r),
 		KERNEL_CLASS_BOTH_WAYS);
 	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &local), 0);
@@ -221,7 +221,7 @@ static void routes_program(void *arg)
 				 &line, BGQ_CLASS_INPUT_VC_SUBCOMM, &r),
 		0);
 	assert_int_equal(r.input & BGQ_CLASS_LINKS,
-		BGQ_CLASS_INPUT_LINK_LOCAL | BGQ_CLASS_LINK_A_MINUS);
+		BGQ_CLASS_INPUT_LINK_LOCAL | BGQ_CLASS_LINK_AM);
 	assert_int_equal(r.output, 0);
 	assert_int_equal(MUSPI_PickWorldRoot().Destination,
 		spi_destination(3).Destination);

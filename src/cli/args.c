@@ -109,9 +109,13 @@ static const struct argp_option sweep_options[] = {
 
 static const struct argp_option job_options[] = {
 	{ "jobs", KEY_JOBS, "FILE", 0,
-		"run several workloads at once, each on nodes of its own (see "
+		"several workloads at once, each on nodes of its own (see "
 		"weft-jobs(5))",
 		0 },
+	{ 0 },
+};
+
+static const struct argp_option alone_options[] = {
 	{ "no-alone", KEY_TOGETHER, NULL, 0,
 		"do not run each job on its own afterwards", 0 },
 	{ 0 },
@@ -361,6 +365,8 @@ static void collect(struct argp_option *to, unsigned takes)
 		add_options(to, &n, fault_options);
 	if (takes & CLI_JOBS)
 		add_options(to, &n, job_options);
+	if ((takes & (CLI_JOBS | CLI_RECORD)) == (CLI_JOBS | CLI_RECORD))
+		add_options(to, &n, alone_options);
 	if (takes & CLI_RECORD)
 		add_options(to, &n, record_options);
 	if (takes & CLI_SWEEP)

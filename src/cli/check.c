@@ -1,7 +1,9 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "cli/run_partitions.h"
 #include "machine/system.h"
 #include "out/json.h"
 #include "net/proof.h"
@@ -162,29 +164,95 @@ static bool print_text(const struct machine *m, const struct proof *p, FILE *f)
 	       (!m->faults.is_managed || check_tables(m, NULL, f));
 }
 
-static int check(
-	const struct cli_args *a, const struct machine *m, struct err *e)
+static int check(const struct cli_args *a, const struct machine *m, FILE *f)
 {
-	struct cli_out out;
 	struct proof p;
 	bool is_proved;
 
 	proof_make(&p, m->topo, m->route, m->router.packets);
-	cli_out_open(&out);
-	is_proved = a->is_json ? print_json(m, &p, out.file)
-			       : print_text(m, &p, out.file);
+	is_proved = a->is_json ? print_json(m, &p, f) : print_text(m, &p, f);
 	proof_free(&p);
-	if (cli_out_close(&out, e))
-		return -1;
 	return is_proved ? EXIT_FINISHED : EXIT_ANSWER_NO;
+}
+
+static int check_one(const struct cli_args *a, FILE *f, struct err *e)
+{
+	struct machine *m = machine_load_with(a->plugin, a->n_plugins,
+		a->word[0], a->set, a->n_sets, a->shape, e);
+	int code = -1;
+
+	if (!m)
+		return -1;
+	if ((!a->faults || !machine_read_faults(m, a->faults, e)) &&
+		!system_check(m, e))
+		code = check(a, m, f);
+	machine_free(m);
+	return code;
+}
+
+/* Whether one before it is alike. */
+static bool was_checked(const struct machine_partitions *p, uint32_t i)
+{
+	uint32_t k;
+
+	for (k = 0; k < i; k++)
+		if (!p->v[i].faults && !p->v[k].faults &&
+			!strcmp(p->v[k].cut.set[0], p->v[i].cut.set[0]) &&
+			!strcmp(p->v[k].cut.set[1], p->v[i].cut.set[1]))
+			return true;
+	return false;
+}
+
+/* Jobs with links of their own, each as a machine; in JSON a list. */
+static int check_partitions(const struct cli_args *a,
+	const struct machine_partitions *p, FILE *f, struct err *e)
+{
+	struct cli_args own;
+	int worst = 0, code;
+	uint32_t i;
+
+	for (i = 0; i < p->n; i++) {
+		if (was_checked(p, i))
+			continue;
+		if (a->is_json)
+			fputs(i ? "," : "[", f);
+		code = partitions_args(a, &p->v[i], &own, e)
+			       ? -1
+			       : check_one(&own, f, e);
+		if (code < 0)
+			return -1;
+		worst = code > worst ? code : worst;
+	}
+	if (a->is_json)
+		fputs("]\n", f);
+	return worst;
+}
+
+static int check_all(const struct cli_args *a, FILE *f, struct err *e)
+{
+	struct machine_partitions p = { 0 };
+	struct machine *m;
+	int code = -1;
+
+	if (!a->jobs)
+		return check_one(a, f, e);
+	m = machine_load_with(a->plugin, a->n_plugins, a->word[0], a->set,
+		a->n_sets, a->shape, e);
+	if (!m)
+		return -1;
+	if (!partitions_of(a, m, &p, e))
+		code = p.n ? check_partitions(a, &p, f, e) : check_one(a, f, e);
+	machine_partitions_free(&p);
+	machine_free(m);
+	return code;
 }
 
 int cli_check(int argc, char **argv, struct err *e)
 {
-	struct machine *m;
+	struct cli_out out;
 	struct cli_args a;
 	int code = cli_parse(&a, argc, argv,
-		CLI_MACHINE | CLI_JSON | CLI_FAULTS, "MACHINE",
+		CLI_MACHINE | CLI_JSON | CLI_FAULTS | CLI_JOBS, "MACHINE",
 		"Proves that packets on a machine cannot deadlock, or prints "
 		"channels that can wait for each other.\vThe exit code is 0 if "
 		"freedom from deadlock is proved, and 1 if it is not.",
@@ -194,15 +262,11 @@ int cli_check(int argc, char **argv, struct err *e)
 		return code < 0 ? -1 : 0;
 	if (a.n_words != 1)
 		return err_set(e, "want one machine, as in `weft check bgq`");
-	m = machine_load_with(
-		a.plugin, a.n_plugins, a.word[0], a.set, a.n_sets, a.shape, e);
-	if (!m)
-		return -1;
-	if ((a.faults && machine_read_faults(m, a.faults, e)) ||
-		system_check(m, e))
+	cli_out_open(&out);
+	code = check_all(&a, out.file, e);
+	if (code < 0)
+		cli_out_drop(&out);
+	else if (cli_out_close(&out, e))
 		code = -1;
-	else
-		code = check(&a, m, e);
-	machine_free(m);
 	return code;
 }

@@ -77,6 +77,8 @@ struct cli_out {
 void cli_out_open(struct cli_out *o);
 /* Writes it to stdout, or says why it cannot. */
 int cli_out_close(struct cli_out *o, struct err *e);
+/* Instead: none of it is written. */
+void cli_out_drop(struct cli_out *o);
 
 /* The output of a command that only prints: whole, or not at all. */
 int cli_print(const struct cli_args *a,

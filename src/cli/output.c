@@ -35,6 +35,12 @@ int cli_out_close(struct cli_out *o, struct err *e)
 	return 0;
 }
 
+void cli_out_drop(struct cli_out *o)
+{
+	fclose(o->file);
+	mem_free(o->text);
+}
+
 int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e)
@@ -44,8 +50,7 @@ int cli_print(const struct cli_args *a,
 	cli_out_open(&out);
 	if (!perform(a, out.file, e))
 		return cli_out_close(&out, e);
-	fclose(out.file);
-	mem_free(out.text);
+	cli_out_drop(&out);
 	return -1;
 }
 

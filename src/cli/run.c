@@ -16,6 +16,7 @@
 #include "cli/run_health.h"
 #include "cli/run_histogram.h"
 #include "cli/run_jobs.h"
+#include "cli/run_partitions.h"
 #include "cli/run_links.h"
 #include "cli/run_waiting.h"
 #include "out/json.h"
@@ -386,49 +387,6 @@ static int tell(
 	return ending_code[r->result.ending];
 }
 
-static void add_word(struct cli_out *o, const char *option, const char *value)
-{
-	bool is_plain = strcspn(value, " \t\n'\"$\\*?&;|<>()") == strlen(value);
-
-	fprintf(o->file, "%s%s%s%s%s", *option ? " " : "", option,
-		is_plain ? " " : " '", value, is_plain ? "" : "'");
-}
-
-/* How to say it again; to be freed. */
-static char *command_of(
-	const struct cli_args *a, const struct machine_run_setup *s)
-{
-	struct cli_out o;
-	char text[48];
-	size_t i;
-
-	cli_out_open(&o);
-	fputs(s->program ? s->program : "weft run", o.file);
-	for (i = 0; i < a->n_words; i++)
-		add_word(&o, "", a->word[i]);
-	for (i = 0; i < a->n_sets; i++)
-		add_word(&o, "--set", a->set[i]);
-	if (a->shape)
-		add_word(&o, "--shape", a->shape);
-	if (a->faults)
-		add_word(&o, "--faults", a->faults);
-	if (a->jobs)
-		add_word(&o, "--jobs", a->jobs);
-	for (i = 0; i < a->n_plugins; i++)
-		add_word(&o, "--plugin", a->plugin[i]);
-	if (a->until) {
-		units_format(UNIT_TIME, a->until, text, sizeof(text));
-		add_word(&o, "--until", text);
-	}
-	snprintf(text, sizeof(text), "%" PRIu64, a->seed);
-	add_word(&o, "--seed", text);
-	for (i = 0; s->program && s->arguments && s->arguments[i]; i++)
-		add_word(&o, i ? "" : "--", s->arguments[i]);
-	if (fclose(o.file))
-		mem_give_up();
-	return o.text;
-}
-
 /* Everything is told, whichever way it ended. */
 static int perform(struct machine_run *r, struct record *k, struct err *e)
 {
@@ -450,7 +408,7 @@ static int run_recorded(struct machine_run *r, const struct cli_args *a,
 	int failed;
 
 	if (a->output) {
-		command = command_of(a, &r->setup);
+		command = run_command(a, &r->setup);
 		k = record_new(a->output, r, command, a->sample, e);
 		mem_free(command);
 		if (!k)
@@ -529,6 +487,7 @@ int cli_run(int argc, char **argv, struct err *e)
 	static struct machine_run r; /* too big for a stack */
 	struct machine_run_setup s = { 0 };
 	struct cli_args args;
+	bool is_done = false;
 	char help[4096];
 	int code;
 
@@ -544,6 +503,9 @@ int cli_run(int argc, char **argv, struct err *e)
 				  "run bgq-midplane random`");
 	if (args.n_words > 1 && args.jobs)
 		return err_set(e, "--jobs: the file has the workloads");
+	code = run_partitions(&args, &is_done, e);
+	if (code || is_done)
+		return code;
 	s.jobs = args.jobs;
 	s.workload = args.jobs ? "jobs" : args.word[1];
 	s.keys = args.word + 2;

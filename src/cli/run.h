@@ -22,6 +22,9 @@ extern const struct load_ops app_strict_ops;
 int app_tell(const struct machine_run *r, const struct cli_args *args,
 	struct err *e);
 
+/* How to say a run again; to be freed. */
+char *run_command(const struct cli_args *a, const struct machine_run_setup *s);
+
 const char *run_ending_name(enum load_ending e);
 int run_ending_code(enum load_ending e);
 

@@ -84,8 +84,10 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 		fprintf(f,
 			"dropped     %" PRIu64
 			" packets with a corrupted header, %" PRIu64
-			" with a corrupted payload\n",
-			c.headless, nic_sum(r->nic, "torn"));
+			" with a corrupted payload; %" PRIu64
+			" lost in dead cards\n",
+			c.headless, nic_sum(r->nic, "torn"),
+			nic_sum(r->nic, "lost_in_cards"));
 	if (n->retry)
 		fprintf(f,
 			"replay      %" PRIu64 " packets resent, %" PRIu64
@@ -194,6 +196,9 @@ void run_faults_json(
 		json_count(j, "uncorrectable_words",
 			nic_sum(r->nic, "uncorrectable"));
 	}
+	if (r->nic && r->nic->ops->can & NIC_LOSES)
+		json_count(
+			j, "lost_in_cards", nic_sum(r->nic, "lost_in_cards"));
 	json_count(j, "dead_programs", r->dead_programs);
 	if (n->faults->n_narrow)
 		json_count(j, "narrow_links", n->faults->n_narrow);

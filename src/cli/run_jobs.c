@@ -6,6 +6,7 @@
 #include "cli/run.h"
 #include "load/jobs.h"
 #include "out/table.h"
+#include "record/db.h"
 #include "sim/barrier.h"
 
 /* --- alone --- */
@@ -35,6 +36,48 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 	a->result[i] = *r;
 }
 
+/* "NAME.alone.FIGURE", beside the figures of the run. */
+static int put_alone(struct db_query *q, const struct jobs_part *p,
+	const struct batch_result *r, struct err *e)
+{
+	size_t n = strlen(p->name) + 1;
+	char name[2 * JOBS_NAME + 8];
+	uint32_t i;
+
+	for (i = 0; i < r->n_figures; i++) {
+		const char *own = r->figure[i].name;
+
+		if (strncmp(own, p->name, n - 1) != 0 || own[n - 1] != '.')
+			continue;
+		snprintf(name, sizeof(name), "%s.alone.%s", p->name, own + n);
+		db_bind_text(q, 1, name);
+		db_bind_real(q, 2, r->figure[i].value);
+		if (db_run(q, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int record_alone(const char *path, const struct jobs *j,
+	const struct batch_result *r, struct err *e)
+{
+	struct db *d = db_reopen(path, e);
+	struct db_query *q = NULL;
+	int failed = !d || db_do(d, "BEGIN", e);
+	uint32_t i;
+
+	if (!failed)
+		q = db_prepare(d, "INSERT INTO figure VALUES(?, ?)", e);
+	failed |= !q;
+	for (i = 0; i < j->n && !failed; i++)
+		failed = put_alone(q, &j->part[i], &r[i], e);
+	db_finish(q);
+	if (!failed)
+		failed = db_do(d, "COMMIT", e);
+	db_close(d);
+	return failed ? -1 : 0;
+}
+
 struct batch_result *run_jobs_alone(
 	const struct cli_args *a, const struct machine_run *r, struct err *e)
 {
@@ -60,7 +103,8 @@ struct batch_result *run_jobs_alone(
 			err_set_code(e, all.result[i].e.code,
 				"job %s, alone: %.400s", j->part[i].name,
 				all.result[i].e.text);
-	if (!e->code)
+	if (!e->code &&
+		!(a->output && record_alone(a->output, j, all.result, e)))
 		return all.result;
 	mem_free(all.result);
 	return NULL;
@@ -93,6 +137,15 @@ static const char *const usual[] = { "throughput_GBps_per_node", "time_ns",
 	"one_way_ns", "total_MBps", "rate_GBps", "incast_mean_ns",
 	"message_mean_ns", "latency_mean_ns", "latency_p99_ns" };
 
+bool run_jobs_is_usual(const char *name)
+{
+	size_t i = 0;
+
+	while (i < sizeof(usual) / sizeof(usual[0]) && strcmp(usual[i], name))
+		i++;
+	return i < sizeof(usual) / sizeof(usual[0]);
+}
+
 struct rows {
 	struct table table;
 	const struct jobs_part *part;
@@ -106,11 +159,8 @@ static void add_row(void *arg, const char *name, double value)
 	char nodes[16], now[32], was[32] = "-", lost[32] = "-";
 	const char *cells[] = { "", "", "", name, now, was, lost };
 	double alone;
-	size_t i = 0;
 
-	while (i < sizeof(usual) / sizeof(usual[0]) && strcmp(usual[i], name))
-		i++;
-	if (i == sizeof(usual) / sizeof(usual[0]))
+	if (!run_jobs_is_usual(name))
 		return;
 	if (r->is_first) {
 		snprintf(nodes, sizeof(nodes), "%u", r->part->place.n);

@@ -16,6 +16,8 @@ struct batch_result *run_jobs_alone(
 /* Nothing where there are none; alone may be NULL. */
 void run_jobs_text(
 	FILE *f, const struct machine_run *r, const struct batch_result *alone);
+/* Whether a job is judged by a figure. */
+bool run_jobs_is_usual(const char *name);
 /* The key jobs. */
 void run_jobs_json(struct json *j, const struct machine_run *r,
 	const struct batch_result *alone);

@@ -1,6 +1,7 @@
 #include "cli/show.h"
 
 #include "cli/cli.h"
+#include "cli/show_jobs.h"
 #include "load/load.h"
 
 /* --- gathering --- */
@@ -122,13 +123,18 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 			e, "want one machine, as in `weft show bgq-midplane`");
 	if (a->is_svg + a->is_dot + a->is_json > 1)
 		return err_set(e, "want one of --json, --svg and --dot");
+	if (a->jobs && (a->is_svg || a->is_dot))
+		return err_set(e, "--jobs: partitions are shown as text or "
+				  "JSON");
 	m = machine_load_with(a->plugin, a->n_plugins, a->word[0], a->set,
 		a->n_sets, a->shape, e);
 	if (!m || gather(&s, m, e)) {
 		machine_free(m);
 		return -1;
 	}
-	if (a->is_svg)
+	if (a->jobs)
+		show_jobs(a, m, f, e);
+	else if (a->is_svg)
 		show_svg(&s, f, e);
 	else if (a->is_dot)
 		show_dot(&s, f, e);
@@ -145,7 +151,7 @@ int cli_show(int argc, char **argv, struct err *e)
 {
 	struct cli_args args;
 	int code = cli_parse(&args, argc, argv,
-		CLI_MACHINE | CLI_JSON | CLI_DRAW, "MACHINE",
+		CLI_MACHINE | CLI_JSON | CLI_DRAW | CLI_JOBS, "MACHINE",
 		"Describes a machine: its shape, wires, rates, buffers and "
 		"zero-load latencies.",
 		e);

@@ -81,6 +81,16 @@ static uint64_t held_by_libraries(const struct node *n)
 	return sum;
 }
 
+void host_keep_log(struct host *h)
+{
+	h->log = host_log_new(h->n_nodes, h->n_processes);
+}
+
+const struct host_log *host_log(const struct host *h)
+{
+	return h->log;
+}
+
 void host_free(struct host *h)
 {
 	site_id i;
@@ -89,6 +99,7 @@ void host_free(struct host *h)
 		return;
 	fiber_pool_free(h->fibers);
 	card_fini(h);
+	host_log_free(h->log);
 	for (i = 0; i < h->n_nodes; i++) {
 		free_kept(&h->nodes[i]);
 		memory_fini(&h->nodes[i].hot.memory);
@@ -198,27 +209,6 @@ uint32_t host_n_dead(const struct host *h)
 	return atomic_load_explicit(&h->n_dead, memory_order_relaxed);
 }
 
-/* A call with its numbers. */
-static void describe_call(const struct program *p, char *text, size_t size)
-{
-	const char *s = p->call;
-	uint32_t arg = 0;
-	size_t n = 0;
-
-	for (; *s && n + 1 < size; s++) {
-		uint32_t v = p->call_args[arg % 2];
-
-		if (*s != '#') {
-			text[n++] = *s;
-			continue;
-		}
-		arg++;
-		n += (size_t)snprintf(
-			text + n, size - n, v == UINT32_MAX ? "any" : "%u", v);
-	}
-	text[n < size ? n : size - 1] = '\0';
-}
-
 static void describe(const struct program *p, struct host_waiting *w)
 {
 	uint64_t word = 0;
@@ -230,7 +220,7 @@ static void describe(const struct program *p, struct host_waiting *w)
 		.since = p->now,
 	};
 	if (p->call) {
-		describe_call(p, w->what, sizeof(w->what));
+		host_call_text(p->call, p->call_args, w->what, sizeof(w->what));
 	} else if (p->state != STATE_POLLING) {
 		snprintf(w->what, sizeof(w->what), "waiting for a time");
 	} else if (p->test) {

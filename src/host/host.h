@@ -57,6 +57,10 @@ struct host_setup {
 struct host *host_new(const struct host_setup *s, struct err *e);
 void host_free(struct host *h);
 
+/* From now on what processes do is kept; NULL where it is not. */
+void host_keep_log(struct host *h);
+const struct host_log *host_log(const struct host *h);
+
 /* What the machine's programs talk to; set by the network interface. */
 void host_set_nic(struct host *h, struct nic *nic);
 struct nic *host_nic(const struct host *h);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "host/card.h"
 #include "host/gpu.h"
+#include "host/log.h"
 #include "host/program.h"
 #include "host/side.h"
 
@@ -75,6 +76,7 @@ struct program {
 	const char *call;
 	uint32_t call_depth;
 	uint32_t call_args[2];
+	sim_time call_since;
 };
 
 /* What a node's interface runs: see host/card.h. */
@@ -132,6 +134,7 @@ struct host {
 	atomic_uint n_running, n_dead;
 	size_t stack_bytes;
 	struct card_fibers card_fibers;
+	struct host_log *log; /* or NULL */
 };
 
 static inline struct node *node_of(const struct program *p)

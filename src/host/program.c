@@ -454,8 +454,30 @@ int program_call_begin(const char *text, uint32_t a, uint32_t b)
 		p->call = text;
 		p->call_args[0] = a;
 		p->call_args[1] = b;
+		p->call_since = p->now;
 	}
 	return 1;
+}
+
+static struct host_log_process *log_of(const struct program *p)
+{
+	const struct host_log *l = p->host->log;
+
+	return &l->process[p->node * l->n_processes +
+			   p->thread / host_threads_each(p->host)];
+}
+
+static void log_call(const struct program *p)
+{
+	const struct host_log_call c = {
+		.text = p->call,
+		.args = { p->call_args[0], p->call_args[1] },
+		.thread = p->thread,
+		.from = p->call_since,
+		.to = p->now,
+	};
+
+	host_log_call(log_of(p), p->host->log->most, &c);
 }
 
 void program_call_end(const int *is_open)
@@ -463,6 +485,38 @@ void program_call_end(const int *is_open)
 	struct program *p = host_self();
 
 	(void)is_open;
-	if (!--p->call_depth)
-		p->call = NULL;
+	if (--p->call_depth)
+		return;
+	if (p->host->log)
+		log_call(p);
+	p->call = NULL;
+}
+
+void program_log_sent(const struct host_log_message *m)
+{
+	const struct program *p = host_self();
+	struct host_log_message now = *m;
+
+	now.at = p->now;
+	if (p->host->log)
+		host_log_sent(log_of(p), p->host->log->most, &now);
+}
+
+uint32_t program_log_matched(const struct host_log_message *m)
+{
+	const struct program *p = host_self();
+	struct host_log_message now = *m;
+
+	now.at = SIM_NEVER;
+	return p->host->log
+		       ? host_log_matched(log_of(p), p->host->log->most, &now)
+		       : 0;
+}
+
+void program_log_received(uint32_t mark)
+{
+	const struct program *p = host_self();
+
+	if (mark)
+		log_of(p)->received[mark - 1].at = p->now;
 }

@@ -153,4 +153,14 @@ void program_watch(uint64_t at, uint64_t bytes,
 int program_call_begin(const char *text, uint32_t a, uint32_t b);
 void program_call_end(const int *is_open);
 
+/*
+ * For a library of messages: one is sent; one that was sent is matched, which
+ * gives a mark, and later has come.  A message names its other end; its time is
+ * now.
+ */
+struct host_log_message;
+void program_log_sent(const struct host_log_message *m);
+uint32_t program_log_matched(const struct host_log_message *m);
+void program_log_received(uint32_t mark);
+
 #endif

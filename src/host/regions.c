@@ -174,7 +174,7 @@ static void note_wrong(struct memory_region *s, uint64_t offset,
 static void check_synthetic(
 	struct memory_region *s, uint64_t offset, const uint8_t *in, size_t n)
 {
-	uint8_t right[512];
+	uint8_t right[MEMORY_PAGE];
 	size_t k;
 
 	s->written += n;

@@ -161,6 +161,15 @@ static inline sim_time link_ser(const struct link_rules *r, uint32_t bytes)
 	return r->ser[link_place(r, 0, bytes)];
 }
 
+/* How long a packet of the link's own takes, of so many bytes in all. */
+static inline sim_time link_short(
+	const struct link_rules *r, uint32_t wire, uint32_t bytes)
+{
+	int64_t ps = INT64_C(1000000000000);
+
+	return ((int64_t)bytes * ps + r->bps[wire] - 1) / r->bps[wire];
+}
+
 /* Sets a packet's chunks and size. */
 static inline void link_measure(const struct link_rules *r, struct packet *p)
 {

@@ -300,7 +300,8 @@ static int jobs_check(struct load *l, struct err *e)
 			return err_set_code(e, own.code, "job %s: %.400s",
 				j->part[i].name, own.text);
 	}
-	return 0;
+	/* which no job can say on its own: others might still be at it */
+	return l->nic ? nic_audit(l->nic, e) : 0;
 }
 
 static uint64_t jobs_estimate(const struct load *l, const struct topo *t)

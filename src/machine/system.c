@@ -103,6 +103,7 @@ static int build_nodes(struct system *x, const struct machine *m,
 		.net = x->net,
 		.on_delivered = s->on_delivered,
 		.arg = s->arg,
+		.plan = &m->faults,
 	};
 	struct lofamo_setup watch;
 

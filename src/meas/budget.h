@@ -67,6 +67,7 @@ enum book_kind {
 	BOOK_GET,
 	BOOK_ATOMIC,
 	BOOK_SEND, /* into a queue of the receiver's */
+	BOOK_BARRIER, /* by the network */
 	N_BOOK_KINDS,
 };
 

@@ -53,6 +53,7 @@ static const char *const kind_names[N_BOOK_KINDS] = {
 	[BOOK_GET] = "get",
 	[BOOK_ATOMIC] = "atomic",
 	[BOOK_SEND] = "send",
+	[BOOK_BARRIER] = "barrier",
 };
 
 /* Packets of the sizes of messages, but for the last. */

@@ -79,7 +79,10 @@ struct net_counters {
 	sim_time free_at;
 	uint64_t packets;
 	sim_time waited;
-	uint32_t n_channels, waiting[NET_MOST_CHANNELS]; /* by channel */
+	/* by channel */
+	uint32_t n_channels, waiting[NET_MOST_CHANNELS];
+	uint64_t sent[NET_MOST_CHANNELS];
+	sim_time stayed[NET_MOST_CHANNELS];
 };
 
 /* Sites that are alike. */
@@ -179,6 +182,13 @@ struct router_ops {
 	 */
 	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
 		const struct route *tables, sim_time t);
+	/*
+	 * A short packet of the link's own goes between others at t, or when
+	 * the packet on the link has ended: when it leaves.  Its time is the
+	 * link's debt.  NULL: the router has none.
+	 */
+	sim_time (*slip)(struct router *r, site_id s, port_id p, sim_time ser,
+		sim_time t);
 	/* A guest (net/guest.h) waits for these links of a site, and for no
 	 * others.  NULL, as the next: the router has no guests. */
 	void (*lend)(struct router *r, struct sim_worker *w, site_id s,

@@ -238,6 +238,49 @@ struct net_sent net_send(
 	};
 }
 
+/* --- short packets --- */
+
+/* When the copy that leaves at t is known to be in vain; 0: it comes through.
+ * Nothing is moved on: others that leave sooner are looked at later. */
+static sim_time short_failed(const struct copy *c, sim_time t, sim_time ser)
+{
+	const struct faults *f = c->faults;
+	const struct fault_outage *o = &f->outage[f->link[c->link].outage];
+	uint32_t bit[NET_FLIPS];
+
+	while (o->link == c->link && o->until <= t)
+		o++;
+	if (o->link == c->link && o->from < t + ser + c->latency)
+		return o->until;
+	if (!flips(c, c->bits, bit))
+		return 0;
+	return t + ser + c->net->link.retry.timeout * 2 * c->latency;
+}
+
+sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
+	port_id p, uint32_t bytes, sim_time t)
+{
+	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
+	uint32_t class = n->topo->ops->wire(n->topo, s, p);
+	sim_time ser = link_short(&n->link, class, bytes), failed;
+	struct copy c = { .net = n,
+		.w = w,
+		.faults = n->faults,
+		.link = s * n->n_ports + p,
+		.wire = class,
+		.bits = n->link.code->byte_bits * bytes,
+		.latency = n->link.latency[class] };
+
+	t = r->ops->slip(r, s, p, ser, t);
+	while (n->faults && (failed = short_failed(&c, t, ser))) {
+		if (failed == SIM_NEVER)
+			return SIM_NEVER;
+		counts_of(&c)->resent++;
+		t = failed;
+	}
+	return t;
+}
+
 uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
 	uint32_t most)
 {

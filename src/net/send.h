@@ -63,4 +63,13 @@ bool net_is_lost(
 struct net_sent net_send(
 	struct net *n, struct sim_worker *w, const struct net_sending *x);
 
+/*
+ * A packet of so few bytes that it goes between others, without tokens or an
+ * acknowledgement: it leaves when the packet on the link has ended, and is
+ * repeated until it comes through.  When the copy that does leaves; SIM_NEVER
+ * where the link is dead for good.
+ */
+sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
+	port_id p, uint32_t bytes, sim_time t);
+
 #endif

@@ -34,6 +34,7 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 		.on_delivered = s->on_delivered,
 		.arg = s->arg,
 		.watch = s->watch,
+		.plan = s->plan,
 	};
 	if (nic->ops->init(nic, e)) {
 		mem_free(nic);

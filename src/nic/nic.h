@@ -34,6 +34,7 @@ struct nic {
 		void *arg, site_id s, const struct packet *p, sim_time t);
 	void *arg;
 	struct lofamo_history *watch; /* NULL: nobody watches the nodes */
+	const struct fault_plan *plan; /* what becomes of parts; or NULL */
 };
 
 /* Where and when: what the functions of an interface's units are given. */
@@ -123,6 +124,7 @@ struct nic_setup {
 		void *arg, site_id s, const struct packet *p, sim_time t);
 	void *arg;
 	struct lofamo_history *watch; /* borrowed; NULL: nobody watches */
+	const struct fault_plan *plan; /* borrowed; NULL: nothing fails */
 };
 
 /* Makes itself the client of the network and the host's interface. */

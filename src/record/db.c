@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "record/items.h"
 
 /* "weft", as the file's header says whose it is. */
 #define DB_APPLICATION 0x77656674
@@ -151,6 +152,7 @@ static struct db *open_ours(const char *path, struct err *e)
 		return NULL;
 	sqlite3_create_function(d->file, "item", 2,
 		SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, get_item, NULL, NULL);
+	sqlite3_create_module(d->file, "items", &items_module, NULL);
 	if (!check_ours(d, e))
 		return d;
 	db_close(d);

@@ -26,6 +26,52 @@ static uint32_t find_name(struct record_links *k, const char *name)
 	return i;
 }
 
+static struct record_loads new_loads(const struct net *n, size_t most)
+{
+	return (struct record_loads){
+		.use = mem_alloc(most, sizeof(uint16_t)),
+		.waiting = mem_alloc(most, sizeof(uint16_t)),
+		.tokens = n->book ? mem_alloc(most, sizeof(uint16_t)) : NULL,
+	};
+}
+
+static void free_loads(struct record_loads *l)
+{
+	mem_free(l->use);
+	mem_free(l->waiting);
+	mem_free(l->tokens);
+}
+
+static void add_channel(
+	struct record_links *k, uint32_t kind, uint32_t c, size_t most)
+{
+	struct record_channel *x = &k->channel[k->n_channels++];
+
+	*x = (struct record_channel){
+		.name = k->net->router[kind]->ops->channels[c],
+		.kind = kind,
+		.number = c,
+		.sent = mem_alloc(most, sizeof(*x->sent)),
+		.stayed = mem_alloc(most, sizeof(*x->stayed)),
+		.token_wait = mem_alloc(most, sizeof(*x->token_wait)),
+		.now = new_loads(k->net, most),
+	};
+}
+
+static void find_channels(struct record_links *k, size_t most)
+{
+	const struct net *n = k->net;
+	uint32_t kind, c;
+
+	for (kind = 0; kind < NET_KINDS; kind++) {
+		bool is_there = kind == NET_NODES || n->n_sites > n->n_nodes;
+		uint32_t many = is_there ? n->router[kind]->ops->n_channels : 0;
+
+		for (c = 0; c < many; c++)
+			add_channel(k, kind, c, most);
+	}
+}
+
 void record_links_init(struct record_links *k, const struct net *n)
 {
 	size_t i, most;
@@ -49,8 +95,12 @@ void record_links_init(struct record_links *k, const struct net *n)
 		k->ps_per_byte[i] = 1e12 / (double)n->link.bps[i];
 	k->carried = mem_alloc(most, sizeof(*k->carried));
 	k->longest = mem_alloc(most * N_LONGEST, sizeof(*k->longest));
-	k->use = mem_alloc(most, sizeof(*k->use));
-	k->waiting = mem_alloc(most, sizeof(*k->waiting));
+	k->now = new_loads(n, most);
+	if (n->retry) {
+		k->retries = mem_alloc(most, sizeof(*k->retries));
+		k->resent = mem_alloc(most, sizeof(*k->resent));
+	}
+	find_channels(k, most);
 	k->wants = mem_alloc(
 		(size_t)k->n_names * (k->n_names + 1) + 1, sizeof(*k->wants));
 }
@@ -68,8 +118,17 @@ void record_links_fini(struct record_links *k)
 	mem_free(k->ps_per_byte);
 	mem_free(k->carried);
 	mem_free(k->longest);
-	mem_free(k->use);
-	mem_free(k->waiting);
+	free_loads(&k->now);
+	mem_free(k->retries);
+	mem_free(k->resent);
+	while (k->n_channels) {
+		struct record_channel *x = &k->channel[--k->n_channels];
+
+		mem_free(x->sent);
+		mem_free(x->stayed);
+		mem_free(x->token_wait);
+		free_loads(&x->now);
+	}
 	mem_free(k->wants);
 }
 
@@ -106,6 +165,65 @@ static sim_time busy_until(const struct record_links *k,
 	return c->free_at > now ? busy - (c->free_at - now) : busy;
 }
 
+/* A port sends by channels of the router at its far end, and packets stay in
+ * channels of its own, which the link in the other direction leads to. */
+static void sample_channel(struct record_links *k, struct record_channel *x,
+	size_t i, const struct net_counters *c, double span)
+{
+	const struct net_link *l = &k->links.link[i];
+	uint32_t at = x->number;
+	double ps;
+
+	if (!c->sent[at] && !c->stayed[at])
+		return; /* as before */
+	if (x->kind == (l->to.router >= k->net->n_nodes)) {
+		ps = (double)(c->sent[at] - x->sent[i]) *
+		     k->ps_per_byte[l->class];
+		x->now.use[i] = scaled(ps / span, RECORD_USE_SCALE);
+		x->is_used |= c->sent[at] != x->sent[i];
+		x->sent[i] = c->sent[at];
+	}
+	if (x->kind == (l->site >= k->net->n_nodes)) {
+		ps = (double)(c->stayed[at] - x->stayed[l->back]);
+		x->now.waiting[l->back] =
+			scaled(ps / span, RECORD_WAITING_SCALE);
+		x->stayed[l->back] = c->stayed[at];
+	}
+}
+
+/* Of all channels, and of the link. */
+static void sample_tokens(struct record_links *k, size_t i, double span)
+{
+	const struct net_link *l = &k->links.link[i];
+	sim_time sum = 0;
+	uint32_t n;
+
+	for (n = 0; n < k->n_channels; n++) {
+		struct record_channel *x = &k->channel[n];
+		sim_time now = k->net->token_waits[net_token_wait_at(
+			k->net, l->site, l->port, x->number)];
+
+		if (x->kind != (l->to.router >= k->net->n_nodes))
+			continue;
+		x->now.tokens[i] =
+			scaled((double)(now - x->token_wait[i]) / span,
+				RECORD_TOKENS_SCALE);
+		sum += now - x->token_wait[i];
+		x->token_wait[i] = now;
+	}
+	k->now.tokens[i] = scaled((double)sum / span, RECORD_TOKENS_SCALE);
+}
+
+static void sample_retries(struct record_links *k, size_t i)
+{
+	const struct net_link *l = &k->links.link[i];
+	const struct link_retry *q =
+		&k->net->retry[(size_t)l->site * k->net->n_ports + l->port];
+
+	k->retries[i] = scaled((double)(q->resent - k->resent[i]), 1);
+	k->resent[i] = q->resent;
+}
+
 /* A port's counters are of the link that leaves by it, and of the packets that
  * came in by the other one.  Returns how many of these did. */
 static uint64_t sample_port(
@@ -117,10 +235,18 @@ static uint64_t sample_port(
 	struct net_carried *out = &k->carried[i], *in = &k->carried[l->back];
 	sim_time busy = busy_until(k, l, &c, now);
 	uint64_t came = c.packets - in->packets;
+	uint32_t n;
 
 	note_longest(k, l->back, &c);
-	k->use[i] = scaled((double)(busy - out->busy) / span, RECORD_USE_SCALE);
-	k->waiting[l->back] = scaled(
+	for (n = 0; n < k->n_channels; n++)
+		sample_channel(k, &k->channel[n], i, &c, span);
+	if (k->net->book)
+		sample_tokens(k, i, span);
+	if (k->retries)
+		sample_retries(k, i);
+	k->now.use[i] =
+		scaled((double)(busy - out->busy) / span, RECORD_USE_SCALE);
+	k->now.waiting[l->back] = scaled(
 		(double)(c.waited - in->waited) / span, RECORD_WAITING_SCALE);
 	out->busy = busy;
 	in->waited = c.waited;
@@ -134,9 +260,47 @@ uint64_t record_links_sample(
 	uint64_t hops = 0;
 	size_t i;
 
+	for (i = 0; i < k->n_channels; i++)
+		k->channel[i].is_used = false;
 	for (i = 0; i < k->links.n; i++)
 		hops += sample_port(k, i, (double)(now - from), now);
 	return hops;
+}
+
+static int put_channel(struct record_links *k, struct db_query *q,
+	const struct record_channel *x, int64_t n, struct err *e)
+{
+	size_t bytes = k->links.n * sizeof(uint16_t);
+
+	db_bind_int(q, 1, n);
+	db_bind_text(q, 2, x->name);
+	db_bind_text(q, 3, x->kind == NET_NODES ? "nodes" : "switches");
+	db_bind_bytes(q, 4, x->now.use, bytes);
+	db_bind_bytes(q, 5, x->now.waiting, bytes);
+	if (x->now.tokens)
+		db_bind_bytes(q, 6, x->now.tokens, bytes);
+	return db_run(q, e);
+}
+
+int record_channels_write(
+	struct record_links *k, struct db *d, int64_t n, struct err *e)
+{
+	uint32_t used[NET_KINDS] = { 0 }, i;
+	struct db_query *q;
+	int failed;
+
+	for (i = 0; i < k->n_channels; i++)
+		used[k->channel[i].kind] += k->channel[i].is_used;
+	if (used[NET_NODES] < 2 && used[NET_SWITCHES] < 2)
+		return 0;
+	q = db_prepare(
+		d, "INSERT INTO channel_sample VALUES(?, ?, ?, ?, ?, ?)", e);
+	failed = !q;
+	for (i = 0; i < k->n_channels && !failed; i++)
+		if (k->channel[i].is_used && used[k->channel[i].kind] > 1)
+			failed = put_channel(k, q, &k->channel[i], n, e);
+	db_finish(q);
+	return failed ? -1 : 0;
 }
 
 /* --- what is waited for --- */

@@ -12,6 +12,22 @@
 enum {
 	RECORD_USE_SCALE = 10000, /* of a link's use, in a sample */
 	RECORD_WAITING_SCALE = 16, /* of packets that wait, in a sample */
+	RECORD_TOKENS_SCALE = 256, /* of those that wait for tokens */
+};
+
+/* Of links between two samples, or of one of their channels: [link]. */
+struct record_loads {
+	uint16_t *use, *waiting, *tokens; /* the last NULL without a book */
+};
+
+/* A channel of the links that lead to routers of some kind. */
+struct record_channel {
+	const char *name;
+	uint32_t kind, number;
+	bool is_used; /* in the sample */
+	uint64_t *sent; /* until the last sample: [link] */
+	sim_time *stayed, *token_wait;
+	struct record_loads now;
 };
 
 struct record_links {
@@ -25,7 +41,11 @@ struct record_links {
 	struct net_carried *carried; /* [link] until the last sample */
 	/* Of all channels together, then of each: of both, packets. */
 	uint32_t *longest; /* [link * (1 + NET_MOST_CHANNELS)] */
-	uint16_t *use, *waiting; /* of one sample, [link] */
+	struct record_loads now; /* of one sample */
+	uint16_t *retries; /* copies sent in vain in it; NULL: links do not */
+	uint64_t *resent; /* until it */
+	struct record_channel channel[NET_KINDS * NET_MOST_CHANNELS];
+	uint32_t n_channels;
 	double *wants; /* [n_names][n_names + 1], of one look */
 };
 
@@ -38,6 +58,9 @@ uint32_t record_link_at(const struct record_links *k, site_id s, port_id p);
 /* Between two times; returns the packets that came over links. */
 uint64_t record_links_sample(
 	struct record_links *k, sim_time from, sim_time now);
+/* Writes what channels carried in the n-th sample, where several did. */
+int record_channels_write(
+	struct record_links *k, struct db *d, int64_t n, struct err *e);
 /* Writes what packets wait for: as the n-th sample is. */
 int record_links_look(
 	struct record_links *k, struct db *d, int64_t n, struct err *e);

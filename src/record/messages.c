@@ -109,23 +109,28 @@ static int write_hop(struct db_query *q, const struct record_links *k,
 	const struct book_way *w, uint32_t i, struct err *e)
 {
 	const struct book_step *s = &w->step[i];
+	bool is_known = s->at.what != NULL; /* where it was */
 
 	db_bind_int(q, 2, i);
 	db_bind_int(q, 3, book_step_from(w, i));
 	db_bind_int(q, 4, s->until);
 	db_bind_text(q, 5, cause_keys[s->cause]);
 	db_bind_int(q, 6, s->at.site);
-	db_bind_text(q, 7, s->at.what);
-	if (s->at.port != BOOK_NO_PORT)
-		db_bind_int(q, 8, record_link_at(k, s->at.site, s->at.port));
+	db_bind_text(q, 7, is_known ? s->at.what : "");
+	if (is_known && s->at.number != BOOK_NO_NUMBER)
+		db_bind_int(q, 8, s->at.number);
 	else
 		db_bind_null(q, 8);
-	if (s->at.channel != BOOK_NO_CHANNEL)
-		db_bind_text(q, 9,
+	if (is_known && s->at.port != BOOK_NO_PORT)
+		db_bind_int(q, 9, record_link_at(k, s->at.site, s->at.port));
+	else
+		db_bind_null(q, 9);
+	if (is_known && s->at.channel != BOOK_NO_CHANNEL)
+		db_bind_text(q, 10,
 			net_router(k->net, s->at.site)
 				->ops->channels[s->at.channel]);
 	else
-		db_bind_null(q, 9);
+		db_bind_null(q, 10);
 	return db_run(q, e);
 }
 
@@ -182,7 +187,8 @@ int record_messages_write(struct record_messages *m,
 		spent = db_prepare(db, "INSERT INTO spent VALUES(?, ?, ?)", e);
 	if (spent)
 		hop = db_prepare(db,
-			"INSERT INTO hop VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", e);
+			"INSERT INTO hop VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			e);
 	if (hop) {
 		thin(m);
 		failed = 0;

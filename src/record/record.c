@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "record/calls.h"
 #include "record/links.h"
 #include "record/messages.h"
 #include "record/read.h"
@@ -251,14 +252,19 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 	db_bind_int(k->insert, 5, (int64_t)(delivered - k->delivered));
 	db_bind_int(k->insert, 6, (int64_t)hops);
 	db_bind_int(k->insert, 7, (int64_t)(latency - k->latency));
-	db_bind_bytes(k->insert, 8, k->links.use, bytes);
-	db_bind_bytes(k->insert, 9, k->links.waiting, bytes);
+	db_bind_bytes(k->insert, 8, k->links.now.use, bytes);
+	db_bind_bytes(k->insert, 9, k->links.now.waiting, bytes);
+	if (k->links.now.tokens)
+		db_bind_bytes(k->insert, 10, k->links.now.tokens, bytes);
+	if (k->links.retries)
+		db_bind_bytes(k->insert, 11, k->links.retries, bytes);
 	k->injected = injected;
 	k->delivered = delivered;
 	k->latency = latency;
 	if (k->n % SAMPLES_PER_BATCH == 0 && db_do(k->db, "BEGIN", &k->e))
 		return -1;
-	if (db_run(k->insert, &k->e))
+	if (db_run(k->insert, &k->e) ||
+		record_channels_write(&k->links, k->db, k->n, &k->e))
 		return -1;
 	return ++k->n % SAMPLES_PER_BATCH == 0 ? db_do(k->db, "COMMIT", &k->e)
 					       : 0;
@@ -293,7 +299,7 @@ struct record *record_new(const char *path, struct machine_run *r,
 		db_do(k->db, "COMMIT", e) ||
 		!(k->insert = db_prepare(k->db,
 			  "INSERT INTO sample VALUES(?, ?, ?, ?, ?, ?, ?, ?, "
-			  "?)",
+			  "?, ?, ?)",
 			  e))) {
 		if (k->db)
 			unlink(path);
@@ -301,6 +307,8 @@ struct record *record_new(const char *path, struct machine_run *r,
 		return NULL;
 	}
 	record_links_init(&k->links, r->system->net);
+	if (r->system->host)
+		host_keep_log(r->system->host);
 	r->load->sample = period ? period : RECORD_PERIOD;
 	r->load->on_sample = on_sample;
 	r->load->sample_arg = k;
@@ -419,6 +427,7 @@ static int put_result(struct record *k, const char *ending, struct err *e)
 	return record_links_write(&k->links, k->db, r->result.end, e) ||
 	       record_links_look(&k->links, k->db, k->n - 1, e) ||
 	       put_figures(k, e) || put_latency(k, e) || put_counters(k, e) ||
+	       record_calls_write(r, k->db, e) ||
 	       (r->system->net->book && put_causes(k, e)) ||
 	       (k->messages &&
 		       (record_messages_write(

@@ -26,7 +26,10 @@ static const char record_schema[] =
 	" packets REAL);"
 	"CREATE TABLE sample(n INTEGER PRIMARY KEY, from_ps INTEGER,"
 	" to_ps INTEGER, injected INTEGER, delivered INTEGER, hops INTEGER,"
-	" latency_ps INTEGER, use BLOB, waiting BLOB);"
+	" latency_ps INTEGER, use BLOB, waiting BLOB, token_wait BLOB,"
+	" retries BLOB);"
+	"CREATE TABLE channel_sample(sample INTEGER, channel TEXT,"
+	" to_sites TEXT, use BLOB, waiting BLOB, token_wait BLOB);"
 	"CREATE TABLE figure(name TEXT PRIMARY KEY, value REAL);"
 	"CREATE TABLE latency(from_ps INTEGER, to_ps INTEGER, count INTEGER);"
 	"CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER);"
@@ -38,7 +41,13 @@ static const char record_schema[] =
 	" class TEXT, packets INTEGER, is_sampled INTEGER);"
 	"CREATE TABLE spent(message INTEGER, cause TEXT, ps INTEGER);"
 	"CREATE TABLE hop(message INTEGER, n INTEGER, from_ps INTEGER,"
-	" to_ps INTEGER, cause TEXT, site INTEGER, what TEXT, link INTEGER,"
-	" channel TEXT);";
+	" to_ps INTEGER, cause TEXT, site INTEGER, what TEXT, number INTEGER,"
+	" link INTEGER, channel TEXT);"
+	"CREATE TABLE call(id INTEGER PRIMARY KEY, node INTEGER,"
+	" process INTEGER, thread INTEGER, name TEXT, from_ps INTEGER,"
+	" to_ps INTEGER);"
+	"CREATE TABLE transfer(id INTEGER PRIMARY KEY, from_node INTEGER,"
+	" from_process INTEGER, to_node INTEGER, to_process INTEGER,"
+	" tag INTEGER, bytes INTEGER, sent_ps INTEGER, received_ps INTEGER);";
 
 #endif

@@ -4,16 +4,18 @@ const fullLink = 0.9;
 
 /* The kinds of links that are full on average, and the mean of all links. */
 function loadOf(run) {
-	const rows = heatRows(run, false).map(row => ({ name: row.name,
-		n: row.links.length, mean: row.links.reduce((sum, i) => sum
-			+ run.links.use[i], 0) / row.links.length }));
-	const mean = run.links.use.reduce((a, b) => a + b, 0)
-		/ Math.max(1, run.nLinks);
-	let full = 0;
+	const { rows, of } = heatRows(run, false), use = run.links.use;
+	const sum = new Float64Array(rows.length);
+	let full = 0, whole = 0;
 
-	for (let i = 0; i < run.nLinks; i++)
-		full += run.links.use[i] >= fullLink;
-	return { rows, mean, full, top: run.byLoad[0] };
+	for (let i = 0; i < run.nLinks; i++) {
+		sum[of[i]] += use[i];
+		whole += use[i];
+		full += use[i] >= fullLink;
+	}
+	return { rows: rows.map((row, k) => ({ name: row.name, n: row.n,
+		mean: sum[k] / row.n })), full, top: run.byLoad[0],
+		mean: whole / Math.max(1, run.nLinks) };
 }
 
 function listOf(words) {

@@ -14,8 +14,13 @@ function bytesOf(text) {
 function columns(from, types) {
 	const to = {};
 
-	for (const name in types)
-		to[name] = new types[name](bytesOf(from[name]).buffer);
+	for (const name in types) {
+		const same = from[name].of;
+		const list = new types[name](bytesOf(same || from[name]).buffer);
+
+		to[name] = same ? new types[name](from[name].n).fill(list[0])
+			: list;
+	}
 	return to;
 }
 
@@ -46,11 +51,31 @@ function unpack(run) {
 	if (run.load) {
 		run.load.use = bytesOf(run.load.use);
 		run.load.waiting = bytesOf(run.load.waiting);
+		for (const name of ["token_wait", "retries"])
+			if (run.load[name])
+				run.load[name] = columns(run.load[name], {
+					links: Uint32Array, values: Uint8Array });
 	}
-	run.byLoad = Array.from({ length: run.nLinks }, (_, i) => i);
-	run.byLoad.sort((a, b) => run.links.use[b] - run.links.use[a] || a - b);
+	run.byLoad = busiest(run.links.use, 16);
 	run.nDims = countDims(run);
 	return run;
+}
+
+/* The first few links in order of their load. */
+function busiest(use, n) {
+	const list = [];
+
+	for (let i = 0; i < use.length; i++) {
+		let k = list.length;
+
+		if (k === n && use[i] <= use[list[k - 1]])
+			continue;
+		while (k && use[list[k - 1]] < use[i])
+			k--;
+		list.splice(k, 0, i);
+		list.length = Math.min(list.length, n);
+	}
+	return list;
 }
 
 function countDims(run) {
@@ -75,10 +100,22 @@ function waitingAt(run, link, step) {
 		: waitingTable[run.load.waiting[step * run.nLinks + link]];
 }
 
+/* Token waits or retries of a link, which few have: of each step, or null. */
+function rareOf(run, name, link) {
+	const of = run.load[name], steps = run.load.steps;
+	const k = of ? of.links.indexOf(link) : -1;
+
+	return k < 0 ? null : Array.from(of.values.subarray(k * steps,
+		(k + 1) * steps), v => Math.pow(2, v * 16 / 255) - 1);
+}
+
+const useTable = Float32Array.from({ length: 256 }, (_, i) => i / 255);
+
 const quantities = {
-	use: { title: "load", at: useAt, top: () => 1,
-		text: v => percent(v) },
+	use: { title: "load", at: useAt, top: () => 1, table: useTable,
+		bytes: run => run.load.use, text: v => percent(v) },
 	waiting: { title: "packets waiting", at: waitingAt, top: topWaiting,
+		table: waitingTable, bytes: run => run.load.waiting,
 		text: v => round(v, 3) + " packets" },
 };
 
@@ -89,11 +126,12 @@ function topWaiting(run) {
 
 		for (let i = 0; i < run.nLinks; i++)
 			most = Math.max(most, run.links.waiting[i]);
-		if (run.load)
-			for (let i = 0; i < run.load.waiting.length; i++)
-				most = Math.max(most,
-					waitingTable[run.load.waiting[i]]);
-		run.topWaiting = most;
+		let byte = 0;
+
+		for (const v of run.load ? run.load.waiting : [])
+			if (v > byte)
+				byte = v;
+		run.topWaiting = Math.max(most, waitingTable[byte]);
 	}
 	return run.topWaiting;
 }

@@ -1,52 +1,89 @@
 /* Load over time, a row for each kind of link. */
 
-/* Rows by direction or stage, or by the place along a direction as well:
- * [{name, links}]. */
+/*
+ * Rows by direction or stage, or by the place along a direction as well:
+ * [{name, n}], n links of each, and of[link], the number of its row.  Links
+ * are many, kinds of them few, so names are made once for each kind.
+ */
 function heatRows(run, isSplit) {
-	const rows = new Map(), way = run.nDims ? directions(run) : null;
-	const letters = run.nDims ? dimLetters(run) : [];
+	const way = run.nDims ? directions(run) : null, kinds = new Map();
+	const letters = run.nDims ? dimLetters(run) : [], rows = new Map();
+	const of = new Uint16Array(run.nLinks), l = run.links;
 
 	for (let i = 0; i < run.nLinks; i++) {
-		const to = way && way[run.links.port[i]];
-		let name = run.wire_names[run.links.wire[i]], key = name;
+		const to = way && way[l.port[i]];
+		const place = to && isSplit ? coordinate(run, l.site[i], to.dim)
+			: 0;
+		const kind = (to ? l.port[i] + 65536 : l.wire[i]) * 65536 + place;
+		let row = kinds.get(kind);
 
-		if (to) {
-			name = letters[to.dim] + (to.sign > 0 ? "+" : "\u2212");
-			key = " " + to.dim + (to.sign > 0 ? "a" : "b");
-			if (isSplit) {
-				const x = coordinate(run, run.links.site[i],
-					to.dim);
+		if (!row) {
+			const { key, name } = rowName(run, to, letters, l.wire[i],
+				isSplit, place);
 
-				name += " at " + x;
-				key += String(x).padStart(4, "0");
-			}
+			row = rows.get(key) || { key, name, n: 0,
+				number: rows.size };
+			rows.set(key, row);
+			kinds.set(kind, row);
 		}
-		if (!rows.has(key))
-			rows.set(key, { key, name, links: [] });
-		rows.get(key).links.push(i);
+		row.n++;
+		of[i] = row.number;
 	}
-	return [...rows.values()].sort((a, b) => !run.nDims ? 0
-		: a.key < b.key ? -1 : 1);
+	return sortRows([...rows.values()], of, run.nDims > 0);
 }
 
-function fillRows(run, rows, quantity) {
+function rowName(run, to, letters, wire, isSplit, place) {
+	let name = run.wire_names[wire], key = name;
+
+	if (to) {
+		name = letters[to.dim] + (to.sign > 0 ? "+" : "\u2212");
+		key = " " + to.dim + (to.sign > 0 ? "a" : "b");
+		if (isSplit) {
+			name += " at " + place;
+			key += String(place).padStart(4, "0");
+		}
+	}
+	return { key, name };
+}
+
+function sortRows(rows, of, isSorted) {
+	const place = new Uint16Array(rows.length);
+
+	if (isSorted)
+		rows.sort((a, b) => a.key < b.key ? -1 : 1);
+	rows.forEach((row, k) => {
+		place[row.number] = k;
+	});
+	for (let i = 0; i < of.length; i++)
+		of[i] = place[of[i]];
+	return { rows, of };
+}
+
+/* Step by step, as the numbers lie in memory. */
+function fillRows(run, { rows, of }, quantity) {
 	const q = quantities[quantity], steps = run.load.steps;
+	const list = q.bytes(run), n = run.nLinks;
+	const sum = new Float64Array(rows.length);
+	const most = new Uint8Array(rows.length);
 
 	for (const row of rows) {
 		row.mean = new Float32Array(steps);
 		row.most = new Float32Array(steps);
-		for (let t = 0; t < steps; t++) {
-			let sum = 0, most = 0;
+	}
+	for (let t = 0, at = 0; t < steps; t++) {
+		sum.fill(0);
+		most.fill(0);
+		for (let i = 0; i < n; i++, at++) {
+			const v = list[at], k = of[i];
 
-			for (const i of row.links) {
-				const v = q.at(run, i, t);
-
-				sum += v;
-				most = Math.max(most, v);
-			}
-			row.mean[t] = sum / row.links.length;
-			row.most[t] = most;
+			sum[k] += q.table[v];
+			if (v > most[k])
+				most[k] = v;
 		}
+		rows.forEach((row, k) => {
+			row.mean[t] = sum[k] / row.n;
+			row.most[t] = q.table[most[k]];
+		});
 	}
 }
 
@@ -65,8 +102,10 @@ class Heat {
 	}
 
 	setSplit(isSplit) {
-		this.rows = heatRows(this.run, isSplit);
-		fillRows(this.run, this.rows, this.quantity);
+		const all = heatRows(this.run, isSplit);
+
+		fillRows(this.run, all, this.quantity);
+		this.rows = all.rows;
 		this.rowHeight = this.rows.length > 24 ? 11
 			: this.rows.length > 12 ? 17 : 23;
 	}
@@ -103,11 +142,12 @@ class Heat {
 	drawRows(g) {
 		const table = shades(), steps = this.run.load.steps;
 		const top = this.top(), cell = this.width / steps;
+		const soft = css("--soft");
 
 		this.rows.forEach((row, k) => {
 			const y = k * this.rowHeight;
 
-			g.fillStyle = css("--soft");
+			g.fillStyle = soft;
 			g.textAlign = "right";
 			g.textBaseline = "middle";
 			g.fillText(row.name, this.left - 8,

@@ -121,11 +121,13 @@ function layTorus(run, plane) {
 	}
 	l.width = 0.6 + l.sx.reduce((a, b) => Math.max(a, b), 0);
 	l.height = 0.6 + l.sy.reduce((a, b) => Math.max(a, b), 0);
+	const step = way.map((to, p) => to && stepOf(run, to, p, nest, plane));
+
 	for (let i = 0; i < run.nLinks; i++) {
-		const to = way[run.links.port[i]];
+		const to = step[run.links.port[i]];
 
 		if (to)
-			layWay(run, l, i, to, nest, plane);
+			layWay(run, l, i, to);
 		else
 			layStraight(run, l, i, 0.02);
 	}
@@ -153,23 +155,21 @@ function placeSite(run, l, s, x, y, seen) {
 }
 
 /* Parallel links, and the two directions of one, lie beside each other. */
-function laneOf(run, i) {
-	const m = run.port_names[run.links.port[i]].match(/\d+$/);
+function laneOf(run, port) {
+	const m = run.port_names[port].match(/\d+$/);
 
 	return m ? Number(m[0]) : 0;
 }
 
-function layWay(run, l, i, to, nest, plane) {
-	const s = run.links.site[i], at = coordinate(run, s, to.dim);
-	const isWrap = to.sign > 0 ? at === nest.size[to.dim] - 1 : at === 0;
-	const shift = 0.05 + 0.025 * laneOf(run, i);
-	let dx, dy, from = 0.16, length = 0.84;
+/* What all links of a port have in common. */
+function stepOf(run, to, port, nest, plane) {
+	const shift = 0.05 + 0.025 * laneOf(run, port);
+	let dx, dy, length = 0.84;
+	const isInside = plane.includes(to.dim);
 
-	if (plane.includes(to.dim)) {
+	if (isInside) {
 		dx = nest.isDown[to.dim] ? 0 : to.sign;
 		dy = nest.isDown[to.dim] ? to.sign : 0;
-		if (isWrap)
-			length = 0.48;
 	} else {
 		const outside = nest.size.map((_, d) => d)
 			.filter(d => !plane.includes(d));
@@ -181,10 +181,19 @@ function layWay(run, l, i, to, nest, plane) {
 		dy = -to.sign * Math.sin(angle);
 		length = 0.44;
 	}
+	return { dx, dy, shift, length, wrapLength: isInside ? 0.48 : length,
+		place: run.place["x" + to.dim],
+		last: to.sign > 0 ? nest.size[to.dim] - 1 : 0 };
+}
+
+function layWay(run, l, i, { dx, dy, shift, length, wrapLength, place, last }) {
+	const s = run.links.site[i], from = 0.16;
+	const to = place[s] === last ? wrapLength : length;
+
 	l.x1[i] = l.sx[s] + dx * from - dy * shift;
 	l.y1[i] = l.sy[s] + dy * from + dx * shift;
-	l.x2[i] = l.sx[s] + dx * length - dy * shift;
-	l.y2[i] = l.sy[s] + dy * length + dx * shift;
+	l.x2[i] = l.sx[s] + dx * to - dy * shift;
+	l.y2[i] = l.sy[s] + dy * to + dx * shift;
 }
 
 function layStraight(run, l, i, shift) {

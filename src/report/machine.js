@@ -169,6 +169,10 @@ class Machine {
 
 	drawLabels(g, v) {
 		const isFew = this.layout.labels.some(t => t.isFirst);
+		const shade = css("--shade"), soft = css("--soft");
+
+		if (!isFew && v.scale < 11)
+			return;
 
 		g.font = (isFew ? 11.5 : Math.max(8, Math.min(12, v.scale
 			* 0.38))) + "px system-ui, sans-serif";
@@ -176,13 +180,12 @@ class Machine {
 			const x = t.x * v.scale + v.x, y = t.y * v.scale + v.y;
 			const width = g.measureText(t.text).width;
 
-			if (!t.isFirst && (width > t.room * v.scale
-				|| v.scale < 11))
+			if (!t.isFirst && width > t.room * v.scale)
 				continue;
-			g.fillStyle = css("--shade");
+			g.fillStyle = shade;
 			if (t.isFirst)
 				g.fillRect(x - 2, y - 11, width + 4, 14);
-			g.fillStyle = css("--soft");
+			g.fillStyle = soft;
 			g.fillText(t.text, x, y);
 		}
 	}

@@ -48,6 +48,22 @@ void pack_f64(struct pack *p, double value)
 	put(p, bits, 8);
 }
 
+void pack_write_column(
+	struct pack *p, size_t size, struct json *j, const char *key)
+{
+	size_t n = p->n / size;
+
+	if (n < 2 || memcmp(p->byte, p->byte + size, p->n - size) != 0) {
+		pack_write(p, j, key);
+		return;
+	}
+	json_object(j, key);
+	json_count(j, "n", n);
+	p->n = size;
+	pack_write(p, j, "of");
+	json_end(j, '}');
+}
+
 void pack_write(struct pack *p, struct json *j, const char *key)
 {
 	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

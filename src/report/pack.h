@@ -22,6 +22,9 @@ void pack_f32(struct pack *p, double value);
 void pack_f64(struct pack *p, double value);
 
 /* Writes it as a text, and empties it. */
+/* Where all elements of some size are the same, only how many, and one. */
+void pack_write_column(
+	struct pack *p, size_t size, struct json *j, const char *key);
 void pack_write(struct pack *p, struct json *j, const char *key);
 
 #endif

@@ -88,7 +88,11 @@ static int write_columns(struct db *d, const char *key, const char *format,
 		pack_row(q, format, column);
 	json_object(j, key);
 	for (i = 0; format[i]; i++)
-		pack_write(&column[i], j, db_column(q, i));
+		pack_write_column(&column[i],
+			format[i] == 'd'   ? 8
+			: format[i] == 's' ? 2
+					   : 4,
+			j, db_column(q, i));
 	json_end(j, '}');
 	db_finish(q);
 	return more;

@@ -213,11 +213,28 @@ function linkDetail(run, i) {
 		1, v => Math.round(100 * v) + " %"),
 		...timeChart(run, "Packets waiting", [{ name: "waiting",
 			isArea: true, points: timeSeries(run,
-				t => waitingAt(run, i, t)) }]));
+				t => waitingAt(run, i, t)) }]),
+		...rareCharts(run, i));
 	out.push(make("p", null, siteButton(run, l.site[i]), " ",
 		siteButton(run, l.to_site[i]), " ",
 		button("all links", "busiest links",
 			() => run.machine.select(null))));
+	return out;
+}
+
+/* Of a link that has any. */
+function rareCharts(run, i) {
+	const waits = rareOf(run, "token_wait", i);
+	const again = rareOf(run, "retries", i), out = [];
+
+	if (waits)
+		out.push(...timeChart(run, "Packets waiting for its tokens", [{
+			name: "waiting", isArea: true, points: timeSeries(run,
+				t => waits[t] / 256) }]));
+	if (again)
+		out.push(...timeChart(run, "Packets sent again", [{ name:
+			"sent again", isArea: true, points: timeSeries(run,
+			t => again[t]) }]));
 	return out;
 }
 

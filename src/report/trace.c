@@ -322,19 +322,84 @@ static int write_message(
 	return 0;
 }
 
+static struct place *process_of(struct trace *t, size_t node, int64_t process)
+{
+	char part[NAME_SIZE];
+
+	snprintf(part, sizeof(part), "process %lld", (long long)process);
+	return part_of(t, node, part);
+}
+
+/* A call of a program; one that never came back has no end. */
+static int write_call(struct trace *t, const struct db_query *q, struct err *e)
+{
+	int64_t from = db_int(q, 3);
+	int64_t to = db_is_null(q, 4) ? INT64_MAX : db_int(q, 4);
+	size_t node = 0;
+	uint64_t track;
+
+	if (site_in(t, q, 0, &node, e) || check_times(t, from, to, e))
+		return -1;
+	track = take_lane(
+		t, process_of(t, node, db_int(q, 1)), "calls", from, to);
+	begin_event(t, from, TYPE_BEGIN, track);
+	proto_text(&t->body, EVENT_NAME, db_text(q, 2));
+	end_event(t);
+	if (to == INT64_MAX)
+		return 0;
+	begin_event(t, to, TYPE_END, track);
+	end_event(t);
+	return 0;
+}
+
+/* One end of a message between processes. */
+static void write_end(struct trace *t, const struct place *p, int64_t at,
+	const char *name, uint64_t flow, uint32_t field)
+{
+	begin_event(t, at, TYPE_INSTANT, p->track);
+	proto_text(&t->body, EVENT_NAME, name);
+	proto_fixed(&t->body, field, flow);
+	end_event(t);
+}
+
+/* A flow leads from its sender to its receiver. */
+static int write_transfer(
+	struct trace *t, const struct db_query *q, struct err *e)
+{
+	uint64_t flow = UINT64_C(1) << 62 | (uint64_t)db_int(q, 0);
+	int64_t sent = db_int(q, 7), received = db_int(q, 8);
+	size_t from = 0, to = 0;
+	char name[NAME_SIZE];
+
+	if (site_in(t, q, 1, &from, e) || site_in(t, q, 3, &to, e) ||
+		check_times(t, sent, db_is_null(q, 8) ? sent : received, e))
+		return -1;
+	snprintf(name, sizeof(name), "send to node %zu, tag %lld, %lld B", to,
+		(long long)db_int(q, 5), (long long)db_int(q, 6));
+	if (!db_is_null(q, 7))
+		write_end(t, process_of(t, from, db_int(q, 2)), sent, name,
+			flow, EVENT_FLOW);
+	snprintf(name, sizeof(name), "received from node %zu, tag %lld, %lld B",
+		from, (long long)db_int(q, 5), (long long)db_int(q, 6));
+	if (!db_is_null(q, 8))
+		write_end(t, process_of(t, to, db_int(q, 4)), received, name,
+			flow, EVENT_FLOW_END);
+	return 0;
+}
+
 /* A step of a slow message: in a part of a site, or on a link. */
 static int write_hop(struct trace *t, const struct db_query *q, struct err *e)
 {
 	int64_t from = db_int(q, 1), to = db_int(q, 2);
 	uint64_t flow = UINT64_C(1) << 32 | (uint64_t)db_int(q, 0), track;
-	const char *link = db_text(q, 6);
+	const char *link = db_text(q, 6), *number = db_text(q, 8);
 	char part[NAME_SIZE];
 	size_t site = 0;
 
 	if (site_in(t, q, 4, &site, e) || check_times(t, from, to, e))
 		return -1;
-	snprintf(part, sizeof(part), "%s%s%s", db_text(q, 5), *link ? " " : "",
-		link);
+	snprintf(part, sizeof(part), "%s%s%s%s%s", db_text(q, 5),
+		*number ? " " : "", number, *link ? " " : "", link);
 	track = take_lane(t, part_of(t, site, part), part, from, to);
 	begin_event(t, from, TYPE_BEGIN, track);
 	proto_text(&t->body, EVENT_NAME, record_cause(db_text(q, 3)));
@@ -499,9 +564,16 @@ int trace_write(struct db *d, FILE *f, struct err *e)
 			write_message, e) ||
 		write_each(&t,
 			"SELECT message, from_ps, to_ps, cause, hop.site, what,"
-			" link.name, hop.channel FROM hop LEFT JOIN link ON"
-			" link.id = hop.link ORDER BY from_ps, message, n",
-			write_hop, e);
+			" link.name, hop.channel, hop.number FROM hop LEFT JOIN"
+			" link ON link.id = hop.link"
+			" ORDER BY from_ps, message, n",
+			write_hop, e) ||
+		write_each(&t,
+			"SELECT node, process, name, from_ps, to_ps FROM call"
+			" ORDER BY from_ps, id",
+			write_call, e) ||
+		write_each(&t, "SELECT * FROM transfer ORDER BY id",
+			write_transfer, e);
 	fini(&t);
 	return failed ? -1 : 0;
 }

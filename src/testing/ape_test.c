@@ -155,18 +155,18 @@ static sim_time time_of(uint32_t way, uint64_t bytes, const char *const *sets,
 
 static void gpu_bytes_arrive_by_every_way(void **state)
 {
-	static const uint64_t sizes[] = { 1, 4096, 40000, 200001 };
+	static const uint64_t sizes[] = { 0, 1, 4096, 40000, 200001 };
 	uint64_t reads;
 	uint32_t i;
 
 	(void)state;
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 5; i++) {
 		sim_time staged =
 			time_of(WEFT_APE_STAGED, sizes[i], NULL, &reads);
 
 		assert_int_equal(reads, 0);
-		assert_true(time_of(WEFT_APE_COPIED, sizes[i], NULL, &reads) >
-			    staged);
+		assert_true(time_of(WEFT_APE_COPIED, sizes[i], NULL, &reads) >=
+			    staged + (sizes[i] > 0));
 		assert_int_equal(reads, 0);
 		time_of(WEFT_APE_P2P, sizes[i], NULL, &reads);
 		assert_int_equal(reads, (sizes[i] + 4095) / 4096);
@@ -449,6 +449,53 @@ static void commands_are_fetched_ahead(void **state)
 	}
 }
 
+/* --- kernels --- */
+
+struct kernel {
+	uint64_t at, value;
+};
+
+static void store(void *arg)
+{
+	const struct kernel *k = arg;
+
+	assert_true(weft_gpu_store(k->at, &k->value, 8));
+}
+
+/* In each stream two of 10 us, one after the other; all streams at once. */
+static void launch_all(struct ape_world *w, uint32_t node)
+{
+	struct kernel k[2 * WEFT_GPU_STREAMS];
+	const sim_time each = 10000 * SIM_NS;
+	sim_time t = program_now();
+	uint64_t got[2 * WEFT_GPU_STREAMS];
+	uint32_t i, n = 2 * WEFT_GPU_STREAMS;
+
+	for (i = 0; i < n; i++) {
+		k[i] = (struct kernel){ w->at[GPU0] + 8 * (i % (n / 2)),
+			1 + i + node };
+		assert_int_equal(
+			weft_gpu_launch(i % (n / 2), store, &k[i], each), 0);
+	}
+	for (i = 0; i < n / 2; i++)
+		assert_int_equal(weft_gpu_wait(i), 0);
+	t = program_now() - t;
+	assert_in_range(t, 2 * each, 2 * each + 11000 * SIM_NS);
+	assert_int_equal(weft_gpu_copy(APE_HOST, w->at[GPU0], 4 * n), 0);
+	assert_true(program_read(APE_HOST, got, 4 * n));
+	for (i = 0; i < n / 2; i++)
+		assert_int_equal(got[i], 1 + n / 2 + i + node);
+}
+
+static void streams_are_queues_that_go_on_at_the_same_time(void **state)
+{
+	struct ape_world w = { .run = launch_all };
+
+	(void)state;
+	ape_world_run(&w, NULL, NULL, false);
+	kit_close(&w.kit);
+}
+
 /* --- words on the wire --- */
 
 /* A packet of words, so many of which are the marker. */
@@ -511,6 +558,8 @@ int main(void)
 		cmocka_unit_test(
 			each_part_limits_a_stream_where_it_is_the_slowest),
 		cmocka_unit_test(commands_are_fetched_ahead),
+		cmocka_unit_test(
+			streams_are_queues_that_go_on_at_the_same_time),
 		cmocka_unit_test(ape_f20_markers_are_sent_twice),
 	};
 

@@ -16,6 +16,12 @@ enum { APE_MEMORIES = 3 /* host, two GPUs */ };
 #define APE_HOST   UINT64_C(0x4000000) /* where the host's is */
 #define APE_START  (200000 * (sim_time)SIM_NS)
 
+/* Sets: a fault is known soon, and some parts fail. */
+#define APE_FAULTS(events_)                                                    \
+	{                                                                      \
+		"lofamo.period=1ms", "faults.events=" events_, NULL            \
+	}
+
 struct ape_world {
 	struct kit kit;
 	void (*run)(struct ape_world *w, uint32_t node);

@@ -66,6 +66,7 @@ uint64_t kit_run(struct kit *k, bool may_err)
 	for (i = 0; !may_err && i < k->net->n_nodes; i++)
 		if (nic_errors(k->nic, i, text, sizeof(text)))
 			fail_msg("node %u: %s", i, text);
+	host_bury(k->host);
 	if (host_n_running(k->host)) {
 		host_describe_waiting(k->host, text, sizeof(text));
 		fail_msg("%s", text);

@@ -453,6 +453,7 @@ const struct topo_ops torus_ops = {
 	.place = torus_place,
 	.node_at = torus_node_at,
 	.peak = torus_peak,
+	.partition = torus_partition,
 	.links = torus_links,
 	.where = torus_where,
 	.cut = torus_cut,

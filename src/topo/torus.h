@@ -111,6 +111,9 @@ extern const struct topo_block torus_units, torus_latencies;
 void torus_packaging_init(struct torus *t);
 /* As torus_wire_up(). */
 uint32_t torus_packaging_wire(const struct torus *t, uint32_t dim, uint32_t x);
+/* topo_ops.partition */
+int torus_partition(const struct topo *topo, const uint32_t *from,
+	const uint32_t *size, struct topo_partition *p, struct err *e);
 void torus_packaging_where(uint32_t class, char text[TOPO_TEXT]);
 /* Row i of the table of units: boards and midplanes, those that the machine
  * has at least one of. */

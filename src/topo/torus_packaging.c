@@ -93,20 +93,113 @@ static uint32_t span(const struct param_list *unit, uint32_t i, uint32_t d)
 	return i < unit->n ? (uint32_t)unit->v[i] : d;
 }
 
-uint32_t torus_packaging_wire(const struct torus *t, uint32_t dim, uint32_t x)
+static bool is_inner(const struct torus *t, uint32_t dim)
 {
-	uint32_t d = t->dim[dim], board = span(&t->board, dim, d);
-	uint32_t midplane = span(&t->midplane, dim, d);
 	int64_t k;
 
 	for (k = 0; k < t->inner.n; k++)
 		if (t->inner.v[k] == dim)
-			return WIRE_INNER;
+			return true;
+	return false;
+}
+
+uint32_t torus_packaging_wire(const struct torus *t, uint32_t dim, uint32_t x)
+{
+	uint32_t d = t->dim[dim], board = span(&t->board, dim, d);
+	uint32_t midplane = span(&t->midplane, dim, d);
+
+	if (is_inner(t, dim))
+		return WIRE_INNER;
 	if (x == d - 1) /* it joins the ends */
 		return d <= midplane ? WIRE_LOOP : WIRE_MIDPLANES;
 	if (x / midplane != (x + 1) / midplane)
 		return WIRE_MIDPLANES;
 	return x / board != (x + 1) / board ? WIRE_BOARDS : WIRE_BOARD;
+}
+
+/* --- partitions --- */
+
+/* Whether a box consists of whole units along all dimensions. */
+static bool is_whole(const struct torus *t, const struct param_list *unit,
+	const uint32_t *from, const uint32_t *size)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < t->n_dims; i++) {
+		k = span(unit, i, t->dim[i]);
+		if (k > t->dim[i])
+			k = t->dim[i];
+		if (from[i] % k || size[i] % k)
+			return false;
+	}
+	return true;
+}
+
+static bool is_in_one_midplane(
+	const struct torus *t, const uint32_t *from, const uint32_t *size)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < t->n_dims; i++) {
+		k = span(&t->midplane, i, t->dim[i]);
+		if (from[i] / k != (from[i] + size[i] - 1) / k)
+			return false;
+	}
+	return true;
+}
+
+/* As link chips can do it: they close a midplane's own links, or pass them on
+ * to the next one, which comes back only at the machine's other end. */
+static bool is_joined(const struct torus *t, uint32_t dim, uint32_t size,
+	const struct topo_partition *p)
+{
+	if (is_inner(t, dim))
+		return true;
+	return p->is_whole && t->ring[dim] == TORUS_WRAP &&
+	       (size == t->dim[dim] || size == p->length[dim]);
+}
+
+static void write_sets(
+	const struct torus *t, const uint32_t *size, struct topo_partition *p)
+{
+	size_t n = 0, k = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->n_dims; i++) {
+		n += (size_t)snprintf(p->set[0] + n, sizeof(p->set[0]) - n,
+			"%s%u", i ? "x" : "topology.shape=", size[i]);
+		k += (size_t)snprintf(p->set[1] + k, sizeof(p->set[1]) - k,
+			"%s%s", i ? "," : "topology.wrap=",
+			p->rings >> i & 1 ? "torus" : "mesh");
+	}
+}
+
+int torus_partition(const struct topo *topo, const uint32_t *from,
+	const uint32_t *size, struct topo_partition *p, struct err *e)
+{
+	const struct torus *t = torus_of(topo);
+	size_t n = 0;
+	uint32_t i;
+
+	if (t->wires != TORUS_PACKAGED)
+		return err_set(e, "this machine has no midplanes to divide");
+	memset(p, 0, sizeof(*p));
+	p->unit = "midplane";
+	p->is_whole = is_whole(t, &t->midplane, from, size);
+	if (!p->is_whole && (!is_whole(t, &t->board, from, size) ||
+				    !is_in_one_midplane(t, from, size)))
+		return err_set(e, "a partition is whole midplanes, or boards "
+				  "of one midplane");
+	for (i = 0; i < t->n_dims; i++) {
+		p->length[i] = span(&t->midplane, i, t->dim[i]);
+		p->leaving |= (uint32_t)!is_inner(t, i) << i;
+		if (!is_joined(t, i, size[i], p))
+			continue;
+		p->rings |= 1u << i;
+		p->joined[n++] = t->letters[i];
+	}
+	write_sets(t, size, p);
+	return 0;
 }
 
 void torus_packaging_where(uint32_t class, char text[TOPO_TEXT])

@@ -132,6 +132,27 @@ struct lofamo_registers lofamo_registers_at(
 	return r;
 }
 
+sim_time lofamo_card_is_dead_at(
+	struct lofamo_history *h, router_id site, sim_time t)
+{
+	bool is_dead = false;
+	size_t i;
+
+	know(h);
+	for (i = 0; i < h->n_changes; i++) {
+		const struct change *c = &h->change[i];
+
+		if (c->at > t && is_dead)
+			break;
+		if (c->site != site)
+			continue;
+		is_dead = c->is.card == HEALTH_DEAD;
+		if (is_dead && c->at > t)
+			return c->at;
+	}
+	return is_dead ? t : SIM_NEVER;
+}
+
 bool lofamo_change(struct lofamo_history *h, size_t i, struct lofamo_part *p)
 {
 	know(h);

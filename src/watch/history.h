@@ -26,6 +26,10 @@ void lofamo_history_free(struct lofamo_history *h);
 
 struct lofamo_registers lofamo_registers_at(
 	struct lofamo_history *h, router_id site, sim_time t);
+/* When a host finds its card dead, from t on; t: it has already; SIM_NEVER: it
+ * does not. */
+sim_time lofamo_card_is_dead_at(
+	struct lofamo_history *h, router_id site, sim_time t);
 /* The i-th change of the Master's picture, in order; false: there is none. */
 bool lofamo_change(struct lofamo_history *h, size_t i, struct lofamo_part *p);
 /* Of the service network, from the Master to a node. */

@@ -71,6 +71,17 @@ int lofamo_check_plan(
  * service. */
 extern const struct part_kind *const lofamo_parts[];
 
+/* A card or GPU of a node is dead in [from, until). */
+struct lofamo_outage {
+	enum lofamo_kind kind;
+	uint32_t unit;
+	sim_time from, until;
+};
+
+/* Those of a node, in memory that is the caller's; returns how many. */
+size_t lofamo_outages(
+	const struct fault_plan *p, router_id site, struct lofamo_outage **v);
+
 /* Something happens to a part. */
 struct lofamo_fault {
 	sim_time at;

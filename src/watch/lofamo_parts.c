@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "watch/lofamo.h"
 
 #define AT(field) offsetof(struct lofamo_params, field)
@@ -124,6 +125,43 @@ int lofamo_check_plan(
 				*p->event[i].place ? ": " : "",
 				p->event[i].text, n_gpus);
 	return 0;
+}
+
+/* When what dies in an event returns. */
+static sim_time returns_at(const struct fault_plan *p, size_t i)
+{
+	const struct fault_event *e = &p->event[i];
+
+	while (++i < p->n_events)
+		if (p->event[i].kind == e->kind && p->event[i].returns &&
+			p->event[i].site == e->site &&
+			p->event[i].unit == e->unit && p->event[i].at >= e->at)
+			return p->event[i].at;
+	return SIM_NEVER;
+}
+
+size_t lofamo_outages(
+	const struct fault_plan *p, router_id site, struct lofamo_outage **v)
+{
+	size_t i, n = 0;
+
+	*v = NULL;
+	for (i = 0; p && i < p->n_events; i++) {
+		const struct fault_event *e = &p->event[i];
+
+		if (e->site != site || e->returns || e->is_sick ||
+			(e->kind != &card && e->kind != &part_node &&
+				e->kind != &gpu))
+			continue;
+		*v = mem_grow(*v, n + 1, sizeof(**v));
+		(*v)[n++] = (struct lofamo_outage){
+			.kind = e->kind == &gpu ? LOFAMO_GPU : LOFAMO_CARD,
+			.unit = e->kind == &gpu ? e->unit : 0,
+			.from = e->at,
+			.until = returns_at(p, i),
+		};
+	}
+	return n;
 }
 
 static void add(struct lofamo *l, const struct fault_event *e,

@@ -94,6 +94,20 @@ struct topo_cut {
 	char dim[TOPO_TEXT]; /* "A"; empty where it has no dimensions */
 };
 
+/* A part of a machine that is a machine by itself, since its links lead
+ * nowhere else. */
+struct topo_partition {
+	/* What is joined to others, closed, or held in reset as a whole; and
+	 * how many routers it has along each dimension. */
+	const char *unit;
+	uint32_t length[TOPO_MAX_DIMS];
+	uint32_t leaving; /* a bit for each dimension that links leave it by */
+	bool is_whole; /* the partition is made of whole ones */
+	uint32_t rings; /* a bit for each dimension whose ends are joined */
+	char joined[TOPO_TEXT]; /* these, by their letters */
+	char set[2][64]; /* "path=value" that make the machine so */
+};
+
 /* A table of what a topology is made of: its columns, as they are called in
  * text and in JSON. */
 struct topo_table {
@@ -199,6 +213,13 @@ struct topo_ops {
 	 * by balanced minimal routes; of at least two nodes.
 	 */
 	uint64_t (*peak)(const struct topo *t, const struct topo_rates *k);
+
+	/* A box of routers, which lies inside, as a machine by itself; an error
+	 * says why it cannot be one. */
+	int (*partition)(const struct topo *t,
+		const uint32_t from[TOPO_MAX_DIMS],
+		const uint32_t size[TOPO_MAX_DIMS], struct topo_partition *p,
+		struct err *e);
 
 	/* Links of a class, both directions counted as one. */
 	uint64_t (*links)(const struct topo *t, uint32_t class);

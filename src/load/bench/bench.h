@@ -211,6 +211,8 @@ struct bench_driver {
 	const struct bench_cast *cast;
 	/* All nodes' packets are combined and copied by the network. */
 	const struct bench_tree *tree;
+	/* The network has barriers of all nodes. */
+	const struct bench_barrier *barrier;
 	const struct bench_channel *channel;
 };
 
@@ -220,8 +222,8 @@ struct bench_channel {
 	const char *refusal; /* what an interface reports without a place */
 	bool (*offer)(struct bench_end *x, uint32_t place, uint64_t at,
 		uint32_t bytes);
-	/* The next place that was filled, and with how many bytes; false where
-	 * there is none. */
+	/* The next place that was filled, and with how many bytes, or 0 where
+	 * some of them were lost; false where there is none. */
 	bool (*take)(struct bench_end *x, uint32_t *place, uint32_t *bytes);
 	/* What was offered and not filled is taken back. */
 	void (*close)(struct bench_end *x);
@@ -267,6 +269,12 @@ struct bench_tree {
 		uint64_t bytes);
 	/* Until what it expects has come; or what it sent has gone. */
 	bool (*await)(struct bench_end *x, bool receives);
+};
+
+struct bench_barrier {
+	size_t size; /* of what a program keeps of it */
+	bool (*open)(struct programs *p, void *own);
+	void (*pass)(void *own);
 };
 
 extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,

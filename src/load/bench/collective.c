@@ -23,8 +23,9 @@ static const struct param params[] = {
 		"operation of all nodes; reductions are sums of integers"),
 	KEY_WORD("by", AT(hardware), "software", "software|hardware",
 		"how it is done; software: by messages between nodes; "
-		"hardware: by packets that the network combines and copies, as "
-		"Blue Gene/Q's does, or copies only, as QsNetII's"),
+		"hardware: by packets that the network combines and copies, or "
+		"a barrier by bits that it combines, as Blue Gene/Q's does; by "
+		"packets that it copies, as QsNetII's does"),
 	KEY_FLAG("apart", AT(apart), "no",
 		"whether a barrier, whose time is not counted, separates the "
 		"rounds of a broadcast; always yes with by=hardware"),
@@ -128,9 +129,9 @@ static int cast(struct bench_end *x, int64_t round)
 	struct member *m = x->data;
 
 	if (is_root(x))
-		c->send(m->cast, x->bench->programs.load.net->n_nodes,
+		c->send(m->own, x->bench->programs.load.net->n_nodes,
 			BENCH_SOURCE, (uint64_t)x->bench->bytes);
-	return c->await(m->cast, BENCH_TARGET, (uint64_t)round + 1) ? 0 : EIO;
+	return c->await(m->own, BENCH_TARGET, (uint64_t)round + 1) ? 0 : EIO;
 }
 
 static int perform(struct bench_end *x, struct weft_msg *m, int64_t round)
@@ -155,6 +156,35 @@ static int perform(struct bench_end *x, struct weft_msg *m, int64_t round)
 	}
 }
 
+static void count(struct member *m, sim_time came)
+{
+	m->came = came;
+	m->left = program_now();
+	m->all_came += m->came;
+	m->all_left += m->left;
+}
+
+/* Barriers by the network, of which one goes before those that count. */
+static void run_barriers(void *arg)
+{
+	struct bench_end *x = arg;
+	const struct collective *c = of(x);
+	struct member *m = x->data;
+	int64_t round;
+
+	if (!c->barrier->open(&x->bench->programs, m->own))
+		return;
+	c->barrier->pass(m->own);
+	x->start = program_now();
+	for (round = 0; round < c->bench.rounds; round++) {
+		sim_time came = program_now();
+
+		c->barrier->pass(m->own);
+		count(m, came);
+	}
+	x->end = program_now();
+}
+
 static void run(void *arg)
 {
 	struct bench_end *x = arg;
@@ -162,28 +192,27 @@ static void run(void *arg)
 	struct member *m = x->data;
 	struct weft_msg *msg = bench_messages(x);
 	int64_t round;
+	sim_time came;
 	int code;
 
 	if (!bench_open(x) ||
-		(c->cast && !c->cast->open(&c->bench.programs, m->cast)))
+		(c->cast && !c->cast->open(&c->bench.programs, m->own)))
 		return;
 	weft_msg_barrier(msg);
 	x->start = program_now();
 	for (round = 0; round < c->bench.rounds; round++) {
 		fill(x, round);
 		if (c->cast)
-			c->cast->expect(m->cast, (uint64_t)c->bench.bytes,
+			c->cast->expect(m->own, (uint64_t)c->bench.bytes,
 				BENCH_TARGET, (uint64_t)round + 1);
 		if (c->apart)
 			weft_msg_barrier(msg);
-		m->came = program_now();
+		came = program_now();
 		code = perform(x, msg, round);
 		if (code == EIO ||
 			!programs_did(&c->bench.programs, "collective", code))
 			return;
-		m->left = program_now();
-		m->all_came += m->came;
-		m->all_left += m->left;
+		count(m, came);
 		if (!check(x, round))
 			return;
 	}
@@ -192,32 +221,35 @@ static void run(void *arg)
 
 /* --- the course of a run --- */
 
+/* What of the machine does it, where it is not messages. */
 static int find_hardware(struct collective *c, const struct topo *t,
 	const struct route *r, struct err *e)
 {
+	static const char *const what[] = { "barriers", "broadcasts",
+		"reductions", "reductions" };
+	static const char *const how[] = { "combines bits", "copies packets",
+		"combines packets", "combines packets" };
 	const struct nic_ops *nic = c->bench.programs.load.nic_ops;
 	const struct bench_driver *d = bench_find_driver(nic);
 
 	if (!c->hardware)
 		return 0;
-	if (!d || (!d->cast && !d->tree))
-		return err_set(e,
-			"by: hardware needs a network that copies or combines "
-			"packets, and that of the %s does not; want "
-			"by=software",
-			nic->title);
-	c->tree = d->tree;
+	c->barrier = c->op == OP_BARRIER && d ? d->barrier : NULL;
+	c->tree = c->op != OP_BARRIER && d ? d->tree : NULL;
+	c->cast = c->op == OP_BROADCAST && !c->tree && d ? d->cast : NULL;
 	if (c->tree)
 		return collective_tree_check(c, t, e);
-	if (c->op != OP_BROADCAST)
-		return err_set(e, "by: only for op=broadcast");
-	if (!r->ops->spread)
+	if (!c->barrier && !c->cast)
+		return err_set(e,
+			"by: hardware %s need a network that %s, and that of "
+			"the %s does not; want by=software",
+			what[c->op], how[c->op], nic->title);
+	if (c->cast && !r->ops->spread)
 		return err_set(e,
 			"by: hardware broadcasts need a fat tree, not "
 			"routing.kind %s; want by=software",
 			r->ops->name);
-	c->cast = d->cast;
-	c->apart = true;
+	c->apart |= c->cast != NULL;
 	return 0;
 }
 
@@ -241,8 +273,8 @@ static int collective_init(struct load *l, const struct topo *t,
 			c->bench.procs > 1 ? "ranks" : "nodes",
 			(long long)(load_n_nodes(l, t) * c->bench.procs - 1));
 	if (c->hardware && l->place)
-		return err_set(e, "by: hardware is for all nodes of the "
-				  "machine; want by=software");
+		return err_set(e, "by: what hardware does is for all nodes; "
+				  "want by=software");
 	if (c->hardware && c->bench.procs > 1)
 		return err_set(e,
 			"procs: several processes per node need by=software");
@@ -255,14 +287,21 @@ static int collective_init(struct load *l, const struct topo *t,
 		return -1;
 	n.data += c->cast ? c->cast->size : 0;
 	n.is_msg = !c->tree;
+	if (c->barrier) {
+		n.data += c->barrier->size;
+		n.is_msg = false;
+		n.memory = n.touched = 0;
+	}
 	return bench_init(&c->bench, &n, t, e);
 }
 
 static void collective_start(struct load *l)
 {
-	const struct collective *c = (const struct collective *)l;
+	struct collective *c = (struct collective *)l;
 
-	bench_start_all((struct bench *)l, c->tree ? collective_tree_run : run);
+	bench_start_all(&c->bench, c->barrier ? run_barriers
+				   : c->tree  ? collective_tree_run
+					      : run);
 }
 
 static void collective_delivered(
@@ -291,18 +330,34 @@ static sim_time time_apart(const struct collective *c)
 	return most - m->all_came;
 }
 
+/* Of barriers by the network, which nodes leave one after the other: the
+ * longest of any node. */
+static sim_time time_own(const struct collective *c)
+{
+	sim_time most = 0;
+	uint32_t i;
+
+	for (i = 0; i < c->bench.needs.n_programs; i++) {
+		const struct bench_end *x = &c->bench.ends[i];
+
+		most = x->end - x->start > most ? x->end - x->start : most;
+	}
+	return most;
+}
+
 static void collective_report(struct load *l, struct load_result *r)
 {
 	struct collective *c = (struct collective *)l;
 	bool is_done = bench_report(&c->bench, r);
 
-	r->via = c->cast || c->tree ? "nic" : "msg";
+	r->via = c->cast || c->tree || c->barrier ? "nic" : "msg";
 	if (is_done && c->tree)
 		collective_tree_report(c, r);
 	else if (is_done)
 		load_figure(r, "time_ns",
-			(double)(c->apart ? time_apart(c)
-					  : bench_time(&c->bench)) /
+			(double)(c->apart     ? time_apart(c)
+				 : c->barrier ? time_own(c)
+					      : bench_time(&c->bench)) /
 				SIM_NS / (double)c->bench.rounds);
 }
 

@@ -15,7 +15,7 @@ struct member {
 	sim_time stored, done, all_stored, all_done;
 	struct coll_box box; /* its tree's */
 	uint32_t index, count; /* among the members of its tree, and of them */
-	uint64_t cast[]; /* of broadcasts by the network */
+	uint64_t own[]; /* of what else the network does */
 };
 
 struct collective {
@@ -27,6 +27,7 @@ struct collective {
 	char split[PARAM_TEXT_MAX];
 
 	const struct bench_cast *cast;
+	const struct bench_barrier *barrier;
 	const struct bench_tree *tree;
 	struct coll_box box; /* all members */
 	uint32_t split_dims; /* a bit for each dimension that is split along */

@@ -95,8 +95,6 @@ int collective_tree_check(
 
 	if (!t)
 		return err_set(e, "by: trees need a torus");
-	if (c->op == OP_BARRIER)
-		return err_set(e, "by: want software for op=barrier");
 	if (check_shape(c, t, e) || check_split(c, t, e) || check_arith(c, e))
 		return -1;
 	/* what is not all nodes is a communicator of its own */

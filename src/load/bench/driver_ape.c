@@ -4,6 +4,8 @@
  * a put's tag names it.  Means are the library's ways; InfiniBand as the paper
  * measured it, a curve that is drawn; and puts that the card reads and drops.
  */
+#include <errno.h>
+
 #include "api/ape_stage.h"
 #include "host/gpu.h"
 #include "load/bench/bench.h"
@@ -48,7 +50,7 @@ static void on_event(void *arg, const struct workq_completion *c)
 	uint32_t tag = (uint32_t)c->id;
 
 	/* what others did wrong is their business */
-	if (APE_EVENT(c->status) == APE_ERROR)
+	if (APE_EVENT(c->status) >= APE_ERROR)
 		o->has_failed |= c->id < UINT32_MAX || tag == GET_TAG;
 	else if (APE_EVENT(c->status) == APE_GOT)
 		o->gets--;
@@ -139,7 +141,7 @@ static void ape_put_by(struct bench_end *x, const struct bench_put *p)
 	if (p->means == BY_FLUSH)
 		ape_user_send(&o->stage.user, c, APE_FLUSH, p->node, APE_QUIET,
 			p->bytes, program_now());
-	else if (ape_stage_can(&o->stage, p->means, &put))
+	else if (ape_stage_check(&o->stage, p->means, &put) != ENOTSUP)
 		ape_stage_put(&o->stage, p->means, &put);
 	else
 		programs_complain(&x->bench->programs,

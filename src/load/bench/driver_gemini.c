@@ -81,8 +81,9 @@ static void take_all(struct bench_end *x)
 		o->failed += e.status != GEMINI_OK;
 	}
 	while (gemini_queue_take(&o->came, &e))
-		if (e.data & BLOCK)
-			o->filled[o->n_filled++ % PLACES] = e.data;
+		if (e.data & BLOCK) /* or a part of one: none of its bytes */
+			o->filled[o->n_filled++ % PLACES] =
+				e.status ? e.data >> 32 << 32 : e.data;
 		else
 			o->left[e.data >> 32] -= (int64_t)(uint32_t)e.data;
 }
@@ -366,7 +367,7 @@ const struct bench_driver bench_gemini = {
 	.means = means,
 	.grain = 1,
 	.n_counters = COUNTERS,
-	.most_queues = 1,
+	.most_queues = 16, /* which are one */
 	.most_lanes = MOST_LANES,
 	.has_self = true,
 	.has_acks = true,

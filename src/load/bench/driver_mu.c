@@ -310,7 +310,8 @@ static bool set_route(struct bench_end *x, const struct bench_tree_how *how)
 		box.high[i] = (uint8_t)(box.low[i] + how->box->length[i] - 1);
 	}
 	return programs_did(p, "MUSPI_BuildNodeClassroute",
-		       MUSPI_BuildNodeClassroute(&box, how->channel, &route)) &&
+		       MUSPI_BuildNodeClassroute(
+			       &box, BGQ_CLASS_INPUT_VC_SUBCOMM, &route)) &&
 	       programs_did(p, "MUSPI_SetClassrouteId",
 		       MUSPI_SetClassrouteId(TREE_CLASS, &route));
 }
@@ -397,6 +398,27 @@ static sim_time unit_software(const struct bench *b)
 
 static const char *const means[] = { "auto", "put", NULL };
 
+/* --- barriers by the network --- */
+
+static bool barrier_open(struct programs *p, void *barrier)
+{
+	uint32_t class = Kernel_GetGlobalBarrierUserClassRouteId();
+
+	return programs_did(
+		p, "MUSPI_GIBarrierInit", MUSPI_GIBarrierInit(barrier, class));
+}
+
+static void barrier_pass(void *barrier)
+{
+	MUSPI_GIBarrierEnterAndWait(barrier);
+}
+
+static const struct bench_barrier barrier = {
+	.size = sizeof(MUSPI_GIBarrier_t),
+	.open = barrier_open,
+	.pass = barrier_pass,
+};
+
 const struct bench_driver bench_mu = {
 	.name = "bgq-mu",
 	.means = means,
@@ -418,4 +440,5 @@ const struct bench_driver bench_mu = {
 	.tree = &tree,
 	.address = unit_address,
 	.software = unit_software,
+	.barrier = &barrier,
 };

@@ -2,8 +2,10 @@
  * Exchanges: every node sends to its partners, and receives as much.
  *
  * exchange   The partners are a node's neighbours: the nodes at the other ends
- *            of its links, each reached over that very link; where links lead
- *            to switches, the nodes with the next numbers.  In each round the
+ *            of its links, each reached over that very link; where a torus's
+ *            routers have nodes, those of its number at the next routers; where
+ *            links lead to switches, the nodes with the next numbers.  In each
+ *            round the
  *            same number of bytes goes to every partner.  The serial driver is
  *            that of Blue Gene/Q's paper (BGQ datasheet, M3): a queue and a put
  *            per link, then it waits until all counters are zero, and begins
@@ -273,6 +275,42 @@ static void add_link(
 	l->index[l->n++] = index;
 }
 
+/* The routers beside one, each once. */
+static uint32_t find_routers(const struct topo *t, router_id r, router_id *far)
+{
+	uint32_t n = 0, i;
+	port_id p;
+
+	for (p = 0; p < t->n_ports; p++) {
+		router_id to = t->ops->peer(t, r, p).router;
+
+		if (to == NO_ROUTER || to == r || to < t->n_nodes)
+			continue;
+		for (i = 0; i < n && far[i] != to; i++)
+			;
+		if (i == n && n < MOST_LINKS)
+			far[n++] = to;
+	}
+	return n;
+}
+
+/* Of a torus whose routers have nodes: a node's port is that of its number at
+ * any other router, too. */
+static void add_next_routers(struct links *l, const struct topo *t, site_id s)
+{
+	struct topo_end own = t->ops->peer(t, s, 0);
+	router_id far[MOST_LINKS], back[MOST_LINKS];
+	uint32_t n = find_routers(t, own.router, far), i, k;
+
+	for (i = 0; i < n; i++) {
+		find_routers(t, far[i], back);
+		for (k = 0; back[k] != own.router; k++)
+			;
+		add_link(l, t->ops->peer(t, far[i], own.port).router, BENCH_ANY,
+			k);
+	}
+}
+
 static struct links find_partners(
 	const struct exchange *x, const struct topo *t, site_id s)
 {
@@ -283,6 +321,8 @@ static struct links find_partners(
 	if (is_mirror(x)) {
 		if (n - 1 - s != s)
 			add_link(&l, n - 1 - s, BENCH_ANY, 0);
+	} else if (t->n_routers > n && t->ops->straight) {
+		add_next_routers(&l, t, s);
 	} else if (t->n_routers > n && n > 1) {
 		add_link(&l, (s + 1) % n, BENCH_ANY, 1);
 		add_link(&l, (s + n - 1) % n, BENCH_ANY, 0);
@@ -333,15 +373,16 @@ static int exchange_init(struct load *l, const struct topo *t, struct route *r,
 		.is_for_rate = true,
 	};
 	uint64_t packet = (uint64_t)link->payload, bytes = (uint64_t)b->bytes;
+	uint32_t most = t->n_ports < MOST_LINKS ? t->n_ports : MOST_LINKS;
 
 	(void)r;
 	if (count_links(x, t, e))
 		return -1;
-	x->stride = t->n_ports > LINKS ? t->n_ports : LINKS;
+	x->stride = most > LINKS ? most : LINKS;
 	x->n_depth = x->driver ? (uint32_t)x->depth : 1;
 	b->target_from = target_at(x, 0);
 	n.memory = target_at(x, x->n_depth);
-	n.queues = is_mirror(x) ? 1 : (uint32_t)t->n_ports;
+	n.queues = is_mirror(x) ? 1 : most;
 	n.touched = bench_synthetic(b, (1 + x->n_depth) * link_at(x, n.queues));
 	if (bench_init(b, &n, t, e))
 		return -1;

@@ -1,5 +1,6 @@
 #include "nic/apenet/frame.h"
-#include "watch/lofamo.h"
+
+#include "base/mem.h"
 
 #define AT(field)  offsetof(struct ape_params, field)
 #define PS_PER_S   INT64_C(1000000000000)
@@ -125,6 +126,7 @@ static const struct nic_counter counters[] = {
 		true },
 	{ "torn", COUNT_OF(error[APE_DAMAGED]), false },
 	{ "escapes", COUNT_OF(escapes), false },
+	{ "lost_in_cards", COUNT_OF(lost), false },
 	{ "event queue overrun", COUNT_OF(queues.overruns), true },
 	{ .key = NULL },
 };
@@ -143,6 +145,31 @@ struct workqs *ape_queues(struct nic *nic, site_id s)
 uint32_t ape_most(const struct nic *nic)
 {
 	return ((const struct apenet *)nic)->most;
+}
+
+bool ape_find_outage(
+	const struct ape_node *n, uint32_t kind, uint32_t unit, sim_time t)
+{
+	size_t i;
+
+	for (i = 0; i < n->n_outages; i++) {
+		const struct lofamo_outage *o = &n->outage[i];
+
+		if (o->kind == kind && o->unit == unit && o->from <= t &&
+			t < o->until)
+			return true;
+	}
+	return false;
+}
+
+bool ape_card_is_dead(struct nic *nic, site_id s, sim_time t)
+{
+	return ape_find_outage(nic_node(nic, s), LOFAMO_CARD, 0, t);
+}
+
+bool ape_gpu_is_dead(struct nic *nic, site_id s, uint32_t gpu, sim_time t)
+{
+	return ape_find_outage(nic_node(nic, s), LOFAMO_GPU, gpu, t);
 }
 
 sim_time ape_path(
@@ -287,6 +314,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	struct ape_node *n = node;
 
 	gpu_open(nic->host, s);
+	n->n_outages = lofamo_outages(nic->plan, s, &n->outage);
 	side_reads_init(&n->reads, &x->reads, &n->ticks);
 	workqs_init(&n->queues, &x->queues, &n->reads);
 	tlb_init(&n->tlb, (uint32_t)p->entries, (uint32_t)p->ways);
@@ -316,6 +344,7 @@ static void node_fini(struct nic *nic, void *node)
 	ring_fini(&n->ready);
 	ring_fini(&n->rx);
 	slots_fini(&n->works);
+	mem_free(n->outage);
 }
 
 static uint64_t node_memory(const void *node)

@@ -64,7 +64,8 @@ enum ape_event {
 	APE_DONE, /* commands up to number id have left */
 	APE_ARRIVED, /* a put: tag and key << 32, offset, bytes */
 	APE_GOT, /* what a get has asked for; the same */
-	APE_ERROR, /* a command's, or a packet's; the same */
+	APE_ERROR, /* a packet's; the same */
+	APE_FAILED, /* command number id was not sent */
 };
 
 enum ape_error {
@@ -105,6 +106,10 @@ struct nic *ape_check(struct nic *nic);
 struct workqs *ape_queues(struct nic *nic, site_id s);
 /* Bytes of a packet, at most. */
 uint32_t ape_most(const struct nic *nic);
+
+/* Whether a node's card, or a GPU of it, is dead. */
+bool ape_card_is_dead(struct nic *nic, site_id s, sim_time t);
+bool ape_gpu_is_dead(struct nic *nic, site_id s, uint32_t gpu, sim_time t);
 
 /*
  * The Nios is asked to enter a buffer into its list, or to strike it out;

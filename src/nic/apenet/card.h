@@ -10,6 +10,7 @@
 #include "nic/util/flips.h"
 #include "nic/util/outbox.h"
 #include "nic/util/tlb.h"
+#include "watch/lofamo.h"
 
 enum ape_engine {
 	APE_QUEUES = ENGINE_CLIENT,
@@ -67,6 +68,7 @@ struct ape_job {
 	enum ape_job_kind kind;
 	uint32_t id; /* of a work or packet; or a key */
 	uint64_t at, bytes;
+	uint64_t number; /* as asked_for */
 	sim_time takes;
 };
 
@@ -85,6 +87,9 @@ struct ape_node {
 	struct ranges buffers; /* flags: their queue */
 	struct tlb tlb;
 	struct outbox out;
+
+	struct lofamo_outage *outage; /* of the card and GPUs */
+	size_t n_outages;
 
 	struct ring jobs; /* of the Nios, the first one in work */
 	uint64_t enrolled; /* buffers entered or struck out, ever */
@@ -106,6 +111,7 @@ struct ape_node {
 	uint64_t busy; /* the Nios, ps */
 	uint64_t packets, replies, dropped, flushed, gpu_reads, gpu_writes;
 	uint64_t hits, misses, escapes;
+	uint64_t lost; /* packets in a dead card */
 	uint64_t error[APE_ERRORS];
 };
 
@@ -137,6 +143,28 @@ static inline struct ape_node *ape_here(const struct nic_at *a)
 static inline struct ape_load *ape_load(const struct nic_at *a, packet_id id)
 {
 	return payload_of_load(a->nic->net->packets[id].load);
+}
+
+bool ape_find_outage(
+	const struct ape_node *n, uint32_t kind, uint32_t unit, sim_time t);
+
+/* A dead card does nothing that anybody sees, though time goes on for it: what
+ * it has and what it is given is lost. */
+static inline bool ape_is_dead(const struct nic_at *a)
+{
+	const struct ape_node *n = a->node;
+
+	return __builtin_expect(n->n_outages != 0, 0) &&
+	       ape_find_outage(n, LOFAMO_CARD, 0, a->t);
+}
+
+/* Whether bytes at an address are a dead GPU's. */
+static inline bool ape_is_of_dead_gpu(const struct nic_at *a, uint64_t at)
+{
+	const struct ape_node *n = a->node;
+
+	return __builtin_expect(n->n_outages != 0, 0) && gpu_of(at) &&
+	       ape_find_outage(n, LOFAMO_GPU, gpu_of(at) - 1, a->t);
 }
 
 /* An event is later than what posts it. */

@@ -40,7 +40,7 @@ static void enrol(const struct nic_at *a, const struct ape_job *j)
 		forget_pages(a, r);
 		ranges_drop(&n->buffers, j->id);
 	}
-	n->enrolled++;
+	n->enrolled = j->number;
 	host_poke(a->nic->host, a->w, a->s, a->t);
 }
 
@@ -57,7 +57,7 @@ void ape_nios_on_done(const struct nic_at *a)
 		ape_send_reply(a, j.id);
 	else if (j.kind == JOB_MISS)
 		ape_receive_translated(a, j.id);
-	else
+	else if (!ape_is_dead(a))
 		enrol(a, &j);
 }
 
@@ -72,8 +72,9 @@ static uint64_t ask(const struct nic_at *a, enum ape_job_kind kind,
 		.takes = ape_params(a)->enrol,
 	};
 
+	j.number = ++ape_here(a)->asked_for;
 	ape_nios_add(a, &j);
-	return ++ape_here(a)->asked_for;
+	return j.number;
 }
 
 uint64_t ape_enrol(

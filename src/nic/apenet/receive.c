@@ -38,7 +38,7 @@ static sim_time tell(const struct nic_at *a, packet_id id, enum ape_event event)
 		.more = is_known ? l->total : l->bytes,
 	};
 
-	if (!workqs_find(&n->queues, queue))
+	if (!workqs_find(&n->queues, queue) || ape_is_dead(a))
 		return 0;
 	return workqs_tell(a, &n->queues, queue, &c);
 }
@@ -129,10 +129,22 @@ static void go_on(const struct nic_at *a)
 		ring_pop(&n->rx);
 }
 
+/* A card that has died meanwhile takes the packet along. */
+static bool is_lost(const struct nic_at *a, packet_id id)
+{
+	if (!ape_is_dead(a))
+		return false;
+	ape_here(a)->lost++;
+	ape_receive_finish(a, id, false);
+	return true;
+}
+
 void ape_receive_on_in(const struct nic_at *a, packet_id id)
 {
 	struct ape_node *n = a->node;
 
+	if (is_lost(a, id))
+		return;
 	ape_charge(a, id, CAUSE_RECEIVER, a->t);
 	if (ape_load(a, id)->flips.n)
 		ape_frame_on_arrival(
@@ -224,13 +236,16 @@ void ape_receive_on_written(const struct nic_at *a, packet_id id)
 	sim_time t = a->t;
 
 	ape_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
+	if (is_lost(a, id))
+		return;
 	if (!ranges_find(&ape_here(a)->buffers, l->key)) {
 		l->error = APE_NO_BUFFER; /* any more */
 		drop(a, id);
 		return;
 	}
-	if (l->bytes && !host_write(a->nic->host, a->w, a->s, a->t, l->at,
-				l->data, l->bytes)) {
+	if (ape_is_of_dead_gpu(a, l->at) ||
+		(l->bytes && !host_write(a->nic->host, a->w, a->s, a->t, l->at,
+				     l->data, l->bytes))) {
 		l->error = APE_UNREADABLE;
 		drop(a, id);
 		return;

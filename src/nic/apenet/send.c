@@ -85,7 +85,9 @@ static void prepare(const struct nic_at *a, uint32_t queue)
 	struct ape_queue *q = queue_of(a, queue);
 	uint32_t id = slots_take(&n->works);
 	struct ape_work *x = work_at(a, id);
-	struct ape_job job = { JOB_COMMAND, id, 0, 0, ape_params(a)->command };
+	struct ape_job job = {
+		.kind = JOB_COMMAND, .id = id, .takes = ape_params(a)->command
+	};
 	struct workq_birth b;
 
 	x->number = q->q.fetched - q->q.entries.n;
@@ -238,7 +240,7 @@ void ape_send_begin(const struct nic_at *a, uint32_t work)
 			side->ops->request(
 				side, a->s, a->t, x->c.from, bytes_of(x)),
 			APE_READY, work);
-	} else if (!ape_of(a)->gpus) {
+	} else if (!ape_of(a)->gpus || ape_is_of_dead_gpu(a, x->c.from)) {
 		x->error = APE_UNREADABLE;
 		ape_send_on_here(a, work);
 	} else {
@@ -331,7 +333,7 @@ static void complete(const struct nic_at *a)
 		struct workq_completion c = {
 			.id = x.number,
 			.status = APE_STATUS(
-				x.error ? APE_ERROR : APE_DONE, x.error, a->s),
+				x.error ? APE_FAILED : APE_DONE, x.error, a->s),
 		};
 
 		n->engine[x.engine] = 0;
@@ -339,7 +341,7 @@ static void complete(const struct nic_at *a)
 		if (x.queue == APE_NO_QUEUE)
 			continue;
 		n->error[x.error] += x.error > 0;
-		if (x.error || (flags_of(&x) & APE_TELL))
+		if ((x.error || (flags_of(&x) & APE_TELL)) && !ape_is_dead(a))
 			workqs_complete(a, &n->queues, x.queue, &c);
 		else
 			workqs_end(&n->queues, x.queue);
@@ -353,6 +355,12 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 
 	work_at(a, l->work)->state = WORK_LEFT;
 	ape_here(a)->packets++;
+	if (ape_is_dead(a)) {
+		ape_here(a)->inside -= l->is_local;
+		ape_here(a)->lost++;
+		nic_on_lost(a->nic->net, a->w, id);
+		return;
+	}
 	ape_charge(a, id, CAUSE_ENGINE, a->t);
 	if (l->is_local)
 		ape_post(a, a->t + ape_params(a)->input, APE_IN, id);

@@ -81,6 +81,12 @@ enum mu_register {
 	/* S of an engine, 0 to 15 injection, 16 to 31 reception: a store
 	 * flips the bits that it has in a word of its next packet */
 	MU_FAULT,
+	/* of a class of barriers and global interrupts */
+	MU_GI_ROUTE, /* S a struct barrier_route: inputs << 16 | output */
+	MU_GI_CONTROL, /* three bits: this node's own */
+	MU_GI_STATUS, /* read only: the OR of all */
+	MU_GI_ENABLE, /* S bits of it that interrupt when they rise */
+	MU_GI_OWNED, /* S of the unit: a mask of classes given out */
 	MU_REGISTERS,
 };
 
@@ -100,6 +106,8 @@ struct mu_params {
 	int64_t arbitration, header, fifo_write;
 	int64_t pull, drain_rate, lookup, buffers;
 	int64_t software, poll_period, poll_load;
+	/* of barriers */
+	int64_t classes, barrier_bytes, barrier_up, barrier_down, barrier_ends;
 };
 
 extern const struct nic_ops bgq_mu_ops;

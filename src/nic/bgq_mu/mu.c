@@ -79,6 +79,24 @@ static const struct param params[] = {
 	TIME("software.poll-load", poll_load, "50 ns", 0,
 		"latency of a poll loop's load from L2",
 		"assumed: 82 core cycles (BGQ datasheet, M2)"),
+	PARAM_ROW(PARAM_COUNT, "barrier.classes", AT(classes), "16", 1,
+		BARRIER_CLASSES,
+		"number of classes of barriers and global interrupts",
+		"BGQ-N43"),
+	PARAM_ROW(PARAM_BYTES, "barrier.packet", AT(barrier_bytes), "16 B", 1,
+		512, "length of a barrier packet on a link", "BGQ-G31"),
+	TIME("barrier.up", barrier_up, "18 ns", 0,
+		"time that a barrier packet takes at a hop up the tree, beside "
+		"the wire's",
+		"assumed: nine network cycles, as a collective's (BGQ-N41)"),
+	TIME("barrier.down", barrier_down, "6 ns", 0,
+		"time that a barrier packet takes at a hop down the tree, "
+		"beside the wire's",
+		"assumed: three network cycles, as a collective's (BGQ-N41)"),
+	TIME("barrier.ends", barrier_ends, "110 ns", 0,
+		"time between a barrier's registers and the network, on both "
+		"sides together",
+		"calibrated: BGQ-N42 less BGQ-N44 (0.2 us)"),
 };
 
 #define TOLD(what_, key_)                                                      \
@@ -110,9 +128,12 @@ static const struct nic_counter counters[] = {
 	TOLD(MU_INT_REC_FULL, "reception FIFO full"),
 	TOLD(MU_INT_GET_FULL, "remote-get FIFO full"),
 	TOLD(MU_INT_EXCEPTION, "exception in a reduction"),
+	TOLD(MU_INT_BARRIER, "global interrupt"),
 	{ "messages", "messages", offsetof(struct mu_node, messages_out),
 		false },
 	{ "rejected", "packets", offsetof(struct mu_node, rejected), false },
+	{ "barrier packets", "packets",
+		offsetof(struct mu_node, barrier_packets), false },
 	{ 0 },
 };
 
@@ -225,9 +246,9 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 _Static_assert(ENGINE_CLIENT % MU_NET_FIFOS == 0 && MU_NET_FIFOS == 16,
 	"a kind of event is a number's upper bits");
 
-static inline void on_engine(
-	const struct nic_at *a, uint32_t number, uint32_t data)
+static inline void on_engine(const struct nic_at *a, const struct sim_event *e)
 {
+	uint32_t number = sim_number(e), data = e->data;
 	uint32_t f = number % MU_NET_FIFOS;
 
 	switch (number / MU_NET_FIFOS) {
@@ -245,6 +266,9 @@ static inline void on_engine(
 		return;
 	case MU_ENGINE_PORT / MU_NET_FIFOS:
 		mu_port_on_free(a, f);
+		return;
+	case MU_ENGINE_BARRIER / MU_NET_FIFOS:
+		mu_barrier_on_event(a, e);
 		return;
 	default:
 		if (number == MU_ENGINE_SLAVE)
@@ -274,9 +298,9 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 		on_other(nic, w, s, t, e);
 		return;
 	}
-	/* who posted it had the node */
+	/* who posted it had the node, but for barriers */
 	a = (struct nic_at){ nic, nic->nodes[s], w, s, t };
-	on_engine(&a, sim_number(&e), e.data);
+	on_engine(&a, &e);
 }
 
 /* --- life --- */
@@ -384,6 +408,7 @@ static int mu_init(struct nic *nic, struct err *e)
 	init_places(mu);
 	if (nic->coll && torus_is_plain(mu->torus))
 		mu->tree = tree_new(nic->net, nic->coll, MU_NET_COLLECTIVE);
+	mu_barrier_init(mu);
 	nic->load_size = sizeof(struct mu_buffer) + mu->payload + MU_CHUNK;
 	return 0;
 }
@@ -407,6 +432,7 @@ static void node_fini(struct nic *nic, void *node)
 		subgroup_free(n->subgroup[i]);
 	mem_free(n->flips);
 	mem_free(n->sent);
+	mu_barrier_free(n);
 	mu_account_free(n);
 	ring_fini(&n->stores);
 }
@@ -507,6 +533,7 @@ static uint64_t node_memory(const void *node)
 
 	sum += n->flips ? sizeof(*n->flips) : 0;
 	sum += n->sent ? MU_SENT * sizeof(*n->sent) : 0;
+	sum += mu_barrier_memory(n);
 	for (i = 0; i < MU_SUBGROUPS; i++)
 		sum += n->subgroup[i] ? subgroup_memory(n->subgroup[i]) : 0;
 	return sum;

@@ -23,6 +23,7 @@
 
 #include "base/lfsr.h"
 #include "base/ring.h"
+#include "coll/barrier.h"
 #include "host/l2.h"
 #include "nic/bgq_mu/bgq_mu.h"
 #include "nic/bgq_mu/descriptor.h"
@@ -37,9 +38,12 @@ enum mu_engine {
 	MU_ENGINE_COUNTED =
 		MU_ENGINE_WRITTEN + MU_NET_FIFOS, /* + network FIFO */
 	MU_ENGINE_PORT = MU_ENGINE_COUNTED + MU_NET_FIFOS, /* + master port */
-	MU_ENGINE_SLAVE = MU_ENGINE_PORT + MU_NET_FIFOS,
+	MU_ENGINE_BARRIER = MU_ENGINE_PORT + MU_NET_FIFOS, /* + enum below */
+	MU_ENGINE_SLAVE = MU_ENGINE_BARRIER + MU_NET_FIFOS,
 	MU_ENGINE_FETCHED, /* + injection FIFO */
 };
+
+enum mu_barrier_event { MU_BARRIER_PACKET, MU_BARRIER_LOCAL };
 
 /* Priorities, the highest first. */
 enum mu_level { MU_LEVEL_SYSTEM, MU_LEVEL_HIGH, MU_LEVEL_NORMAL, MU_LEVELS };
@@ -234,6 +238,8 @@ struct mu_node {
 	struct mu_flips *flips; /* NULL: none ever */
 	struct mu_sent *sent; /* [counter]; NULL: none is in use */
 	struct mu_account **accounts; /* [FIFO], where there is a book */
+	struct mu_barrier *barrier; /* NULL until used */
+	uint64_t barrier_packets; /* sent */
 };
 
 struct tree;
@@ -254,6 +260,8 @@ struct mu {
 	/* what a coordinate adds to the number of its node */
 	uint64_t place[MU_DIMS][1 << MU_COORD_BITS];
 	sim_time drain[MU_DRAINS]; /* of a packet of so many chunks */
+	struct barriers barriers;
+	uint32_t n_classes; /* 0: there are none */
 };
 
 /* What a packet's load field points to. */
@@ -548,6 +556,18 @@ static inline uint32_t mu_wait_inj(uint32_t inj)
 {
 	return MU_REC_FIFOS + inj;
 }
+
+/* --- barrier.c --- */
+
+void mu_barrier_init(struct mu *mu);
+void mu_barrier_free(struct mu_node *n);
+uint64_t mu_barrier_memory(const struct mu_node *n);
+void mu_barrier_on_event(const struct nic_at *a, const struct sim_event *e);
+/* Registers from MU_GI_ROUTE on. */
+uint64_t mu_barrier_load(
+	struct nic *nic, site_id s, uint32_t kind, uint32_t class);
+enum mu_interrupt mu_barrier_store(
+	const struct nic_at *a, uint32_t kind, uint32_t class, uint64_t value);
 
 /* --- registers.c --- */
 

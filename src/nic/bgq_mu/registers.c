@@ -41,6 +41,8 @@ static uint32_t subgroup_of(uint32_t kind, uint32_t id)
  * clears interrupts of FIFOs. */
 static bool is_users(uint32_t kind, uint32_t id)
 {
+	if (kind == MU_GI_CONTROL)
+		return id < MU_GI_SYSTEM;
 	if (subgroup_of(kind, id) >= MU_SYSTEM_SUBGROUP)
 		return false;
 	switch (kind) {
@@ -201,6 +203,8 @@ uint64_t mu_peek(struct nic *nic, site_id s, uint32_t reg)
 
 	if (kind == MU_UPC && id >> 8 == MU_UPC_SENT)
 		return load_sent(nic, s, n, id & 0xff);
+	if (kind >= MU_GI_ROUTE)
+		return mu_barrier_load(nic, s, kind, id);
 	if (sub == OF_UNIT)
 		return load_unit(n, kind, id);
 	g = mu_subgroup(n, sub);
@@ -426,6 +430,8 @@ static enum mu_interrupt store_unit(
 		return MU_ERROR_REGISTER;
 	if (is_range)
 		return store_range(n, kind, &n->range[id], value);
+	if (kind >= MU_GI_ROUTE)
+		return mu_barrier_store(a, kind, id, value);
 	switch (kind) {
 	case MU_INJ_ENABLE_GROUP:
 		return store_enable_group(n, id, value);

@@ -305,6 +305,7 @@ static void take_buffer(struct gem_bte *b, uint32_t port, struct gem_remote *to)
 	x = slots_at(&b->buffers, id);
 	to->buffer = x->buffer;
 	to->cq_round = x->cq_round;
+	to->has_buffer = true;
 	slots_give(&b->buffers, id);
 }
 
@@ -314,6 +315,7 @@ uint32_t gem_bte_match(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	uint32_t id, status = l->status;
 	struct gem_remote *x = gem_target_remote(n, src, l->ssid, &id);
 
+	gem_target_watch(a, x);
 	if (!x->came)
 		take_buffer(&n->bte, l->handle, x);
 	if (x->status == GEMINI_NO_BUFFER)
@@ -323,6 +325,14 @@ uint32_t gem_bte_match(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	l->offset += x->buffer.at;
 	x->status = x->status ? x->status : status;
 	return status;
+}
+
+void gem_bte_close(
+	const struct nic_at *a, const struct gem_remote *x, uint32_t status)
+{
+	if (x->has_buffer && gem_cq_is_open(a->node, x->buffer.cq, x->cq_round))
+		gem_cq_write(a, x->buffer.cq,
+			(uint64_t)x->buffer.data << 32 | x->bytes, status);
 }
 
 void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
@@ -335,10 +345,7 @@ void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	x->bytes += l->status ? 0 : l->bytes;
 	if (++x->came != x->count)
 		return;
-	if (x->status != GEMINI_NO_BUFFER &&
-		gem_cq_is_open(n, x->buffer.cq, x->cq_round))
-		gem_cq_write(a, x->buffer.cq,
-			(uint64_t)x->buffer.data << 32 | x->bytes, x->status);
+	gem_bte_close(a, x, x->status);
 	l->event_at = n->event_at;
 	gem_target_forget(n, id);
 }

@@ -31,6 +31,7 @@ enum gem_engine {
 	GEM_SYNC, /* one that asks a window for an event is */
 	GEM_BAD_STORE, /* one that is refused is */
 	GEM_FLUSH, /* a store that asks for a flush is in the card */
+	GEM_OVERDUE, /* other nodes' transactions may be */
 	GEM_READS,
 	GEM_ENGINES = GEM_READS + SIDE_READS_EVENTS - ENGINE_CLIENT,
 };
@@ -94,7 +95,9 @@ struct gem_remote {
 	uint32_t src, ssid;
 	uint32_t came, count; /* count is 0 until the closing packet has come */
 	bool is_bad; /* one of them was refused */
+	sim_time last; /* when a packet of it came */
 	/* of a send: */
+	bool has_buffer;
 	uint32_t status;
 	uint64_t bytes; /* that have come */
 	struct gemini_buffer buffer;
@@ -175,6 +178,7 @@ struct gem_node {
 	uint32_t n_begun; /* transactions */
 	uint32_t inside; /* packets that have come */
 	bool is_timed;
+	bool is_watching; /* for transactions of other nodes that are overdue */
 	bool is_quiet; /* management has stopped the network: since */
 	sim_time quiet_since;
 	bool is_faulty, is_mortal; /* packets may be lost; it dies */
@@ -282,11 +286,20 @@ void gem_bte_ended(const struct nic_at *a);
 uint32_t gem_bte_match(
 	const struct nic_at *a, uint32_t src, struct gem_load *l);
 void gem_bte_deliver(const struct nic_at *a, uint32_t src, struct gem_load *l);
+/* The event of a send that has come, or of which no more comes. */
+void gem_bte_close(
+	const struct nic_at *a, const struct gem_remote *x, uint32_t status);
 
 /* The transaction of another node, which begins where there is none. */
 struct gem_remote *gem_target_remote(
 	struct gem_node *n, uint32_t src, uint32_t ssid, uint32_t *id);
 void gem_target_forget(struct gem_node *n, uint32_t id);
+/* A packet of it has come: where packets are lost, those behind it have to come
+ * within some time. */
+void gem_target_watch(const struct nic_at *a, struct gem_remote *x);
+void gem_target_on_overdue(const struct nic_at *a);
+/* Other nodes' transactions have as much time again. */
+void gem_target_extend(const struct nic_at *a);
 void gem_target_on_in(const struct nic_at *a, packet_id id);
 void gem_target_on_written(const struct nic_at *a, packet_id id);
 /* A request has been executed, or refused as its load's status says. */

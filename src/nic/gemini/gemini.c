@@ -272,6 +272,9 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	case GEM_FLUSH:
 		gem_amo_on_flush(&a, e.data);
 		break;
+	case GEM_OVERDUE:
+		gem_target_on_overdue(&a);
+		break;
 	case GEM_TIMEOUT:
 		gem_fma_on_timeout(&a);
 		break;
@@ -384,7 +387,7 @@ static int audit_node(const void *node, site_id s, struct err *e)
 	/* nothing ends a transaction whose last packets never come, or whose
 	 * program died before it had stored them */
 	if (!n->lines.used && (!n->transactions.used || n->is_mortal) &&
-		(!n->remotes.used || n->is_faulty) && !n->inside)
+		(!n->remotes.used || n->is_mortal) && !n->inside)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
 		"audit: node %u: %u requests, %u transactions, %u transactions "
@@ -399,13 +402,16 @@ static size_t load_bytes(const struct packet *p)
 	return sizeof(struct gem_load);
 }
 
-/* A time-out when no request is left. */
+/* A time-out when nothing is left that could be late. */
 static bool is_stale(const struct nic *nic, const struct sim_event *e)
 {
 	const struct gem_node *n = nic->nodes[e->site];
 
-	return sim_phase(e) == PHASE_ENGINE && sim_number(e) == GEM_TIMEOUT &&
-	       n && !n->n_requests;
+	if (sim_phase(e) != PHASE_ENGINE || !n)
+		return false;
+	return sim_number(e) == GEM_TIMEOUT   ? !n->n_requests
+	       : sim_number(e) == GEM_OVERDUE ? !n->remotes.used
+					      : false;
 }
 
 const struct nic_ops gemini_ops = {

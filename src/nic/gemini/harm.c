@@ -21,6 +21,7 @@ void gem_harm_on_quiesce(struct net *net, struct sim_worker *w, site_id s,
 	} else if (n->is_quiet) {
 		n->is_quiet = false;
 		gem_fma_extend(&a, n->quiet_since);
+		gem_target_extend(&a);
 	}
 }
 

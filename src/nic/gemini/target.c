@@ -52,6 +52,65 @@ void gem_target_forget(struct gem_node *n, uint32_t id)
 	slots_give(&n->remotes, id);
 }
 
+/* No request is answered as late as that. */
+static sim_time longest(const struct nic_at *a)
+{
+	return 2 * gem_params(a)->timeout;
+}
+
+void gem_target_watch(const struct nic_at *a, struct gem_remote *x)
+{
+	struct gem_node *n = a->node;
+
+	x->last = a->t;
+	if (n->is_watching || !n->is_faulty)
+		return;
+	n->is_watching = true;
+	gem_post(a, a->t + longest(a), GEM_OVERDUE, 0);
+}
+
+/* Its sender has events of the packets that were lost. */
+static void give_up(const struct nic_at *a, uint32_t id)
+{
+	gem_bte_close(a, slots_at(&gem_here(a)->remotes, id), GEMINI_TIMED_OUT);
+	gem_target_forget(a->node, id);
+}
+
+void gem_target_on_overdue(const struct nic_at *a)
+{
+	struct gem_node *n = a->node;
+	sim_time next = a->t;
+	uint32_t i;
+
+	for (i = 1; i <= n->remotes.room; i++) {
+		const struct gem_remote *x = slots_find(&n->remotes, i);
+
+		if (!x)
+			continue;
+		if (!n->is_quiet && a->t - x->last >= longest(a))
+			give_up(a, i);
+		else if (x->last < next)
+			next = x->last;
+	}
+	n->is_watching = n->remotes.used;
+	if (n->is_watching)
+		gem_post(a, (n->is_quiet ? a->t : next) + longest(a),
+			GEM_OVERDUE, 0);
+}
+
+void gem_target_extend(const struct nic_at *a)
+{
+	struct gem_node *n = a->node;
+	uint32_t i;
+
+	for (i = 1; i <= n->remotes.room; i++) {
+		struct gem_remote *x = slots_find(&n->remotes, i);
+
+		if (x)
+			x->last = a->t;
+	}
+}
+
 static uint32_t remote_cq(const struct nic_at *a, const struct gem_load *l)
 {
 	const struct range *r;
@@ -82,6 +141,7 @@ static bool count(
 		return false;
 	}
 	x = gem_target_remote(n, src, l->ssid, &id);
+	gem_target_watch(a, x);
 	x->came++;
 	x->is_bad |= *is_bad;
 	*is_bad = x->is_bad;

@@ -17,28 +17,42 @@ void tlb_init(struct tlb *t, uint32_t entries, uint32_t ways)
 	BUG_IF(!ways || entries % ways);
 	t->sets = entries / ways;
 	BUG_IF(t->sets & (t->sets - 1));
-	t->entry = mem_alloc(entries, sizeof(*t->entry));
 }
 
 void tlb_fini(struct tlb *t)
 {
-	mem_free(t->entry);
+	uint32_t i;
+
+	for (i = 0; t->set && i < t->sets; i++)
+		mem_free(t->set[i]);
+	mem_free(t->set);
 }
 
 uint64_t tlb_memory(const struct tlb *t)
 {
-	return (uint64_t)t->sets * t->ways * sizeof(*t->entry);
+	return t->set ? t->sets * sizeof(*t->set) +
+				(uint64_t)t->n_used * t->ways * sizeof(**t->set)
+		      : 0;
 }
 
-static struct tlb_entry *set_of(const struct tlb *t, uint64_t page)
+static struct tlb_entry *set_to_use(struct tlb *t, uint64_t page)
 {
-	return &t->entry[(page & (t->sets - 1)) * t->ways];
+	struct tlb_entry **set;
+
+	if (!t->set)
+		t->set = mem_alloc(t->sets, sizeof(*t->set));
+	set = &t->set[page & (t->sets - 1)];
+	if (!*set) {
+		*set = mem_alloc(t->ways, sizeof(**set));
+		t->n_used++;
+	}
+	return *set;
 }
 
 static struct tlb_entry *find(
 	const struct tlb *t, uint32_t space, uint64_t page)
 {
-	struct tlb_entry *x = t->sets ? set_of(t, page) : NULL;
+	struct tlb_entry *x = t->set ? t->set[page & (t->sets - 1)] : NULL;
 	uint32_t i;
 
 	for (i = 0; x && i < t->ways; i++)
@@ -68,7 +82,7 @@ void tlb_put(struct tlb *t, uint32_t space, uint64_t page, uint64_t frame)
 
 	if (!t->sets)
 		return;
-	set = set_of(t, page);
+	set = set_to_use(t, page);
 	for (i = 0; !x && i < t->ways; i++)
 		if (!set[i].used)
 			x = &set[i];
@@ -85,9 +99,12 @@ uint32_t tlb_drop(struct tlb *t, uint32_t space, uint64_t first, uint64_t n)
 {
 	uint32_t i, dropped = 0;
 
-	for (i = 0; i < t->sets * t->ways; i++) {
-		struct tlb_entry *x = &t->entry[i];
+	for (i = 0; t->set && i < t->sets * t->ways; i++) {
+		struct tlb_entry *x = t->set[i / t->ways];
 
+		if (!x)
+			continue;
+		x += i % t->ways;
 		if (!x->used || x->space != space || x->page - first >= n)
 			continue;
 		x->used = 0;

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 struct tlb {
-	struct tlb_entry *entry; /* [set][way] */
+	struct tlb_entry **set; /* [set][way]; NULL until used, each of them */
+	uint32_t n_used; /* sets */
 	uint32_t sets, ways; /* sets: a power of two, or 0: it is off */
 	uint64_t uses; /* ever: stamps of entries */
 	uint64_t hits, misses;

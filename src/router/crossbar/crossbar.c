@@ -226,10 +226,13 @@ static struct net_counters crossbar_counters(const struct router *r, site_id id,
 	for (c = 0; c < CROSSBAR_CHANNELS; c++) {
 		if (!(channels >> c & 1))
 			continue;
-		sum.sent_bytes += port->sender.count[c];
+		sum.stayed[c] = sum.waited;
+		sum.sent[c] = port->sender.count[c];
+		sum.sent_bytes += sum.sent[c];
 		sum.packets += port->packets[c];
 		sum.waited += port->waited[c];
 		add_waiting(crossbar_of(r), s, p, c, now, &sum);
+		sum.stayed[c] = sum.waited - sum.stayed[c];
 	}
 	return sum;
 }

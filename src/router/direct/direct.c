@@ -441,10 +441,13 @@ static struct net_counters direct_counters(const struct router *r, site_id id,
 	for (c = 0; c < N_CHANNELS; c++) {
 		if (!(channels >> c & 1))
 			continue;
-		sum.sent_bytes += s->port[p].sender.count[c];
+		sum.stayed[c] = sum.waited;
+		sum.sent[c] = s->port[p].sender.count[c];
+		sum.sent_bytes += sum.sent[c];
 		sum.packets += s->port[p].receiver.packets[c];
 		sum.waited += s->port[p].receiver.waited[c];
 		add_waiting(of(r), s, p, c, now, &sum);
+		sum.stayed[c] = sum.waited - sum.stayed[c];
 	}
 	return sum;
 }
@@ -464,6 +467,17 @@ static const char *const channels[N_CHANNELS] = {
 	[CHANNEL_HIGH] = "high",
 	[CHANNEL_SYSTEM] = "system",
 };
+
+static sim_time direct_slip(
+	struct router *r, site_id s, port_id p, sim_time ser, sim_time t)
+{
+	struct link_sender *l =
+		&direct_at((struct direct *)r, s)->port[p].sender;
+
+	t = t > l->free_at ? t : l->free_at;
+	link_owe(l, ser, t);
+	return t;
+}
 
 const struct router_ops direct_ops = {
 	.name = "direct",
@@ -487,6 +501,7 @@ const struct router_ops direct_ops = {
 	.n_injecting = direct_n_injecting,
 	.ways = direct_ways,
 	.counters = direct_counters,
+	.slip = direct_slip,
 	.lend = direct_lend,
 	.on_guest = direct_on_guest,
 	.audit = direct_audit,

@@ -336,36 +336,23 @@ static inline __attribute__((always_inline)) void look(struct tiled *d,
 
 /* --- arbitration --- */
 
-/* The heads that a link's tokens can help. */
-static inline uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
-	const struct tiled_gate *g, uint32_t gate, uint32_t link)
-{
-	uint64_t m = g->one[link] | g->any;
-	int16_t tokens = g->tokens[link];
-
-	if (tokens <= 0)
-		return 0;
-	if (tokens >= d->need || !(s->rings[gate] >> link & 1))
-		return m;
-	/* who goes straight on in its plane */
-	return m & d->behind[d->port_at[gate][link]];
-}
-
 static void give_tokens(struct tiled *d, struct sim_worker *w,
 	struct tiled_chip *s, uint32_t channel, port_id port, sim_time t)
 {
-	uint32_t gate = d->gate_of[port], link = d->link_of[port];
-	struct tiled_gate *g = tiled_gate(s, gate, channel);
+	struct tiled_gate *g = tiled_gate(s, d->gate_of[port], channel);
 	uint64_t tried = 0, m;
 
-	while ((m = helped(d, s, g, gate, link) & ~tried)) {
-		uint32_t in = choose(s, m);
+	while ((m = helped(d, s, g, port) & ~tried)) {
+		/* who is alone has no turn to take */
+		uint32_t in = m & (m - 1) ? choose(&g->turn, m)
+					  : (uint32_t)__builtin_ctzll(m);
 		packet_id id = s->input[in].queue[channel].list.first;
 
 		tried |= BIT(in);
 		*waiters(g, &d->packets[id]) &= ~BIT(in);
 		g->n_waiting--;
 		look(d, w, s, in, channel, t);
+		keep(d, w, s, g, channel, port, in, t);
 	}
 	g->returns.is_awaited = g->n_waiting;
 }
@@ -393,7 +380,7 @@ static inline void arbitrate(
 	if (s->ports[0] | s->ports[1])
 		give_all_tokens(d, w, s, t);
 	while ((m = s->heads[0] | s->heads[1])) {
-		uint32_t in = choose(s, m), c = s->input[in].turn;
+		uint32_t in = choose(&s->turn, m), c = s->input[in].turn;
 
 		c = s->heads[c] >> in & 1 ? c : !c;
 		s->heads[c] &= ~BIT(in);
@@ -514,6 +501,8 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id site,
 		s->gate[c].any = 0;
 		memset(s->gate[c].one, 0, sizeof(s->gate[c].one));
 		s->gate[c].returns.is_awaited = false;
+		s->gate[c].n_waiting = 0;
+		s->gate[c].kept = 0;
 	}
 	s->route = tables;
 	s->n_loads++;
@@ -551,11 +540,13 @@ static void visit(struct sim_worker *w, site_id site)
 
 		if (phase == PHASE_ARRIVAL)
 			on_arrival(d, w, s, &e, t);
-		else if (TILED_FULL && phase == PHASE_TOKEN &&
-			 number >= NET_LINK)
-			on_news(d, w, s, &e, t);
-		else if (phase == PHASE_TOKEN)
+		else if (phase == PHASE_TOKEN && number < NET_LINK)
 			on_token(d, w, s, number, sim_aux(&e), e.data);
+		else if (phase == PHASE_TOKEN &&
+			 (number & ~(NET_LINK - 1U)) == TILED_KEPT)
+			on_kept(d, s, number - TILED_KEPT, sim_aux(&e), e.data);
+		else if (TILED_FULL && phase == PHASE_TOKEN)
+			on_news(d, w, s, &e, t);
 		else if (!TILED_FULL || e.data == s->n_loads)
 			s->heads[sim_aux(&e)] |= BIT(number);
 		if (!sim_more(w, &e))

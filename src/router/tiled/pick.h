@@ -1,5 +1,6 @@
 /*
- * Which way a head takes: a link of its direction, or a tile towards the nodes.
+ * Which way a head takes, a link of its direction or a tile towards the nodes,
+ * and which heads a link's tokens go to.
  * Private to chip.c, of which this is a part.
  */
 #ifndef ROUTER_TILED_PICK_H
@@ -26,13 +27,20 @@ static inline uint32_t draw(struct tiled_chip *s)
 	return s->lfsr = lfsr_step(s->lfsr);
 }
 
-/* The input of a mask whose turn it is; the next turn is of those behind it. */
-static inline uint32_t choose(struct tiled_chip *s, uint64_t m)
+/* The input of a mask whose turn it is. */
+static inline uint32_t first_from(uint32_t turn, uint64_t m)
 {
-	uint64_t high = m >> s->turn << s->turn;
-	uint32_t in = (uint32_t)__builtin_ctzll(high ? high : m);
+	uint64_t high = m >> turn << turn;
 
-	s->turn = (in + 1) % TILED_INPUTS;
+	return (uint32_t)__builtin_ctzll(high ? high : m);
+}
+
+/* The next turn is of those behind it. */
+static inline uint32_t choose(uint8_t *turn, uint64_t m)
+{
+	uint32_t in = first_from(*turn, m);
+
+	*turn = (in + 1) % TILED_INPUTS;
 	return in;
 }
 
@@ -55,7 +63,7 @@ static inline uint32_t eligible(const struct tiled *d,
 	const struct packet *p)
 {
 	uint32_t two = g->levels >> 8 | g->levels >> 16 | g->levels >> 24;
-	uint32_t one = g->levels;
+	uint32_t one = g->levels & ~(uint32_t)g->kept;
 
 	if (!TILED_FULL || d->need > 1)
 		one &= ~tiled_entered(d, s, in, gate_of(p));
@@ -190,6 +198,79 @@ static inline uint32_t pick_tile(const struct tiled *d, struct tiled_chip *s,
 		}
 	}
 	return best;
+}
+
+/* --- who goes --- */
+
+/* Those that come from another direction, of the heads that wait for a link. */
+static inline uint64_t entering(
+	const struct tiled *d, const struct tiled_gate *g, port_id port)
+{
+	return (g->one[d->link_of[port]] | g->any) &
+	       ~d->straight[d->gate_of[port]];
+}
+
+/* The heads that a link's tokens can help. */
+static inline uint64_t helped(const struct tiled *d, const struct tiled_chip *s,
+	const struct tiled_gate *g, port_id port)
+{
+	uint32_t gate = d->gate_of[port], link = d->link_of[port];
+	uint64_t m = g->one[link] | g->any;
+	bool is_kept = g->kept >> link & 1;
+	int16_t tokens = g->tokens[link];
+
+	if (tokens <= 0)
+		return 0;
+	if (tokens >= d->need || !(s->rings[gate] >> link & 1))
+		return is_kept && entering(d, g, port) ? entering(d, g, port)
+						       : m;
+	/* who goes straight on in its plane */
+	return is_kept ? 0 : m & d->behind[port];
+}
+
+/*
+ * A head that waited for a link has gone.  Packets that enter need two tokens,
+ * and those that go straight on could take each one that comes, for ever: so
+ * when some have, and the next to enter has waited for too long, the link is
+ * kept until there are two.  But not for longer than that time, and then others
+ * go first: where a ring has no other room, nothing else would move.
+ */
+static inline void keep(const struct tiled *d, struct sim_worker *w,
+	struct tiled_chip *s, struct tiled_gate *g, uint32_t channel,
+	port_id port, uint32_t in, sim_time t)
+{
+	uint64_t m = entering(d, g, port);
+	uint32_t link = d->link_of[port], next;
+	bool is_straight = d->straight[d->gate_of[port]] >> in & 1;
+
+	if (!is_straight)
+		g->kept &= (uint8_t) ~(1u << link);
+	g->passed[link]++;
+	if (!m || !is_straight)
+		return;
+	next = first_from(g->turn, m);
+	if (t - d->packets[s->input[next].queue[channel].list.first].head <
+		d->how.patience)
+		return;
+	g->kept |= (uint8_t)(1u << link);
+	sim_post_self(w, s->id, t + d->how.patience,
+		SIM_KEY(PHASE_TOKEN, TILED_KEPT + port), (uint16_t)channel,
+		g->passed[link]);
+}
+
+/* A link was kept since so many heads had passed; if nobody entered, others may
+ * take its token. */
+static inline void on_kept(const struct tiled *d, struct tiled_chip *s,
+	port_id port, uint32_t channel, uint32_t passed)
+{
+	struct tiled_gate *g = tiled_gate(s, d->gate_of[port], channel);
+	uint32_t link = d->link_of[port];
+
+	if (g->passed[link] != passed)
+		return;
+	g->kept &= (uint8_t) ~(1u << link);
+	if (g->returns.is_awaited)
+		s->ports[channel] |= BIT(port);
 }
 
 #endif

@@ -54,6 +54,11 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "netlink.buffer", AT(nodes), "32", 1, 1024,
 		"number of a node's packets that its chip holds, per channel",
 		"assumed"),
+	PARAM_ROW(PARAM_TIME, "patience", AT(patience), "50 us", 1,
+		INT64_C(1000000000000),
+		"time that a packet waits to enter a ring before a link is "
+		"kept for it, and longest time that it is kept",
+		"assumed: far below nic.timeout, far above other waits"),
 };
 
 /* --- set-up --- */
@@ -520,12 +525,16 @@ static struct net_counters tiled_counters(const struct router *r, site_id s,
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		if (!(channels >> c & 1))
 			continue;
+		sum.sent[c] = sum.sent_bytes;
+		sum.stayed[c] = sum.waited;
 		if (is_node(r)) {
 			sum.sent_bytes += tiled_node(d, s)->fifo[c].bytes;
 			sum.packets += tiled_node(d, s)->packets[c];
 		} else {
 			add_chip_counters(d, tiled_chip(d, s), p, c, now, &sum);
 		}
+		sum.sent[c] = sum.sent_bytes - sum.sent[c];
+		sum.stayed[c] = sum.waited - sum.stayed[c];
 	}
 	return sum;
 }

@@ -58,8 +58,8 @@ enum tiled_channel {
 };
 
 /* Of an event of PHASE_TOKEN: that a link is dead, or has returned, is known;
- * and the port. */
-enum { TILED_NOTICE = 2 * NET_LINK };
+ * or it was kept for long enough; and the port. */
+enum { TILED_NOTICE = 2 * NET_LINK, TILED_KEPT = 3 * NET_LINK };
 
 enum tiled_inner { TILED_INNER, TILED_IDEAL };
 
@@ -72,6 +72,7 @@ struct tiled_params {
 	int64_t row, column; /* of inner buffers */
 	int64_t packet; /* a node hands one over, ps */
 	int64_t nodes; /* packets that wait at a node's wire, per channel */
+	int64_t patience; /* of a packet that waits to enter a ring, ps */
 };
 
 struct tiled_queue {
@@ -104,6 +105,9 @@ struct tiled_gate {
 	uint64_t any;
 	uint64_t one[TILED_LINKS];
 	uint32_t n_waiting; /* of these */
+	uint8_t turn; /* the input among them to look at first */
+	uint8_t kept; /* links that are kept for heads that enter: bits */
+	uint8_t passed[TILED_LINKS]; /* heads that waited and went */
 	struct tiled_returns returns;
 };
 
@@ -160,7 +164,7 @@ struct tiled_chip {
 	const struct route *route; /* the tables */
 	uint32_t n_loads; /* of tables: events before the last are nobody's */
 	uint32_t lfsr;
-	uint32_t turn; /* the input to look at first */
+	uint8_t turn; /* the input to look at first */
 	site_id id;
 	struct tiled_wire wire[TOPO_MAX_PORTS];
 	uint8_t rings[TILED_GATES]; /* links that packets which go on and on
@@ -235,6 +239,7 @@ struct tiled {
 	 * link: the gate and link straight ahead of who came in by it */
 	uint8_t ahead_gate[TILED_INPUTS], ahead_link[TILED_INPUTS];
 	port_mask behind[TOPO_MAX_PORTS]; /* the other way round */
+	port_mask straight[TILED_GATES]; /* the same of all links of a gate */
 	/* links that end in the same column as a port's, of the same gate */
 	uint8_t beside[TOPO_MAX_PORTS];
 	bool has_rates; /* links differ from the first rate, or may */

@@ -1,0 +1,48 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/run.h"
+
+static void add_word(struct cli_out *o, const char *option, const char *value)
+{
+	bool is_plain = strcspn(value, " \t\n'\"$\\*?&;|<>()") == strlen(value);
+
+	fprintf(o->file, "%s%s%s%s%s", *option ? " " : "", option,
+		is_plain ? " " : " '", value, is_plain ? "" : "'");
+}
+
+char *run_command(const struct cli_args *a, const struct machine_run_setup *s)
+{
+	struct cli_out o;
+	char text[48];
+	size_t i;
+
+	cli_out_open(&o);
+	fputs(s->program ? s->program : "weft run", o.file);
+	for (i = 0; i < a->n_words; i++)
+		add_word(&o, "", a->word[i]);
+	for (i = 0; i < a->n_sets; i++)
+		add_word(&o, "--set", a->set[i]);
+	if (a->shape)
+		add_word(&o, "--shape", a->shape);
+	if (a->faults)
+		add_word(&o, "--faults", a->faults);
+	if (a->jobs)
+		add_word(&o, "--jobs", a->jobs);
+	for (i = 0; i < a->n_plugins; i++)
+		add_word(&o, "--plugin", a->plugin[i]);
+	if (a->until) {
+		units_format(UNIT_TIME, a->until, text, sizeof(text));
+		add_word(&o, "--until", text);
+	}
+	snprintf(text, sizeof(text), "%" PRIu64, a->seed);
+	add_word(&o, "--seed", text);
+	for (i = 0; s->program && s->arguments && s->arguments[i]; i++)
+		add_word(&o, i ? "" : "--", s->arguments[i]);
+	if (fclose(o.file))
+		mem_give_up();
+	return o.text;
+}

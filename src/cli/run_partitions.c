@@ -1,0 +1,299 @@
+#include "cli/run_partitions.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/run.h"
+#include "cli/run_jobs.h"
+#include "out/table.h"
+#include "sim/barrier.h"
+
+enum { NAME_TEXT = 96 };
+
+int partitions_of(const struct cli_args *a, const struct machine *m,
+	struct machine_partitions *p, struct err *e)
+{
+	*p = (struct machine_partitions){ 0 };
+	return a->jobs ? machine_partitions_read(
+				 p, a->jobs, m->topo, a->seed, e)
+		       : 0;
+}
+
+int partitions_args(const struct cli_args *a, const struct machine_partition *p,
+	struct cli_args *own, struct err *e)
+{
+	size_t i;
+
+	*own = *a;
+	own->shape = NULL;
+	own->faults = p->faults;
+	for (i = 0; i < sizeof(p->cut.set) / sizeof(p->cut.set[0]); i++) {
+		if (own->n_sets == CLI_MAX_SETS)
+			return err_set(e, "more than %d --set", CLI_MAX_SETS);
+		own->set[own->n_sets++] = p->cut.set[i];
+	}
+	return 0;
+}
+
+/* --- running them --- */
+
+struct runs {
+	const struct cli_args *args;
+	struct machine *machine;
+	struct machine_partitions list;
+	struct cli_args *own; /* [partition] */
+	struct batch_result *result; /* the same */
+	size_t n_done;
+	bool talks;
+};
+
+static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
+{
+	const struct runs *r = arg;
+	const struct machine_partition *p = &r->list.v[i];
+	const struct cli_args *a = &r->own[i];
+
+	*s = (struct machine_run_setup){
+		.machine = a->word[0],
+		.sets = a->set,
+		.n_sets = a->n_sets,
+		.faults = a->faults,
+		.plugins = a->plugin,
+		.n_plugins = a->n_plugins,
+		.workload = p->workload,
+		.programs = &app_ops,
+		.keys = (const char *const *)p->keys,
+		.n_keys = p->n_keys,
+		.seed = p->seed,
+		.until = a->until,
+		.threads = 1,
+	};
+	return true;
+}
+
+static void on_done(void *arg, size_t i, const struct batch_result *result)
+{
+	struct runs *r = arg;
+	char line[64];
+
+	r->result[i] = *result;
+	r->n_done++;
+	snprintf(line, sizeof(line), "%zu of %u jobs", r->n_done, r->list.n);
+	if (r->talks)
+		cli_progress(line);
+}
+
+static int perform(struct runs *r, struct err *e)
+{
+	const struct cli_args *a = r->args;
+	struct batch b = {
+		.setup = set_up,
+		.on_done = on_done,
+		.arg = r,
+		.n = r->list.n,
+		.at_a_time = a->threads ? a->threads : barrier_cpus(),
+		.stop = cli_stop_flag(),
+	};
+	uint32_t i;
+	int code;
+
+	r->own = mem_alloc(r->list.n, sizeof(*r->own));
+	r->result = mem_alloc(r->list.n, sizeof(*r->result));
+	for (i = 0; i < r->list.n; i++)
+		if (partitions_args(a, &r->list.v[i], &r->own[i], e))
+			return -1;
+	code = batch_run(&b, e);
+	if (r->talks)
+		cli_progress(NULL);
+	if (code > 0)
+		err_set_code(e, EXIT_STOPPED, "stopped before all jobs ended");
+	for (i = 0; i < r->list.n && !e->code; i++)
+		if (r->result[i].e.code)
+			err_set_code(e, r->result[i].e.code, "job %s: %.400s",
+				r->list.v[i].name, r->result[i].e.text);
+	return e->code ? -1 : 0;
+}
+
+/* --- telling --- */
+
+static void add_rows(struct table *t, const struct machine_partition *p,
+	const struct batch_result *r)
+{
+	char where[NAME_TEXT], digest[24], value[32];
+	const char *cells[] = { p->name, where, p->cut.joined, p->workload, "-",
+		"-", digest };
+	const size_t n_cells = sizeof(cells) / sizeof(cells[0]);
+	bool is_first = true;
+	uint32_t i;
+
+	machine_partition_name(p, where, sizeof(where));
+	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
+	for (i = 0; i < r->n_figures; i++) {
+		if (!run_jobs_is_usual(r->figure[i].name))
+			continue;
+		cells[4] = r->figure[i].name;
+		snprintf(value, sizeof(value), "%.5g", r->figure[i].value);
+		cells[5] = value;
+		table_add(t, cells);
+		if (is_first)
+			for (size_t k = 0; k < n_cells; k++)
+				cells[k] = "";
+		is_first = false;
+	}
+	if (is_first)
+		table_add(t, cells);
+}
+
+static void print_text(const struct runs *r, FILE *f)
+{
+	static const struct table_column columns[] = { { "job", false },
+		{ "partition", false }, { "torus", false },
+		{ "workload", false }, { "figure", false }, { "value", true },
+		{ "digest", false } };
+	char shape[PARAM_TEXT_MAX];
+	struct table t;
+	uint32_t i;
+
+	machine_shape(r->machine, shape, sizeof(shape));
+	fprintf(f, "%s %s: %u partition%s\n", r->machine->header.name, shape,
+		r->list.n, cli_s(r->list.n));
+	table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (i = 0; i < r->list.n; i++)
+		add_rows(&t, &r->list.v[i], &r->result[i]);
+	table_print(&t, f, 0, false);
+	table_fini(&t);
+	for (i = 0; i < r->list.n; i++)
+		if (r->result[i].ending != LOAD_FINISHED)
+			fprintf(f, "job %s: %s\n", r->list.v[i].name,
+				run_ending_name(r->result[i].ending));
+}
+
+static void json_numbers(
+	struct json *j, const char *key, const uint32_t *v, uint32_t n)
+{
+	uint32_t i;
+
+	json_array(j, key);
+	for (i = 0; i < n; i++)
+		json_count(j, NULL, v[i]);
+	json_end(j, ']');
+}
+
+void partitions_json(struct json *j, const struct machine_partition *p)
+{
+	json_text(j, "name", p->name);
+	json_numbers(j, "at", p->from, p->n_dims);
+	json_numbers(j, "shape", p->size, p->n_dims);
+	json_text(j, "torus", p->cut.joined);
+	json_text(j, "workload", p->workload);
+}
+
+static void json_job(struct json *j, const struct machine_partition *p,
+	const struct batch_result *r)
+{
+	char digest[24];
+	uint32_t i;
+
+	json_object(j, NULL);
+	partitions_json(j, p);
+	json_count(j, "seed", p->seed);
+	json_real(j, "start_ns", (double)p->begin / SIM_NS);
+	json_text(j, "ending", run_ending_name(r->ending));
+	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
+	json_text(j, "digest", digest);
+	json_object(j, "results");
+	for (i = 0; i < r->n_figures; i++)
+		json_real(j, r->figure[i].name, r->figure[i].value);
+	json_end(j, '}');
+	json_end(j, '}');
+}
+
+static void print_json(const struct runs *r, FILE *f)
+{
+	char shape[PARAM_TEXT_MAX];
+	struct json j;
+	uint32_t i;
+
+	machine_shape(r->machine, shape, sizeof(shape));
+	json_init(&j, f);
+	json_object(&j, NULL);
+	json_text(&j, "weft", WEFT_VERSION);
+	json_text(&j, "machine", r->machine->header.name);
+	json_text(&j, "shape", shape);
+	json_array(&j, "jobs");
+	for (i = 0; i < r->list.n; i++)
+		json_job(&j, &r->list.v[i], &r->result[i]);
+	json_end(&j, ']');
+	json_end(&j, '}');
+}
+
+/* The worst of all. */
+static int tell(const struct runs *r, struct err *e)
+{
+	struct cli_out out;
+	uint32_t i;
+	int code = 0;
+
+	cli_out_open(&out);
+	if (r->args->is_json)
+		print_json(r, out.file);
+	else
+		print_text(r, out.file);
+	if (cli_out_close(&out, e))
+		return -1;
+	for (i = 0; i < r->list.n; i++) {
+		int own = run_ending_code(r->result[i].ending);
+
+		if (own > code)
+			code = own;
+		if (own == EXIT_DEADLOCK && !e->code)
+			err_set_code(e, EXIT_DEADLOCK, "job %s: %s",
+				r->list.v[i].name,
+				run_ending_name(r->result[i].ending));
+	}
+	return e->code ? -1 : code;
+}
+
+/* What looks into one run has several here. */
+static int check_options(const struct cli_args *a, struct err *e)
+{
+	const char *which = a->output			 ? "output"
+			    : a->links			 ? "links"
+			    : a->is_histogram		 ? "histogram"
+			    : a->is_budget || a->follows ? "budget and follow"
+			    : a->faults			 ? "faults"
+							 : NULL;
+
+	if (!which)
+		return 0;
+	return err_set(e,
+		"--%s: jobs with partitions of their own are several runs%s",
+		which,
+		a->faults ? " (a job has faults of its own)"
+			  : " (`weft run --set` with the shape and wrap of one "
+			    "is one)");
+}
+
+int run_partitions(const struct cli_args *a, bool *is_done, struct err *e)
+{
+	struct runs r = { .args = a };
+	int code;
+
+	if (!a->jobs)
+		return 0;
+	r.machine = machine_load_with(a->plugin, a->n_plugins, a->word[0],
+		a->set, a->n_sets, a->shape, e);
+	if (!r.machine)
+		return -1;
+	r.talks = !a->is_quiet && cli_width(stderr);
+	code = partitions_of(a, r.machine, &r.list, e);
+	*is_done = code || r.list.n;
+	if (!code && r.list.n)
+		code = check_options(a, e) || perform(&r, e) ? -1 : tell(&r, e);
+	mem_free(r.own);
+	mem_free(r.result);
+	machine_partitions_free(&r.list);
+	machine_free(r.machine);
+	return code;
+}

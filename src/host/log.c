@@ -1,0 +1,88 @@
+#include "host/log.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+
+enum { ALL_ROWS = 1 << 18, FEW_ROWS = 16 };
+
+struct host_log *host_log_new(uint32_t n_nodes, uint32_t n_processes)
+{
+	struct host_log *l = mem_alloc(1, sizeof(*l));
+
+	l->n_processes = n_processes;
+	l->n = n_nodes * n_processes;
+	l->most = ALL_ROWS / l->n > FEW_ROWS ? ALL_ROWS / l->n : FEW_ROWS;
+	l->process = mem_alloc(l->n, sizeof(*l->process));
+	return l;
+}
+
+void host_log_free(struct host_log *l)
+{
+	uint32_t i;
+
+	if (!l)
+		return;
+	for (i = 0; i < l->n; i++) {
+		mem_free(l->process[i].call);
+		mem_free(l->process[i].sent);
+		mem_free(l->process[i].received);
+	}
+	mem_free(l->process);
+	mem_free(l);
+}
+
+/* Room for one more, in powers of two. */
+static void *make_room(void *rows, uint32_t n, size_t size)
+{
+	return n & (n - 1) ? rows : mem_grow(rows, n ? 2 * n : 1, size);
+}
+
+void host_log_call(struct host_log_process *p, uint32_t most,
+	const struct host_log_call *c)
+{
+	if (p->n_calls == most)
+		return;
+	p->call = make_room(p->call, p->n_calls, sizeof(*p->call));
+	p->call[p->n_calls++] = *c;
+}
+
+void host_log_sent(struct host_log_process *p, uint32_t most,
+	const struct host_log_message *m)
+{
+	if (p->n_sent == most)
+		return;
+	p->sent = make_room(p->sent, p->n_sent, sizeof(*p->sent));
+	p->sent[p->n_sent++] = *m;
+}
+
+uint32_t host_log_matched(struct host_log_process *p, uint32_t most,
+	const struct host_log_message *m)
+{
+	if (p->n_received == most)
+		return 0;
+	p->received =
+		make_room(p->received, p->n_received, sizeof(*p->received));
+	p->received[p->n_received++] = *m;
+	return p->n_received;
+}
+
+void host_call_text(
+	const char *call, const uint32_t args[2], char *text, size_t size)
+{
+	uint32_t arg = 0;
+	size_t n = 0;
+
+	for (; *call && n + 1 < size; call++) {
+		uint32_t v = args[arg % 2];
+
+		if (*call != '#') {
+			text[n++] = *call;
+			continue;
+		}
+		arg++;
+		n += (size_t)snprintf(
+			text + n, size - n, v == UINT32_MAX ? "any" : "%u", v);
+	}
+	text[n < size ? n : size - 1] = '\0';
+}

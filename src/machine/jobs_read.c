@@ -1,0 +1,257 @@
+#include "machine/jobs_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+#include "base/units.h"
+
+static const char *const job_keys[N_JOBS_KEYS] = {
+	[JOBS_K_NAME] = "name",
+	[JOBS_K_NODES] = "nodes",
+	[JOBS_K_COUNT] = "count",
+	[JOBS_K_BOX] = "box",
+	[JOBS_K_PARTITION] = "partition",
+	[JOBS_K_PLACEMENT] = "placement",
+	[JOBS_K_WORKLOAD] = "workload",
+	[JOBS_K_KEYS] = "keys",
+	[JOBS_K_START] = "start",
+	[JOBS_K_SEED] = "seed",
+	[JOBS_K_FAULTS] = "faults",
+};
+
+/* Numbers with a sign between them; how many, or 0. */
+static uint32_t read_numbers(
+	const char *text, char sign, uint32_t *v, const char **rest)
+{
+	uint32_t n = 0;
+	char *end;
+
+	for (;; text++) {
+		unsigned long x = strtoul(text, &end, 10);
+
+		if (end == text || x > UINT16_MAX || n == TOPO_MAX_DIMS)
+			return 0;
+		v[n++] = (uint32_t)x;
+		text = end;
+		if (*text != sign)
+			break;
+	}
+	*rest = text;
+	return n;
+}
+
+int jobs_read_box(struct jobs_reader *r, enum jobs_key key, uint32_t *from,
+	uint32_t *size, uint32_t *n_dims)
+{
+	uint32_t grid[TOPO_MAX_DIMS], n, i;
+	const char *text = jobs_text(r, key);
+	size_t where = r->value[key];
+
+	if (!r->topo->ops->grid || !r->topo->ops->place)
+		return JOBS_FAIL(r, where, "a %s needs a torus or a mesh",
+			job_keys[key]);
+	n = r->topo->ops->grid(r->topo, grid);
+	memset(from, 0, n * sizeof(*from));
+	if (!text || read_numbers(text, 'x', size, &text) != n ||
+		(*text &&
+			(strncmp(text, " at ", 4) != 0 ||
+				read_numbers(text + 4, ',', from, &text) != n ||
+				*text)))
+		return JOBS_FAIL(r, where,
+			"want a %s of %u dimensions such as 2x2 at 0,4",
+			job_keys[key], n);
+	for (i = 0; i < n; i++)
+		if (!size[i] || from[i] + size[i] > grid[i])
+			return JOBS_FAIL(r, where,
+				"the %s does not fit the machine",
+				job_keys[key]);
+	*n_dims = n;
+	return 0;
+}
+
+int jobs_take(struct jobs_reader *r, size_t where, uint64_t node)
+{
+	uint32_t by;
+
+	if (node >= r->topo->n_nodes)
+		return JOBS_FAIL(r, where,
+			"there is no node %llu (want 0 to %u)",
+			(unsigned long long)node, r->topo->n_nodes - 1);
+	by = r->taken[node];
+	if (by)
+		return JOBS_FAIL(r, where, "node %llu is in job %s%s",
+			(unsigned long long)node, r->name[by - 1],
+			by == r->n ? " already" : ", too");
+	r->taken[node] = r->n;
+	return 0;
+}
+
+static int find_values(struct jobs_reader *r, size_t job)
+{
+	char hint[NAME_HINT];
+	size_t k;
+	uint32_t i;
+
+	memset(r->value, 0, sizeof(r->value));
+	if (jobs_at(r, job)->kind != NODE_MAP)
+		return JOBS_FAIL(r, job,
+			"a job is a map with name, nodes and "
+			"workload");
+	for (k = job + 1; k < jobs_at(r, job)->end;
+		k = jobs_at(r, jobs_at(r, k)->end)->end) {
+		const char *key = jobs_at(r, k)->text;
+
+		for (i = 0; i < N_JOBS_KEYS; i++)
+			if (key && !strcmp(key, job_keys[i]))
+				break;
+		if (i == N_JOBS_KEYS)
+			return JOBS_FAIL(r, k, "unknown key \"%.40s\"%s",
+				key ? key : "",
+				name_hint(key ? key : "", job_keys, N_JOBS_KEYS,
+					"", hint));
+		if (r->value[i])
+			return JOBS_FAIL(
+				r, k, "%s is given twice", job_keys[i]);
+		r->value[i] = jobs_at(r, k)->end;
+		if (i != JOBS_K_NODES && i != JOBS_K_KEYS && !jobs_text(r, i))
+			return JOBS_FAIL(
+				r, r->value[i], "%s is one word", job_keys[i]);
+	}
+	return 0;
+}
+
+static int read_name(struct jobs_reader *r, size_t job)
+{
+	const char *name = jobs_text(r, JOBS_K_NAME);
+	uint32_t i;
+
+	if (!name || !*name || strlen(name) >= JOBS_NAME ||
+		strspn(name,
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			"0123456789_-") != strlen(name))
+		return JOBS_FAIL(r, job,
+			"a job needs a name of letters, digits, - and _");
+	for (i = 0; i + 1 < r->n; i++)
+		if (!strcmp(r->name[i], name))
+			return JOBS_FAIL(r, r->value[JOBS_K_NAME],
+				"another job is called %s", name);
+	snprintf(r->name[r->n - 1], JOBS_NAME, "%s", name);
+	return 0;
+}
+
+static int read_keys(struct jobs_reader *r)
+{
+	size_t map = r->value[JOBS_K_KEYS], k;
+
+	if (!map)
+		return 0;
+	if (jobs_at(r, map)->kind != NODE_MAP)
+		return JOBS_FAIL(
+			r, map, "keys are a map, such as { load: 0.5 }");
+	for (k = map + 1; k < jobs_at(r, map)->end;
+		k = jobs_at(r, jobs_at(r, k)->end)->end) {
+		const char *key = jobs_at(r, k)->text;
+		const char *value = jobs_at(r, jobs_at(r, k)->end)->text;
+		char *text = r->text[r->job.n_keys];
+
+		if (!key || !value || r->job.n_keys == LOAD_MOST_KEYS ||
+			snprintf(text, JOBS_TEXT, "%s=%s", key, value) >=
+				JOBS_TEXT)
+			return JOBS_FAIL(r, k, "a key and its value are words");
+		r->job.keys[r->job.n_keys++] = text;
+	}
+	return 0;
+}
+
+static int read_rest(struct jobs_reader *r, size_t job)
+{
+	const char *start = jobs_text(r, JOBS_K_START),
+		   *seed = jobs_text(r, JOBS_K_SEED);
+	const char *why;
+	int64_t n;
+
+	r->job.workload = jobs_text(r, JOBS_K_WORKLOAD);
+	if (!r->job.workload)
+		return JOBS_FAIL(r, job, "a job needs a workload");
+	if (start && units_read(UNIT_TIME, start, &r->job.begin, &why))
+		return JOBS_FAIL(r, r->value[JOBS_K_START],
+			"start is a time such as 10 us, not \"%.40s\"", start);
+	if (r->job.begin > 1000000000000)
+		return JOBS_FAIL(
+			r, r->value[JOBS_K_START], "want a start within 1 s");
+	if (seed && units_read(UNIT_NONE, seed, &n, &why))
+		return JOBS_FAIL(r, r->value[JOBS_K_SEED], "seed is a number");
+	r->job.seed = seed ? (uint64_t)n : r->seed;
+	return read_keys(r);
+}
+
+static size_t find_jobs(struct jobs_reader *r)
+{
+	size_t k, jobs = 0;
+
+	if (!r->tree.n || jobs_at(r, 0)->kind != NODE_MAP)
+		return 0;
+	for (k = 1; k < jobs_at(r, 0)->end;
+		k = jobs_at(r, jobs_at(r, k)->end)->end) {
+		const char *key = jobs_at(r, k)->text;
+		size_t value = jobs_at(r, k)->end;
+
+		if (key && !strcmp(key, "jobs") &&
+			jobs_at(r, value)->kind == NODE_LIST)
+			jobs = value;
+		else if (key && !strcmp(key, "schema") &&
+			 jobs_at(r, value)->text &&
+			 strcmp(jobs_at(r, value)->text, "1") != 0)
+			JOBS_FAIL(r, value, "schema is 1 in this version");
+		else if (!key || (strcmp(key, "schema") != 0 &&
+					 strcmp(key, "title") != 0))
+			JOBS_FAIL(r, k,
+				"a file of jobs has schema, title, and a list "
+				"of jobs");
+	}
+	return jobs;
+}
+
+static int read_jobs(
+	struct jobs_reader *r, int (*one)(struct jobs_reader *r, size_t job))
+{
+	size_t jobs = find_jobs(r), i;
+	uint32_t n = 0;
+
+	if (r->tree.e->code)
+		return -1;
+	for (i = jobs + 1; jobs && i < jobs_at(r, jobs)->end;
+		i = jobs_at(r, i)->end)
+		n++;
+	if (!n || n > JOBS_MOST)
+		return tree_fail(&r->tree, tree_top,
+			n ? "more than %d jobs" : "want a list of jobs",
+			JOBS_MOST);
+	r->most = n;
+	r->name = mem_alloc(n, sizeof(*r->name));
+	r->taken = mem_alloc(r->topo->n_nodes, sizeof(*r->taken));
+	for (i = jobs + 1; i < jobs_at(r, jobs)->end; i = jobs_at(r, i)->end) {
+		r->n++;
+		memset(&r->job, 0, sizeof(r->job));
+		if (find_values(r, i) || read_name(r, i) || read_rest(r, i) ||
+			one(r, i))
+			return -1;
+	}
+	return 0;
+}
+
+int jobs_read_file(struct jobs_reader *r, const char *path,
+	int (*one)(struct jobs_reader *r, size_t job))
+{
+	return tree_read_file(&r->tree, path) || read_jobs(r, one) ? -1 : 0;
+}
+
+void jobs_reader_fini(struct jobs_reader *r)
+{
+	tree_free(&r->tree);
+	mem_free(r->taken);
+	mem_free(r->name);
+}

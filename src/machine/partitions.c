@@ -1,0 +1,148 @@
+#include "machine/partitions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "machine/jobs_read.h"
+
+struct reader {
+	struct machine_partitions *list;
+	bool is_shared;
+};
+
+/* No router is in two of them. */
+static int take_all(struct jobs_reader *r, const struct machine_partition *p)
+{
+	uint32_t x[TOPO_MAX_DIMS], i = 0;
+
+	memcpy(x, p->from, sizeof(x));
+	while (i < p->n_dims) {
+		if (jobs_take(r, r->value[JOBS_K_PARTITION],
+			    r->topo->ops->node_at(r->topo, x)))
+			return -1;
+		for (i = 0; i < p->n_dims; i++) {
+			if (++x[i] < p->from[i] + p->size[i])
+				break;
+			x[i] = p->from[i];
+		}
+	}
+	return 0;
+}
+
+static int cut(struct jobs_reader *r, struct machine_partition *p)
+{
+	size_t where = r->value[JOBS_K_PARTITION];
+	struct err e = { 0 };
+
+	if (!r->topo->ops->partition)
+		return JOBS_FAIL(r, where,
+			"this machine cannot be divided (nodes and box are "
+			"for jobs that share it)");
+	if (jobs_read_box(r, JOBS_K_PARTITION, p->from, p->size, &p->n_dims))
+		return -1;
+	if (r->topo->ops->partition(r->topo, p->from, p->size, &p->cut, &e))
+		return JOBS_FAIL(r, where, "%.200s", e.text);
+	return take_all(r, p);
+}
+
+static void keep_texts(struct jobs_reader *r, struct machine_partition *p)
+{
+	const char *faults = jobs_text(r, JOBS_K_FAULTS);
+
+	snprintf(p->name, sizeof(p->name), "%s", r->name[r->n - 1]);
+	p->workload = mem_text(r->job.workload);
+	if (faults)
+		p->faults = mem_text(faults);
+	for (; p->n_keys < r->job.n_keys; p->n_keys++)
+		p->keys[p->n_keys] = mem_text(r->job.keys[p->n_keys]);
+	p->seed = r->job.seed;
+	p->begin = r->job.begin;
+}
+
+static int read_one(struct jobs_reader *r, size_t job)
+{
+	struct reader *x = r->arg;
+	struct machine_partition *p;
+	enum jobs_key k;
+
+	if (!r->value[JOBS_K_PARTITION]) {
+		x->is_shared = r->n == 1;
+		return x->is_shared ? -1
+				    : JOBS_FAIL(r, job,
+					      "has no partition, and all jobs "
+					      "or none have one");
+	}
+	for (k = JOBS_K_NODES; k <= JOBS_K_PLACEMENT; k++)
+		if (k != JOBS_K_PARTITION && r->value[k])
+			return JOBS_FAIL(r, r->value[k],
+				"a job that has a partition uses all of its "
+				"nodes");
+	if (!x->list->v)
+		x->list->v = mem_alloc(r->most, sizeof(*x->list->v));
+	p = &x->list->v[x->list->n++];
+	keep_texts(r, p);
+	return cut(r, p);
+}
+
+int machine_partitions_read(struct machine_partitions *p, const char *path,
+	const struct topo *t, uint64_t seed, struct err *e)
+{
+	struct jobs_reader *r = mem_alloc(1, sizeof(*r));
+	struct reader x = { .list = p };
+	int failed;
+
+	*p = (struct machine_partitions){ 0 };
+	r->topo = t;
+	r->seed = seed;
+	r->tree.e = e;
+	r->arg = &x;
+	failed = jobs_read_file(r, path, read_one) && !x.is_shared;
+	jobs_reader_fini(r);
+	mem_free(r);
+	return failed ? -1 : 0;
+}
+
+void machine_partitions_free(struct machine_partitions *p)
+{
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < p->n; i++) {
+		for (k = 0; k < p->v[i].n_keys; k++)
+			mem_free(p->v[i].keys[k]);
+		mem_free(p->v[i].workload);
+		mem_free(p->v[i].faults);
+	}
+	mem_free(p->v);
+}
+
+void machine_partition_name(
+	const struct machine_partition *p, char *text, size_t size)
+{
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < p->n_dims && n < size; i++)
+		n += (size_t)snprintf(
+			text + n, size - n, "%s%u", i ? "x" : "", p->size[i]);
+	for (i = 0; i < p->n_dims && n < size; i++)
+		n += (size_t)snprintf(text + n, size - n, "%s%u",
+			i ? "," : " at ", p->from[i]);
+}
+
+enum machine_surface machine_partition_surface(
+	const struct machine_partition *p, const uint32_t *at, uint32_t dim,
+	bool is_up)
+{
+	uint32_t unit = p->cut.length[dim], x = at[dim] / unit;
+	uint32_t end = is_up ? (p->from[dim] + p->size[dim] - 1) / unit
+			     : p->from[dim] / unit;
+	bool is_ring = p->cut.rings >> dim & 1;
+
+	if (!p->cut.is_whole)
+		return SURFACE_RESET;
+	if (is_ring)
+		return p->size[dim] == unit ? SURFACE_LOOP : SURFACE_NEXT;
+	return x == end ? SURFACE_RESET : SURFACE_NEXT;
+}

@@ -1,0 +1,45 @@
+/*
+ * Reads a file of jobs, weft-jobs(5), that have links of their own: each is a
+ * machine by itself, cut out of a bigger one, and what runs on it knows nothing
+ * of the others.
+ */
+#ifndef MACHINE_PARTITIONS_H
+#define MACHINE_PARTITIONS_H
+
+#include "machine/jobs.h"
+
+struct machine_partition {
+	char name[JOBS_NAME];
+	char *workload, *faults; /* the latter a file, or NULL */
+	char *keys[LOAD_MOST_KEYS]; /* "key=value" */
+	size_t n_keys;
+	uint64_t seed;
+	sim_time begin;
+	uint32_t n_dims, from[TOPO_MAX_DIMS], size[TOPO_MAX_DIMS];
+	struct topo_partition cut;
+};
+
+struct machine_partitions {
+	struct machine_partition *v;
+	uint32_t n;
+};
+
+/* There are none where the jobs share links.  On an error, too, to free them is
+ * the caller's. */
+int machine_partitions_read(struct machine_partitions *p, const char *path,
+	const struct topo *t, uint64_t seed, struct err *e);
+void machine_partitions_free(struct machine_partitions *p);
+
+/* "4x4x4x4x2 at 0,0,0,4,0" */
+void machine_partition_name(
+	const struct machine_partition *p, char *text, size_t size);
+
+/* What the links of a unit's surface do. */
+enum machine_surface { SURFACE_RESET, SURFACE_LOOP, SURFACE_NEXT };
+
+/* Of the unit that a partition's router at is in, at one end of a dimension. */
+enum machine_surface machine_partition_surface(
+	const struct machine_partition *p, const uint32_t *at, uint32_t dim,
+	bool is_up);
+
+#endif

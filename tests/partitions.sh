@@ -1,0 +1,121 @@
+#!/bin/sh
+#
+# Jobs with links of their own: parts of a machine that are machines by
+# themselves.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+jobs=$tmp/jobs.yaml
+rack='bgq --shape 4x4x4x12x2'
+
+write() { # LINE...: a file of jobs
+	{
+		printf 'schema: 1\njobs:\n'
+		printf '  %s\n' "$@"
+	} >"$jobs"
+}
+
+refused() { # TEXT LINE...: a file with these is refused
+	text=$1
+	shift
+	write "$@"
+	run run $rack --jobs "$jobs"
+	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
+	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
+	report "refused: $text"
+}
+
+one() { # FILTER: of the last run's JSON
+	jq -c "$1" "$tmp/out"
+}
+
+work='workload: random, keys: { load: 0.2, warmup: 1us, measure: 2us }'
+a="- { name: a, partition: '2x2x2x2x2 at 0,0,0,0,0', $work }"
+b="- { name: b, partition: '2x4x2x2x2 at 2,0,0,0,0', $work }"
+c="- { name: c, partition: \"2x2x2x2x2 at 2,2,2,6,0\", seed: 5,
+    workload: pingpong, keys: { from: 0, to: 3 }, start: 3us }"
+
+write "$a" "$b" "$c"
+run run $rack --jobs "$jobs" --json
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+together=$(one '.jobs[] | select(.name == "b") | del(.at)')
+write "$b"
+run run $rack --jobs "$jobs" --json
+[ "$together" = "$(one '.jobs[0] | del(.at)')" ] ||
+	complain "$together, alone $(one '.jobs[0]')"
+run run bgq random load=0.2 warmup=1us measure=2us --shape 2x4x2x2x2 \
+	--set topology.wrap=mesh,mesh,mesh,mesh,torus --json
+for key in .digest .results.throughput_GBps_per_node; do
+	[ "$(echo "$together" | jq -c "$key")" = "$(one $key)" ] ||
+		complain "$key differs on a machine of that shape"
+done
+report 'BGQ-F85: a job is the same with and without neighbours'
+
+# In D, of three midplanes: one by itself, two of three, and none.
+write '- { name: x, partition: "4x4x4x4x2 at 0,0,0,0,0", workload: random }' \
+	'- { name: y, partition: "4x4x4x8x2 at 0,0,0,4,0", workload: random }'
+run show $rack --jobs "$jobs" --json
+[ "$(one '[.units[] | [.jobs, ."D-", ."D+", ."A-"]]')" = \
+	'[["x","loop","loop","loop"],["y","reset","next","loop"]'\
+',["y","next","reset","loop"]]' ] ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+write '- { name: all, partition: "4x4x4x12x2", workload: random }'
+run show $rack --jobs "$jobs" --json
+[ "$(one '[.units[] | [."D-", ."D+"]] | unique')" = '[["next","next"]]' ] ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+write '- { name: b, partition: "2x2x2x2x2 at 2,0,0,4,0", workload: random }'
+run show $rack --jobs "$jobs"
+[ "$(grep -c '^0,0,0.*reset  reset' "$tmp/out")" -eq 3 ] ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+report 'BGQ-F83: link chips loop, pass on, or hold in reset'
+
+write "$a" "$b" "$c"
+run check $rack --jobs "$jobs" --json
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+[ "$(one '[.[] | [.shape, .proved]]')" = \
+	'[["2x2x2x2x2",true],["2x4x2x2x2",true]]' ] ||
+	complain "$(cat "$tmp/out")"
+report 'each shape is proved once'
+
+run run bgq --shape 4x4x8x12x2 --jobs "$src/examples/partitions.yaml"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+[ "$(grep -cE '^(midplane|slab|boards) ' "$tmp/out")" -eq 3 ] ||
+	complain "$(cat "$tmp/out")"
+report 'the example runs'
+
+# A link that dies stalls one job, and the others do not notice.
+printf 'schema: 1\nfaults: { events: ["1 us link 3 A- dies"] }\n' \
+	>"$tmp/dead.yaml"
+write "$a" "$b"
+run run $rack --jobs "$jobs" --json
+before=$(one '.jobs[1].digest')
+write "$(echo "$a" | sed "s,work,faults: $tmp/dead.yaml\, &,")" "$b"
+run run $rack --jobs "$jobs" --json
+[ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
+grep -q '^weft: job a: stalled' "$tmp/err" || complain "$(cat "$tmp/err")"
+[ "$(one '.jobs[1].digest')" = "$before" ] || complain 'job b differs'
+report 'a fault is that of one job'
+
+refused 'node 0 is in job a, too' "$a" "$(echo "$a" | sed 's/name: a/name: d/')"
+refused 'another job is called a' "$a" "$(echo "$b" | sed 's/name: b/name: a/')"
+w='workload: random }'
+refused 'does not fit' "- { name: a, partition: '4x4x4x8x2 at 0,0,0,8,0', $w"
+refused 'whole midplanes' "- { name: a, partition: '4x4x4x4x2 at 0,0,0,2,0', $w"
+refused 'of 5 dimensions' "- { name: a, partition: '4x4', $w"
+refused 'uses all of its nodes' \
+	"- { name: a, partition: '4x4x4x4x2', nodes: 0..3, $w"
+refused 'all jobs or none' "$a" "- { name: d, nodes: 0..3, $w"
+refused 'job a: ' "- { name: a, partition: '4x4x4x4x2', workload: randon }"
+write "$a"
+run run torus --shape 4x4 --jobs "$jobs"
+[ $code -eq 2 ] || complain "exit code $code"
+run run qsnet2 --jobs "$jobs"
+grep -q 'cannot be divided' "$tmp/err" || complain "$(cat "$tmp/err")"
+run run $rack --jobs "$jobs" -o "$tmp/x.db"
+grep -q 'several runs' "$tmp/err" || complain "$(cat "$tmp/err")"
+run show $rack --jobs "$src/examples/jobs.yaml"
+[ $code -eq 2 ] || complain "exit code $code"
+report 'what cannot be divided, or looked into'
+
+exit $status
