@@ -256,7 +256,45 @@ grep -q 'to node 9 waits for it' "$tmp/err" || complain "$(cat "$tmp/err")"
 ends 0 run bgq-board stream --set 'faults.events=5 us node 9 dies'
 report 'a run waits for a dead link, says so, and others go on'
 
+# --- what checks packets on Blue Gene/Q ---
+
+for threads in 1 3; do
+	ends 3 run bgq-board stream --json --threads $threads \
+		--set 'faults.events=11 us link 0 A+ escapes'
+	holds '.ras.escapes == 1' '.ras.packets_resent == 0' \
+		'[.ras.events[] | .unit] == ["reception", "link A+"]' \
+		'.ras.events[0].what | test("node 0 rejected by the end")' \
+		'.ras.events[1].what | test("checksums .* differ .*: 1")'
+done
+ends 3 run bgq-board storm count=300 --json \
+	--set 'faults.events=5 us link 5 D+ escapes'
+holds '.ras.escapes == 1' '.ras.events | length == 2'
+report 'BGQ-F75, BGQ-F78: an escape is seen at the end and in the checksums'
+
+ends 3 run bgq-board stream --json --set faults.bit-errors=1e-6 \
+	--set link.checks.hop=0
+holds '.ras.escapes > 3' '.ras.packets_resent <= .ras.bad_headers' \
+	'([.ras.events[] | select(.what | test("rejected"))] | length) ==
+		.ras.escapes'
+ends 0 run bgq-board stream --json --set faults.bit-errors=1e-5
+holds '.ras.escapes == 0' '.ras.bad_headers > 0' \
+	'.ras.packets_resent > 10 * .ras.bad_headers' '.ras.events == []'
+ends 0 run bgq-board stream --json --set faults.bit-errors=1e-5 \
+	--set link.checks.header=0
+holds '.ras.escapes == 0' '.ras.bad_headers == 0' '.ras.packets_resent > 10'
+report 'BGQ-F76, BGQ-F77: each check finds what is left to it'
+
+ends 3 run bgq-board stream --json --set faults.bit-errors=1e-6 \
+	--set link.checks.hop=0 --set link.checks.end=0
+holds '.ras.escapes > 3' '[.ras.events[] | .unit] == ["link A+"]'
+report 'without symbols the workload finds wrong bytes, and checksums differ'
+
 # --- bad plans ---
+
+refuses 'only errors of links escape' run bgq-board stream \
+	--set 'faults.events=5 us node 3 escapes'
+refuses 'want dies or returns' run qsnet2-16 storm \
+	--set 'faults.events=5 us link 0 escapes'
 
 plan <<-'EOF'
 	  events:

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "api/spi_testing.h"
-#include "coll/box.h"
+#include "coll/class_route.h"
 #include "testing/testing.h"
 
 enum { MOST = 64, ROUNDS = 7 };
@@ -74,20 +74,19 @@ static sim_time way(uint32_t node, uint32_t *hops)
 {
 	const struct topo *t = world->m.net->topo;
 	const struct torus *torus = torus_of(t);
-	struct coll_box all = coll_box_whole(torus);
-	struct coll_branch b;
-	uint32_t at[TORUS_MAX_DIMS];
+	struct class_box all = class_box_all(torus);
+	router_id root = class_root(torus, &all);
 	sim_time sum = 0;
 
-	for (*hops = 0;; ++*hops) {
-		coll_box_coords(torus, node, at);
-		b = coll_box_branch(&all, &all, at);
-		if (b.parent == TOPO_NO_PORT)
-			return sum;
-		sum += world->m.net->link
-			       .latency[t->ops->wire(t, node, b.parent)];
-		node = t->ops->peer(t, node, b.parent).router;
+	for (*hops = 0; node != root; ++*hops) {
+		struct class_route r =
+			class_route_build(torus, &all, root, node, CLASS_WORLD);
+		port_id up = (port_id)__builtin_ctz(r.output);
+
+		sum += world->m.net->link.latency[t->ops->wire(t, node, up)];
+		node = t->ops->peer(t, node, up).router;
 	}
+	return sum;
 }
 
 static void enter_together(void *arg)

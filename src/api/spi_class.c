@@ -183,12 +183,12 @@ MUHWI_Destination_t MUSPI_PickWorldRoot(void)
 	return spi_destination(tree_root(tree()));
 }
 
-static bool is_box(const MUSPI_Box_t *box, struct coll_box *b)
+static bool is_box(const MUSPI_Box_t *box, struct class_box *b)
 {
 	const struct torus *t = torus_of(unit()->net->topo);
 	uint32_t i;
 
-	*b = coll_box_whole(t);
+	*b = class_box_all(t);
 	for (i = 0; i < MU_DIMS; i++) {
 		uint32_t length = i < t->n_dims ? t->dim[i] : 1;
 
@@ -204,7 +204,7 @@ int32_t MUSPI_BuildNodeClassroute(
 	const MUSPI_Box_t *box, uint32_t channel, ClassRoute_t *route)
 {
 	struct class_route r;
-	struct coll_box b;
+	struct class_box b;
 
 	if (channel % CHANNEL || channel / CHANNEL >= N_CLASS_CHANNELS ||
 		!is_box(box, &b) ||

@@ -3,6 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "out/table.h"
+
 enum { MOST_TOLD = 10 };
 
 static struct fault_counts sum(const struct net *n)
@@ -65,6 +68,73 @@ static void text_training(FILE *f, const struct net *n)
 			"untrained   %u links with lines that are sampled "
 			"outside their eyes\n",
 			t->n_blind);
+}
+
+/* --- what the machine reports of itself --- */
+
+static void ras_cells(
+	const struct net *n, const struct ras_event *e, char cell[5][128])
+{
+	snprintf(cell[0], sizeof(cell[0]), "%.3f us", (double)e->at / 1e6);
+	topo_name_site(n->topo, e->site, cell[1], sizeof(cell[1]));
+	ras_unit(e, n->topo, cell[2], sizeof(cell[2]));
+	snprintf(cell[3], sizeof(cell[3]), "%s", ras_severity(e));
+	ras_describe(e, cell[4], sizeof(cell[4]));
+}
+
+static void text_ras(FILE *f, const struct net *n)
+{
+	static const struct table_column columns[] = { { "time", true },
+		{ "node", false }, { "unit", false }, { "severity", false },
+		{ "what", false } };
+	struct table t;
+	size_t n_events, i;
+	struct ras_event *v = net_ras(n, &n_events);
+	char cell[5][128];
+
+	table_init(&t, columns, 5);
+	for (i = 0; i < n_events && i < MOST_TOLD; i++) {
+		const char *row[] = { cell[0], cell[1], cell[2], cell[3],
+			cell[4] };
+
+		ras_cells(n, &v[i], cell);
+		table_add(&t, row);
+	}
+	if (n_events)
+		table_print(&t, f, 0, false);
+	if (i < n_events)
+		fprintf(f, "... and %zu more events\n", n_events - i);
+	table_fini(&t);
+	mem_free(v);
+}
+
+static void json_ras(
+	struct json *j, const struct net *n, const struct fault_counts *c)
+{
+	static const char *const keys[] = { "node", "unit", "severity",
+		"what" };
+	size_t n_events, i, k;
+	struct ras_event *v = net_ras(n, &n_events);
+	char cell[5][128];
+
+	json_object(j, "ras");
+	json_count(j, "bad_headers", c->headers);
+	json_count(j, "packets_resent", c->resent);
+	json_count(j, "duplicates_dropped", c->echoes);
+	json_count(j, "escapes", c->escaped);
+	json_count(j, "dead_links", c->reported);
+	json_array(j, "events");
+	for (i = 0; i < n_events; i++) {
+		ras_cells(n, &v[i], cell);
+		json_object(j, NULL);
+		json_real(j, "time_ns", (double)v[i].at / SIM_NS);
+		for (k = 0; k < 4; k++)
+			json_text(j, keys[k], cell[k + 1]);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+	json_end(j, '}');
+	mem_free(v);
 }
 
 void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
@@ -131,6 +201,7 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 			"undetected  %" PRIu64
 			" corrupted packets that no check code detected\n",
 			escapes);
+	text_ras(f, n);
 }
 
 static void json_training(struct json *j, const struct net *n)
@@ -218,4 +289,7 @@ void run_faults_json(
 	}
 	json_end(j, ']');
 	json_end(j, '}');
+	c = sum(n);
+	if (n->retry)
+		json_ras(j, n, &c);
 }

@@ -1,12 +1,19 @@
 /*
- * Class routes: what a node knows of a tree that collectives take (BGQ-F47,
- * BGQ-F48): where contributions come in on the way up, and where what becomes
- * of them leaves.  Nothing here knows packets or time.
+ * Class routes: trees in a torus for collectives, as what a node knows of
+ * them (BGQ-F47, BGQ-F48).  Nothing here knows packets or time.
+ *
+ * One root for all: a partition has a root in its middle, and a node of any
+ * box in it goes towards that root, first in the last dimension that is longer
+ * than one, then in the others from the first on, as far as the box allows and
+ * never over a wrap link.  So a hop up always nears the partition's root and a
+ * hop down always leads away from it, whatever the box: no link is up for one
+ * route and down for another, and routes that overlap cannot lock.  The root
+ * of a box is its node that is nearest to the partition's.
  */
 #ifndef COLL_CLASS_ROUTE_H
 #define COLL_CLASS_ROUTE_H
 
-#include "coll/box.h"
+#include "topo/torus.h"
 
 /* Virtual channels; the first two share a buffer in every receiver (F24). */
 enum class_channel {
@@ -23,16 +30,30 @@ enum {
 
 #define CLASS_LOCAL_BIT (1u << CLASS_LOCAL)
 
-/* Ports are bits; a root has no output. */
+/* What a node knows of one: where contributions come in on the way up, and
+ * where what becomes of them leaves.  Ports are bits; a root has no output. */
 struct class_route {
 	uint16_t inputs, output;
 	uint8_t channel; /* an enum class_channel */
 };
 
-/* The route of a node of a box, all of whose members contribute. */
+/* All nodes x with first[i] <= x[i] < first[i] + length[i]. */
+struct class_box {
+	uint32_t first[TORUS_MAX_DIMS], length[TORUS_MAX_DIMS];
+};
+
+struct class_box class_box_all(const struct torus *t);
+bool class_box_has(
+	const struct class_box *b, const struct torus *t, router_id r);
+/* A partition's root; the root of a box of it. */
+router_id class_root(const struct torus *t, const struct class_box *partition);
+router_id class_root_of(const struct torus *t, const struct class_box *box,
+	router_id partition_root);
+
+/* The route of a node of a box whose members go towards a root. */
 struct class_route class_route_build(const struct torus *t,
-	const struct coll_box *partition, const struct coll_box *box,
-	router_id node, enum class_channel channel);
+	const struct class_box *box, router_id root, router_id node,
+	enum class_channel channel);
 
 /* The buffer that a virtual channel has in every receiver. */
 static inline uint32_t class_buffer(uint32_t channel)

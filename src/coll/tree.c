@@ -84,8 +84,8 @@ static struct tree_node *node_new(struct tree *t, site_id s)
 		n->reception[i].chunks =
 			(int32_t)net->params.reception * net->full;
 	}
-	n->route[0].is = class_route_build(
-		t->torus, &t->world, &t->world, s, CLASS_WORLD);
+	n->route[0].is =
+		class_route_build(t->torus, &t->world, t->root, s, CLASS_WORLD);
 	n->route[0].is_set = true;
 	return n;
 }
@@ -289,7 +289,7 @@ bool tree_route(
 		*r = n->route[route].is;
 	else if (!n && !route)
 		*r = class_route_build(
-			t->torus, &t->world, &t->world, s, CLASS_WORLD);
+			t->torus, &t->world, t->root, s, CLASS_WORLD);
 	else
 		return false;
 	return true;
@@ -318,23 +318,19 @@ void tree_take_route(struct tree *t, site_id s, uint32_t route, bool is_taken)
 
 site_id tree_root(const struct tree *t)
 {
-	uint32_t at[TORUS_MAX_DIMS];
-
-	coll_box_root(&t->world, &t->world, at);
-	return coll_box_node(t->torus, at);
+	return t->root;
 }
 
-bool tree_build(const struct tree *t, const struct coll_box *box, site_id s,
+bool tree_build(const struct tree *t, const struct class_box *box, site_id s,
 	uint32_t channel, struct class_route *r)
 {
-	const struct coll_box *towards =
-		t->params.root == TREE_ROOT_BOX ? box : &t->world;
-	uint32_t at[TORUS_MAX_DIMS];
+	router_id root = t->params.root == TREE_ROOT_BOX
+				 ? class_root(t->torus, box)
+				 : t->root;
 
-	coll_box_coords(t->torus, s, at);
-	if (!coll_box_has(box, at))
+	if (!class_box_has(box, t->torus, s))
 		return false;
-	*r = class_route_build(t->torus, towards, box, s, channel);
+	*r = class_route_build(t->torus, box, root, s, channel);
 	return true;
 }
 
@@ -508,7 +504,8 @@ struct tree *tree_new(struct net *n, const struct tree_params *p, uint32_t fifo)
 	t->guest = (struct net_guest){ &guest_ops, n };
 	t->params = *p;
 	t->torus = torus_of(n->topo);
-	t->world = coll_box_whole(t->torus);
+	t->world = class_box_all(t->torus);
+	t->root = class_root(t->torus, &t->world);
 	t->nodes = map_alloc(n->n_nodes * sizeof(*t->nodes));
 	t->fifo = fifo;
 	t->capacity = (int32_t)p->packets * n->full;

@@ -78,7 +78,8 @@ struct tree {
 	struct net_guest guest;
 	struct tree_params params;
 	const struct torus *torus;
-	struct coll_box world;
+	struct class_box world;
+	router_id root;
 	struct tree_node **nodes; /* NULL until used */
 	uint32_t fifo;
 	int32_t capacity; /* of a buffer, chunks */

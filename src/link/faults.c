@@ -182,6 +182,23 @@ static void unite_untrained(struct fault_trainings *t)
 	t->n_untrained = n;
 }
 
+/* --- escapes --- */
+
+static void set_escapes(struct faults *f, const struct fault_plan *p)
+{
+	size_t i;
+
+	if (!p->n_escapes)
+		return;
+	f->escape = mem_alloc(p->n_escapes + 1, sizeof(*f->escape));
+	memcpy(f->escape, p->escape, p->n_escapes * sizeof(*f->escape));
+	f->escape[p->n_escapes].link = NO_LINK;
+	for (i = 0; i < f->n_links; i++)
+		f->link[i].escape = (uint32_t)p->n_escapes;
+	for (i = p->n_escapes; i--;)
+		f->link[f->escape[i].link].escape = (uint32_t)i;
+}
+
 /* --- outages --- */
 
 static int by_link(const void *a, const void *b)
@@ -492,6 +509,7 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	f->tally = map_alloc(n_workers * sizeof(*f->tally));
 	f->patience = p->is_managed ? p->notice : SIM_NEVER;
 	make_outages(f, p, t);
+	set_escapes(f, p);
 	if (p->is_managed)
 		faults_plan_reloads(f, p, t);
 	find_blind(f, p, t);
@@ -517,6 +535,8 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 
 void faults_free(struct faults *f)
 {
+	uint32_t i;
+
 	if (!f)
 		return;
 	map_free(f->link, f->n_links * sizeof(*f->link));
@@ -526,6 +546,9 @@ void faults_free(struct faults *f)
 		map_free(f->first_width, f->n_links * sizeof(*f->first_width));
 	mem_free(f->width);
 	mem_free(f->trainings.untrained);
+	mem_free(f->escape);
+	for (i = 0; i < f->n_workers; i++)
+		mem_free(f->tally[i].ras);
 	map_free(f->tally, f->n_workers * sizeof(*f->tally));
 	mem_free(f->outage);
 	if (f->chip)
@@ -545,6 +568,7 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c)
 	sum->echoes += c->echoes;
 	sum->reported += c->reported;
 	sum->escaped += c->escaped;
+	sum->headers += c->headers;
 }
 
 struct fault_counts faults_total(const struct faults *f, uint32_t wire)

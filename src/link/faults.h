@@ -25,6 +25,7 @@
 
 #include "base/param.h"
 #include "link/link.h"
+#include "link/ras.h"
 #include "link/training.h"
 #include "sim/sim.h"
 #include "topo/parts.h"
@@ -69,6 +70,7 @@ struct fault_event {
 	bool returns; /* it dies otherwise */
 	bool is_announced; /* it leaves, or what left returns */
 	bool is_sick; /* it does not die */
+	bool escapes; /* nor does it: see struct fault_escape */
 	const char *place, *text; /* borrowed from the parameters */
 };
 
@@ -79,6 +81,12 @@ struct fault_line {
 	bool is_closed;
 	int64_t skew; /* ps, where it is not */
 	const char *place, *text;
+};
+
+/* A link's next packet is to be hit by errors that the hop does not find. */
+struct fault_escape {
+	uint32_t link; /* as above */
+	sim_time at;
 };
 
 extern const char *const fault_line_names[]; /* [TRAINING_LINES] */
@@ -94,12 +102,15 @@ struct fault_plan {
 	size_t n_events;
 	struct fault_line *line; /* by link and line */
 	size_t n_lines;
+	struct fault_escape *escape; /* by link and time */
+	size_t n_escapes;
 	bool cold_start;
 	/* Set before it is read, all but the last by fault_plan_set_links(): */
 	struct training_params training;
 	int64_t bit; /* what one lasts on a line, ps */
 	int64_t lanes, least_lanes; /* of a link; with fewer it is dead */
 	bool is_fast; /* lanes make errors by their rate */
+	bool is_checked; /* links have codes of their own (checks.h) */
 	sim_time retrain; /* how long one is dead that loses or gets a lane */
 	/* Of a machine with a management (struct route): it hears of what is
 	 * dead for longer than notice. */
@@ -165,6 +176,7 @@ struct fault_link {
 	uint64_t left; /* good bits until the next bad one */
 	uint32_t draws;
 	uint32_t outage; /* the first that is not over */
+	uint32_t escape; /* the first that has not been */
 };
 
 struct fault_counts {
@@ -177,6 +189,7 @@ struct fault_counts {
 	uint64_t echoes; /* copies of what had come already */
 	uint64_t reported; /* times that a link seemed dead */
 	uint64_t escaped; /* copies that were wrong, and not found to be */
+	uint64_t headers; /* copies that were dropped for their header */
 };
 
 /* Adds up what was counted. */
@@ -186,6 +199,8 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c);
 struct fault_tally {
 	_Alignas(64) struct fault_counts wire[TOPO_MAX_WIRES];
 	uint64_t marked; /* packets that a chip damaged */
+	struct ras_event *ras;
+	size_t n_ras, ras_room;
 };
 
 /* A site that dies: when it first does. */
@@ -198,6 +213,7 @@ struct faults {
 	struct fault_link *link; /* [site * n_ports + port] */
 	/* in order; the last one is of no link */
 	struct fault_outage *outage;
+	struct fault_escape *escape; /* the same */
 	/* by link and time, the last one of no link; NULL: all have all */
 	struct fault_width *width;
 	uint32_t *first_width; /* [link] */
@@ -261,6 +277,12 @@ uint64_t faults_distance(const struct faults *f, uint64_t rate,
 bool faults_is_marked(struct faults *f, uint32_t worker, router_id chip);
 /* Packets that were, in all; only while nothing runs. */
 uint64_t faults_marked(const struct faults *f);
+
+/* Notes an event for the report at the end of a run. */
+void faults_report(
+	struct faults *f, uint32_t worker, const struct ras_event *e);
+/* All of them, in order; *n is how many.  Only while nothing runs. */
+struct ras_event *faults_events(const struct faults *f, size_t *n);
 
 /* The link is hit: takes the next error's distance. */
 static inline void faults_draw(struct faults *f, uint32_t link, uint32_t wire)

@@ -3,6 +3,64 @@
 #include "base/wide.h"
 #include "link/faults.h"
 
+#define AT(field) offsetof(struct fault_params, field)
+
+const struct param fault_params_table[] = {
+	PARAM_ROW(PARAM_LINES, "bit-errors", AT(bit_errors), "none", 0, 0,
+		"bit error rate of all links (\"1e-9\"), or of one class of "
+		"links (\"stage 1 up 1e-7\")",
+		"assumed: error-free links"),
+	PARAM_ROW(PARAM_LINES, "events", AT(events), "none", 0, 0,
+		"parts that die, leave or return, and when: \"30 us switch "
+		"2.5 dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up 2 "
+		"dies\", \"30 us lane 7 A+ 0 dies\", \"30 us board 1,0,3 "
+		"leaves\"",
+		"assumed: no failures"),
+};
+
+const size_t fault_params_n =
+	sizeof(fault_params_table) / sizeof(fault_params_table[0]);
+
+const struct param fault_lines_table[] = {
+	PARAM_ROW(PARAM_LINES, "lines", AT(lines), "none", 0, 0,
+		"defective lines of links, in the direction away from the "
+		"port: \"link 1.0 up 2 line 3 skew 900 ps\", \"link 7 line "
+		"clock closed\"",
+		"assumed: intact cables"),
+	PARAM_ROW(PARAM_FLAG, "cold-start", AT(cold_start), "no", 0, 1,
+		"whether all links are trained at the beginning of the run",
+		"assumed: a machine that is already up"),
+};
+
+const size_t fault_lines_n =
+	sizeof(fault_lines_table) / sizeof(fault_lines_table[0]);
+
+const struct param fault_chips_table[] = {
+	PARAM_ROW(PARAM_LINES, "chips", AT(chips), "none", 0, 0,
+		"probability that a packet is damaged inside a chip that it "
+		"passes (\"1e-9\"); it is marked and dropped at its "
+		"destination",
+		"assumed: chips without errors"),
+	PARAM_ROW(PARAM_LINES, "memories", AT(memories), "none", 0, 0,
+		"probability that a word read from a memory of a network "
+		"interface has a flipped bit (\"1e-9\"), which is corrected, "
+		"or two (\"double 1e-12\"), which ends the transaction",
+		"assumed: memories without errors"),
+};
+
+const size_t fault_chips_n =
+	sizeof(fault_chips_table) / sizeof(fault_chips_table[0]);
+
+const struct param fault_lanes_table[] = {
+	PARAM_ROW(PARAM_LINES, "fast-lanes", AT(fast_lanes), "none", 0, 0,
+		"bit error rate of links whose lanes are faster than "
+		"link.lane-reliable, in place of faults.bit-errors (\"1e-9\")",
+		"assumed: error-free links"),
+};
+
+const size_t fault_lanes_n =
+	sizeof(fault_lanes_table) / sizeof(fault_lanes_table[0]);
+
 void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
 	const struct training_params *t)
 {
@@ -11,6 +69,7 @@ void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
 	p->lanes = l->lanes;
 	p->least_lanes = l->least_lanes;
 	p->is_fast = link_is_fast(l);
+	p->is_checked = l->retry.kind == RETRY_REPLAY && l->check_hop;
 	p->retrain = l->retrain;
 }
 
@@ -18,12 +77,13 @@ void fault_plan_free(struct fault_plan *p)
 {
 	mem_free(p->event);
 	mem_free(p->line);
+	mem_free(p->escape);
 	*p = (struct fault_plan){ 0 };
 }
 
 bool fault_plan_is_empty(const struct fault_plan *p)
 {
-	uint64_t any = p->n_events | p->n_lines | p->cold_start;
+	uint64_t any = p->n_events | p->n_lines | p->cold_start | p->n_escapes;
 	uint32_t i;
 
 	any |= p->chips | p->memories[0] | p->memories[1];

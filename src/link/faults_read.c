@@ -11,8 +11,6 @@
 #include "base/name.h"
 #include "base/units.h"
 
-#define AT(field) offsetof(struct fault_params, field)
-
 enum {
 	DIGITS = 18, /* of a rate, behind the point */
 	MOST_WORDS = 12,
@@ -24,62 +22,6 @@ enum {
 };
 
 #define MOST_RATE UINT64_C(10000000000000000)
-
-const struct param fault_params_table[] = {
-	PARAM_ROW(PARAM_LINES, "bit-errors", AT(bit_errors), "none", 0, 0,
-		"bit error rate of all links (\"1e-9\"), or of one class of "
-		"links (\"stage 1 up 1e-7\")",
-		"assumed: error-free links"),
-	PARAM_ROW(PARAM_LINES, "events", AT(events), "none", 0, 0,
-		"parts that die, leave or return, and when: \"30 us switch "
-		"2.5 dies\", \"1 ms node 7 returns\", \"30 us link 1.0 up 2 "
-		"dies\", \"30 us lane 7 A+ 0 dies\", \"30 us board 1,0,3 "
-		"leaves\"",
-		"assumed: no failures"),
-};
-
-const size_t fault_params_n =
-	sizeof(fault_params_table) / sizeof(fault_params_table[0]);
-
-const struct param fault_lines_table[] = {
-	PARAM_ROW(PARAM_LINES, "lines", AT(lines), "none", 0, 0,
-		"defective lines of links, in the direction away from the "
-		"port: \"link 1.0 up 2 line 3 skew 900 ps\", \"link 7 line "
-		"clock closed\"",
-		"assumed: intact cables"),
-	PARAM_ROW(PARAM_FLAG, "cold-start", AT(cold_start), "no", 0, 1,
-		"whether all links are trained at the beginning of the run",
-		"assumed: a machine that is already up"),
-};
-
-const size_t fault_lines_n =
-	sizeof(fault_lines_table) / sizeof(fault_lines_table[0]);
-
-const struct param fault_chips_table[] = {
-	PARAM_ROW(PARAM_LINES, "chips", AT(chips), "none", 0, 0,
-		"probability that a packet is damaged inside a chip that it "
-		"passes (\"1e-9\"); it is marked and dropped at its "
-		"destination",
-		"assumed: chips without errors"),
-	PARAM_ROW(PARAM_LINES, "memories", AT(memories), "none", 0, 0,
-		"probability that a word read from a memory of a network "
-		"interface has a flipped bit (\"1e-9\"), which is corrected, "
-		"or two (\"double 1e-12\"), which ends the transaction",
-		"assumed: memories without errors"),
-};
-
-const size_t fault_chips_n =
-	sizeof(fault_chips_table) / sizeof(fault_chips_table[0]);
-
-const struct param fault_lanes_table[] = {
-	PARAM_ROW(PARAM_LINES, "fast-lanes", AT(fast_lanes), "none", 0, 0,
-		"bit error rate of links whose lanes are faster than "
-		"link.lane-reliable, in place of faults.bit-errors (\"1e-9\")",
-		"assumed: error-free links"),
-};
-
-const size_t fault_lanes_n =
-	sizeof(fault_lanes_table) / sizeof(fault_lanes_table[0]);
 
 /* One line while it is read. */
 struct line {
@@ -341,12 +283,17 @@ static int read_event(struct line *l, struct fault_event *e)
 	e->returns = !strcmp(last, "returns");
 	e->is_announced = !strcmp(last, "leaves") && l->plan->is_managed;
 	e->is_sick = !strcmp(last, "sick");
+	e->escapes = !strcmp(last, "escapes") && l->plan->is_checked;
 	if (strcmp(last, "dies") != 0 && !e->returns && !e->is_announced &&
-		!e->is_sick)
-		return fail(l, "\"%.40s\" is no event (want dies%s or returns)",
-			last, l->plan->is_managed ? ", leaves" : "");
+		!e->is_sick && !e->escapes)
+		return fail(l,
+			"\"%.40s\" is no event (want dies%s%s or returns)",
+			last, l->plan->is_managed ? ", leaves" : "",
+			l->plan->is_checked ? ", escapes" : "");
 	if (read_part(l, at, &e->part))
 		return -1;
+	if (e->escapes && e->kind != &part_link)
+		return fail(l, "only errors of links escape (want dies)");
 	if (e->is_sick && !e->kind->can_sicken)
 		return fail(l, "a %s is never sick (want dies)", e->kind->word);
 	if (e->is_announced && !e->kind->is_site)
@@ -420,6 +367,15 @@ static int check_turns(struct fault_plan *p, struct err *e)
 	return 0;
 }
 
+static int by_escape(const void *a, const void *b)
+{
+	const struct fault_escape *x = a, *y = b;
+
+	if (x->link != y->link)
+		return x->link < y->link ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
 static int read_events(
 	struct line *l, struct fault_plan *p, const struct param_lines *lines)
 {
@@ -429,12 +385,24 @@ static int read_events(
 		return err_set(l->e, "faults.events: more than %d events",
 			MOST_EVENTS);
 	p->event = mem_alloc(lines->n + 1, sizeof(*p->event));
+	p->escape = mem_alloc(lines->n + 1, sizeof(*p->escape));
 	for (i = 0; i < lines->n; i++) {
-		if (open_line(l, &lines->v[i]) || read_event(l, &p->event[i]))
+		struct fault_event *x = &p->event[p->n_events];
+
+		*x = (struct fault_event){ 0 };
+		if (open_line(l, &lines->v[i]) || read_event(l, x))
 			return -1;
-		normalise(l->topo, &p->event[i]);
+		if (x->escapes) {
+			p->escape[p->n_escapes++] = (struct fault_escape){
+				x->site * l->topo->n_ports + x->port, x->at
+			};
+			continue;
+		}
+		normalise(l->topo, x);
+		p->n_events++;
 	}
-	p->n_events = lines->n;
+	if (p->n_escapes)
+		qsort(p->escape, p->n_escapes, sizeof(*p->escape), by_escape);
 	if (p->n_events)
 		qsort(p->event, p->n_events, sizeof(*p->event), by_part);
 	return check_turns(p, l->e);
@@ -553,6 +521,7 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 		.lanes = p->lanes,
 		.least_lanes = p->least_lanes,
 		.is_fast = p->is_fast,
+		.is_checked = p->is_checked,
 		.retrain = p->retrain,
 		.is_managed = p->is_managed,
 		.notice = p->notice,

@@ -335,6 +335,7 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 		.word = (uint32_t)word_of(p),
 		.code = &link_codes[p->code],
 		.route = (uint32_t)p->route,
+		.header = (uint32_t)p->header,
 		.protocol = (uint32_t)p->protocol,
 		.retry = p->retry,
 		.lanes = (uint32_t)p->lanes,
@@ -342,6 +343,11 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	if (check(p, e) || size_rows(r, p, e) ||
 		retry_check(&p->retry, r->max_chunks, e))
 		return -1;
+	if (p->check_hop | p->check_end | p->check_header) {
+		r->checks = mem_alloc(1, sizeof(*r->checks));
+		checks_init(
+			r->checks, p->check_hop, p->check_end, p->check_header);
+	}
 	set_latencies(r, t);
 	find_rates(r, t, own, rate);
 	for (i = 0; i < TOPO_MAX_WIRES; i++)
@@ -394,5 +400,6 @@ void link_rules_fini(struct link_rules *r)
 	mem_free(r->bytes);
 	mem_free(r->chunks);
 	mem_free(r->rate);
+	mem_free(r->checks);
 	*r = (struct link_rules){ 0 };
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/param.h"
+#include "link/checks.h"
 #include "link/code.h"
 #include "link/packet.h"
 #include "link/retry.h"
@@ -116,8 +117,10 @@ struct link_rules {
 	sim_time longest; /* serialisation, of links that lack no lane */
 	const struct link_code *code;
 	uint32_t route; /* bytes in front for each switch to pass */
+	uint32_t header; /* bytes */
 	uint32_t protocol; /* bytes owed for an arrival */
 	struct retry_params retry;
+	struct link_checks *checks; /* NULL: links have none of their own */
 	sim_time route_ser[LINK_MAX_ROUTE + 1]; /* by switches */
 };
 

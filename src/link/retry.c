@@ -144,6 +144,11 @@ static sim_time silence(const struct sending *s)
 	return 2 * s->x->latency * s->p->timeout;
 }
 
+sim_time retry_each(const struct retry_params *p, const struct retry_packet *x)
+{
+	return x->ser + 2 * x->latency * p->timeout;
+}
+
 /* Echoes are sent before anything that could not end in time. */
 static void send_echoes(struct sending *s)
 {
@@ -171,7 +176,7 @@ static sim_time again(struct sending *s, enum retry_fate fate, sim_time back)
 		s->done.echoes++;
 	}
 	q->echo = 0; /* a nack tells what has come, too */
-	each = s->x->ser + silence(s);
+	each = retry_each(s->p, s->x);
 	if (fate == RETRY_IS_CUT && next < back) {
 		uint64_t n = (uint64_t)((back - next + each - 1) / each);
 

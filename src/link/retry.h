@@ -27,6 +27,7 @@
 #include <stdbool.h>
 
 #include "base/param.h"
+#include "link/checks.h"
 #include "sim/sim.h"
 
 enum { RETRY_NONE, RETRY_REPLAY };
@@ -102,12 +103,18 @@ struct link_retry {
 	uint32_t held;
 	sim_time since;
 	uint64_t resent; /* copies that were in vain, in all */
+	/* Of what the far end has taken: bytes, packets that were bad and not
+	 * found to be, and by what the two ends' sums differ. */
+	uint64_t good, escaped;
+	struct checks_sums sums;
 };
 
 struct retry_done retry_send(struct link_retry *q, const struct retry_params *p,
 	uint32_t full, const struct retry_packet *x,
 	const struct retry_luck *luck);
 void retry_fini(struct link_retry *q);
+/* From one copy of a packet to the next, where a time-out makes it. */
+sim_time retry_each(const struct retry_params *p, const struct retry_packet *x);
 
 /* Packets that a sender has tokens for, and the least time after which the
  * token of one is back. */

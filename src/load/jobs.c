@@ -70,7 +70,8 @@ static void on_hurt(struct net *n, struct sim_worker *w, packet_id p,
 {
 	struct net *v = sender_of(n, p);
 
-	v->client->on_hurt(v, w, p, bit, bits);
+	if (v->client->on_hurt)
+		v->client->on_hurt(v, w, p, bit, bits);
 }
 
 static bool is_dropped(struct net *n, struct sim_worker *w, packet_id p)

@@ -316,7 +316,7 @@ int load_run(struct load *l, struct load_result *r, struct err *e)
 	if (r->ending != LOAD_FINISHED || !l->ops->check ||
 		!l->ops->check(l, e))
 		return 0;
-	if (e->code != EXIT_DEADLOCK)
+	if (e->code != EXIT_DEADLOCK && !net_escaped(l->net))
 		return -1;
 	/* not an error of ours, but how it ends */
 	r->ending = LOAD_STALLED;

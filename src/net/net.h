@@ -33,7 +33,7 @@ struct net_guest;
 
 #define NET_NO_FIFO UINT32_MAX
 
-enum { NET_FLIPS = 64 };
+enum { NET_FLIPS = 96 };
 
 /* Engine events below this number are the router's, the others and programs
  * the client's. */
@@ -307,6 +307,10 @@ struct net_stuck {
 /* How many hold one since some time or longer; the first few are listed. */
 uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
 	uint32_t most);
+/* Packets that were damaged and not found to be. */
+uint64_t net_escaped(const struct net *n);
+/* What is to be reported of a run with faults; the caller's to free. */
+struct ras_event *net_ras(const struct net *n, size_t *n_events);
 /* The longest that a head waits now where tokens are short; 0 where there are
  * too few packets inside for any deadlock. */
 sim_time net_longest_wait(const struct net *n, sim_time now);

@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "sim/random.h"
+
 /* When what waits for a link that never returns goes on: after all runs. */
 #define STUCK (LINK_MAX_TIME - 1000000 * (sim_time)SIM_NS)
 
@@ -131,14 +134,56 @@ static uint32_t flips(
 	return n < NET_FLIPS ? n : NET_FLIPS;
 }
 
+/* Flips that the hop's checks do not find, where the plan has some for the next
+ * packet with room for them. */
+static uint32_t escape(const struct copy *c, sim_time t, uint32_t *bit)
+{
+	struct faults *f = c->faults;
+	struct fault_link *l = &f->link[c->link];
+	const struct fault_escape *x = f->escape ? &f->escape[l->escape] : NULL;
+	const struct packet *p = &c->net->packets[c->id];
+	uint32_t first = 8 * c->net->link.header, n;
+
+	if (!x || x->link != c->link || x->at > t)
+		return 0;
+	n = checks_codeword(c->net->link.checks,
+		random_draw(f->seed, c->link, RANDOM_ESCAPE, l->escape).a,
+		first, first + 8u * p->bytes, bit);
+	l->escape += n > 0;
+	return n;
+}
+
+/* It goes on as flipped bits have made it, and nobody has noticed. */
+static void let_pass(const struct copy *c, const uint32_t *bit, uint32_t n)
+{
+	const struct net_client_ops *client = c->net->client;
+	struct link_retry *q = &c->net->retry[c->link];
+	uint32_t i, bytes = c->bits / 8;
+
+	q->escaped++;
+	checks_escaped(&q->sums, q->good + bytes, bit, n, bytes);
+	c->net->packets[c->id].flags |= PACKET_HURT;
+	for (i = 0; client->on_hurt && i < n; i++)
+		client->on_hurt(c->net, c->w, c->id, bit[i], c->bits);
+}
+
 /* Whether the far end finds that bits of a copy were flipped. */
 static bool is_found(const struct copy *c, const uint32_t *bit, uint32_t n)
 {
 	const struct net_client_ops *client = c->net->client;
+	const struct link_checks *k = c->net->link.checks;
 
-	if (!client->is_found ||
-		client->is_found(c->net, c->w, c->id, bit, n, c->bits))
+	if (k) {
+		enum checks_finding found = checks_find(k, bit, n);
+
+		counts_of(c)->headers += found == CHECKS_HEADER;
+		if (found != CHECKS_NOTHING)
+			return true;
+		let_pass(c, bit, n);
+	} else if (!client->is_found ||
+		   client->is_found(c->net, c->w, c->id, bit, n, c->bits)) {
 		return true;
+	}
 	counts_of(c)->escaped++;
 	return false;
 }
@@ -148,7 +193,7 @@ static enum retry_fate fate(
 {
 	const struct copy *c = arg;
 	struct faults *f = c->faults;
-	uint32_t bit[NET_FLIPS], n;
+	uint32_t bit[NET_FLIPS + CHECKS_CODEWORD], n;
 
 	if (!f)
 		return RETRY_PASSES;
@@ -162,6 +207,7 @@ static enum retry_fate fate(
 			       : RETRY_IS_CUT;
 	}
 	n = flips(c, c->bits, bit);
+	n += escape(c, from, bit + n);
 	if (!n)
 		return RETRY_PASSES;
 	counts_of(c)->hurt++;
@@ -176,17 +222,34 @@ static bool is_ack_lost(void *arg)
 	return c->faults && flips(c, c->ack_bits, bit);
 }
 
-static void count(const struct net *n, const struct sim_worker *w,
-	uint32_t wire, const struct retry_done *done)
+/* A link has been silent for all its tries, of a packet since some time. */
+static void report_dead(const struct copy *c, const struct retry_packet *p)
 {
-	struct fault_counts *c;
+	const struct retry_params *r = &c->net->link.retry;
+	const struct ras_event e = {
+		.at = p->t + r->tries * retry_each(r, p),
+		.site = c->link / c->net->n_ports,
+		.port = c->link % c->net->n_ports,
+		.what = RAS_DEAD,
+		.number = (uint64_t)r->tries,
+	};
 
-	if (!n->faults)
+	counts_of(c)->reported++;
+	faults_report(c->faults, c->w->id, &e);
+}
+
+static void count(const struct copy *c, const struct retry_packet *p,
+	const struct retry_done *done)
+{
+	struct link_retry *q = &c->net->retry[c->link];
+
+	q->good += done->is_lost ? 0 : c->bits / 8;
+	if (!c->faults)
 		return;
-	c = &n->faults->tally[w->id].wire[wire];
-	c->resent += done->resent;
-	c->echoes += done->echoes;
-	c->reported += done->is_reported;
+	counts_of(c)->resent += done->resent;
+	counts_of(c)->echoes += done->echoes;
+	if (done->is_reported || (done->is_lost && !c->net->gives_up))
+		report_dead(c, p);
 }
 
 static struct net_sent send_again(
@@ -207,7 +270,7 @@ static struct net_sent send_again(
 	struct retry_done done = retry_send(&n->retry[c.link], &n->link.retry,
 		(uint32_t)n->full, &p, &luck);
 
-	count(n, w, x->class, &done);
+	count(&c, &p, &done);
 	if (done.is_lost && !n->gives_up) {
 		n->retry[c.link].held = x->id;
 		n->retry[c.link].since = x->t;
@@ -303,4 +366,37 @@ uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
 		found++;
 	}
 	return found;
+}
+
+uint64_t net_escaped(const struct net *n)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; n->faults && i < n->topo->n_wires; i++)
+		sum += faults_total(n->faults, i).escaped;
+	return sum;
+}
+
+/* The two ends of each link compare their sums. */
+struct ras_event *net_ras(const struct net *n, size_t *n_events)
+{
+	struct ras_event *v = faults_events(n->faults, n_events);
+	size_t i, links = (size_t)n->n_sites * n->n_ports;
+
+	for (i = 0; n->retry && i < links; i++) {
+		const struct link_retry *q = &n->retry[i];
+
+		if (!checks_differ(&q->sums, q->good))
+			continue;
+		v = mem_grow(v, *n_events + 1, sizeof(*v));
+		v[(*n_events)++] = (struct ras_event){
+			.at = sim_last_time(n->sim),
+			.site = (router_id)(i / n->n_ports),
+			.port = (port_id)(i % n->n_ports),
+			.what = RAS_SUMS,
+			.number = q->escaped,
+		};
+	}
+	return v;
 }

@@ -36,6 +36,7 @@ enum random_purpose {
 	RANDOM_CHIP, /* packets until a chip damages one */
 	RANDOM_MEMORY, /* words until a memory has a bad one */
 	RANDOM_WATCH, /* when a watchdog ticks */
+	RANDOM_ESCAPE, /* errors that a code does not find */
 };
 
 struct random_bits {

@@ -218,6 +218,41 @@ static void dead_gpus_give_errors_until_they_return(void **state)
 	kit_close(&w.kit);
 }
 
+/* --- links --- */
+
+/* As many packets as wait for X+, then one by Y+. */
+static void put_by_two_links(struct ape_world *w, uint32_t node)
+{
+	struct weft_ape_transfer t = ape_transfer(w, HOST, HOST, 4096);
+	uint32_t i;
+
+	if (node == 8) {
+		ape_await(WEFT_APE_ARRIVED);
+		assert_true(program_now() < MS / 2);
+	}
+	for (i = 0; i < 6 && node == 2; i++)
+		ape_await(WEFT_APE_ARRIVED);
+	if (node == 2)
+		assert_true(program_now() > MS);
+	for (i = 0; i < 7 && !node; i++) {
+		t.node = i < 6 ? 2 : 8;
+		assert_int_equal(weft_ape_put(&t), 0);
+	}
+}
+
+/* Each link has an injection FIFO of its own. */
+static void packets_wait_for_their_own_link_alone(void **state)
+{
+	static const char *const sets[] = { "link.retry=replay",
+		"faults.events=150 us link 0 X+ dies; 1 ms link 0 X+ returns",
+		NULL };
+	struct ape_world w = { .run = put_by_two_links };
+
+	(void)state;
+	ape_world_run(&w, sets, "4x4x1", false);
+	kit_close(&w.kit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +261,7 @@ int main(void)
 		cmocka_unit_test(who_registers_with_a_dead_card_hears_of_it),
 		cmocka_unit_test(transfers_end_when_their_card_dies),
 		cmocka_unit_test(dead_gpus_give_errors_until_they_return),
+		cmocka_unit_test(packets_wait_for_their_own_link_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

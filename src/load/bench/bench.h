@@ -15,7 +15,7 @@
 #ifndef LOAD_BENCH_BENCH_H
 #define LOAD_BENCH_BENCH_H
 
-#include "coll/box.h"
+#include "coll/class_route.h"
 #include "coll/combine.h"
 #include "load/programs.h"
 
@@ -256,7 +256,7 @@ struct bench_tree_how {
 	struct coll_arith arith;
 	uint32_t channel; /* an enum class_channel */
 	bool is_world; /* all nodes */
-	const struct coll_box *box; /* the nodes, otherwise */
+	const struct class_box *box; /* the nodes, otherwise */
 	uint32_t root; /* that sends, or receives */
 };
 

@@ -2,7 +2,7 @@
 #ifndef LOAD_BENCH_COLLECTIVE_H
 #define LOAD_BENCH_COLLECTIVE_H
 
-#include "coll/box.h"
+#include "coll/class_route.h"
 #include "load/bench/bench.h"
 
 enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
@@ -13,7 +13,7 @@ struct member {
 	sim_time all_came, all_left; /* the sums over the rounds */
 	/* by a tree: the descriptor was given away; the last byte came */
 	sim_time stored, done, all_stored, all_done;
-	struct coll_box box; /* its tree's */
+	struct class_box box; /* its tree's */
 	uint32_t index, count; /* among the members of its tree, and of them */
 	uint64_t own[]; /* of what else the network does */
 };
@@ -29,7 +29,7 @@ struct collective {
 	const struct bench_cast *cast;
 	const struct bench_barrier *barrier;
 	const struct bench_tree *tree;
-	struct coll_box box; /* all members */
+	struct class_box box; /* all members */
 	uint32_t split_dims; /* a bit for each dimension that is split along */
 };
 

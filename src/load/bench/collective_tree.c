@@ -20,6 +20,15 @@ static struct collective *of(const struct bench_end *x)
 
 /* --- who takes part --- */
 
+static uint32_t n_nodes(const struct class_box *b)
+{
+	uint32_t i, n = 1;
+
+	for (i = 0; i < TORUS_MAX_DIMS && b->length[i]; i++)
+		n *= b->length[i];
+	return n;
+}
+
 static bool is_all(const struct collective *c)
 {
 	return c->shape.n == 1 && !c->shape.v[0];
@@ -30,7 +39,7 @@ static int check_shape(
 {
 	uint32_t i;
 
-	c->box = coll_box_whole(t);
+	c->box = class_box_all(t);
 	if (c->shape.n > t->n_dims || c->at.n > t->n_dims)
 		return err_set(e, "%s: the torus has %u dimensions",
 			c->shape.n > t->n_dims ? "box" : "at", t->n_dims);
@@ -91,18 +100,16 @@ int collective_tree_check(
 	struct collective *c, const struct topo *topo, struct err *e)
 {
 	const struct torus *t = torus_find(topo);
-	uint32_t at[TORUS_MAX_DIMS];
 
 	if (!t)
 		return err_set(e, "by: trees need a torus");
 	if (check_shape(c, t, e) || check_split(c, t, e) || check_arith(c, e))
 		return -1;
 	/* what is not all nodes is a communicator of its own */
-	if (!c->channel &&
-		(coll_box_nodes(&c->box) < topo->n_nodes || c->split_dims))
+	if (!c->channel && (n_nodes(&c->box) < topo->n_nodes || c->split_dims))
 		c->channel = 1;
-	coll_box_coords(t, (router_id)c->root, at);
-	if (c->op != OP_ALLREDUCE && !coll_box_has(&c->box, at))
+	if (c->op != OP_ALLREDUCE &&
+		!class_box_has(&c->box, t, (router_id)c->root))
 		return err_set(e, "root: node %lld is not in the box",
 			(long long)c->root);
 	if (c->op != OP_ALLREDUCE && c->split_dims)
@@ -118,18 +125,19 @@ static bool find_place(struct bench_end *x)
 	struct member *m = x->data;
 	uint32_t at[TORUS_MAX_DIMS], i;
 
-	coll_box_coords(t, x->node, at);
+	for (i = 0; i < t->n_dims; i++)
+		at[i] = torus_coord(t, x->node, i);
 	m->box = c->box;
 	for (i = 0; i < t->n_dims && c->split_dims; i++)
 		if (!(c->split_dims >> i & 1)) {
 			m->box.first[i] = at[i];
 			m->box.length[i] = 1;
 		}
-	m->count = coll_box_nodes(&m->box);
+	m->count = n_nodes(&m->box);
 	for (i = t->n_dims; i--;)
 		m->index =
 			m->index * m->box.length[i] + at[i] - m->box.first[i];
-	return coll_box_has(&c->box, at);
+	return class_box_has(&c->box, t, x->node);
 }
 
 /* --- data: small numbers, whose sums have no end to be rounded --- */

@@ -368,9 +368,19 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 		net_inject(a->nic->net, a->w, a->s, fifo, id, a->t);
 }
 
-static void send(const struct nic_at *a, uint32_t work, struct ape_work *x)
+/* One for each link that a packet may leave by. */
+static uint32_t fifo_of(const struct nic_at *a, packet_id id)
 {
 	const struct net_fifos *f = &ape_of(a)->fifos;
+	struct packet *p = &a->nic->net->packets[id];
+
+	route_begin(a->nic->net->route, p);
+	p->flags |= PACKET_BEGUN;
+	return f->first + p->escape % f->count;
+}
+
+static void send(const struct nic_at *a, uint32_t work, struct ape_work *x)
+{
 	struct host *host = a->nic->host;
 	struct ape_load *l;
 	packet_id id;
@@ -393,8 +403,7 @@ static void send(const struct nic_at *a, uint32_t work, struct ape_work *x)
 		ape_here(a)->inside++;
 		leave(a, 0, id);
 	} else {
-		outbox_send(a, &ape_here(a)->out,
-			f->first + node_of_work(x) % f->count, id, leave);
+		outbox_send(a, &ape_here(a)->out, fifo_of(a, id), id, leave);
 	}
 }
 

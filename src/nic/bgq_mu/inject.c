@@ -285,6 +285,7 @@ static struct mu_buffer *fill_buffer(const struct nic_at *a,
 	struct mu_buffer *b = payload_take(a->nic->payloads, a->w->id);
 	uint32_t end = (job->bytes + MU_CHUNK - 1u) & ~(MU_CHUNK - 1u);
 
+	b->place = 0;
 	fill_header(a, f, job, &b->header);
 	if (!host_read(mu->nic.host, a->s,
 		    f->payload + job->packet * mu->payload, b->payload,

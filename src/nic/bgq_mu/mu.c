@@ -243,6 +243,26 @@ static void on_packet(struct net *net, struct sim_worker *w, site_id s,
 	mu_receive(&a, fifo, id, tail);
 }
 
+/* A bit was flipped, and the hop has not found it.  What it changes of the
+ * checks at the destination is kept where a place will be; a network header
+ * that is wrong fits no check. */
+static void on_hurt(struct net *net, struct sim_worker *w, packet_id id,
+	uint32_t bit, uint32_t bits)
+{
+	struct mu_buffer *b = payload_of_load(net->packets[id].load);
+	uint32_t byte = bit / 8, flip = 0x80u >> bit % 8;
+
+	(void)w;
+	(void)bits;
+	b->place ^= checks_end(net->link.checks, bit);
+	if (byte < MU_NETWORK_BYTES)
+		b->place |= UINT64_C(1) << 32;
+	else if (byte < MU_HEADER_BYTES)
+		b->header.byte[byte] ^= (uint8_t)flip;
+	else if (byte - MU_HEADER_BYTES < net->packets[id].bytes)
+		b->payload[byte - MU_HEADER_BYTES] ^= (uint8_t)flip;
+}
+
 _Static_assert(ENGINE_CLIENT % MU_NET_FIFOS == 0 && MU_NET_FIFOS == 16,
 	"a kind of event is a number's upper bits");
 
@@ -552,6 +572,7 @@ static const struct net_client_ops client = {
 	.on_copy = nic_on_copy,
 	.on_absorbed = mu_collective_absorbed,
 	.combine = mu_collective_combine,
+	.on_hurt = on_hurt,
 };
 
 const struct nic_ops bgq_mu_ops = {

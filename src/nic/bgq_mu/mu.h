@@ -60,6 +60,7 @@ enum mu_requester {
 enum {
 	MU_MAX_PORTS = 3,
 	MU_SLICES = 16,
+	MU_NETWORK_BYTES = 12, /* of a header */
 	MU_LINE = 128,
 	MU_DRAINS = MU_PAYLOAD / MU_CHUNK + 2, /* with the header's */
 	MU_INJ_WORDS = (MU_INJ_FIFOS + 63) / 64,
@@ -266,7 +267,8 @@ struct mu {
 
 /* What a packet's load field points to. */
 struct mu_buffer {
-	uint64_t place; /* in a FIFO, given at reception */
+	uint64_t place; /* in a FIFO, given at reception; before that, what
+			 * errors have changed of the packet's checks */
 	uint64_t number; /* in the FIFO's order */
 	struct mu_header header;
 	uint8_t payload[];

@@ -294,6 +294,19 @@ static enum mu_room find_room(
 	return room;
 }
 
+/* The first packet leaves the network FIFO. */
+static inline packet_id pop(
+	const struct nic_at *a, uint32_t fifo, struct mu_rme *r)
+{
+	const struct packet *p = packet_of(a, r->in.first);
+
+	if (__builtin_expect(mu_is_collective_fifo(fifo), 0))
+		mu_collective_release(a, fifo, p->chunks);
+	else
+		net_release(a->nic->net, a->w, a->s, fifo, p->chunks, a->t);
+	return packet_pop(mu_of(a)->packets, &r->in);
+}
+
 static inline __attribute__((always_inline)) void take_in(
 	const struct nic_at *a, uint32_t fifo)
 {
@@ -306,11 +319,7 @@ static inline __attribute__((always_inline)) void take_in(
 		room = find_room(a, fifo, p);
 	if (room == MU_NO_ROOM)
 		return;
-	if (__builtin_expect(mu_is_collective_fifo(fifo), 0))
-		mu_collective_release(a, fifo, p->chunks);
-	else
-		net_release(a->nic->net, a->w, a->s, fifo, p->chunks, a->t);
-	id = packet_pop(mu_of(a)->packets, &r->in);
+	id = pop(a, fifo, r);
 	if (room == MU_REFUSED) {
 		reject(a, id);
 	} else {
@@ -323,14 +332,36 @@ static inline __attribute__((always_inline)) void take_in(
 	try_pull(a, fifo);
 }
 
+/* Errors that no hop has found: the check that goes from end to end. */
+static __attribute__((noinline)) bool is_rejected(
+	const struct nic_at *a, uint32_t fifo)
+{
+	struct mu_rme *r = &mu_here(a)->rme[fifo];
+	const struct packet *p = packet_of(a, r->in.first);
+	const struct ras_event e = { .at = a->t,
+		.site = a->s,
+		.port = RAS_NODE,
+		.what = RAS_REJECTED,
+		.number = p->src };
+
+	if (!buffer_of(p)->place)
+		return false;
+	faults_report(a->nic->net->faults, a->w->id, &e);
+	reject(a, pop(a, fifo, r));
+	try_pull(a, fifo);
+	return true;
+}
+
 void mu_receive_on_pulled(const struct nic_at *a, uint32_t fifo)
 {
 	struct mu_rme *r = &mu_here(a)->rme[fifo];
+	const struct packet *p = packet_of(a, r->in.first);
 
 	r->is_pulling = false;
 	r->turn = mu_here(a)->n_pulled++;
-	if (mu_is_sound(
-		    a, MU_NET_FIFOS + fifo, packet_of(a, r->in.first)->number))
+	if (__builtin_expect(p->flags & PACKET_HURT, 0) && is_rejected(a, fifo))
+		return;
+	if (mu_is_sound(a, MU_NET_FIFOS + fifo, p->number))
 		take_in(a, fifo);
 	else
 		mu_here(a)->rme_broken |= (uint16_t)(1u << fifo);

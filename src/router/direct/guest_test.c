@@ -174,26 +174,9 @@ static void begin(struct kit *k, site_id s, sim_time t, struct member m)
 		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
 }
 
-static bool has(const struct coll_box *b, const struct torus *t, site_id s)
+static struct class_box box_of(const struct kit *k, const uint32_t *length)
 {
-	uint32_t at[TORUS_MAX_DIMS];
-
-	coll_box_coords(t, s, at);
-	return coll_box_has(b, at);
-}
-
-/* The root of a partition. */
-static site_id root_of(const struct torus *t, const struct coll_box *b)
-{
-	uint32_t at[TORUS_MAX_DIMS];
-
-	coll_box_root(b, b, at);
-	return coll_box_node(t, at);
-}
-
-static struct coll_box box_of(const struct kit *k, const uint32_t *length)
-{
-	struct coll_box b = coll_box_whole(torus_of(k->net->topo));
+	struct class_box b = class_box_all(torus_of(k->net->topo));
 
 	if (length)
 		memcpy(b.length, length, 5 * sizeof(*length));
@@ -201,16 +184,16 @@ static struct coll_box box_of(const struct kit *k, const uint32_t *length)
 }
 
 /* A route over a box at the first corner. */
-static void set_box(struct kit *k, const struct coll_box *b, uint32_t route)
+static void set_box(struct kit *k, const struct class_box *b, uint32_t route)
 {
 	const struct torus *t = torus_of(k->net->topo);
-	struct coll_box all = coll_box_whole(t);
+	struct class_box all = class_box_all(t);
 	site_id s;
 
 	for (s = 0; s < k->net->n_nodes; s++)
-		if (has(b, t, s)) {
-			struct class_route r =
-				class_route_build(t, &all, b, s, CLASS_SUB);
+		if (class_box_has(b, t, s)) {
+			struct class_route r = class_route_build(
+				t, b, class_root(t, &all), s, CLASS_SUB);
 
 			tree_set_route(k->tree, s, route, &r);
 		}
@@ -243,13 +226,13 @@ static sim_time last_head(const struct kit *k, uint32_t i)
 }
 
 static void everybody_begins(
-	struct kit *k, const struct coll_box *b, uint32_t n, uint16_t bytes)
+	struct kit *k, const struct class_box *b, uint32_t n, uint16_t bytes)
 {
 	const struct torus *t = torus_of(k->net->topo);
 	site_id s;
 
 	for (s = 0; s < k->net->n_nodes; s++)
-		if (has(b, t, s))
+		if (class_box_has(b, t, s))
 			begin(k, s, 0,
 				(struct member){ .n = n,
 					.bytes = bytes,
@@ -258,19 +241,19 @@ static void everybody_begins(
 }
 
 static void check_sums(
-	const struct kit *k, const struct coll_box *b, uint32_t n)
+	const struct kit *k, const struct class_box *b, uint32_t n)
 {
 	const struct torus *t = torus_of(k->net->topo);
 	uint64_t sum = 0, members = 0, i;
 	site_id s;
 
 	for (s = 0; s < k->net->n_nodes; s++)
-		if (has(b, t, s)) {
+		if (class_box_has(b, t, s)) {
 			sum += s;
 			members++;
 		}
 	for (s = 0; s < k->net->n_nodes; s++) {
-		bool is_member = has(b, t, s);
+		bool is_member = class_box_has(b, t, s);
 
 		assert_int_equal(k->got[s].n, is_member ? n : 0);
 		for (i = 0; i < k->got[s].n; i++)
@@ -282,7 +265,7 @@ static void check_sums(
 static void everybody_gets_the_sum_when_the_wires_say(void **state)
 {
 	struct kit *k = make("2x2x2x2x2");
-	struct coll_box b = box_of(k, NULL);
+	struct class_box b = box_of(k, NULL);
 
 	(void)state;
 	everybody_begins(k, &b, 1, 8);
@@ -315,7 +298,7 @@ static void every_box_of_a_midplane_takes_what_its_wires_say(void **state)
 	(void)state;
 	for (i = 0; i < 4 * 4 * 4 * 4 * 2; i += 41) {
 		struct kit *k = make("4x4x4x4x2");
-		struct coll_box b;
+		struct class_box b;
 		sim_time want = 0;
 		uint32_t rest = i, levels = 0;
 
@@ -345,8 +328,8 @@ static void every_box_of_a_midplane_takes_what_its_wires_say(void **state)
 static void packets_follow_each_other_as_the_logic_allows(void **state)
 {
 	struct kit *k = make("4x4x1x1x2");
-	struct coll_box b = box_of(k, NULL);
-	site_id root = root_of(torus_of(k->net->topo), &b);
+	struct class_box b = box_of(k, NULL);
+	site_id root = class_root(torus_of(k->net->topo), &b);
 	uint32_t i;
 
 	(void)state;
@@ -363,7 +346,7 @@ static void packets_follow_each_other_as_the_logic_allows(void **state)
 static void sums_wait_for_the_last_member(void **state)
 {
 	struct kit *k = make("2x2x2x2x2");
-	struct coll_box b = box_of(k, NULL);
+	struct class_box b = box_of(k, NULL);
 	site_id s;
 
 	(void)state;
@@ -389,8 +372,8 @@ static void broadcasts_run_at_the_rate_of_the_links(void **state)
 	(void)state;
 	for (elsewhere = 0; elsewhere < 2; elsewhere++) {
 		struct kit *k = make("4x4x1x1x2");
-		struct coll_box b = box_of(k, NULL);
-		site_id root = root_of(torus_of(k->net->topo), &b);
+		struct class_box b = box_of(k, NULL);
+		site_id root = class_root(torus_of(k->net->topo), &b);
 		site_id from = elsewhere ? 0 : root, s;
 
 		begin(k, from, 0,
@@ -442,7 +425,7 @@ static void results_are_the_same_for_any_number_of_workers(void **state)
 	for (i = 0; i < 5; i++) {
 		struct kit *k =
 			make_on("4x3x2x2x2", workers[i], i == 4 ? &how : NULL);
-		struct coll_box b = box_of(k, NULL);
+		struct class_box b = box_of(k, NULL);
 		size_t size = k->net->n_nodes * sizeof(*first);
 
 		everybody_begins(k, &b, 30, 512);
@@ -496,7 +479,7 @@ static void time_is_charged_to_who_came_last(void **state)
 static void a_route_stops_where_packets_do_not_fit(void **state)
 {
 	struct kit *k = make("2x2x2x2x2");
-	struct coll_box b = box_of(k, NULL);
+	struct class_box b = box_of(k, NULL);
 	site_id s;
 
 	(void)state;

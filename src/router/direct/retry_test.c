@@ -57,7 +57,7 @@ static struct fault_counts total(const struct rig *r)
 	return sum;
 }
 
-static void everything_comes_through_and_in_order(void **state)
+static void bgq_f73_everything_comes_through_and_in_order(void **state)
 {
 	int64_t by;
 	uint32_t i;
@@ -151,7 +151,7 @@ static void a_small_window_holds_the_link(void **state)
 }
 
 /* A link is away for 50 us: what was sent into it comes when it is back. */
-static void a_link_that_returns_has_lost_nothing(void **state)
+static void bgq_f73_a_link_that_returns_has_lost_nothing(void **state)
 {
 	struct fault_event e[] = {
 		{ .at = 3000 * SIM_NS, .site = 0, .port = 0, .place = "" },
@@ -227,11 +227,11 @@ static void the_wait_is_charged_to_retry(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_comes_through_and_in_order),
+		cmocka_unit_test(bgq_f73_everything_comes_through_and_in_order),
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(a_network_without_errors_is_as_it_was),
 		cmocka_unit_test(a_small_window_holds_the_link),
-		cmocka_unit_test(a_link_that_returns_has_lost_nothing),
+		cmocka_unit_test(bgq_f73_a_link_that_returns_has_lost_nothing),
 		cmocka_unit_test(the_wait_is_charged_to_retry),
 	};
 

@@ -1,0 +1,90 @@
+#include "link/ras.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "link/faults.h"
+
+static const struct {
+	const char *severity, *text; /* with a number in it */
+} kinds[N_RAS] = {
+	[RAS_DEAD] = { "fatal",
+		"dead after %llu time-outs in a row; it goes on trying" },
+	[RAS_REJECTED] = { "fatal",
+		"packet from node %llu rejected by the end-to-end check" },
+	[RAS_SUMS] = { "fatal",
+		"checksums of both ends differ (packets that escaped: %llu)" },
+};
+
+const char *ras_severity(const struct ras_event *e)
+{
+	return kinds[e->what].severity;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+void ras_describe(const struct ras_event *e, char *text, size_t size)
+{
+	snprintf(
+		text, size, kinds[e->what].text, (unsigned long long)e->number);
+}
+#pragma GCC diagnostic pop
+
+void ras_unit(const struct ras_event *e, const struct topo *t, char *text,
+	size_t size)
+{
+	char port[64];
+
+	if (e->port == RAS_NODE) {
+		snprintf(text, size, "reception");
+		return;
+	}
+	t->ops->name_port(t, e->site, e->port, port, sizeof(port));
+	snprintf(text, size, "link %s", port);
+}
+
+int ras_compare(const void *a, const void *b)
+{
+	const struct ras_event *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	if (x->what != y->what)
+		return x->what < y->what ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void faults_report(struct faults *f, uint32_t worker, const struct ras_event *e)
+{
+	struct fault_tally *t = &f->tally[worker];
+
+	if (t->n_ras == t->ras_room) {
+		t->ras_room = t->ras_room ? 2 * t->ras_room : 16;
+		t->ras = mem_grow(t->ras, t->ras_room, sizeof(*t->ras));
+	}
+	t->ras[t->n_ras++] = *e;
+}
+
+struct ras_event *faults_events(const struct faults *f, size_t *n)
+{
+	struct ras_event *v;
+	uint32_t i;
+
+	for (*n = 0, i = 0; i < f->n_workers; i++)
+		*n += f->tally[i].n_ras;
+	v = mem_alloc(*n + 1, sizeof(*v));
+	for (*n = 0, i = 0; i < f->n_workers; i++) {
+		if (f->tally[i].n_ras)
+			memcpy(v + *n, f->tally[i].ras,
+				f->tally[i].n_ras * sizeof(*v));
+		*n += f->tally[i].n_ras;
+	}
+	qsort(v, *n, sizeof(*v), ras_compare);
+	return v;
+}

@@ -1,0 +1,42 @@
+/*
+ * What a machine reports of its own failures (reliability, availability,
+ * serviceability): when, where, how bad, and what.  Rare events alone; what is
+ * mended or resent is counted elsewhere.
+ */
+#ifndef LINK_RAS_H
+#define LINK_RAS_H
+
+#include <stddef.h>
+
+#include "sim/sim.h"
+#include "topo/topo.h"
+
+enum ras_what {
+	RAS_DEAD, /* a link, after number time-outs in a row */
+	RAS_REJECTED, /* a packet of node number, at its destination */
+	RAS_SUMS, /* of a link's ends differ, after number escapes */
+	N_RAS,
+};
+
+enum { RAS_NODE = 0xff }; /* as a port: the node itself */
+
+struct ras_event {
+	sim_time at;
+	router_id site;
+	port_id port;
+	enum ras_what what;
+	uint64_t number;
+};
+
+/* "warning", "fatal" */
+const char *ras_severity(const struct ras_event *e);
+/* "link dead after 1000 time-outs" */
+void ras_describe(const struct ras_event *e, char *text, size_t size);
+/* "link D+", "node" */
+void ras_unit(const struct ras_event *e, const struct topo *t, char *text,
+	size_t size);
+
+/* By time, place and what: an order for qsort(). */
+int ras_compare(const void *a, const void *b);
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * LO|FA|MO when several parts fail: in the end no ill part is called normal,
+ * and never a healthy one dead.  With WEFT_LONG these are all pairs of faults
+ * of a torus of 4x4x1, and ten thousand sets of up to eight on 4x4x4.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/random.h"
+#include "testing/testing.h"
+#include "topo/torus.h"
+#include "watch/lofamo.h"
+
+#define MS     INT64_C(1000000000)
+#define PERIOD (500 * MS)
+
+enum { GPUS = 2, MOST = 8 };
+
+struct world {
+	struct torus t;
+	struct lofamo_params p;
+	struct lofamo_setup setup;
+	struct lofamo_fault *part; /* all that may fail */
+	uint32_t n;
+	uint64_t undetected, false_alarms, sets;
+};
+
+/* --- parts --- */
+
+static void add(struct world *x, enum lofamo_kind kind, router_id site,
+	uint32_t unit, enum health state)
+{
+	x->part = mem_grow(x->part, x->n + 1, sizeof(*x->part));
+	x->part[x->n++] = (struct lofamo_fault){
+		.kind = kind, .site = site, .unit = unit, .state = state
+	};
+}
+
+static void find_parts(struct world *x)
+{
+	router_id s;
+	uint32_t k;
+
+	for (s = 0; s < x->t.topo.n_nodes; s++) {
+		add(x, LOFAMO_HOST, s, 0, HEALTH_DEAD);
+		add(x, LOFAMO_HOST, s, 0, HEALTH_SICK);
+		add(x, LOFAMO_CARD, s, 0, HEALTH_DEAD);
+		add(x, LOFAMO_SERVICE, s, 0, HEALTH_DEAD);
+		for (k = 0; k < GPUS; k++)
+			add(x, LOFAMO_GPU, s, k, HEALTH_DEAD);
+		for (k = 0; k < x->t.topo.n_ports; k++) {
+			router_id far = torus_ops.peer(&x->t.topo, s, k).router;
+
+			if (far != NO_ROUTER && far > s)
+				add(x, LOFAMO_LINK, s, k, HEALTH_DEAD);
+		}
+	}
+}
+
+static void open(struct world *x, const char *shape)
+{
+	struct param_block b = { "topology", torus_ops.params,
+		torus_ops.n_params, &x->t, NULL };
+	struct param_block w = { "lofamo", lofamo_params_table, lofamo_params_n,
+		&x->p, NULL };
+	struct err e = { 0 };
+
+	memset(x, 0, sizeof(*x));
+	x->t.topo.ops = &torus_ops;
+	topo_defaults(&x->t.topo);
+	assert_int_equal(param_read(&b, param_find(&b, "shape"), shape, &e), 0);
+	assert_int_equal(torus_ops.init(&x->t.topo, &e), 0);
+	param_defaults(&w);
+	x->setup = (struct lofamo_setup){ .params = &x->p,
+		.topo = &x->t.topo,
+		.latency = 500000,
+		.n_gpus = GPUS };
+	find_parts(x);
+}
+
+static void close(struct world *x)
+{
+	print_message("%llu sets of faults: %llu undetected, %llu false "
+		      "alarms\n",
+		(unsigned long long)x->sets, (unsigned long long)x->undetected,
+		(unsigned long long)x->false_alarms);
+	assert_int_equal(x->undetected, 0);
+	assert_int_equal(x->false_alarms, 0);
+	mem_free(x->part);
+}
+
+/* --- sets --- */
+
+static void look(struct world *x, const struct lofamo *l, bool is_late)
+{
+	uint32_t i;
+
+	for (i = 0; i < x->n; i++) {
+		const struct lofamo_fault *f = &x->part[i];
+		enum health h = lofamo_state(l, f->kind, f->site, f->unit);
+		bool is_well = lofamo_is_well(l, f->kind, f->site, f->unit);
+
+		x->false_alarms += is_well && h == HEALTH_DEAD;
+		x->undetected += is_late && !is_well && h == HEALTH_NORMAL;
+	}
+}
+
+/* Each at its time, within four periods. */
+static void try(struct world *x, const uint32_t *part, uint32_t n)
+{
+	sim_time first = 4 * PERIOD, t;
+	struct lofamo *l;
+	uint32_t i;
+
+	x->setup.seed = ++x->sets;
+	l = lofamo_new(&x->setup);
+	for (i = 0; i < n; i++) {
+		struct lofamo_fault f = x->part[part[i]];
+		uint64_t r = random_draw(x->sets, i, RANDOM_WATCH, 1).b;
+
+		f.at = first + (sim_time)random_below(r, 4 * PERIOD);
+		lofamo_add(l, &f);
+	}
+	for (t = first; t < first + 20 * PERIOD; t += PERIOD / 2) {
+		lofamo_run(l, t);
+		look(x, l, t >= first + 18 * PERIOD);
+	}
+	lofamo_free(l);
+}
+
+static bool is_long(void)
+{
+	return getenv("WEFT_LONG");
+}
+
+/* APE-F34. */
+static void ape_f34_no_pair_of_faults_stays_hidden(void **state)
+{
+	uint32_t part[2], every = is_long() ? 1 : 127, k = 0;
+	struct world x;
+
+	(void)state;
+	open(&x, "4x4x1");
+	assert_int_equal(x.n, 16 * 6 + 32);
+	for (part[0] = 0; part[0] < x.n; part[0]++)
+		for (part[1] = part[0]; part[1] < x.n; part[1]++)
+			if (k++ % every == 0)
+				try(&x, part, part[0] == part[1] ? 1 : 2);
+	close(&x);
+}
+
+/* APE-F34. */
+static void ape_f34_no_set_of_faults_stays_hidden(void **state)
+{
+	uint32_t part[MOST], n, i, k, sets = is_long() ? 10000 : 20;
+	struct world x;
+
+	(void)state;
+	open(&x, "4x4x4");
+	for (k = 0; k < sets; k++) {
+		struct random_bits r = random_draw(7, k, RANDOM_TARGET, 0);
+
+		n = 1 + (uint32_t)(r.a % MOST);
+		for (i = 0; i < n; i++)
+			part[i] = (uint32_t)random_below(
+				random_draw(7, k, RANDOM_TARGET, 1 + i).a, x.n);
+		try(&x, part, n);
+	}
+	close(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ape_f34_no_pair_of_faults_stays_hidden),
+		cmocka_unit_test(ape_f34_no_set_of_faults_stays_hidden),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
