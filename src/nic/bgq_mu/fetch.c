@@ -240,14 +240,17 @@ static enum mu_interrupt check_rights(
 {
 	const struct mu_header *h = &d->header;
 
-	if (mu_is_system(inj))
-		return !mu_is_collective(h) && mu_is_for_io(h)
-			       ? MU_ERROR_DESCRIPTOR
+	if (mu_is_collective(h))
+		return !mu_is_system(inj) &&
+				       (mu_channel(h) == MU_SYSTEM_COLLECTIVE ||
+					       mu_fifo_map(d) &
+						       MU_MAP_SYSTEM_COLLECTIVE)
+			       ? MU_ERROR_PERMISSION
 			       : MU_INTERRUPTS;
-	if (mu_channel(h) == MU_SYSTEM ||
-		mu_channel(h) == MU_SYSTEM_COLLECTIVE ||
-		mu_fifo_map(d) & (MU_MAP_SYSTEM | MU_MAP_SYSTEM_COLLECTIVE) ||
-		(!mu_is_collective(h) && mu_is_for_io(h)))
+	if (mu_is_system(inj))
+		return mu_is_for_io(h) ? MU_ERROR_DESCRIPTOR : MU_INTERRUPTS;
+	if (mu_is_for_io(h) || mu_channel(h) == MU_SYSTEM ||
+		mu_fifo_map(d) & MU_MAP_SYSTEM)
 		return MU_ERROR_PERMISSION;
 	return MU_INTERRUPTS;
 }
