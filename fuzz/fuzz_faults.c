@@ -21,12 +21,15 @@ static const struct {
 	{ "fattree", "8", { "link.lanes=4" } },
 	{ "dragonfly", "32", { "link.retrain=1us" } },
 	{ "bgq", "3x2", { "link.retry=replay" } },
+	{ "apenet", "3x2x1", { "lofamo.period=1ms", "link.retry=replay" } },
+	{ "apenet", "2x2x1", { "lofamo.period=1ms" } },
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const keys[] = { "count=4", "lanes=1", "bytes=64" };
-	size_t i = size ? data[0] % (sizeof(on) / sizeof(on[0])) : 0;
+	size_t n = sizeof(on) / sizeof(on[0]);
+	size_t i = size ? (uint8_t)(data[0] - '0') % n : 0;
 	struct machine_run_setup s = {
 		.machine = on[i].machine,
 		.shape = on[i].shape,
@@ -64,13 +67,21 @@ static const char *const seeds[] = {
 	"3schema: 1\nfaults:\n  bit-errors: 0.0001\n",
 	"4schema: 1\nfaults: { events: [1 us link 0 A- dies,"
 	" 2 us link 0 A- returns], bit-errors: 1e-5 }\n",
+	"5schema: 1\nfaults:\n  bit-errors: 1e-6\n  events:\n"
+	"    - 105 us card 2 dies\n    - 150 us card 2 returns\n"
+	"    - 110 us gpu 3.1 dies\n    - 90 us host 5 sick\n"
+	"    - 120 us link 0 X+ dies\n    - 130 us link 0 X+ returns\n",
+	"6schema: 1\nfaults:\n  bit-errors: 1e-5\n  events:\n"
+	"    - 1 us service 1 dies\n    - 140 us host 0 dies\n"
+	"    - 120 us node 3 dies\n    - 9 ms node 3 returns\n",
 };
 
-static const char *const pieces[] = { "node ", "link ", "switch ", "lane ",
-	"line ", "dies", "returns", "skew ", "closed", "control", "clock",
-	"up 0", "down 1", "A+", "B-", "1.0", "2.3", "0,1", "3", "-1", "99999",
-	" us ", " ps ", "1e-18", "1e-2", "9e9", "none", "- ", "\n    - ", "[",
-	"]", ", ", ": ", "\n",
+static const char *const pieces[] = { "host ", "card ", "gpu ", "service ",
+	"sick", "X+", "Y-", "node ", "link ", "switch ", "lane ", "line ",
+	"dies", "returns", "skew ", "closed", "control", "clock", "up 0",
+	"down 1", "A+", "B-", "1.0", "2.3", "0,1", "3", "-1", "99999", " us ",
+	" ps ", "1e-18", "1e-2", "9e9", "none", "- ", "\n    - ", "[", "]",
+	", ", ": ", "\n",
 	"bit-errors: ", "events:", "lines:", "cold-start: yes", "0 ps ",
 	"9223372036854775807 ps ", "1 s " };
 

@@ -66,16 +66,25 @@ static const char *const seeds[] = {
 	"  chunk: 16 B\nrouting:\n  kind: dragonfly\n  mode: valiant\n"
 	"nic:\n  kind: plain\nside:\n  kind: pcie\n  rate: 4 GB/s\n"
 	"faults:\n  bit-errors: 1e-9\n",
+	"schema: 1\nmachine: m\ntopology:\n  kind: torus\n  shape: [3, 2, 1]\n"
+	"  letters: XYZ\n  cable: { length: [5], delay: 5 ns }\nlink:\n"
+	"  lanes: 4\n  lane-rate: 7 Gb/s\n  code: 8b10b\n  payload: 4 KiB\n"
+	"  control: { words: 2, every: 8 }\nrouting:\n  kind: order\n"
+	"  charge: words\nnic:\n  kind: apenet\n  tlb: { entries: 8 }\n"
+	"side:\n  kind: pcie\n  payload: 128 B\ngpu:\n  count: 2\n"
+	"lofamo:\n  on: yes\n  write: 0.4\nfaults:\n  bit-errors: 1e-6\n",
 };
 
 static const char *const pieces[] = { "torus", "fattree", "dragonfly", "hint",
-	"updown", "bgq-mu", "elan4", "plain", "none", "pcix", "l2", "0", "1",
-	"2", "3", "63", "64", "65536", " ns", " B", " GB/s", "1 ps", "1 ms",
-	"mesh", "loop", "no", "yes", "single", "\n  nodes: 4", "\n  links: 2",
-	"\n  shape: [2, 2]", "\n  up: 1", "\n  global: 2", "\n  escape: no",
-	"\n  stages: no", "\n  retry: replay", "\n  payload: 8096 B",
-	"\n  header: 1 B", "\n  chunk: 1 B", "\n  packets: 1",
-	"\n  wires: packaged", ": ", "\n", "[", "]", "," };
+	"updown", "apenet", "order", "8b10b", "bgq-mu", "elan4", "plain",
+	"none", "pcix", "l2", "0", "1", "2", "3", "63", "64", "65536", " ns",
+	" B", " GB/s", "1 ps", "1 ms", "mesh", "loop", "no", "yes", "single",
+	"\n  nodes: 4", "\n  links: 2", "\n  shape: [2, 2]", "\n  up: 1",
+	"\n  global: 2", "\n  escape: no", "\n  stages: no",
+	"\n  retry: replay", "\n  payload: 8096 B", "\n  header: 1 B",
+	"\n  chunk: 1 B", "\n  packets: 1", "\n  wires: packaged",
+	"\n  dateline: no", "\n  jitter: 0.9", "\n  ways: 3",
+	"\n  window: 4 KiB", "\n  lanes: 0", ": ", "\n", "[", "]", "," };
 
 int main(int argc, char **argv)
 {

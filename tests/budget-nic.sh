@@ -81,6 +81,14 @@ run run apenet-pair $ping by=p2p source=gpu0 target=gpu0 rounds=1 --json \
 	--budget
 shows "what is not is not" '.budget.causes.copy.ps == 0'
 
+# --- a barrier: its own way up and down the tree, and the wait for others ---
+
+run run bgq-board collective op=barrier by=hardware rounds=3 --json --budget
+shows "a barrier that waits for others" '.budget.longest.causes |
+	map_values(.ps) | with_entries(select(.value > 0)) == {
+	"descriptor": 55000, "engine": 115000, "wire": 168000, "router": 48000,
+	"peers": 452000 }'
+
 # --- the message that a budget calls the longest is the one that is shown ---
 
 shown() { # ARGUMENTS
@@ -98,5 +106,7 @@ shown() { # ARGUMENTS
 shown qsnet2-16 storm count=1000 --seed 2 --set faults.bit-errors=2e-5
 shown qsnet2-16 storm count=1000 --seed 5 --set faults.bit-errors=2e-5
 shown qsnet2-16 collective op=broadcast by=hardware bytes=512 root=5
+
+shown bgq-board collective op=barrier by=hardware rounds=3
 
 exit $status

@@ -75,6 +75,9 @@ report 'bash'
 for shell in zsh fish; do
 	file=_weft
 	[ $shell = zsh ] || file=weft.fish
+	# Both pass on what weft says, which is compared above.
+	grep -q 'complete.*words.*2>/dev/null' "$src/completions/$file" ||
+		complain "$file does not ask weft"
 	if command -v $shell >/dev/null; then
 		$shell -n "$src/completions/$file" || complain "$file"
 		report "$shell can read its file"

@@ -275,8 +275,8 @@ shows "bgq says what the tables say, but for what is neutral there" '
 	[.parameters[] | select(.value != .default) | .name] ==
 	["topology.shape", "topology.wires", "link.rate", "link.header",
 	"link.trailer", "link.payload", "link.chunk", "link.protocol",
-	"link.gap", "link.checks.hop", "link.checks.end", "link.checks.header",
-	"router.queues", "routing.kind", "nic.kind"]'
+	"link.gap", "link.retry", "link.checks.hop", "link.checks.end",
+	"link.checks.header", "router.queues", "routing.kind", "nic.kind"]'
 printf 'schema: 1\nmachine: mine\n' >"$tmp/mine.yaml"
 ends 0 params "$tmp/mine.yaml" --json
 shows "links and routers of a file from scratch are nobody's" '

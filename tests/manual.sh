@@ -5,7 +5,7 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 
-for page in bgq qsnet2 gemini torus; do
+for page in bgq qsnet2 gemini apenet torus; do
 	sed -n '/^# EXAMPLES/,/^# SEE/s/^weft //p' "$src/man/weft-$page.7.scd" \
 		>"$tmp/commands"
 	[ -s "$tmp/commands" ] || complain 'no examples'
@@ -29,5 +29,27 @@ for page in bgq qsnet2 gemini torus; do
 	[ -s "$tmp/named" ] || complain 'no parameters'
 	report "weft-$page(7): the parameters are there"
 done
+
+# Every key of every machine, and no help text is lost.
+page=$(dirname "$(dirname "$weft")")/man/weft-machine.5
+if [ -s "$page" ]; then
+	sed -e 's/\\&//g' -e 's/\\//g' "$page" >"$tmp/page"
+	for machine in $("$weft" machines --json |
+		sed -n 's/^ *"name": "\(.*\)",$/\1/p'); do
+		"$weft" params "$machine" --json |
+			sed -n 's/^ *"name": "\(.*\)",$/\1/p'
+	done | sort -u >"$tmp/names"
+	[ "$(wc -l <"$tmp/names")" -gt 200 ] ||
+		complain "only $(wc -l <"$tmp/names") keys"
+	while read -r name; do
+		grep -qxF "fB${name}fR" "$tmp/page" ||
+			complain "$name is missing"
+	done <"$tmp/names"
+	[ "$(grep -c '; default: ' "$tmp/page")" -ge \
+		"$(wc -l <"$tmp/names")" ] || complain 'help texts are missing'
+	report 'weft-machine(5) has every key of every machine'
+else
+	skip 'weft-machine(5) has every key of every machine' 'not built'
+fi
 
 exit $status

@@ -251,6 +251,56 @@ run $sweep --csv "$tmp/c.csv" --jobs 1
 cmp -s "$tmp/a.csv" "$tmp/c.csv" || complain 'another result one by one'
 report 'a sweep averages seeds, and does nothing twice'
 
+# Sweeps that do not get to their end; the last point takes for ever.
+long="sweep torus random load=0.2,0.4 measure=10us,1s --shape 4x4 warmup=2us
+	--jobs 1"
+points() { # how many a file has
+	"$weft" sql "$1" 'select count(*) from point' 2>/dev/null | tail -n 1 |
+		tr -d ' '
+}
+await() { # until the two short ones are done
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ "$(points "$1")" = 2 ] && break
+		sleep 0.2
+	done
+}
+for signal in INT KILL; do
+	# a shell's jobs in the background ignore Ctrl-C
+	python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$weft" $long -o "$tmp/$signal.db" \
+		>"$tmp/out" 2>"$tmp/err" &
+	await "$tmp/$signal.db"
+	child=$(pgrep -P $! | head -n 1)
+	kill -$signal $!
+	wait $! 2>/dev/null
+	code=$?
+	[ -n "$child" ] || complain 'no point was running'
+	sleep 0.1
+	case $(ps -o stat= -p "$child") in
+	'' | Z*) ;;
+	*) complain 'a point goes on' ;;
+	esac
+	is 'points' 2 "$(points "$tmp/$signal.db")"
+	[ $signal = KILL ] || is 'the exit code' 6 $code
+	[ $signal = KILL ] || grep -q '^stopped after 2 of 4 points; the same' \
+		"$tmp/out" || complain "said: $(cat "$tmp/out" "$tmp/err")"
+	report "a sweep that is ended by SIG$signal keeps what it has"
+done
+for most in 20 120; do
+	(
+		ulimit -f $most
+		trap '' XFSZ
+		exec "$weft" sweep torus random load=0.1..0.9:0.01 --shape 2 \
+			bytes=64 warmup=1us measure=1us -o "$tmp/short.db"
+	) >"$tmp/out" 2>"$tmp/err"
+	is "the exit code at $most" 2 $?
+	grep -q 'short.db: ' "$tmp/err" || complain "said: $(cat "$tmp/err")"
+	[ $most = 120 ] || [ ! -e "$tmp/short.db" ] || complain 'a file is left'
+done
+[ "$(points "$tmp/short.db")" -gt 0 ] || complain 'the first points are lost'
+report 'a sweep onto a full disk says so'
+
 run sweep torus hotspot load=0.2,2,4 share=90% warmup=2us measure=10us \
 	--shape 4x4 --jobs 1
 grep -q 'saturated$' "$tmp/out" || complain 'nothing is saturated'

@@ -102,10 +102,16 @@ printf '#!/bin/sh\nexit 3\n' >"$tmp/bin/rsvg-convert"
 PATH=$tmp/bin:$PATH
 refused 'could not be converted' plot "$db" latency -o "$tmp/y.pdf"
 PATH=$usual
-if ! command -v rsvg-convert >/dev/null && ! command -v inkscape >/dev/null
+if command -v rsvg-convert || command -v inkscape || command -v cairosvg
 then
+	run plot "$db" latency -o "$tmp/y.pdf"
+	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(head -c 5 "$tmp/y.pdf")" = %PDF- ] || complain 'it is no PDF'
+	report 'a converter that is installed makes a PDF'
+else
 	refused 'there is no rsvg-convert' plot "$db" latency -o "$tmp/y.pdf"
-fi
+fi >"$tmp/which"
+grep -v '^/' "$tmp/which"
 
 # A run that was killed has no result, and its page says so.
 "$weft" run bgq random --shape 4x4x4 measure=1s --sample 100ns \

@@ -166,6 +166,16 @@ for machine in 'bgq 4x2x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 3x3x3' \
 	report "$name: links that replay bring everything through"
 done
 
+# A run that ends before its buffers are full is not well for that.
+run run fattree hotspot share=0.5 load=0.2 warmup=2us measure=5us --shape 64
+grep -q '^warning .* [1-6][0-9] % of what is offered.*switch 1.0 down 0' \
+	"$tmp/out" || complain "$(cat "$tmp/out")"
+grep -q '^hottest  *switch 1.0 down 0  *9[0-9]' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+run run fattree random load=0.2 warmup=2us measure=5us --shape 64
+grep -q '^warning' "$tmp/out" && complain "$(cat "$tmp/out")"
+report 'a hotspot says where it is hot, and that it takes less than is offered'
+
 # Blue Gene/Q's interface resends nothing, so its links may not give up.
 run run bgq random load=0.3 bytes=64 warmup=2us measure=400us --shape 4x2x2 \
 	--faults "$tmp/dead.yaml"

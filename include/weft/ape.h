@@ -16,8 +16,8 @@
  *
  * Errors are returned as numbers of errno.h; a call that fails does nothing.
  * EBADF: the interface is not open.  EIO: the host knows that the node's card
- * is dead; what it was given before and had not sent is lost, and no events
- * tell of that.  A card that returns goes on with what it is given then.
+ * is dead; what it was given before and had not sent is lost, or leaves when
+ * the card returns, and no events tell of that: its sources are the card's.
  */
 #ifndef WEFT_APE_H
 #define WEFT_APE_H

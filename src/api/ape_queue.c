@@ -33,15 +33,18 @@ uint64_t ape_user_memory(const struct nic *nic)
 	       (uint64_t)p->events * sizeof(struct workq_completion);
 }
 
-/* Those of an earlier life have numbers, too. */
+/* Those of an earlier life have numbers, too; memory that was never written
+ * stays so. */
 static void clear_events(const struct ape_user *u)
 {
 	static const struct workq_completion none[64];
+	struct workq_completion was[64];
 	uint64_t at = events_at(u), n, left = u->n_events * sizeof(none[0]);
 
 	for (; left; left -= n, at += n) {
 		n = left < sizeof(none) ? left : sizeof(none);
-		program_write(at, none, n);
+		if (program_read(at, was, n) && memcmp(was, none, n) != 0)
+			program_write(at, none, n);
 	}
 }
 

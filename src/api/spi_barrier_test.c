@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "api/spi_testing.h"
-#include "coll/box.h"
+#include "coll/class_route.h"
 #include "testing/testing.h"
 
 enum { MOST = 64, ROUNDS = 7 };
@@ -74,20 +74,19 @@ static sim_time way(uint32_t node, uint32_t *hops)
 {
 	const struct topo *t = world->m.net->topo;
 	const struct torus *torus = torus_of(t);
-	struct coll_box all = coll_box_whole(torus);
-	struct coll_branch b;
-	uint32_t at[TORUS_MAX_DIMS];
+	struct class_box all = class_box_all(torus);
+	router_id root = class_root(torus, &all);
 	sim_time sum = 0;
 
-	for (*hops = 0;; ++*hops) {
-		coll_box_coords(torus, node, at);
-		b = coll_box_branch(&all, &all, at);
-		if (b.parent == TOPO_NO_PORT)
-			return sum;
-		sum += world->m.net->link
-			       .latency[t->ops->wire(t, node, b.parent)];
-		node = t->ops->peer(t, node, b.parent).router;
+	for (*hops = 0; node != root; ++*hops) {
+		struct class_route r =
+			class_route_build(torus, &all, root, node, CLASS_WORLD);
+		port_id up = (port_id)__builtin_ctz(r.output);
+
+		sum += world->m.net->link.latency[t->ops->wire(t, node, up)];
+		node = t->ops->peer(t, node, up).router;
 	}
+	return sum;
 }
 
 static void enter_together(void *arg)
@@ -402,7 +401,7 @@ static void ask_for_nonsense(void *arg)
 	assert_int_equal(MUSPI_GIBarrierInitMU1(14), -1);
 }
 
-static void what_cannot_be_a_class_is_refused(void **state)
+static void bgq_f60_what_cannot_be_a_class_is_refused(void **state)
 {
 	(void)state;
 	begin("3x3", 1);
@@ -508,7 +507,7 @@ int main(void)
 		cmocka_unit_test_setup(
 			members_of_a_class_wait_for_nobody_else, open_world),
 		cmocka_unit_test_setup(
-			what_cannot_be_a_class_is_refused, open_world),
+			bgq_f60_what_cannot_be_a_class_is_refused, open_world),
 		cmocka_unit_test_setup(
 			bgq_f63_one_node_interrupts_all_of_them, open_world),
 		cmocka_unit_test_setup(

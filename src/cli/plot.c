@@ -206,21 +206,22 @@ static int convert(char *const *command, FILE *svg)
 static int make_pdf(FILE *svg, const char *path, struct err *e)
 {
 	char out[1100], file[1024];
-	char *const commands[][6] = {
+	char *const commands[][7] = {
 		{ "rsvg-convert", "-f", "pdf", "-o", file, NULL },
 		{ "inkscape", "--pipe", "--export-type=pdf", out, NULL },
+		{ "cairosvg", "-f", "pdf", "-o", file, "-", NULL },
 	};
 	int code = -1;
 	size_t i;
 
 	snprintf(file, sizeof(file), "%s", path);
 	snprintf(out, sizeof(out), "--export-filename=%s", path);
-	for (i = 0; i < 2 && code < 0; i++)
+	for (i = 0; i < 3 && code < 0; i++)
 		code = convert(commands[i], svg);
 	if (code < 0)
 		return err_set(e,
-			"%s: there is no rsvg-convert and no inkscape, which "
-			"make a PDF of a picture",
+			"%s: there is no rsvg-convert, inkscape or cairosvg, "
+			"which make a PDF of a picture",
 			path);
 	return code ? err_set(e, "%s: could not be converted", path) : 0;
 }
@@ -265,7 +266,7 @@ int cli_plot(int argc, char **argv, struct err *e)
 		"time, the distribution of latencies, what messages spent "
 		"their time on, or packets over time.\vWithout --output the "
 		"picture is printed.  As PDF where its name ends so, and "
-		"rsvg-convert or inkscape is installed.  As in:\n"
+		"rsvg-convert, inkscape or cairosvg is installed.  As in:\n"
 		"  weft plot run.db links -o links.svg",
 		e);
 

@@ -186,12 +186,32 @@ static void print_room(FILE *f, const struct net *n)
 		n->topo->wire[wire].name);
 }
 
+/* Buffers may hide for a while that a link cannot carry what is offered. */
+static void print_shortfall(
+	FILE *f, const struct machine_run *r, const struct heat *heat)
+{
+	double offered = (double)r->result.offered_bps / 1e9;
+	double part = offered > 0 ? machine_run_throughput(r) / offered : 1;
+	char text[NAME_SIZE];
+
+	if (part > 0.9 || !heat->links.n || !r->result.has_throughput)
+		return;
+	name_link(r->system->net->topo, heat->links.of[0].link.site,
+		heat->links.of[0].link.port, text);
+	fprintf(f,
+		"warning     only %.0f %% of what is offered is delivered, and "
+		"the rest waits; %s is %.0f %% busy\n",
+		part * 100, text,
+		use(r, (double)heat->links.of[0].time, 1) * 100);
+}
+
 void run_links_text(FILE *f, const struct machine_run *r)
 {
 	struct heat heat = measure(r);
 	size_t i;
 
 	print_room(f, r->system->net);
+	print_shortfall(f, r, &heat);
 	print_groups(f, r);
 	for (i = 0; i < heat.links.n; i++)
 		print_hot(f, r, &heat, i);

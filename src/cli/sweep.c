@@ -32,6 +32,7 @@ struct sweep {
 	bool *is_there; /* done before, or now */
 	size_t *saturated; /* [point without x and seed]: the first value */
 	size_t done, failed, skipped;
+	bool is_stopped;
 	char why[480]; /* of the first that failed */
 	double start;
 	bool talks;
@@ -464,11 +465,16 @@ static int tell(struct sweep *w, struct err *e)
 
 	snprintf(names, sizeof(names), "%s",
 		w->args->figures ? w->args->figures : "");
-	if (choose_figures(w, &f, names, e))
+	if (!(w->is_stopped && !w->done) && choose_figures(w, &f, names, e))
 		return -1;
 	cli_out_open(&out);
 	if (w->done)
 		print_table(w, &f, out.file);
+	if (w->is_stopped)
+		fprintf(out.file, "stopped after %zu of %zu points%s\n",
+			w->done, w->n,
+			w->args->output ? "; the same command goes on from here"
+					: "");
 	if (w->skipped)
 		fprintf(out.file,
 			"%zu point%s beyond saturation left out "
@@ -501,10 +507,11 @@ static int sweep(struct sweep *w, struct err *e)
 		w->saturated[i] = SIZE_MAX;
 	w->e = e;
 	code = run_all(w, e);
-	if (code > 0)
-		code = EXIT_STOPPED;
-	else if (!code)
+	w->is_stopped = code > 0;
+	if (code >= 0)
 		code = e->code ? -1 : tell(w, e);
+	if (!code && w->is_stopped)
+		code = EXIT_STOPPED;
 	curves_close(w->curves);
 	mem_free(w->is_there);
 	mem_free(w->saturated);

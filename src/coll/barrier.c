@@ -152,16 +152,13 @@ bool barrier_arrive(const struct barriers *b, struct barrier_node *n,
 void barrier_node_init(
 	const struct barriers *b, struct barrier_node *n, site_id s)
 {
-	struct coll_box all = coll_box_whole(b->torus);
+	struct class_box all = class_box_all(b->torus);
+	struct class_route r = class_route_build(
+		b->torus, &all, class_root(b->torus, &all), s, CLASS_WORLD);
 	struct barrier_class *c = &n->class[0];
-	uint32_t at[TORUS_MAX_DIMS], i;
-	struct coll_branch branch;
+	uint32_t i;
 
-	coll_box_coords(b->torus, s, at);
-	branch = coll_box_branch(&all, &all, at);
-	c->route.inputs = (uint16_t)(branch.children | 1u << BARRIER_LOCAL);
-	if (branch.parent != TOPO_NO_PORT)
-		c->route.output = (uint16_t)(1u << branch.parent);
+	c->route = (struct barrier_route){ r.inputs, r.output };
 	for (i = 0; i <= BARRIER_LOCAL; i++)
 		put_bits(c, i, BARRIER_FIRST);
 	c->control = c->up = c->status = BARRIER_FIRST;

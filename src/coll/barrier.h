@@ -13,13 +13,13 @@
 #ifndef COLL_BARRIER_H
 #define COLL_BARRIER_H
 
-#include "coll/box.h"
+#include "coll/class_route.h"
 #include "net/net.h"
 
 enum {
 	BARRIER_CLASSES = 16, /* the most */
 	BARRIER_PORTS = 12, /* that links have */
-	BARRIER_LOCAL = 15, /* the node itself, as a port */
+	BARRIER_LOCAL = CLASS_LOCAL, /* the node itself, as a port */
 	BARRIER_BITS = 3,
 	BARRIER_ALL = 7,
 	BARRIER_FIRST = 4, /* the pattern that a barrier begins with */

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,13 +65,17 @@ static void guarded(void *arg)
 	run_one(o->setup, &o->result);
 }
 
-_Noreturn static void be_child(const struct machine_run_setup *s, int to)
+_Noreturn static void be_child(
+	const struct machine_run_setup *s, int to, pid_t parent)
 {
 	struct one o = { .setup = s };
 	const char *at = (const char *)&o.result;
 	size_t left = sizeof(o.result);
 
 	signal(SIGINT, SIG_IGN); /* the parent's affair */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody else wants the result */
+	if (getppid() != parent)
+		_exit(0);
 	err_guard(guarded, &o, &o.result.e);
 	while (left) {
 		ssize_t n = write(to, at, left);
@@ -88,6 +93,7 @@ _Noreturn static void be_child(const struct machine_run_setup *s, int to)
 static int start(struct child *c, size_t which,
 	const struct machine_run_setup *s, struct err *e)
 {
+	pid_t parent = getpid();
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
@@ -98,7 +104,7 @@ static int start(struct child *c, size_t which,
 	c->pid = fork();
 	if (!c->pid) {
 		close(ends[0]);
-		be_child(s, ends[1]);
+		be_child(s, ends[1], parent);
 	}
 	close(ends[1]);
 	if (c->pid > 0)

@@ -99,7 +99,7 @@ static void check_fitted(
 static void the_fit_set_is_calibrated(void **state)
 {
 	static const char *const bgq[] = { "N23", "N31", "N34", "N36", "N90",
-		"N91", "N92", "N102", "N103", "N111", "N114",
+		"N91", "N92", "N102", "N103", "N111", "N114", "N44",
 		/* the same again */
 		"N61", "N80", "N82", "N89" };
 	static const char *const qsnet2[] = { "N29", "N30", "N51", "N53", "N71",
@@ -170,7 +170,8 @@ static void what_counts_as_evidence_is_listed(void **state)
 	check_evidence(&paper_apenet, "N7 N12 N14b N23 ");
 }
 
-/* Section 1.6 of the datasheet. */
+/* Section 1.6 of the datasheet; of what the paper expects of 98,304 nodes, and
+ * rounds to 0.1 us, 6 %. */
 static void tolerances_are_no_wider_than_the_datasheet_s(void **state)
 {
 	size_t i;
@@ -179,7 +180,7 @@ static void tolerances_are_no_wider_than_the_datasheet_s(void **state)
 	for (i = 0; i < paper_bgq.n_rows; i++) {
 		const struct paper_row *r = &paper_bgq.rows[i];
 		long n = strtol(r->id + strlen("BGQ-N"), NULL, 10);
-		double most = n == 112 ? 5 : n == 31 ? 3 : 2;
+		double most = n == 44 ? 6 : n == 112 ? 5 : n == 31 ? 3 : 2;
 
 		assert_true(
 			r->tolerance <= (r->rule == PAPER_POINTS ? 4 : most));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "meas/batches.h"
@@ -47,7 +48,7 @@ static int begin(struct curves *c, const char *what, struct err *e)
 	struct db_query *q;
 	int failed;
 
-	if (db_do(c->db, schema, e))
+	if (db_do(c->db, "BEGIN", e) || db_do(c->db, schema, e))
 		return -1;
 	q = db_prepare(c->db,
 		"INSERT INTO meta VALUES('kind', 'sweep'), ('what', ?)", e);
@@ -56,7 +57,7 @@ static int begin(struct curves *c, const char *what, struct err *e)
 	db_bind_text(q, 1, what);
 	failed = db_run(q, e);
 	db_finish(q);
-	return failed;
+	return failed || db_do(c->db, "COMMIT", e) ? -1 : 0;
 }
 
 static int check_same(struct curves *c, const char *what, struct err *e)
@@ -91,7 +92,10 @@ struct curves *curves_open(const char *path, const char *what, struct err *e)
 		!c->db || (is_new ? begin(c, what, e) : check_same(c, what, e));
 	if (!failed && !prepare(c, e))
 		return c;
+	failed = is_new && path && c->db;
 	curves_close(c);
+	if (failed)
+		unlink(path); /* it holds nothing */
 	return NULL;
 }
 

@@ -487,6 +487,7 @@ static void launch_all(struct ape_world *w, uint32_t node)
 		assert_int_equal(got[i], 1 + n / 2 + i + node);
 }
 
+/* APE-F37. */
 static void streams_are_queues_that_go_on_at_the_same_time(void **state)
 {
 	struct ape_world w = { .run = launch_all };

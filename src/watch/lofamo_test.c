@@ -162,6 +162,87 @@ static void ape_f26_host_and_card_watch_each_other(void **state)
 	lofamo_free(x.l);
 }
 
+/* Of all parts of a node and of its neighbours: its registers and its daemon
+ * say so, whoever else may. */
+static void ape_f25_nodes_know_of_their_own_and_their_neighbours(void **state)
+{
+	const sim_time at = 2100 * MS;
+	struct lofamo_part p;
+	struct world x;
+	uint32_t i, n = 0;
+
+	(void)state;
+	make(&x, 4);
+	happen(&x, at, LOFAMO_GPU, 5, 1, HEALTH_DEAD);
+	happen(&x, at, LOFAMO_HOST, 5, 0, HEALTH_SICK);
+	happen(&x, at, LOFAMO_LINK, 5, 0, HEALTH_DEAD); /* to 6 */
+	happen(&x, at, LOFAMO_HOST, 9, 0, HEALTH_DEAD); /* at Y+ */
+	happen(&x, at, LOFAMO_CARD, 1, 0, HEALTH_DEAD); /* at Y- */
+	lofamo_run(x.l, LATE(at));
+	assert_int_equal(lofamo_host_register(x.l, 5), HEALTH_SICK);
+	assert_true(lofamo_is_silent(x.l, 5, 0));
+	assert_true(lofamo_is_silent(x.l, 6, 1));
+	assert_false(lofamo_is_silent(x.l, 5, 1));
+	assert_int_equal(lofamo_neighbour_register(x.l, 5, 2), HEALTH_DEAD);
+	assert_true(lofamo_is_silent(x.l, 5, 3));
+	assert_int_equal(lofamo_card_register(x.l, 1), HEALTH_DEAD);
+	for (i = 0; lofamo_part(x.l, i, &p); i++) {
+		bool is_own = p.kind == LOFAMO_GPU && p.site == 5;
+
+		n += is_own;
+		assert_true(!is_own || (p.by == 5 && p.unit == 1 &&
+					       p.state == HEALTH_DEAD));
+	}
+	assert_int_equal(n, 1);
+	lofamo_free(x.l);
+}
+
+/* As long as its daemon writes a host is well, and no longer. */
+static void ape_f28_a_daemon_refreshes_its_hosts_register(void **state)
+{
+	struct lofamo_part p;
+	struct world x;
+	uint32_t k;
+	router_id s;
+
+	(void)state;
+	make(&x, 5);
+	happen(&x, 9000 * MS, LOFAMO_HOST, 3, 0, HEALTH_DEAD);
+	for (k = 1; k < 90; k++) {
+		lofamo_run(x.l, k * 100 * MS);
+		for (s = 0; s < NODES; s++) {
+			assert_int_equal(
+				lofamo_host_register(x.l, s), HEALTH_NORMAL);
+			assert_int_equal(
+				lofamo_card_register(x.l, s), HEALTH_NORMAL);
+		}
+	}
+	assert_false(lofamo_part(x.l, 0, &p));
+	lofamo_run(x.l, 9000 * MS + 2 * PERIOD + PERIOD / 10);
+	for (s = 0; s < NODES; s++)
+		assert_int_equal(lofamo_host_register(x.l, s),
+			s == 3 ? HEALTH_DEAD : HEALTH_NORMAL);
+	lofamo_free(x.l);
+}
+
+/* What a card has to say goes over its links: not over one that is dead. */
+static void ape_f24_diagnostics_travel_over_links(void **state)
+{
+	struct world x;
+
+	(void)state;
+	make(&x, 6);
+	happen(&x, 1900 * MS, LOFAMO_LINK, 5, 0, HEALTH_DEAD);
+	happen(&x, 2000 * MS, LOFAMO_HOST, 5, 0, HEALTH_DEAD);
+	lofamo_run(x.l, LATE(2000 * MS));
+	assert_int_equal(lofamo_neighbour_register(x.l, 6, 1), HEALTH_NORMAL);
+	assert_true(lofamo_is_silent(x.l, 6, 1));
+	assert_int_equal(lofamo_neighbour_register(x.l, 4, 0), HEALTH_DEAD);
+	assert_int_equal(lofamo_neighbour_register(x.l, 9, 3), HEALTH_DEAD);
+	assert_int_equal(lofamo_neighbour_register(x.l, 1, 2), HEALTH_DEAD);
+	lofamo_free(x.l);
+}
+
 /* Every kind of fault, at many times, and its end. */
 static void ape_f34_no_single_fault_stays_hidden(void **state)
 {
@@ -251,6 +332,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ape_f27_registers_of_neighbours_and_no_others),
 		cmocka_unit_test(ape_f26_host_and_card_watch_each_other),
+		cmocka_unit_test(
+			ape_f25_nodes_know_of_their_own_and_their_neighbours),
+		cmocka_unit_test(ape_f28_a_daemon_refreshes_its_hosts_register),
+		cmocka_unit_test(ape_f24_diagnostics_travel_over_links),
 		cmocka_unit_test(ape_f34_no_single_fault_stays_hidden),
 		cmocka_unit_test(a_node_that_dies_is_unknown_after_a_roll_call),
 		cmocka_unit_test(a_report_takes_1_8_periods_on_average),

@@ -110,6 +110,7 @@ static const struct param params[] = {
 
 static const struct nic_counter counters[] = {
 	{ "packets", COUNT_OF(packets), false },
+	{ "delivered", COUNT_OF(delivered), false },
 	{ "replies", COUNT_OF(replies), false },
 	{ "fetches", COUNT_OF(queues.fetches), false },
 	{ "flushed", COUNT_OF(flushed), false },

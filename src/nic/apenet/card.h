@@ -109,7 +109,8 @@ struct ape_node {
 	bool is_looking;
 	uint32_t inside, number; /* packets */
 	uint64_t busy; /* the Nios, ps */
-	uint64_t packets, replies, dropped, flushed, gpu_reads, gpu_writes;
+	uint64_t packets, delivered, replies, dropped, flushed, gpu_reads,
+		gpu_writes;
 	uint64_t hits, misses, escapes;
 	uint64_t lost; /* packets in a dead card */
 	uint64_t error[APE_ERRORS];

@@ -250,6 +250,7 @@ void ape_receive_on_written(const struct nic_at *a, packet_id id)
 		drop(a, id);
 		return;
 	}
+	ape_here(a)->delivered++;
 	if (a->nic->on_delivered)
 		a->nic->on_delivered(
 			a->nic->arg, a->s, &a->nic->net->packets[id], a->t);

@@ -1,31 +1,32 @@
 #include <string.h>
 
-#include "coll/box.h"
+#include "coll/class_route.h"
 #include "testing/testing.h"
 #include "topo/torus_testing.h"
 
 struct fixture {
 	struct torus t;
-	struct coll_box all, box;
+	struct class_box all, box;
+	router_id root; /* the partition's */
 };
 
 static void begin(struct fixture *f, const char *shape)
 {
 	torus_make(&f->t, shape, NULL);
-	f->all = coll_box_whole(&f->t);
+	f->all = class_box_all(&f->t);
+	f->root = class_root(&f->t, &f->all);
 	memset(&f->box, 0, sizeof(f->box));
-	f->box.n_dims = f->all.n_dims;
 }
 
 /* Counts through the boxes; false after the last one. */
 static bool next_box(struct fixture *f)
 {
-	struct coll_box *b = &f->box;
+	struct class_box *b = &f->box;
 	uint32_t i;
 
-	for (i = 0; i < b->n_dims; i++) {
+	for (i = 0; i < f->t.n_dims; i++) {
 		if (b->length[i] == 0) { /* the very first */
-			for (i = 0; i < b->n_dims; i++)
+			for (i = 0; i < f->t.n_dims; i++)
 				b->length[i] = 1;
 			return true;
 		}
@@ -41,76 +42,85 @@ static bool next_box(struct fixture *f)
 	return false;
 }
 
-static struct coll_branch branch(
-	const struct fixture *f, router_id r, bool *is_in)
-{
-	uint32_t at[TORUS_MAX_DIMS];
-
-	coll_box_coords(&f->t, r, at);
-	assert_int_equal(coll_box_node(&f->t, at), r);
-	*is_in = coll_box_has(&f->box, at);
-	return coll_box_branch(&f->all, &f->box, at);
-}
-
 /* The box's nodes, counted from 0. */
 static router_id node_of(const struct fixture *f, uint32_t k)
 {
-	uint32_t i, at[TORUS_MAX_DIMS];
+	router_id r = 0;
+	uint32_t i;
 
-	for (i = 0; i < f->box.n_dims; i++) {
-		at[i] = f->box.first[i] + k % f->box.length[i];
+	for (i = 0; i < f->t.n_dims; i++) {
+		r += (f->box.first[i] + k % f->box.length[i]) * f->t.stride[i];
 		k /= f->box.length[i];
 	}
-	return coll_box_node(&f->t, at);
+	return r;
+}
+
+static uint32_t n_nodes(const struct fixture *f)
+{
+	uint32_t i, n = 1;
+
+	for (i = 0; i < f->t.n_dims; i++)
+		n *= f->box.length[i];
+	return n;
+}
+
+static struct class_route route(const struct fixture *f, router_id r)
+{
+	return class_route_build(&f->t, &f->box, f->root, r, CLASS_SUB);
 }
 
 /* Of a node from the partition's root, in hops without wrap links. */
 static uint32_t distance(const struct fixture *f, router_id r)
 {
-	uint32_t i, sum = 0, root[TORUS_MAX_DIMS];
+	uint32_t i, sum = 0;
 
-	coll_box_root(&f->all, &f->all, root);
 	for (i = 0; i < f->t.n_dims; i++) {
 		uint32_t x = torus_coord(&f->t, r, i);
+		uint32_t to = torus_coord(&f->t, f->root, i);
 
-		sum += x > root[i] ? x - root[i] : root[i] - x;
+		sum += x > to ? x - to : to - x;
 	}
 	return sum;
 }
 
-/* Parent and child agree, and the parent is nearer to the root. */
-static void look_up(const struct fixture *f, router_id r, port_id parent)
+static router_id parent(const struct fixture *f, router_id r, port_id *port)
 {
-	struct topo_end up = torus_ops.peer(&f->t.topo, r, parent);
-	struct coll_branch b;
-	bool is_in;
+	struct topo_end up = torus_ops.peer(
+		&f->t.topo, r, (port_id)__builtin_ctz(route(f, r).output));
 
-	b = branch(f, up.router, &is_in);
-	assert_true(is_in);
-	assert_true(b.children >> up.port & 1);
-	assert_int_equal(distance(f, up.router) + 1, distance(f, r));
+	*port = up.port;
+	return up.router;
+}
+
+/* Parent and child agree, and the parent is nearer to the root. */
+static void look_up(const struct fixture *f, router_id r)
+{
+	port_id port;
+	router_id up = parent(f, r, &port);
+
+	assert_true(class_box_has(&f->box, &f->t, up));
+	assert_true(route(f, up).inputs >> port & 1);
+	assert_int_equal(distance(f, up) + 1, distance(f, r));
 }
 
 static void look_at_tree(const struct fixture *f)
 {
-	uint32_t i, n = coll_box_nodes(&f->box), n_roots = 0, n_children = 0;
-	uint32_t root[TORUS_MAX_DIMS];
-	bool is_in;
+	uint32_t i, n = n_nodes(f), n_roots = 0, n_children = 0;
 
-	coll_box_root(&f->all, &f->box, root);
 	for (i = 0; i < n; i++) {
 		router_id r = node_of(f, i);
-		struct coll_branch b = branch(f, r, &is_in);
+		struct class_route x = route(f, r);
 
-		assert_true(is_in);
-		n_children += (uint32_t)__builtin_popcountll(b.children);
-		if (b.parent != TOPO_NO_PORT) {
-			assert_false(b.children >> b.parent & 1);
-			look_up(f, r, b.parent);
+		assert_true(x.inputs & CLASS_LOCAL_BIT);
+		assert_false(x.inputs & x.output);
+		assert_false(x.output & (x.output - 1));
+		n_children += (uint32_t)__builtin_popcount(x.inputs) - 1;
+		if (x.output) {
+			look_up(f, r);
 			continue;
 		}
 		n_roots++;
-		assert_int_equal(coll_box_node(&f->t, root), r);
+		assert_int_equal(class_root_of(&f->t, &f->box, f->root), r);
 	}
 	assert_int_equal(n_roots, 1);
 	assert_int_equal(n_children, n - 1);
@@ -146,16 +156,13 @@ static void trees_know_any_lengths(void **state)
 static uint32_t depth(const struct fixture *f)
 {
 	uint32_t i, n, most = 0;
-	bool is_in;
+	port_id port;
 
-	for (i = 0; i < coll_box_nodes(&f->box); i++) {
+	for (i = 0; i < n_nodes(f); i++) {
 		router_id r = node_of(f, i);
-		struct coll_branch b = branch(f, r, &is_in);
 
-		for (n = 0; b.parent != TOPO_NO_PORT; n++) {
-			r = torus_ops.peer(&f->t.topo, r, b.parent).router;
-			b = branch(f, r, &is_in);
-		}
+		for (n = 0; route(f, r).output; n++)
+			r = parent(f, r, &port);
 		most = n > most ? n : most;
 	}
 	return most;
@@ -180,24 +187,22 @@ static void growing_boxes_have_the_papers_depths(void **state)
 
 static void the_whole_machine_goes_by_e_first_and_its_middle_last(void **state)
 {
-	uint32_t at[TORUS_MAX_DIMS] = { 0, 0, 0, 0, 0 };
-	struct coll_branch b;
+	struct class_route r;
 	struct fixture f;
 
 	(void)state;
 	begin(&f, "16x16x16x12x2");
-	b = coll_box_branch(&f.all, &f.all, at);
-	assert_int_equal(b.parent, 8); /* E+ */
-	assert_int_equal(b.children, 0);
-	at[4] = 1;
-	b = coll_box_branch(&f.all, &f.all, at);
-	assert_int_equal(b.parent, 0); /* A+ */
-	assert_int_equal(b.children, 1 << 9); /* E- */
-	at[0] = at[1] = at[2] = 8;
-	at[3] = 6;
-	b = coll_box_branch(&f.all, &f.all, at);
-	assert_int_equal(b.parent, TOPO_NO_PORT);
-	assert_int_equal(b.children, 0x2ff); /* all but E+: the far end */
+	f.box = f.all;
+	r = route(&f, 0);
+	assert_int_equal(r.output, 1 << 8); /* E+ */
+	assert_int_equal(r.inputs, CLASS_LOCAL_BIT);
+	r = route(&f, f.t.stride[4]);
+	assert_int_equal(r.output, 1); /* A+ */
+	assert_int_equal(r.inputs, CLASS_LOCAL_BIT | 1 << 9); /* E- */
+	r = route(&f, f.root);
+	assert_int_equal(r.output, 0);
+	/* all but E+: the far end */
+	assert_int_equal(r.inputs, CLASS_LOCAL_BIT | 0x2ff);
 }
 
 int main(void)
