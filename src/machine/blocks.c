@@ -121,6 +121,8 @@ static void add_links(struct machine *m)
 		"carried-routes");
 	add_block(m, "link", link_lane_table, link_lane_n, &m->link,
 		"transceivers");
+	add_block(m, "link", chip_params_table, chip_params_n, &m->link.chips,
+		"packaging");
 	add_block(m, "link", link_checks_table, link_checks_n, &m->link,
 		"symbol-codes");
 	add_block(m, "link", training_params_table, training_params_n,
