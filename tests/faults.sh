@@ -289,6 +289,27 @@ ends 3 run bgq-board stream --json --set faults.bit-errors=1e-6 \
 holds '.ras.escapes > 3' '[.ras.events[] | .unit] == ["link A+"]'
 report 'without symbols the workload finds wrong bytes, and checksums differ'
 
+# --- fibres of Blue Gene/Q ---
+
+fibres='run bgq --shape 8x2x2 stream from=3 to=4 --json'
+ends 0 $fibres --set 'faults.bit-errors=midplanes 1e-7'
+clean=$(jq -r .digest "$tmp/out")
+holds '.ras.symbols_rebuilt > 0' '.ras.packets_resent == 0'
+ends 0 $fibres
+holds ".digest == \"$clean\""
+ends 0 $fibres --set 'faults.events=20 us lane 3 A+ 5 fails'
+holds '[.ras.events[].what] == ["fibre 5 replaced by the spare"]' \
+	'.ras.packets_resent > 0' ".digest != \"$clean\""
+ends 3 $fibres --set \
+	'faults.events=20 us lane 3 A+ 5 fails; 30 us lane 3 A+ 8 fails'
+holds '.ras.events[1].what | test("no spare is left")' '.ras.dead_links == 1'
+report 'parity rebuilds, the spare replaces a fibre, and a second is too many'
+
+refuses 'lanes 0 to 8' run bgq --shape 8x2x2 stream \
+	--set 'faults.events=20 us lane 3 A+ 9 fails'
+refuses 'this link has no fibres' run bgq --shape 8x2x2 stream \
+	--set 'faults.events=20 us lane 0 A+ 3 fails'
+
 # --- bad plans ---
 
 refuses 'only errors of links escape' run bgq-board stream \

@@ -118,6 +118,7 @@ static void json_ras(
 	char cell[5][128];
 
 	json_object(j, "ras");
+	json_count(j, "symbols_rebuilt", c->rebuilt);
 	json_count(j, "bad_headers", c->headers);
 	json_count(j, "packets_resent", c->resent);
 	json_count(j, "duplicates_dropped", c->echoes);
@@ -164,6 +165,9 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 			" arrived twice, links reported as dead %" PRIu64
 			" times\n",
 			c.resent, c.echoes, c.reported);
+	if (n->faults->fibres)
+		fprintf(f, "fibres      %" PRIu64 " symbols rebuilt\n",
+			c.rebuilt);
 	if (n->n_tables)
 		fprintf(f,
 			"management  %zu times loaded tables, %" PRIu64

@@ -10,7 +10,6 @@
 
 #define PER	 UINT64_C(1000000000000000000)
 #define FAR_AWAY (UINT64_C(1) << 62)
-#define NO_LINK	 UINT32_MAX
 
 /* What a line that is sampled outside of its eye adds to the rate of errors:
  * one in 16 of its own bits is read wrong, which is assumed. */
@@ -180,23 +179,6 @@ static void unite_untrained(struct fault_trainings *t)
 		if (!n || t->untrained[n - 1].link != t->untrained[i].link)
 			t->untrained[n++] = t->untrained[i];
 	t->n_untrained = n;
-}
-
-/* --- escapes --- */
-
-static void set_escapes(struct faults *f, const struct fault_plan *p)
-{
-	size_t i;
-
-	if (!p->n_escapes)
-		return;
-	f->escape = mem_alloc(p->n_escapes + 1, sizeof(*f->escape));
-	memcpy(f->escape, p->escape, p->n_escapes * sizeof(*f->escape));
-	f->escape[p->n_escapes].link = NO_LINK;
-	for (i = 0; i < f->n_links; i++)
-		f->link[i].escape = (uint32_t)p->n_escapes;
-	for (i = p->n_escapes; i--;)
-		f->link[f->escape[i].link].escape = (uint32_t)i;
 }
 
 /* --- outages --- */
@@ -509,7 +491,7 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	f->tally = map_alloc(n_workers * sizeof(*f->tally));
 	f->patience = p->is_managed ? p->notice : SIM_NEVER;
 	make_outages(f, p, t);
-	set_escapes(f, p);
+	faults_set_escapes(f, p, t);
 	if (p->is_managed)
 		faults_plan_reloads(f, p, t);
 	find_blind(f, p, t);
@@ -546,7 +528,7 @@ void faults_free(struct faults *f)
 		map_free(f->first_width, f->n_links * sizeof(*f->first_width));
 	mem_free(f->width);
 	mem_free(f->trainings.untrained);
-	mem_free(f->escape);
+	faults_free_escapes(f);
 	for (i = 0; i < f->n_workers; i++)
 		mem_free(f->tally[i].ras);
 	map_free(f->tally, f->n_workers * sizeof(*f->tally));
@@ -569,6 +551,7 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c)
 	sum->reported += c->reported;
 	sum->escaped += c->escaped;
 	sum->headers += c->headers;
+	sum->rebuilt += c->rebuilt;
 }
 
 struct fault_counts faults_total(const struct faults *f, uint32_t wire)

@@ -54,7 +54,7 @@ extern const size_t fault_params_n, fault_lines_n, fault_chips_n, fault_lanes_n;
 enum { FAULT_SITE = PART_SITE };
 
 /* A lane of a link, of which it has several; its unit is its number. */
-extern const struct part_kind fault_lane;
+extern const struct part_kind fault_lane, fault_fibre;
 
 struct fault_event {
 	sim_time at;
@@ -70,6 +70,7 @@ struct fault_event {
 	bool returns; /* it dies otherwise */
 	bool is_announced; /* it leaves, or what left returns */
 	bool is_sick; /* it does not die */
+	bool fails; /* a fibre, for good */
 	bool escapes; /* nor does it: see struct fault_escape */
 	const char *place, *text; /* borrowed from the parameters */
 };
@@ -86,6 +87,7 @@ struct fault_line {
 /* A link's next packet is to be hit by errors that the hop does not find. */
 struct fault_escape {
 	uint32_t link; /* as above */
+	uint32_t unit; /* of fibres that fail: which */
 	sim_time at;
 };
 
@@ -103,7 +105,8 @@ struct fault_plan {
 	struct fault_line *line; /* by link and line */
 	size_t n_lines;
 	struct fault_escape *escape; /* by link and time */
-	size_t n_escapes;
+	struct fault_escape *fibre; /* that fails; the same */
+	size_t n_escapes, n_fibres;
 	bool cold_start;
 	/* Set before it is read, all but the last by fault_plan_set_links(): */
 	struct training_params training;
@@ -177,6 +180,7 @@ struct fault_link {
 	uint32_t draws;
 	uint32_t outage; /* the first that is not over */
 	uint32_t escape; /* the first that has not been */
+	uint32_t fibre; /* the first that has not failed */
 };
 
 struct fault_counts {
@@ -189,6 +193,7 @@ struct fault_counts {
 	uint64_t echoes; /* copies of what had come already */
 	uint64_t reported; /* times that a link seemed dead */
 	uint64_t escaped; /* copies that were wrong, and not found to be */
+	uint64_t rebuilt; /* words on fibres (chips.h) */
 	uint64_t headers; /* copies that were dropped for their header */
 };
 
@@ -214,6 +219,8 @@ struct faults {
 	/* in order; the last one is of no link */
 	struct fault_outage *outage;
 	struct fault_escape *escape; /* the same */
+	struct fault_escape *fibre; /* the same */
+	struct link_chips **fibres; /* [link], NULL until there are errors */
 	/* by link and time, the last one of no link; NULL: all have all */
 	struct fault_width *width;
 	uint32_t *first_width; /* [link] */
@@ -238,6 +245,15 @@ struct faults {
 struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	uint64_t seed, uint32_t n_workers);
 void faults_free(struct faults *f);
+
+/* --- faults_fibres.c --- */
+
+#define NO_LINK UINT32_MAX
+
+bool faults_has_fibres(const struct topo *t);
+void faults_set_escapes(
+	struct faults *f, const struct fault_plan *p, const struct topo *t);
+void faults_free_escapes(struct faults *f);
 
 /* --- reloads.c --- */
 
@@ -281,6 +297,8 @@ uint64_t faults_marked(const struct faults *f);
 /* Notes an event for the report at the end of a run. */
 void faults_report(
 	struct faults *f, uint32_t worker, const struct ras_event *e);
+/* The chips of a link over fibres. */
+struct link_chips *faults_chips(struct faults *f, uint32_t link);
 /* All of them, in order; *n is how many.  Only while nothing runs. */
 struct ras_event *faults_events(const struct faults *f, size_t *n);
 

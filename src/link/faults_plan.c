@@ -78,12 +78,14 @@ void fault_plan_free(struct fault_plan *p)
 	mem_free(p->event);
 	mem_free(p->line);
 	mem_free(p->escape);
+	mem_free(p->fibre);
 	*p = (struct fault_plan){ 0 };
 }
 
 bool fault_plan_is_empty(const struct fault_plan *p)
 {
-	uint64_t any = p->n_events | p->n_lines | p->cold_start | p->n_escapes;
+	uint64_t any = p->n_events | p->n_lines | p->cold_start | p->n_escapes |
+		       p->n_fibres;
 	uint32_t i;
 
 	any |= p->chips | p->memories[0] | p->memories[1];

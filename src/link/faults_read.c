@@ -205,6 +205,28 @@ static int read_lane(const struct part_kind *k, struct part_names *names,
 	return part_read_link(k, names, word, n - 1, p, e);
 }
 
+static int read_fibre(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e)
+{
+	const struct topo *t = names->topo;
+
+	if (read_lane(k, names, word, n, p, e))
+		return -1;
+	if (!t->wire[t->ops->wire(t, p->site, p->port)].is_fibre)
+		return err_set(e, "this link has no fibres: only those "
+				  "between midplanes have");
+	if (p->unit >= CHIP_FIBRES)
+		return err_set(e,
+			"links have lanes 0 to %d, the last of "
+			"which is the spare",
+			CHIP_FIBRES - 1);
+	return 0;
+}
+
+const struct part_kind fault_fibre = {
+	.word = "lane", .exists = faults_has_fibres, .read = read_fibre
+};
+
 const struct part_kind fault_lane = { .word = "lane", .read = read_lane };
 
 /* Those that the machine has; returns their number. */
@@ -219,6 +241,8 @@ static size_t list_kinds(const struct line *l,
 		of[0] = part_kinds;
 	if (l->plan->lanes > 1)
 		kind[n++] = &fault_lane;
+	else if (l->plan->is_checked && faults_has_fibres(t))
+		kind[n++] = &fault_fibre;
 	for (i = 0; i < 2; i++)
 		for (; of[i] && *of[i] && n < MOST_KINDS; of[i]++)
 			if (!(*of[i])->exists || (*of[i])->exists(t))
@@ -284,14 +308,20 @@ static int read_event(struct line *l, struct fault_event *e)
 	e->is_announced = !strcmp(last, "leaves") && l->plan->is_managed;
 	e->is_sick = !strcmp(last, "sick");
 	e->escapes = !strcmp(last, "escapes") && l->plan->is_checked;
+	e->fails = !strcmp(last, "fails") && l->plan->is_checked;
 	if (strcmp(last, "dies") != 0 && !e->returns && !e->is_announced &&
-		!e->is_sick && !e->escapes)
+		!e->is_sick && !e->escapes && !e->fails)
 		return fail(l,
 			"\"%.40s\" is no event (want dies%s%s or returns)",
 			last, l->plan->is_managed ? ", leaves" : "",
 			l->plan->is_checked ? ", escapes" : "");
 	if (read_part(l, at, &e->part))
 		return -1;
+	if (e->fails != (e->kind == &fault_fibre))
+		return fail(l, e->fails ? "only lanes of fibres fail (want "
+					  "dies)"
+					: "a lane of a fibre fails for good "
+					  "(want fails)");
 	if (e->escapes && e->kind != &part_link)
 		return fail(l, "only errors of links escape (want dies)");
 	if (e->is_sick && !e->kind->can_sicken)
@@ -386,16 +416,22 @@ static int read_events(
 			MOST_EVENTS);
 	p->event = mem_alloc(lines->n + 1, sizeof(*p->event));
 	p->escape = mem_alloc(lines->n + 1, sizeof(*p->escape));
+	p->fibre = mem_alloc(lines->n + 1, sizeof(*p->fibre));
 	for (i = 0; i < lines->n; i++) {
 		struct fault_event *x = &p->event[p->n_events];
+		uint32_t link;
 
 		*x = (struct fault_event){ 0 };
 		if (open_line(l, &lines->v[i]) || read_event(l, x))
 			return -1;
-		if (x->escapes) {
-			p->escape[p->n_escapes++] = (struct fault_escape){
-				x->site * l->topo->n_ports + x->port, x->at
-			};
+		link = x->site * l->topo->n_ports + x->port;
+		if (x->escapes || x->fails) {
+			struct fault_escape y = { link, x->unit, x->at };
+
+			if (x->escapes)
+				p->escape[p->n_escapes++] = y;
+			else
+				p->fibre[p->n_fibres++] = y;
 			continue;
 		}
 		normalise(l->topo, x);
@@ -403,6 +439,8 @@ static int read_events(
 	}
 	if (p->n_escapes)
 		qsort(p->escape, p->n_escapes, sizeof(*p->escape), by_escape);
+	if (p->n_fibres)
+		qsort(p->fibre, p->n_fibres, sizeof(*p->fibre), by_escape);
 	if (p->n_events)
 		qsort(p->event, p->n_events, sizeof(*p->event), by_part);
 	return check_turns(p, l->e);

@@ -338,6 +338,7 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 		.header = (uint32_t)p->header,
 		.protocol = (uint32_t)p->protocol,
 		.retry = p->retry,
+		.chips = p->chips,
 		.lanes = (uint32_t)p->lanes,
 	};
 	if (check(p, e) || size_rows(r, p, e) ||

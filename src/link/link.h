@@ -15,6 +15,7 @@
 
 #include "base/param.h"
 #include "link/checks.h"
+#include "link/chips.h"
 #include "link/code.h"
 #include "link/packet.h"
 #include "link/retry.h"
@@ -62,6 +63,7 @@ struct link_params {
 	int64_t protocol; /* bytes owed for each packet that arrives */
 	int64_t gap; /* bytes between packets */
 	struct retry_params retry;
+	struct chip_params chips; /* of wires that are fibres */
 	/* Symbols of ten bits that check a packet, hop by hop and end to end;
 	 * bits that check its header. */
 	int64_t check_hop, check_end, check_header;
@@ -120,6 +122,7 @@ struct link_rules {
 	uint32_t header; /* bytes */
 	uint32_t protocol; /* bytes owed for an arrival */
 	struct retry_params retry;
+	struct chip_params chips;
 	struct link_checks *checks; /* NULL: links have none of their own */
 	sim_time route_ser[LINK_MAX_ROUTE + 1]; /* by switches */
 };

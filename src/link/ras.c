@@ -16,6 +16,8 @@ static const struct {
 		"packet from node %llu rejected by the end-to-end check" },
 	[RAS_SUMS] = { "fatal",
 		"checksums of both ends differ (packets that escaped: %llu)" },
+	[RAS_REPLACED] = { "warning", "fibre %llu replaced by the spare" },
+	[RAS_FIBRES] = { "fatal", "fibre %llu failed, and no spare is left" },
 };
 
 const char *ras_severity(const struct ras_event *e)

@@ -15,6 +15,8 @@ enum ras_what {
 	RAS_DEAD, /* a link, after number time-outs in a row */
 	RAS_REJECTED, /* a packet of node number, at its destination */
 	RAS_SUMS, /* of a link's ends differ, after number escapes */
+	RAS_REPLACED, /* fibre number, by the spare */
+	RAS_FIBRES, /* fibre number has failed, and there is no spare */
 	N_RAS,
 };
 

@@ -107,7 +107,8 @@ struct copy {
 	struct sim_worker *w;
 	packet_id id;
 	struct faults *faults;
-	uint32_t link, wire, bits, ack_bits;
+	uint32_t link, wire, bits, bytes;
+	bool is_fibre;
 	sim_time latency;
 };
 
@@ -134,6 +135,74 @@ static uint32_t flips(
 	return n < NET_FLIPS ? n : NET_FLIPS;
 }
 
+static void report(
+	const struct copy *c, enum ras_what what, sim_time t, uint64_t number)
+{
+	const struct ras_event e = {
+		.at = t,
+		.site = c->link / c->net->n_ports,
+		.port = c->link % c->net->n_ports,
+		.what = what,
+		.number = number,
+	};
+
+	faults_report(c->faults, c->w->id, &e);
+}
+
+/* The same of so many bytes, as they are behind the link's chips. */
+static uint32_t send_bits(
+	const struct copy *c, uint32_t bytes, sim_time t, uint32_t *bit)
+{
+	struct faults *f = c->faults;
+	uint32_t flip[NET_FLIPS], n;
+	struct link_chips *chips;
+	struct chip_done done;
+
+	if (!c->is_fibre)
+		return flips(c, c->net->link.code->byte_bits * bytes, bit);
+	n = flips(c, (bytes + CHIP_DATA - 1) / CHIP_DATA * CHIP_ROW, flip);
+	if (!n)
+		return 0;
+	chips = faults_chips(f, c->link);
+	done = chip_pass(chips, &c->net->link.chips, t, flip, n, bytes,
+		random_draw(f->seed, c->link, RANDOM_ESCAPE,
+			UINT64_C(1) << 40 | f->link[c->link].draws)
+			.a,
+		bit, NET_FLIPS);
+	counts_of(c)->rebuilt += done.rebuilt;
+	if (done.is_replaced)
+		report(c, RAS_REPLACED, t, chips->fibre);
+	return done.n_bits;
+}
+
+/* Fibres that have failed by some time; whether the link is dead, or pauses
+ * while one is replaced. */
+static enum retry_fate look_at_fibres(
+	const struct copy *c, sim_time from, sim_time until, sim_time *back)
+{
+	struct faults *f = c->faults;
+	struct fault_link *l = &f->link[c->link];
+	const struct fault_escape *x = &f->fibre[l->fibre];
+	struct link_chips *chips;
+
+	for (; x->link == c->link && x->at < until; x++, l->fibre++) {
+		bool was_replaced;
+
+		chips = faults_chips(f, c->link);
+		was_replaced = chips->is_replaced;
+		if (!chip_fail(chips, &c->net->link.chips, x->unit, x->at))
+			report(c, RAS_FIBRES, x->at, x->unit);
+		else if (!was_replaced)
+			report(c, RAS_REPLACED, x->at, x->unit);
+	}
+	chips = f->fibres[c->link];
+	if (!chips || (!chips->is_dead &&
+			      (until <= chips->pause || from >= chips->until)))
+		return RETRY_PASSES;
+	*back = chips->until;
+	return chips->is_dead ? RETRY_IS_DEAD : RETRY_IS_CUT;
+}
+
 /* Flips that the hop's checks do not find, where the plan has some for the next
  * packet with room for them. */
 static uint32_t escape(const struct copy *c, sim_time t, uint32_t *bit)
@@ -158,7 +227,7 @@ static void let_pass(const struct copy *c, const uint32_t *bit, uint32_t n)
 {
 	const struct net_client_ops *client = c->net->client;
 	struct link_retry *q = &c->net->retry[c->link];
-	uint32_t i, bytes = c->bits / 8;
+	uint32_t i, bytes = c->bytes;
 
 	q->escaped++;
 	checks_escaped(&q->sums, q->good + bytes, bit, n, bytes);
@@ -206,7 +275,14 @@ static enum retry_fate fate(
 			       ? RETRY_IS_DEAD
 			       : RETRY_IS_CUT;
 	}
-	n = flips(c, c->bits, bit);
+	if (c->is_fibre) {
+		enum retry_fate fibres =
+			look_at_fibres(c, from, until + c->latency, back);
+
+		if (fibres != RETRY_PASSES)
+			return fibres;
+	}
+	n = send_bits(c, c->bytes, from, bit);
 	n += escape(c, from, bit + n);
 	if (!n)
 		return RETRY_PASSES;
@@ -219,23 +295,17 @@ static bool is_ack_lost(void *arg)
 	const struct copy *c = arg;
 	uint32_t bit[NET_FLIPS];
 
-	return c->faults && flips(c, c->ack_bits, bit);
+	return c->faults && send_bits(c, c->net->link.protocol,
+				    c->net->retry[c->link].clear, bit);
 }
 
 /* A link has been silent for all its tries, of a packet since some time. */
 static void report_dead(const struct copy *c, const struct retry_packet *p)
 {
 	const struct retry_params *r = &c->net->link.retry;
-	const struct ras_event e = {
-		.at = p->t + r->tries * retry_each(r, p),
-		.site = c->link / c->net->n_ports,
-		.port = c->link % c->net->n_ports,
-		.what = RAS_DEAD,
-		.number = (uint64_t)r->tries,
-	};
-
 	counts_of(c)->reported++;
-	faults_report(c->faults, c->w->id, &e);
+	report(c, RAS_DEAD, p->t + r->tries * retry_each(r, p),
+		(uint64_t)r->tries);
 }
 
 static void count(const struct copy *c, const struct retry_packet *p,
@@ -243,7 +313,7 @@ static void count(const struct copy *c, const struct retry_packet *p,
 {
 	struct link_retry *q = &c->net->retry[c->link];
 
-	q->good += done->is_lost ? 0 : c->bits / 8;
+	q->good += done->is_lost ? 0 : c->bytes;
 	if (!c->faults)
 		return;
 	counts_of(c)->resent += done->resent;
@@ -262,7 +332,9 @@ static struct net_sent send_again(
 		.link = link_of(n, x),
 		.wire = x->class,
 		.bits = n->link.code->byte_bits * x->bytes,
-		.ack_bits = n->link.code->byte_bits * n->link.protocol,
+		.bytes = x->bytes,
+		.is_fibre = n->faults && n->faults->fibres &&
+			    n->topo->wire[x->class].is_fibre,
 		.latency = n->link.latency[x->class] };
 	const struct retry_luck luck = { fate, is_ack_lost, &c, n->gives_up };
 	const struct retry_packet p = { x->t, x->tail - x->t, x->gap, c.latency,

@@ -84,6 +84,7 @@ void torus_packaging_init(struct torus *t)
 			.name = names[i],
 			.latency = t->latency[i],
 			.logic = t->packed_logic,
+			.is_fibre = i == WIRE_MIDPLANES,
 		};
 }
 

@@ -47,6 +47,7 @@ struct topo_wire {
 	/* Grant to first effect, ps, and what of it is the router's. */
 	int64_t latency, logic;
 	int64_t rate; /* raw, bytes per second; 0: that of links */
+	bool is_fibre; /* there are link chips at both ends */
 };
 
 struct topo_end {

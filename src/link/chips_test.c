@@ -1,0 +1,118 @@
+/* Link chips: their code, parity, and the spare fibre. */
+#include "link/chips.h"
+
+#include "sim/random.h"
+#include "testing/testing.h"
+
+enum { BYTES = 552, MOST = 96 };
+
+static const struct chip_params usual = {
+	.threshold = 8, .window = 1000000 * SIM_NS, .swap = 1000 * SIM_NS
+};
+
+static uint64_t draw(uint64_t n)
+{
+	return random_draw(3, 0, RANDOM_TEST, n).a;
+}
+
+/* All 256 words and the second forms of four. */
+static void bgq_f80_every_single_flip_is_no_word(void **state)
+{
+	uint32_t byte, second, k;
+
+	(void)state;
+	for (byte = 0; byte < 256; byte++) {
+		for (second = 0; second < 2; second++) {
+			uint32_t w = chip_encode(byte, second);
+
+			assert_int_equal(chip_decode(w), byte);
+			for (k = 0; k < CHIP_SYMBOL; k++)
+				assert_int_equal(
+					chip_decode(w ^ 1u << k), CHIP_NONE);
+		}
+	}
+}
+
+/* Any one bit of a packet, of data and of parity. */
+static void bgq_f81_parity_rebuilds_the_only_bad_word_of_a_row(void **state)
+{
+	uint32_t bit[MOST], flip;
+
+	(void)state;
+	for (flip = 0; flip < BYTES / 8 * CHIP_ROW; flip++) {
+		struct link_chips c = { 0 };
+		struct chip_done d = chip_pass(
+			&c, &usual, 0, &flip, 1, BYTES, draw(flip), bit, MOST);
+
+		assert_int_equal(d.n_bits, 0);
+		assert_int_equal(d.rebuilt, 1);
+	}
+}
+
+/* Two bad words of a row: bursts in these bytes and nowhere else. */
+static void bgq_f74_a_flip_becomes_a_burst_in_its_byte(void **state)
+{
+	uint32_t bit[MOST], i, k;
+
+	(void)state;
+	for (i = 0; i < 2000; i++) {
+		const uint32_t flip[] = { CHIP_ROW * 5 + i % 10,
+			CHIP_ROW * 5 + 30 + i / 10 % 10 };
+		struct link_chips c = { 0 };
+		struct chip_done d = chip_pass(
+			&c, &usual, 0, flip, 2, BYTES, draw(i), bit, MOST);
+
+		assert_in_range(d.n_bits, 2, 16);
+		assert_int_equal(d.rebuilt, 0);
+		for (k = 0; k < d.n_bits; k++)
+			assert_true(bit[k] / 8 == 40 || bit[k] / 8 == 43);
+	}
+}
+
+/* Eight within a millisecond, and no parity from then on. */
+static void bgq_f82_a_fibre_with_many_errors_is_replaced(void **state)
+{
+	struct link_chips c = { 0 }, slow = { 0 };
+	uint32_t bit[MOST], flip = 35, i;
+
+	(void)state;
+	for (i = 0; i < 8; i++) {
+		struct chip_done d = chip_pass(&c, &usual, i * 1000 * SIM_NS,
+			&flip, 1, BYTES, draw(i), bit, MOST);
+
+		assert_int_equal(d.is_replaced, i == 7);
+		chip_pass(&slow, &usual, i * 200000 * SIM_NS, &flip, 1, BYTES,
+			draw(i), bit, MOST);
+	}
+	assert_false(slow.is_replaced);
+	assert_int_equal(c.fibre, 3);
+	assert_int_equal(c.until - c.pause, usual.swap);
+	flip = 5;
+	assert_true(
+		chip_pass(&c, &usual, 9, &flip, 1, BYTES, 7, bit, MOST).n_bits);
+}
+
+static void bgq_f82_a_second_fibre_that_fails_is_one_too_many(void **state)
+{
+	struct link_chips c = { 0 };
+
+	(void)state;
+	assert_true(chip_fail(&c, &usual, 3, 5));
+	assert_true(chip_fail(&c, &usual, 3, 6));
+	assert_false(chip_fail(&c, &usual, 4, 7));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bgq_f80_every_single_flip_is_no_word),
+		cmocka_unit_test(
+			bgq_f81_parity_rebuilds_the_only_bad_word_of_a_row),
+		cmocka_unit_test(bgq_f74_a_flip_becomes_a_burst_in_its_byte),
+		cmocka_unit_test(bgq_f82_a_fibre_with_many_errors_is_replaced),
+		cmocka_unit_test(
+			bgq_f82_a_second_fibre_that_fails_is_one_too_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
