@@ -162,11 +162,12 @@ int32_t Kernel_ConfigureGIInterrupts(
 	uint32_t id, uint32_t giId, uint32_t interruptFlag)
 {
 	int32_t wrong = check_class(id);
-	uint64_t bit = BARRIER_FIRST >> giId, enabled;
+	uint64_t bit, enabled;
 
 	if (wrong || giId >= BARRIER_BITS ||
 		interruptFlag > KERNEL_GI_INTERRUPT_FLAG_ENABLE)
 		return wrong ? wrong : EINVAL;
+	bit = BARRIER_FIRST >> giId;
 	enabled = load(MU_GI_ENABLE, id) & ~bit;
 	unit_store_as_kernel(MU_REGISTER(MU_GI_ENABLE, id),
 		interruptFlag ? enabled | bit : enabled);
