@@ -123,9 +123,9 @@ run run "$tmp/elans.yaml" collective op=broadcast by=hardware
 	complain "exit code $code: $(cat "$tmp/err")"
 report "by=hardware is refused where the network has no broadcasts"
 
-run run bgq-board collective op=broadcast by=hardware
+run run gemini-board collective op=broadcast by=hardware
 [ $code -eq 2 ] && grep -q 'network that copies' "$tmp/err" ||
-	complain "bgq: $code"
+	complain "gemini: $code"
 run run qsnet2-16 collective apart=yes
 [ $code -eq 2 ] && grep -q 'only for op=broadcast' "$tmp/err" ||
 	complain "apart: $code"

@@ -15,6 +15,10 @@
  *	      0 0x55         1 hints A to D    2 hints E, toIO, dynamic, ...
  *	      3 channel, zone, stay on bubble  4 destination, 6 bits each
  *	      8 packet type, chunks            9 the hardware's
+ *	32  header of a collective: the network's part
+ *	      0 0x5a    1 op code: 4 bits, word's bytes: 2 to this power
+ *	      2 class route: 4 bits, ...   3 channel: 3 bits, type: 2
+ *	      4 destination of a reduction to one node   8 as above
  *	44  header: the unit's part, of a direct put
  *	     12 base of the payload: 10 bits, pacing: 1, put offset: 37
  *	     18 base of the counter: the lower 10 bits of 16
@@ -76,6 +80,9 @@ enum mu_interrupt {
 	MU_ERROR_COUNTER, /* a counter that is no word for an atomic */
 	MU_ERROR_PACKET, /* a packet that cannot be */
 	MU_ERROR_MEMORY, /* two bad bits: the engine has stopped */
+	/* contributions that do not fit together, or a packet on a class route
+	 * that is not set for it: the route has stopped here */
+	MU_ERROR_COLLECTIVE,
 	MU_ERRORS,
 	MU_INT_CORRECTED = MU_ERRORS, /* one bad bit, mended */
 	MU_INT_INJ_THRESHOLD,
@@ -83,6 +90,7 @@ enum mu_interrupt {
 	MU_INT_ARRIVAL,
 	MU_INT_REC_FULL, /* an engine holds a packet for a full FIFO */
 	MU_INT_GET_FULL, /* the same, of an injection FIFO */
+	MU_INT_EXCEPTION, /* a NaN or an overflow in a reduction */
 	MU_INT_BARRIER, /* a global interrupt */
 	MU_INTERRUPTS,
 };
@@ -120,7 +128,9 @@ enum mu_map {
 	MU_MAP_LOCAL = 0x0030, /* both */
 	MU_MAP_HIGH = 0x0008,
 	MU_MAP_SYSTEM = 0x0004,
-	MU_MAP_COLLECTIVE = 0x0003, /* user and system */
+	MU_MAP_USER_COLLECTIVE = 0x0002,
+	MU_MAP_SYSTEM_COLLECTIVE = 0x0001,
+	MU_MAP_COLLECTIVE = 0x0003, /* both */
 	MU_MAP_ALL = 0xffff,
 };
 
@@ -164,9 +174,41 @@ enum {
 	MU_COORD_BITS = 6,
 };
 
-enum { MU_PT2PT = 0x55 };
+enum { MU_PT2PT = 0x55, MU_COLLECTIVE = 0x5a };
 enum mu_packet_type { MU_FIFO, MU_PUT, MU_GET, MU_PACED_GET };
-enum mu_channel { MU_DYNAMIC, MU_DETERMINISTIC, MU_HIGH, MU_SYSTEM };
+enum mu_channel {
+	MU_DYNAMIC,
+	MU_DETERMINISTIC,
+	MU_HIGH,
+	MU_SYSTEM,
+	/* of collectives */
+	MU_COMM_WORLD,
+	MU_SUB_COMM,
+	MU_SYSTEM_COLLECTIVE,
+};
+
+/* What becomes of what all members send. */
+enum mu_collective {
+	MU_BROADCAST, /* one member's, at all of them */
+	MU_REDUCE, /* combined, at one */
+	MU_ALLREDUCE, /* combined, at all */
+};
+
+/* The upper two bits are the type: bits, unsigned, signed, floating point. */
+enum mu_op_code {
+	MU_OP_AND = 0x0,
+	MU_OP_OR = 0x1,
+	MU_OP_XOR = 0x2,
+	MU_OP_UNSIGNED_ADD = 0x4,
+	MU_OP_UNSIGNED_MIN = 0x5,
+	MU_OP_UNSIGNED_MAX = 0x6,
+	MU_OP_SIGNED_ADD = 0x8,
+	MU_OP_SIGNED_MIN = 0x9,
+	MU_OP_SIGNED_MAX = 0xa,
+	MU_OP_FLOAT_ADD = 0xc,
+	MU_OP_FLOAT_MIN = 0xd,
+	MU_OP_FLOAT_MAX = 0xe,
+};
 
 struct mu_header {
 	uint8_t byte[MU_HEADER_BYTES];
@@ -339,6 +381,34 @@ static inline void mu_set_packet(
 	struct mu_header *h, enum mu_packet_type type, unsigned chunks)
 {
 	h->byte[8] = (uint8_t)((unsigned)type << 6 | chunks);
+}
+
+/* --- the network's part, of a collective --- */
+
+static inline bool mu_is_collective(const struct mu_header *h)
+{
+	return h->byte[0] == MU_COLLECTIVE;
+}
+
+static inline unsigned mu_op_code(const struct mu_header *h)
+{
+	return h->byte[1] >> 4;
+}
+
+/* Bytes. */
+static inline unsigned mu_word(const struct mu_header *h)
+{
+	return 1u << (h->byte[1] & 0xf);
+}
+
+static inline unsigned mu_class_route(const struct mu_header *h)
+{
+	return h->byte[2] >> 4;
+}
+
+static inline unsigned mu_collective_type(const struct mu_header *h)
+{
+	return h->byte[3] & 3;
 }
 
 /* --- the unit's part, of a direct put --- */

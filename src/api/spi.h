@@ -5,6 +5,7 @@
 
 #include "nic/bgq_mu/bgq_mu.h"
 #include "weft/spi.h"
+#include "weft/spi_collective.h"
 
 /* The program is system software from now on, and so is what it spawns. */
 void spi_become_system(void);

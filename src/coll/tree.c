@@ -305,6 +305,35 @@ void tree_set_route(
 	x->is_set = r->inputs || r->output;
 }
 
+bool tree_is_taken(const struct tree *t, site_id s, uint32_t route)
+{
+	return !route || route >= (uint32_t)t->params.routes ||
+	       (t->nodes[s] && t->nodes[s]->route[route].is_taken);
+}
+
+void tree_take_route(struct tree *t, site_id s, uint32_t route, bool is_taken)
+{
+	node_of(t, s)->route[route].is_taken = is_taken;
+}
+
+site_id tree_root(const struct tree *t)
+{
+	return t->root;
+}
+
+bool tree_build(const struct tree *t, const struct class_box *box, site_id s,
+	uint32_t channel, struct class_route *r)
+{
+	router_id root = t->params.root == TREE_ROOT_BOX
+				 ? class_root(t->torus, box)
+				 : t->root;
+
+	if (!class_box_has(box, t->torus, s))
+		return false;
+	*r = class_route_build(t->torus, box, root, s, channel);
+	return true;
+}
+
 /* --- from outside --- */
 
 static uint64_t inside(const struct net_guest *g)
@@ -448,8 +477,11 @@ static void tree_free(struct net_guest *g)
 	struct tree *t = of(g);
 	site_id s, n = g->net->n_nodes;
 
-	for (s = 0; s < n; s++)
+	for (s = 0; s < n; s++) {
+		if (t->nodes[s])
+			tree_book_free(t->nodes[s]);
 		mem_free(t->nodes[s]);
+	}
 	map_free(t->nodes, n * sizeof(*t->nodes));
 	mem_free(t);
 }

@@ -76,10 +76,20 @@ bool tree_route(
 void tree_set_route(
 	struct tree *t, site_id s, uint32_t route, const struct class_route *r);
 
+/* Whether its number is given out: 0 always is. */
+bool tree_is_taken(const struct tree *t, site_id s, uint32_t route);
+void tree_take_route(struct tree *t, site_id s, uint32_t route, bool is_taken);
+/* The node that all routes lead towards. */
+site_id tree_root(const struct tree *t);
+/* A node's route over a box; false where it is not in it. */
+bool tree_build(const struct tree *t, const struct class_box *box, site_id s,
+	uint32_t channel, struct class_route *r);
+
 /*
  * A packet whose src, dst, kind, bytes and word (hints) are set goes into an
  * injection FIFO, which must have room.  dst is the only node that receives
- * what becomes of it, or NO_SITE.
+ * what becomes of it, or NO_SITE.  Where there is a book the client opens and
+ * closes it.
  */
 void tree_inject(struct tree *t, struct sim_worker *w, site_id s,
 	enum tree_fifos fifo, packet_id id, sim_time now);

@@ -101,8 +101,8 @@ static void receive(const struct tree_at *a)
 	p = tree_packet(a, id);
 	n->tally[a->w->id].delivered++;
 	n->tally[a->w->id].latency += (uint64_t)(tail - p->born);
-	book_wait(n->book, id, CAUSE_RECEIVER, a->t);
-	book_until(n->book, id, CAUSE_SERIALISATION, tail);
+	if (n->book)
+		tree_book_receive(a, id, tail);
 	p->dst = a->s;
 	n->client->on_packet(
 		n, a->w, a->s, a->tree->fifo + fifo, id, a->t, tail);

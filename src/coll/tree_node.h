@@ -36,7 +36,7 @@ struct tree_fifo {
 
 struct tree_route {
 	struct class_route is;
-	bool is_set;
+	bool is_set, is_taken;
 	bool is_stopped; /* by contributions that do not fit together */
 	uint16_t have; /* inputs whose heads are there */
 	/* When it last was, up and down, in grants of the logic. */
@@ -71,6 +71,7 @@ struct tree_node {
 	bool up_timed, down_timed;
 	sim_time down_until;
 	uint64_t sent[TREE_PORTS], packets[TREE_PORTS];
+	struct ring *kept; /* [route], where there is a book; or NULL */
 };
 
 struct tree {
@@ -147,6 +148,15 @@ void tree_up_settle(const struct tree_at *a);
 /* Links that the logic could send by. */
 uint32_t tree_up_wants(const struct tree_at *a);
 packet_id tree_up_send(const struct tree_at *a, port_id p);
+
+/* --- tree_book.c: only where there is a book --- */
+
+/* Packets become the first of them; local is the node's own, or NO_PACKET. */
+void tree_book_reduce(const struct tree_at *a, const packet_id *id, uint32_t n,
+	packet_id local);
+/* A packet is received: its tail comes at tail. */
+void tree_book_receive(const struct tree_at *a, packet_id id, sim_time tail);
+void tree_book_free(struct tree_node *n);
 
 /* --- tree_down.c --- */
 

@@ -150,6 +150,9 @@ static packet_id reduce(const struct tree_at *a, struct tree_route *r)
 	uint32_t n = list_inputs(a, r, id), inputs, i;
 	sim_time tail = tree_tail(a, tree_packet(a, id[0]));
 
+	if (a->net->book)
+		tree_book_reduce(a, id, n,
+			r->is.inputs & CLASS_LOCAL_BIT ? id[n - 1] : NO_PACKET);
 	a->node->whole &= ~(1u << (r - a->node->route));
 	r->have = 0;
 	for (inputs = r->is.inputs; inputs; inputs &= inputs - 1)

@@ -221,6 +221,8 @@ struct machine *machine_default(void)
 	add_routes(m);
 	add_nics(m);
 	add_sides(m);
+	add_block(m, "coll", tree_params_table, tree_params_n, &m->coll,
+		"class-routes");
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
 	add_block(m, "gpu", gpu_params_table, gpu_params_n, &m->gpu, "gpus");

@@ -6,6 +6,7 @@
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
 
+#include "coll/tree.h"
 #include "host/gpu.h"
 #include "host/params.h"
 #include "host/side.h"
@@ -76,6 +77,7 @@ struct machine {
 	struct host_params host;
 	struct gpu_params gpu;
 	struct lofamo_params watch;
+	struct tree_params coll;
 	/* What the interface stands at, where it takes any. */
 	const struct side_ops *side; /* NULL: none */
 	void *side_params, *sides[MACHINE_KINDS];

@@ -99,6 +99,7 @@ static int build_nodes(struct system *x, const struct machine *m,
 	struct nic_setup n = {
 		.ops = m->nic,
 		.params = m->nic_params,
+		.coll = machine_has(m, "class-routes") ? &m->coll : NULL,
 		.net = x->net,
 		.on_delivered = s->on_delivered,
 		.arg = s->arg,

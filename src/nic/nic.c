@@ -27,6 +27,7 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 	*nic = (struct nic){
 		.ops = s->ops,
 		.params = s->params,
+		.coll = s->coll,
 		.net = s->net,
 		.host = s->host,
 		.n_nodes = s->net->n_nodes,

@@ -17,11 +17,14 @@
 #include "net/net.h"
 #include "nic/payload.h"
 
+struct tree_params;
+
 struct nic {
 	const struct nic_ops *ops;
 	const void *params; /* a struct of ops->params_size */
 	struct net *net;
 	struct host *host;
+	const struct tree_params *coll; /* of its trees; NULL: it has none */
 	void **nodes; /* [node], of ops->node_size; NULL until used */
 	site_id n_nodes;
 	struct payload_pool *payloads; /* what packets' load fields point to */
@@ -117,6 +120,7 @@ struct nic_ops {
 struct nic_setup {
 	const struct nic_ops *ops;
 	const void *params; /* borrowed */
+	const struct tree_params *coll; /* the same; may be NULL */
 	struct net *net;
 	struct host *host;
 	void (*on_delivered)(

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "coll/tree.h"
 #include "base/mem.h"
 #include "link/link_testing.h"
 #include "meas/digest.h"
@@ -131,8 +132,15 @@ void nic_testing_start(
 		.on_delivered = on_delivered,
 		.arg = m,
 	};
+	struct tree_params coll;
+	const struct param_block block = { .section = "coll",
+		.rows = tree_params_table,
+		.n_rows = tree_params_n,
+		.values = &coll };
 	struct err e = { 0 };
 
+	param_defaults(&block);
+	n.coll = &coll;
 	host_params_defaults(&p);
 	p.memory = NIC_TESTING_MEMORY;
 	if (m->l2_capacity)

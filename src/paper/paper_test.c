@@ -147,7 +147,7 @@ static void a_row_that_follows_from_another_is_of_its_kind(void **state)
 /* All values that are evidence, in order. */
 static void check_evidence(const struct paper_system *s, const char *want)
 {
-	char ids[512] = "";
+	char ids[1024] = "";
 	size_t i, n = 0;
 
 	for (i = 0; i < s->n_rows; i++)
@@ -162,8 +162,10 @@ static void what_counts_as_evidence_is_listed(void **state)
 {
 	(void)state;
 	check_evidence(&paper_bgq,
-		"N35 N84a N85a N93a N94a N95a N96a N97a N98a N99a N100a N101a "
-		"N104a N105a N106a N107a N108a N109a N110a N112a N113a ");
+		"N35 N42 N84a N85a N93a N94a N95a N96a N97a N98a N99a N100a "
+		"N101a N104a N105a N106a N107a N108a N109a N110a N112a N113a "
+		"N115 N116 N117 N118 N119 N120 N121 N122 N123 N124a N125a "
+		"N126a N127a N128a N129a N130a N131a N132a N133a N134a ");
 	check_evidence(&paper_qsnet2, "N70 N78 ");
 	check_evidence(&paper_gemini, "N33 N34 N48 N49a N49b N50a N50b N53a "
 				      "N53b N53c N53d N54a N54b N55b ");
@@ -180,7 +182,11 @@ static void tolerances_are_no_wider_than_the_datasheet_s(void **state)
 	for (i = 0; i < paper_bgq.n_rows; i++) {
 		const struct paper_row *r = &paper_bgq.rows[i];
 		long n = strtol(r->id + strlen("BGQ-N"), NULL, 10);
-		double most = n == 44 ? 6 : n == 112 ? 5 : n == 31 ? 3 : 2;
+		/* N42 and N44 are expectations, rounded to 0.1 us */
+		double most = n == 42 || n == 44 ? 6
+			      : n == 112	 ? 5
+			      : n == 31		 ? 3
+						 : 2;
 
 		assert_true(
 			r->tolerance <= (r->rule == PAPER_POINTS ? 4 : most));

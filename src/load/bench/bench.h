@@ -15,6 +15,8 @@
 #ifndef LOAD_BENCH_BENCH_H
 #define LOAD_BENCH_BENCH_H
 
+#include "coll/class_route.h"
+#include "coll/combine.h"
 #include "load/programs.h"
 
 /* A node's memory below this is the driver's. */
@@ -207,6 +209,8 @@ struct bench_driver {
 	void (*rogue)(void *arg);
 	/* One node's packets are copied for all by the network. */
 	const struct bench_cast *cast;
+	/* All nodes' packets are combined and copied by the network. */
+	const struct bench_tree *tree;
 	/* The network has barriers of all nodes. */
 	const struct bench_barrier *barrier;
 	const struct bench_channel *channel;
@@ -244,6 +248,27 @@ struct bench_cast {
 		void *own, uint64_t bytes, uint64_t done, uint64_t round);
 	void (*send)(void *own, uint32_t n_nodes, uint64_t at, uint64_t bytes);
 	bool (*await)(void *own, uint64_t done, uint64_t round);
+};
+
+/* What a tree is for. */
+struct bench_tree_how {
+	enum { BENCH_BROADCAST, BENCH_REDUCE, BENCH_ALLREDUCE } what;
+	struct coll_arith arith;
+	uint32_t channel; /* an enum class_channel */
+	bool is_world; /* all nodes */
+	const struct class_box *box; /* the nodes, otherwise */
+	uint32_t root; /* that sends, or receives */
+};
+
+struct bench_tree {
+	bool (*open)(struct bench_end *x, const struct bench_tree_how *how);
+	/* Before a round, of who receives. */
+	void (*expect)(struct bench_end *x, uint64_t bytes);
+	/* Contributes; returns when the network interface was told. */
+	sim_time (*send)(struct bench_end *x, uint64_t from, uint64_t to,
+		uint64_t bytes);
+	/* Until what it expects has come; or what it sent has gone. */
+	bool (*await)(struct bench_end *x, bool receives);
 };
 
 struct bench_barrier {

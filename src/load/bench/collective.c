@@ -11,39 +11,21 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "load/bench/bench.h"
+#include "load/bench/collective.h"
 #include "load/keys.h"
 #include "load/registry.h"
 #include "weft/msg.h"
 
 #define AT(field) offsetof(struct collective, field)
 
-enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
-
-/* What a program keeps. */
-struct member {
-	sim_time came, left; /* of the last round */
-	sim_time all_came, all_left; /* the sums over the rounds */
-	uint64_t own[]; /* of what the network does */
-};
-
-struct collective {
-	struct bench bench; /* by messages */
-	/* keys */
-	int64_t op, hardware, apart, root;
-
-	const struct bench_cast *cast;
-	const struct bench_barrier *barrier;
-};
-
 static const struct param params[] = {
 	KEY_WORD("op", AT(op), "barrier", "barrier|broadcast|reduce|allreduce",
 		"operation of all nodes; reductions are sums of integers"),
 	KEY_WORD("by", AT(hardware), "software", "software|hardware",
-		"how a broadcast or barrier is done; software: by messages "
-		"between nodes; hardware: a broadcast by packets that the "
-		"network copies, as QsNetII does, a barrier by bits that it "
-		"combines, as Blue Gene/Q does"),
+		"how it is done; software: by messages between nodes; "
+		"hardware: by packets that the network combines and copies, or "
+		"a barrier by bits that it combines, as Blue Gene/Q's does; by "
+		"packets that it copies, as QsNetII's does"),
 	KEY_FLAG("apart", AT(apart), "no",
 		"whether a barrier, whose time is not counted, separates the "
 		"rounds of a broadcast; always yes with by=hardware"),
@@ -55,6 +37,22 @@ static const struct param params[] = {
 		"node (or rank, if nodes have several processes) that "
 		"broadcasts or receives the sum"),
 	KEY_PROCS(AT(bench.procs)),
+	KEY_WORD("type", AT(type), "double", "double|signed|unsigned|bits",
+		"type of what is reduced by Blue Gene/Q's hardware"),
+	KEY_WORD("combine", AT(combine), "add", "add|min|max|and|or|xor",
+		"operation of such a reduction"),
+	KEY_BYTES("word", AT(word), "8", 4, 512, "length of its words"),
+	KEY(PARAM_COUNTS, "box", AT(shape), "0", 0, TORUS_MAX_LENGTH, NULL,
+		"shape of the box of nodes that take part in it; 0: all "
+		"nodes"),
+	KEY(PARAM_COUNTS, "at", AT(at), "0", 0, TORUS_MAX_LENGTH, NULL,
+		"coordinates of the first node of the box"),
+	KEY_TEXT("split", AT(split), "none",
+		"dimensions, such as AB, that each of several trees spans, "
+		"one for each position in the other dimensions"),
+	KEY_WORD("channel", AT(channel), "world", "world|sub",
+		"virtual channel of the collective network; always sub where "
+		"not all nodes take part, or in several trees"),
 };
 
 static struct collective *of(const struct bench_end *x)
@@ -224,24 +222,28 @@ static void run(void *arg)
 /* --- the course of a run --- */
 
 /* What of the machine does it, where it is not messages. */
-static int find_hardware(
-	struct collective *c, const struct route *r, struct err *e)
+static int find_hardware(struct collective *c, const struct topo *t,
+	const struct route *r, struct err *e)
 {
+	static const char *const what[] = { "barriers", "broadcasts",
+		"reductions", "reductions" };
+	static const char *const how[] = { "combines bits", "copies packets",
+		"combines packets", "combines packets" };
 	const struct nic_ops *nic = c->bench.programs.load.nic_ops;
 	const struct bench_driver *d = bench_find_driver(nic);
 
 	if (!c->hardware)
 		return 0;
 	c->barrier = c->op == OP_BARRIER && d ? d->barrier : NULL;
-	c->cast = c->op == OP_BROADCAST && d ? d->cast : NULL;
+	c->tree = c->op != OP_BARRIER && d ? d->tree : NULL;
+	c->cast = c->op == OP_BROADCAST && !c->tree && d ? d->cast : NULL;
+	if (c->tree)
+		return collective_tree_check(c, t, e);
 	if (!c->barrier && !c->cast)
 		return err_set(e,
 			"by: hardware %s need a network that %s, and that of "
 			"the %s does not; want by=software",
-			c->op == OP_BARRIER ? "barriers" : "broadcasts",
-			c->op == OP_BARRIER ? "combines bits"
-					    : "copies packets",
-			nic->title);
+			what[c->op], how[c->op], nic->title);
 	if (c->cast && !r->ops->spread)
 		return err_set(e,
 			"by: hardware broadcasts need a fat tree, not "
@@ -276,16 +278,15 @@ static int collective_init(struct load *l, const struct topo *t,
 	if (c->hardware && c->bench.procs > 1)
 		return err_set(e,
 			"procs: several processes per node need by=software");
-	if (c->bench.bytes % 8)
+	if (c->bench.bytes % 8 && !c->hardware)
 		return err_set(e, "bytes: want a multiple of 8");
 	if (c->op != OP_BROADCAST && c->apart)
 		return err_set(e, "apart: only for op=broadcast");
-	if (c->op > OP_BROADCAST && c->hardware)
-		return err_set(e, "by: hardware does op=barrier and "
-				  "op=broadcast only");
-	if (programs_need_nic(&c->bench.programs, e) || find_hardware(c, r, e))
+	if (programs_need_nic(&c->bench.programs, e) ||
+		find_hardware(c, t, r, e))
 		return -1;
 	n.data += c->cast ? c->cast->size : 0;
+	n.is_msg = !c->tree;
 	if (c->barrier) {
 		n.data += c->barrier->size;
 		n.is_msg = false;
@@ -298,7 +299,19 @@ static void collective_start(struct load *l)
 {
 	struct collective *c = (struct collective *)l;
 
-	bench_start_all(&c->bench, c->barrier ? run_barriers : run);
+	bench_start_all(&c->bench, c->barrier ? run_barriers
+				   : c->tree  ? collective_tree_run
+					      : run);
+}
+
+static void collective_delivered(
+	void *arg, site_id s, const struct packet *p, sim_time t)
+{
+	struct collective *c = arg;
+
+	if (c->tree)
+		collective_tree_delivered(c, s, t);
+	programs_delivered(arg, s, p, t);
 }
 
 /* Of a broadcast whose rounds are apart: from the root's call until a node
@@ -337,8 +350,10 @@ static void collective_report(struct load *l, struct load_result *r)
 	struct collective *c = (struct collective *)l;
 	bool is_done = bench_report(&c->bench, r);
 
-	r->via = c->cast || c->barrier ? "nic" : "msg";
-	if (is_done)
+	r->via = c->cast || c->tree || c->barrier ? "nic" : "msg";
+	if (is_done && c->tree)
+		collective_tree_report(c, r);
+	else if (is_done)
 		load_figure(r, "time_ns",
 			(double)(c->apart     ? time_apart(c)
 				 : c->barrier ? time_own(c)
@@ -357,6 +372,8 @@ static int collective_check(struct load *l, struct err *e)
 	for (i = 0; i < c->bench.needs.n_programs; i++) {
 		const struct member *m = c->bench.ends[i].data;
 
+		if (!m->left)
+			continue;
 		came = m->came > came ? m->came : came;
 		left = m->left < left ? m->left : left;
 	}
@@ -380,7 +397,7 @@ const struct load_ops load_collective = {
 	.report = collective_report,
 	.fini = bench_fini,
 	.estimate = bench_estimate,
-	.on_delivered = programs_delivered,
+	.on_delivered = collective_delivered,
 	.next = programs_next,
 	.check = collective_check,
 };

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "coll/class_route.h"
 #include "load/bench/bench.h"
 #include "load/spi/fifos.h"
 
@@ -291,6 +292,94 @@ static bool unit_flush(struct bench_end *x)
 	return true;
 }
 
+/* --- collectives --- */
+
+enum { COUNTER_TREE = 0, TREE_CLASS = 1 };
+
+/* Number 0 is set for all nodes; any other one is set by its members, which
+ * are ready when sending begins. */
+static bool set_route(struct bench_end *x, const struct bench_tree_how *how)
+{
+	struct programs *p = &x->bench->programs;
+	ClassRoute_t route;
+	MUSPI_Box_t box = { .low = { 0 } };
+	uint32_t i;
+
+	for (i = 0; i < MU_DIMS && how->box->length[i]; i++) {
+		box.low[i] = (uint8_t)how->box->first[i];
+		box.high[i] = (uint8_t)(box.low[i] + how->box->length[i] - 1);
+	}
+	return programs_did(p, "MUSPI_BuildNodeClassroute",
+		       MUSPI_BuildNodeClassroute(
+			       &box, BGQ_CLASS_INPUT_VC_SUBCOMM, &route)) &&
+	       programs_did(p, "MUSPI_SetClassrouteId",
+		       MUSPI_SetClassrouteId(TREE_CLASS, &route));
+}
+
+static uint8_t op_code(const struct coll_arith *a)
+{
+	static const uint8_t type[COLL_N_TYPES] = { [COLL_BITS] = MU_OP_AND,
+		[COLL_UNSIGNED] = MU_OP_UNSIGNED_ADD,
+		[COLL_SIGNED] = MU_OP_SIGNED_ADD,
+		[COLL_DOUBLE] = MU_OP_FLOAT_ADD };
+	uint32_t op = a->op < COLL_AND ? a->op - COLL_ADD : a->op - COLL_AND;
+
+	return (uint8_t)(type[a->type] + op);
+}
+
+static bool tree_open(struct bench_end *x, const struct bench_tree_how *how)
+{
+	static const uint8_t channel[] = { [CLASS_WORLD] = MU_COMM_WORLD,
+		[CLASS_SYSTEM] = MU_SYSTEM_COLLECTIVE,
+		[CLASS_SUB] = MU_SUB_COMM };
+	const MUSPI_CollectiveDirectPutDescriptorInfo_t put = {
+		.Base = { .Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE,
+			.Dest = spi_destination(how->root) },
+		.Collective = { .Op_Code = op_code(&how->arith),
+			.Word_Length = how->arith.word,
+			.Class_Route =
+				how->is_world ? SPI_CLASS_WORLD : TREE_CLASS,
+			.Misc = (uint8_t)(channel[how->channel] << 5 |
+					  how->what) },
+		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_PAYLOAD,
+			.Rec_Counter_Base_Address_Id = BASE_COUNTER },
+	};
+
+	return (how->is_world || set_route(x, how)) &&
+	       programs_did(&x->bench->programs,
+		       "MUSPI_CreateCollectiveDirectPutDescriptor",
+		       MUSPI_CreateCollectiveDirectPutDescriptor(
+			       &own(x)->put, &put));
+}
+
+static void tree_expect(struct bench_end *x, uint64_t bytes)
+{
+	unit_expect(x, COUNTER_TREE, bytes);
+}
+
+static sim_time tree_send(
+	struct bench_end *x, uint64_t from, uint64_t to, uint64_t bytes)
+{
+	MUHWI_Descriptor_t d = own(x)->put;
+
+	set_put(&d, to, from, bytes, COUNTER_TREE);
+	fifos_inject(fifos_at(&own(x)->fifos, 0), &d);
+	return program_now();
+}
+
+static bool tree_await(struct bench_end *x, bool receives)
+{
+	own(x)->has_puts = !receives;
+	return receives ? spi_poll(counter_at(COUNTER_TREE), 0) : unit_flush(x);
+}
+
+static const struct bench_tree tree = {
+	.open = tree_open,
+	.expect = tree_expect,
+	.send = tree_send,
+	.await = tree_await,
+};
+
 static uint64_t unit_counter(const struct bench *b, site_id node, uint32_t i)
 {
 	uint64_t word = 0;
@@ -348,6 +437,7 @@ const struct bench_driver bench_mu = {
 	.track_gets = unit_track_gets,
 	.flush = unit_flush,
 	.counter = unit_counter,
+	.tree = &tree,
 	.address = unit_address,
 	.software = unit_software,
 	.barrier = &barrier,

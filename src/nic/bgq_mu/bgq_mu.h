@@ -10,11 +10,12 @@
 
 /*
  * The unit's engines are numbered by the network FIFOs that they serve: one
- * for each link, two for the node itself, and one each for high priority and
- * system packets.
+ * for each link, two for collectives, two for the node itself, and one each for
+ * high priority and system packets.
  */
 enum mu_net_fifo {
 	MU_NET_USER = 0,
+	MU_NET_COLLECTIVE = 10, /* user and system (BGQ-G13) */
 	MU_NET_LOCAL = 12,
 	MU_NET_HIGH = 14,
 	MU_NET_SYSTEM = 15,

@@ -240,6 +240,13 @@ static enum mu_interrupt check_rights(
 {
 	const struct mu_header *h = &d->header;
 
+	if (mu_is_collective(h))
+		return !mu_is_system(inj) &&
+				       (mu_channel(h) == MU_SYSTEM_COLLECTIVE ||
+					       mu_fifo_map(d) &
+						       MU_MAP_SYSTEM_COLLECTIVE)
+			       ? MU_ERROR_PERMISSION
+			       : MU_INTERRUPTS;
 	if (mu_is_system(inj))
 		return mu_is_for_io(h) ? MU_ERROR_DESCRIPTOR : MU_INTERRUPTS;
 	if (mu_is_for_io(h) || mu_channel(h) == MU_SYSTEM ||
@@ -275,6 +282,8 @@ static __attribute__((noinline)) enum mu_interrupt take_kind(
 
 	if (wrong != MU_INTERRUPTS)
 		return wrong;
+	if (mu_is_collective(h))
+		return mu_collective_take(a, f, inj);
 	f->engines = engines_of(map);
 	if (h->byte[0] != MU_PT2PT || !f->engines ||
 		map & ~(uint64_t)MU_MAP_ALL || map & MU_MAP_COLLECTIVE ||
@@ -314,8 +323,8 @@ static void note_kin(struct mu_inj_fifo *f)
 	const struct mu_header *h = &d->header;
 	uint64_t map = mu_fifo_map(d);
 
-	if (f->hints || map & MU_MAP_LOCAL || mu_is_deposit(h) ||
-		mu_packet_type(h) >= MU_GET)
+	if (f->hints || map & (MU_MAP_LOCAL | MU_MAP_COLLECTIVE) ||
+		mu_is_deposit(h) || mu_packet_type(h) >= MU_GET)
 		map = 0;
 	f->kin_map = map;
 	f->kin_head = (uint32_t)mu_get(h->byte, 4);

@@ -360,7 +360,10 @@ void mu_inject_on_done(const struct nic_at *a, uint32_t engine)
 
 		if (mu_has_book(a))
 			mu_account_packet(a, job, id);
-		net_inject(a->nic->net, a->w, a->s, engine, id, a->t);
+		if (__builtin_expect(mu_is_collective_fifo(engine), 0))
+			mu_collective_inject(a, engine, id);
+		else
+			net_inject(a->nic->net, a->w, a->s, engine, id, a->t);
 		mu_here(a)->packets_in[engine]++;
 	}
 	f->in_flight--;

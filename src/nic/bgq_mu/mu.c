@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/secded.h"
 #include "base/wide.h"
+#include "coll/tree.h"
 #include "topo/torus.h"
 
 _Static_assert(sizeof(struct mu_descriptor) == MU_DESCRIPTOR_BYTES, "packed");
@@ -119,12 +120,14 @@ static const struct nic_counter counters[] = {
 	TOLD(MU_ERROR_COUNTER, "counter is not an atomic word"),
 	TOLD(MU_ERROR_PACKET, "invalid packet"),
 	TOLD(MU_ERROR_MEMORY, "engine stopped by a memory error"),
+	TOLD(MU_ERROR_COLLECTIVE, "class route stopped"),
 	TOLD(MU_INT_CORRECTED, "memory error corrected"),
 	TOLD(MU_INT_INJ_THRESHOLD, "injection FIFO above threshold"),
 	TOLD(MU_INT_REC_THRESHOLD, "reception FIFO below threshold"),
 	TOLD(MU_INT_ARRIVAL, "packet arrival"),
 	TOLD(MU_INT_REC_FULL, "reception FIFO full"),
 	TOLD(MU_INT_GET_FULL, "remote-get FIFO full"),
+	TOLD(MU_INT_EXCEPTION, "exception in a reduction"),
 	TOLD(MU_INT_BARRIER, "global interrupt"),
 	{ "messages", "messages", offsetof(struct mu_node, messages_out),
 		false },
@@ -160,7 +163,8 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	if (!n->lfsr)
 		n->lfsr = 0xace1u;
 	n->mask = (1u << MU_INTERRUPTS) - 1;
-	n->group[MU_MACHINE_CHECK] = 1u << MU_ERROR_MEMORY;
+	n->group[MU_MACHINE_CHECK] =
+		1u << MU_ERROR_MEMORY | 1u << MU_ERROR_COLLECTIVE;
 	n->group[MU_CRITICAL] = errors & ~n->group[MU_MACHINE_CHECK];
 	n->group[MU_NON_CRITICAL] = n->mask & ~errors;
 	n->error_address = UINT64_MAX;
@@ -294,10 +298,14 @@ static inline void on_engine(const struct nic_at *a, const struct sim_event *e)
 	}
 }
 
-static __attribute__((noinline)) void on_program(struct nic *nic,
+/* A program's, or the collective network's. */
+static __attribute__((noinline)) void on_other(struct nic *nic,
 	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
 {
-	host_event(nic->host, w, s, t, &e);
+	if (sim_phase(&e) == PHASE_PROGRAM)
+		host_event(nic->host, w, s, t, &e);
+	else
+		net_on_guest(nic->net, w, s, t, &e);
 }
 
 static void on_event(struct net *net, struct sim_worker *w, site_id s,
@@ -306,8 +314,8 @@ static void on_event(struct net *net, struct sim_worker *w, site_id s,
 	struct nic *nic = net->client_state;
 	struct nic_at a;
 
-	if (sim_phase(&e) == PHASE_PROGRAM) {
-		on_program(nic, w, s, t, e);
+	if (sim_phase(&e) != PHASE_ENGINE) {
+		on_other(nic, w, s, t, e);
 		return;
 	}
 	/* who posted it had the node, but for barriers */
@@ -418,6 +426,8 @@ static int mu_init(struct nic *nic, struct err *e)
 		mu->drain[i] = mu_time(i * MU_CHUNK, mu->params.drain_rate);
 	attach(mu);
 	init_places(mu);
+	if (nic->coll && torus_is_plain(mu->torus))
+		mu->tree = tree_new(nic->net, nic->coll, MU_NET_COLLECTIVE);
 	mu_barrier_init(mu);
 	nic->load_size = sizeof(struct mu_buffer) + mu->payload + MU_CHUNK;
 	return 0;
@@ -560,11 +570,13 @@ static const struct net_client_ops client = {
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_copy = nic_on_copy,
+	.on_absorbed = mu_collective_absorbed,
+	.combine = mu_collective_combine,
 	.on_hurt = on_hurt,
 };
 
 const struct nic_ops bgq_mu_ops = {
-	.has = "l2 symbol-codes",
+	.has = "l2 symbol-codes class-routes",
 	.name = "bgq-mu",
 	.title = "message unit",
 	.can = NIC_ATOMICS,

@@ -243,8 +243,11 @@ struct mu_node {
 	uint64_t barrier_packets; /* sent */
 };
 
+struct tree;
+
 struct mu {
 	struct nic nic;
+	struct tree *tree; /* the collective network; NULL: there is none */
 	struct packet *packets; /* the network's */
 	struct mu_params params;
 	struct l2 *l2;
@@ -485,6 +488,29 @@ static inline void mu_fetch_set_sending(const struct nic_at *a,
 	}
 }
 void mu_fetch_halt(const struct nic_at *a, uint32_t inj);
+
+/* --- collective.c --- */
+
+static inline bool mu_is_collective_fifo(uint32_t fifo)
+{
+	return fifo - MU_NET_COLLECTIVE < 2;
+}
+
+/* As for other descriptors: MU_INTERRUPTS where nothing is wrong. */
+enum mu_interrupt mu_collective_take(
+	const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj);
+/* A packet goes into its network FIFO. */
+void mu_collective_inject(
+	const struct nic_at *a, uint32_t engine, packet_id id);
+/* Room of a reception FIFO is given back. */
+void mu_collective_release(
+	const struct nic_at *a, uint32_t fifo, uint32_t chunks);
+/* A packet was received. */
+void mu_collective_arrived(const struct nic_at *a, const struct packet *p);
+/* net_client_ops' own. */
+bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
+	const packet_id *id, uint32_t n_ids, sim_time t);
+void mu_collective_absorbed(struct net *n, struct sim_worker *w, packet_id id);
 
 /* --- inject.c --- */
 

@@ -110,6 +110,8 @@ static inline __attribute__((always_inline)) void deliver(
 
 	mu_here(a)->packets_out[fifo]++;
 	mu_here(a)->messages_out += p->tag & MU_TAG_LAST;
+	if (__builtin_expect(mu_is_collective_fifo(fifo), 0))
+		mu_collective_arrived(a, p);
 	if (a->nic->on_delivered)
 		a->nic->on_delivered(a->nic->arg, a->s, p, a->t);
 	book_until(a->nic->net->book, id, CAUSE_COMPLETION, a->t);
@@ -298,7 +300,10 @@ static inline packet_id pop(
 {
 	const struct packet *p = packet_of(a, r->in.first);
 
-	net_release(a->nic->net, a->w, a->s, fifo, p->chunks, a->t);
+	if (__builtin_expect(mu_is_collective_fifo(fifo), 0))
+		mu_collective_release(a, fifo, p->chunks);
+	else
+		net_release(a->nic->net, a->w, a->s, fifo, p->chunks, a->t);
 	return packet_pop(mu_of(a)->packets, &r->in);
 }
 

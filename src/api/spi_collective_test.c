@@ -1,0 +1,380 @@
+/* Collectives from programs: routes, reductions, and what goes wrong. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "api/spi_testing.h"
+#include "testing/testing.h"
+
+enum { NODES = 4, CLASS = 3, WORD = 8 };
+
+#define TARGET SPI_TEST_TARGET
+
+/* What a member sends, and what it got. */
+struct member {
+	const uint8_t *sent;
+	uint32_t bytes;
+	MUSPI_CollectiveDirectPutDescriptorInfo_t info;
+	bool is_silent;
+	uint8_t got[1024];
+	Kernel_Errors_t errors;
+	uint64_t free; /* of bits of its status */
+};
+
+static MUSPI_CollectiveDirectPutDescriptorInfo_t put_info(
+	uint8_t op, uint32_t bytes)
+{
+	return (MUSPI_CollectiveDirectPutDescriptorInfo_t){
+		.Base = { .Payload_Address = SPI_TEST_SOURCE,
+			.Message_Length = bytes,
+			.Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE },
+		.Collective = { .Op_Code = op,
+			.Word_Length = WORD,
+			.Misc = MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD |
+				MUHWI_COLLECTIVE_TYPE_ALLREDUCE },
+		.DirectPut = { .Rec_Payload_Base_Address_Id = SPI_TEST_BASE,
+			.Rec_Counter_Base_Address_Id = SPI_TEST_BASE_COUNTER },
+	};
+}
+
+static void send(const struct member *m, MUSPI_InjFifo_t *f)
+{
+	MUHWI_Descriptor_t d;
+
+	assert_true(spi_store(SPI_TEST_SOURCE, m->sent, m->bytes));
+	assert_int_equal(
+		MUSPI_CreateCollectiveDirectPutDescriptor(&d, &m->info), 0);
+	assert_int_equal(MUSPI_InjFifoInject(f, &d), 0);
+}
+
+static void take_part(void *arg)
+{
+	struct member *m = arg;
+	MUSPI_InjFifoSubGroup_t g;
+	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
+
+	spi_test_bases(m->bytes);
+	program_wait(SPI_TEST_START);
+	if (!m->is_silent)
+		send(m, f);
+	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
+	assert_true(spi_load(TARGET, m->got, m->bytes));
+	Kernel_GetErrors(&m->errors);
+}
+
+static void run_members(struct member m[NODES], uint64_t n_errors)
+{
+	struct spi_test_program p[NODES];
+	uint32_t i;
+
+	for (i = 0; i < NODES; i++)
+		p[i] = (struct spi_test_program){ i, 0, take_part, &m[i] };
+	spi_test_run("2x2", 1, p, NODES, n_errors);
+}
+
+/* Sends doubles; returns bits of node 2's result. */
+static uint64_t sum_of(struct member m[NODES], const double v[NODES])
+{
+	uint64_t bits;
+	uint32_t i;
+
+	for (i = 0; i < NODES; i++)
+		m[i] = (struct member){ .sent = (const uint8_t *)&v[i],
+			.bytes = 8,
+			.info = put_info(
+				MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD,
+				8) };
+	run_members(m, 0);
+	for (i = 1; i < NODES; i++)
+		assert_memory_equal(m[i].got, m[0].got, 8);
+	memcpy(&bits, m[2].got, 8);
+	return bits;
+}
+
+static void BGQ_F44_doubles_are_summed_for_all(void **state)
+{
+	const double v[NODES] = { 0.5, 1e3, -0.25, 1.0 / 1024 };
+	struct member m[NODES];
+	double sum = 0.5 + 1e3 - 0.25 + 1.0 / 1024, got;
+	uint64_t bits = sum_of(m, v);
+
+	(void)state;
+	memcpy(&got, &bits, 8);
+	assert_true(got == sum);
+	assert_int_equal(m[0].errors.Count[MU_INT_EXCEPTION], 0);
+}
+
+static void BGQ_F57_a_nan_is_told_of_at_all_members(void **state)
+{
+	const double v[NODES] = { 1, NAN, 2, 3 };
+	struct member m[NODES];
+	uint32_t i;
+
+	(void)state;
+	assert_true(sum_of(m, v) == UINT64_C(0x7ff4000000000000));
+	for (i = 0; i < NODES; i++)
+		assert_true(m[i].errors.Status >> MU_INT_EXCEPTION & 1);
+}
+
+/* Every code, by hand, on words that end in two packets. */
+static void BGQ_F45_every_op_code_does_what_it_says(void **state)
+{
+	static const struct {
+		uint8_t op;
+		uint64_t want;
+	} ops[] = {
+		{ MUHWI_COLLECTIVE_OP_CODE_AND, 0 },
+		{ MUHWI_COLLECTIVE_OP_CODE_OR, 0x7f },
+		{ MUHWI_COLLECTIVE_OP_CODE_XOR, 0x73 },
+		{ MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD, 0x8b },
+		{ MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_MIN, 0x01 },
+		{ MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_MAX, 0x70 },
+		{ MUHWI_COLLECTIVE_OP_CODE_SIGNED_ADD, 0x8b },
+		{ MUHWI_COLLECTIVE_OP_CODE_SIGNED_MIN, 0x01 },
+		{ MUHWI_COLLECTIVE_OP_CODE_SIGNED_MAX, 0x70 },
+	};
+	static const uint64_t value[NODES] = { 0x01, 0x70, 0x0c, 0x0e };
+	uint64_t words[NODES][75];
+	struct member m[NODES];
+	uint32_t o, i, k;
+
+	(void)state;
+	for (o = 0; o < sizeof(ops) / sizeof(ops[0]); o++) {
+		for (i = 0; i < NODES; i++) {
+			for (k = 0; k < 75; k++)
+				words[i][k] = value[i];
+			m[i] = (struct member){
+				.sent = (const uint8_t *)words[i],
+				.bytes = 600,
+				.info = put_info(ops[o].op, 600)
+			};
+		}
+		run_members(m, 0);
+		for (i = 0; i < NODES; i++)
+			for (k = 0; k < 75; k++)
+				assert_memory_equal(
+					m[i].got + 8 * k, &ops[o].want, 8);
+	}
+}
+
+static void one_members_bytes_reach_all(void **state)
+{
+	static const uint8_t bytes[600] = { 1, 2, 3, [599] = 9 };
+	struct member m[NODES];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < NODES; i++) {
+		m[i] = (struct member){ .sent = bytes,
+			.bytes = 600,
+			.is_silent = i != 1,
+			.info = put_info(MUHWI_COLLECTIVE_OP_CODE_OR, 600) };
+		m[i].info.Collective.Misc =
+			MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD |
+			MUHWI_COLLECTIVE_TYPE_BROADCAST;
+	}
+	run_members(m, 0);
+	for (i = 0; i < NODES; i++)
+		assert_memory_equal(m[i].got, bytes, 600);
+}
+
+/* --- routes --- */
+
+static void routes_program(void *arg)
+{
+	const MUSPI_Box_t line = { .low = { 0, 0 }, .high = { 1, 0 } };
+	const ClassRoute_t local = { .input = BGQ_CLASS_INPUT_LINK_LOCAL |
+					      BGQ_CLASS_INPUT_VC_SUBCOMM };
+	ClassRoute_t r, back;
+	uint32_t mask, ids[16], n, i;
+
+	(void)arg;
+	/* 0 is everybody's, 14 and 15 are the system's */
+	assert_int_equal(Kernel_QueryCollectiveClassRoutes(&n, ids, 16), 0);
+	assert_int_equal(n, 13);
+	assert_int_equal(Kernel_AllocateCollectiveClassRoute(0), EAGAIN);
+	assert_int_equal(Kernel_AllocateCollectiveClassRoute(14), EPERM);
+	assert_int_equal(Kernel_AllocateCollectiveClassRoute(16), EINVAL);
+	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &local), EPERM);
+	assert_int_equal(Kernel_AllocateCollectiveClassRoute(CLASS), 0);
+	assert_int_equal(Kernel_AllocateCollectiveClassRoute(CLASS), EAGAIN);
+	r = local;
+	r.output = BGQ_CLASS_LINK_AM | BGQ_CLASS_LINK_AP;
+	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &r),
+		KERNEL_CLASS_TWO_OUTPUTS);
+	r.output = BGQ_CLASS_INPUT_LINK_LOCAL;
+	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &r),
+		KERNEL_CLASS_LOCAL_OUTPUT);
+	r = (ClassRoute_t){ .input = BGQ_CLASS_LINK_AM };
+	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &r),
+		KERNEL_CLASS_NO_LOCAL_INPUT);
+	r = local;
+	r.input |= BGQ_CLASS_LINK_AM;
+	r.output = BGQ_CLASS_LINK_AM;
+	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &r),
+		KERNEL_CLASS_BOTH_WAYS);
+	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &local), 0);
+	assert_int_equal(Kernel_GetCollectiveClassRoute(CLASS, &back), 0);
+	assert_memory_equal(&back, &local, sizeof(back));
+	/* node 1 is beside the root, and its only child in A */
+	assert_int_equal(MUSPI_BuildNodeClassroute(
+				 &line, BGQ_CLASS_INPUT_VC_SUBCOMM, &r),
+		0);
+	assert_int_equal(r.input & BGQ_CLASS_LINKS,
+		BGQ_CLASS_INPUT_LINK_LOCAL | BGQ_CLASS_LINK_AM);
+	assert_int_equal(r.output, 0);
+	assert_int_equal(MUSPI_PickWorldRoot().Destination,
+		spi_destination(3).Destination);
+	assert_int_equal(MUSPI_ReleaseClassrouteId(CLASS), 0);
+	assert_int_equal(MUSPI_ReleaseClassrouteId(CLASS), EPERM);
+	assert_int_equal(MUSPI_GetClassrouteIds(&mask), 0);
+	assert_int_equal(mask, 0x3ffe);
+	for (i = 1; i < 14; i++)
+		assert_int_equal(MUSPI_SetClassrouteId(i, &local), 0);
+	assert_int_equal(MUSPI_GetClassrouteIds(&mask), EAGAIN);
+}
+
+static void BGQ_F47_the_kernel_looks_at_class_routes(void **state)
+{
+	const struct spi_test_program p[] = { { 1, 0, routes_program, NULL } };
+
+	(void)state;
+	spi_test_run("2x2", 1, p, 1, 0);
+}
+
+/* --- descriptors that the unit rejects --- */
+
+static void reject_program(void *arg)
+{
+	static const struct {
+		uint8_t op, misc, kind;
+		uint16_t word, bytes;
+		uint64_t map;
+	} bad[] = {
+		{ 3, MU_COMM_WORLD << 5, 0, 8, 8, MU_MAP_USER_COLLECTIVE },
+		{ 0, MU_COMM_WORLD << 5 | 3, 0, 8, 8, MU_MAP_USER_COLLECTIVE },
+		{ 0, MU_DYNAMIC << 5, 0, 8, 8, MU_MAP_USER_COLLECTIVE },
+		{ 0, MU_COMM_WORLD << 5, 0, 8, 12, MU_MAP_USER_COLLECTIVE },
+		{ 0, MU_COMM_WORLD << 5, 0, 2, 8, MU_MAP_USER_COLLECTIVE },
+		{ 0, MU_COMM_WORLD << 5, 0, 1024, 1024,
+			MU_MAP_USER_COLLECTIVE },
+		{ 0xc, MU_COMM_WORLD << 5, 0, 4, 8, MU_MAP_USER_COLLECTIVE },
+		{ 0, MU_COMM_WORLD << 5, 0, 8, 8, MU_MAP_TORUS },
+		{ 0, MU_SYSTEM_COLLECTIVE << 5, 0, 8, 8,
+			MU_MAP_USER_COLLECTIVE },
+		{ 0, MU_COMM_WORLD << 5, 0, 8, 8, MU_MAP_SYSTEM_COLLECTIVE },
+	};
+	MUSPI_CollectiveDirectPutDescriptorInfo_t info;
+	MUSPI_InjFifoSubGroup_t g;
+	MUHWI_Descriptor_t d;
+	uint32_t i;
+
+	(void)arg;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		MUSPI_InjFifo_t *f = spi_test_inj(&g, 2 + i, 0, 4, NULL);
+
+		info = put_info(bad[i].op, bad[i].bytes);
+		info.Collective.Misc = bad[i].misc;
+		info.Collective.Word_Length = bad[i].word;
+		info.Base.Torus_FIFO_Map = bad[i].map;
+		assert_int_equal(
+			MUSPI_CreateCollectiveDirectPutDescriptor(&d, &info),
+			0);
+		MUSPI_InjFifoInject(f, &d);
+		program_charge(1000 * SIM_NS);
+		assert_true(MUSPI_isStopped(f));
+	}
+	info = put_info(0, 8);
+	info.Collective.Word_Length = 24;
+	assert_int_equal(
+		MUSPI_CreateCollectiveDirectPutDescriptor(&d, &info), EINVAL);
+	info = put_info(0, 8);
+	info.Collective.Class_Route = 16;
+	assert_int_equal(
+		MUSPI_CreateCollectiveDirectPutDescriptor(&d, &info), EINVAL);
+}
+
+static void BGQ_F135_bad_collectives_stop_their_fifo_alone(void **state)
+{
+	const struct spi_test_program p[] = { { 1, 0, reject_program, NULL } };
+
+	(void)state;
+	spi_test_run("2x2", 1, p, 1, 10);
+}
+
+/* --- one node starts a reduction of all --- */
+
+static void trigger_program(void *arg)
+{
+	static const Kernel_InjFifoAttributes_t gets = { .RemoteGet = 1 };
+	struct member *m = arg;
+	MUSPI_CollectiveRemoteGetDescriptorInfo_t info = {
+		.Base = { .Payload_Address = SPI_TEST_SOURCE + 4096,
+			.Message_Length = sizeof(MUHWI_Descriptor_t),
+			.Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE },
+		.Collective = { .Word_Length = 8,
+			.Misc = MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD |
+				MUHWI_COLLECTIVE_TYPE_BROADCAST },
+		.RemoteGet = { .Rget_Inj_FIFO_Id = 8 },
+	};
+	MUSPI_InjFifoSubGroup_t g, h;
+	MUHWI_Descriptor_t d;
+	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
+
+	spi_test_inj(&h, 1, 0, 8, &gets);
+	spi_test_bases(m->bytes);
+	assert_true(spi_store(SPI_TEST_SOURCE, m->sent, m->bytes));
+	program_wait(SPI_TEST_START);
+	if (!m->is_silent) {
+		assert_int_equal(
+			MUSPI_CreateCollectiveDirectPutDescriptor(&d, &m->info),
+			0);
+		assert_true(
+			spi_store(info.Base.Payload_Address, &d, sizeof(d)));
+		assert_int_equal(
+			MUSPI_CreateCollectiveRemoteGetDescriptor(&d, &info),
+			0);
+		assert_int_equal(MUSPI_InjFifoInject(f, &d), 0);
+	}
+	assert_true(spi_poll(SPI_TEST_COUNTER, 0));
+	assert_true(spi_load(TARGET, m->got, m->bytes));
+}
+
+static void BGQ_F58_one_node_starts_a_reduction_of_all(void **state)
+{
+	uint64_t word[NODES], want = 1 + 2 + 4 + 8;
+	struct spi_test_program p[NODES];
+	struct member m[NODES];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < NODES; i++) {
+		word[i] = 1u << i;
+		m[i] = (struct member){ .sent = (const uint8_t *)&word[i],
+			.bytes = 8,
+			.is_silent = i != 2,
+			.info = put_info(
+				MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD, 8) };
+		p[i] = (struct spi_test_program){ i, 0, trigger_program,
+			&m[i] };
+	}
+	spi_test_run("2x2", 1, p, NODES, 0);
+	for (i = 0; i < NODES; i++)
+		assert_memory_equal(m[i].got, &want, 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(BGQ_F44_doubles_are_summed_for_all),
+		cmocka_unit_test(BGQ_F57_a_nan_is_told_of_at_all_members),
+		cmocka_unit_test(BGQ_F45_every_op_code_does_what_it_says),
+		cmocka_unit_test(one_members_bytes_reach_all),
+		cmocka_unit_test(BGQ_F47_the_kernel_looks_at_class_routes),
+		cmocka_unit_test(
+			BGQ_F135_bad_collectives_stop_their_fifo_alone),
+		cmocka_unit_test(BGQ_F58_one_node_starts_a_reduction_of_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

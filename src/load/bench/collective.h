@@ -1,0 +1,45 @@
+/* A collective, by whatever means: what its files share. */
+#ifndef LOAD_BENCH_COLLECTIVE_H
+#define LOAD_BENCH_COLLECTIVE_H
+
+#include "coll/class_route.h"
+#include "load/bench/bench.h"
+
+enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
+
+/* What a program keeps. */
+struct member {
+	sim_time came, left; /* of the last round */
+	sim_time all_came, all_left; /* the sums over the rounds */
+	/* by a tree: the descriptor was given away; the last byte came */
+	sim_time stored, done, all_stored, all_done;
+	struct class_box box; /* its tree's */
+	uint32_t index, count; /* among the members of its tree, and of them */
+	uint64_t own[]; /* of what else the network does */
+};
+
+struct collective {
+	struct bench bench; /* by messages, or by trees */
+	/* keys */
+	int64_t op, hardware, apart, root;
+	int64_t type, combine, word, channel; /* by trees */
+	struct param_list shape, at;
+	char split[PARAM_TEXT_MAX];
+
+	const struct bench_cast *cast;
+	const struct bench_barrier *barrier;
+	const struct bench_tree *tree;
+	struct class_box box; /* all members */
+	uint32_t split_dims; /* a bit for each dimension that is split along */
+};
+
+/* In init(): whether the keys fit the torus. */
+int collective_tree_check(
+	struct collective *c, const struct topo *t, struct err *e);
+/* The program. */
+void collective_tree_run(void *end);
+/* A packet's bytes are in memory. */
+void collective_tree_delivered(struct collective *c, site_id s, sim_time t);
+void collective_tree_report(const struct collective *c, struct load_result *r);
+
+#endif

@@ -1,0 +1,189 @@
+/*
+ * Collectives: descriptors with the other format of header, and what their
+ * packets become where they meet (BGQ-F45 to F57, F135).  How they travel is
+ * the collective network's business: coll/tree.h.
+ */
+#include "coll/combine.h"
+#include "coll/tree.h"
+#include "nic/bgq_mu/mu.h"
+
+/* --- descriptors --- */
+
+static const uint8_t channel_of[] = {
+	[MU_COMM_WORLD - MU_COMM_WORLD] = CLASS_WORLD,
+	[MU_SUB_COMM - MU_COMM_WORLD] = CLASS_SUB,
+	[MU_SYSTEM_COLLECTIVE - MU_COMM_WORLD] = CLASS_SYSTEM,
+};
+
+/* The arithmetic of a header; false where there is no such op code. */
+static bool arith_of(const struct mu_header *h, struct coll_arith *a)
+{
+	static const uint8_t type[] = { COLL_BITS, COLL_UNSIGNED, COLL_SIGNED,
+		COLL_DOUBLE };
+	static const uint8_t op[] = { COLL_ADD, COLL_MIN, COLL_MAX };
+	static const uint8_t bits[] = { COLL_AND, COLL_OR, COLL_XOR };
+	unsigned code = mu_op_code(h);
+
+	if ((code & 3) == 3)
+		return false;
+	a->type = type[code >> 2];
+	a->op = code >> 2 ? op[code & 3] : bits[code & 3];
+	a->word = (uint16_t)mu_word(h);
+	return true;
+}
+
+static bool is_system_channel(const struct mu_header *h)
+{
+	return mu_channel(h) == MU_SYSTEM_COLLECTIVE;
+}
+
+/* Words do not lie across packets, and all that is sent is words. */
+static bool is_whole(const struct mu *mu, const struct mu_descriptor *d)
+{
+	struct coll_arith x;
+	struct err e;
+
+	return arith_of(&d->header, &x) && !coll_arith_check(&x, 0, &e) &&
+	       mu_length(d) % x.word == 0 && mu->payload % x.word == 0;
+}
+
+enum mu_interrupt mu_collective_take(
+	const struct nic_at *a, struct mu_inj_fifo *f, uint32_t inj)
+{
+	const struct mu_descriptor *d = &f->descriptor;
+	const struct mu_header *h = &d->header;
+	uint64_t map = mu_fifo_map(d);
+	unsigned type = mu_collective_type(h);
+	bool is_system = is_system_channel(h);
+
+	(void)inj;
+	if (!mu_of(a)->tree || mu_channel(h) < MU_COMM_WORLD ||
+		mu_channel(h) > MU_SYSTEM_COLLECTIVE || type > MU_ALLREDUCE ||
+		map != (is_system ? MU_MAP_SYSTEM_COLLECTIVE
+				  : MU_MAP_USER_COLLECTIVE) ||
+		!is_whole(mu_of(a), d))
+		return MU_ERROR_DESCRIPTOR;
+	if (mu_packet_type(h) >= MU_GET &&
+		(!mu_length(d) || mu_length(d) % MU_DESCRIPTOR_BYTES ||
+			type != MU_BROADCAST))
+		return MU_ERROR_DESCRIPTOR;
+	if (type == MU_REDUCE && f->dst == NO_SITE)
+		return MU_ERROR_DESCRIPTOR;
+	if (type != MU_REDUCE)
+		f->dst = a->s; /* and all others */
+	f->engines = (uint16_t)(1u << (MU_NET_COLLECTIVE +
+					(is_system ? TREE_SYSTEM : TREE_USER)));
+	f->kind = is_system ? PACKET_SYSTEM : PACKET_DETERMINISTIC;
+	f->flags = 0;
+	f->hints = tree_word(mu_class_route(h),
+		channel_of[mu_channel(h) - MU_COMM_WORLD],
+		type != MU_BROADCAST);
+	return MU_INTERRUPTS;
+}
+
+/* --- packets --- */
+
+static struct mu_buffer *buffer_of(const struct net *n, packet_id id)
+{
+	return payload_of_load(n->packets[id].load);
+}
+
+static void tell_exception(
+	struct net *n, struct sim_worker *w, site_id s, sim_time t)
+{
+	struct nic_at a = nic_at(n->client_state, w, s, t);
+
+	mu_tell(&a, MU_INT_EXCEPTION, 0, 0);
+}
+
+/* Doubles that are not numbers are normalised in broadcasts, too. */
+static void normalise(const struct nic_at *a, struct packet *p)
+{
+	static const struct coll_arith copy = { COLL_BROADCAST, COLL_DOUBLE,
+		8 };
+	struct mu_buffer *b = payload_of_load(p->load);
+	const void *from = b->payload;
+
+	if (mu_op_code(&b->header) < MU_OP_FLOAT_ADD ||
+		!coll_combine(&copy, b->payload, &from, 1, p->bytes))
+		return;
+	p->answer = true;
+	mu_tell(a, MU_INT_EXCEPTION, 0, 0);
+}
+
+void mu_collective_inject(const struct nic_at *a, uint32_t engine, packet_id id)
+{
+	struct packet *p = &mu_of(a)->packets[id];
+	enum tree_fifos fifo = engine - MU_NET_COLLECTIVE;
+	struct mu_buffer *b = payload_of_load(p->load);
+
+	if (mu_collective_type(&b->header) != MU_REDUCE)
+		p->dst = NO_SITE;
+	if (!(p->hints & TREE_REDUCES))
+		normalise(a, p);
+	tree_inject(mu_of(a)->tree, a->w, a->s, fifo, id, a->t);
+	if (!tree_has_room(mu_of(a)->tree, a->s, fifo))
+		mu_here(a)->crowded |= (uint16_t)(1u << engine);
+}
+
+void mu_collective_release(
+	const struct nic_at *a, uint32_t fifo, uint32_t chunks)
+{
+	struct net_guest *g = a->nic->net->guest;
+
+	g->ops->release(g, a->w, a->s, fifo, chunks, a->t);
+}
+
+/* answer: the bit of the trailer that says so (BGQ-F57). */
+void mu_collective_arrived(const struct nic_at *a, const struct packet *p)
+{
+	if (p->answer)
+		mu_tell(a, MU_INT_EXCEPTION, 0, 0);
+}
+
+/* --- where they meet --- */
+
+/* Op code, word, type, channel, size. */
+static bool is_like(const struct net *n, packet_id a, packet_id b)
+{
+	const struct mu_header *x = &buffer_of(n, a)->header;
+	const struct mu_header *y = &buffer_of(n, b)->header;
+
+	return x->byte[1] == y->byte[1] && x->byte[3] == y->byte[3] &&
+	       mu_chunks(x) == mu_chunks(y) &&
+	       n->packets[a].bytes == n->packets[b].bytes;
+}
+
+bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
+	const packet_id *id, uint32_t n_ids, sim_time t)
+{
+	const void *from[COLL_MAX_INPUTS];
+	struct coll_arith arith;
+	uint32_t i;
+
+	for (i = 0; i < n_ids; i++) {
+		from[i] = buffer_of(n, id[i])->payload;
+		if (is_like(n, id[0], id[i]))
+			continue;
+		struct nic_at a = nic_at(n->client_state, w, s, t);
+
+		mu_tell(&a, MU_ERROR_COLLECTIVE,
+			mu_class_route(&buffer_of(n, id[0])->header),
+			UINT64_MAX);
+		return false;
+	}
+	arith_of(&buffer_of(n, id[0])->header, &arith);
+	if (coll_combine(&arith, buffer_of(n, id[0])->payload, from, n_ids,
+		    n->packets[id[0]].bytes)) {
+		n->packets[id[0]].answer = true;
+		tell_exception(n, w, s, t);
+	}
+	for (i = 1; i < n_ids; i++)
+		n->packets[id[0]].answer |= n->packets[id[i]].answer;
+	return true;
+}
+
+void mu_collective_absorbed(struct net *n, struct sim_worker *w, packet_id id)
+{
+	nic_on_lost(n, w, id);
+}
