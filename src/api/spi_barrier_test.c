@@ -401,7 +401,7 @@ static void ask_for_nonsense(void *arg)
 	assert_int_equal(MUSPI_GIBarrierInitMU1(14), -1);
 }
 
-static void what_cannot_be_a_class_is_refused(void **state)
+static void bgq_f60_what_cannot_be_a_class_is_refused(void **state)
 {
 	(void)state;
 	begin("3x3", 1);
@@ -507,7 +507,7 @@ int main(void)
 		cmocka_unit_test_setup(
 			members_of_a_class_wait_for_nobody_else, open_world),
 		cmocka_unit_test_setup(
-			what_cannot_be_a_class_is_refused, open_world),
+			bgq_f60_what_cannot_be_a_class_is_refused, open_world),
 		cmocka_unit_test_setup(
 			bgq_f63_one_node_interrupts_all_of_them, open_world),
 		cmocka_unit_test_setup(

@@ -97,6 +97,29 @@ static void print_tables(
 		print_step(x->machine, &p->step[i], f);
 }
 
+/* How the machine's router and interface let packets wait. */
+static void add_waits(const struct machine *m, struct proof *p)
+{
+	const struct router_ops *r = m->router.kind;
+	struct proof_waits w = { .stage = r->stages,
+		.n_stages = r->n_stages,
+		.channel = r->channels,
+		.n_channels = r->n_channels };
+
+	if (m->nic && m->nic->can & NIC_ANSWERS)
+		w.answers[r->fifos(NULL, NET_USER).first] |=
+			1U << r->fifos(NULL, NET_HIGH).first;
+	proof_waits(p, &w);
+}
+
+static void prove(
+	const struct machine *m, const struct route *r, struct proof *p)
+{
+	proof_make(p, m->topo, r, m->router.packets);
+	if (r->has_planes == ROUTE_PLANES && m->router.kind->n_stages)
+		add_waits(m, p);
+}
+
 /* All sets of tables that the plan leads to, one after the other. */
 static bool check_tables(const struct machine *m, struct json *j, FILE *f)
 {
@@ -113,7 +136,7 @@ static bool check_tables(const struct machine *m, struct json *j, FILE *f)
 		struct route *r =
 			m->route->ops->around(m->route, dead, (uint32_t)i);
 
-		proof_make(&p, m->topo, r, m->router.packets);
+		prove(m, r, &p);
 		print_tables(&x, &p, j, f);
 		is_proved &= p.is_proved;
 		proof_free(&p);
@@ -169,7 +192,7 @@ static int check(const struct cli_args *a, const struct machine *m, FILE *f)
 	struct proof p;
 	bool is_proved;
 
-	proof_make(&p, m->topo, m->route, m->router.packets);
+	prove(m, m->route, &p);
 	is_proved = a->is_json ? print_json(m, &p, f) : print_text(m, &p, f);
 	proof_free(&p);
 	return is_proved ? EXIT_FINISHED : EXIT_ANSWER_NO;

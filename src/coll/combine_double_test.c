@@ -210,7 +210,7 @@ static void two_doubles_add_up_as_the_host_adds_them(void **state)
 	}
 }
 
-static void bgq_f56_a_small_term_is_not_lost_behind_large_ones(void **state)
+static void a_small_term_is_not_lost_behind_large_ones(void **state)
 {
 	/* 2^53 + 1 + 1 - 2^53: additions one by one lose both ones. */
 	const uint64_t x[] = { UINT64_C(0x4340000000000000),
@@ -240,7 +240,7 @@ static void what_is_65_places_below_the_largest_is_cut_off(void **state)
 static const uint64_t infinite = UINT64_C(0x7ff0000000000000);
 static const uint64_t minus = UINT64_C(0x8000000000000000);
 
-static void bgq_f57_nan_becomes_the_standard_one_and_is_flagged(void **state)
+static void nan_becomes_the_standard_one_and_is_flagged(void **state)
 {
 	static const enum coll_op ops[] = { COLL_ADD, COLL_MIN, COLL_MAX,
 		COLL_BROADCAST };
@@ -330,12 +330,10 @@ int main(void)
 		cmocka_unit_test(
 			bgq_f55_a_sum_of_doubles_is_aligned_and_rounded_once),
 		cmocka_unit_test(two_doubles_add_up_as_the_host_adds_them),
-		cmocka_unit_test(
-			bgq_f56_a_small_term_is_not_lost_behind_large_ones),
+		cmocka_unit_test(a_small_term_is_not_lost_behind_large_ones),
 		cmocka_unit_test(
 			what_is_65_places_below_the_largest_is_cut_off),
-		cmocka_unit_test(
-			bgq_f57_nan_becomes_the_standard_one_and_is_flagged),
+		cmocka_unit_test(nan_becomes_the_standard_one_and_is_flagged),
 		cmocka_unit_test(infinities_of_both_signs_are_no_number),
 		cmocka_unit_test(
 			too_large_a_sum_of_doubles_is_infinite_without_a_flag),

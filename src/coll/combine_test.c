@@ -165,7 +165,7 @@ static bool add4(uint32_t type, uint32_t x, uint32_t y, uint32_t *sum)
 	return coll_combine(&a, sum, from, 2, 4);
 }
 
-static void bgq_f57_a_sum_that_does_not_fit_raises_the_flag(void **state)
+static void a_sum_that_does_not_fit_raises_the_flag(void **state)
 {
 	uint32_t x;
 
@@ -251,8 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			bgq_f45_integers_and_bits_are_as_long_numbers_say),
-		cmocka_unit_test(
-			bgq_f57_a_sum_that_does_not_fit_raises_the_flag),
+		cmocka_unit_test(a_sum_that_does_not_fit_raises_the_flag),
 		cmocka_unit_test(a_sum_may_leave_its_range_on_the_way),
 		cmocka_unit_test(bgq_f53_twelve_inputs_are_merged_in_one_hop),
 		cmocka_unit_test(

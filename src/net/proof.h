@@ -22,6 +22,7 @@
 #ifndef NET_PROOF_H
 #define NET_PROOF_H
 
+#include "net/router.h"
 #include "route/route.h"
 
 /* The buffer at the far end of a wire: packets that left router by port. */
@@ -78,15 +79,33 @@ void proof_walks(struct proof *p, const struct topo *t, const struct route *r,
  *    packets, to go straight on in it room for one, and its buffers hold two.
  * c  From plane to plane, as packets turn, no way leads back.
  *
- * And two rules that are no matter of wires or tables.  Here they are only
- * said, for routers keep them always; runs with full buffers show it.
- *
- * d  Nothing inside a router waits for room elsewhere.
- * e  Requests and responses never share a buffer, each channel has planes of
- *    its own, and a node takes in responses without waiting for requests.
+ * What is no matter of wires or tables is in proof_waits().
  */
 void proof_planes(struct proof *p, const struct route_graph *g,
 	const port_mask *dead, int64_t packets);
+
+/* What packets wait for inside of routers, and in interfaces. */
+struct proof_waits {
+	const struct net_stage *stage; /* the first are the buffers of links */
+	uint32_t n_stages;
+	const char *const *channel; /* names */
+	uint32_t n_channels;
+	/* [channel]: of these there must be room before a node takes one in;
+	 * bits */
+	uint32_t answers[NET_MOST_CHANNELS];
+};
+
+/*
+ * Two more steps, of what a router and an interface say of themselves.
+ *
+ * d  From stage to stage no packet waits for itself, and behind the first none
+ *    waits for room at the far end of a link: so what has left its buffer gets
+ *    out, and the proof need not know of it.
+ * e  From channel to channel no packet waits for itself: each has its own
+ *    buffers, so one whose packets are always taken in drains, and then those
+ *    that wait for it.
+ */
+void proof_waits(struct proof *p, const struct proof_waits *w);
 
 /* Adds a channel to the cycle of a step. */
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);

@@ -238,22 +238,11 @@ void proof_planes(struct proof *p, const struct route_graph *g,
 	struct planes x = { .g = g, .dead = dead };
 
 	find_planes(&x);
-	p->n_steps = 5;
+	p->n_steps = 3;
 	p->n_rings = x.n;
 	p->n_closed = x.n_closed;
 	check_moving(&p->step[1], &x, packets);
 	check_turns(&p->step[2], &x, &p->n_turns);
-	p->step[3] = (struct proof_step){ .letter = 'd',
-		.what = "nothing inside a router waits for room elsewhere",
-		.holds = true,
-		.why = "packets leave their input buffers with room at the far "
-		       "end of their link, so tiles always empty" };
-	p->step[4] = (struct proof_step){ .letter = 'e',
-		.what = "responses never wait for requests",
-		.holds = true,
-		.why = "each channel has its own buffers, planes and paths to "
-		       "nodes; nodes always take in responses, and requests "
-		       "only as fast as their responses leave" };
 	mem_free(x.of);
 	mem_free(x.plane);
 	mem_free(x.link);

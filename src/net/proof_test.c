@@ -329,6 +329,57 @@ static void channels_have_names(void **state)
 	hint_unmake(&m);
 }
 
+/* --- routers and interfaces --- */
+
+static struct proof wait_for(const struct net_stage *stage,
+	uint32_t of_requests, uint32_t of_answers)
+{
+	static const char *const names[] = { "request", "response" };
+	struct proof_waits w = { .stage = stage,
+		.n_stages = 3,
+		.channel = names,
+		.n_channels = 2,
+		.answers = { of_requests, of_answers } };
+	struct proof p = { .is_proved = true };
+
+	proof_waits(&p, &w);
+	assert_int_equal(p.n_steps, 2);
+	assert_int_equal(p.is_proved, p.step[0].holds && p.step[1].holds);
+	return p;
+}
+
+/* Tokens that are asked for behind a buffer which all share; a buffer that
+ * waits for the one before it. */
+static void nothing_inside_a_router_may_wait_for_room_elsewhere(void **state)
+{
+	static const struct net_stage good[] = { { "input", 2, true },
+		{ "row", 4, false }, { "output", 0, false } };
+	static const struct net_stage late[] = { { "input", 2, false },
+		{ "row", 4, false }, { "output", 0, true } };
+	static const struct net_stage round[] = { { "input", 2, true },
+		{ "row", 4, false }, { "output", 2, false } };
+
+	(void)state;
+	assert_true(wait_for(good, 2, 0).is_proved);
+	assert_false(wait_for(late, 2, 0).step[0].holds);
+	assert_false(wait_for(round, 2, 0).step[0].holds);
+	assert_true(wait_for(late, 2, 0).step[1].holds);
+}
+
+/* Requests wait for responses: not the reverse, and not for requests. */
+static void responses_may_not_wait_for_requests(void **state)
+{
+	static const struct net_stage stage[] = { { "input", 2, true },
+		{ "row", 4, false }, { "output", 0, false } };
+
+	(void)state;
+	assert_true(wait_for(stage, 0, 0).is_proved);
+	assert_true(wait_for(stage, 2, 0).is_proved);
+	assert_false(wait_for(stage, 2, 1).is_proved);
+	assert_false(wait_for(stage, 1, 0).is_proved);
+	assert_false(wait_for(stage, 2, 2).is_proved);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +394,9 @@ int main(void)
 		cmocka_unit_test(holes_in_the_tables_are_found),
 		cmocka_unit_test(the_largest_machine_is_proved),
 		cmocka_unit_test(channels_have_names),
+		cmocka_unit_test(
+			nothing_inside_a_router_may_wait_for_room_elsewhere),
+		cmocka_unit_test(responses_may_not_wait_for_requests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,15 @@ struct router {
 	uint64_t lock_packets; /* fewer in a network never lock */
 };
 
+/* Where a packet is inside of a router, on its way through, and what it waits
+ * for there beside time: stages, bits by their numbers, or room at the far end
+ * of its link. */
+struct net_stage {
+	const char *name;
+	uint32_t stages;
+	bool needs_far_room;
+};
+
 /* Cold; a pair of site and port has a wire. */
 struct router_ops {
 	const char *name; /* the word written in a machine file */
@@ -112,6 +121,11 @@ struct router_ops {
 	/* Of a channel; or, where the routing names channels, of all of them
 	 * together. */
 	uint32_t most_queues;
+	/* Those that a packet passes, of each channel; or none, where nothing
+	 * is inside but buffers that the proof knows.  Then fifos() needs no
+	 * router, and a channel is a FIFO. */
+	const struct net_stage *stages;
+	uint32_t n_stages;
 	/* For switches alone: nodes have the first router that there is. */
 	bool is_switch;
 	/* It calls route_ops.decide(). */

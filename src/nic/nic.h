@@ -52,6 +52,9 @@ enum nic_can {
 	NIC_SHARES = 32, /* memory of other nodes, read and written by loads
 			  * and stores */
 	NIC_THREADS = 64, /* runs code of its own */
+	NIC_ANSWERS = 128, /* requests may keep their places until there is room
+			    * for their responses, which are always taken in
+			    * and go by FIFOs of class NET_HIGH */
 	NIC_LOSES = 128, /* packets, without a word to who sent them */
 };
 

@@ -417,7 +417,7 @@ static bool is_stale(const struct nic *nic, const struct sim_event *e)
 const struct nic_ops gemini_ops = {
 	.name = "gemini",
 	.title = "Gemini interface",
-	.can = NIC_ATOMICS | NIC_FETCHES,
+	.can = NIC_ATOMICS | NIC_FETCHES | NIC_ANSWERS,
 	.has = "any-side checked-chips",
 	.size = sizeof(struct gemini),
 	.node_size = sizeof(struct gem_node),

@@ -247,6 +247,10 @@ struct tiled {
 	size_t stride, bytes;
 };
 
+/* What a packet passes in a chip (tiles.c). */
+enum { TILED_STAGES = 4 };
+extern const struct net_stage tiled_stages[TILED_STAGES];
+
 extern const struct router_ops tiled_ops;
 extern const struct router_calls tiled_node_calls;
 extern const struct router_calls tiled_plain_chip, tiled_full_chip;

@@ -218,6 +218,14 @@ static void number_links(struct tiled *d)
 		number_port(d, d->n_links + p, d->n_groups + p, 0);
 }
 
+/* Tokens come first: look() has them before inner_pass() begins. */
+const struct net_stage tiled_stages[TILED_STAGES] = {
+	{ "input buffer", 1 << 1, true },
+	{ "row buffer", 1 << 2, false },
+	{ "column buffer", 1 << 3, false },
+	{ "output", 0, false },
+};
+
 /* Which links are straight ahead of which: the same at all chips. */
 static void find_ahead(struct tiled *d)
 {
