@@ -42,7 +42,7 @@ ends 0 run gemini stream procs=4 by=fma both=yes bytes=64KiB rounds=4 \
 	to=8 --json
 near 'out of a y pair' "$(figure out_MBps)" 5823 5941
 near 'and back' "$(figure back_MBps)" 5823 5941
-# One link has a quarter of y's 6,250 MB/s; and a tile carries a phit of 3 B in 1.25 ns.
+# One link has a quarter of y's 6,250 MB/s; a tile carries 3 B in 1.25 ns.
 ends 0 run gemini stream by=bte bytes=256KiB rounds=1 to=2 \
 	--set nic.routing=hashed --json
 near 'one of eight links' "$(figure total_MBps)" 1530 1563
