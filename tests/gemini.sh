@@ -37,6 +37,21 @@ ends 0 run gemini stream via=nic by=bte bytes=1MiB from=0 to=8 rounds=2 --json
 near 'four links of three lanes' "$(figure total_MBps)" 5900 6260
 report 'GEM-F4, GEM-F41: one stream fills four links of three lanes'
 
+# Both ways, each direction also carries responses of 6 B.
+ends 0 run gemini stream procs=4 by=fma both=yes bytes=64KiB rounds=4 \
+	to=8 --json
+near 'out of a y pair' "$(figure out_MBps)" 5823 5941
+near 'and back' "$(figure back_MBps)" 5823 5941
+# One link has a quarter of y's 6,250 MB/s; a tile carries 3 B in 1.25 ns.
+ends 0 run gemini stream by=bte bytes=256KiB rounds=1 to=2 \
+	--set nic.routing=hashed --json
+near 'one of eight links' "$(figure total_MBps)" 1530 1563
+ends 0 run gemini stream procs=4 by=fma bytes=64KiB rounds=4 to=8 --json \
+	--set router.processors=1 --set router.rows=3 --set router.columns=5 \
+	--set topology.links=1,4,2
+near 'one tile towards the nodes' "$(figure total_MBps)" 1584 1601
+report 'a pair of streams, a flow without choice, a tile have their rates'
+
 ends 0 run gemini random bytes=64 warmup=3us measure=5us --shape 4x4x2 --json
 near 'the fraction of the peak' "$(figure fraction_of_peak)" 0.5 1.02
 report 'the peak counts parallel links, and wires at their own rate'

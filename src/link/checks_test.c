@@ -34,6 +34,7 @@ static void bgq_f77_a_bad_header_is_found_before_its_packet(void **state)
 		bit[1] = 32 + draw(3 * i + 1, 32);
 		bit[2] = 64 + draw(3 * i + 2, 32);
 		assert_int_equal(checks_find(c, bit, 1), CHECKS_HEADER);
+		assert_int_equal(checks_find(c, bit + 2, 1), CHECKS_HEADER);
 		assert_int_equal(checks_find(c, bit, 2), CHECKS_HEADER);
 		assert_int_equal(checks_find(c, bit, 3), CHECKS_HEADER);
 	}
