@@ -100,7 +100,9 @@ static void fill(struct combine_test *f, const struct coll_arith *a, uint32_t n,
 		f->in[i][at] = (char)(f->in[i][at] ^ (1 << combine_dice(f, 8)));
 		if (combine_dice(f, 2) == 0)
 			for (i = 0; i < n; i++)
-				f->in[i][at + a->word - 1] /= (char)n;
+				f->in[i][at + a->word - 1] =
+					(char)(f->in[i][at + a->word - 1] /
+						(char)n);
 	}
 }
 
