@@ -233,7 +233,7 @@ ends 0 run bgq-board alltoall bytes=4KiB via=msg --json \
 	--set link.retry.by=nack --set faults.bit-errors=1e-5
 holds '.faults.resent_packets > 0' '.faults.lost_packets == 0'
 refuses 'resends' run bgq-board stream --set faults.bit-errors=0.01
-refuses 'this machine has: link, node' run bgq-board stream \
+refuses 'this machine has: lane, link, node' run bgq-board stream \
 	--set 'faults.events=5 us switch 1.0 dies'
 report 'links that retry lose nothing, on a machine that resends nothing'
 

@@ -315,7 +315,7 @@ static void print_missing(const struct paper_system *p)
 		n += m[i].last - m[i].first + 1;
 	if (!n)
 		return;
-	printf("not measured yet: %u numbers, which wait for ", n);
+	printf("not measured yet: %u number%s, waiting for ", n, cli_s(n));
 	for (i = 0; i < p->n_missing; i++) {
 		for (k = 0; strcmp(m[k].what, m[i].what) != 0; k++)
 			;
