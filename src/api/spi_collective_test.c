@@ -91,7 +91,7 @@ static uint64_t sum_of(struct member m[NODES], const double v[NODES])
 	return bits;
 }
 
-static void BGQ_F44_doubles_are_summed_for_all(void **state)
+static void bgq_f44_doubles_are_summed_for_all(void **state)
 {
 	const double v[NODES] = { 0.5, 1e3, -0.25, 1.0 / 1024 };
 	struct member m[NODES];
@@ -104,7 +104,7 @@ static void BGQ_F44_doubles_are_summed_for_all(void **state)
 	assert_int_equal(m[0].errors.Count[MU_INT_EXCEPTION], 0);
 }
 
-static void BGQ_F57_a_nan_is_told_of_at_all_members(void **state)
+static void bgq_f57_a_nan_is_told_of_at_all_members(void **state)
 {
 	const double v[NODES] = { 1, NAN, 2, 3 };
 	struct member m[NODES];
@@ -117,7 +117,7 @@ static void BGQ_F57_a_nan_is_told_of_at_all_members(void **state)
 }
 
 /* Every code, by hand, on words that end in two packets. */
-static void BGQ_F45_every_op_code_does_what_it_says(void **state)
+static void bgq_f45_every_op_code_does_what_it_says(void **state)
 {
 	static const struct {
 		uint8_t op;
@@ -157,6 +157,7 @@ static void BGQ_F45_every_op_code_does_what_it_says(void **state)
 	}
 }
 
+/* BGQ-F44 */
 static void one_members_bytes_reach_all(void **state)
 {
 	static const uint8_t bytes[600] = { 1, 2, 3, [599] = 9 };
@@ -234,7 +235,7 @@ static void routes_program(void *arg)
 	assert_int_equal(MUSPI_GetClassrouteIds(&mask), EAGAIN);
 }
 
-static void BGQ_F47_the_kernel_looks_at_class_routes(void **state)
+static void bgq_f47_the_kernel_looks_at_class_routes(void **state)
 {
 	const struct spi_test_program p[] = { { 1, 0, routes_program, NULL } };
 
@@ -294,7 +295,7 @@ static void reject_program(void *arg)
 		MUSPI_CreateCollectiveDirectPutDescriptor(&d, &info), EINVAL);
 }
 
-static void BGQ_F135_bad_collectives_stop_their_fifo_alone(void **state)
+static void bgq_f135_bad_collectives_stop_their_fifo_alone(void **state)
 {
 	const struct spi_test_program p[] = { { 1, 0, reject_program, NULL } };
 
@@ -340,7 +341,7 @@ static void trigger_program(void *arg)
 	assert_true(spi_load(TARGET, m->got, m->bytes));
 }
 
-static void BGQ_F58_one_node_starts_a_reduction_of_all(void **state)
+static void bgq_f58_one_node_starts_a_reduction_of_all(void **state)
 {
 	uint64_t word[NODES], want = 1 + 2 + 4 + 8;
 	struct spi_test_program p[NODES];
@@ -366,14 +367,14 @@ static void BGQ_F58_one_node_starts_a_reduction_of_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(BGQ_F44_doubles_are_summed_for_all),
-		cmocka_unit_test(BGQ_F57_a_nan_is_told_of_at_all_members),
-		cmocka_unit_test(BGQ_F45_every_op_code_does_what_it_says),
+		cmocka_unit_test(bgq_f44_doubles_are_summed_for_all),
+		cmocka_unit_test(bgq_f57_a_nan_is_told_of_at_all_members),
+		cmocka_unit_test(bgq_f45_every_op_code_does_what_it_says),
 		cmocka_unit_test(one_members_bytes_reach_all),
-		cmocka_unit_test(BGQ_F47_the_kernel_looks_at_class_routes),
+		cmocka_unit_test(bgq_f47_the_kernel_looks_at_class_routes),
 		cmocka_unit_test(
-			BGQ_F135_bad_collectives_stop_their_fifo_alone),
-		cmocka_unit_test(BGQ_F58_one_node_starts_a_reduction_of_all),
+			bgq_f135_bad_collectives_stop_their_fifo_alone),
+		cmocka_unit_test(bgq_f58_one_node_starts_a_reduction_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -261,7 +261,8 @@ static void check_sums(
 	}
 }
 
-/* BGQ-N117 is 1,064 ns of a board with its end points, which take 500. */
+/* BGQ-N117 is 1,064 ns of a board with its end points, which take 500. BGQ-F50,
+ * BGQ-F59. */
 static void everybody_gets_the_sum_when_the_wires_say(void **state)
 {
 	struct kit *k = make("2x2x2x2x2");
@@ -290,6 +291,7 @@ static sim_time half(uint32_t length, uint32_t root, bool is_inner)
 	return below > above ? below : above;
 }
 
+/* BGQ-F59 */
 static void every_box_of_a_midplane_takes_what_its_wires_say(void **state)
 {
 	static const uint32_t dim[5] = { 4, 4, 4, 4, 2 };
@@ -324,7 +326,7 @@ static void every_box_of_a_midplane_takes_what_its_wires_say(void **state)
 	}
 }
 
-/* Streams: 512 B take one serialisation more than 8 B, at any depth. */
+/* Streams: 512 B take one serialisation more than 8 B, at any depth. BGQ-F54 */
 static void packets_follow_each_other_as_the_logic_allows(void **state)
 {
 	struct kit *k = make("4x4x1x1x2");
@@ -343,6 +345,7 @@ static void packets_follow_each_other_as_the_logic_allows(void **state)
 	drop(k);
 }
 
+/* BGQ-F52 */
 static void sums_wait_for_the_last_member(void **state)
 {
 	struct kit *k = make("2x2x2x2x2");
@@ -396,6 +399,7 @@ static void broadcasts_run_at_the_rate_of_the_links(void **state)
 	}
 }
 
+/* BGQ-F44 */
 static void a_reduction_to_one_is_received_there_alone(void **state)
 {
 	struct kit *k = make("2x2x2x2x2");
