@@ -295,7 +295,7 @@ static void reject_program(void *arg)
 		MUSPI_CreateCollectiveDirectPutDescriptor(&d, &info), EINVAL);
 }
 
-static void bgq_f135_bad_collectives_stop_their_fifo_alone(void **state)
+static void bad_collectives_stop_their_fifo_alone(void **state)
 {
 	const struct spi_test_program p[] = { { 1, 0, reject_program, NULL } };
 
@@ -372,8 +372,7 @@ int main(void)
 		cmocka_unit_test(bgq_f45_every_op_code_does_what_it_says),
 		cmocka_unit_test(one_members_bytes_reach_all),
 		cmocka_unit_test(bgq_f47_the_kernel_looks_at_class_routes),
-		cmocka_unit_test(
-			bgq_f135_bad_collectives_stop_their_fifo_alone),
+		cmocka_unit_test(bad_collectives_stop_their_fifo_alone),
 		cmocka_unit_test(bgq_f58_one_node_starts_a_reduction_of_all),
 	};
 

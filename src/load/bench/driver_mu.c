@@ -339,8 +339,8 @@ static bool tree_open(struct bench_end *x, const struct bench_tree_how *how)
 			.Word_Length = how->arith.word,
 			.Class_Route =
 				how->is_world ? SPI_CLASS_WORLD : TREE_CLASS,
-			.Misc = (uint8_t)(channel[how->channel] << 5 |
-					  how->what) },
+			.Misc = (uint8_t)((unsigned)channel[how->channel] << 5 |
+					  (unsigned)how->what) },
 		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_PAYLOAD,
 			.Rec_Counter_Base_Address_Id = BASE_COUNTER },
 	};
