@@ -17,7 +17,7 @@
  * Builds that look for mistakes take both ways by turns, whatever either costs,
  * and those that look for races mostly the one in which there can be some.
  */
-static enum pace_way choose_way(struct sim *s)
+static enum pace_way choose_way(struct sim *s, uint64_t n_events)
 {
 	if (s->p.n_workers == 1)
 		return PACE_TOGETHER;
@@ -28,7 +28,7 @@ static enum pace_way choose_way(struct sim *s)
 #elif defined(WEFT_CHECK)
 	return ++s->pace.windows % 512 < 32 ? PACE_TOGETHER : PACE_ALONE;
 #endif
-	return pace_next(&s->pace, s->n_events);
+	return pace_next(&s->pace, n_events);
 }
 
 static bool has_posted(const struct sim_worker *w, uint32_t slot)
@@ -85,8 +85,22 @@ static bool goes_on(struct sim *s, uint64_t k, bool stop)
 }
 
 /*
+ * Events that have run, by the first worker's share of the last window: those
+ * of the others are known of the window before.
+ */
+static uint64_t count_events(const struct sim_worker *w)
+{
+	const struct notice *before = w->sim->notices[(w->turn & 1) ^ 1];
+
+	if (w->turn == 1)
+		return w->sim->n_events;
+	return w->sim->n_events +
+	       (w->n_events - before[0].n_events) * w->n_workers;
+}
+
+/*
  * True while there is a window for all to run together: the same for every
- * worker.  How many events there were is known of the window before last.
+ * worker.
  */
 static bool agree(struct sim_worker *w, uint64_t *k)
 {
@@ -99,7 +113,7 @@ static bool agree(struct sim_worker *w, uint64_t *k)
 	all[w->id].n_events = w->n_events;
 	all[w->id].stop = is_stopped(s);
 	if (w->id == 0) {
-		all[0].way = choose_way(s);
+		all[0].way = choose_way(s, count_events(w));
 		s->n_events = 0;
 	}
 	barrier_wait(&s->meet);
@@ -227,7 +241,8 @@ static void run_alone(struct sim *s, uint64_t k)
 		for (i = 0; i < s->p.n_workers; i++)
 			step(&s->workers[i], k);
 		k = look_around(s);
-	} while (goes_on(s, k, is_stopped(s)) && choose_way(s) == PACE_ALONE);
+	} while (goes_on(s, k, is_stopped(s)) &&
+		 choose_way(s, s->n_events) == PACE_ALONE);
 }
 
 void *sim_thread(void *arg)
@@ -278,7 +293,7 @@ enum sim_ending sim_run(struct sim *s, sim_time until)
 		k = look_around(s);
 		if (!goes_on(s, k, is_stopped(s)))
 			break;
-		if (choose_way(s) == PACE_ALONE) {
+		if (choose_way(s, s->n_events) == PACE_ALONE) {
 			run_alone(s, k);
 			continue;
 		}
