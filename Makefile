@@ -68,6 +68,7 @@ campaign:
 	@COUNT=2000 scripts/chaos
 	@COUNT=200 SEED=10001 VARIANT=asan scripts/chaos
 	@scripts/build asan
+	@meson test -C build/asan --no-rebuild --setup whole --suite again
 	@for t in build/asan/src/testing_*_test; do \
 		WEFT_MACHINES=$(CURDIR)/machines $$t >build/asan/log 2>&1 || \
 			{ cat build/asan/log; exit 1; }; \
