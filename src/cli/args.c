@@ -10,6 +10,7 @@
 #include "base/name.h"
 #include "base/units.h"
 #include "cli/complete.h"
+#include "machine/machine.h"
 #include "sim/sim.h"
 
 enum { KEY_SHAPE = 256, KEY_JSON, KEY_SEED, KEY_QUIET, KEY_BUDGET, KEY_FOLLOW };
@@ -578,4 +579,10 @@ int cli_name_output(const struct cli_args *a, const char *ending, char *path,
 			return err_set(
 				e, "%s: would overwrite a run file", path);
 	return cli_can_write(path, e);
+}
+
+struct machine *cli_machine(const struct cli_args *a, struct err *e)
+{
+	return machine_load_with(a->plugin, a->n_plugins, a->word[0], a->set,
+		a->n_sets, a->shape, e);
 }

@@ -198,19 +198,13 @@ static int check(const struct cli_args *a, const struct machine *m, FILE *f)
 	return is_proved ? EXIT_FINISHED : EXIT_ANSWER_NO;
 }
 
-static int check_one(const struct cli_args *a, FILE *f, struct err *e)
+static int check_one(
+	const struct cli_args *a, struct machine *m, FILE *f, struct err *e)
 {
-	struct machine *m = machine_load_with(a->plugin, a->n_plugins,
-		a->word[0], a->set, a->n_sets, a->shape, e);
-	int code = -1;
-
-	if (!m)
+	if ((a->faults && machine_read_faults(m, a->faults, e)) ||
+		system_check(m, e))
 		return -1;
-	if ((!a->faults || !machine_read_faults(m, a->faults, e)) &&
-		!system_check(m, e))
-		code = check(a, m, f);
-	machine_free(m);
-	return code;
+	return check(a, m, f);
 }
 
 /* Whether one before it is alike. */
@@ -231,6 +225,7 @@ static int check_partitions(const struct cli_args *a,
 	const struct machine_partitions *p, FILE *f, struct err *e)
 {
 	struct cli_args own;
+	struct machine *m;
 	int worst = 0, code;
 	uint32_t i;
 
@@ -239,9 +234,11 @@ static int check_partitions(const struct cli_args *a,
 			continue;
 		if (a->is_json)
 			fputs(i ? "," : "[", f);
-		code = partitions_args(a, &p->v[i], &own, e)
-			       ? -1
-			       : check_one(&own, f, e);
+		if (partitions_args(a, &p->v[i], &own, e))
+			return -1;
+		m = cli_machine(&own, e);
+		code = m ? check_one(&own, m, f, e) : -1;
+		machine_free(m);
 		if (code < 0)
 			return -1;
 		worst = code > worst ? code : worst;
@@ -253,18 +250,15 @@ static int check_partitions(const struct cli_args *a,
 
 static int check_all(const struct cli_args *a, FILE *f, struct err *e)
 {
-	struct machine_partitions p = { 0 };
-	struct machine *m;
+	struct machine_partitions p;
+	struct machine *m = cli_machine(a, e);
 	int code = -1;
 
-	if (!a->jobs)
-		return check_one(a, f, e);
-	m = machine_load_with(a->plugin, a->n_plugins, a->word[0], a->set,
-		a->n_sets, a->shape, e);
 	if (!m)
 		return -1;
 	if (!partitions_of(a, m, &p, e))
-		code = p.n ? check_partitions(a, &p, f, e) : check_one(a, f, e);
+		code = p.n ? check_partitions(a, &p, f, e)
+			   : check_one(a, m, f, e);
 	machine_partitions_free(&p);
 	machine_free(m);
 	return code;

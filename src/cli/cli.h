@@ -67,6 +67,10 @@ struct cli_args {
 int cli_parse(struct cli_args *a, int argc, char **argv, unsigned takes,
 	const char *usage, const char *help, struct err *e);
 
+/* The machine that a command line names; NULL with the error. */
+struct machine;
+struct machine *cli_machine(const struct cli_args *a, struct err *e);
+
 /* A command's output: kept in memory until it is whole. */
 struct cli_out {
 	FILE *file;

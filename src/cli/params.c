@@ -227,8 +227,7 @@ static void json_all(const struct machine *m, FILE *f)
 
 static int show_machine(const struct cli_args *a, FILE *f, struct err *e)
 {
-	struct machine *m = machine_load_with(a->plugin, a->n_plugins,
-		a->word[0], a->set, a->n_sets, a->shape, e);
+	struct machine *m = cli_machine(a, e);
 
 	if (!m)
 		return -1;

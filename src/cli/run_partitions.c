@@ -282,8 +282,7 @@ int run_partitions(const struct cli_args *a, bool *is_done, struct err *e)
 
 	if (!a->jobs)
 		return 0;
-	r.machine = machine_load_with(a->plugin, a->n_plugins, a->word[0],
-		a->set, a->n_sets, a->shape, e);
+	r.machine = cli_machine(a, e);
 	if (!r.machine)
 		return -1;
 	r.talks = !a->is_quiet && cli_width(stderr);

@@ -126,8 +126,7 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 	if (a->jobs && (a->is_svg || a->is_dot))
 		return err_set(e, "--jobs: partitions are shown as text or "
 				  "JSON");
-	m = machine_load_with(a->plugin, a->n_plugins, a->word[0], a->set,
-		a->n_sets, a->shape, e);
+	m = cli_machine(a, e);
 	if (!m || gather(&s, m, e)) {
 		machine_free(m);
 		return -1;

@@ -299,4 +299,32 @@ static inline uint32_t direct_channel_of(const struct packet *p)
 	return channel[p->kind];
 }
 
+/* See direct_want(); the port is neither timed nor dirty. */
+static inline void direct_want_one(
+	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
+{
+	sim_time free_at = s->port[port].sender.free_at;
+
+	if (free_at <= t) {
+		s->dirty |= 1u << port;
+		return;
+	}
+	s->timed |= 1u << port;
+	sim_post_self(w, s->id, free_at,
+		SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
+}
+
+/*
+ * Ports that somebody has begun to ask for: the idle ones are looked at when
+ * the instant ends, the others when their link falls idle.
+ */
+static inline void direct_want(
+	struct sim_worker *w, struct direct_site *s, uint32_t ports, sim_time t)
+{
+	uint32_t m = ports & ~(s->timed | s->dirty);
+
+	for (; m; m &= m - 1)
+		direct_want_one(w, s, (uint32_t)__builtin_ctz(m), t);
+}
+
 #endif

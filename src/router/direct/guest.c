@@ -7,39 +7,22 @@
 #include "net/send.h"
 #include "router/direct/direct.h"
 
-static void want(
-	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
-{
-	sim_time free_at = s->port[port].sender.free_at;
-
-	if ((s->timed | s->dirty) >> port & 1)
-		return;
-	if (free_at <= t) {
-		s->dirty |= 1u << port;
-		return;
-	}
-	s->timed |= 1u << port;
-	sim_post_self(w, s->id, free_at,
-		SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
-}
-
 void direct_lend(struct router *r, struct sim_worker *w, site_id id,
 	uint32_t ports, sim_time t)
 {
 	struct direct_site *s = direct_at((struct direct *)r, id);
-	uint32_t m = ports ^ s->guests;
+	uint32_t m = ports ^ s->guests, begun = ports & ~s->guests;
 
 	s->guests = ports;
 	for (; m; m &= m - 1) {
 		uint32_t port = (uint32_t)__builtin_ctz(m);
 
-		if (ports >> port & 1) {
+		if (ports >> port & 1)
 			s->port[port].requests.n_rare++;
-			want(w, s, port, t);
-		} else {
+		else
 			s->port[port].requests.n_rare--;
-		}
 	}
+	direct_want(w, s, begun, t);
 }
 
 /* The head's arrival, where nothing goes wrong; where it does, the link is

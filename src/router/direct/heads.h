@@ -20,34 +20,6 @@ static inline bool heads_arrived(const struct packet *p)
 	return p->escape == PACKET_NO_PORT;
 }
 
-/* See heads_want(); the port is neither timed nor dirty. */
-static inline void heads_want_one(
-	struct sim_worker *w, struct direct_site *s, uint32_t port, sim_time t)
-{
-	sim_time free_at = s->port[port].sender.free_at;
-
-	if (free_at <= t) {
-		s->dirty |= 1u << port;
-		return;
-	}
-	s->timed |= 1u << port;
-	sim_post_self(w, s->id, free_at,
-		SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
-}
-
-/*
- * Ports that somebody has begun to ask for: the idle ones are looked at when
- * the instant ends, the others when their link falls idle.
- */
-static inline void heads_want(
-	struct sim_worker *w, struct direct_site *s, uint32_t ports, sim_time t)
-{
-	uint32_t m = ports & ~(s->timed | s->dirty);
-
-	for (; m; m &= m - 1)
-		heads_want_one(w, s, (uint32_t)__builtin_ctz(m), t);
-}
-
 /* On rings all requests are plain. */
 static inline bool is_rare(uint32_t request)
 {
@@ -245,7 +217,7 @@ static void show_ordered(const struct direct *d, struct sim_worker *w,
 		booked_wait(d, p, CAUSE_TOKENS, t);
 		heads_ask(s, ordered_ports(p), REQ_DETERMINISTIC + channel - 1,
 			BIT(bit));
-		heads_want(w, s, ordered_ports(p), t);
+		direct_want(w, s, ordered_ports(p), t);
 	}
 }
 
@@ -262,7 +234,7 @@ static inline __attribute__((always_inline)) void heads_show_dynamic(
 		heads_ask(s, 1u << p->escape, REQ_ESCAPE, BIT(bit));
 		ports |= 1u << p->escape;
 	}
-	heads_want(w, s, ports, t);
+	direct_want(w, s, ports, t);
 }
 
 /* A dynamic head in the escape channel. */
@@ -276,7 +248,7 @@ static void show_escaped(struct sim_worker *w, struct direct_site *s,
 		heads_ask(s, p->ask, REQ_RETURN, BIT(bit));
 		ports |= p->ask;
 	}
-	heads_want(w, s, ports, t);
+	direct_want(w, s, ports, t);
 }
 
 #if DIRECT_TREE
@@ -298,7 +270,7 @@ static void heads_show(struct direct *d, struct sim_worker *w,
 	if (is_stepped(d) && !heads_arrived(p)) {
 		booked_wait(d, p, CAUSE_TOKENS, t);
 		heads_ask(s, p->ask, p->channel, BIT(bit));
-		heads_want(w, s, p->ask, t);
+		direct_want(w, s, p->ask, t);
 	} else if (p->kind != PACKET_DYNAMIC) {
 		show_ordered(d, w, s, channel, bit, p, t);
 	} else if (heads_arrived(p)) {
@@ -334,7 +306,7 @@ static inline void heads_show_alone(struct sim_worker *w, struct direct_site *s,
 		.requests.head[DIRECT_RING ? p->channel : REQ_DETERMINISTIC] |=
 		BIT(bit);
 	if (!((s->timed | s->dirty) >> port & 1))
-		heads_want_one(w, s, port, t);
+		direct_want_one(w, s, port, t);
 }
 
 /*
@@ -410,7 +382,7 @@ static void heads_show_injection(struct direct *d, struct sim_worker *w,
 			ports |= 1u << p->escape;
 		}
 	}
-	heads_want(w, s, ports, t);
+	direct_want(w, s, ports, t);
 }
 
 #endif
