@@ -1,0 +1,611 @@
+#include "coll/tree_proof.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { DIMS = 6, MOST_LENGTH = 64, NAME = 80 };
+
+/* An interval of coordinates. */
+struct span {
+	bool is_set;
+	uint32_t first, last;
+};
+
+struct work {
+	const struct topo *t;
+	const struct torus *torus;
+	bool has_one_root;
+	router_id root; /* the partition's */
+	struct class_route
+		*at; /* [route][node] that are written out, or NULL */
+	uint32_t written; /* their numbers, a bit each */
+	uint8_t *state; /* [node] while trees are climbed */
+	/* Spans in which a node of a coordinate goes up, by + and by -; the
+	 * shortest of them. */
+	struct span by[DIMS][MOST_LENGTH][2];
+	uint32_t n_spans;
+	bool is_nearer; /* every hop up leads nearer to the root */
+};
+
+/* A route of all nodes: the builder's over a box, or one that is written. */
+struct view {
+	const struct work *w;
+	bool is_box;
+	struct class_box box;
+	uint32_t route;
+};
+
+/* --- routes --- */
+
+static struct class_route route_at(const struct view *v, router_id r)
+{
+	const struct work *w = v->w;
+
+	if (!v->is_box)
+		return w->at[(size_t)v->route * w->t->n_nodes + r];
+	if (!class_box_has(&v->box, w->torus, r))
+		return (struct class_route){ 0 };
+	return class_route_build(w->torus, &v->box,
+		w->has_one_root ? w->root : class_root(w->torus, &v->box), r,
+		CLASS_SUB);
+}
+
+static struct topo_end far_end(const struct work *w, router_id r, port_id p)
+{
+	if (p >= w->t->n_ports)
+		return (struct topo_end){ .router = NO_ROUTER };
+	return w->t->ops->peer(w->t, r, p);
+}
+
+static port_id port_of(uint32_t bit)
+{
+	return (port_id)__builtin_ctz(bit);
+}
+
+/* The line of a node's dimension from first to last. */
+static struct view line(
+	const struct work *w, router_id r, uint32_t dim, struct span s)
+{
+	struct view v = { .w = w, .is_box = true };
+	uint32_t i;
+
+	for (i = 0; i < w->torus->n_dims; i++) {
+		v.box.first[i] =
+			i == dim ? s.first : torus_coord(w->torus, r, i);
+		v.box.length[i] = i == dim ? s.last - s.first + 1 : 1;
+	}
+	return v;
+}
+
+static struct view written(const struct work *w, uint32_t route)
+{
+	return (struct view){ .w = w, .route = route };
+}
+
+static void name_view(const struct view *v, char text[NAME])
+{
+	const struct torus *t = v->w->torus;
+	uint32_t i;
+
+	if (!v->is_box) {
+		snprintf(text, NAME, "route %u", v->route);
+		return;
+	}
+	for (i = 0; i + 1 < t->n_dims && v->box.length[i] == 1; i++)
+		;
+	snprintf(text, NAME, "the boxes of %c = %u to %u", t->letters[i],
+		v->box.first[i], v->box.first[i] + v->box.length[i] - 1);
+}
+
+/* "A+ of node 3 (3,0)" */
+static void name_link(
+	const struct work *w, router_id r, port_id p, char text[NAME])
+{
+	char port[16] = "no link", site[48];
+
+	if (p < w->t->n_ports)
+		w->t->ops->name_port(w->t, r, p, port, sizeof(port));
+	topo_name_site(w->t, r, site, sizeof(site));
+	snprintf(text, NAME, "%s of %s", port, site);
+}
+
+static void tell_link(
+	struct proof_step *s, router_id r, port_id p, uint32_t channel)
+{
+	static const char *const name[TREE_BUFFERS] = { "collective world",
+		"collective sub" };
+
+	proof_tell(s, r, p, 0);
+	s->cycle[s->n_cycle - 1].name = name[class_buffer(channel)];
+}
+
+/* --- e: trees --- */
+
+static bool is_wrong(struct proof_step *s, const struct view *v, router_id r,
+	port_id p, const char *what)
+{
+	char name[NAME], link[NAME];
+
+	name_view(v, name);
+	name_link(v->w, r, p, link);
+	snprintf(s->why, sizeof(s->why), "%s: %s %s", name, link, what);
+	return true;
+}
+
+/* Whether a member and those beside it do not agree. */
+static bool is_torn(struct proof_step *s, const struct view *v, router_id r)
+{
+	struct class_route x = route_at(v, r);
+	uint32_t m;
+
+	if (x.output & (x.output - 1))
+		return is_wrong(
+			s, v, r, port_of(x.output), "is not the only output");
+	if (x.inputs & x.output)
+		return is_wrong(s, v, r, port_of(x.output),
+			"is an input and the output");
+	for (m = (x.inputs & ~CLASS_LOCAL_BIT) | x.output; m; m &= m - 1) {
+		port_id p = port_of(m);
+		struct topo_end far = far_end(v->w, r, p);
+		struct class_route y;
+
+		if (far.router == NO_ROUTER)
+			return is_wrong(s, v, r, p, "has no wire");
+		y = route_at(v, far.router);
+		if (!((x.output >> p & 1 ? y.inputs : y.output) >> far.port &
+			    1))
+			return is_wrong(s, v, r, p,
+				x.output >> p & 1
+					? "leads to a node that does not name "
+					  "it as an input"
+					: "is an input that nothing comes by");
+	}
+	return false;
+}
+
+/* Parents that lead back to a node. */
+static bool is_circle(
+	struct proof_step *s, const struct view *v, router_id first)
+{
+	struct class_route x = route_at(v, first);
+	router_id r = first;
+
+	is_wrong(s, v, r, port_of(x.output), "leads back to itself");
+	do {
+		tell_link(s, r, port_of(x.output), x.channel);
+		r = far_end(v->w, r, port_of(x.output)).router;
+		x = route_at(v, r);
+	} while (r != first);
+	return true;
+}
+
+enum { UNKNOWN, ON_WAY, REACHES_ROOT };
+
+/* Climbs until what is known, or round a circle. */
+static bool is_astray(struct proof_step *s, const struct view *v, router_id r)
+{
+	uint8_t *state = v->w->state;
+	router_id at = r;
+	struct class_route x;
+
+	while (state[at] == UNKNOWN) {
+		state[at] = ON_WAY;
+		x = route_at(v, at);
+		if (!x.output)
+			break;
+		at = far_end(v->w, at, port_of(x.output)).router;
+	}
+	x = route_at(v, at);
+	if (state[at] == ON_WAY && x.output)
+		return is_circle(s, v, at);
+	state[at] = REACHES_ROOT;
+	while (state[r] == ON_WAY) {
+		state[r] = REACHES_ROOT;
+		r = far_end(v->w, r, port_of(route_at(v, r).output)).router;
+	}
+	return false;
+}
+
+/* Some nodes, of which the route's members are a tree. */
+static bool is_tree(struct proof_step *s, const struct view *v, router_id first,
+	uint32_t n, uint32_t stride)
+{
+	uint32_t i, n_roots = 0;
+	router_id last_root = 0;
+
+	for (i = 0; i < n; i++) {
+		router_id r = first + i * stride;
+		struct class_route x = route_at(v, r);
+
+		v->w->state[r] = UNKNOWN;
+		if (!x.inputs && !x.output)
+			continue;
+		if (is_torn(s, v, r))
+			return false;
+		if (!x.output && n_roots++) {
+			snprintf(s->why, sizeof(s->why),
+				"route %u: nodes %u and %u are both roots",
+				v->route, last_root, r);
+			return false;
+		}
+		if (!x.output)
+			last_root = r;
+	}
+	for (i = 0; i < n; i++) {
+		router_id r = first + i * stride;
+
+		if (route_at(v, r).output && is_astray(s, v, r))
+			return false;
+	}
+	return true;
+}
+
+/* Who goes up by which port, of a line's nodes. */
+static void note_ports(struct work *w, const struct view *v, uint32_t dim)
+{
+	const struct torus *t = w->torus;
+	struct span s = { true, v->box.first[dim],
+		v->box.first[dim] + v->box.length[dim] - 1 };
+	uint32_t x, to = torus_coord(t, w->root, dim);
+
+	for (x = s.first; x <= s.last; x++) {
+		uint32_t output = route_at(v, x * t->stride[dim]).output, dir;
+
+		if (!output)
+			continue;
+		dir = port_of(output) - t->base[dim];
+		w->is_nearer &= dir ? x > to : x < to;
+		if (!w->by[dim][x][dir].is_set)
+			w->by[dim][x][dir] = s;
+	}
+}
+
+/* All lines of a dimension, short ones first. */
+static bool are_lines_trees(struct work *w, struct proof_step *s, uint32_t dim)
+{
+	const struct torus *t = w->torus;
+	uint32_t n, x;
+
+	for (n = 1; n <= t->dim[dim]; n++)
+		for (x = 0; x + n <= t->dim[dim]; x++) {
+			struct view v = line(
+				w, 0, dim, (struct span){ true, x, x + n - 1 });
+
+			w->n_spans++;
+			if (!is_tree(s, &v, x * t->stride[dim], n,
+				    t->stride[dim]))
+				return false;
+			note_ports(w, &v, dim);
+		}
+	return true;
+}
+
+static void check_trees(struct work *w, struct proof_step *s)
+{
+	struct view all = {
+		.w = w, .is_box = true, .box = class_box_all(w->torus)
+	};
+	uint32_t i, m, n = w->t->n_nodes;
+
+	s->what = "each class route is a tree over existing wires";
+	s->holds = is_tree(s, &all, 0, n, 1);
+	for (i = 0; i < w->torus->n_dims && s->holds; i++)
+		s->holds = are_lines_trees(w, s, i);
+	for (m = w->written; m && s->holds; m &= m - 1) {
+		struct view v = written(w, (uint32_t)__builtin_ctz(m));
+
+		s->holds = is_tree(s, &v, 0, n, 1);
+	}
+	if (!s->holds)
+		return;
+	m = (uint32_t)snprintf(s->why, sizeof(s->why),
+		"that of all %u nodes, and every box by the %u intervals of "
+		"its dimensions",
+		n, w->n_spans);
+	if (w->written)
+		snprintf(s->why + m, sizeof(s->why) - m,
+			"; %d written out register by register",
+			__builtin_popcount(w->written));
+}
+
+/* --- f: one direction --- */
+
+/* Up from a node to the root and down again, without its first links or its
+ * last. */
+static void tell_round(struct proof_step *s, const struct view *v, router_id r,
+	uint32_t channel, bool has_first)
+{
+	struct proof_step way = { 0 };
+	uint32_t i;
+
+	for (;;) {
+		struct class_route x = route_at(v, r);
+
+		if (!x.output)
+			break;
+		tell_link(&way, r, port_of(x.output), channel);
+		r = far_end(v->w, r, port_of(x.output)).router;
+	}
+	for (i = has_first ? 0 : 1; i < way.n_cycle; i++)
+		tell_link(s, way.cycle[i].router, way.cycle[i].port, channel);
+	for (i = way.n_cycle; i-- > (has_first ? 0 : 1);) {
+		struct topo_end far =
+			far_end(v->w, way.cycle[i].router, way.cycle[i].port);
+
+		tell_link(s, far.router, far.port, channel);
+	}
+	mem_free(way.cycle);
+}
+
+/*
+ * A link is up for one route and down for another: what rises by it comes down
+ * by the other link of its wire, behind what rises there for the other route
+ * and comes down by the first.
+ */
+static void tell_conflict(struct proof_step *s, router_id r, port_id p,
+	const struct view *up, const struct view *down, uint32_t channel)
+{
+	const struct work *w = up->w;
+	char link[NAME], a[NAME], b[NAME];
+
+	name_link(w, r, p, link);
+	name_view(up, a);
+	name_view(down, b);
+	snprintf(s->why, sizeof(s->why),
+		"%s%.70s is up for %.60s and down for %.60s",
+		w->has_one_root ? "" : "coll.root is box: ", link, a, b);
+	tell_round(s, up, r, channel, true);
+	tell_round(s, down, far_end(w, r, p).router, channel, false);
+}
+
+/* Boxes of the builder, by their intervals. */
+static bool do_boxes_agree(struct work *w, struct proof_step *s)
+{
+	const struct torus *t = w->torus;
+	uint32_t dim, x;
+
+	for (dim = 0; dim < t->n_dims; dim++)
+		for (x = 0; x + 1 < t->dim[dim]; x++) {
+			struct span up = w->by[dim][x][0];
+			struct span down = w->by[dim][x + 1][1];
+			struct view a, b;
+
+			if (!up.is_set || !down.is_set)
+				continue;
+			a = line(w, 0, dim, up);
+			b = line(w, 0, dim, down);
+			tell_conflict(s, x * t->stride[dim], t->base[dim], &a,
+				&b, CLASS_SUB);
+			return false;
+		}
+	return true;
+}
+
+/* Of a link that goes up by a written route: whether a box's goes down. */
+static bool does_box_agree(struct proof_step *s, const struct view *v,
+	router_id r, port_id p, uint32_t channel)
+{
+	const struct work *w = v->w;
+	struct topo_end far = far_end(w, r, p);
+	uint32_t dim = 0, dir, x;
+	struct view box;
+
+	while (dim + 1 < w->torus->n_dims &&
+		far.port >= w->torus->base[dim + 1])
+		dim++;
+	dir = far.port - w->torus->base[dim];
+	x = torus_coord(w->torus, far.router, dim);
+	if (dir > 1 || !w->by[dim][x][dir].is_set)
+		return true;
+	box = line(w, r, dim, w->by[dim][x][dir]);
+	tell_conflict(s, r, p, v, &box, channel);
+	return false;
+}
+
+/* A written route and those before it. */
+static bool does_route_agree(struct proof_step *s, const struct view *v)
+{
+	const struct work *w = v->w;
+	router_id r;
+
+	for (r = 0; r < w->t->n_nodes; r++) {
+		struct class_route x = route_at(v, r);
+		struct topo_end far;
+		uint32_t m;
+
+		if (!x.output)
+			continue;
+		far = far_end(w, r, port_of(x.output));
+		for (m = w->written; m; m &= m - 1) {
+			struct view o = written(w, (uint32_t)__builtin_ctz(m));
+			struct class_route y = route_at(&o, far.router);
+
+			if (!(y.output >> far.port & 1) ||
+				class_buffer(y.channel) !=
+					class_buffer(x.channel))
+				continue;
+			tell_conflict(
+				s, r, port_of(x.output), v, &o, x.channel);
+			return false;
+		}
+		if (!does_box_agree(s, v, r, port_of(x.output), x.channel))
+			return false;
+	}
+	return true;
+}
+
+/* World and system share buffers (BGQ-F24). */
+static bool is_link_apart(struct proof_step *s, const struct view *v)
+{
+	const struct work *w = v->w;
+	struct view all = {
+		.w = w, .is_box = true, .box = class_box_all(w->torus)
+	};
+	char link[NAME];
+	router_id r;
+
+	for (r = 0; r < w->t->n_nodes; r++) {
+		struct class_route x = route_at(v, r), y = route_at(&all, r);
+		uint32_t both, m, other = 0;
+
+		y.channel = CLASS_WORLD;
+		for (m = w->written | 1; m; m &= m - 1) {
+			struct view o = written(w, (uint32_t)__builtin_ctz(m));
+
+			if (o.route)
+				y = route_at(&o, r);
+			both = class_shared_links(&x, &y);
+			if (!both)
+				continue;
+			other = o.route;
+			name_link(w, r, port_of(both), link);
+			snprintf(s->why, sizeof(s->why),
+				"route %u and route %u both use %s, where the "
+				"world's and the system's packets share a "
+				"buffer",
+				other, v->route, link);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void check_directions(struct work *w, struct proof_step *s)
+{
+	char site[64];
+	uint32_t m;
+
+	s->what = "each link is up for all routes of a channel or down for all";
+	s->holds = do_boxes_agree(w, s);
+	for (m = w->written; m && s->holds; m &= m - 1) {
+		struct view v = written(w, (uint32_t)__builtin_ctz(m));
+
+		s->holds = does_route_agree(s, &v) && is_link_apart(s, &v);
+	}
+	if (!s->holds)
+		return;
+	topo_name_site(w->t, w->root, site, sizeof(site));
+	if (w->is_nearer)
+		snprintf(s->why, sizeof(s->why),
+			"whatever the box, each hop up is one nearer to %s and "
+			"each hop down one farther away",
+			site);
+	else
+		snprintf(s->why, sizeof(s->why),
+			"coll.root is box, but no link is up for one box and "
+			"down for another");
+}
+
+/* --- g: siblings --- */
+
+/* A member that only passes packets on, beside another route of its channel:
+ * nothing keeps their packets in one order. */
+static bool is_silent(struct proof_step *s, const struct view *v)
+{
+	const struct work *w = v->w;
+	char site[64];
+	router_id r;
+	uint32_t m;
+
+	for (r = 0; r < w->t->n_nodes; r++) {
+		struct class_route x = route_at(v, r);
+
+		if (!x.inputs || x.inputs & CLASS_LOCAL_BIT)
+			continue;
+		for (m = w->written; m; m &= m - 1) {
+			struct view o = written(w, (uint32_t)__builtin_ctz(m));
+			struct class_route y = route_at(&o, r);
+
+			if (o.route == v->route || y.channel != x.channel ||
+				!(y.inputs | y.output))
+				continue;
+			topo_name_site(w->t, r, site, sizeof(site));
+			snprintf(s->why, sizeof(s->why),
+				"%s passes on route %u without contributing, "
+				"and route %u of the same channel passes, too: "
+				"nothing keeps their packets in one order",
+				site, v->route, o.route);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void check_siblings(struct work *w, struct proof_step *s)
+{
+	uint32_t m;
+
+	s->what = "waits for siblings end, under two rules";
+	s->holds = true;
+	for (m = w->written; m && s->holds; m &= m - 1) {
+		struct view v = written(w, (uint32_t)__builtin_ctz(m));
+
+		s->holds = !is_silent(s, &v);
+	}
+	if (s->holds)
+		snprintf(s->why, sizeof(s->why),
+			"rule 1: every member of a route contributes; rule 2: "
+			"all members call in one order, through one memory "
+			"FIFO; then the oldest unfinished packet is first in "
+			"every buffer that it is in");
+}
+
+/* --- all --- */
+
+static bool fits(const struct torus *t)
+{
+	uint32_t i;
+
+	if (!t || t->nodes > 1 || t->n_dims > DIMS)
+		return false;
+	for (i = 0; i < t->n_dims; i++)
+		if (t->dim[i] > MOST_LENGTH || t->n_links[i] != 1)
+			return false;
+	return true;
+}
+
+void tree_prove(struct proof *p, const struct topo *t,
+	const struct tree_params *params, const struct class_register *v,
+	size_t n)
+{
+	static void (*const check[])(struct work *, struct proof_step *) = {
+		check_trees,
+		check_directions,
+		check_siblings,
+	};
+	struct class_box all;
+	struct work *w;
+	size_t i, bytes = CLASS_ROUTES * (size_t)t->n_nodes * sizeof(*w->at);
+
+	if (!fits(torus_find(t)))
+		return;
+	w = mem_alloc(1, sizeof(*w));
+	w->t = t;
+	w->torus = torus_find(t);
+	w->has_one_root = params->root == TREE_ROOT_PARTITION;
+	w->state = mem_alloc(t->n_nodes, 1);
+	w->is_nearer = true;
+	all = class_box_all(w->torus);
+	w->root = class_root(w->torus, &all);
+	if (n)
+		w->at = map_alloc(bytes);
+	for (i = 0; i < n; i++) {
+		w->at[(size_t)v[i].route * t->n_nodes + v[i].node] = v[i].is;
+		w->written |= 1u << v[i].route;
+	}
+	for (i = 0; i < sizeof(check) / sizeof(check[0]); i++) {
+		struct proof_step *s = &p->step[p->n_steps];
+
+		s->letter = (char)('a' + p->n_steps++);
+		check[i](w, s);
+		p->is_proved &= s->holds;
+		if (!p->step[p->n_steps - 1].holds && !i)
+			break; /* what are no trees leads nowhere */
+	}
+	if (n)
+		map_free(w->at, bytes);
+	mem_free(w->state);
+	mem_free(w);
+}
