@@ -93,8 +93,8 @@ write "$(with 'id: 3, node: 1, inputs: local, output: A-' \
 	'id: 3, node: 0, inputs: [A+, local]')"
 run check $rack --jobs "$jobs" --json
 [ $code -eq 1 ] || complain "exit code $code: $(cat "$tmp/err")"
-[ "$(one '[.[0].steps[] | select(.holds | not) | .step, (.cycle | length)]')" = \
-	'["f",2]' ] || complain "$(cat "$tmp/out")"
+bad='.[0].steps[] | select(.holds | not) | .step, (.cycle | length)'
+[ "$(one "[$bad]")" = '["f",2]' ] || complain "$(cat "$tmp/out")"
 report 'class routes that are written out are proved, or not'
 
 run run bgq --shape 4x4x8x12x2 --jobs "$src/examples/partitions.yaml"
@@ -129,7 +129,8 @@ refused 'want 0 to 31' "$(with 'id: 3, node: 32, inputs: local')"
 refused 'id: want 1 to 15' "$(with 'id: 0, node: 3, inputs: local')"
 refused '"F+" is no link' "$(with 'id: 3, node: 3, inputs: F+')"
 refused 'needs its node' "$(with 'id: 3, inputs: local')"
-refused 'local is no output' "$(with "$up" 'id: 3, node: 1, inputs: [], output: local')"
+refused 'local is no output' \
+	"$(with 'id: 3, node: 1, inputs: [], output: local')"
 refused 'written twice' "$(with "$up" "$up")"
 refused 'on channel sub elsewhere' "$(with "$up" \
 	'id: 3, node: 1, inputs: local' | sed 's/sub/world/2')"

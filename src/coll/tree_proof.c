@@ -1,135 +1,18 @@
-#include "coll/tree_proof.h"
+#include "coll/tree_view.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
-
-enum { DIMS = 6, MOST_LENGTH = 64, NAME = 80 };
-
-/* An interval of coordinates. */
-struct span {
-	bool is_set;
-	uint32_t first, last;
-};
-
-struct work {
-	const struct topo *t;
-	const struct torus *torus;
-	bool has_one_root;
-	router_id root; /* the partition's */
-	struct class_route
-		*at; /* [route][node] that are written out, or NULL */
-	uint32_t written; /* their numbers, a bit each */
-	uint8_t *state; /* [node] while trees are climbed */
-	/* Spans in which a node of a coordinate goes up, by + and by -; the
-	 * shortest of them. */
-	struct span by[DIMS][MOST_LENGTH][2];
-	uint32_t n_spans;
-	bool is_nearer; /* every hop up leads nearer to the root */
-};
-
-/* A route of all nodes: the builder's over a box, or one that is written. */
-struct view {
-	const struct work *w;
-	bool is_box;
-	struct class_box box;
-	uint32_t route;
-};
-
-/* --- routes --- */
-
-static struct class_route route_at(const struct view *v, router_id r)
-{
-	const struct work *w = v->w;
-
-	if (!v->is_box)
-		return w->at[(size_t)v->route * w->t->n_nodes + r];
-	if (!class_box_has(&v->box, w->torus, r))
-		return (struct class_route){ 0 };
-	return class_route_build(w->torus, &v->box,
-		w->has_one_root ? w->root : class_root(w->torus, &v->box), r,
-		CLASS_SUB);
-}
-
-static struct topo_end far_end(const struct work *w, router_id r, port_id p)
-{
-	if (p >= w->t->n_ports)
-		return (struct topo_end){ .router = NO_ROUTER };
-	return w->t->ops->peer(w->t, r, p);
-}
-
-static port_id port_of(uint32_t bit)
-{
-	return (port_id)__builtin_ctz(bit);
-}
-
-/* The line of a node's dimension from first to last. */
-static struct view line(
-	const struct work *w, router_id r, uint32_t dim, struct span s)
-{
-	struct view v = { .w = w, .is_box = true };
-	uint32_t i;
-
-	for (i = 0; i < w->torus->n_dims; i++) {
-		v.box.first[i] =
-			i == dim ? s.first : torus_coord(w->torus, r, i);
-		v.box.length[i] = i == dim ? s.last - s.first + 1 : 1;
-	}
-	return v;
-}
-
-static struct view written(const struct work *w, uint32_t route)
-{
-	return (struct view){ .w = w, .route = route };
-}
-
-static void name_view(const struct view *v, char text[NAME])
-{
-	const struct torus *t = v->w->torus;
-	uint32_t i;
-
-	if (!v->is_box) {
-		snprintf(text, NAME, "route %u", v->route);
-		return;
-	}
-	for (i = 0; i + 1 < t->n_dims && v->box.length[i] == 1; i++)
-		;
-	snprintf(text, NAME, "the boxes of %c = %u to %u", t->letters[i],
-		v->box.first[i], v->box.first[i] + v->box.length[i] - 1);
-}
-
-/* "A+ of node 3 (3,0)" */
-static void name_link(
-	const struct work *w, router_id r, port_id p, char text[NAME])
-{
-	char port[16] = "no link", site[48];
-
-	if (p < w->t->n_ports)
-		w->t->ops->name_port(w->t, r, p, port, sizeof(port));
-	topo_name_site(w->t, r, site, sizeof(site));
-	snprintf(text, NAME, "%s of %s", port, site);
-}
-
-static void tell_link(
-	struct proof_step *s, router_id r, port_id p, uint32_t channel)
-{
-	static const char *const name[TREE_BUFFERS] = { "collective world",
-		"collective sub" };
-
-	proof_tell(s, r, p, 0);
-	s->cycle[s->n_cycle - 1].name = name[class_buffer(channel)];
-}
 
 /* --- e: trees --- */
 
 static bool is_wrong(struct proof_step *s, const struct view *v, router_id r,
 	port_id p, const char *what)
 {
-	char name[NAME], link[NAME];
+	char name[VIEW_NAME], link[VIEW_NAME];
 
-	name_view(v, name);
-	name_link(v->w, r, p, link);
+	view_name(v, name);
+	view_name_link(v->w, r, p, link);
 	snprintf(s->why, sizeof(s->why), "%s: %s %s", name, link, what);
 	return true;
 }
@@ -137,23 +20,23 @@ static bool is_wrong(struct proof_step *s, const struct view *v, router_id r,
 /* Whether a member and those beside it do not agree. */
 static bool is_torn(struct proof_step *s, const struct view *v, router_id r)
 {
-	struct class_route x = route_at(v, r);
+	struct class_route x = view_route(v, r);
 	uint32_t m;
 
 	if (x.output & (x.output - 1))
 		return is_wrong(
-			s, v, r, port_of(x.output), "is not the only output");
+			s, v, r, view_port(x.output), "is not the only output");
 	if (x.inputs & x.output)
-		return is_wrong(s, v, r, port_of(x.output),
+		return is_wrong(s, v, r, view_port(x.output),
 			"is an input and the output");
 	for (m = (x.inputs & ~CLASS_LOCAL_BIT) | x.output; m; m &= m - 1) {
-		port_id p = port_of(m);
-		struct topo_end far = far_end(v->w, r, p);
+		port_id p = view_port(m);
+		struct topo_end far = view_far(v->w, r, p);
 		struct class_route y;
 
 		if (far.router == NO_ROUTER)
 			return is_wrong(s, v, r, p, "has no wire");
-		y = route_at(v, far.router);
+		y = view_route(v, far.router);
 		if (!((x.output >> p & 1 ? y.inputs : y.output) >> far.port &
 			    1))
 			return is_wrong(s, v, r, p,
@@ -169,14 +52,14 @@ static bool is_torn(struct proof_step *s, const struct view *v, router_id r)
 static bool is_circle(
 	struct proof_step *s, const struct view *v, router_id first)
 {
-	struct class_route x = route_at(v, first);
+	struct class_route x = view_route(v, first);
 	router_id r = first;
 
-	is_wrong(s, v, r, port_of(x.output), "leads back to itself");
+	is_wrong(s, v, r, view_port(x.output), "leads back to itself");
 	do {
-		tell_link(s, r, port_of(x.output), x.channel);
-		r = far_end(v->w, r, port_of(x.output)).router;
-		x = route_at(v, r);
+		view_tell_link(s, r, view_port(x.output), x.channel);
+		r = view_far(v->w, r, view_port(x.output)).router;
+		x = view_route(v, r);
 	} while (r != first);
 	return true;
 }
@@ -192,18 +75,19 @@ static bool is_astray(struct proof_step *s, const struct view *v, router_id r)
 
 	while (state[at] == UNKNOWN) {
 		state[at] = ON_WAY;
-		x = route_at(v, at);
+		x = view_route(v, at);
 		if (!x.output)
 			break;
-		at = far_end(v->w, at, port_of(x.output)).router;
+		at = view_far(v->w, at, view_port(x.output)).router;
 	}
-	x = route_at(v, at);
+	x = view_route(v, at);
 	if (state[at] == ON_WAY && x.output)
 		return is_circle(s, v, at);
 	state[at] = REACHES_ROOT;
 	while (state[r] == ON_WAY) {
 		state[r] = REACHES_ROOT;
-		r = far_end(v->w, r, port_of(route_at(v, r).output)).router;
+		r = view_far(v->w, r, view_port(view_route(v, r).output))
+			    .router;
 	}
 	return false;
 }
@@ -217,7 +101,7 @@ static bool is_tree(struct proof_step *s, const struct view *v, router_id first,
 
 	for (i = 0; i < n; i++) {
 		router_id r = first + i * stride;
-		struct class_route x = route_at(v, r);
+		struct class_route x = view_route(v, r);
 
 		v->w->state[r] = UNKNOWN;
 		if (!x.inputs && !x.output)
@@ -236,26 +120,26 @@ static bool is_tree(struct proof_step *s, const struct view *v, router_id first,
 	for (i = 0; i < n; i++) {
 		router_id r = first + i * stride;
 
-		if (route_at(v, r).output && is_astray(s, v, r))
+		if (view_route(v, r).output && is_astray(s, v, r))
 			return false;
 	}
 	return true;
 }
 
 /* Who goes up by which port, of a line's nodes. */
-static void note_ports(struct work *w, const struct view *v, uint32_t dim)
+static void note_ports(struct trees *w, const struct view *v, uint32_t dim)
 {
 	const struct torus *t = w->torus;
-	struct span s = { true, v->box.first[dim],
+	struct view_span s = { true, v->box.first[dim],
 		v->box.first[dim] + v->box.length[dim] - 1 };
 	uint32_t x, to = torus_coord(t, w->root, dim);
 
 	for (x = s.first; x <= s.last; x++) {
-		uint32_t output = route_at(v, x * t->stride[dim]).output, dir;
+		uint32_t output = view_route(v, x * t->stride[dim]).output, dir;
 
 		if (!output)
 			continue;
-		dir = port_of(output) - t->base[dim];
+		dir = view_port(output) - t->base[dim];
 		w->is_nearer &= dir ? x > to : x < to;
 		if (!w->by[dim][x][dir].is_set)
 			w->by[dim][x][dir] = s;
@@ -263,15 +147,15 @@ static void note_ports(struct work *w, const struct view *v, uint32_t dim)
 }
 
 /* All lines of a dimension, short ones first. */
-static bool are_lines_trees(struct work *w, struct proof_step *s, uint32_t dim)
+static bool are_lines_trees(struct trees *w, struct proof_step *s, uint32_t dim)
 {
 	const struct torus *t = w->torus;
 	uint32_t n, x;
 
 	for (n = 1; n <= t->dim[dim]; n++)
 		for (x = 0; x + n <= t->dim[dim]; x++) {
-			struct view v = line(
-				w, 0, dim, (struct span){ true, x, x + n - 1 });
+			struct view v = view_line(w, 0, dim,
+				(struct view_span){ true, x, x + n - 1 });
 
 			w->n_spans++;
 			if (!is_tree(s, &v, x * t->stride[dim], n,
@@ -282,7 +166,7 @@ static bool are_lines_trees(struct work *w, struct proof_step *s, uint32_t dim)
 	return true;
 }
 
-static void check_trees(struct work *w, struct proof_step *s)
+static void check_trees(struct trees *w, struct proof_step *s)
 {
 	struct view all = {
 		.w = w, .is_box = true, .box = class_box_all(w->torus)
@@ -294,7 +178,7 @@ static void check_trees(struct work *w, struct proof_step *s)
 	for (i = 0; i < w->torus->n_dims && s->holds; i++)
 		s->holds = are_lines_trees(w, s, i);
 	for (m = w->written; m && s->holds; m &= m - 1) {
-		struct view v = written(w, (uint32_t)__builtin_ctz(m));
+		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
 
 		s->holds = is_tree(s, &v, 0, n, 1);
 	}
@@ -310,6 +194,71 @@ static void check_trees(struct work *w, struct proof_step *s)
 			__builtin_popcount(w->written));
 }
 
+/* --- two routes at a node --- */
+
+struct pair {
+	const struct view *v;
+	uint32_t other; /* 0: all nodes' */
+	router_id r;
+	struct class_route x, y; /* what the node has of them */
+};
+
+/* World and system share buffers (BGQ-F24). */
+static bool is_link_shared(struct proof_step *s, const struct pair *p)
+{
+	uint32_t both = class_shared_links(&p->x, &p->y);
+	char link[VIEW_NAME];
+
+	if (!both)
+		return false;
+	view_name_link(p->v->w, p->r, view_port(both), link);
+	snprintf(s->why, sizeof(s->why),
+		"route %u and route %u both use %s, where the world's and the "
+		"system's packets share a buffer",
+		p->other, p->v->route, link);
+	return true;
+}
+
+/* A member that only passes packets on, beside another route of its channel:
+ * nothing keeps their packets in one order. */
+static bool is_silent(struct proof_step *s, const struct pair *p)
+{
+	char site[64];
+
+	if (!p->x.inputs || p->x.inputs & CLASS_LOCAL_BIT ||
+		p->x.channel != p->y.channel || !(p->y.inputs | p->y.output))
+		return false;
+	topo_name_site(p->v->w->t, p->r, site, sizeof(site));
+	snprintf(s->why, sizeof(s->why),
+		"%s passes on route %u without contributing, and route %u of "
+		"the same channel passes, too: nothing keeps their packets in "
+		"one order",
+		site, p->v->route, p->other);
+	return true;
+}
+
+static bool any_pair(struct proof_step *s, const struct view *v,
+	bool (*is_bad)(struct proof_step *s, const struct pair *p))
+{
+	const struct trees *w = v->w;
+	const struct view all = view_all_nodes(w);
+	struct pair p = { .v = v };
+	uint32_t m;
+
+	for (p.r = 0; p.r < w->t->n_nodes; p.r++)
+		for (m = (w->written | 1) & ~(1u << v->route); m; m &= m - 1) {
+			struct view o =
+				view_written(w, (uint32_t)__builtin_ctz(m));
+
+			p.other = o.route;
+			p.x = view_route(v, p.r);
+			p.y = view_route(o.route ? &o : &all, p.r);
+			if (is_bad(s, &p))
+				return true;
+		}
+	return false;
+}
+
 /* --- f: one direction --- */
 
 /* Up from a node to the root and down again, without its first links or its
@@ -321,20 +270,21 @@ static void tell_round(struct proof_step *s, const struct view *v, router_id r,
 	uint32_t i;
 
 	for (;;) {
-		struct class_route x = route_at(v, r);
+		struct class_route x = view_route(v, r);
 
 		if (!x.output)
 			break;
-		tell_link(&way, r, port_of(x.output), channel);
-		r = far_end(v->w, r, port_of(x.output)).router;
+		view_tell_link(&way, r, view_port(x.output), channel);
+		r = view_far(v->w, r, view_port(x.output)).router;
 	}
 	for (i = has_first ? 0 : 1; i < way.n_cycle; i++)
-		tell_link(s, way.cycle[i].router, way.cycle[i].port, channel);
+		view_tell_link(
+			s, way.cycle[i].router, way.cycle[i].port, channel);
 	for (i = way.n_cycle; i-- > (has_first ? 0 : 1);) {
 		struct topo_end far =
-			far_end(v->w, way.cycle[i].router, way.cycle[i].port);
+			view_far(v->w, way.cycle[i].router, way.cycle[i].port);
 
-		tell_link(s, far.router, far.port, channel);
+		view_tell_link(s, far.router, far.port, channel);
 	}
 	mem_free(way.cycle);
 }
@@ -347,35 +297,35 @@ static void tell_round(struct proof_step *s, const struct view *v, router_id r,
 static void tell_conflict(struct proof_step *s, router_id r, port_id p,
 	const struct view *up, const struct view *down, uint32_t channel)
 {
-	const struct work *w = up->w;
-	char link[NAME], a[NAME], b[NAME];
+	const struct trees *w = up->w;
+	char link[VIEW_NAME], a[VIEW_NAME], b[VIEW_NAME];
 
-	name_link(w, r, p, link);
-	name_view(up, a);
-	name_view(down, b);
+	view_name_link(w, r, p, link);
+	view_name(up, a);
+	view_name(down, b);
 	snprintf(s->why, sizeof(s->why),
 		"%s%.70s is up for %.60s and down for %.60s",
 		w->has_one_root ? "" : "coll.root is box: ", link, a, b);
 	tell_round(s, up, r, channel, true);
-	tell_round(s, down, far_end(w, r, p).router, channel, false);
+	tell_round(s, down, view_far(w, r, p).router, channel, false);
 }
 
 /* Boxes of the builder, by their intervals. */
-static bool do_boxes_agree(struct work *w, struct proof_step *s)
+static bool do_boxes_agree(struct trees *w, struct proof_step *s)
 {
 	const struct torus *t = w->torus;
 	uint32_t dim, x;
 
 	for (dim = 0; dim < t->n_dims; dim++)
 		for (x = 0; x + 1 < t->dim[dim]; x++) {
-			struct span up = w->by[dim][x][0];
-			struct span down = w->by[dim][x + 1][1];
+			struct view_span up = w->by[dim][x][0];
+			struct view_span down = w->by[dim][x + 1][1];
 			struct view a, b;
 
 			if (!up.is_set || !down.is_set)
 				continue;
-			a = line(w, 0, dim, up);
-			b = line(w, 0, dim, down);
+			a = view_line(w, 0, dim, up);
+			b = view_line(w, 0, dim, down);
 			tell_conflict(s, x * t->stride[dim], t->base[dim], &a,
 				&b, CLASS_SUB);
 			return false;
@@ -387,8 +337,8 @@ static bool do_boxes_agree(struct work *w, struct proof_step *s)
 static bool does_box_agree(struct proof_step *s, const struct view *v,
 	router_id r, port_id p, uint32_t channel)
 {
-	const struct work *w = v->w;
-	struct topo_end far = far_end(w, r, p);
+	const struct trees *w = v->w;
+	struct topo_end far = view_far(w, r, p);
 	uint32_t dim = 0, dir, x;
 	struct view box;
 
@@ -399,7 +349,7 @@ static bool does_box_agree(struct proof_step *s, const struct view *v,
 	x = torus_coord(w->torus, far.router, dim);
 	if (dir > 1 || !w->by[dim][x][dir].is_set)
 		return true;
-	box = line(w, r, dim, w->by[dim][x][dir]);
+	box = view_line(w, r, dim, w->by[dim][x][dir]);
 	tell_conflict(s, r, p, v, &box, channel);
 	return false;
 }
@@ -407,72 +357,37 @@ static bool does_box_agree(struct proof_step *s, const struct view *v,
 /* A written route and those before it. */
 static bool does_route_agree(struct proof_step *s, const struct view *v)
 {
-	const struct work *w = v->w;
+	const struct trees *w = v->w;
 	router_id r;
 
 	for (r = 0; r < w->t->n_nodes; r++) {
-		struct class_route x = route_at(v, r);
+		struct class_route x = view_route(v, r);
 		struct topo_end far;
 		uint32_t m;
 
 		if (!x.output)
 			continue;
-		far = far_end(w, r, port_of(x.output));
+		far = view_far(w, r, view_port(x.output));
 		for (m = w->written; m; m &= m - 1) {
-			struct view o = written(w, (uint32_t)__builtin_ctz(m));
-			struct class_route y = route_at(&o, far.router);
+			struct view o =
+				view_written(w, (uint32_t)__builtin_ctz(m));
+			struct class_route y = view_route(&o, far.router);
 
 			if (!(y.output >> far.port & 1) ||
 				class_buffer(y.channel) !=
 					class_buffer(x.channel))
 				continue;
 			tell_conflict(
-				s, r, port_of(x.output), v, &o, x.channel);
+				s, r, view_port(x.output), v, &o, x.channel);
 			return false;
 		}
-		if (!does_box_agree(s, v, r, port_of(x.output), x.channel))
+		if (!does_box_agree(s, v, r, view_port(x.output), x.channel))
 			return false;
 	}
 	return true;
 }
 
-/* World and system share buffers (BGQ-F24). */
-static bool is_link_apart(struct proof_step *s, const struct view *v)
-{
-	const struct work *w = v->w;
-	struct view all = {
-		.w = w, .is_box = true, .box = class_box_all(w->torus)
-	};
-	char link[NAME];
-	router_id r;
-
-	for (r = 0; r < w->t->n_nodes; r++) {
-		struct class_route x = route_at(v, r), y = route_at(&all, r);
-		uint32_t both, m, other = 0;
-
-		y.channel = CLASS_WORLD;
-		for (m = w->written | 1; m; m &= m - 1) {
-			struct view o = written(w, (uint32_t)__builtin_ctz(m));
-
-			if (o.route)
-				y = route_at(&o, r);
-			both = class_shared_links(&x, &y);
-			if (!both)
-				continue;
-			other = o.route;
-			name_link(w, r, port_of(both), link);
-			snprintf(s->why, sizeof(s->why),
-				"route %u and route %u both use %s, where the "
-				"world's and the system's packets share a "
-				"buffer",
-				other, v->route, link);
-			return false;
-		}
-	}
-	return true;
-}
-
-static void check_directions(struct work *w, struct proof_step *s)
+static void check_directions(struct trees *w, struct proof_step *s)
 {
 	char site[64];
 	uint32_t m;
@@ -480,9 +395,10 @@ static void check_directions(struct work *w, struct proof_step *s)
 	s->what = "each link is up for all routes of a channel or down for all";
 	s->holds = do_boxes_agree(w, s);
 	for (m = w->written; m && s->holds; m &= m - 1) {
-		struct view v = written(w, (uint32_t)__builtin_ctz(m));
+		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
 
-		s->holds = does_route_agree(s, &v) && is_link_apart(s, &v);
+		s->holds = does_route_agree(s, &v) &&
+			   !any_pair(s, &v, is_link_shared);
 	}
 	if (!s->holds)
 		return;
@@ -500,49 +416,16 @@ static void check_directions(struct work *w, struct proof_step *s)
 
 /* --- g: siblings --- */
 
-/* A member that only passes packets on, beside another route of its channel:
- * nothing keeps their packets in one order. */
-static bool is_silent(struct proof_step *s, const struct view *v)
-{
-	const struct work *w = v->w;
-	char site[64];
-	router_id r;
-	uint32_t m;
-
-	for (r = 0; r < w->t->n_nodes; r++) {
-		struct class_route x = route_at(v, r);
-
-		if (!x.inputs || x.inputs & CLASS_LOCAL_BIT)
-			continue;
-		for (m = w->written; m; m &= m - 1) {
-			struct view o = written(w, (uint32_t)__builtin_ctz(m));
-			struct class_route y = route_at(&o, r);
-
-			if (o.route == v->route || y.channel != x.channel ||
-				!(y.inputs | y.output))
-				continue;
-			topo_name_site(w->t, r, site, sizeof(site));
-			snprintf(s->why, sizeof(s->why),
-				"%s passes on route %u without contributing, "
-				"and route %u of the same channel passes, too: "
-				"nothing keeps their packets in one order",
-				site, v->route, o.route);
-			return true;
-		}
-	}
-	return false;
-}
-
-static void check_siblings(struct work *w, struct proof_step *s)
+static void check_siblings(struct trees *w, struct proof_step *s)
 {
 	uint32_t m;
 
 	s->what = "waits for siblings end, under two rules";
 	s->holds = true;
 	for (m = w->written; m && s->holds; m &= m - 1) {
-		struct view v = written(w, (uint32_t)__builtin_ctz(m));
+		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
 
-		s->holds = !is_silent(s, &v);
+		s->holds = !any_pair(s, &v, is_silent);
 	}
 	if (s->holds)
 		snprintf(s->why, sizeof(s->why),
@@ -558,10 +441,10 @@ static bool fits(const struct torus *t)
 {
 	uint32_t i;
 
-	if (!t || t->nodes > 1 || t->n_dims > DIMS)
+	if (!t || t->nodes > 1 || t->n_dims > VIEW_DIMS)
 		return false;
 	for (i = 0; i < t->n_dims; i++)
-		if (t->dim[i] > MOST_LENGTH || t->n_links[i] != 1)
+		if (t->dim[i] > VIEW_LENGTH || t->n_links[i] != 1)
 			return false;
 	return true;
 }
@@ -570,13 +453,13 @@ void tree_prove(struct proof *p, const struct topo *t,
 	const struct tree_params *params, const struct class_register *v,
 	size_t n)
 {
-	static void (*const check[])(struct work *, struct proof_step *) = {
+	static void (*const check[])(struct trees *, struct proof_step *) = {
 		check_trees,
 		check_directions,
 		check_siblings,
 	};
 	struct class_box all;
-	struct work *w;
+	struct trees *w;
 	size_t i, bytes = CLASS_ROUTES * (size_t)t->n_nodes * sizeof(*w->at);
 
 	if (!fits(torus_find(t)))
