@@ -109,25 +109,25 @@ static inline MUHWI_Descriptor_t make_put(
 static inline MUHWI_Descriptor_t make_sum(
 	uint8_t route, uint64_t offset, uint64_t from, uint64_t bytes)
 {
+	const uint8_t add = MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD;
+	const uint8_t channel =
+		route == SPI_CLASS_WORLD
+			? MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD
+			: MUHWI_PACKET_VIRTUAL_CHANNEL_USER_SUB_COMM;
 	MUSPI_CollectiveDirectPutDescriptorInfo_t i = {
 		.Base = { .Payload_Address = from,
 			.Message_Length = bytes,
 			.Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE },
-		.Collective = { .Op_Code =
-					MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD,
+		.Collective = { .Op_Code = add,
 			.Word_Length = sizeof(double),
 			.Class_Route = route,
-			.Misc = MUHWI_COLLECTIVE_TYPE_ALLREDUCE },
+			.Misc = channel | MUHWI_COLLECTIVE_TYPE_ALLREDUCE },
 		.DirectPut = { .Rec_Payload_Base_Address_Id = 0,
 			.Rec_Payload_Offset = offset,
 			.Rec_Counter_Base_Address_Id = 1 },
 	};
 	MUHWI_Descriptor_t d;
 
-	i.Collective.Misc |=
-		route == SPI_CLASS_WORLD
-			? MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD
-			: MUHWI_PACKET_VIRTUAL_CHANNEL_USER_SUB_COMM;
 	must("sum", MUSPI_CreateCollectiveDirectPutDescriptor(&d, &i));
 	return d;
 }
