@@ -26,7 +26,7 @@
 
 #include "route/grid.h"
 
-enum { ORDER_DIRECTIONS = 2 * TORUS_MAX_DIMS };
+enum { ORDER_DIRECTIONS = 2 * TORUS_MAX_DIMS, ORDER_TIE = 0x8000 };
 
 struct order {
 	struct route route;
@@ -45,6 +45,10 @@ struct order {
 	port_mask ports[ORDER_DIRECTIONS]; /* by the same */
 	struct route_rings rings; /* where there are any */
 	uint32_t round[TORUS_MAX_DIMS]; /* hops all the way; or UINT32_MAX */
+	/* [dimension][distance, which may be negative] the direction's bit, by
+	 * its place in the order, or 0; of a tie plus's and ORDER_TIE */
+	uint16_t *toward[TORUS_MAX_DIMS];
+	uint16_t *ways[TORUS_MAX_DIMS]; /* all of it */
 };
 
 extern const struct route_ops order_ops;
