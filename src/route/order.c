@@ -137,21 +137,12 @@ static void set_rings(struct order *o)
 	for (i = 0; i < t->n_dims; i++) {
 		x->dim[i] = (uint16_t)t->dim[i];
 		for (r = 0; r < t->n; r++) {
-			uint32_t is_last = o->coord[r][i] == t->dim[i] - 1;
-			uint32_t is_first = !o->coord[r][i];
+			uint32_t at = o->coord[r][i];
 
-			x->closing[r] |=
-				(uint16_t)((is_last | is_first << 1) << 2 * i);
+			at = (at == t->dim[i] - 1) | !at << 1;
+			x->closing[r] |= (uint16_t)(at << 2 * i);
 		}
 	}
-}
-
-/* Whether both ways between two coordinates are equally long. */
-static bool is_tie(const struct order *o, uint32_t dim, uint32_t x, uint32_t y)
-{
-	uint32_t far = x < y ? y - x : x - y;
-
-	return 2 * far == o->round[dim];
 }
 
 /* Which way round is shorter, for each distance in a dimension. */
@@ -162,11 +153,10 @@ static void set_ways(struct order *o, uint32_t dim)
 	uint16_t minus = (uint16_t)(1u << o->place[2 * dim + 1]);
 	uint16_t *way = mem_alloc(2 * d, sizeof(*way));
 
-	o->ways[dim] = way;
 	o->toward[dim] = way + d;
 	for (far = 1; far < d; far++) {
 		bool is_round = 2 * far > o->round[dim];
-		uint16_t tie = is_tie(o, dim, 0, far) ? ORDER_TIE : 0;
+		uint16_t tie = 2 * far == o->round[dim] ? ORDER_TIE : 0;
 
 		way[d + far] = is_round ? minus : plus | tie;
 		way[d - far] = is_round || tie ? plus | tie : minus;
@@ -219,7 +209,8 @@ static void order_fini(struct route *r)
 	uint32_t i;
 
 	for (i = 0; i < TORUS_MAX_DIMS; i++)
-		mem_free(o->ways[i]);
+		if (o->toward[i])
+			mem_free(o->toward[i] - o->torus->dim[i]);
 	mem_free(o->coord);
 	mem_free(o->rings.closing);
 }
@@ -239,7 +230,7 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 	uint32_t n = 1, i;
 
 	for (i = 0; i < of(r)->torus->n_dims; i++)
-		n <<= is_tie(of(r), i, x[i], y[i]);
+		n <<= of(r)->toward[i][y[i] - x[i]] / ORDER_TIE;
 	return n;
 }
 
@@ -295,30 +286,6 @@ static inline uint32_t find_directions(
 	if (todo & ORDER_TIE && (p->hints || o->ties != GRID_TIES_PLUS))
 		return break_ties(o, p);
 	return todo & ~(uint32_t)ORDER_TIE;
-}
-
-struct route_step order_vector(
-	const struct torus *t, struct packet *p, router_id at)
-{
-	struct route_step s = { .is_ordered = true };
-	uint32_t n = p->way >> ORDER_VECTOR_SHIFT & 0xff;
-	const struct topo *topo = &t->topo;
-	port_id port;
-
-	if (at < t->first) {
-		s.ports = 1; /* a node has one port */
-		return s;
-	}
-	if (n >= p->bytes)
-		return s;
-	port = ((const uint8_t *)(uintptr_t)p->load)[n];
-	p->way += UINT64_C(1) << ORDER_VECTOR_SHIFT;
-	if (port >= topo->n_ports ||
-		topo->ops->peer(topo, at, port).router == NO_ROUTER)
-		return s;
-	s.escape = port;
-	s.ports = (port_mask)1 << port;
-	return s;
 }
 
 /* The link that a packet is hashed to. */
@@ -389,10 +356,10 @@ static bool is_past(
 static port_id hashed_link(
 	const struct order *o, const struct packet *p, uint32_t dir)
 {
-	const struct torus *t = o->torus;
 	uint32_t link = p->way >> LINK_SHIFT & 0x7fff;
 
-	return t->base[dir / 2] + 2 * (link % t->n_links[dir / 2]) + dir % 2;
+	link %= o->torus->n_links[dir / 2];
+	return o->torus->base[dir / 2] + 2 * link + dir % 2;
 }
 
 /* A packet that has to turn, or is at its source or destination. */
@@ -404,7 +371,7 @@ static __attribute__((noinline)) struct route_step step_aside(
 	uint32_t dir;
 
 	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
-		return order_vector(t, p, at);
+		return grid_vector(t, p, at);
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
 	if (at < t->first) {
@@ -478,7 +445,7 @@ static uint32_t node_at(
 	return node + per * t->stride[dim] * (to - coord_of(o, node)[dim]);
 }
 
-/* Whether two coordinates are so near, perhaps around a ring. */
+/* Whether they are so near, perhaps around a ring. */
 static bool is_within(const struct torus *t, uint32_t dim, uint32_t x,
 	uint32_t y, uint32_t most)
 {
