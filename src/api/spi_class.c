@@ -132,10 +132,7 @@ static bool shares_link(uint32_t id, const struct class_route *r)
 
 	for (i = 0; i < SPI_CLASS_ROUTES; i++)
 		if (i != id && tree_route(tree(), program_node(), i, &other) &&
-			other.channel != r->channel &&
-			other.channel != CLASS_SUB && r->channel != CLASS_SUB &&
-			(other.inputs | other.output) &
-				(r->inputs | r->output) & ~CLASS_LOCAL_BIT)
+			class_shared_links(&other, r))
 			return true;
 	return false;
 }

@@ -18,5 +18,14 @@ uint64_t unit_load(uint32_t reg);
 
 /* A poll loop in no step with anything. */
 struct poll_loop unit_poll_loop(void);
+/* Loads of a register one after the other, each of which is at the unit
+ * half-way. */
+struct poll_loop unit_register_loop(void);
+
+/* A barrier that was entered: whether all have, also from outside the program;
+ * and the next one. */
+bool unit_barrier_is_over(
+	struct nic *nic, site_id node, const MUSPI_GIBarrier_t *b);
+void unit_barrier_next(MUSPI_GIBarrier_t *b);
 
 #endif

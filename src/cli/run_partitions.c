@@ -70,6 +70,8 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		.seed = p->seed,
 		.until = a->until,
 		.threads = 1,
+		.routes = p->routes,
+		.n_routes = p->n_routes,
 	};
 	return true;
 }

@@ -542,5 +542,5 @@ void proof_name(const struct topo *t, const struct route *r,
 	if (to != NO_ROUTER)
 		topo_name_site(t, to, far, sizeof(far));
 	snprintf(text, size, "%s by %s to %s, channel %s", near, port, far,
-		r->ops->channels[c->channel]);
+		c->name ? c->name : r->ops->channels[c->channel]);
 }

@@ -32,6 +32,7 @@ struct proof_channel {
 	router_id router;
 	port_id port;
 	uint32_t channel; /* one of the routing's */
+	const char *name; /* of one of its guest's; or NULL */
 };
 
 struct proof_step {
@@ -44,7 +45,7 @@ struct proof_step {
 	uint32_t n_cycle, room;
 };
 
-enum { PROOF_STEPS = 5 }; /* the most */
+enum { PROOF_STEPS = 7 }; /* the most */
 
 struct proof {
 	struct proof_step step[PROOF_STEPS];
