@@ -45,7 +45,7 @@ struct proof_step {
 	uint32_t n_cycle, room;
 };
 
-enum { PROOF_STEPS = 7 }; /* the most */
+enum { PROOF_STEPS = 8 }; /* the most */
 
 struct proof {
 	struct proof_step step[PROOF_STEPS];
