@@ -291,6 +291,11 @@ static int init_route(struct machine *m, struct err *e)
 	const struct param_block *b = m->block;
 	struct err was;
 
+	if (m->topo->n_io && !machine_has(m, "io-ways"))
+		return err_set(e,
+			"topology.io.every: routing.kind %s knows no ways to "
+			"IO nodes; want hint",
+			m->route->ops->name);
 	if (!m->route->ops->init(m->route, m->topo, e))
 		return check_looks(m, e);
 	for (was = *e;
