@@ -371,7 +371,7 @@ done
 report 'collectives with errors and a link that is away: every sum is right'
 
 for end in 'link 17 E-;E. is dead and never returns, and a' 'node 9;node 9 '; do
-	for op in 'allreduce;packet of class route 0 from' 'barrier;barrier p'; do
+	for op in 'allreduce;packet of class route 0' 'barrier;barrier p'; do
 		ends 3 $tree op=${op%;*} rounds=6 --set \
 			"faults.events=1500 ns ${end%;*} dies"
 		case $end in link*) wants="${end#*;} ${op#*;}" ;;
