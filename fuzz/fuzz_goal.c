@@ -1,13 +1,18 @@
 /*
  * Feeds the reader of schedules with anything: it reads one that can end, or
- * says why not in one line.
+ * says why not in one line.  What it has read as text it reads again in binary
+ * form, as it was written and then with a few bytes changed.
  *
  *	fuzz_goal [--runs N] [--seed S] [file ...]
  */
 #define _GNU_SOURCE
 #define FUZZ_NAME "fuzz_goal"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "load/replay/goal.h"
+#include "meas/digest.h"
 
 #include "check.h"
 #include "file.h"
@@ -27,22 +32,57 @@ static void check_rank(const struct goal_rank *r)
 	check(needs == r->n_edges, "an operation waits for nobody");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Whether it is a schedule. */
+static bool feed(struct goal *g, const uint8_t *data, size_t size)
 {
 	struct fuzz_file f;
 	struct err e = { 0 };
-	struct goal g;
+	bool is_read;
 	uint32_t i;
 
 	file_open(&f, data, size);
-	if (goal_read(&g, f.path, &e)) {
+	is_read = !goal_read(g, f.path, &e);
+	if (!is_read)
 		check_refusal(&e);
-	} else {
-		for (i = 0; i < g.n_ranks; i++)
-			check_rank(&g.rank[i]);
+	for (i = 0; is_read && i < g->n_ranks; i++)
+		check_rank(&g->rank[i]);
+	file_close(&f);
+	return is_read;
+}
+
+static void feed_binary(const struct goal *g, uint64_t seed)
+{
+	char *bytes = NULL, *again = NULL;
+	size_t n, n_again, i;
+	FILE *f = open_memstream(&bytes, &n);
+	struct goal copy;
+
+	goal_write(g, true, f);
+	fclose(f);
+	check(feed(&copy, (const uint8_t *)bytes, n), "it is refused again");
+	f = open_memstream(&again, &n_again);
+	goal_write(&copy, true, f);
+	fclose(f);
+	check(n == n_again && !memcmp(bytes, again, n), "it has changed");
+	goal_free(&copy);
+	for (i = 0; i < 4; i++) {
+		seed = digest_mix(seed + i + 1);
+		bytes[seed / 8 % n] = (char)(1 << seed % 8);
+		if (feed(&copy, (const uint8_t *)bytes, n - (seed >> 60)))
+			goal_free(&copy);
+	}
+	free(bytes);
+	free(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct goal g;
+
+	if (feed(&g, data, size)) {
+		feed_binary(&g, size ? data[size / 2] + 256 * size : 0);
 		goal_free(&g);
 	}
-	file_close(&f);
 	return 0;
 }
 

@@ -95,12 +95,8 @@ refused() { # TEXT LINES...
 }
 
 refused ':1: want "num_ranks"' ''
-printf '\177\020\000\000\002\000' >"$tmp/x.bin"
-run run torus --shape 2x2 replay file="$tmp/x.bin"
-[ $code -eq 2 ] && grep -q 'x.bin:1: not text' "$tmp/err" ||
-	complain "exit code $code: $(cat "$tmp/err")"
-report "refused: GOAL's binary form"
-refused ':1: more than 1048576 ranks' 'num_ranks 1000000000'
+refused 'x.goal: no ranks' 'num_ranks 0'
+refused 'x.goal: more than 1048576 ranks' 'num_ranks 1000000000'
 refused ':2: there are ranks 0 to 1' 'num_ranks 2' 'rank 2 {' '}'
 refused ':3: there are ranks 0 to 1' 'num_ranks 2' 'rank 0 {' 'send 1b to 2' '}'
 refused ':4: no operation is called "b"' 'num_ranks 1' 'rank 0 {' 'a: calc 1' \
@@ -114,6 +110,89 @@ refused ':3: want send, recv, calc' 'num_ranks 1' 'rank 0 {' 'wait 3' '}'
 refused ':3: want a number of bytes' 'num_ranks 1' 'rank 0 {' \
 	'send -1b to 0' '}'
 refused 'are more than 64 on each' 'num_ranks 1000'
+
+# --- the binary form ---
+
+bytes() { # HEX...
+	printf "$(printf '\\%03o' $(printf ' 0x%s' "$@"))" >"$tmp/x.bin"
+}
+
+refused_bytes() { # TEXT
+	run run torus --shape 2x2 replay file="$tmp/x.bin"
+	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
+	grep -qF -- "$1" "$tmp/err" || complain "said: $(cat "$tmp/err")"
+	report "refused: $1"
+}
+
+magic='7f 10 0 0 0 0 0 0'
+one="$magic 1 0 0 0 0 0 16 0 0 0 0 0 0 0" # rank, whose part ends at:
+calc='3 0 0 0 0 e8 3 0 0 0 0 0 0 0 0 0 0' # 1000 ns; then cpu and nic
+schedule 'num_ranks 2' 'rank 0 {' 'a: calc 1000 cpu 1' \
+	'b: send 8b to 1 tag 7 nic 2' 'c: calc 1000' 'c irequires a' \
+	'b requires a' '}' 'rank 1 {' 'r: recv 8b from 0 tag 7' '}'
+bytes $magic 2 0 0 0 1 2 26 0 0 0 0 0 0 0 af 0 0 0 0 0 0 0 \
+	af 0 0 0 0 0 0 0 e2 0 0 0 0 0 0 0 \
+	3 0 0 0 1 0 0 0 0 0 0 0 \
+	0 0 0 0 $calc 1 0 1 0 0 0 0 0 0 0 1 0 0 0 1 0 0 0 \
+	1 0 0 0 1 1 0 0 0 8 0 0 0 0 0 0 0 7 0 0 0 0 2 \
+	0 0 0 0 2 0 0 0 0 0 0 0 2 0 0 0 \
+	1 0 0 0 $calc 0 0 0 0 0 0 2 0 0 0 0 0 0 0 2 0 0 0 \
+	1 0 0 0 2 0 0 0 \
+	1 0 0 0 1 0 0 0 0 0 0 0 \
+	0 0 0 0 2 0 0 0 0 8 0 0 0 0 0 0 0 7 0 0 0 0 0 \
+	0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+run goal convert file="$goal" --binary -o "$tmp/y.bin"
+cmp -s "$tmp/x.bin" "$tmp/y.bin" || complain "$(od -An -tx1 "$tmp/y.bin")"
+report 'the binary form has the bytes that the manual describes'
+
+for pattern in 'stencil rounds=3' 'training rounds=2 batches=3 bytes=2000'; do
+	run goal $pattern ranks=8 -o "$goal"
+	run goal $pattern ranks=8 --binary -o "$tmp/x.bin"
+	replay 'torus --shape 4x2' --seed 1
+	text=$(value digest)
+	run run torus --shape 4x2 replay file="$tmp/x.bin" --seed 1 --json
+	[ -n "$text" ] && [ "$(value digest)" = "$text" ] ||
+		complain "$pattern: $text: $(value digest) $(cat "$tmp/err")"
+	run goal convert file="$goal" --binary -o "$tmp/y.bin"
+	cmp "$tmp/x.bin" "$tmp/y.bin" || complain "$pattern: other bytes"
+	run goal convert file="$tmp/x.bin" -o "$tmp/y.goal"
+	run goal convert file="$tmp/y.goal" --binary -o "$tmp/y.bin"
+	cmp "$tmp/x.bin" "$tmp/y.bin" || complain "$pattern: not as it was"
+done
+report 'both forms convert to each other and have the same digest'
+
+for n in 1 13 14 20 900; do
+	head -c $n "$tmp/y.bin" >"$tmp/x.bin"
+	run goal convert file="$tmp/x.bin"
+	[ $code -eq 2 ] && grep -q 'x.bin: the file ends too early' \
+		"$tmp/err" || complain "$n: $code: $(cat "$tmp/err")"
+	[ ! -s "$tmp/out" ] || complain "$n: something was written"
+done
+report 'refused: a truncated binary schedule'
+bytes 7f 45 4c 46 2 1 1 0 0 0 0 0 0 0 0 0
+refused_bytes 'x.bin: neither form of GOAL'
+bytes 6e 75 6d 0 5f
+refused_bytes 'x.bin:1: neither form of GOAL'
+bytes 26 9 0 0 0 0 0 0 1 0 0 0 0 0 16
+refused_bytes 'x.bin: a simulator has used this file up'
+bytes $magic 0 ca 9a 3b 0 0
+refused_bytes 'x.bin: more than 1048576 ranks'
+bytes $one 49 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 \
+	1 0 0 0 $calc 0 0 1 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0
+refused_bytes 'x.bin: rank 0, operation 0: this operation waits for itself'
+bytes $one 49 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 \
+	1 0 0 0 $calc 0 0 2 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0
+refused_bytes 'operation 0: more wait for it than are listed'
+bytes $one 49 0 0 0 0 0 0 0 1 0 0 0 1 0 0 0 0 0 0 0 \
+	2 0 0 0 $calc 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+refused_bytes 'operation 0: waits for more or fewer than it says'
+bytes $one 49 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 \
+	0 0 0 0 b 0 0 0 0 8 0 0 0 0 0 0 0 0 0 0 0 0 0
+refused_bytes 'the file ends too early'
+bytes $one ae 0 0 0 0 0 0 0 1 0 0 0 1 0 0 0 0 0 0 0 \
+	0 0 0 0 7 0 0 0 0 8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+refused_bytes 'its operations do not fill its part'
 
 schedule 'num_ranks 2' 'rank 0 {' 'r: recv 8b from 1 tag 9' '}'
 run run torus --shape 2x2 replay file="$goal" --json

@@ -77,6 +77,9 @@ struct weft_msg_options {
 	/* When all are ready, which a launcher would see to: until
 	 * then weft_msg_init() waits.  Picoseconds; 0: 10 us. */
 	int64_t start;
+	/* Collectives go by messages between processes, even where the
+	 * network has its own. */
+	bool software;
 };
 
 /* options may be NULL.  EBUSY where the machine's interface has no room for one

@@ -64,6 +64,7 @@ static int set_options(struct msg_state *m, const struct weft_msg_options *o)
 	m->n_slots = o->slots ? o->slots : SLOTS;
 	m->eager = o->eager ? o->eager : WEFT_MSG_EAGER;
 	m->at = o->at;
+	m->is_software = o->software;
 	if (m->n_slots < 2 || m->n_slots > WEFT_MSG_SLOTS ||
 		m->eager > WEFT_MSG_EAGER || m->at % PAGE || o->start < 0)
 		return EINVAL;

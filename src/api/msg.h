@@ -77,6 +77,7 @@ struct __attribute__((may_alias)) msg_state {
 	const struct host_world *world; /* NULL: all nodes */
 	uint64_t base, each; /* of its memory: where it begins, its size */
 	uint32_t n_slots, eager;
+	bool is_software; /* no collectives of the network's */
 
 	/* addresses of the node's memory */
 	uint64_t at, own_at, peers_at, early_at;

@@ -57,11 +57,12 @@ int weft_msg_barrier(struct weft_msg *msg)
 	PROGRAM_CALL("weft_msg_barrier", 0, 0);
 	struct msg_state *m = msg_state(msg);
 	uint32_t n = m->n_ranks, k;
-	int code;
+	int code = ENOSYS;
 
 	if (!m->ops)
 		return EBADF;
-	code = m->ops->barrier ? m->ops->barrier(m) : ENOSYS;
+	if (m->ops->barrier && !m->is_software)
+		code = m->ops->barrier(m);
 	if (code != ENOSYS)
 		return code;
 	for (k = 1; k < n; k *= 2) {
@@ -155,7 +156,7 @@ int weft_msg_broadcast(
 
 	if (code)
 		return code;
-	if (m->ops->broadcast) {
+	if (m->ops->broadcast && !m->is_software) {
 		code = m->ops->broadcast(
 			m, root, msg_address(m, m->rank, at), bytes);
 		if (code != ENOSYS)
@@ -401,7 +402,7 @@ static int reduce(struct msg_state *m, uint32_t root,
 	if (msg_check_host(m, m->rank, from, 8 * n) ||
 		(is_mine && msg_check_host(m, m->rank, to, 8 * n)))
 		return EFAULT;
-	if (m->ops->reduce) {
+	if (m->ops->reduce && !m->is_software) {
 		int code = m->ops->reduce(
 			m, root, op, m->base + from, m->base + to, n);
 

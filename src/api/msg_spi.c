@@ -3,17 +3,24 @@
  * remote gets, and reception counters for what is waited for.  What goes
  * from the core itself is staged in memory, a stage for each of the last
  * descriptors of the first FIFO.
+ *
+ * Where every node of the machine has one process the network does the
+ * collectives: barriers by global interrupts, the rest over class route 0.
  */
 #include <errno.h>
 
 #include "api/msg.h"
 #include "api/unit.h"
+#include "coll/tree.h"
 
 enum {
 	STAGES = 32,
 	FIFO_BYTES = 4096,
 	GETS_BYTES = 64 << 10,
+	TREE_BYTES = 1 << 10,
 	PUT_FIFOS = MU_PER_SUBGROUP,
+	TREE_FIFO = 1, /* of the first sub-group */
+	BROADCAST_WORD = 4, /* the network's shortest */
 
 	/* sub-groups of FIFOs, of each process; others' remote gets go to the
 	 * first FIFO of the last */
@@ -22,10 +29,14 @@ enum {
 	GROUP_GET,
 	GROUPS,
 	/* base addresses, of each process's sub-group: all of memory; the
-	 * words; one that nobody reads */
+	 * words; one that nobody reads; where a collective's bytes go, and the
+	 * word that counts them */
 	BASE_MEMORY = 0,
 	BASE_WORDS,
 	BASE_NOBODY,
+	BASE_TREE,
+	BASE_TREE_WORD,
+	BASES,
 
 	/* memory, from own_at on */
 	AT_STAGES = 0,
@@ -33,13 +44,21 @@ enum {
 	AT_PUT = AT_POST + FIFO_BYTES,
 	AT_GET = AT_PUT + PUT_FIFOS * FIFO_BYTES,
 	AT_NOBODY = AT_GET + GETS_BYTES,
-	OWN_BYTES = AT_NOBODY + MSG_SLOT,
+	AT_TREE = AT_NOBODY + MSG_SLOT,
+	OWN_BYTES = AT_TREE + TREE_BYTES,
 };
+
+/* What is waited for, beside puts by the number of their FIFO. */
+enum { DONE_TREE = PUT_FIFOS, DONE_BARRIER };
 
 struct __attribute__((may_alias)) own {
 	MUSPI_InjFifoSubGroup_t post, put, get;
 	uint64_t posted; /* that are known to have gone */
 	uint32_t next; /* FIFO of a put */
+	bool has_tree; /* collectives are the network's */
+	MUSPI_InjFifoSubGroup_t tree;
+	MUSPI_GIBarrier_t barrier;
+	uint64_t bases[BASES]; /* as they were last set, of the tree's */
 };
 
 _Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
@@ -57,10 +76,12 @@ static uint32_t first_of(uint32_t subgroup)
 
 /* --- set-up --- */
 
-static int open_fifos(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup, uint32_t n,
-	uint64_t at, uint64_t size, bool is_for_gets)
+static int open_fifos(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup,
+	uint32_t first, uint32_t n, uint64_t at, uint64_t size,
+	bool is_for_gets)
 {
-	static const uint32_t ids[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	static const uint32_t all[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	const uint32_t *ids = all + first;
 	Kernel_InjFifoAttributes_t a[MU_PER_SUBGROUP] = { 0 };
 	Kernel_MemoryRegion_t region;
 	int code = Kernel_CreateMemoryRegion(&region, at, n * size);
@@ -70,7 +91,8 @@ static int open_fifos(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup, uint32_t n,
 	if (!code)
 		code = Kernel_AllocateInjFifos(subgroup, g, n, ids, a);
 	for (i = 0; i < n && !code; i++)
-		code = Kernel_InjFifoInit(g, i, &region, i * size, size - 1);
+		code = Kernel_InjFifoInit(
+			g, ids[i], &region, i * size, size - 1);
 	return code ? code
 		    : Kernel_InjFifoActivate(
 			      g, n, ids, KERNEL_INJ_FIFO_ACTIVATE);
@@ -78,9 +100,11 @@ static int open_fifos(MUSPI_InjFifoSubGroup_t *g, uint32_t subgroup, uint32_t n,
 
 static int open_bases(struct msg_state *m)
 {
-	static const uint32_t ids[] = { BASE_MEMORY, BASE_WORDS, BASE_NOBODY };
+	static const uint32_t ids[] = { BASE_MEMORY, BASE_WORDS, BASE_NOBODY,
+		BASE_TREE, BASE_TREE_WORD };
 	MUSPI_BaseAddressTableSubGroup_t g;
-	int code = Kernel_AllocateBaseAddressTable(m->process, &g, 3, ids, 0);
+	int code =
+		Kernel_AllocateBaseAddressTable(m->process, &g, BASES, ids, 0);
 
 	if (code)
 		return code;
@@ -93,6 +117,23 @@ static int open_bases(struct msg_state *m)
 	return 0;
 }
 
+/* What all ranks see alike. */
+static int open_tree(struct msg_state *m)
+{
+	struct own *o = own(m);
+	int code;
+
+	o->has_tree = m->n_processes == 1 && m->n_ranks > 1 && !m->world &&
+		      tree_of(m->nic->net);
+	if (!o->has_tree)
+		return 0;
+	code = open_fifos(&o->tree, GROUP_POST, TREE_FIFO, 1,
+		m->own_at + AT_TREE, TREE_BYTES, false);
+	return code ? code
+		    : MUSPI_GIBarrierInit(&o->barrier,
+			      Kernel_GetGlobalBarrierUserClassRouteId());
+}
+
 static int spi_open(struct msg_state *m)
 {
 	struct own *o = own(m);
@@ -101,15 +142,15 @@ static int spi_open(struct msg_state *m)
 
 	code = open_bases(m);
 	if (!code)
-		code = open_fifos(&o->post, first + GROUP_POST, 1,
+		code = open_fifos(&o->post, first + GROUP_POST, 0, 1,
 			m->own_at + AT_POST, FIFO_BYTES, false);
 	if (!code)
-		code = open_fifos(&o->put, first + GROUP_PUT, PUT_FIFOS,
+		code = open_fifos(&o->put, first + GROUP_PUT, 0, PUT_FIFOS,
 			m->own_at + AT_PUT, FIFO_BYTES, false);
 	if (!code)
-		code = open_fifos(&o->get, first + GROUP_GET, 1,
+		code = open_fifos(&o->get, first + GROUP_GET, 0, 1,
 			m->own_at + AT_GET, GETS_BYTES, true);
-	return code;
+	return code ? code : open_tree(m);
 }
 
 /* --- descriptors --- */
@@ -229,14 +270,122 @@ static bool spi_is_done(
 {
 	uint32_t fifo = first_of(m->process * GROUPS + GROUP_PUT) + done->index;
 
+	if (done->index == DONE_BARRIER)
+		return unit_barrier_is_over(m->nic, m->node,
+			&((const struct own *)m->own)->barrier);
+	if (done->index == DONE_TREE)
+		fifo = first_of(GROUP_POST) + TREE_FIFO;
 	return mu_peek(m->nic, m->node, MU_REGISTER(MU_INJ_COUNT, fifo)) >
 	       done->number;
 }
 
 static struct poll_loop spi_loop(struct msg_state *m)
 {
-	(void)m;
-	return unit_poll_loop();
+	bool is_barrier = m->awaited.kind == MSG_DONE_OWN &&
+			  m->awaited.index == DONE_BARRIER;
+
+	return is_barrier ? unit_register_loop() : unit_poll_loop();
+}
+
+/* --- collectives --- */
+
+static int spi_barrier(struct msg_state *m)
+{
+	MUSPI_GIBarrier_t *b = &own(m)->barrier;
+	struct weft_msg_done done = { MSG_DONE_OWN, DONE_BARRIER, 0 };
+
+	if (!own(m)->has_tree)
+		return ENOSYS;
+	MUSPI_GIBarrierEnter(b);
+	weft_msg_wait((struct weft_msg *)m, &done);
+	unit_barrier_next(b);
+	return 0;
+}
+
+/* Nodes need not have anything at the same address. */
+static void set_base(struct msg_state *m, uint32_t id, uint64_t base)
+{
+	const MUSPI_BaseAddressTableSubGroup_t g = { .subgrpid = m->process };
+
+	if (own(m)->bases[id] != base)
+		MUSPI_SetBaseAddress(&g, id, base);
+	own(m)->bases[id] = base;
+}
+
+/* A word that becomes zero when a collective's bytes are all at an address. */
+static struct weft_msg_done expect_tree(
+	struct msg_state *m, uint64_t at, uint64_t bytes)
+{
+	struct weft_msg_done done = { MSG_DONE_WORD, msg_take_word(m), 0 };
+
+	for (; !done.index; done.index = msg_take_word(m))
+		if (!msg_step(m))
+			msg_sleep(m);
+	msg_word_expect(m, done.index, bytes);
+	set_base(m, BASE_TREE, at);
+	set_base(m, BASE_TREE_WORD,
+		MUSPI_GetAtomicAddress(
+			msg_word_at(m, done.index), MU_ATOMIC_STORE_ADD));
+	return done;
+}
+
+/* What is returned is done when the source may change. */
+static struct weft_msg_done inject_tree(struct msg_state *m, unsigned type,
+	unsigned op, uint32_t root, uint64_t from, uint64_t bytes)
+{
+	MUSPI_CollectiveDirectPutDescriptorInfo_t i = {
+		.Base = make_base(m, m->rank, root, from, bytes),
+		.Collective = { .Op_Code = (uint8_t)op,
+			.Word_Length =
+				type == MU_BROADCAST ? BROADCAST_WORD : 8,
+			.Class_Route = SPI_CLASS_WORLD,
+			.Misc = (uint8_t)(MU_COMM_WORLD << 5 | type) },
+		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_TREE,
+			.Rec_Counter_Base_Address_Id = BASE_TREE_WORD },
+	};
+	MUHWI_Descriptor_t d;
+
+	i.Base.Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE;
+	BUG_IF(MUSPI_CreateCollectiveDirectPutDescriptor(&d, &i));
+	return (struct weft_msg_done){ MSG_DONE_OWN, DONE_TREE,
+		inject(&own(m)->tree.fifo[TREE_FIFO], &d) };
+}
+
+static int spi_broadcast(
+	struct msg_state *m, uint32_t root, uint64_t at, uint64_t bytes)
+{
+	struct weft_msg_done done;
+
+	if (!own(m)->has_tree || !bytes || bytes % BROADCAST_WORD)
+		return ENOSYS;
+	done = expect_tree(m, at, bytes);
+	spi_barrier(m); /* all are ready */
+	if (root == m->rank)
+		inject_tree(m, MU_BROADCAST, MU_OP_OR, root, at, bytes);
+	weft_msg_wait((struct weft_msg *)m, &done);
+	return 0;
+}
+
+static int spi_reduce(struct msg_state *m, uint32_t root,
+	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
+{
+	static const uint8_t code[WEFT_MSG_REDUCTIONS] = {
+		[WEFT_MSG_SUM_DOUBLE] = MU_OP_FLOAT_ADD,
+		[WEFT_MSG_SUM_INT] = MU_OP_SIGNED_ADD,
+		[WEFT_MSG_MIN_INT] = MU_OP_SIGNED_MIN,
+		[WEFT_MSG_MAX_INT] = MU_OP_SIGNED_MAX,
+	};
+	bool is_for_all = root == WEFT_MSG_ANY;
+	struct weft_msg_done come = { 0 }, gone;
+
+	if (!own(m)->has_tree || !n)
+		return ENOSYS;
+	if (is_for_all || root == m->rank)
+		come = expect_tree(m, to, 8 * n);
+	gone = inject_tree(m, is_for_all ? MU_ALLREDUCE : MU_REDUCE, code[op],
+		is_for_all ? m->rank : root, from, 8 * n);
+	weft_msg_wait((struct weft_msg *)m, come.kind ? &come : &gone);
+	return 0;
 }
 
 static void spi_close(struct msg_state *m)
@@ -266,6 +415,9 @@ static const struct msg_ops spi_msg_ops = {
 	.arrived = msg_word_arrived,
 	.is_done = spi_is_done,
 	.loop = spi_loop,
+	.barrier = spi_barrier,
+	.broadcast = spi_broadcast,
+	.reduce = spi_reduce,
 };
 
 const struct api spi_api = {

@@ -5,8 +5,10 @@
 #include "api/unit.h"
 #include "coll/barrier.h"
 
+/* Cycles of a core: more is for ever. */
+#define LONGEST (UINT64_C(1) << 40)
+
 enum {
-	CYCLE = 625, /* of a core, ps (BGQ-N24) */
 	TOP_LINK = 11, /* bit of A- */
 	ALL_LINKS = 0xffe,
 };
@@ -183,6 +185,17 @@ struct look {
 	uint64_t mask, value;
 };
 
+struct poll_loop unit_register_loop(void)
+{
+	sim_time load_time = unit_params()->mmio_load;
+
+	return (struct poll_loop){
+		.period = load_time,
+		.load = load_time - load_time / 2,
+		.phase = load_time / 2,
+	};
+}
+
 static bool is_there(void *arg, uint64_t *seen)
 {
 	const struct look *l = arg;
@@ -191,25 +204,20 @@ static bool is_there(void *arg, uint64_t *seen)
 	return (*seen & l->mask) == l->value;
 }
 
-/* Loads one after the other, each of which is at the unit half-way; -1 where
- * these bits of the status are not that in time. */
+/* -1 where these bits of the status are not that in time. */
 static int32_t wait_for(
 	uint64_t class, uint64_t mask, uint64_t value, uint64_t cycles)
 {
-	sim_time load_time = unit_params()->mmio_load;
 	sim_time now = program_now();
-	const struct poll_loop loop = {
-		.period = load_time,
-		.load = load_time - load_time / 2,
-		.phase = load_time / 2,
-	};
 	struct look l = { unit(), program_node(), (uint32_t) class, mask,
 		value };
-	uint64_t most = (uint64_t)(SIM_NEVER - 1 - now) / CYCLE, seen;
+	bool has_end = cycles < LONGEST;
+	uint64_t seen;
 
-	return program_poll_before(is_there, &l, loop,
-		       cycles < most ? now + (sim_time)cycles * CYCLE
-				     : SIM_NEVER,
+	return program_poll_before(is_there, &l, unit_register_loop(),
+		       has_end ? now + clock_time((int64_t)cycles,
+					       unit_clocks()->core)
+			       : SIM_NEVER,
 		       &seen)
 		       ? 0
 		       : -1;
@@ -262,6 +270,19 @@ int32_t MUSPI_GIBarrierEnter(MUSPI_GIBarrier_t *barrier)
 	return 0;
 }
 
+bool unit_barrier_is_over(
+	struct nic *nic, site_id node, const MUSPI_GIBarrier_t *b)
+{
+	return !(
+		mu_peek(nic, node, MU_REGISTER(MU_GI_STATUS, b->classRouteId)) &
+		b->state);
+}
+
+void unit_barrier_next(MUSPI_GIBarrier_t *b)
+{
+	b->state = next_state(b->state);
+}
+
 int32_t MUSPI_GIBarrierPollWithTimeout(
 	MUSPI_GIBarrier_t *barrier, uint64_t timeoutInCycles)
 {
@@ -269,7 +290,7 @@ int32_t MUSPI_GIBarrierPollWithTimeout(
 
 	if (wait_for(barrier->classRouteId, barrier->state, 0, timeoutInCycles))
 		return -1;
-	barrier->state = next_state(barrier->state);
+	unit_barrier_next(barrier);
 	return 0;
 }
 

@@ -116,6 +116,40 @@ static void bgq_f57_a_nan_is_told_of_at_all_members(void **state)
 		assert_true(m[i].errors.Status >> MU_INT_EXCEPTION & 1);
 }
 
+static void wait_for_exception(void *arg)
+{
+	sim_time *woken = arg;
+
+	assert_int_equal(spi_wait_interrupt(UINT64_C(1) << MU_INT_EXCEPTION),
+		UINT64_C(1) << MU_INT_EXCEPTION);
+	*woken = program_now();
+}
+
+/* Where it arises, and where the result comes to. */
+static void bgq_f57_an_exception_wakes_programs_of_all_members(void **state)
+{
+	const double v[NODES] = { NAN, 1, 2, 3 };
+	struct spi_test_program p[2 * NODES];
+	sim_time woken[NODES] = { 0 };
+	struct member m[NODES];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < NODES; i++) {
+		m[i] = (struct member){ .sent = (const uint8_t *)&v[i],
+			.bytes = 8,
+			.info = put_info(
+				MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD,
+				8) };
+		p[i] = (struct spi_test_program){ i, 0, take_part, &m[i] };
+		p[NODES + i] = (struct spi_test_program){ i, 1,
+			wait_for_exception, &woken[i] };
+	}
+	spi_test_run("2x2", 1, p, 2 * NODES, 0);
+	for (i = 0; i < NODES; i++)
+		assert_true(woken[i] > SPI_TEST_START);
+}
+
 /* Every code, by hand, on words that end in two packets. */
 static void bgq_f45_every_op_code_does_what_it_says(void **state)
 {
@@ -369,6 +403,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f44_doubles_are_summed_for_all),
 		cmocka_unit_test(bgq_f57_a_nan_is_told_of_at_all_members),
+		cmocka_unit_test(
+			bgq_f57_an_exception_wakes_programs_of_all_members),
 		cmocka_unit_test(bgq_f45_every_op_code_does_what_it_says),
 		cmocka_unit_test(one_members_bytes_reach_all),
 		cmocka_unit_test(bgq_f47_the_kernel_looks_at_class_routes),

@@ -23,7 +23,8 @@ enum {
 	KEY_SVG,
 	KEY_FIGURES,
 	KEY_DRAW_SVG,
-	KEY_DRAW_DOT
+	KEY_DRAW_DOT,
+	KEY_BINARY
 };
 enum { MOST_OPTIONS = 24 };
 enum { HELP_WIDTH = 79, HELP_INDENT = 29 };
@@ -124,6 +125,11 @@ static const struct argp_option alone_options[] = {
 
 static const struct argp_option output_options[] = {
 	{ "output", 'o', "FILE", 0, "write to a file (default: stdout)", 0 },
+	{ 0 },
+};
+
+static const struct argp_option goal_options[] = {
+	{ "binary", KEY_BINARY, NULL, 0, "write the binary form", 0 },
 	{ 0 },
 };
 
@@ -293,6 +299,9 @@ static int take_option(struct parse *p, int key, const char *arg)
 	case KEY_DRAW_DOT:
 		a->is_dot = true;
 		return 0;
+	case KEY_BINARY:
+		a->is_binary = true;
+		return 0;
 	case KEY_QUIET:
 		a->is_quiet = true;
 		return 0;
@@ -374,6 +383,8 @@ static void collect(struct argp_option *to, unsigned takes)
 		add_options(to, &n, sweep_options);
 	if (takes & CLI_OUTPUT)
 		add_options(to, &n, output_options);
+	if (takes & CLI_GOAL)
+		add_options(to, &n, goal_options);
 	if (takes & CLI_REPORT)
 		add_options(to, &n, report_options);
 	if (takes & CLI_JSON)

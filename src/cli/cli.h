@@ -27,6 +27,7 @@ enum cli_takes {
 	CLI_OUTPUT = 1024, /* --output alone */
 	CLI_DRAW = 2048, /* --svg, --dot */
 	CLI_JOBS = 4096,
+	CLI_GOAL = 8192, /* --binary */
 };
 
 struct cli_args {
@@ -50,6 +51,7 @@ struct cli_args {
 	const char *figures; /* with commas between them */
 	bool is_json;
 	bool is_svg, is_dot; /* instead of text */
+	bool is_binary; /* instead of text */
 	bool is_quiet;
 	bool is_budget;
 	bool follows; /* this message: */

@@ -1,4 +1,5 @@
 /* `weft goal`: schedules of well-known patterns. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -44,23 +45,56 @@ static int read_keys(const struct goal_pattern *p, struct goal_make *m,
 	return p->check ? p->check(m, e) : 0;
 }
 
-static int write_file(const char *path, const struct goal_pattern *p,
-	const struct goal_make *m, struct err *e)
+static void write_pattern(
+	const struct goal_pattern *p, const struct goal_make *m, FILE *f)
 {
-	FILE *f = cli_create(path, e);
-
-	if (!f)
-		return -1;
 	fprintf(f, "num_ranks %" PRId64 "\n", m->ranks);
 	p->write(m, f);
-	return cli_finish(f, path, e);
+}
+
+/* The schedule itself: a file's, or what a pattern's text says. */
+static int load(struct goal *g, const struct goal_pattern *p,
+	const struct goal_make *m, struct err *e)
+{
+	FILE *f;
+	int failed;
+
+	if (!p->write)
+		return goal_read(g, m->file, e);
+	f = tmpfile();
+	if (!f)
+		return err_set(e, "temporary file: %s", strerror(errno));
+	write_pattern(p, m, f);
+	rewind(f);
+	failed = goal_read_file(g, f, p->name, e);
+	fclose(f);
+	return failed;
+}
+
+static int write_file(const struct cli_args *a, const struct goal_pattern *p,
+	const struct goal_make *m, struct err *e)
+{
+	bool is_loaded = a->is_binary || !p->write;
+	struct goal g = { 0 };
+	FILE *f;
+
+	if (is_loaded && load(&g, p, m, e))
+		return -1;
+	f = cli_create(a->output, e);
+	if (f && is_loaded)
+		goal_write(&g, a->is_binary, f);
+	else if (f)
+		write_pattern(p, m, f);
+	goal_free(&g);
+	return f ? cli_finish(f, a->output, e) : -1;
 }
 
 static void list(char *text, size_t size)
 {
 	size_t n = (size_t)snprintf(text, size,
 		"Writes a schedule of a well-known pattern in GOAL's text "
-		"form, for the workload replay.\vPatterns and their keys:\n");
+		"or binary form, for the workload replay.\vPatterns and their "
+		"keys:\n");
 	const struct goal_pattern *p;
 	size_t i;
 
@@ -83,8 +117,8 @@ int cli_goal(int argc, char **argv, struct err *e)
 	int code;
 
 	list(help, sizeof(help));
-	code = cli_parse(
-		&a, argc, argv, CLI_OUTPUT, "PATTERN [KEY=VALUE...]", help, e);
+	code = cli_parse(&a, argc, argv, CLI_OUTPUT | CLI_GOAL,
+		"PATTERN [KEY=VALUE...]", help, e);
 	if (code)
 		return code < 0 ? -1 : 0;
 	if (a.n_words < 1)
@@ -93,5 +127,5 @@ int cli_goal(int argc, char **argv, struct err *e)
 	p = find(a.word[0], e);
 	if (!p || read_keys(p, &m, &a, e))
 		return -1;
-	return write_file(a.output, p, &m, e);
+	return write_file(&a, p, &m, e);
 }

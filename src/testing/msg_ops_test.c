@@ -127,6 +127,72 @@ static void machines_do_what_they_can_and_software_the_rest(void **state)
 	msg_test_everywhere(use_hardware, NULL);
 }
 
+/* --- what Blue Gene/Q's network does --- */
+
+struct took {
+	sim_time barrier, sum;
+	uint64_t result; /* with one that is not a number in it */
+	bool is_bgq;
+};
+
+static void reduce_nan(struct weft_msg *m, void *arg)
+{
+	struct took *t = arg;
+	const uint64_t nan = UINT64_C(0x7ff8000000000001);
+	sim_time begin, came;
+
+	t->is_bgq = msg_state(m)->ops->reduce != NULL;
+	weft_msg_barrier(m);
+	begin = program_now();
+	weft_msg_barrier(m);
+	came = program_now();
+	weft_msg_store(MSG_TEST_SOURCE,
+		weft_msg_rank(m) == 3 ? &nan : &(uint64_t){ 0 }, 8);
+	assert_int_equal(weft_msg_allreduce(m, WEFT_MSG_SUM_DOUBLE,
+				 MSG_TEST_SOURCE, MSG_TEST_TARGET, 1),
+		0);
+	if (weft_msg_rank(m))
+		return;
+	t->barrier = came - begin;
+	t->sum = program_now() - came;
+	t->result = word_at(MSG_TEST_TARGET);
+}
+
+/* The tree makes one value of all that is not a number. */
+static void networks_do_collectives_of_whole_nodes(void **state)
+{
+	const uint64_t by_tree = UINT64_C(0x7ff4000000000000);
+	struct weft_msg_test t = { .run = reduce_nan };
+	struct took hard, soft, shared;
+	struct kit_kinds kinds;
+	uint32_t k, n = 0;
+
+	(void)state;
+	kit_find_kinds(&kinds);
+	for (k = 0; k < kinds.n; k++) {
+		t = (struct weft_msg_test){
+			.run = reduce_nan, .kind = &kinds.kind[k], .arg = &hard
+		};
+		msg_test_run(&t);
+		if (!hard.is_bgq)
+			continue;
+		n++;
+		t.arg = &shared;
+		t.n_processes = 2;
+		msg_test_run(&t);
+		t.arg = &soft;
+		t.n_processes = 1;
+		t.options.software = true;
+		msg_test_run(&t);
+		assert_true(2 * hard.barrier < soft.barrier);
+		assert_true(hard.sum < soft.sum);
+		assert_true(hard.result == by_tree);
+		assert_true(soft.result != by_tree);
+		assert_true(shared.result != by_tree);
+	}
+	assert_true(n > 0);
+}
+
 /* --- completions that come through a queue --- */
 
 /* A device that has the bytes 5 us later. */
@@ -209,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			machines_do_what_they_can_and_software_the_rest),
+		cmocka_unit_test(networks_do_collectives_of_whole_nodes),
 		cmocka_unit_test(completions_in_queues_are_taken_in),
 	};
 

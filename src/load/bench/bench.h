@@ -46,6 +46,7 @@ struct bench_needs {
 	uint32_t queue_bytes; /* that will do; 0: as many as there can be */
 	int64_t routing; /* as the key says */
 	bool is_msg; /* by messages */
+	bool is_software; /* with collectives that are messages, too */
 	bool has_gets;
 	/* Every process runs a program; n_programs are those of nodes with one
 	 * process each. */

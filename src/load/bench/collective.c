@@ -263,6 +263,7 @@ static int collective_init(struct load *l, const struct topo *t,
 		.touched = 2 * (uint64_t)c->bench.bytes,
 		.data = sizeof(struct member),
 		.is_msg = true,
+		.is_software = true,
 		.is_for_all = true,
 	};
 

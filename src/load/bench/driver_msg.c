@@ -29,8 +29,12 @@ struct weft_msg *bench_messages(struct bench_end *x)
 
 static bool msg_open(struct bench_end *x)
 {
+	const struct weft_msg_options o = {
+		.software = x->bench->needs.is_software,
+	};
+
 	return programs_did(&x->bench->programs, "weft_msg_init",
-		weft_msg_init(&own(x)->msg, NULL));
+		weft_msg_init(&own(x)->msg, &o));
 }
 
 /* Where only some nodes take part, they cannot meet at a barrier. */

@@ -13,11 +13,12 @@
  *	rank 1 { ... }
  *
  * Operations of one cpu begin one after the other; a nic that is named is
- * read and left to the machine.
+ * read and left to the machine.  goal_binary.c has the binary form.
  */
 #ifndef LOAD_REPLAY_GOAL_H
 #define LOAD_REPLAY_GOAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,8 +38,8 @@ struct goal_op {
 	uint32_t peer, tag;
 	uint32_t needs; /* so many others first */
 	uint32_t after; /* where those begin that wait for it: edges */
-	uint32_t line; /* of the file */
-	uint8_t kind, cpu;
+	uint32_t line; /* of a text file */
+	uint8_t kind, cpu, nic;
 };
 
 /* Operations and edges are numbered within a rank; an edge is the operation
@@ -53,11 +54,21 @@ struct goal {
 	struct goal_rank *rank;
 	uint32_t n_ranks;
 	uint64_t n_ops;
+	bool is_binary; /* what was read */
 };
 
-/* Refuses what no run could end: operations that wait for themselves. */
+/* Either form.  Refuses what no run could end: operations that wait for
+ * themselves. */
 int goal_read(struct goal *g, const char *path, struct err *e);
+/* From where f is, under this name. */
+int goal_read_file(struct goal *g, FILE *f, const char *path, struct err *e);
+void goal_write(const struct goal *g, bool is_binary, FILE *f);
 void goal_free(struct goal *g);
+
+/* An operation's place in its file, for an error: what follows the path. */
+enum { GOAL_WHERE = 48 };
+const char *goal_where(const struct goal *g, const struct goal_rank *r,
+	uint32_t op, char *where);
 
 /* The edges of an operation. */
 static inline uint32_t goal_n_after(const struct goal_rank *r, uint32_t op)

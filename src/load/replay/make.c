@@ -331,6 +331,14 @@ static const struct param training_params[] = {
 		.help = "micro-batches of a step" },
 };
 
+static const struct param convert_params[] = {
+	{ .name = "file",
+		.type = PARAM_TEXT,
+		.offset = AT(file),
+		.def = "none",
+		.help = "schedule in either form" },
+};
+
 #define N(table) sizeof(table) / sizeof((table)[0])
 
 const struct goal_pattern goal_patterns[] = {
@@ -344,5 +352,7 @@ const struct goal_pattern goal_patterns[] = {
 	{ "training", "steps of training in a pipeline with replicas",
 		training_params, N(training_params), check_training,
 		write_training },
+	{ "convert", "a schedule that is in a file already", convert_params,
+		N(convert_params), NULL, NULL },
 	{ 0 },
 };

@@ -12,6 +12,7 @@ struct goal_make {
 	int64_t algorithm; /* of an all-reduce: 0 ring, 1 doubling */
 	int64_t batches; /* micro-batches of a pipeline */
 	int64_t stages; /* of a pipeline */
+	char file[PARAM_TEXT_MAX]; /* a schedule that is there already */
 };
 
 struct goal_pattern {
@@ -19,6 +20,7 @@ struct goal_pattern {
 	const struct param *params; /* of a struct goal_make */
 	size_t n_params;
 	int (*check)(const struct goal_make *m, struct err *e); /* or NULL */
+	/* The ranks, as text; NULL: as they are in the file. */
 	void (*write)(const struct goal_make *m, FILE *f);
 };
 

@@ -59,7 +59,7 @@ static const struct param params[] = {
 		.type = PARAM_TEXT,
 		.offset = AT(file),
 		.def = "none",
-		.help = "schedule in GOAL's text form: see weft-goal(1)" },
+		.help = "schedule in either form of GOAL: see weft-goal(1)" },
 	{ .name = "place",
 		.type = PARAM_TEXT,
 		.offset = AT(place),
@@ -139,6 +139,7 @@ static bool begin_message(struct player *p, uint32_t op)
 	const struct goal_op *o = &p->rank->op[op];
 	struct replay *r = p->replay;
 	struct active *x = take_active(p);
+	char where[GOAL_WHERE];
 	int code;
 
 	x->op = op;
@@ -150,7 +151,8 @@ static bool begin_message(struct player *p, uint32_t op)
 			r->target, o->size, &x->request);
 	if (code)
 		return programs_complain(&r->programs,
-			"%s:%u: the message cannot be %s: %s", r->file, o->line,
+			"%s%s: the message cannot be %s: %s", r->file,
+			goal_where(&r->goal, p->rank, op, where),
 			o->kind == GOAL_SEND ? "sent" : "received",
 			strerror(code));
 	return true;
@@ -203,6 +205,7 @@ static bool end_calcs(struct player *p)
 static bool end_messages(struct player *p, bool *is_right)
 {
 	struct active **at = &p->active, *x;
+	char where[GOAL_WHERE];
 	bool did = false;
 
 	while ((x = *at)) {
@@ -214,8 +217,9 @@ static bool end_messages(struct player *p, bool *is_right)
 		}
 		if (x->request.status.error)
 			*is_right = programs_complain(&p->replay->programs,
-				"%s:%u: %s", p->replay->file,
-				p->rank->op[op].line,
+				"%s%s: %s", p->replay->file,
+				goal_where(
+					&p->replay->goal, p->rank, op, where),
 				strerror(x->request.status.error));
 		*at = x->next;
 		x->next = p->spare;

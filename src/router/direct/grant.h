@@ -58,7 +58,10 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 			s->roomy &= ~(1u << port);
 		}
 	}
-	link_take(l, rates_of(d, s, port, t).gap, t, tail);
+	if (DIRECT_RING)
+		l->free_at = tail + d->link.gap; /* nothing is owed */
+	else
+		link_take(l, rates_of(d, s, port, t).gap, t, tail);
 	l->count[channel] += stripped_bytes(d, p);
 	rates_depart(d, s, port, id, t);
 	if (faulty_depart(d, w, s, port, channel, id, t, tail, &arrival))

@@ -1,0 +1,312 @@
+/* GOAL's text form; goal.h shows it. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+#include "base/mem.h"
+#include "load/replay/goal_build.h"
+#include "meas/digest.h"
+
+enum { WORD = 64 };
+
+struct reader {
+	struct goal_build *b;
+	FILE *file;
+	uint32_t line;
+	char *text; /* of the line */
+	size_t room;
+	char *at; /* in it */
+	char word[WORD];
+	bool is_binary;
+	struct index labels; /* op + 1, by hash, of the rank */
+};
+
+static int wrong(struct reader *r, const char *what)
+{
+	return err_set(r->b->e, "%s:%u: %s", r->b->path, r->line,
+		r->is_binary ? "neither form of GOAL, text or binary" : what);
+}
+
+/* --- words --- */
+
+static bool is_in_word(char c)
+{
+	return c && !isspace((unsigned char)c) && !strchr(":{};", c);
+}
+
+/* The next word of the line, or a sign; "" at its end.  A word that is too
+ * long is cut, and fits nothing then. */
+static const char *next_word(struct reader *r)
+{
+	size_t n = 0;
+
+	while (isspace((unsigned char)*r->at))
+		r->at++;
+	if (!*r->at || *r->at == '#' || !strncmp(r->at, "//", 2)) {
+		*r->at = '\0';
+	} else if (!is_in_word(*r->at)) {
+		r->word[n++] = *r->at++;
+	} else {
+		for (; is_in_word(*r->at); r->at++)
+			if (n < WORD - 1)
+				r->word[n++] = *r->at;
+	}
+	r->word[n] = '\0';
+	return r->word;
+}
+
+/* The next line that says something; false at the end. */
+static bool next_line(struct reader *r)
+{
+	ssize_t n;
+
+	while ((n = getline(&r->text, &r->room, r->file)) >= 0) {
+		r->line++;
+		r->at = r->text;
+		if (memchr(r->text, '\0', (size_t)n)) {
+			r->is_binary = true;
+			return false;
+		}
+		if (*next_word(r))
+			return true;
+	}
+	return false;
+}
+
+static bool read_number(const char *s, char unit, uint64_t most, uint64_t *v)
+{
+	char *end;
+
+	errno = 0;
+	if (!isdigit((unsigned char)*s))
+		return false;
+	*v = strtoull(s, &end, 10);
+	end += *end && *end == unit;
+	return !*end && !errno && *v <= most;
+}
+
+/* --- operations --- */
+
+static struct goal_op *add_op(struct reader *r, enum goal_kind kind)
+{
+	struct goal_op *op = goal_build_op(r->b, kind);
+
+	op->line = r->line;
+	return op;
+}
+
+/* "tag 3", "cpu 1", "nic 0", in any order. */
+static int read_options(struct reader *r, struct goal_op *op)
+{
+	uint64_t v;
+
+	while (*next_word(r) && *r->word != ';' && *r->word != '}') {
+		char name = *r->word;
+		bool is_tag = !strcmp(r->word, "tag");
+
+		if (!is_tag && strcmp(r->word, "cpu") != 0 &&
+			strcmp(r->word, "nic") != 0)
+			return wrong(r, "want tag, cpu or nic");
+		if (!read_number(next_word(r), 0,
+			    is_tag ? GOAL_TAG : GOAL_CPUS - 1, &v))
+			return wrong(r, is_tag ? "want a tag below 2^32 - 1"
+					       : "want a number from 0 to 63");
+		if (is_tag)
+			op->tag = (uint32_t)v;
+		else if (name == 'c')
+			op->cpu = (uint8_t)v;
+		else
+			op->nic = (uint8_t)v;
+	}
+	return 0;
+}
+
+static int read_message(struct reader *r, enum goal_kind kind)
+{
+	struct goal_op *op = add_op(r, kind);
+	uint64_t v;
+
+	if (!read_number(next_word(r), 'b', GOAL_BYTES, &op->size))
+		return wrong(r, "want a number of bytes, as in 4096b");
+	if (strcmp(next_word(r), kind == GOAL_SEND ? "to" : "from") != 0)
+		return wrong(r, kind == GOAL_SEND ? "want \"to\" and a rank"
+						  : "want \"from\" and a rank");
+	if (!read_number(next_word(r), 0, UINT32_MAX, &v) ||
+		v >= r->b->goal->n_ranks)
+		return err_set(r->b->e, "%s:%u: there are ranks 0 to %u",
+			r->b->path, r->line, r->b->goal->n_ranks - 1);
+	op->peer = (uint32_t)v;
+	return read_options(r, op);
+}
+
+static int read_calc(struct reader *r)
+{
+	struct goal_op *op = add_op(r, GOAL_CALC);
+
+	if (!read_number(next_word(r), 0, GOAL_CALC_NS, &op->size))
+		return wrong(r, "want a time in nanoseconds, at most 200 s");
+	return read_options(r, op);
+}
+
+static int read_op(struct reader *r)
+{
+	if (!strcmp(r->word, "send"))
+		return read_message(r, GOAL_SEND);
+	if (!strcmp(r->word, "recv"))
+		return read_message(r, GOAL_RECV);
+	if (!strcmp(r->word, "calc"))
+		return read_calc(r);
+	return wrong(r, "want send, recv, calc, or \"A requires B\"");
+}
+
+static int find_label(struct reader *r, const char *label, uint32_t *op)
+{
+	uint32_t id = index_find(&r->labels, digest_text(0, label));
+
+	if (!id)
+		return err_set(r->b->e, "%s:%u: no operation is called \"%s\"",
+			r->b->path, r->line, label);
+	*op = id - 1;
+	return 0;
+}
+
+static int read_pair(struct reader *r, const char *label, bool is_start)
+{
+	uint32_t op = 0, on = 0;
+
+	if (find_label(r, label, &op) || find_label(r, next_word(r), &on))
+		return -1;
+	goal_build_pair(r->b, op, on, is_start);
+	return 0;
+}
+
+/* A line inside a rank's braces. */
+static int read_statement(struct reader *r)
+{
+	char label[WORD];
+	bool is_start;
+
+	snprintf(label, sizeof(label), "%s", r->word);
+	next_word(r);
+	if (*r->word == ':') {
+		if (index_find(&r->labels, digest_text(0, label)))
+			return err_set(r->b->e, "%s:%u: \"%s\" is there twice",
+				r->b->path, r->line, label);
+		index_add(&r->labels, digest_text(0, label),
+			r->b->rank->n_ops + 1);
+		next_word(r);
+		return read_op(r);
+	}
+	is_start = !strcmp(r->word, "irequires");
+	if (is_start || !strcmp(r->word, "requires"))
+		return read_pair(r, label, is_start);
+	/* an operation without a label: its first word again */
+	r->at = r->text;
+	next_word(r);
+	return read_op(r);
+}
+
+/* --- ranks --- */
+
+static int read_rank(struct reader *r)
+{
+	uint64_t v;
+	int failed = 0;
+
+	if (strcmp(r->word, "rank") != 0)
+		return wrong(r, "want \"rank\"");
+	if (!read_number(next_word(r), 0, UINT32_MAX, &v) ||
+		v >= r->b->goal->n_ranks)
+		return err_set(r->b->e, "%s:%u: there are ranks 0 to %u",
+			r->b->path, r->line, r->b->goal->n_ranks - 1);
+	if (r->b->goal->rank[v].edge)
+		return wrong(r, "this rank is there twice");
+	goal_build_rank(r->b, (uint32_t)v);
+	if (*next_word(r) != '{')
+		return wrong(r, "want \"{\"");
+	index_fini(&r->labels);
+	r->labels = (struct index){ 0 };
+	for (;;) {
+		if (!next_line(r))
+			return wrong(r, "the file ends inside a rank");
+		if (*r->word == '}')
+			return goal_build_end(r->b);
+		failed = read_statement(r);
+		if (failed)
+			return failed;
+	}
+}
+
+static int read_all(struct reader *r)
+{
+	uint64_t n;
+
+	if (!next_line(r) || strcmp(r->word, "num_ranks") != 0 ||
+		!read_number(next_word(r), 0, UINT64_MAX, &n))
+		return wrong(r, "want \"num_ranks\" and a number first");
+	if (goal_build_ranks(r->b, n))
+		return -1;
+	while (next_line(r))
+		if (read_rank(r))
+			return -1;
+	return r->is_binary ? wrong(r, "") : 0;
+}
+
+int goal_read_text(struct goal_build *b, FILE *f)
+{
+	struct reader r = { .b = b, .file = f };
+	int failed = read_all(&r);
+
+	mem_free(r.text);
+	index_fini(&r.labels);
+	return failed;
+}
+
+/* --- writing --- */
+
+static void write_op(const struct goal_op *op, uint32_t number, FILE *f)
+{
+	if (op->kind == GOAL_CALC)
+		fprintf(f, "l%u: calc %" PRIu64, number, op->size);
+	else
+		fprintf(f, "l%u: %s %" PRIu64 "b %s %u tag %u", number,
+			op->kind == GOAL_SEND ? "send" : "recv", op->size,
+			op->kind == GOAL_SEND ? "to" : "from", op->peer,
+			op->tag);
+	if (op->cpu)
+		fprintf(f, " cpu %u", op->cpu);
+	if (op->nic)
+		fprintf(f, " nic %u", op->nic);
+	putc('\n', f);
+}
+
+static void write_rank(const struct goal_rank *r, FILE *f)
+{
+	uint32_t op, i;
+
+	for (op = 0; op < r->n_ops; op++)
+		write_op(&r->op[op], op + 1, f);
+	for (op = 0; op < r->n_ops; op++)
+		for (i = 0; i < goal_n_after(r, op); i++) {
+			uint32_t edge = r->edge[r->op[op].after + i];
+
+			fprintf(f, "l%u %s l%u\n", edge / 2 + 1,
+				edge % 2 ? "irequires" : "requires", op + 1);
+		}
+}
+
+void goal_write_text(const struct goal *g, FILE *f)
+{
+	uint32_t i;
+
+	fprintf(f, "num_ranks %u\n", g->n_ranks);
+	for (i = 0; i < g->n_ranks; i++) {
+		fprintf(f, "rank %u {\n", i);
+		write_rank(&g->rank[i], f);
+		fputs("}\n", f);
+	}
+}
