@@ -243,6 +243,7 @@ static void settle_queues(struct machine *m)
 static int read_plan(struct machine *m, struct err *e)
 {
 	fault_plan_set_links(&m->faults, &m->link, &m->lines);
+	m->faults.has_buffers = machine_has(m, "symbol-codes");
 	m->faults.parts = m->nic ? m->nic->parts : NULL;
 	m->faults.is_managed = m->route->is_loaded && m->router.kind->manage;
 	m->faults.notice = m->route->notice;
@@ -291,6 +292,11 @@ static int init_route(struct machine *m, struct err *e)
 	const struct param_block *b = m->block;
 	struct err was;
 
+	if (m->topo->n_io && !machine_has(m, "io-ways"))
+		return err_set(e,
+			"topology.io.every: routing.kind %s knows no ways to "
+			"IO nodes; want hint",
+			m->route->ops->name);
 	if (!m->route->ops->init(m->route, m->topo, e))
 		return check_looks(m, e);
 	for (was = *e;

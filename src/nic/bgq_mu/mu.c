@@ -569,7 +569,7 @@ static const struct net_client_ops client = {
 };
 
 const struct nic_ops bgq_mu_ops = {
-	.has = "l2 symbol-codes class-routes clocks",
+	.has = "l2 symbol-codes class-routes checked-memories clocks",
 	.name = "bgq-mu",
 	.title = "message unit",
 	.can = NIC_ATOMICS,
