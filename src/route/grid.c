@@ -23,15 +23,16 @@ int grid_letter(const struct torus *t, char c)
 
 grid_coord *grid_list(const struct torus *t)
 {
-	grid_coord *list = mem_alloc(t->n, sizeof(*list));
-	router_id r;
+	router_id n = t->n + t->topo.n_io, r, at;
+	grid_coord *list = mem_alloc(n, sizeof(*list));
 	uint32_t i;
 
-	for (r = 0; r < t->n; r++) {
+	for (r = 0; r < n; r++) {
 		uint32_t sum = 0;
 
+		at = r < t->n ? r : torus_io_exit(t, r, 0);
 		for (i = 0; i < t->n_dims; i++) {
-			list[r][i] = (uint16_t)torus_coord(t, r, i);
+			list[r][i] = (uint16_t)torus_coord(t, at, i);
 			sum += list[r][i];
 		}
 		list[r][GRID_PARITY] = sum & 1;

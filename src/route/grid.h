@@ -17,7 +17,8 @@ typedef uint16_t grid_coord[GRID_COORDS];
  * minus from odd ones, at random, or always plus. */
 enum grid_ties { GRID_TIES_PARITY, GRID_TIES_RANDOM, GRID_TIES_PLUS };
 
-/* Of all routers, by number; to be freed with mem_free(). */
+/* Of all routers, by number, and of IO nodes, as their first exits'; to be
+ * freed with mem_free(). */
 grid_coord *grid_list(const struct torus *t);
 
 /* The dimension that a letter names, or -1. */
