@@ -8,18 +8,28 @@
 #include "base/param.h"
 #include "host/l2.h"
 
+/* What IO nodes have beside: a bus of two directions, and files behind it. */
+struct files_params {
+	int64_t pcie_rate; /* bytes a second each way */
+	int64_t latency; /* ps, of an access */
+};
+
 struct host_params {
 	int64_t memory; /* bytes per node */
+	struct files_params files;
 	struct l2_params l2;
 };
 
-enum { HOST_PARAMS = 1, L2_PARAMS = 10 };
+enum { HOST_PARAMS = 1, L2_PARAMS = 10, PCIE_PARAMS = 1, FILES_PARAMS = 1 };
 
 /* Of any node with a network interface; of a struct host_params. */
 extern const struct param host_params_table[HOST_PARAMS];
 /* Of an L2 that the interface reads and writes through, and the DDR behind it;
  * of a struct l2_params. */
 extern const struct param l2_params_table[L2_PARAMS];
+/* Of IO nodes; of a struct files_params. */
+extern const struct param pcie_params_table[PCIE_PARAMS];
+extern const struct param files_params_table[FILES_PARAMS];
 
 void host_params_defaults(struct host_params *p);
 
