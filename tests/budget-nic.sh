@@ -89,6 +89,29 @@ shows "a barrier that waits for others" '.budget.longest.causes |
 	"descriptor": 55000, "engine": 115000, "wire": 168000, "router": 48000,
 	"peers": 452000 }'
 
+# --- bgq-f11: a slower clock moves its own times, and nothing else ---
+
+slower() { # CLOCK CHANGES
+	run run bgq-board $ping bytes=256 rounds=4 --json --budget \
+		--set "clock.$1"
+	jq --argjson was "$was" '[.budget.causes | to_entries[] |
+		select(.value.ps != $was[.key].ps) |
+		{ key, value: (.value.ps - $was[.key].ps) }] | from_entries' \
+		"$tmp/out" >"$tmp/moved"
+	mv "$tmp/moved" "$tmp/out"
+	shows "clock.$1 moves $2" ". == $2"
+}
+
+run run bgq-board $ping bytes=256 rounds=4 --json --budget
+was=$(jq -c .budget.causes "$tmp/out")
+slower core=800MHz '{"software": 784000}'
+slower memory=400MHz '{"memory_read": 40000, "receiver": 16000,
+	"memory_write": 10000}'
+slower network=250MHz '{"serialisation": 1184000}'
+run run bgq-board $ping bytes=256 rounds=4 --json --budget \
+	--set clock.network=250MHz --set link.rate=2GB/s
+shows "what is stated follows no clock" ".budget.causes == $was"
+
 # --- the message that a budget calls the longest is the one that is shown ---
 
 shown() { # ARGUMENTS

@@ -295,12 +295,12 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
  * their number, and describes one cycle of them in text.
  */
 uint64_t net_knot(struct net *n, char *text, size_t size);
-/* A link that never gives up, and never returns, and the packet that it
- * holds. */
+/* A link that never gives up, and never returns, and what it holds: "a packet
+ * from node 3 to node 5", "a barrier packet". */
 struct net_stuck {
 	site_id site;
 	port_id port;
-	uint32_t src, dst;
+	char what[64];
 	sim_time since;
 };
 

@@ -48,6 +48,30 @@ uint32_t grid_plus(
 	return ties == GRID_TIES_PLUS || !parity ? UINT32_MAX : 0;
 }
 
+struct route_step grid_vector(
+	const struct torus *t, struct packet *p, router_id at)
+{
+	struct route_step s = { .is_ordered = true };
+	uint32_t n = p->way >> GRID_VECTOR_SHIFT & 0xff;
+	const struct topo *topo = &t->topo;
+	port_id port;
+
+	if (at < t->first) {
+		s.ports = 1; /* a node has one port */
+		return s;
+	}
+	if (n >= p->bytes)
+		return s;
+	port = ((const uint8_t *)(uintptr_t)p->load)[n];
+	p->way += UINT64_C(1) << GRID_VECTOR_SHIFT;
+	if (port >= topo->n_ports ||
+		topo->ops->peer(topo, at, port).router == NO_ROUTER)
+		return s;
+	s.escape = port;
+	s.ports = (port_mask)1 << port;
+	return s;
+}
+
 /* --- what ways cost --- */
 
 #define NONE INT64_MAX

@@ -33,4 +33,13 @@ uint32_t grid_plus(
 struct route_way grid_way(
 	const struct torus *t, enum grid_ties ties, const int64_t *cost);
 
+/* The place in the way of a PACKET_VECTOR: of the next port that its payload
+ * names.  The rest of the way is 0. */
+enum { GRID_VECTOR_SHIFT = 16 };
+
+/* What such a packet does next.  No table has a say in it; where there is no
+ * such port, or none that is named, it has no next port. */
+struct route_step grid_vector(
+	const struct torus *t, struct packet *p, router_id at);
+
 #endif

@@ -374,7 +374,9 @@ static int audit_node(const void *node, site_id s, struct err *e)
 
 static size_t load_bytes(const struct packet *p)
 {
-	return sizeof(struct ape_load) + p->bytes;
+	const struct ape_load *l = payload_of_load(p->load);
+
+	return sizeof(*l) + (l->is_named ? 0 : p->bytes);
 }
 
 const struct nic_ops apenet_ops = {

@@ -40,7 +40,8 @@ static sim_time carry(struct direct *d, struct sim_worker *w,
 		.bytes = d->link.bytes[d->packets[id].size],
 		.t = t,
 		.tail = tail,
-		.gap = d->link.gap };
+		.gap = d->link.gap,
+		.is_guest = true };
 	struct net_sent sent;
 
 	if (!n->faults && !n->retry)
