@@ -42,7 +42,7 @@ static const struct param params[] = {
 		"number of nodes that have a file, the first ones; 0: all"),
 	KEY_BYTES("bytes", AT(bytes), "64KiB", 1, MOST_BYTES,
 		"length of a write and of a read"),
-	KEY_COUNT("rounds", AT(rounds), "4", 1, MOST_ROUNDS,
+	KEY_COUNT("rounds", AT(rounds), "1", 1, MOST_ROUNDS,
 		"number of writes of each client, one behind the other in its "
 		"file, and then of reads"),
 };
