@@ -103,6 +103,16 @@ static struct tree_at at(
 
 /* --- FIFOs --- */
 
+void tree_stop(const struct tree_at *a, struct tree_route *r)
+{
+	if (!r->stop)
+		r->stop = TREE_STRAY;
+	if (!r->is_told && a->net->client->on_stopped)
+		a->net->client->on_stopped(a->net, a->w, a->s,
+			(uint32_t)(r - a->node->route), a->t);
+	r->is_told = true;
+}
+
 /* The head of a FIFO may go from now on. */
 static void show(const struct tree_at *a, uint32_t place)
 {
@@ -110,8 +120,12 @@ static void show(const struct tree_at *a, uint32_t place)
 	struct packet *p = tree_packet(a, id);
 
 	p->head = a->t;
-	if (p->hints & TREE_DOWN) {
+	if (p->hints & TREE_DOWN &&
+		!(tree_route_of(a, p)->is.output & tree_input(place))) {
+		tree_stop(a, tree_route_of(a, p));
+	} else if (p->hints & TREE_DOWN) {
 		book_wait(a->net->book, id, CAUSE_ARBITRATION, a->t);
+		tree_book_at(a, id, "falls, route", place / TREE_BUFFERS);
 		a->node->falling |= PLACE_BIT(place);
 	} else {
 		tree_up_show(a, place, p);
@@ -295,14 +309,56 @@ bool tree_route(
 	return true;
 }
 
+bool tree_shares(const struct tree *t, site_id s, uint32_t route,
+	const struct class_route *r)
+{
+	struct class_route other;
+	uint32_t i;
+
+	for (i = 0; i < CLASS_ROUTES; i++)
+		if (i != route && tree_route(t, s, i, &other) &&
+			class_shared_links(&other, r))
+			return true;
+	return false;
+}
+
+/* Heads that wait on a route's way up do so no more; whether there are any. */
+static bool forget_heads(
+	const struct tree *t, struct tree_node *n, uint32_t route)
+{
+	bool any = false;
+	uint32_t i;
+
+	for (i = 0; i < PLACE_SLOT; i++) {
+		const struct packet *p =
+			&t->guest.net->packets[n->fifo[i].head];
+
+		if (!n->fifo[i].n || p->hints & TREE_DOWN ||
+			(p->hints & TREE_ROUTE) != route)
+			continue;
+		n->rising &= ~PLACE_BIT(i);
+		any = true;
+	}
+	return any;
+}
+
 void tree_set_route(
 	struct tree *t, site_id s, uint32_t route, const struct class_route *r)
 {
-	struct tree_route *x = &node_of(t, s)->route[route];
+	struct tree_node *n = node_of(t, s);
+	struct tree_route *x = &n->route[route];
+	bool is_busy = forget_heads(t, n, route);
 
 	BUG_IF(route >= CLASS_ROUTES);
 	x->is = *r;
 	x->is_set = r->inputs || r->output;
+	x->have = 0;
+	n->whole &= ~(1u << route);
+	x->is_told = is_busy && x->stop;
+	if (!is_busy)
+		x->stop = tree_shares(t, s, route, r) ? TREE_SHARED : TREE_GOES;
+	else if (!x->stop)
+		x->stop = TREE_REWRITTEN;
 }
 
 bool tree_is_taken(const struct tree *t, site_id s, uint32_t route)
@@ -493,6 +549,7 @@ static const struct net_guest_ops guest_ops = {
 	.release = release,
 	.inside = inside,
 	.audit = audit,
+	.knot = tree_knot,
 	.memory = memory,
 	.counters = counters,
 };

@@ -47,6 +47,11 @@ struct net_guest_ops {
 	uint64_t (*inside)(const struct net_guest *g); /* packets */
 	/* is_over: nothing is left to do. */
 	int (*audit)(const struct net_guest *g, bool is_over, struct err *e);
+	/*
+	 * Packets that wait, when nothing can happen any more: how many, and
+	 * in lines which of them wait where, for what and since when.
+	 */
+	uint64_t (*knot)(const struct net_guest *g, char *text, size_t size);
 	uint64_t (*memory)(const struct net_guest *g); /* bytes held */
 	/* What it sent by a port and received there. */
 	struct net_counters (*counters)(
