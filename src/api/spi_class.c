@@ -100,14 +100,15 @@ int32_t Kernel_AllocateCollectiveClassRoute(uint32_t id)
 	return 0;
 }
 
-/* Number 0 is everybody's. */
+/* Number 0 is everybody's, and so the system's. */
 static int32_t check_mine(uint32_t id)
 {
 	int32_t wrong = check_id(id);
 
 	if (wrong)
 		return wrong;
-	if (id == SPI_CLASS_WORLD || !tree_is_taken(tree(), program_node(), id))
+	if ((id == SPI_CLASS_WORLD && !program_is_system()) ||
+		!tree_is_taken(tree(), program_node(), id))
 		return EPERM;
 	return 0;
 }
@@ -119,6 +120,7 @@ int32_t Kernel_DeallocateCollectiveClassRoute(uint32_t id)
 
 	if (wrong)
 		return wrong;
+	unit_dcr();
 	tree_set_route(tree(), program_node(), id, &none);
 	tree_take_route(tree(), program_node(), id, false);
 	return 0;
@@ -145,6 +147,7 @@ int32_t Kernel_SetCollectiveClassRoute(uint32_t id, const ClassRoute_t *route)
 		return KERNEL_CLASS_BOTH_WAYS;
 	if (tree_shares(tree(), program_node(), id, &r))
 		return KERNEL_CLASS_SHARED_LINK;
+	unit_dcr();
 	tree_set_route(tree(), program_node(), id, &r);
 	return 0;
 }
@@ -156,6 +159,7 @@ int32_t Kernel_GetCollectiveClassRoute(uint32_t id, ClassRoute_t *route)
 	if (id >= SPI_CLASS_ROUTES ||
 		!tree_route(tree(), program_node(), id, &r))
 		return EINVAL;
+	unit_dcr();
 	*route = to_register(&r);
 	return 0;
 }

@@ -1,6 +1,9 @@
 #include "coll/tree_node.h"
 
+#include <stdio.h>
+
 #include "base/mem.h"
+#include "net/send.h"
 
 #define AT(field) offsetof(struct tree_params, field)
 #define MOST_TIME INT64_C(1000000000)
@@ -90,7 +93,7 @@ static struct tree_node *node_new(struct tree *t, site_id s)
 	return n;
 }
 
-static struct tree_node *node_of(struct tree *t, site_id s)
+struct tree_node *tree_node_of(struct tree *t, site_id s)
 {
 	return t->nodes[s] ? t->nodes[s] : node_new(t, s);
 }
@@ -98,7 +101,8 @@ static struct tree_node *node_of(struct tree *t, site_id s)
 static struct tree_at at(
 	struct tree *t, struct sim_worker *w, site_id s, sim_time now)
 {
-	return (struct tree_at){ t, t->guest.net, node_of(t, s), w, s, now };
+	return (struct tree_at){ t, t->guest.net, tree_node_of(t, s), w, s,
+		now };
 }
 
 /* --- FIFOs --- */
@@ -113,12 +117,30 @@ void tree_stop(const struct tree_at *a, struct tree_route *r)
 	r->is_told = true;
 }
 
+bool tree_reads(
+	const struct tree_at *a, uint32_t buffer, const struct packet *p)
+{
+	return faults_reads(a->net->faults, a->w->id, a->s, buffer,
+		a->net->link.bytes[p->size], a->t);
+}
+
+static uint32_t buffer_of(const struct tree_at *a, uint32_t place)
+{
+	if (place < PLACE_INJECT)
+		return fault_buffer_of(FAULT_RECEIVER, place / TREE_BUFFERS,
+			FAULT_GUEST + place % TREE_BUFFERS);
+	return fault_buffer_of(
+		FAULT_INJECTION, a->tree->fifo + place - PLACE_INJECT, 0);
+}
+
 /* The head of a FIFO may go from now on. */
 static void show(const struct tree_at *a, uint32_t place)
 {
 	packet_id id = a->node->fifo[place].head;
 	struct packet *p = tree_packet(a, id);
 
+	if (!tree_reads(a, buffer_of(a, place), p))
+		return;
 	p->head = a->t;
 	if (p->hints & TREE_DOWN &&
 		!(tree_route_of(a, p)->is.output & tree_input(place))) {
@@ -144,6 +166,7 @@ static void join(const struct tree_at *a, uint32_t place, packet_id id)
 	struct tree_fifo *f = &a->node->fifo[place];
 
 	tree_packet(a, id)->next = NO_PACKET;
+	book_at_part(a->net->book, id, a->s, "collective FIFO");
 	book_wait(a->net->book, id, CAUSE_QUEUE, a->t);
 	if (f->n++) {
 		tree_packet(a, f->tail)->next = id;
@@ -164,6 +187,7 @@ void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail)
 	struct tree_fifo *f = &a->node->fifo[place];
 	const struct packet *p = tree_packet(a, f->head);
 	port_id port = place / TREE_BUFFERS;
+	sim_time back = tail;
 
 	f->head = p->next;
 	f->n--;
@@ -173,8 +197,10 @@ void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail)
 		return;
 	}
 	a->node->packets[port]++;
+	if (net_loses_tokens(a->net))
+		back = net_send_tokens(a->net, a->w, a->s, port, tail);
 	sim_post(a->w, a->node->peer[port],
-		tail + a->net->link.latency[a->node->wire[port]],
+		back + a->net->link.latency[a->node->wire[port]],
 		SIM_KEY(PHASE_GUEST, EVENT_TOKEN + (port ^ 1)),
 		place % TREE_BUFFERS, p->chunks);
 	if (f->n)
@@ -294,102 +320,6 @@ bool tree_has_room(const struct tree *t, site_id s, enum tree_fifos fifo)
 	return !n || n->room[fifo] >= t->guest.net->full;
 }
 
-bool tree_route(
-	const struct tree *t, site_id s, uint32_t route, struct class_route *r)
-{
-	const struct tree_node *n = t->nodes[s];
-
-	if (n && n->route[route].is_set)
-		*r = n->route[route].is;
-	else if (!n && !route)
-		*r = class_route_build(
-			t->torus, &t->world, t->root, s, CLASS_WORLD);
-	else
-		return false;
-	return true;
-}
-
-bool tree_shares(const struct tree *t, site_id s, uint32_t route,
-	const struct class_route *r)
-{
-	struct class_route other;
-	uint32_t i;
-
-	for (i = 0; i < CLASS_ROUTES; i++)
-		if (i != route && tree_route(t, s, i, &other) &&
-			class_shared_links(&other, r))
-			return true;
-	return false;
-}
-
-/* Heads that wait on a route's way up do so no more; whether there are any. */
-static bool forget_heads(
-	const struct tree *t, struct tree_node *n, uint32_t route)
-{
-	bool any = false;
-	uint32_t i;
-
-	for (i = 0; i < PLACE_SLOT; i++) {
-		const struct packet *p =
-			&t->guest.net->packets[n->fifo[i].head];
-
-		if (!n->fifo[i].n || p->hints & TREE_DOWN ||
-			(p->hints & TREE_ROUTE) != route)
-			continue;
-		n->rising &= ~PLACE_BIT(i);
-		any = true;
-	}
-	return any;
-}
-
-void tree_set_route(
-	struct tree *t, site_id s, uint32_t route, const struct class_route *r)
-{
-	struct tree_node *n = node_of(t, s);
-	struct tree_route *x = &n->route[route];
-	bool is_busy = forget_heads(t, n, route);
-
-	BUG_IF(route >= CLASS_ROUTES);
-	x->is = *r;
-	x->is_set = r->inputs || r->output;
-	x->have = 0;
-	n->whole &= ~(1u << route);
-	x->is_told = is_busy && x->stop;
-	if (!is_busy)
-		x->stop = tree_shares(t, s, route, r) ? TREE_SHARED : TREE_GOES;
-	else if (!x->stop)
-		x->stop = TREE_REWRITTEN;
-}
-
-bool tree_is_taken(const struct tree *t, site_id s, uint32_t route)
-{
-	return !route || route >= (uint32_t)t->params.routes ||
-	       (t->nodes[s] && t->nodes[s]->route[route].is_taken);
-}
-
-void tree_take_route(struct tree *t, site_id s, uint32_t route, bool is_taken)
-{
-	node_of(t, s)->route[route].is_taken = is_taken;
-}
-
-site_id tree_root(const struct tree *t)
-{
-	return t->root;
-}
-
-bool tree_build(const struct tree *t, const struct class_box *box, site_id s,
-	uint32_t channel, struct class_route *r)
-{
-	router_id root = t->params.root == TREE_ROOT_BOX
-				 ? class_root(t->torus, box)
-				 : t->root;
-
-	if (!class_box_has(box, t->torus, s))
-		return false;
-	*r = class_route_build(t->torus, box, root, s, channel);
-	return true;
-}
-
 /* --- from outside --- */
 
 static uint64_t inside(const struct net_guest *g)
@@ -499,6 +429,15 @@ static int audit(const struct net_guest *g, bool is_over, struct err *e)
 	return failed;
 }
 
+static void name(
+	const struct net_guest *g, packet_id id, char *text, size_t size)
+{
+	const struct packet *p = &g->net->packets[id];
+
+	snprintf(text, size, "a packet of class route %u from node %u",
+		p->hints & TREE_ROUTE, p->src);
+}
+
 static uint64_t memory(const struct net_guest *g)
 {
 	uint64_t sum = 0;
@@ -551,6 +490,7 @@ static const struct net_guest_ops guest_ops = {
 	.audit = audit,
 	.knot = tree_knot,
 	.memory = memory,
+	.name = name,
 	.counters = counters,
 };
 

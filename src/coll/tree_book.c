@@ -117,6 +117,7 @@ void tree_book_receive(const struct tree_at *a, packet_id id, sim_time tail)
 {
 	struct book *k = a->net->book;
 
+	book_at_part(k, id, a->s, "collective reception FIFO");
 	book_wait(k, id, CAUSE_RECEIVER, a->t);
 	if (tree_packet(a, id)->hints & TREE_REDUCES)
 		come_back(a, id);

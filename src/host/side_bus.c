@@ -222,6 +222,13 @@ static sim_time side_bus_data(struct side *side, site_id node, sim_time t,
 	return bus_burst(bus_of(side, node), t, BUS_DATA, bytes);
 }
 
+static sim_time side_bus_least(const struct side *side, uint32_t bytes)
+{
+	const struct side_bus *s = (const struct side_bus *)side;
+
+	return bus_packet(&s->params.bus, BUS_DATA, bytes);
+}
+
 static sim_time side_bus_write(struct side *side, site_id node, sim_time t,
 	uint64_t at, uint32_t bytes)
 {
@@ -242,7 +249,7 @@ static uint64_t side_bus_memory(const struct side *side)
 	return sizeof(struct side_bus) + side->n_nodes * sizeof(struct bus);
 }
 
-#define OPS(name_, title_, rows_)                                              \
+#define OPS(name_, title_, rows_, least_)                                      \
 	{                                                                      \
 		.name = name_, .title = title_,                                \
 		.size = sizeof(struct side_bus), .params = rows_,              \
@@ -250,10 +257,14 @@ static uint64_t side_bus_memory(const struct side *side)
 		.params_size = sizeof(struct side_bus_params),                 \
 		.init = side_bus_init, .fini = side_bus_fini,                  \
 		.request = side_bus_request, .data = side_bus_data,            \
-		.write = side_bus_write, .store = side_bus_store,              \
-		.rates = side_bus_rates, .memory = side_bus_memory,            \
+		.least = least_, .write = side_bus_write,                      \
+		.store = side_bus_store, .rates = side_bus_rates,              \
+		.memory = side_bus_memory,                                     \
 	}
 
-const struct side_ops side_pcix_ops = OPS("pcix", "a PCI-X bus", pcix_rows);
-const struct side_ops side_ht_ops = OPS("ht", "HyperTransport", ht_rows);
-const struct side_ops side_pcie_ops = OPS("pcie", "PCI Express", pcie_rows);
+const struct side_ops side_pcix_ops =
+	OPS("pcix", "a PCI-X bus", pcix_rows, NULL);
+const struct side_ops side_ht_ops =
+	OPS("ht", "HyperTransport", ht_rows, side_bus_least);
+const struct side_ops side_pcie_ops =
+	OPS("pcie", "PCI Express", pcie_rows, side_bus_least);

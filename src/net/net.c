@@ -373,6 +373,8 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 		n->token_waits =
 			map_alloc(net_token_wait_at(n, n->n_sites, 0, 0) *
 				  sizeof(*n->token_waits));
+		n->numbers = mem_alloc(
+			(size_t)n->n_sites * n->n_ports, sizeof(*n->numbers));
 	}
 	if (s->faults)
 		n->faults =
@@ -505,6 +507,7 @@ void net_free(struct net *n)
 	n->router[NET_NODES]->ops->free(n->router[NET_NODES]);
 	map_free(n->tally, n->n_workers * sizeof(*n->tally));
 	packet_pool_free(n->pool);
+	mem_free(n->numbers);
 	if (n->book)
 		map_free(
 			n->token_waits, net_token_wait_at(n, n->n_sites, 0, 0) *

@@ -50,6 +50,13 @@ uint32_t ape_frame_doubled(const uint8_t *data, uint32_t bytes)
 	return n;
 }
 
+void ape_frame_make(struct ape_load *l, uint32_t bytes)
+{
+	if (l->is_named)
+		memory_fill(&l->name, l->data, bytes);
+	l->is_named = false;
+}
+
 /* --- a packet's own words --- */
 
 static void store(uint8_t *at, uint64_t value, uint32_t bytes)
@@ -268,9 +275,11 @@ void ape_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 	const struct packet *p = &net->packets[id];
 	struct ape_load *l = payload_of_load(p->load);
 	uint8_t plain[APE_PLAIN], frame[APE_FRAME];
-	uint32_t n = ape_frame_plain(p, l, plain);
+	uint32_t n;
 
 	(void)w;
+	ape_frame_make(l, p->bytes);
+	n = ape_frame_plain(p, l, plain);
 	flips_note(&l->flips, net->link.code, p->head,
 		ape_frame_write(plain, n, frame), bit, bits);
 }

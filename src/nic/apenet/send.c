@@ -379,9 +379,25 @@ static uint32_t fifo_of(const struct nic_at *a, packet_id id)
 	return f->first + p->escape % f->count;
 }
 
+/* The bytes, or what names them; *size becomes the words that are sent
+ * twice. */
+static void load_data(const struct nic_at *a, const struct ape_work *x,
+	struct ape_load *l, uint16_t *size)
+{
+	const struct host *host = a->nic->host;
+	uint64_t at = x->c.from;
+	uint32_t n = bytes_of(x);
+
+	if (host_find_name(host, a->s, at, n, &l->name))
+		l->is_named = true;
+	else if (host_read(host, a->s, at, l->data, n))
+		*size = (uint16_t)ape_frame_doubled(l->data, n);
+	else
+		l->error = APE_UNREADABLE;
+}
+
 static void send(const struct nic_at *a, uint32_t work, struct ape_work *x)
 {
-	struct host *host = a->nic->host;
 	struct ape_load *l;
 	packet_id id;
 
@@ -392,11 +408,8 @@ static void send(const struct nic_at *a, uint32_t work, struct ape_work *x)
 	}
 	id = make_packet(a, work, x);
 	l = ape_load(a, id);
-	if (load_of(x) &&
-		!host_read(host, a->s, x->c.from, l->data, bytes_of(x)))
-		l->error = APE_UNREADABLE;
-	a->nic->net->packets[id].size =
-		(uint16_t)ape_frame_doubled(l->data, load_of(x));
+	if (load_of(x))
+		load_data(a, x, l, &a->nic->net->packets[id].size);
 	open_budget(a, id, x);
 	x->state = WORK_OUT;
 	if (l->is_local) {

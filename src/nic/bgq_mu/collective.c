@@ -90,12 +90,14 @@ static struct mu_buffer *buffer_of(const struct net *n, packet_id id)
 	return payload_of_load(n->packets[id].load);
 }
 
-static void tell_exception(
-	struct net *n, struct sim_worker *w, site_id s, sim_time t)
+/* The collective network acts after the programs of an instant, so these see it
+ * in the next. */
+static void tell(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	enum mu_interrupt what, uint32_t route)
 {
-	struct nic_at a = nic_at(n->client_state, w, s, t);
+	struct nic_at a = nic_at(n->client_state, w, s, t + 1);
 
-	mu_tell(&a, MU_INT_EXCEPTION, 0, 0);
+	mu_tell(&a, what, route, UINT64_MAX);
 }
 
 /* Doubles that are not numbers are normalised in broadcasts, too. */
@@ -159,9 +161,7 @@ static bool is_like(const struct net *n, packet_id a, packet_id b)
 void mu_collective_stopped(struct net *n, struct sim_worker *w, site_id s,
 	uint32_t route, sim_time t)
 {
-	struct nic_at a = nic_at(n->client_state, w, s, t);
-
-	mu_tell(&a, MU_ERROR_COLLECTIVE, route, UINT64_MAX);
+	tell(n, w, s, t, MU_ERROR_COLLECTIVE, route);
 }
 
 /* "floating point add, words of 8 B, all-reduce, 64 B" */
@@ -202,7 +202,7 @@ bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
 	if (coll_combine(&arith, buffer_of(n, id[0])->payload, from, n_ids,
 		    n->packets[id[0]].bytes)) {
 		n->packets[id[0]].answer = true;
-		tell_exception(n, w, s, t);
+		tell(n, w, s, t, MU_INT_EXCEPTION, 0);
 	}
 	for (i = 1; i < n_ids; i++)
 		n->packets[id[0]].answer |= n->packets[id[i]].answer;
