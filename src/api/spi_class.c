@@ -100,14 +100,15 @@ int32_t Kernel_AllocateCollectiveClassRoute(uint32_t id)
 	return 0;
 }
 
-/* Number 0 is everybody's. */
+/* Number 0 is everybody's, and so the system's. */
 static int32_t check_mine(uint32_t id)
 {
 	int32_t wrong = check_id(id);
 
 	if (wrong)
 		return wrong;
-	if (id == SPI_CLASS_WORLD || !tree_is_taken(tree(), program_node(), id))
+	if ((id == SPI_CLASS_WORLD && !program_is_system()) ||
+		!tree_is_taken(tree(), program_node(), id))
 		return EPERM;
 	return 0;
 }

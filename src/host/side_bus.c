@@ -198,20 +198,29 @@ static struct bus *bus_of(struct side *side, site_id node)
 	return b;
 }
 
+/* The n requests behind one that was asked for at the same time. */
+static void ask_again(struct bus *b, uint32_t n)
+{
+	sim_time took = n * bus_packet(b->params, BUS_REQUEST, 0);
+
+	b->free_at[BUS_IN] += took;
+	b->busy += took;
+	b->bursts += n;
+}
+
 /* Where a request takes no time of the bus, there is none to be seen. */
 static sim_time side_bus_request(struct side *side, site_id node, sim_time t,
 	uint64_t at, uint32_t bytes)
 {
 	struct bus *b = bus_of(side, node);
-
-	uint32_t most = side->most_read;
 	sim_time first;
 
 	(void)at;
 	if (!b->params->is_duplex)
 		return t + b->params->wait;
-	for (first = bus_request(b, t); bytes > most; bytes -= most)
-		bus_request(b, t);
+	first = bus_request(b, t);
+	if (bytes > side->most_read)
+		ask_again(b, (bytes - 1) / side->most_read);
 	return first;
 }
 

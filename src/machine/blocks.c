@@ -238,6 +238,8 @@ struct machine *machine_default(void)
 		&m->fault_lines, "cables");
 	add_block(m, "faults", fault_chips_table, fault_chips_n,
 		&m->fault_lines, "checked-chips");
+	add_block(m, "faults", fault_memories_table, fault_memories_n,
+		&m->fault_lines, "checked-memories");
 	add_block(m, "faults", fault_lanes_table, fault_lanes_n,
 		&m->fault_lines, "transceivers");
 	return m;

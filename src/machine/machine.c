@@ -243,6 +243,7 @@ static void settle_queues(struct machine *m)
 static int read_plan(struct machine *m, struct err *e)
 {
 	fault_plan_set_links(&m->faults, &m->link, &m->lines);
+	m->faults.has_buffers = machine_has(m, "symbol-codes");
 	m->faults.parts = m->nic ? m->nic->parts : NULL;
 	m->faults.is_managed = m->route->is_loaded && m->router.kind->manage;
 	m->faults.notice = m->route->notice;

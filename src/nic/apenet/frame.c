@@ -18,25 +18,24 @@ static bool is_marker(const uint8_t *word)
 	return !memcmp(word, ape_marker, APE_WORD);
 }
 
-/* Four lanes, which a machine compares at a time. */
-typedef uint32_t lanes
-	__attribute__((vector_size(APE_WORD), aligned(1), may_alias));
+enum { AT_ONCE = 16 };
 
-enum { AT_ONCE = 8 };
-
-/* Whether some words may be, which next to none are: a marker is one in all
- * lanes.  Of all that a card does this is done for most bytes. */
+/* Whether some words may be, which next to none are: they begin as a marker
+ * does.  Of all that a card does this is done for most bytes. */
 static bool may_be_marker(const uint8_t *data, uint32_t n)
 {
-	const lanes *word = (const lanes *)data;
-	lanes marker, hits = { 0 };
+	uint64_t marker, word;
 	uint32_t i;
 
-	memcpy(&marker, ape_marker, APE_WORD);
-	for (; n >= AT_ONCE; n -= AT_ONCE, word += AT_ONCE)
-		for (i = 0; i < AT_ONCE; i++)
-			hits |= (lanes)(word[i] == marker);
-	return n || (hits[0] & hits[1] & hits[2] & hits[3]);
+	memcpy(&marker, ape_marker, sizeof(marker));
+	for (; n >= AT_ONCE; n -= AT_ONCE, data += AT_ONCE * APE_WORD) {
+		for (i = 0; i < AT_ONCE; i++) {
+			memcpy(&word, data + i * APE_WORD, sizeof(word));
+			if (word == marker)
+				return true;
+		}
+	}
+	return n;
 }
 
 uint32_t ape_frame_doubled(const uint8_t *data, uint32_t bytes)

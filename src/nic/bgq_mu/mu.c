@@ -565,10 +565,11 @@ static const struct net_client_ops client = {
 	.on_absorbed = mu_collective_absorbed,
 	.combine = mu_collective_combine,
 	.on_hurt = on_hurt,
+	.header = mu_header_on_link,
 };
 
 const struct nic_ops bgq_mu_ops = {
-	.has = "l2 symbol-codes class-routes clocks",
+	.has = "l2 symbol-codes class-routes checked-memories clocks",
 	.name = "bgq-mu",
 	.title = "message unit",
 	.can = NIC_ATOMICS,

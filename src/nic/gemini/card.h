@@ -186,8 +186,6 @@ struct gem_node {
 	bool is_quiet; /* management has stopped the network: since */
 	sim_time quiet_since;
 	bool is_faulty, is_mortal; /* packets may be lost; it dies */
-	struct fault_link bad_words[2]; /* with one bad bit, with two: words
-					 * that are read until the next */
 	uint64_t marked, corrected, uncorrectable;
 	sim_time event_at; /* the last event that was written is in memory */
 	uint64_t requests, responses, events_written, overruns, late;
@@ -266,7 +264,6 @@ bool gem_fma_is_one_of_more(const struct nic_at *a, const struct gem_load *l);
 bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	uint32_t status);
 
-void gem_harm_init(const struct nic *nic, struct gem_node *n, site_id s);
 /* A packet that a chip has marked goes away. */
 void gem_harm_drop(const struct nic_at *a, packet_id id);
 /* A word of a table is read; false where it has two bad bits. */

@@ -388,7 +388,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 	const struct gemini *x = (const struct gemini *)nic;
 	struct gem_node *n = node;
 
-	gem_harm_init(nic, n, s);
+	n->is_faulty = nic->net->faults != NULL;
 	n->is_mortal = host_dies_at(nic->host, s) != SIM_NEVER;
 	slots_init(&n->lines, sizeof(struct gem_line));
 	slots_init(&n->transactions, sizeof(struct gem_transaction));
@@ -469,7 +469,7 @@ const struct nic_ops gemini_ops = {
 	.name = "gemini",
 	.title = "Gemini interface",
 	.can = NIC_ATOMICS | NIC_FETCHES | NIC_ANSWERS,
-	.has = "any-side checked-chips",
+	.has = "any-side checked-chips checked-memories",
 	.size = sizeof(struct gemini),
 	.node_size = sizeof(struct gem_node),
 	.params = params,
