@@ -102,7 +102,6 @@ struct link_retry {
 	 * none does. */
 	uint32_t held;
 	sim_time since;
-	uint64_t resent; /* copies that were in vain, in all */
 	/* Of what the far end has taken: bytes, packets that were bad and not
 	 * found to be, and by what the two ends' sums differ. */
 	uint64_t good, escaped;
