@@ -12,6 +12,7 @@
 #include <weft/program.h>
 #include <weft/run.h>
 #include <weft/spi.h>
+#include <weft/spi_collective.h>
 
 /* A node's memory, as the examples use it. */
 enum {
@@ -100,6 +101,34 @@ static inline MUHWI_Descriptor_t make_put(
 	MUHWI_Descriptor_t d;
 
 	must("put", MUSPI_CreatePt2PtDirectPutDescriptor(&d, &i));
+	return d;
+}
+
+/* This node's part of an all-reduce of doubles over a class route: from an
+ * address to an offset of every member's target. */
+static inline MUHWI_Descriptor_t make_sum(
+	uint8_t route, uint64_t offset, uint64_t from, uint64_t bytes)
+{
+	const uint8_t add = MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD;
+	const uint8_t channel =
+		route == SPI_CLASS_WORLD
+			? MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD
+			: MUHWI_PACKET_VIRTUAL_CHANNEL_USER_SUB_COMM;
+	MUSPI_CollectiveDirectPutDescriptorInfo_t i = {
+		.Base = { .Payload_Address = from,
+			.Message_Length = bytes,
+			.Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE },
+		.Collective = { .Op_Code = add,
+			.Word_Length = sizeof(double),
+			.Class_Route = route,
+			.Misc = channel | MUHWI_COLLECTIVE_TYPE_ALLREDUCE },
+		.DirectPut = { .Rec_Payload_Base_Address_Id = 0,
+			.Rec_Payload_Offset = offset,
+			.Rec_Counter_Base_Address_Id = 1 },
+	};
+	MUHWI_Descriptor_t d;
+
+	must("sum", MUSPI_CreateCollectiveDirectPutDescriptor(&d, &i));
 	return d;
 }
 

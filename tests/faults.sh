@@ -22,6 +22,12 @@ storm() { # ARGUMENTS: must finish
 	[ $code = 0 ] || complain "weft run storm $*: $code: $(cat "$tmp/err")"
 }
 
+same_for() { # THREADS: as the first of a row, whose $first is empty
+	now=$(jq -c '[.digest, .ras, .sim_time_ns]' "$tmp/out")
+	[ "$now" = "${first:=$now}" ] ||
+		complain "$1 threads: $now, and not $first"
+}
+
 # --- without any ---
 
 storm
@@ -233,7 +239,7 @@ ends 0 run bgq-board alltoall bytes=4KiB via=msg --json \
 	--set link.retry.by=nack --set faults.bit-errors=1e-5
 holds '.faults.resent_packets > 0' '.faults.lost_packets == 0'
 refuses 'resends' run bgq-board stream --set faults.bit-errors=0.01
-refuses 'this machine has: lane, link, node' run bgq-board stream \
+refuses 'this machine has: lane, buffer, link, node' run bgq-board stream \
 	--set 'faults.events=5 us switch 1.0 dies'
 report 'links that retry lose nothing, on a machine that resends nothing'
 
@@ -287,7 +293,20 @@ report 'BGQ-F76, BGQ-F77: each check finds what is left to it'
 ends 3 run bgq-board stream --json --set faults.bit-errors=1e-6 \
 	--set link.checks.hop=0 --set link.checks.end=0
 holds '.ras.escapes > 3' '[.ras.events[] | .unit] == ["link A+"]'
+# A get whose length is damaged would keep the network busy for seconds.
+ends 3 run bgq-board storm count=1000 --json --set faults.bit-errors=1e-5 \
+	--set link.checks.hop=0 --set link.checks.end=0
+holds '.sim_time_ns < 5e6'
 report 'without symbols the workload finds wrong bytes, and checksums differ'
+
+# Go back N: 280 ns a packet of 552 B, and for each copy in vain its own 276 ns
+# and four round trips of 84 ns.
+ends 0 run bgq-board stream bytes=1MiB rounds=2 to=1 --json \
+	--set faults.bit-errors=2e-5
+holds 'pow(1 - 2e-5; 4416) as $passes |
+	(280 + (1 / $passes - 1) * (276 + 336)) as $ns |
+	.results.payload_GBps / (512 / $ns) | . > 0.97 and . < 1.03'
+report 'BGQ-F73: a stream runs at what go back N leaves'
 
 # --- fibres of Blue Gene/Q ---
 
@@ -297,9 +316,14 @@ clean=$(jq -r .digest "$tmp/out")
 holds '.ras.symbols_rebuilt > 0' '.ras.packets_resent == 0'
 ends 0 $fibres
 holds ".digest == \"$clean\""
-ends 0 $fibres --set 'faults.events=20 us lane 3 A+ 5 fails'
-holds '[.ras.events[].what] == ["fibre 5 replaced by the spare"]' \
-	'.ras.packets_resent > 0' ".digest != \"$clean\""
+first=
+for threads in 1 3; do
+	ends 0 $fibres --threads $threads \
+		--set 'faults.events=20 us lane 3 A+ 5 fails'
+	holds '[.ras.events[].what] == ["fibre 5 replaced by the spare"]' \
+		'.ras.packets_resent > 0' ".digest != \"$clean\""
+	same_for $threads
+done
 ends 3 $fibres --set \
 	'faults.events=20 us lane 3 A+ 5 fails; 30 us lane 3 A+ 8 fails'
 holds '.ras.events[1].what | test("no spare is left")' '.ras.dead_links == 1'
@@ -309,6 +333,91 @@ refuses 'lanes 0 to 8' run bgq --shape 8x2x2 stream \
 	--set 'faults.events=20 us lane 3 A+ 9 fails'
 refuses 'this link has no fibres' run bgq --shape 8x2x2 stream \
 	--set 'faults.events=20 us lane 0 A+ 3 fails'
+
+# --- memories of Blue Gene/Q ---
+
+all='run bgq-board alltoall via=nic bytes=3000 --json'
+ends 0 $all
+clean=$(jq -r .digest "$tmp/out")
+ends 0 $all --set faults.memories=1e-4
+holds ".digest == \"$clean\"" '.ras.mended_words > 50' '.ras.events == []'
+first=
+for threads in 1 3; do
+	ends 3 $all --threads $threads --set 'faults.memories=1e-4' \
+		--set 'faults.events=20 us buffer 5 B+ dynamic flips 2'
+	holds '[.ras.events[].unit] == ["receiver B+"]' \
+		'.ras.stopped_units == 1' '.ras.mended_words > 50'
+	same_for $threads
+done
+grep -q 'node 5 .*: a machine check has stopped receiver B+ at 2.*; .*polling' \
+	"$tmp/err" || complain "$(cat "$tmp/err")"
+tree='run bgq-board collective by=hardware bytes=2KiB type=double --json'
+for unit in 'receiver E-;17 E- world' 'injection FIFO 10;0 injection 10' \
+	'reception FIFO 10;0 reception 10'; do
+	ends 3 $tree op=allreduce --set \
+		"faults.events=9 us buffer ${unit#*;} flips 2"
+	holds "[.ras.events[].unit] == [\"${unit%;*}\"]"
+done
+refuses 'want flips 1 or flips 2' run bgq-board stream \
+	--set 'faults.events=9 us buffer 5 B+ system flips 3'
+report 'BGQ-F79: one bad bit of a buffer is mended, two stop its unit'
+
+# --- collectives of Blue Gene/Q ---
+
+plan <<-'EOF'
+	  bit-errors: 2e-5
+	  memories: 1e-4
+	  events:
+	    - 1500 ns link 17 E- dies
+	    - 90 us link 17 E- returns
+EOF
+for run in 'allreduce;1 2 3 7' 'broadcast;1 3' 'reduce;3' 'barrier;1 7'; do
+	first=
+	for threads in ${run#*;}; do
+		ends 0 $tree op=${run%;*} rounds=3 --faults "$tmp/plan.yaml" \
+			--threads $threads
+		holds '.faults.bit_errors > 0' '.faults.lost_packets == 0' \
+			'.sim_time_ns > 90000'
+		same_for $threads
+	done
+done
+report 'collectives with errors and a link that is away: every sum is right'
+
+# A hundredth of tests/campaign-bgq: a million packet-hops.
+machine=bgq-midplane
+nodes=512
+[ -z "${WEFT_SLOW:-}" ] || machine=bgq-board nodes=32
+{
+	echo '  bit-errors: 2e-5'
+	echo '  memories: 1e-4'
+	echo '  events:'
+	awk -v nodes=$nodes 'BEGIN {
+		for (i = 0; i < 100 && i < nodes; i++) {
+			what = i % 20 ? "link " i " E" (i % 2 ? "-" : "+") \
+				      : "node " i
+			printf "    - %d ns %s dies\n", 100 * (i + 1), what
+			printf "    - %d ns %s returns\n", 100 * i + 1500, what
+		}
+	}'
+} | plan
+ends 0 run $machine alltoall via=net bytes=64 --json --faults "$tmp/plan.yaml"
+holds '.ras.mended_words > 3' '.ras.packets_resent > 50' '.ras.events == []' \
+	'.faults.lost_packets == 0' '.ras.escapes == 0'
+[ -n "${WEFT_SLOW:-}" ] || holds '.work.packet_hops > 1e6' \
+	'.faults.bit_errors > 1e4' '.ras.mended_words > 1e3'
+report 'a million packet-hops with faults of all kinds: nothing is lost'
+
+for end in 'link 17 E-;E. is dead and never returns, and a' 'node 9;node 9 '; do
+	for op in 'allreduce;packet of class route 0' 'barrier;barrier p'; do
+		ends 3 $tree op=${op%;*} rounds=6 --set \
+			"faults.events=1500 ns ${end%;*} dies"
+		case $end in link*) wants="${end#*;} ${op#*;}" ;;
+		*) wants='node 9 .* has died at 1.500 us' ;;
+		esac
+		grep -q "$wants" "$tmp/err" || complain "$(cat "$tmp/err")"
+	done
+done
+report 'what waits for a dead link or node is named, trees and barriers too'
 
 # --- bad plans ---
 

@@ -158,7 +158,7 @@ grep -q '^BGQ-N10 .* MISSES$' "$tmp/out" || complain "$(cat "$tmp/out")"
 report "the text says so"
 
 rm "$tmp/machines/bgq-20pf.yaml"
-sed 's/^  rate:.*/  rate: 2 GB/' "$src/machines/bgq.yaml" \
+sed 's/^link:/link:\n  rate: 2 GB/' "$src/machines/bgq.yaml" \
 	>"$tmp/machines/bgq-20pf.yaml"
 ends 1 bgq N10 N23b --json
 shows "a row that fails has no model, and the table goes on" '

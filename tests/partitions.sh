@@ -78,6 +78,25 @@ run check $rack --jobs "$jobs" --json
 	complain "$(cat "$tmp/out")"
 report 'each shape is proved once'
 
+# The root is node 31: up is A+ wherever two nodes of A meet.
+with() { # REGISTER...: a job with these class routes
+	echo "- { name: r, partition: '2x2x2x2x2', $work, routes: [" \
+		"$(printf '{ channel: sub, %s },' "$@") ] }"
+}
+up='id: 3, node: 0, inputs: local, output: A+'
+write "$(with "$up" 'id: 3, node: 1, inputs: [A-, local]')"
+run check $rack --jobs "$jobs" --json
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+[ "$(one '.[0].steps[4].why | test("1 written out")')" = true ] ||
+	complain "$(cat "$tmp/out")"
+write "$(with 'id: 3, node: 1, inputs: local, output: A-' \
+	'id: 3, node: 0, inputs: [A+, local]')"
+run check $rack --jobs "$jobs" --json
+[ $code -eq 1 ] || complain "exit code $code: $(cat "$tmp/err")"
+bad='.[0].steps[] | select(.holds | not) | .step, (.cycle | length)'
+[ "$(one "[$bad]")" = '["f",2]' ] || complain "$(cat "$tmp/out")"
+report 'class routes that are written out are proved, or not'
+
 run run bgq --shape 4x4x8x12x2 --jobs "$src/examples/partitions.yaml"
 [ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
 [ "$(grep -cE '^(midplane|slab|boards) ' "$tmp/out")" -eq 3 ] ||
@@ -106,6 +125,16 @@ refused 'of 5 dimensions' "- { name: a, partition: '4x4', $w"
 refused 'uses all of its nodes' \
 	"- { name: a, partition: '4x4x4x4x2', nodes: 0..3, $w"
 refused 'all jobs or none' "$a" "- { name: d, nodes: 0..3, $w"
+refused 'want 0 to 31' "$(with 'id: 3, node: 32, inputs: local')"
+refused 'id: want 1 to 15' "$(with 'id: 0, node: 3, inputs: local')"
+refused '"F+" is no link' "$(with 'id: 3, node: 3, inputs: F+')"
+refused 'needs its node' "$(with 'id: 3, inputs: local')"
+refused 'local is no output' \
+	"$(with 'id: 3, node: 1, inputs: [], output: local')"
+refused 'written twice' "$(with "$up" "$up")"
+refused 'on channel sub elsewhere' "$(with "$up" \
+	'id: 3, node: 1, inputs: local' | sed 's/sub/world/2')"
+refused 'routes are for jobs with' "- { name: d, nodes: 0..3, routes: [], $w"
 refused 'job a: ' "- { name: a, partition: '4x4x4x4x2', workload: randon }"
 write "$a"
 run run torus --shape 4x4 --jobs "$jobs"

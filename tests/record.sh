@@ -179,7 +179,7 @@ report 'a rerun has the digest of the run'
 WEFT_MACHINES=$tmp/machines
 mkdir "$tmp/machines"
 cp "$src"/machines/*.yaml "$tmp/machines"
-sed -i 's/value: 2 GB\/s/value: 1 GB\/s/' "$tmp/machines/bgq.yaml"
+sed -i 's/value: 500 MHz/value: 250 MHz/' "$tmp/machines/bgq.yaml"
 run rerun "$db"
 is 'the exit code' 1 $code
 grep -q 'parameters  are not' "$tmp/out" || complain "$(cat "$tmp/out")"

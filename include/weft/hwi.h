@@ -328,6 +328,18 @@ static inline bool mu_is_for_io(const struct mu_header *h)
 	return h->byte[2] & 0x38;
 }
 
+/* It goes on to the IO node behind its destination. */
+static inline bool mu_is_to_io(const struct mu_header *h)
+{
+	return h->byte[2] & 0x20;
+}
+
+/* The link by which it leaves an IO node. */
+static inline unsigned mu_io_link(const struct mu_header *h)
+{
+	return h->byte[2] >> 3 & 3;
+}
+
 static inline bool mu_is_dynamic(const struct mu_header *h)
 {
 	return h->byte[2] & 0x04;

@@ -239,6 +239,10 @@ enum {
 	/* of Misc1 */
 	MUHWI_PACKET_HINT_EM = 0x80,
 	MUHWI_PACKET_HINT_EP = 0x40,
+	/* to the IO node behind the destination; of IO nodes, the link by which
+	 * a packet leaves: 8 times its number */
+	MUHWI_PACKET_ROUTE_TO_IO_NODE = 0x20,
+	SPI_IO_LINK = 0x08,
 	MUHWI_PACKET_USE_DETERMINISTIC_ROUTING = 0x00,
 	MUHWI_PACKET_USE_DYNAMIC_ROUTING = 0x04,
 	MUHWI_PACKET_DO_NOT_DEPOSIT = 0x00,

@@ -5,8 +5,10 @@
 #include "api/unit.h"
 #include "coll/barrier.h"
 
+/* Cycles of a core: more is for ever. */
+#define LONGEST (UINT64_C(1) << 40)
+
 enum {
-	CYCLE = 625, /* of a core, ps (BGQ-N24) */
 	TOP_LINK = 11, /* bit of A- */
 	ALL_LINKS = 0xffe,
 };
@@ -209,11 +211,13 @@ static int32_t wait_for(
 	sim_time now = program_now();
 	struct look l = { unit(), program_node(), (uint32_t) class, mask,
 		value };
-	uint64_t most = (uint64_t)(SIM_NEVER - 1 - now) / CYCLE, seen;
+	bool has_end = cycles < LONGEST;
+	uint64_t seen;
 
 	return program_poll_before(is_there, &l, unit_register_loop(),
-		       cycles < most ? now + (sim_time)cycles * CYCLE
-				     : SIM_NEVER,
+		       has_end ? now + clock_time((int64_t)cycles,
+					       unit_clocks()->core)
+			       : SIM_NEVER,
 		       &seen)
 		       ? 0
 		       : -1;

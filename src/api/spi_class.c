@@ -100,14 +100,15 @@ int32_t Kernel_AllocateCollectiveClassRoute(uint32_t id)
 	return 0;
 }
 
-/* Number 0 is everybody's. */
+/* Number 0 is everybody's, and so the system's. */
 static int32_t check_mine(uint32_t id)
 {
 	int32_t wrong = check_id(id);
 
 	if (wrong)
 		return wrong;
-	if (id == SPI_CLASS_WORLD || !tree_is_taken(tree(), program_node(), id))
+	if ((id == SPI_CLASS_WORLD && !program_is_system()) ||
+		!tree_is_taken(tree(), program_node(), id))
 		return EPERM;
 	return 0;
 }
@@ -119,6 +120,7 @@ int32_t Kernel_DeallocateCollectiveClassRoute(uint32_t id)
 
 	if (wrong)
 		return wrong;
+	unit_dcr();
 	tree_set_route(tree(), program_node(), id, &none);
 	tree_take_route(tree(), program_node(), id, false);
 	return 0;
@@ -132,10 +134,7 @@ static bool shares_link(uint32_t id, const struct class_route *r)
 
 	for (i = 0; i < SPI_CLASS_ROUTES; i++)
 		if (i != id && tree_route(tree(), program_node(), i, &other) &&
-			other.channel != r->channel &&
-			other.channel != CLASS_SUB && r->channel != CLASS_SUB &&
-			(other.inputs | other.output) &
-				(r->inputs | r->output) & ~CLASS_LOCAL_BIT)
+			class_shared_links(&other, r))
 			return true;
 	return false;
 }
@@ -161,6 +160,7 @@ int32_t Kernel_SetCollectiveClassRoute(uint32_t id, const ClassRoute_t *route)
 		return KERNEL_CLASS_BOTH_WAYS;
 	if (shares_link(id, &r))
 		return KERNEL_CLASS_SHARED_LINK;
+	unit_dcr();
 	tree_set_route(tree(), program_node(), id, &r);
 	return 0;
 }
@@ -172,6 +172,7 @@ int32_t Kernel_GetCollectiveClassRoute(uint32_t id, ClassRoute_t *route)
 	if (id >= SPI_CLASS_ROUTES ||
 		!tree_route(tree(), program_node(), id, &r))
 		return EINVAL;
+	unit_dcr();
 	*route = to_register(&r);
 	return 0;
 }

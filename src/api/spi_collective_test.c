@@ -6,7 +6,7 @@
 #include "api/spi_testing.h"
 #include "testing/testing.h"
 
-enum { NODES = 4, CLASS = 3, WORD = 8 };
+enum { NODES = 4, CLASS = 3 };
 
 #define TARGET SPI_TEST_TARGET
 
@@ -20,22 +20,6 @@ struct member {
 	Kernel_Errors_t errors;
 	uint64_t free; /* of bits of its status */
 };
-
-static MUSPI_CollectiveDirectPutDescriptorInfo_t put_info(
-	uint8_t op, uint32_t bytes)
-{
-	return (MUSPI_CollectiveDirectPutDescriptorInfo_t){
-		.Base = { .Payload_Address = SPI_TEST_SOURCE,
-			.Message_Length = bytes,
-			.Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE },
-		.Collective = { .Op_Code = op,
-			.Word_Length = WORD,
-			.Misc = MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD |
-				MUHWI_COLLECTIVE_TYPE_ALLREDUCE },
-		.DirectPut = { .Rec_Payload_Base_Address_Id = SPI_TEST_BASE,
-			.Rec_Counter_Base_Address_Id = SPI_TEST_BASE_COUNTER },
-	};
-}
 
 static void send(const struct member *m, MUSPI_InjFifo_t *f)
 {
@@ -81,7 +65,7 @@ static uint64_t sum_of(struct member m[NODES], const double v[NODES])
 	for (i = 0; i < NODES; i++)
 		m[i] = (struct member){ .sent = (const uint8_t *)&v[i],
 			.bytes = 8,
-			.info = put_info(
+			.info = spi_test_reduction(
 				MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD,
 				8) };
 	run_members(m, 0);
@@ -116,6 +100,40 @@ static void bgq_f57_a_nan_is_told_of_at_all_members(void **state)
 		assert_true(m[i].errors.Status >> MU_INT_EXCEPTION & 1);
 }
 
+static void wait_for_exception(void *arg)
+{
+	sim_time *woken = arg;
+
+	assert_int_equal(spi_wait_interrupt(UINT64_C(1) << MU_INT_EXCEPTION),
+		UINT64_C(1) << MU_INT_EXCEPTION);
+	*woken = program_now();
+}
+
+/* Where it arises, and where the result comes to. */
+static void bgq_f57_an_exception_wakes_programs_of_all_members(void **state)
+{
+	const double v[NODES] = { NAN, 1, 2, 3 };
+	struct spi_test_program p[2 * NODES];
+	sim_time woken[NODES] = { 0 };
+	struct member m[NODES];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < NODES; i++) {
+		m[i] = (struct member){ .sent = (const uint8_t *)&v[i],
+			.bytes = 8,
+			.info = spi_test_reduction(
+				MUHWI_COLLECTIVE_OP_CODE_FLOATING_POINT_ADD,
+				8) };
+		p[i] = (struct spi_test_program){ i, 0, take_part, &m[i] };
+		p[NODES + i] = (struct spi_test_program){ i, 1,
+			wait_for_exception, &woken[i] };
+	}
+	spi_test_run("2x2", 1, p, 2 * NODES, 0);
+	for (i = 0; i < NODES; i++)
+		assert_true(woken[i] > SPI_TEST_START);
+}
+
 /* Every code, by hand, on words that end in two packets. */
 static void bgq_f45_every_op_code_does_what_it_says(void **state)
 {
@@ -146,7 +164,7 @@ static void bgq_f45_every_op_code_does_what_it_says(void **state)
 			m[i] = (struct member){
 				.sent = (const uint8_t *)words[i],
 				.bytes = 600,
-				.info = put_info(ops[o].op, 600)
+				.info = spi_test_reduction(ops[o].op, 600)
 			};
 		}
 		run_members(m, 0);
@@ -157,7 +175,7 @@ static void bgq_f45_every_op_code_does_what_it_says(void **state)
 	}
 }
 
-/* BGQ-F44 */
+/* BGQ-F44, BGQ-F135 */
 static void one_members_bytes_reach_all(void **state)
 {
 	static const uint8_t bytes[600] = { 1, 2, 3, [599] = 9 };
@@ -169,7 +187,8 @@ static void one_members_bytes_reach_all(void **state)
 		m[i] = (struct member){ .sent = bytes,
 			.bytes = 600,
 			.is_silent = i != 1,
-			.info = put_info(MUHWI_COLLECTIVE_OP_CODE_OR, 600) };
+			.info = spi_test_reduction(
+				MUHWI_COLLECTIVE_OP_CODE_OR, 600) };
 		m[i].info.Collective.Misc =
 			MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD |
 			MUHWI_COLLECTIVE_TYPE_BROADCAST;
@@ -274,7 +293,7 @@ static void reject_program(void *arg)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		MUSPI_InjFifo_t *f = spi_test_inj(&g, 2 + i, 0, 4, NULL);
 
-		info = put_info(bad[i].op, bad[i].bytes);
+		info = spi_test_reduction(bad[i].op, bad[i].bytes);
 		info.Collective.Misc = bad[i].misc;
 		info.Collective.Word_Length = bad[i].word;
 		info.Base.Torus_FIFO_Map = bad[i].map;
@@ -285,11 +304,11 @@ static void reject_program(void *arg)
 		program_charge(1000 * SIM_NS);
 		assert_true(MUSPI_isStopped(f));
 	}
-	info = put_info(0, 8);
+	info = spi_test_reduction(0, 8);
 	info.Collective.Word_Length = 24;
 	assert_int_equal(
 		MUSPI_CreateCollectiveDirectPutDescriptor(&d, &info), EINVAL);
-	info = put_info(0, 8);
+	info = spi_test_reduction(0, 8);
 	info.Collective.Class_Route = 16;
 	assert_int_equal(
 		MUSPI_CreateCollectiveDirectPutDescriptor(&d, &info), EINVAL);
@@ -341,6 +360,7 @@ static void trigger_program(void *arg)
 	assert_true(spi_load(TARGET, m->got, m->bytes));
 }
 
+/* BGQ-F135 */
 static void bgq_f58_one_node_starts_a_reduction_of_all(void **state)
 {
 	uint64_t word[NODES], want = 1 + 2 + 4 + 8;
@@ -354,7 +374,7 @@ static void bgq_f58_one_node_starts_a_reduction_of_all(void **state)
 		m[i] = (struct member){ .sent = (const uint8_t *)&word[i],
 			.bytes = 8,
 			.is_silent = i != 2,
-			.info = put_info(
+			.info = spi_test_reduction(
 				MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD, 8) };
 		p[i] = (struct spi_test_program){ i, 0, trigger_program,
 			&m[i] };
@@ -369,6 +389,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f44_doubles_are_summed_for_all),
 		cmocka_unit_test(bgq_f57_a_nan_is_told_of_at_all_members),
+		cmocka_unit_test(
+			bgq_f57_an_exception_wakes_programs_of_all_members),
 		cmocka_unit_test(bgq_f45_every_op_code_does_what_it_says),
 		cmocka_unit_test(one_members_bytes_reach_all),
 		cmocka_unit_test(bgq_f47_the_kernel_looks_at_class_routes),

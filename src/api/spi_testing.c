@@ -145,6 +145,22 @@ MUSPI_Pt2PtDirectPutDescriptorInfo_t spi_test_put(
 	};
 }
 
+MUSPI_CollectiveDirectPutDescriptorInfo_t spi_test_reduction(
+	uint8_t op, uint32_t bytes)
+{
+	return (MUSPI_CollectiveDirectPutDescriptorInfo_t){
+		.Base = { .Payload_Address = SPI_TEST_SOURCE,
+			.Message_Length = bytes,
+			.Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE },
+		.Collective = { .Op_Code = op,
+			.Word_Length = 8,
+			.Misc = MUHWI_PACKET_VIRTUAL_CHANNEL_USER_COMM_WORLD |
+				MUHWI_COLLECTIVE_TYPE_ALLREDUCE },
+		.DirectPut = { .Rec_Payload_Base_Address_Id = SPI_TEST_BASE,
+			.Rec_Counter_Base_Address_Id = SPI_TEST_BASE_COUNTER },
+	};
+}
+
 uint64_t spi_test_send(
 	MUSPI_InjFifo_t *f, const MUSPI_Pt2PtMemoryFIFODescriptorInfo_t *i)
 {

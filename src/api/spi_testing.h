@@ -53,6 +53,9 @@ MUSPI_Pt2PtMemoryFIFODescriptorInfo_t spi_test_packet(
 	uint32_t to, uint64_t bytes, uint32_t rec);
 MUSPI_Pt2PtDirectPutDescriptorInfo_t spi_test_put(
 	uint32_t to, uint64_t bytes, uint64_t offset);
+/* Of bytes at SPI_TEST_SOURCE, in words of eight, for all nodes. */
+MUSPI_CollectiveDirectPutDescriptorInfo_t spi_test_reduction(
+	uint8_t op, uint32_t bytes);
 /* Builds and injects it. */
 uint64_t spi_test_send(
 	MUSPI_InjFifo_t *f, const MUSPI_Pt2PtMemoryFIFODescriptorInfo_t *i);

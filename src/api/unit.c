@@ -10,10 +10,28 @@ const struct mu_params *unit_params(void)
 	return mu_params_of(unit());
 }
 
+const struct clock_params *unit_clocks(void)
+{
+	return &host_params(program_host())->clocks;
+}
+
+void unit_dcr(void)
+{
+	program_wait(mu_dcr_slot(unit(), program_node(), program_now()));
+}
+
 static void store(uint32_t reg, uint64_t value)
 {
-	mu_registers_store(unit(), program_worker(), program_node(),
-		program_now(), reg, value);
+	struct nic *nic = unit();
+
+	if (!(reg & MU_PRIVILEGED) || !mu_is_dcr(reg)) {
+		mu_registers_store(nic, program_worker(), program_node(),
+			program_now(), reg, value);
+		return;
+	}
+	unit_dcr();
+	mu_dcr_store(nic, program_worker(), program_node(), program_now(), reg,
+		value);
 }
 
 void unit_store(uint32_t reg, uint64_t value)
@@ -34,6 +52,10 @@ uint64_t unit_load(uint32_t reg)
 	const struct mu_params *p = mu_params_of(nic);
 	uint64_t value;
 
+	if (mu_is_dcr(reg)) {
+		unit_dcr();
+		return mu_peek(nic, program_node(), reg);
+	}
 	program_wait(mu_registers_slot(nic, program_node(), program_now()));
 	value = mu_registers_load(nic, program_node(), reg);
 	program_charge(p->mmio_load - p->mmio_store);

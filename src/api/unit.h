@@ -8,6 +8,7 @@
 /* The message unit of the program's machine; without one, a BUG. */
 struct nic *unit(void);
 const struct mu_params *unit_params(void);
+const struct clock_params *unit_clocks(void);
 
 /* As the program itself, whatever that may do. */
 void unit_store(uint32_t reg, uint64_t value);
@@ -15,6 +16,9 @@ void unit_store(uint32_t reg, uint64_t value);
 void unit_store_as_kernel(uint32_t reg, uint64_t value);
 /* Waits for the answer. */
 uint64_t unit_load(uint32_t reg);
+
+/* An access to a configuration register, which takes its time. */
+void unit_dcr(void);
 
 /* A poll loop in no step with anything. */
 struct poll_loop unit_poll_loop(void);

@@ -39,6 +39,7 @@ static const struct {
 	[PARAM_COUNTS] = { "list of counts", UNIT_NONE },
 	[PARAM_WORDS] = { "list of words", UNIT_NONE },
 	[PARAM_LINES] = { "lines", UNIT_NONE },
+	[PARAM_CLOCK] = { "frequency", UNIT_CLOCK },
 };
 
 const char *param_type_name(enum param_type type)
@@ -48,7 +49,8 @@ const char *param_type_name(enum param_type type)
 
 static bool is_number(enum param_type type)
 {
-	return type <= PARAM_LOAD || type == PARAM_COUNTS;
+	return type <= PARAM_LOAD || type == PARAM_COUNTS ||
+	       type == PARAM_CLOCK;
 }
 
 static bool is_list(enum param_type type)

@@ -14,7 +14,8 @@
 struct param_origin {
 	bool set; /* by a file or a command, not by default */
 	char source[PARAM_TEXT_MAX]; /* "" where none was named */
-	char place[PARAM_TEXT_MAX]; /* "machines/bgq.yaml:12:9", "--set" */
+	char place[PARAM_TEXT_MAX]; /* "machines/bgq.yaml:12:9", "--set"; not
+				     * set: what it follows, or "" */
 };
 
 /* One section of a machine file, or the keys of one workload. */

@@ -77,6 +77,16 @@ static const struct kind kinds[] = {
 		.not_whole = "finer than a millionth",
 		.list = "% or no unit",
 	},
+	[UNIT_CLOCK] = {
+		.units = {
+			{ "Hz", 1, false },
+			{ "kHz", 1000, false },
+			{ "MHz", 1000000, false },
+			{ "GHz", 1000000000, false },
+		},
+		.not_whole = "not a whole number of Hz",
+		.list = "MHz, GHz, kHz or Hz",
+	},
 	[UNIT_LOAD] = {
 		.list = "% or no unit, a rate such as 5 GB/s",
 	},

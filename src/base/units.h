@@ -1,8 +1,9 @@
 /*
  * Quantities as people write them, exactly: "2 GB/s", "6.25 Gb/s", "41.4 ns",
- * "4 KiB", "93 %".  Reading is decimal and integer all the way; a number that
- * is not a whole count of the smallest unit (ps, bytes per second, bytes, parts
- * per million) is refused, not rounded, and so is one that does not fit.
+ * "4 KiB", "93 %", "1.6 GHz".  Reading is decimal and integer all the way; a
+ * number that is not a whole count of the smallest unit (ps, bytes per second,
+ * bytes, parts per million, Hz) is refused, not rounded, and so is one that
+ * does not fit.
  */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
@@ -16,6 +17,7 @@ enum unit_kind {
 	UNIT_RATE,
 	UNIT_BYTES,
 	UNIT_FRACTION,
+	UNIT_CLOCK,
 	UNIT_LOAD, /* a fraction, or UNIT_ABSOLUTE and a rate above 0 */
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/run_partitions.h"
+#include "coll/tree_proof.h"
 #include "machine/system.h"
 #include "out/json.h"
 #include "net/proof.h"
@@ -187,24 +188,28 @@ static bool print_text(const struct machine *m, const struct proof *p, FILE *f)
 	       (!m->faults.is_managed || check_tables(m, NULL, f));
 }
 
-static int check(const struct cli_args *a, const struct machine *m, FILE *f)
+static int check(const struct cli_args *a, const struct machine *m,
+	const struct machine_partition *job, FILE *f)
 {
 	struct proof p;
 	bool is_proved;
 
 	prove(m, m->route, &p);
+	if (machine_has(m, "class-routes"))
+		tree_prove(&p, m->topo, &m->coll, job ? job->routes : NULL,
+			job ? job->n_routes : 0);
 	is_proved = a->is_json ? print_json(m, &p, f) : print_text(m, &p, f);
 	proof_free(&p);
 	return is_proved ? EXIT_FINISHED : EXIT_ANSWER_NO;
 }
 
-static int check_one(
-	const struct cli_args *a, struct machine *m, FILE *f, struct err *e)
+static int check_one(const struct cli_args *a, struct machine *m,
+	const struct machine_partition *job, FILE *f, struct err *e)
 {
 	if ((a->faults && machine_read_faults(m, a->faults, e)) ||
 		system_check(m, e))
 		return -1;
-	return check(a, m, f);
+	return check(a, m, job, f);
 }
 
 /* Whether one before it is alike. */
@@ -213,7 +218,8 @@ static bool was_checked(const struct machine_partitions *p, uint32_t i)
 	uint32_t k;
 
 	for (k = 0; k < i; k++)
-		if (!p->v[i].faults && !p->v[k].faults &&
+		if (!p->v[i].faults && !p->v[k].faults && !p->v[i].n_routes &&
+			!p->v[k].n_routes &&
 			!strcmp(p->v[k].cut.set[0], p->v[i].cut.set[0]) &&
 			!strcmp(p->v[k].cut.set[1], p->v[i].cut.set[1]))
 			return true;
@@ -237,7 +243,7 @@ static int check_partitions(const struct cli_args *a,
 		if (partitions_args(a, &p->v[i], &own, e))
 			return -1;
 		m = cli_machine(&own, e);
-		code = m ? check_one(&own, m, f, e) : -1;
+		code = m ? check_one(&own, m, &p->v[i], f, e) : -1;
 		machine_free(m);
 		if (code < 0)
 			return -1;
@@ -258,7 +264,7 @@ static int check_all(const struct cli_args *a, FILE *f, struct err *e)
 		return -1;
 	if (!partitions_of(a, m, &p, e))
 		code = p.n ? check_partitions(a, &p, f, e)
-			   : check_one(a, m, f, e);
+			   : check_one(a, m, NULL, f, e);
 	machine_partitions_free(&p);
 	machine_free(m);
 	return code;

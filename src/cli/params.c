@@ -28,14 +28,14 @@ static void read_row(
 		b->origins ? &b->origins[row - b->rows] : NULL;
 	const char *source = row->source ? row->source : "choice";
 
-	if (o && o->set)
+	if (o && *o->place)
 		source = *o->source ? o->source : "not given";
 	snprintf(r->name, sizeof(r->name), "%s%s%s", b->section,
 		*b->section ? "." : "", row->name);
 	param_format(b, row, r->value, sizeof(r->value));
 	param_range(row, r->range, sizeof(r->range));
 	snprintf(r->source, sizeof(r->source), "%s", source);
-	r->place = o && o->set ? o->place : "default";
+	r->place = o && *o->place ? o->place : "default";
 }
 
 /* --- as text --- */

@@ -122,8 +122,11 @@ static void json_ras(
 	json_count(j, "bad_headers", c->headers);
 	json_count(j, "packets_resent", c->resent);
 	json_count(j, "duplicates_dropped", c->echoes);
+	json_count(j, "short_packets_resent", c->shorts);
 	json_count(j, "escapes", c->escaped);
 	json_count(j, "dead_links", c->reported);
+	json_count(j, "mended_words", faults_mended(n->faults));
+	json_count(j, "stopped_units", faults_stopped(n->faults, NULL));
 	json_array(j, "events");
 	for (i = 0; i < n_events; i++) {
 		ras_cells(n, &v[i], cell);
@@ -179,12 +182,13 @@ void run_faults_text(FILE *f, const struct net *n, const struct load_result *r)
 			"chips       %" PRIu64 " packets marked, %" PRIu64
 			" dropped at their destinations\n",
 			faults_marked(n->faults), nic_sum(r->nic, "marked"));
-	if (n->faults->memories[0] | n->faults->memories[1])
+	if (n->faults->memory)
 		fprintf(f,
 			"memories    %" PRIu64 " words corrected, %" PRIu64
 			" uncorrectable\n",
-			nic_sum(r->nic, "corrected"),
-			nic_sum(r->nic, "uncorrectable"));
+			nic_sum(r->nic, "corrected") + faults_mended(n->faults),
+			nic_sum(r->nic, "uncorrectable") +
+				faults_stopped(n->faults, NULL));
 	if (n->faults->n_narrow)
 		fprintf(f, "lanes       %u links ran with fewer lanes\n",
 			n->faults->n_narrow);
@@ -266,10 +270,13 @@ void run_faults_json(
 		json_count(j, "marked_packets", faults_marked(n->faults));
 		json_count(j, "marked_dropped", nic_sum(r->nic, "marked"));
 	}
-	if (n->faults->memories[0] | n->faults->memories[1]) {
-		json_count(j, "corrected_words", nic_sum(r->nic, "corrected"));
+	if (n->faults->memory) {
+		json_count(j, "corrected_words",
+			nic_sum(r->nic, "corrected") +
+				faults_mended(n->faults));
 		json_count(j, "uncorrectable_words",
-			nic_sum(r->nic, "uncorrectable"));
+			nic_sum(r->nic, "uncorrectable") +
+				faults_stopped(n->faults, NULL));
 	}
 	if (r->nic && r->nic->ops->can & NIC_LOSES)
 		json_count(

@@ -28,7 +28,9 @@ int partitions_args(const struct cli_args *a, const struct machine_partition *p,
 	*own = *a;
 	own->shape = NULL;
 	own->faults = p->faults;
-	for (i = 0; i < sizeof(p->cut.set) / sizeof(p->cut.set[0]); i++) {
+	for (i = 0; i < sizeof(p->cut.set) / sizeof(p->cut.set[0]) &&
+		    p->cut.set[i][0];
+		i++) {
 		if (own->n_sets == CLI_MAX_SETS)
 			return err_set(e, "more than %d --set", CLI_MAX_SETS);
 		own->set[own->n_sets++] = p->cut.set[i];
@@ -68,6 +70,8 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		.seed = p->seed,
 		.until = a->until,
 		.threads = 1,
+		.routes = p->routes,
+		.n_routes = p->n_routes,
 	};
 	return true;
 }

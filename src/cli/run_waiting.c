@@ -70,10 +70,8 @@ static void stuck_text(FILE *f, const struct machine_run *r)
 
 		topo_name_site(t, s->site, site, sizeof(site));
 		t->ops->name_port(t, s->site, s->port, port, sizeof(port));
-		fprintf(f,
-			"%-12s%s %s: holds a packet from node %u to node %u, "
-			"since %.3f us\n",
-			i ? "" : "dead links", site, port, s->src, s->dst,
+		fprintf(f, "%-12s%s %s: holds %s, since %.3f us\n",
+			i ? "" : "dead links", site, port, s->what,
 			ns(s->since) / 1e3);
 	}
 	if (n < l->n_stuck)
@@ -100,8 +98,7 @@ static void stuck_json(struct json *j, const struct machine_run *r)
 		json_text(j, "site", text);
 		t->ops->name_port(t, s->site, s->port, text, sizeof(text));
 		json_text(j, "link", text);
-		json_count(j, "from", s->src);
-		json_count(j, "to", s->dst);
+		json_text(j, "holds", s->what);
 		json_real(j, "since_ns", ns(s->since));
 		json_end(j, '}');
 	}

@@ -86,9 +86,20 @@ void show_wire(const struct show *s, uint32_t class, char text[TOPO_TEXT])
 		t->ops->where(t, class, text);
 }
 
+/* Of a router; an IO node's are its links alone. */
+uint32_t show_ports(const struct show *s)
+{
+	const struct topo *t = s->m->topo;
+
+	return t->n_io ? t->node_ports + 1 : t->n_ports;
+}
+
 size_t show_site_bytes(const struct show *s)
 {
-	return s->m->router.kind->site_bytes(s->m->topo->node_ports);
+	const struct topo *t = s->m->topo;
+
+	return s->m->router.kind->site_bytes(
+		t->n_io ? t->n_ports : t->node_ports);
 }
 
 uint64_t show_buffer(const struct show *s)

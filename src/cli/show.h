@@ -40,6 +40,7 @@ uint64_t show_buffer(const struct show *s);
  * and of the FIFO that feeds its sender. */
 uint64_t show_link_memory(const struct show *s);
 /* What a node's router takes in a simulation. */
+uint32_t show_ports(const struct show *s);
 size_t show_site_bytes(const struct show *s);
 /* "switch", or "node" where these are routers. */
 const char *show_router(const struct show *s);

@@ -159,7 +159,7 @@ static void json_buffers(struct json *j, const struct show *s)
 	json_int(j, "packets", s->m->router.packets);
 	json_count(j, "bytes", bytes);
 	snprintf(key, sizeof(key), "bytes_per_%s", show_router(s));
-	json_count(j, key, bytes * n * s->m->topo->n_ports);
+	json_count(j, key, bytes * n * show_ports(s));
 	json_count(j, "payload_bytes_per_link", show_link_memory(s));
 	if (wire == TOPO_MAX_WIRES)
 		json_null(j, "needs_packets");
@@ -210,7 +210,9 @@ void show_json(const struct show *s, FILE *f)
 	if (!topo_is_direct(m->topo))
 		json_count(
 			&j, "switches", m->topo->n_routers - m->topo->n_nodes);
-	json_count(&j, "ports", m->topo->n_ports);
+	if (m->topo->n_io)
+		json_count(&j, "io_nodes", m->topo->n_io);
+	json_count(&j, "ports", show_ports(s));
 	json_tables(&j, m->topo);
 	json_wires(&j, s);
 	show_edges(&j, m->topo);

@@ -261,8 +261,7 @@ static void text_router(const struct show *s, FILE *f)
 	fprintf(f,
 		"\nbuffers     per port and channel %" PRId64
 		" packets (%" PRIu64 " B); %.4g KiB a %s\n",
-		r->packets, bytes,
-		(double)(bytes * n * s->m->topo->n_ports) / 1024,
+		r->packets, bytes, (double)(bytes * n * show_ports(s)) / 1024,
 		show_router(s));
 	if (s->m->route->n_channels > 1)
 		fprintf(f,
@@ -301,7 +300,11 @@ void show_text(const struct show *s, FILE *f)
 		nodes == 1 ? "" : "s");
 	if (!topo_is_direct(m->topo))
 		fprintf(f, ", %u switches", m->topo->n_routers - nodes);
-	fprintf(f, " of %u ports\n\n", m->topo->n_ports);
+	fprintf(f, " of %u ports", show_ports(s));
+	if (m->topo->n_io)
+		fprintf(f, ", %u IO node%s", m->topo->n_io,
+			cli_s(m->topo->n_io));
+	fputs("\n\n", f);
 	text_tables(m->topo, f);
 	text_wires(s, f);
 	text_link(s, f);

@@ -37,6 +37,13 @@ struct class_route {
 	uint8_t channel; /* an enum class_channel */
 };
 
+/* The same of a node that is named, as somebody has written it out. */
+struct class_register {
+	router_id node;
+	uint32_t route;
+	struct class_route is;
+};
+
 /* All nodes x with first[i] <= x[i] < first[i] + length[i]. */
 struct class_box {
 	uint32_t first[TORUS_MAX_DIMS], length[TORUS_MAX_DIMS];
@@ -59,6 +66,18 @@ struct class_route class_route_build(const struct torus *t,
 static inline uint32_t class_buffer(uint32_t channel)
 {
 	return channel == CLASS_SUB;
+}
+
+/* Links of a node that the world's and the system's packets would share, and
+ * with them a buffer: not allowed (BGQ-F24). */
+static inline uint32_t class_shared_links(
+	const struct class_route *a, const struct class_route *b)
+{
+	if (a->channel == b->channel || a->channel == CLASS_SUB ||
+		b->channel == CLASS_SUB)
+		return 0;
+	return (a->inputs | a->output) & (b->inputs | b->output) &
+	       ~CLASS_LOCAL_BIT;
 }
 
 #endif

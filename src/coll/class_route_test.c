@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "coll/class_route.h"
+#include "coll/tree_proof.h"
 #include "testing/testing.h"
 #include "topo/torus_testing.h"
 
@@ -205,12 +206,172 @@ static void the_whole_machine_goes_by_e_first_and_its_middle_last(void **state)
 	assert_int_equal(r.inputs, CLASS_LOCAL_BIT | 0x2ff);
 }
 
+/* --- the proof --- */
+
+enum { AP = 1, AM = 2, BP = 4, BM = 8, EAR = CLASS_LOCAL_BIT };
+
+/* Registers on a line of four nodes or a square of sixteen; NULL where all
+ * steps hold, or why the first one does not. */
+static const char *why_not(const char *shape, enum tree_root root,
+	const struct class_register *v, size_t n, char letter)
+{
+	static char text[256];
+	const struct tree_params params = { .root = root };
+	struct proof p = { .is_proved = true };
+	struct fixture f;
+	uint32_t i = 0;
+
+	begin(&f, shape);
+	tree_prove(&p, &f.t.topo, &params, v, n);
+	assert_true(p.n_steps <= 3);
+	while (i < p.n_steps && p.step[i].holds)
+		i++;
+	assert_int_equal(p.is_proved, i == p.n_steps);
+	if (i < p.n_steps) {
+		assert_int_equal(p.step[i].letter, letter - 'e' + 'a');
+		snprintf(text, sizeof(text), "%s", p.step[i].why);
+	}
+	proof_free(&p);
+	return p.is_proved ? NULL : text;
+}
+
+#define REFUSED(part, letter, ...)                                             \
+	do {                                                                   \
+		const struct class_register v[] = { __VA_ARGS__ };             \
+		const char *why = why_not("4", TREE_ROOT_PARTITION, v,         \
+			sizeof(v) / sizeof(v[0]), letter);                     \
+                                                                               \
+		assert_non_null(why);                                          \
+		if (!strstr(why, part))                                        \
+			fail_msg("said: %s", why);                             \
+	} while (0)
+
+/* The root of a line of four is node 2. */
+static void registers_that_are_no_trees_are_not_proved(void **state)
+{
+	(void)state;
+	REFUSED("A+ of node 0 (0) leads to a node that does not name", 'e',
+		{ 0, 3, { EAR, AP, CLASS_SUB } });
+	REFUSED("A- of node 1 (1) is an input that nothing comes by", 'e',
+		{ 1, 3, { EAR | AM, 0, CLASS_SUB } });
+	REFUSED("is not the only output", 'e',
+		{ 1, 3, { EAR, AP | AM, CLASS_SUB } });
+	REFUSED("is an input and the output", 'e',
+		{ 1, 3, { EAR | AP, AP, CLASS_SUB } });
+	REFUSED("has no wire", 'e', { 1, 3, { EAR, 1 << 9, CLASS_SUB } });
+	REFUSED("nodes 0 and 3 are both roots", 'e',
+		{ 0, 3, { EAR, 0, CLASS_SUB } },
+		{ 3, 3, { EAR, 0, CLASS_SUB } });
+	/* a ring, over its wrap link */
+	REFUSED("leads back to itself", 'e',
+		{ 0, 3, { EAR | AM, AP, CLASS_SUB } },
+		{ 1, 3, { EAR | AM, AP, CLASS_SUB } },
+		{ 2, 3, { EAR | AM, AP, CLASS_SUB } },
+		{ 3, 3, { EAR | AM, AP, CLASS_SUB } });
+}
+
+static void registers_that_oppose_each_other_are_not_proved(void **state)
+{
+	static const struct class_register fine[] = {
+		{ 1, 3, { EAR, AP, CLASS_SUB } },
+		{ 2, 3, { EAR | AM, 0, CLASS_SUB } },
+		{ 2, 4, { EAR | AM, 0, CLASS_SUB } },
+		{ 1, 4, { EAR, AP, CLASS_SUB } },
+	};
+
+	(void)state;
+	assert_null(why_not("4", TREE_ROOT_PARTITION, fine, 4, 0));
+	REFUSED("up for route 3 and down for the boxes of A = 1 to 2", 'f',
+		{ 1, 3, { EAR | AP, 0, CLASS_SUB } },
+		{ 2, 3, { EAR, AM, CLASS_SUB } });
+	/* by the wrap link, which no box uses */
+	REFUSED("up for route 3 and down for route 4", 'f',
+		{ 0, 3, { EAR | AM, 0, CLASS_SUB } },
+		{ 3, 3, { EAR, AP, CLASS_SUB } },
+		{ 0, 4, { EAR, AM, CLASS_SUB } },
+		{ 3, 4, { EAR | AP, 0, CLASS_SUB } });
+	/* not on one channel: nothing but boxes */
+	REFUSED("up for route 4 and down for the boxes of A = 0 to 1", 'f',
+		{ 0, 3, { EAR | AM, 0, CLASS_SUB } },
+		{ 3, 3, { EAR, AP, CLASS_SUB } },
+		{ 0, 4, { EAR | AM | AP, 0, CLASS_WORLD } },
+		{ 1, 4, { EAR, AM, CLASS_WORLD } },
+		{ 3, 4, { EAR, AP, CLASS_WORLD } });
+}
+
+/* BGQ-F24 */
+static void world_and_system_on_one_link_are_not_proved(void **state)
+{
+	(void)state;
+	REFUSED("route 0 and route 14 both use A+ of node 0", 'f',
+		{ 0, 14, { EAR, AP, CLASS_SYSTEM } },
+		{ 1, 14, { EAR | AM, 0, CLASS_SYSTEM } });
+}
+
+static void a_silent_member_beside_another_route_is_not_proved(void **state)
+{
+	(void)state;
+	REFUSED("node 1 (1) passes on route 3 without contributing", 'g',
+		{ 0, 3, { EAR, AP, CLASS_SUB } },
+		{ 1, 3, { AM, AP, CLASS_SUB } },
+		{ 2, 3, { EAR | AM, 0, CLASS_SUB } },
+		{ 1, 4, { EAR, AP, CLASS_SUB } },
+		{ 2, 4, { EAR | AM, 0, CLASS_SUB } });
+}
+
+/* Wherever trees of two boxes can lock there is a link that is up for one and
+ * down for the other, and the intervals know it. */
+static void intervals_say_of_boxes_what_all_pairs_of_boxes_do(void **state)
+{
+	static const char *const shape[] = { "3x2", "2x2x2", "2x1x3", "4",
+		"5x2" };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		bool clash = false;
+		struct fixture f;
+		router_id r;
+
+		begin(&f, shape[i]);
+		uint32_t up[64] = { 0 };
+
+		while (next_box(&f)) {
+			f.root = class_root(&f.t, &f.box);
+			for (r = 0; r < f.t.topo.n_routers; r++)
+				if (class_box_has(&f.box, &f.t, r))
+					up[r] |= route(&f, r).output;
+		}
+		for (r = 0; r < f.t.topo.n_routers; r++) {
+			uint32_t m;
+
+			for (m = up[r]; m; m &= m - 1) {
+				struct topo_end far = torus_ops.peer(&f.t.topo,
+					r, (port_id)__builtin_ctz(m));
+
+				clash |= up[far.router] >> far.port & 1;
+			}
+		}
+		assert_int_equal(clash,
+			why_not(shape[i], TREE_ROOT_BOX, NULL, 0, 'f') != NULL);
+		assert_null(why_not(shape[i], TREE_ROOT_PARTITION, NULL, 0, 0));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bgq_f48_each_box_of_a_midplane_has_one_tree),
 		cmocka_unit_test(trees_know_any_lengths),
 		cmocka_unit_test(growing_boxes_have_the_papers_depths),
+		cmocka_unit_test(registers_that_are_no_trees_are_not_proved),
+		cmocka_unit_test(
+			registers_that_oppose_each_other_are_not_proved),
+		cmocka_unit_test(world_and_system_on_one_link_are_not_proved),
+		cmocka_unit_test(
+			a_silent_member_beside_another_route_is_not_proved),
+		cmocka_unit_test(
+			intervals_say_of_boxes_what_all_pairs_of_boxes_do),
 		cmocka_unit_test(
 			the_whole_machine_goes_by_e_first_and_its_middle_last),
 	};

@@ -1,6 +1,9 @@
 #include "coll/tree_node.h"
 
+#include <stdio.h>
+
 #include "base/mem.h"
+#include "net/send.h"
 
 #define AT(field) offsetof(struct tree_params, field)
 #define MOST_TIME INT64_C(1000000000)
@@ -103,12 +106,30 @@ static struct tree_at at(
 
 /* --- FIFOs --- */
 
+bool tree_reads(
+	const struct tree_at *a, uint32_t buffer, const struct packet *p)
+{
+	return faults_reads(a->net->faults, a->w->id, a->s, buffer,
+		a->net->link.bytes[p->size], a->t);
+}
+
+static uint32_t buffer_of(const struct tree_at *a, uint32_t place)
+{
+	if (place < PLACE_INJECT)
+		return fault_buffer_of(FAULT_RECEIVER, place / TREE_BUFFERS,
+			FAULT_GUEST + place % TREE_BUFFERS);
+	return fault_buffer_of(
+		FAULT_INJECTION, a->tree->fifo + place - PLACE_INJECT, 0);
+}
+
 /* The head of a FIFO may go from now on. */
 static void show(const struct tree_at *a, uint32_t place)
 {
 	packet_id id = a->node->fifo[place].head;
 	struct packet *p = tree_packet(a, id);
 
+	if (!tree_reads(a, buffer_of(a, place), p))
+		return;
 	p->head = a->t;
 	if (p->hints & TREE_DOWN) {
 		book_wait(a->net->book, id, CAUSE_ARBITRATION, a->t);
@@ -130,6 +151,7 @@ static void join(const struct tree_at *a, uint32_t place, packet_id id)
 	struct tree_fifo *f = &a->node->fifo[place];
 
 	tree_packet(a, id)->next = NO_PACKET;
+	book_at_part(a->net->book, id, a->s, "collective FIFO");
 	book_wait(a->net->book, id, CAUSE_QUEUE, a->t);
 	if (f->n++) {
 		tree_packet(a, f->tail)->next = id;
@@ -150,6 +172,7 @@ void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail)
 	struct tree_fifo *f = &a->node->fifo[place];
 	const struct packet *p = tree_packet(a, f->head);
 	port_id port = place / TREE_BUFFERS;
+	sim_time back = tail;
 
 	f->head = p->next;
 	f->n--;
@@ -159,8 +182,10 @@ void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail)
 		return;
 	}
 	a->node->packets[port]++;
+	if (net_loses_tokens(a->net))
+		back = net_send_tokens(a->net, a->w, a->s, port, tail);
 	sim_post(a->w, a->node->peer[port],
-		tail + a->net->link.latency[a->node->wire[port]],
+		back + a->net->link.latency[a->node->wire[port]],
 		SIM_KEY(PHASE_GUEST, EVENT_TOKEN + (port ^ 1)),
 		place % TREE_BUFFERS, p->chunks);
 	if (f->n)
@@ -443,6 +468,15 @@ static int audit(const struct net_guest *g, bool is_over, struct err *e)
 	return failed;
 }
 
+static void name(
+	const struct net_guest *g, packet_id id, char *text, size_t size)
+{
+	const struct packet *p = &g->net->packets[id];
+
+	snprintf(text, size, "a packet of class route %u from node %u",
+		p->hints & TREE_ROUTE, p->src);
+}
+
 static uint64_t memory(const struct net_guest *g)
 {
 	uint64_t sum = 0;
@@ -494,6 +528,7 @@ static const struct net_guest_ops guest_ops = {
 	.inside = inside,
 	.audit = audit,
 	.memory = memory,
+	.name = name,
 	.counters = counters,
 };
 

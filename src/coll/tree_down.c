@@ -74,7 +74,10 @@ static bool may_receive(
 	if (!a->net->client->is_sink && f->chunks < p->chunks)
 		return false;
 	if (f->free_at <= a->t)
-		return true;
+		return tree_reads(a,
+			fault_buffer_of(
+				FAULT_RECEPTION, a->tree->fifo + fifo, 0),
+			p);
 	if (!f->is_timed) {
 		f->is_timed = true;
 		sim_post_self(a->w, a->s, f->free_at,

@@ -133,6 +133,10 @@ static inline sim_time tree_tail(
 
 /* The head of a FIFO leaves it, and its tail at tail. */
 void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail);
+/* A packet is read of a buffer (link/memories.h): false where it has stopped.
+ */
+bool tree_reads(
+	const struct tree_at *a, uint32_t buffer, const struct packet *p);
 /* All that can happen now does; links are asked for. */
 void tree_settle(const struct tree_at *a);
 /* Counts a packet that goes by a port, and takes its tokens. */

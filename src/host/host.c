@@ -315,9 +315,9 @@ bool host_add_range(struct host *h, site_id node, const struct memory_range *r)
 }
 
 int host_add_synthetic(struct host *h, site_id node, uint64_t at,
-	uint64_t bytes, memory_fill fill, void *arg)
+	uint64_t bytes, memory_naming name, void *arg)
 {
-	return memory_add_synthetic(memory_of(h, node), at, bytes, fill, arg);
+	return memory_add_synthetic(memory_of(h, node), at, bytes, name, arg);
 }
 
 const struct memory_region *host_synthetic(
@@ -353,6 +353,18 @@ bool host_device_write(struct host *h, struct sim_worker *w, site_id node,
 	sim_time t, uint64_t at, const void *from, size_t n)
 {
 	return host_write_by(h, w, node, t, MEMORY_DEVICE, at, from, n);
+}
+
+bool host_write_named(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint64_t at, const struct memory_name *name, size_t n)
+{
+	struct host_node *to = host_node(h, node);
+
+	if (!memory_write_named(&to->memory, MEMORY_NIC, at, name, n))
+		return false;
+	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
+		host_notice(h, node, w, t, at, n);
+	return true;
 }
 
 bool host_atomic_by(struct host *h, struct sim_worker *w, site_id node,

@@ -152,7 +152,7 @@ uint64_t host_held(const struct host *h);
 /* As in host/memory.h, of a node; also from a program of that node. */
 bool host_add_range(struct host *h, site_id node, const struct memory_range *r);
 int host_add_synthetic(struct host *h, site_id node, uint64_t at,
-	uint64_t bytes, memory_fill fill, void *arg);
+	uint64_t bytes, memory_naming name, void *arg);
 const struct memory_region *host_synthetic(
 	const struct host *h, site_id node, int i);
 int host_add_foreign(struct host *h, site_id node, uint64_t at, uint64_t bytes,
@@ -221,6 +221,18 @@ static inline bool host_write(struct host *h, struct sim_worker *w,
 {
 	return host_write_by(h, w, node, t, MEMORY_NIC, at, from, n);
 }
+
+/* The same without the bytes of synthetic memory: memory_find_name(). */
+static inline bool host_find_name(const struct host *h, site_id node,
+	uint64_t at, size_t n, struct memory_name *name)
+{
+	struct memory *m = &host_node(h, node)->memory;
+
+	return at < m->high && memory_find_name(m, MEMORY_NIC, at, n, name);
+}
+
+bool host_write_named(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint64_t at, const struct memory_name *name, size_t n);
 
 /* By a device, a GPU say. */
 bool host_device_read(

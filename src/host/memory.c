@@ -260,6 +260,14 @@ static size_t in_page(uint64_t at, size_t n)
 	return n < left ? n : left;
 }
 
+/* Pages are copied by the library: of what it knows to be short, a compiler
+ * copies one word after the other. */
+static void copy(uint8_t *to, const uint8_t *from, size_t n)
+{
+	__asm__("" : "+r"(n));
+	memcpy(to, from, n);
+}
+
 static void read_pages(struct memory *m, uint64_t at, uint8_t *out, size_t n)
 {
 	while (n) {
@@ -267,7 +275,7 @@ static void read_pages(struct memory *m, uint64_t at, uint8_t *out, size_t n)
 		size_t k = in_page(at, n);
 
 		if (page)
-			memcpy(out, page + at % MEMORY_PAGE, k);
+			copy(out, page + at % MEMORY_PAGE, k);
 		else
 			memset(out, 0, k);
 		out += k;
@@ -283,7 +291,7 @@ static void write_pages(
 		uint8_t *page = page_to_write(m, at / MEMORY_PAGE);
 		size_t k = in_page(at, n);
 
-		memcpy(page + at % MEMORY_PAGE, in, k);
+		copy(page + at % MEMORY_PAGE, in, k);
 		in += k;
 		at += k;
 		n -= k;

@@ -13,9 +13,10 @@
  * Pages come into being when they are first written; what was never written
  * reads as zero and costs nothing.  A part of a range may be a region, whose
  * bytes are elsewhere:
- * - of a synthetic region they are a function of their offsets.  Reading gives
- *   them; what is written is compared with them and counted, and nothing is
- *   stored, so that gigabytes can come and go in no memory;
+ * - of a synthetic region they are those of streams, which are a function of
+ *   their offsets.  Reading gives them; what is written is compared with them
+ *   and counted, and nothing is stored, so that gigabytes can come and go in no
+ *   memory.  Who only moves them may do so by name, without making them;
  * - of a foreign region they are somebody else's, who is asked for them: the
  *   memory of a process outside, say.
  * A mapped range has no bytes but those of its regions.
@@ -79,8 +80,15 @@ struct memory_chunk {
 	uint32_t n_pages;
 };
 
-/* Puts the n bytes from an offset of a region into out. */
-typedef void (*memory_fill)(void *arg, uint64_t offset, uint8_t *out, size_t n);
+/* A place in the stream of an owner: see memory_fill_by(). */
+struct memory_name {
+	uint64_t seed, owner, offset;
+};
+
+/* Says where in which stream the bytes of a region are from an offset on;
+ * returns how many of them, at least one. */
+typedef uint64_t (*memory_naming)(
+	void *arg, uint64_t offset, struct memory_name *name);
 
 /* Whose bytes those of a foreign region are.  False: they cannot be had. */
 struct memory_foreign {
@@ -92,8 +100,8 @@ struct memory_foreign {
 
 struct memory_region {
 	uint64_t at, bytes; /* 0 bytes: it has been dropped */
-	memory_fill fill; /* NULL: it is foreign */
-	void *arg; /* of fill */
+	memory_naming name; /* NULL: it is foreign */
+	void *arg; /* of name */
 	struct memory_foreign foreign;
 
 	/* of what was written */
@@ -250,12 +258,25 @@ static inline bool memory_store(
  * on, or -1: not in one range, empty, or over another region.
  */
 int memory_add_synthetic(struct memory *m, uint64_t at, uint64_t bytes,
-	memory_fill fill, void *arg);
+	memory_naming name, void *arg);
 int memory_add_foreign(struct memory *m, uint64_t at, uint64_t bytes,
 	const struct memory_foreign *f);
 
 /* Ends a region; its number may be given to another one. */
 void memory_drop_region(struct memory *m, int i);
+
+/*
+ * In place of reading and writing: the name of n bytes that are all in one
+ * synthetic region and of one stream; false where they are not, or may not be
+ * read.  What is written by name is as if its bytes were.
+ */
+bool memory_find_name(struct memory *m, enum memory_by by, uint64_t at,
+	size_t n, struct memory_name *name);
+bool memory_write_named(struct memory *m, enum memory_by by, uint64_t at,
+	const struct memory_name *name, size_t n);
+
+/* Its bytes. */
+void memory_fill(const struct memory_name *name, uint8_t *out, size_t n);
 
 /* A region, or NULL; until the next one is added. */
 const struct memory_region *memory_region(const struct memory *m, int i);
@@ -286,8 +307,8 @@ void memory_mix(struct memory *m, uint64_t at, uint64_t n);
 bool memory_region_is_whole(const struct memory_region *s, uint64_t times);
 
 /*
- * For fills: the n bytes from an offset of an owner's stream.  Any bytes of
- * it can be had by themselves; about one instruction per four bytes.
+ * The n bytes from an offset of an owner's stream.  Any bytes of it can be had
+ * by themselves; about one instruction per four bytes.
  */
 void memory_fill_by(
 	uint64_t seed, uint64_t owner, uint64_t offset, uint8_t *out, size_t n);

@@ -191,7 +191,6 @@ static void bytes_are_placed_within_one_page(void **state)
 
 struct stream {
 	uint64_t seed, owner;
-	uint64_t n_filled; /* bytes that were asked for */
 };
 
 static void mapped_bytes_are_those_of_memory(void **state)
@@ -246,12 +245,12 @@ static void what_cannot_be_mapped_is_null(void **state)
 	memory_fini(&m);
 }
 
-static void fill(void *arg, uint64_t offset, uint8_t *out, size_t n)
+static uint64_t name(void *arg, uint64_t offset, struct memory_name *name)
 {
-	struct stream *s = arg;
+	const struct stream *s = arg;
 
-	s->n_filled += n;
-	memory_fill_by(s->seed, s->owner, offset, out, n);
+	*name = (struct memory_name){ s->seed, s->owner, offset };
+	return UINT64_MAX - offset;
 }
 
 /* Any piece of a stream is the same as in the whole. */
@@ -316,7 +315,7 @@ static void a_region_reads_as_its_stream_and_takes_no_memory(void **state)
 
 	(void)state;
 	memory_init(&m, 16 * GIB);
-	assert_int_equal(memory_add_synthetic(&m, GIB, 8 * GIB, fill, &s), 0);
+	assert_int_equal(memory_add_synthetic(&m, GIB, 8 * GIB, name, &s), 0);
 	assert_true(memory_read(&m, MEMORY_NIC, 7 * GIB + 3, got, 100));
 	memory_fill_by(1, 5, 6 * GIB + 3, want, 100);
 	assert_memory_equal(got, want, 100);
@@ -340,7 +339,7 @@ static void wrong_bytes_are_counted(void **state)
 
 	(void)state;
 	memory_init(&m, GIB);
-	memory_add_synthetic(&m, 5000, 2000, fill, &s);
+	memory_add_synthetic(&m, 5000, 2000, name, &s);
 	memory_read(&m, MEMORY_NIC, 5000, bytes, 2000);
 	bytes[700] ^= 1;
 	bytes[701] ^= 0x80;
@@ -403,7 +402,7 @@ static void each_byte_once_is_known_whatever_the_cuts(void **state)
 		size_t skip = draw(&n, SIZE);
 
 		memory_init(&m, GIB);
-		memory_add_synthetic(&m, at, SIZE, fill, &s);
+		memory_add_synthetic(&m, at, SIZE, name, &s);
 		write_pieces(&m, at, SIZE, &n, right, NONE, NONE);
 		r = memory_region(&m, 0);
 		assert_true(memory_region_is_whole(r, 1));
@@ -434,7 +433,7 @@ static void a_byte_twice_does_not_make_up_for_another(void **state)
 			struct memory m;
 
 			memory_init(&m, GIB);
-			memory_add_synthetic(&m, 0, SIZE, fill, &s);
+			memory_add_synthetic(&m, 0, SIZE, name, &s);
 			for (i = 0; i < SIZE; i++) {
 				uint64_t at = i == a ? b : i;
 
@@ -463,7 +462,7 @@ static void borders_split_what_crosses_them(void **state)
 	memory_init(&m, SIZE);
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(
-			memory_add_synthetic(&m, at[i], bytes[i], fill, &s[i]),
+			memory_add_synthetic(&m, at[i], bytes[i], name, &s[i]),
 			i);
 		memory_fill_by(0, i + 1, 0, plain + at[i], bytes[i]);
 	}
@@ -506,13 +505,13 @@ static void regions_that_make_no_sense_are_refused(void **state)
 
 	(void)state;
 	memory_init(&m, GIB);
-	assert_int_equal(memory_add_synthetic(&m, GIB - 7, 8, fill, &s), -1);
-	assert_int_equal(memory_add_synthetic(&m, 0, 0, fill, &s), -1);
-	assert_int_equal(memory_add_synthetic(&m, 1000, 100, fill, &s), 0);
-	assert_int_equal(memory_add_synthetic(&m, 1099, 10, fill, &s), -1);
-	assert_int_equal(memory_add_synthetic(&m, 900, 101, fill, &s), -1);
-	assert_int_equal(memory_add_synthetic(&m, 900, 1000, fill, &s), -1);
-	assert_int_equal(memory_add_synthetic(&m, 1100, 10, fill, &s), 1);
+	assert_int_equal(memory_add_synthetic(&m, GIB - 7, 8, name, &s), -1);
+	assert_int_equal(memory_add_synthetic(&m, 0, 0, name, &s), -1);
+	assert_int_equal(memory_add_synthetic(&m, 1000, 100, name, &s), 0);
+	assert_int_equal(memory_add_synthetic(&m, 1099, 10, name, &s), -1);
+	assert_int_equal(memory_add_synthetic(&m, 900, 101, name, &s), -1);
+	assert_int_equal(memory_add_synthetic(&m, 900, 1000, name, &s), -1);
+	assert_int_equal(memory_add_synthetic(&m, 1100, 10, name, &s), 1);
 	assert_null(memory_region(&m, 2));
 	assert_null(memory_region(&m, -1));
 	memory_fini(&m);

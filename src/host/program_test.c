@@ -128,9 +128,10 @@ static void addresses_outside_are_refused(void **state)
 
 enum { REGION = 8192, REGION_BYTES = 4096 };
 
-static void fill(void *arg, uint64_t offset, uint8_t *out, size_t n)
+static uint64_t name(void *arg, uint64_t offset, struct memory_name *name)
 {
-	memory_fill_by(1, *(uint64_t *)arg, offset, out, n);
+	*name = (struct memory_name){ 1, *(uint64_t *)arg, offset };
+	return UINT64_MAX;
 }
 
 static void copy_program(void *arg)
@@ -145,7 +146,7 @@ static void copy_program(void *arg)
 	assert_true(program_read(REGION - 4, &word, 8));
 	assert_int_equal(word << 32, 0); /* real, and never written */
 	*region = host_add_synthetic(
-		program_host(), program_node(), 0, REGION + 1, fill, NULL);
+		program_host(), program_node(), 0, REGION + 1, name, NULL);
 }
 
 static void nodes_can_have_synthetic_memory(void **state)
@@ -158,7 +159,7 @@ static void nodes_can_have_synthetic_memory(void **state)
 	host_testing_start(&m);
 	held = host_held(m.host);
 	assert_int_equal(host_add_synthetic(
-				 m.host, 3, REGION, REGION_BYTES, fill, &owner),
+				 m.host, 3, REGION, REGION_BYTES, name, &owner),
 		0);
 	program_start(m.host, 3, 0, 0, copy_program, &region);
 	host_testing_run(&m);

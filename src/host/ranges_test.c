@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "host/host_testing.h"
 #include "host/program.h"
+#include "sim/random.h"
 #include "testing/testing.h"
 
 #define HOST_END (UINT64_C(1) << 20) /* HOST_TESTING_MEMORY */
@@ -382,6 +383,99 @@ static void polls_and_watches_work_anywhere(void **state)
 	host_testing_fini(&m);
 }
 
+/* --- names --- */
+
+static uint64_t draw(uint64_t n, uint64_t below)
+{
+	return random_below(random_draw(11, 0, RANDOM_TEST, n).a, below);
+}
+
+/* Pieces of one owner after the other. */
+static uint64_t name(void *arg, uint64_t offset, struct memory_name *name)
+{
+	uint64_t piece = *(uint64_t *)arg;
+
+	*name = (struct memory_name){ 1, offset / piece, offset % piece };
+	return piece - offset % piece;
+}
+
+static void check_alike(
+	const struct memory_region *a, const struct memory_region *b)
+{
+	assert_int_equal(a->written, b->written);
+	assert_int_equal(a->where, b->where);
+	assert_int_equal(a->wrong, b->wrong);
+	assert_int_equal(a->first_wrong, b->first_wrong);
+}
+
+/* From one memory to two others: to where it belongs, to where it does not, to
+ * plain pages and over borders. */
+static void what_is_moved_by_name_is_as_if_its_bytes_were(void **state)
+{
+	enum { SIZE = 30000, FROM = 5000, TO = 17000, MOST = 3000 };
+	uint64_t piece = 4000;
+	uint8_t bytes[MOST], got[MOST];
+	struct memory from, m[2];
+	uint64_t n = 0, named = 0;
+	int i;
+
+	(void)state;
+	memory_init(&from, SIZE);
+	memory_add_synthetic(&from, FROM, 8000, name, &piece);
+	for (i = 0; i < 2; i++) {
+		memory_init(&m[i], SIZE);
+		memory_add_synthetic(&m[i], TO, 8000, name, &piece);
+	}
+	for (i = 0; i < 2000; i++) {
+		uint64_t at = FROM + draw(n++, 8000), to = at + TO - FROM;
+		size_t k = (size_t)draw(n++, MOST);
+		struct memory_name x;
+
+		to = draw(n++, 4) ? to : draw(n++, SIZE + 5);
+		if (!memory_find_name(&from, MEMORY_NIC, at, k, &x))
+			continue;
+		named++;
+		memory_fill(&x, bytes, k);
+		memory_read(&from, MEMORY_NIC, at, got, k);
+		assert_memory_equal(got, bytes, k);
+		assert_int_equal(
+			memory_write_named(&m[0], MEMORY_NIC, to, &x, k),
+			memory_write(&m[1], MEMORY_NIC, to, bytes, k));
+		check_alike(memory_region(&m[0], 0), memory_region(&m[1], 0));
+	}
+	assert_in_range(named, 500, 1990); /* not over the end of a piece */
+	assert_true(memory_region(&m[0], 0)->wrong > 1000);
+	for (i = 0; i < SIZE; i += 8) {
+		memory_read(&m[0], MEMORY_NIC, (uint64_t)i, bytes, 8);
+		memory_read(&m[1], MEMORY_NIC, (uint64_t)i, got, 8);
+		assert_memory_equal(got, bytes, 8);
+	}
+	for (i = 0; i < 2; i++)
+		memory_fini(&m[i]);
+	memory_fini(&from);
+}
+
+static void names_need_the_rights_that_bytes_do(void **state)
+{
+	struct memory_name x = { 1, 0, 0 };
+	uint64_t piece = 4000;
+	struct memory m;
+
+	(void)state;
+	memory_init(&m, HOST_END);
+	memory_add_range(&m, &gpu);
+	assert_int_equal(
+		memory_add_synthetic(&m, GPU_AT, 100, name, &piece), 0);
+	assert_false(memory_find_name(&m, MEMORY_NIC, GPU_AT, 100, &x));
+	assert_true(memory_find_name(&m, MEMORY_DEVICE, GPU_AT, 100, &x));
+	assert_false(memory_find_name(&m, MEMORY_DEVICE, GPU_AT, 101, &x));
+	assert_false(memory_write_named(&m, MEMORY_CORE, GPU_AT, &x, 100));
+	assert_int_equal(memory_region(&m, 0)->written, 0);
+	assert_true(memory_write_named(&m, MEMORY_NIC, GPU_AT, &x, 100));
+	assert_true(memory_region_is_whole(memory_region(&m, 0), 1));
+	memory_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +488,8 @@ int main(void)
 		cmocka_unit_test(a_region_that_is_dropped_leaves_no_trace),
 		cmocka_unit_test(many_regions_come_and_go),
 		cmocka_unit_test(polls_and_watches_work_anywhere),
+		cmocka_unit_test(what_is_moved_by_name_is_as_if_its_bytes_were),
+		cmocka_unit_test(names_need_the_rights_that_bytes_do),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

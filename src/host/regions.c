@@ -96,12 +96,12 @@ static int add(struct memory *m, const struct memory_region *r)
 }
 
 int memory_add_synthetic(struct memory *m, uint64_t at, uint64_t bytes,
-	memory_fill fill, void *arg)
+	memory_naming name, void *arg)
 {
 	return add(m, &(struct memory_region){
 			      .at = at,
 			      .bytes = bytes,
-			      .fill = fill,
+			      .name = name,
 			      .arg = arg,
 			      .first_wrong = UINT64_MAX,
 		      });
@@ -158,12 +158,13 @@ static uint64_t weight(uint64_t from, uint64_t to)
 }
 
 static void note_wrong(struct memory_region *s, uint64_t offset,
-	const uint8_t *in, const uint8_t *right, size_t n)
+	const uint8_t *in, const struct memory_name *name, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (in[i] == right[i])
+		if (memory_is_by(name->seed, name->owner, name->offset + i,
+			    in + i, 1))
 			continue;
 		s->wrong++;
 		if (offset + i < s->first_wrong)
@@ -171,21 +172,44 @@ static void note_wrong(struct memory_region *s, uint64_t offset,
 	}
 }
 
+static void note_written(struct memory_region *s, uint64_t offset, size_t n)
+{
+	s->written += n;
+	s->where += weight(offset, offset + n);
+}
+
+/* The name of up to n bytes from an offset on; returns how many. */
+static size_t name_some(const struct memory_region *s, uint64_t offset,
+	size_t n, struct memory_name *name)
+{
+	uint64_t k = s->name(s->arg, offset, name);
+
+	return n < k ? n : (size_t)k;
+}
+
 static void check_synthetic(
 	struct memory_region *s, uint64_t offset, const uint8_t *in, size_t n)
 {
-	uint8_t right[MEMORY_PAGE];
+	struct memory_name x;
 	size_t k;
 
-	s->written += n;
-	s->where += weight(offset, offset + n);
-	for (; n; n -= k) {
-		k = n < sizeof(right) ? n : sizeof(right);
-		s->fill(s->arg, offset, right, k);
-		if (memcmp(in, right, k) != 0)
-			note_wrong(s, offset, in, right, k);
-		in += k;
-		offset += k;
+	note_written(s, offset, n);
+	for (; n; n -= k, in += k, offset += k) {
+		k = name_some(s, offset, n, &x);
+		if (!memory_is_by(x.seed, x.owner, x.offset, in, k))
+			note_wrong(s, offset, in, &x, k);
+	}
+}
+
+static void make_synthetic(
+	const struct memory_region *s, uint64_t offset, uint8_t *out, size_t n)
+{
+	struct memory_name x;
+	size_t k;
+
+	for (; n; n -= k, out += k, offset += k) {
+		k = name_some(s, offset, n, &x);
+		memory_fill(&x, out, k);
 	}
 }
 
@@ -198,9 +222,9 @@ bool memory_region_is_whole(const struct memory_region *s, uint64_t times)
 bool memory_region_read(
 	const struct memory_region *r, uint64_t at, uint8_t *out, size_t n)
 {
-	if (!r->fill)
+	if (!r->name)
 		return r->foreign.read(r->foreign.arg, at - r->at, out, n);
-	r->fill(r->arg, at - r->at, out, n);
+	make_synthetic(r, at - r->at, out, n);
 	return true;
 }
 
@@ -209,10 +233,74 @@ bool memory_region_write(
 {
 	const struct memory_foreign *f = &r->foreign;
 
-	if (!r->fill)
+	if (!r->name)
 		return f->write && f->write(f->arg, at - r->at, in, n);
 	check_synthetic(r, at - r->at, in, n);
 	return true;
+}
+
+/* --- by name --- */
+
+static bool may(const struct memory *m, uint32_t right, uint64_t at, size_t n)
+{
+	return memory_has(m, at, n) ||
+	       memory_ask(m, right, at, n) == MEMORY_OPEN;
+}
+
+/* The synthetic region with all of [at, at + n), if they are of one stream. */
+static struct memory_region *find_named(
+	const struct memory *m, uint64_t at, size_t n, struct memory_name *name)
+{
+	uint32_t i = at < m->high && at >= m->low ? find(m, at) : m->n_in_use;
+	struct memory_region *r = i < m->n_in_use ? nth(m, i) : NULL;
+
+	if (!r || !r->name || r->at > at || n > end_of(r) - at)
+		return NULL;
+	return r->name(r->arg, at - r->at, name) >= n ? r : NULL;
+}
+
+bool memory_find_name(struct memory *m, enum memory_by by, uint64_t at,
+	size_t n, struct memory_name *name)
+{
+	return find_named(m, at, n, name) && may(m, MEMORY_MAY_READ(by), at, n);
+}
+
+/* Where they are not to be, they are made. */
+static bool write_made(struct memory *m, enum memory_by by, uint64_t at,
+	const struct memory_name *name, size_t n)
+{
+	struct memory_name x = *name;
+	uint8_t bytes[MEMORY_PAGE];
+	size_t k;
+
+	if (!may(m, MEMORY_MAY_WRITE(by), at, n))
+		return false;
+	for (; n; n -= k, at += k, x.offset += k) {
+		k = n < sizeof(bytes) ? n : sizeof(bytes);
+		memory_fill(&x, bytes, k);
+		if (!memory_write(m, by, at, bytes, k))
+			return false;
+	}
+	return true;
+}
+
+bool memory_write_named(struct memory *m, enum memory_by by, uint64_t at,
+	const struct memory_name *name, size_t n)
+{
+	struct memory_name right;
+	struct memory_region *r = find_named(m, at, n, &right);
+
+	if (!r || right.offset != name->offset || right.owner != name->owner ||
+		right.seed != name->seed ||
+		!may(m, MEMORY_MAY_WRITE(by), at, n))
+		return write_made(m, by, at, name, n);
+	note_written(r, at - r->at, n);
+	return true;
+}
+
+void memory_fill(const struct memory_name *name, uint8_t *out, size_t n)
+{
+	memory_fill_by(name->seed, name->owner, name->offset, out, n);
 }
 
 /* --- streams --- */

@@ -49,6 +49,9 @@ struct side_ops {
 	/* Returns when all of it is in the interface. */
 	sim_time (*data)(struct side *s, site_id node, sim_time t, uint64_t at,
 		uint32_t bytes);
+	/* How long data() is at least; NULL: it has to be called when
+	 * request() says. */
+	sim_time (*least)(const struct side *s, uint32_t bytes);
 	/* A write; returns when loads can see it. */
 	sim_time (*write)(struct side *s, site_id node, sim_time t, uint64_t at,
 		uint32_t bytes);

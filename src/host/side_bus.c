@@ -198,20 +198,29 @@ static struct bus *bus_of(struct side *side, site_id node)
 	return b;
 }
 
+/* The n requests behind one that was asked for at the same time. */
+static void ask_again(struct bus *b, uint32_t n)
+{
+	sim_time took = n * bus_packet(b->params, BUS_REQUEST, 0);
+
+	b->free_at[BUS_IN] += took;
+	b->busy += took;
+	b->bursts += n;
+}
+
 /* Where a request takes no time of the bus, there is none to be seen. */
 static sim_time side_bus_request(struct side *side, site_id node, sim_time t,
 	uint64_t at, uint32_t bytes)
 {
 	struct bus *b = bus_of(side, node);
-
-	uint32_t most = side->most_read;
 	sim_time first;
 
 	(void)at;
 	if (!b->params->is_duplex)
 		return t + b->params->wait;
-	for (first = bus_request(b, t); bytes > most; bytes -= most)
-		bus_request(b, t);
+	first = bus_request(b, t);
+	if (bytes > side->most_read)
+		ask_again(b, (bytes - 1) / side->most_read);
 	return first;
 }
 
@@ -220,6 +229,13 @@ static sim_time side_bus_data(struct side *side, site_id node, sim_time t,
 {
 	(void)at;
 	return bus_burst(bus_of(side, node), t, BUS_DATA, bytes);
+}
+
+static sim_time side_bus_least(const struct side *side, uint32_t bytes)
+{
+	const struct side_bus *s = (const struct side_bus *)side;
+
+	return bus_packet(&s->params.bus, BUS_DATA, bytes);
 }
 
 static sim_time side_bus_write(struct side *side, site_id node, sim_time t,
@@ -242,7 +258,7 @@ static uint64_t side_bus_memory(const struct side *side)
 	return sizeof(struct side_bus) + side->n_nodes * sizeof(struct bus);
 }
 
-#define OPS(name_, title_, rows_)                                              \
+#define OPS(name_, title_, rows_, least_)                                      \
 	{                                                                      \
 		.name = name_, .title = title_,                                \
 		.size = sizeof(struct side_bus), .params = rows_,              \
@@ -250,10 +266,14 @@ static uint64_t side_bus_memory(const struct side *side)
 		.params_size = sizeof(struct side_bus_params),                 \
 		.init = side_bus_init, .fini = side_bus_fini,                  \
 		.request = side_bus_request, .data = side_bus_data,            \
-		.write = side_bus_write, .store = side_bus_store,              \
-		.rates = side_bus_rates, .memory = side_bus_memory,            \
+		.least = least_, .write = side_bus_write,                      \
+		.store = side_bus_store, .rates = side_bus_rates,              \
+		.memory = side_bus_memory,                                     \
 	}
 
-const struct side_ops side_pcix_ops = OPS("pcix", "a PCI-X bus", pcix_rows);
-const struct side_ops side_ht_ops = OPS("ht", "HyperTransport", ht_rows);
-const struct side_ops side_pcie_ops = OPS("pcie", "PCI Express", pcie_rows);
+const struct side_ops side_pcix_ops =
+	OPS("pcix", "a PCI-X bus", pcix_rows, NULL);
+const struct side_ops side_ht_ops =
+	OPS("ht", "HyperTransport", ht_rows, side_bus_least);
+const struct side_ops side_pcie_ops =
+	OPS("pcie", "PCI Express", pcie_rows, side_bus_least);

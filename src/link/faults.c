@@ -482,7 +482,6 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	port_id port;
 
 	memcpy(f->rate, p->rate, sizeof(f->rate));
-	memcpy(f->memories, p->memories, sizeof(f->memories));
 	f->chips = p->chips;
 	f->seed = seed;
 	f->n_workers = n_workers;
@@ -492,6 +491,7 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 	f->patience = p->is_managed ? p->notice : SIM_NEVER;
 	make_outages(f, p, t);
 	faults_set_escapes(f, p, t);
+	faults_set_memories(f, p, t);
 	if (p->is_managed)
 		faults_plan_reloads(f, p, t);
 	find_blind(f, p, t);
@@ -529,6 +529,7 @@ void faults_free(struct faults *f)
 	mem_free(f->width);
 	mem_free(f->trainings.untrained);
 	faults_free_escapes(f);
+	faults_free_memories(f);
 	for (i = 0; i < f->n_workers; i++)
 		mem_free(f->tally[i].ras);
 	map_free(f->tally, f->n_workers * sizeof(*f->tally));
@@ -548,6 +549,7 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c)
 	sum->headless += c->headless;
 	sum->resent += c->resent;
 	sum->echoes += c->echoes;
+	sum->shorts += c->shorts;
 	sum->reported += c->reported;
 	sum->escaped += c->escaped;
 	sum->headers += c->headers;

@@ -25,6 +25,7 @@
 
 #include "base/param.h"
 #include "link/link.h"
+#include "link/memories.h"
 #include "link/ras.h"
 #include "link/training.h"
 #include "sim/sim.h"
@@ -40,21 +41,24 @@ struct fault_params {
 	struct param_lines lines;
 	int64_t cold_start; /* all links are trained when the run begins */
 	/* "1e-9" of all packets that pass a chip; of all words that are read
-	 * of an interface's memories, and with two bad bits "double 1e-12" */
+	 * of memories, and with two bad bits "double 1e-12" */
 	struct param_lines chips, memories;
 	struct param_lines fast_lanes; /* as bit_errors */
 };
 
 /* Of all machines; of those with links whose lines are known; of those whose
- * chips and memories are checked; of those whose lanes are transceivers. */
+ * chips are checked, or whose memories are; of those whose lanes are
+ * transceivers. */
 extern const struct param fault_params_table[], fault_lines_table[],
-	fault_chips_table[], fault_lanes_table[];
-extern const size_t fault_params_n, fault_lines_n, fault_chips_n, fault_lanes_n;
+	fault_chips_table[], fault_memories_table[], fault_lanes_table[];
+extern const size_t fault_params_n, fault_lines_n, fault_chips_n,
+	fault_memories_n, fault_lanes_n;
 
 enum { FAULT_SITE = PART_SITE };
 
-/* A lane of a link, of which it has several; its unit is its number. */
-extern const struct part_kind fault_lane, fault_fibre;
+/* A lane of a link, of which it has several; its unit is its number.  A buffer,
+ * which is its unit (memories.h). */
+extern const struct part_kind fault_lane, fault_fibre, fault_buffer;
 
 struct fault_event {
 	sim_time at;
@@ -72,6 +76,7 @@ struct fault_event {
 	bool is_sick; /* it does not die */
 	bool fails; /* a fibre, for good */
 	bool escapes; /* nor does it: see struct fault_escape */
+	uint32_t flips; /* bits of a buffer's word; 0: none */
 	const char *place, *text; /* borrowed from the parameters */
 };
 
@@ -106,7 +111,8 @@ struct fault_plan {
 	size_t n_lines;
 	struct fault_escape *escape; /* by link and time */
 	struct fault_escape *fibre; /* that fails; the same */
-	size_t n_escapes, n_fibres;
+	struct fault_flip *flip; /* by site and time */
+	size_t n_escapes, n_fibres, n_flips;
 	bool cold_start;
 	/* Set before it is read, all but the last by fault_plan_set_links(): */
 	struct training_params training;
@@ -114,6 +120,7 @@ struct fault_plan {
 	int64_t lanes, least_lanes; /* of a link; with fewer it is dead */
 	bool is_fast; /* lanes make errors by their rate */
 	bool is_checked; /* links have codes of their own (checks.h) */
+	bool has_buffers; /* so have the routers' buffers (memories.h) */
 	sim_time retrain; /* how long one is dead that loses or gets a lane */
 	/* Of a machine with a management (struct route): it hears of what is
 	 * dead for longer than notice. */
@@ -130,6 +137,10 @@ void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
 int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 	const struct topo *t, struct err *e);
 void fault_plan_free(struct fault_plan *p);
+/* Of its reader: sorts events, and looks whether what dies is alive. */
+int fault_plan_order(struct fault_plan *p, const struct topo *t, struct err *e);
+int fault_refuse(
+	const char *place, const char *text, const char *why, struct err *e);
 bool fault_plan_is_empty(const struct fault_plan *p);
 /* Whether no packet is lost: links retry, of full packets one in three is not
  * hit, and what dies returns, or links never give up. */
@@ -191,6 +202,7 @@ struct fault_counts {
 	/* by links that retry (retry.h) */
 	uint64_t resent; /* copies that were in vain */
 	uint64_t echoes; /* copies of what had come already */
+	uint64_t shorts; /* of short packets: tokens, barriers */
 	uint64_t reported; /* times that a link seemed dead */
 	uint64_t escaped; /* copies that were wrong, and not found to be */
 	uint64_t rebuilt; /* words on fibres (chips.h) */
@@ -204,6 +216,7 @@ void fault_counts_add(struct fault_counts *sum, const struct fault_counts *c);
 struct fault_tally {
 	_Alignas(64) struct fault_counts wire[TOPO_MAX_WIRES];
 	uint64_t marked; /* packets that a chip damaged */
+	uint64_t mended; /* words of buffers with one bad bit */
 	struct ras_event *ras;
 	size_t n_ras, ras_room;
 };
@@ -229,11 +242,15 @@ struct faults {
 	struct fault_death *death; /* by site */
 	struct fault_reload *reload; /* in order */
 	size_t n_links, n_outages, n_widths, n_deaths, n_reloads, n_chips;
+	size_t n_memories;
 	/* Packets wait in their link for it to return, unless it is dead for
 	 * longer than this. */
 	sim_time patience;
 	uint64_t rate[TOPO_MAX_WIRES];
 	uint64_t chips, memories[2]; /* as in the plan */
+	struct fault_memory *memory; /* [site], or NULL: all words are good */
+	struct fault_flip *flip; /* by site and time, the last one of none */
+	bool has_buffers;
 	struct fault_link *chip; /* [site], packets in place of bits; or NULL */
 	struct fault_trainings trainings;
 	/* [link] lines that are not sampled in their eye; or NULL */
@@ -254,6 +271,32 @@ bool faults_has_fibres(const struct topo *t);
 void faults_set_escapes(
 	struct faults *f, const struct fault_plan *p, const struct topo *t);
 void faults_free_escapes(struct faults *f);
+
+/* --- memories.c --- */
+
+void faults_set_memories(
+	struct faults *f, const struct fault_plan *p, const struct topo *t);
+void faults_free_memories(struct faults *f);
+
+/* Words of a site's memories are read, one of which is word: how many had one
+ * bad bit, which was mended, or two.  Only where there is f->memory. */
+struct fault_words faults_words(
+	struct faults *f, router_id site, uint32_t n, uint64_t word);
+/* A packet comes to the head of a buffer: false where that has stopped. */
+bool faults_read_buffer(struct faults *f, uint32_t worker, router_id site,
+	uint32_t buffer, uint32_t bytes, sim_time t);
+/* Words that were mended; units that have stopped, and the first of them.  Only
+ * while nothing runs. */
+uint64_t faults_mended(const struct faults *f);
+uint64_t faults_stopped(const struct faults *f, struct ras_event *first);
+
+/* The same as faults_read_buffer(), where buffers have no errors nothing. */
+static inline bool faults_reads(struct faults *f, uint32_t worker,
+	router_id site, uint32_t buffer, uint32_t bytes, sim_time t)
+{
+	return !f || !f->memory || !f->has_buffers ||
+	       faults_read_buffer(f, worker, site, buffer, bytes, t);
+}
 
 /* --- reloads.c --- */
 

@@ -105,6 +105,48 @@ static void a_router_may_be_named_in_several_ways(void **state)
 	fault_plan_free(&p);
 }
 
+static void a_buffer_has_a_port_and_a_channel_or_a_number(void **state)
+{
+	const struct fault_plan how = { .has_buffers = true };
+	struct fault_plan p = how;
+	struct err e = { .text = "" };
+
+	(void)state;
+	assert_int_equal(try(&p, &torus.topo,
+				 "9 us buffer 5 B- system flips 2|"
+				 "1 us buffer 5 A+ resend flips 1|"
+				 "1 us buffer 1,1,0 injection 10 flips 1",
+				 &e),
+		0);
+	assert_int_equal(p.n_flips, 3);
+	assert_int_equal(p.n_events, 0);
+	assert_int_equal(
+		p.flip[0].buffer, fault_buffer_of(FAULT_RECEIVER, 3, 3));
+	assert_int_equal(p.flip[0].bits, 2);
+	assert_int_equal(p.flip[1].buffer, fault_buffer_of(FAULT_SENDER, 0, 0));
+	assert_int_equal(
+		p.flip[2].buffer, fault_buffer_of(FAULT_INJECTION, 10, 0));
+	assert_int_equal(p.flip[2].site, 5);
+	assert_false(fault_plan_is_empty(&p));
+	fault_plan_free(&p);
+	refuse(&torus.topo, &how, "1 us buffer 5 B- sytem flips 2",
+		"want a port's dynamic, deterministic, high, system, world, "
+		"sub or resend buffer; did you mean system?");
+	refuse(&torus.topo, &how, "1 us buffer 5 injection 7 flips 2",
+		"nodes have injection FIFOs 0 to 5 and 10 to 15");
+	refuse(&torus.topo, &how, "1 us buffer 5 B- system flips 3",
+		"want flips 1 or flips 2");
+	refuse(&torus.topo, &how, "1 us buffer 5 B- system dies",
+		"bits of a buffer flip (want flips 1 or flips 2)");
+	refuse(&torus.topo, &how, "1 us node 5 flips 2",
+		"only bits of buffers flip (want dies)");
+	refuse(&torus.topo, &how, "1 us buffer 5 flips 2",
+		"the name of the buffer is missing (want, for example, buffer "
+		"5 B- system or buffer 5 injection 3)");
+	refuse(&torus.topo, &plain, "1 us buffer 5 B- system dies",
+		"unknown part \"buffer\" (this machine has: link, node)");
+}
+
 /* --- a machine's own parts: cards of two links each, and hosts --- */
 
 static int read_own(const struct part_kind *k, struct part_names *names,
@@ -256,6 +298,7 @@ int main(void)
 		cmocka_unit_test(a_port_without_a_wire_is_called_so),
 		cmocka_unit_test(a_router_may_be_named_in_several_ways),
 		cmocka_unit_test(a_machine_has_parts_of_its_own),
+		cmocka_unit_test(a_buffer_has_a_port_and_a_channel_or_a_number),
 		cmocka_unit_test(lanes_die_one_after_the_other),
 		cmocka_unit_test(a_link_is_dead_while_it_is_trained_anew),
 		cmocka_unit_test(long_plans_are_read_quickly),

@@ -1,4 +1,7 @@
 /* What a plan of faults says as a whole. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/wide.h"
 #include "link/faults.h"
@@ -41,15 +44,22 @@ const struct param fault_chips_table[] = {
 		"passes (\"1e-9\"); it is marked and dropped at its "
 		"destination",
 		"assumed: chips without errors"),
-	PARAM_ROW(PARAM_LINES, "memories", AT(memories), "none", 0, 0,
-		"probability that a word read from a memory of a network "
-		"interface has a flipped bit (\"1e-9\"), which is corrected, "
-		"or two (\"double 1e-12\"), which ends the transaction",
-		"assumed: memories without errors"),
 };
 
 const size_t fault_chips_n =
 	sizeof(fault_chips_table) / sizeof(fault_chips_table[0]);
+
+const struct param fault_memories_table[] = {
+	PARAM_ROW(PARAM_LINES, "memories", AT(memories), "none", 0, 0,
+		"probability that a word read from a memory has a flipped bit "
+		"(\"1e-9\"), which is corrected, or two (\"double 1e-12\"), "
+		"which ends a transaction of Gemini's interface and stops a "
+		"unit of Blue Gene/Q's network",
+		"assumed: memories without errors"),
+};
+
+const size_t fault_memories_n =
+	sizeof(fault_memories_table) / sizeof(fault_memories_table[0]);
 
 const struct param fault_lanes_table[] = {
 	PARAM_ROW(PARAM_LINES, "fast-lanes", AT(fast_lanes), "none", 0, 0,
@@ -73,19 +83,105 @@ void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
 	p->retrain = l->retrain;
 }
 
+/* --- events --- */
+
+int fault_refuse(
+	const char *place, const char *text, const char *why, struct err *e)
+{
+	return err_set(e, "%s%sfaults: \"%.60s\": %s", place,
+		*place ? ": " : "", text, why);
+}
+
+/* The lower of a wire's two ends stands for both. */
+static void normalise(const struct topo *t, struct fault_event *e)
+{
+	struct topo_end far;
+
+	if (e->port == FAULT_SITE || e->kind->wire)
+		return;
+	far = t->ops->peer(t, e->site, e->port);
+	if (far.router < e->site) {
+		e->site = far.router;
+		e->port = far.port;
+	}
+}
+
+static int by_part(const void *a, const void *b)
+{
+	const struct fault_event *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	if (x->kind != y->kind)
+		return strcmp(x->kind->word, y->kind->word);
+	if (x->unit != y->unit)
+		return x->unit < y->unit ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static bool is_one_part(
+	const struct fault_event *x, const struct fault_event *y)
+{
+	return x->site == y->site && x->port == y->port && x->kind == y->kind &&
+	       x->unit == y->unit;
+}
+
+/* What dies is alive, and what returns is dead. */
+static int check_turns(struct fault_plan *p, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_events; i++) {
+		const struct fault_event *x = &p->event[i];
+		const struct fault_event *before =
+			i && is_one_part(&x[-1], x) ? x - 1 : NULL;
+
+		if (before && before->at == x->at)
+			return fault_refuse(x->place, x->text,
+				"the same part has another event at this time",
+				e);
+		if (x->returns == (before && !before->returns)) {
+			if (x->returns)
+				p->event[i].is_announced = before->is_announced;
+			continue;
+		}
+		return fault_refuse(x->place, x->text,
+			x->returns ? "the part is not dead at this time"
+				   : "the part is dead already at this time",
+			e);
+	}
+	return 0;
+}
+
+int fault_plan_order(struct fault_plan *p, const struct topo *t, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_events; i++)
+		normalise(t, &p->event[i]);
+	if (p->n_events)
+		qsort(p->event, p->n_events, sizeof(*p->event), by_part);
+	return check_turns(p, e);
+}
+
+/* --- the whole --- */
+
 void fault_plan_free(struct fault_plan *p)
 {
 	mem_free(p->event);
 	mem_free(p->line);
 	mem_free(p->escape);
 	mem_free(p->fibre);
+	mem_free(p->flip);
 	*p = (struct fault_plan){ 0 };
 }
 
 bool fault_plan_is_empty(const struct fault_plan *p)
 {
 	uint64_t any = p->n_events | p->n_lines | p->cold_start | p->n_escapes |
-		       p->n_fibres;
+		       p->n_fibres | p->n_flips;
 	uint32_t i;
 
 	any |= p->chips | p->memories[0] | p->memories[1];

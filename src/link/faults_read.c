@@ -35,13 +35,6 @@ struct line {
 	size_t n;
 };
 
-static int refuse(
-	const char *place, const char *text, const char *why, struct err *e)
-{
-	return err_set(e, "%s%sfaults: \"%.60s\": %s", place,
-		*place ? ": " : "", text, why);
-}
-
 __attribute__((format(printf, 2, 3))) static int fail(
 	const struct line *l, const char *format, ...)
 {
@@ -51,7 +44,7 @@ __attribute__((format(printf, 2, 3))) static int fail(
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	return refuse(l->from->place, l->from->text, text, l->e);
+	return fault_refuse(l->from->place, l->from->text, text, l->e);
 }
 
 static int open_line(struct line *l, const struct param_line *from)
@@ -243,6 +236,8 @@ static size_t list_kinds(const struct line *l,
 		kind[n++] = &fault_lane;
 	else if (l->plan->is_checked && faults_has_fibres(t))
 		kind[n++] = &fault_fibre;
+	if (l->plan->has_buffers)
+		kind[n++] = &fault_buffer;
 	for (i = 0; i < 2; i++)
 		for (; of[i] && *of[i] && n < MOST_KINDS; of[i]++)
 			if (!(*of[i])->exists || (*of[i])->exists(t))
@@ -283,13 +278,53 @@ static int read_part(struct line *l, size_t at, struct part *p)
 	return 0;
 }
 
+/* "flips 2": the number is taken off the line. */
+static int read_flips(struct line *l, struct fault_event *e)
+{
+	const char *n = l->word[l->n - 1];
+
+	if (!l->plan->has_buffers || l->n < 2 ||
+		strcmp(l->word[l->n - 2], "flips") != 0)
+		return 0;
+	if (strcmp(n, "1") != 0 && strcmp(n, "2") != 0)
+		return fail(l, "want flips 1 or flips 2");
+	e->flips = (uint32_t)(*n - '0');
+	l->n--;
+	return 0;
+}
+
+static int check_event(const struct line *l, const struct fault_event *e)
+{
+	if ((e->flips != 0) != (e->kind == &fault_buffer))
+		return fail(l, e->flips ? "only bits of buffers flip (want "
+					  "dies)"
+					: "bits of a buffer flip (want flips 1 "
+					  "or flips 2)");
+	if (e->fails != (e->kind == &fault_fibre))
+		return fail(l, e->fails ? "only lanes of fibres fail (want "
+					  "dies)"
+					: "a lane of a fibre fails for good "
+					  "(want fails)");
+	if (e->escapes && e->kind != &part_link)
+		return fail(l, "only errors of links escape (want dies)");
+	if (e->is_sick && !e->kind->can_sicken)
+		return fail(l, "a %s is never sick (want dies)", e->kind->word);
+	if (e->is_announced && !e->kind->is_site)
+		return fail(
+			l, "only nodes, chips and boards leave (want dies)");
+	return 0;
+}
+
 static int read_event(struct line *l, struct fault_event *e)
 {
 	char text[NAME_MAX];
-	const char *last = l->word[l->n - 1];
+	const char *last;
 	size_t at = 1; /* the kind's place: behind "30us" or "30 us" */
 	const char *why;
 
+	if (read_flips(l, e))
+		return -1;
+	last = l->word[l->n - 1];
 	if (l->n > 1 && strspn(l->word[0], "0123456789.") == strlen(l->word[0]))
 		at = 2;
 	if (l->n < at + 3)
@@ -310,90 +345,15 @@ static int read_event(struct line *l, struct fault_event *e)
 	e->escapes = !strcmp(last, "escapes") && l->plan->is_checked;
 	e->fails = !strcmp(last, "fails") && l->plan->is_checked;
 	if (strcmp(last, "dies") != 0 && !e->returns && !e->is_announced &&
-		!e->is_sick && !e->escapes && !e->fails)
+		!e->is_sick && !e->escapes && !e->fails && !e->flips)
 		return fail(l,
 			"\"%.40s\" is no event (want dies%s%s or returns)",
 			last, l->plan->is_managed ? ", leaves" : "",
 			l->plan->is_checked ? ", escapes" : "");
-	if (read_part(l, at, &e->part))
+	if (read_part(l, at, &e->part) || check_event(l, e))
 		return -1;
-	if (e->fails != (e->kind == &fault_fibre))
-		return fail(l, e->fails ? "only lanes of fibres fail (want "
-					  "dies)"
-					: "a lane of a fibre fails for good "
-					  "(want fails)");
-	if (e->escapes && e->kind != &part_link)
-		return fail(l, "only errors of links escape (want dies)");
-	if (e->is_sick && !e->kind->can_sicken)
-		return fail(l, "a %s is never sick (want dies)", e->kind->word);
-	if (e->is_announced && !e->kind->is_site)
-		return fail(
-			l, "only nodes, chips and boards leave (want dies)");
 	e->place = l->from->place;
 	e->text = l->from->text;
-	return 0;
-}
-
-/* The lower of a wire's two ends stands for both. */
-static void normalise(const struct topo *t, struct fault_event *e)
-{
-	struct topo_end far;
-
-	if (e->port == FAULT_SITE || e->kind->wire)
-		return;
-	far = t->ops->peer(t, e->site, e->port);
-	if (far.router < e->site) {
-		e->site = far.router;
-		e->port = far.port;
-	}
-}
-
-static int by_part(const void *a, const void *b)
-{
-	const struct fault_event *x = a, *y = b;
-
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	if (x->port != y->port)
-		return x->port < y->port ? -1 : 1;
-	if (x->kind != y->kind)
-		return strcmp(x->kind->word, y->kind->word);
-	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
-static bool is_one_part(
-	const struct fault_event *x, const struct fault_event *y)
-{
-	return x->site == y->site && x->port == y->port && x->kind == y->kind &&
-	       x->unit == y->unit;
-}
-
-/* What dies is alive, and what returns is dead. */
-static int check_turns(struct fault_plan *p, struct err *e)
-{
-	size_t i;
-
-	for (i = 0; i < p->n_events; i++) {
-		const struct fault_event *x = &p->event[i];
-		const struct fault_event *before =
-			i && is_one_part(&x[-1], x) ? x - 1 : NULL;
-
-		if (before && before->at == x->at)
-			return refuse(x->place, x->text,
-				"the same part has another event at this time",
-				e);
-		if (x->returns == (before && !before->returns)) {
-			if (x->returns)
-				p->event[i].is_announced = before->is_announced;
-			continue;
-		}
-		return refuse(x->place, x->text,
-			x->returns ? "the part is not dead at this time"
-				   : "the part is dead already at this time",
-			e);
-	}
 	return 0;
 }
 
@@ -417,6 +377,7 @@ static int read_events(
 	p->event = mem_alloc(lines->n + 1, sizeof(*p->event));
 	p->escape = mem_alloc(lines->n + 1, sizeof(*p->escape));
 	p->fibre = mem_alloc(lines->n + 1, sizeof(*p->fibre));
+	p->flip = mem_alloc(lines->n + 1, sizeof(*p->flip));
 	for (i = 0; i < lines->n; i++) {
 		struct fault_event *x = &p->event[p->n_events];
 		uint32_t link;
@@ -425,25 +386,25 @@ static int read_events(
 		if (open_line(l, &lines->v[i]) || read_event(l, x))
 			return -1;
 		link = x->site * l->topo->n_ports + x->port;
-		if (x->escapes || x->fails) {
+		if (x->flips) {
+			p->flip[p->n_flips++] = (struct fault_flip){ x->site,
+				x->unit, x->flips, x->at };
+		} else if (x->escapes || x->fails) {
 			struct fault_escape y = { link, x->unit, x->at };
 
 			if (x->escapes)
 				p->escape[p->n_escapes++] = y;
 			else
 				p->fibre[p->n_fibres++] = y;
-			continue;
+		} else {
+			p->n_events++;
 		}
-		normalise(l->topo, x);
-		p->n_events++;
 	}
 	if (p->n_escapes)
 		qsort(p->escape, p->n_escapes, sizeof(*p->escape), by_escape);
 	if (p->n_fibres)
 		qsort(p->fibre, p->n_fibres, sizeof(*p->fibre), by_escape);
-	if (p->n_events)
-		qsort(p->event, p->n_events, sizeof(*p->event), by_part);
-	return check_turns(p, l->e);
+	return fault_plan_order(p, l->topo, l->e);
 }
 
 /* --- lines --- */
@@ -540,7 +501,7 @@ static int read_lines(
 		qsort(p->line, p->n_lines, sizeof(*p->line), by_line);
 	for (i = 1; i < p->n_lines; i++)
 		if (!by_line(&p->line[i - 1], &p->line[i]))
-			return refuse(p->line[i].place, p->line[i].text,
+			return fault_refuse(p->line[i].place, p->line[i].text,
 				"another entry is about the same line", l->e);
 	return 0;
 }
@@ -560,6 +521,7 @@ int fault_plan_read(struct fault_plan *p, const struct fault_params *text,
 		.least_lanes = p->least_lanes,
 		.is_fast = p->is_fast,
 		.is_checked = p->is_checked,
+		.has_buffers = p->has_buffers,
 		.retrain = p->retrain,
 		.is_managed = p->is_managed,
 		.notice = p->notice,

@@ -4,7 +4,7 @@
 
 #include "link/link.h"
 
-/* Blue Gene/Q's parameters. */
+/* Blue Gene/Q's framing, as its file has it, and nothing else of the file. */
 struct link_params link_test_defaults(void);
 
 /* What follows from them, on wires of a topology; fails the test where they

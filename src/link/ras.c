@@ -18,6 +18,8 @@ static const struct {
 		"checksums of both ends differ (packets that escaped: %llu)" },
 	[RAS_REPLACED] = { "warning", "fibre %llu replaced by the spare" },
 	[RAS_FIBRES] = { "fatal", "fibre %llu failed, and no spare is left" },
+	[RAS_STOPPED] = { "fatal",
+		"machine check: two flipped bits in a word; stopped" },
 };
 
 const char *ras_severity(const struct ras_event *e)
@@ -29,8 +31,17 @@ const char *ras_severity(const struct ras_event *e)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 void ras_describe(const struct ras_event *e, char *text, size_t size)
 {
-	snprintf(
-		text, size, kinds[e->what].text, (unsigned long long)e->number);
+	if (e->what == RAS_STOPPED)
+		snprintf(text, size,
+			"machine check: two flipped bits in a "
+			"word%s%s; stopped",
+			*fault_channel_name((uint32_t)e->number)
+				? " of channel "
+				: "",
+			fault_channel_name((uint32_t)e->number));
+	else
+		snprintf(text, size, kinds[e->what].text,
+			(unsigned long long)e->number);
 }
 #pragma GCC diagnostic pop
 
@@ -39,6 +50,10 @@ void ras_unit(const struct ras_event *e, const struct topo *t, char *text,
 {
 	char port[64];
 
+	if (e->what == RAS_STOPPED) {
+		fault_unit_name((uint32_t)e->number, t, e->site, text, size);
+		return;
+	}
 	if (e->port == RAS_NODE) {
 		snprintf(text, size, "reception");
 		return;

@@ -17,6 +17,7 @@ enum ras_what {
 	RAS_SUMS, /* of a link's ends differ, after number escapes */
 	RAS_REPLACED, /* fibre number, by the spare */
 	RAS_FIBRES, /* fibre number has failed, and there is no spare */
+	RAS_STOPPED, /* the unit of buffer number (memories.h) */
 	N_RAS,
 };
 

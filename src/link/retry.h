@@ -99,9 +99,11 @@ struct link_retry {
 	uint32_t chunks; /* of all entries */
 	uint32_t next; /* number of the next packet */
 	/* One that waits, since some time, for a link that never returns; 0:
-	 * none does. */
+	 * none does.  It may be a guest's (net/guest.h). */
 	uint32_t held;
+	bool is_guest;
 	sim_time since;
+	sim_time short_since; /* the same of a short packet; 0: none */
 	/* Of what the far end has taken: bytes, packets that were bad and not
 	 * found to be, and by what the two ends' sums differ. */
 	uint64_t good, escaped;

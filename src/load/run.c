@@ -187,26 +187,56 @@ static bool is_stalled(const struct load *l, sim_time now)
 	return net_longest_wait(l->net, now) >= l->net->params.stall;
 }
 
+static double us(sim_time t)
+{
+	return (double)t / (1000 * SIM_NS);
+}
+
+/* How it ends where something waits for ever: what a machine check has stopped,
+ * or a node that has died, is named first. */
+static void tell_why(
+	const struct load *l, struct load_result *r, const char *who)
+{
+	const struct faults *f = l->net->faults;
+	const struct topo *t = l->net->topo;
+	char site[64], unit[64], first[192] = "";
+	struct ras_event e;
+
+	if (f && faults_stopped(f, &e)) {
+		topo_name_site(t, e.site, site, sizeof(site));
+		ras_unit(&e, t, unit, sizeof(unit));
+		snprintf(first, sizeof(first),
+			"%s: a machine check has stopped %s at %.3f us; ", site,
+			unit, us(e.at));
+	} else if (f && f->n_deaths && f->death[0].at <= sim_now(l->net->sim)) {
+		topo_name_site(t, f->death[0].site, site, sizeof(site));
+		snprintf(first, sizeof(first), "%s has died at %.3f us; ", site,
+			us(f->death[0].at));
+	}
+	snprintf(r->why, sizeof(r->why), "%s%s", first, who);
+}
+
 /* Whether links hold packets for good, since so long: who waits for what. */
 static bool is_stuck(
 	const struct load *l, struct load_result *r, sim_time since)
 {
 	const struct net_stuck *s = r->stuck;
 	const struct topo *t = l->net->topo;
-	char site[64], port[64];
+	char site[64], port[64], text[sizeof(r->why)];
 
 	r->n_stuck = net_stuck(l->net, since, r->stuck, LOAD_MAX_STUCK);
 	if (!r->n_stuck)
 		return false;
 	topo_name_site(t, s->site, site, sizeof(site));
 	t->ops->name_port(t, s->site, s->port, port, sizeof(port));
-	snprintf(r->why, sizeof(r->why),
-		"%s %s is dead and never returns, and a packet from node %u to "
-		"node %u waits for it since %.3f us; %" PRIu64
-		" such link%s, %" PRIu64 " packets inside the network",
-		site, port, s->src, s->dst, (double)s->since / (1000 * SIM_NS),
-		r->n_stuck, r->n_stuck > 1 ? "s" : "",
+	snprintf(text, sizeof(text),
+		"%s %s is dead and never returns, and %s waits for it since "
+		"%.3f us; %" PRIu64 " such link%s, %" PRIu64
+		" packets inside the network",
+		site, port, s->what, us(s->since), r->n_stuck,
+		r->n_stuck > 1 ? "s" : "",
 		(uint64_t)packet_pool_used(l->net->pool));
+	tell_why(l, r, text);
 	return true;
 }
 
@@ -276,9 +306,12 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 	}
 	if (is_locked(l, r))
 		return LOAD_DEADLOCKED;
-	if (until != SIM_NEVER && l->ops->next(l) != SIM_NEVER)
+	if (until == SIM_NEVER || l->ops->next(l) == SIM_NEVER)
+		return LOAD_FINISHED;
+	if (!l->net->faults || !faults_stopped(l->net->faults, NULL))
 		BUG("nothing is left to do, but the workload is still waiting");
-	return LOAD_FINISHED;
+	tell_why(l, r, "packets wait for it");
+	return LOAD_STALLED;
 }
 
 struct run {
@@ -320,7 +353,7 @@ int load_run(struct load *l, struct load_result *r, struct err *e)
 		return -1;
 	/* not an error of ours, but how it ends */
 	r->ending = LOAD_STALLED;
-	snprintf(r->why, sizeof(r->why), "%s", e->text);
+	tell_why(l, r, e->text);
 	*e = (struct err){ 0 };
 	return 0;
 }

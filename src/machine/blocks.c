@@ -225,6 +225,10 @@ struct machine *machine_default(void)
 		"class-routes");
 	add_block(m, "host", host_params_table, HOST_PARAMS, &m->host, "nic");
 	add_block(m, "host", l2_params_table, L2_PARAMS, &m->host.l2, "l2");
+	add_block(m, "clock", clock_params_table, CLOCK_PARAMS, &m->host.clocks,
+		"clocks");
+	add_block(m, "dcr", dcr_params_table, DCR_PARAMS, &m->host.clocks,
+		"clocks");
 	add_block(m, "gpu", gpu_params_table, gpu_params_n, &m->gpu, "gpus");
 	add_block(m, "lofamo", lofamo_params_table, lofamo_params_n, &m->watch,
 		"watchdogs");
@@ -234,6 +238,8 @@ struct machine *machine_default(void)
 		&m->fault_lines, "cables");
 	add_block(m, "faults", fault_chips_table, fault_chips_n,
 		&m->fault_lines, "checked-chips");
+	add_block(m, "faults", fault_memories_table, fault_memories_n,
+		&m->fault_lines, "checked-memories");
 	add_block(m, "faults", fault_lanes_table, fault_lanes_n,
 		&m->fault_lines, "transceivers");
 	return m;

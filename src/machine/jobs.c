@@ -193,6 +193,9 @@ static int place(struct jobs_reader *r, size_t job)
 			"a job has one of nodes, box and count, and this one "
 			"%s",
 			n ? "several" : "none");
+	if (r->value[JOBS_K_ROUTES])
+		return JOBS_FAIL(r, r->value[JOBS_K_ROUTES],
+			"routes are for jobs with a partition");
 	if (r->value[JOBS_K_FAULTS])
 		return JOBS_FAIL(r, r->value[JOBS_K_FAULTS],
 			"faults are for jobs that have a partition");

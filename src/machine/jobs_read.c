@@ -20,6 +20,7 @@ static const char *const job_keys[N_JOBS_KEYS] = {
 	[JOBS_K_START] = "start",
 	[JOBS_K_SEED] = "seed",
 	[JOBS_K_FAULTS] = "faults",
+	[JOBS_K_ROUTES] = "routes",
 };
 
 /* Numbers with a sign between them; how many, or 0. */
@@ -116,7 +117,8 @@ static int find_values(struct jobs_reader *r, size_t job)
 			return JOBS_FAIL(
 				r, k, "%s is given twice", job_keys[i]);
 		r->value[i] = jobs_at(r, k)->end;
-		if (i != JOBS_K_NODES && i != JOBS_K_KEYS && !jobs_text(r, i))
+		if (i != JOBS_K_NODES && i != JOBS_K_KEYS &&
+			i != JOBS_K_ROUTES && !jobs_text(r, i))
 			return JOBS_FAIL(
 				r, r->value[i], "%s is one word", job_keys[i]);
 	}

@@ -24,6 +24,7 @@ enum jobs_key {
 	JOBS_K_START,
 	JOBS_K_SEED,
 	JOBS_K_FAULTS,
+	JOBS_K_ROUTES,
 	N_JOBS_KEYS,
 };
 

@@ -174,10 +174,58 @@ static int choose(struct machine *m, struct err *e)
 	return 0;
 }
 
+/* The block in use that has a parameter. */
+static struct param_block *find_used(struct machine *m, const char *section,
+	const char *name, const struct param **row)
+{
+	size_t i;
+
+	for (i = 0; i < m->n_blocks; i++) {
+		if (strcmp(m->block[i].section, section) != 0 ||
+			!machine_uses(m, i))
+			continue;
+		*row = param_find(&m->block[i], name);
+		if (*row)
+			return &m->block[i];
+	}
+	BUG("no parameter %s.%s", section, name);
+}
+
+/* What follows a clock, and is not stated. */
+static void follow_clock(struct machine *m, const struct clock_use *u)
+{
+	const struct param *row;
+	struct param_block *b = find_used(m, u->section, u->name, &row);
+	struct param_origin *o = &b->origins[row - b->rows];
+	const char *clocks = (const char *)&m->host.clocks;
+	int64_t hz, value;
+
+	if (o->set)
+		return;
+	memcpy(&hz, clocks + u->clock, sizeof(hz));
+	value = row->type == PARAM_RATE ? u->millis * (hz / 1000)
+					: clock_time(u->millis, hz * 1000);
+	BUG_IF(value < row->min || value > row->max);
+	memcpy((char *)b->values + row->offset, &value, sizeof(value));
+	snprintf(o->source, sizeof(o->source), "%s",
+		u->source ? u->source : row->source);
+	snprintf(o->place, sizeof(o->place), "clock.%s",
+		clock_params_table[u->clock / sizeof(hz)].name);
+}
+
+static void settle_clocks(struct machine *m)
+{
+	const struct clock_use *u = m->nic ? m->nic->clocked : NULL;
+
+	for (; u && u->section; u++)
+		follow_clock(m, u);
+}
+
 static int settle_links(struct machine *m, struct err *e)
 {
 	const struct param_block *b = m->block;
 
+	settle_clocks(m);
 	while (b->rows != link_params_table)
 		b++;
 	return link_params_settle(
@@ -195,6 +243,7 @@ static void settle_queues(struct machine *m)
 static int read_plan(struct machine *m, struct err *e)
 {
 	fault_plan_set_links(&m->faults, &m->link, &m->lines);
+	m->faults.has_buffers = machine_has(m, "symbol-codes");
 	m->faults.parts = m->nic ? m->nic->parts : NULL;
 	m->faults.is_managed = m->route->is_loaded && m->router.kind->manage;
 	m->faults.notice = m->route->notice;
@@ -243,6 +292,11 @@ static int init_route(struct machine *m, struct err *e)
 	const struct param_block *b = m->block;
 	struct err was;
 
+	if (m->topo->n_io && !machine_has(m, "io-ways"))
+		return err_set(e,
+			"topology.io.every: routing.kind %s knows no ways to "
+			"IO nodes; want hint",
+			m->route->ops->name);
 	if (!m->route->ops->init(m->route, m->topo, e))
 		return check_looks(m, e);
 	for (was = *e;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "machine/jobs_read.h"
+#include "machine/jobs_routes.h"
 
 struct reader {
 	struct machine_partitions *list;
@@ -82,7 +83,7 @@ static int read_one(struct jobs_reader *r, size_t job)
 		x->list->v = mem_alloc(r->most, sizeof(*x->list->v));
 	p = &x->list->v[x->list->n++];
 	keep_texts(r, p);
-	return cut(r, p);
+	return cut(r, p) || jobs_read_routes(r, p) ? -1 : 0;
 }
 
 int machine_partitions_read(struct machine_partitions *p, const char *path,
@@ -113,6 +114,7 @@ void machine_partitions_free(struct machine_partitions *p)
 			mem_free(p->v[i].keys[k]);
 		mem_free(p->v[i].workload);
 		mem_free(p->v[i].faults);
+		mem_free(p->v[i].routes);
 	}
 	mem_free(p->v);
 }

@@ -6,6 +6,7 @@
 #ifndef MACHINE_PARTITIONS_H
 #define MACHINE_PARTITIONS_H
 
+#include "coll/class_route.h"
 #include "machine/jobs.h"
 
 struct machine_partition {
@@ -17,6 +18,9 @@ struct machine_partition {
 	sim_time begin;
 	uint32_t n_dims, from[TOPO_MAX_DIMS], size[TOPO_MAX_DIMS];
 	struct topo_partition cut;
+	/* Class routes that are written out; nodes are the job's own. */
+	struct class_register *routes;
+	size_t n_routes;
 };
 
 struct machine_partitions {

@@ -209,6 +209,20 @@ static int check_deaths(const struct load *l, struct err *e)
 	return 0;
 }
 
+/* Past the kernel; where nothing uses them, there is nothing to set. */
+static void set_routes(const struct machine_run *r)
+{
+	const struct class_register *c = r->setup.routes;
+	size_t i;
+
+	for (i = 0; r->system->net->guest && i < r->setup.n_routes; i++) {
+		struct tree *t = tree_of(r->system->net);
+
+		tree_set_route(t, c[i].node, c[i].route, &c[i].is);
+		tree_take_route(t, c[i].node, c[i].route, true);
+	}
+}
+
 static int build(struct machine_run *r, struct err *e)
 {
 	struct load *l = r->load;
@@ -233,6 +247,7 @@ static int build(struct machine_run *r, struct err *e)
 	l->host = r->system->host;
 	l->nic = r->system->nic;
 	r->threads = sim_n_workers(l->net->sim);
+	set_routes(r);
 	return check_deaths(l, e);
 }
 

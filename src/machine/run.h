@@ -41,6 +41,9 @@ struct machine_run_setup {
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
 	const struct book_how *book; /* of time budgets, or NULL */
+	/* Class routes that are set before anything runs. */
+	const struct class_register *routes;
+	size_t n_routes;
 };
 
 /* Big: tens of kilobytes; not for a stack. */

@@ -85,7 +85,7 @@ static int build_nodes(struct system *x, const struct machine *m,
 {
 	struct host_setup h = {
 		.sim = x->net->sim,
-		.n_nodes = x->net->n_nodes,
+		.n_nodes = x->net->n_nodes + x->net->topo->n_io,
 		.params = &m->host,
 		.n_programs = s->needs.n_programs,
 		.n_spawned = s->needs.n_spawned,

@@ -48,6 +48,9 @@ struct net_guest_ops {
 	/* is_over: nothing is left to do. */
 	int (*audit)(const struct net_guest *g, bool is_over, struct err *e);
 	uint64_t (*memory)(const struct net_guest *g); /* bytes held */
+	/* "a packet of class route 3 from node 5" */
+	void (*name)(const struct net_guest *g, packet_id id, char *text,
+		size_t size);
 	/* What it sent by a port and received there. */
 	struct net_counters (*counters)(
 		const struct net_guest *g, site_id s, port_id p);

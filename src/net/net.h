@@ -110,6 +110,13 @@ struct net_client_ops {
 	 */
 	bool (*combine)(struct net *n, struct sim_worker *w, site_id s,
 		const packet_id *id, uint32_t n_ids, sim_time t);
+	/*
+	 * What a packet's header is on a link by which it leaves a site, on a
+	 * channel and with that link's number: what is written into the book.
+	 * NULL: nobody knows.
+	 */
+	void (*header)(const struct net *n, packet_id p, uint32_t channel,
+		uint32_t number, uint8_t header[BOOK_HEADER]);
 	bool is_sink; /* reception drains at once */
 };
 
@@ -157,6 +164,8 @@ struct net {
 	size_t n_tables;
 	struct book *book; /* NULL: no budgets are kept */
 	sim_time *token_waits; /* where there is a book: by channel */
+	/* There: of packets by a link, [site * n_ports + port] */
+	uint32_t *numbers;
 	struct coll *coll; /* its switches' own; NULL: they have none */
 	struct net_guest *guest; /* owned; NULL: there is none */
 	struct packet_pool *pool;
@@ -267,6 +276,10 @@ static inline void net_count_tokens(
 		book_token_wait(n->book, id);
 }
 
+/* The same: it has a number on its link. */
+void net_note_header(
+	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id);
+
 /* "node 5 (1,1,0), in by B+, dynamic" */
 void net_place_name(const struct net *n, const struct book_place *at,
 	char *text, size_t size);
@@ -297,12 +310,12 @@ void net_count(const struct net *n, site_id s, port_id p, uint32_t channels,
  * their number, and describes one cycle of them in text.
  */
 uint64_t net_knot(struct net *n, char *text, size_t size);
-/* A link that never gives up, and never returns, and the packet that it
- * holds. */
+/* A link that never gives up, and never returns, and what it holds: "a packet
+ * from node 3 to node 5", "a barrier packet". */
 struct net_stuck {
 	site_id site;
 	port_id port;
-	uint32_t src, dst;
+	char what[64];
 	sim_time since;
 };
 

@@ -31,6 +31,7 @@ struct ring {
 struct work {
 	const struct topo *t;
 	const struct hint *h;
+	uint32_t n_ports; /* of the torus */
 	struct hint_deps deps; /* on that channel */
 	uint32_t *ring_of; /* [router][port] */
 	struct ring *rings;
@@ -98,8 +99,8 @@ static void find_rings(struct work *w)
 
 	w->ring_of = mem_alloc(n, sizeof(*w->ring_of));
 	memset(w->ring_of, 0xff, n * sizeof(*w->ring_of));
-	for (p = 0; p < w->t->n_ports; p++)
-		for (r = 0; r < w->t->n_routers; r++)
+	for (p = 0; p < w->n_ports; p++)
+		for (r = 0; r < w->t->n_nodes; r++)
 			if (*ring_at(w, r, p) == NO_RING &&
 				far_end(w->t, r, p) != NO_ROUTER)
 				add_ring(w, r, p);
@@ -276,8 +277,8 @@ static void check_turns(struct work *w, struct proof_step *s)
 static uint32_t next_dynamic(const void *arg, uint32_t v, uint32_t *at)
 {
 	const struct work *w = arg;
-	router_id r = v / w->t->n_ports, far;
-	port_id p = v % w->t->n_ports;
+	router_id r = v / w->n_ports, far;
+	port_id p = v % w->n_ports;
 	uint32_t m = hint_deps_after(&w->deps, r, p) >> *at << *at;
 
 	if (!m)
@@ -285,7 +286,7 @@ static uint32_t next_dynamic(const void *arg, uint32_t v, uint32_t *at)
 	far = far_end(w->t, r, p);
 	p = (port_id)__builtin_ctz(m);
 	*at = p + 1;
-	return far * w->t->n_ports + p;
+	return far * w->n_ports + p;
 }
 
 /* Without escapes: do the dynamic channels need any? */
@@ -293,7 +294,7 @@ static void check_dynamic(const struct work *w, struct proof_step *s)
 {
 	struct work dynamic = *w;
 	struct cdg g = {
-		.n = w->t->n_routers * w->t->n_ports,
+		.n = w->t->n_nodes * w->n_ports,
 		.arg = &dynamic,
 		.next = next_dynamic,
 	};
@@ -310,8 +311,8 @@ static void check_dynamic(const struct work *w, struct proof_step *s)
 		    : "routing.escape is off, but the dynamic channels form no "
 		      "cycle");
 	for (i = 0; i < c.n; i++)
-		proof_tell(s, c.vertex[i] / w->t->n_ports,
-			c.vertex[i] % w->t->n_ports, CHANNEL_DYNAMIC);
+		proof_tell(s, c.vertex[i] / w->n_ports,
+			c.vertex[i] % w->n_ports, CHANNEL_DYNAMIC);
 	mem_free(c.vertex);
 }
 
@@ -343,7 +344,7 @@ static bool is_set_wrong(
 
 static void check_escapes(struct work *w, struct proof_step *s)
 {
-	uint32_t n_hints = 1u << w->t->n_ports, hints, n = 0;
+	uint32_t n_hints = 1u << w->n_ports, hints, n = 0;
 
 	s->what = "a waiting dynamic packet can always request its escape";
 	s->holds = true;
@@ -372,7 +373,7 @@ static bool is_wire_missing(const struct work *w, struct proof_step *s)
 {
 	router_id r;
 
-	for (r = 0; r < w->t->n_routers; r++) {
+	for (r = 0; r < w->t->n_nodes; r++) {
 		uint32_t m = hint_deps_used(&w->deps, r);
 
 		for (; m; m &= m - 1) {
@@ -393,7 +394,7 @@ static bool is_wire_missing(const struct work *w, struct proof_step *s)
 /* Hint bits with which a packet on a ring has no next channel, or 0. */
 static uint32_t find_stranded(const struct work *w)
 {
-	uint32_t n_hints = 1u << w->t->n_ports, hints;
+	uint32_t n_hints = 1u << w->n_ports, hints;
 
 	for (hints = 1; hints < n_hints; hints++) {
 		port_id p = w->h->first[hints];
@@ -426,6 +427,60 @@ static void check_progress(struct work *w, struct proof_step *s)
 			stranded);
 }
 
+/* --- e: IO links --- */
+
+/*
+ * Links to and from IO nodes are on no ring.  Where a packet comes from an IO
+ * node its first hop is that link, and where one is shipped its last: so the
+ * one kind has nothing before it, and the other nothing behind it, whatever is
+ * between them.  Says what is wrong with the tables for a set of hints.
+ */
+static bool is_io_wrong(
+	const struct work *w, uint32_t hints, struct proof_step *s)
+{
+	const struct hint *h = w->h;
+	uint32_t to = hints & h->to_io, from = hints & h->from_io;
+	uint32_t torus = hints & ((1u << w->n_ports) - 1);
+	uint32_t first = h->first[hints];
+	uint32_t rest =
+		first < ROUTE_TABLE_PORTS ? hints & h->tables.rest[first] : 1;
+
+	if (from && first == (uint32_t)__builtin_ctz(from) - 1 && rest == torus)
+		return false;
+	if (!from && torus && first < w->n_ports && rest & to)
+		return false;
+	if (!from && !torus && first == w->n_ports && !rest)
+		return false;
+	snprintf(s->why, sizeof(s->why),
+		"hint bits %#x lead over an IO link before they are done",
+		hints);
+	return true;
+}
+
+static void check_io(struct work *w, struct proof_step *s)
+{
+	const struct hint *h = w->h;
+	uint32_t hints, n = 0;
+
+	s->what = "no packet waits behind an IO link for one";
+	s->holds = true;
+	for (hints = 1u << w->n_ports; hints >> h->n_bits == 0; hints++) {
+		uint32_t io = hints >> w->n_ports;
+		uint32_t torus = hints & ((1u << w->n_ports) - 1);
+
+		if (io & (io - 1) || (torus && !hint_deps_is_set(h, torus)))
+			continue;
+		n++;
+		if (s->holds)
+			s->holds = !is_io_wrong(w, hints, s);
+	}
+	if (s->holds)
+		snprintf(s->why, sizeof(s->why),
+			"by %u sets of hint bits it is the last link to an IO "
+			"node, or the first from one",
+			n);
+}
+
 /* --- all --- */
 
 void proof_make(struct proof *p, const struct topo *t, const struct route *r,
@@ -436,6 +491,7 @@ void proof_make(struct proof *p, const struct topo *t, const struct route *r,
 		check_turns,
 		check_escapes,
 		check_progress,
+		check_io,
 	};
 	struct work w = {
 		.t = t,
@@ -452,10 +508,11 @@ void proof_make(struct proof *p, const struct topo *t, const struct route *r,
 		proof_walks(p, t, r, packets);
 		return;
 	}
+	w.n_ports = 2 * w.h->torus->n_dims;
 	hint_deps_init(&w.deps, w.h, HINT_DEPS_ESCAPE);
 	find_rings(&w);
 	p->is_proved = true;
-	p->n_steps = sizeof(check) / sizeof(check[0]);
+	p->n_steps = sizeof(check) / sizeof(check[0]) - !t->n_io;
 	for (i = 0; i < p->n_steps; i++) {
 		p->step[i].letter = (char)('a' + i);
 		check[i](&w, &p->step[i]);
@@ -485,5 +542,5 @@ void proof_name(const struct topo *t, const struct route *r,
 	if (to != NO_ROUTER)
 		topo_name_site(t, to, far, sizeof(far));
 	snprintf(text, size, "%s by %s to %s, channel %s", near, port, far,
-		r->ops->channels[c->channel]);
+		c->name ? c->name : r->ops->channels[c->channel]);
 }

@@ -5,7 +5,7 @@
  * minimal ways and whose receivers take in what arrives.
  *
  * A packet is in one buffer at a time, whole (virtual cut-through), so what
- * it waits for follows from where it is.  Then four things are enough:
+ * it waits for follows from where it is.  Then these things are enough:
  *
  * For hint bits on a torus:
  *
@@ -18,6 +18,8 @@
  * c  A dynamic packet that waits may always enter a ring, by its escape.  Or
  *    the dynamic channels have no cycle of their own.
  * d  A packet on a ring always asks for its next ring channel, or is there.
+ * e  Of IO nodes: packets enter rings from their links, or leave them by these
+ *    and are there, but never both; so they wait for no link like it.
  */
 #ifndef NET_PROOF_H
 #define NET_PROOF_H
@@ -30,6 +32,7 @@ struct proof_channel {
 	router_id router;
 	port_id port;
 	uint32_t channel; /* one of the routing's */
+	const char *name; /* of one of its guest's; or NULL */
 };
 
 struct proof_step {
@@ -42,7 +45,7 @@ struct proof_step {
 	uint32_t n_cycle, room;
 };
 
-enum { PROOF_STEPS = 5 }; /* the most */
+enum { PROOF_STEPS = 8 }; /* the most */
 
 struct proof {
 	struct proof_step step[PROOF_STEPS];

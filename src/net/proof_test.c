@@ -297,6 +297,32 @@ static void holes_in_the_tables_are_found(void **state)
 	hint_unmake(&m);
 }
 
+/* Over the IO link with something left to go, or again after it. */
+static void io_links_are_the_first_or_the_last(void **state)
+{
+	struct hint_machine m;
+	char got[PROOF_STEPS + 1];
+	struct err e = { 0 };
+	uint32_t to;
+
+	(void)state;
+	hint_defaults(&m);
+	hint_set_shape(&m, "4x4", TORUS_WRAP);
+	m.t.io_every = 4;
+	assert_int_equal(hint_try(&m, &e), 0);
+	failing(&m, 8, got);
+	assert_string_equal(got, "");
+	to = m.h.to_io;
+	m.h.first[to | A_PLUS] = 4;
+	failing(&m, 8, got);
+	assert_string_equal(got, "e");
+	m.h.first[to | A_PLUS] = 0;
+	m.h.tables.rest[4] = (uint16_t)~m.h.from_io;
+	failing(&m, 8, got);
+	assert_string_equal(got, "e");
+	hint_unmake(&m);
+}
+
 /* BGQ-F38: 20 petaflops: 96 racks. */
 static void the_largest_machine_is_proved(void **state)
 {
@@ -392,6 +418,7 @@ int main(void)
 		cmocka_unit_test(rings_say_what_channels_say),
 		cmocka_unit_test(turns_in_a_circle_are_found),
 		cmocka_unit_test(holes_in_the_tables_are_found),
+		cmocka_unit_test(io_links_are_the_first_or_the_last),
 		cmocka_unit_test(the_largest_machine_is_proved),
 		cmocka_unit_test(channels_have_names),
 		cmocka_unit_test(

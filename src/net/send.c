@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/guest.h"
 #include "sim/random.h"
 
 /* When what waits for a link that never returns goes on: after all runs. */
@@ -109,6 +110,8 @@ struct copy {
 	struct faults *faults;
 	uint32_t link, wire, bits, bytes;
 	bool is_fibre;
+	uint32_t n_sent; /* copies of it */
+	bool is_stopped; /* the sender, by a word of its buffer */
 	sim_time latency;
 };
 
@@ -257,15 +260,31 @@ static bool is_found(const struct copy *c, const uint32_t *bit, uint32_t n)
 	return false;
 }
 
+/* All but the first copy of a packet are read from the sender's buffer. */
+static bool reads_copy(struct copy *c, sim_time t)
+{
+	struct net *n = c->net;
+	uint32_t buffer =
+		fault_buffer_of(FAULT_SENDER, c->link % n->n_ports, 0);
+
+	if (!c->n_sent++)
+		return true;
+	c->is_stopped = !faults_reads(
+		c->faults, c->w->id, c->link / n->n_ports, buffer, c->bytes, t);
+	return !c->is_stopped;
+}
+
 static enum retry_fate fate(
 	void *arg, sim_time from, sim_time until, sim_time *back)
 {
-	const struct copy *c = arg;
+	struct copy *c = arg;
 	struct faults *f = c->faults;
 	uint32_t bit[NET_FLIPS + CHECKS_CODEWORD], n;
 
 	if (!f)
 		return RETRY_PASSES;
+	if (!reads_copy(c, from))
+		return RETRY_IS_DEAD;
 	if (faults_cut(f, c->link, from, until + c->latency)) {
 		const struct fault_outage *o =
 			&f->outage[f->link[c->link].outage];
@@ -318,7 +337,8 @@ static void count(const struct copy *c, const struct retry_packet *p,
 		return;
 	counts_of(c)->resent += done->resent;
 	counts_of(c)->echoes += done->echoes;
-	if (done->is_reported || (done->is_lost && !c->net->gives_up))
+	if (done->is_reported ||
+		(done->is_lost && !c->net->gives_up && !c->is_stopped))
 		report_dead(c, p);
 }
 
@@ -347,6 +367,7 @@ static struct net_sent send_again(
 	count(&c, &p, &done);
 	if (done.is_lost && !n->gives_up) {
 		n->retry[c.link].held = x->id;
+		n->retry[c.link].is_guest = x->is_guest;
 		n->retry[c.link].since = x->t;
 		return (struct net_sent){ .arrival = STUCK, .free_at = STUCK };
 	}
@@ -378,66 +399,130 @@ struct net_sent net_send(
 /* --- short packets --- */
 
 /* When the copy that leaves at t is known to be in vain; 0: it comes through.
- * Nothing is moved on: others that leave sooner are looked at later. */
+ * No outage is passed by: others that leave sooner are looked at later. */
 static sim_time short_failed(const struct copy *c, sim_time t, sim_time ser)
 {
 	const struct faults *f = c->faults;
 	const struct fault_outage *o = &f->outage[f->link[c->link].outage];
+	sim_time end = t + ser + c->latency, back = 0;
 	uint32_t bit[NET_FLIPS];
+	enum retry_fate fibres;
 
 	while (o->link == c->link && o->until <= t)
 		o++;
-	if (o->link == c->link && o->from < t + ser + c->latency)
+	if (o->link == c->link && o->from < end)
 		return o->until;
-	if (!flips(c, c->bits, bit))
+	fibres = c->is_fibre ? look_at_fibres(c, t, end, &back) : RETRY_PASSES;
+	if (fibres != RETRY_PASSES)
+		return fibres == RETRY_IS_DEAD ? SIM_NEVER : back;
+	if (!send_bits(c, c->bytes, t, bit))
 		return 0;
 	return t + ser + c->net->link.retry.timeout * 2 * c->latency;
+}
+
+/* Repeats a short packet until it comes through; SIM_NEVER: it never does. */
+static sim_time send_short(const struct copy *c, sim_time t, sim_time ser)
+{
+	sim_time failed;
+
+	while (c->faults && (failed = short_failed(c, t, ser))) {
+		if (failed == SIM_NEVER)
+			return SIM_NEVER;
+		counts_of(c)->shorts++;
+		t = failed;
+	}
+	return t;
+}
+
+static struct copy short_copy(struct net *n, struct sim_worker *w, site_id s,
+	port_id p, uint32_t bytes)
+{
+	uint32_t class = n->topo->ops->wire(n->topo, s, p);
+
+	return (struct copy){ .net = n,
+		.w = w,
+		.faults = n->faults,
+		.link = s * n->n_ports + p,
+		.wire = class,
+		.bytes = bytes,
+		.is_fibre = n->faults && n->faults->fibres &&
+			    n->topo->wire[class].is_fibre,
+		.latency = n->link.latency[class] };
 }
 
 sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
 	port_id p, uint32_t bytes, sim_time t)
 {
 	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
-	uint32_t class = n->topo->ops->wire(n->topo, s, p);
-	sim_time ser = link_short(&n->link, class, bytes), failed;
-	struct copy c = { .net = n,
-		.w = w,
-		.faults = n->faults,
-		.link = s * n->n_ports + p,
-		.wire = class,
-		.bits = n->link.code->byte_bits * bytes,
-		.latency = n->link.latency[class] };
+	struct copy c = short_copy(n, w, s, p, bytes);
+	sim_time ser = link_short(&n->link, c.wire, bytes), leaves;
 
 	t = r->ops->slip(r, s, p, ser, t);
-	while (n->faults && (failed = short_failed(&c, t, ser))) {
-		if (failed == SIM_NEVER)
-			return SIM_NEVER;
-		counts_of(&c)->resent++;
-		t = failed;
-	}
-	return t;
+	leaves = send_short(&c, t, ser);
+	if (leaves == SIM_NEVER && n->retry && !n->retry[c.link].short_since)
+		n->retry[c.link].short_since = t;
+	return leaves;
+}
+
+sim_time net_send_tokens(
+	struct net *n, struct sim_worker *w, site_id s, port_id p, sim_time t)
+{
+	uint32_t bytes = n->link.protocol / 2; /* the rest acknowledges */
+	struct copy c = short_copy(n, w, s, p, bytes);
+	sim_time leaves =
+		send_short(&c, t, link_short(&n->link, c.wire, bytes));
+
+	/* who never gets them could not use them either */
+	return leaves == SIM_NEVER ? t : leaves;
+}
+
+/* --- what waits for ever --- */
+
+static void add_stuck(
+	const struct net *n, size_t link, sim_time since, struct net_stuck *x)
+{
+	x->site = (site_id)(link / n->n_ports);
+	x->port = (port_id)(link % n->n_ports);
+	x->since = since;
+}
+
+static void name_held(
+	const struct net *n, const struct link_retry *q, struct net_stuck *x)
+{
+	const struct packet *p = &n->packets[q->held];
+
+	if (q->is_guest)
+		n->guest->ops->name(
+			n->guest, q->held, x->what, sizeof(x->what));
+	else
+		snprintf(x->what, sizeof(x->what),
+			"a packet from node %u to node %u", p->src, p->dst);
 }
 
 uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
 	uint32_t most)
 {
+	size_t i, links = (size_t)n->n_sites * n->n_ports;
 	uint64_t found = 0;
-	uint32_t i;
 
-	for (i = 0; n->retry && i < n->n_sites * n->n_ports; i++) {
+	for (i = 0; n->retry && i < links; i++) {
 		const struct link_retry *q = &n->retry[i];
 
-		if (!q->held || q->since > since)
-			continue;
-		if (found < most)
-			list[found] = (struct net_stuck){
-				.site = i / n->n_ports,
-				.port = (port_id)(i % n->n_ports),
-				.src = n->packets[q->held].src,
-				.dst = n->packets[q->held].dst,
-				.since = q->since,
-			};
-		found++;
+		if (q->held && q->since <= since) {
+			if (found < most) {
+				add_stuck(n, i, q->since, &list[found]);
+				name_held(n, q, &list[found]);
+			}
+			found++;
+		}
+		if (q->short_since && q->short_since <= since) {
+			if (found < most) {
+				add_stuck(n, i, q->short_since, &list[found]);
+				snprintf(list[found].what, sizeof(list->what),
+					"a barrier packet");
+			}
+			found++;
+		}
 	}
 	return found;
 }
@@ -473,4 +558,16 @@ struct ras_event *net_ras(const struct net *n, size_t *n_events)
 		};
 	}
 	return v;
+}
+
+void net_note_header(
+	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id)
+{
+	uint32_t number = n->numbers[(size_t)s * n->n_ports + p]++;
+	uint8_t header[BOOK_HEADER] = { 0 };
+
+	if (!n->client->header || !book_is_followed(n->book, id))
+		return;
+	n->client->header(n, id, channel, number, header);
+	book_set_header(n->book, id, header);
 }

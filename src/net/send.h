@@ -23,6 +23,7 @@ struct net_sending {
 	uint32_t bytes; /* on the wire */
 	uint32_t tokens; /* chunks that it takes of the far end's */
 	sim_time t, tail, gap; /* when it takes the link, and leaves it */
+	bool is_guest; /* it is of net/guest.h */
 };
 
 struct net_sent {
@@ -71,5 +72,19 @@ struct net_sent net_send(
  */
 sim_time net_send_short(struct net *n, struct sim_worker *w, site_id s,
 	port_id p, uint32_t bytes, sim_time t);
+
+/* Whether packets with tokens are hit, too. */
+static inline bool net_loses_tokens(const struct net *n)
+{
+	return n->faults && n->retry && n->link.checks;
+}
+
+/*
+ * Tokens go back by a port, where the links have checks.  They are counts of
+ * all that have gone back, so none is lost with a packet that is hit: they come
+ * when it is repeated.  When the copy that comes through leaves.
+ */
+sim_time net_send_tokens(
+	struct net *n, struct sim_worker *w, site_id s, port_id p, sim_time t);
 
 #endif

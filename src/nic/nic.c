@@ -30,7 +30,7 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 		.coll = s->coll,
 		.net = s->net,
 		.host = s->host,
-		.n_nodes = s->net->n_nodes,
+		.n_nodes = s->net->n_nodes + s->net->topo->n_io,
 		.on_delivered = s->on_delivered,
 		.arg = s->arg,
 		.watch = s->watch,

@@ -92,6 +92,9 @@ struct nic_ops {
 	/* Parts of nodes that plans of faults name, up to a NULL, which are its
 	 * own affair; NULL: there are none. */
 	const struct part_kind *const *parts;
+	/* Parameters of any section that follow the chip's clocks, up to one
+	 * without a section; NULL: it has no clocks. */
+	const struct clock_use *clocked;
 
 	/* Checks the values against the network; makes the state and sets
 	 * load_size.  What it has set up is freed by fini(), NULL: nothing. */

@@ -99,6 +99,7 @@ void record_links_init(struct record_links *k, const struct net *n)
 	k->carried = mem_alloc(most, sizeof(*k->carried));
 	k->longest = mem_alloc(most * N_LONGEST, sizeof(*k->longest));
 	k->now = new_loads(n, most);
+	k->resent = mem_alloc(most, sizeof(*k->resent));
 	find_channels(k, most);
 	k->wants = mem_alloc(
 		(size_t)k->n_names * (k->n_names + 1) + 1, sizeof(*k->wants));
@@ -118,6 +119,7 @@ void record_links_fini(struct record_links *k)
 	mem_free(k->carried);
 	mem_free(k->longest);
 	free_loads(&k->now);
+	mem_free(k->resent);
 	while (k->n_channels) {
 		struct record_channel *x = &k->channel[--k->n_channels];
 
@@ -222,21 +224,25 @@ static void sample_tokens(struct record_links *k, size_t i, double span)
 static void sample_retries(struct record_links *k, size_t i)
 {
 	const struct net_link *l = &k->links.link[i];
+	const uint64_t *now =
+		&k->net->resent[net_channel_at(k->net, l->site, l->port, 0)];
 	uint64_t sum = 0;
 	uint32_t n;
 
 	for (n = 0; n < k->n_channels; n++) {
 		struct record_channel *x = &k->channel[n];
-		uint64_t now = k->net->resent[net_channel_at(
-			k->net, l->site, l->port, x->number)];
 
 		if (!leads_to(x, k->net, l->to.router))
 			continue;
-		x->now.retries[i] = scaled((double)(now - x->resent[i]), 1);
-		sum += now - x->resent[i];
-		x->resent[i] = now;
+		x->now.retries[i] =
+			scaled((double)(now[x->number] - x->resent[i]), 1);
+		x->resent[i] = now[x->number];
 	}
-	k->now.retries[i] = scaled((double)sum, 1);
+	/* also a guest's, which are on none of these */
+	for (n = 0; n < NET_MOST_CHANNELS; n++)
+		sum += now[n];
+	k->now.retries[i] = scaled((double)(sum - k->resent[i]), 1);
+	k->resent[i] = sum;
 }
 
 /* A port's counters are of the link that leaves by it, and of the packets that

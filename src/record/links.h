@@ -45,6 +45,7 @@ struct record_links {
 	/* Of all channels together, then of each: of both, packets. */
 	uint32_t *longest; /* [link * (1 + NET_MOST_CHANNELS)] */
 	struct record_loads now; /* of one sample */
+	uint64_t *resent; /* [link] until it */
 	struct record_channel channel[NET_KINDS * NET_MOST_CHANNELS];
 	uint32_t n_channels;
 	double *wants; /* [n_names][n_names + 1], of one look */

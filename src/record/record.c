@@ -126,7 +126,7 @@ static int put_block(
 		const struct param_origin *o =
 			b->origins ? &b->origins[i] : NULL;
 		const struct param *row = &b->rows[i];
-		bool is_set = o && o->set;
+		bool is_set = o && *o->place;
 
 		snprintf(path, sizeof(path), "%s%s%s", b->section,
 			*b->section ? "." : "", row->name);

@@ -308,7 +308,7 @@ static struct route_step detour_next(
 	port_mask safe;
 
 	if (p->kind == PACKET_VECTOR)
-		return order_vector(t, p, at);
+		return grid_vector(t, p, at);
 	if ((p->way >> NUMBER_SHIFT) != x->number || at == p->dst)
 		return s;
 	if (at < t->first) {

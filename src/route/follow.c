@@ -43,6 +43,8 @@ void route_begin(const struct route *r, struct packet *p)
 	r->ops->start(r, p);
 	if (r->tables)
 		route_look_up(r->tables, p);
+	else if (r->rings)
+		route_turns(r->rings, p, p->src);
 	else if (!(p->flags & (PACKET_RANGE | PACKET_ANSWER)))
 		route_arrive(r, p, p->src, TOPO_NO_PORT);
 }

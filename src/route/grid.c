@@ -23,15 +23,16 @@ int grid_letter(const struct torus *t, char c)
 
 grid_coord *grid_list(const struct torus *t)
 {
-	grid_coord *list = mem_alloc(t->n, sizeof(*list));
-	router_id r;
+	router_id n = t->n + t->topo.n_io, r, at;
+	grid_coord *list = mem_alloc(n, sizeof(*list));
 	uint32_t i;
 
-	for (r = 0; r < t->n; r++) {
+	for (r = 0; r < n; r++) {
 		uint32_t sum = 0;
 
+		at = r < t->n ? r : torus_io_exit(t, r, 0);
 		for (i = 0; i < t->n_dims; i++) {
-			list[r][i] = (uint16_t)torus_coord(t, r, i);
+			list[r][i] = (uint16_t)torus_coord(t, at, i);
 			sum += list[r][i];
 		}
 		list[r][GRID_PARITY] = sum & 1;
@@ -45,6 +46,30 @@ uint32_t grid_plus(
 	if (ties == GRID_TIES_RANDOM)
 		return (uint32_t)random_draw(0, src, RANDOM_TIE, lot).a;
 	return ties == GRID_TIES_PLUS || !parity ? UINT32_MAX : 0;
+}
+
+struct route_step grid_vector(
+	const struct torus *t, struct packet *p, router_id at)
+{
+	struct route_step s = { .is_ordered = true };
+	uint32_t n = p->way >> GRID_VECTOR_SHIFT & 0xff;
+	const struct topo *topo = &t->topo;
+	port_id port;
+
+	if (at < t->first) {
+		s.ports = 1; /* a node has one port */
+		return s;
+	}
+	if (n >= p->bytes)
+		return s;
+	port = ((const uint8_t *)(uintptr_t)p->load)[n];
+	p->way += UINT64_C(1) << GRID_VECTOR_SHIFT;
+	if (port >= topo->n_ports ||
+		topo->ops->peer(topo, at, port).router == NO_ROUTER)
+		return s;
+	s.escape = port;
+	s.ports = (port_mask)1 << port;
+	return s;
 }
 
 /* --- what ways cost --- */

@@ -17,7 +17,8 @@ typedef uint16_t grid_coord[GRID_COORDS];
  * minus from odd ones, at random, or always plus. */
 enum grid_ties { GRID_TIES_PARITY, GRID_TIES_RANDOM, GRID_TIES_PLUS };
 
-/* Of all routers, by number; to be freed with mem_free(). */
+/* Of all routers, by number, and of IO nodes, as their first exits'; to be
+ * freed with mem_free(). */
 grid_coord *grid_list(const struct torus *t);
 
 /* The dimension that a letter names, or -1. */
@@ -31,5 +32,14 @@ uint32_t grid_plus(
 /* See struct route_ops. */
 struct route_way grid_way(
 	const struct torus *t, enum grid_ties ties, const int64_t *cost);
+
+/* The place in the way of a PACKET_VECTOR: of the next port that its payload
+ * names.  The rest of the way is 0. */
+enum { GRID_VECTOR_SHIFT = 16 };
+
+/* What such a packet does next.  No table has a say in it; where there is no
+ * such port, or none that is named, it has no next port. */
+struct route_step grid_vector(
+	const struct torus *t, struct packet *p, router_id at);
 
 #endif

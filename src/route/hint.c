@@ -5,6 +5,10 @@
  * there.  What a set of hint bits allows depends on nothing else, so both
  * answers (the deterministic port, the ports open to a dynamic packet) are
  * tables over all sets of bits, made once.
+ *
+ * A link to an IO node is one more dimension, with hints of its own: the one
+ * for shipping is obeyed when all others are done, and those of an IO node,
+ * one for each of its links, before any other.
  */
 #include "route/hint.h"
 
@@ -161,7 +165,7 @@ static uint16_t allowed(const struct hint *h, uint32_t set, uint32_t hints)
 int hint_set_zones(
 	struct hint *h, uint32_t set, const char *text, struct err *e)
 {
-	uint32_t i, n_hints = 1u << (2 * h->torus->n_dims);
+	uint32_t i, n_hints = 1u << h->n_bits;
 
 	memset(h->mask[set], 0, sizeof(h->mask[set]));
 	h->n_zones[set] = 0;
@@ -181,15 +185,17 @@ int hint_set_zones(
 
 static uint8_t first_port(const struct hint *h, uint32_t hints)
 {
-	uint32_t i;
+	uint32_t i, io = 2 * h->torus->n_dims, from = hints & h->from_io;
 
+	if (from)
+		return (uint8_t)(__builtin_ctz(from) - 1);
 	for (i = 0; i < h->torus->n_dims; i++) {
 		uint32_t bits = hints & dim_ports(h->dims[i]);
 
 		if (bits)
 			return (uint8_t)__builtin_ctz(bits);
 	}
-	return PACKET_NO_PORT;
+	return hints & h->to_io ? (uint8_t)io : PACKET_NO_PORT;
 }
 
 static int check_lengths(const struct torus *t, struct err *e)
@@ -228,6 +234,33 @@ static void list_steps(struct hint *h, uint32_t parity, uint32_t dim)
 	}
 }
 
+static void list_io(struct hint *h)
+{
+	const struct torus *t = h->torus;
+	uint32_t k;
+
+	h->n_bits = 2 * t->n_dims;
+	if (!t->topo.n_io)
+		return;
+	h->to_io = hint_to_io(t);
+	for (k = 0; k < t->io_links; k++)
+		h->from_io |= hint_from_io(t, k);
+	h->n_bits += 1 + (uint32_t)t->io_links;
+}
+
+static void list_ports(struct hint *h)
+{
+	uint32_t i, n = 2 * h->torus->n_dims;
+
+	for (i = 0; i < h->torus->topo.n_ports; i++) {
+		uint32_t bits = i < n ? dim_ports(i / 2)
+				      : h->to_io | (uint32_t)h->from_io;
+
+		h->tables.dim[i] = (uint8_t)(i < n ? i / 2 : n / 2);
+		h->tables.rest[i] = (uint16_t)~bits;
+	}
+}
+
 static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 {
 	struct hint *h = (struct hint *)r;
@@ -254,7 +287,8 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 		h->step[i % 2][i / 2] = &h->none;
 	for (i = 0; i < 2 * h->torus->n_dims; i++)
 		list_steps(h, i % 2, i / 2);
-	n_hints = 1u << (2 * h->torus->n_dims);
+	list_io(h);
+	n_hints = 1u << h->n_bits;
 	h->first = mem_alloc(n_hints, sizeof(*h->first));
 	for (i = 0; i < n_hints; i++)
 		h->first[i] = first_port(h, i);
@@ -265,10 +299,7 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 	}
 	h->tables.first = h->first;
 	h->tables.allowed = (const uint16_t *const *)h->allowed;
-	for (i = 0; i < topo->n_ports; i++) {
-		h->tables.dim[i] = (uint8_t)(i / 2);
-		h->tables.rest[i] = (uint16_t)~dim_ports(i / 2);
-	}
+	list_ports(h);
 	h->route.tables = &h->tables;
 	return 0;
 }
@@ -303,10 +334,10 @@ static bool tie_goes_plus(
 
 /*
  * Where a sender gave hints, or ties go by lot: hops left in one dimension,
- * up hops away by going up, and the bit of the direction.
+ * up hops away from x by going up, and the bit of the direction.
  */
-static uint32_t special(
-	const struct hint *h, struct packet *p, uint32_t dim, uint32_t up)
+static uint32_t special(const struct hint *h, struct packet *p, uint32_t dim,
+	uint32_t x, uint32_t up)
 {
 	uint32_t d = h->torus->dim[dim], given = p->hints >> (2 * dim) & 3;
 	bool plus = 2 * up < d;
@@ -316,7 +347,7 @@ static uint32_t special(
 	if (given)
 		plus = given & 1;
 	else if (!torus_is_ring(h->torus, dim))
-		plus = h->coord[p->src][dim] + up < d;
+		plus = x + up < d;
 	else if (2 * up == d)
 		plus = tie_goes_plus(h, p, dim);
 	p->left[dim] = (uint8_t)(plus && up ? up : d - up);
@@ -325,15 +356,22 @@ static uint32_t special(
 
 static void start_special(const struct hint *h, struct packet *p)
 {
+	const struct torus *t = h->torus;
+	uint32_t i, from = p->hints & h->from_io;
+	uint32_t hints = p->hints & (h->to_io | (uint32_t)h->from_io);
 	const uint16_t *x = h->coord[p->src], *y = h->coord[p->dst];
-	uint32_t i, hints = 0;
 
-	for (i = 0; i < h->torus->n_dims; i++) {
-		p->left[i] = 0;
-		hints |= special(h, p, i,
-			(y[i] - (uint32_t)x[i] + h->torus->dim[i]) %
-				h->torus->dim[i]);
+	if (from) {
+		i = (uint32_t)__builtin_ctz(from) - 2 * t->n_dims - 1;
+		x = h->coord[torus_io_exit(t, p->src, i)];
 	}
+	for (i = 0; i < t->n_dims; i++) {
+		p->left[i] = 0;
+		hints |= special(h, p, i, x[i],
+			(y[i] - (uint32_t)x[i] + t->dim[i]) % t->dim[i]);
+	}
+	if (t->n_dims < TORUS_MAX_DIMS)
+		p->left[t->n_dims] = hints >> 2 * t->n_dims != 0;
 	p->hints = (uint16_t)hints;
 }
 
@@ -396,7 +434,7 @@ static int set_zones(
 
 const struct route_ops hint_ops = {
 	.name = "hint",
-	.has = "zones orders classes",
+	.has = "zones orders classes io-ways",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct hint),

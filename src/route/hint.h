@@ -35,6 +35,8 @@ struct hint {
 	struct route_tables tables;
 	uint8_t *first; /* see struct route_tables */
 	uint16_t *allowed[HINT_ZONE_SETS];
+	uint32_t n_bits; /* of a set of hints */
+	uint16_t to_io, from_io; /* bits behind those of directions, or 0 */
 };
 
 extern const struct route_ops hint_ops;
@@ -48,6 +50,20 @@ static inline const struct hint *hint_of(const struct route *r)
 static inline const struct hint *hint_find(const struct route *r)
 {
 	return r->ops == &hint_ops ? hint_of(r) : NULL;
+}
+
+/*
+ * The hint of a packet that a compute node ships to the IO node behind its
+ * destination; of one that an IO node sends by a link.
+ */
+static inline uint16_t hint_to_io(const struct torus *t)
+{
+	return (uint16_t)(1u << 2 * t->n_dims);
+}
+
+static inline uint16_t hint_from_io(const struct torus *t, uint32_t link)
+{
+	return (uint16_t)(2u << 2 * t->n_dims << link);
 }
 
 /*

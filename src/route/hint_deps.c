@@ -353,7 +353,7 @@ void hint_deps_init(
 
 	memset(d, 0, sizeof(*d));
 	d->hint = h;
-	d->n_ports = h->torus->topo.n_ports;
+	d->n_ports = 2 * h->torus->n_dims;
 	d->n_classes = 1;
 	for (i = 0; i < h->torus->n_dims; i++) {
 		number_signatures(&w, i);

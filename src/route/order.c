@@ -11,7 +11,7 @@
 enum {
 	TODO_SHIFT = RINGS_TODO_SHIFT, /* directions to go in, by their places
 					  in the order */
-	DIR_SHIFT = 28, /* the one that it goes in */
+	DIR_SHIFT = RINGS_DIR_SHIFT, /* the one that it goes in */
 	LINK_SHIFT = 32, /* 15 bits: modulo the links of a direction, its
 			  * link */
 	ORDER_SHIFT = 47,
@@ -137,12 +137,29 @@ static void set_rings(struct order *o)
 	for (i = 0; i < t->n_dims; i++) {
 		x->dim[i] = (uint16_t)t->dim[i];
 		for (r = 0; r < t->n; r++) {
-			uint32_t is_last = o->coord[r][i] == t->dim[i] - 1;
-			uint32_t is_first = !o->coord[r][i];
+			uint32_t at = o->coord[r][i];
 
-			x->closing[r] |=
-				(uint16_t)((is_last | is_first << 1) << 2 * i);
+			at = (at == t->dim[i] - 1) | !at << 1;
+			x->closing[r] |= (uint16_t)(at << 2 * i);
 		}
+	}
+}
+
+/* Which way round is shorter, for each distance in a dimension. */
+static void set_ways(struct order *o, uint32_t dim)
+{
+	uint32_t d = o->torus->dim[dim], far;
+	uint16_t plus = (uint16_t)(1u << o->place[2 * dim]);
+	uint16_t minus = (uint16_t)(1u << o->place[2 * dim + 1]);
+	uint16_t *way = mem_alloc(2 * d, sizeof(*way));
+
+	o->toward[dim] = way + d;
+	for (far = 1; far < d; far++) {
+		bool is_round = 2 * far > o->round[dim];
+		uint16_t tie = 2 * far == o->round[dim] ? ORDER_TIE : 0;
+
+		way[d + far] = is_round ? minus : plus | tie;
+		way[d - far] = is_round || tie ? plus | tie : minus;
 	}
 }
 
@@ -181,14 +198,21 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 							 : UINT32_MAX;
 		for (p = o->torus->base[i]; p < o->torus->base[i + 1]; p++)
 			o->ports[2 * i + p % 2] |= (port_mask)1 << p;
+		set_ways(o, i);
 	}
 	return 0;
 }
 
 static void order_fini(struct route *r)
 {
-	mem_free(((struct order *)r)->coord);
-	mem_free(((struct order *)r)->rings.closing);
+	struct order *o = (struct order *)r;
+	uint32_t i;
+
+	for (i = 0; i < TORUS_MAX_DIMS; i++)
+		if (o->toward[i])
+			mem_free(o->toward[i] - o->torus->dim[i]);
+	mem_free(o->coord);
+	mem_free(o->rings.closing);
 }
 
 /* --- a packet's way --- */
@@ -200,21 +224,13 @@ static const uint16_t *coord_of(const struct order *o, uint32_t node)
 	return o->coord[per ? node / per : node];
 }
 
-/* Whether both ways between two coordinates are equally long. */
-static bool is_tie(const struct order *o, uint32_t dim, uint32_t x, uint32_t y)
-{
-	uint32_t far = x < y ? y - x : x - y;
-
-	return 2 * far == o->round[dim];
-}
-
 static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 {
 	const uint16_t *x = coord_of(of(r), src), *y = coord_of(of(r), dst);
 	uint32_t n = 1, i;
 
 	for (i = 0; i < of(r)->torus->n_dims; i++)
-		n <<= is_tie(of(r), i, x[i], y[i]);
+		n <<= of(r)->toward[i][y[i] - x[i]] / ORDER_TIE;
 	return n;
 }
 
@@ -236,64 +252,49 @@ static bool goes_plus(
 	return plus >> dim & 1;
 }
 
-/* The directions in which a packet goes, by their places in the order.  If its
- * sender names the way, named has a bit for each tie. */
-static uint32_t find_directions(
-	const struct order *o, const struct packet *p, uint32_t named)
+/* The directions in which a packet goes that is half way round somewhere.  If
+ * its sender names the way, there is a bit for each tie. */
+static __attribute__((noinline)) uint32_t break_ties(
+	const struct order *o, const struct packet *p)
 {
 	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
-	uint32_t n = o->torus->n_dims, todo = 0, i;
+	uint32_t named = p->hints ? p->hints - 1u : 0, todo = 0, i;
 
-	for (i = 0; i < n; i++) {
-		uint32_t is_down = y[i] < x[i];
-		uint32_t far = is_down ? x[i] - y[i] : y[i] - x[i];
+	for (i = 0; i < o->torus->n_dims; i++) {
+		uint32_t way = o->toward[i][y[i] - x[i]];
 
-		if (!far)
-			continue;
-		if (2 * far > o->round[i]) {
-			is_down ^= 1;
-		} else if (is_tie(o, i, x[i], y[i])) {
-			is_down = !(p->hints ? named & 1 : goes_plus(o, p, i));
+		if (way & ORDER_TIE) {
+			bool plus = p->hints ? named & 1 : goes_plus(o, p, i);
+
+			way = 1u << o->place[2 * i + !plus];
 			named >>= 1;
 		}
-		todo |= 1u << o->place[2 * i + is_down];
+		todo |= way;
 	}
 	return todo;
 }
 
-struct route_step order_vector(
-	const struct torus *t, struct packet *p, router_id at)
+/* The directions in which a packet goes, by their places in the order. */
+static inline uint32_t find_directions(
+	const struct order *o, const struct packet *p)
 {
-	struct route_step s = { .is_ordered = true };
-	uint32_t n = p->way >> ORDER_VECTOR_SHIFT & 0xff;
-	const struct topo *topo = &t->topo;
-	port_id port;
+	const uint16_t *x = coord_of(o, p->src), *y = coord_of(o, p->dst);
+	uint32_t i = o->torus->n_dims, todo = 0;
 
-	if (at < t->first) {
-		s.ports = 1; /* a node has one port */
-		return s;
-	}
-	if (n >= p->bytes)
-		return s;
-	port = ((const uint8_t *)(uintptr_t)p->load)[n];
-	p->way += UINT64_C(1) << ORDER_VECTOR_SHIFT;
-	if (port >= topo->n_ports ||
-		topo->ops->peer(topo, at, port).router == NO_ROUTER)
-		return s;
-	s.escape = port;
-	s.ports = (port_mask)1 << port;
-	return s;
+	while (i--)
+		todo |= o->toward[i][y[i] - x[i]];
+	if (todo & ORDER_TIE && (p->hints || o->ties != GRID_TIES_PLUS))
+		return break_ties(o, p);
+	return todo & ~(uint32_t)ORDER_TIE;
 }
 
-/* The link that a packet is hashed to; which adaptive ones on planes do not
- * need. */
-static uint32_t pick_link(
-	const struct order *o, const struct packet *p, uint32_t named)
+/* The link that a packet is hashed to. */
+static __attribute__((noinline)) uint32_t pick_link(
+	const struct order *o, const struct packet *p)
 {
+	uint32_t named = p->hints ? p->hints - 1u : 0;
 	uint32_t ways = named ? n_ways(&o->route, p->src, p->dst) : 1;
 
-	if (o->planes && p->kind == PACKET_DYNAMIC)
-		return 0;
 	return ((uint32_t)(hash_of(p) >> 32) + named / ways) % o->links;
 }
 
@@ -301,15 +302,18 @@ static void order_start(const struct route *r, struct packet *p)
 {
 	const struct order *o = of(r);
 	bool is_ordered = p->kind != PACKET_DYNAMIC;
-	uint32_t named = p->hints ? p->hints - 1u : 0;
+	uint64_t link = 0;
 
 	if (p->kind == PACKET_VECTOR) {
 		p->way = 0;
 		return;
 	}
+	/* adaptive packets on planes need none */
+	if (o->links > 1 && (!o->planes || is_ordered))
+		link = pick_link(o, p);
 	p->way = p->hints | (uint64_t)is_ordered << ORDER_SHIFT |
-		 (uint64_t)pick_link(o, p, named) << LINK_SHIFT |
-		 (uint64_t)find_directions(o, p, named) << TODO_SHIFT;
+		 link << LINK_SHIFT |
+		 (uint64_t)find_directions(o, p) << TODO_SHIFT;
 	if (r->n_channels > 1)
 		p->kind = PACKET_DYNAMIC; /* the channels are the ring's */
 }
@@ -352,10 +356,10 @@ static bool is_past(
 static port_id hashed_link(
 	const struct order *o, const struct packet *p, uint32_t dir)
 {
-	const struct torus *t = o->torus;
 	uint32_t link = p->way >> LINK_SHIFT & 0x7fff;
 
-	return t->base[dir / 2] + 2 * (link % t->n_links[dir / 2]) + dir % 2;
+	link %= o->torus->n_links[dir / 2];
+	return o->torus->base[dir / 2] + 2 * link + dir % 2;
 }
 
 /* A packet that has to turn, or is at its source or destination. */
@@ -367,7 +371,7 @@ static __attribute__((noinline)) struct route_step step_aside(
 	uint32_t dir;
 
 	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
-		return order_vector(t, p, at);
+		return grid_vector(t, p, at);
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
 	if (at < t->first) {
@@ -441,7 +445,7 @@ static uint32_t node_at(
 	return node + per * t->stride[dim] * (to - coord_of(o, node)[dim]);
 }
 
-/* Whether two coordinates are so near, perhaps around a ring. */
+/* Whether they are so near, perhaps around a ring. */
 static bool is_within(const struct torus *t, uint32_t dim, uint32_t x,
 	uint32_t y, uint32_t most)
 {

@@ -26,7 +26,7 @@
 
 #include "route/grid.h"
 
-enum { ORDER_DIRECTIONS = 2 * TORUS_MAX_DIMS };
+enum { ORDER_DIRECTIONS = 2 * TORUS_MAX_DIMS, ORDER_TIE = 0x8000 };
 
 struct order {
 	struct route route;
@@ -45,18 +45,12 @@ struct order {
 	port_mask ports[ORDER_DIRECTIONS]; /* by the same */
 	struct route_rings rings; /* where there are any */
 	uint32_t round[TORUS_MAX_DIMS]; /* hops all the way; or UINT32_MAX */
+	/* [dimension][distance, which may be negative] the direction's bit, by
+	 * its place in the order, or 0; of a tie plus's and ORDER_TIE */
+	uint16_t *toward[TORUS_MAX_DIMS];
 };
 
 extern const struct route_ops order_ops;
-
-/* The place in the way of a PACKET_VECTOR: of the next port that its payload
- * names.  The rest of the way is 0. */
-enum { ORDER_VECTOR_SHIFT = 16 };
-
-/* What such a packet does next.  No table has a say in it; where there is no
- * such port, or none that is named, it has no next port. */
-struct route_step order_vector(
-	const struct torus *t, struct packet *p, router_id at);
 
 /* --- detour.c --- */
 

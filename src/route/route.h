@@ -29,7 +29,8 @@ struct route_tables {
  * Where packets go round rings of nodes in an order of directions, which are
  * ports, and change from channel 0 to 1 where a ring closes.  A packet's way
  * has the directions that it has still to go in, by their places in the order,
- * and the hops that are left in the one that it goes in, from these bits on.
+ * the one that it goes in, and the hops that are left in that, from these bits
+ * on.
  */
 struct route_rings {
 	uint16_t *closing; /* [router] ports whose links close a ring */
@@ -38,7 +39,12 @@ struct route_rings {
 	uint8_t dir[2 * PACKET_DIMS]; /* by place in the order */
 };
 
-enum { RINGS_TODO_SHIFT = 16, RINGS_TODO = 0xfff, RINGS_LEFT_SHIFT = 48 };
+enum {
+	RINGS_TODO_SHIFT = 16,
+	RINGS_TODO = 0xfff,
+	RINGS_DIR_SHIFT = 28,
+	RINGS_LEFT_SHIFT = 48,
+};
 
 /*
  * Which channels packets may ask for behind each: after[] has, for a router,
@@ -113,8 +119,10 @@ static inline void route_turns(
 	far = r->coord[p->dst][dir / 2] - r->coord[at][dir / 2];
 	far = dir % 2 ? -far : far;
 	far += far < 0 ? r->dim[dir / 2] : 0;
-	p->way ^= (uint64_t)(todo & -todo) << RINGS_TODO_SHIFT;
-	p->way += (uint64_t)(far - 1) << RINGS_LEFT_SHIFT;
+	p->way &= ~((uint64_t)0xffff << RINGS_TODO_SHIFT);
+	p->way |= (uint64_t)(todo & (todo - 1)) << RINGS_TODO_SHIFT |
+		  (uint64_t)dir << RINGS_DIR_SHIFT |
+		  (uint64_t)(far - 1) << RINGS_LEFT_SHIFT;
 	p->escape = (uint8_t)dir;
 	p->ask = (uint16_t)(1u << dir);
 	p->channel = r->closing[at] >> dir & 1;

@@ -76,11 +76,274 @@ static void bgq_f28_channels_hold_more_packets_than_blue_gene_ls(void **state)
 	}
 }
 
+/* --- IO nodes --- */
+
+enum {
+	IO = 32, /* the first one's site, behind a board */
+	IO_EVERY = 16,
+	EXIT = 8, /* the second exit of the first IO node */
+	IO_PORT = 10,
+	TO_IO = 0x20, /* of a header's byte 2 */
+	LONG = 64 << 10,
+	SEED = 3,
+};
+
+static const char *const io_sets[] = { "topology.io.every=16", NULL };
+static const char *const one_link[] = { "topology.io.every=32",
+	"topology.io.links=1", NULL };
+static const char *const two_links[] = { "topology.io.every=32", NULL };
+
+/* What a node sends as the system, and where that is to be. */
+struct shipment {
+	site_id from, to; /* sites */
+	site_id dst; /* in the header */
+	uint8_t bits; /* of its byte 2 */
+	uint32_t map; /* 0: the system's FIFO */
+	uint64_t bytes;
+	uint32_t number; /* of those of one node */
+	sim_time begin, end;
+};
+
+static struct mu_descriptor shipped(const struct shipment *s)
+{
+	struct mu_descriptor d = sw_put(s->dst, s->bytes);
+
+	sw_make_system(&d);
+	d.header.byte[2] |= s->bits;
+	if (s->map)
+		mu_set_fifo_map(&d, s->map);
+	return d;
+}
+
+static void ship(void *arg)
+{
+	struct shipment *s = arg;
+	struct mu_descriptor d = shipped(s);
+	struct sw_fifo f = sw_open(512 + s->number, 0);
+
+	sw_fill(SW_SOURCE, SEED, s->bytes);
+	program_wait(10000 * SIM_NS);
+	s->begin = program_now();
+	sw_inject(&f, &d);
+}
+
+static void take(void *arg)
+{
+	struct shipment *s = arg;
+
+	sw_open_bases(s->bytes);
+	sw_wait_counter(SW_COUNTER);
+	s->end = program_now();
+	sw_expect(SW_TARGET, SEED, s->bytes < LONG ? s->bytes : LONG);
+}
+
+static void open_io(struct kit *k, const char *const *sets)
+{
+	kit_open(k, &(struct kit_how){ .machine = "bgq-board",
+			    .sets = sets,
+			    .needs = { .n_programs = 64 } });
+}
+
+static uint64_t crossed(const struct kit *k, site_id s, port_id p)
+{
+	return net_counters(k->net, s, p, UINT32_MAX, SIM_NEVER).sent_bytes;
+}
+
+/* One shipment; the bytes that crossed the link behind the exit, either way. */
+static sim_time ship_one(struct shipment s, uint64_t *out, uint64_t *back)
+{
+	struct kit k;
+
+	open_io(&k, io_sets);
+	program_start(k.host, s.from, 0, 0, ship, &s);
+	program_start(k.host, s.to, 0, 0, take, &s);
+	kit_run(&k, false);
+	*out = crossed(&k, EXIT, IO_PORT);
+	*back = crossed(&k, IO, IO_PORT + 1);
+	kit_close(&k);
+	return s.end - s.begin;
+}
+
+static void bgq_f39_packets_go_on_to_the_io_node_where_they_say_so(void **state)
+{
+	struct shipment s = {
+		.from = 21, .to = EXIT, .dst = EXIT, .bytes = 200
+	};
+	uint64_t out, back;
+	sim_time here, there;
+
+	(void)state;
+	here = ship_one(s, &out, &back);
+	assert_int_equal(out, 0);
+	s.to = IO;
+	s.bits = TO_IO;
+	there = ship_one(s, &out, &back);
+	assert_true(out > s.bytes && !back);
+	assert_int_equal(there - here, 49 * SIM_NS);
+	/* an exit's own */
+	s.from = EXIT;
+	ship_one(s, &out, &back);
+	assert_true(out > s.bytes);
+}
+
+static void bgq_f40_packets_of_io_nodes_enter_at_their_exits(void **state)
+{
+	struct shipment s = { .from = IO, .bytes = 200 };
+	uint64_t out, back;
+	sim_time first;
+
+	(void)state;
+	for (s.dst = 0; s.dst < IO; s.dst += 3) {
+		s.to = s.dst;
+		s.bits = 0;
+		ship_one(s, &out, &back);
+		assert_true(!out && !back);
+		s.bits = 1 << 3; /* its second link */
+		ship_one(s, &out, &back);
+		assert_true(!out && back > s.bytes);
+	}
+	/* the nearest */
+	s.dst = s.to = EXIT;
+	first = ship_one(s, &out, &back);
+	s.bits = 0;
+	assert_true(first < ship_one(s, &out, &back));
+}
+
+/* --- at full rate --- */
+
+enum { STREAMS = 4 };
+
+/* Bytes per second that an IO node sends to four nodes, or gets from them. */
+static double io_rate(const char *const *sets, uint32_t links, bool is_out)
+{
+	static const site_id nodes[STREAMS] = { 5, 21, 11, 27 };
+	struct shipment s[STREAMS], all = { .bytes = STREAMS * LONG };
+	struct kit k;
+	uint32_t i;
+
+	open_io(&k, sets);
+	for (i = 0; i < STREAMS; i++) {
+		uint32_t link = i % links;
+
+		s[i] = (struct shipment){ .from = is_out ? IO : nodes[i],
+			.dst = is_out ? nodes[i] : link * (IO / links),
+			.bits = (uint8_t)(is_out ? link << 3 : TO_IO),
+			.map = is_out ? MU_MAP_A_MINUS >> i : 0,
+			.number = is_out ? i : 0,
+			.bytes = LONG };
+		program_start(k.host, s[i].from, i, 0, ship, &s[i]);
+		if (is_out)
+			program_start(k.host, nodes[i], 0, 0, take, &s[i]);
+	}
+	if (!is_out)
+		program_start(k.host, IO, 0, 0, take, &all);
+	kit_run(&k, false);
+	kit_close(&k);
+	for (i = 0; i < STREAMS; i++)
+		all.end = s[i].end > all.end ? s[i].end : all.end;
+	return (double)all.bytes * 1e3 / (double)(all.end - s[0].begin);
+}
+
+/* 512 B of payload in every 560 B at 2 GB/s, less what begins and ends it. */
+static void bgq_f5_two_exits_double_an_io_nodes_rate(void **state)
+{
+	(void)state;
+	assert_float_equal(io_rate(one_link, 1, false), 1.829, 0.02);
+	assert_float_equal(io_rate(one_link, 1, true), 1.829, 0.02);
+	assert_float_equal(io_rate(two_links, 2, false), 3.657, 0.05);
+	assert_float_equal(io_rate(two_links, 2, true), 3.657, 0.05);
+}
+
+/* --- what is refused --- */
+
+struct misuse {
+	site_id from;
+	uint32_t inj;
+	site_id dst;
+	uint8_t bits;
+	enum mu_channel channel;
+	enum mu_interrupt why; /* MU_INTERRUPTS: nothing is wrong */
+};
+
+static void misuse(void *arg)
+{
+	const struct misuse *m = arg;
+	struct mu_descriptor d = sw_fifo_message(m->dst, SYSTEM_REC, 64);
+	struct sw_fifo f = sw_open(m->inj, 0);
+
+	sw_set_channel(&d, m->channel);
+	if (m->inj >= 512)
+		mu_set_fifo_map(&d, MU_MAP_SYSTEM);
+	d.header.byte[2] |= m->bits;
+	program_wait(10000 * SIM_NS);
+	sw_inject(&f, &d);
+	program_wait(20000 * SIM_NS);
+	if (m->why < MU_INTERRUPTS)
+		assert_int_equal(sw_load(MU_ERROR_COUNT, m->why), 1);
+	assert_int_equal(
+		sw_load(MU_INJ_STOPPED, m->inj), m->why < MU_INTERRUPTS);
+}
+
+static void open_rec(void *arg)
+{
+	(void)arg;
+	sw_open_rec(SYSTEM_REC, SW_REC_BYTES);
+}
+
+static void bgq_f41_only_system_packets_cross_io_links(void **state)
+{
+	static const struct misuse misuses[] = {
+		{ 3, 512, EXIT, TO_IO, MU_SYSTEM, MU_INTERRUPTS },
+		/* a user's, whatever he calls it */
+		{ 3, 0, EXIT, TO_IO, MU_DYNAMIC, MU_ERROR_PERMISSION },
+		{ 3, 0, EXIT, TO_IO, MU_SYSTEM, MU_ERROR_PERMISSION },
+		{ 3, 0, EXIT, 1 << 3, MU_DYNAMIC, MU_ERROR_PERMISSION },
+		/* the system's, by another channel, or as a line broadcast */
+		{ 3, 512, EXIT, TO_IO, MU_DYNAMIC, MU_ERROR_DESCRIPTOR },
+		{ 3, 512, EXIT, TO_IO, MU_HIGH, MU_ERROR_DESCRIPTOR },
+		{ 0, 512, EXIT, TO_IO | 2, MU_SYSTEM, MU_ERROR_DESCRIPTOR },
+		/* to a node that is no exit; by a link, from none */
+		{ 3, 512, EXIT + 1, TO_IO, MU_SYSTEM, MU_ERROR_DESCRIPTOR },
+		{ 3, 512, EXIT, 1 << 3, MU_SYSTEM, MU_ERROR_DESCRIPTOR },
+		/* from an IO node */
+		{ IO, 512, 5, 1 << 3, MU_SYSTEM, MU_INTERRUPTS },
+		{ IO, 512, 5, 2 << 3, MU_SYSTEM, MU_ERROR_DESCRIPTOR },
+		{ IO, 512, EXIT, TO_IO, MU_SYSTEM, MU_ERROR_DESCRIPTOR },
+		{ IO, 512, 5, 0, MU_DETERMINISTIC, MU_ERROR_DESCRIPTOR },
+		{ IO, 0, 5, 0, MU_DYNAMIC, MU_ERROR_DESCRIPTOR },
+	};
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
+		struct misuse m = misuses[i];
+		struct kit k;
+		uint64_t sum;
+
+		open_io(&k, io_sets);
+		program_start(k.host, m.from, 0, 0, misuse, &m);
+		program_start(k.host, IO, 1, 0, open_rec, NULL);
+		program_start(k.host, 5, 1, 0, open_rec, NULL);
+		assert_int_equal(sim_run(k.net->sim, SIM_NEVER - 1), SIM_IDLE);
+		assert_int_equal(host_n_running(k.host), 0);
+		sum = crossed(&k, EXIT, IO_PORT) + crossed(&k, IO, IO_PORT) +
+		      crossed(&k, IO, IO_PORT + 1);
+		assert_int_equal(sum != 0, m.why == MU_INTERRUPTS);
+		kit_close(&k);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			bgq_f28_channels_hold_more_packets_than_blue_gene_ls),
+		cmocka_unit_test(
+			bgq_f39_packets_go_on_to_the_io_node_where_they_say_so),
+		cmocka_unit_test(
+			bgq_f40_packets_of_io_nodes_enter_at_their_exits),
+		cmocka_unit_test(bgq_f5_two_exits_double_an_io_nodes_rate),
+		cmocka_unit_test(bgq_f41_only_system_packets_cross_io_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,9 @@ void topo_name_site(const struct topo *t, router_id r, char *text, size_t size)
 	char name[64];
 
 	t->ops->name_router(t, r, name, sizeof(name));
-	if (topo_is_direct(t))
+	if (t->n_io && r >= t->n_nodes)
+		snprintf(text, size, "IO node %u", r - t->n_nodes);
+	else if (topo_is_direct(t))
 		snprintf(text, size, "node %u %s", r, name);
 	else
 		snprintf(text, size, "%s %s",

@@ -84,6 +84,8 @@ static const struct topo_block *const blocks[] = {
 	&uniform,
 	&torus_units,
 	&torus_latencies,
+	&torus_io,
+	&torus_io_latency,
 	NULL,
 };
 
@@ -197,6 +199,8 @@ static int torus_init(struct topo *topo, struct err *e)
 	topo->n_routers = t->first + t->n;
 	topo->n_ports = ports;
 	topo->node_ports = t->nodes ? 1 : ports;
+	if (torus_io_init(t, e))
+		return -1;
 	set_wires(t);
 	return 0;
 }
@@ -225,7 +229,7 @@ static uint32_t dim_of(const struct torus *t, port_id p)
 {
 	uint32_t i = 0;
 
-	while (p >= t->base[i + 1])
+	while (i + 1 < t->n_dims && p >= t->base[i + 1])
 		i++;
 	return i;
 }
@@ -249,6 +253,8 @@ static struct topo_end torus_peer(
 	const struct torus *t = torus_of(topo);
 	uint32_t i, d, x, y;
 
+	if (topo->n_io && (r >= t->n || p >= t->base[t->n_dims]))
+		return torus_io_peer(t, r, p);
 	if (r < t->first || p >= t->base[t->n_dims])
 		return node_end(t, r, p);
 	i = dim_of(t, p);
@@ -297,6 +303,8 @@ static uint32_t torus_wire(const struct topo *topo, router_id r, port_id p)
 	const struct torus *t = torus_of(topo);
 	uint32_t i, d, x;
 
+	if (p >= t->base[t->n_dims] && topo->n_io)
+		return WIRE_IO;
 	if (r < t->first || p >= t->base[t->n_dims])
 		return topo->n_wires - (r < t->first ? 2 : 1);
 	i = dim_of(t, p);
@@ -309,6 +317,8 @@ static router_id torus_home(const struct topo *topo, router_id r)
 {
 	const struct torus *t = torus_of(topo);
 
+	if (topo->n_io && r >= t->n)
+		return torus_io_exit(t, r, 0);
 	return r < t->first || !t->nodes ? r
 					 : (r - t->first) * (router_id)t->nodes;
 }
@@ -329,6 +339,10 @@ static void torus_name_router(
 		snprintf(text, size, "%u", r);
 		return;
 	}
+	if (topo->n_io && r >= t->n) {
+		snprintf(text, size, "io%u", r - t->n);
+		return;
+	}
 	for (i = 0; i < t->n_dims && n < size; i++)
 		n += (size_t)snprintf(text + n, size - n, "%s%u",
 			i	  ? ","
@@ -339,7 +353,8 @@ static void torus_name_router(
 		snprintf(text + n, size - n, "%s", is_bare ? "" : ")");
 }
 
-/* "A+", or "x+7" among parallel links; "node 1" to a node; "link" at a node. */
+/* "A+", or "x+7" among parallel links; "node 1" to a node; "link" at a node;
+ * "IO" to an IO node, and "IO1" at one. */
 static void torus_name_port(const struct topo *topo, router_id r, port_id p,
 	char *text, size_t size)
 {
@@ -348,6 +363,10 @@ static void torus_name_port(const struct topo *topo, router_id r, port_id p,
 
 	if (r < t->first) {
 		snprintf(text, size, "link");
+	} else if (topo->n_io && p == t->base[t->n_dims] && r < t->n) {
+		snprintf(text, size, "IO");
+	} else if (topo->n_io && p >= t->base[t->n_dims]) {
+		snprintf(text, size, "IO%u", p - t->base[t->n_dims]);
 	} else if (p >= t->base[t->n_dims]) {
 		snprintf(text, size, "node %u", p - t->base[t->n_dims]);
 	} else {
@@ -413,6 +432,8 @@ static void torus_place(
 	const struct torus *t = torus_of(topo);
 	uint32_t i;
 
+	if (topo->n_io && node >= t->n)
+		node = torus_io_exit(t, node, 0);
 	for (i = 0; i < t->n_dims; i++)
 		x[i] = torus_coord(
 			t, t->nodes ? node / (router_id)t->nodes : node, i);

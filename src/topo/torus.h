@@ -11,14 +11,19 @@
  * x[i] - 1, both modulo d[i] in a ring; so with one link each port 2i and port
  * 2i + 1.  In a ring of two both reach the same neighbour, over two separate
  * wires.  The wire from port p always ends at the neighbour's port p ^ 1.  A
- * router's nodes are at the ports behind these.
+ * router's nodes are at the ports behind these, and so are the links to IO
+ * nodes, which are the sites behind routers that are nodes: torus_io.c.
  */
 #ifndef TOPO_TORUS_H
 #define TOPO_TORUS_H
 
 #include "topo/topo.h"
 
-enum { TORUS_MAX_DIMS = TOPO_MAX_DIMS, TORUS_MAX_LENGTH = 65536 };
+enum {
+	TORUS_MAX_DIMS = TOPO_MAX_DIMS,
+	TORUS_MAX_LENGTH = 65536,
+	TORUS_IO_LINKS = 4, /* of an IO node, at most */
+};
 
 /* How the two ends of a dimension are joined. */
 enum torus_wrap {
@@ -54,6 +59,7 @@ struct torus {
 	struct param_list board, midplane; /* routers per dimension */
 	struct param_list inner; /* dimensions that stay on the board */
 	int64_t latency[N_WIRE_CLASSES], packed_logic;
+	int64_t io_every, io_links; /* torus_io.c */
 
 	/* set by init() */
 	uint32_t n_dims;
@@ -119,6 +125,19 @@ void torus_packaging_where(uint32_t class, char text[TOPO_TEXT]);
  * has at least one of. */
 bool torus_packaging_row(
 	const struct torus *t, uint32_t i, struct topo_cell *cell);
+
+/* --- torus_io.c --- */
+
+extern const struct topo_block torus_io, torus_io_latency;
+
+/* Adds IO nodes and their ports, where there are some. */
+int torus_io_init(struct torus *t, struct err *e);
+/* The compute node that a link of an IO node leads to. */
+router_id torus_io_exit(const struct torus *t, router_id io, uint32_t link);
+/* Whether a compute node is linked to an IO node. */
+bool torus_is_exit(const struct torus *t, router_id r);
+/* Of IO nodes' ports, and of those of compute nodes behind the torus's. */
+struct topo_end torus_io_peer(const struct torus *t, router_id r, port_id p);
 
 /* --- torus_facts.c; see struct topo_ops --- */
 

@@ -75,11 +75,12 @@ void torus_packaging_init(struct torus *t)
 		[WIRE_MIDPLANES] = "midplanes",
 		[WIRE_LOOP] = "loop",
 		[WIRE_INNER] = "inner",
+		[WIRE_IO] = "IO",
 	};
 	uint32_t i;
 
-	t->topo.n_wires = N_WIRE_CLASSES;
-	for (i = 0; i < N_WIRE_CLASSES; i++)
+	t->topo.n_wires = t->topo.n_io ? N_WIRE_CLASSES : WIRE_IO;
+	for (i = 0; i < t->topo.n_wires; i++)
 		t->topo.wire[i] = (struct topo_wire){
 			.name = names[i],
 			.latency = t->latency[i],
@@ -164,15 +165,20 @@ static void write_sets(
 	const struct torus *t, const uint32_t *size, struct topo_partition *p)
 {
 	size_t n = 0, k = 0;
+	uint64_t nodes = 1;
 	uint32_t i;
 
 	for (i = 0; i < t->n_dims; i++) {
+		nodes *= size[i];
 		n += (size_t)snprintf(p->set[0] + n, sizeof(p->set[0]) - n,
 			"%s%u", i ? "x" : "topology.shape=", size[i]);
 		k += (size_t)snprintf(p->set[1] + k, sizeof(p->set[1]) - k,
 			"%s%s", i ? "," : "topology.wrap=",
 			p->rings >> i & 1 ? "torus" : "mesh");
 	}
+	/* an IO node that serves others, too, is none of it */
+	if (t->topo.n_io && nodes % (uint64_t)t->io_every)
+		snprintf(p->set[2], sizeof(p->set[2]), "topology.io.every=0");
 }
 
 int torus_partition(const struct topo *topo, const uint32_t *from,
@@ -211,6 +217,7 @@ void torus_packaging_where(uint32_t class, char text[TOPO_TEXT])
 		[WIRE_MIDPLANES] = "from midplane to midplane",
 		[WIRE_LOOP] = "out of a midplane and back into it",
 		[WIRE_INNER] = "of a dimension that stays on its board",
+		[WIRE_IO] = "between compute and IO nodes",
 	};
 
 	snprintf(text, TOPO_TEXT, "%s", texts[class]);

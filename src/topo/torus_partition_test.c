@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "testing/testing.h"
 #include "topo/torus_testing.h"
@@ -79,6 +80,130 @@ static void a_partition_cuts_no_board_and_no_midplane(void **state)
 		assert_int_equal(divide(&t, bad[i][0], bad[i][1], &p), -1);
 }
 
+/* --- IO nodes --- */
+
+enum { IO_PORT = 10 };
+
+static int make_io(struct torus *t, const char *shape, int64_t every,
+	int64_t links, struct err *e)
+{
+	assert_int_equal(torus_read(t, shape, NULL, e), 0);
+	t->io_every = every;
+	t->io_links = links;
+	return t->topo.ops->init(&t->topo, e);
+}
+
+static struct topo_end peer(const struct torus *t, router_id r, port_id p)
+{
+	return t->topo.ops->peer(&t->topo, r, p);
+}
+
+/* Ports of a site that have a wire, a bit each. */
+static uint32_t wired(const struct torus *t, router_id r)
+{
+	uint32_t ports = 0;
+	port_id p;
+
+	for (p = 0; p < t->topo.n_ports; p++)
+		if (peer(t, r, p).router != NO_ROUTER)
+			ports |= 1u << p;
+	return ports;
+}
+
+static void bgq_f3_some_nodes_have_an_eleventh_link_to_an_io_node(void **state)
+{
+	struct err e = { 0 };
+	uint32_t n_exits = 0;
+	struct torus t;
+	router_id r;
+
+	(void)state;
+	assert_int_equal(make_io(&t, "4x4x4x8x2", 128, 2, &e), 0);
+	assert_int_equal(t.topo.n_nodes, 1024);
+	assert_int_equal(t.topo.n_io, 8);
+	for (r = 0; r < 1024; r++) {
+		struct topo_end io = peer(&t, r, IO_PORT);
+
+		assert_int_equal(wired(&t, r) & 0x3ff, 0x3ff);
+		assert_int_equal(torus_is_exit(&t, r), r % 64 == 0);
+		if (io.router == NO_ROUTER)
+			continue;
+		n_exits++;
+		assert_int_equal(io.router, 1024 + r / 128);
+		assert_int_equal(peer(&t, io.router, io.port).router, r);
+		assert_int_equal(peer(&t, io.router, io.port).port, IO_PORT);
+		/* the rate of every other link */
+		assert_int_equal(
+			t.topo.ops->wire(&t.topo, r, IO_PORT), WIRE_IO);
+		assert_int_equal(t.topo.wire[WIRE_IO].rate, 0);
+	}
+	assert_int_equal(n_exits, 16);
+	assert_int_equal(t.topo.ops->links(&t.topo, WIRE_IO), 16);
+}
+
+static void a_partition_has_the_io_nodes_that_serve_no_other(void **state)
+{
+	static const uint32_t from[5] = { 0 };
+	static const uint32_t midplane[] = { 4, 4, 4, 4, 2 };
+	static const uint32_t board[] = { 2, 2, 2, 2, 2 };
+	struct topo_partition p;
+	struct err e = { 0 };
+	struct torus t;
+
+	(void)state;
+	assert_int_equal(make_io(&t, "4x4x4x8x2", 128, 2, &e), 0);
+	assert_int_equal(divide(&t, from, midplane, &p), 0);
+	assert_string_equal(p.set[2], "");
+	assert_int_equal(divide(&t, from, board, &p), 0);
+	assert_string_equal(p.set[2], "topology.io.every=0");
+}
+
+/* ... nor any other of the torus's: see weft-machine(5). */
+static void bgq_f6_an_io_node_has_no_links_in_e(void **state)
+{
+	struct err e = { 0 };
+	char name[32];
+	struct torus t;
+	router_id r;
+
+	(void)state;
+	assert_int_equal(make_io(&t, "2x2x2x2x2", 8, 2, &e), 0);
+	for (r = 32; r < t.topo.n_routers; r++)
+		assert_int_equal(wired(&t, r), 3u << IO_PORT);
+	for (r = 0; r < 32; r++)
+		assert_int_equal(wired(&t, r) >> 8 & 3, 3);
+	t.topo.ops->name_port(&t.topo, 32, 11, name, sizeof(name));
+	assert_string_equal(name, "IO1");
+	topo_name_site(&t.topo, 35, name, sizeof(name));
+	assert_string_equal(name, "IO node 3");
+}
+
+static void io_nodes_that_cannot_be_are_refused(void **state)
+{
+	static const struct {
+		const char *shape;
+		int64_t every, links;
+		const char *why;
+	} bad[] = {
+		{ "4x4", 3, 2, "topology.io.every" },
+		{ "4x4", 32, 2, "topology.io.every" },
+		{ "4x4", 2, 3, "topology.io.links" },
+		{ "2x2x2x2x2x2", 8, 2, "topology.io.every" },
+	};
+	struct torus t;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct err e = { 0 };
+
+		assert_int_equal(make_io(&t, bad[i].shape, bad[i].every,
+					 bad[i].links, &e),
+			-1);
+		assert_non_null(strstr(e.text, bad[i].why));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -86,6 +211,12 @@ int main(void)
 			bgq_f84_a_partition_is_a_torus_where_it_is_4_or_n_long),
 		cmocka_unit_test(boards_of_a_midplane_are_a_mesh_but_in_e),
 		cmocka_unit_test(a_partition_cuts_no_board_and_no_midplane),
+		cmocka_unit_test(
+			bgq_f3_some_nodes_have_an_eleventh_link_to_an_io_node),
+		cmocka_unit_test(bgq_f6_an_io_node_has_no_links_in_e),
+		cmocka_unit_test(io_nodes_that_cannot_be_are_refused),
+		cmocka_unit_test(
+			a_partition_has_the_io_nodes_that_serve_no_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

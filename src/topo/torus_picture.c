@@ -144,7 +144,7 @@ static void draw_legend(struct picture *p)
 	bool is_packaged = p->t->wires == TORUS_PACKAGED;
 	uint32_t c;
 
-	for (c = 0; c < N_WIRE_CLASSES && is_packaged; c++)
+	for (c = 0; c < WIRE_IO && is_packaged; c++)
 		if (p->seen >> c & 1 && c != WIRE_LOOP)
 			explain(p, across[c], down[c], c);
 	if (is_ring(p, p->x))

@@ -394,8 +394,8 @@ static void wires_have_names_of_their_own(void **state)
 
 	(void)state;
 	make(&t, "4x4", NULL);
-	assert_int_equal(t.topo.n_wires, N_WIRE_CLASSES);
-	for (int i = 0; i < N_WIRE_CLASSES; i++)
+	assert_int_equal(t.topo.n_wires, WIRE_IO);
+	for (int i = 0; i < WIRE_IO; i++)
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(
 				t.topo.wire[i].name, t.topo.wire[k].name);

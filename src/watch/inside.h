@@ -87,6 +87,7 @@ struct node {
 		router_id by;
 	} part[PARTS];
 
+	bool is_awake; /* its clocks tick */
 	uint64_t ticks[CLOCKS];
 };
 
@@ -102,7 +103,7 @@ struct lofamo {
 	struct node *node;
 	struct event *event; /* a heap */
 	size_t n_events, room;
-	uint64_t posted, n_run;
+	uint64_t posted;
 	struct lofamo_part *change; /* of the Master's picture, in order */
 	size_t n_changes;
 	uint32_t *ill; /* site * PARTS + part, as they came up */

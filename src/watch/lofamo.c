@@ -73,25 +73,74 @@ static sim_time interval(const struct lofamo *l, enum what clock)
 					     : l->params.write);
 }
 
-/* Ticks come at even times from a random one on, each a little early or
- * late. */
-static void post_tick(struct lofamo *l, enum what clock, router_id site)
+static sim_time phase_of(const struct lofamo *l, enum what clock, router_id s)
 {
-	struct node *n = &l->node[site];
-	sim_time every = interval(l, clock);
+	uint64_t phase = random_draw(l->seed, s, RANDOM_WATCH, clock).a;
+
+	return (sim_time)random_below(phase, (uint64_t)interval(l, clock));
+}
+
+/* Ticks come at even times from a random one on, each a little late. */
+static sim_time tick_at(
+	const struct lofamo *l, enum what clock, router_id site, uint64_t k)
+{
 	sim_time jitter = part_of(l, l->params.jitter) / 2;
-	uint64_t k = n->ticks[clock]++;
-	uint64_t phase = random_draw(l->seed, site, RANDOM_WATCH, clock).a;
 	uint64_t late =
 		random_draw(l->seed, site, RANDOM_WATCH, 4 * (k + 1) + clock).b;
 
-	lofamo_post(l, &(struct event){ .at = (sim_time)random_below(
-						      phase, (uint64_t)every) +
-					      (sim_time)k * every +
-					      (sim_time)random_below(late,
-						      (uint64_t)jitter + 1),
+	return phase_of(l, clock, site) + (sim_time)k * interval(l, clock) +
+	       (sim_time)random_below(late, (uint64_t)jitter + 1);
+}
+
+static void post_tick(struct lofamo *l, enum what clock, router_id site)
+{
+	uint64_t k = l->node[site].ticks[clock]++;
+
+	lofamo_post(l, &(struct event){ .at = tick_at(l, clock, site, k),
 			       .what = clock,
 			       .site = site });
+}
+
+/* How many ticks there were before t; a tick is late by less than the time to
+ * the next. */
+static uint64_t ticks_before(
+	const struct lofamo *l, enum what clock, router_id site, sim_time t)
+{
+	sim_time since = t - phase_of(l, clock, site), every;
+	uint64_t k;
+
+	every = interval(l, clock);
+	if (since <= 0)
+		return 0;
+	k = (uint64_t)((since + every - 1) / every);
+	return k - (tick_at(l, clock, site, k - 1) >= t);
+}
+
+/*
+ * As long as a node and its neighbours are well its clocks set and clear bits,
+ * and nobody could tell that they do: it sleeps.  When it is woken the bits are
+ * as the last ticks have left them.
+ */
+static void wake(struct lofamo *l, router_id site, sim_time t)
+{
+	struct node *n = &l->node[site];
+	sim_time last[CLOCKS];
+	enum what clock;
+
+	if (n->is_awake)
+		return;
+	n->is_awake = true;
+	for (clock = 0; clock < CLOCKS; clock++) {
+		uint64_t k = ticks_before(l, clock, site, t);
+
+		last[clock] = k ? tick_at(l, clock, site, k - 1) : -1;
+		n->ticks[clock] = k;
+		post_tick(l, clock, site);
+	}
+	n->is_host_valid = last[ON_TEST] < 0 || last[ON_WRITE] > last[ON_TEST];
+	n->is_card_valid =
+		last[ON_POLL] < 0 || last[ON_REFRESH] > last[ON_POLL];
+	n->tested = last[ON_TEST] < 0 ? 0 : last[ON_TEST];
 }
 
 /* --- what is alive --- */
@@ -147,6 +196,19 @@ static void reset_card(struct node *n, sim_time t)
 	n->tested = t;
 }
 
+static void wake_around(struct lofamo *l, router_id site, sim_time t)
+{
+	uint32_t p;
+
+	wake(l, site, t);
+	for (p = 0; p < l->n_ports; p++) {
+		router_id far = lofamo_far(l, site, p).router;
+
+		if (far != NO_ROUTER)
+			wake(l, far, t);
+	}
+}
+
 static void on_fault(struct lofamo *l, const struct event *e)
 {
 	struct node *n = &l->node[e->site];
@@ -154,6 +216,7 @@ static void on_fault(struct lofamo *l, const struct event *e)
 	uint8_t bit = (uint8_t)(1u << e->unit);
 	struct topo_end far;
 
+	wake_around(l, e->site, e->at);
 	switch (e->kind) {
 	case LOFAMO_HOST:
 		if (n->host == HEALTH_DEAD && !is_dead)
@@ -214,6 +277,7 @@ static void on_word(struct lofamo *l, const struct event *e)
 	struct node *n = &l->node[e->site];
 	uint8_t bit = (uint8_t)(1u << e->unit);
 
+	wake(l, e->site, e->at);
 	if (n->is_card_dead)
 		return;
 	if (e->what == ON_CODE) {
@@ -383,7 +447,6 @@ static void on_poll(struct lofamo *l, const struct event *e)
 struct lofamo *lofamo_new(const struct lofamo_setup *s)
 {
 	struct lofamo *l = mem_alloc(1, sizeof(*l));
-	enum what clock;
 	router_id i;
 	uint32_t p;
 
@@ -401,8 +464,6 @@ struct lofamo *lofamo_new(const struct lofamo_setup *s)
 		l->node[i].is_card_valid = true;
 		for (p = 0; p < LOFAMO_PORTS; p++)
 			l->node[i].mute_since[p] = SIM_NEVER;
-		for (clock = 0; clock < CLOCKS; clock++)
-			post_tick(l, clock, i);
 	}
 	master_start(l);
 	return l;
@@ -453,7 +514,6 @@ bool lofamo_step(struct lofamo *l, sim_time t, sim_time *at, router_id *site)
 	*at = e.at;
 	*site = e.site;
 	on[e.what](l, &e);
-	l->n_run++;
 	return true;
 }
 
@@ -499,11 +559,6 @@ bool lofamo_is_silent(const struct lofamo *l, router_id site, uint32_t port)
 enum health lofamo_card_register(const struct lofamo *l, router_id site)
 {
 	return l->node[site].told.card;
-}
-
-uint64_t lofamo_events(const struct lofamo *l)
-{
-	return l->n_run;
 }
 
 void lofamo_name(const struct topo *t, enum lofamo_kind kind, router_id site,

@@ -146,6 +146,5 @@ enum health lofamo_neighbour_register(
 bool lofamo_is_silent(const struct lofamo *l, router_id site, uint32_t port);
 /* Of the card, as its host last found it. */
 enum health lofamo_card_register(const struct lofamo *l, router_id site);
-uint64_t lofamo_events(const struct lofamo *l); /* that were run */
 
 #endif

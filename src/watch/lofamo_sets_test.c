@@ -170,11 +170,69 @@ static void ape_f34_no_set_of_faults_stays_hidden(void **state)
 	close(&x);
 }
 
+/* --- sleep --- */
+
+/* The Master's picture after some faults, one of which is mended.  What
+ * becomes of hosts that were well and stay so wakes them all at once. */
+static struct lofamo *run(const struct world *x, uint32_t k, bool is_awake)
+{
+	struct lofamo *l = lofamo_new(&x->setup);
+	uint32_t i, n = 1 + k % MOST;
+
+	for (i = 0; is_awake && i < x->t.topo.n_nodes; i++)
+		lofamo_add(l, &(struct lofamo_fault){ .site = i });
+	for (i = 0; i < n; i++) {
+		struct random_bits r = random_draw(8, k, RANDOM_TARGET, i);
+		struct lofamo_fault f = x->part[random_below(r.a, x->n)];
+
+		f.at = (sim_time)random_below(r.b, 9 * PERIOD);
+		lofamo_add(l, &f);
+		f.at += 6 * PERIOD;
+		f.state = HEALTH_NORMAL;
+		if (!i)
+			lofamo_add(l, &f);
+	}
+	lofamo_run(l, 25 * PERIOD);
+	return l;
+}
+
+static void nodes_that_sleep_are_as_if_they_did_not(void **state)
+{
+	struct lofamo_part a, b;
+	uint32_t k, parts = 0;
+	struct world x;
+	size_t i;
+
+	(void)state;
+	open(&x, "4x4x3");
+	for (k = 0; k < 40; k++) {
+		struct lofamo *l, *m;
+
+		x.setup.seed = k;
+		l = run(&x, k, false);
+		m = run(&x, k, true);
+		for (i = 0; lofamo_part(l, i, &a); i++) {
+			assert_true(lofamo_part(m, i, &b));
+			assert_true(a.kind == b.kind && a.site == b.site &&
+				    a.unit == b.unit && a.state == b.state);
+			assert_true(a.since == b.since && a.known == b.known &&
+				    a.by == b.by);
+		}
+		assert_false(lofamo_part(m, i, &b));
+		parts += (uint32_t)i;
+		lofamo_free(l);
+		lofamo_free(m);
+	}
+	assert_true(parts > 100);
+	close(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ape_f34_no_pair_of_faults_stays_hidden),
 		cmocka_unit_test(ape_f34_no_set_of_faults_stays_hidden),
+		cmocka_unit_test(nodes_that_sleep_are_as_if_they_did_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,7 @@ enum param_type {
 	PARAM_WORDS, /* a list of words; the values are their indices */
 	PARAM_LINES, /* any number of lines, which their owner reads, or "none"
 		      */
+	PARAM_CLOCK, /* hertz: "1.6 GHz", "500 MHz" */
 };
 
 struct param_list {

@@ -38,6 +38,7 @@ enum wire_class {
 	WIRE_MIDPLANES, /* from midplane to midplane */
 	WIRE_LOOP, /* out of a midplane and back into it */
 	WIRE_INNER, /* of a dimension that never leaves the board */
+	WIRE_IO, /* between a compute node and an IO node */
 	N_WIRE_CLASSES,
 };
 
@@ -62,20 +63,25 @@ struct topo_direction {
 /*
  * Sites 0 .. n_nodes - 1 inject and receive.  In a direct network that is all
  * of them; in an indirect one switches follow, which only pass packets on.
+ * Behind the nodes of a direct network there may be IO nodes, which inject and
+ * receive, too, but run the system's programs and no others.
  */
 struct topo {
 	const struct topo_ops *ops;
 	router_id n_nodes;
-	router_id n_routers; /* nodes and switches */
+	router_id n_io; /* IO nodes */
+	router_id n_routers; /* nodes, IO nodes and switches */
 	port_id n_ports; /* of every router */
-	port_id node_ports; /* the first ones, which nodes have wires at */
+	/* the first ones, which nodes have wires at; of a direct network, those
+	 * to other nodes */
+	port_id node_ports;
 	uint32_t n_wires;
 	struct topo_wire wire[TOPO_MAX_WIRES]; /* by class */
 };
 
 static inline int topo_is_direct(const struct topo *t)
 {
-	return t->n_nodes == t->n_routers;
+	return t->n_nodes + t->n_io == t->n_routers;
 }
 
 struct part_kind;
@@ -106,7 +112,9 @@ struct topo_partition {
 	bool is_whole; /* the partition is made of whole ones */
 	uint32_t rings; /* a bit for each dimension whose ends are joined */
 	char joined[TOPO_TEXT]; /* these, by their letters */
-	char set[2][64]; /* "path=value" that make the machine so */
+	/* "path=value" that make the machine so; empty where there are no more
+	 */
+	char set[3][64];
 };
 
 /* A table of what a topology is made of: its columns, as they are called in

@@ -42,38 +42,34 @@ void bench_read(const struct bench_end *x, uint64_t at, void *to, size_t n)
 
 /* --- synthetic memory --- */
 
-static void fill(const struct bench_end *x, uint64_t offset, uint8_t *out,
-	size_t n, bool is_source)
+static uint64_t name(const struct bench_end *x, uint64_t offset,
+	struct memory_name *name, bool is_source)
 {
 	const struct bench *b = x->bench;
 
-	while (n) {
-		uint64_t at = offset % b->piece, left = b->piece - at;
-		size_t k = n < left ? n : (size_t)left;
-
-		memory_fill_by(b->programs.load.seed,
-			b->owner(x, offset / b->piece, is_source), at, out, k);
-		offset += k;
-		out += k;
-		n -= k;
-	}
+	*name = (struct memory_name){
+		.seed = b->programs.load.seed,
+		.owner = b->owner(x, offset / b->piece, is_source),
+		.offset = offset % b->piece,
+	};
+	return b->piece - name->offset;
 }
 
-static void fill_source(void *arg, uint64_t offset, uint8_t *out, size_t n)
+static uint64_t name_source(void *arg, uint64_t offset, struct memory_name *x)
 {
-	fill(arg, offset, out, n, true);
+	return name(arg, offset, x, true);
 }
 
-static void fill_target(void *arg, uint64_t offset, uint8_t *out, size_t n)
+static uint64_t name_target(void *arg, uint64_t offset, struct memory_name *x)
 {
-	fill(arg, offset, out, n, false);
+	return name(arg, offset, x, false);
 }
 
 static int add(
-	struct bench_end *x, uint64_t at, uint64_t bytes, memory_fill make)
+	struct bench_end *x, uint64_t at, uint64_t bytes, memory_naming naming)
 {
 	int i = host_add_synthetic(x->bench->programs.load.host, x->node,
-		bench_address(x, at), bytes, make, x);
+		bench_address(x, at), bytes, naming, x);
 
 	if (i < 0)
 		programs_complain(&x->bench->programs, "no synthetic memory");
@@ -82,13 +78,13 @@ static int add(
 
 bool bench_add_source(struct bench_end *x, uint64_t at, uint64_t bytes)
 {
-	return add(x, at, bytes, fill_source) >= 0;
+	return add(x, at, bytes, name_source) >= 0;
 }
 
 bool bench_add_target(
 	struct bench_end *x, uint32_t i, uint64_t at, uint64_t bytes)
 {
-	x->region[i] = add(x, at, bytes, fill_target);
+	x->region[i] = add(x, at, bytes, name_target);
 	return x->region[i] >= 0;
 }
 

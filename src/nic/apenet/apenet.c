@@ -295,7 +295,8 @@ static int apenet_init(struct nic *nic, struct err *e)
 	if (most < 64)
 		return err_set(e, "link.payload: nic.kind apenet needs at "
 				  "least 64 bytes");
-	x->reads = (struct side_reads_how){ x->side, APE_READS };
+	x->reads =
+		(struct side_reads_how){ .side = x->side, .first = APE_READS };
 	x->queues = (struct workqs_how){
 		.first = APE_QUEUES,
 		.entry = sizeof(struct ape_command),
@@ -374,7 +375,9 @@ static int audit_node(const void *node, site_id s, struct err *e)
 
 static size_t load_bytes(const struct packet *p)
 {
-	return sizeof(struct ape_load) + p->bytes;
+	const struct ape_load *l = payload_of_load(p->load);
+
+	return sizeof(*l) + (l->is_named ? 0 : p->bytes);
 }
 
 const struct nic_ops apenet_ops = {

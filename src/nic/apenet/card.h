@@ -36,6 +36,8 @@ struct ape_load {
 	uint32_t misses; /* of its pages */
 	uint8_t op, flags, error;
 	bool is_local; /* it has never left the card */
+	bool is_named; /* data is not made: see ape_frame_make() */
+	struct memory_name name;
 	struct flips flips; /* on its way: see frame.h */
 	uint8_t data[];
 };

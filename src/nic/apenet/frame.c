@@ -18,25 +18,24 @@ static bool is_marker(const uint8_t *word)
 	return !memcmp(word, ape_marker, APE_WORD);
 }
 
-/* Four lanes, which a machine compares at a time. */
-typedef uint32_t lanes
-	__attribute__((vector_size(APE_WORD), aligned(1), may_alias));
+enum { AT_ONCE = 16 };
 
-enum { AT_ONCE = 8 };
-
-/* Whether some words may be, which next to none are: a marker is one in all
- * lanes.  Of all that a card does this is done for most bytes. */
+/* Whether some words may be, which next to none are: they begin as a marker
+ * does.  Of all that a card does this is done for most bytes. */
 static bool may_be_marker(const uint8_t *data, uint32_t n)
 {
-	const lanes *word = (const lanes *)data;
-	lanes marker, hits = { 0 };
+	uint64_t marker, word;
 	uint32_t i;
 
-	memcpy(&marker, ape_marker, APE_WORD);
-	for (; n >= AT_ONCE; n -= AT_ONCE, word += AT_ONCE)
-		for (i = 0; i < AT_ONCE; i++)
-			hits |= (lanes)(word[i] == marker);
-	return n || (hits[0] & hits[1] & hits[2] & hits[3]);
+	memcpy(&marker, ape_marker, sizeof(marker));
+	for (; n >= AT_ONCE; n -= AT_ONCE, data += AT_ONCE * APE_WORD) {
+		for (i = 0; i < AT_ONCE; i++) {
+			memcpy(&word, data + i * APE_WORD, sizeof(word));
+			if (word == marker)
+				return true;
+		}
+	}
+	return n;
 }
 
 uint32_t ape_frame_doubled(const uint8_t *data, uint32_t bytes)
@@ -48,6 +47,13 @@ uint32_t ape_frame_doubled(const uint8_t *data, uint32_t bytes)
 	for (at = 0; at + APE_WORD <= bytes; at += APE_WORD)
 		n += is_marker(data + at);
 	return n;
+}
+
+void ape_frame_make(struct ape_load *l, uint32_t bytes)
+{
+	if (l->is_named)
+		memory_fill(&l->name, l->data, bytes);
+	l->is_named = false;
 }
 
 /* --- a packet's own words --- */
@@ -268,9 +274,11 @@ void ape_frame_on_hurt(struct net *net, struct sim_worker *w, packet_id id,
 	const struct packet *p = &net->packets[id];
 	struct ape_load *l = payload_of_load(p->load);
 	uint8_t plain[APE_PLAIN], frame[APE_FRAME];
-	uint32_t n = ape_frame_plain(p, l, plain);
+	uint32_t n;
 
 	(void)w;
+	ape_frame_make(l, p->bytes);
+	n = ape_frame_plain(p, l, plain);
 	flips_note(&l->flips, net->link.code, p->head,
 		ape_frame_write(plain, n, frame), bit, bits);
 }

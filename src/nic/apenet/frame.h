@@ -37,8 +37,11 @@ enum ape_harm { APE_SOUND, APE_BAD_HEADER, APE_BAD_FOOTER, APE_ESCAPED };
 
 extern const uint8_t ape_marker[APE_WORD];
 
-/* Words of a payload that are sent twice. */
+/* Words of a payload that are sent twice; what is named has none. */
 uint32_t ape_frame_doubled(const uint8_t *data, uint32_t bytes);
+
+/* Makes the bytes of a load that has but their name. */
+void ape_frame_make(struct ape_load *l, uint32_t bytes);
 
 /* A packet's own words, and those on the wire; return bytes. */
 uint32_t ape_frame_plain(const struct packet *p, const struct ape_load *l,

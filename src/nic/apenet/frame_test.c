@@ -54,6 +54,50 @@ static uint32_t words(uint32_t payload)
 	return n + n / 8 * 2 + 1;
 }
 
+/* Words of a stream differ by a step (memory_fill_by()); of one that held a
+ * marker the other words would follow from any of them.  So what is sent by
+ * name has no words that are doubled, and need not be made to know it. */
+static void no_stream_holds_a_marker(void **state)
+{
+	uint64_t word[2], step, whole;
+	uint32_t skip;
+
+	(void)state;
+	memory_fill_by(1, 2, 0, (uint8_t *)word, sizeof(word));
+	step = word[1] - word[0];
+	for (skip = 0; skip < 8; skip++) {
+		uint8_t made[3 * 8];
+
+		memcpy(&whole, ape_marker + skip, 8);
+		word[0] = whole - step;
+		word[1] = whole + step;
+		memcpy(made, &word[0], 8);
+		memcpy(made + 8, &whole, 8);
+		memcpy(made + 16, &word[1], 8);
+		assert_memory_equal(made + 8, ape_marker + skip, 8);
+		assert_true(memcmp(made + 8 - skip, ape_marker, APE_WORD) != 0);
+	}
+}
+
+/* A bit that flips on the way needs bytes to be in. */
+static void what_is_named_is_made_where_it_is_hurt(void **state)
+{
+	struct memory_name name = { 4, 5, 6 };
+	struct wire x;
+
+	(void)state;
+	make(&x, APE_MOST);
+	x.l->is_named = true;
+	x.l->name = name;
+	ape_frame_make(x.l, APE_MOST);
+	assert_false(x.l->is_named);
+	assert_true(memory_is_by(4, 5, 6, x.l->data, APE_MOST));
+	x.l->data[0] ^= 1;
+	ape_frame_make(x.l, APE_MOST); /* but once */
+	assert_false(memory_is_by(4, 5, 6, x.l->data, APE_MOST));
+	mem_free(x.l);
+}
+
 /* APE-F20: whatever is sent, and it has a word more for each marker. */
 static void ape_f20_any_payload_arrives_unchanged(void **state)
 {
@@ -217,6 +261,8 @@ static void what_several_flips_change_is_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_stream_holds_a_marker),
+		cmocka_unit_test(what_is_named_is_made_where_it_is_hurt),
 		cmocka_unit_test(ape_f20_any_payload_arrives_unchanged),
 		cmocka_unit_test(markers_alone_announce_control_words),
 		cmocka_unit_test(every_flipped_bit_is_found_where_it_matters),

@@ -229,6 +229,18 @@ void ape_copied(
 	packet_give(net->pool, a->w->id, id);
 }
 
+static bool write(const struct nic_at *a, const struct ape_load *l)
+{
+	struct host *h = a->nic->host;
+
+	if (!l->bytes)
+		return true;
+	if (l->is_named)
+		return host_write_named(
+			h, a->w, a->s, a->t, l->at, &l->name, l->bytes);
+	return host_write(h, a->w, a->s, a->t, l->at, l->data, l->bytes);
+}
+
 void ape_receive_on_written(const struct nic_at *a, packet_id id)
 {
 	struct ape_load *l = ape_load(a, id);
@@ -243,9 +255,7 @@ void ape_receive_on_written(const struct nic_at *a, packet_id id)
 		drop(a, id);
 		return;
 	}
-	if (ape_is_of_dead_gpu(a, l->at) ||
-		(l->bytes && !host_write(a->nic->host, a->w, a->s, a->t, l->at,
-				     l->data, l->bytes))) {
+	if (ape_is_of_dead_gpu(a, l->at) || !write(a, l)) {
 		l->error = APE_UNREADABLE;
 		drop(a, id);
 		return;

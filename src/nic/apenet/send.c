@@ -54,9 +54,8 @@ static uint8_t check(const struct nic_at *a, const struct ape_work *x)
 	return is_bad ? APE_BAD_COMMAND : APE_OK;
 }
 
-/* Its message's budget and bytes so far; each packet of a get is a message of
- * its own to the budget. */
-static void join_message(const struct nic_at *a, struct ape_queue *q,
+/* Its message's budget; each packet of a get is a message of its own to it. */
+static void join_budget(const struct nic_at *a, struct ape_queue *q,
 	struct ape_work *x, const struct workq_birth *b)
 {
 	bool is_get = op_of(x) == APE_GET;
@@ -69,14 +68,22 @@ static void join_message(const struct nic_at *a, struct ape_queue *q,
 				is_get ? BOOK_GET : BOOK_PUT, q->n_left, b->at);
 	}
 	q->n_left--;
-	q->total += bytes_of(x);
-	x->total = q->total;
-	if (flags_of(x) & APE_LAST)
-		q->total = 0;
 	x->message = q->message;
 	x->copied = b->copied;
 	x->handed = b->handed;
 	x->came = a->t;
+}
+
+/* And its message's bytes so far. */
+static void join_message(const struct nic_at *a, struct ape_queue *q,
+	struct ape_work *x, const struct workq_birth *b)
+{
+	q->total += bytes_of(x);
+	x->total = q->total;
+	if (flags_of(x) & APE_LAST)
+		q->total = 0;
+	if (__builtin_expect(a->nic->net->book != NULL, 0))
+		join_budget(a, q, x, b);
 }
 
 static void prepare(const struct nic_at *a, uint32_t queue)
@@ -295,20 +302,21 @@ static packet_id make_packet(
 	struct ape_load *l = payload_take(a->nic->payloads, a->w->id);
 	bool is_get = op_of(x) == APE_GET;
 
-	*l = (struct ape_load){
-		.offset = x->c.offset,
-		.own_offset = x->c.from,
-		.key = x->c.key,
-		.own_key = is_get ? x->c.tag : 0,
-		.tag = is_get ? x->c.size >> 13 : x->c.tag,
-		.bytes = bytes_of(x),
-		.total = x->total,
-		.work = work,
-		.op = (uint8_t)op_of(x),
-		.flags = (uint8_t)flags_of(x),
-		.error = x->error,
-		.is_local = node_of_work(x) == a->s,
-	};
+	/* what is not set here is not looked at before it is */
+	l->offset = x->c.offset;
+	l->own_offset = x->c.from;
+	l->key = x->c.key;
+	l->own_key = is_get ? x->c.tag : 0;
+	l->tag = is_get ? x->c.size >> 13 : x->c.tag;
+	l->bytes = bytes_of(x);
+	l->total = x->total;
+	l->work = work;
+	l->op = (uint8_t)op_of(x);
+	l->flags = (uint8_t)flags_of(x);
+	l->error = x->error;
+	l->is_local = node_of_work(x) == a->s;
+	l->is_named = false;
+	l->flips.n = 0;
 	net->packets[id] = (struct packet){
 		.src = a->s,
 		.dst = node_of_work(x),
@@ -329,22 +337,24 @@ static void complete(const struct nic_at *a)
 	while (n->order.first &&
 		work_at(a, n->order.first)->state == WORK_LEFT) {
 		uint32_t id = slots_pop(&n->works, &n->order);
-		struct ape_work x = *work_at(a, id);
+		const struct ape_work *x = work_at(a, id);
+		uint32_t queue = x->queue;
 		struct workq_completion c = {
-			.id = x.number,
-			.status = APE_STATUS(
-				x.error ? APE_FAILED : APE_DONE, x.error, a->s),
+			.id = x->number,
+			.status = APE_STATUS(x->error ? APE_FAILED : APE_DONE,
+				x->error, a->s),
 		};
+		bool is_told = x->error || (flags_of(x) & APE_TELL);
 
-		n->engine[x.engine] = 0;
+		n->engine[x->engine] = 0;
 		slots_give(&n->works, id);
-		if (x.queue == APE_NO_QUEUE)
+		if (queue == APE_NO_QUEUE)
 			continue;
-		n->error[x.error] += x.error > 0;
-		if ((x.error || (flags_of(&x) & APE_TELL)) && !ape_is_dead(a))
-			workqs_complete(a, &n->queues, x.queue, &c);
+		n->error[x->error] += x->error > 0;
+		if (is_told && !ape_is_dead(a))
+			workqs_complete(a, &n->queues, queue, &c);
 		else
-			workqs_end(&n->queues, x.queue);
+			workqs_end(&n->queues, queue);
 	}
 	engines_go(a);
 }
@@ -379,9 +389,25 @@ static uint32_t fifo_of(const struct nic_at *a, packet_id id)
 	return f->first + p->escape % f->count;
 }
 
+/* The bytes, or what names them; *size becomes the words that are sent
+ * twice. */
+static void load_data(const struct nic_at *a, const struct ape_work *x,
+	struct ape_load *l, uint16_t *size)
+{
+	struct memory *m = &host_node(a->nic->host, a->s)->memory;
+	uint64_t at = x->c.from;
+	uint32_t n = bytes_of(x);
+
+	if (host_find_name(a->nic->host, a->s, at, n, &l->name))
+		l->is_named = true;
+	else if (memory_read_parts(m, MEMORY_NIC, at, l->data, n))
+		*size = (uint16_t)ape_frame_doubled(l->data, n);
+	else
+		l->error = APE_UNREADABLE;
+}
+
 static void send(const struct nic_at *a, uint32_t work, struct ape_work *x)
 {
-	struct host *host = a->nic->host;
 	struct ape_load *l;
 	packet_id id;
 
@@ -392,11 +418,8 @@ static void send(const struct nic_at *a, uint32_t work, struct ape_work *x)
 	}
 	id = make_packet(a, work, x);
 	l = ape_load(a, id);
-	if (load_of(x) &&
-		!host_read(host, a->s, x->c.from, l->data, bytes_of(x)))
-		l->error = APE_UNREADABLE;
-	a->nic->net->packets[id].size =
-		(uint16_t)ape_frame_doubled(l->data, load_of(x));
+	if (load_of(x))
+		load_data(a, x, l, &a->nic->net->packets[id].size);
 	open_budget(a, id, x);
 	x->state = WORK_OUT;
 	if (l->is_local) {

@@ -4,6 +4,7 @@
  * on its first side: only the sum of both is known.
  */
 #include "base/mem.h"
+#include "coll/tree.h"
 #include "net/router.h"
 #include "nic/bgq_mu/mu.h"
 
@@ -36,8 +37,8 @@ void mu_barrier_init(struct mu *mu)
 	mu->barriers = (struct barriers){
 		.net = net,
 		.torus = mu->torus,
-		.up = p->barrier_up,
-		.down = p->barrier_down,
+		.up = mu->nic.coll->up,
+		.down = mu->nic.coll->down,
 		.ser = link_short(&net->link, 0, (uint32_t)p->barrier_bytes),
 		.bytes = (uint32_t)p->barrier_bytes,
 		.key = SIM_KEY(

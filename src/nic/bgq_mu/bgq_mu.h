@@ -107,7 +107,7 @@ struct mu_params {
 	int64_t pull, drain_rate, lookup, buffers;
 	int64_t software, poll_period, poll_load;
 	/* of barriers */
-	int64_t classes, barrier_bytes, barrier_up, barrier_down, barrier_ends;
+	int64_t classes, barrier_bytes, barrier_ends;
 };
 
 extern const struct nic_ops bgq_mu_ops;
@@ -138,6 +138,15 @@ void mu_registers_store(struct nic *nic, struct sim_worker *w, site_id s,
 sim_time mu_registers_slot(struct nic *nic, site_id s, sim_time t);
 /* What a load finds that is at the unit now. */
 uint64_t mu_registers_load(struct nic *nic, site_id s, uint32_t reg);
+
+/*
+ * The ring of configuration registers (BGQ-F126), one access at a time: when
+ * one that begins at t is done, and what it does then.
+ */
+bool mu_is_dcr(uint32_t reg);
+sim_time mu_dcr_slot(struct nic *nic, site_id s, sim_time t);
+void mu_dcr_store(struct nic *nic, struct sim_worker *w, site_id s, sim_time t,
+	uint32_t reg, uint64_t value);
 
 /* A register as a load that is at the unit now would find it, without one:
  * for tests of program_poll_until(). */

@@ -88,12 +88,14 @@ static struct mu_buffer *buffer_of(const struct net *n, packet_id id)
 	return payload_of_load(n->packets[id].load);
 }
 
-static void tell_exception(
-	struct net *n, struct sim_worker *w, site_id s, sim_time t)
+/* The collective network acts after the programs of an instant, so these see it
+ * in the next. */
+static void tell(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	enum mu_interrupt what, uint32_t route)
 {
-	struct nic_at a = nic_at(n->client_state, w, s, t);
+	struct nic_at a = nic_at(n->client_state, w, s, t + 1);
 
-	mu_tell(&a, MU_INT_EXCEPTION, 0, 0);
+	mu_tell(&a, what, route, UINT64_MAX);
 }
 
 /* Doubles that are not numbers are normalised in broadcasts, too. */
@@ -165,18 +167,15 @@ bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
 		from[i] = buffer_of(n, id[i])->payload;
 		if (is_like(n, id[0], id[i]))
 			continue;
-		struct nic_at a = nic_at(n->client_state, w, s, t);
-
-		mu_tell(&a, MU_ERROR_COLLECTIVE,
-			mu_class_route(&buffer_of(n, id[0])->header),
-			UINT64_MAX);
+		tell(n, w, s, t, MU_ERROR_COLLECTIVE,
+			mu_class_route(&buffer_of(n, id[0])->header));
 		return false;
 	}
 	arith_of(&buffer_of(n, id[0])->header, &arith);
 	if (coll_combine(&arith, buffer_of(n, id[0])->payload, from, n_ids,
 		    n->packets[id[0]].bytes)) {
 		n->packets[id[0]].answer = true;
-		tell_exception(n, w, s, t);
+		tell(n, w, s, t, MU_INT_EXCEPTION, 0);
 	}
 	for (i = 1; i < n_ids; i++)
 		n->packets[id[0]].answer |= n->packets[id[i]].answer;

@@ -6,7 +6,7 @@
  */
 #include "base/mem.h"
 #include "nic/bgq_mu/mu.h"
-#include "topo/torus.h"
+#include "route/hint.h"
 
 /* --- who is next --- */
 
@@ -177,17 +177,16 @@ static site_id destination(const struct mu *mu, const struct mu_header *h)
 
 /* The hints of one dimension, minus and plus, in the network's order; 0
  * where there are none, and -1 where they lead nowhere. */
-static int hints_of(
-	const struct nic_at *a, uint32_t dim, uint32_t given, site_id dst)
+static int hints_of(const struct torus *t, uint32_t dim, uint32_t given,
+	site_id src, site_id dst)
 {
-	const struct torus *t = mu_of(a)->torus;
 	uint32_t x, y;
 
 	if (!given)
 		return 0;
 	if (given == 3 || dim >= t->n_dims)
 		return -1;
-	x = torus_coord(t, a->s, dim);
+	x = torus_coord(t, src, dim);
 	y = torus_coord(t, dst, dim);
 	if (t->ring[dim] == TORUS_MESH && !(given == 1 ? y > x : y < x))
 		return -1;
@@ -196,17 +195,49 @@ static int hints_of(
 	return given == 1 ? 1 : 2;
 }
 
+static bool is_io_node(const struct nic_at *a)
+{
+	return a->s >= a->nic->net->n_nodes;
+}
+
+/*
+ * Only system packets cross IO links (BGQ-F41): to the IO node behind an exit,
+ * or from one by a link that it has.  NO_SITE where that is not so; else the
+ * node by which they enter the torus.
+ */
+static site_id take_io(const struct nic_at *a, struct mu_inj_fifo *f)
+{
+	const struct torus *t = mu_of(a)->torus;
+	const struct mu_header *h = &f->descriptor.header;
+
+	if (mu_channel(h) != MU_SYSTEM || mu_is_deposit(h))
+		return NO_SITE;
+	if (is_io_node(a)) {
+		if (mu_is_to_io(h) || mu_io_link(h) >= t->io_links)
+			return NO_SITE;
+		f->hints = hint_from_io(t, mu_io_link(h));
+		return torus_io_exit(t, a->s, mu_io_link(h));
+	}
+	if (!mu_is_to_io(h) || mu_io_link(h) || !torus_is_exit(t, f->dst))
+		return NO_SITE;
+	f->hints = hint_to_io(t);
+	return a->s;
+}
+
 static bool take_hints(const struct nic_at *a, struct mu_inj_fifo *f)
 {
 	unsigned given = mu_hints(&f->descriptor.header);
+	site_id src = a->s;
 	uint32_t i;
 
 	f->hints = 0;
-	if (!given)
-		return true;
+	if (mu_is_for_io(&f->descriptor.header) || is_io_node(a))
+		src = take_io(a, f);
+	if (src == NO_SITE || !given)
+		return src != NO_SITE;
 	for (i = 0; i < MU_DIMS; i++) {
-		int h = hints_of(
-			a, i, given >> (2 * (MU_DIMS - 1 - i)) & 3, f->dst);
+		int h = hints_of(mu_of(a)->torus, i,
+			given >> (2 * (MU_DIMS - 1 - i)) & 3, src, f->dst);
 
 		if (h < 0)
 			return false;
@@ -248,7 +279,7 @@ static enum mu_interrupt check_rights(
 			       ? MU_ERROR_PERMISSION
 			       : MU_INTERRUPTS;
 	if (mu_is_system(inj))
-		return mu_is_for_io(h) ? MU_ERROR_DESCRIPTOR : MU_INTERRUPTS;
+		return MU_INTERRUPTS;
 	if (mu_is_for_io(h) || mu_channel(h) == MU_SYSTEM ||
 		mu_fifo_map(d) & MU_MAP_SYSTEM)
 		return MU_ERROR_PERMISSION;

@@ -85,14 +85,6 @@ static const struct param params[] = {
 		"BGQ-N43"),
 	PARAM_ROW(PARAM_BYTES, "barrier.packet", AT(barrier_bytes), "16 B", 1,
 		512, "length of a barrier packet on a link", "BGQ-G31"),
-	TIME("barrier.up", barrier_up, "18 ns", 0,
-		"time that a barrier packet takes at a hop up the tree, beside "
-		"the wire's",
-		"assumed: nine network cycles, as a collective's (BGQ-N41)"),
-	TIME("barrier.down", barrier_down, "6 ns", 0,
-		"time that a barrier packet takes at a hop down the tree, "
-		"beside the wire's",
-		"assumed: three network cycles, as a collective's (BGQ-N41)"),
 	TIME("barrier.ends", barrier_ends, "110 ns", 0,
 		"time between a barrier's registers and the network, on both "
 		"sides together",
@@ -573,10 +565,11 @@ static const struct net_client_ops client = {
 	.on_absorbed = mu_collective_absorbed,
 	.combine = mu_collective_combine,
 	.on_hurt = on_hurt,
+	.header = mu_header_on_link,
 };
 
 const struct nic_ops bgq_mu_ops = {
-	.has = "l2 symbol-codes class-routes",
+	.has = "l2 symbol-codes class-routes checked-memories clocks",
 	.name = "bgq-mu",
 	.title = "message unit",
 	.can = NIC_ATOMICS,
@@ -588,6 +581,7 @@ const struct nic_ops bgq_mu_ops = {
 	.params_size = sizeof(struct mu_params),
 	.client = &client,
 	.counters = counters,
+	.clocked = mu_clocks,
 	.init = mu_init,
 	.node_init = node_init,
 	.node_fini = node_fini,

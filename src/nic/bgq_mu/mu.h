@@ -221,6 +221,7 @@ struct mu_node {
 	uint64_t open_end; /* of memory that the first one opens to all */
 	struct ring stores; /* struct mu_store: on their way */
 	sim_time slave_at; /* when the slave port is free */
+	sim_time dcr_at; /* and the ring of configuration registers */
 	uint32_t number; /* of packets sent */
 	uint16_t busy; /* injection engines */
 	uint16_t broken; /* injection engines that stopped */
@@ -488,6 +489,17 @@ static inline void mu_fetch_set_sending(const struct nic_at *a,
 	}
 }
 void mu_fetch_halt(const struct nic_at *a, uint32_t inj);
+
+/* --- header.c --- */
+
+_Static_assert((int)MU_NETWORK_BYTES == (int)BOOK_HEADER, "all of it");
+
+void mu_header_on_link(const struct net *n, packet_id id, uint32_t channel,
+	uint32_t number, uint8_t header[BOOK_HEADER]);
+
+/* --- clocks.c --- */
+
+extern const struct clock_use mu_clocks[];
 
 /* --- collective.c --- */
 

@@ -528,25 +528,66 @@ static __attribute__((noinline)) void go_on(
 		host_poke(a->nic->host, a->w, a->s, a->t);
 }
 
+/* An access is there: it is done, or told of. */
+static void take_effect(const struct nic_at *a, uint32_t reg, uint64_t value)
+{
+	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16, id = reg & 0xffff;
+	enum mu_interrupt wrong;
+
+	/* nearly all there are: a user's tail */
+	if (kind == MU_INJ_TAIL && !(reg & MU_PRIVILEGED) &&
+		id / MU_PER_SUBGROUP < MU_SYSTEM_SUBGROUP)
+		wrong = store_tail(mu_inj(mu_here(a), id), value);
+	else
+		wrong = store(a, kind, id, value, reg & MU_PRIVILEGED);
+	if (wrong != MU_INTERRUPTS)
+		mu_tell(a, wrong, id, value);
+	else if (kind == MU_INJ_TAIL)
+		mu_fetch_want(a, id);
+	else
+		go_on(a, kind, id, value);
+}
+
 void mu_registers_on_store(const struct nic_at *a)
 {
 	struct mu_node *n = a->node;
 	struct mu_store x = *(const struct mu_store *)ring_pop(&n->stores);
-	uint32_t kind = (x.reg & ~MU_PRIVILEGED) >> 16, id = x.reg & 0xffff;
-	enum mu_interrupt wrong;
-
-	/* nearly all there are: a user's tail */
-	if (kind == MU_INJ_TAIL && !(x.reg & MU_PRIVILEGED) &&
-		id / MU_PER_SUBGROUP < MU_SYSTEM_SUBGROUP)
-		wrong = store_tail(mu_inj(n, id), x.value);
-	else
-		wrong = store(a, kind, id, x.value, x.reg & MU_PRIVILEGED);
 
 	n->slave_writes++;
-	if (wrong != MU_INTERRUPTS)
-		mu_tell(a, wrong, id, x.value);
-	else if (kind == MU_INJ_TAIL)
-		mu_fetch_want(a, id);
-	else
-		go_on(a, kind, id, x.value);
+	take_effect(a, x.reg, x.value);
+}
+
+/* --- the ring --- */
+
+bool mu_is_dcr(uint32_t reg)
+{
+	switch ((reg & ~MU_PRIVILEGED) >> 16) {
+	case MU_INT_STATUS:
+	case MU_INT_MASK:
+	case MU_INT_GROUP:
+	case MU_INT_PENDING:
+	case MU_GI_ROUTE:
+	case MU_GI_ENABLE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+sim_time mu_dcr_slot(struct nic *nic, site_id s, sim_time t)
+{
+	const struct clock_params *c = &host_params(nic->host)->clocks;
+	struct mu_node *n = nic_node(nic, s);
+
+	if (t < n->dcr_at)
+		t = n->dcr_at;
+	return n->dcr_at = t + clock_time(c->dcr_access, c->dcr);
+}
+
+void mu_dcr_store(struct nic *nic, struct sim_worker *w, site_id s, sim_time t,
+	uint32_t reg, uint64_t value)
+{
+	struct nic_at a = nic_at(nic, w, s, t);
+
+	take_effect(&a, reg, value);
 }

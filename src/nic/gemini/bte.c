@@ -5,6 +5,10 @@
  * a channel has so many under way; beyond that the engine waits only while
  * lines of its own wait for the ORB.
  *
+ * While all that it makes is to be read, and other lines are, nothing of that
+ * can be seen before one of these is here.  So it has no events: what is due is
+ * done before any other event of the node.
+ *
  * The other half, where sends arrive: the first packet of one that comes, which
  * may be any, takes the first buffer of its port, for all.
  */
@@ -21,6 +25,7 @@ void gem_bte_init(struct gem_bte *b)
 {
 	ring_init(&b->queue, sizeof(uint32_t));
 	slots_init(&b->buffers, sizeof(struct gem_buffer));
+	b->due = SIM_NEVER;
 }
 
 void gem_bte_fini(struct gem_bte *b)
@@ -70,6 +75,7 @@ static void cut(const struct nic_at *a, uint32_t channel)
 		c->transaction = 0, c->is_ready = false;
 	if (c->does_read) {
 		c->reads++;
+		n->bte.reads++;
 		side_reads_begin(
 			a, &n->reads, x->here, x->bytes, on_read, NULL, line);
 	} else {
@@ -100,6 +106,8 @@ static void take(const struct nic_at *a)
 		b->n++;
 		x = transaction_of(a, c->transaction);
 		c->does_read = x->post.op != GEMINI_GET && x->post.bytes;
+		b->reading = (b->reading & ~(1U << i)) | (uint32_t)c->does_read
+								 << i;
 		x->taken = a->t;
 		x->begun = a->t + gem_params(a)->start;
 		b->is_fenced = x->post.is_fence;
@@ -116,11 +124,33 @@ static uint32_t next_channel(const struct gem_bte *b)
 	return (uint32_t)__builtin_ctz(later ? later : b->able);
 }
 
+/* Whether the next packet needs no event.  Where a transfer is in the queue, a
+ * channel may take it then. */
+static bool is_unseen(const struct nic_at *a)
+{
+	const struct gem_bte *b = bte_of(a);
+
+	return b->reads && !(b->able & ~b->reading) && !b->queue.n &&
+	       gem_of(a)->reads.is_settled;
+}
+
+static void post(const struct nic_at *a)
+{
+	struct gem_bte *b = bte_of(a);
+
+	b->is_posted = true;
+	b->due = is_unseen(a) ? b->free_at : SIM_NEVER;
+	if (b->due == SIM_NEVER)
+		gem_post(a, b->free_at, GEM_ENGINE, 0);
+}
+
 /* Packets are an interval apart. */
 static void go(const struct nic_at *a)
 {
 	struct gem_bte *b = bte_of(a);
 
+	if (b->due != SIM_NEVER && !is_unseen(a))
+		post(a);
 	if (!b->able || b->waiting || b->is_posted)
 		return;
 	if (b->free_at <= a->t) {
@@ -134,8 +164,7 @@ static void go(const struct nic_at *a)
 		if (!b->able)
 			return;
 	}
-	b->is_posted = true;
-	gem_post(a, b->free_at, GEM_ENGINE, 0);
+	post(a);
 }
 
 void gem_bte_on_channel(const struct nic_at *a, uint32_t channel)
@@ -151,6 +180,18 @@ void gem_bte_on_engine(const struct nic_at *a)
 	go(a);
 }
 
+void gem_bte_settle(const struct nic_at *a, sim_time t)
+{
+	struct gem_bte *b = bte_of(a);
+	struct nic_at at = *a;
+
+	while (b->due <= t) {
+		at.t = b->due;
+		b->due = SIM_NEVER;
+		gem_bte_on_engine(&at);
+	}
+}
+
 /* What is in memory now goes. */
 static void on_read(const struct nic_at *a, const struct side_read *r)
 {
@@ -159,6 +200,7 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 	if (!host_read(a->nic->host, a->s, r->at, x->data, r->bytes))
 		x->status = GEMINI_OUT_OF_BOUNDS;
 	bte_of(a)->channel[x->channel - 1].reads--;
+	bte_of(a)->reads--;
 	set_able(a, x->channel - 1U);
 	x->out = a->t;
 	gem_fma_on_out(a, r->id);
@@ -232,6 +274,7 @@ void gem_bte_on_block(const struct nic_at *a, uint32_t transaction)
 	b->blocks++;
 	*(uint32_t *)ring_push(&b->queue) = transaction;
 	take(a);
+	go(a);
 }
 
 /* --- buffers --- */

@@ -147,10 +147,13 @@ struct gem_bte {
 	struct gem_channel channel[GEM_CHANNELS];
 	uint32_t able; /* channels that can go; bits */
 	uint32_t turn; /* of a channel */
+	uint32_t reading; /* channels whose packets are read; bits */
+	uint32_t reads; /* of all channels */
 	uint32_t waiting; /* lines without a place in the ORB */
 	uint32_t n; /* transactions that have left the queue */
 	sim_time free_at; /* the engine */
 	bool is_posted; /* it is looked at then */
+	sim_time due; /* the same, if there is no event, or SIM_NEVER */
 	bool is_fenced;
 	struct slots buffers;
 	struct slot_list posted[GEMINI_PORTS];
@@ -177,13 +180,12 @@ struct gem_node {
 	uint32_t round, number;
 	uint32_t n_begun; /* transactions */
 	uint32_t inside; /* packets that have come */
+	sim_time counted_until; /* so has a response that was counted early */
 	bool is_timed;
 	bool is_watching; /* for transactions of other nodes that are overdue */
 	bool is_quiet; /* management has stopped the network: since */
 	sim_time quiet_since;
 	bool is_faulty, is_mortal; /* packets may be lost; it dies */
-	struct fault_link bad_words[2]; /* with one bad bit, with two: words
-					 * that are read until the next */
 	uint64_t marked, corrected, uncorrectable;
 	sim_time event_at; /* the last event that was written is in memory */
 	uint64_t requests, responses, events_written, overruns, late;
@@ -255,11 +257,13 @@ void gem_fma_on_out(const struct nic_at *a, uint32_t line);
 void gem_fma_on_timeout(const struct nic_at *a);
 /* Deadlines are later by the time that was not there since then. */
 void gem_fma_extend(const struct nic_at *a, sim_time since);
+/* Whether a response is of a request under way, whose transaction has others.
+ */
+bool gem_fma_is_one_of_more(const struct nic_at *a, const struct gem_load *l);
 /* A request has ended; false where it was not under way. */
 bool gem_fma_answered(const struct nic_at *a, uint32_t request, uint32_t round,
 	uint32_t status);
 
-void gem_harm_init(const struct nic *nic, struct gem_node *n, site_id s);
 /* A packet that a chip has marked goes away. */
 void gem_harm_drop(const struct nic_at *a, packet_id id);
 /* A word of a table is read; false where it has two bad bits. */
@@ -276,6 +280,8 @@ uint64_t gem_bte_memory(const struct gem_bte *b);
 void gem_bte_on_block(const struct nic_at *a, uint32_t transaction);
 void gem_bte_on_channel(const struct nic_at *a, uint32_t channel);
 void gem_bte_on_engine(const struct nic_at *a);
+/* The engine does what is due by t, before an event that is now. */
+void gem_bte_settle(const struct nic_at *a, sim_time t);
 void gem_bte_on_buffer(const struct nic_at *a, uint32_t buffer);
 /* One of its lines has a place in the ORB for which it waited; one of its
  * transactions is complete. */

@@ -140,7 +140,8 @@ static bool count(
 		n->rmt_misses++;
 		return false;
 	}
-	x = gem_target_remote(n, src, l->ssid, &id);
+	x = id ? slots_at(&n->remotes, id)
+	       : gem_target_remote(n, src, l->ssid, &id);
 	gem_target_watch(a, x);
 	x->came++;
 	x->is_bad |= *is_bad;
@@ -182,7 +183,8 @@ static uint32_t check(const struct nic_at *a, uint32_t src, struct gem_load *l)
 	const struct range *r;
 	uint32_t status;
 
-	if (!gem_harm_read(a, (uint64_t)l->handle << 32 | l->ssid))
+	if (gem_here(a)->is_faulty &&
+		!gem_harm_read(a, (uint64_t)l->handle << 32 | l->ssid))
 		return GEMINI_BAD_MEMORY; /* of its handle or buffer */
 	if (l->op == GEMINI_SEND && l->status != GEMINI_BAD_MEMORY)
 		return gem_bte_match(a, src, l);
@@ -274,6 +276,12 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 	respond(a, r->id);
 }
 
+static void touch(const struct nic_at *a, const struct gem_load *l)
+{
+	if (gem_here(a)->amo)
+		gem_amo_touch(a, l->offset, l->bytes);
+}
+
 static void execute(const struct nic_at *a, packet_id id)
 {
 	struct side *side = gem_of(a)->side;
@@ -287,11 +295,11 @@ static void execute(const struct nic_at *a, packet_id id)
 	} else if (gem_is_atomic(l->op)) {
 		gem_amo_execute(a, id);
 	} else if (l->op == GEMINI_GET) {
-		gem_amo_touch(a, l->offset, l->bytes);
+		touch(a, l);
 		side_reads_begin(a, &gem_here(a)->reads, l->offset, l->bytes,
 			on_read, NULL, id);
 	} else {
-		gem_amo_touch(a, l->offset, l->bytes);
+		touch(a, l);
 		gem_post(a,
 			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
 			GEM_WRITTEN, id);
@@ -323,7 +331,7 @@ static void take_response(const struct nic_at *a, packet_id id)
 		->is_uncounted |= l->is_uncounted;
 	if (l->bytes) {
 		l->offset = x->here;
-		gem_amo_touch(a, l->offset, l->bytes);
+		touch(a, l);
 		gem_post(a,
 			side->ops->write(side, a->s, a->t, l->offset, l->bytes),
 			GEM_WRITTEN, id);
@@ -340,9 +348,11 @@ static void take_response(const struct nic_at *a, packet_id id)
 void gem_target_on_in(const struct nic_at *a, packet_id id)
 {
 	struct gem_load *l = gem_load(a, id);
+	const struct gem_node *n = a->node;
 
-	l->is_held = !l->is_response &&
-		     gem_here(a)->inside > (uint32_t)gem_params(a)->pending;
+	l->is_held =
+		!l->is_response && n->inside + (a->t < n->counted_until) >
+					   (uint32_t)gem_params(a)->pending;
 	if (!l->is_held)
 		release(a, id);
 	gem_charge(a, id, CAUSE_TRANSLATION, a->t);

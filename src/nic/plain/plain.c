@@ -95,7 +95,8 @@ static int plain_init(struct nic *nic, struct err *e)
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind plain needs a bus or a "
 				  "cache between card and memory");
-	x->reads = (struct side_reads_how){ x->side, PLAIN_READS };
+	x->reads = (struct side_reads_how){ .side = x->side,
+		.first = PLAIN_READS };
 	x->queues = (struct workqs_how){
 		.first = PLAIN_QUEUES,
 		.entry = sizeof(struct plain_entry),

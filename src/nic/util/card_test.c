@@ -178,7 +178,8 @@ static int init(struct nic *nic, struct err *e)
 	const struct card_params *p = nic->params;
 	struct card *x = (struct card *)nic;
 
-	x->reads = (struct side_reads_how){ host_side(nic->host), CARD_READS };
+	x->reads = (struct side_reads_how){ .side = host_side(nic->host),
+		.first = CARD_READS };
 	x->queues = (struct workqs_how){
 		.first = CARD_QUEUES,
 		.entry = sizeof(struct entry),

@@ -5,13 +5,17 @@ struct piece {
 	struct slot slot;
 	uint32_t item, bytes;
 	uint64_t at;
+	sim_time t; /* if settled: it is ready, then it is here */
+	bool is_posted;
 	struct side_read read; /* where item is 0 */
 };
 
 void side_reads_init(struct side_reads *r, const struct side_reads_how *how,
 	struct ticks *ticks)
 {
-	*r = (struct side_reads){ .how = how, .ticks = ticks };
+	*r = (struct side_reads){
+		.how = how, .ticks = ticks, .due = SIM_NEVER
+	};
 	slots_init(&r->items, sizeof(struct side_read));
 	slots_init(&r->pieces, sizeof(struct piece));
 }
@@ -34,14 +38,50 @@ static void post(const struct nic_at *a, struct side_reads *r, sim_time t,
 	ticks_post(a, r->ticks, t > a->t ? t : a->t + 1, number, id);
 }
 
+/* Its event is when it can be here at the earliest, unless that is over. */
+static void post_ahead(const struct nic_at *a, struct side_reads *r,
+	struct piece *p, uint32_t id)
+{
+	const struct side *side = r->how->side;
+	sim_time t = p->t + side->ops->least(side, p->bytes);
+
+	p->is_posted = t > r->now;
+	if (p->is_posted)
+		post(a, r, t, r->how->first + 1, id);
+	if (!r->ready.first)
+		r->due = p->t;
+	slots_push(&r->pieces, &r->ready, id);
+}
+
 static void ask(const struct nic_at *a, struct side_reads *r, uint32_t id)
 {
 	struct side *side = r->how->side;
-	const struct piece *p = slots_at(&r->pieces, id);
+	struct piece *p = slots_at(&r->pieces, id);
 
 	r->n++;
-	post(a, r, side->ops->request(side, a->s, a->t, p->at, p->bytes),
-		r->how->first, id);
+	p->t = side->ops->request(side, a->s, a->t, p->at, p->bytes);
+	if (r->how->is_settled)
+		post_ahead(a, r, p, id);
+	else
+		post(a, r, p->t, r->how->first, id);
+}
+
+/* As the bus keeps its order, what had no event comes after all that has. */
+void side_reads_settle(const struct nic_at *a, struct side_reads *r, sim_time t)
+{
+	struct side *side = r->how->side;
+
+	while (r->due <= t) {
+		uint32_t id = slots_pop(&r->pieces, &r->ready);
+		struct piece *p = slots_at(&r->pieces, id);
+
+		p->t = side->ops->data(side, a->s, p->t, p->at, p->bytes);
+		BUG_IF(!p->is_posted && p->t <= r->now);
+		if (!p->is_posted)
+			post(a, r, p->t, r->how->first + 1, id);
+		p = slots_at(&r->pieces, r->ready.first);
+		r->due = r->ready.first ? p->t : SIM_NEVER;
+	}
 }
 
 /* The next piece of an item. */
@@ -141,9 +181,15 @@ static bool add_piece(struct side_reads *r, uint32_t item, uint32_t bytes,
 static void on_here(const struct nic_at *a, struct side_reads *r, uint32_t data)
 {
 	const struct piece *p = slots_at(&r->pieces, data);
-	struct side_read x = p->read;
-	bool is_whole = !p->item || add_piece(r, p->item, p->bytes, &x);
+	struct side_read x;
+	bool is_whole;
 
+	if (r->how->is_settled && p->t > a->t) { /* the bus was not free */
+		post(a, r, p->t, r->how->first + 1, data);
+		return;
+	}
+	x = p->read;
+	is_whole = !p->item || add_piece(r, p->item, p->bytes, &x);
 	slots_give(&r->pieces, data);
 	r->n--;
 	pump(a, r);

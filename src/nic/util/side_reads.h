@@ -4,6 +4,10 @@
  * way as it allows.  On a bus reads end in the order in which they began.  It
  * does not touch memory: an owner takes the bytes when it is told, and sees
  * what is in memory then.
+ *
+ * That data is at the far end of the bus is an event, which does nothing but
+ * ask for the bus.  An owner that calls side_reads_settle() before each event
+ * of its node spares it.
  */
 #ifndef NIC_UTIL_SIDE_READS_H
 #define NIC_UTIL_SIDE_READS_H
@@ -33,6 +37,7 @@ enum { SIDE_READS_EVENTS = 2 };
 struct side_reads_how {
 	struct side *side;
 	uint32_t first; /* number of SIDE_READS_EVENTS events */
+	bool is_settled; /* by its owner; the side says how long data takes */
 };
 
 /* One node's. */
@@ -42,6 +47,11 @@ struct side_reads {
 	struct slots items, pieces;
 	struct slot_list line; /* not all of them is asked for, in order */
 	uint32_t n; /* pieces under way */
+	/* if they are settled: those whose data has not crossed the bus, in
+	 * order; when the first one's is ready, or SIM_NEVER; and now, which
+	 * may be later than when a read is begun */
+	struct slot_list ready;
+	sim_time due, now;
 };
 
 void side_reads_init(struct side_reads *r, const struct side_reads_how *how,
@@ -52,6 +62,10 @@ uint64_t side_reads_memory(const struct side_reads *r);
 /* One byte or more. */
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, side_read_done *done, void *owner, uint32_t id);
+
+/* What is ready by t crosses the bus, before an event that is now. */
+void side_reads_settle(
+	const struct nic_at *a, struct side_reads *r, sim_time t);
 
 /* Whether an event is one of how's, which is handled then. */
 bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,

@@ -77,10 +77,10 @@ static size_t direct_site_bytes(uint32_t n_ports)
 }
 
 /* See ring.h. */
-static bool is_ring(const struct net_setup *s)
+static bool is_ring(const struct net *n, const struct net_setup *s)
 {
 	return s->route->rings && s->route->n_channels == 2 &&
-	       s->route->is_exact && s->router->queues == 1 &&
+	       s->route->is_exact && s->router->queues == 1 && !n->link.owed &&
 	       topo_is_direct(s->topo);
 }
 
@@ -98,7 +98,7 @@ static const struct direct_build *pick_build(
 
 	if (n->faults || n->retry || n->book || n->link.n_rates > 1)
 		return build[FULL];
-	if (is_ring(s))
+	if (is_ring(n, s))
 		return build[RING];
 	return build[topo_is_direct(s->topo) && s->route->tables ? TORUS
 								 : TREE];
@@ -155,7 +155,7 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 	d->transit = (uint32_t)s->router->transit;
 	if (s->route->n_channels > 1)
 		d->channel_bits = d->n_queues;
-	d->is_ring = is_ring(s);
+	d->is_ring = is_ring(n, s);
 	d->is_exact = s->route->is_exact;
 	d->capacity = (uint32_t)n->full * (uint32_t)s->router->packets;
 	d->router.lock_packets =

@@ -286,6 +286,16 @@ static inline uint32_t direct_reception_of(const struct packet *p, port_id in)
 	return p->kind == PACKET_HIGH ? FIFO_HIGH : FIFO_USER + in;
 }
 
+/* The same at a site: an IO node's links, behind those of the torus, have one
+ * each of the FIFOs that the torus has at other nodes. */
+static inline uint32_t direct_reception_at(const struct direct *d,
+	const struct direct_site *s, const struct packet *p, port_id in)
+{
+	if (p->kind == PACKET_SYSTEM && s->id >= d->n_nodes)
+		return FIFO_USER + in - d->n_fifos;
+	return direct_reception_of(p, in);
+}
+
 /* Of a non-adaptive packet, by its kind. */
 static inline uint32_t direct_channel_of(const struct packet *p)
 {

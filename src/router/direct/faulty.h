@@ -45,6 +45,26 @@ static __attribute__((noinline, unused)) bool faulty_send(struct direct *d,
 	return sent.is_lost;
 }
 
+/* A packet comes to the head of a receiver's queue, or of an injection FIFO, or
+ * would enter a reception FIFO: false where the buffer has stopped. */
+static inline bool faulty_reads(struct direct *d, struct sim_worker *w,
+	const struct direct_site *s, enum fault_unit unit, uint32_t number,
+	uint32_t channel, const struct packet *p, sim_time t)
+{
+	return !DIRECT_FULL || faults_reads(d->faults, w->id, s->id,
+				       fault_buffer_of(unit, number, channel),
+				       stripped_bytes(d, p), t);
+}
+
+/* When tokens that could go back at tail do. */
+static inline sim_time faulty_return(struct direct *d, struct sim_worker *w,
+	const struct direct_site *s, uint32_t port, sim_time tail)
+{
+	if (!DIRECT_FULL || !net_loses_tokens(d->router.net))
+		return tail;
+	return net_send_tokens(d->router.net, w, s->id, port, tail);
+}
+
 /* A packet takes a link from t on; true where it does not get through. */
 static inline bool faulty_depart(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t port, uint32_t channel, packet_id id,

@@ -58,7 +58,10 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 			s->roomy &= ~(1u << port);
 		}
 	}
-	link_take(l, rates_of(d, s, port, t).gap, t, tail);
+	if (DIRECT_RING)
+		l->free_at = tail + d->link.gap; /* nothing is owed */
+	else
+		link_take(l, rates_of(d, s, port, t).gap, t, tail);
 	l->count[channel] += stripped_bytes(d, p);
 	rates_depart(d, s, port, id, t);
 	if (faulty_depart(d, w, s, port, channel, id, t, tail, &arrival))
@@ -84,10 +87,12 @@ static inline struct direct_site *direct_peer(
 
 /* Gives a buffer's tokens back to the sender at the wire's other end. */
 static inline void give_back(struct direct *d, struct sim_worker *w,
-	const struct link_sender *l, uint32_t channel, uint32_t chunks,
-	sim_time tail)
+	const struct direct_site *s, uint32_t in, uint32_t channel,
+	uint32_t chunks, sim_time tail)
 {
-	sim_time t = tail + d->link.latency[l->wire];
+	sim_time back = faulty_return(d, w, s, in, tail);
+	const struct link_sender *l = &s->port[in].sender;
+	sim_time t = back + d->link.latency[l->wire];
 	struct link_returns *r =
 		&direct_peer(d, l->peer)->port[l->peer_port].returns;
 
@@ -115,8 +120,8 @@ static inline __attribute__((always_inline)) void quit_queue(struct direct *d,
 
 	s->port[in].receiver.packets[channel]++;
 	s->port[in].receiver.waited[channel] += t - p->head;
-	give_back(d, w, &s->port[in].sender, channel,
-		(uint32_t)charge_of(d, p, channel), tail);
+	give_back(
+		d, w, s, in, channel, (uint32_t)charge_of(d, p, channel), tail);
 	q->head = p->next;
 	q->busy_until = tail;
 	q->count--;

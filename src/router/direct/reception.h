@@ -18,7 +18,7 @@ static bool may_receive(struct direct *d, struct sim_worker *w,
 	if (!d->router.client->is_sink && f->chunks < p->chunks)
 		return false;
 	if (f->free_at <= t)
-		return true;
+		return faulty_reads(d, w, s, FAULT_RECEPTION, fifo, 0, p, t);
 	if (!(s->rx_timed >> fifo & 1)) {
 		s->rx_timed |= (uint16_t)(1u << fifo);
 		sim_post_self(w, s->id, f->free_at,
@@ -45,7 +45,7 @@ static void arbitrate_direct(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t channel, uint32_t bit, packet_id id,
 	struct packet *p, sim_time t)
 {
-	uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
+	uint32_t fifo = direct_reception_at(d, s, p, bit / DIRECT_QUEUES);
 	sim_time tail = received_tail(d, p, t);
 
 	leave_queue(d, w, s, channel, bit, p, t, tail);
@@ -61,7 +61,8 @@ static void receive_heads(struct direct *d, struct sim_worker *w,
 		uint32_t bit = choose(s, m, d->n_bits);
 		packet_id id = direct_queue(s, channel, bit)->head;
 		struct packet *p = &d->packets[id];
-		uint32_t fifo = direct_reception_of(p, bit / DIRECT_QUEUES);
+		uint32_t fifo =
+			direct_reception_at(d, s, p, bit / DIRECT_QUEUES);
 		sim_time tail = received_tail(d, p, t);
 		bool is_ordered = p->kind != PACKET_DYNAMIC;
 

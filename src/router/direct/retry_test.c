@@ -185,6 +185,109 @@ static void bgq_f73_a_link_that_returns_has_lost_nothing(void **state)
 	rig_free(r);
 }
 
+/* Short packets are hit, too: those that bring tokens back, and what they bring
+ * comes with the next one.  A run ends with all of them at home. */
+static void no_token_is_lost_with_the_packet_that_brings_it(void **state)
+{
+	struct link_params link = replay(RETRY_BY_TIMEOUT);
+	struct fault_plan p = errors(4 * ONE_IN_50000);
+	struct rig *r[2];
+	uint32_t i, k;
+
+	(void)state;
+	link.check_hop = 5;
+	link.check_header = 8;
+	for (k = 0; k < 2; k++) {
+		r[k] = storm(&link, &p, 1 + 2 * k, NULL);
+		for (i = 0; i < r[k]->n_sent; i++)
+			assert_non_null(r[k]->got[i]);
+		assert_true(total(r[k]).shorts > 5);
+		assert_int_equal(total(r[k]).lost, 0);
+	}
+	compare(r[0], r[1]);
+	rig_free(r[0]);
+	rig_free(r[1]);
+}
+
+/* --- memories --- */
+
+/* Two rows of three nodes, each with a stream from end to end. */
+static struct rig *two_streams(const struct fault_plan *p)
+{
+	struct link_params link = replay(RETRY_BY_TIMEOUT);
+	struct rig *r = rig_new(
+		&(struct rig_how){ .way = { .shape = "3x2", .wrap = "mesh" },
+			.link = &link,
+			.fills = true,
+			.faults = p });
+	uint32_t i;
+
+	for (i = 0; i < 6; i += 3)
+		rig_flood(r, 0, 0, MANY,
+			(struct packet){ .src = i,
+				.dst = i + 2,
+				.kind = PACKET_DETERMINISTIC,
+				.bytes = 512 });
+	rig_run_until(r, 1000000 * (sim_time)SIM_NS);
+	rig_gather(r);
+	return r;
+}
+
+static void bgq_f79_two_bad_bits_stop_one_unit_and_no_other(void **state)
+{
+	static const struct fault_flip buffer[] = {
+		{ .site = 1, .buffer = FAULT_RECEIVER << 16 | 1 << 8 | 1 },
+		{ .site = 1, .buffer = FAULT_SENDER << 16 },
+		{ .site = 0, .buffer = FAULT_INJECTION << 16 },
+		{ .site = 2, .buffer = FAULT_RECEPTION << 16 | 1 << 8 },
+	};
+	uint32_t i, bits;
+
+	(void)state;
+	for (i = 0; i < 8; i++) {
+		struct fault_plan p = errors(ONE_IN_50000);
+		struct fault_flip flip = buffer[i / 2];
+		struct ras_event e = { 0 };
+		struct rig *r;
+
+		flip.bits = bits = 1 + i % 2;
+		flip.at = 4000 * SIM_NS;
+		p.flip = &flip;
+		p.n_flips = 1;
+		p.has_buffers = true;
+		r = two_streams(&p);
+		assert_int_equal(r->node[5].n, MANY);
+		assert_int_equal(faults_mended(r->net->faults), bits == 1);
+		assert_int_equal(faults_stopped(r->net->faults, &e), bits == 2);
+		if (bits == 1) {
+			assert_int_equal(r->node[2].n, MANY);
+		} else {
+			assert_in_range(r->node[2].n, 5, MANY - 5);
+			assert_int_equal(e.site, flip.site);
+			assert_int_equal(e.number, flip.buffer);
+			assert_true(e.at >= flip.at);
+		}
+		rig_free(r);
+	}
+}
+
+/* So many words in all of each kind, as the plan says. */
+static void bgq_f79_bad_words_come_as_often_as_the_plan_says(void **state)
+{
+	struct fault_plan p = { .memories = { UINT64_C(1000000000000000), 0 },
+		.has_buffers = true };
+	struct rig *r = two_streams(&p);
+	/* of 552 bytes; injection, two receivers, reception */
+	double words = 2 * MANY * 4 * 69, is;
+
+	(void)state;
+	is = (double)faults_mended(r->net->faults) / (words / 1000);
+	assert_true(is > 0.6 && is < 1.4);
+	assert_int_equal(r->node[2].n + r->node[5].n, 2 * MANY);
+	assert_int_equal(faults_stopped(r->net->faults, NULL), 0);
+	rig_free(r);
+}
+
 struct charged {
 	sim_time retry, all;
 	uint32_t n;
@@ -233,6 +336,12 @@ int main(void)
 		cmocka_unit_test(a_small_window_holds_the_link),
 		cmocka_unit_test(bgq_f73_a_link_that_returns_has_lost_nothing),
 		cmocka_unit_test(the_wait_is_charged_to_retry),
+		cmocka_unit_test(
+			no_token_is_lost_with_the_packet_that_brings_it),
+		cmocka_unit_test(
+			bgq_f79_two_bad_bits_stop_one_unit_and_no_other),
+		cmocka_unit_test(
+			bgq_f79_bad_words_come_as_often_as_the_plan_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

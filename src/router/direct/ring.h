@@ -1,11 +1,12 @@
 /*
  * Stepped routings (stepped.h) with two channels of one queue each, as rings
  * with a dateline have, in a direct network whose packets are charged for what
- * they are.  A head asks for one channel of one sender, so senders do not
- * compete for heads: each is arbitrated by itself, and tokens that it does not
- * lack are not looked at.  Private to visit.c, of which this is a part; a copy
- * of it is for such networks alone (DIRECT_RING), and the full one knows them
- * (direct.is_ring), so that runs with and without budgets or faults are alike.
+ * they are and owe nothing for their arrival.  A head asks for one channel of
+ * one sender, so senders do not compete for heads: each is arbitrated by
+ * itself, and tokens that it does not lack are not looked at.  Private to
+ * visit.c, of which this is a part; a copy of it is for such networks alone
+ * (DIRECT_RING), and the full one knows them (direct.is_ring), so that runs
+ * with and without budgets or faults are alike.
  */
 #ifndef ROUTER_DIRECT_RING_H
 #define ROUTER_DIRECT_RING_H

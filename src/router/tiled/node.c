@@ -50,15 +50,32 @@ static void send(struct tiled *d, struct sim_worker *w, struct tiled_node *s,
 	f->tokens--;
 	packet_pop(d->packets, &f->queue.list);
 	f->queue.count--;
-	f->is_held |= TILED_BUSY;
+	f->is_held |= f->queue.count || !f->room ? TILED_BUSY : TILED_LEAVING;
+	f->free_at = t + d->how.packet;
 	f->bytes += d->link->bytes[p->size];
 	booked_depart(d, id, s->id, port, wire->class, t, t);
 	if (!d->is_faulty || !is_lost(d, w, s, channel, id, t))
 		sim_post(w, wire->peer, t + d->link->latency[wire->class],
 			SIM_KEY(PHASE_ARRIVAL, wire->peer_port),
 			(uint16_t)channel, id);
-	sim_post_self(w, s->id, t + d->how.packet,
-		SIM_KEY(PHASE_ENGINE, channel), 0, 0);
+	if (f->is_held & TILED_BUSY)
+		sim_post_self(w, s->id, f->free_at,
+			SIM_KEY(PHASE_ENGINE, channel), 0, 0);
+}
+
+/* Behind a packet that leaves comes one, which may have to wait. */
+static __attribute__((noinline)) void look_whether_free(struct sim_worker *w,
+	const struct tiled_node *s, struct tiled_fifo *f, uint32_t channel,
+	sim_time t)
+{
+	f->is_held &= (uint8_t)~TILED_LEAVING;
+	if (f->free_at <= t) {
+		f->room++;
+		return;
+	}
+	f->is_held |= TILED_BUSY;
+	sim_post_self(
+		w, s->id, f->free_at, SIM_KEY(PHASE_ENGINE, channel), 0, 0);
 }
 
 /* A packet has been handed over: there is room behind it. */
@@ -168,6 +185,8 @@ void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id site,
 		return;
 	}
 	s->route = tables;
+	for (c = 0; c < TILED_CHANNELS; c++)
+		s->fifo[c].last.to = 0;
 	s->fifo[TILED_REQUESTS].is_held &= (uint8_t)~TILED_STOPPED;
 	for (c = 0; c < TILED_CHANNELS; c++) {
 		route_again(d, w, s, c, t);
@@ -175,6 +194,24 @@ void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id site,
 		if (s->fifo[c].room)
 			d->router.client->on_room(d->router.net, w, site, c, t);
 	}
+}
+
+/* The packets of an interface often follow others to the same node. */
+static __attribute__((noinline)) void begin(
+	const struct tiled_node *s, struct tiled_way *x, struct packet *p)
+{
+	uint64_t to = p->dst | (uint64_t)p->hints << 32 |
+		      (uint64_t)(p->kind + 1) << 48;
+
+	if (x->to != to || p->flags & PACKET_BEGUN) {
+		route_begin(s->route, p);
+		if (p->kind == PACKET_VECTOR || p->flags & PACKET_BEGUN)
+			return;
+		*x = (struct tiled_way){ to, p->way, p->ask, p->escape };
+	}
+	p->way = x->way;
+	p->ask = x->ask;
+	p->escape = x->escape;
 }
 
 static void inject(struct net *n, struct sim_worker *w, site_id site,
@@ -190,7 +227,10 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	link_measure(d->link, p);
 	d->tally[w->id].injected++;
 	p->channel = (uint8_t)fifo;
-	route_begin(s->route, p);
+	if (d->router.client->is_sink)
+		route_begin(s->route, p);
+	else
+		begin(s, &f->last, p);
 	p->head = t;
 	if (d->is_faulty && has_no_way(p)) {
 		strand(d, w, id);
@@ -200,6 +240,8 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	packet_push(d->packets, &f->queue.list, id);
 	if (f->is_held & TILED_STOPPED)
 		booked_wait(d, id, CAUSE_QUIESCE, t);
+	if (f->is_held & TILED_LEAVING)
+		look_whether_free(w, s, f, fifo, t);
 	if (!f->queue.count++)
 		send(d, w, s, fifo, t);
 }

@@ -177,9 +177,19 @@ struct tiled_chip {
 	struct tiled_gate gate[]; /* [gate][channel] */
 };
 
-/* Why nothing leaves a node's FIFO: a packet is leaving, or management has
+/* Why nothing leaves a node's FIFO: a packet is leaving, and an event tells
+ * when it has left; or there is none, for nobody waits; or management has
  * stopped it. */
-enum tiled_hold { TILED_BUSY = 1, TILED_STOPPED = 2 };
+enum tiled_hold { TILED_BUSY = 1, TILED_STOPPED = 2, TILED_LEAVING = 4 };
+
+/* The beginning of a way, which follows from where a packet goes, its kind and
+ * its hints. */
+struct tiled_way {
+	uint64_t to; /* these three; 0: of no packet */
+	uint64_t way;
+	uint16_t ask;
+	uint8_t escape;
+};
 
 /* A node's injection FIFO, and the path behind it. */
 struct tiled_fifo {
@@ -187,6 +197,8 @@ struct tiled_fifo {
 	int16_t tokens; /* packets */
 	uint16_t room; /* packets that it takes */
 	uint8_t is_held; /* nothing leaves: bits of enum tiled_hold */
+	struct tiled_way last; /* of the last packet that was injected */
+	sim_time free_at; /* the last packet has left */
 	uint64_t bytes;
 	struct tiled_returns returns;
 };

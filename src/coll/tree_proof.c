@@ -1,0 +1,494 @@
+#include "coll/tree_view.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+
+/* --- e: trees --- */
+
+static bool is_wrong(struct proof_step *s, const struct view *v, router_id r,
+	port_id p, const char *what)
+{
+	char name[VIEW_NAME], link[VIEW_NAME];
+
+	view_name(v, name);
+	view_name_link(v->w, r, p, link);
+	snprintf(s->why, sizeof(s->why), "%s: %s %s", name, link, what);
+	return true;
+}
+
+/* Whether a member and those beside it do not agree. */
+static bool is_torn(struct proof_step *s, const struct view *v, router_id r)
+{
+	struct class_route x = view_route(v, r);
+	uint32_t m;
+
+	if (x.output & (x.output - 1))
+		return is_wrong(
+			s, v, r, view_port(x.output), "is not the only output");
+	if (x.inputs & x.output)
+		return is_wrong(s, v, r, view_port(x.output),
+			"is an input and the output");
+	for (m = (x.inputs & ~CLASS_LOCAL_BIT) | x.output; m; m &= m - 1) {
+		port_id p = view_port(m);
+		struct topo_end far = view_far(v->w, r, p);
+		struct class_route y;
+
+		if (far.router == NO_ROUTER)
+			return is_wrong(s, v, r, p, "has no wire");
+		y = view_route(v, far.router);
+		if (!((x.output >> p & 1 ? y.inputs : y.output) >> far.port &
+			    1))
+			return is_wrong(s, v, r, p,
+				x.output >> p & 1
+					? "leads to a node that does not name "
+					  "it as an input"
+					: "is an input that nothing comes by");
+	}
+	return false;
+}
+
+/* Parents that lead back to a node. */
+static bool is_circle(
+	struct proof_step *s, const struct view *v, router_id first)
+{
+	struct class_route x = view_route(v, first);
+	router_id r = first;
+
+	is_wrong(s, v, r, view_port(x.output), "leads back to itself");
+	do {
+		view_tell_link(s, r, view_port(x.output), x.channel);
+		r = view_far(v->w, r, view_port(x.output)).router;
+		x = view_route(v, r);
+	} while (r != first);
+	return true;
+}
+
+enum { UNKNOWN, ON_WAY, REACHES_ROOT };
+
+/* Climbs until what is known, or round a circle. */
+static bool is_astray(struct proof_step *s, const struct view *v, router_id r)
+{
+	uint8_t *state = v->w->state;
+	router_id at = r;
+	struct class_route x;
+
+	while (state[at] == UNKNOWN) {
+		state[at] = ON_WAY;
+		x = view_route(v, at);
+		if (!x.output)
+			break;
+		at = view_far(v->w, at, view_port(x.output)).router;
+	}
+	x = view_route(v, at);
+	if (state[at] == ON_WAY && x.output)
+		return is_circle(s, v, at);
+	state[at] = REACHES_ROOT;
+	while (state[r] == ON_WAY) {
+		state[r] = REACHES_ROOT;
+		r = view_far(v->w, r, view_port(view_route(v, r).output))
+			    .router;
+	}
+	return false;
+}
+
+/* Some nodes, of which the route's members are a tree. */
+static bool is_tree(struct proof_step *s, const struct view *v, router_id first,
+	uint32_t n, uint32_t stride)
+{
+	uint32_t i, n_roots = 0;
+	router_id last_root = 0;
+
+	for (i = 0; i < n; i++) {
+		router_id r = first + i * stride;
+		struct class_route x = view_route(v, r);
+
+		v->w->state[r] = UNKNOWN;
+		if (!x.inputs && !x.output)
+			continue;
+		if (is_torn(s, v, r))
+			return false;
+		if (!x.output && n_roots++) {
+			snprintf(s->why, sizeof(s->why),
+				"route %u: nodes %u and %u are both roots",
+				v->route, last_root, r);
+			return false;
+		}
+		if (!x.output)
+			last_root = r;
+	}
+	for (i = 0; i < n; i++) {
+		router_id r = first + i * stride;
+
+		if (view_route(v, r).output && is_astray(s, v, r))
+			return false;
+	}
+	return true;
+}
+
+/* Who goes up by which port, of a line's nodes. */
+static void note_ports(struct trees *w, const struct view *v, uint32_t dim)
+{
+	const struct torus *t = w->torus;
+	struct view_span s = { true, v->box.first[dim],
+		v->box.first[dim] + v->box.length[dim] - 1 };
+	uint32_t x, to = torus_coord(t, w->root, dim);
+
+	for (x = s.first; x <= s.last; x++) {
+		uint32_t output = view_route(v, x * t->stride[dim]).output, dir;
+
+		if (!output)
+			continue;
+		dir = view_port(output) - t->base[dim];
+		w->is_nearer &= dir ? x > to : x < to;
+		if (!w->by[dim][x][dir].is_set)
+			w->by[dim][x][dir] = s;
+	}
+}
+
+/* All lines of a dimension, short ones first. */
+static bool are_lines_trees(struct trees *w, struct proof_step *s, uint32_t dim)
+{
+	const struct torus *t = w->torus;
+	uint32_t n, x;
+
+	for (n = 1; n <= t->dim[dim]; n++)
+		for (x = 0; x + n <= t->dim[dim]; x++) {
+			struct view v = view_line(w, 0, dim,
+				(struct view_span){ true, x, x + n - 1 });
+
+			w->n_spans++;
+			if (!is_tree(s, &v, x * t->stride[dim], n,
+				    t->stride[dim]))
+				return false;
+			note_ports(w, &v, dim);
+		}
+	return true;
+}
+
+static void check_trees(struct trees *w, struct proof_step *s)
+{
+	struct view all = {
+		.w = w, .is_box = true, .box = class_box_all(w->torus)
+	};
+	uint32_t i, m, n = w->t->n_nodes;
+
+	s->what = "each class route is a tree over existing wires";
+	s->holds = is_tree(s, &all, 0, n, 1);
+	for (i = 0; i < w->torus->n_dims && s->holds; i++)
+		s->holds = are_lines_trees(w, s, i);
+	for (m = w->written; m && s->holds; m &= m - 1) {
+		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
+
+		s->holds = is_tree(s, &v, 0, n, 1);
+	}
+	if (!s->holds)
+		return;
+	m = (uint32_t)snprintf(s->why, sizeof(s->why),
+		"that of all %u nodes, and every box by the %u intervals of "
+		"its dimensions",
+		n, w->n_spans);
+	if (w->written)
+		snprintf(s->why + m, sizeof(s->why) - m,
+			"; %d written out register by register",
+			__builtin_popcount(w->written));
+}
+
+/* --- two routes at a node --- */
+
+struct pair {
+	const struct view *v;
+	uint32_t other; /* 0: all nodes' */
+	router_id r;
+	struct class_route x, y; /* what the node has of them */
+};
+
+/* World and system share buffers (BGQ-F24). */
+static bool is_link_shared(struct proof_step *s, const struct pair *p)
+{
+	uint32_t both = class_shared_links(&p->x, &p->y);
+	char link[VIEW_NAME];
+
+	if (!both)
+		return false;
+	view_name_link(p->v->w, p->r, view_port(both), link);
+	snprintf(s->why, sizeof(s->why),
+		"route %u and route %u both use %s, where the world's and the "
+		"system's packets share a buffer",
+		p->other, p->v->route, link);
+	return true;
+}
+
+/* A member that only passes packets on, beside another route of its channel:
+ * nothing keeps their packets in one order. */
+static bool is_silent(struct proof_step *s, const struct pair *p)
+{
+	char site[64];
+
+	if (!p->x.inputs || p->x.inputs & CLASS_LOCAL_BIT ||
+		p->x.channel != p->y.channel || !(p->y.inputs | p->y.output))
+		return false;
+	topo_name_site(p->v->w->t, p->r, site, sizeof(site));
+	snprintf(s->why, sizeof(s->why),
+		"%s passes on route %u without contributing, and route %u of "
+		"the same channel passes, too: nothing keeps their packets in "
+		"one order",
+		site, p->v->route, p->other);
+	return true;
+}
+
+static bool any_pair(struct proof_step *s, const struct view *v,
+	bool (*is_bad)(struct proof_step *s, const struct pair *p))
+{
+	const struct trees *w = v->w;
+	const struct view all = view_all_nodes(w);
+	struct pair p = { .v = v };
+	uint32_t m;
+
+	for (p.r = 0; p.r < w->t->n_nodes; p.r++)
+		for (m = (w->written | 1) & ~(1u << v->route); m; m &= m - 1) {
+			struct view o =
+				view_written(w, (uint32_t)__builtin_ctz(m));
+
+			p.other = o.route;
+			p.x = view_route(v, p.r);
+			p.y = view_route(o.route ? &o : &all, p.r);
+			if (is_bad(s, &p))
+				return true;
+		}
+	return false;
+}
+
+/* --- f: one direction --- */
+
+/* Up from a node to the root and down again, without its first links or its
+ * last. */
+static void tell_round(struct proof_step *s, const struct view *v, router_id r,
+	uint32_t channel, bool has_first)
+{
+	struct proof_step way = { 0 };
+	uint32_t i;
+
+	for (;;) {
+		struct class_route x = view_route(v, r);
+
+		if (!x.output)
+			break;
+		view_tell_link(&way, r, view_port(x.output), channel);
+		r = view_far(v->w, r, view_port(x.output)).router;
+	}
+	for (i = has_first ? 0 : 1; i < way.n_cycle; i++)
+		view_tell_link(
+			s, way.cycle[i].router, way.cycle[i].port, channel);
+	for (i = way.n_cycle; i-- > (has_first ? 0 : 1);) {
+		struct topo_end far =
+			view_far(v->w, way.cycle[i].router, way.cycle[i].port);
+
+		view_tell_link(s, far.router, far.port, channel);
+	}
+	mem_free(way.cycle);
+}
+
+/*
+ * A link is up for one route and down for another: what rises by it comes down
+ * by the other link of its wire, behind what rises there for the other route
+ * and comes down by the first.
+ */
+static void tell_conflict(struct proof_step *s, router_id r, port_id p,
+	const struct view *up, const struct view *down, uint32_t channel)
+{
+	const struct trees *w = up->w;
+	char link[VIEW_NAME], a[VIEW_NAME], b[VIEW_NAME];
+
+	view_name_link(w, r, p, link);
+	view_name(up, a);
+	view_name(down, b);
+	snprintf(s->why, sizeof(s->why),
+		"%s%.70s is up for %.60s and down for %.60s",
+		w->has_one_root ? "" : "coll.root is box: ", link, a, b);
+	tell_round(s, up, r, channel, true);
+	tell_round(s, down, view_far(w, r, p).router, channel, false);
+}
+
+/* Boxes of the builder, by their intervals. */
+static bool do_boxes_agree(struct trees *w, struct proof_step *s)
+{
+	const struct torus *t = w->torus;
+	uint32_t dim, x;
+
+	for (dim = 0; dim < t->n_dims; dim++)
+		for (x = 0; x + 1 < t->dim[dim]; x++) {
+			struct view_span up = w->by[dim][x][0];
+			struct view_span down = w->by[dim][x + 1][1];
+			struct view a, b;
+
+			if (!up.is_set || !down.is_set)
+				continue;
+			a = view_line(w, 0, dim, up);
+			b = view_line(w, 0, dim, down);
+			tell_conflict(s, x * t->stride[dim], t->base[dim], &a,
+				&b, CLASS_SUB);
+			return false;
+		}
+	return true;
+}
+
+/* Of a link that goes up by a written route: whether a box's goes down. */
+static bool does_box_agree(struct proof_step *s, const struct view *v,
+	router_id r, port_id p, uint32_t channel)
+{
+	const struct trees *w = v->w;
+	struct topo_end far = view_far(w, r, p);
+	uint32_t dim = 0, dir, x;
+	struct view box;
+
+	while (dim + 1 < w->torus->n_dims &&
+		far.port >= w->torus->base[dim + 1])
+		dim++;
+	dir = far.port - w->torus->base[dim];
+	x = torus_coord(w->torus, far.router, dim);
+	if (dir > 1 || !w->by[dim][x][dir].is_set)
+		return true;
+	box = view_line(w, r, dim, w->by[dim][x][dir]);
+	tell_conflict(s, r, p, v, &box, channel);
+	return false;
+}
+
+/* A written route and those before it. */
+static bool does_route_agree(struct proof_step *s, const struct view *v)
+{
+	const struct trees *w = v->w;
+	router_id r;
+
+	for (r = 0; r < w->t->n_nodes; r++) {
+		struct class_route x = view_route(v, r);
+		struct topo_end far;
+		uint32_t m;
+
+		if (!x.output)
+			continue;
+		far = view_far(w, r, view_port(x.output));
+		for (m = w->written; m; m &= m - 1) {
+			struct view o =
+				view_written(w, (uint32_t)__builtin_ctz(m));
+			struct class_route y = view_route(&o, far.router);
+
+			if (!(y.output >> far.port & 1) ||
+				class_buffer(y.channel) !=
+					class_buffer(x.channel))
+				continue;
+			tell_conflict(
+				s, r, view_port(x.output), v, &o, x.channel);
+			return false;
+		}
+		if (!does_box_agree(s, v, r, view_port(x.output), x.channel))
+			return false;
+	}
+	return true;
+}
+
+static void check_directions(struct trees *w, struct proof_step *s)
+{
+	char site[64];
+	uint32_t m;
+
+	s->what = "each link is up for all routes of a channel or down for all";
+	s->holds = do_boxes_agree(w, s);
+	for (m = w->written; m && s->holds; m &= m - 1) {
+		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
+
+		s->holds = does_route_agree(s, &v) &&
+			   !any_pair(s, &v, is_link_shared);
+	}
+	if (!s->holds)
+		return;
+	topo_name_site(w->t, w->root, site, sizeof(site));
+	if (w->is_nearer)
+		snprintf(s->why, sizeof(s->why),
+			"whatever the box, each hop up is one nearer to %s and "
+			"each hop down one farther away",
+			site);
+	else
+		snprintf(s->why, sizeof(s->why),
+			"coll.root is box, but no link is up for one box and "
+			"down for another");
+}
+
+/* --- g: siblings --- */
+
+static void check_siblings(struct trees *w, struct proof_step *s)
+{
+	uint32_t m;
+
+	s->what = "waits for siblings end, under two rules";
+	s->holds = true;
+	for (m = w->written; m && s->holds; m &= m - 1) {
+		struct view v = view_written(w, (uint32_t)__builtin_ctz(m));
+
+		s->holds = !any_pair(s, &v, is_silent);
+	}
+	if (s->holds)
+		snprintf(s->why, sizeof(s->why),
+			"rule 1: every member of a route contributes; rule 2: "
+			"all members call in one order, through one memory "
+			"FIFO; then the oldest unfinished packet is first in "
+			"every buffer that it is in");
+}
+
+/* --- all --- */
+
+static bool fits(const struct torus *t)
+{
+	uint32_t i;
+
+	if (!t || t->nodes > 1 || t->n_dims > VIEW_DIMS)
+		return false;
+	for (i = 0; i < t->n_dims; i++)
+		if (t->dim[i] > VIEW_LENGTH || t->n_links[i] != 1)
+			return false;
+	return true;
+}
+
+void tree_prove(struct proof *p, const struct topo *t,
+	const struct tree_params *params, const struct class_register *v,
+	size_t n)
+{
+	static void (*const check[])(struct trees *, struct proof_step *) = {
+		check_trees,
+		check_directions,
+		check_siblings,
+	};
+	struct class_box all;
+	struct trees *w;
+	size_t i, bytes = CLASS_ROUTES * (size_t)t->n_nodes * sizeof(*w->at);
+
+	if (!fits(torus_find(t)))
+		return;
+	w = mem_alloc(1, sizeof(*w));
+	w->t = t;
+	w->torus = torus_find(t);
+	w->has_one_root = params->root == TREE_ROOT_PARTITION;
+	w->state = mem_alloc(t->n_nodes, 1);
+	w->is_nearer = true;
+	all = class_box_all(w->torus);
+	w->root = class_root(w->torus, &all);
+	if (n)
+		w->at = map_alloc(bytes);
+	for (i = 0; i < n; i++) {
+		w->at[(size_t)v[i].route * t->n_nodes + v[i].node] = v[i].is;
+		w->written |= 1u << v[i].route;
+	}
+	for (i = 0; i < sizeof(check) / sizeof(check[0]); i++) {
+		struct proof_step *s = &p->step[p->n_steps];
+
+		s->letter = (char)('a' + p->n_steps++);
+		check[i](w, s);
+		p->is_proved &= s->holds;
+		if (!p->step[p->n_steps - 1].holds && !i)
+			break; /* what are no trees leads nowhere */
+	}
+	if (n)
+		map_free(w->at, bytes);
+	mem_free(w->state);
+	mem_free(w);
+}

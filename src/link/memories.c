@@ -1,0 +1,247 @@
+#include "link/memories.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/name.h"
+#include "base/secded.h"
+#include "link/faults.h"
+#include "sim/random.h"
+
+/* --- names --- */
+
+static const char *const channels[FAULT_CHANNELS + 1] = { "dynamic",
+	"deterministic", "high", "system", "world", "sub", "resend" };
+
+const char *fault_channel_name(uint32_t buffer)
+{
+	return fault_unit_of(buffer) == FAULT_RECEIVER ? channels[buffer & 0xff]
+						       : "";
+}
+
+void fault_unit_name(uint32_t buffer, const struct topo *t, router_id site,
+	char *text, size_t size)
+{
+	static const char *const units[N_FAULT_UNITS] = { "receiver", "sender",
+		"injection FIFO", "reception FIFO" };
+	enum fault_unit unit = fault_unit_of(buffer);
+	char number[64];
+
+	if (unit < FAULT_INJECTION)
+		t->ops->name_port(t, site, fault_number_of(buffer), number,
+			sizeof(number));
+	else
+		snprintf(number, sizeof(number), "%u", fault_number_of(buffer));
+	snprintf(text, size, "%s %s", units[unit], number);
+}
+
+/* "B- system", "B- resend" */
+static int read_port(struct part_names *names, char *const *word, size_t n,
+	struct part *p, struct err *e)
+{
+	char hint[NAME_HINT];
+	uint32_t i = 0;
+
+	if (part_find_port(names, p->site, word[0], &p->port, e))
+		return -1;
+	while (n == 2 && i <= FAULT_CHANNELS && strcmp(word[1], channels[i]))
+		i++;
+	if (n != 2 || i > FAULT_CHANNELS)
+		return err_set(e,
+			"want a port's dynamic, deterministic, high, system, "
+			"world, sub or resend buffer%s",
+			name_hint(n == 2 ? word[1] : "", channels,
+				FAULT_CHANNELS + 1, "", hint));
+	p->unit = i < FAULT_CHANNELS
+			  ? fault_buffer_of(FAULT_RECEIVER, p->port, i)
+			  : fault_buffer_of(FAULT_SENDER, p->port, 0);
+	return 0;
+}
+
+static int read_buffer(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e)
+{
+	bool is_in = n > 1 && !strcmp(word[1], "injection");
+	unsigned long number;
+	char *end = NULL;
+
+	(void)k;
+	if (n < 2)
+		return err_set(e, "the name of the buffer is missing (want, "
+				  "for example, buffer 5 B- system or buffer 5 "
+				  "injection 3)");
+	if (part_find_site(names, "node", word[0], 0, names->topo->n_nodes,
+		    &p->site, e))
+		return -1;
+	if (!is_in && strcmp(word[1], "reception") != 0)
+		return read_port(names, word + 1, n - 1, p, e);
+	number = n == 3 ? strtoul(word[2], &end, 10) : FAULT_FIFOS;
+	if (number >= FAULT_FIFOS || *end || *word[2] < '0' || *word[2] > '9' ||
+		(number >= names->topo->node_ports && number < FAULT_OTHERS))
+		return err_set(e, "nodes have %s FIFOs 0 to %u and %d to %d",
+			word[1], names->topo->node_ports - 1, FAULT_OTHERS,
+			FAULT_FIFOS - 1);
+	p->port = PART_SITE;
+	p->unit = fault_buffer_of(
+		is_in ? FAULT_INJECTION : FAULT_RECEPTION, (uint32_t)number, 0);
+	return 0;
+}
+
+const struct part_kind fault_buffer = { .word = "buffer", .read = read_buffer };
+
+/* --- life --- */
+
+static void draw(struct faults *f, router_id s, uint32_t i)
+{
+	struct fault_memory *m = &f->memory[s];
+
+	m->left[i] += faults_distance(
+		f, f->memories[i], RANDOM_MEMORY, 2 * s + i, m->draws[i]++);
+}
+
+static int by_site(const void *a, const void *b)
+{
+	const struct fault_flip *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+void faults_set_memories(
+	struct faults *f, const struct fault_plan *p, const struct topo *t)
+{
+	router_id s;
+	size_t i;
+
+	memcpy(f->memories, p->memories, sizeof(f->memories));
+	f->has_buffers = p->has_buffers;
+	if (!(p->memories[0] | p->memories[1] | p->n_flips))
+		return;
+	f->n_memories = t->n_routers;
+	f->memory = map_alloc(f->n_memories * sizeof(*f->memory));
+	for (s = 0; s < t->n_routers; s++) {
+		draw(f, s, 0);
+		draw(f, s, 1);
+	}
+	f->flip = mem_alloc(p->n_flips + 1, sizeof(*f->flip));
+	if (p->n_flips) {
+		memcpy(f->flip, p->flip, p->n_flips * sizeof(*f->flip));
+		qsort(f->flip, p->n_flips, sizeof(*f->flip), by_site);
+	}
+	for (i = p->n_flips; i--;) {
+		f->memory[f->flip[i].site].flip = (uint32_t)i;
+		f->memory[f->flip[i].site].n_flips++;
+	}
+}
+
+void faults_free_memories(struct faults *f)
+{
+	if (f->memory)
+		map_free(f->memory, f->n_memories * sizeof(*f->memory));
+	mem_free(f->flip);
+}
+
+/* --- reading --- */
+
+/* Reads a word of which some bits are bad through its code. */
+static void decode(uint64_t word, uint32_t bits, struct fault_words *w)
+{
+	uint64_t read = word;
+	uint32_t i;
+
+	for (i = 0; i < bits; i++)
+		read ^= UINT64_C(1) << (word + 23 * i) % 64;
+	if (secded_decode(&read, secded_encode(word)) == SECDED_BAD) {
+		w->bad++;
+		return;
+	}
+	BUG_IF(read != word);
+	w->mended++;
+}
+
+struct fault_words faults_words(
+	struct faults *f, router_id site, uint32_t n, uint64_t word)
+{
+	struct fault_memory *m = &f->memory[site];
+	struct fault_words w = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		while (m->left[i] < n) {
+			m->left[i]++;
+			draw(f, site, i);
+			decode(word, i + 1, &w);
+		}
+		m->left[i] -= n;
+	}
+	return w;
+}
+
+/* Those that the plan has. */
+static void flip(struct faults *f, router_id site, uint32_t buffer, sim_time t,
+	struct fault_words *w)
+{
+	struct fault_memory *m = &f->memory[site];
+	uint32_t i;
+
+	for (i = m->flip; i < m->flip + m->n_flips; i++) {
+		struct fault_flip *x = &f->flip[i];
+
+		if (x->site != site || x->at > t || x->buffer != buffer)
+			continue;
+		decode(random_draw(f->seed, site, RANDOM_MEMORY, buffer).b,
+			x->bits, w);
+		x->site = NO_ROUTER;
+	}
+}
+
+bool faults_read_buffer(struct faults *f, uint32_t worker, router_id site,
+	uint32_t buffer, uint32_t bytes, sim_time t)
+{
+	uint32_t *stopped = &f->memory[site].stopped[fault_unit_of(buffer)];
+	uint32_t bit = 1u << fault_number_of(buffer);
+	struct ras_event e = { .at = t,
+		.site = site,
+		.port = RAS_NODE,
+		.what = RAS_STOPPED,
+		.number = buffer };
+	struct fault_words w;
+
+	if (*stopped & bit)
+		return false;
+	w = faults_words(
+		f, site, (bytes + FAULT_WORD - 1) / FAULT_WORD, buffer);
+	flip(f, site, buffer, t, &w);
+	f->tally[worker].mended += w.mended;
+	if (!w.bad)
+		return true;
+	*stopped |= bit;
+	faults_report(f, worker, &e);
+	return false;
+}
+
+uint64_t faults_mended(const struct faults *f)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->n_workers; i++)
+		sum += f->tally[i].mended;
+	return sum;
+}
+
+uint64_t faults_stopped(const struct faults *f, struct ras_event *first)
+{
+	uint64_t sum = 0;
+	size_t n, i;
+	struct ras_event *v = faults_events(f, &n);
+
+	for (i = 0; i < n; i++)
+		if (v[i].what == RAS_STOPPED && !sum++ && first)
+			*first = v[i];
+	mem_free(v);
+	return sum;
+}
