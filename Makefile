@@ -3,8 +3,8 @@
 PREFIX = /usr/local
 MATRIX = release asan clang O0 tsan cross
 
-.PHONY: build help demo test tutorial matrix bench inside campaign mutants chaos fuzz \
-	sources format install clean
+.PHONY: build help demo test tutorial matrix bench inside campaign mutants \
+	chaos fuzz sources format install clean
 
 build:
 	@scripts/deps

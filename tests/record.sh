@@ -327,6 +327,12 @@ run sweep torus hotspot load=0.2,2,4 share=90% warmup=2us measure=10us \
 is 'saturated points' $((rows + 1)) "$(grep -c 'saturated$' "$tmp/out")"
 ! grep -q 'left out' "$tmp/out" || complain 'something was left out'
 report 'a saturated curve ends, or goes on where that is asked for'
+for command in trace rerun 'plot links' "compare $tmp/run.db"; do
+	# shellcheck disable=SC2086
+	set -- $command
+	refused 'curves.db: is the file of a sweep' "$1" "$tmp/curves.db" \
+		${2:+"$2"}
+done
 refused 'ends before' sweep torus random load=1..0
 refused 'value is missing' sweep torus random load=
 refused 'given twice' sweep torus random load=1 load=2

@@ -134,7 +134,7 @@ run run bgq random --shape 2x2x2 warmup=2us measure=5us bytes=64 \
 	-o "$tmp/plain.db"
 refused 'has no budget' plot "$tmp/plain.db" budget
 refused 'want a run file and a picture' plot "$db"
-refused 'no such table' plot "$tmp/curves.db" links
+refused 'is the file of a sweep' plot "$tmp/curves.db" links
 refused 'would overwrite' plot "$db" links -o "$db"
 
 # A file that fails is removed, a device is not.
