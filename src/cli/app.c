@@ -113,6 +113,7 @@ static int app_init(struct load *l, const struct topo *t, struct route *r,
 		.stack_bytes = is->stack_bytes,
 		.n_processes = is->n_processes ? is->n_processes : 1,
 		.arguments = l->needs.arguments,
+		.has_files = true,
 	};
 	a->n_ranks =
 		(is->n_nodes ? is->n_nodes : t->n_nodes) * l->needs.n_processes;

@@ -85,6 +85,7 @@ struct load_needs {
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
 	uint32_t n_processes; /* of each node; 0: one */
 	const char *const *arguments; /* of its programs; NULL: none */
+	bool has_files; /* IO nodes, where there are some, serve files */
 	bool all_live; /* nodes, to the end: its programs wait for them all */
 };
 

@@ -209,11 +209,12 @@ static int check_nics(const struct programs *p, struct err *e)
 {
 	const struct nic *nic = p->load.nic;
 	char text[256];
-	uint32_t i, n = load_n_nodes(&p->load, p->load.net->topo);
+	const struct topo *t = p->load.net->topo;
+	uint32_t i, n = load_n_nodes(&p->load, t);
 	site_id s;
 
-	for (i = 0; i < n; i++) {
-		s = load_node(&p->load, i);
+	for (i = 0; i < n + t->n_io; i++) {
+		s = i < n ? load_node(&p->load, i) : t->n_nodes + i - n;
 		if (nic_errors(nic, s, text, sizeof(text)))
 			return err_set_code(e, EXIT_INTERNAL,
 				"node %u: the %s reports: %s", s,
