@@ -228,13 +228,14 @@ static int tell_stalled(const struct programs *p, struct err *e)
 {
 	struct host_waiting w = find_waiting(&p->load, NULL).first;
 	struct err why = { 0 };
-	char text[128];
+	char text[384], stall[200];
 
-	snprintf(text, sizeof(text), "node %u, thread %u: %s", w.node, w.thread,
-		w.what);
+	nic_describe_stall(p->load.nic, stall, sizeof(stall));
+	snprintf(text, sizeof(text), "node %u, thread %u: %s%s", w.node,
+		w.thread, w.what, stall);
 	if (check_nics(p, &why))
 		return err_set_code(
-			e, EXIT_DEADLOCK, "%s; %.256s", text, why.text);
+			e, EXIT_DEADLOCK, "%s; %.120s", text, why.text);
 	return err_set_code(e, EXIT_DEADLOCK, "%s", text);
 }
 

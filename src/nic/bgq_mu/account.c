@@ -129,7 +129,7 @@ static void set_place(
 {
 	book_set_place(book_of(a), id,
 		&(struct book_place){ what, a->s, (uint16_t)number,
-			BOOK_NO_PORT, BOOK_NO_CHANNEL });
+			BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 });
 }
 
 void mu_account_packet(const struct nic_at *a, uint32_t engine,

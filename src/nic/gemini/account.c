@@ -33,7 +33,7 @@ void gem_account_request(
 		slots_at(&gem_here(a)->transactions, x->transaction);
 	struct book *k = a->nic->net->book;
 	const struct book_place engine = { "BTE channel", a->s,
-		(uint16_t)(x->channel - 1), BOOK_NO_PORT, BOOK_NO_CHANNEL };
+		(uint16_t)(x->channel - 1), BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 };
 
 	book_open(k, id, &of->message);
 	book_at_part(k, id, a->s, "interface");
