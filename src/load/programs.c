@@ -325,6 +325,11 @@ bool programs_complain(struct programs *p, const char *format, ...)
 	return false;
 }
 
+void programs_give_up(struct programs *p, const char *text)
+{
+	note_wrong(p, EXIT_LIMIT, text);
+}
+
 bool programs_begin(struct programs *p)
 {
 	if (program_now() <= PROGRAMS_START) {
