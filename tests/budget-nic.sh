@@ -89,7 +89,33 @@ shows "a barrier that waits for others" '.budget.longest.causes |
 	"descriptor": 55000, "engine": 115000, "wire": 168000, "router": 48000,
 	"peers": 452000 }'
 
-# --- bgq-f11: a slower clock moves its own times, and nothing else ---
+# --- BGQ-F16: headers, hop by hop: hints that are left, channel, number ---
+
+headers() { # WHAT HEADERS ARGUMENTS
+	what=$1 want=$2
+	shift 2
+	run run "$@" --json
+	jq -r '[.follow.steps[].header // empty] | join(" ")' "$tmp/out" \
+		>"$tmp/headers"
+	[ "$(cat "$tmp/headers")" = "$(echo $want)" ] ||
+		complain "$(cat "$tmp/headers")"
+	report "$what"
+}
+
+long="bgq-midplane $ping bytes=600 rounds=2 to=300"
+headers 'a header says what is left of the way' '55244020000c20014201000e
+	55044020000c200142010011 55044020000c200142010011
+	55004020000c200142010037' bgq-midplane $ping bytes=64 rounds=2 \
+	to=300 --follow 0.1
+headers 'and of an adaptive packet, with the numbers of its links' \
+	'55244400000c200150010070 55244400000c200150010070
+	55044400000c2001500300c2 55004400000c2001500300e4' \
+	$long routing=dynamic --follow 0.1
+headers 'a collective names its operation and its class route' \
+	'5ac310a2000000004200000c 5ac310a2000000004200000c' bgq-board \
+	collective op=allreduce by=hardware bytes=64 box=1x1x1x1x2 --follow 0.0
+
+# --- BGQ-F11: a slower clock moves its own times, and nothing else ---
 
 slower() { # CLOCK CHANGES
 	run run bgq-board $ping bytes=256 rounds=4 --json --budget \

@@ -293,7 +293,20 @@ report 'BGQ-F76, BGQ-F77: each check finds what is left to it'
 ends 3 run bgq-board stream --json --set faults.bit-errors=1e-6 \
 	--set link.checks.hop=0 --set link.checks.end=0
 holds '.ras.escapes > 3' '[.ras.events[] | .unit] == ["link A+"]'
+# A get whose length is damaged would keep the network busy for seconds.
+ends 3 run bgq-board storm count=1000 --json --set faults.bit-errors=1e-5 \
+	--set link.checks.hop=0 --set link.checks.end=0
+holds '.sim_time_ns < 5e6'
 report 'without symbols the workload finds wrong bytes, and checksums differ'
+
+# Go back N: 280 ns a packet of 552 B, and for each copy in vain its own 276 ns
+# and four round trips of 84 ns.
+ends 0 run bgq-board stream bytes=1MiB rounds=2 to=1 --json \
+	--set faults.bit-errors=2e-5
+holds 'pow(1 - 2e-5; 4416) as $passes |
+	(280 + (1 / $passes - 1) * (276 + 336)) as $ns |
+	.results.payload_GBps / (512 / $ns) | . > 0.97 and . < 1.03'
+report 'BGQ-F73: a stream runs at what go back N leaves'
 
 # --- fibres of Blue Gene/Q ---
 
@@ -361,7 +374,7 @@ EOF
 for run in 'allreduce;1 2 3 7' 'broadcast;1 3' 'reduce;3' 'barrier;1 7'; do
 	first=
 	for threads in ${run#*;}; do
-		ends 0 $tree op=${run%;*} rounds=6 --faults "$tmp/plan.yaml" \
+		ends 0 $tree op=${run%;*} rounds=3 --faults "$tmp/plan.yaml" \
 			--threads $threads
 		holds '.faults.bit_errors > 0' '.faults.lost_packets == 0' \
 			'.sim_time_ns > 90000'
@@ -369,6 +382,30 @@ for run in 'allreduce;1 2 3 7' 'broadcast;1 3' 'reduce;3' 'barrier;1 7'; do
 	done
 done
 report 'collectives with errors and a link that is away: every sum is right'
+
+# A hundredth of tests/campaign-bgq: a million packet-hops.
+machine=bgq-midplane
+nodes=512
+[ -z "${WEFT_SLOW:-}" ] || machine=bgq-board nodes=32
+{
+	echo '  bit-errors: 2e-5'
+	echo '  memories: 1e-4'
+	echo '  events:'
+	awk -v nodes=$nodes 'BEGIN {
+		for (i = 0; i < 100 && i < nodes; i++) {
+			what = i % 20 ? "link " i " E" (i % 2 ? "-" : "+") \
+				      : "node " i
+			printf "    - %d ns %s dies\n", 100 * (i + 1), what
+			printf "    - %d ns %s returns\n", 100 * i + 1500, what
+		}
+	}'
+} | plan
+ends 0 run $machine alltoall via=net bytes=64 --json --faults "$tmp/plan.yaml"
+holds '.ras.mended_words > 3' '.ras.packets_resent > 50' '.ras.events == []' \
+	'.faults.lost_packets == 0' '.ras.escapes == 0'
+[ -n "${WEFT_SLOW:-}" ] || holds '.work.packet_hops > 1e6' \
+	'.faults.bit_errors > 1e4' '.ras.mended_words > 1e3'
+report 'a million packet-hops with faults of all kinds: nothing is lost'
 
 for end in 'link 17 E-;E. is dead and never returns, and a' 'node 9;node 9 '; do
 	for op in 'allreduce;packet of class route 0' 'barrier;barrier p'; do

@@ -175,7 +175,7 @@ static void bgq_f45_every_op_code_does_what_it_says(void **state)
 	}
 }
 
-/* BGQ-F44 */
+/* BGQ-F44, BGQ-F135 */
 static void one_members_bytes_reach_all(void **state)
 {
 	static const uint8_t bytes[600] = { 1, 2, 3, [599] = 9 };
@@ -360,6 +360,7 @@ static void trigger_program(void *arg)
 	assert_true(spi_load(TARGET, m->got, m->bytes));
 }
 
+/* BGQ-F135 */
 static void bgq_f58_one_node_starts_a_reduction_of_all(void **state)
 {
 	uint64_t word[NODES], want = 1 + 2 + 4 + 8;

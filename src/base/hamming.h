@@ -27,6 +27,17 @@ static inline uint32_t hamming_checks(uint32_t bit)
 	return c;
 }
 
+/* The check bits of a word whose own are the last of its bytes. */
+static inline uint8_t hamming_encode(const uint8_t byte[HAMMING_BITS / 8 - 1])
+{
+	uint32_t sum = 0, i;
+
+	for (i = 0; i < HAMMING_BITS - HAMMING_CHECKS; i++)
+		if (byte[i / 8] & 0x80 >> i % 8)
+			sum ^= hamming_checks(HAMMING_CHECKS + i);
+	return (uint8_t)sum;
+}
+
 static inline bool hamming_finds(const uint32_t *bit, uint32_t n)
 {
 	uint32_t sum = 0;

@@ -175,11 +175,23 @@ static void json_budget(struct json *j, const struct book_sums *s)
 
 /* --- one message's way --- */
 
+/* Its bytes, or nothing. */
+static const char *header_text(
+	const struct book_step *s, char text[2 * BOOK_HEADER + 1])
+{
+	uint32_t i;
+
+	text[0] = '\0';
+	for (i = 0; i < BOOK_HEADER && s->header[0]; i++)
+		sprintf(text + 2 * i, "%02x", s->header[i]);
+	return text;
+}
+
 static void print_way(FILE *f, const struct cli_args *a, const struct net *n,
 	const struct book_trail *r)
 {
 	const struct book_way *w = r ? &r->way : NULL;
-	char where[PLACE];
+	char where[PLACE], header[2 * BOOK_HEADER + 1];
 	uint32_t i;
 
 	fprintf(f, "follow      message %u of node %u", a->follow_number,
@@ -196,8 +208,9 @@ static void print_way(FILE *f, const struct cli_args *a, const struct net *n,
 		sim_time from = book_step_from(w, i);
 
 		net_place_name(n, &s->at, where, sizeof(where));
-		fprintf(f, "%14.3f  %+11.3f ns  %-16s %s\n", ns(from),
-			ns(s->until - from), cause_names[s->cause], where);
+		fprintf(f, "%14.3f  %+11.3f ns  %-16s %s%s%s\n", ns(from),
+			ns(s->until - from), cause_names[s->cause], where,
+			*header_text(s, header) ? ", header " : "", header);
 	}
 	fprintf(f, "%14.3f  %s\n", ns(w->step[w->n - 1].until),
 		r->is_done ? "complete" : "in flight");
@@ -206,7 +219,7 @@ static void print_way(FILE *f, const struct cli_args *a, const struct net *n,
 static void json_way(struct json *j, const struct cli_args *a,
 	const struct net *n, const struct book_trail *r)
 {
-	char where[PLACE];
+	char where[PLACE], header[2 * BOOK_HEADER + 1];
 	uint32_t i;
 
 	json_object(j, "follow");
@@ -223,6 +236,8 @@ static void json_way(struct json *j, const struct cli_args *a,
 		json_int(j, "until_ps", s->until);
 		json_text(j, "cause", cause_keys[s->cause]);
 		json_text(j, "where", where);
+		if (*header_text(s, header))
+			json_text(j, "header", header);
 		json_end(j, '}');
 	}
 	json_end(j, ']');

@@ -151,6 +151,7 @@ static void join(const struct tree_at *a, uint32_t place, packet_id id)
 	struct tree_fifo *f = &a->node->fifo[place];
 
 	tree_packet(a, id)->next = NO_PACKET;
+	book_at_part(a->net->book, id, a->s, "collective FIFO");
 	book_wait(a->net->book, id, CAUSE_QUEUE, a->t);
 	if (f->n++) {
 		tree_packet(a, f->tail)->next = id;

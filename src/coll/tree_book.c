@@ -87,6 +87,7 @@ static void come_back(const struct tree_at *a, packet_id id)
 		came.n_packets = own.n_packets;
 	}
 	book_resume(k, a->w->id, id, is_own ? &came : &own);
+	book_at_part(k, id, a->s, "collective");
 	book_until(k, id, CAUSE_PEERS, a->t);
 }
 
@@ -94,6 +95,7 @@ void tree_book_receive(const struct tree_at *a, packet_id id, sim_time tail)
 {
 	struct book *k = a->net->book;
 
+	book_at_part(k, id, a->s, "collective reception FIFO");
 	book_wait(k, id, CAUSE_RECEIVER, a->t);
 	if (tree_packet(a, id)->hints & TREE_REDUCES)
 		come_back(a, id);

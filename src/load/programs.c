@@ -102,6 +102,7 @@ struct waiting {
 	const struct load *load;
 	struct load_result *result; /* NULL: only the first counts */
 	struct host_waiting first;
+	sim_time since; /* the last of them */
 	uint32_t n;
 };
 
@@ -128,6 +129,8 @@ static void on_waiting(void *arg, const struct host_waiting *w)
 		return;
 	if (!x->n++)
 		x->first = *w;
+	if (x->since < w->since)
+		x->since = w->since;
 	if (x->result)
 		add_waiting(x->result, w);
 }
@@ -156,13 +159,28 @@ static bool is_over(struct programs *p)
 	return p->is_stalled;
 }
 
+/*
+ * Errors that nobody has found may keep a network busy for ever, with a message
+ * of a length that they made: who waits so long then waits in vain.
+ */
+static bool waits_in_vain(const struct load *l)
+{
+	sim_time long_ago = sim_now(l->net->sim) - 10 * l->net->params.stall;
+	struct waiting x;
+
+	if (long_ago <= 0 || !net_escaped(l->net))
+		return false;
+	x = find_waiting(l, NULL);
+	return x.n && x.since < long_ago;
+}
+
 sim_time programs_next(struct load *l)
 {
 	struct programs *p = (struct programs *)l;
 
 	if (l->place && is_over(p))
 		return SIM_NEVER;
-	if (!l->place && !nic_n_events(l->nic, NULL)) {
+	if (!l->place && (!nic_n_events(l->nic, NULL) || waits_in_vain(l))) {
 		host_bury(l->host);
 		p->is_stalled =
 			host_n_running(l->host) && find_waiting(l, NULL).n;

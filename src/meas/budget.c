@@ -17,6 +17,7 @@ struct entry {
 	uint32_t n_packets; /* that have to come */
 	uint8_t wait; /* an enum cause */
 	bool is_open, is_dropped, is_networks;
+	uint8_t header[BOOK_HEADER]; /* while it is on a link */
 };
 
 const size_t book_packet_bytes = sizeof(struct entry);
@@ -252,6 +253,8 @@ void book_charge(struct book *k, uint32_t packet, enum cause c, sim_time t)
 	struct book_step s = { .until = t, .at = x->at, .cause = c };
 
 	BUG_IF(!x->is_open);
+	if (c == CAUSE_WIRE)
+		memcpy(s.header, x->header, sizeof(s.header));
 	if (k->how.n_slowest)
 		add_step(&x->way, &s);
 	if (__builtin_expect(x->trail != NULL, 0))
@@ -271,6 +274,18 @@ void book_set_place(
 	struct book *k, uint32_t packet, const struct book_place *at)
 {
 	k->entry[packet].at = *at;
+	k->entry[packet].header[0] = 0;
+}
+
+bool book_is_followed(const struct book *k, uint32_t packet)
+{
+	return k->entry[packet].trail;
+}
+
+void book_set_header(
+	struct book *k, uint32_t packet, const uint8_t header[BOOK_HEADER])
+{
+	memcpy(k->entry[packet].header, header, BOOK_HEADER);
 }
 
 sim_time book_token_wait(struct book *k, uint32_t packet)

@@ -89,6 +89,7 @@ struct book_account {
 uint32_t book_class(const struct book_account *a);
 
 enum {
+	BOOK_HEADER = 12, /* bytes of a header that are kept */
 	BOOK_NO_PORT = 255,
 	BOOK_NO_CHANNEL = 255,
 	BOOK_NO_NUMBER = UINT16_MAX,
@@ -155,6 +156,11 @@ void book_charge(struct book *k, uint32_t packet, enum cause c, sim_time t);
 void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t);
 void book_set_place(
 	struct book *k, uint32_t packet, const struct book_place *at);
+/* Whether its way is kept, and what its header is from now on until it is
+ * somewhere else. */
+bool book_is_followed(const struct book *k, uint32_t packet);
+void book_set_header(
+	struct book *k, uint32_t packet, const uint8_t header[BOOK_HEADER]);
 /* What was charged to tokens since it was last asked for. */
 sim_time book_token_wait(struct book *k, uint32_t packet);
 /* Takes a packet out of the book: it is given back, and its message does not
@@ -265,6 +271,9 @@ struct book_step {
 	sim_time until;
 	struct book_place at;
 	enum cause cause;
+	/* Of what was on a link, where the network's client knows it; 0: of
+	 * nothing. */
+	uint8_t header[BOOK_HEADER];
 };
 
 /* The way of a packet: steps, each of which begins where the last one ends. */

@@ -373,6 +373,8 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 		n->token_waits =
 			map_alloc(net_token_wait_at(n, n->n_sites, 0, 0) *
 				  sizeof(*n->token_waits));
+		n->numbers = mem_alloc(
+			(size_t)n->n_sites * n->n_ports, sizeof(*n->numbers));
 	}
 	if (s->faults)
 		n->faults =
@@ -505,6 +507,7 @@ void net_free(struct net *n)
 	n->router[NET_NODES]->ops->free(n->router[NET_NODES]);
 	map_free(n->tally, n->n_workers * sizeof(*n->tally));
 	packet_pool_free(n->pool);
+	mem_free(n->numbers);
 	if (n->book)
 		map_free(
 			n->token_waits, net_token_wait_at(n, n->n_sites, 0, 0) *
@@ -561,30 +564,6 @@ static uint64_t retry_memory(const struct net *n)
 		sum += sizeof(*n->retry) +
 		       n->retry[i].room * sizeof(*n->retry->entry);
 	return sum;
-}
-
-void net_place_name(const struct net *n, const struct book_place *at,
-	char *text, size_t size)
-{
-	bool is_named = n->route->n_channels > 1; /* by the routing */
-	const char *const *channels =
-		is_named ? n->route->ops->channels
-			 : net_router(n, at->site)->ops->channels;
-	char name[96];
-	size_t k;
-
-	topo_name_site(n->topo, at->site, name, sizeof(name));
-	k = (size_t)snprintf(text, size, "%s, %s", name, at->what);
-	if (at->number != BOOK_NO_NUMBER && k < size)
-		k += (size_t)snprintf(text + k, size - k, " %u", at->number);
-	if (at->port != BOOK_NO_PORT && k < size) {
-		n->topo->ops->name_port(
-			n->topo, at->site, at->port, name, sizeof(name));
-		k += (size_t)snprintf(text + k, size - k, " %s", name);
-	}
-	if (at->channel != BOOK_NO_CHANNEL && k < size)
-		snprintf(text + k, size - k, ", %s%s",
-			is_named ? "channel " : "", channels[at->channel]);
 }
 
 uint64_t net_memory(const struct net *n)

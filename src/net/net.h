@@ -110,6 +110,13 @@ struct net_client_ops {
 	 */
 	bool (*combine)(struct net *n, struct sim_worker *w, site_id s,
 		const packet_id *id, uint32_t n_ids, sim_time t);
+	/*
+	 * What a packet's header is on a link by which it leaves a site, on a
+	 * channel and with that link's number: what is written into the book.
+	 * NULL: nobody knows.
+	 */
+	void (*header)(const struct net *n, packet_id p, uint32_t channel,
+		uint32_t number, uint8_t header[BOOK_HEADER]);
 	bool is_sink; /* reception drains at once */
 };
 
@@ -158,6 +165,9 @@ struct net {
 	/* Of packets that left by a port on a channel, where there is a book:
 	 * [(site * n_ports + port) * NET_MOST_CHANNELS + channel] */
 	sim_time *token_waits;
+	uint32_t *
+		numbers; /* of packets by a link, there: [site * n_ports + port]
+			  */
 	struct coll *coll; /* its switches' own; NULL: they have none */
 	struct net_guest *guest; /* owned; NULL: there is none */
 	struct packet_pool *pool;
@@ -266,6 +276,10 @@ static inline void net_count_tokens(
 	n->token_waits[net_token_wait_at(n, s, p, channel)] +=
 		book_token_wait(n->book, id);
 }
+
+/* The same: it has a number on its link. */
+void net_note_header(
+	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id);
 
 /* "node 5 (1,1,0), in by B+, dynamic" */
 void net_place_name(const struct net *n, const struct book_place *at,

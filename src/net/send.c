@@ -557,3 +557,15 @@ struct ras_event *net_ras(const struct net *n, size_t *n_events)
 	}
 	return v;
 }
+
+void net_note_header(
+	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id)
+{
+	uint32_t number = n->numbers[(size_t)s * n->n_ports + p]++;
+	uint8_t header[BOOK_HEADER] = { 0 };
+
+	if (!n->client->header || !book_is_followed(n->book, id))
+		return;
+	n->client->header(n, id, channel, number, header);
+	book_set_header(n->book, id, header);
+}

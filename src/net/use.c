@@ -198,3 +198,27 @@ uint32_t net_short_of_room(const struct topo *t, const struct link_rules *r,
 	}
 	return found;
 }
+
+void net_place_name(const struct net *n, const struct book_place *at,
+	char *text, size_t size)
+{
+	bool is_named = n->route->n_channels > 1; /* by the routing */
+	const char *const *channels =
+		is_named ? n->route->ops->channels
+			 : net_router(n, at->site)->ops->channels;
+	char name[96];
+	size_t k;
+
+	topo_name_site(n->topo, at->site, name, sizeof(name));
+	k = (size_t)snprintf(text, size, "%s, %s", name, at->what);
+	if (at->number != BOOK_NO_NUMBER && k < size)
+		k += (size_t)snprintf(text + k, size - k, " %u", at->number);
+	if (at->port != BOOK_NO_PORT && k < size) {
+		n->topo->ops->name_port(
+			n->topo, at->site, at->port, name, sizeof(name));
+		k += (size_t)snprintf(text + k, size - k, " %s", name);
+	}
+	if (at->channel != BOOK_NO_CHANNEL && k < size)
+		snprintf(text + k, size - k, ", %s%s",
+			is_named ? "channel " : "", channels[at->channel]);
+}

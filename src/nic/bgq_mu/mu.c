@@ -565,6 +565,7 @@ static const struct net_client_ops client = {
 	.on_absorbed = mu_collective_absorbed,
 	.combine = mu_collective_combine,
 	.on_hurt = on_hurt,
+	.header = mu_header_on_link,
 };
 
 const struct nic_ops bgq_mu_ops = {

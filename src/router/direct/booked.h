@@ -246,6 +246,7 @@ static inline void booked_depart(const struct direct *d,
 		logic = arrival - t;
 	net_count_tokens(d->router.net, s->id, port, channel, id);
 	booked_at(d, s, id, "out by", port, channel);
+	net_note_header(d->router.net, s->id, (port_id)port, channel, id);
 	book_until(d->book, id, CAUSE_ROUTER, t + logic);
 	book_until(d->book, id, CAUSE_WIRE, arrival);
 }
