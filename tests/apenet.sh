@@ -156,7 +156,7 @@ report 'APE-F24, APE-F31: watchdogs take no picosecond of data'
 halos='exchange source=gpu0 target=gpu1 bytes=64KiB --set lofamo.period=1ms'
 ends 3 run apenet-quong $halos rounds=2 \
 	--set 'faults.events=100 us gpu 5.1 dies' --json
-grep -q 'node 1, .* waiting for an event of its card; node 5: .* memory that' \
+grep -q 'node 1, .* waiting for an event of its card; node 5: .* memory' \
 	"$tmp/err" || complain "$(cat "$tmp/err")"
 for set in lofamo.on=yes 'faults.events=2 ms gpu 5.1 dies'; do
 	ends 0 run apenet-quong $halos idle=10ms --json --set "$set"
