@@ -160,8 +160,9 @@ grep -q 'node 1, .* waiting for an event of its card; node 5: .* memory' \
 	"$tmp/err" || complain "$(cat "$tmp/err")"
 for set in lofamo.on=yes 'faults.events=2 ms gpu 5.1 dies'; do
 	ends 0 run apenet-quong $halos idle=10ms --json --set "$set"
-	[ "$set" = lofamo.on=yes ] || holds '.health | length == 1' '.health[0] |
-		.part == "gpu 5.1" and .state == "dead" and .known_ms < 5'
+	[ "$set" = lofamo.on=yes ] || holds '.health | length == 1' \
+		'.health[0] | .part == "gpu 5.1" and .state == "dead"' \
+		'.health[0].known_ms < 5'
 	jq -r .digest "$tmp/out"
 done | sort -u >"$tmp/runs"
 [ "$(wc -l <"$tmp/runs")" = 1 ] || complain "$(cat "$tmp/runs")"
