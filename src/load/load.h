@@ -60,6 +60,7 @@ struct load_result {
 	uint32_t n_figures;
 	char knot[LOAD_KNOT_TEXT]; /* where it is deadlocked */
 	uint64_t n_knotted; /* packets that wait only for each other */
+	bool is_guests; /* these are a guest's, and wait for anything */
 	/* Where it is stalled: in a word, and who waits. */
 	char why[480];
 	struct load_waiting waiting[LOAD_MAX_WAITING];
