@@ -354,6 +354,69 @@ static void bgq_f56_a_tree_and_its_inputs_decide_every_bit(void **state)
 	assert_true(add_up(1, 0, true) == 1 + 0x1p-51);
 }
 
+/* --- links that others use, too --- */
+
+enum { SHARED = 64 << 10 };
+
+/* Bytes of payload that a link carries in a second, with those of the way back
+ * acknowledged. */
+#define RATE 1.778e9
+
+struct sharer {
+	sim_time sum, put; /* all bytes have come */
+};
+
+/* Every node floods the link that its part of the sum goes by; puts and the
+ * sum have as many bytes. */
+static void share_link(void *arg)
+{
+	static const uint64_t bytes = SHARED;
+	struct sharer *m = arg;
+	MUSPI_CollectiveDirectPutDescriptorInfo_t sum = spi_test_reduction(
+		MUHWI_COLLECTIVE_OP_CODE_UNSIGNED_ADD, SHARED);
+	MUSPI_Pt2PtDirectPutDescriptorInfo_t put =
+		spi_test_put(1 - program_node(), SHARED, SHARED);
+	MUSPI_InjFifoSubGroup_t g;
+	MUSPI_InjFifo_t *f = spi_test_inj(&g, 0, 0, 8, NULL);
+	MUSPI_InjFifo_t *h = spi_test_inj(&g, 0, 1, 8, NULL);
+	MUHWI_Descriptor_t d;
+
+	spi_test_bases(SHARED);
+	assert_true(spi_store(SPI_TEST_COUNTER + 64, &bytes, 8));
+	put.Base.Torus_FIFO_Map =
+		program_node() ? MU_MAP_A_MINUS : (MU_MAP_A_MINUS >> 1);
+	put.Pt2Pt.Hints_ABCD =
+		program_node() ? MUHWI_PACKET_HINT_AM : MUHWI_PACKET_HINT_AP;
+	put.DirectPut.Rec_Counter_Offset = 64;
+	MUSPI_CreateCollectiveDirectPutDescriptor(&d, &sum);
+	program_wait(SPI_TEST_START);
+	spi_test_send_put(h, &put);
+	MUSPI_InjFifoInject(f, &d);
+	spi_poll(SPI_TEST_COUNTER, 0);
+	m->sum = program_now() - SPI_TEST_START;
+	spi_poll(SPI_TEST_COUNTER + 64, 0);
+	m->put = program_now() - SPI_TEST_START;
+}
+
+static void sums_have_every_other_packet_of_a_busy_link(void **state)
+{
+	struct spi_test_program p[2];
+	struct sharer m[2] = { 0 };
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++)
+		p[i] = (struct spi_test_program){ i, 0, share_link, &m[i] };
+	spi_test_run("2", 1, p, 2, 0);
+	for (i = 0; i < 2; i++) {
+		double sum = SHARED * 1e12 / (double)m[i].sum;
+		double put = SHARED * 1e12 / (double)m[i].put;
+
+		assert_true(sum > 0.98 * RATE / 2 && sum < 1.02 * RATE / 2);
+		assert_true(put > 0.98 * RATE / 2 && put < 1.02 * RATE / 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +428,7 @@ int main(void)
 			bgq_f138_members_have_the_sum_wherever_they_want_it),
 		cmocka_unit_test(
 			bgq_f133_the_kernel_gives_out_fifos_bases_and_routes),
+		cmocka_unit_test(sums_have_every_other_packet_of_a_busy_link),
 		cmocka_unit_test(
 			bgq_f56_a_tree_and_its_inputs_decide_every_bit),
 	};

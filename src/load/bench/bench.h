@@ -259,6 +259,7 @@ struct bench_tree_how {
 	bool is_world; /* all nodes */
 	const struct class_box *box; /* the nodes, otherwise */
 	uint32_t root; /* that sends, or receives */
+	bool is_header; /* packets without bytes: that one has come counts */
 };
 
 struct bench_tree {

@@ -30,7 +30,8 @@ static const struct param params[] = {
 		"whether a barrier, whose time is not counted, separates the "
 		"rounds of a broadcast; always yes with by=hardware"),
 	KEY_BYTES("bytes", AT(bench.bytes), "8", 0, 1 << 24,
-		"length of a broadcast or reduction, a multiple of 8 bytes"),
+		"length of a broadcast or reduction, a multiple of 8 bytes; 0 "
+		"by Blue Gene/Q's hardware: packets that are headers alone"),
 	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 1000000,
 		"number of back-to-back repetitions"),
 	KEY_NODE("root", AT(root), "0",
@@ -50,9 +51,10 @@ static const struct param params[] = {
 	KEY_TEXT("split", AT(split), "none",
 		"dimensions, such as AB, that each of several trees spans, "
 		"one for each position in the other dimensions"),
-	KEY_WORD("channel", AT(channel), "world", "world|sub",
-		"virtual channel of the collective network; always sub where "
-		"not all nodes take part, or in several trees"),
+	KEY_WORD("channel", AT(channel), "world", "world|sub|system",
+		"virtual channel of the collective network; world is sub where "
+		"not all nodes take part, or in several trees; system: the "
+		"programs are system software"),
 };
 
 static struct collective *of(const struct bench_end *x)
@@ -378,8 +380,8 @@ static int collective_check(struct load *l, struct err *e)
 		came = m->came > came ? m->came : came;
 		left = m->left < left ? m->left : left;
 	}
-	if ((c->op == OP_BARRIER || c->op == OP_ALLREDUCE) && c->bench.bytes &&
-		left < came)
+	if ((c->op == OP_BARRIER || c->op == OP_ALLREDUCE) &&
+		(c->bench.bytes || c->tree) && !c->split_dims && left < came)
 		return err_set_code(e, EXIT_INTERNAL,
 			"a node left the barrier before the last one had "
 			"entered it");

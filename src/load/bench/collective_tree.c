@@ -293,14 +293,17 @@ void collective_tree_run(void *arg)
 	struct bench_end *x = arg;
 	struct collective *c = of(x);
 	struct member *m = x->data;
+	static const uint8_t channel[] = { CLASS_WORLD, CLASS_SUB,
+		CLASS_SYSTEM };
 	const struct bench_tree_how how = {
 		.what = (uint32_t)(c->op - OP_BROADCAST),
 		.arith = { (uint8_t)(COLL_ADD + c->combine),
 			(uint8_t)(COLL_DOUBLE - c->type), (uint16_t)c->word },
-		.channel = c->channel ? CLASS_SUB : CLASS_WORLD,
+		.channel = channel[c->channel],
 		.box = &m->box,
 		.is_world = !c->channel,
 		.root = (uint32_t)c->root,
+		.is_header = !c->bench.bytes,
 	};
 	int64_t round;
 

@@ -31,6 +31,7 @@ enum { BASE_PAYLOAD, BASE_COUNTER };
 #define COUNTERS_AT UINT64_C(0x1000)
 #define FIFOS_AT    UINT64_C(0x10000)
 #define GET_FIFO_AT UINT64_C(0x100000)
+#define HEADERS_AT  UINT64_C(0x180000) /* a reception FIFO, of a tree */
 #define LANES_AT    UINT64_C(0x200000) /* FIFOs of further lanes */
 #define STAGES_AT   UINT64_C(0x400000)
 
@@ -43,6 +44,11 @@ struct own {
 	MUHWI_Descriptor_t asked; /* in the last stage */
 	uint64_t n_stages;
 	bool has_puts, has_gets; /* that are tracked */
+	/* of a tree */
+	MUSPI_InjFifo_t *tree;
+	MUSPI_InjFifoSubGroup_t system;
+	MUSPI_RecFifoSubGroup_t headers;
+	bool is_header;
 };
 
 static struct own *own(const struct bench_end *x)
@@ -296,10 +302,22 @@ static bool unit_flush(struct bench_end *x)
 
 enum { COUNTER_TREE = 0, TREE_CLASS = 1 };
 
+static uint32_t class_of(const struct bench_tree_how *how)
+{
+	if (how->is_world)
+		return SPI_CLASS_WORLD;
+	return how->channel == CLASS_SYSTEM ? SPI_CLASS_SYSTEM : TREE_CLASS;
+}
+
 /* Number 0 is set for all nodes; any other one is set by its members, which
  * are ready when sending begins. */
 static bool set_route(struct bench_end *x, const struct bench_tree_how *how)
 {
+	static const uint16_t channel[] = {
+		[CLASS_WORLD] = BGQ_CLASS_INPUT_VC_USER,
+		[CLASS_SYSTEM] = BGQ_CLASS_INPUT_VC_SYSTEM,
+		[CLASS_SUB] = BGQ_CLASS_INPUT_VC_SUBCOMM,
+	};
 	struct programs *p = &x->bench->programs;
 	ClassRoute_t route;
 	MUSPI_Box_t box = { .low = { 0 } };
@@ -311,9 +329,43 @@ static bool set_route(struct bench_end *x, const struct bench_tree_how *how)
 	}
 	return programs_did(p, "MUSPI_BuildNodeClassroute",
 		       MUSPI_BuildNodeClassroute(
-			       &box, BGQ_CLASS_INPUT_VC_SUBCOMM, &route)) &&
+			       &box, channel[how->channel], &route)) &&
 	       programs_did(p, "MUSPI_SetClassrouteId",
-		       MUSPI_SetClassrouteId(TREE_CLASS, &route));
+		       MUSPI_SetClassrouteId(class_of(how), &route));
+}
+
+/* A FIFO of its own; and no route for users, which would share links. */
+static bool become_system(struct bench_end *x)
+{
+	struct programs *p = &x->bench->programs;
+	struct own *o = own(x);
+
+	spi_become_system();
+	if (!fifos_open_group(p, &o->system, MU_SYSTEM_SUBGROUP, 1, NULL,
+		    LANES_AT, SMALL_FIFO) ||
+		!programs_did(p, "Kernel_DeallocateCollectiveClassRoute",
+			Kernel_DeallocateCollectiveClassRoute(SPI_CLASS_WORLD)))
+		return false;
+	o->tree = MUSPI_IdToInjFifo(0, &o->system);
+	return true;
+}
+
+/* A reception FIFO, where packets have no bytes to be counted. */
+static bool open_headers(struct bench_end *x)
+{
+	struct programs *p = &x->bench->programs;
+	MUSPI_RecFifoSubGroup_t *g = &own(x)->headers;
+	static const uint32_t id = 0;
+	Kernel_MemoryRegion_t r;
+
+	return programs_did(p, "Kernel_CreateMemoryRegion",
+		       Kernel_CreateMemoryRegion(&r, HEADERS_AT, SMALL_FIFO)) &&
+	       programs_did(p, "Kernel_AllocateRecFifos",
+		       Kernel_AllocateRecFifos(0, g, 1, &id, NULL)) &&
+	       programs_did(p, "Kernel_RecFifoInit",
+		       Kernel_RecFifoInit(g, id, &r, 0, SMALL_FIFO - 1)) &&
+	       programs_did(p, "Kernel_RecFifoEnable",
+		       Kernel_RecFifoEnable(0, spi_rec_bit(0, id)));
 }
 
 static uint8_t op_code(const struct coll_arith *a)
@@ -327,29 +379,49 @@ static uint8_t op_code(const struct coll_arith *a)
 	return (uint8_t)(type[a->type] + op);
 }
 
-static bool tree_open(struct bench_end *x, const struct bench_tree_how *how)
+/* The descriptor of every round. */
+static bool make_tree_descriptor(
+	struct bench_end *x, const struct bench_tree_how *how)
 {
 	static const uint8_t channel[] = { [CLASS_WORLD] = MU_COMM_WORLD,
 		[CLASS_SYSTEM] = MU_SYSTEM_COLLECTIVE,
 		[CLASS_SUB] = MU_SUB_COMM };
 	const MUSPI_CollectiveDirectPutDescriptorInfo_t put = {
-		.Base = { .Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE,
+		.Base = { .Torus_FIFO_Map = how->channel == CLASS_SYSTEM
+						    ? MU_MAP_SYSTEM_COLLECTIVE
+						    : MU_MAP_USER_COLLECTIVE,
 			.Dest = spi_destination(how->root) },
 		.Collective = { .Op_Code = op_code(&how->arith),
 			.Word_Length = how->arith.word,
-			.Class_Route =
-				how->is_world ? SPI_CLASS_WORLD : TREE_CLASS,
+			.Class_Route = (uint8_t)class_of(how),
 			.Misc = (uint8_t)((unsigned)channel[how->channel] << 5 |
 					  (unsigned)how->what) },
 		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_PAYLOAD,
 			.Rec_Counter_Base_Address_Id = BASE_COUNTER },
 	};
+	const MUSPI_CollectiveMemoryFIFODescriptorInfo_t header = {
+		.Base = put.Base,
+		.Collective = put.Collective,
+	};
 
-	return (how->is_world || set_route(x, how)) &&
-	       programs_did(&x->bench->programs,
-		       "MUSPI_CreateCollectiveDirectPutDescriptor",
-		       MUSPI_CreateCollectiveDirectPutDescriptor(
-			       &own(x)->put, &put));
+	return programs_did(&x->bench->programs,
+		"MUSPI_CreateCollectiveDescriptor",
+		how->is_header ? MUSPI_CreateCollectiveMemoryFIFODescriptor(
+					 &own(x)->put, &header)
+			       : MUSPI_CreateCollectiveDirectPutDescriptor(
+					 &own(x)->put, &put));
+}
+
+static bool tree_open(struct bench_end *x, const struct bench_tree_how *how)
+{
+	struct own *o = own(x);
+
+	o->tree = fifos_at(&o->fifos, 0);
+	o->is_header = how->is_header;
+	return (how->channel != CLASS_SYSTEM || become_system(x)) &&
+	       (!how->is_header || open_headers(x)) &&
+	       (how->is_world || set_route(x, how)) &&
+	       make_tree_descriptor(x, how);
 }
 
 static void tree_expect(struct bench_end *x, uint64_t bytes)
@@ -362,15 +434,34 @@ static sim_time tree_send(
 {
 	MUHWI_Descriptor_t d = own(x)->put;
 
-	set_put(&d, to, from, bytes, COUNTER_TREE);
-	fifos_inject(fifos_at(&own(x)->fifos, 0), &d);
+	if (!own(x)->is_header)
+		set_put(&d, to, from, bytes, COUNTER_TREE);
+	fifos_inject(own(x)->tree, &d);
 	return program_now();
 }
 
+static bool take_header(struct own *o)
+{
+	MUSPI_RecFifo_t *f = MUSPI_IdToRecFifo(0, &o->headers);
+	spi_packet_t packet;
+
+	spi_wait_packet(f);
+	MUSPI_getNextPacket(f, &packet);
+	MUSPI_syncRecFifoHwHead(f);
+	return true;
+}
+
+/* What was sent has left memory when its descriptor is complete. */
 static bool tree_await(struct bench_end *x, bool receives)
 {
-	own(x)->has_puts = !receives;
-	return receives ? spi_poll(counter_at(COUNTER_TREE), 0) : unit_flush(x);
+	struct own *o = own(x);
+
+	if (receives)
+		return o->is_header ? take_header(o)
+				    : spi_poll(counter_at(COUNTER_TREE), 0);
+	while (!MUSPI_CheckDescComplete(o->tree, o->tree->numInjected - 1))
+		;
+	return true;
 }
 
 static const struct bench_tree tree = {

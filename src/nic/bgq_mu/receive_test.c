@@ -537,6 +537,7 @@ static void receive_nothing(void *arg)
 	assert_int_equal(sw_upc(MU_UPC_REJECTED, 0), 0);
 }
 
+/* BGQ-F14 */
 static void a_put_of_no_bytes_arrives_and_writes_nothing(void **state)
 {
 	const struct sw_program programs[] = {

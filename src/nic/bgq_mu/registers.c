@@ -529,7 +529,8 @@ static __attribute__((noinline)) void go_on(
 }
 
 /* An access is there: it is done, or told of. */
-static void take_effect(const struct nic_at *a, uint32_t reg, uint64_t value)
+static inline __attribute__((always_inline)) void take_effect(
+	const struct nic_at *a, uint32_t reg, uint64_t value)
 {
 	uint32_t kind = (reg & ~MU_PRIVILEGED) >> 16, id = reg & 0xffff;
 	enum mu_interrupt wrong;

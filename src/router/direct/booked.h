@@ -45,6 +45,16 @@
 #define DIRECT_RING 0
 #endif
 
+/* Whether senders' choices are made in stages (stages.h). */
+#ifndef DIRECT_STAGES
+#define DIRECT_STAGES 0
+#endif
+
+static inline bool is_staged(const struct direct *d)
+{
+	return DIRECT_STAGES || (DIRECT_FULL && d->is_staged);
+}
+
 /* As direct_charge(); what this copy of visit.c need not ask is known. */
 static inline int32_t charge_of(
 	const struct direct *d, const struct packet *p, uint32_t channel)
@@ -159,7 +169,7 @@ static inline void booked_at(const struct direct *d,
 {
 	const struct book_place at = { what, s->id, BOOK_NO_NUMBER,
 		(uint8_t)(port < d->n_ports ? port : BOOK_NO_PORT),
-		(uint8_t)channel };
+		(uint8_t)channel, 0 };
 
 	book_set_place(d->book, id, &at);
 }

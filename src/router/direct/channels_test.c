@@ -466,6 +466,59 @@ static void local_packets_of_two_fifos_take_turns(void **state)
 	rig_free(r);
 }
 
+/*
+ * --- stages ---
+ *
+ * Two streams meet at node 1 on their way to node 2: adaptive packets come
+ * straight on from node 0 and stand at the heads of four queues, deterministic
+ * ones turn and are one head, since they keep their order.  Of so many grants,
+ * the share of the latter, in percent.
+ */
+static uint32_t share_of_one_head(bool is_staged)
+{
+	struct rig_how how = { .way = { .shape = "5x8" },
+		.is_staged = is_staged };
+	struct rig *r = rig_new(&how);
+	uint32_t i, n = 0;
+
+	rig_flood(r, 0, 0, 500,
+		(struct packet){
+			.dst = 2, .kind = PACKET_DYNAMIC, .bytes = 512 });
+	rig_flood(r, 0, 0, 500,
+		(struct packet){ .src = 6,
+			.dst = 2,
+			.kind = PACKET_DETERMINISTIC,
+			.bytes = 512 });
+	rig_run(r);
+	for (i = 100; i < 500; i++)
+		n += r->node[2].log[i].packet.src == 6;
+	rig_free(r);
+	return n / 4;
+}
+
+/* BGQ-F65: a receiver puts forward one of its heads, so a sender
+ * chooses between receivers, however many heads they have. */
+static void senders_choose_among_receivers_in_stages(void **state)
+{
+	(void)state;
+	assert_in_range(share_of_one_head(true), 42, 58);
+	assert_in_range(share_of_one_head(false), 0, 35);
+}
+
+static void nothing_is_lost_in_stages(void **state)
+{
+	struct rig_how how = { .way = { .shape = "4x4x2" }, .is_staged = true };
+	struct rig *r = rig_new(&how);
+	uint64_t series = 7;
+
+	(void)state;
+	rig_storm(r, &series, 40, (1u << N_PACKET_KINDS) - 1, true);
+	rig_run(r);
+	assert_int_equal(r->n_arrivals, 32 * 40);
+	assert_int_equal(rig_overtakings(r, PACKET_DETERMINISTIC), 0);
+	rig_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +532,8 @@ int main(void)
 		cmocka_unit_test(one_in_so_many_grants_goes_to_injection),
 		cmocka_unit_test(the_ratio_does_not_cross_classes),
 		cmocka_unit_test(an_injection_fifo_serves_one_packet),
+		cmocka_unit_test(senders_choose_among_receivers_in_stages),
+		cmocka_unit_test(nothing_is_lost_in_stages),
 		cmocka_unit_test(injection_fifos_work_side_by_side),
 		cmocka_unit_test(an_injection_fifo_holds_two_packets),
 		cmocka_unit_test(a_head_asks_once),

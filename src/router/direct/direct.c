@@ -22,6 +22,23 @@ static struct direct_site *site_of(const struct router *r, site_id s)
 
 /* --- set-up --- */
 
+static const struct param params[] = {
+	PARAM_ONE_OF("arbiter", offsetof(struct direct_params, arbiter),
+		"senders", "senders|stages",
+		"who chooses the next packet of a link; senders: its sender, "
+		"among all that wait for it; stages: each channel puts one "
+		"forward, each receiver one of these, and a sender grants one",
+		"assumed: BGQ-N34 to N36 are no nearer with stages (BGQ-F65)"),
+};
+
+/* Parameters are another's where switches are of another kind. */
+static bool is_staged(const struct net_params *p)
+{
+	const struct direct_params *own = p->own;
+
+	return own && !p->switches && own->arbiter == ARBITER_STAGES;
+}
+
 static int direct_check(
 	const struct net *n, const struct net_setup *s, struct err *e)
 {
@@ -50,6 +67,11 @@ static int direct_check(
 			"router.queues: the direct router has at most %d "
 			"queues for all %u channels of the routing together",
 			DIRECT_QUEUES, s->route->n_channels);
+	if (is_staged(s->router) &&
+		!(topo_is_direct(s->topo) && s->route->tables))
+		return err_set(e,
+			"router.arbiter: stages are for tori whose "
+			"packets have hints (want routing.kind: hint)");
 	if (capacity > INT16_MAX)
 		return err_set(e,
 			"router.packets: %lld chunks per channel (want at most "
@@ -88,16 +110,19 @@ static bool is_ring(const struct net *n, const struct net_setup *s)
 static const struct direct_build *pick_build(
 	const struct net *n, const struct net_setup *s)
 {
-	enum { TORUS, RING, TREE, FULL };
+	enum { TORUS, RING, TREE, STAGES, FULL };
 	static const struct direct_build *const build[] = {
 		[TORUS] = &direct_torus,
 		[RING] = &direct_ring,
 		[TREE] = &direct_tree,
+		[STAGES] = &direct_stages,
 		[FULL] = &direct_full,
 	};
 
 	if (n->faults || n->retry || n->book || n->link.n_rates > 1)
 		return build[FULL];
+	if (is_staged(s->router))
+		return build[STAGES];
 	if (is_ring(n, s))
 		return build[RING];
 	return build[topo_is_direct(s->topo) && s->route->tables ? TORUS
@@ -157,6 +182,7 @@ static struct router *direct_make(struct net *n, const struct net_setup *s,
 		d->channel_bits = d->n_queues;
 	d->is_ring = is_ring(n, s);
 	d->is_exact = s->route->is_exact;
+	d->is_staged = is_staged(s->router);
 	d->capacity = (uint32_t)n->full * (uint32_t)s->router->packets;
 	d->router.lock_packets =
 		1 + (d->capacity - (uint32_t)d->entry) / (uint32_t)d->full;
@@ -484,6 +510,9 @@ const struct router_ops direct_ops = {
 	.channels = channels,
 	.n_channels = N_CHANNELS,
 	.most_queues = DIRECT_QUEUES,
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	.params_size = sizeof(struct direct_params),
 	.describe = direct_describe,
 	.check = direct_check,
 	.site_bytes = direct_site_bytes,

@@ -171,12 +171,19 @@ struct direct_build {
 };
 
 /*
- * For a torus and nothing else; for rings with datelines (ring.h); with packets
- * that carry their routes and go to many nodes; with all of that, time budgets
- * and faults.
+ * For a torus and nothing else, also with arbitration in stages; for rings with
+ * datelines (ring.h); with packets that carry their routes and go to many
+ * nodes; with all of that, time budgets and faults.
  */
 extern const struct direct_build direct_torus, direct_ring, direct_tree,
-	direct_full;
+	direct_stages, direct_full;
+
+/* What a machine file says of this router alone. */
+struct direct_params {
+	int64_t arbiter; /* an enum direct_arbiter */
+};
+
+enum direct_arbiter { ARBITER_SENDERS, ARBITER_STAGES };
 
 struct direct {
 	struct router router;
@@ -198,6 +205,7 @@ struct direct {
 	uint32_t channel_bits; /* of a stepped routing, see stepped.h; or 0 */
 	bool is_ring; /* see ring.h */
 	bool is_exact; /* as route.is_exact */
+	bool is_staged; /* see stages.h */
 	site_id n_nodes;
 	/* by kind of site; this one where the other is no direct router */
 	struct direct *kind[NET_KINDS];

@@ -258,6 +258,7 @@ static void set_elite(
 struct rig *rig_new(const struct rig_how *how)
 {
 	struct rig *r = mem_alloc(1, sizeof(*r));
+	static const struct direct_params stages = { ARBITER_STAGES };
 	struct net_params router = { .kind = &direct_ops };
 	struct link_params link;
 	struct err e = { 0 };
@@ -278,6 +279,7 @@ struct rig *rig_new(const struct rig_how *how)
 	net_params_defaults(&router);
 	link = link_test_defaults();
 	router.queues = DIRECT_QUEUES;
+	router.own = how->is_staged ? &stages : NULL;
 	if (how->tree) {
 		updown_make(&r->tree, how->tree);
 		set(&r->tree.u.route.answers, how->forget);

@@ -20,6 +20,7 @@ struct rig_how {
 	const struct link_params *link; /* in place of all of these */
 	const int64_t *rates; /* of a torus's classes of wires */
 	int64_t packets, queues, injection, reception, transit;
+	bool is_staged; /* router.arbiter: stages */
 	uint32_t n_workers;
 	/*
 	 * Reception FIFOs fill up.  A packet's room is given back when its

@@ -260,9 +260,10 @@ static void inside_a_zone_all_ways_are_used(void **state)
  * (0,0) that may go by A+ or by B+ goes by B+.  And the same with A and B
  * swapped.
  */
-static void check_most_tokens(uint32_t n, bool is_swapped)
+static void check_most_tokens(uint32_t n, bool is_swapped, bool is_staged)
 {
 	struct rig_how how = {
+		.is_staged = is_staged,
 		.way = { .shape = "4x4", .wrap = "mesh", .zones = "none" },
 		.fills = true,
 	};
@@ -291,8 +292,20 @@ static void a_dynamic_packet_takes_the_link_with_most_tokens(void **state)
 
 	(void)state;
 	for (n = 1; n <= 8; n++) {
-		check_most_tokens(n, false);
-		check_most_tokens(n, true);
+		check_most_tokens(n, false, false);
+		check_most_tokens(n, true, false);
+	}
+}
+
+/* BGQ-F64: also where senders tell receivers and FIFOs what they have. */
+static void a_fifo_asks_the_sender_with_most_tokens_in_stages(void **state)
+{
+	uint32_t n;
+
+	(void)state;
+	for (n = 1; n <= 8; n++) {
+		check_most_tokens(n, false, true);
+		check_most_tokens(n, true, true);
 	}
 }
 
@@ -307,6 +320,8 @@ int main(void)
 		cmocka_unit_test(inside_a_zone_all_ways_are_used),
 		cmocka_unit_test(
 			a_dynamic_packet_takes_the_link_with_most_tokens),
+		cmocka_unit_test(
+			a_fifo_asks_the_sender_with_most_tokens_in_stages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

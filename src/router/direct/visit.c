@@ -7,8 +7,8 @@
  * idle senders with heads that ask for them; an adaptive head takes the idle
  * sender with the most tokens.
  *
- * Compiled several times: visit_ring.c, visit_tree.c and visit_full.c include
- * this file.
+ * Compiled several times: visit_ring.c, visit_tree.c, visit_stages.c and
+ * visit_full.c include this file.
  */
 #include "router/direct/ring.h"
 #if DIRECT_TREE
@@ -95,6 +95,12 @@ static void arbitrate_many(struct direct *d, struct sim_worker *w,
 			s->dirty |= starving(d, s);
 	}
 }
+
+#if DIRECT_FULL || DIRECT_STAGES
+#include "router/direct/stages.h"
+#else
+#define arbitrate_stages arbitrate_many /* which is_staged() knows */
+#endif
 
 /* The same as arbitrate_one() where none but deterministic packets ask, which
  * take no dynamic tokens from anybody. */
@@ -490,7 +496,10 @@ static __attribute__((noinline)) void arbitrate(struct direct *d,
 	while (s->dirty) {
 		if (s->dirty & DIRTY_RECEPTION)
 			arbitrate_reception(d, w, s, t);
-		arbitrate_many(d, w, s, t);
+		if (is_staged(d))
+			arbitrate_stages(d, w, s, t);
+		else
+			arbitrate_many(d, w, s, t);
 	}
 }
 
@@ -505,7 +514,8 @@ static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 		end_ring(d, w, s, t);
 		return;
 	}
-	if (!(dirty & (dirty - 1)) && dirty != DIRTY_RECEPTION) {
+	if (!(dirty & (dirty - 1)) && dirty != DIRTY_RECEPTION &&
+		!is_staged(d)) {
 		s->dirty = 0;
 		arbitrate_one(d, w, s, (uint32_t)__builtin_ctz(dirty), t);
 	}
