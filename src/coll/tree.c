@@ -221,11 +221,18 @@ void tree_take_tokens(
 void tree_settle(const struct tree_at *a)
 {
 	struct router *r = a->net->router[NET_NODES];
+	struct tree_node *n = a->node;
+	uint32_t ports;
 
+	if (!n->whole && !n->rising && !n->falling && !n->down && !n->lent)
+		return;
 	tree_up_settle(a);
 	tree_down_settle(a);
-	r->ops->lend(
-		r, a->w, a->s, tree_up_wants(a) | tree_down_wants(a), a->t);
+	ports = tree_up_wants(a) | tree_down_wants(a);
+	if (ports == n->lent)
+		return;
+	n->lent = (uint16_t)ports;
+	r->ops->lend(r, a->w, a->s, ports, a->t);
 }
 
 /* A packet's tail has left its place. */

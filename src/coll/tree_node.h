@@ -79,10 +79,13 @@ struct tree_node {
 	packet_id down; /* what the logic is at, or NO_PACKET */
 	uint8_t down_place;
 	bool up_timed, down_timed;
+	uint16_t lent; /* links that the router was asked for */
 	sim_time down_until;
 	uint64_t sent[TREE_PORTS], packets[TREE_PORTS];
 	struct ring *kept; /* [route], where there is a book; or NULL */
 };
+
+_Static_assert(sizeof(struct tree_node) <= 2048, "of every node with a route");
 
 struct tree {
 	struct net_guest guest;
