@@ -52,7 +52,10 @@ report 'APE-F9, APE-F10, APE-F13: two engines overlap their waits'
 wide=$(flush --set side.payload=256)
 near 'payload of 256 B' "$(echo "$wide $two" | awk '{ print $1 / $2 }')" \
 	0.9 0.98
-report 'APE-F12: the payload of PCI Express can be set'
+slow=$(flush --set nic.dma.engines=1 --set side.payload=256)
+near 'what one engine gains less' "$(echo "$slow $one $wide $two" |
+	awk '{ print $1 / $2 - $3 / $4 }')" 0.01 0.03
+report 'APE-F12: a larger payload of PCI Express helps two engines most'
 stream() {
 	of total_MBps apenet-v5 stream --shape 2x1x1 bytes=1MiB rounds=24 \
 		places=1 "$@"
