@@ -30,7 +30,9 @@ static void fill_pt2pt(const struct mu *mu, const struct packet *p,
 
 	for (i = 0; i < MU_DIMS; i++)
 		to = to << MU_COORD_BITS |
-		     (i < mu->n_dims ? torus_coord(mu->torus, p->dst, i) : 0);
+		     (i < mu->n_dims ? torus_corner(mu->torus, i) +
+					       torus_coord(mu->torus, p->dst, i)
+				     : 0);
 	h[0] = MU_PT2PT;
 	h[1] = (uint8_t)(hints >> 2);
 	h[2] = (uint8_t)(hints << 6 | (h[2] & 0x39));

@@ -328,11 +328,12 @@ static int check(const struct mu *mu, struct err *e)
 			"dimensions",
 			MU_DIMS);
 	for (i = 0; i < t->n_dims; i++)
-		if (t->dim[i] > 1u << MU_COORD_BITS)
+		if (torus_corner(t, i) + t->dim[i] > 1u << MU_COORD_BITS)
 			return err_set(e,
 				"nic.kind: bgq-mu supports at most %u nodes in "
 				"a dimension, not %u",
-				1u << MU_COORD_BITS, t->dim[i]);
+				1u << MU_COORD_BITS,
+				torus_corner(t, i) + t->dim[i]);
 	if (t->nodes > 1)
 		return err_set(e,
 			"topology.nodes: bgq-mu addresses one node at a "
@@ -380,17 +381,24 @@ static void attach(struct mu *mu)
 }
 
 /* A coordinate that does not exist leads beyond all nodes. */
+static uint64_t place_of(const struct mu *mu, uint32_t dim, uint32_t x)
+{
+	uint32_t corner = torus_corner(mu->torus, dim);
+
+	if (dim >= mu->n_dims)
+		return x ? NO_SITE : 0;
+	return x >= corner && x - corner < mu->torus->dim[dim]
+		       ? (x - corner) * mu->torus->stride[dim]
+		       : NO_SITE;
+}
+
 static void init_places(struct mu *mu)
 {
 	uint32_t i, x;
 
 	for (i = 0; i < MU_DIMS; i++)
 		for (x = 0; x < 1u << MU_COORD_BITS; x++)
-			mu->place[i][x] =
-				!x ? 0
-				: i < mu->n_dims && x < mu->torus->dim[i]
-					? x * mu->torus->stride[i]
-					: NO_SITE;
+			mu->place[i][x] = place_of(mu, i, x);
 }
 
 static int mu_init(struct nic *nic, struct err *e)
