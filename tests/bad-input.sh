@@ -66,6 +66,22 @@ refused 'no workload is called ""' run bgq ''
 refused 'did you mean random?' params radnom
 refused 'did you mean load?' run bgq random laod=1
 refused 'unknown key' run bgq random qqqqqqqq=1
+refused 'this machine has no IO nodes' run bgq-board files
+refused 'runs only on machines with nic.kind bgq-mu' run torus files
+io='--set topology.io.every=16'
+# shellcheck disable=SC2086
+refused 'the machine has 32 compute nodes' run bgq-board files $io clients=33
+# shellcheck disable=SC2086
+refused 'a file has at most 16 GiB' \
+	run bgq-board files $io bytes=64MiB rounds=1000
+refused 'cannot be divided among IO nodes of 5 each' \
+	show bgq-board --set topology.io.every=5
+refused 'topology.io.links: 5 is out of range' \
+	show bgq-board --set topology.io.links=5
+refused 'lead to compute nodes of their own, and it has 1' \
+	show bgq-board --set topology.io.every=1
+refused 'files.latency is not a parameter of this machine' \
+	show bgq-board --set files.latency=1us
 refused 'has no value' run bgq random load
 refused 'has no value' run bgq random ''
 refused 'unknown key' run bgq random =1

@@ -89,6 +89,26 @@ shows "a barrier that waits for others" '.budget.longest.causes |
 	"descriptor": 55000, "engine": 115000, "wire": 168000, "router": 48000,
 	"peers": 452000 }'
 
+# --- an all-reduce: the last member's whole way, and the others' waits ---
+
+# Node 0 is farthest from the root; at each node its input is the last.
+sum='collective op=allreduce by=hardware rounds=1'
+run run bgq-midplane $sum --json --budget --follow 0.0
+shows "the last member of an all-reduce waits for nobody" '
+	.budget.longest.node == 0 and
+	.budget.longest.causes.peers.ps == 0 and
+	([.follow.steps[].where] |
+	index("node 262 (2,1,0,0,1), rises, route 0: " +
+		"inputs A+ A- B- E- local, last B-") <
+	index("node 426 (2,2,2,2,1), turns, route 0: " +
+		"inputs A+ A- B+ B- C+ C- D+ D- E- local, last D-"))'
+# From its departure, at 10,382 ns, until the head is back: the last input is
+# at the root at 10,962, and 314 ns lead down to node 31.
+run run bgq-midplane $sum --json --follow 31.0
+shows "other members wait until the result's head is back" '
+	[.follow.steps[] | select(.cause == "peers") |
+	[.from_ps, .until_ps]] == [[10382000, 11276000]]'
+
 # --- BGQ-F16: headers, hop by hop: hints that are left, channel, number ---
 
 headers() { # WHAT HEADERS ARGUMENTS
@@ -156,6 +176,7 @@ shown qsnet2-16 storm count=1000 --seed 2 --set faults.bit-errors=2e-5
 shown qsnet2-16 storm count=1000 --seed 5 --set faults.bit-errors=2e-5
 shown qsnet2-16 collective op=broadcast by=hardware bytes=512 root=5
 
+shown bgq-board $sum
 shown bgq-board collective op=barrier by=hardware rounds=3
 
 exit $status

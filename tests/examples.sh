@@ -60,6 +60,7 @@ for source in *.c; do
 		misses='needs the APEnet+ card'
 		;;
 	ring | allreduce) other= ;;
+	shipped_io) machine='bgq-board --set topology.io.every=16' ;;
 	esac
 	compile shared "$source" -o "$name" || {
 		report "$name builds"

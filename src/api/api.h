@@ -16,6 +16,9 @@ struct api {
 	const struct nic_ops *nic;
 	const char *machine; /* one that has it, for users to try */
 	const struct msg_ops *msg;
+	/* what IO nodes run, on so many threads each; 0: nothing */
+	uint32_t n_io;
+	void (*serve)(void *arg);
 };
 
 extern const struct api *const api_registry[]; /* ends with NULL */

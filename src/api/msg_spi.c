@@ -9,8 +9,8 @@
  */
 #include <errno.h>
 
+#include "api/cnk.h"
 #include "api/msg.h"
-#include "api/unit.h"
 #include "coll/tree.h"
 
 enum {
@@ -425,4 +425,6 @@ const struct api spi_api = {
 	.nic = &bgq_mu_ops,
 	.machine = "bgq-board",
 	.msg = &spi_msg_ops,
+	.n_io = CNK_THREADS,
+	.serve = cnk_serve,
 };

@@ -126,19 +126,6 @@ int32_t Kernel_DeallocateCollectiveClassRoute(uint32_t id)
 	return 0;
 }
 
-/* World and system share buffers, so no link is for both (BGQ-F24). */
-static bool shares_link(uint32_t id, const struct class_route *r)
-{
-	struct class_route other;
-	uint32_t i;
-
-	for (i = 0; i < SPI_CLASS_ROUTES; i++)
-		if (i != id && tree_route(tree(), program_node(), i, &other) &&
-			class_shared_links(&other, r))
-			return true;
-	return false;
-}
-
 int32_t Kernel_SetCollectiveClassRoute(uint32_t id, const ClassRoute_t *route)
 {
 	struct class_route r = from_register(route);
@@ -158,7 +145,7 @@ int32_t Kernel_SetCollectiveClassRoute(uint32_t id, const ClassRoute_t *route)
 		return KERNEL_CLASS_NO_LOCAL_INPUT;
 	if (r.inputs & r.output)
 		return KERNEL_CLASS_BOTH_WAYS;
-	if (shares_link(id, &r))
+	if (tree_shares(tree(), program_node(), id, &r))
 		return KERNEL_CLASS_SHARED_LINK;
 	unit_dcr();
 	tree_set_route(tree(), program_node(), id, &r);

@@ -225,6 +225,9 @@ static void routes_program(void *arg)
 	r.output = BGQ_CLASS_INPUT_LINK_LOCAL;
 	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &r),
 		KERNEL_CLASS_LOCAL_OUTPUT);
+	r = (ClassRoute_t){ 0 };
+	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &r),
+		KERNEL_CLASS_NO_LOCAL_INPUT);
 	r = (ClassRoute_t){ .input = BGQ_CLASS_LINK_AM };
 	assert_int_equal(Kernel_SetCollectiveClassRoute(CLASS, &r),
 		KERNEL_CLASS_NO_LOCAL_INPUT);
@@ -283,6 +286,9 @@ static void reject_program(void *arg)
 		{ 0, MU_SYSTEM_COLLECTIVE << 5, 0, 8, 8,
 			MU_MAP_USER_COLLECTIVE },
 		{ 0, MU_COMM_WORLD << 5, 0, 8, 8, MU_MAP_SYSTEM_COLLECTIVE },
+		/* a user's FIFO */
+		{ 0, MU_SYSTEM_COLLECTIVE << 5, 0, 8, 8,
+			MU_MAP_SYSTEM_COLLECTIVE },
 	};
 	MUSPI_CollectiveDirectPutDescriptorInfo_t info;
 	MUSPI_InjFifoSubGroup_t g;
@@ -319,7 +325,7 @@ static void bad_collectives_stop_their_fifo_alone(void **state)
 	const struct spi_test_program p[] = { { 1, 0, reject_program, NULL } };
 
 	(void)state;
-	spi_test_run("2x2", 1, p, 1, 10);
+	spi_test_run("2x2", 1, p, 1, 11);
 }
 
 /* --- one node starts a reduction of all --- */

@@ -113,6 +113,7 @@ static int app_init(struct load *l, const struct topo *t, struct route *r,
 		.stack_bytes = is->stack_bytes,
 		.n_processes = is->n_processes ? is->n_processes : 1,
 		.arguments = l->needs.arguments,
+		.has_files = true,
 	};
 	a->n_ranks =
 		(is->n_nodes ? is->n_nodes : t->n_nodes) * l->needs.n_processes;
@@ -188,13 +189,15 @@ static int app_check(struct load *l, struct err *e)
 {
 	const struct weft_app *is = l->arg;
 	struct app *a = of(l);
-	char waiting[128], errors[256];
+	char waiting[128], errors[256], stall[200];
 	struct err left = { 0 };
 
 	describe_errors(l, errors, sizeof(errors));
 	if (a->programs.is_stalled) {
 		host_describe_waiting(l->host, waiting, sizeof(waiting));
-		return err_set_code(e, EXIT_DEADLOCK, "%s%s", waiting, errors);
+		nic_describe_stall(l->nic, stall, sizeof(stall));
+		return err_set_code(
+			e, EXIT_DEADLOCK, "%s%s%s", waiting, stall, errors);
 	}
 	if (nic_audit(l->nic, &left))
 		return err_set_code(e, EXIT_DEADLOCK,
@@ -296,12 +299,7 @@ static void print_text(
 	fprintf(f, "%s %s, %u node%s: %s: %s\n", r->machine->header.name, text,
 		a->tells.n_nodes, cli_s(a->tells.n_nodes), app_of(a)->name,
 		ending_of(r));
-	if (r->result.knot[0])
-		fprintf(f,
-			"%" PRIu64 " packet%s wait only for each other; these "
-			"buffers do:\n%s",
-			r->result.n_knotted, cli_s(r->result.n_knotted),
-			r->result.knot);
+	run_knot_text(f, &r->result);
 	run_waiting_text(f, r);
 	if (a->says[0])
 		fprintf(f, "%s\n", a->says);

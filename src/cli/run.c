@@ -191,7 +191,7 @@ static void json_results(
 		json_real(j, l->figure[i].name, l->figure[i].value);
 	if (l->knot[0]) {
 		json_count(j, "deadlocked_packets", l->n_knotted);
-		json_lines(j, "cycle", l->knot);
+		json_lines(j, l->is_guests ? "class_routes" : "cycle", l->knot);
 	}
 	run_waiting_json(j, r);
 	run_links_json(j, r);
@@ -330,6 +330,17 @@ static void print_figures(
 	run_health_text(f, r);
 }
 
+void run_knot_text(FILE *f, const struct load_result *l)
+{
+	if (l->knot[0])
+		fprintf(f, "%" PRIu64 " packet%s %s:\n%s", l->n_knotted,
+			cli_s(l->n_knotted),
+			l->is_guests ? "of collectives cannot go on"
+				     : "wait only for each other; these "
+				       "buffers do",
+			l->knot);
+}
+
 static void print_text(const struct cli_args *a, const struct machine_run *r,
 	const struct batch_result *alone, FILE *f)
 {
@@ -344,11 +355,7 @@ static void print_text(const struct cli_args *a, const struct machine_run *r,
 	for (i = 2; i < a->n_words; i++)
 		fprintf(f, " %s", a->word[i]);
 	fprintf(f, ": %s\n", ending_name[l->ending]);
-	if (l->knot[0])
-		fprintf(f,
-			"%" PRIu64 " packet%s wait only for each other; these "
-			"buffers do:\n%s",
-			l->n_knotted, cli_s(l->n_knotted), l->knot);
+	run_knot_text(f, l);
 	run_waiting_text(f, r);
 	run_jobs_text(f, r, alone);
 	print_figures(a, r, f);

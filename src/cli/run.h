@@ -26,6 +26,8 @@ int app_tell(const struct machine_run *r, const struct cli_args *args,
 char *run_command(const struct cli_args *a, const struct machine_run_setup *s);
 
 const char *run_ending_name(enum load_ending e);
+/* Packets that wait for good, where there are any. */
+void run_knot_text(FILE *f, const struct load_result *l);
 int run_ending_code(enum load_ending e);
 
 #endif

@@ -94,6 +94,13 @@ uint32_t show_ports(const struct show *s)
 	return t->n_io ? t->node_ports + 1 : t->n_ports;
 }
 
+double show_io_rate(const struct show *s)
+{
+	const struct topo *t = s->m->topo;
+
+	return (double)s->m->link.rate * (t->n_ports - t->node_ports);
+}
+
 size_t show_site_bytes(const struct show *s)
 {
 	const struct topo *t = s->m->topo;

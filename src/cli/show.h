@@ -41,6 +41,8 @@ uint64_t show_buffer(const struct show *s);
 uint64_t show_link_memory(const struct show *s);
 /* What a node's router takes in a simulation. */
 uint32_t show_ports(const struct show *s);
+/* Of all links of an IO node, bytes per second. */
+double show_io_rate(const struct show *s);
 size_t show_site_bytes(const struct show *s);
 /* "switch", or "node" where these are routers. */
 const char *show_router(const struct show *s);

@@ -218,6 +218,11 @@ void show_json(const struct show *s, FILE *f)
 	show_edges(&j, m->topo);
 	json_link(&j, s);
 	json_lines(&j, s);
+	if (m->topo->n_io) {
+		json_real(&j, "io_GBps", show_io_rate(s) / 1e9);
+		json_real(
+			&j, "pcie_GBps", (double)m->host.files.pcie_rate / 1e9);
+	}
 	json_bisection(&j, s);
 	json_ways(&j, s);
 	json_buffers(&j, s);

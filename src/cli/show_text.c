@@ -274,6 +274,16 @@ static void text_router(const struct show *s, FILE *f)
 	text_room(s, f);
 }
 
+static void text_io(const struct show *s, FILE *f)
+{
+	if (s->m->topo->n_io)
+		fprintf(f,
+			"IO nodes    each with links of %.4g GB/s each way, "
+			"and %.4g GB/s over PCIe\n",
+			show_io_rate(s) / 1e9,
+			(double)s->m->host.files.pcie_rate / 1e9);
+}
+
 static void text_memory(const struct show *s, FILE *f)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
@@ -307,6 +317,7 @@ void show_text(const struct show *s, FILE *f)
 	fputs("\n\n", f);
 	text_tables(m->topo, f);
 	text_wires(s, f);
+	text_io(s, f);
 	text_link(s, f);
 	text_sizes(s, f);
 	text_latency(s, f);

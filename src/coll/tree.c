@@ -93,7 +93,7 @@ static struct tree_node *node_new(struct tree *t, site_id s)
 	return n;
 }
 
-static struct tree_node *node_of(struct tree *t, site_id s)
+struct tree_node *tree_node_of(struct tree *t, site_id s)
 {
 	return t->nodes[s] ? t->nodes[s] : node_new(t, s);
 }
@@ -101,10 +101,21 @@ static struct tree_node *node_of(struct tree *t, site_id s)
 static struct tree_at at(
 	struct tree *t, struct sim_worker *w, site_id s, sim_time now)
 {
-	return (struct tree_at){ t, t->guest.net, node_of(t, s), w, s, now };
+	return (struct tree_at){ t, t->guest.net, tree_node_of(t, s), w, s,
+		now };
 }
 
 /* --- FIFOs --- */
+
+void tree_stop(const struct tree_at *a, struct tree_route *r)
+{
+	if (!r->stop)
+		r->stop = TREE_STRAY;
+	if (!r->is_told && a->net->client->on_stopped)
+		a->net->client->on_stopped(a->net, a->w, a->s,
+			(uint32_t)(r - a->node->route), a->t);
+	r->is_told = true;
+}
 
 bool tree_reads(
 	const struct tree_at *a, uint32_t buffer, const struct packet *p)
@@ -131,8 +142,12 @@ static void show(const struct tree_at *a, uint32_t place)
 	if (!tree_reads(a, buffer_of(a, place), p))
 		return;
 	p->head = a->t;
-	if (p->hints & TREE_DOWN) {
+	if (p->hints & TREE_DOWN &&
+		!(tree_route_of(a, p)->is.output & tree_input(place))) {
+		tree_stop(a, tree_route_of(a, p));
+	} else if (p->hints & TREE_DOWN) {
 		book_wait(a->net->book, id, CAUSE_ARBITRATION, a->t);
+		tree_book_at(a, id, "falls, route", place / TREE_BUFFERS);
 		a->node->falling |= PLACE_BIT(place);
 	} else {
 		tree_up_show(a, place, p);
@@ -206,11 +221,18 @@ void tree_take_tokens(
 void tree_settle(const struct tree_at *a)
 {
 	struct router *r = a->net->router[NET_NODES];
+	struct tree_node *n = a->node;
+	uint32_t ports;
 
+	if (!n->whole && !n->rising && !n->falling && !n->down && !n->lent)
+		return;
 	tree_up_settle(a);
 	tree_down_settle(a);
-	r->ops->lend(
-		r, a->w, a->s, tree_up_wants(a) | tree_down_wants(a), a->t);
+	ports = tree_up_wants(a) | tree_down_wants(a);
+	if (ports == n->lent)
+		return;
+	n->lent = (uint16_t)ports;
+	r->ops->lend(r, a->w, a->s, ports, a->t);
 }
 
 /* A packet's tail has left its place. */
@@ -303,60 +325,6 @@ bool tree_has_room(const struct tree *t, site_id s, enum tree_fifos fifo)
 	const struct tree_node *n = t->nodes[s];
 
 	return !n || n->room[fifo] >= t->guest.net->full;
-}
-
-bool tree_route(
-	const struct tree *t, site_id s, uint32_t route, struct class_route *r)
-{
-	const struct tree_node *n = t->nodes[s];
-
-	if (n && n->route[route].is_set)
-		*r = n->route[route].is;
-	else if (!n && !route)
-		*r = class_route_build(
-			t->torus, &t->world, t->root, s, CLASS_WORLD);
-	else
-		return false;
-	return true;
-}
-
-void tree_set_route(
-	struct tree *t, site_id s, uint32_t route, const struct class_route *r)
-{
-	struct tree_route *x = &node_of(t, s)->route[route];
-
-	BUG_IF(route >= CLASS_ROUTES);
-	x->is = *r;
-	x->is_set = r->inputs || r->output;
-}
-
-bool tree_is_taken(const struct tree *t, site_id s, uint32_t route)
-{
-	return !route || route >= (uint32_t)t->params.routes ||
-	       (t->nodes[s] && t->nodes[s]->route[route].is_taken);
-}
-
-void tree_take_route(struct tree *t, site_id s, uint32_t route, bool is_taken)
-{
-	node_of(t, s)->route[route].is_taken = is_taken;
-}
-
-site_id tree_root(const struct tree *t)
-{
-	return t->root;
-}
-
-bool tree_build(const struct tree *t, const struct class_box *box, site_id s,
-	uint32_t channel, struct class_route *r)
-{
-	router_id root = t->params.root == TREE_ROOT_BOX
-				 ? class_root(t->torus, box)
-				 : t->root;
-
-	if (!class_box_has(box, t->torus, s))
-		return false;
-	*r = class_route_build(t->torus, box, root, s, channel);
-	return true;
 }
 
 /* --- from outside --- */
@@ -527,6 +495,7 @@ static const struct net_guest_ops guest_ops = {
 	.release = release,
 	.inside = inside,
 	.audit = audit,
+	.knot = tree_knot,
 	.memory = memory,
 	.name = name,
 	.counters = counters,

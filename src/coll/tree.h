@@ -72,9 +72,15 @@ struct tree *tree_of(const struct net *n);
 /* A route, and whether it is set. */
 bool tree_route(
 	const struct tree *t, site_id s, uint32_t route, struct class_route *r);
-/* No output and no inputs: it is not set any more. */
+/* No output and no inputs: it is not set any more.  While packets wait on its
+ * way up it stops. */
 void tree_set_route(
 	struct tree *t, site_id s, uint32_t route, const struct class_route *r);
+
+/* Whether it and another one would share links and buffers (BGQ-F24).  Written
+ * all the same, it is stopped at that node. */
+bool tree_shares(const struct tree *t, site_id s, uint32_t route,
+	const struct class_route *r);
 
 /* Whether its number is given out: 0 always is. */
 bool tree_is_taken(const struct tree *t, site_id s, uint32_t route);

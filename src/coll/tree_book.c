@@ -30,42 +30,64 @@ void tree_book_free(struct tree_node *n)
 	mem_free(n->kept);
 }
 
-static packet_id last_of(
+void tree_book_place(const struct tree_at *a, packet_id id, const char *what,
+	uint32_t port, uint32_t inputs)
+{
+	const struct book_place at = { what, a->s,
+		tree_packet(a, id)->hints & TREE_ROUTE, (uint8_t)port,
+		BOOK_NO_CHANNEL, (uint16_t)inputs };
+
+	if (book_has(a->net->book, id))
+		book_set_place(a->net->book, id, &at);
+}
+
+/* Which of them. */
+static uint32_t last_of(
 	const struct tree_at *a, const packet_id *id, uint32_t n)
 {
-	packet_id last = id[0];
-	uint32_t i;
+	uint32_t i, last = 0;
 
 	for (i = 1; i < n; i++)
-		if (tree_packet(a, id[i])->head > tree_packet(a, last)->head)
-			last = id[i];
+		if (tree_packet(a, id[i])->head >
+			tree_packet(a, id[last])->head)
+			last = i;
 	return last;
+}
+
+/* What the node's own contribution took is kept for when the result is
+ * back. */
+static void keep(const struct tree_at *a, packet_id local, bool is_last)
+{
+	struct book *k = a->net->book;
+	struct book_held h;
+
+	if (!is_last)
+		book_wait(k, local, CAUSE_ARBITRATION, a->t);
+	h = book_hold(k, a->w->id, local);
+	*(struct book_held *)ring_push(
+		kept(a->node, tree_packet(a, local)->hints & TREE_ROUTE)) = h;
+	if (is_last)
+		book_resume(k, a->w->id, local, &h);
 }
 
 void tree_book_reduce(const struct tree_at *a, const packet_id *id, uint32_t n,
 	packet_id local)
 {
 	struct book *k = a->net->book;
-	packet_id last = last_of(a, id, n);
+	uint32_t last = last_of(a, id, n);
 	const struct packet *p = tree_packet(a, id[0]);
-	bool comes_back = p->dst == NO_SITE || p->dst == a->s;
-	struct book_held h;
+	const struct class_route *r = &tree_route_of(a, p)->is;
 
-	book_wait(k, last, CAUSE_ARBITRATION, a->t);
-	if (local && comes_back) {
-		if (local != last)
-			book_wait(k, local, CAUSE_ARBITRATION, a->t);
-		h = book_hold(k, a->w->id, local);
-		*(struct book_held *)ring_push(
-			kept(a->node, p->hints & TREE_ROUTE)) = h;
-		if (local == last)
-			book_resume(k, a->w->id, local, &h);
+	book_wait(k, id[last], CAUSE_ARBITRATION, a->t);
+	if (local && (p->dst == NO_SITE || p->dst == a->s))
+		keep(a, local, local == id[last]);
+	if (last) {
+		if (book_has(k, id[0]))
+			book_forget(k, id[0]);
+		book_replace(k, a->w->id, id[last], id[0]);
 	}
-	if (last == id[0])
-		return;
-	if (book_has(k, id[0]))
-		book_forget(k, id[0]);
-	book_replace(k, a->w->id, last, id[0]);
+	tree_book_place(a, id[0], r->output ? "rises, route" : "turns, route",
+		tree_nth(r->inputs, last), r->inputs);
 }
 
 /* A reduction's head is back. */
@@ -87,7 +109,7 @@ static void come_back(const struct tree_at *a, packet_id id)
 		came.n_packets = own.n_packets;
 	}
 	book_resume(k, a->w->id, id, is_own ? &came : &own);
-	book_at_part(k, id, a->s, "collective");
+	tree_book_at(a, id, "result, route", BOOK_NO_PORT);
 	book_until(k, id, CAUSE_PEERS, a->t);
 }
 

@@ -34,10 +34,20 @@ struct tree_fifo {
 	uint32_t n;
 };
 
+/* Why a route is stopped at a node. */
+enum tree_stop {
+	TREE_GOES,
+	TREE_DIFFERENT, /* contributions that do not fit together */
+	TREE_STRAY, /* a packet that it is not set for */
+	TREE_SHARED, /* it shares links and buffers with others */
+	TREE_REWRITTEN, /* while packets waited */
+};
+
 struct tree_route {
 	struct class_route is;
 	bool is_set, is_taken;
-	bool is_stopped; /* by contributions that do not fit together */
+	bool is_told; /* that it is stopped, by the client */
+	uint8_t stop; /* an enum tree_stop */
 	uint16_t have; /* inputs whose heads are there */
 	/* When it last was, up and down, in grants of the logic. */
 	uint32_t risen, fallen;
@@ -69,10 +79,13 @@ struct tree_node {
 	packet_id down; /* what the logic is at, or NO_PACKET */
 	uint8_t down_place;
 	bool up_timed, down_timed;
+	uint16_t lent; /* links that the router was asked for */
 	sim_time down_until;
 	uint64_t sent[TREE_PORTS], packets[TREE_PORTS];
 	struct ring *kept; /* [route], where there is a book; or NULL */
 };
+
+_Static_assert(sizeof(struct tree_node) <= 2048, "of every node with a route");
 
 struct tree {
 	struct net_guest guest;
@@ -131,6 +144,9 @@ static inline sim_time tree_tail(
 
 /* --- tree.c --- */
 
+/* Made where there was none. */
+struct tree_node *tree_node_of(struct tree *t, site_id s);
+
 /* The head of a FIFO leaves it, and its tail at tail. */
 void tree_leave(const struct tree_at *a, uint32_t place, sim_time tail);
 /* A packet is read of a buffer (link/memories.h): false where it has stopped.
@@ -143,7 +159,23 @@ void tree_settle(const struct tree_at *a);
 void tree_take_tokens(
 	const struct tree_at *a, port_id p, const struct packet *x);
 
+/* A packet that a route is not set for, or that came after it was stopped,
+ * stays where it is. */
+void tree_stop(const struct tree_at *a, struct tree_route *r);
+
+/* --- tree_knot.c --- */
+
+uint64_t tree_knot(const struct net_guest *g, char *text, size_t size);
+
 /* --- tree_up.c --- */
+
+/* A route's inputs in the order A-, A+, ... the node's own; TOPO_MAX_PORTS
+ * behind the last. */
+uint32_t tree_nth(uint32_t inputs, uint32_t i);
+
+/* The input of a route that a FIFO is, a bit; where an input has its head. */
+uint32_t tree_input(uint32_t place);
+uint32_t tree_place(uint32_t channel, uint32_t input);
 
 /* A packet is first in its FIFO. */
 void tree_up_show(const struct tree_at *a, uint32_t place, struct packet *p);
@@ -154,6 +186,17 @@ uint32_t tree_up_wants(const struct tree_at *a);
 packet_id tree_up_send(const struct tree_at *a, port_id p);
 
 /* --- tree_book.c: only where there is a book --- */
+
+/* Where a packet is: "rises, route 3", and by which of several inputs, 0 where
+ * there are none. */
+void tree_book_place(const struct tree_at *a, packet_id id, const char *what,
+	uint32_t port, uint32_t inputs);
+static inline void tree_book_at(
+	const struct tree_at *a, packet_id id, const char *what, uint32_t port)
+{
+	if (__builtin_expect(a->net->book != NULL, 0))
+		tree_book_place(a, id, what, port, 0);
+}
 
 /* Packets become the first of them; local is the node's own, or NO_PACKET. */
 void tree_book_reduce(const struct tree_at *a, const packet_id *id, uint32_t n,

@@ -5,22 +5,37 @@
  */
 #include "coll/tree_node.h"
 
-static uint32_t input_of(uint32_t place)
+uint32_t tree_input(uint32_t place)
 {
 	return place < PLACE_INJECT ? 1u << place / TREE_BUFFERS
 				    : CLASS_LOCAL_BIT;
 }
 
-/* Where a route's input has its head. */
-static uint32_t place_of(const struct tree_route *r, uint32_t input)
+uint32_t tree_place(uint32_t channel, uint32_t input)
 {
 	if (input != CLASS_LOCAL)
-		return input * TREE_BUFFERS + class_buffer(r->is.channel);
+		return input * TREE_BUFFERS + class_buffer(channel);
 	return PLACE_INJECT +
-	       (r->is.channel == CLASS_SYSTEM ? TREE_SYSTEM : TREE_USER);
+	       (channel == CLASS_SYSTEM ? TREE_SYSTEM : TREE_USER);
 }
 
-/* A route's packets, in the order A-, A+, ... the node's own. */
+static uint32_t place_of(const struct tree_route *r, uint32_t input)
+{
+	return tree_place(r->is.channel, input);
+}
+
+uint32_t tree_nth(uint32_t inputs, uint32_t i)
+{
+	uint32_t p;
+
+	for (p = 0; p < TREE_PORTS; p++)
+		if (inputs >> (p ^ 1) & 1 && !i--)
+			return p ^ 1;
+	return inputs & CLASS_LOCAL_BIT && !i ? (uint32_t)CLASS_LOCAL
+					      : (uint32_t)TOPO_MAX_PORTS;
+}
+
+/* A route's packets, in that order. */
 static uint32_t list_inputs(const struct tree_at *a, const struct tree_route *r,
 	packet_id id[CLASS_LOCAL + 1])
 {
@@ -42,33 +57,37 @@ static void meet(const struct tree_at *a, struct tree_route *r)
 
 	for (i = 0; i < n; i++)
 		book_wait(a->net->book, id[i], CAUSE_ARBITRATION, a->t);
-	if (a->net->client->combine(a->net, a->w, a->s, id, n, a->t))
+	if (a->net->client->combine(a->net, a->w, a->s, id, n, a->t)) {
 		a->node->whole |= 1u << (r - a->node->route);
-	else
-		r->is_stopped = true;
+		return;
+	}
+	r->stop = TREE_DIFFERENT;
+	r->is_told = true;
 }
 
 static bool is_member(
 	const struct tree_route *r, uint32_t place, const struct packet *p)
 {
-	return r->is_set && r->is.inputs & input_of(place) &&
-	       r->is.channel == tree_channel(p) && !r->is_stopped;
+	return r->is_set && r->is.inputs & tree_input(place) &&
+	       r->is.channel == tree_channel(p) && !r->stop;
 }
 
 void tree_up_show(const struct tree_at *a, uint32_t place, struct packet *p)
 {
+	packet_id id = (packet_id)(p - a->net->packets);
 	struct tree_route *r = tree_route_of(a, p);
+	uint32_t port = place < PLACE_INJECT ? place / TREE_BUFFERS
+					     : (uint32_t)CLASS_LOCAL;
 
+	tree_book_at(a, id, "rises, route", port);
 	if (!is_member(r, place, p)) {
-		r->is_stopped = true;
+		tree_stop(a, r);
 	} else if (!(p->hints & TREE_REDUCES)) {
-		book_wait(a->net->book, (packet_id)(p - a->net->packets),
-			CAUSE_ARBITRATION, a->t);
+		book_wait(a->net->book, id, CAUSE_ARBITRATION, a->t);
 		a->node->rising |= PLACE_BIT(place);
 	} else {
-		book_wait(a->net->book, (packet_id)(p - a->net->packets),
-			CAUSE_PEERS, a->t);
-		r->have |= (uint16_t)input_of(place);
+		book_wait(a->net->book, id, CAUSE_PEERS, a->t);
+		r->have |= (uint16_t)tree_input(place);
 		if (r->have == r->is.inputs)
 			meet(a, r);
 	}
@@ -192,6 +211,8 @@ static void turn(const struct tree_at *a, const struct choice *c)
 
 	tree_packet(a, id)->hints |= TREE_DOWN;
 	tree_packet(a, id)->head = a->t;
+	if (c->place != TREE_PLACES)
+		tree_book_at(a, id, "turns, route", BOOK_NO_PORT);
 	a->node->slot[place - PLACE_SLOT] = id;
 	a->node->slots_busy |= PLACE_BIT(place - PLACE_SLOT);
 	a->node->falling |= PLACE_BIT(place);

@@ -235,7 +235,8 @@ static void describe(const struct program *p, struct host_waiting *w)
 
 static bool is_running(const struct program *p)
 {
-	return p->state != STATE_ENDED && p->state != STATE_DEAD;
+	return p->state != STATE_ENDED && p->state != STATE_DEAD &&
+	       !p->is_service;
 }
 
 /* The next thread of a node that has one running, from some thread on. */

@@ -50,6 +50,7 @@ struct program {
 	bool is_look_posted;
 	bool is_late; /* its last poll has missed its deadline */
 	bool is_system;
+	bool is_service; /* counts as none that runs */
 	bool is_card; /* of the network interface: see host/card.h */
 	void (*run)(void *arg);
 	void *arg;

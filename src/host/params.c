@@ -51,6 +51,20 @@ const struct param l2_params_table[L2_PARAMS] = {
 };
 
 #undef AT
+#define AT(field) offsetof(struct files_params, field)
+
+const struct param pcie_params_table[PCIE_PARAMS] = {
+	NUMBER("pcie.rate", PARAM_RATE, pcie_rate, "4 GB/s", 1000000, PS_PER_S,
+		"rate of an IO node's PCIe in each direction", "BGQ-N7"),
+};
+
+const struct param files_params_table[FILES_PARAMS] = {
+	NUMBER("latency", PARAM_TIME, latency, "10 us", 0, PS_PER_S,
+		"time that the file system takes to look at a request",
+		"assumed: a server's memory over a network"),
+};
+
+#undef AT
 #define AT(field) offsetof(struct clock_params, field)
 #define CLOCK(name_, field_, def_, help_, source_)                             \
 	NUMBER(name_, PARAM_CLOCK, field_, def_, 1000000,                      \
@@ -99,6 +113,8 @@ void host_params_defaults(struct host_params *p)
 {
 	set_defaults(host_params_table, HOST_PARAMS, p);
 	set_defaults(l2_params_table, L2_PARAMS, &p->l2);
+	set_defaults(pcie_params_table, PCIE_PARAMS, &p->files);
+	set_defaults(files_params_table, FILES_PARAMS, &p->files);
 	set_defaults(clock_params_table, CLOCK_PARAMS, &p->clocks);
 	set_defaults(dcr_params_table, DCR_PARAMS, &p->clocks);
 }

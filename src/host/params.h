@@ -8,6 +8,12 @@
 #include "base/param.h"
 #include "host/l2.h"
 
+/* What IO nodes have beside: a bus of two directions, and files behind it. */
+struct files_params {
+	int64_t pcie_rate; /* bytes a second each way */
+	int64_t latency; /* ps, of an access */
+};
+
 /*
  * A chip's clocks in Hz, and how many cycles of the last one an access to the
  * ring of configuration registers takes.
@@ -28,17 +34,28 @@ struct clock_use {
 
 struct host_params {
 	int64_t memory; /* bytes per node */
+	struct files_params files;
 	struct l2_params l2;
 	struct clock_params clocks;
 };
 
-enum { HOST_PARAMS = 1, L2_PARAMS = 10, CLOCK_PARAMS = 3, DCR_PARAMS = 2 };
+enum {
+	HOST_PARAMS = 1,
+	L2_PARAMS = 10,
+	PCIE_PARAMS = 1,
+	FILES_PARAMS = 1,
+	CLOCK_PARAMS = 3,
+	DCR_PARAMS = 2,
+};
 
 /* Of any node with a network interface; of a struct host_params. */
 extern const struct param host_params_table[HOST_PARAMS];
 /* Of an L2 that the interface reads and writes through, and the DDR behind it;
  * of a struct l2_params. */
 extern const struct param l2_params_table[L2_PARAMS];
+/* Of IO nodes; of a struct files_params. */
+extern const struct param pcie_params_table[PCIE_PARAMS];
+extern const struct param files_params_table[FILES_PARAMS];
 /* Of a struct clock_params. */
 extern const struct param clock_params_table[CLOCK_PARAMS],
 	dcr_params_table[DCR_PARAMS];

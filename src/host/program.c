@@ -105,6 +105,8 @@ void program_resume(struct program *p, struct sim_worker *w, sim_time t)
 		return;
 	p->state = STATE_ENDED;
 	poll_end_watch(p);
+	if (p->is_service)
+		return;
 	atomic_fetch_sub_explicit(&h->n_running, 1, memory_order_relaxed);
 }
 
@@ -128,6 +130,8 @@ static void kill(struct program *p)
 		poll_forget(p);
 	p->state = STATE_DEAD;
 	poll_end_watch(p);
+	if (p->is_service)
+		return;
 	atomic_fetch_sub_explicit(&h->n_running, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&h->n_dead, 1, memory_order_relaxed);
 }
@@ -201,6 +205,7 @@ static void set_up(struct host *h, struct program *p, uint32_t thread,
 	p->thread = (uint8_t)thread;
 	p->state = STATE_STARTED;
 	p->is_system = current && current->is_system;
+	p->is_service = false;
 	p->late_at = SIM_NEVER;
 	p->run = run;
 	p->arg = arg;
@@ -346,6 +351,25 @@ bool program_is_system(void)
 void program_become_system(void)
 {
 	host_self()->is_system = true;
+}
+
+bool program_set_system(bool is_system)
+{
+	struct program *p = host_self();
+	bool was = p->is_system;
+
+	p->is_system = is_system;
+	return was;
+}
+
+void program_become_service(void)
+{
+	struct program *p = host_self();
+
+	if (!p->is_service)
+		atomic_fetch_sub_explicit(
+			&p->host->n_running, 1, memory_order_relaxed);
+	p->is_service = true;
 }
 
 void *program_keep(const struct program_library *l)

@@ -51,6 +51,12 @@ bool program_spawn(uint32_t thread, void (*run)(void *arg), void *arg);
  */
 bool program_is_system(void);
 void program_become_system(void);
+/* For kernel calls, which are the system's while they last: returns what it
+ * was. */
+bool program_set_system(bool is_system);
+
+/* It serves others until the run ends, and nobody waits for its end. */
+void program_become_service(void);
 
 /*
  * What a library keeps for the program's process: bytes that are zero at first,

@@ -60,6 +60,7 @@ struct load_result {
 	uint32_t n_figures;
 	char knot[LOAD_KNOT_TEXT]; /* where it is deadlocked */
 	uint64_t n_knotted; /* packets that wait only for each other */
+	bool is_guests; /* these are a guest's, and wait for anything */
 	/* Where it is stalled: in a word, and who waits. */
 	char why[480];
 	struct load_waiting waiting[LOAD_MAX_WAITING];
@@ -85,6 +86,7 @@ struct load_needs {
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
 	uint32_t n_processes; /* of each node; 0: one */
 	const char *const *arguments; /* of its programs; NULL: none */
+	bool has_files; /* IO nodes, where there are some, serve files */
 	bool all_live; /* nodes, to the end: its programs wait for them all */
 };
 

@@ -209,11 +209,12 @@ static int check_nics(const struct programs *p, struct err *e)
 {
 	const struct nic *nic = p->load.nic;
 	char text[256];
-	uint32_t i, n = load_n_nodes(&p->load, p->load.net->topo);
+	const struct topo *t = p->load.net->topo;
+	uint32_t i, n = load_n_nodes(&p->load, t);
 	site_id s;
 
-	for (i = 0; i < n; i++) {
-		s = load_node(&p->load, i);
+	for (i = 0; i < n + t->n_io; i++) {
+		s = i < n ? load_node(&p->load, i) : t->n_nodes + i - n;
 		if (nic_errors(nic, s, text, sizeof(text)))
 			return err_set_code(e, EXIT_INTERNAL,
 				"node %u: the %s reports: %s", s,
@@ -227,13 +228,14 @@ static int tell_stalled(const struct programs *p, struct err *e)
 {
 	struct host_waiting w = find_waiting(&p->load, NULL).first;
 	struct err why = { 0 };
-	char text[128];
+	char text[384], stall[200];
 
-	snprintf(text, sizeof(text), "node %u, thread %u: %s", w.node, w.thread,
-		w.what);
+	nic_describe_stall(p->load.nic, stall, sizeof(stall));
+	snprintf(text, sizeof(text), "node %u, thread %u: %s%s", w.node,
+		w.thread, w.what, stall);
 	if (check_nics(p, &why))
 		return err_set_code(
-			e, EXIT_DEADLOCK, "%s; %.256s", text, why.text);
+			e, EXIT_DEADLOCK, "%s; %.120s", text, why.text);
 	return err_set_code(e, EXIT_DEADLOCK, "%s", text);
 }
 
@@ -321,6 +323,11 @@ bool programs_complain(struct programs *p, const char *format, ...)
 	va_end(args);
 	note_wrong(p, EXIT_INTERNAL, text);
 	return false;
+}
+
+void programs_give_up(struct programs *p, const char *text)
+{
+	note_wrong(p, EXIT_LIMIT, text);
 }
 
 bool programs_begin(struct programs *p)

@@ -30,6 +30,7 @@ const struct load_ops *const load_registry[] = {
 	&load_code,
 	&load_lofamo,
 	&load_messages,
+	&load_files,
 	&load_events,
 	NULL,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/guest.h"
 
 enum { SLICES_PER_STALL = 2 };
 
@@ -314,6 +315,19 @@ static enum load_ending run_slices(struct load *l, struct load_result *r)
 	return LOAD_STALLED;
 }
 
+/* Packets of the network's guest that wait for good: nothing happens any more,
+ * nobody else shares the machine, and no fault is to blame. */
+static bool are_guests_left(const struct load *l, struct load_result *r)
+{
+	const struct net_guest *g = l->net->guest;
+
+	if (!g || l->place || l->net->faults)
+		return false;
+	r->n_knotted = g->ops->knot(g, r->knot, sizeof(r->knot));
+	r->is_guests = true;
+	return r->n_knotted != 0;
+}
+
 struct run {
 	struct load *load;
 	struct load_result *result;
@@ -339,6 +353,8 @@ int load_run(struct load *l, struct load_result *r, struct err *e)
 	r->end = sim_last_time(l->net->sim);
 	if (r->ending == LOAD_FINISHED && is_stuck(l, r, r->end))
 		r->ending = LOAD_STALLED;
+	if (r->ending == LOAD_FINISHED && are_guests_left(l, r))
+		r->ending = LOAD_DEADLOCKED;
 	if (r->ending == LOAD_ENDLESS)
 		return err_set_code(e, EXIT_LIMIT,
 			"more than %d s of simulated time",

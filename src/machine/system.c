@@ -3,6 +3,7 @@
 
 #include "watch/history.h"
 
+#include "api/api.h"
 #include "base/mem.h"
 #include "sim/barrier.h"
 
@@ -80,6 +81,26 @@ static void set_deaths(struct host *h, const struct net *n)
 			host_set_death(h, f->death[i].site, f->death[i].at);
 }
 
+/* Programs of an IO node. */
+static uint32_t n_daemons(const struct machine *m, const struct system_setup *s)
+{
+	const struct api *api = m->nic ? api_to(m->nic) : NULL;
+
+	return api && s->needs.has_files ? api->n_io : 0;
+}
+
+static void start_daemons(const struct system *x, const struct machine *m,
+	const struct system_setup *setup)
+{
+	uint32_t n = n_daemons(m, setup), i;
+	site_id s;
+
+	for (s = 0; n && s < m->topo->n_io; s++)
+		for (i = 0; i < n; i++)
+			program_start(x->host, m->topo->n_nodes + s, i, 0,
+				api_to(m->nic)->serve, NULL);
+}
+
 static int build_nodes(struct system *x, const struct machine *m,
 	const struct system_setup *s, struct err *e)
 {
@@ -87,7 +108,8 @@ static int build_nodes(struct system *x, const struct machine *m,
 		.sim = x->net->sim,
 		.n_nodes = x->net->n_nodes + x->net->topo->n_io,
 		.params = &m->host,
-		.n_programs = s->needs.n_programs,
+		.n_programs =
+			s->needs.n_programs + m->topo->n_io * n_daemons(m, s),
 		.n_spawned = s->needs.n_spawned,
 		.stack_bytes = s->needs.stack_bytes,
 		.side = m->side,
@@ -117,7 +139,10 @@ static int build_nodes(struct system *x, const struct machine *m,
 	if (machine_watch(m, s->seed, &watch))
 		x->watch = n.watch = lofamo_history_new(&watch, &m->faults);
 	x->nic = nic_new(&n, e);
-	return x->nic ? 0 : -1;
+	if (!x->nic)
+		return -1;
+	start_daemons(x, m, s);
+	return 0;
 }
 
 struct system *system_new(

@@ -89,6 +89,7 @@ struct book_account {
 uint32_t book_class(const struct book_account *a);
 
 enum {
+	BOOK_LOCAL = 15, /* as an input: the node itself */
 	BOOK_HEADER = 12, /* bytes of a header that are kept */
 	BOOK_NO_PORT = 255,
 	BOOK_NO_CHANNEL = 255,
@@ -101,6 +102,8 @@ struct book_place {
 	uint32_t site;
 	uint16_t number; /* of several such things, or BOOK_NO_NUMBER */
 	uint8_t port, channel; /* or BOOK_NO_PORT, BOOK_NO_CHANNEL */
+	/* Where several inputs meet, their bits; then port is the last one. */
+	uint16_t inputs;
 };
 
 /* What to keep. */
@@ -228,7 +231,7 @@ static inline void book_at_part(
 	if (__builtin_expect(k != NULL, 0))
 		book_set_place(k, packet,
 			&(struct book_place){ what, site, BOOK_NO_NUMBER,
-				BOOK_NO_PORT, BOOK_NO_CHANNEL });
+				BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 });
 }
 
 /*

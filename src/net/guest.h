@@ -47,6 +47,11 @@ struct net_guest_ops {
 	uint64_t (*inside)(const struct net_guest *g); /* packets */
 	/* is_over: nothing is left to do. */
 	int (*audit)(const struct net_guest *g, bool is_over, struct err *e);
+	/*
+	 * Packets that wait, when nothing can happen any more: how many, and
+	 * in lines which of them wait where, for what and since when.
+	 */
+	uint64_t (*knot)(const struct net_guest *g, char *text, size_t size);
 	uint64_t (*memory)(const struct net_guest *g); /* bytes held */
 	/* "a packet of class route 3 from node 5" */
 	void (*name)(const struct net_guest *g, packet_id id, char *text,

@@ -111,6 +111,15 @@ struct net_client_ops {
 	bool (*combine)(struct net *n, struct sim_worker *w, site_id s,
 		const packet_id *id, uint32_t n_ids, sim_time t);
 	/*
+	 * A route of the tree is stopped at a site by a packet that it is not
+	 * set for, or by registers that break a rule; may be NULL.
+	 */
+	void (*on_stopped)(struct net *n, struct sim_worker *w, site_id s,
+		uint32_t route, sim_time t);
+	/* What a packet is that waits there, in words; may be NULL. */
+	void (*describe)(
+		const struct net *n, packet_id p, char *text, size_t size);
+	/*
 	 * What a packet's header is on a link by which it leaves a site, on a
 	 * channel and with that link's number: what is written into the book.
 	 * NULL: nobody knows.

@@ -1,6 +1,8 @@
 #include "net/use.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "net/guest.h"
@@ -199,6 +201,41 @@ uint32_t net_short_of_room(const struct topo *t, const struct link_rules *r,
 	return found;
 }
 
+/* --- places in time budgets --- */
+
+static void add_text(char *text, size_t size, const char *what)
+{
+	size_t k = strlen(text);
+
+	snprintf(text + k, size - k, "%s", what);
+}
+
+static void add_input(
+	const struct topo *t, site_id s, uint32_t port, char *text, size_t size)
+{
+	char name[32] = "local";
+
+	if (port != BOOK_LOCAL)
+		t->ops->name_port(t, s, (port_id)port, name, sizeof(name));
+	add_text(text, size, " ");
+	add_text(text, size, name);
+}
+
+/* ": inputs A- E+ local, last A-" */
+static void add_inputs(const struct net *n, const struct book_place *at,
+	char *text, size_t size)
+{
+	uint32_t m;
+
+	add_text(text, size, at->inputs ? ": inputs" : "");
+	for (m = at->inputs; m; m &= m - 1)
+		add_input(n->topo, at->site, (uint32_t)__builtin_ctz(m), text,
+			size);
+	add_text(text, size, at->inputs ? ", last" : "");
+	if (at->port != BOOK_NO_PORT)
+		add_input(n->topo, at->site, at->port, text, size);
+}
+
 void net_place_name(const struct net *n, const struct book_place *at,
 	char *text, size_t size)
 {
@@ -207,18 +244,16 @@ void net_place_name(const struct net *n, const struct book_place *at,
 		is_named ? n->route->ops->channels
 			 : net_router(n, at->site)->ops->channels;
 	char name[96];
-	size_t k;
 
 	topo_name_site(n->topo, at->site, name, sizeof(name));
-	k = (size_t)snprintf(text, size, "%s, %s", name, at->what);
-	if (at->number != BOOK_NO_NUMBER && k < size)
-		k += (size_t)snprintf(text + k, size - k, " %u", at->number);
-	if (at->port != BOOK_NO_PORT && k < size) {
-		n->topo->ops->name_port(
-			n->topo, at->site, at->port, name, sizeof(name));
-		k += (size_t)snprintf(text + k, size - k, " %s", name);
+	snprintf(text, size, "%s, %s", name, at->what);
+	if (at->number != BOOK_NO_NUMBER) {
+		snprintf(name, sizeof(name), " %u", at->number);
+		add_text(text, size, name);
 	}
-	if (at->channel != BOOK_NO_CHANNEL && k < size)
-		snprintf(text + k, size - k, ", %s%s",
-			is_named ? "channel " : "", channels[at->channel]);
+	add_inputs(n, at, text, size);
+	if (at->channel != BOOK_NO_CHANNEL) {
+		add_text(text, size, is_named ? ", channel " : ", ");
+		add_text(text, size, channels[at->channel]);
+	}
 }

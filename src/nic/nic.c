@@ -236,3 +236,10 @@ uint64_t nic_n_events(const struct nic *nic, const struct host_world *only)
 	sim_each_event(nic->net->sim, count_event, &c);
 	return c.n;
 }
+
+void nic_describe_stall(const struct nic *nic, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (nic->ops->describe_stall)
+		nic->ops->describe_stall(nic, text, size);
+}

@@ -115,6 +115,9 @@ struct nic_ops {
 	 * receiver needs: they hold no pointers.
 	 */
 	size_t (*load_bytes)(const struct packet *p);
+	/* Where programs wait for good: what nodes have not done that others
+	 * wait for; NULL: it knows nothing.  Only while nothing runs. */
+	void (*describe_stall)(const struct nic *nic, char *text, size_t size);
 	/* Whether an event is a clock for which nobody waits any more; NULL:
 	 * there are none.  Only while nothing runs. */
 	bool (*is_stale)(const struct nic *nic, const struct sim_event *e);
@@ -189,6 +192,9 @@ uint64_t nic_unpack(
 /* --- only while nothing runs --- */
 
 int nic_audit(const struct nic *nic, struct err *e);
+/* "; barrier class 0: node 3 has not entered, ..."; "" where it knows
+ * nothing. */
+void nic_describe_stall(const struct nic *nic, char *text, size_t size);
 uint64_t nic_memory(const struct nic *nic); /* bytes that it holds */
 
 /* A counter of one node, or of all; 0 where there is none, or no nic. */

@@ -134,6 +134,17 @@ static void keep_side(const struct machine *m, struct report *p)
 		100 * (double)(x.raw - x.data) / (double)x.raw);
 }
 
+static void keep_io(const struct machine *m, struct report *p)
+{
+	const struct topo *t = m->topo;
+
+	if (!t->n_io)
+		return;
+	keep(p, "io_GBps",
+		(double)m->link.rate * (t->n_ports - t->node_ports) / 1e9);
+	keep(p, "pcie_GBps", (double)m->host.files.pcie_rate / 1e9);
+}
+
 static void show(
 	const struct paper_experiment *x, struct report *p, struct err *e)
 {
@@ -152,6 +163,7 @@ static void show(
 	keep(p, "nodes", m->topo->n_nodes);
 	keep_links(m->topo, p);
 	keep_side(m, p);
+	keep_io(m, p);
 	if (m->topo->ops->cut)
 		keep(p, "bisection_GBps",
 			rate * (double)m->topo->ops->cut(m->topo).links);

@@ -1,8 +1,12 @@
 /* Blue Gene/Q as its machine file has it. */
+#include <errno.h>
+#include <stdio.h>
+
 #include "host/program.h"
 #include "nic/bgq_mu/mu_testing.h"
 #include "testing/kit_testing.h"
 #include "testing/testing.h"
+#include "weft/cnk.h"
 
 enum { MANY = 60, REC = 5, SYSTEM_REC = 260 };
 
@@ -247,7 +251,13 @@ static double io_rate(const char *const *sets, uint32_t links, bool is_out)
 /* 512 B of payload in every 560 B at 2 GB/s, less what begins and ends it. */
 static void bgq_f5_two_exits_double_an_io_nodes_rate(void **state)
 {
+	struct machine *m = kit_machine("bgq-io", NULL, NULL);
+	uint32_t links = m->topo->n_ports - m->topo->node_ports;
+
 	(void)state;
+	assert_int_equal(links, 2);
+	assert_int_equal(m->host.files.pcie_rate, links * m->link.rate);
+	machine_free(m);
 	assert_float_equal(io_rate(one_link, 1, false), 1.829, 0.02);
 	assert_float_equal(io_rate(one_link, 1, true), 1.829, 0.02);
 	assert_float_equal(io_rate(two_links, 2, false), 3.657, 0.05);
@@ -333,6 +343,146 @@ static void bgq_f41_only_system_packets_cross_io_links(void **state)
 	}
 }
 
+/* --- files --- */
+
+enum { OUT_AT = 0x100000, BACK_AT = 0x800000, MANY_BYTES = 300000 };
+
+struct user {
+	site_id node;
+	uint32_t seed;
+	uint64_t bytes;
+};
+
+/* Writes a file in two parts, and reads it back in three. */
+static void use_file(void *arg)
+{
+	const struct user *u = arg;
+	uint64_t half = u->bytes / 2, third = u->bytes / 3;
+	char name[CNK_NAME];
+	int32_t f;
+
+	snprintf(name, sizeof(name), "out.%u", u->node);
+	f = cnk_open(name, CNK_CREATE);
+	assert_true(f >= 0);
+	bytes_fill(OUT_AT, u->seed, u->bytes);
+	assert_int_equal(cnk_write(f, OUT_AT + half, u->bytes - half, half),
+		u->bytes - half);
+	assert_int_equal(cnk_write(f, OUT_AT, half, 0), half);
+	assert_int_equal(cnk_sync(f), 0);
+	assert_int_equal(cnk_read(f, BACK_AT, third, 0), third);
+	assert_int_equal(cnk_read(f, BACK_AT + third, third, third), third);
+	assert_int_equal(cnk_read(f, BACK_AT + 2 * third, u->bytes, 2 * third),
+		u->bytes - 2 * third);
+	bytes_expect(BACK_AT, u->seed, u->bytes);
+	assert_int_equal(cnk_close(f), 0);
+}
+
+/* BGQ-F1, BGQ-F139: by message units, on both sides. */
+static void bgq_f139_files_are_shipped_to_io_nodes(void **state)
+{
+	static const uint64_t lengths[] = { 1, 31, 512, 513, MANY_BYTES };
+	struct user u[5];
+	uint64_t digest[2];
+	struct kit k;
+	uint32_t i, w;
+
+	(void)state;
+	for (w = 0; w < 2; w++) {
+		kit_open(&k, &(struct kit_how){ .machine = "bgq-board",
+				     .sets = io_sets,
+				     .n_workers = 1 + 2 * w,
+				     .needs = { .n_programs = 5,
+					     .has_files = true } });
+		for (i = 0; i < 5; i++) {
+			u[i] = (struct user){ 7 * i, i, lengths[i] };
+			program_start(k.host, u[i].node, 0, 0, use_file, &u[i]);
+		}
+		digest[w] = kit_run(&k, false);
+		/* what was written has come from compute nodes 0, 7 and 14
+		 * and from 21 and 28, and what was read went to them */
+		assert_true(crossed(&k, 0, IO_PORT) > 0);
+		assert_true(crossed(&k, 16 + 8, IO_PORT) > MANY_BYTES);
+		assert_true(crossed(&k, IO + 1, IO_PORT + 1) > MANY_BYTES);
+		kit_close(&k);
+	}
+	assert_int_equal(digest[0], digest[1]);
+}
+
+static void misuse_files(void *arg)
+{
+	const struct user *u = arg;
+	int32_t f, other;
+
+	assert_int_equal(cnk_open("none", 0), -ENOENT);
+	assert_int_equal(cnk_open("", CNK_CREATE), -EINVAL);
+	assert_int_equal(cnk_open("x", 8), -EINVAL);
+	assert_int_equal(
+		cnk_open("a name that is longer than the longest one that a "
+			 "daemon takes, by far",
+			CNK_CREATE),
+		-ENAMETOOLONG);
+	f = cnk_open("x", CNK_CREATE);
+	assert_true(f >= 0);
+	assert_int_equal(cnk_write(f, OUT_AT, 100, CNK_BYTES), -EFBIG);
+	assert_int_equal(cnk_write(f, u->bytes, 1, 0), -EFAULT);
+	assert_int_equal(cnk_read(f, u->bytes - 1, 2, 0), -EFAULT);
+	assert_int_equal(cnk_read(-1, BACK_AT, 1, 0), -EBADF);
+	assert_int_equal(cnk_read(CNK_FILES, BACK_AT, 1, 0), -EBADF);
+	/* past its end, and where nothing was ever written */
+	bytes_fill(OUT_AT, 1, 100);
+	bytes_fill(BACK_AT, 2, 400);
+	assert_int_equal(cnk_write(f, OUT_AT, 100, 200), 100);
+	assert_int_equal(cnk_read(f, BACK_AT, 400, 300), 0);
+	assert_int_equal(cnk_read(f, BACK_AT, 400, UINT64_MAX), 0);
+	bytes_expect(BACK_AT, 2, 400);
+	assert_int_equal(cnk_read(f, BACK_AT, 400, 0), 300);
+	bytes_expect_all(BACK_AT, 0, 200);
+	bytes_expect(BACK_AT + 200, 1, 100);
+	assert_int_equal(cnk_write(f, OUT_AT, 0, 5000), 0);
+	assert_int_equal(cnk_read(f, BACK_AT, 0, 0), 0);
+	/* emptied, by another descriptor of the same file */
+	other = cnk_open("x", CNK_TRUNCATE);
+	assert_true(other >= 0 && other != f);
+	assert_int_equal(cnk_read(f, BACK_AT, 400, 0), 0);
+	assert_int_equal(cnk_close(f), 0);
+	assert_int_equal(cnk_close(f), -EBADF);
+	assert_int_equal(cnk_sync(f), -EBADF);
+	assert_int_equal(cnk_close(other), 0);
+	assert_false(program_is_system());
+}
+
+static void wrong_uses_of_files_are_refused(void **state)
+{
+	struct user u = { 3, 0, 0 };
+	struct kit k;
+
+	(void)state;
+	kit_open(&k, &(struct kit_how){ .machine = "bgq-board",
+			     .sets = io_sets,
+			     .needs = { .n_programs = 1, .has_files = true } });
+	u.bytes = host_memory(k.host);
+	program_start(k.host, u.node, 0, 0, misuse_files, &u);
+	kit_run(&k, false);
+	kit_close(&k);
+}
+
+static void open_none(void *arg)
+{
+	(void)arg;
+	assert_int_equal(cnk_open("x", CNK_CREATE), -ENODEV);
+}
+
+static void without_io_nodes_there_are_no_files(void **state)
+{
+	struct kit k;
+
+	(void)state;
+	open_io(&k, NULL);
+	program_start(k.host, 0, 0, 0, open_none, NULL);
+	kit_run(&k, false);
+	kit_close(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +494,9 @@ int main(void)
 			bgq_f40_packets_of_io_nodes_enter_at_their_exits),
 		cmocka_unit_test(bgq_f5_two_exits_double_an_io_nodes_rate),
 		cmocka_unit_test(bgq_f41_only_system_packets_cross_io_links),
+		cmocka_unit_test(bgq_f139_files_are_shipped_to_io_nodes),
+		cmocka_unit_test(wrong_uses_of_files_are_refused),
+		cmocka_unit_test(without_io_nodes_there_are_no_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

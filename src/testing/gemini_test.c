@@ -45,10 +45,27 @@ static void bytes_are_there_when_events_say_so(void **state)
 	kit_close(&x.kit);
 }
 
+/* Beside its host, with a put and a get of one program. */
+static void an_interface_that_is_used_takes_at_most_16_kib(void **state)
+{
+	struct world x = { .took = 0 };
+	const struct nic *nic;
+	uint32_t s;
+
+	(void)state;
+	world_run(&x, NULL, false, put_and_get);
+	nic = x.kit.nic;
+	for (s = 0; s <= 2; s += 2)
+		assert_in_range(nic->ops->node_size +
+					nic->ops->node_memory(nic->nodes[s]),
+			1, 16 * 1024);
+	kit_close(&x.kit);
+}
+
 static void put_a_lot(void *arg)
 {
-	struct gemini_post p = world_post(GEMINI_PUT, 0x8000);
 	struct world *x = arg;
+	struct gemini_post p = world_post(GEMINI_PUT, x->number);
 
 	if (program_node())
 		return;
@@ -58,24 +75,32 @@ static void put_a_lot(void *arg)
 	x->took = program_now() - x->took;
 }
 
-/* One request under way: a round trip for each 64 B.  A put of one line takes
- * its store and what the interface does with its event besides. GEM-F35.
- * GEM-F48. */
+static sim_time time_of_lines(const char *orb, uint32_t lines)
+{
+	const char *const sets[] = { orb, NULL };
+	struct world x = { .number = lines * GEMINI_LINE };
+
+	world_run(&x, sets, false, put_a_lot);
+	kit_close(&x.kit);
+	return x.took;
+}
+
+/* How long 240 more lines take. */
+static sim_time time_of_more(const char *orb)
+{
+	return time_of_lines(orb, 400) - time_of_lines(orb, 160);
+}
+
+/* With one request under way each line takes a round trip; with sixteen, so
+ * many of them do. GEM-F35. GEM-F48. */
 static void the_orb_bounds_what_is_under_way(void **state)
 {
-	static const char *const one[] = { "nic.orb=1", NULL };
-	static const char *const few[] = { "nic.orb=4", NULL };
-	struct world x = { .took = 0 };
-	sim_time a, b;
+	sim_time trip = time_of_more("nic.orb=1") / 240;
 
 	(void)state;
-	world_run(&x, one, false, put_a_lot);
-	a = x.took;
-	kit_close(&x.kit);
-	world_run(&x, few, false, put_a_lot);
-	b = x.took;
-	kit_close(&x.kit);
-	assert_in_range(a, 39 * b / 10, 41 * b / 10);
+	assert_in_range(trip, 700 * SIM_NS, 900 * SIM_NS);
+	assert_in_range(time_of_more("nic.orb=16"), 240 / 16 * trip * 97 / 100,
+		240 / 16 * trip * 103 / 100);
 }
 
 /* --- what is wrong --- */
@@ -271,6 +296,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_there_when_events_say_so),
+		cmocka_unit_test(
+			an_interface_that_is_used_takes_at_most_16_kib),
 		cmocka_unit_test(the_orb_bounds_what_is_under_way),
 		cmocka_unit_test(misuse_is_reported_to_who_did_it),
 		cmocka_unit_test(a_full_queue_of_events_is_flagged),

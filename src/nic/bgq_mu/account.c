@@ -130,7 +130,7 @@ void mu_account_packet(
 	struct book *k = book_of(a);
 	const struct mu_account *c = account(mu_here(a), job->inj);
 	const struct book_place at = { "injection FIFO", a->s,
-		(uint16_t)job->inj, BOOK_NO_PORT, BOOK_NO_CHANNEL };
+		(uint16_t)job->inj, BOOK_NO_PORT, BOOK_NO_CHANNEL, 0 };
 
 	book_open(k, id, &c->message);
 	book_set_place(k, id, &at);

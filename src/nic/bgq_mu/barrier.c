@@ -3,6 +3,8 @@
  * between these and the network (BGQ-F60 to F63).  All of that way's time is
  * on its first side: only the sum of both is known.
  */
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "coll/tree.h"
 #include "net/router.h"
@@ -255,4 +257,73 @@ enum mu_interrupt mu_barrier_store(
 	else
 		x->owned = (uint16_t)value;
 	return MU_INTERRUPTS;
+}
+
+/* --- who has not come --- */
+
+/* What a node has of a class; one that was never used has entered nothing. */
+static struct barrier_class class_of(
+	const struct nic *nic, site_id s, uint32_t class)
+{
+	const struct mu_node *n = nic->nodes[s];
+
+	if (n && n->barrier)
+		return n->barrier->net.class[class];
+	return (struct barrier_class){ .control = class ? 0 : BARRIER_FIRST,
+		.status = class ? 0 : BARRIER_FIRST };
+}
+
+/* Bits that a node has given up and others have not, so that it waits: it has
+ * the next one itself. */
+static uint32_t awaited(const struct barrier_class *c)
+{
+	return c->control ? c->status & ~(uint32_t)c->control : 0;
+}
+
+/* The class's first node that waits, or NO_SITE. */
+static site_id find_waiting(const struct nic *nic, uint32_t class)
+{
+	site_id s;
+
+	for (s = 0; s < nic->net->n_nodes; s++) {
+		struct barrier_class c = class_of(nic, s, class);
+
+		if (awaited(&c))
+			return s;
+	}
+	return NO_SITE;
+}
+
+/* "; barrier class 0: node 3 and 2 more have not entered, and node 0 waits
+ * since 1.234 us" */
+void mu_barrier_describe(const struct nic *nic, char *text, size_t size)
+{
+	const struct mu *mu = (const struct mu *)nic;
+	uint32_t class, n = 0;
+	site_id s, waits = NO_SITE, first = NO_SITE;
+	struct barrier_class c, own;
+	char others[32] = " has";
+
+	for (class = 0; class < mu->n_classes && waits == NO_SITE; class ++)
+		waits = find_waiting(nic, class);
+	if (waits == NO_SITE)
+		return;
+	own = class_of(nic, waits, --class);
+	for (s = 0; s < nic->net->n_nodes; s++) {
+		c = class_of(nic, s, class);
+		if (!(c.control & awaited(&own)))
+			continue;
+		first = n++ ? first : s;
+	}
+	if (!n)
+		return;
+	if (n > 1)
+		snprintf(others, sizeof(others), " and %u more have", n - 1);
+	snprintf(text, size,
+		"; barrier class %u: node %u%s not entered, and node %u waits "
+		"since %.3f us",
+		class, first, others, waits,
+		(double)((const struct mu_node *)nic->nodes[waits])
+				->barrier->born[class] /
+			(1000 * SIM_NS));
 }

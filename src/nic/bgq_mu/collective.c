@@ -3,6 +3,8 @@
  * packets become where they meet (BGQ-F45 to F57, F135).  How they travel is
  * the collective network's business: coll/tree.h.
  */
+#include <stdio.h>
+
 #include "coll/combine.h"
 #include "coll/tree.h"
 #include "nic/bgq_mu/mu.h"
@@ -156,6 +158,31 @@ static bool is_like(const struct net *n, packet_id a, packet_id b)
 	       n->packets[a].bytes == n->packets[b].bytes;
 }
 
+void mu_collective_stopped(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t route, sim_time t)
+{
+	tell(n, w, s, t, MU_ERROR_COLLECTIVE, route);
+}
+
+/* "floating point add, words of 8 B, all-reduce, 64 B" */
+void mu_collective_describe(
+	const struct net *n, packet_id id, char *text, size_t size)
+{
+	static const char *const op[] = { "AND", "OR", "XOR", "?",
+		"unsigned add", "unsigned min", "unsigned max", "?",
+		"signed add", "signed min", "signed max", "?",
+		"floating point add", "floating point min",
+		"floating point max", "?" };
+	static const char *const type[] = { [MU_BROADCAST] = "broadcast",
+		[MU_REDUCE] = "reduce",
+		[MU_ALLREDUCE] = "all-reduce" };
+	const struct mu_header *h = &buffer_of(n, id)->header;
+
+	snprintf(text, size, "%s, words of %u B, %s, %u B",
+		op[mu_op_code(h) % 16], (unsigned)mu_word(h),
+		type[mu_collective_type(h) % 3], n->packets[id].bytes);
+}
+
 bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
 	const packet_id *id, uint32_t n_ids, sim_time t)
 {
@@ -167,8 +194,8 @@ bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
 		from[i] = buffer_of(n, id[i])->payload;
 		if (is_like(n, id[0], id[i]))
 			continue;
-		tell(n, w, s, t, MU_ERROR_COLLECTIVE,
-			mu_class_route(&buffer_of(n, id[0])->header));
+		mu_collective_stopped(n, w, s,
+			mu_class_route(&buffer_of(n, id[0])->header), t);
 		return false;
 	}
 	arith_of(&buffer_of(n, id[0])->header, &arith);

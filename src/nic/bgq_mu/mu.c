@@ -572,6 +572,8 @@ static const struct net_client_ops client = {
 	.on_copy = nic_on_copy,
 	.on_absorbed = mu_collective_absorbed,
 	.combine = mu_collective_combine,
+	.on_stopped = mu_collective_stopped,
+	.describe = mu_collective_describe,
 	.on_hurt = on_hurt,
 	.header = mu_header_on_link,
 };
@@ -595,5 +597,6 @@ const struct nic_ops bgq_mu_ops = {
 	.node_fini = node_fini,
 	.node_memory = node_memory,
 	.audit_node = audit_node,
+	.describe_stall = mu_barrier_describe,
 	.load_bytes = load_bytes,
 };

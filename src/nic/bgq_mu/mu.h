@@ -523,6 +523,10 @@ void mu_collective_arrived(const struct nic_at *a, const struct packet *p);
 bool mu_collective_combine(struct net *n, struct sim_worker *w, site_id s,
 	const packet_id *id, uint32_t n_ids, sim_time t);
 void mu_collective_absorbed(struct net *n, struct sim_worker *w, packet_id id);
+void mu_collective_stopped(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t route, sim_time t);
+void mu_collective_describe(
+	const struct net *n, packet_id id, char *text, size_t size);
 
 /* --- inject.c --- */
 
@@ -576,6 +580,7 @@ static inline uint32_t mu_wait_inj(uint32_t inj)
 void mu_barrier_init(struct mu *mu);
 void mu_barrier_free(struct mu_node *n);
 uint64_t mu_barrier_memory(const struct mu_node *n);
+void mu_barrier_describe(const struct nic *nic, char *text, size_t size);
 void mu_barrier_on_event(const struct nic_at *a, const struct sim_event *e);
 /* Registers from MU_GI_ROUTE on. */
 uint64_t mu_barrier_load(

@@ -11,7 +11,7 @@ static void book_at_port(const struct crossbar *x, packet_id id, site_id s,
 	const char *what, port_id port, uint32_t channel)
 {
 	const struct book_place at = { what, s, BOOK_NO_NUMBER, (uint8_t)port,
-		(uint8_t)channel };
+		(uint8_t)channel, 0 };
 
 	if (x->book)
 		book_set_place(x->book, id, &at);

@@ -169,7 +169,7 @@ static inline void booked_at(const struct direct *d,
 {
 	const struct book_place at = { what, s->id, BOOK_NO_NUMBER,
 		(uint8_t)(port < d->n_ports ? port : BOOK_NO_PORT),
-		(uint8_t)channel };
+		(uint8_t)channel, 0 };
 
 	book_set_place(d->book, id, &at);
 }

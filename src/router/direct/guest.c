@@ -55,15 +55,6 @@ static sim_time carry(struct direct *d, struct sim_worker *w,
 	return sent.arrival;
 }
 
-static void book_leave(const struct direct *d, const struct direct_site *s,
-	port_id p, packet_id id)
-{
-	book_set_place(d->book, id,
-		&(struct book_place){ "collective, out by", s->id,
-			BOOK_NO_NUMBER, (uint8_t)p, BOOK_NO_CHANNEL });
-	net_note_header(d->router.net, s->id, p, 0, id);
-}
-
 void direct_guest_send(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, port_id p, sim_time t)
 {
@@ -74,7 +65,7 @@ void direct_guest_send(struct direct *d, struct sim_worker *w,
 
 	s->guest_turns |= 1u << p;
 	if (d->book)
-		book_leave(d, s, p, x.id);
+		net_note_header(d->router.net, s->id, p, 0, x.id);
 	book_until(d->book, x.id, CAUSE_ROUTER, t + d->link.logic[l->wire]);
 	book_until(d->book, x.id, CAUSE_WIRE, t + d->link.latency[l->wire]);
 	link_take(l, d->link.gap, t, tail);

@@ -31,7 +31,7 @@ static inline void booked_at(const struct tiled *d, packet_id id, site_id s,
 	const char *what, port_id port)
 {
 	const struct book_place at = { what, s, BOOK_NO_NUMBER, (uint8_t)port,
-		d->packets[id].channel };
+		d->packets[id].channel, 0 };
 
 	if (booked(d))
 		book_set_place(d->book, id, &at);

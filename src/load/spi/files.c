@@ -1,0 +1,236 @@
+/*
+ * Files of compute nodes: each writes one of its own piece by piece by its IO
+ * node, reads it back and compares.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/cnk.h"
+#include "base/mem.h"
+#include "load/keys.h"
+#include "load/programs.h"
+#include "load/registry.h"
+
+#define AT(field) offsetof(struct files, field)
+#define MIB	  (UINT64_C(1) << 20)
+
+/* Addresses, the same on all nodes. */
+#define SOURCE_AT (1 * MIB)
+
+enum { MOST_BYTES = 64 << 20, MOST_ROUNDS = 10000 };
+
+#define TARGET_AT (SOURCE_AT + MOST_BYTES)
+#define MEMORY	  (TARGET_AT + MOST_BYTES)
+
+/* What a client does, and when it began and ended. */
+struct client {
+	struct files *g;
+	sim_time open, write, read, end;
+};
+
+struct files {
+	struct programs programs;
+	/* keys */
+	int64_t clients, bytes, rounds;
+
+	struct client *client;
+	uint32_t n_clients;
+};
+
+static const struct param params[] = {
+	KEY_COUNT("clients", AT(clients), "0", 0, TOPO_MAX_ROUTERS,
+		"number of nodes that have a file, the first ones; 0: all"),
+	KEY_BYTES("bytes", AT(bytes), "64KiB", 1, MOST_BYTES,
+		"length of a write and of a read"),
+	KEY_COUNT("rounds", AT(rounds), "1", 1, MOST_ROUNDS,
+		"number of writes of each client, one behind the other in its "
+		"file, and then of reads"),
+};
+
+static struct files *of(struct load *l)
+{
+	return (struct files *)l;
+}
+
+/* --- a client --- */
+
+/* The bytes of a round. */
+static void fill(const struct files *g, uint32_t round, uint8_t *to)
+{
+	memory_fill_by(g->programs.load.seed, program_node(),
+		round * (uint64_t)g->bytes, to, (size_t)g->bytes);
+}
+
+static bool is_moved(struct files *g, const char *call, int64_t moved)
+{
+	if (moved == g->bytes)
+		return true;
+	return programs_complain(&g->programs, "%s: %lld of %lld bytes", call,
+		(long long)moved, (long long)g->bytes);
+}
+
+static bool write_all(struct files *g, int32_t file)
+{
+	uint8_t *source = program_map(SOURCE_AT, (uint64_t)g->bytes);
+	uint32_t i;
+
+	for (i = 0; i < (uint32_t)g->rounds; i++) {
+		fill(g, i, source);
+		if (!is_moved(g, "cnk_write",
+			    cnk_write(file, SOURCE_AT, (uint64_t)g->bytes,
+				    i * (uint64_t)g->bytes)))
+			return false;
+	}
+	return programs_did(&g->programs, "cnk_sync", -cnk_sync(file));
+}
+
+static bool read_all(struct files *g, int32_t file)
+{
+	uint8_t *target = program_map(TARGET_AT, (uint64_t)g->bytes);
+	uint8_t *want = program_map(SOURCE_AT, (uint64_t)g->bytes);
+	uint32_t i;
+
+	for (i = 0; i < (uint32_t)g->rounds; i++) {
+		if (!is_moved(g, "cnk_read",
+			    cnk_read(file, TARGET_AT, (uint64_t)g->bytes,
+				    i * (uint64_t)g->bytes)))
+			return false;
+		fill(g, i, want);
+		if (memcmp(want, target, (size_t)g->bytes) != 0)
+			return programs_complain(
+				&g->programs, "wrong bytes in round %u", i);
+	}
+	return true;
+}
+
+static void run(void *arg)
+{
+	struct client *c = arg;
+	struct files *g = c->g;
+	char name[CNK_NAME];
+	int32_t file;
+
+	snprintf(name, sizeof(name), "/out/%u", program_node());
+	c->open = program_now();
+	file = cnk_open(name, CNK_CREATE | CNK_TRUNCATE);
+	if (file < 0) {
+		programs_did(&g->programs, "cnk_open", -file);
+		return;
+	}
+	c->write = program_now();
+	if (!write_all(g, file))
+		return;
+	c->read = program_now();
+	if (!read_all(g, file))
+		return;
+	c->end = program_now();
+	programs_did(&g->programs, "cnk_close", -cnk_close(file));
+}
+
+/* --- the course of a run --- */
+
+static int files_init(struct load *l, const struct topo *t, struct route *r,
+	const struct link_params *link, struct err *e)
+{
+	struct files *g = of(l);
+
+	(void)r;
+	(void)link;
+	if (programs_need(&g->programs, "bgq-mu", MEMORY, e))
+		return -1;
+	if (!t->n_io)
+		return err_set(e, "files: this machine has no IO nodes "
+				  "(topology.io.every); bgq-io has some");
+	if (g->clients > t->n_nodes)
+		return err_set(e, "clients: the machine has %u compute nodes",
+			t->n_nodes);
+	g->n_clients = g->clients ? (uint32_t)g->clients : t->n_nodes;
+	if (g->bytes > (int64_t)CNK_BYTES / g->rounds)
+		return err_set(e, "rounds: a file has at most %llu GiB",
+			(unsigned long long)(CNK_BYTES >> 30));
+	if (t->n_nodes / t->n_io > CNK_FILES)
+		return err_set(e,
+			"files: %u clients of an IO node cannot all have a "
+			"file (topology.io.every; want at most %d)",
+			t->n_nodes / t->n_io, CNK_FILES);
+	l->needs.n_programs = g->n_clients;
+	l->needs.has_files = true;
+	return 0;
+}
+
+static void files_start(struct load *l)
+{
+	struct files *g = of(l);
+	site_id i;
+
+	programs_open(&g->programs);
+	g->client = mem_alloc(g->n_clients, sizeof(*g->client));
+	for (i = 0; i < g->n_clients; i++) {
+		g->client[i].g = g;
+		program_start(l->host, i, 0, 0, run, &g->client[i]);
+	}
+}
+
+/* Of a phase, by all clients. */
+static double rate(const struct files *g, sim_time from, sim_time to)
+{
+	return to > from ? (double)g->bytes * (double)g->rounds *
+				   (double)g->n_clients * 1e3 /
+				   (double)(to - from)
+			 : 0;
+}
+
+static void files_report(struct load *l, struct load_result *r)
+{
+	struct files *g = of(l);
+	const struct client *c = g->client;
+	sim_time write = c->write, written = 0, read = c->read, end = 0;
+	double open = 0;
+	uint32_t i;
+
+	programs_report(&g->programs, r);
+	if (r->ending != LOAD_FINISHED)
+		return;
+	for (i = 0; i < g->n_clients; i++, c++) {
+		if (!c->end)
+			return;
+		write = c->write < write ? c->write : write;
+		written = c->read > written ? c->read : written;
+		read = c->read < read ? c->read : read;
+		end = c->end > end ? c->end : end;
+		open += (double)(c->write - c->open) / g->n_clients;
+	}
+	load_figure(r, "open_us", open / SIM_NS / 1e3);
+	load_figure(r, "write_GBps", rate(g, write, written));
+	load_figure(r, "read_GBps", rate(g, read, end));
+}
+
+static void files_fini(struct load *l)
+{
+	programs_fini(l);
+	mem_free(of(l)->client);
+}
+
+static uint64_t files_estimate(const struct load *l, const struct topo *t)
+{
+	const struct files *g = (const struct files *)l;
+
+	(void)t;
+	return programs_estimate(g->n_clients, 1,
+		(uint64_t)g->bytes * (2 + (uint64_t)g->rounds));
+}
+
+const struct load_ops load_files = {
+	.name = "files",
+	.help = "files that compute nodes write and read back by IO nodes, on "
+		"Blue Gene/Q",
+	.size = sizeof(struct files),
+	.params = params,
+	.n_params = sizeof(params) / sizeof(params[0]),
+	PROGRAMS_OPS,
+	.init = files_init,
+	.start = files_start,
+	.report = files_report,
+	.fini = files_fini,
+	.estimate = files_estimate,
+};

@@ -1,0 +1,220 @@
+#include "router/direct/guest_testing.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "testing/testing.h"
+
+static struct guest_kit *kit_of(const struct net *n)
+{
+	return n->client_state;
+}
+
+static void send_floods(
+	struct net *n, struct sim_worker *w, site_id s, sim_time t)
+{
+	struct guest_flood *f = kit_of(n)->flood;
+
+	for (; !s && f < kit_of(n)->flood + 3; f++)
+		while (f->n && net_has_room(n, s, f->fifo)) {
+			packet_id id = packet_take(n->pool, w->id);
+
+			f->n--;
+			n->packets[id] = (struct packet){ .src = 0,
+				.dst = 1,
+				.born = t,
+				.bytes = 512,
+				.kind = f->kind };
+			net_inject(n, w, s, f->fifo, id, t);
+		}
+}
+
+static void send(struct net *n, struct sim_worker *w, site_id s, sim_time t)
+{
+	struct guest_kit *k = kit_of(n);
+	struct guest_member *m = &k->member[s];
+
+	enum tree_fifos fifo = k->channel_of[m->route] == CLASS_SYSTEM
+				       ? TREE_SYSTEM
+				       : TREE_USER;
+
+	send_floods(n, w, s, t);
+	while (m->done < m->n && tree_has_room(k->tree, s, fifo)) {
+		packet_id id = packet_take(n->pool, w->id);
+		struct book_message b;
+
+		n->packets[id] = (struct packet){ .src = s,
+			.dst = m->dst,
+			.born = t,
+			.bytes = m->bytes,
+			.hints = tree_word(m->route ? m->route : k->route,
+				m->route ? k->channel_of[m->route] : k->channel,
+				!m->passes),
+			.load = m->value + m->done++ };
+		b = book_message(n->book, s, BOOK_PACKET, 1, t);
+		book_open(n->book, id, &b);
+		tree_inject(k->tree, w, s, fifo, id, t);
+	}
+}
+
+static void on_room(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	(void)fifo;
+	send(n, w, s, t);
+}
+
+static void on_event(struct net *n, struct sim_worker *w, site_id s, sim_time t,
+	struct sim_event e)
+{
+	if (sim_phase(&e) == PHASE_GUEST)
+		net_on_guest(n, w, s, t, &e);
+	else
+		send(n, w, s, t);
+}
+
+/* The others are none of these. */
+static bool is_guest(const struct packet *p)
+{
+	return p->kind == PACKET_DYNAMIC;
+}
+
+static void on_packet(struct net *n, struct sim_worker *w, site_id s,
+	uint32_t fifo, packet_id id, sim_time t, sim_time tail)
+{
+	struct guest_got *g = &kit_of(n)->got[s];
+
+	static const char letter[] = { [PACKET_DYNAMIC] = 'g',
+		[PACKET_SYSTEM] = 's',
+		[PACKET_HIGH] = 'h',
+		[PACKET_DETERMINISTIC] = 'u' };
+	struct guest_kit *k = kit_of(n);
+
+	(void)fifo;
+	if (s == 1)
+		k->order[k->n_order++] = letter[n->packets[id].kind];
+	if (!is_guest(&n->packets[id])) {
+		packet_give(n->pool, w->id, id);
+		return;
+	}
+	assert_true(g->n < GUEST_MOST);
+	g->head[g->n] = t;
+	g->value[g->n++] = n->packets[id].load;
+	book_close(n->book, w->id, id, tail);
+	packet_give(n->pool, w->id, id);
+}
+
+static void on_absorbed(struct net *n, struct sim_worker *w, packet_id id)
+{
+	if (n->book && book_has(n->book, id))
+		book_forget(n->book, id);
+	packet_give(n->pool, w->id, id);
+}
+
+static bool combine(struct net *n, struct sim_worker *w, site_id s,
+	const packet_id *id, uint32_t n_ids, sim_time t)
+{
+	uint32_t i;
+
+	(void)w;
+	(void)s;
+	(void)t;
+	if (kit_of(n)->refuses)
+		return false;
+	for (i = 1; i < n_ids; i++)
+		n->packets[id[0]].load += n->packets[id[i]].load;
+	return true;
+}
+
+static const struct net_client_ops client = {
+	.on_room = on_room,
+	.on_event = on_event,
+	.on_packet = on_packet,
+	.on_absorbed = on_absorbed,
+	.combine = combine,
+	.is_sink = true,
+};
+
+struct guest_kit *guest_kit_on(
+	const char *shape, uint32_t n_workers, const struct book_how *book)
+{
+	struct guest_kit *k = mem_alloc(1, sizeof(*k));
+	struct tree_params p;
+	const struct param_block block = { .section = "coll",
+		.rows = tree_params_table,
+		.n_rows = tree_params_n,
+		.values = &p };
+
+	param_defaults(&block);
+	k->rig = rig_new(&(struct rig_how){
+		.way = { .shape = shape },
+		.n_workers = n_workers,
+		.book = book,
+	});
+	k->net = k->rig->net;
+	net_attach(k->net, &client, k);
+	k->tree = tree_new(k->net, &p, GUEST_FIFO);
+	k->member = mem_alloc(k->net->n_nodes, sizeof(*k->member));
+	k->got = mem_alloc(k->net->n_nodes, sizeof(*k->got));
+	return k;
+}
+
+struct guest_kit *guest_kit(const char *shape)
+{
+	return guest_kit_on(shape, 1, NULL);
+}
+
+void guest_kit_free(struct guest_kit *k)
+{
+	rig_free(k->rig);
+	mem_free(k->member);
+	mem_free(k->got);
+	mem_free(k);
+}
+
+void guest_begin(
+	struct guest_kit *k, site_id s, sim_time t, struct guest_member m)
+{
+	k->member[s] = m;
+	sim_post(sim_owner(k->net->sim, s), s, t,
+		SIM_KEY(PHASE_ENGINE, ENGINE_CLIENT), 0, 0);
+}
+
+struct class_box guest_box(const struct guest_kit *k, const uint32_t *length)
+{
+	struct class_box b = class_box_all(torus_of(k->net->topo));
+
+	if (length)
+		memcpy(b.length, length, 5 * sizeof(*length));
+	return b;
+}
+
+void guest_set_box(
+	struct guest_kit *k, const struct class_box *b, uint32_t route)
+{
+	const struct torus *t = torus_of(k->net->topo);
+	struct class_box all = class_box_all(t);
+	site_id s;
+
+	for (s = 0; s < k->net->n_nodes; s++)
+		if (class_box_has(b, t, s)) {
+			struct class_route r = class_route_build(
+				t, b, class_root(t, &all), s, CLASS_SUB);
+
+			tree_set_route(k->tree, s, route, &r);
+		}
+	k->route = route;
+	k->channel = CLASS_SUB;
+}
+
+void guest_run(struct guest_kit *k)
+{
+	struct err e = { 0 };
+
+	while (sim_run(k->net->sim, sim_now(k->net->sim) + 700 * SIM_NS) !=
+		SIM_IDLE)
+		if (net_audit(k->net, &e))
+			fail_msg("%s", e.text);
+	if (net_audit(k->net, &e))
+		fail_msg("%s", e.text);
+}
