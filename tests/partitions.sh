@@ -35,7 +35,7 @@ for key in .digest .results.throughput_GBps_per_node; do
 done
 report 'BGQ-F85: a job is the same with and without neighbours'
 
-# Headers have the machine's coordinates: (1,0,0,2,1) of this job is (3,2,2,8,1).
+# Headers have the machine's coordinates: here (1,0,0,2,1) is (3,2,2,8,1).
 part="--shape 2x2x2x4x2 --set topology.wrap=mesh,mesh,mesh,mesh,torus"
 for corner in 0 2x2x2x6x0; do
 	run run bgq pingpong via=nic to=49 rounds=1 $part --json --follow 0.0 \
